@@ -1,0 +1,319 @@
+/**
+ * @file contract.h
+ * The contract between what is computed (family), how (backend) and who and when (runtime).
+ *
+ * A family turns a deck into a problem: plain parameters, a table of fields and a list of
+ * units. A backend computes units on one device. The runtime (src/mpi) knows units and
+ * fields and nothing else: it predicts, plans, broadcasts, runs, combines and stores.
+ *
+ *   deck -> family.create -> fields -> family.units -> plan -> per phase
+ *           { share IN; backend.begin; backend.run(units); backend.collect; combine; advance }
+ *        -> family.summary -> HDF5
+ *
+ * Members are marked REQUIRED, or OPTIONAL with what happens when they are NULL.
+ */
+#ifndef TSL_CORE_CONTRACT_H
+#define TSL_CORE_CONTRACT_H
+
+#include "deck.h"
+#include "error.h"
+#include "memory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ units */
+
+/**
+ * A piece of work: plain data, sent between ranks as bytes.
+ * Units of a problem are numbered 0..n-1 in a fixed order that no rank count changes.
+ */
+typedef struct tsl_unit {
+  int64_t id;           /**< place in the list */
+  int32_t kind;         /**< cost class within the family, 0..n_kinds-1 */
+  int32_t reserved;     /**< zero */
+  int64_t lo[3], hi[3]; /**< half-open box; its meaning is the family's own */
+  double flops;         /**< floating-point operations */
+  double bytes;         /**< bytes of main or device memory moved */
+  double count;         /**< inner items of this kind (pairs, cells, points) */
+  double device_bytes;  /**< device memory needed while it runs, inputs not counted */
+} tsl_unit;
+
+typedef struct tsl_units {
+  tsl_unit *list; /**< [n], from tsl_alloc, owned by the runtime */
+  int64_t n;
+} tsl_units;
+
+/** What one unit may occupy; set by the runtime from memory limits, obeyed by family.units. */
+typedef struct tsl_limits {
+  int64_t slab_bytes;   /**< host bytes of all GATHER slabs of one unit; a unit of one row may exceed */
+  int64_t device_bytes; /**< device bytes of one unit */
+  int64_t target_units; /**< wanted number of units, for balance */
+} tsl_limits;
+
+/** How units depend on each other. */
+typedef enum tsl_shape {
+  TSL_BAG, /**< independent units */
+  TSL_WAVE /**< tiles with predecessor tiles; edges travel between owners */
+} tsl_shape;
+
+/* ----------------------------------------------------------------- fields */
+
+typedef enum tsl_type {
+  TSL_U8,
+  TSL_I32,
+  TSL_U32,
+  TSL_I64,
+  TSL_U64,
+  TSL_F32,
+  TSL_F64,
+  TSL_N_TYPES
+} tsl_type;
+
+/** Bytes of one element. */
+size_t tsl_type_bytes(tsl_type type);
+/** "f32" and so on; static storage. */
+const char *tsl_type_name(tsl_type type);
+
+/** Roles, or'ed together. */
+typedef enum tsl_role {
+  TSL_IN = 1,   /**< root -> all ranks before phase 0 (and again when family.advance says so) */
+  TSL_OUT = 2,  /**< combined after each phase */
+  TSL_STATE = 4 /**< part of a checkpoint */
+} tsl_role;
+
+/** How the ranks' parts of an OUT field become one. */
+typedef enum tsl_combine {
+  TSL_SUM,    /**< element-wise sum; exact for integers; floats: a tolerance is documented */
+  TSL_MIN,    /**< element-wise minimum */
+  TSL_MAX,    /**< element-wise maximum */
+  TSL_GATHER, /**< each unit writes its own box (family.region); boxes are disjoint */
+  TSL_LIST    /**< each unit appends records; result is the concatenation in unit order */
+} tsl_combine;
+
+enum { TSL_MAX_FIELDS = 16, TSL_NAME = 40 };
+
+/**
+ * An array of the problem. The table of fields drives allocation, broadcast, combination,
+ * checkpoints, HDF5 datasets and docs/output.md. Row-major, last index fastest.
+ */
+typedef struct tsl_field {
+  char name[TSL_NAME];   /**< dataset name below /results (OUT) or /input (IN) */
+  char unit[TSL_NAME];   /**< physical unit, "1" when it has none */
+  char doc[160];         /**< one sentence, stored as attribute */
+  int32_t role;          /**< tsl_role bits */
+  int32_t type;          /**< tsl_type */
+  int32_t combine;       /**< tsl_combine, OUT only */
+  int32_t rank;          /**< number of dimensions, 1..3 */
+  int64_t shape[3];      /**< unused entries 1; LIST: shape[0] is the running count */
+  int32_t stream;        /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
+  int32_t hidden;        /**< 1: not written to the file */
+  void *data;            /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
+                              where this rank needs none (GATHER and LIST away from the root) */
+} tsl_field;
+
+/** Number of elements; fields are validated when created, so no overflow. */
+int64_t tsl_field_count(const tsl_field *field);
+
+/* ---------------------------------------------------------------- problem */
+
+struct tsl_family;
+
+/** A problem on one rank. On the root made by family.create, elsewhere received from the root. */
+typedef struct tsl_problem {
+  const struct tsl_family *family; /**< not owned */
+  void *params;                    /**< plain data, from tsl_alloc, broadcast as bytes */
+  int64_t params_bytes;
+  tsl_field fields[TSL_MAX_FIELDS];
+  int32_t n_fields;
+  void *own; /**< root only, private to the family; freed by family.destroy */
+} tsl_problem;
+
+/** Free params and all field data and zero the struct (family.destroy has run before, on the root). */
+void tsl_problem_clear(tsl_problem *problem);
+
+/**
+ * Append a field to the problem and check its size.
+ * @param[out] out  the new entry, data NULL; valid until the problem is cleared
+ * @return TSL_ERR_INPUT when the element count or the bytes overflow int64
+ */
+tsl_err tsl_problem_add(tsl_problem *problem, const tsl_field *field, tsl_field **out);
+
+/** Index of a field by name, or -1. */
+int tsl_problem_find(const tsl_problem *problem, const char *name);
+
+/* ----------------------------------------------------------------- family */
+
+/** One line of the result that a person wants to see, stored as attribute of /results. */
+typedef struct tsl_result {
+  char name[TSL_NAME];
+  char unit[TSL_NAME];
+  double value;
+} tsl_result;
+
+enum { TSL_MAX_RESULTS = 32 };
+
+typedef struct tsl_summary {
+  tsl_result results[TSL_MAX_RESULTS];
+  int n_results;
+  bool valid;       /**< verdict VALID or INVALID */
+  char reason[256]; /**< why invalid; empty otherwise */
+} tsl_summary;
+
+/** Append a line; ignored when full. */
+void tsl_summary_add(tsl_summary *summary, const char *name, double value, const char *unit);
+
+/** What is computed. Device-neutral, single-threaded, no MPI. Static storage. */
+typedef struct tsl_family {
+  const char *name; /**< REQUIRED, also the deck section */
+  const char *doc;  /**< REQUIRED, one sentence */
+  tsl_shape shape;  /**< REQUIRED */
+  int n_kinds;      /**< REQUIRED, number of unit kinds */
+  const tsl_key *keys; /**< REQUIRED, the deck section's table */
+
+  /** REQUIRED, root only. Bind the section, read the data, fill params and fields.
+   *  On error the runtime calls destroy and tsl_problem_clear. */
+  tsl_err (*create)(tsl_deck *deck, tsl_problem *problem);
+
+  /** REQUIRED, root only. Cut the work. Zero units are legal (empty result). */
+  tsl_err (*units)(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
+
+  /** OPTIONAL, default the whole unit: a smaller unit of about fraction (0..1] of the cost of
+   *  whole, for calibration; its output is thrown away. */
+  void (*sample)(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
+
+  /** OPTIONAL, default never cached: what the cost coefficients depend on besides the device, such
+   *  as "euclidean condensed f32 d3"; part of the key of the calibration file. Any rank. */
+  void (*signature)(const tsl_problem *problem, char text[96]);
+
+  /** REQUIRED when a field is GATHER. The half-open box of field that unit fills, in the
+   *  field's index space; unused dimensions are 0..1. Any rank. */
+  void (*region)(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                 int64_t hi[3]);
+
+  /** OPTIONAL, default one phase. Root only, after the OUT fields of a phase are combined:
+   *  *more asks for another phase with the same units; changed IN fields are shared again. */
+  tsl_err (*advance)(tsl_problem *problem, int phase, bool *more);
+
+  /** OPTIONAL, default no lines and VALID. Root only, after the last phase. */
+  tsl_err (*summary)(const tsl_problem *problem, tsl_summary *summary);
+
+  /** OPTIONAL, default nothing. Root only: free problem->own. */
+  void (*destroy)(tsl_problem *problem);
+} tsl_family;
+
+/* ---------------------------------------------------------------- devices */
+
+typedef enum tsl_device_kind { TSL_CPU, TSL_GPU } tsl_device_kind;
+
+/** A device as found on this host: plain data, sent as bytes. */
+typedef struct tsl_device {
+  int32_t kind;         /**< tsl_device_kind */
+  int32_t index;        /**< CUDA ordinal among the visible cards, or socket (package) number */
+  char name[80];        /**< marketing name */
+  char id[48];          /**< GPU UUID "GPU-...", or "socket 0" */
+  char pci[24];         /**< PCI bus id of a GPU, "" for a socket */
+  int32_t numa;         /**< nearest NUMA node, -1 unknown */
+  int32_t threads;      /**< CPU: OpenMP threads this rank uses; GPU: 0 */
+  int32_t processors;   /**< GPU: multiprocessors; CPU: cores of the socket */
+  int32_t capability;   /**< GPU: 10*major+minor; CPU: SIMD level 2, 3, 4 (x86-64-v2..v4), 0 other */
+  int64_t memory;       /**< bytes of device or host memory */
+  int64_t memory_free;  /**< bytes free when looked at */
+  int64_t memory_limit; /**< bytes this rank may use on the device */
+  char driver[48];      /**< driver and runtime versions */
+} tsl_device;
+
+/* ---------------------------------------------------------------- backend */
+
+/** Records of a LIST field produced by one unit. */
+typedef struct tsl_list {
+  void *data; /**< from malloc by the backend; the runtime frees it */
+  int64_t n;  /**< records (of shape[1..] elements each) */
+} tsl_list;
+
+/** What one unit produced. Entries of fields that are neither GATHER nor LIST are unused. */
+typedef struct tsl_part {
+  void *slab[TSL_MAX_FIELDS];    /**< GATHER: buffer of the runtime for family.region, row-major; filled
+                                      whole by run; memory of backend.host_alloc */
+  tsl_list list[TSL_MAX_FIELDS]; /**< LIST: set by run, records in the order the family documents */
+  double seconds;                /**< set by run: device time of this unit, waiting not counted */
+} tsl_part;
+
+/** A backend's state on one device for one problem; each backend defines its own. */
+typedef struct tsl_worker tsl_worker;
+
+/**
+ * How a family is computed on one kind of device. Static storage.
+ * All calls of one worker come from one thread, in the order open, begin, run..., collect,
+ * begin, ..., close.
+ */
+typedef struct tsl_backend {
+  const char *family; /**< REQUIRED, family name */
+
+  /** REQUIRED. Upload IN fields and set up; device is already selected for the thread. */
+  tsl_err (*open)(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker);
+
+  /** REQUIRED. Start a phase: zero the accumulators of SUM/MIN/MAX fields (to 0, +max, -max) and
+   *  upload IN fields that changed since open. Calibration runs before the first begin. */
+  tsl_err (*begin)(tsl_worker *worker, int phase);
+
+  /** REQUIRED for BAG. Compute n units, one after another or together.
+   *  @param[in,out] parts  shape [n]
+   *  @return TSL_ERR_DEVICE_MEMORY when it does not fit even one unit at a time */
+  tsl_err (*run)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+  /** REQUIRED for WAVE. Compute one tile from its edges.
+   *  @param[in]  edges_in   what the predecessors' tiles sent
+   *  @param[out] edges_out  what the successors need */
+  tsl_err (*tile)(tsl_worker *worker, const tsl_unit *unit, const void *const *edges_in,
+                  void *const *edges_out, tsl_part *part);
+
+  /** REQUIRED when the family has SUM, MIN or MAX fields: copy the phase's accumulators into
+   *  problem->fields[].data of this rank. */
+  tsl_err (*collect)(tsl_worker *worker, tsl_problem *problem);
+
+  /** REQUIRED. NULL accepted, sets NULL. */
+  void (*close)(tsl_worker **worker);
+
+  /** OPTIONAL, default tsl_alloc and tsl_free: host memory for slabs (pinned on a GPU). */
+  tsl_err (*host_alloc)(int64_t bytes, void **out);
+  void (*host_free)(void *memory);
+} tsl_backend;
+
+/** A table or measurement run by `tesela bench NAME`. Prints to stdout. */
+typedef struct tsl_bench {
+  const char *name;
+  const char *doc;
+  /** @param[in] argv  arguments after the name; argv[0] is the name */
+  tsl_err (*run)(int argc, char **argv);
+} tsl_bench;
+
+/** One kind of device of this build: the sockets or the cards. Static storage. */
+typedef struct tsl_platform {
+  tsl_device_kind kind;
+  const char *name;                    /**< "cpu" or "gpu" */
+  const tsl_backend *const *backends;  /**< NULL-ended */
+  const tsl_bench *benches;            /**< ends with a NULL name; may be NULL */
+
+  /** REQUIRED. Number of visible devices; 0 with *why set (static text) when there is none. */
+  int (*count)(const char **why);
+  /** REQUIRED. Fill kind, index, name, id, pci, numa, processors, capability, memory, driver. */
+  tsl_err (*describe)(int index, tsl_device *device);
+  /** REQUIRED. Make the device current for the calling thread. */
+  tsl_err (*select)(const tsl_device *device);
+} tsl_platform;
+
+extern const tsl_platform tsl_platform_cpu; /**< src/cpu/platform_cpu.c */
+extern const tsl_platform tsl_platform_gpu; /**< src/gpu/platform_gpu.cu, or platform_none.c */
+
+/** The backend of a family on a platform, or NULL. */
+const tsl_backend *tsl_backend_find(const tsl_platform *platform, const char *family);
+
+/** All families of families.def, NULL-ended. */
+extern const tsl_family *const tsl_families[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif

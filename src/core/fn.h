@@ -1,0 +1,21 @@
+/**
+ * @file fn.h
+ * One source for formulas shared by C and CUDA.
+ *
+ * A body marked TSL_FN compiles as `static inline` C for the sockets and as a
+ * `__host__ __device__` function for the cards. No body may rely on contraction:
+ * the project is built with -ffp-contract=off and --fmad=false, so a*b+c rounds twice
+ * on both; write tsl_fma_* where one rounding is wanted. Then CPU and GPU agree bit for bit.
+ */
+#ifndef TSL_CORE_FN_H
+#define TSL_CORE_FN_H
+
+#include <math.h>
+
+#ifdef __CUDACC__
+#define TSL_FN static __host__ __device__ __forceinline__
+#else
+#define TSL_FN static inline __attribute__((always_inline))
+#endif
+
+#endif

@@ -1,0 +1,60 @@
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+bool tsl_mul_i64(int64_t a, int64_t b, int64_t *out) {
+  int64_t product;
+  if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product)) return false;
+  *out = product;
+  return true;
+}
+
+bool tsl_add_i64(int64_t a, int64_t b, int64_t *out) {
+  int64_t sum;
+  if (a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum)) return false;
+  *out = sum;
+  return true;
+}
+
+bool tsl_pairs_i64(int64_t n, int64_t *out) {
+  if (n < 0) return false;
+  if (n == 0) return (*out = 0), true;
+  return n % 2 == 0 ? tsl_mul_i64(n / 2, n - 1, out) : tsl_mul_i64(n, (n - 1) / 2, out);
+}
+
+tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out) {
+  tsl_err err = TSL_OK;
+  char text[24];
+  int64_t bytes = 0;
+  void *memory = NULL;
+  *out = NULL;
+  if (!tsl_mul_i64(count, (int64_t)size, &bytes) ||
+      !tsl_add_i64(bytes, (int64_t)2 * ALIGNMENT, &bytes))
+    TSL_FAIL(TSL_ERR_MEMORY, "%s: %lld elements of %zu bytes overflow the address space", what,
+             (long long)count, size);
+  bytes = bytes / ALIGNMENT * ALIGNMENT;
+  memory = aligned_alloc(ALIGNMENT, (size_t)bytes);
+  if (memory == NULL)
+    TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s", what,
+             tsl_bytes_text((double)bytes, text));
+  memset(memory, 0, (size_t)bytes);
+  *out = memory;
+done:
+  return err;
+}
+
+void tsl_free(void *memory) {
+  free(memory);
+}
+
+char *tsl_bytes_text(double bytes, char text[24]) {
+  static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  int u = 0;
+  while (bytes >= 1024 && u < 5) bytes /= 1024, u++;
+  (void)snprintf(text, 24, u == 0 ? "%.0f %s" : "%.1f %s", bytes, unit[u]);
+  return text;
+}

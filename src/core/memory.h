@@ -1,0 +1,43 @@
+/**
+ * @file memory.h
+ * Checked sizes and aligned host memory.
+ */
+#ifndef TSL_CORE_MEMORY_H
+#define TSL_CORE_MEMORY_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** *out = a * b for a, b >= 0. @return false on overflow or a negative factor; *out untouched. */
+bool tsl_mul_i64(int64_t a, int64_t b, int64_t *out);
+
+/** *out = a + b for a, b >= 0. @return false on overflow or a negative term; *out untouched. */
+bool tsl_add_i64(int64_t a, int64_t b, int64_t *out);
+
+/** n(n-1)/2, the number of unordered pairs. @return false on overflow or n < 0. */
+bool tsl_pairs_i64(int64_t n, int64_t *out);
+
+/**
+ * Allocate count elements of size bytes, zeroed, aligned to 64 bytes.
+ * @param[in]  what  name of the thing, for the message
+ * @param[out] out   memory; free with tsl_free; NULL when count is 0 is never returned (1 line kept)
+ * @return TSL_ERR_MEMORY with the number of bytes asked for
+ */
+tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);
+
+/** Free memory of tsl_alloc; NULL accepted. */
+void tsl_free(void *memory);
+
+/** Bytes as text with a binary unit, "1.5 GiB"; text holds at least 24 bytes; returns text. */
+char *tsl_bytes_text(double bytes, char text[24]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/**
+ * @file cpu.h
+ * What the files of src/cpu share: the SIMD level, the backends and the benches.
+ */
+#ifndef TSL_CPU_CPU_H
+#define TSL_CPU_CPU_H
+
+#include "contract.h"
+
+/** Highest SIMD level of this processor: 2, 3, 4 for x86-64-v2..v4, 0 for any other processor. */
+int tsl_cpu_level(void);
+
+/**
+ * The level to use: the processor's, or the lower one named by the environment TSL_SIMD=2|3|4.
+ * @param[out] level  0 on processors other than x86-64
+ * @return TSL_ERR_USAGE when TSL_SIMD is no level or above what the processor has;
+ *         TSL_ERR_DEVICE on an x86 processor below x86-64-v2
+ */
+tsl_err tsl_cpu_level_use(int *level);
+
+/** Bytes of the last-level cache, 32 MiB where the system does not tell. */
+int64_t tsl_cpu_cache_bytes(void);
+
+/** Seconds of a monotonic clock. */
+double tsl_cpu_seconds(void);
+
+/**
+ * Test knob: the environment TSL_TEST_SLOW=F (F >= 1), or "rank:F,rank:F" with the rank of the
+ * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, SLURM_PROCID), makes each unit of this process
+ * last F times as long, by sleeping after it. For tests of load balance on equal machines only.
+ * @param[out] factor  1 when unset or when this rank is not named
+ * @return TSL_ERR_USAGE when the text is neither form
+ */
+tsl_err tsl_cpu_slow_factor(double *factor);
+
+/** Sleep (factor - 1) * (time since start); returns the seconds since start after it. */
+double tsl_cpu_unit_seconds(double start, double factor);
+
+extern const tsl_backend tri_backend_cpu;
+
+/** `tesela bench tri-cpu`. */
+tsl_err tri_bench_cpu(int argc, char **argv);
+
+#endif

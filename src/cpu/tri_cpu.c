@@ -1,0 +1,129 @@
+/** @file tri_cpu.c  The backend of tri on a socket: open, run, collect, close. */
+#include "tri_cpu.h"
+
+#include "tri_pairs.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tsl_err kernels_choose(const tri_kernels **kernels) {
+  tsl_err err = TSL_OK;
+  int level = 0;
+  TSL_TRY(tsl_cpu_level_use(&level));
+#ifdef __x86_64__
+  *kernels = level == 4 ? &tri_kernels_v4 : level == 3 ? &tri_kernels_v3 : &tri_kernels_v2;
+#else
+  *kernels = &tri_kernels_any;
+#endif
+done:
+  return err;
+}
+
+/** Block sizes: points of a block stay in the first two cache levels, values in the first. */
+static void sizes_choose(tsl_worker *w) {
+  const tri_params *p = w->p;
+  const bool product = p->function == TRI_COSINE || p->function == TRI_CORRELATION;
+  w->blas = product && p->d >= TRI_BLAS_D;
+  w->fill_rows = w->blas ? TRI_BLAS_ROWS : TRI_FILL_ROWS;
+  w->group_rows = w->blas ? TRI_BLAS_ROWS : p->d <= 4 ? 8 : 32;
+  w->columns = w->blas ? 512 : (p->d <= 4 ? TRI_MAX_COLUMNS : 512) / (w->t + 1);
+  w->copies = p->bins <= 512 ? 8 : p->bins <= 1024 ? 4 : p->bins <= 2048 ? 2 : 1;
+  w->bins_room = (p->bins + 1 + 15) / 16 * 16;
+  w->cache_bytes = tsl_cpu_cache_bytes();
+}
+
+static void view_set(tsl_worker *w, const tsl_problem *problem) {
+  const tri_params *p = w->p;
+  w->view = (tri_view){.x = problem->fields[TRI_POINTS].data,
+                       .ld = p->n_pad,
+                       .d = p->d,
+                       .box = {p->box[0], p->box[1], p->box[2]},
+                       .scale = p->scale};
+  if (problem->fields[TRI_EXTRAS].shape[0] > 0) w->view.extra = problem->fields[TRI_EXTRAS].data;
+}
+
+static void tri_close_cpu(tsl_worker **worker) {
+  tsl_worker *w = *worker;
+  if (w == NULL) return;
+  for (int k = 0; w->thread != NULL && k < w->threads; k++) tri_thread_clear(w, &w->thread[k]);
+  tsl_free(w->thread);
+  tsl_free((void *)w->bodies.p);
+  tsl_free(w);
+  *worker = NULL;
+}
+
+static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device,
+                            tsl_worker **worker) {
+  tsl_err err = TSL_OK;
+  tsl_worker *w = NULL;
+  *worker = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *w, "tri worker", (void **)&w));
+  w->p = tri_params_of(problem);
+  w->t = w->p->type == TSL_F64;
+  w->value_bytes = w->t ? 8 : 4;
+  w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
+  TSL_TRY(kernels_choose(&w->kernels));
+  TSL_TRY(tsl_cpu_slow_factor(&w->slow));
+  view_set(w, problem);
+  sizes_choose(w);
+  TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
+  for (int k = 0; k < w->threads; k++) TSL_TRY(tri_thread_create(w, &w->thread[k]));
+  if (w->p->output == TRI_FORCES) TSL_TRY(tri_forces_prepare(w, problem));
+  if (w->blas) openblas_set_num_threads(1);
+  *worker = w;
+done:
+  if (err != TSL_OK) tri_close_cpu(&w);
+  return err;
+}
+
+static tsl_err tri_begin_cpu(tsl_worker *w, int phase) {
+  (void)phase;
+  if (w->p->output == TRI_HISTOGRAM) tri_histogram_zero(w);
+  return TSL_OK;
+}
+
+static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+  switch ((tri_output)w->p->output) {
+  case TRI_CONDENSED:
+  case TRI_SQUARE:
+    return tri_run_store(w, unit, part);
+  case TRI_THRESHOLD:
+    return tri_run_threshold(w, unit, part);
+  case TRI_TOPK:
+    return tri_run_topk(w, unit, part);
+  case TRI_HISTOGRAM:
+    return tri_run_histogram(w, unit, part);
+  case TRI_FORCES:
+    return tri_run_forces(w, unit, part);
+  case TRI_N_OUTPUTS:
+    break;
+  }
+  return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "tri: output %d unknown", w->p->output);
+}
+
+static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0; u < n; u++) {
+    const double start = tsl_cpu_seconds();
+    TSL_TRY(run_unit(w, &units[u], &parts[u]));
+    parts[u].seconds = tsl_cpu_unit_seconds(start, w->slow);
+  }
+done:
+  return err;
+}
+
+static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
+  if (w->p->output == TRI_HISTOGRAM) tri_histogram_total(w, problem->fields[TRI_OUT].data);
+  return TSL_OK;
+}
+
+const tsl_backend tri_backend_cpu = {
+    .family = "tri",
+    .open = tri_open_cpu,
+    .begin = tri_begin_cpu,
+    .run = tri_run_cpu,
+    .collect = tri_collect_cpu,
+    .close = tri_close_cpu,
+};

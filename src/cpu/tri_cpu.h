@@ -1,0 +1,176 @@
+/**
+ * @file tri_cpu.h
+ * The family tri on a socket, private to src/cpu.
+ *
+ * Three layers: kernels (one source for each SIMD level, no OpenMP, no knowledge of outputs),
+ * the walk (row groups x column blocks dealt to threads), and one file per output that
+ * consumes rows of values from a buffer in the first-level cache.
+ */
+#ifndef TSL_CPU_TRI_CPU_H
+#define TSL_CPU_TRI_CPU_H
+
+#include "cpu.h"
+#include "tri.h"
+
+enum {
+  TRI_FILL_ROWS = 4,      /**< rows of one direct fill */
+  TRI_BLAS_ROWS = 128,    /**< rows of one product tile; divides n_pad, as TRI_PAD does */
+  TRI_BLAS_D = 16,        /**< from this d on, cosine and correlation are matrix products */
+  TRI_MAX_COLUMNS = 2048, /**< columns of a block */
+  TRI_GRAVITY_ROWS = 32,  /**< rows of one gravity call */
+  TRI_GRAVITY_TILE = 256, /**< columns summed in fp32 before they go to fp64 */
+  TRI_MAX_COPIES = 8      /**< histograms of one thread */
+};
+
+/** The points as kernels see them. */
+typedef struct tri_view {
+  const void *x;     /**< [d][ld], 64-byte aligned, float or double; not owned */
+  const void *extra; /**< [ld] radii, or NULL; not owned */
+  int64_t ld;        /**< n_pad */
+  int64_t d;
+  double box[3];
+  double scale;
+} tri_view;
+
+/** Values of rows [i, i + rows) x columns [j, j + n) into out[row][column], row stride out_ld. */
+typedef void (*tri_fill)(const tri_view *view, int64_t i, int rows, int64_t j, int64_t n, void *out,
+                         int64_t out_ld);
+
+/** Points of a gravity problem, [n][4] = x, y, z, mass. */
+typedef struct tri_bodies {
+  const void *p; /**< float or double; 64-byte aligned */
+  int64_t n;
+  double softening2; /**< eps^2 in the units of p */
+  bool equal;        /**< masses are all equal: the kernel leaves them out */
+} tri_bodies;
+
+/** Sums over j != i for rows [i, i + rows): sums[0..2] = sum w m dx, sums[3] = sum m / r. */
+typedef void (*tri_gravity)(const tri_bodies *bodies, int64_t i, int rows,
+                            double sums[4][TRI_GRAVITY_ROWS]);
+
+/** The kernels of one SIMD level; index [0] is f32, [1] is f64. */
+typedef struct tri_kernels {
+  int level;
+  tri_fill fill[2][TRI_N_FUNCTIONS]; /**< NULL for gravity */
+  /** values[k] = 1 - values[k], k < n */
+  void (*complement[2])(void *values, int64_t n);
+  /** Places k < n with values[k] <= most, ascending, into places[n]; returns their number. */
+  int64_t (*select[2])(const void *values, int64_t n, double most, int32_t *places);
+  /** 1 + tri_bin of each value, so 0 means outside. */
+  void (*bin[2])(const void *values, int64_t n, double lo, double hi, double inv_width, int bins,
+                 int32_t *out);
+  /** Copy past the caches, both addresses multiples of bytes_per; fence before others read. */
+  void (*stream)(void *to, const void *from, int64_t bytes);
+  void (*fence)(void);
+  tri_gravity gravity[2];
+} tri_kernels;
+
+extern const tri_kernels tri_kernels_v2, tri_kernels_v3, tri_kernels_v4, tri_kernels_any;
+
+/** Growing list of (column, value) of one row or one thread. */
+typedef struct tri_hits {
+  int32_t *j;   /**< [room] */
+  char *values; /**< [room] elements of params.type */
+  int64_t n, room;
+} tri_hits;
+
+/** An entry of a heap of the nearest. */
+typedef struct tri_near {
+  double value;
+  int64_t j;
+} tri_near;
+
+/** What one thread owns. */
+typedef struct tri_thread {
+  void *values;     /**< [fill_rows][columns] */
+  int32_t *places;  /**< [TRI_MAX_COLUMNS] bins or places */
+  uint32_t *bins;   /**< HISTOGRAM: [copies][bins_room] */
+  uint64_t *counts; /**< HISTOGRAM: [bins_room] */
+  int64_t counted;  /**< pairs in bins since the last flush */
+  tri_near *heap;   /**< TOPK: [group_rows][k] */
+  int64_t *heap_n;  /**< TOPK: [group_rows] */
+  tri_hits *rows;   /**< THRESHOLD: [group_rows] */
+  tri_hits hits;    /**< THRESHOLD: rows done, one after another */
+} tri_thread;
+
+struct tsl_worker {
+  const tri_params *p; /**< not owned */
+  const tri_kernels *kernels;
+  tri_view view;
+  int t; /**< 0 f32, 1 f64 */
+  int64_t value_bytes;
+  bool blas; /**< values come from matrix products */
+  int threads;
+  int fill_rows;       /**< rows of one fill */
+  int64_t group_rows;  /**< rows of one task */
+  int64_t columns;     /**< columns of one block */
+  int copies;          /**< HISTOGRAM */
+  int64_t bins_room;   /**< HISTOGRAM: bins + 1 rounded up to a cache line */
+  int64_t cache_bytes; /**< slabs above this are stored past the caches */
+  double slow;         /**< TSL_TEST_SLOW */
+  tri_bodies bodies;   /**< GRAVITY; p is owned */
+  double acceleration_factor, potential_factor;
+  tri_thread *thread; /**< [threads] */
+};
+
+struct tri_job;
+
+/** One row segment of values: columns [lo, hi) of row i. */
+typedef struct tri_row {
+  int64_t i, lo, hi;
+  int64_t group; /**< first row of the task */
+  const void *values;
+} tri_row;
+
+/** How an output consumes values. */
+typedef struct tri_job {
+  const tsl_unit *unit;
+  tsl_part *part;
+  void *own;  /**< of the output */
+  bool split; /**< the columns of a row may go to several threads, in any order */
+  bool past_caches;
+  /** REQUIRED. */
+  tsl_err (*take)(tsl_worker *w, tri_thread *thread, struct tri_job *job, const tri_row *row);
+  /** OPTIONAL. Before and after rows [lo, hi) of a task. */
+  tsl_err (*start)(tsl_worker *w, tri_thread *thread, struct tri_job *job, int64_t lo, int64_t hi);
+  tsl_err (*finish)(tsl_worker *w, tri_thread *thread, struct tri_job *job, int64_t lo, int64_t hi);
+} tri_job;
+
+/** Deal the unit's rows to the threads. */
+tsl_err tri_walk(tsl_worker *w, tri_job *job);
+
+/** Units of each output; parts are filled, seconds excepted. */
+tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_threshold(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_topk(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_histogram(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_forces(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+
+/** Allocate and free what one thread needs for the output. */
+tsl_err tri_thread_create(const tsl_worker *w, tri_thread *thread);
+void tri_thread_clear(const tsl_worker *w, tri_thread *thread);
+
+/** HISTOGRAM: zero the counts; add them up into total[bins]. */
+void tri_histogram_zero(tsl_worker *w);
+void tri_histogram_total(tsl_worker *w, uint64_t *total);
+
+/** GRAVITY: pack and scale the bodies, set the factors. */
+tsl_err tri_forces_prepare(tsl_worker *w, const tsl_problem *problem);
+
+/** THRESHOLD: free a list. */
+void tri_hits_clear(tri_hits *hits);
+
+/** Errors of threads: the first one is kept and given back after the parallel region. */
+typedef struct tri_failure {
+  int code; /**< tsl_err, read and written atomically */
+  tsl_err_copy copy;
+} tri_failure;
+
+/** Keep the error of this thread if it is the first. */
+void tri_failure_note(tri_failure *failure, tsl_err err);
+/** Has a thread failed? */
+bool tri_failed(const tri_failure *failure);
+/** The noted error as this thread's error, or TSL_OK. */
+tsl_err tri_failure_take(const tri_failure *failure);
+
+#endif

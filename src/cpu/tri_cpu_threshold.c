@@ -1,0 +1,139 @@
+/** @file tri_cpu_threshold.c  threshold: records (i, j, value), ordered by (i, j). */
+#include "tri_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tri_hits_clear(tri_hits *hits) {
+  free(hits->j);
+  free(hits->values);
+  memset(hits, 0, sizeof *hits);
+}
+
+static tsl_err hits_reserve(tri_hits *hits, int64_t more, int64_t value_bytes) {
+  tsl_err err = TSL_OK;
+  if (hits->n + more <= hits->room) return TSL_OK;
+  const int64_t room = 2 * (hits->n + more);
+  void *j = realloc(hits->j, (size_t)room * sizeof *hits->j);
+  if (j != NULL) hits->j = j;
+  void *values = realloc(hits->values, (size_t)(room * value_bytes));
+  if (values != NULL) hits->values = values;
+  if (j == NULL || values == NULL)
+    TSL_FAIL(TSL_ERR_MEMORY, "no memory for %lld pairs within the threshold; lower it",
+             (long long)room);
+  hits->room = room;
+done:
+  return err;
+}
+
+static tsl_err hits_append(tri_hits *to, const tri_hits *from, int64_t value_bytes) {
+  tsl_err err = TSL_OK;
+  if (from->n == 0) goto done;
+  TSL_TRY(hits_reserve(to, from->n, value_bytes));
+  memcpy(to->j + to->n, from->j, (size_t)from->n * sizeof *to->j);
+  memcpy(to->values + to->n * value_bytes, from->values, (size_t)(from->n * value_bytes));
+  to->n += from->n;
+done:
+  return err;
+}
+
+/** Where the hits of a row of the unit lie. */
+typedef struct row_place {
+  const tri_thread *thread;
+  int64_t first, n;
+} row_place;
+
+static tsl_err threshold_start(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo,
+                               int64_t hi) {
+  (void)w, (void)job;
+  for (int64_t r = 0; r < hi - lo; r++) thread->rows[r].n = 0;
+  return TSL_OK;
+}
+
+static tsl_err threshold_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
+  (void)job;
+  tsl_err err = TSL_OK;
+  const int64_t bytes = w->value_bytes;
+  tri_hits *hits = &thread->rows[row->i - row->group];
+  const int64_t n =
+      w->kernels->select[w->t](row->values, row->hi - row->lo, w->p->threshold, thread->places);
+  if (n == 0) goto done;
+  TSL_TRY(hits_reserve(hits, n, bytes));
+  for (int64_t k = 0; k < n; k++) {
+    hits->j[hits->n + k] = (int32_t)(row->lo + thread->places[k]);
+    memcpy(hits->values + (hits->n + k) * bytes,
+           (const char *)row->values + thread->places[k] * bytes, (size_t)bytes);
+  }
+  hits->n += n;
+done:
+  return err;
+}
+
+static tsl_err threshold_finish(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo,
+                                int64_t hi) {
+  tsl_err err = TSL_OK;
+  row_place *const places = job->own;
+  for (int64_t i = lo; i < hi; i++) {
+    const tri_hits *hits = &thread->rows[i - lo];
+    places[i - job->unit->lo[0]] = (row_place){thread, thread->hits.n, hits->n};
+    TSL_TRY(hits_append(&thread->hits, hits, w->value_bytes));
+  }
+done:
+  return err;
+}
+
+/** Write the hits of row i as records from place at on. */
+static void write_row(const tsl_worker *w, const row_place *place, int64_t i, int64_t (*pairs)[2],
+                      char *values) {
+  const tri_hits *hits = &place->thread->hits;
+  for (int64_t k = 0; k < place->n; k++) {
+    pairs[k][0] = i;
+    pairs[k][1] = hits->j[place->first + k];
+  }
+  memcpy(values, hits->values + place->first * w->value_bytes, (size_t)(place->n * w->value_bytes));
+}
+
+static tsl_err gather(tsl_worker *w, const tsl_unit *unit, const row_place *places,
+                      tsl_part *part) {
+  tsl_err err = TSL_OK;
+  int64_t total = 0, at = 0;
+  int64_t(*pairs)[2] = NULL;
+  char *values = NULL;
+  const int64_t rows = unit->hi[0] - unit->lo[0];
+  for (int64_t r = 0; r < rows; r++) total += places[r].n;
+  part->list[TRI_OUT] = part->list[TRI_OUT_2] = (tsl_list){NULL, 0};
+  if (total == 0) goto done;
+  pairs = malloc((size_t)total * sizeof *pairs);
+  values = malloc((size_t)(total * w->value_bytes));
+  if (pairs == NULL || values == NULL)
+    TSL_FAIL(TSL_ERR_MEMORY, "no memory for %lld pairs within the threshold; lower it",
+             (long long)total);
+  for (int64_t r = 0; r < rows; at += places[r++].n)
+    if (places[r].n > 0)
+      write_row(w, &places[r], unit->lo[0] + r, pairs + at, values + at * w->value_bytes);
+  part->list[TRI_OUT] = (tsl_list){pairs, total};
+  part->list[TRI_OUT_2] = (tsl_list){values, total};
+  pairs = NULL, values = NULL;
+done:
+  free(pairs);
+  free(values);
+  return err;
+}
+
+tsl_err tri_run_threshold(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  row_place *places = NULL;
+  tri_job job = {.unit = unit,
+                 .part = part,
+                 .take = threshold_take,
+                 .start = threshold_start,
+                 .finish = threshold_finish};
+  TSL_TRY(tsl_alloc(unit->hi[0] - unit->lo[0], sizeof *places, "row places", (void **)&places));
+  job.own = places;
+  for (int k = 0; k < w->threads; k++) w->thread[k].hits.n = 0;
+  TSL_TRY(tri_walk(w, &job));
+  TSL_TRY(gather(w, unit, places, part));
+done:
+  tsl_free(places);
+  return err;
+}

@@ -1,0 +1,99 @@
+/** @file tri_cpu_topk.c  topk: the k nearest of each row by (value, j), kept in a heap. */
+#include "tri_cpu.h"
+
+static bool before(tri_near a, tri_near b) {
+  return a.value < b.value || (a.value == b.value && a.j < b.j);
+}
+
+/** Restore the heap (the last by (value, j) on top) below place at. */
+static void sift_down(tri_near *heap, int64_t n, int64_t at) {
+  const tri_near item = heap[at];
+  for (int64_t child; (child = 2 * at + 1) < n; at = child) {
+    if (child + 1 < n && before(heap[child], heap[child + 1])) child++;
+    if (!before(item, heap[child])) break;
+    heap[at] = heap[child];
+  }
+  heap[at] = item;
+}
+
+static void sift_up(tri_near *heap, int64_t at) {
+  const tri_near item = heap[at];
+  for (int64_t parent; at > 0 && before(heap[parent = (at - 1) / 2], item); at = parent)
+    heap[at] = heap[parent];
+  heap[at] = item;
+}
+
+/** Keep item if it is among the k first. */
+static void heap_offer(tri_near *heap, int64_t *n, int64_t k, tri_near item) {
+  if (*n < k) {
+    heap[*n] = item;
+    sift_up(heap, (*n)++);
+  } else if (before(item, heap[0])) {
+    heap[0] = item;
+    sift_down(heap, k, 0);
+  }
+}
+
+/** Turn the heap into ascending order. */
+static void heap_sort(tri_near *heap, int64_t n) {
+  for (int64_t end = n - 1; end > 0; end--) {
+    const tri_near last = heap[0];
+    heap[0] = heap[end];
+    heap[end] = last;
+    sift_down(heap, end, 0);
+  }
+}
+
+static double value_at(const tsl_worker *w, const void *values, int64_t k) {
+  return w->t ? ((const double *)values)[k] : (double)((const float *)values)[k];
+}
+
+static tsl_err topk_start(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo, int64_t hi) {
+  (void)w, (void)job;
+  for (int64_t r = 0; r < hi - lo; r++) thread->heap_n[r] = 0;
+  return TSL_OK;
+}
+
+static tsl_err topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
+  (void)job;
+  const int64_t r = row->i - row->group, k = w->p->k, n = row->hi - row->lo;
+  tri_near *const heap = thread->heap + r * k;
+  int64_t *const heap_n = &thread->heap_n[r];
+  int64_t c = 0;
+  for (; c < n && *heap_n < k; c++)
+    if (row->lo + c != row->i)
+      heap_offer(heap, heap_n, k, (tri_near){value_at(w, row->values, c), row->lo + c});
+  if (c == n || k == 0) return TSL_OK;
+  const char *const rest = (const char *)row->values + c * w->value_bytes;
+  const int64_t found = w->kernels->select[w->t](rest, n - c, heap[0].value, thread->places);
+  for (int64_t f = 0; f < found; f++) {
+    const int64_t j = row->lo + c + thread->places[f];
+    if (j != row->i)
+      heap_offer(heap, heap_n, k, (tri_near){value_at(w, rest, thread->places[f]), j});
+  }
+  return TSL_OK;
+}
+
+static tsl_err topk_finish(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo,
+                           int64_t hi) {
+  const int64_t k = w->p->k;
+  for (int64_t i = lo; i < hi; i++) {
+    tri_near *const heap = thread->heap + (i - lo) * k;
+    const int64_t at = (i - job->unit->lo[0]) * k;
+    heap_sort(heap, k);
+    for (int64_t c = 0; c < k; c++) {
+      ((int64_t *)job->part->slab[TRI_OUT])[at + c] = heap[c].j;
+      if (w->t)
+        ((double *)job->part->slab[TRI_OUT_2])[at + c] = heap[c].value;
+      else
+        ((float *)job->part->slab[TRI_OUT_2])[at + c] = (float)heap[c].value;
+    }
+  }
+  return TSL_OK;
+}
+
+tsl_err tri_run_topk(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+  tri_job job = {
+      .unit = unit, .part = part, .take = topk_take, .start = topk_start, .finish = topk_finish};
+  return tri_walk(w, &job);
+}

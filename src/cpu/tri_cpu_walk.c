@@ -1,0 +1,185 @@
+/** @file tri_cpu_walk.c  Row groups x column blocks of a unit, dealt to the threads. */
+#include "tri_cpu.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <string.h>
+
+void tri_failure_note(tri_failure *failure, tsl_err err) {
+#pragma omp critical(tri_failure)
+  if (failure->code == TSL_OK) {
+    tsl_err_save(err, &failure->copy);
+    __atomic_store_n(&failure->code, (int)err, __ATOMIC_RELEASE);
+  }
+}
+
+bool tri_failed(const tri_failure *failure) {
+  return __atomic_load_n(&failure->code, __ATOMIC_ACQUIRE) != TSL_OK;
+}
+
+tsl_err tri_failure_take(const tri_failure *failure) {
+  return failure->code == TSL_OK ? TSL_OK : tsl_err_restore(&failure->copy);
+}
+
+static int64_t min_i64(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static int64_t max_i64(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/** A task: rows [lo, hi) of the unit, columns [j0, j1), values computed from row first on. */
+typedef struct task {
+  int64_t first, lo, hi, j0, j1;
+} task;
+
+/** Groups of rows of a unit. Matrix products start at multiples of TRI_BLAS_ROWS, see fill_product.
+ */
+static int64_t group_first(const tsl_worker *w, const tsl_unit *unit) {
+  return w->blas ? unit->lo[0] / TRI_BLAS_ROWS * TRI_BLAS_ROWS : unit->lo[0];
+}
+
+static task group_task(const tsl_worker *w, const tsl_unit *unit, int64_t g) {
+  task t = {.first = group_first(w, unit) + g * w->group_rows};
+  const int64_t end = t.first + w->group_rows;
+  int64_t lo, hi;
+  t.lo = max_i64(t.first, unit->lo[0]);
+  t.hi = min_i64(end, unit->hi[0]);
+  tri_row_span(w->p, w->blas ? t.first : t.lo, &t.j0, &hi);
+  tri_row_span(w->p, t.hi - 1, &lo, &t.j1);
+  if (w->blas) t.j1 = w->p->output == TRI_SQUARE ? end : w->p->n_pad;
+  if (w->blas) t.j0 = t.j0 / TRI_BLAS_ROWS * TRI_BLAS_ROWS;
+  return t;
+}
+
+/**
+ * Tile of 1 - X^T X. Its place and shape follow from n alone (rows and columns start at multiples
+ * of TRI_BLAS_ROWS and end in the padding), so a value does not depend on how units are cut.
+ */
+static void fill_product(const tsl_worker *w, int64_t i, int64_t j, int64_t n, void *out) {
+  const tri_view *v = &w->view;
+  const int rows = TRI_BLAS_ROWS, columns = (int)n, d = (int)v->d, ld = (int)v->ld;
+  if (w->t == 0) {
+    const float *x = v->x;
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, columns, d, 1, x + i, ld, x + j, ld,
+                0, out, (int)w->columns);
+  } else {
+    const double *x = v->x;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, columns, d, 1, x + i, ld, x + j, ld,
+                0, out, (int)w->columns);
+  }
+  for (int r = 0; r < rows; r++)
+    w->kernels->complement[w->t]((char *)out + r * w->columns * w->value_bytes, n);
+}
+
+/** Hand the rows [i, i + rows) of a block, columns [j0, j1), to the output, each cut to its span.
+ */
+static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t, int64_t i,
+                         int rows, int64_t j0, int64_t j1) {
+  tsl_err err = TSL_OK;
+  for (int r = 0; r < rows; r++) {
+    tri_row row = {.i = i + r, .group = t->lo};
+    if (row.i < t->lo || row.i >= t->hi) continue;
+    tri_row_span(w->p, row.i, &row.lo, &row.hi);
+    row.lo = max_i64(row.lo, j0);
+    row.hi = min_i64(row.hi, j1);
+    if (row.lo >= row.hi) continue;
+    row.values = (const char *)thread->values + (r * w->columns + row.lo - j0) * w->value_bytes;
+    TSL_TRY(job->take(w, thread, job, &row));
+  }
+done:
+  return err;
+}
+
+/** Rows [i, i + rows) x columns [j0, j1): compute and hand over. */
+static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t, int64_t i,
+                          int rows, int64_t j0, int64_t j1) {
+  int64_t lo, hi, unused;
+  tri_row_span(w->p, i, &lo, &unused);
+  tri_row_span(w->p, i + rows - 1, &unused, &hi);
+  if (w->blas) {
+    fill_product(w, i, j0, j1 - j0, thread->values);
+    return take_rows(w, thread, job, t, i, rows, j0, j1);
+  }
+  j0 = max_i64(j0, lo);
+  j1 = min_i64(j1, hi);
+  if (j0 >= j1) return TSL_OK;
+  w->kernels->fill[w->t][w->p->function](&w->view, i, rows, j0, j1 - j0, thread->values,
+                                         w->columns);
+  return take_rows(w, thread, job, t, i, rows, j0, j1);
+}
+
+/** Column blocks [b0, b1) of a task. */
+static tsl_err walk_task(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t, int64_t b0,
+                         int64_t b1) {
+  tsl_err err = TSL_OK;
+  if (job->start != NULL) TSL_TRY(job->start(w, thread, job, t->lo, t->hi));
+  for (int64_t b = b0; b < b1; b++) {
+    const int64_t j0 = t->j0 + b * w->columns;
+    const int64_t j1 = min_i64(j0 + w->columns, t->j1);
+    const int64_t end = w->blas ? t->first + TRI_BLAS_ROWS : t->hi;
+    for (int64_t i = t->first; i < end; i += w->fill_rows)
+      TSL_TRY(walk_block(w, thread, job, t, i, (int)min_i64(w->fill_rows, end - i), j0, j1));
+  }
+  if (job->finish != NULL) TSL_TRY(job->finish(w, thread, job, t->lo, t->hi));
+  if (job->past_caches) w->kernels->fence();
+done:
+  return err;
+}
+
+tsl_err tri_walk(tsl_worker *w, tri_job *job) {
+  tri_failure failure = {.code = TSL_OK};
+  const tsl_unit *unit = job->unit;
+  if (unit->hi[0] <= unit->lo[0]) return TSL_OK;
+  const int64_t rows = unit->hi[0] - group_first(w, unit);
+  const int64_t groups = (rows + w->group_rows - 1) / w->group_rows;
+  const int64_t wanted = 4 * w->threads;
+  const int64_t most = (w->p->n_pad + w->columns - 1) / w->columns;
+  int64_t cuts = job->split && groups < wanted ? (wanted + groups - 1) / groups : 1;
+  cuts = min_i64(cuts, most);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
+  for (int64_t k = 0; k < groups * cuts; k++) {
+    if (tri_failed(&failure)) continue;
+    const task t = group_task(w, unit, k / cuts);
+    const int64_t blocks = max_i64(0, (t.j1 - t.j0 + w->columns - 1) / w->columns);
+    const int64_t c = k % cuts;
+    const tsl_err err = walk_task(w, &w->thread[omp_get_thread_num()], job, &t, blocks * c / cuts,
+                                  blocks * (c + 1) / cuts);
+    if (err != TSL_OK) tri_failure_note(&failure, err);
+  }
+  return tri_failure_take(&failure);
+}
+
+tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = w->p;
+  if (p->output == TRI_FORCES) goto done;
+  TSL_TRY(
+      tsl_alloc(w->fill_rows * w->columns, (size_t)w->value_bytes, "block of values", &t->values));
+  TSL_TRY(tsl_alloc(TRI_MAX_COLUMNS, sizeof *t->places, "places", (void **)&t->places));
+  if (p->output == TRI_HISTOGRAM) {
+    TSL_TRY(tsl_alloc(w->copies * w->bins_room, sizeof *t->bins, "bins", (void **)&t->bins));
+    TSL_TRY(tsl_alloc(w->bins_room, sizeof *t->counts, "counts", (void **)&t->counts));
+  }
+  if (p->output == TRI_TOPK) {
+    TSL_TRY(tsl_alloc(w->group_rows * p->k, sizeof *t->heap, "heaps", (void **)&t->heap));
+    TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->heap_n, "heaps", (void **)&t->heap_n));
+  }
+  if (p->output == TRI_THRESHOLD)
+    TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->rows, "row lists", (void **)&t->rows));
+done:
+  return err;
+}
+
+void tri_thread_clear(const tsl_worker *w, tri_thread *t) {
+  for (int64_t r = 0; t->rows != NULL && r < w->group_rows; r++) tri_hits_clear(&t->rows[r]);
+  tri_hits_clear(&t->hits);
+  tsl_free(t->values);
+  tsl_free(t->places);
+  tsl_free(t->bins);
+  tsl_free(t->counts);
+  tsl_free(t->heap);
+  tsl_free(t->heap_n);
+  tsl_free(t->rows);
+  memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,105 @@
+/* Kernels of tri_kernels.h for one type; included once for float and once for double. No guard:
+ * the includer sets R and T(name). */
+
+/**
+ * Pass of n_k dimensions from k0 over n_rows rows and n columns: acc = step(acc, ...), started
+ * at 0 when first and finished when last. Constant n_rows, n_k, first, last after inlining.
+ */
+#define TRI_FILL(name, prepare, extra_kind, flops_d, flops_pair, doc)                            \
+  TSL_FN void T(pass_##name)(const tri_view *v, int64_t i, const int n_rows, int64_t k0,         \
+                             const int n_k, const bool first, const bool last, int64_t j0,       \
+                             int64_t n, R *restrict out, int64_t out_ld) {                       \
+    const R *const restrict x = (const R *)v->x + k0 * v->ld + j0;                               \
+    const R *const xi = (const R *)v->x + k0 * v->ld + i;                                        \
+    const R *const restrict extra = (const R *)v->extra;                                         \
+    const bool has = (extra_kind) != TRI_NO_EXTRA && last;                                       \
+    const int64_t ld = v->ld;                                                                    \
+    const R scale = (R)v->scale;                                                                 \
+    R a[4 * TRI_FILL_ROWS], box[4], e[TRI_FILL_ROWS];                                            \
+    for (int k = 0; k < n_k; k++) box[k] = k0 + k < 3 ? (R)v->box[k0 + k] : (R)0;                \
+    for (int r = 0; r < n_rows; r++) {                                                           \
+      e[r] = has ? extra[i + r] : (R)0;                                                          \
+      for (int k = 0; k < n_k; k++) a[4 * r + k] = xi[k * ld + r];                               \
+    }                                                                                            \
+    SIMD for (int64_t c = 0; c < n; c++) {                                                       \
+      UNROLL for (int r = 0; r < n_rows; r++) {                                                  \
+        R acc = first ? (R)0 : out[r * out_ld + c];                                              \
+        UNROLL for (int k = 0; k < n_k; k++) acc =                                               \
+            T(tri_step_##name)(acc, a[4 * r + k], x[k * ld + c], box[k]);                        \
+        const R ej = has ? extra[j0 + c] : (R)0;                                                 \
+        out[r * out_ld + c] = last ? T(tri_finish_##name)(acc, e[r], ej, scale) : acc;           \
+      }                                                                                          \
+    }                                                                                            \
+  }                                                                                              \
+  TSL_FN void T(many_##name)(const tri_view *v, int64_t i, const int rows, int64_t j, int64_t n, \
+                             R *out, int64_t ld) {                                               \
+    const int64_t last = v->d - ((v->d - 1) % 4 + 1);                                            \
+    int64_t k = 4;                                                                               \
+    T(pass_##name)(v, i, rows, 0, 4, true, false, j, n, out, ld);                                \
+    for (; k < last; k += 4) T(pass_##name)(v, i, rows, k, 4, false, false, j, n, out, ld);      \
+    if (v->d - k == 1) T(pass_##name)(v, i, rows, k, 1, false, true, j, n, out, ld);             \
+    if (v->d - k == 2) T(pass_##name)(v, i, rows, k, 2, false, true, j, n, out, ld);             \
+    if (v->d - k == 3) T(pass_##name)(v, i, rows, k, 3, false, true, j, n, out, ld);             \
+    if (v->d - k == 4) T(pass_##name)(v, i, rows, k, 4, false, true, j, n, out, ld);             \
+  }                                                                                              \
+  static void T(fill_##name)(const tri_view *v, int64_t i, int rows, int64_t j, int64_t n,       \
+                             void *values, int64_t ld) {                                         \
+    R *const out = values;                                                                       \
+    if (v->d > 4 && rows == TRI_FILL_ROWS) {                                                     \
+      T(many_##name)(v, i, TRI_FILL_ROWS, j, n, out, ld);                                        \
+      return;                                                                                    \
+    }                                                                                            \
+    for (int r = 0; r < rows; r++) switch (v->d) {                                               \
+      case 1:                                                                                    \
+        T(pass_##name)(v, i + r, 1, 0, 1, true, true, j, n, out + r * ld, ld);                   \
+        break;                                                                                   \
+      case 2:                                                                                    \
+        T(pass_##name)(v, i + r, 1, 0, 2, true, true, j, n, out + r * ld, ld);                   \
+        break;                                                                                   \
+      case 3:                                                                                    \
+        T(pass_##name)(v, i + r, 1, 0, 3, true, true, j, n, out + r * ld, ld);                   \
+        break;                                                                                   \
+      case 4:                                                                                    \
+        T(pass_##name)(v, i + r, 1, 0, 4, true, true, j, n, out + r * ld, ld);                   \
+        break;                                                                                   \
+      default:                                                                                   \
+        T(many_##name)(v, i + r, 1, j, n, out + r * ld, ld);                                     \
+        break;                                                                                   \
+      }                                                                                          \
+  }
+TRI_PAIR_LIST(TRI_FILL)
+#undef TRI_FILL
+
+static void T(complement)(void *values, int64_t n) {
+  R *const v = values;
+  SIMD for (int64_t k = 0; k < n; k++) v[k] = (R)1 - v[k];
+}
+
+/** Chunks without a hit are passed over by a vector test; the rest goes one by one, branchless. */
+static int64_t T(select)(const void *values, int64_t n, double most_, int32_t *places) {
+  enum { CHUNK = 64 };
+  const R *const v = values;
+  const R most = (R)most_;
+  int64_t found = 0, k = 0;
+  for (; k + CHUNK <= n; k += CHUNK) {
+    int any = 0;
+    _Pragma("omp simd reduction(| : any)") for (int c = 0; c < CHUNK; c++) any |= v[k + c] <= most;
+    if (!any) continue;
+    for (int c = 0; c < CHUNK; c++) {
+      places[found] = (int32_t)(k + c);
+      found += v[k + c] <= most;
+    }
+  }
+  for (; k < n; k++) {
+    places[found] = (int32_t)k;
+    found += v[k] <= most;
+  }
+  return found;
+}
+
+static void T(bin)(const void *values, int64_t n, double lo_, double hi_, double inv_width_,
+                   int bins, int32_t *restrict out) {
+  const R *const restrict v = values;
+  const R lo = (R)lo_, hi = (R)hi_, inv_width = (R)inv_width_;
+  SIMD for (int64_t k = 0; k < n; k++) out[k] = 1 + T(tri_bin)(v[k], lo, hi, inv_width, bins);
+}

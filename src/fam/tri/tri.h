@@ -1,0 +1,136 @@
+/**
+ * @file tri.h
+ * The family tri: all pairs of n points (a triangular domain), as seen by its backends.
+ *
+ * Points are shared as a structure of arrays, x[k][i] with rows padded to n_pad. A unit is a
+ * range of rows [lo[0], hi[0]) of the output; which columns a row has depends on the output:
+ *
+ *   condensed   upper triangle  j in (i, n)   flat, scipy.spatial.distance.pdist order
+ *   square      lower triangle  j in [0, i]   n x n row-major; above the diagonal zero
+ *   threshold   upper triangle  j in (i, n)   records (i, j, value) with value <= threshold, by (i, j)
+ *   histogram   upper triangle  j in (i, n)   counts per bin [lo, hi)
+ *   topk        full rows       j != i        k nearest, by (value, j)
+ *   forces      full rows       j != i        gravity only: acceleration and potential of i
+ */
+#ifndef TSL_FAM_TRI_H
+#define TSL_FAM_TRI_H
+
+#include "contract.h"
+#include "fn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Functions in the order of the deck's words; those of TRI_PAIR_LIST keep that list's order. */
+typedef enum tri_function {
+  TRI_EUCLIDEAN,
+  TRI_SQEUCLIDEAN,
+  TRI_MANHATTAN,
+  TRI_CHEBYSHEV,
+  TRI_COSINE,
+  TRI_CORRELATION,
+  TRI_HAVERSINE,
+  TRI_OVERLAP,
+  TRI_EUCLIDEAN_PERIODIC, /**< euclidean with a box */
+  TRI_GRAVITY,
+  TRI_N_FUNCTIONS
+} tri_function;
+
+typedef enum tri_output {
+  TRI_CONDENSED,
+  TRI_SQUARE,
+  TRI_THRESHOLD,
+  TRI_TOPK,
+  TRI_HISTOGRAM,
+  TRI_FORCES,
+  TRI_N_OUTPUTS
+} tri_output;
+
+/** GPU maps from thread block to tile of the triangle; TRI_MAP_AUTO is our own wide-tile kernel. */
+typedef enum tri_map {
+  TRI_MAP_AUTO,
+  TRI_MAP_BB,  /**< bounding box */
+  TRI_MAP_RB,  /**< rectangle box, Jung & O'Leary 2008 */
+  TRI_MAP_REC, /**< recursive squares, Ries 2009 */
+  TRI_MAP_LTM, /**< lower-triangular map, Navarro & Hitschfeld 2013 */
+  TRI_MAP_FRB, /**< flat recursive, log2f */
+  TRI_MAP_FR,  /**< flat recursive, clz and shifts */
+  TRI_MAP_CDP, /**< CUDA dynamic parallelism */
+  TRI_N_MAPS
+} tri_map;
+
+enum {
+  TRI_PAD = 128,        /**< n_pad is a multiple of this */
+  TRI_MAX_BINS = 65536, /**< of a histogram */
+  TRI_MAX_K = 1024,     /**< neighbours per row */
+  TRI_MAX_D = 1 << 20   /**< dimensions of a point */
+};
+#define TRI_MAX_N INT64_C(2147483519) /**< points: n_pad fits 31 bits */
+
+/** Parameters of a tri problem; plain data, the same on all ranks. */
+typedef struct tri_params {
+  int32_t function;   /**< tri_function */
+  int32_t output;     /**< tri_output */
+  int32_t type;       /**< TSL_F32 or TSL_F64: type of points, values and arithmetic */
+  int32_t map;        /**< tri_map; for condensed and square on a GPU */
+  int32_t block;      /**< block side B of the maps: 8, 16 or 32 */
+  int32_t bins;       /**< HISTOGRAM */
+  int64_t n;          /**< points, 0..2^31-129 */
+  int64_t n_pad;      /**< n rounded up to TRI_PAD (0 for n = 0) */
+  int64_t d;          /**< rows of the points array (gravity: always 3, haversine: 3) */
+  int64_t d_read;     /**< dimensions of the input points */
+  int64_t k;          /**< TOPK: neighbours per row, <= n - 1 */
+  double threshold;   /**< THRESHOLD: largest value kept */
+  double range_lo;    /**< HISTOGRAM: first edge */
+  double range_hi;    /**< HISTOGRAM: last edge, not included */
+  double box[3];      /**< EUCLIDEAN_PERIODIC: period per dimension */
+  double scale;       /**< HAVERSINE: sphere radius */
+  double softening;   /**< GRAVITY: Plummer softening length eps */
+  double constant;    /**< GRAVITY: G */
+  double mass;        /**< GRAVITY: the mass when all are equal, else 0 */
+} tri_params;
+
+/**
+ * Indices into problem->fields. TRI_POINTS and TRI_EXTRAS always exist:
+ *   TRI_POINTS  IN  [d][n_pad]  params.type, prepared (tri_prepare), padding 0
+ *   TRI_EXTRAS  IN  [n_pad] or [0]  params.type, radii or masses, padding 0
+ * Output fields by output:
+ *   condensed  2 "distances" GATHER stream [n(n-1)/2] params.type
+ *   square     2 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
+ *   threshold  2 "pairs" LIST i64 [.][2] (i < j), 3 "values" LIST [.] params.type
+ *   topk       2 "neighbours" GATHER stream i64 [n][k], 3 "values" GATHER stream [n][k] params.type
+ *   histogram  2 "counts" SUM u64 [bins]; the family adds "edges" and, with a box, "rdf"
+ *   forces     2 "accelerations" GATHER f64 [n][d_read], 3 "potential" GATHER f64 [n]
+ */
+enum { TRI_POINTS, TRI_EXTRAS, TRI_OUT, TRI_OUT_2, TRI_OUT_3 };
+
+/** Parameters of a problem. */
+static inline const tri_params *tri_params_of(const tsl_problem *problem) {
+  return (const tri_params *)problem->params;
+}
+
+/** Place of (i, i+1) in the condensed vector: n i - i (i+1) / 2. For i = n - 1 or n: the end. */
+TSL_FN int64_t tri_condensed_row(int64_t n, int64_t i) {
+  return n * i - i * (i + 1) / 2;
+}
+
+/** First column and one past the last column of row i for an output (diagonal of topk/forces included). */
+static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int64_t *hi) {
+  const bool upper =
+      p->output == TRI_CONDENSED || p->output == TRI_THRESHOLD || p->output == TRI_HISTOGRAM;
+  *lo = upper ? i + 1 : 0;
+  *hi = p->output == TRI_SQUARE ? i + 1 : p->n;
+}
+
+/** Words of the deck for functions, outputs and maps; NULL-ended. */
+extern const char *const tri_function_words[];
+extern const char *const tri_output_words[];
+extern const char *const tri_map_words[];
+
+extern const tsl_family tsl_family_tri;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

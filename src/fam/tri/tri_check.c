@@ -1,0 +1,191 @@
+/* Does the deck make sense? Every refusal names the deck's line and the way out. */
+#include "tri_family.h"
+
+#include <float.h>
+#include <math.h>
+
+static const double largest[TSL_N_TYPES] = {[TSL_F32] = FLT_MAX, [TSL_F64] = DBL_MAX};
+
+tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
+  tsl_err err = TSL_OK;
+  const bool gravity = tri_deck_function(s) == TRI_GRAVITY;
+  if (gravity && s->output != TRI_FORCES)
+    TSL_DECK_FAIL(deck, "tri.output", "function gravity gives output forces only, not %s",
+                  tri_output_words[s->output]);
+  if (!gravity && s->output == TRI_FORCES)
+    TSL_DECK_FAIL(deck, "tri.output", "forces come from function gravity only");
+  if (s->box.n > 0 && s->choice != TRI_EUCLIDEAN)
+    TSL_DECK_FAIL(deck, "tri.box", "a periodic box goes with function euclidean only");
+  if (tri_deck_function(s) == TRI_OVERLAP && !tsl_deck_given(deck, "tri.radius") &&
+      !tsl_deck_given(deck, "tri.input.radius_column"))
+    TSL_DECK_FAIL(deck, "tri.function", "overlap needs radii: give input.radius_column or radius");
+  if (gravity && s->generator.kind == TRI_NONE && !tsl_deck_given(deck, "tri.mass") &&
+      !tsl_deck_given(deck, "tri.input.mass_column"))
+    TSL_DECK_FAIL(deck, "tri.function", "gravity needs masses: give input.mass_column or mass");
+done:
+  return err;
+}
+
+/** One number must not come from two places. */
+static tsl_err check_twice(const tsl_deck *deck, const char *one, const char *other) {
+  tsl_err err = TSL_OK;
+  if (tsl_deck_given(deck, one) && tsl_deck_given(deck, other))
+    TSL_DECK_FAIL(deck, one, "given together with %s; give one of them", other);
+done:
+  return err;
+}
+
+/** A number must survive in the chosen precision. */
+static tsl_err check_fits(const tsl_deck *deck, const char *path, const tri_params *p,
+                          double value) {
+  tsl_err err = TSL_OK;
+  if (fabs(value) > largest[p->type])
+    TSL_DECK_FAIL(deck, path, "%g is too large for %s", value,
+                  p->type == TSL_F32 ? "fp32; use precision: fp64" : "fp64");
+done:
+  return err;
+}
+
+static tsl_err check_box(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
+  tsl_err err = TSL_OK;
+  if (s->box.n > 3) TSL_DECK_FAIL(deck, "tri.box", "at most 3 edges are possible");
+  for (uint64_t k = 0; k < s->box.n; k++) {
+    TSL_TRY(check_fits(deck, "tri.box", p, s->box.values[k]));
+    if (!(s->box.values[k] > 0) || (p->type == TSL_F32 && s->box.values[k] < FLT_MIN))
+      TSL_DECK_FAIL(deck, "tri.box", "edge %llu is %g; every edge must be positive",
+                    (unsigned long long)k, s->box.values[k]);
+    p->box[k] = s->box.values[k];
+  }
+done:
+  return err;
+}
+
+/** Half of the shortest edge: the largest distance for which one image of a point is enough. */
+static double half_box(const tri_deck *s) {
+  double edge = INFINITY;
+  for (uint64_t k = 0; k < s->box.n; k++) edge = fmin(edge, s->box.values[k]);
+  return edge / 2;
+}
+
+static tsl_err check_cut(const tsl_deck *deck, const tri_deck *s, const char *path, double cut) {
+  tsl_err err = TSL_OK;
+  if (cut > half_box(s))
+    TSL_DECK_FAIL(deck, path,
+                  "the cut-off %g needs a periodic box with every edge at least %g; the shortest "
+                  "is %g",
+                  cut, 2 * cut, 2 * half_box(s));
+done:
+  return err;
+}
+
+static tsl_err check_histogram(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
+  tsl_err err = TSL_OK;
+  const bool standard = s->range.n == 0 && s->box.n > 0;
+  if (!standard && s->range.n != 2)
+    TSL_DECK_FAIL(deck, "tri.range", "output histogram needs two edges, range: [lo, hi]");
+  p->range_lo = standard ? 0 : s->range.values[0];
+  p->range_hi = standard ? half_box(s) : s->range.values[1];
+  TSL_TRY(check_fits(deck, "tri.range", p, p->range_lo));
+  TSL_TRY(check_fits(deck, "tri.range", p, p->range_hi));
+  TSL_TRY(check_fits(deck, "tri.range", p, p->range_hi - p->range_lo));
+  if (!(p->range_lo < p->range_hi))
+    TSL_DECK_FAIL(deck, "tri.range", "lo = %g must be less than hi = %g", p->range_lo, p->range_hi);
+  if (p->type == TSL_F32 && !((float)p->range_lo < (float)p->range_hi))
+    TSL_DECK_FAIL(deck, "tri.range", "lo and hi are the same number in fp32; use precision: fp64");
+  TSL_TRY(check_fits(deck, "tri.range", p, (double)s->bins / (p->range_hi - p->range_lo)));
+  if (s->box.n > 0 && p->range_lo < 0)
+    TSL_DECK_FAIL(deck, "tri.range", "with a box lo must be at least 0");
+  TSL_TRY(check_cut(deck, s, "tri.range", p->range_hi));
+  p->bins = (int32_t)s->bins;
+done:
+  return err;
+}
+
+static tsl_err check_threshold(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
+  tsl_err err = TSL_OK;
+  if (!tsl_deck_given(deck, "tri.threshold") && s->choice != TRI_OVERLAP)
+    TSL_DECK_FAIL(deck, "tri.output", "output threshold needs the key threshold");
+  TSL_TRY(check_fits(deck, "tri.threshold", p, s->threshold));
+  TSL_TRY(check_cut(deck, s, "tri.threshold", s->threshold));
+  p->threshold = s->threshold;
+done:
+  return err;
+}
+
+tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
+  tsl_err err = TSL_OK;
+  p->function = tri_deck_function(s);
+  p->output = s->output;
+  p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
+  p->map = s->map;
+  p->block = 8 << s->block;
+  p->scale = s->sphere_radius;
+  p->softening = s->softening;
+  p->constant = s->constant;
+  TSL_TRY(check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
+  TSL_TRY(check_fits(deck, "tri.softening", p, s->softening * s->softening));
+  TSL_TRY(check_fits(deck, "tri.G", p, s->constant));
+  TSL_TRY(check_twice(deck, "tri.radius", "tri.input.radius_column"));
+  TSL_TRY(check_twice(deck, "tri.mass", "tri.input.mass_column"));
+  TSL_TRY(check_box(deck, s, p));
+  if (p->output == TRI_HISTOGRAM) TSL_TRY(check_histogram(deck, s, p));
+  if (p->output == TRI_THRESHOLD) TSL_TRY(check_threshold(deck, s, p));
+done:
+  return err;
+}
+
+/** The result's bytes must be countable. */
+static tsl_err check_result(const tsl_deck *deck, const tri_params *p) {
+  tsl_err err = TSL_OK;
+  int64_t pairs = 0, cells = 0;
+  const bool countable = tsl_pairs_i64(p->n, &pairs) && tsl_mul_i64(p->n, p->n, &cells) &&
+                         tsl_mul_i64(p->output == TRI_SQUARE ? cells : pairs,
+                                     (int64_t)tsl_type_bytes((tsl_type)p->type), &cells);
+  if (!countable && (p->output == TRI_SQUARE || p->output == TRI_CONDENSED))
+    TSL_DECK_FAIL(deck, "tri.output", "%lld points give more %s values than 64 bits count",
+                  (long long)p->n, tri_output_words[p->output]);
+done:
+  return err;
+}
+
+static tsl_err check_dimensions(const tsl_deck *deck, const tri_deck *s, const tri_params *p) {
+  tsl_err err = TSL_OK;
+  if (p->function == TRI_HAVERSINE && p->d_read != 2)
+    TSL_DECK_FAIL(deck, "tri.function",
+                  "haversine needs 2 columns, latitude and longitude in degrees; the points have "
+                  "%lld",
+                  (long long)p->d_read);
+  if (p->function == TRI_GRAVITY && p->d_read > 3)
+    TSL_DECK_FAIL(deck, "tri.function", "gravity needs 1 to 3 coordinates; the points have %lld",
+                  (long long)p->d_read);
+  if (s->box.n > 0 && (int64_t)s->box.n != p->d_read)
+    TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but the points have %lld dimensions",
+                  (unsigned long long)s->box.n, (long long)p->d_read);
+done:
+  return err;
+}
+
+/** Dimensions of no points at all: what the function needs. */
+static int64_t empty_dimensions(const tri_deck *s) {
+  if (s->choice == TRI_HAVERSINE) return 2;
+  return s->box.n > 0 ? (int64_t)s->box.n : 1;
+}
+
+tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+                         tri_params *p) {
+  tsl_err err = TSL_OK;
+  const bool spatial = p->function == TRI_HAVERSINE || p->function == TRI_GRAVITY;
+  p->n = points->table.n;
+  p->n_pad = (p->n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
+  p->d_read = p->n == 0 && points->d == 0 ? empty_dimensions(s) : points->d;
+  p->d = spatial ? 3 : p->d_read;
+  TSL_TRY(check_dimensions(deck, s, p));
+  TSL_TRY(check_result(deck, p));
+  if (p->output != TRI_TOPK || p->n <= 1) goto done;
+  if (s->k > p->n - 1)
+    TSL_DECK_FAIL(deck, "tri.k", "%lld neighbours asked for, but %lld points have %lld each",
+                  (long long)s->k, (long long)p->n, (long long)p->n - 1);
+  p->k = s->k;
+done:
+  return err;
+}

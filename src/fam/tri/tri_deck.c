@@ -1,0 +1,219 @@
+/* The deck section `tri:`: words, keys, and which key goes with which choice. */
+#include "tri_family.h"
+
+#include <stddef.h>
+
+const char *const tri_function_words[] = {
+    "euclidean", "sqeuclidean", "manhattan",          "chebyshev", "cosine", "correlation",
+    "haversine", "overlap",     "euclidean_periodic", "gravity",   NULL};
+const char *const tri_output_words[] = {"condensed", "square", "threshold", "topk",
+                                        "histogram", "forces", NULL};
+const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
+
+/* the deck's functions: those above but euclidean_periodic, which the key box chooses */
+static const char *const choice_words[] = {"euclidean", "sqeuclidean", "manhattan", "chebyshev",
+                                           "cosine",    "correlation", "haversine", "overlap",
+                                           "gravity",   NULL};
+static const char *const precision_words[] = {"fp32", "fp64", NULL};
+static const char *const block_words[] = {"8", "16", "32", NULL};
+static const char *const format_words[] = {"auto", "csv", "npy", "hdf5", "xyz", NULL};
+static const char *const delimiter_words[] = {"auto", "comma", "semicolon", "tab", "blank", NULL};
+static const char *const header_words[] = {"auto", "yes", "no", NULL};
+static const char *const kind_words[] = {"none", "uniform", "plummer", "clusters", NULL};
+
+#define AT(member) offsetof(tri_deck, member)
+#define IN(member) (offsetof(tri_deck, input.member) - offsetof(tri_deck, input))
+#define GEN(member) (offsetof(tri_deck, generator.member) - offsetof(tri_deck, generator))
+#define BIG 1e300
+#define TINY 1e-300
+
+/* Keys that only some choices use have no standard here: `uses` below holds it. */
+static const tsl_key input_keys[] = {
+    {"file", TSL_KEY_TEXT, IN(file), "", 0, 0, NULL, NULL, 0,
+     "File with one point per row; relative to the deck's folder."},
+    {"format", TSL_KEY_CHOICE, IN(format), "", 0, 0, format_words, NULL, 0,
+     "File format; auto (default) looks at the first bytes and at the ending .xyz."},
+    {"dataset", TSL_KEY_TEXT, IN(dataset), "", 0, 0, NULL, NULL, 0,
+     "HDF5: path of the dataset in the file, 1-D or 2-D."},
+    {"columns", TSL_KEY_INTS, IN(columns), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+     "Columns of the coordinates, counted from 0; default: all but the extra column (XYZ: 0, 1, "
+     "2)."},
+    {"delimiter", TSL_KEY_CHOICE, IN(delimiter), "", 0, 0, delimiter_words, NULL, 0,
+     "Text: what separates fields; auto (default) takes semicolon, comma, tab or blanks."},
+    {"header", TSL_KEY_CHOICE, IN(header), "", 0, 0, header_words, NULL, 0,
+     "Text: is the first line a header; auto (default): yes when no wanted field is a number."},
+    {"comment", TSL_KEY_TEXT, IN(comment), "", 0, 0, NULL, NULL, 0,
+     "Text: one character that starts a comment; default '#'."},
+    {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+     "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
+    {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+     "Gravity: column of the masses, counted from 0."},
+    {0}};
+
+static const tsl_key generator_keys[] = {
+    {"kind", TSL_KEY_CHOICE, GEN(kind), "", 0, 0, kind_words, NULL, 0,
+     "uniform: in a cube; plummer: a star cluster (3-D); clusters: Gaussian blobs, in order."},
+    {"n", TSL_KEY_INT, GEN(n), "", 0, 2147483519.0, NULL, NULL, 0, "Points; default 1000."},
+    {"d", TSL_KEY_INT, GEN(d), "", 1, TRI_MAX_D, NULL, NULL, 0,
+     "Dimensions; default 3 (plummer: always 3)."},
+    {"seed", TSL_KEY_INT, GEN(seed), "", 0, 0x1p53, NULL, NULL, 0,
+     "Seed of the random numbers; default 1."},
+    {"side", TSL_KEY_REAL, GEN(side), "", TINY, BIG, NULL, NULL, 0,
+     "Edge of the cube of points or cluster centres; default 1, or with tri.box that box."},
+    {"scale", TSL_KEY_REAL, GEN(scale), "", TINY, BIG, NULL, NULL, 0,
+     "plummer: scale radius, default 1; clusters: standard deviation, default 0.05 side."},
+    {"clusters", TSL_KEY_INT, GEN(clusters), "", 1, 1e9, NULL, NULL, 0,
+     "Number of blobs; default 8."},
+    {0}};
+
+const tsl_key tri_keys[] = {
+    {"function", TSL_KEY_CHOICE, AT(choice), NULL, 0, 0, choice_words, NULL, 0,
+     "Value of a pair: a distance, the gap between spheres (overlap), or gravity."},
+    {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
+     "What is kept: every value, those within a threshold, the nearest, a histogram, or forces."},
+    {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
+     "Type of points, arithmetic and values."},
+    {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
+     "Unit of the coordinates, written to the output; default: angstrom for XYZ, km for "
+     "haversine."},
+    {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof((tri_deck *)0)->input,
+     "Points from a file."},
+    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, generator_keys,
+     sizeof((tri_deck *)0)->generator, "Made-up points instead of a file."},
+    {"threshold", TSL_KEY_REAL, AT(threshold), "", 0, 0, NULL, NULL, 0,
+     "Output threshold: largest value kept, in the values' unit; overlap: default 0 (touching)."},
+    {"k", TSL_KEY_INT, AT(k), "", 1, TRI_MAX_K, NULL, NULL, 0,
+     "Output topk: neighbours per point; default 8."},
+    {"bins", TSL_KEY_INT, AT(bins), "", 1, TRI_MAX_BINS, NULL, NULL, 0,
+     "Output histogram: number of bins; default 200."},
+    {"range", TSL_KEY_REALS, AT(range), "", 0, 0, NULL, NULL, 0,
+     "Output histogram: first and last edge, [lo, hi); default with a box: 0 to half its shortest "
+     "edge."},
+    {"box", TSL_KEY_REALS, AT(box), "", 0, BIG, NULL, NULL, 0,
+     "Periods of a periodic box, one per dimension (1 to 3), in the unit of the coordinates."},
+    {"sphere_radius", TSL_KEY_REAL, AT(sphere_radius), "", TINY, BIG, NULL, NULL, 0,
+     "Haversine: radius of the sphere; default 6371.0088 km, the Earth's mean radius."},
+    {"radius", TSL_KEY_REAL, AT(radius), "", 0, BIG, NULL, NULL, 0,
+     "Overlap: one radius for all spheres, in the unit of the coordinates."},
+    {"mass", TSL_KEY_REAL, AT(mass), "", 0, BIG, NULL, NULL, 0,
+     "Gravity: one mass for all points; default for a generator: 1/n."},
+    {"softening", TSL_KEY_REAL, AT(softening), "", 0, BIG, NULL, NULL, 0,
+     "Gravity: Plummer softening length, in the unit of the coordinates; default 0."},
+    {"G", TSL_KEY_REAL, AT(constant), "", 0, 0, NULL, NULL, 0,
+     "Gravity: gravitational constant in the deck's units; default 1."},
+    {"map", TSL_KEY_CHOICE, AT(map), "", 0, 0, tri_map_words, NULL, 0,
+     "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."},
+    {"block", TSL_KEY_CHOICE, AT(block), "", 0, 0, block_words, NULL, 0,
+     "GPU: block side of the maps other than auto; default 16."},
+    {0}};
+
+/* ----------------------------------------------------------- who uses what */
+
+#define O(output) (1u << TRI_##output)
+#define F(function) (1u << TRI_##function)
+#define FILE_(format) (1u << TRI_FORMAT_##format)
+#define MADE(kind) (1u << (8 + TRI_##kind))
+#define ANY UINT32_MAX
+#define ANY_FILE 0xffu
+#define ANY_MADE 0xff00u
+#define MATRICES (O(CONDENSED) | O(SQUARE))
+#define NO_UNIT (F(COSINE) | F(CORRELATION) | F(GRAVITY))
+
+/** A key, the choices that use it, and its default when absent. */
+typedef struct use {
+  const char *path;
+  uint32_t outputs, functions, sources;
+  tsl_key_type type; /**< of the default; TEXT: none */
+  size_t offset;
+  double standard;
+} use;
+
+static const use uses[] = {
+    {"tri.unit", ANY, ~NO_UNIT, ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.threshold", O(THRESHOLD), ANY, ANY, TSL_KEY_REAL, AT(threshold), 0},
+    {"tri.k", O(TOPK), ANY, ANY, TSL_KEY_INT, AT(k), 8},
+    {"tri.bins", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(bins), 200},
+    {"tri.range", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(range), 0},
+    {"tri.box", O(HISTOGRAM) | O(THRESHOLD) | O(TOPK), F(EUCLIDEAN_PERIODIC), ANY, TSL_KEY_REALS,
+     AT(box), 0},
+    {"tri.sphere_radius", ANY, F(HAVERSINE), ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
+    {"tri.radius", ANY, F(OVERLAP), ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.mass", ANY, F(GRAVITY), ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.softening", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(softening), 0},
+    {"tri.G", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(constant), 1},
+    {"tri.map", MATRICES, ANY, ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
+    {"tri.block", MATRICES, ANY, ANY, TSL_KEY_CHOICE, AT(block), 1},
+    {"tri.input.format", ANY, ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.dataset", ANY, ANY, FILE_(HDF5), TSL_KEY_TEXT, 0, 0},
+    {"tri.input.columns", ANY, ANY, ANY_FILE, TSL_KEY_INTS, AT(input.columns), 0},
+    {"tri.input.delimiter", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
+    {"tri.input.header", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
+    {"tri.input.comment", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
+    {"tri.input.radius_column", ANY, F(OVERLAP), ANY_FILE, TSL_KEY_INT, AT(input.radius_column),
+     -1},
+    {"tri.input.mass_column", ANY, F(GRAVITY), ANY_FILE, TSL_KEY_INT, AT(input.mass_column), -1},
+    {"tri.generator.n", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.n), 1000},
+    {"tri.generator.d", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.d), 3},
+    {"tri.generator.seed", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.seed), 1},
+    {"tri.generator.side", ANY, ANY, MADE(UNIFORM) | MADE(CLUSTERS), TSL_KEY_TEXT, 0, 0},
+    {"tri.generator.scale", ANY, ANY, MADE(PLUMMER) | MADE(CLUSTERS), TSL_KEY_TEXT, 0, 0},
+    {"tri.generator.clusters", ANY, ANY, MADE(CLUSTERS), TSL_KEY_INT, AT(generator.clusters), 8},
+};
+enum { N_USES = sizeof uses / sizeof uses[0] };
+
+uint32_t tri_deck_source(int32_t format, int32_t kind) {
+  return kind == TRI_NONE ? 1u << format : 1u << (8 + kind);
+}
+
+int32_t tri_deck_function(const tri_deck *s) {
+  if (s->choice == TRI_EUCLIDEAN && s->box.n > 0) return TRI_EUCLIDEAN_PERIODIC;
+  return s->choice < TRI_EUCLIDEAN_PERIODIC ? s->choice : TRI_GRAVITY;
+}
+
+/** Given by the user; an empty list counts as absent. */
+static bool is_given(const tsl_deck *deck, const tri_deck *s, const use *u) {
+  const void *member = (const char *)s + u->offset;
+  if (u->type == TSL_KEY_REALS && ((const tsl_reals *)member)->n == 0) return false;
+  if (u->type == TSL_KEY_INTS && ((const tsl_ints *)member)->n == 0) return false;
+  return tsl_deck_given(deck, u->path);
+}
+
+static void set_standard(tri_deck *s, const use *u) {
+  void *member = (char *)s + u->offset;
+  if (u->type == TSL_KEY_REAL) *(double *)member = u->standard;
+  if (u->type == TSL_KEY_INT) *(int64_t *)member = (int64_t)u->standard;
+  if (u->type == TSL_KEY_CHOICE) *(int32_t *)member = (int32_t)u->standard;
+}
+
+static tsl_err check_use(const tsl_deck *deck, const tri_deck *s, const use *u, uint32_t source) {
+  tsl_err err = TSL_OK;
+  if ((u->functions & 1u << tri_deck_function(s)) == 0)
+    TSL_DECK_FAIL(deck, u->path, "not used by function %s; remove it", choice_words[s->choice]);
+  if ((u->outputs & 1u << s->output) == 0)
+    TSL_DECK_FAIL(deck, u->path, "not used by output %s; remove it", tri_output_words[s->output]);
+  if ((u->sources & source) == 0)
+    TSL_DECK_FAIL(deck, u->path, "not used by this %s; remove it",
+                  s->generator.kind == TRI_NONE ? "input format" : "generator");
+done:
+  return err;
+}
+
+/** Defaults that follow from other keys. */
+static void settle_lengths(const tsl_deck *deck, tri_deck *s) {
+  if (!tsl_deck_given(deck, "tri.generator.side")) s->generator.side = 1;
+  if (!tsl_deck_given(deck, "tri.generator.scale"))
+    s->generator.scale = s->generator.kind == TRI_CLUSTERS ? 0.05 * s->generator.side : 1;
+}
+
+tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s) {
+  tsl_err err = TSL_OK;
+  for (int u = 0; u < N_USES; u++) {
+    if (is_given(deck, s, &uses[u]))
+      TSL_TRY(check_use(deck, s, &uses[u], source));
+    else
+      set_standard(s, &uses[u]);
+  }
+  settle_lengths(deck, s);
+done:
+  return err;
+}

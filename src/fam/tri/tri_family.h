@@ -1,0 +1,98 @@
+/**
+ * @file tri_family.h
+ * What the files of the family share among themselves: the deck section and the steps of create.
+ */
+#ifndef TSL_FAM_TRI_FAMILY_H
+#define TSL_FAM_TRI_FAMILY_H
+
+#include "tri.h"
+#include "tri_generate.h"
+#include "tri_pairs.h"
+#include "tri_read.h"
+
+/** Section `tri:`; the keys and their meaning are in tri_deck.c. */
+typedef struct tri_deck {
+  int32_t choice; /**< index into the deck's words for `function` */
+  int32_t output, precision, map, block;
+  int64_t k, bins;
+  double threshold, sphere_radius, softening, constant, radius, mass;
+  tsl_reals range, box;
+  char *unit;
+  struct {
+    char *file, *dataset, *comment;
+    int32_t format, delimiter, header;
+    tsl_ints columns;
+    int64_t radius_column, mass_column;
+  } input;
+  struct {
+    int32_t kind;
+    int64_t n, d, seed, clusters;
+    double side, scale;
+  } generator;
+} tri_deck;
+
+extern const tsl_key tri_keys[];
+
+/** One bit for each place points come from: 1 << tri_format, 1 << (8 + tri_kind). */
+uint32_t tri_deck_source(int32_t format, int32_t kind);
+
+/** The tri_function chosen, the box considered. */
+int32_t tri_deck_function(const tri_deck *s);
+
+/**
+ * Refuse given keys that the chosen function, output or source does not use, and fill in the
+ * defaults of the absent ones.
+ */
+tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s);
+
+/** Preparation, extra number and cost of a function. */
+typedef struct tri_about {
+  tri_prepare prepare;
+  tri_extra extra;
+  double flops_d, flops_pair;
+} tri_about;
+extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
+
+/** Points before preparation; release with tri_table_clear(&points.table). */
+typedef struct tri_points {
+  tri_table table; /**< [n][d], and one column more when has_extra */
+  int64_t d;
+  bool has_extra;
+  bool made;     /**< by a generator */
+  char unit[32]; /**< of the coordinates, "1" when unknown */
+} tri_points;
+
+/** Exactly one of input.file and generator.kind, of which format or kind. */
+tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format);
+
+/** Read or make the points; format as from tri_load_source. */
+tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points);
+
+/** Function and output fit together. */
+tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s);
+
+/** Everything that needs no points: box, range, threshold, sizes; fills params but n, d, k. */
+tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p);
+
+/** Everything that needs n and d; fills n, n_pad, d, d_read, k. */
+tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+                         tri_params *p);
+
+/**
+ * Fill the fields TRI_POINTS and TRI_EXTRAS (data allocated) and p->mass.
+ * @return TSL_ERR_INPUT naming the point that cannot be prepared
+ */
+tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+                           tsl_problem *problem);
+
+/** Pairs (i, j) of rows [0, i); i <= n. */
+int64_t tri_pairs_before(const tri_params *p, int64_t i);
+
+tsl_err tri_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
+void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
+void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                int64_t hi[3]);
+tsl_err tri_advance(tsl_problem *problem, int phase, bool *more);
+tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary);
+
+#endif

@@ -1,0 +1,63 @@
+#include "tri_generate.h"
+
+#include "tri.h"
+
+#include <math.h>
+
+static const double two_pi = 6.28318530717958647692;
+
+static uint64_t mix(uint64_t z) {
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+double tri_random(int64_t seed, int64_t point, int64_t draw) {
+  static const uint64_t gamma = UINT64_C(0x9e3779b97f4a7c15);
+  const uint64_t start = mix((uint64_t)seed + gamma);
+  const uint64_t place = ((uint64_t)point << 24) + (uint64_t)draw + 1;
+  return ((double)(mix(start + gamma * place) >> 12) + 0.5) * 0x1p-52;
+}
+
+static void make_uniform(const tri_generator *g, int64_t i, double *x) {
+  for (int64_t k = 0; k < g->d; k++)
+    x[k] = tri_random(g->seed, i, k) * (g->box != NULL ? g->box[k] : g->side);
+}
+
+/**
+ * A point of the Plummer sphere: mass inside r is r^3 / (r^2 + a^2)^(3/2).
+ * Source: Aarseth, Henon & Wielen 1974, Astron. Astrophys. 37, 183, appendix.
+ */
+static void make_plummer(const tri_generator *g, int64_t i, double *x) {
+  const double mass = tri_random(g->seed, i, 0);
+  const double r = g->scale / sqrt(pow(mass, -2.0 / 3.0) - 1.0);
+  const double z = (1.0 - 2.0 * tri_random(g->seed, i, 1)) * r;
+  const double angle = two_pi * tri_random(g->seed, i, 2);
+  const double flat = sqrt((r - z) * (r + z));
+  x[0] = flat * cos(angle);
+  x[1] = flat * sin(angle);
+  x[2] = z;
+}
+
+/** A Gaussian blob around its cluster's centre (Box & Muller 1958). */
+static void make_cluster(const tri_generator *g, int64_t i, double *x) {
+  const int64_t cluster = (int64_t)((double)i * (double)g->clusters / (double)g->n);
+  for (int64_t k = 0; k < g->d; k++) {
+    const double centre = g->side * tri_random(g->seed, TRI_MAX_N + 1 + cluster, k);
+    const double r = sqrt(-2.0 * log(tri_random(g->seed, i, 2 * k)));
+    x[k] = centre + g->scale * r * cos(two_pi * tri_random(g->seed, i, 2 * k + 1));
+  }
+}
+
+tsl_err tri_generate(const tri_generator *g, tri_table *table) {
+  tsl_err err = TSL_OK;
+  static void (*const makers[])(const tri_generator *, int64_t, double *) = {
+      [TRI_UNIFORM] = make_uniform,
+      [TRI_PLUMMER] = make_plummer,
+      [TRI_CLUSTERS] = make_cluster,
+  };
+  TSL_TRY(tri_table_create(g->n, g->d, "generator", table));
+  for (int64_t i = 0; i < g->n; i++) makers[g->kind](g, i, table->values + i * g->d);
+done:
+  return err;
+}

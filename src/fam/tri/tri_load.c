@@ -1,0 +1,120 @@
+/* From the deck's `input:` or `generator:` to rows of doubles. */
+#include "tri_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** The file's path, relative ones taken from the deck's folder; free with tsl_free. */
+static tsl_err find_path(const tsl_deck *deck, const tri_deck *s, char **path) {
+  tsl_err err = TSL_OK;
+  void *memory = NULL;
+  const char *folder = tsl_deck_folder(deck), *file = s->input.file;
+  const size_t bytes = strlen(folder) + strlen(file) + 2;
+  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "path", &memory));
+  *path = memory;
+  if (file[0] == '/')
+    (void)snprintf(*path, bytes, "%s", file);
+  else
+    (void)snprintf(*path, bytes, "%s/%s", folder, file);
+done:
+  return err;
+}
+
+/** Say where in the deck the file that made the error was named. */
+static tsl_err blame_file(const tsl_deck *deck, tsl_err code) {
+  char why[TSL_ERR_MESSAGE_MAX];
+  if (code != TSL_ERR_INPUT && code != TSL_ERR_IO) return code;
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  return tsl_deck_fail(deck, code, "tri.input.file", __FILE__, __LINE__, "%s", why);
+}
+
+tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  tri_source source = {.format = s->input.format};
+  *format = TRI_FORMAT_AUTO;
+  if ((s->input.file != NULL) == (s->generator.kind != TRI_NONE))
+    TSL_DECK_FAIL(deck, s->input.file != NULL ? "tri.generator.kind" : "tri",
+                  "points come from either input.file or generator.kind: give exactly one");
+  if (s->input.file == NULL) goto done;
+  TSL_TRY(find_path(deck, s, &path));
+  source.path = path;
+  TSL_TRY(blame_file(deck, tri_read_format(&source, format)));
+done:
+  tsl_free(path);
+  return err;
+}
+
+static tsl_err find_comment(const tsl_deck *deck, const tri_deck *s, char *comment) {
+  tsl_err err = TSL_OK;
+  const char *text = s->input.comment != NULL ? s->input.comment : "#";
+  if (strlen(text) != 1 || strchr("0123456789+-.eE,; \t\"", text[0]) != NULL)
+    TSL_DECK_FAIL(deck, "tri.input.comment",
+                  "one character is needed that cannot be part of a number or a separator");
+  *comment = text[0];
+done:
+  return err;
+}
+
+static tsl_err read_points(const tsl_deck *deck, const tri_deck *s, int32_t format,
+                           tri_points *points) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  const int64_t radius = s->input.radius_column, mass = s->input.mass_column;
+  tri_source source = {.format = format,
+                       .dataset = s->input.dataset,
+                       .delimiter = s->input.delimiter,
+                       .header = s->input.header,
+                       .columns = s->input.columns.values,
+                       .n_columns = (int64_t)s->input.columns.n,
+                       .extra = radius >= 0 ? radius : mass};
+  TSL_TRY(find_comment(deck, s, &source.comment));
+  TSL_TRY(find_path(deck, s, &path));
+  source.path = path;
+  TSL_TRY(blame_file(deck, tri_read(&source, &points->table)));
+  points->has_extra = source.extra >= 0;
+done:
+  tsl_free(path);
+  return err;
+}
+
+static tsl_err make_points(const tsl_deck *deck, const tri_deck *s, tri_points *points) {
+  tsl_err err = TSL_OK;
+  const bool boxed = s->box.n > 0 && !tsl_deck_given(deck, "tri.generator.side");
+  const tri_generator generator = {.kind = s->generator.kind,
+                                   .n = s->generator.n,
+                                   .d = s->generator.d,
+                                   .seed = s->generator.seed,
+                                   .side = s->generator.side,
+                                   .box = boxed ? s->box.values : NULL,
+                                   .scale = s->generator.scale,
+                                   .clusters = s->generator.clusters};
+  if (s->generator.kind == TRI_PLUMMER && s->generator.d != 3)
+    TSL_DECK_FAIL(deck, "tri.generator.d", "a Plummer sphere has 3 dimensions");
+  if (boxed && (int64_t)s->box.n != s->generator.d)
+    TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but the points have %lld dimensions",
+                  (unsigned long long)s->box.n, (long long)s->generator.d);
+  TSL_TRY(tri_generate(&generator, &points->table));
+  points->made = true;
+done:
+  return err;
+}
+
+/** Unit of the coordinates and distances. */
+static const char *find_unit(const tri_deck *s, int32_t format) {
+  if (s->unit != NULL) return s->unit;
+  if (s->choice == TRI_HAVERSINE) return "km";
+  return format == TRI_FORMAT_XYZ ? "angstrom" : "1";
+}
+
+tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points) {
+  tsl_err err = TSL_OK;
+  if (s->generator.kind == TRI_NONE)
+    TSL_TRY(read_points(deck, s, format, points));
+  else
+    TSL_TRY(make_points(deck, s, points));
+  points->d = points->table.columns - points->has_extra;
+  (void)snprintf(points->unit, sizeof points->unit, "%s", find_unit(s, format));
+done:
+  return err;
+}

@@ -1,0 +1,117 @@
+/* Bodies of tri_pairs.h for one type; included once for float and once for double. No guard:
+ * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_ASIN_P; the end unsets them. */
+
+#define R TRI_REAL
+
+/**
+ * asin(x) for 0 <= x <= 1, the same bits on every device (libm and CUDA differ in the last place).
+ * x <= 1/2: x + x z P(z), z = x^2; above: pi/2 - 2 asin(sqrt((1 - x)/2)).
+ */
+TSL_FN R TRI_(tri_asin)(R x) {
+  const int folded = x > (R)0.5;
+  const R half = ((R)1 - x) * (R)0.5;
+  const R z = folded ? half : x * x;
+  const R y = folded ? TRI_SQRT(half) : x;
+  const R a = y + y * (z * TRI_ASIN_P(z));
+  return folded ? (R)1.5707963267948966 - (a + a) : a;
+}
+
+/* ---- steps: add dimension k of a pair; a = x[k][i], b = x[k][j], box = period of dimension k */
+
+TSL_FN R TRI_(tri_step_sqeuclidean)(R acc, R a, R b, R box) {
+  (void)box;
+  const R t = a - b;
+  return acc + t * t;
+}
+TSL_FN R TRI_(tri_step_manhattan)(R acc, R a, R b, R box) {
+  (void)box;
+  return acc + TRI_ABS(a - b);
+}
+TSL_FN R TRI_(tri_step_chebyshev)(R acc, R a, R b, R box) {
+  (void)box;
+  const R t = TRI_ABS(a - b);
+  return t > acc ? t : acc;
+}
+TSL_FN R TRI_(tri_step_cosine)(R acc, R a, R b, R box) {
+  (void)box;
+  return acc + a * b;
+}
+/** Minimum image for coordinates wrapped into [0, box): the nearer of |a - b| and box - |a - b|. */
+TSL_FN R TRI_(tri_step_euclidean_periodic)(R acc, R a, R b, R box) {
+  const R t = TRI_ABS(a - b);
+  const R u = box - t;
+  const R m = u < t ? u : t;
+  return acc + m * m;
+}
+TSL_FN R TRI_(tri_step_euclidean)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_correlation)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_cosine)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_haversine)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_overlap)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
+}
+
+/* ---- finishes: ei, ej = extra numbers of the points; scale = sphere radius of haversine */
+
+TSL_FN R TRI_(tri_finish_euclidean)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return TRI_SQRT(acc);
+}
+TSL_FN R TRI_(tri_finish_euclidean_periodic)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return TRI_SQRT(acc);
+}
+TSL_FN R TRI_(tri_finish_sqeuclidean)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return acc;
+}
+TSL_FN R TRI_(tri_finish_manhattan)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return acc;
+}
+TSL_FN R TRI_(tri_finish_chebyshev)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return acc;
+}
+TSL_FN R TRI_(tri_finish_cosine)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return (R)1 - acc;
+}
+TSL_FN R TRI_(tri_finish_correlation)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return (R)1 - acc;
+}
+/** Unit vectors at chord c span the angle 2 asin(c/2) (haversine formula in Cartesian form). */
+TSL_FN R TRI_(tri_finish_haversine)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej;
+  const R s = TRI_SQRT(acc) * (R)0.5;
+  const R a = TRI_(tri_asin)(s < (R)1 ? s : (R)1);
+  return scale * (a + a);
+}
+TSL_FN R TRI_(tri_finish_overlap)(R acc, R ei, R ej, R scale) {
+  (void)scale;
+  return TRI_SQRT(acc) - (ei + ej);
+}
+
+/**
+ * Histogram bin of a value: floor((value - lo) * inv_width) for lo <= value < hi, else -1.
+ * The same operations on every device, so counts agree exactly.
+ */
+TSL_FN int TRI_(tri_bin)(R value, R lo, R hi, R inv_width, int bins) {
+  const int b = (int)((value - lo) * inv_width);
+  const int last = b < bins ? b : bins - 1;
+  return value >= lo && value < hi ? last : -1;
+}
+
+#undef R
+#undef TRI_REAL
+#undef TRI_
+#undef TRI_ABS
+#undef TRI_FMA
+#undef TRI_SQRT
+#undef TRI_ASIN_P

@@ -1,0 +1,259 @@
+/* Points as the pair functions want them (tri_pairs.h): prepared in double, stored as [d][n_pad].
+ */
+#include "tri_family.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+/** What the preparation of one point needs. */
+typedef struct prepare {
+  const tsl_deck *deck;
+  const tri_params *p;
+  const char *path; /**< of the deck, for messages about data */
+} prepare;
+
+typedef tsl_err (*preparer)(const prepare *c, int64_t row, const double *in, double *out);
+
+static double largest_abs(const double *x, int64_t d) {
+  double most = 0;
+  for (int64_t k = 0; k < d; k++) most = fmax(most, fabs(x[k]));
+  return most;
+}
+
+/** Divide by the Euclidean norm, scaled so that nothing overflows; x must not be zero. */
+static void normalise(double *x, int64_t d) {
+  const double most = largest_abs(x, d);
+  double sum = 0;
+  for (int64_t k = 0; k < d; k++) x[k] /= most, sum += x[k] * x[k];
+  for (int64_t k = 0; k < d; k++) x[k] /= sqrt(sum);
+}
+
+static tsl_err prepare_raw(const prepare *c, int64_t row, const double *in, double *out) {
+  (void)row;
+  for (int64_t k = 0; k < c->p->d_read; k++) out[k] = in[k];
+  return TSL_OK;
+}
+
+static tsl_err prepare_unit_norm(const prepare *c, int64_t row, const double *in, double *out) {
+  tsl_err err = TSL_OK;
+  if (largest_abs(in, c->p->d) == 0)
+    TSL_DECK_FAIL(c->deck, c->path,
+                  "point %lld (from 0) is the zero vector, which has no cosine distance",
+                  (long long)row);
+  for (int64_t k = 0; k < c->p->d; k++) out[k] = in[k];
+  normalise(out, c->p->d);
+done:
+  return err;
+}
+
+static tsl_err prepare_standardised(const prepare *c, int64_t row, const double *in, double *out) {
+  tsl_err err = TSL_OK;
+  const int64_t d = c->p->d;
+  double least = INFINITY, most = -INFINITY, mean = 0;
+  const double scale = largest_abs(in, d);
+  for (int64_t k = 0; k < d; k++) least = fmin(least, in[k]), most = fmax(most, in[k]);
+  if (!(least < most))
+    TSL_DECK_FAIL(c->deck, c->path,
+                  "point %lld (from 0) is constant (%g), which has no correlation distance",
+                  (long long)row, most);
+  for (int64_t k = 0; k < d; k++) mean += in[k] / scale / (double)d;
+  for (int64_t k = 0; k < d; k++) out[k] = in[k] / scale - mean;
+  normalise(out, d);
+done:
+  return err;
+}
+
+static tsl_err prepare_sphere(const prepare *c, int64_t row, const double *in, double *out) {
+  tsl_err err = TSL_OK;
+  const double radian = 0.017453292519943295769;
+  const double lat = in[0] * radian, lon = in[1] * radian;
+  if (fabs(in[0]) > 90)
+    TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): latitude %g is outside -90 .. 90 degrees",
+                  (long long)row, in[0]);
+  if (in[1] < -180 || in[1] > 360)
+    TSL_DECK_FAIL(c->deck, c->path,
+                  "point %lld (from 0): longitude %g is outside -180 .. 360 degrees",
+                  (long long)row, in[1]);
+  out[0] = cos(lat) * cos(lon);
+  out[1] = cos(lat) * sin(lon);
+  out[2] = sin(lat);
+done:
+  return err;
+}
+
+static tsl_err prepare_wrapped(const prepare *c, int64_t row, const double *in, double *out) {
+  (void)row;
+  for (int64_t k = 0; k < c->p->d; k++) {
+    const double box = c->p->box[k], x = in[k] - box * floor(in[k] / box);
+    const bool inside = c->p->type == TSL_F32 ? (float)x < (float)box : x < box;
+    out[k] = inside && x > 0 ? x : 0; /* rounding may reach the box's end, which is its start */
+  }
+  return TSL_OK;
+}
+
+static const preparer preparers[] = {[TRI_RAW] = prepare_raw,
+                                     [TRI_UNIT_NORM] = prepare_unit_norm,
+                                     [TRI_STANDARDISED] = prepare_standardised,
+                                     [TRI_SPHERE] = prepare_sphere,
+                                     [TRI_WRAPPED] = prepare_wrapped};
+
+/* ---------------------------------------------------------------- storing */
+
+/** Element i of an array of params.type. */
+static void put(const tri_params *p, void *data, int64_t i, double value) {
+  if (p->type == TSL_F32)
+    ((float *)data)[i] = (float)value;
+  else
+    ((double *)data)[i] = value;
+}
+
+static tsl_err check_row(const prepare *c, int64_t row, const double *x, int64_t n) {
+  tsl_err err = TSL_OK;
+  const double most = c->p->type == TSL_F32 ? FLT_MAX : DBL_MAX;
+  for (int64_t k = 0; k < n; k++)
+    if (!(fabs(x[k]) <= most))
+      TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): %g overflows fp32; use precision: fp64",
+                    (long long)row, x[k]);
+done:
+  return err;
+}
+
+static tsl_err store_points(const prepare *c, const tri_points *points, void *data) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = c->p;
+  void *memory = NULL;
+  double *x = NULL;
+  TSL_TRY(tsl_alloc(p->d, sizeof *x, "one point", &memory));
+  x = memory;
+  for (int64_t i = 0; i < p->n; i++) {
+    const double *in = points->table.values + i * points->table.columns;
+    TSL_TRY(preparers[tri_abouts[p->function].prepare](c, i, in, x));
+    TSL_TRY(check_row(c, i, x, p->d));
+    for (int64_t k = 0; k < p->d; k++) put(p, data, k * p->n_pad + i, x[k]);
+  }
+done:
+  tsl_free(memory);
+  return err;
+}
+
+/** Largest extent of the cloud along dimension k. */
+static double extent(const tri_points *points, int64_t k) {
+  double least = INFINITY, most = -INFINITY;
+  for (int64_t i = 0; i < points->table.n; i++) {
+    const double x = points->table.values[i * points->table.columns + k];
+    least = fmin(least, x), most = fmax(most, x);
+  }
+  return most - least;
+}
+
+/** Upper bound of every accumulator of a pair of raw points. */
+static double largest_sum(const tri_params *p, const tri_points *points) {
+  double sum = 0;
+  for (int64_t k = 0; k < p->d_read && p->n > 0; k++) {
+    const double e = extent(points, k);
+    sum += p->function == TRI_MANHATTAN || p->function == TRI_CHEBYSHEV ? e : e * e;
+  }
+  return sum;
+}
+
+static tsl_err check_extent(const prepare *c, const tri_points *points) {
+  tsl_err err = TSL_OK;
+  const bool single = c->p->type == TSL_F32;
+  const double limit = (single ? FLT_MAX : DBL_MAX) / 4; /* room for rounding and radii */
+  if (tri_abouts[c->p->function].prepare == TRI_RAW && !(largest_sum(c->p, points) <= limit))
+    TSL_DECK_FAIL(c->deck, c->path, "the points are so far apart that values overflow %s; use %s",
+                  single ? "fp32" : "fp64", single ? "precision: fp64" : "a larger unit of length");
+done:
+  return err;
+}
+
+/* ------------------------------------------------------ radii and masses */
+
+/** Radius or mass of point i. */
+static double extra_of(const tri_params *p, const tri_deck *s, const tri_points *points,
+                       bool one_mass, int64_t i) {
+  const tri_table *t = &points->table;
+  if (points->has_extra) return t->values[i * t->columns + points->d];
+  if (p->function == TRI_OVERLAP) return s->radius;
+  return one_mass ? s->mass : 1.0 / (double)p->n;
+}
+
+static tsl_err store_extras(const prepare *c, const tri_deck *s, const tri_points *points,
+                            void *data, double *common) {
+  tsl_err err = TSL_OK;
+  const bool one_mass = tsl_deck_given(c->deck, "tri.mass");
+  const char *what = c->p->function == TRI_OVERLAP ? "radius" : "mass";
+  bool equal = true;
+  double first = 0;
+  for (int64_t i = 0; i < c->p->n; i++) {
+    const double value = extra_of(c->p, s, points, one_mass, i);
+    if (value < 0)
+      TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): %s %g is negative", (long long)i, what,
+                    value);
+    TSL_TRY(check_row(c, i, &value, 1));
+    put(c->p, data, i, value);
+    if (i == 0) first = value;
+    equal = equal && value == first;
+  }
+  *common = equal ? first : 0;
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- fields */
+
+static tsl_err add_points(tsl_problem *problem, const tri_points *points, tsl_field **out) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  tsl_field field = {.name = "points",
+                     .doc = "Prepared points, dimension by dimension, padded with zeros.",
+                     .role = TSL_IN,
+                     .type = p->type,
+                     .rank = 2,
+                     .shape = {p->d, p->n_pad, 1},
+                     .hidden = 1};
+  const bool plain = tri_abouts[p->function].prepare == TRI_RAW || p->box[0] > 0;
+  (void)snprintf(field.unit, sizeof field.unit, "%s", plain ? points->unit : "1");
+  TSL_TRY(tsl_problem_add(problem, &field, out));
+  TSL_TRY(tsl_alloc(p->d * p->n_pad, tsl_type_bytes((tsl_type)p->type), "points", &(*out)->data));
+done:
+  return err;
+}
+
+static tsl_err add_extras(tsl_problem *problem, const tri_points *points, tsl_field **out) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  const tri_extra extra = tri_abouts[p->function].extra;
+  tsl_field field = {.name = "extras",
+                     .doc = "Radius (overlap) or mass (gravity) of each point, padded with zeros.",
+                     .role = TSL_IN,
+                     .type = p->type,
+                     .rank = 1,
+                     .shape = {extra == TRI_NO_EXTRA ? 0 : p->n_pad, 1, 1},
+                     .hidden = 1};
+  (void)snprintf(field.unit, sizeof field.unit, "%s", extra == TRI_RADIUS ? points->unit : "1");
+  TSL_TRY(tsl_problem_add(problem, &field, out));
+  TSL_TRY(tsl_alloc(field.shape[0], tsl_type_bytes((tsl_type)p->type), "extras", &(*out)->data));
+done:
+  return err;
+}
+
+tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+                           tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_params *p = problem->params;
+  const prepare c = {
+      .deck = deck, .p = p, .path = points->made ? "tri.generator" : "tri.input.file"};
+  double common = 0;
+  tsl_field *field = NULL;
+  TSL_TRY(check_extent(&c, points));
+  TSL_TRY(add_points(problem, points, &field));
+  TSL_TRY(store_points(&c, points, field->data));
+  TSL_TRY(add_extras(problem, points, &field));
+  if (tri_abouts[p->function].extra == TRI_NO_EXTRA) goto done;
+  TSL_TRY(store_extras(&c, s, points, field->data, &common));
+  if (p->function == TRI_GRAVITY) p->mass = common;
+done:
+  return err;
+}

@@ -1,0 +1,215 @@
+/* From a deck to parameters and fields. */
+#include "tri_family.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+const tri_about tri_abouts[TRI_N_FUNCTIONS] = {
+#define X(name, prepare, extra, flops_d, flops_pair, doc) {prepare, extra, flops_d, flops_pair},
+    TRI_PAIR_LIST(X)
+#undef X
+        [TRI_GRAVITY] = {TRI_RAW, TRI_MASS, 0, 20}, /* 20 flop per ordered pair by convention */
+};
+
+/* ---------------------------------------------------------- output fields */
+
+/** What the fields of an output depend on. */
+typedef struct sizes {
+  int64_t n, pairs, k, d, bins, bins_1, none;
+} sizes;
+
+#define SIZE(member) offsetof(sizes, member)
+#define END SIZE(none)
+
+/** Unit of a field: of the values, none, or of a length. */
+typedef enum unit_of { OF_VALUE, OF_NOTHING } unit_of;
+
+/** An output field; type -1 stands for params.type; ends with a NULL name. */
+typedef struct output_field {
+  const char *name;
+  const char *doc;
+  int type, combine, rank;
+  size_t shape[2];
+  int stream, unit;
+} output_field;
+
+enum { MAX_OUT = 4 };
+
+static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
+    [TRI_CONDENSED] = {{"distances",
+                        "Values of all pairs i < j, row by row: (0,1), (0,2), ...",
+                        -1,
+                        TSL_GATHER,
+                        1,
+                        {SIZE(pairs), END},
+                        1,
+                        OF_VALUE}},
+    [TRI_SQUARE] = {{"distances",
+                     "Values of all pairs, lower triangle j <= i; zero above.",
+                     -1,
+                     TSL_GATHER,
+                     2,
+                     {SIZE(n), SIZE(n)},
+                     1,
+                     OF_VALUE}},
+    [TRI_THRESHOLD] = {{"pairs",
+                        "Pairs i < j kept, sorted by (i, j).",
+                        TSL_I64,
+                        TSL_LIST,
+                        2,
+                        {SIZE(none), END},
+                        0,
+                        OF_NOTHING},
+                       {"values",
+                        "Values of the pairs kept, at most the threshold.",
+                        -1,
+                        TSL_LIST,
+                        1,
+                        {SIZE(none), END},
+                        0,
+                        OF_VALUE}},
+    [TRI_TOPK] = {{"neighbours",
+                   "The k nearest points of each point, nearest first.",
+                   TSL_I64,
+                   TSL_GATHER,
+                   2,
+                   {SIZE(n), SIZE(k)},
+                   1,
+                   OF_NOTHING},
+                  {"values",
+                   "Values of the k nearest points.",
+                   -1,
+                   TSL_GATHER,
+                   2,
+                   {SIZE(n), SIZE(k)},
+                   1,
+                   OF_VALUE}},
+    [TRI_HISTOGRAM] =
+        {{"counts",
+          "Pairs i < j with their value in [edges[b], edges[b+1]).",
+          TSL_U64,
+          TSL_SUM,
+          1,
+          {SIZE(bins), END},
+          0,
+          OF_NOTHING},
+         {"edges", "Edges of the bins.", TSL_F64, TSL_GATHER, 1, {SIZE(bins_1), END}, 0, OF_VALUE},
+         {"rdf",
+          "Radial distribution g(r): counts over those of an ideal gas.",
+          TSL_F64,
+          TSL_GATHER,
+          1,
+          {SIZE(bins), END},
+          0,
+          OF_NOTHING}},
+    [TRI_FORCES] = {{"accelerations",
+                     "Acceleration of each point.",
+                     TSL_F64,
+                     TSL_GATHER,
+                     2,
+                     {SIZE(n), SIZE(d)},
+                     0,
+                     OF_NOTHING},
+                    {"potential",
+                     "Gravitational potential at each point, its own mass left out.",
+                     TSL_F64,
+                     TSL_GATHER,
+                     1,
+                     {SIZE(n), END},
+                     0,
+                     OF_NOTHING}},
+};
+
+/** Unit of a pair's value, from that of the coordinates. */
+static void value_unit(const tri_params *p, const char *unit, char out[TSL_NAME]) {
+  const bool bare = p->function == TRI_COSINE || p->function == TRI_CORRELATION ||
+                    p->function == TRI_GRAVITY || strcmp(unit, "1") == 0;
+  const bool square = p->function == TRI_SQEUCLIDEAN;
+  (void)snprintf(out, TSL_NAME, "%s%s", bare ? "1" : unit, square && !bare ? "^2" : "");
+}
+
+static int64_t size_of(const sizes *s, size_t offset) {
+  return *(const int64_t *)((const char *)s + offset);
+}
+
+static tsl_err add_output(tsl_problem *problem, const output_field *o, const sizes *s,
+                          const char *unit) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  tsl_field *added = NULL;
+  tsl_field field = {.role = TSL_OUT,
+                     .type = o->type < 0 ? p->type : o->type,
+                     .combine = o->combine,
+                     .rank = o->rank,
+                     .shape = {size_of(s, o->shape[0]), size_of(s, o->shape[1]), 1},
+                     .stream = o->stream};
+  if (o->combine == TSL_LIST && o->rank == 2) field.shape[1] = 2;
+  (void)snprintf(field.name, sizeof field.name, "%s", o->name);
+  (void)snprintf(field.doc, sizeof field.doc, "%s", o->doc);
+  if (o->unit == OF_VALUE)
+    value_unit(p, unit, field.unit);
+  else
+    (void)snprintf(field.unit, sizeof field.unit, "1");
+  TSL_TRY(tsl_problem_add(problem, &field, &added));
+done:
+  return err;
+}
+
+static tsl_err add_outputs(tsl_problem *problem, const char *unit) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  sizes s = {.n = p->n, .k = p->k, .d = p->d_read, .bins = p->bins, .bins_1 = p->bins + 1};
+  const bool boxed = p->function == TRI_EUCLIDEAN_PERIODIC;
+  if (!tsl_pairs_i64(p->n, &s.pairs))
+    TSL_FAIL(TSL_ERR_INPUT, "the pairs of %lld points overflow 64-bit counts", (long long)p->n);
+  for (const output_field *o = outputs[p->output]; o->name != NULL; o++)
+    if (boxed || strcmp(o->name, "rdf") != 0) TSL_TRY(add_output(problem, o, &s, unit));
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- create */
+
+/** Bind the section and settle which keys count; *format as from tri_load_source. */
+static tsl_err read_section(tsl_deck *deck, tri_deck *s, int32_t *format) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_deck_bind(deck, "tri", tri_keys, sizeof *s, s));
+  TSL_TRY(tri_check_pairing(deck, s));
+  TSL_TRY(tri_load_source(deck, s, format));
+  TSL_TRY(tri_deck_settle(deck, tri_deck_source(*format, s->generator.kind), s));
+done:
+  return err;
+}
+
+static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_deck s = {0};
+  tri_points points = {0};
+  int32_t format = TRI_FORMAT_AUTO;
+  TSL_TRY(tsl_alloc(1, sizeof(tri_params), "parameters", &problem->params));
+  problem->params_bytes = (int64_t)sizeof(tri_params);
+  TSL_TRY(read_section(deck, &s, &format));
+  TSL_TRY(tri_check_values(deck, &s, problem->params));
+  TSL_TRY(tri_load(deck, &s, format, &points));
+  TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
+  TSL_TRY(tri_prepare_points(deck, &s, &points, problem));
+  TSL_TRY(add_outputs(problem, points.unit));
+done:
+  tri_table_clear(&points.table);
+  return err;
+}
+
+const tsl_family tsl_family_tri = {
+    .name = "tri",
+    .doc = "All pairs of n points: distances, neighbours, histograms, overlaps, gravity.",
+    .shape = TSL_BAG,
+    .n_kinds = 1,
+    .keys = tri_keys,
+    .create = tri_create,
+    .units = tri_units,
+    .sample = tri_sample,
+    .region = tri_region,
+    .advance = tri_advance,
+    .summary = tri_summary,
+};

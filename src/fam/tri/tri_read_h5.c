@@ -1,0 +1,158 @@
+/* HDF5: one 1-D or 2-D dataset of integers or reals. The only file of the family that sees HDF5. */
+#include "memory.h"
+#include "tri_read.h"
+
+#include <hdf5.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 16, HINT = 400 };
+
+typedef struct h5 {
+  hid_t file, access, set, space, type;
+  int rank;
+  int64_t n, width;
+} h5;
+
+/** No link of a file may lead to another file. */
+static herr_t refuse_link(const char *parent, const char *group, const char *child,
+                          const char *object, unsigned *flags, hid_t access, void *data) {
+  (void)parent, (void)group, (void)child, (void)object, (void)flags, (void)access, (void)data;
+  return -1;
+}
+
+/** Append a dataset's name to the hint; stops the walk when the hint is full. */
+static herr_t collect_name(hid_t object, const char *name, const H5O_info_t *info, void *data) {
+  char *hint = data;
+  const size_t used = strlen(hint);
+  (void)object;
+  if (info->type != H5O_TYPE_DATASET) return 0;
+  if (used + strlen(name) + 8 > HINT) return 1;
+  (void)snprintf(hint + used, HINT - used, "%s /%s", used > 0 ? "," : "", name);
+  return 0;
+}
+
+static tsl_err open_file(const char *path, h5 *f) {
+  tsl_err err = TSL_OK;
+  FILE *probe = NULL;
+  int64_t bytes = 0;
+  TSL_TRY(tri_file_open(path, &probe, &bytes)); /* says why when the file is missing */
+  if ((f->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)) < 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s is not a readable HDF5 file", path);
+  if ((f->access = H5Pcreate(H5P_DATASET_ACCESS)) < 0 ||
+      H5Pset_elink_cb(f->access, refuse_link, NULL) < 0)
+    TSL_FAIL(TSL_ERR_IO, "%s: HDF5 refuses to set up access", path);
+done:
+  if (probe != NULL) (void)fclose(probe);
+  return err;
+}
+
+static tsl_err open_dataset(const tri_source *source, h5 *f) {
+  tsl_err err = TSL_OK;
+  char hint[HINT] = "";
+  if (source->dataset != NULL) f->set = H5Dopen2(f->file, source->dataset, f->access);
+  if (f->set >= 0) goto done;
+  (void)H5Ovisit2(f->file, H5_INDEX_NAME, H5_ITER_INC, collect_name, hint, H5O_INFO_BASIC);
+  if (source->dataset == NULL)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: name the dataset with input.dataset; it has:%s", source->path,
+             hint[0] != '\0' ? hint : " none");
+  TSL_FAIL(TSL_ERR_INPUT, "%s: no dataset '%s' in this file; it has:%s", source->path,
+           source->dataset, hint[0] != '\0' ? hint : " none");
+done:
+  return err;
+}
+
+/** Numbers of this very file only: no external storage, no virtual dataset. */
+static bool stored_inside(hid_t set) {
+  const hid_t plan = H5Dget_create_plist(set);
+  const bool inside =
+      plan >= 0 && H5Pget_layout(plan) != H5D_VIRTUAL && H5Pget_external_count(plan) == 0;
+  if (plan >= 0) (void)H5Pclose(plan);
+  return inside;
+}
+
+static tsl_err look_at_dataset(const tri_source *source, h5 *f) {
+  tsl_err err = TSL_OK;
+  hsize_t shape[2] = {0, 1};
+  if ((f->type = H5Dget_type(f->set)) < 0 || (f->space = H5Dget_space(f->set)) < 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: dataset '%s' is damaged", source->path, source->dataset);
+  if (H5Tget_class(f->type) != H5T_FLOAT && H5Tget_class(f->type) != H5T_INTEGER)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: dataset '%s' holds no integers or reals", source->path,
+             source->dataset);
+  if (!stored_inside(f->set))
+    TSL_FAIL(TSL_ERR_INPUT, "%s: dataset '%s' keeps its numbers in other files; copy it first",
+             source->path, source->dataset);
+  f->rank = H5Sget_simple_extent_ndims(f->space);
+  if (f->rank != 1 && f->rank != 2)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: dataset '%s' has %d dimensions; points need 1 or 2", source->path,
+             source->dataset, f->rank);
+  if (H5Sget_simple_extent_dims(f->space, shape, NULL) < 0 || shape[0] > INT64_MAX ||
+      shape[1] > INT64_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: dataset '%s' has no valid shape", source->path, source->dataset);
+  f->n = (int64_t)shape[0];
+  f->width = (int64_t)shape[1];
+done:
+  return err;
+}
+
+/** Rows [i0, i0 + m) as doubles. */
+static tsl_err load_rows(const tri_source *source, const h5 *f, int64_t i0, int64_t m,
+                         double *rows) {
+  tsl_err err = TSL_OK;
+  const hsize_t start[2] = {(hsize_t)i0, 0}, count[2] = {(hsize_t)m, (hsize_t)f->width};
+  const hid_t memory = H5Screate_simple(f->rank, count, NULL);
+  if (memory < 0 || H5Sselect_hyperslab(f->space, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
+      H5Dread(f->set, H5T_NATIVE_DOUBLE, memory, f->space, H5P_DEFAULT, rows) < 0)
+    TSL_FAIL(TSL_ERR_IO, "%s: cannot read rows %lld to %lld of dataset '%s' (damaged file?)",
+             source->path, (long long)i0, (long long)(i0 + m - 1), source->dataset);
+done:
+  if (memory >= 0) (void)H5Sclose(memory);
+  return err;
+}
+
+static tsl_err read_rows(const tri_source *source, const h5 *f, const tri_pick *pick,
+                         tri_table *table) {
+  tsl_err err = TSL_OK;
+  const int64_t some = CHUNK / f->width + 1;
+  void *buffer = NULL;
+  TSL_TRY(tsl_alloc(some * f->width, sizeof(double), "rows of an HDF5 file", &buffer));
+  for (int64_t i0 = 0; i0 < f->n; i0 += some) {
+    const int64_t m = f->n - i0 < some ? f->n - i0 : some;
+    TSL_TRY(load_rows(source, f, i0, m, buffer));
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t c = 0; c < pick->n; c++)
+        TSL_TRY(tri_table_put(source, pick, i0 + i, c,
+                              ((double *)buffer)[i * f->width + pick->from[c]], table));
+  }
+done:
+  tsl_free(buffer);
+  return err;
+}
+
+static void close_all(h5 *f) {
+  if (f->type >= 0) (void)H5Tclose(f->type);
+  if (f->space >= 0) (void)H5Sclose(f->space);
+  if (f->set >= 0) (void)H5Dclose(f->set);
+  if (f->access >= 0) (void)H5Pclose(f->access);
+  if (f->file >= 0) (void)H5Fclose(f->file);
+}
+
+tsl_err tri_read_h5(const tri_source *source, tri_table *table) {
+  tsl_err err = TSL_OK;
+  h5 f = {.file = -1, .access = -1, .set = -1, .space = -1, .type = -1};
+  tri_pick pick = {0};
+  H5E_auto2_t report = NULL;
+  void *report_data = NULL;
+  (void)H5Eget_auto2(H5E_DEFAULT, &report, &report_data);
+  (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* our messages, not the library's */
+  TSL_TRY(open_file(source->path, &f));
+  TSL_TRY(open_dataset(source, &f));
+  TSL_TRY(look_at_dataset(source, &f));
+  TSL_TRY(tri_pick_create(source, f.width, &pick));
+  TSL_TRY(tri_table_create(f.n, pick.n, source->path, table));
+  TSL_TRY(read_rows(source, &f, &pick, table));
+done:
+  tri_pick_clear(&pick);
+  close_all(&f);
+  (void)H5Eset_auto2(H5E_DEFAULT, report, report_data);
+  return err;
+}

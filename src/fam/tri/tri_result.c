@@ -1,0 +1,149 @@
+/* After the units: bin edges, radial distribution, and the lines of the summary. */
+#include "tri_family.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double pi = 3.14159265358979323846;
+
+/** Data of a field by name; made here when the runtime has not. */
+static tsl_err own_data(tsl_problem *problem, const char *name, double **data) {
+  tsl_err err = TSL_OK;
+  tsl_field *field = NULL;
+  const int f = tsl_problem_find(problem, name);
+  if (f < 0) TSL_FAIL(TSL_ERR_INTERNAL, "tri: no field '%s'", name);
+  field = &problem->fields[f];
+  if (field->data == NULL)
+    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), name, &field->data));
+  *data = field->data;
+done:
+  return err;
+}
+
+static double edge(const tri_params *p, int64_t b) {
+  return p->range_lo + (p->range_hi - p->range_lo) * ((double)b / (double)p->bins);
+}
+
+/** Length, area or volume between two radii in d = 1, 2, 3 dimensions. */
+static double shell(int64_t d, double inner, double outer) {
+  if (d == 1) return 2 * (outer - inner);
+  if (d == 2) return pi * (outer - inner) * (outer + inner);
+  return 4.0 / 3.0 * pi * (outer - inner) * (outer * outer + outer * inner + inner * inner);
+}
+
+static double all_pairs(const tri_params *p) {
+  return (double)p->n * ((double)p->n - 1) / 2;
+}
+
+/** Pairs that an ideal gas of the same density has in bin b. */
+static double ideal_pairs(const tri_params *p, int64_t b) {
+  double volume = 1;
+  for (int64_t k = 0; k < p->d; k++) volume *= p->box[k];
+  return all_pairs(p) * (shell(p->d, edge(p, b), edge(p, b + 1)) / volume);
+}
+
+tsl_err tri_advance(tsl_problem *problem, int phase, bool *more) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  const uint64_t *counts = NULL;
+  double *edges = NULL, *rdf = NULL;
+  (void)phase;
+  *more = false;
+  if (p->output != TRI_HISTOGRAM) goto done;
+  TSL_TRY(own_data(problem, "edges", &edges));
+  for (int64_t b = 0; b <= p->bins; b++) edges[b] = edge(p, b);
+  if (p->function != TRI_EUCLIDEAN_PERIODIC) goto done;
+  TSL_TRY(own_data(problem, "rdf", &rdf));
+  counts = problem->fields[TRI_OUT].data;
+  for (int64_t b = 0; b < p->bins; b++)
+    rdf[b] = p->n > 1 ? (double)counts[b] / ideal_pairs(p, b) : 0;
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------- summary */
+
+/** Highest g(r) among bins in which an ideal gas has enough pairs to tell it from noise. */
+static void add_peak(const tsl_problem *problem, tsl_summary *summary) {
+  enum { ENOUGH = 100 };
+  const tri_params *p = tri_params_of(problem);
+  const double *rdf = problem->fields[tsl_problem_find(problem, "rdf")].data;
+  int64_t peak = -1;
+  for (int64_t b = 0; b < p->bins; b++)
+    if (ideal_pairs(p, b) >= ENOUGH && (peak < 0 || rdf[b] > rdf[peak])) peak = b;
+  if (peak < 0) return;
+  tsl_summary_add(summary, "rdf peak", rdf[peak], "1");
+  tsl_summary_add(summary, "rdf peak at", (edge(p, peak) + edge(p, peak + 1)) / 2,
+                  problem->fields[TRI_POINTS].unit);
+}
+
+static void sum_histogram(const tsl_problem *problem, tsl_summary *summary) {
+  const tri_params *p = tri_params_of(problem);
+  const uint64_t *counts = problem->fields[TRI_OUT].data;
+  uint64_t in_range = 0;
+  for (int64_t b = 0; b < p->bins; b++) in_range += counts[b];
+  tsl_summary_add(summary, "pairs in range", (double)in_range, "1");
+  if (p->function == TRI_EUCLIDEAN_PERIODIC) add_peak(problem, summary);
+}
+
+static void sum_threshold(const tsl_problem *problem, tsl_summary *summary) {
+  const double kept = (double)problem->fields[TRI_OUT].shape[0];
+  tsl_summary_add(summary, "pairs kept", kept, "1");
+}
+
+static double mass_of(const tsl_problem *problem, int64_t i) {
+  const tri_params *p = tri_params_of(problem);
+  const void *masses = problem->fields[TRI_EXTRAS].data;
+  return p->type == TSL_F32 ? (double)((const float *)masses)[i] : ((const double *)masses)[i];
+}
+
+/** Sums over the points in their order, so that every run gives the same bits. */
+typedef struct totals {
+  double energy, mass, push[3], strength;
+} totals;
+
+static totals sum_points(const tsl_problem *problem) {
+  const tri_params *p = tri_params_of(problem);
+  const double *a = problem->fields[TRI_OUT].data, *phi = problem->fields[TRI_OUT_2].data;
+  totals t = {0};
+  for (int64_t i = 0; i < p->n; i++) {
+    const double m = mass_of(problem, i);
+    double square = 0;
+    for (int64_t k = 0; k < p->d_read; k++) {
+      const double x = a[i * p->d_read + k];
+      t.push[k] += m * x;
+      square += x * x;
+    }
+    t.energy += 0.5 * m * phi[i];
+    t.mass += m;
+    t.strength += m * sqrt(square);
+  }
+  return t;
+}
+
+static void sum_forces(const tsl_problem *problem, tsl_summary *summary) {
+  const double tolerance = 1e-3; /* of fp32 sums over many points, generously */
+  const totals t = sum_points(problem);
+  const double push = sqrt(t.push[0] * t.push[0] + t.push[1] * t.push[1] + t.push[2] * t.push[2]);
+  tsl_summary_add(summary, "potential energy", t.energy, "1");
+  tsl_summary_add(summary, "acceleration of the centre of mass", t.mass > 0 ? push / t.mass : 0,
+                  "1");
+  tsl_summary_add(summary, "total mass", t.mass, "1");
+  if (isfinite(t.energy) && isfinite(t.strength) && push <= tolerance * t.strength) return;
+  summary->valid = false;
+  (void)snprintf(summary->reason, sizeof summary->reason, "%s",
+                 isfinite(t.energy) && isfinite(t.strength)
+                     ? "the forces do not cancel: the net force exceeds 1e-3 of their sum"
+                     : "a force or potential is not finite: coincident points need softening > 0");
+}
+
+tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
+  static void (*const lines[TRI_N_OUTPUTS])(const tsl_problem *, tsl_summary *) = {
+      [TRI_HISTOGRAM] = sum_histogram, [TRI_THRESHOLD] = sum_threshold, [TRI_FORCES] = sum_forces};
+  const tri_params *p = tri_params_of(problem);
+  summary->valid = true;
+  tsl_summary_add(summary, "points", (double)p->n, "1");
+  tsl_summary_add(summary, "pairs", all_pairs(p), "1");
+  if (lines[p->output] != NULL) lines[p->output](problem, summary);
+  return TSL_OK;
+}

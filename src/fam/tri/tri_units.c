@@ -1,0 +1,175 @@
+/* Rows of the pair domain cut into units of about equal cost. */
+#include "tri_family.h"
+
+#include <string.h>
+
+/** Rows are cut at multiples of this many, fewer when units have few rows. */
+enum { QUANTUM = 64, MIN_QUANTA = 8 };
+
+int64_t tri_pairs_before(const tri_params *p, int64_t i) {
+  switch (p->output) {
+  case TRI_SQUARE:
+    return i * (i + 1) / 2; /* diagonal included */
+  case TRI_TOPK:
+  case TRI_FORCES:
+    return i * (p->n - 1);
+  default:
+    return tri_condensed_row(p->n, i);
+  }
+}
+
+/** Cost of rows [0, i): their pairs, and one for each row so that none is free. */
+static int64_t work_before(const tri_params *p, int64_t i) {
+  return tri_pairs_before(p, i) + i;
+}
+
+/** Bytes of the GATHER slabs of rows [a, b). */
+static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
+  const int64_t element = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  switch (p->output) {
+  case TRI_CONDENSED:
+    return (tri_condensed_row(p->n, b) - tri_condensed_row(p->n, a)) * element;
+  case TRI_SQUARE:
+    return (b - a) * b * element;
+  case TRI_TOPK:
+    return (b - a) * p->k * ((int64_t)sizeof(int64_t) + element);
+  case TRI_FORCES:
+    return (b - a) * (p->d_read + 1) * (int64_t)sizeof(double);
+  default:
+    return 0;
+  }
+}
+
+/** Device memory of rows [a, b): their slabs, the bins, or a count per row of a list. */
+static int64_t device_bytes(const tri_params *p, int64_t a, int64_t b) {
+  const int64_t word = (int64_t)sizeof(int64_t);
+  if (p->output == TRI_HISTOGRAM) return p->bins * word;
+  if (p->output == TRI_THRESHOLD) return (b - a) * word;
+  return slab_bytes(p, a, b);
+}
+
+static bool within(const tri_params *p, const tsl_limits *limits, int64_t a, int64_t b) {
+  return slab_bytes(p, a, b) <= limits->slab_bytes && device_bytes(p, a, b) <= limits->device_bytes;
+}
+
+/** Smallest b in (a, hi] with work of rows [a, b) at least goal, or hi. */
+static int64_t rows_for(const tri_params *p, int64_t a, int64_t hi, int64_t goal) {
+  const int64_t start = work_before(p, a);
+  int64_t low = a + 1;
+  while (low < hi) {
+    const int64_t middle = low + (hi - low) / 2;
+    if (work_before(p, middle) - start >= goal)
+      hi = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/** Largest b in (a, hi] whose rows [a, b) are within the limits, at least a + 1. */
+static int64_t rows_within(const tri_params *p, const tsl_limits *limits, int64_t a, int64_t hi) {
+  int64_t low = a + 1;
+  while (low < hi) {
+    const int64_t middle = low + (hi - low + 1) / 2;
+    if (within(p, limits, a, middle))
+      low = middle;
+    else
+      hi = middle - 1;
+  }
+  return low;
+}
+
+/** How many units to aim at: the wish, or more when the limits ask for it; at most n. */
+static int64_t aim(const tri_params *p, const tsl_limits *limits) {
+  const int64_t wish = limits->target_units < p->n ? limits->target_units : p->n;
+  const double all = p->output == TRI_SQUARE
+                         ? (double)slab_bytes(p, 0, p->n) / 2 /* the triangle under the boxes */
+                         : (double)slab_bytes(p, 0, p->n);
+  const double least = (double)(limits->slab_bytes < limits->device_bytes ? limits->slab_bytes
+                                                                          : limits->device_bytes);
+  const double needed = least > 0 ? all / least + 1 : (double)p->n;
+  if (needed >= (double)p->n) return p->n;
+  if (wish < (int64_t)needed) return (int64_t)needed;
+  return wish > 0 ? wish : 1;
+}
+
+static int64_t find_quantum(const tri_params *p, int64_t n_units) {
+  int64_t quantum = QUANTUM;
+  while (quantum > 1 && p->n / n_units < quantum * MIN_QUANTA) quantum /= 2;
+  return quantum;
+}
+
+/** End of the unit that starts at row a when left more units are wanted from there. */
+static int64_t next_cut(const tri_params *p, const tsl_limits *limits, int64_t quantum, int64_t a,
+                        int64_t left) {
+  const int64_t rest = work_before(p, p->n) - work_before(p, a);
+  int64_t b = left > 1 ? rows_for(p, a, p->n, rest / left + (rest % left > 0)) : p->n;
+  if (b < p->n) b = (b + quantum / 2) / quantum * quantum;
+  if (b <= a) b = a + 1;
+  if (b > p->n) b = p->n;
+  if (within(p, limits, a, b)) return b;
+  b = rows_within(p, limits, a, b);
+  return b / quantum * quantum > a ? b / quantum * quantum : b;
+}
+
+/** Fill the features of rows [lo[0], hi[0]). */
+static void set_features(const tri_params *p, tsl_unit *u) {
+  const tri_about *about = &tri_abouts[p->function];
+  const int64_t a = u->lo[0], b = u->hi[0];
+  u->count = (double)(tri_pairs_before(p, b) - tri_pairs_before(p, a));
+  u->flops = u->count * ((double)p->d * about->flops_d + about->flops_pair);
+  u->bytes = (double)(slab_bytes(p, a, b) > 0 ? slab_bytes(p, a, b) : device_bytes(p, a, b));
+  u->device_bytes = (double)device_bytes(p, a, b);
+}
+
+/** Walk through the cuts; list may be NULL to count only. */
+static int64_t cut_all(const tri_params *p, const tsl_limits *limits, tsl_unit *list) {
+  const int64_t wanted = aim(p, limits), quantum = find_quantum(p, wanted);
+  int64_t n = 0;
+  for (int64_t a = 0, b = 0; a < p->n; a = b, n++) {
+    b = next_cut(p, limits, quantum, a, wanted - n);
+    if (list == NULL) continue;
+    list[n] = (tsl_unit){.id = n, .lo = {a, 0, 0}, .hi = {b, 1, 1}};
+    set_features(p, &list[n]);
+  }
+  return n;
+}
+
+tsl_err tri_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  void *memory = NULL;
+  *units = (tsl_units){0};
+  if (p->n == 0) goto done;
+  const int64_t n = cut_all(p, limits, NULL);
+  TSL_TRY(tsl_alloc(n, sizeof(tsl_unit), "units", &memory));
+  units->list = memory;
+  units->n = cut_all(p, limits, units->list);
+done:
+  return err;
+}
+
+void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
+  const tri_params *p = tri_params_of(problem);
+  const int64_t a = whole->lo[0], b = whole->hi[0];
+  const double work = (double)(work_before(p, b) - work_before(p, a));
+  *out = *whole;
+  if (fraction < 1) out->hi[0] = rows_for(p, a, b, (int64_t)(fraction * work));
+  set_features(p, out);
+}
+
+void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                int64_t hi[3]) {
+  const tri_params *p = tri_params_of(problem);
+  const int64_t a = unit->lo[0], b = unit->hi[0];
+  const int64_t columns[TRI_N_OUTPUTS] = {
+      [TRI_SQUARE] = b, [TRI_TOPK] = p->k, [TRI_FORCES] = field == TRI_OUT ? p->d_read : 1};
+  memset(lo, 0, 3 * sizeof lo[0]);
+  hi[0] = 0, hi[1] = hi[2] = 1;
+  if (p->output == TRI_CONDENSED) {
+    lo[0] = tri_condensed_row(p->n, a);
+    hi[0] = tri_condensed_row(p->n, b);
+  } else if (columns[p->output] > 0 || p->output == TRI_TOPK) {
+    lo[0] = a, hi[0] = b, hi[1] = columns[p->output];
+  } /* else edges and rdf: written by advance, by no unit */
+}

@@ -1,0 +1,108 @@
+/* The cards of this host: how many, what they are, which one this thread uses. */
+#include "gpu.cuh"
+#include "tri_gpu.cuh"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int gpu_count(const char **why) {
+  int n = 0;
+  const cudaError_t status = cudaGetDeviceCount(&n);
+  *why = NULL;
+  if (status == cudaSuccess && n > 0) return n;
+  (void)cudaGetLastError();
+  if (status == cudaErrorInsufficientDriver)
+    *why = "no NVIDIA driver, or one older than this program's CUDA";
+  else if (status == cudaErrorNoDevice || status == cudaSuccess)
+    *why = "no NVIDIA card is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)";
+  else
+    *why = cudaGetErrorString(status);
+  return 0;
+}
+
+/* "GPU-" and the UUID in groups of 4-2-2-2-6 bytes, as nvidia-smi prints it. */
+static void print_uuid(const cudaUUID_t *uuid, char *text, size_t bytes) {
+  const unsigned char *b = (const unsigned char *)uuid->bytes;
+  (void)snprintf(text, bytes,
+                 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+                 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+                 b[14], b[15]);
+}
+
+/* NUMA node of a PCI device as Linux knows it, or -1. */
+static int numa_node(const char *pci) {
+  char path[96], small[24];
+  int node = -1;
+  size_t c = 0;
+  FILE *file = NULL;
+  for (; pci[c] != '\0' && c + 1 < sizeof small; c++) small[c] = (char)tolower((unsigned char)pci[c]);
+  small[c] = '\0';
+  (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", small);
+  file = fopen(path, "r");
+  if (file == NULL) return -1;
+  if (fscanf(file, "%d", &node) != 1) node = -1;
+  (void)fclose(file);
+  return node < 0 ? -1 : node;
+}
+
+/* Free memory needs a context on the card; the thread's own card is restored. */
+static tsl_err free_memory(int index, int64_t *bytes) {
+  tsl_err err = TSL_OK;
+  int current = 0;
+  size_t n_free = 0, n_total = 0;
+  TSL_CUDA_TRY(cudaGetDevice(&current));
+  TSL_CUDA_TRY(cudaSetDevice(index));
+  TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total));
+  *bytes = (int64_t)n_free;
+  TSL_CUDA_TRY(cudaSetDevice(current));
+done:
+  return err;
+}
+
+static tsl_err gpu_describe(int index, tsl_device *device) {
+  tsl_err err = TSL_OK;
+  int driver = 0, runtime = 0;
+  cudaDeviceProp properties;
+  memset(device, 0, sizeof *device);
+  TSL_CUDA_TRY(cudaGetDeviceProperties(&properties, index));
+  TSL_CUDA_TRY(cudaDriverGetVersion(&driver));
+  TSL_CUDA_TRY(cudaRuntimeGetVersion(&runtime));
+  TSL_CUDA_TRY(cudaDeviceGetPCIBusId(device->pci, (int)sizeof device->pci, index));
+  device->kind = TSL_GPU;
+  device->index = index;
+  (void)snprintf(device->name, sizeof device->name, "%s", properties.name);
+  print_uuid(&properties.uuid, device->id, sizeof device->id);
+  device->numa = numa_node(device->pci);
+  device->processors = properties.multiProcessorCount;
+  device->capability = 10 * properties.major + properties.minor;
+  device->memory = (int64_t)properties.totalGlobalMem;
+  TSL_TRY(free_memory(index, &device->memory_free));
+  device->memory_limit = device->memory_free;
+  (void)snprintf(device->driver, sizeof device->driver, "CUDA driver %d.%d, runtime %d.%d",
+                 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+done:
+  return err;
+}
+
+static tsl_err gpu_select(const tsl_device *device) {
+  tsl_err err = TSL_OK;
+  tsl_gpu_name_card(device->id);
+  TSL_CUDA_TRY(cudaSetDevice(device->index));
+  TSL_CUDA_TRY(cudaFree(NULL)); /* make the context now, not inside the first timed call */
+done:
+  return err;
+}
+
+static const tsl_backend *const gpu_backends[] = {&tri_backend_gpu, NULL};
+
+static const tsl_bench gpu_benches[] = {
+    {"maps", "maps from thread block to tile of a triangle: the seed's tables", tri_bench_maps},
+    {"tri", "all-pairs kernels against their goals and cuBLAS", tri_bench_goals},
+    {NULL, NULL, NULL},
+};
+
+extern "C" const tsl_platform tsl_platform_gpu = {
+    TSL_GPU, "gpu", gpu_backends, gpu_benches, gpu_count, gpu_describe, gpu_select,
+};

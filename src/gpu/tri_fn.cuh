@@ -1,0 +1,282 @@
+/**
+ * @file tri_fn.cuh
+ * Pair functions as types, and the two sources of pair values.
+ *
+ * A source gives a thread the values of G rows with its C = 16 / sizeof(R) neighbouring columns:
+ *   tri_direct<F, R, D, G>  the formula of tri_pairs.h; D = 0 loops over args.d dimensions
+ *   tri_matrix<R>           1 - inner product, from a strip made by cuBLAS
+ */
+#ifndef TSL_GPU_TRI_FN_CUH
+#define TSL_GPU_TRI_FN_CUH
+
+#include "tri_gpu.cuh"
+
+/* The usual fast path of an IEEE square root: inside this range of bits one Newton step from
+ * rsqrt.approx rounds correctly (test gpu.tri.sqrt). Zero, subnormal and huge-tiny numbers are
+ * outside. A caller that has checked says so with __builtin_assume, and the branch disappears. */
+#define TRI_SQRT_FIRST 0x0d000000u
+#define TRI_SQRT_SPAN 0x727fffffu
+
+#ifdef __CUDACC__
+static __device__ __forceinline__ float tri_sqrt_inside(float x) {
+  float y, s, r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  s = __fmul_rn(x, y);
+  r = __fmaf_rn(-s, s, x);
+  return __fmaf_rn(r, __fmul_rn(0.5f, y), s);
+}
+#endif
+
+static __host__ __device__ __forceinline__ float tri_sqrt_f32(float x) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(x) - TRI_SQRT_FIRST <= TRI_SQRT_SPAN ? tri_sqrt_inside(x) : __fsqrt_rn(x);
+#else
+  return sqrtf(x);
+#endif
+}
+#define TRI_SQRT_F32 tri_sqrt_f32
+#include "tri_pairs.h"
+
+/** Place of a function in TRI_PAIR_LIST, which is the order of tri_function. */
+enum tri_place {
+#define X(name, prepare, extra, per_dimension, per_pair, doc) TRI_AT_##name,
+  TRI_PAIR_LIST(X)
+#undef X
+      TRI_N_PAIRS
+};
+static_assert((int)TRI_AT_euclidean_periodic == (int)TRI_EUCLIDEAN_PERIODIC,
+              "tri_function and TRI_PAIR_LIST differ in order");
+
+/** A pair function: its two formulas and whether it uses the extra numbers. */
+template <int F, class R> struct tri_fn;
+
+#define TRI_FN_TYPE(name, type, suffix, uses)                                                      \
+  template <> struct tri_fn<TRI_AT_##name, type> {                                                 \
+    static constexpr bool radius = uses == TRI_RADIUS;                                             \
+    static __host__ __device__ __forceinline__ type step(type acc, type a, type b, type box) {     \
+      return tri_step_##name##_##suffix(acc, a, b, box);                                           \
+    }                                                                                              \
+    static __host__ __device__ __forceinline__ type finish(type acc, type ei, type ej, type s) {   \
+      return tri_finish_##name##_##suffix(acc, ei, ej, s);                                         \
+    }                                                                                              \
+  };
+#define X(name, prepare, extra, per_dimension, per_pair, doc)                                      \
+  TRI_FN_TYPE(name, float, f32, extra)                                                             \
+  TRI_FN_TYPE(name, double, f64, extra)
+TRI_PAIR_LIST(X)
+#undef X
+
+/** Does finish begin with the root of the sum? Then one range check serves a thread's columns. */
+template <int F> struct tri_roots {
+  static constexpr bool value = F == TRI_EUCLIDEAN || F == TRI_EUCLIDEAN_PERIODIC ||
+                                F == TRI_HAVERSINE || F == TRI_OVERLAP;
+};
+
+/** Start of a sum. Where squares are added -0 gives the same bits and the first addition is free. */
+template <int F, class R> static __device__ __forceinline__ R tri_zero(void) {
+  return tri_roots<F>::value || F == TRI_SQEUCLIDEAN ? -(R)0 : (R)0;
+}
+
+/** Columns of a thread: 16 bytes of values. */
+template <class R> struct tri_width {
+  static constexpr int value = 16 / (int)sizeof(R);
+};
+
+/** One point in shared memory, read by all threads at once. */
+template <class R> struct alignas(16) tri_point {
+  R v[4];
+};
+
+/** Rows of a tile in shared memory, in the order in which they are computed. */
+template <class R, int N> struct tri_rows {
+  tri_point<R> x[N]; /**< first four dimensions */
+  R extra[N];
+  int64_t base[N]; /**< of the output row: element (i, j) is at base + j */
+  int index[N];    /**< i */
+  int count;
+};
+
+template <int F, class R>
+static __device__ __forceinline__ void tri_finish(R (&v)[tri_width<R>::value], R ei,
+                                                  const R *ej, R scale) {
+  constexpr int C = tri_width<R>::value;
+  if constexpr (tri_roots<F>::value && sizeof(R) == 4) {
+    unsigned most = 0;
+#pragma unroll
+    for (int c = 0; c < C; c++) most = max(most, __float_as_uint(v[c]) - TRI_SQRT_FIRST);
+    if (most <= TRI_SQRT_SPAN) {
+#pragma unroll
+      for (int c = 0; c < C; c++) {
+        __builtin_assume(__float_as_uint(v[c]) - TRI_SQRT_FIRST <= TRI_SQRT_SPAN);
+        v[c] = tri_fn<F, R>::finish(v[c], ei, ej[c], scale);
+      }
+      return;
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < C; c++) v[c] = tri_fn<F, R>::finish(v[c], ei, ej[c], scale);
+}
+
+/** Period of dimension k; selected, not indexed, so that it stays out of local memory. */
+template <class R>
+static __device__ __forceinline__ R tri_period(const tri_args<R> &args, int k) {
+  return k == 0 ? args.box[0] : k == 1 ? args.box[1] : args.box[2];
+}
+
+/** Value of a point with itself: exactly 0, and for spheres the overlap with itself. */
+template <int F, class R>
+static __device__ __forceinline__ R tri_diagonal(const tri_args<R> &args, R ei) {
+  return tri_fn<F, R>::radius ? tri_fn<F, R>::finish((R)0, ei, ei, args.scale) : (R)0;
+}
+
+/** Values by the formula, D dimensions known at compile time: columns stay in registers. */
+template <int F, class R, int D, int G_> struct tri_direct {
+  using real = R;
+  static constexpr int C = tri_width<R>::value;
+  static constexpr int G = 1;
+  R x[D][C], e[C];
+
+  static __device__ __forceinline__ R diagonal(const tri_args<R> &args, R ei) {
+    return tri_diagonal<F, R>(args, ei);
+  }
+
+  /** Take columns j .. j+C-1; out of range ones are replaced by existing ones. */
+  __device__ __forceinline__ void columns(const tri_args<R> &args, int j) {
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      const int place = min(max(j + c, 0), (int)args.n_pad - 1);
+#pragma unroll
+      for (int k = 0; k < D; k++) x[k][c] = __ldg(args.x + k * args.n_pad + place);
+      e[c] = tri_fn<F, R>::radius ? __ldg(args.extra + place) : (R)0;
+    }
+  }
+
+  /** Values of row p of the tile with the columns. */
+  template <int N>
+  __device__ __forceinline__ void values(const tri_args<R> &args, const tri_rows<R, N> &rows, int p,
+                                         int, R (&v)[1][C]) const {
+    const tri_point<R> a = rows.x[p];
+    const R ei = tri_fn<F, R>::radius ? rows.extra[p] : (R)0;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      v[0][c] = tri_zero<F, R>();
+#pragma unroll
+      for (int k = 0; k < D; k++)
+        v[0][c] = tri_fn<F, R>::step(v[0][c], a.v[k], x[k][c], tri_period(args, k));
+    }
+    tri_finish<F, R>(v[0], ei, e, args.scale);
+  }
+};
+
+/** Values by the formula, any number of dimensions: G rows x C columns of sums in registers. */
+template <int F, class R, int G_> struct tri_direct<F, R, 0, G_> {
+  using real = R;
+  static constexpr int C = tri_width<R>::value;
+  static constexpr int G = G_;
+  int place[C];
+  R e[C];
+
+  static __device__ __forceinline__ R diagonal(const tri_args<R> &args, R ei) {
+    return tri_diagonal<F, R>(args, ei);
+  }
+
+  __device__ __forceinline__ void columns(const tri_args<R> &args, int j) {
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      place[c] = min(max(j + c, 0), (int)args.n_pad - 1);
+      e[c] = tri_fn<F, R>::radius ? __ldg(args.extra + place[c]) : (R)0;
+    }
+  }
+
+  template <int N>
+  __device__ __forceinline__ void values(const tri_args<R> &args, const tri_rows<R, N> &rows, int p,
+                                         int end, R (&v)[G][C]) const {
+    int i[G];
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+      i[g] = rows.index[min(p + g, end - 1)];
+#pragma unroll
+      for (int c = 0; c < C; c++) v[g][c] = tri_zero<F, R>();
+    }
+    const R *x = args.x;
+#pragma unroll 2
+    for (int k = 0; k < args.d; k++, x += args.n_pad) {
+      const R box = tri_period(args, k);
+      R b[C];
+#pragma unroll
+      for (int c = 0; c < C; c++) b[c] = __ldg(x + place[c]);
+#pragma unroll
+      for (int g = 0; g < G; g++) {
+        const R a = __ldg(x + i[g]);
+#pragma unroll
+        for (int c = 0; c < C; c++) v[g][c] = tri_fn<F, R>::step(v[g][c], a, b[c], box);
+      }
+    }
+#pragma unroll
+    for (int g = 0; g < G; g++)
+      tri_finish<F, R>(v[g], tri_fn<F, R>::radius ? __ldg(args.extra + i[g]) : (R)0, e, args.scale);
+  }
+};
+
+/** Value of one pair. */
+template <int F, class R>
+static __device__ __forceinline__ R tri_value(const tri_args<R> &args, int i, int j) {
+  const R *x = args.x;
+  R acc = tri_zero<F, R>();
+  switch (args.d) {
+  case 3:
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[0]);
+    x += args.n_pad;
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[1]);
+    x += args.n_pad;
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[2]);
+    break;
+  case 2:
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[0]);
+    x += args.n_pad;
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[1]);
+    break;
+  default:
+    for (int k = 0; k < args.d; k++, x += args.n_pad)
+      acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_period(args, k));
+  }
+  const bool radius = tri_fn<F, R>::radius;
+  return tri_fn<F, R>::finish(acc, radius ? __ldg(args.extra + i) : (R)0,
+                              radius ? __ldg(args.extra + j) : (R)0, args.scale);
+}
+
+/** Values 1 - r from a strip of inner products r. */
+template <class R> struct tri_matrix {
+  using real = R;
+  static constexpr int C = tri_width<R>::value;
+  static constexpr int G = 1;
+  int64_t place[C];
+
+  static __device__ __forceinline__ R diagonal(const tri_args<R> &, R) {
+    return (R)0;
+  }
+
+  __device__ __forceinline__ void columns(const tri_args<R> &args, int j) {
+#pragma unroll
+    for (int c = 0; c < C; c++)
+      place[c] = min(max((int64_t)j + c - args.strip_col, (int64_t)0), args.strip_ld - 1);
+  }
+
+  template <int N>
+  __device__ __forceinline__ void values(const tri_args<R> &args, const tri_rows<R, N> &rows, int p,
+                                         int, R (&v)[1][C]) const {
+    const R *row = args.strip + (int64_t)(rows.index[p] - args.strip_row) * args.strip_ld;
+#pragma unroll
+    for (int c = 0; c < C; c++)
+      v[0][c] = tri_finish_cosine_(__ldcs(row + place[c]));
+  }
+
+  static __device__ __forceinline__ float tri_finish_cosine_(float r) {
+    return tri_finish_cosine_f32(r, 0.0f, 0.0f, 0.0f);
+  }
+  static __device__ __forceinline__ double tri_finish_cosine_(double r) {
+    return tri_finish_cosine_f64(r, 0.0, 0.0, 0.0);
+  }
+};
+
+#endif

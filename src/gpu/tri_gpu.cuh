@@ -1,0 +1,139 @@
+/**
+ * @file tri_gpu.cuh
+ * The family tri on a card: the worker and what its files offer each other.
+ *
+ *   tri_gpu.cu        the backend: open, begin, run, collect, close
+ *   tri_fn.cuh        pair functions and the sources of pair values (formula or matrix)
+ *   tri_tiles.cuh     tiles of a triangle and their enumeration
+ *   tri_store*.cu     condensed and square, our own map      tri_map*.cu   the seed's maps
+ *   tri_gemm.cu       correlation and cosine by cuBLAS       tri_threshold.cu, tri_topk.cu,
+ *   tri_histogram.cu, tri_gravity.cu                         the other outputs
+ *   tri_bench*.cu     measurements
+ *
+ * All functions work on the worker's stream and do not wait unless they say so.
+ */
+#ifndef TSL_GPU_TRI_GPU_CUH
+#define TSL_GPU_TRI_GPU_CUH
+
+#include "gpu.cuh"
+#include "tri.h"
+
+enum {
+  TRI_STREAMS = 4,      /**< strips of a matrix product in flight */
+  TRI_GEMM_MIN_D = 16,  /**< from here on cosine and correlation go through cuBLAS */
+  TRI_GEMM_ROWS = 1024, /**< rows of a strip */
+};
+
+/** Part of the output in device memory: rows [a, b). */
+typedef struct tri_slab {
+  int64_t a, b;
+  int64_t columns; /**< SQUARE: row length in the slab; CONDENSED: unused */
+  bool fill;       /**< SQUARE: write zeros above the diagonal too */
+} tri_slab;
+
+/** What the kernels need to know of the points; R is float or double. */
+template <class R> struct tri_args {
+  const R *x;     /**< [d][n_pad] */
+  const R *extra; /**< [n_pad] or NULL */
+  int64_t n_pad;
+  int n, d;
+  R box[3], scale;
+  const R *strip; /**< inner products of rows [strip_row, ..) with columns [strip_col, ..) */
+  int64_t strip_ld;
+  int strip_row, strip_col;
+};
+
+struct tri_gemm;
+
+/** A worker; tsl_worker of this backend. */
+typedef struct tri_gpu {
+  tri_params p;
+  const tsl_problem *problem; /**< not owned; its IN fields are uploaded again by begin */
+  tsl_gpu_memory memory;
+  int processors;   /**< multiprocessors */
+  int shared_limit; /**< largest dynamic shared memory of a block, bytes */
+  cudaStream_t stream;
+  tsl_gpu_timer timer;
+  tsl_gpu_buffer points, extras, out, out_2, counts, work[6];
+  tsl_gpu_buffer strips[TRI_STREAMS];
+  struct tri_gemm *gemm; /**< made on first use */
+  int64_t expected;      /**< records of the last THRESHOLD batch */
+} tri_gpu;
+
+extern const tsl_backend tri_backend_gpu;
+
+/** Bytes of one value. */
+static inline int64_t tri_value_bytes(const tri_gpu *w) {
+  return (int64_t)tsl_type_bytes((tsl_type)w->p.type);
+}
+
+/** Do the inner products go through cuBLAS? */
+static inline bool tri_uses_gemm(const tri_params *p) {
+  return (p->function == TRI_COSINE || p->function == TRI_CORRELATION) && p->d >= TRI_GEMM_MIN_D;
+}
+
+template <class R> tri_args<R> tri_args_of(const tri_gpu *w) {
+  tri_args<R> args = {};
+  args.x = (const R *)w->points.data;
+  args.extra = (const R *)w->extras.data;
+  args.n_pad = w->p.n_pad;
+  args.n = (int)w->p.n;
+  args.d = (int)w->p.d;
+  for (int k = 0; k < 3; k++) args.box[k] = (R)w->p.box[k];
+  args.scale = (R)w->p.scale;
+  return args;
+}
+
+/** Elements of a slab. */
+int64_t tri_slab_count(const tri_params *p, const tri_slab *slab);
+
+/** CONDENSED and SQUARE: compute a slab into out (device, 16-byte aligned) by the map of the parameters. */
+tsl_err tri_slab_run(tri_gpu *w, const tri_slab *slab, void *out);
+
+/** Our own map: formula, or with strip.strip != NULL a matrix of inner products. */
+template <class R>
+tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab *slab, R *out,
+                      cudaStream_t stream);
+
+/** The seed's maps bb, rb, rec, ltm, frb, fr on the diagonal triangle; plain grid beside it. */
+tsl_err tri_map_run(tri_gpu *w, const tri_slab *slab, void *out);
+/** The map cdp on the diagonal triangle of the slab alone. flag: device int, set when a launch failed. */
+tsl_err tri_cdp_run(const tri_gpu *w, const tri_slab *slab, void *out, int *flag);
+/** Wait for the stream and report a failed launch of tri_cdp_run. */
+tsl_err tri_cdp_check(const tri_gpu *w, const int *flag);
+
+/** Correlation and cosine of a slab by matrix products and a packing kernel. */
+tsl_err tri_gemm_slab(tri_gpu *w, const tri_slab *slab, void *out);
+/** Inner products of rows [a, b) with columns [c0, c1) into strips[0] on the worker's stream.
+ *  The row length of the strip is c1 - c0. */
+tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1);
+/** Rows of a strip of this many columns that fit the memory, 1..TRI_GEMM_ROWS. */
+int64_t tri_gemm_rows(const tri_gpu *w, int64_t columns);
+void tri_gemm_destroy(tri_gpu *w);
+
+/** Arguments of pairs whose values come from strips[0], set up by tri_gemm_strip. */
+template <class R> tri_args<R> tri_args_of_strip(const tri_gpu *w, int64_t a, int64_t c0, int64_t c1) {
+  tri_args<R> args = tri_args_of<R>(w);
+  args.strip = (const R *)w->strips[0].data;
+  args.strip_ld = c1 - c0;
+  args.strip_row = (int)a;
+  args.strip_col = (int)c0;
+  return args;
+}
+
+/** Records (i, j, value) of rows [lo, hi) into part->list of TRI_OUT and TRI_OUT_2; waits. */
+tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
+/** Neighbours of rows [lo, hi) into part->slab of TRI_OUT and TRI_OUT_2; waits. */
+tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
+/** Add the pairs of rows [lo, hi) to w->counts (u64 [bins]). */
+tsl_err tri_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
+/** Accelerations and potential of rows [lo, hi) to device memory acc [rows][d_read], phi [rows]. */
+tsl_err tri_gravity_run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi);
+/** Rows whose partial sums fit the worker's memory, at least 1. */
+int64_t tri_gravity_rows(const tri_gpu *w, int64_t rows);
+
+/** `tesela bench maps` and `tesela bench tri`. */
+tsl_err tri_bench_maps(int argc, char **argv);
+tsl_err tri_bench_goals(int argc, char **argv);
+
+#endif

@@ -1,0 +1,113 @@
+/**
+ * @file tri_map.cuh
+ * The seed's maps as kernels: one value for each thread, blocks of B x B threads.
+ * The maps run over the lower triangle of the m = b - a rows of a slab. Condensed output is an
+ * upper triangle: cell (r, c) stands for the pair (b-1-r, b-1-c) there, which keeps neighbouring
+ * threads on neighbouring memory. Included once for each type.
+ */
+#ifndef TSL_GPU_TRI_MAP_CUH
+#define TSL_GPU_TRI_MAP_CUH
+
+#include "tri_fn.cuh"
+#include "tri_maps.cuh"
+
+/** Where the cells of the diagonal triangle of a slab lie. */
+typedef struct tri_target {
+  int square;
+  int n, a, b;
+  int m; /**< rows of the triangle, b - a */
+  int64_t columns, origin;
+} tri_target;
+
+static inline tri_target tri_target_of(const tri_params *p, const tri_slab *slab) {
+  tri_target t = {};
+  t.square = p->output == TRI_SQUARE;
+  t.n = (int)p->n;
+  t.a = (int)slab->a;
+  t.b = (int)slab->b;
+  t.m = t.b - t.a;
+  t.columns = slab->columns;
+  t.origin = tri_condensed_row(p->n, slab->a);
+  return t;
+}
+
+/** Compute and store the pair (i, j) of the output. */
+template <int F, class R>
+static __device__ __forceinline__ void tri_store_pair(const tri_args<R> &args, const tri_target &t,
+                                                      int i, int j, R *out) {
+  const int64_t place = t.square ? (int64_t)(i - t.a) * t.columns + j
+                                 : tri_condensed_row(t.n, i) - t.origin + (j - i - 1);
+  const R value = tri_value<F, R>(args, i, j);
+  out[place] =
+      i != j ? value : tri_diagonal<F, R>(args, args.extra != NULL ? __ldg(args.extra + i) : (R)0);
+}
+
+template <int F, class R>
+static __device__ __forceinline__ void tri_store_cell(const tri_args<R> &args, const tri_target &t,
+                                                      tri_cell cell, R *out) {
+  if (cell.r < 0 || (!t.square && cell.r == cell.c)) return;
+  if (t.square) tri_store_pair<F>(args, t, t.a + cell.r, t.a + cell.c, out);
+  else tri_store_pair<F>(args, t, t.b - 1 - cell.r, t.b - 1 - cell.c, out);
+}
+
+/** Level of rec that is its pass over the diagonal. */
+enum { TRI_REC_DIAGONAL = -1 };
+
+/** MAP: tri_map; TRI_MAP_AUTO is the rectangle beside the triangle. level: of rec. */
+template <int MAP, int F, class R>
+static __global__ void __launch_bounds__(1024)
+    tri_map_kernel(tri_args<R> args, tri_target t, int level, tri_segment segment, R *out) {
+  const int side = blockDim.x, tx = threadIdx.x, ty = threadIdx.y;
+  const int x = blockIdx.x, y = blockIdx.y;
+  if (MAP == TRI_MAP_AUTO) {
+    const int i = t.a + y * side + ty, j = x * side + tx + (t.square ? 0 : t.b);
+    if (i < t.b && j < (t.square ? t.a : t.n)) tri_store_pair<F>(args, t, i, j, out);
+  } else if (MAP == TRI_MAP_BB) {
+    tri_store_cell<F>(args, t, tri_map_bb(x, y, tx, ty, side, t.m), out);
+  } else if (MAP == TRI_MAP_RB) {
+    tri_store_cell<F>(args, t, tri_map_rb(x * side + tx, y * side + ty, t.m), out);
+  } else if (MAP == TRI_MAP_REC) {
+    const tri_cell cell = level == TRI_REC_DIAGONAL
+                              ? tri_map_rec_diagonal(x, tx, ty, side, t.m)
+                              : tri_map_rec(x, y, level, tx, ty, side, t.m);
+    tri_store_cell<F>(args, t, cell, out);
+  } else if (MAP == TRI_MAP_LTM) {
+    tri_store_cell<F>(args, t, tri_map_ltm(x, tx, ty, side, t.m), out);
+  } else if (y == 0) {
+    tri_store_cell<F>(args, t, tri_flat_diagonal(segment, x, tx, ty, side, t.m, 0), out);
+    tri_store_cell<F>(args, t, tri_flat_diagonal(segment, x, tx, ty, side, t.m, 1), out);
+  } else {
+    const int log2 = MAP == TRI_MAP_FRB ? tri_log2_float((unsigned)y) : tri_log2_clz((unsigned)y);
+    tri_store_cell<F>(args, t, tri_map_flat(segment, x, y, log2, tx, ty, side, t.m), out);
+  }
+}
+
+template <class R> struct tri_map_pointer {
+  typedef void (*type)(tri_args<R>, tri_target, int, tri_segment, R *);
+};
+
+template <int MAP, class R> static typename tri_map_pointer<R>::type tri_map_pick(int function) {
+  switch (function) {
+#define X(name, prepare, extra, per_dimension, per_pair, doc)                                      \
+  case TRI_AT_##name: return tri_map_kernel<MAP, TRI_AT_##name, R>;
+    TRI_PAIR_LIST(X)
+#undef X
+  default: return NULL;
+  }
+}
+
+/** Kernel of a map and function; NULL for cdp, which has its own file. */
+template <class R> typename tri_map_pointer<R>::type tri_map_kernel_of(int map, int function) {
+  switch (map) {
+  case TRI_MAP_AUTO: return tri_map_pick<TRI_MAP_AUTO, R>(function);
+  case TRI_MAP_BB: return tri_map_pick<TRI_MAP_BB, R>(function);
+  case TRI_MAP_RB: return tri_map_pick<TRI_MAP_RB, R>(function);
+  case TRI_MAP_REC: return tri_map_pick<TRI_MAP_REC, R>(function);
+  case TRI_MAP_LTM: return tri_map_pick<TRI_MAP_LTM, R>(function);
+  case TRI_MAP_FRB: return tri_map_pick<TRI_MAP_FRB, R>(function);
+  case TRI_MAP_FR: return tri_map_pick<TRI_MAP_FR, R>(function);
+  default: return NULL;
+  }
+}
+
+#endif

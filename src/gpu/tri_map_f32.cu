@@ -1,0 +1,3 @@
+#include "tri_map.cuh"
+
+template tri_map_pointer<float>::type tri_map_kernel_of<float>(int map, int function);

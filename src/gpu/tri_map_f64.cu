@@ -1,0 +1,3 @@
+#include "tri_map.cuh"
+
+template tri_map_pointer<double>::type tri_map_kernel_of<double>(int map, int function);

@@ -1,0 +1,136 @@
+/**
+ * @file tri_tiles.cuh
+ * Tiles of a triangle: `rows` rows x 256 threads x C columns, enumerated without a wasted block.
+ *
+ * Columns are cut at multiples of the tile width W. Row tiles are at multiples of `rows`, a power
+ * of two that divides W, so all rows of a tile lie in one super-row of W rows: super-row S of the
+ * lower triangle has the column tiles 0..S, that of the upper triangle S..m-1. Tiles are numbered
+ * super-row after super-row, and the number leads back by the lower-triangular map
+ * (Navarro & Hitschfeld 2013) with an integer correction.
+ */
+#ifndef TSL_GPU_TRI_TILES_CUH
+#define TSL_GPU_TRI_TILES_CUH
+
+#include "tri_fn.cuh"
+#include "tri_maps.cuh"
+
+enum { TRI_THREADS = 256, TRI_ROWS_MAX = 128 };
+
+typedef enum tri_shape { TRI_LOWER, TRI_UPPER, TRI_RECTANGLE } tri_shape;
+
+/** The tiles of rows [a, b) of a triangle. */
+typedef struct tri_tiles {
+  int shape;     /**< tri_shape */
+  int rows;      /**< rows of a tile */
+  int per_super; /**< row tiles of a super-row */
+  int supers;    /**< column tiles of the whole width */
+  int a, b;
+  int64_t first; /**< number of the first tile */
+  int64_t count;
+} tri_tiles;
+
+typedef struct tri_tile {
+  int i0, i1; /**< rows, cut to [a, b) */
+  int q;      /**< column tile */
+  bool last;  /**< last column tile of its rows */
+} tri_tile;
+
+static inline int64_t tri_tiles_before(const tri_tiles *t, int64_t row_tile) {
+  const int64_t s = row_tile / t->per_super;
+  return t->per_super * (s * (s + 1) / 2) + row_tile % t->per_super * (s + 1);
+}
+
+/** Tiles of rows [a, b) of width columns; rows per tile chosen so that the card has enough of them. */
+static inline tri_tiles tri_tiles_make(int shape, int64_t a, int64_t b, int64_t columns, int width,
+                                       int most_rows, int wanted) {
+  tri_tiles t = {};
+  t.shape = shape;
+  t.a = (int)a;
+  t.b = (int)b;
+  t.supers = (int)tsl_ceil_div(columns, width);
+  for (t.rows = most_rows; t.rows >= 4; t.rows /= 2) {
+    const int64_t top = a / t.rows, end = tsl_ceil_div(b, t.rows);
+    t.per_super = width / t.rows;
+    const int64_t all = (int64_t)t.supers * t.per_super;
+    t.first = shape == TRI_LOWER   ? tri_tiles_before(&t, top)
+              : shape == TRI_UPPER ? tri_tiles_before(&t, all - end)
+                                   : top * t.supers;
+    t.count = (shape == TRI_LOWER   ? tri_tiles_before(&t, end)
+               : shape == TRI_UPPER ? tri_tiles_before(&t, all - top)
+                                    : end * t.supers) -
+              t.first;
+    if (t.count >= wanted || t.rows == 4) break;
+  }
+  if (a >= b || columns <= 0) t.count = 0;
+  return t;
+}
+
+/** Tile of a number in [0, count). */
+static __host__ __device__ __forceinline__ tri_tile tri_tile_at(const tri_tiles &t, int64_t number) {
+  tri_tile tile;
+  int64_t row_tile;
+  if (t.shape == TRI_RECTANGLE) {
+    row_tile = (t.first + number) / t.supers;
+    tile.q = (int)((t.first + number) % t.supers);
+    tile.last = tile.q == t.supers - 1;
+  } else {
+    const int64_t w = t.first + (t.shape == TRI_UPPER ? t.count - 1 - number : number);
+    const int64_t s = tri_ltm_row(w / t.per_super);
+    const unsigned rest = (unsigned)(w - t.per_super * (s * (s + 1) / 2));
+    const unsigned row = rest / (unsigned)(s + 1), column = rest % (unsigned)(s + 1);
+    row_tile = s * t.per_super + row;
+    tile.q = (int)column;
+    tile.last = column == s;
+    if (t.shape == TRI_UPPER) {
+      row_tile = (int64_t)t.supers * t.per_super - 1 - row_tile;
+      tile.q = t.supers - 1 - tile.q;
+      tile.last = column == 0;
+    }
+  }
+  const int64_t i0 = row_tile * t.rows, i1 = i0 + t.rows;
+  tile.i0 = (int)(i0 > t.a ? i0 : t.a);
+  tile.i1 = (int)(i1 < t.b ? i1 : t.b);
+  return tile;
+}
+
+/** Put row i of the points at place p of the tile's rows. */
+template <class R, int N>
+static __device__ __forceinline__ void tri_rows_put(const tri_args<R> &args, tri_rows<R, N> &rows,
+                                                    int p, int i) {
+  rows.index[p] = i;
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+    if (k < args.d && args.strip == NULL) rows.x[p].v[k] = __ldg(args.x + k * args.n_pad + i);
+  if (args.extra != NULL) rows.extra[p] = __ldg(args.extra + i);
+}
+
+/** Pick the kernel of a function and dimension: T<source>::kernel() gives its address. */
+template <template <class> class T, class R, int F, int G>
+static typename T<tri_matrix<R>>::pointer tri_pick_d(int64_t d) {
+  if constexpr (F == TRI_HAVERSINE) return T<tri_direct<F, R, 3, G>>::kernel();
+  switch (d) {
+#if TRI_PICK_ALL_D
+  case 1: return T<tri_direct<F, R, 1, G>>::kernel();
+  case 2: return T<tri_direct<F, R, 2, G>>::kernel();
+  case 4: return T<tri_direct<F, R, 4, G>>::kernel();
+#endif
+  case 3: return T<tri_direct<F, R, 3, G>>::kernel();
+  default: break;
+  }
+  return T<tri_direct<F, R, 0, G>>::kernel();
+}
+
+/** As above for the function too; a strip of inner products overrules it. */
+template <template <class> class T, class R, int G>
+static typename T<tri_matrix<R>>::pointer tri_pick(int function, int64_t d, bool matrix) {
+  if (matrix) return T<tri_matrix<R>>::kernel();
+  switch (function) {
+#define X(name, prepare, extra, per_dimension, per_pair, doc)                                      \
+  case TRI_AT_##name: return tri_pick_d<T, R, TRI_AT_##name, G>(d);
+    TRI_PAIR_LIST(X)
+#undef X
+  default: return NULL;
+  }
+}
+
+#endif

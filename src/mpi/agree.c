@@ -1,0 +1,40 @@
+#include "agree.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+tsl_err tsl_mpi_fail(int mpi_code, const char *call, const char *file, int line) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  (void)MPI_Error_string(mpi_code, text, &length);
+  return tsl_fail(TSL_ERR_MPI, file, line, "%.60s: %s", call, text);
+}
+
+/* Say where the error happened, unless it is bad input that every rank would see alike. */
+static void name_place(tsl_err_copy *copy, int rank) {
+  char host[64] = "";
+  char message[TSL_ERR_MESSAGE_MAX];
+  if (tsl_err_status(copy->code) == 2) return;
+  if (strncmp(copy->message, "rank ", 5) == 0) return; /* an inner stage named it already */
+  (void)gethostname(host, sizeof host - 1);
+  memcpy(message, copy->message, sizeof message);
+  (void)snprintf(copy->message, sizeof copy->message, "rank %d on %s: %.1900s", rank, host, message);
+}
+
+tsl_err tsl_agree(MPI_Comm comm, tsl_err mine) {
+  tsl_err err = TSL_OK;
+  tsl_err_copy copy;
+  int rank = 0, size = 1, lowest = 0;
+  TSL_MPI(MPI_Comm_rank(comm, &rank));
+  TSL_MPI(MPI_Comm_size(comm, &size));
+  lowest = mine == TSL_OK ? size : rank;
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, comm));
+  if (lowest == size) return TSL_OK;
+  tsl_err_save(mine, &copy);
+  if (rank == lowest) name_place(&copy, rank);
+  TSL_MPI(MPI_Bcast(&copy, (int)sizeof copy, MPI_BYTE, lowest, comm));
+  err = tsl_err_restore(&copy);
+done:
+  return err;
+}

@@ -1,0 +1,45 @@
+/**
+ * @file agree.h
+ * The ranks agree on the verdict after each stage and leave together.
+ */
+#ifndef TSL_MPI_AGREE_H
+#define TSL_MPI_AGREE_H
+
+#include "error.h"
+
+#include <mpi.h>
+
+/**
+ * Tell all ranks whether any failed; the lowest failing rank's error becomes everyone's.
+ *
+ * Collective: on comm.
+ * @param[in] mine  this rank's result of the stage
+ * @return TSL_OK when all succeeded; otherwise the code of the lowest failing rank, whose message
+ *         (with its rank and host) is this thread's error on every rank
+ */
+tsl_err tsl_agree(MPI_Comm comm, tsl_err mine);
+
+/** TSL_TRY for a stage: `TSL_AGREE(comm, call)` runs call, agrees, and goes to done on failure. */
+#define TSL_AGREE(comm, call)                   \
+  do {                                          \
+    err = tsl_agree((comm), (call));            \
+    if (err != TSL_OK) {                        \
+      (void)tsl_trace(err, __FILE__, __LINE__); \
+      goto done;                                \
+    }                                           \
+  } while (0)
+
+/** An MPI call inside a function with `done:`; MPI errors are returned (MPI_ERRORS_RETURN). */
+#define TSL_MPI(call)                                           \
+  do {                                                          \
+    const int mpi_code_ = (call);                               \
+    if (mpi_code_ != MPI_SUCCESS) {                             \
+      err = tsl_mpi_fail(mpi_code_, #call, __FILE__, __LINE__); \
+      goto done;                                                \
+    }                                                           \
+  } while (0)
+
+/** Start an error from an MPI return code; returns TSL_ERR_MPI. */
+tsl_err tsl_mpi_fail(int mpi_code, const char *call, const char *file, int line);
+
+#endif

@@ -1,0 +1,225 @@
+#include "calibrate.h"
+
+#include "agree.h"
+#include "slot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_SAMPLES = 24, KEY_TEXT = 512, LINE = 1024 };
+
+static const double FIRST_FRACTION = 1.0 / 256, GROWTH = 4;
+static const double LONG_ENOUGH = 0.05; /* s: a sample of this length is precise */
+static const double BUDGET = 0.35;      /* s for one kind on one rank */
+
+/* ---- measuring */
+
+/* A unit to run on the hand. */
+typedef struct trial {
+  tsl_task task;
+  const tsl_station *station;
+  const tsl_unit *unit;
+  tsl_part *part;
+} trial;
+
+static tsl_err run_trial(tsl_task *task) {
+  const trial *t = (const trial *)task;
+  return t->station->backend->run(t->station->worker, t->unit, 1, t->part);
+}
+
+static tsl_err time_unit(const tsl_station *station, const tsl_unit *unit, double *seconds) {
+  tsl_err err = TSL_OK;
+  tsl_part part = {0};
+  trial t = {.task.run = run_trial, .station = station, .unit = unit, .part = &part};
+  TSL_TRY(tsl_part_init(station->problem, station->backend, unit, 1, &part));
+  TSL_TRY(tsl_hand_call(station->hand, &t.task));
+  *seconds = part.seconds;
+done:
+  tsl_part_clear(station->problem, station->backend, &part);
+  return err;
+}
+
+/* The middle unit of a kind stands for it. NULL when the kind has none. */
+static const tsl_unit *middle_unit(const tsl_unit *units, int64_t n, int kind) {
+  int64_t of_kind = 0, seen = 0;
+  for (int64_t u = 0; u < n; u++) of_kind += units[u].kind == kind;
+  for (int64_t u = 0; u < n; u++)
+    if (units[u].kind == kind && seen++ == of_kind / 2) return &units[u];
+  return NULL;
+}
+
+static void sample_unit(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                        tsl_unit *out) {
+  *out = *whole;
+  if (problem->family->sample != NULL && fraction < 1)
+    problem->family->sample(problem, whole, fraction, out);
+}
+
+/* Growing samples until one is long enough or whole; the first run of all only warms up. */
+static tsl_err measure_kind(const tsl_station *station, const tsl_unit *whole, double *c) {
+  tsl_err err = TSL_OK;
+  tsl_sample samples[MAX_SAMPLES];
+  double fraction = FIRST_FRACTION, spent = 0;
+  int n = 0;
+  sample_unit(station->problem, whole, fraction, &samples[0].unit);
+  TSL_TRY(time_unit(station, &samples[0].unit, &samples[0].seconds));
+  while (n < MAX_SAMPLES && spent < BUDGET) {
+    tsl_sample *s = &samples[n++];
+    sample_unit(station->problem, whole, fraction, &s->unit);
+    TSL_TRY(time_unit(station, &s->unit, &s->seconds));
+    spent += s->seconds;
+    if (fraction >= 1 && (n >= 4 || s->seconds > LONG_ENOUGH)) break;
+    fraction = s->seconds > LONG_ENOUGH || fraction * GROWTH > 1 ? 1 : fraction * GROWTH;
+  }
+  tsl_cost_fit(samples, n, c);
+done:
+  return err;
+}
+
+static tsl_err measure(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+                       tsl_speed *speed) {
+  tsl_err err = TSL_OK;
+  for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
+    const tsl_unit *whole = middle_unit(units, n_units, kind);
+    if (whole != NULL) TSL_TRY(measure_kind(station, whole, speed->c[kind]));
+  }
+done:
+  return err;
+}
+
+/* ---- keys */
+
+static uint64_t fnv1a(const char *text) {
+  uint64_t hash = 14695981039346656037u;
+  for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+  return hash;
+}
+
+/* What a measurement holds for; commas for blanks so that it is one word of the file. */
+static void make_key(const tsl_station *station, char key[KEY_TEXT]) {
+  const tsl_seat *seat = station->seat;
+  char what[96] = "";
+  struct stat binary = {0};
+  (void)stat("/proc/self/exe", &binary);
+  if (station->problem->family->signature != NULL)
+    station->problem->family->signature(station->problem, what);
+  (void)snprintf(key, KEY_TEXT, "%s|%s|%s|%s|%d threads|%d ranks|%s|%s|%lld.%lld",
+                 seat->device.kind == TSL_GPU ? "" : seat->host, seat->device.name, seat->device.id,
+                 seat->device.driver, seat->threads, seat->local_size,
+                 station->problem->family->name, what, (long long)binary.st_mtime,
+                 (long long)binary.st_size);
+  for (char *p = key; *p != '\0'; p++)
+    if (*p == ' ' || *p == '\n') *p = ',';
+}
+
+/* ---- the file: lines "hash kind c0 c1 c2 c3 key" */
+
+tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_t size) {
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  if (settings->calibration != NULL)
+    (void)snprintf(path, size, "%s", settings->calibration);
+  else if (cache != NULL && cache[0] == '/')
+    (void)snprintf(path, size, "%s/tesela/calibration", cache);
+  else
+    (void)snprintf(path, size, "%s/.cache/tesela/calibration", home != NULL ? home : "/tmp");
+  return TSL_OK;
+}
+
+static bool parse_line(const char *line, uint64_t *hash, int *kind, double c[TSL_N_COEFFICIENTS]) {
+  return sscanf(line, "%" SCNx64 " %d %lf %lf %lf %lf", hash, kind, &c[0], &c[1], &c[2], &c[3]) == 6 &&
+         *kind >= 0 && *kind < TSL_MAX_KINDS && c[0] >= 0 && c[1] >= 0 && c[2] >= 0 && c[3] >= 0;
+}
+
+/* Look a key up; later lines win. Found when every kind of the family has a line. */
+static bool look_up(const char *path, uint64_t hash, int n_kinds, tsl_speed *speed) {
+  FILE *file = fopen(path, "r");
+  char line[LINE];
+  unsigned found = 0;
+  if (file == NULL) return false;
+  while (fgets(line, sizeof line, file) != NULL) {
+    uint64_t of_line;
+    int kind;
+    double c[TSL_N_COEFFICIENTS];
+    if (!parse_line(line, &of_line, &kind, c) || of_line != hash || kind >= n_kinds) continue;
+    memcpy(speed->c[kind], c, sizeof c);
+    found |= 1u << kind;
+  }
+  fclose(file);
+  return found == (1u << n_kinds) - 1;
+}
+
+static void make_folders(const char *path) {
+  char folder[1024];
+  (void)snprintf(folder, sizeof folder, "%s", path);
+  for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    (void)mkdir(folder, 0777);
+    *slash = '/';
+  }
+}
+
+/* Append; one write per line, so concurrent jobs do not mix lines. A read-only home is no error. */
+static void store(const char *path, const char *keys, const int *missing, const tsl_cost *cost,
+                  int n_kinds) {
+  FILE *file;
+  make_folders(path);
+  file = fopen(path, "a");
+  if (file == NULL) {
+    fprintf(stderr, "tesela: note: calibration not stored in %s (not writable)\n", path);
+    return;
+  }
+  for (int r = 0; r < cost->n_ranks; r++)
+    for (int kind = 0; missing[r] && kind < n_kinds; kind++) {
+      const char *key = keys + (size_t)r * KEY_TEXT;
+      const double *c = cost->speeds[r].c[kind];
+      fprintf(file, "%016" PRIx64 " %d %.9e %.9e %.9e %.9e %s\n", fnv1a(key), kind, c[0], c[1], c[2],
+              c[3], key);
+      fflush(file);
+    }
+  fclose(file);
+}
+
+tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit *units,
+                      int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
+                      int *measured) {
+  tsl_err err = TSL_OK;
+  const int n_kinds = station->problem->family->n_kinds;
+  const bool cacheable = station->problem->family->signature != NULL;
+  char key[KEY_TEXT], path[1024], *keys = NULL;
+  int rank = 0, size = 1, mine = 1, *missing = NULL, total = 0;
+  tsl_speed speed = {{{0}}};
+  TSL_MPI(MPI_Comm_rank(comm, &rank));
+  TSL_MPI(MPI_Comm_size(comm, &size));
+  cost->n_ranks = size;
+  TSL_TRY(tsl_alloc(size, sizeof *cost->speeds, "cost model", (void **)&cost->speeds));
+  TSL_TRY(tsl_alloc(size, KEY_TEXT, "calibration keys", (void **)&keys));
+  TSL_TRY(tsl_alloc(size, sizeof *missing, "calibration keys", (void **)&missing));
+  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  make_key(station, key);
+  TSL_MPI(MPI_Gather(key, KEY_TEXT, MPI_CHAR, keys, KEY_TEXT, MPI_CHAR, 0, comm));
+  for (int r = 0; rank == 0 && r < size; r++)
+    missing[r] = settings->calibrate == TSL_CALIBRATE_ALWAYS || !cacheable ||
+                 !look_up(path, fnv1a(keys + (size_t)r * KEY_TEXT), n_kinds, &cost->speeds[r]);
+  TSL_MPI(MPI_Scatter(missing, 1, MPI_INT, &mine, 1, MPI_INT, 0, comm));
+  TSL_MPI(MPI_Scatter(cost->speeds, (int)sizeof speed, MPI_BYTE, &speed, (int)sizeof speed, MPI_BYTE,
+                      0, comm));
+  TSL_MPI(MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, comm));
+  if (total > 0) { /* all measure at once, or shared sockets would look too fast */
+    tsl_speed fresh = {{{0}}};
+    TSL_MPI(MPI_Barrier(comm));
+    TSL_AGREE(comm, measure(station, units, n_units, &fresh));
+    if (mine) speed = fresh;
+  }
+  TSL_MPI(MPI_Allgather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed,
+                        MPI_BYTE, comm));
+  if (rank == 0 && total > 0 && cacheable && n_units > 0) store(path, keys, missing, cost, n_kinds);
+  if (measured != NULL) *measured = total;
+done:
+  tsl_free(keys);
+  tsl_free(missing);
+  return err;
+}

@@ -1,0 +1,26 @@
+/**
+ * @file combine.h
+ * The ranks' parts of OUT fields become one on rank 0.
+ */
+#ifndef TSL_MPI_COMBINE_H
+#define TSL_MPI_COMBINE_H
+
+#include "phase.h"
+
+/**
+ * Combine SUM, MIN and MAX fields into the root's arrays and check them for NaN and infinity.
+ * Integers are exact; floating sums follow MPI_Reduce, so families state a tolerance.
+ * Collective: on comm. GATHER fields are complete already (deliver.h).
+ */
+tsl_err tsl_combine_reduce(MPI_Comm comm, tsl_problem *problem);
+
+/**
+ * Append the LIST fields to the output in unit order: the order does not depend on who computed.
+ *
+ * Sets shape[0] of each LIST field to the number of records, on all ranks.
+ * Collective: on phase->comm.
+ * @param[in] rows  rank 0: log of all ranks, shape [n_rows], gives each unit's owner
+ */
+tsl_err tsl_combine_lists(tsl_phase *phase, const tsl_out_unit *rows, int64_t n_rows);
+
+#endif

@@ -1,0 +1,58 @@
+#include "cost.h"
+
+#include <math.h>
+#include <string.h>
+
+static void features(const tsl_unit *unit, double x[TSL_N_COEFFICIENTS]) {
+  x[0] = 1;
+  x[1] = unit->flops;
+  x[2] = unit->bytes;
+  x[3] = unit->count;
+}
+
+double tsl_speed_seconds(const tsl_speed *speed, const tsl_unit *unit) {
+  const double *c = speed->c[unit->kind];
+  double x[TSL_N_COEFFICIENTS], sum = 0;
+  features(unit, x);
+  for (int k = 0; k < TSL_N_COEFFICIENTS; k++) sum += c[k] * x[k];
+  return sum;
+}
+
+double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit) {
+  const tsl_cost *cost = model;
+  return tsl_speed_seconds(&cost->speeds[rank], unit);
+}
+
+/* Non-negative least squares by cyclic coordinate descent: small, dense, always converges. */
+static void solve_nonnegative(double a[TSL_N_COEFFICIENTS][TSL_N_COEFFICIENTS],
+                              const double b[TSL_N_COEFFICIENTS], double x[TSL_N_COEFFICIENTS]) {
+  enum { SWEEPS = 2000 };
+  for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (int k = 0; k < TSL_N_COEFFICIENTS; k++) {
+      double rest = b[k];
+      for (int l = 0; l < TSL_N_COEFFICIENTS; l++)
+        if (l != k) rest -= a[k][l] * x[l];
+      x[k] = a[k][k] > 0 && rest > 0 ? rest / a[k][k] : 0;
+    }
+}
+
+void tsl_cost_fit(const tsl_sample *samples, int n, double *c) {
+  double a[TSL_N_COEFFICIENTS][TSL_N_COEFFICIENTS] = {{0}}, b[TSL_N_COEFFICIENTS] = {0};
+  double scale[TSL_N_COEFFICIENTS] = {0}, x[TSL_N_COEFFICIENTS];
+  for (int s = 0; s < n; s++) {
+    features(&samples[s].unit, x);
+    for (int k = 0; k < TSL_N_COEFFICIENTS; k++) scale[k] = fmax(scale[k], x[k]);
+  }
+  for (int s = 0; s < n; s++) { /* rows divided by the measured time: relative errors count alike */
+    const double weight = samples[s].seconds > 0 ? 1 / samples[s].seconds : 0;
+    features(&samples[s].unit, x);
+    for (int k = 0; k < TSL_N_COEFFICIENTS; k++) {
+      x[k] = scale[k] > 0 ? x[k] / scale[k] * weight : 0;
+      for (int l = 0; l <= k; l++) a[k][l] = a[l][k] += x[k] * x[l];
+      b[k] += weight > 0 ? x[k] : 0;
+    }
+  }
+  memset(x, 0, sizeof x);
+  solve_nonnegative(a, b, x);
+  for (int k = 0; k < TSL_N_COEFFICIENTS; k++) c[k] = scale[k] > 0 ? x[k] / scale[k] : 0;
+}

@@ -1,0 +1,45 @@
+/**
+ * @file cost.h
+ * Predicted seconds of a unit on a rank's device: c0 + c1 flops + c2 bytes + c3 count, c >= 0.
+ *
+ * The coefficients are measured on the rank's own device with real units (calibrate.h) and
+ * kept in a file; families give features only.
+ */
+#ifndef TSL_MPI_COST_H
+#define TSL_MPI_COST_H
+
+#include "contract.h"
+
+enum { TSL_N_COEFFICIENTS = 4, TSL_MAX_KINDS = 8 };
+
+/** Coefficients of one device for the kinds of one problem; plain data. */
+typedef struct tsl_speed {
+  double c[TSL_MAX_KINDS][TSL_N_COEFFICIENTS];
+} tsl_speed;
+
+/** The model of all ranks. */
+typedef struct tsl_cost {
+  int n_ranks;
+  tsl_speed *speeds; /**< [n_ranks], from tsl_alloc */
+} tsl_cost;
+
+/** One measurement of a unit. */
+typedef struct tsl_sample {
+  tsl_unit unit;
+  double seconds;
+} tsl_sample;
+
+/** tsl_seconds_fn for plans; model is a tsl_cost. */
+double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit);
+
+/** Seconds on a device with these coefficients. */
+double tsl_speed_seconds(const tsl_speed *speed, const tsl_unit *unit);
+
+/**
+ * Fit the coefficients of one kind to samples by least squares of the relative error with c >= 0.
+ * @param[in]  samples  shape [n], all of the kind; n >= 1
+ * @param[out] c        shape [TSL_N_COEFFICIENTS], seconds per unit, flop, byte, item
+ */
+void tsl_cost_fit(const tsl_sample *samples, int n, double *c);
+
+#endif

@@ -1,0 +1,249 @@
+#include "deliver.h"
+
+#include "agree.h"
+#include "slot.h"
+
+#include <string.h>
+
+enum { TAG_HEADER = 1, TAG_FIELD = 16, END_MARK = -1 };
+
+static const int64_t PIECE = INT64_C(1) << 30;
+
+struct tsl_delivery {
+  MPI_Comm comm; /* not owned */
+  tsl_problem *problem;
+  tsl_out *out;
+  const tsl_unit *units;
+  int rank, size, ended;
+  bool independent;
+  void *staging; /* rank 0: one received slab */
+};
+
+/* ---- finite values; a whole block is tested by its exponents before looking closer */
+
+static bool finite_f32(const uint32_t *bits, int64_t n) {
+  uint32_t bad = 0;
+  for (int64_t k = 0; k < n; k++) bad |= (bits[k] & 0x7f800000u) == 0x7f800000u;
+  return bad == 0;
+}
+
+static bool finite_f64(const uint64_t *bits, int64_t n) {
+  const uint64_t exponent = UINT64_C(0x7ff0000000000000);
+  uint64_t bad = 0;
+  for (int64_t k = 0; k < n; k++) bad |= (bits[k] & exponent) == exponent;
+  return bad == 0;
+}
+
+static bool all_finite(tsl_type type, const void *data, int64_t at, int64_t n) {
+  return type == TSL_F32 ? finite_f32((const uint32_t *)data + at, n)
+                         : finite_f64((const uint64_t *)data + at, n);
+}
+
+int64_t tsl_first_not_finite(tsl_type type, const void *data, int64_t n) {
+  enum { BLOCK = 4096 };
+  if (type != TSL_F32 && type != TSL_F64) return -1;
+  for (int64_t at = 0; at < n; at += BLOCK) {
+    const int64_t length = n - at < BLOCK ? n - at : BLOCK;
+    if (all_finite(type, data, at, length)) continue;
+    while (all_finite(type, data, at, 1)) at++;
+    return at;
+  }
+  return -1;
+}
+
+static int64_t box_count(const int64_t lo[3], const int64_t hi[3]) {
+  return (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
+}
+
+static tsl_err check_slab(const tsl_field *field, const tsl_unit *unit, const int64_t lo[3],
+                          const int64_t hi[3], const void *slab) {
+  const int64_t bad = tsl_first_not_finite((tsl_type)field->type, slab, box_count(lo, hi));
+  if (bad < 0) return TSL_OK;
+  return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__,
+                  "field '%s': NaN or infinity at element %lld of unit %lld (rows %lld to %lld); "
+                  "coinciding points or values too large for the chosen precision",
+                  field->name, (long long)bad, (long long)unit->id, (long long)unit->lo[0],
+                  (long long)unit->hi[0] - 1);
+}
+
+/* ---- rank 0's side */
+
+/* Copy a row-major box into the whole array. */
+static void place(const tsl_field *field, const int64_t lo[3], const int64_t hi[3], const void *slab) {
+  const size_t element = tsl_type_bytes((tsl_type)field->type);
+  const size_t run = (size_t)(hi[2] - lo[2]) * element;
+  const char *from = slab;
+  for (int64_t i = lo[0]; i < hi[0]; i++)
+    for (int64_t j = lo[1]; j < hi[1]; j++, from += run) {
+      const int64_t at = (i * field->shape[1] + j) * field->shape[2] + lo[2];
+      memcpy((char *)field->data + (size_t)at * element, from, run);
+    }
+}
+
+static tsl_err store(tsl_delivery *d, const tsl_unit *unit, int f, const void *slab) {
+  const tsl_field *field = &d->problem->fields[f];
+  int64_t lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
+  tsl_err err = TSL_OK;
+  d->problem->family->region(d->problem, unit, f, lo, hi);
+  if (box_count(lo, hi) == 0) return TSL_OK;
+  TSL_TRY(check_slab(field, unit, lo, hi, slab));
+  if (!field->stream)
+    place(field, lo, hi, slab);
+  else if (d->out != NULL)
+    TSL_TRY(tsl_out_slab(d->out, field, lo, hi, slab));
+done:
+  return err;
+}
+
+static bool goes_to_root(const tsl_delivery *d, int f) {
+  const tsl_field *field = &d->problem->fields[f];
+  const bool gathered = (field->role & TSL_OUT) && field->combine == TSL_GATHER;
+  return gathered && !(field->stream && d->independent);
+}
+
+tsl_err tsl_delivery_open(MPI_Comm comm, tsl_problem *problem, tsl_out *out, const tsl_unit *units,
+                          int64_t n, tsl_delivery **delivery) {
+  tsl_err err = TSL_OK;
+  int64_t largest = 0;
+  tsl_delivery *d = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *d, "delivery", (void **)&d));
+  *d = (tsl_delivery){.comm = comm, .problem = problem, .out = out, .units = units};
+  TSL_MPI(MPI_Comm_rank(comm, &d->rank));
+  TSL_MPI(MPI_Comm_size(comm, &d->size));
+  d->independent = out != NULL && tsl_out_independent(out);
+  for (int f = 0; f < problem->n_fields; f++)
+    for (int64_t u = 0; u < n && goes_to_root(d, f); u++) {
+      const int64_t bytes = tsl_slab_bytes(problem, &units[u], f);
+      if (bytes > largest) largest = bytes;
+    }
+  if (d->rank == 0 && d->size > 1 && largest > 0)
+    TSL_TRY(tsl_alloc(largest, 1, "receive buffer", &d->staging));
+  *delivery = d;
+  d = NULL;
+done:
+  tsl_free(d);
+  return err;
+}
+
+void tsl_delivery_close(tsl_delivery **delivery) {
+  if (*delivery == NULL) return;
+  tsl_free((*delivery)->staging);
+  tsl_free(*delivery);
+  *delivery = NULL;
+}
+
+/* ---- the sender's side */
+
+static tsl_err post(tsl_delivery *d, tsl_parcel *parcel, const void *bytes, int64_t n, int tag) {
+  tsl_err err = TSL_OK;
+  for (int64_t at = 0; at < n; at += PIECE) {
+    const int length = (int)(n - at < PIECE ? n - at : PIECE);
+    if (parcel->n_requests == 2 * TSL_MAX_FIELDS)
+      TSL_FAIL(TSL_ERR_INPUT, "a result slab of %lld bytes is too large to send; raise run.units",
+               (long long)n);
+    TSL_MPI(MPI_Isend((const char *)bytes + at, length, MPI_BYTE, 0, tag, d->comm,
+                      &parcel->requests[parcel->n_requests++]));
+  }
+done:
+  return err;
+}
+
+static tsl_err send_slabs(tsl_delivery *d, const tsl_unit *unit, const tsl_part *part,
+                          tsl_parcel *parcel) {
+  tsl_err err = TSL_OK;
+  bool announced = false;
+  for (int f = 0; f < d->problem->n_fields; f++) {
+    if (!goes_to_root(d, f)) continue;
+    if (!announced)
+      TSL_TRY(post(d, parcel, &parcel->unit, (int64_t)sizeof parcel->unit, TAG_HEADER));
+    announced = true;
+    TSL_TRY(post(d, parcel, part->slab[f], tsl_slab_bytes(d->problem, unit, f), TAG_FIELD + f));
+  }
+done:
+  return err;
+}
+
+tsl_err tsl_deliver(tsl_delivery *d, const tsl_unit *unit, const tsl_part *part,
+                    tsl_parcel *parcel) {
+  tsl_err err = TSL_OK;
+  *parcel = (tsl_parcel){.unit = unit->id};
+  for (int f = 0; f < d->problem->n_fields; f++) {
+    const tsl_field *field = &d->problem->fields[f];
+    const bool gathered = (field->role & TSL_OUT) && field->combine == TSL_GATHER;
+    const bool here = d->rank == 0 || !goes_to_root(d, f);
+    if (gathered && here) TSL_TRY(store(d, unit, f, part->slab[f]));
+  }
+  if (d->rank != 0) TSL_TRY(send_slabs(d, unit, part, parcel));
+done:
+  return err;
+}
+
+tsl_err tsl_parcel_sent(tsl_parcel *parcel, bool *sent) {
+  tsl_err err = TSL_OK;
+  int flag = 1;
+  if (parcel->n_requests > 0)
+    TSL_MPI(MPI_Testall(parcel->n_requests, parcel->requests, &flag, MPI_STATUSES_IGNORE));
+  if (flag) parcel->n_requests = 0;
+  *sent = flag != 0;
+done:
+  return err;
+}
+
+static tsl_err receive(tsl_delivery *d, int source, int tag, void *bytes, int64_t n) {
+  tsl_err err = TSL_OK;
+  for (int64_t at = 0; at < n; at += PIECE) {
+    const int length = (int)(n - at < PIECE ? n - at : PIECE);
+    TSL_MPI(MPI_Recv((char *)bytes + at, length, MPI_BYTE, source, tag, d->comm, MPI_STATUS_IGNORE));
+  }
+done:
+  return err;
+}
+
+/* After a failed write the rest is still received, or the senders would wait for ever. */
+static tsl_err take_parcel(tsl_delivery *d, int source, int64_t id, bool drop) {
+  tsl_err err = TSL_OK, first = TSL_OK;
+  tsl_err_copy kept;
+  const tsl_unit *unit = &d->units[id];
+  for (int f = 0; f < d->problem->n_fields; f++) {
+    if (!goes_to_root(d, f)) continue;
+    TSL_TRY(receive(d, source, TAG_FIELD + f, d->staging, tsl_slab_bytes(d->problem, unit, f)));
+    if (drop || first != TSL_OK) continue;
+    first = store(d, unit, f, d->staging);
+    if (first != TSL_OK) tsl_err_save(first, &kept);
+  }
+  if (first != TSL_OK) err = tsl_err_restore(&kept);
+done:
+  return err;
+}
+
+tsl_err tsl_delivery_serve(tsl_delivery *d, bool drop, bool *took) {
+  tsl_err err = TSL_OK;
+  int flag = 0;
+  int64_t id = 0;
+  MPI_Status status;
+  *took = false;
+  if (d->rank != 0 || d->size == 1) return TSL_OK;
+  TSL_MPI(MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEADER, d->comm, &flag, &status));
+  if (!flag) return TSL_OK;
+  *took = true;
+  TSL_TRY(receive(d, status.MPI_SOURCE, TAG_HEADER, &id, (int64_t)sizeof id));
+  if (id == END_MARK)
+    d->ended++;
+  else
+    TSL_TRY(take_parcel(d, status.MPI_SOURCE, id, drop));
+done:
+  return err;
+}
+
+tsl_err tsl_delivery_end(tsl_delivery *d) {
+  tsl_err err = TSL_OK;
+  const int64_t end = END_MARK;
+  if (d->rank != 0)
+    TSL_MPI(MPI_Send(&end, (int)sizeof end, MPI_BYTE, 0, TAG_HEADER, d->comm));
+done:
+  return err;
+}
+
+bool tsl_delivery_complete(const tsl_delivery *d) {
+  return d->rank != 0 || d->ended == d->size - 1;
+}

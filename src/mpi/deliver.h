@@ -1,0 +1,54 @@
+/**
+ * @file deliver.h
+ * The way of a finished unit's slabs: into the file, to rank 0, or into the root's array.
+ *
+ * A streamed GATHER field goes to the file from the rank that computed it when the output is
+ * independent (parallel HDF5), else by message to rank 0, which writes it. A GATHER field held in
+ * memory always goes to rank 0. NaN and infinity are caught here.
+ */
+#ifndef TSL_MPI_DELIVER_H
+#define TSL_MPI_DELIVER_H
+
+#include "out_h5.h"
+
+typedef struct tsl_delivery tsl_delivery;
+
+/** A parcel: one unit's slabs on their way. Owned by the caller, alive until tsl_parcel_sent. */
+typedef struct tsl_parcel {
+  int64_t unit; /**< id; also the header message */
+  MPI_Request requests[2 * TSL_MAX_FIELDS];
+  int n_requests;
+} tsl_parcel;
+
+/**
+ * @param[in] out    the output in its streaming stage; NULL: results are checked and dropped
+ * @param[in] units  all units, shape [n]; not owned
+ */
+tsl_err tsl_delivery_open(MPI_Comm comm, tsl_problem *problem, tsl_out *out, const tsl_unit *units,
+                          int64_t n, tsl_delivery **delivery);
+void tsl_delivery_close(tsl_delivery **delivery);
+
+/** Deliver the slabs of a unit; part's slabs must not change until tsl_parcel_sent says so. */
+tsl_err tsl_deliver(tsl_delivery *delivery, const tsl_unit *unit, const tsl_part *part,
+                    tsl_parcel *parcel);
+
+/** Are all messages of the parcel out of its buffers? */
+tsl_err tsl_parcel_sent(tsl_parcel *parcel, bool *sent);
+
+/**
+ * Rank 0: take in one waiting parcel or end mark, if any.
+ * @param[in]  drop  throw the data away (the run is being aborted)
+ * @param[out] took  whether there was one
+ */
+tsl_err tsl_delivery_serve(tsl_delivery *delivery, bool drop, bool *took);
+
+/** Other ranks: say that no more comes. Rank 0: nothing. */
+tsl_err tsl_delivery_end(tsl_delivery *delivery);
+
+/** Rank 0: have all other ranks ended? Other ranks: true. */
+bool tsl_delivery_complete(const tsl_delivery *delivery);
+
+/** First bad value of an array, or -1; integers are never bad. */
+int64_t tsl_first_not_finite(tsl_type type, const void *data, int64_t n);
+
+#endif

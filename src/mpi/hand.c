@@ -1,0 +1,141 @@
+#include "hand.h"
+
+#include "memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+typedef struct fifo {
+  tsl_task *first, *last;
+} fifo;
+
+struct tsl_hand {
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t work, done;
+  fifo waiting, finished;
+  bool stop;
+  tsl_err (*prepare)(const void *arg);
+  const void *arg;
+  tsl_err_copy prepared;
+};
+
+static void push(fifo *f, tsl_task *task) {
+  task->next = NULL;
+  if (f->last != NULL)
+    f->last->next = task;
+  else
+    f->first = task;
+  f->last = task;
+}
+
+static tsl_task *pop(fifo *f) {
+  tsl_task *task = f->first;
+  if (task == NULL) return NULL;
+  f->first = task->next;
+  if (f->first == NULL) f->last = NULL;
+  return task;
+}
+
+static tsl_task *next_task(tsl_hand *hand) {
+  tsl_task *task;
+  pthread_mutex_lock(&hand->lock);
+  while (hand->waiting.first == NULL && !hand->stop) pthread_cond_wait(&hand->work, &hand->lock);
+  task = pop(&hand->waiting);
+  pthread_mutex_unlock(&hand->lock);
+  return task;
+}
+
+static void finish(tsl_hand *hand, tsl_task *task) {
+  pthread_mutex_lock(&hand->lock);
+  push(&hand->finished, task);
+  pthread_cond_signal(&hand->done);
+  pthread_mutex_unlock(&hand->lock);
+}
+
+/* A hand that could not be prepared (bound) refuses its tasks with that error. */
+static void *thread_main(void *arg) {
+  tsl_hand *hand = arg;
+  tsl_task *task;
+  hand->prepared.code = TSL_OK;
+  if (hand->prepare != NULL) tsl_err_save(hand->prepare(hand->arg), &hand->prepared);
+  while ((task = next_task(hand)) != NULL) {
+    if (hand->prepared.code != TSL_OK)
+      task->error = hand->prepared;
+    else
+      tsl_err_save(task->run(task), &task->error);
+    finish(hand, task);
+  }
+  return NULL;
+}
+
+tsl_err tsl_hand_start(tsl_err (*prepare)(const void *arg), const void *arg, tsl_hand **out) {
+  tsl_err err = TSL_OK;
+  pthread_condattr_t attribute;
+  tsl_hand *hand = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *hand, "compute thread", (void **)&hand));
+  hand->prepare = prepare;
+  hand->arg = arg;
+  pthread_mutex_init(&hand->lock, NULL);
+  pthread_condattr_init(&attribute);
+  pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
+  pthread_cond_init(&hand->work, NULL);
+  pthread_cond_init(&hand->done, &attribute);
+  pthread_condattr_destroy(&attribute);
+  if (pthread_create(&hand->thread, NULL, thread_main, hand) != 0)
+    TSL_FAIL(TSL_ERR_MEMORY, "cannot start the compute thread; check ulimit -u");
+  *out = hand;
+  hand = NULL;
+done:
+  tsl_free(hand);
+  return err;
+}
+
+void tsl_hand_post(tsl_hand *hand, tsl_task *task) {
+  pthread_mutex_lock(&hand->lock);
+  push(&hand->waiting, task);
+  pthread_cond_signal(&hand->work);
+  pthread_mutex_unlock(&hand->lock);
+}
+
+static struct timespec after(long wait_us) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  t.tv_nsec += wait_us % 1000000 * 1000;
+  t.tv_sec += wait_us / 1000000 + t.tv_nsec / 1000000000;
+  t.tv_nsec %= 1000000000;
+  return t;
+}
+
+tsl_task *tsl_hand_done(tsl_hand *hand, long wait_us) {
+  tsl_task *task;
+  const struct timespec until = after(wait_us);
+  int waited = 0;
+  pthread_mutex_lock(&hand->lock);
+  while (hand->finished.first == NULL && wait_us > 0 && waited != ETIMEDOUT)
+    waited = pthread_cond_timedwait(&hand->done, &hand->lock, &until);
+  task = pop(&hand->finished);
+  pthread_mutex_unlock(&hand->lock);
+  return task;
+}
+
+tsl_err tsl_hand_call(tsl_hand *hand, tsl_task *task) {
+  tsl_hand_post(hand, task);
+  while (tsl_hand_done(hand, 1000000) == NULL) {}
+  return tsl_err_restore(&task->error);
+}
+
+void tsl_hand_stop(tsl_hand **hand) {
+  if (*hand == NULL) return;
+  pthread_mutex_lock(&(*hand)->lock);
+  (*hand)->stop = true;
+  pthread_cond_signal(&(*hand)->work);
+  pthread_mutex_unlock(&(*hand)->lock);
+  pthread_join((*hand)->thread, NULL);
+  pthread_cond_destroy(&(*hand)->work);
+  pthread_cond_destroy(&(*hand)->done);
+  pthread_mutex_destroy(&(*hand)->lock);
+  tsl_free(*hand);
+  *hand = NULL;
+}

@@ -1,0 +1,45 @@
+/**
+ * @file hand.h
+ * The compute thread of a rank. The main thread talks MPI and HDF5; the hand drives the device.
+ *
+ * MPI is asked for MPI_THREAD_FUNNELED only, so results can be sent and written while the next
+ * unit runs. Tasks run one at a time in the order posted. All backend calls of a worker happen
+ * on the hand.
+ */
+#ifndef TSL_MPI_HAND_H
+#define TSL_MPI_HAND_H
+
+#include "error.h"
+
+#include <stdbool.h>
+
+/** A task; embed it as the first member of what run needs. Owned by the poster. */
+typedef struct tsl_task {
+  tsl_err (*run)(struct tsl_task *task);
+  tsl_err_copy error;    /**< out: the result and its message */
+  struct tsl_task *next; /**< private to the hand */
+} tsl_task;
+
+typedef struct tsl_hand tsl_hand;
+
+/**
+ * Start the thread.
+ * @param[in]  prepare  first thing the thread does (binding); may be NULL
+ * @param[out] out      stop with tsl_hand_stop
+ */
+tsl_err tsl_hand_start(tsl_err (*prepare)(const void *arg), const void *arg, tsl_hand **out);
+
+/** Queue a task; it must stay alive until tsl_hand_done returned it. */
+void tsl_hand_post(tsl_hand *hand, tsl_task *task);
+
+/** A finished task in order of posting, or NULL when none finished within wait_us microseconds. */
+tsl_task *tsl_hand_done(tsl_hand *hand, long wait_us);
+
+/** Post a task and wait for it; only while nothing else is queued. Its error becomes this thread's.
+ */
+tsl_err tsl_hand_call(tsl_hand *hand, tsl_task *task);
+
+/** Let queued tasks finish, join the thread, free; NULL accepted, sets NULL. */
+void tsl_hand_stop(tsl_hand **hand);
+
+#endif

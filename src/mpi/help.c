@@ -1,0 +1,117 @@
+#include "help.h"
+
+#include "settings.h"
+#include "version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+  const char *topic, *text;
+} texts[] = {
+    {"", "tesela " TSL_VERSION " - irregular-domain work on every GPU and CPU socket of a job\n"
+         "\n"
+         "usage: tesela run DECK        deck -> units -> plan -> ranks -> HDF5\n"
+         "       tesela plan DECK       units, predicted seconds and bytes per rank\n"
+         "       tesela devices         who would sit where\n"
+         "       tesela calibrate DECK  measure the devices on this deck's units\n"
+         "       tesela bench NAME      measure kernels beside their peers (no NAME: list)\n"
+         "       tesela show FILE       what an output file holds\n"
+         "       tesela help TOPIC      a subcommand, a family, run-keys or output-keys\n"
+         "       tesela --version\n"
+         "\n"
+         "Start it alone (one rank), with mpirun or with srun: one rank for each GPU or socket.\n"
+         "Exit status: 0 valid, 2 bad input or usage, 3 run-time failure, 85 stopped early.\n"},
+    {"run", "usage: [mpirun -n RANKS] tesela run DECK [options]\n"
+            "\n"
+            "  -o, --output FILE   HDF5 output; default: the deck's name with .h5\n"
+            "  --overwrite         replace an existing output when the run has succeeded\n"
+            "  -s, --set KEY=VALUE override a key of the deck, such as tri.bins=400; repeatable\n"
+            "  --trace FILE        write a Chrome/Perfetto trace (JSON) of all ranks\n"
+            "  -q, --quiet         results and errors only\n"
+            "\n"
+            "Keys of a deck: tesela help FAMILY, tesela help run-keys, tesela help output-keys\n"},
+    {"plan", "usage: [mpirun -n RANKS] tesela plan DECK [--set KEY=VALUE]...\n"
+             "\n"
+             "Cuts the work, predicts and plans, and prints it. Devices that are not in the\n"
+             "calibration file are measured for up to half a second; nothing else is computed.\n"},
+    {"devices", "usage: [mpirun -n RANKS] tesela devices\n"
+                "\n"
+                "Prints the table of all ranks: node, device, cores, memory.\n"},
+    {"calibrate", "usage: [mpirun -n RANKS] tesela calibrate DECK [--set KEY=VALUE]...\n"
+                  "\n"
+                  "Measures every rank's device on samples of the deck's units and stores the\n"
+                  "coefficients in $XDG_CACHE_HOME/tesela/calibration (key run.calibration).\n"},
+    {"bench", "usage: tesela bench NAME [options]\n"
+              "\n"
+              "Without NAME: the list of benchmarks of this build. NAME --help: its options.\n"},
+    {"show", "usage: tesela show FILE [--values N]\n"
+             "\n"
+             "Prints verdict, results, machine table and datasets of an output file.\n"},
+};
+enum { N_TEXTS = sizeof texts / sizeof texts[0] };
+
+static const char *type_text(const tsl_key *key) {
+  switch (key->type) {
+  case TSL_KEY_BOOL: return "yes | no";
+  case TSL_KEY_INT: return "whole number";
+  case TSL_KEY_REAL: return "number";
+  case TSL_KEY_BYTES: return "bytes, such as 2 GiB";
+  case TSL_KEY_TEXT: return "text";
+  case TSL_KEY_REALS: return "list of numbers";
+  case TSL_KEY_INTS: return "list of whole numbers";
+  case TSL_KEY_MAP: return "map";
+  case TSL_KEY_MAPS: return "list of maps";
+  case TSL_KEY_CHOICE: break;
+  }
+  return "";
+}
+
+static void print_keys(const tsl_key *keys, int indent) {
+  for (; keys->name != NULL; keys++) {
+    printf("%*s%s: %s", indent, "", keys->name, type_text(keys));
+    for (int c = 0; keys->type == TSL_KEY_CHOICE && keys->choices[c] != NULL; c++)
+      printf("%s%s", c > 0 ? " | " : "", keys->choices[c]);
+    if (keys->min != 0 || keys->max != 0) printf(", %g .. %g", keys->min, keys->max);
+    if (keys->standard == NULL)
+      printf("  (required)");
+    else if (keys->standard[0] != '\0' && keys->type != TSL_KEY_MAP)
+      printf("  (default %s)", keys->standard);
+    printf("\n%*s%s\n", indent + 4, "", keys->doc != NULL ? keys->doc : "");
+    if (keys->keys != NULL) print_keys(keys->keys, indent + 4);
+  }
+}
+
+static bool print_table(const char *topic) {
+  if (strcmp(topic, "run-keys") == 0) return printf("run:\n"), print_keys(tsl_run_keys, 2), true;
+  if (strcmp(topic, "output-keys") == 0)
+    return printf("output:\n"), print_keys(tsl_output_keys, 2), true;
+  for (int f = 0; tsl_families[f] != NULL; f++)
+    if (strcmp(topic, tsl_families[f]->name) == 0) {
+      printf("%s - %s\n\n%s:\n", topic, tsl_families[f]->doc, topic);
+      return print_keys(tsl_families[f]->keys, 2), true;
+    }
+  return false;
+}
+
+static tsl_err unknown(const char *topic) {
+  const char *topics[N_TEXTS + 2 + 16 + 1];
+  int n = 0;
+  for (int k = 1; k < N_TEXTS; k++) topics[n++] = texts[k].topic;
+  topics[n++] = "run-keys";
+  topics[n++] = "output-keys";
+  for (int f = 0; tsl_families[f] != NULL && f < 16; f++) topics[n++] = tsl_families[f]->name;
+  topics[n] = NULL;
+  const char *near = tsl_nearest_word(topic, topics);
+  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no help on '%s'%s%s%s; see `tesela --help`", topic,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
+}
+
+tsl_err tsl_help(MPI_Comm comm, const char *topic) {
+  int rank = 0;
+  if (comm != MPI_COMM_NULL) (void)MPI_Comm_rank(comm, &rank);
+  if (rank != 0) return TSL_OK;
+  for (int k = 0; k < N_TEXTS; k++)
+    if (strcmp(topic, texts[k].topic) == 0) return fputs(texts[k].text, stdout), TSL_OK;
+  return print_table(topic) ? TSL_OK : unknown(topic);
+}

@@ -1,0 +1,19 @@
+/**
+ * @file help.h
+ * Help texts and the tables of deck keys.
+ */
+#ifndef TSL_MPI_HELP_H
+#define TSL_MPI_HELP_H
+
+#include "error.h"
+
+#include <mpi.h>
+
+/**
+ * Print help on rank 0: a subcommand, a family's keys, "run-keys" or "output-keys", or "" for all.
+ * @param[in] comm  MPI_COMM_NULL: always print (MPI not running)
+ * @return TSL_ERR_USAGE for an unknown topic, with the nearest
+ */
+tsl_err tsl_help(MPI_Comm comm, const char *topic);
+
+#endif

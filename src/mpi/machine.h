@@ -1,0 +1,77 @@
+/**
+ * @file machine.h
+ * The table of all ranks: who sits on which device of which host.
+ */
+#ifndef TSL_MPI_MACHINE_H
+#define TSL_MPI_MACHINE_H
+
+#include "contract.h"
+
+#include <mpi.h>
+#include <stdio.h>
+
+/** What a person should hear about a seat; or'ed together in tsl_seat.notes. */
+typedef enum tsl_note {
+  TSL_NOTE_NARROW = 1,      /**< the launcher binds the rank to fewer cores than threads wanted */
+  TSL_NOTE_CROWDED = 2,     /**< more ranks than cores: the rank is not pinned */
+  TSL_NOTE_SHARED_CARD = 4, /**< another rank uses the same card */
+  TSL_NOTE_IDLE_CARDS = 8,  /**< the node has cards that no rank uses */
+  TSL_NOTE_IDLE_CORES = 16, /**< less than half of the node's cores is used and no card is idle */
+  TSL_NOTE_OMP_PLACES = 32 /**< OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY overrides the pins */
+} tsl_note;
+
+/** One rank and its device: plain data, sent as bytes. */
+typedef struct tsl_seat {
+  int32_t rank;          /**< in the communicator of tsl_machine_gather */
+  int32_t node;          /**< 0.., numbered by the lowest rank on the node */
+  int32_t local_rank;    /**< 0.. within the node */
+  int32_t local_size;    /**< ranks on the node */
+  int32_t threads;       /**< OpenMP threads; 1 on a GPU rank */
+  int32_t node_cores;    /**< cores of the host */
+  int32_t allowed_cores; /**< cores that launcher and job leave to this rank */
+  int32_t cores;         /**< cores in cpuset */
+  int32_t node_cards;    /**< cards of the node that at least one rank sees */
+  int32_t notes;         /**< tsl_note bits */
+  char host[64];         /**< host name */
+  char cpuset[256];      /**< hardware threads of this rank as list, "0-3,8" */
+  tsl_device device;     /**< threads and memory_limit filled in */
+} tsl_seat;
+
+/** What the user asks of the binding. */
+typedef struct tsl_bind_ask {
+  const char
+      *devices;    /**< "auto", "gpu", "cpu", or one word per local rank: "gpu0,gpu1,cpu,cpu1" */
+  int32_t threads; /**< OpenMP threads of each CPU rank; 0: one for each core of its share */
+  bool allow_shared_gpu; /**< two ranks on one card are not refused */
+  bool pin;              /**< bind the calling thread to the seat's cpuset */
+  int64_t memory;        /**< cap in bytes on device.memory_limit; 0: 90 % of the free memory of a
+                              card, half of a host's free memory split among its ranks */
+} tsl_bind_ask;
+
+/**
+ * Decide this rank's device, pin the calling thread, and build the table of all ranks.
+ *
+ * Collective on comm, also when it fails: an error shows on the ranks of the node that has it,
+ * other ranks return TSL_OK, and the caller agrees on the verdict.
+ * @param[in]  ask    the same on all ranks
+ * @param[out] seats  shape [size of comm], by rank; from tsl_alloc, owned by the caller; NULL on
+ * error
+ * @return TSL_ERR_INPUT when a device is asked for that is absent, taken or not understood (it is
+ *         never replaced by another); TSL_ERR_DEVICE, TSL_ERR_MEMORY, TSL_ERR_MPI
+ */
+tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_seat **seats);
+
+/** Print the table, one line per rank in aligned columns. */
+void tsl_machine_print(const tsl_seat *seats, int64_t n, FILE *file);
+
+/** Print one warning for each kind of note in the table, with the flag that mends it. */
+void tsl_machine_warn(const tsl_seat *seats, int64_t n, FILE *file);
+
+/**
+ * Compare the number of ranks with the Slurm allocation.
+ * @param[in]  look  reads an environment variable, getenv in the program
+ * @param[out] text  the warning, or empty
+ */
+void tsl_machine_slurm_note(int64_t n_ranks, char *(*look)(const char *), char text[512]);
+
+#endif

@@ -1,0 +1,130 @@
+/* tesela: the one place that starts and ends the program. */
+#include "contract.h"
+#include "help.h"
+#include "phase.h"
+#include "run.h"
+#include "show.h"
+#include "version.h"
+
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- subcommands that need no MPI */
+
+static const tsl_platform *const platforms[] = {&tsl_platform_gpu, &tsl_platform_cpu};
+enum { N_PLATFORMS = 2 };
+
+static void list_benches(void) {
+  for (int p = 0; p < N_PLATFORMS; p++)
+    for (const tsl_bench *b = platforms[p]->benches; b != NULL && b->name != NULL; b++)
+      printf("  %-12s %s\n", b->name, b->doc);
+}
+
+static tsl_err bench(int argc, char **argv) {
+  const char *names[64];
+  int n = 0;
+  if (argc < 2) return list_benches(), TSL_OK;
+  if (strcmp(argv[1], "--help") == 0) return tsl_help(MPI_COMM_NULL, "bench");
+  for (int p = 0; p < N_PLATFORMS; p++)
+    for (const tsl_bench *b = platforms[p]->benches; b != NULL && b->name != NULL; b++) {
+      if (strcmp(argv[1], b->name) == 0) return b->run(argc - 1, argv + 1);
+      if (n < 63) names[n++] = b->name;
+    }
+  names[n] = NULL;
+  const char *near = tsl_nearest_word(argv[1], names);
+  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
+                  "no benchmark '%s' in this build%s%s%s; `tesela bench` lists them", argv[1],
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
+}
+
+static tsl_err help(int argc, char **argv) {
+  return tsl_help(MPI_COMM_NULL, argc > 1 ? argv[1] : "");
+}
+
+static tsl_err version(int argc, char **argv) {
+  (void)argc, (void)argv;
+  printf("tesela %s (%s)\n", TSL_VERSION, TSL_GIT_HASH);
+  return TSL_OK;
+}
+
+static const struct {
+  const char *name;
+  tsl_err (*alone)(int argc, char **argv);
+  tsl_err (*ranks)(MPI_Comm comm, int argc, char **argv);
+} commands[] = {
+    {"run", NULL, tsl_run},          {"plan", NULL, tsl_plan_only},
+    {"devices", NULL, tsl_devices},  {"calibrate", NULL, tsl_calibrate_only},
+    {"bench", bench, NULL},          {"show", tsl_show, NULL},
+    {"help", help, NULL},            {"--help", help, NULL},
+    {"-h", help, NULL},              {"--version", version, NULL},
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int find_command(const char *word) {
+  for (int k = 0; k < N_COMMANDS; k++)
+    if (strcmp(word, commands[k].name) == 0) return k;
+  return -1;
+}
+
+static tsl_err unknown_command(const char *word) {
+  const char *names[N_COMMANDS + 1];
+  for (int k = 0; k < N_COMMANDS; k++) names[k] = commands[k].name;
+  names[N_COMMANDS] = NULL;
+  const char *near = tsl_nearest_word(word, names);
+  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "unknown subcommand '%s'%s%s%s; see `tesela --help`",
+                  word, near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
+}
+
+/* ---- signals and the end */
+
+static void on_signal(int number) {
+  tsl_stop_signal = number;
+}
+
+static void set_signals(void) {
+  struct sigaction stop = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  (void)sigaction(SIGINT, &stop, NULL);
+  (void)sigaction(SIGTERM, &stop, NULL);
+  (void)signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error, not a death */
+}
+
+static void print_error(void) {
+  fflush(stdout);
+  fprintf(stderr, "tesela: error: %s\n", tsl_err_message());
+  if (getenv("TSL_DEBUG") != NULL) fputs(tsl_err_places(), stderr);
+}
+
+/* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are not:
+ * the rank that saw one prints it and ends the job. */
+static int run_ranks(int k, int argc, char **argv) {
+  int provided = MPI_THREAD_SINGLE, rank = 0;
+  tsl_err err;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 3;
+  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  set_signals();
+  if (provided < MPI_THREAD_FUNNELED)
+    err = tsl_fail(TSL_ERR_MPI, __FILE__, __LINE__, "this MPI gives no MPI_THREAD_FUNNELED");
+  else
+    err = commands[k].ranks(MPI_COMM_WORLD, argc - 1, argv + 1);
+  if (err != TSL_OK && (rank == 0 || err == TSL_ERR_MPI)) print_error();
+  if (err == TSL_ERR_MPI) (void)MPI_Abort(MPI_COMM_WORLD, tsl_err_status(err));
+  (void)MPI_Finalize();
+  return tsl_err_status(err);
+}
+
+int main(int argc, char **argv) {
+  tsl_err err;
+  int k;
+  if (getuid() != geteuid()) return fputs("tesela: error: refuses to run setuid\n", stderr), 2;
+  k = argc > 1 ? find_command(argv[1]) : -1;
+  if (k >= 0 && commands[k].ranks != NULL) return run_ranks(k, argc, argv);
+  err = argc < 2   ? tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no subcommand; see `tesela --help`")
+        : k < 0    ? unknown_command(argv[1])
+                   : commands[k].alone(argc - 1, argv + 1);
+  if (err != TSL_OK) print_error();
+  return tsl_err_status(err);
+}

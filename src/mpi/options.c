@@ -1,0 +1,87 @@
+#include "options.h"
+
+#include "deck.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An option: its letter in allowed, its names, and whether a value follows. */
+static const struct {
+  char letter;
+  const char *name, *alias;
+  bool value;
+} table[] = {
+    {'o', "--output", "-o", true},  {'s', "--set", "-s", true},
+    {'t', "--trace", NULL, true},   {'q', "--quiet", "-q", false},
+    {'w', "--overwrite", NULL, false}, {'h', "--help", "-h", false},
+};
+enum { N_OPTIONS = sizeof table / sizeof table[0] };
+
+static int find(const char *word, const char *allowed) {
+  for (int k = 0; k < N_OPTIONS; k++) {
+    const bool match =
+        strcmp(word, table[k].name) == 0 || (table[k].alias && strcmp(word, table[k].alias) == 0);
+    if (match && (table[k].letter == 'h' || strchr(allowed, table[k].letter) != NULL)) return k;
+  }
+  return -1;
+}
+
+static tsl_err unknown(const char *word, const char *subcommand, const char *allowed) {
+  const char *names[N_OPTIONS + 1];
+  int n = 0;
+  for (int k = 0; k < N_OPTIONS; k++)
+    if (table[k].letter == 'h' || strchr(allowed, table[k].letter)) names[n++] = table[k].name;
+  names[n] = NULL;
+  const char *near = tsl_nearest_word(word, names);
+  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
+                  "'%s' is not an option of `tesela %s`%s%s%s; see `tesela %s --help`", word,
+                  subcommand, near ? "; did you mean '" : "", near ? near : "", near ? "'" : "",
+                  subcommand);
+}
+
+static tsl_err take(tsl_options *o, char letter, const char *value) {
+  switch (letter) {
+  case 'o': o->output = value; break;
+  case 't': o->trace = value; break;
+  case 'q': o->quiet = true; break;
+  case 'w': o->overwrite = true; break;
+  case 'h': o->help = true; break;
+  default:
+    if (o->n_sets == TSL_MAX_SETS)
+      return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "more than %d --set", TSL_MAX_SETS);
+    o->sets[o->n_sets++] = value;
+  }
+  return TSL_OK;
+}
+
+static void join(int argc, char **argv, char *text, size_t size) {
+  size_t used = (size_t)snprintf(text, size, "tesela");
+  for (int k = 0; k < argc && used < size; k++)
+    used += (size_t)snprintf(text + used, size - used, " %s", argv[k]);
+}
+
+tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,
+                          tsl_options *o) {
+  tsl_err err = TSL_OK;
+  *o = (tsl_options){0};
+  join(argc, argv, o->command, sizeof o->command);
+  for (int k = 1; k < argc; k++) {
+    const int which = argv[k][0] == '-' ? find(argv[k], allowed) : -1;
+    if (argv[k][0] != '-') {
+      if (o->deck != NULL)
+        TSL_FAIL(TSL_ERR_USAGE, "two decks given, '%s' and '%s'; `tesela %s` takes one", o->deck,
+                 argv[k], argv[0]);
+      o->deck = argv[k];
+      continue;
+    }
+    if (which < 0) TSL_TRY(unknown(argv[k], argv[0], allowed));
+    if (table[which].value && k + 1 == argc)
+      TSL_FAIL(TSL_ERR_USAGE, "%s needs a value; see `tesela %s --help`", argv[k], argv[0]);
+    TSL_TRY(take(o, table[which].letter, table[which].value ? argv[k + 1] : NULL));
+    k += table[which].value;
+  }
+  if (need_deck && o->deck == NULL && !o->help)
+    TSL_FAIL(TSL_ERR_USAGE, "`tesela %s` needs a deck; see `tesela %s --help`", argv[0], argv[0]);
+done:
+  return err;
+}

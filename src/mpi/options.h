@@ -1,0 +1,34 @@
+/**
+ * @file options.h
+ * Command-line options of the subcommands that take a deck.
+ */
+#ifndef TSL_MPI_OPTIONS_H
+#define TSL_MPI_OPTIONS_H
+
+#include "error.h"
+
+#include <stdbool.h>
+
+enum { TSL_MAX_SETS = 64 };
+
+/** Parsed options; texts point into argv. */
+typedef struct tsl_options {
+  const char *deck;  /**< NULL only for subcommands that need none */
+  const char *output; /**< -o, or NULL */
+  const char *trace;  /**< --trace, or NULL */
+  const char *sets[TSL_MAX_SETS];
+  int n_sets;
+  bool quiet, overwrite, help;
+  char command[1024]; /**< the whole command line, for the record */
+} tsl_options;
+
+/**
+ * Parse `SUBCOMMAND [DECK] [options]`.
+ * @param[in] allowed  letters of the options this subcommand takes: o = -o, s = --set, t = --trace,
+ *                     q = --quiet, w = --overwrite
+ * @return TSL_ERR_USAGE naming the word; missing DECK only when need_deck and not help
+ */
+tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,
+                          tsl_options *options);
+
+#endif

@@ -1,0 +1,163 @@
+/**
+ * @file out_h5.h
+ * The output: one HDF5 file, written as FILE.part and renamed when whole.
+ *
+ *   tsl_out_precheck                         root, before anything is computed
+ *   tsl_out_create                           collective
+ *   tsl_out_field (each streamed field)      all ranks, same order
+ *   tsl_out_open_stream                      collective
+ *     tsl_out_slab, tsl_out_append           not collective
+ *   tsl_out_close_stream                     collective
+ *   tsl_out_array, _scale, _attr_*, _table.. root does it, other ranks return at once
+ *   tsl_out_commit or tsl_out_discard        collective
+ *
+ * Rank 0 alone creates and describes. With a parallel HDF5 library and several ranks the file is
+ * open by MPI-IO between open_stream and close_stream and each rank writes its own boxes of
+ * contiguous datasets whose space was reserved before. With a serial library all boxes go
+ * through rank 0 into chunked, checksummed and (when asked) compressed datasets.
+ *
+ * Errors: an error on one rank stays on it; the caller agrees on the verdict after each stage.
+ * After a failed write each call returns that failure again; tsl_out_discard always ends. A full
+ * disk is TSL_ERR_IO with file, needed and free bytes. Ignore SIGXFSZ in the program, so that a
+ * file-size limit is an error and no death.
+ * Threads: one thread of a process at a time (HDF5 is not built thread-safe).
+ */
+#ifndef TSL_MPI_OUT_H5_H
+#define TSL_MPI_OUT_H5_H
+
+#include "machine.h"
+
+/** An output file being written. */
+typedef struct tsl_out tsl_out;
+
+/**
+ * Can a file of about this size be written there? Leaves nothing behind. Root only.
+ * @param[in] bytes  expected size of the file
+ * @return TSL_ERR_INPUT: no folder, not writable, a folder, exists without overwrite;
+ *         TSL_ERR_IO: no room, with needed and free bytes
+ */
+tsl_err tsl_out_precheck(const char *path, bool overwrite, int64_t bytes);
+
+/**
+ * Create FILE.part; the .part of a dead run is replaced, that of a living one is refused.
+ * Collective on comm (which is duplicated).
+ * @param[in]  path      the same on all ranks
+ * @param[in]  compress  deflate level 0..9 for chunked datasets
+ * @param[out] out       set on all ranks, also when it fails, so that discard can follow; owned by
+ *                       the caller
+ */
+tsl_err tsl_out_create(MPI_Comm comm, const char *path, bool overwrite, int compress,
+                       tsl_out **out);
+
+/**
+ * Create /results/NAME for a streamed field: GATHER with its full shape (zero extents are legal),
+ * LIST empty and extendible. Called by all ranks in the same order, before open_stream.
+ */
+tsl_err tsl_out_field(tsl_out *out, const tsl_field *field);
+
+/** Make the streamed fields writable; collective. */
+tsl_err tsl_out_open_stream(tsl_out *out);
+
+/**
+ * Does each rank write its own slabs? Same answer on all ranks, valid after open_stream.
+ * False: slabs must be sent to rank 0. True for one rank, and for a parallel library unless a
+ * LIST field is streamed.
+ */
+bool tsl_out_independent(const tsl_out *out);
+
+/**
+ * Write a box of a streamed GATHER field. Not collective: any rank when independent, else rank 0.
+ * @param[in] lo,hi  half-open box within the shape; an empty box is legal
+ * @param[in] data   the box, row-major; borrowed for the call
+ */
+tsl_err tsl_out_slab(tsl_out *out, const tsl_field *field, const int64_t lo[3], const int64_t hi[3],
+                     const void *data);
+
+/**
+ * Append records to a streamed LIST field. Rank 0.
+ * @param[in] data  n records of shape[1] * shape[2] elements each
+ */
+tsl_err tsl_out_append(tsl_out *out, const tsl_field *field, const void *data, int64_t n);
+
+/** End the streaming; collective. After it only rank 0 has the file open. */
+tsl_err tsl_out_close_stream(tsl_out *out);
+
+/* All below: rank 0 acts, other ranks return TSL_OK at once. Not while the stream is open. */
+
+/** Write a field held in memory to /results/NAME (an IN field: /input/NAME). */
+tsl_err tsl_out_array(tsl_out *out, const tsl_field *field);
+
+/** Attach dataset /results/SCALE as dimension scale of /results/FIELD; dim counts from 0. */
+tsl_err tsl_out_scale(tsl_out *out, const char *field, int dim, const char *scale);
+
+/** Attributes. object is an absolute path; "/run", "/results", "/" and "/input" always exist.
+ *  Text longer than 32 KiB is TSL_ERR_INTERNAL: use tsl_out_text. */
+tsl_err tsl_out_attr_text(tsl_out *out, const char *object, const char *name, const char *value);
+tsl_err tsl_out_attr_i64(tsl_out *out, const char *object, const char *name, int64_t value);
+tsl_err tsl_out_attr_f64(tsl_out *out, const char *object, const char *name, double value);
+
+/** A text of any length as scalar UTF-8 dataset, "/run/deck". */
+tsl_err tsl_out_text(tsl_out *out, const char *path, const char *text);
+
+/** A column of a table. */
+typedef struct tsl_column {
+  const char *name;
+  const char *unit; /**< "" none; stored as attribute NAME_unit of the table */
+  size_t offset;    /**< of the member in the row's struct */
+  int32_t type;     /**< tsl_type, ignored for text */
+  int32_t text;     /**< bytes of a zero-ended char array member; 0: a number */
+} tsl_column;
+
+/** A table: shape [n] of compound type, n >= 0; columns end with a NULL name. */
+tsl_err tsl_out_table(tsl_out *out, const char *path, const tsl_column *columns, const void *rows,
+                      size_t row_bytes, int64_t n);
+
+/** A row of /run/units. */
+typedef struct tsl_out_unit {
+  tsl_unit unit;
+  int32_t owner;    /**< rank that computed it, -1 nobody */
+  int32_t phase;    /**< the last phase it ran in */
+  int32_t dynamic;  /**< 1: handed out while the run went on */
+  int32_t reserved; /**< zero */
+  double predicted; /**< s */
+  double measured;  /**< s, of that phase */
+  double start;     /**< s after the start of the run */
+} tsl_out_unit;
+
+/** A row of /run/calibration: one coefficient of the cost model. */
+typedef struct tsl_out_coefficient {
+  char device[80]; /**< name of the device */
+  char term[24];   /**< "constant", "flops", "bytes", "count" */
+  int32_t rank;    /**< rank it holds for */
+  int32_t kind;    /**< unit kind */
+  double seconds;  /**< per term */
+} tsl_out_coefficient;
+
+/** /run/machine: one row for each rank. */
+tsl_err tsl_out_machine(tsl_out *out, const tsl_seat *seats, int64_t n);
+/** /run/units. */
+tsl_err tsl_out_units(tsl_out *out, const tsl_out_unit *rows, int64_t n);
+/** /run/calibration. */
+tsl_err tsl_out_calibration(tsl_out *out, const tsl_out_coefficient *rows, int64_t n);
+
+/** Texts of /run; all borrowed, NULL is stored as "". */
+typedef struct tsl_out_about {
+  const char *family, *title, *version, *git_hash, *plan, *start_time; /**< attributes of /run */
+  const char *command, *deck, *resolved;                               /**< datasets of /run */
+} tsl_out_about;
+
+/** Store the texts; the layout version goes to attribute "tesela_format" of "/". */
+tsl_err tsl_out_about_run(tsl_out *out, const tsl_out_about *about);
+
+/** Verdict to /run (verdict, reason); lines as attributes NAME and NAME_unit of /results. */
+tsl_err tsl_out_summary(tsl_out *out, const tsl_summary *summary);
+
+/** Close, fsync, rename to the final name, fsync the folder. Collective; sets NULL. On failure
+ *  on any rank the .part is removed and all ranks return an error. */
+tsl_err tsl_out_commit(tsl_out **out);
+
+/** Close and remove FILE.part. Collective, after any error in any state; NULL accepted, sets NULL.
+ */
+void tsl_out_discard(tsl_out **out);
+
+#endif

@@ -1,0 +1,81 @@
+/**
+ * @file out_h5_own.h
+ * Shared by the files out_h5*.c only.
+ */
+#ifndef TSL_MPI_OUT_H5_OWN_H
+#define TSL_MPI_OUT_H5_OWN_H
+
+#include "out_disk.h"
+#include "out_h5.h"
+
+/** A streamed field. */
+typedef struct tsl_out_stream {
+  char name[TSL_NAME];
+  bool is_list;
+  hid_t dataset; /**< -1: not open on this rank */
+  hsize_t count; /**< LIST: records so far */
+} tsl_out_stream;
+
+typedef enum tsl_out_stage { TSL_OUT_DEFINE, TSL_OUT_STREAM, TSL_OUT_DESCRIBE } tsl_out_stage;
+
+struct tsl_out {
+  MPI_Comm comm; /**< own copy, MPI_COMM_NULL before */
+  int rank, size;
+  char *path, *part; /**< final name, working name */
+  bool overwrite;
+  bool made;     /**< root: FILE.part is ours to remove */
+  bool parallel; /**< the library writes by MPI-IO and there are several ranks */
+  bool mpio;     /**< the file is open by MPI-IO now */
+  int compress;
+  tsl_out_stage stage;
+  tsl_disk disk; /**< root; fd holds the lock for the whole life, -1: not open */
+  hid_t driver;  /**< root */
+  hid_t file;    /**< -1: not open on this rank */
+  tsl_out_stream streams[TSL_MAX_FIELDS];
+  int n_streams;
+  tsl_err_copy failure; /**< code not TSL_OK: returned by each later call */
+};
+
+/** Native HDF5 type of a tsl_type. */
+hid_t tsl_out_type(int32_t type);
+
+/** Start an error with HDF5's innermost message; what is "write dataset 'x'". */
+tsl_err tsl_out_h5_fail(const tsl_out *out, const char *file, int line, const char *what,
+                        const char *name);
+
+/** Turn a failed write of the driver into an error, and keep any error for later calls. */
+tsl_err tsl_out_settle(tsl_out *out, tsl_err err);
+
+/** An error when an earlier call failed or the stage is another one. */
+tsl_err tsl_out_ready(const tsl_out *out, tsl_out_stage stage);
+
+/**
+ * Creation properties: contiguous, or chunked with checksum and compression.
+ * @param[in] dims     shape [rank]
+ * @param[in] grows    the first extent is unlimited
+ * @param[in] filters  chunked; false: contiguous, space reserved at once
+ */
+hid_t tsl_out_layout(const tsl_out *out, int rank, const hsize_t *dims, size_t element, bool grows,
+                     bool filters);
+
+/** Root: open the file with our own driver; create it, or open it again after an MPI-IO stream. */
+tsl_err tsl_out_open_root(tsl_out *out, bool create);
+
+/** Close what is open of the file on this rank (collective while mpio); descriptor and lock stay.
+ */
+herr_t tsl_out_close_file(tsl_out *out);
+
+/** Attribute of an open object. */
+herr_t tsl_out_put_text(hid_t object, const char *name, const char *value);
+/** unit, doc, order of a field. */
+herr_t tsl_out_put_field(hid_t dataset, const tsl_field *field);
+
+#define TSL_H5(out, call, what, name)                                   \
+  do {                                                                  \
+    if ((call) < 0) {                                                   \
+      err = tsl_out_h5_fail((out), __FILE__, __LINE__, (what), (name)); \
+      goto done;                                                        \
+    }                                                                   \
+  } while (0)
+
+#endif

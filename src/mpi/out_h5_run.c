@@ -1,0 +1,121 @@
+/* What /run and the lines of /results hold; the layout is described in docs/output.md. */
+#include "out_h5_own.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FORMAT = 1 };
+
+#define TEXT(type, member, name) \
+  { name, "", offsetof(type, member), 0, sizeof(((type *)0)->member) }
+#define I32(type, member, name) \
+  { name, "", offsetof(type, member), TSL_I32, 0 }
+#define I64(type, member, name, unit) \
+  { name, unit, offsetof(type, member), TSL_I64, 0 }
+#define F64(type, member, name, unit) \
+  { name, unit, offsetof(type, member), TSL_F64, 0 }
+#define LAST \
+  { NULL, NULL, 0, 0, 0 }
+
+static const tsl_column seat_columns[] = {
+    I32(tsl_seat, rank, "rank"),
+    I32(tsl_seat, node, "node"),
+    I32(tsl_seat, local_rank, "local_rank"),
+    TEXT(tsl_seat, host, "host"),
+    I32(tsl_seat, device.kind, "kind"),
+    I32(tsl_seat, device.index, "index"),
+    TEXT(tsl_seat, device.name, "device"),
+    TEXT(tsl_seat, device.id, "id"),
+    TEXT(tsl_seat, device.pci, "pci"),
+    I32(tsl_seat, device.numa, "numa"),
+    TEXT(tsl_seat, cpuset, "cpuset"),
+    I32(tsl_seat, threads, "threads"),
+    I32(tsl_seat, device.processors, "processors"),
+    I32(tsl_seat, device.capability, "capability"),
+    I64(tsl_seat, device.memory, "memory", "B"),
+    I64(tsl_seat, device.memory_free, "memory_free", "B"),
+    I64(tsl_seat, device.memory_limit, "memory_limit", "B"),
+    TEXT(tsl_seat, device.driver, "driver"),
+    LAST,
+};
+
+static const tsl_column unit_columns[] = {
+    I64(tsl_out_unit, unit.id, "id", ""),
+    I32(tsl_out_unit, unit.kind, "kind"),
+    I64(tsl_out_unit, unit.lo[0], "lo0", ""),
+    I64(tsl_out_unit, unit.lo[1], "lo1", ""),
+    I64(tsl_out_unit, unit.lo[2], "lo2", ""),
+    I64(tsl_out_unit, unit.hi[0], "hi0", ""),
+    I64(tsl_out_unit, unit.hi[1], "hi1", ""),
+    I64(tsl_out_unit, unit.hi[2], "hi2", ""),
+    F64(tsl_out_unit, unit.flops, "flops", "1"),
+    F64(tsl_out_unit, unit.bytes, "bytes", "B"),
+    F64(tsl_out_unit, unit.count, "count", "1"),
+    I32(tsl_out_unit, owner, "rank"),
+    I32(tsl_out_unit, phase, "phase"),
+    I32(tsl_out_unit, dynamic, "dynamic"),
+    F64(tsl_out_unit, predicted, "predicted", "s"),
+    F64(tsl_out_unit, measured, "measured", "s"),
+    F64(tsl_out_unit, start, "start", "s"),
+    LAST,
+};
+
+static const tsl_column coefficient_columns[] = {
+    I32(tsl_out_coefficient, rank, "rank"),
+    TEXT(tsl_out_coefficient, device, "device"),
+    I32(tsl_out_coefficient, kind, "kind"),
+    TEXT(tsl_out_coefficient, term, "term"),
+    F64(tsl_out_coefficient, seconds, "coefficient", "s"),
+    LAST,
+};
+
+tsl_err tsl_out_machine(tsl_out *out, const tsl_seat *seats, int64_t n) {
+  return tsl_out_table(out, "/run/machine", seat_columns, seats, sizeof *seats, n);
+}
+
+tsl_err tsl_out_units(tsl_out *out, const tsl_out_unit *rows, int64_t n) {
+  return tsl_out_table(out, "/run/units", unit_columns, rows, sizeof *rows, n);
+}
+
+tsl_err tsl_out_calibration(tsl_out *out, const tsl_out_coefficient *rows, int64_t n) {
+  return tsl_out_table(out, "/run/calibration", coefficient_columns, rows, sizeof *rows, n);
+}
+
+static const char *text_or_empty(const char *text) {
+  return text == NULL ? "" : text;
+}
+
+tsl_err tsl_out_about_run(tsl_out *out, const tsl_out_about *about) {
+  tsl_err err = TSL_OK;
+  const char *const attributes[][2] = {
+      {"family", about->family},     {"title", about->title}, {"version", about->version},
+      {"git_hash", about->git_hash}, {"plan", about->plan},   {"start_time", about->start_time},
+  };
+  const char *const texts[][2] = {
+      {"/run/command", about->command},
+      {"/run/deck", about->deck},
+      {"/run/resolved_deck", about->resolved},
+  };
+  TSL_TRY(tsl_out_attr_i64(out, "/", "tesela_format", FORMAT));
+  for (size_t a = 0; a < sizeof attributes / sizeof *attributes; a++)
+    TSL_TRY(tsl_out_attr_text(out, "/run", attributes[a][0], text_or_empty(attributes[a][1])));
+  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+    TSL_TRY(tsl_out_text(out, texts[t][0], text_or_empty(texts[t][1])));
+done:
+  return err;
+}
+
+tsl_err tsl_out_summary(tsl_out *out, const tsl_summary *summary) {
+  tsl_err err = TSL_OK;
+  char unit[TSL_NAME + 8];
+  TSL_TRY(tsl_out_attr_text(out, "/run", "verdict", summary->valid ? "VALID" : "INVALID"));
+  TSL_TRY(tsl_out_attr_text(out, "/run", "reason", summary->reason));
+  for (int r = 0; r < summary->n_results; r++) {
+    const tsl_result *line = &summary->results[r];
+    (void)snprintf(unit, sizeof unit, "%s_unit", line->name);
+    TSL_TRY(tsl_out_attr_f64(out, "/results", line->name, line->value));
+    TSL_TRY(tsl_out_attr_text(out, "/results", unit, line->unit));
+  }
+done:
+  return err;
+}

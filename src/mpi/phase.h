@@ -1,0 +1,57 @@
+/**
+ * @file phase.h
+ * One phase of a BAG family: every unit is computed once, somewhere, and its results delivered.
+ */
+#ifndef TSL_MPI_PHASE_H
+#define TSL_MPI_PHASE_H
+
+#include "calibrate.h"
+#include "out_h5.h"
+#include "plan.h"
+#include "progress.h"
+#include "trace.h"
+
+/** The records of LIST fields a rank has computed, kept until the phase ends. */
+typedef struct tsl_lists {
+  tsl_list *of; /**< [n_units][n_fields], from tsl_alloc; empty entries elsewhere; NULL without LIST fields */
+  int64_t bytes;
+} tsl_lists;
+
+/** All that a phase works with; nothing is owned except lists and log. */
+typedef struct tsl_phase {
+  MPI_Comm comm;
+  const tsl_station *station;
+  tsl_problem *problem;
+  const tsl_unit *units; /**< [plan->n_units], the same on all ranks */
+  const tsl_plan *plan;
+  const tsl_cost *cost;
+  tsl_out *out;
+  int64_t memory; /**< bytes for LIST records of this rank */
+  int index;      /**< number of the phase */
+  bool quiet;
+  tsl_timeline *trace;
+
+  tsl_lists lists;    /**< out, this rank's; freed with tsl_phase_clear */
+  tsl_out_unit *log;  /**< out, [n_log] units this rank computed, in order; freed likewise */
+  int64_t n_log;
+  double busy;        /**< out, s of device time of this rank */
+  double finish;      /**< out, s from the phase's start to the end of this rank's last unit */
+} tsl_phase;
+
+/**
+ * Run the phase.
+ *
+ * The hand computes; this thread feeds it from the static list and then from the shared counter,
+ * delivers finished slabs, and on rank 0 receives those of others. When a rank fails, all stop.
+ *
+ * Collective: on phase->comm.
+ * @return the lowest failing rank's error, on all ranks
+ */
+tsl_err tsl_phase_run(tsl_phase *phase);
+
+void tsl_phase_clear(tsl_phase *phase);
+
+/** Set by main's signal handler: the number of the signal that asks to stop, or 0. */
+extern volatile int tsl_stop_signal;
+
+#endif

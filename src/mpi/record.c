@@ -1,0 +1,145 @@
+#include "record.h"
+
+#include "agree.h"
+#include "gather.h"
+#include "version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the phase's log */
+
+static tsl_err check_once(const tsl_session *s, const tsl_out_unit *rows, int64_t n) {
+  tsl_err err = TSL_OK;
+  uint8_t *seen = NULL;
+  if (n != s->units.n)
+    TSL_FAIL(TSL_ERR_INTERNAL, "%lld units were computed, not %lld", (long long)n,
+             (long long)s->units.n);
+  TSL_TRY(tsl_alloc(n, 1, "unit check", (void **)&seen));
+  for (int64_t k = 0; k < n; k++) {
+    if (seen[rows[k].unit.id]++)
+      TSL_FAIL(TSL_ERR_INTERNAL, "unit %lld was computed twice", (long long)rows[k].unit.id);
+  }
+done:
+  tsl_free(seen);
+  return err;
+}
+
+tsl_err tsl_record_phase(tsl_session *s, const tsl_phase *phase, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  const double mine[2] = {phase->busy, phase->finish};
+  void *rows = NULL, *times = NULL;
+  int64_t n_times = 0;
+  TSL_TRY(tsl_gather_rows(s->comm, phase->log, phase->n_log, sizeof *phase->log, &rows,
+                          &record->n_rows));
+  record->rows = rows;
+  TSL_AGREE(s->comm, s->rank == 0 ? check_once(s, record->rows, record->n_rows) : TSL_OK);
+  TSL_TRY(tsl_gather_rows(s->comm, mine, 1, sizeof mine, &times, &n_times));
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_alloc(s->size, sizeof *record->lines, "run report",
+                                              (void **)&record->lines)
+                                  : TSL_OK);
+  if (s->rank != 0) goto done;
+  for (int r = 0; r < s->size; r++) {
+    record->lines[r].busy = ((const double *)times)[2 * r];
+    record->lines[r].finish = ((const double *)times)[2 * r + 1];
+  }
+  tsl_report_balance(s, record->rows, record->n_rows, record->lines, &record->balance);
+done:
+  tsl_free(times);
+  return err;
+}
+
+void tsl_record_clear(tsl_record *record) {
+  tsl_free(record->rows);
+  tsl_free(record->lines);
+  *record = (tsl_record){0};
+}
+
+/* ---- into the file; rank 0 */
+
+static tsl_err store_arrays(const tsl_session *s, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  for (int f = 0; f < s->problem.n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    const bool streamed = field->stream || field->combine == TSL_LIST;
+    if (field->hidden || ((field->role & TSL_OUT) && streamed)) continue;
+    TSL_TRY(tsl_out_array(out, field));
+  }
+done:
+  return err;
+}
+
+static tsl_err store_calibration(const tsl_session *s, tsl_out *out) {
+  static const char *const terms[TSL_N_COEFFICIENTS] = {"constant", "flops", "bytes", "count"};
+  tsl_err err = TSL_OK;
+  const int n_kinds = s->family->n_kinds;
+  const int64_t n = (int64_t)s->size * n_kinds * TSL_N_COEFFICIENTS;
+  tsl_out_coefficient *rows = NULL, *row = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *rows, "calibration table", (void **)&rows));
+  row = rows;
+  for (int r = 0; r < s->size; r++)
+    for (int kind = 0; kind < n_kinds; kind++)
+      for (int t = 0; t < TSL_N_COEFFICIENTS; t++, row++) {
+        row->rank = r, row->kind = kind, row->seconds = s->cost.speeds[r].c[kind][t];
+        (void)snprintf(row->device, sizeof row->device, "%s", s->seats[r].device.name);
+        (void)snprintf(row->term, sizeof row->term, "%s", terms[t]);
+      }
+  TSL_TRY(tsl_out_calibration(out, rows, n));
+done:
+  tsl_free(rows);
+  return err;
+}
+
+static tsl_err store_balance(const tsl_session *s, const tsl_balance *b, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "predicted_seconds", b->predicted));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "measured_seconds", b->wall));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "ideal_seconds", b->ideal));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "total_seconds", tsl_now() - s->opened));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "imbalance", b->imbalance));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "waiting", b->waiting));
+done:
+  return err;
+}
+
+static tsl_err store_about(const tsl_session *s, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  char *resolved = NULL;
+  TSL_TRY(tsl_deck_resolved(s->deck, &resolved));
+  TSL_TRY(tsl_out_about_run(out, &(tsl_out_about){.family = s->family->name,
+                                                  .title = tsl_deck_title(s->deck),
+                                                  .version = TSL_VERSION,
+                                                  .git_hash = TSL_GIT_HASH,
+                                                  .plan = tsl_plan_words[s->plan.kind],
+                                                  .start_time = s->began,
+                                                  .command = s->options->command,
+                                                  .deck = tsl_deck_text(s->deck),
+                                                  .resolved = resolved}));
+done:
+  free(resolved);
+  return err;
+}
+
+static tsl_err store(tsl_session *s, tsl_record *record, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  record->summary.valid = true;
+  if (s->family->summary != NULL) TSL_TRY(s->family->summary(&s->problem, &record->summary));
+  TSL_TRY(store_arrays(s, out));
+  TSL_TRY(store_about(s, out));
+  TSL_TRY(tsl_out_machine(out, s->seats, s->size));
+  TSL_TRY(tsl_out_units(out, record->rows, record->n_rows));
+  TSL_TRY(store_calibration(s, out));
+  TSL_TRY(store_balance(s, &record->balance, out));
+  TSL_TRY(tsl_out_summary(out, &record->summary));
+done:
+  return err;
+}
+
+tsl_err tsl_record_store(tsl_session *s, tsl_record *record, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(s->comm, s->rank == 0 ? store(s, record, out) : TSL_OK);
+  TSL_MPI(MPI_Bcast(&record->summary, (int)sizeof record->summary, MPI_BYTE, 0, s->comm));
+done:
+  return err;
+}

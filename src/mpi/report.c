@@ -1,0 +1,132 @@
+#include "report.h"
+
+#include "plan.h"
+#include "version.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double HINT_ABOVE = 0.05;
+static const double HINT_SECONDS = 0.1; /* shorter runs are not worth a hint */
+
+void tsl_report_head(const tsl_session *s, FILE *file) {
+  const char *title = tsl_deck_title(s->deck);
+  fprintf(file, "tesela %s (%s)  %s: %s\n", TSL_VERSION, TSL_GIT_HASH, s->family->name,
+          s->family->doc);
+  if (title != NULL && title[0] != '\0') fprintf(file, "%s\n", title);
+  fputc('\n', file);
+}
+
+static int64_t slab_bytes(const tsl_session *s, const tsl_unit *unit) {
+  int64_t bytes = 0;
+  for (int f = 0; f < s->problem.n_fields; f++) bytes += tsl_slab_bytes(&s->problem, unit, f);
+  return bytes;
+}
+
+static void plan_line(const tsl_session *s, int rank, FILE *file) {
+  const tsl_plan *plan = &s->plan;
+  int64_t units = 0, bytes = 0;
+  double count = 0;
+  char text[24];
+  for (int64_t u = 0; u < plan->n_units; u++) {
+    if (plan->owner[u] != rank) continue;
+    units++;
+    bytes += slab_bytes(s, &s->units.list[u]);
+    count += s->units.list[u].count;
+  }
+  fprintf(file, "  %5d  %-34.34s %8lld  %10.3e  %12.4g  %12s\n", rank,
+          s->seats[rank].device.name, (long long)units, count, plan->seconds[rank],
+          tsl_bytes_text((double)bytes, text));
+}
+
+void tsl_report_plan(const tsl_session *s, FILE *file) {
+  const tsl_plan *plan = &s->plan;
+  const int64_t tail = plan->n_units - plan->first_dynamic;
+  char text[24];
+  fprintf(file, "%lld units; plan %s for %lld, %lld handed out while running; calibration %s\n",
+          (long long)plan->n_units, tsl_plan_words[plan->kind], (long long)plan->first_dynamic,
+          (long long)tail, s->measured > 0 ? "measured now" : "from file");
+  fprintf(file, "  %5s  %-34s %8s  %10s  %12s  %12s\n", "rank", "device", "units", "items",
+          "predicted s", "results");
+  for (int r = 0; r < s->size; r++) plan_line(s, r, file);
+  if (tail > 0)
+    fprintf(file, "  %5s  %-34s %8lld  %10s  %12.4g\n", "-", "(dynamic tail, spread over all)",
+            (long long)tail, "", plan->tail_seconds);
+  fprintf(file, "predicted %.4g s; output %s\n\n", plan->total_seconds,
+          tsl_bytes_text((double)tsl_session_output_bytes(s), text));
+}
+
+static void add_row(tsl_share_line *line, const tsl_out_unit *row) {
+  line->units++;
+  line->dynamic += row->dynamic;
+  line->predicted += row->predicted;
+}
+
+/* Time for all the work at the measured rates: every rank would end at the same moment. */
+static double ideal_time(const tsl_share_line *lines, int n, const tsl_out_unit *rows,
+                         int64_t n_rows) {
+  double work = 0, rate = 0;
+  for (int r = 0; r < n; r++) {
+    double own = 0;
+    for (int64_t k = 0; k < n_rows; k++)
+      if (rows[k].owner == r) own += rows[k].unit.count;
+    work += own;
+    if (lines[r].busy > 0) rate += own / lines[r].busy;
+  }
+  return rate > 0 ? work / rate : 0;
+}
+
+void tsl_report_balance(const tsl_session *s, const tsl_out_unit *rows, int64_t n_rows,
+                        tsl_share_line *lines, tsl_balance *b) {
+  double sum_finish = 0, sum_busy = 0;
+  *b = (tsl_balance){.predicted = s->plan.total_seconds};
+  for (int64_t k = 0; k < n_rows; k++) add_row(&lines[rows[k].owner], &rows[k]);
+  for (int r = 0; r < s->size; r++) {
+    b->wall = fmax(b->wall, lines[r].finish);
+    sum_finish += lines[r].finish;
+    sum_busy += lines[r].busy;
+  }
+  b->ideal = ideal_time(lines, s->size, rows, n_rows);
+  if (b->wall <= 0) return;
+  b->imbalance = b->wall * s->size / sum_finish - 1;
+  b->waiting = fmax(0, 1 - sum_busy / (b->wall * s->size));
+}
+
+static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
+  if (b->waiting <= HINT_ABOVE || b->wall < HINT_SECONDS) return;
+  if (s->units.n < 16 * s->size)
+    fprintf(file, "hint: only %lld units for %d ranks; a larger problem or --set run.units=%d helps\n",
+            (long long)s->units.n, s->size, 64 * s->size);
+  else if (s->size > 1 && b->imbalance > HINT_ABOVE)
+    fprintf(file, "hint: the prediction missed; try --set run.dynamic=0.5 or run.calibrate=always\n");
+  else
+    fprintf(file, "hint: the devices wait for results to be written; faster storage, or a summary "
+                  "output (threshold, topk, histogram), helps\n");
+}
+
+void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl_balance *b,
+                    FILE *file) {
+  fprintf(file, "  %5s  %-34s %8s %8s  %11s  %10s  %7s\n", "rank", "device", "units", "dynamic",
+          "predicted s", "measured s", "idle %");
+  for (int r = 0; r < s->size; r++)
+    fprintf(file, "  %5d  %-34.34s %8lld %8lld  %11.4g  %10.4g  %7.1f\n", r,
+            s->seats[r].device.name, (long long)lines[r].units, (long long)lines[r].dynamic,
+            lines[r].predicted, lines[r].busy,
+            b->wall > 0 ? 100 * fmax(0, 1 - lines[r].busy / b->wall) : 0);
+  fprintf(file,
+          "computed in %.4g s (predicted %.4g s, ideal %.4g s); imbalance %.1f %%, waiting %.1f %%\n",
+          b->wall, b->predicted, b->ideal, 100 * b->imbalance, 100 * b->waiting);
+  hint(s, b, file);
+  fputc('\n', file);
+}
+
+void tsl_report_summary(const tsl_summary *summary, FILE *file) {
+  for (int k = 0; k < summary->n_results; k++) {
+    const tsl_result *r = &summary->results[k];
+    fprintf(file, "  %-32s %.10g %s\n", r->name, r->value, strcmp(r->unit, "1") ? r->unit : "");
+  }
+  if (summary->valid)
+    fprintf(file, "VALID\n");
+  else
+    fprintf(file, "INVALID: %s\n", summary->reason);
+}

@@ -1,0 +1,46 @@
+/**
+ * @file report.h
+ * What a person sees: the plan before, predicted against measured after.
+ */
+#ifndef TSL_MPI_REPORT_H
+#define TSL_MPI_REPORT_H
+
+#include "session.h"
+#include "slot.h"
+
+#include <stdio.h>
+
+/** Balance of one phase or of the whole run. */
+typedef struct tsl_balance {
+  double wall;      /**< s, until the last rank's last unit ended */
+  double ideal;     /**< s, if the same rates had shared the work perfectly */
+  double predicted; /**< s, of the plan */
+  double waiting;   /**< share 0..1 of rank time in which the device had no unit */
+  double imbalance; /**< latest finish / mean finish - 1 */
+} tsl_balance;
+
+/** One rank's share of the work. */
+typedef struct tsl_share_line {
+  int64_t units, dynamic; /**< computed; of these handed out while running */
+  double predicted;       /**< s, static part of the plan plus the dynamic units it got */
+  double busy, finish;    /**< s of device time; s from the phase's start to its last unit's end */
+} tsl_share_line;
+
+/** Print version, family, title. */
+void tsl_report_head(const tsl_session *session, FILE *file);
+
+/** Print units and the plan: per rank predicted seconds, units and bytes of results. */
+void tsl_report_plan(const tsl_session *session, FILE *file);
+
+/** Sum up the log of all ranks. @param[out] lines shape [n_ranks], busy and finish already set */
+void tsl_report_balance(const tsl_session *session, const tsl_out_unit *rows, int64_t n_rows,
+                        tsl_share_line *lines, tsl_balance *balance);
+
+/** Print the table per rank, the balance, and a hint when more than 5 % was lost waiting. */
+void tsl_report_run(const tsl_session *session, const tsl_share_line *lines,
+                    const tsl_balance *balance, FILE *file);
+
+/** Print the result lines and the verdict. */
+void tsl_report_summary(const tsl_summary *summary, FILE *file);
+
+#endif

@@ -1,0 +1,217 @@
+#include "run.h"
+
+#include "agree.h"
+#include "combine.h"
+#include "gather.h"
+#include "help.h"
+#include "record.h"
+#include "report.h"
+#include "share.h"
+
+#include <string.h>
+
+/* ---- output */
+
+static tsl_err open_output(tsl_session *s, tsl_out **out) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
+                                                     tsl_session_output_bytes(s))
+                                  : TSL_OK);
+  TSL_AGREE(s->comm,
+            tsl_out_create(s->comm, s->path, s->output.overwrite, (int)s->output.compress, out));
+  for (int f = 0; f < s->problem.n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    const bool streamed = (field->role & TSL_OUT) && (field->stream || field->combine == TSL_LIST);
+    if (streamed && !field->hidden) TSL_AGREE(s->comm, tsl_out_field(*out, field));
+  }
+  TSL_AGREE(s->comm, tsl_out_open_stream(*out));
+done:
+  return err;
+}
+
+/* ---- phases */
+
+/* begin and collect run on the hand. */
+typedef struct errand {
+  tsl_task task;
+  tsl_session *session;
+  int phase;
+} errand;
+
+static tsl_err begin_phase(tsl_task *task) {
+  const errand *e = (const errand *)task;
+  const tsl_station *st = &e->session->station;
+  return st->backend->begin(st->worker, e->phase);
+}
+
+static tsl_err collect_phase(tsl_task *task) {
+  const errand *e = (const errand *)task;
+  const tsl_station *st = &e->session->station;
+  if (st->backend->collect == NULL) return TSL_OK;
+  return st->backend->collect(st->worker, &e->session->problem);
+}
+
+static tsl_err one_phase(tsl_session *s, tsl_out *out, int index, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  errand e = {.session = s, .phase = index};
+  tsl_phase phase = {.comm = s->comm, .station = &s->station, .problem = &s->problem,
+                     .units = s->units.list, .plan = &s->plan, .cost = &s->cost, .out = out,
+                     .memory = s->run.memory, .index = index, .quiet = s->options->quiet,
+                     .trace = &s->trace};
+  e.task.run = begin_phase;
+  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
+  TSL_TRY(tsl_phase_run(&phase));
+  e.task.run = collect_phase;
+  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
+  TSL_TRY(tsl_combine_reduce(s->comm, &s->problem));
+  TSL_TRY(tsl_record_phase(s, &phase, record));
+  TSL_TRY(tsl_combine_lists(&phase, record->rows, record->n_rows));
+done:
+  tsl_phase_clear(&phase);
+  return err;
+}
+
+static tsl_err advance(tsl_session *s, int phase, bool *more) {
+  tsl_err err = TSL_OK;
+  int flag = 0;
+  *more = false;
+  TSL_AGREE(s->comm, s->rank == 0 && s->family->advance != NULL
+                         ? s->family->advance(&s->problem, phase, more)
+                         : TSL_OK);
+  flag = *more;
+  TSL_MPI(MPI_Bcast(&flag, 1, MPI_INT, 0, s->comm));
+  *more = flag != 0;
+  if (*more) TSL_TRY(tsl_share_inputs(s->comm, &s->problem));
+done:
+  return err;
+}
+
+static tsl_err all_phases(tsl_session *s, tsl_out *out, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  bool more = true;
+  for (int phase = 0; more; phase++) {
+    tsl_record_clear(record);
+    TSL_TRY(one_phase(s, out, phase, record));
+    TSL_TRY(advance(s, phase, &more));
+  }
+  TSL_AGREE(s->comm, tsl_out_close_stream(out));
+done:
+  return err;
+}
+
+/* ---- the run, read from top to bottom */
+
+static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  const bool talk = s->rank == 0 && !s->options->quiet;
+  TSL_TRY(tsl_session_deck(s));
+  TSL_AGREE(s->comm,
+            s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite, 0) : TSL_OK);
+  TSL_TRY(tsl_session_machine(s));
+  if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->seats, s->size, stdout);
+  TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_session_worker(s));
+  TSL_TRY(tsl_session_plan(s));
+  if (talk) tsl_report_plan(s, stdout), fflush(stdout);
+  TSL_TRY(open_output(s, out));
+  TSL_TRY(all_phases(s, *out, record));
+  if (talk) tsl_report_run(s, record->lines, &record->balance, stdout);
+  if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
+  TSL_AGREE(s->comm, tsl_record_store(s, record, *out));
+  TSL_AGREE(s->comm, tsl_out_commit(out));
+  if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
+  if (!record->summary.valid)
+    TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);
+done:
+  return err;
+}
+
+tsl_err tsl_run(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  tsl_record record = {0};
+  tsl_out *out = NULL;
+  TSL_TRY(tsl_options_parse(argc, argv, "ostqw", true, &options));
+  if (options.help) return tsl_help(comm, "run");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(run_session(&session, &out, &record));
+done:
+  tsl_out_discard(&out);
+  tsl_record_clear(&record);
+  tsl_session_close(&session);
+  return err;
+}
+
+tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  TSL_TRY(tsl_options_parse(argc, argv, "sq", true, &options));
+  if (options.help) return tsl_help(comm, "plan");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(tsl_session_deck(&session));
+  TSL_TRY(tsl_session_machine(&session));
+  if (session.rank == 0) {
+    tsl_report_head(&session, stdout);
+    tsl_machine_print(session.seats, session.size, stdout);
+  }
+  TSL_TRY(tsl_session_problem(&session));
+  TSL_TRY(tsl_session_worker(&session));
+  TSL_TRY(tsl_session_plan(&session));
+  if (session.rank == 0) tsl_report_plan(&session, stdout);
+done:
+  tsl_session_close(&session);
+  return err;
+}
+
+static void print_speeds(const tsl_session *s) {
+  char path[1024];
+  (void)tsl_calibration_path(&s->run, path, sizeof path);
+  printf("  %5s  %-34s %5s  %10s  %10s  %10s  %10s\n", "rank", "device", "kind", "s/unit", "s/flop",
+         "s/byte", "s/item");
+  for (int r = 0; r < s->size; r++)
+    for (int k = 0; k < s->family->n_kinds; k++) {
+      const double *c = s->cost.speeds[r].c[k];
+      printf("  %5d  %-34.34s %5d  %10.3e  %10.3e  %10.3e  %10.3e\n", r, s->seats[r].device.name, k,
+             c[0], c[1], c[2], c[3]);
+    }
+  printf("stored in %s\n", path);
+}
+
+tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  TSL_TRY(tsl_options_parse(argc, argv, "sq", true, &options));
+  if (options.help) return tsl_help(comm, "calibrate");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(tsl_session_deck(&session));
+  session.run.calibrate = TSL_CALIBRATE_ALWAYS;
+  TSL_TRY(tsl_session_machine(&session));
+  TSL_TRY(tsl_session_problem(&session));
+  TSL_TRY(tsl_session_worker(&session));
+  TSL_TRY(tsl_session_plan(&session));
+  if (session.rank == 0) print_speeds(&session);
+done:
+  tsl_session_close(&session);
+  return err;
+}
+
+tsl_err tsl_devices(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  const char *why = NULL;
+  TSL_TRY(tsl_options_parse(argc, argv, "", false, &options));
+  if (options.help) return tsl_help(comm, "devices");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(tsl_session_machine(&session));
+  if (session.rank == 0) {
+    tsl_machine_print(session.seats, session.size, stdout);
+    if (tsl_platform_gpu.count(&why) == 0) printf("no GPU: %s\n", why);
+  }
+done:
+  tsl_session_close(&session);
+  return err;
+}

@@ -1,0 +1,271 @@
+#include "session.h"
+
+#include "agree.h"
+#include "bind.h"
+#include "share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void utc_now(char *text, size_t size) {
+  const time_t now = time(NULL);
+  struct tm utc;
+  (void)gmtime_r(&now, &utc);
+  (void)strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session *s) {
+  tsl_err err = TSL_OK;
+  *s = (tsl_session){.comm = MPI_COMM_NULL, .options = options, .opened = tsl_now()};
+  utc_now(s->began, sizeof s->began);
+  TSL_MPI(MPI_Comm_dup(comm, &s->comm));
+  TSL_MPI(MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN));
+  TSL_MPI(MPI_Comm_rank(s->comm, &s->rank));
+  TSL_MPI(MPI_Comm_size(s->comm, &s->size));
+  TSL_TRY(tsl_trace_start(s->comm, options != NULL && options->trace != NULL, &s->trace));
+done:
+  return err;
+}
+
+/* ---- deck */
+
+/* FILE.h5 in the working folder from the deck's name without folders and ending. */
+static void default_path(const char *deck, char *path, size_t size) {
+  const char *slash = strrchr(deck, '/');
+  const char *name = slash != NULL ? slash + 1 : deck;
+  const char *dot = strrchr(name, '.');
+  const int length = (int)(dot != NULL && dot != name ? dot - name : (long)strlen(name));
+  (void)snprintf(path, size, "%.*s.h5", length, name);
+}
+
+/* The text the root read, broadcast, parsed the same way everywhere. */
+static tsl_err share_deck(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  int64_t n = s->rank == 0 ? (int64_t)strlen(tsl_deck_text(s->deck)) : 0;
+  char *text = NULL;
+  TSL_MPI(MPI_Bcast(&n, 1, MPI_INT64_T, 0, s->comm));
+  TSL_TRY(tsl_alloc(n + 1, 1, "deck text", (void **)&text));
+  if (s->rank == 0) memcpy(text, tsl_deck_text(s->deck), (size_t)n);
+  TSL_TRY(tsl_share_bytes(s->comm, text, n));
+  if (s->rank != 0)
+    err = tsl_deck_parse(text, (size_t)n, o->deck, o->sets, o->n_sets, &s->deck);
+done:
+  tsl_free(text);
+  return err;
+}
+
+tsl_err tsl_session_deck(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  TSL_AGREE(s->comm,
+            s->rank == 0 ? tsl_deck_read(o->deck, o->sets, o->n_sets, &s->deck) : TSL_OK);
+  TSL_AGREE(s->comm, share_deck(s));
+  TSL_AGREE(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
+  s->output.overwrite = s->output.overwrite || o->overwrite;
+  if (o->output != NULL || s->output.file != NULL)
+    (void)snprintf(s->path, sizeof s->path, "%s", o->output != NULL ? o->output : s->output.file);
+  else
+    default_path(o->deck, s->path, sizeof s->path);
+done:
+  return err;
+}
+
+/* ---- machine */
+
+static const tsl_platform *platform_of(const tsl_seat *seat) {
+  return seat->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
+}
+
+/* First thing on the hand: its cores, its device. */
+static tsl_err prepare_hand(const void *arg) {
+  tsl_err err = TSL_OK;
+  const tsl_seat *seat = arg;
+  TSL_TRY(tsl_bind_thread(seat));
+  TSL_TRY(platform_of(seat)->select(&seat->device));
+done:
+  return err;
+}
+
+static void limit_cards(tsl_session *s) {
+  for (int r = 0; r < s->size; r++) {
+    tsl_device *device = &s->seats[r].device;
+    const int64_t cap = (int64_t)(s->run.device_memory * (double)device->memory_free);
+    if (device->kind == TSL_GPU && cap < device->memory_limit) device->memory_limit = cap;
+  }
+}
+
+tsl_err tsl_session_machine(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  char note[512] = "";
+  const tsl_bind_ask ask = {.devices = s->deck != NULL ? s->run.device : "auto",
+                            .threads = (int32_t)s->run.threads,
+                            .allow_shared_gpu = s->run.allow_shared_gpu || s->deck == NULL,
+                            .pin = true};
+  TSL_AGREE(s->comm, tsl_machine_gather(s->comm, &ask, &s->seats));
+  if (s->deck != NULL) limit_cards(s);
+  if (s->rank == 0 && s->options != NULL && !s->options->quiet) {
+    tsl_machine_slurm_note(s->size, getenv, note);
+    if (note[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", note);
+    tsl_machine_warn(s->seats, s->size, stderr);
+  }
+  s->station.seat = &s->seats[s->rank];
+  TSL_AGREE(s->comm, tsl_hand_start(prepare_hand, s->station.seat, &s->station.hand));
+done:
+  return err;
+}
+
+/* ---- problem and units */
+
+static tsl_err create_problem(tsl_session *s) {
+  s->problem.family = s->family;
+  if (s->rank != 0) return TSL_OK;
+  return s->family->create(s->deck, &s->problem);
+}
+
+/* Units small enough for the slowest rank to end near the others, large enough to be worth a launch. */
+static int64_t wanted_units(const tsl_session *s) {
+  enum { FEW = 512, PER_RANK = 128, MANY = 65536 };
+  const int64_t by_rank = (int64_t)s->size * PER_RANK;
+  if (s->run.units > 0) return s->run.units;
+  return by_rank < FEW ? FEW : by_rank > MANY ? MANY : by_rank;
+}
+
+static void make_limits(const tsl_session *s, tsl_limits *limits) {
+  enum { SLABS = 4 }; /* the flights of a phase and the root's receive buffer */
+  int64_t device = INT64_MAX;
+  for (int r = 0; r < s->size; r++)
+    if (s->seats[r].device.kind == TSL_GPU && s->seats[r].device.memory_limit < device)
+      device = s->seats[r].device.memory_limit;
+  *limits = (tsl_limits){.slab_bytes = s->run.memory / SLABS,
+                         .device_bytes = device,
+                         .target_units = wanted_units(s)};
+}
+
+static tsl_err share_units(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_MPI(MPI_Bcast(&s->units.n, 1, MPI_INT64_T, 0, s->comm));
+  if (s->rank != 0)
+    TSL_TRY(tsl_alloc(s->units.n, sizeof *s->units.list, "units", (void **)&s->units.list));
+  TSL_TRY(tsl_share_bytes(s->comm, s->units.list, s->units.n * (int64_t)sizeof *s->units.list));
+done:
+  return err;
+}
+
+tsl_err tsl_session_problem(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_limits limits;
+  TSL_AGREE(s->comm, create_problem(s));
+  TSL_TRY(tsl_share_problem(s->comm, &s->problem));
+  make_limits(s, &limits);
+  TSL_AGREE(s->comm,
+            s->rank == 0 ? s->family->units(&s->problem, &limits, &s->units) : TSL_OK);
+  TSL_AGREE(s->comm, share_units(s));
+done:
+  return err;
+}
+
+/* ---- worker */
+
+typedef struct opening {
+  tsl_task task;
+  tsl_station *station;
+} opening;
+
+static tsl_err open_worker(tsl_task *task) {
+  tsl_station *st = ((opening *)task)->station;
+  return st->backend->open(st->problem, &st->seat->device, &st->worker);
+}
+
+static tsl_err close_worker(tsl_task *task) {
+  tsl_station *st = ((opening *)task)->station;
+  st->backend->close(&st->worker);
+  return TSL_OK;
+}
+
+static tsl_err find_backend(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_platform *platform = platform_of(s->station.seat);
+  s->station.problem = &s->problem;
+  s->station.backend = tsl_backend_find(platform, s->family->name);
+  if (s->station.backend == NULL)
+    TSL_FAIL(TSL_ERR_INPUT, "family '%s' has no %s backend in this build", s->family->name,
+             platform->name);
+done:
+  return err;
+}
+
+tsl_err tsl_session_worker(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  opening o = {.task.run = open_worker, .station = &s->station};
+  TSL_AGREE(s->comm, find_backend(s));
+  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &o.task));
+done:
+  return err;
+}
+
+/* ---- plan */
+
+static tsl_err share_plan(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_plan *p = &s->plan;
+  int32_t *owner = p->owner;
+  double *seconds = p->seconds;
+  TSL_TRY(tsl_share_bytes(s->comm, p, (int64_t)sizeof *p));
+  p->owner = owner, p->seconds = seconds;
+  if (s->rank != 0) {
+    TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
+    TSL_TRY(tsl_alloc(p->n_ranks, sizeof *p->seconds, "plan", (void **)&p->seconds));
+  }
+  TSL_TRY(tsl_share_bytes(s->comm, p->owner, p->n_units * (int64_t)sizeof *p->owner));
+  TSL_TRY(tsl_share_bytes(s->comm, p->seconds, p->n_ranks * (int64_t)sizeof *p->seconds));
+done:
+  return err;
+}
+
+tsl_err tsl_session_plan(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
+                        &s->measured));
+  TSL_AGREE(s->comm, s->rank == 0
+                         ? tsl_plan_make((tsl_plan_kind)s->run.plan, s->units.list, s->units.n,
+                                         s->size, s->run.dynamic, tsl_cost_seconds, &s->cost,
+                                         &s->plan)
+                         : TSL_OK);
+  TSL_AGREE(s->comm, share_plan(s));
+done:
+  return err;
+}
+
+int64_t tsl_session_output_bytes(const tsl_session *s) {
+  int64_t bytes = 0;
+  for (int f = 0; f < s->problem.n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    if ((field->role & TSL_OUT) && !field->hidden)
+      bytes += tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+  }
+  return bytes;
+}
+
+void tsl_session_close(tsl_session *s) {
+  if (s->station.worker != NULL) {
+    opening o = {.task.run = close_worker, .station = &s->station};
+    tsl_err_copy kept; /* closing must not hide the error that brought us here */
+    tsl_err_save(TSL_OK, &kept);
+    (void)tsl_hand_call(s->station.hand, &o.task);
+    (void)tsl_err_restore(&kept);
+  }
+  tsl_hand_stop(&s->station.hand);
+  if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
+    s->family->destroy(&s->problem);
+  tsl_problem_clear(&s->problem);
+  tsl_free(s->units.list);
+  tsl_free(s->cost.speeds);
+  tsl_plan_clear(&s->plan);
+  tsl_free(s->seats);
+  tsl_trace_clear(&s->trace);
+  tsl_deck_destroy(&s->deck);
+  if (s->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&s->comm);
+}

@@ -1,0 +1,57 @@
+/**
+ * @file session.h
+ * The stages that run, plan and calibrate share. Each is collective and agrees on its verdict.
+ */
+#ifndef TSL_MPI_SESSION_H
+#define TSL_MPI_SESSION_H
+
+#include "options.h"
+#include "phase.h"
+
+/** Everything of one invocation with a deck; tsl_session_close frees it all. */
+typedef struct tsl_session {
+  MPI_Comm comm;
+  int rank, size;
+  const tsl_options *options; /**< not owned */
+  tsl_deck *deck;
+  const tsl_family *family;
+  tsl_run_settings run;
+  tsl_output_settings output;
+  char path[1024]; /**< output file */
+  tsl_seat *seats; /**< [size] */
+  tsl_problem problem;
+  tsl_units units;
+  tsl_station station;
+  tsl_cost cost;
+  int measured; /**< ranks that calibrated now */
+  tsl_plan plan;
+  tsl_timeline trace;
+  double opened;    /**< tsl_now() when the session began */
+  char began[32];   /**< the same moment as UTC text, ISO 8601 */
+} tsl_session;
+
+/** Start with a duplicate of comm whose errors are returned. */
+tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session *session);
+
+/** Root reads the deck, all ranks parse it; settings and output path. */
+tsl_err tsl_session_deck(tsl_session *session);
+
+/** Devices and binding of all ranks; the hand starts. Without a deck: device auto. */
+tsl_err tsl_session_machine(tsl_session *session);
+
+/** Root creates the problem; it is shared; units are cut and shared. */
+tsl_err tsl_session_problem(tsl_session *session);
+
+/** Open the backend's worker on this rank's device. */
+tsl_err tsl_session_worker(tsl_session *session);
+
+/** Cost model, then the plan, the same on all ranks. */
+tsl_err tsl_session_plan(tsl_session *session);
+
+/** Bytes of the output's datasets. Root and others alike. */
+int64_t tsl_session_output_bytes(const tsl_session *session);
+
+/** Free everything, in any state. Collective only in MPI_Comm_free. */
+void tsl_session_close(tsl_session *session);
+
+#endif

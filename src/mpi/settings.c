@@ -1,0 +1,62 @@
+#include "settings.h"
+
+#include "plan.h"
+
+#define RUN(member) offsetof(tsl_run_settings, member)
+#define OUTPUT(member) offsetof(tsl_output_settings, member)
+
+static const char *const calibrate_words[] = {"auto", "always", NULL};
+
+const tsl_key tsl_run_keys[] = {
+    {.name = "device", .type = TSL_KEY_TEXT, .offset = RUN(device), .standard = "auto",
+     .doc = "auto (cards first, then sockets), gpu, cpu, or one word per local rank: gpu0,gpu1,cpu"},
+    {.name = "threads", .type = TSL_KEY_INT, .offset = RUN(threads), .standard = "0", .max = 4096,
+     .doc = "OpenMP threads of a CPU rank; 0: all cores of its share of the socket"},
+    {.name = "plan", .type = TSL_KEY_CHOICE, .offset = RUN(plan), .standard = "strips",
+     .choices = tsl_plan_words, .doc = "how units are dealt to ranks before the run"},
+    {.name = "dynamic", .type = TSL_KEY_REAL, .offset = RUN(dynamic), .standard = "0.2", .max = 1,
+     .doc = "share of the work handed out while running, 0 to 1"},
+    {.name = "units", .type = TSL_KEY_INT, .offset = RUN(units), .standard = "0", .max = 1e6,
+     .doc = "wanted number of units; 0: automatic"},
+    {.name = "memory", .type = TSL_KEY_BYTES, .offset = RUN(memory), .standard = "1 GiB",
+     .min = 1 << 20, .max = 1e15, .doc = "host memory of one rank for results in flight"},
+    {.name = "device_memory", .type = TSL_KEY_REAL, .offset = RUN(device_memory), .standard = "0.8",
+     .min = 0.01, .max = 0.95, .doc = "share of a card's free memory that a rank may use"},
+    {.name = "calibrate", .type = TSL_KEY_CHOICE, .offset = RUN(calibrate), .standard = "auto",
+     .choices = calibrate_words, .doc = "auto: measure a device once and remember; always: measure now"},
+    {.name = "calibration", .type = TSL_KEY_TEXT, .offset = RUN(calibration), .standard = "",
+     .doc = "calibration file; default $XDG_CACHE_HOME/tesela/calibration"},
+    {.name = "allow_shared_gpu", .type = TSL_KEY_BOOL, .offset = RUN(allow_shared_gpu),
+     .standard = "no", .doc = "let several ranks use one card"},
+    {.name = NULL}};
+
+const tsl_key tsl_output_keys[] = {
+    {.name = "file", .type = TSL_KEY_TEXT, .offset = OUTPUT(file), .standard = "",
+     .doc = "HDF5 file; default: the deck's name with .h5 in the working folder"},
+    {.name = "overwrite", .type = TSL_KEY_BOOL, .offset = OUTPUT(overwrite), .standard = "no",
+     .doc = "replace an existing file when the run has succeeded"},
+    {.name = "compress", .type = TSL_KEY_INT, .offset = OUTPUT(compress), .standard = "0", .max = 9,
+     .doc = "deflate level of large datasets, 0 to 9 (serial HDF5 only)"},
+    {.name = NULL}};
+
+enum { MAX_FAMILIES = 16 };
+
+static void family_names(const char *names[MAX_FAMILIES]) {
+  int n = 0;
+  for (; tsl_families[n] != NULL && n < MAX_FAMILIES - 1; n++) names[n] = tsl_families[n]->name;
+  names[n] = NULL;
+}
+
+tsl_err tsl_settings_bind(tsl_deck *deck, const tsl_family **family, tsl_run_settings *run,
+                          tsl_output_settings *output) {
+  tsl_err err = TSL_OK;
+  const char *names[MAX_FAMILIES];
+  int which = 0;
+  family_names(names);
+  TSL_TRY(tsl_deck_top(deck, names, &which));
+  *family = tsl_families[which];
+  TSL_TRY(tsl_deck_bind(deck, "run", tsl_run_keys, sizeof *run, run));
+  TSL_TRY(tsl_deck_bind(deck, "output", tsl_output_keys, sizeof *output, output));
+done:
+  return err;
+}

@@ -1,0 +1,46 @@
+/**
+ * @file settings.h
+ * The deck sections every family shares: `run:` and `output:`.
+ */
+#ifndef TSL_MPI_SETTINGS_H
+#define TSL_MPI_SETTINGS_H
+
+#include "contract.h"
+
+typedef enum tsl_calibrate_mode {
+  TSL_CALIBRATE_AUTO,  /**< from the file when its key matches, else measured and stored */
+  TSL_CALIBRATE_ALWAYS /**< measured, then stored */
+} tsl_calibrate_mode;
+
+/** Section `run:`; texts belong to the deck. */
+typedef struct tsl_run_settings {
+  char *device;         /**< auto | gpu | cpu | list "gpu0,gpu1,cpu" */
+  int64_t threads;      /**< per CPU rank, 0: all cores of its share */
+  int32_t plan;         /**< tsl_plan_kind */
+  double dynamic;       /**< share of the work handed out while running */
+  int64_t units;        /**< wanted number of units, 0: automatic */
+  int64_t memory;       /**< bytes of host memory one rank may use for results in flight */
+  double device_memory; /**< share of the card's free memory a rank may use */
+  int32_t calibrate;    /**< tsl_calibrate_mode */
+  char *calibration;    /**< file, NULL: $XDG_CACHE_HOME/tesela/calibration */
+  bool allow_shared_gpu;
+} tsl_run_settings;
+
+/** Section `output:`. */
+typedef struct tsl_output_settings {
+  char *file; /**< NULL: deck name with .h5 in the working folder */
+  bool overwrite;
+  int64_t compress; /**< deflate level 0..9, serial HDF5 only */
+} tsl_output_settings;
+
+extern const tsl_key tsl_run_keys[];
+extern const tsl_key tsl_output_keys[];
+
+/**
+ * Bind everything of a deck that is not the family's own and find the family.
+ * Any rank: the same text gives the same result.
+ */
+tsl_err tsl_settings_bind(tsl_deck *deck, const tsl_family **family, tsl_run_settings *run,
+                          tsl_output_settings *output);
+
+#endif

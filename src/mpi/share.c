@@ -1,0 +1,74 @@
+#include "share.h"
+
+#include "agree.h"
+
+#include <string.h>
+
+enum { PIECE = 1 << 30 };
+
+tsl_err tsl_share_bytes(MPI_Comm comm, void *bytes, int64_t n) {
+  tsl_err err = TSL_OK;
+  for (int64_t at = 0; at < n; at += PIECE) {
+    const int length = (int)(n - at < PIECE ? n - at : PIECE);
+    TSL_MPI(MPI_Bcast((char *)bytes + at, length, MPI_BYTE, 0, comm));
+  }
+done:
+  return err;
+}
+
+static int64_t field_bytes(const tsl_field *field) {
+  return tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+}
+
+/* Does this rank hold the field's array? */
+static bool held_here(const tsl_field *field, int rank) {
+  if (field->role & TSL_IN) return true;
+  if (field->combine == TSL_LIST || field->stream) return false;
+  return rank == 0 || field->combine != TSL_GATHER;
+}
+
+static tsl_err allocate_fields(tsl_problem *problem, int rank) {
+  tsl_err err = TSL_OK;
+  for (int f = 0; f < problem->n_fields; f++) {
+    tsl_field *field = &problem->fields[f];
+    if (rank != 0) field->data = NULL; /* the root's pointer came with the table */
+    if (field->data == NULL && held_here(field, rank))
+      TSL_TRY(tsl_alloc(tsl_field_count(field), tsl_type_bytes((tsl_type)field->type), field->name,
+                        &field->data));
+  }
+done:
+  return err;
+}
+
+tsl_err tsl_share_inputs(MPI_Comm comm, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  for (int f = 0; f < problem->n_fields; f++) {
+    const tsl_field *field = &problem->fields[f];
+    if (field->role & TSL_IN) TSL_TRY(tsl_share_bytes(comm, field->data, field_bytes(field)));
+  }
+done:
+  return err;
+}
+
+/* Fields may hold root pointers while in transit; drop them before anything can fail. */
+static void forget_pointers(tsl_problem *problem) {
+  for (int f = 0; f < problem->n_fields; f++) problem->fields[f].data = NULL;
+}
+
+tsl_err tsl_share_problem(MPI_Comm comm, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  int rank = 0;
+  TSL_MPI(MPI_Comm_rank(comm, &rank));
+  TSL_MPI(MPI_Bcast(&problem->params_bytes, 1, MPI_INT64_T, 0, comm));
+  TSL_MPI(MPI_Bcast(&problem->n_fields, 1, MPI_INT32_T, 0, comm));
+  TSL_MPI(MPI_Bcast(problem->fields, (int)sizeof problem->fields, MPI_BYTE, 0, comm));
+  if (rank != 0) forget_pointers(problem);
+  if (rank != 0)
+    err = tsl_alloc(problem->params_bytes, 1, "problem parameters", &problem->params);
+  if (err == TSL_OK) err = allocate_fields(problem, rank);
+  TSL_AGREE(comm, err);
+  TSL_TRY(tsl_share_bytes(comm, problem->params, problem->params_bytes));
+  TSL_TRY(tsl_share_inputs(comm, problem));
+done:
+  return err;
+}

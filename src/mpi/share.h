@@ -1,0 +1,32 @@
+/**
+ * @file share.h
+ * Root to all: raw bytes, the problem, its IN fields.
+ */
+#ifndef TSL_MPI_SHARE_H
+#define TSL_MPI_SHARE_H
+
+#include "contract.h"
+
+#include <mpi.h>
+
+/**
+ * Broadcast bytes of any length in pieces.
+ * Collective: on comm.
+ */
+tsl_err tsl_share_bytes(MPI_Comm comm, void *bytes, int64_t n);
+
+/**
+ * Send a problem made on the root to every rank: params, the field table, IN data.
+ *
+ * Away from the root, memory is allocated for params, IN fields and accumulators (SUM, MIN, MAX);
+ * on the root also for GATHER fields that are not streamed. Free with tsl_problem_clear.
+ *
+ * Collective: on comm.
+ * @param[in,out] problem  root: filled by family.create; others: zeroed, family set
+ */
+tsl_err tsl_share_problem(MPI_Comm comm, tsl_problem *problem);
+
+/** Broadcast the data of all IN fields again, after family.advance changed them. Collective. */
+tsl_err tsl_share_inputs(MPI_Comm comm, tsl_problem *problem);
+
+#endif

@@ -1,0 +1,26 @@
+/**
+ * @file slot.h
+ * Buffers for the GATHER slabs of units in flight; they bound the host memory of a rank.
+ */
+#ifndef TSL_MPI_SLOT_H
+#define TSL_MPI_SLOT_H
+
+#include "contract.h"
+
+/** Bytes of the slab that unit fills in field f; 0 when the field is not GATHER. */
+int64_t tsl_slab_bytes(const tsl_problem *problem, const tsl_unit *unit, int f);
+
+/**
+ * Give part a buffer for each GATHER field, large enough for any of units.
+ * @param[in]     units  shape [n]
+ * @param[in,out] part   freed with tsl_part_clear
+ */
+tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend, const tsl_unit *units,
+                      int64_t n, tsl_part *part);
+
+void tsl_part_clear(const tsl_problem *problem, const tsl_backend *backend, tsl_part *part);
+
+/** Free the records of LIST fields. */
+void tsl_part_drop_lists(tsl_part *part);
+
+#endif

@@ -1,0 +1,96 @@
+#include "trace.h"
+
+#include "agree.h"
+#include "gather.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+tsl_err tsl_trace_start(MPI_Comm comm, bool on, tsl_timeline *trace) {
+  tsl_err err = TSL_OK;
+  *trace = (tsl_timeline){.on = on};
+  TSL_MPI(MPI_Comm_rank(comm, &trace->rank));
+  TSL_MPI(MPI_Barrier(comm));
+  trace->origin = tsl_now();
+done:
+  return err;
+}
+
+static tsl_err grow(tsl_timeline *trace) {
+  tsl_err err = TSL_OK;
+  tsl_event *more = NULL;
+  const int64_t capacity = trace->capacity == 0 ? 1024 : 2 * trace->capacity;
+  TSL_TRY(tsl_alloc(capacity, sizeof *more, "trace events", (void **)&more));
+  if (trace->n > 0) memcpy(more, trace->events, (size_t)trace->n * sizeof *more);
+  tsl_free(trace->events);
+  trace->events = more;
+  trace->capacity = capacity;
+done:
+  return err;
+}
+
+tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit, double start,
+                      double seconds) {
+  tsl_err err = TSL_OK;
+  tsl_event *event = NULL;
+  if (!trace->on) return TSL_OK;
+  if (trace->n == trace->capacity) TSL_TRY(grow(trace));
+  event = &trace->events[trace->n++];
+  *event = (tsl_event){.track = track, .rank = trace->rank, .unit = unit, .seconds = seconds};
+  event->start = start - trace->origin;
+  (void)snprintf(event->name, sizeof event->name, "%s", name);
+done:
+  return err;
+}
+
+static void print_event(FILE *file, const tsl_event *e) {
+  fprintf(file, ",\n{\"name\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f",
+          e->name, e->rank, e->track, 1e6 * e->start, 1e6 * e->seconds);
+  if (e->unit >= 0) fprintf(file, ",\"args\":{\"unit\":%lld}", (long long)e->unit);
+  fputc('}', file);
+}
+
+static void print_names(FILE *file, int n_ranks) {
+  for (int r = 0; r < n_ranks; r++)
+    fprintf(file,
+            ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"rank %d\"}}"
+            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"name\":\"device\"}}"
+            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":1,\"args\":{\"name\":\"main\"}}",
+            r, r, r, r);
+}
+
+static tsl_err write_json(const char *path, const tsl_event *events, int64_t n, int n_ranks) {
+  tsl_err err = TSL_OK;
+  FILE *file = fopen(path, "w");
+  if (file == NULL) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(errno));
+  fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file);
+  fputs("{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":0,\"args\":{\"labels\":\"tesela\"}}", file);
+  print_names(file, n_ranks);
+  for (int64_t k = 0; k < n; k++) print_event(file, &events[k]);
+  fputs("\n]}\n", file);
+  if (ferror(file)) TSL_FAIL(TSL_ERR_IO, "trace '%s': write failed", path);
+done:
+  if (file != NULL && fclose(file) != 0 && err == TSL_OK)
+    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "trace '%s': %s", path, strerror(errno));
+  return err;
+}
+
+tsl_err tsl_trace_write(MPI_Comm comm, const tsl_timeline *trace, const char *path) {
+  tsl_err err = TSL_OK;
+  void *all = NULL;
+  int64_t n = 0;
+  int size = 1;
+  TSL_MPI(MPI_Comm_size(comm, &size));
+  TSL_TRY(tsl_gather_rows(comm, trace->events, trace->n, sizeof *trace->events, &all, &n));
+  TSL_AGREE(comm, trace->rank == 0 ? write_json(path, all, n, size) : TSL_OK);
+done:
+  tsl_free(all);
+  return err;
+}
+
+void tsl_trace_clear(tsl_timeline *trace) {
+  tsl_free(trace->events);
+  *trace = (tsl_timeline){0};
+}

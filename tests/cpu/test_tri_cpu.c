@@ -1,0 +1,637 @@
+/**
+ * @file test_tri_cpu.c
+ * Every function x output x type x size x cut x dimension x SIMD level of the socket's tri
+ * backend against a plain double loop over i and j with the formulas of tri_pairs.h.
+ *
+ * Bitwise, except: gravity f32 (2e-6 of the sum of the terms' sizes: 3e-7 for each term and the
+ * rounding of fp32 sums of 256 terms), and cosine and
+ * correlation with d >= 16, which are matrix products (absolute tolerance); both must still be
+ * bitwise the same for every cut into units.
+ */
+#include "cpu.h"
+#include "tri.h"
+#include "tri_pairs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long n_checks, n_failures;
+
+static void fail_at(const char *what, const tri_params *p, int level, const char *detail) {
+  if (++n_failures <= 20)
+    fprintf(stderr, "FAIL %s: %s %s %s n=%lld d=%lld level=%d: %s\n", what,
+            tri_function_words[p->function], tri_output_words[p->output],
+            p->type == TSL_F32 ? "f32" : "f64", (long long)p->n, (long long)p->d, level, detail);
+}
+
+static void must(tsl_err err, const char *what) {
+  if (err == TSL_OK) return;
+  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
+  exit(1);
+}
+
+/* ------------------------------------------------------------------ problems made by hand */
+
+static double random_01(uint64_t *state) {
+  *state += 0x9e3779b97f4a7c15u;
+  uint64_t z = *state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static void *alloc(int64_t count, size_t size) {
+  void *out = NULL;
+  must(tsl_alloc(count, size, "test memory", &out), "memory");
+  return out;
+}
+
+static void put(void *array, int type, int64_t k, double value) {
+  if (type == TSL_F32)
+    ((float *)array)[k] = (float)value;
+  else
+    ((double *)array)[k] = value;
+}
+
+static double get(const void *array, int type, int64_t k) {
+  return type == TSL_F32 ? (double)((const float *)array)[k] : ((const double *)array)[k];
+}
+
+/** Prepare point i: centred for correlation, of unit length for all products and the sphere. */
+static void point_set(const tri_params *p, double *point, uint64_t *state) {
+  double mean = 0, norm = 0;
+  for (int64_t k = 0; k < p->d; k++) mean += point[k] = random_01(state);
+  if (p->function == TRI_CORRELATION)
+    for (int64_t k = 0; k < p->d; k++) point[k] -= mean / (double)p->d;
+  for (int64_t k = 0; k < p->d; k++) norm += point[k] * point[k];
+  const bool unit =
+      p->function == TRI_COSINE || p->function == TRI_CORRELATION || p->function == TRI_HAVERSINE;
+  for (int64_t k = 0; unit && norm > 0 && k < p->d; k++) point[k] /= sqrt(norm);
+}
+
+static void problem_make(tsl_problem *problem, const tri_params *params) {
+  uint64_t state = 7;
+  memset(problem, 0, sizeof *problem);
+  tri_params *p = alloc(1, sizeof *p);
+  *p = *params;
+  p->n_pad = (p->n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
+  problem->params = p;
+  problem->n_fields = TRI_OUT_3 + 1;
+  tsl_field *points = &problem->fields[TRI_POINTS], *extras = &problem->fields[TRI_EXTRAS];
+  points->shape[0] = p->d, points->shape[1] = p->n_pad;
+  points->data = alloc(p->d * p->n_pad, 8);
+  const bool has = p->function == TRI_OVERLAP || p->function == TRI_GRAVITY;
+  extras->shape[0] = has ? p->n_pad : 0;
+  extras->data = alloc(extras->shape[0], 8);
+  double *point = alloc(p->d, sizeof *point);
+  for (int64_t i = 0; i < p->n; i++) {
+    point_set(p, point, &state);
+    for (int64_t k = 0; k < p->d; k++) {
+      const bool read = p->function != TRI_GRAVITY || k < p->d_read;
+      put(points->data, p->type, k * p->n_pad + i, read ? point[k] : 0);
+    }
+    const double extra = p->mass != 0 ? p->mass : 0.1 + random_01(&state);
+    if (has) put(extras->data, p->type, i, extra);
+  }
+  tsl_free(point);
+}
+
+/* ------------------------------------------------------------------ references */
+
+/** values[i n + j] as the plain loop computes them. */
+static double *reference_make(const tsl_problem *problem) {
+  const tri_params *p = tri_params_of(problem);
+  const void *x = problem->fields[TRI_POINTS].data, *e = problem->fields[TRI_EXTRAS].data;
+  const bool has = problem->fields[TRI_EXTRAS].shape[0] > 0;
+  double *values = alloc(p->n * p->n, sizeof *values);
+#define LOOP(name, R, t)                                                                          \
+  for (int64_t i = 0; i < p->n; i++)                                                              \
+    for (int64_t j = 0; j < p->n; j++) {                                                          \
+      R acc = 0;                                                                                  \
+      for (int64_t k = 0; k < p->d; k++)                                                          \
+        acc =                                                                                     \
+            tri_step_##name##_##t(acc, ((const R *)x)[k * p->n_pad + i],                          \
+                                  ((const R *)x)[k * p->n_pad + j], k < 3 ? (R)p->box[k] : (R)0); \
+      const R ei = has ? ((const R *)e)[i] : (R)0, ej = has ? ((const R *)e)[j] : (R)0;           \
+      values[i * p->n + j] = (double)tri_finish_##name##_##t(acc, ei, ej, (R)p->scale);           \
+    }
+#define BOTH(name, prepare, extra, flops_d, flops_pair, doc) \
+  if (p->function == word++) {                               \
+    if (p->type == TSL_F32) {                                \
+      LOOP(name, float, f32)                                 \
+    } else {                                                 \
+      LOOP(name, double, f64)                                \
+    }                                                        \
+  }
+  int word = TRI_EUCLIDEAN;
+  TRI_PAIR_LIST(BOTH)
+  return values;
+}
+
+/* ------------------------------------------------------------------ running cuts */
+
+/** Everything a run of one output gives, whole. */
+typedef struct whole {
+  void *a, *b;      /**< TRI_OUT and TRI_OUT_2 */
+  int64_t a_n, b_n; /**< bytes */
+} whole;
+
+static void whole_clear(whole *w) {
+  free(w->a);
+  free(w->b);
+  memset(w, 0, sizeof *w);
+}
+
+static void append(void **to, int64_t *n, const void *from, int64_t bytes) {
+  if (bytes == 0) return;
+  *to = realloc(*to, (size_t)(*n + bytes));
+  if (*to == NULL) exit(1);
+  memcpy((char *)*to + *n, from, (size_t)bytes);
+  *n += bytes;
+}
+
+/** Bytes of the slabs (or of a record) of a unit. */
+static void slab_bytes(const tri_params *p, const tsl_unit *u, int64_t *a, int64_t *b) {
+  const int64_t v = p->type == TSL_F32 ? 4 : 8, rows = u->hi[0] - u->lo[0];
+  *a = *b = 0;
+  switch ((tri_output)p->output) {
+  case TRI_CONDENSED:
+    *a = v * (tri_condensed_row(p->n, u->hi[0]) - tri_condensed_row(p->n, u->lo[0]));
+    break;
+  case TRI_SQUARE:
+    *a = v * rows * u->hi[0];
+    break;
+  case TRI_TOPK:
+    *a = 8 * rows * p->k, *b = v * rows * p->k;
+    break;
+  case TRI_FORCES:
+    *a = 8 * rows * p->d_read, *b = 8 * rows;
+    break;
+  case TRI_THRESHOLD:
+    *a = 16, *b = v;
+    break;
+  default:
+    break;
+  }
+}
+
+/** Squares come as slabs [rows][hi]; widen them to [rows][n]. */
+static void append_square(const tri_params *p, const tsl_unit *u, const char *slab, whole *out) {
+  const int64_t v = p->type == TSL_F32 ? 4 : 8;
+  char *rest = calloc((size_t)p->n, (size_t)v);
+  if (rest == NULL) exit(1);
+  for (int64_t r = 0; r < u->hi[0] - u->lo[0]; r++) {
+    append(&out->a, &out->a_n, slab + r * u->hi[0] * v, u->hi[0] * v);
+    append(&out->a, &out->a_n, rest, (p->n - u->hi[0]) * v);
+  }
+  free(rest);
+}
+
+static void run_unit(tsl_worker *w, const tri_params *p, const tsl_unit *u, whole *out) {
+  tsl_part part = {0};
+  int64_t a = 0, b = 0;
+  slab_bytes(p, u, &a, &b);
+  const bool list = p->output == TRI_THRESHOLD;
+  void *slab_a = alloc(a, 1), *slab_b = alloc(b, 1);
+  memset(slab_a, 0xff, (size_t)a); /* so that an element left out is seen */
+  memset(slab_b, 0xff, (size_t)b);
+  part.slab[TRI_OUT] = slab_a, part.slab[TRI_OUT_2] = slab_b;
+  must(tri_backend_cpu.run(w, u, 1, &part), "run");
+  if (p->output == TRI_SQUARE)
+    append_square(p, u, slab_a, out);
+  else if (p->output != TRI_HISTOGRAM) {
+    append(&out->a, &out->a_n, list ? part.list[TRI_OUT].data : slab_a,
+           list ? a * part.list[TRI_OUT].n : a);
+    append(&out->b, &out->b_n, list ? part.list[TRI_OUT_2].data : slab_b,
+           list ? b * part.list[TRI_OUT_2].n : b);
+  }
+  if (!(part.seconds >= 0)) fail_at("seconds", p, 0, "negative");
+  free(part.list[TRI_OUT].data);
+  free(part.list[TRI_OUT_2].data);
+  tsl_free(slab_a);
+  tsl_free(slab_b);
+}
+
+/** Run all rows in units of rows each. */
+static void run_cut(tsl_problem *problem, int64_t rows, int threads, whole *out) {
+  tri_params *p = problem->params;
+  tsl_worker *w = NULL;
+  const tsl_device device = {.kind = TSL_CPU, .threads = threads};
+  must(tri_backend_cpu.open(problem, &device, &w), "open");
+  must(tri_backend_cpu.begin(w, 0), "begin");
+  for (int64_t i = 0; i < p->n; i += rows) {
+    const tsl_unit u = {.lo = {i}, .hi = {i + rows < p->n ? i + rows : p->n}};
+    run_unit(w, p, &u, out);
+  }
+  if (p->output == TRI_HISTOGRAM) {
+    tsl_field *counts = &problem->fields[TRI_OUT];
+    counts->data = alloc(p->bins, 8);
+    must(tri_backend_cpu.collect(w, problem), "collect");
+    append(&out->a, &out->a_n, counts->data, 8 * p->bins);
+    tsl_free(counts->data);
+    counts->data = NULL;
+  }
+  tri_backend_cpu.close(&w);
+}
+
+/* ------------------------------------------------------------------ checks */
+
+static void same_bytes(const char *what, const tri_params *p, int level, const whole *a,
+                       const whole *b) {
+  n_checks++;
+  if (a->a_n != b->a_n || a->b_n != b->b_n) {
+    fail_at(what, p, level, "another length");
+    return;
+  }
+  if (a->a_n > 0 && memcmp(a->a, b->a, (size_t)a->a_n) != 0) fail_at(what, p, level, "field 1");
+  if (a->b_n > 0 && memcmp(a->b, b->b, (size_t)a->b_n) != 0) fail_at(what, p, level, "field 2");
+}
+
+/** What the output must be, from the matrix of values. */
+static void expect_store(const tri_params *p, const double *m, whole *out) {
+  const int64_t v = p->type == TSL_F32 ? 4 : 8;
+  const bool square = p->output == TRI_SQUARE;
+  char value[8];
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t j = square ? 0 : i + 1; j < p->n; j++) {
+      const bool zero = j > i || (j == i && p->function != TRI_OVERLAP);
+      put(value, p->type, 0, square && zero ? 0 : m[i * p->n + j]);
+      append(&out->a, &out->a_n, value, v);
+    }
+}
+
+static void expect_threshold(const tri_params *p, const double *m, whole *out) {
+  const int64_t v = p->type == TSL_F32 ? 4 : 8;
+  const double most = p->type == TSL_F32 ? (double)(float)p->threshold : p->threshold;
+  char value[8];
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t j = i + 1; j < p->n; j++) {
+      if (!(m[i * p->n + j] <= most)) continue;
+      const int64_t pair[2] = {i, j};
+      put(value, p->type, 0, m[i * p->n + j]);
+      append(&out->a, &out->a_n, pair, 16);
+      append(&out->b, &out->b_n, value, v);
+    }
+}
+
+static void expect_histogram(const tri_params *p, const double *m, whole *out) {
+  uint64_t *counts = alloc(p->bins, 8);
+  const double inv = p->bins / (p->range_hi - p->range_lo);
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t j = i + 1; j < p->n; j++) {
+      const double v = m[i * p->n + j];
+      const int bin = p->type == TSL_F32 ? tri_bin_f32((float)v, (float)p->range_lo,
+                                                       (float)p->range_hi, (float)inv, p->bins)
+                                         : tri_bin_f64(v, p->range_lo, p->range_hi, inv, p->bins);
+      if (bin >= 0) counts[bin]++;
+    }
+  append(&out->a, &out->a_n, counts, 8 * p->bins);
+  tsl_free(counts);
+}
+
+typedef struct entry {
+  double value;
+  int64_t j;
+} entry;
+
+static int by_value(const void *a_, const void *b_) {
+  const entry *a = a_, *b = b_;
+  if (a->value != b->value) return a->value < b->value ? -1 : 1;
+  return a->j < b->j ? -1 : a->j > b->j;
+}
+
+static void expect_topk(const tri_params *p, const double *m, whole *out) {
+  const int64_t v = p->type == TSL_F32 ? 4 : 8;
+  entry *row = alloc(p->n, sizeof *row);
+  char value[8];
+  for (int64_t i = 0; i < p->n; i++) {
+    int64_t n = 0;
+    for (int64_t j = 0; j < p->n; j++)
+      if (j != i) row[n++] = (entry){m[i * p->n + j], j};
+    qsort(row, (size_t)n, sizeof *row, by_value);
+    for (int64_t c = 0; c < p->k; c++) {
+      put(value, p->type, 0, row[c].value);
+      append(&out->a, &out->a_n, &row[c].j, 8);
+      append(&out->b, &out->b_n, value, v);
+    }
+  }
+  tsl_free(row);
+}
+
+static void expect_any(const tri_params *p, const double *m, whole *out) {
+  memset(out, 0, sizeof *out);
+  if (p->output == TRI_CONDENSED || p->output == TRI_SQUARE) expect_store(p, m, out);
+  if (p->output == TRI_THRESHOLD) expect_threshold(p, m, out);
+  if (p->output == TRI_HISTOGRAM) expect_histogram(p, m, out);
+  if (p->output == TRI_TOPK) expect_topk(p, m, out);
+}
+
+/** Values of a matrix product against the plain loop: |difference| <= 64 rounding units. */
+static void near_values(const tri_params *p, int level, const void *got, const void *want,
+                        int64_t bytes) {
+  const double tolerance = p->type == TSL_F32 ? 64 * 0x1p-24 : 64 * 0x1p-53;
+  const int64_t n = bytes / (p->type == TSL_F32 ? 4 : 8);
+  n_checks++;
+  for (int64_t k = 0; k < n; k++)
+    if (!(fabs(get(got, p->type, k) - get(want, p->type, k)) <= tolerance)) {
+      fail_at("product", p, level, "beyond the tolerance");
+      return;
+    }
+}
+
+/** Replace the upper triangle of m by the values of the condensed vector. */
+static void take_condensed(const tri_params *p, const void *condensed, double *m) {
+  int64_t k = 0;
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t j = i + 1; j < p->n; j++) m[i * p->n + j] = get(condensed, p->type, k++);
+}
+
+static int first_level = 2, last_level;
+
+static void level_set(int level) {
+  char text[2] = {(char)('0' + level), 0};
+  if (level > 0) (void)setenv("TSL_SIMD", text, 1);
+}
+
+/** All cuts of one output on one level. m is the matrix; product: see the file comment. */
+static void check_output(tsl_problem *problem, double *m, const whole *want, int level,
+                         bool product) {
+  const tri_params *p = tri_params_of(problem);
+  const int64_t cuts[] = {p->n > 0 ? p->n : 1, 1, 29};
+  whole first = {0};
+  for (int c = 0; c < 3; c++) {
+    whole got = {0};
+    run_cut(problem, cuts[c], 1 + c % 2, &got);
+    if (c == 0 && product && want->a_n == got.a_n) {
+      const bool topk = p->output == TRI_TOPK;
+      near_values(p, level, topk ? got.b : got.a, topk ? want->b : want->a,
+                  topk ? got.b_n : got.a_n);
+      if (p->output == TRI_CONDENSED) take_condensed(p, got.a, m);
+    } else {
+      same_bytes(c == 0 ? "value" : "cut", p, level, product ? &first : want, &got);
+    }
+    if (c == 0) first = got;
+    if (c != 0) whole_clear(&got);
+  }
+  whole_clear(&first);
+}
+
+static void check_level(tsl_problem *problem, const double *reference, int level) {
+  tri_params *p = problem->params;
+  const bool product = (p->function == TRI_COSINE || p->function == TRI_CORRELATION) && p->d >= 16;
+  double *m = alloc(p->n * p->n, sizeof *m);
+  memcpy(m, reference, (size_t)(p->n * p->n) * sizeof *m);
+  level_set(level);
+  for (int output = TRI_CONDENSED; output <= TRI_HISTOGRAM; output++) {
+    whole want;
+    p->output = output;
+    expect_any(p, m, &want);
+    const bool from_product = output == TRI_THRESHOLD || output == TRI_HISTOGRAM;
+    check_output(problem, m, &want, level, product && !from_product);
+    whole_clear(&want);
+  }
+  tsl_free(m);
+}
+
+static void check_function(int function, int type, int64_t n, int64_t d) {
+  tri_params params = {.function = function,
+                       .type = type,
+                       .n = n,
+                       .d = d,
+                       .d_read = d,
+                       .bins = d == 2   ? 3000
+                               : d == 4 ? 1000
+                                        : 37,
+                       .k = n > 6   ? (n == 257 ? 256 : 6)
+                            : n > 0 ? n - 1
+                                    : 0,
+                       .threshold = 0.2,
+                       .range_lo = 0.1,
+                       .range_hi = 1.2,
+                       .box = {1, 1.25, 1.5},
+                       .scale = 2.5};
+  tsl_problem problem;
+  problem_make(&problem, &params);
+  double *reference = reference_make(&problem);
+  for (int level = first_level; level <= last_level; level++)
+    check_level(&problem, reference, level);
+  tsl_free(reference);
+  tsl_problem_clear(&problem);
+}
+
+/* ------------------------------------------------------------------ gravity */
+
+/** The plain loop; size[4 i + s] = sum of the absolute terms. */
+static void gravity_reference(const tsl_problem *problem, double *sum, double *size) {
+  const tri_params *p = tri_params_of(problem);
+  const void *x = problem->fields[TRI_POINTS].data, *m = problem->fields[TRI_EXTRAS].data;
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t j = 0; j < p->n; j++) {
+      double d[3];
+      if (j == i) continue;
+      for (int k = 0; k < 3; k++)
+        d[k] = get(x, p->type, k * p->n_pad + j) - get(x, p->type, k * p->n_pad + i);
+      const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + p->softening * p->softening;
+      const double y = 1 / sqrt(r2), mass = get(m, p->type, j);
+      const double w = p->mass != 0 ? y * (y * y) : y * (y * y) * mass;
+      for (int k = 0; k < 3; k++) sum[4 * i + k] += w * d[k], size[4 * i + k] += fabs(w * d[k]);
+      sum[4 * i + 3] += p->mass != 0 ? y : y * mass;
+    }
+  const double factor = p->mass != 0 ? p->constant * p->mass : p->constant;
+  for (int64_t k = 0; k < 4 * p->n; k++) {
+    sum[k] *= k % 4 == 3 ? -factor : factor;
+    size[k] = k % 4 == 3 ? fabs(sum[k]) : size[k] * fabs(factor);
+  }
+}
+
+static void gravity_compare(const tri_params *p, int level, const whole *got, const double *sum,
+                            const double *size) {
+  const double tolerance = p->type == TSL_F32 ? 2e-6 : 0;
+  n_checks++;
+  for (int64_t i = 0; i < p->n; i++)
+    for (int s = 0; s < 4; s++) {
+      if (s < 3 && s >= p->d_read) continue;
+      const double value =
+          s < 3 ? ((const double *)got->a)[i * p->d_read + s] : ((const double *)got->b)[i];
+      if (fabs(value - sum[4 * i + s]) <= tolerance * size[4 * i + s]) continue;
+      char text[160];
+      (void)snprintf(text, sizeof text, "row %lld component %d: %.17g, expected %.17g, relative %g",
+                     (long long)i, s, value, sum[4 * i + s],
+                     fabs(value - sum[4 * i + s]) / size[4 * i + s]);
+      fail_at("gravity", p, level, text);
+      return;
+    }
+}
+
+static void check_gravity(int type, int64_t n, int64_t d_read, double softening, double mass) {
+  tri_params params = {.function = TRI_GRAVITY,
+                       .output = TRI_FORCES,
+                       .type = type,
+                       .n = n,
+                       .d = 3,
+                       .d_read = d_read,
+                       .softening = softening,
+                       .constant = 6.5,
+                       .mass = mass};
+  const int64_t cuts[] = {n > 0 ? n : 1, 1, 29};
+  tsl_problem problem;
+  problem_make(&problem, &params);
+  double *sum = alloc(4 * n, sizeof *sum), *size = alloc(4 * n, sizeof *size);
+  gravity_reference(&problem, sum, size);
+  for (int level = first_level; level <= last_level; level++) {
+    whole first = {0};
+    level_set(level);
+    for (int c = 0; c < 3; c++) {
+      whole got = {0};
+      run_cut(&problem, cuts[c], 1 + c % 2, &got);
+      gravity_compare(&params, level, &got, sum, size);
+      if (c == 0) {
+        first = got;
+        continue;
+      }
+      same_bytes("cut", &params, level, &first, &got);
+      whole_clear(&got);
+    }
+    whole_clear(&first);
+  }
+  tsl_free(sum);
+  tsl_free(size);
+  tsl_problem_clear(&problem);
+}
+
+/** Metres and kilogrammes in fp32: r^-3 alone would leave the range of float. */
+static void check_gravity_units(void) {
+  tri_params params = {.function = TRI_GRAVITY,
+                       .output = TRI_FORCES,
+                       .type = TSL_F32,
+                       .n = 200,
+                       .d = 3,
+                       .d_read = 3,
+                       .constant = 6.674e-11};
+  tsl_problem problem;
+  problem_make(&problem, &params);
+  float *x = problem.fields[TRI_POINTS].data, *m = problem.fields[TRI_EXTRAS].data;
+  const int64_t n_pad = tri_params_of(&problem)->n_pad;
+  for (int64_t k = 0; k < 3 * n_pad; k++) x[k] *= 1e17f;
+  for (int64_t k = 0; k < n_pad; k++) m[k] *= 2e30f;
+  double sum[800] = {0}, size[800] = {0};
+  gravity_reference(&problem, sum, size);
+  for (int level = first_level; level <= last_level; level++) {
+    whole got = {0};
+    level_set(level);
+    run_cut(&problem, 200, 2, &got);
+    gravity_compare(&params, level, &got, sum, size);
+    whole_clear(&got);
+  }
+  tsl_problem_clear(&problem);
+}
+
+/* ------------------------------------------------------------------ the rest */
+
+/** A slab above the cache goes by streaming stores; equal to plain stores of small units. */
+static void check_streaming(int output) {
+  tri_params params = {
+      .function = TRI_EUCLIDEAN, .output = output, .type = TSL_F32, .d = 3, .d_read = 3};
+  const double wanted = 1.2 * (double)tsl_cpu_cache_bytes() / 4;
+  params.n = (int64_t)sqrt(output == TRI_SQUARE ? wanted : 2 * wanted) + 3;
+  if (params.n > 30000) return; /* a cache that large needs too much time here */
+  tsl_problem problem;
+  problem_make(&problem, &params);
+  for (int level = first_level; level <= last_level; level++) {
+    whole one = {0}, many = {0};
+    level_set(level);
+    run_cut(&problem, params.n, 2, &one);
+    run_cut(&problem, 501, 2, &many);
+    same_bytes("streaming", &params, level, &one, &many);
+    whole_clear(&one);
+    whole_clear(&many);
+  }
+  tsl_problem_clear(&problem);
+}
+
+static void expect_slow(const char *text, const char *rank, tsl_err code, double want) {
+  double factor = 0;
+  (void)setenv("TSL_TEST_SLOW", text, 1);
+  (void)setenv("OMPI_COMM_WORLD_RANK", rank, 1);
+  const tsl_err err = tsl_cpu_slow_factor(&factor);
+  n_checks++;
+  if (err != code || (err == TSL_OK && factor != want)) {
+    n_failures++;
+    fprintf(stderr, "FAIL TSL_TEST_SLOW=%s rank %s: %s, factor %g\n", text, rank, tsl_err_text(err),
+            factor);
+  }
+}
+
+static void check_environment(void) {
+  int level = 0;
+  expect_slow("2.5", "3", TSL_OK, 2.5);
+  expect_slow("0:2,3:4", "3", TSL_OK, 4);
+  expect_slow("0:2,3:4", "1", TSL_OK, 1);
+  expect_slow("0.5", "0", TSL_ERR_USAGE, 0);
+  expect_slow("2,3", "0", TSL_ERR_USAGE, 0);
+  expect_slow("1:x", "1", TSL_ERR_USAGE, 0);
+  expect_slow("nan", "1", TSL_ERR_USAGE, 0);
+  (void)unsetenv("TSL_TEST_SLOW");
+  n_checks++;
+  (void)setenv("TSL_SIMD", "7", 1);
+  if (tsl_cpu_level_use(&level) != TSL_ERR_USAGE) {
+    n_failures++;
+    fprintf(stderr, "FAIL TSL_SIMD=7 was accepted\n");
+  }
+  (void)unsetenv("TSL_SIMD");
+}
+
+static void check_platform(void) {
+  const char *why = "";
+  const int n = tsl_platform_cpu.count(&why);
+  tsl_device device = {0};
+  n_checks++;
+  for (int k = 0; k < n; k++) {
+    must(tsl_platform_cpu.describe(k, &device), "describe");
+    if (device.memory <= 0 || device.processors < 0 || device.name[0] == 0) n_failures++;
+    printf("%s: %s, %d cores, level %d, %s\n", device.id, device.name, device.processors,
+           device.capability, device.driver);
+  }
+  if (n < 1 || tsl_platform_cpu.describe(n, &device) == TSL_OK) {
+    n_failures++;
+    fprintf(stderr, "FAIL platform: %d sockets\n", n);
+  }
+}
+
+static void check_functions(void) {
+  static const int64_t sizes[] = {0, 1, 2, 3, 37, 128, 257, 1000};
+  static const int64_t dims[] = {1, 2, 3, 4, 5, 17};
+  for (int function = TRI_EUCLIDEAN; function <= TRI_EUCLIDEAN_PERIODIC; function++)
+    for (int type = TSL_F32; type <= TSL_F64; type++)
+      for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
+          const int64_t d = dims[k];
+          if (function == TRI_HAVERSINE && d != 3) continue;
+          if (function == TRI_EUCLIDEAN_PERIODIC && d > 3) continue;
+          if (sizes[s] == 1000 && d != 3 && d != 17) continue;
+          check_function(function, type, sizes[s], d);
+        }
+}
+
+int main(void) {
+  static const int64_t sizes[] = {0, 1, 2, 3, 37, 128, 257, 1000};
+  last_level = tsl_cpu_level();
+  if (last_level == 0) first_level = 0;
+  check_environment();
+  check_platform();
+  for (int type = TSL_F32; type <= TSL_F64; type++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+      for (int d = 1; d <= 3; d++) {
+        check_gravity(type, sizes[s], d, 0.05, 0);
+        check_gravity(type, sizes[s], d, 0, 0.25);
+      }
+  check_gravity_units();
+  check_functions();
+  check_streaming(TRI_CONDENSED);
+  check_streaming(TRI_SQUARE);
+  printf("cpu.tri.ref: %ld checks, %ld failures, levels %d to %d\n", n_checks, n_failures,
+         first_level, last_level);
+  return n_failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,119 @@
+/* What test_deck.c and test_deck_messages.c share: the tables, loading, refusing. */
+#ifndef TSL_TEST_DECK_FIXTURE_H
+#define TSL_TEST_DECK_FIXTURE_H
+
+#include "deck.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MUST(call)                       \
+  do {                                   \
+    if ((call) != TSL_OK) {              \
+      fail_msg("%s", tsl_err_message()); \
+      return;                            \
+    }                                    \
+  } while (0)
+
+/* ------------------------------------------------------------- the tables */
+
+typedef struct input {
+  char *file, *columns;
+  int64_t skip;
+} input;
+
+typedef struct probe {
+  char *name;
+  double at;
+  tsl_ints bins;
+} probe;
+
+typedef struct tri {
+  int32_t function, output;
+  int64_t k, cap, seed;
+  bool periodic, check;
+  double cutoff;
+  char *note;
+  tsl_reals box;
+  tsl_ints rows;
+  input in;
+  tsl_maps probes;
+} tri;
+
+static const char *const functions[] = {"euclidean", "manhattan", "cosine", "gravity", NULL};
+static const char *const outputs[] = {"condensed", "square", "on", NULL};
+
+static const tsl_key input_keys[] = {
+    {"file", TSL_KEY_TEXT, offsetof(input, file), NULL, 0, 0, NULL, NULL, 0, "data file"},
+    {"columns", TSL_KEY_TEXT, offsetof(input, columns), "x: [1]", 0, 0, NULL, NULL, 0, "columns"},
+    {"skip", TSL_KEY_INT, offsetof(input, skip), "0", 0, 100, NULL, NULL, 0, "rows to skip"},
+    {0}};
+
+static const tsl_key probe_keys[] = {
+    {"name", TSL_KEY_TEXT, offsetof(probe, name), "", 0, 0, NULL, NULL, 0, "name"},
+    {"at", TSL_KEY_REAL, offsetof(probe, at), NULL, 0, 0, NULL, NULL, 0, "place, m"},
+    {"bins", TSL_KEY_INTS, offsetof(probe, bins), "[1, 2]", 0, 9, NULL, NULL, 0, "bins"},
+    {0}};
+
+static const tsl_key tri_keys[] = {
+    {"function", TSL_KEY_CHOICE, offsetof(tri, function), NULL, 0, 0, functions, NULL, 0, "pairs"},
+    {"output", TSL_KEY_CHOICE, offsetof(tri, output), "condensed", 0, 0, outputs, NULL, 0, "form"},
+    {"k", TSL_KEY_INT, offsetof(tri, k), "8", 1, 1024, NULL, NULL, 0, "neighbours"},
+    {"cap", TSL_KEY_BYTES, offsetof(tri, cap), "2 GiB", 0, 0, NULL, NULL, 0, "memory"},
+    {"seed", TSL_KEY_INT, offsetof(tri, seed), "", 0, 0, NULL, NULL, 0, "seed"},
+    {"periodic", TSL_KEY_BOOL, offsetof(tri, periodic), "no", 0, 0, NULL, NULL, 0, "periodic"},
+    {"check", TSL_KEY_BOOL, offsetof(tri, check), "true", 0, 0, NULL, NULL, 0, "check"},
+    {"cutoff", TSL_KEY_REAL, offsetof(tri, cutoff), "0.1", 0, 1e9, NULL, NULL, 0, "radius, m"},
+    {"note", TSL_KEY_TEXT, offsetof(tri, note), "", 0, 0, NULL, NULL, 0, "note"},
+    {"box", TSL_KEY_REALS, offsetof(tri, box), "", 0, 1e6, NULL, NULL, 0, "box edges, m"},
+    {"rows", TSL_KEY_INTS, offsetof(tri, rows), "7", 0, 0, NULL, NULL, 0, "rows"},
+    {"input", TSL_KEY_MAP, offsetof(tri, in), "", 0, 0, NULL, input_keys, sizeof(input), "input"},
+    {"probes", TSL_KEY_MAPS, offsetof(tri, probes), "", 0, 0, NULL, probe_keys, sizeof(probe), "p"},
+    {0}};
+
+static const char *const families[] = {"tri", "dp", NULL};
+
+/** Parse, check the top level, bind "tri"; the error is left in the thread. */
+static inline tsl_err load_sets(const char *text, size_t n, const char *const *sets, int n_sets,
+                                tri *out, tsl_deck **deck) {
+  int family = -1;
+  tsl_err err = tsl_deck_parse(text, n, "d.yaml", sets, n_sets, deck);
+  if (err == TSL_OK) err = tsl_deck_top(*deck, families, &family);
+  if (err == TSL_OK) err = tsl_deck_bind(*deck, "tri", tri_keys, sizeof *out, out);
+  return err;
+}
+
+static inline tsl_err load(const char *text, tri *out, tsl_deck **deck) {
+  return load_sets(text, strlen(text), NULL, 0, out, deck);
+}
+
+/** The deck is refused with exactly this message. */
+static inline void refused_set(const char *text, const char *set, const char *message) {
+  tsl_deck *deck = NULL;
+  tri t = {0};
+  const char *const sets[] = {set};
+  assert_int_equal(load_sets(text, strlen(text), sets, set != NULL, &t, &deck), TSL_ERR_INPUT);
+  assert_string_equal(tsl_err_message(), message);
+  tsl_deck_destroy(&deck);
+  assert_null(deck);
+}
+
+static inline void refused(const char *text, const char *message) {
+  refused_set(text, NULL, message);
+}
+
+/** Head of a good deck: three lines, so what follows is on line 4. */
+#define HEAD "family: tri\ntri:\n  function: gravity\n"
+#define TAIL "  input: {file: a.csv}\n"
+#define HEAD_TAIL HEAD TAIL
+
+#endif

@@ -1,0 +1,48 @@
+# Language standards, warnings and the switches every target shares.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON) # POSIX
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3")
+
+# CUDA: found or not, said once.
+set(TSL_HAVE_CUDA OFF)
+if(NOT TSL_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 90) # a preset names more
+    endif()
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(TSL_HAVE_CUDA ON)
+  elseif(TSL_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "TSL_CUDA=ON but no nvcc was found; set CMAKE_CUDA_COMPILER or use the preset cpu")
+  endif()
+endif()
+message(STATUS "CUDA backends: ${TSL_HAVE_CUDA}")
+
+# Flags of every C target. No contraction: CPU and GPU must agree bit for bit (src/core/fn.h).
+add_library(tsl_flags INTERFACE)
+target_compile_options(tsl_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off;-Wall;-Wextra;-Wshadow;-Wstrict-prototypes;-Wmissing-prototypes;-Wpointer-arith;-Wvla>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${TSL_WERROR}>>:-Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-lineinfo;-Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
+target_compile_definitions(tsl_flags INTERFACE _GNU_SOURCE)
+
+# tsl_objects(NAME sources...): an OBJECT target that sees only its own folder and what it links.
+function(tsl_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC tsl_flags)
+endfunction()
