@@ -47,7 +47,8 @@ typedef struct tsl_units {
 
 /** What one unit may occupy; set by the runtime from memory limits, obeyed by family.units. */
 typedef struct tsl_limits {
-  int64_t slab_bytes;   /**< host bytes of all GATHER slabs of one unit; a unit of one row may exceed */
+  int64_t
+      slab_bytes; /**< host bytes of all GATHER slabs of one unit; a unit of one row may exceed */
   int64_t device_bytes; /**< device bytes of one unit */
   int64_t target_units; /**< wanted number of units, for balance */
 } tsl_limits;
@@ -99,18 +100,18 @@ enum { TSL_MAX_FIELDS = 16, TSL_NAME = 40 };
  * checkpoints, HDF5 datasets and docs/output.md. Row-major, last index fastest.
  */
 typedef struct tsl_field {
-  char name[TSL_NAME];   /**< dataset name below /results (OUT) or /input (IN) */
-  char unit[TSL_NAME];   /**< physical unit, "1" when it has none */
-  char doc[160];         /**< one sentence, stored as attribute */
-  int32_t role;          /**< tsl_role bits */
-  int32_t type;          /**< tsl_type */
-  int32_t combine;       /**< tsl_combine, OUT only */
-  int32_t rank;          /**< number of dimensions, 1..3 */
-  int64_t shape[3];      /**< unused entries 1; LIST: shape[0] is the running count */
-  int32_t stream;        /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
-  int32_t hidden;        /**< 1: not written to the file */
-  void *data;            /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
-                              where this rank needs none (GATHER and LIST away from the root) */
+  char name[TSL_NAME]; /**< dataset name below /results (OUT) or /input (IN) */
+  char unit[TSL_NAME]; /**< physical unit, "1" when it has none */
+  char doc[160];       /**< one sentence, stored as attribute */
+  int32_t role;        /**< tsl_role bits */
+  int32_t type;        /**< tsl_type */
+  int32_t combine;     /**< tsl_combine, OUT only */
+  int32_t rank;        /**< number of dimensions, 1..3 */
+  int64_t shape[3];    /**< unused entries 1; LIST: shape[0] is the running count */
+  int32_t stream; /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
+  int32_t hidden; /**< 1: not written to the file */
+  void *data;     /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
+                       where this rank needs none (GATHER and LIST away from the root) */
 } tsl_field;
 
 /** Number of elements; fields are validated when created, so no overflow. */
@@ -130,7 +131,8 @@ typedef struct tsl_problem {
   void *own; /**< root only, private to the family; freed by family.destroy */
 } tsl_problem;
 
-/** Free params and all field data and zero the struct (family.destroy has run before, on the root). */
+/** Free params and all field data and zero the struct (family.destroy has run before, on the root).
+ */
 void tsl_problem_clear(tsl_problem *problem);
 
 /**
@@ -166,10 +168,10 @@ void tsl_summary_add(tsl_summary *summary, const char *name, double value, const
 
 /** What is computed. Device-neutral, single-threaded, no MPI. Static storage. */
 typedef struct tsl_family {
-  const char *name; /**< REQUIRED, also the deck section */
-  const char *doc;  /**< REQUIRED, one sentence */
-  tsl_shape shape;  /**< REQUIRED */
-  int n_kinds;      /**< REQUIRED, number of unit kinds */
+  const char *name;    /**< REQUIRED, also the deck section */
+  const char *doc;     /**< REQUIRED, one sentence */
+  tsl_shape shape;     /**< REQUIRED */
+  int n_kinds;         /**< REQUIRED, number of unit kinds */
   const tsl_key *keys; /**< REQUIRED, the deck section's table */
 
   /** REQUIRED, root only. Bind the section, read the data, fill params and fields.
@@ -209,17 +211,17 @@ typedef enum tsl_device_kind { TSL_CPU, TSL_GPU } tsl_device_kind;
 
 /** A device as found on this host: plain data, sent as bytes. */
 typedef struct tsl_device {
-  int32_t kind;         /**< tsl_device_kind */
-  int32_t index;        /**< CUDA ordinal among the visible cards, or socket (package) number */
-  char name[80];        /**< marketing name */
-  char id[48];          /**< GPU UUID "GPU-...", or "socket 0" */
-  char pci[24];         /**< PCI bus id of a GPU, "" for a socket */
-  int32_t numa;         /**< nearest NUMA node, -1 unknown */
-  int32_t threads;      /**< CPU: OpenMP threads this rank uses; GPU: 0 */
-  int32_t processors;   /**< GPU: multiprocessors; CPU: cores of the socket */
-  int32_t capability;   /**< GPU: 10*major+minor; CPU: SIMD level 2, 3, 4 (x86-64-v2..v4), 0 other */
-  int64_t memory;       /**< bytes of device or host memory */
-  int64_t memory_free;  /**< bytes free when looked at */
+  int32_t kind;        /**< tsl_device_kind */
+  int32_t index;       /**< CUDA ordinal among the visible cards, or socket (package) number */
+  char name[80];       /**< marketing name */
+  char id[48];         /**< GPU UUID "GPU-...", or "socket 0" */
+  char pci[24];        /**< PCI bus id of a GPU, "" for a socket */
+  int32_t numa;        /**< nearest NUMA node, -1 unknown */
+  int32_t threads;     /**< CPU: OpenMP threads this rank uses; GPU: 0 */
+  int32_t processors;  /**< GPU: multiprocessors; CPU: cores of the socket */
+  int32_t capability;  /**< GPU: 10*major+minor; CPU: SIMD level 2, 3, 4 (x86-64-v2..v4), 0 other */
+  int64_t memory;      /**< bytes of device or host memory */
+  int64_t memory_free; /**< bytes free when looked at */
   int64_t memory_limit; /**< bytes this rank may use on the device */
   char driver[48];      /**< driver and runtime versions */
 } tsl_device;
@@ -234,8 +236,8 @@ typedef struct tsl_list {
 
 /** What one unit produced. Entries of fields that are neither GATHER nor LIST are unused. */
 typedef struct tsl_part {
-  void *slab[TSL_MAX_FIELDS];    /**< GATHER: buffer of the runtime for family.region, row-major; filled
-                                      whole by run; memory of backend.host_alloc */
+  void *slab[TSL_MAX_FIELDS];    /**< GATHER: buffer of the runtime for family.region, row-major;
+                                    filled    whole by run; memory of backend.host_alloc */
   tsl_list list[TSL_MAX_FIELDS]; /**< LIST: set by run, records in the order the family documents */
   double seconds;                /**< set by run: device time of this unit, waiting not counted */
 } tsl_part;
@@ -292,9 +294,9 @@ typedef struct tsl_bench {
 /** One kind of device of this build: the sockets or the cards. Static storage. */
 typedef struct tsl_platform {
   tsl_device_kind kind;
-  const char *name;                    /**< "cpu" or "gpu" */
-  const tsl_backend *const *backends;  /**< NULL-ended */
-  const tsl_bench *benches;            /**< ends with a NULL name; may be NULL */
+  const char *name;                   /**< "cpu" or "gpu" */
+  const tsl_backend *const *backends; /**< NULL-ended */
+  const tsl_bench *benches;           /**< ends with a NULL name; may be NULL */
 
   /** REQUIRED. Number of visible devices; 0 with *why set (static text) when there is none. */
   int (*count)(const char **why);

@@ -129,7 +129,8 @@ const char *tsl_deck_folder(const tsl_deck *deck);
 const char *tsl_deck_title(const tsl_deck *deck);
 
 /**
- * The deck with overrides applied and every default of the bound sections written out.
+ * The deck with overrides applied and every default of the bound sections written out; keys
+ * that are absent and have no default stay absent.
  * @param[out] text  YAML, zero-ended; free with free()
  */
 tsl_err tsl_deck_resolved(const tsl_deck *deck, char **text);

@@ -125,7 +125,8 @@ done:
   return err;
 }
 
-/** Append the default of an absent key. A bad default is the table's fault, not the user's. */
+/** Append the default of an absent key, if it has one. A bad default is the table's fault, not the
+ * user's. */
 static tsl_err add_standard(tsl_deck *deck, const tsl_node *at, const char *path,
                             const tsl_key *key, tsl_node *map) {
   tsl_err err = TSL_OK;
@@ -139,6 +140,7 @@ static tsl_err add_standard(tsl_deck *deck, const tsl_node *at, const char *path
   }
   TSL_TRY(err);
   if (value == NULL) goto done;
+  if (value->kind != TSL_NODE_SCALAR && value->n == 0) goto done; /* absent stays absent */
   value->key = key->name;
   tsl_node_append(map, value);
 done:

@@ -26,7 +26,8 @@ bool tsl_pairs_i64(int64_t n, int64_t *out);
 /**
  * Allocate count elements of size bytes, zeroed, aligned to 64 bytes.
  * @param[in]  what  name of the thing, for the message
- * @param[out] out   memory; free with tsl_free; NULL when count is 0 is never returned (1 line kept)
+ * @param[out] out   memory; free with tsl_free; NULL when count is 0 is never returned (1 line
+ * kept)
  * @return TSL_ERR_MEMORY with the number of bytes asked for
  */
 tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);

@@ -94,8 +94,10 @@ static tsl_err bench_stores(const options *o, char *memory, int64_t bytes, doubl
   tsl_problem problem;
   const tsl_device device = {.kind = TSL_CPU, .threads = o->threads};
   const tri_params p = {.function = TRI_EUCLIDEAN, .n = 1, .d = 1, .type = TSL_F32};
-  static const char block[BLOCK] __attribute__((aligned(64)));
+  static float block[BLOCK / sizeof(float)] __attribute__((aligned(64)));
   double best = INFINITY;
+  /* not zeros: some processors write those faster than memory takes data */
+  for (size_t k = 0; k < BLOCK / sizeof(float); k++) block[k] = (float)(k + 1);
   TSL_TRY(bench_problem(&p, &problem));
   TSL_TRY(tri_backend_cpu.open(&problem, &device, &w));
   for (int r = 0; r < 4; r++) {

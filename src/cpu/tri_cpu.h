@@ -17,6 +17,7 @@ enum {
   TRI_BLAS_ROWS = 128,    /**< rows of one product tile; divides n_pad, as TRI_PAD does */
   TRI_BLAS_D = 16,        /**< from this d on, cosine and correlation are matrix products */
   TRI_MAX_COLUMNS = 2048, /**< columns of a block */
+  TRI_OVERLAP = 16,       /**< columns a block may be computed beyond its end, see tri_row */
   TRI_GRAVITY_ROWS = 32,  /**< rows of one gravity call */
   TRI_GRAVITY_TILE = 256, /**< columns summed in fp32 before they go to fp64 */
   TRI_MAX_COPIES = 8      /**< histograms of one thread */
@@ -82,7 +83,7 @@ typedef struct tri_near {
 
 /** What one thread owns. */
 typedef struct tri_thread {
-  void *values;     /**< [fill_rows][columns] */
+  void *values;     /**< [fill_rows][row_stride] */
   int32_t *places;  /**< [TRI_MAX_COLUMNS] bins or places */
   uint32_t *bins;   /**< HISTOGRAM: [copies][bins_room] */
   uint64_t *counts; /**< HISTOGRAM: [bins_room] */
@@ -104,6 +105,7 @@ struct tsl_worker {
   int fill_rows;       /**< rows of one fill */
   int64_t group_rows;  /**< rows of one task */
   int64_t columns;     /**< columns of one block */
+  int64_t row_stride;  /**< of thread->values, in elements */
   int copies;          /**< HISTOGRAM */
   int64_t bins_room;   /**< HISTOGRAM: bins + 1 rounded up to a cache line */
   int64_t cache_bytes; /**< slabs above this are stored past the caches */
@@ -115,10 +117,15 @@ struct tsl_worker {
 
 struct tri_job;
 
-/** One row segment of values: columns [lo, hi) of row i. */
+/**
+ * One row segment of values: columns [lo, hi) of row i. With job.overlap the segment reaches up
+ * to that many columns into the next block, which has them too: the output takes columns from
+ * where it wants the block boundaries j0 and j1 to be for this row on.
+ */
 typedef struct tri_row {
   int64_t i, lo, hi;
-  int64_t group; /**< first row of the task */
+  int64_t j0, j1; /**< block; j0 = INT64_MIN for the first block of a row group */
+  int64_t group;  /**< first row of the task */
   const void *values;
 } tri_row;
 
@@ -129,6 +136,7 @@ typedef struct tri_job {
   void *own;  /**< of the output */
   bool split; /**< the columns of a row may go to several threads, in any order */
   bool past_caches;
+  int64_t overlap; /**< columns of overlap of the blocks, 0..TRI_OVERLAP; 0 for products */
   /** REQUIRED. */
   tsl_err (*take)(tsl_worker *w, tri_thread *thread, struct tri_job *job, const tri_row *row);
   /** OPTIONAL. Before and after rows [lo, hi) of a task. */

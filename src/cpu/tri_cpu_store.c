@@ -20,24 +20,38 @@ static void put(const tsl_worker *w, const tri_job *job, char *to, const void *f
     memcpy(to, from, (size_t)(n * w->value_bytes));
 }
 
-static tsl_err store_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
-  (void)thread;
-  char *const to = place(w, job, row->i, row->lo);
-  put(w, job, to, row->values, row->hi - row->lo);
-  if (w->p->output != TRI_SQUARE || row->i < row->lo || row->i >= row->hi) return TSL_OK;
-  /* the diagonal is exactly 0; of overlap it is -2 r, as the formula gives */
-  if (w->p->function != TRI_OVERLAP)
-    memset(to + (row->i - row->lo) * w->value_bytes, 0, (size_t)w->value_bytes);
-  return TSL_OK;
+/** Columns from j to the next one of row i that starts a cache line of the slab. */
+static int64_t to_line(const tsl_worker *w, const tri_job *job, int64_t i, int64_t j) {
+  const uintptr_t at = (uintptr_t)place(w, job, i, j);
+  return (int64_t)(-at % 64) / w->value_bytes;
 }
 
-/** Square: zeros above the diagonal, by the thread that has the last columns of the row. */
-static tsl_err square_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
-  const tsl_err err = store_take(w, thread, job, row);
-  const int64_t zeros = job->unit->hi[0] - row->i - 1;
-  if (row->hi == row->i + 1)
-    memset(place(w, job, row->i, row->i + 1), 0, (size_t)(zeros * w->value_bytes));
-  return err;
+/**
+ * Move the block boundaries of this row to cache lines: streaming stores are fast for whole
+ * lines only. The same boundary is computed by the block before and the block after it.
+ */
+static void cut_at_lines(const tsl_worker *w, const tri_job *job, tri_row *row) {
+  int64_t lo = row->lo;
+  const int64_t hi = row->j1 + to_line(w, job, row->i, row->j1);
+  if (row->j0 != INT64_MIN) lo = row->j0 + to_line(w, job, row->i, row->j0);
+  if (hi < row->hi) row->hi = hi;
+  if (lo <= row->lo) return;
+  row->values = (const char *)row->values + (lo - row->lo) * w->value_bytes;
+  row->lo = lo;
+}
+
+static tsl_err store_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *whole) {
+  (void)thread;
+  tri_row row = *whole;
+  if (job->overlap > 0) cut_at_lines(w, job, &row);
+  if (row.lo >= row.hi) return TSL_OK;
+  char *const to = place(w, job, row.i, row.lo);
+  put(w, job, to, row.values, row.hi - row.lo);
+  if (w->p->output != TRI_SQUARE || row.hi != row.i + 1) return TSL_OK;
+  /* the diagonal is exactly 0 (of overlap -2 r, as the formula gives), above it are zeros */
+  const int64_t zeros = job->unit->hi[0] - row.i - 1, own = w->p->function != TRI_OVERLAP;
+  memset(place(w, job, row.i, row.i + 1 - own), 0, (size_t)((zeros + own) * w->value_bytes));
+  return TSL_OK;
 }
 
 tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
@@ -50,6 +64,7 @@ tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
                  .part = part,
                  .split = true,
                  .past_caches = values * w->value_bytes > w->cache_bytes,
-                 .take = square ? square_take : store_take};
+                 .take = store_take};
+  if (job.past_caches && !w->blas) job.overlap = TRI_OVERLAP;
   return tri_walk(w, &job);
 }

@@ -62,64 +62,73 @@ static void fill_product(const tsl_worker *w, int64_t i, int64_t j, int64_t n, v
   if (w->t == 0) {
     const float *x = v->x;
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, columns, d, 1, x + i, ld, x + j, ld,
-                0, out, (int)w->columns);
+                0, out, (int)w->row_stride);
   } else {
     const double *x = v->x;
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, columns, d, 1, x + i, ld, x + j, ld,
-                0, out, (int)w->columns);
+                0, out, (int)w->row_stride);
   }
   for (int r = 0; r < rows; r++)
-    w->kernels->complement[w->t]((char *)out + r * w->columns * w->value_bytes, n);
+    w->kernels->complement[w->t]((char *)out + r * w->row_stride * w->value_bytes, n);
 }
 
-/** Hand the rows [i, i + rows) of a block, columns [j0, j1), to the output, each cut to its span.
- */
-static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t, int64_t i,
-                         int rows, int64_t j0, int64_t j1) {
+/** A block of a task: rows [i, i + rows), columns [j0, j1), first of its rows or not. */
+typedef struct block {
+  int64_t i, j0, j1;
+  int rows;
+  bool first;
+} block;
+
+/** Hand over the rows of a block, values of columns [lo, hi), each row cut to its span. */
+static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t,
+                         const block *b, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
-  for (int r = 0; r < rows; r++) {
-    tri_row row = {.i = i + r, .group = t->lo};
+  for (int r = 0; r < b->rows; r++) {
+    tri_row row = {.i = b->i + r, .group = t->lo, .j1 = b->j1};
     if (row.i < t->lo || row.i >= t->hi) continue;
+    row.j0 = b->first ? INT64_MIN : b->j0;
     tri_row_span(w->p, row.i, &row.lo, &row.hi);
-    row.lo = max_i64(row.lo, j0);
-    row.hi = min_i64(row.hi, j1);
+    row.lo = max_i64(row.lo, lo);
+    row.hi = min_i64(row.hi, hi);
     if (row.lo >= row.hi) continue;
-    row.values = (const char *)thread->values + (r * w->columns + row.lo - j0) * w->value_bytes;
+    row.values = (const char *)thread->values + (r * w->row_stride + row.lo - lo) * w->value_bytes;
     TSL_TRY(job->take(w, thread, job, &row));
   }
 done:
   return err;
 }
 
-/** Rows [i, i + rows) x columns [j0, j1): compute and hand over. */
-static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t, int64_t i,
-                          int rows, int64_t j0, int64_t j1) {
+/** Compute a block and hand it over. */
+static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t,
+                          const block *b) {
   int64_t lo, hi, unused;
-  tri_row_span(w->p, i, &lo, &unused);
-  tri_row_span(w->p, i + rows - 1, &unused, &hi);
   if (w->blas) {
-    fill_product(w, i, j0, j1 - j0, thread->values);
-    return take_rows(w, thread, job, t, i, rows, j0, j1);
+    fill_product(w, b->i, b->j0, b->j1 - b->j0, thread->values);
+    return take_rows(w, thread, job, t, b, b->j0, b->j1);
   }
-  j0 = max_i64(j0, lo);
-  j1 = min_i64(j1, hi);
-  if (j0 >= j1) return TSL_OK;
-  w->kernels->fill[w->t][w->p->function](&w->view, i, rows, j0, j1 - j0, thread->values,
-                                         w->columns);
-  return take_rows(w, thread, job, t, i, rows, j0, j1);
+  tri_row_span(w->p, b->i, &lo, &unused);
+  tri_row_span(w->p, b->i + b->rows - 1, &unused, &hi);
+  lo = max_i64(b->j0, lo);
+  hi = min_i64(b->j1 + job->overlap, hi);
+  if (lo >= hi) return TSL_OK;
+  w->kernels->fill[w->t][w->p->function](&w->view, b->i, b->rows, lo, hi - lo, thread->values,
+                                         w->row_stride);
+  return take_rows(w, thread, job, t, b, lo, hi);
 }
 
 /** Column blocks [b0, b1) of a task. */
 static tsl_err walk_task(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t, int64_t b0,
                          int64_t b1) {
   tsl_err err = TSL_OK;
+  const int64_t end = w->blas ? t->first + TRI_BLAS_ROWS : t->hi;
   if (job->start != NULL) TSL_TRY(job->start(w, thread, job, t->lo, t->hi));
-  for (int64_t b = b0; b < b1; b++) {
-    const int64_t j0 = t->j0 + b * w->columns;
-    const int64_t j1 = min_i64(j0 + w->columns, t->j1);
-    const int64_t end = w->blas ? t->first + TRI_BLAS_ROWS : t->hi;
-    for (int64_t i = t->first; i < end; i += w->fill_rows)
-      TSL_TRY(walk_block(w, thread, job, t, i, (int)min_i64(w->fill_rows, end - i), j0, j1));
+  for (int64_t c = b0; c < b1; c++) {
+    block b = {.j0 = t->j0 + c * w->columns, .first = c == 0};
+    b.j1 = min_i64(b.j0 + w->columns, t->j1);
+    for (b.i = t->first; b.i < end; b.i += b.rows) {
+      b.rows = (int)min_i64(w->fill_rows, end - b.i);
+      TSL_TRY(walk_block(w, thread, job, t, &b));
+    }
   }
   if (job->finish != NULL) TSL_TRY(job->finish(w, thread, job, t->lo, t->hi));
   if (job->past_caches) w->kernels->fence();
@@ -154,8 +163,8 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
   tsl_err err = TSL_OK;
   const tri_params *p = w->p;
   if (p->output == TRI_FORCES) goto done;
-  TSL_TRY(
-      tsl_alloc(w->fill_rows * w->columns, (size_t)w->value_bytes, "block of values", &t->values));
+  TSL_TRY(tsl_alloc(w->fill_rows * w->row_stride, (size_t)w->value_bytes, "block of values",
+                    &t->values));
   TSL_TRY(tsl_alloc(TRI_MAX_COLUMNS, sizeof *t->places, "places", (void **)&t->places));
   if (p->output == TRI_HISTOGRAM) {
     TSL_TRY(tsl_alloc(w->copies * w->bins_room, sizeof *t->bins, "bins", (void **)&t->bins));

@@ -90,10 +90,11 @@ int64_t tri_slab_count(const tri_params *p, const tri_slab *slab);
 /** CONDENSED and SQUARE: compute a slab into out (device, 16-byte aligned) by the map of the parameters. */
 tsl_err tri_slab_run(tri_gpu *w, const tri_slab *slab, void *out);
 
-/** Our own map: formula, or with strip.strip != NULL a matrix of inner products. */
+/** Our own map on rows [a, b) of the slab whose memory is out: by the formula, or from a strip of
+ *  inner products when args.strip is set. */
 template <class R>
-tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab *slab, R *out,
-                      cudaStream_t stream);
+tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab *slab, int64_t a,
+                      int64_t b, R *out, cudaStream_t stream);
 
 /** The seed's maps bb, rb, rec, ltm, frb, fr on the diagonal triangle; plain grid beside it. */
 tsl_err tri_map_run(tri_gpu *w, const tri_slab *slab, void *out);

@@ -84,7 +84,7 @@ TRI_MAP_FN int tri_rb_rows(int m) {
 TRI_MAP_FN tri_cell tri_map_rb(int x, int y, int m) {
   if (x >= tri_rb_columns(m) || y >= tri_rb_rows(m)) return tri_cell_of(-1, -1);
   if (m % 2 == 0) return x < y ? tri_cell_of(y - 1, x) : tri_cell_of(m - 1 - y, m - 1 - x);
-  return x <= y ? tri_cell_of(y, x) : tri_cell_of(m - 1 - y, m - 1 - x);
+  return x <= y ? tri_cell_of(y, x) : tri_cell_of(m - 1 - y, m - x);
 }
 
 /** Tile rows of level l of rec: those below t whose bit l is set. */

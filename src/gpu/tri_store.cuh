@@ -187,14 +187,14 @@ template <class S> struct tri_store_entry {
 };
 
 template <class R>
-tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab *slab, R *out,
-                      cudaStream_t stream) {
+tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab *slab, int64_t a,
+                      int64_t b, R *out, cudaStream_t stream) {
   tsl_err err = TSL_OK;
   const bool square = w->p.output == TRI_SQUARE;
   const int shape = !square ? TRI_UPPER : slab->fill ? TRI_RECTANGLE : TRI_LOWER;
-  const int64_t columns = square ? (slab->fill ? slab->columns : slab->b) : w->p.n;
+  const int64_t columns = square ? (slab->fill ? slab->columns : b) : w->p.n;
   const int wanted = TRI_SMALL_GROUP * w->processors;
-  const tri_tiles tiles = tri_tiles_make(shape, slab->a, slab->b, columns,
+  const tri_tiles tiles = tri_tiles_make(shape, a, b, columns,
                                          TRI_THREADS * tri_width<R>::value, TRI_STORE_ROWS, wanted);
   tri_layout layout = {};
   typename tri_store_entry<tri_matrix<R>>::pointer kernel;
@@ -208,8 +208,8 @@ tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab 
                                                              args->strip != NULL);
   if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   if (tiles.count > INT32_MAX)
-    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld make too many tiles", (long long)slab->a,
-             (long long)slab->b);
+    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld make too many tiles", (long long)a,
+             (long long)b);
   TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_THREADS, 0, stream, *args, tiles, layout, out);
 done:
   return err;

@@ -19,7 +19,8 @@ static void name_place(tsl_err_copy *copy, int rank) {
   if (strncmp(copy->message, "rank ", 5) == 0) return; /* an inner stage named it already */
   (void)gethostname(host, sizeof host - 1);
   memcpy(message, copy->message, sizeof message);
-  (void)snprintf(copy->message, sizeof copy->message, "rank %d on %s: %.1900s", rank, host, message);
+  (void)snprintf(copy->message, sizeof copy->message, "rank %d on %s: %.1900s", rank, host,
+                 message);
 }
 
 tsl_err tsl_agree(MPI_Comm comm, tsl_err mine) {

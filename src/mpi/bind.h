@@ -27,6 +27,7 @@ typedef struct tsl_bind_host {
   int32_t n_cores, n_cards, n_ranks;
   const tsl_core *cores; /**< [n_cores], whole host, in hwloc's logical order */
   const tsl_card *cards; /**< [n_cards], distinct */
+  const bool *in_job;    /**< [n_cores], cores that the job may use at all */
   const bool *may_run;   /**< [n_ranks][n_cores], what launcher and job leave to the rank */
   const int32_t
       *ordinal;        /**< [n_ranks][n_cards], number by which the rank sees the card, -1: not */

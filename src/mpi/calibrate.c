@@ -130,7 +130,8 @@ tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_
 }
 
 static bool parse_line(const char *line, uint64_t *hash, int *kind, double c[TSL_N_COEFFICIENTS]) {
-  return sscanf(line, "%" SCNx64 " %d %lf %lf %lf %lf", hash, kind, &c[0], &c[1], &c[2], &c[3]) == 6 &&
+  return sscanf(line, "%" SCNx64 " %d %lf %lf %lf %lf", hash, kind, &c[0], &c[1], &c[2], &c[3]) ==
+             6 &&
          *kind >= 0 && *kind < TSL_MAX_KINDS && c[0] >= 0 && c[1] >= 0 && c[2] >= 0 && c[3] >= 0;
 }
 
@@ -176,8 +177,8 @@ static void store(const char *path, const char *keys, const int *missing, const 
     for (int kind = 0; missing[r] && kind < n_kinds; kind++) {
       const char *key = keys + (size_t)r * KEY_TEXT;
       const double *c = cost->speeds[r].c[kind];
-      fprintf(file, "%016" PRIx64 " %d %.9e %.9e %.9e %.9e %s\n", fnv1a(key), kind, c[0], c[1], c[2],
-              c[3], key);
+      fprintf(file, "%016" PRIx64 " %d %.9e %.9e %.9e %.9e %s\n", fnv1a(key), kind, c[0], c[1],
+              c[2], c[3], key);
       fflush(file);
     }
   fclose(file);
@@ -205,8 +206,8 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
     missing[r] = settings->calibrate == TSL_CALIBRATE_ALWAYS || !cacheable ||
                  !look_up(path, fnv1a(keys + (size_t)r * KEY_TEXT), n_kinds, &cost->speeds[r]);
   TSL_MPI(MPI_Scatter(missing, 1, MPI_INT, &mine, 1, MPI_INT, 0, comm));
-  TSL_MPI(MPI_Scatter(cost->speeds, (int)sizeof speed, MPI_BYTE, &speed, (int)sizeof speed, MPI_BYTE,
-                      0, comm));
+  TSL_MPI(MPI_Scatter(cost->speeds, (int)sizeof speed, MPI_BYTE, &speed, (int)sizeof speed,
+                      MPI_BYTE, 0, comm));
   TSL_MPI(MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, comm));
   if (total > 0) { /* all measure at once, or shared sockets would look too fast */
     tsl_speed fresh = {{{0}}};

@@ -14,11 +14,11 @@
 
 /** What a rank needs to run units: backend, worker, and the hand that drives them. */
 typedef struct tsl_station {
-  const tsl_problem *problem;  /**< not owned */
-  const tsl_backend *backend;  /**< not owned */
-  tsl_worker *worker;          /**< opened on the hand */
+  const tsl_problem *problem; /**< not owned */
+  const tsl_backend *backend; /**< not owned */
+  tsl_worker *worker;         /**< opened on the hand */
   tsl_hand *hand;
-  const tsl_seat *seat;        /**< this rank's; not owned */
+  const tsl_seat *seat; /**< this rank's; not owned */
 } tsl_station;
 
 /**

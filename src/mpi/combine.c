@@ -11,14 +11,22 @@ static const int64_t PIECE = INT64_C(1) << 28; /* elements of one message or red
 
 static MPI_Datatype mpi_type(tsl_type type) {
   switch (type) {
-  case TSL_U8: return MPI_UINT8_T;
-  case TSL_I32: return MPI_INT32_T;
-  case TSL_U32: return MPI_UINT32_T;
-  case TSL_I64: return MPI_INT64_T;
-  case TSL_U64: return MPI_UINT64_T;
-  case TSL_F32: return MPI_FLOAT;
-  case TSL_F64: return MPI_DOUBLE;
-  case TSL_N_TYPES: break;
+  case TSL_U8:
+    return MPI_UINT8_T;
+  case TSL_I32:
+    return MPI_INT32_T;
+  case TSL_U32:
+    return MPI_UINT32_T;
+  case TSL_I64:
+    return MPI_INT64_T;
+  case TSL_U64:
+    return MPI_UINT64_T;
+  case TSL_F32:
+    return MPI_FLOAT;
+  case TSL_F64:
+    return MPI_DOUBLE;
+  case TSL_N_TYPES:
+    break;
   }
   return MPI_DATATYPE_NULL;
 }
@@ -40,7 +48,8 @@ static tsl_err reduce_field(MPI_Comm comm, int rank, const tsl_field *field) {
     const int length = (int)(n - at < PIECE ? n - at : PIECE);
     void *part = (char *)field->data + (size_t)at * element;
     TSL_MPI(MPI_Reduce(rank == 0 ? MPI_IN_PLACE : part, rank == 0 ? part : NULL, length,
-                       mpi_type((tsl_type)field->type), mpi_op((tsl_combine)field->combine), 0, comm));
+                       mpi_type((tsl_type)field->type), mpi_op((tsl_combine)field->combine), 0,
+                       comm));
   }
 done:
   return err;
@@ -50,8 +59,8 @@ static tsl_err check_field(const tsl_field *field) {
   const int64_t bad =
       tsl_first_not_finite((tsl_type)field->type, field->data, tsl_field_count(field));
   if (bad < 0) return TSL_OK;
-  return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__, "field '%s': NaN or infinity at element %lld",
-                  field->name, (long long)bad);
+  return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__,
+                  "field '%s': NaN or infinity at element %lld", field->name, (long long)bad);
 }
 
 tsl_err tsl_combine_reduce(MPI_Comm comm, tsl_problem *problem) {
@@ -75,9 +84,9 @@ static int64_t record_elements(const tsl_field *field) {
 
 static tsl_err append(tsl_phase *phase, tsl_field *field, const void *records, int64_t n) {
   tsl_err err = TSL_OK;
-  const int64_t bad = tsl_first_not_finite((tsl_type)field->type, records, n * record_elements(field));
-  if (bad >= 0)
-    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': NaN or infinity in a record", field->name);
+  const int64_t bad =
+      tsl_first_not_finite((tsl_type)field->type, records, n * record_elements(field));
+  if (bad >= 0) TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': NaN or infinity in a record", field->name);
   if (n > 0 && phase->out != NULL) TSL_TRY(tsl_out_append(phase->out, field, records, n));
   field->shape[0] += n;
 done:
@@ -107,8 +116,8 @@ static tsl_err receive_list(MPI_Comm comm, int source, const tsl_field *field, t
   if (list->data == NULL) TSL_FAIL(TSL_ERR_MEMORY, "field '%s': no memory for a list", field->name);
   for (int64_t at = 0; at < n; at += PIECE)
     TSL_MPI(MPI_Recv((char *)list->data + (size_t)at * element,
-                     (int)(n - at < PIECE ? n - at : PIECE), mpi_type((tsl_type)field->type), source,
-                     TAG_RECORDS, comm, MPI_STATUS_IGNORE));
+                     (int)(n - at < PIECE ? n - at : PIECE), mpi_type((tsl_type)field->type),
+                     source, TAG_RECORDS, comm, MPI_STATUS_IGNORE));
 done:
   return err;
 }
@@ -165,8 +174,8 @@ tsl_err tsl_combine_lists(tsl_phase *phase, const tsl_out_unit *rows, int64_t n_
   for (int f = 0; f < phase->problem->n_fields; f++) {
     tsl_field *field = &phase->problem->fields[f];
     if (!(field->role & TSL_OUT) || field->combine != TSL_LIST) continue;
-    TSL_AGREE(phase->comm, rank == 0 ? collect_lists(phase, f, owner)
-                                     : send_lists(phase, f, owner, rank));
+    TSL_AGREE(phase->comm,
+              rank == 0 ? collect_lists(phase, f, owner) : send_lists(phase, f, owner, rank));
     TSL_MPI(MPI_Bcast(&field->shape[0], 1, MPI_INT64_T, 0, phase->comm));
   }
 done:

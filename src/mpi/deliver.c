@@ -69,7 +69,8 @@ static tsl_err check_slab(const tsl_field *field, const tsl_unit *unit, const in
 /* ---- rank 0's side */
 
 /* Copy a row-major box into the whole array. */
-static void place(const tsl_field *field, const int64_t lo[3], const int64_t hi[3], const void *slab) {
+static void place(const tsl_field *field, const int64_t lo[3], const int64_t hi[3],
+                  const void *slab) {
   const size_t element = tsl_type_bytes((tsl_type)field->type);
   const size_t run = (size_t)(hi[2] - lo[2]) * element;
   const char *from = slab;
@@ -153,7 +154,7 @@ static tsl_err send_slabs(tsl_delivery *d, const tsl_unit *unit, const tsl_part 
   tsl_err err = TSL_OK;
   bool announced = false;
   for (int f = 0; f < d->problem->n_fields; f++) {
-    if (!goes_to_root(d, f)) continue;
+    if (!goes_to_root(d, f) || tsl_slab_bytes(d->problem, unit, f) == 0) continue;
     if (!announced)
       TSL_TRY(post(d, parcel, &parcel->unit, (int64_t)sizeof parcel->unit, TAG_HEADER));
     announced = true;
@@ -193,7 +194,8 @@ static tsl_err receive(tsl_delivery *d, int source, int tag, void *bytes, int64_
   tsl_err err = TSL_OK;
   for (int64_t at = 0; at < n; at += PIECE) {
     const int length = (int)(n - at < PIECE ? n - at : PIECE);
-    TSL_MPI(MPI_Recv((char *)bytes + at, length, MPI_BYTE, source, tag, d->comm, MPI_STATUS_IGNORE));
+    TSL_MPI(
+        MPI_Recv((char *)bytes + at, length, MPI_BYTE, source, tag, d->comm, MPI_STATUS_IGNORE));
   }
 done:
   return err;
@@ -238,8 +240,7 @@ done:
 tsl_err tsl_delivery_end(tsl_delivery *d) {
   tsl_err err = TSL_OK;
   const int64_t end = END_MARK;
-  if (d->rank != 0)
-    TSL_MPI(MPI_Send(&end, (int)sizeof end, MPI_BYTE, 0, TAG_HEADER, d->comm));
+  if (d->rank != 0) TSL_MPI(MPI_Send(&end, (int)sizeof end, MPI_BYTE, 0, TAG_HEADER, d->comm));
 done:
   return err;
 }

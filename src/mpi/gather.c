@@ -9,7 +9,8 @@ enum { TAG_ROWS = 7, PIECE = 1 << 30 };
 static tsl_err send_all(MPI_Comm comm, const char *bytes, int64_t n) {
   tsl_err err = TSL_OK;
   for (int64_t at = 0; at < n; at += PIECE)
-    TSL_MPI(MPI_Send(bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE, 0, TAG_ROWS, comm));
+    TSL_MPI(
+        MPI_Send(bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE, 0, TAG_ROWS, comm));
 done:
   return err;
 }

@@ -122,7 +122,8 @@ tsl_task *tsl_hand_done(tsl_hand *hand, long wait_us) {
 
 tsl_err tsl_hand_call(tsl_hand *hand, tsl_task *task) {
   tsl_hand_post(hand, task);
-  while (tsl_hand_done(hand, 1000000) == NULL) {}
+  while (tsl_hand_done(hand, 1000000) == NULL) {
+  }
   return tsl_err_restore(&task->error);
 }
 

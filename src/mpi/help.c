@@ -53,16 +53,26 @@ enum { N_TEXTS = sizeof texts / sizeof texts[0] };
 
 static const char *type_text(const tsl_key *key) {
   switch (key->type) {
-  case TSL_KEY_BOOL: return "yes | no";
-  case TSL_KEY_INT: return "whole number";
-  case TSL_KEY_REAL: return "number";
-  case TSL_KEY_BYTES: return "bytes, such as 2 GiB";
-  case TSL_KEY_TEXT: return "text";
-  case TSL_KEY_REALS: return "list of numbers";
-  case TSL_KEY_INTS: return "list of whole numbers";
-  case TSL_KEY_MAP: return "map";
-  case TSL_KEY_MAPS: return "list of maps";
-  case TSL_KEY_CHOICE: break;
+  case TSL_KEY_BOOL:
+    return "yes | no";
+  case TSL_KEY_INT:
+    return "whole number";
+  case TSL_KEY_REAL:
+    return "number";
+  case TSL_KEY_BYTES:
+    return "bytes, such as 2 GiB";
+  case TSL_KEY_TEXT:
+    return "text";
+  case TSL_KEY_REALS:
+    return "list of numbers";
+  case TSL_KEY_INTS:
+    return "list of whole numbers";
+  case TSL_KEY_MAP:
+    return "map";
+  case TSL_KEY_MAPS:
+    return "list of maps";
+  case TSL_KEY_CHOICE:
+    break;
   }
   return "";
 }
@@ -103,8 +113,8 @@ static tsl_err unknown(const char *topic) {
   for (int f = 0; tsl_families[f] != NULL && f < 16; f++) topics[n++] = tsl_families[f]->name;
   topics[n] = NULL;
   const char *near = tsl_nearest_word(topic, topics);
-  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no help on '%s'%s%s%s; see `tesela --help`", topic,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
+  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no help on '%s'%s%s%s; see `tesela --help`",
+                  topic, near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
 }
 
 tsl_err tsl_help(MPI_Comm comm, const char *topic) {

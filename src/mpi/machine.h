@@ -17,7 +17,9 @@ typedef enum tsl_note {
   TSL_NOTE_SHARED_CARD = 4, /**< another rank uses the same card */
   TSL_NOTE_IDLE_CARDS = 8,  /**< the node has cards that no rank uses */
   TSL_NOTE_IDLE_CORES = 16, /**< less than half of the node's cores is used and no card is idle */
-  TSL_NOTE_OMP_PLACES = 32 /**< OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY overrides the pins */
+  TSL_NOTE_OMP_PLACES =
+      32,               /**< OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY overrides the pins */
+  TSL_NOTE_THREADS = 64 /**< more threads asked for than the rank's share has cores */
 } tsl_note;
 
 /** One rank and its device: plain data, sent as bytes. */
@@ -27,7 +29,7 @@ typedef struct tsl_seat {
   int32_t local_rank;    /**< 0.. within the node */
   int32_t local_size;    /**< ranks on the node */
   int32_t threads;       /**< OpenMP threads; 1 on a GPU rank */
-  int32_t node_cores;    /**< cores of the host */
+  int32_t node_cores;    /**< cores of the host that the job may use */
   int32_t allowed_cores; /**< cores that launcher and job leave to this rank */
   int32_t cores;         /**< cores in cpuset */
   int32_t node_cards;    /**< cards of the node that at least one rank sees */

@@ -56,11 +56,16 @@ static const struct {
   tsl_err (*alone)(int argc, char **argv);
   tsl_err (*ranks)(MPI_Comm comm, int argc, char **argv);
 } commands[] = {
-    {"run", NULL, tsl_run},          {"plan", NULL, tsl_plan_only},
-    {"devices", NULL, tsl_devices},  {"calibrate", NULL, tsl_calibrate_only},
-    {"bench", bench, NULL},          {"show", tsl_show, NULL},
-    {"help", help, NULL},            {"--help", help, NULL},
-    {"-h", help, NULL},              {"--version", version, NULL},
+    {"run", NULL, tsl_run},
+    {"plan", NULL, tsl_plan_only},
+    {"devices", NULL, tsl_devices},
+    {"calibrate", NULL, tsl_calibrate_only},
+    {"bench", bench, NULL},
+    {"show", tsl_show, NULL},
+    {"help", help, NULL},
+    {"--help", help, NULL},
+    {"-h", help, NULL},
+    {"--version", version, NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -75,8 +80,9 @@ static tsl_err unknown_command(const char *word) {
   for (int k = 0; k < N_COMMANDS; k++) names[k] = commands[k].name;
   names[N_COMMANDS] = NULL;
   const char *near = tsl_nearest_word(word, names);
-  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "unknown subcommand '%s'%s%s%s; see `tesela --help`",
-                  word, near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
+  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
+                  "unknown subcommand '%s'%s%s%s; see `tesela --help`", word,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
 }
 
 /* ---- signals and the end */
@@ -98,8 +104,8 @@ static void print_error(void) {
   if (getenv("TSL_DEBUG") != NULL) fputs(tsl_err_places(), stderr);
 }
 
-/* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are not:
- * the rank that saw one prints it and ends the job. */
+/* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are
+ * not: the rank that saw one prints it and ends the job. */
 static int run_ranks(int k, int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
   tsl_err err;
@@ -122,9 +128,9 @@ int main(int argc, char **argv) {
   if (getuid() != geteuid()) return fputs("tesela: error: refuses to run setuid\n", stderr), 2;
   k = argc > 1 ? find_command(argv[1]) : -1;
   if (k >= 0 && commands[k].ranks != NULL) return run_ranks(k, argc, argv);
-  err = argc < 2   ? tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no subcommand; see `tesela --help`")
-        : k < 0    ? unknown_command(argv[1])
-                   : commands[k].alone(argc - 1, argv + 1);
+  err = argc < 2 ? tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no subcommand; see `tesela --help`")
+        : k < 0  ? unknown_command(argv[1])
+                 : commands[k].alone(argc - 1, argv + 1);
   if (err != TSL_OK) print_error();
   return tsl_err_status(err);
 }

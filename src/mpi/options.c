@@ -11,9 +11,8 @@ static const struct {
   const char *name, *alias;
   bool value;
 } table[] = {
-    {'o', "--output", "-o", true},  {'s', "--set", "-s", true},
-    {'t', "--trace", NULL, true},   {'q', "--quiet", "-q", false},
-    {'w', "--overwrite", NULL, false}, {'h', "--help", "-h", false},
+    {'o', "--output", "-o", true}, {'s', "--set", "-s", true},        {'t', "--trace", NULL, true},
+    {'q', "--quiet", "-q", false}, {'w', "--overwrite", NULL, false}, {'h', "--help", "-h", false},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -41,11 +40,21 @@ static tsl_err unknown(const char *word, const char *subcommand, const char *all
 
 static tsl_err take(tsl_options *o, char letter, const char *value) {
   switch (letter) {
-  case 'o': o->output = value; break;
-  case 't': o->trace = value; break;
-  case 'q': o->quiet = true; break;
-  case 'w': o->overwrite = true; break;
-  case 'h': o->help = true; break;
+  case 'o':
+    o->output = value;
+    break;
+  case 't':
+    o->trace = value;
+    break;
+  case 'q':
+    o->quiet = true;
+    break;
+  case 'w':
+    o->overwrite = true;
+    break;
+  case 'h':
+    o->help = true;
+    break;
   default:
     if (o->n_sets == TSL_MAX_SETS)
       return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "more than %d --set", TSL_MAX_SETS);

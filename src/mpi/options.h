@@ -13,7 +13,7 @@ enum { TSL_MAX_SETS = 64 };
 
 /** Parsed options; texts point into argv. */
 typedef struct tsl_options {
-  const char *deck;  /**< NULL only for subcommands that need none */
+  const char *deck;   /**< NULL only for subcommands that need none */
   const char *output; /**< -o, or NULL */
   const char *trace;  /**< --trace, or NULL */
   const char *sets[TSL_MAX_SETS];

@@ -13,9 +13,10 @@ volatile int tsl_stop_signal;
 enum {
   N_FLIGHTS = 3, /* one computing, one waiting behind it, one being delivered */
   AHEAD = 2,     /* posted to the hand at most */
-  MAX_BATCH = 64
+  MAX_BATCH = 64,
+  FLIGHT_BYTES = 1 << 23 /* slabs of several units share a flight up to this */
 };
-static const double BATCH_SECONDS = 0.01; /* short units travel together up to about this */
+static const double BATCH_SECONDS = 0.01;         /* short units travel together up to about this */
 static const long IDLE_US = 200, SENDING_US = 20; /* naps of the main thread */
 
 /* A batch of units on its way: posted to the hand, then delivered. */
@@ -37,9 +38,10 @@ typedef struct course {
   tsl_delivery *delivery;
   flight *flights; /* [N_FLIGHTS] */
   int rank, size, posted;
-  int64_t next_static;          /* first unit of the static part not looked at yet */
-  int64_t chunk_lo, chunk_hi;   /* taken from the tail, not posted yet */
-  bool drained, abort, ended, gathers, lists;
+  int64_t next_static;        /* first unit of the static part not looked at yet */
+  int64_t chunk_lo, chunk_hi; /* taken from the tail, not posted yet */
+  int64_t slab_sets; /* units of one flight that have buffers; MAX_BATCH when none is needed */
+  bool drained, abort, ended, slabs, lists;
   tsl_err err; /* first failure of this rank */
   tsl_err_copy error;
   double origin, total; /* tsl_now() at the start; work of all units */
@@ -77,9 +79,10 @@ static double work_of(const course *c, const tsl_unit *unit) {
 /* How many of the units from u on may travel together. */
 static int64_t batch_limit(const course *c, int64_t u) {
   const double seconds = predicted(c, u);
-  if (c->gathers) return 1; /* one set of slabs a flight */
-  if (seconds * MAX_BATCH <= BATCH_SECONDS) return MAX_BATCH;
-  return seconds >= BATCH_SECONDS ? 1 : (int64_t)(BATCH_SECONDS / seconds);
+  const int64_t short_enough = seconds * MAX_BATCH <= BATCH_SECONDS ? MAX_BATCH
+                               : seconds >= BATCH_SECONDS           ? 1
+                                                          : (int64_t)(BATCH_SECONDS / seconds);
+  return short_enough < c->slab_sets ? short_enough : c->slab_sets;
 }
 
 static void add_unit(course *c, flight *f, int64_t unit, bool dynamic) {
@@ -153,11 +156,12 @@ static tsl_err keep_lists(course *c, const tsl_unit *unit, tsl_part *part) {
     part->list[f] = (tsl_list){0};
   }
   if (phase->lists.bytes > phase->memory)
-    TSL_FAIL(TSL_ERR_MEMORY,
-             "the list of results exceeds run.memory on this rank (%s of %s); keep fewer records or "
-             "raise run.memory",
-             tsl_bytes_text((double)phase->lists.bytes, have),
-             tsl_bytes_text((double)phase->memory, cap));
+    TSL_FAIL(
+        TSL_ERR_MEMORY,
+        "the list of results exceeds run.memory on this rank (%s of %s); keep fewer records or "
+        "raise run.memory",
+        tsl_bytes_text((double)phase->lists.bytes, have),
+        tsl_bytes_text((double)phase->memory, cap));
 done:
   return err;
 }
@@ -183,7 +187,7 @@ static tsl_err deliver_unit(course *c, flight *f, int64_t k, double *start) {
   *start += seconds;
   TSL_TRY(tsl_deliver(c->delivery, &f->units[k], &f->parts[k], &f->parcels[k]));
   if (c->lists) TSL_TRY(keep_lists(c, &f->units[k], &f->parts[k]));
-  if (c->gathers)
+  if (c->slabs)
     TSL_TRY(tsl_trace_add(phase->trace, TSL_TRACK_MAIN, "deliver", f->units[k].id, begin,
                           tsl_now() - begin));
 done:
@@ -286,25 +290,40 @@ static bool finished(const course *c) {
 
 /* ---- set-up */
 
+/* Bytes of the largest slab of field f. */
+static int64_t largest_slab(const tsl_phase *phase, int f) {
+  int64_t largest = 0;
+  for (int64_t u = 0; u < phase->plan->n_units; u++) {
+    const int64_t bytes = tsl_slab_bytes(phase->problem, &phase->units[u], f);
+    if (bytes > largest) largest = bytes;
+  }
+  return largest;
+}
+
+/* Which results units have; short units with small slabs may share a flight. */
 static void scan_fields(course *c) {
+  int64_t bytes = 0;
   for (int f = 0; f < c->phase->problem->n_fields; f++) {
     const tsl_field *field = &c->phase->problem->fields[f];
-    if (!(field->role & TSL_OUT)) continue;
-    c->gathers = c->gathers || field->combine == TSL_GATHER;
-    c->lists = c->lists || field->combine == TSL_LIST;
+    bytes += largest_slab(c->phase, f);
+    c->lists = c->lists || ((field->role & TSL_OUT) && field->combine == TSL_LIST);
   }
+  c->slabs = bytes > 0;
+  c->slab_sets = bytes * MAX_BATCH <= FLIGHT_BYTES ? MAX_BATCH
+                 : bytes >= FLIGHT_BYTES           ? 1
+                                                   : FLIGHT_BYTES / bytes;
 }
 
 static tsl_err open_course(course *c) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = c->phase;
   const tsl_plan *plan = phase->plan;
-  const int parts = c->gathers ? 1 : 0;
+  const int64_t sets = c->slabs ? c->slab_sets : 0;
   TSL_TRY(tsl_alloc(N_FLIGHTS, sizeof *c->flights, "result buffers", (void **)&c->flights));
   for (int k = 0; k < N_FLIGHTS; k++) {
     c->flights[k].task.run = compute;
     c->flights[k].station = phase->station;
-    for (int p = 0; p < parts; p++)
+    for (int64_t p = 0; p < sets; p++)
       TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, phase->units, plan->n_units,
                             &c->flights[k].parts[p]));
   }

@@ -13,7 +13,8 @@
 
 /** The records of LIST fields a rank has computed, kept until the phase ends. */
 typedef struct tsl_lists {
-  tsl_list *of; /**< [n_units][n_fields], from tsl_alloc; empty entries elsewhere; NULL without LIST fields */
+  tsl_list *of; /**< [n_units][n_fields], from tsl_alloc; empty entries elsewhere; NULL without LIST
+                   fields */
   int64_t bytes;
 } tsl_lists;
 
@@ -31,11 +32,11 @@ typedef struct tsl_phase {
   bool quiet;
   tsl_timeline *trace;
 
-  tsl_lists lists;    /**< out, this rank's; freed with tsl_phase_clear */
-  tsl_out_unit *log;  /**< out, [n_log] units this rank computed, in order; freed likewise */
+  tsl_lists lists;   /**< out, this rank's; freed with tsl_phase_clear */
+  tsl_out_unit *log; /**< out, [n_log] units this rank computed, in order; freed likewise */
   int64_t n_log;
-  double busy;        /**< out, s of device time of this rank */
-  double finish;      /**< out, s from the phase's start to the end of this rank's last unit */
+  double busy;   /**< out, s of device time of this rank */
+  double finish; /**< out, s from the phase's start to the end of this rank's last unit */
 } tsl_phase;
 
 /**

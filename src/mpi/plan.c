@@ -195,7 +195,8 @@ static double spread_tail(const job *all, int64_t first) {
   return 1 / rate;
 }
 
-/* Static loads differ; the tail first fills the gaps below the longest (rates weighted by the tail). */
+/* Static loads differ; the tail first fills the gaps below the longest (rates weighted by the
+ * tail). */
 static double whole_time(const job *all, int64_t first, const double *load, double tail_seconds) {
   double longest = 0, rate = 0, filled = 0;
   for (int r = 0; r < all->n_ranks; r++) {

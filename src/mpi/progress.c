@@ -14,7 +14,8 @@ double tsl_now(void) {
 
 void tsl_progress_start(tsl_progress *p, bool quiet) {
   const double now = tsl_now();
-  *p = (tsl_progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO) != 0, .start = now, .last = now};
+  *p = (tsl_progress){
+      .quiet = quiet, .terminal = isatty(STDERR_FILENO) != 0, .start = now, .last = now};
 }
 
 bool tsl_progress_due(const tsl_progress *p) {
@@ -23,8 +24,10 @@ bool tsl_progress_due(const tsl_progress *p) {
 
 static void print_duration(double seconds) {
   const long s = (long)(seconds + 0.5);
-  if (s >= 3600) fprintf(stderr, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
-  else fprintf(stderr, "%ld:%02ld", s / 60, s % 60);
+  if (s >= 3600)
+    fprintf(stderr, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+  else
+    fprintf(stderr, "%ld:%02ld", s / 60, s % 60);
 }
 
 void tsl_progress_update(tsl_progress *p, double fraction) {

@@ -24,8 +24,8 @@ tsl_err tsl_queue_open(MPI_Comm comm, int64_t first, int64_t last, tsl_queue **o
   queue->last = last;
   TSL_MPI(MPI_Comm_rank(comm, &queue->rank));
   bytes = queue->rank == 0 ? (MPI_Aint)(N_CELLS * sizeof(int64_t)) : 0;
-  TSL_MPI(MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, comm, &queue->cells,
-                           &queue->window));
+  TSL_MPI(
+      MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, comm, &queue->cells, &queue->window));
   TSL_MPI(MPI_Win_set_errhandler(queue->window, MPI_ERRORS_RETURN));
   if (queue->rank == 0) {
     queue->cells[NEXT] = first;

@@ -30,7 +30,8 @@ void tsl_queue_close(tsl_queue **queue);
 tsl_err tsl_queue_take(tsl_queue *queue, const tsl_unit *units, const tsl_cost *cost, int64_t *lo,
                        int64_t *hi);
 
-/** Number of units the rank should take; the pure rule behind tsl_queue_take. 0: leave it to others. */
+/** Number of units the rank should take; the pure rule behind tsl_queue_take. 0: leave it to
+ * others. */
 int64_t tsl_queue_chunk(const tsl_unit *units, int64_t next, int64_t last, const tsl_cost *cost,
                         int rank);
 

@@ -34,9 +34,8 @@ static void plan_line(const tsl_session *s, int rank, FILE *file) {
     bytes += slab_bytes(s, &s->units.list[u]);
     count += s->units.list[u].count;
   }
-  fprintf(file, "  %5d  %-34.34s %8lld  %10.3e  %12.4g  %12s\n", rank,
-          s->seats[rank].device.name, (long long)units, count, plan->seconds[rank],
-          tsl_bytes_text((double)bytes, text));
+  fprintf(file, "  %5d  %-34.34s %8lld  %10.3e  %12.4g  %12s\n", rank, s->seats[rank].device.name,
+          (long long)units, count, plan->seconds[rank], tsl_bytes_text((double)bytes, text));
 }
 
 void tsl_report_plan(const tsl_session *s, FILE *file) {
@@ -95,10 +94,12 @@ void tsl_report_balance(const tsl_session *s, const tsl_out_unit *rows, int64_t 
 static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
   if (b->waiting <= HINT_ABOVE || b->wall < HINT_SECONDS) return;
   if (s->units.n < 16 * s->size)
-    fprintf(file, "hint: only %lld units for %d ranks; a larger problem or --set run.units=%d helps\n",
+    fprintf(file,
+            "hint: only %lld units for %d ranks; a larger problem or --set run.units=%d helps\n",
             (long long)s->units.n, s->size, 64 * s->size);
   else if (s->size > 1 && b->imbalance > HINT_ABOVE)
-    fprintf(file, "hint: the prediction missed; try --set run.dynamic=0.5 or run.calibrate=always\n");
+    fprintf(file,
+            "hint: the prediction missed; try --set run.dynamic=0.5 or run.calibrate=always\n");
   else
     fprintf(file, "hint: the devices wait for results to be written; faster storage, or a summary "
                   "output (threshold, topk, histogram), helps\n");
@@ -113,9 +114,10 @@ void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl
             s->seats[r].device.name, (long long)lines[r].units, (long long)lines[r].dynamic,
             lines[r].predicted, lines[r].busy,
             b->wall > 0 ? 100 * fmax(0, 1 - lines[r].busy / b->wall) : 0);
-  fprintf(file,
-          "computed in %.4g s (predicted %.4g s, ideal %.4g s); imbalance %.1f %%, waiting %.1f %%\n",
-          b->wall, b->predicted, b->ideal, 100 * b->imbalance, 100 * b->waiting);
+  fprintf(
+      file,
+      "computed in %.4g s (predicted %.4g s, ideal %.4g s); imbalance %.1f %%, waiting %.1f %%\n",
+      b->wall, b->predicted, b->ideal, 100 * b->imbalance, 100 * b->waiting);
   hint(s, b, file);
   fputc('\n', file);
 }

@@ -54,9 +54,16 @@ static tsl_err collect_phase(tsl_task *task) {
 static tsl_err one_phase(tsl_session *s, tsl_out *out, int index, tsl_record *record) {
   tsl_err err = TSL_OK;
   errand e = {.session = s, .phase = index};
-  tsl_phase phase = {.comm = s->comm, .station = &s->station, .problem = &s->problem,
-                     .units = s->units.list, .plan = &s->plan, .cost = &s->cost, .out = out,
-                     .memory = s->run.memory, .index = index, .quiet = s->options->quiet,
+  tsl_phase phase = {.comm = s->comm,
+                     .station = &s->station,
+                     .problem = &s->problem,
+                     .units = s->units.list,
+                     .plan = &s->plan,
+                     .cost = &s->cost,
+                     .out = out,
+                     .memory = s->run.memory,
+                     .index = index,
+                     .quiet = s->options->quiet,
                      .trace = &s->trace};
   e.task.run = begin_phase;
   TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
@@ -105,8 +112,7 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   tsl_err err = TSL_OK;
   const bool talk = s->rank == 0 && !s->options->quiet;
   TSL_TRY(tsl_session_deck(s));
-  TSL_AGREE(s->comm,
-            s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite, 0) : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite, 0) : TSL_OK);
   TSL_TRY(tsl_session_machine(s));
   if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->seats, s->size, stdout);
   TSL_TRY(tsl_session_problem(s));

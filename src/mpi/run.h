@@ -12,7 +12,8 @@
 /** `tesela run DECK`: the whole path from deck to HDF5. */
 tsl_err tsl_run(MPI_Comm comm, int argc, char **argv);
 
-/** `tesela plan DECK`: units, predicted seconds and bytes per rank; computes nothing but samples. */
+/** `tesela plan DECK`: units, predicted seconds and bytes per rank; computes nothing but samples.
+ */
 tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv);
 
 /** `tesela calibrate DECK`: measure the devices for this deck's units and store the result. */

@@ -50,8 +50,7 @@ static tsl_err share_deck(tsl_session *s) {
   TSL_TRY(tsl_alloc(n + 1, 1, "deck text", (void **)&text));
   if (s->rank == 0) memcpy(text, tsl_deck_text(s->deck), (size_t)n);
   TSL_TRY(tsl_share_bytes(s->comm, text, n));
-  if (s->rank != 0)
-    err = tsl_deck_parse(text, (size_t)n, o->deck, o->sets, o->n_sets, &s->deck);
+  if (s->rank != 0) err = tsl_deck_parse(text, (size_t)n, o->deck, o->sets, o->n_sets, &s->deck);
 done:
   tsl_free(text);
   return err;
@@ -60,8 +59,7 @@ done:
 tsl_err tsl_session_deck(tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_options *o = s->options;
-  TSL_AGREE(s->comm,
-            s->rank == 0 ? tsl_deck_read(o->deck, o->sets, o->n_sets, &s->deck) : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_deck_read(o->deck, o->sets, o->n_sets, &s->deck) : TSL_OK);
   TSL_AGREE(s->comm, share_deck(s));
   TSL_AGREE(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
   s->output.overwrite = s->output.overwrite || o->overwrite;
@@ -125,7 +123,8 @@ static tsl_err create_problem(tsl_session *s) {
   return s->family->create(s->deck, &s->problem);
 }
 
-/* Units small enough for the slowest rank to end near the others, large enough to be worth a launch. */
+/* Units small enough for the slowest rank to end near the others, large enough to be worth a
+ * launch. */
 static int64_t wanted_units(const tsl_session *s) {
   enum { FEW = 512, PER_RANK = 128, MANY = 65536 };
   const int64_t by_rank = (int64_t)s->size * PER_RANK;
@@ -139,9 +138,8 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
   for (int r = 0; r < s->size; r++)
     if (s->seats[r].device.kind == TSL_GPU && s->seats[r].device.memory_limit < device)
       device = s->seats[r].device.memory_limit;
-  *limits = (tsl_limits){.slab_bytes = s->run.memory / SLABS,
-                         .device_bytes = device,
-                         .target_units = wanted_units(s)};
+  *limits = (tsl_limits){
+      .slab_bytes = s->run.memory / SLABS, .device_bytes = device, .target_units = wanted_units(s)};
 }
 
 static tsl_err share_units(tsl_session *s) {
@@ -160,8 +158,7 @@ tsl_err tsl_session_problem(tsl_session *s) {
   TSL_AGREE(s->comm, create_problem(s));
   TSL_TRY(tsl_share_problem(s->comm, &s->problem));
   make_limits(s, &limits);
-  TSL_AGREE(s->comm,
-            s->rank == 0 ? s->family->units(&s->problem, &limits, &s->units) : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? s->family->units(&s->problem, &limits, &s->units) : TSL_OK);
   TSL_AGREE(s->comm, share_units(s));
 done:
   return err;
@@ -229,11 +226,10 @@ tsl_err tsl_session_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
                         &s->measured));
-  TSL_AGREE(s->comm, s->rank == 0
-                         ? tsl_plan_make((tsl_plan_kind)s->run.plan, s->units.list, s->units.n,
-                                         s->size, s->run.dynamic, tsl_cost_seconds, &s->cost,
-                                         &s->plan)
-                         : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_plan_make((tsl_plan_kind)s->run.plan, s->units.list,
+                                                  s->units.n, s->size, s->run.dynamic,
+                                                  tsl_cost_seconds, &s->cost, &s->plan)
+                                  : TSL_OK);
   TSL_AGREE(s->comm, share_plan(s));
 done:
   return err;

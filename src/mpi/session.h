@@ -26,8 +26,8 @@ typedef struct tsl_session {
   int measured; /**< ranks that calibrated now */
   tsl_plan plan;
   tsl_timeline trace;
-  double opened;    /**< tsl_now() when the session began */
-  char began[32];   /**< the same moment as UTC text, ISO 8601 */
+  double opened;  /**< tsl_now() when the session began */
+  char began[32]; /**< the same moment as UTC text, ISO 8601 */
 } tsl_session;
 
 /** Start with a duplicate of comm whose errors are returned. */

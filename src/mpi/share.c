@@ -63,8 +63,7 @@ tsl_err tsl_share_problem(MPI_Comm comm, tsl_problem *problem) {
   TSL_MPI(MPI_Bcast(&problem->n_fields, 1, MPI_INT32_T, 0, comm));
   TSL_MPI(MPI_Bcast(problem->fields, (int)sizeof problem->fields, MPI_BYTE, 0, comm));
   if (rank != 0) forget_pointers(problem);
-  if (rank != 0)
-    err = tsl_alloc(problem->params_bytes, 1, "problem parameters", &problem->params);
+  if (rank != 0) err = tsl_alloc(problem->params_bytes, 1, "problem parameters", &problem->params);
   if (err == TSL_OK) err = allocate_fields(problem, rank);
   TSL_AGREE(comm, err);
   TSL_TRY(tsl_share_bytes(comm, problem->params, problem->params_bytes));

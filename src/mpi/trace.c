@@ -31,8 +31,8 @@ done:
   return err;
 }
 
-tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit, double start,
-                      double seconds) {
+tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit,
+                      double start, double seconds) {
   tsl_err err = TSL_OK;
   tsl_event *event = NULL;
   if (!trace->on) return TSL_OK;
@@ -56,8 +56,10 @@ static void print_names(FILE *file, int n_ranks) {
   for (int r = 0; r < n_ranks; r++)
     fprintf(file,
             ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"rank %d\"}}"
-            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"name\":\"device\"}}"
-            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":1,\"args\":{\"name\":\"main\"}}",
+            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"name\":"
+            "\"device\"}}"
+            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":1,\"args\":{\"name\":"
+            "\"main\"}}",
             r, r, r, r);
 }
 
@@ -66,7 +68,8 @@ static tsl_err write_json(const char *path, const tsl_event *events, int64_t n, 
   FILE *file = fopen(path, "w");
   if (file == NULL) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(errno));
   fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file);
-  fputs("{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":0,\"args\":{\"labels\":\"tesela\"}}", file);
+  fputs("{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":0,\"args\":{\"labels\":\"tesela\"}}",
+        file);
   print_names(file, n_ranks);
   for (int64_t k = 0; k < n; k++) print_event(file, &events[k]);
   fputs("\n]}\n", file);

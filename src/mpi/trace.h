@@ -15,10 +15,10 @@ typedef enum tsl_track { TSL_TRACK_DEVICE, TSL_TRACK_MAIN } tsl_track;
 /** One span of time; plain data. */
 typedef struct tsl_event {
   char name[24];
-  int32_t track;  /**< tsl_track */
+  int32_t track; /**< tsl_track */
   int32_t rank;
-  int64_t unit;   /**< id of the unit, -1 none */
-  double start;   /**< s after the common start */
+  int64_t unit; /**< id of the unit, -1 none */
+  double start; /**< s after the common start */
   double seconds;
 } tsl_event;
 
@@ -26,7 +26,7 @@ typedef struct tsl_event {
 typedef struct tsl_timeline {
   bool on;
   int32_t rank;
-  double origin;    /**< tsl_now() at the common start */
+  double origin;     /**< tsl_now() at the common start */
   tsl_event *events; /**< [n] */
   int64_t n, capacity;
 } tsl_timeline;
@@ -35,8 +35,8 @@ typedef struct tsl_timeline {
 tsl_err tsl_trace_start(MPI_Comm comm, bool on, tsl_timeline *trace);
 
 /** Note a span; start as tsl_now() gave it. */
-tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit, double start,
-                      double seconds);
+tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit,
+                      double start, double seconds);
 
 /** Gather on rank 0 and write JSON to path. Collective. */
 tsl_err tsl_trace_write(MPI_Comm comm, const tsl_timeline *trace, const char *path);

@@ -105,6 +105,36 @@ static void resolved_reads_back(void **state) {
   tsl_deck_destroy(&again);
 }
 
+/** What has no default is not written, so reading back does not make it given. */
+static void resolved_adds_nothing_empty(void **state) {
+  tsl_deck *deck = NULL, *again = NULL;
+  char *text = NULL;
+  tri t = {0};
+  (void)state;
+  MUST(load(HEAD_TAIL, &t, &deck));
+  MUST(tsl_deck_resolved(deck, &text));
+  assert_string_equal(text, "family: \"tri\"\n"
+                            "tri:\n"
+                            "  function: \"gravity\"\n"
+                            "  output: \"condensed\"\n"
+                            "  k: 8\n"
+                            "  cap: 2147483648\n"
+                            "  periodic: false\n"
+                            "  check: true\n"
+                            "  cutoff: 0.1\n"
+                            "  rows: [7]\n"
+                            "  input:\n"
+                            "    file: \"a.csv\"\n"
+                            "    columns: \"x: [1]\"\n"
+                            "    skip: 0\n");
+  MUST(load(text, &t, &again));
+  assert_false(tsl_deck_given(again, "tri.box"));
+  assert_false(tsl_deck_given(again, "tri.probes"));
+  free(text);
+  tsl_deck_destroy(&deck);
+  tsl_deck_destroy(&again);
+}
+
 /* -------------------------------------------------------------- overrides */
 
 static void overrides(void **state) {
@@ -330,6 +360,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {T(defaults),
                                      T(every_type),
                                      T(resolved_reads_back),
+                                     T(resolved_adds_nothing_empty),
                                      T(overrides),
                                      T(overrides_make_sections),
                                      T(bad_overrides),

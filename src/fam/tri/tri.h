@@ -7,10 +7,10 @@
  *
  *   condensed   upper triangle  j in (i, n)   flat, scipy.spatial.distance.pdist order
  *   square      lower triangle  j in [0, i]   n x n row-major; above the diagonal zero
- *   threshold   upper triangle  j in (i, n)   records (i, j, value) with value <= threshold, by (i, j)
- *   histogram   upper triangle  j in (i, n)   counts per bin [lo, hi)
- *   topk        full rows       j != i        k nearest, by (value, j)
- *   forces      full rows       j != i        gravity only: acceleration and potential of i
+ *   threshold   upper triangle  j in (i, n)   records (i, j, value) with value <= threshold, by (i,
+ * j) histogram   upper triangle  j in (i, n)   counts per bin [lo, hi) topk        full rows j != i
+ * k nearest, by (value, j) forces      full rows       j != i        gravity only: acceleration and
+ * potential of i
  */
 #ifndef TSL_FAM_TRI_H
 #define TSL_FAM_TRI_H
@@ -70,25 +70,25 @@ enum {
 
 /** Parameters of a tri problem; plain data, the same on all ranks. */
 typedef struct tri_params {
-  int32_t function;   /**< tri_function */
-  int32_t output;     /**< tri_output */
-  int32_t type;       /**< TSL_F32 or TSL_F64: type of points, values and arithmetic */
-  int32_t map;        /**< tri_map; for condensed and square on a GPU */
-  int32_t block;      /**< block side B of the maps: 8, 16 or 32 */
-  int32_t bins;       /**< HISTOGRAM */
-  int64_t n;          /**< points, 0..2^31-129 */
-  int64_t n_pad;      /**< n rounded up to TRI_PAD (0 for n = 0) */
-  int64_t d;          /**< rows of the points array (gravity: always 3, haversine: 3) */
-  int64_t d_read;     /**< dimensions of the input points */
-  int64_t k;          /**< TOPK: neighbours per row, <= n - 1 */
-  double threshold;   /**< THRESHOLD: largest value kept */
-  double range_lo;    /**< HISTOGRAM: first edge */
-  double range_hi;    /**< HISTOGRAM: last edge, not included */
-  double box[3];      /**< EUCLIDEAN_PERIODIC: period per dimension */
-  double scale;       /**< HAVERSINE: sphere radius */
-  double softening;   /**< GRAVITY: Plummer softening length eps */
-  double constant;    /**< GRAVITY: G */
-  double mass;        /**< GRAVITY: the mass when all are equal, else 0 */
+  int32_t function; /**< tri_function */
+  int32_t output;   /**< tri_output */
+  int32_t type;     /**< TSL_F32 or TSL_F64: type of points, values and arithmetic */
+  int32_t map;      /**< tri_map; for condensed and square on a GPU */
+  int32_t block;    /**< block side B of the maps: 8, 16 or 32 */
+  int32_t bins;     /**< HISTOGRAM */
+  int64_t n;        /**< points, 0..2^31-129 */
+  int64_t n_pad;    /**< n rounded up to TRI_PAD (0 for n = 0) */
+  int64_t d;        /**< rows of the points array (gravity: always 3, haversine: 3) */
+  int64_t d_read;   /**< dimensions of the input points */
+  int64_t k;        /**< TOPK: neighbours per row, <= n - 1 */
+  double threshold; /**< THRESHOLD: largest value kept */
+  double range_lo;  /**< HISTOGRAM: first edge */
+  double range_hi;  /**< HISTOGRAM: last edge, not included */
+  double box[3];    /**< EUCLIDEAN_PERIODIC: period per dimension */
+  double scale;     /**< HAVERSINE: sphere radius */
+  double softening; /**< GRAVITY: Plummer softening length eps */
+  double constant;  /**< GRAVITY: G */
+  double mass;      /**< GRAVITY: the mass when all are equal, else 0 */
 } tri_params;
 
 /**
@@ -115,7 +115,8 @@ TSL_FN int64_t tri_condensed_row(int64_t n, int64_t i) {
   return n * i - i * (i + 1) / 2;
 }
 
-/** First column and one past the last column of row i for an output (diagonal of topk/forces included). */
+/** First column and one past the last column of row i for an output (diagonal of topk/forces
+ * included). */
 static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int64_t *hi) {
   const bool upper =
       p->output == TRI_CONDENSED || p->output == TRI_THRESHOLD || p->output == TRI_HISTOGRAM;

@@ -35,15 +35,15 @@ typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
  * euclidean_periodic is chosen by the key `box`, not by name; gravity has its own kernel and
  * is listed in TRI_FUNCTION_LIST only.
  */
-#define TRI_PAIR_LIST(X)                                                                           \
-  X(euclidean, TRI_RAW, TRI_NO_EXTRA, 3, 1, "Euclidean distance")                                  \
-  X(sqeuclidean, TRI_RAW, TRI_NO_EXTRA, 3, 0, "squared Euclidean distance")                        \
-  X(manhattan, TRI_RAW, TRI_NO_EXTRA, 3, 0, "city-block (L1) distance")                            \
-  X(chebyshev, TRI_RAW, TRI_NO_EXTRA, 3, 0, "Chebyshev (L-infinity) distance")                     \
-  X(cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, 2, 1, "cosine distance, 1 - cos")                         \
-  X(correlation, TRI_STANDARDISED, TRI_NO_EXTRA, 2, 1, "correlation distance, 1 - Pearson r")      \
-  X(haversine, TRI_SPHERE, TRI_NO_EXTRA, 3, 30, "great-circle distance between lat/lon points")    \
-  X(overlap, TRI_RAW, TRI_RADIUS, 3, 3, "gap between spheres, negative where they overlap")        \
+#define TRI_PAIR_LIST(X)                                                                        \
+  X(euclidean, TRI_RAW, TRI_NO_EXTRA, 3, 1, "Euclidean distance")                               \
+  X(sqeuclidean, TRI_RAW, TRI_NO_EXTRA, 3, 0, "squared Euclidean distance")                     \
+  X(manhattan, TRI_RAW, TRI_NO_EXTRA, 3, 0, "city-block (L1) distance")                         \
+  X(chebyshev, TRI_RAW, TRI_NO_EXTRA, 3, 0, "Chebyshev (L-infinity) distance")                  \
+  X(cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, 2, 1, "cosine distance, 1 - cos")                      \
+  X(correlation, TRI_STANDARDISED, TRI_NO_EXTRA, 2, 1, "correlation distance, 1 - Pearson r")   \
+  X(haversine, TRI_SPHERE, TRI_NO_EXTRA, 3, 30, "great-circle distance between lat/lon points") \
+  X(overlap, TRI_RAW, TRI_RADIUS, 3, 3, "gap between spheres, negative where they overlap")     \
   X(euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, 5, 1, "minimum-image Euclidean distance")
 
 #define TRI_REAL float
@@ -55,8 +55,9 @@ typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
 #endif
 #define TRI_SQRT TRI_SQRT_F32
 /* P of tri_asin by Horner; coefficients of tools/asin_coefficients, relative error 1.8e-8 */
-#define TRI_ASIN_P(z)                                                                              \
-  (0.16666672f + (z) * (0.07498855f + (z) * (0.04500138f + (z) * (0.026554542f + (z) * 0.038085024f))))
+#define TRI_ASIN_P(z) \
+  (0.16666672f +      \
+   (z) * (0.07498855f + (z) * (0.04500138f + (z) * (0.026554542f + (z)*0.038085024f))))
 #include "tri_pairs_body.h"
 
 #define TRI_REAL double
@@ -65,18 +66,26 @@ typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
 #define TRI_FMA fma
 #define TRI_SQRT sqrt
 /* likewise, relative error 5.6e-17 */
-#define TRI_ASIN_P(z)                                                                              \
-  (0.16666666666666648628 +                                                                        \
-   (z) * (0.075000000000207643609 +                                                                \
-   (z) * (0.044642857103423643363 +                                                                \
-   (z) * (0.030381947367098481126 +                                                                \
-   (z) * (0.022372047631744510379 +                                                                \
-   (z) * (0.017355259955786321748 +                                                                \
-   (z) * (0.013929652902326633248 +                                                                \
-   (z) * (0.0118754943826369232 +                                                                  \
-   (z) * (0.0078029494773533171436 +                                                               \
-   (z) * (0.016035514349148823079 +                                                                \
-   (z) * (-0.010749050339697807562 + (z) * 0.028169218060881412899)))))))))))
+#define TRI_ASIN_P(z)                                                                 \
+  (0.16666666666666648628 +                                                           \
+   (z) *                                                                              \
+       (0.075000000000207643609 +                                                     \
+        (z) *                                                                         \
+            (0.044642857103423643363 +                                                \
+             (z) *                                                                    \
+                 (0.030381947367098481126 +                                           \
+                  (z) *                                                               \
+                      (0.022372047631744510379 +                                      \
+                       (z) *                                                          \
+                           (0.017355259955786321748 +                                 \
+                            (z) *                                                     \
+                                (0.013929652902326633248 +                            \
+                                 (z) *                                                \
+                                     (0.0118754943826369232 +                         \
+                                      (z) * (0.0078029494773533171436 +               \
+                                             (z) * (0.016035514349148823079 +         \
+                                                    (z) * (-0.010749050339697807562 + \
+                                                           (z)*0.028169218060881412899)))))))))))
 #include "tri_pairs_body.h"
 
 #endif

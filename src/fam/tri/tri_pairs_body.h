@@ -1,5 +1,6 @@
 /* Bodies of tri_pairs.h for one type; included once for float and once for double. No guard:
- * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_ASIN_P; the end unsets them. */
+ * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_ASIN_P; the end unsets
+ * them. */
 
 #define R TRI_REAL
 

@@ -200,6 +200,14 @@ done:
   return err;
 }
 
+/** What the speed of a pair depends on: the function, the output, the type, d, and k or the map. */
+static void tri_signature(const tsl_problem *problem, char text[96]) {
+  const tri_params *p = tri_params_of(problem);
+  (void)snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d", tri_function_words[p->function],
+                 tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
+                 (long long)p->k, p->bins, tri_map_words[p->map], p->block);
+}
+
 const tsl_family tsl_family_tri = {
     .name = "tri",
     .doc = "All pairs of n points: distances, neighbours, histograms, overlaps, gravity.",
@@ -209,6 +217,7 @@ const tsl_family tsl_family_tri = {
     .create = tri_create,
     .units = tri_units,
     .sample = tri_sample,
+    .signature = tri_signature,
     .region = tri_region,
     .advance = tri_advance,
     .summary = tri_summary,

@@ -1,0 +1,170 @@
+/* `tesela bench tri`: the kernels of all pairs against their goals and against cuBLAS. */
+#include "tri_bench.cuh"
+
+#include <cublas_v2.h>
+#include <math.h>
+
+static void print_help(void) {
+  puts("usage: tesela bench tri [--quick] [--repeat R] [--csv FILE]\n"
+       "\n"
+       "Kernels of all pairs on card 0 in fp32, copies to the host not counted; each line has its\n"
+       "goal for one H200 and the ratio to it.\n"
+       "  --quick     smaller problems\n"
+       "  --repeat R  timed repetitions [5]\n"
+       "  --csv FILE  also write the table as CSV");
+}
+
+static void print_row(const tri_bench_options *o, const char *what, double value, const char *unit,
+                      double goal, double seconds) {
+  printf("%-36s %12.4g %-18s goal %9.4g  ratio %6.2f  (%.4f ms)\n", what, value, unit, goal,
+         value / goal, seconds * 1e3);
+  if (o->csv != NULL)
+    (void)fprintf(o->csv, "%s,%.6g,%s,%.6g,%.4f,%.6f\n", what, value, unit, goal, value / goal,
+                  seconds * 1e3);
+}
+
+static tsl_err bench_gravity(const tri_bench_options *o) {
+  tsl_err err = TSL_OK;
+  tri_bench_worker b = {};
+  tri_bench_time time = {};
+  tri_gpu *w = NULL;
+  const int64_t n = o->quick ? 65536 : 262144;
+  b.p.n = n;
+  b.p.d = 3;
+  b.p.function = TRI_GRAVITY;
+  b.p.output = TRI_FORCES;
+  b.p.softening = 0.01;
+  b.p.constant = 1;
+  b.p.mass = 1.0 / (double)n;
+  TSL_TRY(tri_bench_open(&b));
+  w = tri_bench_gpu(&b);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * 24, "accelerations"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, n * 8, "potential"));
+  TSL_TRY(tri_bench_measure(
+      w, o->repeat,
+      [=]() {
+        return tri_gravity_run(w, 0, n, (double *)w->out.data, (double *)w->out_2.data);
+      },
+      &time));
+  print_row(o, "gravity fp32", 20.0 * (double)n * (double)(n - 1) / time.mean * 1e-12,
+            "TFLOP/s", 35, time.mean);
+done:
+  tri_bench_close(&b);
+  return err;
+}
+
+static tsl_err bench_rdf(const tri_bench_options *o) {
+  tsl_err err = TSL_OK;
+  tri_bench_worker b = {};
+  tri_bench_time time = {};
+  tri_gpu *w = NULL;
+  const int64_t n = o->quick ? 200000 : 1000000;
+  b.p.n = n;
+  b.p.d = 3;
+  b.p.function = TRI_EUCLIDEAN_PERIODIC;
+  b.p.output = TRI_HISTOGRAM;
+  b.p.bins = 200;
+  b.p.range_hi = 0.5;
+  for (int k = 0; k < 3; k++) b.p.box[k] = 1;
+  TSL_TRY(tri_bench_open(&b));
+  w = tri_bench_gpu(&b);
+  TSL_TRY(tri_bench_measure(
+      w, o->repeat, [=]() { return tri_histogram_run(w, 0, n); }, &time));
+  print_row(o, "RDF periodic 200 bins fp32", 0.5 * (double)n * (double)(n - 1) / time.mean, "pairs/s",
+            4e11, time.mean);
+done:
+  tri_bench_close(&b);
+  return err;
+}
+
+/* The whole n x n product, as one call of cuBLAS. */
+static tsl_err full_product(cublasHandle_t handle, tri_gpu *w, float *out) {
+  const float one = 1, zero = 0;
+  const int n = (int)w->p.n, ld = (int)w->p.n_pad;
+  const float *x = (const float *)w->points.data;
+  const cublasStatus_t status = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, (int)w->p.d, &one,
+                                            x, ld, x, ld, &zero, out, n);
+  if (status == CUBLAS_STATUS_SUCCESS) return TSL_OK;
+  return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__, "card %s: cublasSgemm: %s", tsl_gpu_card(),
+                  cublasGetStatusString(status));
+}
+
+static tsl_err bench_correlation(const tri_bench_options *o) {
+  tsl_err err = TSL_OK;
+  tri_bench_worker b = {};
+  tri_bench_time ours = {}, full = {};
+  tri_gpu *w = NULL;
+  cublasHandle_t handle = NULL;
+  const int64_t n = o->quick ? 4096 : 8192;
+  const tri_slab slab = {0, n, n, false};
+  b.p.n = n;
+  b.p.d = 1000;
+  b.p.function = TRI_CORRELATION;
+  b.p.output = TRI_CONDENSED;
+  TSL_TRY(tri_bench_open(&b));
+  w = tri_bench_gpu(&b);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * n * 4, "matrix"));
+  if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS ||
+      cublasSetStream(handle, w->stream) != CUBLAS_STATUS_SUCCESS)
+    TSL_FAIL(TSL_ERR_DEVICE, "card %s: cuBLAS does not start", tsl_gpu_card());
+  TSL_TRY(tri_bench_measure(
+      w, o->repeat, [=]() { return full_product(handle, w, (float *)w->out.data); }, &full));
+  TSL_TRY(tri_bench_measure(
+      w, o->repeat, [=]() { return tri_slab_run(w, &slab, w->out.data); }, &ours));
+  print_row(o, "correlation k=1000 against full GEMM", full.mean / ours.mean, "times as fast", 1.3,
+            ours.mean);
+done:
+  if (handle != NULL) (void)cublasDestroy(handle);
+  tri_bench_close(&b);
+  return err;
+}
+
+static tsl_err bench_distances(const tri_bench_options *o, int64_t d, int output) {
+  tsl_err err = TSL_OK;
+  tri_bench_worker b = {};
+  tri_bench_time time = {};
+  tri_gpu *w = NULL;
+  char what[64];
+  double ceiling = 0, bytes = 0;
+  const int64_t n = o->quick ? 16384 : 32768;
+  const tri_slab slab = {0, n, n, false};
+  b.p.n = n;
+  b.p.d = d;
+  b.p.function = TRI_EUCLIDEAN;
+  b.p.output = output;
+  TSL_TRY(tri_bench_open(&b));
+  w = tri_bench_gpu(&b);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * n * 4, "matrix"));
+  TSL_TRY(tri_bench_ceiling(w, w->out.data, n * n * 4, &ceiling));
+  TSL_TRY(tri_bench_measure(
+      w, 4 * o->repeat, [=]() { return tri_slab_run(w, &slab, w->out.data); }, &time));
+  bytes = 2.0 * (double)n * (double)(output == TRI_SQUARE ? n + 1 : n - 1);
+  (void)snprintf(what, sizeof what, "euclidean d=%lld %s fp32", (long long)d,
+                 output == TRI_SQUARE ? "square" : "condensed");
+  print_row(o, what, bytes / time.mean / ceiling, "of the write rate", 0.85, time.mean);
+done:
+  tri_bench_close(&b);
+  return err;
+}
+
+tsl_err tri_bench_goals(int argc, char **argv) {
+  static const char *const allowed[] = {"--quick", "--repeat", "--csv", NULL};
+  tsl_err err = TSL_OK;
+  tri_bench_options o = {};
+  o.repeat = 5;
+  TSL_TRY(tri_bench_options_read(argc, argv, allowed, &o));
+  if (o.help) {
+    print_help();
+    goto done;
+  }
+  if (o.csv != NULL) (void)fputs("what,value,unit,goal,ratio,milliseconds\n", o.csv);
+  for (int64_t d = 2; d <= 3; d++) {
+    TSL_TRY(bench_distances(&o, d, TRI_SQUARE));
+    TSL_TRY(bench_distances(&o, d, TRI_CONDENSED));
+  }
+  TSL_TRY(bench_gravity(&o));
+  TSL_TRY(bench_rdf(&o));
+  TSL_TRY(bench_correlation(&o));
+done:
+  return tri_bench_finish(&o, err);
+}

@@ -1,0 +1,153 @@
+/* Cosine and correlation with many dimensions: inner products of strips of rows by cuBLAS.
+ * Only the strip's part of the triangle is multiplied, about half of a full product. cuBLAS works
+ * column by column: the points [d][n_pad] are its n_pad x d matrix P, and the row-major strip
+ * S[r][c] is its C = P(columns) P(rows)^T. Default math mode: full float32, no TF32. */
+#include "tri_fn.cuh"
+
+#include <cublas_v2.h>
+#include <stdlib.h>
+
+struct tri_gemm {
+  cublasHandle_t handle[TRI_STREAMS];
+  cudaStream_t stream[TRI_STREAMS];
+  cudaEvent_t done[TRI_STREAMS], ready;
+};
+
+enum { STRIP_MEGABYTES = 512 }; /* largest strip, so that four of them stay modest */
+
+#define CUBLAS_TRY(call)                                                                           \
+  do {                                                                                             \
+    const cublasStatus_t status_ = (call);                                                         \
+    if (status_ != CUBLAS_STATUS_SUCCESS)                                                          \
+      TSL_FAIL((tsl_err)(status_ == CUBLAS_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY             \
+                                                               : TSL_ERR_DEVICE),                  \
+               "card %s: %s: %s", tsl_gpu_card(), #call, cublasGetStatusString(status_));          \
+  } while (0)
+
+void tri_gemm_destroy(tri_gpu *w) {
+  tri_gemm *g = w->gemm;
+  if (g == NULL) return;
+  for (int s = 0; s < TRI_STREAMS; s++) {
+    if (g->handle[s] != NULL) (void)cublasDestroy(g->handle[s]);
+    if (g->done[s] != NULL) (void)cudaEventDestroy(g->done[s]);
+    if (g->stream[s] != NULL) (void)cudaStreamDestroy(g->stream[s]);
+  }
+  if (g->ready != NULL) (void)cudaEventDestroy(g->ready);
+  free(g);
+  w->gemm = NULL;
+}
+
+static tsl_err prepare(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  tri_gemm *g = NULL;
+  if (w->gemm != NULL) return TSL_OK;
+  g = w->gemm = (tri_gemm *)calloc(1, sizeof *g);
+  if (g == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for the matrix product");
+  TSL_CUDA_TRY(cudaEventCreateWithFlags(&g->ready, cudaEventDisableTiming));
+  for (int s = 0; s < TRI_STREAMS; s++) {
+    TSL_CUDA_TRY(cudaStreamCreateWithFlags(&g->stream[s], cudaStreamNonBlocking));
+    TSL_CUDA_TRY(cudaEventCreateWithFlags(&g->done[s], cudaEventDisableTiming));
+    CUBLAS_TRY(cublasCreate(&g->handle[s]));
+    CUBLAS_TRY(cublasSetStream(g->handle[s], g->stream[s]));
+  }
+done:
+  if (err != TSL_OK) tri_gemm_destroy(w);
+  return err;
+}
+
+static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, const float *a,
+                              const float *b, int ld, float *c, int ldc) {
+  const float one = 1, zero = 0;
+  return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &one, a, ld, b, ld, &zero, c, ldc);
+}
+static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, const double *a,
+                              const double *b, int ld, double *c, int ldc) {
+  const double one = 1, zero = 0;
+  return cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &one, a, ld, b, ld, &zero, c, ldc);
+}
+
+/* Inner products of rows [a, b) with columns [c0, c1) by handle s into strips[s]. */
+template <class R>
+static tsl_err multiply(tri_gpu *w, int s, int64_t a, int64_t b, int64_t c0, int64_t c1) {
+  tsl_err err = TSL_OK;
+  const R *x = (const R *)w->points.data;
+  CUBLAS_TRY(product(w->gemm->handle[s], (int)(c1 - c0), (int)(b - a), (int)w->p.d, x + c0, x + a,
+                     (int)w->p.n_pad, (R *)w->strips[s].data, (int)(c1 - c0)));
+done:
+  return err;
+}
+
+int64_t tri_gemm_rows(const tri_gpu *w, int64_t columns) {
+  const int64_t most = (int64_t)STRIP_MEGABYTES * 1048576 / (tri_value_bytes(w) * (columns + 1));
+  return most < 1 ? 1 : most < TRI_GEMM_ROWS ? most : (int64_t)TRI_GEMM_ROWS;
+}
+
+/* Let stream s begin after what the worker's stream has done so far. */
+static tsl_err fork_stream(tri_gpu *w, int s) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaEventRecord(w->gemm->ready, w->stream));
+  TSL_CUDA_TRY(cudaStreamWaitEvent(w->gemm->stream[s], w->gemm->ready, 0));
+done:
+  return err;
+}
+
+/* Let the worker's stream wait for stream s. */
+static tsl_err join_stream(tri_gpu *w, int s) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaEventRecord(w->gemm->done[s], w->gemm->stream[s]));
+  TSL_CUDA_TRY(cudaStreamWaitEvent(w->stream, w->gemm->done[s], 0));
+done:
+  return err;
+}
+
+tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(prepare(w));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[0], (b - a) * (c1 - c0) * tri_value_bytes(w),
+                          "strip of inner products"));
+  TSL_TRY(fork_stream(w, 0));
+  if (w->p.type == TSL_F64) TSL_TRY(multiply<double>(w, 0, a, b, c0, c1));
+  else TSL_TRY(multiply<float>(w, 0, a, b, c0, c1));
+  TSL_TRY(join_stream(w, 0));
+done:
+  return err;
+}
+
+/* Rows [a, b) of the slab: product and packing on stream s. */
+template <class R>
+static tsl_err strip_to_slab(tri_gpu *w, int s, const tri_slab *slab, int64_t a, int64_t b, R *out) {
+  tsl_err err = TSL_OK;
+  const bool square = w->p.output == TRI_SQUARE;
+  const int64_t c0 = square ? 0 : a, c1 = square ? b : w->p.n;
+  tri_args<R> args = tri_args_of<R>(w);
+  args.strip = (const R *)w->strips[s].data;
+  args.strip_ld = c1 - c0;
+  args.strip_row = (int)a;
+  args.strip_col = (int)c0;
+  TSL_TRY(multiply<R>(w, s, a, b, c0, c1));
+  TSL_TRY(tri_store_run<R>(w, &args, slab, a, b, out, w->gemm->stream[s]));
+done:
+  return err;
+}
+
+template <class R> static tsl_err run(tri_gpu *w, const tri_slab *slab, R *out) {
+  tsl_err err = TSL_OK;
+  const bool square = w->p.output == TRI_SQUARE;
+  const int64_t widest = square ? slab->b : w->p.n - slab->a, rows = tri_gemm_rows(w, widest);
+  TSL_TRY(prepare(w));
+  for (int s = 0; s < TRI_STREAMS; s++) {
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[s], rows * widest * (int64_t)sizeof(R),
+                            "strip of inner products"));
+    TSL_TRY(fork_stream(w, s));
+  }
+  for (int64_t a = slab->a, s = 0; a < slab->b; a += rows, s = (s + 1) % TRI_STREAMS)
+    TSL_TRY(strip_to_slab<R>(w, (int)s, slab, a, a + rows < slab->b ? a + rows : slab->b, out));
+  for (int s = 0; s < TRI_STREAMS; s++) TSL_TRY(join_stream(w, s));
+done:
+  return err;
+}
+
+tsl_err tri_gemm_slab(tri_gpu *w, const tri_slab *slab, void *out) {
+  if (slab->a >= slab->b) return TSL_OK;
+  return w->p.type == TSL_F64 ? run(w, slab, (double *)out) : run(w, slab, (float *)out);
+}

@@ -1,0 +1,214 @@
+/* The family tri on a card: the backend. Units are run one after another; a unit whose output does
+ * not fit the card is run in smaller batches of rows. */
+#include "tri_gpu.cuh"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tri_gpu *gpu_of(tsl_worker *worker) {
+  return (tri_gpu *)worker;
+}
+
+int64_t tri_slab_count(const tri_params *p, const tri_slab *slab) {
+  if (p->output == TRI_SQUARE) return (slab->b - slab->a) * slab->columns;
+  return tri_condensed_row(p->n, slab->b) - tri_condensed_row(p->n, slab->a);
+}
+
+tsl_err tri_slab_run(tri_gpu *w, const tri_slab *slab, void *out) {
+  tsl_err err = TSL_OK;
+  tri_args<float> f = tri_args_of<float>(w);
+  tri_args<double> d = tri_args_of<double>(w);
+  if (w->p.map != TRI_MAP_AUTO) TSL_TRY(tri_map_run(w, slab, out));
+  else if (tri_uses_gemm(&w->p)) TSL_TRY(tri_gemm_slab(w, slab, out));
+  else if (w->p.type == TSL_F64)
+    TSL_TRY(tri_store_run(w, &d, slab, slab->a, slab->b, (double *)out, w->stream));
+  else TSL_TRY(tri_store_run(w, &f, slab, slab->a, slab->b, (float *)out, w->stream));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------- units by output */
+
+/* Rows [a, b) of a unit; host: where the unit's slab begins. TSL_ERR_DEVICE_MEMORY: try fewer rows. */
+typedef tsl_err (*tri_batch)(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b, tsl_part *part);
+
+static tsl_err slab_batch(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  const tri_slab before = {unit->lo[0], a, unit->hi[0], true}, slab = {a, b, unit->hi[0], true};
+  const int64_t value = tri_value_bytes(w), bytes = tri_slab_count(&w->p, &slab) * value;
+  char *const host = (char *)part->slab[TRI_OUT] + tri_slab_count(&w->p, &before) * value;
+  if (bytes == 0) return TSL_OK;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, bytes, "rows of the output"));
+  TSL_TRY(tri_slab_run(w, &slab, w->out.data));
+  TSL_CUDA_TRY(cudaMemcpyAsync(host, w->out.data, (size_t)bytes, cudaMemcpyDeviceToHost, w->stream));
+  if (w->p.map == TRI_MAP_CDP) TSL_TRY(tri_cdp_check(w, (const int *)w->work[5].data));
+done:
+  return err;
+}
+
+static tsl_err gravity_batch(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b,
+                             tsl_part *part) {
+  tsl_err err = TSL_OK;
+  const int64_t d = w->p.d_read, rows = b - a, at = a - unit->lo[0];
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, rows * d * 8, "accelerations"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, rows * 8, "potential"));
+  TSL_TRY(tri_gravity_run(w, a, b, (double *)w->out.data, (double *)w->out_2.data));
+  TSL_CUDA_TRY(cudaMemcpyAsync((double *)part->slab[TRI_OUT] + at * d, w->out.data,
+                               (size_t)(rows * d * 8), cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync((double *)part->slab[TRI_OUT_2] + at, w->out_2.data,
+                               (size_t)(rows * 8), cudaMemcpyDeviceToHost, w->stream));
+done:
+  return err;
+}
+
+static tsl_err run_batches(tri_gpu *w, const tsl_unit *unit, int64_t rows, tri_batch batch,
+                           tsl_part *part) {
+  tsl_err err = TSL_OK;
+  for (int64_t a = unit->lo[0]; a < unit->hi[0];) {
+    const int64_t b = a + rows < unit->hi[0] ? a + rows : unit->hi[0];
+    err = batch(w, unit, a, b, part);
+    if (err == TSL_ERR_DEVICE_MEMORY && b - a > 1) {
+      rows = (b - a + 1) / 2;
+      err = TSL_OK;
+      continue;
+    }
+    TSL_TRY(err);
+    a = b;
+  }
+done:
+  return err;
+}
+
+static tsl_err run_unit(tri_gpu *w, const tsl_unit *unit, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  const int64_t lo = unit->lo[0], hi = unit->hi[0];
+  TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
+  switch (w->p.output) {
+  case TRI_CONDENSED:
+  case TRI_SQUARE: TSL_TRY(run_batches(w, unit, hi - lo, slab_batch, part)); break;
+  case TRI_FORCES:
+    TSL_TRY(run_batches(w, unit, tri_gravity_rows(w, hi - lo), gravity_batch, part));
+    break;
+  case TRI_THRESHOLD: TSL_TRY(tri_threshold_run(w, lo, hi, part)); break;
+  case TRI_TOPK: TSL_TRY(tri_topk_run(w, lo, hi, part)); break;
+  case TRI_HISTOGRAM: TSL_TRY(tri_histogram_run(w, lo, hi)); break;
+  default: TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
+  }
+  TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &part->seconds));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------ the backend */
+
+static tsl_err upload(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  const tsl_field *points = &w->problem->fields[TRI_POINTS], *extras = &w->problem->fields[TRI_EXTRAS];
+  const int64_t value = tri_value_bytes(w);
+  const int64_t point_bytes = tsl_field_count(points) * value;
+  const int64_t extra_bytes = tsl_field_count(extras) * value;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->points, point_bytes, "points"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->extras, extra_bytes, "radii or masses"));
+  if (point_bytes > 0)
+    TSL_CUDA_TRY(cudaMemcpyAsync(w->points.data, points->data, (size_t)point_bytes,
+                                 cudaMemcpyHostToDevice, w->stream));
+  if (extra_bytes > 0)
+    TSL_CUDA_TRY(cudaMemcpyAsync(w->extras.data, extras->data, (size_t)extra_bytes,
+                                 cudaMemcpyHostToDevice, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+static tsl_err clear_counts(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  const int64_t bytes = (int64_t)w->p.bins * 8;
+  if (w->p.output != TRI_HISTOGRAM) return TSL_OK;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->counts, bytes, "histogram"));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->counts.data, 0, (size_t)bytes, w->stream));
+done:
+  return err;
+}
+
+static void tri_close(tsl_worker **worker) {
+  tri_gpu *w = gpu_of(*worker);
+  if (w == NULL) return;
+  if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
+  tri_gemm_destroy(w);
+  tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->out, &w->out_2, &w->counts};
+  for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  for (tsl_gpu_buffer &buffer : w->work) tsl_gpu_release(&w->memory, &buffer);
+  for (tsl_gpu_buffer &buffer : w->strips) tsl_gpu_release(&w->memory, &buffer);
+  tsl_gpu_timer_destroy(&w->timer);
+  if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
+  free(w);
+  *worker = NULL;
+}
+
+static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker) {
+  tsl_err err = TSL_OK;
+  tri_gpu *w = (tri_gpu *)calloc(1, sizeof *w);
+  *worker = (tsl_worker *)w;
+  if (w == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a worker");
+  w->p = *tri_params_of(problem);
+  w->problem = problem;
+  w->memory.limit = device->memory_limit;
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&w->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                      device->index));
+  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
+  TSL_TRY(tsl_gpu_timer_create(&w->timer));
+  TSL_TRY(upload(w));
+  TSL_TRY(clear_counts(w));
+done:
+  if (err != TSL_OK && *worker != NULL) tri_close(worker);
+  return err;
+}
+
+static tsl_err tri_begin(tsl_worker *worker, int phase) {
+  tsl_err err = TSL_OK;
+  if (phase > 0) TSL_TRY(upload(gpu_of(worker)));
+  TSL_TRY(clear_counts(gpu_of(worker)));
+done:
+  return err;
+}
+
+static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0; u < n; u++) TSL_TRY(run_unit(gpu_of(worker), &units[u], &parts[u]));
+done:
+  return err;
+}
+
+static tsl_err tri_collect(tsl_worker *worker, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_gpu *w = gpu_of(worker);
+  if (w->p.output != TRI_HISTOGRAM) return TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data,
+                               (size_t)w->p.bins * 8, cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+static tsl_err tri_host_alloc(int64_t bytes, void **out) {
+  tsl_err err = TSL_OK;
+  char text[24];
+  *out = NULL;
+  if (cudaHostAlloc(out, (size_t)(bytes > 0 ? bytes : 1), cudaHostAllocPortable) != cudaSuccess) {
+    (void)cudaGetLastError();
+    TSL_FAIL(TSL_ERR_MEMORY, "no pinned host memory for a slab of %s; lower the memory limit",
+             tsl_bytes_text((double)bytes, text));
+  }
+done:
+  return err;
+}
+
+static void tri_host_free(void *memory) {
+  if (memory != NULL) (void)cudaFreeHost(memory);
+}
+
+const tsl_backend tri_backend_gpu = {
+    "tri",     tri_open,  tri_begin,      tri_run,      NULL, /* no WAVE tiles */
+    tri_collect, tri_close, tri_host_alloc, tri_host_free,
+};

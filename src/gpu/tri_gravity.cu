@@ -1,0 +1,182 @@
+/* Softened gravity: accelerations and potential of a range of rows from all points.
+ *
+ * The n points are cut into tiles of 256 and the tiles into segments; both depend on n alone. One
+ * block sums one segment for its rows: a tile in type R, in ascending order of j, then added to
+ * fp64 sums in ascending order of tiles. A second kernel adds the segments in ascending order. So
+ * the bits of a row do not depend on which rows are computed together, and small units still fill
+ * the card. fp32 uses rsqrt.approx.ftz (relative error 2^-22.9); fp64 uses rsqrt (1 ulp). */
+#include "gpu.cuh"
+#include "tri_gpu.cuh"
+
+enum { TILE = 256, THREADS = 128, SEGMENT_POINTS = 8192, MAX_SEGMENTS = 64, SUMS = 4 };
+enum { SCRATCH_MEGABYTES = 512 };
+
+/* Rows of a thread. */
+template <class R> struct rows_of {
+  static constexpr int value = sizeof(R) == 4 ? 4 : 2;
+};
+
+template <class R> struct alignas(4 * sizeof(R)) body {
+  R x, y, z, m;
+};
+
+/* A launch: rows [a, a + rows) against all n points. */
+template <class R> struct gravity_job {
+  const R *x, *m;
+  int64_t n_pad;
+  int n, a, rows, tiles; /* tiles: of a segment */
+  R eps2;
+  double *partial; /* [segments][SUMS][rows] */
+};
+
+static __device__ __forceinline__ float inverse_root(float r2) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(r2));
+  return y;
+}
+static __device__ __forceinline__ double inverse_root(double r2) {
+  return rsqrt(r2);
+}
+
+/* Add body b to the sums of the point at p: 0..2 acceleration, 3 potential, over G (and m if EQUAL).
+ * use: false for the point itself and for padding; looked at only if MASKED. */
+template <bool EQUAL, bool MASKED, class R>
+static __device__ __forceinline__ void interact(const body<R> &b, const R (&p)[3], R eps2, bool use,
+                                                R (&s)[SUMS]) {
+  const R dx = b.x - p[0], dy = b.y - p[1], dz = b.z - p[2];
+  R inv = inverse_root(fma(dz, dz, fma(dy, dy, fma(dx, dx, eps2))));
+  if (MASKED) inv = use ? inv : (R)0;
+  const R first = EQUAL ? inv : b.m * inv;
+  const R w = first * (inv * inv);
+  s[0] = fma(dx, w, s[0]);
+  s[1] = fma(dy, w, s[1]);
+  s[2] = fma(dz, w, s[2]);
+  s[3] += first;
+}
+
+template <class R>
+static __device__ __forceinline__ void load_tile(const gravity_job<R> &job, int first,
+                                                 body<R> *tile) {
+  for (int t = threadIdx.x; t < TILE; t += THREADS) {
+    const int j = min(first + t, job.n - 1);
+    tile[t].x = __ldg(job.x + j);
+    tile[t].y = __ldg(job.x + job.n_pad + j);
+    tile[t].z = __ldg(job.x + 2 * job.n_pad + j);
+    tile[t].m = job.m != NULL ? __ldg(job.m + j) : (R)1;
+  }
+}
+
+/* All bodies of a tile on the thread's rows i[q]. */
+template <bool EQUAL, bool MASKED, class R, int Q>
+static __device__ __forceinline__ void sum_tile(const gravity_job<R> &job, const body<R> *tile,
+                                                int first, const int (&i)[Q], const R (&p)[Q][3],
+                                                R (&s)[Q][SUMS]) {
+#pragma unroll 8
+  for (int t = 0; t < TILE; t++) {
+    const body<R> b = tile[t];
+    const int j = first + t;
+#pragma unroll
+    for (int q = 0; q < Q; q++)
+      interact<EQUAL, MASKED>(b, p[q], job.eps2, j < job.n && j != i[q], s[q]);
+  }
+}
+
+template <class R, bool EQUAL>
+static __global__ void __launch_bounds__(THREADS) gravity_kernel(gravity_job<R> job) {
+  constexpr int Q = rows_of<R>::value;
+  __shared__ body<R> tile[TILE];
+  const int row0 = (int)blockIdx.x * THREADS * Q;
+  const int begin = job.a + row0, end = begin + THREADS * Q;
+  int i[Q];
+  R p[Q][3];
+  double sum[Q][SUMS] = {};
+#pragma unroll
+  for (int q = 0; q < Q; q++) {
+    i[q] = begin + q * THREADS + (int)threadIdx.x;
+#pragma unroll
+    for (int k = 0; k < 3; k++) p[q][k] = __ldg(job.x + k * job.n_pad + min(i[q], job.n - 1));
+  }
+  for (int t = 0; t < job.tiles; t++) {
+    const int64_t at = ((int64_t)blockIdx.y * job.tiles + t) * TILE;
+    if (at >= job.n) break;
+    const int first = (int)at;
+    R s[Q][SUMS] = {};
+    __syncthreads();
+    load_tile(job, first, tile);
+    __syncthreads();
+    if (first + TILE <= job.n && (first >= end || first + TILE <= begin))
+      sum_tile<EQUAL, false>(job, tile, first, i, p, s);
+    else sum_tile<EQUAL, true>(job, tile, first, i, p, s);
+#pragma unroll
+    for (int q = 0; q < Q; q++)
+#pragma unroll
+      for (int c = 0; c < SUMS; c++) sum[q][c] += (double)s[q][c];
+  }
+#pragma unroll
+  for (int q = 0; q < Q; q++) {
+    const int row = i[q] - job.a;
+#pragma unroll
+    for (int c = 0; c < SUMS; c++)
+      if (row < job.rows)
+        job.partial[((int64_t)blockIdx.y * SUMS + c) * job.rows + row] = sum[q][c];
+  }
+}
+
+/* acc[row][k] = scale * sum over segments; phi[row] = -scale * sum. */
+static __global__ void combine_kernel(const double *partial, int segments, int rows, int d,
+                                      double scale, double *acc, double *phi) {
+  const int row = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x;
+  if (row >= rows) return;
+  for (int c = 0; c < SUMS; c++) {
+    double sum = 0;
+    if (c < 3 && c >= d) continue;
+    for (int s = 0; s < segments; s++) sum += partial[((int64_t)s * SUMS + c) * rows + row];
+    if (c < 3) acc[(int64_t)row * d + c] = scale * sum;
+    else phi[row] = -scale * sum;
+  }
+}
+
+static int segments_of(int64_t n) {
+  const int64_t wanted = tsl_ceil_div(n, SEGMENT_POINTS);
+  return wanted < 1 ? 1 : wanted > MAX_SEGMENTS ? (int)MAX_SEGMENTS : (int)wanted;
+}
+
+int64_t tri_gravity_rows(const tri_gpu *w, int64_t rows) {
+  const int64_t each = (int64_t)segments_of(w->p.n) * SUMS * (int64_t)sizeof(double);
+  const int64_t most = (int64_t)SCRATCH_MEGABYTES * 1048576 / each;
+  return rows < most ? rows : most;
+}
+
+template <class R>
+static tsl_err run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi) {
+  tsl_err err = TSL_OK;
+  const bool equal = w->p.mass != 0;
+  const int segments = segments_of(w->p.n);
+  gravity_job<R> job = {};
+  dim3 grid(1);
+  job.x = (const R *)w->points.data;
+  job.m = equal ? NULL : (const R *)w->extras.data;
+  job.n_pad = w->p.n_pad;
+  job.n = (int)w->p.n;
+  job.a = (int)lo;
+  job.rows = (int)(hi - lo);
+  job.tiles = (int)tsl_ceil_div(tsl_ceil_div(w->p.n, TILE), segments);
+  job.eps2 = (R)w->p.softening * (R)w->p.softening;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[0],
+                          (int64_t)segments * SUMS * job.rows * (int64_t)sizeof(double),
+                          "partial sums of forces"));
+  job.partial = (double *)w->work[0].data;
+  grid = dim3((unsigned)tsl_ceil_div(job.rows, THREADS * rows_of<R>::value), (unsigned)segments);
+  if (equal) TSL_LAUNCH((gravity_kernel<R, true>), grid, THREADS, 0, w->stream, job);
+  else TSL_LAUNCH((gravity_kernel<R, false>), grid, THREADS, 0, w->stream, job);
+  TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(job.rows, 256)), 256, 0, w->stream,
+             job.partial, segments, job.rows, (int)w->p.d_read,
+             w->p.constant * (equal ? w->p.mass : 1.0), acc, phi);
+done:
+  return err;
+}
+
+tsl_err tri_gravity_run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi) {
+  if (lo >= hi) return TSL_OK;
+  return w->p.type == TSL_F64 ? run<double>(w, lo, hi, acc, phi) : run<float>(w, lo, hi, acc, phi);
+}

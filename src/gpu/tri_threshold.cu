@@ -1,0 +1,157 @@
+/* Threshold output of a range of rows: compact, sort by (i, j), copy back. A buffer that is too
+ * small is grown to the counted size and the rows are done again; rows whose records do not fit
+ * the card are done in smaller batches. */
+#include "tri_strips.cuh"
+#include "tri_threshold.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <stdlib.h>
+
+extern template tsl_err tri_threshold_rows<float>(const tri_gpu *, const tri_args<float> *, int64_t,
+                                                  int64_t, const tri_records<float> *);
+extern template tsl_err tri_threshold_rows<double>(const tri_gpu *, const tri_args<double> *,
+                                                   int64_t, int64_t, const tri_records<double> *);
+
+enum { COUNT, KEYS, KEYS_2, VALUES, VALUES_2 }; /* places in w->work; the sort uses strips[1] */
+static const int64_t FIRST_CAPACITY = 1 << 20; /* records */
+
+/* Keys to pairs (i, j). */
+static __global__ void split_keys(const unsigned long long *keys, int64_t count,
+                                  unsigned long long n, longlong2 *pairs) {
+  const int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= count) return;
+  const unsigned long long key = keys[r], i = key / n;
+  pairs[r] = make_longlong2((long long)i, (long long)(key - i * n));
+}
+
+static tsl_err reserve_records(tri_gpu *w, int64_t capacity) {
+  tsl_err err = TSL_OK;
+  const int64_t value = tri_value_bytes(w);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[COUNT], 8, "count of records"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[KEYS], 8 * capacity, "keys of records"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[KEYS_2], 8 * capacity, "keys of records"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[VALUES], value * capacity, "values of records"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[VALUES_2], value * capacity, "values of records"));
+done:
+  return err;
+}
+
+static int64_t capacity_of(const tri_gpu *w) {
+  const int64_t keys = w->work[KEYS_2].bytes / 8;
+  const int64_t values = w->work[VALUES_2].bytes / tri_value_bytes(w);
+  return keys < values ? keys : values;
+}
+
+/* Compact rows [a, b); *count: records found, stored only if they are within the capacity. */
+template <class R> static tsl_err compact(tri_gpu *w, int64_t a, int64_t b, int64_t *count) {
+  tsl_err err = TSL_OK;
+  tri_records<R> records = {};
+  records.keys = (unsigned long long *)w->work[KEYS].data;
+  records.count = (unsigned long long *)w->work[COUNT].data;
+  records.values = (R *)w->work[VALUES].data;
+  records.capacity = (unsigned long long)capacity_of(w);
+  records.threshold = (R)w->p.threshold;
+  TSL_CUDA_TRY(cudaMemsetAsync(records.count, 0, 8, w->stream));
+  TSL_TRY(tri_each_strip<R>(w, a, b, true,
+                            [=](const tri_args<R> &args, int64_t first, int64_t last) {
+                              return tri_threshold_rows<R>(w, &args, first, last, &records);
+                            }));
+  TSL_CUDA_TRY(cudaMemcpyAsync(count, records.count, 8, cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+/* Sort the records; on return *keys and *values point to the sorted ones. */
+template <class R>
+static tsl_err sort(tri_gpu *w, int64_t count, unsigned long long **keys, R **values) {
+  tsl_err err = TSL_OK;
+  size_t bytes = 0;
+  int bits = 1;
+  cub::DoubleBuffer<unsigned long long> k((unsigned long long *)w->work[KEYS].data,
+                                          (unsigned long long *)w->work[KEYS_2].data);
+  cub::DoubleBuffer<R> v((R *)w->work[VALUES].data, (R *)w->work[VALUES_2].data);
+  while (bits < 64 && (unsigned long long)w->p.n * (unsigned long long)w->p.n >> bits != 0) bits++;
+  TSL_CUDA_TRY(cub::DeviceRadixSort::SortPairs(NULL, bytes, k, v, count, 0, bits, w->stream));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[1], (int64_t)bytes + 1, "space for sorting"));
+  TSL_CUDA_TRY(cub::DeviceRadixSort::SortPairs(w->strips[1].data, bytes, k, v, count, 0, bits,
+                                               w->stream));
+  *keys = k.Current();
+  *values = v.Current();
+done:
+  return err;
+}
+
+/* Make room for count more records of bytes each at the end of a list. */
+static tsl_err extend(tsl_list *list, int64_t count, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  int64_t all = 0;
+  void *data = NULL;
+  if (!tsl_add_i64(list->n, count, &all) || !tsl_mul_i64(all, bytes, &all))
+    TSL_FAIL(TSL_ERR_MEMORY, "records of threshold overflow the address space");
+  data = realloc(list->data, (size_t)all);
+  if (data == NULL)
+    TSL_FAIL(TSL_ERR_MEMORY, "no host memory for %lld records below the threshold; lower it",
+             (long long)(list->n + count));
+  list->data = data;
+done:
+  return err;
+}
+
+/* Sort and append count records to the part's lists. */
+template <class R> static tsl_err append(tri_gpu *w, int64_t count, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  unsigned long long *keys = NULL;
+  R *values = NULL;
+  tsl_list *pairs = &part->list[TRI_OUT], *list = &part->list[TRI_OUT_2];
+  if (count == 0) return TSL_OK;
+  TSL_TRY(sort<R>(w, count, &keys, &values));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, 16 * count, "pairs of records"));
+  TSL_LAUNCH(split_keys, dim3((unsigned)tsl_ceil_div(count, 256)), 256, 0, w->stream, keys, count,
+             (unsigned long long)w->p.n, (longlong2 *)w->out.data);
+  TSL_TRY(extend(pairs, count, 16));
+  TSL_TRY(extend(list, count, (int64_t)sizeof(R)));
+  TSL_CUDA_TRY(cudaMemcpyAsync((char *)pairs->data + 16 * pairs->n, w->out.data,
+                               (size_t)(16 * count), cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync((R *)list->data + list->n, values, (size_t)count * sizeof(R),
+                               cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  pairs->n += count;
+  list->n += count;
+done:
+  return err;
+}
+
+/* Rows [a, b) whole, or TSL_ERR_DEVICE_MEMORY with nothing appended. */
+template <class R> static tsl_err batch(tri_gpu *w, int64_t a, int64_t b, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  int64_t count = 0, most = (b - a) * w->p.n;
+  TSL_TRY(reserve_records(w, most < FIRST_CAPACITY ? most + 1 : FIRST_CAPACITY));
+  TSL_TRY(compact<R>(w, a, b, &count));
+  if (count > capacity_of(w)) {
+    TSL_TRY(reserve_records(w, count + count / 8));
+    TSL_TRY(compact<R>(w, a, b, &count));
+  }
+  TSL_TRY(append<R>(w, count, part));
+done:
+  return err;
+}
+
+tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  int64_t rows = hi - lo;
+  part->list[TRI_OUT] = part->list[TRI_OUT_2] = tsl_list{NULL, 0};
+  for (int64_t a = lo; a < hi;) {
+    const int64_t b = a + rows < hi ? a + rows : hi;
+    err = w->p.type == TSL_F64 ? batch<double>(w, a, b, part) : batch<float>(w, a, b, part);
+    if (err == TSL_ERR_DEVICE_MEMORY && b - a > 1) {
+      rows = (b - a + 1) / 2;
+      err = TSL_OK;
+      continue;
+    }
+    TSL_TRY(err);
+    a = b;
+  }
+done:
+  return err;
+}

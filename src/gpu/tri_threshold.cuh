@@ -1,0 +1,94 @@
+/**
+ * @file tri_threshold.cuh
+ * Pairs with value <= threshold, compacted. Included once for each type.
+ * A warp takes room for its hits with one atomic; records beyond the capacity are counted only.
+ */
+#ifndef TSL_GPU_TRI_THRESHOLD_CUH
+#define TSL_GPU_TRI_THRESHOLD_CUH
+
+#define TRI_PICK_ALL_D 0
+#include "tri_tiles.cuh"
+
+enum { TRI_THRESHOLD_ROWS = 64 };
+
+/** Where records go: key = i n + j. */
+template <class R> struct tri_records {
+  unsigned long long *keys, *count;
+  R *values;
+  unsigned long long capacity;
+  R threshold;
+};
+
+/** Append the warp's hits; called by all lanes. */
+template <class R>
+static __device__ __forceinline__ void tri_append(const tri_records<R> &records, bool hit,
+                                                  unsigned long long key, R value) {
+  const unsigned hits = __ballot_sync(~0u, hit);
+  const int lane = threadIdx.x % 32, leader = __ffs((int)hits) - 1;
+  unsigned long long at = 0;
+  if (hits == 0) return;
+  if (lane == leader) at = atomicAdd(records.count, (unsigned long long)__popc(hits));
+  at = __shfl_sync(~0u, at, leader) + (unsigned)__popc(hits & ((1u << lane) - 1));
+  if (!hit || at >= records.capacity) return;
+  records.keys[at] = key;
+  records.values[at] = value;
+}
+
+template <class S>
+static __global__ void __launch_bounds__(TRI_THREADS)
+    tri_threshold_kernel(tri_args<typename S::real> args, tri_tiles tiles,
+                         tri_records<typename S::real> records) {
+  using R = typename S::real;
+  constexpr int W = TRI_THREADS * S::C;
+  __shared__ tri_rows<R, TRI_THRESHOLD_ROWS> rows;
+  const tri_tile tile = tri_tile_at(tiles, blockIdx.x);
+  const int j = tile.q * W + (int)threadIdx.x * S::C, count = tile.i1 - tile.i0;
+  for (int p = threadIdx.x; p < count; p += TRI_THREADS) tri_rows_put(args, rows, p, tile.i0 + p);
+  __syncthreads();
+  S source;
+  source.columns(args, j);
+  for (int p = 0; p < count; p += S::G) {
+    R v[S::G][S::C];
+    source.values(args, rows, p, count, v);
+#pragma unroll
+    for (int g = 0; g < S::G; g++) {
+      const int i = tile.i0 + p + g;
+      bool any = false;
+#pragma unroll
+      for (int c = 0; c < S::C; c++) any |= v[g][c] <= records.threshold;
+      if (p + g >= count || !__any_sync(~0u, any)) continue;
+#pragma unroll
+      for (int c = 0; c < S::C; c++)
+        tri_append(records, v[g][c] <= records.threshold && j + c > i && j + c < args.n,
+                   (unsigned long long)i * (unsigned)args.n + (unsigned)(j + c), v[g][c]);
+    }
+  }
+}
+
+template <class S> struct tri_threshold_entry {
+  using R = typename S::real;
+  typedef void (*pointer)(tri_args<R>, tri_tiles, tri_records<R>);
+  static pointer kernel() {
+    return tri_threshold_kernel<S>;
+  }
+};
+
+template <class R>
+tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
+                           const tri_records<R> *records) {
+  tsl_err err = TSL_OK;
+  const tri_tiles tiles = tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
+                                         TRI_THRESHOLD_ROWS, 8 * w->processors);
+  typename tri_threshold_entry<tri_matrix<R>>::pointer kernel =
+      tri_pick<tri_threshold_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
+                                                            args->strip != NULL);
+  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
+  if (tiles.count > INT32_MAX)
+    TSL_FAIL(TSL_ERR_DEVICE_MEMORY, "rows %lld..%lld make too many tiles at once", (long long)a,
+             (long long)b);
+  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_THREADS, 0, w->stream, *args, tiles, *records);
+done:
+  return err;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* Top-k output of a range of rows, in batches that fit the card. */
+#include "tri_strips.cuh"
+#include "tri_topk.cuh"
+
+extern template tsl_err tri_topk_rows<float>(const tri_gpu *, const tri_args<float> *, int64_t,
+                                             int64_t, const tri_nearest<float> *);
+extern template tsl_err tri_topk_rows<double>(const tri_gpu *, const tri_args<double> *, int64_t,
+                                              int64_t, const tri_nearest<double> *);
+
+/* Candidates of a warp: k and at least one step of 32 x C columns, a power of two. */
+static int room_of(int64_t k) {
+  int room = 256;
+  while (room < k + 128) room *= 2;
+  return room;
+}
+
+/* Rows [a, b) of the unit that begins at lo. */
+template <class R>
+static tsl_err batch(tri_gpu *w, int64_t lo, int64_t a, int64_t b, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  const int64_t k = w->p.k, count = (b - a) * k, at = (a - lo) * k;
+  tri_nearest<R> target = {};
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, count * 8, "neighbours"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, count * (int64_t)sizeof(R), "neighbours' values"));
+  target.first = (int)a;
+  target.k = (int)k;
+  target.room = room_of(k);
+  target.neighbours = (long long *)w->out.data;
+  target.values = (R *)w->out_2.data;
+  TSL_TRY(tri_each_strip<R>(w, a, b, false,
+                            [=](const tri_args<R> &args, int64_t first, int64_t last) {
+                              return tri_topk_rows<R>(w, &args, first, last, &target);
+                            }));
+  TSL_CUDA_TRY(cudaMemcpyAsync((int64_t *)part->slab[TRI_OUT] + at, w->out.data, (size_t)count * 8,
+                               cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync((R *)part->slab[TRI_OUT_2] + at, w->out_2.data,
+                               (size_t)count * sizeof(R), cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  int64_t rows = hi - lo;
+  if (w->p.k == 0) return TSL_OK;
+  for (int64_t a = lo; a < hi;) {
+    const int64_t b = a + rows < hi ? a + rows : hi;
+    err = w->p.type == TSL_F64 ? batch<double>(w, lo, a, b, part) : batch<float>(w, lo, a, b, part);
+    if (err == TSL_ERR_DEVICE_MEMORY && b - a > 1) {
+      rows = (b - a + 1) / 2;
+      err = TSL_OK;
+      continue;
+    }
+    TSL_TRY(err);
+    a = b;
+  }
+done:
+  return err;
+}

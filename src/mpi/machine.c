@@ -1,0 +1,293 @@
+/* The table of all ranks: look at the host, decide with its other ranks, exchange. */
+#include "machine.h"
+
+#include "agree.h"
+#include "bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_CARDS = 32 };
+
+/* What a rank tells the others of its node about the cards it sees. */
+typedef struct sight {
+  int32_t n;
+  tsl_card cards[MAX_CARDS];
+} sight;
+
+/* A node while it is being decided. */
+typedef struct node {
+  MPI_Comm comm;
+  int rank, size, leader; /* leader: lowest rank of the whole communicator on this node */
+  hwloc_topology_t topology;
+  bool loaded;
+  hwloc_bitmap_t bound; /* hardware threads left to this rank */
+  tsl_bind_host host;
+  tsl_core *cores;
+  tsl_card *cards;
+  bool *may_run, *in_job, *chosen;
+  int32_t *ordinal;
+  sight *sights;
+  tsl_bind_choice *choices;
+  const char *no_card;
+} node;
+
+/* -------------------------------------------------------------------- looking */
+
+/* The whole host, other jobs' cores included, so that all ranks number cores alike. */
+static tsl_err load_topology(node *self) {
+  tsl_err err = TSL_OK;
+  if (hwloc_topology_init(&self->topology) != 0) TSL_FAIL(TSL_ERR_DEVICE, "hwloc does not start");
+  self->loaded = true;
+  if (hwloc_topology_set_flags(self->topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+      hwloc_topology_load(self->topology) != 0)
+    TSL_FAIL(TSL_ERR_DEVICE, "hwloc cannot read the topology of this host");
+  TSL_TRY(tsl_bind_cores(self->topology, &self->cores, &self->host.n_cores));
+  self->bound = hwloc_bitmap_alloc();
+  if (self->bound == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for a cpuset");
+  if (hwloc_get_cpubind(self->topology, self->bound, HWLOC_CPUBIND_THREAD) != 0)
+    (void)hwloc_bitmap_copy(self->bound, hwloc_topology_get_allowed_cpuset(self->topology));
+  (void)hwloc_bitmap_and(self->bound, self->bound,
+                         hwloc_topology_get_allowed_cpuset(self->topology));
+done:
+  return err;
+}
+
+static tsl_err same_cores(const node *self) {
+  tsl_err err = TSL_OK;
+  int32_t range[2] = {self->host.n_cores, -self->host.n_cores};
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT32_T, MPI_MAX, self->comm));
+  if (range[0] != -range[1])
+    TSL_FAIL(TSL_ERR_DEVICE, "the ranks of this node see %d to %d cores", -range[1], range[0]);
+done:
+  return err;
+}
+
+static tsl_err allocate(node *self) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)self->size * self->host.n_cores;
+  TSL_TRY(tsl_alloc(n, sizeof(bool), "core table", (void **)&self->may_run));
+  TSL_TRY(tsl_alloc(n, sizeof(bool), "core table", (void **)&self->chosen));
+  TSL_TRY(tsl_alloc(self->host.n_cores, sizeof(bool), "core table", (void **)&self->in_job));
+  TSL_TRY(tsl_alloc(self->size, sizeof(sight), "card table", (void **)&self->sights));
+  TSL_TRY(tsl_alloc((int64_t)self->size * MAX_CARDS, sizeof(tsl_card), "card table",
+                    (void **)&self->cards));
+  TSL_TRY(tsl_alloc((int64_t)self->size * self->size * MAX_CARDS, sizeof(int32_t), "card table",
+                    (void **)&self->ordinal));
+  TSL_TRY(tsl_alloc(self->size, sizeof *self->choices, "seats", (void **)&self->choices));
+done:
+  return err;
+}
+
+static bool overlaps(hwloc_const_bitmap_t set, hwloc_topology_t topology, int32_t core) {
+  hwloc_obj_type_t type =
+      hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  return hwloc_bitmap_intersects(hwloc_get_obj_by_type(topology, type, (unsigned)core)->cpuset,
+                                 set);
+}
+
+static tsl_err share_cores(node *self) {
+  tsl_err err = TSL_OK;
+  const int n = self->host.n_cores;
+  bool *mine = self->may_run + (int64_t)self->rank * n;
+  const hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(self->topology);
+  for (int32_t c = 0; c < n; c++) {
+    mine[c] = overlaps(self->bound, self->topology, c);
+    self->in_job[c] = overlaps(allowed, self->topology, c);
+  }
+  TSL_MPI(
+      MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, self->may_run, n, MPI_C_BOOL, self->comm));
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, self->in_job, n, MPI_C_BOOL, MPI_LOR, self->comm));
+done:
+  return err;
+}
+
+static tsl_err look_at_cards(node *self, const tsl_bind_ask *ask) {
+  tsl_err err = TSL_OK;
+  sight *mine = &self->sights[self->rank];
+  tsl_device device;
+  const char *why = NULL;
+  if (strstr(ask->devices, "gpu") == NULL && strcmp(ask->devices, "auto") != 0) goto done;
+  mine->n = tsl_platform_gpu.count(&why);
+  if (mine->n > MAX_CARDS) mine->n = MAX_CARDS;
+  if (mine->n == 0) self->no_card = why;
+  for (int32_t c = 0; c < mine->n; c++) {
+    TSL_TRY(tsl_platform_gpu.describe(c, &device));
+    memcpy(mine->cards[c].id, device.id, sizeof mine->cards[c].id);
+    mine->cards[c].numa = device.numa;
+  }
+done:
+  return err;
+}
+
+static int32_t find_id(const node *self, const char *id) {
+  int32_t c = 0;
+  while (c < self->host.n_cards && strcmp(self->cards[c].id, id) != 0) c++;
+  return c;
+}
+
+/* Cards by UUID: each rank may number them in its own way. */
+static tsl_err share_cards(node *self) {
+  tsl_err err = TSL_OK;
+  TSL_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, self->sights, (int)sizeof(sight),
+                        MPI_BYTE, self->comm));
+  for (int r = 0; r < self->size; r++)
+    for (int32_t c = 0; c < self->sights[r].n; c++) {
+      const tsl_card *card = &self->sights[r].cards[c];
+      if (find_id(self, card->id) == self->host.n_cards) self->cards[self->host.n_cards++] = *card;
+    }
+  for (int64_t i = 0; i < (int64_t)self->size * self->host.n_cards; i++) self->ordinal[i] = -1;
+  for (int r = 0; r < self->size; r++)
+    for (int32_t c = 0; c < self->sights[r].n; c++)
+      self->ordinal[(int64_t)r * self->host.n_cards + find_id(self, self->sights[r].cards[c].id)] =
+          c;
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- deciding */
+
+/* The CPU platform numbers only sockets with a core that this process may use. */
+static int platform_socket(const node *self, int32_t package) {
+  const hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(self->topology);
+  int index = 0;
+  for (int32_t p = 0; p < package; p++) {
+    const hwloc_obj_t object =
+        hwloc_get_obj_by_type(self->topology, HWLOC_OBJ_PACKAGE, (unsigned)p);
+    index += object != NULL && hwloc_bitmap_intersects(object->cpuset, allowed);
+  }
+  return index;
+}
+
+static tsl_err describe_device(const node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
+  tsl_err err = TSL_OK;
+  const tsl_bind_choice *mine = &self->choices[self->rank];
+  tsl_device *device = &seat->device;
+  if (mine->kind == TSL_GPU) {
+    const int32_t at = self->ordinal[(int64_t)self->rank * self->host.n_cards + mine->card];
+    TSL_TRY(tsl_platform_gpu.describe(at, device));
+    device->memory_limit = device->memory_free / 10 * 9 / mine->sharers;
+  } else {
+    TSL_TRY(tsl_platform_cpu.describe(platform_socket(self, mine->package), device));
+    device->threads = mine->threads;
+    device->memory_limit = device->memory_free / 2 / self->size;
+  }
+  if (ask->memory > 0 && ask->memory < device->memory_limit) device->memory_limit = ask->memory;
+done:
+  return err;
+}
+
+static tsl_err fill_seat(const node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
+  tsl_err err = TSL_OK;
+  const int32_t n = self->host.n_cores;
+  const tsl_bind_choice *mine = &self->choices[self->rank];
+  seat->threads = mine->threads;
+  seat->cores = mine->n_cores;
+  seat->notes = mine->notes;
+  seat->node_cards = self->host.n_cards;
+  for (int32_t c = 0; c < n; c++) {
+    seat->node_cores += self->in_job[c];
+    seat->allowed_cores += self->may_run[(int64_t)self->rank * n + c];
+  }
+  if (mine->n_cores > 0)
+    TSL_TRY(tsl_bind_cpuset(self->topology, self->chosen + (int64_t)self->rank * n, n, self->bound,
+                            seat->cpuset));
+  if (getenv("OMP_PROC_BIND") != NULL || getenv("OMP_PLACES") != NULL ||
+      getenv("GOMP_CPU_AFFINITY") != NULL)
+    seat->notes |= TSL_NOTE_OMP_PLACES;
+  TSL_TRY(describe_device(self, ask, seat));
+  if (ask->pin) TSL_TRY(tsl_bind_thread(seat));
+done:
+  return err;
+}
+
+/* All that happens within a node; each stage ends with the node's ranks agreed. */
+static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(self->comm, load_topology(self));
+  TSL_AGREE(self->comm, same_cores(self));
+  TSL_AGREE(self->comm, allocate(self));
+  TSL_AGREE(self->comm, share_cores(self));
+  TSL_AGREE(self->comm, look_at_cards(self, ask));
+  TSL_AGREE(self->comm, share_cards(self));
+  self->host.n_ranks = self->size;
+  self->host.cores = self->cores;
+  self->host.cards = self->cards;
+  self->host.in_job = self->in_job;
+  self->host.may_run = self->may_run;
+  self->host.ordinal = self->ordinal;
+  self->host.no_card = self->no_card;
+  TSL_AGREE(self->comm, tsl_bind_decide(ask, &self->host, self->choices, self->chosen));
+  TSL_AGREE(self->comm, fill_seat(self, ask, seat));
+done:
+  return err;
+}
+
+static void clear_node(node *self) {
+  tsl_free(self->choices);
+  tsl_free(self->ordinal);
+  tsl_free(self->cards);
+  tsl_free(self->sights);
+  tsl_free(self->in_job);
+  tsl_free(self->chosen);
+  tsl_free(self->may_run);
+  tsl_free(self->cores);
+  hwloc_bitmap_free(self->bound);
+  if (self->loaded) hwloc_topology_destroy(self->topology);
+  if (self->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&self->comm);
+}
+
+/* ---------------------------------------------------------------------- table */
+
+static tsl_err find_node(MPI_Comm comm, node *self, tsl_seat *seat) {
+  tsl_err err = TSL_OK;
+  TSL_MPI(MPI_Comm_rank(comm, &seat->rank));
+  TSL_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, seat->rank, MPI_INFO_NULL, &self->comm));
+  TSL_MPI(MPI_Comm_set_errhandler(self->comm, MPI_ERRORS_RETURN));
+  TSL_MPI(MPI_Comm_rank(self->comm, &self->rank));
+  TSL_MPI(MPI_Comm_size(self->comm, &self->size));
+  self->leader = seat->rank;
+  TSL_MPI(MPI_Bcast(&self->leader, 1, MPI_INT, 0, self->comm));
+  seat->node = self->leader; /* numbered once all are known */
+  seat->local_rank = self->rank;
+  seat->local_size = self->size;
+  (void)gethostname(seat->host, sizeof seat->host - 1);
+done:
+  return err;
+}
+
+/* From the leader's rank to 0, 1, ... in the order of leaders. */
+static void number_nodes(tsl_seat *seats, int n) {
+  int32_t next = 0;
+  for (int r = 0; r < n; r++)
+    seats[r].node = seats[r].node == r ? next++ : seats[seats[r].node].node;
+}
+
+tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_seat **seats) {
+  tsl_err err = TSL_OK, here = TSL_OK;
+  tsl_err_copy failure = {.code = TSL_OK};
+  node self = {.comm = MPI_COMM_NULL};
+  tsl_seat mine = {0};
+  tsl_seat *table = NULL;
+  int size = 1;
+  *seats = NULL;
+  TSL_MPI(MPI_Comm_size(comm, &size));
+  TSL_TRY(find_node(comm, &self, &mine));
+  here = seat_node(&self, ask, &mine);
+  if (here != TSL_OK) tsl_err_save(here, &failure);
+  TSL_AGREE(comm, tsl_alloc(size, sizeof *table, "table of ranks", (void **)&table));
+  TSL_MPI(
+      MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, table, (int)sizeof mine, MPI_BYTE, comm));
+  if (here != TSL_OK) {
+    err = tsl_err_restore(&failure);
+    goto done;
+  }
+  number_nodes(table, size);
+  *seats = table;
+  table = NULL;
+done:
+  tsl_free(table);
+  clear_node(&self);
+  return err;
+}

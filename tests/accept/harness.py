@@ -1,0 +1,202 @@
+"""What the scripts of tests/accept and tests/mpi share: starting tesela, decks, counting cases.
+
+A script is called as  SCRIPT TESELA [--fast]  and prints one line per case, then "N passed,
+N failed". Exit status: 0 all passed, 1 a case failed, 77 a Python package is missing.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+try:
+    import h5py
+    import numpy as np
+    import scipy  # noqa: F401  (checked here once for all scripts)
+except ImportError as why:
+    print(f"skipped: {why}; Debian packages: python3-numpy python3-scipy python3-h5py")
+    sys.exit(77)
+
+
+class Failed(Exception):
+    """A case did not hold."""
+
+
+def check(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+# ------------------------------------------------------------------ decks
+
+
+def scalar(value):
+    """A value as YAML."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(scalar(v) for v in value) + "]"
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value)
+
+
+def yaml(tree, indent=0):
+    """A nested dict as block YAML."""
+    lines = []
+    for key, value in tree.items():
+        pad = "  " * indent
+        if isinstance(value, dict):
+            lines.append(f"{pad}{key}:")
+            lines.append(yaml(value, indent + 1).rstrip("\n"))
+        else:
+            lines.append(f"{pad}{key}: {scalar(value)}")
+    return "\n".join(lines) + "\n"
+
+
+# ------------------------------------------------------------------- runs
+
+
+class Run:
+    """How a run of tesela ended."""
+
+    def __init__(self, status, out, err, seconds):
+        self.status, self.out, self.err, self.seconds = status, out, err, seconds
+
+    def tail(self):
+        text = (self.err.strip() or self.out.strip())[-600:]
+        return f"exit {self.status}: {text}"
+
+
+class Suite:
+    """A temporary folder, the binary, and the count of cases."""
+
+    def __init__(self, doc):
+        words = [a for a in sys.argv[1:] if not a.startswith("-")]
+        if len(words) < 1:
+            sys.exit(f"{doc}\nusage: {sys.argv[0]} TESELA [--fast] [ONLY]")
+        self.binary = os.path.abspath(words[0])
+        self.only = words[1] if len(words) > 1 else ""
+        self.fast = "--fast" in sys.argv
+        self.passed = self.failed = 0
+        self.folder = tempfile.mkdtemp(prefix="tesela_test_")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("TSL_")}
+        self.env["XDG_CACHE_HOME"] = os.path.join(self.folder, "cache")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        path = self.path(name)
+        with open(path, "wb" if isinstance(text, bytes) else "w", newline="\n") as file:
+            file.write(text)
+        return path
+
+    def deck(self, name, tree):
+        return self.write(name, tree if isinstance(tree, str) else yaml(tree))
+
+    def command(self, args, ranks):
+        if ranks is None:
+            return [self.binary, *args]
+        root = ["--allow-run-as-root"] if os.getuid() == 0 else []
+        return ["mpirun", *root, "--oversubscribe", "--bind-to", "none", "-n", str(ranks),
+                self.binary, *args]
+
+    def start(self, args, ranks=None, env=None, prepare=None, cwd=None):
+        """Start tesela in a process group of its own; ranks None: without mpirun."""
+        if ranks is not None and shutil.which("mpirun") is None:
+            raise Failed("mpirun not found")
+        return subprocess.Popen(self.command(args, ranks), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, errors="replace",
+                                env={**self.env, **(env or {})}, cwd=cwd or self.folder,
+                                preexec_fn=prepare, start_new_session=True)
+
+    def finish(self, process, began, timeout):
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            raise Failed(f"not ended after {timeout} s: {err[-300:]}") from None
+        return Run(process.returncode, out, err, time.time() - began)
+
+    def run(self, args, ranks=None, timeout=120, **more):
+        began = time.time()
+        return self.finish(self.start(args, ranks, **more), began, timeout)
+
+    def result(self, tree, ranks=None, name="case", args=(), **more):
+        """Run a deck that must succeed; returns the open output file."""
+        out = self.path(name + ".h5")
+        if os.path.exists(out):
+            os.remove(out)
+        deck = self.deck(name + ".yaml", tree)
+        run = self.run(["run", deck, "-o", out, "-q", *args], ranks, **more)
+        check(run.status == 0, run.tail())
+        file = h5py.File(out, "r")
+        check(file["run"].attrs["verdict"] == "VALID", "verdict is not VALID")
+        return file
+
+    def case(self, name, body, *args, **more):
+        """Run body and print its verdict."""
+        if self.only not in name:
+            return
+        began = time.time()
+        try:
+            note = body(*args, **more)
+            self.passed += 1
+            verdict = "ok  "
+        except Failed as why:
+            self.failed += 1
+            verdict, note = "FAIL", why
+        except Exception:  # a broken test is a failure with its trace
+            self.failed += 1
+            verdict, note = "FAIL", traceback.format_exc()
+        print(f"{verdict} {name} ({time.time() - began:.1f} s){f': {note}' if note else ''}",
+              flush=True)
+
+    def end(self):
+        if self.failed == 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            print(f"files kept in {self.folder}")
+        print(f"{self.passed} passed, {self.failed} failed")
+        sys.exit(1 if self.failed else 0)
+
+
+# ---------------------------------------------------------------- results
+
+
+def datasets(file):
+    """All datasets of /results as arrays by name."""
+    return {name: file["results"][name][()] for name in file["results"]}
+
+
+def check_units(file, ranks):
+    """Every unit of the plan ran exactly once, on a rank of the run."""
+    units = file["run/units"][()]
+    check(np.array_equal(np.sort(units["id"]), np.arange(len(units))),
+          "a unit is missing or was computed twice")
+    if len(units):
+        check(units["rank"].min() >= 0 and units["rank"].max() < ranks, "a unit has no owner")
+    check(len(file["run/machine"]) == ranks, "the machine table misses a rank")
+    return units
+
+
+PEAK = ("import resource, subprocess, sys; r = subprocess.run(sys.argv[1:]);"
+        "print('peak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss);"
+        "sys.exit(r.returncode)")
+
+
+def run_peak(suite, args, timeout=600):
+    """Run tesela alone; returns the run and its peak resident memory in MiB."""
+    began = time.time()
+    process = subprocess.Popen([sys.executable, "-c", PEAK, suite.binary, *args], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=suite.env,
+                               cwd=suite.folder, start_new_session=True)
+    run = suite.finish(process, began, timeout)
+    peak = [line for line in run.out.splitlines() if line.startswith("peak ")]
+    check(len(peak) == 1, run.tail())
+    return run, int(peak[0].split()[1]) / 1024

@@ -1,0 +1,345 @@
+/* gpu.tri.*: the card's backend of tri against plain double loops over the same formulas.
+ *   test_tri_gpu ref [--small]    every function, output, type, size, dimension, cut of units
+ *   test_tri_gpu maps [--small]   the seed's maps for many sizes
+ *   test_tri_gpu sqrt             the fast square root on all floats
+ * Exit status 77: no card. Bitwise equality, except gravity and products by cuBLAS (tolerances). */
+#include "gpu.cuh"
+#include "test_tri_gpu.cuh"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const tsl_backend *backend;
+static tsl_device device;
+static long n_checks, n_failures;
+
+/* What is tested now, for messages. */
+static void report(const tri_case *c, int cut, const char *what, int64_t place, double got,
+                   double wanted) {
+  if (n_failures++ > 40) return;
+  printf("FAIL function %d output %d type %d n %lld d %lld map %d block %d cut %d: %s at %lld: %.17g, "
+         "not %.17g\n",
+         c->function, c->output, c->type, (long long)c->n, (long long)c->d, c->map, c->block, cut,
+         what, (long long)place, got, wanted);
+}
+
+/* Units of a cut: 0 one unit, 1 three uneven ones, 2 one for each row. */
+static std::vector<tsl_unit> units_of(int64_t n, int cut) {
+  std::vector<tsl_unit> list;
+  std::vector<int64_t> edges = {0, n};
+  if (cut == 1) edges = {0, n / 7, n / 2 + 1 < n ? n / 2 + 1 : n, n};
+  if (cut == 2) {
+    edges.clear();
+    for (int64_t i = 0; i <= n; i++) edges.push_back(i);
+  }
+  for (size_t e = 0; e + 1 < edges.size(); e++) {
+    tsl_unit unit = {};
+    unit.id = (int64_t)list.size();
+    unit.lo[0] = edges[e];
+    unit.hi[0] = edges[e + 1];
+    if (unit.lo[0] < unit.hi[0]) list.push_back(unit);
+  }
+  return list;
+}
+
+/* Bytes of the slabs of a unit. */
+static void slab_bytes(const tri_params *p, const tsl_unit *u, int64_t bytes[2]) {
+  const int64_t rows = u->hi[0] - u->lo[0], value = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  bytes[0] = bytes[1] = 0;
+  switch (p->output) {
+  case TRI_CONDENSED:
+    bytes[0] = value * (tri_condensed_row(p->n, u->hi[0]) - tri_condensed_row(p->n, u->lo[0]));
+    break;
+  case TRI_SQUARE: bytes[0] = value * rows * u->hi[0]; break;
+  case TRI_TOPK: bytes[0] = 8 * rows * p->k, bytes[1] = value * rows * p->k; break;
+  case TRI_FORCES: bytes[0] = 8 * rows * p->d_read, bytes[1] = 8 * rows; break;
+  default: break;
+  }
+}
+
+/* Run a problem in units; results appended to out[0], out[1] as bytes in unit order. */
+static tsl_err run_units(tsl_problem *problem, const std::vector<tsl_unit> &units,
+                         std::vector<char> out[2], std::vector<int64_t> *sizes) {
+  tsl_err err = TSL_OK;
+  tsl_worker *worker = NULL;
+  tsl_part part = {};
+  int64_t bytes[2] = {0, 0};
+  out[0].clear();
+  out[1].clear();
+  TSL_TRY(backend->open(problem, &device, &worker));
+  TSL_TRY(backend->begin(worker, 0));
+  for (const tsl_unit &unit : units) {
+    memset(&part, 0, sizeof part);
+    slab_bytes(tri_params_of(problem), &unit, bytes);
+    for (int s = 0; s < 2; s++) {
+      TSL_TRY(backend->host_alloc(bytes[s], &part.slab[TRI_OUT + s]));
+      memset(part.slab[TRI_OUT + s], 0xff, (size_t)bytes[s]);
+    }
+    TSL_TRY(backend->run(worker, &unit, 1, &part));
+    for (int s = 0; s < 2; s++) {
+      const tsl_list *list = &part.list[TRI_OUT + s];
+      const char *slab = (const char *)part.slab[TRI_OUT + s], *data = (const char *)list->data;
+      const int64_t each = s == 0 ? 16 : (int64_t)tsl_type_bytes((tsl_type)tri_params_of(problem)->type);
+      out[s].insert(out[s].end(), slab, slab + bytes[s]);
+      if (list->n > 0) out[s].insert(out[s].end(), data, data + list->n * each);
+      free(list->data);
+      backend->host_free(part.slab[TRI_OUT + s]);
+    }
+    if (sizes != NULL) sizes->push_back((int64_t)out[0].size());
+  }
+  TSL_TRY(backend->collect(worker, problem));
+done:
+  backend->close(&worker);
+  return err;
+}
+
+static double tolerance(const tri_case *c) {
+  const bool product = (c->function == TRI_COSINE || c->function == TRI_CORRELATION) && c->d >= 16 &&
+                       c->map == TRI_MAP_AUTO;
+  return !product ? 0 : c->type == TSL_F64 ? 1e-13 : 4e-6;
+}
+
+/* Equal bits, or within the tolerance of a product. */
+template <class R> static bool same(R got, R wanted, double tol) {
+  return memcmp(&got, &wanted, sizeof got) == 0 || (tol > 0 && fabs((double)got - (double)wanted) <= tol);
+}
+
+template <class R> static void check_matrix(const tri_case *c, int cut, const std::vector<R> &ref,
+                                            const std::vector<tsl_unit> &units,
+                                            const std::vector<char> &out) {
+  const R *got = (const R *)out.data();
+  const int64_t n = c->n;
+  int64_t at = 0;
+  for (const tsl_unit &u : units)
+    for (int64_t i = u.lo[0]; i < u.hi[0]; i++) {
+      const int64_t lo = c->output == TRI_SQUARE ? 0 : i + 1;
+      const int64_t hi = c->output == TRI_SQUARE ? u.hi[0] : n;
+      for (int64_t j = lo; j < hi; j++, at++) {
+        const R wanted = c->output == TRI_SQUARE && j > i ? (R)0 : ref[(size_t)(i * n + j)];
+        if (!same(got[at], wanted, tolerance(c)))
+          report(c, cut, "value", i * n + j, (double)got[at], (double)wanted);
+      }
+    }
+  if (at * (int64_t)sizeof(R) != (int64_t)out.size()) report(c, cut, "size", at, 0, 0);
+}
+
+template <class R> static void check_threshold(const tri_case *c, int cut, const tri_params *p,
+                                               const std::vector<R> &ref,
+                                               const std::vector<char> out[2]) {
+  const int64_t *pairs = (const int64_t *)out[0].data();
+  const R *values = (const R *)out[1].data();
+  const int64_t count = (int64_t)out[0].size() / 16;
+  const double tol = tolerance(c);
+  int64_t at = 0;
+  for (int64_t i = 0; i < c->n; i++)
+    for (int64_t j = i + 1; j < c->n; j++) {
+      const R v = ref[(size_t)(i * c->n + j)];
+      const bool there = at < count && pairs[2 * at] == i && pairs[2 * at + 1] == j;
+      const bool wanted = v <= (R)p->threshold;
+      if (there != wanted && !(tol > 0 && fabs((double)v - p->threshold) <= tol))
+        report(c, cut, "record", i * c->n + j, there, wanted);
+      if (there && !same(values[at], v, tol)) report(c, cut, "record value", at, (double)values[at], (double)v);
+      at += there;
+    }
+  if (at != count) report(c, cut, "records", at, (double)count, (double)at);
+}
+
+template <class R> static void check_topk(const tri_case *c, int cut, const tri_params *p,
+                                          const std::vector<R> &ref, const std::vector<char> out[2]) {
+  const int64_t *got_j = (const int64_t *)out[0].data();
+  const R *got = (const R *)out[1].data();
+  const int64_t n = c->n, k = p->k;
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < n; i++) {
+    const R *row = &ref[(size_t)(i * n)];
+    order.clear();
+    for (int64_t j = 0; j < n; j++)
+      if (j != i) order.push_back(j);
+    std::sort(order.begin(), order.end(), [row](int64_t a, int64_t b) {
+      return row[a] < row[b] || (row[a] == row[b] && a < b);
+    });
+    for (int64_t t = 0; t < k; t++) {
+      const int64_t at = i * k + t;
+      if (!same(got[at], row[order[(size_t)t]], tolerance(c)))
+        report(c, cut, "neighbour value", at, (double)got[at], (double)row[order[(size_t)t]]);
+      if (tolerance(c) == 0 && got_j[at] != order[(size_t)t])
+        report(c, cut, "neighbour", at, (double)got_j[at], (double)order[(size_t)t]);
+    }
+  }
+}
+
+template <class R> static void check_histogram(const tri_case *c, int cut, const tri_params *p,
+                                               const std::vector<R> &ref, const uint64_t *counts) {
+  std::vector<int64_t> wanted((size_t)p->bins, 0);
+  const double width = (p->range_hi - p->range_lo) / p->bins;
+  int64_t near = 0, apart = 0;
+  for (int64_t i = 0; i < c->n; i++)
+    for (int64_t j = i + 1; j < c->n; j++) {
+      const R v = ref[(size_t)(i * c->n + j)];
+      const int bin = ref_bin(v, p);
+      const double place = ((double)v - p->range_lo) / width;
+      if (bin >= 0) wanted[(size_t)bin]++;
+      near += fabs(place - round(place)) * width <= tolerance(c);
+    }
+  for (int b = 0; b < p->bins; b++) {
+    apart += llabs((int64_t)counts[b] - wanted[(size_t)b]);
+    if (tolerance(c) == 0 && (int64_t)counts[b] != wanted[(size_t)b])
+      report(c, cut, "count", b, (double)counts[b], (double)wanted[(size_t)b]);
+  }
+  if (apart > 2 * near) report(c, cut, "counts", 0, (double)apart, (double)near);
+}
+
+/* One case against its reference, for the cuts that make sense. */
+template <class R> static tsl_err check_case(const tri_case *c, const std::vector<R> &ref) {
+  tsl_err err = TSL_OK;
+  tri_problem_data<R> data(*c);
+  std::vector<char> out[2];
+  for (int cut = 0; cut < (c->n <= 37 ? 3 : 2); cut++) {
+    const std::vector<tsl_unit> units = units_of(c->n, cut);
+    TSL_TRY(run_units(&data.problem, units, out, NULL));
+    n_checks++;
+    if (c->output == TRI_CONDENSED || c->output == TRI_SQUARE) check_matrix(c, cut, ref, units, out[0]);
+    if (c->output == TRI_THRESHOLD) check_threshold(c, cut, &data.p, ref, out);
+    if (c->output == TRI_TOPK) check_topk(c, cut, &data.p, ref, out);
+    if (c->output == TRI_HISTOGRAM) check_histogram(c, cut, &data.p, ref, data.counts.data());
+  }
+done:
+  return err;
+}
+
+template <class R> static tsl_err check_outputs(tri_case c) {
+  tsl_err err = TSL_OK;
+  const std::vector<R> ref = ref_matrix<R>(c);
+  for (c.output = TRI_CONDENSED; c.output <= TRI_HISTOGRAM; c.output++) {
+    TSL_TRY(check_case<R>(&c, ref));
+    if (c.output > TRI_SQUARE || c.d != 3) continue;
+    for (c.map = TRI_MAP_BB; c.map < TRI_N_MAPS; c.map++)
+      for (c.block = 8; c.block <= 32; c.block *= 2) TSL_TRY(check_case<R>(&c, ref));
+    c.map = TRI_MAP_AUTO;
+  }
+done:
+  return err;
+}
+
+/* Gravity: tolerance relative to the sum of the terms' sizes; bits must not depend on the cut. */
+template <class R> static tsl_err check_gravity(tri_case c, bool equal, double softening) {
+  tsl_err err = TSL_OK;
+  std::vector<char> out[2], first[2];
+  const double tol = sizeof(R) == 4 ? 3e-6 : 1e-13;
+  c.output = TRI_FORCES;
+  c.function = TRI_GRAVITY;
+  tri_problem_data<R> data(c);
+  data.gravity(equal, softening);
+  for (int cut = 0; cut < (c.n <= 37 ? 3 : 2); cut++) {
+    TSL_TRY(run_units(&data.problem, units_of(c.n, cut), out, NULL));
+    n_checks++;
+    if (cut == 0) first[0] = out[0], first[1] = out[1];
+    if (out[0] != first[0] || out[1] != first[1]) report(&c, cut, "bits depend on the units", 0, 0, 0);
+  }
+  for (int64_t i = 0; i < c.n; i++) {
+    double sum[4], size[4];
+    data.ref_gravity(i, sum, size);
+    for (int64_t k = 0; k < c.d; k++) {
+      const double got = ((const double *)out[0].data())[i * c.d + k];
+      if (!(fabs(got - sum[k]) <= tol * size[k])) report(&c, 0, "acceleration", i * c.d + k, got, sum[k]);
+    }
+    const double got = ((const double *)out[1].data())[i];
+    if (!(fabs(got - sum[3]) <= tol * size[3])) report(&c, 0, "potential", i, got, sum[3]);
+  }
+done:
+  return err;
+}
+
+static tsl_err test_ref(bool small) {
+  tsl_err err = TSL_OK;
+  const std::vector<int64_t> sizes = small ? std::vector<int64_t>{0, 1, 2, 37, 257}
+                                           : std::vector<int64_t>{0, 1, 2, 3, 37, 128, 257, 1000};
+  const std::vector<int64_t> dims = small ? std::vector<int64_t>{3, 17}
+                                          : std::vector<int64_t>{1, 2, 3, 4, 5, 17};
+  for (int64_t n : sizes)
+    for (int64_t d : dims)
+      for (int function = 0; function < TRI_GRAVITY; function++) {
+        if (function == TRI_HAVERSINE && d != 3) continue;
+        if (function == TRI_EUCLIDEAN_PERIODIC && d > 3) continue;
+        tri_case c = {function, TRI_CONDENSED, TSL_F32, n, d, TRI_MAP_AUTO, 16};
+        TSL_TRY(check_outputs<float>(c));
+        c.type = TSL_F64;
+        TSL_TRY(check_outputs<double>(c));
+      }
+  for (int64_t n : sizes)
+    for (int64_t d = 1; d <= 3; d++)
+      for (int v = 0; v < 4; v++) {
+        tri_case c = {TRI_GRAVITY, TRI_FORCES, TSL_F32, n, d, TRI_MAP_AUTO, 16};
+        TSL_TRY(check_gravity<float>(c, v % 2 == 0, v < 2 ? 0.01 : 0));
+        c.type = TSL_F64;
+        TSL_TRY(check_gravity<double>(c, v % 2 == 0, v < 2 ? 0.01 : 0));
+      }
+done:
+  return err;
+}
+
+static tsl_err test_maps(bool small) {
+  tsl_err err = TSL_OK;
+  std::vector<int64_t> sizes;
+  for (int64_t n = 1; n <= (small ? 40 : 300); n += small ? 13 : 1) sizes.push_back(n);
+  if (!small)
+    for (int64_t n : {1025, 2047, 3001, 5003}) sizes.push_back(n);
+  for (int64_t n : sizes) {
+    tri_case c = {TRI_SQEUCLIDEAN, TRI_CONDENSED, TSL_F32, n, 2, TRI_MAP_AUTO, 16};
+    const std::vector<float> ref = ref_matrix<float>(c);
+    for (c.output = TRI_CONDENSED; c.output <= TRI_SQUARE; c.output++)
+      for (c.map = TRI_MAP_AUTO; c.map < TRI_N_MAPS; c.map++)
+        for (c.block = 8; c.block <= 32; c.block *= 2) TSL_TRY(check_case<float>(&c, ref));
+  }
+done:
+  return err;
+}
+
+/* Bit patterns from first on: fast root against the IEEE one. */
+static __global__ void sqrt_kernel(unsigned first, unsigned long long *wrong) {
+  const unsigned bits = first + blockIdx.x * blockDim.x + threadIdx.x;
+  const float x = __uint_as_float(bits), wanted = __fsqrt_rn(x), got = tri_sqrt_f32(x);
+  const bool both_nan = wanted != wanted && got != got;
+  if (!both_nan && __float_as_uint(wanted) != __float_as_uint(got)) atomicAdd(wrong, 1ull);
+}
+
+static tsl_err test_sqrt(void) {
+  tsl_err err = TSL_OK;
+  unsigned long long wrong = 0, *d_wrong = NULL;
+  TSL_CUDA_TRY(cudaMalloc(&d_wrong, 8));
+  TSL_CUDA_TRY(cudaMemset(d_wrong, 0, 8));
+  for (unsigned piece = 0; piece < 256; piece++)
+    TSL_LAUNCH(sqrt_kernel, dim3(65536), 256, 0, 0, piece << 24, d_wrong);
+  TSL_CUDA_TRY(cudaMemcpy(&wrong, d_wrong, 8, cudaMemcpyDeviceToHost));
+  n_checks++;
+  if (wrong != 0) {
+    n_failures++;
+    printf("FAIL square root differs on %llu floats\n", wrong);
+  }
+done:
+  (void)cudaFree(d_wrong);
+  return err;
+}
+
+int main(int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  const char *why = NULL, *what = argc > 1 ? argv[1] : "ref";
+  const bool small = argc > 2 && strcmp(argv[2], "--small") == 0;
+  if (tsl_platform_gpu.count(&why) == 0) {
+    printf("SKIP: %s\n", why);
+    return 77;
+  }
+  backend = tsl_platform_gpu.backends[0];
+  TSL_TRY(tsl_platform_gpu.describe(0, &device));
+  TSL_TRY(tsl_platform_gpu.select(&device));
+  if (strcmp(what, "sqrt") == 0) TSL_TRY(test_sqrt());
+  else if (strcmp(what, "maps") == 0) TSL_TRY(test_maps(small));
+  else if (strcmp(what, "ref") == 0) TSL_TRY(test_ref(small));
+  else TSL_FAIL(TSL_ERR_USAGE, "usage: test_tri_gpu ref|maps|sqrt [--small]");
+done:
+  if (err != TSL_OK) printf("FAIL: %s\n%s", tsl_err_message(), tsl_err_places());
+  printf("%s: %ld checks, %ld failures\n", err == TSL_OK && n_failures == 0 ? "PASS" : "FAIL",
+         n_checks, n_failures);
+  return err == TSL_OK && n_failures == 0 ? 0 : 1;
+}

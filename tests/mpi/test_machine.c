@@ -1,0 +1,77 @@
+/* mpi.machine: the table of all ranks on the real host. */
+#include "agree.h"
+#include "bind.h"
+#include "machine.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int rank, size;
+
+static void table_is_same_everywhere(void **state) {
+  const tsl_bind_ask ask = {.devices = "cpu", .threads = 0, .memory = 1 << 20};
+  tsl_seat *seats = NULL;
+  (void)state;
+  assert_int_equal(tsl_machine_gather(MPI_COMM_WORLD, &ask, &seats), TSL_OK);
+  for (int r = 0; r < size; r++) {
+    assert_int_equal(seats[r].rank, r);
+    assert_int_equal(seats[r].device.kind, TSL_CPU);
+    assert_int_equal(seats[r].device.threads, seats[r].threads);
+    assert_in_range(seats[r].threads, 1, seats[r].node_cores);
+    assert_in_range(seats[r].allowed_cores, 1, seats[r].node_cores);
+    assert_int_equal(seats[r].device.memory_limit, 1 << 20);
+    assert_int_equal(seats[r].node, 0); /* one host runs this test */
+    assert_int_equal(seats[r].local_rank, r);
+    assert_int_equal(seats[r].local_size, size);
+    assert_true(seats[r].host[0] != '\0');
+    assert_int_equal(seats[r].cpuset[0] == '\0', (seats[r].notes & TSL_NOTE_CROWDED) != 0);
+  }
+  if (rank == 0) tsl_machine_print(seats, size, stdout), tsl_machine_warn(seats, size, stdout);
+  tsl_free(seats);
+}
+
+static void thread_is_bound(void **state) {
+  tsl_seat seat = {.cpuset = ""};
+  cpu_set_t before, after;
+  int pu = 0;
+  (void)state;
+  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+  assert_int_equal(tsl_bind_thread(&seat), TSL_OK);
+  while (!CPU_ISSET(pu, &before)) pu++;
+  (void)snprintf(seat.cpuset, sizeof seat.cpuset, "%d", pu);
+  assert_int_equal(tsl_bind_thread(&seat), TSL_OK);
+  assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+  assert_int_equal(CPU_COUNT(&after), 1);
+  assert_true(CPU_ISSET(pu, &after));
+  (void)snprintf(seat.cpuset, sizeof seat.cpuset, "100000");
+  assert_int_equal(tsl_bind_thread(&seat), TSL_ERR_INTERNAL);
+  assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+static void refusal_reaches_all(void **state) {
+  const tsl_bind_ask ask = {.devices = "cpu999"};
+  tsl_seat *seats = NULL;
+  (void)state;
+  assert_int_equal(tsl_agree(MPI_COMM_WORLD, tsl_machine_gather(MPI_COMM_WORLD, &ask, &seats)),
+                   TSL_ERR_INPUT);
+  assert_null(seats);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(table_is_same_everywhere),
+      cmocka_unit_test(thread_is_bound),
+      cmocka_unit_test(refusal_reaches_all),
+  };
+  int failed = 0;
+  (void)MPI_Init(&argc, &argv);
+  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+  failed = cmocka_run_group_tests_name("mpi.machine", tests, NULL, NULL);
+  (void)MPI_Finalize();
+  return failed;
+}

@@ -1,0 +1,34 @@
+# What this machine has; sourced by tools/quickstart and tools/check from the root of the tree.
+
+# Path of nvcc, or nothing.
+find_nvcc() {
+  command -v nvcc 2>/dev/null || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; } || true
+}
+
+# Number of NVIDIA cards that the driver shows.
+count_gpus() {
+  local lines
+  lines=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ') || true
+  echo "${lines:-0}"
+}
+
+# Number of CPU sockets that hold a core of this process, at least 1.
+count_sockets() {
+  local n
+  n=$(lscpu -p=SOCKET 2>/dev/null | grep -v '^#' | sort -u | wc -l) || true
+  [ "${n:-0}" -ge 1 ] || n=1
+  echo "$n"
+}
+
+# configure PRESET FOLDER CMAKE_ARGUMENTS...
+configure() {
+  local preset=$1 folder=$2
+  shift 2
+  # A tree that was moved or copied with its build folder cannot be configured again there.
+  if [ -f "$folder/CMakeCache.txt" ] &&
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$folder/CMakeCache.txt"; then
+    echo "$folder belongs to another tree; made anew"
+    rm -rf "$folder"
+  fi
+  cmake --preset "$preset" -B "$folder" --log-level=NOTICE "$@"
+}
