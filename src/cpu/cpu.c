@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #ifdef __x86_64__
 int tsl_cpu_level(void) {
@@ -42,14 +41,6 @@ tsl_err tsl_cpu_level_use(int *level) {
              "TSL_SIMD=%s: this processor has level %d; unset it or name a lower one", text, most);
 done:
   return err;
-}
-
-int64_t tsl_cpu_cache_bytes(void) {
-  long bytes = 0;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-  bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#endif
-  return bytes > 0 ? bytes : (int64_t)32 << 20;
 }
 
 double tsl_cpu_seconds(void) {

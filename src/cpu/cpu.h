@@ -18,7 +18,7 @@ int tsl_cpu_level(void);
  */
 tsl_err tsl_cpu_level_use(int *level);
 
-/** Bytes of the last-level cache, 32 MiB where the system does not tell. */
+/** Bytes of one third-level cache, 32 MiB where hwloc does not tell. */
 int64_t tsl_cpu_cache_bytes(void);
 
 /** Seconds of a monotonic clock. */

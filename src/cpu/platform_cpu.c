@@ -31,6 +31,15 @@ static void host_load(void) {
   (void)atexit(host_free);
 }
 
+int64_t tsl_cpu_cache_bytes(void) {
+  int64_t bytes = 0;
+  (void)pthread_once(&host.once, host_load);
+  const hwloc_obj_t cache =
+      host.loaded ? hwloc_get_obj_by_type(host.topology, HWLOC_OBJ_L3CACHE, 0) : NULL;
+  if (cache != NULL) bytes = (int64_t)cache->attr->cache.size;
+  return bytes > 0 ? bytes : (int64_t)32 << 20;
+}
+
 /** Number of packages; a host that shows none (some virtual machines) counts as one socket. */
 static int cpu_count(const char **why) {
   (void)pthread_once(&host.once, host_load);

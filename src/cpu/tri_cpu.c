@@ -29,7 +29,7 @@ static void sizes_choose(tsl_worker *w) {
   w->fill_rows = w->blas ? TRI_BLAS_ROWS : TRI_FILL_ROWS;
   w->group_rows = w->blas ? TRI_BLAS_ROWS : p->d <= 4 ? 8 : 32;
   w->columns = w->blas ? 512 : (p->d <= 4 ? TRI_MAX_COLUMNS : 512) / (w->t + 1);
-  w->row_stride = w->columns + (w->blas ? 0 : TRI_OVERLAP);
+  w->row_stride = w->columns + (w->blas ? 0 : TRI_LAP);
   w->copies = p->bins <= 512 ? 8 : p->bins <= 1024 ? 4 : p->bins <= 2048 ? 2 : 1;
   w->bins_room = (p->bins + 1 + 15) / 16 * 16;
   w->cache_bytes = tsl_cpu_cache_bytes();

@@ -17,7 +17,7 @@ enum {
   TRI_BLAS_ROWS = 128,    /**< rows of one product tile; divides n_pad, as TRI_PAD does */
   TRI_BLAS_D = 16,        /**< from this d on, cosine and correlation are matrix products */
   TRI_MAX_COLUMNS = 2048, /**< columns of a block */
-  TRI_OVERLAP = 16,       /**< columns a block may be computed beyond its end, see tri_row */
+  TRI_LAP = 16,           /**< columns a block may be computed beyond its end, see tri_row */
   TRI_GRAVITY_ROWS = 32,  /**< rows of one gravity call */
   TRI_GRAVITY_TILE = 256, /**< columns summed in fp32 before they go to fp64 */
   TRI_MAX_COPIES = 8      /**< histograms of one thread */
@@ -136,7 +136,7 @@ typedef struct tri_job {
   void *own;  /**< of the output */
   bool split; /**< the columns of a row may go to several threads, in any order */
   bool past_caches;
-  int64_t overlap; /**< columns of overlap of the blocks, 0..TRI_OVERLAP; 0 for products */
+  int64_t overlap; /**< columns of overlap of the blocks, 0..TRI_LAP; 0 for products */
   /** REQUIRED. */
   tsl_err (*take)(tsl_worker *w, tri_thread *thread, struct tri_job *job, const tri_row *row);
   /** OPTIONAL. Before and after rows [lo, hi) of a task. */

@@ -65,6 +65,6 @@ tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
                  .split = true,
                  .past_caches = values * w->value_bytes > w->cache_bytes,
                  .take = store_take};
-  if (job.past_caches && !w->blas) job.overlap = TRI_OVERLAP;
+  if (job.past_caches && !w->blas) job.overlap = TRI_LAP;
   return tri_walk(w, &job);
 }

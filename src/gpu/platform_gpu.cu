@@ -72,7 +72,7 @@ static tsl_err gpu_describe(int index, tsl_device *device) {
   TSL_CUDA_TRY(cudaDeviceGetPCIBusId(device->pci, (int)sizeof device->pci, index));
   device->kind = TSL_GPU;
   device->index = index;
-  (void)snprintf(device->name, sizeof device->name, "%s", properties.name);
+  (void)snprintf(device->name, sizeof device->name, "%.79s", properties.name);
   print_uuid(&properties.uuid, device->id, sizeof device->id);
   device->numa = numa_node(device->pci);
   device->processors = properties.multiProcessorCount;

@@ -36,10 +36,14 @@ done:
   return err;
 }
 
+/* Records that all four buffers hold; after a failed growth they may differ. */
 static int64_t capacity_of(const tri_gpu *w) {
-  const int64_t keys = w->work[KEYS_2].bytes / 8;
-  const int64_t values = w->work[VALUES_2].bytes / tri_value_bytes(w);
-  return keys < values ? keys : values;
+  int64_t least = INT64_MAX;
+  for (int b = KEYS; b <= VALUES_2; b++) {
+    const int64_t holds = w->work[b].bytes / (b <= KEYS_2 ? 8 : tri_value_bytes(w));
+    if (holds < least) least = holds;
+  }
+  return least;
 }
 
 /* Compact rows [a, b); *count: records found, stored only if they are within the capacity. */

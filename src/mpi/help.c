@@ -1,6 +1,7 @@
 #include "help.h"
 
 #include "settings.h"
+#include "show.h"
 #include "version.h"
 
 #include <stdio.h>
@@ -45,9 +46,7 @@ static const struct {
     {"bench", "usage: tesela bench NAME [options]\n"
               "\n"
               "Without NAME: the list of benchmarks of this build. NAME --help: its options.\n"},
-    {"show", "usage: tesela show FILE [--values N]\n"
-             "\n"
-             "Prints verdict, results, machine table and datasets of an output file.\n"},
+    {"show", tsl_show_help},
 };
 enum { N_TEXTS = sizeof texts / sizeof texts[0] };
 

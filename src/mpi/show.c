@@ -24,8 +24,9 @@ enum {
   TEXT = 4096
 };
 
-static const char help_text[] =
+const char tsl_show_help[] =
     "usage: tesela show FILE [--values N]\n"
+    "\n"
     "Print verdict, results, ranks and datasets of an output file.\n"
     "  --values N  first values of each dataset to print, 0 to 1000 (standard 6)\n";
 
@@ -384,18 +385,18 @@ static tsl_err read_arguments(int argc, char **argv, const char **path, int64_t 
   for (int a = 1; a < argc; a++) {
     char *end = NULL;
     if (strcmp(argv[a], "--values") == 0) {
-      if (a + 1 == argc) TSL_FAIL(TSL_ERR_USAGE, "--values needs a number\n%s", help_text);
+      if (a + 1 == argc) TSL_FAIL(TSL_ERR_USAGE, "--values needs a number\n%s", tsl_show_help);
       *values = strtoll(argv[++a], &end, 10);
       if (end == argv[a] || *end != '\0' || *values < 0 || *values > MOST_VALUES)
         TSL_FAIL(TSL_ERR_USAGE, "--values '%s': allowed are 0 to %d", argv[a], MOST_VALUES);
     } else if (argv[a][0] == '-' && argv[a][1] != '\0')
-      TSL_FAIL(TSL_ERR_USAGE, "unknown option '%s'\n%s", argv[a], help_text);
+      TSL_FAIL(TSL_ERR_USAGE, "unknown option '%s'\n%s", argv[a], tsl_show_help);
     else if (*path != NULL)
-      TSL_FAIL(TSL_ERR_USAGE, "one file at a time\n%s", help_text);
+      TSL_FAIL(TSL_ERR_USAGE, "one file at a time\n%s", tsl_show_help);
     else
       *path = argv[a];
   }
-  if (*path == NULL) TSL_FAIL(TSL_ERR_USAGE, "no file given\n%s", help_text);
+  if (*path == NULL) TSL_FAIL(TSL_ERR_USAGE, "no file given\n%s", tsl_show_help);
 done:
   return err;
 }
@@ -493,7 +494,7 @@ tsl_err tsl_show(int argc, char **argv) {
   int64_t values = 0;
   const char *path = NULL;
   for (int a = 1; a < argc; a++)
-    if (strcmp(argv[a], "--help") == 0) return fputs(help_text, stdout), TSL_OK;
+    if (strcmp(argv[a], "--help") == 0) return fputs(tsl_show_help, stdout), TSL_OK;
   TSL_TRY(read_arguments(argc, argv, &path, &values));
   TSL_TRY(show_guarded(path, values));
 done:

@@ -7,6 +7,9 @@
 
 #include "error.h"
 
+/** What `tesela show --help` and `tesela help show` print. */
+extern const char tsl_show_help[];
+
 /**
  * Print verdict, results with units, machine table and datasets of an output file to stdout.
  * No MPI. Minimum and maximum come from a bounded sample and say so when it is not the whole.

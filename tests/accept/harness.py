@@ -81,22 +81,31 @@ class Suite:
         self.binary = os.path.abspath(words[0])
         self.only = words[1] if len(words) > 1 else ""
         self.fast = "--fast" in sys.argv
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.starts = 0
         self.folder = tempfile.mkdtemp(prefix="tesela_test_")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("TSL_")}
         self.env["XDG_CACHE_HOME"] = os.path.join(self.folder, "cache")
+        self.sessions = tempfile.mkdtemp(prefix="tsl")  # a short path: sockets are in there
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def write(self, name, text):
         path = self.path(name)
-        with open(path, "wb" if isinstance(text, bytes) else "w", newline="\n") as file:
-            file.write(text)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
         return path
 
     def deck(self, name, tree):
         return self.write(name, tree if isinstance(tree, str) else yaml(tree))
+
+    def environment(self, more=None):
+        """The environment of one run. A TMPDIR of its own: Open MPI 4 removes its folder of
+        sessions at the end of one program while another makes it."""
+        self.starts += 1
+        temporary = os.path.join(self.sessions, str(self.starts))
+        os.mkdir(temporary)
+        return {**self.env, "TMPDIR": temporary, **(more or {})}
 
     def command(self, args, ranks):
         if ranks is None:
@@ -111,7 +120,7 @@ class Suite:
             raise Failed("mpirun not found")
         return subprocess.Popen(self.command(args, ranks), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, errors="replace",
-                                env={**self.env, **(env or {})}, cwd=cwd or self.folder,
+                                env=self.environment(env), cwd=cwd or self.folder,
                                 preexec_fn=prepare, start_new_session=True)
 
     def finish(self, process, began, timeout):
@@ -158,6 +167,7 @@ class Suite:
               flush=True)
 
     def end(self):
+        shutil.rmtree(self.sessions, ignore_errors=True)
         if self.failed == 0:
             shutil.rmtree(self.folder, ignore_errors=True)
         else:
@@ -194,7 +204,7 @@ def run_peak(suite, args, timeout=600):
     """Run tesela alone; returns the run and its peak resident memory in MiB."""
     began = time.time()
     process = subprocess.Popen([sys.executable, "-c", PEAK, suite.binary, *args], text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=suite.env,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=suite.environment(),
                                cwd=suite.folder, start_new_session=True)
     run = suite.finish(process, began, timeout)
     peak = [line for line in run.out.splitlines() if line.startswith("peak ")]

@@ -60,7 +60,7 @@ static void slab_bytes(const tri_params *p, const tsl_unit *u, int64_t bytes[2])
 
 /* Run a problem in units; results appended to out[0], out[1] as bytes in unit order. */
 static tsl_err run_units(tsl_problem *problem, const std::vector<tsl_unit> &units,
-                         std::vector<char> out[2], std::vector<int64_t> *sizes) {
+                         std::vector<char> out[2]) {
   tsl_err err = TSL_OK;
   tsl_worker *worker = NULL;
   tsl_part part = {};
@@ -86,7 +86,6 @@ static tsl_err run_units(tsl_problem *problem, const std::vector<tsl_unit> &unit
       free(list->data);
       backend->host_free(part.slab[TRI_OUT + s]);
     }
-    if (sizes != NULL) sizes->push_back((int64_t)out[0].size());
   }
   TSL_TRY(backend->collect(worker, problem));
 done:
@@ -197,7 +196,7 @@ template <class R> static tsl_err check_case(const tri_case *c, const std::vecto
   std::vector<char> out[2];
   for (int cut = 0; cut < (c->n <= 37 ? 3 : 2); cut++) {
     const std::vector<tsl_unit> units = units_of(c->n, cut);
-    TSL_TRY(run_units(&data.problem, units, out, NULL));
+    TSL_TRY(run_units(&data.problem, units, out));
     n_checks++;
     if (c->output == TRI_CONDENSED || c->output == TRI_SQUARE) check_matrix(c, cut, ref, units, out[0]);
     if (c->output == TRI_THRESHOLD) check_threshold(c, cut, &data.p, ref, out);
@@ -232,7 +231,7 @@ template <class R> static tsl_err check_gravity(tri_case c, bool equal, double s
   tri_problem_data<R> data(c);
   data.gravity(equal, softening);
   for (int cut = 0; cut < (c.n <= 37 ? 3 : 2); cut++) {
-    TSL_TRY(run_units(&data.problem, units_of(c.n, cut), out, NULL));
+    TSL_TRY(run_units(&data.problem, units_of(c.n, cut), out));
     n_checks++;
     if (cut == 0) first[0] = out[0], first[1] = out[1];
     if (out[0] != first[0] || out[1] != first[1]) report(&c, cut, "bits depend on the units", 0, 0, 0);
