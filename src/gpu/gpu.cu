@@ -15,8 +15,7 @@ const char *tsl_gpu_card(void) {
 }
 
 tsl_err tsl_gpu_fail(cudaError_t status, const char *what, const char *file, int line) {
-  const tsl_err code =
-      status == cudaErrorMemoryAllocation ? TSL_ERR_DEVICE_MEMORY : TSL_ERR_DEVICE;
+  const tsl_err code = status == cudaErrorMemoryAllocation ? TSL_ERR_DEVICE_MEMORY : TSL_ERR_DEVICE;
   (void)cudaGetLastError();
   return tsl_fail(code, file, line, "card %s: %s: %s (%s)", card_id, what,
                   cudaGetErrorString(status), cudaGetErrorName(status));
@@ -40,16 +39,16 @@ tsl_err tsl_gpu_reserve(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer, int64_t 
   if (bytes <= buffer->bytes) return TSL_OK;
   tsl_gpu_release(memory, buffer);
   if (memory->limit > 0 && bytes > memory->limit - memory->used)
-    TSL_FAIL(TSL_ERR_DEVICE_MEMORY,
-             "card %s: %s needs %s, which goes beyond the limit of %s; raise the limit or use fewer "
-             "points",
-             card_id, what, tsl_bytes_text((double)bytes, wanted),
-             tsl_bytes_text((double)memory->limit, limit));
+    TSL_FAIL(
+        TSL_ERR_DEVICE_MEMORY,
+        "card %s: %s needs %s, which goes beyond the limit of %s; raise the limit or use fewer "
+        "points",
+        card_id, what, tsl_bytes_text((double)bytes, wanted),
+        tsl_bytes_text((double)memory->limit, limit));
   if (cudaMalloc(&buffer->data, (size_t)bytes) != cudaSuccess) {
     buffer->data = NULL;
     const cudaError_t status = cudaGetLastError();
-    if (status != cudaErrorMemoryAllocation)
-      return tsl_gpu_fail(status, what, __FILE__, __LINE__);
+    if (status != cudaErrorMemoryAllocation) return tsl_gpu_fail(status, what, __FILE__, __LINE__);
     TSL_FAIL(TSL_ERR_DEVICE_MEMORY, "card %s: %s: no device memory for %s (this rank holds %s)",
              card_id, what, tsl_bytes_text((double)bytes, wanted),
              tsl_bytes_text((double)memory->used, limit));

@@ -29,24 +29,25 @@ tsl_err tsl_gpu_fail(cudaError_t status, const char *what, const char *file, int
 /** Check a launch just made; waits for it when TSL_CUDA_SYNC is set. */
 tsl_err tsl_gpu_launched(const char *kernel, cudaStream_t stream, const char *file, int line);
 
-#define TSL_CUDA_TRY(call)                                                                         \
-  do {                                                                                             \
-    const cudaError_t cuda_status_ = (call);                                                       \
-    if (cuda_status_ != cudaSuccess) {                                                             \
-      err = tsl_gpu_fail(cuda_status_, #call, __FILE__, __LINE__);                                 \
-      goto done;                                                                                   \
-    }                                                                                              \
+#define TSL_CUDA_TRY(call)                                         \
+  do {                                                             \
+    const cudaError_t cuda_status_ = (call);                       \
+    if (cuda_status_ != cudaSuccess) {                             \
+      err = tsl_gpu_fail(cuda_status_, #call, __FILE__, __LINE__); \
+      goto done;                                                   \
+    }                                                              \
   } while (0)
 
-/** Launch a kernel (an expression; put a template-id in parentheses). An empty grid does nothing. */
-#define TSL_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                 \
-  do {                                                                                             \
-    const dim3 grid_(grid), block_(block);                                                         \
-    if (grid_.x != 0 && grid_.y != 0 && grid_.z != 0) {                                            \
-      (kernel)<<<grid_, block_, (shared_bytes), (stream)>>>(__VA_ARGS__);                          \
-      err = tsl_gpu_launched(#kernel, (stream), __FILE__, __LINE__);                               \
-      if (err != TSL_OK) goto done;                                                                \
-    }                                                                                              \
+/** Launch a kernel (an expression; put a template-id in parentheses). An empty grid does nothing.
+ */
+#define TSL_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)        \
+  do {                                                                    \
+    const dim3 grid_(grid), block_(block);                                \
+    if (grid_.x != 0 && grid_.y != 0 && grid_.z != 0) {                   \
+      (kernel)<<<grid_, block_, (shared_bytes), (stream)>>>(__VA_ARGS__); \
+      err = tsl_gpu_launched(#kernel, (stream), __FILE__, __LINE__);      \
+      if (err != TSL_OK) goto done;                                       \
+    }                                                                     \
   } while (0)
 
 /** Device memory of one worker. */
@@ -64,7 +65,8 @@ typedef struct tsl_gpu_buffer {
 /**
  * Make a buffer at least this large. A buffer that has to grow loses its contents.
  * Waits for the device when it has to free memory (cudaFree does).
- * @return TSL_ERR_DEVICE_MEMORY when the limit or the card does not allow it; the buffer is then empty
+ * @return TSL_ERR_DEVICE_MEMORY when the limit or the card does not allow it; the buffer is then
+ * empty
  */
 tsl_err tsl_gpu_reserve(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer, int64_t bytes,
                         const char *what);

@@ -37,7 +37,8 @@ static int numa_node(const char *pci) {
   int node = -1;
   size_t c = 0;
   FILE *file = NULL;
-  for (; pci[c] != '\0' && c + 1 < sizeof small; c++) small[c] = (char)tolower((unsigned char)pci[c]);
+  for (; pci[c] != '\0' && c + 1 < sizeof small; c++)
+    small[c] = (char)tolower((unsigned char)pci[c]);
   small[c] = '\0';
   (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", small);
   file = fopen(path, "r");

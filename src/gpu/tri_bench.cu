@@ -57,9 +57,12 @@ static tsl_err read_option(const char *option, const char *value, tri_bench_opti
     for (int b = 0; b < o->n_block; b++)
       if (o->block[b] != 8 && o->block[b] != 16 && o->block[b] != 32)
         TSL_FAIL(TSL_ERR_USAGE, "--block: 8, 16 or 32, not %lld", (long long)o->block[b]);
-  } else if (strcmp(option, "--d") == 0) TSL_TRY(read_one(option, value, 2, 3, &o->d));
-  else if (strcmp(option, "--repeat") == 0) TSL_TRY(read_one(option, value, 1, 100000, &o->repeat));
-  else TSL_TRY(open_csv(value, o));
+  } else if (strcmp(option, "--d") == 0)
+    TSL_TRY(read_one(option, value, 2, 3, &o->d));
+  else if (strcmp(option, "--repeat") == 0)
+    TSL_TRY(read_one(option, value, 1, 100000, &o->repeat));
+  else
+    TSL_TRY(open_csv(value, o));
 done:
   return err;
 }
@@ -80,8 +83,7 @@ tsl_err tri_bench_options_read(int argc, char **argv, const char *const *allowed
       o->quick = true;
       continue;
     }
-    if (a + 1 == argc)
-      TSL_FAIL(TSL_ERR_USAGE, "bench %s: %s needs a value", argv[0], argv[a]);
+    if (a + 1 == argc) TSL_FAIL(TSL_ERR_USAGE, "bench %s: %s needs a value", argv[0], argv[a]);
     TSL_TRY(read_option(argv[a], argv[a + 1], o));
     a++;
   }
@@ -123,7 +125,8 @@ static void fill_points(const tri_params *p, float *x) {
 static tsl_err select_card(tsl_device *device) {
   tsl_err err = TSL_OK;
   const char *why = NULL;
-  if (tsl_platform_gpu.count(&why) == 0) TSL_FAIL(TSL_ERR_DEVICE, "this bench needs a card: %s", why);
+  if (tsl_platform_gpu.count(&why) == 0)
+    TSL_FAIL(TSL_ERR_DEVICE, "this bench needs a card: %s", why);
   TSL_TRY(tsl_platform_gpu.describe(0, device));
   TSL_TRY(tsl_platform_gpu.select(device));
 done:
@@ -182,7 +185,7 @@ tsl_err tri_bench_ceiling(tri_gpu *w, void *buffer, int64_t bytes, double *rate)
       w, 10,
       [=]() {
         fill_kernel<<<(unsigned)tsl_ceil_div(count, 1024), 256, 0, w->stream>>>((float4 *)buffer,
-                                                                               count, 1.5f);
+                                                                                count, 1.5f);
         return tsl_gpu_launched("fill_kernel", w->stream, __FILE__, __LINE__);
       },
       &kernel));

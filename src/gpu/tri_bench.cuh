@@ -72,7 +72,8 @@ done:
   return err;
 }
 
-/** Best write rate of the card in bytes/s: cudaMemset and a kernel of 16-byte stores, on a buffer. */
+/** Best write rate of the card in bytes/s: cudaMemset and a kernel of 16-byte stores, on a buffer.
+ */
 tsl_err tri_bench_ceiling(tri_gpu *w, void *buffer, int64_t bytes, double *rate);
 
 #endif

@@ -42,12 +42,10 @@ static tsl_err bench_gravity(const tri_bench_options *o) {
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, n * 8, "potential"));
   TSL_TRY(tri_bench_measure(
       w, o->repeat,
-      [=]() {
-        return tri_gravity_run(w, 0, n, (double *)w->out.data, (double *)w->out_2.data);
-      },
+      [=]() { return tri_gravity_run(w, 0, n, (double *)w->out.data, (double *)w->out_2.data); },
       &time));
-  print_row(o, "gravity fp32", 20.0 * (double)n * (double)(n - 1) / time.mean * 1e-12,
-            "TFLOP/s", 35, time.mean);
+  print_row(o, "gravity fp32", 20.0 * (double)n * (double)(n - 1) / time.mean * 1e-12, "TFLOP/s",
+            35, time.mean);
 done:
   tri_bench_close(&b);
   return err;
@@ -70,8 +68,8 @@ static tsl_err bench_rdf(const tri_bench_options *o) {
   w = tri_bench_gpu(&b);
   TSL_TRY(tri_bench_measure(
       w, o->repeat, [=]() { return tri_histogram_run(w, 0, n); }, &time));
-  print_row(o, "RDF periodic 200 bins fp32", 0.5 * (double)n * (double)(n - 1) / time.mean, "pairs/s",
-            4e11, time.mean);
+  print_row(o, "RDF periodic 200 bins fp32", 0.5 * (double)n * (double)(n - 1) / time.mean,
+            "pairs/s", 4e11, time.mean);
 done:
   tri_bench_close(&b);
   return err;
@@ -82,8 +80,8 @@ static tsl_err full_product(cublasHandle_t handle, tri_gpu *w, float *out) {
   const float one = 1, zero = 0;
   const int n = (int)w->p.n, ld = (int)w->p.n_pad;
   const float *x = (const float *)w->points.data;
-  const cublasStatus_t status = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, (int)w->p.d, &one,
-                                            x, ld, x, ld, &zero, out, n);
+  const cublasStatus_t status = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, (int)w->p.d,
+                                            &one, x, ld, x, ld, &zero, out, n);
   if (status == CUBLAS_STATUS_SUCCESS) return TSL_OK;
   return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__, "card %s: cublasSgemm: %s", tsl_gpu_card(),
                   cublasGetStatusString(status));

@@ -12,13 +12,13 @@ static const struct {
   int map;
   double milliseconds;
 } published[] = {
-    {1024, TRI_MAP_CDP, 0.0941},  {1024, TRI_MAP_BB, 0.0290},  {1024, TRI_MAP_LTM, 0.0311},
-    {1024, TRI_MAP_FRB, 0.0321},  {1024, TRI_MAP_FR, 0.0232},  {4096, TRI_MAP_CDP, 0.660},
-    {4096, TRI_MAP_BB, 0.286},    {4096, TRI_MAP_LTM, 0.297},  {4096, TRI_MAP_FRB, 0.329},
-    {4096, TRI_MAP_FR, 0.176},    {8192, TRI_MAP_CDP, 2.815},  {8192, TRI_MAP_BB, 1.084},
-    {8192, TRI_MAP_LTM, 1.135},   {8192, TRI_MAP_FRB, 1.269},  {8192, TRI_MAP_FR, 0.664},
-    {16384, TRI_MAP_CDP, 11.672}, {16384, TRI_MAP_BB, 4.260},  {16384, TRI_MAP_LTM, 4.484},
-    {16384, TRI_MAP_FRB, 5.033},  {16384, TRI_MAP_FR, 2.628},  {32768, TRI_MAP_CDP, 47.898},
+    {1024, TRI_MAP_CDP, 0.0941},  {1024, TRI_MAP_BB, 0.0290},   {1024, TRI_MAP_LTM, 0.0311},
+    {1024, TRI_MAP_FRB, 0.0321},  {1024, TRI_MAP_FR, 0.0232},   {4096, TRI_MAP_CDP, 0.660},
+    {4096, TRI_MAP_BB, 0.286},    {4096, TRI_MAP_LTM, 0.297},   {4096, TRI_MAP_FRB, 0.329},
+    {4096, TRI_MAP_FR, 0.176},    {8192, TRI_MAP_CDP, 2.815},   {8192, TRI_MAP_BB, 1.084},
+    {8192, TRI_MAP_LTM, 1.135},   {8192, TRI_MAP_FRB, 1.269},   {8192, TRI_MAP_FR, 0.664},
+    {16384, TRI_MAP_CDP, 11.672}, {16384, TRI_MAP_BB, 4.260},   {16384, TRI_MAP_LTM, 4.484},
+    {16384, TRI_MAP_FRB, 5.033},  {16384, TRI_MAP_FR, 2.628},   {32768, TRI_MAP_CDP, 47.898},
     {32768, TRI_MAP_BB, 17.434},  {32768, TRI_MAP_LTM, 17.878}, {32768, TRI_MAP_FRB, 20.591},
     {32768, TRI_MAP_FR, 12.481},
 };
@@ -31,17 +31,18 @@ static double published_ms(int64_t n, int64_t block, int map) {
 }
 
 static void print_help(void) {
-  puts("usage: tesela bench maps [--n LIST] [--block LIST] [--d 2|3] [--repeat R] [--csv FILE]\n"
-       "\n"
-       "Euclidean distances in fp32 of N random points, lower triangle of an N x N matrix, by each\n"
-       "map from thread block to tile; `auto` is the default of tesela (also condensed).\n"
-       "  --n LIST      points, comma-separated [1024,2048,4096,8192,16384,32768]\n"
-       "  --block LIST  block sides B of 8, 16, 32 [8,16,32]\n"
-       "  --d D         dimensions [2]\n"
-       "  --repeat R    timed repetitions [20]\n"
-       "  --csv FILE    also write the table as CSV\n"
-       "Columns: mean milliseconds, RMS deviation, GB/s of the triangle written, share of the\n"
-       "card's best write rate in this run, and the published time on a Tesla K40c.");
+  puts(
+      "usage: tesela bench maps [--n LIST] [--block LIST] [--d 2|3] [--repeat R] [--csv FILE]\n"
+      "\n"
+      "Euclidean distances in fp32 of N random points, lower triangle of an N x N matrix, by each\n"
+      "map from thread block to tile; `auto` is the default of tesela (also condensed).\n"
+      "  --n LIST      points, comma-separated [1024,2048,4096,8192,16384,32768]\n"
+      "  --block LIST  block sides B of 8, 16, 32 [8,16,32]\n"
+      "  --d D         dimensions [2]\n"
+      "  --repeat R    timed repetitions [20]\n"
+      "  --csv FILE    also write the table as CSV\n"
+      "Columns: mean milliseconds, RMS deviation, GB/s of the triangle written, share of the\n"
+      "card's best write rate in this run, and the published time on a Tesla K40c.");
 }
 
 static void print_row(const tri_bench_options *o, const tri_params *p, const tri_bench_time *time,
@@ -69,8 +70,8 @@ static tsl_err measure(tri_bench_worker *b, const tri_bench_options *o, int outp
   tri_bench_time time = {};
   const int64_t n = b->p.n;
   const tri_slab slab = {0, n, n, false};
-  const double cells = output == TRI_SQUARE ? 0.5 * (double)n * (double)(n + 1)
-                                            : 0.5 * (double)n * (double)(n - 1);
+  const double cells =
+      output == TRI_SQUARE ? 0.5 * (double)n * (double)(n + 1) : 0.5 * (double)n * (double)(n - 1);
   w->p.output = output;
   w->p.map = map;
   w->p.block = (int32_t)block;
@@ -100,8 +101,8 @@ static tsl_err table(const tri_bench_options *o, int64_t n) {
   TSL_TRY(tri_bench_ceiling(w, w->out.data, bytes, &ceiling));
   printf("\n# N = %lld, d = %lld, card %s, write ceiling %.1f GB/s\n", (long long)n,
          (long long)o->d, tsl_gpu_card(), ceiling * 1e-9);
-  printf("%7s %5s  %-4s %-9s %10s %9s %9s %8s %10s\n", "N", "B", "map", "output", "mean ms", "RMS ms",
-         "GB/s", "share", "K40c ms");
+  printf("%7s %5s  %-4s %-9s %10s %9s %9s %8s %10s\n", "N", "B", "map", "output", "mean ms",
+         "RMS ms", "GB/s", "share", "K40c ms");
   for (int k = 0; k < o->n_block; k++)
     for (int map = TRI_MAP_BB; map < TRI_N_MAPS; map++)
       TSL_TRY(measure(&b, o, TRI_SQUARE, map, o->block[k], ceiling));
@@ -123,7 +124,8 @@ tsl_err tri_bench_maps(int argc, char **argv) {
     goto done;
   }
   if (o.csv != NULL)
-    (void)fputs("n,block,map,output,d,mean_ms,rms_ms,gb_per_s,share_of_write_rate,k40c_ms\n", o.csv);
+    (void)fputs("n,block,map,output,d,mean_ms,rms_ms,gb_per_s,share_of_write_rate,k40c_ms\n",
+                o.csv);
   for (int k = 0; k < o.n_n; k++) TSL_TRY(table(&o, o.n[k]));
 done:
   return tri_bench_finish(&o, err);

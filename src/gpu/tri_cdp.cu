@@ -9,7 +9,8 @@ enum { SMALLEST_LEAF = 1024 };
 template <int F, class R>
 static __global__ void __launch_bounds__(1024)
     cdp_leaf(tri_args<R> args, tri_target t, tri_node node, R *out) {
-  tri_cell cell = tri_map_bb(blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y, blockDim.x, node.size);
+  tri_cell cell =
+      tri_map_bb(blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y, blockDim.x, node.size);
   if (cell.r < 0) return;
   cell.r += node.at;
   cell.c += node.at;
@@ -36,7 +37,8 @@ static __device__ __forceinline__ void cdp_child(const tri_args<R> &args, const 
   if (node.size <= leaf)
     cdp_leaf<F, R><<<grid, blockDim, 0, cudaStreamFireAndForget>>>(args, t, node, out);
   else
-    cdp_square<F, R><<<grid, blockDim, 0, cudaStreamFireAndForget>>>(args, t, node, leaf, out, flag);
+    cdp_square<F, R>
+        <<<grid, blockDim, 0, cudaStreamFireAndForget>>>(args, t, node, leaf, out, flag);
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) atomicExch(flag, (int)status);
 #else
@@ -84,8 +86,9 @@ done:
 template <class R>
 static tsl_err launch_of(const tri_gpu *w, const tri_target *t, R *out, int *flag) {
   switch (w->p.function) {
-#define X(name, prepare, extra, per_dimension, per_pair, doc)                                      \
-  case TRI_AT_##name: return launch<TRI_AT_##name, R>(w, t, out, flag);
+#define X(name, prepare, extra, per_dimension, per_pair, doc) \
+  case TRI_AT_##name:                                         \
+    return launch<TRI_AT_##name, R>(w, t, out, flag);
     TRI_PAIR_LIST(X)
 #undef X
   default:
@@ -98,8 +101,10 @@ tsl_err tri_cdp_run(const tri_gpu *w, const tri_slab *slab, void *out, int *flag
   tsl_err err = TSL_OK;
   const tri_target t = tri_target_of(&w->p, slab);
   if (t.m <= 0) return TSL_OK;
-  if (w->p.type == TSL_F64) TSL_TRY(launch_of(w, &t, (double *)out, flag));
-  else TSL_TRY(launch_of(w, &t, (float *)out, flag));
+  if (w->p.type == TSL_F64)
+    TSL_TRY(launch_of(w, &t, (double *)out, flag));
+  else
+    TSL_TRY(launch_of(w, &t, (float *)out, flag));
 done:
   return err;
 }

@@ -50,42 +50,39 @@ static_assert((int)TRI_AT_euclidean_periodic == (int)TRI_EUCLIDEAN_PERIODIC,
 /** A pair function: its two formulas and whether it uses the extra numbers. */
 template <int F, class R> struct tri_fn;
 
-#define TRI_FN_TYPE(name, type, suffix, uses)                                                      \
-  template <> struct tri_fn<TRI_AT_##name, type> {                                                 \
-    static constexpr bool radius = uses == TRI_RADIUS;                                             \
-    static __host__ __device__ __forceinline__ type step(type acc, type a, type b, type box) {     \
-      return tri_step_##name##_##suffix(acc, a, b, box);                                           \
-    }                                                                                              \
-    static __host__ __device__ __forceinline__ type finish(type acc, type ei, type ej, type s) {   \
-      return tri_finish_##name##_##suffix(acc, ei, ej, s);                                         \
-    }                                                                                              \
+#define TRI_FN_TYPE(name, type, suffix, uses)                                                    \
+  template <> struct tri_fn<TRI_AT_##name, type> {                                               \
+    static constexpr bool radius = uses == TRI_RADIUS;                                           \
+    static __host__ __device__ __forceinline__ type step(type acc, type a, type b, type box) {   \
+      return tri_step_##name##_##suffix(acc, a, b, box);                                         \
+    }                                                                                            \
+    static __host__ __device__ __forceinline__ type finish(type acc, type ei, type ej, type s) { \
+      return tri_finish_##name##_##suffix(acc, ei, ej, s);                                       \
+    }                                                                                            \
   };
-#define X(name, prepare, extra, per_dimension, per_pair, doc)                                      \
-  TRI_FN_TYPE(name, float, f32, extra)                                                             \
+#define X(name, prepare, extra, per_dimension, per_pair, doc) \
+  TRI_FN_TYPE(name, float, f32, extra)                        \
   TRI_FN_TYPE(name, double, f64, extra)
 TRI_PAIR_LIST(X)
 #undef X
 
 /** Does finish begin with the root of the sum? Then one range check serves a thread's columns. */
 template <int F> struct tri_roots {
-  static constexpr bool value = F == TRI_EUCLIDEAN || F == TRI_EUCLIDEAN_PERIODIC ||
-                                F == TRI_HAVERSINE || F == TRI_OVERLAP;
+  static constexpr bool value =
+      F == TRI_EUCLIDEAN || F == TRI_EUCLIDEAN_PERIODIC || F == TRI_HAVERSINE || F == TRI_OVERLAP;
 };
 
-/** Start of a sum. Where squares are added -0 gives the same bits and the first addition is free. */
+/** Start of a sum. Where squares are added -0 gives the same bits and the first addition is free.
+ */
 template <int F, class R> static __device__ __forceinline__ R tri_zero(void) {
   return tri_roots<F>::value || F == TRI_SQEUCLIDEAN ? -(R)0 : (R)0;
 }
 
 /** Columns of a thread: 16 bytes of values. */
-template <class R> struct tri_width {
-  static constexpr int value = 16 / (int)sizeof(R);
-};
+template <class R> struct tri_width { static constexpr int value = 16 / (int)sizeof(R); };
 
 /** One point in shared memory, read by all threads at once. */
-template <class R> struct alignas(16) tri_point {
-  R v[4];
-};
+template <class R> struct alignas(16) tri_point { R v[4]; };
 
 /** Rows of a tile in shared memory, in the order in which they are computed. */
 template <class R, int N> struct tri_rows {
@@ -97,8 +94,8 @@ template <class R, int N> struct tri_rows {
 };
 
 template <int F, class R>
-static __device__ __forceinline__ void tri_finish(R (&v)[tri_width<R>::value], R ei,
-                                                  const R *ej, R scale) {
+static __device__ __forceinline__ void tri_finish(R (&v)[tri_width<R>::value], R ei, const R *ej,
+                                                  R scale) {
   constexpr int C = tri_width<R>::value;
   if constexpr (tri_roots<F>::value && sizeof(R) == 4) {
     unsigned most = 0;
@@ -118,8 +115,7 @@ static __device__ __forceinline__ void tri_finish(R (&v)[tri_width<R>::value], R
 }
 
 /** Period of dimension k; selected, not indexed, so that it stays out of local memory. */
-template <class R>
-static __device__ __forceinline__ R tri_period(const tri_args<R> &args, int k) {
+template <class R> static __device__ __forceinline__ R tri_period(const tri_args<R> &args, int k) {
   return k == 0 ? args.box[0] : k == 1 ? args.box[1] : args.box[2];
 }
 
@@ -267,8 +263,7 @@ template <class R> struct tri_matrix {
                                          int, R (&v)[1][C]) const {
     const R *row = args.strip + (int64_t)(rows.index[p] - args.strip_row) * args.strip_ld;
 #pragma unroll
-    for (int c = 0; c < C; c++)
-      v[0][c] = tri_finish_cosine_(__ldcs(row + place[c]));
+    for (int c = 0; c < C; c++) v[0][c] = tri_finish_cosine_(__ldcs(row + place[c]));
   }
 
   static __device__ __forceinline__ float tri_finish_cosine_(float r) {

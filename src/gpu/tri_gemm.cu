@@ -15,13 +15,13 @@ struct tri_gemm {
 
 enum { STRIP_MEGABYTES = 512 }; /* largest strip, so that four of them stay modest */
 
-#define CUBLAS_TRY(call)                                                                           \
-  do {                                                                                             \
-    const cublasStatus_t status_ = (call);                                                         \
-    if (status_ != CUBLAS_STATUS_SUCCESS)                                                          \
-      TSL_FAIL((tsl_err)(status_ == CUBLAS_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY             \
-                                                               : TSL_ERR_DEVICE),                  \
-               "card %s: %s: %s", tsl_gpu_card(), #call, cublasGetStatusString(status_));          \
+#define CUBLAS_TRY(call)                                                                  \
+  do {                                                                                    \
+    const cublasStatus_t status_ = (call);                                                \
+    if (status_ != CUBLAS_STATUS_SUCCESS)                                                 \
+      TSL_FAIL((tsl_err)(status_ == CUBLAS_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY    \
+                                                               : TSL_ERR_DEVICE),         \
+               "card %s: %s: %s", tsl_gpu_card(), #call, cublasGetStatusString(status_)); \
   } while (0)
 
 void tri_gemm_destroy(tri_gpu *w) {
@@ -106,8 +106,10 @@ tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1)
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[0], (b - a) * (c1 - c0) * tri_value_bytes(w),
                           "strip of inner products"));
   TSL_TRY(fork_stream(w, 0));
-  if (w->p.type == TSL_F64) TSL_TRY(multiply<double>(w, 0, a, b, c0, c1));
-  else TSL_TRY(multiply<float>(w, 0, a, b, c0, c1));
+  if (w->p.type == TSL_F64)
+    TSL_TRY(multiply<double>(w, 0, a, b, c0, c1));
+  else
+    TSL_TRY(multiply<float>(w, 0, a, b, c0, c1));
   TSL_TRY(join_stream(w, 0));
 done:
   return err;
@@ -115,7 +117,8 @@ done:
 
 /* Rows [a, b) of the slab: product and packing on stream s. */
 template <class R>
-static tsl_err strip_to_slab(tri_gpu *w, int s, const tri_slab *slab, int64_t a, int64_t b, R *out) {
+static tsl_err strip_to_slab(tri_gpu *w, int s, const tri_slab *slab, int64_t a, int64_t b,
+                             R *out) {
   tsl_err err = TSL_OK;
   const bool square = w->p.output == TRI_SQUARE;
   const int64_t c0 = square ? 0 : a, c1 = square ? b : w->p.n;

@@ -18,19 +18,24 @@ tsl_err tri_slab_run(tri_gpu *w, const tri_slab *slab, void *out) {
   tsl_err err = TSL_OK;
   tri_args<float> f = tri_args_of<float>(w);
   tri_args<double> d = tri_args_of<double>(w);
-  if (w->p.map != TRI_MAP_AUTO) TSL_TRY(tri_map_run(w, slab, out));
-  else if (tri_uses_gemm(&w->p)) TSL_TRY(tri_gemm_slab(w, slab, out));
+  if (w->p.map != TRI_MAP_AUTO)
+    TSL_TRY(tri_map_run(w, slab, out));
+  else if (tri_uses_gemm(&w->p))
+    TSL_TRY(tri_gemm_slab(w, slab, out));
   else if (w->p.type == TSL_F64)
     TSL_TRY(tri_store_run(w, &d, slab, slab->a, slab->b, (double *)out, w->stream));
-  else TSL_TRY(tri_store_run(w, &f, slab, slab->a, slab->b, (float *)out, w->stream));
+  else
+    TSL_TRY(tri_store_run(w, &f, slab, slab->a, slab->b, (float *)out, w->stream));
 done:
   return err;
 }
 
 /* ------------------------------------------------------- units by output */
 
-/* Rows [a, b) of a unit; host: where the unit's slab begins. TSL_ERR_DEVICE_MEMORY: try fewer rows. */
-typedef tsl_err (*tri_batch)(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b, tsl_part *part);
+/* Rows [a, b) of a unit; host: where the unit's slab begins. TSL_ERR_DEVICE_MEMORY: try fewer rows.
+ */
+typedef tsl_err (*tri_batch)(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b,
+                             tsl_part *part);
 
 static tsl_err slab_batch(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b, tsl_part *part) {
   tsl_err err = TSL_OK;
@@ -40,7 +45,8 @@ static tsl_err slab_batch(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b
   if (bytes == 0) return TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, bytes, "rows of the output"));
   TSL_TRY(tri_slab_run(w, &slab, w->out.data));
-  TSL_CUDA_TRY(cudaMemcpyAsync(host, w->out.data, (size_t)bytes, cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(host, w->out.data, (size_t)bytes, cudaMemcpyDeviceToHost, w->stream));
   if (w->p.map == TRI_MAP_CDP) TSL_TRY(tri_cdp_check(w, (const int *)w->work[5].data));
 done:
   return err;
@@ -85,14 +91,23 @@ static tsl_err run_unit(tri_gpu *w, const tsl_unit *unit, tsl_part *part) {
   TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
   switch (w->p.output) {
   case TRI_CONDENSED:
-  case TRI_SQUARE: TSL_TRY(run_batches(w, unit, hi - lo, slab_batch, part)); break;
+  case TRI_SQUARE:
+    TSL_TRY(run_batches(w, unit, hi - lo, slab_batch, part));
+    break;
   case TRI_FORCES:
     TSL_TRY(run_batches(w, unit, tri_gravity_rows(w, hi - lo), gravity_batch, part));
     break;
-  case TRI_THRESHOLD: TSL_TRY(tri_threshold_run(w, lo, hi, part)); break;
-  case TRI_TOPK: TSL_TRY(tri_topk_run(w, lo, hi, part)); break;
-  case TRI_HISTOGRAM: TSL_TRY(tri_histogram_run(w, lo, hi)); break;
-  default: TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
+  case TRI_THRESHOLD:
+    TSL_TRY(tri_threshold_run(w, lo, hi, part));
+    break;
+  case TRI_TOPK:
+    TSL_TRY(tri_topk_run(w, lo, hi, part));
+    break;
+  case TRI_HISTOGRAM:
+    TSL_TRY(tri_histogram_run(w, lo, hi));
+    break;
+  default:
+    TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
   }
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &part->seconds));
 done:
@@ -103,7 +118,8 @@ done:
 
 static tsl_err upload(tri_gpu *w) {
   tsl_err err = TSL_OK;
-  const tsl_field *points = &w->problem->fields[TRI_POINTS], *extras = &w->problem->fields[TRI_EXTRAS];
+  const tsl_field *points = &w->problem->fields[TRI_POINTS],
+                  *extras = &w->problem->fields[TRI_EXTRAS];
   const int64_t value = tri_value_bytes(w);
   const int64_t point_bytes = tsl_field_count(points) * value;
   const int64_t extra_bytes = tsl_field_count(extras) * value;
@@ -153,7 +169,8 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   w->p = *tri_params_of(problem);
   w->problem = problem;
   w->memory.limit = device->memory_limit;
-  TSL_CUDA_TRY(cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
+  TSL_CUDA_TRY(
+      cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
   TSL_CUDA_TRY(cudaDeviceGetAttribute(&w->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                       device->index));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
@@ -184,8 +201,8 @@ static tsl_err tri_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   if (w->p.output != TRI_HISTOGRAM) return TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data,
-                               (size_t)w->p.bins * 8, cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data, (size_t)w->p.bins * 8,
+                               cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -209,6 +226,6 @@ static void tri_host_free(void *memory) {
 }
 
 const tsl_backend tri_backend_gpu = {
-    "tri",     tri_open,  tri_begin,      tri_run,      NULL, /* no WAVE tiles */
+    "tri",       tri_open,  tri_begin,      tri_run,       NULL, /* no WAVE tiles */
     tri_collect, tri_close, tri_host_alloc, tri_host_free,
 };

@@ -87,7 +87,8 @@ template <class R> tri_args<R> tri_args_of(const tri_gpu *w) {
 /** Elements of a slab. */
 int64_t tri_slab_count(const tri_params *p, const tri_slab *slab);
 
-/** CONDENSED and SQUARE: compute a slab into out (device, 16-byte aligned) by the map of the parameters. */
+/** CONDENSED and SQUARE: compute a slab into out (device, 16-byte aligned) by the map of the
+ * parameters. */
 tsl_err tri_slab_run(tri_gpu *w, const tri_slab *slab, void *out);
 
 /** Our own map on rows [a, b) of the slab whose memory is out: by the formula, or from a strip of
@@ -98,7 +99,8 @@ tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab 
 
 /** The seed's maps bb, rb, rec, ltm, frb, fr on the diagonal triangle; plain grid beside it. */
 tsl_err tri_map_run(tri_gpu *w, const tri_slab *slab, void *out);
-/** The map cdp on the diagonal triangle of the slab alone. flag: device int, set when a launch failed. */
+/** The map cdp on the diagonal triangle of the slab alone. flag: device int, set when a launch
+ * failed. */
 tsl_err tri_cdp_run(const tri_gpu *w, const tri_slab *slab, void *out, int *flag);
 /** Wait for the stream and report a failed launch of tri_cdp_run. */
 tsl_err tri_cdp_check(const tri_gpu *w, const int *flag);
@@ -113,7 +115,8 @@ int64_t tri_gemm_rows(const tri_gpu *w, int64_t columns);
 void tri_gemm_destroy(tri_gpu *w);
 
 /** Arguments of pairs whose values come from strips[0], set up by tri_gemm_strip. */
-template <class R> tri_args<R> tri_args_of_strip(const tri_gpu *w, int64_t a, int64_t c0, int64_t c1) {
+template <class R>
+tri_args<R> tri_args_of_strip(const tri_gpu *w, int64_t a, int64_t c0, int64_t c1) {
   tri_args<R> args = tri_args_of<R>(w);
   args.strip = (const R *)w->strips[0].data;
   args.strip_ld = c1 - c0;

@@ -12,13 +12,9 @@ enum { TILE = 256, THREADS = 128, SEGMENT_POINTS = 8192, MAX_SEGMENTS = 64, SUMS
 enum { SCRATCH_MEGABYTES = 512 };
 
 /* Rows of a thread. */
-template <class R> struct rows_of {
-  static constexpr int value = sizeof(R) == 4 ? 4 : 2;
-};
+template <class R> struct rows_of { static constexpr int value = sizeof(R) == 4 ? 4 : 2; };
 
-template <class R> struct alignas(4 * sizeof(R)) body {
-  R x, y, z, m;
-};
+template <class R> struct alignas(4 * sizeof(R)) body { R x, y, z, m; };
 
 /* A launch: rows [a, a + rows) against all n points. */
 template <class R> struct gravity_job {
@@ -38,8 +34,8 @@ static __device__ __forceinline__ double inverse_root(double r2) {
   return rsqrt(r2);
 }
 
-/* Add body b to the sums of the point at p: 0..2 acceleration, 3 potential, over G (and m if EQUAL).
- * use: false for the point itself and for padding; looked at only if MASKED. */
+/* Add body b to the sums of the point at p: 0..2 acceleration, 3 potential, over G (and m if
+ * EQUAL). use: false for the point itself and for padding; looked at only if MASKED. */
 template <bool EQUAL, bool MASKED, class R>
 static __device__ __forceinline__ void interact(const body<R> &b, const R (&p)[3], R eps2, bool use,
                                                 R (&s)[SUMS]) {
@@ -106,7 +102,8 @@ static __global__ void __launch_bounds__(THREADS) gravity_kernel(gravity_job<R> 
     __syncthreads();
     if (first + TILE <= job.n && (first >= end || first + TILE <= begin))
       sum_tile<EQUAL, false>(job, tile, first, i, p, s);
-    else sum_tile<EQUAL, true>(job, tile, first, i, p, s);
+    else
+      sum_tile<EQUAL, true>(job, tile, first, i, p, s);
 #pragma unroll
     for (int q = 0; q < Q; q++)
 #pragma unroll
@@ -131,8 +128,10 @@ static __global__ void combine_kernel(const double *partial, int segments, int r
     double sum = 0;
     if (c < 3 && c >= d) continue;
     for (int s = 0; s < segments; s++) sum += partial[((int64_t)s * SUMS + c) * rows + row];
-    if (c < 3) acc[(int64_t)row * d + c] = scale * sum;
-    else phi[row] = -scale * sum;
+    if (c < 3)
+      acc[(int64_t)row * d + c] = scale * sum;
+    else
+      phi[row] = -scale * sum;
   }
 }
 
@@ -167,8 +166,10 @@ static tsl_err run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi)
                           "partial sums of forces"));
   job.partial = (double *)w->work[0].data;
   grid = dim3((unsigned)tsl_ceil_div(job.rows, THREADS * rows_of<R>::value), (unsigned)segments);
-  if (equal) TSL_LAUNCH((gravity_kernel<R, true>), grid, THREADS, 0, w->stream, job);
-  else TSL_LAUNCH((gravity_kernel<R, false>), grid, THREADS, 0, w->stream, job);
+  if (equal)
+    TSL_LAUNCH((gravity_kernel<R, true>), grid, THREADS, 0, w->stream, job);
+  else
+    TSL_LAUNCH((gravity_kernel<R, false>), grid, THREADS, 0, w->stream, job);
   TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(job.rows, 256)), 256, 0, w->stream,
              job.partial, segments, job.rows, (int)w->p.d_read,
              w->p.constant * (equal ? w->p.mass : 1.0), acc, phi);

@@ -35,10 +35,9 @@ static __device__ __forceinline__ int tri_bin(double v, const tri_bins<double> &
 
 /** Count rows [0, count) of the tile with the thread's columns j.. */
 template <class S, bool EDGE, class R, int N>
-static __device__ __forceinline__ void tri_count(const S &source, const tri_args<R> &args,
-                                                 const tri_bins<R> &bins,
-                                                 const tri_rows<R, N> &rows, int j,
-                                                 unsigned *mine) {
+static __device__ __forceinline__ void
+tri_count(const S &source, const tri_args<R> &args, const tri_bins<R> &bins,
+          const tri_rows<R, N> &rows, int j, unsigned *mine) {
 #pragma unroll 2
   for (int p = 0; p < rows.count; p += S::G) {
     R v[S::G][S::C];
@@ -50,8 +49,10 @@ static __device__ __forceinline__ void tri_count(const S &source, const tri_args
       for (int c = 0; c < S::C; c++) {
         const int bin = tri_bin(v[g][c], bins);
         if (bin < 0 || (EDGE && (j + c <= rows.index[p + g] || j + c >= args.n))) continue;
-        if (bins.copies > 0) atomicAdd(mine + bin, 1u);
-        else atomicAdd(bins.counts + bin, 1ull);
+        if (bins.copies > 0)
+          atomicAdd(mine + bin, 1u);
+        else
+          atomicAdd(bins.counts + bin, 1ull);
       }
     }
   }
@@ -96,7 +97,8 @@ static __global__ void __launch_bounds__(TRI_THREADS)
     source.columns(args, j);
     if (tile.q * W >= tile.i1 && (tile.q + 1) * W <= args.n)
       tri_count<S, false>(source, args, bins, rows, j, mine);
-    else tri_count<S, true>(source, args, bins, rows, j, mine);
+    else
+      tri_count<S, true>(source, args, bins, rows, j, mine);
     if (++since == TRI_FLUSH_TILES) {
       tri_flush(bins, shared);
       since = 0;
@@ -129,9 +131,8 @@ tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
   int64_t blocks = 0;
   tri_bins<R> bins = {};
   typename tri_histogram_entry<tri_matrix<R>>::pointer kernel;
-  const tri_tiles tiles =
-      tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value, TRI_HISTOGRAM_ROWS,
-                     16 * w->processors);
+  const tri_tiles tiles = tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
+                                         TRI_HISTOGRAM_ROWS, 16 * w->processors);
   bins.lo = (R)w->p.range_lo;
   bins.hi = (R)w->p.range_hi;
   bins.inv_width = (R)(w->p.bins / (w->p.range_hi - w->p.range_lo));

@@ -57,13 +57,17 @@ template <class R> static tsl_err launch_triangle(const tri_map_job<R> *job, int
   const int m = job->target.m;
   const int64_t t = tsl_ceil_div(m, side);
   switch (map) {
-  case TRI_MAP_BB: return launch(job, t, t, 0, none);
+  case TRI_MAP_BB:
+    return launch(job, t, t, 0, none);
   case TRI_MAP_RB:
     return launch(job, tsl_ceil_div(tri_rb_columns(m), side), tsl_ceil_div(tri_rb_rows(m), side), 0,
                   none);
-  case TRI_MAP_REC: return launch_rec(job, (int)t);
-  case TRI_MAP_LTM: return launch(job, t * (t + 1) / 2, 1, 0, none);
-  default: return launch_flat(job, (int)t);
+  case TRI_MAP_REC:
+    return launch_rec(job, (int)t);
+  case TRI_MAP_LTM:
+    return launch(job, t * (t + 1) / 2, 1, 0, none);
+  default:
+    return launch_flat(job, (int)t);
   }
 }
 
@@ -99,10 +103,12 @@ tsl_err tri_map_run(tri_gpu *w, const tri_slab *slab, void *out) {
   tsl_err err = TSL_OK;
   if (slab->a >= slab->b) return TSL_OK;
   if (w->p.output == TRI_SQUARE && slab->fill)
-    TSL_CUDA_TRY(cudaMemsetAsync(
-        out, 0, (size_t)(tri_slab_count(&w->p, slab) * tri_value_bytes(w)), w->stream));
-  if (w->p.type == TSL_F64) TSL_TRY(run(w, slab, (double *)out));
-  else TSL_TRY(run(w, slab, (float *)out));
+    TSL_CUDA_TRY(cudaMemsetAsync(out, 0, (size_t)(tri_slab_count(&w->p, slab) * tri_value_bytes(w)),
+                                 w->stream));
+  if (w->p.type == TSL_F64)
+    TSL_TRY(run(w, slab, (double *)out));
+  else
+    TSL_TRY(run(w, slab, (float *)out));
 done:
   return err;
 }

@@ -46,8 +46,10 @@ template <int F, class R>
 static __device__ __forceinline__ void tri_store_cell(const tri_args<R> &args, const tri_target &t,
                                                       tri_cell cell, R *out) {
   if (cell.r < 0 || (!t.square && cell.r == cell.c)) return;
-  if (t.square) tri_store_pair<F>(args, t, t.a + cell.r, t.a + cell.c, out);
-  else tri_store_pair<F>(args, t, t.b - 1 - cell.r, t.b - 1 - cell.c, out);
+  if (t.square)
+    tri_store_pair<F>(args, t, t.a + cell.r, t.a + cell.c, out);
+  else
+    tri_store_pair<F>(args, t, t.b - 1 - cell.r, t.b - 1 - cell.c, out);
 }
 
 /** Level of rec that is its pass over the diagonal. */
@@ -67,9 +69,8 @@ static __global__ void __launch_bounds__(1024)
   } else if (MAP == TRI_MAP_RB) {
     tri_store_cell<F>(args, t, tri_map_rb(x * side + tx, y * side + ty, t.m), out);
   } else if (MAP == TRI_MAP_REC) {
-    const tri_cell cell = level == TRI_REC_DIAGONAL
-                              ? tri_map_rec_diagonal(x, tx, ty, side, t.m)
-                              : tri_map_rec(x, y, level, tx, ty, side, t.m);
+    const tri_cell cell = level == TRI_REC_DIAGONAL ? tri_map_rec_diagonal(x, tx, ty, side, t.m)
+                                                    : tri_map_rec(x, y, level, tx, ty, side, t.m);
     tri_store_cell<F>(args, t, cell, out);
   } else if (MAP == TRI_MAP_LTM) {
     tri_store_cell<F>(args, t, tri_map_ltm(x, tx, ty, side, t.m), out);
@@ -88,25 +89,35 @@ template <class R> struct tri_map_pointer {
 
 template <int MAP, class R> static typename tri_map_pointer<R>::type tri_map_pick(int function) {
   switch (function) {
-#define X(name, prepare, extra, per_dimension, per_pair, doc)                                      \
-  case TRI_AT_##name: return tri_map_kernel<MAP, TRI_AT_##name, R>;
+#define X(name, prepare, extra, per_dimension, per_pair, doc) \
+  case TRI_AT_##name:                                         \
+    return tri_map_kernel<MAP, TRI_AT_##name, R>;
     TRI_PAIR_LIST(X)
 #undef X
-  default: return NULL;
+  default:
+    return NULL;
   }
 }
 
 /** Kernel of a map and function; NULL for cdp, which has its own file. */
 template <class R> typename tri_map_pointer<R>::type tri_map_kernel_of(int map, int function) {
   switch (map) {
-  case TRI_MAP_AUTO: return tri_map_pick<TRI_MAP_AUTO, R>(function);
-  case TRI_MAP_BB: return tri_map_pick<TRI_MAP_BB, R>(function);
-  case TRI_MAP_RB: return tri_map_pick<TRI_MAP_RB, R>(function);
-  case TRI_MAP_REC: return tri_map_pick<TRI_MAP_REC, R>(function);
-  case TRI_MAP_LTM: return tri_map_pick<TRI_MAP_LTM, R>(function);
-  case TRI_MAP_FRB: return tri_map_pick<TRI_MAP_FRB, R>(function);
-  case TRI_MAP_FR: return tri_map_pick<TRI_MAP_FR, R>(function);
-  default: return NULL;
+  case TRI_MAP_AUTO:
+    return tri_map_pick<TRI_MAP_AUTO, R>(function);
+  case TRI_MAP_BB:
+    return tri_map_pick<TRI_MAP_BB, R>(function);
+  case TRI_MAP_RB:
+    return tri_map_pick<TRI_MAP_RB, R>(function);
+  case TRI_MAP_REC:
+    return tri_map_pick<TRI_MAP_REC, R>(function);
+  case TRI_MAP_LTM:
+    return tri_map_pick<TRI_MAP_LTM, R>(function);
+  case TRI_MAP_FRB:
+    return tri_map_pick<TRI_MAP_FRB, R>(function);
+  case TRI_MAP_FR:
+    return tri_map_pick<TRI_MAP_FR, R>(function);
+  default:
+    return NULL;
   }
 }
 

@@ -111,7 +111,8 @@ TRI_MAP_FN tri_cell tri_map_ltm(int64_t w, int tx, int ty, int side, int m) {
   return tri_cell_cut((int)row * side + ty, (int)column * side + tx, m);
 }
 
-/** A segment of the flat recursion: tile rows [at, at + p) with their triangle and all rows below. */
+/** A segment of the flat recursion: tile rows [at, at + p) with their triangle and all rows below.
+ */
 typedef struct tri_segment {
   int at; /**< first tile row and column */
   int p;  /**< a power of two */
@@ -127,7 +128,8 @@ TRI_MAP_FN tri_segment tri_segment_at(int at, int t) {
   return s;
 }
 
-/** Grid of a segment: row 0 the diagonal, 1..p-1 the recursion, then two rows for each row below. */
+/** Grid of a segment: row 0 the diagonal, 1..p-1 the recursion, then two rows for each row below.
+ */
 TRI_MAP_FN int tri_flat_columns(tri_segment s) {
   return s.p > 1 ? s.p / 2 : 1;
 }
@@ -135,7 +137,8 @@ TRI_MAP_FN int tri_flat_rows(tri_segment s) {
   return s.p + 2 * (s.t - s.at - s.p);
 }
 
-/** Cell of a block that does two diagonal tiles; second: the threads' second cell (diagonal of tile 2). */
+/** Cell of a block that does two diagonal tiles; second: the threads' second cell (diagonal of tile
+ * 2). */
 TRI_MAP_FN tri_cell tri_flat_diagonal(tri_segment s, int x, int tx, int ty, int side, int m,
                                       int second) {
   const int one = (s.at + x) * side, two = (s.at + x + s.p / 2) * side;
@@ -160,7 +163,8 @@ TRI_MAP_FN tri_cell tri_map_flat(tri_segment s, int x, int y, int log2, int tx, 
   return tri_cell_cut((s.at + row) * side + ty, (s.at + column) * side + tx, m);
 }
 
-/** Dynamic parallelism: a triangle of rows [at, at + size) is a square and two smaller triangles. */
+/** Dynamic parallelism: a triangle of rows [at, at + size) is a square and two smaller triangles.
+ */
 typedef struct tri_node {
   int at, size;
 } tri_node;

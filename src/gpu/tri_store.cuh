@@ -42,13 +42,17 @@ static __device__ __forceinline__ int tri_layout_end(const tri_layout &o, int i)
 
 static __device__ __forceinline__ void tri_put_all(float *out, const float (&v)[4]) {
   const float4 packed = make_float4(v[0], v[1], v[2], v[3]);
-  if (TRI_STREAMING) __stcs((float4 *)out, packed);
-  else *(float4 *)out = packed;
+  if (TRI_STREAMING)
+    __stcs((float4 *)out, packed);
+  else
+    *(float4 *)out = packed;
 }
 static __device__ __forceinline__ void tri_put_all(double *out, const double (&v)[2]) {
   const double2 packed = make_double2(v[0], v[1]);
-  if (TRI_STREAMING) __stcs((double2 *)out, packed);
-  else *(double2 *)out = packed;
+  if (TRI_STREAMING)
+    __stcs((double2 *)out, packed);
+  else
+    *(double2 *)out = packed;
 }
 
 /** Store a thread's columns j.. of row i where some may lie outside the row or on the diagonal. */
@@ -58,8 +62,7 @@ static __device__ __forceinline__ void tri_put_edge(const tri_layout &o, const t
   const int begin = tri_layout_begin(o, i), end = tri_layout_end(o, i);
   if (o.square) {
 #pragma unroll
-    for (int c = 0; c < C; c++)
-      v[c] = j + c < i ? v[c] : j + c == i ? S::diagonal(args, ei) : (R)0;
+    for (int c = 0; c < C; c++) v[c] = j + c < i ? v[c] : j + c == i ? S::diagonal(args, ei) : (R)0;
   }
   if (j >= begin && j + C <= end) {
     tri_put_all(row + j, v);
@@ -83,8 +86,10 @@ static __device__ __forceinline__ void tri_stream(const S &source, const tri_arg
     for (int g = 0; g < S::G; g++) {
       if (S::G > 1 && p + g >= end) break;
       R *const row = out + rows.base[p + g];
-      if (EDGE) tri_put_edge<S>(o, args, row, rows.index[p + g], j, rows.extra[p + g], v[g]);
-      else tri_put_all(row + j, v[g]);
+      if (EDGE)
+        tri_put_edge<S>(o, args, row, rows.index[p + g], j, rows.extra[p + g], v[g]);
+      else
+        tri_put_all(row + j, v[g]);
     }
   }
 }
@@ -134,8 +139,7 @@ static __device__ __forceinline__ void tri_store_tails(const tri_args<R> &args, 
     source.columns(args, j);
     source.values(args, rows, p, p + 1, v);
     const bool below = !o.square || j < i;
-    out[rows.base[p] + j] =
-        below ? v[0][0] : j == i ? S::diagonal(args, rows.extra[p]) : (R)0;
+    out[rows.base[p] + j] = below ? v[0][0] : j == i ? S::diagonal(args, rows.extra[p]) : (R)0;
   }
 }
 
@@ -163,8 +167,8 @@ static __global__ void __launch_bounds__(TRI_THREADS)
     const int p = starts[s], end = starts[s + 1];
     if (p == end) continue;
     const int first = tile.q * W - s, j = first + (int)threadIdx.x * S::C;
-    const bool inside = o.square ? first >= 0 && first + W <= tile.i0
-                                 : first >= tile.i1 && first + W <= o.n;
+    const bool inside =
+        o.square ? first >= 0 && first + W <= tile.i0 : first >= tile.i1 && first + W <= o.n;
     const bool above = o.square && first >= tile.i1 && first + W <= o.columns;
     if (above) {
       tri_store_zeros<R, S::C>(rows, p, end, j, out);
@@ -172,8 +176,10 @@ static __global__ void __launch_bounds__(TRI_THREADS)
     }
     S source;
     source.columns(args, j);
-    if (inside) tri_stream<S, false>(source, args, o, rows, p, end, j, out);
-    else tri_stream<S, true>(source, args, o, rows, p, end, j, out);
+    if (inside)
+      tri_stream<S, false>(source, args, o, rows, p, end, j, out);
+    else
+      tri_stream<S, true>(source, args, o, rows, p, end, j, out);
   }
   if (tile.last) tri_store_tails<S, A>(args, o, rows, (tile.q + 1) * W, out);
 }
@@ -194,8 +200,8 @@ tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab 
   const int shape = !square ? TRI_UPPER : slab->fill ? TRI_RECTANGLE : TRI_LOWER;
   const int64_t columns = square ? (slab->fill ? slab->columns : b) : w->p.n;
   const int wanted = TRI_SMALL_GROUP * w->processors;
-  const tri_tiles tiles = tri_tiles_make(shape, a, b, columns,
-                                         TRI_THREADS * tri_width<R>::value, TRI_STORE_ROWS, wanted);
+  const tri_tiles tiles = tri_tiles_make(shape, a, b, columns, TRI_THREADS * tri_width<R>::value,
+                                         TRI_STORE_ROWS, wanted);
   tri_layout layout = {};
   typename tri_store_entry<tri_matrix<R>>::pointer kernel;
   layout.square = square;
@@ -204,13 +210,13 @@ tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab 
   layout.a = (int)slab->a;
   layout.columns = slab->columns;
   layout.origin = tri_condensed_row(w->p.n, slab->a);
-  kernel = tri_pick<tri_store_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
-                                                             args->strip != NULL);
+  kernel =
+      tri_pick<tri_store_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d, args->strip != NULL);
   if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   if (tiles.count > INT32_MAX)
-    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld make too many tiles", (long long)a,
-             (long long)b);
-  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_THREADS, 0, stream, *args, tiles, layout, out);
+    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld make too many tiles", (long long)a, (long long)b);
+  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_THREADS, 0, stream, *args, tiles, layout,
+             out);
 done:
   return err;
 }

@@ -13,7 +13,7 @@ extern template tsl_err tri_threshold_rows<double>(const tri_gpu *, const tri_ar
                                                    int64_t, int64_t, const tri_records<double> *);
 
 enum { COUNT, KEYS, KEYS_2, VALUES, VALUES_2 }; /* places in w->work; the sort uses strips[1] */
-static const int64_t FIRST_CAPACITY = 1 << 20; /* records */
+static const int64_t FIRST_CAPACITY = 1 << 20;  /* records */
 
 /* Keys to pairs (i, j). */
 static __global__ void split_keys(const unsigned long long *keys, int64_t count,
@@ -56,10 +56,10 @@ template <class R> static tsl_err compact(tri_gpu *w, int64_t a, int64_t b, int6
   records.capacity = (unsigned long long)capacity_of(w);
   records.threshold = (R)w->p.threshold;
   TSL_CUDA_TRY(cudaMemsetAsync(records.count, 0, 8, w->stream));
-  TSL_TRY(tri_each_strip<R>(w, a, b, true,
-                            [=](const tri_args<R> &args, int64_t first, int64_t last) {
-                              return tri_threshold_rows<R>(w, &args, first, last, &records);
-                            }));
+  TSL_TRY(
+      tri_each_strip<R>(w, a, b, true, [=](const tri_args<R> &args, int64_t first, int64_t last) {
+        return tri_threshold_rows<R>(w, &args, first, last, &records);
+      }));
   TSL_CUDA_TRY(cudaMemcpyAsync(count, records.count, 8, cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
@@ -78,8 +78,8 @@ static tsl_err sort(tri_gpu *w, int64_t count, unsigned long long **keys, R **va
   while (bits < 64 && (unsigned long long)w->p.n * (unsigned long long)w->p.n >> bits != 0) bits++;
   TSL_CUDA_TRY(cub::DeviceRadixSort::SortPairs(NULL, bytes, k, v, count, 0, bits, w->stream));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[1], (int64_t)bytes + 1, "space for sorting"));
-  TSL_CUDA_TRY(cub::DeviceRadixSort::SortPairs(w->strips[1].data, bytes, k, v, count, 0, bits,
-                                               w->stream));
+  TSL_CUDA_TRY(
+      cub::DeviceRadixSort::SortPairs(w->strips[1].data, bytes, k, v, count, 0, bits, w->stream));
   *keys = k.Current();
   *values = v.Current();
 done:

@@ -86,7 +86,8 @@ tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
   if (tiles.count > INT32_MAX)
     TSL_FAIL(TSL_ERR_DEVICE_MEMORY, "rows %lld..%lld make too many tiles at once", (long long)a,
              (long long)b);
-  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_THREADS, 0, w->stream, *args, tiles, *records);
+  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_THREADS, 0, w->stream, *args, tiles,
+             *records);
 done:
   return err;
 }

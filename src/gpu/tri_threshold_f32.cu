@@ -1,4 +1,4 @@
 #include "tri_threshold.cuh"
 
-template tsl_err tri_threshold_rows<float>(const tri_gpu *, const tri_args<float> *, int64_t, int64_t,
-                                        const tri_records<float> *);
+template tsl_err tri_threshold_rows<float>(const tri_gpu *, const tri_args<float> *, int64_t,
+                                           int64_t, const tri_records<float> *);

@@ -1,4 +1,4 @@
 #include "tri_threshold.cuh"
 
-template tsl_err tri_threshold_rows<double>(const tri_gpu *, const tri_args<double> *, int64_t, int64_t,
-                                        const tri_records<double> *);
+template tsl_err tri_threshold_rows<double>(const tri_gpu *, const tri_args<double> *, int64_t,
+                                            int64_t, const tri_records<double> *);

@@ -40,7 +40,8 @@ static inline int64_t tri_tiles_before(const tri_tiles *t, int64_t row_tile) {
   return t->per_super * (s * (s + 1) / 2) + row_tile % t->per_super * (s + 1);
 }
 
-/** Tiles of rows [a, b) of width columns; rows per tile chosen so that the card has enough of them. */
+/** Tiles of rows [a, b) of width columns; rows per tile chosen so that the card has enough of them.
+ */
 static inline tri_tiles tri_tiles_make(int shape, int64_t a, int64_t b, int64_t columns, int width,
                                        int most_rows, int wanted) {
   tri_tiles t = {};
@@ -66,7 +67,8 @@ static inline tri_tiles tri_tiles_make(int shape, int64_t a, int64_t b, int64_t 
 }
 
 /** Tile of a number in [0, count). */
-static __host__ __device__ __forceinline__ tri_tile tri_tile_at(const tri_tiles &t, int64_t number) {
+static __host__ __device__ __forceinline__ tri_tile tri_tile_at(const tri_tiles &t,
+                                                                int64_t number) {
   tri_tile tile;
   int64_t row_tile;
   if (t.shape == TRI_RECTANGLE) {
@@ -110,12 +112,17 @@ static typename T<tri_matrix<R>>::pointer tri_pick_d(int64_t d) {
   if constexpr (F == TRI_HAVERSINE) return T<tri_direct<F, R, 3, G>>::kernel();
   switch (d) {
 #if TRI_PICK_ALL_D
-  case 1: return T<tri_direct<F, R, 1, G>>::kernel();
-  case 2: return T<tri_direct<F, R, 2, G>>::kernel();
-  case 4: return T<tri_direct<F, R, 4, G>>::kernel();
+  case 1:
+    return T<tri_direct<F, R, 1, G>>::kernel();
+  case 2:
+    return T<tri_direct<F, R, 2, G>>::kernel();
+  case 4:
+    return T<tri_direct<F, R, 4, G>>::kernel();
 #endif
-  case 3: return T<tri_direct<F, R, 3, G>>::kernel();
-  default: break;
+  case 3:
+    return T<tri_direct<F, R, 3, G>>::kernel();
+  default:
+    break;
   }
   return T<tri_direct<F, R, 0, G>>::kernel();
 }
@@ -125,11 +132,13 @@ template <template <class> class T, class R, int G>
 static typename T<tri_matrix<R>>::pointer tri_pick(int function, int64_t d, bool matrix) {
   if (matrix) return T<tri_matrix<R>>::kernel();
   switch (function) {
-#define X(name, prepare, extra, per_dimension, per_pair, doc)                                      \
-  case TRI_AT_##name: return tri_pick_d<T, R, TRI_AT_##name, G>(d);
+#define X(name, prepare, extra, per_dimension, per_pair, doc) \
+  case TRI_AT_##name:                                         \
+    return tri_pick_d<T, R, TRI_AT_##name, G>(d);
     TRI_PAIR_LIST(X)
 #undef X
-  default: return NULL;
+  default:
+    return NULL;
   }
 }
 

@@ -17,10 +17,10 @@ enum { TRI_TOPK_WARPS = 8 };
 
 /** Sizes and targets. */
 template <class R> struct tri_nearest {
-  int a, b;  /**< rows; out[0] is row `first` */
+  int a, b; /**< rows; out[0] is row `first` */
   int first;
   int k;
-  int room;  /**< of a warp's buffer, a power of two >= k + 32 C */
+  int room;              /**< of a warp's buffer, a power of two >= k + 32 C */
   long long *neighbours; /**< [rows][k] */
   R *values;             /**< [rows][k] */
 };
@@ -34,8 +34,7 @@ template <class R> struct tri_heap {
   int bound_j;
 };
 
-template <class R>
-static __device__ __forceinline__ bool tri_before(R v, int j, R w, int jw) {
+template <class R> static __device__ __forceinline__ bool tri_before(R v, int j, R w, int jw) {
   return v < w || (v == w && j < jw);
 }
 
@@ -110,8 +109,8 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
     if (heap.held + 32 * C > o.room) tri_settle(heap, o.k, o.room, infinity);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-      const bool hit = j + c < args.n && j + c != i &&
-                       tri_before(v[0][c], j + c, heap.bound, heap.bound_j);
+      const bool hit =
+          j + c < args.n && j + c != i && tri_before(v[0][c], j + c, heap.bound, heap.bound_j);
       const unsigned hits = __ballot_sync(~0u, hit);
       const int at = heap.held + __popc(hits & ((1u << lane) - 1));
       if (hit) {

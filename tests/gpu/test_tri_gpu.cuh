@@ -33,7 +33,8 @@ template <class R> static std::vector<double> prepared_point(const tri_case &c, 
   double mean = 0, norm = 0;
   for (int64_t k = 0; k < c.d; k++) {
     const double u = random_at((uint64_t)(source * 1000 + k));
-    x[(size_t)k] = c.function == TRI_MANHATTAN || c.function == TRI_EUCLIDEAN ? floor(16 * u) / 16 : u;
+    x[(size_t)k] =
+        c.function == TRI_MANHATTAN || c.function == TRI_EUCLIDEAN ? floor(16 * u) / 16 : u;
     if (c.function == TRI_EUCLIDEAN_PERIODIC) x[(size_t)k] = u * test_box[k] * 0.999;
     if (c.function == TRI_HAVERSINE || c.function == TRI_COSINE) x[(size_t)k] = u - 0.5;
     mean += x[(size_t)k] / (double)c.d;
@@ -83,7 +84,8 @@ template <class R> struct tri_problem_data {
     }
     if (c.function == TRI_OVERLAP) {
       extras.assign((size_t)p.n_pad, (R)0);
-      for (int64_t i = 0; i < p.n; i++) extras[(size_t)i] = (R)(0.05 * random_at((uint64_t)i + 999999));
+      for (int64_t i = 0; i < p.n; i++)
+        extras[(size_t)i] = (R)(0.05 * random_at((uint64_t)i + 999999));
     }
     if (c.function == TRI_HAVERSINE) p.threshold = 2000, p.range_hi = 12000;
     counts.assign((size_t)p.bins, 0);
@@ -124,11 +126,13 @@ template <class R> struct tri_problem_data {
       double r[3], r2 = p.softening * p.softening, term;
       if (j == i) continue;
       for (int k = 0; k < 3; k++) {
-        r[k] = (double)points[(size_t)(k * p.n_pad + j)] - (double)points[(size_t)(k * p.n_pad + i)];
+        r[k] =
+            (double)points[(size_t)(k * p.n_pad + j)] - (double)points[(size_t)(k * p.n_pad + i)];
         r2 += r[k] * r[k];
       }
       for (int c = 0; c < 4; c++) {
-        term = p.constant * (double)extras[(size_t)j] * (c < 3 ? r[c] / (r2 * sqrt(r2)) : -1 / sqrt(r2));
+        term = p.constant * (double)extras[(size_t)j] *
+               (c < 3 ? r[c] / (r2 * sqrt(r2)) : -1 / sqrt(r2));
         sum[c] += term;
         size[c] += fabs(term);
       }
@@ -141,7 +145,8 @@ template <int F, class R>
 static R ref_value(const tri_params &p, const R *x, const R *extra, int64_t i, int64_t j) {
   R acc = (R)0;
   for (int64_t k = 0; k < p.d; k++)
-    acc = tri_fn<F, R>::step(acc, x[k * p.n_pad + i], x[k * p.n_pad + j], k < 3 ? (R)p.box[k] : (R)0);
+    acc =
+        tri_fn<F, R>::step(acc, x[k * p.n_pad + i], x[k * p.n_pad + j], k < 3 ? (R)p.box[k] : (R)0);
   return tri_fn<F, R>::finish(acc, extra != NULL ? extra[i] : (R)0, extra != NULL ? extra[j] : (R)0,
                               (R)p.scale);
 }
@@ -155,11 +160,14 @@ template <class R> static std::vector<R> ref_matrix(const tri_case &c) {
     for (int64_t j = 0; j < c.n; j++) {
       R v = (R)0;
       switch (c.function) {
-#define X(name, prepare, extra_, per_dimension, per_pair, doc)                                     \
-  case TRI_AT_##name: v = ref_value<TRI_AT_##name, R>(data.p, x, extra, i, j); break;
+#define X(name, prepare, extra_, per_dimension, per_pair, doc) \
+  case TRI_AT_##name:                                          \
+    v = ref_value<TRI_AT_##name, R>(data.p, x, extra, i, j);   \
+    break;
         TRI_PAIR_LIST(X)
 #undef X
-      default: break;
+      default:
+        break;
       }
       all[(size_t)(i * c.n + j)] = i != j || c.function == TRI_OVERLAP ? v : (R)0;
     }

@@ -114,16 +114,27 @@ static void run_map(visits *v, int map, int side) {
   const int m = v->m, t = (m + side - 1) / side;
   const tri_node root = {0, m};
   switch (map) {
-  case BB: grid(v, bb, NULL, t, t, side); break;
+  case BB:
+    grid(v, bb, NULL, t, t, side);
+    break;
   case RB:
     grid(v, rb, NULL, (tri_rb_columns(m) + side - 1) / side, (tri_rb_rows(m) + side - 1) / side,
          side);
     break;
-  case REC: run_rec(v, t, side); break;
-  case LTM: grid(v, ltm, NULL, (int64_t)t * (t + 1) / 2, 1, side); break;
-  case FRB: run_flat(v, frb, t, side); break;
-  case FR: run_flat(v, fr, t, side); break;
-  default: run_cdp(v, root, tri_cdp_leaf(m, 4 * side), side);
+  case REC:
+    run_rec(v, t, side);
+    break;
+  case LTM:
+    grid(v, ltm, NULL, (int64_t)t * (t + 1) / 2, 1, side);
+    break;
+  case FRB:
+    run_flat(v, frb, t, side);
+    break;
+  case FR:
+    run_flat(v, fr, t, side);
+    break;
+  default:
+    run_cdp(v, root, tri_cdp_leaf(m, 4 * side), side);
   }
 }
 
