@@ -136,6 +136,7 @@ typedef struct tri_job {
   void *own;  /**< of the output */
   bool split; /**< the columns of a row may go to several threads, in any order */
   bool past_caches;
+  bool direct;     /**< take computes the values itself; row.values is unset */
   int64_t overlap; /**< columns of overlap of the blocks, 0..TRI_LAP; 0 for products */
   /** REQUIRED. */
   tsl_err (*take)(tsl_worker *w, tri_thread *thread, struct tri_job *job, const tri_row *row);

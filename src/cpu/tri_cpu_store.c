@@ -40,13 +40,33 @@ static void cut_at_lines(const tsl_worker *w, const tri_job *job, tri_row *row) 
   row->lo = lo;
 }
 
+/**
+ * Compute columns [lo, hi) of row i in short runs and stream each: the stores drain while the
+ * next run is computed. Runs start at cache lines, but for the first.
+ */
+static void put_computed(const tsl_worker *w, char *values, const tri_row *row, char *to) {
+  enum { RUN_BYTES = 2048 };
+  const tri_fill fill = w->kernels->fill[w->t][w->p->function];
+  int64_t run = (int64_t)(-(uintptr_t)to % 64) / w->value_bytes;
+  if (run == 0) run = RUN_BYTES / w->value_bytes;
+  for (int64_t j = row->lo; j < row->hi; run = RUN_BYTES / w->value_bytes) {
+    const int64_t n = run < row->hi - j ? run : row->hi - j;
+    fill(&w->view, row->i, 1, j, n, values, w->row_stride);
+    w->kernels->stream(to, values, n * w->value_bytes);
+    j += n;
+    to += n * w->value_bytes;
+  }
+}
+
 static tsl_err store_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *whole) {
-  (void)thread;
   tri_row row = *whole;
   if (job->overlap > 0) cut_at_lines(w, job, &row);
   if (row.lo >= row.hi) return TSL_OK;
   char *const to = place(w, job, row.i, row.lo);
-  put(w, job, to, row.values, row.hi - row.lo);
+  if (job->direct)
+    put_computed(w, thread->values, &row, to);
+  else
+    put(w, job, to, row.values, row.hi - row.lo);
   if (w->p->output != TRI_SQUARE || row.hi != row.i + 1) return TSL_OK;
   /* the diagonal is exactly 0 (of overlap -2 r, as the formula gives), above it are zeros */
   const int64_t zeros = job->unit->hi[0] - row.i - 1, own = w->p->function != TRI_OVERLAP;
@@ -66,5 +86,6 @@ tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
                  .past_caches = values * w->value_bytes > w->cache_bytes,
                  .take = store_take};
   if (job.past_caches && !w->blas) job.overlap = TRI_LAP;
+  job.direct = job.overlap > 0 && w->p->d <= 4;
   return tri_walk(w, &job);
 }

@@ -111,8 +111,9 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
   lo = max_i64(b->j0, lo);
   hi = min_i64(b->j1 + job->overlap, hi);
   if (lo >= hi) return TSL_OK;
-  w->kernels->fill[w->t][w->p->function](&w->view, b->i, b->rows, lo, hi - lo, thread->values,
-                                         w->row_stride);
+  if (!job->direct)
+    w->kernels->fill[w->t][w->p->function](&w->view, b->i, b->rows, lo, hi - lo, thread->values,
+                                           w->row_stride);
   return take_rows(w, thread, job, t, b, lo, hi);
 }
 

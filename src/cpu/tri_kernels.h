@@ -61,10 +61,10 @@ static void stream(void *to_, const void *from_, int64_t bytes) {
   const char *from = from_;
   int64_t head = (int64_t)(-(uintptr_t)to % LINE);
   if (head > bytes) head = bytes;
-  memcpy(to, from, (size_t)head);
+  if (head > 0) memcpy(to, from, (size_t)head);
   int64_t k = head;
   for (; k + LINE <= bytes; k += LINE) stream_line(to + k, from + k);
-  memcpy(to + k, from + k, (size_t)(bytes - k));
+  if (k < bytes) memcpy(to + k, from + k, (size_t)(bytes - k));
 }
 
 static void fence(void) {

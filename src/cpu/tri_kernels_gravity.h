@@ -16,6 +16,7 @@ enum { VF = 16, VD = 8 };
 #define VF_SET(a) _mm512_set1_ps(a)
 #define VD_SET(a) _mm512_set1_pd(a)
 #define VF_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define VF_FNMA(a, b, c) _mm512_fnmadd_ps(a, b, c)
 #define VF_RSQRT(a) _mm512_rsqrt14_ps(a)
 #define VD_SQRT(a) _mm512_sqrt_pd(a)
 #define BITS14 1
@@ -26,6 +27,7 @@ enum { VF = 8, VD = 4 };
 #define VF_SET(a) _mm256_set1_ps(a)
 #define VD_SET(a) _mm256_set1_pd(a)
 #define VF_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define VF_FNMA(a, b, c) _mm256_fnmadd_ps(a, b, c)
 #define VF_RSQRT(a) _mm256_rsqrt_ps(a)
 #define VD_SQRT(a) _mm256_sqrt_pd(a)
 #define BITS14 0
@@ -36,6 +38,7 @@ enum { VF = 4, VD = 2 };
 #define VF_SET(a) _mm_set1_ps(a)
 #define VD_SET(a) _mm_set1_pd(a)
 #define VF_FMA(a, b, c) ((a) * (b) + (c))
+#define VF_FNMA(a, b, c) ((c) - (a) * (b))
 #define VF_RSQRT(a) _mm_rsqrt_ps(a)
 #define VD_SQRT(a) _mm_sqrt_pd(a)
 #define BITS14 0
@@ -46,6 +49,7 @@ enum { VF = 4, VD = 2 };
 #define VF_SET(a) ((vf){(a), (a), (a), (a)})
 #define VD_SET(a) ((vd){(a), (a)})
 #define VF_FMA(a, b, c) ((a) * (b) + (c))
+#define VF_FNMA(a, b, c) ((c) - (a) * (b))
 static inline vf VF_RSQRT(vf a) {
   for (int k = 0; k < VF; k++) a[k] = 1 / sqrtf(a[k]);
   return a;
@@ -81,9 +85,9 @@ TSL_FN void gravity_tile_f32(const float *p, int64_t i, int64_t j0, int64_t j1, 
       const vf y = VF_RSQRT(r2);
       const vf y2 = y * y;
 #if BITS14
-      const vf c = VF_SET(5.0f / 3.0f) - r2 * y2;
+      const vf c = VF_FNMA(r2, y2, VF_SET(5.0f / 3.0f));
 #else
-      const vf e = VF_SET(1.0f) - r2 * y2;
+      const vf e = VF_FNMA(r2, y2, VF_SET(1.0f));
       const vf c = VF_FMA(e, e + VF_SET(0.8f), VF_SET(8.0f / 15.0f));
 #endif
       vf w = y2 * y * c;

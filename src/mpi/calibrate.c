@@ -4,6 +4,7 @@
 #include "slot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,8 +100,19 @@ static uint64_t fnv1a(const char *text) {
   return hash;
 }
 
+/* Units of about this size only: small ones say little about large ones. */
+static void add_sizes(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+                      char key[KEY_TEXT]) {
+  for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
+    const tsl_unit *unit = middle_unit(units, n_units, kind);
+    const size_t used = strlen(key);
+    (void)snprintf(key + used, KEY_TEXT - used, "|2^%d", unit != NULL ? ilogb(unit->count + 1) : 0);
+  }
+}
+
 /* What a measurement holds for; commas for blanks so that it is one word of the file. */
-static void make_key(const tsl_station *station, char key[KEY_TEXT]) {
+static void make_key(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+                     char key[KEY_TEXT]) {
   const tsl_seat *seat = station->seat;
   char what[96] = "";
   struct stat binary = {0};
@@ -112,6 +124,7 @@ static void make_key(const tsl_station *station, char key[KEY_TEXT]) {
                  seat->device.driver, seat->threads, seat->local_size,
                  station->problem->family->name, what, (long long)binary.st_mtime,
                  (long long)binary.st_size);
+  add_sizes(station, units, n_units, key);
   for (char *p = key; *p != '\0'; p++)
     if (*p == ' ' || *p == '\n') *p = ',';
 }
@@ -200,7 +213,7 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
   TSL_TRY(tsl_alloc(size, KEY_TEXT, "calibration keys", (void **)&keys));
   TSL_TRY(tsl_alloc(size, sizeof *missing, "calibration keys", (void **)&missing));
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
-  make_key(station, key);
+  make_key(station, units, n_units, key);
   TSL_MPI(MPI_Gather(key, KEY_TEXT, MPI_CHAR, keys, KEY_TEXT, MPI_CHAR, 0, comm));
   for (int r = 0; rank == 0 && r < size; r++)
     missing[r] = settings->calibrate == TSL_CALIBRATE_ALWAYS || !cacheable ||

@@ -22,7 +22,7 @@ static const struct {
          "       tesela --version\n"
          "\n"
          "Start it alone (one rank), with mpirun or with srun: one rank for each GPU or socket.\n"
-         "Exit status: 0 valid, 2 bad input or usage, 3 run-time failure, 85 stopped early.\n"},
+         "Exit status: 0 valid, 2 bad input or usage, 3 run-time failure or stopped.\n"},
     {"run", "usage: [mpirun -n RANKS] tesela run DECK [options]\n"
             "\n"
             "  -o, --output FILE   HDF5 output; default: the deck's name with .h5\n"

@@ -246,7 +246,7 @@ static tsl_err look_around(course *c) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
   if (tsl_stop_signal != 0 && !c->abort)
-    TSL_FAIL(TSL_ERR_STOPPED, "stopped by signal %d before the work was done", tsl_stop_signal);
+    TSL_FAIL(TSL_ERR_STOPPED, "stopped by signal %d before the work was done; no output was left behind", tsl_stop_signal);
   if (now - c->slow_check < 0.02 || c->abort) return TSL_OK;
   c->slow_check = now;
   TSL_TRY(tsl_queue_aborted(c->queue, &c->abort));
@@ -302,6 +302,8 @@ static int64_t largest_slab(const tsl_phase *phase, int f) {
 
 /* Which results units have; short units with small slabs may share a flight. */
 static void scan_fields(course *c) {
+  const int64_t share = c->phase->memory / (N_FLIGHTS + 1); /* run.memory is kept */
+  const int64_t room = share < FLIGHT_BYTES ? share : FLIGHT_BYTES;
   int64_t bytes = 0;
   for (int f = 0; f < c->phase->problem->n_fields; f++) {
     const tsl_field *field = &c->phase->problem->fields[f];
@@ -309,9 +311,7 @@ static void scan_fields(course *c) {
     c->lists = c->lists || ((field->role & TSL_OUT) && field->combine == TSL_LIST);
   }
   c->slabs = bytes > 0;
-  c->slab_sets = bytes * MAX_BATCH <= FLIGHT_BYTES ? MAX_BATCH
-                 : bytes >= FLIGHT_BYTES           ? 1
-                                                   : FLIGHT_BYTES / bytes;
+  c->slab_sets = bytes * MAX_BATCH <= room ? MAX_BATCH : bytes >= room ? 1 : room / bytes;
 }
 
 static tsl_err open_course(course *c) {

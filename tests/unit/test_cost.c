@@ -166,11 +166,11 @@ static void by_rank_and_kind(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(recovers),       cmocka_unit_test(growing_samples),
-      cmocka_unit_test(noise),          cmocka_unit_test(never_negative),
-      cmocka_unit_test(falling),        cmocka_unit_test(one_sample),
-      cmocka_unit_test(equal_samples),  cmocka_unit_test(no_features),
-      cmocka_unit_test(no_time),        cmocka_unit_test(by_rank_and_kind),
+      cmocka_unit_test(recovers),      cmocka_unit_test(growing_samples),
+      cmocka_unit_test(noise),         cmocka_unit_test(never_negative),
+      cmocka_unit_test(falling),       cmocka_unit_test(one_sample),
+      cmocka_unit_test(equal_samples), cmocka_unit_test(no_features),
+      cmocka_unit_test(no_time),       cmocka_unit_test(by_rank_and_kind),
   };
   return cmocka_run_group_tests_name("unit.cost", tests, NULL, NULL);
 }

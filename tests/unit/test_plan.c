@@ -239,7 +239,9 @@ static void each_small(small_check check) {
 static void check_lpt(const instance *in, int flavour) {
   tsl_plan plan = plan_of(in, TSL_PLAN_LPT, 0);
   const double m = in->ranks, best = optimum(in);
-  const double bound = flavour == 0 ? 4.0 / 3 - 1 / (3 * m) : m == 1 ? 1 : fmax(4.0 / 3, 2 - 2 / (m + 1));
+  const double bound = flavour == 0 ? 4.0 / 3 - 1 / (3 * m)
+                       : m == 1     ? 1
+                                    : fmax(4.0 / 3, 2 - 2 / (m + 1));
   assert_true(longest(&plan) >= best * (1 - ROUNDING));
   if (flavour < 2) assert_true(longest(&plan) <= bound * best * (1 + ROUNDING));
   tsl_plan_clear(&plan);
@@ -295,7 +297,8 @@ static void large_near_ideal(void **state) {
   make_units(&in, MAX_UNITS, &seed);
   make_ranks(&in, 5, 1, &seed);
   for (int64_t u = 0; u < in.n; u++) work += in.units[u].count = 0.5 + random_unit(&seed);
-  for (int r = 0; r < in.ranks; r++) rate += 1 / in.slowness[r], least = fmin(least, in.slowness[r]);
+  for (int r = 0; r < in.ranks; r++)
+    rate += 1 / in.slowness[r], least = fmin(least, in.slowness[r]);
   const double ideal = work / rate;
   for (int kind = 0; kind < TSL_PLAN_ROUNDROBIN; kind++) {
     tsl_plan plan = plan_of(&in, (tsl_plan_kind)kind, 0);
@@ -327,11 +330,16 @@ static void words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(owners),           cmocka_unit_test(same_again),
-      cmocka_unit_test(no_units),         cmocka_unit_test(free_units),
-      cmocka_unit_test(few_units),        cmocka_unit_test(lpt_bound),
-      cmocka_unit_test(bins_bound),       cmocka_unit_test(strips_optimal),
-      cmocka_unit_test(large_near_ideal), cmocka_unit_test(roundrobin_deals),
+      cmocka_unit_test(owners),
+      cmocka_unit_test(same_again),
+      cmocka_unit_test(no_units),
+      cmocka_unit_test(free_units),
+      cmocka_unit_test(few_units),
+      cmocka_unit_test(lpt_bound),
+      cmocka_unit_test(bins_bound),
+      cmocka_unit_test(strips_optimal),
+      cmocka_unit_test(large_near_ideal),
+      cmocka_unit_test(roundrobin_deals),
       cmocka_unit_test(words),
   };
   return cmocka_run_group_tests_name("unit.plan", tests, NULL, NULL);

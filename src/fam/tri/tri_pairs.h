@@ -5,8 +5,9 @@
  * The value of a pair (i, j) is
  *     acc = 0;  for k in 0..d-1: acc = step(acc, x[k][i], x[k][j], box[k]);
  *     value = finish(acc, extra[i], extra[j], scale);
- * on points prepared once on the root (TRI_RAW, TRI_UNIT_NORM, ...). No step relies on
- * contraction (see fn.h), so every device gives the same bits.
+ * on points prepared once on the root (TRI_RAW, TRI_UNIT_NORM, ...). Sums of squares and
+ * products are explicit fused multiply-adds and nothing else is contracted (see fn.h), so every
+ * device gives the same bits.
  *
  * To add a function: one line in TRI_PAIR_LIST, one step and one finish below. Kernels,
  * deck words, tests and `tesela bench` follow the list.

@@ -22,7 +22,7 @@ TSL_FN R TRI_(tri_asin)(R x) {
 TSL_FN R TRI_(tri_step_sqeuclidean)(R acc, R a, R b, R box) {
   (void)box;
   const R t = a - b;
-  return acc + t * t;
+  return TRI_FMA(t, t, acc);
 }
 TSL_FN R TRI_(tri_step_manhattan)(R acc, R a, R b, R box) {
   (void)box;
@@ -35,14 +35,14 @@ TSL_FN R TRI_(tri_step_chebyshev)(R acc, R a, R b, R box) {
 }
 TSL_FN R TRI_(tri_step_cosine)(R acc, R a, R b, R box) {
   (void)box;
-  return acc + a * b;
+  return TRI_FMA(a, b, acc);
 }
 /** Minimum image for coordinates wrapped into [0, box): the nearer of |a - b| and box - |a - b|. */
 TSL_FN R TRI_(tri_step_euclidean_periodic)(R acc, R a, R b, R box) {
   const R t = TRI_ABS(a - b);
   const R u = box - t;
   const R m = u < t ? u : t;
-  return acc + m * m;
+  return TRI_FMA(m, m, acc);
 }
 TSL_FN R TRI_(tri_step_euclidean)(R acc, R a, R b, R box) {
   return TRI_(tri_step_sqeuclidean)(acc, a, b, box);

@@ -32,7 +32,7 @@ static double shell(int64_t d, double inner, double outer) {
 }
 
 static double all_pairs(const tri_params *p) {
-  return (double)p->n * ((double)p->n - 1) / 2;
+  return p->n < 2 ? 0 : (double)p->n * ((double)p->n - 1) / 2;
 }
 
 /** Pairs that an ideal gas of the same density has in bin b. */
