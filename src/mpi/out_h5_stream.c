@@ -10,7 +10,8 @@
 
 enum { MIB = 1 << 20, CHUNK_CACHE = 64 * MIB, CHUNK_SLOTS = 100003 };
 
-/* Whole chunks leave the cache first. Not 1: then those never filled (a triangle's diagonal) stay. */
+/* Whole chunks leave the cache first. Not 1: then those never filled (a triangle's diagonal) stay.
+ */
 static const double PREEMPT = 0.75;
 
 /* ------------------------------------------------------------------- layout */

@@ -246,7 +246,9 @@ static tsl_err look_around(course *c) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
   if (tsl_stop_signal != 0 && !c->abort)
-    TSL_FAIL(TSL_ERR_STOPPED, "stopped by signal %d before the work was done; no output was left behind", tsl_stop_signal);
+    TSL_FAIL(TSL_ERR_STOPPED,
+             "stopped by signal %d before the work was done; no output was left behind",
+             tsl_stop_signal);
   if (now - c->slow_check < 0.02 || c->abort) return TSL_OK;
   c->slow_check = now;
   TSL_TRY(tsl_queue_aborted(c->queue, &c->abort));

@@ -15,14 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-  LONGEST_SECONDS = 30,
-  STANDARD_VALUES = 6,
-  MOST_VALUES = 1000,
-  SAMPLE = 1 << 20,
-  MOST_ROWS = 4096,
-  TEXT = 4096
-};
+enum { LONGEST_SECONDS = 30, STANDARD_VALUES = 6, MOST_VALUES = 1000 };
+enum { SAMPLE = 1 << 20, MOST_ROWS = 4096, TEXT = 4096 };
 
 const char tsl_show_help[] =
     "usage: tesela show FILE [--values N]\n"
