@@ -88,7 +88,7 @@ static tsl_err launch_of(const tri_gpu *w, const tri_target *t, R *out, int *fla
   switch (w->p.function) {
 #define X(name, prepare, extra, per_dimension, per_pair, doc) \
   case TRI_AT_##name:                                         \
-    return launch<TRI_AT_##name, R>(w, t, out, flag);
+    return launch<tri_same<TRI_AT_##name>::value, R>(w, t, out, flag);
     TRI_PAIR_LIST(X)
 #undef X
   default:

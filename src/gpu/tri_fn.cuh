@@ -78,8 +78,23 @@ template <int F, class R> static __device__ __forceinline__ R tri_zero(void) {
   return tri_roots<F>::value || F == TRI_SQEUCLIDEAN ? -(R)0 : (R)0;
 }
 
+/** The function whose formula a function shares: correlation is cosine of standardised points. */
+template <int F> struct tri_same {
+  static constexpr int value = F == TRI_CORRELATION ? (int)TRI_COSINE : F;
+};
+
 /** Columns of a thread: 16 bytes of values. */
 template <class R> struct tri_width { static constexpr int value = 16 / (int)sizeof(R); };
+
+/** Read 16 aligned bytes that no kernel writes meanwhile. */
+static __device__ __forceinline__ void tri_get_all(const float *from, float (&v)[4]) {
+  const float4 packed = __ldg((const float4 *)from);
+  v[0] = packed.x, v[1] = packed.y, v[2] = packed.z, v[3] = packed.w;
+}
+static __device__ __forceinline__ void tri_get_all(const double *from, double (&v)[2]) {
+  const double2 packed = __ldg((const double2 *)from);
+  v[0] = packed.x, v[1] = packed.y;
+}
 
 /** One point in shared memory, read by all threads at once. */
 template <class R> struct alignas(16) tri_point { R v[4]; };
@@ -126,10 +141,10 @@ static __device__ __forceinline__ R tri_diagonal(const tri_args<R> &args, R ei) 
 }
 
 /** Values by the formula, D dimensions known at compile time: columns stay in registers. */
-template <int F, class R, int D, int G_> struct tri_direct {
+template <int F, class R, int D_, int G_> struct tri_direct {
   using real = R;
   static constexpr int C = tri_width<R>::value;
-  static constexpr int G = 1;
+  static constexpr int D = D_, G = 1;
   R x[D][C], e[C];
 
   static __device__ __forceinline__ R diagonal(const tri_args<R> &args, R ei) {
@@ -138,13 +153,19 @@ template <int F, class R, int D, int G_> struct tri_direct {
 
   /** Take columns j .. j+C-1; out of range ones are replaced by existing ones. */
   __device__ __forceinline__ void columns(const tri_args<R> &args, int j) {
+    const bool whole = j >= 0 && j % C == 0 && j < args.n_pad;
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-      const int place = min(max(j + c, 0), (int)args.n_pad - 1);
+    for (int k = 0; k < D; k++) {
+      const R *const row = args.x + k * args.n_pad;
+      if (whole) tri_get_all(row + j, x[k]);
 #pragma unroll
-      for (int k = 0; k < D; k++) x[k][c] = __ldg(args.x + k * args.n_pad + place);
-      e[c] = tri_fn<F, R>::radius ? __ldg(args.extra + place) : (R)0;
+      for (int c = 0; c < C && !whole; c++)
+        x[k][c] = __ldg(row + min(max(j + c, 0), (int)args.n_pad - 1));
     }
+#pragma unroll
+    for (int c = 0; c < C; c++)
+      e[c] =
+          tri_fn<F, R>::radius ? __ldg(args.extra + min(max(j + c, 0), (int)args.n_pad - 1)) : (R)0;
   }
 
   /** Values of row p of the tile with the columns. */

@@ -9,6 +9,21 @@ static tri_gpu *gpu_of(tsl_worker *worker) {
   return (tri_gpu *)worker;
 }
 
+static void release_scratch(tri_gpu *w) {
+  tsl_gpu_release(&w->memory, &w->out);
+  tsl_gpu_release(&w->memory, &w->out_2);
+  for (tsl_gpu_buffer &buffer : w->work) tsl_gpu_release(&w->memory, &buffer);
+  for (tsl_gpu_buffer &buffer : w->strips) tsl_gpu_release(&w->memory, &buffer);
+}
+
+bool tri_smaller_batch(tri_gpu *w, tsl_err failed, int64_t count, int64_t *rows) {
+  if (failed != TSL_ERR_DEVICE_MEMORY || count <= 1) return false;
+  (void)cudaStreamSynchronize(w->stream);
+  release_scratch(w);
+  *rows = (count + 1) / 2;
+  return true;
+}
+
 int64_t tri_slab_count(const tri_params *p, const tri_slab *slab) {
   if (p->output == TRI_SQUARE) return (slab->b - slab->a) * slab->columns;
   return tri_condensed_row(p->n, slab->b) - tri_condensed_row(p->n, slab->a);
@@ -73,11 +88,7 @@ static tsl_err run_batches(tri_gpu *w, const tsl_unit *unit, int64_t rows, tri_b
   for (int64_t a = unit->lo[0]; a < unit->hi[0];) {
     const int64_t b = a + rows < unit->hi[0] ? a + rows : unit->hi[0];
     err = batch(w, unit, a, b, part);
-    if (err == TSL_ERR_DEVICE_MEMORY && b - a > 1) {
-      rows = (b - a + 1) / 2;
-      err = TSL_OK;
-      continue;
-    }
+    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
     TSL_TRY(err);
     a = b;
   }
@@ -151,10 +162,9 @@ static void tri_close(tsl_worker **worker) {
   if (w == NULL) return;
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
   tri_gemm_destroy(w);
-  tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->out, &w->out_2, &w->counts};
+  tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
-  for (tsl_gpu_buffer &buffer : w->work) tsl_gpu_release(&w->memory, &buffer);
-  for (tsl_gpu_buffer &buffer : w->strips) tsl_gpu_release(&w->memory, &buffer);
+  release_scratch(w);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
   free(w);

@@ -84,6 +84,12 @@ template <class R> tri_args<R> tri_args_of(const tri_gpu *w) {
   return args;
 }
 
+/**
+ * After a batch of `count` rows failed: may it be tried with fewer? If device memory was short and
+ * there is more than one row, all scratch buffers are given back and *rows becomes half of count.
+ */
+bool tri_smaller_batch(tri_gpu *w, tsl_err failed, int64_t count, int64_t *rows);
+
 /** Elements of a slab. */
 int64_t tri_slab_count(const tri_params *p, const tri_slab *slab);
 

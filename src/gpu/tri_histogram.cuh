@@ -9,7 +9,6 @@
 #ifndef TSL_GPU_TRI_HISTOGRAM_CUH
 #define TSL_GPU_TRI_HISTOGRAM_CUH
 
-#define TRI_PICK_ALL_D 0
 #include "tri_tiles.cuh"
 
 enum {
@@ -140,8 +139,8 @@ tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
   bins.copies = tri_histogram_copies(bins.n, w->shared_limit);
   bins.counts = (unsigned long long *)w->counts.data;
   shared = bins.copies * bins.n * (int)sizeof(unsigned);
-  kernel = tri_pick<tri_histogram_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
-                                                                 args->strip != NULL);
+  kernel = tri_pick_or_matrix<tri_histogram_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
+                                                                           args->strip != NULL);
   if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   if (shared > 40960)
     TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,

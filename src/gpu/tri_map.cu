@@ -9,6 +9,7 @@ enum { MAX_GRID_Y = 65535 };
 /** Everything that one launch of a map needs. */
 template <class R> struct tri_map_job {
   typename tri_map_pointer<R>::type kernel;
+  int map;
   tri_args<R> args;
   tri_target target;
   dim3 block;
@@ -26,7 +27,7 @@ static tsl_err launch(const tri_map_job<R> *job, int64_t x, int64_t y, int level
              "a larger block",
              (long long)MAX_GRID_Y * job->block.x / 2, job->block.x);
   TSL_LAUNCH(job->kernel, dim3((unsigned)x, (unsigned)y), job->block, 0, job->stream, job->args,
-             job->target, level, segment, job->out);
+             job->target, job->map, level, segment, job->out);
 done:
   return err;
 }
@@ -84,7 +85,9 @@ template <class R> static tsl_err run(tri_gpu *w, const tri_slab *slab, R *out) 
   job.block = dim3((unsigned)side, (unsigned)side);
   job.out = out;
   job.stream = w->stream;
-  job.kernel = tri_map_kernel_of<R>(TRI_MAP_AUTO, w->p.function);
+  job.map = TRI_MAP_AUTO;
+  job.kernel = tri_map_kernel_of<R>(job.map, w->p.function);
+  if (job.kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   beside = job.target.square ? slab->a : w->p.n - slab->b;
   TSL_TRY(launch(&job, tsl_ceil_div(beside, side), tsl_ceil_div(job.target.m, side), 0, none));
   if (w->p.map == TRI_MAP_CDP) {
@@ -92,7 +95,8 @@ template <class R> static tsl_err run(tri_gpu *w, const tri_slab *slab, R *out) 
     TSL_CUDA_TRY(cudaMemsetAsync(w->work[5].data, 0, sizeof(int), w->stream));
     TSL_TRY(tri_cdp_run(w, slab, out, (int *)w->work[5].data));
   } else {
-    job.kernel = tri_map_kernel_of<R>(w->p.map, w->p.function);
+    job.map = w->p.map;
+    job.kernel = tri_map_kernel_of<R>(job.map, w->p.function);
     TSL_TRY(launch_triangle(&job, w->p.map, side));
   }
 done:

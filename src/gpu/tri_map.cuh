@@ -55,67 +55,90 @@ static __device__ __forceinline__ void tri_store_cell(const tri_args<R> &args, c
 /** Level of rec that is its pass over the diagonal. */
 enum { TRI_REC_DIAGONAL = -1 };
 
-/** MAP: tri_map; TRI_MAP_AUTO is the rectangle beside the triangle. level: of rec. */
-template <int MAP, int F, class R>
-static __global__ void __launch_bounds__(1024)
-    tri_map_kernel(tri_args<R> args, tri_target t, int level, tri_segment segment, R *out) {
+/** Which map a kernel follows: one, or as the launch says. */
+enum { TRI_ANY_MAP = TRI_N_MAPS };
+
+/** Cell of a thread by the map; the flat maps' blocks of diagonal tiles have a second one. */
+static __device__ __forceinline__ tri_cell tri_cell_at(int map, int m, int level,
+                                                       const tri_segment &segment, int second) {
   const int side = blockDim.x, tx = threadIdx.x, ty = threadIdx.y;
   const int x = blockIdx.x, y = blockIdx.y;
-  if (MAP == TRI_MAP_AUTO) {
-    const int i = t.a + y * side + ty, j = x * side + tx + (t.square ? 0 : t.b);
-    if (i < t.b && j < (t.square ? t.a : t.n)) tri_store_pair<F>(args, t, i, j, out);
-  } else if (MAP == TRI_MAP_BB) {
-    tri_store_cell<F>(args, t, tri_map_bb(x, y, tx, ty, side, t.m), out);
-  } else if (MAP == TRI_MAP_RB) {
-    tri_store_cell<F>(args, t, tri_map_rb(x * side + tx, y * side + ty, t.m), out);
-  } else if (MAP == TRI_MAP_REC) {
-    const tri_cell cell = level == TRI_REC_DIAGONAL ? tri_map_rec_diagonal(x, tx, ty, side, t.m)
-                                                    : tri_map_rec(x, y, level, tx, ty, side, t.m);
-    tri_store_cell<F>(args, t, cell, out);
-  } else if (MAP == TRI_MAP_LTM) {
-    tri_store_cell<F>(args, t, tri_map_ltm(x, tx, ty, side, t.m), out);
-  } else if (y == 0) {
-    tri_store_cell<F>(args, t, tri_flat_diagonal(segment, x, tx, ty, side, t.m, 0), out);
-    tri_store_cell<F>(args, t, tri_flat_diagonal(segment, x, tx, ty, side, t.m, 1), out);
-  } else {
-    const int log2 = MAP == TRI_MAP_FRB ? tri_log2_float((unsigned)y) : tri_log2_clz((unsigned)y);
-    tri_store_cell<F>(args, t, tri_map_flat(segment, x, y, log2, tx, ty, side, t.m), out);
+  switch (map) {
+  case TRI_MAP_BB:
+    return tri_map_bb(x, y, tx, ty, side, m);
+  case TRI_MAP_RB:
+    return tri_map_rb(x * side + tx, y * side + ty, m);
+  case TRI_MAP_REC:
+    return level == TRI_REC_DIAGONAL ? tri_map_rec_diagonal(x, tx, ty, side, m)
+                                     : tri_map_rec(x, y, level, tx, ty, side, m);
+  case TRI_MAP_LTM:
+    return tri_map_ltm(x, tx, ty, side, m);
+  default:
+    break;
   }
+  if (y == 0) return tri_flat_diagonal(segment, x, tx, ty, side, m, second);
+  const int log2 = map == TRI_MAP_FRB ? tri_log2_float((unsigned)y) : tri_log2_clz((unsigned)y);
+  return tri_map_flat(segment, x, y, log2, tx, ty, side, m);
+}
+
+/** MAP: tri_map, TRI_ANY_MAP: `map`; TRI_MAP_AUTO is the rectangle beside the triangle. level: of
+ * rec. */
+template <int MAP, int F, class R>
+static __global__ void __launch_bounds__(1024)
+    tri_map_kernel(tri_args<R> args, tri_target t, int map, int level, tri_segment segment,
+                   R *out) {
+  const int one = MAP == TRI_ANY_MAP ? map : MAP;
+  if (one == TRI_MAP_AUTO) {
+    const int i = t.a + (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    const int j = (int)(blockIdx.x * blockDim.x + threadIdx.x) + (t.square ? 0 : t.b);
+    if (i < t.b && j < (t.square ? t.a : t.n)) tri_store_pair<F>(args, t, i, j, out);
+    return;
+  }
+  tri_store_cell<F>(args, t, tri_cell_at(one, t.m, level, segment, 0), out);
+  if ((one == TRI_MAP_FR || one == TRI_MAP_FRB) && blockIdx.y == 0)
+    tri_store_cell<F>(args, t, tri_cell_at(one, t.m, level, segment, 1), out);
 }
 
 template <class R> struct tri_map_pointer {
-  typedef void (*type)(tri_args<R>, tri_target, int, tri_segment, R *);
+  typedef void (*type)(tri_args<R>, tri_target, int, int, tri_segment, R *);
 };
 
-template <int MAP, class R> static typename tri_map_pointer<R>::type tri_map_pick(int function) {
-  switch (function) {
-#define X(name, prepare, extra, per_dimension, per_pair, doc) \
-  case TRI_AT_##name:                                         \
-    return tri_map_kernel<MAP, TRI_AT_##name, R>;
-    TRI_PAIR_LIST(X)
-#undef X
+/** Kernels of euclidean, one for each map. */
+template <class R> static typename tri_map_pointer<R>::type tri_map_euclidean(int map) {
+  switch (map) {
+  case TRI_MAP_BB:
+    return tri_map_kernel<TRI_MAP_BB, TRI_EUCLIDEAN, R>;
+  case TRI_MAP_RB:
+    return tri_map_kernel<TRI_MAP_RB, TRI_EUCLIDEAN, R>;
+  case TRI_MAP_REC:
+    return tri_map_kernel<TRI_MAP_REC, TRI_EUCLIDEAN, R>;
+  case TRI_MAP_LTM:
+    return tri_map_kernel<TRI_MAP_LTM, TRI_EUCLIDEAN, R>;
+  case TRI_MAP_FRB:
+    return tri_map_kernel<TRI_MAP_FRB, TRI_EUCLIDEAN, R>;
+  case TRI_MAP_FR:
+    return tri_map_kernel<TRI_MAP_FR, TRI_EUCLIDEAN, R>;
   default:
-    return NULL;
+    return tri_map_kernel<TRI_MAP_AUTO, TRI_EUCLIDEAN, R>;
   }
 }
 
-/** Kernel of a map and function; NULL for cdp, which has its own file. */
+/** Kernels of a function: of the one that is measured for each map, of others one for all. */
+template <int F, class R> static typename tri_map_pointer<R>::type tri_map_pick(int map) {
+  if constexpr (F == TRI_EUCLIDEAN)
+    return tri_map_euclidean<R>(map);
+  else
+    return tri_map_kernel<TRI_ANY_MAP, tri_same<F>::value, R>;
+}
+
+/** Kernel of a map and function; cdp has its own file. */
 template <class R> typename tri_map_pointer<R>::type tri_map_kernel_of(int map, int function) {
-  switch (map) {
-  case TRI_MAP_AUTO:
-    return tri_map_pick<TRI_MAP_AUTO, R>(function);
-  case TRI_MAP_BB:
-    return tri_map_pick<TRI_MAP_BB, R>(function);
-  case TRI_MAP_RB:
-    return tri_map_pick<TRI_MAP_RB, R>(function);
-  case TRI_MAP_REC:
-    return tri_map_pick<TRI_MAP_REC, R>(function);
-  case TRI_MAP_LTM:
-    return tri_map_pick<TRI_MAP_LTM, R>(function);
-  case TRI_MAP_FRB:
-    return tri_map_pick<TRI_MAP_FRB, R>(function);
-  case TRI_MAP_FR:
-    return tri_map_pick<TRI_MAP_FR, R>(function);
+  switch (function) {
+#define X(name, prepare, extra, per_dimension, per_pair, doc) \
+  case TRI_AT_##name:                                         \
+    return tri_map_pick<TRI_AT_##name, R>(map);
+    TRI_PAIR_LIST(X)
+#undef X
   default:
     return NULL;
   }

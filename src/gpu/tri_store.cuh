@@ -1,6 +1,7 @@
 /**
  * @file tri_store.cuh
- * Condensed and square output by wide tiles: the default map. Included once for each type.
+ * Condensed and square output by tiles, for any number of dimensions and for strips of inner
+ * products; and what all kernels of these outputs share. Included once for each type.
  *
  * A block owns `rows` rows x 256 C columns; a thread owns C columns (16 bytes) in registers and
  * walks down the rows, whose coordinates all threads read from shared memory. Output rows start
@@ -11,7 +12,6 @@
 #ifndef TSL_GPU_TRI_STORE_CUH
 #define TSL_GPU_TRI_STORE_CUH
 
-#define TRI_PICK_ALL_D 1
 #include "tri_tiles.cuh"
 
 enum {
@@ -191,34 +191,5 @@ template <class S> struct tri_store_entry {
     return tri_store_kernel<S>;
   }
 };
-
-template <class R>
-tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab *slab, int64_t a,
-                      int64_t b, R *out, cudaStream_t stream) {
-  tsl_err err = TSL_OK;
-  const bool square = w->p.output == TRI_SQUARE;
-  const int shape = !square ? TRI_UPPER : slab->fill ? TRI_RECTANGLE : TRI_LOWER;
-  const int64_t columns = square ? (slab->fill ? slab->columns : b) : w->p.n;
-  const int wanted = TRI_SMALL_GROUP * w->processors;
-  const tri_tiles tiles = tri_tiles_make(shape, a, b, columns, TRI_THREADS * tri_width<R>::value,
-                                         TRI_STORE_ROWS, wanted);
-  tri_layout layout = {};
-  typename tri_store_entry<tri_matrix<R>>::pointer kernel;
-  layout.square = square;
-  layout.fill = slab->fill;
-  layout.n = (int)w->p.n;
-  layout.a = (int)slab->a;
-  layout.columns = slab->columns;
-  layout.origin = tri_condensed_row(w->p.n, slab->a);
-  kernel =
-      tri_pick<tri_store_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d, args->strip != NULL);
-  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
-  if (tiles.count > INT32_MAX)
-    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld make too many tiles", (long long)a, (long long)b);
-  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_THREADS, 0, stream, *args, tiles, layout,
-             out);
-done:
-  return err;
-}
 
 #endif

@@ -148,11 +148,7 @@ tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
   for (int64_t a = lo; a < hi;) {
     const int64_t b = a + rows < hi ? a + rows : hi;
     err = w->p.type == TSL_F64 ? batch<double>(w, a, b, part) : batch<float>(w, a, b, part);
-    if (err == TSL_ERR_DEVICE_MEMORY && b - a > 1) {
-      rows = (b - a + 1) / 2;
-      err = TSL_OK;
-      continue;
-    }
+    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
     TSL_TRY(err);
     a = b;
   }

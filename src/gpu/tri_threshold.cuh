@@ -6,7 +6,6 @@
 #ifndef TSL_GPU_TRI_THRESHOLD_CUH
 #define TSL_GPU_TRI_THRESHOLD_CUH
 
-#define TRI_PICK_ALL_D 0
 #include "tri_tiles.cuh"
 
 enum { TRI_THRESHOLD_ROWS = 64 };
@@ -80,8 +79,8 @@ tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
   const tri_tiles tiles = tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
                                          TRI_THRESHOLD_ROWS, 8 * w->processors);
   typename tri_threshold_entry<tri_matrix<R>>::pointer kernel =
-      tri_pick<tri_threshold_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
-                                                            args->strip != NULL);
+      tri_pick_or_matrix<tri_threshold_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
+                                                                      args->strip != NULL);
   if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   if (tiles.count > INT32_MAX)
     TSL_FAIL(TSL_ERR_DEVICE_MEMORY, "rows %lld..%lld make too many tiles at once", (long long)a,

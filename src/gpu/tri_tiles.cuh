@@ -106,40 +106,46 @@ static __device__ __forceinline__ void tri_rows_put(const tri_args<R> &args, tri
   if (args.extra != NULL) rows.extra[p] = __ldg(args.extra + i);
 }
 
-/** Pick the kernel of a function and dimension: T<source>::kernel() gives its address. */
-template <template <class> class T, class R, int F, int G>
+/** Dimensions for which kernels are compiled; TRI_DN: any number. */
+enum { TRI_D2 = 1, TRI_D3 = 2, TRI_DN = 4 };
+
+/** Functions that pay for kernels of their own for two and three dimensions. */
+template <int F> struct tri_low {
+  static constexpr bool value = F == TRI_EUCLIDEAN || F == TRI_SQEUCLIDEAN ||
+                                F == TRI_EUCLIDEAN_PERIODIC || F == TRI_HAVERSINE;
+};
+
+/** Kernel of a function and dimension, T<source>::kernel(); NULL if DIMS has none. */
+template <template <class> class T, class R, int F, int G, int DIMS>
 static typename T<tri_matrix<R>>::pointer tri_pick_d(int64_t d) {
-  if constexpr (F == TRI_HAVERSINE) return T<tri_direct<F, R, 3, G>>::kernel();
-  switch (d) {
-#if TRI_PICK_ALL_D
-  case 1:
-    return T<tri_direct<F, R, 1, G>>::kernel();
-  case 2:
-    return T<tri_direct<F, R, 2, G>>::kernel();
-  case 4:
-    return T<tri_direct<F, R, 4, G>>::kernel();
-#endif
-  case 3:
-    return T<tri_direct<F, R, 3, G>>::kernel();
-  default:
-    break;
-  }
-  return T<tri_direct<F, R, 0, G>>::kernel();
+  if constexpr (tri_low<F>::value && (DIMS & TRI_D3) != 0)
+    if (d == 3) return T<tri_direct<F, R, 3, G>>::kernel();
+  if constexpr (tri_low<F>::value && F != TRI_HAVERSINE && (DIMS & TRI_D2) != 0)
+    if (d == 2) return T<tri_direct<F, R, 2, G>>::kernel();
+  if constexpr (F != TRI_HAVERSINE && (DIMS & TRI_DN) != 0)
+    return T<tri_direct<F, R, 0, G>>::kernel();
+  else
+    return NULL;
 }
 
-/** As above for the function too; a strip of inner products overrules it. */
-template <template <class> class T, class R, int G>
-static typename T<tri_matrix<R>>::pointer tri_pick(int function, int64_t d, bool matrix) {
-  if (matrix) return T<tri_matrix<R>>::kernel();
+/** As above for the function too. Correlation is cosine of standardised points. */
+template <template <class> class T, class R, int G, int DIMS>
+static typename T<tri_matrix<R>>::pointer tri_pick(int function, int64_t d) {
   switch (function) {
 #define X(name, prepare, extra, per_dimension, per_pair, doc) \
   case TRI_AT_##name:                                         \
-    return tri_pick_d<T, R, TRI_AT_##name, G>(d);
+    return tri_pick_d<T, R, tri_same<TRI_AT_##name>::value, G, DIMS>(d);
     TRI_PAIR_LIST(X)
 #undef X
   default:
     return NULL;
   }
+}
+
+/** As above; a strip of inner products overrules the formula. */
+template <template <class> class T, class R, int G>
+static typename T<tri_matrix<R>>::pointer tri_pick_or_matrix(int function, int64_t d, bool matrix) {
+  return matrix ? T<tri_matrix<R>>::kernel() : tri_pick<T, R, G, TRI_D3 | TRI_DN>(function, d);
 }
 
 #endif

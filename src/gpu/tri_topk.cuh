@@ -10,7 +10,6 @@
 #ifndef TSL_GPU_TRI_TOPK_CUH
 #define TSL_GPU_TRI_TOPK_CUH
 
-#define TRI_PICK_ALL_D 0
 #include "tri_tiles.cuh"
 
 enum { TRI_TOPK_WARPS = 8 };
@@ -145,7 +144,7 @@ tsl_err tri_topk_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int6
   int warps = 45056 / each, shared = 0;
   tri_nearest<R> o = *target;
   typename tri_topk_entry<tri_matrix<R>>::pointer kernel =
-      tri_pick<tri_topk_entry, R, 1>(w->p.function, w->p.d, args->strip != NULL);
+      tri_pick_or_matrix<tri_topk_entry, R, 1>(w->p.function, w->p.d, args->strip != NULL);
   if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   warps = warps < 1 ? 1 : warps > TRI_TOPK_WARPS ? TRI_TOPK_WARPS : warps;
   shared = warps * each;

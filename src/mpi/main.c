@@ -122,10 +122,19 @@ static int run_ranks(int k, int argc, char **argv) {
   return tsl_err_status(err);
 }
 
+/* OpenMP threads that wait must sleep: the main thread needs a core to send and write, and threads
+ * spinning at a barrier for one that it displaced cost several times the run. libgomp reads its
+ * policy before main, so the program starts itself once more; a policy set by the user stands. */
+static void let_waiting_threads_sleep(char **argv) {
+  if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
+  if (setenv("OMP_WAIT_POLICY", "passive", 0) == 0) (void)execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv) {
   tsl_err err;
   int k;
   if (getuid() != geteuid()) return fputs("tesela: error: refuses to run setuid\n", stderr), 2;
+  let_waiting_threads_sleep(argv);
   k = argc > 1 ? find_command(argv[1]) : -1;
   if (k >= 0 && commands[k].ranks != NULL) return run_ranks(k, argc, argv);
   err = argc < 2 ? tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no subcommand; see `tesela --help`")
