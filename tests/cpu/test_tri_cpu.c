@@ -144,9 +144,17 @@ static void whole_clear(whole *w) {
   memset(w, 0, sizeof *w);
 }
 
+/** Least power of two >= n; the room of an array of n bytes. */
+static int64_t room_of(int64_t n) {
+  int64_t room = 4096;
+  while (room < n) room *= 2;
+  return room;
+}
+
 static void append(void **to, int64_t *n, const void *from, int64_t bytes) {
   if (bytes == 0) return;
-  *to = realloc(*to, (size_t)(*n + bytes));
+  if (*to == NULL || room_of(*n + bytes) != room_of(*n))
+    *to = realloc(*to, (size_t)room_of(*n + bytes));
   if (*to == NULL) exit(1);
   memcpy((char *)*to + *n, from, (size_t)bytes);
   *n += bytes;

@@ -1,7 +1,10 @@
 /* gpu.tri.*: the card's backend of tri against plain double loops over the same formulas.
- *   test_tri_gpu ref [--small]    every function, output, type, size, dimension, cut of units
- *   test_tri_gpu maps [--small]   the seed's maps for many sizes
- *   test_tri_gpu sqrt             the fast square root on all floats
+ *   test_tri_gpu ref [--small | --tiny]    every function, output, type, size, dimension, cut
+ *   test_tri_gpu wide                      large condensed and square output
+ *   test_tri_gpu maps [--small | --tiny]   the seed's maps for many sizes
+ *   test_tri_gpu sqrt                      the fast square root on all floats
+ * --small, --tiny: fewer sizes and dimensions, for sanitizers. --no-cdp: without the map cdp, whose
+ * launches from the card the race checker does not follow.
  * Exit status 77: no card. Bitwise equality, except gravity and products by cuBLAS (tolerances). */
 #include "gpu.cuh"
 #include "test_tri_gpu.cuh"
@@ -13,6 +16,10 @@
 static const tsl_backend *backend;
 static tsl_device device;
 static long n_checks, n_failures;
+
+enum { FULL, SMALL, TINY };
+static int effort = FULL;
+static bool with_cdp = true;
 
 /* What is tested now, for messages. */
 static void report(const tri_case *c, int cut, const char *what, int64_t place, double got,
@@ -207,7 +214,8 @@ template <class R> static tsl_err check_case(const tri_case *c, const std::vecto
   tsl_err err = TSL_OK;
   tri_problem_data<R> data(*c);
   std::vector<char> out[2];
-  for (int cut = 0; cut < (c->n <= 37 ? 3 : 2); cut++) {
+  const int cuts = effort == TINY ? 1 : c->n <= 37 ? 3 : 2;
+  for (int cut = 0; cut < cuts; cut++) {
     const std::vector<tsl_unit> units = units_of(c->n, cut);
     TSL_TRY(run_units(&data.problem, units, out));
     n_checks++;
@@ -221,15 +229,20 @@ done:
   return err;
 }
 
+static int maps_end(void) {
+  static_assert((int)TRI_MAP_CDP == (int)TRI_N_MAPS - 1, "cdp is the last map");
+  return with_cdp ? TRI_N_MAPS : TRI_MAP_CDP;
+}
+
 template <class R> static tsl_err check_outputs(tri_case c) {
   tsl_err err = TSL_OK;
   const std::vector<R> ref = ref_matrix<R>(c);
   for (c.output = TRI_CONDENSED; c.output <= TRI_HISTOGRAM; c.output++) {
     TSL_TRY(check_case<R>(&c, ref));
     if (c.output > TRI_SQUARE || c.d != 3) continue;
-    for (c.map = TRI_MAP_BB; c.map < TRI_N_MAPS; c.map++)
+    for (c.map = TRI_MAP_BB; c.map < maps_end(); c.map++)
       for (c.block = 8; c.block <= 32; c.block *= 2)
-        if (c.block == 16 || c.n <= 37) TSL_TRY(check_case<R>(&c, ref));
+        if (c.block == 16 || (c.n <= 37 && effort != TINY)) TSL_TRY(check_case<R>(&c, ref));
     c.map = TRI_MAP_AUTO;
   }
 done:
@@ -245,7 +258,7 @@ template <class R> static tsl_err check_gravity(tri_case c, bool equal, double s
   c.function = TRI_GRAVITY;
   tri_problem_data<R> data(c);
   data.gravity(equal, softening);
-  for (int cut = 0; cut < (c.n <= 37 ? 3 : 2); cut++) {
+  for (int cut = 0; cut < (effort == TINY ? 1 : c.n <= 37 ? 3 : 2); cut++) {
     TSL_TRY(run_units(&data.problem, units_of(c.n, cut), out));
     n_checks++;
     if (cut == 0) first[0] = out[0], first[1] = out[1];
@@ -267,12 +280,14 @@ done:
   return err;
 }
 
-static tsl_err test_ref(bool small) {
+/* Sizes and dimensions by effort. */
+static const std::vector<int64_t> ref_sizes[] = {
+    {0, 1, 2, 3, 37, 128, 257, 1000}, {0, 1, 2, 37, 257}, {67}};
+static const std::vector<int64_t> ref_dims[] = {{1, 2, 3, 4, 5, 17}, {3, 17}, {3, 17}};
+
+static tsl_err test_ref(void) {
   tsl_err err = TSL_OK;
-  const std::vector<int64_t> sizes = small ? std::vector<int64_t>{0, 1, 2, 37, 257}
-                                           : std::vector<int64_t>{0, 1, 2, 3, 37, 128, 257, 1000};
-  const std::vector<int64_t> dims =
-      small ? std::vector<int64_t>{3, 17} : std::vector<int64_t>{1, 2, 3, 4, 5, 17};
+  const std::vector<int64_t> &sizes = ref_sizes[effort], &dims = ref_dims[effort];
   for (int64_t n : sizes)
     for (int64_t d : dims)
       for (int function = 0; function < TRI_GRAVITY; function++) {
@@ -310,19 +325,58 @@ done:
   return err;
 }
 
-static tsl_err test_maps(bool small) {
+static tsl_err test_maps(void) {
+  static const int last[] = {300, 40, 40}, step[] = {1, 13, 39};
   tsl_err err = TSL_OK;
   std::vector<int64_t> sizes;
-  for (int64_t n = 1; n <= (small ? 40 : 300); n += small ? 13 : 1) sizes.push_back(n);
-  if (!small)
+  for (int64_t n = 1; n <= last[effort]; n += step[effort]) sizes.push_back(n);
+  if (effort == FULL)
     for (int64_t n : {1025, 2047, 3001, 5003}) sizes.push_back(n);
   for (int64_t n : sizes) {
     tri_case c = {TRI_SQEUCLIDEAN, TRI_CONDENSED, TSL_F32, n, 2, TRI_MAP_AUTO, 16};
-    const std::vector<float> ref = ref_matrix<float>(c);
-    for (c.output = TRI_CONDENSED; c.output <= TRI_SQUARE; c.output++)
-      for (c.map = TRI_MAP_AUTO; c.map < TRI_N_MAPS; c.map++)
-        for (c.block = 8; c.block <= 32; c.block *= 2) TSL_TRY(check_case<float>(&c, ref));
+    for (c.function = TRI_EUCLIDEAN; c.function <= TRI_SQEUCLIDEAN; c.function++) {
+      const std::vector<float> ref = ref_matrix<float>(c);
+      for (c.output = TRI_CONDENSED; c.output <= TRI_SQUARE; c.output++)
+        for (c.map = TRI_MAP_AUTO; c.map < maps_end(); c.map++)
+          for (c.block = 8; c.block <= 32; c.block *= 2) TSL_TRY(check_case<float>(&c, ref));
+      c.map = TRI_MAP_AUTO;
+    }
   }
+done:
+  return err;
+}
+
+/* Condensed and square output of one function. */
+template <class R> static tsl_err check_slabs(int function, int64_t n, int64_t d) {
+  tsl_err err = TSL_OK;
+  const int type = sizeof(R) == 4 ? TSL_F32 : TSL_F64;
+  tri_case c = {function, TRI_CONDENSED, type, n, d, TRI_MAP_AUTO, 16};
+  const std::vector<R> ref = ref_matrix<R>(c);
+  for (c.output = TRI_CONDENSED; c.output <= TRI_SQUARE; c.output++)
+    TSL_TRY(check_case<R>(&c, ref));
+done:
+  return err;
+}
+
+template <class R> static tsl_err check_wide(int64_t n) {
+  tsl_err err = TSL_OK;
+  for (int function : {TRI_EUCLIDEAN, TRI_SQEUCLIDEAN, TRI_EUCLIDEAN_PERIODIC, TRI_HAVERSINE})
+    for (int64_t d = function == TRI_HAVERSINE ? 3 : 2; d <= 3; d++)
+      TSL_TRY(check_slabs<R>(function, n, d));
+  TSL_TRY(check_slabs<R>(TRI_OVERLAP, n, 3)); /* and tiles of any dimension */
+done:
+  return err;
+}
+
+/* Enough values for the kernels of tiles; n a multiple of a memory line and not; units of which the
+ * second and third are large enough too. */
+static tsl_err test_wide(void) {
+  tsl_err err = TSL_OK;
+  if (effort == TINY) return check_slabs<float>(TRI_EUCLIDEAN, 4128, 3);
+  for (int64_t n : {4128, 4221}) TSL_TRY(check_wide<float>(n));
+  TSL_TRY(check_wide<double>(4111));
+  TSL_TRY(check_slabs<float>(TRI_EUCLIDEAN, 8501, 2));
+  TSL_TRY(check_slabs<float>(TRI_EUCLIDEAN, 8448, 3));
 done:
   return err;
 }
@@ -353,10 +407,42 @@ done:
   return err;
 }
 
+static tsl_err read_options(int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  for (int a = 2; a < argc; a++) {
+    if (strcmp(argv[a], "--small") == 0)
+      effort = SMALL;
+    else if (strcmp(argv[a], "--tiny") == 0)
+      effort = TINY;
+    else if (strcmp(argv[a], "--no-cdp") == 0)
+      with_cdp = false;
+    else
+      TSL_FAIL(TSL_ERR_USAGE, "unknown option '%s'", argv[a]);
+  }
+done:
+  return err;
+}
+
+static tsl_err test(const char *what) {
+  tsl_err err = TSL_OK;
+  if (strcmp(what, "sqrt") == 0)
+    TSL_TRY(test_sqrt());
+  else if (strcmp(what, "maps") == 0)
+    TSL_TRY(test_maps());
+  else if (strcmp(what, "wide") == 0)
+    TSL_TRY(test_wide());
+  else if (strcmp(what, "ref") == 0) {
+    TSL_TRY(test_ref());
+    if (effort != TINY) TSL_TRY(test_batches());
+  } else
+    TSL_FAIL(TSL_ERR_USAGE, "usage: test_tri_gpu ref|wide|maps|sqrt [--small | --tiny] [--no-cdp]");
+done:
+  return err;
+}
+
 int main(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  const char *why = NULL, *what = argc > 1 ? argv[1] : "ref";
-  const bool small = argc > 2 && strcmp(argv[2], "--small") == 0;
+  const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {
     printf("SKIP: %s\n", why);
     return 77;
@@ -364,15 +450,8 @@ int main(int argc, char **argv) {
   backend = tsl_platform_gpu.backends[0];
   TSL_TRY(tsl_platform_gpu.describe(0, &device));
   TSL_TRY(tsl_platform_gpu.select(&device));
-  if (strcmp(what, "sqrt") == 0)
-    TSL_TRY(test_sqrt());
-  else if (strcmp(what, "maps") == 0)
-    TSL_TRY(test_maps(small));
-  else if (strcmp(what, "ref") == 0) {
-    TSL_TRY(test_ref(small));
-    TSL_TRY(test_batches());
-  } else
-    TSL_FAIL(TSL_ERR_USAGE, "usage: test_tri_gpu ref|maps|sqrt [--small]");
+  TSL_TRY(read_options(argc, argv));
+  TSL_TRY(test(argc > 1 ? argv[1] : "ref"));
 done:
   if (err != TSL_OK) printf("FAIL: %s\n%s", tsl_err_message(), tsl_err_places());
   printf("%s: %ld checks, %ld failures\n", err == TSL_OK && n_failures == 0 ? "PASS" : "FAIL",
