@@ -5,6 +5,8 @@
  * A source gives a thread the values of G rows with its C = 16 / sizeof(R) neighbouring columns:
  *   tri_direct<F, R, D, G>  the formula of tri_pairs.h; D = 0 loops over args.d dimensions
  *   tri_matrix<R>           1 - inner product, from a strip made by cuBLAS
+ * D: coordinates of a row that it reads from shared memory, radius: whether it reads the extra
+ * there.
  */
 #ifndef TSL_GPU_TRI_FN_CUH
 #define TSL_GPU_TRI_FN_CUH
@@ -145,6 +147,7 @@ template <int F, class R, int D_, int G_> struct tri_direct {
   using real = R;
   static constexpr int C = tri_width<R>::value;
   static constexpr int D = D_, G = 1;
+  static constexpr bool radius = tri_fn<F, R>::radius;
   R x[D][C], e[C];
 
   static __device__ __forceinline__ R diagonal(const tri_args<R> &args, R ei) {
@@ -189,7 +192,8 @@ template <int F, class R, int D_, int G_> struct tri_direct {
 template <int F, class R, int G_> struct tri_direct<F, R, 0, G_> {
   using real = R;
   static constexpr int C = tri_width<R>::value;
-  static constexpr int G = G_;
+  static constexpr int D = 0, G = G_;
+  static constexpr bool radius = tri_fn<F, R>::radius;
   int place[C];
   R e[C];
 
@@ -266,7 +270,8 @@ static __device__ __forceinline__ R tri_value(const tri_args<R> &args, int i, in
 template <class R> struct tri_matrix {
   using real = R;
   static constexpr int C = tri_width<R>::value;
-  static constexpr int G = 1;
+  static constexpr int D = 0, G = 1;
+  static constexpr bool radius = false;
   int64_t place[C];
 
   static __device__ __forceinline__ R diagonal(const tri_args<R> &, R) {

@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
     const int j = tile.q * W + (int)threadIdx.x * S::C;
     __syncthreads();
     for (int p = threadIdx.x; p < tile.i1 - tile.i0; p += TRI_THREADS)
-      tri_rows_put(args, rows, p, tile.i0 + p);
+      tri_rows_put<S>(args, rows, p, tile.i0 + p);
     if (threadIdx.x == 0) rows.count = tile.i1 - tile.i0;
     __syncthreads();
     S source;

@@ -58,9 +58,9 @@ enum { TRI_REC_DIAGONAL = -1 };
 /** Which map a kernel follows: one, or as the launch says. */
 enum { TRI_ANY_MAP = TRI_N_MAPS };
 
-/** Cell of a thread by the map; the flat maps' blocks of diagonal tiles have a second one. */
+/** Cell of a thread by the map. */
 static __device__ __forceinline__ tri_cell tri_cell_at(int map, int m, int level,
-                                                       const tri_segment &segment, int second) {
+                                                       const tri_segment &segment) {
   const int side = blockDim.x, tx = threadIdx.x, ty = threadIdx.y;
   const int x = blockIdx.x, y = blockIdx.y;
   switch (map) {
@@ -73,16 +73,26 @@ static __device__ __forceinline__ tri_cell tri_cell_at(int map, int m, int level
                                      : tri_map_rec(x, y, level, tx, ty, side, m);
   case TRI_MAP_LTM:
     return tri_map_ltm(x, tx, ty, side, m);
+  case TRI_MAP_FRB:
+    return tri_map_flat(segment, x, y, tri_log2_float((unsigned)y), tx, ty, side, m);
   default:
-    break;
+    return tri_map_flat(segment, x, y, tri_log2_clz((unsigned)y), tx, ty, side, m);
   }
-  if (y == 0) return tri_flat_diagonal(segment, x, tx, ty, side, m, second);
-  const int log2 = map == TRI_MAP_FRB ? tri_log2_float((unsigned)y) : tri_log2_clz((unsigned)y);
-  return tri_map_flat(segment, x, y, log2, tx, ty, side, m);
 }
 
-/** MAP: tri_map, TRI_ANY_MAP: `map`; TRI_MAP_AUTO is the rectangle beside the triangle. level: of
- * rec. */
+/** Both cells of a thread in a block that does diagonal tiles of the flat maps. */
+template <int F, class R>
+static __device__ __forceinline__ void tri_store_diagonal(const tri_args<R> &args,
+                                                          const tri_target &t,
+                                                          const tri_segment &segment, R *out) {
+  const int side = blockDim.x, tx = threadIdx.x, ty = threadIdx.y;
+  for (int second = 0; second < 2; second++)
+    tri_store_cell<F>(args, t,
+                      tri_flat_diagonal(segment, (int)blockIdx.x, tx, ty, side, t.m, second), out);
+}
+
+/** MAP: tri_map, or TRI_ANY_MAP: the argument `map`; TRI_MAP_AUTO is the rectangle beside the
+ * triangle. level: of rec. */
 template <int MAP, int F, class R>
 static __global__ void __launch_bounds__(1024)
     tri_map_kernel(tri_args<R> args, tri_target t, int map, int level, tri_segment segment,
@@ -92,11 +102,11 @@ static __global__ void __launch_bounds__(1024)
     const int i = t.a + (int)(blockIdx.y * blockDim.y + threadIdx.y);
     const int j = (int)(blockIdx.x * blockDim.x + threadIdx.x) + (t.square ? 0 : t.b);
     if (i < t.b && j < (t.square ? t.a : t.n)) tri_store_pair<F>(args, t, i, j, out);
-    return;
+  } else if ((one == TRI_MAP_FR || one == TRI_MAP_FRB) && blockIdx.y == 0) {
+    tri_store_diagonal<F>(args, t, segment, out);
+  } else {
+    tri_store_cell<F>(args, t, tri_cell_at(one, t.m, level, segment), out);
   }
-  tri_store_cell<F>(args, t, tri_cell_at(one, t.m, level, segment, 0), out);
-  if ((one == TRI_MAP_FR || one == TRI_MAP_FRB) && blockIdx.y == 0)
-    tri_store_cell<F>(args, t, tri_cell_at(one, t.m, level, segment, 1), out);
 }
 
 template <class R> struct tri_map_pointer {

@@ -12,7 +12,7 @@
 #include "tri_store.cuh"
 
 enum {
-  TRI_NARROW_CELLS = 1 << 24, /**< rows times columns up to which it is used */
+  TRI_NARROW_CELLS = 1 << 23, /**< rows times columns up to which it is used */
   TRI_NARROW_D = 8            /**< dimensions up to which it is used */
 };
 
@@ -36,10 +36,10 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   tri_rows<R, 1> rows;
   S source;
   R v[1][C];
-  tri_rows_put(args, rows, 0, i);
+  tri_rows_put<S>(args, rows, 0, i);
   source.columns(args, j);
   source.values(args, rows, 0, 1, v);
-  tri_put_edge<S>(o, args, row, i, j, rows.extra[0], v[0]);
+  tri_put_edge<S>(o, args, row, i, j, S::radius ? rows.extra[0] : (R)0, v[0]);
 }
 
 template <class S> struct tri_narrow_entry {

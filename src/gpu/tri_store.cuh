@@ -95,7 +95,7 @@ static __device__ __forceinline__ void tri_stream(const S &source, const tri_arg
 }
 
 /** The tile's rows into shared memory sorted by class; starts[s]: first place of class s. */
-template <class R, int N, int A>
+template <class S, int A, class R, int N>
 static __device__ __forceinline__ void tri_sort_rows(const tri_args<R> &args, const tri_layout &o,
                                                      const tri_tile &tile, tri_rows<R, N> &rows,
                                                      int (&starts)[A + 1]) {
@@ -121,7 +121,7 @@ static __device__ __forceinline__ void tri_sort_rows(const tri_args<R> &args, co
   }
   if (threadIdx.x == 0) starts[A] = rows.count = before;
   if ((mine == 0 ? kind[0] : kind[1]) == A) return;
-  tri_rows_put(args, rows, place, tile.i0 + (int)threadIdx.x);
+  tri_rows_put<S>(args, rows, place, tile.i0 + (int)threadIdx.x);
   rows.base[place] = mine == 0 ? base[0] : base[1];
 }
 
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   __shared__ tri_rows<R, TRI_STORE_ROWS> rows;
   __shared__ int starts[A + 1];
   const tri_tile tile = tri_tile_at(tiles, blockIdx.x);
-  tri_sort_rows<R, TRI_STORE_ROWS, A>(args, o, tile, rows, starts);
+  tri_sort_rows<S, A>(args, o, tile, rows, starts);
   __syncthreads();
 #pragma unroll 1
   for (int s = 0; s < A; s++) {

@@ -35,7 +35,8 @@ template <class R> static tsl_err tri_store_narrow(const tri_store_job<R> *job) 
   box.a = (int)job->a;
   box.b = (int)job->b;
   box.left = job->layout.square ? 0 : (int)job->a;
-  const int64_t x = tsl_ceil_div(job->columns - box.left + C - 1, 32 * C);
+  const int most = tri_places_of(&job->layout, job->out).copies - 1; /* columns lost to alignment */
+  const int64_t x = tsl_ceil_div(job->columns - box.left + most, 32 * C);
   const int64_t y = tsl_ceil_div(job->b - job->a, warps);
   if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", job->w->p.function);
   TSL_LAUNCH(kernel, dim3((unsigned)x, (unsigned)y), TRI_THREADS, 0, job->stream, *job->args,
@@ -57,15 +58,18 @@ done:
   return err;
 }
 
+/* Copies of columns cost as much as some rows: with many of them tiles are twice as high. */
 template <class R, class K> static tsl_err tri_store_wide(const tri_store_job<R> *job, K kernel) {
   tsl_err err = TSL_OK;
   const tri_places places = tri_places_of(&job->layout, job->out);
-  const int groups = TRI_WIDE_THREADS + 2 * TRI_LINE_GROUPS;
-  const int shared = groups * 16 * (int)job->w->p.d * places.copies;
+  const int parts = (int)job->w->p.d * places.copies;
+  const int rows = parts > TRI_WIDE_PARTS ? TRI_WIDE_ROWS : TRI_WIDE_ROWS / 2;
   tri_tiles tiles;
-  TSL_TRY(tri_store_tiles(job, TRI_WIDE_THREADS * tri_width<R>::value, TRI_WIDE_ROWS, 0, &tiles));
-  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_WIDE_THREADS, (size_t)shared, job->stream,
-             *job->args, tiles, job->layout, places, job->out);
+  TSL_TRY(tri_store_tiles(job, TRI_WIDE_THREADS * tri_width<R>::value, rows,
+                          TRI_WIDE_WANTED * job->w->processors, &tiles));
+  TSL_LAUNCH(kernel, dim3((unsigned)tiles.count), TRI_WIDE_THREADS,
+             (size_t)parts * TRI_WIDE_GROUPS * sizeof(tri_group<R>), job->stream, *job->args, tiles,
+             job->layout, places, job->out);
 done:
   return err;
 }

@@ -42,7 +42,8 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   __shared__ tri_rows<R, TRI_THRESHOLD_ROWS> rows;
   const tri_tile tile = tri_tile_at(tiles, blockIdx.x);
   const int j = tile.q * W + (int)threadIdx.x * S::C, count = tile.i1 - tile.i0;
-  for (int p = threadIdx.x; p < count; p += TRI_THREADS) tri_rows_put(args, rows, p, tile.i0 + p);
+  for (int p = threadIdx.x; p < count; p += TRI_THREADS)
+    tri_rows_put<S>(args, rows, p, tile.i0 + p);
   __syncthreads();
   S source;
   source.columns(args, j);

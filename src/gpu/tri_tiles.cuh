@@ -95,15 +95,14 @@ static __host__ __device__ __forceinline__ tri_tile tri_tile_at(const tri_tiles 
   return tile;
 }
 
-/** Put row i of the points at place p of the tile's rows. */
-template <class R, int N>
+/** Put row i of the points at place p of the tile's rows, as far as source S reads it there. */
+template <class S, class R, int N>
 static __device__ __forceinline__ void tri_rows_put(const tri_args<R> &args, tri_rows<R, N> &rows,
                                                     int p, int i) {
   rows.index[p] = i;
 #pragma unroll
-  for (int k = 0; k < 4; k++)
-    if (k < args.d && args.strip == NULL) rows.x[p].v[k] = __ldg(args.x + k * args.n_pad + i);
-  if (args.extra != NULL) rows.extra[p] = __ldg(args.extra + i);
+  for (int k = 0; k < S::D; k++) rows.x[p].v[k] = __ldg(args.x + k * args.n_pad + i);
+  if (S::radius) rows.extra[p] = __ldg(args.extra + i);
 }
 
 /** Dimensions for which kernels are compiled; TRI_DN: any number. */

@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
   heap.held = 0;
   heap.bound = infinity;
   heap.bound_j = INT32_MAX;
-  if (lane == 0) tri_rows_put(args, rows, warp, i);
+  if (lane == 0) tri_rows_put<S>(args, rows, warp, i);
   __syncwarp();
   for (int j0 = 0; j0 < args.n; j0 += 32 * C) {
     const int j = j0 + lane * C;
