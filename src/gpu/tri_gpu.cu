@@ -47,16 +47,22 @@ done:
 
 /* ------------------------------------------------------- units by output */
 
-/* Rows [a, b) of a unit; host: where the unit's slab begins. TSL_ERR_DEVICE_MEMORY: try fewer rows.
- */
-typedef tsl_err (*tri_batch)(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b,
-                             tsl_part *part);
+/* Units that are computed together; slabs and lists come one unit at a time. */
+typedef struct tri_group {
+  const tsl_unit *units; /* [n], each beginning where the one before ends */
+  int64_t n;
+  tsl_part *parts; /* [n] */
+} tri_group;
 
-static tsl_err slab_batch(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b, tsl_part *part) {
+/* Rows [a, b) of a group. TSL_ERR_DEVICE_MEMORY: try fewer rows. */
+typedef tsl_err (*tri_batch)(tri_gpu *w, const tri_group *group, int64_t a, int64_t b);
+
+static tsl_err slab_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
+  const tsl_unit *unit = group->units; /* a group of one */
   const tri_slab before = {unit->lo[0], a, unit->hi[0], true}, slab = {a, b, unit->hi[0], true};
   const int64_t value = tri_value_bytes(w), bytes = tri_slab_count(&w->p, &slab) * value;
-  char *const host = (char *)part->slab[TRI_OUT] + tri_slab_count(&w->p, &before) * value;
+  char *const host = (char *)group->parts->slab[TRI_OUT] + tri_slab_count(&w->p, &before) * value;
   if (bytes == 0) return TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, bytes, "rows of the output"));
   TSL_TRY(tri_slab_run(w, &slab, w->out.data));
@@ -67,27 +73,43 @@ done:
   return err;
 }
 
-static tsl_err gravity_batch(tri_gpu *w, const tsl_unit *unit, int64_t a, int64_t b,
-                             tsl_part *part) {
+/* Copy the forces on rows [a, b) to the slabs of the units they belong to. */
+static tsl_err copy_forces(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
-  const int64_t d = w->p.d_read, rows = b - a, at = a - unit->lo[0];
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, rows * d * 8, "accelerations"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, rows * 8, "potential"));
-  TSL_TRY(tri_gravity_run(w, a, b, (double *)w->out.data, (double *)w->out_2.data));
-  TSL_CUDA_TRY(cudaMemcpyAsync((double *)part->slab[TRI_OUT] + at * d, w->out.data,
-                               (size_t)(rows * d * 8), cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync((double *)part->slab[TRI_OUT_2] + at, w->out_2.data,
-                               (size_t)(rows * 8), cudaMemcpyDeviceToHost, w->stream));
+  const int64_t d = w->p.d_read;
+  const double *acc = (const double *)w->out.data, *phi = (const double *)w->out_2.data;
+  for (int64_t u = 0; u < group->n; u++) {
+    const tsl_unit *unit = &group->units[u];
+    const int64_t lo = unit->lo[0] > a ? unit->lo[0] : a, hi = unit->hi[0] < b ? unit->hi[0] : b;
+    const int64_t at = lo - unit->lo[0];
+    if (lo >= hi) continue;
+    TSL_CUDA_TRY(cudaMemcpyAsync((double *)group->parts[u].slab[TRI_OUT] + at * d,
+                                 acc + (lo - a) * d, (size_t)((hi - lo) * d * 8),
+                                 cudaMemcpyDeviceToHost, w->stream));
+    TSL_CUDA_TRY(cudaMemcpyAsync((double *)group->parts[u].slab[TRI_OUT_2] + at, phi + (lo - a),
+                                 (size_t)((hi - lo) * 8), cudaMemcpyDeviceToHost, w->stream));
+  }
 done:
   return err;
 }
 
-static tsl_err run_batches(tri_gpu *w, const tsl_unit *unit, int64_t rows, tri_batch batch,
-                           tsl_part *part) {
+static tsl_err gravity_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
-  for (int64_t a = unit->lo[0]; a < unit->hi[0];) {
-    const int64_t b = a + rows < unit->hi[0] ? a + rows : unit->hi[0];
-    err = batch(w, unit, a, b, part);
+  const int64_t rows = b - a;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, rows * w->p.d_read * 8, "accelerations"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, rows * 8, "potential"));
+  TSL_TRY(tri_gravity_run(w, a, b, (double *)w->out.data, (double *)w->out_2.data));
+  TSL_TRY(copy_forces(w, group, a, b));
+done:
+  return err;
+}
+
+static tsl_err run_batches(tri_gpu *w, const tri_group *group, int64_t lo, int64_t hi, int64_t rows,
+                           tri_batch batch) {
+  tsl_err err = TSL_OK;
+  for (int64_t a = lo; a < hi;) {
+    const int64_t b = a + rows < hi ? a + rows : hi;
+    err = batch(w, group, a, b);
     if (tri_smaller_batch(w, err, b - a, &rows)) continue;
     TSL_TRY(err);
     a = b;
@@ -96,23 +118,33 @@ done:
   return err;
 }
 
-static tsl_err run_unit(tri_gpu *w, const tsl_unit *unit, tsl_part *part) {
+/* The time of a group is shared out by the units' items. */
+static void share_seconds(const tri_group *group, double seconds) {
+  double items = 0;
+  for (int64_t u = 0; u < group->n; u++) items += group->units[u].count;
+  for (int64_t u = 0; u < group->n; u++)
+    group->parts[u].seconds =
+        items > 0 ? seconds * group->units[u].count / items : seconds / (double)group->n;
+}
+
+static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   tsl_err err = TSL_OK;
-  const int64_t lo = unit->lo[0], hi = unit->hi[0];
+  const int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
+  double seconds = 0;
   TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
   switch (w->p.output) {
   case TRI_CONDENSED:
   case TRI_SQUARE:
-    TSL_TRY(run_batches(w, unit, hi - lo, slab_batch, part));
+    TSL_TRY(run_batches(w, group, lo, hi, hi - lo, slab_batch));
     break;
   case TRI_FORCES:
-    TSL_TRY(run_batches(w, unit, tri_gravity_rows(w, hi - lo), gravity_batch, part));
+    TSL_TRY(run_batches(w, group, lo, hi, tri_gravity_rows(w, hi - lo), gravity_batch));
     break;
   case TRI_THRESHOLD:
-    TSL_TRY(tri_threshold_run(w, lo, hi, part));
+    TSL_TRY(tri_threshold_run(w, lo, hi, group->parts));
     break;
   case TRI_TOPK:
-    TSL_TRY(tri_topk_run(w, lo, hi, part));
+    TSL_TRY(tri_topk_run(w, lo, hi, group->parts));
     break;
   case TRI_HISTOGRAM:
     TSL_TRY(tri_histogram_run(w, lo, hi));
@@ -120,7 +152,8 @@ static tsl_err run_unit(tri_gpu *w, const tsl_unit *unit, tsl_part *part) {
   default:
     TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
   }
-  TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &part->seconds));
+  TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
+  share_seconds(group, seconds);
 done:
   return err;
 }
@@ -200,9 +233,25 @@ done:
   return err;
 }
 
+/* How many of the units run as one: neighbours, where the kernel gains from more rows and the bits
+ * do not depend on the cut. */
+static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
+  const bool together = w->p.output == TRI_FORCES || w->p.output == TRI_HISTOGRAM;
+  int64_t m = 1;
+  while (together && m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
+  return m;
+}
+
 static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  for (int64_t u = 0; u < n; u++) TSL_TRY(run_unit(gpu_of(worker), &units[u], &parts[u]));
+  tri_gpu *w = gpu_of(worker);
+  tri_group group = {};
+  for (int64_t u = 0; u < n; u += group.n) {
+    group.units = units + u;
+    group.n = group_size(w, units + u, n - u);
+    group.parts = parts + u;
+    TSL_TRY(run_group(w, &group));
+  }
 done:
   return err;
 }

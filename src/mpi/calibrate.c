@@ -1,6 +1,7 @@
 #include "calibrate.h"
 
 #include "agree.h"
+#include "batch.h"
 #include "slot.h"
 
 #include <inttypes.h>
@@ -19,28 +20,32 @@ static const double BUDGET = 0.35;      /* s for one kind on one rank */
 
 /* ---- measuring */
 
-/* A unit to run on the hand. */
+/* Units to run on the hand. */
 typedef struct trial {
   tsl_task task;
   const tsl_station *station;
-  const tsl_unit *unit;
-  tsl_part *part;
+  const tsl_unit *units;
+  int64_t n;
+  tsl_part parts[TSL_MAX_BATCH];
 } trial;
 
 static tsl_err run_trial(tsl_task *task) {
-  const trial *t = (const trial *)task;
-  return t->station->backend->run(t->station->worker, t->unit, 1, t->part);
+  trial *t = (trial *)task;
+  return t->station->backend->run(t->station->worker, t->units, t->n, t->parts);
 }
 
-static tsl_err time_unit(const tsl_station *station, const tsl_unit *unit, double *seconds) {
+/* Device seconds of n units that travel together. */
+static tsl_err time_units(const tsl_station *station, const tsl_unit *units, int64_t n,
+                          double *seconds) {
   tsl_err err = TSL_OK;
-  tsl_part part = {0};
-  trial t = {.task.run = run_trial, .station = station, .unit = unit, .part = &part};
-  TSL_TRY(tsl_part_init(station->problem, station->backend, unit, 1, &part));
+  trial t = {.task.run = run_trial, .station = station, .units = units, .n = n};
+  for (int64_t u = 0; u < n; u++)
+    TSL_TRY(tsl_part_init(station->problem, station->backend, &units[u], 1, &t.parts[u]));
   TSL_TRY(tsl_hand_call(station->hand, &t.task));
-  *seconds = part.seconds;
+  *seconds = 0;
+  for (int64_t u = 0; u < n; u++) *seconds += t.parts[u].seconds;
 done:
-  tsl_part_clear(station->problem, station->backend, &part);
+  for (int64_t u = 0; u < n; u++) tsl_part_clear(station->problem, station->backend, &t.parts[u]);
   return err;
 }
 
@@ -67,11 +72,11 @@ static tsl_err measure_kind(const tsl_station *station, const tsl_unit *whole, d
   double fraction = FIRST_FRACTION, spent = 0;
   int n = 0;
   sample_unit(station->problem, whole, fraction, &samples[0].unit);
-  TSL_TRY(time_unit(station, &samples[0].unit, &samples[0].seconds));
+  TSL_TRY(time_units(station, &samples[0].unit, 1, &samples[0].seconds));
   while (n < MAX_SAMPLES && spent < BUDGET) {
     tsl_sample *s = &samples[n++];
     sample_unit(station->problem, whole, fraction, &s->unit);
-    TSL_TRY(time_unit(station, &s->unit, &s->seconds));
+    TSL_TRY(time_units(station, &s->unit, 1, &s->seconds));
     spent += s->seconds;
     if (fraction >= 1 && (n >= 4 || s->seconds > LONG_ENOUGH)) break;
     fraction = s->seconds > LONG_ENOUGH || fraction * GROWTH > 1 ? 1 : fraction * GROWTH;
@@ -81,12 +86,44 @@ done:
   return err;
 }
 
-static tsl_err measure(const tsl_station *station, const tsl_unit *units, int64_t n_units,
-                       tsl_speed *speed) {
+/* Neighbours of the unit's kind from it on, at most room. */
+static int64_t run_length(const tsl_unit *unit, const tsl_unit *end, int64_t room) {
+  int64_t n = 1;
+  while (n < room && unit + n < end && unit[n].kind == unit->kind) n++;
+  return n;
+}
+
+/* Short units travel together in a phase and a device may do many as fast as one: then such a
+ * batch, not the single unit, tells the cost. A longer batch may be faster still, so look again. */
+static tsl_err measure_batches(const tsl_station *station, const tsl_unit *unit,
+                               const tsl_unit *end, int64_t room, tsl_speed *speed) {
+  enum { LOOKS = 4 };
   tsl_err err = TSL_OK;
+  double *c = speed->c[unit->kind];
+  int64_t before = 1;
+  for (int look = 0; look < LOOKS; look++) {
+    const int64_t wanted = tsl_batch_size(tsl_speed_seconds(speed, unit), room);
+    const int64_t n = run_length(unit, end, wanted);
+    double seconds = 0, predicted = 0;
+    if (n <= before) break;
+    before = n;
+    TSL_TRY(time_units(station, unit, n, &seconds));
+    for (int64_t u = 0; u < n; u++) predicted += tsl_speed_seconds(speed, &unit[u]);
+    for (int k = 0; k < TSL_N_COEFFICIENTS && predicted > 0; k++) c[k] *= seconds / predicted;
+  }
+done:
+  return err;
+}
+
+static tsl_err measure(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+                       int64_t memory, tsl_speed *speed) {
+  tsl_err err = TSL_OK;
+  const int64_t room = tsl_batch_room(station->problem, units, n_units, memory);
   for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
     const tsl_unit *whole = middle_unit(units, n_units, kind);
-    if (whole != NULL) TSL_TRY(measure_kind(station, whole, speed->c[kind]));
+    if (whole == NULL) continue;
+    TSL_TRY(measure_kind(station, whole, speed->c[kind]));
+    TSL_TRY(measure_batches(station, whole, units + n_units, room, speed));
   }
 done:
   return err;
@@ -225,7 +262,7 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
   if (total > 0) { /* all measure at once, or shared sockets would look too fast */
     tsl_speed fresh = {{{0}}};
     TSL_MPI(MPI_Barrier(comm));
-    TSL_AGREE(comm, measure(station, units, n_units, &fresh));
+    TSL_AGREE(comm, measure(station, units, n_units, settings->memory, &fresh));
     if (mine) speed = fresh;
   }
   TSL_MPI(MPI_Allgather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed,

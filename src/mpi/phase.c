@@ -1,6 +1,7 @@
 #include "phase.h"
 
 #include "agree.h"
+#include "batch.h"
 #include "deliver.h"
 #include "queue.h"
 #include "slot.h"
@@ -12,20 +13,17 @@ volatile int tsl_stop_signal;
 
 enum {
   N_FLIGHTS = 3, /* one computing, one waiting behind it, one being delivered */
-  AHEAD = 2,     /* posted to the hand at most */
-  MAX_BATCH = 64,
-  FLIGHT_BYTES = 1 << 23 /* slabs of several units share a flight up to this */
+  AHEAD = 2      /* posted to the hand at most */
 };
-static const double BATCH_SECONDS = 0.01;         /* short units travel together up to about this */
 static const long IDLE_US = 200, SENDING_US = 20; /* naps of the main thread */
 
 /* A batch of units on its way: posted to the hand, then delivered. */
 typedef struct flight {
   tsl_task task;
   const tsl_station *station;
-  tsl_unit units[MAX_BATCH];
-  tsl_part parts[MAX_BATCH];
-  tsl_parcel parcels[MAX_BATCH];
+  tsl_unit units[TSL_MAX_BATCH];
+  tsl_part parts[TSL_MAX_BATCH];
+  tsl_parcel parcels[TSL_MAX_BATCH];
   int64_t n;
   bool posted, sending, dynamic;
   double start; /* tsl_now() when the device began */
@@ -40,8 +38,8 @@ typedef struct course {
   int rank, size, posted;
   int64_t next_static;        /* first unit of the static part not looked at yet */
   int64_t chunk_lo, chunk_hi; /* taken from the tail, not posted yet */
-  int64_t slab_sets; /* units of one flight that have buffers; MAX_BATCH when none is needed */
-  bool drained, abort, ended, slabs, lists;
+  int64_t room;               /* units of one flight, see batch.h */
+  bool drained, abort, ended, lists;
   tsl_err err; /* first failure of this rank */
   tsl_err_copy error;
   double origin, total; /* tsl_now() at the start; work of all units */
@@ -78,11 +76,7 @@ static double work_of(const course *c, const tsl_unit *unit) {
 
 /* How many of the units from u on may travel together. */
 static int64_t batch_limit(const course *c, int64_t u) {
-  const double seconds = predicted(c, u);
-  const int64_t short_enough = seconds * MAX_BATCH <= BATCH_SECONDS ? MAX_BATCH
-                               : seconds >= BATCH_SECONDS           ? 1
-                                                          : (int64_t)(BATCH_SECONDS / seconds);
-  return short_enough < c->slab_sets ? short_enough : c->slab_sets;
+  return tsl_batch_size(predicted(c, u), c->room);
 }
 
 static void add_unit(course *c, flight *f, int64_t unit, bool dynamic) {
@@ -92,7 +86,7 @@ static void add_unit(course *c, flight *f, int64_t unit, bool dynamic) {
 
 static void fill_static(course *c, flight *f) {
   const tsl_plan *plan = c->phase->plan;
-  int64_t limit = MAX_BATCH;
+  int64_t limit = TSL_MAX_BATCH;
   while (c->next_static < plan->first_dynamic && f->n < limit) {
     const int64_t u = c->next_static++;
     if (plan->owner[u] != c->rank) continue;
@@ -187,7 +181,7 @@ static tsl_err deliver_unit(course *c, flight *f, int64_t k, double *start) {
   *start += seconds;
   TSL_TRY(tsl_deliver(c->delivery, &f->units[k], &f->parts[k], &f->parcels[k]));
   if (c->lists) TSL_TRY(keep_lists(c, &f->units[k], &f->parts[k]));
-  if (c->slabs)
+  if (tsl_part_has_slabs(&f->parts[k]))
     TSL_TRY(tsl_trace_add(phase->trace, TSL_TRACK_MAIN, "deliver", f->units[k].id, begin,
                           tsl_now() - begin));
 done:
@@ -292,40 +286,24 @@ static bool finished(const course *c) {
 
 /* ---- set-up */
 
-/* Bytes of the largest slab of field f. */
-static int64_t largest_slab(const tsl_phase *phase, int f) {
-  int64_t largest = 0;
-  for (int64_t u = 0; u < phase->plan->n_units; u++) {
-    const int64_t bytes = tsl_slab_bytes(phase->problem, &phase->units[u], f);
-    if (bytes > largest) largest = bytes;
-  }
-  return largest;
-}
-
-/* Which results units have; short units with small slabs may share a flight. */
 static void scan_fields(course *c) {
-  const int64_t share = c->phase->memory / (N_FLIGHTS + 1); /* run.memory is kept */
-  const int64_t room = share < FLIGHT_BYTES ? share : FLIGHT_BYTES;
-  int64_t bytes = 0;
-  for (int f = 0; f < c->phase->problem->n_fields; f++) {
-    const tsl_field *field = &c->phase->problem->fields[f];
-    bytes += largest_slab(c->phase, f);
+  const tsl_phase *phase = c->phase;
+  for (int f = 0; f < phase->problem->n_fields; f++) {
+    const tsl_field *field = &phase->problem->fields[f];
     c->lists = c->lists || ((field->role & TSL_OUT) && field->combine == TSL_LIST);
   }
-  c->slabs = bytes > 0;
-  c->slab_sets = bytes * MAX_BATCH <= room ? MAX_BATCH : bytes >= room ? 1 : room / bytes;
+  c->room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
 }
 
 static tsl_err open_course(course *c) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = c->phase;
   const tsl_plan *plan = phase->plan;
-  const int64_t sets = c->slabs ? c->slab_sets : 0;
   TSL_TRY(tsl_alloc(N_FLIGHTS, sizeof *c->flights, "result buffers", (void **)&c->flights));
   for (int k = 0; k < N_FLIGHTS; k++) {
     c->flights[k].task.run = compute;
     c->flights[k].station = phase->station;
-    for (int64_t p = 0; p < sets; p++)
+    for (int64_t p = 0; p < c->room; p++)
       TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, phase->units, plan->n_units,
                             &c->flights[k].parts[p]));
   }
@@ -343,7 +321,7 @@ done:
 static void close_course(course *c) {
   const tsl_station *station = c->phase->station;
   for (int k = 0; k < N_FLIGHTS && c->flights != NULL; k++)
-    for (int p = 0; p < MAX_BATCH; p++)
+    for (int p = 0; p < TSL_MAX_BATCH; p++)
       tsl_part_clear(c->phase->problem, station->backend, &c->flights[k].parts[p]);
   tsl_free(c->flights);
   tsl_delivery_close(&c->delivery);

@@ -37,6 +37,12 @@ done:
   return err;
 }
 
+bool tsl_part_has_slabs(const tsl_part *part) {
+  for (int f = 0; f < TSL_MAX_FIELDS; f++)
+    if (part->slab[f] != NULL) return true;
+  return false;
+}
+
 void tsl_part_drop_lists(tsl_part *part) {
   for (int f = 0; f < TSL_MAX_FIELDS; f++) {
     free(part->list[f].data);

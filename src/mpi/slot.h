@@ -20,6 +20,9 @@ tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend, co
 
 void tsl_part_clear(const tsl_problem *problem, const tsl_backend *backend, tsl_part *part);
 
+/** Has the part a buffer for any field? */
+bool tsl_part_has_slabs(const tsl_part *part);
+
 /** Free the records of LIST fields. */
 void tsl_part_drop_lists(tsl_part *part);
 
