@@ -126,8 +126,11 @@ static int run_ranks(int k, int argc, char **argv) {
  * spinning at a barrier for one that it displaced cost several times the run. libgomp reads its
  * policy before main, so the program starts itself once more; a policy set by the user stands. */
 static void let_waiting_threads_sleep(char **argv) {
+  char *self = NULL;
   if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
-  if (setenv("OMP_WAIT_POLICY", "passive", 0) == 0) (void)execv("/proc/self/exe", argv);
+  self = realpath("/proc/self/exe", NULL); /* by its name, which ps and pkill show */
+  if (self != NULL && setenv("OMP_WAIT_POLICY", "passive", 0) == 0) (void)execv(self, argv);
+  free(self);
 }
 
 int main(int argc, char **argv) {

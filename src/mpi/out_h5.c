@@ -296,13 +296,18 @@ tsl_err tsl_out_commit(tsl_out **result) {
   return err;
 }
 
+void tsl_out_forget(tsl_out *out) {
+  if (out->made) (void)unlink(out->part);
+  out->made = false;
+}
+
 void tsl_out_discard(tsl_out **result) {
   tsl_out *out = *result;
   if (out == NULL) return;
   *result = NULL;
   (void)tsl_out_close_file(out);
   (void)H5Eclear2(H5E_DEFAULT);
-  if (out->made) (void)unlink(out->part);
+  tsl_out_forget(out);
   if (out->disk.fd >= 0) (void)close(out->disk.fd);
   if (out->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&out->comm);
   free(out->path);

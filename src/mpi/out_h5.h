@@ -156,6 +156,10 @@ tsl_err tsl_out_summary(tsl_out *out, const tsl_summary *summary);
  *  on any rank the .part is removed and all ranks return an error. */
 tsl_err tsl_out_commit(tsl_out **out);
 
+/** The file will be discarded: remove its working name at once, before a launcher that loses
+ *  patience kills the ranks. Not collective; rank 0 acts, others return; may be repeated. */
+void tsl_out_forget(tsl_out *out);
+
 /** Close and remove FILE.part. Collective, after any error in any state; NULL accepted, sets NULL.
  */
 void tsl_out_discard(tsl_out **out);

@@ -272,6 +272,7 @@ static void turn(course *c) {
   keep_error(c, feed(c, &moved));
   keep_error(c, serve_others(c, &moved));
   keep_error(c, release_sent(c, &moved));
+  if (c->abort && c->phase->out != NULL) tsl_out_forget(c->phase->out);
   landed = tsl_hand_done(c->phase->station->hand, nap(c, moved));
   if (landed != NULL) keep_error(c, land(c, (flight *)landed));
   if (!c->ended && !work_left(c) && all_idle(c)) {
