@@ -51,7 +51,7 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
   if (tail > 0)
     fprintf(file, "  %5s  %-34s %8lld  %10s  %12.4g\n", "-", "(dynamic tail, spread over all)",
             (long long)tail, "", plan->tail_seconds);
-  fprintf(file, "predicted %.4g s; output %s\n\n", plan->total_seconds,
+  fprintf(file, "predicted %.4g s of computing; output %s\n\n", plan->total_seconds,
           tsl_bytes_text((double)tsl_session_output_bytes(s), text));
 }
 
@@ -91,6 +91,12 @@ void tsl_report_balance(const tsl_session *s, const tsl_out_unit *rows, int64_t 
   b->waiting = fmax(0, 1 - sum_busy / (b->wall * s->size));
 }
 
+static bool streams(const tsl_problem *problem) {
+  for (int f = 0; f < problem->n_fields; f++)
+    if (problem->fields[f].stream) return true;
+  return false;
+}
+
 static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
   if (b->waiting <= HINT_ABOVE || b->wall < HINT_SECONDS) return;
   if (s->units.n < 16 * s->size)
@@ -100,7 +106,7 @@ static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
   else if (s->size > 1 && b->imbalance > HINT_ABOVE)
     fprintf(file,
             "hint: the prediction missed; try --set run.dynamic=0.5 or run.calibrate=always\n");
-  else
+  else if (streams(&s->problem))
     fprintf(file, "hint: the devices wait for results to be written; faster storage, or a summary "
                   "output (threshold, topk, histogram), helps\n");
 }
