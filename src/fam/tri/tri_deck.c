@@ -111,7 +111,7 @@ const tsl_key tri_keys[] = {
 
 #define O(output) (1u << TRI_##output)
 #define F(function) (1u << TRI_##function)
-#define FILE_(format) (1u << TRI_FORMAT_##format)
+#define FILE_(format) (1u << TABLE_FORMAT_##format)
 #define MADE(kind) (1u << (8 + TRI_##kind))
 #define ANY UINT32_MAX
 #define ANY_FILE 0xffu

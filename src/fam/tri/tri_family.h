@@ -5,10 +5,10 @@
 #ifndef TSL_FAM_TRI_FAMILY_H
 #define TSL_FAM_TRI_FAMILY_H
 
+#include "table_read.h"
 #include "tri.h"
 #include "tri_generate.h"
 #include "tri_pairs.h"
-#include "tri_read.h"
 
 /** Section `tri:`; the keys and their meaning are in tri_deck.c. */
 typedef struct tri_deck {
@@ -33,7 +33,7 @@ typedef struct tri_deck {
 
 extern const tsl_key tri_keys[];
 
-/** One bit for each place points come from: 1 << tri_format, 1 << (8 + tri_kind). */
+/** One bit for each place points come from: 1 << table_format, 1 << (8 + tri_kind). */
 uint32_t tri_deck_source(int32_t format, int32_t kind);
 
 /** The tri_function chosen, the box considered. */
@@ -53,9 +53,9 @@ typedef struct tri_about {
 } tri_about;
 extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
 
-/** Points before preparation; release with tri_table_clear(&points.table). */
+/** Points before preparation; release with table_rows_clear(&points.table). */
 typedef struct tri_points {
-  tri_table table; /**< [n][d], and one column more when has_extra */
+  table_rows table; /**< [n][d], and one column more when has_extra */
   int64_t d;
   bool has_extra;
   bool made;     /**< by a generator */

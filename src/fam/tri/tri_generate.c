@@ -49,14 +49,14 @@ static void make_cluster(const tri_generator *g, int64_t i, double *x) {
   }
 }
 
-tsl_err tri_generate(const tri_generator *g, tri_table *table) {
+tsl_err tri_generate(const tri_generator *g, table_rows *table) {
   tsl_err err = TSL_OK;
   static void (*const makers[])(const tri_generator *, int64_t, double *) = {
       [TRI_UNIFORM] = make_uniform,
       [TRI_PLUMMER] = make_plummer,
       [TRI_CLUSTERS] = make_cluster,
   };
-  TSL_TRY(tri_table_create(g->n, g->d, "generator", table));
+  TSL_TRY(table_rows_create(g->n, g->d, "generator", table));
   for (int64_t i = 0; i < g->n; i++) makers[g->kind](g, i, table->values + i * g->d);
 done:
   return err;

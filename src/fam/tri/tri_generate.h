@@ -6,7 +6,7 @@
 #ifndef TSL_FAM_TRI_GENERATE_H
 #define TSL_FAM_TRI_GENERATE_H
 
-#include "tri_read.h"
+#include "table_read.h"
 
 /** Generators in the order of the deck's words. */
 typedef enum tri_kind { TRI_NONE, TRI_UNIFORM, TRI_PLUMMER, TRI_CLUSTERS } tri_kind;
@@ -29,7 +29,7 @@ typedef struct tri_generator {
  */
 double tri_random(int64_t seed, int64_t point, int64_t draw);
 
-/** Points of the generator; table as from tri_read, no extra column. */
-tsl_err tri_generate(const tri_generator *g, tri_table *table);
+/** Points of the generator; table as from table_read, no extra column. */
+tsl_err tri_generate(const tri_generator *g, table_rows *table);
 
 #endif

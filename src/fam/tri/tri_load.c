@@ -31,15 +31,15 @@ static tsl_err blame_file(const tsl_deck *deck, tsl_err code) {
 tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format) {
   tsl_err err = TSL_OK;
   char *path = NULL;
-  tri_source source = {.format = s->input.format};
-  *format = TRI_FORMAT_AUTO;
+  table_source source = {.format = s->input.format};
+  *format = TABLE_FORMAT_AUTO;
   if ((s->input.file != NULL) == (s->generator.kind != TRI_NONE))
     TSL_DECK_FAIL(deck, s->input.file != NULL ? "tri.generator.kind" : "tri",
                   "points come from either input.file or generator.kind: give exactly one");
   if (s->input.file == NULL) goto done;
   TSL_TRY(find_path(deck, s, &path));
   source.path = path;
-  TSL_TRY(blame_file(deck, tri_read_format(&source, format)));
+  TSL_TRY(blame_file(deck, table_read_format(&source, format)));
 done:
   tsl_free(path);
   return err;
@@ -61,17 +61,17 @@ static tsl_err read_points(const tsl_deck *deck, const tri_deck *s, int32_t form
   tsl_err err = TSL_OK;
   char *path = NULL;
   const int64_t radius = s->input.radius_column, mass = s->input.mass_column;
-  tri_source source = {.format = format,
-                       .dataset = s->input.dataset,
-                       .delimiter = s->input.delimiter,
-                       .header = s->input.header,
-                       .columns = s->input.columns.values,
-                       .n_columns = (int64_t)s->input.columns.n,
-                       .extra = radius >= 0 ? radius : mass};
+  table_source source = {.format = format,
+                         .dataset = s->input.dataset,
+                         .delimiter = s->input.delimiter,
+                         .header = s->input.header,
+                         .columns = s->input.columns.values,
+                         .n_columns = (int64_t)s->input.columns.n,
+                         .extra = radius >= 0 ? radius : mass};
   TSL_TRY(find_comment(deck, s, &source.comment));
   TSL_TRY(find_path(deck, s, &path));
   source.path = path;
-  TSL_TRY(blame_file(deck, tri_read(&source, &points->table)));
+  TSL_TRY(blame_file(deck, table_read(&source, &points->table)));
   points->has_extra = source.extra >= 0;
 done:
   tsl_free(path);
@@ -104,7 +104,7 @@ done:
 static const char *find_unit(const tri_deck *s, int32_t format) {
   if (s->unit != NULL) return s->unit;
   if (s->choice == TRI_HAVERSINE) return "km";
-  return format == TRI_FORMAT_XYZ ? "angstrom" : "1";
+  return format == TABLE_FORMAT_XYZ ? "angstrom" : "1";
 }
 
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points) {

@@ -173,7 +173,7 @@ done:
 /** Radius or mass of point i. */
 static double extra_of(const tri_params *p, const tri_deck *s, const tri_points *points,
                        bool one_mass, int64_t i) {
-  const tri_table *t = &points->table;
+  const table_rows *t = &points->table;
   if (points->has_extra) return t->values[i * t->columns + points->d];
   if (p->function == TRI_OVERLAP) return s->radius;
   return one_mass ? s->mass : 1.0 / (double)p->n;

@@ -186,7 +186,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_deck s = {0};
   tri_points points = {0};
-  int32_t format = TRI_FORMAT_AUTO;
+  int32_t format = TABLE_FORMAT_AUTO;
   TSL_TRY(tsl_alloc(1, sizeof(tri_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(tri_params);
   TSL_TRY(read_section(deck, &s, &format));
@@ -196,7 +196,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_prepare_points(deck, &s, &points, problem));
   TSL_TRY(add_outputs(problem, points.unit));
 done:
-  tri_table_clear(&points.table);
+  table_rows_clear(&points.table);
   return err;
 }
 

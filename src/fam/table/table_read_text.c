@@ -1,6 +1,6 @@
 /* Text: one point per line, fields separated by comma, semicolon, tab or blanks. */
 #include "memory.h"
-#include "tri_read.h"
+#include "table_read.h"
 
 #include <string.h>
 
@@ -9,12 +9,12 @@ typedef struct field {
 } field;
 
 typedef struct text {
-  tri_lines lines;
+  table_lines lines;
   char delimiter; /**< ' ' for runs of blanks and tabs */
   field *fields;  /**< shape [width] */
   int64_t width;  /**< fields per line */
   int64_t first;  /**< number of the line that set the width */
-  tri_pick pick;
+  table_pick pick;
 } text;
 
 static bool is_blank(char c) {
@@ -53,13 +53,13 @@ static int64_t split(const text *t, field *fields, int64_t max) {
   }
 }
 
-static char find_delimiter(const tri_lines *lines, int32_t wanted) {
-  static const char fixed[] = {[TRI_DELIMITER_COMMA] = ',',
-                               [TRI_DELIMITER_SEMICOLON] = ';',
-                               [TRI_DELIMITER_TAB] = '\t',
-                               [TRI_DELIMITER_BLANK] = ' '};
+static char find_delimiter(const table_lines *lines, int32_t wanted) {
+  static const char fixed[] = {[TABLE_DELIMITER_COMMA] = ',',
+                               [TABLE_DELIMITER_SEMICOLON] = ';',
+                               [TABLE_DELIMITER_TAB] = '\t',
+                               [TABLE_DELIMITER_BLANK] = ' '};
   static const char tries[] = {';', ',', '\t'};
-  if (wanted != TRI_DELIMITER_AUTO) return fixed[wanted];
+  if (wanted != TABLE_DELIMITER_AUTO) return fixed[wanted];
   for (int t = 0; t < 3; t++)
     if (field_end(lines->line, lines->line_end, tries[t]) < lines->line_end) return tries[t];
   return ' ';
@@ -67,16 +67,16 @@ static char find_delimiter(const tri_lines *lines, int32_t wanted) {
 
 static bool is_header(const text *t, int32_t header) {
   double value;
-  if (header != TRI_HEADER_AUTO) return header == TRI_HEADER_YES;
+  if (header != TABLE_HEADER_AUTO) return header == TABLE_HEADER_YES;
   for (int64_t c = 0; c < t->pick.n; c++) {
     const field f = t->fields[t->pick.from[c]];
-    if (tri_number_parse(f.text, f.end, &value) != TRI_NO_NUMBER) return false;
+    if (table_number_parse(f.text, f.end, &value) != TABLE_NO_NUMBER) return false;
   }
   return true;
 }
 
 /** Settle delimiter, width and columns by the first line with content. */
-static tsl_err look_at_first(const tri_source *source, text *t) {
+static tsl_err look_at_first(const table_source *source, text *t) {
   tsl_err err = TSL_OK;
   void *memory = NULL;
   t->delimiter = find_delimiter(&t->lines, source->delimiter);
@@ -85,38 +85,38 @@ static tsl_err look_at_first(const tri_source *source, text *t) {
   TSL_TRY(tsl_alloc(t->width, sizeof(field), "fields of a line", &memory));
   t->fields = memory;
   (void)split(t, t->fields, t->width);
-  TSL_TRY(tri_pick_create(source, t->width, &t->pick));
+  TSL_TRY(table_pick_create(source, t->width, &t->pick));
 done:
   return err;
 }
 
 /** Lines with content from here on; an upper bound of the rows. */
-static int64_t count_lines(tri_lines lines) {
+static int64_t count_lines(table_lines lines) {
   int64_t n = 0;
-  while (tri_lines_content(&lines)) n++;
+  while (table_lines_content(&lines)) n++;
   return n;
 }
 
-static tsl_err read_row(const tri_source *source, text *t, int64_t row, tri_table *table) {
+static tsl_err read_row(const table_source *source, text *t, int64_t row, table_rows *table) {
   tsl_err err = TSL_OK;
   double value = 0;
   for (int64_t c = 0; c < t->pick.n; c++) {
     const field f = t->fields[t->pick.from[c]];
-    TSL_TRY(tri_field_parse(&t->lines, t->pick.from[c], f.text, f.end, &value));
-    TSL_TRY(tri_table_put(source, &t->pick, row, c, value, table));
+    TSL_TRY(table_field_parse(&t->lines, t->pick.from[c], f.text, f.end, &value));
+    TSL_TRY(table_rows_put(source, &t->pick, row, c, value, table));
   }
 done:
   return err;
 }
 
-static tsl_err read_rows(const tri_source *source, text *t, int64_t bytes, tri_table *table) {
+static tsl_err read_rows(const table_source *source, text *t, int64_t bytes, table_rows *table) {
   tsl_err err = TSL_OK;
   int64_t row = 0;
-  bool more = !is_header(t, source->header) || tri_lines_content(&t->lines);
+  bool more = !is_header(t, source->header) || table_lines_content(&t->lines);
   /* a line of width fields has width bytes or more, so more lines than room are ragged */
   const int64_t lines = count_lines(t->lines) + 1, room = bytes / t->width + 1;
-  TSL_TRY(tri_table_create(lines < room ? lines : room, t->pick.n, source->path, table));
-  for (; more; more = tri_lines_content(&t->lines), row++) {
+  TSL_TRY(table_rows_create(lines < room ? lines : room, t->pick.n, source->path, table));
+  for (; more; more = table_lines_content(&t->lines), row++) {
     const int64_t n = split(t, t->fields, t->width);
     if (n != t->width || row == table->n)
       TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %lld fields, but line %lld has %lld", source->path,
@@ -128,21 +128,21 @@ done:
   return err;
 }
 
-tsl_err tri_read_text(const tri_source *source, tri_table *table) {
+tsl_err table_read_text(const table_source *source, table_rows *table) {
   tsl_err err = TSL_OK;
   char *memory = NULL;
   int64_t bytes = 0;
   text t = {0};
-  TSL_TRY(tri_file_load(source->path, &memory, &bytes));
-  tri_lines_open(source->path, memory, bytes, source->comment, &t.lines);
-  if (tri_lines_content(&t.lines)) {
+  TSL_TRY(table_file_load(source->path, &memory, &bytes));
+  table_lines_open(source->path, memory, bytes, source->comment, &t.lines);
+  if (table_lines_content(&t.lines)) {
     TSL_TRY(look_at_first(source, &t));
     TSL_TRY(read_rows(source, &t, bytes, table));
   } else {
-    TSL_TRY(tri_table_create(0, source->n_columns + (source->extra >= 0), source->path, table));
+    TSL_TRY(table_rows_create(0, source->n_columns + (source->extra >= 0), source->path, table));
   }
 done:
-  tri_pick_clear(&t.pick);
+  table_pick_clear(&t.pick);
   tsl_free(t.fields);
   tsl_free(memory);
   return err;

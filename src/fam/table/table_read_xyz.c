@@ -1,6 +1,6 @@
 /* XYZ: number of atoms, a comment line, then "symbol x y z [more]" with coordinates in angstrom. */
 #include "memory.h"
-#include "tri_read.h"
+#include "table_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct word {
 } word;
 
 /** Blank-separated words of the current line; at most MAX_WORDS are stored. */
-static int64_t split(const tri_lines *lines, word words[MAX_WORDS]) {
+static int64_t split(const table_lines *lines, word words[MAX_WORDS]) {
   static const char blanks[] = " \t";
   int64_t n = 0;
   const char *c = lines->line, *end = lines->line_end;
@@ -27,25 +27,25 @@ static int64_t split(const tri_lines *lines, word words[MAX_WORDS]) {
 }
 
 /** First line: one count; second line: anything. */
-static tsl_err read_count(tri_lines *lines, int64_t *n) {
+static tsl_err read_count(table_lines *lines, int64_t *n) {
   tsl_err err = TSL_OK;
   word words[MAX_WORDS];
   double value = 0;
   char shown[48];
-  if (!tri_lines_next(lines)) TSL_FAIL(TSL_ERR_INPUT, "%s: an empty XYZ file", lines->path);
+  if (!table_lines_next(lines)) TSL_FAIL(TSL_ERR_INPUT, "%s: an empty XYZ file", lines->path);
   if (split(lines, words) != 1 ||
-      tri_number_parse(words[0].text, words[0].end, &value) != TRI_NUMBER || value < 0 ||
+      table_number_parse(words[0].text, words[0].end, &value) != TABLE_NUMBER || value < 0 ||
       value > 9e15 || value != (double)(int64_t)value)
     TSL_FAIL(TSL_ERR_INPUT, "%s:1: '%s' is not a number of atoms", lines->path,
-             tri_shown(lines->line, lines->line_end, shown));
+             table_shown(lines->line, lines->line_end, shown));
   *n = (int64_t)value;
-  (void)tri_lines_next(lines);
+  (void)table_lines_next(lines);
 done:
   return err;
 }
 
-static tsl_err read_atom(const tri_source *source, const tri_lines *lines, const tri_pick *pick,
-                         int64_t width, int64_t row, tri_table *table) {
+static tsl_err read_atom(const table_source *source, const table_lines *lines,
+                         const table_pick *pick, int64_t width, int64_t row, table_rows *table) {
   tsl_err err = TSL_OK;
   word words[MAX_WORDS];
   double value = 0;
@@ -55,23 +55,23 @@ static tsl_err read_atom(const tri_source *source, const tri_lines *lines, const
              lines->path, (long long)lines->number, (long long)n, (long long)width - 4);
   for (int64_t c = 0; c < pick->n; c++) {
     const word w = words[pick->from[c] + 1];
-    TSL_TRY(tri_field_parse(lines, pick->from[c], w.text, w.end, &value));
-    TSL_TRY(tri_table_put(source, pick, row, c, value, table));
+    TSL_TRY(table_field_parse(lines, pick->from[c], w.text, w.end, &value));
+    TSL_TRY(table_rows_put(source, pick, row, c, value, table));
   }
 done:
   return err;
 }
 
-static bool only_blanks(const tri_lines *lines) {
+static bool only_blanks(const table_lines *lines) {
   for (const char *c = lines->line; c < lines->line_end; c++)
     if (*c != ' ' && *c != '\t') return false;
   return true;
 }
 
 /** Nothing but blank lines may follow. */
-static tsl_err check_end(tri_lines *lines, int64_t n) {
+static tsl_err check_end(table_lines *lines, int64_t n) {
   tsl_err err = TSL_OK;
-  while (tri_lines_next(lines))
+  while (table_lines_next(lines))
     if (!only_blanks(lines))
       TSL_FAIL(TSL_ERR_INPUT,
                "%s:%lld: more lines than the %lld atoms of line 1 (one frame per file)",
@@ -81,14 +81,15 @@ done:
 }
 
 /** Words of the first atom's line; 4 when there is none. */
-static int64_t find_width(tri_lines lines) {
+static int64_t find_width(table_lines lines) {
   word words[MAX_WORDS];
-  return tri_lines_next(&lines) ? split(&lines, words) : 4;
+  return table_lines_next(&lines) ? split(&lines, words) : 4;
 }
 
-static tsl_err read_atoms(const tri_source *source, tri_lines *lines, int64_t n, tri_table *table) {
+static tsl_err read_atoms(const table_source *source, table_lines *lines, int64_t n,
+                          table_rows *table) {
   tsl_err err = TSL_OK;
-  tri_pick pick = {0};
+  table_pick pick = {0};
   const int64_t width = n > 0 ? find_width(*lines) : 4;
   if (width < 4 || width > MAX_WORDS)
     TSL_FAIL(TSL_ERR_INPUT, "%s:3: %lld words where 'symbol x y z' is expected", lines->path,
@@ -96,27 +97,27 @@ static tsl_err read_atoms(const tri_source *source, tri_lines *lines, int64_t n,
   if (n > (lines->end - lines->at) / 7 + 1) /* shortest atom: "H 0 0 0" */
     TSL_FAIL(TSL_ERR_INPUT, "%s:1: %lld atoms cannot be in a file this short", lines->path,
              (long long)n);
-  TSL_TRY(tri_pick_create(source, width - 1, &pick));
-  TSL_TRY(tri_table_create(n, pick.n, source->path, table));
+  TSL_TRY(table_pick_create(source, width - 1, &pick));
+  TSL_TRY(table_rows_create(n, pick.n, source->path, table));
   for (int64_t row = 0; row < n; row++) {
-    if (!tri_lines_next(lines))
+    if (!table_lines_next(lines))
       TSL_FAIL(TSL_ERR_INPUT, "%s: %lld atoms announced in line 1, %lld found", lines->path,
                (long long)n, (long long)row);
     TSL_TRY(read_atom(source, lines, &pick, width, row, table));
   }
   TSL_TRY(check_end(lines, n));
 done:
-  tri_pick_clear(&pick);
+  table_pick_clear(&pick);
   return err;
 }
 
-tsl_err tri_read_xyz(const tri_source *source, tri_table *table) {
+tsl_err table_read_xyz(const table_source *source, table_rows *table) {
   tsl_err err = TSL_OK;
   char *memory = NULL;
   int64_t bytes = 0, n = 0;
-  tri_lines lines;
-  TSL_TRY(tri_file_load(source->path, &memory, &bytes));
-  tri_lines_open(source->path, memory, bytes, '\0', &lines);
+  table_lines lines;
+  TSL_TRY(table_file_load(source->path, &memory, &bytes));
+  table_lines_open(source->path, memory, bytes, '\0', &lines);
   TSL_TRY(read_count(&lines, &n));
   TSL_TRY(read_atoms(source, &lines, n, table));
 done:

@@ -1,6 +1,6 @@
 /* NPY (numpy.lib.format, versions 1 to 3): one array of numbers, 1-D or 2-D, C or Fortran order. */
 #include "memory.h"
-#include "tri_read.h"
+#include "table_read.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -70,7 +70,7 @@ static tsl_err parse_type(const char *path, const char *header, npy *a) {
   if (at == NULL) TSL_FAIL(TSL_ERR_INPUT, "%s: the NPY header has no 'descr'", path);
   if (end == NULL || end - at > 8)
     TSL_FAIL(TSL_ERR_INPUT, "%s: element type %s is not supported; save real numbers, f4 or f8",
-             path, tri_shown(at, at + strcspn(at, "\n"), shown));
+             path, table_shown(at, at + strcspn(at, "\n"), shown));
   memcpy(name, at + 1, (size_t)(end - at - 1));
   for (a->type = 0; a->type < N_TYPES; a->type++)
     if (name[0] != '>' && name[0] != '\0' && strcmp(name + 1, types[a->type].code) == 0) break;
@@ -78,7 +78,7 @@ static tsl_err parse_type(const char *path, const char *header, npy *a) {
     TSL_FAIL(TSL_ERR_INPUT,
              "%s: element type '%s' is not supported; little-endian f4 f8 i1..i8 u1..u8 are "
              "(numpy: a.astype('<f8'))",
-             path, tri_shown(at + 1, end, shown));
+             path, table_shown(at + 1, end, shown));
 done:
   return err;
 }
@@ -187,8 +187,8 @@ done:
 }
 
 /** C order: whole rows, some at a time. */
-static tsl_err read_rows(const tri_source *source, FILE *file, const npy *a, const tri_pick *pick,
-                         tri_table *table) {
+static tsl_err read_rows(const table_source *source, FILE *file, const npy *a,
+                         const table_pick *pick, table_rows *table) {
   tsl_err err = TSL_OK;
   const int64_t rows = CHUNK / a->width + 1;
   void *buffer = NULL;
@@ -198,8 +198,8 @@ static tsl_err read_rows(const tri_source *source, FILE *file, const npy *a, con
     TSL_TRY(load(source->path, file, a, i0 * a->width, m * a->width, buffer));
     for (int64_t i = 0; i < m; i++)
       for (int64_t c = 0; c < pick->n; c++)
-        TSL_TRY(tri_table_put(source, pick, i0 + i, c,
-                              types[a->type].get(buffer, i * a->width + pick->from[c]), table));
+        TSL_TRY(table_rows_put(source, pick, i0 + i, c,
+                               types[a->type].get(buffer, i * a->width + pick->from[c]), table));
   }
 done:
   tsl_free(buffer);
@@ -207,8 +207,8 @@ done:
 }
 
 /** Fortran order: each wanted column, some rows at a time. */
-static tsl_err read_columns(const tri_source *source, FILE *file, const npy *a,
-                            const tri_pick *pick, tri_table *table) {
+static tsl_err read_columns(const table_source *source, FILE *file, const npy *a,
+                            const table_pick *pick, table_rows *table) {
   tsl_err err = TSL_OK;
   void *buffer = NULL;
   TSL_TRY(tsl_alloc(CHUNK, (size_t)types[a->type].bytes, "column of an NPY file", &buffer));
@@ -217,26 +217,26 @@ static tsl_err read_columns(const tri_source *source, FILE *file, const npy *a,
       const int64_t m = a->n - i0 < CHUNK ? a->n - i0 : CHUNK;
       TSL_TRY(load(source->path, file, a, pick->from[c] * a->n + i0, m, buffer));
       for (int64_t i = 0; i < m; i++)
-        TSL_TRY(tri_table_put(source, pick, i0 + i, c, types[a->type].get(buffer, i), table));
+        TSL_TRY(table_rows_put(source, pick, i0 + i, c, types[a->type].get(buffer, i), table));
     }
 done:
   tsl_free(buffer);
   return err;
 }
 
-tsl_err tri_read_npy(const tri_source *source, tri_table *table) {
+tsl_err table_read_npy(const table_source *source, table_rows *table) {
   tsl_err err = TSL_OK;
   FILE *file = NULL;
   int64_t bytes = 0;
   npy a = {0};
-  tri_pick pick = {0};
-  TSL_TRY(tri_file_open(source->path, &file, &bytes));
+  table_pick pick = {0};
+  TSL_TRY(table_file_open(source->path, &file, &bytes));
   TSL_TRY(read_header(source->path, file, bytes, &a));
-  TSL_TRY(tri_pick_create(source, a.width, &pick));
-  TSL_TRY(tri_table_create(a.n, pick.n, source->path, table));
+  TSL_TRY(table_pick_create(source, a.width, &pick));
+  TSL_TRY(table_rows_create(a.n, pick.n, source->path, table));
   TSL_TRY((a.fortran ? read_columns : read_rows)(source, file, &a, &pick, table));
 done:
-  tri_pick_clear(&pick);
+  table_pick_clear(&pick);
   if (file != NULL) (void)fclose(file);
   return err;
 }

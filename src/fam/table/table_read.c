@@ -1,7 +1,6 @@
-#include "tri_read.h"
+#include "table_read.h"
 
 #include "memory.h"
-#include "tri.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_WIDTH = 1 << 24 }; /* columns of a file, of which at most TRI_MAX_D are used */
+enum { MAX_WIDTH = 1 << 24 }; /* columns of a file, of which at most TABLE_MAX_COLUMNS are used */
 
 /* ------------------------------------------------------------------ files */
 
-tsl_err tri_file_open(const char *path, FILE **file, int64_t *bytes) {
+tsl_err table_file_open(const char *path, FILE **file, int64_t *bytes) {
   tsl_err err = TSL_OK;
   struct stat info;
   /* O_NONBLOCK: a named pipe must not hang the run before it is refused */
@@ -53,12 +52,12 @@ done:
   return err;
 }
 
-tsl_err tri_file_load(const char *path, char **text, int64_t *bytes) {
+tsl_err table_file_load(const char *path, char **text, int64_t *bytes) {
   tsl_err err = TSL_OK;
   FILE *file = NULL;
   void *memory = NULL;
   *text = NULL;
-  TSL_TRY(tri_file_open(path, &file, bytes));
+  TSL_TRY(table_file_open(path, &file, bytes));
   TSL_TRY(check_memory(*bytes, path));
   TSL_TRY(tsl_alloc(*bytes + 1, 1, path, &memory));
   if ((int64_t)fread(memory, 1, (size_t)*bytes, file) != *bytes)
@@ -74,33 +73,33 @@ done:
 
 /* ----------------------------------------------------------------- tables */
 
-tsl_err tri_table_create(int64_t n, int64_t columns, const char *what, tri_table *table) {
+tsl_err table_rows_create(int64_t n, int64_t columns, const char *what, table_rows *table) {
   tsl_err err = TSL_OK;
   int64_t count = 0, bytes = 0;
   void *memory = NULL;
-  if (n > TRI_MAX_N)
+  if (n > TABLE_MAX_ROWS)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld points; at most %lld are allowed", what, (long long)n,
-             (long long)TRI_MAX_N);
-  if (columns > (int64_t)TRI_MAX_D + 1)
+             (long long)TABLE_MAX_ROWS);
+  if (columns > TABLE_MAX_COLUMNS)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld columns; at most %d are allowed", what, (long long)columns,
-             TRI_MAX_D);
+             TABLE_MAX_COLUMNS - 1);
   if (!tsl_mul_i64(n, columns, &count) || !tsl_mul_i64(count, sizeof(double), &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld x %lld numbers overflow the address space", what,
              (long long)n, (long long)columns);
   TSL_TRY(check_memory(bytes, what));
   TSL_TRY(tsl_alloc(count, sizeof(double), what, &memory));
-  *table = (tri_table){.values = memory, .n = n, .columns = columns};
+  *table = (table_rows){.values = memory, .n = n, .columns = columns};
 done:
   return err;
 }
 
-void tri_table_clear(tri_table *table) {
+void table_rows_clear(table_rows *table) {
   tsl_free(table->values);
   memset(table, 0, sizeof *table);
 }
 
-tsl_err tri_table_put(const tri_source *source, const tri_pick *pick, int64_t row, int64_t column,
-                      double value, tri_table *table) {
+tsl_err table_rows_put(const table_source *source, const table_pick *pick, int64_t row,
+                       int64_t column, double value, table_rows *table) {
   tsl_err err = TSL_OK;
   if (!isfinite(value))
     TSL_FAIL(TSL_ERR_INPUT, "%s: row %lld, column %lld (both from 0) is %s", source->path,
@@ -112,7 +111,7 @@ done:
 
 /* ---------------------------------------------------------------- columns */
 
-static tsl_err check_column(const tri_source *source, int64_t column, int64_t width) {
+static tsl_err check_column(const table_source *source, int64_t column, int64_t width) {
   tsl_err err = TSL_OK;
   if (column < 0 || column >= width)
     TSL_FAIL(TSL_ERR_INPUT, "%s: column %lld is asked for, but it has %lld columns (0 to %lld)",
@@ -121,12 +120,12 @@ done:
   return err;
 }
 
-tsl_err tri_pick_create(const tri_source *source, int64_t width, tri_pick *pick) {
+tsl_err table_pick_create(const table_source *source, int64_t width, table_pick *pick) {
   tsl_err err = TSL_OK;
   void *memory = NULL;
-  const int64_t all = source->format == TRI_FORMAT_XYZ ? 3 : width;
+  const int64_t all = source->format == TABLE_FORMAT_XYZ ? 3 : width;
   const bool every = source->n_columns == 0;
-  *pick = (tri_pick){0};
+  *pick = (table_pick){0};
   if (width > MAX_WIDTH)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld columns; at most %lld are read", source->path,
              (long long)width, (long long)MAX_WIDTH);
@@ -139,24 +138,24 @@ tsl_err tri_pick_create(const tri_source *source, int64_t width, tri_pick *pick)
   if (source->extra >= 0) pick->from[pick->n++] = source->extra;
   for (int64_t c = 0; c < pick->n; c++) TSL_TRY(check_column(source, pick->from[c], width));
 done:
-  if (err != TSL_OK) tri_pick_clear(pick);
+  if (err != TSL_OK) table_pick_clear(pick);
   return err;
 }
 
-void tri_pick_clear(tri_pick *pick) {
+void table_pick_clear(table_pick *pick) {
   tsl_free(pick->from);
-  *pick = (tri_pick){0};
+  *pick = (table_pick){0};
 }
 
 /* ------------------------------------------------------------ lines, numbers */
 
-void tri_lines_open(const char *path, const char *text, int64_t bytes, char comment,
-                    tri_lines *lines) {
-  *lines = (tri_lines){.path = path, .at = text, .end = text + bytes, .comment = comment};
+void table_lines_open(const char *path, const char *text, int64_t bytes, char comment,
+                      table_lines *lines) {
+  *lines = (table_lines){.path = path, .at = text, .end = text + bytes, .comment = comment};
   if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) lines->at += 3;
 }
 
-bool tri_lines_next(tri_lines *lines) {
+bool table_lines_next(table_lines *lines) {
   const char *stop = NULL;
   if (lines->at >= lines->end) return false;
   stop = memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
@@ -178,8 +177,8 @@ static const char *comment_start(const char *line, const char *end, char comment
   return end;
 }
 
-bool tri_lines_content(tri_lines *lines) {
-  while (tri_lines_next(lines)) {
+bool table_lines_content(table_lines *lines) {
+  while (table_lines_next(lines)) {
     if (lines->comment != '\0')
       lines->line_end = comment_start(lines->line, lines->line_end, lines->comment);
     while (lines->line < lines->line_end && *lines->line == ' ') lines->line++;
@@ -193,37 +192,37 @@ static bool is_word(const char *text, const char *end, const char *word) {
   return (size_t)(end - text) == strlen(word) && strncasecmp(text, word, strlen(word)) == 0;
 }
 
-tri_number tri_number_parse(const char *text, const char *end, double *value) {
+table_number table_number_parse(const char *text, const char *end, double *value) {
   static const char *const unfit[] = {"nan", "inf", "infinity"};
   const char *unsigned_text = text < end && (*text == '-' || *text == '+') ? text + 1 : text;
   char *stop = NULL;
   for (int w = 0; w < 3; w++)
-    if (is_word(unsigned_text, end, unfit[w])) return TRI_NOT_FINITE;
+    if (is_word(unsigned_text, end, unfit[w])) return TABLE_NOT_FINITE;
   for (const char *c = text; c < end;
        c++) /* keeps strtod from hexadecimal and from leaving the field */
-    if (!isdigit((unsigned char)*c) && strchr("+-.eE", *c) == NULL) return TRI_NO_NUMBER;
-  if (text == end || memchr(text, '\0', (size_t)(end - text)) != NULL) return TRI_NO_NUMBER;
+    if (!isdigit((unsigned char)*c) && strchr("+-.eE", *c) == NULL) return TABLE_NO_NUMBER;
+  if (text == end || memchr(text, '\0', (size_t)(end - text)) != NULL) return TABLE_NO_NUMBER;
   *value = strtod(text, &stop);
-  if (stop != end) return TRI_NO_NUMBER;
-  return isfinite(*value) ? TRI_NUMBER : TRI_NOT_FINITE;
+  if (stop != end) return TABLE_NO_NUMBER;
+  return isfinite(*value) ? TABLE_NUMBER : TABLE_NOT_FINITE;
 }
 
-const char *tri_shown(const char *text, const char *end, char shown[48]) {
+const char *table_shown(const char *text, const char *end, char shown[48]) {
   const size_t length = (size_t)(end - text), kept = length < 40 ? length : 40;
   for (size_t c = 0; c < kept; c++) shown[c] = isprint((unsigned char)text[c]) ? text[c] : '?';
   (void)snprintf(shown + kept, 8, "%s", kept < length ? "..." : "");
   return shown;
 }
 
-tsl_err tri_field_parse(const tri_lines *lines, int64_t column, const char *text, const char *end,
-                        double *value) {
+tsl_err table_field_parse(const table_lines *lines, int64_t column, const char *text,
+                          const char *end, double *value) {
   tsl_err err = TSL_OK;
   char shown[48];
-  const tri_number verdict = tri_number_parse(text, end, value);
-  if (verdict != TRI_NUMBER)
+  const table_number verdict = table_number_parse(text, end, value);
+  if (verdict != TABLE_NUMBER)
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: column %lld (from 0): '%s' is not a %snumber", lines->path,
-             (long long)lines->number, (long long)column, tri_shown(text, end, shown),
-             verdict == TRI_NOT_FINITE ? "finite " : "");
+             (long long)lines->number, (long long)column, table_shown(text, end, shown),
+             verdict == TABLE_NOT_FINITE ? "finite " : "");
 done:
   return err;
 }
@@ -232,39 +231,39 @@ done:
 
 static int32_t guess_format(const char *path, const unsigned char *first, size_t n) {
   const size_t length = strlen(path);
-  if (n >= 6 && memcmp(first, "\x93NUMPY", 6) == 0) return TRI_FORMAT_NPY;
-  if (n >= 8 && memcmp(first, "\x89HDF\r\n\x1a\n", 8) == 0) return TRI_FORMAT_HDF5;
-  if (length >= 4 && strcasecmp(path + length - 4, ".xyz") == 0) return TRI_FORMAT_XYZ;
-  return TRI_FORMAT_TEXT;
+  if (n >= 6 && memcmp(first, "\x93NUMPY", 6) == 0) return TABLE_FORMAT_NPY;
+  if (n >= 8 && memcmp(first, "\x89HDF\r\n\x1a\n", 8) == 0) return TABLE_FORMAT_HDF5;
+  if (length >= 4 && strcasecmp(path + length - 4, ".xyz") == 0) return TABLE_FORMAT_XYZ;
+  return TABLE_FORMAT_TEXT;
 }
 
-tsl_err tri_read_format(const tri_source *source, int32_t *format) {
+tsl_err table_read_format(const table_source *source, int32_t *format) {
   tsl_err err = TSL_OK;
   unsigned char first[8];
   size_t n = 0;
   int64_t bytes = 0;
   FILE *file = NULL;
-  TSL_TRY(tri_file_open(source->path, &file, &bytes));
+  TSL_TRY(table_file_open(source->path, &file, &bytes));
   n = fread(first, 1, sizeof first, file);
   if (ferror(file)) TSL_FAIL(TSL_ERR_IO, "cannot read '%s': %s", source->path, strerror(errno));
   *format =
-      source->format != TRI_FORMAT_AUTO ? source->format : guess_format(source->path, first, n);
+      source->format != TABLE_FORMAT_AUTO ? source->format : guess_format(source->path, first, n);
 done:
   if (file != NULL) (void)fclose(file);
   return err;
 }
 
-tsl_err tri_read(const tri_source *source, tri_table *table) {
+tsl_err table_read(const table_source *source, table_rows *table) {
   tsl_err err = TSL_OK;
-  static tsl_err (*const readers[])(const tri_source *, tri_table *) = {
-      [TRI_FORMAT_TEXT] = tri_read_text,
-      [TRI_FORMAT_NPY] = tri_read_npy,
-      [TRI_FORMAT_HDF5] = tri_read_h5,
-      [TRI_FORMAT_XYZ] = tri_read_xyz,
+  static tsl_err (*const readers[])(const table_source *, table_rows *) = {
+      [TABLE_FORMAT_TEXT] = table_read_text,
+      [TABLE_FORMAT_NPY] = table_read_npy,
+      [TABLE_FORMAT_HDF5] = table_read_h5,
+      [TABLE_FORMAT_XYZ] = table_read_xyz,
   };
-  *table = (tri_table){0};
+  *table = (table_rows){0};
   TSL_TRY(readers[source->format](source, table));
 done:
-  if (err != TSL_OK) tri_table_clear(table);
+  if (err != TSL_OK) table_rows_clear(table);
   return err;
 }

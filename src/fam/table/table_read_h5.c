@@ -1,6 +1,6 @@
 /* HDF5: one 1-D or 2-D dataset of integers or reals. The only file of the family that sees HDF5. */
 #include "memory.h"
-#include "tri_read.h"
+#include "table_read.h"
 
 #include <hdf5.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static tsl_err open_file(const char *path, h5 *f) {
   tsl_err err = TSL_OK;
   FILE *probe = NULL;
   int64_t bytes = 0;
-  TSL_TRY(tri_file_open(path, &probe, &bytes)); /* says why when the file is missing */
+  TSL_TRY(table_file_open(path, &probe, &bytes)); /* says why when the file is missing */
   if ((f->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)) < 0)
     TSL_FAIL(TSL_ERR_INPUT, "%s is not a readable HDF5 file", path);
   if ((f->access = H5Pcreate(H5P_DATASET_ACCESS)) < 0 ||
@@ -46,7 +46,7 @@ done:
   return err;
 }
 
-static tsl_err open_dataset(const tri_source *source, h5 *f) {
+static tsl_err open_dataset(const table_source *source, h5 *f) {
   tsl_err err = TSL_OK;
   char hint[HINT] = "";
   if (source->dataset != NULL) f->set = H5Dopen2(f->file, source->dataset, f->access);
@@ -70,7 +70,7 @@ static bool stored_inside(hid_t set) {
   return inside;
 }
 
-static tsl_err look_at_dataset(const tri_source *source, h5 *f) {
+static tsl_err look_at_dataset(const table_source *source, h5 *f) {
   tsl_err err = TSL_OK;
   hsize_t shape[2] = {0, 1};
   if ((f->type = H5Dget_type(f->set)) < 0 || (f->space = H5Dget_space(f->set)) < 0)
@@ -95,7 +95,7 @@ done:
 }
 
 /** Rows [i0, i0 + m) as doubles. */
-static tsl_err load_rows(const tri_source *source, const h5 *f, int64_t i0, int64_t m,
+static tsl_err load_rows(const table_source *source, const h5 *f, int64_t i0, int64_t m,
                          double *rows) {
   tsl_err err = TSL_OK;
   const hsize_t start[2] = {(hsize_t)i0, 0}, count[2] = {(hsize_t)m, (hsize_t)f->width};
@@ -109,8 +109,8 @@ done:
   return err;
 }
 
-static tsl_err read_rows(const tri_source *source, const h5 *f, const tri_pick *pick,
-                         tri_table *table) {
+static tsl_err read_rows(const table_source *source, const h5 *f, const table_pick *pick,
+                         table_rows *table) {
   tsl_err err = TSL_OK;
   const int64_t some = CHUNK / f->width + 1;
   void *buffer = NULL;
@@ -120,8 +120,8 @@ static tsl_err read_rows(const tri_source *source, const h5 *f, const tri_pick *
     TSL_TRY(load_rows(source, f, i0, m, buffer));
     for (int64_t i = 0; i < m; i++)
       for (int64_t c = 0; c < pick->n; c++)
-        TSL_TRY(tri_table_put(source, pick, i0 + i, c,
-                              ((double *)buffer)[i * f->width + pick->from[c]], table));
+        TSL_TRY(table_rows_put(source, pick, i0 + i, c,
+                               ((double *)buffer)[i * f->width + pick->from[c]], table));
   }
 done:
   tsl_free(buffer);
@@ -136,10 +136,10 @@ static void close_all(h5 *f) {
   if (f->file >= 0) (void)H5Fclose(f->file);
 }
 
-tsl_err tri_read_h5(const tri_source *source, tri_table *table) {
+tsl_err table_read_h5(const table_source *source, table_rows *table) {
   tsl_err err = TSL_OK;
   h5 f = {.file = -1, .access = -1, .set = -1, .space = -1, .type = -1};
-  tri_pick pick = {0};
+  table_pick pick = {0};
   H5E_auto2_t report = NULL;
   void *report_data = NULL;
   (void)H5Eget_auto2(H5E_DEFAULT, &report, &report_data);
@@ -147,11 +147,11 @@ tsl_err tri_read_h5(const tri_source *source, tri_table *table) {
   TSL_TRY(open_file(source->path, &f));
   TSL_TRY(open_dataset(source, &f));
   TSL_TRY(look_at_dataset(source, &f));
-  TSL_TRY(tri_pick_create(source, f.width, &pick));
-  TSL_TRY(tri_table_create(f.n, pick.n, source->path, table));
+  TSL_TRY(table_pick_create(source, f.width, &pick));
+  TSL_TRY(table_rows_create(f.n, pick.n, source->path, table));
   TSL_TRY(read_rows(source, &f, &pick, table));
 done:
-  tri_pick_clear(&pick);
+  table_pick_clear(&pick);
   close_all(&f);
   (void)H5Eset_auto2(H5E_DEFAULT, report, report_data);
   return err;

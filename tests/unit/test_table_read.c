@@ -1,5 +1,5 @@
 /* unit.tri.read: the readers of family tri on good and on bad files. */
-#include "tri_read.h"
+#include "table_read.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,32 +24,32 @@ static void write_bytes(const char *name, const void *bytes, size_t n) {
   assert_int_equal(fclose(file), 0);
 }
 
-static tri_source source_of(const char *name, const char *text) {
+static table_source source_of(const char *name, const char *text) {
   write_bytes(name, text, strlen(text));
-  return (tri_source){.path = path, .comment = '#', .extra = -1};
+  return (table_source){.path = path, .comment = '#', .extra = -1};
 }
 
 /** Format and content of a source. */
-static tsl_err load(tri_source *source, tri_table *table) {
-  const tsl_err err = tri_read_format(source, &source->format);
-  *table = (tri_table){0};
-  return err == TSL_OK ? tri_read(source, table) : err;
+static tsl_err load(table_source *source, table_rows *table) {
+  const tsl_err err = table_read_format(source, &source->format);
+  *table = (table_rows){0};
+  return err == TSL_OK ? table_read(source, table) : err;
 }
 
-static void expect_rows(tri_source source, int64_t n, int64_t columns, const double *values) {
-  tri_table table;
+static void expect_rows(table_source source, int64_t n, int64_t columns, const double *values) {
+  table_rows table;
   const tsl_err err = load(&source, &table);
   if (err != TSL_OK) print_error("%s\n", tsl_err_message());
   assert_int_equal(err, TSL_OK);
   assert_int_equal(table.n, n);
   assert_int_equal(table.columns, columns);
   for (int64_t i = 0; i < n * columns; i++) assert_true(table.values[i] == values[i]);
-  tri_table_clear(&table);
+  table_rows_clear(&table);
 }
 
 /** The read fails with TSL_ERR_INPUT and its message has every one of the words. */
-static void expect_refused(tri_source source, const char *word, const char *other) {
-  tri_table table;
+static void expect_refused(table_source source, const char *word, const char *other) {
+  table_rows table;
   assert_int_equal(load(&source, &table), TSL_ERR_INPUT);
   if (strstr(tsl_err_message(), word) == NULL || strstr(tsl_err_message(), other) == NULL)
     fail_msg("'%s' and '%s' expected in: %s", word, other, tsl_err_message());
@@ -74,7 +74,7 @@ static void text_good(void **state) {
 
 static void text_columns(void **state) {
   const int64_t columns[] = {2, 1};
-  tri_source s = source_of("a.csv", "name,lat,lon,r\n\"A, b\",1,2,9\nC,3,4,8\n");
+  table_source s = source_of("a.csv", "name,lat,lon,r\n\"A, b\",1,2,9\nC,3,4,8\n");
   (void)state;
   s.columns = columns, s.n_columns = 2;
   expect_rows(s, 2, 2, (double[]){2, 1, 4, 3});
@@ -84,7 +84,7 @@ static void text_columns(void **state) {
   s.extra = 0; /* all others become coordinates */
   expect_rows(s, 2, 3, (double[]){2, 3, 1, 5, 6, 4});
   s = source_of("a.csv", "1999,2000\n1,2\n");
-  s.header = TRI_HEADER_YES;
+  s.header = TABLE_HEADER_YES;
   expect_rows(s, 1, 2, (double[]){1, 2});
 }
 
@@ -97,7 +97,7 @@ static void text_empty(void **state) {
 
 static void text_bad(void **state) {
   const int64_t columns[] = {3};
-  tri_source s;
+  table_source s;
   (void)state;
   expect_refused(source_of("a.csv", "1,2,3\n4,5,6\n7,8\n"), "a.csv:3: 2 fields", "line 1 has 3");
   expect_refused(source_of("a.csv", "1,2\n4,5,6\n"), "a.csv:2: 3 fields", "line 1 has 2");
@@ -131,7 +131,7 @@ static void text_many_short_lines(void **state) {
 }
 
 static void file_bad(void **state) {
-  tri_source s = {.path = "/tmp/there/is/no.csv", .extra = -1};
+  table_source s = {.path = "/tmp/there/is/no.csv", .extra = -1};
   (void)state;
   expect_refused(s, "cannot open", "No such file");
   s.path = folder;
@@ -139,7 +139,7 @@ static void file_bad(void **state) {
 }
 
 /** An NPY file: header text for the given version, then data. */
-static tri_source npy_of(int version, const char *dict, const void *data, size_t bytes) {
+static table_source npy_of(int version, const char *dict, const void *data, size_t bytes) {
   char buffer[4096];
   const size_t length = strlen(dict), lead = version == 1 ? 10 : 12;
   memcpy(buffer, "\x93NUMPY", 6);
@@ -148,7 +148,7 @@ static tri_source npy_of(int version, const char *dict, const void *data, size_t
   memcpy(buffer + lead, dict, length);
   if (bytes > 0) memcpy(buffer + lead + length, data, bytes);
   write_bytes("a.npy", buffer, lead + length + bytes);
-  return (tri_source){.path = path, .extra = -1};
+  return (table_source){.path = path, .extra = -1};
 }
 
 static void npy_good(void **state) {
@@ -156,7 +156,7 @@ static void npy_good(void **state) {
   const double f8[] = {1, 2, 3, 4, 5, 6}, turned[] = {1, 3, 5, 2, 4, 6};
   const int16_t i2[] = {-1, 2, 3, 4, 5, 6};
   const int64_t columns[] = {2};
-  tri_source s;
+  table_source s;
   (void)state;
   for (int v = 1; v <= 3; v++)
     expect_rows(npy_of(v, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", f8, 48),
@@ -204,18 +204,18 @@ static void npy_bad(void **state) {
       npy_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", nan_row, 32),
       "row 1, column 1", "NaN");
   write_bytes("a.npy", "\x93NUMPY\1\0\xff\x0f{", 11);
-  expect_refused((tri_source){.path = path, .extra = -1}, "cut off", "a.npy");
+  expect_refused((table_source){.path = path, .extra = -1}, "cut off", "a.npy");
 }
 
 static void npy_forced(void **state) {
-  tri_source s = source_of("a.npy", "1,2,3\n");
+  table_source s = source_of("a.npy", "1,2,3\n");
   (void)state;
-  s.format = TRI_FORMAT_NPY;
+  s.format = TABLE_FORMAT_NPY;
   expect_refused(s, "not an NPY file", "a.npy");
 }
 
 static void xyz_good(void **state) {
-  tri_source s = source_of("a.xyz", "2\nwater, part\nO 1 2 3\nH\t4 5 -.6\n\n");
+  table_source s = source_of("a.xyz", "2\nwater, part\nO 1 2 3\nH\t4 5 -.6\n\n");
   (void)state;
   expect_rows(s, 2, 3, six);
   s = source_of("a.xyz", "2\n\nO 1 2 3 7\nH 4 5 -.6 8\n");
@@ -270,15 +270,15 @@ static void write_h5(void) {
   (void)H5Fclose(file);
 }
 
-static tri_source h5_of(const char *dataset) {
+static table_source h5_of(const char *dataset) {
   write_h5();
-  return (tri_source){.path = path, .extra = -1, .dataset = dataset};
+  return (table_source){.path = path, .extra = -1, .dataset = dataset};
 }
 
 static void h5_good(void **state) {
   const double f8[] = {1, 2, 3, 4, 5, 6};
   const int64_t columns[] = {1};
-  tri_source s = h5_of("/g/points");
+  table_source s = h5_of("/g/points");
   (void)state;
   expect_rows(s, 2, 3, f8);
   s.columns = columns, s.n_columns = 1, s.extra = 2;
@@ -288,7 +288,7 @@ static void h5_good(void **state) {
 }
 
 static void h5_bad(void **state) {
-  tri_source s;
+  table_source s;
   (void)state;
   expect_refused(h5_of("/points"), "no dataset '/points'", "/g/points");
   expect_refused(h5_of(NULL), "input.dataset", "/line");
@@ -310,7 +310,7 @@ static void h5_not_finite(void **state) {
       H5Dcreate2(file, "x", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
   (void)H5Dclose(set), (void)H5Sclose(space), (void)H5Fclose(file);
-  expect_refused((tri_source){.path = path, .extra = -1, .dataset = "x"}, "row 1, column 0",
+  expect_refused((table_source){.path = path, .extra = -1, .dataset = "x"}, "row 1, column 0",
                  "infinite");
 }
 

@@ -1,0 +1,145 @@
+/**
+ * @file table_read.h
+ * Tables of numbers from files: text, NPY, HDF5 and XYZ, all delivered as rows of doubles. A row is
+ * a point to those who read points.
+ *
+ * Files are hostile: sizes are checked before memory is taken, every number must be finite,
+ * and messages name the file and the line (text, XYZ) or the row counted from 0 (NPY, HDF5).
+ */
+#ifndef TSL_FAM_TABLE_READ_H
+#define TSL_FAM_TABLE_READ_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/** Most rows and columns of a table. */
+#define TABLE_MAX_ROWS INT64_C(2147483519)
+enum { TABLE_MAX_COLUMNS = (1 << 20) + 1 };
+
+/** File formats in the order of the deck's words. */
+typedef enum table_format {
+  TABLE_FORMAT_AUTO, /**< by the first bytes, then by ".xyz", else text */
+  TABLE_FORMAT_TEXT,
+  TABLE_FORMAT_NPY,
+  TABLE_FORMAT_HDF5,
+  TABLE_FORMAT_XYZ
+} table_format;
+
+/** Separators of text in the order of the deck's words. */
+typedef enum table_delimiter {
+  TABLE_DELIMITER_AUTO, /**< the first of semicolon, comma, tab found in the first line, else blanks
+                         */
+  TABLE_DELIMITER_COMMA,
+  TABLE_DELIMITER_SEMICOLON,
+  TABLE_DELIMITER_TAB,
+  TABLE_DELIMITER_BLANK /**< any run of blanks and tabs */
+} table_delimiter;
+
+/** Is the first line of a text a header? */
+typedef enum table_header {
+  TABLE_HEADER_AUTO, /**< yes when none of its wanted fields is a number */
+  TABLE_HEADER_YES,
+  TABLE_HEADER_NO
+} table_header;
+
+/** What to read; all pointers are borrowed. */
+typedef struct table_source {
+  const char *path;
+  int32_t format;         /**< table_format; AUTO only for table_read_format */
+  const char *dataset;    /**< HDF5 path of the dataset; may be NULL */
+  int32_t delimiter;      /**< table_delimiter */
+  int32_t header;         /**< table_header */
+  char comment;           /**< text from here to the end of a line is ignored; 0: none */
+  const int64_t *columns; /**< shape [n_columns], from 0 */
+  int64_t n_columns;      /**< 0: all but extra (XYZ: 0, 1, 2) */
+  int64_t extra;          /**< column delivered last (radius or mass), or -1 */
+} table_source;
+
+/** Rows read; release with table_rows_clear. */
+typedef struct table_rows {
+  double *values; /**< shape [n][columns]; when an extra column was asked for, it is the last */
+  int64_t n;
+  int64_t columns;
+} table_rows;
+
+/**
+ * The format of a file.
+ * @param[out] format  never AUTO
+ * @return TSL_ERR_INPUT when it cannot be opened or is no regular file
+ */
+tsl_err table_read_format(const table_source *source, int32_t *format);
+
+/** Read source->path in source->format (not AUTO). @return TSL_ERR_INPUT, _IO or _MEMORY */
+tsl_err table_read(const table_source *source, table_rows *table);
+
+/** The readers behind table_read. */
+tsl_err table_read_text(const table_source *source, table_rows *table);
+tsl_err table_read_npy(const table_source *source, table_rows *table);
+tsl_err table_read_h5(const table_source *source, table_rows *table);
+tsl_err table_read_xyz(const table_source *source, table_rows *table);
+
+/**
+ * Memory for n rows, refused when rows, bytes or this host's memory do not allow it.
+ * @param[in] what  the file, for messages
+ */
+tsl_err table_rows_create(int64_t n, int64_t columns, const char *what, table_rows *table);
+
+/** Free the rows and zero the struct. */
+void table_rows_clear(table_rows *table);
+
+/* ------------------------------------------- for the readers */
+
+/** Which columns of a file become columns of the table. */
+typedef struct table_pick {
+  int64_t *from; /**< shape [n] */
+  int64_t n;
+} table_pick;
+
+/** Resolve source->columns for rows of width numbers; free with table_pick_clear. */
+tsl_err table_pick_create(const table_source *source, int64_t width, table_pick *pick);
+void table_pick_clear(table_pick *pick);
+
+/** Store one finite number. @return TSL_ERR_INPUT naming row and file column for NaN and Inf */
+tsl_err table_rows_put(const table_source *source, const table_pick *pick, int64_t row,
+                       int64_t column, double value, table_rows *table);
+
+/** Open a regular file for reading; *bytes is its size. */
+tsl_err table_file_open(const char *path, FILE **file, int64_t *bytes);
+
+/** Read a whole file; text is zero-ended; free with tsl_free. */
+tsl_err table_file_load(const char *path, char **text, int64_t *bytes);
+
+/** Lines of a text in memory. */
+typedef struct table_lines {
+  const char *path;
+  const char *at, *end;
+  int64_t number; /**< of the current line, from 1 */
+  const char *line, *line_end;
+  char comment;
+} table_lines;
+
+/** Start; skips a byte order mark. */
+void table_lines_open(const char *path, const char *text, int64_t bytes, char comment,
+                      table_lines *lines);
+/** Next line as is, without its line end. @return false at the end */
+bool table_lines_next(table_lines *lines);
+/** Next line that is not empty, its comment and surrounding blanks cut off. */
+bool table_lines_content(table_lines *lines);
+
+/** Verdict on a field that should be a number. */
+typedef enum table_number { TABLE_NUMBER, TABLE_NOT_FINITE, TABLE_NO_NUMBER } table_number;
+
+/** Decimal number in [text, end), nothing else allowed; end must be readable. */
+table_number table_number_parse(const char *text, const char *end, double *value);
+
+/** Parse and report: "file:line: column c: 'abc' is not a number". */
+tsl_err table_field_parse(const table_lines *lines, int64_t column, const char *text,
+                          const char *end, double *value);
+
+/** Printable copy of [text, end), shortened to fit; returns shown. */
+const char *table_shown(const char *text, const char *end, char shown[48]);
+
+#endif
