@@ -7,7 +7,8 @@ static const struct {
   size_t bytes;
   const char *name;
 } types[TSL_N_TYPES] = {
-    [TSL_U8] = {1, "u8"},   [TSL_I32] = {4, "i32"}, [TSL_U32] = {4, "u32"}, [TSL_I64] = {8, "i64"},
+    [TSL_U8] = {1, "u8"},   [TSL_I16] = {2, "i16"}, [TSL_U16] = {2, "u16"},
+    [TSL_I32] = {4, "i32"}, [TSL_U32] = {4, "u32"}, [TSL_I64] = {8, "i64"},
     [TSL_U64] = {8, "u64"}, [TSL_F32] = {4, "f32"}, [TSL_F64] = {8, "f64"},
 };
 

@@ -33,6 +33,8 @@ typedef struct tsl_unit {
   int64_t id;           /**< place in the list */
   int32_t kind;         /**< cost class within the family, 0..n_kinds-1 */
   int32_t reserved;     /**< zero */
+  int64_t stage;        /**< WAVE: tiles of a stage need earlier stages, and lower lanes of their own */
+  int64_t lane;         /**< WAVE: tiles of a lane belong to one rank; lanes are 0..n_lanes-1 */
   int64_t lo[3], hi[3]; /**< half-open box; its meaning is the family's own */
   double flops;         /**< floating-point operations */
   double bytes;         /**< bytes of main or device memory moved */
@@ -51,9 +53,19 @@ typedef struct tsl_limits {
       slab_bytes; /**< host bytes of all GATHER slabs of one unit; a unit of one row may exceed */
   int64_t device_bytes; /**< device bytes of one unit */
   int64_t target_units; /**< wanted number of units, for balance */
+  int32_t n_ranks;      /**< ranks that will share the units */
+  bool given;           /**< target_units is the user's own wish */
 } tsl_limits;
 
-/** How units depend on each other. */
+/**
+ * How units depend on each other.
+ *
+ * WAVE: units are tiles, numbered by stage and within a stage by lane. A rank runs its tiles of a
+ * stage together, stage after stage. What a tile needs of a tile of another rank comes as an
+ * edge: bytes that the owner's backend copies out (edge_out) when its stage is done, that travel
+ * by message and that the other backend takes in (edge_in) before the tile runs. What it needs
+ * of tiles of its own rank stays inside the backend.
+ */
 typedef enum tsl_shape {
   TSL_BAG, /**< independent units */
   TSL_WAVE /**< tiles with predecessor tiles; edges travel between owners */
@@ -63,6 +75,8 @@ typedef enum tsl_shape {
 
 typedef enum tsl_type {
   TSL_U8,
+  TSL_I16,
+  TSL_U16,
   TSL_I32,
   TSL_U32,
   TSL_I64,
@@ -110,6 +124,8 @@ typedef struct tsl_field {
   int64_t shape[3];    /**< unused entries 1; LIST: shape[0] is the running count */
   int32_t stream; /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
   int32_t hidden; /**< 1: not written to the file */
+  int32_t scale[3]; /**< coordinates along a dimension: 1 + index of a 1-D field, 0 none; becomes
+                         an HDF5 dimension scale */
   void *data;     /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
                        where this rank needs none (GATHER and LIST away from the root) */
 } tsl_field;
@@ -166,6 +182,31 @@ typedef struct tsl_summary {
 /** Append a line; ignored when full. */
 void tsl_summary_add(tsl_summary *summary, const char *name, double value, const char *unit);
 
+/**
+ * Where the recovery of a WAVE problem's solution stands: plain data, sent between ranks as bytes.
+ * The path walks back through the tiles; the rank that owns the lane it is in walks on as far as
+ * it can, then the cursor goes to the next owner.
+ */
+typedef struct tsl_cursor {
+  int64_t lane;  /**< whose owner goes on; -1: the walk is over */
+  int64_t at[7]; /**< meaning known to the family and its backends only */
+} tsl_cursor;
+
+/**
+ * Finished OUT fields, whether they are in memory or in the file, by rows of their first
+ * dimension. Handed to family.finish; borrowed for the call.
+ */
+typedef struct tsl_store {
+  void *state;      /**< the runtime's own */
+  const char *path; /**< final name of the output file */
+  /** Copy rows [lo, hi) of a GATHER field to a row-major buffer. */
+  tsl_err (*read)(void *state, int field, int64_t lo, int64_t hi, void *rows);
+  /** Replace rows [lo, hi) of a GATHER field. */
+  tsl_err (*write)(void *state, int field, int64_t lo, int64_t hi, const void *rows);
+  /** Append n records to a LIST field. */
+  tsl_err (*append)(void *state, int field, const void *records, int64_t n);
+} tsl_store;
+
 /** What is computed. Device-neutral, single-threaded, no MPI. Static storage. */
 typedef struct tsl_family {
   const char *name;    /**< REQUIRED, also the deck section */
@@ -194,11 +235,32 @@ typedef struct tsl_family {
   void (*region)(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
                  int64_t hi[3]);
 
+  /** REQUIRED for WAVE. Tiles whose edges tile id needs, of the same or an earlier stage,
+   *  ascending. Any rank.
+   *  @param[out] list  [room] ids; at most room are written
+   *  @return their number, which may exceed room */
+  int64_t (*predecessors)(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                          int64_t id, int64_t *list, int64_t room);
+
+  /** REQUIRED for WAVE. Bytes of the edge of a tile, the same for whoever needs it. Any rank. */
+  int64_t (*edge_bytes)(const tsl_problem *problem, const tsl_unit *unit);
+
   /** OPTIONAL, default one phase. Root only, after the OUT fields of a phase are combined:
    *  *more asks for another phase with the same units; changed IN fields are shared again. */
   tsl_err (*advance)(tsl_problem *problem, int phase, bool *more);
 
-  /** OPTIONAL, default no lines and VALID. Root only, after the last phase. */
+  /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the walk begins;
+   *  lane -1 when there is nothing to recover. */
+  tsl_err (*walk_begin)(tsl_problem *problem, tsl_cursor *cursor);
+  /** REQUIRED with walk_begin. Root only: take in the steps that a rank has walked, in order.
+   *  @param[in] steps  [n] steps of the backend's walk, 16 bytes each; borrowed */
+  tsl_err (*walk_steps)(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
+
+  /** OPTIONAL, default nothing. Root only, after the last phase and before summary: derive fields
+   *  that no unit fills, and write pictures or other files beside the output. */
+  tsl_err (*finish)(tsl_problem *problem, const tsl_store *store);
+
+  /** OPTIONAL, default no lines and VALID. Root only, after finish. */
   tsl_err (*summary)(const tsl_problem *problem, tsl_summary *summary);
 
   /** OPTIONAL, default nothing. Root only: free problem->own. */
@@ -260,16 +322,25 @@ typedef struct tsl_backend {
    *  upload IN fields that changed since open. Calibration runs before the first begin. */
   tsl_err (*begin)(tsl_worker *worker, int phase);
 
-  /** REQUIRED for BAG. Compute n units, one after another or together.
-   *  @param[in,out] parts  shape [n]
+  /** REQUIRED. Compute n units, one after another or together. WAVE: for calibration only, before
+   *  begin, each tile alone with edges of the backend's choice; the results are thrown away.
+   *  @param[in,out] parts  shape [n]; of each field the units' slabs follow one another in memory
+   *                        without gaps, so that neighbours may be copied as one
    *  @return TSL_ERR_DEVICE_MEMORY when it does not fit even one unit at a time */
   tsl_err (*run)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
 
-  /** REQUIRED for WAVE. Compute one tile from its edges.
-   *  @param[in]  edges_in   what the predecessors' tiles sent
-   *  @param[out] edges_out  what the successors need */
-  tsl_err (*tile)(tsl_worker *worker, const tsl_unit *unit, const void *const *edges_in,
-                  void *const *edges_out, tsl_part *part);
+  /** REQUIRED for WAVE. Compute the n tiles of one stage that belong to this worker, in order of
+   *  lanes; neighbouring lanes are one wide tile to an engine. All edges they need are in.
+   *  @param[in,out] parts  shape [n] */
+  tsl_err (*tiles)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
+  /** REQUIRED for WAVE. Copy the edge of a finished tile to bytes (family.edge_bytes). */
+  tsl_err (*edge_out)(tsl_worker *worker, const tsl_unit *unit, void *bytes);
+  /** REQUIRED for WAVE. Take in the edge of another rank's tile. */
+  tsl_err (*edge_in)(tsl_worker *worker, const tsl_unit *unit, const void *bytes);
+  /** REQUIRED when the family has walk_begin. Walk on from the cursor through the lanes of this
+   *  worker; move the cursor to where another lane or the end is reached.
+   *  @param[out] steps  list.data [n][2] int64 from malloc, freed by the runtime */
+  tsl_err (*walk)(tsl_worker *worker, tsl_cursor *cursor, tsl_list *steps);
 
   /** REQUIRED when the family has SUM, MIN or MAX fields: copy the phase's accumulators into
    *  problem->fields[].data of this rank. */

@@ -1,0 +1,103 @@
+/* Can the pictures be written? Asked before anything is computed. */
+#include "fractal_family.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool ends_in_png(const char *file) {
+  const size_t n = strlen(file);
+  return n > 4 && strcasecmp(file + n - 4, ".png") == 0;
+}
+
+/** Empty, or starts as a PNG file does. */
+static bool may_replace(const char *file) {
+  static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  unsigned char head[8];
+  FILE *stream = fopen(file, "rb");
+  if (stream == NULL) return false;
+  const size_t n = fread(head, 1, sizeof head, stream);
+  (void)fclose(stream);
+  return n == 0 || (n == sizeof head && memcmp(head, signature, sizeof head) == 0);
+}
+
+/** Make FILE.part and remove it again. @return 0, or why it cannot be made. */
+static int try_part(const char *file) {
+  char part[PATH_MAX];
+  if (snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part) return ENAMETOOLONG;
+  const int fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return errno;
+  (void)close(fd);
+  return unlink(part) == 0 ? 0 : errno;
+}
+
+static tsl_err check_file(const tsl_deck *deck, const char *key, const char *file) {
+  tsl_err err = TSL_OK;
+  struct stat there;
+  if (!ends_in_png(file)) TSL_DECK_FAIL(deck, key, "'%s' must end in .png", file);
+  if (stat(file, &there) == 0) {
+    if (!S_ISREG(there.st_mode))
+      TSL_DECK_FAIL(deck, key, "'%s' is there and is no regular file", file);
+    if (!may_replace(file))
+      TSL_DECK_FAIL(deck, key, "'%s' is there and is no PNG file; it is not replaced", file);
+  }
+  const int why = try_part(file);
+  if (why != 0) TSL_DECK_FAIL(deck, key, "'%s' cannot be written: %s", file, strerror(why));
+done:
+  return err;
+}
+
+static tsl_err check_sides(const tsl_deck *deck, const char *key, const fractal_deck *s) {
+  tsl_err err = TSL_OK;
+  const bool wide = s->xres > FRACTAL_PNG_MAX;
+  if (wide || s->yres > FRACTAL_PNG_MAX)
+    TSL_DECK_FAIL(deck, key,
+                  "%lld %s: a PNG file has at most %lld; ask for fewer, or leave the picture out "
+                  "(the HDF5 output has no such limit)",
+                  (long long)(wide ? s->xres : s->yres), wide ? "columns" : "rows",
+                  (long long)FRACTAL_PNG_MAX);
+done:
+  return err;
+}
+
+/** Folder of the file with links resolved, and its name there. @return false when there is none. */
+static bool locate(const char *file, char folder[PATH_MAX], const char **name) {
+  char text[PATH_MAX];
+  const char *slash = strrchr(file, '/');
+  *name = slash == NULL ? file : slash + 1;
+  const int n = slash == NULL ? 1 : slash == file ? 1 : (int)(slash - file);
+  if (n >= PATH_MAX) return false;
+  (void)snprintf(text, sizeof text, "%.*s", n, slash == NULL ? "." : file);
+  return realpath(text, folder) != NULL;
+}
+
+bool fractal_same_file(const char *a, const char *b) {
+  char folder_a[PATH_MAX], folder_b[PATH_MAX];
+  const char *name_a, *name_b;
+  struct stat at_a, at_b;
+  if (stat(a, &at_a) == 0 && stat(b, &at_b) == 0)
+    return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+  return locate(a, folder_a, &name_a) && locate(b, folder_b, &name_b) &&
+         strcmp(folder_a, folder_b) == 0 && strcmp(name_a, name_b) == 0;
+}
+
+tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s) {
+  tsl_err err = TSL_OK;
+  const char *const keys[2] = {"fractal.png", "fractal.binarised_png"};
+  const char *const files[2] = {s->png, s->binarised_png};
+  for (int f = 0; f < 2; f++) {
+    if (files[f] == NULL) continue;
+    TSL_TRY(check_sides(deck, keys[f], s));
+    TSL_TRY(check_file(deck, keys[f], files[f]));
+  }
+  if (s->png != NULL && s->binarised_png != NULL && fractal_same_file(s->png, s->binarised_png))
+    TSL_DECK_FAIL(deck, keys[1], "'%s' is the file of fractal.png too", s->binarised_png);
+done:
+  return err;
+}
