@@ -1,0 +1,71 @@
+/**
+ * @file fractal_bench.cuh
+ * What the measurements of fractal share: an image on card 0, timing, lines of the table.
+ */
+#ifndef TSL_GPU_FRACTAL_BENCH_CUH
+#define TSL_GPU_FRACTAL_BENCH_CUH
+
+#include "fractal_gpu.cuh"
+#include "tri_bench.cuh" /* options of a bench */
+
+/** An image of a square view with a worker; values and binary are as large as the image needs. */
+typedef struct fractal_bench_image {
+  fractal_params p; /**< set before open; w->p is what the kernels follow */
+  double centre[2], width;
+  tsl_problem problem;
+  tsl_worker *worker;
+  fractal_gpu *w; /**< the same */
+  tsl_unit unit;  /**< all of it */
+  tsl_part part;  /**< slab: pinned host memory for the values */
+  void *binary;   /**< pinned host memory, one byte for each pixel */
+  tsl_gpu_buffer binary_device;
+  void *binary_managed;
+  uint64_t totals[FRACTAL_N_TOTALS];
+} fractal_bench_image;
+
+/** Whole Mandelbrot set, or a view inside it, resolution x resolution pixels. */
+void fractal_bench_view(fractal_bench_image *b, bool inside, int64_t resolution, int64_t maxiter);
+/** Coordinates, worker, pinned memory; p and view are set. */
+tsl_err fractal_bench_open(fractal_bench_image *b);
+void fractal_bench_close(fractal_bench_image *b);
+
+/** Values and totals; waits. The totals are read to b->totals. */
+tsl_err fractal_bench_image_run(fractal_bench_image *b);
+/** Image, mean, binarised image, and both on the host, by w->p.memory, threads and mean; waits. */
+tsl_err fractal_bench_pipeline(fractal_bench_image *b);
+
+/** Shortest time of work() on the worker's stream, seconds; one run before does not count. */
+template <class F>
+tsl_err fractal_bench_measure(fractal_gpu *w, int64_t repeat, F work, double *best) {
+  tsl_err err = TSL_OK;
+  double seconds = 0;
+  *best = 1e300;
+  for (int64_t r = -1; r < repeat; r++) {
+    TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
+    TSL_TRY(work());
+    TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
+    if (r >= 0 && seconds < *best) *best = seconds;
+  }
+done:
+  return err;
+}
+
+/** The seed's program on this card: its formula and its types, at its best (pinned host memory). */
+typedef struct fractal_seed_times {
+  double kernel_1d, kernel_2d, pipeline; /**< seconds; the pipeline with the faster kernel */
+} fractal_seed_times;
+tsl_err fractal_seed_measure(fractal_bench_image *b, int64_t repeat, fractal_seed_times *times);
+
+/** Fused multiply-adds in fp64 that the card does: measured, flop/s (two for each). */
+tsl_err fractal_bench_peak(fractal_gpu *w, double *flops);
+
+/** The seed's table, the sums, and the line of theory. */
+tsl_err fractal_bench_table(const tri_bench_options *o);
+/** The rates that have a goal. */
+tsl_err fractal_bench_goals(const tri_bench_options *o);
+
+/** `tesela bench fractal` and `tesela bench fractal-tune`. */
+tsl_err fractal_bench(int argc, char **argv);
+tsl_err fractal_bench_tune(int argc, char **argv);
+
+#endif

@@ -1,0 +1,240 @@
+/* Totals of an image that is in memory: the seed's three sums of the values, and the count of
+ * pixels inside; and binarising. */
+#include "fractal_gpu.cuh"
+
+#include <cublas_v2.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BLOCK = 256, SMALL_CHUNK = 1024, LARGE_CHUNK = 1 << 27 };
+
+/* Values of a box, one after another. */
+template <class V> struct values {
+  const V *at;
+  int64_t n;
+};
+
+/* Sum over the block in shared memory, by halves; in thread 0. */
+static __device__ unsigned long long block_tree(unsigned long long v) {
+  __shared__ unsigned long long tree[BLOCK];
+  __syncthreads();
+  tree[threadIdx.x] = v;
+  for (int half = BLOCK / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if ((int)threadIdx.x < half) tree[threadIdx.x] += tree[threadIdx.x + half];
+  }
+  __syncthreads();
+  return tree[0];
+}
+
+/* tree, first kernel: each block's sum of its values. */
+template <class V>
+static __global__ void __launch_bounds__(BLOCK)
+    tree_kernel(values<V> image, unsigned long long *partial) {
+  unsigned long long sum = 0;
+  for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < image.n;
+       i += (int64_t)gridDim.x * BLOCK)
+    sum += image.at[i];
+  sum = block_tree(sum);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+
+/* tree, second kernel: one block adds the sums to the total. */
+static __global__ void __launch_bounds__(BLOCK)
+    tree_end_kernel(const unsigned long long *partial, int n, unsigned long long *total) {
+  unsigned long long sum = 0;
+  for (int i = (int)threadIdx.x; i < n; i += BLOCK) sum += partial[i];
+  sum = block_tree(sum);
+  if (threadIdx.x == 0) *total += sum;
+}
+
+/* atomic: every value is added to one number. */
+template <class V>
+static __global__ void __launch_bounds__(BLOCK)
+    atomic_kernel(values<V> image, unsigned long long *total) {
+  for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < image.n;
+       i += (int64_t)gridDim.x * BLOCK)
+    atomicAdd(total, (unsigned long long)image.at[i]);
+}
+
+/* Count the zeros; with `sums` also add up the values. */
+template <class V>
+static __global__ void __launch_bounds__(BLOCK)
+    count_kernel(values<V> image, bool sums, unsigned long long *totals) {
+  unsigned long long sum = 0, zeros = 0;
+  for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < image.n;
+       i += (int64_t)gridDim.x * BLOCK) {
+    sum += image.at[i];
+    zeros += image.at[i] == 0;
+  }
+  sum = block_tree(sum);
+  zeros = block_tree(zeros);
+  if (threadIdx.x != 0) return;
+  if (sums) atomicAdd(totals + FRACTAL_TOTAL_VALUES, sum);
+  atomicAdd(totals + FRACTAL_TOTAL_INSIDE, zeros);
+}
+
+template <class V>
+static __global__ void __launch_bounds__(BLOCK) double_kernel(values<V> image, double *out) {
+  for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < image.n;
+       i += (int64_t)gridDim.x * BLOCK)
+    out[i] = (double)image.at[i];
+}
+
+static __global__ void add_kernel(const double *sum, unsigned long long *total) {
+  *total += (unsigned long long)*sum;
+}
+
+template <class V>
+static __global__ void __launch_bounds__(BLOCK)
+    binarise_kernel(values<V> image, uint32_t edge, uint8_t *out) {
+  for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < image.n;
+       i += (int64_t)gridDim.x * BLOCK)
+    out[i] = (uint8_t)(image.at[i] >= edge ? 255 : 0);
+}
+
+static unsigned blocks_of(const fractal_gpu *w, int64_t n) {
+  const int64_t wanted = tsl_ceil_div(n, BLOCK), most = 8 * (int64_t)w->processors;
+  return (unsigned)(wanted < most ? wanted : most);
+}
+
+/* ----------------------------------------------------------------- cuBLAS */
+
+struct fractal_cublas {
+  cublasHandle_t handle;
+};
+
+static tsl_err blas_check(cublasStatus_t status, const char *what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return TSL_OK;
+  return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__, "card %s: %s: %s", tsl_gpu_card(), what,
+                  cublasGetStatusString(status));
+}
+
+void fractal_cublas_destroy(fractal_gpu *w) {
+  if (w->cublas == NULL) return;
+  if (w->cublas->handle != NULL) (void)cublasDestroy(w->cublas->handle);
+  free(w->cublas);
+  w->cublas = NULL;
+}
+
+static tsl_err cublas_create(fractal_gpu *w) {
+  tsl_err err = TSL_OK;
+  if (w->cublas != NULL) return TSL_OK;
+  w->cublas = (struct fractal_cublas *)calloc(1, sizeof *w->cublas);
+  if (w->cublas == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a cuBLAS handle");
+  TSL_TRY(blas_check(cublasCreate(&w->cublas->handle), "cublasCreate"));
+  TSL_TRY(blas_check(cublasSetStream(w->cublas->handle, w->stream), "cublasSetStream"));
+  TSL_TRY(blas_check(cublasSetPointerMode(w->cublas->handle, CUBLAS_POINTER_MODE_DEVICE),
+                     "cublasSetPointerMode"));
+done:
+  if (err != TSL_OK) fractal_cublas_destroy(w);
+  return err;
+}
+
+/* Values whose sum stays below 2^53, and not too many. */
+static int64_t exact_chunk(const fractal_gpu *w) {
+  const int64_t exact = (INT64_C(1) << 53) / w->p.maxiter;
+  return exact < LARGE_CHUNK ? exact : (int64_t)LARGE_CHUNK;
+}
+
+template <class V> static tsl_err cublas_sum(fractal_gpu *w, values<V> image) {
+  tsl_err err = TSL_OK;
+  double *const sum = (double *)w->scratch.data;
+  int64_t chunk = w->scratch.bytes / 8 - 1;
+  if (chunk > exact_chunk(w)) chunk = exact_chunk(w);
+  for (int64_t i = 0; i < image.n; i += chunk) {
+    const values<V> part = {image.at + i, image.n - i < chunk ? image.n - i : chunk};
+    TSL_LAUNCH((double_kernel<V>), blocks_of(w, part.n), BLOCK, 0, w->stream, part, sum + 1);
+    TSL_TRY(
+        blas_check(cublasDasum(w->cublas->handle, (int)part.n, sum + 1, 1, sum), "cublasDasum"));
+    TSL_LAUNCH(add_kernel, 1, 1, 0, w->stream, sum, fractal_totals_of(w) + FRACTAL_TOTAL_VALUES);
+  }
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- totals */
+
+/* cublas: as many doubles as the largest box has values, or as the memory allows. */
+static tsl_err reserve_doubles(fractal_gpu *w, int64_t values) {
+  tsl_err err = TSL_OK;
+  int64_t chunk = values < exact_chunk(w) ? values : exact_chunk(w);
+  for (;; chunk /= 2) {
+    err = tsl_gpu_reserve(&w->memory, &w->scratch, 8 * (chunk + 1), "the image as doubles");
+    if (err != TSL_ERR_DEVICE_MEMORY || chunk <= SMALL_CHUNK) return err;
+  }
+}
+
+tsl_err fractal_totals_reserve(fractal_gpu *w, int64_t n) {
+  tsl_err err = TSL_OK;
+  int64_t most = 0;
+  for (int64_t b = 0; b < n; b++) {
+    const int64_t values = w->list[b].rows * w->list[b].columns;
+    if (values > most) most = values;
+  }
+  if (w->p.mean == FRACTAL_MEAN_TREE)
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &w->scratch, 8 * (int64_t)blocks_of(w, most),
+                            "sums of blocks"));
+  if (w->p.mean == FRACTAL_MEAN_CUBLAS) {
+    TSL_TRY(reserve_doubles(w, most));
+    TSL_TRY(cublas_create(w));
+  }
+done:
+  return err;
+}
+
+template <class V> static tsl_err tree_sum(fractal_gpu *w, values<V> image) {
+  tsl_err err = TSL_OK;
+  const unsigned blocks = blocks_of(w, image.n);
+  unsigned long long *const partial = (unsigned long long *)w->scratch.data;
+  TSL_LAUNCH((tree_kernel<V>), blocks, BLOCK, 0, w->stream, image, partial);
+  TSL_LAUNCH(tree_end_kernel, 1, BLOCK, 0, w->stream, partial, (int)blocks,
+             fractal_totals_of(w) + FRACTAL_TOTAL_VALUES);
+done:
+  return err;
+}
+
+template <class V> static tsl_err totals_of(fractal_gpu *w, const fractal_box *box) {
+  tsl_err err = TSL_OK;
+  const values<V> image = {(const V *)box->out, box->rows * box->columns};
+  if (image.n == 0) return TSL_OK;
+  if (w->p.threads != FRACTAL_THREADS_AUTO)
+    TSL_LAUNCH((count_kernel<V>), blocks_of(w, image.n), BLOCK, 0, w->stream, image,
+               w->p.mean == FRACTAL_MEAN_AUTO, fractal_totals_of(w));
+  if (w->p.mean == FRACTAL_MEAN_CUBLAS) TSL_TRY(cublas_sum(w, image));
+  if (w->p.mean == FRACTAL_MEAN_TREE) TSL_TRY(tree_sum(w, image));
+  if (w->p.mean == FRACTAL_MEAN_ATOMIC)
+    TSL_LAUNCH((atomic_kernel<V>), blocks_of(w, image.n), BLOCK, 0, w->stream, image,
+               fractal_totals_of(w) + FRACTAL_TOTAL_VALUES);
+done:
+  return err;
+}
+
+tsl_err fractal_totals_run(fractal_gpu *w, int64_t n) {
+  tsl_err err = TSL_OK;
+  for (int64_t b = 0; b < n; b++) {
+    if (fractal_is_wide(&w->p))
+      TSL_TRY(totals_of<uint32_t>(w, &w->list[b]));
+    else
+      TSL_TRY(totals_of<uint16_t>(w, &w->list[b]));
+  }
+done:
+  return err;
+}
+
+tsl_err fractal_binarise_run(const fractal_gpu *w, const void *image, int64_t count, uint64_t sum,
+                             uint64_t total, uint8_t *out) {
+  tsl_err err = TSL_OK;
+  /* v >= sum / total for integers v */
+  const uint32_t edge = (uint32_t)(sum / total + (sum % total != 0));
+  const values<uint32_t> wide = {(const uint32_t *)image, count};
+  const values<uint16_t> narrow = {(const uint16_t *)image, count};
+  if (fractal_is_wide(&w->p))
+    TSL_LAUNCH((binarise_kernel<uint32_t>), blocks_of(w, count), BLOCK, 0, w->stream, wide, edge,
+               out);
+  else
+    TSL_LAUNCH((binarise_kernel<uint16_t>), blocks_of(w, count), BLOCK, 0, w->stream, narrow, edge,
+               out);
+done:
+  return err;
+}
