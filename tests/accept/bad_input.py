@@ -14,10 +14,13 @@ import subprocess
 import time
 
 import harness
+import refusal
 from harness import check, h5py, np
+from refusal import LIMIT
 
 suite = harness.Suite(__doc__)
-LIMIT = 20  # s, for all ranks to leave
+refusals = refusal.Refusals(suite)
+listing, refuse, both = refusals.listing, refusals.refuse, refusals.both
 
 GOOD = """\
 family: tri
@@ -30,37 +33,8 @@ tri:
 """
 
 
-def listing():
-    return {p for p in glob.glob(suite.path("**"), recursive=True)
-            if not p.startswith(suite.env["XDG_CACHE_HOME"])}
-
-
-def refuse(deck, needles, status=2, ranks=None, args=(), output="out.h5", prepare=None, env=None):
-    """Run the deck text; it must fail with the status, say the needles, leave no file."""
-    suite.write("bad.yaml", deck)
-    where = [] if output is None else ["-o", output]
-    before = listing()
-    run = suite.run(["run", "bad.yaml", *where, *args], ranks, timeout=LIMIT, prepare=prepare, env=env)
-    check(run.status == status, f"expected exit {status}: {run.tail()}")
-    check(run.err.count("tesela: error:") == 1, f"not one error line: {run.err[-800:]}")
-    message = run.err[run.err.index("tesela: error:"):].splitlines()[0]
-    for needle in needles:
-        check(needle.lower() in message.lower(), f"no '{needle}' in: {message}")
-    check("HDF5-DIAG" not in run.err and "Segmentation" not in run.err, run.err[-800:])
-    left = listing() - before
-    check(not left, f"left behind: {sorted(left)}")
-    return message[15:]
-
-
-def both(name, *args, ranks_matter=False, **more):
-    suite.case(f"{name}", refuse, *args, **more)
-    if ranks_matter or not suite.fast:
-        suite.case(f"{name}, 2 ranks", refuse, *args, ranks=2, **more)
-
-
 def change(old, new, base=GOOD):
-    check(base.count(old) == 1, f"'{old}' is not once in the deck")
-    return base.replace(old, new)
+    return refusal.change(old, new, base)
 
 
 def from_file(file, *more, function="euclidean", output="condensed", keys=""):
@@ -101,6 +75,10 @@ def deck_cases():
     both("unused key", GOOD + "  bins: 5\n", ["bad.yaml:8", "bins", "condensed"])
     both("unknown plan", GOOD + "run:\n  plan: stripes\n", ["bad.yaml:9", "stripes", "strips"])
     both("dynamic above 1", GOOD + "run:\n  dynamic: 1.5\n", ["bad.yaml:9", "1.5"])
+    both("share without a number", GOOD + "run:\n  plan: share\n", ["bad.yaml:9", "gpu_share"])
+    both("share for another plan", GOOD + "run:\n  gpu_share: 0.5\n", ["bad.yaml:9", "not used by plan strips"])
+    both("share above 1", GOOD + "run:\n  plan: share\n  gpu_share: 1.5\n", ["bad.yaml:10", "1.5"])
+    suite.case("share with one side", one_sided)
     both("memory too small", GOOD + "run:\n  memory: 1 kB\n", ["bad.yaml:9", "memory"])
     both("memory without sense", GOOD + "run:\n  memory: lots\n", ["bad.yaml:9", "lots"])
     both("bad override", GOOD, ["tri.generator.m"], args=["--set", "tri.generator.m=5"])
@@ -108,6 +86,13 @@ def deck_cases():
     both("override of a wrong type", GOOD, ["few"], args=["--set", "tri.generator.n=few"])
     suite.case("missing deck", missing_deck, None)
     suite.case("missing deck, 2 ranks", missing_deck, 2)
+
+
+def one_sided():
+    suite.write("bad.yaml", GOOD + "run:\n  plan: share\n  gpu_share: 0.5\n")
+    run = suite.run(["run", "bad.yaml", "-o", "out.h5"], None, timeout=LIMIT)
+    check(run.status == 2 and "no rank is on that side" in run.err, run.tail())
+    check(not os.path.exists(suite.path("out.h5")), "an output was left")
 
 
 def missing_deck(ranks):

@@ -3,6 +3,7 @@
 
 usage: cli.py TESELA [--fast] [ONLY]
 """
+import glob
 import json
 import os
 import re
@@ -92,6 +93,7 @@ def help_cases():
     for word in SUBCOMMANDS:
         suite.case(f"{word} --help", help_of, word)
     suite.case("help tri", help_tri)
+    suite.case("help fractal", help_keys, "fractal", ["set", "view", "centre", "maxiter", "palette", "gpu_mean"])
     suite.case("help run-keys", help_keys, "run-keys", ["device", "threads", "plan", "dynamic", "memory"])
     suite.case("help output-keys", help_keys, "output-keys", ["file", "overwrite", "compress"])
     suite.case("no subcommand", bad, [], "--help")
@@ -272,12 +274,13 @@ def relative_input():
 
 def examples():
     """Every deck that is delivered runs."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs", "tri")
-    decks = sorted(name for name in os.listdir(folder) if name.endswith(".yaml"))
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs")
+    decks = sorted(glob.glob(os.path.join(folder, "*", "*.yaml")))
     check(decks, "no decks")
-    for name in decks:
-        good(["run", os.path.join(folder, name), "-o", name + ".h5", "-q"])
-    return ", ".join(decks)
+    for deck in decks:
+        name = os.path.relpath(deck, folder)
+        good(["run", deck, "-o", name.replace(os.sep, "_") + ".h5", "-q"])
+    return ", ".join(os.path.relpath(deck, folder) for deck in decks)
 
 
 help_cases()
