@@ -137,20 +137,37 @@ tsl_err fractal_values_run(fractal_gpu *w, int64_t n) {
   return fractal_auto_run<float>(w, n);
 }
 
+/* Bytes of unit u and of those behind it that lie without a gap on the card and on the host; *next
+ * is the first one that does not. */
+static size_t neighbours(const fractal_gpu *w, int64_t n, const tsl_part *parts, int64_t u,
+                         int64_t *next) {
+  const char *from = (const char *)w->list[u].out;
+  const char *to = (const char *)parts[u].slab[FRACTAL_VALUES];
+  size_t bytes = 0;
+  for (*next = u; *next < n; ++*next) {
+    const fractal_box *box = &w->list[*next];
+    if ((const char *)box->out != from + bytes ||
+        (const char *)parts[*next].slab[FRACTAL_VALUES] != to + bytes)
+      break;
+    bytes += (size_t)(box->rows * box->columns * fractal_value_bytes(&w->p));
+  }
+  return bytes;
+}
+
 /* Values to the slabs; managed memory is read by the host itself, which has to wait first. */
 static tsl_err copy_values(fractal_gpu *w, int64_t n, const tsl_part *parts) {
   tsl_err err = TSL_OK;
   if (w->p.memory == FRACTAL_MEMORY_PINNED) return TSL_OK;
   if (w->p.memory == FRACTAL_MEMORY_MANAGED) TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
-  for (int64_t u = 0; u < n; u++) {
-    const fractal_box *box = &w->list[u];
-    const size_t bytes = (size_t)(box->rows * box->columns * fractal_value_bytes(&w->p));
+  for (int64_t u = 0, next = 0; u < n; u = next) {
+    const char *from = (const char *)w->list[u].out;
+    char *to = (char *)parts[u].slab[FRACTAL_VALUES];
+    const size_t bytes = neighbours(w, n, parts, u, &next);
     if (bytes == 0) continue;
     if (w->p.memory == FRACTAL_MEMORY_MANAGED)
-      memcpy(parts[u].slab[FRACTAL_VALUES], box->out, bytes);
+      memcpy(to, from, bytes);
     else
-      TSL_CUDA_TRY(cudaMemcpyAsync(parts[u].slab[FRACTAL_VALUES], box->out, bytes,
-                                   cudaMemcpyDeviceToHost, w->stream));
+      TSL_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, w->stream));
   }
 done:
   return err;

@@ -2,10 +2,8 @@
 
 #include "slot.h"
 
-enum { MOST_BYTES = 1 << 23 }; /* slabs of several units share a batch up to this */
+enum { MOST_BYTES = 1 << 25 }; /* slabs of several units share a batch up to this */
 enum { SHARE = 4 };            /* and up to this part of the rank's memory */
-
-static const double LONG_ENOUGH = 0.01; /* s */
 
 /* Bytes of the largest slab of field f. */
 static int64_t largest_slab(const tsl_problem *problem, const tsl_unit *units, int64_t n, int f) {
@@ -27,6 +25,6 @@ int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_
 }
 
 int64_t tsl_batch_size(double seconds, int64_t room) {
-  if (seconds * (double)room <= LONG_ENOUGH) return room;
-  return seconds >= LONG_ENOUGH ? 1 : (int64_t)(LONG_ENOUGH / seconds);
+  if (seconds * (double)room <= TSL_BATCH_LONGEST) return room;
+  return seconds >= TSL_BATCH_LONGEST ? 1 : (int64_t)(TSL_BATCH_LONGEST / seconds);
 }

@@ -7,7 +7,10 @@
 
 #include "contract.h"
 
-enum { TSL_MAX_BATCH = 64 };
+enum { TSL_MAX_BATCH = 256 };
+
+/** Seconds of a batch that hide its start well; no more units than that travel together. */
+#define TSL_BATCH_LONGEST 0.01
 
 /**
  * Units of one batch that can have slabs: short units with small slabs share buffers' room.

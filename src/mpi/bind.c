@@ -205,7 +205,9 @@ static void give_core(decision *d, int32_t rank, int32_t core) {
   d->choices[rank].n_cores++;
 }
 
-/* One core for each GPU rank: near its card, else any that is free. */
+enum { ROOMY = 8 }; /* cores for each GPU rank that make a second one for it affordable */
+
+/* A core for a GPU rank: near its card, else any that is free. */
 static void feed_card(decision *d, int32_t rank) {
   const int32_t numa = d->host->cards[d->choices[rank].card].numa;
   for (int far = 0; far < 2; far++)
@@ -293,7 +295,7 @@ static bool wanted(const decision *d, int32_t package, int32_t kind, int32_t cor
   return false;
 }
 
-/* Divide the free cores of a socket among its ranks of one kind; GPU ranks have one already. */
+/* Divide the free cores of a socket among its ranks of one kind; GPU ranks have theirs already. */
 static void split_package(decision *d, int32_t package, int32_t kind) {
   int64_t n = 0;
   for (int32_t c = 0; c < d->host->n_cores; c++)
@@ -309,8 +311,12 @@ static void split_package(decision *d, int32_t package, int32_t kind) {
 static tsl_err assign_cores(decision *d) {
   tsl_err err = TSL_OK;
   const int32_t n = d->host->n_ranks;
-  for (int32_t r = 0; r < n; r++)
-    if (d->choices[r].kind == TSL_GPU) feed_card(d, r);
+  int32_t feeders = 0;
+  for (int32_t r = 0; r < n; r++) feeders += d->choices[r].kind == TSL_GPU;
+  /* one core drives the card; a second one sends and writes its results meanwhile */
+  for (int each = 0; each < (d->host->n_cores >= ROOMY * feeders ? 2 : 1); each++)
+    for (int32_t r = 0; r < n; r++)
+      if (d->choices[r].kind == TSL_GPU) feed_card(d, r);
   for (int32_t r = 0; r < n; r++)
     if (d->choices[r].kind == TSL_CPU) TSL_TRY(choose_package(d, r));
   for (int32_t p = 0; p < d->n_packages; p++)

@@ -39,17 +39,43 @@ static tsl_err time_units(const tsl_station *station, const tsl_unit *units, int
                           double *seconds) {
   tsl_err err = TSL_OK;
   trial t = {.task.run = run_trial, .station = station, .units = units, .n = n};
-  for (int64_t u = 0; u < n; u++)
-    TSL_TRY(tsl_part_init(station->problem, station->backend, &units[u], 1, &t.parts[u]));
+  tsl_slots slots = {.problem = NULL};
+  TSL_TRY(tsl_slots_open(station->problem, station->backend, units, n, n, &slots));
+  for (int64_t u = 0; u < n; u++) TSL_TRY(tsl_slots_place(&slots, &units[u], &t.parts[u]));
   TSL_TRY(tsl_hand_call(station->hand, &t.task));
   *seconds = 0;
   for (int64_t u = 0; u < n; u++) *seconds += t.parts[u].seconds;
 done:
-  for (int64_t u = 0; u < n; u++) tsl_part_clear(station->problem, station->backend, &t.parts[u]);
+  for (int64_t u = 0; u < n; u++) tsl_part_drop_lists(&t.parts[u]);
+  tsl_slots_close(&slots);
   return err;
 }
 
-/* The middle unit of a kind stands for it. NULL when the kind has none. */
+/* Units of a kind in order of items per byte: they differ in what a device is good at. */
+typedef struct places {
+  const tsl_unit **list; /* [n] */
+  int64_t n;
+} places;
+
+static int by_intensity(const void *a, const void *b) {
+  const tsl_unit *x = *(const tsl_unit *const *)a, *y = *(const tsl_unit *const *)b;
+  const double p = x->count / (x->bytes + 1), q = y->count / (y->bytes + 1);
+  if (p != q) return p < q ? -1 : 1;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static tsl_err open_places(const tsl_unit *units, int64_t n, int kind, places *p) {
+  tsl_err err = TSL_OK;
+  *p = (places){NULL, 0};
+  TSL_TRY(tsl_alloc(n, sizeof *p->list, "calibration", (void **)&p->list));
+  for (int64_t u = 0; u < n; u++)
+    if (units[u].kind == kind) p->list[p->n++] = &units[u];
+  qsort(p->list, (size_t)p->n, sizeof *p->list, by_intensity);
+done:
+  return err;
+}
+
+/* The unit in the middle of the list stands for its kind. NULL when the kind has none. */
 static const tsl_unit *middle_unit(const tsl_unit *units, int64_t n, int kind) {
   int64_t of_kind = 0, seen = 0;
   for (int64_t u = 0; u < n; u++) of_kind += units[u].kind == kind;
@@ -93,6 +119,38 @@ static int64_t run_length(const tsl_unit *unit, const tsl_unit *end, int64_t roo
   return n;
 }
 
+/* The mean unit of n that travelled together, with its share of their time. */
+static tsl_sample mean_sample(const tsl_unit *units, int64_t n, double seconds) {
+  tsl_sample mean = {.unit = units[0], .seconds = seconds / (double)n};
+  mean.unit.flops = mean.unit.bytes = mean.unit.count = 0;
+  for (int64_t u = 0; u < n; u++) {
+    mean.unit.flops += units[u].flops / (double)n;
+    mean.unit.bytes += units[u].bytes / (double)n;
+    mean.unit.count += units[u].count / (double)n;
+  }
+  return mean;
+}
+
+/* Time what a phase would send at this place: a batch of short units, or a part of a long one. */
+static tsl_err measure_place(const tsl_station *station, const tsl_unit *unit, const tsl_unit *end,
+                             int64_t room, const tsl_speed *speed, tsl_sample *sample) {
+  tsl_err err = TSL_OK;
+  tsl_unit part;
+  const double expected = tsl_speed_seconds(speed, unit);
+  const int64_t n = run_length(unit, end, tsl_batch_size(expected, room));
+  double seconds = 0;
+  if (n == 1) {
+    sample_unit(station->problem, unit, LONG_ENOUGH / expected, &part);
+    TSL_TRY(time_units(station, &part, 1, &seconds));
+    *sample = mean_sample(&part, 1, seconds);
+  } else {
+    TSL_TRY(time_units(station, unit, n, &seconds));
+    *sample = mean_sample(unit, n, seconds);
+  }
+done:
+  return err;
+}
+
 /* Short units travel together in a phase and a device may do many as fast as one: then such a
  * batch, not the single unit, tells the cost. A longer batch may be faster still, so look again. */
 static tsl_err measure_batches(const tsl_station *station, const tsl_unit *unit,
@@ -102,8 +160,7 @@ static tsl_err measure_batches(const tsl_station *station, const tsl_unit *unit,
   double *c = speed->c[unit->kind];
   int64_t before = 1;
   for (int look = 0; look < LOOKS; look++) {
-    const int64_t wanted = tsl_batch_size(tsl_speed_seconds(speed, unit), room);
-    const int64_t n = run_length(unit, end, wanted);
+    const int64_t n = run_length(unit, end, tsl_batch_size(tsl_speed_seconds(speed, unit), room));
     double seconds = 0, predicted = 0;
     if (n <= before) break;
     before = n;
@@ -115,17 +172,45 @@ done:
   return err;
 }
 
+/* One unit cannot tell time for each byte from time for each item; units of the kind from few items
+ * a byte to many can. Each place twice, the better run counts. */
+static tsl_err measure_places(const tsl_station *station, const places *p, const tsl_unit *end,
+                              int64_t room, tsl_speed *speed) {
+  enum { PLACES = 5, RUNS = 2 };
+  tsl_err err = TSL_OK;
+  tsl_sample samples[PLACES];
+  tsl_speed expected = *speed;
+  int n = 0;
+  for (int k = 0; k < PLACES; k++) {
+    const tsl_unit *unit = p->list[(p->n - 1) * (2 * k + 1) / (2 * PLACES)];
+    for (int run = 0; run < RUNS; run++) {
+      tsl_sample sample;
+      TSL_TRY(measure_place(station, unit, end, room, &expected, &sample));
+      if (run == 0 || sample.seconds < samples[n].seconds) samples[n] = sample;
+    }
+    n += samples[n].seconds > 0;
+  }
+  if (n > 0) tsl_cost_fit(samples, n, speed->c[p->list[0]->kind]);
+done:
+  return err;
+}
+
 static tsl_err measure(const tsl_station *station, const tsl_unit *units, int64_t n_units,
                        int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
+  places p = {NULL, 0};
   const int64_t room = tsl_batch_room(station->problem, units, n_units, memory);
   for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
     const tsl_unit *whole = middle_unit(units, n_units, kind);
     if (whole == NULL) continue;
     TSL_TRY(measure_kind(station, whole, speed->c[kind]));
     TSL_TRY(measure_batches(station, whole, units + n_units, room, speed));
+    tsl_free(p.list);
+    TSL_TRY(open_places(units, n_units, kind, &p));
+    TSL_TRY(measure_places(station, &p, units + n_units, room, speed));
   }
 done:
+  tsl_free(p.list);
   return err;
 }
 
@@ -151,6 +236,7 @@ static void add_sizes(const tsl_station *station, const tsl_unit *units, int64_t
 static void make_key(const tsl_station *station, const tsl_unit *units, int64_t n_units,
                      char key[KEY_TEXT]) {
   const tsl_seat *seat = station->seat;
+  const char *slow = getenv("TSL_TEST_SLOW"); /* cpu.h */
   char what[96] = "";
   struct stat binary = {0};
   (void)stat("/proc/self/exe", &binary);
@@ -161,6 +247,8 @@ static void make_key(const tsl_station *station, const tsl_unit *units, int64_t 
                  seat->device.driver, seat->threads, seat->local_size,
                  station->problem->family->name, what, (long long)binary.st_mtime,
                  (long long)binary.st_size);
+  if (slow != NULL)
+    (void)snprintf(key + strlen(key), KEY_TEXT - strlen(key), "|slow,%s,%d", slow, seat->rank);
   add_sizes(station, units, n_units, key);
   for (char *p = key; *p != '\0'; p++)
     if (*p == ' ' || *p == '\n') *p = ',';

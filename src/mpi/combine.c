@@ -13,6 +13,10 @@ static MPI_Datatype mpi_type(tsl_type type) {
   switch (type) {
   case TSL_U8:
     return MPI_UINT8_T;
+  case TSL_I16:
+    return MPI_INT16_T;
+  case TSL_U16:
+    return MPI_UINT16_T;
   case TSL_I32:
     return MPI_INT32_T;
   case TSL_U32:

@@ -45,7 +45,8 @@ static const struct {
                   "coefficients in $XDG_CACHE_HOME/tesela/calibration (key run.calibration).\n"},
     {"bench", "usage: tesela bench NAME [options]\n"
               "\n"
-              "Without NAME: the list of benchmarks of this build. NAME --help: its options.\n"},
+              "Without NAME: the list of benchmarks of this build. NAME --help: its options.\n"
+              "`bench share` is started with mpirun or srun, the others alone.\n"},
     {"show", tsl_show_help},
 };
 enum { N_TEXTS = sizeof texts / sizeof texts[0] };

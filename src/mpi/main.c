@@ -1,4 +1,5 @@
 /* tesela: the one place that starts and ends the program. */
+#include "bench_share.h"
 #include "contract.h"
 #include "help.h"
 #include "phase.h"
@@ -18,10 +19,22 @@
 static const tsl_platform *const platforms[] = {&tsl_platform_gpu, &tsl_platform_cpu};
 enum { N_PLATFORMS = 2 };
 
+/* Benchmarks that are started with mpirun or srun. */
+static const struct {
+  const char *name, *doc;
+  tsl_err (*run)(MPI_Comm comm, int argc, char **argv);
+} rank_benches[] = {
+    {"share", "best fixed share between cards and sockets, beside the plan (needs ranks)",
+     tsl_bench_share},
+};
+enum { N_RANK_BENCHES = sizeof rank_benches / sizeof rank_benches[0] };
+
 static void list_benches(void) {
   for (int p = 0; p < N_PLATFORMS; p++)
     for (const tsl_bench *b = platforms[p]->benches; b != NULL && b->name != NULL; b++)
       printf("  %-12s %s\n", b->name, b->doc);
+  for (int k = 0; k < N_RANK_BENCHES; k++)
+    printf("  %-12s %s\n", rank_benches[k].name, rank_benches[k].doc);
 }
 
 static tsl_err bench(int argc, char **argv) {
@@ -32,8 +45,9 @@ static tsl_err bench(int argc, char **argv) {
   for (int p = 0; p < N_PLATFORMS; p++)
     for (const tsl_bench *b = platforms[p]->benches; b != NULL && b->name != NULL; b++) {
       if (strcmp(argv[1], b->name) == 0) return b->run(argc - 1, argv + 1);
-      if (n < 63) names[n++] = b->name;
+      if (n < 48) names[n++] = b->name;
     }
+  for (int k = 0; k < N_RANK_BENCHES && n < 63; k++) names[n++] = rank_benches[k].name;
   names[n] = NULL;
   const char *near = tsl_nearest_word(argv[1], names);
   return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
@@ -106,7 +120,7 @@ static void print_error(void) {
 
 /* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are
  * not: the rank that saw one prints it and ends the job. */
-static int run_ranks(int k, int argc, char **argv) {
+static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
   tsl_err err;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 3;
@@ -115,7 +129,7 @@ static int run_ranks(int k, int argc, char **argv) {
   if (provided < MPI_THREAD_FUNNELED)
     err = tsl_fail(TSL_ERR_MPI, __FILE__, __LINE__, "this MPI gives no MPI_THREAD_FUNNELED");
   else
-    err = commands[k].ranks(MPI_COMM_WORLD, argc - 1, argv + 1);
+    err = run(MPI_COMM_WORLD, argc - 1, argv + 1);
   if (err != TSL_OK && (rank == 0 || err == TSL_ERR_MPI)) print_error();
   if (err == TSL_ERR_MPI) (void)MPI_Abort(MPI_COMM_WORLD, tsl_err_status(err));
   (void)MPI_Finalize();
@@ -139,7 +153,10 @@ int main(int argc, char **argv) {
   if (getuid() != geteuid()) return fputs("tesela: error: refuses to run setuid\n", stderr), 2;
   let_waiting_threads_sleep(argv);
   k = argc > 1 ? find_command(argv[1]) : -1;
-  if (k >= 0 && commands[k].ranks != NULL) return run_ranks(k, argc, argv);
+  if (k >= 0 && commands[k].ranks != NULL) return run_ranks(commands[k].ranks, argc, argv);
+  for (int b = 0; argc > 2 && strcmp(argv[1], "bench") == 0 && b < N_RANK_BENCHES; b++)
+    if (strcmp(argv[2], rank_benches[b].name) == 0)
+      return run_ranks(rank_benches[b].run, argc - 1, argv + 1);
   err = argc < 2 ? tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no subcommand; see `tesela --help`")
         : k < 0  ? unknown_command(argv[1])
                  : commands[k].alone(argc - 1, argv + 1);

@@ -8,6 +8,7 @@
  *   tsl_out_open_stream                      collective
  *     tsl_out_slab, tsl_out_append           not collective
  *   tsl_out_close_stream                     collective
+ *   tsl_out_read_rows, tsl_out_write_rows    root: streamed fields once more, for what is derived
  *   tsl_out_array, _scale, _attr_*, _table.. root does it, other ranks return at once
  *   tsl_out_commit or tsl_out_discard        collective
  *
@@ -74,7 +75,7 @@ tsl_err tsl_out_slab(tsl_out *out, const tsl_field *field, const int64_t lo[3], 
                      const void *data);
 
 /**
- * Append records to a streamed LIST field. Rank 0.
+ * Append records to a streamed LIST field. Rank 0; also after the stream, until tsl_out_end_rows.
  * @param[in] data  n records of shape[1] * shape[2] elements each
  */
 tsl_err tsl_out_append(tsl_out *out, const tsl_field *field, const void *data, int64_t n);
@@ -84,11 +85,31 @@ tsl_err tsl_out_close_stream(tsl_out *out);
 
 /* All below: rank 0 acts, other ranks return TSL_OK at once. Not while the stream is open. */
 
+/**
+ * Read rows [lo, hi) of the first dimension of a streamed GATHER field back from the file.
+ *
+ * The dataset stays open with a cache of its chunks (at most 64 MiB) until tsl_out_end_rows or the
+ * end of the file: rows taken in order read each chunk once.
+ * @param[out] rows  row-major, (hi - lo) * shape[1] * shape[2] elements
+ */
+tsl_err tsl_out_read_rows(tsl_out *out, const tsl_field *field, int64_t lo, int64_t hi, void *rows);
+
+/** Replace rows [lo, hi) of a streamed GATHER field; otherwise as tsl_out_read_rows. */
+tsl_err tsl_out_write_rows(tsl_out *out, const tsl_field *field, int64_t lo, int64_t hi,
+                           const void *rows);
+
+/** Close what read_rows and write_rows left open, writing it out. Root; others return at once. */
+tsl_err tsl_out_end_rows(tsl_out *out);
+
 /** Write a field held in memory to /results/NAME (an IN field: /input/NAME). */
 tsl_err tsl_out_array(tsl_out *out, const tsl_field *field);
 
-/** Attach dataset /results/SCALE as dimension scale of /results/FIELD; dim counts from 0. */
-tsl_err tsl_out_scale(tsl_out *out, const char *field, int dim, const char *scale);
+/**
+ * Attach the dataset of scale as dimension scale of the dataset of field, and label the dimension
+ * with its name. Both datasets exist: /results/NAME of OUT fields, /input/NAME of others.
+ * @param[in] dim  counts from 0
+ */
+tsl_err tsl_out_scale(tsl_out *out, const tsl_field *field, int dim, const tsl_field *scale);
 
 /** Attributes. object is an absolute path; "/run", "/results", "/" and "/input" always exist.
  *  Text longer than 32 KiB is TSL_ERR_INTERNAL: use tsl_out_text. */

@@ -11,6 +11,10 @@ hid_t tsl_out_type(int32_t type) {
   switch ((tsl_type)type) {
   case TSL_U8:
     return H5T_NATIVE_UINT8;
+  case TSL_I16:
+    return H5T_NATIVE_INT16;
+  case TSL_U16:
+    return H5T_NATIVE_UINT16;
   case TSL_I32:
     return H5T_NATIVE_INT32;
   case TSL_U32:
@@ -162,6 +166,12 @@ done:
   return err;
 }
 
+char *tsl_out_path_of(const tsl_field *field, char path[TSL_NAME + 16]) {
+  const char *group = (field->role & TSL_OUT) != 0 ? "results" : "input";
+  (void)snprintf(path, TSL_NAME + 16, "/%s/%s", group, field->name);
+  return path;
+}
+
 tsl_err tsl_out_array(tsl_out *out, const tsl_field *field) {
   tsl_err err = TSL_OK;
   char path[TSL_NAME + 16];
@@ -171,8 +181,7 @@ tsl_err tsl_out_array(tsl_out *out, const tsl_field *field) {
   TSL_TRY(tsl_out_ready(out, TSL_OUT_DESCRIBE));
   if (field->data == NULL && tsl_field_count(field) > 0)
     TSL_FAIL(TSL_ERR_INTERNAL, "field '%s' has no data to write", field->name);
-  (void)snprintf(path, sizeof path, "/%s/%s", (field->role & TSL_OUT) != 0 ? "results" : "input",
-                 field->name);
+  (void)tsl_out_path_of(field, path);
   for (int k = 0; k < 3; k++) dims[k] = (hsize_t)field->shape[k];
   TSL_TRY(
       write_whole(out, path, tsl_out_type(field->type), field->rank, dims, field->data, &dataset));
@@ -182,23 +191,23 @@ done:
   return tsl_out_settle(out, err);
 }
 
-tsl_err tsl_out_scale(tsl_out *out, const char *field, int dim, const char *scale) {
+tsl_err tsl_out_scale(tsl_out *out, const tsl_field *field, int dim, const tsl_field *scale) {
   tsl_err err = TSL_OK;
-  hid_t place = -1, dataset = -1, axis = -1;
+  char of_field[TSL_NAME + 16], of_scale[TSL_NAME + 16];
+  hid_t dataset = -1, axis = -1;
   if (out->rank != 0) return TSL_OK;
   TSL_TRY(tsl_out_ready(out, TSL_OUT_DESCRIBE));
-  place = H5Gopen2(out->file, "/results", H5P_DEFAULT);
-  TSL_H5(out, place, "open", "/results");
-  dataset = H5Dopen2(place, field, H5P_DEFAULT);
-  TSL_H5(out, dataset, "open dataset", field);
-  axis = H5Dopen2(place, scale, H5P_DEFAULT);
-  TSL_H5(out, axis, "open dataset", scale);
-  if (H5DSis_scale(axis) <= 0) TSL_H5(out, H5DSset_scale(axis, scale), "make a scale of", scale);
-  TSL_H5(out, H5DSattach_scale(dataset, axis, (unsigned)dim), "attach scale", scale);
+  dataset = H5Dopen2(out->file, tsl_out_path_of(field, of_field), H5P_DEFAULT);
+  TSL_H5(out, dataset, "open dataset", of_field);
+  axis = H5Dopen2(out->file, tsl_out_path_of(scale, of_scale), H5P_DEFAULT);
+  TSL_H5(out, axis, "open dataset", of_scale);
+  if (H5DSis_scale(axis) <= 0)
+    TSL_H5(out, H5DSset_scale(axis, scale->name), "make a scale of", of_scale);
+  TSL_H5(out, H5DSattach_scale(dataset, axis, (unsigned)dim), "attach scale", of_scale);
+  TSL_H5(out, H5DSset_label(dataset, (unsigned)dim, scale->name), "label dimension", of_field);
 done:
   if (axis >= 0) (void)H5Dclose(axis);
   if (dataset >= 0) (void)H5Dclose(dataset);
-  if (place >= 0) (void)H5Gclose(place);
   return tsl_out_settle(out, err);
 }
 

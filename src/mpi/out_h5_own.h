@@ -65,6 +65,19 @@ tsl_err tsl_out_open_root(tsl_out *out, bool create);
  */
 herr_t tsl_out_close_file(tsl_out *out);
 
+/** Access properties of a streamed dataset: a cache for its chunks. -1 on failure. */
+hid_t tsl_out_stream_access(void);
+
+/** The entry of a streamed field, list or not; an error in another stage or when there is none. */
+tsl_err tsl_out_find_stream(tsl_out *out, tsl_out_stage stage, const tsl_field *field, bool is_list,
+                            tsl_out_stream **stream);
+
+/** Root, after the stream: open the dataset for the calls that follow, if it is not open. */
+tsl_err tsl_out_reopen(tsl_out *out, tsl_out_stream *stream, const tsl_field *field);
+
+/** "/results/NAME" of an OUT field, "/input/NAME" of others; returns path. */
+char *tsl_out_path_of(const tsl_field *field, char path[TSL_NAME + 16]);
+
 /** Attribute of an open object. */
 herr_t tsl_out_put_text(hid_t object, const char *name, const char *value);
 /** unit, doc, order of a field. */

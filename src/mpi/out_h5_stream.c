@@ -69,6 +69,14 @@ hid_t tsl_out_layout(const tsl_out *out, int rank, const hsize_t *dims, size_t e
   return -1;
 }
 
+hid_t tsl_out_stream_access(void) {
+  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+  if (access < 0 || H5Pset_chunk_cache(access, CHUNK_SLOTS, CHUNK_CACHE, PREEMPT) >= 0)
+    return access;
+  (void)H5Pclose(access);
+  return -1;
+}
+
 /* ------------------------------------------------------------------- define */
 
 static tsl_err create_stream(tsl_out *out, const tsl_field *field, tsl_out_stream *stream) {
@@ -81,9 +89,8 @@ static tsl_err create_stream(tsl_out *out, const tsl_field *field, tsl_out_strea
   space = H5Screate_simple(field->rank, dims, most);
   create = tsl_out_layout(out, field->rank, dims, tsl_type_bytes((tsl_type)field->type),
                           stream->is_list, !out->parallel);
-  access = H5Pcreate(H5P_DATASET_ACCESS);
-  if (place < 0 || space < 0 || create < 0 || access < 0 ||
-      H5Pset_chunk_cache(access, CHUNK_SLOTS, CHUNK_CACHE, PREEMPT) < 0)
+  access = tsl_out_stream_access();
+  if (place < 0 || space < 0 || create < 0 || access < 0)
     TSL_H5(out, -1, "describe dataset", field->name);
   stream->dataset =
       H5Dcreate2(place, field->name, tsl_out_type(field->type), space, H5P_DEFAULT, create, access);
@@ -203,8 +210,9 @@ done:
   return err;
 }
 
-static tsl_err end_plain(tsl_out *out) {
+tsl_err tsl_out_end_rows(tsl_out *out) {
   tsl_err err = TSL_OK;
+  if (out->rank != 0) return TSL_OK;
   for (int s = 0; s < out->n_streams; s++) {
     const hid_t dataset = out->streams[s].dataset;
     out->streams[s].dataset = -1;
@@ -219,7 +227,7 @@ tsl_err tsl_out_close_stream(tsl_out *out) {
   const bool was_mpio = out->mpio;
   TSL_AGREE(out->comm, was_mpio ? end_mpio(out) : tsl_out_ready(out, TSL_OUT_STREAM));
   out->stage = TSL_OUT_DESCRIBE;
-  if (out->rank == 0) err = was_mpio ? tsl_out_open_root(out, false) : end_plain(out);
+  if (out->rank == 0) err = was_mpio ? tsl_out_open_root(out, false) : tsl_out_end_rows(out);
   TSL_AGREE(out->comm, err);
 done:
   return err;
@@ -227,18 +235,31 @@ done:
 
 /* -------------------------------------------------------------------- write */
 
-static tsl_err find_stream(tsl_out *out, const tsl_field *field, bool is_list,
-                           tsl_out_stream **stream) {
+tsl_err tsl_out_find_stream(tsl_out *out, tsl_out_stage stage, const tsl_field *field, bool is_list,
+                            tsl_out_stream **stream) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_out_ready(out, TSL_OUT_STREAM));
+  TSL_TRY(tsl_out_ready(out, stage));
   for (int s = 0; s < out->n_streams; s++)
-    if (strcmp(out->streams[s].name, field->name) == 0 && out->streams[s].is_list == is_list &&
-        out->streams[s].dataset >= 0) {
+    if (strcmp(out->streams[s].name, field->name) == 0 && out->streams[s].is_list == is_list) {
       *stream = &out->streams[s];
       return TSL_OK;
     }
-  TSL_FAIL(TSL_ERR_INTERNAL, "output '%s': field '%s' is not open for writing on rank %d",
-           out->path, field->name, out->rank);
+  TSL_FAIL(TSL_ERR_INTERNAL, "output '%s': field '%s' is not streamed", out->path, field->name);
+done:
+  return err;
+}
+
+/* A stream that this rank may write; lists grow after the stage of streaming as well. */
+static tsl_err open_stream(tsl_out *out, const tsl_field *field, bool is_list,
+                           tsl_out_stream **stream) {
+  tsl_err err = TSL_OK;
+  const bool later = is_list && out->stage == TSL_OUT_DESCRIBE;
+  TSL_TRY(
+      tsl_out_find_stream(out, later ? TSL_OUT_DESCRIBE : TSL_OUT_STREAM, field, is_list, stream));
+  if (later) TSL_TRY(tsl_out_reopen(out, *stream, field));
+  if ((*stream)->dataset < 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "output '%s': field '%s' is not open for writing on rank %d",
+             out->path, field->name, out->rank);
 done:
   return err;
 }
@@ -267,7 +288,7 @@ tsl_err tsl_out_slab(tsl_out *out, const tsl_field *field, const int64_t lo[3], 
   tsl_out_stream *stream = NULL;
   hsize_t start[3], extent[3];
   bool empty = false;
-  TSL_TRY(find_stream(out, field, false, &stream));
+  TSL_TRY(open_stream(out, field, false, &stream));
   for (int k = 0; k < 3; k++) {
     if (lo[k] < 0 || hi[k] < lo[k] || hi[k] > field->shape[k])
       TSL_FAIL(TSL_ERR_INTERNAL, "field '%s': box %lld..%lld of dimension %d leaves 0..%lld",
@@ -285,7 +306,7 @@ tsl_err tsl_out_append(tsl_out *out, const tsl_field *field, const void *data, i
   tsl_err err = TSL_OK;
   tsl_out_stream *stream = NULL;
   hsize_t start[3] = {0, 0, 0}, extent[3], shape[3];
-  TSL_TRY(find_stream(out, field, true, &stream));
+  TSL_TRY(open_stream(out, field, true, &stream));
   if (n < 0) TSL_FAIL(TSL_ERR_INTERNAL, "field '%s': %lld records", field->name, (long long)n);
   if (n == 0) goto done;
   start[0] = stream->count;

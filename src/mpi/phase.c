@@ -2,9 +2,9 @@
 
 #include "agree.h"
 #include "batch.h"
-#include "deliver.h"
-#include "queue.h"
 #include "slot.h"
+#include "supply.h"
+#include "take.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,8 @@ enum {
   AHEAD = 2      /* posted to the hand at most */
 };
 static const long IDLE_US = 200, SENDING_US = 20; /* naps of the main thread */
+static const double KEEP = 0.8;                   /* weight of what was measured before */
+static const double NEWS = 0.02;                  /* a change of speed worth telling the others */
 
 /* A batch of units on its way: posted to the hand, then delivered. */
 typedef struct flight {
@@ -24,26 +26,31 @@ typedef struct flight {
   tsl_unit units[TSL_MAX_BATCH];
   tsl_part parts[TSL_MAX_BATCH];
   tsl_parcel parcels[TSL_MAX_BATCH];
+  tsl_slots slots;
   int64_t n;
-  bool posted, sending, dynamic;
-  double start; /* tsl_now() when the device began */
+  bool dynamic[TSL_MAX_BATCH];
+  bool posted, sending;
+  double start;   /* tsl_now() when the device began */
+  double seconds; /* predicted */
 } flight;
 
 /* The state of this rank's phase. */
 typedef struct course {
   tsl_phase *phase;
   tsl_queue *queue;
+  tsl_supply *supply;
   tsl_delivery *delivery;
   flight *flights; /* [N_FLIGHTS] */
   int rank, size, posted;
-  int64_t next_static;        /* first unit of the static part not looked at yet */
-  int64_t chunk_lo, chunk_hi; /* taken from the tail, not posted yet */
-  int64_t room;               /* units of one flight, see batch.h */
-  bool drained, abort, ended, lists;
+  int64_t room;             /* units of one flight, see batch.h */
+  double since;             /* tsl_now() when the device began its present flight, about */
+  double planned, measured; /* s of the last flights, older ones counting less */
+  double slower, told;      /* measured over planned; what the others know */
+  bool abort, ended;
   tsl_err err; /* first failure of this rank */
   tsl_err_copy error;
-  double origin, total; /* tsl_now() at the start; work of all units */
-  double slow_check;    /* last look at the abort flag */
+  double origin;     /* tsl_now() at the start */
+  double slow_check; /* last look at the abort flag */
   tsl_progress progress;
 } course;
 
@@ -74,36 +81,35 @@ static double work_of(const course *c, const tsl_unit *unit) {
   return tsl_cost_seconds(c->phase->cost, 0, unit);
 }
 
-/* How many of the units from u on may travel together. */
-static int64_t batch_limit(const course *c, int64_t u) {
-  return tsl_batch_size(predicted(c, u), c->room);
+/* Seconds until the device has done what it was given, by the speed it shows. */
+static double ahead(const course *c) {
+  double seconds = 0;
+  if (c->posted == 0) return 0;
+  for (int k = 0; k < N_FLIGHTS; k++)
+    if (c->flights[k].posted) seconds += c->flights[k].seconds * c->slower;
+  seconds -= tsl_now() - c->since;
+  return seconds > 0 ? seconds : 1e-9; /* busy still */
 }
 
-static void add_unit(course *c, flight *f, int64_t unit, bool dynamic) {
-  f->units[f->n++] = c->phase->units[unit];
-  f->dynamic = dynamic;
+static bool is_full(const course *c, const flight *f) {
+  return f->n == c->room || (f->n > 0 && f->seconds * c->slower >= tsl_supply_longest(c->supply));
 }
 
-static void fill_static(course *c, flight *f) {
-  const tsl_plan *plan = c->phase->plan;
-  int64_t limit = TSL_MAX_BATCH;
-  while (c->next_static < plan->first_dynamic && f->n < limit) {
-    const int64_t u = c->next_static++;
-    if (plan->owner[u] != c->rank) continue;
-    if (f->n == 0) limit = batch_limit(c, u);
-    add_unit(c, f, u, false);
-  }
-}
-
-static tsl_err fill_dynamic(course *c, flight *f) {
+/* Units for a flight: none when there are none for now. */
+static tsl_err fill(course *c, flight *f) {
   tsl_err err = TSL_OK;
-  int64_t limit;
-  if (c->drained) return TSL_OK;
-  if (c->chunk_lo == c->chunk_hi)
-    TSL_TRY(tsl_queue_take(c->queue, c->phase->units, c->phase->cost, &c->chunk_lo, &c->chunk_hi));
-  c->drained = c->chunk_lo == c->chunk_hi;
-  limit = c->drained ? 0 : batch_limit(c, c->chunk_lo);
-  while (f->n < limit && c->chunk_lo < c->chunk_hi) add_unit(c, f, c->chunk_lo++, true);
+  int64_t u = 0;
+  f->n = 0;
+  f->seconds = 0;
+  tsl_slots_reset(&f->slots);
+  while (!is_full(c, f)) {
+    TSL_TRY(tsl_supply_next(c->supply, ahead(c), f->n == 0, &u, &f->dynamic[f->n]));
+    if (u < 0) break;
+    f->units[f->n] = c->phase->units[u];
+    f->seconds += predicted(c, u);
+    TSL_TRY(tsl_slots_place(&f->slots, &f->units[f->n], &f->parts[f->n]));
+    f->n++;
+  }
 done:
   return err;
 }
@@ -115,19 +121,23 @@ static flight *idle_flight(course *c) {
 }
 
 static bool work_left(const course *c) {
-  return !c->abort && (c->next_static < c->phase->plan->first_dynamic || !c->drained);
+  return !c->abort && tsl_supply_left(c->supply);
+}
+
+/* What waits on the device cannot be taken by others, so it is no more than hides a start. */
+static bool wants_more(const course *c) {
+  const double most = tsl_supply_longest(c->supply);
+  return c->posted < AHEAD && ahead(c) <= (most < TSL_TAIL_AHEAD ? most : TSL_TAIL_AHEAD);
 }
 
 static tsl_err feed(course *c, bool *moved) {
   tsl_err err = TSL_OK;
   flight *f;
-  while (work_left(c) && c->posted < AHEAD && (f = idle_flight(c)) != NULL) {
-    f->n = 0;
-    fill_static(c, f);
-    if (f->n == 0) TSL_TRY(fill_dynamic(c, f));
+  while (work_left(c) && wants_more(c) && (f = idle_flight(c)) != NULL) {
+    TSL_TRY(fill(c, f));
     if (f->n == 0) break;
     f->posted = true;
-    c->posted++;
+    if (c->posted++ == 0) c->since = tsl_now();
     tsl_hand_post(c->phase->station->hand, &f->task);
     *moved = true;
   }
@@ -137,66 +147,44 @@ done:
 
 /* ---- taking results */
 
-static tsl_err keep_lists(course *c, const tsl_unit *unit, tsl_part *part) {
+/* Correct the prediction by what the flight took and tell the others. */
+static tsl_err learn(course *c, const flight *f) {
   tsl_err err = TSL_OK;
-  tsl_phase *phase = c->phase;
-  char have[24], cap[24];
-  for (int f = 0; f < phase->problem->n_fields; f++) {
-    const tsl_field *field = &phase->problem->fields[f];
-    const int64_t record = field->shape[1] * field->shape[2] * (int64_t)tsl_type_bytes(field->type);
-    if (!(field->role & TSL_OUT) || field->combine != TSL_LIST) continue;
-    phase->lists.bytes += part->list[f].n * record;
-    phase->lists.of[unit->id * phase->problem->n_fields + f] = part->list[f];
-    part->list[f] = (tsl_list){0};
-  }
-  if (phase->lists.bytes > phase->memory)
-    TSL_FAIL(
-        TSL_ERR_MEMORY,
-        "the list of results exceeds run.memory on this rank (%s of %s); keep fewer records or "
-        "raise run.memory",
-        tsl_bytes_text((double)phase->lists.bytes, have),
-        tsl_bytes_text((double)phase->memory, cap));
+  double seconds = 0;
+  for (int64_t k = 0; k < f->n; k++) seconds += f->parts[k].seconds;
+  c->planned = KEEP * c->planned + f->seconds;
+  c->measured = KEEP * c->measured + seconds;
+  if (c->planned <= 0 || c->measured <= 0) return TSL_OK;
+  c->slower = c->measured / c->planned;
+  if (c->slower > c->told * (1 - NEWS) && c->slower < c->told * (1 + NEWS)) return TSL_OK;
+  TSL_TRY(tsl_queue_slower(c->queue, c->slower));
+  c->told = c->slower;
 done:
   return err;
 }
 
-static void log_unit(course *c, const flight *f, int64_t k, double start) {
-  tsl_phase *phase = c->phase;
-  phase->log[phase->n_log++] = (tsl_out_unit){.unit = f->units[k],
-                                              .owner = c->rank,
-                                              .phase = phase->index,
-                                              .dynamic = f->dynamic,
-                                              .predicted = predicted(c, f->units[k].id),
-                                              .measured = f->parts[k].seconds,
-                                              .start = start - phase->trace->origin};
-}
-
-static tsl_err deliver_unit(course *c, flight *f, int64_t k, double *start) {
-  tsl_err err = TSL_OK;
-  tsl_phase *phase = c->phase;
-  const double seconds = f->parts[k].seconds, begin = tsl_now();
-  log_unit(c, f, k, *start);
-  phase->busy += seconds;
-  TSL_TRY(tsl_trace_add(phase->trace, TSL_TRACK_DEVICE, "unit", f->units[k].id, *start, seconds));
-  *start += seconds;
-  TSL_TRY(tsl_deliver(c->delivery, &f->units[k], &f->parts[k], &f->parcels[k]));
-  if (c->lists) TSL_TRY(keep_lists(c, &f->units[k], &f->parts[k]));
-  if (tsl_part_has_slabs(&f->parts[k]))
-    TSL_TRY(tsl_trace_add(phase->trace, TSL_TRACK_MAIN, "deliver", f->units[k].id, begin,
-                          tsl_now() - begin));
-done:
-  return err;
-}
-
+/* The device has done a flight: it is free for another before the results are delivered. */
 static tsl_err land(course *c, flight *f) {
   tsl_err err = TSL_OK;
-  double start = f->start, work = 0;
   f->posted = false;
   c->posted--;
+  c->since = tsl_now();
   TSL_TRY(tsl_err_restore(&f->task.error));
   if (c->abort) return TSL_OK;
   f->sending = true;
-  for (int64_t k = 0; k < f->n; k++) TSL_TRY(deliver_unit(c, f, k, &start));
+  TSL_TRY(learn(c, f));
+  tsl_supply_wake(c->supply, c->slower);
+done:
+  return err;
+}
+
+static tsl_err deliver(course *c, flight *f) {
+  tsl_err err = TSL_OK;
+  double start = f->start, work = 0;
+  if (c->abort) return TSL_OK;
+  for (int64_t k = 0; k < f->n; k++)
+    TSL_TRY(tsl_take_unit(c->phase, c->delivery, c->rank, &f->units[k], f->dynamic[k], &start,
+                          &f->parts[k], &f->parcels[k]));
   c->phase->finish = start - c->origin;
   for (int64_t k = 0; k < f->n; k++) work += work_of(c, &f->units[k]);
   TSL_TRY(tsl_queue_add_done(c->queue, work));
@@ -249,7 +237,8 @@ static tsl_err look_around(course *c) {
   if (c->rank == 0 && tsl_progress_due(&c->progress)) {
     double done_seconds = 0;
     TSL_TRY(tsl_queue_done(c->queue, &done_seconds));
-    tsl_progress_update(&c->progress, c->total > 0 ? done_seconds / c->total : 1);
+    const double total = tsl_supply_total(c->supply);
+    tsl_progress_update(&c->progress, total > 0 ? done_seconds / total : 1);
   }
 done:
   return err;
@@ -274,7 +263,11 @@ static void turn(course *c) {
   keep_error(c, release_sent(c, &moved));
   if (c->abort && c->phase->out != NULL) tsl_out_forget(c->phase->out);
   landed = tsl_hand_done(c->phase->station->hand, nap(c, moved));
-  if (landed != NULL) keep_error(c, land(c, (flight *)landed));
+  if (landed != NULL) {
+    keep_error(c, land(c, (flight *)landed));
+    keep_error(c, feed(c, &moved));
+    keep_error(c, deliver(c, (flight *)landed));
+  }
   if (!c->ended && !work_left(c) && all_idle(c)) {
     keep_error(c, tsl_delivery_end(c->delivery));
     c->ended = true;
@@ -287,15 +280,6 @@ static bool finished(const course *c) {
 
 /* ---- set-up */
 
-static void scan_fields(course *c) {
-  const tsl_phase *phase = c->phase;
-  for (int f = 0; f < phase->problem->n_fields; f++) {
-    const tsl_field *field = &phase->problem->fields[f];
-    c->lists = c->lists || ((field->role & TSL_OUT) && field->combine == TSL_LIST);
-  }
-  c->room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
-}
-
 static tsl_err open_course(course *c) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = c->phase;
@@ -304,15 +288,10 @@ static tsl_err open_course(course *c) {
   for (int k = 0; k < N_FLIGHTS; k++) {
     c->flights[k].task.run = compute;
     c->flights[k].station = phase->station;
-    for (int64_t p = 0; p < c->room; p++)
-      TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, phase->units, plan->n_units,
-                            &c->flights[k].parts[p]));
+    TSL_TRY(tsl_slots_open(phase->problem, phase->station->backend, phase->units, plan->n_units,
+                           c->room, &c->flights[k].slots));
   }
-  TSL_TRY(tsl_alloc(plan->n_units, sizeof *phase->log, "unit log", (void **)&phase->log));
-  if (c->lists)
-    TSL_TRY(tsl_alloc(plan->n_units * phase->problem->n_fields, sizeof *phase->lists.of, "lists",
-                      (void **)&phase->lists.of));
-  for (int64_t u = 0; u < plan->n_units; u++) c->total += work_of(c, &phase->units[u]);
+  TSL_TRY(tsl_take_open(phase));
   TSL_TRY(tsl_delivery_open(phase->comm, phase->problem, phase->out, phase->units, plan->n_units,
                             &c->delivery));
 done:
@@ -320,24 +299,26 @@ done:
 }
 
 static void close_course(course *c) {
-  const tsl_station *station = c->phase->station;
-  for (int k = 0; k < N_FLIGHTS && c->flights != NULL; k++)
-    for (int p = 0; p < TSL_MAX_BATCH; p++)
-      tsl_part_clear(c->phase->problem, station->backend, &c->flights[k].parts[p]);
+  for (int k = 0; k < N_FLIGHTS && c->flights != NULL; k++) {
+    for (int p = 0; p < TSL_MAX_BATCH; p++) tsl_part_drop_lists(&c->flights[k].parts[p]);
+    tsl_slots_close(&c->flights[k].slots);
+  }
   tsl_free(c->flights);
+  tsl_supply_close(&c->supply);
   tsl_delivery_close(&c->delivery);
   tsl_queue_close(&c->queue);
 }
 
 tsl_err tsl_phase_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
-  course c = {.phase = phase};
+  course c = {.phase = phase, .slower = 1, .told = 1};
   TSL_MPI(MPI_Comm_rank(phase->comm, &c.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &c.size));
-  scan_fields(&c);
+  c.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
   TSL_AGREE(phase->comm, open_course(&c));
   TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, phase->plan->first_dynamic,
                                         phase->plan->n_units, &c.queue));
+  TSL_TRY(tsl_supply_open(phase->comm, c.queue, phase->plan, phase->units, phase->cost, &c.supply));
   c.origin = tsl_now();
   tsl_progress_start(&c.progress, phase->quiet || c.rank != 0);
   while (!finished(&c)) turn(&c);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const tsl_plan_words[] = {"strips", "lpt", "bins", "roundrobin", NULL};
+const char *const tsl_plan_words[] = {"strips", "lpt", "bins", "roundrobin", "share", NULL};
 
 /* What every planner works on: the static units and the model, one accessor for their cost. */
 typedef struct job {
@@ -12,6 +12,7 @@ typedef struct job {
   int n_ranks;
   tsl_seconds_fn seconds;
   const void *model;
+  const tsl_plan_rule *rule;
   int32_t *owner; /* [n], out */
   double *load;   /* [n_ranks], out */
 } job;
@@ -54,6 +55,57 @@ static tsl_err plan_roundrobin(job *j) {
     give(j, u, rank, cost(j, rank, u));
   }
   return TSL_OK;
+}
+
+/* ---- fixed share */
+
+/* Extent of the box in the family's index space; unused dimensions count once. */
+static double volume(const tsl_unit *unit) {
+  double product = 1;
+  for (int k = 0; k < 3; k++)
+    if (unit->hi[k] > unit->lo[k]) product *= (double)(unit->hi[k] - unit->lo[k]);
+  return product;
+}
+
+/* Rank number nth of one side. */
+static int nth_of_side(const job *j, bool fast, int nth) {
+  int rank = 0;
+  for (; rank < j->n_ranks; rank++)
+    if (j->rule->fast[rank] == fast && nth-- == 0) break;
+  return rank;
+}
+
+/* A unit goes where its middle lies; a side divides its part evenly among its ranks. */
+static tsl_err plan_share(job *j) {
+  tsl_err err = TSL_OK;
+  int n_side[2] = {0, 0};
+  double total = 0, before = 0;
+  for (int r = 0; r < j->n_ranks; r++) n_side[j->rule->fast[r]]++;
+  for (int64_t u = 0; u < j->n; u++) total += volume(&j->units[u]);
+  const double cut = j->rule->share * total;
+  for (int64_t u = 0; u < j->n; u++) {
+    const double middle = before + 0.5 * volume(&j->units[u]);
+    const bool fast = middle < cut;
+    const int n = n_side[fast];
+    const double at = fast ? middle / cut : (middle - cut) / (total - cut);
+    if (n == 0)
+      TSL_FAIL(TSL_ERR_INPUT,
+               "plan share: gpu_share %g leaves work to the %s, but no rank is on that side; "
+               "start more ranks, or set gpu_share to %d",
+               j->rule->share, fast ? "cards" : "sockets", fast ? 0 : 1);
+    const int nth = (int)(at * n);
+    const int rank = nth_of_side(j, fast, nth < n ? nth : n - 1);
+    give(j, u, rank, cost(j, rank, u));
+    before += volume(&j->units[u]);
+  }
+done:
+  return err;
+}
+
+void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast) {
+  bool any = false;
+  for (int r = 0; r < n_ranks; r++) any = any || on_card[r];
+  for (int r = 0; r < n_ranks; r++) fast[r] = any ? on_card[r] : r == 0;
 }
 
 /* ---- search of the smallest capacity that a packing accepts */
@@ -210,25 +262,30 @@ static double whole_time(const job *all, int64_t first, const double *load, doub
 }
 
 static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
-    [TSL_PLAN_STRIPS] = plan_strips,
-    [TSL_PLAN_LPT] = plan_lpt,
-    [TSL_PLAN_BINS] = plan_bins,
-    [TSL_PLAN_ROUNDROBIN] = plan_roundrobin,
+    [TSL_PLAN_STRIPS] = plan_strips, [TSL_PLAN_LPT] = plan_lpt,
+    [TSL_PLAN_BINS] = plan_bins,     [TSL_PLAN_ROUNDROBIN] = plan_roundrobin,
+    [TSL_PLAN_SHARE] = plan_share,
 };
 
-tsl_err tsl_plan_make(tsl_plan_kind kind, const tsl_unit *units, int64_t n_units, int n_ranks,
-                      double dynamic, tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
+tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
+                      int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  job all = {units, n_units, n_ranks, seconds, model, NULL, NULL};
-  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks, .kind = kind};
+  job all = {.units = units,
+             .n = n_units,
+             .n_ranks = n_ranks,
+             .seconds = seconds,
+             .model = model,
+             .rule = rule};
+  const bool tail = n_ranks > 1 && rule->kind != TSL_PLAN_SHARE;
+  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks, .kind = (int32_t)rule->kind};
   TSL_TRY(tsl_alloc(n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
   TSL_TRY(tsl_alloc(n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
   all.owner = plan->owner;
   all.load = plan->seconds;
-  plan->first_dynamic = n_ranks > 1 ? cut_tail(&all, dynamic) : n_units;
+  plan->first_dynamic = tail ? cut_tail(&all, rule->dynamic) : n_units;
   for (int64_t u = plan->first_dynamic; u < n_units; u++) plan->owner[u] = -1;
   all.n = plan->first_dynamic;
-  if (all.n > 0) TSL_TRY(planners[kind](&all));
+  if (all.n > 0) TSL_TRY(planners[rule->kind](&all));
   all.n = n_units;
   plan->tail_seconds = spread_tail(&all, plan->first_dynamic);
   plan->total_seconds = whole_time(&all, plan->first_dynamic, plan->seconds, plan->tail_seconds);

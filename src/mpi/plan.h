@@ -20,6 +20,9 @@ typedef enum tsl_plan_kind {
   TSL_PLAN_BINS, /**< binary search on the capacity, first-fit decreasing for each (seeds: Algorithm
                     4) */
   TSL_PLAN_ROUNDROBIN, /**< unit i to rank i mod ranks; ignores cost */
+  TSL_PLAN_SHARE, /**< fixed share: the first part of the domain to the fast ranks, the rest to the
+                     others, evenly within each side; ignores cost, no tail (seeds: heterogeneous
+                     Mandelbrot) */
   TSL_N_PLANS
 } tsl_plan_kind;
 
@@ -37,15 +40,30 @@ typedef struct tsl_plan {
   double total_seconds;  /**< predicted seconds of the whole phase */
 } tsl_plan;
 
+/** What the deck asks of a plan. */
+typedef struct tsl_plan_rule {
+  tsl_plan_kind kind;
+  double dynamic; /**< share 0..1 of the predicted work left to the tail; not used by SHARE */
+  double share;   /**< SHARE: part 0..1 of the domain for the fast ranks, by volume of the boxes */
+  const bool *fast; /**< SHARE: [n_ranks] the fast ranks; else NULL; not owned */
+} tsl_plan_rule;
+
 /**
  * Make a plan.
  * @param[in]  units    shape [n_units], ids 0..n_units-1 in order
- * @param[in]  dynamic  share of the predicted work, 0..1, left to the tail (0 with one rank)
  * @param[in]  seconds  cost model, called with model
- * @param[out] plan     owned by the caller, free with tsl_plan_clear
+ * @param[out] plan     owned by the caller, free with tsl_plan_clear; one rank: no tail
+ * @return TSL_ERR_INPUT when SHARE gives a part of the domain to a side without ranks
  */
-tsl_err tsl_plan_make(tsl_plan_kind kind, const tsl_unit *units, int64_t n_units, int n_ranks,
-                      double dynamic, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
+                      int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+
+/**
+ * The fast side of a fixed share: the ranks on cards; where there are none, rank 0.
+ * @param[in]  on_card  shape [n_ranks]
+ * @param[out] fast     shape [n_ranks]
+ */
+void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast);
 
 void tsl_plan_clear(tsl_plan *plan);
 

@@ -2,41 +2,148 @@
 
 #include "agree.h"
 
-enum { NEXT, ABORT, DONE, N_CELLS };
+#include <math.h>
+#include <stdlib.h>
 
-static const double TICKS = 1e9; /* work is counted in integer nanoseconds */
+enum { NEXT, ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size claims for the ranks */
+
+static const double TICKS = 1e9;   /* work is counted in integer nanoseconds */
+static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: not known */
 
 struct tsl_queue {
   MPI_Comm comm; /* not owned */
   MPI_Win window;
   int64_t *cells; /* on rank 0 */
-  int rank;
-  int64_t last;
+  int rank, size;
+  int64_t first, last;
+  int64_t *words; /* [2 size] ratios and claims as read from the window */
+  double *slower; /* [size] the ratios as numbers */
 };
+
+/* ---- the rule */
+
+/* Work (seconds on rank 0's device) that a rank does in a second, judged by the next unit. */
+static double rate(const tsl_tail *t, int rank) {
+  const tsl_unit *unit = &t->units[t->next];
+  const double slower = t->slower != NULL ? t->slower[rank] : 1;
+  const double seconds = tsl_cost_seconds(t->cost, rank, unit) * slower;
+  return seconds > 0 ? (t->before[t->next + 1] - t->before[t->next]) / seconds : 0;
+}
+
+/* Units from next on with this much work together, at least one. */
+static int64_t units_of(const tsl_tail *t, double work) {
+  const double goal = t->before[t->next] + work * (1 + 1e-9);
+  int64_t low = t->next + 1, high = t->last;
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (t->before[middle] <= goal)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low - t->next;
+}
+
+/* Has a device with so much ahead enough, when all are done with the rest in so many seconds? */
+static bool has_enough(double ahead, double rest_seconds) {
+  return ahead > TSL_TAIL_SHORTEST && ahead > fmin(TSL_TAIL_AHEAD, rest_seconds / 2);
+}
+
+int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
+  double sum = 0, fastest = 0, mine = 0, rest = 0, longest = 0, work = 0;
+  if (t->next >= t->last) return 0;
+  for (int r = 0; r < t->cost->n_ranks; r++) {
+    const double other = rate(t, r);
+    sum += other;
+    if (other > fastest) fastest = other;
+    if (r == rank) mine = other;
+  }
+  if (mine <= 0) return 1; /* unknown speed: one at a time */
+  rest = t->before[t->last] - t->before[t->next];
+  work = t->before[t->next + 1] - t->before[t->next];
+  if ((mine < fastest || ahead > 0) && rest < (sum - mine) * (ahead + work / mine)) return 0;
+  if (has_enough(ahead, rest / sum)) return 0;
+  longest = fmax(t->longest, TSL_TAIL_PER_RANK * t->cost->n_ranks);
+  work = rest * mine / (2 * sum);
+  if (work < TSL_TAIL_SHORTEST * mine) work = fmin(TSL_TAIL_SHORTEST * mine, 2 * work);
+  return units_of(t, fmin(work, longest * mine));
+}
+
+/* ---- the window */
+
+static tsl_err on_one_host(MPI_Comm comm, int size, bool *one) {
+  tsl_err err = TSL_OK;
+  MPI_Comm host = MPI_COMM_NULL;
+  int here = 0, all = 0;
+  TSL_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TSL_MPI(MPI_Comm_size(host, &here));
+  here = here == size && getenv("TSL_TEST_HOSTS") == NULL; /* test knob: as if on several hosts */
+  TSL_MPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
+  *one = all != 0;
+done:
+  if (host != MPI_COMM_NULL) (void)MPI_Comm_free(&host);
+  return err;
+}
+
+/* Shared memory on one host: atomic operations of the processor, for which rank 0 need not be
+ * awake. (With MPI_Win_allocate Open MPI prefers messages there too.) */
+static tsl_err open_window(tsl_queue *queue) {
+  tsl_err err = TSL_OK;
+  const int n_cells = SLOWER + 2 * queue->size;
+  const MPI_Aint bytes = queue->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
+  bool one_host = false;
+  TSL_TRY(on_one_host(queue->comm, queue->size, &one_host));
+  if (one_host)
+    TSL_MPI(MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm,
+                                    &queue->cells, &queue->window));
+  else
+    TSL_MPI(MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm, &queue->cells,
+                             &queue->window));
+  TSL_MPI(MPI_Win_set_errhandler(queue->window, MPI_ERRORS_RETURN));
+  for (int k = 0; queue->rank == 0 && k < n_cells; k++) queue->cells[k] = 0;
+  if (queue->rank == 0) queue->cells[NEXT] = queue->first;
+  TSL_MPI(MPI_Barrier(queue->comm));
+  TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, queue->window));
+done:
+  return err;
+}
+
+static void free_queue(tsl_queue *queue) {
+  if (queue == NULL) return;
+  tsl_free(queue->slower);
+  tsl_free(queue->words);
+  tsl_free(queue);
+}
+
+static tsl_err make_queue(MPI_Comm comm, int64_t first, int64_t last, tsl_queue **out) {
+  tsl_err err = TSL_OK;
+  tsl_queue *queue = NULL;
+  int rank = 0, size = 1;
+  TSL_MPI(MPI_Comm_rank(comm, &rank));
+  TSL_MPI(MPI_Comm_size(comm, &size));
+  TSL_TRY(tsl_alloc(1, sizeof *queue, "work queue", (void **)&queue));
+  *queue = (tsl_queue){.comm = comm,
+                       .window = MPI_WIN_NULL,
+                       .rank = rank,
+                       .size = size,
+                       .first = first,
+                       .last = last};
+  *out = queue;
+  TSL_TRY(tsl_alloc(size, sizeof *queue->slower, "work queue", (void **)&queue->slower));
+  TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *queue->words, "work queue", (void **)&queue->words));
+done:
+  return err;
+}
 
 tsl_err tsl_queue_open(MPI_Comm comm, int64_t first, int64_t last, tsl_queue **out) {
   tsl_err err = TSL_OK;
   tsl_queue *queue = NULL;
-  MPI_Aint bytes = 0;
-  TSL_TRY(tsl_alloc(1, sizeof *queue, "work queue", (void **)&queue));
-  queue->window = MPI_WIN_NULL;
-  queue->comm = comm;
-  queue->last = last;
-  TSL_MPI(MPI_Comm_rank(comm, &queue->rank));
-  bytes = queue->rank == 0 ? (MPI_Aint)(N_CELLS * sizeof(int64_t)) : 0;
-  TSL_MPI(
-      MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, comm, &queue->cells, &queue->window));
-  TSL_MPI(MPI_Win_set_errhandler(queue->window, MPI_ERRORS_RETURN));
-  if (queue->rank == 0) {
-    queue->cells[NEXT] = first;
-    queue->cells[ABORT] = queue->cells[DONE] = 0;
-  }
-  TSL_MPI(MPI_Barrier(comm));
-  TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, queue->window));
+  TSL_AGREE(comm, make_queue(comm, first, last, &queue));
+  TSL_TRY(open_window(queue));
   *out = queue;
   queue = NULL;
 done:
-  tsl_free(queue);
+  free_queue(queue);
   return err;
 }
 
@@ -44,7 +151,7 @@ void tsl_queue_close(tsl_queue **queue) {
   if (*queue == NULL) return;
   (void)MPI_Win_unlock_all((*queue)->window);
   (void)MPI_Win_free(&(*queue)->window);
-  tsl_free(*queue);
+  free_queue(*queue);
   *queue = NULL;
 }
 
@@ -58,43 +165,99 @@ done:
   return err;
 }
 
-/* Units a rank does per second, from the next unit of the tail. */
-static double rate(const tsl_cost *cost, int rank, const tsl_unit *unit) {
-  const double seconds = tsl_cost_seconds(cost, rank, unit);
-  return seconds > 0 ? 1 / seconds : 0;
-}
-
-int64_t tsl_queue_chunk(const tsl_unit *units, int64_t next, int64_t last, const tsl_cost *cost,
-                        int rank) {
-  double sum = 0, fastest = 0;
-  const double rest = (double)(last - next);
-  const double mine = next < last ? rate(cost, rank, &units[next]) : 0;
-  if (next >= last) return 0;
-  for (int r = 0; r < cost->n_ranks; r++) {
-    const double other = rate(cost, r, &units[next]);
-    sum += other;
-    if (other > fastest) fastest = other;
-  }
-  if (mine <= 0 || sum <= 0) return 1; /* unknown speed: one at a time */
-  if (mine < fastest && rest / (sum - mine) < 1 / mine) return 0;
-  const int64_t guided = (int64_t)(rest * mine / (2 * sum));
-  return guided > 1 ? guided : 1;
-}
-
-tsl_err tsl_queue_take(tsl_queue *queue, const tsl_unit *units, const tsl_cost *cost, int64_t *lo,
-                       int64_t *hi) {
+/* The first n words of the ranks: ratios, then claims. */
+static tsl_err read_words(tsl_queue *queue, int n) {
   tsl_err err = TSL_OK;
-  int64_t next = 0, chunk = 0;
-  *lo = *hi = queue->last;
-  TSL_TRY(fetch_add(queue, NEXT, 0, &next));
-  chunk = tsl_queue_chunk(units, next, queue->last, cost, queue->rank);
-  if (chunk == 0) goto done;
-  TSL_TRY(fetch_add(queue, NEXT, chunk, &next));
-  if (next >= queue->last) goto done;
-  *lo = next;
-  *hi = next + chunk < queue->last ? next + chunk : queue->last;
+  TSL_MPI(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, queue->words, n, MPI_INT64_T, 0, SLOWER, n,
+                             MPI_INT64_T, MPI_NO_OP, queue->window));
+  TSL_MPI(MPI_Win_flush(0, queue->window));
+  for (int r = 0; r < queue->size; r++)
+    queue->slower[r] = queue->words[r] > 0 ? (double)queue->words[r] / MILLION : 1;
 done:
   return err;
+}
+
+tsl_err tsl_queue_take(tsl_queue *queue, const tsl_tail *tail, double ahead, int64_t *lo,
+                       int64_t *hi, bool *over) {
+  tsl_err err = TSL_OK;
+  tsl_tail now = *tail;
+  int64_t chunk = 0;
+  *lo = *hi = now.last = queue->last;
+  now.slower = queue->slower;
+  TSL_TRY(fetch_add(queue, NEXT, 0, &now.next));
+  *over = now.next >= queue->last;
+  if (*over) goto done;
+  TSL_TRY(read_words(queue, queue->size));
+  chunk = tsl_queue_chunk(&now, queue->rank, ahead);
+  if (chunk == 0) goto done;
+  TSL_TRY(fetch_add(queue, NEXT, chunk, &now.next));
+  *over = now.next >= queue->last;
+  if (*over) goto done;
+  *lo = now.next;
+  *hi = now.next + chunk < queue->last ? now.next + chunk : queue->last;
+done:
+  return err;
+}
+
+/* ---- claims: front and back in one word that is only ever added to. An addition that goes too far
+ * empties the claim for good, and who made it got all that was left. (MPI_Compare_and_swap on a
+ * rank's own window crashes in Open MPI 4.1.4.) */
+
+static const int64_t FRONT = INT64_C(1) << 32;  /* a step of front */
+static const int64_t OFFSET = INT64_C(1) << 30; /* keeps back positive */
+
+static int64_t pack(tsl_claim claim) {
+  return claim.front * FRONT + claim.back + OFFSET;
+}
+
+static tsl_claim unpack(int64_t word) {
+  return (tsl_claim){(int32_t)(word / FRONT), (int32_t)(word % FRONT - OFFSET)};
+}
+
+static tsl_err replace(tsl_queue *queue, int cell, int64_t word) {
+  tsl_err err = TSL_OK;
+  int64_t old = 0;
+  TSL_MPI(MPI_Fetch_and_op(&word, &old, MPI_INT64_T, 0, cell, MPI_REPLACE, queue->window));
+  TSL_MPI(MPI_Win_flush(0, queue->window));
+done:
+  return err;
+}
+
+tsl_err tsl_queue_set_claim(tsl_queue *queue, tsl_claim claim) {
+  return replace(queue, SLOWER + queue->size + queue->rank, pack(claim));
+}
+
+tsl_err tsl_queue_take_claim(tsl_queue *queue, int owner, int32_t n, tsl_claim *got) {
+  tsl_err err = TSL_OK;
+  const bool own = owner == queue->rank;
+  int64_t word = 0;
+  TSL_TRY(fetch_add(queue, SLOWER + queue->size + owner, own ? n * FRONT : -n, &word));
+  *got = unpack(word);
+  if (own && got->front + n < got->back) got->back = got->front + n;
+  if (!own && got->back - n > got->front) got->front = got->back - n;
+done:
+  return err;
+}
+
+tsl_err tsl_queue_read(tsl_queue *queue, double *slower, tsl_claim *claims) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(read_words(queue, 2 * queue->size));
+  for (int r = 0; r < queue->size; r++) {
+    slower[r] = queue->slower[r];
+    claims[r] = unpack(queue->words[queue->size + r]);
+  }
+done:
+  return err;
+}
+
+/* ---- speeds, abort, progress */
+
+tsl_err tsl_queue_slower(tsl_queue *queue, double ratio) {
+  const double millionths = ratio * MILLION;
+  const int64_t word = millionths < 1      ? 1
+                       : millionths > 1e15 ? INT64_C(1000000000000000)
+                                           : (int64_t)millionths;
+  return replace(queue, SLOWER + queue->rank, word);
 }
 
 tsl_err tsl_queue_abort(tsl_queue *queue) {

@@ -2,9 +2,11 @@
  * @file queue.h
  * The dynamic tail: a counter on rank 0 that all ranks advance by MPI RMA.
  *
- * The same window carries an abort flag and the work done so far (for the progress line).
+ * The same window carries an abort flag, the work done so far (for the progress line), how much
+ * slower each rank turned out than predicted, and what of its planned units each has claimed.
  * Guided self-scheduling: a rank takes half of what would keep all busy to the end, so chunks
- * shrink and the tail ends together (Polychronopoulos & Kuck 1987, weighted by speed).
+ * shrink and the tail ends together (Polychronopoulos & Kuck 1987, weighted by speed and by the
+ * units' predicted work).
  */
 #ifndef TSL_MPI_QUEUE_H
 #define TSL_MPI_QUEUE_H
@@ -15,6 +17,33 @@
 
 typedef struct tsl_queue tsl_queue;
 
+/** The tail as the rule sees it; nothing is owned. */
+typedef struct tsl_tail {
+  const tsl_unit *units; /**< all units */
+  const double *before;  /**< [units + 1] seconds of the units before each, on rank 0's device */
+  const tsl_cost *cost;
+  const double *slower; /**< [n_ranks] measured over predicted seconds of late; NULL: 1 */
+  int64_t next, last;   /**< units [next, last) are left */
+  double longest;       /**< s of units taken at once, at most */
+} tsl_tail;
+
+/** Seconds of units taken at once: at least, unless the others would wait for it. */
+#define TSL_TAIL_SHORTEST 1e-4
+/** The most grows with the number of ranks by this, for rank 0's sake. */
+#define TSL_TAIL_PER_RANK 1e-4
+/** A busy device takes more when it has no more than this many seconds ahead, less near the end. */
+#define TSL_TAIL_AHEAD 0.002
+
+/**
+ * Number of units the rank should take; the pure rule behind tsl_queue_take.
+ *
+ * 0 when the rest is better left to the others: they would be done before this rank had finished
+ * one more unit; or when its device has enough to do for now. The fastest rank takes when it is
+ * idle, so the tail always ends.
+ * @param[in] ahead  s until the rank's device has done what it has already; 0 idle
+ */
+int64_t tsl_queue_chunk(const tsl_tail *tail, int rank, double ahead);
+
 /** Collective on comm. Units [first, last) are in the tail. Close with tsl_queue_close. */
 tsl_err tsl_queue_open(MPI_Comm comm, int64_t first, int64_t last, tsl_queue **out);
 
@@ -23,25 +52,43 @@ void tsl_queue_close(tsl_queue **queue);
 
 /**
  * Take units from the tail for this rank.
- * @param[in]  units   all units, shape [n]
- * @param[out] lo,hi   half-open range of units; empty when the tail is used up or when the other
- *                     ranks would finish the rest before this one finished a unit
+ * @param[in]  tail    units, before and cost; the queue knows the rest
+ * @param[in]  ahead   as in tsl_queue_chunk
+ * @param[out] lo,hi   half-open range of units; may be empty
+ * @param[out] over    the tail is used up; false with an empty range: ask again later
  */
-tsl_err tsl_queue_take(tsl_queue *queue, const tsl_unit *units, const tsl_cost *cost, int64_t *lo,
-                       int64_t *hi);
+tsl_err tsl_queue_take(tsl_queue *queue, const tsl_tail *tail, double ahead, int64_t *lo,
+                       int64_t *hi, bool *over);
 
-/** Number of units the rank should take; the pure rule behind tsl_queue_take. 0: leave it to
- * others. */
-int64_t tsl_queue_chunk(const tsl_unit *units, int64_t next, int64_t last, const tsl_cost *cost,
-                        int rank);
+/** Tell all ranks how many times slower than predicted this rank is. */
+tsl_err tsl_queue_slower(tsl_queue *queue, double ratio);
+
+/** What a rank has not begun of its n planned units: [front, back) of 0..n. It takes from the
+ * front, others may take from the back (supply.h). */
+typedef struct tsl_claim {
+  int32_t front, back;
+} tsl_claim;
+
+/** Set this rank's claim; before anybody else looks at it. */
+tsl_err tsl_queue_set_claim(tsl_queue *queue, tsl_claim claim);
+
+/**
+ * Claim n planned units (1 or more): of this rank from the front, of another from the back.
+ * @param[out] got  those that were left, possibly fewer or none
+ */
+tsl_err tsl_queue_take_claim(tsl_queue *queue, int owner, int32_t n, tsl_claim *got);
+
+/** Speeds and claims of all ranks. @param[out] slower,claims  shape [size] */
+tsl_err tsl_queue_read(tsl_queue *queue, double *slower, tsl_claim *claims);
 
 /** Ask all ranks to stop; any rank. */
 tsl_err tsl_queue_abort(tsl_queue *queue);
 /** Has any rank asked to stop? */
 tsl_err tsl_queue_aborted(tsl_queue *queue, bool *aborted);
 
-/** Add finished work (predicted seconds) and read the sum over ranks. */
+/** Add work done, in seconds of work as everybody counts them. */
 tsl_err tsl_queue_add_done(tsl_queue *queue, double seconds);
+/** Sum of all ranks' tsl_queue_add_done. */
 tsl_err tsl_queue_done(tsl_queue *queue, double *seconds);
 
 #endif

@@ -70,6 +70,34 @@ done:
   return err;
 }
 
+/* Coordinates along a dimension: a 1-D field of that length which is in the file as well. */
+static tsl_err check_scale(const tsl_field *field, int dim, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const int32_t at = field->scale[dim] - 1;
+  if (dim >= field->rank || at < 0 || at >= problem->n_fields)
+    TSL_FAIL(TSL_ERR_INTERNAL, "field '%s': dimension %d has no field %d for its scale",
+             field->name, dim, at);
+  const tsl_field *scale = &problem->fields[at];
+  if (scale == field || scale->rank != 1 || scale->hidden || scale->shape[0] != field->shape[dim])
+    TSL_FAIL(TSL_ERR_INTERNAL, "field '%s': '%s' is no scale for its dimension %d", field->name,
+             scale->name, dim);
+done:
+  return err;
+}
+
+static tsl_err store_scales(const tsl_problem *problem, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  for (int f = 0; f < problem->n_fields; f++)
+    for (int k = 0; k < 3; k++) {
+      const tsl_field *field = &problem->fields[f];
+      if (field->hidden || field->scale[k] == 0) continue;
+      TSL_TRY(check_scale(field, k, problem));
+      TSL_TRY(tsl_out_scale(out, field, k, &problem->fields[field->scale[k] - 1]));
+    }
+done:
+  return err;
+}
+
 static tsl_err store_calibration(const tsl_session *s, tsl_out *out) {
   static const char *const terms[TSL_N_COEFFICIENTS] = {"constant", "flops", "bytes", "count"};
   tsl_err err = TSL_OK;
@@ -91,14 +119,37 @@ done:
   return err;
 }
 
-static tsl_err store_balance(const tsl_session *s, const tsl_balance *b, tsl_out *out) {
+#define F64(member, name, unit) \
+  { name, unit, offsetof(tsl_share_line, member), TSL_F64, 0 }
+#define I64(member, name) \
+  { name, "", offsetof(tsl_share_line, member), TSL_I64, 0 }
+
+static const tsl_column balance_columns[] = {
+    {"rank", "", offsetof(tsl_share_line, rank), TSL_I32, 0},
+    I64(units, "units"),
+    I64(dynamic, "dynamic"),
+    F64(static_share, "static_share", "1"),
+    F64(predicted, "predicted", "s"),
+    F64(busy, "measured", "s"),
+    F64(finish, "finish", "s"),
+    F64(idle, "idle", "s"),
+    {NULL, NULL, 0, 0, 0},
+};
+
+static tsl_err store_balance(const tsl_session *s, const tsl_record *record, tsl_out *out) {
   tsl_err err = TSL_OK;
+  const tsl_balance *b = &record->balance;
+  TSL_TRY(tsl_out_table(out, "/run/balance", balance_columns, record->lines, sizeof *record->lines,
+                        s->size));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "predicted_seconds", b->predicted));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "measured_seconds", b->wall));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "ideal_seconds", b->ideal));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "total_seconds", tsl_now() - s->opened));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "imbalance", b->imbalance));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "waiting", b->waiting));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "static_share", b->static_share));
+  TSL_TRY(tsl_out_attr_i64(out, "/run", "dynamic_units", b->dynamic));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "idle_seconds", b->idle));
 done:
   return err;
 }
@@ -126,11 +177,12 @@ static tsl_err store(tsl_session *s, tsl_record *record, tsl_out *out) {
   record->summary.valid = true;
   if (s->family->summary != NULL) TSL_TRY(s->family->summary(&s->problem, &record->summary));
   TSL_TRY(store_arrays(s, out));
+  TSL_TRY(store_scales(&s->problem, out));
   TSL_TRY(store_about(s, out));
   TSL_TRY(tsl_out_machine(out, s->seats, s->size));
   TSL_TRY(tsl_out_units(out, record->rows, record->n_rows));
   TSL_TRY(store_calibration(s, out));
-  TSL_TRY(store_balance(s, &record->balance, out));
+  TSL_TRY(store_balance(s, record, out));
   TSL_TRY(tsl_out_summary(out, &record->summary));
 done:
   return err;

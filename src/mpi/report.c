@@ -55,13 +55,20 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
           tsl_bytes_text((double)tsl_session_output_bytes(s), text));
 }
 
-static void add_row(tsl_share_line *line, const tsl_out_unit *row) {
+static double all_items(const tsl_out_unit *rows, int64_t n_rows) {
+  double items = 0;
+  for (int64_t k = 0; k < n_rows; k++) items += rows[k].unit.count;
+  return items;
+}
+
+static void add_row(tsl_share_line *line, const tsl_out_unit *row, double items) {
   line->units++;
   line->dynamic += row->dynamic;
   line->predicted += row->predicted;
+  if (!row->dynamic && items > 0) line->static_share += row->unit.count / items;
 }
 
-/* Time for all the work at the measured rates: every rank would end at the same moment. */
+/* All items over the summed speeds: every rank would end at the same moment. */
 static double ideal_time(const tsl_share_line *lines, int n, const tsl_out_unit *rows,
                          int64_t n_rows) {
   double work = 0, rate = 0;
@@ -77,18 +84,23 @@ static double ideal_time(const tsl_share_line *lines, int n, const tsl_out_unit 
 
 void tsl_report_balance(const tsl_session *s, const tsl_out_unit *rows, int64_t n_rows,
                         tsl_share_line *lines, tsl_balance *b) {
-  double sum_finish = 0, sum_busy = 0;
+  const double items = all_items(rows, n_rows);
+  double sum_finish = 0;
   *b = (tsl_balance){.predicted = s->plan.total_seconds};
-  for (int64_t k = 0; k < n_rows; k++) add_row(&lines[rows[k].owner], &rows[k]);
+  for (int64_t k = 0; k < n_rows; k++) add_row(&lines[rows[k].owner], &rows[k], items);
+  for (int r = 0; r < s->size; r++) b->wall = fmax(b->wall, lines[r].finish);
   for (int r = 0; r < s->size; r++) {
-    b->wall = fmax(b->wall, lines[r].finish);
+    lines[r].rank = r;
+    lines[r].idle = fmax(0, b->wall - lines[r].busy);
+    b->static_share += lines[r].static_share;
+    b->dynamic += lines[r].dynamic;
+    b->idle += lines[r].idle;
     sum_finish += lines[r].finish;
-    sum_busy += lines[r].busy;
   }
   b->ideal = ideal_time(lines, s->size, rows, n_rows);
   if (b->wall <= 0) return;
   b->imbalance = b->wall * s->size / sum_finish - 1;
-  b->waiting = fmax(0, 1 - sum_busy / (b->wall * s->size));
+  b->waiting = b->idle / (b->wall * s->size);
 }
 
 static bool streams(const tsl_problem *problem) {
@@ -107,23 +119,25 @@ static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
     fprintf(file,
             "hint: the prediction missed; try --set run.dynamic=0.5 or run.calibrate=always\n");
   else if (streams(&s->problem))
-    fprintf(file, "hint: the devices wait for results to be written; faster storage, or a summary "
-                  "output (threshold, topk, histogram), helps\n");
+    fprintf(file, "hint: the devices wait for results to be written; faster storage helps, or an "
+                  "output that keeps less\n");
 }
 
 void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl_balance *b,
                     FILE *file) {
-  fprintf(file, "  %5s  %-34s %8s %8s  %11s  %10s  %7s\n", "rank", "device", "units", "dynamic",
-          "predicted s", "measured s", "idle %");
+  fprintf(file, "  %5s  %-34s %8s %8s %8s  %11s  %10s  %8s  %6s\n", "rank", "device", "units",
+          "static %", "dynamic", "predicted s", "measured s", "idle s", "idle %");
   for (int r = 0; r < s->size; r++)
-    fprintf(file, "  %5d  %-34.34s %8lld %8lld  %11.4g  %10.4g  %7.1f\n", r,
-            s->seats[r].device.name, (long long)lines[r].units, (long long)lines[r].dynamic,
-            lines[r].predicted, lines[r].busy,
-            b->wall > 0 ? 100 * fmax(0, 1 - lines[r].busy / b->wall) : 0);
-  fprintf(
-      file,
-      "computed in %.4g s (predicted %.4g s, ideal %.4g s); imbalance %.1f %%, waiting %.1f %%\n",
-      b->wall, b->predicted, b->ideal, 100 * b->imbalance, 100 * b->waiting);
+    fprintf(file, "  %5d  %-34.34s %8lld %8.1f %8lld  %11.4g  %10.4g  %8.3g  %6.1f\n", r,
+            s->seats[r].device.name, (long long)lines[r].units, 100 * lines[r].static_share,
+            (long long)lines[r].dynamic, lines[r].predicted, lines[r].busy, lines[r].idle,
+            b->wall > 0 ? 100 * lines[r].idle / b->wall : 0);
+  fprintf(file, "static share %.1f %% of the items, %lld units handed out while running\n",
+          100 * b->static_share, (long long)b->dynamic);
+  fprintf(file, "computed in %.4g s (predicted %.4g s); ideal %.4g s, measured %.1f %% above it\n",
+          b->wall, b->predicted, b->ideal,
+          b->ideal > 0 ? 100 * fmax(0, b->wall / b->ideal - 1) : 0);
+  fprintf(file, "imbalance %.1f %%, waiting %.1f %%\n", 100 * b->imbalance, 100 * b->waiting);
   hint(s, b, file);
   fputc('\n', file);
 }

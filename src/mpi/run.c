@@ -1,14 +1,13 @@
 #include "run.h"
 
 #include "agree.h"
-#include "combine.h"
-#include "gather.h"
+#include "compute.h"
 #include "help.h"
 #include "record.h"
 #include "report.h"
 #include "share.h"
-
-#include <string.h>
+#include "store.h"
+#include "walk.h"
 
 /* ---- output */
 
@@ -31,53 +30,6 @@ done:
 
 /* ---- phases */
 
-/* begin and collect run on the hand. */
-typedef struct errand {
-  tsl_task task;
-  tsl_session *session;
-  int phase;
-} errand;
-
-static tsl_err begin_phase(tsl_task *task) {
-  const errand *e = (const errand *)task;
-  const tsl_station *st = &e->session->station;
-  return st->backend->begin(st->worker, e->phase);
-}
-
-static tsl_err collect_phase(tsl_task *task) {
-  const errand *e = (const errand *)task;
-  const tsl_station *st = &e->session->station;
-  if (st->backend->collect == NULL) return TSL_OK;
-  return st->backend->collect(st->worker, &e->session->problem);
-}
-
-static tsl_err one_phase(tsl_session *s, tsl_out *out, int index, tsl_record *record) {
-  tsl_err err = TSL_OK;
-  errand e = {.session = s, .phase = index};
-  tsl_phase phase = {.comm = s->comm,
-                     .station = &s->station,
-                     .problem = &s->problem,
-                     .units = s->units.list,
-                     .plan = &s->plan,
-                     .cost = &s->cost,
-                     .out = out,
-                     .memory = s->run.memory,
-                     .index = index,
-                     .quiet = s->options->quiet,
-                     .trace = &s->trace};
-  e.task.run = begin_phase;
-  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
-  TSL_TRY(tsl_phase_run(&phase));
-  e.task.run = collect_phase;
-  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
-  TSL_TRY(tsl_combine_reduce(s->comm, &s->problem));
-  TSL_TRY(tsl_record_phase(s, &phase, record));
-  TSL_TRY(tsl_combine_lists(&phase, record->rows, record->n_rows));
-done:
-  tsl_phase_clear(&phase);
-  return err;
-}
-
 static tsl_err advance(tsl_session *s, int phase, bool *more) {
   tsl_err err = TSL_OK;
   int flag = 0;
@@ -98,10 +50,23 @@ static tsl_err all_phases(tsl_session *s, tsl_out *out, tsl_record *record) {
   bool more = true;
   for (int phase = 0; more; phase++) {
     tsl_record_clear(record);
-    TSL_TRY(one_phase(s, out, phase, record));
+    TSL_TRY(tsl_compute_phase(s, out, phase, record));
     TSL_TRY(advance(s, phase, &more));
   }
+  TSL_TRY(tsl_walk(s->comm, &s->station, &s->problem, s->units.list, &s->plan));
   TSL_AGREE(s->comm, tsl_out_close_stream(out));
+done:
+  return err;
+}
+
+/* Derived fields and pictures; rank 0 works, the others wait. */
+static tsl_err finish(tsl_session *s, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  const double begin = tsl_now();
+  if (s->family->finish == NULL) return TSL_OK;
+  TSL_TRY(tsl_store_finish(s->comm, &s->problem, out, s->path));
+  TSL_AGREE(s->comm,
+            tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "finish", -1, begin, tsl_now() - begin));
 done:
   return err;
 }
@@ -121,6 +86,7 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   if (talk) tsl_report_plan(s, stdout), fflush(stdout);
   TSL_TRY(open_output(s, out));
   TSL_TRY(all_phases(s, *out, record));
+  TSL_TRY(finish(s, *out));
   if (talk) tsl_report_run(s, record->lines, &record->balance, stdout);
   if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
   TSL_AGREE(s->comm, tsl_record_store(s, record, *out));

@@ -2,6 +2,7 @@
 
 #include "agree.h"
 #include "bind.h"
+#include "plan_wave.h"
 #include "share.h"
 
 #include <stdio.h>
@@ -124,12 +125,16 @@ static tsl_err create_problem(tsl_session *s) {
 }
 
 /* Units small enough for the slowest rank to end near the others, large enough to be worth a
- * launch. */
+ * launch. A socket beside a card may be a hundred times slower, so units are smaller there. */
 static int64_t wanted_units(const tsl_session *s) {
-  enum { FEW = 512, PER_RANK = 128, MANY = 65536 };
+  enum { FEW = 512, PER_RANK = 128, MIXED = 4, MANY = 65536 };
+  int n_cards = 0;
+  for (int r = 0; r < s->size; r++) n_cards += s->seats[r].device.kind == TSL_GPU;
+  const int64_t finer = n_cards > 0 && n_cards < s->size ? MIXED : 1;
   const int64_t by_rank = (int64_t)s->size * PER_RANK;
+  const int64_t wanted = finer * (by_rank < FEW ? FEW : by_rank);
   if (s->run.units > 0) return s->run.units;
-  return by_rank < FEW ? FEW : by_rank > MANY ? MANY : by_rank;
+  return wanted > MANY ? MANY : wanted;
 }
 
 static void make_limits(const tsl_session *s, tsl_limits *limits) {
@@ -138,8 +143,11 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
   for (int r = 0; r < s->size; r++)
     if (s->seats[r].device.kind == TSL_GPU && s->seats[r].device.memory_limit < device)
       device = s->seats[r].device.memory_limit;
-  *limits = (tsl_limits){
-      .slab_bytes = s->run.memory / SLABS, .device_bytes = device, .target_units = wanted_units(s)};
+  *limits = (tsl_limits){.slab_bytes = s->run.memory / SLABS,
+                         .device_bytes = device,
+                         .target_units = wanted_units(s),
+                         .n_ranks = s->size,
+                         .given = s->run.units > 0};
 }
 
 static tsl_err share_units(tsl_session *s) {
@@ -222,15 +230,40 @@ done:
   return err;
 }
 
+static tsl_err make_plan(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  bool *sides = NULL;
+  tsl_plan_rule rule = {
+      .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
+  TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan sides", (void **)&sides));
+  tsl_session_sides(s, sides);
+  rule.fast = sides;
+  TSL_TRY((s->family->shape == TSL_WAVE ? tsl_plan_wave : tsl_plan_make)(
+      &rule, s->units.list, s->units.n, s->size, tsl_cost_seconds, &s->cost, &s->plan));
+done:
+  tsl_free(sides);
+  return err;
+}
+
+void tsl_session_sides(const tsl_session *s, bool *fast) {
+  for (int r = 0; r < s->size; r++) fast[r] = s->seats[r].device.kind == TSL_GPU;
+  tsl_plan_sides(fast, s->size, fast);
+}
+
+tsl_err tsl_session_deal(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_plan_clear(&s->plan);
+  TSL_AGREE(s->comm, s->rank == 0 ? make_plan(s) : TSL_OK);
+  TSL_AGREE(s->comm, share_plan(s));
+done:
+  return err;
+}
+
 tsl_err tsl_session_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
                         &s->measured));
-  TSL_AGREE(s->comm, s->rank == 0 ? tsl_plan_make((tsl_plan_kind)s->run.plan, s->units.list,
-                                                  s->units.n, s->size, s->run.dynamic,
-                                                  tsl_cost_seconds, &s->cost, &s->plan)
-                                  : TSL_OK);
-  TSL_AGREE(s->comm, share_plan(s));
+  TSL_TRY(tsl_session_deal(s));
 done:
   return err;
 }

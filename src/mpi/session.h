@@ -48,6 +48,12 @@ tsl_err tsl_session_worker(tsl_session *session);
 /** Cost model, then the plan, the same on all ranks. */
 tsl_err tsl_session_plan(tsl_session *session);
 
+/** Deal the units anew by session->run.plan, dynamic and gpu_share; collective. */
+tsl_err tsl_session_deal(tsl_session *session);
+
+/** The fast side of a fixed share. @param[out] fast  shape [size] */
+void tsl_session_sides(const tsl_session *session, bool *fast);
+
 /** Bytes of the output's datasets. Root and others alike. */
 int64_t tsl_session_output_bytes(const tsl_session *session);
 

@@ -31,7 +31,14 @@ const tsl_key tsl_run_keys[] = {
      .offset = RUN(dynamic),
      .standard = "0.2",
      .max = 1,
-     .doc = "share of the work handed out while running, 0 to 1"},
+     .doc = "share of the work handed out while running, 0 to 1; plan share hands out none"},
+    {.name = "gpu_share",
+     .type = TSL_KEY_REAL,
+     .offset = RUN(gpu_share),
+     .standard = "",
+     .max = 1,
+     .doc = "plan share only, required there: part of the domain, 0 to 1, for the cards (without "
+            "cards: for rank 0); the rest goes to the sockets"},
     {.name = "units",
      .type = TSL_KEY_INT,
      .offset = RUN(units),
@@ -89,6 +96,21 @@ const tsl_key tsl_output_keys[] = {
      .doc = "deflate level of large datasets, 0 to 9 (serial HDF5 only)"},
     {.name = NULL}};
 
+/* A fixed share is named, and named for nothing else. */
+static tsl_err check_share(const tsl_deck *deck, const tsl_run_settings *run) {
+  tsl_err err = TSL_OK;
+  const bool given = tsl_deck_given(deck, "run.gpu_share");
+  if (given && run->plan != TSL_PLAN_SHARE)
+    TSL_DECK_FAIL(deck, "run.gpu_share", "not used by plan %s; remove it or set run.plan: share",
+                  tsl_plan_words[run->plan]);
+  if (!given && run->plan == TSL_PLAN_SHARE)
+    TSL_DECK_FAIL(deck, "run.plan",
+                  "plan share needs run.gpu_share, 0 to 1: the part of the "
+                  "domain for the cards; `tesela bench share` finds the best");
+done:
+  return err;
+}
+
 enum { MAX_FAMILIES = 16 };
 
 static void family_names(const char *names[MAX_FAMILIES]) {
@@ -106,6 +128,7 @@ tsl_err tsl_settings_bind(tsl_deck *deck, const tsl_family **family, tsl_run_set
   TSL_TRY(tsl_deck_top(deck, names, &which));
   *family = tsl_families[which];
   TSL_TRY(tsl_deck_bind(deck, "run", tsl_run_keys, sizeof *run, run));
+  TSL_TRY(check_share(deck, run));
   TSL_TRY(tsl_deck_bind(deck, "output", tsl_output_keys, sizeof *output, output));
 done:
   return err;

@@ -16,6 +16,26 @@ done:
   return err;
 }
 
+tsl_err tsl_share_send(MPI_Comm comm, int to, int tag, const void *bytes, int64_t n) {
+  tsl_err err = TSL_OK;
+  for (int64_t at = 0; at < n; at += PIECE) {
+    const int length = (int)(n - at < PIECE ? n - at : PIECE);
+    TSL_MPI(MPI_Send((const char *)bytes + at, length, MPI_BYTE, to, tag, comm));
+  }
+done:
+  return err;
+}
+
+tsl_err tsl_share_receive(MPI_Comm comm, int from, int tag, void *bytes, int64_t n) {
+  tsl_err err = TSL_OK;
+  for (int64_t at = 0; at < n; at += PIECE) {
+    const int length = (int)(n - at < PIECE ? n - at : PIECE);
+    TSL_MPI(MPI_Recv((char *)bytes + at, length, MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE));
+  }
+done:
+  return err;
+}
+
 static int64_t field_bytes(const tsl_field *field) {
   return tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
 }

@@ -15,6 +15,10 @@
  */
 tsl_err tsl_share_bytes(MPI_Comm comm, void *bytes, int64_t n);
 
+/** Bytes of any length from one rank to another in pieces. */
+tsl_err tsl_share_send(MPI_Comm comm, int to, int tag, const void *bytes, int64_t n);
+tsl_err tsl_share_receive(MPI_Comm comm, int from, int tag, void *bytes, int64_t n);
+
 /**
  * Send a problem made on the root to every rank: params, the field table, IN data.
  *

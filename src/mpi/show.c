@@ -1,7 +1,8 @@
 /* `tesela show FILE`: read an output file, which may be damaged or foreign, and print it. */
-#include "show.h"
+#include "show_own.h"
 
 #include "contract.h"
+#include "show.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 enum { LONGEST_SECONDS = 30, STANDARD_VALUES = 6, MOST_VALUES = 1000 };
-enum { SAMPLE = 1 << 20, MOST_ROWS = 4096, TEXT = 4096 };
+enum { SAMPLE = 1 << 20, TEXT = 4096 };
 
 const char tsl_show_help[] =
     "usage: tesela show FILE [--values N]\n"
@@ -85,8 +86,7 @@ static bool number_attribute(hid_t object, const char *name, double *value) {
   return good;
 }
 
-/* Control characters of a foreign file must not reach the terminal. */
-static void print_clean(const char *text) {
+void tsl_show_clean(const char *text) {
   for (; *text != '\0'; text++)
     (void)putchar((unsigned char)*text < 32 || *text == 127 ? ' ' : *text);
 }
@@ -94,7 +94,7 @@ static void print_clean(const char *text) {
 static void print_label(const char *label, const char *text) {
   if (text[0] == '\0') return;
   printf("%-9s ", label);
-  print_clean(text);
+  tsl_show_clean(text);
   printf("\n");
 }
 
@@ -118,9 +118,9 @@ static void show_run(show *s, hid_t run) {
   (void)text_attribute(run, "verdict", verdict, sizeof verdict);
   (void)text_attribute(run, "reason", text, sizeof text);
   printf("%-9s ", "verdict");
-  print_clean(verdict[0] != '\0' ? verdict : "none stored");
+  tsl_show_clean(verdict[0] != '\0' ? verdict : "none stored");
   if (text[0] != '\0') printf(": ");
-  print_clean(text);
+  tsl_show_clean(text);
   printf("\n");
   for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
     (void)text_attribute(run, lines[l][1], text, sizeof text);
@@ -145,9 +145,9 @@ static herr_t show_number(hid_t object, const char *name, const H5A_info_t *info
   (void)snprintf(unit_name, sizeof unit_name, "%.240s_unit", name);
   (void)text_attribute(object, unit_name, unit, sizeof unit);
   printf("  ");
-  print_clean(name);
+  tsl_show_clean(name);
   printf(" = %.10g ", value);
-  print_clean(strcmp(unit, "1") == 0 ? "" : unit);
+  tsl_show_clean(strcmp(unit, "1") == 0 ? "" : unit);
   printf("\n");
   return 0;
 }
@@ -155,80 +155,6 @@ static herr_t show_number(hid_t object, const char *name, const H5A_info_t *info
 static void show_numbers(show *s, hid_t group, bool results) {
   walk w = {s, 0, results};
   if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, show_number, &w) < 0) s->n_failed++;
-}
-
-typedef struct seat_row {
-  char host[64], device[80], cpuset[256];
-  int32_t rank, node, kind, index, threads;
-} seat_row;
-
-static herr_t add_text(hid_t row, const char *name, size_t offset, size_t size) {
-  const hid_t type = H5Tcopy(H5T_C_S1);
-  herr_t status = type < 0 ? -1 : H5Tset_size(type, size);
-  if (status >= 0) status = H5Tset_cset(type, H5T_CSET_UTF8);
-  if (status >= 0) status = H5Tinsert(row, name, offset, type);
-  if (type >= 0) (void)H5Tclose(type);
-  return status;
-}
-
-static hid_t seat_type(void) {
-  const hid_t row = H5Tcreate(H5T_COMPOUND, sizeof(seat_row));
-  if (row < 0) return -1;
-  if (add_text(row, "host", offsetof(seat_row, host), 64) >= 0 &&
-      add_text(row, "device", offsetof(seat_row, device), 80) >= 0 &&
-      add_text(row, "cpuset", offsetof(seat_row, cpuset), 256) >= 0 &&
-      H5Tinsert(row, "rank", offsetof(seat_row, rank), H5T_NATIVE_INT32) >= 0 &&
-      H5Tinsert(row, "node", offsetof(seat_row, node), H5T_NATIVE_INT32) >= 0 &&
-      H5Tinsert(row, "kind", offsetof(seat_row, kind), H5T_NATIVE_INT32) >= 0 &&
-      H5Tinsert(row, "index", offsetof(seat_row, index), H5T_NATIVE_INT32) >= 0 &&
-      H5Tinsert(row, "threads", offsetof(seat_row, threads), H5T_NATIVE_INT32) >= 0)
-    return row;
-  (void)H5Tclose(row);
-  return -1;
-}
-
-static void print_seat(seat_row *row) {
-  row->host[63] = row->device[79] = row->cpuset[255] = '\0';
-  printf("  rank %-4d node %-3d ", row->rank, row->node);
-  print_clean(row->host);
-  printf("  %s%d  ", row->kind == TSL_GPU ? "gpu" : "cpu", row->index);
-  print_clean(row->device);
-  printf("  %d thread%s  cpus ", row->threads, row->threads == 1 ? "" : "s");
-  print_clean(row->cpuset[0] != '\0' ? row->cpuset : "not pinned");
-  printf("\n");
-}
-
-/* Read the first n elements of a one-dimensional dataset. */
-static herr_t read_first(hid_t dataset, hid_t space, hid_t type, hsize_t n, void *data) {
-  const hsize_t start[1] = {0}, count[1] = {n};
-  const hid_t memory = H5Screate_simple(1, count, NULL);
-  herr_t status = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
-  if (status >= 0) status = H5Dread(dataset, type, memory, space, H5P_DEFAULT, data);
-  if (memory >= 0) (void)H5Sclose(memory);
-  return status;
-}
-
-static void show_machine(show *s) {
-  hid_t dataset = -1, space = -1, type = -1;
-  hssize_t n = 0;
-  seat_row *rows = calloc(MOST_ROWS, sizeof *rows);
-  bool good = false;
-  if (H5Lexists(s->file, "/run/machine", H5P_DEFAULT) > 0)
-    dataset = H5Dopen2(s->file, "/run/machine", H5P_DEFAULT);
-  if (dataset >= 0) space = H5Dget_space(dataset);
-  if (dataset >= 0) type = seat_type();
-  if (rows != NULL && space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == 1) {
-    n = H5Sget_simple_extent_npoints(space);
-    good = read_first(dataset, space, type, (hsize_t)(n < MOST_ROWS ? n : MOST_ROWS), rows) >= 0;
-  }
-  if (good) printf("\nRanks\n");
-  for (hssize_t r = 0; good && r < n && r < MOST_ROWS; r++) print_seat(&rows[r]);
-  if (good && n > MOST_ROWS) printf("  ... %lld more\n", (long long)(n - MOST_ROWS));
-  if (!good && dataset >= 0) s->n_failed++;
-  if (type >= 0) (void)H5Tclose(type);
-  if (space >= 0) (void)H5Sclose(space);
-  if (dataset >= 0) (void)H5Dclose(dataset);
-  free(rows);
 }
 
 typedef struct extent {
@@ -309,7 +235,7 @@ static void print_head(hid_t dataset, const char *name, hid_t type, const extent
   (void)text_attribute(dataset, "unit", unit, sizeof unit);
   (void)text_attribute(dataset, "doc", doc, sizeof doc);
   printf("  ");
-  print_clean(name);
+  tsl_show_clean(name);
   for (int k = 0; k < e->rank; k++)
     printf("%s%llu", k == 0 ? "  [" : " x ", (unsigned long long)e->dims[k]);
   printf("%s  %s%zu", e->rank > 0 ? "]" : "",
@@ -318,9 +244,9 @@ static void print_head(hid_t dataset, const char *name, hid_t type, const extent
          : H5Tget_sign(type) == H5T_SGN_NONE ? "u"
                                              : "i",
          H5Tget_size(type) * 8);
-  if (unit[0] != '\0' && strcmp(unit, "1") != 0) printf("  in "), print_clean(unit);
+  if (unit[0] != '\0' && strcmp(unit, "1") != 0) printf("  in "), tsl_show_clean(unit);
   printf("\n");
-  if (doc[0] != '\0') printf("    "), print_clean(doc), printf("\n");
+  if (doc[0] != '\0') printf("    "), tsl_show_clean(doc), printf("\n");
 }
 
 static void show_dataset(show *s, hid_t dataset, const char *name) {
@@ -421,7 +347,7 @@ static tsl_err show_file(show *s, const char *path) {
   show_run(s, run);
   show_numbers(s, results, true);
   show_numbers(s, run, false);
-  show_machine(s);
+  s->n_failed += tsl_show_ranks(s->file) + tsl_show_balance(s->file);
   show_group(s, "/results", "Datasets of /results");
   if (H5Lexists(s->file, "/input", H5P_DEFAULT) > 0) show_group(s, "/input", "Datasets of /input");
   if (s->n_failed > 0)

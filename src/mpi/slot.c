@@ -20,21 +20,76 @@ static tsl_err allocate(const tsl_backend *backend, int64_t bytes, void **out) {
   return tsl_alloc(bytes, 1, "result buffer", out);
 }
 
+static void release(const tsl_backend *backend, void *memory) {
+  if (memory == NULL) return;
+  if (backend->host_free != NULL)
+    backend->host_free(memory);
+  else
+    tsl_free(memory);
+}
+
+/* Bytes of the largest slab of field f. */
+static int64_t largest_slab(const tsl_problem *problem, const tsl_unit *units, int64_t n, int f) {
+  int64_t largest = 0;
+  for (int64_t u = 0; u < n; u++) {
+    const int64_t bytes = tsl_slab_bytes(problem, &units[u], f);
+    if (bytes > largest) largest = bytes;
+  }
+  return largest;
+}
+
 tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend, const tsl_unit *units,
                       int64_t n, tsl_part *part) {
   tsl_err err = TSL_OK;
   *part = (tsl_part){0};
   for (int f = 0; f < problem->n_fields; f++) {
-    int64_t largest = 0;
-    for (int64_t u = 0; u < n; u++) {
-      const int64_t bytes = tsl_slab_bytes(problem, &units[u], f);
-      if (bytes > largest) largest = bytes;
-    }
+    const int64_t largest = largest_slab(problem, units, n, f);
     if (largest > 0) TSL_TRY(allocate(backend, largest, &part->slab[f]));
   }
 done:
   if (err != TSL_OK) tsl_part_clear(problem, backend, part);
   return err;
+}
+
+tsl_err tsl_slots_open(const tsl_problem *problem, const tsl_backend *backend,
+                       const tsl_unit *units, int64_t n, int64_t n_most, tsl_slots *slots) {
+  tsl_err err = TSL_OK;
+  *slots = (tsl_slots){.problem = problem, .backend = backend};
+  for (int f = 0; f < problem->n_fields; f++) {
+    if (!tsl_mul_i64(largest_slab(problem, units, n, f), n_most, &slots->bytes[f]))
+      TSL_FAIL(TSL_ERR_INPUT, "field '%s': slabs of %lld units overflow 64-bit counts",
+               problem->fields[f].name, (long long)n_most);
+    if (slots->bytes[f] > 0) TSL_TRY(allocate(backend, slots->bytes[f], &slots->block[f]));
+  }
+done:
+  if (err != TSL_OK) tsl_slots_close(slots);
+  return err;
+}
+
+void tsl_slots_reset(tsl_slots *slots) {
+  for (int f = 0; f < TSL_MAX_FIELDS; f++) slots->used[f] = 0;
+}
+
+tsl_err tsl_slots_place(tsl_slots *slots, const tsl_unit *unit, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  for (int f = 0; f < slots->problem->n_fields; f++) {
+    const int64_t bytes = tsl_slab_bytes(slots->problem, unit, f);
+    part->slab[f] = NULL;
+    if (bytes == 0) continue;
+    if (slots->used[f] + bytes > slots->bytes[f])
+      TSL_FAIL(TSL_ERR_INTERNAL, "field '%s': no room for the slab of unit %lld",
+               slots->problem->fields[f].name, (long long)unit->id);
+    part->slab[f] = (char *)slots->block[f] + slots->used[f];
+    slots->used[f] += bytes;
+  }
+done:
+  return err;
+}
+
+void tsl_slots_close(tsl_slots *slots) {
+  for (int f = 0; f < TSL_MAX_FIELDS; f++)
+    if (slots->block[f] != NULL) release(slots->backend, slots->block[f]);
+  *slots = (tsl_slots){0};
 }
 
 bool tsl_part_has_slabs(const tsl_part *part) {
@@ -53,11 +108,7 @@ void tsl_part_drop_lists(tsl_part *part) {
 void tsl_part_clear(const tsl_problem *problem, const tsl_backend *backend, tsl_part *part) {
   tsl_part_drop_lists(part);
   for (int f = 0; f < problem->n_fields; f++) {
-    if (part->slab[f] == NULL) continue;
-    if (backend->host_free != NULL)
-      backend->host_free(part->slab[f]);
-    else
-      tsl_free(part->slab[f]);
+    release(backend, part->slab[f]);
     part->slab[f] = NULL;
   }
 }

@@ -20,6 +20,31 @@ tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend, co
 
 void tsl_part_clear(const tsl_problem *problem, const tsl_backend *backend, tsl_part *part);
 
+/** Room for the slabs of the units of one batch, a block for each GATHER field. */
+typedef struct tsl_slots {
+  const tsl_problem *problem; /**< not owned */
+  const tsl_backend *backend; /**< not owned */
+  void *block[TSL_MAX_FIELDS];
+  int64_t used[TSL_MAX_FIELDS], bytes[TSL_MAX_FIELDS];
+} tsl_slots;
+
+/**
+ * Allocate room for n_most units, the largest of units.
+ * @param[in]     units  shape [n]
+ * @param[in,out] slots  freed with tsl_slots_close
+ */
+tsl_err tsl_slots_open(const tsl_problem *problem, const tsl_backend *backend,
+                       const tsl_unit *units, int64_t n, int64_t n_most, tsl_slots *slots);
+
+/** Forget the slabs that were placed: a new batch begins. */
+void tsl_slots_reset(tsl_slots *slots);
+
+/** Give part the slabs of unit, right behind those of the unit placed before. */
+tsl_err tsl_slots_place(tsl_slots *slots, const tsl_unit *unit, tsl_part *part);
+
+/** Zeroed slots are accepted. */
+void tsl_slots_close(tsl_slots *slots);
+
 /** Has the part a buffer for any field? */
 bool tsl_part_has_slabs(const tsl_part *part);
 

@@ -19,6 +19,11 @@ with h5py.File(sys.argv[1], "r") as f:
     assert results["line"].attrs["unit"] == "m" and "row-major" in results["line"].attrs["order"]
     assert list(results["counts"]) == [10, 20, 30]
     assert list(results["counts"].dims[0]["edges"]) == [0, 0.5, 1, 1.5]
+    assert results["counts"].dims[0].label == "edges"
+    assert f["results/edges"].attrs["CLASS"] == b"DIMENSION_SCALE"
+    assert np.array_equal(results["line"].dims[0]["place"][:], 0.5 * np.arange(1000))
+    assert results["line"].dims[0].label == "place"
+    assert f["input/place"].attrs["CLASS"] == b"DIMENSION_SCALE"
     assert f["input/points"][1, 2] == 6
     machine = run["machine"]
     assert machine[0]["host"] == b"n1" and machine[0]["threads"] == 4

@@ -130,6 +130,23 @@ def static_case(name, ranks, plan, dynamic):
               "roundrobin did not deal in turn")
 
 
+def share_cases():
+    """A fixed share: nothing is handed out, and the result is the same."""
+    for name in ["condensed", "threshold"] if suite.fast else DECKS:
+        for share in [0.37] if suite.fast else [0, 0.37, 1]:
+            suite.case(f"{name}, fixed share {share}", share_case, name, share)
+
+
+def share_case(name, share):
+    other = run(DECKS[name], 3, plan="share", gpu_share=share)
+    compare(DECKS[name], first(name), other)
+    units = other[2][np.argsort(other[2]["id"])]
+    check(not units["dynamic"].any(), "a fixed share handed units out")
+    rows = units["hi0"] - units["lo0"]
+    middle = np.cumsum(rows) - 0.5 * rows  # rank 0 stands for the cards where there are none
+    check(np.array_equal(units["rank"] == 0, middle < share * rows.sum()), "the cut is elsewhere")
+
+
 def variation_cases():
     """Threads, memory and number of units change the cut, not the result."""
     for name in ["condensed", "threshold", "topk", "forces"] if suite.fast else DECKS:
@@ -189,6 +206,7 @@ def small_case(name, n):
 
 ranks_cases()
 plan_cases()
+share_cases()
 variation_cases()
 slow_cases()
 small_cases()

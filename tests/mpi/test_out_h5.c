@@ -342,6 +342,7 @@ static void full_disk(void **state) {
 /* --------------------------------------------------------------- description */
 
 static tsl_err describe(tsl_out *out) {
+  static double places[1000];
   tsl_err err = TSL_OK;
   const double edges[4] = {0, 0.5, 1, 1.5};
   const int64_t counts[3] = {10, 20, 30};
@@ -349,6 +350,8 @@ static tsl_err describe(tsl_out *out) {
   tsl_field edge = field_of("edges", TSL_F64, TSL_SUM, 1, 4, 1);
   tsl_field count = field_of("counts", TSL_I64, TSL_SUM, 1, 3, 1);
   tsl_field point = field_of("points", TSL_F32, TSL_SUM, 2, 2, 3);
+  tsl_field place = field_of("place", TSL_F64, TSL_SUM, 1, 1000, 1);
+  const tsl_field line = field_of("line", TSL_F32, TSL_GATHER, 1, 1000, 1);
   const tsl_seat seats[2] = {
       {.rank = 0, .host = "n1", .cpuset = "0-3", .threads = 4, .device = {.name = "a CPU"}},
       {.rank = 1,
@@ -366,7 +369,9 @@ static tsl_err describe(tsl_out *out) {
                                .resolved = "family: tri\ntri: {}\n"};
   tsl_summary summary = {.valid = false, .reason = "made up"};
   edge.data = (void *)edges, count.data = (void *)counts, point.data = (void *)points;
-  point.role = TSL_IN;
+  for (int i = 0; i < 1000; i++) places[i] = 0.5 * i;
+  place.data = places;
+  point.role = place.role = TSL_IN;
   for (int u = 0; u < 5; u++)
     units[u] =
         (tsl_out_unit){.unit = {.id = u, .hi = {u, 2, 3}}, .owner = u % 2, .measured = 0.5 * u};
@@ -374,7 +379,9 @@ static tsl_err describe(tsl_out *out) {
   TSL_TRY(tsl_out_array(out, &edge));
   TSL_TRY(tsl_out_array(out, &count));
   TSL_TRY(tsl_out_array(out, &point));
-  TSL_TRY(tsl_out_scale(out, "counts", 0, "edges"));
+  TSL_TRY(tsl_out_array(out, &place));
+  TSL_TRY(tsl_out_scale(out, &count, 0, &edge));
+  TSL_TRY(tsl_out_scale(out, &line, 0, &place)); /* a streamed field and a scale of /input */
   TSL_TRY(tsl_out_about_run(out, &about));
   TSL_TRY(tsl_out_machine(out, seats, 2));
   TSL_TRY(tsl_out_units(out, units, 5));

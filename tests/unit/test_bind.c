@@ -169,12 +169,12 @@ static void cards_first(void **state) {
       if (r < 4) assert_int_equal(b.got[r].package, r / 2); /* feeds from the card's own socket */
       if (r < 4) assert_int_equal(b.got[r].threads, 1);
     }
-    if (n == 6) { /* two feeders per socket; the rest for the CPU rank there */
+    if (n == 6) { /* two feeders of two cores per socket; the rest for the CPU rank there */
       assert_int_equal(b.got[4].package, 0);
       assert_int_equal(b.got[5].package, 1);
-      assert_int_equal(b.got[4].threads, 14);
-      assert_int_equal(b.got[5].threads, 14);
-      assert_int_equal(b.got[0].n_cores, 1);
+      assert_int_equal(b.got[4].threads, 12);
+      assert_int_equal(b.got[5].threads, 12);
+      assert_int_equal(b.got[0].n_cores, 2);
     }
     if (n == 4) assert_int_equal(b.got[3].n_cores, 8); /* no CPU rank: they divide the socket */
     assert_int_equal((b.got[0].notes & TSL_NOTE_IDLE_CARDS) != 0, n < 4);

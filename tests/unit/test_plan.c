@@ -49,10 +49,14 @@ static void make_ranks(instance *in, int ranks, int flavour, uint64_t *state) {
     in->slowness[r] = flavour == 0 ? 1 : 1 / (0.05 + random_unit(state));
 }
 
+/* Every second rank is fast; half of the domain is theirs when there are two sides. */
+static const bool alternate[MAX_RANKS] = {true, false, true, false, true, false, true};
+
 static tsl_plan plan_of(const instance *in, tsl_plan_kind kind, double dynamic) {
   tsl_plan plan;
-  const tsl_err err =
-      tsl_plan_make(kind, in->units, in->n, in->ranks, dynamic, seconds_of, in, &plan);
+  const tsl_plan_rule rule = {
+      .kind = kind, .dynamic = dynamic, .share = in->ranks > 1 ? 0.5 : 1, .fast = alternate};
+  const tsl_err err = tsl_plan_make(&rule, in->units, in->n, in->ranks, seconds_of, in, &plan);
   if (err != TSL_OK) fail_msg("%s", tsl_err_message());
   return plan;
 }
@@ -93,7 +97,7 @@ static void check_tail(const instance *in, const tsl_plan *plan, double share) {
   const int64_t first = plan->first_dynamic;
   for (int64_t u = 0; u < in->n; u++) all += mean_cost(in, u);
   for (int64_t u = first; u < in->n; u++) tail += mean_cost(in, u);
-  if (in->ranks == 1 || share == 0) {
+  if (in->ranks == 1 || share == 0 || plan->kind == TSL_PLAN_SHARE) {
     assert_int_equal(first, in->n);
     return;
   }
@@ -322,6 +326,110 @@ static void roundrobin_deals(void **state) {
   tsl_plan_clear(&plan);
 }
 
+/* ------------------------------------------------------------- fixed share */
+
+/* Units of the given volumes (rows of ten), each free to be anywhere. */
+static void make_boxes(instance *in, int64_t n, int ranks, const int64_t *rows) {
+  memset(in, 0, sizeof *in);
+  in->n = n;
+  in->ranks = ranks;
+  for (int r = 0; r < ranks; r++) in->slowness[r] = 1;
+  for (int64_t u = 0, at = 0; u < n; u++) {
+    in->units[u] = (tsl_unit){.id = u, .lo = {at, 0, 0}, .hi = {at + rows[u], 10, 1}, .count = 1};
+    at += rows[u];
+  }
+}
+
+static tsl_err share_of(const instance *in, double share, const bool *fast, tsl_plan *plan) {
+  const tsl_plan_rule rule = {.kind = TSL_PLAN_SHARE, .dynamic = 0.3, .share = share, .fast = fast};
+  return tsl_plan_make(&rule, in->units, in->n, in->ranks, seconds_of, in, plan);
+}
+
+/* 100 equal units, 2 fast ranks of 5: 60 units to ranks 1 and 3 in order, 40 to the others. */
+static void share_cuts_evenly(void **state) {
+  static instance in;
+  static const bool fast[] = {false, true, false, true, false};
+  int64_t rows[100], n_of[5] = {0};
+  tsl_plan plan;
+  (void)state;
+  for (int u = 0; u < 100; u++) rows[u] = 3;
+  make_boxes(&in, 100, 5, rows);
+  assert_int_equal(share_of(&in, 0.6, fast, &plan), TSL_OK);
+  assert_int_equal(plan.first_dynamic, 100);
+  assert_true(plan.tail_seconds == 0);
+  for (int u = 0; u < 100; u++) {
+    assert_true(fast[plan.owner[u]] == (u < 60));
+    if (u > 0 && u != 60) assert_true(plan.owner[u] >= plan.owner[u - 1]);
+    n_of[plan.owner[u]]++;
+  }
+  for (int r = 0; r < 5; r++) assert_in_range(n_of[r], fast[r] ? 30 : 13, fast[r] ? 30 : 14);
+  assert_true(plan.total_seconds == 30);
+  tsl_plan_clear(&plan);
+}
+
+/* The cut follows the volume of the boxes, not their number or cost. */
+static void share_cuts_by_volume(void **state) {
+  static instance in;
+  static const bool fast[] = {true, false};
+  int64_t rows[20];
+  tsl_plan plan;
+  (void)state;
+  for (int u = 0; u < 20; u++) rows[u] = u < 10 ? 9 : 1;
+  make_boxes(&in, 20, 2, rows);
+  for (int u = 0; u < 20; u++) in.units[u].count = u == 0 ? 1000 : 1;
+  assert_int_equal(share_of(&in, 0.9, fast, &plan), TSL_OK); /* 90 of 100 rows: ten units */
+  for (int u = 0; u < 20; u++) assert_int_equal(plan.owner[u], u >= 10);
+  tsl_plan_clear(&plan);
+  assert_int_equal(share_of(&in, 0.45, fast, &plan), TSL_OK);
+  for (int u = 0; u < 20; u++) assert_int_equal(plan.owner[u], u >= 5);
+  tsl_plan_clear(&plan);
+}
+
+static void share_ends(void **state) {
+  static instance in;
+  static const bool fast[] = {false, true, false};
+  int64_t rows[31];
+  tsl_plan plan;
+  (void)state;
+  for (int u = 0; u < 31; u++) rows[u] = 1 + u % 4;
+  make_boxes(&in, 31, 3, rows);
+  assert_int_equal(share_of(&in, 1, fast, &plan), TSL_OK);
+  for (int u = 0; u < 31; u++) assert_int_equal(plan.owner[u], 1);
+  tsl_plan_clear(&plan);
+  assert_int_equal(share_of(&in, 0, fast, &plan), TSL_OK);
+  for (int u = 0; u < 31; u++) assert_true(plan.owner[u] != 1);
+  tsl_plan_clear(&plan);
+}
+
+/* A part of the domain for nobody is refused with what to do. */
+static void share_needs_both_sides(void **state) {
+  static instance in;
+  static const bool all[] = {true, true}, none[] = {false, false};
+  static const int64_t rows[] = {1, 1, 1, 1};
+  tsl_plan plan;
+  (void)state;
+  make_boxes(&in, 4, 2, rows);
+  assert_int_equal(share_of(&in, 0.5, all, &plan), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "sockets"));
+  assert_null(plan.owner);
+  assert_int_equal(share_of(&in, 0.5, none, &plan), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "cards"));
+  assert_int_equal(share_of(&in, 1, all, &plan), TSL_OK);
+  tsl_plan_clear(&plan);
+  assert_int_equal(share_of(&in, 0, none, &plan), TSL_OK);
+  tsl_plan_clear(&plan);
+}
+
+static void sides(void **state) {
+  static const bool mixed[] = {false, true, true}, none[] = {false, false, false};
+  bool fast[3];
+  (void)state;
+  tsl_plan_sides(mixed, 3, fast);
+  assert_memory_equal(fast, mixed, sizeof fast);
+  tsl_plan_sides(none, 3, fast);
+  assert_true(fast[0] && !fast[1] && !fast[2]);
+}
+
 static void words(void **state) {
   (void)state;
   for (int kind = 0; kind < TSL_N_PLANS; kind++) assert_non_null(tsl_plan_words[kind]);
@@ -340,6 +448,11 @@ int main(void) {
       cmocka_unit_test(strips_optimal),
       cmocka_unit_test(large_near_ideal),
       cmocka_unit_test(roundrobin_deals),
+      cmocka_unit_test(share_cuts_evenly),
+      cmocka_unit_test(share_cuts_by_volume),
+      cmocka_unit_test(share_ends),
+      cmocka_unit_test(share_needs_both_sides),
+      cmocka_unit_test(sides),
       cmocka_unit_test(words),
   };
   return cmocka_run_group_tests_name("unit.plan", tests, NULL, NULL);

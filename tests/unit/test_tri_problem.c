@@ -205,7 +205,7 @@ static void few_points(void **state) {
       " function: euclidean\n output: histogram\n box: 2\n generator: {kind: uniform, d: 1, n: "
       "%d}\n",
       " function: gravity\n output: forces\n generator: {kind: plummer, n: %d}\n"};
-  const tsl_limits limits = {1 << 20, 1 << 20, 16};
+  const tsl_limits limits = {1 << 20, 1 << 20, 16, 1, false};
   char section[256];
   made m;
   (void)state;
@@ -237,14 +237,14 @@ static void generator_independent(void **state) {
   (void)state;
   for (int g = 0; g < 2; g++) {
     tri_generator few = kinds[g], other = kinds[g];
-    tri_table all, some, different;
+    table_rows all, some, different;
     few.n = 10, other.seed = 6;
     assert_int_equal(tri_generate(&kinds[g], &all), TSL_OK);
     assert_int_equal(tri_generate(&few, &some), TSL_OK);
     assert_int_equal(tri_generate(&other, &different), TSL_OK);
     assert_memory_equal(all.values, some.values, 30 * sizeof(double));
     for (int i = 0; i < 30; i++) assert_true(all.values[i] != different.values[i]);
-    tri_table_clear(&all), tri_table_clear(&some), tri_table_clear(&different);
+    table_rows_clear(&all), table_rows_clear(&some), table_rows_clear(&different);
   }
 }
 
@@ -253,7 +253,7 @@ static void generator_moments(void **state) {
   const tri_generator uniform = {.kind = TRI_UNIFORM, .n = N, .d = 2, .seed = 1, .side = 2};
   const tri_generator plummer = {.kind = TRI_PLUMMER, .n = N, .d = 3, .seed = 1, .scale = 1};
   double mean[2] = {0}, square = 0, product = 0, inside = 0, z = 0;
-  tri_table t;
+  table_rows t;
   (void)state;
   assert_int_equal(tri_generate(&uniform, &t), TSL_OK);
   for (int64_t i = 0; i < N; i++) {
@@ -262,7 +262,7 @@ static void generator_moments(void **state) {
     mean[0] += x[0] / N, mean[1] += x[1] / N;
     square += (x[0] - 1) * (x[0] - 1) / N, product += (x[0] - 1) * (x[1] - 1) / N;
   }
-  tri_table_clear(&t);
+  table_rows_clear(&t);
   assert_true(fabs(mean[0] - 1) < 0.006 && fabs(mean[1] - 1) < 0.006); /* 4.6 sigma */
   assert_true(fabs(square - 1.0 / 3) < 0.004 && fabs(product) < 0.004);
   assert_int_equal(tri_generate(&plummer, &t), TSL_OK);
@@ -273,14 +273,14 @@ static void generator_moments(void **state) {
     inside += r < 1.3047660265 ? 1.0 / N : 0; /* half of the mass is inside 1.3048 scale radii */
     z += x[2] / r / N;
   }
-  tri_table_clear(&t);
+  table_rows_clear(&t);
   assert_true(fabs(inside - 0.5) < 0.006 && fabs(z) < 0.006);
 }
 
 static void generator_clusters(void **state) {
   const tri_generator g = {
       .kind = TRI_CLUSTERS, .n = 4000, .d = 2, .seed = 3, .side = 1, .scale = 1e-3, .clusters = 4};
-  tri_table t;
+  table_rows t;
   (void)state;
   assert_int_equal(tri_generate(&g, &t), TSL_OK);
   for (int64_t c = 0; c < 4; c++) {
@@ -290,7 +290,7 @@ static void generator_clusters(void **state) {
       square += (t.values[2 * i] - mean) * (t.values[2 * i] - mean) / 1000;
     assert_true(fabs(sqrt(square) - 1e-3) < 1.2e-4);
   }
-  tri_table_clear(&t);
+  table_rows_clear(&t);
 }
 
 /* ------------------------------------------------------------------ units */
@@ -331,13 +331,13 @@ static void check_units(const tsl_problem *problem, const tsl_limits *limits) {
 
 static void units_cover_once(void **state) {
   static const int64_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 127, 300, 1009, 4096, 100003};
-  static const tsl_limits limits[] = {{1 << 30, 1 << 30, 1},
-                                      {1 << 30, 1 << 30, 7},
-                                      {1 << 30, 1 << 30, 64},
-                                      {1 << 16, 1 << 30, 16},
-                                      {1 << 30, 1 << 12, 16},
-                                      {1, 1, 4},
-                                      {0, 0, 0}};
+  static const tsl_limits limits[] = {{1 << 30, 1 << 30, 1, 1, false},
+                                      {1 << 30, 1 << 30, 7, 1, false},
+                                      {1 << 30, 1 << 30, 64, 1, false},
+                                      {1 << 16, 1 << 30, 16, 1, false},
+                                      {1 << 30, 1 << 12, 16, 1, false},
+                                      {1, 1, 4, 1, false},
+                                      {0, 0, 0, 1, false}};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -349,7 +349,7 @@ static void units_cover_once(void **state) {
 }
 
 static void units_balanced(void **state) {
-  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 32};
+  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 32, 1, false};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++) {
     tri_params p;
@@ -369,7 +369,7 @@ static void units_balanced(void **state) {
 }
 
 static void sample_is_smaller(void **state) {
-  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 8};
+  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 8, 1, false};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++) {
     tri_params p;
@@ -394,7 +394,7 @@ static void check_regions(const tsl_problem *problem, int field, int64_t columns
   const tri_params *p = tri_params_of(problem);
   const bool flat = p->output == TRI_CONDENSED;
   const int64_t rows = flat ? p->n * (p->n - 1) / 2 : p->n;
-  const tsl_limits limits = {1000, 1000, 9};
+  const tsl_limits limits = {1000, 1000, 9, 1, false};
   unsigned char *seen = calloc((size_t)(rows * columns + 1), 1);
   tsl_units units;
   assert_non_null(seen);

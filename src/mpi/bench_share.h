@@ -1,0 +1,27 @@
+/**
+ * @file bench_share.h
+ * `tesela bench share`: the best fixed share between cards and sockets, beside the default plan.
+ */
+#ifndef TSL_MPI_BENCH_SHARE_H
+#define TSL_MPI_BENCH_SHARE_H
+
+#include "error.h"
+
+#include <mpi.h>
+
+/**
+ * Time a deck's first phase, without output, for fixed shares chosen by bisection, then with the
+ * deck's own plan, and on each side alone; print the table, write CSV when asked.
+ *
+ * The fast side is the ranks on cards; without cards, rank 0 against the others. One session:
+ * devices are calibrated and data is uploaded once.
+ *
+ * Collective: on comm.
+ * @param[in] argv  arguments after `bench`; argv[0] is "share"
+ * @return TSL_ERR_USAGE or TSL_ERR_INPUT also when a side has no rank
+ */
+tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv);
+
+extern const char tsl_bench_share_help[];
+
+#endif

@@ -1,0 +1,19 @@
+/**
+ * @file compute.h
+ * One phase of a session from begin to the combined fields and the log.
+ */
+#ifndef TSL_MPI_COMPUTE_H
+#define TSL_MPI_COMPUTE_H
+
+#include "record.h"
+
+/**
+ * begin on every worker, run all units, collect, combine, log.
+ * Collective: on session->comm.
+ * @param[in]     out     in its streaming stage; NULL: streamed results are checked and dropped
+ * @param[in]     index   number of the phase, 0 for the first
+ * @param[in,out] record  zeroed or cleared; gets the phase's log and balance
+ */
+tsl_err tsl_compute_phase(tsl_session *session, tsl_out *out, int index, tsl_record *record);
+
+#endif

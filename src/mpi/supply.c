@@ -1,0 +1,275 @@
+#include "supply.h"
+
+#include "agree.h"
+#include "batch.h"
+#include "progress.h"
+
+#include <math.h>
+
+enum { KEPT = 4 }; /* a rank claims a quarter of what is left of its own: the rest can be taken */
+enum { MOST_UNITS = 1 << 29 }; /* claims are counted in words, see queue.c */
+
+enum { BATCHES = 32 }; /* of a rank in a phase, or more: what the last one can be late by */
+static const double SHORT = 3e-3; /* s: batches need not be shorter than this */
+
+static const double PAUSE = 5e-4, PAUSE_PER_RANK = 2e-5; /* s between questions to the others */
+
+/* Units that are this rank's, not handed out yet: positions of order, or ids of the tail. */
+typedef struct range {
+  int64_t at, end;
+} range;
+
+struct tsl_supply {
+  tsl_queue *queue; /* not owned, as the next three */
+  const tsl_plan *plan;
+  const tsl_unit *units;
+  const tsl_cost *cost;
+  int rank, size;
+  tsl_parts parts;
+  double *before;         /* [n_units + 1] work in order of id */
+  tsl_claim *claims;      /* [size] as last seen */
+  double *slower;         /* [size] as last seen */
+  double longest;         /* s of a batch */
+  range own, tail, taken; /* planned here; of the tail; of others' parts */
+  bool own_over, tail_over, others_over;
+  double ask_again; /* tsl_now() from which others may be asked */
+};
+
+/* ---- parts */
+
+tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
+                       tsl_parts *parts) {
+  tsl_err err = TSL_OK;
+  const int64_t n = plan->first_dynamic;
+  int64_t *next = NULL;
+  *parts = (tsl_parts){.n_ranks = plan->n_ranks};
+  TSL_TRY(tsl_alloc(plan->n_ranks + 1, sizeof *parts->start, "parts", (void **)&parts->start));
+  TSL_TRY(tsl_alloc(plan->n_ranks + 1, sizeof *next, "parts", (void **)&next));
+  TSL_TRY(tsl_alloc(n, sizeof *parts->order, "parts", (void **)&parts->order));
+  TSL_TRY(tsl_alloc(n + 1, sizeof *parts->before, "parts", (void **)&parts->before));
+  for (int64_t u = 0; u < n; u++) parts->start[plan->owner[u] + 1]++;
+  for (int r = 0; r < plan->n_ranks; r++) {
+    parts->start[r + 1] += parts->start[r];
+    next[r] = parts->start[r];
+  }
+  for (int64_t u = 0; u < n; u++) parts->order[next[plan->owner[u]]++] = u;
+  for (int64_t k = 0; k < n; k++)
+    parts->before[k + 1] = parts->before[k] + tsl_cost_seconds(cost, 0, &units[parts->order[k]]);
+done:
+  tsl_free(next);
+  if (err != TSL_OK) tsl_parts_clear(parts);
+  return err;
+}
+
+void tsl_parts_clear(tsl_parts *parts) {
+  tsl_free(parts->order);
+  tsl_free(parts->start);
+  tsl_free(parts->before);
+  *parts = (tsl_parts){0};
+}
+
+/* ---- the rule of taking from others */
+
+/* Work per second of a rank, judged by this unit. */
+static double rate(const tsl_unit *unit, const tsl_cost *cost, const double *slower, int rank) {
+  const double seconds = tsl_cost_seconds(cost, rank, unit) * slower[rank];
+  return seconds > 0 ? tsl_cost_seconds(cost, 0, unit) / seconds : 0;
+}
+
+/* Seconds that a rank needs for its unclaimed units. */
+static double seconds_left(const tsl_parts *parts, const tsl_claim *claim, const tsl_unit *units,
+                           const tsl_cost *cost, const double *slower, int rank) {
+  const int64_t lo = parts->start[rank] + claim->front, hi = parts->start[rank] + claim->back;
+  if (claim->front >= claim->back) return 0;
+  const double speed = rate(&units[parts->order[hi - 1]], cost, slower, rank);
+  return speed > 0 ? (parts->before[hi] - parts->before[lo]) / speed : 0;
+}
+
+int64_t tsl_supply_steal(const tsl_parts *parts, const tsl_claim *claims, const tsl_unit *units,
+                         const tsl_cost *cost, const double *slower, int rank, double ahead,
+                         int *victim) {
+  double longest = 0, mine = 0, theirs = 0, goal = 0, last = 0;
+  int64_t lo = 0, hi = 0, first = 0;
+  *victim = -1;
+  for (int r = 0; r < parts->n_ranks; r++) {
+    const double left = r == rank ? 0 : seconds_left(parts, &claims[r], units, cost, slower, r);
+    if (left > longest) *victim = r, longest = left;
+  }
+  if (*victim < 0) return 0;
+  lo = parts->start[*victim] + claims[*victim].front;
+  hi = first = parts->start[*victim] + claims[*victim].back;
+  mine = rate(&units[parts->order[hi - 1]], cost, slower, rank);
+  theirs = rate(&units[parts->order[hi - 1]], cost, slower, *victim);
+  last = parts->before[hi] - parts->before[hi - 1];
+  if (mine <= 0 || ahead + last / mine >= longest) return 0;
+  goal = (longest - ahead) * mine * theirs / (mine + theirs) / 2;
+  while (first > lo && parts->before[hi] - parts->before[first - 1] <= goal) first--;
+  return hi - first > 1 ? hi - first : 1;
+}
+
+/* ---- opening */
+
+static tsl_err allocate(tsl_supply *s) {
+  tsl_err err = TSL_OK;
+  const int64_t n = s->plan->n_units;
+  if (n > MOST_UNITS) TSL_FAIL(TSL_ERR_INPUT, "%lld units; at most %d", (long long)n, MOST_UNITS);
+  TSL_TRY(tsl_parts_make(s->plan, s->units, s->cost, &s->parts));
+  TSL_TRY(tsl_alloc(n + 1, sizeof *s->before, "work", (void **)&s->before));
+  TSL_TRY(tsl_alloc(s->size, sizeof *s->claims, "work", (void **)&s->claims));
+  TSL_TRY(tsl_alloc(s->size, sizeof *s->slower, "work", (void **)&s->slower));
+  for (int64_t u = 0; u < n; u++)
+    s->before[u + 1] = s->before[u] + tsl_cost_seconds(s->cost, 0, &s->units[u]);
+  for (int r = 0; r < s->size; r++) s->slower[r] = 1;
+  for (int r = 0; r < s->size; r++)
+    s->claims[r].back = (int32_t)(s->parts.start[r + 1] - s->parts.start[r]);
+done:
+  return err;
+}
+
+static tsl_err make_supply(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
+                           const tsl_unit *units, const tsl_cost *cost, tsl_supply **out) {
+  tsl_err err = TSL_OK;
+  tsl_supply *s = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *s, "work", (void **)&s));
+  *out = s;
+  *s = (tsl_supply){.queue = queue, .plan = plan, .units = units, .cost = cost};
+  TSL_MPI(MPI_Comm_rank(comm, &s->rank));
+  TSL_MPI(MPI_Comm_size(comm, &s->size));
+  TSL_TRY(allocate(s));
+  /* Whole parts of a plan without tail belong to their owners from the beginning. */
+  s->own_over = s->tail_over = s->others_over = plan->first_dynamic == plan->n_units;
+  s->longest = TSL_BATCH_LONGEST;
+  if (s->own_over) {
+    s->own = (range){s->parts.start[s->rank], s->parts.start[s->rank + 1]};
+    goto done;
+  }
+  s->longest = fmin(s->longest, fmax(SHORT, plan->total_seconds / BATCHES));
+  TSL_TRY(tsl_queue_set_claim(queue, s->claims[s->rank]));
+done:
+  return err;
+}
+
+tsl_err tsl_supply_open(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
+                        const tsl_unit *units, const tsl_cost *cost, tsl_supply **out) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(comm, make_supply(comm, queue, plan, units, cost, out)); /* claims are set everywhere */
+done:
+  return err;
+}
+
+void tsl_supply_close(tsl_supply **supply) {
+  tsl_supply *s = *supply;
+  if (s == NULL) return;
+  tsl_parts_clear(&s->parts);
+  tsl_free(s->before);
+  tsl_free(s->claims);
+  tsl_free(s->slower);
+  tsl_free(s);
+  *supply = NULL;
+}
+
+/* ---- asking */
+
+/* A part of what is left of this rank's own: enough to be worth a start, no more than a batch. */
+static int32_t claim_size(const tsl_supply *s) {
+  const tsl_claim *mine = &s->claims[s->rank];
+  const int32_t left = mine->back - mine->front;
+  const double longest = fmax(s->longest, TSL_TAIL_PER_RANK * s->size);
+  double seconds = 0;
+  int32_t n = 0;
+  while (n < left && (n < left / KEPT || seconds < TSL_TAIL_SHORTEST) && seconds < longest) {
+    const int64_t u = s->parts.order[s->parts.start[s->rank] + mine->front + n++];
+    seconds += tsl_cost_seconds(s->cost, s->rank, &s->units[u]) * s->slower[s->rank];
+  }
+  return n > 0 ? n : 1;
+}
+
+static tsl_err claim_own(tsl_supply *s) {
+  tsl_err err = TSL_OK;
+  tsl_claim *mine = &s->claims[s->rank], got;
+  const int64_t start = s->parts.start[s->rank];
+  TSL_TRY(tsl_queue_take_claim(s->queue, s->rank, claim_size(s), &got));
+  s->own = (range){start + got.front, start + got.back};
+  s->own_over = got.front >= got.back;
+  mine->front = got.back; /* what others took shows at the next claim */
+done:
+  return err;
+}
+
+static tsl_err take_tail(tsl_supply *s, double ahead) {
+  const tsl_tail tail = {
+      .units = s->units, .before = s->before, .cost = s->cost, .longest = s->longest / 2};
+  return tsl_queue_take(s->queue, &tail, ahead, &s->tail.at, &s->tail.end, &s->tail_over);
+}
+
+static bool all_claimed(const tsl_supply *s) {
+  for (int r = 0; r < s->size; r++)
+    if (s->claims[r].front < s->claims[r].back) return false;
+  return true;
+}
+
+static tsl_err take_from_others(tsl_supply *s, double ahead) {
+  tsl_err err = TSL_OK;
+  tsl_claim got;
+  int victim = -1;
+  int64_t n = 0;
+  TSL_TRY(tsl_queue_read(s->queue, s->slower, s->claims));
+  s->others_over = all_claimed(s);
+  n = tsl_supply_steal(&s->parts, s->claims, s->units, s->cost, s->slower, s->rank, ahead, &victim);
+  if (n == 0) goto done;
+  TSL_TRY(tsl_queue_take_claim(s->queue, victim, (int32_t)n, &got));
+  s->taken = (range){s->parts.start[victim] + got.front, s->parts.start[victim] + got.back};
+done:
+  return err;
+}
+
+static bool any(const range *r) {
+  return r->at < r->end;
+}
+
+/* Something in own, tail or taken, if there is anything for this rank now. */
+static tsl_err fetch_units(tsl_supply *s, double ahead) {
+  tsl_err err = TSL_OK;
+  const double now = tsl_now();
+  if (any(&s->own) || any(&s->tail) || any(&s->taken)) return TSL_OK;
+  if (!s->own_over) TSL_TRY(claim_own(s));
+  if (any(&s->own) || now < s->ask_again) return TSL_OK;
+  if (!s->tail_over) TSL_TRY(take_tail(s, ahead));
+  if (s->tail_over && !s->others_over) TSL_TRY(take_from_others(s, ahead));
+  if (!any(&s->tail) && !any(&s->taken)) s->ask_again = now + PAUSE + PAUSE_PER_RANK * s->size;
+done:
+  return err;
+}
+
+tsl_err tsl_supply_next(tsl_supply *s, double ahead, bool fetch, int64_t *unit, bool *dynamic) {
+  tsl_err err = TSL_OK;
+  *unit = -1;
+  if (fetch) TSL_TRY(fetch_units(s, ahead));
+  *dynamic = !any(&s->own);
+  if (any(&s->own))
+    *unit = s->parts.order[s->own.at++];
+  else if (any(&s->tail))
+    *unit = s->tail.at++;
+  else if (any(&s->taken))
+    *unit = s->parts.order[s->taken.at++];
+done:
+  return err;
+}
+
+bool tsl_supply_left(const tsl_supply *s) {
+  return any(&s->own) || any(&s->tail) || any(&s->taken) || !s->own_over || !s->tail_over ||
+         !s->others_over;
+}
+
+void tsl_supply_wake(tsl_supply *s, double slower) {
+  s->ask_again = 0;
+  s->slower[s->rank] = slower;
+}
+
+double tsl_supply_longest(const tsl_supply *s) {
+  return s->longest;
+}
+
+double tsl_supply_total(const tsl_supply *s) {
+  return s->before[s->plan->n_units];
+}

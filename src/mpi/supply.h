@@ -1,0 +1,77 @@
+/**
+ * @file supply.h
+ * Where a rank's next units come from: its own part of the plan, then the tail (queue.h), then what
+ * others have planned and not begun.
+ *
+ * The last makes up for predictions that missed: a rank that has nothing left takes units from the
+ * end of the part of the rank that would need longest, when it can do them sooner. A plan without
+ * tail is kept as it is.
+ */
+#ifndef TSL_MPI_SUPPLY_H
+#define TSL_MPI_SUPPLY_H
+
+#include "plan.h"
+#include "queue.h"
+
+/** The planned units of all ranks one after another; plain arrays. */
+typedef struct tsl_parts {
+  int n_ranks;
+  int64_t *order; /**< [start[n_ranks]] units of rank 0 in order of id, then of rank 1, ... */
+  int64_t *start; /**< [n_ranks + 1] where each rank's begin in order */
+  double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
+} tsl_parts;
+
+/** List the planned units by owner. @param[out] parts  free with tsl_parts_clear */
+tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
+                       tsl_parts *parts);
+void tsl_parts_clear(tsl_parts *parts);
+
+/**
+ * Whose units a rank with nothing left should take, and how many from the end; a pure rule.
+ *
+ * The rank with the longest unclaimed part loses half of what would let both end together.
+ * @param[in]  claims  shape [n_ranks]
+ * @param[in]  slower  shape [n_ranks], measured over predicted seconds
+ * @param[in]  ahead   s until this rank's device is free
+ * @param[out] victim  the rank
+ * @return 0 when no unit would be done sooner that way
+ */
+int64_t tsl_supply_steal(const tsl_parts *parts, const tsl_claim *claims, const tsl_unit *units,
+                         const tsl_cost *cost, const double *slower, int rank, double ahead,
+                         int *victim);
+
+typedef struct tsl_supply tsl_supply;
+
+/**
+ * Collective on comm, after tsl_queue_open; close before it.
+ * @param[in] units,plan,cost  not owned
+ */
+tsl_err tsl_supply_open(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
+                        const tsl_unit *units, const tsl_cost *cost, tsl_supply **out);
+void tsl_supply_close(tsl_supply **supply); /**< NULL accepted, sets NULL */
+
+/**
+ * The next unit of this rank.
+ * @param[in]  ahead    s until the device has done what it has; 0: idle
+ * @param[in]  fetch    claim or ask for more when nothing is in hand; false: within a batch, which
+ *                      so stays as short as what was claimed
+ * @param[out] unit     its id, or -1: nothing now
+ * @param[out] dynamic  it was not planned for this rank
+ */
+tsl_err tsl_supply_next(tsl_supply *supply, double ahead, bool fetch, int64_t *unit, bool *dynamic);
+
+/** May there be more? */
+bool tsl_supply_left(const tsl_supply *supply);
+
+/** The device became free: the next call asks the others again at once.
+ *  @param[in] slower  measured over predicted seconds of late */
+void tsl_supply_wake(tsl_supply *supply, double slower);
+
+/** Seconds of a batch at most: a small part of the phase, so that nobody waits long for the last.
+ */
+double tsl_supply_longest(const tsl_supply *supply);
+
+/** Work of all units together, in seconds on rank 0's device. */
+double tsl_supply_total(const tsl_supply *supply);
+
+#endif

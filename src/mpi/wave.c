@@ -1,0 +1,396 @@
+#include "wave.h"
+
+#include "agree.h"
+#include "batch.h"
+#include "queue.h"
+#include "slot.h"
+#include "take.h"
+#include "wave_edges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  N_FLIGHTS = 3,    /* groups: one computing, one waiting behind it, one being delivered */
+  AHEAD = 2,        /* posted to the hand at most */
+  LISTEN = 8,       /* groups whose receives are posted */
+  MOST_TILES = 4096 /* of one group */
+};
+static const long IDLE_US = 50;
+
+/* A group on its way: edges in, tiles, edges out, on the hand; then delivered. */
+typedef struct flight {
+  tsl_task task;
+  const struct wave *wave;
+  int64_t group;
+  tsl_unit *units;     /* [room] */
+  tsl_part *parts;     /* [room] */
+  tsl_parcel *parcels; /* [room] */
+  bool posted, sending;
+  double start;
+} flight;
+
+/* The state of this rank's phase. */
+typedef struct wave {
+  tsl_phase *phase;
+  tsl_edges edges;
+  flight flights[N_FLIGHTS];
+  MPI_Comm comm;      /* edges travel apart from results */
+  MPI_Request *sends; /* [n_sends], of edges.out in order */
+  int64_t n_sends, room;
+  int64_t listened; /* groups whose receives are posted */
+  int64_t next;     /* group to be posted to the hand */
+  int64_t landed;   /* groups back from the hand */
+  int64_t left;     /* edges.out before this one have left and are freed */
+  int posted, rank;
+  tsl_queue *queue; /* for abort and progress */
+  tsl_delivery *delivery;
+  bool abort, ended;
+  tsl_err err;
+  tsl_err_copy error;
+  double origin, total, slow_check;
+  tsl_progress progress;
+} wave;
+
+static void keep_error(wave *w, tsl_err err) {
+  if (err == TSL_OK || w->err != TSL_OK) return;
+  w->err = err;
+  tsl_err_save(err, &w->error);
+  w->abort = true;
+  (void)tsl_queue_abort(w->queue);
+}
+
+/* ---- on the hand */
+
+static tsl_err take_edges(const wave *w, const tsl_group *group) {
+  tsl_err err = TSL_OK;
+  const tsl_station *st = w->phase->station;
+  for (int64_t k = group->in_lo; k < group->in_hi; k++) {
+    const tsl_edge *edge = &w->edges.in[k];
+    TSL_TRY(st->backend->edge_in(st->worker, &w->phase->units[edge->tile], edge->data));
+  }
+done:
+  return err;
+}
+
+static tsl_err give_edges(const wave *w, const tsl_group *group) {
+  tsl_err err = TSL_OK;
+  const tsl_station *st = w->phase->station;
+  for (int64_t k = group->out_lo; k < group->out_hi; k++) {
+    tsl_edge *edge = &w->edges.out[k];
+    TSL_TRY(tsl_alloc(edge->bytes, 1, "edge", &edge->data));
+    TSL_TRY(st->backend->edge_out(st->worker, &w->phase->units[edge->tile], edge->data));
+  }
+done:
+  return err;
+}
+
+static tsl_err compute(tsl_task *task) {
+  tsl_err err = TSL_OK;
+  flight *f = (flight *)task;
+  const wave *w = f->wave;
+  const tsl_station *st = w->phase->station;
+  const tsl_group *group = &w->edges.groups[f->group];
+  f->start = tsl_now();
+  TSL_TRY(take_edges(w, group));
+  TSL_TRY(st->backend->tiles(st->worker, f->units, group->n, f->parts));
+  TSL_TRY(give_edges(w, group));
+done:
+  return err;
+}
+
+/* ---- edges in */
+
+static tsl_err listen(wave *w) {
+  tsl_err err = TSL_OK;
+  while (!w->abort && w->listened < w->edges.n_groups && w->listened < w->landed + LISTEN) {
+    const tsl_group *group = &w->edges.groups[w->listened++];
+    for (int64_t k = group->in_lo; k < group->in_hi; k++) {
+      tsl_edge *edge = &w->edges.in[k];
+      TSL_TRY(tsl_alloc(edge->bytes, 1, "edge", &edge->data));
+      TSL_MPI(MPI_Irecv(edge->data, (int)edge->bytes, MPI_BYTE, edge->peer, (int)edge->tile,
+                        w->comm, &edge->request));
+    }
+  }
+done:
+  return err;
+}
+
+static tsl_err all_here(wave *w, const tsl_group *group, bool *here) {
+  tsl_err err = TSL_OK;
+  *here = true;
+  for (int64_t k = group->in_lo; k < group->in_hi && *here; k++) {
+    int flag = 1;
+    TSL_MPI(MPI_Test(&w->edges.in[k].request, &flag, MPI_STATUS_IGNORE));
+    *here = flag != 0;
+  }
+done:
+  return err;
+}
+
+/* ---- feeding */
+
+static flight *idle_flight(wave *w) {
+  for (int k = 0; k < N_FLIGHTS; k++)
+    if (!w->flights[k].posted && !w->flights[k].sending) return &w->flights[k];
+  return NULL;
+}
+
+static tsl_err feed(wave *w, bool *moved) {
+  tsl_err err = TSL_OK;
+  flight *f;
+  bool here = false;
+  TSL_TRY(listen(w));
+  while (!w->abort && w->next < w->edges.n_groups && w->posted < AHEAD &&
+         (f = idle_flight(w)) != NULL) {
+    const tsl_group *group = &w->edges.groups[w->next];
+    TSL_TRY(all_here(w, group, &here));
+    if (!here) break;
+    for (int64_t k = 0; k < group->n; k++)
+      f->units[k] = w->phase->units[w->edges.own[group->first + k]];
+    f->group = w->next++;
+    f->posted = true;
+    w->posted++;
+    tsl_hand_post(w->phase->station->hand, &f->task);
+    *moved = true;
+  }
+done:
+  return err;
+}
+
+/* ---- a group is done */
+
+static tsl_err send_edges(wave *w, const tsl_group *group) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = group->out_lo; k < group->out_hi; k++) {
+    const tsl_edge *edge = &w->edges.out[k];
+    for (int r = 0; r < edge->n_peers; r++)
+      TSL_MPI(MPI_Isend(edge->data, (int)edge->bytes, MPI_BYTE, w->edges.receivers[edge->peer + r],
+                        (int)edge->tile, w->comm, &w->sends[edge->peer + r]));
+  }
+done:
+  return err;
+}
+
+static void free_edges_in(wave *w, const tsl_group *group) {
+  for (int64_t k = group->in_lo; k < group->in_hi; k++) {
+    tsl_free(w->edges.in[k].data);
+    w->edges.in[k].data = NULL;
+  }
+}
+
+static tsl_err land(wave *w, flight *f) {
+  tsl_err err = TSL_OK;
+  const tsl_group *group = &w->edges.groups[f->group];
+  double start = f->start, work = 0;
+  f->posted = false;
+  w->posted--;
+  TSL_TRY(tsl_err_restore(&f->task.error));
+  if (w->abort) return TSL_OK;
+  w->landed++;
+  free_edges_in(w, group);
+  TSL_TRY(send_edges(w, group));
+  f->sending = true;
+  for (int64_t k = 0; k < group->n; k++) {
+    TSL_TRY(tsl_take_unit(w->phase, w->delivery, w->rank, &f->units[k], false, &start, &f->parts[k],
+                          &f->parcels[k]));
+    work += tsl_cost_seconds(w->phase->cost, 0, &f->units[k]);
+  }
+  w->phase->finish = start - w->origin;
+  TSL_TRY(tsl_queue_add_done(w->queue, work));
+done:
+  return err;
+}
+
+/* Free the edges that all receivers have got, in order. */
+static tsl_err release_edges(wave *w) {
+  tsl_err err = TSL_OK;
+  while (!w->abort && w->left < w->edges.n_out && w->edges.out[w->left].group < w->landed) {
+    tsl_edge *edge = &w->edges.out[w->left];
+    int done = 0;
+    TSL_MPI(MPI_Testall(edge->n_peers, &w->sends[edge->peer], &done, MPI_STATUSES_IGNORE));
+    if (!done) break;
+    tsl_free(edge->data);
+    edge->data = NULL;
+    w->left++;
+  }
+done:
+  return err;
+}
+
+static tsl_err release_sent(wave *w, bool *moved) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(release_edges(w));
+  for (int k = 0; k < N_FLIGHTS; k++) {
+    flight *f = &w->flights[k];
+    bool all = f->sending;
+    for (int64_t u = 0; all && u < w->edges.groups[f->group].n; u++)
+      TSL_TRY(tsl_parcel_sent(&f->parcels[u], &all));
+    if (all) f->sending = false, *moved = true;
+  }
+done:
+  return err;
+}
+
+/* ---- the loop */
+
+static tsl_err look_around(wave *w) {
+  tsl_err err = TSL_OK;
+  const double now = tsl_now();
+  if (tsl_stop_signal != 0 && !w->abort)
+    TSL_FAIL(TSL_ERR_STOPPED,
+             "stopped by signal %d before the work was done; no output was left behind",
+             tsl_stop_signal);
+  if (now - w->slow_check < 0.02 || w->abort) return TSL_OK;
+  w->slow_check = now;
+  TSL_TRY(tsl_queue_aborted(w->queue, &w->abort));
+  if (w->rank == 0 && tsl_progress_due(&w->progress)) {
+    double seconds = 0;
+    TSL_TRY(tsl_queue_done(w->queue, &seconds));
+    tsl_progress_update(&w->progress, w->total > 0 ? seconds / w->total : 1);
+  }
+done:
+  return err;
+}
+
+static tsl_err serve_others(wave *w, bool *moved) {
+  bool took = false;
+  const tsl_err err = tsl_delivery_serve(w->delivery, w->abort, &took);
+  *moved = *moved || took;
+  return err;
+}
+
+static bool all_idle(const wave *w) {
+  for (int k = 0; k < N_FLIGHTS; k++)
+    if (w->flights[k].posted || (w->flights[k].sending && !w->abort)) return false;
+  return true;
+}
+
+/* One turn; errors of any part are kept and the loop goes on until everybody has left. */
+static void turn(wave *w) {
+  bool moved = false;
+  tsl_task *landed;
+  keep_error(w, look_around(w));
+  keep_error(w, feed(w, &moved));
+  keep_error(w, serve_others(w, &moved));
+  keep_error(w, release_sent(w, &moved));
+  if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
+  landed = tsl_hand_done(w->phase->station->hand, moved ? 0 : IDLE_US);
+  if (landed != NULL) keep_error(w, land(w, (flight *)landed));
+  if (!w->ended && (w->abort || w->landed == w->edges.n_groups) && all_idle(w)) {
+    keep_error(w, tsl_delivery_end(w->delivery));
+    w->ended = true;
+  }
+}
+
+/* ---- set-up and end */
+
+static tsl_err open_flight(wave *w, flight *f) {
+  tsl_err err = TSL_OK;
+  const tsl_phase *phase = w->phase;
+  *f = (flight){.task.run = compute, .wave = w};
+  TSL_TRY(tsl_alloc(w->room, sizeof *f->units, "tiles", (void **)&f->units));
+  TSL_TRY(tsl_alloc(w->room, sizeof *f->parts, "results", (void **)&f->parts));
+  TSL_TRY(tsl_alloc(w->room, sizeof *f->parcels, "results", (void **)&f->parcels));
+  for (int64_t p = 0; p < w->room; p++)
+    TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, phase->units,
+                          phase->plan->n_units, &f->parts[p]));
+done:
+  return err;
+}
+
+static void close_flight(wave *w, flight *f) {
+  for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
+    tsl_part_clear(w->phase->problem, w->phase->station->backend, &f->parts[p]);
+  tsl_free(f->units);
+  tsl_free(f->parts);
+  tsl_free(f->parcels);
+}
+
+/* Tiles of a group: all where results are small, as in batch.h where they fill slabs. */
+static int64_t group_room(const tsl_phase *phase) {
+  const int64_t n = phase->plan->n_units;
+  const int64_t room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
+  if (room < TSL_MAX_BATCH) return room;
+  return n < MOST_TILES ? (n > 0 ? n : 1) : MOST_TILES;
+}
+
+static tsl_err open_wave(wave *w) {
+  tsl_err err = TSL_OK;
+  tsl_phase *phase = w->phase;
+  int64_t largest = 1;
+  TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase), &w->edges));
+  for (int64_t g = 0; g < w->edges.n_groups; g++)
+    if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;
+  w->room = largest;
+  for (int64_t k = 0; k < w->edges.n_out; k++) w->n_sends += w->edges.out[k].n_peers;
+  TSL_TRY(tsl_alloc(w->n_sends, sizeof *w->sends, "edges", (void **)&w->sends));
+  for (int64_t k = 0; k < w->n_sends; k++) w->sends[k] = MPI_REQUEST_NULL;
+  for (int k = 0; k < N_FLIGHTS; k++) TSL_TRY(open_flight(w, &w->flights[k]));
+  TSL_TRY(tsl_take_open(phase));
+  for (int64_t u = 0; u < phase->plan->n_units; u++)
+    w->total += tsl_cost_seconds(phase->cost, 0, &phase->units[u]);
+  TSL_TRY(tsl_delivery_open(phase->comm, phase->problem, phase->out, phase->units,
+                            phase->plan->n_units, &w->delivery));
+done:
+  return err;
+}
+
+/* Edges still under way: waited for after success; after a failure nobody may be listening. */
+static tsl_err settle_sends(wave *w) {
+  tsl_err err = TSL_OK;
+  for (int64_t at = 0; at < w->n_sends && !w->abort; at += 1 << 20) {
+    const int64_t n = w->n_sends - at < 1 << 20 ? w->n_sends - at : 1 << 20;
+    TSL_MPI(MPI_Waitall((int)n, w->sends + at, MPI_STATUSES_IGNORE));
+  }
+done:
+  return err;
+}
+
+/* After a failure: receives are cancelled, and the memory of sends that nobody took is left to
+ * the end of the program, which is near. */
+static void drop_edges(wave *w) {
+  for (int64_t k = 0; k < w->edges.n_in; k++)
+    if (w->edges.in[k].request != MPI_REQUEST_NULL) {
+      (void)MPI_Cancel(&w->edges.in[k].request);
+      (void)MPI_Wait(&w->edges.in[k].request, MPI_STATUS_IGNORE);
+    }
+  for (int64_t k = 0; k < w->edges.n_out; k++)
+    for (int r = 0; r < w->edges.out[k].n_peers; r++) {
+      MPI_Request *send = &w->sends[w->edges.out[k].peer + r];
+      int done = 1;
+      if (*send != MPI_REQUEST_NULL) (void)MPI_Test(send, &done, MPI_STATUS_IGNORE);
+      if (!done) (void)MPI_Request_free(send), w->edges.out[k].data = NULL;
+    }
+}
+
+static void close_wave(wave *w) {
+  if (w->sends != NULL) drop_edges(w);
+  for (int k = 0; k < N_FLIGHTS; k++) close_flight(w, &w->flights[k]);
+  tsl_edges_clear(&w->edges);
+  tsl_free(w->sends);
+  tsl_delivery_close(&w->delivery);
+  tsl_queue_close(&w->queue);
+  if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
+}
+
+tsl_err tsl_wave_run(tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  const int64_t n = phase->plan->n_units;
+  wave w = {.phase = phase, .comm = MPI_COMM_NULL};
+  TSL_MPI(MPI_Comm_rank(phase->comm, &w.rank));
+  TSL_MPI(MPI_Comm_dup(phase->comm, &w.comm));
+  TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
+  TSL_AGREE(phase->comm, open_wave(&w));
+  TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, n, n, &w.queue));
+  w.origin = tsl_now();
+  tsl_progress_start(&w.progress, phase->quiet || w.rank != 0);
+  while (!w.ended || !tsl_delivery_complete(w.delivery)) turn(&w);
+  tsl_progress_end(&w.progress);
+  if (w.err == TSL_OK) keep_error(&w, settle_sends(&w));
+  if (w.err != TSL_OK) (void)tsl_err_restore(&w.error);
+  TSL_AGREE(phase->comm, w.err);
+done:
+  close_wave(&w);
+  return err;
+}

@@ -1,0 +1,22 @@
+/**
+ * @file wave.h
+ * One phase of a WAVE family: tiles in the order of their stages, edges between their owners.
+ */
+#ifndef TSL_MPI_WAVE_H
+#define TSL_MPI_WAVE_H
+
+#include "phase.h"
+
+/**
+ * Run the phase; like tsl_phase_run, which see.
+ *
+ * Each rank runs its tiles group by group: its neighbouring tiles of one stage. A group waits for
+ * the edges it needs of other ranks; receives are posted some groups ahead, and finished edges
+ * leave while the next group is computed. phase->plan must own every tile (no dynamic tail) and
+ * give all tiles of a lane to one rank.
+ *
+ * Collective: on phase->comm.
+ */
+tsl_err tsl_wave_run(tsl_phase *phase);
+
+#endif

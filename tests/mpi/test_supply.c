@@ -1,0 +1,220 @@
+/* mpi.supply: own part, tail, others' parts: every unit goes to exactly one rank; the rule of
+ * taking from others (start it alone or with mpirun). */
+#include "../unit/random.h"
+#include "supply.h"
+
+#include "agree.h"
+#include "progress.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MAX_RANKS = 7, MAX_UNITS = 2000 };
+
+static int rank, size;
+
+typedef struct instance {
+  tsl_unit units[MAX_UNITS];
+  tsl_speed speeds[MAX_RANKS];
+  tsl_cost cost;
+  tsl_plan plan;
+} instance;
+
+/* n units; rank r is predicted to need slowness[r] seconds an item. */
+static void make(instance *in, tsl_plan_kind kind, int64_t n, int ranks, const double *slowness,
+                 double dynamic, uint64_t *random) {
+  const tsl_plan_rule rule = {.kind = kind, .dynamic = dynamic};
+  memset(in, 0, sizeof *in);
+  in->cost = (tsl_cost){.n_ranks = ranks, .speeds = in->speeds};
+  for (int r = 0; r < ranks; r++) in->speeds[r].c[0][3] = slowness[r];
+  for (int64_t u = 0; u < n; u++)
+    in->units[u] = (tsl_unit){.id = u, .count = random != NULL ? 0.5 + random_unit(random) : 1};
+  if (tsl_plan_make(&rule, in->units, n, ranks, tsl_cost_seconds, &in->cost, &in->plan) != TSL_OK)
+    fail_msg("%s", tsl_err_message());
+}
+
+/* --------------------------------------------------------------------- parts */
+
+static void parts_list_owners(void **state) {
+  static instance in;
+  static const double slowness[] = {1, 2, 4};
+  uint64_t seed = 1;
+  (void)state;
+  for (int kind = 0; kind < TSL_PLAN_SHARE; kind++) {
+    tsl_parts parts;
+    make(&in, (tsl_plan_kind)kind, 200, 3, slowness, 0.25, &seed);
+    assert_int_equal(tsl_parts_make(&in.plan, in.units, &in.cost, &parts), TSL_OK);
+    assert_int_equal(parts.start[0], 0);
+    assert_int_equal(parts.start[3], in.plan.first_dynamic);
+    for (int r = 0; r < 3; r++)
+      for (int64_t k = parts.start[r]; k < parts.start[r + 1]; k++) {
+        assert_int_equal(in.plan.owner[parts.order[k]], r);
+        if (k > parts.start[r]) assert_true(parts.order[k] > parts.order[k - 1]);
+        assert_true(fabs(parts.before[k + 1] - parts.before[k] - in.units[parts.order[k]].count) <
+                    1e-9 * parts.before[k + 1]);
+      }
+    tsl_parts_clear(&parts);
+    tsl_plan_clear(&in.plan);
+  }
+}
+
+/* ---------------------------------------------------------------------- rule */
+
+/* Three ranks with 100 planned units of 1 s each; what they have not begun is given. */
+static int64_t steal(const int32_t left[3], const double slower[3], int thief, double ahead,
+                     int *victim) {
+  static instance in;
+  static const double equal[] = {1, 1, 1};
+  tsl_parts parts;
+  tsl_claim claims[3];
+  make(&in, TSL_PLAN_STRIPS, 300, 3, equal, 0, NULL);
+  if (tsl_parts_make(&in.plan, in.units, &in.cost, &parts) != TSL_OK) fail();
+  for (int r = 0; r < 3; r++) claims[r] = (tsl_claim){100 - left[r], 100};
+  const int64_t n =
+      tsl_supply_steal(&parts, claims, in.units, &in.cost, slower, thief, ahead, victim);
+  tsl_parts_clear(&parts);
+  tsl_plan_clear(&in.plan);
+  return n;
+}
+
+static void takes_from_the_longest(void **state) {
+  static const double even[] = {1, 1, 1}, slow2[] = {1, 1, 5};
+  int victim = -1;
+  (void)state;
+  assert_int_equal(steal((const int32_t[]){0, 40, 20}, even, 0, 0, &victim), 10);
+  assert_int_equal(victim, 1); /* 20 each would end together: half of that */
+  assert_int_equal(steal((const int32_t[]){0, 40, 20}, slow2, 0, 0, &victim), 8);
+  assert_int_equal(victim, 2); /* 100 s of work there; 100 / 6 units end together */
+  assert_int_equal(steal((const int32_t[]){0, 40, 20}, even, 0, 20, &victim), 5);
+}
+
+static void leaves_what_is_as_soon_done_there(void **state) {
+  static const double even[] = {1, 1, 1}, slow0[] = {30, 1, 1};
+  int victim = -1;
+  (void)state;
+  assert_int_equal(steal((const int32_t[]){0, 0, 0}, even, 0, 0, &victim), 0);
+  assert_int_equal(victim, -1);
+  assert_int_equal(steal((const int32_t[]){50, 0, 0}, even, 0, 0, &victim), 0); /* only its own */
+  assert_int_equal(steal((const int32_t[]){0, 1, 0}, even, 0, 0, &victim), 0);
+  assert_int_equal(steal((const int32_t[]){0, 2, 0}, even, 0, 0, &victim), 1);
+  assert_int_equal(steal((const int32_t[]){0, 29, 3}, slow0, 0, 0, &victim), 0);
+  assert_int_equal(steal((const int32_t[]){0, 31, 3}, slow0, 0, 0, &victim), 1);
+  assert_int_equal(steal((const int32_t[]){0, 31, 3}, slow0, 0, 5, &victim), 0);
+}
+
+/* -------------------------------------------------------------------- window */
+
+static tsl_queue *open_queue(int64_t first, int64_t last) {
+  tsl_queue *queue = NULL;
+  if (tsl_queue_open(MPI_COMM_WORLD, first, last, &queue) != TSL_OK)
+    fail_msg("%s", tsl_err_message());
+  return queue;
+}
+
+/* Owner and thieves empty a claim: each position is handed out once. */
+static void claims_are_disjoint(void **state) {
+  enum { N = 1000 };
+  int taken[N] = {0}, sum[N];
+  tsl_claim got;
+  (void)state;
+  tsl_queue *queue = open_queue(0, 0);
+  if (rank == 0) assert_int_equal(tsl_queue_set_claim(queue, (tsl_claim){0, N}), TSL_OK);
+  (void)MPI_Barrier(MPI_COMM_WORLD);
+  for (int32_t n = 1;; n = n % 17 + 1) {
+    assert_int_equal(tsl_queue_take_claim(queue, 0, n, &got), TSL_OK);
+    if (got.front >= got.back) break;
+    assert_true(got.front >= 0 && got.back <= N && got.back - got.front <= n);
+    for (int32_t k = got.front; k < got.back; k++) taken[k]++;
+  }
+  (void)MPI_Allreduce(taken, sum, N, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int k = 0; k < N; k++) assert_int_equal(sum[k], 1);
+  tsl_queue_close(&queue);
+}
+
+/* Empty the supply, rank r napping naps[r] us for each unit; every unit must come out once. */
+static void empty_supply(instance *in, const long *naps, int *stolen) {
+  static int taken[MAX_UNITS], sum[MAX_UNITS];
+  const tsl_plan *plan = &in->plan;
+  tsl_supply *supply = NULL;
+  tsl_queue *queue = open_queue(plan->first_dynamic, plan->n_units);
+  memset(taken, 0, sizeof taken);
+  *stolen = 0;
+  if (tsl_supply_open(MPI_COMM_WORLD, queue, plan, in->units, &in->cost, &supply) != TSL_OK)
+    fail_msg("%s", tsl_err_message());
+  while (tsl_supply_left(supply)) {
+    int64_t u = 0;
+    bool dynamic = false;
+    const double until = tsl_now() + 1e-6 * (double)naps[rank];
+    assert_int_equal(tsl_supply_next(supply, 0, true, &u, &dynamic), TSL_OK);
+    if (u < 0) continue;
+    assert_true(dynamic == (plan->owner[u] != rank));
+    *stolen += plan->owner[u] >= 0 && plan->owner[u] != rank;
+    taken[u]++;
+    while (tsl_now() < until) continue;
+  }
+  (void)MPI_Allreduce(taken, sum, MAX_UNITS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int64_t u = 0; u < MAX_UNITS; u++) assert_int_equal(sum[u], u < plan->n_units);
+  tsl_supply_close(&supply);
+  assert_null(supply);
+  tsl_queue_close(&queue);
+}
+
+static void all_units_once(void **state) {
+  static instance in;
+  static const double shares[] = {0, 0.2, 1};
+  static const long naps[MAX_RANKS] = {0};
+  double slowness[MAX_RANKS];
+  uint64_t seed = 2;
+  int stolen;
+  (void)state;
+  if (size > MAX_RANKS) skip();
+  for (int r = 0; r < size; r++) slowness[r] = 1e-5 * (1 + r);
+  for (int kind = 0; kind < TSL_PLAN_SHARE; kind++)
+    for (int s = 0; s < 3; s++)
+      for (int64_t n = 0; n < MAX_UNITS; n = 5 * n + 7) {
+        make(&in, (tsl_plan_kind)kind, n, size, slowness, shares[s], &seed);
+        empty_supply(&in, naps, &stolen);
+        if (shares[s] == 0) assert_int_equal(stolen, 0); /* a plan without tail is kept */
+        tsl_plan_clear(&in.plan);
+      }
+}
+
+/* Rank 0 is forty times slower than planned: the others take units of its part. */
+static void late_rank_is_relieved(void **state) {
+  static instance in;
+  double slowness[MAX_RANKS];
+  long naps[MAX_RANKS];
+  int stolen = 0, all = 0;
+  (void)state;
+  if (size > MAX_RANKS || size == 1) skip();
+  for (int r = 0; r < size; r++) slowness[r] = 1e-4, naps[r] = r == 0 ? 4000 : 100;
+  make(&in, TSL_PLAN_STRIPS, 300 * size, size, slowness, 0.2, NULL);
+  empty_supply(&in, naps, &stolen);
+  (void)MPI_Allreduce(&stolen, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  assert_true(all > 0);
+  tsl_plan_clear(&in.plan);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_list_owners),
+      cmocka_unit_test(takes_from_the_longest),
+      cmocka_unit_test(leaves_what_is_as_soon_done_there),
+      cmocka_unit_test(claims_are_disjoint),
+      cmocka_unit_test(all_units_once),
+      cmocka_unit_test(late_rank_is_relieved),
+  };
+  int failed;
+  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 77;
+  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+  failed = cmocka_run_group_tests_name("mpi.supply", tests, NULL, NULL);
+  (void)MPI_Finalize();
+  return failed;
+}
