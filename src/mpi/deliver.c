@@ -9,6 +9,12 @@ enum { TAG_HEADER = 1, TAG_FIELD = 16, END_MARK = -1 };
 
 static const int64_t PIECE = INT64_C(1) << 30;
 
+/* Neighbouring boxes whose slabs lie behind each other: written to the file as one. */
+typedef struct joined {
+  const char *data; /* NULL: nothing */
+  int64_t bytes, lo[3], hi[3];
+} joined;
+
 struct tsl_delivery {
   MPI_Comm comm; /* not owned */
   tsl_problem *problem;
@@ -16,6 +22,7 @@ struct tsl_delivery {
   const tsl_unit *units;
   int rank, size, ended;
   bool independent;
+  joined pending[TSL_MAX_FIELDS];
   void *staging; /* rank 0: one received slab */
 };
 
@@ -81,6 +88,44 @@ static void place(const tsl_field *field, const int64_t lo[3], const int64_t hi[
     }
 }
 
+static tsl_err write_pending(tsl_delivery *d, int f) {
+  joined *j = &d->pending[f];
+  const char *data = j->data;
+  if (data == NULL) return TSL_OK;
+  j->data = NULL;
+  return tsl_out_slab(d->out, &d->problem->fields[f], j->lo, j->hi, data);
+}
+
+static bool continues(const joined *j, const int64_t lo[3], const int64_t hi[3], const char *slab) {
+  bool same = j->data != NULL && j->data + j->bytes == slab && j->hi[0] == lo[0];
+  for (int k = 1; k < 3; k++) same = same && j->lo[k] == lo[k] && j->hi[k] == hi[k];
+  return same;
+}
+
+/* Write the box, or keep it to be written with those that follow. */
+static tsl_err join(tsl_delivery *d, int f, const int64_t lo[3], const int64_t hi[3],
+                    const char *slab) {
+  tsl_err err = TSL_OK;
+  joined *j = &d->pending[f];
+  const tsl_type type = (tsl_type)d->problem->fields[f].type;
+  if (!continues(j, lo, hi, slab)) {
+    TSL_TRY(write_pending(d, f));
+    *j = (joined){.data = slab};
+    memcpy(j->lo, lo, sizeof j->lo);
+  }
+  memcpy(j->hi, hi, sizeof j->hi);
+  j->bytes += box_count(lo, hi) * (int64_t)tsl_type_bytes(type);
+done:
+  return err;
+}
+
+tsl_err tsl_deliver_flush(tsl_delivery *d) {
+  tsl_err err = TSL_OK;
+  for (int f = 0; f < d->problem->n_fields; f++) TSL_TRY(write_pending(d, f));
+done:
+  return err;
+}
+
 static tsl_err store(tsl_delivery *d, const tsl_unit *unit, int f, const void *slab) {
   const tsl_field *field = &d->problem->fields[f];
   int64_t lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
@@ -91,7 +136,7 @@ static tsl_err store(tsl_delivery *d, const tsl_unit *unit, int f, const void *s
   if (!field->stream)
     place(field, lo, hi, slab);
   else if (d->out != NULL)
-    TSL_TRY(tsl_out_slab(d->out, field, lo, hi, slab));
+    TSL_TRY(join(d, f, lo, hi, slab));
 done:
   return err;
 }
@@ -211,6 +256,7 @@ static tsl_err take_parcel(tsl_delivery *d, int source, int64_t id, bool drop) {
     TSL_TRY(receive(d, source, TAG_FIELD + f, d->staging, tsl_slab_bytes(d->problem, unit, f)));
     if (drop || first != TSL_OK) continue;
     first = store(d, unit, f, d->staging);
+    if (first == TSL_OK) first = write_pending(d, f);
     if (first != TSL_OK) tsl_err_save(first, &kept);
   }
   if (first != TSL_OK) err = tsl_err_restore(&kept);

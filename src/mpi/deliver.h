@@ -28,9 +28,13 @@ tsl_err tsl_delivery_open(MPI_Comm comm, tsl_problem *problem, tsl_out *out, con
                           int64_t n, tsl_delivery **delivery);
 void tsl_delivery_close(tsl_delivery **delivery);
 
-/** Deliver the slabs of a unit; part's slabs must not change until tsl_parcel_sent says so. */
+/** Deliver the slabs of a unit; part's slabs must not change until tsl_parcel_sent says so and
+ *  tsl_deliver_flush was called: slabs that lie behind each other are written together. */
 tsl_err tsl_deliver(tsl_delivery *delivery, const tsl_unit *unit, const tsl_part *part,
                     tsl_parcel *parcel);
+
+/** Write what still waits for neighbours. */
+tsl_err tsl_deliver_flush(tsl_delivery *delivery);
 
 /** Are all messages of the parcel out of its buffers? */
 tsl_err tsl_parcel_sent(tsl_parcel *parcel, bool *sent);

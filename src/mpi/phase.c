@@ -185,6 +185,7 @@ static tsl_err deliver(course *c, flight *f) {
   for (int64_t k = 0; k < f->n; k++)
     TSL_TRY(tsl_take_unit(c->phase, c->delivery, c->rank, &f->units[k], f->dynamic[k], &start,
                           &f->parts[k], &f->parcels[k]));
+  TSL_TRY(tsl_deliver_flush(c->delivery));
   c->phase->finish = start - c->origin;
   for (int64_t k = 0; k < f->n; k++) work += work_of(c, &f->units[k]);
   TSL_TRY(tsl_queue_add_done(c->queue, work));

@@ -9,7 +9,7 @@
 enum { KEPT = 4 }; /* a rank claims a quarter of what is left of its own: the rest can be taken */
 enum { MOST_UNITS = 1 << 29 }; /* claims are counted in words, see queue.c */
 
-enum { BATCHES = 32 }; /* of a rank in a phase, or more: what the last one can be late by */
+enum { BATCHES = 64 }; /* of a rank in a phase, or more: what the last one can be late by */
 static const double SHORT = 3e-3; /* s: batches need not be shorter than this */
 
 static const double PAUSE = 5e-4, PAUSE_PER_RANK = 2e-5; /* s between questions to the others */
@@ -143,7 +143,7 @@ static tsl_err make_supply(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan
     s->own = (range){s->parts.start[s->rank], s->parts.start[s->rank + 1]};
     goto done;
   }
-  s->longest = fmin(s->longest, fmax(SHORT, plan->total_seconds / BATCHES));
+  s->longest = fmax(SHORT, plan->total_seconds / BATCHES);
   TSL_TRY(tsl_queue_set_claim(queue, s->claims[s->rank]));
 done:
   return err;

@@ -196,6 +196,7 @@ static tsl_err land(wave *w, flight *f) {
                           &f->parcels[k]));
     work += tsl_cost_seconds(w->phase->cost, 0, &f->units[k]);
   }
+  TSL_TRY(tsl_deliver_flush(w->delivery));
   w->phase->finish = start - w->origin;
   TSL_TRY(tsl_queue_add_done(w->queue, work));
 done:

@@ -117,6 +117,7 @@ static tsl_err deliver_all(tsl_problem *problem, tsl_out *out) {
     part.slab[KEPT] = kept + units[u].lo[0];
     TSL_TRY(tsl_deliver(delivery, &units[u], &part, &parcels[u]));
   }
+  TSL_TRY(tsl_deliver_flush(delivery));
   for (int u = rank; u < UNITS; u += size)
     for (bool sent = false, took; !sent;) {
       TSL_TRY(tsl_delivery_serve(delivery, false, &took));
