@@ -30,11 +30,11 @@ extern "C" {
  * Units of a problem are numbered 0..n-1 in a fixed order that no rank count changes.
  */
 typedef struct tsl_unit {
-  int64_t id;           /**< place in the list */
-  int32_t kind;         /**< cost class within the family, 0..n_kinds-1 */
-  int32_t reserved;     /**< zero */
-  int64_t stage;        /**< WAVE: tiles of a stage need earlier stages, and lower lanes of their own */
-  int64_t lane;         /**< WAVE: tiles of a lane belong to one rank; lanes are 0..n_lanes-1 */
+  int64_t id;       /**< place in the list */
+  int32_t kind;     /**< cost class within the family, 0..n_kinds-1 */
+  int32_t reserved; /**< zero */
+  int64_t stage;    /**< WAVE: tiles of a stage need earlier stages, and lower lanes of their own */
+  int64_t lane;     /**< WAVE: tiles of a lane belong to one rank; lanes are 0..n_lanes-1 */
   int64_t lo[3], hi[3]; /**< half-open box; its meaning is the family's own */
   double flops;         /**< floating-point operations */
   double bytes;         /**< bytes of main or device memory moved */
@@ -122,12 +122,12 @@ typedef struct tsl_field {
   int32_t combine;     /**< tsl_combine, OUT only */
   int32_t rank;        /**< number of dimensions, 1..3 */
   int64_t shape[3];    /**< unused entries 1; LIST: shape[0] is the running count */
-  int32_t stream; /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
-  int32_t hidden; /**< 1: not written to the file */
+  int32_t stream;   /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
+  int32_t hidden;   /**< 1: not written to the file */
   int32_t scale[3]; /**< coordinates along a dimension: 1 + index of a 1-D field, 0 none; becomes
                          an HDF5 dimension scale */
-  void *data;     /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
-                       where this rank needs none (GATHER and LIST away from the root) */
+  void *data;       /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
+                         where this rank needs none (GATHER and LIST away from the root) */
 } tsl_field;
 
 /** Number of elements; fields are validated when created, so no overflow. */
@@ -339,8 +339,10 @@ typedef struct tsl_backend {
   tsl_err (*edge_in)(tsl_worker *worker, const tsl_unit *unit, const void *bytes);
   /** REQUIRED when the family has walk_begin. Walk on from the cursor through the lanes of this
    *  worker; move the cursor to where another lane or the end is reached.
+   *  @param[in]  units  all tiles, shape [n], to tell the lane of a place
    *  @param[out] steps  list.data [n][2] int64 from malloc, freed by the runtime */
-  tsl_err (*walk)(tsl_worker *worker, tsl_cursor *cursor, tsl_list *steps);
+  tsl_err (*walk)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                  tsl_list *steps);
 
   /** REQUIRED when the family has SUM, MIN or MAX fields: copy the phase's accumulators into
    *  problem->fields[].data of this rank. */

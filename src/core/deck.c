@@ -153,19 +153,32 @@ const char *tsl_deck_title(const tsl_deck *deck) {
   return title->text;
 }
 
-/** Follow "tri.input.file" as far as it goes; *whole says whether to its end. */
+/** Member number n of a list, NULL when there is none. */
+static const tsl_node *follow_index(const tsl_node *node, int64_t n) {
+  if (node->kind != TSL_NODE_LIST) return NULL;
+  node = node->first;
+  for (; n > 0 && node != NULL; n--) node = node->next;
+  return node;
+}
+
+/** Follow "tri.input.file" or "dp.data[2].name" as far as it goes; *whole says whether to its end.
+ */
 static const tsl_node *follow(const tsl_deck *deck, const char *path, bool *whole) {
   const tsl_node *node = deck->root;
   char key[TSL_DECK_PATH_MAX];
   for (*whole = false; !*whole; path++) {
-    const size_t n = strcspn(path, ".");
+    const size_t n = strcspn(path, ".[");
     if (n >= sizeof key) return node;
     memcpy(key, path, n);
     key[n] = '\0';
     const tsl_node *next = tsl_node_find(node, key);
+    for (path += n; next != NULL && *path == '['; path += *path == ']') {
+      node = next;
+      next = follow_index(node, strtoll(path + 1, NULL, 10));
+      path += strcspn(path, "]");
+    }
     if (next == NULL) return node;
     node = next;
-    path += n;
     *whole = *path == '\0';
   }
   return node;

@@ -103,7 +103,8 @@ tsl_err tsl_deck_top(tsl_deck *deck, const char *const *families, int *family);
 tsl_err tsl_deck_bind(tsl_deck *deck, const char *section, const tsl_key *keys, size_t bytes,
                       void *out);
 
-/** Was the key given by the user (file or override), not filled in? path as "tri.input.file". */
+/** Was the key given by the user (file or override), not filled in? path as "tri.input.file", in a
+ *  list "dp.data[2].name". */
 bool tsl_deck_given(const tsl_deck *deck, const char *path);
 
 /**

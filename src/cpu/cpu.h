@@ -36,9 +36,10 @@ tsl_err tsl_cpu_slow_factor(double *factor);
 /** Sleep (factor - 1) * (time since start); returns the seconds since start after it. */
 double tsl_cpu_unit_seconds(double start, double factor);
 
-extern const tsl_backend tri_backend_cpu;
+extern const tsl_backend dp_backend_cpu, fractal_backend_cpu, tri_backend_cpu;
 
-/** `tesela bench tri-cpu`. */
+/** `tesela bench fractal-cpu` and `tesela bench tri-cpu`. */
+tsl_err fractal_bench_cpu(int argc, char **argv);
 tsl_err tri_bench_cpu(int argc, char **argv);
 
 #endif

@@ -142,9 +142,12 @@ done:
   return err;
 }
 
-static const tsl_backend *const backends[] = {&tri_backend_cpu, NULL};
+static const tsl_backend *const backends[] = {&dp_backend_cpu, &fractal_backend_cpu,
+                                              &tri_backend_cpu, NULL};
 
 static const tsl_bench benches[] = {
+    {"fractal-cpu", "escape-time images on this socket: plain schedules, our own, theory",
+     fractal_bench_cpu},
     {"tri-cpu", "all pairs on this socket: distances, gravity, histogram, correlation",
      tri_bench_cpu},
     {NULL, NULL, NULL},

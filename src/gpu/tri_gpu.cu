@@ -285,6 +285,7 @@ static void tri_host_free(void *memory) {
 }
 
 const tsl_backend tri_backend_gpu = {
-    "tri",       tri_open,  tri_begin,      tri_run,       NULL, NULL, NULL, NULL, /* no tiles: BAG */
+    "tri",       tri_open,  tri_begin,      tri_run,
+    NULL,        NULL,      NULL,           NULL, /* no tiles: BAG */
     tri_collect, tri_close, tri_host_alloc, tri_host_free,
 };

@@ -172,6 +172,25 @@ done:
   return err;
 }
 
+/* Samples of one size tell how fast the device is, and nothing of what its time depends on. */
+static bool all_alike(const tsl_sample *samples, int n) {
+  double least = samples[0].unit.count, most = least;
+  for (int k = 1; k < n; k++) {
+    least = fmin(least, samples[k].unit.count);
+    most = fmax(most, samples[k].unit.count);
+  }
+  return most <= 1.1 * least;
+}
+
+static void scale_speed(const tsl_sample *samples, int n, const tsl_speed *expected, double *c) {
+  double measured = 0, predicted = 0;
+  for (int k = 0; k < n; k++) {
+    measured += samples[k].seconds;
+    predicted += tsl_speed_seconds(expected, &samples[k].unit);
+  }
+  for (int k = 0; k < TSL_N_COEFFICIENTS && predicted > 0; k++) c[k] *= measured / predicted;
+}
+
 /* One unit cannot tell time for each byte from time for each item; units of the kind from few items
  * a byte to many can. Each place twice, the better run counts. */
 static tsl_err measure_places(const tsl_station *station, const places *p, const tsl_unit *end,
@@ -190,7 +209,10 @@ static tsl_err measure_places(const tsl_station *station, const places *p, const
     }
     n += samples[n].seconds > 0;
   }
-  if (n > 0) tsl_cost_fit(samples, n, speed->c[p->list[0]->kind]);
+  if (n > 0 && all_alike(samples, n))
+    scale_speed(samples, n, &expected, speed->c[p->list[0]->kind]);
+  else if (n > 0)
+    tsl_cost_fit(samples, n, speed->c[p->list[0]->kind]);
 done:
   return err;
 }

@@ -138,7 +138,7 @@ static tsl_err make_supply(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan
   TSL_TRY(allocate(s));
   /* Whole parts of a plan without tail belong to their owners from the beginning. */
   s->own_over = s->tail_over = s->others_over = plan->first_dynamic == plan->n_units;
-  s->longest = TSL_BATCH_LONGEST;
+  s->longest = fmax(TSL_BATCH_LONGEST, plan->total_seconds / BATCHES);
   if (s->own_over) {
     s->own = (range){s->parts.start[s->rank], s->parts.start[s->rank + 1]};
     goto done;

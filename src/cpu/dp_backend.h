@@ -1,0 +1,187 @@
+/**
+ * @file dp_backend.h
+ * The backend of dp on a socket: what its files share.
+ *
+ *   dp_backend.c      the functions of the contract, by the engine of the problem
+ *   dp_bands.c        WAVEFRONT: bands of neighbouring lanes, their edges and what is kept
+ *   dp_bands_walk.c   their walk back
+ *   dp_band_*.c       engines of a band: bits, alignments, warping; plain loops for whole tables
+ *   dp_rows.c         ROWS: sweeps with halo; dp_rows_walk.c their walk back
+ *   dp_boxes.c        INTERVAL: boxes of the triangle
+ *
+ * The engines compute what dp.h says, with the bits that any other device gets.
+ */
+#ifndef TSL_CPU_DP_BACKEND_H
+#define TSL_CPU_DP_BACKEND_H
+
+#include "cpu.h"
+#include "dp_cpu.h"
+
+/** Steps of a walk: a growing list from malloc. */
+typedef struct dp_steps {
+  int64_t (*at)[2];
+  int64_t n, room;
+} dp_steps;
+
+tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second);
+
+/* -------------------------------------------------------------------- wavefronts */
+
+struct dp_band;
+
+/** Where a tile's cells go in the mode TABLE: of row lo + r and column c to [(r) * ld + c]. */
+typedef struct dp_window {
+  void *cells; /**< NULL: nowhere */
+  int64_t ld;
+} dp_window;
+
+/** An engine of bands. Rows and columns of tiles are letters, from 0. All functions REQUIRED, those
+ *  from keep_bytes to trace for the mode RECOVER only. */
+typedef struct dp_band_ops {
+  tsl_err (*open)(const tsl_worker *w, int64_t lo, int64_t hi, void **engine);
+  void (*close)(void **engine);
+  /** Back to the boundary row above the table. */
+  void (*begin)(void *engine);
+  /** Rows [lo, hi), which continue those before; edges as in dp.h, left NULL: the boundary.
+   *  keep: what trace needs, for these rows only. */
+  tsl_err (*tile)(void *engine, int64_t lo, int64_t hi, const void *left, void *right, bool keep,
+                  dp_window window);
+  /** Bytes that keep needs for so many rows. */
+  int64_t (*keep_bytes)(const void *engine, int64_t rows);
+  /** State after the last row, and its bytes: what begins a tile at that row. */
+  int64_t (*row_bytes)(const void *engine);
+  void (*row_get)(const void *engine, void *row);
+  tsl_err (*row_put)(void *engine, int64_t row, const void *state);
+  /** Walk back through the rows kept, from cell (at[0], at[1]) of the table to their top or the
+   *  band's left side or the end (lane -1). */
+  tsl_err (*trace)(void *engine, tsl_cursor *cursor, dp_steps *steps);
+  /** This band's part of the goal, after the last row. last: it ends with the last column. */
+  double (*goal)(const void *engine, bool last);
+  /** LOCAL: (score, row, column) of the best cell of the band in the table; score 0: none. */
+  void (*best)(const void *engine, int64_t best[3]);
+} dp_band_ops;
+
+extern const dp_band_ops dp_band_bits, dp_band_align, dp_band_dtw, dp_band_plain;
+
+/** Rows that were computed together: what their recovery needs. */
+typedef struct dp_stage {
+  int64_t lo, hi;
+  void *top;  /**< state above them */
+  void *left; /**< edge, NULL: the boundary */
+} dp_stage;
+
+/** Neighbouring lanes that are computed as one. */
+typedef struct dp_band {
+  int64_t lo, hi; /**< columns, from 0 */
+  int64_t row;    /**< rows done */
+  void *engine;
+  void *right; /**< edge of the last tile, [right_bytes] */
+  int64_t right_lo, right_bytes;
+  dp_stage *stages;             /**< [n_stages], RECOVER */
+  int64_t n_stages, room, kept; /**< kept: stage whose cells the engine has kept, -1 none */
+} dp_band;
+
+/** An edge of another rank. */
+typedef struct dp_edge {
+  int64_t column, row; /**< one past its column; first row */
+  void *data;
+  int64_t bytes;
+} dp_edge;
+
+typedef struct dp_bands {
+  const dp_band_ops *ops;
+  dp_band *list; /**< [n] in the order they appeared */
+  int64_t n, room;
+  dp_edge *edges; /**< [n_edges] */
+  int64_t n_edges, edge_room;
+  int64_t history; /**< bytes kept in stages */
+} dp_bands;
+
+tsl_err dp_bands_begin(tsl_worker *w);
+tsl_err dp_bands_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_bands_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_bands_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_bands_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+tsl_err dp_bands_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                      dp_steps *steps);
+void dp_bands_goal(const tsl_worker *w, tsl_field *goal);
+void dp_bands_clear(tsl_worker *w);
+
+/** Bytes of the edge of so many rows; edges of rows [from, to) cut out of one of `rows` rows, and
+ *  put into one. from is a multiple of 32. */
+int64_t dp_edge_size(const dp_params *p, int64_t rows);
+void dp_edge_cut(const dp_params *p, const void *edge, int64_t rows, int64_t from, int64_t to,
+                 void *part);
+void dp_edge_paste(const dp_params *p, void *edge, int64_t rows, int64_t from, int64_t to,
+                   const void *part);
+
+/* ----------------------------------------------------------------------- sweeps */
+
+/** Decisions of items [lo, hi) in columns [from, to). */
+typedef struct dp_choices {
+  int64_t lo, hi, from, to;
+  uint64_t *bits; /**< knapsacks: [hi - lo][words], words of 64 columns */
+  int32_t *k;     /**< others: [hi - lo][to - from] */
+  void *top;      /**< [width] the row above; the decisions are made again when they are needed */
+} dp_choices;
+
+typedef struct dp_rows {
+  void *row[2];           /**< [width] last rows of stages of even and odd number */
+  void *scratch[2];       /**< [width] */
+  dp_choices *list;       /**< [n] stage after stage */
+  int64_t n, room, bytes; /**< bytes that the list keeps */
+  int goal;               /**< which row has the goal in its last column; -1: another worker's */
+} dp_rows;
+
+tsl_err dp_rows_open(tsl_worker *w);
+tsl_err dp_rows_begin(tsl_worker *w);
+tsl_err dp_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_rows_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_rows_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+tsl_err dp_rows_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                     dp_steps *steps);
+void dp_rows_goal(const tsl_worker *w, tsl_field *goal);
+void dp_rows_clear(tsl_worker *w);
+
+/* -------------------------------------------------------------------- intervals */
+
+typedef struct dp_boxes {
+  dp_cpu_interval *triangle;
+  bool whole; /**< this worker computed the last box */
+} dp_boxes;
+
+tsl_err dp_boxes_open(tsl_worker *w);
+tsl_err dp_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_boxes_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_boxes_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+tsl_err dp_boxes_goal(const tsl_worker *w, tsl_field *goal);
+void dp_boxes_clear(tsl_worker *w);
+
+/* ---------------------------------------------------------------------- the worker */
+
+struct tsl_worker {
+  const tsl_problem *problem; /**< not owned */
+  const dp_params *p;
+  dp_cpu cpu;
+  double slow;     /**< TSL_TEST_SLOW */
+  int table, best; /**< fields, -1 none */
+  int64_t bytes;   /**< of a value */
+  dp_bands bands;
+  dp_rows rows;
+  dp_boxes boxes;
+};
+
+/** Letters or numbers of field DP_A, DP_B, DP_C. */
+static inline const void *dp_input(const tsl_worker *w, int field) {
+  return w->problem->fields[field].data;
+}
+
+/** First unit of units after k that does not continue the lanes from k on; at most n. */
+int64_t dp_run_end(const tsl_unit *units, int64_t n, int64_t k);
+
+/** Spread the seconds since start over units by their items. */
+void dp_spread_seconds(const tsl_worker *w, double start, const tsl_unit *units, int64_t n,
+                       tsl_part *parts);
+
+#endif

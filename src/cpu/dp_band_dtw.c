@@ -1,0 +1,115 @@
+/** @file dp_band_dtw.c  Bands of dynamic time warping. */
+#include "dp_backend.h"
+
+#include <string.h>
+
+typedef struct dtw_band {
+  dp_cpu_dtw *dtw;
+  const dp_cpu *cpu;
+  tsl_type type;
+  int64_t lo, hi, keep_lo, bytes; /* bytes of a value */
+  double last;                    /* last cell computed of the last column */
+} dtw_band;
+
+static int64_t width_of(const dtw_band *e) {
+  return e->hi - e->lo;
+}
+
+static void close_dtw(void **engine) {
+  dtw_band *e = *engine;
+  if (e == NULL) return;
+  dp_cpu_dtw_close(&e->dtw);
+  tsl_free(e);
+  *engine = NULL;
+}
+
+static tsl_err open_dtw(const tsl_worker *w, int64_t lo, int64_t hi, void **engine) {
+  tsl_err err = TSL_OK;
+  dtw_band *e = NULL;
+  *engine = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
+  *e = (dtw_band){
+      .cpu = &w->cpu, .type = (tsl_type)w->p->type, .lo = lo, .hi = hi, .bytes = w->bytes};
+  *engine = e;
+  TSL_TRY(dp_cpu_dtw_open(&w->cpu, e->type, w->p->square != 0, dp_input(w, DP_A), w->p->n,
+                          (const char *)dp_input(w, DP_B) + lo * e->bytes, hi - lo, &e->dtw));
+done:
+  if (err != TSL_OK) close_dtw(engine);
+  return err;
+}
+
+static void begin_dtw(void *engine) {
+  dp_cpu_dtw_begin(((dtw_band *)engine)->dtw);
+}
+
+static tsl_err tile_dtw(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
+                        bool keep, dp_window window) {
+  tsl_err err = TSL_OK;
+  dtw_band *e = engine;
+  (void)window; /* the table is made by plain loops */
+  if (keep) e->keep_lo = lo;
+  TSL_TRY(dp_cpu_dtw_tile(e->dtw, lo, hi, left, right, keep));
+  if (right == NULL) goto done;
+  e->last = e->type == TSL_F32 ? ((const float *)right)[hi - lo] : ((const double *)right)[hi - lo];
+done:
+  return err;
+}
+
+static int64_t keep_bytes(const void *engine, int64_t rows) {
+  const dtw_band *e = engine;
+  return dp_cpu_dtw_keep_bytes(e->cpu, e->type, rows, width_of(e));
+}
+
+static int64_t row_bytes(const void *engine) {
+  const dtw_band *e = engine;
+  return width_of(e) * e->bytes;
+}
+
+static void row_get(const void *engine, void *row) {
+  dp_cpu_dtw_row_get(((const dtw_band *)engine)->dtw, row);
+}
+
+static tsl_err row_put(void *engine, int64_t row, const void *state) {
+  (void)row; /* a tile says where it begins */
+  dp_cpu_dtw_row_put(((dtw_band *)engine)->dtw, state);
+  return TSL_OK;
+}
+
+static tsl_err trace_dtw(void *engine, tsl_cursor *cursor, dp_steps *steps) {
+  tsl_err err = TSL_OK;
+  const dtw_band *e = engine;
+  int64_t row = cursor->at[0], column = cursor->at[1] - e->lo, n = 0;
+  const int64_t room = row - e->keep_lo + column;
+  dp_pair *cells = NULL;
+  TSL_TRY(tsl_alloc(room, sizeof *cells, "cells", (void **)&cells));
+  TSL_TRY(dp_cpu_dtw_trace(e->dtw, &row, &column, cells, room, &n));
+  for (int64_t k = 0; k < n; k++)
+    TSL_TRY(dp_steps_add(steps, cells[k].row, e->lo + cells[k].column));
+  cursor->at[0] = row, cursor->at[1] = e->lo + column;
+done:
+  tsl_free(cells);
+  return err;
+}
+
+static double goal_dtw(const void *engine, bool last) {
+  return last ? ((const dtw_band *)engine)->last : 0;
+}
+
+static void best_dtw(const void *engine, int64_t best[3]) {
+  (void)engine;
+  memset(best, 0, 3 * sizeof *best);
+}
+
+const dp_band_ops dp_band_dtw = {
+    .open = open_dtw,
+    .close = close_dtw,
+    .begin = begin_dtw,
+    .tile = tile_dtw,
+    .keep_bytes = keep_bytes,
+    .row_bytes = row_bytes,
+    .row_get = row_get,
+    .row_put = row_put,
+    .trace = trace_dtw,
+    .goal = goal_dtw,
+    .best = best_dtw,
+};

@@ -1,0 +1,248 @@
+/** @file dp_band_plain.c  A band by plain loops: state, edges, tiles. */
+#include "dp_band_plain.h"
+
+#include "dp_pipe.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STRIP = 1024, BLOCK = 64 };
+
+static int64_t width_of(const plain_band *e) {
+  return e->hi - e->lo;
+}
+
+static bool is_affine(const dp_params *p) {
+  return p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
+}
+
+static int64_t value_bytes(const plain_band *e) {
+  return (int64_t)tsl_type_bytes((tsl_type)e->p->type);
+}
+
+/* ---- the boundary: M[0][j], M[i][0] */
+
+static void put_boundary(const plain_band *e, void *values, int64_t k, int64_t n, bool row) {
+  const dp_params *p = e->p;
+  if (p->problem == DP_DTW) {
+    const double value = n == 0 ? 0 : (double)INFINITY;
+    if (p->type == TSL_F32)
+      ((float *)values)[k] = (float)value;
+    else
+      ((double *)values)[k] = value;
+    return;
+  }
+  int64_t value = 0;
+  if (p->problem == DP_EDIT) value = n * (row ? p->insert : p->remove);
+  if (p->problem == DP_GLOBAL && n > 0) value = -(p->scores.open + n * (int64_t)p->scores.extend);
+  ((int32_t *)values)[k] = (int32_t)value;
+}
+
+/* ---- open, close */
+
+static void close_plain(void **engine) {
+  plain_band *e = *engine;
+  if (e == NULL) return;
+  tsl_free(e->h);
+  tsl_free(e->f);
+  tsl_free(e);
+  *engine = NULL;
+}
+
+static tsl_err open_plain(const tsl_worker *w, int64_t lo, int64_t hi, void **engine) {
+  tsl_err err = TSL_OK;
+  plain_band *e = NULL;
+  *engine = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
+  *e = (plain_band){.p = w->p, .threads = w->cpu.threads, .lo = lo, .hi = hi};
+  *engine = e;
+  e->a = dp_input(w, DP_A), e->b = dp_input(w, DP_B);
+  TSL_TRY(tsl_alloc(hi - lo + 1, (size_t)value_bytes(e), "row of the table", &e->h));
+  if (is_affine(e->p)) TSL_TRY(tsl_alloc(hi - lo, sizeof *e->f, "row of gaps", (void **)&e->f));
+done:
+  if (err != TSL_OK) close_plain(engine);
+  return err;
+}
+
+static void begin_plain(void *engine) {
+  plain_band *e = engine;
+  for (int64_t c = 0; c <= width_of(e); c++) put_boundary(e, e->h, c, e->lo + c, true);
+  for (int64_t c = 0; c < width_of(e) && e->f != NULL; c++) e->f[c] = DP_MINUS_INFINITY;
+  memset(e->best, 0, sizeof e->best);
+}
+
+/* ---- edges */
+
+/** Values of a column from the bits of its differences; first is the value above. */
+static void bits_to_values(const uint32_t *bits, int64_t rows, int parts, int32_t first,
+                           int32_t *values) {
+  const int64_t words = (rows + 31) / 32;
+  values[0] = first;
+  for (int64_t r = 0; r < rows; r++) {
+    const uint32_t up = bits[r / 32] >> (r % 32) & 1;
+    const uint32_t down = parts == 2 ? bits[words + r / 32] >> (r % 32) & 1 : 0;
+    values[r + 1] = values[r] + (int32_t)up - (int32_t)down;
+  }
+}
+
+static void values_to_bits(const int32_t *values, int64_t rows, int parts, uint32_t *bits) {
+  const int64_t words = (rows + 31) / 32;
+  memset(bits, 0, (size_t)(parts * words) * sizeof *bits);
+  for (int64_t r = 0; r < rows; r++) {
+    const int32_t step = values[r + 1] - values[r];
+    if (step > 0) bits[r / 32] |= 1u << r % 32;
+    if (step < 0 && parts == 2) bits[words + r / 32] |= 1u << r % 32;
+  }
+}
+
+static void left_values(const plain_band *e, int64_t lo, int64_t rows, const void *left,
+                        void *values, int32_t *gaps) {
+  if (left == NULL) {
+    for (int64_t r = 0; r <= rows; r++) put_boundary(e, values, r, lo + r, false);
+    for (int64_t r = 0; r <= rows && gaps != NULL; r++) gaps[r] = DP_MINUS_INFINITY;
+  } else if (is_affine(e->p)) {
+    for (int64_t r = 0; r <= rows; r++) {
+      ((int32_t *)values)[r] = ((const int32_t *)left)[2 * r];
+      gaps[r] = ((const int32_t *)left)[2 * r + 1];
+    }
+  } else if (e->p->problem == DP_LCS || (e->p->problem == DP_EDIT && e->p->unit)) {
+    bits_to_values(left, rows, e->p->problem == DP_LCS ? 1 : 2, *(const int32_t *)e->h, values);
+  } else {
+    memcpy(values, left, (size_t)((rows + 1) * value_bytes(e)));
+  }
+}
+
+static void right_edge(const plain_band *e, int64_t rows, const void *values, const int32_t *gaps,
+                       void *right) {
+  if (is_affine(e->p))
+    for (int64_t r = 0; r <= rows; r++) {
+      ((int32_t *)right)[2 * r] = ((const int32_t *)values)[r];
+      ((int32_t *)right)[2 * r + 1] = gaps[r];
+    }
+  else if (e->p->problem == DP_LCS || (e->p->problem == DP_EDIT && e->p->unit))
+    values_to_bits(values, rows, e->p->problem == DP_LCS ? 1 : 2, right);
+  else
+    memcpy(right, values, (size_t)((rows + 1) * value_bytes(e)));
+}
+
+/* ---- tiles */
+
+static void run_block(void *context, int64_t strip, int64_t block, int thread) {
+  const plain_tile *t = context;
+  const plain_band *e = t->band;
+  const int64_t at = strip % t->n_columns, before = (strip + t->n_columns - 1) % t->n_columns;
+  const int64_t r1 = (block + 1) * BLOCK, c1 = (strip + 1) * STRIP;
+  (void)thread;
+  const plain_block k = {.tile = t,
+                         .r0 = block * BLOCK,
+                         .r1 = r1 < t->rows ? r1 : t->rows,
+                         .c0 = strip * STRIP,
+                         .c1 = c1 < width_of(e) ? c1 : width_of(e),
+                         .left = strip == 0 ? t->left : t->columns[before],
+                         .left_gaps = strip == 0 ? t->left_gaps : t->gaps[before],
+                         .right = t->columns[at],
+                         .right_gaps = t->gaps[at],
+                         .best = t->best[strip]};
+  if (is_affine(e->p))
+    plain_affine(&k);
+  else if (e->p->problem == DP_LCS)
+    plain_lcs(&k);
+  else if (e->p->problem == DP_EDIT)
+    plain_edit(&k);
+  else if (e->p->type == TSL_F32)
+    plain_dtw_f32(&k);
+  else
+    plain_dtw_f64(&k);
+}
+
+/** A strip's column is read by the next strip only, so one more than strips at work is enough. */
+static tsl_err open_tile(plain_tile *t) {
+  tsl_err err = TSL_OK;
+  const plain_band *e = t->band;
+  t->strips = (width_of(e) + STRIP - 1) / STRIP;
+  t->blocks = (t->rows + BLOCK - 1) / BLOCK;
+  t->n_columns = e->threads + 2;
+  TSL_TRY(tsl_alloc(t->n_columns + 1, sizeof *t->columns, "columns", (void **)&t->columns));
+  TSL_TRY(tsl_alloc(t->n_columns + 1, sizeof *t->gaps, "columns", (void **)&t->gaps));
+  TSL_TRY(tsl_alloc(t->strips, sizeof *t->best, "best cells", (void **)&t->best));
+  for (int64_t k = 0; k <= t->n_columns; k++) {
+    TSL_TRY(tsl_alloc(t->rows + 1, (size_t)value_bytes(e), "column", &t->columns[k]));
+    if (is_affine(e->p)) TSL_TRY(tsl_alloc(t->rows + 1, 4, "column", (void **)&t->gaps[k]));
+  }
+  t->left = t->columns[t->n_columns], t->left_gaps = t->gaps[t->n_columns];
+done:
+  return err;
+}
+
+static void close_tile(plain_tile *t) {
+  for (int64_t k = 0; k <= t->n_columns && t->columns != NULL; k++) tsl_free(t->columns[k]);
+  for (int64_t k = 0; k <= t->n_columns && t->gaps != NULL; k++) tsl_free(t->gaps[k]);
+  tsl_free(t->columns);
+  tsl_free(t->gaps);
+  tsl_free(t->best);
+}
+
+static bool better(const int64_t x[3], const int64_t y[3]) {
+  if (x[0] != y[0]) return x[0] > y[0];
+  return x[1] < y[1] || (x[1] == y[1] && x[2] < y[2]);
+}
+
+/** The corner is the value left of the last row now; the best cell is among the strips'. */
+static void finish_tile(plain_tile *t, void *right) {
+  plain_band *e = t->band;
+  const int64_t last = (t->strips - 1) % t->n_columns;
+  const int64_t bytes = value_bytes(e);
+  memcpy(e->h, (const char *)t->left + t->rows * bytes, (size_t)bytes);
+  for (int64_t s = 0; s < t->strips; s++)
+    if (t->best[s][0] > 0 && better(t->best[s], e->best))
+      memcpy(e->best, t->best[s], sizeof e->best);
+  if (right != NULL) right_edge(e, t->rows, t->columns[last], t->gaps[last], right);
+}
+
+static tsl_err tile_plain(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
+                          bool keep, dp_window window) {
+  tsl_err err = TSL_OK;
+  plain_band *e = engine;
+  plain_tile t = {.band = e, .lo = lo, .rows = hi - lo, .window = window};
+  if (hi == lo) return TSL_OK;
+  TSL_TRY(open_tile(&t));
+  (void)keep; /* a whole table is not walked */
+  left_values(e, lo, t.rows, left, t.columns[t.n_columns], t.gaps[t.n_columns]);
+  TSL_TRY(dp_pipe_run(e->threads, t.strips, t.blocks, run_block, &t));
+  finish_tile(&t, right);
+done:
+  close_tile(&t);
+  return err;
+}
+
+/* ---- results */
+
+static double goal_plain(const void *engine, bool last) {
+  const plain_band *e = engine;
+  const int64_t width = width_of(e);
+  if (e->p->problem == DP_LCS) { /* each band its columns */
+    const int32_t *h = e->h;
+    return h[width] - h[0];
+  }
+  if (e->p->problem == DP_EDIT && e->p->unit) {
+    const int32_t *h = e->h;
+    return (e->lo == 0 ? h[0] : 0) + (double)(h[width] - h[0]);
+  }
+  if (!last) return 0;
+  if (e->p->type == TSL_F32) return ((const float *)e->h)[width];
+  if (e->p->type == TSL_F64) return ((const double *)e->h)[width];
+  return ((const int32_t *)e->h)[width];
+}
+
+static void best_plain(const void *engine, int64_t best[3]) {
+  memcpy(best, ((const plain_band *)engine)->best, 3 * sizeof *best);
+}
+
+const dp_band_ops dp_band_plain = {
+    .open = open_plain,
+    .close = close_plain,
+    .begin = begin_plain,
+    .tile = tile_plain,
+    .goal = goal_plain,
+    .best = best_plain,
+};

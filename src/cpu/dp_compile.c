@@ -1,0 +1,372 @@
+#include "dp_compile.h"
+
+#include "memory.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { PATH_BYTES = 4096, ARGS_MAX = 32, WORDS_MAX = 8, LOG_BYTES = 1500 };
+#define OBJECT_MAX (INT64_C(64) << 20)
+
+struct dp_object {
+  void *handle; /**< of dlopen */
+  int fd;       /**< memory file; open, so that no other object gets its name */
+  void *bytes;  /**< [n] */
+  int64_t n;
+  bool cached;
+};
+
+/** What follows the object in a file of the cache. */
+typedef struct trailer {
+  char magic[8];
+  uint64_t sum[2];
+} trailer;
+
+static const char magic[8] = "tesela1";
+
+/** A compilation: names and arguments. */
+typedef struct job {
+  char folder[PATH_BYTES - 128], object[PATH_BYTES], text[PATH_BYTES], log[PATH_BYTES],
+      made[PATH_BYTES];
+  char compiler[512];
+  char *args[ARGS_MAX];
+  int n_args;
+} job;
+
+/* ------------------------------------------------------------------ hashing */
+
+/** FNV-1a (Fowler, Noll, Vo), twice with different starts. */
+static void hash(uint64_t sum[2], const void *data, size_t n) {
+  const unsigned char *bytes = data;
+  for (size_t b = 0; b < n; b++) {
+    sum[0] = (sum[0] ^ bytes[b]) * UINT64_C(0x100000001b3);
+    sum[1] = (sum[1] ^ bytes[b]) * UINT64_C(0x100000001b3) + 1;
+  }
+}
+
+static void hash_start(uint64_t sum[2]) {
+  sum[0] = UINT64_C(0xcbf29ce484222325);
+  sum[1] = UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* -------------------------------------------------------------------- files */
+
+static tsl_err write_all(int fd, const void *data, size_t n, const char *path) {
+  tsl_err err = TSL_OK;
+  for (size_t done_ = 0; done_ < n;) {
+    const ssize_t part = write(fd, (const char *)data + done_, n - done_);
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    done_ += (size_t)part;
+  }
+done:
+  return err;
+}
+
+/** A private new file whose name starts like path; path is completed. */
+static tsl_err make_file(char path[PATH_BYTES], const char *folder, const char *suffix, int *fd) {
+  tsl_err err = TSL_OK;
+  (void)snprintf(path, PATH_BYTES, "%s/work-XXXXXX%s", folder, suffix);
+  *fd = mkostemps(path, (int)strlen(suffix), O_CLOEXEC);
+  if (*fd < 0) {
+    const int code = errno;
+    path[0] = '\0';
+    TSL_FAIL(TSL_ERR_IO, "no file can be made in %s: %s; set XDG_CACHE_HOME to a folder of yours",
+             folder, strerror(code));
+  }
+done:
+  return err;
+}
+
+/** The whole of a regular file of ours; *bytes is NULL when there is none. */
+static tsl_err read_own(const char *path, void **bytes, int64_t *n) {
+  tsl_err err = TSL_OK;
+  struct stat status;
+  void *memory = NULL;
+  *bytes = NULL;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) goto done;
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+      (status.st_mode & 022) != 0 || status.st_size > OBJECT_MAX)
+    goto done;
+  TSL_TRY(tsl_alloc(status.st_size + 1, 1, "compiled object", &memory));
+  for (*n = 0; *n < status.st_size;) {
+    const ssize_t part = read(fd, (char *)memory + *n, (size_t)(status.st_size - *n));
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) goto done;
+    *n += part;
+  }
+  *bytes = memory;
+  memory = NULL;
+done:
+  if (fd >= 0) (void)close(fd);
+  tsl_free(memory);
+  return err;
+}
+
+/** $XDG_CACHE_HOME/tesela/recurrences, made if need be, ours and private. */
+static tsl_err find_folder(char *folder, size_t size) {
+  tsl_err err = TSL_OK;
+  struct stat status;
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  const bool given = cache != NULL && cache[0] == '/';
+  if (!given && (home == NULL || home[0] != '/'))
+    TSL_FAIL(TSL_ERR_IO, "neither XDG_CACHE_HOME nor HOME names a folder for compiled recurrences");
+  const int n = snprintf(folder, size, "%s%s/tesela/recurrences", given ? cache : home,
+                         given ? "" : "/.cache");
+  if (n < 0 || (size_t)n >= size) TSL_FAIL(TSL_ERR_IO, "the name of the cache folder is too long");
+  for (char *c = folder + 1; *c != '\0'; c++) {
+    if (*c != '/') continue;
+    *c = '\0';
+    (void)mkdir(folder, 0700); /* the last one tells whether it worked */
+    *c = '/';
+  }
+  if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+    TSL_FAIL(TSL_ERR_IO, "%s cannot be made: %s; set XDG_CACHE_HOME to a folder of yours", folder,
+             strerror(errno));
+  if (lstat(folder, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+      (status.st_mode & 077) != 0)
+    TSL_FAIL(TSL_ERR_IO, "%s is not a private folder of yours (mode 0700)", folder);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+static void add_arg(job *j, const char *word) {
+  if (j->n_args < ARGS_MAX - 1) j->args[j->n_args++] = (char *)word;
+}
+
+/** The compiler's words and the flags; file names are added later. */
+static void set_args(job *j, int level) {
+  static const char *const flags[] = {"-x",
+                                      "c",
+                                      "-std=gnu11",
+                                      "-O3",
+                                      "-fPIC",
+                                      "-w",
+                                      "-ffp-contract=off",
+                                      "-fno-math-errno",
+                                      "-shared",
+                                      "-fno-trapping-math"};
+  static const char *const levels[] = {"-march=native", "-march=native", "-march=x86-64-v2",
+                                       "-march=x86-64-v3", "-march=x86-64-v4"};
+  const char *cc = getenv("CC");
+  char *rest = NULL;
+  (void)snprintf(j->compiler, sizeof j->compiler, "%s", cc != NULL && cc[0] != '\0' ? cc : "cc");
+  for (char *word = strtok_r(j->compiler, " \t", &rest); word != NULL && j->n_args < WORDS_MAX;
+       word = strtok_r(NULL, " \t", &rest))
+    add_arg(j, word);
+  for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) add_arg(j, flags[f]);
+#if defined(__x86_64__)
+  add_arg(j, levels[level >= 2 && level <= 4 ? level : 0]);
+  if (level == 4) add_arg(j, "-mprefer-vector-width=512");
+#else
+  (void)level;
+  add_arg(j, levels[0]);
+#endif
+}
+
+static void name_object(job *j, const char *text) {
+  uint64_t sum[2];
+  hash_start(sum);
+  hash(sum, text, strlen(text));
+  for (int a = 0; a < j->n_args; a++) hash(sum, j->args[a], strlen(j->args[a]) + 1);
+  (void)snprintf(j->object, sizeof j->object, "%s/dp-%016llx%016llx.so", j->folder,
+                 (unsigned long long)sum[0], (unsigned long long)sum[1]);
+}
+
+/* ---------------------------------------------------------------- compiling */
+
+/** Run the compiler, its messages into the log; *status as of waitpid, -1: could not be started. */
+static tsl_err run_compiler(const job *j, int log, int *status) {
+  tsl_err err = TSL_OK;
+  posix_spawn_file_actions_t actions;
+  pid_t child = -1;
+  *status = -1;
+  if (posix_spawn_file_actions_init(&actions) != 0)
+    return tsl_fail(TSL_ERR_MEMORY, __FILE__, __LINE__, "no memory to run a compiler");
+  if (posix_spawn_file_actions_adddup2(&actions, log, 1) != 0 ||
+      posix_spawn_file_actions_adddup2(&actions, log, 2) != 0 ||
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) != 0)
+    TSL_FAIL(TSL_ERR_MEMORY, "no memory to run a compiler");
+  if (posix_spawnp(&child, j->args[0], &actions, NULL, j->args, environ) != 0) goto done;
+  while (waitpid(child, status, 0) < 0)
+    if (errno != EINTR) TSL_FAIL(TSL_ERR_IO, "the compiler was lost: %s", strerror(errno));
+done:
+  (void)posix_spawn_file_actions_destroy(&actions);
+  return err;
+}
+
+static tsl_err fail_compiler(const job *j, int log, int status) {
+  char said[LOG_BYTES];
+  const ssize_t n = pread(log, said, sizeof said - 1, 0);
+  said[n > 0 ? n : 0] = '\0';
+  if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+    return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                    "the recurrence must be compiled, but there is no compiler '%s' here; install "
+                    "one, name it in CC, or run once where there is one",
+                    j->args[0]);
+  return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__,
+                  "'%s' does not compile the recurrence (status %d): %s", j->args[0], status, said);
+}
+
+static tsl_err compile(job *j, const char *text) {
+  tsl_err err = TSL_OK;
+  int source = -1, log = -1, made = -1, status = 0;
+  TSL_TRY(make_file(j->text, j->folder, ".c", &source));
+  TSL_TRY(write_all(source, text, strlen(text), j->text));
+  TSL_TRY(make_file(j->log, j->folder, ".log", &log));
+  TSL_TRY(make_file(j->made, j->folder, ".so", &made));
+  add_arg(j, "-o");
+  add_arg(j, j->made);
+  add_arg(j, j->text);
+  TSL_TRY(run_compiler(j, log, &status));
+  if (status != 0) TSL_TRY(fail_compiler(j, log, status));
+  (void)chmod(j->made, 0600);
+done:
+  if (source >= 0) (void)close(source);
+  if (log >= 0) (void)close(log);
+  if (made >= 0) (void)close(made);
+  if (j->text[0] != '\0') (void)unlink(j->text);
+  if (j->log[0] != '\0') (void)unlink(j->log);
+  return err;
+}
+
+/* ------------------------------------------------------------------ objects */
+
+/** Take an object from the cache; *bytes is NULL when there is no sound one. */
+static tsl_err take_cached(const job *j, void **bytes, int64_t *n) {
+  tsl_err err = TSL_OK;
+  trailer end;
+  uint64_t sum[2];
+  TSL_TRY(read_own(j->object, bytes, n));
+  if (*bytes == NULL) goto done;
+  hash_start(sum);
+  if (*n > (int64_t)sizeof end) {
+    *n -= (int64_t)sizeof end;
+    memcpy(&end, (char *)*bytes + *n, sizeof end);
+    hash(sum, *bytes, (size_t)*n);
+    if (memcmp(end.magic, magic, sizeof magic) == 0 && memcmp(end.sum, sum, sizeof sum) == 0)
+      goto done;
+  }
+  tsl_free(*bytes);
+  *bytes = NULL;
+done:
+  return err;
+}
+
+/** Put the trailer behind the object and give it its name in the cache. */
+static tsl_err keep_made(const job *j, const void *bytes, int64_t n) {
+  tsl_err err = TSL_OK;
+  trailer end;
+  memcpy(end.magic, magic, sizeof magic);
+  hash_start(end.sum);
+  hash(end.sum, bytes, (size_t)n);
+  const int fd = open(j->made, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) TSL_FAIL(TSL_ERR_IO, "%s: cannot be opened: %s", j->made, strerror(errno));
+  TSL_TRY(write_all(fd, &end, sizeof end, j->made));
+  if (fchmod(fd, 0600) != 0 || rename(j->made, j->object) != 0)
+    TSL_FAIL(TSL_ERR_IO, "%s: cannot be kept: %s", j->object, strerror(errno));
+done:
+  if (fd >= 0) (void)close(fd);
+  return err;
+}
+
+tsl_err dp_object_load(const void *bytes, int64_t n, dp_object **out) {
+  tsl_err err = TSL_OK;
+  dp_object *o = NULL;
+  void *memory = NULL;
+  char path[64];
+  *out = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *o, "compiled object", &memory));
+  o = memory;
+  o->fd = memfd_create("tesela-recurrence", MFD_CLOEXEC);
+  if (o->fd < 0) TSL_FAIL(TSL_ERR_IO, "no memory file can be made: %s", strerror(errno));
+  TSL_TRY(tsl_alloc(n, 1, "compiled object", &o->bytes));
+  memcpy(o->bytes, bytes, (size_t)n);
+  o->n = n;
+  TSL_TRY(write_all(o->fd, bytes, (size_t)n, "memory file"));
+  (void)snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
+  o->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (o->handle == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "the compiled recurrence cannot be loaded: %s", dlerror());
+  *out = o;
+  o = NULL;
+done:
+  dp_object_close(&o);
+  return err;
+}
+
+tsl_err dp_object_open(const char *text, int level, dp_object **out) {
+  tsl_err err = TSL_OK;
+  job *j = NULL;
+  void *memory = NULL, *bytes = NULL;
+  int64_t n = 0;
+  *out = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *j, "compilation", &memory));
+  j = memory;
+  TSL_TRY(find_folder(j->folder, sizeof j->folder));
+  set_args(j, level);
+  if (j->n_args == 0) TSL_FAIL(TSL_ERR_INPUT, "CC is blank; name a compiler");
+  name_object(j, text);
+  TSL_TRY(take_cached(j, &bytes, &n));
+  const bool cached = bytes != NULL;
+  if (!cached) {
+    TSL_TRY(compile(j, text));
+    TSL_TRY(read_own(j->made, &bytes, &n));
+    if (bytes == NULL) TSL_FAIL(TSL_ERR_IO, "%s: the compiler left no object", j->made);
+    TSL_TRY(keep_made(j, bytes, n));
+    j->made[0] = '\0';
+  }
+  TSL_TRY(dp_object_load(bytes, n, out));
+  (*out)->cached = cached;
+done:
+  if (j != NULL && j->made[0] != '\0') (void)unlink(j->made);
+  tsl_free(j);
+  tsl_free(bytes);
+  return err;
+}
+
+/* -------------------------------------------------------------------- using */
+
+tsl_err dp_object_bytes(const dp_object *object, void **bytes, int64_t *n) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(object->n, 1, "compiled object", bytes));
+  memcpy(*bytes, object->bytes, (size_t)object->n);
+  *n = object->n;
+done:
+  return err;
+}
+
+bool dp_object_cached(const dp_object *object) {
+  return object->cached;
+}
+
+tsl_err dp_object_find(const dp_object *object, const char *name, void **address) {
+  tsl_err err = TSL_OK;
+  *address = dlsym(object->handle, name);
+  if (*address == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "the compiled recurrence has no '%s'", name);
+done:
+  return err;
+}
+
+void dp_object_close(dp_object **object) {
+  if (object == NULL || *object == NULL) return;
+  if ((*object)->handle != NULL) (void)dlclose((*object)->handle);
+  if ((*object)->fd > 0) (void)close((*object)->fd);
+  tsl_free((*object)->bytes);
+  tsl_free(*object);
+  *object = NULL;
+}

@@ -1,0 +1,52 @@
+/**
+ * @file dp_compile.h
+ * Emitted C to functions of this process: the host compiler, a cache of its objects, dlopen.
+ *
+ * The compiler is $CC or cc, run with an argument vector, never by a shell. Objects are kept in
+ * $XDG_CACHE_HOME/tesela/recurrences (else below ~/.cache), a folder of mode 0700 that belongs to
+ * the user, under a hash of text, compiler and flags. A file that is damaged or belongs to somebody
+ * else is compiled anew. Ranks of one host may compile the same text at once: each writes a file of
+ * its own and renames it. Objects are loaded from memory, so that folders mounted without exec do
+ * not matter.
+ */
+#ifndef TSL_CPU_DP_COMPILE_H
+#define TSL_CPU_DP_COMPILE_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A loaded object; create with dp_object_open or dp_object_load. */
+typedef struct dp_object dp_object;
+
+/**
+ * Compile a text, or take its object from the cache, and load it.
+ * Threads: one at a time.
+ * @param[in]  level  x86-64 level 2, 3 or 4 to compile for; 0: this processor
+ * @param[out] out    unload with dp_object_close
+ * @return TSL_ERR_INPUT when there is neither compiler nor cached object (the message says what to
+ *         do), TSL_ERR_IO when the cache cannot be used, TSL_ERR_INTERNAL when the text does not
+ *         compile
+ */
+tsl_err dp_object_open(const char *text, int level, dp_object **out);
+
+/**
+ * Load an object's bytes, compiled elsewhere on the same kind of processor.
+ * @param[in] bytes  [n] as from dp_object_bytes
+ */
+tsl_err dp_object_load(const void *bytes, int64_t n, dp_object **out);
+
+/** The object's bytes, to send to hosts without a compiler; free with tsl_free. */
+tsl_err dp_object_bytes(const dp_object *object, void **bytes, int64_t *n);
+
+/** Was it in the cache? */
+bool dp_object_cached(const dp_object *object);
+
+/** Address of a function. @return TSL_ERR_INTERNAL when there is none of this name */
+tsl_err dp_object_find(const dp_object *object, const char *name, void **address);
+
+/** NULL accepted, sets NULL. */
+void dp_object_close(dp_object **object);
+
+#endif

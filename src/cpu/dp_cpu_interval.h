@@ -1,0 +1,39 @@
+/** @file dp_cpu_interval.h  A triangle of values, shared by dp_cpu_interval*.c. */
+#ifndef TSL_CPU_DP_CPU_INTERVAL_H
+#define TSL_CPU_DP_CPU_INTERVAL_H
+
+#include "dp_cpu.h"
+#include "dp_kernels.h"
+
+struct dp_cpu_interval {
+  dp_cpu cpu;
+  dp_problem problem;
+  tsl_type type;        /**< outside */
+  dp_join_type kind;    /**< inside */
+  int64_t posts, tiles; /**< N; tiles along a side */
+  int64_t size;         /**< bytes of a value inside */
+  char *values;         /**< tiles of row 0, then of row 1, ...; each [DP_SIDE][DP_SIDE] */
+  /* lists with tiles * DP_SIDE values of kind, or NULL */
+  char *d, *base, *high, *low;
+  uint8_t *letters;
+  uint32_t pairs[32];
+  int32_t span;
+};
+
+static inline char *interval_tile(const dp_cpu_interval *w, int64_t i, int64_t j) {
+  const int64_t number = i * (2 * w->tiles - i + 1) / 2 + j - i;
+  return w->values + number * DP_SIDE * DP_SIDE * w->size;
+}
+
+/** Place of X[a][b], a <= b. */
+static inline char *interval_at(const dp_cpu_interval *w, int64_t a, int64_t b) {
+  return interval_tile(w, a / DP_SIDE, b / DP_SIDE) +
+         (a % DP_SIDE * DP_SIDE + b % DP_SIDE) * w->size;
+}
+
+/** May letters a and b - 1 pair? */
+static inline bool interval_pairs(const dp_cpu_interval *w, int64_t a, int64_t b) {
+  return b - 1 - a > w->span && (w->pairs[w->letters[a]] >> w->letters[b - 1] & 1);
+}
+
+#endif

@@ -1,0 +1,171 @@
+/**
+ * @file dp_kernels_body.h
+ * The kernels of one SIMD level. Included once by each dp_kernels_<level>.c, which names its table
+ * in DP_SIMD_TABLE and its number in DP_SIMD_LEVEL and is compiled with the flags of that level.
+ */
+#include "dp_kernels.h"
+#include "dp_simd.h"
+
+#include "dp_kernels_bits.h"
+
+#define E int8_t
+#define V v_i8
+#define T(name) name##_i8
+#define DP_NARROW 1
+#include "dp_kernels_align.h"
+#undef E
+#undef V
+#undef T
+#define E int16_t
+#define V v_i16
+#define T(name) name##_i16
+#include "dp_kernels_align.h"
+#undef E
+#undef V
+#undef T
+#undef DP_NARROW
+#define E int32_t
+#define V v_i32
+#define T(name) name##_i32
+#define DP_NARROW 0
+#include "dp_kernels_align.h"
+#undef E
+#undef V
+#undef T
+
+#define E float
+#define V v_f32
+#define I v_i32
+#define ALL all_i32
+#define T(name) name##_f32
+#include "dp_kernels_dtw.h"
+#undef ALL
+#undef E
+#undef V
+#undef I
+#undef T
+#define E double
+#define V v_f64
+#define I v_i64
+#define ALL all_i64
+#define T(name) name##_f64
+#include "dp_kernels_dtw.h"
+#undef ALL
+#undef E
+#undef V
+#undef I
+#undef T
+
+#include "dp_kernels_rows.h"
+#define E int32_t
+#define U uint32_t
+#define V v_i32
+#define T(name) name##_i32
+#define DP_WHOLE 1
+#include "dp_kernels_stage.h"
+#undef E
+#undef U
+#undef V
+#undef T
+#define E int64_t
+#define U uint64_t
+#define V v_i64
+#define T(name) name##_i64
+#include "dp_kernels_stage.h"
+#undef E
+#undef U
+#undef V
+#undef T
+#undef DP_WHOLE
+#define DP_WHOLE 0
+#define E float
+#define V v_f32
+#define T(name) name##_f32
+#include "dp_kernels_stage.h"
+#undef E
+#undef V
+#undef T
+#define E double
+#define V v_f64
+#define T(name) name##_f64
+#include "dp_kernels_stage.h"
+#undef E
+#undef V
+#undef T
+#undef DP_WHOLE
+
+#define DP_CHAIN 0
+#define E int16_t
+#define V v_i16
+#define T(name) name##_i16
+#define DP_BEST max_i16
+#include "dp_kernels_join.h"
+#undef E
+#undef V
+#undef T
+#undef DP_BEST
+#define E int32_t
+#define V v_i32
+#define T(name) name##_i32
+#define DP_BEST max_i32
+#include "dp_kernels_join.h"
+#undef E
+#undef V
+#undef T
+#undef DP_BEST
+#undef DP_CHAIN
+#define DP_CHAIN 1
+#define E int64_t
+#define V v_i64
+#define T(name) name##_i64
+#define DP_BEST min_i64
+#include "dp_kernels_join.h"
+#undef E
+#undef V
+#undef T
+#undef DP_BEST
+#define E double
+#define V v_f64
+#define T(name) name##_f64
+#define DP_BEST min_f64
+#include "dp_kernels_join.h"
+#undef E
+#undef V
+#undef T
+#undef DP_BEST
+#undef DP_CHAIN
+
+static void range(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi) {
+  int32_t least = *lo, most = *hi;
+  for (int64_t k = 0; k < n; k++) {
+    least = from[k] < least ? from[k] : least;
+    most = from[k] > most ? from[k] : most;
+  }
+  *lo = least;
+  *hi = most;
+}
+
+const dp_kernels DP_SIMD_TABLE = {
+    .level = DP_SIMD_LEVEL,
+    .bytes = DP_BYTES,
+    .bits = bits,
+    .bits_spread = bits_spread,
+    .bits_expand = bits_expand,
+    .bits_compress = bits_compress,
+    .align = {align_i8, align_i16, align_i32},
+    .narrow = {narrow_i8, narrow_i16, narrow_i32},
+    .widen = {widen_i8, widen_i16, widen_i32},
+    .dtw = {dtw_f32, dtw_f64},
+    .sack_i32 = sack_i32,
+    .sack_i64 = sack_i64,
+    .sack_again = sack_again,
+    .shrink = shrink,
+    .stretch = stretch,
+    .larger = larger,
+    .pascal = pascal,
+    .allot = {allot_i32, allot_i64, allot_f32, allot_f64},
+    .stage = {stage_i32, stage_i64, stage_f32, stage_f64},
+    .meet = {meet_i16, meet_i32, meet_i64, meet_f64},
+    .join = {join_i16, join_i32, join_i64, join_f64},
+    .range = range,
+};

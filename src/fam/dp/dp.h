@@ -1,0 +1,212 @@
+/**
+ * @file dp.h
+ * The family dp: dynamic programming tables, as seen by its backends.
+ *
+ * A table M has rows 0..n and columns 0..m (boundary included). It is filled by one of three
+ * engines, into which the eight patterns fold by flipping and transposing (dp_params.flip):
+ *
+ *   WAVEFRONT  M[i][j] from left, up, up-left         (NOSE; SENO, SONE-like corners by flips)
+ *   ROWS       M[i][.] from rows above, any columns   (RUD; RDU, CLR, CRL by flips and transposes)
+ *   INTERVAL   M[i][j], i <= j, from M[i][k], M[k'][j] inside [i, j]   (SONE; NESO by flips)
+ *
+ * A unit is a tile, half-open, lo[0]..hi[0] and lo[1]..hi[1]:
+ *
+ *   WAVEFRONT  letters of a, letters of b, from 0; that is rows lo[0]+1..hi[0] of the table and
+ *              columns lo[1]+1..hi[1]
+ *   ROWS       items from 0, which are rows lo[0]+1..hi[0] of the table, and columns 0..m of the
+ *              table; STAGECOACH: stages 1..n-1 and states 0..m-1
+ *   INTERVAL   posts a and b, multiples of DP_BOX or the last post; see below
+ *
+ * Its lane (a strip of columns, or a tile of the triangle) belongs to one rank for the whole phase;
+ * its stage orders the lanes in time. See contract.h, WAVE.
+ *
+ * Edges, the same bytes from sockets and cards. For a tile of R = hi[0] - lo[0] rows, the first of
+ * which is row i of the table:
+ *   LCS        uint32 [ceil(R/32)]      bit r: M[i+r][j] - M[i+r-1][j] of the last column j is 1
+ *   EDIT unit  uint32 [2][ceil(R/32)]   the same: is +1 (first part), -1 (second part)
+ *   affine     int32 [R + 1][2]         H and E' of the last column; entry 0 is row i - 1;
+ *                                       E' = best score ending in a gap that the next column may
+ *                                       extend, anything in entry 0
+ *   EDIT, DTW  value [R + 1]            M of the last column, entry 0 is row i - 1
+ *   ROWS       value [columns]          the last row of the tile
+ *   INTERVAL   value [R][columns]       the tile, zero where a >= b
+ *
+ * Intervals. Posts 0..N-1, N = dp_posts, and a value X[a][b] for each pair a < b:
+ *
+ *   X[a][a+1] = base,   X[a][b] = best over a < k < b of X[a][k] + X[k][b] + term, then finish
+ *
+ *   MATRIX_CHAIN  N = n + 1, base 0, min, term d[a] d[k] d[b]; X[a][b] multiplies matrices a..b-1
+ *   SEARCH_TREE   N = n + 2, keys 1..n lie at posts 1..n; base gaps[a]; min; finish adds the weight
+ *                 high[b] - low[a] of keys a+1..b-1 and gaps a..b-1 (dp_tree_sums); k is the root
+ *   NUSSINOV      N = n + 1, X[a][b] = pairs of letters a..b-1, base 0, max; finish: where letters
+ *                 a and b-1 pair and b-1 - a > span, also X[a+1][b-1] + 1
+ *
+ * Ties are resolved the same way on every device. Walking back:
+ *   LCS        left where M[i][j-1] = M[i][j], else up where M[i-1][j] = M[i][j], else a match
+ *   EDIT, DTW  diagonal where it attains M[i][j], else left, else up
+ *   affine     end of a local alignment, pair, left, up; a gap is opened where opening attains its
+ *              value, else extended; best cell: largest score, smallest row, smallest column
+ *   KNAPSACK   an item is taken only where that is better (unbounded: once more)
+ *   ALLOTMENT  the smallest amount; STAGECOACH the smallest state; intervals the smallest split,
+ *              NUSSINOV the pair only where no split attains the value
+ */
+#ifndef TSL_FAM_DP_H
+#define TSL_FAM_DP_H
+
+#include "contract.h"
+#include "fn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Problems in the order of the deck's words. */
+typedef enum dp_problem {
+  DP_RECURRENCE, /**< the deck's own equation, dp_expr.h */
+  DP_BINOMIAL,   /**< C(n, k), exact or modulo p */
+  DP_KNAPSACK,   /**< 0/1 */
+  DP_KNAPSACK_UNBOUNDED,
+  DP_ALLOTMENT,    /**< resource allotment: M[i][j] = max_k M[i-1][j-k] + r_i(k) */
+  DP_STAGECOACH,   /**< trellis: M[t][s] = min_k M[t-1][k] + w_t(k, s) (Viterbi in logarithms) */
+  DP_LCS,          /**< longest common subsequence */
+  DP_EDIT,         /**< edit distance, unit or weighted */
+  DP_GLOBAL,       /**< Needleman-Wunsch with affine gaps (Gotoh 1982) */
+  DP_LOCAL,        /**< Smith-Waterman with affine gaps */
+  DP_DTW,          /**< dynamic time warping */
+  DP_MATRIX_CHAIN, /**< order of a product of n matrices */
+  DP_SEARCH_TREE,  /**< optimal binary search tree (Knuth 1971) */
+  DP_NUSSINOV,     /**< base pairs of an RNA sequence (Nussinov 1978) */
+  DP_N_PROBLEMS
+} dp_problem;
+
+typedef enum dp_engine { DP_WAVEFRONT, DP_ROWS, DP_INTERVAL, DP_N_ENGINES } dp_engine;
+
+/** What is kept. */
+typedef enum dp_mode {
+  DP_VALUE,   /**< the goal only; linear memory */
+  DP_TABLE,   /**< the whole table to the file */
+  DP_RECOVER, /**< the goal and a solution that attains it, scored again */
+  DP_N_MODES
+} dp_mode;
+
+enum {
+  DP_MAX_ALPHABET = 32, /**< letters of alignments; others are 0..255 */
+  DP_MAX_LANES = 65536,
+  DP_BOX = 256 /**< side of an interval tile */
+};
+
+/** Scores of DP_GLOBAL and DP_LOCAL: a gap of length g costs open + g * extend (both >= 0). */
+typedef struct dp_scores {
+  int32_t open, extend;
+  int32_t alphabet; /**< letters 0..alphabet-1 */
+  int32_t reserved;
+  int32_t s[DP_MAX_ALPHABET][DP_MAX_ALPHABET]; /**< score of a pair, symmetric or not: s[a][b] */
+} dp_scores;
+
+/**
+ * Parameters of a dp problem; plain data, the same on all ranks.
+ *
+ *   problem          n                m                  field A          field B        field C
+ *   lcs edit         length of a      length of b        u8 [n] letters   u8 [m] letters
+ *   global local     length of a      length of b        u8 [n] letters   u8 [m] letters
+ *   dtw              length of a      length of b        type [n]         type [m]
+ *   knapsack(s)      items            capacity           i64 [n] weights  i64 [n] values
+ *   binomial         n                k
+ *   allotment        activities       amount             type [n][m + 1] returns r_i(k)
+ *   stagecoach       stages           states             type [n - 1][m][m]: costs w_t(k, s) of
+ * going from state k to s; type [m] start matrix_chain     matrices         n                  i64
+ * [n + 1] dimensions search_tree      keys             n                  type [n] keys    type [n
+ * + 1] gaps nussinov         letters          n                  u8 [n] letters, 0..3 = A C G U, 4
+ * other recurrence       rows - 1         columns - 1        the deck's arrays, dp_expr.h
+ *
+ * Types: i32 for sequences, i64 for knapsacks, binomial and matrix_chain; search_tree i64, f64; dtw
+ * f32, f64; allotment and stagecoach i32, i64, f32, f64. The family has proven that integers do not
+ * overflow (affine: all scores below 2^30), except for the exact binomial, whose backend looks.
+ */
+typedef struct dp_params {
+  int32_t problem; /**< dp_problem */
+  int32_t engine;  /**< dp_engine */
+  int32_t mode;    /**< dp_mode */
+  int32_t type;    /**< tsl_type of values */
+  int32_t host;    /**< RECOVER: on the host although a card computed the table */
+  int32_t unit;    /**< EDIT: all three costs are 1 */
+  int32_t square;  /**< DTW: (x - y)^2 instead of |x - y| */
+  int32_t span;    /**< NUSSINOV: letters at least between the two of a pair */
+  int32_t wobble;  /**< NUSSINOV: G-U pairs too */
+  int32_t letters; /**< sequences: letters are 0..letters-1 */
+  int64_t n, m;
+  int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
+  int64_t insert, remove, replace; /**< EDIT: costs >= 0 */
+  int64_t budget;                  /**< RECOVER: bytes of memory that a rank may use for it */
+  dp_scores scores;                /**< GLOBAL, LOCAL */
+} dp_params;
+
+/**
+ * Indices into problem->fields; A, B, C are IN as above (length 0 where a problem has none).
+ *   goal   OUT SUM i64 or f64 [1]  the optimum; each worker adds its part: one has it, LCS and EDIT
+ *          with unit costs the sum of each one's columns (EDIT: the first lane's owner adds n);
+ *          nothing for LOCAL and STAGECOACH, where the root takes it from best
+ *   best   OUT GATHER i64 [DP_MAX_LANES][3] hidden, given by the lane's last tile.
+ *          LOCAL: (score, i, j) of the best cell of a lane with smallest i, then j (from 1), 0 when
+ *          none is positive. STAGECOACH: (cost as the bits of goal's type, stage n - 1, state) of
+ * the cheapest last state path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the
+ * family's finish table  OUT GATHER type; streamed for TABLE, in memory and hidden for RECOVER of
+ * intervals: [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals goal
+ * is always there, the others as problem and mode ask; dp_field finds them.
+ *
+ * Steps of a walk (tsl_backend.walk), from the end of the solution to its beginning:
+ *   lcs                       (i, j) letters that match, from 0
+ *   edit global local         (dp_op, length)
+ *   dtw                       (i, j) cells, from 0
+ *   knapsack, allotment       (item, how many) where that is above 0; one item in several steps
+ * when another lane is reached in between stagecoach                (stage, state), from 0 The
+ * cursor: at[0] = i, at[1] = j, table row and column (STAGECOACH: stage and state); at[2] = matrix
+ * (affine: 0 H, 1 E gap in a, 2 F gap in b).
+ * A walk ends (lane -1) at row 0, WAVEFRONT at column 0 as well, LOCAL where the score is 0,
+ * STAGECOACH with stage 0.
+ */
+enum dp_op { DP_MATCH, DP_MISMATCH, DP_INSERT, DP_DELETE }; /* insert: a letter of b alone */
+enum { DP_A, DP_B, DP_C, DP_GOAL };
+
+static inline const dp_params *dp_params_of(const tsl_problem *problem) {
+  return (const dp_params *)problem->params;
+}
+
+/** Index of an optional field ("best", "path", "table"), or -1. */
+static inline int dp_field(const tsl_problem *problem, const char *name) {
+  return tsl_problem_find(problem, name);
+}
+
+/** Posts of an interval problem. */
+static inline int64_t dp_posts(const dp_params *p) {
+  return p->n + (p->problem == DP_SEARCH_TREE ? 2 : 1);
+}
+
+/** Columns that lanes share out: letters of b, states, or columns 0..m of a sweep. */
+static inline int64_t dp_width(const dp_params *p) {
+  return p->engine == DP_ROWS && p->problem != DP_STAGECOACH ? p->m + 1 : p->m;
+}
+
+/** Does the table have a row 0 and a column 0 that hold the boundary? */
+static inline bool dp_has_boundary(const dp_params *p) {
+  return p->engine != DP_INTERVAL && p->problem != DP_DTW && p->problem != DP_STAGECOACH;
+}
+
+/** May letters x and y of an RNA pair? Codes of DP_RNA: A C G U. */
+static inline bool dp_pairs(const dp_params *p, int x, int y) {
+  return x + y == 3 || (p->wobble && x + y == 5 && x != y && x < 4 && y < 4);
+}
+
+/** The lane of a column of a wavefront (from 0) or sweep. @param[in] units  all tiles, shape [n] */
+int64_t dp_lane_of(const tsl_unit *units, int64_t n, int64_t column);
+
+/** Words of the deck for dp_problem and dp_mode, NULL-ended. */
+extern const char *const dp_problem_words[];
+extern const char *const dp_mode_words[];
+
+extern const tsl_family tsl_family_dp;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,148 @@
+/* Which engine computes a recurrence, and from where on no cell is boundary. */
+#include "dp_emit.h"
+
+#include <string.h>
+
+enum { MARGIN_MAX = 4 };
+
+void dp_code_fold(const dp_code *c, int64_t i, int64_t j, int64_t *p, int64_t *q) {
+  const bool t = c->fold.transpose != 0;
+  const int64_t rows = t ? c->Q : c->P, cols = t ? c->P : c->Q;
+  const int64_t a = c->fold.flip_i != 0 ? rows - 1 - i : i;
+  const int64_t b = c->fold.flip_j != 0 ? cols - 1 - j : j;
+  *p = t ? b : a;
+  *q = t ? a : b;
+}
+
+void dp_code_unfold(const dp_code *c, int64_t p, int64_t q, int64_t *i, int64_t *j) {
+  const bool t = c->fold.transpose != 0;
+  const int64_t rows = t ? c->Q : c->P, cols = t ? c->P : c->Q;
+  const int64_t a = t ? q : p, b = t ? p : q;
+  *i = c->fold.flip_i != 0 ? rows - 1 - a : a;
+  *j = c->fold.flip_j != 0 ? cols - 1 - b : b;
+}
+
+void dp_code_args(const dp_recurrence *r, dp_args *args) {
+  const dp_names *names = &r->equation.names;
+  static const int64_t nothing[8] = {0};
+  memset(args, 0, sizeof *args);
+  args->rows = names->tables[0].rows;
+  args->cols = names->tables[0].cols;
+  for (int a = 0; a < DP_ARRAYS_MAX; a++) args->data[a] = nothing;
+  for (int a = 0; a < names->n_arrays; a++) {
+    if (r->data[a] != NULL) args->data[a] = r->data[a];
+    args->shape[a][0] = names->arrays[a].shape[0];
+    args->shape[a][1] = names->arrays[a].shape[1];
+  }
+  for (int s = 0; s < names->n_scalars; s++) {
+    args->whole[s] = names->scalars[s].whole;
+    args->real[s] = names->scalars[s].real;
+  }
+}
+
+/* ------------------------------------------------------------------ margins */
+
+/** User's rows or columns of folded ones from `first` on. */
+static dp_span extent_from(int64_t n, int64_t first, bool flip) {
+  return flip ? (dp_span){0, n - 1 - first} : (dp_span){first, n - 1};
+}
+
+/** Is no cell (p, q), p >= margin_p, q >= margin_q, a boundary cell? */
+static bool is_margin(const dp_recurrence *r, const dp_code *c, int32_t margin_p, int32_t margin_q,
+                      dp_bounds *b) {
+  const dp_table *t = &r->equation.names.tables[0];
+  const bool turn = c->fold.transpose != 0;
+  dp_bounds_init(r, b);
+  b->i = extent_from(t->rows, turn ? margin_q : margin_p, c->fold.flip_i != 0);
+  b->j = extent_from(t->cols, turn ? margin_p : margin_q, c->fold.flip_j != 0);
+  for (int n = 0; n < r->equation.n_rules; n++)
+    if (dp_bounds_truth(b, &r->rules[n].where, r->rules[n].where.root) != 0) return false;
+  return true;
+}
+
+static void find_margins(const dp_recurrence *r, dp_code *c, dp_bounds *b) {
+  c->margin_p = c->margin_q = -1;
+  if (r->equation.names.tables[0].cells != DP_CELLS_ALL) return;
+  for (int32_t sum = 0; sum <= 2 * MARGIN_MAX; sum++)
+    for (int32_t m = sum > MARGIN_MAX ? sum - MARGIN_MAX : 0; m <= sum && m <= MARGIN_MAX; m++) {
+      if (!is_margin(r, c, m, sum - m, b)) continue;
+      c->margin_p = m;
+      c->margin_q = sum - m;
+      return;
+    }
+}
+
+/* ------------------------------------------------------------------- engine */
+
+/** Offset of a reference in folded rows and columns. */
+static void folded_offset(const dp_code *c, const dp_reference *ref, dp_span *dp, dp_span *dq) {
+  const dp_span di = c->fold.flip_i != 0 ? (dp_span){-ref->di.hi, -ref->di.lo} : ref->di;
+  const dp_span dj = c->fold.flip_j != 0 ? (dp_span){-ref->dj.hi, -ref->dj.lo} : ref->dj;
+  *dp = c->fold.transpose != 0 ? dj : di;
+  *dq = c->fold.transpose != 0 ? di : dj;
+}
+
+/** Are all reads of `cell` of the three neighbours, and the rules free of reads? */
+static bool is_wave(const dp_code *c, const dp_references *refs) {
+  if (c->fold.rows_only != 0 || c->margin_p < 0 || c->margin_p > 1 || c->margin_q > 1) return false;
+  if (refs->n == 0) return false;
+  for (int n = 0; n < refs->n; n++) {
+    dp_span dp, dq;
+    folded_offset(c, &refs->list[n], &dp, &dq);
+    if (refs->list[n].rule >= 0) return false;
+    if (dp.lo != dp.hi || dq.lo != dq.hi || dp.lo < -1 || dp.lo > 0 || dq.lo < -1 || dq.lo > 0 ||
+        (dp.lo == 0 && dq.lo == 0))
+      return false;
+    if ((dp.lo == -1 && c->margin_p < 1) || (dq.lo == -1 && c->margin_q < 1)) return false;
+  }
+  return true;
+}
+
+/** Rows above that are read, 0 when not fixed or too many; and whether the own row is. */
+static void find_depth(const dp_references *refs, dp_code *c) {
+  c->depth = 1;
+  for (int n = 0; n < refs->n; n++) {
+    dp_span dp, dq;
+    folded_offset(c, &refs->list[n], &dp, &dq);
+    if (dp.hi >= 0) c->same_row = 1;
+    if (dp.lo != dp.hi || dp.lo < -DP_DEPTH_ROWS) c->depth = 0;
+    if (c->depth > 0 && -dp.lo > c->depth) c->depth = (int32_t)-dp.lo;
+  }
+}
+
+static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_code *c) {
+  find_depth(refs, c);
+  if (is_wave(c, refs)) {
+    c->engine = DP_WAVEFRONT;
+    c->best = r->equation.goal == DP_GOAL_ALL;
+  } else if (c->fold.rows_only != 0 ||
+             (c->depth > 0 && r->equation.names.tables[0].cells == DP_CELLS_ALL)) {
+    c->engine = DP_ROWS;
+  } else {
+    c->engine = DP_INTERVAL;
+  }
+}
+
+tsl_err dp_code_plan(const dp_recurrence *r, dp_pattern pattern, dp_code *out) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &r->equation.names.tables[0];
+  dp_references *refs = NULL;
+  dp_bounds *b = NULL;
+  void *memory = NULL;
+  memset(out, 0, sizeof *out);
+  TSL_TRY(tsl_alloc(1, sizeof *refs, "dependencies", &memory));
+  refs = memory;
+  TSL_TRY(tsl_alloc(1, sizeof *b, "dependencies", &memory));
+  b = memory;
+  TSL_TRY(dp_depend_references(r, refs));
+  out->fold = dp_pattern_fold(pattern);
+  out->type = t->type;
+  out->P = out->fold.transpose != 0 ? t->cols : t->rows;
+  out->Q = out->fold.transpose != 0 ? t->rows : t->cols;
+  find_margins(r, out, b);
+  choose_engine(r, refs, out);
+done:
+  tsl_free(refs);
+  tsl_free(b);
+  return err;
+}

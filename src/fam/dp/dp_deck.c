@@ -1,0 +1,195 @@
+/* The deck section `dp:`: words, keys, and which key goes with which problem. */
+#include "dp_family.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const char *const dp_problem_words[] = {
+    "recurrence",  "binomial",   "knapsack", "knapsack_unbounded",
+    "allotment",   "stagecoach", "lcs",      "edit",
+    "global",      "local",      "dtw",      "matrix_chain",
+    "search_tree", "nussinov",   NULL};
+const char *const dp_mode_words[] = {"value", "table", "recover", NULL};
+
+static const char *const type_words[] = {"auto", "i32", "i64", "f32", "f64", NULL};
+static const char *const recover_words[] = {"device", "host", NULL};
+static const char *const alphabet_words[] = {"bytes", "dna", "rna", "protein", NULL};
+static const char *const distance_words[] = {"absolute", "square", NULL};
+
+#define AT(member) offsetof(dp_deck, member)
+#define SOURCE(member) offsetof(dp_source, member)
+#define EDIT(member) (offsetof(dp_deck, edit.member) - offsetof(dp_deck, edit))
+#define SCORES(member) (offsetof(dp_deck, scores.member) - offsetof(dp_deck, scores))
+#define BIG 0x1p53
+#define LARGEST_SCORE 10000
+
+static const tsl_key source_keys[] = {
+    {"text", TSL_KEY_TEXT, SOURCE(text), "", 0, 0, NULL, NULL, 0, "The letters themselves."},
+    {"values", TSL_KEY_REALS, SOURCE(values), "", 0, 0, NULL, NULL, 0, "The numbers themselves."},
+    {"file", TSL_KEY_TEXT, SOURCE(file), "", 0, 0, NULL, NULL, 0,
+     "Letters: FASTA or plain text; numbers: CSV, NPY or HDF5; relative to the deck's folder."},
+    {"dataset", TSL_KEY_TEXT, SOURCE(dataset), "", 0, 0, NULL, NULL, 0,
+     "HDF5: path of the dataset in the file, 1-D or 2-D."},
+    {"columns", TSL_KEY_INTS, SOURCE(columns), "", 0, 1 << 20, NULL, NULL, 0,
+     "Numbers: columns of the file to read, counted from 0; default all."},
+    {"record", TSL_KEY_INT, SOURCE(record), "1", 1, 1e9, NULL, NULL, 0,
+     "FASTA: which record, counted from 1."},
+    {"random", TSL_KEY_INT, SOURCE(random), "0", 0, 0x1p40, NULL, NULL, 0,
+     "Make up this many letters or numbers."},
+    {"seed", TSL_KEY_INT, SOURCE(seed), "1", 0, BIG, NULL, NULL, 0, "Seed of what is made up."},
+    {"lo", TSL_KEY_REAL, SOURCE(lo), "1", -BIG, BIG, NULL, NULL, 0,
+     "Made-up numbers: smallest; whole numbers when lo and hi are whole."},
+    {"hi", TSL_KEY_REAL, SOURCE(hi), "100", -BIG, BIG, NULL, NULL, 0, "Made-up numbers: largest."},
+    {"mutate", TSL_KEY_REAL, SOURCE(mutate), "-1", -1, 1, NULL, NULL, 0,
+     "b only: a copy of a in which this part of the letters is changed, left out or inserted."},
+    {0}};
+
+static const tsl_key edit_keys[] = {{"insert", TSL_KEY_INT, EDIT(insert), "1", 0, LARGEST_SCORE,
+                                     NULL, NULL, 0, "Cost of a letter of b that a lacks."},
+                                    {"delete", TSL_KEY_INT, EDIT(remove), "1", 0, LARGEST_SCORE,
+                                     NULL, NULL, 0, "Cost of a letter of a that b lacks."},
+                                    {"substitute", TSL_KEY_INT, EDIT(replace), "1", 0,
+                                     LARGEST_SCORE, NULL, NULL, 0,
+                                     "Cost of a letter changed into another."},
+                                    {0}};
+
+static const tsl_key score_keys[] = {
+    {"match", TSL_KEY_INT, SCORES(match), "2", 0, LARGEST_SCORE, NULL, NULL, 0,
+     "Score of two equal letters."},
+    {"mismatch", TSL_KEY_INT, SCORES(mismatch), "-3", -LARGEST_SCORE, LARGEST_SCORE, NULL, NULL, 0,
+     "Score of two different letters."},
+    {"open", TSL_KEY_INT, SCORES(open), "5", 0, LARGEST_SCORE, NULL, NULL, 0,
+     "Cost of a gap, whatever its length."},
+    {"extend", TSL_KEY_INT, SCORES(extend), "2", 0, LARGEST_SCORE, NULL, NULL, 0,
+     "Cost of each letter of a gap; a gap of length g costs open + g * extend."},
+    {"matrix", TSL_KEY_TEXT, SCORES(matrix), "", 0, 0, NULL, NULL, 0,
+     "File with the scores of all pairs of letters (as NCBI's BLOSUM62); instead of match and "
+     "mismatch."},
+    {0}};
+
+#define SOURCE_KEY(name, member, doc) \
+  { name, TSL_KEY_MAP, AT(member), "", 0, 0, NULL, source_keys, sizeof(dp_source), doc }
+
+const tsl_key dp_keys[] = {
+    {"problem", TSL_KEY_CHOICE, AT(problem), NULL, 0, 0, dp_problem_words, NULL, 0,
+     "Which problem is solved."},
+    {"mode", TSL_KEY_CHOICE, AT(mode), "value", 0, 0, dp_mode_words, NULL, 0,
+     "value: the optimum only; table: the whole table; recover: also a solution that attains it."},
+    {"type", TSL_KEY_CHOICE, AT(type), "auto", 0, 0, type_words, NULL, 0,
+     "Type of the values where a problem leaves the choice; auto: f64."},
+    SOURCE_KEY("a", a, "First sequence (rows of the table)."),
+    SOURCE_KEY("b", b, "Second sequence (columns of the table)."),
+    SOURCE_KEY("weights", weights, "Knapsack: whole weights, at least 0 (unbounded: 1)."),
+    SOURCE_KEY("values", values, "Knapsack: whole values, at least 0."),
+    SOURCE_KEY("dimensions", dimensions, "Matrix chain: the n + 1 sizes of n matrices."),
+    SOURCE_KEY("keys", keys, "Search tree: weights of the n keys."),
+    SOURCE_KEY("gaps", gaps, "Search tree: weights of the n + 1 gaps between keys; default 0."),
+    SOURCE_KEY("returns", returns,
+               "Allotment: a row for each activity: its return for 0, 1, ... units."),
+    SOURCE_KEY("costs", costs,
+               "Stagecoach: for each step a block of rows: cost from state to state."),
+    SOURCE_KEY("start", start, "Stagecoach: cost of beginning in each state."),
+    {"capacity", TSL_KEY_INT, AT(capacity), "", 0, 0x1p40, NULL, NULL, 0,
+     "Knapsack: capacity. Allotment: units to hand out; default: as many as returns has."},
+    {"n", TSL_KEY_INT, AT(n), "", 0, 0x1p31, NULL, NULL, 0, "Binomial: n of C(n, k)."},
+    {"k", TSL_KEY_INT, AT(k), "", 0, 0x1p31, NULL, NULL, 0, "Binomial: k of C(n, k)."},
+    {"modulus", TSL_KEY_INT, AT(modulus), "0", 0, 0x1p62, NULL, NULL, 0,
+     "Binomial: remainder modulo this number; 0: exact, an overflow of 64 bits is an error."},
+    {"edit", TSL_KEY_MAP, AT(edit), "", 0, 0, NULL, edit_keys, sizeof((dp_deck *)0)->edit,
+     "Edit distance: costs."},
+    {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, score_keys, sizeof((dp_deck *)0)->scores,
+     "Alignment: scores and gap costs."},
+    {"alphabet", TSL_KEY_CHOICE, AT(alphabet), "", 0, 0, alphabet_words, NULL, 0,
+     "Letters of the sequences; default: dna for alignments, rna for nussinov, else bytes."},
+    {"distance", TSL_KEY_CHOICE, AT(distance), "absolute", 0, 0, distance_words, NULL, 0,
+     "DTW: |x - y| or (x - y)^2."},
+    {"span", TSL_KEY_INT, AT(span), "0", 0, 1000, NULL, NULL, 0,
+     "Nussinov: fewest letters between the two of a pair."},
+    {"wobble", TSL_KEY_BOOL, AT(wobble), "yes", 0, 0, NULL, NULL, 0,
+     "Nussinov: G pairs with U as well."},
+    {"recover", TSL_KEY_CHOICE, AT(recover), "device", 0, 0, recover_words, NULL, 0,
+     "Where the solution is recovered: where the table is, or on the host."},
+    {"memory", TSL_KEY_BYTES, AT(memory), "1 GiB", 1 << 16, 0x1p50, NULL, NULL, 0,
+     "Mode recover: memory a rank may use for it (rows and decisions kept)."},
+    {"alignment", TSL_KEY_TEXT, AT(alignment), "", 0, 0, NULL, NULL, 0,
+     "Mode recover: text file for the alignment, one line in the manner of SAM and the letters; "
+     "relative to the working folder."},
+    {0}};
+
+/* ---- who uses what */
+
+#define P(problem) (1u << DP_##problem)
+#define ALIGN (P(GLOBAL) | P(LOCAL))
+#define TEXTS (P(LCS) | P(EDIT) | ALIGN)
+#define SACKS (P(KNAPSACK) | P(KNAPSACK_UNBOUNDED))
+#define M(mode) (1u << DP_##mode)
+#define ANY UINT32_MAX
+
+/** A key and the problems and modes that use it; needed: must be given by the first of them. */
+typedef struct use {
+  const char *path;
+  uint32_t problems, modes, needed;
+} use;
+
+static const use uses[] = {
+    {"dp.a", TEXTS | P(DTW) | P(NUSSINOV), ANY, TEXTS | P(DTW) | P(NUSSINOV)},
+    {"dp.b", TEXTS | P(DTW), ANY, TEXTS | P(DTW)},
+    {"dp.weights", SACKS, ANY, SACKS},
+    {"dp.values", SACKS, ANY, SACKS},
+    {"dp.dimensions", P(MATRIX_CHAIN), ANY, P(MATRIX_CHAIN)},
+    {"dp.keys", P(SEARCH_TREE), ANY, P(SEARCH_TREE)},
+    {"dp.gaps", P(SEARCH_TREE), ANY, 0},
+    {"dp.returns", P(ALLOTMENT), ANY, P(ALLOTMENT)},
+    {"dp.costs", P(STAGECOACH), ANY, P(STAGECOACH)},
+    {"dp.start", P(STAGECOACH), ANY, P(STAGECOACH)},
+    {"dp.capacity", SACKS | P(ALLOTMENT), ANY, SACKS},
+    {"dp.n", P(BINOMIAL), ANY, P(BINOMIAL)},
+    {"dp.k", P(BINOMIAL), ANY, P(BINOMIAL)},
+    {"dp.modulus", P(BINOMIAL), ANY, 0},
+    {"dp.edit", P(EDIT), ANY, 0},
+    {"dp.scores", ALIGN, ANY, 0},
+    {"dp.alphabet", TEXTS | P(NUSSINOV), ANY, 0},
+    {"dp.distance", P(DTW), ANY, 0},
+    {"dp.span", P(NUSSINOV), ANY, 0},
+    {"dp.wobble", P(NUSSINOV), ANY, 0},
+    {"dp.type", P(DTW) | P(ALLOTMENT) | P(STAGECOACH) | P(SEARCH_TREE), ANY, 0},
+    {"dp.recover", ANY, M(RECOVER), 0},
+    {"dp.memory", ANY, M(RECOVER), 0},
+    {"dp.alignment", P(EDIT) | ALIGN, M(RECOVER), 0},
+};
+
+static tsl_err check_use(const tsl_deck *deck, const dp_deck *s, const use *u) {
+  tsl_err err = TSL_OK;
+  const uint32_t problem = 1u << s->problem;
+  const bool given = tsl_deck_given(deck, u->path);
+  if (given && (u->problems & problem) == 0)
+    TSL_DECK_FAIL(deck, u->path, "not used by problem %s; remove it", dp_problem_words[s->problem]);
+  if (given && (u->modes & 1u << s->mode) == 0)
+    TSL_DECK_FAIL(deck, u->path, "not used by mode %s; remove it", dp_mode_words[s->mode]);
+  if (!given && (u->needed & problem) != 0)
+    TSL_DECK_FAIL(deck, "dp", "problem %s needs the key %s", dp_problem_words[s->problem],
+                  u->path + 3);
+done:
+  return err;
+}
+
+/** Defaults that follow from the problem. */
+static void settle(const tsl_deck *deck, dp_deck *s) {
+  const uint32_t problem = 1u << s->problem;
+  if (!tsl_deck_given(deck, "dp.alphabet"))
+    s->alphabet = (problem & ALIGN) != 0         ? DP_DNA
+                  : (problem & P(NUSSINOV)) != 0 ? DP_RNA
+                                                 : DP_BYTES;
+}
+
+tsl_err dp_deck_settle(const tsl_deck *deck, dp_deck *s) {
+  tsl_err err = TSL_OK;
+  for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++) TSL_TRY(check_use(deck, s, &uses[u]));
+  settle(deck, s);
+  if ((1u << s->problem & ALIGN) != 0 && s->alphabet == DP_BYTES)
+    TSL_DECK_FAIL(deck, "dp.alphabet", "alignments need dna, rna or protein");
+  if (s->problem == DP_NUSSINOV && s->alphabet != DP_RNA)
+    TSL_DECK_FAIL(deck, "dp.alphabet", "nussinov needs rna");
+done:
+  return err;
+}

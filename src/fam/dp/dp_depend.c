@@ -1,0 +1,180 @@
+#include "dp_depend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SIDE_WHOLE = 96, SIDE_WINDOW = 24, POISON_SIDE = 40, WINDOWS = 9 };
+#define READS_MAX INT64_C(4000000)
+
+/* ------------------------------------------------------------------ windows */
+
+/** Two or three pieces of an extent: all of it, or its ends and its middle. */
+static int cut_extent(int64_t n, bool whole, int64_t start[3], int64_t end[3]) {
+  start[0] = 0;
+  end[0] = n;
+  if (whole || n <= SIDE_WINDOW) return 1;
+  for (int p = 0; p < 3; p++) {
+    start[p] = p == 0 ? 0 : p == 1 ? (n - SIDE_WINDOW) / 2 : n - SIDE_WINDOW;
+    end[p] = start[p] + SIDE_WINDOW;
+  }
+  return 3;
+}
+
+static int cut_table(const dp_recurrence *r, bool *whole, dp_window windows[WINDOWS]) {
+  const dp_table *t = &r->equation.names.tables[0];
+  int64_t i0[3], i1[3], j0[3], j1[3];
+  int n = 0;
+  *whole = t->rows <= SIDE_WHOLE && t->cols <= SIDE_WHOLE;
+  const int rows = cut_extent(t->rows, *whole, i0, i1), cols = cut_extent(t->cols, *whole, j0, j1);
+  for (int a = 0; a < rows; a++)
+    for (int b = 0; b < cols; b++) windows[n++] = (dp_window){i0[a], i1[a], j0[b], j1[b]};
+  return n;
+}
+
+/* -------------------------------------------------------------------- reads */
+
+typedef struct looker {
+  dp_depend *out;
+  dp_eval eval;
+  int64_t left; /**< reads that may still be looked at */
+} looker;
+
+static tsl_err visit_read(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j) {
+  looker *l = self;
+  if (--l->left < 0) return TSL_ERR_STOPPED;
+  l->out->reads++;
+  for (int p = 0; p < DP_N_PATTERNS; p++) {
+    dp_clash *clash = &l->out->clash[p];
+    if (clash->expr != NULL || dp_pattern_allows((dp_pattern)p, i - l->eval.i, j - l->eval.j))
+      continue;
+    *clash = (dp_clash){x, node, l->eval.i, l->eval.j, i, j};
+  }
+  return TSL_OK;
+}
+
+static tsl_err look_at(const dp_recurrence *r, const dp_window *w, dp_depend *out) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &r->equation.names.tables[0];
+  looker l = {.out = out, .left = READS_MAX};
+  l.eval = (dp_eval){.recurrence = r, .work = DP_LOOK_WORK};
+  for (l.eval.i = w->i0; l.eval.i < w->i1; l.eval.i++)
+    for (l.eval.j = w->j0; l.eval.j < w->j1; l.eval.j++) {
+      if (!dp_has_cell(t, l.eval.i, l.eval.j)) continue;
+      err = dp_reads(&l.eval, visit_read, &l);
+      if (err == TSL_ERR_STOPPED ||
+          l.eval.work < 0) { /* long ranges: the rest is left to the guards */
+        out->whole = false;
+        return TSL_OK;
+      }
+      TSL_TRY(err);
+      out->cells++;
+    }
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- choice */
+
+static tsl_err fail_clash(const dp_recurrence *r, dp_pattern p, const dp_clash *c) {
+  const dp_node *n = &c->expr->nodes[c->node];
+  return dp_fail_at(TSL_ERR_INPUT, c->expr->text, n->at, n->length, __FILE__, __LINE__,
+                    "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
+                    c->expr->text + n->at, r->equation.names.tables[0].name, (long long)c->to_i,
+                    (long long)c->to_j, (long long)c->i, (long long)c->j, dp_pattern_rule(p));
+}
+
+static tsl_err fail_all(const dp_depend *d) {
+  char text[1200];
+  size_t used = 0;
+  for (int p = 0; p < DP_N_PATTERNS && used < sizeof text; p++) {
+    const dp_clash *c = &d->clash[p];
+    const dp_node *n = &c->expr->nodes[c->node];
+    used += (size_t)snprintf(text + used, sizeof text - used,
+                             "\n    %s, but %.*s (at i = %lld, j = %lld)",
+                             dp_pattern_rule((dp_pattern)p), n->length < 40 ? (int)n->length : 40,
+                             c->expr->text + n->at, (long long)c->i, (long long)c->j);
+  }
+  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                  "the recurrence fits none of the eight patterns:%s", text);
+}
+
+static bool better(const dp_recurrence *r, const dp_depend *d, int p, int best) {
+  const dp_table *t = &r->equation.names.tables[0];
+  const int64_t a = dp_pattern_stages((dp_pattern)p, t->rows, t->cols);
+  if (d->clash[p].expr != NULL) return false;
+  if (best < 0) return true;
+  if (t->cells != DP_CELLS_ALL && (p == DP_SONE || p == DP_NESO)) return best != DP_SONE;
+  if (t->cells != DP_CELLS_ALL && (best == DP_SONE || best == DP_NESO)) return false;
+  if (d->proved[p] != d->proved[best]) return d->proved[p];
+  return a < dp_pattern_stages((dp_pattern)best, t->rows, t->cols);
+}
+
+static tsl_err choose(const dp_recurrence *r, dp_pattern asked, dp_depend *d) {
+  int best = -1;
+  if (asked != DP_AUTO) {
+    d->pattern = asked;
+    if (d->clash[asked].expr != NULL) return fail_clash(r, asked, &d->clash[asked]);
+    return TSL_OK;
+  }
+  for (int p = 0; p < DP_N_PATTERNS; p++)
+    if (better(r, d, p, best)) best = p;
+  if (best < 0) return fail_all(d);
+  d->pattern = (dp_pattern)best;
+  return TSL_OK;
+}
+
+static tsl_err prove(const dp_recurrence *r, dp_depend *d) {
+  tsl_err err = TSL_OK;
+  dp_references *references = NULL;
+  void *memory = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *references, "dependencies", &memory));
+  references = memory;
+  TSL_TRY(dp_depend_references(r, references));
+  for (int p = 0; p < DP_N_PATTERNS; p++) {
+    d->proved[p] = true;
+    for (int n = 0; n < references->n; n++)
+      d->proved[p] &= dp_reference_proved(&references->list[n], (dp_pattern)p);
+  }
+done:
+  tsl_free(references);
+  return err;
+}
+
+/** The poison test costs two fills: a corner of the window is enough. */
+static tsl_err poison(const dp_recurrence *r, const dp_window *w, dp_pattern pattern) {
+  dp_window part = *w;
+  if (part.i1 - part.i0 > POISON_SIDE) part.i1 = part.i0 + POISON_SIDE;
+  if (part.j1 - part.j0 > POISON_SIDE) part.j1 = part.j0 + POISON_SIDE;
+  return dp_depend_poison(r, &part, pattern);
+}
+
+tsl_err dp_depend_check(const dp_recurrence *r, dp_pattern asked, dp_depend *out) {
+  tsl_err err = TSL_OK;
+  dp_window windows[WINDOWS];
+  int64_t reads = READS_MAX;
+  memset(out, 0, sizeof *out);
+  const int n = cut_table(r, &out->whole, windows);
+  TSL_TRY(prove(r, out));
+  for (int w = 0; w < n; w++) TSL_TRY(look_at(r, &windows[w], out));
+  for (int w = 0; w < n; w++) TSL_TRY(dp_depend_stages(r, &windows[w], &reads, &out->stages));
+  TSL_TRY(choose(r, asked, out));
+  for (int w = 0; w < n; w++) TSL_TRY(poison(r, &windows[w], out->pattern));
+done:
+  return err;
+}
+
+void dp_depend_text(const dp_recurrence *r, const dp_depend *d, char *text, size_t size) {
+  const dp_table *t = &r->equation.names.tables[0];
+  size_t used = 0;
+  used += (size_t)snprintf(text, size, "patterns that fit:");
+  for (int p = 0; p < DP_N_PATTERNS && used < size; p++)
+    if (d->clash[p].expr == NULL)
+      used += (size_t)snprintf(text + used, size - used, " %s%s", dp_pattern_words[p],
+                               d->proved[p] ? "" : " (not proved, guarded)");
+  if (used < size)
+    used += (size_t)snprintf(
+        text + used, size - used,
+        "\nused: %s, %lld stages; %s %lld cells and %lld reads looked at, %lld stages at least\n",
+        dp_pattern_words[d->pattern], (long long)dp_pattern_stages(d->pattern, t->rows, t->cols),
+        d->whole ? "all" : "some", (long long)d->cells, (long long)d->reads, (long long)d->stages);
+}

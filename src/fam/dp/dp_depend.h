@@ -1,0 +1,113 @@
+/**
+ * @file dp_depend.h
+ * The dependency checker: which of the eight orders a recurrence fits, before anything is computed.
+ *
+ * Three kinds of evidence, weakest last:
+ *   proof      offsets of every reference as linear forms (dp_bounds.h): constants, data with known
+ *              signs, range variables between their ends
+ *   reads      the cells that each cell can read, one by one, on the whole table when it is small,
+ *              else on nine windows (corners, edges, middle); a condition that reads the table
+ *              counts both its branches, any other only the branch taken
+ *   poison     the same cells filled twice in the chosen order, cells not yet computed holding two
+ *              different values: the results must agree
+ *
+ * A read outside the table, a cycle, or a read that the order forbids is an error that names the
+ * reference and the cells. What is not proved is guarded in compiled code (dp_emit.h), so that a
+ * window that missed something cannot lead to a wrong number.
+ *
+ * On the same cells the dependency graph gives the minimal sequence of stages: stage 0 reads no
+ * cell, stage s reads stages below s only.
+ */
+#ifndef TSL_FAM_DP_DEPEND_H
+#define TSL_FAM_DP_DEPEND_H
+
+#include "dp_bounds.h"
+#include "dp_eval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DP_LOOK_WORK INT64_C(20000000) /**< nodes visited on a window before the rest is left */
+
+enum { DP_REFS_MAX = 256 /* references of a recurrence, boundary values included */ };
+
+/** A table reference of the recurrence and the cells it reaches: spans of row - i, column - j. */
+typedef struct dp_reference {
+  const dp_expr *expr; /**< of the recurrence, borrowed */
+  int32_t node;
+  int32_t rule; /**< boundary rule, -1: `cell` */
+  dp_span di, dj;
+} dp_reference;
+
+typedef struct dp_references {
+  dp_reference list[DP_REFS_MAX];
+  int32_t n;
+} dp_references;
+
+/** All references with their offsets. @return TSL_ERR_INPUT when there are too many */
+tsl_err dp_depend_references(const dp_recurrence *recurrence, dp_references *out);
+
+/** Does the order allow the reference wherever it is read? */
+bool dp_reference_proved(const dp_reference *reference, dp_pattern pattern);
+
+/** A read that an order forbids. */
+typedef struct dp_clash {
+  const dp_expr *expr; /**< NULL: none */
+  int32_t node;
+  int64_t i, j, to_i, to_j;
+} dp_clash;
+
+/** What was found. */
+typedef struct dp_depend {
+  dp_pattern pattern;            /**< to be used */
+  dp_clash clash[DP_N_PATTERNS]; /**< expr NULL: the order fits */
+  bool proved[DP_N_PATTERNS];    /**< by offsets alone */
+  bool whole;                    /**< every cell was looked at */
+  int64_t cells, reads;          /**< looked at */
+  int64_t stages;                /**< minimal sequence on those cells (of windows: the longest) */
+} dp_depend;
+
+/**
+ * Check a recurrence.
+ * @param[in] asked  the deck's pattern, DP_AUTO: the fitting one with the fewest stages, the first
+ * of equal ones; with cells: upper or lower the interval orders come first
+ * @return TSL_ERR_INPUT: "M[i+1][j] reads M[4][2] at i = 3, j = 2; RUD reads rows above only" with
+ * the place in the text; a cycle; a read outside the table; no pattern fits
+ */
+tsl_err dp_depend_check(const dp_recurrence *recurrence, dp_pattern asked, dp_depend *out);
+
+/** A few lines for people: orders that fit, stages, evidence. */
+void dp_depend_text(const dp_recurrence *recurrence, const dp_depend *depend, char *text,
+                    size_t size);
+
+/* ------------------------------------------------------------- its pieces */
+
+/** A cell can be read. @return any error stops and is passed on */
+typedef tsl_err dp_visit_fn(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j);
+
+/** Visit every cell that cell (eval->i, eval->j) can read. @return TSL_ERR_INPUT outside the table
+ */
+tsl_err dp_reads(dp_eval *eval, dp_visit_fn *visit, void *self);
+
+/** A part of the table. */
+typedef struct dp_window {
+  int64_t i0, i1, j0, j1; /**< half-open */
+} dp_window;
+
+/**
+ * Stages of the cells of a window, reads from outside it being known.
+ * @param[in,out] reads  reads that may still be visited
+ * @return TSL_ERR_INPUT naming a cycle
+ */
+tsl_err dp_depend_stages(const dp_recurrence *recurrence, const dp_window *window, int64_t *reads,
+                         int64_t *stages);
+
+/** The two-poison test on a window. @return TSL_ERR_INPUT naming a cell whose value differs */
+tsl_err dp_depend_poison(const dp_recurrence *recurrence, const dp_window *window,
+                         dp_pattern pattern);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

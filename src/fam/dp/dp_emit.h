@@ -1,0 +1,173 @@
+/**
+ * @file dp_emit.h
+ * A recurrence as C for the host compiler and as CUDA for NVRTC, and how that code is called.
+ *
+ * Everything here is in folded coordinates (dp_pattern.h): rows p = 0..P-1, columns q = 0..Q-1, a
+ * cell reads p' < p (row orders), or p' <= p and q' <= q. Storage is row-major in (p, q), so that
+ * it follows the fill order.
+ *
+ * Three engines:
+ *   ROWS       cells of a row one after another in memory; reads whole rows above (and, when
+ *              same_row, cells before it in its own row). tsl_dp_row
+ *   WAVEFRONT  reads (p-1, q), (p, q-1), (p-1, q-1) only; a tile from its edges, no table needed.
+ *              tsl_dp_wave
+ *   INTERVAL   reads any earlier cell; the whole table in memory, tile by tile. tsl_dp_tile
+ *
+ * The cell's function is generated, the loops around it are fixed text. Compiled code gives the
+ * interpreter's values bit for bit (dp_eval.h), or a non-zero sum of dp_bad: then the values are
+ * not to be used, and the interpreter on the same cells says what went wrong and where.
+ *
+ * What can be proved is not checked at run time: that indices are inside, that a read follows the
+ * order, that a sum fits. 32-bit arithmetic is used where every value fits.
+ */
+#ifndef TSL_FAM_DP_EMIT_H
+#define TSL_FAM_DP_EMIT_H
+
+#include "dp.h"
+#include "dp_depend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Why a cell failed; or'ed together. */
+enum dp_bad {
+  DP_BAD_OVERFLOW = 1, /**< an integer does not fit */
+  DP_BAD_DIVISION = 2, /**< division or remainder by zero */
+  DP_BAD_TABLE = 4,    /**< a read outside the table, or of a cell that comes later */
+  DP_BAD_DATA = 8,     /**< an index outside a data array */
+  DP_BAD_RANGE = 16,   /**< an empty range without `else`, or one too long */
+  DP_BAD_NUMBER = 32,  /**< a real that is not a number */
+  DP_BAD_RULE = 64     /**< tsl_dp_edge: no boundary rule gives the cell */
+};
+
+/* The structs below are compiled here and are part of the emitted text. */
+
+/** What all functions get: the table's extents (rows of i, columns of j) and, by number, the arrays
+ *  and constants of dp_names. Arrays are never NULL; in CUDA they are device memory. */
+#define DP_ARGS_STRUCT     \
+  struct dp_args {         \
+    long long rows, cols;  \
+    const void *data[8];   \
+    long long shape[8][2]; \
+    long long whole[32];   \
+    double real[32];       \
+  }
+typedef DP_ARGS_STRUCT dp_args;
+#ifndef __cplusplus
+_Static_assert(DP_ARRAYS_MAX == 8 && DP_SCALARS_MAX == 32, "DP_ARGS_STRUCT");
+#endif
+
+/**
+ * A tile of the wavefront: rows p0..p1, columns q0..q1 (half-open, p0 >= margin_p, q0 >= margin_q).
+ * Edges hold values of the table's type:
+ *   top   [q1 - q0]      in: row p0 - 1; out: row p1 - 1
+ *   left  [1 + p1 - p0]  in: column q0 - 1, rows p0 - 1 .. p1 - 1; out: column q1 - 1, same rows
+ *   table                NULL, or where cell (p0, q0) goes, rows stride elements apart
+ *   best                 goals over all cells: the best value of the tile is compared with *best
+ * and replaces it when it is better, or equal with smaller (i, j); best_p, best_q its place, -1:
+ * none yet
+ */
+#define DP_WAVE_STRUCT        \
+  struct dp_wave {            \
+    long long p0, p1, q0, q1; \
+    void *top, *left, *table; \
+    long long stride;         \
+    void *best;               \
+    long long best_p, best_q; \
+  }
+typedef DP_WAVE_STRUCT dp_wave;
+
+/**
+ * One row: cells q0..q1 of row p.
+ * @param[in] rows    [depth + 1] rows[d]: cell (p - d, 0), rows[0] is written; those of rows below
+ * 0 are not used. depth 0: rows[0] alone, the other rows stride elements apart
+ * @return sum of dp_bad
+ */
+typedef int dp_row_fn(const dp_args *args, void *const *rows, long long stride, long long p,
+                      long long q0, long long q1);
+typedef int dp_wave_fn(const dp_args *args, dp_wave *wave);
+
+/** Cells [p0, p1) x [q0, q1), all they read being there; table: cell (0, 0), rows stride apart. */
+typedef int dp_tile_fn(const dp_args *args, void *table, long long stride, long long p0,
+                       long long p1, long long q0, long long q1);
+
+/** WAVEFRONT: boundary cells [p0, p1) x [q0, q1), all with p < margin_p or q < margin_q, to
+ *  out [p1 - p0][q1 - q0]. */
+typedef int dp_edge_fn(const dp_args *args, long long p0, long long p1, long long q0, long long q1,
+                       void *out);
+
+/* CUDA: kernels with these arguments after dp_args, all passed by value; bad is or'ed to. */
+
+/** tsl_dp_row, not with same_row: a thread for each cell of q0..q1; blocks of at most 256. */
+#define DP_ROW_LAUNCH_STRUCT     \
+  struct dp_row_launch {         \
+    void *rows[9];               \
+    long long stride, p, q0, q1; \
+    int *bad;                    \
+  }
+typedef DP_ROW_LAUNCH_STRUCT dp_row_launch;
+
+/** tsl_dp_edge (WAVEFRONT): a thread for each cell; blocks of at most 256. tsl_dp_wave, with lanes
+ * of 8 columns, and tsl_dp_wave_few, of 4, take dp_engine_args (dp_engine.cuh) with data a dp_args.
+ */
+#define DP_EDGE_LAUNCH_STRUCT \
+  struct dp_edge_launch {     \
+    long long p0, p1, q0, q1; \
+    void *out;                \
+    int *bad;                 \
+  }
+typedef DP_EDGE_LAUNCH_STRUCT dp_edge_launch;
+
+/** tsl_dp_tile (INTERVAL, and ROWS with same_row): block b computes the side x side tile first + b
+ *  down and diagonal - first - b across in cells p0..p1, q0..q1; tiles of a diagonal are
+ * independent, diagonals follow each other. Blocks of at most 128. */
+#define DP_TILE_LAUNCH_STRUCT         \
+  struct dp_tile_launch {             \
+    void *table;                      \
+    long long stride, p0, p1, q0, q1; \
+    long long side, diagonal, first;  \
+    int *bad;                         \
+  }
+typedef DP_TILE_LAUNCH_STRUCT dp_tile_launch;
+
+/** How a recurrence is computed; plain data. */
+typedef struct dp_code {
+  dp_fold fold;
+  int64_t P, Q;   /**< folded extents */
+  int32_t engine; /**< dp_engine */
+  int32_t type;   /**< tsl_type of the table */
+  int32_t margin_p,
+      margin_q;     /**< cells before them may be boundary, later ones are not; -1: anywhere */
+  int32_t depth;    /**< ROWS: how many rows above are read; 0: any, the whole table is needed */
+  int32_t same_row; /**< ROWS: 1: cells of a row depend on each other, from left to right */
+  int32_t best;     /**< WAVEFRONT: 1: the goal is over all cells */
+  int32_t narrow;   /**< 1: integers in 32 bits; set by dp_emit */
+  int32_t checks;   /**< 1: some cell can fail at run time; set by dp_emit */
+} dp_code;
+
+enum { DP_DEPTH_ROWS = 8 /* largest depth; deeper reads need the whole table */ };
+
+/** Choose engine, margins and depth for a checked recurrence. */
+tsl_err dp_code_plan(const dp_recurrence *recurrence, dp_pattern pattern, dp_code *out);
+
+/** Folded (p, q) of cell (i, j), and back. */
+void dp_code_fold(const dp_code *code, int64_t i, int64_t j, int64_t *p, int64_t *q);
+void dp_code_unfold(const dp_code *code, int64_t p, int64_t q, int64_t *i, int64_t *j);
+
+/** Arguments of the emitted functions; data as in the recurrence. */
+void dp_code_args(const dp_recurrence *recurrence, dp_args *args);
+
+typedef enum dp_target { DP_TARGET_C, DP_TARGET_CUDA } dp_target;
+
+/**
+ * The text of a recurrence.
+ * @param[in,out] code  narrow and checks are set
+ * @param[out] text     zero-ended, from tsl_alloc
+ */
+tsl_err dp_emit(const dp_recurrence *recurrence, dp_target target, dp_code *code, char **text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

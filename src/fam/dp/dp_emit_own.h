@@ -1,0 +1,99 @@
+/**
+ * @file dp_emit_own.h
+ * Private to dp_emit*.c: text being written, and the words of the emitted code.
+ *
+ * Types in the text: T the table's, V integers as values (32 bits when all fit, else 64), R reals,
+ * i64 integers as indices. Variables: i, j, p, q, k0..k3; NR, NC extents of the table; Aa, Aa_r,
+ * Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the table is.
+ */
+#ifndef TSL_FAM_DP_EMIT_OWN_H
+#define TSL_FAM_DP_EMIT_OWN_H
+
+#include "dp_emit.h"
+
+/** A text that grows; the first failure stays in err. */
+typedef struct dp_text {
+  char *text;
+  size_t used, room;
+  tsl_err err;
+} dp_text;
+
+void dp_put(dp_text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** What an expression is wanted as. */
+typedef enum dp_as { DP_AS_VALUE, DP_AS_INDEX } dp_as;
+
+enum { DP_HOISTS_MAX = 16 };
+
+/** Data elements of `cell` that are the same along a row, read before its loop. */
+typedef struct dp_hoist {
+  const dp_expr *expr;
+  int32_t node[DP_HOISTS_MAX];
+  int32_t n;
+  bool inside; /**< a range is being written: its function does not know the names */
+} dp_hoist;
+
+typedef struct dp_emitter {
+  const dp_recurrence *recurrence;
+  dp_code *code;
+  dp_bounds bounds;
+  dp_text functions; /**< ranges, then cells */
+  int32_t n_ranges;
+  bool wide;       /**< V has 64 bits */
+  bool misfit;     /**< some value does not fit 32 bits */
+  dp_hoist *hoist; /**< not NULL: values that are the same along a row have names */
+  int32_t split;   /**< range of `cell` that continues from an earlier part; -1: none */
+} dp_emitter;
+
+/* dp_emit.c */
+
+/**
+ * Write a function of a cell: NAME(DP_TAKE, DP_TTAKE, MORE p, q, bad), rule number n's value or
+ * `cell`'s
+ * (-1).
+ * @param[in] more  further parameters with a comma behind, or ""
+ */
+void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more);
+
+/** Write the function of any cell, which calls the cell's function with MORE before p. */
+void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
+                  const char *pass);
+
+/** Append a function's text and free it. */
+void dp_emit_append(dp_emitter *e, dp_text *body);
+
+/** Type of an integer or real node in the text. */
+const char *dp_emit_type(const dp_expr *x, int32_t node, dp_as as);
+
+/** "i32" of TSL_I32. */
+const char *dp_type_word(int32_t type);
+
+/* dp_emit_hoist.c */
+
+/** The name of a data element that is the same along a row, "H3", or -1 when it is none. */
+int dp_hoist_number(dp_emitter *e, const dp_expr *x, int32_t node);
+
+/** ROWS in C: the cell's function with such elements as parameters; macros DP_H* for the loop. */
+void dp_emit_hoisted(dp_emitter *e);
+
+/* dp_emit_split.c */
+
+/** INTERVAL in C: functions for a range of `cell` whose first part is shared by cells of a row;
+ * macro DP_SPLIT says whether there is one. */
+void dp_emit_split(dp_emitter *e);
+
+/** Write a subtree as an expression. */
+void dp_emit_node(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as);
+
+/** Write an integer subtree as a condition. */
+void dp_emit_condition(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node);
+
+/** Write a range as a function; returns its number. */
+int32_t dp_emit_range(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as);
+
+/** Fixed text: types and helpers before the functions, loops after them. */
+extern const char dp_text_c_head[], dp_text_cuda_head[], dp_text_helpers[];
+extern const char dp_text_c_rows[], dp_text_c_wave[], dp_text_c_tile[];
+extern const char dp_text_cuda_rows[], dp_text_cuda_wave[], dp_text_cuda_tile[];
+
+#endif

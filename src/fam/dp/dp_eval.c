@@ -1,0 +1,418 @@
+/* The interpreter: values of subtrees and cells. Depth is limited by the parser. */
+#include "dp_eval.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- messages */
+
+static void place_text(const dp_eval *e, char *text, size_t size) {
+  size_t used = 0;
+  text[0] = '\0';
+  if (e->i < 0) return;
+  used = (size_t)snprintf(text, size, " at i = %lld, j = %lld", (long long)e->i, (long long)e->j);
+  for (int l = 0; l < e->n_k && used < size; l++)
+    used += (size_t)snprintf(text + used, size - used, "%s%lld", l == 0 ? ", range at " : ", ",
+                             (long long)e->k[l]);
+}
+
+tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const dp_expr *expr, int32_t node,
+                     const char *file, int line, const char *fmt, ...) {
+  char what[512], place[160];
+  const dp_node *n = &expr->nodes[node];
+  va_list args;
+  va_start(args, fmt);
+  (void)vsnprintf(what, sizeof what, fmt, args);
+  va_end(args);
+  place_text(e, place, sizeof place);
+  return dp_fail_at(code, expr->text, n->at, n->length, file, line, "%s%s", what, place);
+}
+
+tsl_err dp_eval_outside(const dp_eval *e, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
+  static const char *const domains[] = {"", " with i <= j", " with i >= j"};
+  const dp_table *t = &e->recurrence->equation.names.tables[expr->nodes[node].ref];
+  return dp_eval_fail(e, TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
+                      "%s[%lld][%lld] is outside the table of %lld rows and %lld columns%s",
+                      t->name, (long long)i, (long long)j, (long long)t->rows, (long long)t->cols,
+                      domains[t->cells]);
+}
+
+/* ------------------------------------------------------------------ leaves */
+
+dp_value dp_array_value(const dp_array *array, const void *data, int64_t n) {
+  dp_value v = {0};
+  switch (array->type) {
+  case TSL_U8:
+    v.whole = ((const uint8_t *)data)[n];
+    break;
+  case TSL_I32:
+    v.whole = ((const int32_t *)data)[n];
+    break;
+  case TSL_I64:
+    v.whole = ((const int64_t *)data)[n];
+    break;
+  case TSL_F32:
+    v.real = ((const float *)data)[n];
+    break;
+  default:
+    v.real = ((const double *)data)[n];
+    break;
+  }
+  return v;
+}
+
+/** Round to the table's type. */
+static double rounded(const dp_eval *e, double real) {
+  return dp_is_single(&e->recurrence->equation.names) ? (double)(float)real : real;
+}
+
+static tsl_err eval_leaf(dp_eval *e, const dp_expr *x, const dp_node *n, dp_value *out) {
+  const dp_names *names = &e->recurrence->equation.names;
+  (void)x;
+  switch (n->op) {
+  case DP_OP_NUMBER:
+    if (n->kind == DP_WHOLE)
+      out->whole = n->whole;
+    else
+      out->real = rounded(e, n->real);
+    break;
+  case DP_OP_I:
+    out->whole = e->i;
+    break;
+  case DP_OP_J:
+    out->whole = e->j;
+    break;
+  case DP_OP_LOOP:
+    out->whole = e->k[n->ref];
+    break;
+  case DP_OP_SCALAR:
+    if (n->kind == DP_WHOLE)
+      out->whole = names->scalars[n->ref].whole;
+    else
+      out->real = rounded(e, names->scalars[n->ref].real);
+    break;
+  default: /* DP_OP_EXTENT */
+    if (n->ref >= 0)
+      out->whole = names->arrays[n->ref].shape[n->dim];
+    else
+      out->whole = n->dim == 0 ? names->tables[-1 - n->ref].rows : names->tables[-1 - n->ref].cols;
+    break;
+  }
+  return TSL_OK;
+}
+
+static tsl_err eval_data(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  const dp_array *array = &e->recurrence->equation.names.arrays[n->ref];
+  dp_value index = {0};
+  int64_t at = 0;
+  for (int d = 0; d < array->rank; d++) {
+    const int32_t child = dp_child(x, node, d);
+    TSL_TRY(dp_evaluate(e, x, child, &index));
+    if (index.whole < 0 || index.whole >= array->shape[d])
+      DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, child, "index %lld of '%s' is outside 0..%lld",
+                   (long long)index.whole, array->name, (long long)array->shape[d] - 1);
+    at = at * array->shape[d] + index.whole;
+  }
+  *out = dp_array_value(array, e->recurrence->data[n->ref], at);
+  if (n->kind == DP_REAL) out->real = rounded(e, out->real);
+done:
+  return err;
+}
+
+static tsl_err eval_table(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &e->recurrence->equation.names.tables[x->nodes[node].ref];
+  dp_value i = {0}, j = {0};
+  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 0), &i));
+  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 1), &j));
+  if (!dp_has_cell(t, i.whole, j.whole)) TSL_TRY(dp_eval_outside(e, x, node, i.whole, j.whole));
+  TSL_TRY(e->read(e->self, x, node, i.whole, j.whole, out));
+done:
+  return err;
+}
+
+/* --------------------------------------------------------------- operators */
+
+static tsl_err eval_unary(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  TSL_TRY(dp_evaluate(e, x, n->first, out));
+  if (n->op == DP_OP_NOT) {
+    out->whole = out->whole == 0;
+  } else if (n->op == DP_OP_TO_REAL) {
+    out->real = dp_is_single(&e->recurrence->equation.names) ? (double)(float)out->whole
+                                                             : (double)out->whole;
+  } else if (n->kind == DP_REAL) {
+    out->real = n->op == DP_OP_NEG ? -out->real : fabs(out->real);
+  } else if (n->op == DP_OP_NEG || out->whole < 0) {
+    if (out->whole == INT64_MIN)
+      DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: -(%lld)", (long long)out->whole);
+    out->whole = -out->whole;
+  }
+done:
+  return err;
+}
+
+static tsl_err eval_divide(const dp_eval *e, const dp_expr *x, int32_t node, dp_value a, dp_value b,
+                           dp_value *out) {
+  tsl_err err = TSL_OK;
+  const bool divide = x->nodes[node].op == DP_OP_DIV;
+  if (b.whole == 0)
+    DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, divide ? "division by zero" : "remainder by zero");
+  if (a.whole == INT64_MIN && b.whole == -1) {
+    if (divide)
+      DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: %lld / -1", (long long)a.whole);
+    out->whole = 0;
+  } else {
+    out->whole = divide ? a.whole / b.whole : a.whole % b.whole;
+  }
+done:
+  return err;
+}
+
+static tsl_err eval_whole(const dp_eval *e, const dp_expr *x, int32_t node, dp_value a, dp_value b,
+                          dp_value *out) {
+  static const char signs[DP_N_OPS] = {[DP_OP_ADD] = '+', [DP_OP_SUB] = '-', [DP_OP_MUL] = '*'};
+  tsl_err err = TSL_OK;
+  const int32_t op = x->nodes[node].op;
+  bool over;
+  if (op == DP_OP_DIV || op == DP_OP_MOD) return eval_divide(e, x, node, a, b, out);
+  if (op == DP_OP_ADD)
+    over = __builtin_add_overflow(a.whole, b.whole, &out->whole);
+  else if (op == DP_OP_SUB)
+    over = __builtin_sub_overflow(a.whole, b.whole, &out->whole);
+  else
+    over = __builtin_mul_overflow(a.whole, b.whole, &out->whole);
+  if (over)
+    DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: %lld %c %lld", (long long)a.whole,
+                 signs[op], (long long)b.whole);
+done:
+  return err;
+}
+
+static double eval_real(const dp_eval *e, int32_t op, double a, double b) {
+  if (dp_is_single(&e->recurrence->equation.names)) {
+    const float s = (float)a, t = (float)b;
+    return op == DP_OP_ADD ? s + t : op == DP_OP_SUB ? s - t : op == DP_OP_MUL ? s * t : s / t;
+  }
+  return op == DP_OP_ADD ? a + b : op == DP_OP_SUB ? a - b : op == DP_OP_MUL ? a * b : a / b;
+}
+
+#define COMPARE(op, a, b)          \
+  ((op) == DP_OP_LT   ? (a) < (b)  \
+   : (op) == DP_OP_LE ? (a) <= (b) \
+   : (op) == DP_OP_GT ? (a) > (b)  \
+   : (op) == DP_OP_GE ? (a) >= (b) \
+   : (op) == DP_OP_EQ ? (a) == (b) \
+                      : (a) != (b))
+
+static tsl_err eval_binary(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  const int32_t left = n->first, right = x->nodes[left].next;
+  const bool real = x->nodes[left].kind == DP_REAL;
+  dp_value a = {0}, b = {0};
+  TSL_TRY(dp_evaluate(e, x, left, &a));
+  TSL_TRY(dp_evaluate(e, x, right, &b));
+  if (n->op >= DP_OP_LT && n->op <= DP_OP_NE)
+    out->whole = real ? COMPARE(n->op, a.real, b.real) : COMPARE(n->op, a.whole, b.whole);
+  else if (real)
+    out->real = eval_real(e, n->op, a.real, b.real);
+  else
+    TSL_TRY(eval_whole(e, x, node, a, b, out));
+done:
+  return err;
+}
+
+static tsl_err eval_logic(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  TSL_TRY(dp_evaluate(e, x, n->first, out));
+  const bool truth = out->whole != 0;
+  out->whole = truth;
+  if (truth != (n->op == DP_OP_AND)) goto done;
+  TSL_TRY(dp_evaluate(e, x, x->nodes[n->first].next, out));
+  out->whole = out->whole != 0;
+done:
+  return err;
+}
+
+static tsl_err eval_cond(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const int32_t then = x->nodes[x->nodes[node].first].next;
+  TSL_TRY(dp_evaluate(e, x, x->nodes[node].first, out));
+  TSL_TRY(dp_evaluate(e, x, out->whole != 0 ? then : x->nodes[then].next, out));
+done:
+  return err;
+}
+
+/** Does b replace a, the best so far? Equal values do not. */
+static bool better(bool maximum, int32_t kind, dp_value a, dp_value b) {
+  if (kind == DP_REAL) return maximum ? b.real > a.real : b.real < a.real;
+  return maximum ? b.whole > a.whole : b.whole < a.whole;
+}
+
+static tsl_err eval_extreme(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  dp_value v = {0};
+  TSL_TRY(dp_evaluate(e, x, n->first, out));
+  for (int32_t child = x->nodes[n->first].next; child >= 0; child = x->nodes[child].next) {
+    TSL_TRY(dp_evaluate(e, x, child, &v));
+    if (better(n->op == DP_OP_MAX, n->kind, *out, v)) *out = v;
+  }
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------ ranges */
+
+/** Ends of a range; *n values. */
+static tsl_err eval_ends(dp_eval *e, const dp_expr *x, int32_t node, int64_t *lo, int64_t *n) {
+  tsl_err err = TSL_OK;
+  dp_value a = {0}, b = {0};
+  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 0), &a));
+  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 1), &b));
+  *lo = a.whole;
+  *n = 0;
+  if (b.whole < a.whole) goto done;
+  if (__builtin_sub_overflow(b.whole, a.whole, n) || *n >= DP_RANGE_MAX)
+    DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node, "the range %lld .. %lld has more than %lld values",
+                 (long long)a.whole, (long long)b.whole, (long long)DP_RANGE_MAX);
+  *n += 1;
+done:
+  return err;
+}
+
+static tsl_err eval_empty(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const int32_t otherwise = dp_child(x, node, 3);
+  *out = (dp_value){0};
+  if (x->nodes[node].op == DP_OP_RANGE_SUM) {
+    if (x->nodes[node].kind == DP_REAL) out->real = 0;
+    goto done;
+  }
+  if (otherwise < 0)
+    DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node,
+                 "the range is empty; give the value it then has: '... else value)'");
+  TSL_TRY(dp_evaluate(e, x, otherwise, out));
+done:
+  return err;
+}
+
+static tsl_err eval_sum(const dp_eval *e, const dp_expr *x, int32_t node, dp_value v,
+                        dp_value *out) {
+  tsl_err err = TSL_OK;
+  if (x->nodes[node].kind == DP_REAL) {
+    out->real = eval_real(e, DP_OP_ADD, out->real, v.real);
+  } else {
+    const int64_t before = out->whole;
+    if (__builtin_add_overflow(before, v.whole, &out->whole))
+      DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: %lld + %lld", (long long)before,
+                   (long long)v.whole);
+  }
+done:
+  return err;
+}
+
+static tsl_err eval_range(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  const int32_t body = dp_child(x, node, 2), n_k = e->n_k;
+  const bool sum = n->op == DP_OP_RANGE_SUM;
+  int64_t lo = 0, count = 0;
+  dp_value v = {0};
+  TSL_TRY(eval_ends(e, x, node, &lo, &count));
+  if (count == 0 || sum) TSL_TRY(eval_empty(e, x, node, out));
+  e->n_k = n->ref + 1;
+  for (int64_t c = 0; c < count; c++) {
+    e->k[n->ref] = lo + c;
+    TSL_TRY(dp_evaluate(e, x, body, &v));
+    if (sum)
+      TSL_TRY(eval_sum(e, x, node, v, out));
+    else if (c == 0 || better(n->op == DP_OP_RANGE_MAX, n->kind, *out, v))
+      *out = v;
+  }
+  e->n_k = n_k;
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- trees */
+
+tsl_err dp_evaluate(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+  if (--e->work < 0)
+    return dp_eval_fail(e, TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
+                        "too much work for the interpreter");
+  switch (x->nodes[node].op) {
+  case DP_OP_TABLE:
+    return eval_table(e, x, node, out);
+  case DP_OP_DATA:
+    return eval_data(e, x, node, out);
+  case DP_OP_TO_REAL:
+  case DP_OP_NEG:
+  case DP_OP_NOT:
+  case DP_OP_ABS:
+    return eval_unary(e, x, node, out);
+  case DP_OP_AND:
+  case DP_OP_OR:
+    return eval_logic(e, x, node, out);
+  case DP_OP_COND:
+    return eval_cond(e, x, node, out);
+  case DP_OP_MIN:
+  case DP_OP_MAX:
+    return eval_extreme(e, x, node, out);
+  case DP_OP_RANGE_MIN:
+  case DP_OP_RANGE_MAX:
+  case DP_OP_RANGE_SUM:
+    return eval_range(e, x, node, out);
+  default:
+    return x->nodes[node].first < 0 ? eval_leaf(e, x, &x->nodes[node], out)
+                                    : eval_binary(e, x, node, out);
+  }
+}
+
+/* ------------------------------------------------------------------- cells */
+
+tsl_err dp_eval_rule(dp_eval *e, int32_t *rule, const dp_expr **expr) {
+  tsl_err err = TSL_OK;
+  const dp_recurrence *r = e->recurrence;
+  dp_value v = {0};
+  for (*rule = 0; *rule < r->equation.n_rules; ++*rule) {
+    const dp_rule *here = &r->rules[*rule];
+    TSL_TRY(dp_evaluate(e, &here->where, here->where.root, &v));
+    *expr = &here->value;
+    if (v.whole != 0) goto done;
+  }
+  *rule = -1;
+  *expr = &r->cell;
+done:
+  return err;
+}
+
+tsl_err dp_eval_cell(dp_eval *e, dp_value *out) {
+  static const int64_t least[] = {
+      [TSL_I16] = INT16_MIN, [TSL_I32] = INT32_MIN, [TSL_I64] = INT64_MIN};
+  static const int64_t most[] = {
+      [TSL_I16] = INT16_MAX, [TSL_I32] = INT32_MAX, [TSL_I64] = INT64_MAX};
+  tsl_err err = TSL_OK;
+  const int32_t type = e->recurrence->equation.names.tables[0].type;
+  const dp_expr *expr = NULL;
+  int32_t rule = -1;
+  e->n_k = 0;
+  TSL_TRY(dp_eval_rule(e, &rule, &expr));
+  TSL_TRY(dp_evaluate(e, expr, expr->root, out));
+  if (dp_kind_of(type) == DP_REAL) {
+    if (isnan(out->real))
+      DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, expr, expr->root, "the value is not a number");
+  } else if (out->whole < least[type] || out->whole > most[type]) {
+    DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, expr, expr->root,
+                 "integer overflow: %lld does not fit the table's type %s", (long long)out->whole,
+                 tsl_type_name((tsl_type)type));
+  }
+done:
+  return err;
+}

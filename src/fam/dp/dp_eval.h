@@ -1,0 +1,136 @@
+/**
+ * @file dp_eval.h
+ * The interpreter: what a recurrence means, cell by cell. The oracle of all engines.
+ *
+ * For small tables; engines run compiled forms of the same tree (dp_emit.h) that agree with it bit
+ * for bit. Messages name the cell: "column 9: integer overflow ... at i = 3, j = 4".
+ */
+#ifndef TSL_FAM_DP_EVAL_H
+#define TSL_FAM_DP_EVAL_H
+
+#include "dp_recur.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DP_ORACLE_MAX (INT64_C(1) << 24) /**< cells of a grid */
+#define DP_WORK_MAX (INT64_C(1) << 33)   /**< nodes visited by one call below */
+
+/** A value; its kind is known from where it stands. Reals of f32 tables are rounded to f32. */
+typedef union dp_value {
+  int64_t whole;
+  double real;
+} dp_value;
+
+/** Element n of an array. */
+dp_value dp_array_value(const dp_array *array, const void *data, int64_t n);
+
+/**
+ * A table's cell is needed.
+ * @param[in] expr, node  the reference, for messages
+ * @return any error stops the evaluation and is passed on
+ */
+typedef tsl_err dp_read_fn(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+                           dp_value *out);
+
+/** An evaluation: the place, and who delivers cells. */
+typedef struct dp_eval {
+  const dp_recurrence *recurrence;
+  int64_t i, j;            /**< the cell; -1: none */
+  int64_t k[DP_LOOPS_MAX]; /**< range variables, set by the evaluation */
+  int32_t n_k;             /**< ranges open */
+  dp_read_fn *read;        /**< NULL: there are no reads */
+  void *self;              /**< first argument of read */
+  int64_t work;            /**< nodes that may still be visited */
+} dp_eval;
+
+/** Value of a subtree at the place. @return TSL_ERR_NUMERIC, _INPUT, or what read returned */
+tsl_err dp_evaluate(dp_eval *eval, const dp_expr *expr, int32_t node, dp_value *out);
+
+/** Start an error at a node of the expression, with the place. @return code */
+tsl_err dp_eval_fail(const dp_eval *eval, tsl_err code, const dp_expr *expr, int32_t node,
+                     const char *file, int line, const char *fmt, ...)
+    __attribute__((format(printf, 7, 8)));
+
+#define DP_EVAL_FAIL(eval, code, expr, node, ...)                                     \
+  do {                                                                                \
+    err = (code);                                                                     \
+    (void)dp_eval_fail((eval), err, (expr), (node), __FILE__, __LINE__, __VA_ARGS__); \
+    goto done;                                                                        \
+  } while (0)
+
+/**
+ * Which expression gives cell (eval->i, eval->j)?
+ * @param[out] rule  number of the boundary rule, or -1 for `cell`
+ */
+tsl_err dp_eval_rule(dp_eval *eval, int32_t *rule, const dp_expr **expr);
+
+/** Value of cell (eval->i, eval->j): its expression, checked against and rounded to the table's
+ * type.
+ */
+tsl_err dp_eval_cell(dp_eval *eval, dp_value *out);
+
+/** "M[3][4]" outside the table: the message every engine gives. @return TSL_ERR_INPUT */
+tsl_err dp_eval_outside(const dp_eval *eval, const dp_expr *expr, int32_t node, int64_t i,
+                        int64_t j);
+
+/* ------------------------------------------------------------------- grids */
+
+/** A small table with all its values; release with dp_oracle_clear. */
+typedef struct dp_oracle {
+  const dp_recurrence *recurrence; /**< not owned */
+  dp_value *values;                /**< [rows][cols]; cells that the table does not have stay 0 */
+  uint8_t *state;                  /**< [rows][cols]: 0 unknown, 1 being computed, 2 known */
+  int64_t rows, cols;
+  int64_t work; /**< nodes that one of the calls below may visit; DP_WORK_MAX when created */
+} dp_oracle;
+
+/** Memory for all cells, unknown. @return TSL_ERR_INPUT above DP_ORACLE_MAX cells */
+tsl_err dp_oracle_create(const dp_recurrence *recurrence, dp_oracle *grid);
+void dp_oracle_clear(dp_oracle *grid);
+
+/**
+ * Fill by need: a cell that is read and unknown is computed first, on an explicit stack.
+ * @return TSL_ERR_INPUT naming the cells of a cycle, or a read outside the table
+ */
+tsl_err dp_oracle_fill(dp_oracle *grid);
+
+/** Fill in the order of a pattern. @return TSL_ERR_INPUT when a cell reads one that comes later */
+tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern);
+
+/**
+ * The goal of a filled grid.
+ * @param[out] i, j  the cell that attains it, the first in row-major order; -1 for an expression
+ * @return TSL_ERR_INPUT when there is no cell to choose from
+ */
+tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j);
+
+/* ---------------------------------------------------------------- recovery */
+
+/** A reference that a value rests on. The first equal one wins: first argument of min and max,
+ *  least value of a range variable. */
+typedef struct dp_step {
+  int64_t i, j;       /**< the cell; -1, -1: the goal */
+  int64_t to_i, to_j; /**< the cell read; -1, -1: the choice reads none */
+  int32_t rule;       /**< boundary rule of (i, j), -1: `cell` (or the goal) */
+  int32_t reference;  /**< its number in the text of the expression, -1: none */
+  int64_t k;          /**< value of the innermost range variable there, -1: none */
+} dp_step;
+
+typedef struct dp_steps {
+  dp_step *list; /**< from tsl_alloc; release with tsl_free */
+  int64_t n, room;
+} dp_steps;
+
+/**
+ * The solution behind the goal of a filled grid: from the goal on, for each cell once and in depth
+ * first order, the references that its value rests on; of min, max and ranges the one chosen, of
+ * ?: the branch taken, of other operators all.
+ */
+tsl_err dp_oracle_trace(const dp_oracle *grid, dp_steps *steps);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

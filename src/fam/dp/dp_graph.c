@@ -1,0 +1,220 @@
+/* The dependency graph of a window: stages and cycles; and the two-poison test. */
+#include "dp_depend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct cell {
+  int64_t i, j;
+} cell;
+
+static int64_t place(const dp_window *w, int64_t i, int64_t j) {
+  return (i - w->i0) * (w->j1 - w->j0) + (j - w->j0);
+}
+
+static bool is_inside(const dp_window *w, int64_t i, int64_t j) {
+  return i >= w->i0 && i < w->i1 && j >= w->j0 && j < w->j1;
+}
+
+static int64_t count(const dp_window *w) {
+  return (w->i1 - w->i0) * (w->j1 - w->j0);
+}
+
+/* ------------------------------------------------------------------- stages */
+
+/** Depths of cells by depth-first search on an explicit stack. */
+typedef struct searcher {
+  const dp_recurrence *recurrence;
+  const dp_window *window;
+  dp_eval eval;
+  int64_t *stage; /**< [cells]: -1 unknown, -2 on the stack */
+  cell *stack;    /**< [cells + 1] */
+  int64_t n, deepest;
+  int64_t *reads;
+  bool pending;
+} searcher;
+
+enum { UNKNOWN = -1, OPEN = -2 };
+
+static tsl_err fail_cycle(const searcher *s, const dp_expr *x, int32_t node, cell again) {
+  char text[600];
+  size_t used = 0;
+  int64_t first = s->n - 1;
+  const char *name = s->recurrence->equation.names.tables[0].name;
+  while (s->stack[first].i != again.i || s->stack[first].j != again.j) first--;
+  text[0] = '\0';
+  for (int64_t c = first; c <= s->n && used + 100 < sizeof text; c++) {
+    if (c - first == 5 && s->n - c > 2) {
+      used += (size_t)snprintf(text + used, sizeof text - used, " reads ...");
+      c = s->n - 1;
+    }
+    const cell at = c < s->n ? s->stack[c] : again;
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s[%lld][%lld]",
+                             c == first ? "" : " reads ", name, (long long)at.i, (long long)at.j);
+  }
+  return dp_eval_fail(&s->eval, TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
+                      "cells need each other: %s;", text);
+}
+
+static tsl_err visit_stage(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j) {
+  searcher *s = self;
+  if (--*s->reads < 0) return TSL_ERR_STOPPED;
+  if (!is_inside(s->window, i, j)) return TSL_OK;
+  const int64_t stage = s->stage[place(s->window, i, j)];
+  if (stage >= s->deepest) s->deepest = stage + 1;
+  if (stage >= 0) return TSL_OK;
+  if (stage == OPEN) return fail_cycle(s, x, node, (cell){i, j});
+  s->stack[s->n++] = (cell){i, j};
+  s->pending = true;
+  return TSL_ERR_STOPPED;
+}
+
+/** Settle the top cell, or put one it reads on top. */
+static tsl_err search_top(searcher *s) {
+  const cell top = s->stack[s->n - 1];
+  s->stage[place(s->window, top.i, top.j)] = OPEN;
+  s->pending = false;
+  s->deepest = 0;
+  s->eval.i = top.i;
+  s->eval.j = top.j;
+  const tsl_err err = dp_reads(&s->eval, visit_stage, s);
+  if (err == TSL_ERR_STOPPED && s->pending) return TSL_OK;
+  if (err != TSL_OK) return err;
+  s->stage[place(s->window, top.i, top.j)] = s->deepest;
+  s->n--;
+  return TSL_OK;
+}
+
+static tsl_err search(searcher *s, int64_t *stages) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &s->recurrence->equation.names.tables[0];
+  const dp_window *w = s->window;
+  for (int64_t c = 0; c < count(w); c++) s->stage[c] = UNKNOWN;
+  for (int64_t i = w->i0; i < w->i1; i++)
+    for (int64_t j = w->j0; j < w->j1; j++) {
+      if (!dp_has_cell(t, i, j) || s->stage[place(w, i, j)] >= 0) continue;
+      s->stack[s->n++] = (cell){i, j};
+      while (s->n > 0) {
+        err = search_top(s);
+        if (err == TSL_ERR_STOPPED || s->eval.work < 0) return TSL_OK; /* enough looked at */
+        TSL_TRY(err);
+      }
+      const int64_t stage = s->stage[place(w, i, j)];
+      if (stage >= *stages) *stages = stage + 1;
+    }
+done:
+  return err;
+}
+
+tsl_err dp_depend_stages(const dp_recurrence *r, const dp_window *w, int64_t *reads,
+                         int64_t *stages) {
+  tsl_err err = TSL_OK;
+  searcher s = {.recurrence = r, .window = w, .reads = reads};
+  void *memory = NULL;
+  s.eval = (dp_eval){.recurrence = r, .work = DP_LOOK_WORK};
+  TSL_TRY(tsl_alloc(count(w), sizeof *s.stage, "dependency graph", &memory));
+  s.stage = memory;
+  TSL_TRY(tsl_alloc(count(w) + 1, sizeof *s.stack, "dependency graph", &memory));
+  s.stack = memory;
+  TSL_TRY(search(&s, stages));
+done:
+  tsl_free(s.stage);
+  tsl_free(s.stack);
+  return err;
+}
+
+/* ------------------------------------------------------------------- poison */
+
+/** A window filled in order; cells outside it have made-up values, later ones the poison. */
+typedef struct filler {
+  const dp_window *window;
+  dp_kind kind;
+  dp_value poison;
+  dp_value *values; /**< [cells] */
+  uint8_t *known;   /**< [cells] */
+} filler;
+
+static tsl_err read_poisoned(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j,
+                             dp_value *out) {
+  const filler *f = self;
+  (void)x;
+  (void)node;
+  if (!is_inside(f->window, i, j)) {
+    const int64_t made_up = (i % 5 + 2 * (j % 3)) % 4;
+    if (f->kind == DP_REAL)
+      out->real = (double)made_up;
+    else
+      out->whole = made_up;
+    return TSL_OK;
+  }
+  const int64_t at = place(f->window, i, j);
+  *out = f->known[at] != 0 ? f->values[at] : f->poison;
+  return TSL_OK;
+}
+
+/** A cell that fails fails again when the engines run; here it counts as 0 of its own. */
+static void fill_cell(filler *f, dp_eval *e, int64_t i, int64_t j) {
+  const int64_t at = place(f->window, i, j);
+  if (dp_eval_cell(e, &f->values[at]) != TSL_OK) f->values[at] = (dp_value){0};
+}
+
+/** @return false when ranges are too long for a test */
+static bool fill(filler *f, const dp_recurrence *r, dp_pattern pattern) {
+  const dp_table *t = &r->equation.names.tables[0];
+  const dp_window *w = f->window;
+  const int64_t rows = w->i1 - w->i0, cols = w->j1 - w->j0;
+  dp_eval e = {.recurrence = r, .read = read_poisoned, .self = f, .work = DP_LOOK_WORK};
+  int64_t i = 0, j = 0;
+  memset(f->known, 0, (size_t)count(w));
+  for (int64_t s = 0; s < dp_pattern_stages(pattern, rows, cols); s++) {
+    const int64_t width = dp_pattern_width(pattern, rows, cols, s);
+    for (int64_t l = 0; l < 2 * width; l++) { /* first all values, then all are known */
+      dp_pattern_cell(pattern, rows, cols, s, l % width, &i, &j);
+      e.i = i + w->i0;
+      e.j = j + w->j0;
+      if (!dp_has_cell(t, e.i, e.j)) continue;
+      if (l < width)
+        fill_cell(f, &e, e.i, e.j);
+      else
+        f->known[i * cols + j] = 1;
+      if (e.work < 0) return false;
+    }
+  }
+  return true;
+}
+
+static void set_poison(filler *f, int32_t type, int sign) {
+  static const int64_t most[] = {
+      [TSL_I16] = INT16_MAX, [TSL_I32] = INT32_MAX, [TSL_I64] = INT64_MAX};
+  f->kind = dp_kind_of(type);
+  if (f->kind == DP_REAL)
+    f->poison.real = sign * 1e30;
+  else
+    f->poison.whole = sign * (most[type] / 3);
+}
+
+tsl_err dp_depend_poison(const dp_recurrence *r, const dp_window *w, dp_pattern pattern) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &r->equation.names.tables[0];
+  filler f = {.window = w};
+  dp_value *values[2] = {NULL, NULL};
+  void *memory = NULL;
+  TSL_TRY(tsl_alloc(count(w), 1, "poison test", &memory));
+  f.known = memory;
+  for (int n = 0; n < 2; n++) {
+    TSL_TRY(tsl_alloc(count(w), sizeof *f.values, "poison test", &memory));
+    f.values = values[n] = memory;
+    set_poison(&f, t->type, n == 0 ? 1 : -1);
+    if (!fill(&f, r, pattern)) goto done;
+  }
+  for (int64_t c = 0; c < count(w); c++)
+    if (memcmp(&values[0][c], &values[1][c], sizeof values[0][c]) != 0)
+      TSL_FAIL(TSL_ERR_INPUT, "%s[%lld][%lld] depends on a cell that %s computes later", t->name,
+               (long long)(w->i0 + c / (w->j1 - w->j0)), (long long)(w->j0 + c % (w->j1 - w->j0)),
+               dp_pattern_words[pattern]);
+done:
+  tsl_free(f.known);
+  tsl_free(values[0]);
+  tsl_free(values[1]);
+  return err;
+}

@@ -1,0 +1,25 @@
+/**
+ * @file dp_interval.h
+ * Formulas of interval problems that the root and all backends share; posts as in dp.h.
+ */
+#ifndef TSL_FAM_DP_INTERVAL_H
+#define TSL_FAM_DP_INTERVAL_H
+
+#include "dp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Weights of subtrees: that between posts a < b is high[b] - low[a]. Sums run from left to right in
+ * the type of the weights, so that all devices have the same bits.
+ * @param[in]  keys, gaps  shape [n], [n + 1] of type I64 or F64
+ * @param[out] high, low   shape [n + 2], of the same type
+ */
+void dp_tree_sums(const dp_params *p, const void *keys, const void *gaps, void *high, void *low);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,458 @@
+/* From the section to parameters and IN fields, one function for each kind of input. */
+#include "dp_family.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- fields */
+
+static tsl_err add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
+                         int64_t n, void *data) {
+  tsl_err err = TSL_OK;
+  tsl_field *field = NULL, ask = {.role = TSL_IN, .type = type, .rank = 1, .shape = {n, 1, 1}};
+  (void)snprintf(ask.name, sizeof ask.name, "%s", name);
+  (void)snprintf(ask.unit, sizeof ask.unit, "1");
+  (void)snprintf(ask.doc, sizeof ask.doc, "%s", doc);
+  TSL_TRY(tsl_problem_add(problem, &ask, &field));
+  field->data = data;
+  data = NULL;
+done:
+  tsl_free(data);
+  return err;
+}
+
+static tsl_err add_nothing(tsl_problem *problem, const char *name) {
+  return add_input(problem, name, "Not used by this problem.", TSL_U8, 0, NULL);
+}
+
+/* Whole numbers from lo on as int64; values is freed. */
+static tsl_err add_whole(const tsl_deck *deck, const char *key, tsl_problem *problem,
+                         const char *doc, double **values, int64_t n, double lo) {
+  tsl_err err = TSL_OK;
+  int64_t *whole = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *whole, key, (void **)&whole));
+  for (int64_t k = 0; k < n; k++) {
+    if (!((*values)[k] >= lo) || (*values)[k] != floor((*values)[k]) || (*values)[k] > 0x1p53)
+      TSL_DECK_FAIL(deck, key, "number %lld is %g: a whole number from %g to 2^53 is needed",
+                    (long long)k + 1, (*values)[k], lo);
+    whole[k] = (int64_t)(*values)[k];
+  }
+  TSL_TRY(add_input(problem, key + 3, doc, TSL_I64, n, whole));
+  whole = NULL;
+done:
+  tsl_free(whole);
+  tsl_free(*values);
+  *values = NULL;
+  return err;
+}
+
+static int put_typed(tsl_type type, void *data, int64_t k, double value) {
+  if (type == TSL_F64) return ((double *)data)[k] = value, 1;
+  if (type == TSL_F32) return ((float *)data)[k] = (float)value, isfinite((float)value);
+  if (value != floor(value) || fabs(value) > 0x1p53) return 0;
+  if (type == TSL_I64) return ((int64_t *)data)[k] = (int64_t)value, 1;
+  if (fabs(value) > 2147483647.0) return 0;
+  ((int32_t *)data)[k] = (int32_t)value;
+  return 1;
+}
+
+/* Numbers in the problem's type; values is freed. */
+static tsl_err add_typed(const tsl_deck *deck, const char *key, tsl_problem *problem,
+                         const char *doc, double **values, int64_t n) {
+  tsl_err err = TSL_OK;
+  const tsl_type type = (tsl_type)dp_params_of(problem)->type;
+  void *data = NULL;
+  TSL_TRY(tsl_alloc(n, tsl_type_bytes(type), key, &data));
+  for (int64_t k = 0; k < n; k++)
+    if (!put_typed(type, data, k, (*values)[k]))
+      TSL_DECK_FAIL(deck, key, "number %lld is %g, which type %s does not hold", (long long)k + 1,
+                    (*values)[k], tsl_type_name(type));
+  TSL_TRY(add_input(problem, key + 3, doc, type, n, data));
+  data = NULL;
+done:
+  tsl_free(data);
+  tsl_free(*values);
+  *values = NULL;
+  return err;
+}
+
+/* ---- sequences */
+
+static tsl_err check_source(const tsl_deck *deck, const char *key, const dp_source *s,
+                            bool letters) {
+  tsl_err err = TSL_OK;
+  const int from = (letters ? s->text != NULL : s->values.n > 0) + (s->file != NULL) +
+                   (s->random > 0 || s->mutate >= 0);
+  char given[64];
+  (void)snprintf(given, sizeof given, "%s.%s", key, letters ? "values" : "text");
+  if (tsl_deck_given(deck, given))
+    TSL_DECK_FAIL(deck, given, "%s are needed here", letters ? "letters" : "numbers");
+  (void)snprintf(given, sizeof given, "%s.values", key);
+  if (from > 1 || (from == 0 && !letters && !tsl_deck_given(deck, given)))
+    TSL_DECK_FAIL(deck, key, "give exactly one of %s, file and random",
+                  letters ? "text" : "values");
+done:
+  return err;
+}
+
+static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const char *key,
+                           const dp_source *source, tsl_problem *problem, int64_t *n) {
+  tsl_err err = TSL_OK;
+  uint8_t *codes = NULL;
+  const tsl_field *a = problem->n_fields > DP_A ? &problem->fields[DP_A] : NULL;
+  TSL_TRY(check_source(deck, key, source, true));
+  TSL_TRY(dp_read_letters(deck, key, source, s->alphabet, a != NULL ? a->data : NULL,
+                          a != NULL ? a->shape[0] : 0, &codes, n));
+  TSL_TRY(add_input(problem, key + 3, "Letters as codes.", TSL_U8, *n, codes));
+done:
+  return err;
+}
+
+static tsl_err set_scores(const tsl_deck *deck, const dp_deck *s, dp_scores *scores) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  scores->open = (int32_t)s->scores.open;
+  scores->extend = (int32_t)s->scores.extend;
+  scores->alphabet = dp_alphabet_size(s->alphabet);
+  if (s->scores.matrix != NULL) {
+    if (tsl_deck_given(deck, "dp.scores.match") || tsl_deck_given(deck, "dp.scores.mismatch"))
+      TSL_DECK_FAIL(deck, "dp.scores.matrix", "give either a matrix or match and mismatch");
+    TSL_TRY(dp_find_path(deck, s->scores.matrix, &path));
+    TSL_TRY(dp_read_scores(path, s->alphabet, scores));
+    goto done;
+  }
+  for (int32_t x = 0; x < scores->alphabet; x++)
+    for (int32_t y = 0; y < scores->alphabet; y++) { /* the last letter of DNA and RNA is "any" */
+      const bool any = s->alphabet != DP_PROTEIN && x == scores->alphabet - 1;
+      scores->s[x][y] = (int32_t)(x == y && !any ? s->scores.match : s->scores.mismatch);
+    }
+done:
+  tsl_free(path);
+  return err;
+}
+
+/** Largest size of a score or cost of one letter. */
+static int64_t largest_score(const dp_params *p) {
+  int64_t most = p->scores.open + (int64_t)p->scores.extend;
+  if (p->problem == DP_EDIT) {
+    const int64_t gap = p->insert > p->remove ? p->insert : p->remove;
+    return gap > p->replace ? gap : p->replace;
+  }
+  for (int32_t x = 0; x < p->scores.alphabet; x++)
+    for (int32_t y = 0; y < p->scores.alphabet; y++) {
+      const int64_t size = p->scores.s[x][y] < 0 ? -(int64_t)p->scores.s[x][y] : p->scores.s[x][y];
+      if (size > most) most = size;
+    }
+  return most;
+}
+
+/** Scores below 2^30 in size, whatever the letters are. */
+static tsl_err check_scores(const tsl_deck *deck, const dp_params *p) {
+  tsl_err err = TSL_OK;
+  int64_t bound = 0;
+  const int64_t most = largest_score(p);
+  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return TSL_OK;
+  if (!tsl_mul_i64(p->n + p->m + 2, most, &bound) || bound >= (int64_t)1 << 30)
+    err = tsl_deck_fail(deck, TSL_ERR_NUMERIC, p->problem == DP_EDIT ? "dp.edit" : "dp.scores",
+                        __FILE__, __LINE__,
+                        "%lld and %lld letters with scores up to %lld may exceed 30 bits; scale "
+                        "the scores down",
+                        (long long)p->n, (long long)p->m, (long long)most);
+  return err;
+}
+
+static tsl_err load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  p->engine = DP_WAVEFRONT;
+  p->type = TSL_I32;
+  p->insert = s->edit.insert, p->remove = s->edit.remove, p->replace = s->edit.replace;
+  p->unit = p->insert == 1 && p->remove == 1 && p->replace == 1;
+  p->letters = dp_alphabet_size(s->alphabet);
+  TSL_TRY(add_letters(deck, s, "dp.a", &s->a, problem, &p->n));
+  TSL_TRY(add_letters(deck, s, "dp.b", &s->b, problem, &p->m));
+  TSL_TRY(add_nothing(problem, "c"));
+  if (p->problem == DP_GLOBAL || p->problem == DP_LOCAL) TSL_TRY(set_scores(deck, s, &p->scores));
+  TSL_TRY(check_scores(deck, p));
+done:
+  return err;
+}
+
+static tsl_err load_dtw(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  double *values = NULL;
+  int64_t columns = 1;
+  p->engine = DP_WAVEFRONT;
+  p->square = s->distance;
+  TSL_TRY(check_source(deck, "dp.a", &s->a, false));
+  TSL_TRY(check_source(deck, "dp.b", &s->b, false));
+  TSL_TRY(dp_read_numbers(deck, "dp.a", &s->a, &columns, &values, &p->n));
+  TSL_TRY(add_typed(deck, "dp.a", problem, "First series.", &values, p->n));
+  TSL_TRY(dp_read_numbers(deck, "dp.b", &s->b, &columns, &values, &p->m));
+  TSL_TRY(add_typed(deck, "dp.b", problem, "Second series.", &values, p->m));
+  if (p->n == 0 || p->m == 0)
+    TSL_DECK_FAIL(deck, p->n == 0 ? "dp.a" : "dp.b", "an empty series cannot be warped");
+  TSL_TRY(add_nothing(problem, "c"));
+done:
+  tsl_free(values);
+  return err;
+}
+
+static tsl_err load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  p->engine = DP_INTERVAL;
+  p->type = TSL_I32;
+  p->span = (int32_t)s->span;
+  p->wobble = s->wobble;
+  p->letters = dp_alphabet_size(s->alphabet);
+  TSL_TRY(add_letters(deck, s, "dp.a", &s->a, problem, &p->n));
+  TSL_TRY(add_nothing(problem, "b"));
+  TSL_TRY(add_nothing(problem, "c"));
+  p->m = p->n;
+done:
+  return err;
+}
+
+/* ---- numbers */
+
+static tsl_err too_large(const tsl_deck *deck, const char *key) {
+  return tsl_deck_fail(deck, TSL_ERR_NUMERIC, key, __FILE__, __LINE__,
+                       "values of the table may overflow; scale the numbers down");
+}
+
+/** Value of item k taken as often as it may be, -1 above 63 bits. */
+static int64_t most_value(const dp_params *p, int64_t weight, int64_t value) {
+  int64_t most = -1;
+  if (weight > p->m) return 0;
+  if (p->problem == DP_KNAPSACK) return value;
+  return tsl_mul_i64(value, p->m / weight, &most) ? most : -1;
+}
+
+/** No sack may be worth more than 62 bits. */
+static tsl_err check_sack(const tsl_deck *deck, const tsl_problem *problem) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t *weights = problem->fields[DP_A].data, *values = problem->fields[DP_B].data;
+  int64_t total = 0;
+  for (int64_t k = 0; k < p->n; k++) {
+    const int64_t most = most_value(p, weights[k], values[k]);
+    if (most < 0 || most > INT64_MAX / 4) return too_large(deck, "dp.values");
+    if (p->problem == DP_KNAPSACK && !tsl_add_i64(total, most, &total))
+      return too_large(deck, "dp.values");
+  }
+  return total > INT64_MAX / 4 ? too_large(deck, "dp.values") : TSL_OK;
+}
+
+/** Sums of at most count numbers, each at most most in size, fit the problem's type twice. */
+static tsl_err check_sum(const tsl_deck *deck, const char *key, const tsl_problem *problem,
+                         int64_t count) {
+  const tsl_type type = (tsl_type)dp_params_of(problem)->type;
+  double most = 0;
+  if (type != TSL_I32 && type != TSL_I64) return TSL_OK;
+  for (int f = DP_A; f <= DP_B; f++)
+    for (int64_t k = 0; k < problem->fields[f].shape[0]; k++) {
+      const void *data = problem->fields[f].data;
+      const double x = fabs(type == TSL_I32 ? (double)((const int32_t *)data)[k]
+                                            : (double)((const int64_t *)data)[k]);
+      if (x > most) most = x;
+    }
+  return most * (double)count >= (type == TSL_I32 ? 0x1p30 : 0x1p61) ? too_large(deck, key)
+                                                                     : TSL_OK;
+}
+
+static tsl_err load_sack(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  double *weights = NULL, *values = NULL;
+  int64_t columns = 1, n = 0;
+  const double least = p->problem == DP_KNAPSACK_UNBOUNDED ? 1 : 0;
+  p->engine = DP_ROWS;
+  p->type = TSL_I64;
+  p->m = s->capacity;
+  TSL_TRY(check_source(deck, "dp.weights", &s->weights, false));
+  TSL_TRY(check_source(deck, "dp.values", &s->values, false));
+  TSL_TRY(dp_read_numbers(deck, "dp.weights", &s->weights, &columns, &weights, &p->n));
+  TSL_TRY(add_whole(deck, "dp.weights", problem, "Weight of each item.", &weights, p->n, least));
+  TSL_TRY(dp_read_numbers(deck, "dp.values", &s->values, &columns, &values, &n));
+  TSL_TRY(add_whole(deck, "dp.values", problem, "Value of each item.", &values, n, 0));
+  TSL_TRY(add_nothing(problem, "c"));
+  if (n != p->n)
+    TSL_DECK_FAIL(deck, "dp.values", "%lld values for %lld weights", (long long)n, (long long)p->n);
+  TSL_TRY(check_sack(deck, problem));
+done:
+  tsl_free(weights);
+  tsl_free(values);
+  return err;
+}
+
+static tsl_err load_binomial(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  (void)deck;
+  p->engine = DP_ROWS;
+  p->type = TSL_I64;
+  p->n = s->n;
+  p->m = s->k;
+  if (s->mode == DP_VALUE && p->m <= p->n && p->m > p->n - p->m)
+    p->m = p->n - p->m; /* C(n, k) = C(n, n - k), whose table has no larger number */
+  p->modulus = s->modulus;
+  TSL_TRY(add_nothing(problem, "a"));
+  TSL_TRY(add_nothing(problem, "b"));
+  TSL_TRY(add_nothing(problem, "c"));
+done:
+  return err;
+}
+
+static tsl_err load_allotment(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  double *values = NULL;
+  int64_t columns = tsl_deck_given(deck, "dp.capacity") ? s->capacity + 1 : 0;
+  p->engine = DP_ROWS;
+  TSL_TRY(check_source(deck, "dp.returns", &s->returns, false));
+  if (s->returns.file == NULL && columns == 0)
+    TSL_DECK_FAIL(deck, "dp", "allotment needs the key capacity when returns is no file");
+  TSL_TRY(dp_read_numbers(deck, "dp.returns", &s->returns, &columns, &values, &p->n));
+  p->m = columns - 1;
+  TSL_TRY(add_typed(deck, "dp.returns", problem, "Return of activity i for k units, row by row.",
+                    &values, p->n * columns));
+  TSL_TRY(add_nothing(problem, "b"));
+  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(check_sum(deck, "dp.returns", problem, p->n));
+done:
+  tsl_free(values);
+  return err;
+}
+
+static tsl_err load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  double *costs = NULL, *start = NULL;
+  int64_t columns = 0, one = 1, rows = 0, states = 0;
+  p->engine = DP_ROWS;
+  TSL_TRY(check_source(deck, "dp.costs", &s->costs, false));
+  TSL_TRY(check_source(deck, "dp.start", &s->start, false));
+  TSL_TRY(dp_read_numbers(deck, "dp.start", &s->start, &one, &start, &states));
+  if (s->costs.file == NULL) columns = states > 0 ? states : 1;
+  TSL_TRY(dp_read_numbers(deck, "dp.costs", &s->costs, &columns, &costs, &rows));
+  if (states == 0 || columns != states || rows % states != 0)
+    TSL_DECK_FAIL(deck, "dp.costs",
+                  "blocks of %lld x %lld numbers are needed, as start has %lld "
+                  "states; there are %lld rows of %lld",
+                  (long long)states, (long long)states, (long long)states, (long long)rows,
+                  (long long)columns);
+  p->m = states;
+  p->n = rows / states + 1;
+  TSL_TRY(add_typed(deck, "dp.costs", problem, "Cost of step t from state k to state s.", &costs,
+                    rows * columns));
+  TSL_TRY(add_typed(deck, "dp.start", problem, "Cost of beginning in state s.", &start, states));
+  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(check_sum(deck, "dp.costs", problem, p->n));
+done:
+  tsl_free(costs);
+  tsl_free(start);
+  return err;
+}
+
+/** Products in any order of at most n matrices stay within 61 bits: n times the largest product. */
+static tsl_err check_chain(const tsl_deck *deck, const tsl_problem *problem) {
+  const int64_t *dims = problem->fields[DP_A].data, n = dp_params_of(problem)->n;
+  int64_t most = 0, bound = 0;
+  for (int64_t k = 0; k <= n; k++)
+    if (dims[k] > most) most = dims[k];
+  if (!tsl_mul_i64(most, most, &bound) || !tsl_mul_i64(bound, most, &bound) ||
+      !tsl_mul_i64(bound, n, &bound) || bound > INT64_MAX / 4)
+    return too_large(deck, "dp.dimensions");
+  return TSL_OK;
+}
+
+static tsl_err load_chain(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  double *values = NULL;
+  int64_t columns = 1, n = 0;
+  p->engine = DP_INTERVAL;
+  TSL_TRY(check_source(deck, "dp.dimensions", &s->dimensions, false));
+  TSL_TRY(dp_read_numbers(deck, "dp.dimensions", &s->dimensions, &columns, &values, &n));
+  if (n == 0)
+    TSL_DECK_FAIL(deck, "dp.dimensions", "n + 1 sizes are needed for n matrices, at least one");
+  TSL_TRY(add_whole(deck, "dp.dimensions", problem, "Matrix i is of size [i] x [i + 1].", &values,
+                    n, 1));
+  TSL_TRY(add_nothing(problem, "b"));
+  TSL_TRY(add_nothing(problem, "c"));
+  p->n = p->m = n - 1;
+  p->type = TSL_I64;
+  TSL_TRY(check_chain(deck, problem));
+done:
+  tsl_free(values);
+  return err;
+}
+
+/** Weights are not negative, and n levels of all of them stay within 61 bits. */
+static tsl_err check_weights(const tsl_deck *deck, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  double sum = 0;
+  for (int f = DP_A; f <= DP_B; f++)
+    for (int64_t k = 0; k < problem->fields[f].shape[0]; k++) {
+      const void *data = problem->fields[f].data;
+      const double x =
+          p->type == TSL_I64 ? (double)((const int64_t *)data)[k] : ((const double *)data)[k];
+      if (!(x >= 0))
+        TSL_DECK_FAIL(deck, f == DP_A ? "dp.keys" : "dp.gaps",
+                      "number %lld is %g: weights are not negative", (long long)k + 1, x);
+      sum += x;
+    }
+  if (p->type == TSL_I64 && sum * (double)(p->n + 2) >= 0x1p61) err = too_large(deck, "dp.keys");
+done:
+  return err;
+}
+
+static tsl_err load_tree(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  double *keys = NULL, *gaps = NULL;
+  int64_t columns = 1, n = 0;
+  p->engine = DP_INTERVAL;
+  TSL_TRY(check_source(deck, "dp.keys", &s->keys, false));
+  TSL_TRY(dp_read_numbers(deck, "dp.keys", &s->keys, &columns, &keys, &p->n));
+  TSL_TRY(add_typed(deck, "dp.keys", problem, "Weight of each key.", &keys, p->n));
+  if (tsl_deck_given(deck, "dp.gaps")) {
+    TSL_TRY(check_source(deck, "dp.gaps", &s->gaps, false));
+    TSL_TRY(dp_read_numbers(deck, "dp.gaps", &s->gaps, &columns, &gaps, &n));
+  } else {
+    n = p->n + 1;
+    TSL_TRY(tsl_alloc(n, sizeof *gaps, "gaps", (void **)&gaps));
+  }
+  TSL_TRY(add_typed(deck, "dp.gaps", problem, "Weight of each gap between keys.", &gaps, n));
+  TSL_TRY(add_nothing(problem, "c"));
+  if (n != p->n + 1)
+    TSL_DECK_FAIL(deck, "dp.gaps", "%lld gaps for %lld keys; one more than keys is needed",
+                  (long long)n, (long long)p->n);
+  p->m = p->n;
+  TSL_TRY(check_weights(deck, problem));
+done:
+  tsl_free(keys);
+  tsl_free(gaps);
+  return err;
+}
+
+tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  static tsl_err (*const loads[DP_N_PROBLEMS])(const tsl_deck *, dp_deck *, tsl_problem *) = {
+      [DP_BINOMIAL] = load_binomial,
+      [DP_KNAPSACK] = load_sack,
+      [DP_KNAPSACK_UNBOUNDED] = load_sack,
+      [DP_ALLOTMENT] = load_allotment,
+      [DP_STAGECOACH] = load_stagecoach,
+      [DP_LCS] = load_texts,
+      [DP_EDIT] = load_texts,
+      [DP_GLOBAL] = load_texts,
+      [DP_LOCAL] = load_texts,
+      [DP_DTW] = load_dtw,
+      [DP_MATRIX_CHAIN] = load_chain,
+      [DP_SEARCH_TREE] = load_tree,
+      [DP_NUSSINOV] = load_nussinov};
+  return loads[s->problem](deck, s, problem);
+}

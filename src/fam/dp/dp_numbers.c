@@ -1,0 +1,95 @@
+/* Arrays of numbers: from the deck, from files, made up. */
+#include "dp_family.h"
+
+#include "table_read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+tsl_err dp_find_path(const tsl_deck *deck, const char *file, char **path) {
+  tsl_err err = TSL_OK;
+  const char *folder = tsl_deck_folder(deck);
+  const size_t bytes = strlen(folder) + strlen(file) + 2;
+  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "path", (void **)path));
+  if (file[0] == '/')
+    (void)snprintf(*path, bytes, "%s", file);
+  else
+    (void)snprintf(*path, bytes, "%s/%s", folder, file);
+done:
+  return err;
+}
+
+static tsl_err read_file(const tsl_deck *deck, const char *key, const dp_source *s,
+                         table_rows *table) {
+  tsl_err err = TSL_OK;
+  char *path = NULL, why[TSL_ERR_MESSAGE_MAX];
+  table_source source = {.dataset = s->dataset,
+                         .comment = '#',
+                         .columns = s->columns.values,
+                         .n_columns = (int64_t)s->columns.n,
+                         .extra = -1};
+  TSL_TRY(dp_find_path(deck, s->file, &path));
+  source.path = path;
+  err = table_read_format(&source, &source.format);
+  if (err == TSL_OK) err = table_read(&source, table);
+  if (err == TSL_OK) goto done;
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  err = tsl_deck_fail(deck, err, key, __FILE__, __LINE__, "%s", why);
+done:
+  tsl_free(path);
+  return err;
+}
+
+/* Whole numbers lo..hi, or reals when the ends are no whole numbers. */
+static double made_number(const dp_source *s, int64_t k) {
+  const double u = (double)(dp_random((uint64_t)s->seed, (uint64_t)k) >> 11) * 0x1p-53;
+  const bool whole = s->lo == floor(s->lo) && s->hi == floor(s->hi);
+  return whole ? s->lo + floor(u * (s->hi - s->lo + 1)) : s->lo + u * (s->hi - s->lo);
+}
+
+static tsl_err make_numbers(const tsl_deck *deck, const char *key, const dp_source *s,
+                            double **values) {
+  tsl_err err = TSL_OK;
+  if (s->lo > s->hi) TSL_DECK_FAIL(deck, key, "lo = %g is above hi = %g", s->lo, s->hi);
+  TSL_TRY(tsl_alloc(s->random, sizeof **values, "random numbers", (void **)values));
+  for (int64_t k = 0; k < s->random; k++) (*values)[k] = made_number(s, k);
+done:
+  return err;
+}
+
+static tsl_err copy_numbers(const dp_source *s, double **values) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc((int64_t)s->values.n, sizeof **values, "numbers", (void **)values));
+  if (s->values.n > 0) memcpy(*values, s->values.values, s->values.n * sizeof **values);
+done:
+  return err;
+}
+
+tsl_err dp_read_numbers(const tsl_deck *deck, const char *key, const dp_source *s, int64_t *columns,
+                        double **values, int64_t *rows) {
+  tsl_err err = TSL_OK;
+  table_rows table = {0};
+  int64_t n = 0;
+  *values = NULL, *rows = 0;
+  if (s->file != NULL) {
+    TSL_TRY(read_file(deck, key, s, &table));
+    *values = table.values;
+    n = table.n * table.columns;
+    if (*columns == 0) *columns = table.columns;
+  } else if (s->random > 0) {
+    TSL_TRY(make_numbers(deck, key, s, values));
+    n = s->random;
+  } else {
+    TSL_TRY(copy_numbers(s, values));
+    n = (int64_t)s->values.n;
+  }
+  if (*columns == 0) *columns = 1;
+  if (n % *columns != 0)
+    TSL_DECK_FAIL(deck, key, "%lld numbers are no whole number of rows of %lld", (long long)n,
+                  (long long)*columns);
+  *rows = n / *columns;
+done:
+  if (err != TSL_OK) tsl_free(*values), *values = NULL;
+  return err;
+}

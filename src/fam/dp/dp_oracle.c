@@ -1,0 +1,230 @@
+/* Small tables filled by the interpreter, their goal, and the solution behind it. */
+#include "dp_eval.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const dp_table *table_of(const dp_oracle *grid) {
+  return &grid->recurrence->equation.names.tables[0];
+}
+
+static dp_eval eval_of(const dp_oracle *grid, dp_read_fn *read, void *self) {
+  return (dp_eval){.recurrence = grid->recurrence,
+                   .i = -1,
+                   .j = -1,
+                   .read = read,
+                   .self = self,
+                   .work = grid->work};
+}
+
+tsl_err dp_oracle_create(const dp_recurrence *recurrence, dp_oracle *grid) {
+  tsl_err err = TSL_OK;
+  void *memory = NULL;
+  *grid = (dp_oracle){.recurrence = recurrence,
+                      .rows = recurrence->equation.names.tables[0].rows,
+                      .cols = recurrence->equation.names.tables[0].cols,
+                      .work = DP_WORK_MAX};
+  const int64_t cells = grid->rows * grid->cols; /* checked when the recurrence was created */
+  if (cells > DP_ORACLE_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "%lld x %lld cells are too many for the interpreter",
+             (long long)grid->rows, (long long)grid->cols);
+  TSL_TRY(tsl_alloc(cells, sizeof *grid->values, "table", &memory));
+  grid->values = memory;
+  TSL_TRY(tsl_alloc(cells, 1, "table", &memory));
+  grid->state = memory;
+done:
+  if (err != TSL_OK) dp_oracle_clear(grid);
+  return err;
+}
+
+void dp_oracle_clear(dp_oracle *grid) {
+  tsl_free(grid->values);
+  tsl_free(grid->state);
+  grid->values = NULL;
+  grid->state = NULL;
+}
+
+/* ------------------------------------------------------------ fill by need */
+
+enum { UNKNOWN, OPEN, KNOWN };
+
+typedef struct cell {
+  int64_t i, j;
+} cell;
+
+/** Cells being computed, each waiting for the next. */
+typedef struct filler {
+  dp_oracle *grid;
+  cell *stack; /**< [rows * cols + 1] */
+  int64_t n;
+  bool pending; /**< the evaluation stopped for the cell on top */
+} filler;
+
+static tsl_err fail_cycle(const filler *f, cell again) {
+  char text[512];
+  size_t used = 0;
+  int64_t first = f->n - 1;
+  const char *name = table_of(f->grid)->name;
+  while (f->stack[first].i != again.i || f->stack[first].j != again.j) first--;
+  text[0] = '\0';
+  for (int64_t c = first; c <= f->n && used + 96 < sizeof text; c++) {
+    if (c - first == 6 && f->n - c > 2) {
+      used += (size_t)snprintf(text + used, sizeof text - used, " -> ...");
+      c = f->n - 1;
+    }
+    const cell at = c < f->n ? f->stack[c] : again;
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s[%lld][%lld]",
+                             c == first ? "" : " -> ", name, (long long)at.i, (long long)at.j);
+  }
+  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__, "the cells need each other: %s", text);
+}
+
+static tsl_err read_need(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+                         dp_value *out) {
+  filler *f = self;
+  const int64_t at = i * f->grid->cols + j;
+  (void)expr;
+  (void)node;
+  *out = f->grid->values[at];
+  if (f->grid->state[at] == KNOWN) return TSL_OK;
+  if (f->grid->state[at] == OPEN) return fail_cycle(f, (cell){i, j});
+  f->stack[f->n++] = (cell){i, j};
+  f->pending = true;
+  return TSL_ERR_STOPPED;
+}
+
+/** Compute the top cell, or put what it needs on top of it. */
+static tsl_err fill_top(filler *f, dp_eval *e) {
+  const cell top = f->stack[f->n - 1];
+  const int64_t at = top.i * f->grid->cols + top.j;
+  dp_value v = {0};
+  f->grid->state[at] = OPEN;
+  f->pending = false;
+  e->i = top.i;
+  e->j = top.j;
+  const tsl_err err = dp_eval_cell(e, &v);
+  if (err == TSL_ERR_STOPPED && f->pending) return TSL_OK;
+  if (err != TSL_OK) return err;
+  f->grid->values[at] = v;
+  f->grid->state[at] = KNOWN;
+  f->n--;
+  return TSL_OK;
+}
+
+tsl_err dp_oracle_fill(dp_oracle *grid) {
+  tsl_err err = TSL_OK;
+  filler f = {.grid = grid};
+  void *memory = NULL;
+  TSL_TRY(tsl_alloc(grid->rows * grid->cols + 1, sizeof *f.stack, "stack", &memory));
+  f.stack = memory;
+  dp_eval e = eval_of(grid, read_need, &f);
+  for (int64_t c = 0; c < grid->rows * grid->cols; c++) {
+    if (grid->state[c] == KNOWN || !dp_has_cell(table_of(grid), c / grid->cols, c % grid->cols))
+      continue;
+    f.stack[f.n++] = (cell){c / grid->cols, c % grid->cols};
+    while (f.n > 0) TSL_TRY(fill_top(&f, &e));
+  }
+done:
+  tsl_free(f.stack);
+  return err;
+}
+
+/* ----------------------------------------------------------- fill in order */
+
+typedef struct ordered {
+  dp_oracle *grid;
+  dp_eval *eval;
+  dp_pattern pattern;
+} ordered;
+
+static tsl_err read_order(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+                          dp_value *out) {
+  tsl_err err = TSL_OK;
+  const ordered *o = self;
+  const int64_t at = i * o->grid->cols + j;
+  *out = o->grid->values[at];
+  if (o->grid->state[at] != KNOWN || !dp_pattern_allows(o->pattern, i - o->eval->i, j - o->eval->j))
+    DP_EVAL_FAIL(o->eval, TSL_ERR_INPUT, expr, node, "%s[%lld][%lld] comes later; %s",
+                 table_of(o->grid)->name, (long long)i, (long long)j, dp_pattern_rule(o->pattern));
+done:
+  return err;
+}
+
+static tsl_err fill_cell(dp_oracle *grid, dp_eval *e, int64_t i, int64_t j) {
+  tsl_err err = TSL_OK;
+  if (!dp_has_cell(table_of(grid), i, j)) goto done;
+  e->i = i;
+  e->j = j;
+  TSL_TRY(dp_eval_cell(e, &grid->values[i * grid->cols + j]));
+done:
+  return err;
+}
+
+tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = grid->rows, cols = grid->cols;
+  dp_eval e;
+  ordered o = {grid, &e, pattern};
+  int64_t i = 0, j = 0;
+  e = eval_of(grid, read_order, &o);
+  memset(grid->state, UNKNOWN, (size_t)(rows * cols));
+  for (int64_t s = 0; s < dp_pattern_stages(pattern, rows, cols); s++) {
+    const int64_t width = dp_pattern_width(pattern, rows, cols, s);
+    for (int64_t l = 0; l < width; l++) {
+      dp_pattern_cell(pattern, rows, cols, s, l, &i, &j);
+      TSL_TRY(fill_cell(grid, &e, i, j));
+    }
+    for (int64_t l = 0; l < width; l++) { /* cells of a stage do not see each other */
+      dp_pattern_cell(pattern, rows, cols, s, l, &i, &j);
+      grid->state[i * cols + j] = KNOWN;
+    }
+  }
+done:
+  return err;
+}
+
+/* -------------------------------------------------------------------- goal */
+
+static tsl_err read_known(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+                          dp_value *out) {
+  const dp_oracle *grid = self;
+  (void)expr;
+  (void)node;
+  *out = grid->values[i * grid->cols + j];
+  return TSL_OK;
+}
+
+static bool is_candidate(const dp_oracle *grid, int64_t i, int64_t j) {
+  const int32_t goal = grid->recurrence->equation.goal;
+  if (goal == DP_GOAL_ROW && i != grid->rows - 1) return false;
+  if (goal == DP_GOAL_COLUMN && j != grid->cols - 1) return false;
+  return dp_has_cell(table_of(grid), i, j);
+}
+
+static bool is_better(const dp_oracle *grid, dp_value a, dp_value b) {
+  const bool maximum = grid->recurrence->equation.maximum != 0;
+  if (dp_kind_of(table_of(grid)->type) == DP_REAL)
+    return maximum ? b.real > a.real : b.real < a.real;
+  return maximum ? b.whole > a.whole : b.whole < a.whole;
+}
+
+tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j) {
+  tsl_err err = TSL_OK;
+  const dp_recurrence *r = grid->recurrence;
+  int64_t best = -1;
+  *i = *j = -1;
+  if (r->equation.goal == DP_GOAL_EXPR) {
+    dp_eval e = eval_of(grid, read_known, (void *)grid);
+    return dp_evaluate(&e, &r->goal, r->goal.root, value);
+  }
+  for (int64_t c = 0; c < grid->rows * grid->cols; c++)
+    if (is_candidate(grid, c / grid->cols, c % grid->cols) &&
+        (best < 0 || is_better(grid, grid->values[best], grid->values[c])))
+      best = c;
+  if (best < 0) TSL_FAIL(TSL_ERR_INPUT, "goal: the table has no cell to choose from");
+  *i = best / grid->cols;
+  *j = best % grid->cols;
+  *value = grid->values[best];
+done:
+  return err;
+}

@@ -1,0 +1,498 @@
+/* Tokens to a tree: recursive descent, its depth counted. */
+#include "dp_lex.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct parser {
+  const dp_names *names;
+  dp_expr *expr;
+  const char *text;
+  dp_token token;  /**< the next one, not yet taken */
+  int32_t end;     /**< end of the token taken last */
+  int32_t depth;   /**< of the descent */
+  int32_t n_loops; /**< ranges that the next token is in */
+  char loops[DP_LOOPS_MAX][DP_NAME_MAX];
+  dp_scope scope;
+} parser;
+
+static tsl_err parse_expr(parser *p, int32_t *out);
+
+/* ------------------------------------------------------------------- nodes */
+
+tsl_err dp_node_new(dp_expr *expr, dp_opcode op, int32_t at, int32_t length, int32_t *out) {
+  tsl_err err = TSL_OK;
+  if (expr->n_nodes == expr->room) {
+    const int32_t room = expr->room > 0 ? 2 * expr->room : 32;
+    void *memory = NULL;
+    TSL_TRY(tsl_alloc(room, sizeof *expr->nodes, "expression", &memory));
+    if (expr->n_nodes > 0) memcpy(memory, expr->nodes, (size_t)expr->n_nodes * sizeof *expr->nodes);
+    tsl_free(expr->nodes);
+    expr->nodes = memory;
+    expr->room = room;
+  }
+  *out = expr->n_nodes++;
+  expr->nodes[*out] = (dp_node){.op = op, .first = -1, .next = -1, .at = at, .length = length};
+done:
+  return err;
+}
+
+tsl_err dp_node_adopt(dp_expr *expr, int32_t node, int32_t child) {
+  tsl_err err = TSL_OK;
+  dp_node *n = &expr->nodes[node], *c = &expr->nodes[child];
+  int32_t *link = &n->first;
+  while (*link >= 0) link = &expr->nodes[*link].next;
+  *link = child;
+  c->next = -1;
+  if (n->depth < c->depth + 1) n->depth = c->depth + 1;
+  n->reads |= c->reads;
+  if (n->depth > DP_DEPTH_MAX)
+    DP_FAIL_AT(TSL_ERR_INPUT, expr->text, c->at, 1, "nested deeper than %d", DP_DEPTH_MAX);
+done:
+  return err;
+}
+
+int32_t dp_child(const dp_expr *expr, int32_t node, int n) {
+  int32_t child = expr->nodes[node].first;
+  for (; n > 0 && child >= 0; n--) child = expr->nodes[child].next;
+  return child;
+}
+
+/** A node over what was read since byte at. */
+static tsl_err finish(parser *p, dp_opcode op, int32_t at, int32_t *out) {
+  return dp_node_new(p->expr, op, at, p->end - at, out);
+}
+
+/* ------------------------------------------------------------------ tokens */
+
+static tsl_err take(parser *p) {
+  p->end = p->token.at + p->token.length;
+  return dp_lex(p->text, p->end, &p->token);
+}
+
+static bool next_is(const parser *p, const char *word) {
+  return dp_token_is(p->text, &p->token, word);
+}
+
+static tsl_err expect(parser *p, const char *word, const char *where) {
+  tsl_err err = TSL_OK;
+  if (!next_is(p, word)) {
+    if (p->token.sign == DP_SIGN_END)
+      DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1, "the text ends; expected '%s' %s", word,
+                 where);
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length, "expected '%s' %s, got '%.*s'",
+               word, where, (int)p->token.length, p->text + p->token.at);
+  }
+  TSL_TRY(take(p));
+done:
+  return err;
+}
+
+/** The name in the token, shortened to a C string; returns out. */
+static const char *token_text(const parser *p, const dp_token *token, char out[64]) {
+  (void)snprintf(out, 64, "%.*s", (int)token->length, p->text + token->at);
+  return out;
+}
+
+/* ------------------------------------------------------------------- names */
+
+/** All that could have been meant, for the nearest word. */
+static const char *nearest(const parser *p, const char *word) {
+  const char *words[DP_LOOPS_MAX + DP_TABLES_MAX + DP_ARRAYS_MAX + DP_SCALARS_MAX + 16];
+  int n = 0;
+  for (int l = 0; l < p->n_loops; l++) words[n++] = p->loops[l];
+  for (int t = 0; t < p->names->n_tables; t++) words[n++] = p->names->tables[t].name;
+  for (int a = 0; a < p->names->n_arrays; a++) words[n++] = p->names->arrays[a].name;
+  for (int s = 0; s < p->names->n_scalars; s++) words[n++] = p->names->scalars[s].name;
+  for (int w = 0; dp_words[w] != NULL; w++) words[n++] = dp_words[w];
+  words[n] = NULL;
+  return tsl_nearest_word(word, words);
+}
+
+static int find_loop(const parser *p, const char *name) {
+  for (int l = 0; l < p->n_loops; l++)
+    if (strcmp(p->loops[l], name) == 0) return l;
+  return -1;
+}
+
+static int find_table(const dp_names *names, const char *name) {
+  for (int t = 0; t < names->n_tables; t++)
+    if (strcmp(names->tables[t].name, name) == 0) return t;
+  return -1;
+}
+
+static int find_array(const dp_names *names, const char *name) {
+  for (int a = 0; a < names->n_arrays; a++)
+    if (strcmp(names->arrays[a].name, name) == 0) return a;
+  return -1;
+}
+
+static int find_scalar(const dp_names *names, const char *name) {
+  for (int s = 0; s < names->n_scalars; s++)
+    if (strcmp(names->scalars[s].name, name) == 0) return s;
+  return -1;
+}
+
+static tsl_err fail_unknown(const parser *p, const dp_token *name) {
+  tsl_err err = TSL_OK;
+  char word[64];
+  const char *near = nearest(p, token_text(p, name, word));
+  if (near != NULL)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length,
+               "unknown name '%s'; did you mean '%s'?", word, near);
+  DP_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length, "unknown name '%s'", word);
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- primary */
+
+static tsl_err parse_index(parser *p, int32_t node) {
+  tsl_err err = TSL_OK;
+  int32_t index = -1;
+  TSL_TRY(expect(p, "[", "before an index"));
+  TSL_TRY(parse_expr(p, &index));
+  TSL_TRY(expect(p, "]", "after an index"));
+  TSL_TRY(dp_node_adopt(p->expr, node, index));
+  p->expr->nodes[node].length = p->end - p->expr->nodes[node].at;
+done:
+  return err;
+}
+
+static tsl_err parse_table(parser *p, const dp_token *name, int table, int32_t *out) {
+  tsl_err err = TSL_OK;
+  if (p->scope != DP_SCOPE_CELL && p->scope != DP_SCOPE_GOAL)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length, "the table '%s' cannot be read %s",
+               p->names->tables[table].name,
+               p->scope == DP_SCOPE_WHERE ? "in a condition of 'boundary'" : "here");
+  TSL_TRY(finish(p, DP_OP_TABLE, name->at, out));
+  p->expr->nodes[*out].ref = table;
+  p->expr->nodes[*out].dim = p->expr->n_refs++;
+  p->expr->nodes[*out].reads = 1;
+  TSL_TRY(parse_index(p, *out));
+  TSL_TRY(parse_index(p, *out));
+done:
+  return err;
+}
+
+static tsl_err parse_data(parser *p, const dp_token *name, int array, int32_t *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(finish(p, DP_OP_DATA, name->at, out));
+  p->expr->nodes[*out].ref = array;
+  for (int d = 0; d < p->names->arrays[array].rank; d++) TSL_TRY(parse_index(p, *out));
+  if (next_is(p, "["))
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1, "'%s' has %d %s only",
+               p->names->arrays[array].name, (int)p->names->arrays[array].rank,
+               p->names->arrays[array].rank == 1 ? "index" : "indices");
+done:
+  return err;
+}
+
+static tsl_err parse_leaf(parser *p, const dp_token *name, dp_opcode op, int ref, int32_t *out) {
+  tsl_err err = TSL_OK;
+  if ((op == DP_OP_I || op == DP_OP_J) && (p->scope != DP_SCOPE_CELL && p->scope != DP_SCOPE_WHERE))
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length,
+               "'%.*s' is the place of a cell; there is none here", (int)name->length,
+               p->text + name->at);
+  TSL_TRY(finish(p, op, name->at, out));
+  p->expr->nodes[*out].ref = ref;
+done:
+  return err;
+}
+
+/** len(x), rows(x), cols(x); the word is taken. */
+static tsl_err parse_extent(parser *p, const dp_token *word, int32_t *out) {
+  tsl_err err = TSL_OK;
+  char text[64];
+  TSL_TRY(expect(p, "(", "before the name of an array"));
+  const dp_token name = p->token;
+  (void)token_text(p, &name, text);
+  const int array = find_array(p->names, text), table = find_table(p->names, text);
+  if (name.sign != DP_SIGN_NAME)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, name.at, name.length, "expected the name of an array");
+  if (array < 0 && table < 0) TSL_TRY(fail_unknown(p, &name));
+  if (array < 0 && (p->scope == DP_SCOPE_SIZE || p->scope == DP_SCOPE_CONSTANT))
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, name.at, name.length,
+               "the extents of '%s' are not yet known here", text);
+  TSL_TRY(take(p));
+  TSL_TRY(expect(p, ")", "after the name of an array"));
+  TSL_TRY(finish(p, DP_OP_EXTENT, word->at, out));
+  p->expr->nodes[*out].ref = array >= 0 ? array : -1 - table;
+  p->expr->nodes[*out].dim = dp_token_is(p->text, word, "cols");
+done:
+  return err;
+}
+
+/** After "(": is it "name =", the start of a range? */
+static bool is_range(const parser *p) {
+  dp_token next;
+  if (p->token.sign != DP_SIGN_NAME) return false;
+  if (dp_lex(p->text, p->token.at + p->token.length, &next) != TSL_OK) return false;
+  return dp_token_is(p->text, &next, "=");
+}
+
+/** "k =": the name of a range variable; it counts once the ends of the range are read. */
+static tsl_err parse_variable(parser *p, dp_token *variable) {
+  tsl_err err = TSL_OK;
+  char name[64];
+  const dp_token token = p->token;
+  (void)token_text(p, &token, name);
+  if (p->n_loops == DP_LOOPS_MAX)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length, "more than %d ranges in each other",
+               DP_LOOPS_MAX);
+  if (find_loop(p, name) >= 0)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length, "'%s' is the outer range's variable",
+               name);
+  err = dp_check_name(p->names, name);
+  if (err != TSL_OK) {
+    char why[256];
+    (void)snprintf(why, sizeof why, "%.200s", tsl_err_message());
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length, "%s", why);
+  }
+  *variable = token;
+  TSL_TRY(take(p));
+  TSL_TRY(expect(p, "=", "after the range's variable"));
+done:
+  return err;
+}
+
+static tsl_err parse_range(parser *p, const dp_token *word, int32_t *out) {
+  tsl_err err = TSL_OK;
+  int32_t part[4] = {-1, -1, -1, -1};
+  dp_token variable;
+  char name[64];
+  const bool sum = dp_token_is(p->text, word, "sum");
+  TSL_TRY(parse_variable(p, &variable));
+  TSL_TRY(parse_expr(p, &part[0]));
+  TSL_TRY(expect(p, "..", "between the ends of a range"));
+  TSL_TRY(parse_expr(p, &part[1]));
+  TSL_TRY(expect(p, ":", "after the end of a range"));
+  (void)snprintf(p->loops[p->n_loops++], DP_NAME_MAX, "%.31s", token_text(p, &variable, name));
+  TSL_TRY(parse_expr(p, &part[2]));
+  p->n_loops--;
+  if (next_is(p, "else")) {
+    if (sum)
+      DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
+                 "an empty sum is 0; it takes no 'else'");
+    TSL_TRY(take(p));
+    TSL_TRY(parse_expr(p, &part[3]));
+  }
+  TSL_TRY(expect(p, ")", "after a range"));
+  const dp_opcode op = sum                                 ? DP_OP_RANGE_SUM
+                       : dp_token_is(p->text, word, "min") ? DP_OP_RANGE_MIN
+                                                           : DP_OP_RANGE_MAX;
+  TSL_TRY(finish(p, op, word->at, out));
+  p->expr->nodes[*out].ref = p->n_loops;
+  p->expr->nodes[*out].dim = variable.at;
+  for (int i = 0; i < 4 && part[i] >= 0; i++) TSL_TRY(dp_node_adopt(p->expr, *out, part[i]));
+done:
+  return err;
+}
+
+/** min(..), max(..), abs(..), sum(..); the word is taken. */
+static tsl_err parse_call(parser *p, const dp_token *word, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const bool abs_ = dp_token_is(p->text, word, "abs"), sum = dp_token_is(p->text, word, "sum");
+  int32_t argument = -1;
+  TSL_TRY(expect(p, "(", "after the name of a function"));
+  if (!abs_ && is_range(p)) return parse_range(p, word, out);
+  if (sum)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
+               "sum takes a range: sum(k = lo .. hi : expression)");
+  const dp_opcode op = abs_ ? DP_OP_ABS : dp_token_is(p->text, word, "min") ? DP_OP_MIN : DP_OP_MAX;
+  TSL_TRY(dp_node_new(p->expr, op, word->at, 0, out));
+  TSL_TRY(parse_expr(p, &argument));
+  TSL_TRY(dp_node_adopt(p->expr, *out, argument));
+  while (!abs_ && next_is(p, ",")) {
+    TSL_TRY(take(p));
+    TSL_TRY(parse_expr(p, &argument));
+    TSL_TRY(dp_node_adopt(p->expr, *out, argument));
+  }
+  TSL_TRY(expect(p, ")", "after the arguments"));
+  p->expr->nodes[*out].length = p->end - word->at;
+done:
+  return err;
+}
+
+static tsl_err parse_name(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const dp_token name = p->token;
+  char text[64];
+  int found;
+  TSL_TRY(take(p));
+  (void)token_text(p, &name, text);
+  if (name.length >= DP_NAME_MAX) return fail_unknown(p, &name);
+  if (strcmp(text, "i") == 0) return parse_leaf(p, &name, DP_OP_I, 0, out);
+  if (strcmp(text, "j") == 0) return parse_leaf(p, &name, DP_OP_J, 0, out);
+  if (strcmp(text, "len") == 0 || strcmp(text, "rows") == 0 || strcmp(text, "cols") == 0)
+    return parse_extent(p, &name, out);
+  if (strcmp(text, "min") == 0 || strcmp(text, "max") == 0 || strcmp(text, "sum") == 0 ||
+      strcmp(text, "abs") == 0)
+    return parse_call(p, &name, out);
+  if (strcmp(text, "inf") == 0) {
+    TSL_TRY(finish(p, DP_OP_NUMBER, name.at, out));
+    p->expr->nodes[*out].kind = DP_REAL;
+    p->expr->nodes[*out].real = HUGE_VAL;
+    return TSL_OK;
+  }
+  if ((found = find_loop(p, text)) >= 0) return parse_leaf(p, &name, DP_OP_LOOP, found, out);
+  if ((found = find_scalar(p->names, text)) >= 0)
+    return parse_leaf(p, &name, DP_OP_SCALAR, found, out);
+  if ((found = find_table(p->names, text)) >= 0) return parse_table(p, &name, found, out);
+  if ((found = find_array(p->names, text)) >= 0) return parse_data(p, &name, found, out);
+  return fail_unknown(p, &name);
+done:
+  return err;
+}
+
+static tsl_err parse_primary(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const dp_token token = p->token;
+  if (token.sign == DP_SIGN_NAME) return parse_name(p, out);
+  if (token.sign == DP_SIGN_NUMBER) {
+    TSL_TRY(take(p));
+    TSL_TRY(finish(p, DP_OP_NUMBER, token.at, out));
+    p->expr->nodes[*out].kind = token.kind;
+    p->expr->nodes[*out].whole = token.whole;
+    p->expr->nodes[*out].real = token.real;
+    goto done;
+  }
+  if (next_is(p, "(")) {
+    TSL_TRY(take(p));
+    TSL_TRY(parse_expr(p, out));
+    TSL_TRY(expect(p, ")", "to close the bracket"));
+    goto done;
+  }
+  if (token.sign == DP_SIGN_END)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, 1, "the text ends; expected a value");
+  DP_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length, "expected a value, got '%.*s'",
+             (int)token.length, p->text + token.at);
+done:
+  return err;
+}
+
+/* --------------------------------------------------------------- operators */
+
+static tsl_err parse_unary(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const int32_t at = p->token.at;
+  int32_t operand = -1;
+  if (++p->depth > DP_DEPTH_MAX)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, at, 1, "nested deeper than %d", DP_DEPTH_MAX);
+  const bool minus = next_is(p, "-"), not = next_is(p, "!");
+  if (!minus && !not &&!next_is(p, "+")) {
+    TSL_TRY(parse_primary(p, out));
+  } else {
+    TSL_TRY(take(p));
+    TSL_TRY(parse_unary(p, &operand));
+    *out = operand;
+    if (minus || not ) {
+      TSL_TRY(finish(p, minus ? DP_OP_NEG : DP_OP_NOT, at, out));
+      TSL_TRY(dp_node_adopt(p->expr, *out, operand));
+    }
+  }
+  p->depth--;
+done:
+  return err;
+}
+
+/** Operators by precedence; those of 3 and 4 do not chain. */
+static const struct {
+  const char *text;
+  int precedence;
+  dp_opcode op;
+} operators[] = {{"||", 1, DP_OP_OR}, {"&&", 2, DP_OP_AND}, {"==", 3, DP_OP_EQ},
+                 {"!=", 3, DP_OP_NE}, {"<=", 4, DP_OP_LE},  {">=", 4, DP_OP_GE},
+                 {"<", 4, DP_OP_LT},  {">", 4, DP_OP_GT},   {"+", 5, DP_OP_ADD},
+                 {"-", 5, DP_OP_SUB}, {"*", 6, DP_OP_MUL},  {"/", 6, DP_OP_DIV},
+                 {"%", 6, DP_OP_MOD}};
+enum { N_OPERATORS = sizeof operators / sizeof *operators, UNARY = 7 };
+
+static int next_operator(const parser *p, int precedence) {
+  for (int o = 0; o < N_OPERATORS; o++)
+    if (operators[o].precedence == precedence && next_is(p, operators[o].text)) return o;
+  return -1;
+}
+
+static tsl_err parse_binary(parser *p, int precedence, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const int32_t at = p->token.at;
+  int32_t left = -1, right = -1;
+  if (precedence == UNARY) return parse_unary(p, out);
+  TSL_TRY(parse_binary(p, precedence + 1, out));
+  for (int o, n = 0; (o = next_operator(p, precedence)) >= 0; n++) {
+    if (n > 0 && (precedence == 3 || precedence == 4))
+      DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
+                 "comparisons do not chain; write a < b && b < c");
+    left = *out;
+    TSL_TRY(take(p));
+    TSL_TRY(parse_binary(p, precedence + 1, &right));
+    TSL_TRY(finish(p, operators[o].op, at, out));
+    TSL_TRY(dp_node_adopt(p->expr, *out, left));
+    TSL_TRY(dp_node_adopt(p->expr, *out, right));
+  }
+done:
+  return err;
+}
+
+static tsl_err parse_expr(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const int32_t at = p->token.at;
+  int32_t part[3] = {-1, -1, -1};
+  if (++p->depth > DP_DEPTH_MAX)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, at, 1, "nested deeper than %d", DP_DEPTH_MAX);
+  TSL_TRY(parse_binary(p, 1, out));
+  if (next_is(p, "?")) {
+    part[0] = *out;
+    TSL_TRY(take(p));
+    TSL_TRY(parse_expr(p, &part[1]));
+    TSL_TRY(expect(p, ":", "between the two values of '?'"));
+    TSL_TRY(parse_expr(p, &part[2]));
+    TSL_TRY(finish(p, DP_OP_COND, at, out));
+    for (int i = 0; i < 3; i++) TSL_TRY(dp_node_adopt(p->expr, *out, part[i]));
+  }
+  p->depth--;
+done:
+  return err;
+}
+
+/* --------------------------------------------------------------- the whole */
+
+static tsl_err keep_text(const char *text, dp_expr *out) {
+  tsl_err err = TSL_OK;
+  const size_t n = strnlen(text, DP_TEXT_MAX + 1);
+  void *memory = NULL;
+  if (n > DP_TEXT_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "the expression has more than %d characters", DP_TEXT_MAX);
+  TSL_TRY(tsl_alloc((int64_t)n + 1, 1, "expression", &memory));
+  out->text = memory;
+  memcpy(out->text, text, n);
+done:
+  return err;
+}
+
+tsl_err dp_expr_parse(const dp_names *names, dp_scope scope, const char *text, dp_expr *out) {
+  tsl_err err = TSL_OK;
+  parser p = {.names = names, .expr = out, .scope = scope};
+  memset(out, 0, sizeof *out);
+  TSL_TRY(keep_text(text, out));
+  p.text = out->text;
+  TSL_TRY(dp_lex(p.text, 0, &p.token));
+  TSL_TRY(parse_expr(&p, &out->root));
+  if (p.token.sign != DP_SIGN_END)
+    DP_FAIL_AT(TSL_ERR_INPUT, p.text, p.token.at, p.token.length, "unexpected '%.*s'%s",
+               (int)p.token.length, p.text + p.token.at,
+               p.token.sign == DP_SIGN_OTHER ? "" : "; an operator is missing before it");
+  TSL_TRY(dp_type_check(names, scope, out));
+done:
+  if (err != TSL_OK) dp_expr_clear(out);
+  return err;
+}
+
+void dp_expr_clear(dp_expr *expr) {
+  tsl_free(expr->text);
+  tsl_free(expr->nodes);
+  memset(expr, 0, sizeof *expr);
+}

@@ -1,0 +1,189 @@
+/* From a deck to parameters and fields; the family's table. */
+#include "dp_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** Type of the values: what the deck says, or what suits the problem. */
+static tsl_err choose_type(const tsl_deck *deck, const dp_deck *s, dp_params *p) {
+  static const tsl_type types[] = {TSL_F64, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
+  tsl_err err = TSL_OK;
+  p->type = (int32_t)types[s->type]; /* sequences, knapsacks, ...: set by dp_load */
+  if (s->problem == DP_DTW && p->type != TSL_F32 && p->type != TSL_F64)
+    TSL_DECK_FAIL(deck, "dp.type", "dtw needs f32 or f64");
+  if (s->problem == DP_SEARCH_TREE && p->type != TSL_I64 && p->type != TSL_F64)
+    TSL_DECK_FAIL(deck, "dp.type", "search trees need i64 or f64");
+done:
+  return err;
+}
+
+static tsl_err add_output(tsl_problem *problem, const tsl_field *ask, const char *name,
+                          const char *doc) {
+  tsl_field field = *ask, *added = NULL;
+  field.role = TSL_OUT;
+  (void)snprintf(field.name, sizeof field.name, "%s", name);
+  (void)snprintf(field.unit, sizeof field.unit, "1");
+  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  return tsl_problem_add(problem, &field, &added);
+}
+
+static bool is_real(const dp_params *p) {
+  return p->type == TSL_F32 || p->type == TSL_F64;
+}
+
+/** Numbers of a record of the path, or 0 where nothing can be recovered. */
+static int64_t path_columns(const dp_params *p) {
+  if (p->problem == DP_BINOMIAL) return 0;
+  return p->problem == DP_MATRIX_CHAIN || p->problem == DP_SEARCH_TREE ? 3 : 2;
+}
+
+static const char *path_doc(const dp_params *p) {
+  switch ((dp_problem)p->problem) {
+  case DP_LCS:
+    return "Places (i, j) of the letters of the common subsequence, from 0.";
+  case DP_EDIT:
+  case DP_GLOBAL:
+  case DP_LOCAL:
+    return "Runs (operation, length): 0 match, 1 mismatch, 2 insert (letter of b), 3 delete.";
+  case DP_DTW:
+    return "Cells (i, j) of the warping path, from 0.";
+  case DP_MATRIX_CHAIN:
+    return "Products (i, j, k): matrices i..k times k+1..j.";
+  case DP_SEARCH_TREE:
+    return "Roots (i, j, r) of the subtrees of keys i..j.";
+  case DP_NUSSINOV:
+    return "Paired letters (i, j), from 0.";
+  case DP_STAGECOACH:
+    return "State s of each stage t as (t, s), from 0.";
+  default:
+    return "What is taken: (item, how many), items from 0.";
+  }
+}
+
+static const char *table_doc(const dp_params *p) {
+  switch ((dp_problem)p->problem) {
+  case DP_MATRIX_CHAIN:
+    return "Cost [a][b] of the product of matrices a..b-1, a < b.";
+  case DP_SEARCH_TREE:
+    return "Cost [a][b] of the best tree of keys a+1..b-1, counted from 1, a < b.";
+  case DP_NUSSINOV:
+    return "Pairs [a][b] among letters a..b-1, counted from 0, a < b.";
+  case DP_DTW:
+    return "Cost [i][j] of warping x[0..i] to y[0..j].";
+  case DP_STAGECOACH:
+    return "Cost [t][s] of the cheapest way to state s at stage t.";
+  default:
+    return "The table; row 0 and column 0 are its boundary.";
+  }
+}
+
+static tsl_err add_table(tsl_problem *problem) {
+  const dp_params *p = dp_params_of(problem);
+  const bool wanted = p->mode == DP_TABLE;
+  const int64_t edge = dp_has_boundary(p);
+  tsl_field ask = {.type = p->type,
+                   .combine = TSL_GATHER,
+                   .rank = 2,
+                   .shape = {p->n + edge, p->m + edge, 1},
+                   .stream = wanted,
+                   .hidden = !wanted};
+  if (p->engine == DP_INTERVAL) ask.shape[0] = ask.shape[1] = dp_posts(p);
+  return add_output(problem, &ask, "table", table_doc(p));
+}
+
+static tsl_err add_outputs(const tsl_deck *deck, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const int64_t columns = path_columns(p);
+  const tsl_field goal = {
+      .type = is_real(p) ? TSL_F64 : TSL_I64, .combine = TSL_SUM, .rank = 1, .shape = {1, 1, 1}};
+  const tsl_field best = {.type = TSL_I64,
+                          .combine = TSL_GATHER,
+                          .rank = 2,
+                          .shape = {DP_MAX_LANES, 3, 1},
+                          .hidden = 1};
+  const tsl_field path = {
+      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, columns, 1}};
+  TSL_TRY(add_output(problem, &goal, "goal", "The optimum."));
+  if (p->problem == DP_LOCAL || p->problem == DP_STAGECOACH)
+    TSL_TRY(add_output(problem, &best, "best", "Best cell of each lane."));
+  if (p->mode == DP_RECOVER && columns == 0)
+    TSL_DECK_FAIL(deck, "dp.mode", "problem %s has no solution to recover",
+                  dp_problem_words[p->problem]);
+  if (p->mode == DP_RECOVER) TSL_TRY(add_output(problem, &path, "path", path_doc(p)));
+  if (p->mode == DP_TABLE || (p->mode == DP_RECOVER && p->engine == DP_INTERVAL))
+    TSL_TRY(add_table(problem));
+done:
+  return err;
+}
+
+/** Cells of the table must be countable, intervals to be recovered must fit the memory. */
+static tsl_err check_sizes(const tsl_deck *deck, const dp_params *p) {
+  tsl_err err = TSL_OK;
+  int64_t cells = 0, posts = dp_posts(p);
+  char need[24], have[24];
+  if (!tsl_mul_i64(p->n + 2, p->m + 2, &cells) || !tsl_mul_i64(cells, 16, &cells))
+    (void)tsl_deck_fail(deck, err = TSL_ERR_NUMERIC, "dp", __FILE__, __LINE__,
+                        "%lld x %lld cells overflow a 64-bit count", (long long)p->n,
+                        (long long)p->m);
+  if (err != TSL_OK) goto done;
+  if (p->engine == DP_INTERVAL && p->mode == DP_RECOVER) {
+    const double bytes = (double)posts * (double)posts * (double)tsl_type_bytes((tsl_type)p->type);
+    if (bytes > (double)p->budget)
+      TSL_DECK_FAIL(deck, "dp.memory", "%s is too little to recover a solution: %s is needed",
+                    tsl_bytes_text((double)p->budget, have), tsl_bytes_text(bytes, need));
+  }
+  if (p->engine == DP_WAVEFRONT && (p->n > INT32_MAX - 64 || p->m > INT32_MAX - 64))
+    TSL_DECK_FAIL(deck, "dp", "sequences of more than 2^31 letters are not supported (%lld, %lld)",
+                  (long long)p->n, (long long)p->m);
+done:
+  return err;
+}
+
+static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_deck s;
+  dp_params *p = NULL;
+  memset(&s, 0, sizeof s);
+  TSL_TRY(tsl_alloc(1, sizeof(dp_params), "parameters", &problem->params));
+  problem->params_bytes = (int64_t)sizeof(dp_params);
+  p = problem->params;
+  TSL_TRY(tsl_deck_bind(deck, "dp", dp_keys, sizeof s, &s));
+  TSL_TRY(dp_deck_settle(deck, &s));
+  p->problem = s.problem, p->mode = s.mode, p->budget = s.memory, p->host = s.recover;
+  TSL_TRY(choose_type(deck, &s, p));
+  TSL_TRY(dp_load(deck, &s, problem));
+  TSL_TRY(check_sizes(deck, p));
+  TSL_TRY(add_outputs(deck, problem));
+  TSL_TRY(dp_own_create(deck, &s, problem));
+done:
+  return err;
+}
+
+/** What the speed of a cell depends on. */
+static void dp_signature(const tsl_problem *problem, char text[96]) {
+  const dp_params *p = dp_params_of(problem);
+  (void)snprintf(text, 96, "%s %s %s u%d l%d w%d", dp_problem_words[p->problem],
+                 dp_mode_words[p->mode], tsl_type_name((tsl_type)p->type), p->unit, p->letters,
+                 p->modulus > 0);
+}
+
+const tsl_family tsl_family_dp = {
+    .name = "dp",
+    .doc = "Dynamic programming: alignments, knapsacks, chains, trees, your own recurrence.",
+    .shape = TSL_WAVE,
+    .n_kinds = 2,
+    .keys = dp_keys,
+    .create = dp_create,
+    .units = dp_units,
+    .sample = dp_sample,
+    .signature = dp_signature,
+    .region = dp_region,
+    .predecessors = dp_predecessors,
+    .edge_bytes = dp_edge_bytes,
+    .walk_begin = dp_walk_begin,
+    .walk_steps = dp_walk_steps,
+    .finish = dp_finish,
+    .summary = dp_summary,
+    .destroy = dp_destroy,
+};

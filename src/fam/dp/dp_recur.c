@@ -1,0 +1,164 @@
+#include "dp_recur.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- equation */
+
+tsl_err dp_equation_add(dp_equation *equation, const char *text, int32_t *at) {
+  tsl_err err = TSL_OK;
+  const size_t n = strlen(text) + 1;
+  if (n > (size_t)(DP_EQUATION_BYTES - equation->n_text))
+    TSL_FAIL(TSL_ERR_INPUT, "the expressions of the recurrence have more than %d characters",
+             DP_EQUATION_BYTES);
+  *at = equation->n_text;
+  memcpy(equation->text + *at, text, n);
+  equation->n_text += (int32_t)n;
+done:
+  return err;
+}
+
+tsl_err dp_equation_rule(dp_equation *equation, const char *where, const char *value) {
+  tsl_err err = TSL_OK;
+  if (equation->n_rules == DP_RULES_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "more than %d rules; join some of them with || and ?:", DP_RULES_MAX);
+  TSL_TRY(dp_equation_add(equation, where, &equation->where_at[equation->n_rules]));
+  TSL_TRY(dp_equation_add(equation, value, &equation->value_at[equation->n_rules]));
+  equation->n_rules++;
+done:
+  return err;
+}
+
+/** Does text consist of these words, blanks aside? */
+static bool is_phrase(const char *text, const char *const *words) {
+  for (; *words != NULL; words++) {
+    const size_t n = strlen(*words);
+    while (*text == ' ' || *text == '\n' || *text == '\t') text++;
+    if (strncmp(text, *words, n) != 0) return false;
+    text += n;
+    if (*text != '\0' && *text != ' ' && *text != '\n' && *text != '\t') return false;
+  }
+  return text[strspn(text, " \n\t")] == '\0';
+}
+
+tsl_err dp_equation_goal(dp_equation *equation, const char *text) {
+  static const struct {
+    const char *words[5];
+    dp_goal goal;
+    int32_t maximum;
+  } phrases[] = {{{"min", "over", "all"}, DP_GOAL_ALL, 0},
+                 {{"max", "over", "all"}, DP_GOAL_ALL, 1},
+                 {{"min", "over", "last", "row"}, DP_GOAL_ROW, 0},
+                 {{"max", "over", "last", "row"}, DP_GOAL_ROW, 1},
+                 {{"min", "over", "last", "column"}, DP_GOAL_COLUMN, 0},
+                 {{"max", "over", "last", "column"}, DP_GOAL_COLUMN, 1}};
+  equation->goal = DP_GOAL_EXPR;
+  for (size_t p = 0; p < sizeof phrases / sizeof *phrases; p++) {
+    if (!is_phrase(text, phrases[p].words)) continue;
+    equation->goal = (int32_t)phrases[p].goal;
+    equation->maximum = phrases[p].maximum;
+  }
+  return dp_equation_add(equation, text, &equation->goal_at);
+}
+
+/* -------------------------------------------------------------------- data */
+
+int64_t dp_array_count(const dp_array *array) {
+  return array->shape[0] * array->shape[1];
+}
+
+static int64_t whole_at(int32_t type, const void *data, int64_t n) {
+  if (type == TSL_U8) return ((const uint8_t *)data)[n];
+  if (type == TSL_I32) return ((const int32_t *)data)[n];
+  return ((const int64_t *)data)[n];
+}
+
+void dp_array_limits(dp_array *array, const void *data) {
+  const int64_t n = dp_array_count(array);
+  array->lo = 0;
+  array->hi = -1;
+  if (dp_kind_of(array->type) == DP_REAL) return;
+  for (int64_t e = 0; e < n; e++) {
+    const int64_t value = whole_at(array->type, data, e);
+    if (e == 0 || value < array->lo) array->lo = value;
+    if (e == 0 || value > array->hi) array->hi = value;
+  }
+}
+
+/* ------------------------------------------------------------------ create */
+
+/** Sizes and types that the rest relies on. */
+static tsl_err check_table(const dp_table *table) {
+  tsl_err err = TSL_OK;
+  int64_t cells = 0, bytes = 0;
+  if (table->type != TSL_I16 && table->type != TSL_I32 && table->type != TSL_I64 &&
+      table->type != TSL_F32 && table->type != TSL_F64)
+    TSL_FAIL(TSL_ERR_INTERNAL, "table '%s': type %d", table->name, (int)table->type);
+  if (table->rows < 0 || table->cols < 0)
+    TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld rows, %lld columns: a size is negative", table->name,
+             (long long)table->rows, (long long)table->cols);
+  if (!tsl_mul_i64(table->rows, table->cols, &cells) || !tsl_mul_i64(cells, 16, &bytes))
+    TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld x %lld cells overflow 64-bit counts", table->name,
+             (long long)table->rows, (long long)table->cols);
+done:
+  return err;
+}
+
+/** Parse one text; the message starts with what. */
+static tsl_err parse(const dp_recurrence *r, dp_scope scope, int32_t at, const char *what,
+                     dp_expr *out) {
+  const tsl_err err = dp_expr_parse(&r->equation.names, scope, r->equation.text + at, out);
+  if (err == TSL_OK) return err;
+  char why[TSL_ERR_MESSAGE_MAX];
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  return tsl_fail(err, __FILE__, __LINE__, "%s: %s", what, why);
+}
+
+static tsl_err parse_all(dp_recurrence *r) {
+  tsl_err err = TSL_OK;
+  const dp_equation *s = &r->equation;
+  char what[48];
+  for (int n = 0; n < s->n_rules; n++) {
+    (void)snprintf(what, sizeof what, "boundary[%d].where", n);
+    TSL_TRY(parse(r, DP_SCOPE_WHERE, s->where_at[n], what, &r->rules[n].where));
+    (void)snprintf(what, sizeof what, "boundary[%d].value", n);
+    TSL_TRY(parse(r, DP_SCOPE_CELL, s->value_at[n], what, &r->rules[n].value));
+  }
+  TSL_TRY(parse(r, DP_SCOPE_CELL, s->cell_at, "cell", &r->cell));
+  if (s->goal == DP_GOAL_EXPR) TSL_TRY(parse(r, DP_SCOPE_GOAL, s->goal_at, "goal", &r->goal));
+done:
+  return err;
+}
+
+tsl_err dp_recurrence_create(const dp_equation *equation, const void *const *data,
+                             dp_recurrence **out) {
+  tsl_err err = TSL_OK;
+  dp_recurrence *r = NULL;
+  void *memory = NULL;
+  *out = NULL;
+  if (equation->names.n_tables != 1)
+    TSL_FAIL(TSL_ERR_INTERNAL, "a recurrence with %d tables", (int)equation->names.n_tables);
+  TSL_TRY(tsl_alloc(1, sizeof *r, "recurrence", &memory));
+  r = memory;
+  r->equation = *equation;
+  for (int a = 0; a < equation->names.n_arrays; a++) r->data[a] = data[a];
+  TSL_TRY(check_table(&equation->names.tables[0]));
+  TSL_TRY(parse_all(r));
+  *out = r;
+  r = NULL;
+done:
+  dp_recurrence_destroy(&r);
+  return err;
+}
+
+void dp_recurrence_destroy(dp_recurrence **recurrence) {
+  if (recurrence == NULL || *recurrence == NULL) return;
+  dp_expr_clear(&(*recurrence)->cell);
+  dp_expr_clear(&(*recurrence)->goal);
+  for (int n = 0; n < DP_RULES_MAX; n++) {
+    dp_expr_clear(&(*recurrence)->rules[n].where);
+    dp_expr_clear(&(*recurrence)->rules[n].value);
+  }
+  tsl_free(*recurrence);
+  *recurrence = NULL;
+}

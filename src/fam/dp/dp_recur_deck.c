@@ -1,0 +1,373 @@
+#include "dp_recur_deck.h"
+
+#include "dp_eval.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const type_words[] = {"i16", "i32", "i64", "f32", "f64", NULL};
+static const char *const cells_words[] = {"all", "upper", "lower", NULL};
+static const char *const kind_words[] = {"auto", "int", "real", "letters", NULL};
+enum { AUTO, INTEGERS, REALS, LETTERS };
+enum { PATH_MAX_ = 96 };
+
+#define TABLE(member) (offsetof(dp_recur_deck, table.member) - offsetof(dp_recur_deck, table))
+#define ARRAY(member) offsetof(dp_recur_array, member)
+#define BIG 0x1p53
+
+const tsl_key dp_recur_table_keys[] = {
+    {"name", TSL_KEY_TEXT, TABLE(name), "M", 0, 0, NULL, NULL, 0, "Its name in expressions."},
+    {"type", TSL_KEY_CHOICE, TABLE(type), "i32", 0, 0, type_words, NULL, 0, "Type of the values."},
+    {"rows", TSL_KEY_TEXT, TABLE(rows), "", 0, 0, NULL, NULL, 0, "Number of rows: i is 0..rows-1."},
+    {"cols", TSL_KEY_TEXT, TABLE(cols), "", 0, 0, NULL, NULL, 0,
+     "Number of columns: j is 0..cols-1."},
+    {"cells", TSL_KEY_CHOICE, TABLE(cells), "all", 0, 0, cells_words, NULL, 0,
+     "Which cells there are: all, upper (i <= j) or lower (i >= j)."},
+    {0}};
+
+const tsl_key dp_recur_data_keys[] = {
+    {"name", TSL_KEY_TEXT, ARRAY(name), NULL, 0, 0, NULL, NULL, 0, "Its name in expressions."},
+    {"type", TSL_KEY_CHOICE, ARRAY(type), "auto", 0, 0, kind_words, NULL, 0,
+     "int, real or letters; auto: letters for text, else as the table's values."},
+    {"values", TSL_KEY_REALS, ARRAY(source.values), "", 0, 0, NULL, NULL, 0, "Numbers."},
+    {"text", TSL_KEY_TEXT, ARRAY(source.text), "", 0, 0, NULL, NULL, 0, "Letters."},
+    {"width", TSL_KEY_INT, ARRAY(width), "", 1, 0x1p40, NULL, NULL, 0,
+     "Numbers of a row: the array has two indices."},
+    {"file", TSL_KEY_TEXT, ARRAY(source.file), "", 0, 0, NULL, NULL, 0,
+     "Letters: FASTA or plain text; numbers: CSV, NPY or HDF5; relative to the deck's folder."},
+    {"dataset", TSL_KEY_TEXT, ARRAY(source.dataset), "", 0, 0, NULL, NULL, 0,
+     "HDF5: path of the dataset in the file, 1-D or 2-D."},
+    {"columns", TSL_KEY_INTS, ARRAY(source.columns), "", 0, 1 << 20, NULL, NULL, 0,
+     "Numbers: columns of the file to read, counted from 0; default all."},
+    {"record", TSL_KEY_INT, ARRAY(source.record), "1", 1, 1e9, NULL, NULL, 0,
+     "FASTA: which record, counted from 1."},
+    {"random", TSL_KEY_INT, ARRAY(source.random), "0", 0, 0x1p40, NULL, NULL, 0,
+     "Make up this many letters or numbers."},
+    {"seed", TSL_KEY_INT, ARRAY(source.seed), "1", 0, BIG, NULL, NULL, 0,
+     "Seed of what is made up."},
+    {"lo", TSL_KEY_REAL, ARRAY(source.lo), "1", -BIG, BIG, NULL, NULL, 0,
+     "Made-up numbers: smallest; whole numbers when lo and hi are whole."},
+    {"hi", TSL_KEY_REAL, ARRAY(source.hi), "100", -BIG, BIG, NULL, NULL, 0,
+     "Made-up numbers: largest."},
+    {0}};
+
+const tsl_key dp_recur_constant_keys[] = {
+    {"name", TSL_KEY_TEXT, offsetof(dp_recur_constant, name), NULL, 0, 0, NULL, NULL, 0,
+     "Its name in expressions."},
+    {"value", TSL_KEY_TEXT, offsetof(dp_recur_constant, value), NULL, 0, 0, NULL, NULL, 0,
+     "A number or an expression of constants and data."},
+    {0}};
+
+const tsl_key dp_recur_rule_keys[] = {{"where", TSL_KEY_TEXT, offsetof(dp_recur_rule, where), NULL,
+                                       0, 0, NULL, NULL, 0, "Condition on i and j."},
+                                      {"value", TSL_KEY_TEXT, offsetof(dp_recur_rule, value), NULL,
+                                       0, 0, NULL, NULL, 0, "Value of the cells where it holds."},
+                                      {0}};
+
+/* ------------------------------------------------------------------ messages */
+
+/** A section being read. */
+typedef struct reader {
+  const tsl_deck *deck;
+  const char *section;
+  const dp_recur_deck *s;
+  dp_equation *equation;
+  void **data;
+} reader;
+
+/** "dp.boundary[2].where"; returns path. */
+static const char *path_of(const reader *r, char path[PATH_MAX_], const char *list, int64_t n,
+                           const char *key) {
+  if (n < 0)
+    (void)snprintf(path, PATH_MAX_, "%s.%s", r->section, list);
+  else
+    (void)snprintf(path, PATH_MAX_, "%s.%s[%lld]%s%s", r->section, list, (long long)n,
+                   key[0] != '\0' ? "." : "", key);
+  return path;
+}
+
+/** Give the error of this thread the place of a key. */
+static tsl_err place_error(const reader *r, tsl_err err, const char *path) {
+  char why[TSL_ERR_MESSAGE_MAX - 256];
+  if (err == TSL_OK) return TSL_OK;
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  return tsl_deck_fail(r->deck, err, path, __FILE__, __LINE__, "%s", why);
+}
+
+static tsl_err give_name(const reader *r, const char *name, const char *path,
+                         char out[DP_NAME_MAX]) {
+  const tsl_err err = dp_check_name(&r->equation->names, name != NULL ? name : "");
+  if (err == TSL_OK) (void)snprintf(out, DP_NAME_MAX, "%.31s", name);
+  return place_error(r, err, path);
+}
+
+/* ---------------------------------------------------------------------- data */
+
+static bool is_whole(const double *values, int64_t n, double limit, int64_t *bad) {
+  for (int64_t e = 0; e < n; e++)
+    if (values[e] != floor(values[e]) || fabs(values[e]) > limit) {
+      *bad = e;
+      return false;
+    }
+  return true;
+}
+
+/** Doubles as elements of the array, in the smallest type that holds them. */
+static tsl_err pack(const reader *r, const char *path, dp_kind kind, const double *values,
+                    int64_t n, dp_array *array, void **out) {
+  tsl_err err = TSL_OK;
+  int64_t bad = 0;
+  const bool single = dp_is_single(&r->equation->names);
+  if (kind == DP_REAL)
+    array->type = single ? TSL_F32 : TSL_F64;
+  else if (!is_whole(values, n, BIG, &bad))
+    TSL_DECK_FAIL(
+        r->deck, path,
+        "number %lld is %g: whole numbers up to 2^53 are needed (type: real, or a table of "
+        "type f64, takes others)",
+        (long long)bad + 1, values[bad]);
+  else
+    array->type = is_whole(values, n, INT32_MAX, &bad) ? TSL_I32 : TSL_I64;
+  TSL_TRY(tsl_alloc(n, tsl_type_bytes((tsl_type)array->type), array->name, out));
+  for (int64_t e = 0; e < n; e++) {
+    if (array->type == TSL_F64)
+      ((double *)*out)[e] = values[e];
+    else if (array->type == TSL_F32)
+      ((float *)*out)[e] = (float)values[e];
+    else if (array->type == TSL_I32)
+      ((int32_t *)*out)[e] = (int32_t)values[e];
+    else
+      ((int64_t *)*out)[e] = (int64_t)values[e];
+  }
+done:
+  return err;
+}
+
+static tsl_err read_letters(const reader *r, const char *path, const dp_recur_array *a,
+                            dp_array *array, void **out) {
+  uint8_t *codes = NULL;
+  array->type = TSL_U8;
+  array->rank = 1;
+  array->shape[1] = 1;
+  const tsl_err err =
+      dp_read_letters(r->deck, path, &a->source, DP_BYTES, NULL, 0, &codes, &array->shape[0]);
+  *out = codes;
+  return err;
+}
+
+static tsl_err read_numbers(const reader *r, const char *path, const dp_recur_array *a,
+                            dp_array *array, void **out) {
+  tsl_err err = TSL_OK;
+  const dp_kind table = dp_kind_of(r->equation->names.tables[0].type);
+  const dp_kind kind = a->type == AUTO ? table : a->type == REALS ? DP_REAL : DP_WHOLE;
+  double *values = NULL;
+  int64_t columns = a->width;
+  TSL_TRY(dp_read_numbers(r->deck, path, &a->source, &columns, &values, &array->shape[0]));
+  array->shape[1] = columns;
+  array->rank = a->width > 0 || columns > 1 ? 2 : 1;
+  TSL_TRY(pack(r, path, kind, values, array->shape[0] * columns, array, out));
+done:
+  tsl_free(values);
+  return err;
+}
+
+static tsl_err read_array(const reader *r, int64_t n) {
+  tsl_err err = TSL_OK;
+  const dp_recur_array *a = (const dp_recur_array *)r->s->data.values + n;
+  dp_names *names = &r->equation->names;
+  dp_array *array = &names->arrays[n];
+  char path[PATH_MAX_], given[PATH_MAX_];
+  const bool values = tsl_deck_given(r->deck, path_of(r, given, "data", n, "values"));
+  (void)path_of(r, path, "data", n, "");
+  TSL_TRY(give_name(r, a->name, path_of(r, given, "data", n, "name"), array->name));
+  if (values + (a->source.text != NULL) + (a->source.file != NULL) + (a->source.random > 0) != 1)
+    TSL_DECK_FAIL(r->deck, path, "give exactly one of values, text, file and random");
+  if (a->source.text != NULL && a->type != AUTO && a->type != LETTERS)
+    TSL_DECK_FAIL(r->deck, path, "text is letters, not type %s", kind_words[a->type]);
+  if (a->type == LETTERS && (values || a->width > 0))
+    TSL_DECK_FAIL(r->deck, path, "type letters takes text, file or random, without width");
+  dp_recur_array entry = *a;
+  entry.source.mutate = -1; /* not a key here */
+  if (a->source.text != NULL || a->type == LETTERS)
+    TSL_TRY(read_letters(r, path, &entry, array, &r->data[n]));
+  else
+    TSL_TRY(read_numbers(r, path, &entry, array, &r->data[n]));
+  dp_array_limits(array, r->data[n]);
+  names->n_arrays++;
+done:
+  return err;
+}
+
+/* --------------------------------------------------------------- expressions */
+
+/** Value of an expression that knows constants and data only. */
+static tsl_err evaluate(const reader *r, dp_scope scope, const char *text, const char *path,
+                        dp_kind *kind, dp_value *value) {
+  tsl_err err = TSL_OK;
+  dp_recurrence *frame = NULL;
+  dp_expr expr = {0};
+  void *memory = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *frame, "constants", &memory));
+  frame = memory;
+  frame->equation.names = r->equation->names;
+  for (int a = 0; a < r->equation->names.n_arrays; a++) frame->data[a] = r->data[a];
+  dp_eval e = {.recurrence = frame, .i = -1, .j = -1, .work = DP_WORK_MAX};
+  err = dp_expr_parse(&r->equation->names, scope, text, &expr);
+  if (err == TSL_OK) *kind = (dp_kind)expr.nodes[expr.root].kind;
+  if (err == TSL_OK) err = dp_evaluate(&e, &expr, expr.root, value);
+  if (err == TSL_ERR_NUMERIC) err = TSL_ERR_INPUT; /* the deck's own number */
+  err = place_error(r, err, path);
+done:
+  dp_expr_clear(&expr);
+  tsl_free(frame);
+  return err;
+}
+
+static tsl_err read_constant(const reader *r, int64_t n) {
+  tsl_err err = TSL_OK;
+  const dp_recur_constant *c = (const dp_recur_constant *)r->s->constants.values + n;
+  dp_names *names = &r->equation->names;
+  dp_scalar *scalar = &names->scalars[n];
+  dp_kind kind = DP_WHOLE;
+  dp_value value = {0};
+  char path[PATH_MAX_];
+  TSL_TRY(give_name(r, c->name, path_of(r, path, "constants", n, "name"), scalar->name));
+  TSL_TRY(evaluate(r, DP_SCOPE_CONSTANT, c->value, path_of(r, path, "constants", n, "value"), &kind,
+                   &value));
+  scalar->kind = kind;
+  if (kind == DP_WHOLE)
+    scalar->whole = value.whole;
+  else
+    scalar->real = value.real;
+  names->n_scalars++;
+done:
+  return err;
+}
+
+static tsl_err read_size(const reader *r, const char *text, const char *key, int64_t *out) {
+  tsl_err err = TSL_OK;
+  dp_kind kind = DP_WHOLE;
+  dp_value value = {0};
+  char path[PATH_MAX_];
+  TSL_TRY(evaluate(r, DP_SCOPE_SIZE, text, path_of(r, path, key, -1, ""), &kind, &value));
+  if (value.whole < 0 || value.whole > INT64_C(1) << 40)
+    TSL_DECK_FAIL(r->deck, path, "%lld; allowed 0 to 2^40", (long long)value.whole);
+  *out = value.whole;
+done:
+  return err;
+}
+
+/** Parse a text for its errors and keep it. */
+static tsl_err keep(const reader *r, dp_scope scope, const char *text, const char *path,
+                    int32_t *at) {
+  tsl_err err = TSL_OK;
+  dp_expr expr = {0};
+  TSL_TRY(place_error(r, dp_expr_parse(&r->equation->names, scope, text, &expr), path));
+  TSL_TRY(place_error(r, dp_equation_add(r->equation, text, at), path));
+done:
+  dp_expr_clear(&expr);
+  return err;
+}
+
+static tsl_err read_rules(const reader *r) {
+  tsl_err err = TSL_OK;
+  const dp_recur_rule *rules = r->s->boundary.values;
+  char path[PATH_MAX_];
+  for (int64_t n = 0; n < (int64_t)r->s->boundary.n; n++) {
+    TSL_TRY(keep(r, DP_SCOPE_WHERE, rules[n].where, path_of(r, path, "boundary", n, "where"),
+                 &r->equation->where_at[n]));
+    TSL_TRY(keep(r, DP_SCOPE_CELL, rules[n].value, path_of(r, path, "boundary", n, "value"),
+                 &r->equation->value_at[n]));
+    r->equation->n_rules++;
+  }
+done:
+  return err;
+}
+
+static tsl_err read_goal(const reader *r) {
+  tsl_err err = TSL_OK;
+  int32_t at = 0;
+  char path[PATH_MAX_];
+  TSL_TRY(
+      place_error(r, dp_equation_goal(r->equation, r->s->goal), path_of(r, path, "goal", -1, "")));
+  if (r->equation->goal == DP_GOAL_EXPR) TSL_TRY(keep(r, DP_SCOPE_GOAL, r->s->goal, path, &at));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- the whole */
+
+static tsl_err check_counts(const reader *r) {
+  tsl_err err = TSL_OK;
+  const dp_recur_deck *s = r->s;
+  char path[PATH_MAX_];
+  if (s->data.n > DP_ARRAYS_MAX)
+    TSL_DECK_FAIL(r->deck, path_of(r, path, "data", -1, ""), "%llu arrays; at most %d",
+                  (unsigned long long)s->data.n, DP_ARRAYS_MAX);
+  if (s->constants.n > DP_SCALARS_MAX)
+    TSL_DECK_FAIL(r->deck, path_of(r, path, "constants", -1, ""), "%llu constants; at most %d",
+                  (unsigned long long)s->constants.n, DP_SCALARS_MAX);
+  if (s->boundary.n > DP_RULES_MAX)
+    TSL_DECK_FAIL(r->deck, path_of(r, path, "boundary", -1, ""), "%llu rules; at most %d",
+                  (unsigned long long)s->boundary.n, DP_RULES_MAX);
+  if (s->table.rows == NULL || s->table.cols == NULL)
+    TSL_DECK_FAIL(r->deck, path_of(r, path, "table", -1, ""), "rows and cols are needed");
+  if (s->cell == NULL || s->goal == NULL)
+    TSL_DECK_FAIL(r->deck, r->section, "problem recurrence needs the keys table, cell and goal");
+done:
+  return err;
+}
+
+static tsl_err read_table(const reader *r) {
+  static const tsl_type types[] = {TSL_I16, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
+  tsl_err err = TSL_OK;
+  dp_table *table = &r->equation->names.tables[0];
+  char path[PATH_MAX_];
+  TSL_TRY(give_name(r, r->s->table.name, path_of(r, path, "table.name", -1, ""), table->name));
+  table->type = types[r->s->table.type];
+  table->cells = r->s->table.cells;
+  r->equation->names.n_tables = 1;
+done:
+  return err;
+}
+
+static tsl_err read_all(const reader *r) {
+  tsl_err err = TSL_OK;
+  dp_table *table = &r->equation->names.tables[0];
+  char path[PATH_MAX_];
+  TSL_TRY(check_counts(r));
+  TSL_TRY(read_table(r));
+  for (int64_t n = 0; n < (int64_t)r->s->data.n; n++) TSL_TRY(read_array(r, n));
+  for (int64_t n = 0; n < (int64_t)r->s->constants.n; n++) TSL_TRY(read_constant(r, n));
+  TSL_TRY(read_size(r, r->s->table.rows, "table.rows", &table->rows));
+  TSL_TRY(read_size(r, r->s->table.cols, "table.cols", &table->cols));
+  TSL_TRY(read_rules(r));
+  TSL_TRY(
+      keep(r, DP_SCOPE_CELL, r->s->cell, path_of(r, path, "cell", -1, ""), &r->equation->cell_at));
+  TSL_TRY(read_goal(r));
+  r->equation->pattern = r->s->pattern;
+done:
+  return err;
+}
+
+tsl_err dp_recur_read(const tsl_deck *deck, const char *section, const dp_recur_deck *s,
+                      dp_equation **equation, void *data[DP_ARRAYS_MAX]) {
+  tsl_err err = TSL_OK;
+  reader r = {deck, section, s, NULL, data};
+  void *memory = NULL;
+  *equation = NULL;
+  for (int a = 0; a < DP_ARRAYS_MAX; a++) data[a] = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *r.equation, "recurrence", &memory));
+  r.equation = memory;
+  TSL_TRY(read_all(&r));
+  *equation = r.equation;
+  r.equation = NULL;
+done:
+  tsl_free(r.equation);
+  for (int a = 0; a < DP_ARRAYS_MAX && err != TSL_OK; a++) {
+    tsl_free(data[a]);
+    data[a] = NULL;
+  }
+  return err;
+}

@@ -1,0 +1,139 @@
+/**
+ * @file dp_recur_deck.h
+ * The keys of `problem: recurrence`, and from them an equation and its data.
+ *
+ *     dp:
+ *       problem: recurrence
+ *       table: {name: M, type: i32, rows: len(w) + 1, cols: C + 1, cells: all}
+ *       data:                               # arrays, by name
+ *         - {name: w, values: [3, 4, 5]}    # numbers; in a real table reals, unless type: int
+ *         - {name: g, values: [1, 2, 3, 4], width: 2}    # two rows of two: g[0][1] is 2
+ *         - {name: a, text: ACGT}           # letters: codes of the characters, integers
+ *         - {name: x, file: x.npy}          # as other problems read files; columns make it 2-D
+ *         - {name: b, file: b.fa, type: letters}
+ *       constants:                          # in order; each may use those before it and the data
+ *         - {name: C, value: 10}
+ *       boundary:                           # in order; the first whose condition holds
+ *         - {where: i == 0, value: 0}
+ *       cell: "j < w[i-1] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i-1]] + 1)"
+ *       goal: M[len(w)][C]                  # or "min|max over all | last row | last column"
+ *       pattern: auto                       # RUD RDU CLR CRL NOSE SENO SONE NESO
+ *
+ * Sizes, constants, conditions, values, cell and goal are expressions (dp_expr.h).
+ */
+#ifndef TSL_FAM_DP_RECUR_DECK_H
+#define TSL_FAM_DP_RECUR_DECK_H
+
+#include "dp_family.h"
+#include "dp_recur.h"
+
+/** An entry of `data`. */
+typedef struct dp_recur_array {
+  char *name;
+  int32_t type; /**< index into auto, int, real, letters */
+  int64_t width;
+  dp_source source;
+} dp_recur_array;
+
+/** Entries of `constants` and `boundary`. */
+typedef struct dp_recur_constant {
+  char *name, *value;
+} dp_recur_constant;
+typedef struct dp_recur_rule {
+  char *where, *value;
+} dp_recur_rule;
+
+/** The keys; a member of the section's struct. */
+typedef struct dp_recur_deck {
+  struct {
+    char *name, *rows, *cols;
+    int32_t type, cells;
+  } table;
+  tsl_maps data, constants, boundary; /**< dp_recur_array, dp_recur_constant, dp_recur_rule */
+  char *cell, *goal;
+  int32_t pattern;
+} dp_recur_deck;
+
+extern const tsl_key dp_recur_table_keys[], dp_recur_data_keys[], dp_recur_constant_keys[],
+    dp_recur_rule_keys[];
+
+/** Entries of a table of keys; base: offset of the dp_recur_deck in the section's struct. */
+#define DP_RECUR_KEYS(base)                                                                    \
+  {"table",                                                                                    \
+   TSL_KEY_MAP,                                                                                \
+   (base) + offsetof(dp_recur_deck, table),                                                    \
+   "",                                                                                         \
+   0,                                                                                          \
+   0,                                                                                          \
+   NULL,                                                                                       \
+   dp_recur_table_keys,                                                                        \
+   sizeof((dp_recur_deck *)0)->table,                                                          \
+   "Recurrence: the table being filled."},                                                     \
+      {"data",                                                                                 \
+       TSL_KEY_MAPS,                                                                           \
+       (base) + offsetof(dp_recur_deck, data),                                                 \
+       "",                                                                                     \
+       0,                                                                                      \
+       0,                                                                                      \
+       NULL,                                                                                   \
+       dp_recur_data_keys,                                                                     \
+       sizeof(dp_recur_array),                                                                 \
+       "Recurrence: data arrays, each with a name."},                                          \
+      {"constants",                                                                            \
+       TSL_KEY_MAPS,                                                                           \
+       (base) + offsetof(dp_recur_deck, constants),                                            \
+       "",                                                                                     \
+       0,                                                                                      \
+       0,                                                                                      \
+       NULL,                                                                                   \
+       dp_recur_constant_keys,                                                                 \
+       sizeof(dp_recur_constant),                                                              \
+       "Recurrence: named numbers, in order."},                                                \
+      {"boundary",                                                                             \
+       TSL_KEY_MAPS,                                                                           \
+       (base) + offsetof(dp_recur_deck, boundary),                                             \
+       "",                                                                                     \
+       0,                                                                                      \
+       0,                                                                                      \
+       NULL,                                                                                   \
+       dp_recur_rule_keys,                                                                     \
+       sizeof(dp_recur_rule),                                                                  \
+       "Recurrence: cells with values of their own; the first rule whose condition holds."},   \
+      {"cell",                                                                                 \
+       TSL_KEY_TEXT,                                                                           \
+       (base) + offsetof(dp_recur_deck, cell),                                                 \
+       "",                                                                                     \
+       0,                                                                                      \
+       0,                                                                                      \
+       NULL,                                                                                   \
+       NULL,                                                                                   \
+       0,                                                                                      \
+       "Recurrence: value of cell (i, j)."},                                                   \
+      {"goal",                                                                                 \
+       TSL_KEY_TEXT,                                                                           \
+       (base) + offsetof(dp_recur_deck, goal),                                                 \
+       "",                                                                                     \
+       0,                                                                                      \
+       0,                                                                                      \
+       NULL,                                                                                   \
+       NULL,                                                                                   \
+       0,                                                                                      \
+       "Recurrence: what is asked: an expression of cells, or min or max over all, last row, " \
+       "last column."},                                                                        \
+  {                                                                                            \
+    "pattern", TSL_KEY_CHOICE, (base) + offsetof(dp_recur_deck, pattern), "auto", 0, 0,        \
+        dp_pattern_words, NULL, 0,                                                             \
+        "Recurrence: order in which the table is filled; auto: the checker chooses."           \
+  }
+
+/**
+ * The equation of a section, and its data read.
+ * @param[in]  section   "dp", for messages
+ * @param[out] equation  from tsl_alloc
+ * @param[out] data      elements of each array, from tsl_alloc
+ * @return TSL_ERR_INPUT with the line of the deck, the column of the expression and a caret
+ */
+tsl_err dp_recur_read(const tsl_deck *deck, const char *section, const dp_recur_deck *s,
+                      dp_equation **equation, void *data[DP_ARRAYS_MAX]);
+
+#endif

@@ -1,0 +1,212 @@
+/* After the tiles: the goal, the solution in the file, the lines of the summary. */
+#include "dp_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the solution, from its beginning */
+
+/** Steps of boundary cells that no tile holds: the rest of a or of b after the walk. */
+static tsl_err add_boundary(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  dp_own *own = dp_own_of(problem);
+  int64_t i = own->end[0], j = own->end[1];
+  for (int64_t k = 0; k < own->n_steps; k++) {
+    if (own->steps[k][0] != DP_INSERT) i -= own->steps[k][1];
+    if (own->steps[k][0] != DP_DELETE) j -= own->steps[k][1];
+  }
+  if (p->problem != DP_LOCAL) {
+    const int64_t rest[2][2] = {{DP_DELETE, i}, {DP_INSERT, j}};
+    if (i > 0) TSL_TRY(dp_walk_steps(problem, &rest[0], 1));
+    if (j > 0) TSL_TRY(dp_walk_steps(problem, &rest[1], 1));
+    i = j = 0;
+  }
+  own->begin[0] = i, own->begin[1] = j;
+done:
+  return err;
+}
+
+/** Neighbouring runs of one operation become one. */
+static void join_runs(dp_own *own) {
+  int64_t kept = 0;
+  for (int64_t k = 0; k < own->n_steps; k++) {
+    if (own->steps[k][1] == 0) continue;
+    if (kept > 0 && own->steps[kept - 1][0] == own->steps[k][0])
+      own->steps[kept - 1][1] += own->steps[k][1];
+    else
+      memmove(own->steps[kept++], own->steps[k], sizeof own->steps[k]);
+  }
+  own->n_steps = kept;
+}
+
+static tsl_err store_path(tsl_problem *problem, const tsl_store *store) {
+  tsl_err err = TSL_OK;
+  const dp_own *own = dp_own_of(problem);
+  int64_t(*forward)[2] = NULL;
+  TSL_TRY(tsl_alloc(own->n_steps, sizeof *forward, "solution", (void **)&forward));
+  for (int64_t k = 0; k < own->n_steps; k++)
+    memcpy(forward[k], own->steps[own->n_steps - 1 - k], sizeof forward[k]);
+  TSL_TRY(store->append(store->state, dp_field(problem, "path"), forward, own->n_steps));
+done:
+  tsl_free(forward);
+  return err;
+}
+
+/* ---- the goal where no tile gives it */
+
+static void put_goal(tsl_problem *problem, const tsl_field *from, int64_t k) {
+  tsl_field *goal = &problem->fields[DP_GOAL];
+  if (goal->type == TSL_I64)
+    *(int64_t *)goal->data =
+        from->type == TSL_I32 ? ((const int32_t *)from->data)[k] : ((const int64_t *)from->data)[k];
+  else
+    *(double *)goal->data =
+        from->type == TSL_F32 ? ((const float *)from->data)[k] : ((const double *)from->data)[k];
+}
+
+static bool less(const tsl_field *field, int64_t k, int64_t than) {
+  switch ((tsl_type)field->type) {
+  case TSL_I32:
+    return ((const int32_t *)field->data)[k] < ((const int32_t *)field->data)[than];
+  case TSL_I64:
+    return ((const int64_t *)field->data)[k] < ((const int64_t *)field->data)[than];
+  case TSL_F32:
+    return ((const float *)field->data)[k] < ((const float *)field->data)[than];
+  default:
+    return ((const double *)field->data)[k] < ((const double *)field->data)[than];
+  }
+}
+
+/** One stage: the state that is cheapest to begin in. */
+static tsl_err single_stage(tsl_problem *problem) {
+  const tsl_field *start = &problem->fields[DP_B];
+  int64_t best[1][2] = {{0, 0}};
+  for (int64_t s = 1; s < start->shape[0]; s++)
+    if (less(start, s, best[0][1])) best[0][1] = s;
+  put_goal(problem, start, best[0][1]);
+  return dp_params_of(problem)->mode == DP_RECOVER
+             ? dp_walk_steps(problem, (const int64_t(*)[2])best, 1)
+             : TSL_OK;
+}
+
+/** Tables without tiles. */
+static tsl_err empty_goal(tsl_problem *problem) {
+  const dp_params *p = dp_params_of(problem);
+  int64_t *goal = problem->fields[DP_GOAL].data;
+  if (p->problem == DP_EDIT) *goal = p->n * p->remove + p->m * p->insert; /* one of them is 0 */
+  if (p->problem == DP_GLOBAL && p->n + p->m > 0)
+    *goal = -(p->scores.open + (p->n + p->m) * (int64_t)p->scores.extend);
+  if (p->problem == DP_BINOMIAL) *goal = p->m == 0;
+  if (p->problem == DP_BINOMIAL && p->modulus > 0) *goal %= p->modulus;
+  if (p->problem == DP_STAGECOACH) return single_stage(problem);
+  return TSL_OK;
+}
+
+static tsl_err settle_goal(tsl_problem *problem) {
+  const dp_params *p = dp_params_of(problem);
+  if (p->engine == DP_INTERVAL) return TSL_OK;
+  if (dp_own_of(problem)->n_lanes == 0) return empty_goal(problem);
+  if (p->problem == DP_LOCAL || p->problem == DP_STAGECOACH) /* the same bits in both types */
+    memcpy(problem->fields[DP_GOAL].data, dp_best_of(problem), sizeof(int64_t));
+  return TSL_OK;
+}
+
+/* ---- the boundary of a table without tiles */
+
+/** Value k of the only row or column there is. */
+static int64_t boundary_value(const dp_params *p, int64_t k) {
+  if (p->problem == DP_EDIT) return k * (p->n > 0 ? p->remove : p->insert);
+  if (p->problem == DP_GLOBAL && k > 0) return -(p->scores.open + k * (int64_t)p->scores.extend);
+  if (p->problem == DP_BINOMIAL && k == 0) return p->modulus == 1 ? 0 : 1;
+  return 0;
+}
+
+static tsl_err store_boundary(tsl_problem *problem, const tsl_store *store) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const int f = dp_field(problem, "table");
+  const tsl_field *field = &problem->fields[f];
+  const int64_t n = field->shape[0] * field->shape[1];
+  void *values = NULL;
+  if (p->problem == DP_STAGECOACH)
+    return store->write(store->state, f, 0, 1, problem->fields[DP_B].data);
+  TSL_TRY(tsl_alloc(n, 8, "table", &values));
+  for (int64_t k = 0; k < n; k++)
+    if (field->type == TSL_I32)
+      ((int32_t *)values)[k] = (int32_t)boundary_value(p, k);
+    else if (field->type == TSL_I64)
+      ((int64_t *)values)[k] = boundary_value(p, k);
+  TSL_TRY(store->write(store->state, f, 0, field->shape[0], values));
+done:
+  tsl_free(values);
+  return err;
+}
+
+/* ---- finish */
+
+static tsl_err finish_walk(tsl_problem *problem, const tsl_store *store) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  dp_own *own = dp_own_of(problem);
+  const bool runs = p->problem == DP_EDIT || p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
+  if (runs) TSL_TRY(add_boundary(problem));
+  if (runs || p->problem == DP_KNAPSACK_UNBOUNDED) join_runs(own);
+  dp_rescore(problem);
+  TSL_TRY(store_path(problem, store));
+  if (own->alignment != NULL) TSL_TRY(dp_write_alignment(problem));
+done:
+  return err;
+}
+
+tsl_err dp_finish(tsl_problem *problem, const tsl_store *store) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const bool interval = p->engine == DP_INTERVAL;
+  TSL_TRY(settle_goal(problem));
+  if (p->mode == DP_TABLE && !interval && dp_own_of(problem)->n_lanes == 0)
+    TSL_TRY(store_boundary(problem, store));
+  if (p->mode == DP_RECOVER)
+    TSL_TRY(interval ? dp_recover_interval(problem, store) : finish_walk(problem, store));
+done:
+  return err;
+}
+
+/* ---- summary */
+
+static const char *const goal_names[DP_N_PROBLEMS] = {[DP_RECURRENCE] = "goal",
+                                                      [DP_BINOMIAL] = "binomial coefficient",
+                                                      [DP_KNAPSACK] = "value",
+                                                      [DP_KNAPSACK_UNBOUNDED] = "value",
+                                                      [DP_ALLOTMENT] = "return",
+                                                      [DP_STAGECOACH] = "cost",
+                                                      [DP_LCS] = "length",
+                                                      [DP_EDIT] = "distance",
+                                                      [DP_GLOBAL] = "score",
+                                                      [DP_LOCAL] = "score",
+                                                      [DP_DTW] = "distance",
+                                                      [DP_MATRIX_CHAIN] = "multiplications",
+                                                      [DP_SEARCH_TREE] = "expected cost",
+                                                      [DP_NUSSINOV] = "pairs"};
+
+static double goal_value(const tsl_field *goal) {
+  return goal->type == TSL_F64 ? *(const double *)goal->data : (double)*(const int64_t *)goal->data;
+}
+
+tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
+  const dp_params *p = dp_params_of(problem);
+  const dp_own *own = dp_own_of(problem);
+  summary->valid = true;
+  tsl_summary_add(summary, "rows", (double)p->n, "1");
+  tsl_summary_add(summary, "columns", (double)p->m, "1");
+  tsl_summary_add(summary, goal_names[p->problem], goal_value(&problem->fields[DP_GOAL]), "1");
+  if (p->problem == DP_LOCAL && p->mode == DP_RECOVER) {
+    tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
+    tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");
+  }
+  if (own->mismatch[0] != '\0') {
+    summary->valid = false;
+    (void)snprintf(summary->reason, sizeof summary->reason, "%s", own->mismatch);
+  }
+  return TSL_OK;
+}

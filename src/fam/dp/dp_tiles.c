@@ -1,0 +1,131 @@
+/* What a tile fills, what it needs of others, and what it gives them. */
+#include "dp_family.h"
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+  return a / b + (a % b > 0);
+}
+
+/* ---- regions */
+
+/** Box of the table. The boundary goes with the first tiles. */
+static void table_region(const dp_params *p, const tsl_unit *u, int64_t lo[3], int64_t hi[3]) {
+  const int64_t row = dp_has_boundary(p);
+  const int64_t column = row && p->engine == DP_WAVEFRONT;
+  const int64_t top = p->problem == DP_STAGECOACH; /* stage 0 is no tile's, but goes with stage 1 */
+  lo[0] = u->lo[0] > top ? u->lo[0] + row : 0, hi[0] = u->hi[0] + row;
+  lo[1] = u->lo[1] > 0 ? u->lo[1] + column : 0, hi[1] = u->hi[1] + column;
+  if (p->engine == DP_INTERVAL) lo[0] = u->lo[0], lo[1] = u->lo[1];
+  lo[2] = 0, hi[2] = 1;
+}
+
+void dp_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+               int64_t hi[3]) {
+  const dp_params *p = dp_params_of(problem);
+  for (int k = 0; k < 3; k++) lo[k] = hi[k] = 0;
+  if (field == dp_field(problem, "table")) table_region(p, unit, lo, hi);
+  if (field == dp_field(problem, "best") && unit->hi[0] == p->n)
+    lo[0] = unit->lane, hi[0] = unit->lane + 1, hi[1] = 3, hi[2] = 1;
+}
+
+/* ---- predecessors */
+
+/** Columns to the left that rows [lo, hi) of a sweep reach at most. */
+static int64_t reach(const tsl_problem *problem, int64_t lo, int64_t hi) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t *weights = problem->fields[DP_A].data;
+  int64_t sum = 0;
+  if (p->problem == DP_BINOMIAL) return hi - lo;
+  if (p->problem != DP_KNAPSACK && p->problem != DP_KNAPSACK_UNBOUNDED) return p->m + 1;
+  for (int64_t i = lo; i < hi && sum <= p->m; i++)
+    if (weights[i] <= p->m) sum += weights[i];
+  return sum;
+}
+
+/** Append ids first..last; those beyond room are only counted. Returns the new number. */
+static int64_t put_range(int64_t first, int64_t last, int64_t *list, int64_t room, int64_t n) {
+  for (int64_t id = first; id <= last; id++, n++)
+    if (n < room) list[n] = id;
+  return n;
+}
+
+/** Lanes in a stage; the list is stage after stage. */
+static int64_t lanes_of(const tsl_unit *units, int64_t n_units) {
+  int64_t low = 0, high = n_units; /* the first unit of a later stage is in low..high */
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (units[middle].stage > 0)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+int64_t dp_lane_of(const tsl_unit *units, int64_t n, int64_t column) {
+  int64_t low = 0, high = lanes_of(units, n) - 1; /* the lane is in low..high */
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (units[middle].hi[1] > column)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static int64_t before_sweep(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                            int64_t id, int64_t *list, int64_t room) {
+  const dp_params *p = dp_params_of(problem);
+  const tsl_unit *u = &units[id];
+  const int64_t row = id - u->lane, lanes = lanes_of(units, n_units);
+  const int64_t far = u->lo[1] - reach(problem, u->lo[0], u->hi[0]);
+  int64_t first = u->lane, n = 0;
+  while (first > 0 && units[row + first - 1].hi[1] > far) first--;
+  if (p->problem == DP_KNAPSACK_UNBOUNDED) return put_range(row + first, id - 1, list, room, 0);
+  if (u->stage == 0) return 0;
+  n = put_range(row - lanes + first, row - lanes + u->lane - 1, list, room, 0);
+  if (p->problem == DP_STAGECOACH) n = put_range(row - lanes + u->lane + 1, row - 1, list, room, n);
+  return n;
+}
+
+/** Number of the tile of diagonal d in tile row r: diagonals one after another. */
+static int64_t tile_id(int64_t boxes, int64_t r, int64_t d) {
+  return d * boxes - d * (d - 1) / 2 + r;
+}
+
+/** Tiles to the left and below, (r, r + d) and (c - d, c); Nussinov also (r + 1, c - 1). */
+static int64_t before_interval(const dp_params *p, const tsl_unit *u, int64_t *list, int64_t room) {
+  const int64_t boxes = ceil_div(dp_posts(p), DP_BOX), r = u->lo[0] / DP_BOX;
+  int64_t n = 0;
+  for (int64_t d = 0; d < u->stage; d++) {
+    const int64_t left = tile_id(boxes, r, d), below = tile_id(boxes, r + u->stage - d, d);
+    n = put_range(left, left, list, room, n);
+    if (p->problem == DP_NUSSINOV && d == u->stage - 2)
+      n = put_range(left + 1, left + 1, list, room, n);
+    n = put_range(below, below, list, room, n);
+  }
+  return n;
+}
+
+int64_t dp_predecessors(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                        int64_t id, int64_t *list, int64_t room) {
+  const dp_params *p = dp_params_of(problem);
+  const tsl_unit *u = &units[id];
+  if (p->engine == DP_INTERVAL) return before_interval(p, u, list, room);
+  if (p->engine == DP_ROWS) return before_sweep(problem, units, n_units, id, list, room);
+  return u->lane > 0 ? put_range(id - 1, id - 1, list, room, 0) : 0;
+}
+
+/* ---- edges */
+
+int64_t dp_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
+  if (p->engine == DP_INTERVAL) return rows * columns * bytes;
+  if (p->engine == DP_ROWS) return columns * bytes;
+  if (p->problem == DP_LCS) return ceil_div(rows, 32) * 4;
+  if (p->problem == DP_EDIT && p->unit) return ceil_div(rows, 32) * 8;
+  if (p->problem == DP_GLOBAL || p->problem == DP_LOCAL) return (rows + 1) * 8;
+  return (rows + 1) * bytes;
+}

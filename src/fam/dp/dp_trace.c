@@ -1,0 +1,214 @@
+/* Recovery: which references a value rests on, followed from the goal. */
+#include "dp_eval.h"
+
+#include <string.h>
+
+/** A trace under way. */
+typedef struct tracer {
+  const dp_oracle *grid;
+  dp_eval eval;
+  dp_steps *steps;
+  int32_t rule;
+  int64_t *open; /**< [cells + 1] cells still to follow, last first */
+  int64_t n_open;
+  uint8_t *seen; /**< [cells] */
+} tracer;
+
+static tsl_err read_known(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+                          dp_value *out) {
+  const dp_oracle *grid = self;
+  (void)expr;
+  (void)node;
+  *out = grid->values[i * grid->cols + j];
+  return TSL_OK;
+}
+
+static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j) {
+  tsl_err err = TSL_OK;
+  dp_steps *s = t->steps;
+  if (s->n == s->room) {
+    const int64_t room = s->room > 0 ? 2 * s->room : 64;
+    void *memory = NULL;
+    TSL_TRY(tsl_alloc(room, sizeof *s->list, "recovery", &memory));
+    if (s->n > 0) memcpy(memory, s->list, (size_t)s->n * sizeof *s->list);
+    tsl_free(s->list);
+    s->list = memory;
+    s->room = room;
+  }
+  s->list[s->n++] = (dp_step){.i = t->eval.i,
+                              .j = t->eval.j,
+                              .to_i = to_i,
+                              .to_j = to_j,
+                              .rule = t->rule,
+                              .reference = reference,
+                              .k = t->eval.n_k > 0 ? t->eval.k[t->eval.n_k - 1] : -1};
+done:
+  return err;
+}
+
+static tsl_err trace(tracer *t, const dp_expr *x, int32_t node);
+
+static tsl_err trace_table(tracer *t, const dp_expr *x, int32_t node) {
+  tsl_err err = TSL_OK;
+  dp_value i = {0}, j = {0};
+  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 0), &i));
+  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 1), &j));
+  TSL_TRY(add_step(t, x->nodes[node].dim, i.whole, j.whole));
+done:
+  return err;
+}
+
+static bool is_better(const dp_node *n, dp_value a, dp_value b) {
+  const bool maximum = n->op == DP_OP_MAX || n->op == DP_OP_RANGE_MAX;
+  if (n->kind == DP_REAL) return maximum ? b.real > a.real : b.real < a.real;
+  return maximum ? b.whole > a.whole : b.whole < a.whole;
+}
+
+static tsl_err trace_extreme(tracer *t, const dp_expr *x, int32_t node) {
+  tsl_err err = TSL_OK;
+  int32_t best = x->nodes[node].first;
+  dp_value v = {0}, least = {0};
+  TSL_TRY(dp_evaluate(&t->eval, x, best, &least));
+  for (int32_t c = x->nodes[best].next; c >= 0; c = x->nodes[c].next) {
+    TSL_TRY(dp_evaluate(&t->eval, x, c, &v));
+    if (!is_better(&x->nodes[node], least, v)) continue;
+    least = v;
+    best = c;
+  }
+  TSL_TRY(trace(t, x, best));
+done:
+  return err;
+}
+
+/** Of min and max the first best value of the variable, of a sum all. */
+static tsl_err trace_range(tracer *t, const dp_expr *x, int32_t node) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  const int32_t body = dp_child(x, node, 2), n_k = t->eval.n_k;
+  const bool sum = n->op == DP_OP_RANGE_SUM;
+  dp_value lo = {0}, hi = {0}, v = {0}, least = {0};
+  int64_t best = 0;
+  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 0), &lo));
+  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 1), &hi));
+  if (hi.whole < lo.whole) {
+    if (!sum) TSL_TRY(trace(t, x, dp_child(x, node, 3)));
+    goto done;
+  }
+  t->eval.n_k = n->ref + 1;
+  for (int64_t k = lo.whole; k <= hi.whole; k++) {
+    t->eval.k[n->ref] = k;
+    if (sum) {
+      TSL_TRY(trace(t, x, body));
+      continue;
+    }
+    TSL_TRY(dp_evaluate(&t->eval, x, body, &v));
+    if (k > lo.whole && !is_better(n, least, v)) continue;
+    least = v;
+    best = k;
+  }
+  t->eval.k[n->ref] = best;
+  if (!sum) TSL_TRY(trace(t, x, body));
+  t->eval.n_k = n_k;
+done:
+  return err;
+}
+
+static tsl_err trace(tracer *t, const dp_expr *x, int32_t node) {
+  tsl_err err = TSL_OK;
+  const dp_node *n = &x->nodes[node];
+  dp_value v = {0};
+  if (n->reads == 0) goto done;
+  switch (n->op) {
+  case DP_OP_TABLE:
+    return trace_table(t, x, node);
+  case DP_OP_MIN:
+  case DP_OP_MAX:
+    return trace_extreme(t, x, node);
+  case DP_OP_RANGE_MIN:
+  case DP_OP_RANGE_MAX:
+  case DP_OP_RANGE_SUM:
+    return trace_range(t, x, node);
+  case DP_OP_COND:
+    TSL_TRY(dp_evaluate(&t->eval, x, n->first, &v));
+    return trace(t, x, dp_child(x, node, v.whole != 0 ? 1 : 2));
+  default:
+    for (int32_t c = n->first; c >= 0; c = x->nodes[c].next) TSL_TRY(trace(t, x, c));
+    break;
+  }
+done:
+  return err;
+}
+
+/** Steps of one expression, then its cells to follow: the first step's on top. */
+static tsl_err trace_expr(tracer *t, const dp_expr *x) {
+  tsl_err err = TSL_OK;
+  const int64_t first = t->steps->n;
+  t->eval.n_k = 0;
+  TSL_TRY(trace(t, x, x->root));
+  if (t->steps->n == first) TSL_TRY(add_step(t, -1, -1, -1));
+  for (int64_t s = t->steps->n - 1; s >= first; s--) {
+    const dp_step *step = &t->steps->list[s];
+    const int64_t at = step->to_i * t->grid->cols + step->to_j;
+    if (step->to_i < 0 || t->seen[at] != 0) continue;
+    t->seen[at] = 1;
+    t->open[t->n_open++] = at;
+  }
+done:
+  return err;
+}
+
+static tsl_err trace_goal(tracer *t) {
+  tsl_err err = TSL_OK;
+  dp_value value = {0};
+  int64_t i = -1, j = -1;
+  t->rule = -1;
+  if (t->grid->recurrence->equation.goal == DP_GOAL_EXPR)
+    return trace_expr(t, &t->grid->recurrence->goal);
+  TSL_TRY(dp_oracle_goal(t->grid, &value, &i, &j));
+  TSL_TRY(add_step(t, 0, i, j));
+  t->open[t->n_open++] = i * t->grid->cols + j;
+  t->seen[t->open[0]] = 1;
+done:
+  return err;
+}
+
+static tsl_err trace_all(tracer *t) {
+  tsl_err err = TSL_OK;
+  const dp_expr *expr = NULL;
+  TSL_TRY(trace_goal(t));
+  while (t->n_open > 0) {
+    const int64_t at = t->open[--t->n_open];
+    t->eval.i = at / t->grid->cols;
+    t->eval.j = at % t->grid->cols;
+    TSL_TRY(dp_eval_rule(&t->eval, &t->rule, &expr));
+    TSL_TRY(trace_expr(t, expr));
+  }
+done:
+  return err;
+}
+
+tsl_err dp_oracle_trace(const dp_oracle *grid, dp_steps *steps) {
+  tsl_err err = TSL_OK;
+  tracer t = {.grid = grid, .steps = steps};
+  void *memory = NULL;
+  *steps = (dp_steps){0};
+  t.eval = (dp_eval){.recurrence = grid->recurrence,
+                     .i = -1,
+                     .j = -1,
+                     .read = read_known,
+                     .self = (void *)grid,
+                     .work = grid->work};
+  TSL_TRY(tsl_alloc(grid->rows * grid->cols + 1, sizeof *t.open, "recovery", &memory));
+  t.open = memory;
+  TSL_TRY(tsl_alloc(grid->rows * grid->cols + 1, 1, "recovery", &memory));
+  t.seen = memory;
+  TSL_TRY(trace_all(&t));
+done:
+  tsl_free(t.open);
+  tsl_free(t.seen);
+  if (err != TSL_OK) {
+    tsl_free(steps->list);
+    *steps = (dp_steps){0};
+  }
+  return err;
+}

@@ -1,0 +1,342 @@
+/* The table cut into tiles: lanes for ranks, stages for time. */
+#include "dp_family.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+  LANES_OF_RANK = 32,      /* strips of one rank, so that shares can follow speeds */
+  SWEEP_LANES_OF_RANK = 8, /* the same of row sweeps, which have many stages */
+  MOST_WISHED = 4096,      /* strips that the user may ask for */
+  STAGES_OF_RANK = 16,     /* for each rank: S stages and P ranks are S / (S + P - 1) efficient */
+  STAGES_ALONE = 8,        /* of a single rank: for the progress line */
+  LANE_QUANTUM = 64,       /* strips end at multiples of this many columns */
+  STAGE_QUANTUM = 64,      /* and stages of this many rows, where there are enough */
+  SWEEP_ROWS = 32,         /* rows of one stage of a sweep with halo */
+  HALO = 8,                /* the halo of a stage is at most this part of a rank's columns */
+  SLAB_BYTES = 1 << 24,    /* of a tile of the table */
+  FEW_TILES = 1 << 22,     /* above, sweeps get fewer strips */
+  MOST_TILES = 1 << 24
+};
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+  return a / b + (a % b > 0);
+}
+
+static int64_t at_least(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static int64_t value_bytes(const dp_params *p) {
+  return (int64_t)tsl_type_bytes((tsl_type)p->type);
+}
+
+/* ---- features */
+
+/** Items of a tile: what the innermost loop does for its cells. */
+static double tile_items(const dp_params *p, const tsl_unit *u) {
+  const double rows = (double)(u->hi[0] - u->lo[0]), columns = (double)(u->hi[1] - u->lo[1]);
+  switch ((dp_problem)p->problem) {
+  case DP_ALLOTMENT: /* k = 0..j */
+    return rows * columns * ((double)(u->lo[1] + u->hi[1]) / 2);
+  case DP_STAGECOACH:
+    return rows * columns * (double)p->m;
+  case DP_MATRIX_CHAIN:
+  case DP_SEARCH_TREE:
+  case DP_NUSSINOV: { /* b - a splits of each pair */
+    const double distance = (double)(u->lo[1] - u->lo[0]);
+    return distance > 0 ? rows * columns * distance : rows * columns * columns / 6 + columns;
+  }
+  default:
+    return rows * columns;
+  }
+}
+
+static void set_features(const dp_params *p, tsl_unit *u) {
+  u->count = tile_items(p, u);
+  u->flops = u->count;
+  u->bytes = (double)((u->hi[0] - u->lo[0]) + (u->hi[1] - u->lo[1])) * (double)value_bytes(p);
+  u->device_bytes = (double)(u->hi[1] - u->lo[1]) * (double)value_bytes(p);
+}
+
+/* ---- pieces of a length */
+
+/** Pieces of about equal length, each a multiple of quantum where that is possible. */
+typedef struct cut {
+  int64_t n, pieces, quantum;
+} cut;
+
+static cut cut_make(int64_t n, int64_t wanted, int64_t quantum) {
+  cut c = {.n = n, .quantum = quantum};
+  while (c.quantum > 1 && n < wanted * c.quantum) c.quantum /= 2;
+  c.pieces = at_most(ceil_div(n, c.quantum), wanted);
+  if (c.pieces < 1) c.pieces = n > 0;
+  return c;
+}
+
+/** Where piece k begins; k = pieces: n. */
+static int64_t cut_at(const cut *c, int64_t k) {
+  const int64_t quanta = ceil_div(c->n, c->quantum);
+  const int64_t at = quanta / c->pieces * k + (quanta % c->pieces) * k / c->pieces;
+  return at_most(at * c->quantum, c->n);
+}
+
+/** Ends of pieces one after another. */
+typedef struct ends {
+  int64_t *at; /* [n] */
+  int64_t n;
+} ends;
+
+static tsl_err cut_ends(const cut *c, ends *e) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(c->pieces, sizeof *e->at, "tiles", (void **)&e->at));
+  for (e->n = 0; e->n < c->pieces; e->n++) e->at[e->n] = cut_at(c, e->n + 1);
+done:
+  return err;
+}
+
+/* ---- memory of a recovery */
+
+/** Bits of history of one cell. */
+static double history_bits(const dp_params *p) {
+  switch ((dp_problem)p->problem) {
+  case DP_LCS:
+  case DP_KNAPSACK:
+  case DP_KNAPSACK_UNBOUNDED:
+    return 1;
+  case DP_EDIT:
+    return p->unit ? 2 : 8;
+  case DP_ALLOTMENT:
+  case DP_STAGECOACH:
+    return 32;
+  default:
+    return 8;
+  }
+}
+
+/** Bytes of one column's state between two stages. */
+static double state_bytes(const dp_params *p) {
+  switch ((dp_problem)p->problem) {
+  case DP_LCS:
+    return 0.125;
+  case DP_EDIT:
+    return p->unit ? 0.25 : 4;
+  case DP_GLOBAL:
+  case DP_LOCAL:
+    return 8;
+  default:
+    return (double)value_bytes(p);
+  }
+}
+
+/** Bytes of an edge for each row, which ranks keep of their left neighbour. */
+static double edge_bytes(const dp_params *p) {
+  return p->engine == DP_WAVEFRONT ? state_bytes(p) : 0;
+}
+
+/** Between least and most stages a recovery fits a budget: half of it holds the cells of one stage,
+ *  the other half the rows between stages. */
+typedef struct stage_range {
+  double least, most;
+} stage_range;
+
+static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
+  const double columns = ceil((double)dp_width(p) / (double)ranks), rows = (double)p->n;
+  const double all = rows * columns * history_bits(p) / 8;
+  const double edges = ranks > 1 ? rows * edge_bytes(p) : 0;
+  stage_range s = {.least = ceil(2 * all / budget)};
+  s.most = floor((budget / 2 - edges) / (columns * state_bytes(p) + 64));
+  if (s.least < 1) s.least = 1;
+  if (p->engine == DP_ROWS && all <= budget)
+    s = (stage_range){1, rows}; /* all decisions are kept */
+  if (p->engine == DP_ROWS && all > budget && ranks > 1)
+    s.most = 0; /* rows between stages are not
+   enough: halos would be missing */
+  return s;
+}
+
+/** The stages that fit; an error that says how much memory is enough where none do. */
+static tsl_err stages_for_memory(const dp_params *p, int64_t ranks, stage_range *s) {
+  tsl_err err = TSL_OK;
+  char need[24], have[24];
+  double enough = (double)p->budget;
+  *s = stages_in(p, ranks, enough);
+  if (s->least <= s->most) return TSL_OK;
+  for (stage_range t = *s; t.least > t.most; t = stages_in(p, ranks, enough)) enough *= 1.05;
+  TSL_FAIL(TSL_ERR_INPUT,
+           "dp.memory: %s for each rank is too little to recover the solution of this table; about "
+           "%s is needed with %lld rank%s",
+           tsl_bytes_text((double)p->budget, have), tsl_bytes_text(enough * 1.01, need),
+           (long long)ranks, ranks == 1 ? "" : "s");
+done:
+  return err;
+}
+
+/* ---- strips and stages */
+
+/** How a table is cut. */
+typedef struct shape {
+  int64_t ranks, lanes, stages;
+  bool alone; /* one rank, and no wish for tiles */
+} shape;
+
+static void choose_lanes(const dp_params *p, const tsl_limits *limits, shape *s) {
+  const int64_t of_rank = p->engine == DP_ROWS ? SWEEP_LANES_OF_RANK : LANES_OF_RANK;
+  s->ranks = at_least(limits->n_ranks, 1);
+  s->alone = s->ranks == 1 && !limits->given;
+  s->lanes = s->alone ? 1 : s->ranks * of_rank;
+  if (limits->given) s->lanes = at_most(limits->target_units, MOST_WISHED);
+  s->lanes = at_most(s->lanes, DP_MAX_LANES);
+}
+
+/** Stages that keep the table's tiles small. */
+static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, int64_t lanes) {
+  const double room = (double)at_most(at_least(limits->slab_bytes, 1), SLAB_BYTES);
+  const double tile =
+      ceil((double)dp_width(p) / (double)lanes) * (double)p->n * (double)value_bytes(p);
+  return p->mode == DP_TABLE ? (int64_t)at_most((int64_t)ceil(tile / room), p->n) : 1;
+}
+
+static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape *s) {
+  tsl_err err = TSL_OK;
+  stage_range fit = {1, (double)p->n};
+  s->stages = s->alone ? STAGES_ALONE : s->ranks * STAGES_OF_RANK;
+  s->stages = at_least(s->stages, stages_for_slabs(p, limits, s->lanes));
+  if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, s->ranks, &fit));
+  if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;
+  if ((double)s->stages < fit.least) s->stages = (int64_t)fit.least;
+done:
+  return err;
+}
+
+/** Items of a knapsack until their halo is too wide. */
+static tsl_err sack_ends(const tsl_problem *problem, const shape *s, ends *e) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const int64_t *weights = problem->fields[DP_A].data;
+  const int64_t most = (p->m + 1) / s->ranks / HALO;
+  int64_t begin = 0, halo = 0;
+  TSL_TRY(tsl_alloc(p->n, sizeof *e->at, "tiles", (void **)&e->at));
+  for (int64_t i = 0; i < p->n; i++) {
+    const int64_t more = weights[i] <= p->m ? weights[i] : 0;
+    if (i > begin && (halo + more > most || i - begin == SWEEP_ROWS))
+      e->at[e->n++] = i, begin = i, halo = 0;
+    halo += more;
+  }
+  e->at[e->n++] = p->n;
+done:
+  return err;
+}
+
+/** Rows of the stages, counted from the first row that is computed. */
+static tsl_err row_ends(const tsl_problem *problem, const shape *s, ends *e) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t rows = p->problem == DP_STAGECOACH ? p->n - 1 : p->n;
+  cut c = cut_make(rows, s->stages, STAGE_QUANTUM);
+  if (p->engine == DP_ROWS && !s->alone) {
+    if (p->problem == DP_KNAPSACK) return sack_ends(problem, s, e);
+    c = cut_make(rows, p->problem == DP_BINOMIAL ? ceil_div(rows, SWEEP_ROWS) : rows, 1);
+  }
+  return cut_ends(&c, e);
+}
+
+static tsl_err column_ends(const dp_params *p, const shape *s, int64_t stages, ends *e) {
+  tsl_err err = TSL_OK;
+  int64_t lanes = s->lanes, n = 0;
+  if (p->engine == DP_ROWS && stages > FEW_TILES / lanes)
+    lanes = at_least(s->ranks, FEW_TILES / stages);
+  const cut c = cut_make(dp_width(p), lanes, LANE_QUANTUM);
+  if (!tsl_mul_i64(stages, c.pieces, &n) || n > MOST_TILES)
+    TSL_FAIL(TSL_ERR_INPUT, "dp: %lld stages of %lld tiles are too many; use fewer ranks",
+             (long long)stages, (long long)c.pieces);
+  TSL_TRY(cut_ends(&c, e));
+done:
+  return err;
+}
+
+static void fill_strips(const dp_params *p, const ends *rows, const ends *columns,
+                        tsl_units *units) {
+  const int64_t top = p->problem == DP_STAGECOACH ? 1 : 0;
+  for (int64_t stage = 0; stage < rows->n; stage++)
+    for (int64_t lane = 0; lane < columns->n; lane++) {
+      tsl_unit *u = &units->list[units->n];
+      *u = (tsl_unit){.id = units->n++, .stage = stage, .lane = lane};
+      u->lo[0] = top + (stage > 0 ? rows->at[stage - 1] : 0), u->hi[0] = top + rows->at[stage];
+      u->lo[1] = lane > 0 ? columns->at[lane - 1] : 0, u->hi[1] = columns->at[lane];
+      u->hi[2] = 1;
+      set_features(p, u);
+    }
+}
+
+static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  dp_own *own = dp_own_of(problem);
+  shape s;
+  ends rows = {0}, columns = {0};
+  choose_lanes(p, limits, &s);
+  TSL_TRY(choose_stages(p, limits, &s));
+  TSL_TRY(row_ends(problem, &s, &rows));
+  TSL_TRY(column_ends(p, &s, rows.n, &columns));
+  TSL_TRY(tsl_alloc(rows.n * columns.n, sizeof *units->list, "tiles", (void **)&units->list));
+  fill_strips(p, &rows, &columns, units);
+  tsl_free(own->lane_end);
+  own->lane_end = columns.at, own->n_lanes = rows.n > 0 ? columns.n : 0;
+  columns.at = NULL;
+done:
+  tsl_free(rows.at);
+  tsl_free(columns.at);
+  return err;
+}
+
+/* ---- the triangle */
+
+static tsl_err triangle(const dp_params *p, tsl_units *units) {
+  tsl_err err = TSL_OK;
+  const int64_t posts = dp_posts(p), boxes = ceil_div(posts, DP_BOX);
+  TSL_TRY(tsl_alloc(boxes * (boxes + 1) / 2, sizeof *units->list, "tiles", (void **)&units->list));
+  for (int64_t d = 0; d < boxes; d++)
+    for (int64_t r = 0; r + d < boxes; r++) {
+      tsl_unit *u = &units->list[units->n];
+      const int64_t a = r * DP_BOX, b = (r + d) * DP_BOX;
+      *u = (tsl_unit){.id = units->n, .stage = d, .lane = units->n, .kind = d > 0};
+      u->lo[0] = a, u->hi[0] = at_most(a + DP_BOX, posts);
+      u->lo[1] = b, u->hi[1] = at_most(b + DP_BOX, posts);
+      u->hi[2] = 1;
+      set_features(p, u);
+      units->n++;
+    }
+done:
+  return err;
+}
+
+/* ---- for the runtime */
+
+tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
+  const dp_params *p = dp_params_of(problem);
+  *units = (tsl_units){0};
+  if (p->engine == DP_INTERVAL) return triangle(p, units);
+  if (p->n == 0 || (p->engine == DP_WAVEFRONT && p->m == 0)) return TSL_OK;
+  if (p->problem == DP_BINOMIAL && p->mode == DP_VALUE && p->m > p->n) return TSL_OK;
+  return strips(problem, limits, units);
+}
+
+void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
+  const dp_params *p = dp_params_of(problem);
+  *out = *whole;
+  if (fraction >= 1) return;
+  if (p->engine == DP_INTERVAL) { /* a tile nearer to the diagonal */
+    const int64_t distance = (whole->lo[1] - whole->lo[0]) / DP_BOX;
+    const int64_t nearer = at_least((int64_t)ceil(fraction * (double)distance), distance > 0);
+    out->lo[1] = whole->lo[0] + nearer * DP_BOX;
+    out->hi[1] = at_most(out->lo[1] + DP_BOX, dp_posts(p));
+  } else {
+    const int64_t rows = whole->hi[0] - whole->lo[0];
+    out->hi[0] = whole->lo[0] + at_least((int64_t)ceil(fraction * (double)rows), 1);
+  }
+  set_features(p, out);
+}

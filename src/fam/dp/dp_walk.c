@@ -1,0 +1,97 @@
+/* Recovery on the root: where the walk begins, and its steps. */
+#include "dp_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+tsl_err dp_own_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_own *own = NULL;
+  (void)deck;
+  TSL_TRY(tsl_alloc(1, sizeof *own, "solution", (void **)&own));
+  own->alphabet = s->alphabet;
+  own->alignment = s->alignment;
+  problem->own = own;
+done:
+  return err;
+}
+
+void dp_destroy(tsl_problem *problem) {
+  dp_own *own = dp_own_of(problem);
+  if (own == NULL) return;
+  tsl_free(own->lane_end);
+  tsl_free(own->steps);
+  tsl_free(own);
+  problem->own = NULL;
+}
+
+/* ---- the walk */
+
+/** Is the first row of "best" better? */
+static bool beats(const tsl_problem *problem, const int64_t *x, const int64_t *y) {
+  double costs[2];
+  if (dp_params_of(problem)->problem == DP_LOCAL) {
+    if (x[0] != y[0] || x[0] == 0) return x[0] > y[0];
+    return x[1] < y[1] || (x[1] == y[1] && x[2] < y[2]);
+  }
+  if (problem->fields[DP_GOAL].type == TSL_I64) return x[0] < y[0];
+  memcpy(&costs[0], &x[0], sizeof costs[0]);
+  memcpy(&costs[1], &y[0], sizeof costs[1]);
+  return costs[0] < costs[1];
+}
+
+const int64_t *dp_best_of(const tsl_problem *problem) {
+  const int64_t(*rows)[3] = problem->fields[dp_field(problem, "best")].data;
+  const int64_t *best = rows[0];
+  for (int64_t k = 1; k < dp_own_of(problem)->n_lanes; k++)
+    if (beats(problem, rows[k], best)) best = rows[k];
+  return best;
+}
+
+static int64_t lane_of(const dp_own *own, int64_t column) {
+  int64_t lane = 0;
+  while (lane < own->n_lanes - 1 && own->lane_end[lane] <= column) lane++;
+  return lane;
+}
+
+tsl_err dp_walk_begin(tsl_problem *problem, tsl_cursor *cursor) {
+  const dp_params *p = dp_params_of(problem);
+  dp_own *own = dp_own_of(problem);
+  const bool sweep = p->engine == DP_ROWS;
+  *cursor = (tsl_cursor){.lane = -1, .at = {p->n, p->m}};
+  if (p->mode != DP_RECOVER || p->engine == DP_INTERVAL) return TSL_OK;
+  if ((p->problem == DP_LOCAL || p->problem == DP_STAGECOACH) && own->n_lanes > 0) {
+    const int64_t *best = dp_best_of(problem);
+    cursor->at[0] = best[1], cursor->at[1] = best[2];
+  }
+  own->end[0] = cursor->at[0], own->end[1] = cursor->at[1];
+  if (own->n_lanes == 0) return TSL_OK;
+  if (cursor->at[0] == 0 || (!sweep && cursor->at[1] == 0)) return TSL_OK;
+  cursor->lane = lane_of(own, cursor->at[1] - !sweep);
+  return TSL_OK;
+}
+
+static tsl_err make_room(dp_own *own, int64_t n) {
+  tsl_err err = TSL_OK;
+  void *more = NULL;
+  if (own->n_steps + n <= own->room) return TSL_OK;
+  const int64_t room = 2 * own->room > own->n_steps + n ? 2 * own->room : own->n_steps + n;
+  TSL_TRY(tsl_alloc(room, sizeof *own->steps, "solution", &more));
+  if (own->n_steps > 0) memcpy(more, own->steps, (size_t)own->n_steps * sizeof *own->steps);
+  tsl_free(own->steps);
+  own->steps = more;
+  own->room = room;
+done:
+  return err;
+}
+
+tsl_err dp_walk_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n) {
+  tsl_err err = TSL_OK;
+  dp_own *own = dp_own_of(problem);
+  if (n == 0) return TSL_OK;
+  TSL_TRY(make_room(own, n));
+  memcpy(own->steps + own->n_steps, steps, (size_t)n * sizeof *steps);
+  own->n_steps += n;
+done:
+  return err;
+}

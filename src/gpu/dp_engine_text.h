@@ -1,0 +1,19 @@
+/**
+ * @file dp_engine_text.h
+ * The engine for any recurrence as text, for NVRTC: headers in memory of these names.
+ */
+#ifndef TSL_GPU_DP_ENGINE_TEXT_H
+#define TSL_GPU_DP_ENGINE_TEXT_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** NULL-ended names, "dp_ptx.cuh" and "dp_engine.cuh", and their contents in the same order. */
+extern const char *const dp_engine_names[];
+extern const char *const dp_engine_texts[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif

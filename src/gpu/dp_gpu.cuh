@@ -1,0 +1,397 @@
+/**
+ * @file dp_gpu.cuh
+ * The family dp on a card: engines that compute tiles of a table, as host functions.
+ *
+ *   dp_gpu.cu         what the engines share
+ *   dp_bits*.cu       longest common subsequence, unit edit distance     (dp_bits.cuh)
+ *   dp_edit.cu        kernels of the latter
+ *   dp_affine*.cu     global and local alignment with affine gaps        (dp_affine.cuh)
+ *   dp_engine.cuh     any recurrence; also as text for NVRTC             (dp_engine_text.h)
+ *   dp_grid.cu        weighted edit distance, time warping by it         (dp_cells.cuh,
+ * dp_grid.cuh) dp_interval*.cu   matrix chain, search tree, Nussinov (dp_interval*.cuh)
+ *   dp_knapsack*.cu   knapsacks                                          (dp_knapsack.cuh)
+ *   dp_sweep.cu       binomial, allotment, stagecoach                    (dp_sweep.cuh)
+ *   dp_ptx.cuh        tickets, words and counters between warps
+ *   dp_bench*.cu      measurements
+ *
+ * A *band* is a run of neighbouring columns that one worker owns. It holds the last row computed so
+ * far, and a tile continues it: rows lo..hi-1 of the whole table, all columns of the band. What
+ * comes in from the left and goes out to the right are the edges of dp.h, so bands of one card, of
+ * several cards and of sockets can be chained in any mix, with the same bits.
+ *
+ * Edge pointers are host or device memory. NULL for a left edge means that the band begins with
+ * the first column and the boundary of the table is to its left; NULL for a right edge means that
+ * nobody wants it. Functions with edges in host memory wait for the card; all others queue on the
+ * stream of the card and wait only where they return values.
+ */
+#ifndef TSL_GPU_DP_GPU_CUH
+#define TSL_GPU_DP_GPU_CUH
+
+#include "dp.h"
+#include "gpu.cuh"
+
+/** A card as the engines use it; one for each worker, shared by its bands. */
+typedef struct dp_card {
+  tsl_gpu_memory memory;
+  int processors;   /**< multiprocessors */
+  int shared_limit; /**< largest dynamic shared memory of a block, bytes */
+  cudaStream_t stream;
+  tsl_gpu_timer timer;
+  tsl_gpu_buffer ticket; /**< u32 [8], counters of a launch */
+} dp_card;
+
+/** Set up on the current device. @param[in] memory_limit  bytes, 0: what the card gives */
+tsl_err dp_card_open(int64_t memory_limit, dp_card *card);
+/** Zeroed memory accepted. */
+void dp_card_close(dp_card *card);
+/** Wait for all that was queued. */
+tsl_err dp_card_wait(dp_card *card);
+/** Zero the ticket. */
+tsl_err dp_card_reset(dp_card *card);
+/** Blocks of `warps` warps that strips keep busy, at most what is resident of the kernel. */
+tsl_err dp_card_blocks(const dp_card *card, const void *kernel, int warps, size_t shared_bytes,
+                       int64_t strips, unsigned *blocks);
+/** Warps of a block, such that the strips spread over all multiprocessors: 1, 2 or 4. */
+int dp_card_warps(const dp_card *card, int64_t strips);
+
+/** A matched pair of places, counted from 0, in the sequences of rows and of columns. */
+typedef struct dp_pair {
+  int64_t row, column;
+} dp_pair;
+
+/* -------------------------------------------------- longest common subsequence and edit distance
+ */
+
+struct dp_bits;
+/** A band of DP_LCS or of DP_EDIT with unit costs. */
+typedef struct dp_bits dp_bits;
+
+/**
+ * Open a band.
+ * @param[in] problem  DP_LCS or DP_EDIT
+ * @param[in] rows     [n] letters of the rows, bytes 0..255, host; copied
+ * @param[in] columns  [m] letters of the band's columns, host; copied
+ * @param[in] words    words of 32 columns in a lane: 1, 2 or 4; 0: chosen from m
+ */
+tsl_err dp_bits_open(dp_card *card, dp_problem problem, const uint8_t *rows, int64_t n,
+                     const uint8_t *columns, int64_t m, int words, dp_bits **out);
+void dp_bits_close(dp_bits **band);
+
+/** Back to the boundary row above the table. */
+tsl_err dp_bits_begin(dp_bits *band);
+
+/**
+ * Compute rows [lo, hi), which continue the rows before.
+ * @param[in]  left   LCS uint32 [ceil(R/32)], EDIT uint32 [2][ceil(R/32)], dp.h
+ * @param[out] right  the same of the last column; bits from R on are zero
+ * @param[in]  keep   also keep the bits of all cells of the tile for dp_bits_trace; replaces those
+ *                    of an earlier tile
+ */
+tsl_err dp_bits_tile(dp_bits *band, int64_t lo, int64_t hi, const uint32_t *left, uint32_t *right,
+                     bool keep);
+
+/** Bytes that keep needs for R rows of m columns. */
+int64_t dp_bits_keep_bytes(dp_problem problem, int64_t rows, int64_t m);
+
+/**
+ * M[row][last column] - M[row][column before the first] of the last row computed. LCS: the sum over
+ * all bands is the length; EDIT: add the row number M[row][0].
+ */
+tsl_err dp_bits_sum(dp_bits *band, int64_t *sum);
+
+/**
+ * Last row computed, as bits of columns: M[i][j] - M[i][j-1] is +1 (first), -1 (second, EDIT only).
+ * uint32 [1 or 2][ceil(m/32)], bits from m on are zero. Together with the row number this is all
+ * of a band's state: a special row or a checkpoint.
+ */
+tsl_err dp_bits_row_get(dp_bits *band, uint32_t *bits);
+tsl_err dp_bits_row_put(dp_bits *band, const uint32_t *bits);
+
+/**
+ * Walk back through the tile kept last, from cell (*row, *column) until a side of the tile.
+ * Cells are 1-based in the table: row in lo..hi, column in 0..m of the band; on return *row == lo
+ * (the last row of the tile above) or *column == 0 (the band to the left).
+ * LCS: left where M[i][j-1] = M[i][j], else up where M[i-1][j] = M[i][j], else a match.
+ * EDIT: diagonal where it attains M[i][j], else left (insertion), else up (deletion).
+ * @param[out] pairs  [room] pairs in descending order: LCS the matches, EDIT every diagonal step;
+ *                    columns are counted in the band; host
+ * @param[out] count  their number, at most min(hi - lo, m)
+ */
+tsl_err dp_bits_trace(dp_bits *band, int64_t *row, int64_t *column, dp_pair *pairs, int64_t room,
+                      int64_t *count);
+
+/* ------------------------------------------------------------------- alignment with affine gaps */
+
+enum {
+  DP_MINUS_INFINITY = INT32_MIN / 2 /**< E' where no gap can end */
+};
+
+struct dp_affine;
+/** A band of DP_GLOBAL or DP_LOCAL. */
+typedef struct dp_affine dp_affine;
+
+/** The best cell of a local alignment: largest score, then smallest row, then smallest column. */
+typedef struct dp_best {
+  int64_t score;       /**< 0: nothing aligns; row and column are then 0 */
+  int64_t row, column; /**< 1-based: rows of the table, columns of the band */
+} dp_best;
+
+/** Step of an alignment, from the end to the begin. */
+typedef enum dp_step {
+  DP_STEP_PAIR, /**< row and column letters paired, equal or not */
+  DP_STEP_LEFT, /**< column letter against a gap (E) */
+  DP_STEP_UP    /**< row letter against a gap (F) */
+} dp_step;
+
+/** Where a walk back stands. Cells are 1-based in the table, columns in the band. */
+typedef struct dp_place {
+  int64_t row, column;
+  int32_t state; /**< DP_STEP_PAIR: at H; DP_STEP_LEFT, DP_STEP_UP: inside that gap */
+  int32_t done;  /**< DP_LOCAL: 1 where the alignment begins */
+} dp_place;
+
+/**
+ * Open a band.
+ * @param[in] problem  DP_GLOBAL or DP_LOCAL
+ * @param[in] scores   open, extend >= 0, alphabet 1..32
+ * @param[in] rows     [n] letters 0..alphabet-1, host; copied
+ * @param[in] columns  [m] letters of the band's columns, host; copied
+ * @param[in] total    columns of the whole table, for the overflow check
+ * @param[in] first    columns before the band
+ * @param[in] width    columns in a lane: 4, 8 or 16; 0: chosen
+ * @return TSL_ERR_INPUT for letters outside the alphabet or scores that may exceed 30 bits
+ */
+tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *scores,
+                       const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
+                       int64_t total, int64_t first, int width, dp_affine **out);
+void dp_affine_close(dp_affine **band);
+tsl_err dp_affine_begin(dp_affine *band);
+
+/** Compute rows [lo, hi). left, right: int32 [R + 1][2], dp.h; right has E as E', left may have any
+ *  E' that gives the same max(E', H - open); E' of entry 0 of right is DP_MINUS_INFINITY. keep:
+ * also the directions, for dp_affine_trace. */
+tsl_err dp_affine_tile(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
+                       bool keep);
+int64_t dp_affine_keep_bytes(int64_t rows, int64_t m);
+
+/** H and F of the last row computed, [m] each, host. F is what the row below may extend. */
+tsl_err dp_affine_row_get(dp_affine *band, int32_t *h, int32_t *f);
+/** Make (h, f) the last row computed, table row `row`. */
+tsl_err dp_affine_row_put(dp_affine *band, int64_t row, const int32_t *h, const int32_t *f);
+
+/** DP_LOCAL: the best cell of the band so far. DP_GLOBAL: the last cell of the last row. */
+tsl_err dp_affine_best(dp_affine *band, dp_best *best);
+
+/**
+ * Walk back through the tile kept last from *place until a side of the tile or, DP_LOCAL, the
+ * begin of the alignment. Where several ways attain a value: end of a local alignment, pair, left,
+ * up; a gap is opened where opening attains its value, else extended.
+ * @param[out] steps  [room] dp_step as bytes, from the end to the begin; host
+ * @param[out] count  at most (hi - lo) + m
+ */
+tsl_err dp_affine_trace(dp_affine *band, dp_place *place, uint8_t *steps, int64_t room,
+                        int64_t *count);
+
+/* ------------------------------------------------ weighted edit distance, dynamic time warping */
+
+struct dp_grid;
+/** A band of DP_EDIT with any costs (values int32) or of DP_DTW (float or double). */
+typedef struct dp_grid dp_grid;
+
+/** @param[in] insert, remove, replace  costs >= 0 of a column's letter alone, of a row's letter
+ * alone, of two different letters @param[in] total, first  columns of the table, and before the
+ * band
+ *  @return TSL_ERR_INPUT for negative costs or values that may exceed 30 bits */
+tsl_err dp_grid_open_edit(dp_card *card, int64_t insert, int64_t remove, int64_t replace,
+                          const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
+                          int64_t total, int64_t first, dp_grid **out);
+
+/** @param[in] type    TSL_F32 or TSL_F64
+ *  @param[in] square  (x - y)^2 instead of |x - y|
+ *  @param[in] rows, columns  [n], [m] of the type, finite, host; copied */
+tsl_err dp_grid_open_dtw(dp_card *card, tsl_type type, bool square, const void *rows, int64_t n,
+                         const void *columns, int64_t m, int64_t first, dp_grid **out);
+void dp_grid_close(dp_grid **band);
+tsl_err dp_grid_begin(dp_grid *band);
+
+/** Compute rows [lo, hi). left, right: value [R + 1], dp.h. DTW has a row 0 and a column 0 of
+ *  infinity with 0 in the corner, as if it had a boundary. keep: for dp_grid_trace. */
+tsl_err dp_grid_tile(dp_grid *band, int64_t lo, int64_t hi, const void *left, void *right,
+                     bool keep);
+int64_t dp_grid_keep_bytes(int64_t rows, int64_t m);
+
+/** The last row computed, value [m], host; put makes it table row `row`. */
+tsl_err dp_grid_row_get(dp_grid *band, void *values);
+tsl_err dp_grid_row_put(dp_grid *band, int64_t row, const void *values);
+
+/** Walk back through the tile kept last, as dp_affine_trace: the diagonal where it attains the
+ *  value, else left, else up. */
+tsl_err dp_grid_trace(dp_grid *band, int64_t *row, int64_t *column, uint8_t *steps, int64_t room,
+                      int64_t *count);
+
+/* ----------------------------------------------------------------------------------- intervals */
+
+enum {
+  DP_INTERVAL_TILE = 64 /**< boxes begin and end at multiples of this, or at the last post */
+};
+
+/**
+ * Posts 0..N-1 and a value X[a][b] for each pair a < b:
+ *
+ *   X[a][a+1] = base,   X[a][b] = best over a < k < b of X[a][k] + X[k][b] + term, then finish
+ *
+ *   MATRIX_CHAIN  N = n + 1, base 0, min, term d[a] d[k] d[b]; matrix t has d[t-1] x d[t]
+ *   SEARCH_TREE   N = n + 2, keys at posts 1..n; base base[a]; min; finish adds high[b] - low[a];
+ *                 split k is the root
+ *   NUSSINOV      N = n + 1, X[a][b] = pairs of letters a..b-1, base 0, max; finish: where letters
+ *                 a and b-1 pair and b-1 - a > loop, also X[a+1][b-1] + 1
+ */
+typedef struct dp_interval_input {
+  dp_problem problem;
+  int64_t n;
+  const int64_t *dims;    /**< MATRIX_CHAIN: [n + 1], >= 0 */
+  bool real;              /**< SEARCH_TREE: doubles, else int64 */
+  const void *high, *low; /**< SEARCH_TREE: [n + 2], ascending, dp_tree_sums */
+  const void *base;       /**< SEARCH_TREE: [n + 1] weights of gaps >= 0 */
+  const uint8_t *letters; /**< NUSSINOV: [n] 0..31 */
+  uint32_t pairs[32];     /**< NUSSINOV: bit y of pairs[x]: letters x and y may pair */
+  int32_t loop;           /**< NUSSINOV: unpaired letters that a pair must enclose, >= 0 */
+} dp_interval_input;
+
+struct dp_interval;
+/** A triangle of values on a card, or the part of it that this worker needs. */
+typedef struct dp_interval dp_interval;
+
+/**
+ * Open. Values are int32 (NUSSINOV), double (real) or int64; inside, doubles also where integers
+ * are proven to stay below 2^53, which is exact.
+ * @return TSL_ERR_INPUT where values may exceed 63 bits, TSL_ERR_DEVICE_MEMORY
+ */
+tsl_err dp_interval_open(dp_card *card, const dp_interval_input *input, dp_interval **out);
+void dp_interval_close(dp_interval **w);
+/** Number of posts. */
+int64_t dp_interval_posts(const dp_interval *w);
+/** Forget all values. */
+tsl_err dp_interval_begin(dp_interval *w);
+
+/**
+ * Compute X[a][b] for a in [lo[0], hi[0]), b in [lo[1], hi[1]), a < b. All that it needs outside
+ * of the box, X[a][k] and X[k][b], must have been computed or put before; NUSSINOV also needs
+ * X[hi[0]][lo[1] - 1].
+ */
+tsl_err dp_interval_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]);
+
+/** Values of a box, [hi[0] - lo[0]][hi[1] - lo[1]], zero where a >= b; host. */
+tsl_err dp_interval_get(dp_interval *w, const int64_t lo[2], const int64_t hi[2], void *values);
+/** Take in the values of a box that somebody else has computed. */
+tsl_err dp_interval_put(dp_interval *w, const int64_t lo[2], const int64_t hi[2],
+                        const void *values);
+/** X[a][b], or 0 when a == b; int64 (NUSSINOV too), or double when real. */
+tsl_err dp_interval_value(dp_interval *w, int64_t a, int64_t b, void *value);
+
+/**
+ * A solution of the whole triangle, of which all values are here. MATRIX_CHAIN and SEARCH_TREE:
+ * split k, 0 < k < N - 1, belongs to the interval (first[k], second[k]); the smallest k that
+ * attains a value is its split. NUSSINOV: first[i] is the partner of letter i or -1 and second is
+ * unused; the smallest split is taken where one attains the value, else the pair.
+ * @param[out] first, second  [N], host
+ */
+tsl_err dp_interval_trace(dp_interval *w, int64_t *first, int64_t *second);
+
+/* --------------------------------------------------------------------------------- knapsacks */
+
+struct dp_knapsack;
+/** A band of capacities of DP_KNAPSACK (0/1) or DP_KNAPSACK_UNBOUNDED. */
+typedef struct dp_knapsack dp_knapsack;
+
+/**
+ * Open a band of the capacities first .. first + count - 1.
+ * @param[in] weights, values  [n], >= 0, host; copied. A weight of 0 is taken if its value is
+ *                             positive; UNBOUNDED refuses that.
+ * @return TSL_ERR_INPUT for negative numbers or values that may exceed 62 bits
+ */
+tsl_err dp_knapsack_open(dp_card *card, dp_problem problem, int64_t n, const int64_t *weights,
+                         const int64_t *values, int64_t first, int64_t count, dp_knapsack **out);
+void dp_knapsack_close(dp_knapsack **band);
+/** Back to no item: all values 0. */
+tsl_err dp_knapsack_begin(dp_knapsack *band);
+
+/** Capacities left of the band whose values items [lo, hi) need: at most first. UNBOUNDED: first.
+ */
+int64_t dp_knapsack_halo(const dp_knapsack *band, int64_t lo, int64_t hi);
+
+/**
+ * Consider items lo..hi-1 after the items before.
+ * @param[in] left  values before item lo of the halo capacities left of the band, ascending, host;
+ *                  NULL when the halo is empty
+ * @param[in] keep  keep a bit for each item and capacity, for dp_knapsack_trace
+ */
+tsl_err dp_knapsack_items(dp_knapsack *band, int64_t lo, int64_t hi, const int64_t *left,
+                          bool keep);
+int64_t dp_knapsack_keep_bytes(int64_t items, int64_t count);
+
+/** Values of capacities c0..c1-1 of the table that lie in the band, after the last item; host. */
+tsl_err dp_knapsack_get(dp_knapsack *band, int64_t c0, int64_t c1, int64_t *values);
+tsl_err dp_knapsack_put(dp_knapsack *band, int64_t c0, int64_t c1, const int64_t *values);
+
+/**
+ * Walk back over the items kept last, from item *item (hi) and capacity *capacity until item lo or
+ * the band is left. An item is taken only where that is better than leaving it; unbounded: once
+ * more only where that is better.
+ * @param[in,out] item      on return the items from here on are decided; unbounded: item - 1 too
+ *                          may have been taken and is to be looked at again
+ * @param[in,out] capacity  what is left
+ * @param[out]    taken     [hi - lo] how often this call takes each item, host
+ */
+tsl_err dp_knapsack_trace(dp_knapsack *band, int64_t *item, int64_t *capacity, int64_t *taken);
+
+/* ------------------------------------------------ binomial, resource allotment, stagecoach */
+
+struct dp_sweep;
+/** A band of columns of DP_BINOMIAL, DP_ALLOTMENT or DP_STAGECOACH. */
+typedef struct dp_sweep dp_sweep;
+
+/** C(i, j) for j = first .. first + count - 1. @param[in] n, k  the goal; modulus 0: exact, int64,
+ *  where an overflow counts only in cells that C(n, k) is made of */
+tsl_err dp_sweep_open_binomial(dp_card *card, int64_t n, int64_t k, int64_t modulus, int64_t first,
+                               int64_t count, dp_sweep **out);
+
+/** M[i][j] = max over 0 <= x <= j of M[i-1][j-x] + r_i(x). @param[in] type  TSL_I32, I64, F32, F64
+ *  @param[in] returns [n][m + 1] of the type, host; copied @param[in] keep  all rows, for the way
+ *  back; a band of all columns */
+tsl_err dp_sweep_open_allotment(dp_card *card, tsl_type type, int64_t n, int64_t m,
+                                const void *returns, int64_t first, int64_t count, bool keep,
+                                dp_sweep **out);
+
+/** M[t][s] = min over x of M[t-1][x] + w_t(x, s), M[0] = start. @param[in] costs
+ *  [stages - 1][m][m] @param[in] start [m], host; copied */
+tsl_err dp_sweep_open_stagecoach(dp_card *card, tsl_type type, int64_t stages, int64_t m,
+                                 const void *costs, const void *start, int64_t first, int64_t count,
+                                 bool keep, dp_sweep **out);
+void dp_sweep_close(dp_sweep **band);
+/** Back to row 0. */
+tsl_err dp_sweep_begin(dp_sweep *band);
+
+/** Values of the row before that dp_sweep_rows wants from others for rows lo + 1 .. hi: BINOMIAL
+ *  the min(first, hi - lo) columns left of the band, ALLOTMENT all first columns, STAGECOACH the
+ *  whole row; 0 for a band of all columns. */
+int64_t dp_sweep_halo(const dp_sweep *band, int64_t lo, int64_t hi);
+
+/**
+ * Compute rows lo + 1 .. hi of the table (row 0 is the boundary). One row at a time where a band
+ * of ALLOTMENT or STAGECOACH has not all columns.
+ * @param[in] others  dp_sweep_halo values of row lo, host; NULL when there are none
+ * @return TSL_ERR_NUMERIC when an exact binomial does not fit 64 bits
+ */
+tsl_err dp_sweep_rows(dp_sweep *band, int64_t lo, int64_t hi, const void *others);
+
+/** The last row, value [count]; host. BINOMIAL int64. */
+tsl_err dp_sweep_get(dp_sweep *band, void *values);
+tsl_err dp_sweep_put(dp_sweep *band, const void *values);
+
+/** keep: from column of the last row back to row 0. ALLOTMENT: choices[i - 1] is the amount of
+ *  activity i; STAGECOACH: choices[t - 1] is the state before stage t. The smallest that attains.
+ */
+tsl_err dp_sweep_trace(dp_sweep *band, int64_t column, int64_t *choices);
+
+#endif

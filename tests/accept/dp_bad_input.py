@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Bad decks of family dp get a clear message and the promised exit status, and leave nothing behind.
+
+usage: dp_bad_input.py TESELA [--fast] [ONLY]
+
+Each case runs alone and with two ranks (--fast: with two ranks only where ranks matter).
+"""
+import harness
+import refusal
+from harness import check
+from refusal import LIMIT, change
+
+suite = harness.Suite(__doc__)
+refusals = refusal.Refusals(suite)
+both = refusals.both
+
+HEAD = "family: dp\ndp:\n"
+LCS = HEAD + "  problem: lcs\n  a: {text: ACGT}\n  b: {text: AGT}\n"
+LOCAL = HEAD + "  problem: local\n  a: {text: ACGT}\n  b: {text: AGT}\n"
+SACK = HEAD + "  problem: knapsack\n  capacity: 10\n  weights: {values: [3, 4, 5]}\n  values: {values: [1, 2, 3]}\n"
+CHAIN = HEAD + "  problem: matrix_chain\n  dimensions: {values: [3, 4, 5]}\n"
+
+
+def good_decks():
+    """The decks that the cases start from are good."""
+    for deck in (LCS, LOCAL, SACK, CHAIN):
+        suite.write("good.yaml", deck)
+        run = suite.run(["run", "good.yaml", "-o", "good.h5", "--overwrite", "-q"], timeout=LIMIT)
+        check(run.status == 0, run.tail())
+
+
+def key_cases():
+    both("no problem", HEAD + "  mode: value\n", ["bad.yaml", "problem"])
+    both("a problem misspelt", change("lcs", "lsc", LCS), ["bad.yaml:3", "lsc", "lcs"], ranks_matter=True)
+    both("a key of another problem", LCS + "  capacity: 3\n", ["bad.yaml:6", "dp.capacity", "not used by problem lcs"])
+    both("a key of another mode", LCS + "  memory: 1 GiB\n", ["bad.yaml:6", "dp.memory", "not used by mode value"])
+    both("b is missing", change("  b: {text: AGT}\n", "", LCS), ["needs the key b"])
+    both("text and file", change("{text: AGT}", "{text: AGT, file: x}", LCS), ["bad.yaml:5", "exactly one"])
+    both("letters where numbers are", change("{values: [3, 4, 5]}", "{text: abc}", CHAIN), ["numbers are needed"])
+    both("a plan for independent units", LCS + "run: {plan: lpt}\n", ["run.plan", "lpt", "strips"], ranks_matter=True)
+    both("a negative capacity", change("10", "-1", SACK), ["bad.yaml:4", "capacity"])
+    both("no solution of a binomial", HEAD + "  problem: binomial\n  mode: recover\n  n: 5\n  k: 2\n",
+         ["dp.mode", "no solution to recover"])
+
+
+def letter_cases():
+    both("a letter that is no base", change("text: ACGT", "text: ACZT", LOCAL), ["bad.yaml:4", "'Z' at place 3", "ACGTN"],
+         ranks_matter=True)
+    suite.write("gap.fa", ">one\nAC\n>two\nAC-GT\n")
+    both("a gap in a file", change("{text: ACGT}", "{file: gap.fa, record: 2}", LOCAL), ["bad.yaml:4", "'-' at place 3"])
+    both("a record that is not there", change("{text: ACGT}", "{file: gap.fa, record: 3}", LOCAL),
+         ["gap.fa", "record 3", "has 2"], ranks_matter=True)
+    both("no file", change("{text: ACGT}", "{file: none.fa}", LOCAL), ["none.fa"])
+    both("a folder", change("{text: ACGT}", "{file: .}", LOCAL), ["regular file"])
+    suite.write("matrix.txt", "  A C G T N\nA 1 2 3\n")
+    both("half a score matrix", LOCAL + "  scores: {matrix: matrix.txt}\n", ["matrix.txt", "2"])
+    suite.write("rows.txt", "  A C G T N\nA 1 2 3 4 5\n")
+    both("rows missing from a score matrix", LOCAL + "  scores: {matrix: rows.txt}\n", ["rows.txt", "no row for letter C"])
+    both("matrix and match", LOCAL + "  scores: {matrix: rows.txt, match: 3}\n", ["dp.scores", "either"])
+
+
+def number_cases():
+    both("a weight that is no whole number", change("[3, 4, 5]", "[3, 4.5, 5]", SACK), ["bad.yaml:5", "number 2 is 4.5"])
+    both("a negative weight", change("[3, 4, 5]", "[3, 4, -5]", SACK), ["bad.yaml:5", "number 3 is -5"])
+    both("fewer values than weights", change("[1, 2, 3]", "[1, 2]", SACK), ["2 values for 3 weights"])
+    both("a dimension of 0", change("[3, 4, 5]", "[3, 0, 5]", CHAIN), ["bad.yaml:4", "number 2 is 0"])
+    suite.write("words.csv", "1,2\n3,x\n")
+    both("a word in a file", change("{values: [3, 4, 5]}", "{file: words.csv, columns: 1}", CHAIN), ["words.csv:2", "'x'"])
+    suite.write("ragged.csv", "1,2\n3\n")
+    both("a ragged file", change("{values: [3, 4, 5]}", "{file: ragged.csv}", CHAIN), ["ragged.csv:2"])
+    both("an empty series", HEAD + "  problem: dtw\n  a: {values: []}\n  b: {values: [1]}\n", ["dp.a", "empty"])
+
+
+def overflow_cases():
+    """Numbers that would be wrong end with status 3."""
+    both("chain beyond 63 bits", change("[3, 4, 5]", "[4e6, 4e6, 4e6, 4e6]", CHAIN), ["dp.dimensions", "overflow"],
+         status=3, ranks_matter=True)
+    both("knapsack beyond 63 bits", HEAD + "  problem: knapsack_unbounded\n  capacity: 1e6\n  weights: {values: [3]}\n"
+         "  values: {values: [9e15]}\n", ["dp.values", "overflow"], status=3)
+    both("scores beyond 30 bits", HEAD + "  problem: global\n  a: {random: 100000}\n  b: {random: 100000}\n"
+         "  scores: {match: 10000}\n", ["dp.scores", "30 bits"], status=3)
+    both("binomial beyond 63 bits", HEAD + "  problem: binomial\n  n: 200\n  k: 100\n", ["63 bits", "modulus"], status=3,
+         ranks_matter=True)
+    both("binomial table beyond 63 bits", HEAD + "  problem: binomial\n  mode: table\n  n: 80\n  k: 80\n", ["63 bits"],
+         status=3, ranks_matter=True)
+    both("cells beyond 64 bits", HEAD + "  problem: knapsack\n  capacity: 1e12\n  weights: {random: 10000000, lo: 1}\n"
+         "  values: {random: 10000000, lo: 1}\n", ["64-bit"], status=3)
+
+
+def memory_cases():
+    long = HEAD + "  problem: global\n  mode: recover\n  memory: 64 KiB\n  a: {random: 9000}\n  b: {random: 9000}\n"
+    both("too little memory for recovery", long, ["dp.memory", "is needed"], ranks_matter=True)
+    both("too little memory for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 300, lo: 1, hi: 9}")
+         + "  mode: recover\n  memory: 64 KiB\n", ["dp.memory", "is needed"])
+    both("an alignment that cannot be written", LOCAL + "  mode: recover\n  alignment: /no/such/folder/a.txt\n",
+         ["/no/such/folder/a.txt", "cannot be written"], status=3, ranks_matter=True)
+
+
+suite.case("good decks", good_decks)
+for cases in (key_cases, letter_cases, number_cases, overflow_cases, memory_cases):
+    cases()
+suite.end()

@@ -1,0 +1,296 @@
+/* Any bytes as a recurrence: refused with a message, or computed by need and in every order that
+ * the checker allows, with the same values; its printed form parses to the same tree, and its C and
+ * CUDA texts are written.
+ *
+ * With libFuzzer:  clang -fsanitize=fuzzer,address -DTSL_LIBFUZZER ...; ./fuzz_dp_expr CORPUS
+ * Without:         ./fuzz_dp_expr SECONDS FILE...   mutates the files (and built-in texts) at
+ * random
+ *
+ * Lines: the cell's expression, then "where" and "value" of rules in turn. The first byte chooses
+ * type, extents and cells. */
+#include "dp_emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
+
+enum { LINES_MAX = 9, WORK = 200000 };
+
+static long long n_computed; /* recurrences with values */
+
+static const int32_t w_data[] = {3, 1, 4, 2, 5};
+static const double x_data[] = {0.5, -2, 3};
+
+static void must(tsl_err err, const char *what) {
+  if (err == TSL_OK) return;
+  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
+  abort();
+}
+
+/** A message belongs to every refusal, and no refusal is our own fault. */
+static void check_refusal(tsl_err err) {
+  if (err == TSL_ERR_INPUT || err == TSL_ERR_NUMERIC || err == TSL_ERR_STOPPED)
+    if (tsl_err_message()[0] != '\0') return;
+  (void)fprintf(stderr, "error %d: %s\n", (int)err, tsl_err_message());
+  abort();
+}
+
+static void set_names(dp_equation *e, uint8_t choice) {
+  static const tsl_type types[] = {TSL_I32, TSL_F64, TSL_I64, TSL_I16, TSL_F32, TSL_I32};
+  dp_names *n = &e->names;
+  n->tables[0] = (dp_table){.name = "M", .type = types[choice % 6], .rows = choice / 6 % 7};
+  n->tables[0].cols = choice / 42 % 2 == 0 ? n->tables[0].rows : 5;
+  n->tables[0].cells = choice / 84 % 3;
+  n->n_tables = 1;
+  n->arrays[0] = (dp_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {5, 1}};
+  dp_array_limits(&n->arrays[0], w_data);
+  n->arrays[1] = (dp_array){.name = "g", .type = TSL_I32, .rank = 2, .shape = {2, 2}};
+  dp_array_limits(&n->arrays[1], w_data);
+  n->n_arrays = 2;
+  if (dp_kind_of(n->tables[0].type) == DP_REAL)
+    n->arrays[n->n_arrays++] = (dp_array){.name = "x", .type = TSL_F64, .rank = 1, .shape = {3, 1}};
+  n->scalars[0] = (dp_scalar){.name = "n", .kind = DP_WHOLE, .whole = 4};
+  n->n_scalars = 1;
+}
+
+/** Lines of text (changed) as the equation's expressions. */
+static tsl_err set_lines(dp_equation *e, char *text) {
+  const char *lines[LINES_MAX] = {NULL};
+  int n = 0;
+  tsl_err err = TSL_OK;
+  for (char *line = text; line != NULL && n < LINES_MAX;) {
+    char *end = strchr(line, '\n');
+    if (end != NULL) *end = '\0';
+    lines[n++] = line;
+    line = end != NULL ? end + 1 : NULL;
+  }
+  for (int l = 1; l + 1 < n && err == TSL_OK; l += 2)
+    err = dp_equation_rule(e, lines[l], lines[l + 1]);
+  if (err == TSL_OK) err = dp_equation_add(e, lines[0], &e->cell_at);
+  if (err == TSL_OK) err = dp_equation_goal(e, "max over all");
+  return err;
+}
+
+static void check_print(const dp_names *names, dp_scope scope, const dp_expr *expr) {
+  static char text[1 << 17];
+  dp_expr again;
+  if (dp_expr_print(names, expr, text, sizeof text) >= DP_TEXT_MAX) return;
+  const tsl_err err = dp_expr_parse(names, scope, text, &again);
+  if (err == TSL_ERR_INPUT && strstr(tsl_err_message(), "nested deeper") != NULL) return;
+  must(err, text); /* brackets count as depth; anything else parses again */
+  if (!dp_same(expr, expr->root, &again, again.root)) {
+    (void)fprintf(stderr, "printed: %s\n", text);
+    abort();
+  }
+  dp_expr_clear(&again);
+}
+
+/** Every order that the checker allows gives the values found by need. */
+static void check_orders(const dp_recurrence *r, const dp_oracle *need, const dp_depend *d) {
+  dp_oracle grid;
+  const size_t bytes = (size_t)(need->rows * need->cols) * sizeof *need->values;
+  if (!d->whole) return;
+  for (int p = 0; p < DP_N_PATTERNS; p++) {
+    if (d->clash[p].expr != NULL) continue;
+    must(dp_oracle_create(r, &grid), "grid");
+    must(dp_oracle_fill_order(&grid, (dp_pattern)p), dp_pattern_words[p]);
+    if (bytes > 0 && memcmp(grid.values, need->values, bytes) != 0) abort();
+    dp_oracle_clear(&grid);
+  }
+}
+
+static void check_emit(const dp_recurrence *r, dp_pattern pattern) {
+  for (int t = 0; t < 2; t++) {
+    dp_code code;
+    char *text = NULL;
+    must(dp_code_plan(r, pattern, &code), "plan");
+    must(dp_emit(r, t == 0 ? DP_TARGET_C : DP_TARGET_CUDA, &code, &text), "emit");
+    tsl_free(text);
+  }
+}
+
+static void compute(const dp_recurrence *r) {
+  dp_oracle grid;
+  dp_steps steps = {0};
+  dp_depend depend;
+  must(dp_oracle_create(r, &grid), "grid");
+  grid.work = WORK;
+  const tsl_err checked = dp_depend_check(r, DP_AUTO, &depend);
+  if (checked != TSL_OK) check_refusal(checked);
+  if (checked == TSL_OK) check_emit(r, depend.pattern);
+  const tsl_err err = dp_oracle_fill(&grid);
+  if (err != TSL_OK) check_refusal(err);
+  if (err == TSL_OK && checked == TSL_OK) {
+    n_computed++;
+    check_orders(r, &grid, &depend);
+    const tsl_err traced = dp_oracle_trace(&grid, &steps);
+    if (traced != TSL_OK) check_refusal(traced);
+    tsl_free(steps.list);
+  }
+  dp_oracle_clear(&grid);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
+  static dp_equation equation;
+  dp_recurrence *r = NULL;
+  const void *const arrays[] = {w_data, w_data, x_data};
+  char *text = malloc(n_bytes + 1);
+  if (text == NULL) abort();
+  memset(&equation, 0, sizeof equation);
+  set_names(&equation, n_bytes > 0 ? data[0] : 0);
+  if (n_bytes > 1) memcpy(text, data + 1, n_bytes - 1);
+  text[n_bytes > 0 ? n_bytes - 1 : 0] = '\0';
+  tsl_err err = set_lines(&equation, text);
+  if (err == TSL_OK) err = dp_recurrence_create(&equation, arrays, &r);
+  if (err != TSL_OK) check_refusal(err);
+  if (err == TSL_OK) {
+    check_print(&equation.names, DP_SCOPE_CELL, &r->cell);
+    for (int n = 0; n < equation.n_rules; n++)
+      check_print(&equation.names, DP_SCOPE_WHERE, &r->rules[n].where);
+    compute(r);
+  }
+  dp_recurrence_destroy(&r);
+  free(text);
+  return 0;
+}
+
+#ifndef TSL_LIBFUZZER
+
+enum { SEED_MAX = 1024, SEEDS_MAX = 256 };
+
+typedef struct seed {
+  char bytes[SEED_MAX];
+  size_t n;
+} seed;
+
+static seed seeds[SEEDS_MAX];
+static int n_seeds;
+static uint64_t state = 88172645463325252u;
+
+static uint64_t draw(uint64_t below) {
+  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+  return state % below;
+}
+
+static void add_seed(const char *bytes, size_t n) {
+  if (n_seeds == SEEDS_MAX || n > SEED_MAX) return;
+  memcpy(seeds[n_seeds].bytes, bytes, n);
+  seeds[n_seeds++].n = n;
+}
+
+static void add_built_in(void) {
+  static const char *const texts[] = {
+      "\x24w[i-1] == w[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])\ni == 0 || j == 0\n0",
+      "\x1ej < w[i-1] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i-1]] + n)\ni == 0\n0",
+      "\x74min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i] * g[k % 2][j % 2])\ni == j\n0",
+      "\x25x[i % 3] * M[i-1][j] + min(inf, sum(k = 0 .. j : M[i-1][k] else 2.5))\n!i\n1",
+      "\x1fmin(k = 0 .. i - 1 : M[k][0] else 3) + abs(-j) / 2 - 7 % (i + 1)\nj > 1 && i\n-1e2"};
+  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) add_seed(texts[t], strlen(texts[t]));
+}
+
+static int add_file(const char *path) {
+  char bytes[SEED_MAX];
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) {
+    perror(path);
+    return 1;
+  }
+  add_seed(bytes, fread(bytes, 1, sizeof bytes, file));
+  (void)fclose(file);
+  return 0;
+}
+
+/** Remove, insert, copy within, change or splice a few bytes. */
+static size_t mutate(char *bytes, size_t n) {
+  static const char *const tokens[] = {"(",
+                                       ")",
+                                       "[",
+                                       "]",
+                                       " ? ",
+                                       " : ",
+                                       "min(",
+                                       "max(",
+                                       "sum(k = ",
+                                       " .. ",
+                                       " else ",
+                                       "i",
+                                       "j",
+                                       "k",
+                                       "n",
+                                       "w[",
+                                       "x[",
+                                       "M[i-1][j]",
+                                       "M[i][j-1]",
+                                       "+",
+                                       "-",
+                                       "*",
+                                       "/",
+                                       "%",
+                                       "<",
+                                       ">=",
+                                       "==",
+                                       "&&",
+                                       "||",
+                                       "!",
+                                       "0",
+                                       "1",
+                                       "2",
+                                       "1.5",
+                                       "1e9",
+                                       "inf",
+                                       "9223372036854775807",
+                                       "len(w)",
+                                       "\n",
+                                       ","};
+  const char *piece = tokens[draw(sizeof tokens / sizeof *tokens)];
+  const seed *other = &seeds[draw((uint64_t)n_seeds)];
+  size_t at = draw(n + 1), length = strlen(piece);
+  switch (draw(5)) {
+  case 0: /* remove */
+    length = draw((n - at < 8 ? n - at : 8) + 1);
+    memmove(bytes + at, bytes + at + length, n - at - length);
+    return n - length;
+  case 1: /* change */
+    if (at < n) bytes[at] = (char)draw(draw(4) == 0 ? 256 : 128);
+    return n;
+  case 2: /* a piece of another text */
+    if (other->n == 0) return n;
+    piece = other->bytes + draw(other->n);
+    length = (size_t)(other->bytes + other->n - piece);
+    length = draw((length < 30 ? length : 30) + 1);
+    break;
+  default:
+    break;
+  }
+  if (n + length > SEED_MAX) return n;
+  memmove(bytes + at + length, bytes + at, n - at);
+  memcpy(bytes + at, piece, length);
+  return n + length;
+}
+
+int main(int argc, char **argv) {
+  const double seconds = argc > 1 ? atof(argv[1]) : 10;
+  const time_t start = time(NULL);
+  static char bytes[SEED_MAX];
+  long long runs = 0;
+  add_built_in();
+  for (int i = 2; i < argc; i++)
+    if (add_file(argv[i]) != 0) return 2;
+  for (int i = 0; i < n_seeds; i++)
+    (void)LLVMFuzzerTestOneInput((const uint8_t *)seeds[i].bytes, seeds[i].n);
+  for (; difftime(time(NULL), start) < seconds; runs++) {
+    const seed *from = &seeds[draw((uint64_t)n_seeds)];
+    size_t n = from->n;
+    memcpy(bytes, from->bytes, n);
+    for (uint64_t i = draw(2) == 0 ? 1 : draw(6) + 1; i > 0; i--) n = mutate(bytes, n);
+    (void)LLVMFuzzerTestOneInput((const uint8_t *)bytes, n);
+  }
+  (void)printf("fuzz_dp_expr: %lld mutated recurrences from %d seeds, %lld computed, none failed\n",
+               runs, n_seeds, n_computed);
+  return n_computed > 0 ? 0 : 1; /* recurrences that are never computed test nothing */
+}
+
+#endif

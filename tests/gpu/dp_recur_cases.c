@@ -1,0 +1,192 @@
+#include "dp_recur_cases.h"
+
+#include "dp_eval.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** One recurrence; names: w[i32 x 7], g[f64 x 3] (real tables), n = 5. */
+typedef struct recipe {
+  dp_pattern pattern;
+  tsl_type type;
+  dp_cells cells;
+  int64_t rows, cols;
+  const char *where, *value, *cell, *goal;
+} recipe;
+
+#define FRAME "i == 0 || j == 0"
+#define CORNER "M[rows(M)-1][cols(M)-1]"
+
+static const recipe recipes[] = {
+    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 524, 1033, FRAME, "0",
+     "w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])", "max over all"},
+    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 2, 3, FRAME, "i + j", "M[i-1][j] + M[i][j-1] * 2", CORNER},
+    {DP_NOSE, TSL_I16, DP_CELLS_ALL, 301, 257, FRAME, "0",
+     "max(0, M[i-1][j-1] + (w[i % 7] == w[j % 7] ? 3 : -2), M[i-1][j] - 1, M[i][j-1] - 1)",
+     "max over all"},
+    {DP_SENO, TSL_I64, DP_CELLS_ALL, 211, 307, "i == rows(M)-1 || j == cols(M)-1", "i - j",
+     "(M[i+1][j] * 3 + M[i][j+1] + i * j) % 1000003", "min over all"},
+    {DP_SONE, TSL_F32, DP_CELLS_ALL, 129, 70, "i == rows(M)-1 || j == 0", "i * 0.5 + j",
+     "min(M[i+1][j-1], M[i+1][j], M[i][j-1]) + abs(g[i % 3] - j) / 3", CORNER},
+    {DP_NESO, TSL_F64, DP_CELLS_ALL, 97, 131, "i == 0 || j == cols(M)-1", "1",
+     "M[i-1][j] * 0.5 + M[i][j+1] * 0.25 + g[(i + j) % 3]", "max over all"},
+    {DP_NOSE, TSL_I64, DP_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER},
+    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)", CORNER},
+    {DP_RUD, TSL_I32, DP_CELLS_ALL, 77, 1001, "i == 0", "0",
+     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER},
+    {DP_RDU, TSL_I64, DP_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
+     "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER},
+    {DP_CLR, TSL_F64, DP_CELLS_ALL, 65, 50, "j == 0", "i",
+     "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER},
+    {DP_CRL, TSL_I32, DP_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",
+     "min(k = j + 1 .. cols(M) - 1 : M[i][k] + w[(k - j) % 7]) + 1", CORNER},
+    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 30, 400, "i == 0", "0",
+     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i % 7]] + i)", CORNER},
+    {DP_SONE, TSL_I64, DP_CELLS_UPPER, 97, 97, "i == j", "0",
+     "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])", CORNER},
+    {DP_NESO, TSL_I32, DP_CELLS_UPPER, 53, 53, "i == 0 && j == cols(M) - 1", "5",
+     "max(i > 0 ? M[i-1][j] - 1 : -9, j + 1 < cols(M) ? M[i][j+1] - w[j % 7] : -9)", "M[9][9]"},
+};
+
+int recur_n_cases(void) {
+  return (int)(sizeof recipes / sizeof *recipes);
+}
+
+static const int32_t w_data[] = {3, 1, 4, 2, 5, 9, 2};
+static const double g_data[] = {0.5, -2.25, 3};
+
+/** Numbers of an f32 table are f32. */
+static const void *g_of(tsl_type type) {
+  static const float single[] = {0.5f, -2.25f, 3};
+  return type == TSL_F32 ? (const void *)single : (const void *)g_data;
+}
+
+static tsl_err write_equation(const recipe *p, dp_equation *e, const void *data[]) {
+  tsl_err err = TSL_OK;
+  dp_names *n = &e->names;
+  n->tables[0] =
+      (dp_table){.name = "M", .type = p->type, .cells = p->cells, .rows = p->rows, .cols = p->cols};
+  n->n_tables = 1;
+  n->arrays[0] = (dp_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {7, 1}};
+  dp_array_limits(&n->arrays[0], w_data);
+  data[0] = w_data;
+  n->n_arrays = 1;
+  if (dp_kind_of(p->type) == DP_REAL) {
+    n->arrays[1] = (dp_array){.name = "g", .type = p->type, .rank = 1, .shape = {3, 1}};
+    data[n->n_arrays++] = g_of(p->type);
+  }
+  n->scalars[n->n_scalars++] = (dp_scalar){.name = "n", .kind = DP_WHOLE, .whole = 5};
+  TSL_TRY(dp_equation_rule(e, p->where, p->value));
+  TSL_TRY(dp_equation_add(e, p->cell, &e->cell_at));
+  TSL_TRY(dp_equation_goal(e, p->goal));
+done:
+  return err;
+}
+
+static void put_value(const dp_code *c, dp_value v, char *at) {
+  const int16_t i16 = (int16_t)v.whole;
+  const int32_t i32 = (int32_t)v.whole;
+  const float f32 = (float)v.real;
+  if (c->type == TSL_I16) memcpy(at, &i16, sizeof i16);
+  if (c->type == TSL_I32) memcpy(at, &i32, sizeof i32);
+  if (c->type == TSL_I64) memcpy(at, &v.whole, sizeof v.whole);
+  if (c->type == TSL_F32) memcpy(at, &f32, sizeof f32);
+  if (c->type == TSL_F64) memcpy(at, &v.real, sizeof v.real);
+}
+
+static bool is_better(const recur_case *c, dp_value a, dp_value b) {
+  const bool maximum = c->r->equation.maximum != 0;
+  if (dp_kind_of(c->code.type) == DP_REAL) return maximum ? b.real > a.real : b.real < a.real;
+  return maximum ? b.whole > a.whole : b.whole < a.whole;
+}
+
+/** The interpreter's values, folded, and the best cell in the user's order. */
+static tsl_err fill(recur_case *c) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &c->r->equation.names.tables[0];
+  const size_t bytes = tsl_type_bytes((tsl_type)c->code.type);
+  dp_oracle oracle = {0};
+  dp_value best = {0};
+  c->best_p = c->best_q = -1;
+  TSL_TRY(dp_oracle_create(c->r, &oracle));
+  c->fails = dp_oracle_fill(&oracle) != TSL_OK;
+  c->values = calloc((size_t)(c->code.P * c->code.Q) + 1, bytes);
+  if (c->values == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory");
+  for (int64_t n = 0; n < oracle.rows * oracle.cols; n++) {
+    int64_t p, q;
+    if (!dp_has_cell(t, n / oracle.cols, n % oracle.cols)) continue;
+    dp_code_fold(&c->code, n / oracle.cols, n % oracle.cols, &p, &q);
+    put_value(&c->code, oracle.values[n], c->values + (size_t)(p * c->code.Q + q) * bytes);
+    if (c->code.best == 0 || p < c->code.margin_p || q < c->code.margin_q) continue;
+    if (c->best_p >= 0 && !is_better(c, best, oracle.values[n])) continue;
+    best = oracle.values[n];
+    c->best_p = p;
+    c->best_q = q;
+  }
+done:
+  dp_oracle_clear(&oracle);
+  return err;
+}
+
+/** Parse, plan and write the text. */
+static tsl_err finish(recur_case *c, const dp_equation *e, const void *const *data,
+                      dp_pattern pattern) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(dp_recurrence_create(e, data, &c->r));
+  TSL_TRY(dp_code_plan(c->r, pattern, &c->code));
+  TSL_TRY(dp_emit(c->r, DP_TARGET_CUDA, &c->code, &c->text));
+  dp_code_args(c->r, &c->args);
+done:
+  return err;
+}
+
+tsl_err recur_case_make(int n, recur_case *c) {
+  tsl_err err = TSL_OK;
+  dp_equation *e = NULL;
+  void *memory = NULL;
+  const void *data[DP_ARRAYS_MAX] = {NULL};
+  memset(c, 0, sizeof *c);
+  TSL_TRY(tsl_alloc(1, sizeof *e, "equation", &memory));
+  e = memory;
+  c->what = recipes[n].cell;
+  TSL_TRY(write_equation(&recipes[n], e, data));
+  TSL_TRY(finish(c, e, data, recipes[n].pattern));
+  TSL_TRY(fill(c));
+done:
+  tsl_free(e);
+  return err;
+}
+
+tsl_err recur_case_lcs(int64_t n, const uint8_t *a, const uint8_t *b, recur_case *c) {
+  tsl_err err = TSL_OK;
+  dp_equation *e = NULL;
+  void *memory = NULL;
+  const void *data[DP_ARRAYS_MAX] = {a, b};
+  memset(c, 0, sizeof *c);
+  TSL_TRY(tsl_alloc(1, sizeof *e, "equation", &memory));
+  e = memory;
+  e->names.tables[0] = (dp_table){.name = "M", .type = TSL_I32, .rows = n + 1, .cols = n + 1};
+  e->names.n_tables = 1;
+  for (int k = 0; k < 2; k++) {
+    e->names.arrays[k] = (dp_array){.type = TSL_U8, .rank = 1, .shape = {n, 1}};
+    (void)snprintf(e->names.arrays[k].name, DP_NAME_MAX, "%c", 'a' + k);
+    dp_array_limits(&e->names.arrays[k], data[k]);
+  }
+  e->names.n_arrays = 2;
+  c->what = "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])";
+  TSL_TRY(dp_equation_rule(e, FRAME, "0"));
+  TSL_TRY(dp_equation_add(e, c->what, &e->cell_at));
+  TSL_TRY(dp_equation_goal(e, CORNER));
+  TSL_TRY(finish(c, e, data, DP_NOSE));
+done:
+  tsl_free(e);
+  return err;
+}
+
+void recur_case_clear(recur_case *c) {
+  dp_recurrence_destroy(&c->r);
+  tsl_free(c->text);
+  free(c->values);
+  memset(c, 0, sizeof *c);
+}

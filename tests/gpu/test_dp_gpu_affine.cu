@@ -1,0 +1,258 @@
+/* Global and local alignment with affine gaps on a card. */
+#include "test_dp_gpu.cuh"
+
+typedef std::vector<uint8_t> text_t;
+
+/* Tables [n + 1][m + 1] by the definition. */
+typedef struct affine_tables {
+  std::vector<int> h, e, f;
+  size_t w;
+} affine_tables;
+
+static affine_tables tables_of(bool local, const dp_scores &s, const text_t &a, const text_t &b) {
+  const size_t n = a.size(), m = b.size(), w = m + 1;
+  affine_tables t = {std::vector<int>((n + 1) * w), std::vector<int>((n + 1) * w, -100000000),
+                     std::vector<int>((n + 1) * w, -100000000), w};
+  for (size_t i = 0; i <= n; i++)
+    for (size_t j = 0; j <= m; j++) {
+      const size_t at = i * w + j;
+      if (i == 0 || j == 0) {
+        t.h[at] = local || i + j == 0 ? 0 : -s.open - s.extend * (int)(i + j);
+        continue;
+      }
+      t.e[at] = std::max(t.e[at - 1], t.h[at - 1] - s.open) - s.extend;
+      t.f[at] = std::max(t.f[at - w], t.h[at - w] - s.open) - s.extend;
+      t.h[at] = std::max(t.h[at - w - 1] + s.s[a[i - 1]][b[j - 1]], std::max(t.e[at], t.f[at]));
+      if (local) t.h[at] = std::max(t.h[at], 0);
+    }
+  return t;
+}
+
+static dp_best best_of(const affine_tables &t, bool local) {
+  const size_t w = t.w, cells = t.h.size();
+  dp_best best = {};
+  if (!local) return {t.h[cells - 1], (int64_t)(cells / w) - 1, (int64_t)w - 1};
+  for (size_t at = 0; at < cells; at++)
+    if (t.h[at] > best.score) best = {t.h[at], (int64_t)(at / w), (int64_t)(at % w)};
+  return best;
+}
+
+/* Steps back from the best cell by the rule of dp_gpu.cuh, until a side of the table. */
+static std::vector<uint8_t> steps_of(const affine_tables &t, bool local, const dp_scores &s,
+                                     const text_t &a, const text_t &b, dp_best from) {
+  std::vector<uint8_t> steps;
+  size_t i = (size_t)from.row, j = (size_t)from.column;
+  int state = DP_STEP_PAIR;
+  while (i > 0 && j > 0) {
+    const size_t at = i * t.w + j;
+    if (state == DP_STEP_PAIR) {
+      if (local && t.h[at] == 0) break;
+      if (t.h[at] == t.h[at - t.w - 1] + s.s[a[i - 1]][b[j - 1]]) {
+        steps.push_back(DP_STEP_PAIR);
+        i--, j--;
+      } else
+        state = t.h[at] == t.e[at] ? DP_STEP_LEFT : DP_STEP_UP;
+      continue;
+    }
+    steps.push_back((uint8_t)state);
+    const bool left = state == DP_STEP_LEFT;
+    const int value = left ? t.e[at] : t.f[at], before = t.h[left ? at - 1 : at - t.w];
+    if (value == before - s.open - s.extend) state = DP_STEP_PAIR;
+    if (left)
+      j--;
+    else
+      i--;
+  }
+  return steps;
+}
+
+static bool better(const dp_best &x, const dp_best &y) {
+  if (x.score != y.score) return x.score > y.score;
+  return x.row != y.row ? x.row < y.row : x.column < y.column;
+}
+
+/* Bands and tiles by cuts; edges pass through the host. */
+static tsl_err run_tiles(bool local, const dp_scores &s, int width, const text_t &a,
+                         const text_t &b, const std::vector<int64_t> &rows,
+                         const std::vector<int64_t> &columns, dp_best *best,
+                         const affine_tables *t) {
+  tsl_err err = TSL_OK;
+  std::vector<std::vector<int32_t>> edges(rows.size());
+  dp_affine *band = NULL;
+  *best = dp_best{};
+  if (!local) best->score = INT64_MIN;
+  for (size_t k = 0; k + 1 < columns.size(); k++) {
+    const int64_t c0 = columns[k], c1 = columns[k + 1];
+    dp_best own = {};
+    int64_t wrong = 0;
+    TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), (int64_t)a.size(),
+                           b.data() + c0, c1 - c0, (int64_t)b.size(), c0, width, &band));
+    for (size_t r = 0; r + 1 < rows.size(); r++) {
+      const int64_t lo = rows[r], hi = rows[r + 1];
+      std::vector<int32_t> right((size_t)(2 * (hi - lo + 1)), 12345);
+      TSL_TRY(dp_affine_tile(band, lo, hi, k == 0 ? NULL : edges[r].data(), right.data(), false));
+      edges[r] = right;
+      for (int64_t i = lo; t != NULL && i <= hi; i++) {
+        const size_t at = (size_t)i * t->w + (size_t)c1;
+        wrong += right[2 * (i - lo)] != t->h[at];
+        if (i > lo && c1 > 0) wrong += right[2 * (i - lo) + 1] != t->e[at];
+      }
+    }
+    if (t != NULL) check(wrong == 0, "edges", c0, c1, wrong);
+    TSL_TRY(dp_affine_best(band, &own));
+    own.column += c0;
+    if (local ? own.score > 0 && better(own, *best) : k + 2 == columns.size()) *best = own;
+    dp_affine_close(&band);
+  }
+done:
+  dp_affine_close(&band);
+  return err;
+}
+
+/* Walk back through two kept chunks of two bands. */
+static tsl_err check_trace(bool local, const dp_scores &s, dp_random &r, const text_t &a,
+                           const text_t &b, const affine_tables &t) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)a.size(), m = (int64_t)b.size();
+  const std::vector<int64_t> rows = random_cuts(r, n, 2), columns = random_cuts(r, m, 2);
+  const dp_best best = best_of(t, local);
+  const std::vector<uint8_t> wanted = steps_of(t, local, s, a, b, best);
+  std::vector<uint8_t> got, some((size_t)(n + m + 1));
+  std::vector<int32_t> edge[2];
+  dp_place place = {best.row, best.column, DP_STEP_PAIR, best.score == 0 && local};
+  dp_affine *band[2] = {NULL, NULL};
+  for (int k = 0; k < 2; k++)
+    TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), n,
+                           b.data() + columns[k], columns[k + 1] - columns[k], m, columns[k], 0,
+                           &band[k]));
+  for (int chunk = 1; chunk >= 0; chunk--) {
+    for (int k = 0; k < 2; k++) {
+      TSL_TRY(dp_affine_begin(band[k]));
+      for (int c = 0; c <= chunk; c++) {
+        std::vector<int32_t> right((size_t)(2 * (rows[c + 1] - rows[c] + 1)));
+        TSL_TRY(dp_affine_tile(band[k], rows[c], rows[c + 1], k == 0 ? NULL : edge[c].data(),
+                               right.data(), c == chunk));
+        if (k == 0) edge[c] = right;
+      }
+    }
+    for (int k = 1; k >= 0; k--) {
+      int64_t count = 0;
+      dp_place own = place;
+      own.column -= columns[k];
+      if (own.column <= 0 || own.row <= rows[chunk] || own.done) continue;
+      TSL_TRY(dp_affine_trace(band[k], &own, some.data(), (int64_t)some.size(), &count));
+      place = own;
+      place.column += columns[k];
+      got.insert(got.end(), some.begin(), some.begin() + count);
+    }
+  }
+  check(got == wanted, "way back", n, m, (long long)got.size() - (long long)wanted.size());
+done:
+  for (int k = 0; k < 2; k++) dp_affine_close(&band[k]);
+  return err;
+}
+
+static dp_scores random_scores(dp_random &r, int letters, bool plain) {
+  dp_scores s = {};
+  s.alphabet = letters;
+  s.open = plain ? 3 : (int)r.below(8);
+  s.extend = plain ? 1 : (int)r.below(4);
+  for (int x = 0; x < letters; x++)
+    for (int y = 0; y < letters; y++)
+      s.s[x][y] = plain ? (x == y ? 2 : -3) : x == y ? 3 + (int)r.below(9) : (int)r.below(9) - 6;
+  return s;
+}
+
+static tsl_err check_sizes(bool local, int64_t n, int64_t m, int letters) {
+  tsl_err err = TSL_OK;
+  dp_random r((uint64_t)(n * 1000003 + m * 101 + letters + local));
+  const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
+  const dp_scores s = random_scores(r, letters, letters == 4);
+  const affine_tables t = tables_of(local, s, a, b);
+  const dp_best wanted = best_of(t, local);
+  const int tries = small_sizes ? 2 : 4;
+  for (int k = 0; k < tries; k++) {
+    const int width = k == 0 ? 0 : 4 << (k % 3);
+    const std::vector<int64_t> rows = random_cuts(r, n, k + 1), columns = random_cuts(r, m, k + 1);
+    dp_best best = {};
+    TSL_TRY(run_tiles(local, s, width, a, b, rows, columns, &best, &t));
+    check(best.score == wanted.score && best.row == wanted.row && best.column == wanted.column,
+          local ? "local" : "global", n, m, best.score - wanted.score);
+  }
+  TSL_TRY(check_trace(local, s, r, a, b, t));
+done:
+  return err;
+}
+
+/* Many strips at once; rows on the host. */
+static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int width) {
+  tsl_err err = TSL_OK;
+  dp_random r((uint64_t)(n + m + local));
+  const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
+  const dp_scores s = random_scores(r, letters, true);
+  std::vector<int> h((size_t)(m + 1)), f((size_t)(m + 1), -100000000);
+  dp_best wanted = {}, best = {};
+  for (int64_t j = 1; j <= m; j++) h[j] = local ? 0 : -s.open - s.extend * (int)j;
+  for (int64_t i = 1; i <= n; i++) {
+    int diagonal = h[0], e = -100000000;
+    h[0] = local ? 0 : -s.open - s.extend * (int)i;
+    for (int64_t j = 1; j <= m; j++) {
+      const int up = h[j];
+      e = std::max(e, h[j - 1] - s.open) - s.extend;
+      f[j] = std::max(f[j], up - s.open) - s.extend;
+      h[j] = std::max(diagonal + s.s[a[i - 1]][b[j - 1]], std::max(e, f[j]));
+      if (local && h[j] < 0) h[j] = 0;
+      if (local && h[j] > wanted.score) wanted = {h[j], i, j};
+      diagonal = up;
+    }
+  }
+  if (!local) wanted = {h[m], n, m};
+  for (int cuts = 1; cuts <= 3; cuts += 2) {
+    TSL_TRY(run_tiles(local, s, width, a, b, random_cuts(r, n, cuts), random_cuts(r, m, cuts),
+                      &best, NULL));
+    check(best.score == wanted.score && best.row == wanted.row && best.column == wanted.column,
+          "large", n, m, best.score - wanted.score);
+  }
+done:
+  return err;
+}
+
+/* Scores that may not fit are refused, as are letters outside the alphabet. */
+static void check_refusals(void) {
+  dp_scores s = {};
+  dp_affine *band = NULL;
+  uint8_t letters[] = {0, 1, 2};
+  s.alphabet = 2;
+  s.s[0][0] = 1 << 28;
+  check(dp_affine_open(&card, DP_LOCAL, &s, letters, 2, letters, 2, 2, 0, 0, &band) ==
+                TSL_ERR_INPUT &&
+            band == NULL,
+        "scores beyond 30 bits");
+  s.s[0][0] = 1;
+  check(dp_affine_open(&card, DP_LOCAL, &s, letters, 3, letters, 2, 2, 0, 0, &band) ==
+                TSL_ERR_INPUT &&
+            band == NULL,
+        "letter outside the alphabet");
+}
+
+tsl_err test_affine(void) {
+  tsl_err err = TSL_OK;
+  const std::vector<int64_t> full = {0, 1, 2, 31, 33, 127, 509, 1031};
+  const std::vector<int64_t> small = {0, 1, 37, 300};
+  const std::vector<int64_t> &sizes = small_sizes ? small : full;
+  check_refusals();
+  for (int local = 0; local < 2; local++) {
+    for (int64_t n : sizes)
+      for (int64_t m : sizes)
+        for (int letters : {4, 7, 24, 32})
+          if (letters == 4 || n == m) TSL_TRY(check_sizes(local, n, m, letters));
+    TSL_TRY(check_sizes(local, small_sizes ? 90 : 700, small_sizes ? 1100 : 5003, 5));
+    if (small_sizes) continue;
+    TSL_TRY(check_large(local, 2003, 200003, 4, 4));
+    TSL_TRY(check_large(local, 1777, 300007, 5, 8));
+    TSL_TRY(check_large(local, 1500, 400009, 4, 16));
+    TSL_TRY(check_large(local, 300, 1000003, 4, 0));
+  }
+done:
+  return err;
+}

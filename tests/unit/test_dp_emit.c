@@ -1,0 +1,397 @@
+/* unit.dp.emit: emitted C against the interpreter, for all patterns, types and kinds of failure. */
+#include "dp_run.h"
+
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const int32_t w_data[] = {3, 1, 4, 2, 5};
+
+/** Compile, run and compare every cell. @return sum of dp_bad */
+static int same_as_interpreter(const draft *d, dp_pattern pattern, uint64_t seed) {
+  compiled c;
+  dp_oracle grid = {0};
+  if (compiled_open(d, pattern, &c) != TSL_OK) fail_msg("%s", tsl_err_message());
+  if (dp_oracle_create(c.r, &grid) != TSL_OK) fail_msg("%s", tsl_err_message());
+  const tsl_err err = dp_oracle_fill_order(&grid, pattern);
+  compiled_run(&c, &seed);
+  if ((err == TSL_OK) != (c.bad == 0))
+    fail_msg("%s, but %d: %s\n%s", err == TSL_OK ? "no error" : tsl_err_message(), c.bad,
+             c.r->cell.text, c.text);
+  for (int64_t i = 0; i < grid.rows && err == TSL_OK; i++)
+    for (int64_t j = 0; j < grid.cols; j++) {
+      const dp_value v = compiled_value(&c, i, j), u = grid.values[i * grid.cols + j];
+      if (memcmp(&v, &u, sizeof v) != 0 && dp_has_cell(&c.r->equation.names.tables[0], i, j))
+        fail_msg("%s: cell %lld, %lld is %lld (%g), not %lld (%g)", c.r->cell.text, (long long)i,
+                 (long long)j, (long long)v.whole, v.real, (long long)u.whole, u.real);
+    }
+  const int bad = c.bad;
+  dp_oracle_clear(&grid);
+  compiled_close(&c);
+  return bad;
+}
+
+/* ----------------------------------------------------------------- patterns */
+
+static void draft_frame(draft *d, dp_pattern pattern) {
+  const dp_fold fold = dp_pattern_fold(pattern);
+  char text[96];
+  (void)snprintf(text, sizeof text, "%s || %s", fold.flip_i != 0 ? "i == rows(M) - 1" : "i == 0",
+                 fold.flip_j != 0 ? "j == cols(M) - 1" : "j == 0");
+  draft_rule(d, text, "i + 2 * j + 1");
+  if (fold.rows_only != 0)
+    draft_rule(d, fold.transpose != 0 ? "i == rows(M) - 1 || i == 0" : "j == cols(M) - 1 || j == 0",
+               "i - j");
+}
+
+static void draft_pattern(draft *d, dp_pattern pattern, tsl_type type, int64_t rows, int64_t cols) {
+  const bool row_order = dp_pattern_fold(pattern).rows_only != 0;
+  writer w = {.seed = 1};
+  draft_table(d, type, rows, cols);
+  draft_array(d, "w", TSL_I32, 5, 0, w_data);
+  draft_frame(d, pattern);
+  put(&w, "max(");
+  write_reference(&w, pattern, -1, row_order ? 1 : 0);
+  put(&w, " + w[(i + j) % 5], min(");
+  write_reference(&w, pattern, -1, -1);
+  put(&w, " - w[i % 5], 50 + w[j % 5]), ");
+  write_reference(&w, pattern, row_order ? -1 : 0, -1);
+  put(&w, " - 3)");
+  draft_cell(d, w.text);
+  draft_goal(d, "max over all");
+}
+
+static void eight_patterns(void **state) {
+  static const int sizes[][2] = {{0, 3}, {1, 1}, {2, 2}, {1, 7}, {9, 1}, {13, 17}, {291, 523}};
+  (void)state;
+  for (int p = 0; p < DP_N_PATTERNS; p++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+      draft d;
+      const tsl_type type = s % 2 == 0 ? TSL_I32 : TSL_I64;
+      draft_pattern(&d, (dp_pattern)p, type, sizes[s][0], sizes[s][1]);
+      assert_int_equal(same_as_interpreter(&d, (dp_pattern)p, s + 1), 0);
+    }
+}
+
+static void types(void **state) {
+  static const tsl_type all[] = {TSL_I16, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
+  (void)state;
+  for (int t = 0; t < 5; t++)
+    for (int p = t % 2; p < DP_N_PATTERNS; p += 3) {
+      draft d;
+      draft_pattern(&d, (dp_pattern)p, all[t], 37, 41);
+      assert_int_equal(same_as_interpreter(&d, (dp_pattern)p, 7), 0);
+    }
+}
+
+/** Engines as they should be chosen, arithmetic as narrow as can be, checks only where needed. */
+static void plans(void **state) {
+  static const struct {
+    dp_pattern pattern;
+    tsl_type type;
+    const char *cell;
+    dp_engine engine;
+    int narrow, checks, depth, same_row;
+  } cases[] = {
+      {DP_NOSE, TSL_I32, "max(M[i-1][j], M[i][j-1], M[i-1][j-1] + 1)", DP_WAVEFRONT, 1, 0, 1, 1},
+      {DP_NOSE, TSL_I32, "M[i-1][j] + M[i][j-1]", DP_WAVEFRONT, 0, 1, 1, 1},
+      {DP_NOSE, TSL_I64, "M[i-1][j] + M[i][j-1]", DP_WAVEFRONT, 0, 1, 1, 1},
+      {DP_RUD, TSL_I32, "max(M[i-1][j], M[i-1][j-1] + 1)", DP_ROWS, 1, 0, 1, 0},
+      {DP_RUD, TSL_I32, "M[i-1][j] + (i >= 3 ? M[i-3][j] : 0)", DP_ROWS, 0, 1, 3, 0},
+      {DP_RUD, TSL_I32, "max(k = 0 .. i - 1 : M[k][j] + 1)", DP_ROWS, 1, 0, 0, 0},
+      {DP_NOSE, TSL_I32, "max(M[i-1][j], j >= w[i] ? M[i][j-w[i]] + 1 : 0)", DP_ROWS, 1, 0, 1, 1},
+      {DP_NOSE, TSL_I32, "max(k = 0 .. j - 1 : M[i][k] + 1)", DP_ROWS, 1, 0, 1, 1},
+      {DP_NOSE, TSL_I32, "max(k = 0 .. i - 1 : max(M[k][j], M[i][j-1]) + 1)", DP_INTERVAL, 1, 0, 0,
+       1},
+      {DP_RUD, TSL_F64, "M[i-1][j] + 0.5", DP_ROWS, 1, 1, 1, 0},
+      {DP_RUD, TSL_I32, "(M[i-1][j] * 7 + 1) % 10", DP_ROWS, 1, 0, 1, 0},
+  };
+  (void)state;
+  for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    dp_recurrence *r = NULL;
+    dp_code code;
+    char *text = NULL;
+    draft d;
+    draft_table(&d, cases[t].type, 5, 5);
+    draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+    draft_rule(&d, "i == 0 || j == 0", "1");
+    draft_cell(&d, cases[t].cell);
+    MUST(draft_finish(&d, &r));
+    MUST(dp_code_plan(r, cases[t].pattern, &code));
+    MUST(dp_emit(r, DP_TARGET_C, &code, &text));
+    if (code.engine != (int)cases[t].engine || code.narrow != cases[t].narrow ||
+        code.checks != cases[t].checks || code.same_row != cases[t].same_row ||
+        (code.engine == DP_ROWS && code.depth != cases[t].depth))
+      fail_msg("%s (%s): engine %d narrow %d checks %d depth %d same row %d", cases[t].cell,
+               tsl_type_name(cases[t].type), code.engine, code.narrow, code.checks, code.depth,
+               code.same_row);
+    assert_true(code.margin_p == 1 && code.margin_q == 1);
+    tsl_free(text);
+    dp_recurrence_destroy(&r);
+  }
+}
+
+/* ---------------------------------------------------------------- recurrences */
+
+static void knapsacks(void **state) {
+  (void)state;
+  for (int unbounded = 0; unbounded < 2; unbounded++) {
+    draft d;
+    draft_table(&d, TSL_I32, 6, 97);
+    draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+    draft_rule(&d, "i == 0", "0");
+    draft_cell(&d, unbounded == 0
+                       ? "j < w[i-1] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i-1]] + 7 * i)"
+                       : "j < w[i-1] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i-1]] + 7 * i)");
+    assert_int_equal(same_as_interpreter(&d, unbounded == 0 ? DP_RUD : DP_NOSE, 3), 0);
+  }
+}
+
+static void intervals(void **state) {
+  static const char *const cells[] = {
+      "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 5] * w[k % 5] * w[j % 5])",
+      "max(M[i+1][j], M[i][j-1], w[i % 5] == w[j % 5] ? (i + 1 < j ? M[i+1][j-1] : 0) + 2 : 0)",
+      "min(k = i+1 .. j : (k > i ? M[i][k-1] : 0) + M[k][j]) + j - i",
+      "max(k = i .. j-2 : (M[i][k] + M[k+2][j]) / 2 + w[k % 5] - w[(j - k) % 5] else i - j) % 1000",
+      "sum(k = i .. j-1 : M[i][k] % 7 - M[k+1][j] % 5) + min(k = i+1 .. j : M[k][j])"};
+  (void)state;
+  for (int c = 0; c < 5; c++)
+    for (int n = 0; n < 200; n = n * 3 + 13) {
+      draft d;
+      draft_table(&d, TSL_I64, n, n);
+      d.equation.names.tables[0].cells = DP_CELLS_UPPER;
+      draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+      draft_rule(&d, "i == j", "w[i % 5]");
+      draft_cell(&d, cells[c]);
+      draft_goal(&d, "max over all");
+      assert_int_equal(same_as_interpreter(&d, DP_SONE, (uint64_t)n + 1), 0);
+    }
+}
+
+/** Rounds of a random test; TSL_TEST_FACTOR in the environment multiplies them. */
+static uint64_t rounds(uint64_t n) {
+  const char *factor = getenv("TSL_TEST_FACTOR");
+  return factor != NULL && atoi(factor) > 0 ? n * (uint64_t)atoi(factor) : n;
+}
+
+/** Random expressions inside a fixed frame of references. */
+static void random_cells(void **state) {
+  int failed = 0;
+  (void)state;
+  for (uint64_t seed = 1; seed <= rounds(40); seed++) {
+    writer w = {.seed = seed * 77};
+    draft d;
+    const dp_pattern pattern = (dp_pattern)(seed % DP_N_PATTERNS);
+    const bool row_order = dp_pattern_fold(pattern).rows_only != 0;
+    static const tsl_type all[] = {TSL_I16, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
+    draft_table(&d, all[seed % 5], 14, 11);
+    draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+    draft_whole(&d, "n", (int64_t)(seed % 7) - 2);
+    draft_frame(&d, pattern);
+    put(&w, "max(");
+    write_reference(&w, pattern, -1, row_order ? 1 : 0);
+    put(&w, ", ");
+    write_expr(&w, 4);
+    put(&w, ") + min(");
+    write_expr(&w, 3);
+    put(&w, " % 3, ");
+    write_reference(&w, pattern, -1, -1);
+    put(&w, ")");
+    draft_cell(&d, w.text);
+    failed += same_as_interpreter(&d, pattern, seed) != 0;
+  }
+  assert_true(failed > 0 && (uint64_t)failed < rounds(30));
+}
+
+/** Reads at computed places, some of them where the order forbids, with and without a condition. */
+static void random_reads(void **state) {
+  int failed = 0;
+  (void)state;
+  for (uint64_t seed = 1; seed <= rounds(30); seed++) {
+    writer w = {.seed = seed * 99};
+    draft d;
+    const dp_pattern pattern = seed % 2 == 0 ? DP_RUD : DP_NOSE;
+    draft_table(&d, TSL_I64, 12, 15);
+    draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+    draft_whole(&d, "n", 3);
+    draft_rule(&d, "i == 0 || j == 0", "i - j");
+    put(&w, random_below(&w.seed, 2) == 0 ? "max(k0 = 0 .. min(i, 3) : " : "sum(k0 = 1 .. i : ");
+    w.loops = 1;
+    for (int reads = 0; reads < 2; reads++) {
+      writer row = {.seed = w.seed + 1, .loops = 1}, column = {.seed = w.seed + 2, .loops = 1};
+      write_expr(&row, 2);
+      write_expr(&column, 2);
+      put(&w, reads == 0 ? "(abs(" : " + (abs(");
+      put(&w, row.text);
+      put(&w, ") % rows(M) < i ? M[abs(");
+      put(&w, row.text);
+      put(&w, ") % rows(M)][abs(");
+      put(&w, column.text);
+      put(&w, seed % 3 == 0 ? ") % (j + 2)] : k0)" : ") % (j + 1)] % 9 : k0)");
+      w.seed += 17;
+      if (reads == 0) put(&w, " % 5");
+    }
+    put(&w, ")");
+    draft_cell(&d, w.text);
+    failed += same_as_interpreter(&d, pattern, seed) != 0;
+  }
+  assert_true((uint64_t)failed < rounds(30));
+}
+
+/* ----------------------------------------------------------------- failures */
+
+static void failures(void **state) {
+  static const struct {
+    tsl_type type;
+    const char *cell;
+    int bad;
+  } cases[] = {{TSL_I32, "M[i-1][j] * 4", DP_BAD_OVERFLOW},
+               {TSL_I16, "M[i-1][j] * 3", DP_BAD_OVERFLOW},
+               {TSL_I64, "M[i-1][j] * 30 + 1", DP_BAD_OVERFLOW},
+               {TSL_I64, "-M[i-1][j] * 30 - M[i-1][j-1]", DP_BAD_OVERFLOW},
+               {TSL_I64, "10 / (i - 7)", DP_BAD_DIVISION},
+               {TSL_I64, "10 % (i - 7)", DP_BAD_DIVISION},
+               {TSL_I64, "w[i / 3]", DP_BAD_DATA},
+               {TSL_I64, "M[i - 1][j + w[i % 5] - 2] % 10", DP_BAD_TABLE},
+               {TSL_I64, "min(k = i .. 10 : k)", DP_BAD_RANGE},
+               {TSL_I64, "sum(k = -i * 1000000000 .. j * 1000000000 : 1)", DP_BAD_RANGE},
+               {TSL_F64, "(M[i-1][j] - M[i-1][j]) / (M[i-1][j] - M[i-1][j])", DP_BAD_NUMBER}};
+  (void)state;
+  for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    draft d;
+    draft_table(&d, cases[t].type, 17, 9);
+    draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+    draft_rule(&d, "i == 0 || j == 0", "2");
+    draft_cell(&d, cases[t].cell);
+    const int bad = same_as_interpreter(&d, DP_RUD, 5);
+    if (bad != cases[t].bad) fail_msg("%s: %d", cases[t].cell, bad);
+  }
+}
+
+/** A read that comes later and that no window saw is caught where it happens. */
+static void late_reads(void **state) {
+  compiled c;
+  draft d;
+  uint64_t seed = 1;
+  (void)state;
+  draft_table(&d, TSL_I32, 70, 70);
+  draft_rule(&d, "i == 0", "j");
+  draft_cell(&d, "M[i == 33 && j == 44 ? i + 1 : i - 1][j]");
+  MUST(compiled_open(&d, DP_RUD, &c));
+  compiled_run(&c, &seed);
+  assert_int_equal(c.bad, DP_BAD_TABLE);
+  compiled_close(&c);
+}
+
+/** The best cell, the first in the user's order, whatever the folding. */
+static void best_cells(void **state) {
+  (void)state;
+  for (int p = DP_NOSE; p < DP_N_PATTERNS; p++)
+    for (int maximum = 0; maximum < 2; maximum++) {
+      compiled c;
+      dp_oracle grid;
+      dp_value v;
+      draft d;
+      uint64_t seed = 11;
+      int64_t i, j, best_i, best_j;
+      writer w = {.seed = 1};
+      draft_table(&d, TSL_I32, 211, 307);
+      draft_frame(&d, (dp_pattern)p);
+      d.equation.n_rules = 0;
+      draft_rule(&d, dp_pattern_fold((dp_pattern)p).flip_i != 0 ? "i == rows(M) - 1" : "i == 0",
+                 "0");
+      draft_rule(&d, dp_pattern_fold((dp_pattern)p).flip_j != 0 ? "j == cols(M) - 1" : "j == 0",
+                 "0");
+      put(&w, "(");
+      write_reference(&w, (dp_pattern)p, -1, 0);
+      put(&w, " * 3 + ");
+      write_reference(&w, (dp_pattern)p, 0, -1);
+      put(&w, " + i * j) % 23 - 11");
+      draft_cell(&d, w.text);
+      draft_goal(&d, maximum != 0 ? "max over all" : "min over all");
+      MUST(compiled_open(&d, (dp_pattern)p, &c));
+      assert_true(c.code.engine == DP_WAVEFRONT && c.code.best == 1);
+      MUST(dp_oracle_create(c.r, &grid));
+      MUST(dp_oracle_fill(&grid));
+      MUST(dp_oracle_goal(&grid, &v, &i, &j));
+      compiled_run(&c, &seed);
+      dp_code_unfold(&c.code, c.best_p, c.best_q, &best_i, &best_j);
+      assert_int_equal(*(int32_t *)c.best, v.whole);
+      assert_true(i == best_i && j == best_j);
+      dp_oracle_clear(&grid);
+      compiled_close(&c);
+    }
+}
+
+/* ----------------------------------------------------------------- compiling */
+
+static void cache(void **state) {
+  dp_object *a = NULL, *b = NULL;
+  void *f = NULL, *g = NULL, *bytes = NULL;
+  int64_t n = 0;
+  (void)state;
+  const char *text = "int tsl_f(void) { return 7; }\n", *other = "int tsl_f(void) { return 8; }\n";
+  MUST(dp_object_open(text, 0, &a));
+  assert_false(dp_object_cached(a));
+  MUST(dp_object_bytes(a, &bytes, &n));
+  dp_object_close(&a);
+  MUST(dp_object_open(text, 0, &a));
+  assert_true(dp_object_cached(a));
+  MUST(dp_object_open(other, 0, &b));
+  MUST(dp_object_find(a, "tsl_f", &f));
+  MUST(dp_object_find(b, "tsl_f", &g));
+  assert_int_equal(((int (*)(void))f)(), 7);
+  assert_int_equal(((int (*)(void))g)(), 8);
+  assert_int_equal(dp_object_find(b, "tsl_g", &g), TSL_ERR_INTERNAL);
+  dp_object_close(&b);
+  MUST(dp_object_load(bytes, n, &b));
+  MUST(dp_object_find(b, "tsl_f", &g));
+  assert_int_equal(((int (*)(void))g)(), 7);
+  dp_object_close(&b);
+  dp_object_close(&a);
+  tsl_free(bytes);
+  assert_int_equal(dp_object_open("no C at all", 0, &a), TSL_ERR_INTERNAL);
+  assert_non_null(strstr(tsl_err_message(), "does not compile"));
+}
+
+/** Damage is noticed, a missing compiler is said, a folder open to others is refused. */
+static void hostile_cache(void **state) {
+  dp_object *a = NULL;
+  char command[4200];
+  const char *folder = getenv("XDG_CACHE_HOME");
+  (void)state;
+  (void)snprintf(
+      command, sizeof command,
+      "for f in %s/tesela/recurrences/dp-*.so; do printf x | dd of=$f bs=1 seek=900 conv=notrunc "
+      "2>/dev/null; done; ls %s/tesela/recurrences/work-* 2>/dev/null && exit 1; exit 0",
+      folder, folder);
+  assert_int_equal(system(command), 0); /* and nothing is left lying about */
+  MUST(dp_object_open("int tsl_f(void) { return 7; }\n", 0, &a));
+  assert_false(dp_object_cached(a));
+  dp_object_close(&a);
+  setenv("CC", "/no/such/compiler", 1);
+  assert_int_equal(dp_object_open("int tsl_f(void) { return 9; }\n", 0, &a), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "there is no compiler '/no/such/compiler'"));
+  unsetenv("CC");
+  (void)snprintf(command, sizeof command, "%s/tesela/recurrences", folder);
+  assert_int_equal(chmod(command, 0777), 0);
+  assert_int_equal(dp_object_open("int tsl_f(void) { return 7; }\n", 0, &a), TSL_ERR_IO);
+  assert_non_null(strstr(tsl_err_message(), "not a private folder"));
+  assert_int_equal(chmod(command, 0700), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plans),        cmocka_unit_test(eight_patterns),
+      cmocka_unit_test(types),        cmocka_unit_test(knapsacks),
+      cmocka_unit_test(intervals),    cmocka_unit_test(random_cells),
+      cmocka_unit_test(random_reads), cmocka_unit_test(failures),
+      cmocka_unit_test(late_reads),   cmocka_unit_test(best_cells),
+      cmocka_unit_test(cache),        cmocka_unit_test(hostile_cache)};
+  char folder[] = "/tmp/tesela-test-XXXXXX", command[64];
+  if (mkdtemp(folder) == NULL) return 1;
+  setenv("XDG_CACHE_HOME", folder, 1);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  (void)snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command) != 0 ? 1 : failed;
+}

@@ -1,0 +1,337 @@
+/* unit.dp.tiles: tiles of family dp cover every cell once, in an order that their predecessors and
+ * edges allow; a recovered solution that is none is found out. */
+#include "dp_problem_fixture.h"
+
+static const int rank_counts[] = {1, 2, 3, 7};
+static const int64_t wishes[] = {0, 1, 5, 1000};
+
+static const char *const sections[] = {
+    " problem: lcs\n mode: table\n a: {random: 130}\n b: {random: 333}\n",
+    " problem: local\n mode: table\n a: {random: 7}\n b: {random: 3}\n",
+    " problem: global\n mode: recover\n a: {random: 1}\n b: {random: 900}\n",
+    " problem: dtw\n mode: table\n a: {random: 65}\n b: {random: 64}\n",
+    " problem: knapsack\n mode: table\n capacity: 400\n weights: {random: 70, lo: 0, hi: 30}\n"
+    " values: {random: 70}\n",
+    " problem: knapsack\n mode: value\n capacity: 40\n weights: {random: 9, lo: 20, hi: 60}\n"
+    " values: {random: 9}\n",
+    " problem: knapsack_unbounded\n mode: table\n capacity: 300\n weights: {random: 9, lo: 9, hi: "
+    "90}\n"
+    " values: {random: 9}\n",
+    " problem: binomial\n mode: table\n n: 200\n k: 90\n modulus: 97\n",
+    " problem: allotment\n mode: table\n capacity: 69\n returns: {random: 350}\n",
+    " problem: stagecoach\n mode: table\n start: {random: 20}\n costs: {random: 2000}\n",
+    " problem: matrix_chain\n mode: table\n dimensions: {random: 700, lo: 1, hi: 9}\n",
+    " problem: search_tree\n mode: table\n keys: {random: 800}\n",
+    " problem: nussinov\n mode: table\n a: {random: 1100}\n",
+    " problem: nussinov\n mode: table\n a: {text: \"\"}\n",
+};
+enum { N_SECTIONS = sizeof sections / sizeof *sections };
+
+/** Run body for every problem, number of ranks and wish. */
+static void for_all(void (*body)(const made *m)) {
+  for (size_t s = 0; s < N_SECTIONS; s++) {
+    made m;
+    (void)make_good(sections[s], &m);
+    for (size_t r = 0; r < sizeof rank_counts / sizeof *rank_counts; r++)
+      for (size_t w = 0; w < sizeof wishes / sizeof *wishes; w++) {
+        cut(&m, rank_counts[r], wishes[w]);
+        body(&m);
+      }
+    release(&m);
+  }
+}
+
+/* ------------------------------------------------------------------ covering */
+
+static void ordered(const made *m) {
+  for (int64_t u = 0; u < m->units.n; u++) {
+    const tsl_unit *x = &m->units.list[u], *before = u > 0 ? x - 1 : NULL;
+    assert_int_equal(x->id, u);
+    assert_true(x->lo[0] < x->hi[0] && x->lo[1] < x->hi[1] && x->count > 0);
+    assert_true(x->lane >= 0 && x->lane < m->units.n && x->lane < DP_MAX_LANES);
+    if (before == NULL) continue;
+    assert_true(x->stage == before->stage || x->stage == before->stage + 1);
+    if (x->stage == before->stage) assert_true(x->lane > before->lane);
+  }
+}
+
+/** Cells of [rows][columns] that boxes cover once. */
+typedef struct grid {
+  int64_t rows, columns;
+  uint8_t *times;
+} grid;
+
+static void grid_open(grid *g, int64_t rows, int64_t columns) {
+  *g = (grid){rows, columns, calloc((size_t)(rows * columns) + 1, 1)};
+  assert_non_null(g->times);
+}
+
+static void grid_add(const grid *g, const int64_t *lo, const int64_t *hi) {
+  assert_true(lo[0] >= 0 && hi[0] <= g->rows && lo[1] >= 0 && hi[1] <= g->columns);
+  for (int64_t i = lo[0]; i < hi[0]; i++)
+    for (int64_t j = lo[1]; j < hi[1]; j++) g->times[i * g->columns + j]++;
+}
+
+static void tiles_cover(const made *m) {
+  const dp_params *p = dp_params_of(&m->problem);
+  const bool triangle = p->engine == DP_INTERVAL;
+  const int64_t top = p->problem == DP_STAGECOACH;
+  grid g;
+  grid_open(&g, triangle ? dp_posts(p) : p->n, triangle ? dp_posts(p) : dp_width(p));
+  for (int64_t u = 0; u < m->units.n; u++) grid_add(&g, m->units.list[u].lo, m->units.list[u].hi);
+  for (int64_t i = 0; i < g.rows; i++)
+    for (int64_t j = 0; j < g.columns; j++) {
+      const int wanted = triangle ? i / DP_BOX <= j / DP_BOX : i >= top;
+      if (g.times[i * g.columns + j] != wanted)
+        fail_msg("cell %lld, %lld is in %d tiles", (long long)i, (long long)j,
+                 g.times[i * g.columns + j]);
+    }
+  free(g.times);
+}
+
+static void regions_cover(const made *m) {
+  const dp_params *p = dp_params_of(&m->problem);
+  const int table = dp_field(&m->problem, "table"), best = dp_field(&m->problem, "best");
+  int64_t lo[3], hi[3], n_best = 0;
+  grid g;
+  if (table < 0) return;
+  grid_open(&g, m->problem.fields[table].shape[0], m->problem.fields[table].shape[1]);
+  for (int64_t u = 0; u < m->units.n; u++) {
+    dp_region(&m->problem, &m->units.list[u], table, lo, hi);
+    grid_add(&g, lo, hi);
+    if (best < 0) continue;
+    dp_region(&m->problem, &m->units.list[u], best, lo, hi);
+    if (hi[0] > lo[0]) assert_int_equal(lo[0], n_best++);
+  }
+  for (int64_t k = 0; k < g.rows * g.columns; k++)
+    if (p->engine != DP_INTERVAL) assert_int_equal(g.times[k], 1);
+  if (best >= 0) assert_int_equal(n_best, dp_own_of(&m->problem)->n_lanes);
+  free(g.times);
+}
+
+static void cover_once(void **state) {
+  (void)state;
+  for_all(ordered);
+  for_all(tiles_cover);
+  for_all(regions_cover);
+}
+
+/** Lanes are found by column. */
+static void lanes_found(const made *m) {
+  const dp_params *p = dp_params_of(&m->problem);
+  if (p->engine == DP_INTERVAL) return;
+  for (int64_t c = 0; c < dp_width(p); c++) {
+    const tsl_unit *u = &m->units.list[dp_lane_of(m->units.list, m->units.n, c)];
+    assert_true(u->stage == 0 && u->lo[1] <= c && c < u->hi[1]);
+  }
+}
+
+static void lanes(void **state) {
+  (void)state;
+  for_all(lanes_found);
+}
+
+/* --------------------------------------------------------------- predecessors */
+
+/** The tile of stage `stage` (of any, for intervals) with cell (i, j). */
+static int64_t tile_with(const made *m, int64_t stage, int64_t i, int64_t j) {
+  for (int64_t u = 0; u < m->units.n; u++) {
+    const tsl_unit *x = &m->units.list[u];
+    if (i < 0 && x->stage != stage) continue;
+    if ((i < 0 || (x->lo[0] <= i && i < x->hi[0])) && x->lo[1] <= j && j < x->hi[1]) return u;
+  }
+  fail_msg("no tile");
+  return -1;
+}
+
+/** Mark the tiles that a sweep's tile reads, by following every reference of every row. */
+static void sweep_needs(const made *m, const tsl_unit *u, bool *needed) {
+  const dp_params *p = dp_params_of(&m->problem);
+  const int64_t *weights = m->problem.fields[DP_A].data, width = dp_width(p);
+  bool *want = calloc((size_t)width, 1), *next = calloc((size_t)width, 1);
+  assert_true(want != NULL && next != NULL);
+  for (int64_t c = u->lo[1]; c < u->hi[1]; c++) want[c] = true;
+  for (int64_t i = u->hi[0] - 1; i >= u->lo[0]; i--) {
+    memset(next, 0, (size_t)width);
+    for (int64_t c = width - 1; c >= 0; c--) {
+      if (!want[c]) continue;
+      next[c] = true;
+      if (p->problem == DP_BINOMIAL && c > 0) next[c - 1] = true;
+      if (p->problem == DP_KNAPSACK && c >= weights[i]) next[c - weights[i]] = true;
+      if (p->problem == DP_KNAPSACK_UNBOUNDED && c >= weights[i]) {
+        const int64_t left = c - weights[i];
+        if (left < u->lo[1])
+          needed[tile_with(m, u->stage, -1, left)] = true;
+        else
+          want[left] = true;
+      }
+      for (int64_t k = 0; k < width; k++)
+        if (p->problem == DP_STAGECOACH || (p->problem == DP_ALLOTMENT && k <= c)) next[k] = true;
+    }
+    memcpy(want, next, (size_t)width);
+  }
+  for (int64_t c = 0; c < width && u->stage > 0; c++)
+    if (want[c]) needed[tile_with(m, u->stage - 1, -1, c)] = true;
+  free(want);
+  free(next);
+}
+
+static void interval_needs(const made *m, const tsl_unit *u, bool *needed) {
+  const bool inner = dp_params_of(&m->problem)->problem == DP_NUSSINOV;
+  for (int64_t a = u->lo[0]; a < u->hi[0]; a += DP_BOX - 1)
+    for (int64_t b = u->hi[1] - 1; b >= u->lo[1] && b > a; b -= DP_BOX - 1) {
+      for (int64_t k = a + 1; k < b; k++) {
+        needed[tile_with(m, 0, a, k)] = true;
+        needed[tile_with(m, 0, k, b)] = true;
+      }
+      if (inner && b - a > 2) needed[tile_with(m, 0, a + 1, b - 1)] = true;
+    }
+}
+
+/** What a tile needs of other lanes is listed; lists ascend and end before the tile. */
+static void predecessors_suffice(const made *m) {
+  const dp_params *p = dp_params_of(&m->problem);
+  static int64_t list[1 << 15];
+  const int64_t step = m->units.n > 60 ? m->units.n / 37 : 1;
+  for (int64_t u = 0; u < m->units.n; u += step) {
+    const tsl_unit *x = &m->units.list[u];
+    bool *needed = calloc((size_t)m->units.n, 1), *listed = calloc((size_t)m->units.n, 1);
+    const int64_t n = dp_predecessors(&m->problem, m->units.list, m->units.n, u, list, 1 << 15);
+    assert_true(needed != NULL && listed != NULL && n <= 1 << 15);
+    for (int64_t k = 0; k < n; k++) {
+      assert_true(list[k] >= 0 && list[k] < u && (k == 0 || list[k] > list[k - 1]));
+      listed[list[k]] = true;
+    }
+    if (p->engine == DP_ROWS) sweep_needs(m, x, needed);
+    if (p->engine == DP_INTERVAL) interval_needs(m, x, needed);
+    if (p->engine == DP_WAVEFRONT && x->lane > 0) needed[u - 1] = true;
+    for (int64_t k = 0; k < u; k++) {
+      if (needed[k] && !listed[k] && m->units.list[k].lane != x->lane)
+        fail_msg("%s: tile %lld needs %lld", dp_problem_words[p->problem], (long long)u,
+                 (long long)k);
+      if (listed[k] && p->engine == DP_WAVEFRONT) assert_true(needed[k]);
+    }
+    free(needed);
+    free(listed);
+  }
+}
+
+static void predecessors(void **state) {
+  (void)state;
+  for_all(predecessors_suffice);
+}
+
+/** A short list is filled to its end, and the number still counts all. */
+static void short_list(void **state) {
+  made m;
+  int64_t all[64], few[3] = {-1, -1, -1};
+  (void)state;
+  (void)make_good(" problem: matrix_chain\n dimensions: {random: 1500, lo: 1, hi: 2}\n", &m);
+  cut(&m, 2, 0);
+  const int64_t last = m.units.n - 1;
+  const int64_t n = dp_predecessors(&m.problem, m.units.list, m.units.n, last, all, 64);
+  assert_true(n > 2);
+  assert_int_equal(dp_predecessors(&m.problem, m.units.list, m.units.n, last, few, 2), n);
+  assert_memory_equal(all, few, 2 * sizeof *few);
+  assert_int_equal(few[2], -1);
+  release(&m);
+}
+
+/** Bytes of the edges of tiles of 70 rows and 9 columns, by what dp.h says. */
+static void edges(void **state) {
+  static const struct {
+    const char *section;
+    int64_t bytes;
+  } cases[] = {
+      {" problem: lcs\n a: {random: 70}\n b: {random: 9}\n", 3 * 4},
+      {" problem: edit\n a: {random: 70}\n b: {random: 9}\n", 2 * 3 * 4},
+      {" problem: edit\n edit: {insert: 2}\n a: {random: 70}\n b: {random: 9}\n", 71 * 4},
+      {" problem: local\n a: {random: 70}\n b: {random: 9}\n", 71 * 8},
+      {" problem: dtw\n a: {random: 70}\n b: {random: 9}\n", 71 * 8},
+      {" problem: dtw\n type: f32\n a: {random: 70}\n b: {random: 9}\n", 71 * 4},
+      {" problem: binomial\n n: 70\n k: 8\n", 9 * 8},
+      {" problem: nussinov\n a: {random: 70}\n", 70 * 9 * 4},
+  };
+  const tsl_unit unit = {.hi = {70, 9, 1}};
+  (void)state;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    made m;
+    (void)make_good(cases[k].section, &m);
+    assert_int_equal(dp_edge_bytes(&m.problem, &unit), cases[k].bytes);
+    release(&m);
+  }
+}
+
+/* ------------------------------------------------------- solutions scored again */
+
+static tsl_err drop(void *state, int field, const void *records, int64_t n) {
+  (void)field, (void)records;
+  *(int64_t *)state = n;
+  return TSL_OK;
+}
+
+/** What the summary says of steps (from the end of the solution) and a goal. */
+static bool accepted(const char *section, int64_t goal, const int64_t (*steps)[2], int64_t n) {
+  made m;
+  tsl_cursor cursor;
+  tsl_summary summary = {0};
+  int64_t stored = -1;
+  const tsl_store store = {.state = &stored, .append = drop};
+  (void)make_good(section, &m);
+  cut(&m, 1, 0);
+  assert_int_equal(tsl_alloc(1, 8, "goal", &m.problem.fields[DP_GOAL].data), TSL_OK);
+  *(int64_t *)m.problem.fields[DP_GOAL].data = goal;
+  assert_int_equal(dp_walk_begin(&m.problem, &cursor), TSL_OK);
+  assert_int_equal(dp_walk_steps(&m.problem, steps, n), TSL_OK);
+  assert_int_equal(dp_finish(&m.problem, &store), TSL_OK);
+  assert_int_equal(dp_summary(&m.problem, &summary), TSL_OK);
+  assert_true(stored >= 0 && summary.valid == (summary.reason[0] == '\0'));
+  release(&m);
+  return summary.valid;
+}
+
+static void lies_are_found(void **state) {
+  static const char lcs[] = " problem: lcs\n mode: recover\n a: {text: ABCB}\n b: {text: BDCB}\n";
+  static const char edit[] = " problem: edit\n mode: recover\n a: {text: ABC}\n b: {text: AC}\n";
+  static const char sack[] = " problem: knapsack\n mode: recover\n capacity: 5\n"
+                             " weights: {values: [2, 3, 4]}\n values: {values: [3, 4, 5]}\n";
+  const int64_t bcb[][2] = {{3, 3}, {2, 2}, {1, 0}}, crossed[][2] = {{3, 3}, {1, 0}, {2, 2}};
+  const int64_t other[][2] = {{3, 3}, {2, 1}, {1, 0}};
+  const int64_t good[][2] = {{DP_MATCH, 1}, {DP_DELETE, 1}, {DP_MATCH, 1}};
+  const int64_t wrong[][2] = {{DP_MISMATCH, 1}, {DP_DELETE, 1}, {DP_MATCH, 1}};
+  const int64_t longer[][2] = {{DP_MATCH, 1}, {DP_DELETE, 3}};
+  const int64_t two[][2] = {{1, 1}, {0, 1}}, heavy[][2] = {{2, 1}, {0, 1}}, twice[][2] = {{0, 2}};
+  (void)state;
+  assert_true(accepted(lcs, 3, bcb, 3));
+  assert_false(accepted(lcs, 4, bcb, 3));
+  assert_false(accepted(lcs, 3, crossed, 3));
+  assert_false(accepted(lcs, 3, other, 3));
+  assert_true(accepted(edit, 1, good, 3));
+  assert_false(accepted(edit, 2, good, 3));
+  assert_false(accepted(edit, 1, wrong, 3));
+  assert_false(accepted(edit, 1, longer, 2));
+  assert_true(accepted(sack, 7, two, 2));
+  assert_false(accepted(sack, 8, two, 2));
+  assert_false(accepted(sack, 8, heavy, 2));
+  assert_false(accepted(sack, 6, twice, 1));
+}
+
+static void more_lies(void **state) {
+  static const char allot[] = " problem: allotment\n mode: recover\n type: i64\n capacity: 2\n"
+                              " returns: {values: [0, 4, 5, 1, 2, 9]}\n";
+  const int64_t one[][2] = {{1, 1}, {0, 1}}, last[][2] = {{1, 2}}, much[][2] = {{1, 2}, {0, 1}};
+  (void)state;
+  assert_true(accepted(allot, 9, last, 1)); /* 0 + 9 */
+  assert_false(accepted(allot, 9, one, 2)); /* 4 + 2 */
+  assert_true(accepted(allot, 6, one, 2));
+  assert_false(accepted(allot, 13, much, 2));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cover_once), cmocka_unit_test(lanes), cmocka_unit_test(predecessors),
+      cmocka_unit_test(short_list), cmocka_unit_test(edges), cmocka_unit_test(lies_are_found),
+      cmocka_unit_test(more_lies),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

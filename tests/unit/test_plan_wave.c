@@ -1,0 +1,151 @@
+/* unit.plan.wave: a lane has one owner; strips are contiguous and in proportion to speed; single
+ * tiles are dealt so that all end together. */
+#include "plan_wave.h"
+#include "random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MAX_UNITS = 4000, MAX_RANKS = 7 };
+
+static tsl_unit units[MAX_UNITS];
+
+/** A rank needs slowness[rank] seconds an item. */
+static double seconds_of(const void *model, int rank, const tsl_unit *unit) {
+  return ((const double *)model)[rank] * unit->count;
+}
+
+/** Stages of equal lanes. */
+static int64_t table(int64_t stages, int64_t lanes, double count) {
+  for (int64_t u = 0; u < stages * lanes; u++)
+    units[u] = (tsl_unit){.id = u, .stage = u / lanes, .lane = u % lanes, .count = count};
+  return stages * lanes;
+}
+
+/** Tiles of a triangle: diagonal d has tiles of cost d + 1, each a lane of its own. */
+static int64_t triangle(int64_t boxes) {
+  int64_t n = 0;
+  for (int64_t d = 0; d < boxes; d++)
+    for (int64_t r = 0; r + d < boxes; r++, n++)
+      units[n] = (tsl_unit){.id = n, .stage = d, .lane = n, .count = (double)(d + 1)};
+  return n;
+}
+
+static void check(const tsl_plan *plan, int64_t n, int ranks, const double *slowness) {
+  double seconds[MAX_RANKS] = {0}, most = 0;
+  assert_int_equal(plan->first_dynamic, n); /* nothing is left to chance */
+  for (int64_t u = 0; u < n; u++) {
+    assert_true(plan->owner[u] >= 0 && plan->owner[u] < ranks);
+    seconds[plan->owner[u]] += slowness[plan->owner[u]] * units[u].count;
+    for (int64_t v = 0; v < n; v++)
+      if (units[v].lane == units[u].lane) assert_int_equal(plan->owner[v], plan->owner[u]);
+  }
+  for (int r = 0; r < ranks; r++) {
+    assert_true(fabs(plan->seconds[r] - seconds[r]) <= 1e-9 * (1 + seconds[r]));
+    most = fmax(most, seconds[r]);
+  }
+  assert_true(fabs(plan->total_seconds - most) <= 1e-9 * (1 + most));
+}
+
+static void make(tsl_plan_kind kind, int64_t n, int ranks, const double *slowness, tsl_plan *plan) {
+  const tsl_plan_rule rule = {.kind = kind, .dynamic = 0.2};
+  if (tsl_plan_wave(&rule, units, n, ranks, seconds_of, slowness, plan) != TSL_OK)
+    fail_msg("%s", tsl_err_message());
+  check(plan, n, ranks, slowness);
+}
+
+static void strips_follow_speed(void **state) {
+  static const double slowness[] = {1, 3, 1, 2};
+  const double rate = 1 + 1 / 3.0 + 1 + 0.5;
+  const int64_t lanes = 128, n = table(16, lanes, 10);
+  tsl_plan plan;
+  (void)state;
+  make(TSL_PLAN_STRIPS, n, 4, slowness, &plan);
+  for (int64_t u = 1; u < lanes; u++) assert_true(plan.owner[u] >= plan.owner[u - 1]);
+  for (int r = 0; r < 4; r++) {
+    int64_t mine = 0;
+    for (int64_t u = 0; u < lanes; u++) mine += plan.owner[u] == r;
+    assert_true(fabs((double)mine - (double)lanes / (slowness[r] * rate)) <= 2);
+  }
+  tsl_plan_clear(&plan);
+}
+
+static void tiles_are_dealt(void **state) {
+  static const double slowness[] = {1, 1, 4};
+  const int64_t n = triangle(40);
+  double work = 0;
+  tsl_plan plan;
+  (void)state;
+  for (int64_t u = 0; u < n; u++) work += units[u].count;
+  make(TSL_PLAN_STRIPS, n, 3, slowness, &plan);
+  const double ideal = work / (1 + 1 + 0.25);
+  for (int r = 0; r < 3; r++) assert_true(fabs(plan.seconds[r] - ideal) <= 0.05 * ideal);
+  tsl_plan_clear(&plan);
+}
+
+static void round_robin(void **state) {
+  static const double slowness[] = {1, 5, 1};
+  const int64_t n = table(3, 10, 1);
+  tsl_plan plan;
+  (void)state;
+  make(TSL_PLAN_ROUNDROBIN, n, 3, slowness, &plan);
+  for (int64_t u = 0; u < n; u++) assert_int_equal(plan.owner[u], units[u].lane % 3);
+  tsl_plan_clear(&plan);
+}
+
+/** Nothing to do, one tile, fewer lanes than ranks, a rank without speed known. */
+static void ends(void **state) {
+  static const double slowness[] = {1, 1, 1, 1, 1, 1, 1}, unknown[] = {0, 0, 0};
+  tsl_plan plan;
+  (void)state;
+  for (int ranks = 1; ranks <= MAX_RANKS; ranks++)
+    for (int64_t lanes = 0; lanes < 4; lanes++) {
+      make(TSL_PLAN_STRIPS, table(5, lanes, 1), ranks, slowness, &plan);
+      tsl_plan_clear(&plan);
+    }
+  make(TSL_PLAN_STRIPS, table(5, 9, 1), 3, unknown, &plan);
+  tsl_plan_clear(&plan);
+}
+
+static void random_costs(void **state) {
+  uint64_t seed = 5;
+  (void)state;
+  for (int round = 0; round < 50; round++) {
+    double slowness[MAX_RANKS];
+    tsl_plan plan;
+    const int ranks = 1 + round % MAX_RANKS;
+    const int64_t n = table(1 + round % 5, 1 + round * 7 % 60, 1);
+    for (int64_t u = 0; u < n; u++) units[u].count = random_unit(&seed);
+    for (int r = 0; r < ranks; r++) slowness[r] = 0.1 + random_unit(&seed);
+    make(round % 2 != 0 ? TSL_PLAN_STRIPS : TSL_PLAN_ROUNDROBIN, n, ranks, slowness, &plan);
+    tsl_plan_clear(&plan);
+  }
+}
+
+static void others_are_refused(void **state) {
+  static const double slowness[] = {1, 1};
+  static const tsl_plan_kind kinds[] = {TSL_PLAN_LPT, TSL_PLAN_BINS, TSL_PLAN_SHARE};
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    const tsl_plan_rule rule = {.kind = kinds[k]};
+    tsl_plan plan;
+    assert_int_equal(tsl_plan_wave(&rule, units, table(2, 2, 1), 2, seconds_of, slowness, &plan),
+                     TSL_ERR_INPUT);
+    assert_non_null(strstr(tsl_err_message(), tsl_plan_words[kinds[k]]));
+    tsl_plan_clear(&plan);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(strips_follow_speed), cmocka_unit_test(tiles_are_dealt),
+      cmocka_unit_test(round_robin),         cmocka_unit_test(ends),
+      cmocka_unit_test(random_costs),        cmocka_unit_test(others_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
