@@ -14,7 +14,7 @@
 typedef void *(*parasail_align)(const char *, int, const char *, int, int, int, const void *);
 
 typedef struct parasail {
-  void *library;
+  void *handle;
   parasail_align (*lookup)(const char *);
   void *(*matrix_create)(const char *, int, int);
   void (*matrix_free)(void *);
@@ -23,13 +23,13 @@ typedef struct parasail {
 } parasail;
 
 static bool parasail_open(parasail *p) {
-  p->library = dlopen("libparasail.so.8", RTLD_NOW);
-  if (p->library == NULL) return false;
-  *(void **)&p->lookup = dlsym(p->library, "parasail_lookup_function");
-  *(void **)&p->matrix_create = dlsym(p->library, "parasail_matrix_create");
-  *(void **)&p->matrix_free = dlsym(p->library, "parasail_matrix_free");
-  *(void **)&p->result_score = dlsym(p->library, "parasail_result_get_score");
-  *(void **)&p->result_free = dlsym(p->library, "parasail_result_free");
+  p->handle = dlopen("libparasail.so.8", RTLD_NOW);
+  if (p->handle == NULL) return false;
+  *(void **)&p->lookup = dlsym(p->handle, "parasail_lookup_function");
+  *(void **)&p->matrix_create = dlsym(p->handle, "parasail_matrix_create");
+  *(void **)&p->matrix_free = dlsym(p->handle, "parasail_matrix_free");
+  *(void **)&p->result_score = dlsym(p->handle, "parasail_result_get_score");
+  *(void **)&p->result_free = dlsym(p->handle, "parasail_result_free");
   return p->lookup != NULL && p->matrix_create != NULL && p->matrix_free != NULL &&
          p->result_score != NULL && p->result_free != NULL;
 }
@@ -46,7 +46,7 @@ bool dp_peer_parasail(dp_problem problem, const dp_scores *scores, const uint8_t
                       const uint8_t *b, int64_t m, int repeats, double *seconds, int64_t *score,
                       char kernel[48]) {
   static const char *const kinds[] = {"striped", "scan"};
-  parasail p = {.library = NULL};
+  parasail p = {.handle = NULL};
   char *text_a = text_of(a, n), *text_b = text_of(b, m);
   void *matrix = NULL;
   *seconds = INFINITY;
@@ -71,7 +71,7 @@ bool dp_peer_parasail(dp_problem problem, const dp_scores *scores, const uint8_t
     }
   }
   if (matrix != NULL) p.matrix_free(matrix);
-  if (p.library != NULL) (void)dlclose(p.library);
+  if (p.handle != NULL) (void)dlclose(p.handle);
   free(text_a);
   free(text_b);
   return *seconds < (double)INFINITY;
@@ -98,11 +98,11 @@ bool dp_peer_edlib(const uint8_t *a, int64_t n, const uint8_t *b, int64_t m, int
                    double *seconds, int64_t *distance) {
   edlib_result (*align)(const char *, int, const char *, int, edlib_config) = NULL;
   void (*result_free)(edlib_result) = NULL;
-  void *library = dlopen("libedlib.so.1", RTLD_NOW);
+  void *handle = dlopen("libedlib.so.1", RTLD_NOW);
   *seconds = INFINITY;
-  if (library == NULL) return false;
-  *(void **)&align = dlsym(library, "edlibAlign");
-  *(void **)&result_free = dlsym(library, "edlibFreeAlignResult");
+  if (handle == NULL) return false;
+  *(void **)&align = dlsym(handle, "edlibAlign");
+  *(void **)&result_free = dlsym(handle, "edlibFreeAlignResult");
   for (int r = 0; align != NULL && result_free != NULL && r < repeats; r++) {
     const edlib_config config = {.k = -1};
     const double start = tsl_cpu_seconds();
@@ -112,6 +112,6 @@ bool dp_peer_edlib(const uint8_t *a, int64_t n, const uint8_t *b, int64_t m, int
     *distance = result.distance;
     result_free(result);
   }
-  (void)dlclose(library);
+  (void)dlclose(handle);
   return *seconds < (double)INFINITY;
 }

@@ -268,7 +268,7 @@ static void test_errors(const dp_cpu *cpu) {
 /* ------------------------------------------------------------------ parasail */
 
 typedef struct peer {
-  void *library;
+  void *handle;
   void *(*matrix)(const char *, int, int);
   void *(*align)(const char *, int, const char *, int, int, int, const void *);
   void *(*align_global)(const char *, int, const char *, int, int, int, const void *);
@@ -277,7 +277,7 @@ typedef struct peer {
 } peer;
 
 static void *symbol(const peer *p, const char *name) {
-  void *found = dlsym(p->library, name);
+  void *found = dlsym(p->handle, name);
   if (found == NULL) fprintf(stderr, "libparasail.so.8 has no %s\n", name);
   CHECK(found != NULL, "parasail: %s", name);
   return found;
@@ -285,8 +285,8 @@ static void *symbol(const peer *p, const char *name) {
 
 /** Scores of parasail on pairs with planted similarity. */
 static void test_parasail(const dp_cpu *cpu) {
-  peer p = {.library = dlopen("libparasail.so.8", RTLD_NOW)};
-  if (p.library == NULL) {
+  peer p = {.handle = dlopen("libparasail.so.8", RTLD_NOW)};
+  if (p.handle == NULL) {
     if (level_now <= 2 && threads_now == 1) printf("parasail is not installed: not compared\n");
     return;
   }
@@ -323,7 +323,7 @@ static void test_parasail(const dp_cpu *cpu) {
     tsl_free(tb);
   }
   p.matrix_free(matrix);
-  (void)dlclose(p.library);
+  (void)dlclose(p.handle);
 }
 
 static void test(const dp_cpu *cpu) {
