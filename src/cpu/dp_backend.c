@@ -21,6 +21,12 @@ done:
   return err;
 }
 
+tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length) {
+  if (steps->n == 0 || steps->at[steps->n - 1][0] != op) return dp_steps_add(steps, op, length);
+  steps->at[steps->n - 1][1] += length;
+  return TSL_OK;
+}
+
 int64_t dp_run_end(const tsl_unit *units, int64_t n, int64_t k) {
   for (k++; k < n; k++)
     if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||

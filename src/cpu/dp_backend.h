@@ -24,6 +24,8 @@ typedef struct dp_steps {
 } dp_steps;
 
 tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second);
+/** (op, length), joined with the step before when that has the same op. */
+tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length);
 
 /* -------------------------------------------------------------------- wavefronts */
 

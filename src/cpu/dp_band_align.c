@@ -86,7 +86,7 @@ static tsl_err add_steps(const align_band *e, const uint8_t *ways, int64_t n, in
   tsl_err err = TSL_OK;
   for (int64_t k = 0; k < n; k++) {
     const int pair = ways[k] == DP_STEP_PAIR && e->a[i - 1] == e->b[j - 1] ? DP_MATCH : DP_MISMATCH;
-    TSL_TRY(dp_steps_add(steps,
+    TSL_TRY(dp_steps_run(steps,
                          ways[k] == DP_STEP_PAIR   ? pair
                          : ways[k] == DP_STEP_LEFT ? DP_INSERT
                                                    : DP_DELETE,

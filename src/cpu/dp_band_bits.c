@@ -88,10 +88,10 @@ static tsl_err add_steps(const bits_band *e, const dp_pair *pairs, int64_t n, in
       if (k < n) TSL_TRY(dp_steps_add(steps, row - 1, column - 1));
       continue;
     }
-    if (j > column) TSL_TRY(dp_steps_add(steps, DP_INSERT, j - column));
-    if (i > row) TSL_TRY(dp_steps_add(steps, DP_DELETE, i - row));
+    if (j > column) TSL_TRY(dp_steps_run(steps, DP_INSERT, j - column));
+    if (i > row) TSL_TRY(dp_steps_run(steps, DP_DELETE, i - row));
     if (k < n)
-      TSL_TRY(dp_steps_add(steps, e->a[row - 1] == e->b[column - 1] ? DP_MATCH : DP_MISMATCH, 1));
+      TSL_TRY(dp_steps_run(steps, e->a[row - 1] == e->b[column - 1] ? DP_MATCH : DP_MISMATCH, 1));
     i = row - 1, j = column - 1;
   }
 done:

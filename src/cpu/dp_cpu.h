@@ -41,11 +41,6 @@ typedef struct dp_cpu {
 /** Set up. @return what tsl_cpu_level_use returns (cpu.h): TSL_SIMD chooses a lower level */
 tsl_err dp_cpu_open(int threads, dp_cpu *cpu);
 
-/** A pair of places, counted from 0, in the sequences of rows and of columns. */
-typedef struct dp_pair {
-  int64_t row, column;
-} dp_pair;
-
 /* ---------------------------------------------- longest common subsequence and unit edit distance
  */
 
@@ -111,33 +106,9 @@ tsl_err dp_cpu_bits_trace(const dp_cpu_bits *band, int64_t *row, int64_t *column
 /* ------------------------------------------ alignment with affine gaps, and weighted edit distance
  */
 
-enum {
-  DP_MINUS_INFINITY = INT32_MIN / 2 /**< E' of entry 0 of an edge */
-};
-
 struct dp_cpu_align;
 /** A band of DP_GLOBAL, DP_LOCAL or of DP_EDIT with weights. */
 typedef struct dp_cpu_align dp_cpu_align;
-
-/** The best cell of a local alignment: largest score, then smallest row, then smallest column. */
-typedef struct dp_best {
-  int64_t score;       /**< 0: nothing aligns; row and column are then 0 */
-  int64_t row, column; /**< 1-based: rows of the table, columns of the band */
-} dp_best;
-
-/** Step of an alignment, from the end to the begin. */
-typedef enum dp_step {
-  DP_STEP_PAIR, /**< row and column letters paired, equal or not */
-  DP_STEP_LEFT, /**< column letter against a gap (E) */
-  DP_STEP_UP    /**< row letter against a gap (F) */
-} dp_step;
-
-/** Where a walk back stands. */
-typedef struct dp_place {
-  int64_t row, column;
-  int32_t state; /**< DP_STEP_PAIR: at H; DP_STEP_LEFT, DP_STEP_UP: inside that gap */
-  int32_t done;  /**< DP_LOCAL: 1 where the alignment begins */
-} dp_place;
 
 /**
  * Open a band. Each strip and block of rows is computed with 8 or 16 bits where no value can leave

@@ -54,11 +54,6 @@ tsl_err dp_card_blocks(const dp_card *card, const void *kernel, int warps, size_
 /** Warps of a block, such that the strips spread over all multiprocessors: 1, 2 or 4. */
 int dp_card_warps(const dp_card *card, int64_t strips);
 
-/** A matched pair of places, counted from 0, in the sequences of rows and of columns. */
-typedef struct dp_pair {
-  int64_t row, column;
-} dp_pair;
-
 /* -------------------------------------------------- longest common subsequence and edit distance
  */
 
@@ -122,33 +117,9 @@ tsl_err dp_bits_trace(dp_bits *band, int64_t *row, int64_t *column, dp_pair *pai
 
 /* ------------------------------------------------------------------- alignment with affine gaps */
 
-enum {
-  DP_MINUS_INFINITY = INT32_MIN / 2 /**< E' where no gap can end */
-};
-
 struct dp_affine;
 /** A band of DP_GLOBAL or DP_LOCAL. */
 typedef struct dp_affine dp_affine;
-
-/** The best cell of a local alignment: largest score, then smallest row, then smallest column. */
-typedef struct dp_best {
-  int64_t score;       /**< 0: nothing aligns; row and column are then 0 */
-  int64_t row, column; /**< 1-based: rows of the table, columns of the band */
-} dp_best;
-
-/** Step of an alignment, from the end to the begin. */
-typedef enum dp_step {
-  DP_STEP_PAIR, /**< row and column letters paired, equal or not */
-  DP_STEP_LEFT, /**< column letter against a gap (E) */
-  DP_STEP_UP    /**< row letter against a gap (F) */
-} dp_step;
-
-/** Where a walk back stands. Cells are 1-based in the table, columns in the band. */
-typedef struct dp_place {
-  int64_t row, column;
-  int32_t state; /**< DP_STEP_PAIR: at H; DP_STEP_LEFT, DP_STEP_UP: inside that gap */
-  int32_t done;  /**< DP_LOCAL: 1 where the alignment begins */
-} dp_place;
 
 /**
  * Open a band.

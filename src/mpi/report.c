@@ -115,6 +115,8 @@ static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
     fprintf(file,
             "hint: only %lld units for %d ranks; a larger problem or --set run.units=%d helps\n",
             (long long)s->units.n, s->size, 64 * s->size);
+  else if (s->family->shape == TSL_WAVE)
+    fprintf(file, "hint: tiles wait for one another; a larger problem or fewer ranks helps\n");
   else if (s->size > 1 && b->imbalance > HINT_ABOVE)
     fprintf(file,
             "hint: the prediction missed; try --set run.dynamic=0.5 or run.calibrate=always\n");

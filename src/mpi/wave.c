@@ -42,7 +42,7 @@ typedef struct wave {
   int64_t next;     /* group to be posted to the hand */
   int64_t landed;   /* groups back from the hand */
   int64_t left;     /* edges.out before this one have left and are freed */
-  int posted, rank;
+  int posted, rank, size;
   tsl_queue *queue; /* for abort and progress */
   tsl_delivery *delivery;
   bool abort, ended;
@@ -308,19 +308,33 @@ static void close_flight(wave *w, flight *f) {
   tsl_free(f->parcels);
 }
 
-/* Tiles of a group: all where results are small, as in batch.h where they fill slabs. */
-static int64_t group_room(const tsl_phase *phase) {
+/* Tiles of the first stage when each lane is a single tile (stages then get shorter), else 0. */
+static int64_t widest_stage(const tsl_phase *phase) {
   const int64_t n = phase->plan->n_units;
-  const int64_t room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
-  if (room < TSL_MAX_BATCH) return room;
-  return n < MOST_TILES ? (n > 0 ? n : 1) : MOST_TILES;
+  int64_t first = 0;
+  for (int64_t u = 0; u < n; u++) {
+    if (phase->units[u].lane != u) return 0;
+    first += phase->units[u].stage == phase->units[0].stage;
+  }
+  return first;
+}
+
+/* Tiles of a group: all where results are small, as in batch.h where they fill slabs. Single tiles
+ * go in several groups a stage: the edges of one travel while the next is computed. */
+static int64_t group_room(const tsl_phase *phase, int size) {
+  enum { GROUPS = 4 };
+  const int64_t n = phase->plan->n_units, ahead = widest_stage(phase) / size / GROUPS + 1;
+  int64_t room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
+  if (room == TSL_MAX_BATCH) room = MOST_TILES;
+  if (size > 1 && ahead > 1 && room > ahead) room = ahead;
+  return room < n ? room : n > 0 ? n : 1;
 }
 
 static tsl_err open_wave(wave *w) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = w->phase;
   int64_t largest = 1;
-  TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase), &w->edges));
+  TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase, w->size), &w->edges));
   for (int64_t g = 0; g < w->edges.n_groups; g++)
     if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;
   w->room = largest;
@@ -380,6 +394,7 @@ tsl_err tsl_wave_run(tsl_phase *phase) {
   const int64_t n = phase->plan->n_units;
   wave w = {.phase = phase, .comm = MPI_COMM_NULL};
   TSL_MPI(MPI_Comm_rank(phase->comm, &w.rank));
+  TSL_MPI(MPI_Comm_size(phase->comm, &w.size));
   TSL_MPI(MPI_Comm_dup(phase->comm, &w.comm));
   TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
   TSL_AGREE(phase->comm, open_wave(&w));

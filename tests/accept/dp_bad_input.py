@@ -36,7 +36,7 @@ def key_cases():
     both("a key of another mode", LCS + "  memory: 1 GiB\n", ["bad.yaml:6", "dp.memory", "not used by mode value"])
     both("b is missing", change("  b: {text: AGT}\n", "", LCS), ["needs the key b"])
     both("text and file", change("{text: AGT}", "{text: AGT, file: x}", LCS), ["bad.yaml:5", "exactly one"])
-    both("letters where numbers are", change("{values: [3, 4, 5]}", "{text: abc}", CHAIN), ["numbers are needed"])
+    both("letters where numbers are", change("{values: [3, 4, 5]}", "{text: abc}", CHAIN), ["unknown key 'text'"])
     both("a plan for independent units", LCS + "run: {plan: lpt}\n", ["run.plan", "lpt", "strips"], ranks_matter=True)
     both("a negative capacity", change("10", "-1", SACK), ["bad.yaml:4", "capacity"])
     both("no solution of a binomial", HEAD + "  problem: binomial\n  mode: recover\n  n: 5\n  k: 2\n",

@@ -25,8 +25,8 @@
  *   LCS        uint32 [ceil(R/32)]      bit r: M[i+r][j] - M[i+r-1][j] of the last column j is 1
  *   EDIT unit  uint32 [2][ceil(R/32)]   the same: is +1 (first part), -1 (second part)
  *   affine     int32 [R + 1][2]         H and E' of the last column; entry 0 is row i - 1;
- *                                       E' = best score ending in a gap that the next column may
- *                                       extend, anything in entry 0
+ *                                       E' = max(E, H - open) is the best score of which a gap in
+ *                                       the next column goes on; in entry 0 DP_MINUS_INFINITY
  *   EDIT, DTW  value [R + 1]            M of the last column, entry 0 is row i - 1
  *   ROWS       value [columns]          the last row of the tile
  *   INTERVAL   value [R][columns]       the tile, zero where a >= b
@@ -92,7 +92,8 @@ typedef enum dp_mode {
 enum {
   DP_MAX_ALPHABET = 32, /**< letters of alignments; others are 0..255 */
   DP_MAX_LANES = 65536,
-  DP_BOX = 256 /**< side of an interval tile */
+  DP_BOX = 256,                     /**< side of an interval tile */
+  DP_MINUS_INFINITY = INT32_MIN / 2 /**< affine: E' of entry 0 of an edge; no gap can end */
 };
 
 /** Scores of DP_GLOBAL and DP_LOCAL: a gap of length g costs open + g * extend (both >= 0). */
@@ -106,18 +107,19 @@ typedef struct dp_scores {
 /**
  * Parameters of a dp problem; plain data, the same on all ranks.
  *
- *   problem          n                m                  field A          field B        field C
- *   lcs edit         length of a      length of b        u8 [n] letters   u8 [m] letters
- *   global local     length of a      length of b        u8 [n] letters   u8 [m] letters
- *   dtw              length of a      length of b        type [n]         type [m]
- *   knapsack(s)      items            capacity           i64 [n] weights  i64 [n] values
- *   binomial         n                k
- *   allotment        activities       amount             type [n][m + 1] returns r_i(k)
- *   stagecoach       stages           states             type [n - 1][m][m]: costs w_t(k, s) of
- * going from state k to s; type [m] start matrix_chain     matrices         n                  i64
- * [n + 1] dimensions search_tree      keys             n                  type [n] keys    type [n
- * + 1] gaps nussinov         letters          n                  u8 [n] letters, 0..3 = A C G U, 4
- * other recurrence       rows - 1         columns - 1        the deck's arrays, dp_expr.h
+ *   problem       n            m            field A            field B           field C
+ *   lcs edit      length of a  length of b  u8 [n] letters     u8 [m] letters
+ *   global local  length of a  length of b  u8 [n] letters     u8 [m] letters
+ *   dtw           length of a  length of b  type [n]           type [m]
+ *   knapsack(s)   items        capacity     i64 [n] weights    i64 [n] values
+ *   binomial      n            k
+ *   allotment     activities   amount       type [n][m + 1]: returns r_i(k)
+ *   stagecoach    stages       states       type [n - 1][m][m]: costs w_t(k, s) of going from
+ *                                           state k to s       type [m] start
+ *   matrix_chain  matrices     n            i64 [n + 1] dimensions
+ *   search_tree   keys         n            type [n] keys      type [n + 1] gaps
+ *   nussinov      letters      n            u8 [n] letters, 0..3 = A C G U, 4 other
+ *   recurrence    rows - 1     columns - 1  u8 [] dp_equation  and more fields, dp_recur_problem.h
  *
  * Types: i32 for sequences, i64 for knapsacks, binomial and matrix_chain; search_tree i64, f64; dtw
  * f32, f64; allotment and stagecoach i32, i64, f32, f64. The family has proven that integers do not
@@ -149,24 +151,52 @@ typedef struct dp_params {
  *   best   OUT GATHER i64 [DP_MAX_LANES][3] hidden, given by the lane's last tile.
  *          LOCAL: (score, i, j) of the best cell of a lane with smallest i, then j (from 1), 0 when
  *          none is positive. STAGECOACH: (cost as the bits of goal's type, stage n - 1, state) of
- * the cheapest last state path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the
- * family's finish table  OUT GATHER type; streamed for TABLE, in memory and hidden for RECOVER of
- * intervals: [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals goal
- * is always there, the others as problem and mode ask; dp_field finds them.
+ *          the cheapest last state
+ *   path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the family's finish
+ *   table  OUT GATHER type; streamed for TABLE, in memory and hidden for RECOVER of intervals:
+ *          [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals
+ * goal is always there, the others as problem and mode ask; dp_field finds them.
  *
  * Steps of a walk (tsl_backend.walk), from the end of the solution to its beginning:
- *   lcs                       (i, j) letters that match, from 0
- *   edit global local         (dp_op, length)
- *   dtw                       (i, j) cells, from 0
- *   knapsack, allotment       (item, how many) where that is above 0; one item in several steps
- * when another lane is reached in between stagecoach                (stage, state), from 0 The
- * cursor: at[0] = i, at[1] = j, table row and column (STAGECOACH: stage and state); at[2] = matrix
- * (affine: 0 H, 1 E gap in a, 2 F gap in b).
+ *   lcs                  (i, j) letters that match, from 0
+ *   edit global local    (dp_op, length)
+ *   dtw                  (i, j) cells, from 0
+ *   knapsack, allotment  (item, how many) where that is above 0; one item in several steps when
+ *                        another lane is reached in between
+ *   stagecoach           (stage, state), from 0
+ * The cursor: at[0] = i, at[1] = j, table row and column (STAGECOACH: stage and state); at[2] =
+ * matrix (affine: 0 H, 1 E gap in a, 2 F gap in b).
  * A walk ends (lane -1) at row 0, WAVEFRONT at column 0 as well, LOCAL where the score is 0,
  * STAGECOACH with stage 0.
  */
 enum dp_op { DP_MATCH, DP_MISMATCH, DP_INSERT, DP_DELETE }; /* insert: a letter of b alone */
 enum { DP_A, DP_B, DP_C, DP_GOAL };
+
+/** A pair of places, counted from 0, in the sequences of rows and of columns. */
+typedef struct dp_pair {
+  int64_t row, column;
+} dp_pair;
+
+/** The best cell of a local alignment: largest score, then smallest row, then smallest column. */
+typedef struct dp_best {
+  int64_t score;       /**< 0: nothing aligns; row and column are then 0 */
+  int64_t row, column; /**< 1-based: rows of the table, columns of the band */
+} dp_best;
+
+/** Step of an alignment, from the end to the begin. */
+typedef enum dp_step {
+  DP_STEP_PAIR, /**< row and column letters paired, equal or not */
+  DP_STEP_LEFT, /**< column letter against a gap (E) */
+  DP_STEP_UP    /**< row letter against a gap (F) */
+} dp_step;
+
+/** Where a walk back through the tiles of a band stands. Cells are 1-based in the table, columns
+ *  in the band. */
+typedef struct dp_place {
+  int64_t row, column;
+  int32_t state; /**< DP_STEP_PAIR: at H; DP_STEP_LEFT, DP_STEP_UP: inside that gap */
+  int32_t done;  /**< DP_LOCAL: 1 where the alignment begins */
+} dp_place;
 
 static inline const dp_params *dp_params_of(const tsl_problem *problem) {
   return (const dp_params *)problem->params;

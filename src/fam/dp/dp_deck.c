@@ -23,25 +23,27 @@ static const char *const distance_words[] = {"absolute", "square", NULL};
 #define BIG 0x1p53
 #define LARGEST_SCORE 10000
 
+/* Those of letters come first: what takes numbers only begins after them. */
+enum { LETTER_KEYS = 3 };
 static const tsl_key source_keys[] = {
     {"text", TSL_KEY_TEXT, SOURCE(text), "", 0, 0, NULL, NULL, 0, "The letters themselves."},
+    {"record", TSL_KEY_INT, SOURCE(record), "1", 1, 1e9, NULL, NULL, 0,
+     "FASTA: which record, counted from 1."},
+    {"mutate", TSL_KEY_REAL, SOURCE(mutate), "-1", -1, 1, NULL, NULL, 0,
+     "b only: a copy of a in which this part of the letters is changed, left out or inserted."},
     {"values", TSL_KEY_REALS, SOURCE(values), "", 0, 0, NULL, NULL, 0, "The numbers themselves."},
-    {"file", TSL_KEY_TEXT, SOURCE(file), "", 0, 0, NULL, NULL, 0,
-     "Letters: FASTA or plain text; numbers: CSV, NPY or HDF5; relative to the deck's folder."},
     {"dataset", TSL_KEY_TEXT, SOURCE(dataset), "", 0, 0, NULL, NULL, 0,
      "HDF5: path of the dataset in the file, 1-D or 2-D."},
     {"columns", TSL_KEY_INTS, SOURCE(columns), "", 0, 1 << 20, NULL, NULL, 0,
      "Numbers: columns of the file to read, counted from 0; default all."},
-    {"record", TSL_KEY_INT, SOURCE(record), "1", 1, 1e9, NULL, NULL, 0,
-     "FASTA: which record, counted from 1."},
-    {"random", TSL_KEY_INT, SOURCE(random), "0", 0, 0x1p40, NULL, NULL, 0,
-     "Make up this many letters or numbers."},
-    {"seed", TSL_KEY_INT, SOURCE(seed), "1", 0, BIG, NULL, NULL, 0, "Seed of what is made up."},
     {"lo", TSL_KEY_REAL, SOURCE(lo), "1", -BIG, BIG, NULL, NULL, 0,
      "Made-up numbers: smallest; whole numbers when lo and hi are whole."},
     {"hi", TSL_KEY_REAL, SOURCE(hi), "100", -BIG, BIG, NULL, NULL, 0, "Made-up numbers: largest."},
-    {"mutate", TSL_KEY_REAL, SOURCE(mutate), "-1", -1, 1, NULL, NULL, 0,
-     "b only: a copy of a in which this part of the letters is changed, left out or inserted."},
+    {"file", TSL_KEY_TEXT, SOURCE(file), "", 0, 0, NULL, NULL, 0,
+     "Letters: FASTA or plain text; numbers: CSV, NPY or HDF5; relative to the deck's folder."},
+    {"random", TSL_KEY_INT, SOURCE(random), "0", 0, 0x1p40, NULL, NULL, 0,
+     "Make up this many letters or numbers."},
+    {"seed", TSL_KEY_INT, SOURCE(seed), "1", 0, BIG, NULL, NULL, 0, "Seed of what is made up."},
     {0}};
 
 static const tsl_key edit_keys[] = {{"insert", TSL_KEY_INT, EDIT(insert), "1", 0, LARGEST_SCORE,
@@ -69,6 +71,11 @@ static const tsl_key score_keys[] = {
 
 #define SOURCE_KEY(name, member, doc) \
   { name, TSL_KEY_MAP, AT(member), "", 0, 0, NULL, source_keys, sizeof(dp_source), doc }
+#define NUMBERS_KEY(name, member, doc)                                                           \
+  {                                                                                              \
+    name, TSL_KEY_MAP, AT(member), "", 0, 0, NULL, source_keys + LETTER_KEYS, sizeof(dp_source), \
+        doc                                                                                      \
+  }
 
 const tsl_key dp_keys[] = {
     {"problem", TSL_KEY_CHOICE, AT(problem), NULL, 0, 0, dp_problem_words, NULL, 0,
@@ -79,16 +86,16 @@ const tsl_key dp_keys[] = {
      "Type of the values where a problem leaves the choice; auto: f64."},
     SOURCE_KEY("a", a, "First sequence (rows of the table)."),
     SOURCE_KEY("b", b, "Second sequence (columns of the table)."),
-    SOURCE_KEY("weights", weights, "Knapsack: whole weights, at least 0 (unbounded: 1)."),
-    SOURCE_KEY("values", values, "Knapsack: whole values, at least 0."),
-    SOURCE_KEY("dimensions", dimensions, "Matrix chain: the n + 1 sizes of n matrices."),
-    SOURCE_KEY("keys", keys, "Search tree: weights of the n keys."),
-    SOURCE_KEY("gaps", gaps, "Search tree: weights of the n + 1 gaps between keys; default 0."),
-    SOURCE_KEY("returns", returns,
-               "Allotment: a row for each activity: its return for 0, 1, ... units."),
-    SOURCE_KEY("costs", costs,
-               "Stagecoach: for each step a block of rows: cost from state to state."),
-    SOURCE_KEY("start", start, "Stagecoach: cost of beginning in each state."),
+    NUMBERS_KEY("weights", weights, "Knapsack: whole weights, at least 0 (unbounded: 1)."),
+    NUMBERS_KEY("values", values, "Knapsack: whole values, at least 0."),
+    NUMBERS_KEY("dimensions", dimensions, "Matrix chain: the n + 1 sizes of n matrices."),
+    NUMBERS_KEY("keys", keys, "Search tree: weights of the n keys."),
+    NUMBERS_KEY("gaps", gaps, "Search tree: weights of the n + 1 gaps between keys; default 0."),
+    NUMBERS_KEY("returns", returns,
+                "Allotment: a row for each activity: its return for 0, 1, ... units."),
+    NUMBERS_KEY("costs", costs,
+                "Stagecoach: for each step a block of rows: cost from state to state."),
+    NUMBERS_KEY("start", start, "Stagecoach: cost of beginning in each state."),
     {"capacity", TSL_KEY_INT, AT(capacity), "", 0, 0x1p40, NULL, NULL, 0,
      "Knapsack: capacity. Allotment: units to hand out; default: as many as returns has."},
     {"n", TSL_KEY_INT, AT(n), "", 0, 0x1p31, NULL, NULL, 0, "Binomial: n of C(n, k)."},

@@ -79,19 +79,40 @@ done:
 
 /* ---- sequences */
 
-static tsl_err check_source(const tsl_deck *deck, const char *key, const dp_source *s,
-                            bool letters) {
+/** Keys that are of no use for letters, or for numbers. */
+static tsl_err check_keys(const tsl_deck *deck, const char *key, bool letters) {
+  static const char *const of_numbers[] = {"values", "dataset", "columns", "lo", "hi", NULL};
+  static const char *const of_letters[] = {"text", "record", "mutate", NULL};
   tsl_err err = TSL_OK;
-  const int from = (letters ? s->text != NULL : s->values.n > 0) + (s->file != NULL) +
-                   (s->random > 0 || s->mutate >= 0);
-  char given[64];
-  (void)snprintf(given, sizeof given, "%s.%s", key, letters ? "values" : "text");
-  if (tsl_deck_given(deck, given))
-    TSL_DECK_FAIL(deck, given, "%s are needed here", letters ? "letters" : "numbers");
-  (void)snprintf(given, sizeof given, "%s.values", key);
-  if (from > 1 || (from == 0 && !letters && !tsl_deck_given(deck, given)))
-    TSL_DECK_FAIL(deck, key, "give exactly one of %s, file and random",
-                  letters ? "text" : "values");
+  char path[64];
+  for (const char *const *word = letters ? of_numbers : of_letters; *word != NULL; word++) {
+    (void)snprintf(path, sizeof path, "%s.%s", key, *word);
+    if (tsl_deck_given(deck, path))
+      TSL_DECK_FAIL(deck, path, "%s are needed here", letters ? "letters" : "numbers");
+  }
+done:
+  return err;
+}
+
+static bool given(const tsl_deck *deck, const char *key, const char *word) {
+  char path[64];
+  (void)snprintf(path, sizeof path, "%s.%s", key, word);
+  return tsl_deck_given(deck, path);
+}
+
+/** Exactly one place where letters or numbers come from. */
+static tsl_err check_source(const tsl_deck *deck, const char *key, bool letters) {
+  tsl_err err = TSL_OK;
+  const char *inline_word = letters ? "text" : "values";
+  const bool may_copy = letters && strcmp(key, "dp.b") == 0;
+  TSL_TRY(check_keys(deck, key, letters));
+  if (!may_copy && given(deck, key, "mutate"))
+    TSL_DECK_FAIL(deck, key, "mutate makes a copy of a; it is for b only");
+  if (given(deck, key, inline_word) + given(deck, key, "file") + given(deck, key, "random") +
+          (may_copy && given(deck, key, "mutate")) !=
+      1)
+    TSL_DECK_FAIL(deck, key, "give exactly one of %s, file and random%s", inline_word,
+                  may_copy ? ", or mutate" : "");
 done:
   return err;
 }
@@ -101,7 +122,7 @@ static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const char *k
   tsl_err err = TSL_OK;
   uint8_t *codes = NULL;
   const tsl_field *a = problem->n_fields > DP_A ? &problem->fields[DP_A] : NULL;
-  TSL_TRY(check_source(deck, key, source, true));
+  TSL_TRY(check_source(deck, key, true));
   TSL_TRY(dp_read_letters(deck, key, source, s->alphabet, a != NULL ? a->data : NULL,
                           a != NULL ? a->shape[0] : 0, &codes, n));
   TSL_TRY(add_input(problem, key + 3, "Letters as codes.", TSL_U8, *n, codes));
@@ -186,8 +207,8 @@ static tsl_err load_dtw(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) 
   int64_t columns = 1;
   p->engine = DP_WAVEFRONT;
   p->square = s->distance;
-  TSL_TRY(check_source(deck, "dp.a", &s->a, false));
-  TSL_TRY(check_source(deck, "dp.b", &s->b, false));
+  TSL_TRY(check_source(deck, "dp.a", false));
+  TSL_TRY(check_source(deck, "dp.b", false));
   TSL_TRY(dp_read_numbers(deck, "dp.a", &s->a, &columns, &values, &p->n));
   TSL_TRY(add_typed(deck, "dp.a", problem, "First series.", &values, p->n));
   TSL_TRY(dp_read_numbers(deck, "dp.b", &s->b, &columns, &values, &p->m));
@@ -271,8 +292,8 @@ static tsl_err load_sack(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   p->engine = DP_ROWS;
   p->type = TSL_I64;
   p->m = s->capacity;
-  TSL_TRY(check_source(deck, "dp.weights", &s->weights, false));
-  TSL_TRY(check_source(deck, "dp.values", &s->values, false));
+  TSL_TRY(check_source(deck, "dp.weights", false));
+  TSL_TRY(check_source(deck, "dp.values", false));
   TSL_TRY(dp_read_numbers(deck, "dp.weights", &s->weights, &columns, &weights, &p->n));
   TSL_TRY(add_whole(deck, "dp.weights", problem, "Weight of each item.", &weights, p->n, least));
   TSL_TRY(dp_read_numbers(deck, "dp.values", &s->values, &columns, &values, &n));
@@ -311,7 +332,7 @@ static tsl_err load_allotment(const tsl_deck *deck, dp_deck *s, tsl_problem *pro
   double *values = NULL;
   int64_t columns = tsl_deck_given(deck, "dp.capacity") ? s->capacity + 1 : 0;
   p->engine = DP_ROWS;
-  TSL_TRY(check_source(deck, "dp.returns", &s->returns, false));
+  TSL_TRY(check_source(deck, "dp.returns", false));
   if (s->returns.file == NULL && columns == 0)
     TSL_DECK_FAIL(deck, "dp", "allotment needs the key capacity when returns is no file");
   TSL_TRY(dp_read_numbers(deck, "dp.returns", &s->returns, &columns, &values, &p->n));
@@ -332,8 +353,8 @@ static tsl_err load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *pr
   double *costs = NULL, *start = NULL;
   int64_t columns = 0, one = 1, rows = 0, states = 0;
   p->engine = DP_ROWS;
-  TSL_TRY(check_source(deck, "dp.costs", &s->costs, false));
-  TSL_TRY(check_source(deck, "dp.start", &s->start, false));
+  TSL_TRY(check_source(deck, "dp.costs", false));
+  TSL_TRY(check_source(deck, "dp.start", false));
   TSL_TRY(dp_read_numbers(deck, "dp.start", &s->start, &one, &start, &states));
   if (s->costs.file == NULL) columns = states > 0 ? states : 1;
   TSL_TRY(dp_read_numbers(deck, "dp.costs", &s->costs, &columns, &costs, &rows));
@@ -374,7 +395,7 @@ static tsl_err load_chain(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   double *values = NULL;
   int64_t columns = 1, n = 0;
   p->engine = DP_INTERVAL;
-  TSL_TRY(check_source(deck, "dp.dimensions", &s->dimensions, false));
+  TSL_TRY(check_source(deck, "dp.dimensions", false));
   TSL_TRY(dp_read_numbers(deck, "dp.dimensions", &s->dimensions, &columns, &values, &n));
   if (n == 0)
     TSL_DECK_FAIL(deck, "dp.dimensions", "n + 1 sizes are needed for n matrices, at least one");
@@ -416,11 +437,11 @@ static tsl_err load_tree(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   double *keys = NULL, *gaps = NULL;
   int64_t columns = 1, n = 0;
   p->engine = DP_INTERVAL;
-  TSL_TRY(check_source(deck, "dp.keys", &s->keys, false));
+  TSL_TRY(check_source(deck, "dp.keys", false));
   TSL_TRY(dp_read_numbers(deck, "dp.keys", &s->keys, &columns, &keys, &p->n));
   TSL_TRY(add_typed(deck, "dp.keys", problem, "Weight of each key.", &keys, p->n));
   if (tsl_deck_given(deck, "dp.gaps")) {
-    TSL_TRY(check_source(deck, "dp.gaps", &s->gaps, false));
+    TSL_TRY(check_source(deck, "dp.gaps", false));
     TSL_TRY(dp_read_numbers(deck, "dp.gaps", &s->gaps, &columns, &gaps, &n));
   } else {
     n = p->n + 1;
@@ -454,5 +475,8 @@ tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
       [DP_MATRIX_CHAIN] = load_chain,
       [DP_SEARCH_TREE] = load_tree,
       [DP_NUSSINOV] = load_nussinov};
+  if (loads[s->problem] == NULL)
+    return tsl_deck_fail(deck, TSL_ERR_INPUT, "dp.problem", __FILE__, __LINE__,
+                         "recurrences are not computed by this version");
   return loads[s->problem](deck, s, problem);
 }
