@@ -114,7 +114,7 @@ static void check_emit(const dp_recurrence *r, dp_pattern pattern) {
 
 static void compute(const dp_recurrence *r) {
   dp_oracle grid;
-  dp_steps steps = {0};
+  dp_links steps = {0};
   dp_depend depend;
   must(dp_oracle_create(r, &grid), "grid");
   grid.work = WORK;

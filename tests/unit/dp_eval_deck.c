@@ -136,7 +136,7 @@ done:
 
 static tsl_err print(const dp_oracle *oracle, bool all) {
   tsl_err err = TSL_OK;
-  dp_steps steps = {0};
+  dp_links steps = {0};
   dp_value v = {0};
   int64_t i, j;
   const dp_equation *e = &oracle->recurrence->equation;

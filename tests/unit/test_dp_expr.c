@@ -370,7 +370,7 @@ static void matrix_chain(void **state) {
   draft d;
   dp_recurrence *r = NULL;
   dp_oracle grid;
-  dp_steps steps;
+  dp_links steps;
   dp_value v = {0};
   int64_t i, j;
   (void)state;
@@ -407,7 +407,7 @@ static void ties(void **state) {
   draft d;
   dp_recurrence *r = NULL;
   dp_oracle grid;
-  dp_steps steps;
+  dp_links steps;
   dp_value v = {0};
   int64_t i, j;
   (void)state;

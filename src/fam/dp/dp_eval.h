@@ -110,25 +110,25 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
 
 /** A reference that a value rests on. The first equal one wins: first argument of min and max,
  *  least value of a range variable. */
-typedef struct dp_step {
+typedef struct dp_link {
   int64_t i, j;       /**< the cell; -1, -1: the goal */
   int64_t to_i, to_j; /**< the cell read; -1, -1: the choice reads none */
   int32_t rule;       /**< boundary rule of (i, j), -1: `cell` (or the goal) */
   int32_t reference;  /**< its number in the text of the expression, -1: none */
   int64_t k;          /**< value of the innermost range variable there, -1: none */
-} dp_step;
+} dp_link;
 
-typedef struct dp_steps {
-  dp_step *list; /**< from tsl_alloc; release with tsl_free */
+typedef struct dp_links {
+  dp_link *list; /**< from tsl_alloc; release with tsl_free */
   int64_t n, room;
-} dp_steps;
+} dp_links;
 
 /**
  * The solution behind the goal of a filled grid: from the goal on, for each cell once and in depth
  * first order, the references that its value rests on; of min, max and ranges the one chosen, of
  * ?: the branch taken, of other operators all.
  */
-tsl_err dp_oracle_trace(const dp_oracle *grid, dp_steps *steps);
+tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 typedef struct tracer {
   const dp_oracle *grid;
   dp_eval eval;
-  dp_steps *steps;
+  dp_links *steps;
   int32_t rule;
   int64_t *open; /**< [cells + 1] cells still to follow, last first */
   int64_t n_open;
@@ -25,7 +25,7 @@ static tsl_err read_known(void *self, const dp_expr *expr, int32_t node, int64_t
 
 static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j) {
   tsl_err err = TSL_OK;
-  dp_steps *s = t->steps;
+  dp_links *s = t->steps;
   if (s->n == s->room) {
     const int64_t room = s->room > 0 ? 2 * s->room : 64;
     void *memory = NULL;
@@ -35,7 +35,7 @@ static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j
     s->list = memory;
     s->room = room;
   }
-  s->list[s->n++] = (dp_step){.i = t->eval.i,
+  s->list[s->n++] = (dp_link){.i = t->eval.i,
                               .j = t->eval.j,
                               .to_i = to_i,
                               .to_j = to_j,
@@ -147,7 +147,7 @@ static tsl_err trace_expr(tracer *t, const dp_expr *x) {
   TSL_TRY(trace(t, x, x->root));
   if (t->steps->n == first) TSL_TRY(add_step(t, -1, -1, -1));
   for (int64_t s = t->steps->n - 1; s >= first; s--) {
-    const dp_step *step = &t->steps->list[s];
+    const dp_link *step = &t->steps->list[s];
     const int64_t at = step->to_i * t->grid->cols + step->to_j;
     if (step->to_i < 0 || t->seen[at] != 0) continue;
     t->seen[at] = 1;
@@ -187,11 +187,11 @@ done:
   return err;
 }
 
-tsl_err dp_oracle_trace(const dp_oracle *grid, dp_steps *steps) {
+tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps) {
   tsl_err err = TSL_OK;
   tracer t = {.grid = grid, .steps = steps};
   void *memory = NULL;
-  *steps = (dp_steps){0};
+  *steps = (dp_links){0};
   t.eval = (dp_eval){.recurrence = grid->recurrence,
                      .i = -1,
                      .j = -1,
@@ -208,7 +208,7 @@ done:
   tsl_free(t.seen);
   if (err != TSL_OK) {
     tsl_free(steps->list);
-    *steps = (dp_steps){0};
+    *steps = (dp_links){0};
   }
   return err;
 }
