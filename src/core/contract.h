@@ -6,7 +6,7 @@
  * units. A backend computes units on one device. The runtime (src/mpi) knows units and
  * fields and nothing else: it predicts, plans, broadcasts, runs, combines and stores.
  *
- *   deck -> family.create -> fields -> family.units -> plan -> per phase
+ *   deck -> family.create -> fields (backend.prepare) -> family.units -> plan -> per phase
  *           { share IN; backend.begin; backend.run(units); backend.collect; combine; advance }
  *        -> family.summary -> HDF5
  *
@@ -144,7 +144,9 @@ typedef struct tsl_problem {
   int64_t params_bytes;
   tsl_field fields[TSL_MAX_FIELDS];
   int32_t n_fields;
-  void *own; /**< root only, private to the family; freed by family.destroy */
+  const char *output; /**< root only: name of the output file, for families that write others; set
+                           before create, not owned; NULL: none */
+  void *own;          /**< root only, private to the family; freed by family.destroy */
 } tsl_problem;
 
 /** Free params and all field data and zero the struct (family.destroy has run before, on the root).
@@ -197,8 +199,7 @@ typedef struct tsl_cursor {
  * dimension. Handed to family.finish; borrowed for the call.
  */
 typedef struct tsl_store {
-  void *state;      /**< the runtime's own */
-  const char *path; /**< final name of the output file */
+  void *state; /**< the runtime's own */
   /** Copy rows [lo, hi) of a GATHER field to a row-major buffer. */
   tsl_err (*read)(void *state, int field, int64_t lo, int64_t hi, void *rows);
   /** Replace rows [lo, hi) of a GATHER field. */
@@ -229,6 +230,10 @@ typedef struct tsl_family {
   /** OPTIONAL, default never cached: what the cost coefficients depend on besides the device, such
    *  as "euclidean condensed f32 d3"; part of the key of the calibration file. Any rank. */
   void (*signature)(const tsl_problem *problem, char text[96]);
+
+  /** OPTIONAL, default nothing. Root only: what was found in the problem before anything was
+   *  computed, as lines for people; printed with the plan. */
+  void (*describe)(const tsl_problem *problem, char *text, size_t size);
 
   /** REQUIRED when a field is GATHER. The half-open box of field that unit fills, in the
    *  field's index space; unused dimensions are 0..1. Any rank. */
@@ -314,6 +319,12 @@ typedef struct tsl_worker tsl_worker;
  */
 typedef struct tsl_backend {
   const char *family; /**< REQUIRED, family name */
+
+  /** OPTIONAL, default nothing. Root only, once, after family.create and before the fields are
+   *  shared: set IN fields that depend on the devices of the job (compiled code). No device is
+   *  selected and no worker is open. Called for each platform that has a device in the job.
+   *  @param[in] devices  [n] of this platform, of all ranks */
+  tsl_err (*prepare)(tsl_problem *problem, const tsl_device *devices, int n);
 
   /** REQUIRED. Upload IN fields and set up; device is already selected for the thread. */
   tsl_err (*open)(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker);

@@ -1,5 +1,6 @@
 /** @file bench_dp_cpu.c  `tesela bench dp-cpu`: speeds of the dp engines, each beside its goal. */
 #include "bench_dp_peers.h"
+#include "bench_dp_recur.h"
 #include "cpu.h"
 #include "dp_cpu.h"
 
@@ -252,6 +253,31 @@ done:
   return err;
 }
 
+/** A recurrence as decks have it, by one thread; its goal is the engine's length. */
+static tsl_err bench_recurrence(const table *t) {
+  tsl_err err = TSL_OK;
+  const int64_t n = t->o->quick ? 4000 : 16000;
+  bits_run r = {.n = n};
+  uint8_t *a = NULL, *b = NULL;
+  double seconds = 0;
+  int64_t length = 0;
+  TSL_TRY(letters_make(n, 4, 1, &a));
+  TSL_TRY(letters_make(n, 4, 2, &b));
+  TSL_TRY(dp_cpu_bits_open(&t->cpu, DP_LCS, a, n, b, n, &r.band));
+  TSL_TRY(run_bits(&r));
+  TSL_TRY(dp_bench_recurrence(a, b, n, t->repeats, &seconds, &length));
+  if (length != dp_cpu_bits_sum(r.band))
+    TSL_FAIL(TSL_ERR_INTERNAL, "a deck's recurrence finds the length %lld, the engine %lld",
+             (long long)length, (long long)dp_cpu_bits_sum(r.band));
+  const double rate = (double)n * (double)n / seconds * 1e-9;
+  line(t, "a deck's recurrence: LCS, i32", rate, rate, "1e9 cells/s", 1);
+done:
+  dp_cpu_bits_close(&r.band);
+  tsl_free(a);
+  tsl_free(b);
+  return err;
+}
+
 /* ------------------------------------------------------------------ rows */
 
 typedef struct sack_run {
@@ -307,8 +333,8 @@ typedef struct row_run {
 static tsl_err run_row(void *context) {
   const row_run *r = context;
   if (r->stagecoach)
-    return dp_cpu_stagecoach(r->cpu, TSL_F64, r->from, r->costs, r->m, r->to, 0, r->m);
-  return dp_cpu_allotment(r->cpu, TSL_F64, r->from, r->costs, r->to, 0, r->m);
+    return dp_cpu_stagecoach(r->cpu, TSL_F64, r->from, r->costs, r->m, r->to, 0, r->m, NULL);
+  return dp_cpu_allotment(r->cpu, TSL_F64, r->from, r->costs, r->to, 0, r->m, NULL);
 }
 
 static tsl_err bench_row(const table *t, bool stagecoach) {
@@ -402,6 +428,7 @@ tsl_err dp_bench_cpu(int argc, char **argv) {
   TSL_TRY(bench_align(&t, DP_GLOBAL, 0, "Needleman-Wunsch, DNA, unrelated", 0));
   TSL_TRY(bench_edit(&t));
   TSL_TRY(bench_dtw(&t));
+  TSL_TRY(bench_recurrence(&t));
   TSL_TRY(bench_knapsack(&t));
   TSL_TRY(bench_row(&t, false));
   TSL_TRY(bench_row(&t, true));

@@ -1,5 +1,5 @@
 /** @file dp_backend.c  The backend of dp on a socket, by the engine of the problem. */
-#include "dp_backend.h"
+#include "dp_recur_cpu.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -52,6 +52,7 @@ static void dp_close_cpu(tsl_worker **worker) {
   dp_bands_clear(w);
   dp_rows_clear(w);
   dp_boxes_clear(w);
+  dp_recur_cpu_close(w);
   tsl_free(w);
   *worker = NULL;
 }
@@ -62,7 +63,8 @@ static const dp_band_ops *band_ops(const dp_params *p) {
   return p->problem == DP_DTW ? &dp_band_dtw : &dp_band_align;
 }
 
-static tsl_err open_engine(tsl_worker *w) {
+static tsl_err open_engine(tsl_worker *w, const tsl_device *device) {
+  if (w->p->problem == DP_RECURRENCE) return dp_recur_cpu_open(w, device);
   if (w->p->engine == DP_ROWS) return dp_rows_open(w);
   if (w->p->engine == DP_INTERVAL) return dp_boxes_open(w);
   w->bands.ops = band_ops(w->p);
@@ -82,7 +84,7 @@ static tsl_err dp_open_cpu(const tsl_problem *problem, const tsl_device *device,
   w->bytes = (int64_t)tsl_type_bytes((tsl_type)w->p->type);
   TSL_TRY(dp_cpu_open(device->threads > 0 ? device->threads : omp_get_max_threads(), &w->cpu));
   TSL_TRY(tsl_cpu_slow_factor(&w->slow));
-  TSL_TRY(open_engine(w));
+  TSL_TRY(open_engine(w, device));
   *worker = w;
 done:
   if (err != TSL_OK) dp_close_cpu(&w);
@@ -92,29 +94,34 @@ done:
 static tsl_err dp_begin_cpu(tsl_worker *w, int phase) {
   (void)phase;
   w->boxes.whole = false;
+  if (w->recur != NULL) return dp_recur_cpu_begin(w);
   if (w->p->engine == DP_WAVEFRONT) return dp_bands_begin(w);
   return w->p->engine == DP_ROWS ? dp_rows_begin(w) : TSL_OK;
 }
 
 static tsl_err dp_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  if (w->recur != NULL) return dp_recur_cpu_trial(w, units, n, parts);
   if (w->p->engine == DP_WAVEFRONT) return dp_bands_trial(w, units, n, parts);
   if (w->p->engine == DP_ROWS) return dp_rows_trial(w, units, n, parts);
   return dp_boxes_tiles(w, units, n, parts);
 }
 
 static tsl_err dp_tiles_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  if (w->recur != NULL) return dp_recur_cpu_tiles(w, units, n, parts);
   if (w->p->engine == DP_WAVEFRONT) return dp_bands_tiles(w, units, n, parts);
   if (w->p->engine == DP_ROWS) return dp_rows_tiles(w, units, n, parts);
   return dp_boxes_tiles(w, units, n, parts);
 }
 
 static tsl_err dp_edge_out_cpu(tsl_worker *w, const tsl_unit *unit, void *bytes) {
+  if (w->recur != NULL) return dp_recur_cpu_edge_out(w, unit, bytes);
   if (w->p->engine == DP_WAVEFRONT) return dp_bands_edge_out(w, unit, bytes);
   if (w->p->engine == DP_ROWS) return dp_rows_edge_out(w, unit, bytes);
   return dp_boxes_edge_out(w, unit, bytes);
 }
 
 static tsl_err dp_edge_in_cpu(tsl_worker *w, const tsl_unit *unit, const void *bytes) {
+  if (w->recur != NULL) return dp_recur_cpu_edge_in(w, unit, bytes);
   if (w->p->engine == DP_WAVEFRONT) return dp_bands_edge_in(w, unit, bytes);
   if (w->p->engine == DP_ROWS) return dp_rows_edge_in(w, unit, bytes);
   return dp_boxes_edge_in(w, unit, bytes);
@@ -124,6 +131,7 @@ static tsl_err dp_walk_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
                            tsl_list *list) {
   tsl_err err = TSL_OK;
   dp_steps steps = {0};
+  if (w->recur != NULL) TSL_FAIL(TSL_ERR_INTERNAL, "dp: recurrences are recovered on the root");
   if (w->p->engine == DP_WAVEFRONT)
     TSL_TRY(dp_bands_walk(w, units, n, cursor, &steps));
   else if (w->p->engine == DP_ROWS)
@@ -140,6 +148,7 @@ done:
 static tsl_err dp_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   tsl_field *goal = &problem->fields[DP_GOAL];
   memset(goal->data, 0, 8);
+  if (w->recur != NULL) return dp_recur_cpu_collect(w, problem), TSL_OK;
   if (w->p->engine == DP_WAVEFRONT) dp_bands_goal(w, goal);
   if (w->p->engine == DP_ROWS) dp_rows_goal(w, goal);
   return w->p->engine == DP_INTERVAL ? dp_boxes_goal(w, goal) : TSL_OK;
@@ -147,6 +156,7 @@ static tsl_err dp_collect_cpu(tsl_worker *w, tsl_problem *problem) {
 
 const tsl_backend dp_backend_cpu = {
     .family = "dp",
+    .prepare = dp_recur_cpu_prepare,
     .open = dp_open_cpu,
     .begin = dp_begin_cpu,
     .run = dp_run_cpu,

@@ -8,6 +8,7 @@
  *   dp_band_*.c       engines of a band: bits, alignments, warping; plain loops for whole tables
  *   dp_rows.c         ROWS: sweeps with halo; dp_rows_walk.c their walk back
  *   dp_boxes.c        INTERVAL: boxes of the triangle
+ *   dp_recur_*.c      recurrences of the deck, see dp_recur_cpu.h
  *
  * The engines compute what dp.h says, with the bits that any other device gets.
  */
@@ -172,6 +173,7 @@ struct tsl_worker {
   dp_bands bands;
   dp_rows rows;
   dp_boxes boxes;
+  struct dp_recur_cpu *recur; /**< RECURRENCE, else NULL */
 };
 
 /** Letters or numbers of field DP_A, DP_B, DP_C. */

@@ -103,6 +103,6 @@ void plain_affine(const plain_block *k) {
       h[c] = value;
       diagonal = up, left = value;
     }
-    out[r + 1] = left, k->right_gaps[r + 1] = gap;
+    out[r + 1] = left, k->right_gaps[r + 1] = max_of(gap, left - s->open); /* E', dp.h */
   }
 }

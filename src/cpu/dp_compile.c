@@ -216,7 +216,8 @@ static tsl_err fail_compiler(const job *j, int log, int status) {
   if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
     return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
                     "the recurrence must be compiled, but there is no compiler '%s' here; install "
-                    "one, name it in CC, or run once where there is one",
+                    "one, name it in CC, run once where there is one, or compute it slowly "
+                    "without: --interpret",
                     j->args[0]);
   return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__,
                   "'%s' does not compile the recurrence (status %d): %s", j->args[0], status, said);

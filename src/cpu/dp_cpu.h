@@ -229,13 +229,16 @@ tsl_err dp_cpu_knapsack(const dp_cpu *cpu, const int64_t *weights, const int64_t
                         uint64_t *taken);
 
 /**
- * Unbounded knapsack: one item, in place, M[i][c] = max(M[i-1][c], M[i][c - w] + v).
- * @param[in,out] row  columns [max(0, lo - w), lo) of the new row, [lo, hi) of the row before
- * @param[out] taken   NULL, or [(hi - lo + 63) / 64]: bit c - lo: taken once more at c
+ * Unbounded knapsack: `items` items at once, M[i][c] = max(M[i-1][c], M[i][c - w_i] + v_i).
+ * @param[in]     from  the row before, columns [lo, hi), not descending, >= 0
+ * @param[in,out] to    the row after the last item, columns [max(0, lo - largest weight), lo); gets
+ *                      [lo, hi); not from
+ * @param[out] taken    NULL, or of one item [(hi - lo + 63) / 64]: bit c - lo: taken once more at c
  * @return TSL_ERR_INPUT for negative numbers and for w = 0 with v > 0; TSL_ERR_NUMERIC
  */
-tsl_err dp_cpu_knapsack_unbounded(const dp_cpu *cpu, int64_t weight, int64_t value, int64_t *row,
-                                  int64_t lo, int64_t hi, uint64_t *taken);
+tsl_err dp_cpu_knapsack_unbounded(const dp_cpu *cpu, const int64_t *weights, const int64_t *values,
+                                  int64_t items, const int64_t *from, int64_t *to, int64_t lo,
+                                  int64_t hi, uint64_t *taken);
 
 /** Is the bit of column c set in a list of dp_cpu_knapsack*? */
 static inline bool dp_cpu_taken(const uint64_t *taken, int64_t lo, int64_t c) {
@@ -255,24 +258,21 @@ tsl_err dp_cpu_binomial(const dp_cpu *cpu, int64_t modulus, int64_t rows, const 
 /**
  * Allotment: M[i][c] = max over 0 <= k <= c of M[i-1][c - k] + r(k), one activity.
  * @param[in] type  TSL_I32, TSL_I64, TSL_F32, TSL_F64
- * @param[in] from  columns [0, hi)    @param[in] returns  [hi] r(k)
+ * @param[in] from  columns [0, hi), at most 2^31    @param[in] returns  [hi] r(k)
+ * @param[out] choice  NULL, or [hi - lo]: the smallest k that attains the value
  * @return TSL_ERR_NUMERIC when an integer sum may leave its type
  */
 tsl_err dp_cpu_allotment(const dp_cpu *cpu, tsl_type type, const void *from, const void *returns,
-                         void *to, int64_t lo, int64_t hi);
-/** The smallest k that attains M[i][c]. */
-int64_t dp_cpu_allotment_choice(tsl_type type, const void *from, const void *returns, int64_t c);
+                         void *to, int64_t lo, int64_t hi, int32_t *choice);
 
 /**
  * Stagecoach: M[t][s] = min over k < m of M[t-1][k] + w(k, s), one stage.
- * @param[in] from   [m]    @param[in] costs  [m][m], row k: w(k, .)
+ * @param[in] from   [m], m below 2^31    @param[in] costs  [m][m], row k: w(k, .)
+ * @param[out] choice  NULL, or [hi - lo]: the smallest k that attains the value
  * @return TSL_ERR_NUMERIC when an integer sum leaves its type
  */
 tsl_err dp_cpu_stagecoach(const dp_cpu *cpu, tsl_type type, const void *from, const void *costs,
-                          int64_t m, void *to, int64_t lo, int64_t hi);
-/** The smallest k that attains M[t][s]. */
-int64_t dp_cpu_stagecoach_choice(tsl_type type, const void *from, const void *costs, int64_t m,
-                                 int64_t s);
+                          int64_t m, void *to, int64_t lo, int64_t hi, int32_t *choice);
 
 /* ------------------------------------------------------------------ intervals
  *

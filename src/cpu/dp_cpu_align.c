@@ -57,6 +57,25 @@ done:
   return err;
 }
 
+/**
+ * Rows that a lane of DP_MOVING computes from one base. H of cells k columns or rows apart differ
+ * by at most k (most + extend) + open upwards and open + k extend downwards: a path to the farther
+ * cell, cut where it leaves the nearer one's row or column, and a gap from there. A lane's first
+ * column lies at its base; it computes those on the right of it from the one on the left. What is
+ * computed on the way to H lies a gap or a bad pair lower.
+ */
+static void choose_move(dp_cpu_align *b) {
+  const int64_t extend = b->extend_e > b->extend_f ? b->extend_e : b->extend_f;
+  const int64_t open = b->open, most = b->most > 0 ? b->most : 0, pair = -(int64_t)b->least;
+  const int64_t lower = open + 2 * extend > pair ? open + 2 * extend : pair;
+  const int64_t right = DP_COLUMNS * extend, left = most + extend;
+  for (int rows = 32; rows >= 4 && b->move == 0; rows /= 2) {
+    const int64_t above = (rows + DP_COLUMNS) * (most + extend) + 2 * open + most;
+    const int64_t below = rows * extend + (right > left ? right : left) + 2 * open + lower;
+    if (above + below < UINT8_MAX) b->move = rows, b->below = (int32_t)below;
+  }
+}
+
 /* ------------------------------------------------------------------ open and close */
 
 static tsl_err open_memory(dp_cpu_align *b) {
@@ -84,6 +103,7 @@ static tsl_err band_open(const dp_cpu_align *given, int64_t total, dp_cpu_align 
   TSL_TRY(check_reach(given, given->n, total));
   TSL_TRY(tsl_alloc(1, sizeof *b, "band of an alignment", (void **)&b));
   *b = *given;
+  choose_move(b);
   TSL_TRY(open_memory(b));
   dp_cpu_align_begin(b);
   *out = b;

@@ -12,8 +12,10 @@ typedef struct block {
   int32_t base;
 } block;
 
-static const int32_t value_most[DP_N_WIDTHS] = {INT8_MAX, INT16_MAX, ALIGN_MOST};
-static const int32_t value_bytes[DP_N_WIDTHS] = {1, 2, 4};
+static const int32_t value_most[DP_N_WIDTHS] = {INT8_MAX, ALIGN_MOST, INT16_MAX, ALIGN_MOST};
+static const int32_t value_bytes[DP_N_WIDTHS] = {1, 4, 2, 4}; /* in lists */
+/* of a pair's score and of a letter's code */
+static const dp_number_width score_width[DP_N_WIDTHS] = {DP_W8, DP_W8, DP_W16, DP_W32};
 
 /* ------------------------------------------------------------------ which width */
 
@@ -46,6 +48,7 @@ static bool width_fits(block *b, dp_number_width width, bool *surely) {
   b->base = 0;
   *surely = true;
   if (width == DP_W32) return true;
+  if (width == DP_MOVING) return band->move > 0;
   if (!scores_fit(band, value_most[width])) return false;
   b->base = (int32_t)(local && least < 0 ? 0 : least);
   if (most - b->base <= value_most[width]) return true;
@@ -109,22 +112,24 @@ static void run_part(block *b, dp_number_width width, dp_align_kind kind, const 
   const dp_kernels *k = band->cpu.kernels;
   align_room *room = b->room;
   const int64_t size = p->columns * p->vector, pad = DP_PAD * (int64_t)value_bytes[width];
+  const dp_number_width scores = score_width[width];
   int32_t codes[ALIGN_WIDTH], corner = p->c > 0 ? b->at.h[p->c - 1] : b->at.corner;
-  char *profile = room->profile[width] + p->at * DP_MAX_ALPHABET * value_bytes[width];
+  char *profile = room->profile[scores] + p->at * DP_MAX_ALPHABET * value_bytes[scores];
   to_lanes(b->at.h + p->c, p->groups, p->columns, p->vector, room->lanes);
   k->narrow[width](room->lanes, size, b->base, false, room->h);
   if (kind != DP_ALIGN_LINEAR) {
     to_lanes(b->at.f + p->c, p->groups, p->columns, p->vector, room->lanes);
-    k->narrow[width](room->lanes, size, b->base + band->extend_f, width != DP_W32, room->f);
+    k->narrow[width](room->lanes, size, b->base + band->extend_f, width == DP_W8 || width == DP_W16,
+                     room->f);
   }
   if (band->matrix) {
-    if (room->profile_of[width] != b->at.strip + 1)
-      fill_profile(b, width, p->c, p->groups, p->columns, p->vector, profile);
+    if (room->profile_of[scores] != b->at.strip + 1)
+      fill_profile(b, scores, p->c, p->groups, p->columns, p->vector, profile);
   } else {
     for (int64_t c = 0; c < p->groups * p->columns; c++)
       codes[c] = band->column_code[band->columns[b->at.column + p->c + c]];
     to_lanes(codes, p->groups, p->columns, p->vector, room->lanes);
-    k->narrow[width](room->lanes, size, 0, false, room->b);
+    k->narrow[scores](room->lanes, size, 0, false, room->b);
   }
   k->narrow[width](&corner, 1, b->base, false, p->h_in + pad - value_bytes[width]);
   s->lanes = (int)p->groups;
@@ -173,8 +178,10 @@ static int32_t run(block *b, dp_number_width width, dp_align_kind kind, int32_t 
                       .match = band->match,
                       .mismatch = band->mismatch,
                       .floor = band->kind == DP_ALIGN_LOCAL ? 0 : DP_MINUS_INFINITY,
-                      .target = target};
-  part p = {.vector = band->cpu.kernels->bytes / value_bytes[width],
+                      .target = target,
+                      .move = band->move,
+                      .below = band->below};
+  part p = {.vector = band->cpu.kernels->bytes / value_bytes[score_width[width]],
             .h_in = (char *)room->h_in,
             .e_in = (char *)room->e_in,
             .h_out = (char *)room->h_out,
@@ -199,7 +206,7 @@ static int32_t run(block *b, dp_number_width width, dp_align_kind kind, int32_t 
     p.h_in = p.h_out, p.e_in = p.e_out;
     p.h_out = h, p.e_out = e;
   }
-  if (band->matrix) room->profile_of[width] = b->at.strip + 1;
+  if (band->matrix) room->profile_of[score_width[width]] = b->at.strip + 1;
   *h_out = p.h_in;
   *e_out = p.e_in;
   return best;
@@ -290,7 +297,7 @@ void align_block(dp_cpu_align *band, int64_t lo, int64_t strip, int64_t first, i
                     .h = band->h + column,
                     .f = band->f + column}};
   const bool local = band->kind == DP_ALIGN_LOCAL;
-  int width = local ? DP_W8 : DP_W16;
+  int width = local ? DP_W8 : DP_MOVING;
   int32_t score = 0;
   char *h_out = NULL, *e_out = NULL;
   look(&b);

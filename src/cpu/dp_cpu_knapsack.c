@@ -9,7 +9,11 @@ enum {
   PIECE = 1 << 18,      /* bytes of a piece: it stays in the second-level cache, */
   WIDE_PIECE = 1 << 21, /* or, where the weights are too large for it, in the third-level cache */
   HALO = 3,             /* a group's weights add up to at most a third of a piece */
-  QUANTUM = 64          /* pieces begin at multiples of it, for the bits */
+  QUANTUM = 64,         /* pieces begin at multiples of it, for the bits */
+  /* unbounded: */
+  LIGHT = 4,       /* vectors: items of smaller weights are taken one by one */
+  BLOCK = 1 << 11, /* columns of a thread's block at most, */
+  SHARE = 1 << 9   /* and at least */
 };
 
 /** Items that are taken together, from one row in memory to the next. */
@@ -279,45 +283,80 @@ static void run_light(const dp_kernels *k, int64_t weight, int64_t value, int64_
   if (first < hi) k->sack_again(row + first, hi - first, weight, value);
 }
 
-/** Columns [c, c + weight) do not need each other: threads share them. */
-static void run_heavy(const dp_cpu *cpu, int64_t weight, int64_t value, int64_t *row, int64_t lo,
-                      int64_t hi) {
-  const int64_t first = weight > lo ? weight : lo;
-#pragma omp parallel num_threads(cpu->threads)
-  for (int64_t c = first; c < hi; c += weight) {
-    const int64_t n = least(weight, hi - c), thread = omp_get_thread_num();
-    const int64_t all = omp_get_num_threads(), a = n / all * thread, b = n / all * (thread + 1);
-    const int64_t end = thread == all - 1 ? n : b;
-    cpu->kernels->sack_again(row + c + a, end - a, weight, value);
+/** Items whose weights are a vector or more. */
+typedef struct heavy {
+  int64_t *weights, *values, n, least; /**< least: the smallest weight */
+} heavy;
+
+/** All items at columns [a, b), which do not need each other. */
+static void run_block(const dp_kernels *k, const heavy *h, int64_t *row, int64_t a, int64_t b) {
+  for (int64_t i = 0; i < h->n; i++) {
+    const int64_t begin = a > h->weights[i] ? a : h->weights[i];
+    if (begin < b) k->sack_again(row + begin, b - begin, h->weights[i], h->values[i]);
+  }
+}
+
+/** All items at a block of columns after the other: each column takes the best of any item once
+ *  more. Threads share a block. */
+static void run_heavy(const dp_cpu *cpu, const heavy *h, int64_t *row, int64_t lo, int64_t hi) {
+  const int64_t block = least(h->least, (int64_t)BLOCK * cpu->threads);
+  const int64_t most = least(cpu->threads, block / SHARE);
+#pragma omp parallel num_threads(most > 1 ? (int)most : 1)
+  for (int64_t c = lo; c < hi; c += block) {
+    const int64_t n = least(block, hi - c), thread = omp_get_thread_num();
+    const int64_t all = omp_get_num_threads(), a = n * thread / all, b = n * (thread + 1) / all;
+    run_block(cpu->kernels, h, row, c + a, c + b);
 #pragma omp barrier
   }
 }
 
-tsl_err dp_cpu_knapsack_unbounded(const dp_cpu *cpu, int64_t weight, int64_t value, int64_t *row,
-                                  int64_t lo, int64_t hi, uint64_t *taken) {
+static tsl_err check_unbounded(const int64_t *weights, const int64_t *values, int64_t items,
+                               const int64_t *from, int64_t hi, const uint64_t *taken) {
   tsl_err err = TSL_OK;
-  const int64_t n = hi - lo, share = (int64_t)1 << 13;
-  int64_t most = 0, *old = NULL;
-  if (weight < 0 || value < 0 || (weight == 0 && value > 0))
-    TSL_FAIL(TSL_ERR_INPUT,
-             "an item of weight %lld and value %lld; weights must be > 0, values >= 0",
-             (long long)weight, (long long)value);
-  if (n <= 0) goto done;
-  if (taken != NULL) memset(taken, 0, (size_t)((n + 63) / 64) * sizeof *taken);
-  if (value == 0 || weight >= hi) goto done;
-  if (!tsl_mul_i64((hi - 1) / weight, value, &most) || !tsl_add_i64(most, row[hi - 1], &most))
-    TSL_FAIL(TSL_ERR_NUMERIC, "an item of value %lld taken %lld times may exceed 63 bits",
-             (long long)value, (long long)((hi - 1) / weight));
-  if (taken != NULL) {
-    TSL_TRY(tsl_alloc(n, sizeof *old, "row of a knapsack", (void **)&old));
-    memcpy(old, row + lo, (size_t)n * sizeof *old);
+  if (taken != NULL && items != 1)
+    TSL_FAIL(TSL_ERR_INTERNAL, "bits of %lld items at once", (long long)items);
+  for (int64_t i = 0; i < items; i++) {
+    const int64_t w = weights[i], v = values[i];
+    int64_t most = 0;
+    if (w < 0 || v < 0 || (w == 0 && v > 0))
+      TSL_FAIL(TSL_ERR_INPUT,
+               "an item of weight %lld and value %lld; weights must be > 0, values >= 0",
+               (long long)w, (long long)v);
+    if (v == 0 || w >= hi) continue;
+    /* of several items none is worth more for its weight than the best of them */
+    if (!tsl_mul_i64((hi - 1) / w + (items > 1), v, &most) ||
+        !tsl_add_i64(most, from[hi - 1], &most))
+      TSL_FAIL(TSL_ERR_NUMERIC, "an item of value %lld taken %lld times may exceed 63 bits",
+               (long long)v, (long long)((hi - 1) / w));
   }
-  if (cpu->threads > 1 && weight >= share * cpu->threads)
-    run_heavy(cpu, weight, value, row, lo, hi);
-  else
-    run_light(cpu->kernels, weight, value, row, lo, hi);
-  if (taken != NULL) cpu->kernels->larger(row + lo, old, n, taken);
 done:
-  tsl_free(old);
+  return err;
+}
+
+tsl_err dp_cpu_knapsack_unbounded(const dp_cpu *cpu, const int64_t *weights, const int64_t *values,
+                                  int64_t items, const int64_t *from, int64_t *to, int64_t lo,
+                                  int64_t hi, uint64_t *taken) {
+  tsl_err err = TSL_OK;
+  const int64_t n = hi - lo, vector = cpu->kernels->bytes / (int64_t)sizeof *to;
+  heavy h = {.least = INT64_MAX};
+  if (n <= 0) goto done;
+  TSL_TRY(check_unbounded(weights, values, items, from, hi, taken));
+  TSL_TRY(tsl_alloc(items, sizeof *h.weights, "items", (void **)&h.weights));
+  TSL_TRY(tsl_alloc(items, sizeof *h.values, "items", (void **)&h.values));
+  memcpy(to + lo, from + lo, (size_t)n * sizeof *to);
+  for (int64_t i = 0; i < items; i++) {
+    if (values[i] == 0 || weights[i] >= hi) continue;
+    if (weights[i] < LIGHT * vector) {
+      run_light(cpu->kernels, weights[i], values[i], to, lo, hi);
+      continue;
+    }
+    h.weights[h.n] = weights[i], h.values[h.n++] = values[i];
+    h.least = least(h.least, weights[i]);
+  }
+  if (h.n > 0) run_heavy(cpu, &h, to, lo, hi);
+  if (taken != NULL) cpu->kernels->larger(to + lo, from + lo, n, taken);
+done:
+  tsl_free(h.weights);
+  tsl_free(h.values);
   return err;
 }

@@ -101,11 +101,14 @@ static size_t type_bytes(dp_row_type type) {
 /* ------------------------------------------------------------------ allotment */
 
 tsl_err dp_cpu_allotment(const dp_cpu *cpu, tsl_type type, const void *from, const void *returns,
-                         void *to, int64_t lo, int64_t hi) {
+                         void *to, int64_t lo, int64_t hi, int32_t *choice) {
   tsl_err err = TSL_OK;
   enum { COLUMNS = 512 };
   dp_row_type t = DP_ROW_F64;
   TSL_TRY(row_type(type, &t));
+  if (choice != NULL && hi > INT32_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "allotment: choices of %lld columns; at most %d are possible",
+             (long long)hi, INT32_MAX);
   if (t == DP_ROW_I32 || t == DP_ROW_I64) {
     const int64_t a = largest(t, from, hi), b = largest(t, returns, hi);
     const int64_t most = t == DP_ROW_I32 ? INT32_MAX : INT64_MAX;
@@ -117,45 +120,24 @@ tsl_err dp_cpu_allotment(const dp_cpu *cpu, tsl_type type, const void *from, con
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
   for (int64_t k = 0; k < (hi - lo + COLUMNS - 1) / COLUMNS; k++) {
     const int64_t end = hi - k * COLUMNS, begin = end - COLUMNS > lo ? end - COLUMNS : lo;
-    cpu->kernels->allot[t](from, returns, begin, end, (char *)to + (size_t)begin * type_bytes(t));
+    cpu->kernels->allot[t](from, returns, begin, end, (char *)to + (size_t)begin * type_bytes(t),
+                           choice != NULL ? choice + begin - lo : NULL);
   }
 done:
   return err;
 }
 
-#define CHOICES(name, E)                                                                    \
-  static int64_t allot_choice_##name(const E *from, const E *r, int64_t c) {                \
-    int64_t best = 0;                                                                       \
-    for (int64_t k = 1; k <= c; k++)                                                        \
-      if (from[c - k] + r[k] > from[c - best] + r[best]) best = k;                          \
-    return best;                                                                            \
-  }                                                                                         \
-  static int64_t stage_choice_##name(const E *from, const E *costs, int64_t m, int64_t s) { \
-    int64_t best = 0;                                                                       \
-    for (int64_t k = 1; k < m; k++)                                                         \
-      if (from[k] + costs[k * m + s] < from[best] + costs[best * m + s]) best = k;          \
-    return best;                                                                            \
-  }
-CHOICES(i32, int32_t)
-CHOICES(i64, int64_t)
-CHOICES(f32, float)
-CHOICES(f64, double)
-#undef CHOICES
-
-int64_t dp_cpu_allotment_choice(tsl_type type, const void *from, const void *returns, int64_t c) {
-  if (type == TSL_I32) return allot_choice_i32(from, returns, c);
-  if (type == TSL_I64) return allot_choice_i64(from, returns, c);
-  return type == TSL_F32 ? allot_choice_f32(from, returns, c) : allot_choice_f64(from, returns, c);
-}
-
 /* ------------------------------------------------------------------ stagecoach */
 
 tsl_err dp_cpu_stagecoach(const dp_cpu *cpu, tsl_type type, const void *from, const void *costs,
-                          int64_t m, void *to, int64_t lo, int64_t hi) {
+                          int64_t m, void *to, int64_t lo, int64_t hi, int32_t *choice) {
   tsl_err err = TSL_OK;
   dp_row_type t = DP_ROW_F64;
   int64_t lost = 0;
   TSL_TRY(row_type(type, &t));
+  if (choice != NULL && m > INT32_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "stagecoach: choices of %lld states; at most %d are possible",
+             (long long)m, INT32_MAX);
   const size_t size = type_bytes(t);
   const int64_t share = (hi - lo) / cpu->threads, columns = share < 256    ? 256
                                                             : share > 4096 ? 4096
@@ -164,18 +146,11 @@ tsl_err dp_cpu_stagecoach(const dp_cpu *cpu, tsl_type type, const void *from, co
   for (int64_t k = 0; k < (hi - lo + columns - 1) / columns; k++) {
     const int64_t s = lo + k * columns, n = hi - s < columns ? hi - s : columns;
     lost += !cpu->kernels->stage[t](from, (const char *)costs + (size_t)s * size, m, m, n,
-                                    (char *)to + (size_t)s * size);
+                                    (char *)to + (size_t)s * size,
+                                    choice != NULL ? choice + s - lo : NULL);
   }
   if (lost > 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "stagecoach: a sum of costs leaves the type %s", tsl_type_name(type));
 done:
   return err;
-}
-
-int64_t dp_cpu_stagecoach_choice(tsl_type type, const void *from, const void *costs, int64_t m,
-                                 int64_t s) {
-  if (type == TSL_I32) return stage_choice_i32(from, costs, m, s);
-  if (type == TSL_I64) return stage_choice_i64(from, costs, m, s);
-  return type == TSL_F32 ? stage_choice_f32(from, costs, m, s)
-                         : stage_choice_f64(from, costs, m, s);
 }

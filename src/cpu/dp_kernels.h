@@ -43,8 +43,8 @@ typedef struct dp_bit_strip {
       *keep; /**< NULL, or for each step by lane: LCS p; EDIT no change on the diagonal, then p */
 } dp_bit_strip;
 
-/** Widths of numbers of align strips. */
-typedef enum dp_number_width { DP_W8, DP_W16, DP_W32, DP_N_WIDTHS } dp_number_width;
+/** Widths of numbers of align strips. DP_MOVING: 8 bits from bases that move, outside 32 bits. */
+typedef enum dp_number_width { DP_W8, DP_MOVING, DP_W16, DP_W32, DP_N_WIDTHS } dp_number_width;
 
 /** What an align strip computes. */
 typedef enum dp_align_kind {
@@ -57,7 +57,7 @@ typedef enum dp_align_kind {
 
 /**
  * Align strip. Values have the width of the kernel: H - base, E' - extend - base, F' - extend -
- * base (dp.h). At 8 and 16 bits the last is cut at 0, at 32 bits at floor. A gap in the rows'
+ * base (dp.h). At W8 and W16 the last is cut at 0, else at floor. A gap in the rows'
  * sequence (left to right, E) costs open + g extend_e, one in the columns' (F) open + g extend_f.
  */
 typedef struct dp_align_strip {
@@ -74,6 +74,7 @@ typedef struct dp_align_strip {
   int32_t open, extend_e, extend_f, match, mismatch, floor;
   int32_t target;      /**< LOCATE */
   int64_t row, column; /**< LOCATE, in and out: a smaller cell (row, column) replaces it */
+  int32_t move, below; /**< MOVING: rows between two moves, 4..32; values wanted below a lane's */
 } dp_align_strip;
 
 /** Strip of dynamic time warping, f32 or f64. */
@@ -153,11 +154,14 @@ typedef struct dp_kernels {
   void (*larger)(const int64_t *to, const int64_t *from, int64_t n, uint64_t *bits);
   /** to[k] = from[k] + from[k - 1], k < n; modulus 0: the top bit once set stays. */
   void (*pascal)(const int64_t *from, int64_t *to, int64_t n, int64_t modulus);
-  /** to[c - lo] = max over k <= c of from[c - k] + returns[k], c in [lo, hi). By dp_row_type. */
-  void (*allot[4])(const void *from, const void *returns, int64_t lo, int64_t hi, void *to);
+  /** to[c - lo] = max over k <= c of from[c - k] + returns[k], c in [lo, hi); at: NULL, or
+   *  [hi - lo]: the smallest k. By dp_row_type. */
+  void (*allot[4])(const void *from, const void *returns, int64_t lo, int64_t hi, void *to,
+                   int32_t *at);
   /** to[s] = min over k of from[k] + costs[k * ld + s], s < n; false where an integer sum leaves
-   *  its type. */
-  bool (*stage[4])(const void *from, const void *costs, int64_t m, int64_t ld, int64_t n, void *to);
+   *  its type; at: NULL, or [n]: the smallest k. */
+  bool (*stage[4])(const void *from, const void *costs, int64_t m, int64_t ld, int64_t n, void *to,
+                   int32_t *at);
 
   /** DP_STRIPE rows of c = best(c, a + b + da dk db), a, b, c in tiles; da NULL: no term. best is
    *  max for I16 and I32, min for I64 and F64. By dp_join_type. */

@@ -16,6 +16,7 @@
 #undef E
 #undef V
 #undef T
+#include "dp_kernels_moving.h"
 #define E int16_t
 #define V v_i16
 #define T(name) name##_i16
@@ -60,18 +61,26 @@
 #define E int32_t
 #define U uint32_t
 #define V v_i32
+#define I v_i32
+#define ALL all_i32
 #define T(name) name##_i32
 #define DP_WHOLE 1
 #include "dp_kernels_stage.h"
+#undef ALL
 #undef E
 #undef U
 #undef V
+#undef I
 #undef T
 #define E int64_t
 #define U uint64_t
 #define V v_i64
+#define I v_i64
+#define ALL all_i64
 #define T(name) name##_i64
 #include "dp_kernels_stage.h"
+#undef ALL
+#undef I
 #undef E
 #undef U
 #undef V
@@ -80,15 +89,23 @@
 #define DP_WHOLE 0
 #define E float
 #define V v_f32
+#define I v_i32
+#define ALL all_i32
 #define T(name) name##_f32
 #include "dp_kernels_stage.h"
+#undef ALL
+#undef I
 #undef E
 #undef V
 #undef T
 #define E double
 #define V v_f64
+#define I v_i64
+#define ALL all_i64
 #define T(name) name##_f64
 #include "dp_kernels_stage.h"
+#undef ALL
+#undef I
 #undef E
 #undef V
 #undef T
@@ -152,9 +169,9 @@ const dp_kernels DP_SIMD_TABLE = {
     .bits_spread = bits_spread,
     .bits_expand = bits_expand,
     .bits_compress = bits_compress,
-    .align = {align_i8, align_i16, align_i32},
-    .narrow = {narrow_i8, narrow_i16, narrow_i32},
-    .widen = {widen_i8, widen_i16, widen_i32},
+    .align = {align_i8, align_moving, align_i16, align_i32},
+    .narrow = {narrow_i8, narrow_i32, narrow_i16, narrow_i32},
+    .widen = {widen_i8, widen_i32, widen_i16, widen_i32},
     .dtw = {dtw_f32, dtw_f64},
     .sack_i32 = sack_i32,
     .sack_i64 = sack_i64,

@@ -1,38 +1,81 @@
 /* Max-plus convolution and min-plus product of a row of one SIMD level and one type; no guard: the
- * includer sets E, V, T(name) and DP_WHOLE (1: integers, with U the unsigned type). Values are
- * compared in the order of k, and only a better one replaces another, as in a plain loop. */
+ * includer sets E, V, I and ALL (integers as wide as E, and all lanes of one), T(name) and DP_WHOLE
+ * (1: integers, with U the unsigned type). Values are compared in the order of k, and only a better
+ * one replaces another, as in a plain loop; so the k of a value is the smallest that attains it. */
 
 #define LANES ((int)(DP_BYTES / sizeof(E)))
 
-/** Amounts k in [first, c] of column c, after those before. */
-static E T(allot_rest)(const E *from, const E *r, int64_t c, int64_t first, E best) {
+/** The k of LANES columns, in memory. */
+typedef int32_t T(places) __attribute__((vector_size(DP_BYTES / sizeof(E) * sizeof(int32_t))));
+
+DP_INLINE void T(put_places)(int32_t *to, I at) {
+  const T(places) some = __builtin_convertvector(at, T(places));
+  memcpy(to, &some, sizeof some);
+}
+
+DP_INLINE I T(get_places)(const int32_t *from) {
+  T(places) some;
+  memcpy(&some, from, sizeof some);
+  return __builtin_convertvector(some, I);
+}
+
+/** Lanes of k where x is better, of at elsewhere. */
+DP_INLINE I T(better_place)(I x, int64_t k, I at) {
+  return (ALL(k) & x) | (at & ~x);
+}
+
+/** Amounts k in [first, c] of column c, after those before; at: NULL, or the amount so far. */
+DP_INLINE E T(allot_rest)(const E *from, const E *r, int64_t c, int64_t first, E best,
+                          int32_t *at) {
   for (int64_t k = first; k <= c; k++) {
     const E value = from[c - k] + r[k];
-    if (value > best) best = value;
+    if (!(value > best)) continue;
+    best = value;
+    if (at != NULL) *at = (int32_t)k;
   }
   return best;
 }
 
 /** n vectors of columns from c on. */
-DP_INLINE void T(allot_block)(const E *from, const E *r, int64_t c, const int n, E *to) {
+DP_INLINE void T(allot_block)(const E *from, const E *r, int64_t c, const int n, E *to,
+                              int32_t *at) {
   V best[8];
+  I place[8];
   DP_UNROLL for (int q = 0; q < n; q++) best[q] = T(load)(from + c + q * LANES) + T(all)(r[0]);
+  DP_UNROLL for (int q = 0; q < n; q++) place[q] = ALL(0);
   for (int64_t k = 1; k <= c; k++) {
     const V add = T(all)(r[k]);
-    DP_UNROLL for (int q = 0; q < n; q++) best[q] =
-        T(max)(T(load)(from + c - k + q * LANES) + add, best[q]);
+    DP_UNROLL for (int q = 0; q < n; q++) {
+      const V sum = T(load)(from + c - k + q * LANES) + add;
+      if (at != NULL) place[q] = T(better_place)((I)(sum > best[q]), k, place[q]);
+      best[q] = T(max)(sum, best[q]);
+    }
   }
   DP_UNROLL for (int q = 0; q < n; q++) T(store)(to + q * LANES, best[q]);
-  for (int x = 1; x < n * LANES; x++) to[x] = T(allot_rest)(from, r, c + x, c + 1, to[x]);
+  DP_UNROLL for (int q = 0; q < n && at != NULL; q++) T(put_places)(at + q * LANES, place[q]);
+  for (int x = 1; x < n * LANES; x++)
+    to[x] = T(allot_rest)(from, r, c + x, c + 1, to[x], at != NULL ? at + x : NULL);
 }
 
-static void T(allot)(const void *from_, const void *returns, int64_t lo, int64_t hi, void *to_) {
-  const E *from = from_, *r = returns;
-  E *to = to_;
+DP_INLINE void T(allot_all)(const E *from, const E *r, int64_t lo, int64_t hi, const int n, E *to,
+                            int32_t *at) {
   int64_t c = lo;
-  for (; c + 8 * LANES <= hi; c += 8 * LANES) T(allot_block)(from, r, c, 8, to + c - lo);
-  for (; c + LANES <= hi; c += LANES) T(allot_block)(from, r, c, 1, to + c - lo);
-  for (; c < hi; c++) to[c - lo] = T(allot_rest)(from, r, c, 1, from[c] + r[0]);
+  for (; c + n * LANES <= hi; c += n * LANES)
+    T(allot_block)(from, r, c, n, to + c - lo, at != NULL ? at + c - lo : NULL);
+  for (; c + LANES <= hi; c += LANES)
+    T(allot_block)(from, r, c, 1, to + c - lo, at != NULL ? at + c - lo : NULL);
+  for (; c < hi; c++) {
+    if (at != NULL) at[c - lo] = 0;
+    to[c - lo] = T(allot_rest)(from, r, c, 1, from[c] + r[0], at != NULL ? at + c - lo : NULL);
+  }
+}
+
+static void T(allot)(const void *from, const void *returns, int64_t lo, int64_t hi, void *to,
+                     int32_t *at) {
+  if (at == NULL)
+    T(allot_all)(from, returns, lo, hi, 8, to, NULL);
+  else
+    T(allot_all)(from, returns, lo, hi, 4, to, at);
 }
 
 /** Did a sum of x and y in any lane leave the type? */
@@ -44,41 +87,54 @@ static void T(allot)(const void *from_, const void *returns, int64_t lo, int64_t
 #define STAGE_SUM(x, y) ((x) + (y))
 #endif
 
-/** Rows k..k+n-1 of costs into to; first: to is written, not read. */
+/** Rows before..before+n-1 of costs into to; first: to is written, not read. */
 DP_INLINE void T(stage_rows)(const E *from, const E *costs, int64_t ld, int64_t columns,
-                             const int n, const bool first, E *to, V *lost) {
+                             int64_t before, const int n, const bool first, E *to, int32_t *at,
+                             V *lost) {
   V mine = *lost;
   E rest = 0;
   int64_t s = 0;
   for (; s + LANES <= columns; s += LANES) {
     V best = first ? T(all)(0) : T(load)(to + s);
+    I place = first || at == NULL ? ALL(0) : T(get_places)(at + s);
     DP_UNROLL for (int k = 0; k < n; k++) {
-      const V x = T(all)(from[k]), y = T(load)(costs + k * ld + s), sum = x + y;
+      const V x = T(all)(from[before + k]), y = T(load)(costs + (before + k) * ld + s), sum = x + y;
       STAGE_LOST(mine, x, y, sum);
+      if (at != NULL && !(first && k == 0))
+        place = T(better_place)((I)(sum < best), before + k, place);
       best = first && k == 0 ? sum : T(min)(sum, best);
     }
     T(store)(to + s, best);
+    if (at != NULL) T(put_places)(at + s, place);
   }
   for (; s < columns; s++)
-    for (int k = 0; k < n; k++) {
+    for (int64_t k = before; k < before + n; k++) {
       const E y = costs[k * ld + s], sum = STAGE_SUM(from[k], y);
       STAGE_LOST(rest, from[k], y, sum);
-      if ((first && k == 0) || sum < to[s]) to[s] = sum;
+      if (!(first && k == before) && !(sum < to[s])) continue;
+      to[s] = sum;
+      if (at != NULL) at[s] = (int32_t)k;
     }
   mine[0] = DP_WHOLE && rest < 0 ? rest : mine[0];
   *lost = mine;
 }
 
-static bool T(stage)(const void *from_, const void *costs_, int64_t m, int64_t ld, int64_t n,
-                     void *to) {
-  const E *from = from_, *costs = costs_;
+DP_INLINE V T(stage_all)(const E *from, const E *costs, int64_t m, int64_t ld, int64_t n, E *to,
+                         int32_t *at) {
   V lost = T(all)(0);
-  bool good = true;
   int64_t k = 1;
+  T(stage_rows)(from, costs, ld, n, 0, 1, true, to, at, &lost);
+  for (; k + 4 <= m; k += 4) T(stage_rows)(from, costs, ld, n, k, 4, false, to, at, &lost);
+  for (; k < m; k++) T(stage_rows)(from, costs, ld, n, k, 1, false, to, at, &lost);
+  return lost;
+}
+
+static bool T(stage)(const void *from, const void *costs, int64_t m, int64_t ld, int64_t n,
+                     void *to, int32_t *at) {
+  bool good = true;
   if (m < 1) return true;
-  T(stage_rows)(from, costs, ld, n, 1, true, to, &lost);
-  for (; k + 4 <= m; k += 4) T(stage_rows)(from + k, costs + k * ld, ld, n, 4, false, to, &lost);
-  for (; k < m; k++) T(stage_rows)(from + k, costs + k * ld, ld, n, 1, false, to, &lost);
+  const V lost = at == NULL ? T(stage_all)(from, costs, m, ld, n, to, NULL)
+                            : T(stage_all)(from, costs, m, ld, n, to, at);
   for (int p = 0; p < LANES; p++) good &= !DP_WHOLE || lost[p] >= 0;
   return good;
 }

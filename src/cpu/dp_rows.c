@@ -172,47 +172,35 @@ done:
   return err;
 }
 
-static tsl_err compute_unbounded(const tsl_worker *w, const piece *q) {
-  const int64_t *weights = dp_input(w, DP_A), *values = dp_input(w, DP_B);
-  memcpy((int64_t *)q->y + q->from, (const int64_t *)q->x + q->from,
-         (size_t)(q->span->to - q->from) * sizeof(int64_t));
-  return dp_cpu_knapsack_unbounded(&w->cpu, weights[q->lo], values[q->lo], q->y, q->from,
-                                   q->span->to, q->bits);
-}
-
 static tsl_err compute_piece(const tsl_worker *w, const piece *q) {
   const dp_params *p = w->p;
   const tsl_type type = (tsl_type)p->type;
-  const int64_t *weights = dp_input(w, DP_A), *values = dp_input(w, DP_B);
+  const int64_t *weights = dp_input(w, DP_A), *values = dp_input(w, DP_B), to = q->span->to;
   const bool stages = p->problem == DP_STAGECOACH;
   const int64_t row = stages ? p->m * p->m : p->m + 1;
   const char *numbers = (const char *)dp_input(w, DP_A) + (q->lo - stages) * row * w->bytes;
-  const dp_row_job job = {q->from, q->span->to, p->m, numbers, q->x, q->y, q->k};
   switch ((dp_problem)p->problem) {
   case DP_KNAPSACK:
     return dp_cpu_knapsack(&w->cpu, weights + q->lo, values + q->lo, q->hi - q->lo, q->x, q->y,
-                           q->from, q->span->to, q->bits);
+                           q->from, to, q->bits);
   case DP_KNAPSACK_UNBOUNDED:
-    return compute_unbounded(w, q);
+    return dp_cpu_knapsack_unbounded(&w->cpu, weights + q->lo, values + q->lo, q->hi - q->lo, q->x,
+                                     q->y, q->from, to, q->bits);
   case DP_BINOMIAL:
     return compute_binomial(w, q);
   case DP_ALLOTMENT:
-    if (q->k == NULL)
-      return dp_cpu_allotment(&w->cpu, type, q->x, numbers, q->y, q->from, q->span->to);
-    break;
+    return dp_cpu_allotment(&w->cpu, type, q->x, numbers, q->y, q->from, to, q->k);
   default:
-    if (q->k == NULL)
-      return dp_cpu_stagecoach(&w->cpu, type, q->x, numbers, p->m, q->y, q->from, q->span->to);
+    return dp_cpu_stagecoach(&w->cpu, type, q->x, numbers, p->m, q->y, q->from, to, q->k);
   }
-  dp_row_choose((dp_problem)p->problem, type, &job);
-  return TSL_OK;
 }
 
 tsl_err dp_span_compute(const tsl_worker *w, const dp_span *span, dp_choices *choices,
                         dp_row_fn done_row, void *context) {
   tsl_err err = TSL_OK;
   const int64_t columns = span->to - span->from, words = (columns + 63) / 64;
-  const bool many = w->p->problem == DP_KNAPSACK || w->p->problem == DP_BINOMIAL;
+  const bool many = w->p->problem == DP_KNAPSACK || w->p->problem == DP_BINOMIAL ||
+                    (w->p->problem == DP_KNAPSACK_UNBOUNDED && choices == NULL);
   piece q = {.span = span, .x = span->top};
   for (int64_t i = span->lo; i < span->hi; i = q.hi, q.x = q.y) {
     q.lo = i, q.hi = many && done_row == NULL ? span->hi : i + 1;

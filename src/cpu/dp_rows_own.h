@@ -3,7 +3,6 @@
 #define TSL_CPU_DP_ROWS_OWN_H
 
 #include "dp_backend.h"
-#include "dp_rows_plain.h"
 
 /** Items [lo, hi) in columns [from, to). Rows are indexed by column of the table. */
 typedef struct dp_span {

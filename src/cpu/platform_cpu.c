@@ -1,5 +1,6 @@
 /** @file platform_cpu.c  The sockets of this host as devices. */
 #include "cpu.h"
+#include "dp_cpu.h"
 
 #include <gnu/libc-version.h>
 #include <hwloc.h>
@@ -146,6 +147,8 @@ static const tsl_backend *const backends[] = {&dp_backend_cpu, &fractal_backend_
                                               &tri_backend_cpu, NULL};
 
 static const tsl_bench benches[] = {
+    {"dp-cpu", "dynamic programming on this socket: each engine beside its goal, parasail, edlib",
+     dp_bench_cpu},
     {"fractal-cpu", "escape-time images on this socket: plain schedules, our own, theory",
      fractal_bench_cpu},
     {"tri-cpu", "all pairs on this socket: distances, gravity, histogram, correlation",

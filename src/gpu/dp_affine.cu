@@ -21,12 +21,20 @@ static __global__ void boundary_kernel(int64_t lo, int64_t rows, bool local, int
   edge[r] = make_int2(local || i == 0 ? 0 : (int32_t)(-open - extend * i), DP_MINUS_INFINITY);
 }
 
-static __global__ void corner_kernel(const int32_t *h_above, int64_t m, int2 *edge) {
-  edge[0] = make_int2(h_above[m - 1], DP_MINUS_INFINITY);
+/* The edge as all devices have it: the corner, and E' = max(E, H - open); m 0: what came in. */
+static __global__ void leave_kernel(const int32_t *h_above, int64_t m, int64_t rows, int32_t open,
+                                    int2 *edge) {
+  const int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (r > rows) return;
+  const int2 at = edge[r];
+  if (r > 0)
+    edge[r].y = at.y > at.x - open ? at.y : at.x - open;
+  else
+    edge[0] = make_int2(m > 0 ? h_above[m - 1] : at.x, DP_MINUS_INFINITY);
 }
 
-/* Largest |score| times the longest path must stay below 2^30. */
-static tsl_err check_range(const dp_scores *s, int64_t n, int64_t m) {
+/* Largest |score| times the longest path must stay below 2^30; a local one grows by pairs. */
+static tsl_err check_range(const dp_scores *s, bool local, int64_t n, int64_t m) {
   tsl_err err = TSL_OK;
   int64_t most = (int64_t)s->open + s->extend, bound = 0;
   for (int a = 0; a < s->alphabet; a++)
@@ -34,7 +42,9 @@ static tsl_err check_range(const dp_scores *s, int64_t n, int64_t m) {
       const int64_t v = s->s[a][b] < 0 ? -(int64_t)s->s[a][b] : s->s[a][b];
       if (v > most) most = v;
     }
-  if (!tsl_mul_i64(n + m + 2, most, &bound) || bound >= (int64_t)1 << 30)
+  const int64_t longest = (local ? (n < m ? n : m) : n + m) + 2;
+  if (n > INT32_MAX - 64 || m > INT32_MAX - DP_AFFINE_ALIGN ||
+      !tsl_mul_i64(longest, most, &bound) || bound >= (int64_t)1 << 30)
     TSL_FAIL(TSL_ERR_INPUT,
              "an alignment of %lld and %lld letters with scores up to %lld may exceed 30 bits; "
              "divide the scores by a common factor",
@@ -110,7 +120,7 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
   if (n < 0 || m < 0 || first < 0 || total < first + m)
     TSL_FAIL(TSL_ERR_INTERNAL, "columns %lld + %lld of %lld", (long long)first, (long long)m,
              (long long)total);
-  TSL_TRY(check_range(scores, n, total));
+  TSL_TRY(check_range(scores, problem == DP_LOCAL, n, total));
   TSL_TRY(check_letters(rows, n, scores->alphabet, "rows"));
   TSL_TRY(check_letters(columns, m, scores->alphabet, "columns"));
   TSL_TRY(tsl_alloc(1, sizeof *b, "band", (void **)&b));
@@ -174,8 +184,9 @@ done:
 }
 
 /* Wide lanes cost less for each cell, narrow ones make more strips; the profile must fit. */
-static int choose_width(const dp_affine *b, bool keep) {
-  if (keep) return DP_AFFINE_KEEP_WIDTH;
+static int choose_width(const dp_affine *b, int mode) {
+  if (mode == DP_AFFINE_WAYS) return DP_AFFINE_KEEP_WIDTH;
+  if (mode == DP_AFFINE_CELLS) return 4;
   if (b->width != 0) return b->width;
   for (int width = 16; width > 4; width /= 2)
     if (b->letters * width <= 128 && b->m >= (int64_t)6 * b->card->processors * DP_WARP * width)
@@ -183,17 +194,12 @@ static int choose_width(const dp_affine *b, bool keep) {
   return 4;
 }
 
-static dp_affine_function pick(int width, bool local, bool keep) {
-  if (keep)
-    return local ? dp_affine_kernel<DP_AFFINE_KEEP_WIDTH, true, true>
-                 : dp_affine_kernel<DP_AFFINE_KEEP_WIDTH, false, true>;
-  if (local)
-    return width == 16  ? dp_affine_kernel<16, true, false>
-           : width == 8 ? dp_affine_kernel<8, true, false>
-                        : dp_affine_kernel<4, true, false>;
-  return width == 16  ? dp_affine_kernel<16, false, false>
-         : width == 8 ? dp_affine_kernel<8, false, false>
-                      : dp_affine_kernel<4, false, false>;
+template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
+  if (mode == DP_AFFINE_WAYS) return dp_affine_kernel<DP_AFFINE_KEEP_WIDTH, LOCAL, DP_AFFINE_WAYS>;
+  if (mode == DP_AFFINE_CELLS) return dp_affine_kernel<4, LOCAL, DP_AFFINE_CELLS>;
+  return width == 16  ? dp_affine_kernel<16, LOCAL, DP_AFFINE_VALUES>
+         : width == 8 ? dp_affine_kernel<8, LOCAL, DP_AFFINE_VALUES>
+                      : dp_affine_kernel<4, LOCAL, DP_AFFINE_VALUES>;
 }
 
 static dp_affine_args args_of(const dp_affine *b, int64_t lo, int64_t hi, int width) {
@@ -220,11 +226,21 @@ static dp_affine_args args_of(const dp_affine *b, int64_t lo, int64_t hi, int wi
   return a;
 }
 
-static tsl_err launch(dp_affine *b, int64_t lo, int64_t hi, bool keep) {
+/* What a tile writes besides rows and edges. */
+typedef struct extra {
+  int mode; /* dp_affine_mode */
+  int32_t *cells;
+  int64_t ld;
+} extra;
+
+static tsl_err launch(dp_affine *b, int64_t lo, int64_t hi, const extra *x) {
   tsl_err err = TSL_OK;
-  const int width = choose_width(b, keep);
-  const dp_affine_function kernel = pick(width, b->local, keep);
-  const dp_affine_args args = args_of(b, lo, hi, width);
+  const int width = choose_width(b, x->mode);
+  const dp_affine_function kernel =
+      b->local ? pick<true>(width, x->mode) : pick<false>(width, x->mode);
+  dp_affine_args args = args_of(b, lo, hi, width);
+  args.cells = x->cells;
+  args.ld = x->ld;
   int warps = dp_card_warps(b->card, args.strips);
   unsigned blocks = 0;
   while (warps > 1 && warps * dp_affine_shared(width, b->letters) > b->card->shared_limit)
@@ -248,30 +264,69 @@ int64_t dp_affine_keep_bytes(int64_t rows, int64_t m) {
   return history_bytes(rows, m);
 }
 
-tsl_err dp_affine_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
-                       bool keep) {
+static tsl_err run_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
+                        const extra *x) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi - lo;
   if (lo != b->row || hi > b->n || lo > hi)
     TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld do not continue row %lld of %lld", (long long)lo,
              (long long)hi, (long long)b->row, (long long)b->n);
-  if (keep) {
+  if (x->mode == DP_AFFINE_WAYS) {
     TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->history, history_bytes(rows, b->m) + 4,
                             "directions of the tile"));
     b->kept_lo = lo;
     b->kept_hi = hi;
   }
   TSL_TRY(enter(b, lo, rows, left));
-  if (rows > 0 && b->m > 0) TSL_TRY(launch(b, lo, hi, keep));
-  if (b->m > 0 && right != NULL)
-    TSL_LAUNCH(corner_kernel, dim3(1), 1, 0, b->card->stream, (const int32_t *)b->h[b->now].data,
-               b->m, (int2 *)b->edge.data);
+  if (rows > 0 && b->m > 0) TSL_TRY(launch(b, lo, hi, x));
+  if (right != NULL)
+    TSL_LAUNCH(leave_kernel, dim3((unsigned)tsl_ceil_div(rows + 1, 256)), 256, 0, b->card->stream,
+               (const int32_t *)b->h[b->now].data, b->m, rows, b->open_extend - b->extend,
+               (int2 *)b->edge.data);
   if (rows > 0 && b->m > 0) b->now = 1 - b->now;
   b->row = hi;
   if (right == NULL) goto done;
   TSL_CUDA_TRY(cudaMemcpyAsync(right, b->edge.data, (size_t)(8 * (rows + 1)), cudaMemcpyDefault,
                                b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  if (!dp_card_holds(right)) TSL_TRY(dp_card_wait(b->card));
+done:
+  return err;
+}
+
+tsl_err dp_affine_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
+                       bool keep) {
+  const extra x = {keep ? DP_AFFINE_WAYS : DP_AFFINE_VALUES, NULL, 0};
+  return run_tile(b, lo, hi, left, right, &x);
+}
+
+tsl_err dp_affine_tile_cells(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left,
+                             int32_t *right, int32_t *cells, int64_t ld) {
+  const extra x = {DP_AFFINE_CELLS, cells, ld};
+  return run_tile(b, lo, hi, left, right, &x);
+}
+
+/* H, then F, each [stride]. */
+int64_t dp_affine_state_bytes(const dp_affine *b) {
+  return 8 * b->stride;
+}
+
+tsl_err dp_affine_state_get(dp_affine *b, void *state) {
+  tsl_err err = TSL_OK;
+  const size_t half = (size_t)(4 * b->stride);
+  TSL_CUDA_TRY(cudaMemcpyAsync(state, b->h[b->now].data, half, cudaMemcpyDefault, b->card->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync((char *)state + half, b->f[b->now].data, half, cudaMemcpyDefault,
+                               b->card->stream));
+done:
+  return err;
+}
+
+tsl_err dp_affine_state_put(dp_affine *b, int64_t row, const void *state) {
+  tsl_err err = TSL_OK;
+  const size_t half = (size_t)(4 * b->stride);
+  TSL_CUDA_TRY(cudaMemcpyAsync(b->h[b->now].data, state, half, cudaMemcpyDefault, b->card->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(b->f[b->now].data, (const char *)state + half, half,
+                               cudaMemcpyDefault, b->card->stream));
+  b->row = row;
 done:
   return err;
 }

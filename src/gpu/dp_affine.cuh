@@ -11,7 +11,8 @@
  * the scores it adds, s + open + extend, lie in shared memory for each letter (the profile), so a
  * cell is three fused add-max, one max and one addition. H and E of the last column go to the next
  * strip through one list of edges in the device memory, 32 rows at a time: a strip replaces what it
- * has read, and counts the rows that it has finished.
+ * has read, and counts the rows that it has finished. E becomes E' (dp.h) when an edge leaves the
+ * band.
  */
 #ifndef TSL_GPU_DP_AFFINE_CUH
 #define TSL_GPU_DP_AFFINE_CUH
@@ -36,6 +37,9 @@ enum {
   DP_UP_EXTENDS = 8,
 };
 
+/** What a launch writes besides rows and edges. */
+enum dp_affine_mode { DP_AFFINE_VALUES, DP_AFFINE_WAYS, DP_AFFINE_CELLS };
+
 typedef struct dp_affine_args {
   const int32_t *h_above, *f_above; /**< [stride] row above the tile */
   int32_t *h_below, *f_below;       /**< [stride] last row of the tile */
@@ -45,8 +49,10 @@ typedef struct dp_affine_args {
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
   uint32_t *ticket, *finished;      /**< finished: [strips] chunks of rows */
   dp_best *best;                    /**< [strips] */
-  uint32_t *history;                /**< keep: [strips][steps][32] */
-  int64_t row0;                     /**< row of the table above the tile */
+  uint32_t *history;                /**< WAYS: [strips][steps][32] */
+  int32_t *cells;                   /**< CELLS: H of the tile's first cell, rows ld apart */
+  int64_t ld;
+  int64_t row0; /**< row of the table above the tile */
   int rows_n, columns_n, strips, letters;
   int32_t open_extend, extend;
 } dp_affine_args;
@@ -186,6 +192,15 @@ static __device__ __forceinline__ void dp_affine_store(const dp_affine_args &a, 
   }
 }
 
+/** CELLS: H of a row to the table. */
+template <int NC>
+static __device__ __forceinline__ void dp_affine_show(const dp_affine_args &a, int row, int first,
+                                                      const dp_affine_lane<NC> &l) {
+#pragma unroll
+  for (int k = 0; k < NC; k++)
+    if (first + k < a.columns_n) a.cells[row * a.ld + first + k] = l.g[k] + a.open_extend;
+}
+
 /** Wait for a chunk of the strip before and bring it in. */
 static __device__ __forceinline__ void dp_affine_take(const dp_affine_args &a, int strip, int chunk,
                                                       int lane, uint32_t *known, int2 *in) {
@@ -212,7 +227,7 @@ static __device__ __forceinline__ void dp_affine_give(const dp_affine_args &a, i
 }
 
 /** One strip from the first row to the last. */
-template <int NC, bool LOCAL, bool KEEP, bool RAGGED>
+template <int NC, bool LOCAL, int MODE, bool RAGGED>
 static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, int strip, int lane,
                                                        int *profile, int2 *in, int2 *out) {
   const int first = (strip * DP_WARP + lane) * NC, chunks = dp_affine_chunks(a.rows_n);
@@ -237,9 +252,10 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
       if ((unsigned)(row + 1) < (unsigned)a.rows_n) letter = a.rows[row + 1];
       if ((unsigned)row < (unsigned)a.rows_n) {
         const uint32_t directions =
-            dp_affine_row<NC, LOCAL, KEEP, RAGGED>(a, l, scores, h, e, stop);
+            dp_affine_row<NC, LOCAL, MODE == DP_AFFINE_WAYS, RAGGED>(a, l, scores, h, e, stop);
         if (LOCAL) dp_affine_look<NC>(l, row, first, peak);
-        if (KEEP)
+        if (MODE == DP_AFFINE_CELLS) dp_affine_show<NC>(a, row, first, l);
+        if (MODE == DP_AFFINE_WAYS)
           a.history[((int64_t)strip * chunks * DP_AFFINE_CHUNK + step) * DP_WARP + lane] =
               directions;
         if (!RAGGED && lane == exit) out[row % DP_AFFINE_CHUNK] = make_int2(l.h, l.e);
@@ -253,7 +269,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   if (LOCAL) dp_affine_settle(a, lane, peak, &a.best[strip]);
 }
 
-template <int NC, bool LOCAL, bool KEEP>
+template <int NC, bool LOCAL, int MODE>
 __global__ void __launch_bounds__(128) dp_affine_kernel(const __grid_constant__ dp_affine_args a) {
   const int lane = threadIdx.x % DP_WARP, warp = threadIdx.x / DP_WARP;
   int *profile = (int *)((char *)dp_shared() + warp * dp_affine_shared(NC, a.letters));
@@ -262,9 +278,9 @@ __global__ void __launch_bounds__(128) dp_affine_kernel(const __grid_constant__ 
     const uint32_t strip = dp_next_ticket(a.ticket, lane);
     if (strip >= (uint32_t)a.strips) return;
     if ((strip + 1) * DP_WARP * NC > (uint32_t)a.columns_n)
-      dp_affine_strip<NC, LOCAL, KEEP, true>(a, (int)strip, lane, profile, in, out);
+      dp_affine_strip<NC, LOCAL, MODE, true>(a, (int)strip, lane, profile, in, out);
     else
-      dp_affine_strip<NC, LOCAL, KEEP, false>(a, (int)strip, lane, profile, in, out);
+      dp_affine_strip<NC, LOCAL, MODE, false>(a, (int)strip, lane, profile, in, out);
     __syncwarp();
   }
 }

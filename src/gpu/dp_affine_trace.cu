@@ -14,15 +14,15 @@ typedef struct walk_state {
   int state, done;
 } walk_state;
 
-static __device__ uint32_t directions_of(const walk_args *a, int64_t row, int64_t word) {
+static __host__ __device__ uint32_t directions_of(const walk_args *a, int64_t row, int64_t word) {
   const int64_t strip = word / DP_WARP, lane = word % DP_WARP;
   if (row < 1) return 0;
   return a->history[(strip * a->steps + row - 1 + lane) * DP_WARP + lane];
 }
 
-/* One step: a change of state or a letter. */
-static __device__ __forceinline__ void walk(const walk_args *a, walk_state *s, uint32_t cell,
-                                            int lane) {
+/* One step: a change of state or a letter, which lane 0 notes. */
+static __host__ __device__ __forceinline__ void walk(const walk_args *a, walk_state *s,
+                                                     uint32_t cell, int lane) {
   if (s->state == DP_STEP_PAIR) {
     const uint32_t from = cell & DP_FROM_MASK;
     s->done = from == DP_FROM_NOTHING;
@@ -76,6 +76,10 @@ done:
   return err;
 }
 
+static int64_t steps_of(const dp_affine *b) {
+  return (int64_t)dp_affine_chunks((int)(b->kept_hi - b->kept_lo)) * DP_AFFINE_CHUNK;
+}
+
 tsl_err dp_affine_trace(dp_affine *b, dp_place *place, uint8_t *steps, int64_t room,
                         int64_t *count) {
   tsl_err err = TSL_OK;
@@ -85,7 +89,7 @@ tsl_err dp_affine_trace(dp_affine *b, dp_place *place, uint8_t *steps, int64_t r
   TSL_TRY(check_place(b, place, room));
   TSL_TRY(tsl_gpu_reserve(memory, &b->steps, 64 + b->kept_hi - b->kept_lo + b->m, "steps"));
   args.history = (const uint32_t *)b->history.data;
-  args.steps = (int64_t)dp_affine_chunks((int)(b->kept_hi - b->kept_lo)) * DP_AFFINE_CHUNK;
+  args.steps = steps_of(b);
   args.result = (long long *)b->steps.data;
   args.out = (uint8_t *)b->steps.data + 64;
   TSL_CUDA_TRY(
@@ -101,5 +105,34 @@ tsl_err dp_affine_trace(dp_affine *b, dp_place *place, uint8_t *steps, int64_t r
   place->done = (int32_t)values[3];
   *count = values[4];
 done:
+  return err;
+}
+
+tsl_err dp_affine_trace_host(dp_affine *b, dp_place *place, uint8_t *steps, int64_t room,
+                             int64_t *count) {
+  tsl_err err = TSL_OK;
+  const int64_t bytes = dp_affine_keep_bytes(b->kept_hi - b->kept_lo, b->m);
+  walk_state s = {place->row - b->kept_lo, place->column, 0, place->state, place->done};
+  walk_args args = {};
+  uint32_t *history = NULL;
+  TSL_TRY(check_place(b, place, room));
+  TSL_TRY(tsl_alloc(bytes, 1, "directions of a tile", (void **)&history));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(history, b->history.data, (size_t)bytes, cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+  args.history = history;
+  args.steps = steps_of(b);
+  args.out = steps;
+  while (s.i > 0 && s.j > 0 && !s.done) {
+    const int64_t word = (s.j - 1) / DP_AFFINE_KEEP_WIDTH;
+    walk(&args, &s, directions_of(&args, s.i, word) >> (4 * ((s.j - 1) % DP_AFFINE_KEEP_WIDTH)), 0);
+  }
+  place->row = b->kept_lo + s.i;
+  place->column = s.j;
+  place->state = s.state;
+  place->done = s.done;
+  *count = s.count;
+done:
+  tsl_free(history);
   return err;
 }

@@ -255,7 +255,7 @@ tsl_err dp_bits_tile(dp_bits *b, int64_t lo, int64_t hi, const uint32_t *left, u
              (const uint64_t *)b->edge.data, words, (uint32_t *)b->edge_bits.data);
   TSL_CUDA_TRY(cudaMemcpyAsync(right, b->edge_bits.data, (size_t)(4 * words), cudaMemcpyDefault,
                                b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  if (!dp_card_holds(right)) TSL_TRY(dp_card_wait(b->card));
 done:
   return err;
 }
@@ -268,6 +268,26 @@ tsl_err dp_bits_sum(dp_bits *b, int64_t *sum) {
              dp_bits_row_words(b->m), b->stride, b->parts, b->m, place);
   TSL_CUDA_TRY(cudaMemcpyAsync(sum, place, 8, cudaMemcpyDefault, b->card->stream));
   TSL_TRY(dp_card_wait(b->card));
+done:
+  return err;
+}
+
+int64_t dp_bits_state_bytes(const dp_bits *b) {
+  return 4 * b->parts * b->stride;
+}
+
+tsl_err dp_bits_state_get(dp_bits *b, void *state) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(state, b->state.data, (size_t)dp_bits_state_bytes(b),
+                               cudaMemcpyDefault, b->card->stream));
+done:
+  return err;
+}
+
+tsl_err dp_bits_state_put(dp_bits *b, const void *state) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(b->state.data, state, (size_t)dp_bits_state_bytes(b),
+                               cudaMemcpyDefault, b->card->stream));
 done:
   return err;
 }

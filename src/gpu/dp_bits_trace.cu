@@ -15,7 +15,8 @@ typedef struct trace_window {
   uint32_t bits[2];
 } trace_window;
 
-static __device__ uint32_t bits_of(const trace_args *a, int64_t row, int64_t word, int part) {
+static __host__ __device__ uint32_t bits_of(const trace_args *a, int64_t row, int64_t word,
+                                            int part) {
   if (row < 0) return 0;
   if (row == 0) return a->above[part * a->stride + word];
   const int64_t strip = word / DP_WARP, lane = word % DP_WARP;
@@ -98,20 +99,36 @@ static __global__ void trace_kernel(const __grid_constant__ trace_args a) {
   }
 }
 
+/* Pairs that a walk from (row, column) can give. */
+static int64_t most_pairs(const dp_bits *b, int64_t row, int64_t column) {
+  return row - b->kept_lo < column ? row - b->kept_lo : column;
+}
+
+static tsl_err check_place(const dp_bits *b, int64_t row, int64_t column, int64_t room) {
+  tsl_err err = TSL_OK;
+  if (row < b->kept_lo || row > b->kept_hi || column < 0 || column > b->m)
+    TSL_FAIL(TSL_ERR_INTERNAL, "cell (%lld, %lld) is not in the kept tile", (long long)row,
+             (long long)column);
+  if (room < most_pairs(b, row, column))
+    TSL_FAIL(TSL_ERR_INTERNAL, "room for %lld pairs; %lld are possible", (long long)room,
+             (long long)most_pairs(b, row, column));
+done:
+  return err;
+}
+
+static int steps_of(const dp_bits *b) {
+  return DP_BITS_BLOCKS * (int)(tsl_ceil_div(b->kept_hi - b->kept_lo, 32) + 4);
+}
+
 tsl_err dp_bits_trace(dp_bits *b, int64_t *row, int64_t *column, dp_pair *pairs, int64_t room,
                       int64_t *count) {
   tsl_err err = TSL_OK;
   long long place[3] = {*row, *column, 0};
-  const int64_t rows = b->kept_hi - b->kept_lo, most = rows < b->m ? rows : b->m;
   char *result = (char *)b->card->ticket.data;
   trace_args args = {};
-  if (*row < b->kept_lo || *row > b->kept_hi || *column < 0 || *column > b->m)
-    TSL_FAIL(TSL_ERR_INTERNAL, "cell (%lld, %lld) is not in the kept tile", (long long)*row,
-             (long long)*column);
-  if (room < most)
-    TSL_FAIL(TSL_ERR_INTERNAL, "room for %lld pairs; %lld are possible", (long long)room,
-             (long long)most);
-  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->pairs, (most + 1) * (int64_t)sizeof(dp_pair),
+  TSL_TRY(check_place(b, *row, *column, room));
+  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->pairs,
+                          (most_pairs(b, *row, *column) + 1) * (int64_t)sizeof(dp_pair),
                           "pairs of a solution"));
   TSL_CUDA_TRY(cudaMemcpyAsync(result, place, sizeof place, cudaMemcpyDefault, b->card->stream));
   args.history = (const uint32_t *)b->history.data;
@@ -119,7 +136,7 @@ tsl_err dp_bits_trace(dp_bits *b, int64_t *row, int64_t *column, dp_pair *pairs,
   args.lo = b->kept_lo;
   args.stride = b->stride;
   args.parts = b->parts;
-  args.steps = DP_BITS_BLOCKS * (int)(tsl_ceil_div(rows, 32) + 4);
+  args.steps = steps_of(b);
   args.pairs = (dp_pair *)b->pairs.data;
   args.result = (long long *)result;
   TSL_LAUNCH(trace_kernel, dim3(1), DP_WARP, 0, b->card->stream, args);
@@ -131,5 +148,57 @@ tsl_err dp_bits_trace(dp_bits *b, int64_t *row, int64_t *column, dp_pair *pairs,
   *column = place[1];
   *count = place[2];
 done:
+  return err;
+}
+
+/* -------------------------------------------------------------------------------- by the host */
+
+static bool bit_of(const trace_args *a, int64_t i, int64_t j, int part) {
+  return bits_of(a, i, (j - 1) / 32, part) >> ((j - 1) % 32) & 1;
+}
+
+/* The steps of trace_kernel, one cell at a time. */
+static void trace_cells(const trace_args *a, trace_state *s) {
+  while (s->i > 0 && s->j > 0) {
+    const bool first = bit_of(a, s->i, s->j, 0);
+    const bool left = a->parts == 1 ? !first : !first && bit_of(a, s->i, s->j, 1);
+    const bool pair = a->parts == 1 ? first && !bit_of(a, s->i - 1, s->j, 0) : first;
+    if (pair) a->pairs[s->count++] = dp_pair{a->lo + s->i - 1, s->j - 1};
+    s->i -= !left;
+    s->j -= left || pair;
+  }
+}
+
+tsl_err dp_bits_trace_host(dp_bits *b, int64_t *row, int64_t *column, dp_pair *pairs, int64_t room,
+                           int64_t *count) {
+  tsl_err err = TSL_OK;
+  const int64_t bytes =
+      dp_bits_keep_bytes(b->parts == 2 ? DP_EDIT : DP_LCS, b->kept_hi - b->kept_lo, b->m);
+  const int64_t row_bytes = 4 * b->parts * b->stride;
+  uint32_t *history = NULL, *above = NULL;
+  trace_state s = {*row - b->kept_lo, *column, 0};
+  trace_args args = {};
+  TSL_TRY(check_place(b, *row, *column, room));
+  TSL_TRY(tsl_alloc(bytes, 1, "bits of a tile", (void **)&history));
+  TSL_TRY(tsl_alloc(row_bytes, 1, "row above a tile", (void **)&above));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(history, b->history.data, (size_t)bytes, cudaMemcpyDefault, b->card->stream));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(above, b->above.data, (size_t)row_bytes, cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+  args.history = history;
+  args.above = above;
+  args.lo = b->kept_lo;
+  args.stride = b->stride;
+  args.parts = b->parts;
+  args.steps = steps_of(b);
+  args.pairs = pairs;
+  trace_cells(&args, &s);
+  *row = b->kept_lo + s.i;
+  *column = s.j;
+  *count = s.count;
+done:
+  tsl_free(history);
+  tsl_free(above);
   return err;
 }

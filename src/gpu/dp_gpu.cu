@@ -33,6 +33,13 @@ done:
   return err;
 }
 
+bool dp_card_holds(const void *memory) {
+  cudaPointerAttributes attributes = {};
+  const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
+  if (status != cudaSuccess) (void)cudaGetLastError();
+  return status == cudaSuccess && attributes.type == cudaMemoryTypeDevice;
+}
+
 tsl_err dp_card_reset(dp_card *card) {
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaMemsetAsync(card->ticket.data, 0, 32, card->stream));

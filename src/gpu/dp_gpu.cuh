@@ -13,6 +13,7 @@
  *   dp_sweep.cu       binomial, allotment, stagecoach                    (dp_sweep.cuh)
  *   dp_ptx.cuh        tickets, words and counters between warps
  *   dp_bench*.cu      measurements
+ *   dp_backend_gpu*   the backend made of them (dp_backend_gpu.cuh)
  *
  * A *band* is a run of neighbouring columns that one worker owns. It holds the last row computed so
  * far, and a tile continues it: rows lo..hi-1 of the whole table, all columns of the band. What
@@ -21,8 +22,11 @@
  *
  * Edge pointers are host or device memory. NULL for a left edge means that the band begins with
  * the first column and the boundary of the table is to its left; NULL for a right edge means that
- * nobody wants it. Functions with edges in host memory wait for the card; all others queue on the
- * stream of the card and wait only where they return values.
+ * nobody wants it. Functions that put an edge into host memory wait for the card; all others queue
+ * on the stream of the card and wait only where they return values.
+ *
+ * The *state* of a band is its last row as the engine has it, in device memory: get and put only
+ * queue, and are cheaper than rows in the form that all devices share.
  */
 #ifndef TSL_GPU_DP_GPU_CUH
 #define TSL_GPU_DP_GPU_CUH
@@ -46,6 +50,8 @@ tsl_err dp_card_open(int64_t memory_limit, dp_card *card);
 void dp_card_close(dp_card *card);
 /** Wait for all that was queued. */
 tsl_err dp_card_wait(dp_card *card);
+/** Is this device memory? */
+bool dp_card_holds(const void *memory);
 /** Zero the ticket. */
 tsl_err dp_card_reset(dp_card *card);
 /** Blocks of `warps` warps that strips keep busy, at most what is resident of the kernel. */
@@ -102,6 +108,11 @@ tsl_err dp_bits_sum(dp_bits *band, int64_t *sum);
 tsl_err dp_bits_row_get(dp_bits *band, uint32_t *bits);
 tsl_err dp_bits_row_put(dp_bits *band, const uint32_t *bits);
 
+/** The state, [dp_bits_state_bytes] device memory. */
+int64_t dp_bits_state_bytes(const dp_bits *band);
+tsl_err dp_bits_state_get(dp_bits *band, void *state);
+tsl_err dp_bits_state_put(dp_bits *band, const void *state);
+
 /**
  * Walk back through the tile kept last, from cell (*row, *column) until a side of the tile.
  * Cells are 1-based in the table: row in lo..hi, column in 0..m of the band; on return *row == lo
@@ -114,6 +125,9 @@ tsl_err dp_bits_row_put(dp_bits *band, const uint32_t *bits);
  */
 tsl_err dp_bits_trace(dp_bits *band, int64_t *row, int64_t *column, dp_pair *pairs, int64_t room,
                       int64_t *count);
+/** The same by the host, which gets all bits of the tile first. */
+tsl_err dp_bits_trace_host(dp_bits *band, int64_t *row, int64_t *column, dp_pair *pairs,
+                           int64_t room, int64_t *count);
 
 /* ------------------------------------------------------------------- alignment with affine gaps */
 
@@ -138,12 +152,20 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
 void dp_affine_close(dp_affine **band);
 tsl_err dp_affine_begin(dp_affine *band);
 
-/** Compute rows [lo, hi). left, right: int32 [R + 1][2], dp.h; right has E as E', left may have any
- *  E' that gives the same max(E', H - open); E' of entry 0 of right is DP_MINUS_INFINITY. keep:
- * also the directions, for dp_affine_trace. */
+/** Compute rows [lo, hi). left, right: int32 [R + 1][2], H and E' as in dp.h; left may have any E'
+ *  that gives the same max(E', H - open). keep: also the directions, for dp_affine_trace. */
 tsl_err dp_affine_tile(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
                        bool keep);
 int64_t dp_affine_keep_bytes(int64_t rows, int64_t m);
+
+/** The same; H of row lo + r and column c of the band goes to cells[r * ld + c], device memory. */
+tsl_err dp_affine_tile_cells(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left,
+                             int32_t *right, int32_t *cells, int64_t ld);
+
+/** The state, [dp_affine_state_bytes] device memory; put makes it table row `row`. */
+int64_t dp_affine_state_bytes(const dp_affine *band);
+tsl_err dp_affine_state_get(dp_affine *band, void *state);
+tsl_err dp_affine_state_put(dp_affine *band, int64_t row, const void *state);
 
 /** H and F of the last row computed, [m] each, host. F is what the row below may extend. */
 tsl_err dp_affine_row_get(dp_affine *band, int32_t *h, int32_t *f);
@@ -162,11 +184,14 @@ tsl_err dp_affine_best(dp_affine *band, dp_best *best);
  */
 tsl_err dp_affine_trace(dp_affine *band, dp_place *place, uint8_t *steps, int64_t room,
                         int64_t *count);
+/** The same by the host, which gets all directions of the tile first. */
+tsl_err dp_affine_trace_host(dp_affine *band, dp_place *place, uint8_t *steps, int64_t room,
+                             int64_t *count);
 
 /* ------------------------------------------------ weighted edit distance, dynamic time warping */
 
 struct dp_grid;
-/** A band of DP_EDIT with any costs (values int32) or of DP_DTW (float or double). */
+/** A band of DP_EDIT with any costs or of DP_LCS (values int32), or of DP_DTW (float or double). */
 typedef struct dp_grid dp_grid;
 
 /** @param[in] insert, remove, replace  costs >= 0 of a column's letter alone, of a row's letter
@@ -176,6 +201,10 @@ typedef struct dp_grid dp_grid;
 tsl_err dp_grid_open_edit(dp_card *card, int64_t insert, int64_t remove, int64_t replace,
                           const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
                           int64_t total, int64_t first, dp_grid **out);
+
+/** Lengths as they are defined, for whole tables. */
+tsl_err dp_grid_open_lcs(dp_card *card, const uint8_t *rows, int64_t n, const uint8_t *columns,
+                         int64_t m, int64_t first, dp_grid **out);
 
 /** @param[in] type    TSL_F32 or TSL_F64
  *  @param[in] square  (x - y)^2 instead of |x - y|
@@ -191,6 +220,19 @@ tsl_err dp_grid_tile(dp_grid *band, int64_t lo, int64_t hi, const void *left, vo
                      bool keep);
 int64_t dp_grid_keep_bytes(int64_t rows, int64_t m);
 
+/** The same; the value of row lo + r and column c of the band goes to cells[r * ld + c], device
+ *  memory. */
+tsl_err dp_grid_tile_cells(dp_grid *band, int64_t lo, int64_t hi, const void *left, void *right,
+                           void *cells, int64_t ld);
+
+/** The state, [dp_grid_state_bytes] device memory; put makes it table row `row`. */
+int64_t dp_grid_state_bytes(const dp_grid *band);
+tsl_err dp_grid_state_get(dp_grid *band, void *state);
+tsl_err dp_grid_state_put(dp_grid *band, int64_t row, const void *state);
+
+/** Last cell of the last row computed; m > 0. */
+tsl_err dp_grid_last(dp_grid *band, double *value);
+
 /** The last row computed, value [m], host; put makes it table row `row`. */
 tsl_err dp_grid_row_get(dp_grid *band, void *values);
 tsl_err dp_grid_row_put(dp_grid *band, int64_t row, const void *values);
@@ -199,6 +241,9 @@ tsl_err dp_grid_row_put(dp_grid *band, int64_t row, const void *values);
  *  value, else left, else up. */
 tsl_err dp_grid_trace(dp_grid *band, int64_t *row, int64_t *column, uint8_t *steps, int64_t room,
                       int64_t *count);
+/** The same by the host, which gets all ways of the tile first. */
+tsl_err dp_grid_trace_host(dp_grid *band, int64_t *row, int64_t *column, uint8_t *steps,
+                           int64_t room, int64_t *count);
 
 /* ----------------------------------------------------------------------------------- intervals */
 
@@ -252,9 +297,21 @@ tsl_err dp_interval_begin(dp_interval *w);
  */
 tsl_err dp_interval_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]);
 
-/** Values of a box, [hi[0] - lo[0]][hi[1] - lo[1]], zero where a >= b; host. */
+/** A box of pairs: a in [lo[0], hi[0]), b in [lo[1], hi[1]). */
+typedef struct dp_interval_range {
+  int64_t lo[2], hi[2];
+} dp_interval_range;
+
+/** Compute n boxes that do not need each other in one launch; only queued. */
+tsl_err dp_interval_boxes(dp_interval *w, const dp_interval_range *boxes, int64_t n);
+
+/** Take all values as computed and zero, to measure boxes by themselves; undone by begin. */
+tsl_err dp_interval_pretend(dp_interval *w);
+
+/** Values of a box, [hi[0] - lo[0]][hi[1] - lo[1]], zero where a >= b; host, or device memory and
+ *  then only queued. */
 tsl_err dp_interval_get(dp_interval *w, const int64_t lo[2], const int64_t hi[2], void *values);
-/** Take in the values of a box that somebody else has computed. */
+/** Take in the values of a box that somebody else has computed; waits for pinned memory only. */
 tsl_err dp_interval_put(dp_interval *w, const int64_t lo[2], const int64_t hi[2],
                         const void *values);
 /** X[a][b], or 0 when a == b; int64 (NUSSINOV too), or double when real. */
@@ -364,5 +421,10 @@ tsl_err dp_sweep_put(dp_sweep *band, const void *values);
  *  activity i; STAGECOACH: choices[t - 1] is the state before stage t. The smallest that attains.
  */
 tsl_err dp_sweep_trace(dp_sweep *band, int64_t column, int64_t *choices);
+
+/* --------------------------------------------------------------------------------- the backend */
+
+/** dp_backend_gpu.cu */
+extern const tsl_backend dp_backend_gpu;
 
 #endif

@@ -21,9 +21,9 @@ template <class T> static __global__ void corner_kernel(const T *above, int64_t 
   edge[0] = above[m - 1];
 }
 
-/* What a step along the boundary adds. */
+/* What a step along the boundary adds; LCS: costs are 0. */
 static double boundary_step(const dp_grid *b, int32_t cost) {
-  return b->problem == DP_EDIT ? (double)cost : INFINITY;
+  return b->problem == DP_DTW ? INFINITY : (double)cost;
 }
 
 /* F is called with a value of the type. */
@@ -91,6 +91,17 @@ done:
   return err;
 }
 
+tsl_err dp_grid_open_lcs(dp_card *card, const uint8_t *rows, int64_t n, const uint8_t *columns,
+                         int64_t m, int64_t first, dp_grid **out) {
+  dp_grid like = {};
+  like.problem = DP_LCS;
+  like.type = TSL_I32;
+  like.n = n;
+  like.m = m;
+  like.first = first;
+  return open_band(card, &like, rows, columns, 1, out);
+}
+
 tsl_err dp_grid_open_dtw(dp_card *card, tsl_type type, bool square, const void *rows, int64_t n,
                          const void *columns, int64_t m, int64_t first, dp_grid **out) {
   tsl_err err = TSL_OK;
@@ -156,34 +167,48 @@ static void fill_data(const dp_grid *b, dp_edit_cell::DATA *d) {
   d->remove = b->remove;
   d->replace = b->replace;
 }
+static void fill_data(const dp_grid *b, dp_lcs_cell::DATA *d) {
+  d->a = (const uint8_t *)b->rows.data;
+  d->b = (const uint8_t *)b->columns.data - b->first;
+}
 template <class D> static void fill_data(const dp_grid *b, D *d) {
   d->a = (decltype(d->a))b->rows.data;
   d->b = (decltype(d->b))b->columns.data - b->first;
   d->square = b->square;
 }
 
-template <class CELL> static tsl_err launch(dp_grid *b, int64_t lo, int64_t rows, bool keep) {
+/* What a tile writes besides rows and edges. */
+typedef struct extra {
+  bool keep;
+  void *cells;
+  int64_t ld;
+} extra;
+
+template <class CELL> static tsl_err launch(dp_grid *b, int64_t lo, int64_t rows, const extra *x) {
   typedef typename CELL::T T;
   dp_engine_args<CELL> a = {};
   fill_data(b, &a.data);
   a.above = (const T *)b->line[b->now].data;
   a.below = (T *)b->line[1 - b->now].data;
   a.edge = (T *)b->edge.data;
-  a.ways = keep ? (unsigned *)b->ways.data : NULL;
+  a.table = (T *)x->cells;
+  a.stride = x->ld;
+  a.ways = x->keep ? (unsigned *)b->ways.data : NULL;
   a.bad = (int *)b->bad.data;
   a.p0 = lo + 1;
   a.q0 = b->first + 1;
   a.rows = (int)rows;
   a.columns = (int)b->m;
-  if (keep || dp_grid_width(b->card, b->m) == DP_GRID_COLUMNS)
+  if (x->keep || dp_grid_width(b->card, b->m) == DP_GRID_COLUMNS)
     return dp_grid_launch<CELL, DP_GRID_COLUMNS>(b->card, a, &b->finished);
   return dp_grid_launch<CELL, DP_GRID_FEW>(b->card, a, &b->finished);
 }
 
-static tsl_err launch_any(dp_grid *b, int64_t lo, int64_t rows, bool keep) {
-  if (b->problem == DP_EDIT) return launch<dp_edit_cell>(b, lo, rows, keep);
-  return b->type == TSL_F32 ? launch<dp_dtw_cell<float>>(b, lo, rows, keep)
-                            : launch<dp_dtw_cell<double>>(b, lo, rows, keep);
+static tsl_err launch_any(dp_grid *b, int64_t lo, int64_t rows, const extra *x) {
+  if (b->problem == DP_EDIT) return launch<dp_edit_cell>(b, lo, rows, x);
+  if (b->problem == DP_LCS) return launch<dp_lcs_cell>(b, lo, rows, x);
+  return b->type == TSL_F32 ? launch<dp_dtw_cell<float>>(b, lo, rows, x)
+                            : launch<dp_dtw_cell<double>>(b, lo, rows, x);
 }
 
 int64_t dp_grid_keep_bytes(int64_t rows, int64_t m) {
@@ -191,11 +216,12 @@ int64_t dp_grid_keep_bytes(int64_t rows, int64_t m) {
 }
 
 template <class T>
-static tsl_err tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right, bool keep) {
+static tsl_err tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right,
+                    const extra *x) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi - lo;
   TSL_TRY(enter<T>(b, lo, rows, left));
-  if (rows > 0 && b->m > 0) TSL_TRY(launch_any(b, lo, rows, keep));
+  if (rows > 0 && b->m > 0) TSL_TRY(launch_any(b, lo, rows, x));
   if (b->m > 0 && right != NULL)
     TSL_LAUNCH((corner_kernel<T>), dim3(1), 1, 0, b->card->stream, (const T *)b->line[b->now].data,
                b->m, (T *)b->edge.data);
@@ -204,24 +230,56 @@ static tsl_err tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *
   if (right == NULL) goto done;
   TSL_CUDA_TRY(cudaMemcpyAsync(right, b->edge.data, (size_t)(rows + 1) * sizeof(T),
                                cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  if (!dp_card_holds(right)) TSL_TRY(dp_card_wait(b->card));
 done:
   return err;
 }
 
-tsl_err dp_grid_tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right, bool keep) {
+static tsl_err run_tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right,
+                        const extra *x) {
   tsl_err err = TSL_OK;
   if (lo != b->row || hi > b->n || lo > hi)
     TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld do not continue row %lld of %lld", (long long)lo,
              (long long)hi, (long long)b->row, (long long)b->n);
-  if (keep) {
+  if (x->keep) {
     TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->ways, dp_grid_keep_bytes(hi - lo, b->m) + 4,
                             "ways of the tile"));
     b->kept_lo = lo;
     b->kept_hi = hi;
   }
-  TSL_TRY(
-      as_type(b, [=](auto zero) { return tile<decltype(zero)>(b, lo, hi, left, right, keep); }));
+  TSL_TRY(as_type(b, [=](auto zero) { return tile<decltype(zero)>(b, lo, hi, left, right, x); }));
+done:
+  return err;
+}
+
+tsl_err dp_grid_tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right, bool keep) {
+  const extra x = {keep, NULL, 0};
+  return run_tile(b, lo, hi, left, right, &x);
+}
+
+tsl_err dp_grid_tile_cells(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right,
+                           void *cells, int64_t ld) {
+  const extra x = {false, cells, ld};
+  return run_tile(b, lo, hi, left, right, &x);
+}
+
+int64_t dp_grid_state_bytes(const dp_grid *b) {
+  return b->m * value_bytes(b);
+}
+
+tsl_err dp_grid_state_get(dp_grid *b, void *state) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(state, b->line[b->now].data, (size_t)dp_grid_state_bytes(b),
+                               cudaMemcpyDefault, b->card->stream));
+done:
+  return err;
+}
+
+tsl_err dp_grid_state_put(dp_grid *b, int64_t row, const void *state) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(b->line[b->now].data, state, (size_t)dp_grid_state_bytes(b),
+                               cudaMemcpyDefault, b->card->stream));
+  b->row = row;
 done:
   return err;
 }
@@ -235,79 +293,25 @@ done:
   return err;
 }
 
+tsl_err dp_grid_last(dp_grid *b, double *value) {
+  return as_type(b, [=](auto zero) {
+    tsl_err err = TSL_OK;
+    auto last = zero;
+    TSL_CUDA_TRY(cudaMemcpyAsync(&last, (const decltype(zero) *)b->line[b->now].data + b->m - 1,
+                                 sizeof last, cudaMemcpyDefault, b->card->stream));
+    TSL_TRY(dp_card_wait(b->card));
+    *value = (double)last;
+  done:
+    return err;
+  });
+}
+
 tsl_err dp_grid_row_put(dp_grid *b, int64_t row, const void *values) {
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaMemcpyAsync(b->line[b->now].data, values, (size_t)(b->m * value_bytes(b)),
                                cudaMemcpyDefault, b->card->stream));
   TSL_TRY(dp_card_wait(b->card));
   b->row = row;
-done:
-  return err;
-}
-
-/* ------------------------------------------------------------------------------ the way back */
-
-typedef struct walk_args {
-  const unsigned *ways;
-  int64_t steps;
-  uint8_t *out;
-  long long *result; /**< row and column in the tile (in and out), count */
-} walk_args;
-
-/* One warp; its lanes hold 32 rows of 8 columns. */
-static __global__ void walk_kernel(const __grid_constant__ walk_args a) {
-  const int lane = threadIdx.x;
-  int64_t i = a.result[0], j = a.result[1], count = 0;
-  __syncwarp();
-  while (i > 0 && j > 0) {
-    const int64_t top = i, word = (j - 1) / DP_GRID_COLUMNS, row = top - lane;
-    const int64_t strip = word / DP_WARP, owner = word % DP_WARP;
-    const unsigned mine =
-        row > 0 ? a.ways[(strip * a.steps + row - 1 + owner) * DP_WARP + owner] : 0;
-    while (i > 0 && i > top - DP_WARP && j > word * DP_GRID_COLUMNS) {
-      const unsigned ways = __shfl_sync(DP_ALL_LANES, mine, (int)(top - i));
-      const unsigned way = ways >> (2 * ((j - 1) % DP_GRID_COLUMNS)) & 3;
-      if (lane == 0) a.out[count] = (uint8_t)way;
-      count++;
-      if (way != DP_WAY_LEFT) i--;
-      if (way != DP_WAY_UP) j--;
-    }
-  }
-  if (lane != 0) return;
-  a.result[0] = i;
-  a.result[1] = j;
-  a.result[2] = count;
-}
-
-tsl_err dp_grid_trace(dp_grid *b, int64_t *row, int64_t *column, uint8_t *steps, int64_t room,
-                      int64_t *count) {
-  static_assert((int)DP_WAY_PAIR == DP_STEP_PAIR && (int)DP_WAY_LEFT == DP_STEP_LEFT &&
-                    (int)DP_WAY_UP == DP_STEP_UP,
-                "ways are steps");
-  tsl_err err = TSL_OK;
-  long long values[3] = {*row - b->kept_lo, *column, 0};
-  walk_args args = {};
-  if (*row < b->kept_lo || *row > b->kept_hi || *column < 0 || *column > b->m ||
-      room < values[0] + values[1])
-    TSL_FAIL(TSL_ERR_INTERNAL,
-             "cell (%lld, %lld) is not in the kept tile, or room for %lld steps "
-             "is not enough",
-             (long long)*row, (long long)*column, (long long)room);
-  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->steps, 64 + values[0] + values[1], "steps"));
-  args.ways = (const unsigned *)b->ways.data;
-  args.steps = dp_engine_steps(b->kept_hi - b->kept_lo);
-  args.result = (long long *)b->steps.data;
-  args.out = (uint8_t *)b->steps.data + 64;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(args.result, values, sizeof values, cudaMemcpyDefault, b->card->stream));
-  TSL_LAUNCH(walk_kernel, dim3(1), DP_WARP, 0, b->card->stream, args);
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(values, args.result, sizeof values, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  TSL_CUDA_TRY(cudaMemcpy(steps, args.out, (size_t)values[2], cudaMemcpyDefault));
-  *row = b->kept_lo + values[0];
-  *column = values[1];
-  *count = values[2];
 done:
   return err;
 }

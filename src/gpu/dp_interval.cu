@@ -161,6 +161,14 @@ done:
   return err;
 }
 
+tsl_err dp_interval_pretend(dp_interval *w) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemsetAsync(w->ready.data, 1, (size_t)w->ready.bytes, w->card->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->values.data, 0, (size_t)w->values.bytes, w->card->stream));
+done:
+  return err;
+}
+
 static tsl_err check_box(const dp_interval *w, const int64_t lo[2], const int64_t hi[2]) {
   tsl_err err = TSL_OK;
   for (int k = 0; k < 2; k++)
@@ -172,17 +180,30 @@ done:
   return err;
 }
 
-/* Tiles of a box by diagonals; *list from tsl_alloc. */
-static tsl_err list_tiles(const int64_t lo[2], const int64_t hi[2], int2 **list, int64_t *count) {
+/* Tiles of boxes by diagonals, those of all boxes together; *list from tsl_alloc. Diagonal d of a
+ * box is its d-th from the lower left corner. */
+static tsl_err list_tiles(const dp_interval_range *boxes, int64_t n_boxes, int2 **list,
+                          int64_t *count) {
   tsl_err err = TSL_OK;
-  const int64_t i0 = lo[0] / DP_TILE, i1 = tsl_ceil_div(hi[0], DP_TILE);
-  const int64_t j0 = lo[1] / DP_TILE, j1 = tsl_ceil_div(hi[1], DP_TILE);
-  int64_t n = 0;
-  TSL_TRY(tsl_alloc((i1 - i0) * (j1 - j0), sizeof **list, "tiles", (void **)list));
-  for (int64_t d = 0; d < j1; d++)
-    for (int64_t i = i0; i < i1; i++)
-      if (i + d >= j0 && i + d < j1) (*list)[n++] = make_int2((int)i, (int)(i + d));
-  *count = n;
+  int64_t room = 0, longest = 0;
+  for (int64_t k = 0; k < n_boxes; k++) {
+    const dp_interval_range *x = &boxes[k];
+    const int64_t rows = tsl_ceil_div(x->hi[0], DP_TILE) - x->lo[0] / DP_TILE;
+    const int64_t columns = tsl_ceil_div(x->hi[1], DP_TILE) - x->lo[1] / DP_TILE;
+    room += rows * columns;
+    longest = rows + columns > longest ? rows + columns : longest;
+  }
+  *count = 0;
+  TSL_TRY(tsl_alloc(room, sizeof **list, "tiles", (void **)list));
+  for (int64_t d = 0; d < longest; d++)
+    for (int64_t k = 0; k < n_boxes; k++) {
+      const int64_t i0 = boxes[k].lo[0] / DP_TILE, i1 = tsl_ceil_div(boxes[k].hi[0], DP_TILE);
+      const int64_t j0 = boxes[k].lo[1] / DP_TILE, j1 = tsl_ceil_div(boxes[k].hi[1], DP_TILE);
+      for (int64_t i = i0; i < i1; i++) {
+        const int64_t j = j0 + d - (i1 - 1 - i);
+        if (j >= j0 && j < j1 && j >= i) (*list)[(*count)++] = make_int2((int)i, (int)j);
+      }
+    }
 done:
   return err;
 }
@@ -204,20 +225,28 @@ done:
   return err;
 }
 
-tsl_err dp_interval_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]) {
+tsl_err dp_interval_boxes(dp_interval *w, const dp_interval_range *boxes, int64_t n) {
   tsl_err err = TSL_OK;
   int2 *list = NULL;
   int64_t count = 0;
-  TSL_TRY(check_box(w, lo, hi));
-  TSL_TRY(list_tiles(lo, hi, &list, &count));
+  for (int64_t k = 0; k < n; k++) TSL_TRY(check_box(w, boxes[k].lo, boxes[k].hi));
+  TSL_TRY(list_tiles(boxes, n, &list, &count));
   if (count == 0) goto done;
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->list, 8 * count, "list of tiles"));
   TSL_CUDA_TRY(
       cudaMemcpyAsync(w->list.data, list, (size_t)(8 * count), cudaMemcpyDefault, w->card->stream));
   TSL_TRY(dp_interval_as(w, [=](auto p) { return launch<decltype(p)>(w, count); }));
-  TSL_TRY(dp_card_wait(w->card));
 done:
   tsl_free(list);
+  return err;
+}
+
+tsl_err dp_interval_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]) {
+  tsl_err err = TSL_OK;
+  const dp_interval_range box = {{lo[0], lo[1]}, {hi[0], hi[1]}};
+  TSL_TRY(dp_interval_boxes(w, &box, 1));
+  TSL_TRY(dp_card_wait(w->card));
+done:
   return err;
 }
 
@@ -241,7 +270,15 @@ static __global__ void put_kernel(T *tiles, uint32_t *ready, int64_t a0, int64_t
   if (a % DP_TILE == 0 && b % DP_TILE == 0) ready[dp_tile_number(a / DP_TILE, b / DP_TILE)] = 1;
 }
 
-/* Copy a box in or out through w->box. */
+static bool is_pinned(const void *memory) {
+  cudaPointerAttributes attributes = {};
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
+    return attributes.type != cudaMemoryTypeUnregistered;
+  (void)cudaGetLastError();
+  return false;
+}
+
+/* Copy a box in or out, of host memory through w->box. */
 template <class T, class O>
 static tsl_err move_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2], void *out,
                         const void *in) {
@@ -251,11 +288,18 @@ static tsl_err move_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]
   cudaStream_t stream = w->card->stream;
   const dim3 grid((unsigned)tsl_ceil_div(rows * columns, 256));
   if (bytes == 0) goto done;
+  if (in == NULL && dp_card_holds(out)) {
+    TSL_LAUNCH((get_kernel<T, O>), grid, 256, 0, stream, (T *)w->values.data, lo[0], lo[1], rows,
+               columns, (O *)out);
+    goto done;
+  }
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->box, bytes, "values of a box"));
   if (in != NULL) {
+    const bool plain = !is_pinned(in);
     TSL_CUDA_TRY(cudaMemcpyAsync(w->box.data, in, (size_t)bytes, cudaMemcpyDefault, stream));
     TSL_LAUNCH((put_kernel<T, O>), grid, 256, 0, stream, (T *)w->values.data,
                (uint32_t *)w->ready.data, lo[0], lo[1], rows, columns, (const O *)w->box.data);
+    if (plain) goto done; /* plain memory is read when the copy returns */
   } else {
     TSL_LAUNCH((get_kernel<T, O>), grid, 256, 0, stream, (T *)w->values.data, lo[0], lo[1], rows,
                columns, (O *)w->box.data);

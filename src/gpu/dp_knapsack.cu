@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest value that any capacity can have, or -1 beyond 62 bits. */
-static int64_t most_value(bool unbounded, int64_t n, const int64_t *w, const int64_t *v,
-                          int64_t capacity) {
+int64_t dp_knap_most(bool unbounded, int64_t n, const int64_t *w, const int64_t *v,
+                     int64_t capacity) {
   int64_t most = 0;
   for (int64_t i = 0; i < n; i++) {
     int64_t each = v[i];
@@ -57,7 +56,7 @@ tsl_err dp_knapsack_open(dp_card *card, dp_problem problem, int64_t n, const int
   memcpy(b->weights, weights, (size_t)n * 8);
   memcpy(b->values, values, (size_t)n * 8);
   TSL_TRY(check_items(b));
-  most = most_value(b->unbounded, n, weights, values, first + count);
+  most = dp_knap_most(b->unbounded, n, weights, values, first + count);
   if (most < 0)
     TSL_FAIL(TSL_ERR_INPUT, "values of this knapsack may exceed 62 bits; scale them down");
   b->wide = most > INT32_MAX;
@@ -162,21 +161,15 @@ done:
   return err;
 }
 
-/* A list of (weight, value, row of bits) as the passes see it. */
-typedef struct pass_list {
-  int64_t *weight, *value, *row;
-  int64_t n;
-} pass_list;
-
-/* Items that fit; UNBOUNDED: 1, 2, 4, ... copies. */
-static tsl_err list_items(const dp_knapsack *b, int64_t lo, int64_t hi, pass_list *list) {
+tsl_err dp_knap_list_make(bool unbounded, const int64_t *weights, const int64_t *values, int64_t lo,
+                          int64_t hi, int64_t capacity, dp_knap_list *list) {
   tsl_err err = TSL_OK;
-  const int64_t capacity = b->first + b->count - 1, copies = b->unbounded ? 63 : 1;
+  const int64_t copies = unbounded ? 63 : 1;
   TSL_TRY(tsl_alloc((hi - lo) * copies, 8, "items", (void **)&list->weight));
   TSL_TRY(tsl_alloc((hi - lo) * copies, 8, "items", (void **)&list->value));
   TSL_TRY(tsl_alloc((hi - lo) * copies, 8, "items", (void **)&list->row));
   for (int64_t i = lo; i < hi; i++) {
-    int64_t w = b->weights[i], v = b->values[i];
+    int64_t w = weights[i], v = values[i];
     for (int64_t k = 0; k < copies && w <= capacity && (k == 0 || w > 0); k++, w *= 2, v *= 2) {
       list->weight[list->n] = w;
       list->value[list->n] = v;
@@ -188,8 +181,14 @@ done:
   return err;
 }
 
-/* Items of the pass from item k on: their number, sum of weights in *sum. At least one. */
-static int next_pass(const pass_list *list, int64_t k, int64_t most, int64_t *sum) {
+void dp_knap_list_clear(dp_knap_list *list) {
+  tsl_free(list->weight);
+  tsl_free(list->value);
+  tsl_free(list->row);
+  *list = dp_knap_list{};
+}
+
+int dp_knap_pass(const dp_knap_list *list, int64_t k, int64_t most, int64_t *sum) {
   int items = 0;
   *sum = 0;
   while (k + items < list->n && items < DP_KNAP_ITEMS && *sum + list->weight[k + items] <= most)
@@ -198,10 +197,15 @@ static int next_pass(const pass_list *list, int64_t k, int64_t most, int64_t *su
   return items;
 }
 
+/* A list of items lo..hi-1 for capacities of the band. */
+static tsl_err list_items(const dp_knapsack *b, int64_t lo, int64_t hi, dp_knap_list *list) {
+  return dp_knap_list_make(b->unbounded, b->weights, b->values, lo, hi, b->first + b->count - 1,
+                           list);
+}
+
 template <class T>
-static tsl_err run_pass(dp_knapsack *b, const pass_list *list, int64_t k, int items, int64_t sum,
+static tsl_err run_pass(dp_knapsack *b, const dp_knap_list *list, int64_t k, int items,
                         int64_t start, int64_t lowest, bool keep) {
-  typedef dp_knap_size<T> S;
   tsl_err err = TSL_OK;
   dp_knap_args<T> a = {};
   a.in = (const T *)b->row[b->now].data;
@@ -213,22 +217,7 @@ static tsl_err run_pass(dp_knapsack *b, const pass_list *list, int64_t k, int it
   a.bits_stride = tsl_ceil_div(b->count, 32);
   a.bits = keep ? (uint32_t *)b->bits.data : NULL;
   a.merge = b->unbounded;
-  a.row[0] = (int)list->row[k];
-  a.items = items;
-  a.halo = (int)(32 * tsl_ceil_div(sum, 32));
-  a.value[0] = (T)list->value[k];
-  for (int i = 0; i < items; i++) {
-    a.row[i] = (int)list->row[k + i];
-    a.weight[i] = (int)list->weight[k + i];
-    a.value[i] = (T)list->value[k + i];
-  }
-  if (items > 0) {
-    const size_t shared = 2 * S::BLOCK * sizeof(T);
-    TSL_LAUNCH((dp_knap_kernel<T>), dim3((unsigned)tsl_ceil_div(a.end - start, S::BLOCK - a.halo)),
-               DP_KNAP_THREADS, shared, b->card->stream, a);
-  } else
-    TSL_LAUNCH((dp_knap_row_kernel<T>), dim3((unsigned)tsl_ceil_div(a.end - start, 256)), 256, 0,
-               b->card->stream, a, list->weight[k]);
+  TSL_TRY(dp_knap_launch(b->card, a, list, k, items));
   b->now = 1 - b->now;
 done:
   return err;
@@ -236,20 +225,17 @@ done:
 
 /* All passes; halo capacities left of the band are there at the start and fewer after each pass. */
 template <class T>
-static tsl_err run_items(dp_knapsack *b, const pass_list *list, int64_t halo, bool keep) {
+static tsl_err run_items(dp_knapsack *b, const dp_knap_list *list, int64_t halo, bool keep) {
   tsl_err err = TSL_OK;
   const int64_t lowest = b->room - halo;
   int64_t used = 0;
-  unsigned unused = 0;
-  TSL_TRY(dp_card_blocks(b->card, (const void *)dp_knap_kernel<T>, DP_KNAP_THREADS / 32,
-                         2 * dp_knap_size<T>::BLOCK * sizeof(T), 1, &unused)); /* allows its size */
   for (int64_t k = 0; k < list->n;) {
     int64_t sum = 0, start = 0;
-    const int items = next_pass(list, k, dp_knap_size<T>::HALO, &sum);
+    const int items = dp_knap_pass(list, k, dp_knap_size<T>::HALO, &sum);
     used = sum > halo - used ? halo : used + sum;
     start = halo == b->first ? lowest : lowest + used; /* all that is left of the band is there */
     start = start / 32 * 32;
-    TSL_TRY(run_pass<T>(b, list, k, items, sum, start, lowest, keep));
+    TSL_TRY(run_pass<T>(b, list, k, items, start, lowest, keep));
     k += items > 0 ? items : 1;
   }
 done:
@@ -258,7 +244,7 @@ done:
 
 tsl_err dp_knapsack_items(dp_knapsack *b, int64_t lo, int64_t hi, const int64_t *left, bool keep) {
   tsl_err err = TSL_OK;
-  pass_list list = {};
+  dp_knap_list list = {};
   const int64_t halo = lo <= hi ? dp_knapsack_halo(b, lo, hi) : 0;
   if (lo < 0 || hi > b->n || lo > hi || (halo > 0 && left == NULL))
     TSL_FAIL(TSL_ERR_INTERNAL, "items %lld..%lld of %lld, %lld values from the left", (long long)lo,
@@ -277,9 +263,7 @@ tsl_err dp_knapsack_items(dp_knapsack *b, int64_t lo, int64_t hi, const int64_t 
   TSL_TRY(b->wide ? run_items<int64_t>(b, &list, halo, keep)
                   : run_items<int32_t>(b, &list, halo, keep));
 done:
-  tsl_free(list.weight);
-  tsl_free(list.value);
-  tsl_free(list.row);
+  dp_knap_list_clear(&list);
   return err;
 }
 

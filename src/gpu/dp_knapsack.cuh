@@ -124,6 +124,57 @@ static __global__ void dp_knap_row_kernel(const __grid_constant__ dp_knap_args<T
     dp_knap_give(a, 0, place, ballot);
 }
 
+/** Largest value that any capacity can have, or -1 beyond 62 bits. */
+int64_t dp_knap_most(bool unbounded, int64_t n, const int64_t *w, const int64_t *v,
+                     int64_t capacity);
+
+/** Items as passes see them: weight, value, row of bits. */
+typedef struct dp_knap_list {
+  int64_t *weight, *value, *row; /**< [n] */
+  int64_t n;
+} dp_knap_list;
+
+/** Items lo..hi-1 that fit the capacity, in order; unbounded: 1, 2, 4, ... copies of each. */
+tsl_err dp_knap_list_make(bool unbounded, const int64_t *weights, const int64_t *values, int64_t lo,
+                          int64_t hi, int64_t capacity, dp_knap_list *list);
+void dp_knap_list_clear(dp_knap_list *list);
+
+/** Items of the pass from item k on: their number, at most `most` heavy, their weights in *sum.
+ *  0: item k is too heavy and has a pass of its own. */
+int dp_knap_pass(const dp_knap_list *list, int64_t k, int64_t most, int64_t *sum);
+
+/** A pass of these items; the rest of args is given. */
+template <class T>
+tsl_err dp_knap_launch(dp_card *card, dp_knap_args<T> a, const dp_knap_list *list, int64_t k,
+                       int items) {
+  typedef dp_knap_size<T> S;
+  tsl_err err = TSL_OK;
+  const size_t shared = 2 * S::BLOCK * sizeof(T);
+  int64_t sum = 0;
+  unsigned unused = 0;
+  TSL_TRY(dp_card_blocks(card, (const void *)dp_knap_kernel<T>, DP_KNAP_THREADS / 32, shared, 1,
+                         &unused)); /* allows its size */
+  a.items = items;
+  a.row[0] = (int)list->row[k];
+  a.value[0] = (T)list->value[k];
+  for (int i = 0; i < items; i++) {
+    a.row[i] = (int)list->row[k + i];
+    a.weight[i] = (int)list->weight[k + i];
+    a.value[i] = (T)list->value[k + i];
+    sum += list->weight[k + i];
+  }
+  a.halo = (int)(32 * tsl_ceil_div(sum, 32));
+  if (items > 0)
+    TSL_LAUNCH((dp_knap_kernel<T>),
+               dim3((unsigned)tsl_ceil_div(a.end - a.start, S::BLOCK - a.halo)), DP_KNAP_THREADS,
+               shared, card->stream, a);
+  else
+    TSL_LAUNCH((dp_knap_row_kernel<T>), dim3((unsigned)tsl_ceil_div(a.end - a.start, 256)), 256, 0,
+               card->stream, a, list->weight[k]);
+done:
+  return err;
+}
+
 /** The band. */
 struct dp_knapsack {
   dp_card *card;        /**< not owned */

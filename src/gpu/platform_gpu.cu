@@ -1,4 +1,5 @@
 /* The cards of this host: how many, what they are, which one this thread uses. */
+#include "dp_bench.cuh"
 #include "fractal_bench.cuh"
 #include "gpu.cuh"
 #include "tri_gpu.cuh"
@@ -97,9 +98,12 @@ done:
   return err;
 }
 
-static const tsl_backend *const gpu_backends[] = {&tri_backend_gpu, &fractal_backend_gpu, NULL};
+static const tsl_backend *const gpu_backends[] = {&dp_backend_gpu, &fractal_backend_gpu,
+                                                  &tri_backend_gpu, NULL};
 
 static const tsl_bench gpu_benches[] = {
+    {"dp", "dynamic programming on a card: each engine beside its goal and published figures",
+     dp_bench},
     {"maps", "maps from thread block to tile of a triangle: the seed's tables", tri_bench_maps},
     {"tri", "all-pairs kernels against their goals and cuBLAS", tri_bench_goals},
     {"fractal", "escape-time images: goals, the seed's table and theory", fractal_bench},

@@ -284,8 +284,17 @@ static void tri_host_free(void *memory) {
   if (memory != NULL) (void)cudaFreeHost(memory);
 }
 
-const tsl_backend tri_backend_gpu = {
-    "tri",       tri_open,  tri_begin,      tri_run,
-    NULL,        NULL,      NULL,           NULL, /* no tiles: BAG */
-    tri_collect, tri_close, tri_host_alloc, tri_host_free,
-};
+static tsl_backend make_backend(void) {
+  tsl_backend b = {};
+  b.family = "tri";
+  b.open = tri_open;
+  b.begin = tri_begin;
+  b.run = tri_run;
+  b.collect = tri_collect;
+  b.close = tri_close;
+  b.host_alloc = tri_host_alloc;
+  b.host_free = tri_host_free;
+  return b;
+}
+
+const tsl_backend tri_backend_gpu = make_backend();

@@ -18,6 +18,10 @@ double tsl_speed_seconds(const tsl_speed *speed, const tsl_unit *unit) {
   return sum;
 }
 
+bool tsl_cost_takes_part(const tsl_cost *cost, int rank) {
+  return cost->left_out == NULL || !cost->left_out[rank];
+}
+
 double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit) {
   const tsl_cost *cost = model;
   return tsl_speed_seconds(&cost->speeds[rank], unit);

@@ -21,6 +21,7 @@ typedef struct tsl_speed {
 typedef struct tsl_cost {
   int n_ranks;
   tsl_speed *speeds; /**< [n_ranks], from tsl_alloc */
+  bool *left_out;    /**< [n_ranks] ranks that take no units, from tsl_alloc; NULL: none */
 } tsl_cost;
 
 /** One measurement of a unit. */
@@ -28,6 +29,9 @@ typedef struct tsl_sample {
   tsl_unit unit;
   double seconds;
 } tsl_sample;
+
+/** Does the rank take units? */
+bool tsl_cost_takes_part(const tsl_cost *cost, int rank);
 
 /** tsl_seconds_fn for plans; model is a tsl_cost. */
 double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit);

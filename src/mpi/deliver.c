@@ -20,10 +20,13 @@ struct tsl_delivery {
   tsl_problem *problem;
   tsl_out *out;
   const tsl_unit *units;
+  int64_t n_units;
   int rank, size, ended;
   bool independent;
   joined pending[TSL_MAX_FIELDS];
-  void *staging; /* rank 0: one received slab */
+  void *staging;         /* rank 0: received slabs of one field */
+  int64_t *ids;          /* rank 0: of the received units */
+  int64_t room, id_room; /* bytes; ids */
 };
 
 /* ---- finite values; a whole block is tested by its exponents before looking closer */
@@ -150,20 +153,12 @@ static bool goes_to_root(const tsl_delivery *d, int f) {
 tsl_err tsl_delivery_open(MPI_Comm comm, tsl_problem *problem, tsl_out *out, const tsl_unit *units,
                           int64_t n, tsl_delivery **delivery) {
   tsl_err err = TSL_OK;
-  int64_t largest = 0;
   tsl_delivery *d = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *d, "delivery", (void **)&d));
-  *d = (tsl_delivery){.comm = comm, .problem = problem, .out = out, .units = units};
+  *d = (tsl_delivery){.comm = comm, .problem = problem, .out = out, .units = units, .n_units = n};
   TSL_MPI(MPI_Comm_rank(comm, &d->rank));
   TSL_MPI(MPI_Comm_size(comm, &d->size));
   d->independent = out != NULL && tsl_out_independent(out);
-  for (int f = 0; f < problem->n_fields; f++)
-    for (int64_t u = 0; u < n && goes_to_root(d, f); u++) {
-      const int64_t bytes = tsl_slab_bytes(problem, &units[u], f);
-      if (bytes > largest) largest = bytes;
-    }
-  if (d->rank == 0 && d->size > 1 && largest > 0)
-    TSL_TRY(tsl_alloc(largest, 1, "receive buffer", &d->staging));
   *delivery = d;
   d = NULL;
 done:
@@ -174,6 +169,7 @@ done:
 void tsl_delivery_close(tsl_delivery **delivery) {
   if (*delivery == NULL) return;
   tsl_free((*delivery)->staging);
+  tsl_free((*delivery)->ids);
   tsl_free(*delivery);
   *delivery = NULL;
 }
@@ -194,32 +190,60 @@ done:
   return err;
 }
 
-static tsl_err send_slabs(tsl_delivery *d, const tsl_unit *unit, const tsl_part *part,
-                          tsl_parcel *parcel) {
+/* The slabs of field f behind one another: where they begin, and their bytes. */
+static tsl_err slabs_of(const tsl_delivery *d, const tsl_unit *units, int64_t n,
+                        const tsl_part *parts, int f, const char **first, int64_t *bytes) {
   tsl_err err = TSL_OK;
-  bool announced = false;
-  for (int f = 0; f < d->problem->n_fields; f++) {
-    if (!goes_to_root(d, f) || tsl_slab_bytes(d->problem, unit, f) == 0) continue;
-    if (!announced)
-      TSL_TRY(post(d, parcel, &parcel->unit, (int64_t)sizeof parcel->unit, TAG_HEADER));
-    announced = true;
-    TSL_TRY(post(d, parcel, part->slab[f], tsl_slab_bytes(d->problem, unit, f), TAG_FIELD + f));
+  *first = NULL, *bytes = 0;
+  for (int64_t u = 0; u < n; u++) {
+    const int64_t more = tsl_slab_bytes(d->problem, &units[u], f);
+    const char *slab = parts[u].slab[f];
+    if (more == 0) continue;
+    if (*first == NULL) *first = slab;
+    if (slab != *first + *bytes)
+      TSL_FAIL(TSL_ERR_INTERNAL, "field '%s': the slab of unit %lld is apart from those before",
+               d->problem->fields[f].name, (long long)units[u].id);
+    *bytes += more;
   }
 done:
   return err;
 }
 
-tsl_err tsl_deliver(tsl_delivery *d, const tsl_unit *unit, const tsl_part *part,
-                    tsl_parcel *parcel) {
+static tsl_err announce(tsl_delivery *d, const tsl_unit *units, int64_t n, tsl_parcel *parcel) {
   tsl_err err = TSL_OK;
-  *parcel = (tsl_parcel){.unit = unit->id};
+  if (parcel->ids != NULL) return TSL_OK;
+  TSL_TRY(tsl_alloc(n, sizeof *parcel->ids, "parcel", (void **)&parcel->ids));
+  for (int64_t u = 0; u < n; u++) parcel->ids[u] = units[u].id;
+  TSL_TRY(post(d, parcel, parcel->ids, n * (int64_t)sizeof *parcel->ids, TAG_HEADER));
+done:
+  return err;
+}
+
+tsl_err tsl_deliver_send(tsl_delivery *d, const tsl_unit *units, int64_t n, const tsl_part *parts,
+                         tsl_parcel *parcel) {
+  tsl_err err = TSL_OK;
+  *parcel = (tsl_parcel){0};
+  for (int f = 0; f < d->problem->n_fields && d->rank != 0; f++) {
+    const char *slabs = NULL;
+    int64_t bytes = 0;
+    if (!goes_to_root(d, f)) continue;
+    TSL_TRY(slabs_of(d, units, n, parts, f, &slabs, &bytes));
+    if (bytes == 0) continue;
+    TSL_TRY(announce(d, units, n, parcel));
+    TSL_TRY(post(d, parcel, slabs, bytes, TAG_FIELD + f));
+  }
+done:
+  return err;
+}
+
+tsl_err tsl_deliver(tsl_delivery *d, const tsl_unit *unit, const tsl_part *part) {
+  tsl_err err = TSL_OK;
   for (int f = 0; f < d->problem->n_fields; f++) {
     const tsl_field *field = &d->problem->fields[f];
     const bool gathered = (field->role & TSL_OUT) && field->combine == TSL_GATHER;
     const bool here = d->rank == 0 || !goes_to_root(d, f);
     if (gathered && here) TSL_TRY(store(d, unit, f, part->slab[f]));
   }
-  if (d->rank != 0) TSL_TRY(send_slabs(d, unit, part, parcel));
 done:
   return err;
 }
@@ -229,10 +253,17 @@ tsl_err tsl_parcel_sent(tsl_parcel *parcel, bool *sent) {
   int flag = 1;
   if (parcel->n_requests > 0)
     TSL_MPI(MPI_Testall(parcel->n_requests, parcel->requests, &flag, MPI_STATUSES_IGNORE));
-  if (flag) parcel->n_requests = 0;
   *sent = flag != 0;
+  if (!flag) goto done;
+  tsl_free(parcel->ids);
+  *parcel = (tsl_parcel){0};
 done:
   return err;
+}
+
+void tsl_parcel_drop(tsl_parcel *parcel) {
+  if (parcel->n_requests == 0) tsl_free(parcel->ids); /* else MPI may still read them */
+  *parcel = (tsl_parcel){0};
 }
 
 static tsl_err receive(tsl_delivery *d, int source, int tag, void *bytes, int64_t n) {
@@ -246,17 +277,59 @@ done:
   return err;
 }
 
+static tsl_err grow(void **memory, int64_t *room, int64_t wanted, size_t size) {
+  tsl_err err = TSL_OK;
+  if (wanted <= *room) return TSL_OK;
+  tsl_free(*memory);
+  *memory = NULL, *room = 0;
+  TSL_TRY(tsl_alloc(wanted, size, "receive buffer", memory));
+  *room = wanted;
+done:
+  return err;
+}
+
+/* Store the received slabs of a field one behind another; neighbours are written together. */
+static tsl_err store_received(tsl_delivery *d, int64_t n, int f) {
+  tsl_err err = TSL_OK;
+  const char *slab = d->staging;
+  for (int64_t k = 0; k < n; k++) {
+    const tsl_unit *unit = &d->units[d->ids[k]];
+    const int64_t bytes = tsl_slab_bytes(d->problem, unit, f);
+    if (bytes > 0) TSL_TRY(store(d, unit, f, slab));
+    slab += bytes;
+  }
+  TSL_TRY(write_pending(d, f));
+done:
+  return err;
+}
+
+/* The units of a parcel that is announced with so many bytes. */
+static tsl_err take_ids(tsl_delivery *d, int source, int bytes, int64_t *n) {
+  tsl_err err = TSL_OK;
+  *n = bytes / (int64_t)sizeof *d->ids;
+  TSL_TRY(grow((void **)&d->ids, &d->id_room, *n, sizeof *d->ids));
+  TSL_TRY(receive(d, source, TAG_HEADER, d->ids, bytes));
+  for (int64_t k = 0; k < *n; k++)
+    if (d->ids[k] >= d->n_units || (d->ids[k] < 0 && d->ids[0] != END_MARK))
+      TSL_FAIL(TSL_ERR_INTERNAL, "rank %d sent results of unit %lld, which is none", source,
+               (long long)d->ids[k]);
+done:
+  return err;
+}
+
 /* After a failed write the rest is still received, or the senders would wait for ever. */
-static tsl_err take_parcel(tsl_delivery *d, int source, int64_t id, bool drop) {
+static tsl_err take_parcel(tsl_delivery *d, int source, int64_t n, bool drop) {
   tsl_err err = TSL_OK, first = TSL_OK;
   tsl_err_copy kept;
-  const tsl_unit *unit = &d->units[id];
   for (int f = 0; f < d->problem->n_fields; f++) {
+    int64_t bytes = 0;
     if (!goes_to_root(d, f)) continue;
-    TSL_TRY(receive(d, source, TAG_FIELD + f, d->staging, tsl_slab_bytes(d->problem, unit, f)));
+    for (int64_t k = 0; k < n; k++) bytes += tsl_slab_bytes(d->problem, &d->units[d->ids[k]], f);
+    if (bytes == 0) continue;
+    TSL_TRY(grow(&d->staging, &d->room, bytes, 1));
+    TSL_TRY(receive(d, source, TAG_FIELD + f, d->staging, bytes));
     if (drop || first != TSL_OK) continue;
-    first = store(d, unit, f, d->staging);
-    if (first == TSL_OK) first = write_pending(d, f);
+    first = store_received(d, n, f);
     if (first != TSL_OK) tsl_err_save(first, &kept);
   }
   if (first != TSL_OK) err = tsl_err_restore(&kept);
@@ -266,19 +339,20 @@ done:
 
 tsl_err tsl_delivery_serve(tsl_delivery *d, bool drop, bool *took) {
   tsl_err err = TSL_OK;
-  int flag = 0;
-  int64_t id = 0;
+  int flag = 0, bytes = 0;
+  int64_t n = 0;
   MPI_Status status;
   *took = false;
   if (d->rank != 0 || d->size == 1) return TSL_OK;
   TSL_MPI(MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEADER, d->comm, &flag, &status));
   if (!flag) return TSL_OK;
   *took = true;
-  TSL_TRY(receive(d, status.MPI_SOURCE, TAG_HEADER, &id, (int64_t)sizeof id));
-  if (id == END_MARK)
+  TSL_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+  TSL_TRY(take_ids(d, status.MPI_SOURCE, bytes, &n));
+  if (n == 1 && d->ids[0] == END_MARK)
     d->ended++;
   else
-    TSL_TRY(take_parcel(d, status.MPI_SOURCE, id, drop));
+    TSL_TRY(take_parcel(d, status.MPI_SOURCE, n, drop));
 done:
   return err;
 }

@@ -13,9 +13,10 @@
 
 typedef struct tsl_delivery tsl_delivery;
 
-/** A parcel: one unit's slabs on their way. Owned by the caller, alive until tsl_parcel_sent. */
+/** A parcel: the slabs of units on their way together. Owned by the caller, alive until
+ *  tsl_parcel_sent; zeroed it holds nothing. */
 typedef struct tsl_parcel {
-  int64_t unit; /**< id; also the header message */
+  int64_t *ids; /**< of the units; also the header message */
   MPI_Request requests[2 * TSL_MAX_FIELDS];
   int n_requests;
 } tsl_parcel;
@@ -28,16 +29,27 @@ tsl_err tsl_delivery_open(MPI_Comm comm, tsl_problem *problem, tsl_out *out, con
                           int64_t n, tsl_delivery **delivery);
 void tsl_delivery_close(tsl_delivery **delivery);
 
-/** Deliver the slabs of a unit; part's slabs must not change until tsl_parcel_sent says so and
+/** Take what of a unit's slabs is stored by this rank itself; part's slabs must not change until
  *  tsl_deliver_flush was called: slabs that lie behind each other are written together. */
-tsl_err tsl_deliver(tsl_delivery *delivery, const tsl_unit *unit, const tsl_part *part,
-                    tsl_parcel *parcel);
+tsl_err tsl_deliver(tsl_delivery *delivery, const tsl_unit *unit, const tsl_part *part);
+
+/**
+ * Send to rank 0 what of the slabs of n units is stored there; on rank 0 nothing. The slabs must
+ * not change until tsl_parcel_sent says so.
+ * @param[in]  parts   shape [n]; of each field the slabs follow one another without gaps
+ * @param[out] parcel  zeroed before
+ */
+tsl_err tsl_deliver_send(tsl_delivery *delivery, const tsl_unit *units, int64_t n,
+                         const tsl_part *parts, tsl_parcel *parcel);
 
 /** Write what still waits for neighbours. */
 tsl_err tsl_deliver_flush(tsl_delivery *delivery);
 
 /** Are all messages of the parcel out of its buffers? */
 tsl_err tsl_parcel_sent(tsl_parcel *parcel, bool *sent);
+
+/** Free a parcel that may not have been sent, at the end of a failed run. */
+void tsl_parcel_drop(tsl_parcel *parcel);
 
 /**
  * Rank 0: take in one waiting parcel or end mark, if any.

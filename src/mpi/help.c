@@ -28,6 +28,7 @@ static const struct {
             "  -o, --output FILE   HDF5 output; default: the deck's name with .h5\n"
             "  --overwrite         replace an existing output when the run has succeeded\n"
             "  -s, --set KEY=VALUE override a key of the deck, such as tri.bins=400; repeatable\n"
+            "  --interpret         family dp: compute a recurrence without compiling it (slow)\n"
             "  --trace FILE        write a Chrome/Perfetto trace (JSON) of all ranks\n"
             "  -q, --quiet         results and errors only\n"
             "\n"

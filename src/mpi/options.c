@@ -11,8 +11,10 @@ static const struct {
   const char *name, *alias;
   bool value;
 } table[] = {
-    {'o', "--output", "-o", true}, {'s', "--set", "-s", true},        {'t', "--trace", NULL, true},
-    {'q', "--quiet", "-q", false}, {'w', "--overwrite", NULL, false}, {'h', "--help", "-h", false},
+    {'o', "--output", "-o", true},     {'s', "--set", "-s", true},
+    {'t', "--trace", NULL, true},      {'q', "--quiet", "-q", false},
+    {'w', "--overwrite", NULL, false}, {'h', "--help", "-h", false},
+    {'i', "--interpret", NULL, false},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -55,10 +57,10 @@ static tsl_err take(tsl_options *o, char letter, const char *value) {
   case 'h':
     o->help = true;
     break;
-  default:
+  default: /* --set, --interpret */
     if (o->n_sets == TSL_MAX_SETS)
       return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "more than %d --set", TSL_MAX_SETS);
-    o->sets[o->n_sets++] = value;
+    o->sets[o->n_sets++] = letter == 'i' ? "dp.interpret=yes" : value;
   }
   return TSL_OK;
 }

@@ -25,7 +25,7 @@ typedef struct tsl_options {
 /**
  * Parse `SUBCOMMAND [DECK] [options]`.
  * @param[in] allowed  letters of the options this subcommand takes: o = -o, s = --set, t = --trace,
- *                     q = --quiet, w = --overwrite
+ *                     q = --quiet, w = --overwrite, i = --interpret, which sets dp.interpret
  * @return TSL_ERR_USAGE naming the word; missing DECK only when need_deck and not help
  */
 tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,

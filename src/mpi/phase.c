@@ -25,7 +25,7 @@ typedef struct flight {
   const tsl_station *station;
   tsl_unit units[TSL_MAX_BATCH];
   tsl_part parts[TSL_MAX_BATCH];
-  tsl_parcel parcels[TSL_MAX_BATCH];
+  tsl_parcel parcel;
   tsl_slots slots;
   int64_t n;
   bool dynamic[TSL_MAX_BATCH];
@@ -184,7 +184,8 @@ static tsl_err deliver(course *c, flight *f) {
   if (c->abort) return TSL_OK;
   for (int64_t k = 0; k < f->n; k++)
     TSL_TRY(tsl_take_unit(c->phase, c->delivery, c->rank, &f->units[k], f->dynamic[k], &start,
-                          &f->parts[k], &f->parcels[k]));
+                          &f->parts[k]));
+  TSL_TRY(tsl_deliver_send(c->delivery, f->units, f->n, f->parts, &f->parcel));
   TSL_TRY(tsl_deliver_flush(c->delivery));
   c->phase->finish = start - c->origin;
   for (int64_t k = 0; k < f->n; k++) work += work_of(c, &f->units[k]);
@@ -197,13 +198,10 @@ static tsl_err release_sent(course *c, bool *moved) {
   tsl_err err = TSL_OK;
   for (int k = 0; k < N_FLIGHTS; k++) {
     flight *f = &c->flights[k];
-    bool all = f->sending && !f->posted;
-    for (int64_t u = 0; u < f->n && all; u++) {
-      bool sent = false;
-      TSL_TRY(tsl_parcel_sent(&f->parcels[u], &sent));
-      all = all && sent;
-    }
-    if (all) f->sending = false, *moved = true;
+    bool sent = false;
+    if (!f->sending || f->posted) continue;
+    TSL_TRY(tsl_parcel_sent(&f->parcel, &sent));
+    if (sent) f->sending = false, *moved = true;
   }
 done:
   return err;
@@ -303,6 +301,7 @@ static void close_course(course *c) {
   for (int k = 0; k < N_FLIGHTS && c->flights != NULL; k++) {
     for (int p = 0; p < TSL_MAX_BATCH; p++) tsl_part_drop_lists(&c->flights[k].parts[p]);
     tsl_slots_close(&c->flights[k].slots);
+    tsl_parcel_drop(&c->flights[k].parcel);
   }
   tsl_free(c->flights);
   tsl_supply_close(&c->supply);

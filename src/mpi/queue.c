@@ -25,6 +25,7 @@ struct tsl_queue {
 /* Work (seconds on rank 0's device) that a rank does in a second, judged by the next unit. */
 static double rate(const tsl_tail *t, int rank) {
   const tsl_unit *unit = &t->units[t->next];
+  if (!tsl_cost_takes_part(t->cost, rank)) return 0;
   const double slower = t->slower != NULL ? t->slower[rank] : 1;
   const double seconds = tsl_cost_seconds(t->cost, rank, unit) * slower;
   return seconds > 0 ? (t->before[t->next + 1] - t->before[t->next]) / seconds : 0;
@@ -44,14 +45,29 @@ static int64_t units_of(const tsl_tail *t, double work) {
   return low - t->next;
 }
 
+/* Would another rank take of the rest, were it idle? By the rule below, of one unit's work. */
+static bool wanted_elsewhere(const tsl_tail *t, int rank, double rest, double unit, double sum) {
+  for (int r = 0; r < t->cost->n_ranks; r++) {
+    const double other = rate(t, r);
+    if (r != rank && other > 0 && rest * other >= (sum - other) * unit) return true;
+  }
+  return false;
+}
+
+/* Part of the rest for a rank with this share of all speed: half of its share keeps all busy to the
+ * end; a rank that does nearly all by itself need not break its batches up for the others. */
+static double part_of_rest(double share) {
+  return fmax(share / 2, fmin(0.75, 2 * share - 1));
+}
+
 /* Has a device with so much ahead enough, when all are done with the rest in so many seconds? */
 static bool has_enough(double ahead, double rest_seconds) {
   return ahead > TSL_TAIL_SHORTEST && ahead > fmin(TSL_TAIL_AHEAD, rest_seconds / 2);
 }
 
 int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
-  double sum = 0, fastest = 0, mine = 0, rest = 0, longest = 0, work = 0;
-  if (t->next >= t->last) return 0;
+  double sum = 0, fastest = 0, mine = 0, rest = 0, longest = 0, work = 0, part = 0;
+  if (t->next >= t->last || !tsl_cost_takes_part(t->cost, rank)) return 0;
   for (int r = 0; r < t->cost->n_ranks; r++) {
     const double other = rate(t, r);
     sum += other;
@@ -63,8 +79,9 @@ int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
   work = t->before[t->next + 1] - t->before[t->next];
   if ((mine < fastest || ahead > 0) && rest < (sum - mine) * (ahead + work / mine)) return 0;
   if (has_enough(ahead, rest / sum)) return 0;
-  longest = fmax(t->longest, TSL_TAIL_PER_RANK * t->cost->n_ranks);
-  work = rest * mine / (2 * sum);
+  part = wanted_elsewhere(t, rank, rest, work, sum) ? part_of_rest(mine / sum) : 1;
+  longest = fmax(t->longest * fmax(1, 2 * part), TSL_TAIL_PER_RANK * t->cost->n_ranks);
+  work = rest * part;
   if (work < TSL_TAIL_SHORTEST * mine) work = fmin(TSL_TAIL_SHORTEST * mine, 2 * work);
   return units_of(t, fmin(work, longest * mine));
 }
@@ -237,6 +254,10 @@ tsl_err tsl_queue_take_claim(tsl_queue *queue, int owner, int32_t n, tsl_claim *
   if (!own && got->back - n > got->front) got->front = got->back - n;
 done:
   return err;
+}
+
+tsl_err tsl_queue_next(tsl_queue *queue, int64_t *next) {
+  return fetch_add(queue, NEXT, 0, next);
 }
 
 tsl_err tsl_queue_read(tsl_queue *queue, double *slower, tsl_claim *claims) {

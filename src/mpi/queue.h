@@ -78,6 +78,9 @@ tsl_err tsl_queue_set_claim(tsl_queue *queue, tsl_claim claim);
  */
 tsl_err tsl_queue_take_claim(tsl_queue *queue, int owner, int32_t n, tsl_claim *got);
 
+/** First unit of the tail that nobody has taken; beyond the last when it is used up. */
+tsl_err tsl_queue_next(tsl_queue *queue, int64_t *next);
+
 /** Speeds and claims of all ranks. @param[out] slower,claims  shape [size] */
 tsl_err tsl_queue_read(tsl_queue *queue, double *slower, tsl_claim *claims);
 

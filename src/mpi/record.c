@@ -154,6 +154,16 @@ done:
   return err;
 }
 
+static const tsl_column use_columns[] = {
+    {"rank", "", offsetof(tsl_use, rank), TSL_I32, 0},
+    {"takes_part", "", offsetof(tsl_use, takes_part), TSL_I32, 0},
+    {"alone", "s", offsetof(tsl_use, alone), TSL_F64, 0},
+    {"without", "s", offsetof(tsl_use, without), TSL_F64, 0},
+    {"gain", "s", offsetof(tsl_use, gain), TSL_F64, 0},
+    {"price", "s", offsetof(tsl_use, price), TSL_F64, 0},
+    {NULL, NULL, 0, 0, 0},
+};
+
 static tsl_err store_about(const tsl_session *s, tsl_out *out) {
   tsl_err err = TSL_OK;
   char *resolved = NULL;
@@ -183,6 +193,7 @@ static tsl_err store(tsl_session *s, tsl_record *record, tsl_out *out) {
   TSL_TRY(tsl_out_units(out, record->rows, record->n_rows));
   TSL_TRY(store_calibration(s, out));
   TSL_TRY(store_balance(s, record, out));
+  TSL_TRY(tsl_out_table(out, "/run/ranks", use_columns, s->use, sizeof *s->use, s->size));
   TSL_TRY(tsl_out_summary(out, &record->summary));
 done:
   return err;

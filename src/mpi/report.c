@@ -38,10 +38,21 @@ static void plan_line(const tsl_session *s, int rank, FILE *file) {
           (long long)units, count, plan->seconds[rank], tsl_bytes_text((double)bytes, text));
 }
 
+/* Who was left out, and why. */
+static void left_out_lines(const tsl_session *s, FILE *file) {
+  for (int r = 0; r < s->size; r++)
+    if (!tsl_cost_takes_part(&s->cost, r))
+      fprintf(file, "rank %d left out: would gain %.3g ms of %.4g ms, costs %.3g ms\n", r,
+              1e3 * s->use[r].gain, 1e3 * s->use[r].without, 1e3 * s->use[r].price);
+}
+
 void tsl_report_plan(const tsl_session *s, FILE *file) {
   const tsl_plan *plan = &s->plan;
   const int64_t tail = plan->n_units - plan->first_dynamic;
-  char text[24];
+  char text[24], facts[1024] = "";
+  if (s->family->describe != NULL && s->rank == 0)
+    s->family->describe(&s->problem, facts, sizeof facts);
+  fputs(facts, file);
   fprintf(file, "%lld units; plan %s for %lld, %lld handed out while running; calibration %s\n",
           (long long)plan->n_units, tsl_plan_words[plan->kind], (long long)plan->first_dynamic,
           (long long)tail, s->measured > 0 ? "measured now" : "from file");
@@ -51,6 +62,7 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
   if (tail > 0)
     fprintf(file, "  %5s  %-34s %8lld  %10s  %12.4g\n", "-", "(dynamic tail, spread over all)",
             (long long)tail, "", plan->tail_seconds);
+  left_out_lines(s, file);
   fprintf(file, "predicted %.4g s of computing; output %s\n\n", plan->total_seconds,
           tsl_bytes_text((double)tsl_session_output_bytes(s), text));
 }
@@ -85,12 +97,14 @@ static double ideal_time(const tsl_share_line *lines, int n, const tsl_out_unit 
 void tsl_report_balance(const tsl_session *s, const tsl_out_unit *rows, int64_t n_rows,
                         tsl_share_line *lines, tsl_balance *b) {
   const double items = all_items(rows, n_rows);
+  const int n_parts = tsl_session_parts(s);
   double sum_finish = 0;
   *b = (tsl_balance){.predicted = s->plan.total_seconds};
   for (int64_t k = 0; k < n_rows; k++) add_row(&lines[rows[k].owner], &rows[k], items);
   for (int r = 0; r < s->size; r++) b->wall = fmax(b->wall, lines[r].finish);
   for (int r = 0; r < s->size; r++) {
     lines[r].rank = r;
+    if (!tsl_cost_takes_part(&s->cost, r)) continue; /* not asked to be busy */
     lines[r].idle = fmax(0, b->wall - lines[r].busy);
     b->static_share += lines[r].static_share;
     b->dynamic += lines[r].dynamic;
@@ -99,8 +113,8 @@ void tsl_report_balance(const tsl_session *s, const tsl_out_unit *rows, int64_t 
   }
   b->ideal = ideal_time(lines, s->size, rows, n_rows);
   if (b->wall <= 0) return;
-  b->imbalance = b->wall * s->size / sum_finish - 1;
-  b->waiting = b->idle / (b->wall * s->size);
+  b->imbalance = b->wall * n_parts / sum_finish - 1;
+  b->waiting = b->idle / (b->wall * n_parts);
 }
 
 static bool streams(const tsl_problem *problem) {
@@ -140,6 +154,7 @@ void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl
           b->wall, b->predicted, b->ideal,
           b->ideal > 0 ? 100 * fmax(0, b->wall / b->ideal - 1) : 0);
   fprintf(file, "imbalance %.1f %%, waiting %.1f %%\n", 100 * b->imbalance, 100 * b->waiting);
+  left_out_lines(s, file);
   hint(s, b, file);
   fputc('\n', file);
 }

@@ -64,7 +64,7 @@ static tsl_err finish(tsl_session *s, tsl_out *out) {
   tsl_err err = TSL_OK;
   const double begin = tsl_now();
   if (s->family->finish == NULL) return TSL_OK;
-  TSL_TRY(tsl_store_finish(s->comm, &s->problem, out, s->path));
+  TSL_TRY(tsl_store_finish(s->comm, &s->problem, out));
   TSL_AGREE(s->comm,
             tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "finish", -1, begin, tsl_now() - begin));
 done:
@@ -104,7 +104,7 @@ tsl_err tsl_run(MPI_Comm comm, int argc, char **argv) {
   tsl_session session = {.comm = MPI_COMM_NULL};
   tsl_record record = {0};
   tsl_out *out = NULL;
-  TSL_TRY(tsl_options_parse(argc, argv, "ostqw", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "ostqwi", true, &options));
   if (options.help) return tsl_help(comm, "run");
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(run_session(&session, &out, &record));
@@ -119,7 +119,7 @@ tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
   tsl_err err = TSL_OK;
   tsl_options options;
   tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sq", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "sqi", true, &options));
   if (options.help) return tsl_help(comm, "plan");
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(tsl_session_deck(&session));
@@ -155,7 +155,7 @@ tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv) {
   tsl_err err = TSL_OK;
   tsl_options options;
   tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sq", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "sqi", true, &options));
   if (options.help) return tsl_help(comm, "calibrate");
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(tsl_session_deck(&session));

@@ -2,7 +2,6 @@
 
 #include "agree.h"
 #include "bind.h"
-#include "plan_wave.h"
 #include "share.h"
 
 #include <stdio.h>
@@ -118,21 +117,40 @@ done:
 
 /* ---- problem and units */
 
+/* Backend.prepare of a platform with the devices it has in the job. */
+static tsl_err prepare_platform(tsl_session *s, const tsl_platform *platform) {
+  tsl_err err = TSL_OK;
+  const tsl_backend *backend = tsl_backend_find(platform, s->family->name);
+  tsl_device *devices = NULL;
+  int n = 0;
+  if (backend == NULL || backend->prepare == NULL) return TSL_OK;
+  TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
+  for (int r = 0; r < s->size; r++)
+    if (platform_of(&s->seats[r]) == platform) devices[n++] = s->seats[r].device;
+  if (n > 0) TSL_TRY(backend->prepare(&s->problem, devices, n));
+done:
+  tsl_free(devices);
+  return err;
+}
+
 static tsl_err create_problem(tsl_session *s) {
+  tsl_err err = TSL_OK;
   s->problem.family = s->family;
+  s->problem.output = s->path;
   if (s->rank != 0) return TSL_OK;
-  return s->family->create(s->deck, &s->problem);
+  TSL_TRY(s->family->create(s->deck, &s->problem));
+  TSL_TRY(prepare_platform(s, &tsl_platform_cpu));
+  TSL_TRY(prepare_platform(s, &tsl_platform_gpu));
+done:
+  return err;
 }
 
 /* Units small enough for the slowest rank to end near the others, large enough to be worth a
- * launch. A socket beside a card may be a hundred times slower, so units are smaller there. */
+ * launch. */
 static int64_t wanted_units(const tsl_session *s) {
-  enum { FEW = 512, PER_RANK = 128, MIXED = 4, MANY = 65536 };
-  int n_cards = 0;
-  for (int r = 0; r < s->size; r++) n_cards += s->seats[r].device.kind == TSL_GPU;
-  const int64_t finer = n_cards > 0 && n_cards < s->size ? MIXED : 1;
+  enum { FEW = 512, PER_RANK = 128, MANY = 65536 };
   const int64_t by_rank = (int64_t)s->size * PER_RANK;
-  const int64_t wanted = finer * (by_rank < FEW ? FEW : by_rank);
+  const int64_t wanted = s->finer * (by_rank < FEW ? FEW : by_rank);
   if (s->run.units > 0) return s->run.units;
   return wanted > MANY ? MANY : wanted;
 }
@@ -160,14 +178,24 @@ done:
   return err;
 }
 
-tsl_err tsl_session_problem(tsl_session *s) {
+tsl_err tsl_session_units(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_limits limits;
-  TSL_AGREE(s->comm, create_problem(s));
-  TSL_TRY(tsl_share_problem(s->comm, &s->problem));
+  tsl_free(s->units.list);
+  s->units = (tsl_units){0};
   make_limits(s, &limits);
   TSL_AGREE(s->comm, s->rank == 0 ? s->family->units(&s->problem, &limits, &s->units) : TSL_OK);
   TSL_AGREE(s->comm, share_units(s));
+done:
+  return err;
+}
+
+tsl_err tsl_session_problem(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  s->finer = 1;
+  TSL_AGREE(s->comm, create_problem(s));
+  TSL_TRY(tsl_share_problem(s->comm, &s->problem));
+  TSL_TRY(tsl_session_units(s));
 done:
   return err;
 }
@@ -211,62 +239,7 @@ done:
   return err;
 }
 
-/* ---- plan */
-
-static tsl_err share_plan(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  tsl_plan *p = &s->plan;
-  int32_t *owner = p->owner;
-  double *seconds = p->seconds;
-  TSL_TRY(tsl_share_bytes(s->comm, p, (int64_t)sizeof *p));
-  p->owner = owner, p->seconds = seconds;
-  if (s->rank != 0) {
-    TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
-    TSL_TRY(tsl_alloc(p->n_ranks, sizeof *p->seconds, "plan", (void **)&p->seconds));
-  }
-  TSL_TRY(tsl_share_bytes(s->comm, p->owner, p->n_units * (int64_t)sizeof *p->owner));
-  TSL_TRY(tsl_share_bytes(s->comm, p->seconds, p->n_ranks * (int64_t)sizeof *p->seconds));
-done:
-  return err;
-}
-
-static tsl_err make_plan(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  bool *sides = NULL;
-  tsl_plan_rule rule = {
-      .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
-  TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan sides", (void **)&sides));
-  tsl_session_sides(s, sides);
-  rule.fast = sides;
-  TSL_TRY((s->family->shape == TSL_WAVE ? tsl_plan_wave : tsl_plan_make)(
-      &rule, s->units.list, s->units.n, s->size, tsl_cost_seconds, &s->cost, &s->plan));
-done:
-  tsl_free(sides);
-  return err;
-}
-
-void tsl_session_sides(const tsl_session *s, bool *fast) {
-  for (int r = 0; r < s->size; r++) fast[r] = s->seats[r].device.kind == TSL_GPU;
-  tsl_plan_sides(fast, s->size, fast);
-}
-
-tsl_err tsl_session_deal(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  tsl_plan_clear(&s->plan);
-  TSL_AGREE(s->comm, s->rank == 0 ? make_plan(s) : TSL_OK);
-  TSL_AGREE(s->comm, share_plan(s));
-done:
-  return err;
-}
-
-tsl_err tsl_session_plan(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
-                        &s->measured));
-  TSL_TRY(tsl_session_deal(s));
-done:
-  return err;
-}
+/* ---- sizes, end */
 
 int64_t tsl_session_output_bytes(const tsl_session *s) {
   int64_t bytes = 0;
@@ -292,6 +265,8 @@ void tsl_session_close(tsl_session *s) {
   tsl_problem_clear(&s->problem);
   tsl_free(s->units.list);
   tsl_free(s->cost.speeds);
+  tsl_free(s->cost.left_out);
+  tsl_free(s->use);
   tsl_plan_clear(&s->plan);
   tsl_free(s->seats);
   tsl_trace_clear(&s->trace);

@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "phase.h"
+#include "plan_useful.h"
 
 /** Everything of one invocation with a deck; tsl_session_close frees it all. */
 typedef struct tsl_session {
@@ -23,7 +24,9 @@ typedef struct tsl_session {
   tsl_units units;
   tsl_station station;
   tsl_cost cost;
-  int measured; /**< ranks that calibrated now */
+  int measured;  /**< ranks that calibrated now */
+  tsl_use *use;  /**< [size] who takes part, once planned */
+  int64_t finer; /**< units are cut so many times finer than for equal ranks */
   tsl_plan plan;
   tsl_timeline trace;
   double opened;  /**< tsl_now() when the session began */
@@ -42,10 +45,14 @@ tsl_err tsl_session_machine(tsl_session *session);
 /** Root creates the problem; it is shared; units are cut and shared. */
 tsl_err tsl_session_problem(tsl_session *session);
 
+/** Cut the units, or cut them anew; collective. */
+tsl_err tsl_session_units(tsl_session *session);
+
 /** Open the backend's worker on this rank's device. */
 tsl_err tsl_session_worker(tsl_session *session);
 
-/** Cost model, then the plan, the same on all ranks. */
+/** Cost model, who takes part, then the plan, the same on all ranks. Units are cut anew, finer,
+ *  when slow ranks take part in a long run. */
 tsl_err tsl_session_plan(tsl_session *session);
 
 /** Deal the units anew by session->run.plan, dynamic and gpu_share; collective. */
@@ -53,6 +60,9 @@ tsl_err tsl_session_deal(tsl_session *session);
 
 /** The fast side of a fixed share. @param[out] fast  shape [size] */
 void tsl_session_sides(const tsl_session *session, bool *fast);
+
+/** Ranks that take part. */
+int tsl_session_parts(const tsl_session *session);
 
 /** Bytes of the output's datasets. Root and others alike. */
 int64_t tsl_session_output_bytes(const tsl_session *session);

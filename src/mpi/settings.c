@@ -1,6 +1,6 @@
 #include "settings.h"
 
-#include "plan.h"
+#include "plan_useful.h"
 
 #define RUN(member) offsetof(tsl_run_settings, member)
 #define OUTPUT(member) offsetof(tsl_output_settings, member)
@@ -32,6 +32,13 @@ const tsl_key tsl_run_keys[] = {
      .standard = "0.2",
      .max = 1,
      .doc = "share of the work handed out while running, 0 to 1; plan share hands out none"},
+    {.name = "ranks",
+     .type = TSL_KEY_CHOICE,
+     .offset = RUN(ranks),
+     .standard = "useful",
+     .choices = tsl_useful_words,
+     .doc = "useful: slow ranks that would cost more time than they save are left out; all: every "
+            "rank takes part (plans roundrobin and share: always all)"},
     {.name = "gpu_share",
      .type = TSL_KEY_REAL,
      .offset = RUN(gpu_share),

@@ -18,6 +18,7 @@ typedef struct tsl_run_settings {
   int64_t threads;      /**< per CPU rank, 0: all cores of its share */
   int32_t plan;         /**< tsl_plan_kind */
   double dynamic;       /**< share of the work handed out while running */
+  int32_t ranks;        /**< tsl_useful_ranks */
   double gpu_share;     /**< plan share: part of the domain for the fast ranks */
   int64_t units;        /**< wanted number of units, 0: automatic */
   int64_t memory;       /**< bytes of host memory one rank may use for results in flight */

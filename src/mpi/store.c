@@ -92,33 +92,29 @@ done:
   return err;
 }
 
-void tsl_store_make(tsl_problem *problem, tsl_out *out, const char *path, tsl_store_state *state,
-                    tsl_store *store) {
+void tsl_store_make(tsl_problem *problem, tsl_out *out, tsl_store_state *state, tsl_store *store) {
   *state = (tsl_store_state){problem, out};
-  *store = (tsl_store){.state = state,
-                       .path = path,
-                       .read = read_rows,
-                       .write = write_rows,
-                       .append = append_records};
+  *store =
+      (tsl_store){.state = state, .read = read_rows, .write = write_rows, .append = append_records};
 }
 
-static tsl_err finish(tsl_problem *problem, tsl_out *out, const char *path) {
+static tsl_err finish(tsl_problem *problem, tsl_out *out) {
   tsl_err err = TSL_OK;
   tsl_store_state state;
   tsl_store store;
-  tsl_store_make(problem, out, path, &state, &store);
+  tsl_store_make(problem, out, &state, &store);
   TSL_TRY(problem->family->finish(problem, &store));
   TSL_TRY(tsl_out_end_rows(out));
 done:
   return err;
 }
 
-tsl_err tsl_store_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out, const char *path) {
+tsl_err tsl_store_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out) {
   tsl_err err = TSL_OK;
   int rank = 0;
   if (problem->family->finish == NULL) return TSL_OK;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
-  TSL_AGREE(comm, rank == 0 ? finish(problem, out, path) : TSL_OK);
+  TSL_AGREE(comm, rank == 0 ? finish(problem, out) : TSL_OK);
 done:
   return err;
 }

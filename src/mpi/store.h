@@ -20,16 +20,14 @@ typedef struct tsl_store_state {
  * read and write return TSL_ERR_INTERNAL for a field that is not GATHER or rows outside it,
  * TSL_ERR_NUMERIC for NaN or infinity in written rows, TSL_ERR_STOPPED after a signal, and errors
  * of the file. Memory: the caller's rows and the caches of tsl_out_read_rows.
- * @param[in]  path   final name of the output; must outlive the store
  * @param[out] state  must outlive the store
  */
-void tsl_store_make(tsl_problem *problem, tsl_out *out, const char *path, tsl_store_state *state,
-                    tsl_store *store);
+void tsl_store_make(tsl_problem *problem, tsl_out *out, tsl_store_state *state, tsl_store *store);
 
 /**
  * Let the family derive and draw: family.finish on the root, then everything on disk.
  * Collective: on comm. Does nothing for a family without finish.
  */
-tsl_err tsl_store_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out, const char *path);
+tsl_err tsl_store_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out);
 
 #endif

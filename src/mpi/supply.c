@@ -6,7 +6,13 @@
 
 #include <math.h>
 
-enum { KEPT = 4 }; /* a rank claims a quarter of what is left of its own: the rest can be taken */
+/* A rank claims a quarter of what is left of its own, so that the rest can be taken; one with most
+ * of all speed claims more, as nobody could take much. */
+static const double CLAIMED = 0.25;
+
+static const double FASTER =
+    2; /* times: who is faster by this takes the last units of a slow rank */
+
 enum { MOST_UNITS = 1 << 29 }; /* claims are counted in words, see queue.c */
 
 enum { BATCHES = 64 }; /* of a rank in a phase, or more: what the last one can be late by */
@@ -30,8 +36,11 @@ struct tsl_supply {
   tsl_claim *claims;      /* [size] as last seen */
   double *slower;         /* [size] as last seen */
   double longest;         /* s of a batch */
+  double share;           /* of all speed that this rank has */
+  double claimed;         /* part of what is left of its own that a claim takes */
   range own, tail, taken; /* planned here; of the tail; of others' parts */
   bool own_over, tail_over, others_over;
+  bool waiting;     /* for others to take the last units planned here */
   double ask_again; /* tsl_now() from which others may be asked */
 };
 
@@ -73,6 +82,7 @@ void tsl_parts_clear(tsl_parts *parts) {
 /* Work per second of a rank, judged by this unit. */
 static double rate(const tsl_unit *unit, const tsl_cost *cost, const double *slower, int rank) {
   const double seconds = tsl_cost_seconds(cost, rank, unit) * slower[rank];
+  if (!tsl_cost_takes_part(cost, rank)) return 0;
   return seconds > 0 ? tsl_cost_seconds(cost, 0, unit) / seconds : 0;
 }
 
@@ -126,6 +136,21 @@ done:
   return err;
 }
 
+/* The rank's part of all speed, by the whole work. */
+static double share_of_speed(const tsl_supply *s) {
+  double sum = 0, mine = 0;
+  for (int r = 0; r < s->size; r++) {
+    double seconds = 0;
+    if (!tsl_cost_takes_part(s->cost, r)) continue;
+    for (int64_t u = 0; u < s->plan->n_units; u++)
+      seconds += tsl_cost_seconds(s->cost, r, &s->units[u]);
+    if (seconds <= 0) continue;
+    sum += 1 / seconds;
+    if (r == s->rank) mine = 1 / seconds;
+  }
+  return sum > 0 ? mine / sum : 0;
+}
+
 static tsl_err make_supply(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
                            const tsl_unit *units, const tsl_cost *cost, tsl_supply **out) {
   tsl_err err = TSL_OK;
@@ -137,13 +162,16 @@ static tsl_err make_supply(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan
   TSL_MPI(MPI_Comm_size(comm, &s->size));
   TSL_TRY(allocate(s));
   /* Whole parts of a plan without tail belong to their owners from the beginning. */
-  s->own_over = s->tail_over = s->others_over = plan->first_dynamic == plan->n_units;
+  s->own_over = s->tail_over = s->others_over =
+      plan->first_dynamic == plan->n_units || !tsl_cost_takes_part(cost, s->rank);
   s->longest = fmax(TSL_BATCH_LONGEST, plan->total_seconds / BATCHES);
   if (s->own_over) {
     s->own = (range){s->parts.start[s->rank], s->parts.start[s->rank + 1]};
     goto done;
   }
   s->longest = fmax(SHORT, plan->total_seconds / BATCHES);
+  s->share = share_of_speed(s);
+  s->claimed = fmax(CLAIMED, 2 * s->share - 1);
   TSL_TRY(tsl_queue_set_claim(queue, s->claims[s->rank]));
 done:
   return err;
@@ -177,11 +205,49 @@ static int32_t claim_size(const tsl_supply *s) {
   const double longest = fmax(s->longest, TSL_TAIL_PER_RANK * s->size);
   double seconds = 0;
   int32_t n = 0;
-  while (n < left && (n < left / KEPT || seconds < TSL_TAIL_SHORTEST) && seconds < longest) {
+  const int32_t most = (int32_t)(left * s->claimed);
+  while (n < left && (n < most || seconds < TSL_TAIL_SHORTEST) && seconds < longest) {
     const int64_t u = s->parts.order[s->parts.start[s->rank] + mine->front + n++];
     seconds += tsl_cost_seconds(s->cost, s->rank, &s->units[u]) * s->slower[s->rank];
   }
   return n > 0 ? n : 1;
+}
+
+/* Is this rank's next unit better left to a rank twice as fast or more, as all ranks would be done
+ * with everything before this one had finished it? That rank will come for it, see
+ * tsl_supply_steal. */
+static bool left_to_others(const tsl_supply *s, int64_t next) {
+  const tsl_claim *claim = &s->claims[s->rank];
+  const int64_t end = s->parts.start[s->rank] + claim->back;
+  const int64_t tail = next < s->plan->n_units ? next : s->plan->n_units;
+  double rest = s->before[s->plan->n_units] - s->before[tail], others = 0, fastest = 0, mine = 0;
+  if (claim->front >= claim->back) return false;
+  const tsl_unit *unit = &s->units[s->parts.order[end - 1]];
+  for (int r = 0; r < s->size; r++) {
+    const int64_t lo = s->parts.start[r] + s->claims[r].front;
+    const int64_t hi = s->parts.start[r] + s->claims[r].back;
+    const double speed = rate(unit, s->cost, s->slower, r);
+    if (hi > lo) rest += s->parts.before[hi] - s->parts.before[lo];
+    if (r == s->rank) mine = speed;
+    if (r != s->rank) others += speed;
+    fastest = fmax(fastest, speed);
+  }
+  const int64_t first = s->parts.order[s->parts.start[s->rank] + claim->front];
+  const double seconds = tsl_cost_seconds(s->cost, s->rank, &s->units[first]);
+  return mine > 0 && fastest > FASTER * mine && rest < others * seconds * s->slower[s->rank];
+}
+
+/* Only a slow rank asks: its units are long, and nobody but a fast one would come for them. */
+static tsl_err look_before_claim(tsl_supply *s, bool *wait) {
+  tsl_err err = TSL_OK;
+  int64_t next = 0;
+  *wait = false;
+  if (s->share * (double)s->size > 1.0 / FASTER) return TSL_OK;
+  TSL_TRY(tsl_queue_read(s->queue, s->slower, s->claims));
+  TSL_TRY(tsl_queue_next(s->queue, &next));
+  *wait = left_to_others(s, next);
+done:
+  return err;
 }
 
 static tsl_err claim_own(tsl_supply *s) {
@@ -192,6 +258,18 @@ static tsl_err claim_own(tsl_supply *s) {
   s->own = (range){start + got.front, start + got.back};
   s->own_over = got.front >= got.back;
   mine->front = got.back; /* what others took shows at the next claim */
+done:
+  return err;
+}
+
+static tsl_err fetch_own(tsl_supply *s, double now) {
+  tsl_err err = TSL_OK;
+  if (s->own_over || (s->waiting && now < s->ask_again)) return TSL_OK;
+  TSL_TRY(look_before_claim(s, &s->waiting));
+  if (s->waiting)
+    s->ask_again = now + PAUSE + PAUSE_PER_RANK * s->size;
+  else
+    TSL_TRY(claim_own(s));
 done:
   return err;
 }
@@ -232,7 +310,7 @@ static tsl_err fetch_units(tsl_supply *s, double ahead) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
   if (any(&s->own) || any(&s->tail) || any(&s->taken)) return TSL_OK;
-  if (!s->own_over) TSL_TRY(claim_own(s));
+  TSL_TRY(fetch_own(s, now));
   if (any(&s->own) || now < s->ask_again) return TSL_OK;
   if (!s->tail_over) TSL_TRY(take_tail(s, ahead));
   if (s->tail_over && !s->others_over) TSL_TRY(take_from_others(s, ahead));

@@ -56,14 +56,14 @@ static void log_unit(tsl_phase *phase, int rank, const tsl_unit *unit, bool dyna
 }
 
 tsl_err tsl_take_unit(tsl_phase *phase, tsl_delivery *delivery, int rank, const tsl_unit *unit,
-                      bool dynamic, double *start, tsl_part *part, tsl_parcel *parcel) {
+                      bool dynamic, double *start, tsl_part *part) {
   tsl_err err = TSL_OK;
   const double seconds = part->seconds, begin = tsl_now();
   log_unit(phase, rank, unit, dynamic, *start, seconds);
   phase->busy += seconds;
   TSL_TRY(tsl_trace_add(phase->trace, TSL_TRACK_DEVICE, "unit", unit->id, *start, seconds));
   *start += seconds;
-  TSL_TRY(tsl_deliver(delivery, unit, part, parcel));
+  TSL_TRY(tsl_deliver(delivery, unit, part));
   if (phase->lists.of != NULL) TSL_TRY(keep_lists(phase, unit, part));
   if (tsl_part_has_slabs(part))
     TSL_TRY(

@@ -1,6 +1,6 @@
 /**
  * @file take.h
- * What a rank does with a finished unit: log it, trace it, send its slabs, keep its lists. Shared
+ * What a rank does with a finished unit: log it, trace it, store its slabs, keep its lists. Shared
  * by phases of BAG (phase.c) and WAVE (wave.c) families.
  */
 #ifndef TSL_MPI_TAKE_H
@@ -19,9 +19,9 @@ tsl_err tsl_take_open(tsl_phase *phase);
  * Take one unit's results.
  * @param[in]     dynamic  it was handed out while the run went on
  * @param[in,out] start    tsl_now() when the unit began; moved to its end
- * @param[in,out] part     lists are taken out of it; slabs stay until tsl_parcel_sent
+ * @param[in,out] part     lists are taken out of it; slabs stay until they are sent
  */
 tsl_err tsl_take_unit(tsl_phase *phase, tsl_delivery *delivery, int rank, const tsl_unit *unit,
-                      bool dynamic, double *start, tsl_part *part, tsl_parcel *parcel);
+                      bool dynamic, double *start, tsl_part *part);
 
 #endif

@@ -192,8 +192,9 @@ static tsl_err land(wave *w, flight *f) {
   TSL_TRY(send_edges(w, group));
   f->sending = true;
   for (int64_t k = 0; k < group->n; k++) {
-    TSL_TRY(tsl_take_unit(w->phase, w->delivery, w->rank, &f->units[k], false, &start, &f->parts[k],
-                          &f->parcels[k]));
+    TSL_TRY(
+        tsl_take_unit(w->phase, w->delivery, w->rank, &f->units[k], false, &start, &f->parts[k]));
+    TSL_TRY(tsl_deliver_send(w->delivery, &f->units[k], 1, &f->parts[k], &f->parcels[k]));
     work += tsl_cost_seconds(w->phase->cost, 0, &f->units[k]);
   }
   TSL_TRY(tsl_deliver_flush(w->delivery));
@@ -303,6 +304,7 @@ done:
 static void close_flight(wave *w, flight *f) {
   for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
     tsl_part_clear(w->phase->problem, w->phase->station->backend, &f->parts[p]);
+  for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_parcel_drop(&f->parcels[p]);
   tsl_free(f->units);
   tsl_free(f->parts);
   tsl_free(f->parcels);

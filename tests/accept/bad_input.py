@@ -18,7 +18,7 @@ import refusal
 from harness import check, h5py, np
 from refusal import LIMIT
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=4)
 refusals = refusal.Refusals(suite)
 listing, refuse, both = refusals.listing, refusals.refuse, refusals.both
 

@@ -5,12 +5,14 @@ usage: dp_bad_input.py TESELA [--fast] [ONLY]
 
 Each case runs alone and with two ranks (--fast: with two ranks only where ranks matter).
 """
+import os
+
 import harness
 import refusal
 from harness import check
 from refusal import LIMIT, change
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=4)
 refusals = refusal.Refusals(suite)
 both = refusals.both
 
@@ -19,11 +21,21 @@ LCS = HEAD + "  problem: lcs\n  a: {text: ACGT}\n  b: {text: AGT}\n"
 LOCAL = HEAD + "  problem: local\n  a: {text: ACGT}\n  b: {text: AGT}\n"
 SACK = HEAD + "  problem: knapsack\n  capacity: 10\n  weights: {values: [3, 4, 5]}\n  values: {values: [1, 2, 3]}\n"
 CHAIN = HEAD + "  problem: matrix_chain\n  dimensions: {values: [3, 4, 5]}\n"
+OWN = HEAD + """  problem: recurrence
+  table: {type: i32, rows: len(a) + 1, cols: len(b) + 1}
+  data:
+    - {name: a, text: ACCGT}
+    - {name: b, text: ACGT}
+  boundary:
+    - {where: "i == 0 || j == 0", value: "0"}
+  cell: "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])"
+  goal: "M[len(a)][len(b)]"
+"""
 
 
 def good_decks():
     """The decks that the cases start from are good."""
-    for deck in (LCS, LOCAL, SACK, CHAIN):
+    for deck in (LCS, LOCAL, SACK, CHAIN, OWN):
         suite.write("good.yaml", deck)
         run = suite.run(["run", "good.yaml", "-o", "good.h5", "--overwrite", "-q"], timeout=LIMIT)
         check(run.status == 0, run.tail())
@@ -96,7 +108,72 @@ def memory_cases():
          ["/no/such/folder/a.txt", "cannot be written"], status=3, ranks_matter=True)
 
 
+def caret(deck, needles, lines, **more):
+    """The message is followed by the expression and a caret."""
+    suite.write("bad.yaml", deck)
+    run = suite.run(["run", "bad.yaml", "-o", "out.h5"], timeout=LIMIT, **more)
+    said = run.err[run.err.index("tesela: error:"):].splitlines()
+    check(run.status == 2, run.tail())
+    check(all(needle in said[0] for needle in needles), said[0])
+    check([line.rstrip() for line in said[1:3]] == lines, f"{said[1:3]}, expected {lines}")
+
+
+def recurrence_cases():
+    line = '    a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])'
+    suite.case("a misspelt function, with a caret", caret, change("max(", "mix(", OWN),
+               ["bad.yaml:10", "dp.cell", "column 38", "'mix'"], [line.replace("max", "mix"), " " * 41 + "^~~"])
+    suite.case("an expression that ends, with a caret", caret, change("[len(b)]", "[len(b)", OWN),
+               ["bad.yaml:11", "dp.goal", "expected ']'"], ["    M[len(a)][len(b)", " " * 20 + "^"])
+    both("an undefined array", change("a[i-1]", "c[i-1]", OWN), ["bad.yaml:10", "unknown name 'c'"])
+    both("a read outside the table", change("M[i-1][j-1]", "M[i-2][j-1]", OWN), ["M[-1][0] is outside", "i = 1, j = 1"],
+         ranks_matter=True)
+    both("a read outside an array", change("b[j-1]", "b[j]", OWN), ["index 4 of 'b'", "j = 4"])
+    both("a goal outside the table", change("M[len(a)]", "M[len(a)+1]", OWN), ["bad.yaml:11", "M[6][4] is outside"])
+    both("a cycle", change("M[i][j-1])", "i < 5 ? M[i+1][j] : 0)", OWN), ["need each other", "reads M[2]["])
+    both("a pattern that does not fit", OWN + "  pattern: SENO\n", ["M[i-1][j-1] reads M[0][0]", "i = 1, j = 1", "SENO"],
+         ranks_matter=True)
+    both("a pattern that is none", OWN + "  pattern: NOES\n", ["bad.yaml:12", "NOES", "NOSE"])
+    both("rows as text", change("rows: len(a) + 1", "rows: many", OWN), ["bad.yaml:4", "table.rows", "'many'"])
+    both("no cell", change("  cell:", "  #", OWN), ["needs the key cell"])
+    both("a key of recurrences", LCS + "  goal: M[0][0]\n", ["dp.goal", "not used by problem lcs"])
+    both("--interpret where nothing is compiled", LCS, ["dp.interpret", "not used by problem lcs"], args=["--interpret"])
+
+
+def recurrence_number_cases():
+    grow = change("M[i-1][j-1] + 1", "M[i-1][j-1] * 70000 + 70000", OWN)
+    for args in ((), ("--interpret",)):
+        both(f"a value beyond the type {' '.join(args)}", grow, ["4900070000 does not fit", "i = 2, j = 2"], status=3,
+             args=args, ranks_matter=True)
+    both("a sum beyond 64 bits", change("M[i-1][j-1] + 1", "9000000000000000000 + 9000000000000000000", OWN),
+         ["integer overflow", "i = 1, j = 1"], status=3)
+    both("a division by zero", change("M[i-1][j-1] + 1", "M[i-1][j-1] / (j - 1)", OWN), ["division by zero", "j = 1"],
+         status=3)
+    both("cells beyond 64 bits of a recurrence", change("len(a) + 1", "1000000000000", OWN).replace(
+        "len(b) + 1", "1000000000000"), ["64-bit"], status=3)
+    long = OWN.replace("text: ACCGT", "type: letters, random: 300").replace("text: ACGT", "type: letters, random: 400")
+    both("too little memory for the path of a recurrence", long + "  mode: recover\n  memory: 64 KiB\n",
+         ["dp.memory", "471.5 KiB is needed"], ranks_matter=True)
+
+
+def compiler_cases():
+    nowhere = {"CC": "/nonexistent/cc", "XDG_CACHE_HOME": os.path.join(suite.env["XDG_CACHE_HOME"], "none")}
+    both("no compiler", OWN, ["no compiler '/nonexistent/cc'", "--interpret"], env=nowhere, ranks_matter=True)
+
+    def solved(args, env, ranks):
+        suite.write("good.yaml", OWN)
+        run = suite.run(["run", "good.yaml", "-o", "good.h5", "--overwrite", "-q", *args], ranks, env=env, timeout=LIMIT)
+        check(run.status == 0 and "goal" in run.out and " 4 " in run.out, run.tail() + run.out)
+
+    suite.case("no compiler but --interpret", solved, ["--interpret"], nowhere, 2)
+    suite.case("a compiler", solved, [], {"CC": "cc"}, None)
+    suite.case("no compiler but a cached object", solved, [],
+               {"CC": "cc", "PATH": "/nonexistent", "OMPI_MCA_ess_singleton_isolated": "1"}, None)
+    suite.case("a compiler that fails leaves a message", refusals.refuse, OWN, ["false", "does not compile"], status=3,
+               env={"CC": "/bin/false"})
+
+
 suite.case("good decks", good_decks)
-for cases in (key_cases, letter_cases, number_cases, overflow_cases, memory_cases):
+for cases in (key_cases, letter_cases, number_cases, overflow_cases, memory_cases, recurrence_cases,
+              recurrence_number_cases, compiler_cases):
     cases()
 suite.end()

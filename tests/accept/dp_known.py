@@ -13,7 +13,7 @@ from dp_truth import (LETTERS, Align, Allotment, Binomial, Chain, Dtw, Edit, Lcs
                       Unbounded, close, instances, near, word)
 from harness import check, np
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=4)
 NO_PATH = ("binomial",)
 LINES = {"lcs": "length", "edit": "distance", "dtw": "distance", "binomial": "binomial coefficient",
          "knapsack": "value", "knapsack_unbounded": "value", "allotment": "return", "stagecoach": "cost",

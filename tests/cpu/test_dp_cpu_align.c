@@ -249,6 +249,31 @@ static void test_long(const dp_cpu *cpu) {
   tsl_free(b);
 }
 
+/** Runs of equal letters: H rises and falls as fast as scores allow, which 8 bits must bear. */
+static uint8_t *random_runs(int64_t n) {
+  uint8_t *letters = alloc(n, 1);
+  for (int64_t i = 0, end = 0; i < n; end = 0) {
+    const uint8_t letter = (uint8_t)random_below(3);
+    for (end = i + 1 + random_below(90); i < n && i < end;) letters[i++] = letter;
+  }
+  return letters;
+}
+
+static void test_runs(const dp_cpu *cpu) {
+  for (int k = 0; k < 16; k++) {
+    const dp_scores scores =
+        simple_scores(3, 1 + (int32_t)random_below(k % 3 == 0 ? 15 : 5),
+                      -(int32_t)random_below(k % 4 == 0 ? 90 : 9),
+                      (int32_t)random_below(k % 5 == 0 ? 30 : 9), (int32_t)random_below(4));
+    const int64_t n = 100 + random_below(200), m = 100 + random_below(700);
+    uint8_t *a = random_runs(n), *b = random_runs(m);
+    test_pair(cpu, DP_LOCAL, &scores, a, n, b, m);
+    test_pair(cpu, DP_GLOBAL, &scores, a, n, b, m);
+    tsl_free(a);
+    tsl_free(b);
+  }
+}
+
 static void test_errors(const dp_cpu *cpu) {
   const uint8_t letters[3] = {0, 1, 7};
   dp_scores s = simple_scores(4, 1, -1, 1, 1);
@@ -329,6 +354,7 @@ static void test_parasail(const dp_cpu *cpu) {
 static void test(const dp_cpu *cpu) {
   test_sizes(cpu);
   test_long(cpu);
+  test_runs(cpu);
   test_errors(cpu);
   test_parasail(cpu);
 }

@@ -84,26 +84,31 @@ static void check_sack(const dp_cpu *cpu, const sack *s, int64_t i0, int64_t i1,
   tsl_free(taken);
 }
 
-/** One item after the other over lanes of columns. */
+/** Groups of items after each other over lanes of columns; bits of single items only. */
 static void check_unbounded(const dp_cpu *cpu, const sack *s, const int64_t *cuts, int lanes) {
-  int64_t *row = alloc(s->columns, sizeof *row);
+  int64_t *from = alloc(s->columns, sizeof *from), *to = alloc(s->columns, sizeof *to);
   uint64_t *taken = alloc(s->columns / 64 + 1, sizeof *taken);
   bool same = true, same_bits = true;
-  for (int64_t i = 0; i < s->items; i++)
+  for (int64_t i = 0, end; i < s->items; i = end) {
+    end = i + 1 + random_below(2) * random_below(s->items - i);
     for (int lane = 0; lane < lanes; lane++) {
       const int64_t lo = cuts[lane], hi = cuts[lane + 1];
-      const bool bits = random_below(2) == 0;
-      must(dp_cpu_knapsack_unbounded(cpu, s->weights[i], s->values[i], row, lo, hi,
+      const bool bits = end == i + 1 && random_below(2) == 0;
+      for (int64_t c = 0; c < s->columns; c++)
+        from[c] = c >= lo && c < hi ? s->rows[i * s->columns + c] : POISON;
+      must(dp_cpu_knapsack_unbounded(cpu, s->weights + i, s->values + i, end - i, from, to, lo, hi,
                                      bits ? taken : NULL));
       for (int64_t c = lo; c < hi; c++) {
-        same &= row[c] == s->rows[(i + 1) * s->columns + c];
+        same &= to[c] == s->rows[end * s->columns + c];
         if (bits) same_bits &= dp_cpu_taken(taken, lo, c) == s->taken[i * s->columns + c];
       }
     }
+  }
   CHECK(same, "unbounded knapsack of %lld items, %lld capacities", (long long)s->items,
         (long long)s->columns);
   CHECK(same_bits, "unbounded knapsack: bits");
-  tsl_free(row);
+  tsl_free(from);
+  tsl_free(to);
   tsl_free(taken);
 }
 
@@ -140,9 +145,10 @@ static void test_sack_errors(const dp_cpu *cpu) {
         "values beyond 63 bits");
   v[0] = -1;
   CHECK(dp_cpu_knapsack(cpu, w, v, 1, from, to, 0, 4, NULL) == TSL_ERR_INPUT, "a negative value");
-  CHECK(dp_cpu_knapsack_unbounded(cpu, 0, 1, to, 0, 4, NULL) == TSL_ERR_INPUT, "weight 0");
-  to[3] = 1;
-  CHECK(dp_cpu_knapsack_unbounded(cpu, 1, INT64_MAX / 2, to, 0, 4, NULL) == TSL_ERR_NUMERIC,
+  w[0] = 0, v[0] = 1;
+  CHECK(dp_cpu_knapsack_unbounded(cpu, w, v, 1, from, to, 0, 4, NULL) == TSL_ERR_INPUT, "weight 0");
+  from[3] = 1, w[0] = 1, v[0] = INT64_MAX / 2;
+  CHECK(dp_cpu_knapsack_unbounded(cpu, w, v, 1, from, to, 0, 4, NULL) == TSL_ERR_NUMERIC,
         "values beyond 63 bits, unbounded");
 }
 
@@ -237,48 +243,60 @@ static void fill(tsl_type type, void *list, int64_t n, int64_t range) {
 }
 
 static void check_allotment(const dp_cpu *cpu, tsl_type type, int64_t n, int64_t range) {
-  void *from = alloc(n, 8), *returns = alloc(n, 8), *to = alloc(n, 8);
+  void *from = alloc(n, 8), *returns = alloc(n, 8), *to = alloc(n, 8), *again = alloc(n, 8);
+  int32_t *choices = alloc(n, sizeof *choices);
   int64_t cuts[5];
   bool same = true;
   fill(type, from, n, range);
   fill(type, returns, n, range);
   random_cuts(n, 4, cuts);
-  for (int lane = 0; lane < 4; lane++)
-    must(dp_cpu_allotment(cpu, type, from, returns, to, cuts[lane], cuts[lane + 1]));
+  for (int lane = 0; lane < 4; lane++) {
+    const int64_t lo = cuts[lane], hi = cuts[lane + 1];
+    must(dp_cpu_allotment(cpu, type, from, returns, to, lo, hi, NULL));
+    must(dp_cpu_allotment(cpu, type, from, returns, again, lo, hi, choices + lo));
+  }
   for (int64_t c = 0; c < n; c++) {
     int64_t best = 0;
     for (int64_t k = 1; k <= c; k++)
       if (add(type, from, c - k, returns, k) > add(type, from, c - best, returns, best)) best = k;
     same &= get(type, to, c) == add(type, from, c - best, returns, best);
-    same &= dp_cpu_allotment_choice(type, from, returns, c) == best;
+    same &= get(type, again, c) == get(type, to, c) && choices[c] == best;
   }
   CHECK(same, "allotment of %lld, %s", (long long)n, tsl_type_name(type));
   tsl_free(from);
   tsl_free(returns);
   tsl_free(to);
+  tsl_free(again);
+  tsl_free(choices);
 }
 
 static void check_stagecoach(const dp_cpu *cpu, tsl_type type, int64_t m, int64_t range) {
-  void *from = alloc(m, 8), *costs = alloc(m * m, 8), *to = alloc(m, 8);
+  void *from = alloc(m, 8), *costs = alloc(m * m, 8), *to = alloc(m, 8), *again = alloc(m, 8);
+  int32_t *choices = alloc(m, sizeof *choices);
   int64_t cuts[5];
   bool same = true;
   fill(type, from, m, range);
   fill(type, costs, m * m, range);
   random_cuts(m, 4, cuts);
-  for (int lane = 0; lane < 4; lane++)
-    must(dp_cpu_stagecoach(cpu, type, from, costs, m, to, cuts[lane], cuts[lane + 1]));
+  for (int lane = 0; lane < 4; lane++) {
+    const int64_t lo = cuts[lane], hi = cuts[lane + 1];
+    must(dp_cpu_stagecoach(cpu, type, from, costs, m, to, lo, hi, NULL));
+    must(dp_cpu_stagecoach(cpu, type, from, costs, m, again, lo, hi, choices + lo));
+  }
   for (int64_t s = 0; s < m; s++) {
     int64_t best = 0;
     for (int64_t k = 1; k < m; k++)
       if (add(type, from, k, costs, k * m + s) < add(type, from, best, costs, best * m + s))
         best = k;
     same &= get(type, to, s) == add(type, from, best, costs, best * m + s);
-    same &= dp_cpu_stagecoach_choice(type, from, costs, m, s) == best;
+    same &= get(type, again, s) == get(type, to, s) && choices[s] == best;
   }
   CHECK(same, "stagecoach of %lld states, %s", (long long)m, tsl_type_name(type));
   tsl_free(from);
   tsl_free(costs);
   tsl_free(to);
+  tsl_free(again);
+  tsl_free(choices);
 }
 
 static void test_rows(const dp_cpu *cpu) {
@@ -296,14 +314,14 @@ static void test_row_errors(const dp_cpu *cpu) {
   int32_t from[33], costs[33 * 33], to[33];
   for (int k = 0; k < 33; k++) from[k] = 1 << 30;
   for (int k = 0; k < 33 * 33; k++) costs[k] = 0;
-  must(dp_cpu_stagecoach(cpu, TSL_I32, from, costs, 33, to, 0, 33));
+  must(dp_cpu_stagecoach(cpu, TSL_I32, from, costs, 33, to, 0, 33, NULL));
   costs[20 * 33 + 32] = 1 << 30;
-  CHECK(dp_cpu_stagecoach(cpu, TSL_I32, from, costs, 33, to, 0, 33) == TSL_ERR_NUMERIC,
+  CHECK(dp_cpu_stagecoach(cpu, TSL_I32, from, costs, 33, to, 0, 33, NULL) == TSL_ERR_NUMERIC,
         "stagecoach beyond 32 bits in the last column");
   costs[20 * 33 + 32] = 0, costs[30 * 33 + 3] = INT32_MAX;
-  CHECK(dp_cpu_stagecoach(cpu, TSL_I32, from, costs, 33, to, 0, 33) == TSL_ERR_NUMERIC,
+  CHECK(dp_cpu_stagecoach(cpu, TSL_I32, from, costs, 33, to, 0, 33, NULL) == TSL_ERR_NUMERIC,
         "stagecoach beyond 32 bits");
-  CHECK(dp_cpu_allotment(cpu, TSL_I32, from, from, to, 0, 33) == TSL_ERR_NUMERIC,
+  CHECK(dp_cpu_allotment(cpu, TSL_I32, from, from, to, 0, 33, NULL) == TSL_ERR_NUMERIC,
         "allotment beyond 32 bits");
 }
 

@@ -8,6 +8,7 @@
 
 /** One recurrence; names: w[i32 x 7], g[f64 x 3] (real tables), n = 5. */
 typedef struct recipe {
+  bool any_size;
   dp_pattern pattern;
   tsl_type type;
   dp_cells cells;
@@ -19,34 +20,60 @@ typedef struct recipe {
 #define CORNER "M[rows(M)-1][cols(M)-1]"
 
 static const recipe recipes[] = {
-    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 524, 1033, FRAME, "0",
+    {true, DP_NOSE, TSL_I32, DP_CELLS_ALL, 524, 1033, FRAME, "0",
      "w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])", "max over all"},
-    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 2, 3, FRAME, "i + j", "M[i-1][j] + M[i][j-1] * 2", CORNER},
-    {DP_NOSE, TSL_I16, DP_CELLS_ALL, 301, 257, FRAME, "0",
+    {true, DP_NOSE, TSL_I32, DP_CELLS_ALL, 2, 3, FRAME, "i + j", "M[i-1][j] + M[i][j-1] * 2",
+     CORNER},
+    {true, DP_NOSE, TSL_I16, DP_CELLS_ALL, 301, 257, FRAME, "0",
      "max(0, M[i-1][j-1] + (w[i % 7] == w[j % 7] ? 3 : -2), M[i-1][j] - 1, M[i][j-1] - 1)",
      "max over all"},
-    {DP_SENO, TSL_I64, DP_CELLS_ALL, 211, 307, "i == rows(M)-1 || j == cols(M)-1", "i - j",
+    {true, DP_SENO, TSL_I64, DP_CELLS_ALL, 211, 307, "i == rows(M)-1 || j == cols(M)-1", "i - j",
      "(M[i+1][j] * 3 + M[i][j+1] + i * j) % 1000003", "min over all"},
-    {DP_SONE, TSL_F32, DP_CELLS_ALL, 129, 70, "i == rows(M)-1 || j == 0", "i * 0.5 + j",
+    {true, DP_SONE, TSL_F32, DP_CELLS_ALL, 129, 70, "i == rows(M)-1 || j == 0", "i * 0.5 + j",
      "min(M[i+1][j-1], M[i+1][j], M[i][j-1]) + abs(g[i % 3] - j) / 3", CORNER},
-    {DP_NESO, TSL_F64, DP_CELLS_ALL, 97, 131, "i == 0 || j == cols(M)-1", "1",
+    {true, DP_NESO, TSL_F64, DP_CELLS_ALL, 97, 131, "i == 0 || j == cols(M)-1", "1",
      "M[i-1][j] * 0.5 + M[i][j+1] * 0.25 + g[(i + j) % 3]", "max over all"},
-    {DP_NOSE, TSL_I64, DP_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER},
-    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)", CORNER},
-    {DP_RUD, TSL_I32, DP_CELLS_ALL, 77, 1001, "i == 0", "0",
+    {false, DP_NOSE, TSL_I64, DP_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER},
+    {false, DP_NOSE, TSL_I32, DP_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)", CORNER},
+    {true, DP_RUD, TSL_I32, DP_CELLS_ALL, 77, 1001, "i == 0", "0",
      "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER},
-    {DP_RDU, TSL_I64, DP_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
+    {false, DP_RDU, TSL_I64, DP_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
      "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER},
-    {DP_CLR, TSL_F64, DP_CELLS_ALL, 65, 50, "j == 0", "i",
+    {true, DP_CLR, TSL_F64, DP_CELLS_ALL, 65, 50, "j == 0", "i",
      "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER},
-    {DP_CRL, TSL_I32, DP_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",
+    {true, DP_CRL, TSL_I32, DP_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",
      "min(k = j + 1 .. cols(M) - 1 : M[i][k] + w[(k - j) % 7]) + 1", CORNER},
-    {DP_NOSE, TSL_I32, DP_CELLS_ALL, 30, 400, "i == 0", "0",
+    {true, DP_NOSE, TSL_I32, DP_CELLS_ALL, 30, 400, "i == 0", "0",
      "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i % 7]] + i)", CORNER},
-    {DP_SONE, TSL_I64, DP_CELLS_UPPER, 97, 97, "i == j", "0",
+    {false, DP_SONE, TSL_I64, DP_CELLS_UPPER, 97, 97, "i == j", "0",
      "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])", CORNER},
-    {DP_NESO, TSL_I32, DP_CELLS_UPPER, 53, 53, "i == 0 && j == cols(M) - 1", "5",
+    {false, DP_NESO, TSL_I32, DP_CELLS_UPPER, 53, 53, "i == 0 && j == cols(M) - 1", "5",
      "max(i > 0 ? M[i-1][j] - 1 : -9, j + 1 < cols(M) ? M[i][j+1] - w[j % 7] : -9)", "M[9][9]"},
+    /* goals away from the last cell, and over rows and columns */
+    {false, DP_NOSE, TSL_I32, DP_CELLS_ALL, 120, 310, FRAME, "i * j % 5",
+     "max(M[i-1][j-1] + w[(i + j) % 7], M[i-1][j] - 1, M[i][j-1] - 2)",
+     "M[9][9] + M[9][200] * 2 - M[77][0] + M[0][5] + M[118][309]"},
+    {true, DP_NOSE, TSL_I64, DP_CELLS_ALL, 130, 211, FRAME, "i + j",
+     "min(M[i-1][j-1], M[i-1][j] + 1, M[i][j-1] + w[j % 7]) + (i * j) % 3",
+     "sum(k = 0 .. rows(M) - 1 : M[k][cols(M)-1] - M[k][cols(M) / 2])"},
+    {true, DP_NOSE, TSL_F64, DP_CELLS_ALL, 150, 97, FRAME, "g[(i + j) % 3]",
+     "max(M[i-1][j-1] + g[(i * j) % 3], M[i-1][j] * 0.5, M[i][j-1] - 0.25)", "max over last row"},
+    {true, DP_SENO, TSL_I32, DP_CELLS_ALL, 111, 203, "i == rows(M)-1 || j == cols(M)-1",
+     "(i * 7 + j * 3) % 11", "(M[i+1][j] + M[i][j+1] + i) % 1009", "min over last row"},
+    {true, DP_SENO, TSL_I16, DP_CELLS_ALL, 140, 90, "i == rows(M)-1 || j == cols(M)-1",
+     "(i + j) % 13", "(M[i+1][j] + M[i+1][j+1]) % 97", "max over last column"},
+    {true, DP_NESO, TSL_F32, DP_CELLS_ALL, 71, 133, "i == 0", "(i + j) % 5",
+     "M[i-1][j] * 0.75 + g[(i + 2 * j) % 3]", "max over last column"},
+    {true, DP_NESO, TSL_I32, DP_CELLS_ALL, 133, 71, "j == cols(M) - 1", "(i * i) % 17",
+     "(M[i][j+1] * 5 + i) % 101", "min over all"},
+    {true, DP_RUD, TSL_I32, DP_CELLS_ALL, 83, 140, "i < 2", "(i * 3 + j) % 7",
+     "(M[i-2][cols(M) - 1 - j] + M[i-1][j / 2] + j) % 103", "max over all"},
+    {true, DP_CRL, TSL_I64, DP_CELLS_ALL, 61, 50, "j == cols(M) - 1", "(i * 5) % 9",
+     "(M[rows(M) - 1 - i][j+1] * 3 + i + j) % 1009", "min over last row"},
+    {true, DP_CLR, TSL_F32, DP_CELLS_ALL, 90, 40, "j == 0", "i * 0.25",
+     "M[(i * 7) % rows(M)][j-1] * 0.5 + g[(i + j) % 3]", "max over last column"},
+    {false, DP_SONE, TSL_I32, DP_CELLS_UPPER, 150, 150, "i == j", "w[i % 7]",
+     "max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)", "max over all"},
 };
 
 int recur_n_cases(void) {
@@ -108,9 +135,10 @@ static tsl_err fill(recur_case *c) {
   const size_t bytes = tsl_type_bytes((tsl_type)c->code.type);
   dp_oracle oracle = {0};
   dp_value best = {0};
-  c->best_p = c->best_q = -1;
+  c->best_p = c->best_q = c->goal_i = c->goal_j = -1;
   TSL_TRY(dp_oracle_create(c->r, &oracle));
   c->fails = dp_oracle_fill(&oracle) != TSL_OK;
+  if (!c->fails) TSL_TRY(dp_oracle_goal(&oracle, &best, &c->goal_i, &c->goal_j));
   c->values = calloc((size_t)(c->code.P * c->code.Q) + 1, bytes);
   if (c->values == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory");
   for (int64_t n = 0; n < oracle.rows * oracle.cols; n++) {
@@ -141,24 +169,49 @@ done:
   return err;
 }
 
-tsl_err recur_case_make(int n, recur_case *c) {
+static tsl_err make(const recipe *p, recur_case *c) {
   tsl_err err = TSL_OK;
   dp_equation *e = NULL;
   void *memory = NULL;
   const void *data[DP_ARRAYS_MAX] = {NULL};
   memset(c, 0, sizeof *c);
+  c->what = p->cell;
+  c->pattern = p->pattern;
   TSL_TRY(tsl_alloc(1, sizeof *e, "equation", &memory));
   e = memory;
-  c->what = recipes[n].cell;
-  TSL_TRY(write_equation(&recipes[n], e, data));
-  TSL_TRY(finish(c, e, data, recipes[n].pattern));
+  TSL_TRY(write_equation(p, e, data));
+  TSL_TRY(finish(c, e, data, p->pattern));
   TSL_TRY(fill(c));
 done:
   tsl_free(e);
   return err;
 }
 
-tsl_err recur_case_lcs(int64_t n, const uint8_t *a, const uint8_t *b, recur_case *c) {
+tsl_err recur_case_make(int n, recur_case *c) {
+  return make(&recipes[n], c);
+}
+
+bool recur_case_any_size(int n) {
+  return recipes[n].any_size;
+}
+
+bool recur_case_any_large(int n) {
+  return recipes[n].any_size && strstr(recipes[n].cell, "..") == NULL;
+}
+
+tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c) {
+  recipe p = recipes[n];
+  p.rows = rows;
+  p.cols = cols;
+  return make(&p, c);
+}
+
+const char recur_lcs[] = "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])";
+const char recur_edit[] =
+    "min(M[i-1][j-1] + (a[i-1] == b[j-1] ? 0 : 3), M[i-1][j] + 2, M[i][j-1] + 2)";
+
+tsl_err recur_case_letters(const char *cell, const char *frame, int64_t n, const uint8_t *a,
+                           const uint8_t *b, recur_case *c) {
   tsl_err err = TSL_OK;
   dp_equation *e = NULL;
   void *memory = NULL;
@@ -174,9 +227,10 @@ tsl_err recur_case_lcs(int64_t n, const uint8_t *a, const uint8_t *b, recur_case
     dp_array_limits(&e->names.arrays[k], data[k]);
   }
   e->names.n_arrays = 2;
-  c->what = "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])";
-  TSL_TRY(dp_equation_rule(e, FRAME, "0"));
-  TSL_TRY(dp_equation_add(e, c->what, &e->cell_at));
+  c->what = cell;
+  c->pattern = DP_NOSE;
+  TSL_TRY(dp_equation_rule(e, FRAME, frame));
+  TSL_TRY(dp_equation_add(e, cell, &e->cell_at));
   TSL_TRY(dp_equation_goal(e, CORNER));
   TSL_TRY(finish(c, e, data, DP_NOSE));
 done:
@@ -189,4 +243,56 @@ void recur_case_clear(recur_case *c) {
   tsl_free(c->text);
   free(c->values);
   memset(c, 0, sizeof *c);
+}
+
+/* ------------------------------------------------------------------ as a problem */
+
+static tsl_err add_field(tsl_problem *problem, const char *name, int32_t role, int32_t type,
+                         int64_t n, const void *data) {
+  tsl_err err = TSL_OK;
+  tsl_field field = {.unit = "1", .role = role, .type = type, .rank = 1, .shape = {n, 1, 1}};
+  tsl_field *out = NULL;
+  (void)snprintf(field.name, sizeof field.name, "%s", name);
+  TSL_TRY(tsl_problem_add(problem, &field, &out));
+  TSL_TRY(tsl_alloc(n, tsl_type_bytes((tsl_type)type), name, &out->data));
+  if (data != NULL && n > 0) memcpy(out->data, data, (size_t)n * tsl_type_bytes((tsl_type)type));
+done:
+  return err;
+}
+
+static tsl_err add_params(const recur_case *c, bool table, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &c->r->equation.names.tables[0];
+  TSL_TRY(tsl_alloc(1, sizeof(dp_params), "params", &problem->params));
+  problem->params_bytes = (int64_t)sizeof(dp_params);
+  dp_params *p = problem->params;
+  p->problem = DP_RECURRENCE;
+  p->engine = c->code.engine;
+  p->mode = table ? DP_TABLE : DP_VALUE;
+  p->type = c->code.type;
+  p->pattern = (int32_t)c->pattern;
+  p->depth = c->code.depth;
+  p->n = t->rows - 1;
+  p->m = t->cols - 1;
+done:
+  return err;
+}
+
+tsl_err recur_problem_make(const recur_case *c, bool table, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_equation *e = &c->r->equation;
+  char name[16];
+  *problem = (tsl_problem){.family = NULL};
+  TSL_TRY(add_params(c, table, problem));
+  TSL_TRY(add_field(problem, "equation", TSL_IN, TSL_U8, (int64_t)sizeof *e, e));
+  TSL_TRY(add_field(problem, "code_gpu", TSL_IN, TSL_U8, 0, NULL));
+  for (int a = 0; a < e->names.n_arrays; a++) {
+    (void)snprintf(name, sizeof name, "data%d", a);
+    TSL_TRY(add_field(problem, name, TSL_IN, e->names.arrays[a].type,
+                      dp_array_count(&e->names.arrays[a]), c->r->data[a]));
+  }
+  if (e->goal != DP_GOAL_EXPR) TSL_TRY(add_field(problem, "best", TSL_OUT, TSL_I64, 3, NULL));
+  if (table) TSL_TRY(add_field(problem, "table", TSL_OUT, c->code.type, 1, NULL));
+done:
+  return err;
 }

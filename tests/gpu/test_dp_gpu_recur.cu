@@ -350,7 +350,7 @@ static void bench(const char *folder) {
     a[n] = "ACGT"[state >> 62];
     b[n] = "ACGT"[state >> 60 & 3];
   }
-  if (recur_case_lcs(BENCH_SIDE, a.data(), b.data(), &c) != TSL_OK) {
+  if (recur_case_letters(recur_lcs, "0", BENCH_SIDE, a.data(), b.data(), &c) != TSL_OK) {
     failed("lcs", tsl_err_message());
     return;
   }
@@ -387,7 +387,7 @@ static void text_only(const char *folder) {
       keep(compile(c.text, c.what), folder, name.c_str());
     recur_case_clear(&c);
   }
-  if (recur_case_lcs(4, letters, letters, &c) == TSL_OK)
+  if (recur_case_letters(recur_lcs, "0", 4, letters, letters, &c) == TSL_OK)
     keep(compile(c.text, c.what), folder, "lcs");
   recur_case_clear(&c);
 }

@@ -335,7 +335,7 @@ int main(int argc, char **argv) {
     printf("SKIP: %s\n", why);
     return 77;
   }
-  backend = tsl_platform_gpu.backends[0];
+  backend = tsl_backend_find(&tsl_platform_gpu, "tri");
   TSL_TRY(tsl_platform_gpu.describe(0, &device));
   TSL_TRY(tsl_platform_gpu.select(&device));
   TSL_TRY(read_options(argc, argv));

@@ -15,7 +15,7 @@ import harness  # noqa: E402
 from fractal_truth import MORE, VIEWS, sized  # noqa: E402
 from harness import check, check_units, np  # noqa: E402
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=4)
 GPU = "--gpu" in sys.argv
 SIZE = (157, 101) if suite.fast else (509, 331)
 PLANS = {"strips": {}, "lpt": {}, "bins": {}, "roundrobin": {}, "share": {"gpu_share": 0.7}}
@@ -30,12 +30,14 @@ PICTURES = ("values.png", "halves.png")
 
 def run(section, ranks, env=None, **keys):
     """Everything that a run makes: datasets, coordinates, summary, pictures; and its units."""
-    keys = {"device": "cpu", "threads": 1, **keys}
+    keys = {"device": "cpu", "threads": 1, "ranks": keys.pop("ranks_wanted", "all"), **keys}
     if "gpu" in keys["device"]:
         keys["allow_shared_gpu"] = True
     tree = {"family": "fractal", "run": keys, "fractal": {**section, "png": PICTURES[0], "binarised_png": PICTURES[1]}}
     with suite.result(tree, ranks=ranks, env=env, timeout=300) as file:
         units = check_units(file, ranks)
+        if keys["ranks"] == "useful":
+            harness.check_left_out(file, units)
         made = {f"/results/{k}": v for k, v in harness.datasets(file).items()}
         scales = [file["results/iterations"].dims[k][0] for k in (0, 1)]
         made.update({scale.name: scale[()] for scale in scales})
@@ -89,21 +91,27 @@ def case(section, ranks, **keys):
 # ------------------------------------------------------------------ sockets
 
 
+def put(label, body, subject, *args, **more):
+    """A case; those of one subject stay together, as they are compared with one truth."""
+    suite.group = str(subject)
+    suite.case(label, body, subject, *args, **more)
+
+
 def ranks_cases():
     for name in NAMES:
         for ranks in [5] if suite.fast else [1, 2, 3, 5]:
-            suite.case(f"{name}, {ranks} ranks", case, sized(name, *SIZE), ranks)
+            put(f"{name}, {ranks} ranks", case, sized(name, *SIZE), ranks)
     for ranks in (2, 3):
-        suite.case(f"full, {ranks} ranks", case, sized("full", *SIZE), ranks)
+        put(f"full, {ranks} ranks", case, sized("full", *SIZE), ranks)
     for ranks in (1, 3, 5):
-        suite.case(f"full, filled, {ranks} ranks", case, sized("full", *SIZE, exact=False), ranks)
+        put(f"full, filled, {ranks} ranks", case, sized("full", *SIZE, exact=False), ranks)
 
 
 def plan_cases():
     for k, name in enumerate(FEW if suite.fast else VIEWS):
         for p, (plan, keys) in enumerate(PLANS.items()):
             for dynamic in [None] if plan == "share" else [(0, 0.2, 1)[(k + p) % 3]] if suite.fast else [0, 0.2, 1]:
-                suite.case(f"{name}, plan {plan}, dynamic {dynamic}", plan_case, name, plan, dynamic, keys)
+                put(f"{name}, plan {plan}, dynamic {dynamic}", plan_case, name, plan, dynamic, keys)
 
 
 def plan_case(name, plan, dynamic, keys):
@@ -122,24 +130,25 @@ def cut_cases():
     """The number of units, their memory and the threads change the cut, not the image."""
     for name in FEW if suite.fast else NAMES:
         for units in (1, 2, 7, 100000):
-            suite.case(f"{name}, {units} units wanted", case, sized(name, *SIZE), 3, units=units)
-        suite.case(f"{name}, memory 1 MiB", case, sized(name, *SIZE), 2, memory="1 MiB", units=1)
-        suite.case(f"{name}, 3 threads", case, sized(name, *SIZE), 2, threads=3)
+            put(f"{name}, {units} units wanted", case, sized(name, *SIZE), 3, units=units)
+        put(f"{name}, memory 1 MiB", case, sized(name, *SIZE), 2, memory="1 MiB", units=1)
+        put(f"{name}, 3 threads", case, sized(name, *SIZE), 2, threads=3)
     for schedule in ("tasks", "dynamic", "collapse"):
-        suite.case(f"full, schedule {schedule}", case, sized("full", *SIZE), 3, also={"cpu_schedule": schedule})
+        put(f"full, schedule {schedule}", case, sized("full", *SIZE), 3, also={"cpu_schedule": schedule})
     for units in (1, 7, 100000):
-        suite.case(f"full, filled, {units} units wanted", case, sized("full", *SIZE, exact=False), 3, units=units)
+        put(f"full, filled, {units} units wanted", case, sized("full", *SIZE, exact=False), 3, units=units)
 
 
 def slow_cases():
     for name in FEW:
         for plan, dynamic in (("strips", 0.2), ("lpt", 1)):
-            suite.case(f"{name}, slow rank, plan {plan}, dynamic {dynamic}", case, sized(name, *SIZE), 2, plan=plan,
+            put(f"{name}, slow rank, plan {plan}, dynamic {dynamic}", case, sized(name, *SIZE), 2, plan=plan,
                        dynamic=dynamic, calibrate="always", env={"TSL_TEST_SLOW": "1:3"})
-    suite.case("slow rank does less", slow_share)
+    put("slow rank does less", slow_share, "slow")
+    put("a rank that is not useful", case, sized("full", *SIZE), 2, ranks_wanted="useful", env={"TSL_TEST_SLOW": "1:30"})
 
 
-def slow_share():
+def slow_share(_):
     """On enough work the rank that is three times slower does clearly less than half."""
     section = sized("seahorse", 700, 500)
     made, units = run(section, 2, calibrate="always", env={"TSL_TEST_SLOW": "1:3"})
@@ -153,11 +162,11 @@ def slow_share():
 def small_cases():
     for xres, yres in ((1, 1), (1, 3), (3, 1), (2, 2), (5, 4), (1, 64), (64, 1)):
         for dynamic in (0.2, 1):
-            suite.case(f"{xres} x {yres}, dynamic {dynamic}, 5 ranks", case, sized("full", xres, yres), 5,
+            put(f"{xres} x {yres}, dynamic {dynamic}, 5 ranks", case, sized("full", xres, yres), 5,
                        dynamic=dynamic)
-    suite.case("1 x 1, share", case, sized("full", 1, 1), 5, plan="share", gpu_share=0.5)
+    put("1 x 1, share", case, sized("full", 1, 1), 5, plan="share", gpu_share=0.5)
     for share in (0, 1):
-        suite.case(f"gpu_share {share}", case, sized("full", *SIZE), 3, plan="share", gpu_share=share)
+        put(f"gpu_share {share}", case, sized("full", *SIZE), 3, plan="share", gpu_share=share)
 
 
 # -------------------------------------------------------------------- cards
@@ -167,11 +176,11 @@ def mix_cases():
     for name in [*NAMES, *(n for n in MORE if n not in NAMES)]:
         for ranks, mixes in MIXES.items():
             for mix in mixes[:1] if suite.fast else mixes:
-                suite.case(f"{name}, {mix}", case, sized(name, *SIZE), ranks, device=mix)
+                put(f"{name}, {mix}", case, sized(name, *SIZE), ranks, device=mix)
     for name in ("full", "julia"):
         for mix in ("gpu0", "gpu0,cpu", "gpu0,cpu,cpu"):
             section = sized(name, *SIZE, exact=False)
-            suite.case(f"{name}, filled, {mix}", case, section, mix.count(",") + 1, device=mix)
+            put(f"{name}, filled, {mix}", case, section, mix.count(",") + 1, device=mix)
 
 
 def key_cases():
@@ -180,26 +189,26 @@ def key_cases():
         for threads in ("auto", "1d", "2d"):
             for mean in ("auto", "cublas", "tree", "atomic"):
                 name = "full" if suite.fast else NAMES[len(memory + threads + mean) % len(NAMES)]
-                suite.case(f"{name}, {memory}, {threads}, {mean}", case, sized(name, *SIZE), 1, device="gpu0",
+                put(f"{name}, {memory}, {threads}, {mean}", case, sized(name, *SIZE), 1, device="gpu0",
                            also={"gpu_memory": memory, "gpu_threads": threads, "gpu_mean": mean})
     for name in ("full", "deep", "tip", "full fp32"):
         for interior, periodicity in ((False, True), (True, False), (False, False)):
-            suite.case(f"{name}, gpu0, interior {interior}, periodicity {periodicity}", case, sized(name, *SIZE), 1,
+            put(f"{name}, gpu0, interior {interior}, periodicity {periodicity}", case, sized(name, *SIZE), 1,
                        device="gpu0", also={"interior": interior, "periodicity": periodicity})
 
 
 def card_small_cases():
     for xres, yres in ((1, 1), (1, 3), (33, 1), (31, 65), (1, 2000), (2000, 1)):
         for mix in ("gpu0", "gpu0,cpu", "gpu0,gpu0,cpu"):
-            suite.case(f"{xres} x {yres}, {mix}", case, sized("full", xres, yres), mix.count(",") + 1, device=mix)
+            put(f"{xres} x {yres}, {mix}", case, sized("full", xres, yres), mix.count(",") + 1, device=mix)
 
 
 def card_plan_cases():
     for plan, keys in PLANS.items():
-        suite.case(f"gpu0,cpu, plan {plan}", case, sized("full", *SIZE), 2, device="gpu0,cpu", plan=plan, **keys)
+        put(f"gpu0,cpu, plan {plan}", case, sized("full", *SIZE), 2, device="gpu0,cpu", plan=plan, **keys)
     for units in (1, 7, 100000):
-        suite.case(f"gpu0,cpu, {units} units wanted", case, sized("seahorse", *SIZE), 2, device="gpu0,cpu", units=units)
-    suite.case("gpu0, memory 1 MiB", case, sized("seahorse", 2000, 1500), 1, device="gpu0", memory="1 MiB")
+        put(f"gpu0,cpu, {units} units wanted", case, sized("seahorse", *SIZE), 2, device="gpu0,cpu", units=units)
+    put("gpu0, memory 1 MiB", case, sized("seahorse", 2000, 1500), 1, device="gpu0", memory="1 MiB")
 
 
 if GPU:

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402
 from harness import check, check_units, np  # noqa: E402
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=4)
 PLANS = ["strips", "lpt", "bins", "roundrobin"]
 BLAS_DIMENSIONS = 16
 
@@ -52,9 +52,11 @@ DECKS = {
 def run(tree, ranks, **run_keys):
     """Arrays and summary lines of a run, and its table of units."""
     env = run_keys.pop("env", None)
-    keys = {"device": "cpu", "threads": 1, **run_keys}
+    keys = {"device": "cpu", "threads": 1, "ranks": run_keys.pop("ranks_wanted", "all"), **run_keys}
     with suite.result({"family": "tri", "run": keys, "tri": tree}, ranks=ranks, env=env) as file:
         units = check_units(file, ranks)
+        if keys["ranks"] == "useful":
+            harness.check_left_out(file, units)
         check(file["run"].attrs["plan"] == keys.get("plan", "strips"), "another plan is in the file")
         lines = {k: v for k, v in file["results"].attrs.items()}
         return harness.datasets(file), lines, units
@@ -102,10 +104,16 @@ def case(name, ranks, **run_keys):
     return f"units per rank {shares.tolist()}, {int(other[2]['dynamic'].sum())} dynamic"
 
 
+def put(label, body, subject, *args, **more):
+    """A case; those of one subject stay together, as they are compared with one truth."""
+    suite.group = str(subject)
+    suite.case(label, body, subject, *args, **more)
+
+
 def ranks_cases():
     for name in DECKS:
         for ranks in [3] if suite.fast else [2, 3, 5]:
-            suite.case(f"{name}, {ranks} ranks", case, name, ranks)
+            put(f"{name}, {ranks} ranks", case, name, ranks)
 
 
 def plan_cases():
@@ -114,7 +122,7 @@ def plan_cases():
     for k, name in enumerate(names):
         for p, plan in enumerate(PLANS):
             for dynamic in [(0, 0.2, 1)[(k + p) % 3]] if suite.fast else [0, 0.2, 1]:
-                suite.case(f"{name}, plan {plan}, dynamic {dynamic}", static_case, name, 3, plan, dynamic)
+                put(f"{name}, plan {plan}, dynamic {dynamic}", static_case, name, 3, plan, dynamic)
 
 
 def static_case(name, ranks, plan, dynamic):
@@ -134,7 +142,7 @@ def share_cases():
     """A fixed share: nothing is handed out, and the result is the same."""
     for name in ["condensed", "threshold"] if suite.fast else DECKS:
         for share in [0.37] if suite.fast else [0, 0.37, 1]:
-            suite.case(f"{name}, fixed share {share}", share_case, name, share)
+            put(f"{name}, fixed share {share}", share_case, name, share)
 
 
 def share_case(name, share):
@@ -150,11 +158,11 @@ def share_case(name, share):
 def variation_cases():
     """Threads, memory and number of units change the cut, not the result."""
     for name in ["condensed", "threshold", "topk", "forces"] if suite.fast else DECKS:
-        suite.case(f"{name}, 2 threads", case, name, 1, threads=2)
-        suite.case(f"{name}, 7 units wanted", case, name, 2, units=7)
+        put(f"{name}, 2 threads", case, name, 1, threads=2)
+        put(f"{name}, 7 units wanted", case, name, 2, units=7)
         memory = "16 MiB" if DECKS[name]["output"] == "threshold" else "1 MiB"  # lists must fit
-        suite.case(f"{name}, memory {memory}", case, name, 2, memory=memory, units=1)
-        suite.case(f"{name}, a unit for each row", case, name, 3, units=100000)
+        put(f"{name}, memory {memory}", case, name, 2, memory=memory, units=1)
+        put(f"{name}, a unit for each row", case, name, 3, units=100000)
 
 
 def slow_case(name, plan, dynamic):
@@ -168,12 +176,14 @@ def slow_case(name, plan, dynamic):
 def slow_cases():
     for name in ["condensed", "histogram"] if suite.fast else ["condensed", "square", "threshold", "topk",
                                                                "histogram", "forces"]:
-        suite.case(f"{name}, slow rank", slow_case, name, "strips", 0.2)
-        suite.case(f"{name}, slow rank, all dynamic", slow_case, name, "lpt", 1)
-    suite.case("histogram, slow rank does less", slow_share_case)
+        put(f"{name}, slow rank", slow_case, name, "strips", 0.2)
+        put(f"{name}, slow rank, all dynamic", slow_case, name, "lpt", 1)
+    put("histogram, slow rank does less", slow_share_case, "slow")
+    for name in ["condensed", "histogram", "threshold"] if suite.fast else DECKS:
+        put(f"{name}, a rank that is not useful", case, name, 2, ranks_wanted="useful", env={"TSL_TEST_SLOW": "1:30"})
 
 
-def slow_share_case():
+def slow_share_case(_):
     """On enough work the slow rank does clearly less than half."""
     tree = {"function": "euclidean", "output": "histogram", "bins": 50, "range": [0, 2], "precision": "fp64",
             "generator": blobs(12000)}
@@ -191,7 +201,7 @@ def small_cases():
         for n in (0, 1, 2, 3):
             if suite.fast and n not in (0, 2):
                 continue
-            suite.case(f"{name}, n = {n}, 5 ranks", small_case, name, n)
+            put(f"{name}, n = {n}, 5 ranks", small_case, name, n)
 
 
 def small_case(name, n):

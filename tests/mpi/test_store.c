@@ -100,7 +100,7 @@ done:
 static tsl_err deliver_all(tsl_problem *problem, tsl_out *out) {
   tsl_err err = TSL_OK;
   tsl_unit units[UNITS];
-  tsl_parcel parcels[UNITS] = {{.unit = 0}};
+  tsl_parcel parcels[UNITS] = {{.n_requests = 0}};
   tsl_part part = {.seconds = 0};
   tsl_delivery *delivery = NULL;
   uint16_t *values = malloc(sizeof *values * ROWS * COLUMNS);
@@ -115,7 +115,8 @@ static tsl_err deliver_all(tsl_problem *problem, tsl_out *out) {
   for (int u = rank; u < UNITS; u += size) {
     part.slab[VALUES] = values + units[u].lo[0] * COLUMNS;
     part.slab[KEPT] = kept + units[u].lo[0];
-    TSL_TRY(tsl_deliver(delivery, &units[u], &part, &parcels[u]));
+    TSL_TRY(tsl_deliver(delivery, &units[u], &part));
+    TSL_TRY(tsl_deliver_send(delivery, &units[u], 1, &part, &parcels[u]));
   }
   TSL_TRY(tsl_deliver_flush(delivery));
   for (int u = rank; u < UNITS; u += size)
@@ -152,7 +153,7 @@ static tsl_err run_to_finish(const char *name, int compress, tsl_problem *proble
   TSL_TRY(open_out(problem, name, compress, out));
   TSL_AGREE(MPI_COMM_WORLD, deliver_all(problem, *out));
   TSL_TRY(tsl_out_close_stream(*out));
-  TSL_TRY(tsl_store_finish(MPI_COMM_WORLD, problem, *out, path_of(name)));
+  TSL_TRY(tsl_store_finish(MPI_COMM_WORLD, problem, *out));
 done:
   return err;
 }
@@ -194,7 +195,6 @@ done:
 static tsl_err derive_forward(tsl_problem *problem, const tsl_store *store) {
   tsl_err err = TSL_OK;
   (void)problem;
-  assert_non_null(strstr(store->path, ".h5"));
   TSL_TRY(copy_doubled(store, 37));
   TSL_TRY(fill_line(store));
 done:

@@ -201,6 +201,46 @@ static void late_rank_is_relieved(void **state) {
   tsl_plan_clear(&in.plan);
 }
 
+/* A rank thirty times slower than the others, whatever the plan gave it. */
+static void slow_rank_holds_nobody_up(void **state) {
+  static instance in;
+  double slowness[MAX_RANKS];
+  long naps[MAX_RANKS];
+  int stolen = 0, all = 0;
+  (void)state;
+  if (size > MAX_RANKS || size == 1) skip();
+  for (int r = 0; r < size; r++) slowness[r] = r == 1 ? 1.5e-3 : 5e-5;
+  for (int r = 0; r < size; r++) naps[r] = (long)(1e6 * slowness[r]);
+  for (int kind = 0; kind < TSL_PLAN_SHARE; kind++) {
+    make(&in, (tsl_plan_kind)kind, 300 * size, size, slowness, 0.2, NULL);
+    empty_supply(&in, naps, &stolen);
+    (void)MPI_Allreduce(&stolen, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (kind == TSL_PLAN_ROUNDROBIN) assert_true(all > 0);
+    tsl_plan_clear(&in.plan);
+  }
+}
+
+/* A rank that is left out has nothing and asks for nothing. */
+static void left_out_takes_nothing(void **state) {
+  static instance in;
+  bool left_out[MAX_RANKS] = {false};
+  double slowness[MAX_RANKS];
+  tsl_supply *supply = NULL;
+  (void)state;
+  if (size > MAX_RANKS || size == 1) skip();
+  for (int r = 0; r < size; r++) slowness[r] = 1e-5;
+  make(&in, TSL_PLAN_STRIPS, 100, size, slowness, 1, NULL); /* all in the tail */
+  left_out[1] = true;
+  in.cost.left_out = left_out;
+  tsl_queue *queue = open_queue(in.plan.first_dynamic, in.plan.n_units);
+  if (tsl_supply_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, &supply) != TSL_OK)
+    fail_msg("%s", tsl_err_message());
+  assert_int_equal(tsl_supply_left(supply), rank != 1);
+  tsl_supply_close(&supply);
+  tsl_queue_close(&queue);
+  tsl_plan_clear(&in.plan);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_list_owners),
@@ -209,6 +249,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(claims_are_disjoint),
       cmocka_unit_test(all_units_once),
       cmocka_unit_test(late_rank_is_relieved),
+      cmocka_unit_test(slow_rank_holds_nobody_up),
+      cmocka_unit_test(left_out_takes_nothing),
   };
   int failed;
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 77;

@@ -232,7 +232,7 @@ static void windows(void **state) {
 }
 
 static void poison(void **state) {
-  const dp_window all = {0, 6, 0, 6};
+  const dp_patch all = {0, 6, 0, 6};
   draft d;
   dp_recurrence *r = NULL;
   (void)state;

@@ -106,6 +106,20 @@ static void pictures_checked(void **state) {
   assert_int_equal(rmdir(path), 0);
 }
 
+/* Neither by its name nor by a detour; the file need not be there yet. */
+static void picture_is_not_the_output(void **state) {
+  char section[128], output[96];
+  made m = {.deck = NULL};
+  (void)state;
+  (void)snprintf(section, sizeof section, "family: fractal\nfractal:\n png: %s/b.png\n", folder);
+  (void)snprintf(output, sizeof output, "%s/../%s/b.png", folder, folder + strlen("/tmp/"));
+  m.problem = (tsl_problem){.family = &tsl_family_fractal, .output = output};
+  assert_int_equal(tsl_deck_parse(section, strlen(section), "f.yaml", NULL, 0, &m.deck), TSL_OK);
+  assert_int_equal(tsl_family_fractal.create(m.deck, &m.problem), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "is the output file too"));
+  release(&m);
+}
+
 static void params_follow_deck(void **state) {
   made m;
   (void)state;
@@ -462,12 +476,19 @@ static void resolved_again(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(deck_refused),          cmocka_unit_test(pictures_checked),
-      cmocka_unit_test(params_follow_deck),    cmocka_unit_test(wild_and_doubling),
-      cmocka_unit_test(coordinates_symmetric), cmocka_unit_test(coordinates_known),
-      cmocka_unit_test(narrow_views),          cmocka_unit_test(units_cover_once),
-      cmocka_unit_test(units_full_width),      cmocka_unit_test(cost_predicts),
-      cmocka_unit_test(cost_is_bounded),       cmocka_unit_test(sample_is_smaller),
+      cmocka_unit_test(deck_refused),
+      cmocka_unit_test(pictures_checked),
+      cmocka_unit_test(picture_is_not_the_output),
+      cmocka_unit_test(params_follow_deck),
+      cmocka_unit_test(wild_and_doubling),
+      cmocka_unit_test(coordinates_symmetric),
+      cmocka_unit_test(coordinates_known),
+      cmocka_unit_test(narrow_views),
+      cmocka_unit_test(units_cover_once),
+      cmocka_unit_test(units_full_width),
+      cmocka_unit_test(cost_predicts),
+      cmocka_unit_test(cost_is_bounded),
+      cmocka_unit_test(sample_is_smaller),
       cmocka_unit_test(resolved_again),
   };
   if (mkdtemp(folder) == NULL) return 1;

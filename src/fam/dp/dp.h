@@ -126,16 +126,20 @@ typedef struct dp_scores {
  * overflow (affine: all scores below 2^30), except for the exact binomial, whose backend looks.
  */
 typedef struct dp_params {
-  int32_t problem; /**< dp_problem */
-  int32_t engine;  /**< dp_engine */
-  int32_t mode;    /**< dp_mode */
-  int32_t type;    /**< tsl_type of values */
-  int32_t host;    /**< RECOVER: on the host although a card computed the table */
-  int32_t unit;    /**< EDIT: all three costs are 1 */
-  int32_t square;  /**< DTW: (x - y)^2 instead of |x - y| */
-  int32_t span;    /**< NUSSINOV: letters at least between the two of a pair */
-  int32_t wobble;  /**< NUSSINOV: G-U pairs too */
-  int32_t letters; /**< sequences: letters are 0..letters-1 */
+  int32_t problem;   /**< dp_problem */
+  int32_t engine;    /**< dp_engine */
+  int32_t mode;      /**< dp_mode */
+  int32_t type;      /**< tsl_type of values */
+  int32_t host;      /**< RECOVER: on the host although a card computed the table */
+  int32_t unit;      /**< EDIT: all three costs are 1 */
+  int32_t square;    /**< DTW: (x - y)^2 instead of |x - y| */
+  int32_t span;      /**< NUSSINOV: letters at least between the two of a pair */
+  int32_t wobble;    /**< NUSSINOV: G-U pairs too */
+  int32_t letters;   /**< sequences: letters are 0..letters-1 */
+  int32_t pattern;   /**< RECURRENCE: dp_pattern, as found or confirmed by the checker */
+  int32_t depth;     /**< RECURRENCE in rows: how many rows above are read, 0: any (dp_code) */
+  int32_t interpret; /**< RECURRENCE: no compiled code */
+  int32_t reserved;
   int64_t n, m;
   int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
   int64_t insert, remove, replace; /**< EDIT: costs >= 0 */

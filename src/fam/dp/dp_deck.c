@@ -121,6 +121,9 @@ const tsl_key dp_keys[] = {
     {"alignment", TSL_KEY_TEXT, AT(alignment), "", 0, 0, NULL, NULL, 0,
      "Mode recover: text file for the alignment, one line in the manner of SAM and the letters; "
      "relative to the working folder."},
+    DP_RECUR_KEYS(AT(recur)),
+    {"interpret", TSL_KEY_BOOL, AT(interpret), "no", 0, 0, NULL, NULL, 0,
+     "Recurrence: no compiled code; some thousand times slower. Switch --interpret does the same."},
     {0}};
 
 /* ---- who uses what */
@@ -160,7 +163,15 @@ static const use uses[] = {
     {"dp.span", P(NUSSINOV), ANY, 0},
     {"dp.wobble", P(NUSSINOV), ANY, 0},
     {"dp.type", P(DTW) | P(ALLOTMENT) | P(STAGECOACH) | P(SEARCH_TREE), ANY, 0},
-    {"dp.recover", ANY, M(RECOVER), 0},
+    {"dp.table", P(RECURRENCE), ANY, P(RECURRENCE)},
+    {"dp.data", P(RECURRENCE), ANY, 0},
+    {"dp.constants", P(RECURRENCE), ANY, 0},
+    {"dp.boundary", P(RECURRENCE), ANY, 0},
+    {"dp.cell", P(RECURRENCE), ANY, P(RECURRENCE)},
+    {"dp.goal", P(RECURRENCE), ANY, P(RECURRENCE)},
+    {"dp.pattern", P(RECURRENCE), ANY, 0},
+    {"dp.interpret", P(RECURRENCE), ANY, 0},
+    {"dp.recover", ANY & ~P(RECURRENCE), M(RECOVER), 0},
     {"dp.memory", ANY, M(RECOVER), 0},
     {"dp.alignment", P(EDIT) | ALIGN, M(RECOVER), 0},
 };

@@ -20,14 +20,14 @@ static int cut_extent(int64_t n, bool whole, int64_t start[3], int64_t end[3]) {
   return 3;
 }
 
-static int cut_table(const dp_recurrence *r, bool *whole, dp_window windows[WINDOWS]) {
+static int cut_table(const dp_recurrence *r, bool *whole, dp_patch windows[WINDOWS]) {
   const dp_table *t = &r->equation.names.tables[0];
   int64_t i0[3], i1[3], j0[3], j1[3];
   int n = 0;
   *whole = t->rows <= SIDE_WHOLE && t->cols <= SIDE_WHOLE;
   const int rows = cut_extent(t->rows, *whole, i0, i1), cols = cut_extent(t->cols, *whole, j0, j1);
   for (int a = 0; a < rows; a++)
-    for (int b = 0; b < cols; b++) windows[n++] = (dp_window){i0[a], i1[a], j0[b], j1[b]};
+    for (int b = 0; b < cols; b++) windows[n++] = (dp_patch){i0[a], i1[a], j0[b], j1[b]};
   return n;
 }
 
@@ -52,7 +52,7 @@ static tsl_err visit_read(void *self, const dp_expr *x, int32_t node, int64_t i,
   return TSL_OK;
 }
 
-static tsl_err look_at(const dp_recurrence *r, const dp_window *w, dp_depend *out) {
+static tsl_err look_at(const dp_recurrence *r, const dp_patch *w, dp_depend *out) {
   tsl_err err = TSL_OK;
   const dp_table *t = &r->equation.names.tables[0];
   looker l = {.out = out, .left = READS_MAX};
@@ -141,8 +141,8 @@ done:
 }
 
 /** The poison test costs two fills: a corner of the window is enough. */
-static tsl_err poison(const dp_recurrence *r, const dp_window *w, dp_pattern pattern) {
-  dp_window part = *w;
+static tsl_err poison(const dp_recurrence *r, const dp_patch *w, dp_pattern pattern) {
+  dp_patch part = *w;
   if (part.i1 - part.i0 > POISON_SIDE) part.i1 = part.i0 + POISON_SIDE;
   if (part.j1 - part.j0 > POISON_SIDE) part.j1 = part.j0 + POISON_SIDE;
   return dp_depend_poison(r, &part, pattern);
@@ -150,7 +150,7 @@ static tsl_err poison(const dp_recurrence *r, const dp_window *w, dp_pattern pat
 
 tsl_err dp_depend_check(const dp_recurrence *r, dp_pattern asked, dp_depend *out) {
   tsl_err err = TSL_OK;
-  dp_window windows[WINDOWS];
+  dp_patch windows[WINDOWS];
   int64_t reads = READS_MAX;
   memset(out, 0, sizeof *out);
   const int n = cut_table(r, &out->whole, windows);

@@ -90,21 +90,24 @@ typedef tsl_err dp_visit_fn(void *self, const dp_expr *expr, int32_t node, int64
  */
 tsl_err dp_reads(dp_eval *eval, dp_visit_fn *visit, void *self);
 
+/** The same for the goal's expression; eval->i and j are not used. */
+tsl_err dp_reads_goal(dp_eval *eval, dp_visit_fn *visit, void *self);
+
 /** A part of the table. */
-typedef struct dp_window {
+typedef struct dp_patch {
   int64_t i0, i1, j0, j1; /**< half-open */
-} dp_window;
+} dp_patch;
 
 /**
  * Stages of the cells of a window, reads from outside it being known.
  * @param[in,out] reads  reads that may still be visited
  * @return TSL_ERR_INPUT naming a cycle
  */
-tsl_err dp_depend_stages(const dp_recurrence *recurrence, const dp_window *window, int64_t *reads,
+tsl_err dp_depend_stages(const dp_recurrence *recurrence, const dp_patch *window, int64_t *reads,
                          int64_t *stages);
 
 /** The two-poison test on a window. @return TSL_ERR_INPUT naming a cell whose value differs */
-tsl_err dp_depend_poison(const dp_recurrence *recurrence, const dp_window *window,
+tsl_err dp_depend_poison(const dp_recurrence *recurrence, const dp_patch *window,
                          dp_pattern pattern);
 
 #ifdef __cplusplus

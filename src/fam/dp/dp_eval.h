@@ -130,6 +130,10 @@ typedef struct dp_links {
  */
 tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps);
 
+/** Append the references that the value of cell (eval->i, eval->j) rests on, or of the goal's
+ *  expression (i = -1), cells being read by eval->read. */
+tsl_err dp_trace_cell(dp_eval *eval, dp_links *links);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,16 +6,8 @@
 #define TSL_FAM_DP_FAMILY_H
 
 #include "dp.h"
-
-/** Where a sequence or an array of numbers comes from: exactly one of text, values, file, random.
- */
-typedef struct dp_source {
-  char *text, *file, *dataset;
-  tsl_reals values;
-  tsl_ints columns;
-  int64_t record, random, seed;
-  double lo, hi, mutate;
-} dp_source;
+#include "dp_recur_deck.h"
+#include "dp_recur_problem.h"
 
 /** Section `dp:`; the keys and their meaning are in dp_deck.c. */
 typedef struct dp_deck {
@@ -31,6 +23,8 @@ typedef struct dp_deck {
     char *matrix;
   } scores;
   char *alignment; /**< text file with the alignment */
+  dp_recur_deck recur;
+  bool interpret;
 } dp_deck;
 
 /** Words of `alphabet`. */
@@ -83,6 +77,14 @@ tsl_err dp_read_numbers(const tsl_deck *deck, const char *key, const dp_source *
 /** A file named in the deck, relative to the deck's folder; free with tsl_free. */
 tsl_err dp_find_path(const tsl_deck *deck, const char *file, char **path);
 
+/** Append an IN field. @param[in] data  [n] of type, from tsl_alloc; taken over, even on error */
+tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
+                     int64_t n, void *data);
+
+/** Append an OUT field: type, combine, rank, shape, stream and hidden as in ask. */
+tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *name,
+                      const char *doc);
+
 /** Fill params and the IN fields from the section. */
 tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
 
@@ -97,6 +99,8 @@ typedef struct dp_own {
   int32_t alphabet;
   char *alignment;    /**< file to write, owned by the deck; NULL none */
   char mismatch[160]; /**< why the recovered solution does not attain the goal; empty: it does */
+  dp_recur *recur;    /**< RECURRENCE */
+  char facts[1024];   /**< RECURRENCE: what the dependency checker found */
 } dp_own;
 
 static inline dp_own *dp_own_of(const tsl_problem *problem) {
@@ -104,6 +108,10 @@ static inline dp_own *dp_own_of(const tsl_problem *problem) {
 }
 
 tsl_err dp_own_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem);
+
+/** `problem: recurrence` from the section: params, all fields and what the root keeps; the
+ *  dependency checker has agreed. */
+tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem);
 
 /** Best row of the field "best": of largest score, or of least cost, the first of equals. */
 const int64_t *dp_best_of(const tsl_problem *problem);
@@ -127,6 +135,16 @@ void dp_region(const tsl_problem *problem, const tsl_unit *unit, int field, int6
 int64_t dp_predecessors(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
                         int64_t id, int64_t *list, int64_t room);
 int64_t dp_edge_bytes(const tsl_problem *problem, const tsl_unit *unit);
+tsl_err dp_recur_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
+void dp_recur_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                     tsl_unit *out);
+void dp_recur_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                     int64_t hi[3]);
+int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                              int64_t id, int64_t *list, int64_t room);
+int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *unit);
+/** The goal from what the workers gave, and the path. */
+tsl_err dp_recur_finish(tsl_problem *problem, const tsl_store *store);
 tsl_err dp_walk_begin(tsl_problem *problem, tsl_cursor *cursor);
 tsl_err dp_walk_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
 tsl_err dp_finish(tsl_problem *problem, const tsl_store *store);

@@ -8,15 +8,15 @@ typedef struct cell {
   int64_t i, j;
 } cell;
 
-static int64_t place(const dp_window *w, int64_t i, int64_t j) {
+static int64_t place(const dp_patch *w, int64_t i, int64_t j) {
   return (i - w->i0) * (w->j1 - w->j0) + (j - w->j0);
 }
 
-static bool is_inside(const dp_window *w, int64_t i, int64_t j) {
+static bool is_inside(const dp_patch *w, int64_t i, int64_t j) {
   return i >= w->i0 && i < w->i1 && j >= w->j0 && j < w->j1;
 }
 
-static int64_t count(const dp_window *w) {
+static int64_t count(const dp_patch *w) {
   return (w->i1 - w->i0) * (w->j1 - w->j0);
 }
 
@@ -25,7 +25,7 @@ static int64_t count(const dp_window *w) {
 /** Depths of cells by depth-first search on an explicit stack. */
 typedef struct searcher {
   const dp_recurrence *recurrence;
-  const dp_window *window;
+  const dp_patch *window;
   dp_eval eval;
   int64_t *stage; /**< [cells]: -1 unknown, -2 on the stack */
   cell *stack;    /**< [cells + 1] */
@@ -88,7 +88,7 @@ static tsl_err search_top(searcher *s) {
 static tsl_err search(searcher *s, int64_t *stages) {
   tsl_err err = TSL_OK;
   const dp_table *t = &s->recurrence->equation.names.tables[0];
-  const dp_window *w = s->window;
+  const dp_patch *w = s->window;
   for (int64_t c = 0; c < count(w); c++) s->stage[c] = UNKNOWN;
   for (int64_t i = w->i0; i < w->i1; i++)
     for (int64_t j = w->j0; j < w->j1; j++) {
@@ -106,7 +106,7 @@ done:
   return err;
 }
 
-tsl_err dp_depend_stages(const dp_recurrence *r, const dp_window *w, int64_t *reads,
+tsl_err dp_depend_stages(const dp_recurrence *r, const dp_patch *w, int64_t *reads,
                          int64_t *stages) {
   tsl_err err = TSL_OK;
   searcher s = {.recurrence = r, .window = w, .reads = reads};
@@ -127,7 +127,7 @@ done:
 
 /** A window filled in order; cells outside it have made-up values, later ones the poison. */
 typedef struct filler {
-  const dp_window *window;
+  const dp_patch *window;
   dp_kind kind;
   dp_value poison;
   dp_value *values; /**< [cells] */
@@ -161,7 +161,7 @@ static void fill_cell(filler *f, dp_eval *e, int64_t i, int64_t j) {
 /** @return false when ranges are too long for a test */
 static bool fill(filler *f, const dp_recurrence *r, dp_pattern pattern) {
   const dp_table *t = &r->equation.names.tables[0];
-  const dp_window *w = f->window;
+  const dp_patch *w = f->window;
   const int64_t rows = w->i1 - w->i0, cols = w->j1 - w->j0;
   dp_eval e = {.recurrence = r, .read = read_poisoned, .self = f, .work = DP_LOOK_WORK};
   int64_t i = 0, j = 0;
@@ -193,7 +193,7 @@ static void set_poison(filler *f, int32_t type, int sign) {
     f->poison.whole = sign * (most[type] / 3);
 }
 
-tsl_err dp_depend_poison(const dp_recurrence *r, const dp_window *w, dp_pattern pattern) {
+tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern pattern) {
   tsl_err err = TSL_OK;
   const dp_table *t = &r->equation.names.tables[0];
   filler f = {.window = w};

@@ -7,8 +7,8 @@
 
 /* ---- fields */
 
-static tsl_err add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
-                         int64_t n, void *data) {
+tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
+                     int64_t n, void *data) {
   tsl_err err = TSL_OK;
   tsl_field *field = NULL, ask = {.role = TSL_IN, .type = type, .rank = 1, .shape = {n, 1, 1}};
   (void)snprintf(ask.name, sizeof ask.name, "%s", name);
@@ -23,7 +23,7 @@ done:
 }
 
 static tsl_err add_nothing(tsl_problem *problem, const char *name) {
-  return add_input(problem, name, "Not used by this problem.", TSL_U8, 0, NULL);
+  return dp_add_input(problem, name, "Not used by this problem.", TSL_U8, 0, NULL);
 }
 
 /* Whole numbers from lo on as int64; values is freed. */
@@ -38,7 +38,7 @@ static tsl_err add_whole(const tsl_deck *deck, const char *key, tsl_problem *pro
                     (long long)k + 1, (*values)[k], lo);
     whole[k] = (int64_t)(*values)[k];
   }
-  TSL_TRY(add_input(problem, key + 3, doc, TSL_I64, n, whole));
+  TSL_TRY(dp_add_input(problem, key + 3, doc, TSL_I64, n, whole));
   whole = NULL;
 done:
   tsl_free(whole);
@@ -68,7 +68,7 @@ static tsl_err add_typed(const tsl_deck *deck, const char *key, tsl_problem *pro
     if (!put_typed(type, data, k, (*values)[k]))
       TSL_DECK_FAIL(deck, key, "number %lld is %g, which type %s does not hold", (long long)k + 1,
                     (*values)[k], tsl_type_name(type));
-  TSL_TRY(add_input(problem, key + 3, doc, type, n, data));
+  TSL_TRY(dp_add_input(problem, key + 3, doc, type, n, data));
   data = NULL;
 done:
   tsl_free(data);
@@ -125,7 +125,7 @@ static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const char *k
   TSL_TRY(check_source(deck, key, true));
   TSL_TRY(dp_read_letters(deck, key, source, s->alphabet, a != NULL ? a->data : NULL,
                           a != NULL ? a->shape[0] : 0, &codes, n));
-  TSL_TRY(add_input(problem, key + 3, "Letters as codes.", TSL_U8, *n, codes));
+  TSL_TRY(dp_add_input(problem, key + 3, "Letters as codes.", TSL_U8, *n, codes));
 done:
   return err;
 }
@@ -475,8 +475,5 @@ tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
       [DP_MATRIX_CHAIN] = load_chain,
       [DP_SEARCH_TREE] = load_tree,
       [DP_NUSSINOV] = load_nussinov};
-  if (loads[s->problem] == NULL)
-    return tsl_deck_fail(deck, TSL_ERR_INPUT, "dp.problem", __FILE__, __LINE__,
-                         "recurrences are not computed by this version");
   return loads[s->problem](deck, s, problem);
 }

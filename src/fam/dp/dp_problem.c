@@ -17,8 +17,8 @@ done:
   return err;
 }
 
-static tsl_err add_output(tsl_problem *problem, const tsl_field *ask, const char *name,
-                          const char *doc) {
+tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *name,
+                      const char *doc) {
   tsl_field field = *ask, *added = NULL;
   field.role = TSL_OUT;
   (void)snprintf(field.name, sizeof field.name, "%s", name);
@@ -88,7 +88,7 @@ static tsl_err add_table(tsl_problem *problem) {
                    .stream = wanted,
                    .hidden = !wanted};
   if (p->engine == DP_INTERVAL) ask.shape[0] = ask.shape[1] = dp_posts(p);
-  return add_output(problem, &ask, "table", table_doc(p));
+  return dp_add_output(problem, &ask, "table", table_doc(p));
 }
 
 static tsl_err add_outputs(const tsl_deck *deck, tsl_problem *problem) {
@@ -104,13 +104,13 @@ static tsl_err add_outputs(const tsl_deck *deck, tsl_problem *problem) {
                           .hidden = 1};
   const tsl_field path = {
       .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, columns, 1}};
-  TSL_TRY(add_output(problem, &goal, "goal", "The optimum."));
+  TSL_TRY(dp_add_output(problem, &goal, "goal", "The optimum."));
   if (p->problem == DP_LOCAL || p->problem == DP_STAGECOACH)
-    TSL_TRY(add_output(problem, &best, "best", "Best cell of each lane."));
+    TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
   if (p->mode == DP_RECOVER && columns == 0)
     TSL_DECK_FAIL(deck, "dp.mode", "problem %s has no solution to recover",
                   dp_problem_words[p->problem]);
-  if (p->mode == DP_RECOVER) TSL_TRY(add_output(problem, &path, "path", path_doc(p)));
+  if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", path_doc(p)));
   if (p->mode == DP_TABLE || (p->mode == DP_RECOVER && p->engine == DP_INTERVAL))
     TSL_TRY(add_table(problem));
 done:
@@ -151,6 +151,7 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tsl_deck_bind(deck, "dp", dp_keys, sizeof s, &s));
   TSL_TRY(dp_deck_settle(deck, &s));
   p->problem = s.problem, p->mode = s.mode, p->budget = s.memory, p->host = s.recover;
+  if (s.problem == DP_RECURRENCE) return dp_recur_create(deck, &s, problem);
   TSL_TRY(choose_type(deck, &s, p));
   TSL_TRY(dp_load(deck, &s, problem));
   TSL_TRY(check_sizes(deck, p));
@@ -160,12 +161,31 @@ done:
   return err;
 }
 
+/** FNV-1a of the texts of an equation (Fowler, Noll, Vo). */
+static unsigned long long hash_equation(const dp_equation *equation) {
+  uint64_t hash = UINT64_C(14695981039346656037);
+  for (int32_t k = 0; k < equation->n_text; k++)
+    hash = (hash ^ (unsigned char)equation->text[k]) * UINT64_C(1099511628211);
+  return hash;
+}
+
 /** What the speed of a cell depends on. */
 static void dp_signature(const tsl_problem *problem, char text[96]) {
   const dp_params *p = dp_params_of(problem);
+  if (p->problem == DP_RECURRENCE) {
+    (void)snprintf(text, 96, "recurrence %016llx %s %s p%d i%d",
+                   hash_equation(problem->fields[DP_A].data), dp_mode_words[p->mode],
+                   tsl_type_name((tsl_type)p->type), p->pattern, p->interpret);
+    return;
+  }
   (void)snprintf(text, 96, "%s %s %s u%d l%d w%d", dp_problem_words[p->problem],
                  dp_mode_words[p->mode], tsl_type_name((tsl_type)p->type), p->unit, p->letters,
                  p->modulus > 0);
+}
+
+/** What the dependency checker found in the deck's recurrence. */
+static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
+  (void)snprintf(text, size, "%s", dp_own_of(problem)->facts);
 }
 
 const tsl_family tsl_family_dp = {
@@ -178,6 +198,7 @@ const tsl_family tsl_family_dp = {
     .units = dp_units,
     .sample = dp_sample,
     .signature = dp_signature,
+    .describe = dp_describe,
     .region = dp_region,
     .predecessors = dp_predecessors,
     .edge_bytes = dp_edge_bytes,

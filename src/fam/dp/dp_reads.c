@@ -110,6 +110,13 @@ done:
   return err;
 }
 
+tsl_err dp_reads_goal(dp_eval *eval, dp_visit_fn *visit, void *self) {
+  const visitor v = {eval, visit, self};
+  const dp_expr *goal = &eval->recurrence->goal;
+  eval->n_k = 0;
+  return visit_node(&v, goal, goal->root);
+}
+
 /* --------------------------------------------------------------- by offsets */
 
 /** A walk over a recurrence that knows what holds at each reference. */

@@ -1,6 +1,7 @@
 #include "dp_recur_deck.h"
 
 #include "dp_eval.h"
+#include "dp_family.h"
 
 #include <math.h>
 #include <stdio.h>

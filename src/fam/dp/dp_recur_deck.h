@@ -24,8 +24,8 @@
 #ifndef TSL_FAM_DP_RECUR_DECK_H
 #define TSL_FAM_DP_RECUR_DECK_H
 
-#include "dp_family.h"
 #include "dp_recur.h"
+#include "dp_source.h"
 
 /** An entry of `data`. */
 typedef struct dp_recur_array {

@@ -2,31 +2,37 @@
  * @file dp_recur_problem.h
  * `problem: recurrence` as a problem of the contract: its params, fields, tiles and edges.
  *
- * Params (dp.h): n = rows - 1, m = columns - 1 of the deck's table; engine, type and pattern (what
- * the checker found or confirmed) as planned by dp_code_plan; interpret: no compiled code.
+ * Params (dp.h): n = rows - 1, m = columns - 1 of the deck's table (-1: none); engine, type, depth
+ * and pattern (what the checker found or confirmed) as planned by dp_code_plan; interpret: no
+ * compiled code.
  *
- * Fields, found by name where they come after DP_GOAL:
+ * Fields, found by name but for DP_A and DP_GOAL:
  *   DP_A      IN u8 [sizeof(dp_equation)]  the equation as bytes
- *   data0..   IN type of the array, [shape[0]][shape[1]]  elements of array k of the names
  *   code_cpu, code_gpu   IN u8 []          compiled objects for the hosts and cards of the job, put
  *                                          there by tsl_backend.prepare (dp_recur_code.h); empty
  *                                          with interpret
  *   goal      OUT SUM i64 or f64 [1]       0 from workers; the root computes it from what follows
- *   wanted    OUT SUM i64 or f64 [n] hidden  cells that the goal's expression reads, in the order
- *                                          of dp_recur.wanted: each worker adds those it computed
+ *   data0..   IN type of the array, [shape[0] * shape[1]]  elements of array k of the names
+ *   wanted    OUT SUM i64 [n] hidden       goals that are expressions: cells that it reads, in the
+ *                                          order of dp_recur.wanted, reals as the bits of an f64;
+ *                                          each worker adds those it computed
  *   best      OUT GATHER i64 [DP_MAX_LANES][3] hidden, goals over cells: (value, i, j) of the best
- *                                          cell of a lane, reals as their bits; smallest i, then j
- *                                          among equals; i = -1: none of the goal's cells in it
- *   table     as in dp.h, [rows][columns] of the deck
+ *                                          cell, reals as the bits of an f64 (dp_recur_better); i =
+ *                                          -1: none. Given by the last tile of each lane: the best
+ *                                          of at least the cells of its lane
+ *   table     as in dp.h, [rows][columns] of the deck; cells that there are not: zero
  *   path      RECOVER: cells (i, j) from the goal's to a boundary cell: always the first of the
  *             references that the cell's value was made of (dp_trace.c), made by the root
  *
  * Tiles are boxes of folded rows and columns (dp_emit.h: p in 0..P-1, q in 0..Q-1), boundary cells
  * included. Predecessors, edges (values of the table's type) and lanes:
- *   WAVEFRONT  left neighbour; [R + 1] the last column, entry 0 is row p0 - 1; strips of columns
+ *   WAVEFRONT  left neighbour; [R + 1] the last column, entry 0 is row p0 - 1 (any value when there
+ *              is none); strips of columns
  *   ROWS       all tiles of the stage before; [min(depth, R)][columns] the last rows of the tile;
- *              strips of columns; depth 0 or same_row: a single lane
- *   INTERVAL   all tiles up and left of it; [R][columns] the tile; a lane for each tile
+ *              strips of columns, a row each when there are several; depth 0 or same_row: a single
+ *              lane
+ *   INTERVAL   all tiles up and left of it; [R][columns] the tile; a lane for each tile; tiles
+ *              without a cell are left out
  */
 #ifndef TSL_FAM_DP_RECUR_PROBLEM_H
 #define TSL_FAM_DP_RECUR_PROBLEM_H
@@ -46,11 +52,35 @@ typedef struct dp_recur {
   int64_t n_wanted;
 } dp_recur;
 
+enum { DP_WANTED_MAX = 1 << 22 };
+
 /** Parse and plan, the same on every rank. Any rank; the problem must outlive it. Free with
- *  dp_recur_close. */
+ *  dp_recur_close. @return TSL_ERR_INPUT: the goal reads a cell outside the table, or too many */
 tsl_err dp_recur_open(const tsl_problem *problem, dp_recur **out);
 /** NULL accepted, sets NULL. */
 void dp_recur_close(dp_recur **recur);
+
+/** How params alone tell rows, columns and their folding; engine, type, fold, P, Q and depth. */
+void dp_recur_frame(const dp_params *p, dp_code *code);
+
+/** A cell and its value: one row of the field best. */
+typedef struct dp_recur_best {
+  int64_t bits; /**< the integer, or the bits of an f64 */
+  int64_t i, j; /**< i = -1: none */
+} dp_recur_best;
+
+/** Value of type at address as bits: an integer, or the bits of an f64. */
+int64_t dp_recur_bits(int32_t type, const void *address);
+
+/** Goals over cells: is a better than b: a cell where b is none, a better value, or an equal one at
+ *  smaller i, then j? */
+bool dp_recur_better(const dp_recur *recur, const dp_recur_best *a, const dp_recur_best *b);
+
+/** Goals over cells: may (i, j) be chosen? */
+bool dp_recur_candidate(const dp_recur *recur, int64_t i, int64_t j);
+
+/** Number of the first wanted cell at or after (p, q) in that order. */
+int64_t dp_recur_wanted_from(const dp_recur *recur, int64_t p, int64_t q);
 
 #ifdef __cplusplus
 }

@@ -163,6 +163,7 @@ tsl_err dp_finish(tsl_problem *problem, const tsl_store *store) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const bool interval = p->engine == DP_INTERVAL;
+  if (p->problem == DP_RECURRENCE) return dp_recur_finish(problem, store);
   TSL_TRY(settle_goal(problem));
   if (p->mode == DP_TABLE && !interval && dp_own_of(problem)->n_lanes == 0)
     TSL_TRY(store_boundary(problem, store));
@@ -197,8 +198,9 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   const dp_params *p = dp_params_of(problem);
   const dp_own *own = dp_own_of(problem);
   summary->valid = true;
-  tsl_summary_add(summary, "rows", (double)p->n, "1");
-  tsl_summary_add(summary, "columns", (double)p->m, "1");
+  const int64_t one = p->problem == DP_RECURRENCE;
+  tsl_summary_add(summary, "rows", (double)(p->n + one), "1");
+  tsl_summary_add(summary, "columns", (double)(p->m + one), "1");
   tsl_summary_add(summary, goal_names[p->problem], goal_value(&problem->fields[DP_GOAL]), "1");
   if (p->problem == DP_LOCAL && p->mode == DP_RECOVER) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");

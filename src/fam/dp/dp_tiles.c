@@ -21,6 +21,10 @@ static void table_region(const dp_params *p, const tsl_unit *u, int64_t lo[3], i
 void dp_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
                int64_t hi[3]) {
   const dp_params *p = dp_params_of(problem);
+  if (p->problem == DP_RECURRENCE) {
+    dp_recur_region(problem, unit, field, lo, hi);
+    return;
+  }
   for (int k = 0; k < 3; k++) lo[k] = hi[k] = 0;
   if (field == dp_field(problem, "table")) table_region(p, unit, lo, hi);
   if (field == dp_field(problem, "best") && unit->hi[0] == p->n)
@@ -111,6 +115,8 @@ int64_t dp_predecessors(const tsl_problem *problem, const tsl_unit *units, int64
                         int64_t id, int64_t *list, int64_t room) {
   const dp_params *p = dp_params_of(problem);
   const tsl_unit *u = &units[id];
+  if (p->problem == DP_RECURRENCE)
+    return dp_recur_predecessors(problem, units, n_units, id, list, room);
   if (p->engine == DP_INTERVAL) return before_interval(p, u, list, room);
   if (p->engine == DP_ROWS) return before_sweep(problem, units, n_units, id, list, room);
   return u->lane > 0 ? put_range(id - 1, id - 1, list, room, 0) : 0;
@@ -120,6 +126,7 @@ int64_t dp_predecessors(const tsl_problem *problem, const tsl_unit *units, int64
 
 int64_t dp_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
   const dp_params *p = dp_params_of(problem);
+  if (p->problem == DP_RECURRENCE) return dp_recur_edge_bytes(problem, u);
   const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
   const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
   if (p->engine == DP_INTERVAL) return rows * columns * bytes;

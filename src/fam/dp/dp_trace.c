@@ -139,13 +139,22 @@ done:
   return err;
 }
 
-/** Steps of one expression, then its cells to follow: the first step's on top. */
-static tsl_err trace_expr(tracer *t, const dp_expr *x) {
+/** Links of one expression, one of no cell when it reads none. */
+static tsl_err trace_links(tracer *t, const dp_expr *x) {
   tsl_err err = TSL_OK;
   const int64_t first = t->steps->n;
   t->eval.n_k = 0;
   TSL_TRY(trace(t, x, x->root));
   if (t->steps->n == first) TSL_TRY(add_step(t, -1, -1, -1));
+done:
+  return err;
+}
+
+/** Links of one expression, then its cells to follow: the first link's on top. */
+static tsl_err trace_expr(tracer *t, const dp_expr *x) {
+  tsl_err err = TSL_OK;
+  const int64_t first = t->steps->n;
+  TSL_TRY(trace_links(t, x));
   for (int64_t s = t->steps->n - 1; s >= first; s--) {
     const dp_link *step = &t->steps->list[s];
     const int64_t at = step->to_i * t->grid->cols + step->to_j;
@@ -154,6 +163,18 @@ static tsl_err trace_expr(tracer *t, const dp_expr *x) {
     t->open[t->n_open++] = at;
   }
 done:
+  return err;
+}
+
+tsl_err dp_trace_cell(dp_eval *eval, dp_links *links) {
+  tsl_err err = TSL_OK;
+  tracer t = {.eval = *eval, .steps = links, .rule = -1};
+  const dp_expr *expr = &eval->recurrence->goal;
+  t.eval.n_k = 0;
+  if (eval->i >= 0) TSL_TRY(dp_eval_rule(&t.eval, &t.rule, &expr));
+  TSL_TRY(trace_links(&t, expr));
+done:
+  eval->work = t.eval.work;
   return err;
 }
 

@@ -1,4 +1,5 @@
 /* The table cut into tiles: lanes for ranks, stages for time. */
+#include "dp_cut.h"
 #include "dp_family.h"
 
 #include <math.h>
@@ -61,42 +62,6 @@ static void set_features(const dp_params *p, tsl_unit *u) {
   u->flops = u->count;
   u->bytes = (double)((u->hi[0] - u->lo[0]) + (u->hi[1] - u->lo[1])) * (double)value_bytes(p);
   u->device_bytes = (double)(u->hi[1] - u->lo[1]) * (double)value_bytes(p);
-}
-
-/* ---- pieces of a length */
-
-/** Pieces of about equal length, each a multiple of quantum where that is possible. */
-typedef struct cut {
-  int64_t n, pieces, quantum;
-} cut;
-
-static cut cut_make(int64_t n, int64_t wanted, int64_t quantum) {
-  cut c = {.n = n, .quantum = quantum};
-  while (c.quantum > 1 && n < wanted * c.quantum) c.quantum /= 2;
-  c.pieces = at_most(ceil_div(n, c.quantum), wanted);
-  if (c.pieces < 1) c.pieces = n > 0;
-  return c;
-}
-
-/** Where piece k begins; k = pieces: n. */
-static int64_t cut_at(const cut *c, int64_t k) {
-  const int64_t quanta = ceil_div(c->n, c->quantum);
-  const int64_t at = quanta / c->pieces * k + (quanta % c->pieces) * k / c->pieces;
-  return at_most(at * c->quantum, c->n);
-}
-
-/** Ends of pieces one after another. */
-typedef struct ends {
-  int64_t *at; /* [n] */
-  int64_t n;
-} ends;
-
-static tsl_err cut_ends(const cut *c, ends *e) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_alloc(c->pieces, sizeof *e->at, "tiles", (void **)&e->at));
-  for (e->n = 0; e->n < c->pieces; e->n++) e->at[e->n] = cut_at(c, e->n + 1);
-done:
-  return err;
 }
 
 /* ---- memory of a recovery */
@@ -214,7 +179,7 @@ done:
 }
 
 /** Items of a knapsack until their halo is too wide. */
-static tsl_err sack_ends(const tsl_problem *problem, const shape *s, ends *e) {
+static tsl_err sack_ends(const tsl_problem *problem, const shape *s, dp_ends *e) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const int64_t *weights = problem->fields[DP_A].data;
@@ -233,32 +198,32 @@ done:
 }
 
 /** Rows of the stages, counted from the first row that is computed. */
-static tsl_err row_ends(const tsl_problem *problem, const shape *s, ends *e) {
+static tsl_err row_ends(const tsl_problem *problem, const shape *s, dp_ends *e) {
   const dp_params *p = dp_params_of(problem);
   const int64_t rows = p->problem == DP_STAGECOACH ? p->n - 1 : p->n;
-  cut c = cut_make(rows, s->stages, STAGE_QUANTUM);
+  dp_cut c = dp_cut_make(rows, s->stages, STAGE_QUANTUM);
   if (p->engine == DP_ROWS && !s->alone) {
     if (p->problem == DP_KNAPSACK) return sack_ends(problem, s, e);
-    c = cut_make(rows, p->problem == DP_BINOMIAL ? ceil_div(rows, SWEEP_ROWS) : rows, 1);
+    c = dp_cut_make(rows, p->problem == DP_BINOMIAL ? ceil_div(rows, SWEEP_ROWS) : rows, 1);
   }
-  return cut_ends(&c, e);
+  return dp_cut_ends(&c, e);
 }
 
-static tsl_err column_ends(const dp_params *p, const shape *s, int64_t stages, ends *e) {
+static tsl_err column_ends(const dp_params *p, const shape *s, int64_t stages, dp_ends *e) {
   tsl_err err = TSL_OK;
   int64_t lanes = s->lanes, n = 0;
   if (p->engine == DP_ROWS && stages > FEW_TILES / lanes)
     lanes = at_least(s->ranks, FEW_TILES / stages);
-  const cut c = cut_make(dp_width(p), lanes, LANE_QUANTUM);
+  const dp_cut c = dp_cut_make(dp_width(p), lanes, LANE_QUANTUM);
   if (!tsl_mul_i64(stages, c.pieces, &n) || n > MOST_TILES)
     TSL_FAIL(TSL_ERR_INPUT, "dp: %lld stages of %lld tiles are too many; use fewer ranks",
              (long long)stages, (long long)c.pieces);
-  TSL_TRY(cut_ends(&c, e));
+  TSL_TRY(dp_cut_ends(&c, e));
 done:
   return err;
 }
 
-static void fill_strips(const dp_params *p, const ends *rows, const ends *columns,
+static void fill_strips(const dp_params *p, const dp_ends *rows, const dp_ends *columns,
                         tsl_units *units) {
   const int64_t top = p->problem == DP_STAGECOACH ? 1 : 0;
   for (int64_t stage = 0; stage < rows->n; stage++)
@@ -277,7 +242,7 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   const dp_params *p = dp_params_of(problem);
   dp_own *own = dp_own_of(problem);
   shape s;
-  ends rows = {0}, columns = {0};
+  dp_ends rows = {0}, columns = {0};
   choose_lanes(p, limits, &s);
   TSL_TRY(choose_stages(p, limits, &s));
   TSL_TRY(row_ends(problem, &s, &rows));
@@ -319,6 +284,7 @@ done:
 tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
   const dp_params *p = dp_params_of(problem);
   *units = (tsl_units){0};
+  if (p->problem == DP_RECURRENCE) return dp_recur_units(problem, limits, units);
   if (p->engine == DP_INTERVAL) return triangle(p, units);
   if (p->n == 0 || (p->engine == DP_WAVEFRONT && p->m == 0)) return TSL_OK;
   if (p->problem == DP_BINOMIAL && p->mode == DP_VALUE && p->m > p->n) return TSL_OK;
@@ -329,6 +295,10 @@ void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
   const dp_params *p = dp_params_of(problem);
   *out = *whole;
   if (fraction >= 1) return;
+  if (p->problem == DP_RECURRENCE) {
+    dp_recur_sample(problem, whole, fraction, out);
+    return;
+  }
   if (p->engine == DP_INTERVAL) { /* a tile nearer to the diagonal */
     const int64_t distance = (whole->lo[1] - whole->lo[0]) / DP_BOX;
     const int64_t nearer = at_least((int64_t)ceil(fraction * (double)distance), distance > 0);

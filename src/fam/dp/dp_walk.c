@@ -21,6 +21,7 @@ void dp_destroy(tsl_problem *problem) {
   if (own == NULL) return;
   tsl_free(own->lane_end);
   tsl_free(own->steps);
+  dp_recur_close(&own->recur);
   tsl_free(own);
   problem->own = NULL;
 }
@@ -59,7 +60,8 @@ tsl_err dp_walk_begin(tsl_problem *problem, tsl_cursor *cursor) {
   dp_own *own = dp_own_of(problem);
   const bool sweep = p->engine == DP_ROWS;
   *cursor = (tsl_cursor){.lane = -1, .at = {p->n, p->m}};
-  if (p->mode != DP_RECOVER || p->engine == DP_INTERVAL) return TSL_OK;
+  if (p->mode != DP_RECOVER || p->engine == DP_INTERVAL || p->problem == DP_RECURRENCE)
+    return TSL_OK;
   if ((p->problem == DP_LOCAL || p->problem == DP_STAGECOACH) && own->n_lanes > 0) {
     const int64_t *best = dp_best_of(problem);
     cursor->at[0] = best[1], cursor->at[1] = best[2];

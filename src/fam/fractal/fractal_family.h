@@ -58,9 +58,10 @@ typedef struct fractal_own {
 
 /**
  * Refuse a picture that cannot be written: wrong ending, above the sizes of the format, no such
- * folder, no right to write, a file there that is no PNG, two pictures of one name.
+ * folder, no right to write, a file there that is no PNG, two pictures of one name, a picture named
+ * as the output (NULL: there is none).
  */
-tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s);
+tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s, const char *output);
 
 /** Do two names stand for one file, there already or yet to be made? */
 bool fractal_same_file(const char *a, const char *b);

@@ -87,13 +87,15 @@ bool fractal_same_file(const char *a, const char *b) {
          strcmp(folder_a, folder_b) == 0 && strcmp(name_a, name_b) == 0;
 }
 
-tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s) {
+tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s, const char *output) {
   tsl_err err = TSL_OK;
   const char *const keys[2] = {"fractal.png", "fractal.binarised_png"};
   const char *const files[2] = {s->png, s->binarised_png};
   for (int f = 0; f < 2; f++) {
     if (files[f] == NULL) continue;
     TSL_TRY(check_sides(deck, keys[f], s));
+    if (output != NULL && fractal_same_file(files[f], output))
+      TSL_DECK_FAIL(deck, keys[f], "'%s' is the output file too", files[f]);
     TSL_TRY(check_file(deck, keys[f], files[f]));
   }
   if (s->png != NULL && s->binarised_png != NULL && fractal_same_file(s->png, s->binarised_png))

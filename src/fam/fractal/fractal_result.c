@@ -127,17 +127,6 @@ done:
   return err;
 }
 
-static tsl_err check_names(const fractal_own *own, const tsl_store *store) {
-  tsl_err err = TSL_OK;
-  const char *const files[2] = {own->png, own->binarised_png};
-  for (int f = 0; f < 2; f++)
-    if (files[f] != NULL && store->path != NULL && fractal_same_file(files[f], store->path))
-      TSL_FAIL(TSL_ERR_INPUT, "fractal: the picture '%s' has the name of the output file",
-               files[f]);
-done:
-  return err;
-}
-
 tsl_err fractal_finish(tsl_problem *problem, const tsl_store *store) {
   tsl_err err = TSL_OK;
   const fractal_params *p = fractal_params_of(problem);
@@ -147,7 +136,6 @@ tsl_err fractal_finish(tsl_problem *problem, const tsl_store *store) {
       ((const uint64_t *)problem->fields[FRACTAL_TOTALS].data)[FRACTAL_TOTAL_VALUES];
   fractal_png *png = NULL;
   flow f = {0};
-  TSL_TRY(check_names(own, store));
   if (!binarise && own->png == NULL) goto done;
   TSL_TRY(open_flow(problem, store, &f));
   f.threshold = fractal_threshold(sum, (uint64_t)p->xres * (uint64_t)p->yres);

@@ -1,0 +1,86 @@
+/** @file bench_dp_recur.c  A deck's own recurrence for `tesela bench dp-cpu`. */
+#include "bench_dp_recur.h"
+
+#include "cpu.h"
+#include "dp_compile.h"
+#include "dp_emit.h"
+#include "dp_recur.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add_letters(dp_equation *e, const char *name, int64_t n, const void *data) {
+  dp_array *a = &e->names.arrays[e->names.n_arrays++];
+  *a = (dp_array){.type = TSL_U8, .rank = 1, .shape = {n, 1}};
+  (void)snprintf(a->name, sizeof a->name, "%s", name);
+  dp_array_limits(a, data);
+}
+
+static tsl_err create(const uint8_t *a, const uint8_t *b, int64_t n, dp_recurrence **out) {
+  tsl_err err = TSL_OK;
+  dp_equation *e = NULL;
+  const void *data[DP_ARRAYS_MAX] = {a, b};
+  TSL_TRY(tsl_alloc(1, sizeof *e, "recurrence", (void **)&e));
+  e->names.tables[0] = (dp_table){.name = "M", .type = TSL_I32, .rows = n + 1, .cols = n + 1};
+  e->names.n_tables = 1;
+  e->pattern = DP_NOSE;
+  add_letters(e, "a", n, a);
+  add_letters(e, "b", n, b);
+  TSL_TRY(dp_equation_rule(e, "i == 0 || j == 0", "0"));
+  TSL_TRY(dp_equation_add(e, "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])",
+                          &e->cell_at));
+  TSL_TRY(dp_equation_goal(e, "M[len(a)][len(b)]"));
+  TSL_TRY(dp_recurrence_create(e, data, out));
+done:
+  tsl_free(e);
+  return err;
+}
+
+/** The table from row and column 1 on, in one tile. */
+static tsl_err measure(const dp_recurrence *r, dp_wave_fn *fn, int64_t n, int repeats,
+                       double *seconds, int64_t *length) {
+  tsl_err err = TSL_OK;
+  int32_t *top = NULL, *left = NULL;
+  dp_args args;
+  dp_code_args(r, &args);
+  TSL_TRY(tsl_alloc(n, sizeof *top, "row of the table", (void **)&top));
+  TSL_TRY(tsl_alloc(n + 1, sizeof *left, "column of the table", (void **)&left));
+  *seconds = INFINITY;
+  for (int k = 0; k <= repeats; k++) {
+    dp_wave wave = {.p0 = 1, .p1 = n + 1, .q0 = 1, .q1 = n + 1, .top = top, .left = left};
+    memset(top, 0, (size_t)n * sizeof *top);
+    memset(left, 0, (size_t)(n + 1) * sizeof *left);
+    const double start = tsl_cpu_seconds();
+    const int bad = fn(&args, &wave);
+    const double took = tsl_cpu_seconds() - start;
+    if (bad != 0) TSL_FAIL(TSL_ERR_INTERNAL, "the compiled recurrence failed (%d)", bad);
+    if (k > 0 && took < *seconds) *seconds = took;
+  }
+  *length = top[n - 1];
+done:
+  tsl_free(top);
+  tsl_free(left);
+  return err;
+}
+
+tsl_err dp_bench_recurrence(const uint8_t *a, const uint8_t *b, int64_t n, int repeats,
+                            double *seconds, int64_t *length) {
+  tsl_err err = TSL_OK;
+  dp_recurrence *r = NULL;
+  dp_object *object = NULL;
+  char *text = NULL;
+  void *fn = NULL;
+  dp_code code;
+  TSL_TRY(create(a, b, n, &r));
+  TSL_TRY(dp_code_plan(r, DP_NOSE, &code));
+  TSL_TRY(dp_emit(r, DP_TARGET_C, &code, &text));
+  TSL_TRY(dp_object_open(text, 0, &object));
+  TSL_TRY(dp_object_find(object, "tsl_dp_wave", &fn));
+  TSL_TRY(measure(r, (dp_wave_fn *)fn, n, repeats, seconds, length));
+done:
+  dp_object_close(&object);
+  dp_recurrence_destroy(&r);
+  tsl_free(text);
+  return err;
+}

@@ -1,0 +1,235 @@
+/** @file dp_recur_cpu.c  The worker of a recurrence on a socket, and its compiled code. */
+#include "dp_recur_cpu.h"
+
+#include "dp_recur_code.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- compiling for the job */
+
+static bool needs_code(const tsl_problem *problem) {
+  const dp_params *p = dp_params_of(problem);
+  return p->problem == DP_RECURRENCE && p->interpret == 0 && p->n >= 0 && p->m >= 0;
+}
+
+static tsl_err put_object(tsl_problem *problem, const char *text, int32_t level) {
+  tsl_err err = TSL_OK;
+  dp_object *object = NULL;
+  void *bytes = NULL;
+  int64_t n = 0;
+  TSL_TRY(dp_object_open(text, level, &object));
+  TSL_TRY(dp_object_bytes(object, &bytes, &n));
+  TSL_TRY(dp_code_put(problem, "code_cpu", level, bytes, n));
+done:
+  dp_object_close(&object);
+  tsl_free(bytes);
+  return err;
+}
+
+static tsl_err prepare_level(tsl_problem *problem, const char *text, int32_t level) {
+  tsl_err err = TSL_OK;
+  const void *bytes = NULL;
+  int64_t n = 0;
+  TSL_TRY(dp_code_find(problem, "code_cpu", level, &bytes, &n));
+  if (bytes == NULL) TSL_TRY(put_object(problem, text, level));
+done:
+  return err;
+}
+
+tsl_err dp_recur_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
+  tsl_err err = TSL_OK;
+  dp_recur *recur = NULL;
+  char *text = NULL;
+  if (!needs_code(problem)) return TSL_OK;
+  TSL_TRY(dp_recur_open(problem, &recur));
+  TSL_TRY(dp_emit(recur->recurrence, DP_TARGET_C, &recur->code, &text));
+  for (int d = 0; d < n; d++) TSL_TRY(prepare_level(problem, text, devices[d].capability));
+done:
+  dp_recur_close(&recur);
+  tsl_free(text);
+  return err;
+}
+
+/* ---- open */
+
+static tsl_err find_functions(dp_recur_cpu *r) {
+  tsl_err err = TSL_OK;
+  void *address = NULL;
+  switch ((dp_engine)r->recur->code.engine) {
+  case DP_WAVEFRONT:
+    TSL_TRY(dp_object_find(r->object, "tsl_dp_wave", &address));
+    r->wave = (dp_wave_fn *)address;
+    TSL_TRY(dp_object_find(r->object, "tsl_dp_edge", &address));
+    r->edge = (dp_edge_fn *)address;
+    break;
+  case DP_ROWS:
+    TSL_TRY(dp_object_find(r->object, "tsl_dp_row", &address));
+    r->row = (dp_row_fn *)address;
+    break;
+  default:
+    TSL_TRY(dp_object_find(r->object, "tsl_dp_tile", &address));
+    r->tile = (dp_tile_fn *)address;
+    break;
+  }
+done:
+  return err;
+}
+
+static tsl_err load_code(dp_recur_cpu *r, const tsl_problem *problem, const tsl_device *device) {
+  tsl_err err = TSL_OK;
+  const void *bytes = NULL;
+  int64_t n = 0;
+  if (!needs_code(problem)) return TSL_OK;
+  TSL_TRY(dp_code_find(problem, "code_cpu", device->capability, &bytes, &n));
+  if (bytes == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: nothing was compiled for x86-64 level %d",
+             (int)device->capability);
+  TSL_TRY(dp_object_load(bytes, n, &r->object));
+  TSL_TRY(find_functions(r));
+done:
+  return err;
+}
+
+/** Cells that the goal may choose, in folded rows and columns. */
+static void set_choice(dp_recur_cpu *r) {
+  const dp_code *c = &r->recur->code;
+  const dp_equation *e = &r->recur->recurrence->equation;
+  const dp_table *t = &e->names.tables[0];
+  int64_t p, q;
+  if (e->goal == DP_GOAL_EXPR) return;
+  r->choice = (dp_area){.p1 = c->P, .q1 = c->Q};
+  if (e->goal == DP_GOAL_ALL) return;
+  dp_code_fold(c, t->rows - 1, t->cols - 1, &p, &q);
+  if ((e->goal == DP_GOAL_ROW) == (c->fold.transpose != 0))
+    r->choice.q0 = q, r->choice.q1 = q + 1;
+  else
+    r->choice.p0 = p, r->choice.p1 = p + 1;
+}
+
+static tsl_err take_memory(dp_recur_cpu *r) {
+  tsl_err err = TSL_OK;
+  const dp_code *c = &r->recur->code;
+  const int64_t rows = c->engine == DP_ROWS && c->depth > 0 ? c->depth + 1 : c->P;
+  void *memory = NULL;
+  TSL_TRY(tsl_alloc(r->recur->n_wanted, sizeof *r->wanted, "goal", &memory));
+  r->wanted = memory;
+  TSL_TRY(tsl_alloc(c->engine == DP_WAVEFRONT ? c->Q : rows * c->Q, (size_t)r->bytes,
+                    "rows of the table", &memory));
+  if (c->engine == DP_WAVEFRONT)
+    r->top = memory;
+  else
+    r->table = memory;
+done:
+  return err;
+}
+
+tsl_err dp_recur_cpu_open(tsl_worker *w, const tsl_device *device) {
+  tsl_err err = TSL_OK;
+  dp_recur_cpu *r = NULL;
+  void *memory = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *r, "recurrence", &memory));
+  r = w->recur = memory;
+  r->bytes = w->bytes;
+  r->pattern = (dp_pattern)w->p->pattern;
+  TSL_TRY(dp_recur_open(w->problem, &r->recur));
+  TSL_TRY(load_code(r, w->problem, device));
+  set_choice(r);
+  TSL_TRY(take_memory(r));
+done:
+  return err;
+}
+
+void dp_recur_cpu_close(tsl_worker *w) {
+  dp_recur_cpu *r = w->recur;
+  if (r == NULL) return;
+  dp_recur_wave_clear(r);
+  dp_recur_close(&r->recur);
+  dp_object_close(&r->object);
+  tsl_free(r->wanted);
+  tsl_free(r->top);
+  tsl_free(r->table);
+  tsl_free(r);
+  w->recur = NULL;
+}
+
+tsl_err dp_recur_cpu_begin(tsl_worker *w) {
+  dp_recur_cpu *r = w->recur;
+  if (r->recur->n_wanted > 0) memset(r->wanted, 0, (size_t)r->recur->n_wanted * sizeof *r->wanted);
+  r->best = (dp_recur_best){0, -1, -1};
+  dp_recur_wave_clear(r);
+  return TSL_OK;
+}
+
+/* ---- tiles */
+
+/** The best so far to the slabs of tiles that give one. */
+static void give_best(const tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  const dp_recur_cpu *r = w->recur;
+  int64_t lo[3], hi[3];
+  for (int64_t k = 0; w->best >= 0 && k < n; k++) {
+    int64_t *row = parts[k].slab[w->best];
+    w->problem->family->region(w->problem, &units[k], w->best, lo, hi);
+    if (hi[0] == lo[0]) continue;
+    row[0] = r->best.bits, row[1] = r->best.i, row[2] = r->best.j;
+  }
+}
+
+static tsl_err run_engine(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const dp_engine engine = (dp_engine)w->p->engine;
+  if (engine == DP_INTERVAL) return dp_recur_boxes_run(w, units, n, parts);
+  for (int64_t k = 0, end; k < n; k = end) {
+    end = dp_run_end(units, n, k);
+    TSL_TRY((engine == DP_ROWS ? dp_recur_rows_run : dp_recur_wave_run)(w, units + k, end - k,
+                                                                        parts + k));
+  }
+done:
+  return err;
+}
+
+tsl_err dp_recur_cpu_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const double start = tsl_cpu_seconds();
+  TSL_TRY(run_engine(w, units, n, parts));
+  give_best(w, units, n, parts);
+  dp_spread_seconds(w, start, units, n, parts);
+done:
+  return err;
+}
+
+tsl_err dp_recur_cpu_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  w->recur->trial = true;
+  for (int64_t k = 0; k < n; k++) TSL_TRY(dp_recur_cpu_tiles(w, &units[k], 1, &parts[k]));
+done:
+  w->recur->trial = false;
+  return err;
+}
+
+/* ---- edges, the goal's cells */
+
+tsl_err dp_recur_cpu_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes) {
+  if (w->p->engine == DP_WAVEFRONT) return dp_recur_wave_edge_out(w->recur, unit, bytes);
+  if (w->p->engine == DP_ROWS)
+    dp_recur_rows_edge_out(w->recur, unit, bytes);
+  else
+    dp_recur_boxes_edge_out(w->recur, unit, bytes);
+  return TSL_OK;
+}
+
+tsl_err dp_recur_cpu_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes) {
+  if (w->p->engine == DP_WAVEFRONT) return dp_recur_wave_edge_in(w->recur, unit, bytes);
+  if (w->p->engine == DP_ROWS)
+    dp_recur_rows_edge_in(w->recur, unit, bytes);
+  else
+    dp_recur_boxes_edge_in(w->recur, unit, bytes);
+  return TSL_OK;
+}
+
+void dp_recur_cpu_collect(const tsl_worker *w, tsl_problem *problem) {
+  const dp_recur_cpu *r = w->recur;
+  const int wanted = dp_field(problem, "wanted");
+  if (wanted >= 0 && r->recur->n_wanted > 0)
+    memcpy(problem->fields[wanted].data, r->wanted, (size_t)r->recur->n_wanted * sizeof *r->wanted);
+}

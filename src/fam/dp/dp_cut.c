@@ -1,0 +1,32 @@
+#include "dp_cut.h"
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+  return a / b + (a % b > 0);
+}
+
+static int64_t at_most(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+dp_cut dp_cut_make(int64_t n, int64_t wanted, int64_t quantum) {
+  dp_cut c = {.n = n, .quantum = quantum};
+  while (c.quantum > 1 && n < wanted * c.quantum) c.quantum /= 2;
+  c.pieces = at_most(ceil_div(n, c.quantum), wanted);
+  if (c.pieces < 1) c.pieces = n > 0;
+  return c;
+}
+
+/** Where piece k begins; k = pieces: n. */
+static int64_t cut_at(const dp_cut *c, int64_t k) {
+  const int64_t quanta = ceil_div(c->n, c->quantum);
+  const int64_t at = quanta / c->pieces * k + (quanta % c->pieces) * k / c->pieces;
+  return at_most(at * c->quantum, c->n);
+}
+
+tsl_err dp_cut_ends(const dp_cut *c, dp_ends *e) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(c->pieces, sizeof *e->at, "tiles", (void **)&e->at));
+  for (e->n = 0; e->n < c->pieces; e->n++) e->at[e->n] = cut_at(c, e->n + 1);
+done:
+  return err;
+}

@@ -1,0 +1,175 @@
+/* `problem: recurrence` from the deck: equation, data, the checker's verdict, fields. */
+#include "dp_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** What is read from the section. */
+typedef struct loading {
+  const tsl_deck *deck;
+  dp_equation *equation; /**< owned until it is a field */
+  void *data[DP_ARRAYS_MAX];
+  dp_recurrence *recurrence;
+} loading;
+
+/** Give an error of this thread the place of a key. */
+static tsl_err place_error(const loading *l, tsl_err err, const char *key) {
+  char why[TSL_ERR_MESSAGE_MAX - 256];
+  if (err == TSL_OK) return TSL_OK;
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  return tsl_deck_fail(l->deck, err, key, __FILE__, __LINE__, "%s", why);
+}
+
+/** Cells must be countable, and there must be one where one is chosen. */
+static tsl_err check_cells(const loading *l) {
+  tsl_err err = TSL_OK;
+  const dp_table *t = &l->equation->names.tables[0];
+  int64_t cells = 0;
+  if (!tsl_mul_i64(t->rows, t->cols, &cells) || !tsl_mul_i64(cells, 16, &cells)) {
+    err = tsl_deck_fail(l->deck, TSL_ERR_NUMERIC, "dp.table", __FILE__, __LINE__,
+                        "%lld x %lld cells overflow a 64-bit count", (long long)t->rows,
+                        (long long)t->cols);
+    goto done;
+  }
+  if (cells == 0 && l->equation->goal != DP_GOAL_EXPR)
+    TSL_DECK_FAIL(l->deck, "dp.goal", "the table has no cell to choose from (%lld x %lld)",
+                  (long long)t->rows, (long long)t->cols);
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------------ inputs */
+
+static tsl_err add_data(tsl_problem *problem, loading *l) {
+  tsl_err err = TSL_OK;
+  const dp_names *names = &l->equation->names;
+  char name[16], doc[80];
+  for (int a = 0; a < names->n_arrays; a++) {
+    void *data = l->data[a];
+    l->data[a] = NULL;
+    (void)snprintf(name, sizeof name, "data%d", a);
+    (void)snprintf(doc, sizeof doc, "Array '%s' of the recurrence.", names->arrays[a].name);
+    TSL_TRY(dp_add_input(problem, name, doc, (tsl_type)names->arrays[a].type,
+                         dp_array_count(&names->arrays[a]), data));
+  }
+done:
+  return err;
+}
+
+static tsl_err add_inputs(tsl_problem *problem, loading *l) {
+  tsl_err err = TSL_OK;
+  dp_equation *equation = l->equation;
+  const tsl_field goal = {.type = dp_kind_of(equation->names.tables[0].type) == DP_REAL ? TSL_F64
+                                                                                        : TSL_I64,
+                          .combine = TSL_SUM,
+                          .rank = 1,
+                          .shape = {1, 1, 1}};
+  void *copy = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *equation, "recurrence", &copy));
+  memcpy(copy, equation, sizeof *equation);
+  TSL_TRY(dp_add_input(problem, "equation", "The recurrence.", TSL_U8, (int64_t)sizeof *equation,
+                       copy));
+  TSL_TRY(dp_add_input(problem, "code_cpu", "Compiled for sockets.", TSL_U8, 0, NULL));
+  TSL_TRY(dp_add_input(problem, "code_gpu", "Compiled for cards.", TSL_U8, 0, NULL));
+  TSL_TRY(dp_add_output(problem, &goal, "goal", "The optimum."));
+  TSL_TRY(add_data(problem, l));
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------------- outputs */
+
+static tsl_err add_cells(const loading *l, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const bool wanted = p->mode == DP_TABLE;
+  const double bytes =
+      (double)(p->n + 1) * (double)(p->m + 1) * (double)tsl_type_bytes((tsl_type)p->type);
+  const tsl_field table = {.type = p->type,
+                           .combine = TSL_GATHER,
+                           .rank = 2,
+                           .shape = {p->n + 1, p->m + 1, 1},
+                           .stream = wanted,
+                           .hidden = !wanted};
+  const tsl_field path = {.type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, 2, 1}};
+  char need[24], have[24];
+  if (p->mode == DP_RECOVER && bytes > (double)p->budget)
+    TSL_DECK_FAIL(l->deck, "dp.memory", "%s is too little to recover a solution: %s is needed",
+                  tsl_bytes_text((double)p->budget, have), tsl_bytes_text(bytes, need));
+  if (p->mode == DP_RECOVER)
+    TSL_TRY(dp_add_output(problem, &path, "path",
+                          "Cells (i, j) that the goal rests on, to a boundary cell; of several "
+                          "the first."));
+  if (p->mode != DP_VALUE)
+    TSL_TRY(dp_add_output(problem, &table, "table", "Cell [i][j] of the recurrence."));
+done:
+  return err;
+}
+
+static tsl_err add_outputs(const loading *l, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_recur *recur = dp_own_of(problem)->recur;
+  const tsl_field best = {.type = TSL_I64,
+                          .combine = TSL_GATHER,
+                          .rank = 2,
+                          .shape = {DP_MAX_LANES, 3, 1},
+                          .hidden = 1};
+  const tsl_field wanted = {.type = TSL_I64,
+                            .combine = TSL_SUM,
+                            .rank = 1,
+                            .shape = {recur->n_wanted, 1, 1},
+                            .hidden = 1};
+  if (l->equation->goal == DP_GOAL_EXPR)
+    TSL_TRY(dp_add_output(problem, &wanted, "wanted", "Cells that the goal reads."));
+  else
+    TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
+  TSL_TRY(add_cells(l, problem));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------------- whole */
+
+/** Ask the checker; pattern, engine and depth. */
+static tsl_err settle_params(loading *l, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  dp_own *own = dp_own_of(problem);
+  const dp_table *t = &l->equation->names.tables[0];
+  dp_depend depend;
+  dp_code code;
+  TSL_TRY(place_error(
+      l, dp_recurrence_create(l->equation, (const void *const *)l->data, &l->recurrence),
+      "dp.cell"));
+  TSL_TRY(place_error(l, dp_depend_check(l->recurrence, (dp_pattern)l->equation->pattern, &depend),
+                      "dp.cell"));
+  dp_depend_text(l->recurrence, &depend, own->facts, sizeof own->facts);
+  TSL_TRY(dp_code_plan(l->recurrence, depend.pattern, &code));
+  p->pattern = (int32_t)depend.pattern;
+  p->engine = code.engine;
+  p->depth = code.depth;
+  p->type = t->type;
+  p->n = t->rows - 1;
+  p->m = t->cols - 1;
+done:
+  return err;
+}
+
+tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  loading l = {.deck = deck};
+  dp_params *p = problem->params;
+  p->interpret = s->interpret;
+  TSL_TRY(dp_own_create(deck, s, problem));
+  TSL_TRY(dp_recur_read(deck, "dp", &s->recur, &l.equation, l.data));
+  TSL_TRY(check_cells(&l));
+  TSL_TRY(settle_params(&l, problem));
+  TSL_TRY(add_inputs(problem, &l));
+  TSL_TRY(place_error(&l, dp_recur_open(problem, &dp_own_of(problem)->recur), "dp.goal"));
+  TSL_TRY(add_outputs(&l, problem));
+done:
+  dp_recurrence_destroy(&l.recurrence);
+  for (int a = 0; a < DP_ARRAYS_MAX; a++) tsl_free(l.data[a]);
+  tsl_free(l.equation);
+  return err;
+}

@@ -1,0 +1,196 @@
+/* The recurrence of a problem as workers and the root use it. */
+#include "dp_recur_problem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dp_recur_frame(const dp_params *p, dp_code *code) {
+  memset(code, 0, sizeof *code);
+  code->fold = dp_pattern_fold((dp_pattern)p->pattern);
+  code->P = 1 + (code->fold.transpose != 0 ? p->m : p->n);
+  code->Q = 1 + (code->fold.transpose != 0 ? p->n : p->m);
+  code->engine = p->engine;
+  code->type = p->type;
+  code->depth = p->depth;
+}
+
+/* -------------------------------------------------------------- wanted cells */
+
+/** Cells that the goal reads, as (p, q). */
+typedef struct wish {
+  const dp_code *code;
+  int64_t (*list)[2];
+  int64_t n, room;
+} wish;
+
+static tsl_err note_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
+  tsl_err err = TSL_OK;
+  wish *w = self;
+  (void)expr;
+  (void)node;
+  if (w->n == DP_WANTED_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "goal: reads more than %d cells; use a row of the table more instead",
+             DP_WANTED_MAX);
+  if (w->n == w->room) {
+    const int64_t room = w->room > 0 ? 2 * w->room : 16;
+    void *memory = NULL;
+    TSL_TRY(tsl_alloc(room, sizeof *w->list, "goal", &memory));
+    if (w->n > 0) memcpy(memory, w->list, (size_t)w->n * sizeof *w->list);
+    tsl_free(w->list);
+    w->list = memory;
+    w->room = room;
+  }
+  dp_code_fold(w->code, i, j, &w->list[w->n][0], &w->list[w->n][1]);
+  w->n++;
+done:
+  return err;
+}
+
+static int by_place(const void *a, const void *b) {
+  const int64_t *x = a, *y = b;
+  if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
+  return x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+static tsl_err find_wanted(dp_recur *r) {
+  tsl_err err = TSL_OK;
+  wish w = {.code = &r->code};
+  dp_eval e = {.recurrence = r->recurrence, .i = -1, .j = -1, .work = DP_WORK_MAX};
+  if (r->recurrence->equation.goal != DP_GOAL_EXPR) return TSL_OK;
+  TSL_TRY(dp_reads_goal(&e, note_read, &w));
+  if (w.n > 0) qsort(w.list, (size_t)w.n, sizeof *w.list, by_place);
+  for (int64_t k = 0; k < w.n; k++) {
+    if (k > 0 && by_place(w.list[k], w.list[k - 1]) == 0) continue;
+    memmove(w.list[r->n_wanted++], w.list[k], sizeof *w.list);
+  }
+  for (int64_t k = 0; k < r->n_wanted; k++)
+    dp_code_unfold(&r->code, w.list[k][0], w.list[k][1], &w.list[k][0], &w.list[k][1]);
+  r->wanted = w.list;
+  w.list = NULL;
+done:
+  tsl_free(w.list);
+  return err;
+}
+
+int64_t dp_recur_wanted_from(const dp_recur *r, int64_t p, int64_t q) {
+  const int64_t place[2] = {p, q};
+  int64_t low = 0, high = r->n_wanted, at[2];
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    dp_code_fold(&r->code, r->wanted[middle][0], r->wanted[middle][1], &at[0], &at[1]);
+    if (by_place(at, place) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* ------------------------------------------------------------------ best cells */
+
+int64_t dp_recur_bits(int32_t type, const void *address) {
+  double real = 0;
+  int64_t bits = 0;
+  switch (type) {
+  case TSL_I16:
+    return *(const int16_t *)address;
+  case TSL_I32:
+    return *(const int32_t *)address;
+  case TSL_I64:
+    return *(const int64_t *)address;
+  case TSL_F32:
+    real = *(const float *)address;
+    break;
+  default:
+    real = *(const double *)address;
+    break;
+  }
+  memcpy(&bits, &real, sizeof bits);
+  return bits;
+}
+
+/** -1, 0, 1: a is better, equal, worse. */
+static int compare(const dp_recur *r, int64_t a, int64_t b) {
+  double x = (double)a, y = (double)b;
+  const int sign = r->recurrence->equation.maximum != 0 ? -1 : 1;
+  if (dp_kind_of(r->code.type) == DP_WHOLE) return sign * ((a > b) - (a < b));
+  memcpy(&x, &a, sizeof x);
+  memcpy(&y, &b, sizeof y);
+  return sign * ((x > y) - (x < y));
+}
+
+bool dp_recur_better(const dp_recur *r, const dp_recur_best *a, const dp_recur_best *b) {
+  if (a->i < 0 || b->i < 0) return a->i >= 0 && b->i < 0;
+  const int order = compare(r, a->bits, b->bits);
+  if (order != 0) return order < 0;
+  return a->i < b->i || (a->i == b->i && a->j < b->j);
+}
+
+bool dp_recur_candidate(const dp_recur *r, int64_t i, int64_t j) {
+  const dp_equation *e = &r->recurrence->equation;
+  const dp_table *t = &e->names.tables[0];
+  if (e->goal == DP_GOAL_EXPR) return false;
+  if (e->goal == DP_GOAL_ROW && i != t->rows - 1) return false;
+  if (e->goal == DP_GOAL_COLUMN && j != t->cols - 1) return false;
+  return dp_has_cell(t, i, j);
+}
+
+/* ------------------------------------------------------------------------ open */
+
+/** Pointers to the arrays' fields. */
+static tsl_err find_data(const tsl_problem *problem, const dp_equation *equation,
+                         const void *data[DP_ARRAYS_MAX]) {
+  tsl_err err = TSL_OK;
+  char name[16];
+  for (int a = 0; a < equation->names.n_arrays; a++) {
+    (void)snprintf(name, sizeof name, "data%d", a);
+    const int field = dp_field(problem, name);
+    if (field < 0) TSL_FAIL(TSL_ERR_INTERNAL, "dp: no field '%s'", name);
+    data[a] = problem->fields[field].data;
+  }
+done:
+  return err;
+}
+
+/** narrow and checks of the code. */
+static tsl_err settle_code(dp_recur *r) {
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  if (r->code.P > 0 && r->code.Q > 0) TSL_TRY(dp_emit(r->recurrence, DP_TARGET_C, &r->code, &text));
+done:
+  tsl_free(text);
+  return err;
+}
+
+tsl_err dp_recur_open(const tsl_problem *problem, dp_recur **out) {
+  tsl_err err = TSL_OK;
+  dp_recur *r = NULL;
+  const void *data[DP_ARRAYS_MAX] = {NULL};
+  const tsl_field *field = &problem->fields[DP_A];
+  void *memory = NULL;
+  *out = NULL;
+  if (field->shape[0] != (int64_t)sizeof(dp_equation))
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: an equation of %lld bytes", (long long)field->shape[0]);
+  TSL_TRY(tsl_alloc(1, sizeof *r, "recurrence", &memory));
+  r = memory;
+  TSL_TRY(find_data(problem, field->data, data));
+  TSL_TRY(dp_recurrence_create(field->data, data, &r->recurrence));
+  TSL_TRY(dp_code_plan(r->recurrence, (dp_pattern)dp_params_of(problem)->pattern, &r->code));
+  TSL_TRY(settle_code(r));
+  TSL_TRY(find_wanted(r));
+  dp_code_args(r->recurrence, &r->args);
+  *out = r;
+  r = NULL;
+done:
+  dp_recur_close(&r);
+  return err;
+}
+
+void dp_recur_close(dp_recur **recur) {
+  if (recur == NULL || *recur == NULL) return;
+  dp_recurrence_destroy(&(*recur)->recurrence);
+  tsl_free((*recur)->wanted);
+  tsl_free(*recur);
+  *recur = NULL;
+}

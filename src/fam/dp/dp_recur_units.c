@@ -1,0 +1,295 @@
+/* The table of a recurrence cut into tiles: boxes of folded rows and columns. */
+#include "dp_cut.h"
+#include "dp_family.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+  LANES_OF_RANK = 32,      /* strips of one rank, so that shares can follow speeds */
+  SWEEP_LANES_OF_RANK = 8, /* the same of row sweeps, which have a stage for each row */
+  MOST_WISHED = 4096,      /* strips that the user may ask for */
+  STAGES_OF_RANK = 16,     /* S stages and P ranks are S / (S + P - 1) efficient */
+  STAGES_ALONE = 8,        /* of a single rank: for the progress line */
+  LANE_QUANTUM = 64,
+  STAGE_QUANTUM = 64,
+  SLAB_BYTES = 1 << 24, /* of a tile of the table */
+  FEW_TILES = 1 << 22,  /* above, sweeps get fewer strips */
+  MOST_TILES = 1 << 24,
+  MOST_BOXES = 4096, /* of an interval problem; boxes get larger */
+  LOOKED_AT = 1024   /* stages whose cost is looked at; others cost what the one before does */
+};
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+  return a / b + (a % b > 0);
+}
+
+static int64_t at_least(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* ---- features */
+
+static double items_of(dp_eval *e, const dp_expr *x, int32_t node);
+
+static double range_items(dp_eval *e, const dp_expr *x, int32_t node) {
+  const dp_node *n = &x->nodes[node];
+  const int32_t n_k = e->n_k;
+  dp_value lo = {0}, hi = {0};
+  if (dp_evaluate(e, x, dp_child(x, node, 0), &lo) != TSL_OK ||
+      dp_evaluate(e, x, dp_child(x, node, 1), &hi) != TSL_OK || hi.whole < lo.whole)
+    return 0;
+  const double length = (double)hi.whole - (double)lo.whole + 1;
+  e->n_k = n->ref + 1;
+  e->k[n->ref] = lo.whole + (hi.whole - lo.whole) / 2;
+  const double body = items_of(e, x, dp_child(x, node, 2));
+  e->n_k = n_k;
+  return length * (1 + body);
+}
+
+/** Values of ranges that the subtree goes through at the place. */
+static double items_of(dp_eval *e, const dp_expr *x, int32_t node) {
+  const dp_node *n = &x->nodes[node];
+  const bool range =
+      n->op == DP_OP_RANGE_MIN || n->op == DP_OP_RANGE_MAX || n->op == DP_OP_RANGE_SUM;
+  double items = 0;
+  dp_value truth = {0};
+  if (range) return range_items(e, x, node);
+  if (n->op == DP_OP_COND && x->nodes[n->first].reads == 0 &&
+      dp_evaluate(e, x, n->first, &truth) == TSL_OK)
+    return items_of(e, x, dp_child(x, node, truth.whole != 0 ? 1 : 2));
+  for (int32_t c = n->first; c >= 0; c = x->nodes[c].next) items += items_of(e, x, c);
+  return items;
+}
+
+/** What the innermost loop does for cell (p, q); 0 where there is none. */
+static double cell_items(const dp_recur *r, int64_t p, int64_t q) {
+  const dp_expr *expr = NULL;
+  int32_t rule = -1;
+  dp_eval e = {.recurrence = r->recurrence, .work = INT64_MAX};
+  dp_code_unfold(&r->code, p, q, &e.i, &e.j);
+  if (!dp_has_cell(&r->recurrence->equation.names.tables[0], e.i, e.j)) return 0;
+  if (dp_eval_rule(&e, &rule, &expr) != TSL_OK) return 1;
+  return 1 + items_of(&e, expr, expr->root);
+}
+
+/** Items of a tile from its corners and its middle. */
+static double tile_items(const dp_recur *r, const tsl_unit *u) {
+  const double cells = (double)(u->hi[0] - u->lo[0]) * (double)(u->hi[1] - u->lo[1]);
+  const int64_t p[3] = {u->lo[0], (u->lo[0] + u->hi[0]) / 2, u->hi[0] - 1};
+  const int64_t q[3] = {u->lo[1], (u->lo[1] + u->hi[1]) / 2, u->hi[1] - 1};
+  double sum = 0;
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b < 3; b++) sum += cell_items(r, p[a], q[b]);
+  return cells * sum / 9 + 1;
+}
+
+static void set_features(const dp_recur *r, tsl_unit *u, const tsl_unit *like) {
+  const double bytes = (double)tsl_type_bytes((tsl_type)r->code.type);
+  const double rows = (double)(u->hi[0] - u->lo[0]), columns = (double)(u->hi[1] - u->lo[1]);
+  u->count = like != NULL ? like->count : tile_items(r, u);
+  u->flops = u->count;
+  u->bytes = (rows + columns) * bytes;
+  u->device_bytes = columns * bytes;
+}
+
+/* ---- strips */
+
+/** How a table is cut. */
+typedef struct shape {
+  int64_t ranks, lanes, stages;
+  bool single; /**< a lane only */
+} shape;
+
+static bool is_single(const dp_recur *r, const tsl_limits *limits) {
+  const bool alone = limits->n_ranks <= 1 && !limits->given;
+  return alone || (r->code.engine == DP_ROWS && (r->code.depth == 0 || r->code.same_row != 0));
+}
+
+static shape choose_shape(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
+  const int64_t of_rank = r->code.engine == DP_ROWS ? SWEEP_LANES_OF_RANK : LANES_OF_RANK;
+  const double room = (double)at_most(at_least(limits->slab_bytes, 1), SLAB_BYTES);
+  shape s = {.ranks = at_least(limits->n_ranks, 1), .single = is_single(r, limits)};
+  s.lanes = limits->given ? at_most(limits->target_units, MOST_WISHED) : s.ranks * of_rank;
+  s.lanes = s.single ? 1 : at_most(s.lanes, DP_MAX_LANES);
+  s.stages = s.single ? STAGES_ALONE : s.ranks * STAGES_OF_RANK;
+  if (r->code.engine == DP_ROWS && !s.single) s.stages = r->code.P;
+  if (p->mode == DP_VALUE) return s;
+  const double tile = ceil((double)r->code.Q / (double)s.lanes) * (double)r->code.P *
+                      (double)tsl_type_bytes((tsl_type)r->code.type);
+  s.stages = at_most(at_least(s.stages, (int64_t)ceil(tile / room)), r->code.P);
+  return s;
+}
+
+/** All tiles of a stage, then those of the next. */
+static void fill_strips(const dp_recur *r, const dp_ends *rows, const dp_ends *columns,
+                        tsl_units *units) {
+  const int64_t every = ceil_div(rows->n, LOOKED_AT);
+  for (int64_t stage = 0; stage < rows->n; stage++)
+    for (int64_t lane = 0; lane < columns->n; lane++) {
+      tsl_unit *u = &units->list[units->n];
+      *u = (tsl_unit){.id = units->n++, .stage = stage, .lane = lane};
+      u->lo[0] = stage > 0 ? rows->at[stage - 1] : 0, u->hi[0] = rows->at[stage];
+      u->lo[1] = lane > 0 ? columns->at[lane - 1] : 0, u->hi[1] = columns->at[lane];
+      u->hi[2] = 1;
+      set_features(r, u, stage % every == 0 ? NULL : u - columns->n);
+    }
+}
+
+static tsl_err strips(const dp_recur *r, const shape *s, tsl_units *units, int64_t *n_lanes) {
+  tsl_err err = TSL_OK;
+  int64_t lanes = s->lanes, n = 0;
+  const dp_cut stages =
+      dp_cut_make(r->code.P, s->stages, s->stages == r->code.P ? 1 : STAGE_QUANTUM);
+  dp_ends rows = {0}, columns = {0};
+  if (stages.pieces > FEW_TILES / lanes) lanes = at_least(s->ranks, FEW_TILES / stages.pieces);
+  const dp_cut cut = dp_cut_make(r->code.Q, s->single ? 1 : lanes, LANE_QUANTUM);
+  if (!tsl_mul_i64(stages.pieces, cut.pieces, &n) || n > MOST_TILES)
+    TSL_FAIL(TSL_ERR_INPUT, "dp: %lld stages of %lld tiles are too many; use fewer ranks",
+             (long long)stages.pieces, (long long)cut.pieces);
+  TSL_TRY(dp_cut_ends(&stages, &rows));
+  TSL_TRY(dp_cut_ends(&cut, &columns));
+  TSL_TRY(tsl_alloc(n, sizeof *units->list, "tiles", (void **)&units->list));
+  fill_strips(r, &rows, &columns, units);
+  *n_lanes = columns.n;
+done:
+  tsl_free(rows.at);
+  tsl_free(columns.at);
+  return err;
+}
+
+/* ---- boxes */
+
+/** Has the box a cell that the table has? */
+static bool has_cell(const dp_recur *r, const int64_t lo[3], const int64_t hi[3]) {
+  const int32_t cells = r->recurrence->equation.names.tables[0].cells;
+  int64_t i[2], j[2];
+  dp_code_unfold(&r->code, lo[0], lo[1], &i[0], &j[0]);
+  dp_code_unfold(&r->code, hi[0] - 1, hi[1] - 1, &i[1], &j[1]);
+  if (cells == DP_CELLS_UPPER) return at_most(i[0], i[1]) <= at_least(j[0], j[1]);
+  if (cells == DP_CELLS_LOWER) return at_least(i[0], i[1]) >= at_most(j[0], j[1]);
+  return true;
+}
+
+static tsl_err boxes(const dp_recur *r, tsl_units *units) {
+  tsl_err err = TSL_OK;
+  const int64_t P = r->code.P, Q = r->code.Q;
+  int64_t side = DP_BOX, stage = 0;
+  while (ceil_div(P, side) > MOST_BOXES / ceil_div(Q, side)) side *= 2;
+  const int64_t down = ceil_div(P, side), across = ceil_div(Q, side);
+  TSL_TRY(tsl_alloc(down * across, sizeof *units->list, "tiles", (void **)&units->list));
+  for (int64_t d = 0; d < down + across - 1; d++) {
+    const int64_t before = units->n;
+    for (int64_t a = at_least(0, d - across + 1); a <= d && a < down; a++) {
+      tsl_unit u = {.id = units->n, .lane = units->n, .stage = stage};
+      u.lo[0] = a * side, u.hi[0] = at_most(u.lo[0] + side, P);
+      u.lo[1] = (d - a) * side, u.hi[1] = at_most(u.lo[1] + side, Q);
+      u.hi[2] = 1;
+      if (!has_cell(r, u.lo, u.hi)) continue;
+      set_features(r, &u, NULL);
+      units->list[units->n++] = u;
+    }
+    stage += units->n > before;
+  }
+done:
+  return err;
+}
+
+/* ---- for the runtime */
+
+tsl_err dp_recur_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
+  tsl_err err = TSL_OK;
+  dp_own *own = dp_own_of(problem);
+  const dp_recur *r = own->recur;
+  if (r->code.P == 0 || r->code.Q == 0) return TSL_OK;
+  if (r->code.engine == DP_INTERVAL) {
+    TSL_TRY(boxes(r, units));
+    own->n_lanes = units->n;
+  } else {
+    const shape s = choose_shape(r, dp_params_of(problem), limits);
+    TSL_TRY(strips(r, &s, units, &own->n_lanes));
+  }
+done:
+  return err;
+}
+
+void dp_recur_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                     tsl_unit *out) {
+  const int64_t rows = whole->hi[0] - whole->lo[0];
+  const int64_t part = at_least((int64_t)ceil(fraction * (double)rows), 1);
+  const double ratio = (double)part / (double)rows;
+  (void)problem;
+  *out = *whole;
+  out->hi[0] = whole->lo[0] + part;
+  out->count *= ratio, out->flops *= ratio;
+  out->bytes *= ratio;
+}
+
+/* ---- what a tile fills */
+
+void dp_recur_region(const tsl_problem *problem, const tsl_unit *u, int field, int64_t lo[3],
+                     int64_t hi[3]) {
+  const dp_params *p = dp_params_of(problem);
+  dp_code code;
+  int64_t i[2], j[2];
+  dp_recur_frame(p, &code);
+  for (int k = 0; k < 3; k++) lo[k] = hi[k] = 0;
+  if (field == dp_field(problem, "table")) {
+    dp_code_unfold(&code, u->lo[0], u->lo[1], &i[0], &j[0]);
+    dp_code_unfold(&code, u->hi[0] - 1, u->hi[1] - 1, &i[1], &j[1]);
+    lo[0] = at_most(i[0], i[1]), hi[0] = at_least(i[0], i[1]) + 1;
+    lo[1] = at_most(j[0], j[1]), hi[1] = at_least(j[0], j[1]) + 1;
+    hi[2] = 1;
+  }
+  if (field == dp_field(problem, "best") && (p->engine == DP_INTERVAL || u->hi[0] == code.P))
+    lo[0] = u->lane, hi[0] = u->lane + 1, hi[1] = 3, hi[2] = 1;
+}
+
+/* ---- predecessors and edges */
+
+static int64_t put(int64_t id, int64_t *list, int64_t room, int64_t n) {
+  if (n < room) list[n] = id;
+  return n + 1;
+}
+
+/** Tiles up and left. */
+static int64_t before_box(const tsl_unit *units, int64_t id, int64_t *list, int64_t room) {
+  const tsl_unit *u = &units[id];
+  int64_t n = 0;
+  for (int64_t t = 0; t < id; t++)
+    if (units[t].lo[0] <= u->lo[0] && units[t].lo[1] <= u->lo[1]) n = put(t, list, room, n);
+  return n;
+}
+
+/** Tiles of the stage before, other lanes. */
+static int64_t before_row(const tsl_unit *units, int64_t id, int64_t *list, int64_t room) {
+  const int64_t stage = units[id].stage;
+  int64_t n = 0, first = id - units[id].lane - 1;
+  if (stage == 0) return 0;
+  while (first > 0 && units[first - 1].stage == stage - 1) first--;
+  for (int64_t t = first; units[t].stage < stage; t++)
+    if (units[t].lane != units[id].lane) n = put(t, list, room, n);
+  return n;
+}
+
+int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                              int64_t id, int64_t *list, int64_t room) {
+  const dp_params *p = dp_params_of(problem);
+  (void)n_units;
+  if (p->engine == DP_INTERVAL) return before_box(units, id, list, room);
+  if (p->engine == DP_ROWS) return before_row(units, id, list, room);
+  return units[id].lane > 0 ? put(id - 1, list, room, 0) : 0;
+}
+
+int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
+  if (p->engine == DP_INTERVAL) return rows * columns * bytes;
+  if (p->engine == DP_ROWS) return at_most(p->depth, rows) * columns * bytes;
+  return (rows + 1) * bytes;
+}

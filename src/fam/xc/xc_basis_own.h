@@ -1,0 +1,19 @@
+/* Shared by the readers of basis sets. */
+#ifndef TSL_FAM_XC_BASIS_OWN_H
+#define TSL_FAM_XC_BASIS_OWN_H
+
+#include "xc_basis.h"
+#include "xc_words.h"
+
+/** Append an empty shell of element z; *shell is valid until the next call. */
+tsl_err xc_set_add(xc_set *set, const table_lines *lines, int32_t z, int32_t l,
+                   xc_set_shell **shell);
+
+/** Store primitive k of a shell: exponent positive and at most 1e9, both numbers finite. */
+tsl_err xc_set_put(xc_set_shell *shell, const table_lines *lines, double exponent,
+                   double coefficient);
+
+/** No element may come twice: z must not be among the shells so far. */
+tsl_err xc_set_check_new(const xc_set *set, const table_lines *lines, int32_t z);
+
+#endif

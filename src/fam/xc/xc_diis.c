@@ -1,0 +1,73 @@
+#include "xc_diis.h"
+
+#include "xc_matrix.h"
+
+#include "memory.h"
+
+#include <math.h>
+#include <string.h>
+
+tsl_err xc_diis_create(int64_t n_matrix, int64_t n_error, int32_t room, xc_diis *diis) {
+  tsl_err err = TSL_OK;
+  *diis = (xc_diis){.n_matrix = n_matrix, .n_error = n_error, .room = room};
+  if (room < 1 || room > XC_DIIS_MOST)
+    TSL_FAIL(TSL_ERR_INPUT, "DIIS with %d matrices; 1 to %d are allowed", (int)room, XC_DIIS_MOST);
+  TSL_TRY(xc_matrix_create(room, n_matrix, "matrices of DIIS", &diis->matrices));
+  TSL_TRY(xc_matrix_create(room, n_error, "errors of DIIS", &diis->errors));
+done:
+  if (err != TSL_OK) xc_diis_clear(diis);
+  return err;
+}
+
+void xc_diis_clear(xc_diis *diis) {
+  tsl_free(diis->matrices);
+  tsl_free(diis->errors);
+  memset(diis, 0, sizeof *diis);
+}
+
+static void store(xc_diis *diis, const double *error, const double *matrix) {
+  const int32_t at = diis->next;
+  memcpy(diis->errors + at * diis->n_error, error, (size_t)diis->n_error * sizeof *error);
+  memcpy(diis->matrices + at * diis->n_matrix, matrix, (size_t)diis->n_matrix * sizeof *matrix);
+  if (diis->n < diis->room) diis->n++;
+  diis->next = (at + 1) % diis->room;
+  for (int32_t k = 0; k < diis->n; k++)
+    diis->overlap[at][k] = diis->overlap[k][at] =
+        xc_matrix_dot(diis->n_error, error, diis->errors + k * diis->n_error);
+}
+
+/* Entry that is k-th newest. */
+static int32_t recent(const xc_diis *diis, int32_t k) {
+  return (diis->next - 1 - k + 2 * diis->room) % diis->room;
+}
+
+/* Weights of the n newest entries; the equations are scaled by the newest error. */
+static bool find_weights(const xc_diis *diis, int32_t n, double *weight) {
+  double a[(XC_DIIS_MOST + 1) * (XC_DIIS_MOST + 1)];
+  const int32_t order = n + 1;
+  const double scale = diis->overlap[recent(diis, 0)][recent(diis, 0)];
+  if (!(scale > 0)) return false;
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j < n; j++)
+      a[i * order + j] = diis->overlap[recent(diis, i)][recent(diis, j)] / scale;
+    a[i * order + n] = a[n * order + i] = 1;
+    weight[i] = 0;
+  }
+  a[n * order + n] = 0, weight[n] = 1;
+  if (!xc_matrix_solve_any(order, a, weight)) return false;
+  for (int32_t i = 0; i < n; i++)
+    if (!(fabs(weight[i]) < 1e4)) return false; /* nearly dependent errors */
+  return true;
+}
+
+void xc_diis_step(xc_diis *diis, const double *error, double *matrix) {
+  double weight[XC_DIIS_MOST + 1];
+  store(diis, error, matrix);
+  int32_t n = diis->n;
+  while (n > 1 && !find_weights(diis, n, weight)) n--;
+  if (n < 2) return;
+  memset(matrix, 0, (size_t)diis->n_matrix * sizeof *matrix);
+  for (int32_t k = 0; k < n; k++)
+    xc_matrix_add(diis->n_matrix, weight[k], diis->matrices + recent(diis, k) * diis->n_matrix,
+                  matrix);
+}

@@ -1,0 +1,78 @@
+#include "xc_fit.h"
+
+#include <string.h>
+
+int64_t xc_fit_functions(const xc_basis *fitting, int64_t lo, int64_t hi) {
+  int64_t n = 0;
+  for (int64_t k = lo; k < hi; k++) n += xc_shell_size(&fitting->shells[k]);
+  return n;
+}
+
+void xc_fit_metric(xc_engine *doubles, const xc_basis *fitting, int64_t lo, int64_t hi,
+                   double *metric) {
+  const int64_t n = fitting->n;
+  for (int64_t p = lo; p < hi; p++)
+    for (int64_t q = 0; q <= p; q++) {
+      const xc_shell *a = &fitting->shells[p], *b = &fitting->shells[q];
+      const double *v = xc_engine_double(doubles, p, q);
+      for (int i = 0; i < xc_shell_size(a); i++)
+        for (int j = 0; j < xc_shell_size(b); j++) {
+          const double value = v != NULL ? *v++ : 0;
+          metric[(a->first + i) * n + b->first + j] = value;
+          metric[(b->first + j) * n + a->first + i] = value;
+        }
+    }
+}
+
+/* Block of one triple to its rows. */
+static void store_triple(const double *v, int n_rows, int64_t n_block, int64_t n_packed,
+                         double *rows) {
+  for (int i = 0; i < n_rows; i++) {
+    double *to = rows + i * n_packed;
+    if (v == NULL)
+      memset(to, 0, (size_t)n_block * sizeof *to);
+    else
+      memcpy(to, v + i * n_block, (size_t)n_block * sizeof *to);
+  }
+}
+
+void xc_fit_triples(xc_engine *triples, const xc_basis *orbital, const xc_basis *fitting,
+                    const xc_pairs *pairs, int64_t lo, int64_t hi, double *rows) {
+  for (int64_t p = lo; p < hi; p++) {
+    const int n_rows = xc_shell_size(&fitting->shells[p]);
+    for (int64_t k = 0; k < pairs->n; k++) {
+      const xc_shell_pair *pair = &pairs->list[k];
+      const int64_t n_block = (int64_t)xc_shell_size(&orbital->shells[pair->a]) *
+                              xc_shell_size(&orbital->shells[pair->b]);
+      store_triple(xc_engine_triple(triples, p, pair->a, pair->b), n_rows, n_block, pairs->n_packed,
+                   rows + pair->packed);
+    }
+    rows += n_rows * pairs->n_packed;
+  }
+}
+
+void xc_fit_pack(const xc_basis *orbital, const xc_pairs *pairs, const double *density,
+                 double *packed) {
+  for (int64_t k = 0; k < pairs->n; k++) {
+    const xc_shell *a = &orbital->shells[pairs->list[k].a], *b = &orbital->shells[pairs->list[k].b];
+    const double times = a == b ? 1 : 2;
+    for (int i = 0; i < xc_shell_size(a); i++)
+      for (int j = 0; j < xc_shell_size(b); j++)
+        *packed++ = times * density[(a->first + i) * orbital->n + b->first + j];
+  }
+}
+
+void xc_fit_unpack(const xc_basis *orbital, const xc_pairs *pairs, const double *packed,
+                   double *coulomb) {
+  const int64_t n = orbital->n;
+  memset(coulomb, 0, (size_t)(n * n) * sizeof *coulomb);
+  for (int64_t k = 0; k < pairs->n; k++) {
+    const xc_shell *a = &orbital->shells[pairs->list[k].a], *b = &orbital->shells[pairs->list[k].b];
+    for (int i = 0; i < xc_shell_size(a); i++)
+      for (int j = 0; j < xc_shell_size(b); j++) {
+        const double value = *packed++;
+        coulomb[(a->first + i) * n + b->first + j] = value;
+        coulomb[(b->first + j) * n + a->first + i] = value;
+      }
+  }
+}

@@ -1,0 +1,204 @@
+#include "xc_fock.h"
+
+#include "xc_matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------- pairs */
+
+void xc_schwarz(xc_engine *quartets, const xc_basis *basis, int64_t lo, int64_t hi,
+                double *bounds) {
+  for (int64_t a = lo; a < hi; a++)
+    for (int64_t b = 0; b <= a; b++) {
+      const int n = xc_shell_size(&basis->shells[a]) * xc_shell_size(&basis->shells[b]);
+      const double *v = xc_engine_quartet(quartets, a, b, a, b);
+      double most = 0;
+      for (int k = 0; v != NULL && k < n; k++) most = fmax(most, fabs(v[k * n + k]));
+      bounds[a * basis->n_shells + b] = bounds[b * basis->n_shells + a] = sqrt(most);
+    }
+}
+
+static int by_bound(const void *left, const void *right) {
+  const xc_shell_pair *p = left, *q = right;
+  if (p->bound != q->bound) return p->bound > q->bound ? -1 : 1;
+  if (p->a != q->a) return p->a < q->a ? -1 : 1;
+  return p->b < q->b ? -1 : p->b > q->b;
+}
+
+tsl_err xc_pairs_create(const xc_basis *basis, const double *bounds, double threshold,
+                        xc_pairs *pairs) {
+  tsl_err err = TSL_OK;
+  const int64_t n = basis->n_shells;
+  double most = 0;
+  int64_t count = 0;
+  memset(pairs, 0, sizeof *pairs);
+  for (int64_t k = 0; k < n * n; k++) most = fmax(most, bounds[k]);
+  for (int64_t a = 0; a < n; a++)
+    for (int64_t b = 0; b <= a; b++) count += bounds[a * n + b] * most >= threshold;
+  TSL_TRY(tsl_alloc(count, sizeof *pairs->list, "pairs of shells", (void **)&pairs->list));
+  for (int64_t a = 0; a < n; a++)
+    for (int64_t b = 0; b <= a; b++)
+      if (bounds[a * n + b] * most >= threshold)
+        pairs->list[pairs->n++] = (xc_shell_pair){(int32_t)a, (int32_t)b, bounds[a * n + b], 0};
+  qsort(pairs->list, (size_t)pairs->n, sizeof *pairs->list, by_bound);
+  for (int64_t k = 0; k < pairs->n; k++) {
+    xc_shell_pair *p = &pairs->list[k];
+    p->packed = pairs->n_packed;
+    pairs->n_packed += xc_shell_size(&basis->shells[p->a]) * xc_shell_size(&basis->shells[p->b]);
+  }
+done:
+  return err;
+}
+
+void xc_pairs_clear(xc_pairs *pairs) {
+  tsl_free(pairs->list);
+  memset(pairs, 0, sizeof *pairs);
+}
+
+static int64_t block_size(const xc_basis *basis, const xc_shell_pair *p) {
+  return (int64_t)xc_shell_size(&basis->shells[p->a]) * xc_shell_size(&basis->shells[p->b]);
+}
+
+double xc_fock_cost(const xc_basis *basis, const xc_pairs *pairs, double threshold, int64_t lo,
+                    int64_t hi) {
+  double cost = 0;
+  for (int64_t p = lo; p < hi; p++) {
+    const xc_shell_pair *bra = &pairs->list[p];
+    int64_t first = 0, last = p + 1; /* kets before `first` reach the threshold */
+    while (first < last) {
+      const int64_t middle = (first + last) / 2;
+      if (pairs->list[middle].bound * bra->bound >= threshold)
+        first = middle + 1;
+      else
+        last = middle;
+    }
+    const int64_t elements =
+        first == 0 ? 0 : pairs->list[first - 1].packed + block_size(basis, &pairs->list[first - 1]);
+    cost += (double)(block_size(basis, bra) * elements);
+  }
+  return cost;
+}
+
+/* ----------------------------------------------------------------- density */
+
+static double block_most(const double *matrix, int64_t n, const xc_shell *a, const xc_shell *b) {
+  double most = 0;
+  const int na = xc_shell_size(a), nb = xc_shell_size(b);
+  for (int i = 0; i < na; i++)
+    for (int j = 0; j < nb; j++) most = fmax(most, fabs(matrix[(a->first + i) * n + b->first + j]));
+  return most;
+}
+
+void xc_fock_largest(const xc_basis *basis, const double *total, const double *const spin[2],
+                     double *largest) {
+  const double *const all[3] = {total, spin[0], spin[1]};
+  for (int64_t a = 0; a < basis->n_shells; a++)
+    for (int64_t b = 0; b < basis->n_shells; b++) {
+      double most = 0;
+      for (int k = 0; k < 3; k++)
+        if (all[k] != NULL)
+          most = fmax(most, block_most(all[k], basis->n, &basis->shells[a], &basis->shells[b]));
+      largest[a * basis->n_shells + b] = most;
+    }
+}
+
+/* ---------------------------------------------------------------- quartets */
+
+/* One quartet: its shells, and how often its integrals occur by symmetry. */
+typedef struct quartet {
+  int64_t at[4]; /* first functions */
+  int size[4];
+  double times;
+} quartet;
+
+/* J_ab += D_cd (ab|cd), J_cd += D_ab (ab|cd). */
+static void add_coulomb(const quartet *q, const double *v, int64_t n, const double *density,
+                        double *coulomb) {
+  for (int i = 0; i < q->size[0]; i++)
+    for (int j = 0; j < q->size[1]; j++) {
+      const int64_t ij = (q->at[0] + i) * n + q->at[1] + j;
+      const double d = q->times * density[ij];
+      double sum = 0;
+      for (int k = 0; k < q->size[2]; k++) {
+        const int64_t row = (q->at[2] + k) * n + q->at[3];
+        for (int l = 0; l < q->size[3]; l++, v++) {
+          sum += density[row + l] * *v;
+          coulomb[row + l] += d * *v;
+        }
+      }
+      coulomb[ij] += q->times * sum;
+    }
+}
+
+/* K_ac += D_bd (ab|cd) and the three other pairings. */
+static void add_exchange(const quartet *q, const double *v, int64_t n, const double *density,
+                         double *exchange) {
+  for (int i = 0; i < q->size[0]; i++)
+    for (int j = 0; j < q->size[1]; j++) {
+      const double *di = density + (q->at[0] + i) * n, *dj = density + (q->at[1] + j) * n;
+      double *ki = exchange + (q->at[0] + i) * n, *kj = exchange + (q->at[1] + j) * n;
+      for (int k = 0; k < q->size[2]; k++) {
+        const int64_t c = q->at[2] + k;
+        const double dic = q->times * di[c], djc = q->times * dj[c];
+        double kic = 0, kjc = 0;
+        for (int l = 0; l < q->size[3]; l++, v++) {
+          const int64_t d = q->at[3] + l;
+          kic += dj[d] * *v;
+          kjc += di[d] * *v;
+          ki[d] += djc * *v;
+          kj[d] += dic * *v;
+        }
+        ki[c] += q->times * kic;
+        kj[c] += q->times * kjc;
+      }
+    }
+}
+
+/* Largest density element that multiplies the quartet. */
+static double density_bound(const xc_fock *fock, const xc_shell_pair *p, const xc_shell_pair *q) {
+  const int64_t n = fock->basis->n_shells;
+  const double *row_a = fock->largest + p->a * n, *row_b = fock->largest + p->b * n;
+  double most = 0;
+  if (fock->total != NULL) most = fmax(row_a[p->b], fock->largest[q->a * n + q->b]);
+  if (fock->spin[0] != NULL)
+    most = fmax(most, fmax(fmax(row_a[q->a], row_a[q->b]), fmax(row_b[q->a], row_b[q->b])));
+  return most;
+}
+
+static void do_quartet(xc_engine *engine, const xc_fock *fock, const xc_shell_pair *p,
+                       const xc_shell_pair *q) {
+  const int64_t shells[4] = {p->a, p->b, q->a, q->b}, n = fock->basis->n;
+  const double *v = xc_engine_quartet(engine, p->a, p->b, q->a, q->b);
+  quartet all = {.times = (p->a == p->b ? 0.5 : 1) * (q->a == q->b ? 0.5 : 1) * (p == q ? 0.5 : 1)};
+  if (v == NULL) return;
+  for (int k = 0; k < 4; k++) {
+    all.at[k] = fock->basis->shells[shells[k]].first;
+    all.size[k] = xc_shell_size(&fock->basis->shells[shells[k]]);
+  }
+  if (fock->total != NULL) add_coulomb(&all, v, n, fock->total, fock->coulomb);
+  for (int s = 0; s < 2; s++)
+    if (fock->spin[s] != NULL) add_exchange(&all, v, n, fock->spin[s], fock->exchange[s]);
+}
+
+void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi) {
+  const xc_shell_pair *list = fock->pairs->list;
+  const int64_t n = fock->basis->n_shells;
+  double most = 0;
+  for (int64_t k = 0; k < n * n; k++) most = fmax(most, fock->largest[k]);
+  for (int64_t p = lo; p < hi; p++)
+    for (int64_t q = 0; q <= p; q++) {
+      const double bound = list[p].bound * list[q].bound;
+      if (bound * most < fock->threshold) break; /* and so are all that follow */
+      if (bound * density_bound(fock, &list[p], &list[q]) >= fock->threshold)
+        do_quartet(quartets, fock, &list[p], &list[q]);
+    }
+}
+
+void xc_fock_finish(const xc_fock *fock) {
+  /* each of J's two terms stands for two orders of the density's pair, each of K's four for one */
+  if (fock->total != NULL) xc_matrix_symmetrise(fock->basis->n, 2, fock->coulomb);
+  for (int s = 0; s < 2; s++)
+    if (fock->spin[s] != NULL) xc_matrix_symmetrise(fock->basis->n, 1, fock->exchange[s]);
+}

@@ -1,0 +1,141 @@
+/** @file xc_functional.c  From a text to what a functional is. */
+#include "xc_functional_own.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Weights of a sum, in size; larger ones are typing errors. */
+static const double WEIGHT_MOST = 100;
+
+static const char *skip_blanks(const char *at) {
+  while (*at == ' ' || *at == '\t') at++;
+  return at;
+}
+
+/** An optional "number *" in front of a name. */
+static tsl_err read_weight(const char **at, const char *text, double *weight) {
+  tsl_err err = TSL_OK;
+  const char *const begin = skip_blanks(*at);
+  char *end;
+  *weight = 1;
+  *at = begin;
+  if (*begin == '\0' || strchr("+-.0123456789", *begin) == NULL) return TSL_OK;
+  *weight = strtod(begin, &end);
+  if (end == begin || !isfinite(*weight) || fabs(*weight) > WEIGHT_MOST)
+    TSL_FAIL(TSL_ERR_INPUT, "functional '%s': '%.20s' should begin with a number of at most %g",
+             text, begin, WEIGHT_MOST);
+  *at = skip_blanks(end);
+  if (**at != '*')
+    TSL_FAIL(TSL_ERR_INPUT, "functional '%s': '*' is missing between number and name at '%.20s'",
+             text, begin);
+  *at = skip_blanks(*at + 1);
+done:
+  return err;
+}
+
+/** A name: letters, digits, '_' and '-'; comes out in lower case with '_'. */
+static tsl_err read_name(const char **at, const char *text, char name[XC_NAME]) {
+  tsl_err err = TSL_OK;
+  const char *c = *at;
+  int length = 0;
+  for (; isalnum((unsigned char)*c) || *c == '_' || *c == '-'; c++) {
+    if (length + 1 == XC_NAME)
+      TSL_FAIL(TSL_ERR_INPUT, "functional '%s': a name has at most %d characters", text,
+               XC_NAME - 1);
+    name[length++] = (char)(*c == '-' ? '_' : tolower((unsigned char)*c));
+  }
+  name[length] = '\0';
+  if (length == 0)
+    TSL_FAIL(TSL_ERR_INPUT, "functional '%s': a name is missing at '%.20s'", text, c);
+  *at = skip_blanks(c);
+done:
+  return err;
+}
+
+/** term { '+' term } */
+static tsl_err read_sum(const char *text, xc_functional *out) {
+  tsl_err err = TSL_OK;
+  const char *at = text;
+  char name[XC_NAME];
+  double weight;
+  for (;;) {
+    TSL_TRY(read_weight(&at, text, &weight));
+    TSL_TRY(read_name(&at, text, name));
+    TSL_TRY(xc_name_add(weight, name, out));
+    if (*at == '\0') break;
+    if (*at != '+')
+      TSL_FAIL(TSL_ERR_INPUT, "functional '%s': expected '+' or the end at '%.20s'", text, at);
+    at++;
+  }
+done:
+  return err;
+}
+
+/** Give the own parts to libxc. */
+static tsl_err hand_over(xc_functional *f) {
+  tsl_err err = TSL_OK;
+  xc_mix mix = f->mix;
+  xc_library_info info;
+  memset(&f->mix, 0, sizeof f->mix);
+  if (xc_library_libxc.version() == NULL)
+    TSL_FAIL(TSL_ERR_INPUT, "functional '%s' by libxc: this build lacks libxc", f->name);
+  for (int part = 0; part < XC_N_PARTS; part++) {
+    const double weight = xc_mix_list(&mix)[part];
+    int gga;
+    const char *const name = xc_part_name(part, &gga);
+    if (weight == 0) continue;
+    if (!xc_library_libxc.find(name, &info))
+      TSL_FAIL(TSL_ERR_INPUT, "functional '%s': libxc %s lacks '%s'", f->name,
+               xc_library_libxc.version(), name);
+    if (f->n_terms == XC_MAX_TERMS)
+      TSL_FAIL(TSL_ERR_INPUT, "functional '%s' has more than %d terms of libxc", f->name,
+               XC_MAX_TERMS);
+    f->terms[f->n_terms].weight = weight;
+    (void)snprintf(f->terms[f->n_terms++].name, XC_NAME, "%s", name);
+  }
+done:
+  return err;
+}
+
+tsl_err xc_functional_find(const char *text, xc_source source, xc_functional *out) {
+  tsl_err err = TSL_OK;
+  memset(out, 0, sizeof *out);
+  if (strlen(text) >= XC_TEXT)
+    TSL_FAIL(TSL_ERR_INPUT, "functional '%.40s...': at most %d characters", text, XC_TEXT - 1);
+  (void)snprintf(out->name, sizeof out->name, "%s", text);
+  TSL_TRY(read_sum(text, out));
+  for (int part = 0, gga; part < XC_N_PARTS; part++) {
+    (void)xc_part_name(part, &gga);
+    if (xc_mix_list(&out->mix)[part] != 0) out->gga |= gga;
+  }
+  if (source == XC_SOURCE_OWN && out->n_terms > 0)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "functional '%s': '%s' has no own formulas (svwn5, pbe, blyp, pbe0, b3lyp, b3lyp5 and "
+             "sums of their parts have)",
+             text, out->terms[0].name);
+  if (source == XC_SOURCE_LIBXC) TSL_TRY(hand_over(out));
+  out->own = xc_own_of(&out->mix);
+done:
+  if (err != TSL_OK) memset(out, 0, sizeof *out);
+  return err;
+}
+
+const char *xc_functional_text(const xc_functional *functional, char text[XC_TEXT]) {
+  xc_mix mix = functional->mix;
+  size_t used = 0;
+  int gga;
+  text[0] = '\0';
+#define ADD(weight, name)                                                                    \
+  if ((weight) != 0 && used < XC_TEXT)                                                       \
+  used += (size_t)snprintf(text + used, XC_TEXT - used, "%s%.10g*%s", used > 0 ? " + " : "", \
+                           (double)(weight), (name))
+  ADD(functional->exchange, "hf");
+  for (int k = 0; k < XC_N_PARTS; k++) ADD(xc_mix_list(&mix)[k], xc_part_name(k, &gga));
+  for (int k = 0; k < functional->n_terms; k++)
+    ADD(functional->terms[k].weight, functional->terms[k].name);
+#undef ADD
+  return text;
+}

@@ -1,0 +1,69 @@
+/* Loops over points for one SIMD level; included by xc_functional_v2.c, _v3.c, _v4.c and _any.c,
+ * which set XC_KERNELS. The bodies of xc_fn.h have no branch and no call, so that each loop becomes
+ * vector code; tests/unit/xc_vectorised checks that it did. */
+#include "xc_functional_own.h"
+
+#define XC_RKS_LOOP(label, mix, is_gga)                                          \
+  static void rks_##label(const xc_points *points) {                             \
+    const double *const restrict n = points->rho[0];                             \
+    const double *const restrict sigma = points->sigma[0];                       \
+    double *const restrict e = points->e, *const restrict v = points->vrho[0];   \
+    double *const restrict s = points->vsigma[0];                                \
+    const int64_t count = points->n;                                             \
+    _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                    \
+      const xc_rks_f64 out = xc_rks_point_f64(mix, n[i], is_gga ? sigma[i] : 0); \
+      e[i] = out.e;                                                              \
+      v[i] = out.v;                                                              \
+      if (is_gga) s[i] = out.s;                                                  \
+    }                                                                            \
+  }
+
+#define XC_UKS_LOOP(label, mix, is_gga)                                                          \
+  static void uks_##label(const xc_points *points) {                                             \
+    const double *const restrict na = points->rho[0], *const restrict nb = points->rho[1];       \
+    const double *const restrict saa = points->sigma[0], *const restrict sab = points->sigma[1]; \
+    const double *const restrict sbb = points->sigma[2];                                         \
+    double *const restrict e = points->e;                                                        \
+    double *const restrict a = points->vrho[0], *const restrict b = points->vrho[1];             \
+    double *const restrict aa = points->vsigma[0], *const restrict ab = points->vsigma[1];       \
+    double *const restrict bb = points->vsigma[2];                                               \
+    const int64_t count = points->n;                                                             \
+    _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                    \
+      const xc_uks_f64 out = xc_uks_point_f64(mix, na[i], nb[i], is_gga ? saa[i] : 0,            \
+                                              is_gga ? sab[i] : 0, is_gga ? sbb[i] : 0);         \
+      e[i] = out.e;                                                                              \
+      a[i] = out.a;                                                                              \
+      b[i] = out.b;                                                                              \
+      if (is_gga) aa[i] = out.aa, ab[i] = out.ab, bb[i] = out.bb;                                \
+    }                                                                                            \
+  }
+
+#define XC_IS_GGA(px, pc, b, l) ((px) != 0 || (pc) != 0 || (b) != 0 || (l) != 0)
+
+#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc)            \
+  XC_RKS_LOOP(own_##name, xc_mix_##name(), XC_IS_GGA(px, pc, b, l)) \
+  XC_UKS_LOOP(own_##name, xc_mix_##name(), XC_IS_GGA(px, pc, b, l))
+XC_OWN_LIST(X)
+#undef X
+
+#define X(name, gradient, libxc)                                  \
+  XC_RKS_LOOP(part_##name, ((const xc_mix){.name = 1}), gradient) \
+  XC_UKS_LOOP(part_##name, ((const xc_mix){.name = 1}), gradient)
+XC_PART_LIST(X)
+#undef X
+
+const xc_kernels XC_KERNELS = {
+    .own =
+        {
+#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) \
+  [XC_OWN_##name] = {rks_own_##name, uks_own_##name, XC_IS_GGA(px, pc, b, l)},
+            XC_OWN_LIST(X)
+#undef X
+        },
+    .part =
+        {
+#define X(name, gradient, libxc) [XC_PART_##name] = {rks_part_##name, uks_part_##name, gradient},
+            XC_PART_LIST(X)
+#undef X
+        },
+};

@@ -1,0 +1,106 @@
+/** @file xc_functional_libxc.c  Functionals of libxc; the only file that sees its header. */
+#include "xc_functional_own.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xc.h>
+
+static const char *version(void) {
+  return xc_version_string();
+}
+
+/** libxc prints no message and fails for numbers it does not know. */
+static bool start(const char *name, int n_spins, xc_func_type *out) {
+  const int number = xc_functional_get_number(name);
+  return number > 0 && xc_func_init(out, number, n_spins) == 0;
+}
+
+/* Functionals of these kinds need more than rho and sigma, or give less than an energy. */
+static xc_kind kind_of(const xc_func_type *f) {
+  const int family = xc_func_info_get_family(f->info), flags = xc_func_info_get_flags(f->info);
+  const int separated = XC_FLAGS_HYB_CAM | XC_FLAGS_HYB_CAMY | XC_FLAGS_HYB_LC | XC_FLAGS_HYB_LCY;
+  if (family == XC_FAMILY_MGGA || family == XC_FAMILY_HYB_MGGA) return XC_KIND_MGGA;
+  if (family != XC_FAMILY_LDA && family != XC_FAMILY_GGA && family != XC_FAMILY_HYB_LDA &&
+      family != XC_FAMILY_HYB_GGA)
+    return XC_KIND_OTHER;
+  if (xc_func_info_get_kind(f->info) == XC_KINETIC) return XC_KIND_KINETIC;
+  if ((flags & XC_FLAGS_3D) == 0) return XC_KIND_DIMENSION;
+  if ((flags & separated) != 0 || f->cam_omega != 0 || f->cam_beta != 0)
+    return XC_KIND_RANGE_SEPARATED;
+  if ((flags & XC_FLAGS_VV10) != 0 || f->nlc_b != 0 || f->nlc_C != 0) return XC_KIND_NON_LOCAL;
+  if ((flags & XC_FLAGS_HAVE_EXC) == 0 || (flags & XC_FLAGS_HAVE_VXC) == 0)
+    return XC_KIND_NO_ENERGY;
+  return (flags & XC_FLAGS_NEEDS_LAPLACIAN) != 0 ? XC_KIND_MGGA : XC_KIND_GOOD;
+}
+
+static int is_gga(const xc_func_type *f) {
+  const int family = xc_func_info_get_family(f->info);
+  return family == XC_FAMILY_GGA || family == XC_FAMILY_HYB_GGA;
+}
+
+static bool find(const char *name, xc_library_info *info) {
+  xc_func_type f;
+  if (!start(name, XC_UNPOLARIZED, &f)) return false;
+  memset(info, 0, sizeof *info);
+  info->kind = kind_of(&f);
+  info->gga = is_gga(&f);
+  info->exchange = f.cam_alpha;
+  (void)snprintf(info->title, sizeof info->title, "%s", xc_func_info_get_name(f.info));
+  xc_func_end(&f);
+  return true;
+}
+
+/** The pointers and then the texts, in one piece. */
+static tsl_err names(const char ***out) {
+  tsl_err err = TSL_OK;
+  const int64_t n = xc_number_of_functionals(), width = (int64_t)xc_maximum_name_length() + 1;
+  char **list = NULL;
+  *out = NULL;
+  TSL_TRY(
+      tsl_alloc((n + 1) * (int64_t)sizeof *list + n * width, 1, "names of libxc", (void **)&list));
+  for (int64_t i = 0; i < n; i++) list[i] = (char *)(list + n + 1) + i * width;
+  xc_available_functional_names(list);
+  *out = (const char **)list;
+done:
+  return err;
+}
+
+static tsl_err open_one(const char *name, int n_spins, void **handle) {
+  tsl_err err = TSL_OK;
+  xc_func_type *f = NULL;
+  *handle = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *f, "functional of libxc", (void **)&f));
+  if (!start(name, n_spins == 1 ? XC_UNPOLARIZED : XC_POLARIZED, f))
+    TSL_FAIL(TSL_ERR_INPUT, "libxc %s on this host has no functional '%s'", version(), name);
+  *handle = f;
+  f = NULL;
+done:
+  tsl_free(f);
+  return err;
+}
+
+static void close_one(void *handle) {
+  if (handle == NULL) return;
+  xc_func_end(handle);
+  tsl_free(handle);
+}
+
+static void eval(const void *handle, int64_t n, const double *rho, const double *sigma, double *e,
+                 double *vrho, double *vsigma) {
+  const xc_func_type *const f = handle;
+  if (is_gga(f)) {
+    xc_gga_exc_vxc(f, (size_t)n, rho, sigma, e, vrho, vsigma);
+    return;
+  }
+  xc_lda_exc_vxc(f, (size_t)n, rho, e, vrho);
+  memset(vsigma, 0, (size_t)n * (f->nspin == XC_POLARIZED ? 3 : 1) * sizeof *vsigma);
+}
+
+const xc_library xc_library_libxc = {
+    .version = version,
+    .find = find,
+    .names = names,
+    .open = open_one,
+    .close = close_one,
+    .eval = eval,
+};

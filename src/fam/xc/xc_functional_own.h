@@ -1,0 +1,99 @@
+/**
+ * @file xc_functional_own.h
+ * What the files of xc_functional share: kernels of own formulas, and the door to libxc.
+ */
+#ifndef TSL_FAM_XC_FUNCTIONAL_OWN_H
+#define TSL_FAM_XC_FUNCTIONAL_OWN_H
+
+#include "xc_functional.h"
+
+/** Places in XC_PART_LIST: XC_PART_slater, ... */
+enum {
+#define X(name, gradient, libxc) XC_PART_##name,
+  XC_PART_LIST(X)
+#undef X
+      XC_N_PARTS
+};
+
+/** The weights of a mix as a list in the order of XC_PART_LIST. */
+static inline double *xc_mix_list(xc_mix *mix) {
+  _Static_assert(sizeof(xc_mix) == XC_N_PARTS * sizeof(double), "a mix is a list of weights");
+  return (double *)mix;
+}
+
+/* ------------------------------------------------------------------ names */
+
+/**
+ * Add weight times one name to a functional.
+ * @param[in] name  lower case, '_' for '-'
+ * @return TSL_ERR_INPUT for an unknown or refused name
+ */
+tsl_err xc_name_add(double weight, const char *name, xc_functional *functional);
+
+/** Place in XC_OWN_LIST of exactly these weights, or -1. */
+int xc_own_of(const xc_mix *mix);
+
+/** libxc's name of a part, and whether it depends on sigma. */
+const char *xc_part_name(int part, int *gga);
+
+/* ---------------------------------------------------------------- kernels */
+
+/** Spin-restricted and spin-polarised loops over points; local ones ignore sigma, vsigma. */
+typedef struct xc_kernel {
+  void (*rks)(const xc_points *points);
+  void (*uks)(const xc_points *points);
+  int gga;
+} xc_kernel;
+
+/** The same loops compiled for one SIMD level; bits are the same on levels 3 and 4. */
+typedef struct xc_kernels {
+  xc_kernel own[XC_N_OWN];    /**< functionals of XC_OWN_LIST */
+  xc_kernel part[XC_N_PARTS]; /**< a part with weight 1 */
+} xc_kernels;
+
+extern const xc_kernels xc_kernels_any, xc_kernels_v2, xc_kernels_v3, xc_kernels_v4;
+
+/* ------------------------------------------------------------------ libxc */
+
+/** What a functional of libxc is. */
+typedef enum xc_kind {
+  XC_KIND_GOOD,
+  XC_KIND_MGGA,
+  XC_KIND_RANGE_SEPARATED,
+  XC_KIND_NON_LOCAL,
+  XC_KIND_KINETIC,
+  XC_KIND_NO_ENERGY,
+  XC_KIND_DIMENSION,
+  XC_KIND_OTHER
+} xc_kind;
+
+typedef struct xc_library_info {
+  xc_kind kind;
+  int gga;
+  double exchange;     /**< fraction of exact exchange */
+  char title[XC_NAME]; /**< such as "M06-2X" */
+} xc_library_info;
+
+/** libxc behind a door: xc_functional_libxc.c, or xc_functional_none.c in a build without it. */
+typedef struct xc_library {
+  /** Version text; NULL when this build has no libxc. */
+  const char *(*version)(void);
+  /** Is the name one of libxc's? Fills info when it is. */
+  bool (*find)(const char *name, xc_library_info *info);
+  /** All names, NULL-ended, from tsl_alloc in one piece; free with tsl_free. */
+  tsl_err (*names)(const char ***out);
+  /** Prepare a functional; close takes NULL. */
+  tsl_err (*open)(const char *name, int n_spins, void **handle);
+  void (*close)(void *handle);
+  /**
+   * Values at n points in libxc's order, spins innermost.
+   * @param[in]  rho, sigma  [n][1] and [n][1], polarised [n][2] and [n][3]
+   * @param[out] e           [n], per particle; vrho, vsigma as rho, sigma; 0 for a local functional
+   */
+  void (*eval)(const void *handle, int64_t n, const double *rho, const double *sigma, double *e,
+               double *vrho, double *vsigma);
+} xc_library;
+
+extern const xc_library xc_library_libxc;
+
+#endif

@@ -1,0 +1,251 @@
+/* Groups: from points to ranges with shells. */
+#include "xc_groups_own.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const xc_grouping_words[] = {"kd", "cubes", NULL};
+const char *const xc_reach_words[] = {"radius", "exponent", NULL};
+
+xc_groups_rule xc_groups_standard(void) {
+  return (xc_groups_rule){.grouping = XC_KD,
+                          .reach = XC_REACH_RADIUS,
+                          .target = 512,
+                          .side = 8,
+                          .spheres = 0.6,
+                          .least = 1,
+                          .max_exponent = 10};
+}
+
+static tsl_err check_rule(const xc_groups_rule *rule) {
+  tsl_err err = TSL_OK;
+  if (rule->grouping < 0 || rule->grouping >= XC_N_GROUPINGS)
+    TSL_FAIL(TSL_ERR_INPUT, "groups: kind is number %d; allowed are 0 (kd), 1 (cubes)",
+             rule->grouping);
+  if (rule->reach < 0 || rule->reach >= XC_N_REACHES)
+    TSL_FAIL(TSL_ERR_INPUT, "groups: reach is number %d; allowed are 0 (radius), 1 (exponent)",
+             rule->reach);
+  if (rule->target < 1)
+    TSL_FAIL(TSL_ERR_INPUT, "groups: target is %lld points; at least 1 is needed",
+             (long long)rule->target);
+  if (!(rule->side > 0) || !isfinite(rule->side))
+    TSL_FAIL(TSL_ERR_INPUT, "groups: side is %g bohr; it must be positive", rule->side);
+  if (!(rule->spheres >= 0 && rule->spheres <= 1))
+    TSL_FAIL(TSL_ERR_INPUT, "groups: spheres is %g; it is a share between 0 and 1", rule->spheres);
+  if (rule->least < 1)
+    TSL_FAIL(TSL_ERR_INPUT, "groups: least is %lld points; at least 1 is needed",
+             (long long)rule->least);
+  if (!(rule->max_exponent > 0) || !isfinite(rule->max_exponent))
+    TSL_FAIL(TSL_ERR_INPUT, "groups: max_exponent is %g; it must be positive", rule->max_exponent);
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- reach */
+
+/** ln of the most diffuse primitive, normalised: N r^l exp(-a r^2), N of x^l. */
+static double log_primitive(double a, int l, double r) {
+  const double pi = 3.14159265358979323846;
+  double log_norm = 0.75 * log(2 * a / pi) + 0.5 * l * log(4 * a);
+  for (int k = 2 * l - 1; k > 1; k -= 2) log_norm -= 0.5 * log(k);
+  return log_norm + (l > 0 ? l * log(r) : 0) - a * r * r;
+}
+
+/** The last radius where the primitive is exp(-limit); 0 when it never is. */
+static double reach_of_exponent(const xc_shell *shell, double limit) {
+  double a = shell->exponent[0];
+  for (int k = 1; k < shell->n; k++) a = fmin(a, shell->exponent[k]);
+  double lo = sqrt(shell->l / (2 * a)), hi = lo + 1; /* it falls beyond its maximum */
+  if (lo > 0 && log_primitive(a, shell->l, lo) <= -limit) return 0;
+  while (log_primitive(a, shell->l, hi) > -limit) hi *= 2;
+  for (int i = 0; i < 100; i++) {
+    const double middle = 0.5 * (lo + hi);
+    if (log_primitive(a, shell->l, middle) > -limit)
+      lo = middle;
+    else
+      hi = middle;
+  }
+  return hi;
+}
+
+double xc_groups_reach(const xc_groups_rule *rule, const xc_shell *shell) {
+  if (rule->reach == XC_REACH_RADIUS) return shell->radius;
+  return reach_of_exponent(shell, rule->max_exponent);
+}
+
+/* --------------------------------------------------------------- extension */
+
+tsl_err xc_cut_add(xc_cut *cut, int64_t first, int64_t n, xc_group_kind kind) {
+  tsl_err err = TSL_OK;
+  void *memory = NULL;
+  if (cut->n == cut->room) {
+    const int64_t room = cut->room > 0 ? 2 * cut->room : 64;
+    TSL_TRY(tsl_alloc(room, sizeof(xc_group), "groups", &memory));
+    if (cut->n > 0) memcpy(memory, cut->list, (size_t)cut->n * sizeof(xc_group));
+    tsl_free(cut->list);
+    cut->list = memory;
+    cut->room = room;
+  }
+  cut->list[cut->n++] = (xc_group){.first = first, .n = n, .kind = kind};
+done:
+  return err;
+}
+
+/** The shape whose distance to a shell decides: a box, or a ball round a point. */
+typedef struct extent {
+  double lo[3], hi[3];
+  double radius;
+} extent;
+
+static void set_box(const xc_place *places, xc_group *group) {
+  for (int k = 0; k < 3; k++) {
+    double lo = places[group->first].at[k], hi = lo;
+    for (int64_t i = group->first + 1; i < group->first + group->n; i++) {
+      lo = fmin(lo, places[i].at[k]);
+      hi = fmax(hi, places[i].at[k]);
+    }
+    group->lo[k] = lo, group->hi[k] = hi;
+  }
+}
+
+/** Spheres: the ball round the middle of the box; else the box. */
+static extent extent_of(const xc_place *places, const xc_group *group) {
+  extent e = {.radius = 0};
+  memcpy(e.lo, group->lo, sizeof e.lo);
+  memcpy(e.hi, group->hi, sizeof e.hi);
+  if (group->kind != XC_GROUP_SPHERE) return e;
+  for (int k = 0; k < 3; k++) e.lo[k] = e.hi[k] = 0.5 * (group->lo[k] + group->hi[k]);
+  for (int64_t i = group->first; i < group->first + group->n; i++) {
+    double d2 = 0;
+    for (int k = 0; k < 3; k++) d2 += (places[i].at[k] - e.lo[k]) * (places[i].at[k] - e.lo[k]);
+    e.radius = fmax(e.radius, sqrt(d2));
+  }
+  return e;
+}
+
+static bool touches(const extent *e, const double at[3], double reach) {
+  double d2 = 0;
+  for (int k = 0; k < 3; k++) {
+    const double d = fmax(0, fmax(e->lo[k] - at[k], at[k] - e->hi[k]));
+    d2 += d * d;
+  }
+  return sqrt(d2) <= reach + e->radius;
+}
+
+/* ------------------------------------------------------------------ shells */
+
+/** List of shells that grows. */
+typedef struct shell_list {
+  int32_t *list;
+  int64_t n, room;
+} shell_list;
+
+/** Make room for more shells. */
+static tsl_err reserve(shell_list *s, int64_t more) {
+  tsl_err err = TSL_OK;
+  void *memory = NULL;
+  if (s->room - s->n >= more) goto done;
+  const int64_t room = 2 * s->room + more;
+  TSL_TRY(tsl_alloc(room, sizeof(int32_t), "shells of the groups", &memory));
+  if (s->n > 0) memcpy(memory, s->list, (size_t)s->n * sizeof(int32_t));
+  tsl_free(s->list);
+  s->list = memory;
+  s->room = room;
+done:
+  return err;
+}
+
+static tsl_err find_shells(const xc_basis *basis, const double *reach, const xc_place *places,
+                           xc_group *group, shell_list *s) {
+  tsl_err err = TSL_OK;
+  set_box(places, group);
+  const extent e = extent_of(places, group);
+  TSL_TRY(reserve(s, basis->n_shells));
+  group->shells = s->n;
+  for (int64_t i = 0; i < basis->n_shells; i++) {
+    if (!touches(&e, basis->shells[i].at, reach[i])) continue;
+    s->list[s->n++] = (int32_t)i;
+    group->functions += xc_shell_size(&basis->shells[i]);
+  }
+  group->n_shells = (int32_t)(s->n - group->shells);
+done:
+  return err;
+}
+
+/** Shells of all groups; groups that no shell reaches leave. */
+static tsl_err find_all(const xc_groups_rule *rule, const xc_basis *basis, const xc_place *places,
+                        xc_cut *cut, xc_groups *out) {
+  tsl_err err = TSL_OK;
+  shell_list s = {0};
+  void *memory = NULL;
+  int64_t kept = 0;
+  TSL_TRY(tsl_alloc(basis->n_shells > 0 ? basis->n_shells : 1, sizeof(double),
+                    "reach of the shells", &memory));
+  double *reach = memory;
+  for (int64_t i = 0; i < basis->n_shells; i++) reach[i] = xc_groups_reach(rule, &basis->shells[i]);
+  for (int64_t i = 0; i < cut->n; i++) {
+    TSL_TRY(find_shells(basis, reach, places, &cut->list[i], &s));
+    if (cut->list[i].functions > 0)
+      cut->list[kept++] = cut->list[i];
+    else
+      out->unreached += cut->list[i].n;
+  }
+  out->list = cut->list, out->n = kept;
+  out->shells = s.list, out->n_shells = s.n;
+  cut->list = NULL, s.list = NULL;
+done:
+  tsl_free(memory);
+  tsl_free(s.list);
+  return err;
+}
+
+/** Put the grid in the order of the groups, and number their points anew. */
+static tsl_err order_grid(const xc_place *places, xc_grid *grid, xc_groups *groups) {
+  tsl_err err = TSL_OK;
+  void *memory = NULL;
+  int64_t n = 0;
+  TSL_TRY(tsl_alloc(grid->n > 0 ? grid->n : 1, sizeof(int64_t), "order of the points", &memory));
+  int64_t *order = memory;
+  for (int64_t g = 0; g < groups->n; g++) {
+    xc_group *group = &groups->list[g];
+    const int64_t first = n;
+    for (int64_t i = 0; i < group->n; i++) order[n++] = places[group->first + i].point;
+    group->first = first;
+  }
+  TSL_TRY(xc_grid_take(grid, order, n));
+done:
+  tsl_free(memory);
+  return err;
+}
+
+tsl_err xc_groups_make(const xc_groups_rule *rule, const xc_basis *basis, xc_grid *grid,
+                       xc_groups *out) {
+  tsl_err err = TSL_OK;
+  xc_cut cut = {0};
+  void *memory = NULL;
+  *out = (xc_groups){0};
+  TSL_TRY(check_rule(rule));
+  if (basis->n_shells > INT32_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "groups: %lld shells are too many", (long long)basis->n_shells);
+  TSL_TRY(tsl_alloc(grid->n > 0 ? grid->n : 1, sizeof(xc_place), "places of the points", &memory));
+  xc_place *places = memory;
+  for (int64_t i = 0; i < grid->n; i++)
+    places[i] = (xc_place){{grid->x[i], grid->y[i], grid->z[i]}, i};
+  if (rule->grouping == XC_KD)
+    TSL_TRY(xc_groups_kd(places, grid->n, rule->target, &cut));
+  else
+    TSL_TRY(xc_groups_cubes(rule, grid, places, &cut));
+  TSL_TRY(find_all(rule, basis, places, &cut, out));
+  TSL_TRY(order_grid(places, grid, out));
+done:
+  tsl_free(memory);
+  tsl_free(cut.list);
+  if (err != TSL_OK) xc_groups_clear(out);
+  return err;
+}
+
+void xc_groups_clear(xc_groups *groups) {
+  tsl_free(groups->list);
+  tsl_free(groups->shells);
+  *groups = (xc_groups){0};
+}

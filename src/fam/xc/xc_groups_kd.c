@@ -1,0 +1,100 @@
+/* Groups of equal numbers of points by median cuts (k-d tree: J. L. Bentley, 1975). */
+#include "xc_groups_own.h"
+
+/** Points of a group are a multiple of this many where the target allows it. */
+enum { QUANTUM = 32 };
+
+static bool before(const xc_place *a, const xc_place *b, int axis) {
+  if (a->at[axis] != b->at[axis]) return a->at[axis] < b->at[axis];
+  return a->point < b->point;
+}
+
+static const xc_place *median_of(const xc_place *a, const xc_place *b, const xc_place *c,
+                                 int axis) {
+  if (before(b, a, axis)) {
+    const xc_place *low = b;
+    b = a, a = low;
+  }
+  if (!before(c, b, axis)) return b;
+  return before(a, c, axis) ? c : a;
+}
+
+static void swap(xc_place *a, xc_place *b) {
+  const xc_place kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/** Three places of a range by a fixed generator, so that no order of points is a bad one. */
+static xc_place pick(const xc_place *places, int64_t n, int axis, uint64_t *state) {
+  const xc_place *three[3];
+  for (int i = 0; i < 3; i++) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth, MMIX */
+    three[i] = &places[(int64_t)((*state >> 33) % (uint64_t)n)];
+  }
+  return *median_of(three[0], three[1], three[2], axis);
+}
+
+/** Bring the k smallest of n places to the front (C. A. R. Hoare, 1961). */
+static void select_first(xc_place *places, int64_t n, int64_t k, int axis) {
+  uint64_t state = 1;
+  int64_t lo = 0, hi = n;
+  while (hi - lo > 1) {
+    const xc_place pivot = pick(places + lo, hi - lo, axis, &state);
+    int64_t i = lo, j = hi - 1;
+    while (i <= j) {
+      while (before(&places[i], &pivot, axis)) i++;
+      while (before(&pivot, &places[j], axis)) j--;
+      if (i <= j) swap(&places[i++], &places[j--]);
+    }
+    if (k <= j)
+      hi = j + 1;
+    else if (k >= i)
+      lo = i;
+    else
+      return;
+  }
+}
+
+static int longest_side(const xc_place *places, int64_t n) {
+  double side[3];
+  for (int axis = 0; axis < 3; axis++) {
+    double lo = places[0].at[axis], hi = lo;
+    for (int64_t i = 1; i < n; i++) {
+      lo = places[i].at[axis] < lo ? places[i].at[axis] : lo;
+      hi = places[i].at[axis] > hi ? places[i].at[axis] : hi;
+    }
+    side[axis] = hi - lo;
+  }
+  const int longest = side[1] > side[0] ? 1 : 0;
+  return side[2] > side[longest] ? 2 : longest;
+}
+
+/** Cut places [first, first + n) into groups of quantum points and one of the rest. */
+static tsl_err cut_range(xc_place *places, int64_t first, int64_t n, int64_t size, xc_cut *cut) {
+  tsl_err err = TSL_OK;
+  if (n <= size) {
+    TSL_TRY(xc_cut_add(cut, first, n, XC_GROUP_KD));
+    goto done;
+  }
+  const int64_t left = (n + size - 1) / size / 2 * size;
+  select_first(places + first, n, left, longest_side(places + first, n));
+  TSL_TRY(cut_range(places, first, left, size, cut));
+  TSL_TRY(cut_range(places, first + left, n - left, size, cut));
+done:
+  return err;
+}
+
+/** Points of a group: the same for all but one, whole vectors, at most target. */
+static int64_t group_size(int64_t n, int64_t target) {
+  const int64_t groups = (n - 1) / target + 1, even = (n - 1) / groups + 1;
+  const int64_t whole = (even + QUANTUM - 1) / QUANTUM * QUANTUM;
+  return whole < target ? whole : target;
+}
+
+tsl_err xc_groups_kd(xc_place *places, int64_t n, int64_t target, xc_cut *cut) {
+  tsl_err err = TSL_OK;
+  if (n > 0) TSL_TRY(cut_range(places, 0, n, group_size(n, target), cut));
+done:
+  return err;
+}

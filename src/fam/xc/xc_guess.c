@@ -1,0 +1,255 @@
+#include "xc_guess.h"
+
+#include "xc_diis.h"
+#include "xc_fock.h"
+#include "xc_harmonics.h"
+#include "xc_matrix.h"
+#include "xc_one.h"
+#include "xc_orthogonal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ITERATIONS = 100 };
+static const double settled = 1e-6;
+
+void xc_guess_occupation(int z, double electrons[4]) {
+  memset(electrons, 0, 4 * sizeof *electrons);
+  for (int sum = 1, left = z; left > 0; sum++) /* n + l = sum, l falling */
+    for (int l = (sum - 1) / 2; l >= 0 && left > 0; l--) {
+      const int room = 2 * (2 * l + 1), taken = left < room ? left : room;
+      if (l < 4) electrons[l] += taken;
+      left -= taken;
+    }
+}
+
+/* An atom alone: its shells as spherical ones at the origin. */
+typedef struct lone {
+  xc_basis basis;
+  xc_charge nucleus;
+  double electrons[4];
+  xc_integrals *integrals;
+  xc_engine *engine;
+  xc_pairs pairs;
+  xc_diis diis;
+  double *core, *overlap, *density, *coulomb, *exchange, *fock, *error, *work, *largest;
+} lone;
+
+static void lone_clear(lone *a) {
+  double *all[] = {a->core, a->overlap, a->density, a->coulomb, a->exchange,
+                   a->fock, a->error,   a->work,    a->largest};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsl_free(all[k]);
+  xc_diis_clear(&a->diis);
+  xc_pairs_clear(&a->pairs);
+  xc_engine_destroy(&a->engine);
+  xc_integrals_destroy(&a->integrals);
+  xc_basis_clear(&a->basis);
+}
+
+static tsl_err lone_shells(const xc_basis *basis, int64_t first, int64_t n, xc_basis *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(n, sizeof *out->shells, "shells of an atom", (void **)&out->shells));
+  for (int64_t k = 0; k < n; k++) {
+    xc_shell *shell = &out->shells[out->n_shells++];
+    *shell = basis->shells[first + k];
+    shell->spherical = 1, shell->first = out->n, shell->atom = 0;
+    memset(shell->at, 0, sizeof shell->at);
+    out->n += xc_shell_size(shell);
+  }
+done:
+  return err;
+}
+
+static tsl_err lone_matrices(lone *a) {
+  tsl_err err = TSL_OK;
+  const int64_t n = a->basis.n, m = a->basis.n_shells;
+  double **all[] = {&a->core,     &a->overlap, &a->density, &a->coulomb,
+                    &a->exchange, &a->fock,    &a->error,   &a->work};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    TSL_TRY(xc_matrix_create(n, n, "matrices of an atom", all[k]));
+  TSL_TRY(xc_matrix_create(m, m, "bounds of an atom", &a->largest));
+  TSL_TRY(xc_integrals_create(&a->basis, NULL, &a->integrals));
+  TSL_TRY(xc_engine_create(a->integrals, XC_QUARTETS, 1e-14, &a->engine));
+  xc_schwarz(a->engine, &a->basis, 0, m, a->largest);
+  TSL_TRY(xc_pairs_create(&a->basis, a->largest, 0, &a->pairs));
+  TSL_TRY(xc_diis_create(n * n, n * n, 8, &a->diis));
+  xc_overlap_kinetic(&a->basis, 0, m, a->overlap, a->core);
+  xc_attraction(&a->basis, &a->nucleus, 1, 0, m, a->work);
+  xc_matrix_add(n * n, 1, a->work, a->core);
+done:
+  return err;
+}
+
+/* ------------------------------------------------------- one angular momentum */
+
+/* Rows of the functions m = 0 of angular momentum l; their number. */
+static int64_t radial_rows(const xc_basis *basis, int l, int64_t *rows) {
+  int64_t n = 0;
+  for (int64_t k = 0; k < basis->n_shells; k++)
+    if (basis->shells[k].l == l) rows[n++] = basis->shells[k].first + l;
+  return n;
+}
+
+static void pick(const double *matrix, int64_t n, const int64_t *rows, int64_t m, double *out) {
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j < m; j++) out[i * m + j] = matrix[rows[i] * n + rows[j]];
+}
+
+/* Density of the radial functions of l (all m alike): the lowest orbitals, 2 (2l + 1) electrons
+ * each, the last one in part. */
+static tsl_err fill_momentum(lone *a, int l, const int64_t *rows, int64_t m) {
+  tsl_err err = TSL_OK;
+  double *block = NULL, *half = NULL, *orbitals = NULL, *values = NULL, left = a->electrons[l];
+  int64_t independent = 0;
+  TSL_TRY(xc_matrix_create(m, m, "an atom's block", &block));
+  TSL_TRY(xc_matrix_create(m, m, "an atom's orbitals", &orbitals));
+  TSL_TRY(xc_matrix_create(m, 1, "an atom's energies", &values));
+  pick(a->overlap, a->basis.n, rows, m, block);
+  TSL_TRY(xc_orthogonal_create(m, block, 1e-8, &half, &independent, NULL));
+  pick(a->fock, a->basis.n, rows, m, block);
+  TSL_TRY(xc_orthogonal_orbitals(m, independent, block, half, orbitals, values));
+  for (int64_t k = 0; k < independent && left > 0; k++) {
+    const double each = fmin(left, 2 * (2 * l + 1)) / (2 * l + 1);
+    left -= each * (2 * l + 1);
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t j = 0; j < m; j++)
+        for (int t = -l; t <= l; t++)
+          a->density[(rows[i] + t) * a->basis.n + rows[j] + t] +=
+              each * orbitals[k * m + i] * orbitals[k * m + j];
+  }
+done:
+  tsl_free(block), tsl_free(half), tsl_free(orbitals), tsl_free(values);
+  return err;
+}
+
+static tsl_err fill_density(lone *a) {
+  tsl_err err = TSL_OK;
+  int64_t *rows = NULL;
+  memset(a->density, 0, (size_t)(a->basis.n * a->basis.n) * sizeof *a->density);
+  TSL_TRY(tsl_alloc(a->basis.n_shells, sizeof *rows, "an atom's rows", (void **)&rows));
+  for (int l = 0; l < 4; l++) {
+    const int64_t m = radial_rows(&a->basis, l, rows);
+    if (m > 0 && a->electrons[l] > 0) TSL_TRY(fill_momentum(a, l, rows, m));
+  }
+done:
+  tsl_free(rows);
+  return err;
+}
+
+/* --------------------------------------------------------------- iterations */
+
+/* F = H + J - K/2 of the density. */
+static void build_fock(lone *a) {
+  const int64_t n = a->basis.n;
+  const xc_fock fock = {.basis = &a->basis,
+                        .pairs = &a->pairs,
+                        .largest = a->largest,
+                        .threshold = 1e-12,
+                        .total = a->density,
+                        .spin = {a->density},
+                        .coulomb = a->coulomb,
+                        .exchange = {a->exchange}};
+  memset(a->coulomb, 0, (size_t)(n * n) * sizeof *a->coulomb);
+  memset(a->exchange, 0, (size_t)(n * n) * sizeof *a->exchange);
+  xc_fock_largest(&a->basis, fock.total, fock.spin, a->largest);
+  xc_fock_batch(a->engine, &fock, 0, a->pairs.n);
+  xc_fock_finish(&fock);
+  memcpy(a->fock, a->core, (size_t)(n * n) * sizeof *a->fock);
+  xc_matrix_add(n * n, 1, a->coulomb, a->fock);
+  xc_matrix_add(n * n, -0.5, a->exchange, a->fock);
+}
+
+/* error = F D S - S D F; its largest element. */
+static double commutator(lone *a) {
+  const int64_t n = a->basis.n;
+  double most = 0;
+  xc_matrix_product(n, n, n, 1, a->fock, false, a->density, false, a->work);
+  xc_matrix_product(n, n, n, 1, a->work, false, a->overlap, false, a->error);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      const double e = a->error[i * n + j] - a->error[j * n + i];
+      a->error[i * n + j] = e, a->error[j * n + i] = -e;
+      most = fmax(most, fabs(e));
+    }
+  return most;
+}
+
+static tsl_err lone_solve(lone *a, bool *converged) {
+  tsl_err err = TSL_OK;
+  *converged = false;
+  memcpy(a->fock, a->core, (size_t)(a->basis.n * a->basis.n) * sizeof *a->fock);
+  TSL_TRY(fill_density(a));
+  for (int k = 0; k < MOST_ITERATIONS && !*converged; k++) {
+    build_fock(a);
+    *converged = commutator(a) < settled;
+    xc_diis_step(&a->diis, a->error, a->fock);
+    TSL_TRY(fill_density(a));
+  }
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- molecule */
+
+/* Block of shells i and j of the atom to the molecule, whose shells may be Cartesian. */
+static void place_block(const xc_harmonics *h, const lone *a, int64_t i, int64_t j,
+                        const xc_shell *to_i, const xc_shell *to_j, int64_t n, double *density) {
+  const xc_shell *from_i = &a->basis.shells[i], *from_j = &a->basis.shells[j];
+  const int mi = xc_shell_size(from_i), mj = xc_shell_size(from_j);
+  for (int p = 0; p < xc_shell_size(to_i); p++)
+    for (int q = 0; q < xc_shell_size(to_j); q++) {
+      double sum = 0;
+      for (int s = 0; s < mi; s++)
+        for (int t = 0; t < mj; t++)
+          sum += (to_i->spherical ? s == p : h->of[from_i->l][s][p]) *
+                 (to_j->spherical ? t == q : h->of[from_j->l][t][q]) *
+                 a->density[(from_i->first + s) * a->basis.n + from_j->first + t];
+      density[(to_i->first + p) * n + to_j->first + q] = sum;
+    }
+}
+
+static void place_atom(const xc_harmonics *h, const lone *a, const xc_basis *basis, int64_t first,
+                       double *density) {
+  for (int64_t i = 0; i < a->basis.n_shells; i++)
+    for (int64_t j = 0; j < a->basis.n_shells; j++)
+      place_block(h, a, i, j, &basis->shells[first + i], &basis->shells[first + j], basis->n,
+                  density);
+}
+
+/* Solve element z, whose shells begin at first, and place it on all its atoms. */
+static tsl_err do_element(const xc_molecule *molecule, const xc_basis *basis, int32_t z,
+                          const xc_harmonics *h, double *density, int64_t *n_unconverged) {
+  tsl_err err = TSL_OK;
+  lone a = {.nucleus = {{0, 0, 0}, z}};
+  bool converged = false;
+  for (int64_t k = 0; k < basis->n_shells; k++) {
+    const int32_t atom = basis->shells[k].atom;
+    if (molecule->atoms[atom].z != z || (k > 0 && basis->shells[k - 1].atom == atom)) continue;
+    if (a.basis.n == 0) { /* the first atom of its element */
+      int64_t n = 0;
+      while (k + n < basis->n_shells && basis->shells[k + n].atom == atom) n++;
+      xc_guess_occupation(z, a.electrons);
+      TSL_TRY(lone_shells(basis, k, n, &a.basis));
+      TSL_TRY(lone_matrices(&a));
+      TSL_TRY(lone_solve(&a, &converged));
+      *n_unconverged += !converged;
+    }
+    place_atom(h, &a, basis, k, density);
+  }
+done:
+  lone_clear(&a);
+  return err;
+}
+
+tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, double *density,
+                       int64_t *n_unconverged) {
+  tsl_err err = TSL_OK;
+  xc_harmonics h;
+  xc_harmonics_fill(&h);
+  *n_unconverged = 0;
+  memset(density, 0, (size_t)(basis->n * basis->n) * sizeof *density);
+  for (int32_t z = 1; z <= XC_MAX_Z; z++)
+    TSL_TRY(do_element(molecule, basis, z, &h, density, n_unconverged));
+done:
+  return err;
+}

@@ -1,0 +1,161 @@
+/* Boys functions and Hermite Coulomb integrals summed over charges. */
+#include "xc_hermite.h"
+
+#include "xc_one.h"
+
+#include <math.h>
+#include <string.h>
+#include <threads.h>
+
+/* The loop over charges is compiled for each level of x86-64 and chosen when the program starts. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define XC_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define XC_LEVELS
+#endif
+
+static xc_one_tables tables;
+static once_flag filled = ONCE_FLAG_INIT;
+
+/* F_n(t) = exp(-t) sum_k (2t)^k / ((2n + 1)(2n + 3)...(2n + 2k + 1)): all terms positive. */
+static double boys_series(int n, double t) {
+  double term = 1.0 / (2 * n + 1), sum = term;
+  for (int k = 1; term > 1e-18 * sum; k++) {
+    term *= 2 * t / (2 * n + 2 * k + 1);
+    sum += term;
+  }
+  return exp(-t) * sum;
+}
+
+static void fill_step(int t, int u, int v) {
+  xc_hermite_step *s = &tables.step[xc_hermite_at(t, u, v)];
+  if (t > 0)
+    *s = (xc_hermite_step){0, xc_hermite_at(t - 1, u, v), t > 1 ? xc_hermite_at(t - 2, u, v) : 0,
+                           t - 1};
+  else if (u > 0)
+    *s = (xc_hermite_step){1, xc_hermite_at(t, u - 1, v), u > 1 ? xc_hermite_at(t, u - 2, v) : 0,
+                           u - 1};
+  else if (v > 0)
+    *s = (xc_hermite_step){2, xc_hermite_at(t, u, v - 1), v > 1 ? xc_hermite_at(t, u, v - 2) : 0,
+                           v - 1};
+}
+
+static void fill_powers(int l) {
+  for (int a = 0; a <= l; a++)
+    for (int b = 0; a + b <= l; b++) {
+      const int c = l - a - b;
+      memcpy(tables.power[l][xc_cartesian_at(b, c)], (int[3]){a, b, c}, 3 * sizeof(int));
+    }
+}
+
+static void fill(void) {
+  enum { N = XC_BOYS_REACH * XC_BOYS_STEPS, TOP = XC_HERMITE_L + XC_BOYS_TERMS - 1 };
+  xc_harmonics_fill(&tables.harmonics);
+  for (int l = 0; l <= XC_MAX_L; l++) fill_powers(l);
+  for (int d = 0; d <= XC_HERMITE_L; d++)
+    for (int t = 0; t <= d; t++)
+      for (int u = 0; t + u <= d; u++) fill_step(t, u, d - t - u);
+  for (int k = 0; k <= N; k++) {
+    const double t = (double)k / XC_BOYS_STEPS;
+    tables.exponential[k] = exp(-t);
+    tables.boys[k][TOP] = boys_series(TOP, t);
+    for (int n = TOP; n > 0; n--)
+      tables.boys[k][n - 1] = (2 * t * tables.boys[k][n] + exp(-t)) / (2 * n - 1);
+  }
+}
+
+const xc_one_tables *xc_one_tables_get(void) {
+  call_once(&filled, fill);
+  return &tables;
+}
+
+/*
+ * F_0..F_l of XC_LANES arguments. F_l by Taylor's series about the nearest node (dF_n/dt = -F_n+1),
+ * or beyond the table (2l - 1)!! / (2t)^l sqrt(pi / t) / 2; the others downwards by
+ * F_n-1 = (2t F_n + exp(-t)) / (2n - 1), which adds positive terms.
+ */
+static inline __attribute__((always_inline)) void
+boys_lanes(const xc_one_tables *tab, int l, const double *t, double f[][XC_LANES]) {
+  double decay[XC_LANES], far[XC_LANES];
+  for (int k = 0; k < XC_LANES; k++) {
+    const double inside = t[k] < XC_BOYS_REACH ? t[k] : XC_BOYS_REACH;
+    const int node = (int)(inside * XC_BOYS_STEPS + 0.5);
+    const double d = (double)node / XC_BOYS_STEPS - inside;
+    const double *table = &tab->boys[node][l];
+    double sum = table[7], e = 1.0 / 5040;
+    sum = sum * (d / 7) + table[6], e = e * d + 1.0 / 720;
+    sum = sum * (d / 6) + table[5], e = e * d + 1.0 / 120;
+    sum = sum * (d / 5) + table[4], e = e * d + 1.0 / 24;
+    sum = sum * (d / 4) + table[3], e = e * d + 1.0 / 6;
+    sum = sum * (d / 3) + table[2], e = e * d + 0.5;
+    sum = sum * (d / 2) + table[1], e = e * d + 1.0;
+    f[l][k] = sum * d + table[0], e = e * d + 1.0;
+    decay[k] = tab->exponential[node] * e;
+  }
+  for (int k = 0; k < XC_LANES; k++) {
+    const double t1 = t[k] > 1 ? t[k] : 1;
+    far[k] = 0.5 * sqrt(M_PI / t1);
+    for (int n = 1; n <= l; n++) far[k] *= (2 * n - 1) / (2 * t1);
+  }
+  for (int k = 0; k < XC_LANES; k++) {
+    f[l][k] = t[k] < XC_BOYS_REACH ? f[l][k] : far[k];
+    decay[k] = t[k] < XC_BOYS_REACH ? decay[k] : 0;
+  }
+  for (int n = l; n > 0; n--)
+    for (int k = 0; k < XC_LANES; k++)
+      f[n - 1][k] = (2 * t[k] * f[n][k] + decay[k]) * (1.0 / (2 * n - 1));
+}
+
+void xc_boys(int last, double t, double *f) {
+  double arguments[XC_LANES] = {t}, lanes[XC_HERMITE_L + 1][XC_LANES];
+  boys_lanes(xc_one_tables_get(), last, arguments, lanes);
+  for (int n = 0; n <= last; n++) f[n] = lanes[n][0];
+}
+
+/* R of degree <= l from Boys functions: order n = l..0, each from the order above it. */
+static inline __attribute__((always_inline))
+const double (*hermite_lanes(const xc_one_tables *tab, int l, double p, const double r[3][XC_LANES],
+                             double f[][XC_LANES],
+                             double work[2][XC_HERMITES][XC_LANES]))[XC_LANES] {
+  double power = 1;
+  for (int n = 0; n <= l; n++, power *= -2 * p)
+    for (int k = 0; k < XC_LANES; k++) f[n][k] *= power;
+  for (int n = l; n >= 0; n--) {
+    double(*to)[XC_LANES] = work[n % 2];
+    const double(*from)[XC_LANES] = (const double(*)[XC_LANES])work[1 - n % 2];
+    const int count = xc_hermite_count(l - n);
+    for (int k = 0; k < XC_LANES; k++) to[0][k] = f[n][k];
+    for (int h = 1; h < count; h++) {
+      const xc_hermite_step s = tab->step[h];
+      for (int k = 0; k < XC_LANES; k++)
+        to[h][k] = r[s.axis][k] * from[s.one][k] + s.factor * from[s.two][k];
+    }
+  }
+  return (const double(*)[XC_LANES])work[0];
+}
+
+XC_LEVELS
+void xc_hermite_charges(const xc_one_tables *tab, int l, double p, const double at[3],
+                        const xc_charge *charges, int64_t n, double sum[XC_HERMITES]) {
+  double total[XC_HERMITES][XC_LANES], work[2][XC_HERMITES][XC_LANES];
+  double f[XC_HERMITE_L + 1][XC_LANES], r[3][XC_LANES], q[XC_LANES], t[XC_LANES];
+  const int count = xc_hermite_count(l);
+  memset(total, 0, (size_t)count * sizeof *total);
+  for (int64_t first = 0; first < n; first += XC_LANES) {
+    for (int k = 0; k < XC_LANES; k++) {
+      const xc_charge *c = &charges[first + k < n ? first + k : n - 1];
+      q[k] = first + k < n ? c->q : 0;
+      for (int x = 0; x < 3; x++) r[x][k] = at[x] - c->at[x];
+    }
+    for (int k = 0; k < XC_LANES; k++)
+      t[k] = p * (r[0][k] * r[0][k] + r[1][k] * r[1][k] + r[2][k] * r[2][k]);
+    boys_lanes(tab, l, t, f);
+    const double(*lanes)[XC_LANES] = hermite_lanes(tab, l, p, r, f, work);
+    for (int h = 0; h < count; h++)
+      for (int k = 0; k < XC_LANES; k++) total[h][k] += q[k] * lanes[h][k];
+  }
+  for (int h = 0; h < count; h++) {
+    sum[h] = 0;
+    for (int k = 0; k < XC_LANES; k++) sum[h] += total[h][k];
+  }
+}

@@ -1,0 +1,52 @@
+/* Hermite expansion of products of primitives, and sums over charges; private to xc_one.c and
+ * xc_hermite.c. */
+#ifndef TSL_FAM_XC_HERMITE_H
+#define TSL_FAM_XC_HERMITE_H
+
+#include "xc_harmonics.h"
+
+enum {
+  XC_HERMITE_L = 2 * XC_MAX_L, /* degree of a product */
+  XC_HERMITES = (XC_HERMITE_L + 1) * (XC_HERMITE_L + 2) * (XC_HERMITE_L + 3) / 6,
+  XC_LANES = 8, /* charges at a time */
+  XC_BOYS_STEPS = 16,
+  XC_BOYS_REACH = 64, /* beyond it exp(-t) is nothing beside every F_n */
+  XC_BOYS_TERMS = 8
+};
+
+/* Number of Hermite function (t, u, v), degrees ascending. */
+static inline int xc_hermite_at(int t, int u, int v) {
+  const int d = t + u + v;
+  return d * (d + 1) * (d + 2) / 6 + xc_cartesian_at(u, v);
+}
+
+/* Number of those of degree <= l. */
+static inline int xc_hermite_count(int l) {
+  return (l + 1) * (l + 2) * (l + 3) / 6;
+}
+
+/* How R_tuv follows from lower degrees: R[h] = r[axis] R[one] + factor R[two]. */
+typedef struct xc_hermite_step {
+  int axis, one, two;
+  double factor;
+} xc_hermite_step;
+
+typedef struct xc_one_tables {
+  xc_harmonics harmonics;
+  int power[XC_MAX_L + 1][XC_CARTESIANS(XC_MAX_L)][3]; /* of x, y, z in function k of degree l */
+  xc_hermite_step step[XC_HERMITES];
+  double boys[XC_BOYS_REACH * XC_BOYS_STEPS + 1][XC_HERMITE_L + XC_BOYS_TERMS]; /* F_n(k / STEPS) */
+  double exponential[XC_BOYS_REACH * XC_BOYS_STEPS + 1]; /* exp(-k / STEPS) */
+} xc_one_tables;
+
+/* The tables, filled at the first call; any thread. */
+const xc_one_tables *xc_one_tables_get(void);
+
+/*
+ * sum[h] = sum_c q_c R_h(p, at - R_c) for the Hermite functions of degree <= l, where R_000 =
+ * F_0(p r^2); charges in blocks of XC_LANES, the last one filled up with zeros.
+ */
+void xc_hermite_charges(const xc_one_tables *tables, int l, double p, const double at[3],
+                        const xc_charge *charges, int64_t n, double sum[XC_HERMITES]);
+
+#endif

@@ -1,0 +1,171 @@
+/* libint2's C++ interface is seen here alone; no exception leaves this file. */
+#include "xc_integrals.h"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include <libint2.hpp>
+
+static_assert(XC_MAX_L <= LIBINT2_MAX_AM_eri, "libint2 was built with too low quartets");
+static_assert(XC_MAX_L <= LIBINT2_MAX_AM_3eri, "libint2 was built with too low triples");
+static_assert(XC_MAX_L <= LIBINT2_MAX_AM_2eri, "libint2 was built with too low pairs");
+
+using libint2::BraKet;
+using libint2::Engine;
+using libint2::Operator;
+using libint2::Shell;
+using libint2::ShellPair;
+
+struct xc_integrals {
+  std::vector<Shell> orbital, fitting;
+  std::vector<ShellPair> pairs;     // a (a + 1) / 2 + b, b <= a
+  std::vector<ShellPair> fit_pairs; // of a fitting shell with the unit shell
+};
+
+struct xc_engine {
+  const xc_integrals *integrals;
+  Engine engine;
+};
+
+namespace {
+
+std::once_flag started;
+
+// Primitive pairs below this are left out whatever precision an engine has.
+const double ln_pair_limit = std::log(1e-20);
+
+Shell to_library(const xc_shell &s) {
+  libint2::svector<double> exponents(s.exponent, s.exponent + s.n);
+  libint2::svector<double> coefficients(s.coefficient, s.coefficient + s.n);
+  return Shell(std::move(exponents), {{s.l, s.spherical != 0 && s.l > 0, std::move(coefficients)}},
+               {{s.at[0], s.at[1], s.at[2]}}, false);
+}
+
+void fill(const xc_basis *basis, std::vector<Shell> &shells) {
+  shells.reserve(static_cast<size_t>(basis->n_shells));
+  for (int64_t k = 0; k < basis->n_shells; k++) shells.push_back(to_library(basis->shells[k]));
+}
+
+void fill_pairs(xc_integrals &all) {
+  const size_t n = all.orbital.size();
+  all.pairs.reserve(n * (n + 1) / 2);
+  for (size_t a = 0; a < n; a++)
+    for (size_t b = 0; b <= a; b++)
+      all.pairs.emplace_back(all.orbital[a], all.orbital[b], ln_pair_limit);
+  for (const Shell &shell : all.fitting)
+    all.fit_pairs.emplace_back(shell, Shell::unit(), ln_pair_limit);
+}
+
+tsl_err check(const xc_basis *basis) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = 0; k < basis->n_shells; k++) {
+    const xc_shell &s = basis->shells[k];
+    if (s.l < 0 || s.l > XC_MAX_L || s.n < 1 || s.n > XC_MAX_PRIMITIVES)
+      TSL_FAIL(TSL_ERR_INPUT,
+               "shell %lld: l = %d with %d primitives; at most %d and %d are allowed",
+               static_cast<long long>(k), static_cast<int>(s.l), static_cast<int>(s.n),
+               static_cast<int>(XC_MAX_L), static_cast<int>(XC_MAX_PRIMITIVES));
+  }
+done:
+  return err;
+}
+
+// Run work and turn what it throws into an error.
+template <typename Work> tsl_err guarded(const char *what, Work work) {
+  tsl_err err = TSL_OK;
+  try {
+    work();
+  } catch (const std::bad_alloc &) {
+    TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory", what);
+  } catch (const std::exception &e) {
+    TSL_FAIL(TSL_ERR_INTERNAL, "%s: libint2: %s", what, e.what());
+  }
+done:
+  return err;
+}
+
+const ShellPair *pair_of(const xc_integrals *all, int64_t a, int64_t b) {
+  return &all->pairs[static_cast<size_t>(a * (a + 1) / 2 + b)];
+}
+
+const Shell &orbital(const xc_engine *e, int64_t k) {
+  return e->integrals->orbital[static_cast<size_t>(k)];
+}
+
+const Shell &fitting(const xc_engine *e, int64_t k) {
+  return e->integrals->fitting[static_cast<size_t>(k)];
+}
+
+const ShellPair *fit_pair(const xc_engine *e, int64_t k) {
+  return &e->integrals->fit_pairs[static_cast<size_t>(k)];
+}
+
+} // namespace
+
+extern "C" tsl_err xc_integrals_create(const xc_basis *orbital, const xc_basis *fitting,
+                                       xc_integrals **out) {
+  tsl_err err = TSL_OK;
+  std::unique_ptr<xc_integrals> made;
+  *out = nullptr;
+  TSL_TRY(check(orbital));
+  if (fitting != nullptr) TSL_TRY(check(fitting));
+  TSL_TRY(guarded("shells for integrals", [&] {
+    std::call_once(started, [] { libint2::initialize(); });
+    made = std::make_unique<xc_integrals>();
+    fill(orbital, made->orbital);
+    if (fitting != nullptr) fill(fitting, made->fitting);
+    fill_pairs(*made);
+  }));
+  *out = made.release();
+done:
+  return err;
+}
+
+extern "C" void xc_integrals_destroy(xc_integrals **integrals) {
+  delete *integrals;
+  *integrals = nullptr;
+}
+
+extern "C" tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion kind,
+                                    double precision, xc_engine **out) {
+  static const BraKet brakets[] = {BraKet::xx_xx, BraKet::xs_xx, BraKet::xs_xs};
+  tsl_err err = TSL_OK;
+  *out = nullptr;
+  TSL_TRY(guarded("engine for integrals", [&] {
+    Engine engine(Operator::coulomb, XC_MAX_PRIMITIVES, XC_MAX_L, 0, precision,
+                  libint2::operator_traits<Operator::coulomb>::default_params(), brakets[kind]);
+    *out = new xc_engine{integrals, std::move(engine)};
+  }));
+done:
+  return err;
+}
+
+extern "C" void xc_engine_destroy(xc_engine **engine) {
+  delete *engine;
+  *engine = nullptr;
+}
+
+extern "C" const double *xc_engine_quartet(xc_engine *e, int64_t a, int64_t b, int64_t c,
+                                           int64_t d) {
+  e->engine.compute2<Operator::coulomb, BraKet::xx_xx, 0>(
+      orbital(e, a), orbital(e, b), orbital(e, c), orbital(e, d), pair_of(e->integrals, a, b),
+      pair_of(e->integrals, c, d));
+  return e->engine.results()[0];
+}
+
+extern "C" const double *xc_engine_triple(xc_engine *e, int64_t p, int64_t m, int64_t n) {
+  e->engine.compute2<Operator::coulomb, BraKet::xs_xx, 0>(
+      fitting(e, p), Shell::unit(), orbital(e, m), orbital(e, n), fit_pair(e, p),
+      pair_of(e->integrals, m, n));
+  return e->engine.results()[0];
+}
+
+extern "C" const double *xc_engine_double(xc_engine *e, int64_t p, int64_t q) {
+  e->engine.compute2<Operator::coulomb, BraKet::xs_xs, 0>(
+      fitting(e, p), Shell::unit(), fitting(e, q), Shell::unit(), fit_pair(e, p), fit_pair(e, q));
+  return e->engine.results()[0];
+}

@@ -1,0 +1,220 @@
+#include "xc_one.h"
+
+#include "xc_hermite.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = XC_CARTESIANS(XC_MAX_L) * XC_CARTESIANS(XC_MAX_L) };
+
+/* Hermite coefficients of a product of primitives along one axis: of[i][j][t]; j has room for the
+ * second derivative. */
+typedef struct expansion {
+  double of[XC_MAX_L + 1][XC_MAX_L + 3][2 * XC_MAX_L + 4];
+} expansion;
+
+/* A pair of primitives. */
+typedef struct pair {
+  const xc_shell *a, *b;
+  double alpha, beta, p, factor; /* factor: both coefficients */
+  double at[3];                  /* centre of the product */
+  expansion e[3];
+} pair;
+
+/* E_t^(i+1,j) = E_t-1^ij / 2p + PA E_t^ij + (t + 1) E_t+1^ij, likewise j with PB. */
+static void raise(const double *from, double *to, double shift, double half, int top) {
+  for (int t = 0; t <= top + 1; t++)
+    to[t] = (t > 0 ? half * from[t - 1] : 0) + (t <= top ? shift * from[t] : 0) +
+            (t < top ? (t + 1) * from[t + 1] : 0);
+}
+
+static void expand(expansion *e, int la, int lb, double pa, double pb, double p, double start) {
+  const double half = 0.5 / p;
+  e->of[0][0][0] = start;
+  for (int i = 0; i < la; i++) raise(e->of[i][0], e->of[i + 1][0], pa, half, i);
+  for (int i = 0; i <= la; i++)
+    for (int j = 0; j < lb; j++) raise(e->of[i][j], e->of[i][j + 1], pb, half, i + j);
+}
+
+/* Set up primitives i and j of shells a and b, lb with room for extra derivatives. */
+static void set_pair(pair *q, const xc_shell *a, const xc_shell *b, int i, int j, int extra) {
+  q->a = a, q->b = b;
+  q->alpha = a->exponent[i], q->beta = b->exponent[j];
+  q->p = q->alpha + q->beta;
+  q->factor = a->coefficient[i] * b->coefficient[j];
+  for (int x = 0; x < 3; x++) {
+    const double ab = a->at[x] - b->at[x];
+    q->at[x] = (q->alpha * a->at[x] + q->beta * b->at[x]) / q->p;
+    expand(&q->e[x], a->l, b->l + extra, q->at[x] - a->at[x], q->at[x] - b->at[x], q->p,
+           exp(-q->alpha * q->beta / q->p * ab * ab));
+  }
+}
+
+/* Integrals of an operator over a pair of primitives: n_blocks matrices at a time. */
+typedef struct task {
+  /* value of matrix which for Cartesian functions with powers i and j */
+  double (*element)(const pair *q, const void *state, int which, const int i[3], const int j[3]);
+  /* OPTIONAL: once a pair, before its elements; false: the pair adds nothing */
+  bool (*prepare)(const pair *q, void *state);
+  void *state;
+  int n_blocks, extra; /* extra: degree that the operator adds to b */
+  double *const *matrix;
+} task;
+
+static void add_pair(const pair *q, const task *what, double block[3][BLOCK]) {
+  const int na = XC_CARTESIANS(q->a->l), nb = XC_CARTESIANS(q->b->l);
+  const xc_one_tables *tables = xc_one_tables_get();
+  if (what->prepare != NULL && !what->prepare(q, what->state)) return;
+  for (int k = 0; k < what->n_blocks; k++)
+    for (int i = 0; i < na; i++)
+      for (int j = 0; j < nb; j++)
+        block[k][i * nb + j] +=
+            what->element(q, what->state, k, tables->power[q->a->l][i], tables->power[q->b->l][j]);
+}
+
+static void store(const xc_basis *basis, const xc_shell *a, const xc_shell *b, const double *block,
+                  double *matrix) {
+  const int na = xc_shell_size(a), nb = xc_shell_size(b);
+  for (int i = 0; i < na; i++)
+    for (int j = 0; j < nb; j++) {
+      matrix[(a->first + i) * basis->n + b->first + j] = block[i * nb + j];
+      matrix[(b->first + j) * basis->n + a->first + i] = block[i * nb + j];
+    }
+}
+
+static void do_shells(const xc_basis *basis, const xc_shell *a, const xc_shell *b,
+                      const task *what) {
+  double block[3][BLOCK], out[BLOCK];
+  pair q;
+  const size_t used = (size_t)(XC_CARTESIANS(a->l) * XC_CARTESIANS(b->l)) * sizeof **block;
+  for (int k = 0; k < what->n_blocks; k++) memset(block[k], 0, used);
+  for (int i = 0; i < a->n; i++)
+    for (int j = 0; j < b->n; j++) {
+      set_pair(&q, a, b, i, j, what->extra);
+      add_pair(&q, what, block);
+    }
+  for (int k = 0; k < what->n_blocks; k++) {
+    xc_harmonics_block(&xc_one_tables_get()->harmonics, a, b, block[k], out);
+    store(basis, a, b, out, what->matrix[k]);
+  }
+}
+
+static void do_batch(const xc_basis *basis, int64_t lo, int64_t hi, const task *what) {
+  for (int64_t a = lo; a < hi; a++)
+    for (int64_t b = 0; b <= a; b++) do_shells(basis, &basis->shells[a], &basis->shells[b], what);
+}
+
+/* ------------------------------------------- overlap, kinetic energy, dipole */
+
+/* One-dimensional -1/2 d^2/dx^2 on x^j exp(-b x^2), as Hermite coefficient 0. */
+static double kinetic_1(const expansion *e, int i, int j, double beta) {
+  return -2 * beta * beta * e->of[i][j + 2][0] + beta * (2 * j + 1) * e->of[i][j][0] -
+         (j > 1 ? 0.5 * j * (j - 1) * e->of[i][j - 2][0] : 0);
+}
+
+/* which 0: overlap, 1: kinetic. */
+static double overlap_kinetic(const pair *q, const void *state, int which, const int i[3],
+                              const int j[3]) {
+  const double *factor = state;
+  double s[3], t[3];
+  for (int x = 0; x < 3; x++) {
+    s[x] = q->e[x].of[i[x]][j[x]][0];
+    t[x] = which == 0 ? 0 : kinetic_1(&q->e[x], i[x], j[x], q->beta);
+  }
+  if (which == 0) return *factor * s[0] * s[1] * s[2];
+  return *factor * (t[0] * s[1] * s[2] + s[0] * t[1] * s[2] + s[0] * s[1] * t[2]);
+}
+
+/* The integral of the product's Gaussian, coefficients included. */
+static double gaussian_integral(const pair *q) {
+  return q->factor * (M_PI / q->p) * sqrt(M_PI / q->p);
+}
+
+static bool prepare_overlap(const pair *q, void *state) {
+  *(double *)state = gaussian_integral(q);
+  return true;
+}
+
+void xc_overlap_kinetic(const xc_basis *basis, int64_t lo, int64_t hi, double *overlap,
+                        double *kinetic) {
+  double *const matrix[2] = {overlap, kinetic}, factor = 0;
+  const task what = {overlap_kinetic, prepare_overlap, &factor, 2, 2, matrix};
+  do_batch(basis, lo, hi, &what);
+}
+
+typedef struct lever {
+  const double *origin;
+  double factor;
+} lever;
+
+/* x - origin = (x - P) + (P - origin): Hermite coefficients 1 and 0. */
+static double dipole_element(const pair *q, const void *state, int which, const int i[3],
+                             const int j[3]) {
+  const lever *at = state;
+  double value = at->factor;
+  for (int x = 0; x < 3; x++) {
+    const double *e = q->e[x].of[i[x]][j[x]];
+    const double one = i[x] + j[x] > 0 ? e[1] : 0;
+    value *= x == which ? one + (q->at[x] - at->origin[x]) * e[0] : e[0];
+  }
+  return value;
+}
+
+static bool prepare_dipole(const pair *q, void *state) {
+  ((lever *)state)->factor = gaussian_integral(q);
+  return true;
+}
+
+void xc_dipole(const xc_basis *basis, const double origin[3], int64_t lo, int64_t hi,
+               double *const dipole[3]) {
+  lever at = {.origin = origin};
+  const task what = {dipole_element, prepare_dipole, &at, 3, 0, dipole};
+  do_batch(basis, lo, hi, &what);
+}
+
+/* ---------------------------------------------------------------- charges */
+
+typedef struct cloud {
+  const xc_charge *charges;
+  int64_t n;
+  double factor, sum[XC_HERMITES];
+} cloud;
+
+static double attraction_element(const pair *q, const void *state, int which, const int i[3],
+                                 const int j[3]) {
+  const cloud *c = state;
+  double value = 0;
+  (void)which;
+  for (int t = 0; t <= i[0] + j[0]; t++)
+    for (int u = 0; u <= i[1] + j[1]; u++) {
+      const double tu = q->e[0].of[i[0]][j[0]][t] * q->e[1].of[i[1]][j[1]][u];
+      for (int v = 0; v <= i[2] + j[2]; v++)
+        value += tu * q->e[2].of[i[2]][j[2]][v] * c->sum[xc_hermite_at(t, u, v)];
+    }
+  return c->factor * value;
+}
+
+/* False when the pair overlaps too little to feel any charge. */
+static bool prepare_attraction(const pair *q, void *state) {
+  cloud *c = state;
+  c->factor = -2 * M_PI / q->p * q->factor;
+  if (fabs(c->factor) * q->e[0].of[0][0][0] * q->e[1].of[0][0][0] * q->e[2].of[0][0][0] < 1e-24)
+    return false;
+  xc_hermite_charges(xc_one_tables_get(), q->a->l + q->b->l, q->p, q->at, c->charges, c->n, c->sum);
+  return true;
+}
+
+void xc_attraction(const xc_basis *basis, const xc_charge *charges, int64_t n, int64_t lo,
+                   int64_t hi, double *attraction) {
+  cloud c = {.charges = charges, .n = n};
+  double *const matrix[1] = {attraction};
+  const task what = {attraction_element, prepare_attraction, &c, 1, 0, matrix};
+  do_batch(basis, lo, hi, &what);
+}
+
+void xc_nuclei(const xc_molecule *molecule, xc_charge *charges) {
+  for (int64_t k = 0; k < molecule->n_atoms; k++) {
+    charges[k].q = molecule->atoms[k].z;
+    memcpy(charges[k].at, molecule->atoms[k].at, sizeof charges[k].at);
+  }
+}

@@ -1,0 +1,291 @@
+#include "xc_scf.h"
+
+#include "xc_matrix.h"
+#include "xc_orthogonal.h"
+
+#include <math.h>
+#include <string.h>
+
+void xc_scf_standard(xc_scf_options *options) {
+  *options = (xc_scf_options){.energy_limit = 1e-8,
+                              .commutator_limit = 1e-5,
+                              .overlap_limit = 1e-7,
+                              .exchange = 1,
+                              .damping_until = 0.01,
+                              .diis = 8,
+                              .most_iterations = 100,
+                              .rebuild = 8,
+                              .restricted = 1};
+}
+
+/* ------------------------------------------------------------------- set up */
+
+static tsl_err check(const xc_molecule *molecule, const xc_scf_options *o) {
+  tsl_err err = TSL_OK;
+  if (!(o->energy_limit > 0) || !(o->commutator_limit > 0) || !(o->overlap_limit > 0))
+    TSL_FAIL(TSL_ERR_INPUT, "limits of energy, commutator and overlap must be positive");
+  if (!(o->damping >= 0 && o->damping < 1) || !(o->level_shift >= 0) || !(o->exchange >= 0))
+    TSL_FAIL(TSL_ERR_INPUT, "damping %g must be in 0..1, level shift %g and exchange %g at least 0",
+             o->damping, o->level_shift, o->exchange);
+  if (o->diis < 0 || o->diis > XC_DIIS_MOST || o->most_iterations < 1 || o->rebuild < 1)
+    TSL_FAIL(TSL_ERR_INPUT, "diis %d must be in 0..%d, iterations %d and rebuild %d at least 1",
+             (int)o->diis, XC_DIIS_MOST, (int)o->most_iterations, (int)o->rebuild);
+  if (o->restricted && molecule->alpha != molecule->beta)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "a restricted method needs as many alpha as beta electrons; there are %lld and %lld",
+             (long long)molecule->alpha, (long long)molecule->beta);
+done:
+  return err;
+}
+
+/* The [n][n] matrices in one table. */
+static int matrices_of(xc_scf *s, double **list[24]) {
+  double **shared[] = {&s->overlap,   &s->core,    &s->kinetic,    &s->total,
+                       &s->ask_total, &s->coulomb, &s->last_total, &s->work};
+  double **spin[] = {s->density, s->ask_spin, s->exchange, s->last_spin};
+  int n = 0;
+  for (int k = 0; k < 8; k++) list[n++] = shared[k];
+  for (int k = 0; k < 4; k++)
+    for (int t = 0; t < s->n_spin; t++) list[n++] = &spin[k][t];
+  return n;
+}
+
+static tsl_err take_memory(xc_scf *s) {
+  tsl_err err = TSL_OK;
+  double **list[24], *both = NULL;
+  const int count = matrices_of(s, list);
+  for (int k = 0; k < count; k++)
+    TSL_TRY(xc_matrix_create(s->n, s->n, "matrices of the SCF", list[k]));
+  TSL_TRY(xc_matrix_create(s->n_spin * s->n, s->n, "Fock matrices", &both)); /* DIIS sees one */
+  s->fock[0] = both;
+  if (s->n_spin == 2) s->fock[1] = both + s->n * s->n;
+done:
+  return err;
+}
+
+static tsl_err take_orbitals(xc_scf *s) {
+  tsl_err err = TSL_OK;
+  for (int t = 0; t < s->n_spin; t++) {
+    TSL_TRY(xc_matrix_create(s->m, s->n, "orbitals", &s->orbitals[t]));
+    TSL_TRY(xc_matrix_create(s->m, 1, "orbital energies", &s->levels[t]));
+    if (s->electrons[t] > s->m)
+      TSL_FAIL(TSL_ERR_INPUT,
+               "%lld electrons of a spin, but the basis has %lld independent functions",
+               (long long)s->electrons[t], (long long)s->m);
+  }
+  TSL_TRY(xc_matrix_create(s->n_spin * s->m, s->m, "commutators", &s->error));
+  if (s->options.diis > 0)
+    TSL_TRY(xc_diis_create(s->n_spin * s->n * s->n, s->n_spin * s->m * s->m, s->options.diis,
+                           &s->diis));
+done:
+  return err;
+}
+
+tsl_err xc_scf_create(const xc_molecule *molecule, int64_t n, const double *overlap,
+                      const double *kinetic, const double *attraction,
+                      const xc_scf_options *options, xc_scf *scf) {
+  tsl_err err = TSL_OK;
+  const size_t bytes = (size_t)(n * n) * sizeof *overlap;
+  *scf = (xc_scf){.options = *options,
+                  .n = n,
+                  .n_spin = options->restricted ? 1 : 2,
+                  .electrons = {molecule->alpha, molecule->beta}};
+  TSL_TRY(check(molecule, options));
+  TSL_TRY(take_memory(scf));
+  memcpy(scf->overlap, overlap, bytes);
+  memcpy(scf->kinetic, kinetic, bytes);
+  memcpy(scf->core, kinetic, bytes);
+  xc_matrix_add(n * n, 1, attraction, scf->core);
+  TSL_TRY(xc_orthogonal_create(n, overlap, options->overlap_limit, &scf->half, &scf->m,
+                               &scf->smallest_overlap));
+  TSL_TRY(take_orbitals(scf));
+  scf->energies.nuclei = xc_repulsion_nuclei(molecule) + xc_repulsion_charges(molecule);
+done:
+  if (err != TSL_OK) xc_scf_clear(scf);
+  return err;
+}
+
+void xc_scf_clear(xc_scf *scf) {
+  double **list[24];
+  const int count = matrices_of(scf, list);
+  for (int k = 0; k < count; k++) tsl_free(*list[k]);
+  for (int t = 0; t < 2; t++) tsl_free(scf->orbitals[t]), tsl_free(scf->levels[t]);
+  tsl_free(scf->fock[0]), tsl_free(scf->half), tsl_free(scf->error);
+  xc_diis_clear(&scf->diis);
+  memset(scf, 0, sizeof *scf);
+}
+
+/* ------------------------------------------------------------------ density */
+
+static void sum_spins(xc_scf *s) {
+  const int64_t nn = s->n * s->n;
+  memset(s->total, 0, (size_t)nn * sizeof *s->total);
+  for (int t = 0; t < s->n_spin; t++)
+    xc_matrix_add(nn, s->n_spin == 1 ? 2 : 1, s->density[t], s->total);
+}
+
+/* Ask for the difference to what J and K are known of, or anew for everything. */
+static void ask(xc_scf *s) {
+  const int64_t nn = s->n * s->n;
+  const size_t bytes = (size_t)nn * sizeof *s->total;
+  if (s->iteration % s->options.rebuild == 0) {
+    memset(s->coulomb, 0, bytes), memset(s->last_total, 0, bytes);
+    for (int t = 0; t < s->n_spin; t++)
+      memset(s->exchange[t], 0, bytes), memset(s->last_spin[t], 0, bytes);
+  }
+  memcpy(s->ask_total, s->total, bytes);
+  xc_matrix_add(nn, -1, s->last_total, s->ask_total);
+  for (int t = 0; t < s->n_spin; t++) {
+    memcpy(s->ask_spin[t], s->density[t], bytes);
+    xc_matrix_add(nn, -1, s->last_spin[t], s->ask_spin[t]);
+  }
+}
+
+static void begin(xc_scf *s) {
+  s->iteration = 0;
+  s->state = XC_SCF_RUNNING;
+  s->energies.total = 0;
+  s->diis.n = s->diis.next = 0;
+  sum_spins(s);
+  ask(s);
+}
+
+void xc_scf_start(xc_scf *scf, const double *total) {
+  const double all = (double)(scf->electrons[0] + scf->electrons[1]);
+  for (int t = 0; t < scf->n_spin; t++)
+    for (int64_t k = 0; k < scf->n * scf->n; k++)
+      scf->density[t][k] = (double)scf->electrons[t] / all * total[k];
+  begin(scf);
+}
+
+void xc_scf_restart(xc_scf *scf, const double *const density[2]) {
+  for (int t = 0; t < scf->n_spin; t++)
+    memcpy(scf->density[t], density[t], (size_t)(scf->n * scf->n) * sizeof **density);
+  begin(scf);
+}
+
+/* --------------------------------------------------------------------- step */
+
+static void sum_up(xc_scf *s, const xc_scf_built *built) {
+  const int64_t nn = s->n * s->n;
+  xc_matrix_add(nn, 1, built->coulomb, s->coulomb);
+  memcpy(s->last_total, s->total, (size_t)nn * sizeof *s->total);
+  for (int t = 0; t < s->n_spin; t++) {
+    if (s->options.exchange != 0) xc_matrix_add(nn, 1, built->exchange[t], s->exchange[t]);
+    memcpy(s->last_spin[t], s->density[t], (size_t)nn * sizeof *s->total);
+    memcpy(s->fock[t], s->core, (size_t)nn * sizeof *s->core);
+    xc_matrix_add(nn, 1, s->coulomb, s->fock[t]);
+    xc_matrix_add(nn, -s->options.exchange, s->exchange[t], s->fock[t]);
+    if (built->xc[t] != NULL) xc_matrix_add(nn, 1, built->xc[t], s->fock[t]);
+  }
+}
+
+static void set_energies(xc_scf *s, double xc) {
+  const int64_t nn = s->n * s->n;
+  xc_energies *e = &s->energies;
+  const double last = e->total;
+  e->kinetic = xc_matrix_dot(nn, s->total, s->kinetic);
+  e->attraction = xc_matrix_dot(nn, s->total, s->core) - e->kinetic;
+  e->coulomb = 0.5 * xc_matrix_dot(nn, s->total, s->coulomb);
+  e->exchange = 0;
+  for (int t = 0; t < s->n_spin; t++)
+    e->exchange -= (s->n_spin == 1 ? 1 : 0.5) * s->options.exchange *
+                   xc_matrix_dot(nn, s->density[t], s->exchange[t]);
+  e->xc = xc;
+  e->total = e->nuclei + e->kinetic + e->attraction + e->coulomb + e->exchange + e->xc;
+  s->change = e->total - last;
+}
+
+/* error = half (F D S - S D F) half^T of all spins; its largest element. */
+static tsl_err set_commutator(xc_scf *s) {
+  tsl_err err = TSL_OK;
+  const int64_t n = s->n, m = s->m;
+  double *product = NULL, *half = NULL;
+  s->commutator = 0;
+  TSL_TRY(xc_matrix_create(n, n, "F D S", &product));
+  TSL_TRY(xc_matrix_create(m, n, "half of F D S", &half));
+  for (int t = 0; t < s->n_spin; t++) {
+    double *error = s->error + t * m * m;
+    xc_matrix_product(n, n, n, 1, s->fock[t], false, s->density[t], false, s->work);
+    xc_matrix_product(n, n, n, 1, s->work, false, s->overlap, false, product);
+    xc_matrix_project(m, n, product, s->half, half, error);
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t j = 0; j <= i; j++) {
+        const double e = error[i * m + j] - error[j * m + i];
+        error[i * m + j] = e, error[j * m + i] = -e;
+        s->commutator = fmax(s->commutator, fabs(e));
+      }
+  }
+done:
+  tsl_free(product), tsl_free(half);
+  return err;
+}
+
+/* Raise the empty orbitals: F += shift (S - S D S). */
+static void shift_levels(xc_scf *s, double *product, double *fock, const double *density) {
+  const int64_t n = s->n;
+  xc_matrix_product(n, n, n, 1, s->overlap, false, density, false, s->work);
+  xc_matrix_product(n, n, n, 1, s->work, false, s->overlap, false, product);
+  xc_matrix_add(n * n, s->options.level_shift, s->overlap, fock);
+  xc_matrix_add(n * n, -s->options.level_shift, product, fock);
+}
+
+/* New densities of the lowest orbitals; share of the old ones kept. */
+static tsl_err set_density(xc_scf *s, double keep, double shift) {
+  tsl_err err = TSL_OK;
+  const int64_t n = s->n;
+  double *fresh = NULL;
+  TSL_TRY(xc_matrix_create(n, n, "a density", &fresh));
+  for (int t = 0; t < s->n_spin; t++) {
+    if (shift > 0) shift_levels(s, fresh, s->fock[t], s->density[t]);
+    TSL_TRY(xc_orthogonal_orbitals(n, s->m, s->fock[t], s->half, s->orbitals[t], s->levels[t]));
+    memset(fresh, 0, (size_t)(n * n) * sizeof *fresh);
+    xc_matrix_product(n, n, s->electrons[t], 1 - keep, s->orbitals[t], true, s->orbitals[t], false,
+                      fresh);
+    for (int64_t k = 0; k < n * n; k++) s->density[t][k] = keep * s->density[t][k] + fresh[k];
+  }
+done:
+  tsl_free(fresh);
+  return err;
+}
+
+/* Orbitals of the Fock matrix of the last density. */
+static tsl_err end(xc_scf *s, xc_scf_state state) {
+  tsl_err err = TSL_OK;
+  for (int t = 0; t < s->n_spin; t++)
+    TSL_TRY(xc_orthogonal_orbitals(s->n, s->m, s->fock[t], s->half, s->orbitals[t], s->levels[t]));
+  s->state = state;
+done:
+  return err;
+}
+
+static tsl_err go_on(xc_scf *s) {
+  tsl_err err = TSL_OK;
+  const bool far = s->commutator > s->options.damping_until;
+  if (s->options.diis > 0) xc_diis_step(&s->diis, s->error, s->fock[0]);
+  TSL_TRY(set_density(s, far ? s->options.damping : 0, far ? s->options.level_shift : 0));
+  sum_spins(s);
+  ask(s);
+done:
+  return err;
+}
+
+tsl_err xc_scf_step(xc_scf *scf, const xc_scf_built *built) {
+  tsl_err err = TSL_OK;
+  sum_up(scf, built);
+  set_energies(scf, built->xc_energy);
+  if (!isfinite(scf->energies.total))
+    TSL_FAIL(TSL_ERR_NUMERIC, "iteration %d: the energy is %g", (int)scf->iteration + 1,
+             scf->energies.total);
+  TSL_TRY(set_commutator(scf));
+  scf->iteration++;
+  if (scf->iteration > 1 && fabs(scf->change) < scf->options.energy_limit &&
+      scf->commutator < scf->options.commutator_limit)
+    TSL_TRY(end(scf, XC_SCF_CONVERGED));
+  else if (scf->iteration >= scf->options.most_iterations)
+    TSL_TRY(end(scf, XC_SCF_STOPPED));
+  else
+    TSL_TRY(go_on(scf));
+done:
+  return err;
+}

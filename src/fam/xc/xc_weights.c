@@ -1,0 +1,309 @@
+/* Weights of a fuzzy partition of space: Becke's and Stratmann, Scuseria and Frisch's cells. */
+#include "xc_grid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Rows of atoms are padded to LANES; a cell takes LANES factors first, then PIECE at a time. */
+enum { LANES = 8, PIECE = 32 };
+
+/** The widest vectors of the processor, chosen when the program starts: same operations, same bits.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define WIDE
+#endif
+
+/** The half width of the SSF step. */
+static const double ssf_a = 0.64;
+
+struct xc_partition {
+  int64_t n; /**< atoms */
+  bool becke;
+  double cut;
+  double over;     /**< SSF: beyond |mu| = over the step is over, whatever the sizes of the cells */
+  double *at;      /**< [n][3] */
+  double *inverse; /**< [n][n] 1/R_ij, 0 on the diagonal */
+  double *shift;   /**< [n][n] a_ij of the size adjustment, -1 on the diagonal: own factor 1 */
+};
+
+/* ------------------------------------------------------------------ create */
+
+static double adjust_radius(int32_t adjust, int z) {
+  if (adjust == XC_ADJUST_NONE) return 1;
+  if (adjust == XC_ADJUST_SLATER) return xc_slater_radius(z);
+  return adjust == XC_ADJUST_BRAGG ? xc_bragg_radius(z) : sqrt(xc_bragg_radius(z));
+}
+
+static double size_shift(double own, double other) {
+  const double a = 0.25 * (other / own - own / other);
+  return fmin(0.5, fmax(-0.5, a));
+}
+
+/** The mu below which mu + a (1 - mu^2) <= -ssf_a for all |a| <= shift, without its sign. */
+static double step_end(double shift) {
+  const double t = shift + ssf_a;
+  return 2 * t / (1 + sqrt(1 + 4 * shift * t)) * (1 + 1e-12);
+}
+
+static double distance(const double *a, const double *b) {
+  const double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return sqrt(x * x + y * y + z * z);
+}
+
+static tsl_err fill_pairs(const xc_grid_rule *rule, const xc_atom *atoms, xc_partition *p) {
+  tsl_err err = TSL_OK;
+  double largest = 0;
+  for (int64_t i = 0; i < p->n; i++) {
+    memcpy(&p->at[3 * i], atoms[i].at, sizeof atoms[i].at);
+    for (int64_t j = 0; j < p->n; j++) {
+      const double r = distance(atoms[i].at, atoms[j].at);
+      const bool self = i == j;
+      if (!self && !(r >= XC_NEAREST))
+        TSL_FAIL(TSL_ERR_INPUT,
+                 "atoms %lld and %lld are %.3g Angstrom apart; at least 0.1 Angstrom is needed",
+                 (long long)i + 1, (long long)j + 1, r * XC_BOHR);
+      p->inverse[i * p->n + j] = self ? 0 : 1 / r;
+      const double a = size_shift(adjust_radius(rule->adjust, atoms[i].z),
+                                  adjust_radius(rule->adjust, atoms[j].z));
+      p->shift[i * p->n + j] = self ? -1 : a;
+      largest = fmax(largest, fabs(a));
+    }
+  }
+  p->over = step_end(largest);
+done:
+  return err;
+}
+
+tsl_err xc_partition_create(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_atoms,
+                            xc_partition **out) {
+  tsl_err err = TSL_OK;
+  void *memory = NULL, *at = NULL, *inverse = NULL, *shift = NULL;
+  int64_t pairs = 0;
+  const int64_t room = n_atoms > 0 ? n_atoms : 1;
+  *out = NULL;
+  TSL_TRY(xc_grid_check(rule));
+  if (!tsl_mul_i64(room, room, &pairs))
+    TSL_FAIL(TSL_ERR_INPUT, "grid: %lld atoms have too many pairs", (long long)n_atoms);
+  TSL_TRY(tsl_alloc(1, sizeof(xc_partition), "partition", &memory));
+  xc_partition *p = *out = memory;
+  *p = (xc_partition){.n = n_atoms, .cut = rule->cut, .becke = rule->scheme == XC_BECKE};
+  TSL_TRY(tsl_alloc(room, 3 * sizeof(double), "positions of the atoms", &at));
+  p->at = at;
+  TSL_TRY(tsl_alloc(pairs, sizeof(double), "distances of the atoms", &inverse));
+  p->inverse = inverse;
+  TSL_TRY(tsl_alloc(pairs, sizeof(double), "size adjustment of the atoms", &shift));
+  p->shift = shift;
+  TSL_TRY(fill_pairs(rule, atoms, p));
+done:
+  if (err != TSL_OK) xc_partition_destroy(out);
+  return err;
+}
+
+void xc_partition_destroy(xc_partition **partition) {
+  if (*partition == NULL) return;
+  tsl_free((*partition)->at);
+  tsl_free((*partition)->inverse);
+  tsl_free((*partition)->shift);
+  tsl_free(*partition);
+  *partition = NULL;
+}
+
+/* ------------------------------------------------------------------- frame */
+
+/**
+ * The atoms in the order of their distance from one of them, the owner, so that what matters to
+ * its points comes first. Rows are padded to LANES with atoms whose factor is 1.
+ */
+typedef struct frame {
+  const xc_partition *p;
+  int64_t row; /**< n padded */
+  int32_t owner;
+  double *far;             /**< [row] distance from the owner, ascending; far[0] = 0 */
+  double *x, *y, *z, *r;   /**< [row] positions, and distances from the point at hand */
+  double *inverse, *shift; /**< [n][row] */
+  double *block;           /**< all of the above */
+  struct place {
+    double far;
+    int64_t atom;
+  } * order; /**< [n] */
+} frame;
+
+static tsl_err frame_create(const xc_partition *p, frame *f) {
+  tsl_err err = TSL_OK;
+  void *block = NULL, *order = NULL;
+  int64_t doubles = 0;
+  *f = (frame){.p = p, .row = (p->n + LANES - 1) / LANES * LANES, .owner = -1};
+  if (!tsl_mul_i64(f->row, 5 + 2 * p->n, &doubles))
+    TSL_FAIL(TSL_ERR_INPUT, "grid: %lld atoms have too many pairs", (long long)p->n);
+  TSL_TRY(tsl_alloc(doubles, sizeof(double), "neighbours of an atom", &block));
+  f->block = block;
+  f->far = f->block, f->x = f->far + f->row, f->y = f->x + f->row, f->z = f->y + f->row;
+  f->r = f->z + f->row, f->inverse = f->r + f->row, f->shift = f->inverse + p->n * f->row;
+  TSL_TRY(tsl_alloc(p->n, sizeof *f->order, "order of the neighbours", &order));
+  f->order = order;
+done:
+  return err;
+}
+
+static void frame_clear(frame *f) {
+  tsl_free(f->block);
+  tsl_free(f->order);
+  *f = (frame){0};
+}
+
+static int by_distance(const void *left, const void *right) {
+  const struct place *a = left, *b = right;
+  if (a->far != b->far) return a->far < b->far ? -1 : 1;
+  return a->atom < b->atom ? -1 : a->atom > b->atom;
+}
+
+/** Put the owner's neighbours in order. */
+static void frame_set(frame *f, int32_t owner) {
+  const xc_partition *p = f->p;
+  for (int64_t i = 0; i < p->n; i++)
+    f->order[i] = (struct place){distance(&p->at[3 * owner], &p->at[3 * i]), i};
+  qsort(f->order, (size_t)p->n, sizeof *f->order, by_distance);
+  for (int64_t i = 0; i < f->row; i++) {
+    const double *at = &p->at[3 * f->order[i < p->n ? i : 0].atom];
+    f->far[i] = i < p->n ? f->order[i].far : INFINITY;
+    f->x[i] = at[0], f->y[i] = at[1], f->z[i] = at[2];
+  }
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t k = 0; k < f->row; k++) {
+      const int64_t pair = f->order[i].atom * p->n + f->order[k < p->n ? k : 0].atom;
+      f->inverse[i * f->row + k] = k < p->n ? p->inverse[pair] : 0;
+      f->shift[i * f->row + k] = k < p->n ? p->shift[pair] : -1;
+    }
+  f->owner = owner;
+}
+
+/** Distances of the first n atoms of the frame from a point. */
+WIDE static void set_distances(frame *f, int64_t from, int64_t n, const double at[3]) {
+  for (int64_t k = from; k < n; k++) {
+    const double x = at[0] - f->x[k], y = at[1] - f->y[k], z = at[2] - f->z[k];
+    f->r[k] = sqrt(x * x + y * y + z * z);
+  }
+}
+
+/** Of the frame's atoms those within reach of the owner, a multiple of LANES, at least from. */
+static int64_t within(const frame *f, double reach, int64_t from) {
+  int64_t n = from;
+  while (n < f->row && f->far[n] <= reach) n += LANES;
+  return n < f->row ? n : f->row;
+}
+
+/* ------------------------------------------------------------------- cells */
+
+/** Becke's step: 1/2 (1 - p(p(p(nu)))), p(t) = t (3 - t^2)/2. */
+static inline double becke_step(double nu) {
+  nu = (3 - nu * nu) * nu * 0.5;
+  nu = (3 - nu * nu) * nu * 0.5;
+  nu = (3 - nu * nu) * nu * 0.5;
+  return 0.5 - 0.5 * nu;
+}
+
+/** The step of SSF, eq. 11 and 14: exactly 1 below -a and 0 above a. */
+static inline double ssf_step(double nu) {
+  const double above = nu < -ssf_a ? -ssf_a : nu;
+  const double t = (above > ssf_a ? ssf_a : above) / ssf_a, t2 = t * t;
+  return 0.5 - 0.5 * ((1 / 16.) * (t * (35 + t2 * (-35 + t2 * (21 - 5 * t2)))));
+}
+
+/** Product of n factors, n a multiple of LANES. */
+static inline double product_of(const double *s, int64_t n) {
+  double product = 1;
+  for (int64_t k = 0; k < n; k += LANES)
+    product *= ((s[k] * s[k + 1]) * (s[k + 2] * s[k + 3])) *
+               ((s[k + 4] * s[k + 5]) * (s[k + 6] * s[k + 7]));
+  return product;
+}
+
+/** The cell of atom j of the frame against the first n atoms, piece by piece; 0 once it is at most
+ *  stop. Most cells end in the first piece, which holds the owner's nearest. */
+#define CELL(name, step)                                                       \
+  WIDE static double name(const frame *f, int64_t j, int64_t n, double stop) { \
+    const double own = f->r[j];                                                \
+    double product = 1, s[PIECE];                                              \
+    for (int64_t k = 0, piece = LANES; k < n; k += piece, piece = PIECE) {     \
+      const double *r = f->r + k, *inverse = f->inverse + j * f->row + k;      \
+      const double *shift = f->shift + j * f->row + k;                         \
+      if (piece > n - k) piece = n - k;                                        \
+      for (int64_t u = 0; u < piece; u++) {                                    \
+        const double mu = (own - r[u]) * inverse[u];                           \
+        s[u] = step(mu + shift[u] * (1 - mu * mu));                            \
+      }                                                                        \
+      product *= product_of(s, piece);                                         \
+      if (product <= stop) return 0;                                           \
+    }                                                                          \
+    return product;                                                            \
+  }
+CELL(becke_cell, becke_step)
+CELL(ssf_cell, ssf_step)
+
+static int64_t nearest_of(const frame *f, int64_t n) {
+  int64_t nearest = 0;
+  for (int64_t k = 1; k < n; k++)
+    if (f->r[k] < f->r[nearest]) nearest = k;
+  return nearest;
+}
+
+/** The owner's share of a point by Becke's cells; 0 when volume times share is below the cut. */
+static double becke_share(frame *f, const double at[3], double volume) {
+  const int64_t n = f->p->n;
+  set_distances(f, 0, f->row, at);
+  const int64_t m = nearest_of(f, n);
+  const double nearest = becke_cell(f, m, f->row, 0);
+  const double least =
+      0.5 * f->p->cut / fabs(volume) * nearest; /* the share is at most own/nearest */
+  const double own = m == 0 ? nearest : becke_cell(f, 0, f->row, least);
+  if (own <= 0) return 0;
+  const double stop = 1e-16 * fmax(own, nearest);
+  double sum = m == 0 ? own : own + nearest;
+  for (int64_t j = 1; j < n; j++)
+    if (j != m) sum += becke_cell(f, j, f->row, stop);
+  return own / sum;
+}
+
+/**
+ * The same by SSF's cells, where only neighbours count: between i and j the step is over, and 1
+ * for i, when r_j >= ratio r_i, ratio = (1 + over)/(1 - over), because R_ij <= r_i + r_j.
+ */
+static double ssf_share(frame *f, const double at[3]) {
+  const double over = f->p->over, ratio = (1 + over) / (1 - over);
+  const double r = distance(at, &f->p->at[3 * f->owner]);
+  const int64_t n = f->p->n;
+  if (n == 1 || r <= 0.5 * (1 - over) * f->far[1]) return 1;
+  const int64_t rivals = within(f, (1 + ratio) * r, 0);
+  set_distances(f, 0, rivals, at);
+  const double own = ssf_cell(f, 0, rivals, 0);
+  if (own <= 0) return 0;
+  const double reach = ratio * f->r[nearest_of(f, rivals < n ? rivals : n)];
+  const int64_t all = within(f, r + ratio * reach, rivals);
+  set_distances(f, rivals, all, at);
+  double sum = own;
+  for (int64_t j = 1; j < n && j < rivals; j++)
+    if (f->r[j] < reach) sum += ssf_cell(f, j, all, 0);
+  return own / sum;
+}
+
+tsl_err xc_partition_weights(const xc_partition *partition, xc_grid *grid, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  frame f = {0};
+  if (lo < 0 || hi > grid->n || partition->n != grid->n_atoms)
+    TSL_FAIL(TSL_ERR_INTERNAL, "points %lld to %lld of a grid of %lld, %lld atoms of %lld",
+             (long long)lo, (long long)hi, (long long)grid->n, (long long)partition->n,
+             (long long)grid->n_atoms);
+  if (lo >= hi) goto done;
+  TSL_TRY(frame_create(partition, &f));
+  for (int64_t i = lo; i < hi; i++) {
+    const double at[3] = {grid->x[i], grid->y[i], grid->z[i]};
+    if (grid->atom[i] != f.owner) frame_set(&f, grid->atom[i]);
+    grid->w[i] *= partition->becke ? becke_share(&f, at, grid->w[i]) : ssf_share(&f, at);
+  }
+done:
+  frame_clear(&f);
+  return err;
+}

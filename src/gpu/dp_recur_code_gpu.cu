@@ -1,0 +1,196 @@
+/* Emitted CUDA to an image for one kind of card. NVRTC is loaded when it is needed, so that a
+ * program with cards runs where it is missing; images are kept on disk. */
+#include "dp_recur_gpu.cuh"
+
+#include "dp_cache.h"
+#include "dp_engine_text.h"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NO_NVRTC                                                                             \
+  "no NVRTC (libnvrtc.so.13 or .12, of the CUDA Toolkit) is here to compile the recurrence " \
+  "for cards; install it, run once where it is, or compute on sockets (with --interpret if " \
+  "there is no compiler either)"
+
+enum { OPTIONS = 3, CARDS_MAX = 64 };
+
+/* -------------------------------------------------------------------------------- the library */
+
+/* Functions of NVRTC. */
+struct nvrtc {
+  decltype(&nvrtcVersion) version;
+  decltype(&nvrtcGetNumSupportedArchs) n_archs;
+  decltype(&nvrtcGetSupportedArchs) archs;
+  decltype(&nvrtcCreateProgram) create;
+  decltype(&nvrtcDestroyProgram) destroy;
+  decltype(&nvrtcCompileProgram) compile;
+  decltype(&nvrtcGetPTXSize) ptx_size;
+  decltype(&nvrtcGetPTX) ptx;
+  decltype(&nvrtcGetCUBINSize) cubin_size;
+  decltype(&nvrtcGetCUBIN) cubin;
+  decltype(&nvrtcGetProgramLogSize) log_size;
+  decltype(&nvrtcGetProgramLog) log;
+  bool whole; /* all functions are there */
+};
+
+template <class F> static bool find_function(void *library, const char *name, F *out) {
+  *out = (F)dlsym(library, name);
+  return *out != NULL;
+}
+
+static nvrtc load_nvrtc(void) {
+  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                      "/usr/local/cuda/lib64/libnvrtc.so"};
+  nvrtc n = {};
+  void *l = NULL;
+  for (const char *name : names)
+    if (l == NULL) l = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (l == NULL) return n;
+  n.whole = find_function(l, "nvrtcVersion", &n.version) &&
+            find_function(l, "nvrtcGetNumSupportedArchs", &n.n_archs) &&
+            find_function(l, "nvrtcGetSupportedArchs", &n.archs) &&
+            find_function(l, "nvrtcCreateProgram", &n.create) &&
+            find_function(l, "nvrtcDestroyProgram", &n.destroy) &&
+            find_function(l, "nvrtcCompileProgram", &n.compile) &&
+            find_function(l, "nvrtcGetPTXSize", &n.ptx_size) &&
+            find_function(l, "nvrtcGetPTX", &n.ptx) &&
+            find_function(l, "nvrtcGetCUBINSize", &n.cubin_size) &&
+            find_function(l, "nvrtcGetCUBIN", &n.cubin) &&
+            find_function(l, "nvrtcGetProgramLogSize", &n.log_size) &&
+            find_function(l, "nvrtcGetProgramLog", &n.log);
+  return n;
+}
+
+/* Loaded once, for the life of the program. */
+static const nvrtc *the_nvrtc(void) {
+  static const nvrtc n = load_nvrtc();
+  return n.whole ? &n : NULL;
+}
+
+bool dp_recur_has_nvrtc(const char **why) {
+  const bool has = the_nvrtc() != NULL;
+  if (why != NULL) *why = has ? NULL : NO_NVRTC;
+  return has;
+}
+
+/* ---------------------------------------------------------------------------------- options */
+
+/* What a text is compiled for. */
+struct target {
+  bool ptx;
+  char arch[48];
+  const char *options[OPTIONS];
+};
+
+/* The newest architecture that this NVRTC knows and the card is not older than. */
+static int newest_arch(const nvrtc *n, int capability) {
+  int archs[CARDS_MAX], count = 0, best = 0;
+  if (n->n_archs(&count) != NVRTC_SUCCESS || count <= 0 || count > CARDS_MAX ||
+      n->archs(archs) != NVRTC_SUCCESS)
+    return 0;
+  for (int k = 0; k < count; k++)
+    if (archs[k] <= capability && archs[k] > best) best = archs[k];
+  return best;
+}
+
+static tsl_err choose_target(int capability, target *t) {
+  tsl_err err = TSL_OK;
+  const nvrtc *n = the_nvrtc();
+  /* without NVRTC the cache may have what one that knows the card has made */
+  const int arch = n != NULL ? newest_arch(n, capability) : capability;
+  if (arch == 0)
+    TSL_FAIL(TSL_ERR_INPUT, "NVRTC does not compile for cards of compute capability %d.%d",
+             capability / 10, capability % 10);
+  t->ptx = arch != capability;
+  (void)snprintf(t->arch, sizeof t->arch, "--gpu-architecture=%s_%d", t->ptx ? "compute" : "sm",
+                 arch);
+  t->options[0] = t->arch;
+  t->options[1] = "--std=c++17";
+  t->options[2] = "--fmad=false"; /* each operation is rounded, as in the interpreter */
+done:
+  return err;
+}
+
+static dp_cache_key key_of(const char *text, const target *t) {
+  dp_cache_key key = dp_cache_start();
+  dp_cache_add_text(&key, text);
+  for (int k = 0; dp_engine_names[k] != NULL; k++) dp_cache_add_text(&key, dp_engine_texts[k]);
+  for (int k = 0; k < OPTIONS; k++) dp_cache_add_text(&key, t->options[k]);
+  return key;
+}
+
+/* -------------------------------------------------------------------------------- compiling */
+
+static tsl_err fail_compile(const nvrtc *n, nvrtcProgram program) {
+  size_t bytes = 0;
+  char *log = NULL;
+  if (n->log_size(program, &bytes) == NVRTC_SUCCESS && bytes > 0 &&
+      tsl_alloc((int64_t)bytes + 1, 1, "log", (void **)&log) == TSL_OK)
+    (void)n->log(program, log);
+  const tsl_err err = tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__,
+                               "NVRTC does not compile the recurrence: %.1500s",
+                               log != NULL ? log : "no reason given");
+  tsl_free(log);
+  return err;
+}
+
+/* The image of a compiled program; PTX with its closing zero. */
+static tsl_err take_image(const nvrtc *n, nvrtcProgram program, bool ptx, void **image,
+                          int64_t *bytes) {
+  tsl_err err = TSL_OK;
+  size_t size = 0;
+  void *memory = NULL;
+  if ((ptx ? n->ptx_size : n->cubin_size)(program, &size) != NVRTC_SUCCESS || size == 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC gives no image of the recurrence");
+  TSL_TRY(tsl_alloc((int64_t)size, 1, "image", &memory));
+  if ((ptx ? n->ptx : n->cubin)(program, (char *)memory) != NVRTC_SUCCESS)
+    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC gives no image of the recurrence");
+  *image = memory;
+  *bytes = (int64_t)size;
+  memory = NULL;
+done:
+  tsl_free(memory);
+  return err;
+}
+
+static tsl_err compile(const char *text, const target *t, void **image, int64_t *bytes) {
+  tsl_err err = TSL_OK;
+  const nvrtc *n = the_nvrtc();
+  nvrtcProgram program = NULL;
+  int headers = 0;
+  if (n == NULL) TSL_FAIL(TSL_ERR_INPUT, "%s", NO_NVRTC);
+  while (dp_engine_names[headers] != NULL) headers++;
+  if (n->create(&program, text, "recurrence.cu", headers, dp_engine_texts, dp_engine_names) !=
+      NVRTC_SUCCESS)
+    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC does not take the text of the recurrence");
+  if (n->compile(program, OPTIONS, t->options) != NVRTC_SUCCESS) TSL_TRY(fail_compile(n, program));
+  TSL_TRY(take_image(n, program, t->ptx, image, bytes));
+done:
+  if (program != NULL) (void)n->destroy(&program);
+  return err;
+}
+
+tsl_err dp_recur_compile_gpu(const char *text, int capability, void **image, int64_t *n) {
+  tsl_err err = TSL_OK;
+  target t = {};
+  *image = NULL;
+  *n = 0;
+  TSL_TRY(choose_target(capability, &t));
+  {
+    const dp_cache_key key = key_of(text, &t);
+    const char *const suffix = t.ptx ? ".ptx" : ".cubin";
+    TSL_TRY(dp_cache_take(&key, suffix, image, n));
+    if (*image != NULL) goto done;
+    TSL_TRY(compile(text, &t, image, n));
+    TSL_TRY(dp_cache_keep(&key, suffix, *image, *n));
+  }
+done:
+  if (err != TSL_OK) {
+    tsl_free(*image);
+    *image = NULL;
+  }
+  return err;
+}

@@ -1,0 +1,102 @@
+/**
+ * @file dp_recur_gpu.cuh
+ * `problem: recurrence` on a card: compiled by NVRTC, loaded by the driver, computed by tiles.
+ *
+ *   dp_recur_code_gpu.cu  emitted CUDA to an image for one kind of card, kept in a cache
+ *   dp_recur_load.cu      an image to kernels of this card
+ *   dp_recur_card.cu      the worker: tiles of any engine, the goal's cells, what failed
+ *   dp_recur_wave.cu      WAVEFRONT: bands of neighbouring lanes, their edges
+ *   dp_recur_rows.cu      ROWS and INTERVAL: rows of the table, or all of it, on the card
+ *   dp_recur_cells.cu     what is done to cells that are there: to the user's order, best, wanted
+ *   dp_recur_open.cu      a problem's recurrence: prepare and open
+ *   dp_recur_own.cuh      what these share
+ *
+ * The functions of the worker are those of tsl_backend, for a tsl_worker that has a dp_card and,
+ * where dp_params.problem is DP_RECURRENCE, a dp_recur_card. Units, edges and fields are those of
+ * dp_recur_problem.h. The values are the interpreter's, bit for bit; where a cell fails there is
+ * an error and no value.
+ */
+#ifndef TSL_GPU_DP_RECUR_GPU_CUH
+#define TSL_GPU_DP_RECUR_GPU_CUH
+
+#include "dp_gpu.cuh"
+#include "dp_recur_problem.h"
+
+/* ------------------------------------------------------------------------------ compiling */
+
+/** Is NVRTC here? @param[out] why  NULL, or static text: what is missing and what to do */
+bool dp_recur_has_nvrtc(const char **why);
+
+/**
+ * Compile emitted CUDA (dp_emit, DP_TARGET_CUDA), or take the image from the cache (dp_cache.h).
+ * No card is needed. Threads: one at a time.
+ * @param[in]  capability  10 * major + minor of the card; for one that this NVRTC does not know the
+ *                         image is PTX for the newest that it does, which the driver translates
+ * @param[out] image       [*n] cubin or zero-ended PTX; free with tsl_free
+ * @return TSL_ERR_INPUT when there is neither NVRTC nor a cached image (the message says what to
+ *         do), TSL_ERR_IO when the cache cannot be used, TSL_ERR_INTERNAL when the text does not
+ *         compile
+ */
+tsl_err dp_recur_compile_gpu(const char *text, int capability, void **image, int64_t *n);
+
+/* ----------------------------------------------------------------------------- the worker */
+
+/** A worker's recurrence. */
+typedef struct dp_recur_card dp_recur_card;
+
+/** What a worker is made of; all borrowed until it is closed, the image for the call. */
+typedef struct dp_recur_source {
+  const dp_recur *recur; /**< args.data: host memory */
+  const void *image;     /**< [image_bytes] as from dp_recur_compile_gpu, for this card */
+  int64_t image_bytes;
+  int table, best; /**< indices of these fields in tsl_part.slab, -1: not asked for */
+} dp_recur_source;
+
+/**
+ * tsl_backend.prepare for cards: compile the recurrence for each kind of card of the job into field
+ * code_gpu; nothing for an empty table. Root only; no card is needed.
+ * @param[in] devices  [n] the job's cards
+ * @return TSL_ERR_INPUT with `interpret`, and as dp_recur_compile_gpu
+ */
+tsl_err dp_recur_prepare_gpu(tsl_problem *problem, const tsl_device *devices, int n);
+
+/**
+ * Open the recurrence of a problem: its image for this card out of field code_gpu.
+ * @param[in] card        of this worker; outlives it
+ * @param[in] capability  10 * major + minor of the card
+ * @return TSL_ERR_INPUT with `interpret`, or when the job has no image for this card
+ */
+tsl_err dp_recur_card_open(dp_card *card, const tsl_problem *problem, int32_t capability,
+                           dp_recur_card **out);
+
+/** The same from its pieces. */
+tsl_err dp_recur_card_make(dp_card *card, const dp_recur_source *source, dp_recur_card **out);
+
+/** NULL accepted, sets NULL. */
+void dp_recur_card_close(dp_recur_card **worker);
+
+/** tsl_backend.begin: nothing is computed yet. */
+tsl_err dp_recur_card_begin(dp_recur_card *worker);
+
+/** tsl_backend.tiles. @return TSL_ERR_NUMERIC where a cell failed: why and, if it can be found
+ *  quickly, which */
+tsl_err dp_recur_card_tiles(dp_recur_card *worker, const tsl_unit *units, int64_t n,
+                            tsl_part *parts);
+
+/** tsl_backend.run: each tile alone, as if all that it reads were 0. */
+tsl_err dp_recur_card_trial(dp_recur_card *worker, const tsl_unit *units, int64_t n,
+                            tsl_part *parts);
+
+/** tsl_backend.edge_out: bytes of the edge of a tile that is done; host memory. */
+tsl_err dp_recur_card_edge_out(dp_recur_card *worker, const tsl_unit *unit, void *bytes);
+
+/** tsl_backend.edge_in: the edge of another worker's tile; host memory, copied. */
+tsl_err dp_recur_card_edge_in(dp_recur_card *worker, const tsl_unit *unit, const void *bytes);
+
+/**
+ * tsl_backend.collect: the cells of `wanted` that this worker computed, 0 for others.
+ * @param[out] wanted  [n_wanted] integers, or the bits of f64; host
+ */
+tsl_err dp_recur_card_collect(dp_recur_card *worker, int64_t *wanted);
+
+#endif

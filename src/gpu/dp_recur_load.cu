@@ -1,0 +1,133 @@
+/* An image to kernels, by the driver, of which the addresses come from the runtime. */
+#include "dp_recur_own.cuh"
+
+#include <cuda.h>
+#include <string.h>
+
+static const char *const names[DP_N_KERNELS] = {"tsl_dp_wave", "tsl_dp_wave_few", "tsl_dp_edge",
+                                                "tsl_dp_row", "tsl_dp_tile"};
+
+/* Functions of the driver. */
+struct driver {
+  decltype(&cuModuleLoadData) load;
+  decltype(&cuModuleUnload) unload;
+  decltype(&cuModuleGetFunction) function;
+  decltype(&cuLaunchKernel) launch;
+  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy;
+  decltype(&cuGetErrorName) error_name;
+};
+
+struct dp_recur_kernels {
+  driver d;
+  CUmodule module;
+  CUfunction functions[DP_N_KERNELS]; /* NULL: not in the image */
+};
+
+template <class F> static tsl_err find_function(const char *name, F *out) {
+  tsl_err err = TSL_OK;
+  void *address = NULL;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  TSL_CUDA_TRY(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found));
+#else
+  TSL_CUDA_TRY(cudaGetDriverEntryPoint(name, &address, cudaEnableDefault, &found));
+#endif
+  if (found != cudaDriverEntryPointSuccess || address == NULL)
+    TSL_FAIL(TSL_ERR_DEVICE, "card %s: the driver has no %s; it is too old", tsl_gpu_card(), name);
+  *out = (F)address;
+done:
+  return err;
+}
+
+static tsl_err find_driver(driver *d) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(find_function("cuModuleLoadData", &d->load));
+  TSL_TRY(find_function("cuModuleUnload", &d->unload));
+  TSL_TRY(find_function("cuModuleGetFunction", &d->function));
+  TSL_TRY(find_function("cuLaunchKernel", &d->launch));
+  TSL_TRY(find_function("cuOccupancyMaxActiveBlocksPerMultiprocessor", &d->occupancy));
+  TSL_TRY(find_function("cuGetErrorName", &d->error_name));
+done:
+  return err;
+}
+
+static tsl_err driver_fail(const driver *d, CUresult code, const char *what, int line) {
+  const char *name = NULL;
+  (void)d->error_name(code, &name);
+  return tsl_fail(code == CUDA_ERROR_OUT_OF_MEMORY ? TSL_ERR_DEVICE_MEMORY : TSL_ERR_DEVICE,
+                  __FILE__, line, "card %s: the recurrence: %s: %s", tsl_gpu_card(), what,
+                  name != NULL ? name : "unknown error");
+}
+
+#define DRIVER_TRY(call, what)                           \
+  do {                                                   \
+    const CUresult code_ = (call);                       \
+    if (code_ != CUDA_SUCCESS) {                         \
+      err = driver_fail(&k->d, code_, (what), __LINE__); \
+      goto done;                                         \
+    }                                                    \
+  } while (0)
+
+tsl_err dp_recur_load(const void *image, int64_t n, dp_recur_kernels **out) {
+  tsl_err err = TSL_OK;
+  dp_recur_kernels *k = NULL;
+  void *copy = NULL;
+  *out = NULL;
+  TSL_CUDA_TRY(cudaFree(NULL)); /* the card's context is there and current */
+  TSL_TRY(tsl_alloc(1, sizeof *k, "kernels", (void **)&k));
+  TSL_TRY(find_driver(&k->d));
+  TSL_TRY(tsl_alloc(n + 1, 1, "image", &copy)); /* PTX ends with a zero */
+  memcpy(copy, image, (size_t)n);
+  DRIVER_TRY(k->d.load(&k->module, copy), "the compiled code cannot be loaded");
+  for (int f = 0; f < DP_N_KERNELS; f++)
+    if (k->d.function(&k->functions[f], k->module, names[f]) != CUDA_SUCCESS)
+      k->functions[f] = NULL;
+  *out = k;
+  k = NULL;
+done:
+  tsl_free(copy);
+  dp_recur_unload(&k);
+  return err;
+}
+
+void dp_recur_unload(dp_recur_kernels **kernels) {
+  if (kernels == NULL || *kernels == NULL) return;
+  if ((*kernels)->module != NULL) (void)(*kernels)->d.unload((*kernels)->module);
+  tsl_free(*kernels);
+  *kernels = NULL;
+}
+
+static tsl_err check_kernel(const dp_recur_kernels *k, dp_recur_kernel kernel) {
+  tsl_err err = TSL_OK;
+  if (k->functions[kernel] == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "the compiled recurrence has no %s", names[kernel]);
+done:
+  return err;
+}
+
+tsl_err dp_recur_launch(const dp_recur_kernels *k, dp_recur_kernel kernel, int64_t blocks,
+                        int threads, cudaStream_t stream, void **params) {
+  tsl_err err = TSL_OK;
+  if (blocks <= 0) return TSL_OK;
+  TSL_TRY(check_kernel(k, kernel));
+  if (blocks > INT32_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: %lld blocks are too many for a card", names[kernel],
+             (long long)blocks);
+  DRIVER_TRY(k->d.launch(k->functions[kernel], (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
+                         (CUstream)stream, params, NULL),
+             names[kernel]);
+  TSL_TRY(tsl_gpu_launched(names[kernel], stream, __FILE__, __LINE__));
+done:
+  return err;
+}
+
+tsl_err dp_recur_resident(const dp_recur_kernels *k, dp_recur_kernel kernel, int threads,
+                          int *blocks) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(check_kernel(k, kernel));
+  DRIVER_TRY(k->d.occupancy(blocks, k->functions[kernel], threads, 0), names[kernel]);
+  if (*blocks < 1)
+    TSL_FAIL(TSL_ERR_DEVICE, "card %s: a block of %s does not fit", tsl_gpu_card(), names[kernel]);
+done:
+  return err;
+}

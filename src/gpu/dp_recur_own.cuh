@@ -1,0 +1,171 @@
+/**
+ * @file dp_recur_own.cuh
+ * What the files of recurrences on a card share. Private to dp_recur_*.cu.
+ */
+#ifndef TSL_GPU_DP_RECUR_OWN_CUH
+#define TSL_GPU_DP_RECUR_OWN_CUH
+
+#include "dp_engine.cuh"
+#include "dp_recur_gpu.cuh"
+
+/* -------------------------------------------------------------------------------- kernels */
+
+/** Functions of emitted CUDA, dp_emit.h. */
+typedef enum dp_recur_kernel {
+  DP_KERNEL_WAVE,
+  DP_KERNEL_WAVE_FEW,
+  DP_KERNEL_EDGE,
+  DP_KERNEL_ROW,
+  DP_KERNEL_TILE,
+  DP_N_KERNELS
+} dp_recur_kernel;
+
+/** An image in this card's memory; functions that it does not have are found out when launched. */
+typedef struct dp_recur_kernels dp_recur_kernels;
+
+/** @param[in] image  [n], copied by the driver */
+tsl_err dp_recur_load(const void *image, int64_t n, dp_recur_kernels **out);
+/** NULL accepted, sets NULL. */
+void dp_recur_unload(dp_recur_kernels **kernels);
+/** Queue a launch; 0 blocks: nothing. params: addresses of the arguments. */
+tsl_err dp_recur_launch(const dp_recur_kernels *kernels, dp_recur_kernel kernel, int64_t blocks,
+                        int threads, cudaStream_t stream, void **params);
+/** Blocks that are resident on a multiprocessor at once. */
+tsl_err dp_recur_resident(const dp_recur_kernels *kernels, dp_recur_kernel kernel, int threads,
+                          int *blocks);
+
+/* ---------------------------------------------------------------------------------- cells */
+
+/** Cells of the folded table, half-open. */
+typedef struct dp_recur_box {
+  int64_t p0, p1, q0, q1;
+} dp_recur_box;
+
+/** Cells that are on the card. */
+typedef struct dp_recur_view {
+  void *cells; /**< cell (p0, q0); rows stride elements apart */
+  int64_t stride;
+  dp_recur_box box;
+} dp_recur_view;
+
+static inline bool dp_recur_empty(const dp_recur_box *b) {
+  return b->p0 >= b->p1 || b->q0 >= b->q1;
+}
+
+/** What both have. */
+dp_recur_box dp_recur_common(dp_recur_box a, dp_recur_box b);
+static inline dp_recur_box dp_recur_box_of(const tsl_unit *u) {
+  return dp_recur_box{u->lo[0], u->hi[0], u->lo[1], u->hi[1]};
+}
+
+/** The part of a view that lies in box; its box may be empty. */
+dp_recur_view dp_recur_part(const dp_recur_card *w, dp_recur_view view, dp_recur_box box);
+
+/** Note those of the wanted cells that are in the view. */
+tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view);
+/** Compare the goal's cells of the view with the best so far. */
+tsl_err dp_recur_note_best(dp_recur_card *w, dp_recur_view view);
+/** Copy what the view has of the units to their slabs of the table, in the user's order.
+ *  @param[in] units, parts  [n] */
+tsl_err dp_recur_note_table(dp_recur_card *w, dp_recur_view view, const tsl_unit *units, int64_t n,
+                            tsl_part *parts);
+
+/** Forget the wanted and the best cells. */
+tsl_err dp_recur_forget(dp_recur_card *w);
+/** The best of all cells seen since; waits. */
+tsl_err dp_recur_best_of(dp_recur_card *w, dp_recur_best *best);
+/** Folded box of the goal's cells, empty for an expression. */
+dp_recur_box dp_recur_goal_box(const dp_recur *recur);
+
+/* ---------------------------------------------------------------------------------- worker */
+
+/** Last column of a tile, this worker's or another's. */
+typedef struct dp_recur_edge {
+  int64_t column, row, rows; /**< one past the column; first row, rows of the tile */
+  void *data;                /**< [rows + 1], pinned */
+  int64_t bytes;
+} dp_recur_edge;
+
+enum { DP_RECUR_STREAMS = 16 };
+
+struct dp_recur_card {
+  dp_card *card; /**< not owned */
+  const dp_recur *recur;
+  dp_recur *own; /**< the same where it is to be closed, else NULL */
+  dp_code code;
+  int table, best;
+  tsl_type type;
+  int64_t bytes; /**< of a value */
+  dp_args args;  /**< data in device memory */
+  dp_recur_kernels *kernels;
+  tsl_gpu_buffer data[DP_ARRAYS_MAX], bad;
+  bool trial;
+
+  dp_recur_box goal;
+  tsl_gpu_buffer wanted_at; /**< i64 [n_wanted][2], folded */
+  tsl_gpu_buffer wanted;    /**< value [n_wanted] */
+  tsl_gpu_buffer bests;     /**< dp_engine_best [n_bests] */
+  int64_t n_bests;
+  tsl_gpu_buffer turned; /**< cells in the user's order */
+
+  /* WAVEFRONT */
+  tsl_gpu_buffer line;              /**< value [Q] the last row of each column */
+  tsl_gpu_buffer below;             /**< value [columns] the row a launch makes */
+  tsl_gpu_buffer left, right, side; /**< value [R + 1] edges; side: that of a launch */
+  tsl_gpu_buffer cells, finished;
+  dp_recur_edge *edges; /**< [n_edges], by column */
+  int64_t n_edges, edge_room;
+
+  /* ROWS, INTERVAL */
+  tsl_gpu_buffer window; /**< value [room][Q] rows base .. base + room - 1 */
+  int64_t base, room;
+  cudaStream_t streams[DP_RECUR_STREAMS];
+  cudaEvent_t fork, joins[DP_RECUR_STREAMS];
+};
+
+tsl_err dp_recur_wave_open(dp_recur_card *w);
+void dp_recur_wave_close(dp_recur_card *w);
+tsl_err dp_recur_wave_begin(dp_recur_card *w);
+/** Tiles of neighbouring lanes. */
+tsl_err dp_recur_wave_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_recur_wave_edge_out(dp_recur_card *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_recur_wave_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes);
+
+tsl_err dp_recur_rows_open(dp_recur_card *w);
+void dp_recur_rows_close(dp_recur_card *w);
+tsl_err dp_recur_rows_begin(dp_recur_card *w);
+/** ROWS: tiles of neighbouring lanes. */
+tsl_err dp_recur_rows_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** INTERVAL: tiles of a stage. */
+tsl_err dp_recur_boxes_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_recur_rows_edge_out(dp_recur_card *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_recur_rows_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes);
+
+static inline char *dp_recur_at(const dp_recur_card *w, const tsl_gpu_buffer *buffer, int64_t n) {
+  return (char *)buffer->data + n * w->bytes;
+}
+
+/** Queue a copy of n values. */
+tsl_err dp_recur_copy(dp_recur_card *w, void *to, const void *from, int64_t n);
+
+/** dp_recur_launch on the worker's stream with the arguments dp_args and launch. */
+tsl_err dp_recur_run(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
+                     cudaStream_t stream, void *launch);
+
+/** F is called with a value of the table's type, as dp_engine.cuh spells it. */
+template <class F> tsl_err dp_recur_typed(const dp_recur_card *w, F call) {
+  switch (w->type) {
+  case TSL_I16:
+    return call((short)0);
+  case TSL_I32:
+    return call((int)0);
+  case TSL_I64:
+    return call((long long)0);
+  case TSL_F32:
+    return call(0.0f);
+  default:
+    return call(0.0);
+  }
+}
+
+#endif

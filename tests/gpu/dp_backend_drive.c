@@ -1,0 +1,450 @@
+/* Backends of dp driven as the runtime drives them. */
+#include "dp_backend_drive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t dp_dice(uint64_t *seed, int64_t n) {
+  uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (int64_t)((z ^ (z >> 31)) % (uint64_t)n);
+}
+
+/* ---- problems */
+
+tsl_err dp_made_open(const char *section, int ranks, int64_t wish, dp_made *made) {
+  tsl_err err = TSL_OK;
+  static char text[65536];
+  const tsl_limits limits = {.slab_bytes = 1 << 16,
+                             .device_bytes = INT64_MAX,
+                             .target_units = wish > 0 ? wish : 512,
+                             .n_ranks = ranks,
+                             .given = wish > 0};
+  const int n = snprintf(text, sizeof text, "family: dp\ndp:\n%s", section);
+  *made = (dp_made){.problem.family = &tsl_family_dp};
+  TSL_TRY(tsl_deck_parse(text, (size_t)n, "d.yaml", NULL, 0, &made->deck));
+  TSL_TRY(tsl_family_dp.create(made->deck, &made->problem));
+  TSL_TRY(tsl_family_dp.units(&made->problem, &limits, &made->units));
+done:
+  return err;
+}
+
+void dp_made_close(dp_made *made) {
+  tsl_family_dp.destroy(&made->problem);
+  tsl_problem_clear(&made->problem);
+  tsl_deck_destroy(&made->deck);
+  tsl_free(made->units.list);
+}
+
+int64_t dp_lanes(const dp_made *made) {
+  int64_t most = 0;
+  for (int64_t u = 0; u < made->units.n; u++)
+    if (made->units.list[u].lane >= most) most = made->units.list[u].lane + 1;
+  return most;
+}
+
+/* ---- a run */
+
+typedef struct run {
+  dp_made *made;
+  const dp_drive *drive;
+  dp_outcome *out;
+  tsl_worker *workers[DP_SEATS];
+  bool *taken; /* [seats][n_units] edge has gone in */
+  int table, best;
+  uint64_t seed;
+} run;
+
+static const tsl_unit *unit_of(const run *r, int64_t id) {
+  return &r->made->units.list[id];
+}
+
+static int owner_of(const run *r, int64_t id) {
+  return r->drive->owner[unit_of(r, id)->lane];
+}
+
+static const tsl_backend *backend_of(const run *r, int seat) {
+  return r->drive->seats[seat].backend;
+}
+
+/** Every field's array in memory, on the root. */
+static tsl_err open_fields(run *r) {
+  tsl_err err = TSL_OK;
+  tsl_problem *problem = &r->made->problem;
+  for (int f = 0; f < problem->n_fields; f++) {
+    tsl_field *field = &problem->fields[f];
+    if (!(field->role & TSL_OUT) || field->combine == TSL_LIST) continue;
+    tsl_free(field->data);
+    field->data = NULL;
+    TSL_TRY(tsl_alloc(tsl_field_count(field), tsl_type_bytes((tsl_type)field->type), field->name,
+                      &field->data));
+  }
+done:
+  return err;
+}
+
+static int64_t region_bytes(const run *r, const tsl_unit *unit, int field) {
+  int64_t lo[3], hi[3];
+  const tsl_problem *problem = &r->made->problem;
+  problem->family->region(problem, unit, field, lo, hi);
+  return (hi[0] - lo[0]) * (hi[1] - lo[1]) *
+         (int64_t)tsl_type_bytes((tsl_type)problem->fields[field].type);
+}
+
+/** Rows of a slab to the field. */
+static void gather(const run *r, const tsl_unit *unit, int field, const char *slab) {
+  int64_t lo[3], hi[3];
+  const tsl_problem *problem = &r->made->problem;
+  const tsl_field *to = &problem->fields[field];
+  const int64_t each = (int64_t)tsl_type_bytes((tsl_type)to->type);
+  problem->family->region(problem, unit, field, lo, hi);
+  for (int64_t i = lo[0]; i < hi[0]; i++)
+    memcpy((char *)to->data + (i * to->shape[1] + lo[1]) * each,
+           slab + (i - lo[0]) * (hi[1] - lo[1]) * each, (size_t)((hi[1] - lo[1]) * each));
+}
+
+/** Memory for the slabs of a group, unit after unit. */
+static tsl_err open_slabs(const run *r, int seat, int field, const tsl_unit *units, int64_t n,
+                          tsl_part *parts, char **memory) {
+  tsl_err err = TSL_OK;
+  const tsl_backend *backend = backend_of(r, seat);
+  int64_t bytes = 0;
+  *memory = NULL;
+  if (field < 0) return TSL_OK;
+  for (int64_t k = 0; k < n; k++) bytes += region_bytes(r, &units[k], field);
+  if (backend->host_alloc != NULL)
+    TSL_TRY(backend->host_alloc(bytes, (void **)memory));
+  else
+    TSL_TRY(tsl_alloc(bytes, 1, "slabs", (void **)memory));
+  if (bytes > 0) memset(*memory, 0x5a, (size_t)bytes);
+  bytes = 0;
+  for (int64_t k = 0; k < n; k++) {
+    parts[k].slab[field] = *memory + bytes;
+    bytes += region_bytes(r, &units[k], field);
+  }
+done:
+  return err;
+}
+
+static void close_slabs(const run *r, int seat, char *memory) {
+  const tsl_backend *backend = backend_of(r, seat);
+  if (backend->host_alloc != NULL)
+    backend->host_free(memory);
+  else
+    tsl_free(memory);
+}
+
+/** Tiles of one call, with their slabs. */
+static tsl_err call_tiles(run *r, int seat, const tsl_unit *units, int64_t n, bool trial) {
+  tsl_err err = TSL_OK;
+  const tsl_backend *backend = backend_of(r, seat);
+  char *table = NULL, *best = NULL;
+  tsl_part *parts = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *parts, "parts", (void **)&parts));
+  TSL_TRY(open_slabs(r, seat, r->table, units, n, parts, &table));
+  TSL_TRY(open_slabs(r, seat, r->best, units, n, parts, &best));
+  TSL_TRY((trial ? backend->run : backend->tiles)(r->workers[seat], units, n, parts));
+  for (int64_t k = 0; k < n && !trial; k++) {
+    if (!(parts[k].seconds >= 0)) TSL_FAIL(TSL_ERR_INTERNAL, "a tile without seconds");
+    if (r->table >= 0) gather(r, &units[k], r->table, parts[k].slab[r->table]);
+    if (r->best >= 0) gather(r, &units[k], r->best, parts[k].slab[r->best]);
+  }
+done:
+  close_slabs(r, seat, table);
+  close_slabs(r, seat, best);
+  tsl_free(parts);
+  return err;
+}
+
+/* ---- edges */
+
+static int64_t predecessors(const run *r, int64_t id, int64_t *list, int64_t room) {
+  const tsl_problem *problem = &r->made->problem;
+  return problem->family->predecessors(problem, r->made->units.list, r->made->units.n, id, list,
+                                       room);
+}
+
+static tsl_err take_edges(run *r, int seat, int64_t id, int64_t *list) {
+  tsl_err err = TSL_OK;
+  const int64_t n_units = r->made->units.n, n = predecessors(r, id, list, n_units);
+  for (int64_t k = 0; k < n; k++) {
+    bool *taken = &r->taken[seat * n_units + list[k]];
+    if (owner_of(r, list[k]) == seat || *taken) continue;
+    if (r->out->edges[list[k]] == NULL)
+      TSL_FAIL(TSL_ERR_INTERNAL, "edge %lld is not there", (long long)list[k]);
+    TSL_TRY(backend_of(r, seat)->edge_in(r->workers[seat], unit_of(r, list[k]),
+                                         r->out->edges[list[k]]));
+    *taken = true;
+  }
+done:
+  return err;
+}
+
+static tsl_err give_edge(run *r, int seat, int64_t id) {
+  tsl_err err = TSL_OK;
+  const tsl_problem *problem = &r->made->problem;
+  const int64_t bytes = problem->family->edge_bytes(problem, unit_of(r, id));
+  void *edge = calloc((size_t)bytes + 1, 1);
+  r->out->edges[id] = edge;
+  r->out->edge_bytes[id] = bytes;
+  TSL_TRY(backend_of(r, seat)->edge_out(r->workers[seat], unit_of(r, id), edge));
+done:
+  return err;
+}
+
+/** Does another seat need the edge of the tile? */
+static bool is_needed(const run *r, int64_t id, int64_t *list) {
+  const int64_t n_units = r->made->units.n;
+  for (int64_t u = id + 1; u < n_units; u++) {
+    if (owner_of(r, u) == owner_of(r, id)) continue;
+    const int64_t n = predecessors(r, u, list, n_units);
+    for (int64_t k = 0; k < n; k++)
+      if (list[k] == id) return true;
+  }
+  return false;
+}
+
+/** Does the tile need one of another seat in its own stage? */
+static bool waits(const run *r, int64_t id, int64_t *list) {
+  const int64_t n = predecessors(r, id, list, r->made->units.n);
+  for (int64_t k = 0; k < n; k++)
+    if (owner_of(r, list[k]) != owner_of(r, id) &&
+        unit_of(r, list[k])->stage == unit_of(r, id)->stage)
+      return true;
+  return false;
+}
+
+/* ---- stages */
+
+/** A seat's group of tiles of a stage: edges in, tiles, edges out. */
+static tsl_err run_group(run *r, int seat, const int64_t *ids, int64_t n, int64_t *list,
+                         const bool *needed) {
+  tsl_err err = TSL_OK;
+  tsl_unit *units = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *units, "group", (void **)&units));
+  for (int64_t k = 0; k < n; k++) {
+    TSL_TRY(take_edges(r, seat, ids[k], list));
+    units[k] = *unit_of(r, ids[k]);
+  }
+  TSL_TRY(call_tiles(r, seat, units, n, false));
+  for (int64_t k = 0; k < n; k++)
+    if (needed[ids[k]]) TSL_TRY(give_edge(r, seat, ids[k]));
+done:
+  tsl_free(units);
+  return err;
+}
+
+/** Tiles first..last-1 are a stage: seats' groups, in an order in which nobody waits. */
+static tsl_err run_stage(run *r, int64_t first, int64_t last, int64_t *list, const bool *needed) {
+  tsl_err err = TSL_OK;
+  int64_t *ids = NULL;
+  bool *done_tile = NULL;
+  TSL_TRY(tsl_alloc(last - first, sizeof *ids, "ids", (void **)&ids));
+  TSL_TRY(tsl_alloc(last - first, sizeof *done_tile, "ids", (void **)&done_tile));
+  for (int64_t u = first; u < last; u++) {
+    const int seat = owner_of(r, u);
+    int64_t n = 0;
+    if (done_tile[u - first]) continue;
+    const int64_t most = r->drive->cuts == 0 ? last : 1 + dp_dice(&r->seed, last - first);
+    for (int64_t v = u; v < last && n < most; v++) {
+      if (owner_of(r, v) != seat || done_tile[v - first]) continue;
+      if (n > 0 && waits(r, v, list)) break;
+      ids[n++] = v;
+      done_tile[v - first] = true;
+    }
+    TSL_TRY(run_group(r, seat, ids, n, list, needed));
+  }
+done:
+  tsl_free(ids);
+  tsl_free(done_tile);
+  return err;
+}
+
+static tsl_err run_stages(run *r) {
+  tsl_err err = TSL_OK;
+  const int64_t n = r->made->units.n;
+  int64_t *list = NULL;
+  bool *needed = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *list, "list", (void **)&list));
+  TSL_TRY(tsl_alloc(n, sizeof *needed, "list", (void **)&needed));
+  for (int64_t u = 0; u < n; u++) needed[u] = is_needed(r, u, list);
+  for (int64_t first = 0, last; first < n; first = last) {
+    for (last = first; last < n && unit_of(r, last)->stage == unit_of(r, first)->stage;) last++;
+    TSL_TRY(run_stage(r, first, last, list, needed));
+  }
+done:
+  tsl_free(list);
+  tsl_free(needed);
+  return err;
+}
+
+/* ---- results */
+
+/** Sum of the seats' SUM fields. */
+static tsl_err collect(run *r) {
+  tsl_err err = TSL_OK;
+  tsl_problem *problem = &r->made->problem;
+  int64_t whole = 0;
+  double real = 0;
+  tsl_field *goal = &problem->fields[DP_GOAL];
+  for (int s = 0; s < r->drive->n_seats; s++) {
+    TSL_TRY(backend_of(r, s)->collect(r->workers[s], problem));
+    whole += *(int64_t *)goal->data;
+    real += *(double *)goal->data;
+  }
+  if (goal->type == TSL_I64)
+    *(int64_t *)goal->data = whole;
+  else
+    *(double *)goal->data = real;
+done:
+  return err;
+}
+
+static int owner_of_lane(const run *r, int64_t lane) {
+  return lane < dp_lanes(r->made) ? r->drive->owner[lane] : -1;
+}
+
+static tsl_err walk(run *r) {
+  tsl_err err = TSL_OK;
+  tsl_problem *problem = &r->made->problem;
+  tsl_cursor cursor;
+  tsl_list steps = {0};
+  TSL_TRY(problem->family->walk_begin(problem, &cursor));
+  while (cursor.lane >= 0) {
+    const tsl_cursor before = cursor;
+    const int seat = owner_of_lane(r, cursor.lane);
+    if (seat < 0) TSL_FAIL(TSL_ERR_INTERNAL, "no lane %lld", (long long)cursor.lane);
+    TSL_TRY(backend_of(r, seat)->walk(r->workers[seat], r->made->units.list, r->made->units.n,
+                                      &cursor, &steps));
+    r->out->n_steps += steps.n;
+    TSL_TRY(problem->family->walk_steps(problem, steps.data, steps.n));
+    free(steps.data);
+    steps = (tsl_list){0};
+    if (memcmp(&before, &cursor, sizeof before) == 0)
+      TSL_FAIL(TSL_ERR_INTERNAL, "the walk stands still");
+  }
+done:
+  free(steps.data);
+  return err;
+}
+
+static tsl_err store_append(void *state, int field, const void *records, int64_t n) {
+  tsl_err err = TSL_OK;
+  run *r = state;
+  const tsl_field *f = &r->made->problem.fields[field];
+  const int64_t bytes = n * f->shape[1] * f->shape[2] * (int64_t)tsl_type_bytes((tsl_type)f->type);
+  char *path = realloc(r->out->path, (size_t)(r->out->path_bytes + bytes) + 1);
+  if (path == NULL) TSL_FAIL(TSL_ERR_MEMORY, "path");
+  r->out->path = path;
+  if (bytes > 0) memcpy(path + r->out->path_bytes, records, (size_t)bytes);
+  r->out->path_bytes += bytes;
+done:
+  return err;
+}
+
+static tsl_err store_rows(void *state, int field, int64_t lo, int64_t hi, void *rows, bool out) {
+  const run *r = state;
+  const tsl_field *f = &r->made->problem.fields[field];
+  const int64_t row = f->shape[1] * f->shape[2] * (int64_t)tsl_type_bytes((tsl_type)f->type);
+  char *place = (char *)f->data + lo * row;
+  memcpy(out ? rows : place, out ? place : rows, (size_t)((hi - lo) * row));
+  return TSL_OK;
+}
+
+static tsl_err store_read(void *state, int field, int64_t lo, int64_t hi, void *rows) {
+  return store_rows(state, field, lo, hi, rows, true);
+}
+
+static tsl_err store_write(void *state, int field, int64_t lo, int64_t hi, const void *rows) {
+  return store_rows(state, field, lo, hi, (void *)rows, false);
+}
+
+static tsl_err finish(run *r) {
+  tsl_err err = TSL_OK;
+  tsl_problem *problem = &r->made->problem;
+  const tsl_store store = {
+      .state = r, .path = "", .read = store_read, .write = store_write, .append = store_append};
+  tsl_summary summary = {0};
+  TSL_TRY(problem->family->finish(problem, &store));
+  TSL_TRY(problem->family->summary(problem, &summary));
+  r->out->valid = summary.valid;
+  if (!summary.valid) (void)snprintf(r->out->text, sizeof r->out->text, "%s", summary.reason);
+done:
+  return err;
+}
+
+static tsl_err copy_field(const run *r, int field, void **out, int64_t *bytes) {
+  tsl_err err = TSL_OK;
+  if (field < 0) return TSL_OK;
+  const tsl_field *f = &r->made->problem.fields[field];
+  *bytes = tsl_field_count(f) * (int64_t)tsl_type_bytes((tsl_type)f->type);
+  *out = malloc((size_t)*bytes + 1);
+  if (*out == NULL) TSL_FAIL(TSL_ERR_MEMORY, "results");
+  memcpy(*out, f->data, (size_t)*bytes);
+done:
+  return err;
+}
+
+/* ---- all of it */
+
+static tsl_err open_workers(run *r) {
+  tsl_err err = TSL_OK;
+  for (int s = 0; s < r->drive->n_seats; s++) {
+    const tsl_backend *backend = backend_of(r, s);
+    TSL_TRY(backend->open(&r->made->problem, r->drive->seats[s].device, &r->workers[s]));
+    if (r->drive->trial && r->made->units.n > 0) {
+      tsl_unit sample;
+      tsl_family_dp.sample(&r->made->problem, unit_of(r, r->made->units.n - 1), 0.5, &sample);
+      TSL_TRY(call_tiles(r, s, &sample, 1, true));
+    }
+    TSL_TRY(backend->begin(r->workers[s], 0));
+  }
+done:
+  return err;
+}
+
+static tsl_err solve(run *r) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(open_workers(r));
+  TSL_TRY(run_stages(r));
+  TSL_TRY(collect(r));
+  TSL_TRY(walk(r));
+  TSL_TRY(finish(r));
+  memcpy(r->out->goal, r->made->problem.fields[DP_GOAL].data, 8);
+  TSL_TRY(copy_field(r, r->table, &r->out->table, &r->out->table_bytes));
+  TSL_TRY(copy_field(r, r->best, &r->out->best, &r->out->best_bytes));
+done:
+  return err;
+}
+
+tsl_err dp_drive_run(dp_made *made, const dp_drive *drive, dp_outcome *out) {
+  tsl_err err = TSL_OK;
+  run r = {.made = made, .drive = drive, .out = out, .seed = drive->cuts};
+  const int64_t n = made->units.n;
+  *out = (dp_outcome){.n_units = n};
+  r.table = dp_field(&made->problem, "table");
+  r.best = dp_field(&made->problem, "best");
+  TSL_TRY(open_fields(&r));
+  TSL_TRY(tsl_alloc(n, sizeof *out->edges, "edges", (void **)&out->edges));
+  TSL_TRY(tsl_alloc(n, sizeof *out->edge_bytes, "edges", (void **)&out->edge_bytes));
+  TSL_TRY(tsl_alloc(n * drive->n_seats, sizeof *r.taken, "edges", (void **)&r.taken));
+  out->err = solve(&r);
+  if (out->err != TSL_OK) (void)snprintf(out->text, sizeof out->text, "%s", tsl_err_message());
+done:
+  for (int s = 0; s < drive->n_seats; s++)
+    if (r.workers[s] != NULL) backend_of(&r, s)->close(&r.workers[s]);
+  tsl_free(r.taken);
+  return err;
+}
+
+void dp_outcome_clear(dp_outcome *out) {
+  for (int64_t u = 0; u < out->n_units && out->edges != NULL; u++) free(out->edges[u]);
+  tsl_free(out->edges);
+  tsl_free(out->edge_bytes);
+  free(out->table);
+  free(out->best);
+  free(out->path);
+  *out = (dp_outcome){0};
+}

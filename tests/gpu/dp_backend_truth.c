@@ -1,0 +1,211 @@
+/* Tables of all ready problems of dp, cell by cell as dp.h defines them. */
+#include "dp_backend_drive.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct truth {
+  const tsl_problem *problem;
+  const dp_params *p;
+  double *t;
+  int64_t rows, columns;
+} truth;
+
+static double number(const truth *x, int field, int64_t k) {
+  const tsl_field *f = &x->problem->fields[field];
+  switch ((tsl_type)f->type) {
+  case TSL_U8:
+    return ((const uint8_t *)f->data)[k];
+  case TSL_I32:
+    return ((const int32_t *)f->data)[k];
+  case TSL_I64:
+    return (double)((const int64_t *)f->data)[k];
+  case TSL_F32:
+    return ((const float *)f->data)[k];
+  default:
+    return ((const double *)f->data)[k];
+  }
+}
+
+/** As the table's type rounds it. */
+static double rounded(const truth *x, double value) {
+  return x->p->type == TSL_F32 ? (float)value : value;
+}
+
+static double *at(const truth *x, int64_t i, int64_t j) {
+  return &x->t[i * x->columns + j];
+}
+
+/* ---- sequences */
+
+static void fill_sequences(const truth *x) {
+  const dp_params *p = x->p;
+  for (int64_t i = 0; i <= p->n; i++)
+    for (int64_t j = 0; j <= p->m; j++) {
+      const bool edit = p->problem == DP_EDIT;
+      if (i == 0 || j == 0) {
+        *at(x, i, j) = edit ? (double)(i * p->remove + j * p->insert) : 0;
+        continue;
+      }
+      const bool same = number(x, DP_A, i - 1) == number(x, DP_B, j - 1);
+      const double up = *at(x, i - 1, j), left = *at(x, i, j - 1), corner = *at(x, i - 1, j - 1);
+      if (edit)
+        *at(x, i, j) = fmin(corner + (same ? 0 : (double)p->replace),
+                            fmin(up + (double)p->remove, left + (double)p->insert));
+      else
+        *at(x, i, j) = same ? corner + 1 : fmax(up, left);
+    }
+}
+
+/** All lengths of gaps at each cell: no E and F. */
+static void fill_affine(const truth *x) {
+  const dp_params *p = x->p;
+  const dp_scores *s = &p->scores;
+  const bool local = p->problem == DP_LOCAL;
+  for (int64_t i = 0; i <= p->n; i++)
+    for (int64_t j = 0; j <= p->m; j++) {
+      double value = local || i + j == 0 ? 0 : -INFINITY;
+      if (i > 0 && j > 0)
+        value = fmax(value, *at(x, i - 1, j - 1) +
+                                s->s[(int)number(x, DP_A, i - 1)][(int)number(x, DP_B, j - 1)]);
+      for (int64_t g = 1; g <= i; g++)
+        value = fmax(value, *at(x, i - g, j) - s->open - (double)(g * s->extend));
+      for (int64_t g = 1; g <= j; g++)
+        value = fmax(value, *at(x, i, j - g) - s->open - (double)(g * s->extend));
+      *at(x, i, j) = value;
+    }
+}
+
+static void fill_dtw(const truth *x) {
+  const dp_params *p = x->p;
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t j = 0; j < p->m; j++) {
+      const double d = rounded(x, number(x, DP_A, i) - number(x, DP_B, j));
+      const double cost = p->square ? rounded(x, d * d) : fabs(d);
+      double least = i + j == 0 ? 0 : INFINITY;
+      if (j > 0) least = fmin(least, *at(x, i, j - 1));
+      if (i > 0) least = fmin(least, *at(x, i - 1, j));
+      if (i > 0 && j > 0) least = fmin(least, *at(x, i - 1, j - 1));
+      *at(x, i, j) = rounded(x, cost + least);
+    }
+}
+
+/* ---- sweeps */
+
+static void fill_sack(const truth *x) {
+  const bool again = x->p->problem == DP_KNAPSACK_UNBOUNDED;
+  for (int64_t i = 0; i <= x->p->n; i++)
+    for (int64_t c = 0; c <= x->p->m; c++) {
+      if (i == 0) {
+        *at(x, i, c) = 0;
+        continue;
+      }
+      const int64_t w = (int64_t)number(x, DP_A, i - 1);
+      const double v = number(x, DP_B, i - 1);
+      *at(x, i, c) = *at(x, i - 1, c);
+      if (w <= c && (w > 0 || !again))
+        *at(x, i, c) = fmax(*at(x, i, c), *at(x, again ? i : i - 1, c - w) + v);
+    }
+}
+
+static void fill_binomial(const truth *x) {
+  const double modulus = (double)x->p->modulus;
+  for (int64_t i = 0; i <= x->p->n; i++)
+    for (int64_t j = 0; j <= x->p->m; j++) {
+      double value = j == 0 ? 1 : i == 0 ? 0 : *at(x, i - 1, j) + *at(x, i - 1, j - 1);
+      if (modulus > 0) value = fmod(value, modulus);
+      *at(x, i, j) = value;
+    }
+}
+
+static void fill_allotment(const truth *x) {
+  for (int64_t i = 0; i <= x->p->n; i++)
+    for (int64_t j = 0; j <= x->p->m; j++) {
+      double best = i == 0 ? 0 : -INFINITY;
+      for (int64_t k = 0; i > 0 && k <= j; k++)
+        best = fmax(
+            best, rounded(x, *at(x, i - 1, j - k) + number(x, DP_A, (i - 1) * (x->p->m + 1) + k)));
+      *at(x, i, j) = best;
+    }
+}
+
+static void fill_stages(const truth *x) {
+  const int64_t m = x->p->m;
+  for (int64_t t = 0; t < x->p->n; t++)
+    for (int64_t s = 0; s < m; s++) {
+      double best = t == 0 ? number(x, DP_B, s) : INFINITY;
+      for (int64_t k = 0; t > 0 && k < m; k++)
+        best =
+            fmin(best, rounded(x, *at(x, t - 1, k) + number(x, DP_A, ((t - 1) * m + k) * m + s)));
+      *at(x, t, s) = best;
+    }
+}
+
+/* ---- intervals */
+
+static bool letters_pair(const dp_params *p, int x, int y) {
+  return x + y == 3 || (p->wobble && ((x == 2 && y == 3) || (x == 3 && y == 2)));
+}
+
+/** Weight of keys a+1..b-1 and gaps a..b-1, by sums from the left as dp_tree_sums has them. */
+static double weight(const truth *x, int64_t a, int64_t b) {
+  double sum = 0, low = 0;
+  for (int64_t post = 1; post <= b; post++) {
+    if (post == a + 1) low = sum;
+    sum += number(x, DP_B, post - 1);
+    if (post < b) sum += number(x, DP_A, post - 1);
+  }
+  return sum - low;
+}
+
+static double interval(const truth *x, int64_t a, int64_t b) {
+  const dp_params *p = x->p;
+  const bool most = p->problem == DP_NUSSINOV;
+  double best = most ? -INFINITY : INFINITY;
+  if (b == a + 1) return p->problem == DP_SEARCH_TREE ? number(x, DP_B, a) : 0;
+  for (int64_t k = a + 1; k < b; k++) {
+    double value = *at(x, a, k) + *at(x, k, b);
+    if (p->problem == DP_MATRIX_CHAIN)
+      value += number(x, DP_A, a) * number(x, DP_A, k) * number(x, DP_A, b);
+    best = most ? fmax(best, value) : fmin(best, value);
+  }
+  if (p->problem == DP_SEARCH_TREE) best += weight(x, a, b);
+  if (most && b - 1 - a > p->span &&
+      letters_pair(p, (int)number(x, DP_A, a), (int)number(x, DP_A, b - 1)))
+    best = fmax(best, *at(x, a + 1, b - 1) + 1);
+  return best;
+}
+
+static void fill_triangle(const truth *x) {
+  for (int64_t d = 1; d < x->rows; d++)
+    for (int64_t a = 0; a + d < x->rows; a++) *at(x, a, a + d) = interval(x, a, a + d);
+}
+
+double *dp_truth_table(const tsl_problem *problem, int64_t *rows, int64_t *columns) {
+  static void (*const fill[DP_N_PROBLEMS])(const truth *) = {
+      NULL,        fill_binomial,  fill_sack,      fill_sack,    fill_allotment,
+      fill_stages, fill_sequences, fill_sequences, fill_affine,  fill_affine,
+      fill_dtw,    fill_triangle,  fill_triangle,  fill_triangle};
+  truth x = {.problem = problem, .p = dp_params_of(problem)};
+  const bool edge = dp_has_boundary(x.p);
+  x.rows = x.p->engine == DP_INTERVAL ? dp_posts(x.p) : x.p->n + edge;
+  x.columns = x.p->engine == DP_INTERVAL ? dp_posts(x.p) : x.p->m + edge;
+  x.t = calloc((size_t)(x.rows * x.columns) + 1, sizeof *x.t);
+  fill[x.p->problem](&x);
+  *rows = x.rows, *columns = x.columns;
+  return x.t;
+}
+
+double dp_truth_goal(const tsl_problem *problem, const double *table) {
+  const dp_params *p = dp_params_of(problem);
+  const bool edge = dp_has_boundary(p);
+  const int64_t rows = p->engine == DP_INTERVAL ? dp_posts(p) : p->n + edge;
+  const int64_t columns = p->engine == DP_INTERVAL ? dp_posts(p) : p->m + edge;
+  double goal = table[(p->engine == DP_INTERVAL ? 1 : rows) * columns - 1];
+  if (p->problem == DP_LOCAL)
+    for (int64_t k = 0; k < rows * columns; k++) goal = fmax(goal, table[k]);
+  if (p->problem == DP_STAGECOACH)
+    for (int64_t s = 0; s < columns; s++) goal = fmin(goal, table[(rows - 1) * columns + s]);
+  return goal;
+}

@@ -1,0 +1,422 @@
+/* gpu.dp.backend: the backend of dp on a card against plain loops and against the socket's.
+ *   test_dp_backend_gpu [ONLY] [--small] [--sockets] [--seed N]
+ * Every problem and mode, random cuts into tiles and groups, one card, two workers of a card, card
+ * and socket mixed: goals, tables, best cells, solutions and the bytes of all edges are the same.
+ * ONLY: problems whose name contains it. --small: for sanitizers. --sockets: sockets stand for the
+ * cards, which tests the test. Exit status 77: no card. */
+#include "dp_backend_drive.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long n_checks, n_failures;
+static bool small_sizes, sockets_only;
+static tsl_device card, socket_one;
+static const tsl_backend *card_backend, *socket_backend;
+static uint64_t dice = 1;
+
+static bool check(bool good, const char *name, const char *what, const char *more) {
+  n_checks++;
+  if (good) return true;
+  if (++n_failures <= 40) printf("FAIL %s: %s %s\n", name, what, more);
+  return false;
+}
+
+/* ---- problems as decks */
+
+typedef struct section {
+  const char *name;
+  int modes; /* 1 << dp_mode */
+  void (*write)(char *text, size_t size);
+} section;
+
+enum { VALUE = 1 << DP_VALUE, TABLE = 1 << DP_TABLE, RECOVER = 1 << DP_RECOVER };
+
+/** A size: small ones, odd ones, and some thousand. */
+static int size_of(int most) {
+  const int64_t pick = dp_dice(&dice, 8);
+  if (small_sizes && most > 300) most = 300;
+  if (pick == 0) return 1 + (int)dp_dice(&dice, 3);
+  return 1 + (int)dp_dice(&dice, pick < 4 ? (most < 200 ? most : 200) : most);
+}
+
+static int seed_of(void) {
+  return (int)dp_dice(&dice, 1000000);
+}
+
+static void two_texts(char *text, size_t size, const char *first, const char *alphabet, int most) {
+  const int n = size_of(most), m = size_of(most), a = seed_of(), b = seed_of();
+  if (dp_dice(&dice, 2) == 0)
+    (void)snprintf(text, size, "%s%s  a: {random: %d, seed: %d}\n  b: {mutate: 0.3, seed: %d}\n",
+                   first, alphabet, n, a, b);
+  else
+    (void)snprintf(text, size, "%s%s  a: {random: %d, seed: %d}\n  b: {random: %d, seed: %d}\n",
+                   first, alphabet, n, a, m, b);
+}
+
+static void write_lcs(char *text, size_t size) {
+  two_texts(text, size, "  problem: lcs\n",
+            dp_dice(&dice, 3) == 0 ? "  alphabet: bytes\n" : "  alphabet: dna\n", 3000);
+}
+
+static void write_edit(char *text, size_t size) {
+  two_texts(text, size, "  problem: edit\n",
+            dp_dice(&dice, 3) == 0 ? "  alphabet: bytes\n" : "  alphabet: dna\n", 3000);
+}
+
+static void write_weighted(char *text, size_t size) {
+  static const char *const costs[] = {"{insert: 2, delete: 3, substitute: 4}",
+                                      "{insert: 1, delete: 0, substitute: 7}",
+                                      "{insert: 100, delete: 1, substitute: 55}"};
+  char first[128];
+  (void)snprintf(first, sizeof first, "  problem: edit\n  edit: %s\n", costs[dp_dice(&dice, 3)]);
+  two_texts(text, size, first, "  alphabet: dna\n", 1500);
+}
+
+static void write_align(char *text, size_t size, const char *problem) {
+  static const char *const scores[] = {"{match: 2, mismatch: -3, open: 5, extend: 2}",
+                                       "{match: 1, mismatch: -1, open: 0, extend: 1}",
+                                       "{match: 9, mismatch: 0, open: 3, extend: 0}",
+                                       "{match: 5, mismatch: -4, open: 0, extend: 0}"};
+  char first[160];
+  (void)snprintf(first, sizeof first, "  problem: %s\n  scores: %s\n", problem,
+                 scores[dp_dice(&dice, 4)]);
+  two_texts(text, size, first, dp_dice(&dice, 3) == 0 ? "  alphabet: protein\n" : "", 500);
+}
+
+static void write_global(char *text, size_t size) {
+  write_align(text, size, "global");
+}
+
+static void write_local(char *text, size_t size) {
+  write_align(text, size, "local");
+}
+
+static void write_dtw(char *text, size_t size) {
+  (void)snprintf(text, size,
+                 "  problem: dtw\n  type: %s\n  distance: %s\n"
+                 "  a: {random: %d, lo: %s, hi: 9, seed: %d}\n"
+                 "  b: {random: %d, lo: %s, hi: 9, seed: %d}\n",
+                 dp_dice(&dice, 2) ? "f32" : "f64", dp_dice(&dice, 2) ? "square" : "absolute",
+                 size_of(1500), dp_dice(&dice, 2) ? "0" : "0.5", seed_of(), size_of(1500),
+                 dp_dice(&dice, 2) ? "0" : "0.5", seed_of());
+}
+
+static void write_sack(char *text, size_t size) {
+  const int n = size_of(120);
+  (void)snprintf(text, size,
+                 "  problem: knapsack\n  capacity: %d\n"
+                 "  weights: {random: %d, lo: %d, hi: %d, seed: %d}\n"
+                 "  values: {random: %d, lo: 0, hi: %s, seed: %d}\n",
+                 size_of(20000), n, (int)dp_dice(&dice, 2), dp_dice(&dice, 2) ? 30 : 4000,
+                 seed_of(), n, dp_dice(&dice, 2) ? "9" : "1000000000", seed_of());
+}
+
+static void write_unbounded(char *text, size_t size) {
+  const int n = size_of(40);
+  (void)snprintf(text, size,
+                 "  problem: knapsack_unbounded\n  capacity: %d\n"
+                 "  weights: {random: %d, lo: 1, hi: %d, seed: %d}\n"
+                 "  values: {random: %d, lo: 0, hi: %s, seed: %d}\n",
+                 size_of(9000), n, dp_dice(&dice, 2) ? 20 : 3000, seed_of(), n,
+                 dp_dice(&dice, 2) ? "50" : "1000000000", seed_of());
+}
+
+static void write_binomial(char *text, size_t size) {
+  (void)snprintf(text, size, "  problem: binomial\n  n: %d\n  k: %d\n  modulus: %s\n",
+                 size_of(1500), size_of(1500), dp_dice(&dice, 2) ? "1000007" : "1");
+}
+
+static void write_exact(char *text, size_t size) {
+  const int n = 1 + (int)dp_dice(&dice, 75);
+  (void)snprintf(text, size, "  problem: binomial\n  n: %d\n  k: %d\n", n,
+                 (int)dp_dice(&dice, n + 1));
+}
+
+static void write_allotment(char *text, size_t size) {
+  static const char *const types[] = {"i32", "i64", "f32", "f64"};
+  const int n = 1 + (int)dp_dice(&dice, 12), m = size_of(700);
+  const int64_t type = dp_dice(&dice, 4);
+  (void)snprintf(text, size,
+                 "  problem: allotment\n  type: %s\n  capacity: %d\n"
+                 "  returns: {random: %d, lo: %s, hi: 9, seed: %d}\n",
+                 types[type], m, n * (m + 1), type < 2 || dp_dice(&dice, 2) ? "0" : "0.5",
+                 seed_of());
+}
+
+static void write_stages(char *text, size_t size) {
+  static const char *const types[] = {"i32", "i64", "f32", "f64"};
+  const int n = 1 + (int)dp_dice(&dice, 8), m = size_of(150);
+  const int64_t type = dp_dice(&dice, 4);
+  (void)snprintf(text, size,
+                 "  problem: stagecoach\n  type: %s\n"
+                 "  start: {random: %d, lo: 0, hi: 3, seed: %d}\n"
+                 "  costs: {random: %d, lo: %s, hi: 9, seed: %d}\n",
+                 types[type], m, seed_of(), n * m * m, type < 2 || dp_dice(&dice, 2) ? "0" : "0.5",
+                 seed_of());
+}
+
+static void write_chain(char *text, size_t size) {
+  (void)snprintf(text, size,
+                 "  problem: matrix_chain\n  dimensions: {random: %d, lo: 0, hi: %s, seed: %d}\n",
+                 1 + size_of(700), dp_dice(&dice, 3) ? "90" : "30000", seed_of());
+}
+
+static void write_tree(char *text, size_t size) {
+  const int n = size_of(650);
+  const bool real = dp_dice(&dice, 2) != 0;
+  (void)snprintf(text, size,
+                 "  problem: search_tree\n  type: %s\n  keys: {random: %d, lo: %s, hi: 9, seed: "
+                 "%d}\n  gaps: {random: %d, lo: %s, hi: 9, seed: %d}\n",
+                 real ? "f64" : "i64", n, real ? "0.5" : "0", seed_of(), n + 1, real ? "0.5" : "0",
+                 seed_of());
+}
+
+static void write_nussinov(char *text, size_t size) {
+  (void)snprintf(text, size,
+                 "  problem: nussinov\n  a: {random: %d, seed: %d}\n  span: %d\n  wobble: %s\n",
+                 size_of(800), seed_of(), (int)dp_dice(&dice, 4), dp_dice(&dice, 2) ? "yes" : "no");
+}
+
+static const section sections[] = {
+    {"lcs", VALUE | TABLE | RECOVER, write_lcs},
+    {"edit", VALUE | TABLE | RECOVER, write_edit},
+    {"weighted", VALUE | TABLE | RECOVER, write_weighted},
+    {"global", VALUE | TABLE | RECOVER, write_global},
+    {"local", VALUE | TABLE | RECOVER, write_local},
+    {"dtw", VALUE | TABLE | RECOVER, write_dtw},
+    {"knapsack", VALUE | TABLE | RECOVER, write_sack},
+    {"unbounded", VALUE | TABLE | RECOVER, write_unbounded},
+    {"binomial", VALUE | TABLE, write_binomial},
+    {"exact", VALUE | TABLE, write_exact},
+    {"allotment", VALUE | TABLE | RECOVER, write_allotment},
+    {"stagecoach", VALUE | TABLE | RECOVER, write_stages},
+    {"chain", VALUE | TABLE | RECOVER, write_chain},
+    {"tree", VALUE | TABLE | RECOVER, write_tree},
+    {"nussinov", VALUE | TABLE | RECOVER, write_nussinov},
+};
+
+/* ---- one problem, solved by everybody */
+
+/** The cells of the table, or the goal where no table was asked for, by plain loops. */
+static void check_truth(const char *name, const dp_made *made, const dp_outcome *out) {
+  const dp_params *p = dp_params_of(&made->problem);
+  const tsl_field *goal = &made->problem.fields[DP_GOAL];
+  const int f = dp_field(&made->problem, "table");
+  int64_t rows = 0, columns = 0, wrong = 0;
+  double *table = dp_truth_table(&made->problem, &rows, &columns);
+  const double wanted = dp_truth_goal(&made->problem, table);
+  double got = *(const double *)out->goal;
+  char more[96];
+  if (goal->type == TSL_I64) got = (double)*(const int64_t *)out->goal;
+  (void)snprintf(more, sizeof more, "%.17g, by plain loops %.17g", got, wanted);
+  check(fabs(got - wanted) <= 1e-12 * fabs(wanted), name, "goal", more);
+  for (int64_t k = 0; k < rows * columns && f >= 0; k++) {
+    const bool below = p->engine == DP_INTERVAL && k / columns >= k % columns;
+    const tsl_type type = (tsl_type)made->problem.fields[f].type;
+    const double cell = type == TSL_I32   ? ((const int32_t *)out->table)[k]
+                        : type == TSL_I64 ? (double)((const int64_t *)out->table)[k]
+                        : type == TSL_F32 ? ((const float *)out->table)[k]
+                                          : ((const double *)out->table)[k];
+    wrong += !below && !(fabs(cell - table[k]) <= 1e-12 * fabs(table[k]));
+  }
+  (void)snprintf(more, sizeof more, "%lld of %lld x %lld cells", (long long)wrong, (long long)rows,
+                 (long long)columns);
+  check(wrong == 0, name, "table", more);
+  free(table);
+}
+
+static bool same(const void *a, int64_t n_a, const void *b, int64_t n_b) {
+  return n_a == n_b && (n_a == 0 || memcmp(a, b, (size_t)n_a) == 0);
+}
+
+/** edges: the tiles are the same. */
+static void compare(const char *name, const dp_outcome *a, const dp_outcome *b, bool edges) {
+  int64_t wrong = 0;
+  char more[64];
+  if (!check(a->err == b->err, name, "error", b->text) || a->err != TSL_OK) return;
+  check(b->valid == a->valid, name, "verdict", b->text);
+  check(memcmp(a->goal, b->goal, sizeof a->goal) == 0, name, "goal", "");
+  check(same(a->table, a->table_bytes, b->table, b->table_bytes), name, "table", "differs");
+  if (edges) check(same(a->best, a->best_bytes, b->best, b->best_bytes), name, "best", "differs");
+  (void)snprintf(more, sizeof more, "%lld bytes, %lld bytes", (long long)a->path_bytes,
+                 (long long)b->path_bytes);
+  check(same(a->path, a->path_bytes, b->path, b->path_bytes), name, "path", more);
+  for (int64_t u = 0; u < a->n_units && edges; u++)
+    if (a->edges[u] != NULL && b->edges[u] != NULL)
+      wrong += !same(a->edges[u], a->edge_bytes[u], b->edges[u], b->edge_bytes[u]);
+  (void)snprintf(more, sizeof more, "%lld differ", (long long)wrong);
+  check(wrong == 0, name, "edges", more);
+}
+
+/** Seats as letters: c card, s socket. Lanes go round the seats, or in shares, or by dice. */
+static tsl_err solve(const char *text, const char *seats, int ranks, int64_t wish, int sharing,
+                     dp_made *made, dp_outcome *out) {
+  tsl_err err = TSL_OK;
+  dp_drive drive = {.n_seats = (int)strlen(seats), .trial = dp_dice(&dice, 3) == 0};
+  int *owner = NULL;
+  int64_t lanes = 0;
+  *out = (dp_outcome){0};
+  TSL_TRY(dp_made_open(text, ranks, wish, made));
+  lanes = dp_lanes(made);
+  TSL_TRY(tsl_alloc(lanes, sizeof *owner, "owners", (void **)&owner));
+  for (int64_t k = 0; k < lanes; k++)
+    owner[k] = (int)(sharing == 0   ? k % drive.n_seats
+                     : sharing == 1 ? k * drive.n_seats / lanes
+                                    : dp_dice(&dice, drive.n_seats));
+  for (int s = 0; s < drive.n_seats; s++)
+    drive.seats[s] =
+        seats[s] == 'c' ? (dp_seat){card_backend, &card} : (dp_seat){socket_backend, &socket_one};
+  drive.owner = owner;
+  drive.cuts = dp_dice(&dice, 2) ? (uint64_t)dp_dice(&dice, 1 << 20) : 0;
+  TSL_TRY(dp_drive_run(made, &drive, out));
+done:
+  tsl_free(owner);
+  return err;
+}
+
+typedef struct way {
+  const char *seats;
+  int sharing;
+  bool alone; /* as few tiles as for one rank */
+} way;
+
+static tsl_err try_way(const char *name, const char *text, const way *w, int64_t wish,
+                       const dp_outcome *reference) {
+  tsl_err err = TSL_OK;
+  char label[160];
+  dp_made made = {0};
+  dp_outcome out = {0};
+  (void)snprintf(label, sizeof label, "%s, %s%s", name, w->seats, w->alone ? " alone" : "");
+  TSL_TRY(solve(text, w->seats, w->alone ? 1 : 3, w->alone ? 0 : wish, w->sharing, &made, &out));
+  compare(label, reference, &out, !w->alone);
+done:
+  dp_outcome_clear(&out);
+  dp_made_close(&made);
+  return err;
+}
+
+static tsl_err try_problem(const char *name, const char *text) {
+  static const way ways[] = {{"c", 0, true},   {"c", 0, false},  {"cc", 0, false},
+                             {"cc", 1, false}, {"cs", 2, false}, {"scc", 2, false},
+                             {"csc", 1, false}};
+  tsl_err err = TSL_OK;
+  const int64_t wish = 1 + dp_dice(&dice, 9);
+  const long failures = n_failures;
+  dp_made made = {0};
+  dp_outcome reference = {0};
+  TSL_TRY(solve(text, "ss", 3, wish, 0, &made, &reference));
+  if (reference.err == TSL_OK) check(reference.valid, name, "verdict of sockets", reference.text);
+  if (reference.err == TSL_OK) check_truth(name, &made, &reference);
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+    TSL_TRY(try_way(name, text, &ways[k], wish, &reference));
+done:
+  if (n_failures > failures && n_failures <= 40)
+    printf("the deck, %lld lanes:\n%s", (long long)wish, text);
+  dp_outcome_clear(&reference);
+  dp_made_close(&made);
+  return err;
+}
+
+/* ---- all problems and modes */
+
+static tsl_err try_modes(const section *s) {
+  static const char *const how[] = {"", "  recover: host\n", "  memory: 64 KiB\n",
+                                    "  memory: 300 KiB\n  recover: host\n"};
+  tsl_err err = TSL_OK;
+  char body[1024], text[1400], name[96];
+  s->write(body, sizeof body);
+  for (int mode = 0; mode < DP_N_MODES; mode++) {
+    if (!(s->modes & 1 << mode)) continue;
+    for (size_t k = 0; k < (mode == DP_RECOVER ? sizeof how / sizeof *how : 1); k++) {
+      (void)snprintf(text, sizeof text, "%s  mode: %s\n%s", body, dp_mode_words[mode], how[k]);
+      (void)snprintf(name, sizeof name, "%s, %s %zu", s->name, dp_mode_words[mode], k);
+      err = try_problem(name, text);
+      if (err == TSL_ERR_INPUT && k >= 2) err = TSL_OK; /* too little memory: said with the deck */
+      TSL_TRY(err);
+    }
+  }
+done:
+  if (err != TSL_OK) printf("the deck:\n%s", text);
+  return err;
+}
+
+/** A card that may use next to nothing: the message says how much is missing. */
+static tsl_err limit_cases(void) {
+  static const char deck[] = "  problem: knapsack\n  capacity: 100000\n"
+                             "  weights: {random: 9, lo: 1, hi: 90}\n"
+                             "  values: {random: 9, lo: 1, hi: 90}\n";
+  tsl_err err = TSL_OK;
+  dp_made made = {0};
+  tsl_worker *worker = NULL;
+  tsl_device few = card;
+  few.memory_limit = 1 << 16;
+  TSL_TRY(dp_made_open(deck, 1, 0, &made));
+  const tsl_err failed = card_backend->open(&made.problem, &few, &worker);
+  check(failed == TSL_ERR_DEVICE_MEMORY && worker == NULL, "limit", "error", tsl_err_message());
+  check(strstr(tsl_err_message(), "needs") != NULL, "limit", "message", tsl_err_message());
+done:
+  if (worker != NULL) card_backend->close(&worker);
+  dp_made_close(&made);
+  return err;
+}
+
+static tsl_err run_all(const char *only, int rounds) {
+  tsl_err err = TSL_OK;
+  for (size_t k = 0; k < sizeof sections / sizeof *sections; k++) {
+    const long checks = n_checks, failures = n_failures;
+    if (only != NULL && strstr(sections[k].name, only) == NULL) continue;
+    for (int r = 0; r < rounds; r++) TSL_TRY(try_modes(&sections[k]));
+    printf("%-12s %6ld checks, %ld failures\n", sections[k].name, n_checks - checks,
+           n_failures - failures);
+    (void)fflush(stdout);
+  }
+  if (!sockets_only && only == NULL) TSL_TRY(limit_cases());
+done:
+  return err;
+}
+
+static tsl_err open_devices(bool *skip) {
+  tsl_err err = TSL_OK;
+  const char *why = NULL;
+  TSL_TRY(tsl_platform_cpu.describe(0, &socket_one));
+  socket_one.threads = 2;
+  socket_backend = tsl_backend_find(&tsl_platform_cpu, "dp");
+  card = socket_one;
+  card_backend = socket_backend;
+  if (sockets_only) goto done;
+  *skip = tsl_platform_gpu.count(&why) == 0;
+  if (*skip) printf("SKIP: %s\n", why);
+  if (*skip) goto done;
+  card_backend = tsl_backend_find(&tsl_platform_gpu, "dp");
+  TSL_TRY(tsl_platform_gpu.describe(0, &card));
+  TSL_TRY(tsl_platform_gpu.select(&card));
+done:
+  return err;
+}
+
+int main(int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  const char *only = NULL;
+  bool skip = false;
+  int rounds = 6;
+  for (int a = 1; a < argc; a++)
+    if (strcmp(argv[a], "--small") == 0)
+      small_sizes = true, rounds = 2;
+    else if (strcmp(argv[a], "--sockets") == 0)
+      sockets_only = true;
+    else if (strcmp(argv[a], "--seed") == 0 && a + 1 < argc)
+      dice = (uint64_t)atoll(argv[++a]);
+    else
+      only = argv[a];
+  TSL_TRY(open_devices(&skip));
+  if (skip) return 77;
+  TSL_TRY(run_all(only, rounds));
+done:
+  if (err != TSL_OK) printf("FAIL: %s\n%s", tsl_err_message(), tsl_err_places());
+  printf("%s: %ld checks, %ld failures\n", err == TSL_OK && n_failures == 0 ? "PASS" : "FAIL",
+         n_checks, n_failures);
+  return err == TSL_OK && n_failures == 0 ? 0 : 1;
+}

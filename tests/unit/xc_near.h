@@ -1,0 +1,16 @@
+/* cmocka compares floats; energies need doubles. */
+#ifndef TSL_TESTS_XC_NEAR_H
+#define TSL_TESTS_XC_NEAR_H
+
+#include <math.h>
+
+/** a and b differ by at most limit; NaN fails. */
+#define near(a, b, limit)                                                             \
+  do {                                                                                \
+    const double near_a = (a), near_b = (b);                                          \
+    if (!(fabs(near_a - near_b) <= (limit)))                                          \
+      fail_msg("%s = %.15g, not %s = %.15g: difference %.3g", #a, near_a, #b, near_b, \
+               near_a - near_b);                                                      \
+  } while (0)
+
+#endif
