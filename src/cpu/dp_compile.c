@@ -1,5 +1,6 @@
 #include "dp_compile.h"
 
+#include "dp_cache.h"
 #include "memory.h"
 
 #include <dlfcn.h>
@@ -17,7 +18,6 @@
 extern char **environ;
 
 enum { PATH_BYTES = 4096, ARGS_MAX = 32, WORDS_MAX = 8, LOG_BYTES = 1500 };
-#define OBJECT_MAX (INT64_C(64) << 20)
 
 struct dp_object {
   void *handle; /**< of dlopen */
@@ -27,38 +27,13 @@ struct dp_object {
   bool cached;
 };
 
-/** What follows the object in a file of the cache. */
-typedef struct trailer {
-  char magic[8];
-  uint64_t sum[2];
-} trailer;
-
-static const char magic[8] = "tesela1";
-
 /** A compilation: names and arguments. */
 typedef struct job {
-  char folder[PATH_BYTES - 128], object[PATH_BYTES], text[PATH_BYTES], log[PATH_BYTES],
-      made[PATH_BYTES];
+  char folder[PATH_BYTES - 128], text[PATH_BYTES], log[PATH_BYTES], made[PATH_BYTES];
   char compiler[512];
   char *args[ARGS_MAX];
   int n_args;
 } job;
-
-/* ------------------------------------------------------------------ hashing */
-
-/** FNV-1a (Fowler, Noll, Vo), twice with different starts. */
-static void hash(uint64_t sum[2], const void *data, size_t n) {
-  const unsigned char *bytes = data;
-  for (size_t b = 0; b < n; b++) {
-    sum[0] = (sum[0] ^ bytes[b]) * UINT64_C(0x100000001b3);
-    sum[1] = (sum[1] ^ bytes[b]) * UINT64_C(0x100000001b3) + 1;
-  }
-}
-
-static void hash_start(uint64_t sum[2]) {
-  sum[0] = UINT64_C(0xcbf29ce484222325);
-  sum[1] = UINT64_C(0x9e3779b97f4a7c15);
-}
 
 /* -------------------------------------------------------------------- files */
 
@@ -85,59 +60,6 @@ static tsl_err make_file(char path[PATH_BYTES], const char *folder, const char *
     TSL_FAIL(TSL_ERR_IO, "no file can be made in %s: %s; set XDG_CACHE_HOME to a folder of yours",
              folder, strerror(code));
   }
-done:
-  return err;
-}
-
-/** The whole of a regular file of ours; *bytes is NULL when there is none. */
-static tsl_err read_own(const char *path, void **bytes, int64_t *n) {
-  tsl_err err = TSL_OK;
-  struct stat status;
-  void *memory = NULL;
-  *bytes = NULL;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) goto done;
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
-      (status.st_mode & 022) != 0 || status.st_size > OBJECT_MAX)
-    goto done;
-  TSL_TRY(tsl_alloc(status.st_size + 1, 1, "compiled object", &memory));
-  for (*n = 0; *n < status.st_size;) {
-    const ssize_t part = read(fd, (char *)memory + *n, (size_t)(status.st_size - *n));
-    if (part < 0 && errno == EINTR) continue;
-    if (part <= 0) goto done;
-    *n += part;
-  }
-  *bytes = memory;
-  memory = NULL;
-done:
-  if (fd >= 0) (void)close(fd);
-  tsl_free(memory);
-  return err;
-}
-
-/** $XDG_CACHE_HOME/tesela/recurrences, made if need be, ours and private. */
-static tsl_err find_folder(char *folder, size_t size) {
-  tsl_err err = TSL_OK;
-  struct stat status;
-  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  const bool given = cache != NULL && cache[0] == '/';
-  if (!given && (home == NULL || home[0] != '/'))
-    TSL_FAIL(TSL_ERR_IO, "neither XDG_CACHE_HOME nor HOME names a folder for compiled recurrences");
-  const int n = snprintf(folder, size, "%s%s/tesela/recurrences", given ? cache : home,
-                         given ? "" : "/.cache");
-  if (n < 0 || (size_t)n >= size) TSL_FAIL(TSL_ERR_IO, "the name of the cache folder is too long");
-  for (char *c = folder + 1; *c != '\0'; c++) {
-    if (*c != '/') continue;
-    *c = '\0';
-    (void)mkdir(folder, 0700); /* the last one tells whether it worked */
-    *c = '/';
-  }
-  if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-    TSL_FAIL(TSL_ERR_IO, "%s cannot be made: %s; set XDG_CACHE_HOME to a folder of yours", folder,
-             strerror(errno));
-  if (lstat(folder, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
-      (status.st_mode & 077) != 0)
-    TSL_FAIL(TSL_ERR_IO, "%s is not a private folder of yours (mode 0700)", folder);
 done:
   return err;
 }
@@ -178,15 +100,6 @@ static void set_args(job *j, int level) {
 #endif
 }
 
-static void name_object(job *j, const char *text) {
-  uint64_t sum[2];
-  hash_start(sum);
-  hash(sum, text, strlen(text));
-  for (int a = 0; a < j->n_args; a++) hash(sum, j->args[a], strlen(j->args[a]) + 1);
-  (void)snprintf(j->object, sizeof j->object, "%s/dp-%016llx%016llx.so", j->folder,
-                 (unsigned long long)sum[0], (unsigned long long)sum[1]);
-}
-
 /* ---------------------------------------------------------------- compiling */
 
 /** Run the compiler, its messages into the log; *status as of waitpid, -1: could not be started. */
@@ -223,9 +136,15 @@ static tsl_err fail_compiler(const job *j, int log, int status) {
                   "'%s' does not compile the recurrence (status %d): %s", j->args[0], status, said);
 }
 
-static tsl_err compile(job *j, const char *text) {
+static void remove_file(const char *path, int fd) {
+  if (fd >= 0) (void)close(fd);
+  if (path[0] != '\0') (void)unlink(path);
+}
+
+static tsl_err compile(job *j, const char *text, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   int source = -1, log = -1, made = -1, status = 0;
+  TSL_TRY(dp_cache_folder(j->folder, sizeof j->folder));
   TSL_TRY(make_file(j->text, j->folder, ".c", &source));
   TSL_TRY(write_all(source, text, strlen(text), j->text));
   TSL_TRY(make_file(j->log, j->folder, ".log", &log));
@@ -235,55 +154,17 @@ static tsl_err compile(job *j, const char *text) {
   add_arg(j, j->text);
   TSL_TRY(run_compiler(j, log, &status));
   if (status != 0) TSL_TRY(fail_compiler(j, log, status));
-  (void)chmod(j->made, 0600);
+  (void)chmod(j->made, 0600); /* whatever the umask of the compiler */
+  TSL_TRY(dp_cache_read(j->made, bytes, n));
+  if (*bytes == NULL) TSL_FAIL(TSL_ERR_IO, "%s: the compiler left no object", j->made);
 done:
-  if (source >= 0) (void)close(source);
-  if (log >= 0) (void)close(log);
-  if (made >= 0) (void)close(made);
-  if (j->text[0] != '\0') (void)unlink(j->text);
-  if (j->log[0] != '\0') (void)unlink(j->log);
+  remove_file(j->text, source);
+  remove_file(j->log, log);
+  remove_file(j->made, made);
   return err;
 }
 
 /* ------------------------------------------------------------------ objects */
-
-/** Take an object from the cache; *bytes is NULL when there is no sound one. */
-static tsl_err take_cached(const job *j, void **bytes, int64_t *n) {
-  tsl_err err = TSL_OK;
-  trailer end;
-  uint64_t sum[2];
-  TSL_TRY(read_own(j->object, bytes, n));
-  if (*bytes == NULL) goto done;
-  hash_start(sum);
-  if (*n > (int64_t)sizeof end) {
-    *n -= (int64_t)sizeof end;
-    memcpy(&end, (char *)*bytes + *n, sizeof end);
-    hash(sum, *bytes, (size_t)*n);
-    if (memcmp(end.magic, magic, sizeof magic) == 0 && memcmp(end.sum, sum, sizeof sum) == 0)
-      goto done;
-  }
-  tsl_free(*bytes);
-  *bytes = NULL;
-done:
-  return err;
-}
-
-/** Put the trailer behind the object and give it its name in the cache. */
-static tsl_err keep_made(const job *j, const void *bytes, int64_t n) {
-  tsl_err err = TSL_OK;
-  trailer end;
-  memcpy(end.magic, magic, sizeof magic);
-  hash_start(end.sum);
-  hash(end.sum, bytes, (size_t)n);
-  const int fd = open(j->made, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) TSL_FAIL(TSL_ERR_IO, "%s: cannot be opened: %s", j->made, strerror(errno));
-  TSL_TRY(write_all(fd, &end, sizeof end, j->made));
-  if (fchmod(fd, 0600) != 0 || rename(j->made, j->object) != 0)
-    TSL_FAIL(TSL_ERR_IO, "%s: cannot be kept: %s", j->object, strerror(errno));
-done:
-  if (fd >= 0) (void)close(fd);
-  return err;
-}
 
 tsl_err dp_object_load(const void *bytes, int64_t n, dp_object **out) {
   tsl_err err = TSL_OK;
@@ -310,6 +191,14 @@ done:
   return err;
 }
 
+/** What an object is made from: the text, the compiler and its flags. */
+static dp_cache_key key_of(const job *j, const char *text) {
+  dp_cache_key key = dp_cache_start();
+  dp_cache_add_text(&key, text);
+  for (int a = 0; a < j->n_args; a++) dp_cache_add_text(&key, j->args[a]);
+  return key;
+}
+
 tsl_err dp_object_open(const char *text, int level, dp_object **out) {
   tsl_err err = TSL_OK;
   job *j = NULL;
@@ -318,23 +207,18 @@ tsl_err dp_object_open(const char *text, int level, dp_object **out) {
   *out = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *j, "compilation", &memory));
   j = memory;
-  TSL_TRY(find_folder(j->folder, sizeof j->folder));
   set_args(j, level);
   if (j->n_args == 0) TSL_FAIL(TSL_ERR_INPUT, "CC is blank; name a compiler");
-  name_object(j, text);
-  TSL_TRY(take_cached(j, &bytes, &n));
+  const dp_cache_key key = key_of(j, text);
+  TSL_TRY(dp_cache_take(&key, ".so", &bytes, &n));
   const bool cached = bytes != NULL;
   if (!cached) {
-    TSL_TRY(compile(j, text));
-    TSL_TRY(read_own(j->made, &bytes, &n));
-    if (bytes == NULL) TSL_FAIL(TSL_ERR_IO, "%s: the compiler left no object", j->made);
-    TSL_TRY(keep_made(j, bytes, n));
-    j->made[0] = '\0';
+    TSL_TRY(compile(j, text, &bytes, &n));
+    TSL_TRY(dp_cache_keep(&key, ".so", bytes, n));
   }
   TSL_TRY(dp_object_load(bytes, n, out));
   (*out)->cached = cached;
 done:
-  if (j != NULL && j->made[0] != '\0') (void)unlink(j->made);
   tsl_free(j);
   tsl_free(bytes);
   return err;

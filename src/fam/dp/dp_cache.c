@@ -63,8 +63,7 @@ static bool is_own(int fd, int64_t *size) {
          status.st_size <= OBJECT_MAX;
 }
 
-/** The whole of a file of ours; *bytes is NULL when there is none. */
-static tsl_err read_own(const char *path, void **bytes, int64_t *n) {
+tsl_err dp_cache_read(const char *path, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   int64_t size = 0;
   void *memory = NULL;
@@ -85,8 +84,7 @@ done:
   return err;
 }
 
-/** The folder, made if need be, ours and private. */
-static tsl_err find_folder(char *folder, size_t size) {
+tsl_err dp_cache_folder(char *folder, size_t size) {
   tsl_err err = TSL_OK;
   struct stat status;
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -116,7 +114,7 @@ done:
 static tsl_err find_file(const dp_cache_key *key, const char *suffix, char folder[PATH_BYTES - 128],
                          char path[PATH_BYTES]) {
   tsl_err err = TSL_OK;
-  TSL_TRY(find_folder(folder, PATH_BYTES - 128));
+  TSL_TRY(dp_cache_folder(folder, PATH_BYTES - 128));
   (void)snprintf(path, PATH_BYTES, "%s/dp-%016llx%016llx%s", folder,
                  (unsigned long long)key->sum[0], (unsigned long long)key->sum[1], suffix);
 done:
@@ -132,7 +130,7 @@ tsl_err dp_cache_take(const dp_cache_key *key, const char *suffix, void **bytes,
   *bytes = NULL;
   *n = 0;
   TSL_TRY(find_file(key, suffix, folder, path));
-  TSL_TRY(read_own(path, bytes, n));
+  TSL_TRY(dp_cache_read(path, bytes, n));
   if (*bytes == NULL) goto done;
   if (*n > (int64_t)sizeof end) {
     dp_cache_key sum = dp_cache_start();

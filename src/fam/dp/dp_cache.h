@@ -30,6 +30,12 @@ void dp_cache_add(dp_cache_key *key, const void *data, size_t n);
 /** The text and its closing zero. */
 void dp_cache_add_text(dp_cache_key *key, const char *text);
 
+/** Name of the folder, which is made if need be. @return TSL_ERR_IO: cannot be used, and why */
+tsl_err dp_cache_folder(char *folder, size_t size);
+
+/** The whole of a regular file that is the user's own; *bytes is NULL when there is none. */
+tsl_err dp_cache_read(const char *path, void **bytes, int64_t *n);
+
 /**
  * Take an object out of the cache.
  * @param[in]  suffix  ".so"
