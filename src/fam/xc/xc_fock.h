@@ -6,8 +6,8 @@
  *
  * Pairs of shells are listed by falling Schwarz bound sqrt(max (ab|ab)). A batch is a range of bra
  * pairs; each meets the ket pairs before it in the list until the product of bounds with the
- * largest element of the density is below the threshold. Batches add to their own matrices, which may be
- * summed in any number; xc_fock_finish makes J and K of the sum.
+ * largest element of the density is below the threshold. Batches add to their own matrices, which
+ * may be summed in any number; xc_fock_finish makes J and K of the sum.
  */
 #ifndef TSL_FAM_XC_FOCK_H
 #define TSL_FAM_XC_FOCK_H

@@ -4,7 +4,8 @@
  *
  * Each element is solved once, alone, in the molecule's own basis of it: spin-restricted
  * Hartree-Fock with its electrons spread evenly over the functions of an angular momentum (filled
- * in Madelung's order), so the density is spherical. Of Cartesian shells the pure harmonics are used.
+ * in Madelung's order), so the density is spherical. Of Cartesian shells the pure harmonics are
+ * used.
  */
 #ifndef TSL_FAM_XC_GUESS_H
 #define TSL_FAM_XC_GUESS_H

@@ -1,6 +1,7 @@
 /* libint2's C++ interface is seen here alone; no exception leaves this file. */
 #include "xc_integrals.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -88,6 +89,18 @@ done:
   return err;
 }
 
+// An engine takes memory for the fourth power of the primitives: what the shells need, no more.
+struct Reach {
+  size_t primitives = 1;
+  int l = 0;
+  void over(const std::vector<Shell> &shells) {
+    for (const Shell &shell : shells) {
+      primitives = std::max(primitives, shell.nprim());
+      l = std::max(l, shell.contr[0].l);
+    }
+  }
+};
+
 const ShellPair *pair_of(const xc_integrals *all, int64_t a, int64_t b) {
   return &all->pairs[static_cast<size_t>(a * (a + 1) / 2 + b)];
 }
@@ -136,7 +149,10 @@ extern "C" tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion 
   tsl_err err = TSL_OK;
   *out = nullptr;
   TSL_TRY(guarded("engine for integrals", [&] {
-    Engine engine(Operator::coulomb, XC_MAX_PRIMITIVES, XC_MAX_L, 0, precision,
+    Reach reach;
+    if (kind != XC_DOUBLES) reach.over(integrals->orbital);
+    if (kind != XC_QUARTETS) reach.over(integrals->fitting);
+    Engine engine(Operator::coulomb, reach.primitives, reach.l, 0, precision,
                   libint2::operator_traits<Operator::coulomb>::default_params(), brakets[kind]);
     *out = new xc_engine{integrals, std::move(engine)};
   }));
