@@ -305,14 +305,19 @@ tsl_err dp_affine_tile_cells(dp_affine *b, int64_t lo, int64_t hi, const int32_t
   return run_tile(b, lo, hi, left, right, &x);
 }
 
-/* H, then F, each [stride]. */
+/* H, then F, of the real columns; what stands right of them reaches no column of the band. */
 int64_t dp_affine_state_bytes(const dp_affine *b) {
-  return 8 * b->stride;
+  return 8 * b->m;
+}
+
+void dp_affine_forget(dp_affine *b) {
+  tsl_gpu_release(&b->card->memory, &b->history);
+  b->kept_lo = b->kept_hi = 0;
 }
 
 tsl_err dp_affine_state_get(dp_affine *b, void *state) {
   tsl_err err = TSL_OK;
-  const size_t half = (size_t)(4 * b->stride);
+  const size_t half = (size_t)(4 * b->m);
   TSL_CUDA_TRY(cudaMemcpyAsync(state, b->h[b->now].data, half, cudaMemcpyDefault, b->card->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync((char *)state + half, b->f[b->now].data, half, cudaMemcpyDefault,
                                b->card->stream));
@@ -322,7 +327,7 @@ done:
 
 tsl_err dp_affine_state_put(dp_affine *b, int64_t row, const void *state) {
   tsl_err err = TSL_OK;
-  const size_t half = (size_t)(4 * b->stride);
+  const size_t half = (size_t)(4 * b->m);
   TSL_CUDA_TRY(cudaMemcpyAsync(b->h[b->now].data, state, half, cudaMemcpyDefault, b->card->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync(b->f[b->now].data, (const char *)state + half, half,
                                cudaMemcpyDefault, b->card->stream));

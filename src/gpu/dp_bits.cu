@@ -272,24 +272,35 @@ done:
   return err;
 }
 
+/* Words of real columns; what stands right of them reaches no column of the band. */
 int64_t dp_bits_state_bytes(const dp_bits *b) {
-  return 4 * b->parts * b->stride;
+  return 4 * b->parts * dp_bits_row_words(b->m);
+}
+
+void dp_bits_forget(dp_bits *b) {
+  tsl_gpu_release(&b->card->memory, &b->history);
+  b->kept_lo = b->kept_hi = 0;
+}
+
+/* Parts lie stride apart in the band, without gaps in a state. */
+static tsl_err move_state(dp_bits *b, char *state, bool get) {
+  tsl_err err = TSL_OK;
+  const int64_t part = 4 * dp_bits_row_words(b->m);
+  for (int k = 0; k < b->parts; k++) {
+    char *mine = (char *)b->state.data + 4 * k * b->stride, *other = state + k * part;
+    TSL_CUDA_TRY(cudaMemcpyAsync(get ? other : mine, get ? mine : other, (size_t)part,
+                                 cudaMemcpyDeviceToDevice, b->card->stream));
+  }
+done:
+  return err;
 }
 
 tsl_err dp_bits_state_get(dp_bits *b, void *state) {
-  tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(state, b->state.data, (size_t)dp_bits_state_bytes(b),
-                               cudaMemcpyDefault, b->card->stream));
-done:
-  return err;
+  return move_state(b, (char *)state, true);
 }
 
 tsl_err dp_bits_state_put(dp_bits *b, const void *state) {
-  tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->state.data, state, (size_t)dp_bits_state_bytes(b),
-                               cudaMemcpyDefault, b->card->stream));
-done:
-  return err;
+  return move_state(b, (char *)state, false);
 }
 
 tsl_err dp_bits_row_get(dp_bits *b, uint32_t *bits) {

@@ -1,7 +1,10 @@
 #include "agree.h"
 
+#include "progress.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 tsl_err tsl_mpi_fail(int mpi_code, const char *call, const char *file, int line) {
@@ -23,6 +26,31 @@ static void name_place(tsl_err_copy *copy, int rank) {
                  message);
 }
 
+/* Sleep for a tenth of the time waited so far: a core that waits is another thread's to use, such as
+ * the one that writes what rank 0 has handed to the kernel. */
+static void nap(double since) {
+  static const double SHORT = 2e-5, LONG = 1e-3; /* s */
+  const double tenth = (tsl_now() - since) / 10;
+  if (tenth < SHORT) return;
+  const struct timespec time = {0, (long)(1e9 * (tenth < LONG ? tenth : LONG))};
+  (void)nanosleep(&time, NULL);
+}
+
+/* The smallest number of all ranks. */
+static tsl_err smallest(MPI_Comm comm, int *number) {
+  tsl_err err = TSL_OK;
+  const double since = tsl_now();
+  MPI_Request request = MPI_REQUEST_NULL;
+  int done = 0;
+  TSL_MPI(MPI_Iallreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, comm, &request));
+  while (!done) {
+    TSL_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (!done) nap(since);
+  }
+done:
+  return err;
+}
+
 tsl_err tsl_agree(MPI_Comm comm, tsl_err mine) {
   tsl_err err = TSL_OK;
   tsl_err_copy copy;
@@ -30,7 +58,7 @@ tsl_err tsl_agree(MPI_Comm comm, tsl_err mine) {
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
   lowest = mine == TSL_OK ? size : rank;
-  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, comm));
+  TSL_TRY(smallest(comm, &lowest));
   if (lowest == size) return TSL_OK;
   tsl_err_save(mine, &copy);
   if (rank == lowest) name_place(&copy, rank);

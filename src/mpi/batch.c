@@ -24,7 +24,7 @@ int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_
   return bytes >= room ? 1 : room / bytes;
 }
 
-int64_t tsl_batch_size(double seconds, int64_t room) {
-  if (seconds * (double)room <= TSL_BATCH_LONGEST) return room;
-  return seconds >= TSL_BATCH_LONGEST ? 1 : (int64_t)(TSL_BATCH_LONGEST / seconds);
+int64_t tsl_batch_size(double seconds, double longest, int64_t room) {
+  if (seconds * (double)room <= longest) return room;
+  return seconds >= longest ? 1 : (int64_t)(longest / seconds);
 }

@@ -21,7 +21,7 @@ enum { TSL_MAX_BATCH = 256 };
 int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_t n,
                        int64_t memory);
 
-/** Units of about seconds each that make a batch long enough to hide its start; 1..room. */
-int64_t tsl_batch_size(double seconds, int64_t room);
+/** Units of about seconds each that make a batch of at most longest seconds; 1..room. */
+int64_t tsl_batch_size(double seconds, double longest, int64_t room);
 
 #endif

@@ -18,6 +18,11 @@ static const double FIRST_FRACTION = 1.0 / 256, GROWTH = 4;
 static const double LONG_ENOUGH = 0.05; /* s: a sample of this length is precise */
 static const double BUDGET = 0.35;      /* s for one kind on one rank */
 
+/* Batches as a phase sends them: a part of its time (supply.c), which lets a card that takes some
+ * time to drain show its real speed; no longer than a calibration can afford. */
+enum { BATCHES = 64 };
+static const double LONGEST_BATCH = 0.03; /* s */
+
 /* ---- measuring */
 
 /* Units to run on the hand. */
@@ -131,13 +136,26 @@ static tsl_sample mean_sample(const tsl_unit *units, int64_t n, double seconds) 
   return mean;
 }
 
+/* Seconds of a batch when this device did everything. */
+static double longest_batch(const tsl_unit *units, int64_t n_units, const tsl_speed *speed) {
+  double total = 0;
+  for (int64_t u = 0; u < n_units; u++) total += tsl_speed_seconds(speed, &units[u]);
+  return fmin(LONGEST_BATCH, fmax(TSL_BATCH_LONGEST, total / BATCHES));
+}
+
+/* What fits a batch. */
+typedef struct limit {
+  double longest; /* s */
+  int64_t room;   /* units */
+} limit;
+
 /* Time what a phase would send at this place: a batch of short units, or a part of a long one. */
 static tsl_err measure_place(const tsl_station *station, const tsl_unit *unit, const tsl_unit *end,
-                             int64_t room, const tsl_speed *speed, tsl_sample *sample) {
+                             const limit *most, const tsl_speed *speed, tsl_sample *sample) {
   tsl_err err = TSL_OK;
   tsl_unit part;
   const double expected = tsl_speed_seconds(speed, unit);
-  const int64_t n = run_length(unit, end, tsl_batch_size(expected, room));
+  const int64_t n = run_length(unit, end, tsl_batch_size(expected, most->longest, most->room));
   double seconds = 0;
   if (n == 1) {
     sample_unit(station->problem, unit, LONG_ENOUGH / expected, &part);
@@ -154,13 +172,14 @@ done:
 /* Short units travel together in a phase and a device may do many as fast as one: then such a
  * batch, not the single unit, tells the cost. A longer batch may be faster still, so look again. */
 static tsl_err measure_batches(const tsl_station *station, const tsl_unit *unit,
-                               const tsl_unit *end, int64_t room, tsl_speed *speed) {
+                               const tsl_unit *end, const limit *most, tsl_speed *speed) {
   enum { LOOKS = 4 };
   tsl_err err = TSL_OK;
   double *c = speed->c[unit->kind];
   int64_t before = 1;
   for (int look = 0; look < LOOKS; look++) {
-    const int64_t n = run_length(unit, end, tsl_batch_size(tsl_speed_seconds(speed, unit), room));
+    const int64_t n = run_length(
+        unit, end, tsl_batch_size(tsl_speed_seconds(speed, unit), most->longest, most->room));
     double seconds = 0, predicted = 0;
     if (n <= before) break;
     before = n;
@@ -194,7 +213,7 @@ static void scale_speed(const tsl_sample *samples, int n, const tsl_speed *expec
 /* One unit cannot tell time for each byte from time for each item; units of the kind from few items
  * a byte to many can. Each place twice, the better run counts. */
 static tsl_err measure_places(const tsl_station *station, const places *p, const tsl_unit *end,
-                              int64_t room, tsl_speed *speed) {
+                              const limit *most, tsl_speed *speed) {
   enum { PLACES = 5, RUNS = 2 };
   tsl_err err = TSL_OK;
   tsl_sample samples[PLACES];
@@ -204,7 +223,7 @@ static tsl_err measure_places(const tsl_station *station, const places *p, const
     const tsl_unit *unit = p->list[(p->n - 1) * (2 * k + 1) / (2 * PLACES)];
     for (int run = 0; run < RUNS; run++) {
       tsl_sample sample;
-      TSL_TRY(measure_place(station, unit, end, room, &expected, &sample));
+      TSL_TRY(measure_place(station, unit, end, most, &expected, &sample));
       if (run == 0 || sample.seconds < samples[n].seconds) samples[n] = sample;
     }
     n += samples[n].seconds > 0;
@@ -221,15 +240,16 @@ static tsl_err measure(const tsl_station *station, const tsl_unit *units, int64_
                        int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
   places p = {NULL, 0};
-  const int64_t room = tsl_batch_room(station->problem, units, n_units, memory);
+  limit most = {TSL_BATCH_LONGEST, tsl_batch_room(station->problem, units, n_units, memory)};
   for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
     const tsl_unit *whole = middle_unit(units, n_units, kind);
     if (whole == NULL) continue;
     TSL_TRY(measure_kind(station, whole, speed->c[kind]));
-    TSL_TRY(measure_batches(station, whole, units + n_units, room, speed));
+    TSL_TRY(measure_batches(station, whole, units + n_units, &most, speed));
+    most.longest = longest_batch(units, n_units, speed);
     tsl_free(p.list);
     TSL_TRY(open_places(units, n_units, kind, &p));
-    TSL_TRY(measure_places(station, &p, units + n_units, room, speed));
+    TSL_TRY(measure_places(station, &p, units + n_units, &most, speed));
   }
 done:
   tsl_free(p.list);

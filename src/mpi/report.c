@@ -49,7 +49,7 @@ static void left_out_lines(const tsl_session *s, FILE *file) {
 void tsl_report_plan(const tsl_session *s, FILE *file) {
   const tsl_plan *plan = &s->plan;
   const int64_t tail = plan->n_units - plan->first_dynamic;
-  char text[24], facts[1024] = "";
+  char text[24], facts[4096] = "";
   if (s->family->describe != NULL && s->rank == 0)
     s->family->describe(&s->problem, facts, sizeof facts);
   fputs(facts, file);

@@ -54,7 +54,6 @@ typedef struct run {
   tsl_worker *workers[DP_SEATS];
   bool *taken; /* [seats][n_units] edge has gone in */
   int table, best;
-  uint64_t seed;
 } run;
 
 static const tsl_unit *unit_of(const run *r, int64_t id) {
@@ -236,6 +235,12 @@ done:
   return err;
 }
 
+/** Groups are cut at the same lanes in every stage, as the runtime does. */
+static bool begins_group(const run *r, int64_t id) {
+  uint64_t seed = r->drive->cuts + (uint64_t)unit_of(r, id)->lane;
+  return r->drive->cuts != 0 && dp_dice(&seed, 3) == 0;
+}
+
 /** Tiles first..last-1 are a stage: seats' groups, in an order in which nobody waits. */
 static tsl_err run_stage(run *r, int64_t first, int64_t last, int64_t *list, const bool *needed) {
   tsl_err err = TSL_OK;
@@ -247,10 +252,9 @@ static tsl_err run_stage(run *r, int64_t first, int64_t last, int64_t *list, con
     const int seat = owner_of(r, u);
     int64_t n = 0;
     if (done_tile[u - first]) continue;
-    const int64_t most = r->drive->cuts == 0 ? last : 1 + dp_dice(&r->seed, last - first);
-    for (int64_t v = u; v < last && n < most; v++) {
+    for (int64_t v = u; v < last; v++) {
       if (owner_of(r, v) != seat || done_tile[v - first]) continue;
-      if (n > 0 && waits(r, v, list)) break;
+      if (n > 0 && (waits(r, v, list) || begins_group(r, v))) break;
       ids[n++] = v;
       done_tile[v - first] = true;
     }
@@ -365,7 +369,7 @@ static tsl_err finish(run *r) {
   tsl_err err = TSL_OK;
   tsl_problem *problem = &r->made->problem;
   const tsl_store store = {
-      .state = r, .path = "", .read = store_read, .write = store_write, .append = store_append};
+      .state = r, .read = store_read, .write = store_write, .append = store_append};
   tsl_summary summary = {0};
   TSL_TRY(problem->family->finish(problem, &store));
   TSL_TRY(problem->family->summary(problem, &summary));
@@ -421,7 +425,7 @@ done:
 
 tsl_err dp_drive_run(dp_made *made, const dp_drive *drive, dp_outcome *out) {
   tsl_err err = TSL_OK;
-  run r = {.made = made, .drive = drive, .out = out, .seed = drive->cuts};
+  run r = {.made = made, .drive = drive, .out = out};
   const int64_t n = made->units.n;
   *out = (dp_outcome){.n_units = n};
   r.table = dp_field(&made->problem, "table");

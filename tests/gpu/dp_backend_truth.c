@@ -58,11 +58,37 @@ static void fill_sequences(const truth *x) {
     }
 }
 
+/** Large tables: gaps go on in E and F. */
+static void fill_gotoh(const truth *x, double *f) {
+  const dp_params *p = x->p;
+  const dp_scores *s = &p->scores;
+  const bool local = p->problem == DP_LOCAL;
+  for (int64_t j = 0; j <= p->m; j++) f[j] = -INFINITY;
+  for (int64_t i = 0; i <= p->n; i++) {
+    double e = -INFINITY;
+    for (int64_t j = 0; j <= p->m; j++) {
+      double value = local || i + j == 0 ? 0 : -INFINITY;
+      if (j > 0) e = fmax(e, *at(x, i, j - 1) - s->open) - s->extend;
+      if (i > 0) f[j] = fmax(f[j], *at(x, i - 1, j) - s->open) - s->extend;
+      if (i > 0 && j > 0)
+        value = fmax(value, *at(x, i - 1, j - 1) +
+                                s->s[(int)number(x, DP_A, i - 1)][(int)number(x, DP_B, j - 1)]);
+      *at(x, i, j) = fmax(value, fmax(e, f[j]));
+    }
+  }
+}
+
 /** All lengths of gaps at each cell: no E and F. */
 static void fill_affine(const truth *x) {
   const dp_params *p = x->p;
   const dp_scores *s = &p->scores;
   const bool local = p->problem == DP_LOCAL;
+  if (p->n + p->m > 600) {
+    double *f = calloc((size_t)p->m + 1, sizeof *f);
+    fill_gotoh(x, f);
+    free(f);
+    return;
+  }
   for (int64_t i = 0; i <= p->n; i++)
     for (int64_t j = 0; j <= p->m; j++) {
       double value = local || i + j == 0 ? 0 : -INFINITY;

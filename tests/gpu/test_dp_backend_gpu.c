@@ -83,7 +83,7 @@ static void write_align(char *text, size_t size, const char *problem) {
   char first[160];
   (void)snprintf(first, sizeof first, "  problem: %s\n  scores: %s\n", problem,
                  scores[dp_dice(&dice, 4)]);
-  two_texts(text, size, first, dp_dice(&dice, 3) == 0 ? "  alphabet: protein\n" : "", 500);
+  two_texts(text, size, first, dp_dice(&dice, 3) == 0 ? "  alphabet: protein\n" : "", 2500);
 }
 
 static void write_global(char *text, size_t size) {
@@ -160,7 +160,7 @@ static void write_stages(char *text, size_t size) {
 
 static void write_chain(char *text, size_t size) {
   (void)snprintf(text, size,
-                 "  problem: matrix_chain\n  dimensions: {random: %d, lo: 0, hi: %s, seed: %d}\n",
+                 "  problem: matrix_chain\n  dimensions: {random: %d, lo: 1, hi: %s, seed: %d}\n",
                  1 + size_of(700), dp_dice(&dice, 3) ? "90" : "30000", seed_of());
 }
 
@@ -232,15 +232,22 @@ static bool same(const void *a, int64_t n_a, const void *b, int64_t n_b) {
   return n_a == n_b && (n_a == 0 || memcmp(a, b, (size_t)n_a) == 0);
 }
 
-/** edges: the tiles are the same. */
-static void compare(const char *name, const dp_outcome *a, const dp_outcome *b, bool edges) {
+/** edges: the tiles are the same; best: the best cells are given by lanes, not by bands. */
+static void compare(const char *name, const dp_outcome *a, const dp_outcome *b, bool edges,
+                    bool best) {
   int64_t wrong = 0;
   char more[64];
-  if (!check(a->err == b->err, name, "error", b->text) || a->err != TSL_OK) return;
+  if (a->err == TSL_ERR_MEMORY || b->err == TSL_ERR_MEMORY) { /* how much is kept differs */
+    check(strstr(a->err != TSL_OK ? a->text : b->text, "dp.memory") != NULL, name, "message", "");
+    return;
+  }
+  if (!check(a->err == b->err, name, "error", a->err != TSL_OK ? a->text : b->text)) return;
+  if (a->err != TSL_OK) return;
   check(b->valid == a->valid, name, "verdict", b->text);
   check(memcmp(a->goal, b->goal, sizeof a->goal) == 0, name, "goal", "");
   check(same(a->table, a->table_bytes, b->table, b->table_bytes), name, "table", "differs");
-  if (edges) check(same(a->best, a->best_bytes, b->best, b->best_bytes), name, "best", "differs");
+  if (edges && best)
+    check(same(a->best, a->best_bytes, b->best, b->best_bytes), name, "best", "differs");
   (void)snprintf(more, sizeof more, "%lld bytes, %lld bytes", (long long)a->path_bytes,
                  (long long)b->path_bytes);
   check(same(a->path, a->path_bytes, b->path, b->path_bytes), name, "path", more);
@@ -291,7 +298,7 @@ static tsl_err try_way(const char *name, const char *text, const way *w, int64_t
   dp_outcome out = {0};
   (void)snprintf(label, sizeof label, "%s, %s%s", name, w->seats, w->alone ? " alone" : "");
   TSL_TRY(solve(text, w->seats, w->alone ? 1 : 3, w->alone ? 0 : wish, w->sharing, &made, &out));
-  compare(label, reference, &out, !w->alone);
+  compare(label, reference, &out, !w->alone, dp_params_of(&made.problem)->problem == DP_STAGECOACH);
 done:
   dp_outcome_clear(&out);
   dp_made_close(&made);

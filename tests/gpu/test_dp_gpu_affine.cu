@@ -95,7 +95,8 @@ static tsl_err run_tiles(bool local, const dp_scores &s, int width, const text_t
       for (int64_t i = lo; t != NULL && i <= hi; i++) {
         const size_t at = (size_t)i * t->w + (size_t)c1;
         wrong += right[2 * (i - lo)] != t->h[at];
-        if (i > lo && c1 > 0) wrong += right[2 * (i - lo) + 1] != t->e[at];
+        if (i > lo && c1 > 0) /* E' of dp.h */
+          wrong += right[2 * (i - lo) + 1] != std::max(t->e[at], t->h[at] - s.open);
       }
     }
     if (t != NULL) check(wrong == 0, "edges", c0, c1, wrong);

@@ -16,7 +16,9 @@ from harness import check, check_units, np  # noqa: E402
 suite = harness.Suite(__doc__, jobs=4)
 GPU = "--gpu" in sys.argv
 SCALE = 1 if suite.fast else 4
-MIXES = {1: ["gpu0"], 2: ["gpu0,cpu", "cpu,gpu0", "gpu0,gpu0"], 3: ["gpu0,cpu,cpu", "cpu,gpu0,gpu0"]}
+# one word for each rank; a card may stand for several of them
+MIXES = ["gpu0", "gpu0,cpu", "gpu0,gpu0", "cpu,gpu0,gpu0", "gpu0,cpu,gpu0,cpu,cpu", "cpu,gpu0", "gpu0,cpu,cpu",
+         "gpu0,gpu0,gpu0,gpu0,gpu0"]
 
 
 def letters(n, **more):
@@ -104,7 +106,7 @@ def run(section, mode, ranks, env=None, **keys):
     if "gpu" in keys["device"]:
         keys["allow_shared_gpu"] = True
     tree = {"family": "dp", "run": keys, "dp": {**section, "mode": mode}}
-    with suite.result(tree, ranks=ranks, env=env, timeout=300) as file:
+    with suite.result(tree, ranks=ranks if ranks > 1 else None, env=env, timeout=300) as file:
         units = check_units(file, ranks)
         if keys["ranks"] == "useful":
             harness.check_left_out(file, units)
@@ -205,12 +207,35 @@ def small_cases():
             put(f"{name}, {mode}, {ranks} ranks", case, name, mode, ranks)
 
 
+def card_case(name, mode, mix, section=None, **keys):
+    """section: more keys of the problem, which change no result."""
+    ranks = mix.count(",") + 1
+    made, units = run({**(PROBLEMS.get(name) or OWN[name]), **(section or {})}, mode, ranks, device=mix, **keys)
+    compare(truth(name, mode), made)
+    return f"tiles per rank {np.bincount(units['rank'], minlength=ranks).tolist()}"
+
+
 def card_cases():
-    for name in [*PROBLEMS, *OWN]:
-        for mode in modes_of(name):
-            for ranks, mixes in MIXES.items():
-                for mix in mixes[:1] if suite.fast else mixes:
-                    put(f"{name}, {mode}, {mix}", case, name, mode, ranks, device=mix)
+    """Cards, sockets and mixes of 1, 2, 3 and 5 ranks against one socket."""
+    for k, name in enumerate([*PROBLEMS, *OWN]):
+        for m, mode in enumerate(modes_of(name)):
+            mixes = [MIXES[0], MIXES[1 + (3 * k + m) % (len(MIXES) - 1)]] if suite.fast else MIXES
+            for mix in mixes:
+                put(f"{name}, {mode}, {mix}", card_case, name, mode, mix)
+
+
+def card_ways():
+    """Where the solution is recovered, with how much memory, from which tiles: it is the same."""
+    for k, name in enumerate(PROBLEMS):
+        mode = modes_of(name)[0]
+        if mode == "recover":
+            put(f"{name}, recovered on the host", card_case, name, mode, MIXES[2 * (k % 2)], section={"recover": "host"})
+        if not suite.fast or k % 2:
+            put(f"{name}, {mode}, round robin", card_case, name, mode, "gpu0,cpu,gpu0", plan="roundrobin")
+        if not suite.fast or k % 2 == 0:
+            put(f"{name}, {mode}, 9 lanes wanted", card_case, name, mode, "gpu0", units=9)
+    for name in ("lcs", "edit", "weighted edit", "global", "local", "dtw"):
+        put(f"{name}, recovered in little memory", card_case, name, "recover", "gpu0", section={"memory": f"{2 * SCALE * SCALE} MiB"})
 
 
 if GPU:
@@ -218,6 +243,7 @@ if GPU:
         print("skipped: no card here, or the program was built without CUDA")
         sys.exit(77)
     card_cases()
+    card_ways()
 else:
     for cases in (ranks_cases, recurrence_cases, cut_cases, slow_cases, small_cases):
         cases()

@@ -53,7 +53,7 @@ def run(tree, ranks, **run_keys):
     """Arrays and summary lines of a run, and its table of units."""
     env = run_keys.pop("env", None)
     keys = {"device": "cpu", "threads": 1, "ranks": run_keys.pop("ranks_wanted", "all"), **run_keys}
-    with suite.result({"family": "tri", "run": keys, "tri": tree}, ranks=ranks, env=env) as file:
+    with suite.result({"family": "tri", "run": keys, "tri": tree}, ranks=ranks if ranks > 1 else None, env=env) as file:
         units = check_units(file, ranks)
         if keys["ranks"] == "useful":
             harness.check_left_out(file, units)

@@ -1,0 +1,266 @@
+/**
+ * @file dp_backend_gpu.cuh
+ * The backend of dp on a card: what its files share.
+ *
+ *   dp_backend_gpu.cu        the functions of the contract, by the engine of the problem
+ *   dp_backend_gpu_bands.cu  WAVEFRONT: bands of neighbouring lanes, their edges and what is kept
+ *   dp_backend_gpu_walk.cu   their walk back
+ *   dp_backend_gpu_bits.cu   engines of a band: bits,
+ *   dp_backend_gpu_align.cu  alignments with affine gaps,
+ *   dp_backend_gpu_grid.cu   weighted edit distances and time warping,
+ *   dp_backend_gpu_table.cu  whole tables of all of them
+ *   dp_backend_gpu_rows.cu   ROWS: sweeps; dp_backend_gpu_sweep.cu one span of them;
+ *                            dp_backend_gpu_back.cu their walk back
+ *   dp_backend_gpu_boxes.cu  INTERVAL: boxes of the triangle
+ *   dp_recur_*.cu            RECURRENCE of any engine
+ *
+ * The twin of src/cpu/dp_backend.h: edges, results, steps and errors are the same bytes. Edges
+ * between bands of a card, rows between stages and what a recovery keeps stay in device memory. A
+ * stage is queued as a whole and waited for once; an edge for another rank is then in host memory.
+ * `recover: host` walks on the host through the ways and decisions that the card has kept.
+ */
+#ifndef TSL_GPU_DP_BACKEND_GPU_CUH
+#define TSL_GPU_DP_BACKEND_GPU_CUH
+
+#include "dp_gpu.cuh"
+
+struct dp_recur_card;
+struct dp_worker;
+
+/* ------------------------------------------------------------------------- what all share */
+
+/** Steps of a walk: a growing list from malloc. */
+typedef struct dp_steps {
+  int64_t (*at)[2];
+  int64_t n, room;
+} dp_steps;
+
+tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second);
+/** (op, length), joined with the step before when that has the same op. */
+tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length);
+
+/** Steps of an alignment as (op, length), from cell (i, j) of the table on.
+ *  @param[in] ways  [n] dp_step */
+tsl_err dp_steps_ways(const struct dp_worker *w, const uint8_t *ways, int64_t n, int64_t i,
+                      int64_t j, dp_steps *steps);
+
+/** Host memory that the card copies to and from without waiting; zero-initialise. */
+typedef struct dp_pinned {
+  void *data;
+  int64_t bytes;
+} dp_pinned;
+
+/** Make it at least this large; contents are lost. */
+tsl_err dp_pinned_reserve(dp_pinned *memory, int64_t bytes);
+void dp_pinned_release(dp_pinned *memory);
+
+/** A longer list, when n = *room. @param[in] size  bytes of an element */
+tsl_err dp_list_grow(void **list, int64_t n, int64_t *room, size_t size);
+
+/** First unit of units after k that does not continue the lanes from k on; at most n. */
+int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k);
+
+/** Spread seconds over units by their items. */
+void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** Wait for the card after a failure: what was queued may still write to the caller's memory. */
+void dp_worker_calm(struct dp_worker *w);
+
+/* ------------------------------------------------------------------------------ wavefronts */
+
+/** Where a tile's cells go in the mode TABLE: of row lo + r and column c to [r * ld + c]. */
+typedef struct dp_window {
+  char *cells; /**< host; NULL: nowhere */
+  int64_t ld;
+} dp_window;
+
+/** An engine of bands. Rows and columns of tiles are letters, from 0. Edges and states are device
+ *  memory. All but goal, best and trace only queue. Those from keep_bytes to trace serve the mode
+ *  RECOVER alone. */
+typedef struct dp_band_engine {
+  tsl_err (*open)(struct dp_worker *w, int64_t lo, int64_t hi, void **engine);
+  void (*close)(void **engine);
+  /** Rows [lo, hi), which continue those before; edges as in dp.h, left NULL: the boundary. right
+   *  may be NULL. keep: what trace needs, for these rows only. */
+  tsl_err (*tile)(void *engine, int64_t lo, int64_t hi, const void *left, void *right, bool keep,
+                  dp_window window);
+  /** Bytes that keep needs for so many rows. */
+  int64_t (*keep_bytes)(const void *engine, int64_t rows);
+  /** State after the last row: what begins a tile at that row. */
+  int64_t (*state_bytes)(const void *engine);
+  tsl_err (*state_get)(void *engine, void *state);
+  tsl_err (*state_put)(void *engine, int64_t row, const void *state);
+  /** Walk back through the rows kept, from cell (at[0], at[1]) of the table to their top or the
+   *  band's left side or the end (lane -1). */
+  tsl_err (*trace)(void *engine, tsl_cursor *cursor, dp_steps *steps);
+  /** Give back what was kept for trace. */
+  void (*forget)(void *engine);
+  /** This band's part of the goal, after the last row. last: it ends with the last column. */
+  tsl_err (*goal)(void *engine, bool last, double *goal);
+  /** LOCAL: (score, row, column) of the best cell of the band in the table; score 0: none. */
+  tsl_err (*best)(void *engine, int64_t best[3]);
+} dp_band_engine;
+
+extern const dp_band_engine dp_engine_bits, dp_engine_align, dp_engine_grid, dp_engine_table;
+
+/** Rows that were computed together: what their recovery needs. */
+typedef struct dp_kept_rows {
+  int64_t lo, hi;
+  tsl_gpu_buffer top;  /**< state above them */
+  tsl_gpu_buffer left; /**< edge; empty: the boundary */
+} dp_kept_rows;
+
+/** Neighbouring lanes that are computed as one. */
+typedef struct dp_band_gpu {
+  int64_t lo, hi; /**< columns, from 0 */
+  int64_t row;    /**< rows done */
+  void *engine;
+  tsl_gpu_buffer right; /**< edge of the last tile, which begins with row right_lo */
+  int64_t right_lo;
+  dp_pinned out;      /**< the same in host memory, where the band is not the table's last */
+  dp_kept_rows *kept; /**< [n_kept], RECOVER */
+  int64_t n_kept, kept_room;
+  int64_t at; /**< the one of kept that the engine has kept cells of, -1 none */
+} dp_band_gpu;
+
+/** An edge of another rank. */
+typedef struct dp_edge_gpu {
+  int64_t column, row; /**< one past its column; first row */
+  tsl_gpu_buffer data;
+} dp_edge_gpu;
+
+typedef struct dp_bands_gpu {
+  const dp_band_engine *engine;
+  dp_band_gpu *list; /**< [n] in the order they appeared */
+  int64_t n, room;
+  dp_edge_gpu *edges; /**< [n_edges] */
+  int64_t n_edges, edge_room;
+  int64_t history;      /**< bytes kept */
+  tsl_gpu_buffer piece; /**< right edge of a piece of a tile */
+  tsl_gpu_buffer trial_left, trial_right;
+} dp_bands_gpu;
+
+tsl_err dp_gpu_bands_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_gpu_bands_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_gpu_bands_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_gpu_bands_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
+tsl_err dp_gpu_bands_walk(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                          dp_steps *steps);
+tsl_err dp_gpu_bands_goal(struct dp_worker *w, tsl_field *goal);
+void dp_gpu_bands_clear(struct dp_worker *w);
+
+/* ---------------------------------------------------------------------------------- sweeps */
+
+enum { DP_ROW_PAD = 32 /**< places before column 0 of a row in device memory */ };
+
+/** Items [lo, hi) in columns [from, to). Rows are device memory, addressed by column. */
+typedef struct dp_sweep_span {
+  int64_t lo, hi, from, to;
+  const void *top; /**< the row above, with the halo on its left */
+  void *bottom;    /**< gets columns [from, to) of the last row */
+} dp_sweep_span;
+
+/** Decisions of items [lo, hi) in columns [from, to). */
+typedef struct dp_choices {
+  int64_t lo, hi, from, to;
+  tsl_gpu_buffer bits; /**< knapsacks: u32 [hi - lo][words], words of 32 columns */
+  tsl_gpu_buffer k;    /**< others: i32 [hi - lo][to - from] */
+  tsl_gpu_buffer top;  /**< [width] the row above; the decisions are made again when needed */
+} dp_choices;
+
+typedef struct dp_rows_gpu {
+  bool narrow;               /**< knapsacks whose values fit int32 are held so */
+  int64_t each;              /**< bytes of a value in device memory */
+  tsl_gpu_buffer row[2];     /**< [pad + width] last rows of stages of even and odd number */
+  tsl_gpu_buffer scratch[2]; /**< [pad + width] */
+  tsl_gpu_buffer data;       /**< numbers of fields A: weights, returns, costs */
+  tsl_gpu_buffer table;      /**< TABLE: rows of a span, [rows][columns] of the field's type */
+  tsl_gpu_buffer bad;        /**< int: a binomial coefficient is too large */
+  tsl_gpu_buffer walk;       /**< of the walk back */
+  dp_pinned bad_here;        /**< the same in host memory */
+  dp_choices *list;          /**< [n] stage after stage */
+  int64_t n, room, bytes;    /**< bytes that the list keeps */
+  int goal;                  /**< which row has the goal in its last column; -1: another worker's */
+  int64_t (*spans)[2];       /**< [n_spans] columns of the last call of tiles */
+  int64_t n_spans, span_room;
+  dp_pinned out; /**< values of columns out_from..out_to-1 of stage out_stage, for edges */
+  int64_t out_stage, out_from, out_to;
+} dp_rows_gpu;
+
+tsl_err dp_gpu_rows_open(struct dp_worker *w);
+tsl_err dp_gpu_rows_begin(struct dp_worker *w);
+tsl_err dp_gpu_rows_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_gpu_rows_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_gpu_rows_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_gpu_rows_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
+tsl_err dp_gpu_rows_walk(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                         dp_steps *steps);
+tsl_err dp_gpu_rows_goal(struct dp_worker *w, tsl_field *goal);
+void dp_gpu_rows_clear(struct dp_worker *w);
+
+static inline bool dp_is_sack(const dp_params *p) {
+  return p->problem == DP_KNAPSACK || p->problem == DP_KNAPSACK_UNBOUNDED;
+}
+
+/** Device memory for the decisions of c's rows and columns, and its bytes. */
+tsl_err dp_choices_reserve(struct dp_worker *w, dp_choices *c);
+int64_t dp_choices_bytes(const dp_params *p, int64_t rows, int64_t columns);
+void dp_choices_clear(struct dp_worker *w, dp_choices *c);
+
+/**
+ * Queue the rows of a span.
+ * @param[out] choices  NULL, or reserved: the decisions of all rows
+ * @param[out] rows     NULL, or device memory: all rows, [hi - lo][to - from] of the field's type
+ */
+tsl_err dp_span_run(struct dp_worker *w, const dp_sweep_span *span, dp_choices *choices,
+                    void *rows);
+
+/** Queue: columns [from, to) of a row as they are in device memory to the field's type. */
+tsl_err dp_row_cast(struct dp_worker *w, const void *row, int64_t from, int64_t to, void *out);
+
+/* ------------------------------------------------------------------------------- intervals */
+
+typedef struct dp_boxes_gpu {
+  dp_interval *triangle;
+  bool whole;              /**< this worker computed the last box */
+  tsl_gpu_buffer values;   /**< of boxes, one after another */
+  dp_interval_range *last; /**< [n_last] boxes of the last call of tiles */
+  int64_t n_last, room;
+  dp_pinned out; /**< values of boxes out_from..out_to-1 of last, for edges */
+  int64_t out_from, out_to;
+} dp_boxes_gpu;
+
+tsl_err dp_gpu_boxes_open(struct dp_worker *w);
+tsl_err dp_gpu_boxes_begin(struct dp_worker *w);
+tsl_err dp_gpu_boxes_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_gpu_boxes_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_gpu_boxes_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
+tsl_err dp_gpu_boxes_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
+tsl_err dp_gpu_boxes_goal(struct dp_worker *w, tsl_field *goal);
+void dp_gpu_boxes_clear(struct dp_worker *w);
+
+/* ------------------------------------------------------------------------------ the worker */
+
+typedef struct dp_worker {
+  const tsl_problem *problem; /**< not owned */
+  const dp_params *p;
+  dp_card card;
+  int table, best; /**< fields, -1 none */
+  int64_t bytes;   /**< of a value */
+  dp_bands_gpu bands;
+  dp_rows_gpu rows;
+  dp_boxes_gpu boxes;
+  struct dp_recur_card *recur; /**< RECURRENCE, dp_recur_gpu.cuh: all of the above is unused then */
+} dp_worker;
+
+/** Letters or numbers of field DP_A, DP_B, DP_C; host. */
+static inline const void *dp_input(const dp_worker *w, int field) {
+  return w->problem->fields[field].data;
+}
+
+/** Column 0 of a row buffer. */
+static inline char *dp_row_at(const dp_worker *w, const tsl_gpu_buffer *row) {
+  return (char *)row->data + DP_ROW_PAD * w->rows.each;
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* Bands of alignments with affine gaps. */
+#include "dp_backend_gpu.cuh"
+
+typedef struct align_band {
+  dp_affine *align;
+  dp_worker *w;
+  int64_t lo, hi, keep_lo;
+} align_band;
+
+static void close_align(void **engine) {
+  align_band *e = (align_band *)*engine;
+  if (e == NULL) return;
+  dp_affine_close(&e->align);
+  tsl_free(e);
+  *engine = NULL;
+}
+
+static tsl_err open_align(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = w->p;
+  align_band *e = NULL;
+  *engine = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
+  *engine = e;
+  e->w = w;
+  e->lo = lo;
+  e->hi = hi;
+  TSL_TRY(dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores,
+                         (const uint8_t *)dp_input(w, DP_A), p->n,
+                         (const uint8_t *)dp_input(w, DP_B) + lo, hi - lo, p->m, lo, 0, &e->align));
+done:
+  if (err != TSL_OK) close_align(engine);
+  return err;
+}
+
+static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
+                          bool keep, dp_window) {
+  align_band *e = (align_band *)engine;
+  if (keep) e->keep_lo = lo;
+  return dp_affine_tile(e->align, lo, hi, (const int32_t *)left, (int32_t *)right, keep);
+}
+
+static int64_t keep_bytes(const void *engine, int64_t rows) {
+  const align_band *e = (const align_band *)engine;
+  return dp_affine_keep_bytes(rows, e->hi - e->lo);
+}
+
+static int64_t state_bytes(const void *engine) {
+  return dp_affine_state_bytes(((const align_band *)engine)->align);
+}
+
+static tsl_err state_get(void *engine, void *state) {
+  return dp_affine_state_get(((align_band *)engine)->align, state);
+}
+
+static tsl_err state_put(void *engine, int64_t row, const void *state) {
+  return dp_affine_state_put(((align_band *)engine)->align, row, state);
+}
+
+static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
+  tsl_err err = TSL_OK;
+  align_band *e = (align_band *)engine;
+  int64_t *at = cursor->at, n = 0;
+  dp_place place = {at[0], at[1] - e->lo, (int32_t)at[2], 0};
+  const int64_t room = place.row - e->keep_lo + place.column;
+  uint8_t *ways = NULL;
+  TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&ways));
+  TSL_TRY(e->w->p->host ? dp_affine_trace_host(e->align, &place, ways, room, &n)
+                        : dp_affine_trace(e->align, &place, ways, room, &n));
+  TSL_TRY(dp_steps_ways(e->w, ways, n, at[0], at[1], steps));
+  at[0] = place.row;
+  at[1] = e->lo + place.column;
+  at[2] = place.state;
+  if (place.done) cursor->lane = -1;
+done:
+  tsl_free(ways);
+  return err;
+}
+
+static void forget_align(void *engine) {
+  dp_affine_forget(((align_band *)engine)->align);
+}
+
+static tsl_err goal_align(void *engine, bool last, double *goal) {
+  tsl_err err = TSL_OK;
+  dp_best best = {};
+  if (last) TSL_TRY(dp_affine_best(((align_band *)engine)->align, &best));
+  *goal = (double)best.score;
+done:
+  return err;
+}
+
+static tsl_err best_align(void *engine, int64_t best[3]) {
+  tsl_err err = TSL_OK;
+  align_band *e = (align_band *)engine;
+  dp_best found = {};
+  TSL_TRY(dp_affine_best(e->align, &found));
+  best[0] = found.score;
+  best[1] = found.row;
+  best[2] = found.score > 0 ? e->lo + found.column : 0;
+done:
+  return err;
+}
+
+const dp_band_engine dp_engine_align = {open_align,   close_align, tile_align, keep_bytes,
+                                        state_bytes,  state_get,   state_put,  trace_align,
+                                        forget_align, goal_align,  best_align};

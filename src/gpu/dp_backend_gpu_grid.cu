@@ -1,0 +1,111 @@
+/* Bands of weighted edit distances and of dynamic time warping. */
+#include "dp_backend_gpu.cuh"
+
+typedef struct grid_band {
+  dp_grid *grid;
+  dp_worker *w;
+  int64_t lo, hi, keep_lo;
+} grid_band;
+
+static void close_grid(void **engine) {
+  grid_band *e = (grid_band *)*engine;
+  if (e == NULL) return;
+  dp_grid_close(&e->grid);
+  tsl_free(e);
+  *engine = NULL;
+}
+
+static tsl_err open_grid(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = w->p;
+  grid_band *e = NULL;
+  *engine = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
+  *engine = e;
+  e->w = w;
+  e->lo = lo;
+  e->hi = hi;
+  if (p->problem == DP_DTW)
+    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, dp_input(w, DP_A), p->n,
+                             (const char *)dp_input(w, DP_B) + lo * w->bytes, hi - lo, lo,
+                             &e->grid));
+  else
+    TSL_TRY(dp_grid_open_edit(
+        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(w, DP_A), p->n,
+        (const uint8_t *)dp_input(w, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
+done:
+  if (err != TSL_OK) close_grid(engine);
+  return err;
+}
+
+static tsl_err tile_grid(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
+                         bool keep, dp_window) {
+  grid_band *e = (grid_band *)engine;
+  if (keep) e->keep_lo = lo;
+  return dp_grid_tile(e->grid, lo, hi, left, right, keep);
+}
+
+static int64_t keep_bytes(const void *engine, int64_t rows) {
+  const grid_band *e = (const grid_band *)engine;
+  return dp_grid_keep_bytes(rows, e->hi - e->lo);
+}
+
+static int64_t state_bytes(const void *engine) {
+  return dp_grid_state_bytes(((const grid_band *)engine)->grid);
+}
+
+static tsl_err state_get(void *engine, void *state) {
+  return dp_grid_state_get(((grid_band *)engine)->grid, state);
+}
+
+static tsl_err state_put(void *engine, int64_t row, const void *state) {
+  return dp_grid_state_put(((grid_band *)engine)->grid, row, state);
+}
+
+/* The cells that the steps leave, from (i, j) of the table on. */
+static tsl_err add_cells(const uint8_t *ways, int64_t n, int64_t i, int64_t j, dp_steps *steps) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = 0; k < n; k++) {
+    TSL_TRY(dp_steps_add(steps, i - 1, j - 1));
+    i -= ways[k] != DP_STEP_LEFT;
+    j -= ways[k] != DP_STEP_UP;
+  }
+done:
+  return err;
+}
+
+static tsl_err trace_grid(void *engine, tsl_cursor *cursor, dp_steps *steps) {
+  tsl_err err = TSL_OK;
+  grid_band *e = (grid_band *)engine;
+  int64_t *at = cursor->at, row = at[0], column = at[1] - e->lo, n = 0;
+  const int64_t room = row - e->keep_lo + column;
+  uint8_t *ways = NULL;
+  TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&ways));
+  TSL_TRY(e->w->p->host ? dp_grid_trace_host(e->grid, &row, &column, ways, room, &n)
+                        : dp_grid_trace(e->grid, &row, &column, ways, room, &n));
+  TSL_TRY(e->w->p->problem == DP_DTW ? add_cells(ways, n, at[0], at[1], steps)
+                                     : dp_steps_ways(e->w, ways, n, at[0], at[1], steps));
+  at[0] = row;
+  at[1] = e->lo + column;
+done:
+  tsl_free(ways);
+  return err;
+}
+
+static void forget_grid(void *engine) {
+  dp_grid_forget(((grid_band *)engine)->grid);
+}
+
+static tsl_err goal_grid(void *engine, bool last, double *goal) {
+  *goal = 0;
+  return last ? dp_grid_last(((grid_band *)engine)->grid, goal) : TSL_OK;
+}
+
+static tsl_err best_grid(void *, int64_t best[3]) {
+  best[0] = best[1] = best[2] = 0;
+  return TSL_OK;
+}
+
+const dp_band_engine dp_engine_grid = {open_grid,   close_grid, tile_grid, keep_bytes,
+                                       state_bytes, state_get,  state_put, trace_grid,
+                                       forget_grid, goal_grid,  best_grid};

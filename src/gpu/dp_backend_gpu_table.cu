@@ -1,0 +1,215 @@
+/* Bands whose cells all go to the host: the mode TABLE, which is bound by the way there. Longest
+ * common subsequences and edit distances are computed as values here; their edges are bits. */
+#include "dp_backend_gpu.cuh"
+#include "dp_ptx.cuh"
+
+enum { SCAN_THREADS = 1024 };
+
+typedef struct table_band {
+  dp_worker *w;
+  dp_affine *align; /* alignments with affine gaps */
+  dp_grid *grid;    /* the others */
+  int64_t lo, hi;
+  tsl_gpu_buffer cells;       /* of a tile, [rows][hi - lo] */
+  tsl_gpu_buffer left, right; /* bits: the edges as values, [rows + 1] */
+  tsl_gpu_buffer corner;      /* bits: value left of the last row, one int32 */
+} table_band;
+
+static bool is_affine(const dp_params *p) {
+  return p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
+}
+
+static bool is_bits(const dp_params *p) {
+  return p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit);
+}
+
+/* ---- edges between bits and values */
+
+/* Sum of the block's threads before this one; *total: of all. */
+static __device__ int scan(int mine, int *total) {
+  __shared__ int of_warp[SCAN_THREADS / DP_WARP];
+  const int lane = threadIdx.x % DP_WARP, warp = threadIdx.x / DP_WARP;
+  int sum = mine, before = 0;
+  for (int d = 1; d < DP_WARP; d *= 2) {
+    const int other = __shfl_up_sync(DP_ALL_LANES, sum, d);
+    if (lane >= d) sum += other;
+  }
+  if (lane == DP_WARP - 1) of_warp[warp] = sum;
+  __syncthreads();
+  *total = 0;
+  for (int k = 0; k < SCAN_THREADS / DP_WARP; k++) {
+    if (k < warp) before += of_warp[k];
+    *total += of_warp[k];
+  }
+  __syncthreads();
+  return before + sum - mine;
+}
+
+/* One block: values of a column from the bits of its differences; corner is the value above. */
+static __global__ void __launch_bounds__(SCAN_THREADS)
+    values_kernel(const uint32_t *bits, int parts, int64_t rows, const int32_t *corner,
+                  int32_t *values) {
+  const int64_t groups = tsl_ceil_div(rows, 32);
+  int at = corner[0];
+  if (threadIdx.x == 0) values[0] = at;
+  for (int64_t base = 0; base < groups; base += SCAN_THREADS) {
+    const int64_t g = base + threadIdx.x;
+    const uint32_t up = g < groups ? bits[g] : 0;
+    const uint32_t down = g < groups && parts == 2 ? bits[groups + g] : 0;
+    int total = 0, value = at + scan(__popc(up) - __popc(down), &total);
+    for (int q = 0; q < 32 && 32 * g + q < rows; q++) {
+      value += (int)(up >> q & 1) - (int)(down >> q & 1);
+      values[32 * g + q + 1] = value;
+    }
+    at += total;
+  }
+}
+
+static __global__ void bits_kernel(const int32_t *values, int parts, int64_t rows, uint32_t *bits) {
+  const int64_t g = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, groups = tsl_ceil_div(rows, 32);
+  uint32_t up = 0, down = 0;
+  if (g >= groups) return;
+  for (int q = 0; q < 32 && 32 * g + q < rows; q++) {
+    const int32_t step = values[32 * g + q + 1] - values[32 * g + q];
+    if (step > 0) up |= 1u << q;
+    if (step < 0) down |= 1u << q;
+  }
+  bits[g] = up;
+  if (parts == 2) bits[groups + g] = down;
+}
+
+/* ---- open and close */
+
+static void close_table(void **engine) {
+  table_band *e = (table_band *)*engine;
+  if (e == NULL) return;
+  dp_affine_close(&e->align);
+  dp_grid_close(&e->grid);
+  tsl_gpu_buffer *const all[] = {&e->cells, &e->left, &e->right, &e->corner};
+  for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&e->w->card.memory, buffer);
+  tsl_free(e);
+  *engine = NULL;
+}
+
+static tsl_err open_cells(table_band *e) {
+  dp_worker *w = e->w;
+  const dp_params *p = w->p;
+  const int64_t lo = e->lo, m = e->hi - e->lo;
+  const void *a = dp_input(w, DP_A), *b = (const char *)dp_input(w, DP_B) + lo;
+  const uint8_t *rows = (const uint8_t *)a, *columns = (const uint8_t *)b;
+  if (is_affine(p))
+    return dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores, rows, p->n, columns, m,
+                          p->m, lo, 0, &e->align);
+  if (p->problem == DP_LCS) return dp_grid_open_lcs(&w->card, rows, p->n, columns, m, lo, &e->grid);
+  if (p->problem == DP_EDIT)
+    return dp_grid_open_edit(&w->card, p->insert, p->remove, p->replace, rows, p->n, columns, m,
+                             p->m, lo, &e->grid);
+  return dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, a, p->n,
+                          (const char *)dp_input(w, DP_B) + lo * w->bytes, m, lo, &e->grid);
+}
+
+static tsl_err open_table(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
+  tsl_err err = TSL_OK;
+  table_band *e = NULL;
+  int32_t corner = 0; /* M[0][lo] */
+  *engine = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
+  *engine = e;
+  e->w = w;
+  e->lo = lo;
+  e->hi = hi;
+  TSL_TRY(open_cells(e));
+  if (w->p->problem == DP_EDIT) corner = (int32_t)(lo * w->p->insert);
+  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &e->corner, 4, "corner"));
+  TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, &corner, 4, cudaMemcpyDefault, w->card.stream));
+  TSL_TRY(dp_card_wait(&w->card));
+done:
+  if (err != TSL_OK) close_table(engine);
+  return err;
+}
+
+/* ---- tiles */
+
+/* The tile by values, its edges as bits. */
+static tsl_err tile_of_bits(table_band *e, int64_t lo, int64_t hi, const void *left, void *right) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = hi - lo, bytes = 4 * (rows + 1);
+  const int parts = e->w->p->problem == DP_LCS ? 1 : 2;
+  tsl_gpu_memory *memory = &e->w->card.memory;
+  cudaStream_t stream = e->w->card.stream;
+  TSL_TRY(tsl_gpu_reserve(memory, &e->left, bytes, "edge"));
+  TSL_TRY(tsl_gpu_reserve(memory, &e->right, bytes, "edge"));
+  if (left != NULL) {
+    TSL_LAUNCH(values_kernel, dim3(1), SCAN_THREADS, 0, stream, (const uint32_t *)left, parts, rows,
+               (const int32_t *)e->corner.data, (int32_t *)e->left.data);
+    TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, (const int32_t *)e->left.data + rows, 4,
+                                 cudaMemcpyDeviceToDevice, stream));
+  }
+  TSL_TRY(dp_grid_tile_cells(e->grid, lo, hi, left != NULL ? e->left.data : NULL, e->right.data,
+                             e->cells.data, e->hi - e->lo));
+  if (right != NULL)
+    TSL_LAUNCH(bits_kernel, dim3((unsigned)tsl_ceil_div(tsl_ceil_div(rows, 32), 128)), 128, 0,
+               stream, (const int32_t *)e->right.data, parts, rows, (uint32_t *)right);
+done:
+  return err;
+}
+
+static tsl_err tile_table(void *engine, int64_t lo, int64_t hi, const void *left, void *right, bool,
+                          dp_window window) {
+  tsl_err err = TSL_OK;
+  table_band *e = (table_band *)engine;
+  const dp_params *p = e->w->p;
+  const int64_t rows = hi - lo, width = e->hi - e->lo, each = e->w->bytes;
+  TSL_TRY(tsl_gpu_reserve(&e->w->card.memory, &e->cells, rows * width * each, "cells of a tile"));
+  if (is_bits(p))
+    TSL_TRY(tile_of_bits(e, lo, hi, left, right));
+  else if (is_affine(p))
+    TSL_TRY(dp_affine_tile_cells(e->align, lo, hi, (const int32_t *)left, (int32_t *)right,
+                                 (int32_t *)e->cells.data, width));
+  else
+    TSL_TRY(dp_grid_tile_cells(e->grid, lo, hi, left, right, e->cells.data, width));
+  if (rows > 0 && window.cells != NULL)
+    TSL_CUDA_TRY(cudaMemcpy2DAsync(window.cells, (size_t)(window.ld * each), e->cells.data,
+                                   (size_t)(width * each), (size_t)(width * each), (size_t)rows,
+                                   cudaMemcpyDeviceToHost, e->w->card.stream));
+done:
+  return err;
+}
+
+/* ---- results */
+
+static tsl_err goal_table(void *engine, bool last, double *goal) {
+  tsl_err err = TSL_OK;
+  table_band *e = (table_band *)engine;
+  dp_best best = {};
+  int32_t corner = 0;
+  *goal = 0;
+  if (is_bits(e->w->p)) { /* each band its columns */
+    TSL_TRY(dp_grid_last(e->grid, goal));
+    if (e->lo > 0) TSL_CUDA_TRY(cudaMemcpy(&corner, e->corner.data, 4, cudaMemcpyDeviceToHost));
+    *goal -= corner;
+  } else if (last && e->align != NULL) {
+    TSL_TRY(dp_affine_best(e->align, &best));
+    *goal = (double)best.score;
+  } else if (last) {
+    TSL_TRY(dp_grid_last(e->grid, goal));
+  }
+done:
+  return err;
+}
+
+static tsl_err best_table(void *engine, int64_t best[3]) {
+  tsl_err err = TSL_OK;
+  table_band *e = (table_band *)engine;
+  dp_best found = {};
+  if (e->align != NULL) TSL_TRY(dp_affine_best(e->align, &found));
+  best[0] = found.score;
+  best[1] = found.row;
+  best[2] = found.score > 0 ? e->lo + found.column : 0;
+done:
+  return err;
+}
+
+const dp_band_engine dp_engine_table = {open_table, close_table, tile_table, NULL,
+                                        NULL,       NULL,        NULL,       NULL,
+                                        NULL,       goal_table,  best_table};
