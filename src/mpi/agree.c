@@ -26,8 +26,8 @@ static void name_place(tsl_err_copy *copy, int rank) {
                  message);
 }
 
-/* Sleep for a tenth of the time waited so far: a core that waits is another thread's to use, such as
- * the one that writes what rank 0 has handed to the kernel. */
+/* Sleep for a tenth of the time waited so far: a core that waits is another thread's to use, such
+ * as the one that writes what rank 0 has handed to the kernel. */
 static void nap(double since) {
   static const double SHORT = 2e-5, LONG = 1e-3; /* s */
   const double tenth = (tsl_now() - since) / 10;

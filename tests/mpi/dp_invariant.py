@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402
 from harness import check, check_units, np  # noqa: E402
 
-suite = harness.Suite(__doc__, jobs=4)
+suite = harness.Suite(__doc__, jobs=1 if "--gpu" in sys.argv else 4)  # one at a time on a card
 GPU = "--gpu" in sys.argv
 SCALE = 1 if suite.fast else 4
 # one word for each rank; a card may stand for several of them

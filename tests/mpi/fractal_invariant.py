@@ -15,7 +15,7 @@ import harness  # noqa: E402
 from fractal_truth import MORE, VIEWS, sized  # noqa: E402
 from harness import check, check_units, np  # noqa: E402
 
-suite = harness.Suite(__doc__, jobs=4)
+suite = harness.Suite(__doc__, jobs=1 if "--gpu" in sys.argv else 4)  # one at a time on a card
 GPU = "--gpu" in sys.argv
 SIZE = (157, 101) if suite.fast else (509, 331)
 PLANS = {"strips": {}, "lpt": {}, "bins": {}, "roundrobin": {}, "share": {"gpu_share": 0.7}}
