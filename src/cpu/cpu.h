@@ -37,6 +37,7 @@ tsl_err tsl_cpu_slow_factor(double *factor);
 double tsl_cpu_unit_seconds(double start, double factor);
 
 extern const tsl_backend dp_backend_cpu, fractal_backend_cpu, tri_backend_cpu;
+extern const tsl_backend xc_backend_cpu; /**< where TSL_HAVE_XC is set */
 
 /** `tesela bench fractal-cpu` and `tesela bench tri-cpu`. */
 tsl_err fractal_bench_cpu(int argc, char **argv);

@@ -24,7 +24,8 @@ int64_t dp_edge_size(const dp_params *p, int64_t rows) {
   return (rows + 1) * entry_bytes(p);
 }
 
-/* part and whole trade places by `out`. */
+/* part and whole trade places by `out`. Entry 0 of a part does not go in, where the row before it
+ * has more (E'). */
 static void move_edge(const dp_params *p, char *edge, int64_t rows, int64_t from, int64_t to,
                       char *part, bool out) {
   const int64_t entry = entry_bytes(p);
@@ -33,7 +34,8 @@ static void move_edge(const dp_params *p, char *edge, int64_t rows, int64_t from
     char *whole =
         edge_is_bits(p) ? edge + 4 * (k * words_of(rows) + from / 32) : edge + from * entry;
     const int64_t bytes = edge_is_bits(p) ? 4 * words_of(to - from) : (to - from + 1) * entry;
-    memcpy(out ? part : whole, out ? whole : part, (size_t)bytes);
+    const int64_t skip = !edge_is_bits(p) && !out && from > 0 ? entry : 0;
+    memcpy((out ? part : whole) + skip, (out ? whole : part) + skip, (size_t)(bytes - skip));
     part += bytes;
   }
 }

@@ -144,7 +144,11 @@ done:
 }
 
 static const tsl_backend *const backends[] = {&dp_backend_cpu, &fractal_backend_cpu,
-                                              &tri_backend_cpu, NULL};
+                                              &tri_backend_cpu,
+#ifdef TSL_HAVE_XC
+                                              &xc_backend_cpu,
+#endif
+                                              NULL};
 
 static const tsl_bench benches[] = {
     {"dp-cpu", "dynamic programming on this socket: each engine beside its goal, parasail, edlib",

@@ -193,16 +193,14 @@ done:
   return err;
 }
 
-/** Does another seat need the edge of the tile? */
-static bool is_needed(const run *r, int64_t id, int64_t *list) {
+/** Tiles whose edges another seat needs. */
+static void mark_needed(const run *r, int64_t *list, bool *needed) {
   const int64_t n_units = r->made->units.n;
-  for (int64_t u = id + 1; u < n_units; u++) {
-    if (owner_of(r, u) == owner_of(r, id)) continue;
+  for (int64_t u = 0; u < n_units; u++) {
     const int64_t n = predecessors(r, u, list, n_units);
     for (int64_t k = 0; k < n; k++)
-      if (list[k] == id) return true;
+      if (owner_of(r, list[k]) != owner_of(r, u)) needed[list[k]] = true;
   }
-  return false;
 }
 
 /** Does the tile need one of another seat in its own stage? */
@@ -273,7 +271,7 @@ static tsl_err run_stages(run *r) {
   bool *needed = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *list, "list", (void **)&list));
   TSL_TRY(tsl_alloc(n, sizeof *needed, "list", (void **)&needed));
-  for (int64_t u = 0; u < n; u++) needed[u] = is_needed(r, u, list);
+  mark_needed(r, list, needed);
   for (int64_t first = 0, last; first < n; first = last) {
     for (last = first; last < n && unit_of(r, last)->stage == unit_of(r, first)->stage;) last++;
     TSL_TRY(run_stage(r, first, last, list, needed));

@@ -47,8 +47,10 @@ static int seed_of(void) {
 }
 
 static void two_texts(char *text, size_t size, const char *first, const char *alphabet, int most) {
-  const int n = size_of(most), m = size_of(most), a = seed_of(), b = seed_of();
-  if (dp_dice(&dice, 2) == 0)
+  const bool tall = !small_sizes && dp_dice(&dice, 4) == 0; /* stages that recovery takes apart */
+  const int n = tall ? 20000 : size_of(most), m = size_of(tall ? 90 : most);
+  const int a = seed_of(), b = seed_of();
+  if (!tall && dp_dice(&dice, 2) == 0)
     (void)snprintf(text, size, "%s%s  a: {random: %d, seed: %d}\n  b: {mutate: 0.3, seed: %d}\n",
                    first, alphabet, n, a, b);
   else

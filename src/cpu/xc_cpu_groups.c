@@ -1,0 +1,335 @@
+/** @file xc_cpu_groups.c  Groups of points: density, functional, matrix. */
+#include "xc_cpu.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <string.h>
+
+/* Arrays of one value for each point of a piece. */
+enum {
+  A_RHO = 0,      /* of spins */
+  A_GRADIENT = 2, /* [spin][3] */
+  A_SIGMA = 8,    /* aa ab bb */
+  A_ENERGY = 11,
+  A_VRHO = 12,
+  A_VSIGMA = 14,
+  A_SCALE = 17, /* w vrho / 2 */
+  A_SLOPE = 18, /* [3] what multiplies the gradient of a function */
+  N_ARRAYS = 21
+};
+
+/** A piece at work. */
+typedef struct work {
+  tsl_worker *w;
+  xc_thread *t;
+  const xc_piece *piece;
+  const xc_group *group;
+  int64_t functions;
+  const double *phi[4];
+} work;
+
+static double *array(const work *k, int which) {
+  return k->t->points + which * k->w->most_points;
+}
+
+/* --------------------------------------------------------------- functions */
+
+static int64_t row_blocks(const tsl_worker *w) {
+  return w->p->functional.gga ? 4 : 1;
+}
+
+/* Functions of the group at the piece's points, into its block or scratch. */
+static void set_functions(work *k) {
+  const tsl_worker *w = k->w;
+  const xc_piece *piece = k->piece;
+  const int64_t first = k->group->first + piece->lo, size = k->functions * piece->ld;
+  const xc_place place = {w->view.point[0] + first, w->view.point[1] + first,
+                          w->view.point[2] + first, piece->n};
+  double *block = piece->block != NULL ? piece->block : k->t->phi, *out[4];
+  for (int b = 0; b < 4; b++) k->phi[b] = b < row_blocks(w) ? block + b * size : NULL;
+  if (piece->ready) return;
+  for (int64_t s = 0, row = 0; s < k->group->n_shells; s++) {
+    const xc_shell *shell = &w->view.orbital.shells[w->view.lists[k->group->shells + s]];
+    for (int b = 0; b < 4; b++)
+      out[b] = k->phi[b] != NULL ? block + b * size + row * piece->ld : NULL;
+    w->loops->functions(shell, &place, w->p->functional.gga != 0, piece->ld, out);
+    row += xc_shell_size(shell);
+  }
+}
+
+/* Places of the group's functions in the basis. */
+static void set_places(work *k) {
+  int64_t row = 0;
+  for (int64_t s = 0; s < k->group->n_shells; s++) {
+    const xc_shell *shell = &k->w->view.orbital.shells[k->w->view.lists[k->group->shells + s]];
+    for (int i = 0; i < xc_shell_size(shell); i++) k->t->at[row++] = shell->first + i;
+  }
+}
+
+/* ----------------------------------------------------------------- density */
+
+static void gather(const work *k, const double *density) {
+  const int64_t b = k->functions, n = k->w->p->n;
+  for (int64_t i = 0; i < b; i++) {
+    const double *row = density + k->t->at[i] * n;
+    double *to = k->t->square + i * b;
+    for (int64_t j = 0; j < b; j++) to[j] = row[k->t->at[j]];
+  }
+}
+
+static void product(const work *k, bool turned, int64_t columns, int64_t inner, const double *a,
+                    int64_t lda, const double *b, double *c, int64_t ldc) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, turned ? CblasTrans : CblasNoTrans, (int)k->functions,
+              (int)columns, (int)inner, 1, a, (int)lda, b, (int)k->piece->ld, 0, c, (int)ldc);
+}
+
+static void set_density(const work *k, int spin) {
+  const tsl_worker *w = k->w;
+  const int64_t n = k->piece->n;
+  const bool gga = w->p->functional.gga != 0;
+  double *gradient[3];
+  for (int x = 0; x < 3; x++) {
+    gradient[x] = gga ? array(k, A_GRADIENT + 3 * spin + x) : NULL;
+    if (gga) memset(gradient[x], 0, (size_t)n * sizeof(double));
+  }
+  memset(array(k, A_RHO + spin), 0, (size_t)n * sizeof(double));
+  gather(k, xc_density_of(w->problem, spin));
+  product(k, false, n, k->functions, k->t->square, k->functions, k->phi[0], k->t->x, k->piece->ld);
+  w->loops->density(k->functions, n, k->piece->ld, w->p->n_spin == 1 ? 2 : 1, k->phi, k->t->x,
+                    array(k, A_RHO + spin), gradient);
+}
+
+static void set_sigma(const work *k) {
+  static const int pairs[3][2] = {{0, 0}, {0, 1}, {1, 1}};
+  const int last = k->w->p->n_spin == 1 ? 1 : 3;
+  for (int s = 0; s < last; s++) {
+    double *sigma = array(k, A_SIGMA + s);
+    memset(sigma, 0, (size_t)k->piece->n * sizeof *sigma);
+    for (int x = 0; x < 3; x++) {
+      const double *a = array(k, A_GRADIENT + 3 * pairs[s][0] + x);
+      const double *b = array(k, A_GRADIENT + 3 * pairs[s][1] + x);
+      for (int64_t p = 0; p < k->piece->n; p++) sigma[p] += a[p] * b[p];
+    }
+  }
+}
+
+/* -------------------------------------------------------------- functional */
+
+static void evaluate(const work *k) {
+  const bool gga = k->w->p->functional.gga != 0;
+  xc_points points = {.n = k->piece->n, .e = array(k, A_ENERGY)};
+  for (int s = 0; s < 2; s++)
+    points.rho[s] = array(k, A_RHO + s), points.vrho[s] = array(k, A_VRHO + s);
+  for (int s = 0; s < 3 && gga; s++)
+    points.sigma[s] = array(k, A_SIGMA + s), points.vsigma[s] = array(k, A_VSIGMA + s);
+  xc_evaluate(k->w->evaluator, &points);
+}
+
+static void integrate(const work *k, double sums[XC_N_INTEGRALS]) {
+  const double *w = k->w->view.point[3] + k->group->first + k->piece->lo;
+  const double *e = array(k, A_ENERGY);
+  memset(sums, 0, XC_N_INTEGRALS * sizeof *sums);
+  for (int64_t p = 0; p < k->piece->n; p++) sums[XC_INTEGRAL_ENERGY] += w[p] * e[p];
+  for (int s = 0; s < k->w->p->n_spin; s++) {
+    const double *rho = array(k, A_RHO + s);
+    for (int64_t p = 0; p < k->piece->n; p++) sums[XC_INTEGRAL_ALPHA + s] += w[p] * rho[p];
+  }
+}
+
+/* ------------------------------------------------------------------ matrix */
+
+/* What multiplies functions and their gradients in Z of a spin. */
+static void set_scales(const work *k, int spin) {
+  const tsl_worker *w = k->w;
+  const double *weight = w->view.point[3] + k->group->first + k->piece->lo;
+  const double *vrho = array(k, A_VRHO + spin), *own = array(k, A_VSIGMA + 2 * spin);
+  const double *mixed = array(k, A_VSIGMA + 1);
+  double *scale = array(k, A_SCALE);
+  for (int64_t p = 0; p < k->piece->n; p++) scale[p] = 0.5 * weight[p] * vrho[p];
+  for (int x = 0; x < 3 && w->p->functional.gga; x++) {
+    const double *g = array(k, A_GRADIENT + 3 * spin + x);
+    const double *other = array(k, A_GRADIENT + 3 * (1 - spin) + x);
+    double *slope = array(k, A_SLOPE + x);
+    for (int64_t p = 0; p < k->piece->n; p++) slope[p] = 2 * weight[p] * own[p] * g[p];
+    for (int64_t p = 0; p < k->piece->n && w->p->n_spin == 2; p++)
+      slope[p] += weight[p] * mixed[p] * other[p];
+  }
+}
+
+static void set_matrix(const work *k, int spin) {
+  const int64_t b = k->functions;
+  const bool gga = k->w->p->functional.gga != 0;
+  const double *slopes[3];
+  for (int x = 0; x < 3; x++) slopes[x] = gga ? array(k, A_SLOPE + x) : NULL;
+  set_scales(k, spin);
+  k->w->loops->potential(b, k->piece->n, k->piece->ld, array(k, A_SCALE), slopes, k->phi, k->t->x);
+  product(k, true, b, k->piece->n, k->phi[0], k->piece->ld, k->t->x, k->t->matrix + spin * b * b,
+          b);
+}
+
+/* Add the piece's matrices to the worker's. */
+static void scatter(const work *k) {
+  const int64_t b = k->functions, n = k->w->p->n;
+  for (int s = 0; s < k->w->p->n_spin; s++)
+    for (int64_t i = 0; i < b; i++) {
+      const double *from = k->t->matrix + (s * b + i) * b;
+      double *to = k->w->xc + (s * n + k->t->at[i]) * n;
+      for (int64_t j = 0; j < b; j++) to[k->t->at[j]] += from[j];
+    }
+}
+
+static void compute(work *k, double sums[XC_N_INTEGRALS]) {
+  set_functions(k);
+  set_places(k);
+  for (int s = 0; s < k->w->p->n_spin; s++) set_density(k, s);
+  if (k->w->p->functional.gga) set_sigma(k);
+  evaluate(k);
+  integrate(k, sums);
+  for (int s = 0; s < k->w->p->n_spin; s++) set_matrix(k, s);
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+static int64_t round_up(int64_t n) {
+  return (n + XC_LANES - 1) / XC_LANES * XC_LANES;
+}
+
+int64_t xc_piece_points(const tsl_worker *w, const xc_group *group) {
+  if (w->p->parallel == XC_OUTER) return round_up(group->n);
+  if (w->p->parallel == XC_HYBRID) return XC_PIECE;
+  const int64_t share = round_up((group->n + w->threads - 1) / w->threads);
+  return share;
+}
+
+static tsl_err reserve(tsl_worker *w, int64_t n) {
+  tsl_err err = TSL_OK;
+  xc_piece *more = NULL;
+  if (n <= w->piece_room) goto done;
+  TSL_TRY(tsl_alloc(2 * n, sizeof *more, "pieces", (void **)&more));
+  if (w->n_pieces > 0) memcpy(more, w->pieces, (size_t)w->n_pieces * sizeof *more);
+  tsl_free(w->pieces);
+  w->pieces = more, w->piece_room = 2 * n;
+done:
+  return err;
+}
+
+static tsl_err add_pieces(tsl_worker *w, const tsl_unit *unit, int64_t at) {
+  tsl_err err = TSL_OK;
+  const xc_group *g = &w->view.groups[unit->lo[0]];
+  const int64_t size = xc_piece_points(w, g), row = row_blocks(w) * g->functions;
+  double *block = NULL;
+  bool ready = false;
+  if (g->functions == 0) goto done;
+  xc_cache_find(&w->cache, unit->lo[0], row * round_up(g->n) * (int64_t)sizeof *block, &block,
+                &ready);
+  for (int64_t lo = 0; lo < g->n; lo += size) {
+    const int64_t n = g->n - lo < size ? g->n - lo : size;
+    TSL_TRY(reserve(w, w->n_pieces + 1));
+    w->pieces[w->n_pieces++] = (xc_piece){.unit = at,
+                                          .lo = lo,
+                                          .n = n,
+                                          .ld = round_up(n),
+                                          .block = block != NULL ? block + row * lo : NULL,
+                                          .ready = ready};
+  }
+done:
+  return err;
+}
+
+/* The pieces [lo, hi), dealt to threads, their sums added in order. */
+static void run_pieces(tsl_worker *w, const tsl_unit *units, int64_t lo, int64_t hi) {
+#pragma omp parallel for schedule(dynamic, 1) ordered num_threads(w->threads)
+  for (int64_t i = lo; i < hi; i++) {
+    xc_piece *piece = &w->pieces[i];
+    const xc_group *group = &w->view.groups[units[piece->unit].lo[0]];
+    work k = {w, &w->thread[omp_get_thread_num()], piece, group, group->functions, {NULL}};
+    const double start = tsl_cpu_seconds();
+    double sums[XC_N_INTEGRALS];
+    compute(&k, sums);
+    piece->seconds = tsl_cpu_seconds() - start;
+#pragma omp ordered
+    {
+      scatter(&k);
+      for (int s = 0; s < XC_N_INTEGRALS; s++) w->integrals_sum[s] += sums[s];
+    }
+  }
+}
+
+/* Share the time of a batch among its units as their pieces took it. */
+static void spread_seconds(const tsl_worker *w, double seconds, int64_t n, tsl_part *parts) {
+  double sum = 0;
+  for (int64_t u = 0; u < n; u++) parts[u].seconds = 0;
+  for (int64_t i = 0; i < w->n_pieces; i++) {
+    parts[w->pieces[i].unit].seconds += w->pieces[i].seconds;
+    sum += w->pieces[i].seconds;
+  }
+  for (int64_t u = 0; u < n; u++)
+    parts[u].seconds = sum > 0 ? parts[u].seconds * seconds / sum : seconds / (double)n;
+}
+
+tsl_err xc_run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const double start = tsl_cpu_seconds();
+  xc_cache_batch(&w->cache);
+  w->n_pieces = 0;
+  for (int64_t u = 0; u < n; u++) TSL_TRY(add_pieces(w, &units[u], u));
+  if (w->p->parallel != XC_INNER)
+    run_pieces(w, units, 0, w->n_pieces);
+  else
+    for (int64_t lo = 0, hi; lo < w->n_pieces; lo = hi) { /* one group after another */
+      for (hi = lo + 1; hi < w->n_pieces && w->pieces[hi].unit == w->pieces[lo].unit;) hi++;
+      run_pieces(w, units, lo, hi);
+    }
+  for (int64_t i = 0; i < w->n_pieces; i++)
+    if (w->pieces[i].block != NULL) xc_cache_ready(&w->cache, units[w->pieces[i].unit].lo[0]);
+  spread_seconds(w, tsl_cpu_unit_seconds(start, w->slow), n, parts);
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static tsl_err open_thread(const tsl_worker *w, xc_thread *t) {
+  tsl_err err = TSL_OK;
+  const int64_t b = w->most_functions, ld = w->most_points, spins = w->p->n_spin;
+  TSL_TRY(tsl_alloc(row_blocks(w) * b * ld, sizeof *t->phi, "functions", (void **)&t->phi));
+  TSL_TRY(tsl_alloc(b * ld, sizeof *t->x, "products", (void **)&t->x));
+  TSL_TRY(tsl_alloc(b * b, sizeof *t->square, "density of a group", (void **)&t->square));
+  TSL_TRY(tsl_alloc(spins * b * b, sizeof *t->matrix, "matrix of a group", (void **)&t->matrix));
+  TSL_TRY(tsl_alloc(N_ARRAYS * ld, sizeof *t->points, "points", (void **)&t->points));
+  TSL_TRY(tsl_alloc(b, sizeof *t->at, "places", (void **)&t->at));
+done:
+  return err;
+}
+
+tsl_err xc_groups_open(tsl_worker *w) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  w->most_points = XC_LANES, w->most_functions = 1;
+  for (int64_t g = 0; g < p->n_groups; g++) {
+    const xc_group *group = &w->view.groups[g];
+    const int64_t piece = xc_piece_points(w, group), points = round_up(group->n);
+    const int64_t most = points < piece ? points : piece;
+    if (most > w->most_points) w->most_points = most;
+    if (group->functions > w->most_functions) w->most_functions = group->functions;
+  }
+  TSL_TRY(xc_cache_open(p->n_groups, w->cache_bytes, &w->cache));
+  TSL_TRY(tsl_alloc(p->n_spin * p->n * p->n, sizeof *w->xc, "exchange-correlation matrix",
+                    (void **)&w->xc));
+  TSL_TRY(xc_evaluator_create(&p->functional, p->n_spin, w->loops->level, &w->evaluator));
+  for (int t = 0; t < w->threads; t++) TSL_TRY(open_thread(w, &w->thread[t]));
+done:
+  return err;
+}
+
+void xc_groups_close(tsl_worker *w) {
+  for (int t = 0; w->thread != NULL && t < w->threads; t++) {
+    xc_thread *own = &w->thread[t];
+    void *all[] = {own->phi, own->x, own->square, own->matrix, own->points, own->at};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsl_free(all[k]);
+  }
+  xc_evaluator_destroy(&w->evaluator);
+  xc_cache_close(&w->cache);
+  tsl_free(w->pieces);
+  tsl_free(w->xc);
+}

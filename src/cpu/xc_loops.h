@@ -1,0 +1,37 @@
+/**
+ * @file xc_loops.h
+ * Loops over the points of a piece of a group, compiled once for each SIMD level.
+ *
+ * Blocks are [function][point], point fastest, leading dimension ld; a block of functions with
+ * gradients is four of them: values, d/dx, d/dy, d/dz, each [functions][ld].
+ */
+#ifndef TSL_CPU_XC_LOOPS_H
+#define TSL_CPU_XC_LOOPS_H
+
+#include "xc_molecule.h"
+
+/** Where points are. */
+typedef struct xc_place {
+  const double *x, *y, *z; /**< [n] bohr */
+  int64_t n;
+} xc_place;
+
+typedef struct xc_loops {
+  int level;
+  /** Functions of a shell at points: out[k] are the rows of its first function, k = value, dx, dy,
+   *  dz; of gradients only those that are wanted. */
+  void (*functions)(const xc_shell *shell, const xc_place *place, bool gradients, int64_t ld,
+                    double *const out[4]);
+  /** rho += factor sum_i x_i phi_i, and with gradients[0] not NULL also
+   *  gradients[k] += 2 factor sum_i x_i dphi_i/dk. Arrays [n]. */
+  void (*density)(int64_t functions, int64_t n, int64_t ld, double factor,
+                  const double *const phi[4], const double *x, double *rho,
+                  double *const gradients[3]);
+  /** z_i = a phi_i + sum_k b[k] dphi_i/dk; b[0] NULL: the first term alone. */
+  void (*potential)(int64_t functions, int64_t n, int64_t ld, const double *a,
+                    const double *const b[3], const double *const phi[4], double *z);
+} xc_loops;
+
+extern const xc_loops xc_loops_v2, xc_loops_v3, xc_loops_v4, xc_loops_any;
+
+#endif

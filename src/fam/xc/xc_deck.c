@@ -1,0 +1,229 @@
+/* The deck section `xc:`: words, keys, and which key goes with which choice. */
+#include "xc_family.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const xc_parallel_words[] = {"hybrid", "inner", "outer", NULL};
+static const char *const kind_words[] = {"auto", "spherical", "cartesian", NULL};
+static const char *const source_words[] = {"auto", "own", "libxc", NULL};
+static const char *const coulomb_words[] = {"exact", "fitted", NULL};
+static const char *const reference_words[] = {"auto", "restricted", "unrestricted", NULL};
+static const char *const precision_words[] = {"fp64", NULL};
+
+#define AT(member) offsetof(xc_deck, member)
+#define IN(map, member) (offsetof(xc_deck, map.member) - offsetof(xc_deck, map))
+#define SIZE(map) sizeof((xc_deck *)0)->map
+
+static const tsl_key molecule_keys[] = {
+    {"xyz", TSL_KEY_TEXT, IN(molecule, xyz), "", 0, 0, NULL, NULL, 0,
+     "XYZ file (Angstrom); relative to the deck's folder."},
+    {"json", TSL_KEY_TEXT, IN(molecule, json), "", 0, 0, NULL, NULL, 0,
+     "QCSchema file; it also says charge and multiplicity."},
+    {"atoms", TSL_KEY_TEXT, IN(molecule, atoms), "", 0, 0, NULL, NULL, 0,
+     "Atoms in the deck: 'symbol x y z' (Angstrom), one a line or separated by ';'."},
+    {"charge", TSL_KEY_INT, IN(molecule, charge), "0", -XC_MAX_CHARGE, XC_MAX_CHARGE, NULL, NULL, 0,
+     "Charge of the molecule, elementary charges."},
+    {"multiplicity", TSL_KEY_INT, IN(molecule, multiplicity), "0", 0, 1000, NULL, NULL, 0,
+     "2S + 1; 0: the lowest, 1 or 2."},
+    {"charges", TSL_KEY_TEXT, IN(molecule, charges), "", 0, 0, NULL, NULL, 0,
+     "File of point charges around it, 'x y z q' a line (Angstrom, elementary charges)."},
+    {0}};
+
+static const tsl_key grid_keys[] = {
+    {"preset", TSL_KEY_TEXT, IN(grid, preset), "default", 0, 0, NULL, NULL, 0,
+     "coarse, default, fine, ultrafine, lio0, lio1 or lio2; the keys below replace its parts."},
+    {"radial", TSL_KEY_INT, IN(grid, radial), "", 1, XC_MAX_RADIAL, NULL, NULL, 0,
+     "Radial shells of every atom; with angular."},
+    {"angular", TSL_KEY_INT, IN(grid, angular), "", 1, 5810, NULL, NULL, 0,
+     "Points of a shell, the size of a Lebedev rule; with radial."},
+    {"rule", TSL_KEY_CHOICE, IN(grid, rule), "", 0, 0, xc_radial_words, NULL, 0,
+     "Radial quadrature."},
+    {"pruning", TSL_KEY_CHOICE, IN(grid, pruning), "", 0, 0, xc_pruning_words, NULL, 0,
+     "Fewer points near and far from nuclei."},
+    {"scheme", TSL_KEY_CHOICE, IN(grid, scheme), "", 0, 0, xc_scheme_words, NULL, 0,
+     "Partition of space."},
+    {"adjust", TSL_KEY_CHOICE, IN(grid, adjust), "", 0, 0, xc_adjust_words, NULL, 0,
+     "Sizes of the cells."},
+    {"cut", TSL_KEY_REAL, IN(grid, cut), "", 0, 1, NULL, NULL, 0,
+     "Points of less weight are dropped, bohr^3."},
+    {0}};
+
+static const tsl_key groups_keys[] = {
+    {"kind", TSL_KEY_CHOICE, IN(groups, kind), "kd", 0, 0, xc_grouping_words, NULL, 0,
+     "kd: median cuts into equal groups; cubes: spheres round nuclei, and cubes."},
+    {"target", TSL_KEY_INT, IN(groups, target), "", 1, 1 << 20, NULL, NULL, 0,
+     "kd: most points of a group; default 512."},
+    {"reach", TSL_KEY_CHOICE, IN(groups, reach), "radius", 0, 0, xc_reach_words, NULL, 0,
+     "How far a shell reaches: to its true radius, or by its smallest exponent (not exact)."},
+    {"max_exponent", TSL_KEY_REAL, IN(groups, max_exponent), "", 1e-3, 700, NULL, NULL, 0,
+     "Reach exponent: a shell ends where it falls below exp(-max_exponent); default 10."},
+    {"side", TSL_KEY_REAL, IN(groups, side), "", 1e-3, 1e6, NULL, NULL, 0,
+     "cubes: their side, bohr; default 8."},
+    {"spheres", TSL_KEY_REAL, IN(groups, spheres), "", 0, 1, NULL, NULL, 0,
+     "cubes: share of an atom's radial shells in its sphere; default 0.6."},
+    {"least", TSL_KEY_INT, IN(groups, least), "", 0, 1 << 20, NULL, NULL, 0,
+     "cubes: cubes of fewer points are joined with the next; default 1."},
+    {"cost", TSL_KEY_CHOICE, IN(groups, cost), "fitted", 0, 0, xc_cost_words, NULL, 0,
+     "Formula of the balance that `tesela plan` prints."},
+    {0}};
+
+static const tsl_key scf_keys[] = {
+    {"energy", TSL_KEY_REAL, IN(scf, energy), "1e-8", 1e-15, 1, NULL, NULL, 0,
+     "Largest change of the energy at the end, hartree."},
+    {"commutator", TSL_KEY_REAL, IN(scf, commutator), "1e-5", 1e-14, 1, NULL, NULL, 0,
+     "Largest element of F D S - S D F at the end, hartree."},
+    {"iterations", TSL_KEY_INT, IN(scf, iterations), "100", 1, 100000, NULL, NULL, 0,
+     "Most iterations."},
+    {"diis", TSL_KEY_INT, IN(scf, diis), "8", 0, XC_DIIS_MOST, NULL, NULL, 0,
+     "Matrices of DIIS; 0: none."},
+    {"damping", TSL_KEY_REAL, IN(scf, damping), "0", 0, 0.99, NULL, NULL, 0,
+     "Share of the old density kept, at first."},
+    {"level_shift", TSL_KEY_REAL, IN(scf, level_shift), "0", 0, 100, NULL, NULL, 0,
+     "Empty orbitals are raised by it at first, hartree."},
+    {"damping_until", TSL_KEY_REAL, IN(scf, damping_until), "0.01", 0, 1e6, NULL, NULL, 0,
+     "Commutator below which damping and level shift end, hartree."},
+    {"rebuild", TSL_KEY_INT, IN(scf, rebuild), "8", 1, 1000, NULL, NULL, 0,
+     "J and K anew every so many iterations; between, of the density's change."},
+    {"overlap", TSL_KEY_REAL, IN(scf, overlap), "1e-7", 1e-14, 0.1, NULL, NULL, 0,
+     "Combinations of functions with a smaller eigenvalue of the overlap are left out."},
+    {0}};
+
+const tsl_key xc_keys[] = {
+    {"molecule", TSL_KEY_MAP, AT(molecule), "", 0, 0, NULL, molecule_keys, SIZE(molecule),
+     "Atoms, charge and multiplicity."},
+    {"basis", TSL_KEY_TEXT, AT(basis), NULL, 0, 0, NULL, NULL, 0,
+     "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or '.')."},
+    {"functions", TSL_KEY_CHOICE, AT(functions), "auto", 0, 0, kind_words, NULL, 0,
+     "Functions of shells; auto: as the set says."},
+    {"functional", TSL_KEY_TEXT, AT(functional), NULL, 0, 0, NULL, NULL, 0,
+     "svwn5, pbe, blyp, pbe0, b3lyp, b3lyp5, a functional of libxc, or a sum."},
+    {"source", TSL_KEY_CHOICE, AT(source), "auto", 0, 0, source_words, NULL, 0,
+     "Who computes the functional: own formulas, libxc, or own where there are any."},
+    {"reference", TSL_KEY_CHOICE, AT(reference), "auto", 0, 0, reference_words, NULL, 0,
+     "Same orbitals for both spins, or not; auto: restricted for singlets."},
+    {"coulomb", TSL_KEY_CHOICE, AT(coulomb), "exact", 0, 0, coulomb_words, NULL, 0,
+     "Coulomb matrix from four-centre integrals, or by density fitting."},
+    {"fitting", TSL_KEY_TEXT, AT(fitting), "", 0, 0, NULL, NULL, 0,
+     "Coulomb fitted: fitting set or file; default def2-universal-jfit."},
+    {"basis_folder", TSL_KEY_TEXT, AT(basis_folder), "", 0, 0, NULL, NULL, 0,
+     "Folder of the named sets; default: the one that came with tesela."},
+    {"grid", TSL_KEY_MAP, AT(grid), "", 0, 0, NULL, grid_keys, SIZE(grid),
+     "Points of the exchange-correlation integrals."},
+    {"groups", TSL_KEY_MAP, AT(groups), "", 0, 0, NULL, groups_keys, SIZE(groups),
+     "How points are grouped; a group is a unit of work."},
+    {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
+    {"threshold", TSL_KEY_REAL, AT(threshold), "1e-11", 1e-16, 1e-4, NULL, NULL, 0,
+     "Contributions to J and K below it are left out, hartree."},
+    {"precision", TSL_KEY_CHOICE, AT(precision), "fp64", 0, 0, precision_words, NULL, 0,
+     "Arithmetic."},
+    {"parallel", TSL_KEY_CHOICE, AT(parallel), "hybrid", 0, 0, xc_parallel_words, NULL, 0,
+     "Sockets: threads share pieces of groups, the points of a group, or whole groups."},
+    {"cache", TSL_KEY_BYTES, AT(cache), "1 GiB", 0, 0, NULL, NULL, 0,
+     "Function values that a rank keeps between iterations, smallest groups first, at most a "
+     "quarter "
+     "of its memory; 0: none."},
+    {0}};
+
+/* ------------------------------------------------------------------- checks */
+
+tsl_err xc_blame(const tsl_deck *deck, const char *path, tsl_err err) {
+  char why[TSL_ERR_MESSAGE_MAX];
+  if (err == TSL_OK) return err;
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  return tsl_deck_fail(deck, err, path, __FILE__, __LINE__, "%s", why);
+}
+
+static tsl_err check_molecule(const tsl_deck *deck, const xc_deck *s) {
+  tsl_err err = TSL_OK;
+  const int given =
+      (s->molecule.xyz != NULL) + (s->molecule.json != NULL) + (s->molecule.atoms != NULL);
+  if (given != 1)
+    TSL_DECK_FAIL(deck, "xc.molecule", "needs exactly one of xyz, json and atoms; there %s %d",
+                  given == 1 ? "is" : "are", given);
+  if (s->molecule.json != NULL && tsl_deck_given(deck, "xc.molecule.charge"))
+    TSL_DECK_FAIL(deck, "xc.molecule.charge", "the JSON file says it; remove it");
+  if (s->molecule.json != NULL && tsl_deck_given(deck, "xc.molecule.multiplicity"))
+    TSL_DECK_FAIL(deck, "xc.molecule.multiplicity", "the JSON file says it; remove it");
+done:
+  return err;
+}
+
+/** Keys that the other choice of another key uses. */
+static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
+  tsl_err err = TSL_OK;
+  static const struct {
+    const char *path;
+    int kind;
+  } uses[] = {{"xc.groups.target", XC_KD},
+              {"xc.groups.side", XC_CUBES},
+              {"xc.groups.spheres", XC_CUBES},
+              {"xc.groups.least", XC_CUBES}};
+  for (size_t k = 0; k < sizeof uses / sizeof *uses; k++)
+    if (uses[k].kind != s->groups.kind && tsl_deck_given(deck, uses[k].path))
+      TSL_DECK_FAIL(deck, uses[k].path, "not used by groups of kind %s; remove it",
+                    xc_grouping_words[s->groups.kind]);
+  if (s->groups.reach != XC_REACH_EXPONENT && tsl_deck_given(deck, "xc.groups.max_exponent"))
+    TSL_DECK_FAIL(deck, "xc.groups.max_exponent", "used with reach: exponent alone; remove it");
+  if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)
+    TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
+  if (tsl_deck_given(deck, "xc.grid.radial") != tsl_deck_given(deck, "xc.grid.angular"))
+    TSL_DECK_FAIL(deck, "xc.grid", "radial and angular go together");
+done:
+  return err;
+}
+
+tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(check_molecule(deck, s));
+  TSL_TRY(check_use(deck, s));
+done:
+  return err;
+}
+
+/* -------------------------------------------------------------------- rules */
+
+tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_blame(deck, "xc.grid.preset", xc_grid_preset(s->grid.preset, rule)));
+  if (tsl_deck_given(deck, "xc.grid.radial")) {
+    rule->sizes = XC_SIZES_GIVEN;
+    rule->n_radial = s->grid.radial, rule->n_angular = s->grid.angular;
+  }
+  if (tsl_deck_given(deck, "xc.grid.rule")) rule->radial = s->grid.rule;
+  if (tsl_deck_given(deck, "xc.grid.pruning")) rule->pruning = s->grid.pruning;
+  if (tsl_deck_given(deck, "xc.grid.scheme")) rule->scheme = s->grid.scheme;
+  if (tsl_deck_given(deck, "xc.grid.adjust")) rule->adjust = s->grid.adjust;
+  if (tsl_deck_given(deck, "xc.grid.cut")) rule->cut = s->grid.cut;
+  TSL_TRY(xc_blame(deck, "xc.grid", xc_grid_check(rule)));
+done:
+  return err;
+}
+
+xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s) {
+  xc_groups_rule rule = xc_groups_standard();
+  rule.grouping = s->groups.kind;
+  rule.reach = s->groups.reach;
+  if (tsl_deck_given(deck, "xc.groups.target")) rule.target = s->groups.target;
+  if (tsl_deck_given(deck, "xc.groups.side")) rule.side = s->groups.side;
+  if (tsl_deck_given(deck, "xc.groups.spheres")) rule.spheres = s->groups.spheres;
+  if (tsl_deck_given(deck, "xc.groups.least")) rule.least = s->groups.least;
+  if (tsl_deck_given(deck, "xc.groups.max_exponent")) rule.max_exponent = s->groups.max_exponent;
+  return rule;
+}
+
+xc_scf_options xc_deck_scf(const xc_deck *s) {
+  xc_scf_options options;
+  xc_scf_standard(&options);
+  options.energy_limit = s->scf.energy;
+  options.commutator_limit = s->scf.commutator;
+  options.overlap_limit = s->scf.overlap;
+  options.damping = s->scf.damping;
+  options.damping_until = s->scf.damping_until;
+  options.level_shift = s->scf.level_shift;
+  options.most_iterations = (int32_t)s->scf.iterations;
+  options.diis = (int32_t)s->scf.diis;
+  options.rebuild = (int32_t)s->scf.rebuild;
+  return options;
+}

@@ -1,0 +1,130 @@
+/* From the deck to a molecule, its shells and a functional. */
+#include "xc_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** Path of a file named in the deck, taken from the deck's folder; free with tsl_free. */
+static tsl_err resolve(const tsl_deck *deck, const char *name, char **path) {
+  tsl_err err = TSL_OK;
+  const char *folder = tsl_deck_folder(deck);
+  const size_t bytes = strlen(folder) + strlen(name) + 2;
+  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "file name", (void **)path));
+  if (name[0] == '/')
+    (void)snprintf(*path, bytes, "%s", name);
+  else
+    (void)snprintf(*path, bytes, "%s/%s", folder, name);
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- molecule */
+
+/** Atoms in the deck as the text of an XYZ file. */
+static tsl_err read_inline(const char *atoms, xc_molecule *molecule) {
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  int64_t lines = 0;
+  bool words = false;
+  const size_t room = strlen(atoms) + 32;
+  TSL_TRY(tsl_alloc((int64_t)room, 1, "atoms", (void **)&text));
+  for (const char *c = atoms;; c++) {
+    const bool end = *c == '\0' || *c == '\n' || *c == ';';
+    if (end) lines += words, words = false;
+    if (!end && *c != ' ' && *c != '\t' && *c != '\r') words = true;
+    if (*c == '\0') break;
+  }
+  (void)snprintf(text, room, "%lld\n\n%s\n", (long long)lines, atoms);
+  for (char *c = text; *c != '\0'; c++)
+    if (*c == ';') *c = '\n';
+  TSL_TRY(xc_molecule_parse_xyz("atoms as XYZ", text, (int64_t)strlen(text), molecule));
+done:
+  tsl_free(text);
+  return err;
+}
+
+static tsl_err load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  xc_model model;
+  const char *file = s->molecule.xyz != NULL ? s->molecule.xyz : s->molecule.json;
+  if (file != NULL) TSL_TRY(resolve(deck, file, &path));
+  if (s->molecule.xyz != NULL)
+    TSL_TRY(xc_molecule_read_xyz(path, molecule));
+  else if (s->molecule.json != NULL)
+    TSL_TRY(xc_molecule_read_json(path, molecule, &model));
+  else
+    TSL_TRY(xc_blame(deck, "xc.molecule.atoms", read_inline(s->molecule.atoms, molecule)));
+  if (s->molecule.json == NULL) {
+    molecule->charge = (int32_t)s->molecule.charge;
+    molecule->multiplicity = (int32_t)s->molecule.multiplicity;
+  }
+done:
+  tsl_free(path);
+  return err;
+}
+
+static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  TSL_TRY(load_atoms(deck, s, molecule));
+  if (s->molecule.charges != NULL) {
+    TSL_TRY(resolve(deck, s->molecule.charges, &path));
+    TSL_TRY(xc_molecule_read_charges(path, molecule));
+  }
+  TSL_TRY(xc_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", molecule)));
+done:
+  tsl_free(path);
+  return err;
+}
+
+/* --------------------------------------------------------------------- sets */
+
+static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *name, bool fitting,
+                          const xc_molecule *molecule, xc_basis *basis) {
+  tsl_err err = TSL_OK;
+  char *path = NULL, *folder = NULL;
+  const char *key = fitting ? "xc.fitting" : "xc.basis", *named = TSL_BASIS_FOLDER;
+  xc_set set = {.n = 0};
+  if (s->basis_folder != NULL) {
+    TSL_TRY(resolve(deck, s->basis_folder, &folder));
+    named = folder;
+  }
+  if (strpbrk(name, "./") != NULL) TSL_TRY(resolve(deck, name, &path));
+  TSL_TRY(xc_blame(deck, key,
+                   (fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, &set)));
+  TSL_TRY(xc_blame(deck, key, xc_basis_create(&set, (xc_kind)s->functions, molecule, basis)));
+done:
+  xc_set_clear(&set);
+  tsl_free(path);
+  tsl_free(folder);
+  return err;
+}
+
+tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p) {
+  tsl_err err = TSL_OK;
+  const xc_molecule *m = &own->molecule;
+  TSL_TRY(xc_blame(deck, "xc.functional",
+                   xc_functional_find(s->functional, (xc_source)s->source, &p->functional)));
+  TSL_TRY(load_molecule(deck, s, &own->molecule));
+  TSL_TRY(load_basis(deck, s, s->basis, false, m, &own->orbital));
+  p->fitted = s->coulomb == XC_COULOMB_FITTED;
+  if (p->fitted)
+    TSL_TRY(load_basis(deck, s, s->fitting != NULL ? s->fitting : "def2-universal-jfit", true, m,
+                       &own->fitting));
+  if (s->reference == XC_REFERENCE_RESTRICTED && m->alpha != m->beta)
+    TSL_DECK_FAIL(deck, "xc.reference",
+                  "restricted orbitals need as many alpha as beta electrons; there are %lld and "
+                  "%lld",
+                  (long long)m->alpha, (long long)m->beta);
+  p->n_spin = s->reference == XC_REFERENCE_UNRESTRICTED || m->alpha != m->beta ? 2 : 1;
+  p->parallel = s->parallel;
+  p->cache = s->cache;
+  p->threshold = s->threshold;
+  p->n = own->orbital.n;
+  p->n_shells = own->orbital.n_shells;
+  p->n_fit = own->fitting.n;
+  p->n_fit_shells = own->fitting.n_shells;
+done:
+  return err;
+}

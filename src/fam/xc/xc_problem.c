@@ -1,0 +1,233 @@
+/* From a deck to parameters and fields, and the family itself. */
+#include "xc_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------- fields */
+
+/** A field without its sizes, in the order of the enum. */
+typedef struct about {
+  const char *name, *unit, *doc;
+  int32_t role, type, combine, rank, hidden;
+} about;
+
+static const about abouts[XC_N_FIELDS] = {
+    [XC_IN_SHELLS] = {"shells", "1", "Shells of the basis and of the fitting set.", TSL_IN, TSL_U8,
+                      0, 2, 1},
+    [XC_IN_PAIRS] = {"pairs", "1", "Pairs of shells by falling bound.", TSL_IN, TSL_U8, 0, 2, 1},
+    [XC_IN_POINTS] = {"points", "bohr", "Points x y z and weights of the grid, by groups.", TSL_IN,
+                      TSL_F64, 0, 2, 1},
+    [XC_IN_GROUPS] = {"groups", "1", "Groups of points.", TSL_IN, TSL_U8, 0, 2, 1},
+    [XC_IN_LISTS] = {"lists", "1", "Shells of each group.", TSL_IN, TSL_I32, 0, 1, 1},
+    [XC_IN_DENSITIES] = {"densities", "1", "Density matrices of an iteration.", TSL_IN, TSL_F64, 0,
+                         3, 1},
+    [XC_IN_COEFFICIENTS] = {"coefficients", "1", "Fitted density.", TSL_IN, TSL_F64, 0, 1, 1},
+    [XC_SUM_XC] = {"xc_matrix", "hartree", "Exchange-correlation matrix of each spin.", TSL_OUT,
+                   TSL_F64, TSL_SUM, 3, 0},
+    [XC_SUM_INTEGRALS] = {"xc_integrals", "1",
+                          "Exchange-correlation energy (hartree), integrated electrons of alpha "
+                          "(restricted: all) and beta.",
+                          TSL_OUT, TSL_F64, TSL_SUM, 1, 0},
+    [XC_SUM_COULOMB] = {"coulomb", "hartree", "Coulomb matrix of a change of the density.", TSL_OUT,
+                        TSL_F64, TSL_SUM, 2, 1},
+    [XC_SUM_EXCHANGE] = {"exchange", "hartree", "Exchange matrix of a change of the density.",
+                         TSL_OUT, TSL_F64, TSL_SUM, 3, 1},
+    [XC_SUM_GAMMA] = {"gamma", "hartree", "Fitting integrals of a density.", TSL_OUT, TSL_F64,
+                      TSL_SUM, 1, 1},
+    [XC_OUT_DENSITY] = {"density", "1", "Density matrix of each spin (restricted: of one).",
+                        TSL_OUT, TSL_F64, TSL_GATHER, 3, 0},
+    [XC_OUT_FOCK] = {"fock", "hartree", "Kohn-Sham matrix of each spin.", TSL_OUT, TSL_F64,
+                     TSL_GATHER, 3, 0},
+    [XC_OUT_LEVELS] = {"orbital_energies", "hartree", "Energies of the orbitals of each spin.",
+                       TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
+    [XC_OUT_CHARGES] = {"mulliken_charges", "e", "Mulliken's charges of the atoms.", TSL_OUT,
+                        TSL_F64, TSL_GATHER, 1, 0},
+};
+
+static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N_FIELDS][3]) {
+  const int64_t n = p->n, spins = p->n_spin;
+  const bool exact = p->functional.exchange != 0;
+  const int64_t all[XC_N_FIELDS][3] = {
+      [XC_IN_SHELLS] = {p->n_shells + p->n_fit_shells, (int64_t)sizeof(xc_shell), 1},
+      [XC_IN_PAIRS] = {p->n_pairs, (int64_t)sizeof(xc_shell_pair), 1},
+      [XC_IN_POINTS] = {4, p->n_points, 1},
+      [XC_IN_GROUPS] = {p->n_groups, (int64_t)sizeof(xc_group), 1},
+      [XC_IN_LISTS] = {own->groups.n_shells, 1, 1},
+      [XC_IN_DENSITIES] = {2 * spins + 1, n, n},
+      [XC_IN_COEFFICIENTS] = {p->n_fit, 1, 1},
+      [XC_SUM_XC] = {spins, n, n},
+      [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
+      [XC_SUM_COULOMB] = {n, n, 1},
+      [XC_SUM_EXCHANGE] = {exact ? spins : 0, n, n},
+      [XC_SUM_GAMMA] = {p->n_fit, 1, 1},
+      [XC_OUT_DENSITY] = {spins, n, n},
+      [XC_OUT_FOCK] = {spins, n, n},
+      [XC_OUT_LEVELS] = {spins, own->scf.m, 1},
+      [XC_OUT_CHARGES] = {own->molecule.n_atoms, 1, 1},
+  };
+  memcpy(shape, all, sizeof all);
+}
+
+static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  int64_t shape[XC_N_FIELDS][3];
+  set_shapes(xc_params_of(problem), own, shape);
+  for (int f = 0; f < XC_N_FIELDS; f++) {
+    const about *a = &abouts[f];
+    tsl_field field = {.role = a->role,
+                       .type = a->type,
+                       .combine = a->combine,
+                       .rank = a->rank,
+                       .hidden = a->hidden};
+    tsl_field *added = NULL;
+    (void)snprintf(field.name, sizeof field.name, "%s", a->name);
+    (void)snprintf(field.unit, sizeof field.unit, "%s", a->unit);
+    (void)snprintf(field.doc, sizeof field.doc, "%s", a->doc);
+    memcpy(field.shape, shape[f], sizeof field.shape);
+    TSL_TRY(tsl_problem_add(problem, &field, &added));
+  }
+done:
+  return err;
+}
+
+/** Shells, points and densities are copied; pairs and groups go over to the fields. */
+static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tsl_field *fields = problem->fields;
+  const double *rows[4] = {grid->x, grid->y, grid->z, grid->w};
+  for (int f = 0; f <= XC_IN_COEFFICIENTS; f++) {
+    if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
+    TSL_TRY(tsl_alloc(tsl_field_count(&fields[f]), tsl_type_bytes((tsl_type)fields[f].type),
+                      fields[f].name, &fields[f].data));
+  }
+  xc_shell *shells = fields[XC_IN_SHELLS].data;
+  for (int64_t k = 0; k < own->orbital.n_shells; k++) shells[k] = own->orbital.shells[k];
+  for (int64_t k = 0; k < own->fitting.n_shells; k++)
+    shells[own->orbital.n_shells + k] = own->fitting.shells[k];
+  for (int k = 0; k < 4 && grid->n > 0; k++)
+    memcpy((double *)fields[XC_IN_POINTS].data + k * grid->n, rows[k],
+           (size_t)grid->n * sizeof(double));
+  fields[XC_IN_PAIRS].data = own->pairs.list;
+  fields[XC_IN_GROUPS].data = own->groups.list;
+  fields[XC_IN_LISTS].data = own->groups.shells;
+  xc_put_densities(problem);
+done:
+  return err;
+}
+
+void xc_put_densities(tsl_problem *problem) {
+  const xc_params *p = xc_params_of(problem);
+  const xc_scf *scf = &xc_own_of(problem)->scf;
+  const size_t bytes = (size_t)(p->n * p->n) * sizeof(double);
+  double *to = problem->fields[XC_IN_DENSITIES].data;
+  for (int t = 0; t < p->n_spin; t++) memcpy(to + t * p->n * p->n, scf->density[t], bytes);
+  memcpy(to + p->n_spin * p->n * p->n, scf->ask_total, bytes);
+  for (int t = 0; t < p->n_spin; t++)
+    memcpy(to + (p->n_spin + 1 + t) * p->n * p->n, scf->ask_spin[t], bytes);
+}
+
+void xc_view_set(const tsl_problem *problem, xc_view *view) {
+  const xc_params *p = xc_params_of(problem);
+  const tsl_field *fields = problem->fields;
+  xc_shell *shells = fields[XC_IN_SHELLS].data;
+  *view = (xc_view){.orbital = {shells, p->n_shells, p->n},
+                    .fitting = {shells + p->n_shells, p->n_fit_shells, p->n_fit},
+                    .pairs = {fields[XC_IN_PAIRS].data, p->n_pairs, p->n_packed},
+                    .groups = fields[XC_IN_GROUPS].data,
+                    .lists = fields[XC_IN_LISTS].data};
+  for (int k = 0; k < 4; k++)
+    view->point[k] = (const double *)fields[XC_IN_POINTS].data + k * p->n_points;
+}
+
+/* ------------------------------------------------------------------- create */
+
+static tsl_err make_grid(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p,
+                         xc_grid *grid) {
+  tsl_err err = TSL_OK;
+  xc_grid_rule rule;
+  const xc_groups_rule groups = xc_deck_groups(deck, s);
+  TSL_TRY(xc_deck_grid(deck, s, &rule));
+  own->cost = xc_cost_standard((xc_cost_kind)s->groups.cost);
+  TSL_TRY(xc_grid_make(&rule, own->molecule.atoms, own->molecule.n_atoms, grid));
+  own->n_made = grid->n_made;
+  TSL_TRY(xc_blame(deck, "xc.groups", xc_groups_make(&groups, &own->orbital, grid, &own->groups)));
+  p->n_points = grid->n;
+  p->n_groups = own->groups.n;
+done:
+  return err;
+}
+
+/** Own arrays that have become the fields' are the fields' to free. */
+static void xc_destroy(tsl_problem *problem) {
+  xc_own *own = xc_own_of(problem);
+  if (own == NULL) return;
+  if (problem->n_fields > XC_IN_PAIRS && problem->fields[XC_IN_PAIRS].data == own->pairs.list)
+    own->pairs.list = NULL;
+  if (problem->n_fields > XC_IN_LISTS && problem->fields[XC_IN_LISTS].data == own->groups.shells)
+    own->groups.list = NULL, own->groups.shells = NULL;
+  xc_pairs_clear(&own->pairs);
+  xc_groups_clear(&own->groups);
+  xc_scf_clear(&own->scf);
+  xc_basis_clear(&own->orbital);
+  xc_basis_clear(&own->fitting);
+  xc_molecule_clear(&own->molecule);
+  tsl_free(own->metric);
+  tsl_free(own->xc);
+  for (int t = 0; t < 2; t++) tsl_free(own->exchange[t]);
+  tsl_free(own);
+  problem->own = NULL;
+}
+
+static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  xc_deck s = {.basis = NULL};
+  xc_grid grid = {.n = 0};
+  TSL_TRY(tsl_alloc(1, sizeof(xc_params), "parameters", &problem->params));
+  problem->params_bytes = (int64_t)sizeof(xc_params);
+  TSL_TRY(tsl_alloc(1, sizeof(xc_own), "the field", &problem->own));
+  xc_own *own = problem->own;
+  xc_params *p = problem->params;
+  TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
+  TSL_TRY(xc_deck_check(deck, &s));
+  TSL_TRY(xc_load(deck, &s, own, p));
+  TSL_TRY(make_grid(deck, &s, own, p, &grid));
+  TSL_TRY(xc_prepare(deck, &s, own, p));
+  TSL_TRY(add_fields(own, problem));
+  TSL_TRY(fill_fields(own, &grid, problem));
+done:
+  xc_grid_clear(&grid);
+  return err;
+}
+
+/** What the speed of a unit depends on. */
+static void xc_signature(const tsl_problem *problem, char text[96]) {
+  const xc_params *p = xc_params_of(problem);
+  (void)snprintf(text, 96, "gga%d own%d spins%d exchange%d fitted%d %s n%lld s%lld",
+                 p->functional.gga, p->functional.own, p->n_spin, p->functional.exchange != 0,
+                 p->fitted, xc_parallel_words[p->parallel], (long long)p->n,
+                 (long long)p->n_shells);
+}
+
+/** Matrices of the result are the root's; no unit fills them. */
+static void xc_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                      int64_t hi[3]) {
+  (void)problem, (void)unit, (void)field;
+  for (int k = 0; k < 3; k++) lo[k] = 0, hi[k] = k > 0;
+}
+
+const tsl_family tsl_family_xc = {
+    .name = "xc",
+    .doc = "Kohn-Sham energies of molecules: exchange-correlation grid, exact or fitted Coulomb.",
+    .shape = TSL_BAG,
+    .n_kinds = XC_N_UNIT_KINDS,
+    .keys = xc_keys,
+    .create = xc_create,
+    .units = xc_units,
+    .signature = xc_signature,
+    .describe = xc_describe,
+    .region = xc_region,
+    .advance = xc_advance,
+    .summary = xc_summary,
+    .destroy = xc_destroy,
+};

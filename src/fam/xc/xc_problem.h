@@ -1,0 +1,118 @@
+/**
+ * @file xc_problem.h
+ * The family xc: Kohn-Sham energies, as seen by its backends. (Not xc.h: that name is libxc's.)
+ *
+ * A self-consistent field whose expensive sums are units of a plan. Kinds of units:
+ *   XC_UNIT_GROUP  a group of points [lo[0]], hi[0] = lo[0] + 1: its share of the
+ *                  exchange-correlation matrix, energy and electrons
+ *   XC_UNIT_FOCK   bra pairs of shells [lo[0], hi[0]): their share of J and K (xc_fock.h)
+ *   XC_UNIT_FIT    fitting shells [lo[0], hi[0]): their share of gamma, and of J (xc_fit.h)
+ *
+ * Phases. With exact Coulomb a phase is an iteration: groups and bra pairs. With fitted Coulomb an
+ * iteration is two phases: in the even one groups, exchange, and gamma = (P|mn) D; then the root
+ * solves (P|Q) c = gamma, and in the odd one J = c (P|mn). A unit with nothing to do in a phase
+ * returns at once (xc_is_active). (P|mn) of a unit is kept by the rank that made it.
+ *
+ * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
+ * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
+ */
+#ifndef TSL_FAM_XC_XC_PROBLEM_H
+#define TSL_FAM_XC_XC_PROBLEM_H
+
+#include "contract.h"
+#include "xc_fock.h"
+#include "xc_functional.h"
+#include "xc_groups.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { XC_UNIT_GROUP, XC_UNIT_FOCK, XC_UNIT_FIT, XC_N_UNIT_KINDS };
+
+/** What the threads of a socket share: the points of a group, the groups, or pieces of both. */
+typedef enum xc_parallel { XC_HYBRID, XC_INNER, XC_OUTER, XC_N_PARALLEL } xc_parallel;
+
+/** Parameters; plain data, the same on all ranks. */
+typedef struct xc_params {
+  xc_functional functional;
+  int32_t n_spin;   /**< 1 restricted, 2 unrestricted */
+  int32_t fitted;   /**< 1: Coulomb by density fitting */
+  int32_t parallel; /**< xc_parallel; of sockets */
+  int32_t zero;     /**< reserved */
+  int64_t n;        /**< functions */
+  int64_t n_shells, n_fit_shells;
+  int64_t n_fit;    /**< functions of the fitting set; 0 when not fitted */
+  int64_t n_pairs;  /**< pairs of shells that the bounds leave */
+  int64_t n_packed; /**< elements of their blocks */
+  int64_t n_points, n_groups;
+  int64_t cache;    /**< bytes of function values that a rank may keep between iterations */
+  double threshold; /**< of J and K, see xc_fock.threshold */
+} xc_params;
+
+/** Indices into problem->fields. */
+enum {
+  XC_IN_SHELLS,       /**< U8 [n_shells + n_fit_shells][sizeof xc_shell]: orbital, then fitting */
+  XC_IN_PAIRS,        /**< U8 [n_pairs][sizeof xc_shell_pair] */
+  XC_IN_POINTS,       /**< F64 [4][n_points]: x y z w */
+  XC_IN_GROUPS,       /**< U8 [n_groups][sizeof xc_group] */
+  XC_IN_LISTS,        /**< I32 [.]: shells of the groups */
+  XC_IN_DENSITIES,    /**< F64 [2 n_spin + 1][n][n]: of the spins; asked for J; for K, by spin */
+  XC_IN_COEFFICIENTS, /**< F64 [n_fit]: c of the odd phases */
+  XC_SUM_XC,          /**< F64 [n_spin][n][n] */
+  XC_SUM_INTEGRALS,   /**< F64 [XC_N_INTEGRALS] */
+  XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
+  XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
+  XC_SUM_GAMMA,       /**< F64 [n_fit] */
+  XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
+  XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
+  XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */
+  XC_OUT_CHARGES,     /**< F64 [n_atoms] */
+  XC_N_FIELDS
+};
+
+/** Entries of XC_SUM_INTEGRALS: energy (hartree), electrons of alpha and beta. Restricted: all
+ *  electrons count as alpha. */
+enum { XC_INTEGRAL_ENERGY, XC_INTEGRAL_ALPHA, XC_INTEGRAL_BETA, XC_N_INTEGRALS };
+
+static inline const xc_params *xc_params_of(const tsl_problem *problem) {
+  return (const xc_params *)problem->params;
+}
+
+/** Has a kind of unit work in a phase? */
+static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
+  return !p->fitted || phase % 2 == 0 || kind == XC_UNIT_FIT;
+}
+
+/** Matrix k of XC_IN_DENSITIES. */
+static inline const double *xc_density_of(const tsl_problem *problem, int64_t k) {
+  const int64_t n = xc_params_of(problem)->n;
+  return (const double *)problem->fields[XC_IN_DENSITIES].data + k * n * n;
+}
+/** The density asked for J, and that of spin s asked for K. */
+static inline const double *xc_asked_total(const tsl_problem *problem) {
+  return xc_density_of(problem, xc_params_of(problem)->n_spin);
+}
+static inline const double *xc_asked_spin(const tsl_problem *problem, int s) {
+  return xc_density_of(problem, xc_params_of(problem)->n_spin + 1 + s);
+}
+
+/** The fields as the pieces of the family know them; everything is borrowed from the fields. */
+typedef struct xc_view {
+  xc_basis orbital, fitting;
+  xc_pairs pairs;
+  const double *point[4]; /**< x y z w */
+  const xc_group *groups;
+  const int32_t *lists;
+} xc_view;
+void xc_view_set(const tsl_problem *problem, xc_view *view);
+
+/** Words of the deck, NULL-ended. */
+extern const char *const xc_parallel_words[];
+
+extern const tsl_family tsl_family_xc;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

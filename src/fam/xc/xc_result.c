@@ -1,0 +1,119 @@
+/* What people see: the groups before, the energies after. */
+#include "xc_family.h"
+#include "xc_matrix.h"
+#include "xc_one.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Electrons integrated may differ from those there are by this part; more is a grid too coarse. */
+static const double ELECTRONS = 1e-3;
+
+void xc_describe(const tsl_problem *problem, char *text, size_t size) {
+  const xc_params *p = xc_params_of(problem);
+  const xc_own *own = xc_own_of(problem);
+  char *groups = NULL, parts[XC_TEXT];
+  const int used = snprintf(
+      text, size,
+      "%s = %s; %lld atoms, %lld functions, %s, %s Coulomb; %lld points of %lld in %lld groups\n",
+      p->functional.name, xc_functional_text(&p->functional, parts),
+      (long long)own->molecule.n_atoms, (long long)p->n,
+      p->n_spin == 1 ? "restricted" : "unrestricted", p->fitted ? "fitted" : "exact",
+      (long long)p->n_points, (long long)own->n_made, (long long)p->n_groups);
+  if (used < 0 || (size_t)used >= size) return;
+  if (xc_groups_text(&own->groups, &own->cost, 8, &groups) == TSL_OK)
+    (void)snprintf(text + used, size - (size_t)used, "%s", groups);
+  tsl_free(groups);
+}
+
+/* ------------------------------------------------------------------ summary */
+
+static void add_energies(const xc_scf *scf, tsl_summary *summary) {
+  const xc_energies *e = &scf->energies;
+  tsl_summary_add(summary, "total energy", e->total, "hartree");
+  tsl_summary_add(summary, "nuclear repulsion", e->nuclei, "hartree");
+  tsl_summary_add(summary, "kinetic energy", e->kinetic, "hartree");
+  tsl_summary_add(summary, "attraction by charges", e->attraction, "hartree");
+  tsl_summary_add(summary, "Coulomb energy", e->coulomb, "hartree");
+  tsl_summary_add(summary, "exact exchange", e->exchange, "hartree");
+  tsl_summary_add(summary, "exchange-correlation", e->xc, "hartree");
+}
+
+static void add_orbitals(const xc_scf *scf, tsl_summary *summary) {
+  double highest = 0, lowest = 0;
+  xc_scf_frontier(scf, &highest, &lowest);
+  if (isfinite(highest)) tsl_summary_add(summary, "highest occupied", highest, "hartree");
+  if (isfinite(lowest)) tsl_summary_add(summary, "lowest empty", lowest, "hartree");
+  if (isfinite(highest) && isfinite(lowest))
+    tsl_summary_add(summary, "gap", lowest - highest, "hartree");
+}
+
+static tsl_err add_dipole(const xc_own *own, tsl_summary *summary) {
+  tsl_err err = TSL_OK;
+  static const double origin[3];
+  static const char *const names[3] = {"dipole x", "dipole y", "dipole z"};
+  const int64_t n = own->orbital.n;
+  double *moments[3] = {NULL, NULL, NULL}, dipole[3];
+  for (int x = 0; x < 3; x++) TSL_TRY(xc_matrix_create(n, n, "dipole moments", &moments[x]));
+  xc_dipole(&own->orbital, origin, 0, own->orbital.n_shells, moments);
+  xc_scf_dipole(&own->scf, &own->molecule, (const double *const *)moments, dipole);
+  for (int x = 0; x < 3; x++) tsl_summary_add(summary, names[x], dipole[x], "e bohr");
+done:
+  for (int x = 0; x < 3; x++) tsl_free(moments[x]);
+  return err;
+}
+
+static tsl_err add_spin(const xc_scf *scf, tsl_summary *summary) {
+  tsl_err err = TSL_OK;
+  double square = 0;
+  if (scf->n_spin == 1) goto done;
+  TSL_TRY(xc_scf_spin_square(scf, &square));
+  tsl_summary_add(summary, "spin square", square, "1");
+done:
+  return err;
+}
+
+static void judge(const xc_own *own, double electrons, tsl_summary *summary) {
+  const xc_scf *scf = &own->scf;
+  const double there = (double)(scf->electrons[0] + scf->electrons[1]);
+  if (scf->state != XC_SCF_CONVERGED)
+    (void)snprintf(summary->reason, sizeof summary->reason,
+                   "not converged in %d iterations: the energy still changes by %.2e hartree, the "
+                   "commutator is %.2e; more iterations, damping or level_shift may help",
+                   (int)scf->iteration, scf->change, scf->commutator);
+  else if (!(fabs(electrons - there) <= ELECTRONS * there))
+    (void)snprintf(summary->reason, sizeof summary->reason,
+                   "the grid holds %.6f electrons where there are %.0f: it is too coarse",
+                   electrons, there);
+  summary->valid = summary->reason[0] == '\0';
+}
+
+tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = xc_params_of(problem);
+  const xc_own *own = xc_own_of(problem);
+  const xc_scf *scf = &own->scf;
+  const double electrons = own->integrals[XC_INTEGRAL_ALPHA] + own->integrals[XC_INTEGRAL_BETA];
+  summary->reason[0] = '\0';
+  add_energies(scf, summary);
+  tsl_summary_add(summary, "electrons integrated", electrons, "1");
+  tsl_summary_add(summary, "electrons", (double)(scf->electrons[0] + scf->electrons[1]), "1");
+  add_orbitals(scf, summary);
+  TSL_TRY(add_dipole(own, summary));
+  TSL_TRY(add_spin(scf, summary));
+  tsl_summary_add(summary, "iterations", scf->iteration, "1");
+  tsl_summary_add(summary, "last change of energy", scf->change, "hartree");
+  tsl_summary_add(summary, "commutator", scf->commutator, "hartree");
+  tsl_summary_add(summary, "functions", (double)p->n, "1");
+  tsl_summary_add(summary, "independent functions", (double)scf->m, "1");
+  tsl_summary_add(summary, "smallest eigenvalue of overlap", scf->smallest_overlap, "1");
+  tsl_summary_add(summary, "grid points", (double)p->n_points, "1");
+  tsl_summary_add(summary, "grid points made", (double)own->n_made, "1");
+  tsl_summary_add(summary, "groups", (double)p->n_groups, "1");
+  tsl_summary_add(summary, "pairs of shells", (double)p->n_pairs, "1");
+  tsl_summary_add(summary, "elements with unsettled guess", (double)own->unconverged, "1");
+  judge(own, electrons, summary);
+done:
+  return err;
+}

@@ -1,0 +1,100 @@
+/* The units: groups of points, ranges of bra pairs, ranges of fitting shells. */
+#include "xc_family.h"
+#include "xc_fit.h"
+
+#include <math.h>
+
+/* Floating-point operations: a function with its gradient, density and potential at a point; an
+ * integral of four shells; one of three. */
+static const double FUNCTION = 60, QUARTET = 60, TRIPLE = 60;
+
+/** The units made so far. */
+typedef struct maker {
+  const xc_params *p;
+  tsl_unit *list; /* NULL: count only */
+  int64_t n;
+} maker;
+
+static tsl_unit *add(maker *m, int32_t kind, int64_t lo, int64_t hi) {
+  static tsl_unit nowhere;
+  tsl_unit *u = m->list != NULL ? &m->list[m->n] : &nowhere;
+  *u = (tsl_unit){.id = m->n, .kind = kind, .lo = {lo, 0, 0}, .hi = {hi, 1, 1}};
+  m->n++;
+  return u;
+}
+
+static void add_groups(maker *m, const xc_groups *groups) {
+  for (int64_t g = 0; g < groups->n; g++) {
+    const xc_group_features f = xc_group_features_of(&groups->list[g]);
+    tsl_unit *u = add(m, XC_UNIT_GROUP, g, g + 1);
+    u->count = f.nb;
+    u->flops = m->p->n_spin * (4 * f.nbb + 20 * f.nb) + FUNCTION * f.nb;
+    u->bytes = 8 * (18 * f.nb + 2 * m->p->n_spin * f.bb);
+    u->device_bytes = 8 * (6 * f.nb + 3 * f.bb);
+  }
+}
+
+/** Ends of at most wanted pieces of [0, n) of equal cost; cost(k) of item k. */
+typedef struct cutter {
+  const xc_own *own;
+  const xc_params *p;
+  double (*cost)(const struct cutter *c, int64_t item);
+  int64_t n, wanted;
+} cutter;
+
+static double pair_cost(const cutter *c, int64_t pair) {
+  return 1 + xc_fock_cost(&c->own->orbital, &c->own->pairs, c->p->threshold, pair, pair + 1);
+}
+
+static double fit_cost(const cutter *c, int64_t shell) {
+  return (double)xc_fit_functions(&c->own->fitting, shell, shell + 1) * (double)c->p->n_packed;
+}
+
+static void set_batch(const xc_params *p, tsl_unit *u, double cost) {
+  const double rows = u->kind == XC_UNIT_FIT ? 8 * cost : 0;
+  u->count = cost;
+  u->flops = cost * (u->kind == XC_UNIT_FIT ? TRIPLE : QUARTET);
+  u->bytes = rows + 16 * (double)p->n * (double)p->n;
+  u->device_bytes = u->bytes;
+}
+
+static void add_batches(maker *m, int32_t kind, const cutter *c) {
+  double total = 0, sum = 0, last = 0;
+  int64_t lo = 0, made = 0;
+  for (int64_t k = 0; k < c->n; k++) total += c->cost(c, k);
+  for (int64_t k = 0; k < c->n; k++) {
+    sum += c->cost(c, k);
+    if (k + 1 < c->n && sum < total * (double)(made + 1) / (double)c->wanted) continue;
+    set_batch(c->p, add(m, kind, lo, k + 1), sum - last);
+    made = (int64_t)(sum / total * (double)c->wanted);
+    lo = k + 1, last = sum;
+  }
+}
+
+static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
+  enum { PER_RANK = 8, PART = 4 };
+  const xc_params *p = m->p;
+  int64_t wanted = limits->target_units / PART;
+  if (!limits->given && wanted < PER_RANK * limits->n_ranks) wanted = PER_RANK * limits->n_ranks;
+  if (wanted < 1) wanted = 1;
+  const cutter pairs = {own, p, pair_cost, p->n_pairs, wanted};
+  const cutter fits = {own, p, fit_cost, p->n_fit_shells, wanted};
+  add_groups(m, &own->groups);
+  if (!p->fitted || p->functional.exchange != 0) add_batches(m, XC_UNIT_FOCK, &pairs);
+  if (p->fitted) add_batches(m, XC_UNIT_FIT, &fits);
+}
+
+tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
+  tsl_err err = TSL_OK;
+  maker m = {.p = xc_params_of(problem)};
+  *units = (tsl_units){0};
+  add_all(&m, xc_own_of(problem), limits);
+  if (m.n == 0) goto done;
+  TSL_TRY(tsl_alloc(m.n, sizeof *m.list, "units", (void **)&m.list));
+  m.n = 0;
+  add_all(&m, xc_own_of(problem), limits);
+  units->list = m.list;
+  units->n = m.n;
+done:
+  return err;
+}
