@@ -20,7 +20,7 @@ struct driver {
 struct dp_recur_kernels {
   driver d;
   CUmodule module;
-  CUfunction functions[DP_N_KERNELS]; /* NULL: not in the image */
+  mutable CUfunction functions[DP_N_KERNELS]; /* NULL: not yet looked up */
 };
 
 template <class F> static tsl_err find_function(const char *name, F *out) {
@@ -79,9 +79,6 @@ tsl_err dp_recur_load(const void *image, int64_t n, dp_recur_kernels **out) {
   TSL_TRY(tsl_alloc(n + 1, 1, "image", &copy)); /* PTX ends with a zero */
   memcpy(copy, image, (size_t)n);
   DRIVER_TRY(k->d.load(&k->module, copy), "the compiled code cannot be loaded");
-  for (int f = 0; f < DP_N_KERNELS; f++)
-    if (k->d.function(&k->functions[f], k->module, names[f]) != CUDA_SUCCESS)
-      k->functions[f] = NULL;
   *out = k;
   k = NULL;
 done:
@@ -97,10 +94,11 @@ void dp_recur_unload(dp_recur_kernels **kernels) {
   *kernels = NULL;
 }
 
-static tsl_err check_kernel(const dp_recur_kernels *k, dp_recur_kernel kernel) {
+/** An engine's code has its own kernels only, so they are looked up when they are first needed. */
+static tsl_err find_kernel(const dp_recur_kernels *k, dp_recur_kernel kernel) {
   tsl_err err = TSL_OK;
   if (k->functions[kernel] == NULL)
-    TSL_FAIL(TSL_ERR_INTERNAL, "the compiled recurrence has no %s", names[kernel]);
+    DRIVER_TRY(k->d.function(&k->functions[kernel], k->module, names[kernel]), names[kernel]);
 done:
   return err;
 }
@@ -109,7 +107,7 @@ tsl_err dp_recur_launch(const dp_recur_kernels *k, dp_recur_kernel kernel, int64
                         int threads, cudaStream_t stream, void **params) {
   tsl_err err = TSL_OK;
   if (blocks <= 0) return TSL_OK;
-  TSL_TRY(check_kernel(k, kernel));
+  TSL_TRY(find_kernel(k, kernel));
   if (blocks > INT32_MAX)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld blocks are too many for a card", names[kernel],
              (long long)blocks);
@@ -124,7 +122,7 @@ done:
 tsl_err dp_recur_resident(const dp_recur_kernels *k, dp_recur_kernel kernel, int threads,
                           int *blocks) {
   tsl_err err = TSL_OK;
-  TSL_TRY(check_kernel(k, kernel));
+  TSL_TRY(find_kernel(k, kernel));
   DRIVER_TRY(k->d.occupancy(blocks, k->functions[kernel], threads, 0), names[kernel]);
   if (*blocks < 1)
     TSL_FAIL(TSL_ERR_DEVICE, "card %s: a block of %s does not fit", tsl_gpu_card(), names[kernel]);
