@@ -1,18 +1,9 @@
 /* Any bytes as a deck: refused with a message, or loaded, and then the resolved text must load
  * to the same resolved text.
  *
- * With libFuzzer:  clang -fsanitize=fuzzer,address -DTSL_LIBFUZZER ...; ./fuzz_deck CORPUS
- * Without:         ./fuzz_deck SECONDS FILE...   mutates the files (and built-in decks) at random
- *
  * Lines that start with "#set " are also given as overrides. */
 #include "deck.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
+#include "fuzz_driver.h"
 
 static long long n_accepted; /* decks that loaded */
 
@@ -114,130 +105,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
 
 #ifndef TSL_LIBFUZZER
 
-enum { SEED_MAX = 4096, SEEDS_MAX = 256 };
+static const char *const texts[] = {
+    "family: tri\ntitle: \"a\\u00e9\\x01\"\ntri:\n  choice: one\n  flag: no\n  whole: -1e6\n"
+    "  bytes: 1.5 GiB\n  real: 1e-320\n  text: 'it''s'\n  reals: [1, .5, -2e300]\n"
+    "  ints: 1_000\n  map: {file: x, skip: 7}\n  maps:\n    - file: a\n    - {rows: []}\n",
+    "#set tri.real=3\n#set tri.ints=[1,2]\n#set title=x\nfamily: tri\ntri: &a\n  text: |\n    "
+    "two\n"
+    "    lines\n  map: &b {file: \"\\U0001F600\\L\\P\\N\"}\n  maps: [*b, *b]\n",
+    "a: &a [x,x,x,x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b]\n? d\n: !!str e\n--- \n"};
 
-typedef struct seed {
-  char bytes[SEED_MAX];
-  size_t n;
-} seed;
-
-static seed seeds[SEEDS_MAX];
-static int n_seeds;
-static uint64_t state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return state % below;
-}
-
-static void add_seed(const char *bytes, size_t n) {
-  if (n_seeds == SEEDS_MAX || n > SEED_MAX) return;
-  memcpy(seeds[n_seeds].bytes, bytes, n);
-  seeds[n_seeds++].n = n;
-}
-
-static void add_built_in(void) {
-  static const char *const decks[] = {
-      "family: tri\ntitle: \"a\\u00e9\\x01\"\ntri:\n  choice: one\n  flag: no\n  whole: -1e6\n"
-      "  bytes: 1.5 GiB\n  real: 1e-320\n  text: 'it''s'\n  reals: [1, .5, -2e300]\n"
-      "  ints: 1_000\n  map: {file: x, skip: 7}\n  maps:\n    - file: a\n    - {rows: []}\n",
-      "#set tri.real=3\n#set tri.ints=[1,2]\n#set title=x\nfamily: tri\ntri: &a\n  text: |\n    "
-      "two\n"
-      "    lines\n  map: &b {file: \"\\U0001F600\\L\\P\\N\"}\n  maps: [*b, *b]\n",
-      "a: &a [x,x,x,x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b]\n? d\n: !!str e\n--- \n"};
-  for (size_t i = 0; i < sizeof decks / sizeof *decks; i++) add_seed(decks[i], strlen(decks[i]));
-}
-
-static int add_file(const char *path) {
-  char bytes[SEED_MAX];
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) {
-    perror(path);
-    return 1;
-  }
-  add_seed(bytes, fread(bytes, 1, sizeof bytes, file));
-  (void)fclose(file);
-  return 0;
-}
-
-/** Remove, insert, copy within, change or splice a few bytes. */
-static size_t mutate(char *bytes, size_t n) {
-  static const char *const tokens[] = {"[",
-                                       "]",
-                                       "{",
-                                       "}",
-                                       ": ",
-                                       "- ",
-                                       "\n",
-                                       "\n  ",
-                                       "&a ",
-                                       "*a",
-                                       "\"",
-                                       "'",
-                                       "|\n ",
-                                       "\\x",
-                                       "\\u",
-                                       "1e999",
-                                       "-",
-                                       "_",
-                                       " GiB",
-                                       "~",
-                                       "? ",
-                                       "!!x ",
-                                       "---\n",
-                                       "%",
-                                       "\xef\xbb\xbf",
-                                       "\x85",
-                                       "#set tri.map.skip=",
-                                       "tri",
-                                       "family: tri\n",
-                                       "\t",
-                                       "\r"};
-  const char *piece = tokens[draw(sizeof tokens / sizeof *tokens)];
-  const seed *other = &seeds[draw((uint64_t)n_seeds)];
-  size_t at = draw(n + 1), length = strlen(piece);
-  switch (draw(5)) {
-  case 0: /* remove */
-    length = draw((n - at < 16 ? n - at : 16) + 1);
-    memmove(bytes + at, bytes + at + length, n - at - length);
-    return n - length;
-  case 1: /* change */
-    if (at < n) bytes[at] = (char)draw(256);
-    return n;
-  case 2: /* a piece of another deck */
-    if (other->n == 0) return n;
-    piece = other->bytes + draw(other->n);
-    length = (size_t)(other->bytes + other->n - piece);
-    length = draw((length < 40 ? length : 40) + 1);
-    break;
-  default:
-    break;
-  }
-  if (n + length > SEED_MAX) return n;
-  memmove(bytes + at + length, bytes + at, n - at);
-  memcpy(bytes + at, piece, length);
-  return n + length;
-}
+static const char tokens[] =
+    "[\1]\1{\1}\1: \1- \1\n\1\n  \1&a \1*a\1\"\1'\1|\n \1\\x\1\\u\0011e999\1-\1_\1 GiB\1~\1? \1!!x "
+    "\1"
+    "---\n\1%\1\xef\xbb\xbf\1\x85\1#set tri.map.skip=\1tri\1family: tri\n\1\t\1\r";
 
 int main(int argc, char **argv) {
-  const double seconds = argc > 1 ? atof(argv[1]) : 10;
-  const time_t start = time(NULL);
-  static char bytes[SEED_MAX];
-  long long runs = 0;
-  add_built_in();
-  for (int i = 2; i < argc; i++)
-    if (add_file(argv[i]) != 0) return 2;
-  for (int i = 0; i < n_seeds; i++)
-    (void)LLVMFuzzerTestOneInput((const uint8_t *)seeds[i].bytes, seeds[i].n);
-  for (; difftime(time(NULL), start) < seconds; runs++) {
-    const seed *from = &seeds[draw((uint64_t)n_seeds)];
-    size_t n = from->n;
-    memcpy(bytes, from->bytes, n);
-    for (uint64_t i = draw(2) == 0 ? 1 : draw(8) + 1; i > 0; i--) n = mutate(bytes, n);
-    (void)LLVMFuzzerTestOneInput((const uint8_t *)bytes, n);
-  }
-  (void)printf("fuzz_deck: %lld mutated decks from %d seeds, %lld accepted, none failed\n", runs,
-               n_seeds, n_accepted);
+  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
+  const long long runs = fuzz_run(argc, argv, &language);
+  (void)printf("fuzz_deck: %lld decks tried, %lld accepted, none failed\n", runs, n_accepted);
   return n_accepted > 0 ? 0 : 1; /* decks that never load test nothing */
 }
 

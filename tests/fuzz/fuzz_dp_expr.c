@@ -2,20 +2,10 @@
  * the checker allows, with the same values; its printed form parses to the same tree, and its C and
  * CUDA texts are written.
  *
- * With libFuzzer:  clang -fsanitize=fuzzer,address -DTSL_LIBFUZZER ...; ./fuzz_dp_expr CORPUS
- * Without:         ./fuzz_dp_expr SECONDS FILE...   mutates the files (and built-in texts) at
- * random
- *
  * Lines: the cell's expression, then "where" and "value" of rules in turn. The first byte chooses
  * type, extents and cells. */
 #include "dp_emit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
+#include "fuzz_driver.h"
 
 enum { LINES_MAX = 9, WORK = 200000 };
 
@@ -159,137 +149,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
 
 #ifndef TSL_LIBFUZZER
 
-enum { SEED_MAX = 1024, SEEDS_MAX = 256 };
+static const char *const texts[] = {
+    "\x24w[i-1] == w[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])\ni == 0 || j == 0\n0",
+    "\x1ej < w[i-1] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i-1]] + n)\ni == 0\n0",
+    "\x74min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i] * g[k % 2][j % 2])\ni == j\n0",
+    "\x25x[i % 3] * M[i-1][j] + min(inf, sum(k = 0 .. j : M[i-1][k] else 2.5))\n!i\n1",
+    "\x1fmin(k = 0 .. i - 1 : M[k][0] else 3) + abs(-j) / 2 - 7 % (i + 1)\nj > 1 && i\n-1e2"};
 
-typedef struct seed {
-  char bytes[SEED_MAX];
-  size_t n;
-} seed;
-
-static seed seeds[SEEDS_MAX];
-static int n_seeds;
-static uint64_t state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return state % below;
-}
-
-static void add_seed(const char *bytes, size_t n) {
-  if (n_seeds == SEEDS_MAX || n > SEED_MAX) return;
-  memcpy(seeds[n_seeds].bytes, bytes, n);
-  seeds[n_seeds++].n = n;
-}
-
-static void add_built_in(void) {
-  static const char *const texts[] = {
-      "\x24w[i-1] == w[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])\ni == 0 || j == 0\n0",
-      "\x1ej < w[i-1] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i-1]] + n)\ni == 0\n0",
-      "\x74min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i] * g[k % 2][j % 2])\ni == j\n0",
-      "\x25x[i % 3] * M[i-1][j] + min(inf, sum(k = 0 .. j : M[i-1][k] else 2.5))\n!i\n1",
-      "\x1fmin(k = 0 .. i - 1 : M[k][0] else 3) + abs(-j) / 2 - 7 % (i + 1)\nj > 1 && i\n-1e2"};
-  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) add_seed(texts[t], strlen(texts[t]));
-}
-
-static int add_file(const char *path) {
-  char bytes[SEED_MAX];
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) {
-    perror(path);
-    return 1;
-  }
-  add_seed(bytes, fread(bytes, 1, sizeof bytes, file));
-  (void)fclose(file);
-  return 0;
-}
-
-/** Remove, insert, copy within, change or splice a few bytes. */
-static size_t mutate(char *bytes, size_t n) {
-  static const char *const tokens[] = {"(",
-                                       ")",
-                                       "[",
-                                       "]",
-                                       " ? ",
-                                       " : ",
-                                       "min(",
-                                       "max(",
-                                       "sum(k = ",
-                                       " .. ",
-                                       " else ",
-                                       "i",
-                                       "j",
-                                       "k",
-                                       "n",
-                                       "w[",
-                                       "x[",
-                                       "M[i-1][j]",
-                                       "M[i][j-1]",
-                                       "+",
-                                       "-",
-                                       "*",
-                                       "/",
-                                       "%",
-                                       "<",
-                                       ">=",
-                                       "==",
-                                       "&&",
-                                       "||",
-                                       "!",
-                                       "0",
-                                       "1",
-                                       "2",
-                                       "1.5",
-                                       "1e9",
-                                       "inf",
-                                       "9223372036854775807",
-                                       "len(w)",
-                                       "\n",
-                                       ","};
-  const char *piece = tokens[draw(sizeof tokens / sizeof *tokens)];
-  const seed *other = &seeds[draw((uint64_t)n_seeds)];
-  size_t at = draw(n + 1), length = strlen(piece);
-  switch (draw(5)) {
-  case 0: /* remove */
-    length = draw((n - at < 8 ? n - at : 8) + 1);
-    memmove(bytes + at, bytes + at + length, n - at - length);
-    return n - length;
-  case 1: /* change */
-    if (at < n) bytes[at] = (char)draw(draw(4) == 0 ? 256 : 128);
-    return n;
-  case 2: /* a piece of another text */
-    if (other->n == 0) return n;
-    piece = other->bytes + draw(other->n);
-    length = (size_t)(other->bytes + other->n - piece);
-    length = draw((length < 30 ? length : 30) + 1);
-    break;
-  default:
-    break;
-  }
-  if (n + length > SEED_MAX) return n;
-  memmove(bytes + at + length, bytes + at, n - at);
-  memcpy(bytes + at, piece, length);
-  return n + length;
-}
+static const char tokens[] = "(\1)\1[\1]\1 ? \1 : \1min(\1max(\1sum(k = \1 .. \1 else "
+                             "\1i\1j\1k\1n\1w[\1x[\1M[i-1][j]\1M[i][j-1]\1"
+                             "+\1-\1*\1/\1%\1<\1>=\1==\1&&\1||\1!\1"
+                             "0\1"
+                             "1\1"
+                             "2\1"
+                             "1.5\1"
+                             "1e9\1inf\1"
+                             "9223372036854775807\1len(w)\1\n\1,";
 
 int main(int argc, char **argv) {
-  const double seconds = argc > 1 ? atof(argv[1]) : 10;
-  const time_t start = time(NULL);
-  static char bytes[SEED_MAX];
-  long long runs = 0;
-  add_built_in();
-  for (int i = 2; i < argc; i++)
-    if (add_file(argv[i]) != 0) return 2;
-  for (int i = 0; i < n_seeds; i++)
-    (void)LLVMFuzzerTestOneInput((const uint8_t *)seeds[i].bytes, seeds[i].n);
-  for (; difftime(time(NULL), start) < seconds; runs++) {
-    const seed *from = &seeds[draw((uint64_t)n_seeds)];
-    size_t n = from->n;
-    memcpy(bytes, from->bytes, n);
-    for (uint64_t i = draw(2) == 0 ? 1 : draw(6) + 1; i > 0; i--) n = mutate(bytes, n);
-    (void)LLVMFuzzerTestOneInput((const uint8_t *)bytes, n);
-  }
-  (void)printf("fuzz_dp_expr: %lld mutated recurrences from %d seeds, %lld computed, none failed\n",
-               runs, n_seeds, n_computed);
+  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
+  const long long runs = fuzz_run(argc, argv, &language);
+  (void)printf("fuzz_dp_expr: %lld recurrences tried, %lld computed, none failed\n", runs,
+               n_computed);
   return n_computed > 0 ? 0 : 1; /* recurrences that are never computed test nothing */
 }
 

@@ -1,18 +1,9 @@
 /* Any bytes as a FASTA file: read or refused with a message; no letter appears that was not in the
- * file, and what is written as FASTA again reads the same.
- *
- * With libFuzzer:  clang -fsanitize=fuzzer,address -DTSL_LIBFUZZER ...; ./fuzz_dp_fasta CORPUS
- * Without:         ./fuzz_dp_fasta SECONDS FILE...   mutates the files (and built-in texts) at
- * random */
+ * file, and what is written as FASTA again reads the same. */
 #include "dp_family.h"
+#include "fuzz_driver.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
 static void must(bool holds, const char *what) {
   if (holds) return;
@@ -56,62 +47,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
 
 #ifndef TSL_LIBFUZZER
 
-enum { MOST = 4096 };
+static const char *const texts[] = {">a one\nACGT\nAC\n>b\nGG\n", ">a\r\nac gt\r\n\r\nN\r\n",
+                                    ";c\n>a\nAC\n;x\nGT", "ACGT\nAC", ""};
 
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  return state ^= state << 17;
-}
-
-static size_t mutate(uint8_t *bytes, size_t n) {
-  static const char pool[] = ">;\r\n \t\0ACGTNacgt-*";
-  for (uint64_t k = next() % 8; k > 0; k--) {
-    const size_t at = (size_t)(next() % (n + 1));
-    const uint8_t byte = next() % 2 != 0 ? (uint8_t)pool[next() % sizeof pool] : (uint8_t)next();
-    if (next() % 2 != 0 && at < n) {
-      bytes[at] = byte;
-    } else if (next() % 2 != 0 && n < MOST) {
-      memmove(bytes + at + 1, bytes + at, n - at);
-      bytes[at] = byte, n++;
-    } else if (at < n) {
-      memmove(bytes + at, bytes + at + 1, n - at - 1);
-      n--;
-    }
-  }
-  return n;
-}
-
-static size_t load(const char *path, uint8_t *bytes) {
-  FILE *file = fopen(path, "rb");
-  must(file != NULL, path);
-  const size_t n = fread(bytes, 1, MOST, file);
-  (void)fclose(file);
-  return n;
-}
+static const char tokens[] = ">\1;\1\r\1\n\1\r\n\1 \1\t\1A\1C\1G\1T\1N\1a\1c\1g\1t\1-\1*";
 
 int main(int argc, char **argv) {
-  static const char *const texts[] = {">a one\nACGT\nAC\n>b\nGG\n", ">a\r\nac gt\r\n\r\nN\r\n",
-                                      ";c\n>a\nAC\n;x\nGT", "ACGT\nAC", ""};
-  enum { N_TEXTS = sizeof texts / sizeof *texts };
-  const double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
-  const time_t end = time(NULL) + (time_t)seconds;
-  static uint8_t bytes[MOST + 1];
-  long long runs = 0;
-  while (time(NULL) <= end)
-    for (int k = 0; k < 1000; k++, runs++) {
-      const size_t pick = (size_t)(next() % (N_TEXTS + (size_t)(argc > 2 ? argc - 2 : 0)));
-      size_t n = 0;
-      if (pick < N_TEXTS)
-        memcpy(bytes, texts[pick], n = strlen(texts[pick]));
-      else
-        n = load(argv[pick - N_TEXTS + 2], bytes);
-      n = mutate(bytes, n);
-      (void)LLVMFuzzerTestOneInput(bytes, n);
-    }
-  printf("%lld texts\n", runs);
+  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
+  const long long runs = fuzz_run(argc, argv, &language);
+  (void)printf("fuzz_dp_fasta: %lld texts tried, none failed\n", runs);
   return 0;
 }
+
 #endif

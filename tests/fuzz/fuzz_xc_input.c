@@ -1,18 +1,9 @@
 /* Any bytes as a molecule (XYZ, QCSchema JSON) and as a basis set (NWChem, Gaussian94, LIO): read
- * or refused with a message, and what is read keeps the promises of the headers.
- *
- * With libFuzzer:  clang -fsanitize=fuzzer,address -DTSL_LIBFUZZER ...; ./fuzz_xc_input CORPUS
- * Without:         ./fuzz_xc_input SECONDS FILE...   mutates the files (and built-in texts) at
- * random */
+ * or refused with a message, and what is read keeps the promises of the headers. */
+#include "fuzz_driver.h"
 #include "xc_basis.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
 static void must(bool holds, const char *what) {
   if (holds) return;
@@ -72,69 +63,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
 
 #ifndef TSL_LIBFUZZER
 
-enum { MOST = 4096 };
+static const char *const texts[] = {
+    "3\nwater\nO 0 0 0.1\nH 0.7 0 -0.4\nH -0.7 0 -0.4\n",
+    "{\"molecule\": {\"symbols\": [\"O\", \"H\"], \"geometry\": [0, 0, 0, 0, 0.0, 1.8e0], "
+    "\"molecular_charge\": -1, \"real\": [true, true]}, \"model\": {\"method\": \"PBE\"}}",
+    "BASIS \"a\" SPHERICAL\nO SP\n 1.0D+01 0.5 0.6\n 2 .25 1e-1\nH S\n 3 1 0\n 1 .5 .5\nEND\n",
+    "****\nO 0\nSP 2 1.00\n 1.0D+01 0.5 0.6\n 2 1 1\nD 1 2.0\n 0.8 1.0\n****\nH 0\nS 1\n1 "
+    "1\n****",
+    "gaussian\n 8 3 2\n 2 1\n 0 2\n 5 .1\n 4 .2\n .8 1\n 8 1 1\n 1\n 0\n9 1\nendbasis\n",
+    ""};
 
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  return state ^= state << 17;
-}
-
-static size_t mutate(uint8_t *bytes, size_t n) {
-  static const char pool[] = "\r\n \t\0#!*-+.0129eEdDSPGHOh\"[]{},:";
-  for (uint64_t k = next() % 8; k > 0; k--) {
-    const size_t at = (size_t)(next() % (n + 1));
-    const uint8_t byte = next() % 4 != 0 ? (uint8_t)pool[next() % sizeof pool] : (uint8_t)next();
-    if (next() % 2 != 0 && at < n) {
-      bytes[at] = byte;
-    } else if (next() % 2 != 0 && n < MOST) {
-      memmove(bytes + at + 1, bytes + at, n - at);
-      bytes[at] = byte, n++;
-    } else if (at < n) {
-      memmove(bytes + at, bytes + at + 1, n - at - 1);
-      n--;
-    }
-  }
-  return n;
-}
-
-static size_t load(const char *path, uint8_t *bytes) {
-  FILE *file = fopen(path, "rb");
-  must(file != NULL, path);
-  const size_t n = fread(bytes, 1, MOST, file);
-  (void)fclose(file);
-  return n;
-}
+static const char tokens[] = "\r\1\n\1 \1\t\1#\1!\1*\1-\1+\1.\1"
+                             "0\1"
+                             "1\1"
+                             "2\1"
+                             "9\1e\1E\1d\1D\1S\1P\1G\1H\1O\1h\1\"\1[\1]\1{\1}\1,\1:\1****\1END";
 
 int main(int argc, char **argv) {
-  static const char *const texts[] = {
-      "3\nwater\nO 0 0 0.1\nH 0.7 0 -0.4\nH -0.7 0 -0.4\n",
-      "{\"molecule\": {\"symbols\": [\"O\", \"H\"], \"geometry\": [0, 0, 0, 0, 0.0, 1.8e0], "
-      "\"molecular_charge\": -1, \"real\": [true, true]}, \"model\": {\"method\": \"PBE\"}}",
-      "BASIS \"a\" SPHERICAL\nO SP\n 1.0D+01 0.5 0.6\n 2 .25 1e-1\nH S\n 3 1 0\n 1 .5 .5\nEND\n",
-      "****\nO 0\nSP 2 1.00\n 1.0D+01 0.5 0.6\n 2 1 1\nD 1 2.0\n 0.8 1.0\n****\nH 0\nS 1\n1 "
-      "1\n****",
-      "gaussian\n 8 3 2\n 2 1\n 0 2\n 5 .1\n 4 .2\n .8 1\n 8 1 1\n 1\n 0\n9 1\nendbasis\n",
-      ""};
-  enum { N_TEXTS = sizeof texts / sizeof *texts };
-  const double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
-  const time_t end = time(NULL) + (time_t)seconds;
-  static uint8_t bytes[MOST + 1];
-  long long runs = 0;
-  while (time(NULL) <= end)
-    for (int k = 0; k < 1000; k++, runs++) {
-      const size_t pick = (size_t)(next() % (N_TEXTS + (size_t)(argc > 2 ? argc - 2 : 0)));
-      size_t n = 0;
-      if (pick < N_TEXTS)
-        memcpy(bytes, texts[pick], n = strlen(texts[pick]));
-      else
-        n = load(argv[pick - N_TEXTS + 2], bytes);
-      n = mutate(bytes, n);
-      (void)LLVMFuzzerTestOneInput(bytes, n);
-    }
-  printf("%lld texts\n", runs);
+  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
+  const long long runs = fuzz_run(argc, argv, &language);
+  (void)printf("fuzz_xc_input: %lld texts tried, none failed\n", runs);
   return 0;
 }
+
 #endif
