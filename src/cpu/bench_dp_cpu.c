@@ -1,6 +1,7 @@
 /** @file bench_dp_cpu.c  `tesela bench dp-cpu`: speeds of the dp engines, each beside its goal. */
 #include "bench_dp_peers.h"
 #include "bench_dp_recur.h"
+#include "bench_options.h"
 #include "cpu.h"
 #include "dp_cpu.h"
 
@@ -10,41 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct options {
-  int threads;
-  bool quick, help;
-  const char *csv;
-} options;
-
-static tsl_err options_read(int argc, char **argv, options *o) {
-  tsl_err err = TSL_OK;
-  *o = (options){.threads = 1};
-  for (int k = 1; k < argc; k++) {
-    const bool more = k + 1 < argc;
-    if (strcmp(argv[k], "--quick") == 0)
-      o->quick = true;
-    else if (strcmp(argv[k], "--help") == 0)
-      o->help = true;
-    else if (strcmp(argv[k], "--csv") == 0 && more)
-      o->csv = argv[++k];
-    else if (strcmp(argv[k], "--threads") == 0 && more) {
-      char *end = NULL;
-      const long threads = strtol(argv[++k], &end, 10);
-      if (*end != 0 || threads < 1 || threads > 4096)
-        TSL_FAIL(TSL_ERR_USAGE, "--threads %s: a number from 1 to 4096 is needed", argv[k]);
-      o->threads = (int)threads;
-    } else
-      TSL_FAIL(TSL_ERR_USAGE, "bench dp-cpu: '%s' unknown or without its value; see --help",
-               argv[k]);
-  }
-done:
-  return err;
-}
-
 /* ------------------------------------------------------------------ the table */
 
 typedef struct table {
-  const options *o;
+  const bench_options *o;
   dp_cpu cpu;
   int repeats;
   FILE *csv;
@@ -400,10 +370,10 @@ done:
 
 tsl_err dp_bench_cpu(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  options o;
+  bench_options o;
   table t = {.o = &o, .repeats = 5};
   int level = 0;
-  TSL_TRY(options_read(argc, argv, &o));
+  TSL_TRY(bench_options_read(argc, argv, 1, &o));
   if (o.help) {
     printf(
         "tesela bench dp-cpu [--threads N] [--quick] [--csv FILE]\n"

@@ -1,4 +1,5 @@
 /** @file bench_fractal_cpu.c  `tesela bench fractal-cpu`: schedules, our default, theory. */
+#include "bench_options.h"
 #include "fractal_cpu.h"
 
 #include <math.h>
@@ -8,37 +9,6 @@
 #include <string.h>
 
 enum { MAX_SIZES = 4, SCHEDULE_MAXITER = 500, TASKS_SIZE = 1024 };
-
-typedef struct options {
-  int threads;
-  bool quick, help;
-  const char *csv;
-} options;
-
-static tsl_err options_read(int argc, char **argv, options *o) {
-  tsl_err err = TSL_OK;
-  *o = (options){.threads = omp_get_max_threads()};
-  for (int k = 1; k < argc; k++) {
-    const bool more = k + 1 < argc;
-    if (strcmp(argv[k], "--quick") == 0)
-      o->quick = true;
-    else if (strcmp(argv[k], "--help") == 0)
-      o->help = true;
-    else if (strcmp(argv[k], "--csv") == 0 && more)
-      o->csv = argv[++k];
-    else if (strcmp(argv[k], "--threads") == 0 && more) {
-      char *end = NULL;
-      const long threads = strtol(argv[++k], &end, 10);
-      if (*end != 0 || threads < 1 || threads > 4096)
-        TSL_FAIL(TSL_ERR_USAGE, "--threads %s: a number from 1 to 4096 is needed", argv[k]);
-      o->threads = (int)threads;
-    } else
-      TSL_FAIL(TSL_ERR_USAGE, "bench fractal-cpu: '%s' unknown or without its value; see --help",
-               argv[k]);
-  }
-done:
-  return err;
-}
 
 /* ------------------------------------------------------------------ images */
 
@@ -158,7 +128,7 @@ static void bench_textbook(bench *b, const fractal_kernels *kernels, int threads
 /* ------------------------------------------------------------------ the table */
 
 typedef struct table {
-  const options *o;
+  const bench_options *o;
   const fractal_kernels *kernels;
   FILE *csv;
   double peak[2];          /**< flop/s of all threads, fp32 and fp64 */
@@ -313,9 +283,9 @@ done:
 
 tsl_err fractal_bench_cpu(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  options o;
+  bench_options o;
   table t = {.o = &o};
-  TSL_TRY(options_read(argc, argv, &o));
+  TSL_TRY(bench_options_read(argc, argv, omp_get_max_threads(), &o));
   if (o.help) {
     printf("tesela bench fractal-cpu [--threads N] [--quick] [--csv FILE]\n"
            "Escape-time images on this socket: plain loops under OpenMP schedules, our default,\n"

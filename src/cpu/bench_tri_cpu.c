@@ -1,4 +1,5 @@
 /** @file bench_tri_cpu.c  `tesela bench tri-cpu`: speeds of this socket, each beside its goal. */
+#include "bench_options.h"
 #include "tri_cpu.h"
 
 #include <cblas.h>
@@ -7,37 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct options {
-  int threads;
-  bool quick, help;
-  const char *csv;
-} options;
-
-static tsl_err options_read(int argc, char **argv, options *o) {
-  tsl_err err = TSL_OK;
-  *o = (options){.threads = omp_get_max_threads()};
-  for (int k = 1; k < argc; k++) {
-    const bool more = k + 1 < argc;
-    if (strcmp(argv[k], "--quick") == 0)
-      o->quick = true;
-    else if (strcmp(argv[k], "--help") == 0)
-      o->help = true;
-    else if (strcmp(argv[k], "--csv") == 0 && more)
-      o->csv = argv[++k];
-    else if (strcmp(argv[k], "--threads") == 0 && more) {
-      char *end = NULL;
-      const long threads = strtol(argv[++k], &end, 10);
-      if (*end != 0 || threads < 1 || threads > 4096)
-        TSL_FAIL(TSL_ERR_USAGE, "--threads %s: a number from 1 to 4096 is needed", argv[k]);
-      o->threads = (int)threads;
-    } else
-      TSL_FAIL(TSL_ERR_USAGE, "bench tri-cpu: '%s' unknown or without its value; see --help",
-               argv[k]);
-  }
-done:
-  return err;
-}
 
 /* ------------------------------------------------------------------ problems and timing */
 
@@ -87,7 +57,7 @@ done:
 }
 
 /** Best GB/s of all threads filling memory past the caches. */
-static tsl_err bench_stores(const options *o, char *memory, int64_t bytes, double *rate) {
+static tsl_err bench_stores(const bench_options *o, char *memory, int64_t bytes, double *rate) {
   tsl_err err = TSL_OK;
   enum { BLOCK = 1 << 14 };
   tsl_worker *w = NULL;
@@ -143,7 +113,7 @@ done:
 /* ------------------------------------------------------------------ the table */
 
 typedef struct table {
-  const options *o;
+  const bench_options *o;
   FILE *csv;
 } table;
 
@@ -278,10 +248,10 @@ done:
 
 tsl_err tri_bench_cpu(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  options o;
+  bench_options o;
   table t = {.o = &o};
   int level = 0;
-  TSL_TRY(options_read(argc, argv, &o));
+  TSL_TRY(bench_options_read(argc, argv, omp_get_max_threads(), &o));
   if (o.help) {
     printf("tesela bench tri-cpu [--threads N] [--quick] [--csv FILE]\n"
            "Speeds of all-pairs kernels on this socket, best of several runs.\n"
