@@ -18,6 +18,7 @@
 #include "deck.h"
 #include "error.h"
 #include "memory.h"
+#include "probe.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +41,8 @@ typedef struct tsl_unit {
   double bytes;         /**< bytes of main or device memory moved */
   double count;         /**< inner items of this kind (pairs, cells, points) */
   double device_bytes;  /**< device memory needed while it runs, inputs not counted */
+  double setup; /**< operations that only its first run on a rank does, for what is then kept; 0:
+                     none */
 } tsl_unit;
 
 typedef struct tsl_units {
@@ -55,6 +58,7 @@ typedef struct tsl_limits {
   int64_t target_units; /**< wanted number of units, for balance */
   int32_t n_ranks;      /**< ranks that will share the units */
   bool given;           /**< target_units is the user's own wish */
+  double ramp; /**< WAVE: largest backend.ramp of the ranks; 0: a stage may have few rows */
 } tsl_limits;
 
 /**
@@ -93,7 +97,7 @@ const char *tsl_type_name(tsl_type type);
 
 /** Roles, or'ed together. */
 typedef enum tsl_role {
-  TSL_IN = 1,   /**< root -> all ranks before phase 0 (and again when family.advance says so) */
+  TSL_IN = 1,   /**< root -> all ranks before phase 0, and again when it has changed */
   TSL_OUT = 2,  /**< combined after each phase */
   TSL_STATE = 4 /**< part of a checkpoint */
 } tsl_role;
@@ -107,7 +111,7 @@ typedef enum tsl_combine {
   TSL_LIST    /**< each unit appends records; result is the concatenation in unit order */
 } tsl_combine;
 
-enum { TSL_MAX_FIELDS = 16, TSL_NAME = 40 };
+enum { TSL_MAX_FIELDS = 24, TSL_NAME = 40 };
 
 /**
  * An array of the problem. The table of fields drives allocation, broadcast, combination,
@@ -122,13 +126,25 @@ typedef struct tsl_field {
   int32_t combine;     /**< tsl_combine, OUT only */
   int32_t rank;        /**< number of dimensions, 1..3 */
   int64_t shape[3];    /**< unused entries 1; LIST: shape[0] is the running count */
-  int32_t stream;   /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
-  int32_t hidden;   /**< 1: not written to the file */
+  int32_t stream; /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
+  int32_t hidden; /**< 1: not written to the file */
+  int32_t
+      device; /**< 1: an IN field that backend.prepare sets; a run that goes on from a checkpoint
+                       may have another */
   int32_t scale[3]; /**< coordinates along a dimension: 1 + index of a 1-D field, 0 none; becomes
                          an HDF5 dimension scale */
   void *data;       /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
                          where this rank needs none (GATHER and LIST away from the root) */
+  int64_t changes;  /**< IN: how often data has changed, the same on all ranks during a phase; the
+                         root raises it with the data, see tsl_field_touch */
+  int64_t shared;   /**< the runtime's own: changes when it was shared last */
 } tsl_field;
+
+/** Root, in family.advance: data of an IN field has changed. Before the next phase it is shared
+ *  again; a backend's begin takes it in where changes is not what it saw last. */
+static inline void tsl_field_touch(tsl_field *field) {
+  field->changes++;
+}
 
 /** Number of elements; fields are validated when created, so no overflow. */
 int64_t tsl_field_count(const tsl_field *field);
@@ -172,7 +188,7 @@ typedef struct tsl_result {
   double value;
 } tsl_result;
 
-enum { TSL_MAX_RESULTS = 32 };
+enum { TSL_MAX_RESULTS = 32, TSL_PHASES_AHEAD = 8 };
 
 typedef struct tsl_summary {
   tsl_result results[TSL_MAX_RESULTS];
@@ -216,6 +232,11 @@ typedef struct tsl_family {
   int n_kinds;         /**< REQUIRED, number of unit kinds */
   const tsl_key *keys; /**< REQUIRED, the deck section's table */
 
+  /** OPTIONAL, default none. Root only: the deck of a file that is none but says, by the ending of
+   *  its name, that this family can run it (`tesela run FILE`).
+   *  @param[out] text  from tsl_alloc, the caller's; NULL when the file is of no such kind */
+  tsl_err (*adopt)(const char *file, char **text);
+
   /** REQUIRED, root only. Bind the section, read the data, fill params and fields.
    *  On error the runtime calls destroy and tsl_problem_clear. */
   tsl_err (*create)(tsl_deck *deck, tsl_problem *problem);
@@ -251,8 +272,20 @@ typedef struct tsl_family {
   int64_t (*edge_bytes)(const tsl_problem *problem, const tsl_unit *unit);
 
   /** OPTIONAL, default one phase. Root only, after the OUT fields of a phase are combined:
-   *  *more asks for another phase with the same units; changed IN fields are shared again. */
+   *  *more asks for another phase with the same units; IN fields that it changed and touched
+   *  (tsl_field_touch) are shared again. */
   tsl_err (*advance)(tsl_problem *problem, int phase, bool *more);
+
+  /** OPTIONAL, default checkpoints within phase 0 only; with it they are taken between phases only.
+   *  Root only, after create: the STATE fields are those of a checkpoint that was taken before this
+   *  phase; set all that the phase needs as advance would have, IN fields (touched) as well.
+   *  @return TSL_ERR_INPUT when they are of another problem */
+  tsl_err (*restore)(tsl_problem *problem, int phase);
+
+  /** OPTIONAL, default always: have units of this kind work in this phase? The others are not
+   *  handed out in it. Any rank, any phase. BAG without LIST fields only. Depends on the parameters
+   *  alone; sets of kinds that first occur after TSL_PHASES_AHEAD phases are not planned for. */
+  bool (*active)(const tsl_problem *problem, int phase, int kind);
 
   /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the walk begins;
    *  lane -1 when there is nothing to recover. */
@@ -290,6 +323,8 @@ typedef struct tsl_device {
   int64_t memory;      /**< bytes of device or host memory */
   int64_t memory_free; /**< bytes free when looked at */
   int64_t memory_limit; /**< bytes this rank may use on the device */
+  int64_t host_limit;   /**< bytes of the host's memory this rank may use, on a socket the same; 0:
+                             as many as there are */
   char driver[48];      /**< driver and runtime versions */
 } tsl_device;
 
@@ -308,6 +343,9 @@ typedef struct tsl_part {
   tsl_list list[TSL_MAX_FIELDS]; /**< LIST: set by run, records in the order the family documents */
   double seconds;                /**< set by run: device time of this unit, waiting not counted */
 } tsl_part;
+
+/** Bytes of what a worker tells (tsl_backend.tell). */
+enum { TSL_TELL = 256 };
 
 /** A backend's state on one device for one problem; each backend defines its own. */
 typedef struct tsl_worker tsl_worker;
@@ -330,7 +368,8 @@ typedef struct tsl_backend {
   tsl_err (*open)(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker);
 
   /** REQUIRED. Start a phase: zero the accumulators of SUM/MIN/MAX fields (to 0, +max, -max) and
-   *  upload IN fields that changed since open. Calibration runs before the first begin. */
+   *  upload IN fields that changed since open or the last begin (tsl_field.changes). Calibration
+   *  runs before the first begin. */
   tsl_err (*begin)(tsl_worker *worker, int phase);
 
   /** REQUIRED. Compute n units, one after another or together. WAVE: for calibration only, before
@@ -344,20 +383,48 @@ typedef struct tsl_backend {
    *  lanes; neighbouring lanes are one wide tile to an engine. All edges they need are in.
    *  @param[in,out] parts  shape [n] */
   tsl_err (*tiles)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
+  /** OPTIONAL (WAVE), default 0. Root only, after create: what each stage costs a device of this
+   *  platform besides its cells, such as a pipeline that fills and drains, as a part of what the
+   *  cells of all stages cost a rank that has one n_ranks-th of the lanes. A sound estimate is
+   *  enough: the number of stages goes with its root. No device is selected. */
+  double (*ramp)(const tsl_problem *problem, const tsl_device *device, int n_ranks);
   /** REQUIRED for WAVE. Copy the edge of a finished tile to bytes (family.edge_bytes). */
   tsl_err (*edge_out)(tsl_worker *worker, const tsl_unit *unit, void *bytes);
   /** REQUIRED for WAVE. Take in the edge of another rank's tile. */
   tsl_err (*edge_in)(tsl_worker *worker, const tsl_unit *unit, const void *bytes);
   /** REQUIRED when the family has walk_begin. Walk on from the cursor through the lanes of this
-   *  worker; move the cursor to where another lane or the end is reached.
+   *  worker, to where another's lane or the end is reached, or some way towards it: then it is
+   *  called again, and between the calls the run can stop. The cursor must move.
    *  @param[in]  units  all tiles, shape [n], to tell the lane of a place
    *  @param[out] steps  list.data [n][2] int64 from malloc, freed by the runtime */
   tsl_err (*walk)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                   tsl_list *steps);
 
+  /** OPTIONAL (WAVE), default no checkpoints on this device. Why the tiles of this problem cannot
+   *  be saved, as static text; NULL: they can. */
+  const char *(*unsaved)(const tsl_problem *problem);
+  /** REQUIRED with unsaved. The tiles of all stages before `stage` are finished, none of it is
+   *  begun, and all edges that the later ones need are in: bytes to be saved of a finished tile of
+   *  this worker, 0 nothing. What is saved of all tiles depends on no device, number of ranks or
+   *  plan in its meaning: workers that have loaded it go on to the same results. Stage INT64_MAX:
+   *  all tiles are finished, and what the walk needs is saved; its turns may have begun. */
+  int64_t (*state_bytes)(const tsl_worker *worker, const tsl_unit *unit, int64_t stage);
+  /** REQUIRED with unsaved. Copy what is saved of a tile to bytes (state_bytes). */
+  tsl_err (*save)(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes);
+  /** REQUIRED with unsaved. After begin, for each tile that has saved something, in order of ids,
+   *  on all workers.
+   *  @param[in] own  [lanes] 1: the lane's tiles are this worker's from here on
+   *  @return TSL_ERR_INPUT when the n bytes are not of this tile */
+  tsl_err (*load)(tsl_worker *worker, const tsl_unit *unit, int64_t stage, const uint8_t *own,
+                  int64_t lanes, const void *bytes, int64_t n);
+
   /** REQUIRED when the family has SUM, MIN or MAX fields: copy the phase's accumulators into
    *  problem->fields[].data of this rank. */
   tsl_err (*collect)(tsl_worker *worker, tsl_problem *problem);
+
+  /** OPTIONAL, default nothing. After the last phase: what this worker did without for lack of
+   *  memory, or because the deck says so; empty: nothing. */
+  void (*tell)(const tsl_worker *worker, char text[TSL_TELL]);
 
   /** REQUIRED. NULL accepted, sets NULL. */
   void (*close)(tsl_worker **worker);
@@ -388,6 +455,8 @@ typedef struct tsl_platform {
   tsl_err (*describe)(int index, tsl_device *device);
   /** REQUIRED. Make the device current for the calling thread. */
   tsl_err (*select)(const tsl_device *device);
+  /** OPTIONAL, default no `tesela probe`. Measure the selected device; a few seconds. */
+  tsl_err (*probe)(const tsl_device *device, tsl_figures *figures);
 } tsl_platform;
 
 extern const tsl_platform tsl_platform_cpu; /**< src/cpu/platform_cpu.c */

@@ -28,7 +28,8 @@ extern "C" {
   X(TSL_ERR_MPI, 3, "MPI error")                      \
   X(TSL_ERR_NUMERIC, 3, "invalid number in a result") \
   X(TSL_ERR_INTERNAL, 3, "internal error")            \
-  X(TSL_ERR_STOPPED, 3, "stopped by a signal")
+  X(TSL_ERR_STOPPED, 3, "stopped by a signal")        \
+  X(TSL_ERR_PAUSED, 85, "stopped early, restart possible")
 
 typedef enum tsl_err {
 #define X(name, status, text) name,
@@ -37,7 +38,7 @@ typedef enum tsl_err {
       TSL_N_ERR
 } tsl_err;
 
-/** Exit status of the program for a code: 0, 2 or 3. */
+/** Exit status of the program for a code: 0, 2, 3 or 85. */
 int tsl_err_status(tsl_err code);
 
 /** Short text for a code; static storage. */

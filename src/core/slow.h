@@ -1,0 +1,34 @@
+/**
+ * @file slow.h
+ * Test knob TSL_TEST_SLOW: units that last longer than they have to, for tests of load balance on
+ * equal machines and of what happens in the middle of a run.
+ *
+ * F (F >= 1), or "rank:F,rank:F" with the rank of the launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK,
+ * SLURM_PROCID), makes each unit of this process last F times as long, by sleeping after it; "+S"
+ * makes it last S seconds at least. Backends of sockets do it unit by unit; src/mpi/linger.c does
+ * it for the others, and for the turns of a walk.
+ */
+#ifndef TSL_CORE_SLOW_H
+#define TSL_CORE_SLOW_H
+
+#include "error.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @param[out] factor  1 when unset or when this rank is not named
+ * @return TSL_ERR_USAGE when the text is of no such form
+ */
+tsl_err tsl_slow_factor(double *factor);
+
+/** Sleep after units that have taken `used` seconds together; the seconds slept. */
+double tsl_slow_sleep(double used, double factor, int64_t units);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

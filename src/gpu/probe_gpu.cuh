@@ -1,0 +1,52 @@
+/**
+ * @file probe_gpu.cuh
+ * What `tesela probe` measures on a card, private to src/gpu.
+ */
+#ifndef TSL_GPU_PROBE_GPU_CUH
+#define TSL_GPU_PROBE_GPU_CUH
+
+#include "gpu.cuh"
+#include "probe.h"
+
+#include <cmath>
+
+/** All figures of the card of this thread; about two seconds. */
+tsl_err tsl_gpu_probe(const tsl_device *device, tsl_figures *figures);
+
+/** What the groups share. */
+struct probe_card {
+  cudaStream_t stream;
+  tsl_gpu_timer timer;
+  tsl_gpu_memory memory;
+  tsl_gpu_buffer a, b; // words each
+  int64_t words;       // floats of a and of b, far beyond the second-level cache
+  int processors;
+  int capability;
+  double peak_bytes; // bytes a second by clock and bus width; 0: the driver does not tell
+  double clock;      // Hz
+};
+
+tsl_err probe_memory(probe_card *card, tsl_figures *figures);
+tsl_err probe_on_chip(probe_card *card, tsl_figures *figures);
+tsl_err probe_transfers(probe_card *card, tsl_figures *figures);
+tsl_err probe_launches(probe_card *card, tsl_figures *figures);
+
+/** Best device seconds of a few runs of launch(), a callable that returns tsl_err. */
+template <class Launch>
+static tsl_err probe_best(probe_card *card, Launch launch, double *seconds) {
+  enum { RUNS = 5 };
+  tsl_err err = TSL_OK;
+  *seconds = INFINITY;
+  TSL_TRY(launch()); // warms up
+  for (int run = 0; run < RUNS; run++) {
+    double now = 0;
+    TSL_TRY(tsl_gpu_timer_start(&card->timer, card->stream));
+    TSL_TRY(launch());
+    TSL_TRY(tsl_gpu_timer_stop(&card->timer, card->stream, &now));
+    *seconds = fmin(*seconds, now);
+  }
+done:
+  return err;
+}
+
+#endif

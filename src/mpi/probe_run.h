@@ -1,0 +1,23 @@
+/**
+ * @file probe_run.h
+ * `tesela probe`: what the advice of optimisation guides is worth on the devices of this job.
+ */
+#ifndef TSL_MPI_PROBE_RUN_H
+#define TSL_MPI_PROBE_RUN_H
+
+#include "error.h"
+
+#include <mpi.h>
+
+/** What `tesela probe --help` and `tesela help probe` print. */
+extern const char tsl_probe_help[];
+
+/**
+ * Measure this job's devices, print the figures of each kind of device once, and remember them by
+ * host, device, driver and program. What is remembered is printed again unless --again is given.
+ *
+ * Collective on comm; argv[0] is "probe".
+ */
+tsl_err tsl_probe(MPI_Comm comm, int argc, char **argv);
+
+#endif

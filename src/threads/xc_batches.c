@@ -1,0 +1,284 @@
+#include "xc_batches_own.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static bool has_exchange(const xc_params *p) {
+  return p->functional.exchange != 0;
+}
+
+static bool has_quartets(const xc_params *p) {
+  return !p->fitted || has_exchange(p);
+}
+
+static xc_fock fock_of(const xc_batches *b, const xc_batch_thread *t) {
+  xc_fock fock = {.basis = &b->view.orbital,
+                  .pairs = &b->view.pairs,
+                  .largest = b->largest,
+                  .threshold = b->p->threshold,
+                  .total = b->p->fitted ? NULL : xc_asked_total(b->problem),
+                  .coulomb = t->coulomb};
+  for (int s = 0; s < b->p->n_spin && has_exchange(b->p); s++) {
+    fock.spin[s] = xc_asked_spin(b->problem, s);
+    fock.exchange[s] = t->exchange[s];
+  }
+  return fock;
+}
+
+/* ---------------------------------------------------------------- quartets */
+
+/* What one bra pair has added goes to the fixed sums: J anywhere, K in the rows of its shells. */
+static void flush_pair(const xc_batches *b, xc_batch_thread *t, int64_t pair) {
+  const int64_t n = b->p->n;
+  const xc_shell_pair *bra = &b->view.pairs.list[pair];
+  const int64_t shells[2] = {bra->a, bra->b};
+  bool good = true;
+  if (t->coulomb != NULL)
+    good = xc_fixed_flush(n * n, t->coulomb, xc_fixed_scale(b->problem, XC_FIXED_COULOMB),
+                          t->fixed_coulomb);
+  for (int s = 0; s < b->p->n_spin && t->exchange[s] != NULL; s++)
+    for (int k = 0; k < 2; k++) {
+      const xc_shell *shell = &b->view.orbital.shells[shells[k]];
+      const int64_t at = shell->first * n;
+      good = xc_fixed_flush(xc_shell_size(shell) * n, t->exchange[s] + at,
+                            xc_fixed_scale(b->problem, XC_FIXED_EXCHANGE),
+                            t->fixed_exchange[s] + at) &&
+             good;
+    }
+  if (!good) t->bad = true;
+}
+
+/* Pair k of the unit goes to thread k modulo threads: neighbours in the list cost the same. */
+void xc_batches_fock(xc_batches *b, int64_t lo, int64_t hi) {
+#pragma omp parallel num_threads(b->threads)
+  {
+    const int me = omp_get_thread_num(), all = omp_get_num_threads();
+    xc_batch_thread *t = &b->thread[me];
+    const xc_fock fock = fock_of(b, t);
+    for (int64_t pair = lo + me; pair < hi; pair += all) {
+      xc_fock_batch(t->quartets, &fock, pair, pair + 1);
+      if (b->p->reproducible) flush_pair(b, t, pair);
+    }
+  }
+}
+
+/* ------------------------------------------------------------------ memory */
+
+/* Sums of the threads, packed matrices, bounds of the shells' densities. */
+static double sum_bytes(const xc_params *p, int threads) {
+  const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
+  const double sums = (!p->fitted ? nn : 0) + (has_exchange(p) ? p->n_spin * nn : 0);
+  const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
+  return 8 * ((p->reproducible ? 2 : 1) * threads * sums + packed + shells * shells);
+}
+
+static double field_bytes(const tsl_problem *problem) {
+  double bytes = 0;
+  for (int f = 0; f < problem->n_fields; f++)
+    bytes += (double)tsl_field_count(&problem->fields[f]) *
+             (double)tsl_type_bytes((tsl_type)problem->fields[f].type);
+  return bytes;
+}
+
+double xc_batches_said(double bytes) {
+  enum { DIGIT = 10 }; /* texts of bytes have one behind the point */
+  double unit = 1;
+  while (bytes >= 1024 * unit) unit *= 1024;
+  return ceil(bytes / unit * DIGIT) / DIGIT * unit;
+}
+
+tsl_err xc_batches_room(const tsl_problem *problem, int threads, int64_t limit, double other,
+                        double *room) {
+  static const double ANY = 1e18;
+  tsl_err err = TSL_OK;
+  const xc_params *p = xc_params_of(problem);
+  const double taken = field_bytes(problem) + sum_bytes(p, threads) + other;
+  const double needed = taken + xc_batches_least(problem);
+  char has[24], needs[24];
+  *room = limit > 0 ? (double)limit - taken : ANY;
+  if (limit > 0 && needed > (double)limit)
+    TSL_FAIL(TSL_ERR_MEMORY,
+             "a rank may use %s of host memory (run.host_memory; its standard is half of what is "
+             "free, split among the host's ranks), but needs at least %s for %lld functions on %d "
+             "threads: raise run.host_memory, or lower run.threads or the number of ranks",
+             tsl_bytes_text((double)limit, has), tsl_bytes_text(xc_batches_said(needed), needs),
+             (long long)p->n, threads);
+done:
+  return err;
+}
+
+static tsl_err open_matrix(const xc_batches *b, const char *what, double **sums, int64_t **fixed) {
+  tsl_err err = TSL_OK;
+  const int64_t nn = b->p->n * b->p->n;
+  TSL_TRY(tsl_alloc(nn, sizeof **sums, what, (void **)sums));
+  if (b->p->reproducible) TSL_TRY(tsl_alloc(nn, sizeof **fixed, what, (void **)fixed));
+done:
+  return err;
+}
+
+static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = b->p;
+  if (has_quartets(p))
+    TSL_TRY(xc_engine_create(b->integrals, XC_QUARTETS, 1e-3 * p->threshold, &t->quartets));
+  if (p->fitted) TSL_TRY(xc_engine_create(b->integrals, XC_TRIPLES, 1e-16, &t->triples));
+  if (!p->fitted) TSL_TRY(open_matrix(b, "Coulomb matrix", &t->coulomb, &t->fixed_coulomb));
+  for (int s = 0; s < p->n_spin && has_exchange(p); s++)
+    TSL_TRY(open_matrix(b, "exchange matrix", &t->exchange[s], &t->fixed_exchange[s]));
+done:
+  return err;
+}
+
+tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, xc_batches **out) {
+  tsl_err err = TSL_OK;
+  xc_batches *b = NULL;
+  const xc_params *p = xc_params_of(problem);
+  *out = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *b, "batches of integrals", (void **)&b));
+  b->problem = problem, b->p = p, b->threads = threads;
+  xc_view_set(problem, &b->view);
+  TSL_TRY(xc_integrals_create(&b->view.orbital, &b->view.fitting, &b->integrals));
+  TSL_TRY(tsl_alloc(p->n_shells * p->n_shells, sizeof(double), "largest elements",
+                    (void **)&b->largest));
+  TSL_TRY(tsl_alloc(threads, sizeof *b->thread, "threads", (void **)&b->thread));
+  for (int t = 0; t < threads; t++) TSL_TRY(open_thread(b, &b->thread[t]));
+  if (p->fitted) TSL_TRY(xc_batches_fit_open(b, room));
+  *out = b;
+done:
+  if (err != TSL_OK) xc_batches_close(&b);
+  return err;
+}
+
+void xc_batches_close(xc_batches **batches) {
+  xc_batches *b = *batches;
+  if (b == NULL) return;
+  for (int t = 0; b->thread != NULL && t < b->threads; t++) {
+    xc_batch_thread *own = &b->thread[t];
+    xc_engine_destroy(&own->quartets);
+    xc_engine_destroy(&own->triples);
+    tsl_free(own->coulomb), tsl_free(own->fixed_coulomb);
+    for (int s = 0; s < 2; s++) tsl_free(own->exchange[s]), tsl_free(own->fixed_exchange[s]);
+  }
+  xc_batches_fit_close(b);
+  tsl_free(b->thread);
+  tsl_free(b->largest);
+  xc_integrals_destroy(&b->integrals);
+  tsl_free(b);
+  *batches = NULL;
+}
+
+/* ------------------------------------------------------------------- phases */
+
+static void clear(void *sums, int64_t n) {
+  if (sums != NULL) memset(sums, 0, (size_t)n * sizeof(double));
+}
+
+void xc_batches_begin(xc_batches *b, int phase) {
+  const xc_params *p = b->p;
+  const int64_t nn = p->n * p->n;
+  const xc_fock fock = fock_of(b, &b->thread[0]);
+  b->phase = phase;
+  if (has_quartets(p)) xc_fock_largest(fock.basis, fock.total, fock.spin, b->largest);
+  for (int t = 0; t < b->threads; t++) {
+    xc_batch_thread *own = &b->thread[t];
+    own->bad = false;
+    clear(own->coulomb, nn), clear(own->fixed_coulomb, nn);
+    for (int s = 0; s < 2; s++) clear(own->exchange[s], nn), clear(own->fixed_exchange[s], nn);
+  }
+  b->bad_fit = false;
+  clear(b->gamma, p->n_fit);
+  clear(b->fitted, p->n_packed), clear(b->fixed_fitted, p->n_packed);
+  if (p->fitted)
+    xc_fit_pack(&b->view.orbital, &b->view.pairs, xc_asked_total(b->problem), b->packed);
+}
+
+static void sum_threads(const xc_batches *b, int which, double *out) {
+  const int64_t nn = b->p->n * b->p->n;
+  memset(out, 0, (size_t)nn * sizeof *out);
+  for (int t = 0; t < b->threads; t++) {
+    const double *from = which < 0 ? b->thread[t].coulomb : b->thread[t].exchange[which];
+    for (int64_t k = 0; k < nn; k++) out[k] += from[k];
+  }
+}
+
+static bool join_threads(const xc_batches *b, int which, int64_t *out) {
+  const int64_t nn = b->p->n * b->p->n;
+  bool good = true;
+  memset(out, 0, (size_t)nn * sizeof *out);
+  for (int t = 0; t < b->threads; t++) {
+    const xc_batch_thread *own = &b->thread[t];
+    const int64_t *from = which < 0 ? own->fixed_coulomb : own->fixed_exchange[which];
+    good = xc_fixed_join(nn, from, out) && good && !own->bad;
+  }
+  return good;
+}
+
+static void add_to(double *to, const double *more, int64_t n) {
+  for (int64_t k = 0; more != NULL && k < n; k++) to[k] += more[k];
+}
+
+/* As xc_fit_unpack. */
+static void unpack_fixed(const xc_batches *b, int64_t *coulomb) {
+  const int64_t n = b->p->n;
+  const int64_t *packed = b->fixed_fitted;
+  memset(coulomb, 0, (size_t)(n * n) * sizeof *coulomb);
+  for (int64_t k = 0; k < b->view.pairs.n; k++) {
+    const xc_shell *p = &b->view.orbital.shells[b->view.pairs.list[k].a];
+    const xc_shell *q = &b->view.orbital.shells[b->view.pairs.list[k].b];
+    for (int i = 0; i < xc_shell_size(p); i++)
+      for (int j = 0; j < xc_shell_size(q); j++, packed++)
+        coulomb[(p->first + i) * n + q->first + j] = coulomb[(q->first + j) * n + p->first + i] =
+            *packed;
+  }
+}
+
+static tsl_err collect_fixed(xc_batches *b, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = b->p;
+  int64_t *coulomb = problem->fields[XC_SUM_COULOMB].data;
+  int64_t *exchange = problem->fields[XC_SUM_EXCHANGE].data;
+  bool good = !b->bad_fit;
+  for (int s = 0; s < p->n_spin && has_exchange(p); s++)
+    good = join_threads(b, s, exchange + s * p->n * p->n) && good;
+  if (p->fitted)
+    unpack_fixed(b, coulomb);
+  else
+    good = join_threads(b, -1, coulomb) && good;
+  xc_fixed_set_guard(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB);
+  xc_fixed_set_guard(problem, XC_FIXED_EXCHANGE, XC_SUM_EXCHANGE);
+  if (!good)
+    TSL_FAIL(TSL_ERR_NUMERIC, "the Coulomb or the exchange matrix is not finite, or beyond what "
+                              "xc.reproducible can hold");
+done:
+  return err;
+}
+
+static void collect_plain(xc_batches *b, tsl_problem *problem, const double *fitted) {
+  const xc_params *p = b->p;
+  double *coulomb = problem->fields[XC_SUM_COULOMB].data;
+  double *exchange = problem->fields[XC_SUM_EXCHANGE].data;
+  for (int s = 0; s < p->n_spin && has_exchange(p); s++)
+    sum_threads(b, s, exchange + s * p->n * p->n);
+  if (!p->fitted) {
+    sum_threads(b, -1, coulomb);
+    return;
+  }
+  add_to(b->fitted, fitted, p->n_packed);
+  xc_fit_unpack(&b->view.orbital, &b->view.pairs, b->fitted, coulomb);
+}
+
+tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const double *fitted,
+                           const double *gamma) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = b->p;
+  if (p->reproducible)
+    TSL_TRY(collect_fixed(b, problem));
+  else
+    collect_plain(b, problem, fitted);
+  if (!p->fitted) goto done;
+  add_to(b->gamma, gamma, p->n_fit);
+  memcpy(problem->fields[XC_SUM_GAMMA].data, b->gamma, (size_t)p->n_fit * sizeof *b->gamma);
+done:
+  return err;
+}

@@ -1,0 +1,88 @@
+/**
+ * @file xc_batches.h
+ * Batches of quartets and of (P|mn) on the threads of a host: what ranks of sockets and of cards
+ * compute alike. It has threads, so it is none of the family's files; both kinds of backends use
+ * it, so it is none of theirs.
+ *
+ *   open -> begin (each phase) -> fock, fit in any number -> collect -> close
+ *
+ * Bra pairs are dealt to threads by a fixed rule into sums of each thread, so sums depend on the
+ * units, their order and the number of threads alone. Reproducible: what each bra pair, and each
+ * function of the fitting set, adds is computed alone and added as integers (xc_fixed.h), so sums
+ * depend on neither.
+ *
+ * (P|mn) of a unit are kept from phase to phase within the room that open is given; rows beyond it
+ * are computed anew, some shells at a time, with the same result.
+ */
+#ifndef TSL_THREADS_XC_BATCHES_H
+#define TSL_THREADS_XC_BATCHES_H
+
+#include "xc_problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct xc_batches xc_batches;
+
+/** Host bytes that rows need at least: (P|mn) of one shell; 0 when Coulomb is not fitted. */
+double xc_batches_least(const tsl_problem *problem);
+
+/** Bytes needed, rounded up so that tsl_bytes_text says no less. */
+double xc_batches_said(double bytes);
+
+/**
+ * What of a rank's host memory is left for things that are kept, at least xc_batches_least: fields,
+ * sums of the threads and what else is said are taken off.
+ * @param[in]  limit  bytes that the rank may use; 0: as many as there are
+ * @param[in]  other  bytes of the host's memory that the backend needs beside
+ * @return TSL_ERR_MEMORY, with the bytes that are needed and the keys to change
+ */
+tsl_err xc_batches_room(const tsl_problem *problem, int threads, int64_t limit, double other,
+                        double *room);
+
+/**
+ * Engines and sums for the units of a problem.
+ * @param[in] problem  borrowed; its IN fields are read again by begin
+ * @param[in] room  bytes for (P|mn), at least xc_batches_least; the deck's xc.fitting_cache is
+ *                  obeyed too
+ */
+tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, xc_batches **out);
+/** NULL accepted, sets NULL. */
+void xc_batches_close(xc_batches **batches);
+
+/** Zero the sums; take in the densities and the phase. */
+void xc_batches_begin(xc_batches *batches, int phase);
+
+/** Bra pairs [lo, hi) into J and K. */
+void xc_batches_fock(xc_batches *batches, int64_t lo, int64_t hi);
+
+/** Fitting shells [lo, hi): gamma in even phases, their share of J in odd ones. */
+tsl_err xc_batches_fit(xc_batches *batches, int64_t lo, int64_t hi);
+
+/** First function of a fitting shell; their number for n_fit_shells. */
+int64_t xc_batches_first(const xc_batches *batches, int64_t shell);
+/** (P|mn) of fitting shells [lo, hi). @param[out] rows  [functions][n_packed] */
+void xc_batches_triples(xc_batches *batches, int64_t lo, int64_t hi, double *rows);
+
+/** The packed density asked for, [n_packed]; NULL when Coulomb is not fitted. */
+const double *xc_batches_packed(const xc_batches *batches);
+
+/** Bytes of rows that are kept; whether some were computed anew. */
+double xc_batches_kept(const xc_batches *batches, bool *anew);
+/** As text for tsl_backend.tell, empty when all rows are kept. */
+void xc_batches_tell(const xc_batches *batches, char *text, size_t size);
+
+/**
+ * Copy the sums into the fields J, K and gamma.
+ * @param[in] fitted, gamma  [n_packed], [n_fit] of another device to be added; NULL: none, as
+ *                           always when reproducible
+ * @return TSL_ERR_NUMERIC when a reproducible sum met what it cannot hold
+ */
+tsl_err xc_batches_collect(xc_batches *batches, tsl_problem *problem, const double *fitted,
+                           const double *gamma);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,49 @@
+/** @file xc_batches_own.h  What xc_batches.c and xc_batches_fit.c share. */
+#ifndef TSL_THREADS_XC_BATCHES_OWN_H
+#define TSL_THREADS_XC_BATCHES_OWN_H
+
+#include "xc_batches.h"
+#include "xc_fit.h"
+#include "xc_fixed.h"
+
+/** What one thread owns. */
+typedef struct xc_batch_thread {
+  xc_engine *quartets, *triples;
+  double *coulomb, *exchange[2];              /**< [n][n] sums; reproducible: of one bra pair */
+  int64_t *fixed_coulomb, *fixed_exchange[2]; /**< [n][n] sums when reproducible, else NULL */
+  bool bad;                                   /**< something did not fit a fixed sum */
+} xc_batch_thread;
+
+/** (P|mn) of a unit, kept. */
+typedef struct xc_rows {
+  int64_t lo, hi;
+  int64_t phase; /**< the last that used it */
+  double bytes;
+  double *rows; /**< [functions][n_packed] */
+} xc_rows;
+
+struct xc_batches {
+  const tsl_problem *problem;
+  const xc_params *p;
+  xc_view view;
+  xc_integrals *integrals;
+  int threads, phase;
+  xc_batch_thread *thread; /**< [threads] */
+  double *largest;         /**< [n_shells][n_shells] of the densities asked for */
+  double *packed;          /**< [n_packed] density */
+  double *fitted;          /**< [n_packed] J; NULL when reproducible */
+  int64_t *fixed_fitted;   /**< [n_packed] J when reproducible, else NULL */
+  bool bad_fit;            /**< something did not fit it */
+  double *gamma;           /**< [n_fit] */
+  xc_rows *rows;           /**< [n_rows] */
+  int64_t n_rows, rows_room;
+  double rows_bytes, rows_most; /**< what rows take, and may take */
+  double *scratch;              /**< rows of scratch_shells shells; NULL until needed */
+  int64_t scratch_shells;
+};
+
+/** Memory of fitted Coulomb. */
+tsl_err xc_batches_fit_open(xc_batches *b, double room);
+void xc_batches_fit_close(xc_batches *b);
+
+#endif
