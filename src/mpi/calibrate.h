@@ -41,4 +41,8 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
 /** Path of the calibration file: the setting, or below the cache folder; path holds size bytes. */
 tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_t size);
 
+/** Make the folders of such a path where they are missing; a failure shows when the file is opened.
+ */
+void tsl_calibration_folders(const char *path);
+
 #endif

@@ -39,7 +39,7 @@ static MPI_Op mpi_op(tsl_combine combine) {
   return combine == TSL_SUM ? MPI_SUM : combine == TSL_MIN ? MPI_MIN : MPI_MAX;
 }
 
-static bool reduced(const tsl_field *field) {
+bool tsl_combine_reduced(const tsl_field *field) {
   return (field->role & TSL_OUT) &&
          (field->combine == TSL_SUM || field->combine == TSL_MIN || field->combine == TSL_MAX);
 }
@@ -67,12 +67,26 @@ static tsl_err check_field(const tsl_field *field) {
                   "field '%s': NaN or infinity at element %lld", field->name, (long long)bad);
 }
 
+tsl_err tsl_combine_fold(const tsl_field *field, const void *part) {
+  tsl_err err = TSL_OK;
+  const int64_t n = tsl_field_count(field);
+  const size_t element = tsl_type_bytes((tsl_type)field->type);
+  for (int64_t at = 0; at < n; at += PIECE)
+    TSL_MPI(MPI_Reduce_local((const char *)part + (size_t)at * element,
+                             (char *)field->data + (size_t)at * element,
+                             (int)(n - at < PIECE ? n - at : PIECE),
+                             mpi_type((tsl_type)field->type), mpi_op((tsl_combine)field->combine)));
+  TSL_TRY(check_field(field));
+done:
+  return err;
+}
+
 tsl_err tsl_combine_reduce(MPI_Comm comm, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   int rank = 0;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   for (int f = 0; f < problem->n_fields; f++) {
-    if (!reduced(&problem->fields[f])) continue;
+    if (!tsl_combine_reduced(&problem->fields[f])) continue;
     TSL_TRY(reduce_field(comm, rank, &problem->fields[f]));
     TSL_AGREE(comm, rank == 0 ? check_field(&problem->fields[f]) : TSL_OK);
   }

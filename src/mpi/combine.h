@@ -14,6 +14,12 @@
  */
 tsl_err tsl_combine_reduce(MPI_Comm comm, tsl_problem *problem);
 
+/** Is the field combined by tsl_combine_reduce? */
+bool tsl_combine_reduced(const tsl_field *field);
+
+/** Combine an array of the field's type and shape into field->data, as another rank's part. */
+tsl_err tsl_combine_fold(const tsl_field *field, const void *part);
+
 /**
  * Append the LIST fields to the output in unit order: the order does not depend on who computed.
  *

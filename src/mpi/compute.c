@@ -2,6 +2,8 @@
 
 #include "agree.h"
 #include "combine.h"
+#include "keeper.h"
+#include "take.h"
 #include "wave.h"
 
 /* begin and collect run on the hand. */
@@ -24,9 +26,50 @@ static tsl_err collect_phase(tsl_task *task) {
   return st->backend->collect(st->worker, &e->session->problem);
 }
 
+/* The whole phase, or what of it is done until it pauses for a checkpoint. */
+static tsl_err compute_part(tsl_session *s, tsl_phase *phase, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  errand e = {.session = s, .phase = phase->index};
+  double begin;
+  const bool wave = s->family->shape == TSL_WAVE, goes_on = wave && phase->paused;
+  e.task.run = begin_phase;
+  if (!goes_on) TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
+  if (!goes_on) TSL_TRY(tsl_keeper_begun(s));
+  if (wave && s->keeper->walks) return TSL_OK; /* all is computed, and combined */
+  TSL_TRY(wave ? tsl_wave_run(phase) : tsl_phase_run(phase));
+  if (wave && phase->paused) return TSL_OK; /* the workers keep what they have */
+  e.task.run = collect_phase;
+  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
+  begin = tsl_now();
+  TSL_TRY(tsl_combine_reduce(s->comm, &s->problem));
+  record->combined += tsl_now() - begin;
+  TSL_TRY(tsl_session_stage(s, "combine", &begin));
+done:
+  return err;
+}
+
+/* Units and plan of the kinds that are active, when those are not all. */
+static tsl_err choose_units(const tsl_session *s, int index, tsl_unit **units, tsl_plan *plan,
+                            tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  const uint32_t mask = tsl_kinds_active(&s->problem, index);
+  const uint32_t all = (UINT32_C(1) << s->family->n_kinds) - 1;
+  if (s->family->shape == TSL_WAVE || mask == all) return TSL_OK;
+  if (tsl_take_lists(&s->problem))
+    TSL_FAIL(TSL_ERR_INTERNAL, "family '%s' has LIST fields and kinds that rest", s->family->name);
+  if (s->plan.first_dynamic < s->plan.n_units)
+    TSL_FAIL(TSL_ERR_INTERNAL, "family '%s' has a tail and kinds that rest", s->family->name);
+  TSL_TRY(tsl_plan_view(&s->plan, s->units.list, mask, tsl_cost_seconds, &s->cost, units, plan));
+  phase->units = *units;
+  phase->plan = plan;
+done:
+  return err;
+}
+
 tsl_err tsl_compute_phase(tsl_session *s, tsl_out *out, int index, tsl_record *record) {
   tsl_err err = TSL_OK;
-  errand e = {.session = s, .phase = index};
+  tsl_unit *units = NULL;
+  tsl_plan plan = {.n_units = 0};
   tsl_phase phase = {.comm = s->comm,
                      .station = &s->station,
                      .problem = &s->problem,
@@ -37,16 +80,20 @@ tsl_err tsl_compute_phase(tsl_session *s, tsl_out *out, int index, tsl_record *r
                      .memory = s->run.memory,
                      .index = index,
                      .quiet = s->options->quiet,
+                     .watchdog = s->run.watchdog,
                      .trace = &s->trace};
-  e.task.run = begin_phase;
-  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
-  TSL_TRY(s->family->shape == TSL_WAVE ? tsl_wave_run(&phase) : tsl_phase_run(&phase));
-  e.task.run = collect_phase;
-  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
-  TSL_TRY(tsl_combine_reduce(s->comm, &s->problem));
+  TSL_AGREE(s->comm, choose_units(s, index, &units, &plan, &phase));
+  record->combined = 0;
+  do {
+    TSL_TRY(tsl_keeper_enter(s, &phase));
+    TSL_TRY(compute_part(s, &phase, record));
+    TSL_TRY(tsl_keeper_leave(s, out, &phase));
+  } while (phase.paused);
   TSL_TRY(tsl_record_phase(s, &phase, record));
-  TSL_TRY(tsl_combine_lists(&phase, record->rows, record->n_rows));
+  TSL_TRY(tsl_combine_lists(&phase, record->last, record->n_last));
 done:
   tsl_phase_clear(&phase);
+  tsl_free(units);
+  tsl_plan_clear(&plan);
   return err;
 }

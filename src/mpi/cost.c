@@ -27,6 +27,19 @@ double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit) {
   return tsl_speed_seconds(&cost->speeds[rank], unit);
 }
 
+double tsl_cost_setup(const void *model, int rank, const tsl_unit *unit) {
+  const tsl_cost *cost = model;
+  return cost->speeds[rank].setup[unit->kind] * unit->setup;
+}
+
+double tsl_cost_first(const void *model, int rank, const tsl_unit *unit) {
+  return tsl_cost_seconds(model, rank, unit) + tsl_cost_setup(model, rank, unit);
+}
+
+double tsl_cost_mean(const void *model, int rank, const tsl_unit *unit) {
+  return tsl_cost_seconds(model, rank, unit) + tsl_cost_setup(model, rank, unit) / TSL_COST_PHASES;
+}
+
 /* Non-negative least squares by cyclic coordinate descent: small, dense, always converges. */
 static void solve_nonnegative(double a[TSL_N_COEFFICIENTS][TSL_N_COEFFICIENTS],
                               const double b[TSL_N_COEFFICIENTS], double x[TSL_N_COEFFICIENTS]) {

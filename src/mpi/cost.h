@@ -1,6 +1,7 @@
 /**
  * @file cost.h
- * Predicted seconds of a unit on a rank's device: c0 + c1 flops + c2 bytes + c3 count, c >= 0.
+ * Predicted seconds of a unit on a rank's device: c0 + c1 flops + c2 bytes + c3 count, c >= 0; the
+ * first time that a rank runs the unit, s setup more, s >= 0.
  *
  * The coefficients are measured on the rank's own device with real units (calibrate.h) and
  * kept in a file; families give features only.
@@ -12,9 +13,13 @@
 
 enum { TSL_N_COEFFICIENTS = 4, TSL_MAX_KINDS = 8 };
 
+/** Phases in which a unit of an iterating family runs, as planners expect. */
+enum { TSL_COST_PHASES = 10 };
+
 /** Coefficients of one device for the kinds of one problem; plain data. */
 typedef struct tsl_speed {
   double c[TSL_MAX_KINDS][TSL_N_COEFFICIENTS];
+  double setup[TSL_MAX_KINDS]; /**< s, seconds of an operation of the first run alone */
 } tsl_speed;
 
 /** The model of all ranks. */
@@ -33,10 +38,19 @@ typedef struct tsl_sample {
 /** Does the rank take units? */
 bool tsl_cost_takes_part(const tsl_cost *cost, int rank);
 
-/** tsl_seconds_fn for plans; model is a tsl_cost. */
+/** tsl_seconds_fn: a run of the unit with everything in place; model is a tsl_cost. */
 double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit);
 
-/** Seconds on a device with these coefficients. */
+/** tsl_seconds_fn: what the rank's first run of the unit takes more. */
+double tsl_cost_setup(const void *model, int rank, const tsl_unit *unit);
+
+/** tsl_seconds_fn: the rank's first run of the unit. */
+double tsl_cost_first(const void *model, int rank, const tsl_unit *unit);
+
+/** tsl_seconds_fn for plans: the mean of TSL_COST_PHASES runs, of which one is the first. */
+double tsl_cost_mean(const void *model, int rank, const tsl_unit *unit);
+
+/** Seconds on a device with these coefficients, of a run with everything in place. */
 double tsl_speed_seconds(const tsl_speed *speed, const tsl_unit *unit);
 
 /**

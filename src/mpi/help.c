@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include "probe_run.h"
 #include "settings.h"
 #include "show.h"
 #include "version.h"
@@ -7,43 +8,69 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DECK_OPTIONS                                               \
+  "  -s, --set KEY=VALUE override a key of the deck; repeatable\n" \
+  "  --interpret         family dp: as if the run were given it\n" \
+  "  -q, --quiet         results and errors only\n"
+
 static const struct {
   const char *topic, *text;
 } texts[] = {
-    {"", "tesela " TSL_VERSION " - irregular-domain work on every GPU and CPU socket of a job\n"
-         "\n"
-         "usage: tesela run DECK        deck -> units -> plan -> ranks -> HDF5\n"
-         "       tesela plan DECK       units, predicted seconds and bytes per rank\n"
-         "       tesela devices         who would sit where\n"
-         "       tesela calibrate DECK  measure the devices on this deck's units\n"
-         "       tesela bench NAME      measure kernels beside their peers (no NAME: list)\n"
-         "       tesela show FILE       what an output file holds\n"
-         "       tesela help TOPIC      a subcommand, a family, run-keys or output-keys\n"
-         "       tesela --version\n"
-         "\n"
-         "Start it alone (one rank), with mpirun or with srun: one rank for each GPU or socket.\n"
-         "Exit status: 0 valid, 2 bad input or usage, 3 run-time failure or stopped.\n"},
-    {"run", "usage: [mpirun -n RANKS] tesela run DECK [options]\n"
-            "\n"
-            "  -o, --output FILE   HDF5 output; default: the deck's name with .h5\n"
-            "  --overwrite         replace an existing output when the run has succeeded\n"
-            "  -s, --set KEY=VALUE override a key of the deck, such as tri.bins=400; repeatable\n"
-            "  --interpret         family dp: compute a recurrence without compiling it (slow)\n"
-            "  --trace FILE        write a Chrome/Perfetto trace (JSON) of all ranks\n"
-            "  -q, --quiet         results and errors only\n"
-            "\n"
-            "Keys of a deck: tesela help FAMILY, tesela help run-keys, tesela help output-keys\n"},
-    {"plan", "usage: [mpirun -n RANKS] tesela plan DECK [--set KEY=VALUE]...\n"
+    {"",
+     "tesela " TSL_VERSION " - irregular-domain work on every GPU and CPU socket of a job\n"
+     "\n"
+     "usage: tesela run DECK        deck -> units -> plan -> ranks -> HDF5\n"
+     "       tesela plan DECK       units, predicted seconds and bytes per rank\n"
+     "       tesela devices         who would sit where\n"
+     "       tesela calibrate DECK  measure the devices on this deck's units\n"
+     "       tesela rates DECK      passes a day on every device calibrated so far: what to buy\n"
+     "       tesela probe           what optimisation advice is worth on these devices\n"
+     "       tesela bench NAME      measure kernels beside their peers (no NAME: list)\n"
+     "       tesela show FILE       what an output file holds\n"
+     "       tesela help TOPIC      a subcommand, a family, run-keys or output-keys\n"
+     "       tesela --version\n"
+     "\n"
+     "A DECK is YAML, or JSON: for family xc a QCSchema input or molecule (tesela run FILE.json).\n"
+     "Start it alone (one rank), with mpirun or with srun: one rank for each GPU or socket.\n"
+     "Exit status: 0 valid, 2 bad input or usage, 3 run-time failure or stopped, 85 stopped\n"
+     "early with a checkpoint (SIGTERM, SIGUSR1, --max-walltime): go on with --restart.\n"},
+    {"run",
+     "usage: [mpirun -n RANKS] tesela run DECK [options]\n"
+     "\n"
+     "  DECK                YAML; or FILE.json, QCSchema, for family xc with what --set adds\n"
+     "  -o, --output FILE   HDF5 output; default: the deck's name with .h5\n"
+     "  --overwrite         replace an existing output when the run has succeeded\n"
+     "  -s, --set KEY=VALUE override a key of the deck, such as tri.bins=400; repeatable\n"
+     "  --interpret         family dp: compute a recurrence without compiling it (slow)\n"
+     "  --trace FILE        write a Chrome/Perfetto trace (JSON) of all ranks\n"
+     "  --restart FILE      go on from a checkpoint of this deck, on any ranks and devices;\n"
+     "                      FILE: the output's name, or one of its checkpoints .ckpt.0 .ckpt.1\n"
+     "  --max-walltime H:MM:SS  stop with a checkpoint before that time is over\n"
+     "                      (default: the end of the job, where Slurm tells it)\n"
+     "  -q, --quiet         results and errors only\n"
+     "\n"
+     "Keys of a deck: tesela help FAMILY, tesela help run-keys, tesela help output-keys\n"},
+    {"plan", "usage: [mpirun -n RANKS] tesela plan DECK [options]\n"
              "\n"
              "Cuts the work, predicts and plans, and prints it. Devices that are not in the\n"
-             "calibration file are measured for up to half a second; nothing else is computed.\n"},
+             "calibration file are measured for up to half a second; nothing else is computed.\n"
+             "\n" DECK_OPTIONS},
     {"devices", "usage: [mpirun -n RANKS] tesela devices\n"
                 "\n"
                 "Prints the table of all ranks: node, device, cores, memory.\n"},
-    {"calibrate", "usage: [mpirun -n RANKS] tesela calibrate DECK [--set KEY=VALUE]...\n"
+    {"calibrate", "usage: [mpirun -n RANKS] tesela calibrate DECK [options]\n"
                   "\n"
                   "Measures every rank's device on samples of the deck's units and stores the\n"
-                  "coefficients in $XDG_CACHE_HOME/tesela/calibration (key run.calibration).\n"},
+                  "coefficients in $XDG_CACHE_HOME/tesela/calibration (key run.calibration).\n"
+                  "\n" DECK_OPTIONS},
+    {"rates",
+     "usage: tesela rates DECK [options]\n"
+     "\n"
+     "How many passes over this deck's units (runs, or iterations) each device would make\n"
+     "in a day, by the calibrations stored so far, on this host or others that share the\n"
+     "file (key run.calibration). Measures nothing.\n"
+     "\n" DECK_OPTIONS},
+    {"probe", tsl_probe_help},
     {"bench", "usage: tesela bench NAME [options]\n"
               "\n"
               "Without NAME: the list of benchmarks of this build. NAME --help: its options.\n"

@@ -160,20 +160,29 @@ static int platform_socket(const node *self, int32_t package) {
   return index;
 }
 
+/* What a rank may use of a host's memory, of which so much is free. */
+static int64_t host_limit(const node *self, const tsl_bind_ask *ask, int64_t n_free) {
+  if (ask->host_memory <= 0) return n_free / 2 / self->size;
+  return ask->host_memory < n_free ? ask->host_memory : n_free;
+}
+
+/* 90 % of a card's free memory, split among the ranks that share it. */
 static tsl_err describe_device(const node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
   tsl_err err = TSL_OK;
   const tsl_bind_choice *mine = &self->choices[self->rank];
-  tsl_device *device = &seat->device;
-  if (mine->kind == TSL_GPU) {
-    const int32_t at = self->ordinal[(int64_t)self->rank * self->host.n_cards + mine->card];
-    TSL_TRY(tsl_platform_gpu.describe(at, device));
-    device->memory_limit = device->memory_free / 10 * 9 / mine->sharers;
-  } else {
-    TSL_TRY(tsl_platform_cpu.describe(platform_socket(self, mine->package), device));
+  tsl_device *device = &seat->device, near = {.kind = TSL_CPU};
+  const bool card = mine->kind == TSL_GPU;
+  TSL_TRY(tsl_platform_cpu.describe(card ? 0 : platform_socket(self, mine->package), &near));
+  near.host_limit = near.memory_limit = host_limit(self, ask, near.memory_free);
+  if (!card) {
+    *device = near;
     device->threads = mine->threads;
-    device->memory_limit = device->memory_free / 2 / self->size;
+    goto done;
   }
-  if (ask->memory > 0 && ask->memory < device->memory_limit) device->memory_limit = ask->memory;
+  const int32_t at = self->ordinal[(int64_t)self->rank * self->host.n_cards + mine->card];
+  TSL_TRY(tsl_platform_gpu.describe(at, device));
+  device->memory_limit = device->memory_free / 10 * 9 / mine->sharers;
+  device->host_limit = near.host_limit;
 done:
   return err;
 }

@@ -36,7 +36,7 @@ typedef struct tsl_seat {
   int32_t notes;         /**< tsl_note bits */
   char host[64];         /**< host name */
   char cpuset[256];      /**< hardware threads of this rank as list, "0-3,8" */
-  tsl_device device;     /**< threads and memory_limit filled in */
+  tsl_device device;     /**< threads, memory_limit and host_limit filled in */
 } tsl_seat;
 
 /** What the user asks of the binding. */
@@ -46,8 +46,8 @@ typedef struct tsl_bind_ask {
   int32_t threads; /**< OpenMP threads of each CPU rank; 0: one for each core of its share */
   bool allow_shared_gpu; /**< two ranks on one card are not refused */
   bool pin;              /**< bind the calling thread to the seat's cpuset */
-  int64_t memory;        /**< cap in bytes on device.memory_limit; 0: 90 % of the free memory of a
-                              card, half of a host's free memory split among its ranks */
+  int64_t host_memory;   /**< bytes of the host's memory that a rank may use, at most what is free;
+                              0: half of that, split among the host's ranks */
 } tsl_bind_ask;
 
 /**

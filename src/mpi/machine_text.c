@@ -122,20 +122,27 @@ static long long allocated(char *(*look)(const char *), long long het) {
   return het > 0 ? sum : text == NULL ? 0 : strtoll(text, NULL, 10);
 }
 
+/* Under mpirun, on a node that it reaches by a Slurm step of daemons, SLURM_NTASKS counts these. */
+static bool counts_daemons(char *(*look)(const char *)) {
+  const char *space = look("PMIX_NAMESPACE");
+  return look("SLURM_STEP_ID") != NULL && space != NULL && strncmp(space, "slurm.", 6) != 0;
+}
+
 void tsl_machine_slurm_note(int64_t n_ranks, char *(*look)(const char *), char text[512]) {
   const char *het_text = look("SLURM_HET_SIZE");
   const long long het = het_text == NULL ? 0 : strtoll(het_text, NULL, 10);
   const long long tasks = allocated(look, het);
   text[0] = '\0';
-  if (tasks <= 0 || tasks == n_ranks) return;
+  if (tasks <= 0 || tasks == n_ranks || (het <= 1 && counts_daemons(look))) return;
   if (het > 1)
     (void)snprintf(text, 512,
                    "%lld ranks run, but the heterogeneous job of %lld components has %lld tasks; "
                    "mpirun takes only the first component: use srun --het-group=0-%lld",
                    (long long)n_ranks, het, tasks, het - 1);
   else
-    (void)snprintf(text, 512,
-                   "%lld rank%s but the Slurm allocation has %lld tasks; start with srun or mpirun "
-                   "without -n to use them all",
-                   (long long)n_ranks, n_ranks == 1 ? " runs," : "s run,", tasks);
+    (void)snprintf(
+        text, 512,
+        "%lld rank%s but the Slurm allocation has %lld task%s; start with srun or mpirun "
+        "without -n to use them all",
+        (long long)n_ranks, n_ranks == 1 ? " runs," : "s run,", tasks, tasks == 1 ? "" : "s");
 }

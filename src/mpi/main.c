@@ -3,6 +3,8 @@
 #include "contract.h"
 #include "help.h"
 #include "phase.h"
+#include "probe_run.h"
+#include "rates.h"
 #include "run.h"
 #include "show.h"
 #include "version.h"
@@ -74,6 +76,8 @@ static const struct {
     {"plan", NULL, tsl_plan_only},
     {"devices", NULL, tsl_devices},
     {"calibrate", NULL, tsl_calibrate_only},
+    {"rates", NULL, tsl_rates},
+    {"probe", NULL, tsl_probe},
     {"bench", bench, NULL},
     {"show", tsl_show, NULL},
     {"help", help, NULL},
@@ -109,13 +113,25 @@ static void set_signals(void) {
   struct sigaction stop = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
   (void)sigaction(SIGINT, &stop, NULL);
   (void)sigaction(SIGTERM, &stop, NULL);
+  (void)sigaction(SIGUSR1, &stop, NULL);
   (void)signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error, not a death */
 }
 
-static void print_error(void) {
+static void print_error(tsl_err err) {
   fflush(stdout);
-  fprintf(stderr, "tesela: error: %s\n", tsl_err_message());
+  fprintf(stderr, "tesela: %s%s\n", err == TSL_ERR_PAUSED ? "" : "error: ", tsl_err_message());
   if (getenv("TSL_DEBUG") != NULL) fputs(tsl_err_places(), stderr);
+}
+
+/* Counters that ranks advance need windows over nodes. Distributions switch off the one component
+ * of Open MPI 4 that has them on plain networks (Debian: osc = ^ucx,pt2pt). A user's wish stands.
+ */
+static void allow_windows(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  if (MPI_Get_library_version(version, &length) == MPI_SUCCESS &&
+      strstr(version, "Open MPI v4.") != NULL)
+    (void)setenv("OMPI_MCA_osc", "sm,rdma,pt2pt", 0);
 }
 
 /* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are
@@ -123,6 +139,7 @@ static void print_error(void) {
 static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
   tsl_err err;
+  allow_windows();
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 3;
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   set_signals();
@@ -130,7 +147,7 @@ static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int a
     err = tsl_fail(TSL_ERR_MPI, __FILE__, __LINE__, "this MPI gives no MPI_THREAD_FUNNELED");
   else
     err = run(MPI_COMM_WORLD, argc - 1, argv + 1);
-  if (err != TSL_OK && (rank == 0 || err == TSL_ERR_MPI)) print_error();
+  if (err != TSL_OK && (rank == 0 || err == TSL_ERR_MPI)) print_error(err);
   if (err == TSL_ERR_MPI) (void)MPI_Abort(MPI_COMM_WORLD, tsl_err_status(err));
   (void)MPI_Finalize();
   return tsl_err_status(err);
@@ -160,6 +177,6 @@ int main(int argc, char **argv) {
   err = argc < 2 ? tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no subcommand; see `tesela --help`")
         : k < 0  ? unknown_command(argv[1])
                  : commands[k].alone(argc - 1, argv + 1);
-  if (err != TSL_OK) print_error();
+  if (err != TSL_OK) print_error(err);
   return tsl_err_status(err);
 }

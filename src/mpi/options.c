@@ -11,10 +11,11 @@ static const struct {
   const char *name, *alias;
   bool value;
 } table[] = {
-    {'o', "--output", "-o", true},     {'s', "--set", "-s", true},
-    {'t', "--trace", NULL, true},      {'q', "--quiet", "-q", false},
-    {'w', "--overwrite", NULL, false}, {'h', "--help", "-h", false},
-    {'i', "--interpret", NULL, false},
+    {'o', "--output", "-o", true},       {'s', "--set", "-s", true},
+    {'t', "--trace", NULL, true},        {'q', "--quiet", "-q", false},
+    {'w', "--overwrite", NULL, false},   {'h', "--help", "-h", false},
+    {'i', "--interpret", NULL, false},   {'r', "--restart", NULL, true},
+    {'m', "--max-walltime", NULL, true},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -40,6 +41,28 @@ static tsl_err unknown(const char *word, const char *subcommand, const char *all
                   subcommand);
 }
 
+/* Digits alone, so that no sign or blank slips in. */
+static bool take_number(const char **text, double most, double *out) {
+  int digits = 0;
+  *out = 0;
+  for (; **text >= '0' && **text <= '9'; ++*text, digits++) *out = 10 * *out + (**text - '0');
+  return digits > 0 && *out <= most;
+}
+
+/* H:MM:SS */
+static tsl_err take_walltime(const char *text, double *seconds) {
+  tsl_err err = TSL_OK;
+  const char *at = text;
+  double h = 0, m = 0, s = 0;
+  const bool good = take_number(&at, 1e6, &h) && *at++ == ':' && take_number(&at, 59, &m) &&
+                    *at++ == ':' && take_number(&at, 59, &s) && *at == '\0';
+  *seconds = 3600 * h + 60 * m + s;
+  if (!good || *seconds <= 0)
+    TSL_FAIL(TSL_ERR_USAGE, "--max-walltime %s: expected H:MM:SS, such as 11:59:00", text);
+done:
+  return err;
+}
+
 static tsl_err take(tsl_options *o, char letter, const char *value) {
   switch (letter) {
   case 'o':
@@ -48,6 +71,11 @@ static tsl_err take(tsl_options *o, char letter, const char *value) {
   case 't':
     o->trace = value;
     break;
+  case 'r':
+    o->restart = value;
+    break;
+  case 'm':
+    return take_walltime(value, &o->walltime);
   case 'q':
     o->quiet = true;
     break;

@@ -13,9 +13,11 @@ enum { TSL_MAX_SETS = 64 };
 
 /** Parsed options; texts point into argv. */
 typedef struct tsl_options {
-  const char *deck;   /**< NULL only for subcommands that need none */
-  const char *output; /**< -o, or NULL */
-  const char *trace;  /**< --trace, or NULL */
+  const char *deck;    /**< NULL only for subcommands that need none */
+  const char *output;  /**< -o, or NULL */
+  const char *trace;   /**< --trace, or NULL */
+  const char *restart; /**< --restart: a checkpoint or the output's name, or NULL */
+  double walltime;     /**< --max-walltime, s; 0: not given */
   const char *sets[TSL_MAX_SETS];
   int n_sets;
   bool quiet, overwrite, help;
@@ -25,7 +27,8 @@ typedef struct tsl_options {
 /**
  * Parse `SUBCOMMAND [DECK] [options]`.
  * @param[in] allowed  letters of the options this subcommand takes: o = -o, s = --set, t = --trace,
- *                     q = --quiet, w = --overwrite, i = --interpret, which sets dp.interpret
+ *                     q = --quiet, w = --overwrite, i = --interpret, which sets dp.interpret,
+ *                     r = --restart, m = --max-walltime
  * @return TSL_ERR_USAGE naming the word; missing DECK only when need_deck and not help
  */
 tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,

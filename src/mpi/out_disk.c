@@ -31,7 +31,7 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t m
   file = calloc(1, sizeof *file);
   if (file == NULL) return NULL;
   file->disk = info->disk;
-  file->eof = (haddr_t)st.st_size;
+  file->eof = info->disk->resume ? 0 : (haddr_t)st.st_size;
   return &file->pub;
 }
 
@@ -111,8 +111,11 @@ static herr_t disk_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addre
 /* HDF5 asks for the file to end exactly at the end of allocated addresses. */
 static herr_t disk_truncate(H5FD_t *pub, hid_t dxpl, hbool_t closing) {
   disk_file *file = (disk_file *)pub;
+  struct stat st;
   (void)dxpl, (void)closing;
   if (file->eoa == file->eof) return 0;
+  if (file->disk->resume && fstat(file->disk->fd, &st) == 0 && (haddr_t)st.st_size >= file->eoa)
+    return 0;
   if (file->disk->failed == 0 && ftruncate(file->disk->fd, (off_t)file->eoa) != 0)
     disk_fail(file->disk, errno, file->eoa, 0);
   file->eof = file->eoa;

@@ -10,11 +10,13 @@
 #define TSL_MPI_OUT_DISK_H
 
 #include <hdf5.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /** An open file and what happened to it. */
 typedef struct tsl_disk {
   int fd;         /**< open for reading and writing; not owned by the driver */
+  bool resume;    /**< while set: an opened file looks empty to HDF5, but is not cut */
   int failed;     /**< errno of the first failed write, 0: none */
   int64_t needed; /**< bytes that the failed write wanted to add */
 } tsl_disk;

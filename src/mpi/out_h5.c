@@ -140,8 +140,13 @@ done:
 static tsl_err take_part(tsl_out *out) {
   tsl_err err = TSL_OK;
   struct stat by_fd, by_name;
-  const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  const int flags = O_RDWR | (out->resume ? 0 : O_CREAT) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   out->disk.fd = open(out->part, flags, 0666);
+  if (out->disk.fd < 0 && out->resume)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "--restart: cannot open '%s', which holds the rows computed so far: %s; without it, "
+             "remove the checkpoints and run without --restart",
+             out->part, strerror(errno));
   if (out->disk.fd < 0)
     TSL_FAIL(errno == ENOSPC || errno == EDQUOT || errno == EIO ? TSL_ERR_IO : TSL_ERR_INPUT,
              "output '%s': cannot create: %s", out->part, strerror(errno));
@@ -152,7 +157,8 @@ static tsl_err take_part(tsl_out *out) {
   if (stat(out->part, &by_name) != 0 || by_name.st_ino != by_fd.st_ino)
     TSL_FAIL(TSL_ERR_INPUT, "output '%s' was just finished or removed by another run", out->part);
   out->made = true;
-  if (ftruncate(out->disk.fd, 0) != 0)
+  out->disk.resume = out->resume;
+  if (!out->resume && ftruncate(out->disk.fd, 0) != 0)
     TSL_FAIL(TSL_ERR_IO, "output '%s': cannot empty: %s", out->part, strerror(errno));
 done:
   return err;
@@ -163,7 +169,8 @@ tsl_err tsl_out_open_root(tsl_out *out, bool create) {
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   TSL_H5(out, access, "set up", "access");
   TSL_H5(out, H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set up", "access");
-  if (out->parallel) TSL_H5(out, H5Pset_alignment(access, 1 << 20, 1 << 16), "set up", "access");
+  if (out->parallel || out->plain)
+    TSL_H5(out, H5Pset_alignment(access, 1 << 20, 1 << 16), "set up", "access");
   TSL_H5(out, tsl_disk_driver(access, &out->disk, &out->driver), "register", "driver");
   out->file = create ? H5Fcreate(out->part, H5F_ACC_TRUNC, H5P_DEFAULT, access)
                      : H5Fopen(out->part, H5F_ACC_RDWR, access);
@@ -215,8 +222,8 @@ done:
   return err;
 }
 
-tsl_err tsl_out_create(MPI_Comm comm, const char *path, bool overwrite, int compress,
-                       tsl_out **result) {
+static tsl_err create(MPI_Comm comm, const char *path, bool overwrite, int compress, bool plain,
+                      bool resume, tsl_out **result) {
   tsl_err err = TSL_OK;
   tsl_out *out = NULL;
   *result = NULL;
@@ -227,6 +234,8 @@ tsl_err tsl_out_create(MPI_Comm comm, const char *path, bool overwrite, int comp
   out->disk.fd = -1;
   out->overwrite = overwrite;
   out->compress = compress;
+  out->resume = out->keep = resume;
+  out->plain = plain;
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   TSL_MPI(MPI_Comm_dup(comm, &out->comm));
   TSL_MPI(MPI_Comm_set_errhandler(out->comm, MPI_ERRORS_RETURN));
@@ -240,6 +249,16 @@ tsl_err tsl_out_create(MPI_Comm comm, const char *path, bool overwrite, int comp
 done:
   if (*result == NULL) tsl_free(out);
   return err;
+}
+
+tsl_err tsl_out_create(MPI_Comm comm, const char *path, bool overwrite, int compress,
+                       tsl_out **result) {
+  return create(comm, path, overwrite, compress, false, false, result);
+}
+
+tsl_err tsl_out_create_lasting(MPI_Comm comm, const char *path, bool overwrite, int compress,
+                               bool resume, tsl_out **result) {
+  return create(comm, path, overwrite, compress, true, resume, result);
 }
 
 /* ---------------------------------------------------------- commit, discard */
@@ -296,7 +315,12 @@ tsl_err tsl_out_commit(tsl_out **result) {
   return err;
 }
 
+void tsl_out_keep(tsl_out *out) {
+  out->keep = true;
+}
+
 void tsl_out_forget(tsl_out *out) {
+  if (out->keep) return;
   if (out->made) (void)unlink(out->part);
   out->made = false;
 }

@@ -3,7 +3,7 @@
  * The output: one HDF5 file, written as FILE.part and renamed when whole.
  *
  *   tsl_out_precheck                         root, before anything is computed
- *   tsl_out_create                           collective
+ *   tsl_out_create or _create_lasting        collective
  *   tsl_out_field (each streamed field)      all ranks, same order
  *   tsl_out_open_stream                      collective
  *     tsl_out_slab, tsl_out_append           not collective
@@ -27,6 +27,7 @@
 #define TSL_MPI_OUT_H5_H
 
 #include "machine.h"
+#include "out_unit.h"
 
 /** An output file being written. */
 typedef struct tsl_out tsl_out;
@@ -49,6 +50,30 @@ tsl_err tsl_out_precheck(const char *path, bool overwrite, int64_t bytes);
  */
 tsl_err tsl_out_create(MPI_Comm comm, const char *path, bool overwrite, int compress,
                        tsl_out **out);
+
+/**
+ * As tsl_out_create, but the rows of streamed GATHER fields may outlive this run: their datasets
+ * are contiguous, without filters, and at the same place of FILE.part for any number of ranks.
+ * @param[in] resume  take over FILE.part of an earlier run: all of it is described anew, and the
+ *                    rows in it stay as they are; what fails leaves FILE.part there
+ * @return TSL_ERR_INPUT when there is none to resume
+ */
+tsl_err tsl_out_create_lasting(MPI_Comm comm, const char *path, bool overwrite, int compress,
+                               bool resume, tsl_out **out);
+
+/** Root, before open_stream: address of a streamed GATHER field's rows in FILE.part; -1 none. */
+int64_t tsl_out_place(const tsl_out *out, const tsl_field *field);
+
+/** Root, before open_stream: read a box of a streamed GATHER field; otherwise as tsl_out_slab. */
+tsl_err tsl_out_read_slab(tsl_out *out, const tsl_field *field, const int64_t lo[3],
+                          const int64_t hi[3], void *data);
+
+/** Everything written so far is on disk, on all ranks; collective, between open_stream and
+ *  close_stream. */
+tsl_err tsl_out_sync(tsl_out *out);
+
+/** From now on FILE.part stays when the run fails or ends early: it can be continued. */
+void tsl_out_keep(tsl_out *out);
 
 /**
  * Create /results/NAME for a streamed field: GATHER with its full shape (zero extents are legal),
@@ -132,18 +157,6 @@ typedef struct tsl_column {
 /** A table: shape [n] of compound type, n >= 0; columns end with a NULL name. */
 tsl_err tsl_out_table(tsl_out *out, const char *path, const tsl_column *columns, const void *rows,
                       size_t row_bytes, int64_t n);
-
-/** A row of /run/units. */
-typedef struct tsl_out_unit {
-  tsl_unit unit;
-  int32_t owner;    /**< rank that computed it, -1 nobody */
-  int32_t phase;    /**< the last phase it ran in */
-  int32_t dynamic;  /**< 1: handed out while the run went on */
-  int32_t reserved; /**< zero */
-  double predicted; /**< s */
-  double measured;  /**< s, of that phase */
-  double start;     /**< s after the start of the run */
-} tsl_out_unit;
 
 /** A row of /run/calibration: one coefficient of the cost model. */
 typedef struct tsl_out_coefficient {

@@ -26,6 +26,9 @@ struct tsl_out {
   bool made;     /**< root: FILE.part is ours to remove */
   bool parallel; /**< the library writes by MPI-IO and there are several ranks */
   bool mpio;     /**< the file is open by MPI-IO now */
+  bool plain;    /**< rows may be taken over by another run */
+  bool resume;   /**< rows of an earlier run are taken over */
+  bool keep;     /**< FILE.part stays when the run fails */
   int compress;
   tsl_out_stage stage;
   tsl_disk disk; /**< root; fd holds the lock for the whole life, -1: not open */

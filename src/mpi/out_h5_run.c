@@ -35,6 +35,7 @@ static const tsl_column seat_columns[] = {
     I64(tsl_seat, device.memory, "memory", "B"),
     I64(tsl_seat, device.memory_free, "memory_free", "B"),
     I64(tsl_seat, device.memory_limit, "memory_limit", "B"),
+    I64(tsl_seat, device.host_limit, "host_limit", "B"),
     TEXT(tsl_seat, device.driver, "driver"),
     LAST,
 };
@@ -57,6 +58,7 @@ static const tsl_column unit_columns[] = {
     F64(tsl_out_unit, predicted, "predicted", "s"),
     F64(tsl_out_unit, measured, "measured", "s"),
     F64(tsl_out_unit, start, "start", "s"),
+    {"checksum", "", offsetof(tsl_out_unit, check), TSL_U64, 0},
     LAST,
 };
 

@@ -88,7 +88,7 @@ static tsl_err create_stream(tsl_out *out, const tsl_field *field, tsl_out_strea
   place = H5Gopen2(out->file, "/results", H5P_DEFAULT);
   space = H5Screate_simple(field->rank, dims, most);
   create = tsl_out_layout(out, field->rank, dims, tsl_type_bytes((tsl_type)field->type),
-                          stream->is_list, !out->parallel);
+                          stream->is_list, !out->parallel && !out->plain);
   access = tsl_out_stream_access();
   if (place < 0 || space < 0 || create < 0 || access < 0)
     TSL_H5(out, -1, "describe dataset", field->name);
@@ -131,10 +131,13 @@ bool tsl_out_independent(const tsl_out *out) {
 
 /* Write the description out, and reserve the space of the contiguous datasets now: a full disk
    shows here, on one rank, and not in the middle of the run on all. */
-static tsl_err reserve(tsl_out *out) {
+static tsl_err reserve(tsl_out *out, bool close) {
   tsl_err err = TSL_OK;
   off_t bytes = 0;
-  TSL_H5(out, tsl_out_close_file(out), "close", "file");
+  if (close)
+    TSL_H5(out, tsl_out_close_file(out), "close", "file");
+  else
+    TSL_H5(out, H5Fflush(out->file, H5F_SCOPE_LOCAL), "flush", "file");
   TSL_TRY(tsl_out_settle(out, err));
   bytes = lseek(out->disk.fd, 0, SEEK_END);
   if (bytes > 0 && fallocate(out->disk.fd, 0, 0, bytes) != 0 && errno != EOPNOTSUPP &&
@@ -190,8 +193,12 @@ tsl_err tsl_out_open_stream(tsl_out *out) {
   tsl_err err = TSL_OK;
   TSL_AGREE(out->comm, tsl_out_ready(out, TSL_OUT_DEFINE));
   out->stage = TSL_OUT_STREAM;
-  if (!out->parallel || out->n_streams == 0 || !tsl_out_independent(out)) goto done;
-  TSL_AGREE(out->comm, out->rank == 0 ? reserve(out) : TSL_OK);
+  out->disk.resume = false;
+  if (!out->parallel || out->n_streams == 0 || !tsl_out_independent(out)) {
+    TSL_AGREE(out->comm, out->rank == 0 && out->plain ? reserve(out, false) : TSL_OK);
+    goto done;
+  }
+  TSL_AGREE(out->comm, out->rank == 0 ? reserve(out, true) : TSL_OK);
   TSL_AGREE(out->comm, check_visible(out));
   TSL_AGREE(out->comm, open_mpio(out));
 done:
@@ -206,6 +213,25 @@ static tsl_err end_mpio(tsl_out *out) {
   const herr_t closed = tsl_out_close_file(out);
   if (out->failure.code != TSL_OK) return tsl_err_restore(&out->failure);
   if (flushed < 0 || closed < 0) TSL_H5(out, -1, "close", "file by MPI-IO");
+done:
+  return err;
+}
+
+static tsl_err sync_here(tsl_out *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_out_ready(out, TSL_OUT_STREAM));
+  if (!out->mpio && out->rank != 0) goto done;
+  TSL_H5(out, H5Fflush(out->file, H5F_SCOPE_LOCAL), "flush", "file");
+  TSL_TRY(tsl_out_settle(out, err));
+  if (out->rank == 0 && fsync(out->disk.fd) != 0)
+    TSL_FAIL(TSL_ERR_IO, "%s: fsync: %s", out->part, strerror(errno));
+done:
+  return err;
+}
+
+tsl_err tsl_out_sync(tsl_out *out) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(out->comm, sync_here(out));
 done:
   return err;
 }

@@ -2,14 +2,24 @@
 
 #include "agree.h"
 #include "batch.h"
+#include "fault.h"
+#include "hung.h"
+#include "linger.h"
 #include "slot.h"
 #include "supply.h"
 #include "take.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 volatile int tsl_stop_signal;
+
+bool tsl_stop_politely(void) {
+  const int number = tsl_stop_signal;
+  return number != 0 && number != SIGINT;
+}
 
 enum {
   N_FLIGHTS = 3, /* one computing, one waiting behind it, one being delivered */
@@ -32,6 +42,7 @@ typedef struct flight {
   bool posted, sending;
   double start;   /* tsl_now() when the device began */
   double seconds; /* predicted */
+  int64_t order;  /* of posting */
 } flight;
 
 /* The state of this rank's phase. */
@@ -42,14 +53,15 @@ typedef struct course {
   tsl_delivery *delivery;
   flight *flights; /* [N_FLIGHTS] */
   int rank, size, posted;
+  int64_t n_posted;         /* flights so far */
   int64_t room;             /* units of one flight, see batch.h */
   double since;             /* tsl_now() when the device began its present flight, about */
   double planned, measured; /* s of the last flights, older ones counting less */
   double slower, told;      /* measured over planned; what the others know */
-  bool abort, ended;
+  bool abort, pause, ended;
   tsl_err err; /* first failure of this rank */
   tsl_err_copy error;
-  double origin;     /* tsl_now() at the start */
+  double before;     /* work that was finished at the start */
   double slow_check; /* last look at the abort flag */
   tsl_progress progress;
 } course;
@@ -65,9 +77,16 @@ static void keep_error(course *c, tsl_err err) {
 /* ---- on the hand */
 
 static tsl_err compute(tsl_task *task) {
+  tsl_err err = TSL_OK;
   flight *f = (flight *)task;
+  const tsl_station *st = f->station;
+  TSL_TRY(tsl_fault_before(st->seat->rank, f->units, f->n));
   f->start = tsl_now();
-  return f->station->backend->run(f->station->worker, f->units, f->n, f->parts);
+  TSL_TRY(st->backend->run(st->worker, f->units, f->n, f->parts));
+  TSL_TRY(tsl_linger(st, f->n, f->parts, f->n));
+  tsl_fault_after(st->problem, st->seat->rank, f->units, f->n, f->parts);
+done:
+  return err;
 }
 
 /* ---- feeding */
@@ -95,6 +114,11 @@ static bool is_full(const course *c, const flight *f) {
   return f->n == c->room || (f->n > 0 && f->seconds * c->slower >= tsl_supply_longest(c->supply));
 }
 
+static bool is_finished(const course *c, int64_t unit) {
+  const uint8_t *finished = c->phase->plan->finished;
+  return finished != NULL && finished[unit];
+}
+
 /* Units for a flight: none when there are none for now. */
 static tsl_err fill(course *c, flight *f) {
   tsl_err err = TSL_OK;
@@ -105,6 +129,7 @@ static tsl_err fill(course *c, flight *f) {
   while (!is_full(c, f)) {
     TSL_TRY(tsl_supply_next(c->supply, ahead(c), f->n == 0, &u, &f->dynamic[f->n]));
     if (u < 0) break;
+    if (is_finished(c, u)) continue;
     f->units[f->n] = c->phase->units[u];
     f->seconds += predicted(c, u);
     TSL_TRY(tsl_slots_place(&f->slots, &f->units[f->n], &f->parts[f->n]));
@@ -121,7 +146,7 @@ static flight *idle_flight(course *c) {
 }
 
 static bool work_left(const course *c) {
-  return !c->abort && tsl_supply_left(c->supply);
+  return !c->abort && !c->pause && tsl_supply_left(c->supply);
 }
 
 /* What waits on the device cannot be taken by others, so it is no more than hides a start. */
@@ -137,6 +162,7 @@ static tsl_err feed(course *c, bool *moved) {
     TSL_TRY(fill(c, f));
     if (f->n == 0) break;
     f->posted = true;
+    f->order = c->n_posted++;
     if (c->posted++ == 0) c->since = tsl_now();
     tsl_hand_post(c->phase->station->hand, &f->task);
     *moved = true;
@@ -187,7 +213,7 @@ static tsl_err deliver(course *c, flight *f) {
                           &f->parts[k]));
   TSL_TRY(tsl_deliver_send(c->delivery, f->units, f->n, f->parts, &f->parcel));
   TSL_TRY(tsl_deliver_flush(c->delivery));
-  c->phase->finish = start - c->origin;
+  c->phase->finish = start - c->phase->origin;
   for (int64_t k = 0; k < f->n; k++) work += work_of(c, &f->units[k]);
   TSL_TRY(tsl_queue_add_done(c->queue, work));
 done:
@@ -222,22 +248,49 @@ static bool all_idle(const course *c) {
 
 /* ---- the loop */
 
+static bool stops_at_once(const course *c) {
+  const bool waits = c->phase->can_pause || c->phase->hold;
+  return tsl_stop_signal != 0 && !c->abort && !(waits && tsl_stop_politely());
+}
+
+/* Is it time for this rank to make all pause? */
+static bool wants_pause(const course *c, double now) {
+  if (!c->phase->can_pause || c->pause) return false;
+  return tsl_stop_politely() || (c->rank == 0 && now >= c->phase->pause_at);
+}
+
+/* The flight that the device computes: of those posted the one with the lowest order, or NULL. */
+static const flight *first_flight(const course *c) {
+  const flight *first = NULL;
+  for (int k = 0; k < N_FLIGHTS; k++)
+    if (c->flights[k].posted && (first == NULL || c->flights[k].order < first->order))
+      first = &c->flights[k];
+  return first;
+}
+
+static void end_if_hung(const course *c, double now) {
+  const flight *f = first_flight(c);
+  if (f != NULL)
+    tsl_end_if_hung(c->phase, c->rank, f->units, f->n, now - c->since, f->seconds * c->slower);
+}
+
 /* Has someone failed, or the user asked to stop? */
 static tsl_err look_around(course *c) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
-  if (tsl_stop_signal != 0 && !c->abort)
+  if (stops_at_once(c))
     TSL_FAIL(TSL_ERR_STOPPED,
              "stopped by signal %d before the work was done; no output was left behind",
              tsl_stop_signal);
   if (now - c->slow_check < 0.02 || c->abort) return TSL_OK;
   c->slow_check = now;
-  TSL_TRY(tsl_queue_aborted(c->queue, &c->abort));
+  if (wants_pause(c, now)) TSL_TRY(tsl_queue_pause(c->queue));
+  TSL_TRY(tsl_queue_aborted(c->queue, &c->abort, &c->pause));
   if (c->rank == 0 && tsl_progress_due(&c->progress)) {
     double done_seconds = 0;
     TSL_TRY(tsl_queue_done(c->queue, &done_seconds));
-    const double total = tsl_supply_total(c->supply);
-    tsl_progress_update(&c->progress, total > 0 ? done_seconds / total : 1);
+    const double total = c->before + tsl_supply_total(c->supply);
+    tsl_progress_update(&c->progress, total > 0 ? (c->before + done_seconds) / total : 1);
   }
 done:
   return err;
@@ -256,6 +309,7 @@ done:
 static void turn(course *c) {
   bool moved = false;
   tsl_task *landed;
+  end_if_hung(c, tsl_now());
   keep_error(c, look_around(c));
   keep_error(c, feed(c, &moved));
   keep_error(c, serve_others(c, &moved));
@@ -309,22 +363,50 @@ static void close_course(course *c) {
   tsl_queue_close(&c->queue);
 }
 
+/* First unit of the tail that is not finished: they are handed out in order. */
+static int64_t first_of_tail(const tsl_plan *plan) {
+  int64_t first = plan->first_dynamic;
+  while (plan->finished != NULL && first < plan->n_units && plan->finished[first]) first++;
+  return first;
+}
+
+static void start_clock(course *c) {
+  const double total = tsl_supply_total(c->supply);
+  if (c->phase->origin == 0) c->phase->origin = tsl_now();
+  for (int64_t u = 0; u < c->phase->plan->n_units; u++)
+    if (is_finished(c, u)) c->before += work_of(c, &c->phase->units[u]);
+  tsl_progress_start(&c->progress, c->phase->quiet || c->rank != 0);
+  if (c->before > 0) c->progress.first = c->before / (c->before + total);
+}
+
+/* Whoever saw the call to pause tells those who had left by then. */
+static tsl_err agree_on_pause(course *c) {
+  tsl_err err = TSL_OK;
+  int paused = c->pause;
+  if (!c->phase->can_pause) return TSL_OK;
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &paused, 1, MPI_INT, MPI_MAX, c->phase->comm));
+  c->phase->paused = paused != 0;
+done:
+  return err;
+}
+
 tsl_err tsl_phase_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
   course c = {.phase = phase, .slower = 1, .told = 1};
+  phase->paused = false;
   TSL_MPI(MPI_Comm_rank(phase->comm, &c.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &c.size));
   c.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
   TSL_AGREE(phase->comm, open_course(&c));
-  TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, phase->plan->first_dynamic,
+  TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, first_of_tail(phase->plan),
                                         phase->plan->n_units, &c.queue));
   TSL_TRY(tsl_supply_open(phase->comm, c.queue, phase->plan, phase->units, phase->cost, &c.supply));
-  c.origin = tsl_now();
-  tsl_progress_start(&c.progress, phase->quiet || c.rank != 0);
+  start_clock(&c);
   while (!finished(&c)) turn(&c);
   tsl_progress_end(&c.progress);
   if (c.err != TSL_OK) (void)tsl_err_restore(&c.error);
   TSL_AGREE(phase->comm, c.err);
+  TSL_TRY(agree_on_pause(&c));
 done:
   close_course(&c);
   return err;

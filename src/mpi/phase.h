@@ -30,6 +30,11 @@ typedef struct tsl_phase {
   int64_t memory; /**< bytes for LIST records of this rank */
   int index;      /**< number of the phase */
   bool quiet;
+  bool can_pause;  /**< leave early when a signal (not SIGINT) or pause_at asks for it */
+  bool hold;       /**< such signals wait for the end of the phase */
+  double pause_at; /**< tsl_now() on rank 0 */
+  double watchdog; /**< s without an end of what the device computes, after which the job is ended
+                        (at least 20 times the predicted seconds); 0: never */
   tsl_timeline *trace;
 
   tsl_lists lists;   /**< out, this rank's; freed with tsl_phase_clear */
@@ -37,6 +42,9 @@ typedef struct tsl_phase {
   int64_t n_log;
   double busy;   /**< out, s of device time of this rank */
   double finish; /**< out, s from the phase's start to the end of this rank's last unit */
+  double origin; /**< out, tsl_now() at the phase's start */
+  bool paused;   /**< out, the same on all ranks: units may be left (WAVE: are left, whole stages);
+                      run it again, with plan->finished, and it goes on */
 } tsl_phase;
 
 /**
@@ -44,6 +52,7 @@ typedef struct tsl_phase {
  *
  * The hand computes; this thread feeds it from the static list and then from the shared counter,
  * delivers finished slabs, and on rank 0 receives those of others. When a rank fails, all stop.
+ * When it is to pause, all finish and deliver what they have begun, and return.
  *
  * Collective: on phase->comm.
  * @return the lowest failing rank's error, on all ranks
@@ -54,5 +63,8 @@ void tsl_phase_clear(tsl_phase *phase);
 
 /** Set by main's signal handler: the number of the signal that asks to stop, or 0. */
 extern volatile int tsl_stop_signal;
+
+/** Has a signal asked to stop after a checkpoint? SIGINT asks to stop at once. */
+bool tsl_stop_politely(void);
 
 #endif

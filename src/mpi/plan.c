@@ -13,8 +13,9 @@ typedef struct job {
   tsl_seconds_fn seconds;
   const void *model;
   const tsl_plan_rule *rule;
-  int32_t *owner; /* [n], out */
-  double *load;   /* [n_ranks], out */
+  const double *base; /* [n_ranks] s that the ranks have to do already; NULL: nothing */
+  int32_t *owner;     /* [n], out */
+  double *load;       /* [n_ranks], out, base included */
 } job;
 
 static double cost(const job *j, int rank, int64_t unit) {
@@ -33,7 +34,14 @@ static void give(job *j, int64_t unit, int rank, double seconds) {
 }
 
 static void clear_loads(job *j) {
-  memset(j->load, 0, (size_t)j->n_ranks * sizeof *j->load);
+  for (int r = 0; r < j->n_ranks; r++) j->load[r] = j->base != NULL ? j->base[r] : 0;
+}
+
+static double most_base(const job *j) {
+  double most = 0;
+  for (int r = 0; r < j->n_ranks && j->base != NULL; r++)
+    if (j->base[r] > most) most = j->base[r];
+  return most;
 }
 
 /* Seconds if the fastest rank did everything: an upper bound for any sensible plan. */
@@ -115,7 +123,7 @@ typedef bool (*packing)(job *j, const int64_t *order, double capacity);
 enum { SEARCH_STEPS = 40 };
 
 static tsl_err smallest_capacity(job *j, const int64_t *order, packing fits) {
-  double low = 0, high = alone(j);
+  double low = 0, high = most_base(j) + alone(j);
   for (int step = 0; step < SEARCH_STEPS && high - low > 1e-4 * high; step++) {
     const double middle = 0.5 * (low + high);
     if (fits(j, order, middle))
@@ -266,6 +274,22 @@ static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
     [TSL_PLAN_BINS] = plan_bins,     [TSL_PLAN_ROUNDROBIN] = plan_roundrobin,
     [TSL_PLAN_SHARE] = plan_share,
 };
+
+tsl_err tsl_plan_deal(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
+                      int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
+                      int32_t *owner, double *load) {
+  job part = {.units = units,
+              .n = n_units,
+              .n_ranks = n_ranks,
+              .seconds = seconds,
+              .model = model,
+              .rule = rule,
+              .base = base,
+              .owner = owner,
+              .load = load};
+  clear_loads(&part);
+  return n_units > 0 ? planners[rule->kind](&part) : TSL_OK;
+}
 
 tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
                       int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {

@@ -33,11 +33,12 @@ typedef struct tsl_plan {
   int64_t n_units;
   int32_t n_ranks;
   int32_t kind;
-  int64_t first_dynamic; /**< units [first_dynamic, n_units) are handed out while running */
-  int32_t *owner;        /**< [n_units] rank, or -1 in the tail */
-  double *seconds;       /**< [n_ranks] predicted seconds of the static part */
-  double tail_seconds;   /**< predicted seconds of the tail if spread ideally over all ranks */
-  double total_seconds;  /**< predicted seconds of the whole phase */
+  int64_t first_dynamic;   /**< units [first_dynamic, n_units) are handed out while running */
+  int32_t *owner;          /**< [n_units] rank, or -1 in the tail */
+  double *seconds;         /**< [n_ranks] predicted seconds of the static part */
+  double tail_seconds;     /**< predicted seconds of the tail if spread ideally over all ranks */
+  double total_seconds;    /**< predicted seconds of the whole phase */
+  const uint8_t *finished; /**< [n_units] 1: not to be computed any more; NULL: none; not owned */
 } tsl_plan;
 
 /** What the deck asks of a plan. */
@@ -57,6 +58,17 @@ typedef struct tsl_plan_rule {
  */
 tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
                       int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+
+/**
+ * Deal units on top of what the ranks have to do already; no tail.
+ * @param[in]  units  shape [n_units]; their ids do not matter
+ * @param[in]  base   shape [n_ranks], s; NULL: nothing
+ * @param[out] owner  shape [n_units]
+ * @param[out] load   shape [n_ranks], s, base included
+ */
+tsl_err tsl_plan_deal(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
+                      int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
+                      int32_t *owner, double *load);
 
 /**
  * The fast side of a fixed share: the ranks on cards; where there are none, rank 0.

@@ -17,10 +17,20 @@ static double run_seconds(const party *p) {
   return 1 / p->rate;
 }
 
+static int phases_of(const tsl_useful_ask *ask) {
+  return ask->phases > 1 ? ask->phases : 1;
+}
+
+/* All runs of a unit on a rank. */
+static double runs_seconds(const tsl_useful_ask *ask, int rank, const tsl_unit *unit) {
+  const double setup = ask->setup != NULL ? ask->setup(ask->model, rank, unit) : 0;
+  return phases_of(ask) * ask->seconds(ask->model, rank, unit) + setup;
+}
+
 static double price_of(const tsl_useful_ask *ask, const party *p) {
   if (p->slow == 0) return 0;
   const double fill = ask->stages > 0 ? p->slow * run_seconds(p) / (double)ask->stages : 0;
-  return TSL_USEFUL_START + p->unit + p->bytes / TSL_USEFUL_RATE + fill;
+  return TSL_USEFUL_START * phases_of(ask) + p->unit + p->bytes / TSL_USEFUL_RATE + fill;
 }
 
 static party with_rank(const tsl_useful_ask *ask, const party *p, const tsl_use *rank) {
@@ -93,8 +103,7 @@ void tsl_plan_useful(const tsl_useful_ask *ask, tsl_use *use) {
   bool known = ask->n_units > 0;
   for (int r = 0; r < ask->n_ranks; r++) {
     use[r] = (tsl_use){.rank = r, .takes_part = 1};
-    for (int64_t u = 0; u < ask->n_units; u++)
-      use[r].alone += ask->seconds(ask->model, r, &ask->units[u]);
+    for (int64_t u = 0; u < ask->n_units; u++) use[r].alone += runs_seconds(ask, r, &ask->units[u]);
     known = known && use[r].alone > 0;
   }
   if (!known) return; /* nothing to do, or nothing known of a rank: all take part */

@@ -29,7 +29,9 @@ typedef struct tsl_useful_ask {
   const tsl_unit *units; /**< [n_units] */
   int64_t n_units;
   int n_ranks;
-  tsl_seconds_fn seconds; /**< cost model, called with model */
+  tsl_seconds_fn seconds; /**< cost model, called with model: one run of a unit */
+  tsl_seconds_fn setup;   /**< what a rank's first run of a unit takes more; NULL: nothing */
+  int phases;             /**< runs of each unit that are expected, 0 is 1 */
   const void *model;
   double bytes;    /**< of all results that go to rank 0 or to the file */
   int64_t stages;  /**< WAVE: of strips, each rank more lengthens the run by one; else 0 */
@@ -39,7 +41,7 @@ typedef struct tsl_useful_ask {
 /** What a rank brings and costs; a row of /run/ranks. */
 typedef struct tsl_use {
   int32_t rank, takes_part;
-  double alone;   /**< s if it did everything */
+  double alone;   /**< s if it did everything, in all phases that are expected */
   double without; /**< s of those that take part, this rank left out */
   double gain;    /**< s that it takes off that, communication not counted */
   double price;   /**< s that its taking part costs; 0 for fast ranks */

@@ -99,3 +99,78 @@ done:
   tsl_plan_clear(&of_lanes);
   return err;
 }
+
+/* ---- when everything ends */
+
+typedef struct timetable {
+  const tsl_problem *problem;
+  const tsl_unit *units;
+  const tsl_plan *plan;
+  double *end;     /* [n_units] when a tile's edge is there */
+  double *idle;    /* [n_ranks] when the rank has done what it has begun */
+  uint64_t *taken; /* [n_units] bit of a rank: it has the edge; ranks 64 apart share one */
+  int64_t *list, room;
+} timetable;
+
+/* An edge that the rank has not had yet, out of one device and into another. */
+static double hand_over(timetable *t, int64_t tile, int rank) {
+  const uint64_t bit = UINT64_C(1) << rank % 64;
+  const int64_t bytes = t->problem->family->edge_bytes(t->problem, &t->units[tile]);
+  if (t->taken[tile] & bit) return 0;
+  t->taken[tile] |= bit;
+  return 2 * (double)bytes / TSL_EDGE_RATE;
+}
+
+/* When the rank has the edges of other ranks' tiles that a tile needs. */
+static tsl_err take_edges(timetable *t, int64_t u) {
+  tsl_err err = TSL_OK;
+  const tsl_family *family = t->problem->family;
+  const int32_t *owner = t->plan->owner;
+  double *idle = &t->idle[owner[u]], seconds = 0;
+  int64_t n;
+  while ((n = family->predecessors(t->problem, t->units, t->plan->n_units, u, t->list, t->room)) >
+         t->room) {
+    tsl_free(t->list);
+    t->list = NULL, t->room = 2 * n;
+    TSL_TRY(tsl_alloc(t->room, sizeof *t->list, "predecessors", (void **)&t->list));
+  }
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t tile = t->list[k];
+    if (owner[tile] == owner[u]) continue;
+    if (t->end[tile] > *idle) *idle = t->end[tile];
+    seconds += hand_over(t, tile, owner[u]);
+  }
+  *idle += seconds;
+done:
+  return err;
+}
+
+tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
+                           tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
+  tsl_err err = TSL_OK;
+  const int64_t n = plan->n_units;
+  timetable t = {.problem = problem, .units = units, .plan = plan};
+  if (plan->n_ranks == 1) return TSL_OK;
+  TSL_TRY(tsl_alloc(n, sizeof *t.end, "plan", (void **)&t.end));
+  TSL_TRY(tsl_alloc(n, sizeof *t.taken, "plan", (void **)&t.taken));
+  TSL_TRY(tsl_alloc(plan->n_ranks, sizeof *t.idle, "plan", (void **)&t.idle));
+  for (int64_t first = 0, end; first < n; first = end) {
+    for (end = first; end < n && units[end].stage == units[first].stage; end++) {
+      double *idle = &t.idle[plan->owner[end]];
+      TSL_TRY(take_edges(&t, end));
+      *idle += seconds(model, plan->owner[end], &units[end]);
+      t.end[end] = *idle;
+    }
+    for (int64_t u = first; u < end && units[n - 1].lane != n - 1; u++)
+      t.end[u] = t.idle[plan->owner[u]]; /* lanes of several tiles: together */
+  }
+  plan->total_seconds = 0;
+  for (int r = 0; r < plan->n_ranks; r++)
+    if (t.idle[r] > plan->total_seconds) plan->total_seconds = t.idle[r];
+done:
+  tsl_free(t.end);
+  tsl_free(t.taken);
+  tsl_free(t.idle);
+  tsl_free(t.list);
+  return err;
+}

@@ -7,6 +7,10 @@
 
 #include "plan.h"
 
+/** Bytes of edges in a second that a rank copies out and sends, or receives and takes in: rows of
+ *  4 MB between two ranks of a host, whose pages are fresh each time. */
+#define TSL_EDGE_RATE 1e9
+
 /**
  * Give the lanes to ranks.
  *
@@ -21,5 +25,15 @@
  */
 tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
                       int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+
+/**
+ * The end of the last rank, which waits for edges: sets plan->total_seconds. A rank's tiles of a
+ * stage begin when the stage before is done and all edges of other ranks' tiles are in, and end
+ * together. Edges are handed over at TSL_EDGE_RATE on either side.
+ * @param[in]     problem  its family says what tiles need
+ * @param[in,out] plan     of tsl_plan_wave
+ */
+tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
+                           tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
 
 #endif

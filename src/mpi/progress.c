@@ -33,7 +33,7 @@ static void print_duration(double seconds) {
 void tsl_progress_update(tsl_progress *p, double fraction) {
   enum { BAR = 30 };
   const double now = tsl_now(), done = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
-  const double left = done > 0 ? (now - p->start) * (1 - done) / done : 0;
+  const double left = done > p->first ? (now - p->start) * (1 - done) / (done - p->first) : 0;
   if (p->quiet) return;
   p->last = now;
   if (p->terminal) {

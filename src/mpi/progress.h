@@ -9,7 +9,8 @@
 
 typedef struct tsl_progress {
   bool quiet, terminal, shown;
-  double start, last, last_fraction; /* s; s; 0..1 */
+  double start, last;
+  double first; /**< fraction 0..1 that was done at the start; 0 unless set after it */
 } tsl_progress;
 
 /** Seconds of the monotonic clock. */

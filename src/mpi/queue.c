@@ -7,6 +7,8 @@
 
 enum { NEXT, ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size claims for the ranks */
 
+static const int64_t PAUSE = INT64_C(1) << 32; /* added to ABORT; below it: ranks that abort */
+
 static const double TICKS = 1e9;   /* work is counted in integer nanoseconds */
 static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: not known */
 
@@ -113,9 +115,11 @@ static tsl_err open_window(tsl_queue *queue) {
   if (one_host)
     TSL_MPI(MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm,
                                     &queue->cells, &queue->window));
-  else
-    TSL_MPI(MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm, &queue->cells,
-                             &queue->window));
+  else if (MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm, &queue->cells,
+                            &queue->window) != MPI_SUCCESS)
+    TSL_FAIL(TSL_ERR_MPI,
+             "this MPI has no window over several nodes, by which units are handed out; Open MPI 4 "
+             "has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
   TSL_MPI(MPI_Win_set_errhandler(queue->window, MPI_ERRORS_RETURN));
   for (int k = 0; queue->rank == 0 && k < n_cells; k++) queue->cells[k] = 0;
   if (queue->rank == 0) queue->cells[NEXT] = queue->first;
@@ -286,10 +290,16 @@ tsl_err tsl_queue_abort(tsl_queue *queue) {
   return fetch_add(queue, ABORT, 1, &old);
 }
 
-tsl_err tsl_queue_aborted(tsl_queue *queue, bool *aborted) {
-  int64_t flag = 0;
-  const tsl_err err = fetch_add(queue, ABORT, 0, &flag);
-  *aborted = flag != 0;
+tsl_err tsl_queue_pause(tsl_queue *queue) {
+  int64_t old;
+  return fetch_add(queue, ABORT, PAUSE, &old);
+}
+
+tsl_err tsl_queue_aborted(tsl_queue *queue, bool *aborted, bool *paused) {
+  int64_t flags = 0;
+  const tsl_err err = fetch_add(queue, ABORT, 0, &flags);
+  *aborted = flags % PAUSE != 0;
+  if (paused != NULL) *paused = flags / PAUSE != 0;
   return err;
 }
 

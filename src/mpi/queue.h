@@ -86,8 +86,10 @@ tsl_err tsl_queue_read(tsl_queue *queue, double *slower, tsl_claim *claims);
 
 /** Ask all ranks to stop; any rank. */
 tsl_err tsl_queue_abort(tsl_queue *queue);
-/** Has any rank asked to stop? */
-tsl_err tsl_queue_aborted(tsl_queue *queue, bool *aborted);
+/** Ask all ranks to finish what they have begun and then to leave; any rank. */
+tsl_err tsl_queue_pause(tsl_queue *queue);
+/** Has any rank asked to stop, or to pause? @param[out] paused  may be NULL */
+tsl_err tsl_queue_aborted(tsl_queue *queue, bool *aborted, bool *paused);
 
 /** Add work done, in seconds of work as everybody counts them. */
 tsl_err tsl_queue_add_done(tsl_queue *queue, double seconds);

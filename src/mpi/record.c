@@ -2,6 +2,7 @@
 
 #include "agree.h"
 #include "gather.h"
+#include "tell.h"
 #include "version.h"
 
 #include <stdio.h>
@@ -10,13 +11,14 @@
 
 /* ---- the phase's log */
 
-static tsl_err check_once(const tsl_session *s, const tsl_out_unit *rows, int64_t n) {
+static tsl_err check_once(const tsl_session *s, const tsl_phase *phase, const tsl_out_unit *rows,
+                          int64_t n) {
   tsl_err err = TSL_OK;
   uint8_t *seen = NULL;
-  if (n != s->units.n)
+  if (n != phase->plan->n_units)
     TSL_FAIL(TSL_ERR_INTERNAL, "%lld units were computed, not %lld", (long long)n,
-             (long long)s->units.n);
-  TSL_TRY(tsl_alloc(n, 1, "unit check", (void **)&seen));
+             (long long)phase->plan->n_units);
+  TSL_TRY(tsl_alloc(s->units.n, 1, "unit check", (void **)&seen));
   for (int64_t k = 0; k < n; k++) {
     if (seen[rows[k].unit.id]++)
       TSL_FAIL(TSL_ERR_INTERNAL, "unit %lld was computed twice", (long long)rows[k].unit.id);
@@ -26,25 +28,69 @@ done:
   return err;
 }
 
+static int by_owner_and_start(const void *a, const void *b) {
+  const tsl_out_unit *x = a, *y = b;
+  if (x->owner != y->owner) return x->owner < y->owner ? -1 : 1;
+  if (x->start != y->start) return x->start < y->start ? -1 : 1;
+  return x->unit.id < y->unit.id ? -1 : x->unit.id > y->unit.id;
+}
+
+/* Rows of the phase, and those before of units that it had not. */
+static tsl_err merge_rows(const tsl_session *s, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  const int64_t most = record->n_last + record->n_rows;
+  uint8_t *now = NULL;
+  tsl_out_unit *all = NULL;
+  int64_t n = record->n_last;
+  TSL_TRY(tsl_alloc(s->units.n, 1, "unit log", (void **)&now));
+  TSL_TRY(tsl_alloc(most, sizeof *all, "unit log", (void **)&all));
+  for (int64_t k = 0; k < record->n_last; k++) all[k] = record->last[k], now[all[k].unit.id] = 1;
+  for (int64_t k = 0; k < record->n_rows; k++)
+    if (!now[record->rows[k].unit.id]) all[n++] = record->rows[k];
+  if (n > record->n_last) qsort(all, (size_t)n, sizeof *all, by_owner_and_start);
+  tsl_free(record->rows);
+  record->rows = all, record->n_rows = n;
+done:
+  tsl_free(now);
+  return err;
+}
+
+/* What first runs take more belongs to their prediction. */
+static void add_setups(const tsl_session *s, tsl_out_unit *rows, int64_t n) {
+  for (int64_t k = 0; k < n; k++)
+    if (rows[k].owner >= 0 && !tsl_learned_knows(&s->learned, rows[k].unit.id))
+      rows[k].predicted += tsl_cost_setup(&s->cost, rows[k].owner, &rows[k].unit);
+}
+
+/* Rank 0. */
+static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const double (*times)[2],
+                         tsl_record *record) {
+  tsl_err err = TSL_OK;
+  tsl_share_line *lines = NULL;
+  if (s->rank != 0) return TSL_OK;
+  TSL_TRY(check_once(s, phase, record->last, record->n_last));
+  add_setups(s, record->last, record->n_last);
+  TSL_TRY(merge_rows(s, record));
+  TSL_TRY(tsl_alloc(s->size, sizeof *lines, "run report", (void **)&lines));
+  for (int r = 0; r < s->size; r++) lines[r].busy = times[r][0], lines[r].finish = times[r][1];
+  TSL_TRY(tsl_record_add(s, phase, lines, record));
+done:
+  tsl_free(lines);
+  return err;
+}
+
 tsl_err tsl_record_phase(tsl_session *s, const tsl_phase *phase, tsl_record *record) {
   tsl_err err = TSL_OK;
   const double mine[2] = {phase->busy, phase->finish};
   void *rows = NULL, *times = NULL;
   int64_t n_times = 0;
+  tsl_free(record->last);
+  record->last = NULL;
   TSL_TRY(tsl_gather_rows(s->comm, phase->log, phase->n_log, sizeof *phase->log, &rows,
-                          &record->n_rows));
-  record->rows = rows;
-  TSL_AGREE(s->comm, s->rank == 0 ? check_once(s, record->rows, record->n_rows) : TSL_OK);
+                          &record->n_last));
+  record->last = rows;
   TSL_TRY(tsl_gather_rows(s->comm, mine, 1, sizeof mine, &times, &n_times));
-  TSL_AGREE(s->comm, s->rank == 0 ? tsl_alloc(s->size, sizeof *record->lines, "run report",
-                                              (void **)&record->lines)
-                                  : TSL_OK);
-  if (s->rank != 0) goto done;
-  for (int r = 0; r < s->size; r++) {
-    record->lines[r].busy = ((const double *)times)[2 * r];
-    record->lines[r].finish = ((const double *)times)[2 * r + 1];
-  }
-  tsl_report_balance(s, record->rows, record->n_rows, record->lines, &record->balance);
+  TSL_AGREE(s->comm, add_phase(s, phase, times, record));
 done:
   tsl_free(times);
   return err;
@@ -52,7 +98,11 @@ done:
 
 void tsl_record_clear(tsl_record *record) {
   tsl_free(record->rows);
+  tsl_free(record->last);
   tsl_free(record->lines);
+  tsl_free(record->phases);
+  tsl_free(record->times);
+  tsl_free(record->told);
   *record = (tsl_record){0};
 }
 
@@ -99,17 +149,20 @@ done:
 }
 
 static tsl_err store_calibration(const tsl_session *s, tsl_out *out) {
-  static const char *const terms[TSL_N_COEFFICIENTS] = {"constant", "flops", "bytes", "count"};
+  enum { TERMS = TSL_N_COEFFICIENTS + 1 };
+  static const char *const terms[TERMS] = {"constant", "flops", "bytes", "count", "setup"};
   tsl_err err = TSL_OK;
   const int n_kinds = s->family->n_kinds;
-  const int64_t n = (int64_t)s->size * n_kinds * TSL_N_COEFFICIENTS;
+  const int64_t n = (int64_t)s->size * n_kinds * TERMS;
   tsl_out_coefficient *rows = NULL, *row = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *rows, "calibration table", (void **)&rows));
   row = rows;
   for (int r = 0; r < s->size; r++)
     for (int kind = 0; kind < n_kinds; kind++)
-      for (int t = 0; t < TSL_N_COEFFICIENTS; t++, row++) {
-        row->rank = r, row->kind = kind, row->seconds = s->cost.speeds[r].c[kind][t];
+      for (int t = 0; t < TERMS; t++, row++) {
+        const tsl_speed *speed = &s->cost.speeds[r];
+        row->rank = r, row->kind = kind;
+        row->seconds = t < TSL_N_COEFFICIENTS ? speed->c[kind][t] : speed->setup[kind];
         (void)snprintf(row->device, sizeof row->device, "%s", s->seats[r].device.name);
         (void)snprintf(row->term, sizeof row->term, "%s", terms[t]);
       }
@@ -193,7 +246,9 @@ static tsl_err store(tsl_session *s, tsl_record *record, tsl_out *out) {
   TSL_TRY(tsl_out_units(out, record->rows, record->n_rows));
   TSL_TRY(store_calibration(s, out));
   TSL_TRY(store_balance(s, record, out));
+  TSL_TRY(tsl_record_store_phases(record, out));
   TSL_TRY(tsl_out_table(out, "/run/ranks", use_columns, s->use, sizeof *s->use, s->size));
+  TSL_TRY(tsl_tell_store(record, out));
   TSL_TRY(tsl_out_summary(out, &record->summary));
 done:
   return err;

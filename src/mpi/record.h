@@ -7,17 +7,70 @@
 
 #include "report.h"
 
-/** The last phase's log and the verdict; arrays on rank 0 only. */
+/** One phase; a row of /run/phases. */
+typedef struct tsl_phase_line {
+  int64_t phase, kinds;  /**< its number; kinds of units that were active, as bits */
+  int64_t units, moved;  /**< computed; moved to other ranks after it */
+  double wall, computed; /**< s until the last rank's last unit ended; device time of all ranks */
+  double predicted;      /**< s, by the cost model, or by what phases before have shown */
+  double imbalance;      /**< of device time: longest rank over mean - 1 */
+  double imbalance_before, imbalance_after; /**< predicted for the next such phase,
+ without and with the moves; 0: none */
+  double communication; /**< s on rank 0 in which inputs were shared and results combined */
+  int64_t left_out;     /**< rank that was left out after it (rest.h); -1: none */
+  double saved, least;  /**< s in a round of phases that this rank saved, its least units took */
+} tsl_phase_line;
+
+/** One kind of units on one rank in one phase; a row of /run/phase_times. */
+typedef struct tsl_phase_time {
+  int64_t phase;
+  int32_t rank, kind;
+  int64_t units;
+  double seconds; /**< of device time */
+} tsl_phase_time;
+
+/** What a rank's worker did without for lack of memory; a row of /run/memory. */
+typedef struct tsl_told {
+  int32_t rank;
+  char text[TSL_TELL];
+} tsl_told;
+
+/** Rows of /run/phase_times at most; phases beyond are in /run/phases alone. */
+#define TSL_PHASE_TIMES 65536
+
+/** The units' last runs, all phases in sum and one by one, the verdict; arrays on rank 0 only. */
 typedef struct tsl_record {
-  tsl_out_unit *rows; /**< [n_rows] of all ranks, from tsl_alloc */
+  tsl_out_unit *rows; /**< [n_rows] the last run of each unit, rank by rank; from tsl_alloc */
   int64_t n_rows;
-  tsl_share_line *lines; /**< [n_ranks] */
-  tsl_balance balance;
+  tsl_out_unit *last; /**< [n_last] the last phase alone, likewise */
+  int64_t n_last;
+  tsl_share_line *lines;                 /**< [n_ranks] sums over the phases */
+  tsl_balance balance;                   /**< likewise */
+  double items, items_static;            /**< of all phases; of units that were dealt before them */
+  tsl_phase_line *phases;                /**< [n_phases] */
+  tsl_phase_time *times;                 /**< [n_times] */
+  int64_t n_phases, n_times, n_detailed; /**< n_detailed: phases that times has */
+  double expected; /**< s that the phase to come takes as others have shown; 0: not known */
+  double combined; /**< s in which the present phase's results were combined */
+  tsl_told *told;  /**< [n_told] of ranks that did without something (tell.h) */
+  int64_t n_told;
   tsl_summary summary;
 } tsl_record;
 
-/** Gather the phase's log on rank 0 and check that every unit ran exactly once. Collective. */
+/** Gather the phase's log on rank 0, check that every unit ran exactly once, and add it to the
+ *  record. Collective. */
 tsl_err tsl_record_phase(tsl_session *session, const tsl_phase *phase, tsl_record *record);
+
+/** Add a phase, whose log is record->last, to the sums and tables. Rank 0.
+ *  @param[in,out] lines  [n_ranks] of the phase; busy and finish are set */
+tsl_err tsl_record_add(const tsl_session *session, const tsl_phase *phase, tsl_share_line *lines,
+                       tsl_record *record);
+
+/** Print what came out of the plan: sums and the slowest phase. Rank 0. */
+void tsl_record_print(const tsl_session *session, const tsl_record *record, FILE *file);
+
+/** Write /run/phases and /run/phase_times. Rank 0. */
+tsl_err tsl_record_store_phases(const tsl_record *record, tsl_out *out);
 
 /** Ask the family for its summary and write arrays, tables and texts. Collective; summary.valid is
  *  set on all ranks. */

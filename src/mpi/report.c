@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include "keeper.h"
 #include "plan.h"
 #include "version.h"
 
@@ -40,10 +41,38 @@ static void plan_line(const tsl_session *s, int rank, FILE *file) {
 
 /* Who was left out, and why. */
 static void left_out_lines(const tsl_session *s, FILE *file) {
-  for (int r = 0; r < s->size; r++)
-    if (!tsl_cost_takes_part(&s->cost, r))
+  for (int r = 0; r < s->size; r++) {
+    if (tsl_cost_takes_part(&s->cost, r)) continue;
+    if (s->use[r].takes_part)
+      fprintf(file, "rank %d left out by what its phases took, as said there\n", r);
+    else
       fprintf(file, "rank %d left out: would gain %.3g ms of %.4g ms, costs %.3g ms\n", r,
               1e3 * s->use[r].gain, 1e3 * s->use[r].without, 1e3 * s->use[r].price);
+  }
+}
+
+/* How even the ranks' loads are in the phases of each set of kinds. */
+static void set_lines(const tsl_session *s, FILE *file) {
+  double *load = NULL;
+  bool *parts = NULL;
+  if (s->family->active == NULL && s->first <= 0) return;
+  if (tsl_alloc(s->size, sizeof *load, "loads", (void **)&load) != TSL_OK) goto done;
+  if (tsl_alloc(s->size, sizeof *parts, "loads", (void **)&parts) != TSL_OK) goto done;
+  for (int r = 0; r < s->size; r++) parts[r] = tsl_cost_takes_part(&s->cost, r);
+  for (int k = 0; k < s->sets.n; k++) {
+    double most = 0;
+    tsl_plan_loads(&s->plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, load);
+    for (int r = 0; r < s->size; r++) most = fmax(most, load[r]);
+    fputs("phases of units of kind", file);
+    for (int kind = 0; kind < s->family->n_kinds; kind++)
+      if (tsl_kind_in(s->sets.mask[k], kind)) fprintf(file, " %d", kind);
+    fprintf(file, ": predicted %.4g s each, balance %.2f %%%s\n", most,
+            100 * tsl_plan_efficiency(load, parts, s->size),
+            s->plan.first_dynamic < s->plan.n_units ? " without the tail" : "");
+  }
+done:
+  tsl_free(load);
+  tsl_free(parts);
 }
 
 void tsl_report_plan(const tsl_session *s, FILE *file) {
@@ -63,6 +92,9 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
     fprintf(file, "  %5s  %-34s %8lld  %10s  %12.4g\n", "-", "(dynamic tail, spread over all)",
             (long long)tail, "", plan->tail_seconds);
   left_out_lines(s, file);
+  if (s->first > 0) fprintf(file, "first phase: predicted %.4g s; later ones:\n", s->first);
+  set_lines(s, file);
+  tsl_keeper_print(s, file);
   fprintf(file, "predicted %.4g s of computing; output %s\n\n", plan->total_seconds,
           tsl_bytes_text((double)tsl_session_output_bytes(s), text));
 }
@@ -100,7 +132,8 @@ void tsl_report_balance(const tsl_session *s, const tsl_out_unit *rows, int64_t 
   const int n_parts = tsl_session_parts(s);
   double sum_finish = 0;
   *b = (tsl_balance){.predicted = s->plan.total_seconds};
-  for (int64_t k = 0; k < n_rows; k++) add_row(&lines[rows[k].owner], &rows[k], items);
+  for (int64_t k = 0; k < n_rows; k++)
+    if (rows[k].owner >= 0) add_row(&lines[rows[k].owner], &rows[k], items);
   for (int r = 0; r < s->size; r++) b->wall = fmax(b->wall, lines[r].finish);
   for (int r = 0; r < s->size; r++) {
     lines[r].rank = r;
@@ -140,7 +173,7 @@ static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
 }
 
 void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl_balance *b,
-                    FILE *file) {
+                    const tsl_slowest *slowest, FILE *file) {
   fprintf(file, "  %5s  %-34s %8s %8s %8s  %11s  %10s  %8s  %6s\n", "rank", "device", "units",
           "static %", "dynamic", "predicted s", "measured s", "idle s", "idle %");
   for (int r = 0; r < s->size; r++)
@@ -154,6 +187,9 @@ void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl
           b->wall, b->predicted, b->ideal,
           b->ideal > 0 ? 100 * fmax(0, b->wall / b->ideal - 1) : 0);
   fprintf(file, "imbalance %.1f %%, waiting %.1f %%\n", 100 * b->imbalance, 100 * b->waiting);
+  if (slowest->n_phases > 1)
+    fprintf(file, "these are sums over %lld phases; the slowest was phase %lld with %.4g s\n",
+            (long long)slowest->n_phases, (long long)slowest->phase, slowest->seconds);
   left_out_lines(s, file);
   hint(s, b, file);
   fputc('\n', file);

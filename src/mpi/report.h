@@ -32,6 +32,12 @@ typedef struct tsl_share_line {
   double idle;            /**< s of the phase without device work: wall - busy */
 } tsl_share_line;
 
+/** The phase that took longest. */
+typedef struct tsl_slowest {
+  int64_t n_phases, phase; /**< of how many; its number */
+  double seconds;
+} tsl_slowest;
+
 /** Print version, family, title. */
 void tsl_report_head(const tsl_session *session, FILE *file);
 
@@ -42,9 +48,10 @@ void tsl_report_plan(const tsl_session *session, FILE *file);
 void tsl_report_balance(const tsl_session *session, const tsl_out_unit *rows, int64_t n_rows,
                         tsl_share_line *lines, tsl_balance *balance);
 
-/** Print the table per rank, the balance, and a hint when more than 5 % was lost waiting. */
+/** Print the table per rank, the balance, the slowest phase of several, and a hint when more than
+ *  5 % was lost waiting. */
 void tsl_report_run(const tsl_session *session, const tsl_share_line *lines,
-                    const tsl_balance *balance, FILE *file);
+                    const tsl_balance *balance, const tsl_slowest *slowest, FILE *file);
 
 /** Print the result lines and the verdict. */
 void tsl_report_summary(const tsl_summary *summary, FILE *file);

@@ -3,10 +3,12 @@
 #include "agree.h"
 #include "compute.h"
 #include "help.h"
-#include "record.h"
+#include "keeper.h"
+#include "phases.h"
 #include "report.h"
 #include "share.h"
 #include "store.h"
+#include "tell.h"
 #include "walk.h"
 
 /* ---- output */
@@ -16,13 +18,18 @@ static tsl_err open_output(tsl_session *s, tsl_out **out) {
   TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
                                                      tsl_session_output_bytes(s))
                                   : TSL_OK);
-  TSL_AGREE(s->comm,
-            tsl_out_create(s->comm, s->path, s->output.overwrite, (int)s->output.compress, out));
+  if (s->keeper->on)
+    TSL_AGREE(s->comm, tsl_out_create_lasting(s->comm, s->path, s->output.overwrite,
+                                              (int)s->output.compress, tsl_keeper_resumes(s), out));
+  else
+    TSL_AGREE(s->comm,
+              tsl_out_create(s->comm, s->path, s->output.overwrite, (int)s->output.compress, out));
   for (int f = 0; f < s->problem.n_fields; f++) {
     const tsl_field *field = &s->problem.fields[f];
     const bool streamed = (field->role & TSL_OUT) && (field->stream || field->combine == TSL_LIST);
     if (streamed && !field->hidden) TSL_AGREE(s->comm, tsl_out_field(*out, field));
   }
+  TSL_TRY(tsl_keeper_output(s, *out));
   TSL_AGREE(s->comm, tsl_out_open_stream(*out));
 done:
   return err;
@@ -33,6 +40,7 @@ done:
 static tsl_err advance(tsl_session *s, int phase, bool *more) {
   tsl_err err = TSL_OK;
   int flag = 0;
+  double since = tsl_now();
   *more = false;
   TSL_AGREE(s->comm, s->rank == 0 && s->family->advance != NULL
                          ? s->family->advance(&s->problem, phase, more)
@@ -40,20 +48,41 @@ static tsl_err advance(tsl_session *s, int phase, bool *more) {
   flag = *more;
   TSL_MPI(MPI_Bcast(&flag, 1, MPI_INT, 0, s->comm));
   *more = flag != 0;
-  if (*more) TSL_TRY(tsl_share_inputs(s->comm, &s->problem));
+  TSL_TRY(tsl_session_stage(s, "advance", &since));
 done:
   return err;
 }
 
+/* What goes on while a solution is recovered. */
+typedef struct walking {
+  tsl_session *session;
+  tsl_out *out;
+  const tsl_record *record;
+} walking;
+
+static tsl_err look_after_walk(void *state) {
+  const walking *w = state;
+  return tsl_keeper_walk(w->session, w->out, w->record);
+}
+
+static tsl_err walk(tsl_session *s, tsl_out *out, const tsl_record *record) {
+  walking state = {s, out, record};
+  const tsl_walk_break between = {&state, look_after_walk, s->keeper->on};
+  return tsl_walk(s->comm, &s->station, &s->problem, s->units.list, &s->plan, &between);
+}
+
 static tsl_err all_phases(tsl_session *s, tsl_out *out, tsl_record *record) {
   tsl_err err = TSL_OK;
+  const bool talk = s->rank == 0 && !s->options->quiet;
   bool more = true;
-  for (int phase = 0; more; phase++) {
-    tsl_record_clear(record);
+  for (int phase = s->keeper->phase; more; phase++) {
     TSL_TRY(tsl_compute_phase(s, out, phase, record));
     TSL_TRY(advance(s, phase, &more));
+    if (more) TSL_TRY(tsl_phases_next(s, phase, record));
+    if (talk && record->n_phases + more > 1) tsl_phases_print(record, stdout);
+    if (more) TSL_TRY(tsl_keeper_between(s, out, phase + 1));
   }
-  TSL_TRY(tsl_walk(s->comm, &s->station, &s->problem, s->units.list, &s->plan));
+  TSL_TRY(walk(s, out, record));
   TSL_AGREE(s->comm, tsl_out_close_stream(out));
 done:
   return err;
@@ -78,24 +107,36 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   const bool talk = s->rank == 0 && !s->options->quiet;
   TSL_TRY(tsl_session_deck(s));
   TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite, 0) : TSL_OK);
+  TSL_TRY(tsl_keeper_open(s));
   TSL_TRY(tsl_session_machine(s));
   if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->seats, s->size, stdout);
   TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_keeper_ready(s));
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
   if (talk) tsl_report_plan(s, stdout), fflush(stdout);
   TSL_TRY(open_output(s, out));
   TSL_TRY(all_phases(s, *out, record));
+  TSL_TRY(tsl_tell_ask(s, record));
   TSL_TRY(finish(s, *out));
-  if (talk) tsl_report_run(s, record->lines, &record->balance, stdout);
+  if (talk) tsl_record_print(s, record, stdout), tsl_tell_print(record, stdout);
   if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
   TSL_AGREE(s->comm, tsl_record_store(s, record, *out));
   TSL_AGREE(s->comm, tsl_out_commit(out));
+  tsl_keeper_remove(s);
   if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
   if (!record->summary.valid)
     TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);
 done:
   return err;
+}
+
+/* What was saved before a failure can be continued. */
+static void keep_for_restart(const tsl_session *s, tsl_out *out, tsl_err err) {
+  if (err == TSL_OK || out == NULL || !s->keeper->safe) return;
+  tsl_out_keep(out);
+  if (err == TSL_ERR_PAUSED || s->rank != 0) return;
+  fprintf(stderr, "tesela: a checkpoint is kept; --restart %s goes on from it\n", s->path);
 }
 
 tsl_err tsl_run(MPI_Comm comm, int argc, char **argv) {
@@ -104,11 +145,12 @@ tsl_err tsl_run(MPI_Comm comm, int argc, char **argv) {
   tsl_session session = {.comm = MPI_COMM_NULL};
   tsl_record record = {0};
   tsl_out *out = NULL;
-  TSL_TRY(tsl_options_parse(argc, argv, "ostqwi", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "ostqwirm", true, &options));
   if (options.help) return tsl_help(comm, "run");
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(run_session(&session, &out, &record));
 done:
+  keep_for_restart(&session, out, err);
   tsl_out_discard(&out);
   tsl_record_clear(&record);
   tsl_session_close(&session);
@@ -129,6 +171,7 @@ tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
     tsl_machine_print(session.seats, session.size, stdout);
   }
   TSL_TRY(tsl_session_problem(&session));
+  TSL_TRY(tsl_keeper_foresee(&session));
   TSL_TRY(tsl_session_worker(&session));
   TSL_TRY(tsl_session_plan(&session));
   if (session.rank == 0) tsl_report_plan(&session, stdout);
@@ -140,13 +183,13 @@ done:
 static void print_speeds(const tsl_session *s) {
   char path[1024];
   (void)tsl_calibration_path(&s->run, path, sizeof path);
-  printf("  %5s  %-34s %5s  %10s  %10s  %10s  %10s\n", "rank", "device", "kind", "s/unit", "s/flop",
-         "s/byte", "s/item");
+  printf("  %5s  %-34s %5s  %10s  %10s  %10s  %10s  %10s\n", "rank", "device", "kind", "s/unit",
+         "s/flop", "s/byte", "s/item", "s/first");
   for (int r = 0; r < s->size; r++)
     for (int k = 0; k < s->family->n_kinds; k++) {
       const double *c = s->cost.speeds[r].c[k];
-      printf("  %5d  %-34.34s %5d  %10.3e  %10.3e  %10.3e  %10.3e\n", r, s->seats[r].device.name, k,
-             c[0], c[1], c[2], c[3]);
+      printf("  %5d  %-34.34s %5d  %10.3e  %10.3e  %10.3e  %10.3e  %10.3e\n", r,
+             s->seats[r].device.name, k, c[0], c[1], c[2], c[3], s->cost.speeds[r].setup[k]);
     }
   printf("stored in %s\n", path);
 }

@@ -2,6 +2,7 @@
 
 #include "agree.h"
 #include "bind.h"
+#include "keeper.h"
 #include "share.h"
 
 #include <stdio.h>
@@ -25,6 +26,16 @@ tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session 
   TSL_MPI(MPI_Comm_rank(s->comm, &s->rank));
   TSL_MPI(MPI_Comm_size(s->comm, &s->size));
   TSL_TRY(tsl_trace_start(s->comm, options != NULL && options->trace != NULL, &s->trace));
+done:
+  return err;
+}
+
+tsl_err tsl_session_stage(tsl_session *s, const char *name, double *since) {
+  tsl_err err = TSL_OK;
+  if (!s->trace.on) return TSL_OK;
+  TSL_AGREE(s->comm,
+            tsl_trace_add(&s->trace, TSL_TRACK_MAIN, name, -1, *since, tsl_now() - *since));
+  *since = tsl_now();
 done:
   return err;
 }
@@ -56,10 +67,27 @@ done:
   return err;
 }
 
+/* A deck, or the deck that a family makes of another file. */
+static tsl_err read_deck(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  char *text = NULL;
+  for (int f = 0; tsl_families[f] != NULL && text == NULL; f++)
+    if (tsl_families[f]->adopt != NULL) TSL_TRY(tsl_families[f]->adopt(o->deck, &text));
+  if (text != NULL)
+    TSL_TRY(tsl_deck_parse(text, strlen(text), o->deck, o->sets, o->n_sets, &s->deck));
+  else
+    TSL_TRY(tsl_deck_read(o->deck, o->sets, o->n_sets, &s->deck));
+done:
+  tsl_free(text);
+  return err;
+}
+
 tsl_err tsl_session_deck(tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_options *o = s->options;
-  TSL_AGREE(s->comm, s->rank == 0 ? tsl_deck_read(o->deck, o->sets, o->n_sets, &s->deck) : TSL_OK);
+  double since = tsl_now();
+  TSL_AGREE(s->comm, s->rank == 0 ? read_deck(s) : TSL_OK);
   TSL_AGREE(s->comm, share_deck(s));
   TSL_AGREE(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
   s->output.overwrite = s->output.overwrite || o->overwrite;
@@ -67,6 +95,7 @@ tsl_err tsl_session_deck(tsl_session *s) {
     (void)snprintf(s->path, sizeof s->path, "%s", o->output != NULL ? o->output : s->output.file);
   else
     default_path(o->deck, s->path, sizeof s->path);
+  TSL_TRY(tsl_session_stage(s, "deck", &since));
 done:
   return err;
 }
@@ -98,8 +127,10 @@ static void limit_cards(tsl_session *s) {
 tsl_err tsl_session_machine(tsl_session *s) {
   tsl_err err = TSL_OK;
   char note[512] = "";
-  const tsl_bind_ask ask = {.devices = s->deck != NULL ? s->run.device : "auto",
+  double since = tsl_now();
+  const tsl_bind_ask ask = {.devices = s->run.device != NULL ? s->run.device : "auto",
                             .threads = (int32_t)s->run.threads,
+                            .host_memory = s->run.host_memory,
                             .allow_shared_gpu = s->run.allow_shared_gpu || s->deck == NULL,
                             .pin = true};
   TSL_AGREE(s->comm, tsl_machine_gather(s->comm, &ask, &s->seats));
@@ -111,6 +142,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
   }
   s->station.seat = &s->seats[s->rank];
   TSL_AGREE(s->comm, tsl_hand_start(prepare_hand, s->station.seat, &s->station.hand));
+  TSL_TRY(tsl_session_stage(s, "machine", &since));
 done:
   return err;
 }
@@ -155,6 +187,18 @@ static int64_t wanted_units(const tsl_session *s) {
   return wanted > MANY ? MANY : wanted;
 }
 
+/* Of the rank whose stages cost most besides their cells. */
+static double largest_ramp(const tsl_session *s) {
+  double largest = 0;
+  for (int r = 0; r < s->size && s->rank == 0; r++) {
+    const tsl_backend *backend = tsl_backend_find(platform_of(&s->seats[r]), s->family->name);
+    if (backend == NULL || backend->ramp == NULL) continue;
+    const double ramp = backend->ramp(&s->problem, &s->seats[r].device, s->size);
+    if (ramp > largest) largest = ramp;
+  }
+  return largest;
+}
+
 static void make_limits(const tsl_session *s, tsl_limits *limits) {
   enum { SLABS = 4 }; /* the flights of a phase and the root's receive buffer */
   int64_t device = INT64_MAX;
@@ -165,7 +209,8 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
                          .device_bytes = device,
                          .target_units = wanted_units(s),
                          .n_ranks = s->size,
-                         .given = s->run.units > 0};
+                         .given = s->run.units > 0,
+                         .ramp = largest_ramp(s)};
 }
 
 static tsl_err share_units(tsl_session *s) {
@@ -180,11 +225,10 @@ done:
 
 tsl_err tsl_session_units(tsl_session *s) {
   tsl_err err = TSL_OK;
-  tsl_limits limits;
   tsl_free(s->units.list);
   s->units = (tsl_units){0};
-  make_limits(s, &limits);
-  TSL_AGREE(s->comm, s->rank == 0 ? s->family->units(&s->problem, &limits, &s->units) : TSL_OK);
+  if (!s->limited) make_limits(s, &s->limits);
+  TSL_AGREE(s->comm, s->rank == 0 ? s->family->units(&s->problem, &s->limits, &s->units) : TSL_OK);
   TSL_AGREE(s->comm, share_units(s));
 done:
   return err;
@@ -192,10 +236,14 @@ done:
 
 tsl_err tsl_session_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
+  double since = tsl_now();
   s->finer = 1;
   TSL_AGREE(s->comm, create_problem(s));
+  TSL_TRY(tsl_session_stage(s, "create", &since));
   TSL_TRY(tsl_share_problem(s->comm, &s->problem));
+  TSL_TRY(tsl_session_stage(s, "share", &since));
   TSL_TRY(tsl_session_units(s));
+  TSL_TRY(tsl_session_stage(s, "units", &since));
 done:
   return err;
 }
@@ -232,9 +280,20 @@ done:
 
 tsl_err tsl_session_worker(tsl_session *s) {
   tsl_err err = TSL_OK;
+  double since = tsl_now();
   opening o = {.task.run = open_worker, .station = &s->station};
   TSL_AGREE(s->comm, find_backend(s));
   TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &o.task));
+  TSL_TRY(tsl_session_stage(s, "open worker", &since));
+done:
+  return err;
+}
+
+tsl_err tsl_session_reopen(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  opening o = {.task.run = close_worker, .station = &s->station};
+  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &o.task));
+  TSL_TRY(tsl_session_worker(s));
 done:
   return err;
 }
@@ -263,11 +322,13 @@ void tsl_session_close(tsl_session *s) {
   if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
     s->family->destroy(&s->problem);
   tsl_problem_clear(&s->problem);
+  tsl_keeper_free(s);
   tsl_free(s->units.list);
   tsl_free(s->cost.speeds);
   tsl_free(s->cost.left_out);
   tsl_free(s->use);
   tsl_plan_clear(&s->plan);
+  tsl_learned_clear(&s->learned);
   tsl_free(s->seats);
   tsl_trace_clear(&s->trace);
   tsl_deck_destroy(&s->deck);

@@ -5,6 +5,7 @@
 #ifndef TSL_MPI_SESSION_H
 #define TSL_MPI_SESSION_H
 
+#include "learned.h"
 #include "options.h"
 #include "phase.h"
 #include "plan_useful.h"
@@ -28,6 +29,14 @@ typedef struct tsl_session {
   tsl_use *use;  /**< [size] who takes part, once planned */
   int64_t finer; /**< units are cut so many times finer than for equal ranks */
   tsl_plan plan;
+  double first;              /**< root, s predicted of the first phase; 0: as of others */
+  tsl_kind_sets sets;        /**< kinds of units that are active together */
+  tsl_learned learned;       /**< root, once a second phase follows */
+  double shared;             /**< root, s that sharing the inputs of the present phase took */
+  tsl_limits limits;         /**< root: the units were cut by */
+  bool limited;              /**< limits are those of a checkpoint */
+  struct tsl_keeper *keeper; /**< checkpoints (keeper.h); NULL: none are written or read */
+  const uint8_t *finished;   /**< [n_units] units that a restart finds done; NULL: none */
   tsl_timeline trace;
   double opened;  /**< tsl_now() when the session began */
   char began[32]; /**< the same moment as UTC text, ISO 8601 */
@@ -51,6 +60,9 @@ tsl_err tsl_session_units(tsl_session *session);
 /** Open the backend's worker on this rank's device. */
 tsl_err tsl_session_worker(tsl_session *session);
 
+/** Open it anew: nothing of the units that it has run is kept. */
+tsl_err tsl_session_reopen(tsl_session *session);
+
 /** Cost model, who takes part, then the plan, the same on all ranks. Units are cut anew, finer,
  *  when slow ranks take part in a long run. */
 tsl_err tsl_session_plan(tsl_session *session);
@@ -58,14 +70,24 @@ tsl_err tsl_session_plan(tsl_session *session);
 /** Deal the units anew by session->run.plan, dynamic and gpu_share; collective. */
 tsl_err tsl_session_deal(tsl_session *session);
 
+/** Make the plan of the units anew and share nothing. Root. */
+tsl_err tsl_session_make_plan(tsl_session *session);
+
 /** The fast side of a fixed share. @param[out] fast  shape [size] */
 void tsl_session_sides(const tsl_session *session, bool *fast);
+
+/** Are there units whose first run on a rank takes more than later ones? */
+bool tsl_session_has_setup(const tsl_session *session);
 
 /** Ranks that take part. */
 int tsl_session_parts(const tsl_session *session);
 
 /** Bytes of the output's datasets. Root and others alike. */
 int64_t tsl_session_output_bytes(const tsl_session *session);
+
+/** With --trace: note a stage of the main thread that began at *since; *since becomes now.
+ *  Collective. */
+tsl_err tsl_session_stage(tsl_session *session, const char *name, double *since);
 
 /** Free everything, in any state. Collective only in MPI_Comm_free. */
 void tsl_session_close(tsl_session *session);

@@ -1,5 +1,6 @@
 /* The stage of a session that decides who takes part and who gets what. */
 #include "agree.h"
+#include "keeper.h"
 #include "plan_wave.h"
 #include "session.h"
 #include "share.h"
@@ -26,6 +27,8 @@ done:
 /* The ranks that take part, as the planners see them: numbered without gaps. */
 typedef struct party {
   const tsl_cost *cost;
+  tsl_seconds_fn seconds;  /* of cost */
+  const uint8_t *finished; /* [n_units] units that cost nothing any more; NULL: none */
   int n;
   int *ranks;  /* [n] */
   bool *sides; /* [n] of a fixed share */
@@ -33,7 +36,18 @@ typedef struct party {
 
 static double party_seconds(const void *model, int rank, const tsl_unit *unit) {
   const party *p = model;
-  return tsl_cost_seconds(p->cost, p->ranks[rank], unit);
+  if (p->finished != NULL && p->finished[unit->id]) return 0;
+  return p->seconds(p->cost, p->ranks[rank], unit);
+}
+
+/* Runs of a unit that are expected. */
+static int phases_ahead(const tsl_session *s) {
+  return s->family->advance != NULL ? TSL_COST_PHASES : 1;
+}
+
+/* A run of a unit, with its part of what is done once. */
+static tsl_seconds_fn planned_seconds(const tsl_session *s) {
+  return phases_ahead(s) > 1 ? tsl_cost_mean : tsl_cost_first;
 }
 
 /* A fixed share is of all ranks. */
@@ -41,7 +55,7 @@ static tsl_err gather_party(const tsl_session *s, party *p) {
   tsl_err err = TSL_OK;
   bool *sides = NULL;
   const bool all = s->run.plan == TSL_PLAN_SHARE;
-  *p = (party){.cost = &s->cost};
+  *p = (party){.cost = &s->cost, .seconds = planned_seconds(s), .finished = s->finished};
   TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
   TSL_TRY(tsl_alloc(s->size, sizeof *p->ranks, "plan", (void **)&p->ranks));
   TSL_TRY(tsl_alloc(s->size, sizeof *p->sides, "plan", (void **)&p->sides));
@@ -68,16 +82,61 @@ done:
   return err;
 }
 
-static tsl_err make_plan(tsl_session *s) {
+bool tsl_session_has_setup(const tsl_session *s) {
+  for (int64_t u = 0; u < s->units.n; u++)
+    if (s->units.list[u].setup > 0) return true;
+  return false;
+}
+
+static tsl_err taking_part(const tsl_session *s, bool **parts) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(s->size, sizeof **parts, "ranks", (void **)parts));
+  for (int r = 0; r < s->size; r++) (*parts)[r] = tsl_cost_takes_part(&s->cost, r);
+done:
+  return err;
+}
+
+/* The plan's seconds have been those of its making: now a phase of each set with everything in
+ * place, and the first phase. */
+static tsl_err tell_phases(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const uint32_t begin = tsl_kinds_active(&s->problem, s->keeper != NULL ? s->keeper->phase : 0);
+  tsl_plan *plan = &s->plan;
+  bool *parts = NULL;
+  double *load = NULL, later = 0;
+  s->first = 0;
+  if (!tsl_session_has_setup(s)) return TSL_OK;
+  TSL_TRY(taking_part(s, &parts));
+  TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
+  for (int k = 0; k < s->sets.n; k++)
+    later += tsl_plan_time(plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, parts,
+                           load);
+  plan->total_seconds = later;
+  s->first = tsl_plan_time(plan, s->units.list, begin, tsl_cost_first, &s->cost, parts, load);
+  tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
+done:
+  tsl_free(parts);
+  tsl_free(load);
+  return err;
+}
+
+tsl_err tsl_session_make_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   party p = {.n = 0};
+  tsl_plan_clear(&s->plan);
   tsl_plan_rule rule = {
       .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
   TSL_TRY(gather_party(s, &p));
   rule.fast = p.sides;
-  TSL_TRY((s->family->shape == TSL_WAVE ? tsl_plan_wave : tsl_plan_make)(
-      &rule, s->units.list, s->units.n, p.n, party_seconds, &p, &s->plan));
+  if (s->family->shape == TSL_WAVE) {
+    TSL_TRY(tsl_plan_wave(&rule, s->units.list, s->units.n, p.n, party_seconds, &p, &s->plan));
+    TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, party_seconds, &p, &s->plan));
+  } else {
+    TSL_TRY(tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, p.n, party_seconds, &p,
+                          &s->plan));
+  }
   TSL_TRY(name_ranks(&p, s->size, &s->plan));
+  TSL_TRY(tell_phases(s));
 done:
   tsl_free(p.ranks);
   tsl_free(p.sides);
@@ -92,7 +151,8 @@ void tsl_session_sides(const tsl_session *s, bool *fast) {
 tsl_err tsl_session_deal(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_plan_clear(&s->plan);
-  TSL_AGREE(s->comm, s->rank == 0 ? make_plan(s) : TSL_OK);
+  tsl_kind_sets_make(&s->problem, &s->sets);
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_session_make_plan(s) : TSL_OK);
   TSL_AGREE(s->comm, share_plan(s));
 done:
   return err;
@@ -113,13 +173,14 @@ static int64_t strip_stages(const tsl_session *s) {
 }
 
 static bool can_be_finer(const tsl_session *s) {
-  return s->family->shape == TSL_BAG && s->run.units == 0 && s->finer == 1;
+  return s->family->shape == TSL_BAG && s->run.units == 0 && s->finer == 1 &&
+         s->finished == NULL; /* a restart keeps its units */
 }
 
 static double alone(const tsl_session *s, int rank) {
+  const tsl_seconds_fn of = planned_seconds(s);
   double seconds = 0;
-  for (int64_t u = 0; u < s->units.n; u++)
-    seconds += tsl_cost_seconds(&s->cost, rank, &s->units.list[u]);
+  for (int64_t u = 0; u < s->units.n; u++) seconds += of(&s->cost, rank, &s->units.list[u]);
   return seconds;
 }
 
@@ -131,6 +192,8 @@ static void judge_ranks(tsl_session *s) {
                         .n_units = s->units.n,
                         .n_ranks = s->size,
                         .seconds = tsl_cost_seconds,
+                        .setup = tsl_cost_setup,
+                        .phases = phases_ahead(s),
                         .model = &s->cost,
                         .bytes = (double)tsl_session_output_bytes(s),
                         .stages = strip_stages(s),
@@ -169,7 +232,7 @@ static bool finer_pays(const tsl_session *s) {
     if (!s->use[r].takes_part || s->use[r].alone <= 0) continue;
     fastest = fmin(fastest, s->use[r].alone);
     slowest = fmax(slowest, s->use[r].alone);
-    rate += 1 / s->use[r].alone;
+    rate += phases_ahead(s) / s->use[r].alone;
   }
   return can_be_finer(s) && rate > 0 && 1 / rate > LONG_RUN && slowest > FAST * fastest;
 }
@@ -177,10 +240,13 @@ static bool finer_pays(const tsl_session *s) {
 static tsl_err calibrate(tsl_session *s) {
   tsl_err err = TSL_OK;
   const int before = s->measured;
+  double since = tsl_now();
   tsl_free(s->cost.speeds);
   s->cost.speeds = NULL;
   TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
                         &s->measured));
+  TSL_TRY(tsl_session_stage(s, "calibrate", &since));
+  if (s->measured > 0 && tsl_session_has_setup(s)) TSL_TRY(tsl_session_reopen(s));
   if (before > s->measured) s->measured = before;
 done:
   return err;
@@ -191,6 +257,7 @@ static tsl_err cut_finer(tsl_session *s) {
   tsl_err err = TSL_OK;
   s->finer = FINER;
   TSL_TRY(tsl_session_units(s));
+  TSL_AGREE(s->comm, tsl_keeper_recut(s));
   TSL_TRY(calibrate(s));
 done:
   return err;
@@ -198,10 +265,13 @@ done:
 
 tsl_err tsl_session_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
+  double since;
   TSL_TRY(calibrate(s));
   TSL_AGREE(s->comm, choose_ranks(s));
   if (finer_pays(s)) TSL_TRY(cut_finer(s));
+  since = tsl_now();
   TSL_TRY(tsl_session_deal(s));
+  TSL_TRY(tsl_session_stage(s, "plan", &since));
 done:
   return err;
 }

@@ -14,17 +14,22 @@ typedef enum tsl_calibrate_mode {
 
 /** Section `run:`; texts belong to the deck. */
 typedef struct tsl_run_settings {
-  char *device;         /**< auto | gpu | cpu | list "gpu0,gpu1,cpu" */
-  int64_t threads;      /**< per CPU rank, 0: all cores of its share */
-  int32_t plan;         /**< tsl_plan_kind */
-  double dynamic;       /**< share of the work handed out while running */
-  int32_t ranks;        /**< tsl_useful_ranks */
-  double gpu_share;     /**< plan share: part of the domain for the fast ranks */
-  int64_t units;        /**< wanted number of units, 0: automatic */
-  int64_t memory;       /**< bytes of host memory one rank may use for results in flight */
-  double device_memory; /**< share of the card's free memory a rank may use */
-  int32_t calibrate;    /**< tsl_calibrate_mode */
-  char *calibration;    /**< file, NULL: $XDG_CACHE_HOME/tesela/calibration */
+  char *device;               /**< auto | gpu | cpu | list "gpu0,gpu1,cpu" */
+  int64_t threads;            /**< per CPU rank, 0: all cores of its share */
+  int32_t plan;               /**< tsl_plan_kind */
+  double dynamic;             /**< share of the work handed out while running */
+  int32_t ranks;              /**< tsl_useful_ranks */
+  bool rebalance;             /**< move units between phases by measured times */
+  double rebalance_threshold; /**< longest over shortest rank - 1 that is left alone */
+  double gpu_share;           /**< plan share: part of the domain for the fast ranks */
+  int64_t units;              /**< wanted number of units, 0: automatic */
+  int64_t memory;             /**< bytes of host memory one rank may use for results in flight */
+  int64_t host_memory;        /**< bytes of host memory that a rank may use; 0: see machine.h */
+  double device_memory;       /**< share of the card's free memory a rank may use */
+  int32_t calibrate;          /**< tsl_calibrate_mode */
+  char *calibration;          /**< file, NULL: $XDG_CACHE_HOME/tesela/calibration */
+  double checkpoint;          /**< s between checkpoints, 0: none */
+  double watchdog;            /**< s without a unit's end after which the run is ended, 0: never */
   bool allow_shared_gpu;
 } tsl_run_settings;
 

@@ -60,14 +60,25 @@ done:
   return err;
 }
 
-tsl_err tsl_share_inputs(MPI_Comm comm, tsl_problem *problem) {
+/* The first time all IN fields, then those whose number of changes is another. */
+static tsl_err share_fields(MPI_Comm comm, tsl_problem *problem, bool all) {
   tsl_err err = TSL_OK;
+  int64_t changes[TSL_MAX_FIELDS] = {0};
+  for (int f = 0; f < problem->n_fields; f++) changes[f] = problem->fields[f].changes;
+  TSL_MPI(MPI_Bcast(changes, TSL_MAX_FIELDS, MPI_INT64_T, 0, comm));
   for (int f = 0; f < problem->n_fields; f++) {
-    const tsl_field *field = &problem->fields[f];
-    if (field->role & TSL_IN) TSL_TRY(tsl_share_bytes(comm, field->data, field_bytes(field)));
+    tsl_field *field = &problem->fields[f];
+    field->changes = changes[f];
+    if (!(field->role & TSL_IN) || (!all && field->shared == field->changes)) continue;
+    TSL_TRY(tsl_share_bytes(comm, field->data, field_bytes(field)));
+    field->shared = field->changes;
   }
 done:
   return err;
+}
+
+tsl_err tsl_share_inputs(MPI_Comm comm, tsl_problem *problem) {
+  return share_fields(comm, problem, false);
 }
 
 /* Fields may hold root pointers while in transit; drop them before anything can fail. */
@@ -87,7 +98,7 @@ tsl_err tsl_share_problem(MPI_Comm comm, tsl_problem *problem) {
   if (err == TSL_OK) err = allocate_fields(problem, rank);
   TSL_AGREE(comm, err);
   TSL_TRY(tsl_share_bytes(comm, problem->params, problem->params_bytes));
-  TSL_TRY(tsl_share_inputs(comm, problem));
+  TSL_TRY(share_fields(comm, problem, true));
 done:
   return err;
 }

@@ -30,7 +30,8 @@ tsl_err tsl_share_receive(MPI_Comm comm, int from, int tag, void *bytes, int64_t
  */
 tsl_err tsl_share_problem(MPI_Comm comm, tsl_problem *problem);
 
-/** Broadcast the data of all IN fields again, after family.advance changed them. Collective. */
+/** Broadcast the data of the IN fields that the root has touched since they were shared last, and
+ *  the numbers of their changes. Collective. */
 tsl_err tsl_share_inputs(MPI_Comm comm, tsl_problem *problem);
 
 #endif

@@ -1,22 +1,20 @@
 /* `tesela show FILE`: read an output file, which may be damaged or foreign, and print it. */
 #include "show_own.h"
 
+#include "apart.h"
 #include "contract.h"
 #include "show.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <hdf5.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { LONGEST_SECONDS = 30, STANDARD_VALUES = 6, MOST_VALUES = 1000 };
+enum { STANDARD_VALUES = 6, MOST_VALUES = 1000 };
 enum { SAMPLE = 1 << 20, TEXT = 4096 };
 
 const char tsl_show_help[] =
@@ -32,6 +30,20 @@ typedef struct show {
 } show;
 
 /* ------------------------------------------------------------------- reading */
+
+bool tsl_show_has(hid_t file, const char *path) {
+  H5L_info_t link;
+  return H5Lexists(file, path, H5P_DEFAULT) > 0 &&
+         H5Lget_info(file, path, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+}
+
+bool tsl_show_inside(hid_t dataset) {
+  const hid_t plan = H5Dget_create_plist(dataset);
+  const bool inside =
+      plan >= 0 && H5Pget_layout(plan) != H5D_VIRTUAL && H5Pget_external_count(plan) == 0;
+  if (plan >= 0) (void)H5Pclose(plan);
+  return inside;
+}
 
 /* Text attribute or scalar text dataset, cut at bytes - 1; empty when absent. */
 static bool read_text(hid_t object, bool attribute, char *text, size_t bytes) {
@@ -101,9 +113,9 @@ static void print_label(const char *label, const char *text) {
 static void show_text_dataset(show *s, const char *path, const char *label) {
   char text[TEXT];
   hid_t dataset = -1;
-  if (H5Lexists(s->file, path, H5P_DEFAULT) <= 0) return;
+  if (!tsl_show_has(s->file, path)) return;
   dataset = H5Dopen2(s->file, path, H5P_DEFAULT);
-  if (dataset >= 0 && read_text(dataset, false, text, sizeof text))
+  if (dataset >= 0 && tsl_show_inside(dataset) && read_text(dataset, false, text, sizeof text))
     print_label(label, text);
   else
     s->n_failed++;
@@ -215,7 +227,7 @@ static bool sample(const show *s, hid_t dataset, hid_t space, hid_t type, const 
   double *values = calloc(n, sizeof *values);
   int64_t *exact = calloc(n, sizeof *exact);
   const hid_t memory = H5Screate_simple(1, &n, NULL);
-  bool good = values != NULL && exact != NULL && memory >= 0 &&
+  bool good = values != NULL && exact != NULL && memory >= 0 && tsl_show_inside(dataset) &&
               H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
               H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values) >= 0;
   if (good && H5Tget_class(type) == H5T_INTEGER)
@@ -338,8 +350,8 @@ static tsl_err show_file(show *s, const char *path) {
   hid_t run = -1, results = -1;
   s->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
   if (s->file < 0) TSL_FAIL(TSL_ERR_INPUT, "%s: truncated, damaged, or still being written", path);
-  if (H5Aexists(s->file, "tesela_format") <= 0 || H5Lexists(s->file, "/run", H5P_DEFAULT) <= 0 ||
-      H5Lexists(s->file, "/results", H5P_DEFAULT) <= 0)
+  if (H5Aexists(s->file, "tesela_format") <= 0 || !tsl_show_has(s->file, "/run") ||
+      !tsl_show_has(s->file, "/results"))
     TSL_FAIL(TSL_ERR_INPUT, "%s is an HDF5 file, but no output of tesela", path);
   run = H5Gopen2(s->file, "/run", H5P_DEFAULT);
   results = H5Gopen2(s->file, "/results", H5P_DEFAULT);
@@ -349,7 +361,7 @@ static tsl_err show_file(show *s, const char *path) {
   show_numbers(s, run, false);
   s->n_failed += tsl_show_ranks(s->file) + tsl_show_balance(s->file);
   show_group(s, "/results", "Datasets of /results");
-  if (H5Lexists(s->file, "/input", H5P_DEFAULT) > 0) show_group(s, "/input", "Datasets of /input");
+  if (tsl_show_has(s->file, "/input")) show_group(s, "/input", "Datasets of /input");
   if (s->n_failed > 0)
     TSL_FAIL(TSL_ERR_INPUT, "%s is damaged: %d of its parts cannot be read", path, s->n_failed);
 done:
@@ -358,7 +370,7 @@ done:
   return err;
 }
 
-static tsl_err show_here(const char *path, int64_t values) {
+tsl_err tsl_show_file(const char *path, int64_t values) {
   tsl_err err = TSL_OK;
   show s = {.file = -1, .values = values};
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -369,54 +381,26 @@ done:
   return err;
 }
 
-/* The child's part: print, hand the error to the parent, and leave without HDF5's exit routines. */
-static _Noreturn void show_in_child(int to, const char *path, int64_t values) {
-  const struct rlimit limit = {LONGEST_SECONDS, LONGEST_SECONDS};
-  tsl_err_copy copy;
-  (void)setrlimit(RLIMIT_CPU, &limit);
-  tsl_err_save(show_here(path, values), &copy);
-  (void)fflush(stdout);
-  _exit(write(to, &copy, sizeof copy) == (ssize_t)sizeof copy ? 0 : 1);
-}
+typedef struct wish {
+  const char *path;
+  int64_t values;
+} wish;
 
-/* HDF5 may die or loop in a damaged file, so another process reads it. */
-static tsl_err show_guarded(const char *path, int64_t values) {
-  tsl_err err = TSL_OK;
-  tsl_err_copy copy;
-  char *to = (char *)&copy;
-  size_t missing = sizeof copy;
-  int ends[2] = {-1, -1}, status = 0;
-  pid_t child = 0;
-  (void)fflush(NULL);
-  if (pipe(ends) != 0 || (child = fork()) < 0)
-    TSL_FAIL(TSL_ERR_INTERNAL, "cannot start a reader of '%s': %s", path, strerror(errno));
-  if (child == 0) show_in_child(ends[1], path, values);
-  (void)close(ends[1]);
-  ends[1] = -1;
-  while (missing > 0) {
-    const ssize_t got = read(ends[0], to, missing);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    to += got, missing -= (size_t)got;
-  }
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (missing > 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    TSL_FAIL(TSL_ERR_INPUT, "%s is damaged: the HDF5 library cannot get through it", path);
-  err = copy.code == TSL_OK ? TSL_OK : tsl_err_restore(&copy);
-done:
-  if (ends[0] >= 0) (void)close(ends[0]);
-  if (ends[1] >= 0) (void)close(ends[1]);
-  return err;
+static tsl_err show_wish(void *arg, int to) {
+  const wish *w = arg;
+  (void)to;
+  return tsl_show_file(w->path, w->values);
 }
 
 tsl_err tsl_show(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  int64_t values = 0;
-  const char *path = NULL;
+  wish w = {NULL, 0};
+  const tsl_apart_sides sides = {show_wish, NULL, &w};
   for (int a = 1; a < argc; a++)
-    if (strcmp(argv[a], "--help") == 0) return fputs(tsl_show_help, stdout), TSL_OK;
-  TSL_TRY(read_arguments(argc, argv, &path, &values));
-  TSL_TRY(show_guarded(path, values));
+    if (strcmp(argv[a], "--help") == 0 || strcmp(argv[a], "-h") == 0)
+      return fputs(tsl_show_help, stdout), TSL_OK;
+  TSL_TRY(read_arguments(argc, argv, &w.path, &w.values));
+  TSL_TRY(tsl_apart(w.path, &sides));
 done:
   return err;
 }

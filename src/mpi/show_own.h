@@ -5,7 +5,20 @@
 #ifndef TSL_MPI_SHOW_OWN_H
 #define TSL_MPI_SHOW_OWN_H
 
+#include "error.h"
+
 #include <hdf5.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What `tesela show` prints of a file, in this process: HDF5 may die or loop in a hostile file. */
+tsl_err tsl_show_file(const char *path, int64_t values);
+
+/** Is there an object of this file, not a link to another file? Groups above it: checked before. */
+bool tsl_show_has(hid_t file, const char *path);
+
+/** Are a dataset's values in this very file: no external storage, no virtual dataset? */
+bool tsl_show_inside(hid_t dataset);
 
 /** Print text; control characters of a foreign file do not reach the terminal. */
 void tsl_show_clean(const char *text);

@@ -58,12 +58,13 @@ static void *read_rows(hid_t file, const char *path, const column *columns, size
   void *rows = NULL;
   bool good = false;
   *n = 0;
-  if (H5Lexists(file, path, H5P_DEFAULT) <= 0) return NULL;
+  if (!tsl_show_has(file, path)) return NULL;
   dataset = H5Dopen2(file, path, H5P_DEFAULT);
   if (dataset >= 0) space = H5Dget_space(dataset);
   type = row_type(columns, bytes);
   rows = calloc(MOST_ROWS, bytes);
-  if (rows != NULL && space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == 1) {
+  if (rows != NULL && space >= 0 && type >= 0 && tsl_show_inside(dataset) &&
+      H5Sget_simple_extent_ndims(space) == 1) {
     *n = H5Sget_simple_extent_npoints(space);
     good = read_first(dataset, space, type, (hsize_t)(*n < MOST_ROWS ? *n : MOST_ROWS), rows) >= 0;
   }

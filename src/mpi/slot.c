@@ -28,24 +28,24 @@ static void release(const tsl_backend *backend, void *memory) {
     tsl_free(memory);
 }
 
-/* Bytes of the largest slab of field f. */
-static int64_t largest_slab(const tsl_problem *problem, const tsl_unit *units, int64_t n, int f) {
-  int64_t largest = 0;
-  for (int64_t u = 0; u < n; u++) {
-    const int64_t bytes = tsl_slab_bytes(problem, &units[u], f);
-    if (bytes > largest) largest = bytes;
+void tsl_slab_largest(const tsl_problem *problem, const tsl_unit *units, int64_t n,
+                      int64_t bytes[TSL_MAX_FIELDS]) {
+  for (int f = 0; f < TSL_MAX_FIELDS; f++) bytes[f] = 0;
+  for (int f = 0; f < problem->n_fields; f++) {
+    if (!gathered(&problem->fields[f])) continue;
+    for (int64_t u = 0; u < n; u++) {
+      const int64_t own = tsl_slab_bytes(problem, &units[u], f);
+      if (own > bytes[f]) bytes[f] = own;
+    }
   }
-  return largest;
 }
 
-tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend, const tsl_unit *units,
-                      int64_t n, tsl_part *part) {
+tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend,
+                      const int64_t bytes[TSL_MAX_FIELDS], tsl_part *part) {
   tsl_err err = TSL_OK;
   *part = (tsl_part){0};
-  for (int f = 0; f < problem->n_fields; f++) {
-    const int64_t largest = largest_slab(problem, units, n, f);
-    if (largest > 0) TSL_TRY(allocate(backend, largest, &part->slab[f]));
-  }
+  for (int f = 0; f < problem->n_fields; f++)
+    if (bytes[f] > 0) TSL_TRY(allocate(backend, bytes[f], &part->slab[f]));
 done:
   if (err != TSL_OK) tsl_part_clear(problem, backend, part);
   return err;
@@ -54,9 +54,11 @@ done:
 tsl_err tsl_slots_open(const tsl_problem *problem, const tsl_backend *backend,
                        const tsl_unit *units, int64_t n, int64_t n_most, tsl_slots *slots) {
   tsl_err err = TSL_OK;
+  int64_t largest[TSL_MAX_FIELDS];
   *slots = (tsl_slots){.problem = problem, .backend = backend};
+  tsl_slab_largest(problem, units, n, largest);
   for (int f = 0; f < problem->n_fields; f++) {
-    if (!tsl_mul_i64(largest_slab(problem, units, n, f), n_most, &slots->bytes[f]))
+    if (!tsl_mul_i64(largest[f], n_most, &slots->bytes[f]))
       TSL_FAIL(TSL_ERR_INPUT, "field '%s': slabs of %lld units overflow 64-bit counts",
                problem->fields[f].name, (long long)n_most);
     if (slots->bytes[f] > 0) TSL_TRY(allocate(backend, slots->bytes[f], &slots->block[f]));

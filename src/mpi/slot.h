@@ -10,13 +10,16 @@
 /** Bytes of the slab that unit fills in field f; 0 when the field is not GATHER. */
 int64_t tsl_slab_bytes(const tsl_problem *problem, const tsl_unit *unit, int f);
 
+/** Bytes of the largest slab of any of the n units, by field. */
+void tsl_slab_largest(const tsl_problem *problem, const tsl_unit *units, int64_t n,
+                      int64_t bytes[TSL_MAX_FIELDS]);
+
 /**
- * Give part a buffer for each GATHER field, large enough for any of units.
- * @param[in]     units  shape [n]
- * @param[in,out] part   freed with tsl_part_clear
+ * Give part a buffer of so many bytes for each GATHER field (tsl_slab_largest).
+ * @param[in,out] part  freed with tsl_part_clear
  */
-tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend, const tsl_unit *units,
-                      int64_t n, tsl_part *part);
+tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend,
+                      const int64_t bytes[TSL_MAX_FIELDS], tsl_part *part);
 
 void tsl_part_clear(const tsl_problem *problem, const tsl_backend *backend, tsl_part *part);
 

@@ -46,6 +46,10 @@ struct tsl_supply {
 
 /* ---- parts */
 
+static bool is_finished(const tsl_plan *plan, int64_t unit) {
+  return plan->finished != NULL && plan->finished[unit];
+}
+
 tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
                        tsl_parts *parts) {
   tsl_err err = TSL_OK;
@@ -56,13 +60,15 @@ tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_co
   TSL_TRY(tsl_alloc(plan->n_ranks + 1, sizeof *next, "parts", (void **)&next));
   TSL_TRY(tsl_alloc(n, sizeof *parts->order, "parts", (void **)&parts->order));
   TSL_TRY(tsl_alloc(n + 1, sizeof *parts->before, "parts", (void **)&parts->before));
-  for (int64_t u = 0; u < n; u++) parts->start[plan->owner[u] + 1]++;
+  for (int64_t u = 0; u < n; u++)
+    if (!is_finished(plan, u)) parts->start[plan->owner[u] + 1]++;
   for (int r = 0; r < plan->n_ranks; r++) {
     parts->start[r + 1] += parts->start[r];
     next[r] = parts->start[r];
   }
-  for (int64_t u = 0; u < n; u++) parts->order[next[plan->owner[u]]++] = u;
-  for (int64_t k = 0; k < n; k++)
+  for (int64_t u = 0; u < n; u++)
+    if (!is_finished(plan, u)) parts->order[next[plan->owner[u]]++] = u;
+  for (int64_t k = 0; k < parts->start[plan->n_ranks]; k++)
     parts->before[k + 1] = parts->before[k] + tsl_cost_seconds(cost, 0, &units[parts->order[k]]);
 done:
   tsl_free(next);
@@ -128,7 +134,8 @@ static tsl_err allocate(tsl_supply *s) {
   TSL_TRY(tsl_alloc(s->size, sizeof *s->claims, "work", (void **)&s->claims));
   TSL_TRY(tsl_alloc(s->size, sizeof *s->slower, "work", (void **)&s->slower));
   for (int64_t u = 0; u < n; u++)
-    s->before[u + 1] = s->before[u] + tsl_cost_seconds(s->cost, 0, &s->units[u]);
+    s->before[u + 1] =
+        s->before[u] + (is_finished(s->plan, u) ? 0 : tsl_cost_seconds(s->cost, 0, &s->units[u]));
   for (int r = 0; r < s->size; r++) s->slower[r] = 1;
   for (int r = 0; r < s->size; r++)
     s->claims[r].back = (int32_t)(s->parts.start[r + 1] - s->parts.start[r]);

@@ -16,7 +16,8 @@
 /** The planned units of all ranks one after another; plain arrays. */
 typedef struct tsl_parts {
   int n_ranks;
-  int64_t *order; /**< [start[n_ranks]] units of rank 0 in order of id, then of rank 1, ... */
+  int64_t *order; /**< [start[n_ranks]] units of rank 0 in order of id, then of rank 1, ...; without
+                       finished ones */
   int64_t *start; /**< [n_ranks + 1] where each rank's begin in order */
   double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
 } tsl_parts;
@@ -71,7 +72,7 @@ void tsl_supply_wake(tsl_supply *supply, double slower);
  */
 double tsl_supply_longest(const tsl_supply *supply);
 
-/** Work of all units together, in seconds on rank 0's device. */
+/** Work of all units that are not finished, in seconds on rank 0's device. */
 double tsl_supply_total(const tsl_supply *supply);
 
 #endif

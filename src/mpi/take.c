@@ -1,8 +1,10 @@
 #include "take.h"
 
+#include "checksum.h"
 #include "slot.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool tsl_take_lists(const tsl_problem *problem) {
   for (int f = 0; f < problem->n_fields; f++)
@@ -13,10 +15,30 @@ bool tsl_take_lists(const tsl_problem *problem) {
 tsl_err tsl_take_open(tsl_phase *phase) {
   tsl_err err = TSL_OK;
   const int64_t n = phase->plan->n_units;
+  if (phase->log != NULL) return TSL_OK;
   TSL_TRY(tsl_alloc(n, sizeof *phase->log, "unit log", (void **)&phase->log));
   if (tsl_take_lists(phase->problem))
     TSL_TRY(tsl_alloc(n * phase->problem->n_fields, sizeof *phase->lists.of, "lists",
                       (void **)&phase->lists.of));
+done:
+  return err;
+}
+
+tsl_err tsl_take_over_lists(tsl_phase *phase, int f, const int64_t *counts, const char *records) {
+  tsl_err err = TSL_OK;
+  const tsl_field *field = &phase->problem->fields[f];
+  const int64_t record = field->shape[1] * field->shape[2] * (int64_t)tsl_type_bytes(field->type);
+  for (int64_t u = 0; u < phase->plan->n_units; u++) {
+    tsl_list *list = &phase->lists.of[u * phase->problem->n_fields + f];
+    const size_t bytes = (size_t)(counts[u] * record);
+    if (counts[u] == 0) continue;
+    list->data = malloc(bytes);
+    if (list->data == NULL)
+      TSL_FAIL(TSL_ERR_MEMORY, "field '%s': no memory for the checkpoint's lists", field->name);
+    memcpy(list->data, records, bytes);
+    list->n = counts[u];
+    records += bytes;
+  }
 done:
   return err;
 }
@@ -43,15 +65,26 @@ done:
   return err;
 }
 
+/* Checksum of what the unit streams to the file, field by field. */
+static uint64_t check_of(const tsl_phase *phase, const tsl_unit *unit, const tsl_part *part) {
+  tsl_checksum sum = {0};
+  for (int f = 0; f < phase->problem->n_fields && phase->out != NULL; f++) {
+    const int64_t bytes = tsl_slab_bytes(phase->problem, unit, f);
+    if (phase->problem->fields[f].stream && bytes > 0) tsl_checksum_add(&sum, part->slab[f], bytes);
+  }
+  return sum.bytes > 0 ? tsl_checksum_end(&sum) : 0;
+}
+
 static void log_unit(tsl_phase *phase, int rank, const tsl_unit *unit, bool dynamic, double start,
-                     double seconds) {
+                     const tsl_part *part) {
   phase->log[phase->n_log++] =
       (tsl_out_unit){.unit = *unit,
                      .owner = rank,
                      .phase = phase->index,
                      .dynamic = dynamic,
                      .predicted = tsl_cost_seconds(phase->cost, rank, unit),
-                     .measured = seconds,
+                     .measured = part->seconds,
+                     .check = check_of(phase, unit, part),
                      .start = start - phase->trace->origin};
 }
 
@@ -59,7 +92,7 @@ tsl_err tsl_take_unit(tsl_phase *phase, tsl_delivery *delivery, int rank, const 
                       bool dynamic, double *start, tsl_part *part) {
   tsl_err err = TSL_OK;
   const double seconds = part->seconds, begin = tsl_now();
-  log_unit(phase, rank, unit, dynamic, *start, seconds);
+  log_unit(phase, rank, unit, dynamic, *start, part);
   phase->busy += seconds;
   TSL_TRY(tsl_trace_add(phase->trace, TSL_TRACK_DEVICE, "unit", unit->id, *start, seconds));
   *start += seconds;

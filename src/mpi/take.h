@@ -12,8 +12,14 @@
 /** Does any OUT field consist of lists? */
 bool tsl_take_lists(const tsl_problem *problem);
 
-/** Make room in phase for the log of all units and, when asked, their lists. */
+/** Make room in phase for the log of all units and, when asked, their lists; once for a phase that
+ *  pauses. */
 tsl_err tsl_take_open(tsl_phase *phase);
+
+/** Rank 0: lists of field f from a checkpoint, as if this rank had computed them.
+ *  @param[in] counts   records of each unit, shape [n_units]
+ *  @param[in] records  in order of units */
+tsl_err tsl_take_over_lists(tsl_phase *phase, int f, const int64_t *counts, const char *records);
 
 /**
  * Take one unit's results.

@@ -1,6 +1,7 @@
 #include "walk.h"
 
 #include "agree.h"
+#include "linger.h"
 #include "phase.h"
 #include "share.h"
 
@@ -23,9 +24,14 @@ typedef struct walk {
 } walk;
 
 static tsl_err walk_on(tsl_task *task) {
+  tsl_err err = TSL_OK;
   walk *w = (walk *)task;
   const tsl_station *st = w->station;
-  return st->backend->walk(st->worker, w->units, w->n_units, &w->cursor, &w->steps);
+  const double start = tsl_now();
+  TSL_TRY(st->backend->walk(st->worker, w->units, w->n_units, &w->cursor, &w->steps));
+  TSL_TRY(tsl_linger_turn(start));
+done:
+  return err;
 }
 
 /* Owner of a lane, or -1 when there is no such lane. */
@@ -72,16 +78,25 @@ done:
   return err;
 }
 
-static tsl_err check_signal(void) {
-  if (tsl_stop_signal == 0) return TSL_OK;
+static tsl_err check_signal(const tsl_walk_break *between) {
+  const bool waits = between != NULL && between->on && tsl_stop_politely();
+  if (tsl_stop_signal == 0 || waits) return TSL_OK;
   return tsl_fail(
       TSL_ERR_STOPPED, __FILE__, __LINE__,
       "stopped by signal %d while the solution was recovered; no output was left behind",
       tsl_stop_signal);
 }
 
+static tsl_err look_around(const walk *w, const tsl_walk_break *between) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(w->comm, check_signal(between));
+  if (between != NULL && between->on) TSL_TRY(between->look(between->state));
+done:
+  return err;
+}
+
 tsl_err tsl_walk(MPI_Comm comm, const tsl_station *station, tsl_problem *problem,
-                 const tsl_unit *units, const tsl_plan *plan) {
+                 const tsl_unit *units, const tsl_plan *plan, const tsl_walk_break *between) {
   tsl_err err = TSL_OK;
   walk w = {.task.run = walk_on,
             .comm = comm,
@@ -99,8 +114,8 @@ tsl_err tsl_walk(MPI_Comm comm, const tsl_station *station, tsl_problem *problem
     if (owner < 0)
       TSL_FAIL(TSL_ERR_INTERNAL, "the recovery of the solution is in lane %lld, which is none",
                (long long)w.cursor.lane);
+    TSL_TRY(look_around(&w, between)); /* after the last turn there is only to write */
     TSL_TRY(one_turn(&w, owner));
-    TSL_AGREE(comm, check_signal());
   }
 done:
   free(w.steps.data);

@@ -8,15 +8,23 @@
 #include "calibrate.h"
 #include "plan.h"
 
+/** What is done between the turns of a walk: a checkpoint, when one is due. */
+typedef struct tsl_walk_break {
+  void *state;
+  tsl_err (*look)(void *state); /**< collective; an error, the same on all ranks, ends the walk */
+  bool on;                      /**< signals that ask to stop politely (phase.h) are left to look */
+} tsl_walk_break;
+
 /**
  * Walk from family.walk_begin to the end; the steps go to family.walk_steps on the root. Nothing
  * happens when the family has no walk. A walk that comes back to a cursor it left is
  * TSL_ERR_INTERNAL.
  *
  * Collective: on comm.
- * @param[in] units  shape [plan->n_units]
+ * @param[in] units    shape [plan->n_units]
+ * @param[in] between  NULL: any signal ends the walk with TSL_ERR_STOPPED
  */
 tsl_err tsl_walk(MPI_Comm comm, const tsl_station *station, tsl_problem *problem,
-                 const tsl_unit *units, const tsl_plan *plan);
+                 const tsl_unit *units, const tsl_plan *plan, const tsl_walk_break *between);
 
 #endif

@@ -2,9 +2,13 @@
 
 #include "agree.h"
 #include "batch.h"
+#include "fault.h"
+#include "hung.h"
+#include "linger.h"
 #include "queue.h"
 #include "slot.h"
 #include "take.h"
+#include "wave_cut.h"
 #include "wave_edges.h"
 
 #include <stdlib.h>
@@ -16,7 +20,11 @@ enum {
   LISTEN = 8,       /* groups whose receives are posted */
   MOST_TILES = 4096 /* of one group */
 };
-static const long IDLE_US = 50;
+
+/* Naps of the main thread, which shares the rank's cores with the compute thread: short while the
+ * device waits for an edge or an edge is leaving, else a part of what a group takes. */
+static const long SHORT_NAP_US = 50, LONG_NAP_US = 1000;
+static const double NAP = 0.02;
 
 /* A group on its way: edges in, tiles, edges out, on the hand; then delivered. */
 typedef struct flight {
@@ -28,6 +36,7 @@ typedef struct flight {
   tsl_parcel *parcels; /* [room] */
   bool posted, sending;
   double start;
+  double seconds; /* predicted */
 } flight;
 
 /* The state of this rank's phase. */
@@ -43,12 +52,15 @@ typedef struct wave {
   int64_t landed;   /* groups back from the hand */
   int64_t left;     /* edges.out before this one have left and are freed */
   int posted, rank, size;
-  tsl_queue *queue; /* for abort and progress */
+  tsl_queue *queue; /* for abort, pause and progress */
   tsl_delivery *delivery;
-  bool abort, ended;
+  tsl_cut cut;
+  bool abort, pause, ended;
   tsl_err err;
   tsl_err_copy error;
-  double origin, total, slow_check;
+  double total, before, slow_check; /* total: s of all tiles; before: of those finished */
+  double group;                     /* s of the last group */
+  double since;                     /* the device began its present group, about */
   tsl_progress progress;
 } wave;
 
@@ -91,9 +103,12 @@ static tsl_err compute(tsl_task *task) {
   const wave *w = f->wave;
   const tsl_station *st = w->phase->station;
   const tsl_group *group = &w->edges.groups[f->group];
+  TSL_TRY(tsl_fault_before(w->rank, f->units, group->n));
   f->start = tsl_now();
   TSL_TRY(take_edges(w, group));
   TSL_TRY(st->backend->tiles(st->worker, f->units, group->n, f->parts));
+  TSL_TRY(tsl_linger(st, 1, f->parts, group->n));
+  tsl_fault_after(st->problem, w->rank, f->units, group->n, f->parts);
   TSL_TRY(give_edges(w, group));
 done:
   return err;
@@ -105,12 +120,8 @@ static tsl_err listen(wave *w) {
   tsl_err err = TSL_OK;
   while (!w->abort && w->listened < w->edges.n_groups && w->listened < w->landed + LISTEN) {
     const tsl_group *group = &w->edges.groups[w->listened++];
-    for (int64_t k = group->in_lo; k < group->in_hi; k++) {
-      tsl_edge *edge = &w->edges.in[k];
-      TSL_TRY(tsl_alloc(edge->bytes, 1, "edge", &edge->data));
-      TSL_MPI(MPI_Irecv(edge->data, (int)edge->bytes, MPI_BYTE, edge->peer, (int)edge->tile,
-                        w->comm, &edge->request));
-    }
+    for (int64_t k = group->in_lo; k < group->in_hi; k++)
+      TSL_TRY(tsl_edge_receive(&w->edges.in[k], w->comm));
   }
 done:
   return err;
@@ -130,6 +141,15 @@ done:
 
 /* ---- feeding */
 
+static int64_t stage_of(const wave *w, int64_t group) {
+  return w->phase->units[w->edges.own[w->edges.groups[group].first]].stage;
+}
+
+/* Is there a group that may begin? */
+static bool may_begin(const wave *w) {
+  return w->next < w->edges.n_groups && stage_of(w, w->next) < tsl_cut_limit(&w->cut);
+}
+
 static flight *idle_flight(wave *w) {
   for (int k = 0; k < N_FLIGHTS; k++)
     if (!w->flights[k].posted && !w->flights[k].sending) return &w->flights[k];
@@ -141,16 +161,18 @@ static tsl_err feed(wave *w, bool *moved) {
   flight *f;
   bool here = false;
   TSL_TRY(listen(w));
-  while (!w->abort && w->next < w->edges.n_groups && w->posted < AHEAD &&
-         (f = idle_flight(w)) != NULL) {
+  while (!w->abort && may_begin(w) && w->posted < AHEAD && (f = idle_flight(w)) != NULL) {
     const tsl_group *group = &w->edges.groups[w->next];
     TSL_TRY(all_here(w, group, &here));
     if (!here) break;
-    for (int64_t k = 0; k < group->n; k++)
+    f->seconds = 0;
+    for (int64_t k = 0; k < group->n; k++) {
       f->units[k] = w->phase->units[w->edges.own[group->first + k]];
+      f->seconds += tsl_cost_seconds(w->phase->cost, w->rank, &f->units[k]);
+    }
     f->group = w->next++;
     f->posted = true;
-    w->posted++;
+    if (w->posted++ == 0) w->since = tsl_now();
     tsl_hand_post(w->phase->station->hand, &f->task);
     *moved = true;
   }
@@ -185,6 +207,7 @@ static tsl_err land(wave *w, flight *f) {
   double start = f->start, work = 0;
   f->posted = false;
   w->posted--;
+  w->since = tsl_now();
   TSL_TRY(tsl_err_restore(&f->task.error));
   if (w->abort) return TSL_OK;
   w->landed++;
@@ -198,7 +221,8 @@ static tsl_err land(wave *w, flight *f) {
     work += tsl_cost_seconds(w->phase->cost, 0, &f->units[k]);
   }
   TSL_TRY(tsl_deliver_flush(w->delivery));
-  w->phase->finish = start - w->origin;
+  w->group = start - f->start;
+  w->phase->finish = start - w->phase->origin;
   TSL_TRY(tsl_queue_add_done(w->queue, work));
 done:
   return err;
@@ -236,20 +260,58 @@ done:
 
 /* ---- the loop */
 
+static bool stops_at_once(const wave *w) {
+  return tsl_stop_signal != 0 && !w->abort && !(w->phase->can_pause && tsl_stop_politely());
+}
+
+/* Is it time for this rank to make all pause? */
+static bool wants_pause(const wave *w, double now) {
+  if (!w->phase->can_pause || w->pause) return false;
+  return tsl_stop_politely() || (w->rank == 0 && now >= w->phase->pause_at);
+}
+
+/* The stage after the last group that has begun; a part of a phase does one stage at least. */
+static int64_t how_far(const wave *w) {
+  if (w->edges.n_groups == 0) return 0;
+  return stage_of(w, w->next > 0 ? w->next - 1 : 0) + 1;
+}
+
+/* When it is to pause, or has no more to begin, a rank says how far it has come. */
+static tsl_err look_at_cut(wave *w) {
+  tsl_err err = TSL_OK;
+  if (w->pause || w->abort || w->next == w->edges.n_groups)
+    TSL_TRY(tsl_cut_propose(&w->cut, how_far(w)));
+  TSL_TRY(tsl_cut_look(&w->cut));
+done:
+  return err;
+}
+
+/* The group that the device computes is the one posted first. */
+static void end_if_hung(const wave *w, double now) {
+  for (int k = 0; k < N_FLIGHTS; k++) {
+    const flight *f = &w->flights[k];
+    if (f->posted && f->group == w->landed)
+      tsl_end_if_hung(w->phase, w->rank, f->units, w->edges.groups[f->group].n, now - w->since,
+                      f->seconds);
+  }
+}
+
 static tsl_err look_around(wave *w) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
-  if (tsl_stop_signal != 0 && !w->abort)
+  end_if_hung(w, now);
+  if (stops_at_once(w))
     TSL_FAIL(TSL_ERR_STOPPED,
              "stopped by signal %d before the work was done; no output was left behind",
              tsl_stop_signal);
   if (now - w->slow_check < 0.02 || w->abort) return TSL_OK;
   w->slow_check = now;
-  TSL_TRY(tsl_queue_aborted(w->queue, &w->abort));
+  if (wants_pause(w, now)) TSL_TRY(tsl_queue_pause(w->queue));
+  TSL_TRY(tsl_queue_aborted(w->queue, &w->abort, &w->pause));
   if (w->rank == 0 && tsl_progress_due(&w->progress)) {
     double seconds = 0;
     TSL_TRY(tsl_queue_done(w->queue, &seconds));
-    tsl_progress_update(&w->progress, w->total > 0 ? seconds / w->total : 1);
+    tsl_progress_update(&w->progress, w->total > 0 ? (w->before + seconds) / w->total : 1);
   }
 done:
   return err;
@@ -262,10 +324,25 @@ static tsl_err serve_others(wave *w, bool *moved) {
   return err;
 }
 
+/* Nothing is under way on the device, and nothing will begin in this part of the phase. */
+static bool is_done(const wave *w) {
+  return w->landed == w->next && w->cut.known && !may_begin(w);
+}
+
 static bool all_idle(const wave *w) {
   for (int k = 0; k < N_FLIGHTS; k++)
     if (w->flights[k].posted || (w->flights[k].sending && !w->abort)) return false;
   return true;
+}
+
+static bool edges_leave(const wave *w) {
+  return w->left < w->edges.n_out && w->edges.out[w->left].group < w->landed;
+}
+
+static long nap(const wave *w) {
+  const double part = NAP * 1e6 * w->group;
+  if (w->posted == 0 || edges_leave(w) || part < (double)SHORT_NAP_US) return SHORT_NAP_US;
+  return part < (double)LONG_NAP_US ? (long)part : LONG_NAP_US;
 }
 
 /* One turn; errors of any part are kept and the loop goes on until everybody has left. */
@@ -273,13 +350,14 @@ static void turn(wave *w) {
   bool moved = false;
   tsl_task *landed;
   keep_error(w, look_around(w));
+  keep_error(w, look_at_cut(w));
   keep_error(w, feed(w, &moved));
   keep_error(w, serve_others(w, &moved));
   keep_error(w, release_sent(w, &moved));
   if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
-  landed = tsl_hand_done(w->phase->station->hand, moved ? 0 : IDLE_US);
+  landed = tsl_hand_done(w->phase->station->hand, moved ? 0 : nap(w));
   if (landed != NULL) keep_error(w, land(w, (flight *)landed));
-  if (!w->ended && (w->abort || w->landed == w->edges.n_groups) && all_idle(w)) {
+  if (!w->ended && (w->abort || is_done(w)) && all_idle(w)) {
     keep_error(w, tsl_delivery_end(w->delivery));
     w->ended = true;
   }
@@ -287,7 +365,7 @@ static void turn(wave *w) {
 
 /* ---- set-up and end */
 
-static tsl_err open_flight(wave *w, flight *f) {
+static tsl_err open_flight(wave *w, const int64_t slabs[TSL_MAX_FIELDS], flight *f) {
   tsl_err err = TSL_OK;
   const tsl_phase *phase = w->phase;
   *f = (flight){.task.run = compute, .wave = w};
@@ -295,8 +373,7 @@ static tsl_err open_flight(wave *w, flight *f) {
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parts, "results", (void **)&f->parts));
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parcels, "results", (void **)&f->parcels));
   for (int64_t p = 0; p < w->room; p++)
-    TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, phase->units,
-                          phase->plan->n_units, &f->parts[p]));
+    TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, slabs, &f->parts[p]));
 done:
   return err;
 }
@@ -335,7 +412,7 @@ static int64_t group_room(const tsl_phase *phase, int size) {
 static tsl_err open_wave(wave *w) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = w->phase;
-  int64_t largest = 1;
+  int64_t largest = 1, slabs[TSL_MAX_FIELDS];
   TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase, w->size), &w->edges));
   for (int64_t g = 0; g < w->edges.n_groups; g++)
     if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;
@@ -343,46 +420,22 @@ static tsl_err open_wave(wave *w) {
   for (int64_t k = 0; k < w->edges.n_out; k++) w->n_sends += w->edges.out[k].n_peers;
   TSL_TRY(tsl_alloc(w->n_sends, sizeof *w->sends, "edges", (void **)&w->sends));
   for (int64_t k = 0; k < w->n_sends; k++) w->sends[k] = MPI_REQUEST_NULL;
-  for (int k = 0; k < N_FLIGHTS; k++) TSL_TRY(open_flight(w, &w->flights[k]));
+  tsl_slab_largest(phase->problem, phase->units, phase->plan->n_units, slabs);
+  for (int k = 0; k < N_FLIGHTS; k++) TSL_TRY(open_flight(w, slabs, &w->flights[k]));
   TSL_TRY(tsl_take_open(phase));
-  for (int64_t u = 0; u < phase->plan->n_units; u++)
-    w->total += tsl_cost_seconds(phase->cost, 0, &phase->units[u]);
+  for (int64_t u = 0; u < phase->plan->n_units; u++) {
+    const double seconds = tsl_cost_seconds(phase->cost, 0, &phase->units[u]);
+    w->total += seconds;
+    if (phase->plan->finished != NULL && phase->plan->finished[u]) w->before += seconds;
+  }
   TSL_TRY(tsl_delivery_open(phase->comm, phase->problem, phase->out, phase->units,
                             phase->plan->n_units, &w->delivery));
 done:
   return err;
 }
 
-/* Edges still under way: waited for after success; after a failure nobody may be listening. */
-static tsl_err settle_sends(wave *w) {
-  tsl_err err = TSL_OK;
-  for (int64_t at = 0; at < w->n_sends && !w->abort; at += 1 << 20) {
-    const int64_t n = w->n_sends - at < 1 << 20 ? w->n_sends - at : 1 << 20;
-    TSL_MPI(MPI_Waitall((int)n, w->sends + at, MPI_STATUSES_IGNORE));
-  }
-done:
-  return err;
-}
-
-/* After a failure: receives are cancelled, and the memory of sends that nobody took is left to
- * the end of the program, which is near. */
-static void drop_edges(wave *w) {
-  for (int64_t k = 0; k < w->edges.n_in; k++)
-    if (w->edges.in[k].request != MPI_REQUEST_NULL) {
-      (void)MPI_Cancel(&w->edges.in[k].request);
-      (void)MPI_Wait(&w->edges.in[k].request, MPI_STATUS_IGNORE);
-    }
-  for (int64_t k = 0; k < w->edges.n_out; k++)
-    for (int r = 0; r < w->edges.out[k].n_peers; r++) {
-      MPI_Request *send = &w->sends[w->edges.out[k].peer + r];
-      int done = 1;
-      if (*send != MPI_REQUEST_NULL) (void)MPI_Test(send, &done, MPI_STATUS_IGNORE);
-      if (!done) (void)MPI_Request_free(send), w->edges.out[k].data = NULL;
-    }
-}
-
 static void close_wave(wave *w) {
-  if (w->sends != NULL) drop_edges(w);
+  if (w->sends != NULL) tsl_edges_drop(&w->edges, w->sends);
   for (int k = 0; k < N_FLIGHTS; k++) close_flight(w, &w->flights[k]);
   tsl_edges_clear(&w->edges);
   tsl_free(w->sends);
@@ -391,21 +444,44 @@ static void close_wave(wave *w) {
   if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
 }
 
+/* The edges of what is done arrive, on all ranks, and is anything left? */
+static tsl_err settle(wave *w) {
+  tsl_err err = TSL_OK;
+  const int64_t n = w->phase->plan->n_units;
+  w->phase->paused = n > 0 && w->cut.stage <= w->phase->units[n - 1].stage;
+  if (w->phase->paused)
+    TSL_TRY(tsl_edges_across(w->phase, &w->edges, w->comm, w->next, w->listened, w->cut.stage));
+  TSL_TRY(tsl_edges_wait(w->sends, w->n_sends));
+done:
+  return err;
+}
+
+static void start_clock(wave *w) {
+  if (w->phase->origin == 0) w->phase->origin = tsl_now();
+  tsl_progress_start(&w->progress, w->phase->quiet || w->rank != 0);
+  if (w->before > 0) w->progress.first = w->before / w->total;
+}
+
+static bool has_ended(const wave *w) {
+  return w->ended && w->cut.known && tsl_delivery_complete(w->delivery);
+}
+
 tsl_err tsl_wave_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
   const int64_t n = phase->plan->n_units;
   wave w = {.phase = phase, .comm = MPI_COMM_NULL};
+  phase->paused = false;
   TSL_MPI(MPI_Comm_rank(phase->comm, &w.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &w.size));
   TSL_MPI(MPI_Comm_dup(phase->comm, &w.comm));
   TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
+  w.cut = tsl_cut_make(w.comm, phase->can_pause);
   TSL_AGREE(phase->comm, open_wave(&w));
   TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, n, n, &w.queue));
-  w.origin = tsl_now();
-  tsl_progress_start(&w.progress, phase->quiet || w.rank != 0);
-  while (!w.ended || !tsl_delivery_complete(w.delivery)) turn(&w);
+  start_clock(&w);
+  while (!has_ended(&w)) turn(&w);
   tsl_progress_end(&w.progress);
-  if (w.err == TSL_OK) keep_error(&w, settle_sends(&w));
+  if (w.err == TSL_OK && !w.abort) keep_error(&w, settle(&w));
   if (w.err != TSL_OK) (void)tsl_err_restore(&w.error);
   TSL_AGREE(phase->comm, w.err);
 done:

@@ -1,5 +1,7 @@
 #include "wave_edges.h"
 
+#include "agree.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,17 +78,22 @@ done:
   return err;
 }
 
-/* Needs of tile u that cross to or from this rank. */
+static bool is_finished(const tsl_phase *phase, int64_t u) {
+  return phase->plan->finished != NULL && phase->plan->finished[u];
+}
+
+/* Needs of tile u that cross to or from this rank; edges of finished tiles are in already. */
 static tsl_err note_tile(lookup *l, int64_t u) {
   tsl_err err = TSL_OK;
   const int32_t *owner = l->phase->plan->owner;
+  if (is_finished(l->phase, u)) return TSL_OK;
   TSL_TRY(look_up(l, u));
   for (int64_t k = 0; k < l->n; k++) {
     const int64_t tile = l->list[k];
     if (tile < 0 || tile >= u)
       TSL_FAIL(TSL_ERR_INTERNAL, "tile %lld needs tile %lld, which does not come before it",
                (long long)u, (long long)tile);
-    if (owner[u] == owner[tile]) continue;
+    if (owner[u] == owner[tile] || is_finished(l->phase, tile)) continue;
     if (owner[u] == l->rank) {
       TSL_TRY(add_need(&l->in, tile, u, l->rank));
       if (l->phase->units[tile].stage == l->phase->units[u].stage) l->waits[u] = true;
@@ -105,11 +112,12 @@ static tsl_err make_groups(const tsl_phase *phase, int rank, int64_t room, const
                            tsl_edges *e, int64_t *group_of) {
   tsl_err err = TSL_OK;
   const tsl_plan *plan = phase->plan;
-  for (int64_t u = 0; u < plan->n_units; u++) e->n_own += plan->owner[u] == rank;
+  for (int64_t u = 0; u < plan->n_units; u++)
+    e->n_own += plan->owner[u] == rank && !is_finished(phase, u);
   TSL_TRY(tsl_alloc(e->n_own, sizeof *e->own, "tiles", (void **)&e->own));
   TSL_TRY(tsl_alloc(e->n_own, sizeof *e->groups, "groups", (void **)&e->groups));
   for (int64_t u = 0, k = 0; u < plan->n_units; u++) {
-    if (plan->owner[u] != rank) continue;
+    if (plan->owner[u] != rank || is_finished(phase, u)) continue;
     tsl_group *last = e->n_groups > 0 ? &e->groups[e->n_groups - 1] : NULL;
     const bool joins = last != NULL && last->n < room && !waits[u] &&
                        phase->units[e->own[k - 1]].stage == phase->units[u].stage;
@@ -216,6 +224,15 @@ done:
   return err;
 }
 
+tsl_err tsl_edge_receive(tsl_edge *edge, MPI_Comm comm) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(edge->bytes, 1, "edge", &edge->data));
+  TSL_MPI(MPI_Irecv(edge->data, (int)edge->bytes, MPI_BYTE, edge->peer, (int)edge->tile, comm,
+                    &edge->request));
+done:
+  return err;
+}
+
 void tsl_edges_clear(tsl_edges *e) {
   for (int64_t k = 0; k < e->n_in; k++) tsl_free(e->in[k].data);
   for (int64_t k = 0; k < e->n_out; k++) tsl_free(e->out[k].data);
@@ -225,4 +242,28 @@ void tsl_edges_clear(tsl_edges *e) {
   tsl_free(e->out);
   tsl_free(e->receivers);
   *e = (tsl_edges){0};
+}
+
+tsl_err tsl_edges_wait(MPI_Request *sends, int64_t n) {
+  tsl_err err = TSL_OK;
+  enum { ROUND = 1 << 20 };
+  for (int64_t at = 0; at < n; at += ROUND)
+    TSL_MPI(MPI_Waitall((int)(n - at < ROUND ? n - at : ROUND), sends + at, MPI_STATUSES_IGNORE));
+done:
+  return err;
+}
+
+void tsl_edges_drop(tsl_edges *edges, MPI_Request *sends) {
+  for (int64_t k = 0; k < edges->n_in; k++)
+    if (edges->in[k].request != MPI_REQUEST_NULL) {
+      (void)MPI_Cancel(&edges->in[k].request);
+      (void)MPI_Wait(&edges->in[k].request, MPI_STATUS_IGNORE);
+    }
+  for (int64_t k = 0; k < edges->n_out; k++)
+    for (int r = 0; r < edges->out[k].n_peers; r++) {
+      MPI_Request *send = &sends[edges->out[k].peer + r];
+      int done = 1;
+      if (*send != MPI_REQUEST_NULL) (void)MPI_Test(send, &done, MPI_STATUS_IGNORE);
+      if (!done) (void)MPI_Request_free(send), edges->out[k].data = NULL;
+    }
 }

@@ -18,7 +18,7 @@ typedef struct tsl_edge {
   MPI_Request request; /**< in */
 } tsl_edge;
 
-/** A group: neighbouring tiles of one stage on this rank. */
+/** A group: neighbouring tiles of one stage on this rank that are not finished yet. */
 typedef struct tsl_group {
   int64_t first, n;       /**< own[first..first + n) */
   int64_t in_lo, in_hi;   /**< range of edges.in */
@@ -41,6 +41,17 @@ typedef struct tsl_edges {
  * @param[out] edges  free with tsl_edges_clear
  */
 tsl_err tsl_edges_make(const tsl_phase *phase, int rank, int64_t room, tsl_edges *edges);
+/** Post the receive of an edge. */
+tsl_err tsl_edge_receive(tsl_edge *edge, MPI_Comm comm);
+
+/** Wait for edges still under way. @param[in,out] sends  shape [n] */
+tsl_err tsl_edges_wait(MPI_Request *sends, int64_t n);
+
+/** After a failure nobody may be listening: receives are cancelled, and the memory of sends that
+ *  nobody took is left to the end of the program, which is near.
+ *  @param[in,out] sends  of edges->out, in order */
+void tsl_edges_drop(tsl_edges *edges, MPI_Request *sends);
+
 void tsl_edges_clear(tsl_edges *edges);
 
 #endif

@@ -1,0 +1,168 @@
+/* Writing a checkpoint file. */
+#include "checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 20 }; /* a multiple of 8, so that the checksum may be taken buffer by buffer */
+
+struct tsl_checkpoint_writer {
+  char *path, *temporary; /* from malloc */
+  int fd;
+  char *buffer; /* [BUFFER] */
+  int64_t used, written;
+  int64_t left; /* bytes that the block still wants */
+  int64_t fill; /* zeros after it */
+  tsl_checksum sum;
+};
+
+static tsl_err io_fail(const tsl_checkpoint_writer *w, const char *what) {
+  return tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "checkpoint '%s': %s: %s", w->path, what,
+                  strerror(errno));
+}
+
+static tsl_err open_file(tsl_checkpoint_writer *w, const char *path) {
+  tsl_err err = TSL_OK;
+  w->path = strdup(path);
+  if (w->path == NULL || asprintf(&w->temporary, "%s.tmp", path) < 0) {
+    w->temporary = NULL;
+    TSL_FAIL(TSL_ERR_MEMORY, "checkpoint '%s': no memory for its name", path);
+  }
+  TSL_TRY(tsl_alloc(BUFFER, 1, "checkpoint", (void **)&w->buffer));
+  w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (w->fd < 0) TSL_TRY(io_fail(w, "cannot create"));
+done:
+  return err;
+}
+
+static tsl_err flush(tsl_checkpoint_writer *w) {
+  const char *from = w->buffer;
+  tsl_checksum_add(&w->sum, w->buffer, w->used);
+  while (w->used > 0) {
+    const ssize_t put = write(w->fd, from, (size_t)w->used);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return io_fail(w, "cannot write");
+    from += put, w->used -= put, w->written += put;
+  }
+  return TSL_OK;
+}
+
+static tsl_err put(tsl_checkpoint_writer *w, const void *bytes, int64_t n) {
+  tsl_err err = TSL_OK;
+  const char *from = bytes;
+  while (n > 0) {
+    const int64_t more = n < BUFFER - w->used ? n : BUFFER - w->used;
+    memcpy(w->buffer + w->used, from, (size_t)more);
+    from += more, n -= more, w->used += more;
+    if (w->used == BUFFER) TSL_TRY(flush(w));
+  }
+done:
+  return err;
+}
+
+tsl_err tsl_checkpoint_create(const char *path, tsl_checkpoint_writer **out) {
+  tsl_err err = TSL_OK;
+  tsl_checkpoint_writer *w = NULL;
+  *out = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *w, "checkpoint", (void **)&w));
+  w->fd = -1;
+  TSL_TRY(open_file(w, path));
+  TSL_TRY(put(w, TSL_CHECKPOINT_MAGIC, 8));
+  *out = w;
+  w = NULL;
+done:
+  tsl_checkpoint_drop(&w);
+  return err;
+}
+
+tsl_err tsl_checkpoint_block(tsl_checkpoint_writer *w, tsl_block tag, int index, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  const int32_t head[2] = {(int32_t)tag, (int32_t)index};
+  if (w->left != 0 || bytes < 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "checkpoint '%s': block %d begins too early", w->path, (int)tag);
+  TSL_TRY(put(w, head, (int64_t)sizeof head));
+  TSL_TRY(put(w, &bytes, (int64_t)sizeof bytes));
+  w->left = bytes;
+  w->fill = (8 - bytes % 8) % 8;
+done:
+  return err;
+}
+
+tsl_err tsl_checkpoint_put(tsl_checkpoint_writer *w, const void *bytes, int64_t n) {
+  static const char zeros[8];
+  tsl_err err = TSL_OK;
+  if (n < 0 || n > w->left)
+    TSL_FAIL(TSL_ERR_INTERNAL, "checkpoint '%s': %lld bytes for a block of %lld", w->path,
+             (long long)n, (long long)w->left);
+  TSL_TRY(put(w, bytes, n));
+  w->left -= n;
+  if (w->left > 0) goto done;
+  TSL_TRY(put(w, zeros, w->fill));
+  w->fill = 0;
+done:
+  return err;
+}
+
+tsl_err tsl_checkpoint_add(tsl_checkpoint_writer *w, tsl_block tag, int index, const void *bytes,
+                           int64_t n) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_checkpoint_block(w, tag, index, n));
+  TSL_TRY(tsl_checkpoint_put(w, bytes, n));
+done:
+  return err;
+}
+
+static tsl_err sync_folder(const tsl_checkpoint_writer *w) {
+  tsl_err err = TSL_OK;
+  char *folder = strdup(w->path);
+  char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+  int fd = -1;
+  if (folder == NULL)
+    TSL_FAIL(TSL_ERR_MEMORY, "checkpoint '%s': no memory for its folder", w->path);
+  if (slash != NULL) slash[slash == folder ? 1 : 0] = '\0';
+  fd = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  /* Some file systems cannot sync a folder (EINVAL); the file itself is safe by then. */
+  if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL)) TSL_TRY(io_fail(w, "cannot sync the folder"));
+done:
+  if (fd >= 0) (void)close(fd);
+  free(folder);
+  return err;
+}
+
+static tsl_err finish(tsl_checkpoint_writer *w) {
+  tsl_err err = TSL_OK;
+  uint64_t sum = 0;
+  if (w->left != 0) TSL_FAIL(TSL_ERR_INTERNAL, "checkpoint '%s': a block is short", w->path);
+  TSL_TRY(flush(w));
+  sum = tsl_checksum_end(&w->sum);
+  TSL_TRY(put(w, &sum, (int64_t)sizeof sum));
+  TSL_TRY(flush(w));
+  if (fsync(w->fd) != 0) TSL_TRY(io_fail(w, "fsync"));
+  if (rename(w->temporary, w->path) != 0) TSL_TRY(io_fail(w, "cannot rename"));
+  TSL_TRY(sync_folder(w));
+done:
+  return err;
+}
+
+tsl_err tsl_checkpoint_commit(tsl_checkpoint_writer **writer, int64_t *bytes) {
+  const tsl_err err = finish(*writer);
+  *bytes = (*writer)->written;
+  tsl_checkpoint_drop(writer);
+  return err;
+}
+
+void tsl_checkpoint_drop(tsl_checkpoint_writer **writer) {
+  tsl_checkpoint_writer *w = *writer;
+  if (w == NULL) return;
+  if (w->fd >= 0) (void)close(w->fd);
+  if (w->fd >= 0) (void)unlink(w->temporary); /* gone already when it was renamed */
+  tsl_free(w->buffer);
+  free(w->temporary);
+  free(w->path);
+  tsl_free(w);
+  *writer = NULL;
+}

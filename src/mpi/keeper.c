@@ -1,0 +1,367 @@
+/* When checkpoints are due, and what a phase has to do with them. */
+#include "keeper.h"
+
+#include "agree.h"
+#include "combine.h"
+#include "share.h"
+#include "take.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double MARGIN = 0.02, LEAST_MARGIN = 2, MOST_MARGIN = 60; /* of the walltime; s */
+
+char *tsl_keeper_path(const tsl_session *s, int slot, char path[1100]) {
+  (void)snprintf(path, 1100, "%s.ckpt.%d", s->path, slot);
+  return path;
+}
+
+/* ---- when */
+
+/* Slurm tells the moment (s since 1970) from version 23.02 on. */
+static double slurm_seconds_left(void) {
+  const char *text = getenv("SLURM_JOB_END_TIME");
+  char *end = NULL;
+  const double moment = text != NULL ? strtod(text, &end) : 0;
+  if (text == NULL || end == text || *end != '\0' || !isfinite(moment)) return INFINITY;
+  return moment - (double)time(NULL);
+}
+
+/* tsl_now() by which the run should pause for good; begins is when its time began. */
+static double deadline_of(const tsl_session *s) {
+  const double given = s->options->walltime;
+  const double slurm = slurm_seconds_left();
+  const double seconds = given > 0 ? given : slurm + tsl_now() - s->opened;
+  const double margin = fmin(MOST_MARGIN, fmax(LEAST_MARGIN, MARGIN * seconds));
+  return isinf(seconds) ? INFINITY : s->opened + fmax(0, seconds - margin);
+}
+
+/* Why this rank's device cannot save the tiles of a WAVE family; NULL: it can. */
+static const char *reason_of_device(const tsl_session *s) {
+  const tsl_platform *platform =
+      s->station.seat->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
+  const tsl_backend *backend = tsl_backend_find(platform, s->family->name);
+  if (s->family->shape != TSL_WAVE || backend == NULL) return NULL;
+  if (backend->unsaved == NULL) return "what it keeps between stages cannot be saved";
+  return backend->unsaved(&s->problem);
+}
+
+static const char *reason_against(const tsl_session *s) {
+  if (s->run.checkpoint <= 0) return "run.checkpoint is 0";
+  for (int f = 0; f < s->problem.n_fields && s->output.compress > 0; f++)
+    if (s->problem.fields[f].stream && (s->problem.fields[f].role & TSL_OUT))
+      return "output.compress packs rows as they come";
+  return NULL;
+}
+
+/* ---- ready */
+
+/* Checksum of the IN fields of a family that cannot be restored. */
+static uint64_t inputs_of(const tsl_session *s) {
+  tsl_checksum sum = {0};
+  if (s->family->restore != NULL) return 0; /* they change; restore looks at what stays */
+  for (int f = 0; f < s->problem.n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    if ((field->role & TSL_IN) && !field->device)
+      tsl_checksum_add(&sum, field->data,
+                       tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type));
+  }
+  return tsl_checksum_end(&sum);
+}
+
+/* The same reason on all ranks: the job's, or that of the first device that has one. */
+static tsl_err find_reason(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  const char *why = reason_against(s), *device = reason_of_device(s);
+  int first = device != NULL ? s->rank : s->size;
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, s->comm));
+  if (why != NULL)
+    (void)snprintf(k->why_not, sizeof k->why_not, "%s", why);
+  else if (first == s->rank)
+    (void)snprintf(k->why_not, sizeof k->why_not, "rank %d, %.40s: %s", s->rank,
+                   s->station.seat->device.name, device);
+  if (why == NULL && first < s->size)
+    TSL_MPI(MPI_Bcast(k->why_not, (int)sizeof k->why_not, MPI_CHAR, first, s->comm));
+  k->on = k->why_not[0] == '\0';
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_foresee(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(s->comm, tsl_alloc(1, sizeof *s->keeper, "checkpoints", (void **)&s->keeper));
+  TSL_TRY(find_reason(s));
+done:
+  return err;
+}
+
+static tsl_err set_up(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  k->between = s->family->restore != NULL;
+  k->deadline = deadline_of(s);
+  k->due = tsl_now() + s->run.checkpoint;
+  if (s->options->restart != NULL && !k->on) TSL_FAIL(TSL_ERR_INPUT, "--restart: %s", k->why_not);
+  if (s->options->walltime > 0 && !k->on)
+    TSL_FAIL(TSL_ERR_INPUT, "--max-walltime: no checkpoint can be written: %s", k->why_not);
+  TSL_TRY(tsl_alloc(s->units.n, 1, "finished units", (void **)&k->finished));
+  if (s->rank == 0) k->inputs = inputs_of(s);
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_recut(tsl_session *s) {
+  tsl_keeper *k = s->keeper;
+  if (k == NULL || k->finished == NULL) return TSL_OK;
+  tsl_free(k->finished);
+  k->finished = NULL;
+  return tsl_alloc(s->units.n, 1, "finished units", (void **)&k->finished);
+}
+
+static void mark_finished(tsl_keeper *k, const tsl_out_unit *rows, int64_t n) {
+  for (int64_t u = 0; u < n; u++) k->finished[rows[u].unit.id] = 1;
+}
+
+tsl_err tsl_keeper_ready(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  TSL_TRY(find_reason(s));
+  TSL_AGREE(s->comm, set_up(s));
+  if (s->options->restart == NULL) return TSL_OK;
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_keeper_fit(s) : TSL_OK);
+  if (s->rank == 0) mark_finished(k, k->from.rows, k->from.head.n_rows);
+  TSL_MPI(MPI_Bcast(&k->phase, 1, MPI_INT, 0, s->comm));
+  TSL_TRY(tsl_share_bytes(s->comm, k->finished, s->units.n));
+  k->walks = s->family->shape == TSL_WAVE && tsl_keeper_stage(s, k->finished) == INT64_MAX;
+  if (k->between) TSL_TRY(tsl_share_inputs(s->comm, &s->problem));
+  s->finished = k->finished;
+  k->restart = k->safe = true;
+done:
+  return err;
+}
+
+bool tsl_keeper_resumes(const tsl_session *s) {
+  for (int f = 0; f < s->problem.n_fields && s->keeper->restart; f++)
+    if (tsl_keeper_streams(&s->problem.fields[f])) return true;
+  return false;
+}
+
+/* ---- around the parts of a phase */
+
+/* Rank 0: what the checkpoint holds, as if this rank had computed it. */
+static tsl_err take_over(tsl_session *s, tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  const tsl_checkpoint *from = &s->keeper->from;
+  const int n_fields = s->problem.n_fields;
+  for (int64_t r = 0; r < from->head.n_rows; r++) {
+    phase->log[phase->n_log] = from->rows[r];
+    phase->log[phase->n_log].unit = s->units.list[from->rows[r].unit.id];
+    phase->log[phase->n_log++].owner = -1;
+  }
+  for (int f = 0; f < n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+    if (from->counts[f] != NULL)
+      TSL_TRY(tsl_take_over_lists(phase, f, from->counts[f], from->records[f]));
+    if (from->data[f] == NULL || !(field->role & TSL_OUT)) continue;
+    if (field->combine == TSL_GATHER || s->keeper->walks) {
+      memcpy(field->data, from->data[f], (size_t)bytes);
+      continue;
+    }
+    if (s->family->shape == TSL_WAVE) continue; /* the workers have them */
+    TSL_TRY(tsl_alloc(bytes, 1, "accumulators so far", &s->keeper->base[f]));
+    memcpy(s->keeper->base[f], from->data[f], (size_t)bytes);
+  }
+done:
+  return err;
+}
+
+static tsl_err prepare(tsl_session *s, tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_take_open(phase));
+  if (s->keeper->from.bytes != NULL) TSL_TRY(take_over(s, phase));
+  if (s->family->shape != TSL_WAVE) tsl_checkpoint_clear(&s->keeper->from);
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_enter(tsl_session *s, tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  if (k == NULL || !k->on) return TSL_OK;
+  TSL_AGREE(s->comm, prepare(s, phase));
+  s->plan.finished = k->finished;
+  phase->can_pause = !k->between && phase->index == 0; /* what later phases need is not saved */
+  phase->hold = k->between;
+  phase->pause_at = fmin(k->due, k->deadline);
+done:
+  return err;
+}
+
+/* Rank 0: accumulators of this part and of those before; kept when another part follows. */
+static tsl_err fold(tsl_session *s, bool keep) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  for (int f = 0; f < s->problem.n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+    if (!tsl_combine_reduced(field)) continue;
+    if (k->base[f] != NULL) TSL_TRY(tsl_combine_fold(field, k->base[f]));
+    if (keep && k->base[f] == NULL)
+      TSL_TRY(tsl_alloc(bytes, 1, "accumulators so far", &k->base[f]));
+    if (keep) memcpy(k->base[f], field->data, (size_t)bytes);
+  }
+done:
+  return err;
+}
+
+static void phase_is_over(tsl_session *s) {
+  tsl_keeper *k = s->keeper;
+  memset(k->finished, 0, (size_t)s->units.n);
+  s->plan.finished = NULL;
+  s->finished = NULL;
+  for (int f = 0; f < TSL_MAX_FIELDS; f++) {
+    tsl_free(k->base[f]);
+    k->base[f] = NULL;
+  }
+}
+
+enum { GO_ON, SIGNAL, WALLTIME };
+
+/* Why to end now, the same on all ranks. */
+static tsl_err reason_to_end(tsl_session *s, int *reason) {
+  tsl_err err = TSL_OK;
+  *reason = GO_ON;
+  if (s->rank == 0 && tsl_now() >= s->keeper->deadline) *reason = WALLTIME;
+  if (tsl_stop_politely()) *reason = SIGNAL;
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, reason, 1, MPI_INT, MPI_MAX, s->comm));
+  if (*reason == WALLTIME && s->rank == 0 && tsl_stop_signal != 0) *reason = SIGNAL;
+  TSL_MPI(MPI_Bcast(reason, 1, MPI_INT, 0, s->comm));
+done:
+  return err;
+}
+
+static tsl_err end_early(tsl_session *s, int reason) {
+  tsl_err err = TSL_OK;
+  const char *why = reason == SIGNAL ? "by a signal" : "before its time is over";
+  const char *given = s->options->restart != NULL ? "" : " --restart ";
+  if (!s->keeper->safe)
+    TSL_FAIL(TSL_ERR_STOPPED, "stopped %s, and no checkpoint could be written; no output was left",
+             why);
+  TSL_FAIL(TSL_ERR_PAUSED, "stopped %s; continue with\n  %s%s%s", why, s->options->command, given,
+           *given != '\0' ? s->path : "");
+done:
+  return err;
+}
+
+/* Save, and end or set the time of the next. */
+static tsl_err save_and_go_on(tsl_session *s, tsl_out *out, const tsl_phase *phase, int next) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  const double begin = tsl_now();
+  int reason = GO_ON;
+  TSL_TRY(tsl_keeper_save(s, out, phase, next));
+  k->longest = fmax(k->longest, tsl_now() - begin);
+  k->spent += tsl_now() - begin;
+  TSL_MPI(MPI_Bcast(&k->safe, 1, MPI_C_BOOL, 0, s->comm));
+  if (k->safe) tsl_out_keep(out);
+  k->due = tsl_now() + s->run.checkpoint;
+  TSL_AGREE(s->comm,
+            tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "checkpoint", -1, begin, tsl_now() - begin));
+  TSL_TRY(reason_to_end(s, &reason));
+  if (reason != GO_ON) TSL_TRY(end_early(s, reason));
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_leave(tsl_session *s, tsl_out *out, tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  if (k == NULL || !k->on) return TSL_OK;
+  if (s->family->shape != TSL_WAVE)
+    TSL_AGREE(s->comm, s->rank == 0 ? fold(s, phase->paused) : TSL_OK);
+  if (phase->paused)
+    TSL_TRY(save_and_go_on(s, out, phase, phase->index));
+  else
+    phase_is_over(s);
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_between(tsl_session *s, tsl_out *out, int next) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  int due = 0;
+  if (k == NULL || !k->on || !k->between) return TSL_OK;
+  due = tsl_stop_politely() || (s->rank == 0 && tsl_now() >= fmin(k->due, k->deadline));
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &due, 1, MPI_INT, MPI_MAX, s->comm));
+  if (due) TSL_TRY(save_and_go_on(s, out, NULL, next));
+done:
+  return err;
+}
+
+/* ---- a walk */
+
+/* The log of the phase that is over, as if it had paused before its end. */
+static tsl_err reopen(tsl_session *s, const tsl_record *record, tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_take_open(phase));
+  if (s->rank != 0) return TSL_OK;
+  memcpy(phase->log, record->last, (size_t)record->n_last * sizeof *phase->log);
+  phase->n_log = record->n_last;
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_walk(tsl_session *s, tsl_out *out, const tsl_record *record) {
+  tsl_err err = TSL_OK;
+  const tsl_keeper *k = s->keeper;
+  tsl_phase phase = {.problem = &s->problem, .units = s->units.list, .plan = &s->plan};
+  int due = tsl_stop_politely() || (s->rank == 0 && tsl_now() >= fmin(k->due, k->deadline));
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &due, 1, MPI_INT, MPI_MAX, s->comm));
+  if (!due) return TSL_OK;
+  TSL_AGREE(s->comm, reopen(s, record, &phase));
+  TSL_TRY(save_and_go_on(s, out, &phase, 0));
+done:
+  tsl_phase_clear(&phase);
+  return err;
+}
+
+/* ---- the rest */
+
+void tsl_keeper_print(const tsl_session *s, FILE *file) {
+  const tsl_keeper *k = s->keeper;
+  if (k == NULL || s->run.checkpoint <= 0) return;
+  if (!k->on)
+    fprintf(file, "no checkpoints: %s\n", k->why_not);
+  else if (k->restart && k->between)
+    fprintf(file, "goes on from a checkpoint before phase %d\n", k->phase);
+  else if (k->restart)
+    fprintf(file, "goes on from a checkpoint with %lld of %lld units%s\n",
+            (long long)k->from.head.n_rows, (long long)s->units.n,
+            k->walks ? "; the solution is left to recover" : "");
+}
+
+void tsl_keeper_remove(tsl_session *s) {
+  char path[1100], half[1110];
+  if (s->keeper == NULL || !s->keeper->on || s->rank != 0) return;
+  for (int slot = 0; slot < 2; slot++) {
+    (void)unlink(tsl_keeper_path(s, slot, path));
+    (void)snprintf(half, sizeof half, "%s.tmp", path); /* of a run that was killed meanwhile */
+    (void)unlink(half);
+  }
+}
+
+void tsl_keeper_free(tsl_session *s) {
+  tsl_keeper *k = s->keeper;
+  if (k == NULL) return;
+  for (int f = 0; f < TSL_MAX_FIELDS; f++) tsl_free(k->base[f]);
+  tsl_checkpoint_clear(&k->from);
+  tsl_free(k->finished);
+  tsl_free(k);
+  s->keeper = NULL;
+}

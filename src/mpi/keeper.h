@@ -1,0 +1,124 @@
+/**
+ * @file keeper.h
+ * Checkpoints of a run: when they are due, what goes into them, and how a run goes on from one.
+ *
+ * A phase pauses by draining: no unit begins any more, those begun are delivered, and accumulators
+ * so far go to rank 0, which writes the checkpoint while the others wait; of a WAVE family what the
+ * workers keep between stages goes with it. Then the phase goes on with the units that are left, or
+ * the run ends with TSL_ERR_PAUSED. A walk can be left between its turns: its checkpoint has all
+ * tiles finished, and after a restart it begins anew. A family with restore is saved between its
+ * phases, by its STATE fields; others within phase 0. Files: OUTPUT.ckpt.0 and .1 in turn; rows of
+ * streamed fields stay in OUTPUT.part.
+ *
+ * All calls are collective on session->comm, and agree, but those that say otherwise.
+ */
+#ifndef TSL_MPI_KEEPER_H
+#define TSL_MPI_KEEPER_H
+
+#include "checkpoint.h"
+#include "record.h"
+#include "session.h"
+
+/** Owned by the session. */
+typedef struct tsl_keeper {
+  bool on;              /**< checkpoints are written; the same on all ranks */
+  bool between;         /**< between phases only */
+  bool restart;         /**< the run goes on from a checkpoint */
+  bool walks;           /**< which has all tiles finished: the walk is left */
+  bool safe;            /**< there is a checkpoint on disk that the run can be continued from */
+  char why_not[160];    /**< why not on, for people; the same on all ranks */
+  int phase;            /**< to begin with */
+  uint8_t *finished;    /**< [n_units] units of this phase; the same on all ranks */
+  double due, deadline; /**< root, tsl_now(): of the next checkpoint; of the end, INFINITY none */
+  double longest;       /**< root, s of the longest pause */
+  double spent, bytes;  /**< root, s of all pauses; of the last file */
+  double before;        /**< root, s that earlier parts of the run had taken */
+  int64_t sequence;     /**< root, of the last file */
+  int written, slot;    /**< root, files of this run; number in the next one's name */
+  tsl_checkpoint from;  /**< root, while a restart is under way */
+  uint64_t inputs;      /**< root, checksum of the IN fields */
+  void *base[TSL_MAX_FIELDS];    /**< root, accumulators before this part of the phase; NULL none */
+  int64_t place[TSL_MAX_FIELDS]; /**< root, of streamed fields in FILE.part */
+} tsl_keeper;
+
+/** After the deck: settings, and with --restart the checkpoint, which must be of this deck.
+ *  @return TSL_ERR_INPUT: none found, damaged, of another deck or version; or there is one, and the
+ *          run would begin anew without --overwrite */
+tsl_err tsl_keeper_open(tsl_session *session);
+
+/** After the problem: does the checkpoint fit it? STATE fields are restored and inputs shared. */
+tsl_err tsl_keeper_ready(tsl_session *session);
+
+/** The units were cut anew: none of them is finished. Nothing is done before tsl_keeper_ready. */
+tsl_err tsl_keeper_recut(tsl_session *session);
+
+/** Does the run take over rows of an earlier one? */
+bool tsl_keeper_resumes(const tsl_session *session);
+
+/** After the streamed fields are in the output: are the rows of finished units as they were? */
+tsl_err tsl_keeper_output(tsl_session *session, tsl_out *out);
+
+/** Before each part of a phase: what is finished, and when to pause. The first time after a restart
+ *  rank 0 gets the log, lists, arrays and accumulators of the checkpoint. */
+tsl_err tsl_keeper_enter(tsl_session *session, tsl_phase *phase);
+
+/** After begin: of a WAVE family, the first time after a restart, the workers load what the
+ *  checkpoint has of their tiles. */
+tsl_err tsl_keeper_begun(tsl_session *session);
+
+/** After each part of a phase, its fields combined: add what was before, and write a checkpoint
+ *  when it paused. @return TSL_ERR_PAUSED, when the run is to end now */
+tsl_err tsl_keeper_leave(tsl_session *session, tsl_out *out, tsl_phase *phase);
+
+/** Between phases: write a checkpoint when it is due.
+ *  @param[in] next  the phase that follows
+ *  @return TSL_ERR_PAUSED, when the run is to end now */
+tsl_err tsl_keeper_between(tsl_session *session, tsl_out *out, int next);
+
+/** Between turns of the walk: write a checkpoint when it is due.
+ *  @param[in] record  of the phases before it
+ *  @return TSL_ERR_PAUSED, when the run is to end now */
+tsl_err tsl_keeper_walk(tsl_session *session, tsl_out *out, const tsl_record *record);
+
+/** For the plan alone: would a run have checkpoints? Nothing is read or written. */
+tsl_err tsl_keeper_foresee(tsl_session *session);
+
+/** One line for the plan, or nothing. Root. */
+void tsl_keeper_print(const tsl_session *session, FILE *file);
+
+/** The run has ended well: remove the files. Root; others return at once. */
+void tsl_keeper_remove(tsl_session *session);
+
+/** NULL accepted. Not collective. */
+void tsl_keeper_free(tsl_session *session);
+
+/* ---- between the files keeper*.c */
+
+/** "OUTPUT.ckpt.N"; the pointer is path. */
+char *tsl_keeper_path(const tsl_session *session, int slot, char path[1100]);
+
+/** Gather and write a checkpoint. A full disk is a warning, and the one before stays.
+ *  @param[in] phase  NULL: between phases */
+tsl_err tsl_keeper_save(tsl_session *session, tsl_out *out, const tsl_phase *phase, int next);
+
+/** Root: check the checkpoint against the problem, take its phase, restore STATE fields. */
+tsl_err tsl_keeper_fit(tsl_session *session);
+
+/** Of a WAVE family: sizes of what is saved of the tiles, and that itself, to the file, one after
+ *  the other; put(to, ...) on rank 0. Collective.
+ *  @param[in] begin  begin the two blocks, given sizes of all tiles; put bytes of the second */
+typedef struct tsl_keeper_sink {
+  void *state;
+  void (*begin)(void *state, const int64_t *tiles, int64_t n, int64_t bytes);
+  void (*put)(void *state, const void *bytes, int64_t n);
+} tsl_keeper_sink;
+tsl_err tsl_keeper_save_tiles(tsl_session *session, const tsl_keeper_sink *sink);
+
+/** First stage that is not finished; INT64_MAX when all are. */
+int64_t tsl_keeper_stage(const tsl_session *session, const uint8_t *finished);
+
+/** Is the field's array part of a checkpoint? Does it stream to the file? */
+bool tsl_keeper_saves(const tsl_keeper *keeper, const tsl_field *field);
+bool tsl_keeper_streams(const tsl_field *field);
+
+#endif

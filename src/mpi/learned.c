@@ -1,0 +1,209 @@
+#include "learned_own.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double KEEP = 0.5;       /* weight of what was known before, of a unit's time */
+static const double KEEP_OFF = 0.5;   /* and of a rank's speed */
+static const double MOST_FIRST = 1e3; /* a first run is no more times longer than this */
+static const double LONGEST[] = {0, 2, 1.5, 1.25, 1.125, 1}; /* tried until moves pay */
+
+tsl_err tsl_learned_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets, tsl_learned *l) {
+  tsl_err err = TSL_OK;
+  const int64_t n = n_units * sets->n, n_off = (int64_t)sets->n * n_ranks * TSL_MAX_KINDS;
+  *l = (tsl_learned){.n_units = n_units, .n_ranks = n_ranks, .n_sets = sets->n};
+  TSL_TRY(tsl_alloc(n, sizeof *l->seconds, "measured times", (void **)&l->seconds));
+  TSL_TRY(tsl_alloc(n, sizeof *l->raw, "measured times", (void **)&l->raw));
+  TSL_TRY(tsl_alloc(n_units, sizeof *l->settled, "measured times", (void **)&l->settled));
+  TSL_TRY(tsl_alloc((int64_t)n_ranks * TSL_MAX_KINDS * 2, sizeof *l->sums, "measured speeds",
+                    (void **)&l->sums));
+  TSL_TRY(tsl_alloc(n_off, sizeof *l->off, "measured speeds", (void **)&l->off));
+done:
+  if (err != TSL_OK) tsl_learned_clear(l);
+  return err;
+}
+
+void tsl_learned_clear(tsl_learned *l) {
+  tsl_free(l->seconds);
+  tsl_free(l->raw);
+  tsl_free(l->settled);
+  tsl_free(l->off);
+  tsl_free(l->sums);
+  *l = (tsl_learned){.n_units = 0};
+}
+
+/* ---- taking in */
+
+double tsl_learned_first(const tsl_learned *l, int kind) {
+  if (l->later_sum[kind] <= 0) return 0;
+  return fmin(MOST_FIRST, fmax(1, l->first_sum[kind] / l->later_sum[kind]));
+}
+
+double *tsl_learned_off(const tsl_learned *l, int set, int rank, int kind) {
+  return &l->off[((int64_t)set * l->n_ranks + rank) * TSL_MAX_KINDS + kind];
+}
+
+double tsl_learned_setup(const tsl_learned *l, const tsl_cost *cost, int rank, const tsl_unit *unit,
+                         double later) {
+  const int kind = unit->kind;
+  const double predicted = tsl_cost_setup(cost, rank, unit), first = tsl_learned_first(l, kind);
+  if (predicted <= 0) return first > 1 ? (first - 1) * later : 0;
+  if (l->setup_sum[kind] <= 0) return predicted;
+  return predicted * fmax(0, l->first_sum[kind] - l->later_sum[kind]) / l->setup_sum[kind];
+}
+
+/* A unit that runs a second time on a rank tells what its first run took more. */
+static void compare_runs(tsl_learned *l, int set, const tsl_out_unit *row, const tsl_cost *cost) {
+  const double raw = l->raw[set * l->n_units + row->unit.id];
+  if (raw <= 0) return;
+  l->first_sum[row->unit.kind] += raw;
+  l->later_sum[row->unit.kind] += row->measured;
+  l->setup_sum[row->unit.kind] += tsl_cost_setup(cost, row->owner, &row->unit);
+}
+
+/* Of a first run's seconds those of a later one. */
+static double without_setup(const tsl_learned *l, const tsl_out_unit *row, const tsl_cost *cost) {
+  const double first = tsl_learned_first(l, row->unit.kind);
+  const double setup = tsl_learned_setup(l, cost, row->owner, &row->unit, 0);
+  const double later = tsl_cost_seconds(cost, row->owner, &row->unit);
+  if (setup > 0 && later > 0) return row->measured * later / (later + setup);
+  return first > 0 ? row->measured / first : row->measured;
+}
+
+/* Seconds with everything in place. A first run's time is a guess that the second replaces. */
+static void take_row(tsl_learned *l, int set, const tsl_out_unit *row, const tsl_cost *cost) {
+  const int64_t at = set * l->n_units + row->unit.id;
+  const double now = row->measured;
+  if (!l->settled[row->unit.id]) {
+    l->raw[at] = now;
+    l->seconds[at] = without_setup(l, row, cost);
+    return;
+  }
+  l->seconds[at] =
+      l->seconds[at] > 0 && l->raw[at] <= 0 ? KEEP * l->seconds[at] + (1 - KEEP) * now : now;
+  l->raw[at] = 0;
+}
+
+static void take_speeds(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows,
+                        const tsl_cost *cost) {
+  memset(l->sums, 0, (size_t)l->n_ranks * TSL_MAX_KINDS * 2 * sizeof *l->sums);
+  for (int64_t k = 0; k < n_rows; k++) {
+    double *sum = l->sums + 2 * (rows[k].owner * TSL_MAX_KINDS + rows[k].unit.kind);
+    sum[0] += l->seconds[set * l->n_units + rows[k].unit.id];
+    sum[1] += tsl_cost_seconds(cost, rows[k].owner, &rows[k].unit);
+  }
+  for (int r = 0; r < l->n_ranks; r++)
+    for (int kind = 0; kind < TSL_MAX_KINDS; kind++) {
+      const double *sum = l->sums + 2 * (r * TSL_MAX_KINDS + kind);
+      const double measured = sum[0], predicted = sum[1];
+      double *off = tsl_learned_off(l, set, r, kind);
+      if (measured <= 0 || predicted <= 0) continue;
+      *off =
+          *off > 0 ? KEEP_OFF * *off + (1 - KEEP_OFF) * measured / predicted : measured / predicted;
+    }
+}
+
+void tsl_learned_phase(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows,
+                       const tsl_cost *cost) {
+  for (int64_t k = 0; k < n_rows; k++)
+    if (l->settled[rows[k].unit.id]) compare_runs(l, set, &rows[k], cost);
+  for (int64_t k = 0; k < n_rows; k++) take_row(l, set, &rows[k], cost);
+  for (int64_t k = 0; k < n_rows; k++) l->settled[rows[k].unit.id] = true;
+  take_speeds(l, set, rows, n_rows, cost);
+}
+
+/* ---- moving */
+
+/* The cost models' ratio, corrected by what both ranks have shown with the kind. */
+double tsl_look_correction(const void *model, int64_t unit, int from, int to) {
+  const tsl_look *v = model;
+  const tsl_unit *u = &v->units[unit];
+  const double there = tsl_cost_seconds(v->cost, to, u), here = tsl_cost_seconds(v->cost, from, u);
+  const double off_there = *tsl_learned_off(v->learned, v->set, to, u->kind);
+  const double off_here = *tsl_learned_off(v->learned, v->set, from, u->kind);
+  const double off = off_there > 0 && off_here > 0 ? off_there / off_here : 1;
+  return there > 0 && here > 0 ? there / here * off : off;
+}
+
+/* Paid in one of the sets the unit is in, whichever comes first: the dearest counts. */
+double tsl_look_migration(const void *model, int64_t unit, int from, int to) {
+  const tsl_look *v = model;
+  const tsl_learned *l = v->learned;
+  double most = 0;
+  for (int s = 0; s < l->n_sets; s++) most = fmax(most, l->seconds[s * l->n_units + unit]);
+  return tsl_learned_setup(l, v->cost, to, &v->units[unit],
+                           most * tsl_look_correction(v, unit, from, to));
+}
+
+/* Times of a unit that has moved, in all sets. */
+void tsl_look_carry(tsl_learned *l, tsl_look *v, int64_t unit, int from, int to) {
+  for (int s = 0; s < l->n_sets; s++) {
+    v->set = s;
+    l->seconds[s * l->n_units + unit] *= tsl_look_correction(v, unit, from, to);
+    l->raw[s * l->n_units + unit] = 0;
+  }
+  l->settled[unit] = false;
+}
+
+/* Room of one call. */
+typedef struct room {
+  bool *movable, *parts;
+  int32_t *owner;
+} room;
+
+static tsl_err open_room(const tsl_learned *l, room *m) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *m->movable, "rebalancing", (void **)&m->movable));
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *m->owner, "rebalancing", (void **)&m->owner));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *m->parts, "rebalancing", (void **)&m->parts));
+done:
+  return err;
+}
+
+static void close_room(room *m) {
+  tsl_free(m->movable);
+  tsl_free(m->owner);
+  tsl_free(m->parts);
+}
+
+tsl_err tsl_learned_rebalance(tsl_learned *l, const tsl_cost *cost, const tsl_unit *units,
+                              const tsl_kind_sets *sets, int set, double threshold, int32_t *owner,
+                              tsl_rebalance_gain *gain) {
+  tsl_err err = TSL_OK;
+  room m = {.movable = NULL};
+  tsl_look view = {.learned = l, .cost = cost, .units = units, .set = set};
+  TSL_TRY(open_room(l, &m));
+  for (int r = 0; r < l->n_ranks; r++) m.parts[r] = tsl_cost_takes_part(cost, r);
+  for (int64_t u = 0; u < l->n_units; u++) {
+    const int kind = units[u].kind;
+    m.movable[u] = sets->home[kind] == set && tsl_learned_first(l, kind) > 0;
+    m.owner[u] = owner[u];
+  }
+  tsl_rebalance_ask ask = {.n = l->n_units,
+                           .n_ranks = l->n_ranks,
+                           .seconds = l->seconds + set * l->n_units,
+                           .movable = m.movable,
+                           .takes_part = m.parts,
+                           .correction = tsl_look_correction,
+                           .migration = tsl_look_migration,
+                           .model = &view,
+                           .threshold = threshold};
+  for (size_t k = 0; k < sizeof LONGEST / sizeof *LONGEST; k++) {
+    for (int64_t u = 0; u < l->n_units; u++) m.owner[u] = owner[u];
+    ask.longest = LONGEST[k];
+    TSL_TRY(tsl_rebalance(&ask, m.owner, gain));
+    if (gain->moved == 0 || tsl_rebalance_pays(gain, TSL_PHASES_LEFT)) break;
+  }
+  if (!tsl_rebalance_pays(gain, TSL_PHASES_LEFT)) {
+    gain->moved = 0, gain->after = gain->before, gain->imbalance_after = gain->imbalance_before;
+    goto done;
+  }
+  for (int64_t u = 0; u < l->n_units; u++) {
+    if (m.owner[u] == owner[u]) continue;
+    tsl_look_carry(l, &view, u, owner[u], m.owner[u]);
+    owner[u] = m.owner[u];
+  }
+done:
+  close_room(&m);
+  return err;
+}

@@ -1,0 +1,182 @@
+/* Strips of a WAVE family: a rank's tiles of a stage are one band to its device. */
+#include "measure_own.h"
+
+#include "batch.h"
+
+#include <math.h>
+
+enum { MOST_SAMPLES = 16, LEAST_SAMPLES = 3, PLACES = 5, LEAST_PLACES = 2, RUNS = 2 };
+
+static const double FIRST_FRACTION = 1.0 / 1024, GROWTH = 4;
+static const double LONG_ENOUGH = 0.08; /* s: a sample of this length is precise */
+static const double RISE = 2;           /* the last sample is so many times longer than the first */
+static const double OF_A_PLACE = 0.04;  /* s of a run at a place, where that shows its cells */
+static const double BUDGET = 0.6;       /* s of growing samples, and of places */
+
+/* The table as it is cut, and this rank's part of it. */
+typedef struct strips {
+  const tsl_station *station;
+  const tsl_unit *units; /* [stages][lanes] */
+  int64_t lanes, stages;
+  int64_t wide, deepest; /* lanes of a band; stages of a trial at most */
+} strips;
+
+/* What is tried: bands of stages one after another, or a part of each. */
+typedef struct trial {
+  int64_t stage, lane; /* of the first tile */
+  int64_t deep;        /* stages */
+  double fraction;     /* of their rows */
+} trial;
+
+/* Lanes of the first stage. */
+static int64_t count_lanes(const tsl_unit *units, int64_t n_units) {
+  int64_t n = 0;
+  while (n < n_units && units[n].stage == units[0].stage) n++;
+  return n;
+}
+
+bool tsl_measure_has_strips(const tsl_problem *problem, const tsl_unit *units, int64_t n_units) {
+  const int64_t lanes = count_lanes(units, n_units);
+  if (problem->family->shape != TSL_WAVE || lanes == 0) return false;
+  for (int64_t u = 0; u < n_units; u++) {
+    const bool alike = units[u].lane == u % lanes && units[u].stage == u / lanes;
+    if (!alike || units[u].kind != units[0].kind || units[u].setup > 0) return false;
+  }
+  return true;
+}
+
+static strips make_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+                          int n_ranks, int64_t memory) {
+  const int64_t room = tsl_batch_room(station->problem, units, n_units, memory);
+  strips s = {.station = station, .units = units, .lanes = count_lanes(units, n_units)};
+  s.stages = n_units / s.lanes;
+  s.wide = s.lanes / n_ranks > 0 ? s.lanes / n_ranks : 1;
+  if (s.wide > room) s.wide = room;
+  s.deepest = room / s.wide < s.stages ? room / s.wide : s.stages;
+  return s;
+}
+
+static tsl_err run_trial(const strips *s, const trial *t, tsl_sample *sample) {
+  tsl_err err = TSL_OK;
+  tsl_unit list[TSL_MAX_BATCH];
+  int64_t n = 0;
+  double seconds = 0;
+  for (int64_t d = 0; d < t->deep; d++)
+    for (int64_t l = 0; l < s->wide; l++)
+      tsl_measure_sample(s->station->problem, &s->units[(t->stage + d) * s->lanes + t->lane + l],
+                         t->fraction, &list[n++]);
+  TSL_TRY(tsl_measure_units(s->station, list, n, &seconds));
+  *sample = tsl_measure_mean(list, n, seconds);
+done:
+  return err;
+}
+
+/* Seconds of all that a trial runs. */
+static double whole(const strips *s, const trial *t, const tsl_sample *sample) {
+  return sample->seconds * (double)(t->deep * s->wide);
+}
+
+/* More rows, then more stages. */
+static bool grow(const strips *s, trial *t) {
+  if (t->fraction < 1)
+    t->fraction = fmin(1, GROWTH * t->fraction);
+  else if (t->deep < s->deepest)
+    t->deep = t->deep * (int64_t)GROWTH < s->deepest ? t->deep * (int64_t)GROWTH : s->deepest;
+  else
+    return false;
+  t->stage = (s->stages - t->deep) / 2;
+  return true;
+}
+
+/* Is a sample precise, and longer by what its cells take? */
+static bool is_enough(double seconds, double first, int n) {
+  return n >= LEAST_SAMPLES && seconds >= LONG_ENOUGH && seconds >= RISE * first;
+}
+
+/* Growing samples in the middle until one is enough; the first run of all only warms up. *last: the
+ * largest trial. */
+static tsl_err run_growing(const strips *s, trial *last, tsl_sample *samples, int *n) {
+  tsl_err err = TSL_OK;
+  trial t = {.stage = s->stages / 2,
+             .lane = (s->lanes - s->wide) / 2,
+             .deep = 1,
+             .fraction = FIRST_FRACTION};
+  double spent = 0, seconds = 0, first = 0;
+  *n = 0;
+  TSL_TRY(run_trial(s, &t, &samples[0]));
+  do {
+    TSL_TRY(run_trial(s, &t, &samples[*n]));
+    seconds = whole(s, &t, &samples[*n]);
+    spent += seconds;
+    if (*n == 0) first = seconds;
+    *last = t;
+    (*n)++;
+  } while (*n < MOST_SAMPLES && !is_enough(seconds, first, *n) && spent < BUDGET && grow(s, &t));
+done:
+  return err;
+}
+
+/* What is run at places. */
+typedef struct places {
+  trial like; /* but for its place */
+  int n, runs;
+} places;
+
+/* A part of the largest trial that shows its cells, as often as a calibration can afford. */
+static places choose_places(const strips *s, const trial *last, const tsl_sample *samples, int n) {
+  const trial first = {.deep = 1};
+  const double longest = whole(s, last, &samples[n - 1]), least = whole(s, &first, &samples[0]);
+  const double wanted = fmax(OF_A_PLACE, RISE * least);
+  places p = {.like = *last, .n = PLACES, .runs = RUNS};
+  if (longest > wanted) p.like.fraction *= wanted / longest;
+  const double seconds = fmin(longest, wanted);
+  if (seconds * PLACES * RUNS > BUDGET) p.runs = 1;
+  if (seconds * PLACES > BUDGET) p.n = (int)fmax(LEAST_PLACES, BUDGET / seconds);
+  return p;
+}
+
+/* Places from the first stages to the last, in lanes from one side to the other. */
+static trial place_at(const strips *s, const places *p, int k) {
+  trial t = p->like;
+  t.stage = (s->stages - t.deep) * (2 * k + 1) / (2 * p->n);
+  t.lane = (s->lanes - s->wide) * (2 * k % p->n) / (p->n - 1);
+  return t;
+}
+
+/* All places in turn, so that none finds its data in a cache; the best run of each counts. */
+static tsl_err run_places(const strips *s, const places *p, tsl_sample samples[PLACES]) {
+  tsl_err err = TSL_OK;
+  for (int run = 0; run < p->runs; run++)
+    for (int k = 0; k < p->n; k++) {
+      const trial t = place_at(s, p, k);
+      tsl_sample sample;
+      TSL_TRY(run_trial(s, &t, &sample));
+      if (run == 0 || sample.seconds < samples[k].seconds) samples[k] = sample;
+    }
+done:
+  return err;
+}
+
+/* Growing samples tell what a band costs besides its cells; places how the cells differ. */
+tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+                           int n_ranks, int64_t memory, tsl_speed *speed) {
+  tsl_err err = TSL_OK;
+  const strips s = make_strips(station, units, n_units, n_ranks, memory);
+  double *c = speed->c[units[0].kind];
+  tsl_sample samples[MOST_SAMPLES + PLACES];
+  trial last;
+  places p;
+  int n = 0;
+  TSL_TRY(run_growing(&s, &last, samples, &n));
+  tsl_cost_fit(samples, n, c);
+  p = choose_places(&s, &last, samples, n);
+  TSL_TRY(run_places(&s, &p, samples + n));
+  if (tsl_measure_alike(samples + n, p.n)) {
+    const tsl_speed expected = *speed;
+    tsl_measure_scale(samples + n, p.n, &expected, c);
+  } else {
+    tsl_cost_fit(samples, n + p.n, c);
+  }
+done:
+  return err;
+}

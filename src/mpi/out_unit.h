@@ -1,0 +1,23 @@
+/**
+ * @file out_unit.h
+ * What is known about a unit that has been computed: a row of /run/units and of a checkpoint.
+ */
+#ifndef TSL_MPI_OUT_UNIT_H
+#define TSL_MPI_OUT_UNIT_H
+
+#include "contract.h"
+
+/** A row of /run/units. */
+typedef struct tsl_out_unit {
+  tsl_unit unit;
+  int32_t owner;    /**< rank that computed it, -1 nobody: it was finished before a restart */
+  int32_t phase;    /**< the last phase it ran in */
+  int32_t dynamic;  /**< 1: handed out while the run went on */
+  int32_t reserved; /**< zero */
+  double predicted; /**< s */
+  double measured;  /**< s, of that phase */
+  double start;     /**< s after the start of the run */
+  uint64_t check;   /**< checksum (checksum.h) of its boxes of streamed fields; 0: has none */
+} tsl_out_unit;
+
+#endif

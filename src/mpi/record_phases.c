@@ -1,0 +1,197 @@
+/* Phases one by one and in sum. Rank 0. */
+#include "record.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- sums */
+
+static void add_line(const tsl_share_line *of_phase, tsl_share_line *sum) {
+  sum->rank = of_phase->rank;
+  sum->units += of_phase->units;
+  sum->dynamic += of_phase->dynamic;
+  sum->predicted += of_phase->predicted;
+  sum->busy += of_phase->busy;
+  sum->finish += of_phase->finish;
+  sum->idle += of_phase->idle;
+}
+
+/* Shares of a phase's items become shares of all. */
+static void add_share(double before, double items, double of_phase, double *sum) {
+  if (before + items > 0) *sum = (*sum * before + of_phase * items) / (before + items);
+}
+
+static void add_balance(const tsl_session *s, const tsl_balance *of_phase, tsl_record *record) {
+  tsl_balance *b = &record->balance;
+  const int n_parts = tsl_session_parts(s);
+  double sum_finish = 0;
+  b->wall += of_phase->wall;
+  b->ideal += of_phase->ideal;
+  b->dynamic += of_phase->dynamic;
+  b->idle += of_phase->idle;
+  b->predicted += of_phase->predicted;
+  for (int r = 0; r < s->size; r++)
+    if (tsl_cost_takes_part(&s->cost, r)) sum_finish += record->lines[r].finish;
+  if (b->wall <= 0 || sum_finish <= 0) return;
+  b->imbalance = b->wall * n_parts / sum_finish - 1;
+  b->waiting = b->idle / (b->wall * n_parts);
+}
+
+static void add_sums(const tsl_session *s, const tsl_share_line *lines, const tsl_balance *balance,
+                     tsl_record *record) {
+  double items = 0;
+  for (int64_t k = 0; k < record->n_last; k++) items += record->last[k].unit.count;
+  for (int r = 0; r < s->size; r++) {
+    add_share(record->items, items, lines[r].static_share, &record->lines[r].static_share);
+    add_line(&lines[r], &record->lines[r]);
+  }
+  add_share(record->items, items, balance->static_share, &record->balance.static_share);
+  record->items += items;
+  add_balance(s, balance, record);
+}
+
+/* ---- tables */
+
+/* Grow an array by doubling. */
+static tsl_err make_room(void **rows, int64_t n, int64_t more, size_t bytes) {
+  tsl_err err = TSL_OK;
+  void *larger = NULL;
+  int64_t room = 16, wanted = 16;
+  while (room < n) room *= 2; /* what n rows have */
+  while (wanted < n + more) wanted *= 2;
+  if (*rows != NULL && wanted == room) goto done;
+  TSL_TRY(tsl_alloc(wanted, bytes, "phase report", &larger));
+  if (*rows != NULL && n > 0) memcpy(larger, *rows, (size_t)n * bytes);
+  tsl_free(*rows);
+  *rows = larger;
+done:
+  return err;
+}
+
+static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const tsl_share_line *lines,
+                         const tsl_balance *balance, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  double most = 0, sum = 0;
+  void *rows = record->phases;
+  TSL_TRY(make_room(&rows, record->n_phases, 1, sizeof *record->phases));
+  record->phases = rows;
+  for (int r = 0; r < s->size; r++) most = fmax(most, lines[r].busy), sum += lines[r].busy;
+  record->phases[record->n_phases++] =
+      (tsl_phase_line){.phase = phase->index,
+                       .kinds = tsl_kinds_active(&s->problem, phase->index),
+                       .units = phase->plan->n_units,
+                       .wall = balance->wall,
+                       .computed = sum,
+                       .predicted = balance->predicted,
+                       .imbalance = sum > 0 ? most * tsl_session_parts(s) / sum - 1 : 0,
+                       .communication = s->shared + record->combined,
+                       .left_out = -1};
+done:
+  return err;
+}
+
+/* Times by rank and kind; nothing once the table is full. */
+static tsl_err add_times(const tsl_session *s, const tsl_phase *phase, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  const int n_kinds = s->family->n_kinds;
+  const int64_t most = (int64_t)s->size * n_kinds;
+  tsl_phase_time *all = NULL;
+  void *room = record->times;
+  if (record->n_detailed + 1 < record->n_phases || record->n_times + most > TSL_PHASE_TIMES)
+    return TSL_OK;
+  TSL_TRY(tsl_alloc(most, sizeof *all, "phase report", (void **)&all));
+  TSL_TRY(make_room(&room, record->n_times, most, sizeof *record->times));
+  record->times = room;
+  for (int64_t k = 0; k < record->n_last; k++) {
+    const tsl_out_unit *row = &record->last[k];
+    if (row->owner < 0) continue;
+    tsl_phase_time *t = &all[row->owner * n_kinds + row->unit.kind];
+    t->units++;
+    t->seconds += row->measured;
+  }
+  for (int64_t k = 0; k < most; k++) {
+    if (all[k].units == 0) continue;
+    all[k].phase = phase->index;
+    all[k].rank = (int32_t)(k / n_kinds), all[k].kind = (int32_t)(k % n_kinds);
+    record->times[record->n_times++] = all[k];
+  }
+  record->n_detailed = record->n_phases;
+done:
+  tsl_free(all);
+  return err;
+}
+
+tsl_err tsl_record_add(const tsl_session *s, const tsl_phase *phase, tsl_share_line *lines,
+                       tsl_record *record) {
+  tsl_err err = TSL_OK;
+  tsl_balance balance;
+  if (record->lines == NULL)
+    TSL_TRY(tsl_alloc(s->size, sizeof *record->lines, "run report", (void **)&record->lines));
+  tsl_report_balance(s, record->last, record->n_last, lines, &balance);
+  balance.predicted = phase->plan->total_seconds;
+  if (record->expected > 0)
+    balance.predicted = record->expected;
+  else if (s->first > 0 && record->n_phases == 0)
+    balance.predicted = s->first;
+  add_sums(s, lines, &balance, record);
+  TSL_TRY(add_phase(s, phase, lines, &balance, record));
+  TSL_TRY(add_times(s, phase, record));
+done:
+  return err;
+}
+
+/* ---- for people */
+
+void tsl_record_print(const tsl_session *s, const tsl_record *record, FILE *file) {
+  tsl_slowest slowest = {.n_phases = record->n_phases};
+  for (int64_t k = 0; k < record->n_phases; k++)
+    if (record->phases[k].wall > slowest.seconds)
+      slowest.phase = record->phases[k].phase, slowest.seconds = record->phases[k].wall;
+  tsl_report_run(s, record->lines, &record->balance, &slowest, file);
+}
+
+/* ---- into the file */
+
+#define F64(member, name, unit) \
+  { name, unit, offsetof(tsl_phase_line, member), TSL_F64, 0 }
+#define I64(member, name) \
+  { name, "", offsetof(tsl_phase_line, member), TSL_I64, 0 }
+
+static const tsl_column phase_columns[] = {
+    I64(phase, "phase"),
+    I64(kinds, "kinds"),
+    I64(units, "units"),
+    I64(moved, "moved"),
+    F64(wall, "measured", "s"),
+    F64(computed, "computed", "s"),
+    F64(predicted, "predicted", "s"),
+    F64(imbalance, "imbalance", "1"),
+    F64(imbalance_before, "imbalance_before", "1"),
+    F64(imbalance_after, "imbalance_after", "1"),
+    F64(communication, "communication", "s"),
+    I64(left_out, "left_out"),
+    F64(saved, "saved", "s"),
+    F64(least, "least", "s"),
+    {NULL, NULL, 0, 0, 0},
+};
+
+static const tsl_column time_columns[] = {
+    {"phase", "", offsetof(tsl_phase_time, phase), TSL_I64, 0},
+    {"rank", "", offsetof(tsl_phase_time, rank), TSL_I32, 0},
+    {"kind", "", offsetof(tsl_phase_time, kind), TSL_I32, 0},
+    {"units", "", offsetof(tsl_phase_time, units), TSL_I64, 0},
+    {"measured", "s", offsetof(tsl_phase_time, seconds), TSL_F64, 0},
+    {NULL, NULL, 0, 0, 0},
+};
+
+tsl_err tsl_record_store_phases(const tsl_record *record, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_out_table(out, "/run/phases", phase_columns, record->phases, sizeof *record->phases,
+                        record->n_phases));
+  TSL_TRY(tsl_out_table(out, "/run/phase_times", time_columns, record->times, sizeof *record->times,
+                        record->n_times));
+  TSL_TRY(tsl_out_attr_i64(out, "/run", "phases", record->n_phases));
+  TSL_TRY(tsl_out_attr_i64(out, "/run", "phases_detailed", record->n_detailed));
+done:
+  return err;
+}

@@ -1,0 +1,20 @@
+/**
+ * @file tell.h
+ * What the ranks' workers did without for lack of memory (tsl_backend.tell), for people and the
+ * output.
+ */
+#ifndef TSL_MPI_TELL_H
+#define TSL_MPI_TELL_H
+
+#include "record.h"
+
+/** Ask the workers after the last phase. Collective. @param[out] record  rank 0: told */
+tsl_err tsl_tell_ask(tsl_session *session, tsl_record *record);
+
+/** A line for each rank that has something to say. Rank 0. */
+void tsl_tell_print(const tsl_record *record, FILE *file);
+
+/** Write /run/memory. Rank 0. */
+tsl_err tsl_tell_store(const tsl_record *record, tsl_out *out);
+
+#endif
