@@ -83,7 +83,7 @@ static tsl_err dp_open_cpu(const tsl_problem *problem, const tsl_device *device,
   w->best = dp_field(problem, "best");
   w->bytes = (int64_t)tsl_type_bytes((tsl_type)w->p->type);
   TSL_TRY(dp_cpu_open(device->threads > 0 ? device->threads : omp_get_max_threads(), &w->cpu));
-  TSL_TRY(tsl_cpu_slow_factor(&w->slow));
+  TSL_TRY(tsl_slow_factor(&w->slow));
   TSL_TRY(open_engine(w, device));
   *worker = w;
 done:
@@ -111,6 +111,19 @@ static tsl_err dp_tiles_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl
   if (w->p->engine == DP_WAVEFRONT) return dp_bands_tiles(w, units, n, parts);
   if (w->p->engine == DP_ROWS) return dp_rows_tiles(w, units, n, parts);
   return dp_boxes_tiles(w, units, n, parts);
+}
+
+/** Threads take strips one block of rows after another (dp_pipe.h): the last begins, and the first
+ *  ends, that much before the others. */
+static double dp_ramp_cpu(const tsl_problem *problem, const tsl_device *device, int n_ranks) {
+  enum { BLOCK = 256 }; /* rows; the engines have smaller blocks in short stages only */
+  const dp_params *p = dp_params_of(problem);
+  dp_code code = {0};
+  (void)n_ranks;
+  if (p->engine != DP_WAVEFRONT || device->threads <= 1) return 0;
+  if (p->problem == DP_RECURRENCE) dp_recur_frame(p, &code);
+  const int64_t rows = p->problem == DP_RECURRENCE ? code.P : p->n;
+  return rows > 0 ? (double)BLOCK * (double)(device->threads - 1) / (double)rows : 0;
 }
 
 static tsl_err dp_edge_out_cpu(tsl_worker *w, const tsl_unit *unit, void *bytes) {
@@ -154,6 +167,35 @@ static tsl_err dp_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   return w->p->engine == DP_INTERVAL ? dp_boxes_goal(w, goal) : TSL_OK;
 }
 
+/* ---- checkpoints */
+
+static const char *dp_unsaved_cpu(const tsl_problem *problem) {
+  (void)problem;
+  return NULL;
+}
+
+static int64_t dp_state_bytes_cpu(const tsl_worker *w, const tsl_unit *unit, int64_t stage) {
+  if (w->recur != NULL) return dp_recur_cpu_state_bytes(w, unit, stage);
+  if (w->p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(w, unit, stage);
+  if (w->p->engine == DP_ROWS) return dp_rows_state_bytes(w, unit, stage);
+  return dp_boxes_state_bytes(w, unit);
+}
+
+static tsl_err dp_save_cpu(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes) {
+  if (w->recur != NULL) return dp_recur_cpu_save(w, unit, stage, bytes);
+  if (w->p->engine == DP_WAVEFRONT) return dp_bands_save(w, unit, stage, bytes);
+  if (w->p->engine == DP_ROWS) return dp_rows_save(w, unit, stage, bytes);
+  return dp_boxes_edge_out(w, unit, bytes);
+}
+
+static tsl_err dp_load_cpu(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
+                           int64_t lanes, const void *bytes, int64_t n) {
+  if (w->recur != NULL) return dp_recur_cpu_load(w, unit, stage, own, bytes, n);
+  if (w->p->engine == DP_WAVEFRONT) return dp_bands_load(w, unit, stage, own, lanes, bytes, n);
+  if (w->p->engine == DP_ROWS) return dp_rows_load(w, unit, stage, own, lanes, bytes, n);
+  return dp_boxes_load(w, unit, bytes, n);
+}
+
 const tsl_backend dp_backend_cpu = {
     .family = "dp",
     .prepare = dp_recur_cpu_prepare,
@@ -161,9 +203,14 @@ const tsl_backend dp_backend_cpu = {
     .begin = dp_begin_cpu,
     .run = dp_run_cpu,
     .tiles = dp_tiles_cpu,
+    .ramp = dp_ramp_cpu,
     .edge_out = dp_edge_out_cpu,
     .edge_in = dp_edge_in_cpu,
     .walk = dp_walk_cpu,
+    .unsaved = dp_unsaved_cpu,
+    .state_bytes = dp_state_bytes_cpu,
+    .save = dp_save_cpu,
+    .load = dp_load_cpu,
     .collect = dp_collect_cpu,
     .close = dp_close_cpu,
 };

@@ -4,9 +4,10 @@
  *
  *   dp_backend.c      the functions of the contract, by the engine of the problem
  *   dp_bands.c        WAVEFRONT: bands of neighbouring lanes, their edges and what is kept
- *   dp_bands_walk.c   their walk back
+ *   dp_bands_walk.c   their walk back; dp_bands_save.c their checkpoints
  *   dp_band_*.c       engines of a band: bits, alignments, warping; plain loops for whole tables
- *   dp_rows.c         ROWS: sweeps with halo; dp_rows_walk.c their walk back
+ *   dp_rows.c         ROWS: sweeps with halo; dp_rows_walk.c their walk back, dp_rows_save.c their
+ *                     checkpoints
  *   dp_boxes.c        INTERVAL: boxes of the triangle
  *   dp_recur_*.c      recurrences of the deck, see dp_recur_cpu.h
  *
@@ -17,6 +18,7 @@
 
 #include "cpu.h"
 #include "dp_cpu.h"
+#include "dp_saved.h"
 
 /** Steps of a walk: a growing list from malloc. */
 typedef struct dp_steps {
@@ -38,8 +40,8 @@ typedef struct dp_window {
   int64_t ld;
 } dp_window;
 
-/** An engine of bands. Rows and columns of tiles are letters, from 0. All functions REQUIRED, those
- *  from keep_bytes to trace for the mode RECOVER only. */
+/** An engine of bands. Rows and columns of tiles are letters, from 0. All functions REQUIRED,
+ *  keep_bytes and trace for the mode RECOVER only. */
 typedef struct dp_band_ops {
   tsl_err (*open)(const tsl_worker *w, int64_t lo, int64_t hi, void **engine);
   void (*close)(void **engine);
@@ -51,8 +53,7 @@ typedef struct dp_band_ops {
                   dp_window window);
   /** Bytes that keep needs for so many rows. */
   int64_t (*keep_bytes)(const void *engine, int64_t rows);
-  /** State after the last row, and its bytes: what begins a tile at that row. */
-  int64_t (*row_bytes)(const void *engine);
+  /** State after the last row, dp_state_bytes of it: what begins a tile at that row. */
   void (*row_get)(const void *engine, void *row);
   tsl_err (*row_put)(void *engine, int64_t row, const void *state);
   /** Walk back through the rows kept, from cell (at[0], at[1]) of the table to their top or the
@@ -62,7 +63,19 @@ typedef struct dp_band_ops {
   double (*goal)(const void *engine, bool last);
   /** LOCAL: (score, row, column) of the best cell of the band in the table; score 0: none. */
   void (*best)(const void *engine, int64_t best[3]);
+  /** OPTIONAL: take it over from a checkpoint. */
+  void (*best_put)(void *engine, const int64_t best[3]);
 } dp_band_ops;
+
+/** The sides of a tile whose first cell is at (row, column), from 0. */
+typedef struct dp_ridge {
+  int64_t row, column, rows, columns;
+  int32_t *above; /**< [2][columns] H and F' of the row above */
+  int32_t *left;  /**< [rows + 1][2] H and E' of the column before, from the row above on */
+} dp_ridge;
+
+/** LOCAL: fill them with what an alignment along the diagonal would leave there. */
+tsl_err dp_ridge_sides(const tsl_worker *w, const dp_ridge *ridge);
 
 extern const dp_band_ops dp_band_bits, dp_band_align, dp_band_dtw, dp_band_plain;
 
@@ -75,13 +88,17 @@ typedef struct dp_stage {
 
 /** Neighbouring lanes that are computed as one. */
 typedef struct dp_band {
-  int64_t lo, hi; /**< columns, from 0 */
-  int64_t row;    /**< rows done */
+  int64_t lo, hi;   /**< columns, from 0 */
+  int64_t lanes[2]; /**< [first, last + 1) */
+  bool past;        /**< of a run before this one: what its stages have kept, no more */
+  int64_t row;      /**< rows done */
   void *engine;
   void *right; /**< edge of the last tile, [right_bytes] */
   int64_t right_lo, right_bytes;
   dp_stage *stages;             /**< [n_stages], RECOVER */
   int64_t n_stages, room, kept; /**< kept: stage whose cells the engine has kept, -1 none */
+  void *image;                  /**< state after row image_row, NULL: none; while it is saved */
+  int64_t image_row;
 } dp_band;
 
 /** An edge of another rank. */
@@ -97,7 +114,8 @@ typedef struct dp_bands {
   int64_t n, room;
   dp_edge *edges; /**< [n_edges] */
   int64_t n_edges, edge_room;
-  int64_t history; /**< bytes kept in stages */
+  int64_t history;       /**< bytes kept in stages */
+  dp_lane_states loaded; /**< from a checkpoint */
 } dp_bands;
 
 tsl_err dp_bands_begin(tsl_worker *w);
@@ -110,9 +128,19 @@ tsl_err dp_bands_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_curso
 void dp_bands_goal(const tsl_worker *w, tsl_field *goal);
 void dp_bands_clear(tsl_worker *w);
 
-/** Bytes of the edge of so many rows; edges of rows [from, to) cut out of one of `rows` rows, and
- *  put into one. from is a multiple of 32. */
-int64_t dp_edge_size(const dp_params *p, int64_t rows);
+/** Room for one more element of a list. */
+tsl_err dp_bands_grow(void **list, int64_t n, int64_t *room, size_t size);
+
+/** Checkpoints, as in contract.h. */
+int64_t dp_bands_state_bytes(const tsl_worker *w, const tsl_unit *unit, int64_t stage);
+tsl_err dp_bands_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
+tsl_err dp_bands_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
+                      int64_t lanes, const void *bytes, int64_t n);
+/** A band that begins below the first row: its state from that of its lanes. */
+tsl_err dp_bands_go_on(tsl_worker *w, dp_band *band, int64_t row);
+
+/** Edges of rows [from, to) cut out of one of `rows` rows, and put into one. from is a multiple of
+ *  32. */
 void dp_edge_cut(const dp_params *p, const void *edge, int64_t rows, int64_t from, int64_t to,
                  void *part);
 void dp_edge_paste(const dp_params *p, void *edge, int64_t rows, int64_t from, int64_t to,
@@ -123,9 +151,10 @@ void dp_edge_paste(const dp_params *p, void *edge, int64_t rows, int64_t from, i
 /** Decisions of items [lo, hi) in columns [from, to). */
 typedef struct dp_choices {
   int64_t lo, hi, from, to;
-  uint64_t *bits; /**< knapsacks: [hi - lo][words], words of 64 columns */
-  int32_t *k;     /**< others: [hi - lo][to - from] */
-  void *top;      /**< [width] the row above; the decisions are made again when they are needed */
+  int64_t lanes[2]; /**< [first, last + 1) */
+  uint64_t *bits;   /**< knapsacks: [hi - lo][words], words of 64 columns */
+  int32_t *k;       /**< others: [hi - lo][to - from] */
+  void *top;        /**< [width] the row above; the decisions are made again when they are needed */
 } dp_choices;
 
 typedef struct dp_rows {
@@ -135,6 +164,15 @@ typedef struct dp_rows {
   int64_t n, room, bytes; /**< bytes that the list keeps */
   int goal;               /**< which row has the goal in its last column; -1: another worker's */
 } dp_rows;
+
+/** Room for one more element of the list; then as keep_choices in dp_rows.c. */
+tsl_err dp_rows_grow(dp_rows *rows);
+
+/** Checkpoints, as in contract.h. */
+int64_t dp_rows_state_bytes(const tsl_worker *w, const tsl_unit *unit, int64_t stage);
+tsl_err dp_rows_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
+tsl_err dp_rows_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
+                     int64_t lanes, const void *bytes, int64_t n);
 
 tsl_err dp_rows_open(tsl_worker *w);
 tsl_err dp_rows_begin(tsl_worker *w);
@@ -158,6 +196,9 @@ tsl_err dp_boxes_open(tsl_worker *w);
 tsl_err dp_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 tsl_err dp_boxes_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
 tsl_err dp_boxes_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+/** Checkpoints: a tile is saved as its edge. */
+int64_t dp_boxes_state_bytes(const tsl_worker *w, const tsl_unit *unit);
+tsl_err dp_boxes_load(tsl_worker *w, const tsl_unit *unit, const void *bytes, int64_t n);
 tsl_err dp_boxes_goal(const tsl_worker *w, tsl_field *goal);
 void dp_boxes_clear(tsl_worker *w);
 

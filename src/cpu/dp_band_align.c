@@ -62,13 +62,9 @@ static int64_t keep_bytes(const void *engine, int64_t rows) {
 
 /* ---- state: H, then F */
 
-static int64_t row_bytes(const void *engine) {
-  return 8 * width_of(engine);
-}
-
 static void row_get(const void *engine, void *row) {
   const align_band *e = engine;
-  memset(row, 0, (size_t)row_bytes(e));
+  memset(row, 0, (size_t)dp_state_bytes(e->p, width_of(e)));
   dp_cpu_align_row_get(e->align, row, (int32_t *)row + width_of(e));
 }
 
@@ -129,16 +125,22 @@ static void best_align(const void *engine, int64_t best[3]) {
   best[2] = found.score > 0 ? e->lo + found.column : 0;
 }
 
+static void best_put(void *engine, const int64_t best[3]) {
+  const align_band *e = engine;
+  const dp_best found = {best[0], best[1], best[2] - e->lo};
+  if (best[0] > 0) dp_cpu_align_best_put(e->align, &found);
+}
+
 const dp_band_ops dp_band_align = {
     .open = open_align,
     .close = close_align,
     .begin = begin_align,
     .tile = tile_align,
     .keep_bytes = keep_bytes,
-    .row_bytes = row_bytes,
     .row_get = row_get,
     .row_put = row_put,
     .trace = trace_align,
     .goal = goal_align,
     .best = best_align,
+    .best_put = best_put,
 };

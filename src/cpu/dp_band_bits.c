@@ -13,10 +13,6 @@ typedef struct bits_band {
   dp_problem problem;
 } bits_band;
 
-static int parts_of(const bits_band *e) {
-  return e->problem == DP_EDIT ? 2 : 1;
-}
-
 static void close_bits(void **engine) {
   bits_band *e = *engine;
   if (e == NULL) return;
@@ -57,11 +53,6 @@ static tsl_err tile_bits(void *engine, int64_t lo, int64_t hi, const void *left,
 static int64_t keep_bits(const void *engine, int64_t rows) {
   const bits_band *e = engine;
   return dp_cpu_bits_keep_bytes(e->cpu, e->problem, rows, e->hi - e->lo);
-}
-
-static int64_t row_bytes(const void *engine) {
-  const bits_band *e = engine;
-  return 4 * parts_of(e) * ((e->hi - e->lo + 31) / 32);
 }
 
 static void row_get(const void *engine, void *row) {
@@ -132,7 +123,6 @@ const dp_band_ops dp_band_bits = {
     .begin = begin_bits,
     .tile = tile_bits,
     .keep_bytes = keep_bits,
-    .row_bytes = row_bytes,
     .row_get = row_get,
     .row_put = row_put,
     .trace = trace_bits,

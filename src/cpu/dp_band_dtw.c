@@ -60,18 +60,14 @@ static int64_t keep_bytes(const void *engine, int64_t rows) {
   return dp_cpu_dtw_keep_bytes(e->cpu, e->type, rows, width_of(e));
 }
 
-static int64_t row_bytes(const void *engine) {
-  const dtw_band *e = engine;
-  return width_of(e) * e->bytes;
-}
-
 static void row_get(const void *engine, void *row) {
   dp_cpu_dtw_row_get(((const dtw_band *)engine)->dtw, row);
 }
 
 static tsl_err row_put(void *engine, int64_t row, const void *state) {
+  const dtw_band *e = engine;
   (void)row; /* a tile says where it begins */
-  dp_cpu_dtw_row_put(((dtw_band *)engine)->dtw, state);
+  dp_cpu_dtw_row_put(e->dtw, state);
   return TSL_OK;
 }
 
@@ -106,7 +102,6 @@ const dp_band_ops dp_band_dtw = {
     .begin = begin_dtw,
     .tile = tile_dtw,
     .keep_bytes = keep_bytes,
-    .row_bytes = row_bytes,
     .row_get = row_get,
     .row_put = row_put,
     .trace = trace_dtw,

@@ -215,6 +215,27 @@ done:
   return err;
 }
 
+/* ---- state */
+
+static int64_t values_bytes(const plain_band *e) {
+  return (width_of(e) + 1) * value_bytes(e);
+}
+
+static void row_get(const void *engine, void *row) {
+  const plain_band *e = engine;
+  memcpy(row, e->h, (size_t)values_bytes(e));
+  if (e->f != NULL) memcpy((char *)row + values_bytes(e), e->f, (size_t)width_of(e) * sizeof *e->f);
+}
+
+static tsl_err row_put(void *engine, int64_t row, const void *state) {
+  plain_band *e = engine;
+  (void)row; /* a tile says where it begins */
+  memcpy(e->h, state, (size_t)values_bytes(e));
+  if (e->f != NULL)
+    memcpy(e->f, (const char *)state + values_bytes(e), (size_t)width_of(e) * sizeof *e->f);
+  return TSL_OK;
+}
+
 /* ---- results */
 
 static double goal_plain(const void *engine, bool last) {
@@ -238,11 +259,18 @@ static void best_plain(const void *engine, int64_t best[3]) {
   memcpy(best, ((const plain_band *)engine)->best, 3 * sizeof *best);
 }
 
+static void best_put(void *engine, const int64_t best[3]) {
+  memcpy(((plain_band *)engine)->best, best, 3 * sizeof *best);
+}
+
 const dp_band_ops dp_band_plain = {
     .open = open_plain,
     .close = close_plain,
     .begin = begin_plain,
     .tile = tile_plain,
+    .row_get = row_get,
+    .row_put = row_put,
     .goal = goal_plain,
     .best = best_plain,
+    .best_put = best_put,
 };

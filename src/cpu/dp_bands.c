@@ -5,36 +5,16 @@
 
 /* ---- edges as bytes */
 
-static bool edge_is_bits(const dp_params *p) {
-  return p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit);
-}
-
-static int64_t words_of(int64_t rows) {
-  return (rows + 31) / 32;
-}
-
-static int64_t entry_bytes(const dp_params *p) {
-  return p->problem == DP_GLOBAL || p->problem == DP_LOCAL
-             ? 8
-             : (int64_t)tsl_type_bytes((tsl_type)p->type);
-}
-
-int64_t dp_edge_size(const dp_params *p, int64_t rows) {
-  if (edge_is_bits(p)) return words_of(rows) * (p->problem == DP_EDIT ? 8 : 4);
-  return (rows + 1) * entry_bytes(p);
-}
-
 /* part and whole trade places by `out`. Entry 0 of a part does not go in, where the row before it
  * has more (E'). */
 static void move_edge(const dp_params *p, char *edge, int64_t rows, int64_t from, int64_t to,
                       char *part, bool out) {
-  const int64_t entry = entry_bytes(p);
-  const int parts = !edge_is_bits(p) || p->problem == DP_LCS ? 1 : 2;
-  for (int k = 0; k < parts; k++) {
-    char *whole =
-        edge_is_bits(p) ? edge + 4 * (k * words_of(rows) + from / 32) : edge + from * entry;
-    const int64_t bytes = edge_is_bits(p) ? 4 * words_of(to - from) : (to - from + 1) * entry;
-    const int64_t skip = !edge_is_bits(p) && !out && from > 0 ? entry : 0;
+  const bool bits = dp_edge_is_bits(p);
+  const int64_t entry = dp_edge_entry(p);
+  for (int k = 0; k < (bits ? dp_bit_parts(p) : 1); k++) {
+    char *whole = edge + (bits ? 4 * (k * dp_bit_words(rows) + from / 32) : from * entry);
+    const int64_t bytes = bits ? 4 * dp_bit_words(to - from) : (to - from + 1) * entry;
+    const int64_t skip = !bits && !out && from > 0 ? entry : 0;
     memcpy((out ? part : whole) + skip, (out ? whole : part) + skip, (size_t)(bytes - skip));
     part += bytes;
   }
@@ -69,8 +49,10 @@ void dp_bands_clear(tsl_worker *w) {
     bands->ops->close(&bands->list[k].engine);
     clear_stages(&bands->list[k]);
     tsl_free(bands->list[k].right);
+    tsl_free(bands->list[k].image);
   }
   for (int64_t k = 0; k < bands->n_edges; k++) tsl_free(bands->edges[k].data);
+  dp_lane_states_clear(&bands->loaded);
   tsl_free(bands->list);
   tsl_free(bands->edges);
   *bands = (dp_bands){.ops = bands->ops};
@@ -81,8 +63,7 @@ tsl_err dp_bands_begin(tsl_worker *w) {
   return TSL_OK;
 }
 
-/** Room for one more element of a list. */
-static tsl_err grow(void **list, int64_t n, int64_t *room, size_t size) {
+tsl_err dp_bands_grow(void **list, int64_t n, int64_t *room, size_t size) {
   tsl_err err = TSL_OK;
   void *more = NULL;
   const int64_t wanted = *room > 0 ? 2 * *room : 16;
@@ -97,19 +78,27 @@ done:
 
 static dp_band *find_band(dp_bands *bands, int64_t lo, int64_t hi) {
   for (int64_t k = 0; k < bands->n; k++)
-    if (bands->list[k].lo == lo && bands->list[k].hi == hi) return &bands->list[k];
+    if (!bands->list[k].past && bands->list[k].lo == lo && bands->list[k].hi == hi)
+      return &bands->list[k];
   return NULL;
 }
 
-static tsl_err open_band(tsl_worker *w, int64_t lo, int64_t hi, dp_band **out) {
+/** A band of n tiles' lanes, at the row where they begin. */
+static tsl_err open_band(tsl_worker *w, const tsl_unit *units, int64_t n, dp_band **out) {
   tsl_err err = TSL_OK;
   dp_bands *bands = &w->bands;
+  const int64_t lo = units[0].lo[1], hi = units[n - 1].hi[1];
   void *engine = NULL;
-  TSL_TRY(grow((void **)&bands->list, bands->n, &bands->room, sizeof *bands->list));
+  TSL_TRY(dp_bands_grow((void **)&bands->list, bands->n, &bands->room, sizeof *bands->list));
   TSL_TRY(bands->ops->open(w, lo, hi, &engine));
   bands->ops->begin(engine);
-  bands->list[bands->n] = (dp_band){.lo = lo, .hi = hi, .engine = engine, .kept = -1};
+  bands->list[bands->n] = (dp_band){.lo = lo,
+                                    .hi = hi,
+                                    .lanes = {units[0].lane, units[n - 1].lane + 1},
+                                    .engine = engine,
+                                    .kept = -1};
   *out = &bands->list[bands->n++];
+  if (units[0].lo[0] > 0) TSL_TRY(dp_bands_go_on(w, *out, units[0].lo[0]));
 done:
   return err;
 }
@@ -134,7 +123,7 @@ tsl_err dp_bands_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes)
   for (int64_t k = 0; k < bands->n_edges && edge == NULL; k++)
     if (bands->edges[k].column == unit->hi[1]) edge = &bands->edges[k];
   if (edge == NULL) {
-    TSL_TRY(grow((void **)&bands->edges, bands->n_edges, &bands->edge_room, sizeof *edge));
+    TSL_TRY(dp_bands_grow((void **)&bands->edges, bands->n_edges, &bands->edge_room, sizeof *edge));
     edge = &bands->edges[bands->n_edges++];
     *edge = (dp_edge){.column = unit->hi[1]};
   }
@@ -185,9 +174,9 @@ static tsl_err keep_stage(tsl_worker *w, dp_band *b, int64_t lo, int64_t hi, con
   tsl_err err = TSL_OK;
   dp_stage *stage = NULL;
   char have[24], need[24];
-  const int64_t row = w->bands.ops->row_bytes(b->engine);
+  const int64_t row = dp_state_bytes(w->p, b->hi - b->lo);
   const int64_t edge = left != NULL ? dp_edge_size(w->p, hi - lo) : 0;
-  TSL_TRY(grow((void **)&b->stages, b->n_stages, &b->room, sizeof *stage));
+  TSL_TRY(dp_bands_grow((void **)&b->stages, b->n_stages, &b->room, sizeof *stage));
   stage = &b->stages[b->n_stages++];
   *stage = (dp_stage){.lo = lo, .hi = hi};
   w->bands.history += row + edge;
@@ -275,7 +264,7 @@ static tsl_err run_band(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_par
   dp_band *b = find_band(&w->bands, from, units[n - 1].hi[1]);
   const dp_window window = window_of(w, &units[0], &parts[0]);
   const void *left = NULL;
-  if (b == NULL) TSL_TRY(open_band(w, from, units[n - 1].hi[1], &b));
+  if (b == NULL) TSL_TRY(open_band(w, units, n, &b));
   left = from > 0 ? left_edge(&w->bands, from, lo) : NULL;
   if (b->row != lo || (from > 0 && left == NULL))
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld comes before what it needs", (long long)units[0].id);
@@ -304,19 +293,39 @@ done:
   return err;
 }
 
-/** As tiles would run, from the top of the table and with zeros on the left. */
+/** LOCAL: the time depends on the values. */
+static tsl_err put_ridge(tsl_worker *w, void *engine, const tsl_unit *unit, int64_t columns,
+                         int32_t *left) {
+  tsl_err err = TSL_OK;
+  dp_ridge r = {.row = unit->lo[0],
+                .column = unit->lo[1],
+                .rows = unit->hi[0] - unit->lo[0],
+                .columns = columns,
+                .left = left};
+  TSL_TRY(tsl_alloc(columns, 2 * sizeof *r.above, "row of a trial", (void **)&r.above));
+  TSL_TRY(dp_ridge_sides(w, &r));
+  TSL_TRY(w->bands.ops->row_put(engine, r.row, r.above));
+done:
+  tsl_free(r.above);
+  return err;
+}
+
+/** As tiles would run, from the top of the table and with zeros on the left, or from values like
+ *  those around them. */
 static tsl_err try_band(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  const int64_t rows = units[0].hi[0] - units[0].lo[0];
-  const int64_t size = dp_edge_size(w->p, rows);
+  const bool ridge = w->p->problem == DP_LOCAL && w->p->mode != DP_TABLE;
+  const int64_t rows = units[0].hi[0] - units[0].lo[0], from = units[0].lo[1];
+  const int64_t size = dp_edge_size(w->p, rows), top = ridge ? units[0].lo[0] : 0;
   double start = 0;
   void *engine = NULL, *left = NULL, *right = NULL;
   TSL_TRY(tsl_alloc(size, 1, "edge", &left));
   TSL_TRY(tsl_alloc(size, 1, "edge", &right));
-  TSL_TRY(w->bands.ops->open(w, units[0].lo[1], units[n - 1].hi[1], &engine));
+  TSL_TRY(w->bands.ops->open(w, from, units[n - 1].hi[1], &engine));
   w->bands.ops->begin(engine);
+  if (ridge) TSL_TRY(put_ridge(w, engine, units, units[n - 1].hi[1] - from, left));
   start = tsl_cpu_seconds();
-  TSL_TRY(w->bands.ops->tile(engine, 0, rows, units[0].lo[1] > 0 ? left : NULL, right, false,
+  TSL_TRY(w->bands.ops->tile(engine, top, top + rows, from > 0 ? left : NULL, right, false,
                              window_of(w, &units[0], &parts[0])));
   dp_spread_seconds(w, start, units, n, parts);
 done:
@@ -341,7 +350,7 @@ void dp_bands_goal(const tsl_worker *w, tsl_field *goal) {
   if (w->p->problem == DP_LOCAL) return;
   for (int64_t k = 0; k < w->bands.n; k++) {
     const dp_band *b = &w->bands.list[k];
-    sum += w->bands.ops->goal(b->engine, b->hi == w->p->m);
+    if (!b->past) sum += w->bands.ops->goal(b->engine, b->hi == w->p->m);
   }
   if (goal->type == TSL_I64)
     *(int64_t *)goal->data = (int64_t)sum;

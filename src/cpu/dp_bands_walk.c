@@ -2,9 +2,14 @@
  * with what the walk needs of each cell. */
 #include "dp_backend.h"
 
-static dp_band *band_with(dp_bands *bands, int64_t column) {
-  for (int64_t k = 0; k < bands->n; k++)
-    if (bands->list[k].lo < column && column <= bands->list[k].hi) return &bands->list[k];
+/** Bands of runs before a restart have kept the rows above. */
+static dp_band *band_with(dp_bands *bands, int64_t row, int64_t column) {
+  for (int64_t k = 0; k < bands->n; k++) {
+    dp_band *b = &bands->list[k];
+    if (b->lo < column && column <= b->hi && b->n_stages > 0 && b->stages[0].lo < row &&
+        row <= b->row)
+      return b;
+  }
   return NULL;
 }
 
@@ -33,21 +38,20 @@ done:
   return err;
 }
 
+/** One stage. */
 tsl_err dp_bands_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                       dp_steps *steps) {
   tsl_err err = TSL_OK;
-  while (cursor->lane >= 0) {
-    dp_band *b = band_with(&w->bands, cursor->at[1]);
-    if (b == NULL) break;
-    if (cursor->at[0] < 1 || cursor->at[0] > b->row || b->n_stages == 0)
-      TSL_FAIL(TSL_ERR_INTERNAL, "dp: no row %lld to walk back from", (long long)cursor->at[0]);
-    TSL_TRY(keep_cells(w, b, stage_with(b, cursor->at[0])));
-    TSL_TRY(w->bands.ops->trace(b->engine, cursor, steps));
-    if (cursor->lane < 0) break;
-    cursor->lane = -1;
-    if (cursor->at[0] > 0 && cursor->at[1] > 0)
-      cursor->lane = dp_lane_of(units, n, cursor->at[1] - 1);
-  }
+  dp_band *b = band_with(&w->bands, cursor->at[0], cursor->at[1]);
+  if (b == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: no rows to walk back through from row %lld, column %lld",
+             (long long)cursor->at[0], (long long)cursor->at[1]);
+  TSL_TRY(keep_cells(w, b, stage_with(b, cursor->at[0])));
+  TSL_TRY(w->bands.ops->trace(b->engine, cursor, steps));
+  if (cursor->lane < 0) goto done;
+  cursor->lane = -1;
+  if (cursor->at[0] > 0 && cursor->at[1] > 0)
+    cursor->lane = dp_lane_of(units, n, cursor->at[1] - 1);
 done:
   return err;
 }

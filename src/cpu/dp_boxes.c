@@ -70,6 +70,18 @@ tsl_err dp_boxes_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes)
   return TSL_OK;
 }
 
+int64_t dp_boxes_state_bytes(const tsl_worker *w, const tsl_unit *unit) {
+  return (unit->hi[0] - unit->lo[0]) * (unit->hi[1] - unit->lo[1]) * w->bytes;
+}
+
+tsl_err dp_boxes_load(tsl_worker *w, const tsl_unit *unit, const void *bytes, int64_t n) {
+  if (n != dp_boxes_state_bytes(w, unit))
+    return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                    "the checkpoint's state of tile %lld is not one of this table",
+                    (long long)unit->id);
+  return dp_boxes_edge_in(w, unit, bytes);
+}
+
 /** The last box, of which the upper right corner is the whole. */
 tsl_err dp_boxes_goal(const tsl_worker *w, tsl_field *goal) {
   tsl_err err = TSL_OK;

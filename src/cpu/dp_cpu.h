@@ -159,6 +159,8 @@ void dp_cpu_align_row_put(dp_cpu_align *band, const int32_t *h, const int32_t *f
 /** DP_LOCAL: the best cell of the band so far (begin forgets it). Others: the last cell computed of
  *  the last row. */
 dp_best dp_cpu_align_best(const dp_cpu_align *band);
+/** DP_LOCAL: the best cell of the band above the row that row_put has set. */
+void dp_cpu_align_best_put(dp_cpu_align *band, const dp_best *best);
 
 /**
  * Walk back through the tile kept last from *place until a side of the tile or, DP_LOCAL, the

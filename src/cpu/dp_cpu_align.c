@@ -241,6 +241,10 @@ dp_best dp_cpu_align_best(const dp_cpu_align *b) {
   return (dp_best){b->kind == DP_ALIGN_LINEAR ? -score : score, b->row, b->m};
 }
 
+void dp_cpu_align_best_put(dp_cpu_align *b, const dp_best *best) {
+  b->best = *best;
+}
+
 /* ------------------------------------------------------------------ edges */
 
 static tsl_err edge_room(dp_cpu_align *b, int64_t rows) {

@@ -224,13 +224,16 @@ static void save(const align_sides *from, align_saved *to) {
   to->sides.h = to->h, to->sides.f = to->f;
 }
 
-/** The first cell of a saved block with this score: the block is computed again. */
+/** The first cell of a saved block with this score: the block is computed again. None has it only
+ *  after a forged checkpoint, whose results are worthless but must lie in the table. */
 static dp_best locate(const dp_cpu_align *band, align_room *room, const align_saved *saved,
                       int64_t score) {
   block b = {.band = band, .room = room, .at = saved->sides};
   char *h_out = NULL, *e_out = NULL;
   (void)run(&b, DP_W32, DP_ALIGN_LOCATE, (int32_t)score, &h_out, &e_out);
-  return (dp_best){score, b.at.row + room->found_row + 1, b.at.column + room->found_column + 1};
+  const bool found = room->found_row < INT64_MAX;
+  return (dp_best){score, b.at.row + (found ? room->found_row : 0) + 1,
+                   b.at.column + (found ? room->found_column : 0) + 1};
 }
 
 void align_settle_best(const dp_cpu_align *band, int thread) {

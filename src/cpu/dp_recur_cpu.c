@@ -157,6 +157,7 @@ tsl_err dp_recur_cpu_begin(tsl_worker *w) {
   dp_recur_cpu *r = w->recur;
   if (r->recur->n_wanted > 0) memset(r->wanted, 0, (size_t)r->recur->n_wanted * sizeof *r->wanted);
   r->best = (dp_recur_best){0, -1, -1};
+  r->front = dp_recur_front_begin();
   dp_recur_wave_clear(r);
   return TSL_OK;
 }
@@ -192,6 +193,7 @@ tsl_err dp_recur_cpu_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
   TSL_TRY(run_engine(w, units, n, parts));
+  for (int64_t k = 0; k < n; k++) dp_recur_front_add(&w->recur->front, &units[k]);
   give_best(w, units, n, parts);
   dp_spread_seconds(w, start, units, n, parts);
 done:
@@ -201,7 +203,10 @@ done:
 tsl_err dp_recur_cpu_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   w->recur->trial = true;
-  for (int64_t k = 0; k < n; k++) TSL_TRY(dp_recur_cpu_tiles(w, &units[k], 1, &parts[k]));
+  for (int64_t k = 0, end; k < n; k = end) { /* boxes may need others */
+    end = w->p->engine == DP_INTERVAL ? k + 1 : dp_run_end(units, n, k);
+    TSL_TRY(dp_recur_cpu_tiles(w, &units[k], end - k, &parts[k]));
+  }
 done:
   w->recur->trial = false;
   return err;

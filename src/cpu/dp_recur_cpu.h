@@ -8,6 +8,7 @@
  *   dp_recur_wave.c        WAVEFRONT: strips in step, from edges alone
  *   dp_recur_rows.c        ROWS: the last rows in a ring, or the whole table
  *   dp_recur_boxes.c       INTERVAL: the whole table, box by box
+ *   dp_recur_save.c        checkpoints of all of them
  *
  * Units, edges and fields are those of dp_recur_problem.h. Compiled code that reports a failure is
  * followed by the interpreter on the same cells, which names the cell; no value is kept then.
@@ -17,7 +18,7 @@
 
 #include "dp_backend.h"
 #include "dp_compile.h"
-#include "dp_recur_problem.h"
+#include "dp_recur_saved.h"
 
 /** Cells [p0, p1) x [q0, q1) in memory: (p, q) at values[(p - p0) * stride + q - q0]. */
 typedef struct dp_area {
@@ -51,9 +52,10 @@ typedef struct dp_recur_cpu {
   bool trial;         /**< calibration: missing edges are zero, failures are ignored */
   int64_t *wanted;    /**< [n_wanted] */
   dp_recur_best best; /**< of the cells computed so far */
-  dp_area choice;     /**< cells that the goal may choose; values NULL */
-  char *top;          /**< WAVEFRONT: [Q] last row computed */
-  dp_side *sides;     /**< WAVEFRONT: [n_sides] */
+  dp_recur_front front;
+  dp_area choice; /**< cells that the goal may choose; values NULL */
+  char *top;      /**< WAVEFRONT: [Q] last row computed */
+  dp_side *sides; /**< WAVEFRONT: [n_sides] */
   int64_t n_sides, side_room;
   char *table; /**< ROWS: [depth + 1][Q], row p at p % (depth + 1); depth 0 and INTERVAL: [P][Q] */
 } dp_recur_cpu;
@@ -67,6 +69,10 @@ tsl_err dp_recur_cpu_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
 tsl_err dp_recur_cpu_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 tsl_err dp_recur_cpu_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
 tsl_err dp_recur_cpu_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+int64_t dp_recur_cpu_state_bytes(const tsl_worker *w, const tsl_unit *unit, int64_t stage);
+tsl_err dp_recur_cpu_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
+tsl_err dp_recur_cpu_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
+                          const void *bytes, int64_t n);
 void dp_recur_cpu_collect(const tsl_worker *w, tsl_problem *problem);
 void dp_recur_cpu_close(tsl_worker *w);
 

@@ -166,7 +166,7 @@ static void exchange_edges(const dp_recur_cpu *r, const block *b, char *kept, bo
 static tsl_err compile_block(dp_recur_cpu *r, const block *b, bool seen) {
   tsl_err err = TSL_OK;
   const dp_code *c = &r->recur->code;
-  const bool checks = c->checks != 0 && !r->trial;
+  const bool checks = c->checks != 0;
   const dp_area cells = inner_cells(b, r->bytes);
   char best[8], *kept = NULL;
   dp_wave wave = {.p0 = b->p0, .p1 = b->p1, .q0 = b->q0, .q1 = b->q1, .top = b->top};
@@ -176,7 +176,7 @@ static tsl_err compile_block(dp_recur_cpu *r, const block *b, bool seen) {
     TSL_TRY(
         tsl_alloc(b->q1 - b->q0 + b->p1 - b->p0 + 1, (size_t)r->bytes, "edges", (void **)&kept));
   if (checks) exchange_edges(r, b, kept, false);
-  if (r->wave(&r->recur->args, &wave) != 0 && checks) {
+  if (r->wave(&r->recur->args, &wave) != 0 && checks && !r->trial) {
     const dp_view none = {.cells = cells};
     exchange_edges(r, b, kept, true);
     TSL_TRY(interpret_block(r, b));

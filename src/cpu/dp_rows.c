@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 /* ---- rows */
 
 static tsl_err alloc_rows(const tsl_worker *w, void **rows) {
@@ -72,18 +76,10 @@ tsl_err dp_rows_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes) 
 
 /* ---- decisions */
 
-static bool is_sack(const dp_params *p) {
-  return p->problem == DP_KNAPSACK || p->problem == DP_KNAPSACK_UNBOUNDED;
-}
-
-static int64_t choice_bytes(const dp_params *p, int64_t rows, int64_t columns) {
-  return is_sack(p) ? rows * ((columns + 63) / 64) * 8 : rows * columns * 4;
-}
-
 tsl_err dp_choices_alloc(const tsl_worker *w, dp_choices *c) {
   tsl_err err = TSL_OK;
-  const int64_t bytes = choice_bytes(w->p, c->hi - c->lo, c->to - c->from);
-  if (is_sack(w->p))
+  const int64_t bytes = dp_choice_bytes(w->p, c->hi - c->lo, c->to - c->from);
+  if (w->p->problem == DP_KNAPSACK || w->p->problem == DP_KNAPSACK_UNBOUNDED)
     TSL_TRY(tsl_alloc(bytes, 1, "decisions", (void **)&c->bits));
   else
     TSL_TRY(tsl_alloc(bytes, 1, "decisions", (void **)&c->k));
@@ -91,7 +87,7 @@ done:
   return err;
 }
 
-static tsl_err choice_room(dp_rows *rows) {
+tsl_err dp_rows_grow(dp_rows *rows) {
   tsl_err err = TSL_OK;
   void *more = NULL;
   const int64_t room = rows->room > 0 ? 2 * rows->room : 64;
@@ -104,21 +100,28 @@ done:
   return err;
 }
 
+/** Are the decisions of a span too many to be kept, and is no halo needed to make them again? */
+static bool made_again(const tsl_worker *w, const dp_span *span) {
+  const bool whole = span->from == 0 && span->to == dp_width(w->p);
+  const double all = (double)dp_choice_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
+  return whole && all > (double)w->p->budget;
+}
+
 /** Keep the decisions of these rows, or, where they are too many and no halo is needed to make them
  *  again, the row above them. */
 static tsl_err keep_choices(tsl_worker *w, const dp_span *span, dp_choices **out) {
   tsl_err err = TSL_OK;
   dp_rows *rows = &w->rows;
   const int64_t width = dp_width(w->p), budget = w->p->budget;
-  const bool whole = span->from == 0 && span->to == width;
-  const double all = (double)choice_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
+  const bool later = made_again(w, span);
+  const double all = (double)dp_choice_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
   char need[24], have[24];
   dp_choices *c = NULL;
-  TSL_TRY(choice_room(rows));
+  TSL_TRY(dp_rows_grow(rows));
   c = &rows->list[rows->n];
   *c = (dp_choices){.lo = span->lo, .hi = span->hi, .from = span->from, .to = span->to};
-  const bool later = whole && all > (double)budget;
-  rows->bytes += later ? width * w->bytes : choice_bytes(w->p, c->hi - c->lo, c->to - c->from);
+  memcpy(c->lanes, span->lanes, sizeof c->lanes);
+  rows->bytes += later ? width * w->bytes : dp_choice_bytes(w->p, c->hi - c->lo, c->to - c->from);
   if (rows->bytes > budget)
     TSL_FAIL(TSL_ERR_MEMORY,
              "dp.memory: %s is too little for the decisions of this rank's part of the table, "
@@ -262,6 +265,7 @@ static tsl_err run_span(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_par
                   .hi = units[0].hi[0],
                   .from = units[0].lo[1],
                   .to = units[n - 1].hi[1],
+                  .lanes = {units[0].lane, units[n - 1].lane + 1},
                   .top = w->rows.row[1 - stage],
                   .bottom = w->rows.row[stage]};
   table_rows table = {w, units, parts, n};
@@ -288,23 +292,43 @@ done:
   return err;
 }
 
-/** Nothing is kept; numbers may overflow, as the rows are not those of the problem. */
+/** A run's decisions lie in pages that nobody had before; the next trial's shall, too. */
+static void give_pages_back(void) {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
+
+/** From a row of zeros; numbers may overflow, as the rows are not those of the problem. */
+static tsl_err try_span(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const dp_span span = {.lo = units[0].lo[0],
+                        .hi = units[0].hi[0],
+                        .from = units[0].lo[1],
+                        .to = units[n - 1].hi[1],
+                        .top = w->rows.row[1],
+                        .bottom = w->rows.row[0]};
+  const bool keep = w->p->mode == DP_RECOVER && !made_again(w, &span);
+  double start = 0;
+  dp_choices choices = {.lo = span.lo, .hi = span.hi, .from = span.from, .to = span.to};
+  memset(w->rows.row[1], 0, (size_t)(dp_width(w->p) * w->bytes));
+  start = tsl_cpu_seconds();
+  if (keep) TSL_TRY(dp_choices_alloc(w, &choices));
+  err = dp_span_compute(w, &span, keep ? &choices : NULL, NULL, NULL);
+  if (err == TSL_ERR_NUMERIC) err = TSL_OK;
+  dp_spread_seconds(w, start, units, n, parts);
+done:
+  tsl_free(choices.bits);
+  tsl_free(choices.k);
+  if (keep) give_pages_back();
+  return err;
+}
+
 tsl_err dp_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   for (int64_t k = 0, end; k < n; k = end) {
     end = dp_run_end(units, n, k);
-    const dp_span span = {.lo = units[k].lo[0],
-                          .hi = units[k].hi[0],
-                          .from = units[k].lo[1],
-                          .to = units[end - 1].hi[1],
-                          .top = w->rows.row[1],
-                          .bottom = w->rows.row[0]};
-    memset(w->rows.row[1], 0, (size_t)(dp_width(w->p) * w->bytes));
-    const double start = tsl_cpu_seconds();
-    err = dp_span_compute(w, &span, NULL, NULL, NULL);
-    if (err != TSL_OK && err != TSL_ERR_NUMERIC) TSL_TRY(err);
-    err = TSL_OK;
-    dp_spread_seconds(w, start, units + k, end - k, parts + k);
+    TSL_TRY(try_span(w, units + k, end - k, parts + k));
   }
 done:
   return err;

@@ -7,8 +7,9 @@
 /** Items [lo, hi) in columns [from, to). Rows are indexed by column of the table. */
 typedef struct dp_span {
   int64_t lo, hi, from, to;
-  const void *top; /**< the row above, with the halo on its left */
-  void *bottom;    /**< gets columns [from, to) of the last row */
+  int64_t lanes[2]; /**< [first, last + 1), RECOVER */
+  const void *top;  /**< the row above, with the halo on its left */
+  void *bottom;     /**< gets columns [from, to) of the last row */
 } dp_span;
 
 /** Called when a row is done; values are indexed by column of the table. */

@@ -60,16 +60,19 @@ done:
   return err;
 }
 
+/** Through what was computed together. */
 tsl_err dp_rows_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                      dp_steps *steps) {
   tsl_err err = TSL_OK;
   const bool stages = w->p->problem == DP_STAGECOACH;
+  const dp_choices *first = NULL;
   dp_choices made = {.lo = -1};
   int64_t at = w->rows.n - 1;
   while (cursor->at[0] > 0) {
     const int64_t item = stages ? cursor->at[0] : cursor->at[0] - 1;
     dp_choices *c = find(&w->rows, item, cursor->at[1], &at);
-    if (c == NULL) break;
+    if (c == NULL || (first != NULL && c != first)) break;
+    first = c;
     if (c->top != NULL) TSL_TRY(make_again(w, c, &made));
     TSL_TRY(step_back(w, c->top != NULL ? &made : c, cursor, steps));
   }

@@ -92,8 +92,10 @@ static tsl_err upload(dp_affine *b, const uint8_t *rows, const uint8_t *columns)
     TSL_TRY(tsl_gpu_reserve(memory, &b->h[side], 4 * b->stride, "row of the table"));
     TSL_TRY(tsl_gpu_reserve(memory, &b->f[side], 4 * b->stride, "row of the table"));
   }
+  TSL_TRY(tsl_gpu_reserve(memory, &b->flags, 8, "counters"));
   TSL_TRY(tsl_gpu_reserve(memory, &b->finished, 4 * strips, "counters"));
   TSL_TRY(tsl_gpu_reserve(memory, &b->best, (int64_t)sizeof(dp_best) * strips, "best cells"));
+  TSL_CUDA_TRY(cudaMemsetAsync(b->flags.data, 0, 8, stream));
   TSL_CUDA_TRY(cudaMemsetAsync(b->columns.data, b->letters, (size_t)b->stride, stream));
   if (b->n > 0)
     TSL_CUDA_TRY(cudaMemcpyAsync(b->rows.data, rows, (size_t)b->n, cudaMemcpyDefault, stream));
@@ -101,6 +103,21 @@ static tsl_err upload(dp_affine *b, const uint8_t *rows, const uint8_t *columns)
     TSL_CUDA_TRY(
         cudaMemcpyAsync(b->columns.data, columns, (size_t)b->m, cudaMemcpyDefault, stream));
   TSL_TRY(dp_card_wait(b->card));
+done:
+  return err;
+}
+
+/* Test knob: the environment TSL_TEST_LANES=16 or 32 (dp_affine_force). */
+static tsl_err choose_bits(dp_affine *b) {
+  tsl_err err = TSL_OK;
+  const char *asked = getenv("TSL_TEST_LANES");
+  int device = 0, major = 0;
+  if (asked != NULL && strcmp(asked, "16") != 0 && strcmp(asked, "32") != 0)
+    TSL_FAIL(TSL_ERR_USAGE, "TSL_TEST_LANES=%s: expected 16 or 32", asked);
+  b->asked = asked == NULL ? 0 : atoi(asked);
+  TSL_CUDA_TRY(cudaGetDevice(&device));
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  b->packed = major >= 9;
 done:
   return err;
 }
@@ -127,6 +144,7 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
   b->card = card;
   b->local = problem == DP_LOCAL;
   b->width = width == 4 || width == 8 || width == 16 ? width : 0;
+  TSL_TRY(choose_bits(b));
   b->letters = scores->alphabet;
   b->extend = scores->extend;
   b->open_extend = scores->open + scores->extend;
@@ -134,6 +152,7 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
   b->m = m;
   b->first = first;
   b->stride = DP_AFFINE_ALIGN * tsl_ceil_div(m + 1, DP_AFFINE_ALIGN);
+  dp_narrow_measure(b, scores);
   TSL_TRY(upload(b, rows, columns));
   TSL_TRY(upload_scores(b, scores));
   TSL_TRY(dp_affine_begin(b));
@@ -146,8 +165,9 @@ done:
 void dp_affine_close(dp_affine **band) {
   dp_affine *b = *band;
   if (b == NULL) return;
-  tsl_gpu_buffer *all[] = {&b->rows, &b->columns, &b->scores,   &b->h[0], &b->h[1],    &b->f[0],
-                           &b->f[1], &b->edge,    &b->finished, &b->best, &b->history, &b->steps};
+  tsl_gpu_buffer *all[] = {&b->rows,     &b->columns, &b->scores,   &b->h[0],  &b->h[1],
+                           &b->f[0],     &b->f[1],    &b->edge,     &b->best,  &b->finished,
+                           &b->old_edge, &b->history, &b->old_best, &b->steps, &b->flags};
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&b->card->memory, buffer);
   tsl_free(b);
   *band = NULL;
@@ -183,15 +203,29 @@ done:
   return err;
 }
 
-/* Wide lanes cost less for each cell, narrow ones make more strips; the profile must fit. */
-static int choose_width(const dp_affine *b, int mode) {
-  if (mode == DP_AFFINE_WAYS) return DP_AFFINE_KEEP_WIDTH;
+static int choose_width(const dp_affine *b, int mode, int bits) {
+  if (mode == DP_AFFINE_WAYS) return bits == 16 ? DP_AFFINE_KEEP_WIDTH / 2 : DP_AFFINE_KEEP_WIDTH;
   if (mode == DP_AFFINE_CELLS) return 4;
   if (b->width != 0) return b->width;
-  for (int width = 16; width > 4; width /= 2)
-    if (b->letters * width <= 128 && b->m >= (int64_t)6 * b->card->processors * DP_WARP * width)
-      return width;
-  return 4;
+  return dp_affine_wide(b->card->processors, b->letters, b->m, bits == 16 ? 2 * DP_WARP : DP_WARP);
+}
+
+/* 16 bits where they hold for sure and the card has instructions for them. */
+static dp_affine_shape choose_shape(const dp_affine *b, int mode) {
+  const int least = mode == DP_AFFINE_VALUES && b->width != 0 ? b->width : 4;
+  int width = choose_width(b, mode, 16);
+  while (b->asked == 0 && width > least && !dp_narrow_fits(b, width)) width /= 2;
+  if (b->asked == 16 ? b->reach > 0 : b->asked == 0 && b->packed && dp_narrow_fits(b, width))
+    return dp_affine_shape{16, width};
+  return dp_affine_shape{32, choose_width(b, mode, 32)};
+}
+
+int dp_affine_bits(const dp_affine *b, bool keep) {
+  return choose_shape(b, keep ? DP_AFFINE_WAYS : DP_AFFINE_VALUES).bits;
+}
+
+void dp_affine_force(dp_affine *b, int bits) {
+  b->asked = bits == 16 || bits == 32 ? bits : 0;
 }
 
 template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
@@ -202,7 +236,7 @@ template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
                       : dp_affine_kernel<4, LOCAL, DP_AFFINE_VALUES>;
 }
 
-static dp_affine_args args_of(const dp_affine *b, int64_t lo, int64_t hi, int width) {
+static dp_affine_args args_of(const dp_affine *b, int64_t lo, int64_t hi) {
   dp_affine_args a = {};
   a.h_above = (const int32_t *)b->h[b->now].data;
   a.f_above = (const int32_t *)b->f[b->now].data;
@@ -219,7 +253,9 @@ static dp_affine_args args_of(const dp_affine *b, int64_t lo, int64_t hi, int wi
   a.row0 = lo;
   a.rows_n = (int)(hi - lo);
   a.columns_n = (int)b->m;
-  a.strips = (int)tsl_ceil_div(b->m, DP_WARP * width);
+  a.steps = b->kept_steps;
+  a.lag = b->kept_lag;
+  a.reach = b->reach;
   a.letters = b->letters;
   a.open_extend = b->open_extend;
   a.extend = b->extend;
@@ -233,35 +269,49 @@ typedef struct extra {
   int64_t ld;
 } extra;
 
-static tsl_err launch(dp_affine *b, int64_t lo, int64_t hi, const extra *x) {
+static tsl_err launch(dp_affine *b, dp_affine_args *args, dp_affine_shape shape, int mode) {
   tsl_err err = TSL_OK;
-  const int width = choose_width(b, x->mode);
-  const dp_affine_function kernel =
-      b->local ? pick<true>(width, x->mode) : pick<false>(width, x->mode);
-  dp_affine_args args = args_of(b, lo, hi, width);
-  args.cells = x->cells;
-  args.ld = x->ld;
-  int warps = dp_card_warps(b->card, args.strips);
+  const int width = shape.width, bytes = dp_affine_shared(width, b->letters);
+  const dp_affine_function kernel = shape.bits == 16 ? dp_narrow_pick(b->local, width, mode)
+                                    : b->local       ? pick<true>(width, mode)
+                                                     : pick<false>(width, mode);
   unsigned blocks = 0;
-  while (warps > 1 && warps * dp_affine_shared(width, b->letters) > b->card->shared_limit)
-    warps /= 2;
-  {
-    const size_t shared = (size_t)(warps * dp_affine_shared(width, b->letters));
-    TSL_TRY(dp_card_blocks(b->card, (const void *)kernel, warps, shared, args.strips, &blocks));
-    TSL_LAUNCH(kernel, dim3((unsigned)blocks), (unsigned)(32 * warps), shared, b->card->stream,
-               args);
-  }
+  args->strips = (int)tsl_ceil_div(b->m, (shape.bits == 16 ? 2 : 1) * DP_WARP * width);
+  int warps = dp_card_warps(b->card, args->strips);
+  while (warps > 1 && warps * bytes > b->card->shared_limit) warps /= 2;
+  TSL_TRY(dp_card_blocks(b->card, (const void *)kernel, warps, (size_t)(warps * bytes),
+                         args->strips, &blocks));
+  TSL_LAUNCH(kernel, dim3((unsigned)blocks), (unsigned)(32 * warps), (size_t)(warps * bytes),
+             b->card->stream, *args);
 done:
   return err;
 }
 
-static int64_t history_bytes(int64_t rows, int64_t m) {
-  const int64_t strips = tsl_ceil_div(m, DP_WARP * DP_AFFINE_KEEP_WIDTH);
-  return strips * dp_affine_chunks((int)rows) * DP_AFFINE_CHUNK * DP_WARP * 4;
+/* In 16 bits, and again in 32 where they did not hold: the card decides, nobody waits. */
+static tsl_err compute(dp_affine *b, int64_t lo, int64_t hi, const extra *x) {
+  tsl_err err = TSL_OK;
+  const dp_affine_shape shape = choose_shape(b, x->mode);
+  dp_affine_args args = args_of(b, lo, hi);
+  args.cells = x->cells;
+  args.ld = x->ld;
+  if (shape.bits == 16) {
+    args.spoiled = (uint32_t *)b->flags.data;
+    TSL_TRY(dp_narrow_save(b, hi - lo));
+    TSL_TRY(launch(b, &args, shape, x->mode));
+    TSL_TRY(dp_narrow_restore(b, hi - lo));
+  }
+  TSL_TRY(launch(b, &args, dp_affine_shape{32, choose_width(b, x->mode, 32)}, x->mode));
+done:
+  return err;
+}
+
+static int64_t history_steps(int64_t rows) {
+  return (int64_t)dp_affine_chunks((int)rows, DP_AFFINE_LAG) * DP_AFFINE_CHUNK;
 }
 
 int64_t dp_affine_keep_bytes(int64_t rows, int64_t m) {
-  return history_bytes(rows, m);
+  const int64_t strips = tsl_ceil_div(m, DP_WARP * DP_AFFINE_KEEP_WIDTH);
+  return strips * history_steps(rows) * DP_WARP * 4;
 }
 
 static tsl_err run_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
@@ -272,13 +322,15 @@ static tsl_err run_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *lef
     TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld do not continue row %lld of %lld", (long long)lo,
              (long long)hi, (long long)b->row, (long long)b->n);
   if (x->mode == DP_AFFINE_WAYS) {
-    TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->history, history_bytes(rows, b->m) + 4,
+    TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->history, dp_affine_keep_bytes(rows, b->m) + 4,
                             "directions of the tile"));
     b->kept_lo = lo;
     b->kept_hi = hi;
+    b->kept_steps = history_steps(rows);
+    b->kept_lag = choose_shape(b, x->mode).bits == 16 ? DP_AFFINE_LAG : 1;
   }
   TSL_TRY(enter(b, lo, rows, left));
-  if (rows > 0 && b->m > 0) TSL_TRY(launch(b, lo, hi, x));
+  if (rows > 0 && b->m > 0) TSL_TRY(compute(b, lo, hi, x));
   if (right != NULL)
     TSL_LAUNCH(leave_kernel, dim3((unsigned)tsl_ceil_div(rows + 1, 256)), 256, 0, b->card->stream,
                (const int32_t *)b->h[b->now].data, b->m, rows, b->open_extend - b->extend,
@@ -357,6 +409,17 @@ done:
   return err;
 }
 
+tsl_err dp_affine_again(dp_affine *b, int64_t *tiles) {
+  tsl_err err = TSL_OK;
+  uint32_t flags[2] = {0, 0};
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(flags, b->flags.data, sizeof flags, cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+  *tiles = flags[1];
+done:
+  return err;
+}
+
 static tsl_err last_cell(dp_affine *b, dp_best *best) {
   tsl_err err = TSL_OK;
   int32_t h = 0;
@@ -388,5 +451,15 @@ tsl_err dp_affine_best(dp_affine *b, dp_best *best) {
   }
 done:
   tsl_free(list);
+  return err;
+}
+
+tsl_err dp_affine_best_put(dp_affine *b, const dp_best *best) {
+  tsl_err err = TSL_OK;
+  if (!b->local) return TSL_OK;
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(b->best.data, best, sizeof *best, cudaMemcpyHostToDevice, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+done:
   return err;
 }

@@ -1,6 +1,7 @@
 /**
  * @file dp_affine.cuh
- * Strips of an alignment with affine gaps (Gotoh 1982), 32 bits for each value.
+ * Strips of an alignment with affine gaps (Gotoh 1982), 32 bits for each value; those with 16 bits
+ * are in dp_affine_narrow.cuh.
  *
  *   E[i][j] = max(E[i][j-1], H[i][j-1] - open) - extend        a gap among the columns
  *   F[i][j] = max(F[i-1][j], H[i-1][j] - open) - extend        a gap among the rows
@@ -21,9 +22,11 @@
 #include "dp_ptx.cuh"
 
 enum {
-  DP_AFFINE_ALIGN = 512,    /**< columns of state are a multiple of this */
+  DP_AFFINE_ALIGN = 1024,   /**< columns of state are a multiple of this */
   DP_AFFINE_KEEP_WIDTH = 8, /**< columns of a lane when directions are kept: one word a row */
   DP_AFFINE_CHUNK = 32,     /**< rows between messages of strips */
+  DP_AFFINE_LAG = 2,        /**< 16 bits: rows between neighbouring lanes, and chunks between the
+                             *   first and the last half lane */
 };
 
 /** Direction of a cell, four bits: the source of H, and whether E and F extend a gap. */
@@ -49,17 +52,29 @@ typedef struct dp_affine_args {
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
   uint32_t *ticket, *finished;      /**< finished: [strips] chunks of rows */
   dp_best *best;                    /**< [strips] */
-  uint32_t *history;                /**< WAYS: [strips][steps][32] */
+  uint32_t *history;                /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
   int32_t *cells;                   /**< CELLS: H of the tile's first cell, rows ld apart */
   int64_t ld;
-  int64_t row0; /**< row of the table above the tile */
-  int rows_n, columns_n, strips, letters;
+  int64_t row0;  /**< row of the table above the tile */
+  int64_t steps; /**< of history, a strip */
+  int rows_n, columns_n, strips, letters, lag;
   int32_t open_extend, extend;
+  int32_t reach;     /**< 16 bits: dp_narrow_measure */
+  uint32_t *spoiled; /**< 16 bits: set to 1 when they did not hold; 32 bits: compute only when it is
+                      *   1, NULL: always */
 } dp_affine_args;
 
-/** Steps of a strip, whole chunks. */
-static __host__ __device__ __forceinline__ int dp_affine_chunks(int rows) {
-  return (rows + DP_AFFINE_CHUNK - 1) / DP_AFFINE_CHUNK + 1;
+/** Steps of a strip, whole chunks; lag: rows that the last lane is behind the first, in chunks. */
+static __host__ __device__ __forceinline__ int dp_affine_chunks(int rows, int lag) {
+  return (rows + DP_AFFINE_CHUNK - 1) / DP_AFFINE_CHUNK + lag;
+}
+
+/** Columns of a lane, or of a half: 16, 8 or 4. Wide ones cost less for each cell, narrow ones make
+ *  more strips; the profile must fit. @param[in] lanes  of a strip, or halves */
+static inline int dp_affine_wide(int processors, int letters, int64_t columns, int64_t lanes) {
+  for (int width = 16; width > 4; width /= 2)
+    if (letters * width <= 128 && columns >= 6 * processors * lanes * width) return width;
+  return 4;
 }
 
 /** Bytes of shared memory of a warp: the profile, and a chunk of edges in and out. */
@@ -201,10 +216,9 @@ static __device__ __forceinline__ void dp_affine_show(const dp_affine_args &a, i
     if (first + k < a.columns_n) a.cells[row * a.ld + first + k] = l.g[k] + a.open_extend;
 }
 
-/** Wait for a chunk of the strip before and bring it in. */
-static __device__ __forceinline__ void dp_affine_take(const dp_affine_args &a, int strip, int chunk,
-                                                      int lane, uint32_t *known, int2 *in) {
-  const int row = chunk * DP_AFFINE_CHUNK + lane;
+/** Wait for a chunk of the strip before. */
+static __device__ __forceinline__ void dp_affine_wait(const dp_affine_args &a, int strip, int chunk,
+                                                      int lane, uint32_t *known) {
   if (strip > 0 && *known < (uint32_t)chunk + 1) {
     uint32_t seen = 0;
     if (lane == 0) do
@@ -213,6 +227,13 @@ static __device__ __forceinline__ void dp_affine_take(const dp_affine_args &a, i
     *known = __shfl_sync(DP_ALL_LANES, seen, 0);
   }
   __syncwarp(); /* lane 0 has read the chunk before */
+}
+
+/** Wait for a chunk and bring it in. */
+static __device__ __forceinline__ void dp_affine_take(const dp_affine_args &a, int strip, int chunk,
+                                                      int lane, uint32_t *known, int2 *in) {
+  const int row = chunk * DP_AFFINE_CHUNK + lane;
+  dp_affine_wait(a, strip, chunk, lane, known);
   if (row < a.rows_n) in[lane] = __ldcg(&a.edge[row + 1]);
   __syncwarp();
 }
@@ -230,7 +251,7 @@ static __device__ __forceinline__ void dp_affine_give(const dp_affine_args &a, i
 template <int NC, bool LOCAL, int MODE, bool RAGGED>
 static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, int strip, int lane,
                                                        int *profile, int2 *in, int2 *out) {
-  const int first = (strip * DP_WARP + lane) * NC, chunks = dp_affine_chunks(a.rows_n);
+  const int first = (strip * DP_WARP + lane) * NC, chunks = dp_affine_chunks(a.rows_n, 1);
   const int last = a.columns_n - 1 - strip * DP_WARP * NC; /* ragged: last column in the strip */
   const int exit = RAGGED ? last / NC : DP_WARP - 1, stop = lane == exit ? last % NC : -1;
   dp_affine_lane<NC> l;
@@ -256,8 +277,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
         if (LOCAL) dp_affine_look<NC>(l, row, first, peak);
         if (MODE == DP_AFFINE_CELLS) dp_affine_show<NC>(a, row, first, l);
         if (MODE == DP_AFFINE_WAYS)
-          a.history[((int64_t)strip * chunks * DP_AFFINE_CHUNK + step) * DP_WARP + lane] =
-              directions;
+          a.history[(strip * a.steps + row + a.lag * lane) * DP_WARP + lane] = directions;
         if (!RAGGED && lane == exit) out[row % DP_AFFINE_CHUNK] = make_int2(l.h, l.e);
         if (RAGGED && lane == exit) __stcg(&a.edge[row + 1], make_int2(l.exit_h, l.exit_e));
       }
@@ -274,6 +294,7 @@ __global__ void __launch_bounds__(128) dp_affine_kernel(const __grid_constant__ 
   const int lane = threadIdx.x % DP_WARP, warp = threadIdx.x / DP_WARP;
   int *profile = (int *)((char *)dp_shared() + warp * dp_affine_shared(NC, a.letters));
   int2 *in = (int2 *)(profile + a.letters * 32 * NC), *out = in + DP_AFFINE_CHUNK;
+  if (a.spoiled != NULL && *a.spoiled == 0) return;
   for (;;) {
     const uint32_t strip = dp_next_ticket(a.ticket, lane);
     if (strip >= (uint32_t)a.strips) return;
@@ -291,16 +312,41 @@ typedef void (*dp_affine_function)(dp_affine_args);
 struct dp_affine {
   dp_card *card; /**< not owned */
   bool local;
-  int width; /**< columns of a lane, 0: chosen */
+  int width;   /**< columns of a lane, 0: chosen */
+  int asked;   /**< bits of a value: 16, 32, or 0: chosen */
+  bool packed; /**< the card has instructions for two values of 16 bits */
   int letters;
   int32_t open_extend, extend;
+  int32_t reach, slope; /**< dp_narrow_measure */
   int64_t n, m, stride, first;
   int64_t row; /**< rows done */
   int now;     /**< h[now], f[now] are the last row */
   tsl_gpu_buffer rows, columns, scores, h[2], f[2], edge, finished, best;
   tsl_gpu_buffer history, steps;
-  int64_t edge_rows; /**< rows of the edge of the last tile */
-  int64_t kept_lo, kept_hi;
+  tsl_gpu_buffer flags;              /**< u32: spoiled, tiles done again */
+  tsl_gpu_buffer old_edge, old_best; /**< as they were before a tile in 16 bits */
+  int64_t edge_rows;                 /**< rows of the edge of the last tile */
+  int64_t kept_lo, kept_hi, kept_steps;
+  int kept_lag;
 };
+
+/** Bits of a value and columns of a lane (16 bits: of half a lane). */
+typedef struct dp_affine_shape {
+  int bits, width;
+} dp_affine_shape;
+
+/**
+ * Of the band: reach, the largest |value| before a chunk of rows from which none leaves 16 bits in
+ * it, 0 where the scores are too large for that; slope, by which H changes from cell to cell.
+ */
+void dp_narrow_measure(dp_affine *band, const dp_scores *scores);
+/** Do 16 bits hold for sure in strips of 64 width columns? */
+bool dp_narrow_fits(const dp_affine *band, int width);
+/** The kernel of a mode. */
+dp_affine_function dp_narrow_pick(bool local, int width, int mode);
+/** Remember what a tile replaces. */
+tsl_err dp_narrow_save(dp_affine *band, int64_t rows);
+/** When 16 bits did not hold: all as before the tile, counters at zero. */
+tsl_err dp_narrow_restore(dp_affine *band, int64_t rows);
 
 #endif

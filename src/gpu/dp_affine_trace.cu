@@ -5,6 +5,7 @@
 typedef struct walk_args {
   const uint32_t *history;
   int64_t steps; /**< of a strip */
+  int lag;       /**< rows between neighbouring lanes */
   uint8_t *out;
   long long *result; /**< row and column in the tile, state, done (in and out), count */
 } walk_args;
@@ -17,7 +18,7 @@ typedef struct walk_state {
 static __host__ __device__ uint32_t directions_of(const walk_args *a, int64_t row, int64_t word) {
   const int64_t strip = word / DP_WARP, lane = word % DP_WARP;
   if (row < 1) return 0;
-  return a->history[(strip * a->steps + row - 1 + lane) * DP_WARP + lane];
+  return a->history[(strip * a->steps + row - 1 + a->lag * lane) * DP_WARP + lane];
 }
 
 /* One step: a change of state or a letter, which lane 0 notes. */
@@ -76,10 +77,6 @@ done:
   return err;
 }
 
-static int64_t steps_of(const dp_affine *b) {
-  return (int64_t)dp_affine_chunks((int)(b->kept_hi - b->kept_lo)) * DP_AFFINE_CHUNK;
-}
-
 tsl_err dp_affine_trace(dp_affine *b, dp_place *place, uint8_t *steps, int64_t room,
                         int64_t *count) {
   tsl_err err = TSL_OK;
@@ -89,7 +86,8 @@ tsl_err dp_affine_trace(dp_affine *b, dp_place *place, uint8_t *steps, int64_t r
   TSL_TRY(check_place(b, place, room));
   TSL_TRY(tsl_gpu_reserve(memory, &b->steps, 64 + b->kept_hi - b->kept_lo + b->m, "steps"));
   args.history = (const uint32_t *)b->history.data;
-  args.steps = steps_of(b);
+  args.steps = b->kept_steps;
+  args.lag = b->kept_lag;
   args.result = (long long *)b->steps.data;
   args.out = (uint8_t *)b->steps.data + 64;
   TSL_CUDA_TRY(
@@ -121,7 +119,8 @@ tsl_err dp_affine_trace_host(dp_affine *b, dp_place *place, uint8_t *steps, int6
       cudaMemcpyAsync(history, b->history.data, (size_t)bytes, cudaMemcpyDefault, b->card->stream));
   TSL_TRY(dp_card_wait(b->card));
   args.history = history;
-  args.steps = steps_of(b);
+  args.steps = b->kept_steps;
+  args.lag = b->kept_lag;
   args.out = steps;
   while (s.i > 0 && s.j > 0 && !s.done) {
     const int64_t word = (s.j - 1) / DP_AFFINE_KEEP_WIDTH;

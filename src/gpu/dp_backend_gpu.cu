@@ -254,6 +254,42 @@ static void dp_host_free(void *memory) {
   if (memory != NULL) (void)cudaFreeHost(memory);
 }
 
+/* ---- checkpoints, in the form that sockets have: dp_saved.h, dp_recur_saved.h */
+
+static const char *dp_unsaved_gpu(const tsl_problem *) {
+  return NULL;
+}
+
+/* Intervals: a tile is saved as its edge. */
+static int64_t box_bytes(const dp_worker *w, const tsl_unit *unit) {
+  return (unit->hi[0] - unit->lo[0]) * (unit->hi[1] - unit->lo[1]) * w->bytes;
+}
+
+static int64_t dp_state_bytes_gpu(const tsl_worker *worker, const tsl_unit *unit, int64_t stage) {
+  const dp_worker *w = (const dp_worker *)worker;
+  if (w->recur != NULL) return dp_recur_card_state_bytes(w->recur, unit, stage);
+  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_state_bytes(w, unit, stage);
+  if (w->p->engine == DP_ROWS) return dp_gpu_rows_state_bytes(w, unit, stage);
+  return box_bytes(w, unit);
+}
+
+static tsl_err dp_save_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes) {
+  dp_worker *w = worker_of(worker);
+  if (w->recur != NULL) return dp_recur_card_save(w->recur, unit, stage, bytes);
+  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_save(w, unit, stage, bytes);
+  if (w->p->engine == DP_ROWS) return dp_gpu_rows_save(w, unit, stage, bytes);
+  return dp_gpu_boxes_edge_out(w, unit, bytes);
+}
+
+static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t stage,
+                           const uint8_t *own, int64_t lanes, const void *bytes, int64_t n) {
+  dp_worker *w = worker_of(worker);
+  if (w->recur != NULL) return dp_recur_card_load(w->recur, unit, stage, own, bytes, n);
+  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_load(w, unit, stage, own, lanes, bytes, n);
+  if (w->p->engine == DP_ROWS) return dp_gpu_rows_load(w, unit, stage, own, lanes, bytes, n);
+  return n == box_bytes(w, unit) ? dp_gpu_boxes_edge_in(w, unit, bytes) : dp_saved_bad(unit);
+}
+
 static tsl_backend make_backend(void) {
   tsl_backend b = {};
   b.family = "dp";
@@ -262,9 +298,14 @@ static tsl_backend make_backend(void) {
   b.begin = dp_begin_gpu;
   b.run = dp_run_gpu;
   b.tiles = dp_tiles_gpu;
+  b.ramp = dp_gpu_ramp;
   b.edge_out = dp_edge_out_gpu;
   b.edge_in = dp_edge_in_gpu;
   b.walk = dp_walk_gpu;
+  b.unsaved = dp_unsaved_gpu;
+  b.state_bytes = dp_state_bytes_gpu;
+  b.save = dp_save_gpu;
+  b.load = dp_load_gpu;
   b.collect = dp_collect_gpu;
   b.close = dp_close_gpu;
   b.host_alloc = dp_host_alloc;

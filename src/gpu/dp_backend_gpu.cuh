@@ -4,25 +4,28 @@
  *
  *   dp_backend_gpu.cu        the functions of the contract, by the engine of the problem
  *   dp_backend_gpu_bands.cu  WAVEFRONT: bands of neighbouring lanes, their edges and what is kept
- *   dp_backend_gpu_walk.cu   their walk back
+ *   dp_backend_gpu_walk.cu   their walk back; dp_backend_gpu_save.cu their checkpoints
  *   dp_backend_gpu_bits.cu   engines of a band: bits,
  *   dp_backend_gpu_align.cu  alignments with affine gaps,
  *   dp_backend_gpu_grid.cu   weighted edit distances and time warping,
  *   dp_backend_gpu_table.cu  whole tables of all of them
  *   dp_backend_gpu_rows.cu   ROWS: sweeps; dp_backend_gpu_sweep.cu one span of them;
- *                            dp_backend_gpu_back.cu their walk back
+ *                            dp_backend_gpu_back.cu their walk back; dp_backend_gpu_keep.cu their
+ *                            checkpoints
  *   dp_backend_gpu_boxes.cu  INTERVAL: boxes of the triangle
  *   dp_recur_*.cu            RECURRENCE of any engine
  *
- * The twin of src/cpu/dp_backend.h: edges, results, steps and errors are the same bytes. Edges
- * between bands of a card, rows between stages and what a recovery keeps stay in device memory. A
- * stage is queued as a whole and waited for once; an edge for another rank is then in host memory.
+ * The twin of src/cpu/dp_backend.h: edges, results, steps, errors and checkpoints (dp_saved.h) are
+ * the same bytes. Edges between bands of a card, rows between stages and what a recovery keeps stay
+ * in device memory. A stage is queued as a whole and waited for once; an edge for another rank is
+ * then in host memory.
  * `recover: host` walks on the host through the ways and decisions that the card has kept.
  */
 #ifndef TSL_GPU_DP_BACKEND_GPU_CUH
 #define TSL_GPU_DP_BACKEND_GPU_CUH
 
 #include "dp_gpu.cuh"
+#include "dp_saved.h"
 
 struct dp_recur_card;
 struct dp_worker;
@@ -75,8 +78,8 @@ typedef struct dp_window {
 } dp_window;
 
 /** An engine of bands. Rows and columns of tiles are letters, from 0. Edges and states are device
- *  memory. All but goal, best and trace only queue. Those from keep_bytes to trace serve the mode
- *  RECOVER alone. */
+ *  memory. All but goal, best, best_put and trace only queue. keep_bytes, state_bytes, trace and
+ *  forget serve the mode RECOVER alone. */
 typedef struct dp_band_engine {
   tsl_err (*open)(struct dp_worker *w, int64_t lo, int64_t hi, void **engine);
   void (*close)(void **engine);
@@ -86,7 +89,8 @@ typedef struct dp_band_engine {
                   dp_window window);
   /** Bytes that keep needs for so many rows. */
   int64_t (*keep_bytes)(const void *engine, int64_t rows);
-  /** State after the last row: what begins a tile at that row. */
+  /** State after the last row: what begins a tile at that row. The bytes of dp_state_bytes, but for
+   *  bits beyond the last column, which may be any, and EDIT with weights: M alone. */
   int64_t (*state_bytes)(const void *engine);
   tsl_err (*state_get)(void *engine, void *state);
   tsl_err (*state_put)(void *engine, int64_t row, const void *state);
@@ -99,6 +103,8 @@ typedef struct dp_band_engine {
   tsl_err (*goal)(void *engine, bool last, double *goal);
   /** LOCAL: (score, row, column) of the best cell of the band in the table; score 0: none. */
   tsl_err (*best)(void *engine, int64_t best[3]);
+  /** LOCAL: take it over from a checkpoint, before the first tile. */
+  tsl_err (*best_put)(void *engine, const int64_t best[3]);
 } dp_band_engine;
 
 extern const dp_band_engine dp_engine_bits, dp_engine_align, dp_engine_grid, dp_engine_table;
@@ -112,15 +118,19 @@ typedef struct dp_kept_rows {
 
 /** Neighbouring lanes that are computed as one. */
 typedef struct dp_band_gpu {
-  int64_t lo, hi; /**< columns, from 0 */
-  int64_t row;    /**< rows done */
-  void *engine;
+  int64_t lo, hi;       /**< columns, from 0 */
+  int64_t lanes[2];     /**< [first, last + 1) */
+  bool past;            /**< of a run before this one: what is kept of it, no more */
+  int64_t row;          /**< rows done */
+  void *engine;         /**< past: NULL until the walk is there */
   tsl_gpu_buffer right; /**< edge of the last tile, which begins with row right_lo */
   int64_t right_lo;
   dp_pinned out;      /**< the same in host memory, where the band is not the table's last */
   dp_kept_rows *kept; /**< [n_kept], RECOVER */
   int64_t n_kept, kept_room;
-  int64_t at; /**< the one of kept that the engine has kept cells of, -1 none */
+  int64_t at;  /**< the one of kept that the engine has kept cells of, -1 none */
+  void *image; /**< state after row image_row, host; NULL: none */
+  int64_t image_row;
 } dp_band_gpu;
 
 /** An edge of another rank. */
@@ -135,8 +145,10 @@ typedef struct dp_bands_gpu {
   int64_t n, room;
   dp_edge_gpu *edges; /**< [n_edges] */
   int64_t n_edges, edge_room;
-  int64_t history;      /**< bytes kept */
-  tsl_gpu_buffer piece; /**< right edge of a piece of a tile */
+  int64_t history;       /**< bytes kept */
+  dp_lane_states loaded; /**< from a checkpoint, host */
+  tsl_gpu_buffer state;  /**< of a band, on its way to or from a checkpoint */
+  tsl_gpu_buffer piece;  /**< right edge of a piece of a tile */
   tsl_gpu_buffer trial_left, trial_right;
 } dp_bands_gpu;
 
@@ -148,6 +160,19 @@ tsl_err dp_gpu_bands_walk(struct dp_worker *w, const tsl_unit *units, int64_t n,
                           dp_steps *steps);
 tsl_err dp_gpu_bands_goal(struct dp_worker *w, tsl_field *goal);
 void dp_gpu_bands_clear(struct dp_worker *w);
+
+/** Checkpoints, as in contract.h. */
+int64_t dp_gpu_bands_state_bytes(const struct dp_worker *w, const tsl_unit *unit, int64_t stage);
+tsl_err dp_gpu_bands_save(struct dp_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
+tsl_err dp_gpu_bands_load(struct dp_worker *w, const tsl_unit *unit, int64_t stage,
+                          const uint8_t *own, int64_t lanes, const void *bytes, int64_t n);
+/** A band that begins below the first row: its state from that of its lanes. */
+tsl_err dp_gpu_bands_go_on(struct dp_worker *w, dp_band_gpu *band, int64_t row);
+
+/** Value of the boundary at (k, 0), or at (0, k) for rows false; not for DTW. */
+int32_t dp_gpu_boundary(const dp_params *p, int64_t k, bool rows);
+/** tsl_backend.ramp */
+double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks);
 
 /* ---------------------------------------------------------------------------------- sweeps */
 
@@ -166,6 +191,7 @@ typedef struct dp_choices {
   tsl_gpu_buffer bits; /**< knapsacks: u32 [hi - lo][words], words of 32 columns */
   tsl_gpu_buffer k;    /**< others: i32 [hi - lo][to - from] */
   tsl_gpu_buffer top;  /**< [width] the row above; the decisions are made again when needed */
+  int64_t lanes[2];    /**< [first, last + 1) */
 } dp_choices;
 
 typedef struct dp_rows_gpu {
@@ -197,6 +223,12 @@ tsl_err dp_gpu_rows_walk(struct dp_worker *w, const tsl_unit *units, int64_t n, 
                          dp_steps *steps);
 tsl_err dp_gpu_rows_goal(struct dp_worker *w, tsl_field *goal);
 void dp_gpu_rows_clear(struct dp_worker *w);
+
+/** Checkpoints, as in contract.h. */
+int64_t dp_gpu_rows_state_bytes(const struct dp_worker *w, const tsl_unit *unit, int64_t stage);
+tsl_err dp_gpu_rows_save(struct dp_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
+tsl_err dp_gpu_rows_load(struct dp_worker *w, const tsl_unit *unit, int64_t stage,
+                         const uint8_t *own, int64_t lanes, const void *bytes, int64_t n);
 
 static inline bool dp_is_sack(const dp_params *p) {
   return p->problem == DP_KNAPSACK || p->problem == DP_KNAPSACK_UNBOUNDED;

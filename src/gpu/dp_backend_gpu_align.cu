@@ -102,6 +102,12 @@ done:
   return err;
 }
 
+static tsl_err best_put_align(void *engine, const int64_t best[3]) {
+  align_band *e = (align_band *)engine;
+  const dp_best found = {best[0], best[1], best[2] - e->lo};
+  return dp_affine_best_put(e->align, &found);
+}
+
 const dp_band_engine dp_engine_align = {open_align,   close_align, tile_align, keep_bytes,
                                         state_bytes,  state_get,   state_put,  trace_align,
-                                        forget_align, goal_align,  best_align};
+                                        forget_align, goal_align,  best_align, best_put_align};

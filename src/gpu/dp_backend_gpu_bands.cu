@@ -5,24 +5,6 @@ enum { MORE_ROWS = 64 /* stages differ by so many rows: edges are made that much
 
 /* ---- edges as bytes */
 
-static bool edge_is_bits(const dp_params *p) {
-  return p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit);
-}
-
-static int64_t words_of(int64_t rows) {
-  return tsl_ceil_div(rows, 32);
-}
-
-static int64_t entry_bytes(const dp_params *p) {
-  const bool affine = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
-  return affine ? 8 : (int64_t)tsl_type_bytes((tsl_type)p->type);
-}
-
-static int64_t edge_size(const dp_params *p, int64_t rows) {
-  if (edge_is_bits(p)) return words_of(rows) * (p->problem == DP_EDIT ? 8 : 4);
-  return (rows + 1) * entry_bytes(p);
-}
-
 /* Queue: rows [from, to) of an edge and the edge of these rows alone trade places by `out`; from is
  * a multiple of 32. All device memory. Entry 0 of a part does not go in, where the row before it
  * has more (E'). */
@@ -30,12 +12,12 @@ static tsl_err move_edge(const dp_worker *w, char *edge, int64_t rows, int64_t f
                          char *part, bool out) {
   tsl_err err = TSL_OK;
   const dp_params *p = w->p;
-  const bool bits = edge_is_bits(p);
-  const int parts = bits && p->problem == DP_EDIT ? 2 : 1;
-  const int64_t bytes = bits ? 4 * words_of(to - from) : (to - from + 1) * entry_bytes(p);
-  const int64_t skip = !bits && !out && from > 0 ? entry_bytes(p) : 0;
-  for (int k = 0; k < parts; k++) {
-    char *whole = edge + (bits ? 4 * (k * words_of(rows) + from / 32) : from * entry_bytes(p));
+  const bool bits = dp_edge_is_bits(p);
+  const int64_t entry = dp_edge_entry(p);
+  const int64_t bytes = bits ? 4 * dp_bit_words(to - from) : (to - from + 1) * entry;
+  const int64_t skip = !bits && !out && from > 0 ? entry : 0;
+  for (int k = 0; k < (bits ? dp_bit_parts(p) : 1); k++) {
+    char *whole = edge + (bits ? 4 * (k * dp_bit_words(rows) + from / 32) : from * entry);
     TSL_CUDA_TRY(cudaMemcpyAsync((out ? part : whole) + skip, (out ? whole : part) + skip,
                                  (size_t)(bytes - skip), cudaMemcpyDeviceToDevice, w->card.stream));
     part += bytes;
@@ -61,11 +43,14 @@ void dp_gpu_bands_clear(dp_worker *w) {
     dp_band_gpu *b = &bands->list[k];
     engine->close(&b->engine);
     clear_kept(w, b);
+    tsl_free(b->image);
     tsl_gpu_release(&w->card.memory, &b->right);
     dp_pinned_release(&b->out);
   }
   for (int64_t k = 0; k < bands->n_edges; k++)
     tsl_gpu_release(&w->card.memory, &bands->edges[k].data);
+  dp_lane_states_clear(&bands->loaded);
+  tsl_gpu_release(&w->card.memory, &bands->state);
   tsl_gpu_release(&w->card.memory, &bands->piece);
   tsl_gpu_release(&w->card.memory, &bands->trial_left);
   tsl_gpu_release(&w->card.memory, &bands->trial_right);
@@ -77,22 +62,27 @@ void dp_gpu_bands_clear(dp_worker *w) {
 
 static dp_band_gpu *find_band(dp_bands_gpu *bands, int64_t lo, int64_t hi) {
   for (int64_t k = 0; k < bands->n; k++)
-    if (bands->list[k].lo == lo && bands->list[k].hi == hi) return &bands->list[k];
+    if (!bands->list[k].past && bands->list[k].lo == lo && bands->list[k].hi == hi)
+      return &bands->list[k];
   return NULL;
 }
 
-static tsl_err open_band(dp_worker *w, int64_t lo, int64_t hi, dp_band_gpu **out) {
+/* A band of n tiles' lanes, at the row where they begin. */
+static tsl_err open_band(dp_worker *w, const tsl_unit *units, int64_t n, dp_band_gpu **out) {
   tsl_err err = TSL_OK;
   dp_bands_gpu *bands = &w->bands;
   dp_band_gpu *b = NULL;
   TSL_TRY(dp_list_grow((void **)&bands->list, bands->n, &bands->room, sizeof *bands->list));
   b = &bands->list[bands->n];
   *b = dp_band_gpu{};
-  b->lo = lo;
-  b->hi = hi;
+  b->lo = units[0].lo[1];
+  b->hi = units[n - 1].hi[1];
+  b->lanes[0] = units[0].lane;
+  b->lanes[1] = units[n - 1].lane + 1;
   b->right_lo = b->at = -1;
-  TSL_TRY(bands->engine->open(w, lo, hi, &b->engine));
+  TSL_TRY(bands->engine->open(w, b->lo, b->hi, &b->engine));
   bands->n++;
+  if (units[0].lo[0] > 0) TSL_TRY(dp_gpu_bands_go_on(w, b, units[0].lo[0]));
   *out = b;
 done:
   return err;
@@ -134,9 +124,9 @@ tsl_err dp_gpu_bands_edge_in(dp_worker *w, const tsl_unit *unit, const void *byt
   dp_edge_gpu *edge = NULL;
   TSL_TRY(edge_of_column(&w->bands, unit->hi[1], &edge));
   edge->row = -1;
-  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &edge->data, edge_size(w->p, rows + MORE_ROWS),
+  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &edge->data, dp_edge_size(w->p, rows + MORE_ROWS),
                           "edge of another rank"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(edge->data.data, bytes, (size_t)edge_size(w->p, rows),
+  TSL_CUDA_TRY(cudaMemcpyAsync(edge->data.data, bytes, (size_t)dp_edge_size(w->p, rows),
                                cudaMemcpyHostToDevice, w->card.stream));
   edge->row = unit->lo[0];
 done:
@@ -145,7 +135,7 @@ done:
 
 tsl_err dp_gpu_bands_edge_out(dp_worker *w, const tsl_unit *unit, void *bytes) {
   const dp_bands_gpu *bands = &w->bands;
-  const int64_t size = edge_size(w->p, unit->hi[0] - unit->lo[0]);
+  const int64_t size = dp_edge_size(w->p, unit->hi[0] - unit->lo[0]);
   for (int64_t k = 0; k < bands->n; k++) {
     const dp_band_gpu *b = &bands->list[k];
     if (b->hi != unit->hi[1] || b->right_lo != unit->lo[0] || b->out.bytes < size) continue;
@@ -159,7 +149,7 @@ tsl_err dp_gpu_bands_edge_out(dp_worker *w, const tsl_unit *unit, void *bytes) {
 /* Space for the right edge; queue its copy to the host once it is there. */
 static tsl_err right_room(dp_worker *w, dp_band_gpu *b, int64_t rows) {
   tsl_err err = TSL_OK;
-  const int64_t size = edge_size(w->p, rows + MORE_ROWS);
+  const int64_t size = dp_edge_size(w->p, rows + MORE_ROWS);
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &b->right, size, "edge"));
   if (b->hi < w->p->m) TSL_TRY(dp_pinned_reserve(&b->out, size));
 done:
@@ -169,7 +159,7 @@ done:
 static tsl_err right_out(dp_worker *w, dp_band_gpu *b, int64_t rows) {
   tsl_err err = TSL_OK;
   if (b->hi < w->p->m)
-    TSL_CUDA_TRY(cudaMemcpyAsync(b->out.data, b->right.data, (size_t)edge_size(w->p, rows),
+    TSL_CUDA_TRY(cudaMemcpyAsync(b->out.data, b->right.data, (size_t)dp_edge_size(w->p, rows),
                                  cudaMemcpyDeviceToHost, w->card.stream));
 done:
   return err;
@@ -194,7 +184,7 @@ static tsl_err keep_rows(dp_worker *w, dp_band_gpu *b, int64_t lo, int64_t rows,
                          int64_t to, const void *left, dp_kept_rows **out) {
   tsl_err err = TSL_OK;
   const int64_t state = w->bands.engine->state_bytes(b->engine);
-  const int64_t edge = left != NULL ? edge_size(w->p, to - from) : 0;
+  const int64_t edge = left != NULL ? dp_edge_size(w->p, to - from) : 0;
   dp_kept_rows *kept = NULL;
   char have[24], need[24];
   TSL_TRY(dp_list_grow((void **)&b->kept, b->n_kept, &b->kept_room, sizeof *kept));
@@ -225,7 +215,7 @@ static tsl_err tile_in_pieces(dp_worker *w, dp_band_gpu *b, int64_t lo, int64_t 
   const int64_t rows = hi - lo, step = rows_at_a_time(w, b, rows);
   const dp_window nowhere = {NULL, 0};
   dp_kept_rows *kept = NULL;
-  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &w->bands.piece, edge_size(w->p, step), "edge"));
+  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &w->bands.piece, dp_edge_size(w->p, step), "edge"));
   for (int64_t from = 0; from < rows; from += step) {
     const int64_t to = from + step < rows ? from + step : rows;
     TSL_TRY(keep_rows(w, b, lo, rows, from, to, left, &kept));
@@ -249,8 +239,7 @@ static dp_window window_of(const dp_worker *w, const tsl_unit *u, const tsl_part
   return dp_window{(char *)part->slab[w->table] + (row * ld + column) * w->bytes, ld};
 }
 
-/* Value of the boundary at (k, 0), or at (0, k) for rows false. */
-static int32_t boundary(const dp_params *p, int64_t k, bool rows) {
+int32_t dp_gpu_boundary(const dp_params *p, int64_t k, bool rows) {
   if (p->problem == DP_EDIT) return (int32_t)(k * (rows ? p->remove : p->insert));
   if (p->problem == DP_GLOBAL && k > 0)
     return (int32_t) - (p->scores.open + k * (int64_t)p->scores.extend);
@@ -262,9 +251,9 @@ static void fill_boundary(const dp_worker *w, const tsl_unit *u, const dp_window
   const int64_t first = u->lo[1] == 0 ? -1 : 0;
   if (cells == NULL || !dp_has_boundary(w->p)) return;
   for (int64_t c = first; c < u->hi[1] - u->lo[1] && u->lo[0] == 0; c++)
-    cells[c - window->ld] = boundary(w->p, u->lo[1] + c + 1, false);
+    cells[c - window->ld] = dp_gpu_boundary(w->p, u->lo[1] + c + 1, false);
   for (int64_t r = 0; r < u->hi[0] - u->lo[0] && u->lo[1] == 0; r++)
-    cells[r * window->ld - 1] = boundary(w->p, u->lo[0] + r + 1, true);
+    cells[r * window->ld - 1] = dp_gpu_boundary(w->p, u->lo[0] + r + 1, true);
 }
 
 /* LOCAL: the band's best cell in the lane that has it, nothing in the others. */
@@ -289,7 +278,7 @@ static tsl_err run_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part
   dp_band_gpu *b = find_band(&w->bands, from, units[n - 1].hi[1]);
   const dp_window window = window_of(w, &units[0], &parts[0]);
   const void *left = NULL;
-  if (b == NULL) TSL_TRY(open_band(w, from, units[n - 1].hi[1], &b));
+  if (b == NULL) TSL_TRY(open_band(w, units, n, &b));
   left = from > 0 ? left_edge(&w->bands, from, lo) : NULL;
   if (b->row != lo || (from > 0 && left == NULL))
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld comes before what it needs", (long long)units[0].id);
@@ -329,20 +318,36 @@ done:
   return err;
 }
 
+/* LOCAL: the rows of the tile itself, from zeros: where the texts are alike, warps note one best
+ * cell after the other. */
+static tsl_err begin_at(dp_worker *w, void *engine, int64_t row) {
+  tsl_err err = TSL_OK;
+  tsl_gpu_buffer *state = &w->bands.state;
+  const int64_t bytes = w->bands.engine->state_bytes(engine);
+  TSL_TRY(tsl_gpu_reserve(&w->card.memory, state, bytes, "row of a trial"));
+  TSL_CUDA_TRY(cudaMemsetAsync(state->data, 0, (size_t)bytes, w->card.stream));
+  TSL_TRY(w->bands.engine->state_put(engine, row, state->data));
+done:
+  return err;
+}
+
 /* As tiles would run, from the top of the table and with zeros on the left. */
 static tsl_err try_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   dp_bands_gpu *bands = &w->bands;
-  const int64_t rows = units[0].hi[0] - units[0].lo[0], size = edge_size(w->p, rows);
+  const int64_t rows = units[0].hi[0] - units[0].lo[0], size = dp_edge_size(w->p, rows);
   const dp_window window = window_of(w, &units[0], &parts[0]);
+  const int64_t top = w->p->problem == DP_LOCAL && w->table < 0 ? units[0].lo[0] : 0;
   void *engine = NULL;
   double seconds = 0;
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &bands->trial_left, size, "edge"));
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &bands->trial_right, size, "edge"));
   TSL_CUDA_TRY(cudaMemsetAsync(bands->trial_left.data, 0, (size_t)size, w->card.stream));
   TSL_TRY(bands->engine->open(w, units[0].lo[1], units[n - 1].hi[1], &engine));
+  if (top > 0) TSL_TRY(begin_at(w, engine, top));
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
-  TSL_TRY(bands->engine->tile(engine, 0, rows, units[0].lo[1] > 0 ? bands->trial_left.data : NULL,
+  TSL_TRY(bands->engine->tile(engine, top, top + rows,
+                              units[0].lo[1] > 0 ? bands->trial_left.data : NULL,
                               bands->trial_right.data, false, window));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   dp_seconds_spread(seconds, units, n, parts);
@@ -368,6 +373,7 @@ tsl_err dp_gpu_bands_goal(dp_worker *w, tsl_field *goal) {
   for (int64_t k = 0; k < w->bands.n; k++) {
     const dp_band_gpu *b = &w->bands.list[k];
     double part = 0;
+    if (b->past) continue;
     TSL_TRY(w->bands.engine->goal(b->engine, b->hi == w->p->m, &part));
     sum += part;
   }

@@ -123,6 +123,10 @@ static tsl_err best_bits(void *, int64_t best[3]) {
   return TSL_OK;
 }
 
+static tsl_err best_put_bits(void *, const int64_t[3]) {
+  return TSL_OK;
+}
+
 const dp_band_engine dp_engine_bits = {open_bits,   close_bits, tile_bits, keep_bytes,
                                        state_bytes, state_get,  state_put, trace_bits,
-                                       forget_bits, goal_bits,  best_bits};
+                                       forget_bits, goal_bits,  best_bits, best_put_bits};

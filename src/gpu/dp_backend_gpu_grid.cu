@@ -106,6 +106,10 @@ static tsl_err best_grid(void *, int64_t best[3]) {
   return TSL_OK;
 }
 
+static tsl_err best_put_grid(void *, const int64_t[3]) {
+  return TSL_OK;
+}
+
 const dp_band_engine dp_engine_grid = {open_grid,   close_grid, tile_grid, keep_bytes,
                                        state_bytes, state_get,  state_put, trace_grid,
-                                       forget_grid, goal_grid,  best_grid};
+                                       forget_grid, goal_grid,  best_grid, best_put_grid};

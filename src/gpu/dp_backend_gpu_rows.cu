@@ -204,7 +204,7 @@ static tsl_err keep_choices(dp_worker *w, const dp_sweep_span *span, dp_choices 
   dp_choices *c = NULL;
   TSL_TRY(dp_list_grow((void **)&rows->list, rows->n, &rows->room, sizeof *rows->list));
   c = &rows->list[rows->n];
-  *c = dp_choices{span->lo, span->hi, span->from, span->to, {}, {}, {}};
+  *c = dp_choices{span->lo, span->hi, span->from, span->to, {}, {}, {}, {}};
   rows->bytes += later ? top : dp_choices_bytes(w->p, c->hi - c->lo, c->to - c->from);
   if (rows->bytes > budget)
     TSL_FAIL(TSL_ERR_MEMORY,
@@ -266,7 +266,11 @@ static tsl_err run_span(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part
       dp_list_grow((void **)&rows->spans, rows->n_spans, &rows->span_room, sizeof *rows->spans));
   rows->spans[rows->n_spans][0] = span.from;
   rows->spans[rows->n_spans++][1] = span.to;
-  if (w->p->mode == DP_RECOVER) TSL_TRY(keep_choices(w, &span, &choices));
+  if (w->p->mode == DP_RECOVER) {
+    TSL_TRY(keep_choices(w, &span, &choices));
+    rows->list[rows->n - 1].lanes[0] = units[0].lane;
+    rows->list[rows->n - 1].lanes[1] = units[n - 1].lane + 1;
+  }
   if (w->table >= 0)
     TSL_TRY(run_table(w, &span, units, n, parts));
   else

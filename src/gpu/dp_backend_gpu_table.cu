@@ -3,24 +3,23 @@
 #include "dp_backend_gpu.cuh"
 #include "dp_ptx.cuh"
 
+#include <math.h>
+#include <string.h>
+
 enum { SCAN_THREADS = 1024 };
 
 typedef struct table_band {
   dp_worker *w;
-  dp_affine *align; /* alignments with affine gaps */
-  dp_grid *grid;    /* the others */
-  int64_t lo, hi;
+  dp_affine *align;           /* alignments with affine gaps */
+  dp_grid *grid;              /* the others */
+  int64_t lo, hi, row;        /* row: rows done */
   tsl_gpu_buffer cells;       /* of a tile, [rows][hi - lo] */
   tsl_gpu_buffer left, right; /* bits: the edges as values, [rows + 1] */
-  tsl_gpu_buffer corner;      /* bits: value left of the last row, one int32 */
+  tsl_gpu_buffer corner;      /* value left of the last row, lo > 0 */
 } table_band;
 
 static bool is_affine(const dp_params *p) {
   return p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
-}
-
-static bool is_bits(const dp_params *p) {
-  return p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit);
 }
 
 /* ---- edges between bits and values */
@@ -120,7 +119,7 @@ static tsl_err open_table(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
   e->hi = hi;
   TSL_TRY(open_cells(e));
   if (w->p->problem == DP_EDIT) corner = (int32_t)(lo * w->p->insert);
-  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &e->corner, 4, "corner"));
+  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &e->corner, 8, "corner"));
   TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, &corner, 4, cudaMemcpyDefault, w->card.stream));
   TSL_TRY(dp_card_wait(&w->card));
 done:
@@ -154,6 +153,16 @@ done:
   return err;
 }
 
+/* Values as edges have them: that left of the last row. */
+static tsl_err keep_corner(table_band *e, int64_t rows, const void *left) {
+  tsl_err err = TSL_OK;
+  if (left != NULL)
+    TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, (const char *)left + rows * dp_edge_entry(e->w->p),
+                                 (size_t)e->w->bytes, cudaMemcpyDeviceToDevice, e->w->card.stream));
+done:
+  return err;
+}
+
 static tsl_err tile_table(void *engine, int64_t lo, int64_t hi, const void *left, void *right, bool,
                           dp_window window) {
   tsl_err err = TSL_OK;
@@ -161,17 +170,63 @@ static tsl_err tile_table(void *engine, int64_t lo, int64_t hi, const void *left
   const dp_params *p = e->w->p;
   const int64_t rows = hi - lo, width = e->hi - e->lo, each = e->w->bytes;
   TSL_TRY(tsl_gpu_reserve(&e->w->card.memory, &e->cells, rows * width * each, "cells of a tile"));
-  if (is_bits(p))
+  if (dp_edge_is_bits(p))
     TSL_TRY(tile_of_bits(e, lo, hi, left, right));
   else if (is_affine(p))
     TSL_TRY(dp_affine_tile_cells(e->align, lo, hi, (const int32_t *)left, (int32_t *)right,
                                  (int32_t *)e->cells.data, width));
   else
     TSL_TRY(dp_grid_tile_cells(e->grid, lo, hi, left, right, e->cells.data, width));
+  if (!dp_edge_is_bits(p)) TSL_TRY(keep_corner(e, rows, left));
+  e->row = hi;
   if (rows > 0 && window.cells != NULL)
     TSL_CUDA_TRY(cudaMemcpy2DAsync(window.cells, (size_t)(window.ld * each), e->cells.data,
                                    (size_t)(width * each), (size_t)(width * each), (size_t)rows,
                                    cudaMemcpyDeviceToHost, e->w->card.stream));
+done:
+  return err;
+}
+
+/* ---- state: the value left of the last row, its values, affine then F */
+
+/* Column 0 of the table in the last row, as a value of the problem's type. */
+static void side_value(const table_band *e, char value[8]) {
+  const dp_params *p = e->w->p;
+  const double real = e->row == 0 ? 0 : (double)INFINITY;
+  const float single = (float)real;
+  const int32_t whole = dp_gpu_boundary(p, e->row, true);
+  memset(value, 0, 8);
+  if (p->problem != DP_DTW)
+    memcpy(value, &whole, sizeof whole);
+  else if (p->type == TSL_F32)
+    memcpy(value, &single, sizeof single);
+  else
+    memcpy(value, &real, sizeof real);
+}
+
+static tsl_err state_get_table(void *engine, void *state) {
+  tsl_err err = TSL_OK;
+  table_band *e = (table_band *)engine;
+  const int64_t each = e->w->bytes;
+  char side[8];
+  side_value(e, side);
+  TSL_CUDA_TRY(cudaMemcpyAsync(state, e->lo > 0 ? (const void *)e->corner.data : side, (size_t)each,
+                               cudaMemcpyDefault, e->w->card.stream));
+  TSL_TRY(e->align != NULL ? dp_affine_state_get(e->align, (char *)state + each)
+                           : dp_grid_state_get(e->grid, (char *)state + each));
+done:
+  return err;
+}
+
+static tsl_err state_put_table(void *engine, int64_t row, const void *state) {
+  tsl_err err = TSL_OK;
+  table_band *e = (table_band *)engine;
+  const int64_t each = e->w->bytes;
+  TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, state, (size_t)each, cudaMemcpyDeviceToDevice,
+                               e->w->card.stream));
+  TSL_TRY(e->align != NULL ? dp_affine_state_put(e->align, row, (const char *)state + each)
+                           : dp_grid_state_put(e->grid, row, (const char *)state + each));
+  e->row = row;
 done:
   return err;
 }
@@ -184,7 +239,7 @@ static tsl_err goal_table(void *engine, bool last, double *goal) {
   dp_best best = {};
   int32_t corner = 0;
   *goal = 0;
-  if (is_bits(e->w->p)) { /* each band its columns */
+  if (dp_edge_is_bits(e->w->p)) { /* each band its columns */
     TSL_TRY(dp_grid_last(e->grid, goal));
     if (e->lo > 0) TSL_CUDA_TRY(cudaMemcpy(&corner, e->corner.data, 4, cudaMemcpyDeviceToHost));
     *goal -= corner;
@@ -210,6 +265,12 @@ done:
   return err;
 }
 
-const dp_band_engine dp_engine_table = {open_table, close_table, tile_table, NULL,
-                                        NULL,       NULL,        NULL,       NULL,
-                                        NULL,       goal_table,  best_table};
+static tsl_err best_put_table(void *engine, const int64_t best[3]) {
+  const table_band *e = (const table_band *)engine;
+  const dp_best found = {best[0], best[1], best[2] - e->lo};
+  return e->align != NULL ? dp_affine_best_put(e->align, &found) : TSL_OK;
+}
+
+const dp_band_engine dp_engine_table = {
+    open_table,      close_table, tile_table, NULL,       NULL,       state_get_table,
+    state_put_table, NULL,        NULL,       goal_table, best_table, best_put_table};

@@ -2,9 +2,13 @@
  * each cell. */
 #include "dp_backend_gpu.cuh"
 
-static dp_band_gpu *band_with(dp_bands_gpu *bands, int64_t column) {
-  for (int64_t k = 0; k < bands->n; k++)
-    if (bands->list[k].lo < column && column <= bands->list[k].hi) return &bands->list[k];
+/* Bands of runs before a restart have kept the rows above. */
+static dp_band_gpu *band_with(dp_bands_gpu *bands, int64_t row, int64_t column) {
+  for (int64_t k = 0; k < bands->n; k++) {
+    dp_band_gpu *b = &bands->list[k];
+    if (b->lo < column && column <= b->hi && b->n_kept > 0 && b->kept[0].lo < row && row <= b->row)
+      return b;
+  }
   return NULL;
 }
 
@@ -26,6 +30,7 @@ static tsl_err keep_cells(dp_worker *w, dp_band_gpu *b, int64_t at) {
   const dp_kept_rows *kept = &b->kept[at];
   if (b->at == at) return TSL_OK;
   b->at = -1;
+  if (b->engine == NULL) TSL_TRY(engine->open(w, b->lo, b->hi, &b->engine));
   TSL_TRY(engine->state_put(b->engine, kept->lo, kept->top.data));
   TSL_TRY(
       engine->tile(b->engine, kept->lo, kept->hi, kept->left.data, NULL, true, dp_window{NULL, 0}));
@@ -34,25 +39,30 @@ done:
   return err;
 }
 
+/* The walk does not come back to the band. */
+static void leave(dp_worker *w, dp_band_gpu *b) {
+  if (b->past)
+    w->bands.engine->close(&b->engine);
+  else
+    w->bands.engine->forget(b->engine);
+  b->at = -1;
+}
+
+/* Through rows that were kept together. */
 tsl_err dp_gpu_bands_walk(dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                           dp_steps *steps) {
   tsl_err err = TSL_OK;
-  while (cursor->lane >= 0) {
-    dp_band_gpu *b = band_with(&w->bands, cursor->at[1]);
-    if (b == NULL) break;
-    if (cursor->at[0] < 1 || cursor->at[0] > b->row || b->n_kept == 0)
-      TSL_FAIL(TSL_ERR_INTERNAL, "dp: no row %lld to walk back from", (long long)cursor->at[0]);
-    TSL_TRY(keep_cells(w, b, kept_with(b, cursor->at[0])));
-    TSL_TRY(w->bands.engine->trace(b->engine, cursor, steps));
-    if (cursor->lane < 0 || cursor->at[1] <= b->lo) { /* it does not come back to the band */
-      w->bands.engine->forget(b->engine);
-      b->at = -1;
-    }
-    if (cursor->lane < 0) break;
-    cursor->lane = -1;
-    if (cursor->at[0] > 0 && cursor->at[1] > 0)
-      cursor->lane = dp_lane_of(units, n, cursor->at[1] - 1);
-  }
+  dp_band_gpu *b = band_with(&w->bands, cursor->at[0], cursor->at[1]);
+  if (b == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: no rows to walk back through from row %lld, column %lld",
+             (long long)cursor->at[0], (long long)cursor->at[1]);
+  TSL_TRY(keep_cells(w, b, kept_with(b, cursor->at[0])));
+  TSL_TRY(w->bands.engine->trace(b->engine, cursor, steps));
+  if (cursor->lane < 0 || cursor->at[1] <= b->lo || cursor->at[0] <= b->kept[0].lo) leave(w, b);
+  if (cursor->lane < 0) goto done;
+  cursor->lane = -1;
+  if (cursor->at[0] > 0 && cursor->at[1] > 0)
+    cursor->lane = dp_lane_of(units, n, cursor->at[1] - 1);
 done:
   return err;
 }

@@ -79,12 +79,6 @@ int64_t dp_bits_keep_bytes(dp_problem problem, int64_t rows, int64_t m) {
   return 4 * history_words(problem == DP_EDIT ? 2 : 1, rows, m);
 }
 
-/* Words of a lane such that a thousand warps find work; at most 4. */
-static int choose_words(int64_t m) {
-  const int64_t strip = 32 * DP_WARP;
-  return m >= 4 * 800 * strip ? 4 : m >= 2 * 800 * strip ? 2 : 1;
-}
-
 static tsl_err upload(dp_bits *b, const uint8_t *rows, const uint8_t *columns) {
   tsl_err err = TSL_OK;
   tsl_gpu_memory *memory = &b->card->memory;
@@ -122,7 +116,7 @@ tsl_err dp_bits_open(dp_card *card, dp_problem problem, const uint8_t *rows, int
   TSL_TRY(tsl_alloc(1, sizeof *b, "band", (void **)&b));
   b->card = card;
   b->parts = problem == DP_EDIT ? 2 : 1;
-  b->words = words == 1 || words == 2 || words == 4 ? words : choose_words(m);
+  b->words = words == 1 || words == 2 || words == 4 ? words : dp_bits_words(m);
   b->n = n;
   b->m = m;
   b->stride = DP_BITS_ALIGN * tsl_ceil_div(m + 1, 32 * DP_BITS_ALIGN);

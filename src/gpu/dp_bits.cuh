@@ -31,6 +31,12 @@ enum {
   DP_BITS_ALIGN = 32 * 4,  /**< words of state are a multiple of this */
 };
 
+/** Words of a lane such that a thousand warps find work; at most 4. */
+static inline int dp_bits_words(int64_t columns) {
+  const int64_t strip = 32 * DP_WARP;
+  return columns >= 4 * 800 * strip ? 4 : columns >= 2 * 800 * strip ? 2 : 1;
+}
+
 /** Codes of four rows, 16 bits each, times dp_bits_scale. */
 typedef uint2 dp_codes;
 
@@ -207,7 +213,7 @@ template <int K> struct dp_lane<2, K> {
 };
 
 /** Four codes. */
-static __device__ __forceinline__ uint32_t dp_code(const dp_codes &c, int q) {
+static __device__ __forceinline__ uint32_t dp_row_code(const dp_codes &c, int q) {
   const uint32_t word = q < 2 ? c.x : c.y;
   return q % 2 == 0 ? word & 0xffff : word >> 16;
 }
@@ -220,7 +226,7 @@ static __device__ __forceinline__ void dp_block(dp_lane<1, K> &lane, const dp_ma
                                                 KEEP keep) {
   uint32_t e[DP_BITS_ROWS][K]; /* all before the first row: loads take long */
 #pragma unroll
-  for (int q = 0; q < DP_BITS_ROWS; q++) m.get(dp_code(codes, q), e[q]);
+  for (int q = 0; q < DP_BITS_ROWS; q++) m.get(dp_row_code(codes, q), e[q]);
 #pragma unroll
   for (int q = 0; q < DP_BITS_ROWS; q++) {
     lane.row(e[q], in);
@@ -236,7 +242,7 @@ static __device__ __forceinline__ void dp_block(dp_lane<2, K> &lane, const dp_ma
 #pragma unroll
     for (int q = 0; q < DP_BITS_ROWS; q++) {
       uint32_t e[K];
-      m.get(dp_code(codes, q), e);
+      m.get(dp_row_code(codes, q), e);
       lane.template row<RAGGED>(e, in);
       keep(q);
     }
@@ -245,7 +251,7 @@ static __device__ __forceinline__ void dp_block(dp_lane<2, K> &lane, const dp_ma
   for (int q = 0; q < DP_BITS_ROWS; q++) {
     if (row >= 0 && row + q < rows) {
       uint32_t e[K];
-      m.get(dp_code(codes, q), e);
+      m.get(dp_row_code(codes, q), e);
       lane.template row<RAGGED>(e, in);
       keep(q);
     } else

@@ -1,6 +1,8 @@
 /* What the engines of dp share on a card. */
 #include "dp_gpu.cuh"
 
+#include <stdlib.h>
+
 tsl_err dp_card_open(int64_t memory_limit, dp_card *card) {
   tsl_err err = TSL_OK;
   int device = 0;
@@ -52,6 +54,12 @@ int dp_card_warps(const dp_card *card, int64_t strips) {
   return each >= 4 ? 4 : each >= 2 ? 2 : 1;
 }
 
+int dp_card_most_warps(void) {
+  const char *text = getenv("TSL_TEST_WARPS");
+  const int most = text != NULL ? atoi(text) : 0;
+  return most > 0 ? most : 0;
+}
+
 tsl_err dp_card_blocks(const dp_card *card, const void *kernel, int warps, size_t shared_bytes,
                        int64_t strips, unsigned *blocks) {
   tsl_err err = TSL_OK;
@@ -64,6 +72,8 @@ tsl_err dp_card_blocks(const dp_card *card, const void *kernel, int warps, size_
   if (resident < 1)
     TSL_FAIL(TSL_ERR_DEVICE, "card %s: a block of %d warps with %zu bytes does not fit",
              tsl_gpu_card(), warps, shared_bytes);
+  if (dp_card_most_warps() > 0 && warps * resident > dp_card_most_warps())
+    resident = dp_card_most_warps() > warps ? dp_card_most_warps() / warps : 1;
   {
     const int64_t most = (int64_t)resident * card->processors, want = tsl_ceil_div(strips, warps);
     *blocks = (unsigned)(want < most ? want : most);

@@ -5,7 +5,7 @@
  *   dp_gpu.cu         what the engines share
  *   dp_bits*.cu       longest common subsequence, unit edit distance     (dp_bits.cuh)
  *   dp_edit.cu        kernels of the latter
- *   dp_affine*.cu     global and local alignment with affine gaps        (dp_affine.cuh)
+ *   dp_affine*.cu     global and local alignment with affine gaps        (dp_affine*.cuh)
  *   dp_engine.cuh     any recurrence; also as text for NVRTC             (dp_engine_text.h)
  *   dp_grid.cu        weighted edit distance, time warping by it         (dp_cells.cuh,
  * dp_grid.cuh) dp_interval*.cu   matrix chain, search tree, Nussinov (dp_interval*.cuh)
@@ -57,6 +57,10 @@ tsl_err dp_card_reset(dp_card *card);
 /** Blocks of `warps` warps that strips keep busy, at most what is resident of the kernel. */
 tsl_err dp_card_blocks(const dp_card *card, const void *kernel, int warps, size_t shared_bytes,
                        int64_t strips, unsigned *blocks);
+/** Test knob: the environment TSL_TEST_WARPS, warps of strips that a multiprocessor has at once; 0,
+ *  or no number: as many as fit. Fewer make a shorter ramp (dp_backend_gpu_ramp.cu). */
+int dp_card_most_warps(void);
+
 /** Warps of a block, such that the strips spread over all multiprocessors: 1, 2 or 4. */
 int dp_card_warps(const dp_card *card, int64_t strips);
 
@@ -138,14 +142,16 @@ struct dp_affine;
 typedef struct dp_affine dp_affine;
 
 /**
- * Open a band.
+ * Open a band. Values have 16 bits where a bound proves that they hold and the card has
+ * instructions for two of them at once, else 32; results are the same. Test knob: the environment
+ * TSL_TEST_LANES=16 or 32, see dp_affine_force.
  * @param[in] problem  DP_GLOBAL or DP_LOCAL
  * @param[in] scores   open, extend >= 0, alphabet 1..32
  * @param[in] rows     [n] letters 0..alphabet-1, host; copied
  * @param[in] columns  [m] letters of the band's columns, host; copied
  * @param[in] total    columns of the whole table, for the overflow check
  * @param[in] first    columns before the band
- * @param[in] width    columns in a lane: 4, 8 or 16; 0: chosen
+ * @param[in] width    columns in a lane (16 bits: in half a lane): 4, 8 or 16; 0: chosen
  * @return TSL_ERR_INPUT for letters outside the alphabet or scores that may exceed 30 bits
  */
 tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *scores,
@@ -164,6 +170,14 @@ int64_t dp_affine_keep_bytes(int64_t rows, int64_t m);
 tsl_err dp_affine_tile_cells(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left,
                              int32_t *right, int32_t *cells, int64_t ld);
 
+/** Bits of a value, 16 or 32, in which the band's tiles are computed, or tried. */
+int dp_affine_bits(const dp_affine *band, bool keep);
+/** 16: wherever 16 bits can be tried; a tile in which they do not hold is done again in 32, without
+ *  the host. 32: always. 0: as said at dp_affine_open. */
+void dp_affine_force(dp_affine *band, int bits);
+/** Tiles done again in 32 bits so far. */
+tsl_err dp_affine_again(dp_affine *band, int64_t *tiles);
+
 /** The state, [dp_affine_state_bytes] device memory; put makes it table row `row`. */
 int64_t dp_affine_state_bytes(const dp_affine *band);
 tsl_err dp_affine_state_get(dp_affine *band, void *state);
@@ -176,6 +190,8 @@ tsl_err dp_affine_row_put(dp_affine *band, int64_t row, const int32_t *h, const 
 
 /** DP_LOCAL: the best cell of the band so far. DP_GLOBAL: the last cell of the last row. */
 tsl_err dp_affine_best(dp_affine *band, dp_best *best);
+/** DP_LOCAL, before the first tile: the best cell above the row that a put has set. */
+tsl_err dp_affine_best_put(dp_affine *band, const dp_best *best);
 
 /**
  * Walk back through the tile kept last from *place until a side of the tile or, DP_LOCAL, the

@@ -118,6 +118,7 @@ void dp_recur_card_close(dp_recur_card **worker) {
 
 tsl_err dp_recur_card_begin(dp_recur_card *w) {
   tsl_err err = TSL_OK;
+  w->front = dp_recur_front_begin();
   TSL_CUDA_TRY(cudaMemsetAsync(w->bad.data, 0, sizeof(int), w->card->stream));
   TSL_TRY(dp_recur_forget(w));
   if (w->code.engine == DP_WAVEFRONT)
@@ -243,6 +244,7 @@ tsl_err dp_recur_card_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   spread_seconds(seconds, units, n, parts);
   TSL_TRY(check_bad(w, units, n));
   TSL_TRY(give_best(w, units, n, parts));
+  for (int64_t k = 0; k < n; k++) dp_recur_front_add(&w->front, &units[k]);
 done:
   if (err != TSL_OK) /* what was queued may still write to the slabs */
     (void)cudaStreamSynchronize(w->card->stream);
@@ -252,7 +254,10 @@ done:
 tsl_err dp_recur_card_trial(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   w->trial = true;
-  for (int64_t k = 0; k < n; k++) TSL_TRY(dp_recur_card_tiles(w, units + k, 1, parts + k));
+  for (int64_t k = 0, end; k < n; k = end) { /* boxes may need others */
+    end = w->code.engine == DP_INTERVAL ? k + 1 : run_end(units, n, k);
+    TSL_TRY(dp_recur_card_tiles(w, units + k, end - k, parts + k));
+  }
 done:
   w->trial = false;
   return err;

@@ -8,6 +8,7 @@
  *   dp_recur_wave.cu      WAVEFRONT: bands of neighbouring lanes, their edges
  *   dp_recur_rows.cu      ROWS and INTERVAL: rows of the table, or all of it, on the card
  *   dp_recur_cells.cu     what is done to cells that are there: to the user's order, best, wanted
+ *   dp_recur_save.cu      checkpoints
  *   dp_recur_open.cu      a problem's recurrence: prepare and open
  *   dp_recur_own.cuh      what these share
  *
@@ -98,5 +99,11 @@ tsl_err dp_recur_card_edge_in(dp_recur_card *worker, const tsl_unit *unit, const
  * @param[out] wanted  [n_wanted] integers, or the bits of f64; host
  */
 tsl_err dp_recur_card_collect(dp_recur_card *worker, int64_t *wanted);
+
+/** tsl_backend.state_bytes, save, load; the bytes are those of dp_recur_saved.h. */
+int64_t dp_recur_card_state_bytes(const dp_recur_card *worker, const tsl_unit *unit, int64_t stage);
+tsl_err dp_recur_card_save(dp_recur_card *worker, const tsl_unit *unit, int64_t stage, void *bytes);
+tsl_err dp_recur_card_load(dp_recur_card *worker, const tsl_unit *unit, int64_t stage,
+                           const uint8_t *own, const void *bytes, int64_t n);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "dp_engine.cuh"
 #include "dp_recur_gpu.cuh"
+#include "dp_recur_saved.h"
 
 /* -------------------------------------------------------------------------------- kernels */
 
@@ -106,6 +107,8 @@ struct dp_recur_card {
   tsl_gpu_buffer wanted;    /**< value [n_wanted] */
   tsl_gpu_buffer bests;     /**< dp_engine_best [n_bests] */
   int64_t n_bests;
+  dp_recur_best taken;   /**< the best cell of a checkpoint */
+  dp_recur_front front;  /**< for checkpoints */
   tsl_gpu_buffer turned; /**< cells in the user's order */
 
   /* WAVEFRONT */
@@ -140,6 +143,9 @@ tsl_err dp_recur_rows_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
 tsl_err dp_recur_boxes_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 tsl_err dp_recur_rows_edge_out(dp_recur_card *w, const tsl_unit *unit, void *bytes);
 tsl_err dp_recur_rows_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes);
+/** Cells of a box to host memory, row after row, and from there; waits. */
+tsl_err dp_recur_rows_get(dp_recur_card *w, dp_recur_box box, void *values);
+tsl_err dp_recur_rows_put(dp_recur_card *w, dp_recur_box box, const void *values);
 
 static inline char *dp_recur_at(const dp_recur_card *w, const tsl_gpu_buffer *buffer, int64_t n) {
   return (char *)buffer->data + n * w->bytes;

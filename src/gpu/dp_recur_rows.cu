@@ -111,12 +111,27 @@ done:
   return err;
 }
 
+tsl_err dp_recur_rows_get(dp_recur_card *w, dp_recur_box box, void *values) {
+  if (!dp_recur_empty(&box) && (box.p0 < w->base || box.p1 > w->base + w->room))
+    return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "dp: rows %lld..%lld are not on the card",
+                    (long long)box.p0, (long long)box.p1);
+  return move_box(w, box, values, true);
+}
+
+tsl_err dp_recur_rows_put(dp_recur_card *w, dp_recur_box box, const void *values) {
+  tsl_err err = TSL_OK;
+  if (dp_recur_empty(&box)) return TSL_OK;
+  if (moves(w)) TSL_TRY(reach(w, box.p0, box.p1));
+  if (box.p0 < w->base)
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: row %lld comes after row %lld", (long long)box.p0,
+             (long long)w->base);
+  TSL_TRY(move_box(w, box, (void *)values, false));
+done:
+  return err;
+}
+
 tsl_err dp_recur_rows_edge_out(dp_recur_card *w, const tsl_unit *unit, void *bytes) {
-  const dp_recur_box box = edge_box(w, unit);
-  if (box.p0 < w->base || box.p1 > w->base + w->room)
-    return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "dp: tile %lld has no edge",
-                    (long long)unit->id);
-  return move_box(w, box, bytes, true);
+  return dp_recur_rows_get(w, edge_box(w, unit), bytes);
 }
 
 tsl_err dp_recur_rows_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes) {

@@ -1,5 +1,14 @@
 #include "dp_cut.h"
 
+#include <math.h>
+
+enum {
+  STAGES_OF_RANK = 16, /* most: S stages and P ranks are S / (S + P - 1) efficient */
+  STAGES_ALONE = 8     /* most of a single rank */
+};
+
+static const double ALONE_LOSS = 0.05; /* of a single rank's time that its stages may cost */
+
 static int64_t ceil_div(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
 }
@@ -29,4 +38,11 @@ tsl_err dp_cut_ends(const dp_cut *c, dp_ends *e) {
   for (e->n = 0; e->n < c->pieces; e->n++) e->at[e->n] = cut_at(c, e->n + 1);
 done:
   return err;
+}
+
+int64_t dp_cut_stages(int64_t ranks, double ramp) {
+  const int64_t most = ranks > 1 ? STAGES_OF_RANK * ranks : STAGES_ALONE;
+  const double wished = ranks > 1 ? sqrt((double)(ranks - 1) / ramp) : ALONE_LOSS / ramp;
+  if (!(ramp > 0) || wished >= (double)most) return most;
+  return wished > 1 ? (int64_t)lround(wished) : 1;
 }

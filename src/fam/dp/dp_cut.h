@@ -23,4 +23,13 @@ typedef struct dp_ends {
 
 tsl_err dp_cut_ends(const dp_cut *cut, dp_ends *ends);
 
+/**
+ * Stages of strips that a number of ranks works through one behind the other. A stage of A / S for
+ * its cells and B besides them takes A / S + B, the last rank ends after S + ranks - 1 of them: so
+ * S is the root of (ranks - 1) A / B. A rank alone wants them for progress and checkpoints only,
+ * and few enough that all B are a small part.
+ * @param[in] ramp  B / A (tsl_limits.ramp); 0: as many stages as are of any use
+ */
+int64_t dp_cut_stages(int64_t ranks, double ramp);
+
 #endif

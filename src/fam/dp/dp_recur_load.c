@@ -71,6 +71,8 @@ static tsl_err add_inputs(tsl_problem *problem, loading *l) {
                        copy));
   TSL_TRY(dp_add_input(problem, "code_cpu", "Compiled for sockets.", TSL_U8, 0, NULL));
   TSL_TRY(dp_add_input(problem, "code_gpu", "Compiled for cards.", TSL_U8, 0, NULL));
+  problem->fields[tsl_problem_find(problem, "code_cpu")].device = 1;
+  problem->fields[tsl_problem_find(problem, "code_gpu")].device = 1;
   TSL_TRY(dp_add_output(problem, &goal, "goal", "The optimum."));
   TSL_TRY(add_data(problem, l));
 done:

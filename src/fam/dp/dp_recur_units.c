@@ -9,8 +9,6 @@ enum {
   LANES_OF_RANK = 32,      /* strips of one rank, so that shares can follow speeds */
   SWEEP_LANES_OF_RANK = 8, /* the same of row sweeps, which have a stage for each row */
   MOST_WISHED = 4096,      /* strips that the user may ask for */
-  STAGES_OF_RANK = 16,     /* S stages and P ranks are S / (S + P - 1) efficient */
-  STAGES_ALONE = 8,        /* of a single rank: for the progress line */
   LANE_QUANTUM = 64,
   STAGE_QUANTUM = 64,
   SLAB_BYTES = 1 << 24, /* of a tile of the table */
@@ -116,7 +114,7 @@ static shape choose_shape(const dp_recur *r, const dp_params *p, const tsl_limit
   shape s = {.ranks = at_least(limits->n_ranks, 1), .single = is_single(r, limits)};
   s.lanes = limits->given ? at_most(limits->target_units, MOST_WISHED) : s.ranks * of_rank;
   s.lanes = s.single ? 1 : at_most(s.lanes, DP_MAX_LANES);
-  s.stages = s.single ? STAGES_ALONE : s.ranks * STAGES_OF_RANK;
+  s.stages = dp_cut_stages(s.single ? 1 : s.ranks, r->code.engine == DP_ROWS ? 0 : limits->ramp);
   if (r->code.engine == DP_ROWS && !s.single) s.stages = r->code.P;
   if (p->mode == DP_VALUE) return s;
   const double tile = ceil((double)r->code.Q / (double)s.lanes) * (double)r->code.P *

@@ -9,8 +9,6 @@ enum {
   LANES_OF_RANK = 32,      /* strips of one rank, so that shares can follow speeds */
   SWEEP_LANES_OF_RANK = 8, /* the same of row sweeps, which have many stages */
   MOST_WISHED = 4096,      /* strips that the user may ask for */
-  STAGES_OF_RANK = 16,     /* for each rank: S stages and P ranks are S / (S + P - 1) efficient */
-  STAGES_ALONE = 8,        /* of a single rank: for the progress line */
   LANE_QUANTUM = 64,       /* strips end at multiples of this many columns */
   STAGE_QUANTUM = 64,      /* and stages of this many rows, where there are enough */
   SWEEP_ROWS = 32,         /* rows of one stage of a sweep with halo */
@@ -169,7 +167,7 @@ static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, in
 static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape *s) {
   tsl_err err = TSL_OK;
   stage_range fit = {1, (double)p->n};
-  s->stages = s->alone ? STAGES_ALONE : s->ranks * STAGES_OF_RANK;
+  s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->ramp : 0);
   s->stages = at_least(s->stages, stages_for_slabs(p, limits, s->lanes));
   if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, s->ranks, &fit));
   if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;

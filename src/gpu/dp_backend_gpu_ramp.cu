@@ -1,0 +1,61 @@
+/* What a stage of strips costs a card besides its cells, for the number of stages. */
+#include "dp_affine.cuh"
+#include "dp_backend_gpu.cuh"
+#include "dp_bits.cuh"
+#include "dp_grid.cuh"
+#include "dp_recur_problem.h"
+
+enum {
+  FULL = 6,     /* warps that keep a multiprocessor busy; more make each of them slower */
+  RESIDENT = 20 /* warps of these engines that a multiprocessor has room for */
+};
+
+/* Strips of an engine. */
+typedef struct strips {
+  int64_t columns; /* of a strip */
+  int64_t delay;   /* rows that a strip begins after the one before: lanes behind lane 0, a chunk */
+} strips;
+
+static strips of_alignment(const dp_params *p, const tsl_device *device, int64_t columns) {
+  const bool narrow = device->capability >= 90;
+  const int64_t lanes = (narrow ? 2 : 1) * DP_WARP;
+  const int width = dp_affine_wide(device->processors, p->scores.alphabet, columns, lanes);
+  return strips{lanes * width, (narrow ? DP_AFFINE_LAG : 1) * DP_WARP + DP_AFFINE_CHUNK};
+}
+
+static strips of_engine(const dp_params *p, const tsl_device *device, int64_t columns) {
+  const bool bits = p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit);
+  const bool affine = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
+  dp_card card = {};
+  card.processors = device->processors;
+  if (affine && p->mode != DP_TABLE) return of_alignment(p, device, columns);
+  if (bits && p->mode != DP_TABLE)
+    return strips{(int64_t)32 * DP_WARP * dp_bits_words(columns),
+                  DP_BITS_ROWS * (DP_WARP + DP_BITS_BLOCKS)};
+  return strips{(int64_t)DP_WARP * dp_grid_width(&card, columns), DP_WARP + DP_ENGINE_CHUNK};
+}
+
+/*
+ * Strips begin `delay` rows one after another. While few are at work each goes at the pace of a
+ * warp alone; from FULL on a multiprocessor their pace falls as their number grows. So in rows of
+ * the pace of all N the last of them begins after delay (N + full^2 / N) / 2, or after delay N
+ * where N do not fill the card; what does not fit waits for strips to end, and goes on without a
+ * gap.
+ */
+double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks) {
+  const dp_params *p = dp_params_of(problem);
+  dp_code code = {};
+  if (p->engine != DP_WAVEFRONT) return 0;
+  if (p->problem == DP_RECURRENCE) dp_recur_frame(p, &code);
+  const int64_t rows = p->problem == DP_RECURRENCE ? code.P : p->n;
+  const int64_t all = p->problem == DP_RECURRENCE ? code.Q : p->m;
+  if (rows < 1 || all < 1) return 0;
+  const int64_t columns = tsl_ceil_div(all, n_ranks > 0 ? n_ranks : 1);
+  const strips s = of_engine(p, device, columns);
+  const int most = dp_card_most_warps() > 0 ? dp_card_most_warps() : RESIDENT;
+  const double n = (double)tsl_ceil_div(columns, s.columns);
+  const double room = (double)most * device->processors, full = (double)FULL * device->processors;
+  const double at_once = n < room ? n : room;
+  const double late = at_once > full ? (at_once + full * full / at_once) / 2 : at_once;
+  return (double)s.delay * late / ((double)rows * n / at_once);
+}
