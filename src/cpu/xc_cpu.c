@@ -1,8 +1,10 @@
 /** @file xc_cpu.c  The backend of xc on a socket: open, begin, run, collect, close. */
 #include "xc_cpu.h"
+#include "xc_fixed.h"
 
 #include <cblas.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CACHE_PART = 4 }; /* of the rank's memory for functions */
@@ -24,39 +26,58 @@ static void xc_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
   xc_groups_close(w);
-  xc_fock_close(w);
+  xc_batches_close(&w->batches);
   tsl_free(w->thread);
   tsl_free(w);
   *worker = NULL;
 }
 
+/* In a phase products run inside the threads here; between phases the root's algebra has them. */
 static tsl_err xc_begin_cpu(tsl_worker *w, int phase) {
   w->phase = phase;
-  memset(w->xc, 0, (size_t)(w->p->n_spin * w->p->n * w->p->n) * sizeof *w->xc);
+  openblas_set_num_threads(1);
+  memset(w->fixed != NULL ? (void *)w->fixed : w->xc, 0,
+         (size_t)(w->p->n_spin * w->p->n * w->p->n) * sizeof *w->xc);
   memset(w->integrals_sum, 0, sizeof w->integrals_sum);
-  xc_fock_begin(w);
+  memset(w->integrals_fixed, 0, sizeof w->integrals_fixed);
+  w->bad = false;
+  if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
+  xc_batches_begin(w->batches, phase);
   return TSL_OK;
+}
+
+/* Functions kept may take a part of the rank's memory, and no more than is not needed; rows of
+ * fitting integrals get what is left. */
+static tsl_err share_memory(tsl_worker *w, int64_t limit, double *room) {
+  tsl_err err = TSL_OK;
+  double spare = 0;
+  TSL_TRY(xc_batches_room(w->problem, w->threads, limit, xc_groups_bytes(w), room));
+  spare = *room - xc_batches_least(w->problem);
+  w->cache_bytes = w->p->cache;
+  if (limit > 0 && w->cache_bytes > limit / CACHE_PART) w->cache_bytes = limit / CACHE_PART;
+  if ((double)w->cache_bytes > spare) w->cache_bytes = (int64_t)spare;
+  *room -= (double)w->cache_bytes;
+done:
+  return err;
 }
 
 static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
                            tsl_worker **worker) {
   tsl_err err = TSL_OK;
   tsl_worker *w = NULL;
+  double room = 0;
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "xc worker", (void **)&w));
   w->problem = problem;
   w->p = xc_params_of(problem);
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
   TSL_TRY(loops_choose(&w->loops));
-  TSL_TRY(tsl_cpu_slow_factor(&w->slow));
+  TSL_TRY(tsl_slow_factor(&w->slow));
   xc_view_set(problem, &w->view);
-  w->cache_bytes = w->p->cache;
-  if (device->memory_limit > 0 && w->cache_bytes > device->memory_limit / CACHE_PART)
-    w->cache_bytes = device->memory_limit / CACHE_PART;
+  TSL_TRY(share_memory(w, device->memory_limit, &room));
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
   TSL_TRY(xc_groups_open(w));
-  TSL_TRY(xc_fock_open(w));
-  openblas_set_num_threads(1); /* products run inside the threads here */
+  TSL_TRY(xc_batches_open(problem, w->threads, room, &w->batches));
   TSL_TRY(xc_begin_cpu(w, 0)); /* calibration comes before the first phase */
   *worker = w;
 done:
@@ -68,9 +89,9 @@ static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
   if (unit->kind == XC_UNIT_FOCK)
-    TSL_TRY(xc_run_fock(w, unit));
+    xc_batches_fock(w->batches, unit->lo[0], unit->hi[0]);
   else
-    TSL_TRY(xc_run_fit(w, unit));
+    TSL_TRY(xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]));
   part->seconds = tsl_cpu_unit_seconds(start, w->slow);
 done:
   return err;
@@ -105,10 +126,46 @@ static void collect_xc(const tsl_worker *w, tsl_problem *problem) {
   memcpy(problem->fields[XC_SUM_INTEGRALS].data, w->integrals_sum, sizeof w->integrals_sum);
 }
 
+/* Likewise, of integers. */
+static tsl_err collect_fixed(const tsl_worker *w, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const int64_t n = w->p->n;
+  int64_t *out = problem->fields[XC_SUM_XC].data;
+  bool good = !w->bad;
+  for (int s = 0; s < w->p->n_spin; s++)
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < n; j++)
+        good = !__builtin_add_overflow(w->fixed[(s * n + i) * n + j], w->fixed[(s * n + j) * n + i],
+                                       &out[(s * n + i) * n + j]) &&
+               good;
+  memcpy(problem->fields[XC_SUM_INTEGRALS].data, w->integrals_fixed, sizeof w->integrals_fixed);
+  xc_fixed_set_guard(problem, XC_FIXED_XC, XC_SUM_XC);
+  xc_fixed_set_guard(problem, XC_FIXED_INTEGRALS, XC_SUM_INTEGRALS);
+  if (!good)
+    TSL_FAIL(TSL_ERR_NUMERIC, "the exchange-correlation matrix or energy is not finite, or beyond "
+                              "what xc.reproducible can hold");
+done:
+  return err;
+}
+
 static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {
-  collect_xc(w, problem);
-  xc_fock_collect(w, problem);
-  return TSL_OK;
+  tsl_err err = TSL_OK;
+  if (w->fixed != NULL)
+    TSL_TRY(collect_fixed(w, problem));
+  else
+    collect_xc(w, problem);
+  TSL_TRY(xc_batches_collect(w->batches, problem, NULL, NULL));
+  openblas_set_num_threads(w->p->reproducible ? 1 : w->threads);
+done:
+  return err;
+}
+
+static void xc_tell_cpu(const tsl_worker *w, char text[TSL_TELL]) {
+  char functions[TSL_TELL / 2 - 2], rows[TSL_TELL / 2 - 2];
+  xc_cache_tell(&w->cache, functions, sizeof functions);
+  xc_batches_tell(w->batches, rows, sizeof rows);
+  (void)snprintf(text, TSL_TELL, "%s%s%s", functions,
+                 functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);
 }
 
 const tsl_backend xc_backend_cpu = {
@@ -117,5 +174,6 @@ const tsl_backend xc_backend_cpu = {
     .begin = xc_begin_cpu,
     .run = xc_run_cpu,
     .collect = xc_collect_cpu,
+    .tell = xc_tell_cpu,
     .close = xc_close_cpu,
 };

@@ -3,17 +3,21 @@
  * The family xc on a socket, private to src/cpu.
  *
  * Groups: a batch of groups is cut into pieces of points (by the deck's key parallel), dealt to
- * threads; a piece computes functions, X = D phi, density, functional, Z, V = phi Z^T on its own
- * and adds to the sums in the order of the pieces. Batches of bra pairs and of fitting shells are
- * dealt to threads by a fixed rule into sums of each thread. So the sums of a worker depend on the
- * units, their order and the number of threads alone.
+ * threads; a piece computes functions, X = D phi, density, functional, Z, V = phi Z^T on its own;
+ * V is added to the sum in the order of the pieces. Batches of bra pairs and of fitting shells are
+ * those of src/threads. So the sums of a worker depend on the units, their order and the number of
+ * threads alone; reproducible, with pieces that do not depend on threads and sums of integers
+ * (xc_fixed.h), on none of them.
  */
 #ifndef TSL_CPU_XC_CPU_H
 #define TSL_CPU_XC_CPU_H
 
 #include "cpu.h"
+#include "xc_batches.h"
 #include "xc_loops.h"
 #include "xc_problem.h"
+
+#include <pthread.h>
 
 enum {
   XC_PIECE = 512, /**< points of a piece, hybrid */
@@ -25,6 +29,7 @@ typedef struct xc_kept {
   double *block; /**< pieces one after another, each [4 or 1][functions][ld]; NULL: not kept */
   int64_t bytes;
   int64_t batch; /**< the last that used it */
+  int64_t asked; /**< bytes asked for in this phase; 0: not asked for */
   bool ready;    /**< filled */
 } xc_kept;
 
@@ -36,8 +41,12 @@ typedef struct xc_cache {
 
 tsl_err xc_cache_open(int64_t n_groups, int64_t most, xc_cache *cache);
 void xc_cache_close(xc_cache *cache);
+/** Begin a phase: nothing has been asked for. */
+void xc_cache_begin(xc_cache *cache);
 /** Begin a batch: what it uses stays. */
 void xc_cache_batch(xc_cache *cache);
+/** What of the phase's groups is not kept, as text for tsl_backend.tell; empty: nothing. */
+void xc_cache_tell(const xc_cache *cache, char *text, size_t size);
 /**
  * The block of a group. Larger groups that this batch does not use make room.
  * @param[out] block  NULL: not kept, use scratch memory
@@ -56,30 +65,54 @@ typedef struct xc_piece {
   double seconds;
 } xc_piece;
 
-/** (P|mn) of a unit. */
-typedef struct xc_rows {
-  int64_t lo, hi;
-  double *rows; /**< [functions][n_packed] */
-} xc_rows;
+/** Steps of a piece; what a thread spends on each is counted for `tesela bench xc-cpu`. */
+typedef enum xc_step {
+  XC_STEP_FUNCTIONS,  /**< functions and gradients; what is kept costs nothing */
+  XC_STEP_X,          /**< gather D, X = D phi */
+  XC_STEP_DENSITY,    /**< rho, its gradient, sigma */
+  XC_STEP_FUNCTIONAL, /**< e, vrho, vsigma, and the integrals */
+  XC_STEP_Z,          /**< Z */
+  XC_STEP_V,          /**< V = phi Z^T */
+  XC_STEP_SCATTER,    /**< V to its places in the sum */
+  XC_N_STEPS
+} xc_step;
 
 /** What one thread owns. */
 typedef struct xc_thread {
-  double *phi;    /**< [4][functions][ld] */
-  double *x;      /**< [functions][ld]; also Z */
-  double *square; /**< [functions][functions], density and matrix of a group */
-  double *matrix; /**< [n_spin][functions][functions] */
-  double *points; /**< [XC_POINT_ARRAYS][ld] */
-  int64_t *at;    /**< [functions] */
-  xc_engine *quartets, *triples;
-  double *coulomb, *exchange[2]; /**< [n][n] sums of this thread */
+  double *phi;              /**< [4][functions][ld] */
+  double *x;                /**< [functions][ld]; also Z */
+  double *square;           /**< [functions][functions], density of a group */
+  double *points;           /**< [XC_POINT_ARRAYS][ld] */
+  double steps[XC_N_STEPS]; /**< processor seconds since open */
+  double mark;              /**< this thread's clock at the end of its last step */
 } xc_thread;
+
+/** What a piece found, until its turn comes to be added. */
+typedef struct xc_slot {
+  int64_t piece;  /**< -1: free */
+  bool done;      /**< ready to be added */
+  double *matrix; /**< [n_spin][functions][functions] */
+  int64_t *at;    /**< [functions] their places in the basis */
+  double sums[XC_N_INTEGRALS];
+} xc_slot;
+
+/** Threads take pieces in order and need not wait for one another: what they find is added in the
+ *  order of the pieces by whoever ends one. */
+typedef struct xc_turns {
+  pthread_mutex_t lock;
+  pthread_cond_t room;
+  int64_t taken, added, end; /**< pieces */
+  bool adding;               /**< a thread is at it */
+  bool made;                 /**< lock and room are */
+  xc_slot *slots;            /**< [n] */
+  int n;
+} xc_turns;
 
 struct tsl_worker {
   const tsl_problem *problem; /**< not owned */
   const xc_params *p;
   const xc_loops *loops;
   xc_view view;
-  xc_integrals *integrals;
   xc_evaluator *evaluator;
   int threads, phase;
   double slow;         /**< TSL_TEST_SLOW */
@@ -88,16 +121,15 @@ struct tsl_worker {
   int64_t most_functions;
   xc_cache cache;
   xc_thread *thread; /**< [threads] */
-  xc_piece *pieces;  /**< [room] */
+  xc_turns turns;
+  xc_piece *pieces; /**< [room] */
   int64_t n_pieces, piece_room;
-  double *largest; /**< [n_shells][n_shells] of the densities asked for */
-  double *xc;      /**< [n_spin][n][n] sum of phi Z^T */
+  double *xc;     /**< [n_spin][n][n] sum of phi Z^T; NULL when reproducible */
+  int64_t *fixed; /**< the same when reproducible, else NULL */
   double integrals_sum[XC_N_INTEGRALS];
-  xc_rows *rows; /**< [n_rows] */
-  int64_t n_rows, rows_room;
-  double *packed; /**< [n_packed] density */
-  double *fitted; /**< [n_packed] J */
-  double *gamma;  /**< [n_fit] */
+  int64_t integrals_fixed[XC_N_INTEGRALS]; /**< instead, when reproducible */
+  bool bad;                                /**< something did not fit a fixed sum */
+  xc_batches *batches;                     /**< bra pairs and fitting shells */
 };
 
 /** Points of a piece of a group. */
@@ -105,19 +137,21 @@ int64_t xc_piece_points(const tsl_worker *w, const xc_group *group);
 
 /** A batch of groups; seconds of the parts are set. */
 tsl_err xc_run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** Groups' memory of a thread. */
+/** Find the largest group. @return bytes that xc_groups_open takes */
+double xc_groups_bytes(tsl_worker *w);
+/** Memory of the threads and sums, after xc_groups_bytes. */
 tsl_err xc_groups_open(tsl_worker *w);
 void xc_groups_close(tsl_worker *w);
 
-/** One unit of bra pairs, of fitting shells. */
-tsl_err xc_run_fock(tsl_worker *w, const tsl_unit *unit);
-tsl_err xc_run_fit(tsl_worker *w, const tsl_unit *unit);
-/** Engines, sums, and the rows kept. */
-tsl_err xc_fock_open(tsl_worker *w);
-void xc_fock_close(tsl_worker *w);
-/** Zero the sums; take in the densities. */
-void xc_fock_begin(tsl_worker *w);
-/** Copy the sums into the fields. */
-void xc_fock_collect(tsl_worker *w, tsl_problem *problem);
+/** Slots that the worker has, at least one more than threads. */
+int xc_turns_slots(const tsl_worker *w);
+tsl_err xc_turns_open(tsl_worker *w);
+void xc_turns_close(xc_turns *turns);
+/** Pieces [lo, hi) are next. */
+void xc_turns_begin(xc_turns *turns, int64_t lo, int64_t hi);
+/** The next piece and a slot for it, waiting for a free one; NULL: none is left. */
+xc_slot *xc_turns_take(xc_turns *turns);
+/** A piece has ended: add it and what waits behind it, if its turn has come. */
+void xc_turns_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units);
 
 #endif

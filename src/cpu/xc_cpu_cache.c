@@ -1,6 +1,7 @@
 /** @file xc_cpu_cache.c  Functions of groups kept between iterations, the smallest first. */
 #include "xc_cpu.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ tsl_err xc_cache_open(int64_t n_groups, int64_t most, xc_cache *cache) {
 static void drop(xc_cache *cache, xc_kept *kept) {
   free(kept->block);
   cache->used -= kept->bytes;
-  *kept = (xc_kept){.block = NULL};
+  *kept = (xc_kept){.asked = kept->asked};
 }
 
 void xc_cache_close(xc_cache *cache) {
@@ -21,8 +22,29 @@ void xc_cache_close(xc_cache *cache) {
   *cache = (xc_cache){.n = 0};
 }
 
+void xc_cache_begin(xc_cache *cache) {
+  for (int64_t g = 0; g < cache->n; g++) cache->kept[g].asked = 0;
+}
+
 void xc_cache_batch(xc_cache *cache) {
   cache->batch++;
+}
+
+void xc_cache_tell(const xc_cache *cache, char *text, size_t size) {
+  int64_t asked = 0, kept = 0, n_asked = 0, n_kept = 0;
+  char part[24], all[24];
+  for (int64_t g = 0; g < cache->n; g++) {
+    const xc_kept *k = &cache->kept[g];
+    if (k->asked == 0) continue;
+    n_asked++, asked += k->asked;
+    if (k->block != NULL) n_kept++, kept += k->bytes;
+  }
+  text[0] = '\0';
+  if (n_kept < n_asked)
+    (void)snprintf(text, size,
+                   "keeps functions of %lld of %lld groups, %s of %s (xc.cache, run.host_memory)",
+                   (long long)n_kept, (long long)n_asked, tsl_bytes_text((double)kept, part),
+                   tsl_bytes_text((double)asked, all));
 }
 
 /* The largest block that is larger than bytes and idle. */
@@ -49,6 +71,7 @@ static bool make_room(xc_cache *cache, int64_t bytes) {
 void xc_cache_find(xc_cache *cache, int64_t group, int64_t bytes, double **block, bool *ready) {
   xc_kept *k = &cache->kept[group];
   *block = NULL, *ready = false;
+  k->asked = bytes;
   if (k->block != NULL) { /* one that this very batch is filling is not to be read yet */
     if (!k->ready) return;
     k->batch = cache->batch;
@@ -58,7 +81,7 @@ void xc_cache_find(xc_cache *cache, int64_t group, int64_t bytes, double **block
   if (!make_room(cache, bytes)) return;
   k->block = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
   if (k->block == NULL) return; /* no memory left: as if the cache were smaller */
-  *k = (xc_kept){.block = k->block, .bytes = bytes, .batch = cache->batch};
+  k->bytes = bytes, k->batch = cache->batch, k->ready = false;
   cache->used += bytes;
   *block = k->block;
 }

@@ -4,6 +4,7 @@
 #include <cblas.h>
 #include <omp.h>
 #include <string.h>
+#include <time.h>
 
 /* Arrays of one value for each point of a piece. */
 enum {
@@ -24,12 +25,27 @@ typedef struct work {
   xc_thread *t;
   const xc_piece *piece;
   const xc_group *group;
+  xc_slot *slot;
   int64_t functions;
   const double *phi[4];
 } work;
 
 static double *array(const work *k, int which) {
   return k->t->points + which * k->w->most_points;
+}
+
+/* ------------------------------------------------------------------- clock */
+
+static void step_begins(xc_thread *t) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  t->mark = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void step_ends(xc_thread *t, xc_step step) {
+  const double last = t->mark;
+  step_begins(t);
+  t->steps[step] += t->mark - last;
 }
 
 /* --------------------------------------------------------------- functions */
@@ -62,7 +78,7 @@ static void set_places(work *k) {
   int64_t row = 0;
   for (int64_t s = 0; s < k->group->n_shells; s++) {
     const xc_shell *shell = &k->w->view.orbital.shells[k->w->view.lists[k->group->shells + s]];
-    for (int i = 0; i < xc_shell_size(shell); i++) k->t->at[row++] = shell->first + i;
+    for (int i = 0; i < xc_shell_size(shell); i++) k->slot->at[row++] = shell->first + i;
   }
 }
 
@@ -71,16 +87,19 @@ static void set_places(work *k) {
 static void gather(const work *k, const double *density) {
   const int64_t b = k->functions, n = k->w->p->n;
   for (int64_t i = 0; i < b; i++) {
-    const double *row = density + k->t->at[i] * n;
+    const double *row = density + k->slot->at[i] * n;
     double *to = k->t->square + i * b;
-    for (int64_t j = 0; j < b; j++) to[j] = row[k->t->at[j]];
+    for (int64_t j = 0; j < b; j++) to[j] = row[k->slot->at[j]];
   }
 }
 
 static void product(const work *k, bool turned, int64_t columns, int64_t inner, const double *a,
                     int64_t lda, const double *b, double *c, int64_t ldc) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, turned ? CblasTrans : CblasNoTrans, (int)k->functions,
-              (int)columns, (int)inner, 1, a, (int)lda, b, (int)k->piece->ld, 0, c, (int)ldc);
+  if (k->w->loops->product != NULL)
+    k->w->loops->product(turned, k->functions, columns, inner, a, lda, b, k->piece->ld, c, ldc);
+  else
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, turned ? CblasTrans : CblasNoTrans, (int)k->functions,
+                (int)columns, (int)inner, 1, a, (int)lda, b, (int)k->piece->ld, 0, c, (int)ldc);
 }
 
 static void set_density(const work *k, int spin) {
@@ -95,8 +114,10 @@ static void set_density(const work *k, int spin) {
   memset(array(k, A_RHO + spin), 0, (size_t)n * sizeof(double));
   gather(k, xc_density_of(w->problem, spin));
   product(k, false, n, k->functions, k->t->square, k->functions, k->phi[0], k->t->x, k->piece->ld);
+  step_ends(k->t, XC_STEP_X);
   w->loops->density(k->functions, n, k->piece->ld, w->p->n_spin == 1 ? 2 : 1, k->phi, k->t->x,
                     array(k, A_RHO + spin), gradient);
+  step_ends(k->t, XC_STEP_DENSITY);
 }
 
 static void set_sigma(const work *k) {
@@ -163,28 +184,23 @@ static void set_matrix(const work *k, int spin) {
   for (int x = 0; x < 3; x++) slopes[x] = gga ? array(k, A_SLOPE + x) : NULL;
   set_scales(k, spin);
   k->w->loops->potential(b, k->piece->n, k->piece->ld, array(k, A_SCALE), slopes, k->phi, k->t->x);
-  product(k, true, b, k->piece->n, k->phi[0], k->piece->ld, k->t->x, k->t->matrix + spin * b * b,
+  step_ends(k->t, XC_STEP_Z);
+  product(k, true, b, k->piece->n, k->phi[0], k->piece->ld, k->t->x, k->slot->matrix + spin * b * b,
           b);
+  step_ends(k->t, XC_STEP_V);
 }
 
-/* Add the piece's matrices to the worker's. */
-static void scatter(const work *k) {
-  const int64_t b = k->functions, n = k->w->p->n;
-  for (int s = 0; s < k->w->p->n_spin; s++)
-    for (int64_t i = 0; i < b; i++) {
-      const double *from = k->t->matrix + (s * b + i) * b;
-      double *to = k->w->xc + (s * n + k->t->at[i]) * n;
-      for (int64_t j = 0; j < b; j++) to[k->t->at[j]] += from[j];
-    }
-}
-
-static void compute(work *k, double sums[XC_N_INTEGRALS]) {
+static void compute(work *k) {
+  step_begins(k->t);
   set_functions(k);
   set_places(k);
+  step_ends(k->t, XC_STEP_FUNCTIONS);
   for (int s = 0; s < k->w->p->n_spin; s++) set_density(k, s);
   if (k->w->p->functional.gga) set_sigma(k);
+  step_ends(k->t, XC_STEP_DENSITY);
   evaluate(k);
-  integrate(k, sums);
+  integrate(k, k->slot->sums);
+  step_ends(k->t, XC_STEP_FUNCTIONAL);
   for (int s = 0; s < k->w->p->n_spin; s++) set_matrix(k, s);
 }
 
@@ -196,7 +212,7 @@ static int64_t round_up(int64_t n) {
 
 int64_t xc_piece_points(const tsl_worker *w, const xc_group *group) {
   if (w->p->parallel == XC_OUTER) return round_up(group->n);
-  if (w->p->parallel == XC_HYBRID) return XC_PIECE;
+  if (w->p->parallel == XC_HYBRID || w->p->reproducible) return XC_PIECE;
   const int64_t share = round_up((group->n + w->threads - 1) / w->threads);
   return share;
 }
@@ -236,21 +252,30 @@ done:
   return err;
 }
 
-/* The pieces [lo, hi), dealt to threads, their sums added in order. */
+static const xc_group *group_of(const tsl_worker *w, const tsl_unit *units, int64_t piece) {
+  return &w->view.groups[units[w->pieces[piece].unit].lo[0]];
+}
+
+static void run_piece(tsl_worker *w, xc_thread *t, const tsl_unit *units, xc_slot *slot) {
+  xc_piece *piece = &w->pieces[slot->piece];
+  const xc_group *group = group_of(w, units, slot->piece);
+  work k = {w, t, piece, group, slot, group->functions, {NULL}};
+  const double start = tsl_cpu_seconds();
+  compute(&k);
+  piece->seconds = tsl_cpu_seconds() - start;
+}
+
+/* The pieces [lo, hi), dealt to threads, what they find added in order. */
 static void run_pieces(tsl_worker *w, const tsl_unit *units, int64_t lo, int64_t hi) {
-#pragma omp parallel for schedule(dynamic, 1) ordered num_threads(w->threads)
-  for (int64_t i = lo; i < hi; i++) {
-    xc_piece *piece = &w->pieces[i];
-    const xc_group *group = &w->view.groups[units[piece->unit].lo[0]];
-    work k = {w, &w->thread[omp_get_thread_num()], piece, group, group->functions, {NULL}};
-    const double start = tsl_cpu_seconds();
-    double sums[XC_N_INTEGRALS];
-    compute(&k, sums);
-    piece->seconds = tsl_cpu_seconds() - start;
-#pragma omp ordered
-    {
-      scatter(&k);
-      for (int s = 0; s < XC_N_INTEGRALS; s++) w->integrals_sum[s] += sums[s];
+  xc_turns_begin(&w->turns, lo, hi);
+#pragma omp parallel num_threads(w->threads)
+  {
+    xc_thread *own = &w->thread[omp_get_thread_num()];
+    for (xc_slot *slot; (slot = xc_turns_take(&w->turns)) != NULL;) {
+      run_piece(w, own, units, slot);
+      step_begins(own);
+      xc_turns_add(w, slot, units);
+      step_ends(own, XC_STEP_SCATTER);
     }
   }
 }
@@ -291,19 +316,22 @@ done:
 
 static tsl_err open_thread(const tsl_worker *w, xc_thread *t) {
   tsl_err err = TSL_OK;
-  const int64_t b = w->most_functions, ld = w->most_points, spins = w->p->n_spin;
+  const int64_t b = w->most_functions, ld = w->most_points;
   TSL_TRY(tsl_alloc(row_blocks(w) * b * ld, sizeof *t->phi, "functions", (void **)&t->phi));
   TSL_TRY(tsl_alloc(b * ld, sizeof *t->x, "products", (void **)&t->x));
   TSL_TRY(tsl_alloc(b * b, sizeof *t->square, "density of a group", (void **)&t->square));
-  TSL_TRY(tsl_alloc(spins * b * b, sizeof *t->matrix, "matrix of a group", (void **)&t->matrix));
   TSL_TRY(tsl_alloc(N_ARRAYS * ld, sizeof *t->points, "points", (void **)&t->points));
-  TSL_TRY(tsl_alloc(b, sizeof *t->at, "places", (void **)&t->at));
 done:
   return err;
 }
 
-tsl_err xc_groups_open(tsl_worker *w) {
-  tsl_err err = TSL_OK;
+/* Likewise. */
+static double thread_bytes(const tsl_worker *w) {
+  const double b = (double)w->most_functions, ld = (double)w->most_points;
+  return 8 * ((double)(row_blocks(w) + 1) * b * ld + b * b + N_ARRAYS * ld);
+}
+
+double xc_groups_bytes(tsl_worker *w) {
   const xc_params *p = w->p;
   w->most_points = XC_LANES, w->most_functions = 1;
   for (int64_t g = 0; g < p->n_groups; g++) {
@@ -313,11 +341,19 @@ tsl_err xc_groups_open(tsl_worker *w) {
     if (most > w->most_points) w->most_points = most;
     if (group->functions > w->most_functions) w->most_functions = group->functions;
   }
+  const double spins = p->n_spin, b = (double)w->most_functions, n = (double)p->n;
+  return w->threads * thread_bytes(w) + 8 * spins * (xc_turns_slots(w) * b * b + n * n);
+}
+
+tsl_err xc_groups_open(tsl_worker *w) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
   TSL_TRY(xc_cache_open(p->n_groups, w->cache_bytes, &w->cache));
   TSL_TRY(tsl_alloc(p->n_spin * p->n * p->n, sizeof *w->xc, "exchange-correlation matrix",
-                    (void **)&w->xc));
+                    p->reproducible ? (void **)&w->fixed : (void **)&w->xc));
   TSL_TRY(xc_evaluator_create(&p->functional, p->n_spin, w->loops->level, &w->evaluator));
   for (int t = 0; t < w->threads; t++) TSL_TRY(open_thread(w, &w->thread[t]));
+  TSL_TRY(xc_turns_open(w));
 done:
   return err;
 }
@@ -325,11 +361,13 @@ done:
 void xc_groups_close(tsl_worker *w) {
   for (int t = 0; w->thread != NULL && t < w->threads; t++) {
     xc_thread *own = &w->thread[t];
-    void *all[] = {own->phi, own->x, own->square, own->matrix, own->points, own->at};
+    void *all[] = {own->phi, own->x, own->square, own->points};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsl_free(all[k]);
   }
   xc_evaluator_destroy(&w->evaluator);
   xc_cache_close(&w->cache);
+  xc_turns_close(&w->turns);
   tsl_free(w->pieces);
   tsl_free(w->xc);
+  tsl_free(w->fixed);
 }

@@ -10,6 +10,8 @@
 
 #include "xc_molecule.h"
 
+#include <stdbool.h>
+
 /** Where points are. */
 typedef struct xc_place {
   const double *x, *y, *z; /**< [n] bohr */
@@ -30,8 +32,13 @@ typedef struct xc_loops {
   /** z_i = a phi_i + sum_k b[k] dphi_i/dk; b[0] NULL: the first term alone. */
   void (*potential)(int64_t functions, int64_t n, int64_t ld, const double *a,
                     const double *const b[3], const double *const phi[4], double *z);
+  /** C = A B, or A B^T with turned; row-major. NULL: BLAS does it. */
+  void (*product)(bool turned, int64_t rows, int64_t columns, int64_t inner, const double *a,
+                  int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc);
 } xc_loops;
 
 extern const xc_loops xc_loops_v2, xc_loops_v3, xc_loops_v4, xc_loops_any;
+/** Level 1: the same code built scalar (for x86-64-v3), with plain products; for benchmarks. */
+extern const xc_loops xc_loops_plain;
 
 #endif

@@ -1,5 +1,5 @@
 /* Bodies of xc_loops.h; included once for each SIMD level, which defines XC_LOOPS and
- * XC_LEVEL. */
+ * XC_LEVEL, and XC_PRODUCT where products are not those of BLAS. */
 #include "xc_functions.h"
 #include "xc_loops.h"
 
@@ -40,23 +40,27 @@ static inline __attribute__((always_inline)) void fill(int l, int spherical, con
                                                        bool gradients, int64_t ld,
                                                        double *const out[4], int64_t at) {
   const int size = spherical ? 2 * l + 1 : (l + 1) * (l + 2) / 2;
+  const double *restrict x = t->x, *restrict y = t->y, *restrict z = t->z;
+  const double *restrict f = t->f, *restrict g = t->g;
   double *restrict v0 = out[0] + at, *restrict v1 = gradients ? out[1] + at : NULL;
   double *restrict v2 = gradients ? out[2] + at : NULL, *restrict v3 =
                                                             gradients ? out[3] + at : NULL;
   if (!gradients) {
-#pragma omp simd
+#pragma GCC ivdep
     for (int p = 0; p < n; p++) {
       double value[XC_MAX_FUNCTIONS];
-      xc_function_values_f64(l, spherical, t->x[p], t->y[p], t->z[p], t->f[p], value);
+      xc_function_values_f64(l, spherical, x[p], y[p], z[p], f[p], value);
+#pragma GCC unroll 15
       for (int i = 0; i < size; i++) v0[i * ld + p] = value[i];
     }
     return;
   }
-#pragma omp simd
+#pragma GCC ivdep
   for (int p = 0; p < n; p++) {
     double value[XC_MAX_FUNCTIONS], dx[XC_MAX_FUNCTIONS], dy[XC_MAX_FUNCTIONS],
         dz[XC_MAX_FUNCTIONS];
-    xc_functions_f64(l, spherical, t->x[p], t->y[p], t->z[p], t->f[p], t->g[p], value, dx, dy, dz);
+    xc_functions_f64(l, spherical, x[p], y[p], z[p], f[p], g[p], value, dx, dy, dz);
+#pragma GCC unroll 15
     for (int i = 0; i < size; i++) {
       v0[i * ld + p] = value[i];
       v1[i * ld + p] = dx[i];
@@ -92,20 +96,58 @@ static void functions(const xc_shell *shell, const xc_place *place, bool gradien
   }
 }
 
+/* Points whose sums stay in registers while the functions pass by: VECTORS vectors of WIDTH. */
+enum {
+  WIDTH = XC_LEVEL == 4   ? 8
+          : XC_LEVEL == 3 ? 4
+          : XC_LEVEL == 1 ? 1
+                          : 2,
+  VECTORS = XC_LEVEL == 4 ? 4 : 2,
+  LANES = WIDTH * VECTORS
+};
+typedef double lanes __attribute__((vector_size(WIDTH * sizeof(double)), aligned(8), may_alias));
+
+static inline __attribute__((always_inline)) const lanes *lanes_at(const double *from) {
+  return (const lanes *)from;
+}
+
+/* Density at LANES points, with gradients. */
+static void density_lanes(int64_t rows, int64_t ld, double factor, const double *const phi[4],
+                          const double *x, double *const to[4]) {
+  lanes sum[4][VECTORS] = {{{0}}};
+  for (int64_t at = 0; at < rows * ld; at += ld)
+    for (int v = 0; v < VECTORS; v++) {
+      const lanes xi = lanes_at(x + at)[v];
+      sum[0][v] += xi * lanes_at(phi[0] + at)[v];
+      sum[1][v] += xi * lanes_at(phi[1] + at)[v];
+      sum[2][v] += xi * lanes_at(phi[2] + at)[v];
+      sum[3][v] += xi * lanes_at(phi[3] + at)[v];
+    }
+  for (int k = 0; k < 4; k++)
+    for (int v = 0; v < VECTORS; v++)
+      for (int i = 0; i < WIDTH; i++)
+        to[k][v * WIDTH + i] += (k == 0 ? 1 : 2) * factor * sum[k][v][i];
+}
+
 static void density(int64_t rows, int64_t n, int64_t ld, double factor, const double *const phi[4],
                     const double *x, double *rho, double *const gradients[3]) {
   const bool all = gradients[0] != NULL;
   const double twice = 2 * factor;
-  for (int64_t i = 0; i < rows; i++) {
+  const int64_t whole = all ? n / LANES * LANES : 0;
+  for (int64_t p = 0; p < whole; p += LANES)
+    density_lanes(
+        rows, ld, factor, (const double *const[4]){phi[0] + p, phi[1] + p, phi[2] + p, phi[3] + p},
+        x + p, (double *const[4]){rho + p, gradients[0] + p, gradients[1] + p, gradients[2] + p});
+  for (int64_t i = 0; i < rows && whole < n; i++) {
     const double *restrict xi = x + i * ld, *restrict v = phi[0] + i * ld;
     double *restrict r = rho;
 #pragma omp simd
-    for (int64_t p = 0; p < n; p++) r[p] += factor * xi[p] * v[p];
+    for (int64_t p = whole; p < n; p++) r[p] += factor * xi[p] * v[p];
     for (int k = 0; k < 3 && all; k++) {
       const double *restrict d = phi[1 + k] + i * ld;
       double *restrict g = gradients[k];
 #pragma omp simd
-      for (int64_t p = 0; p < n; p++) g[p] += twice * xi[p] * d[p];
+      for (int64_t p = whole; p < n; p++) g[p] += twice * xi[p] * d[p];
     }
   }
 }
@@ -129,5 +171,12 @@ static void potential(int64_t rows, int64_t n, int64_t ld, const double *a,
   }
 }
 
-const xc_loops XC_LOOPS = {
-    .level = XC_LEVEL, .functions = functions, .density = density, .potential = potential};
+#ifndef XC_PRODUCT
+#define XC_PRODUCT NULL
+#endif
+
+const xc_loops XC_LOOPS = {.level = XC_LEVEL,
+                           .functions = functions,
+                           .density = density,
+                           .potential = potential,
+                           .product = XC_PRODUCT};

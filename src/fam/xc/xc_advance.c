@@ -1,6 +1,8 @@
 /* Between phases, on the root: fitting coefficients, the step of the SCF, the final fields. */
 #include "xc_family.h"
+#include "xc_fixed.h"
 #include "xc_matrix.h"
+#include "xc_one.h"
 
 #include <string.h>
 
@@ -8,20 +10,20 @@
 static void keep_sums(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   xc_own *own = xc_own_of(problem);
-  const tsl_field *f = problem->fields;
   const int64_t nn = p->n * p->n;
-  const size_t bytes = (size_t)nn * sizeof(double);
-  memcpy(own->xc, f[XC_SUM_XC].data, (size_t)p->n_spin * bytes);
-  memcpy(own->integrals, f[XC_SUM_INTEGRALS].data, sizeof own->integrals);
+  xc_fixed_take(problem, XC_FIXED_XC, XC_SUM_XC, 0, p->n_spin * nn, own->xc);
+  xc_fixed_take(problem, XC_FIXED_INTEGRALS, XC_SUM_INTEGRALS, 0, XC_N_INTEGRALS, own->integrals);
   for (int t = 0; t < p->n_spin && p->functional.exchange != 0; t++)
-    memcpy(own->exchange[t], (const double *)f[XC_SUM_EXCHANGE].data + t * nn, bytes);
+    xc_fixed_take(problem, XC_FIXED_EXCHANGE, XC_SUM_EXCHANGE, t * nn, nn, own->exchange[t]);
 }
 
-static void solve_coefficients(tsl_problem *problem) {
+static tsl_err solve_coefficients(tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   double *c = problem->fields[XC_IN_COEFFICIENTS].data;
   memcpy(c, problem->fields[XC_SUM_GAMMA].data, (size_t)p->n_fit * sizeof *c);
   xc_matrix_solve(p->n_fit, xc_own_of(problem)->metric, c);
+  tsl_field_touch(&problem->fields[XC_IN_COEFFICIENTS]);
+  return xc_fixed_choose(problem);
 }
 
 /** Sums of batches become J and K. */
@@ -33,7 +35,7 @@ static void finish_batches(const tsl_problem *problem) {
       .basis = &own->orbital,
       .total = p->fitted ? NULL : own->scf.ask_total,
       .spin = {exact ? own->scf.ask_spin[0] : NULL, exact ? own->scf.ask_spin[1] : NULL},
-      .coulomb = problem->fields[XC_SUM_COULOMB].data,
+      .coulomb = own->coulomb,
       .exchange = {own->exchange[0], own->exchange[1]}};
   xc_fock_finish(&fock);
 }
@@ -41,11 +43,21 @@ static void finish_batches(const tsl_problem *problem) {
 static tsl_err step(tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   xc_own *own = xc_own_of(problem);
-  const xc_scf_built built = {.coulomb = problem->fields[XC_SUM_COULOMB].data,
+  const xc_scf_built built = {.coulomb = own->coulomb,
                               .exchange = {own->exchange[0], own->exchange[1]},
                               .xc = {own->xc, p->n_spin == 2 ? own->xc + p->n * p->n : NULL},
                               .xc_energy = own->integrals[XC_INTEGRAL_ENERGY]};
   return xc_scf_step(&own->scf, &built);
+}
+
+/** One line of the history; a restart begins it anew, so it never outgrows its memory. */
+static void note(xc_own *own) {
+  const xc_scf *scf = &own->scf;
+  double *line = own->history[own->n_history++];
+  line[0] = scf->iteration;
+  line[1] = scf->energies.total;
+  line[2] = scf->change;
+  line[3] = scf->commutator;
 }
 
 /** Memory of a final field, made here when the runtime has not. */
@@ -59,26 +71,85 @@ done:
   return err;
 }
 
+static tsl_err set_dipole(xc_own *own) {
+  tsl_err err = TSL_OK;
+  static const double origin[3];
+  const int64_t n = own->orbital.n;
+  double *moments[3] = {NULL, NULL, NULL};
+  for (int x = 0; x < 3; x++) TSL_TRY(xc_matrix_create(n, n, "dipole moments", &moments[x]));
+  xc_dipole(&own->orbital, origin, 0, own->orbital.n_shells, moments);
+  xc_scf_dipole(&own->scf, &own->molecule, (const double *const *)moments, own->dipole);
+done:
+  for (int x = 0; x < 3; x++) tsl_free(moments[x]);
+  return err;
+}
+
+static tsl_err set_sizes(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tsl_field *field = &problem->fields[XC_OUT_SIZES];
+  const xc_groups *groups = &xc_own_of(problem)->groups;
+  if (field->data == NULL)
+    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(int64_t), field->name, &field->data));
+  int64_t(*sizes)[2] = field->data;
+  for (int64_t g = 0; g < groups->n; g++)
+    sizes[g][0] = groups->list[g].n, sizes[g][1] = groups->list[g].functions;
+done:
+  return err;
+}
+
+static tsl_err set_history(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const xc_own *own = xc_own_of(problem);
+  double *history = NULL;
+  TSL_TRY(final(problem, XC_OUT_HISTORY, &history));
+  memcpy(history, own->history, (size_t)own->n_history * sizeof *own->history);
+  problem->fields[XC_OUT_HISTORY].shape[0] = own->n_history;
+done:
+  return err;
+}
+
 static tsl_err set_results(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const xc_own *own = xc_own_of(problem);
   const xc_scf *scf = &own->scf;
   const int64_t nn = scf->n * scf->n;
-  double *density = NULL, *fock = NULL, *levels = NULL, *charges = NULL;
+  double *density = NULL, *fock = NULL, *levels = NULL, *charges = NULL, *orbitals = NULL,
+         *overlap = NULL;
   TSL_TRY(final(problem, XC_OUT_DENSITY, &density));
   TSL_TRY(final(problem, XC_OUT_FOCK, &fock));
   TSL_TRY(final(problem, XC_OUT_LEVELS, &levels));
   TSL_TRY(final(problem, XC_OUT_CHARGES, &charges));
+  TSL_TRY(final(problem, XC_OUT_ORBITALS, &orbitals));
+  TSL_TRY(final(problem, XC_OUT_OVERLAP, &overlap));
   for (int t = 0; t < scf->n_spin; t++) {
     memcpy(density + t * nn, scf->density[t], (size_t)nn * sizeof *density);
     memcpy(fock + t * nn, scf->fock[t], (size_t)nn * sizeof *fock);
     memcpy(levels + t * scf->m, scf->levels[t], (size_t)scf->m * sizeof *levels);
+    memcpy(orbitals + t * scf->m * scf->n, scf->orbitals[t],
+           (size_t)(scf->m * scf->n) * sizeof *orbitals);
   }
+  memcpy(overlap, scf->overlap, (size_t)nn * sizeof *overlap);
+  TSL_TRY(set_sizes(problem));
+  TSL_TRY(set_history(problem));
+  TSL_TRY(set_dipole(xc_own_of(problem)));
   xc_scf_mulliken(scf, &own->molecule, &own->orbital, charges);
+  problem->fields[XC_SUM_XC].type = problem->fields[XC_SUM_INTEGRALS].type = TSL_F64;
   memcpy(problem->fields[XC_SUM_XC].data, own->xc, (size_t)(scf->n_spin * nn) * sizeof *fock);
   memcpy(problem->fields[XC_SUM_INTEGRALS].data, own->integrals, sizeof own->integrals);
 done:
   return err;
+}
+
+/** Near the end all is to be in double; the energy's change then needs two such iterations. */
+static void set_precision(tsl_problem *problem) {
+  static const double limit = 1e-3; /* hartree; float makes errors of 1e-5 */
+  xc_scf *scf = &xc_own_of(problem)->scf;
+  tsl_field *field = &problem->fields[XC_IN_PRECISION];
+  const double last = 10 * scf->options.commutator_limit;
+  if (!scf->rough || scf->commutator > (last > limit ? last : limit)) return;
+  scf->rough = 0;
+  *(int32_t *)field->data = 0;
+  tsl_field_touch(field);
 }
 
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
@@ -86,18 +157,27 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   const xc_params *p = xc_params_of(problem);
   xc_own *own = xc_own_of(problem);
   *more = true;
+  if (own->idle) {
+    own->idle = false;
+    goto done;
+  }
+  TSL_TRY(xc_fixed_check(problem));
+  xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
   if (!p->fitted || phase % 2 == 0) {
     keep_sums(problem);
     finish_batches(problem);
   }
   if (p->fitted && phase % 2 == 0) {
-    solve_coefficients(problem);
+    TSL_TRY(solve_coefficients(problem));
     goto done;
   }
   TSL_TRY(step(problem));
   *more = own->scf.state == XC_SCF_RUNNING;
+  note(own);
+  set_precision(problem);
+  xc_state_save(problem);
   if (*more)
-    xc_put_densities(problem);
+    TSL_TRY(xc_put_densities(problem));
   else
     TSL_TRY(set_results(problem));
 done:

@@ -4,13 +4,14 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const xc_parallel_words[] = {"hybrid", "inner", "outer", NULL};
 static const char *const kind_words[] = {"auto", "spherical", "cartesian", NULL};
 static const char *const source_words[] = {"auto", "own", "libxc", NULL};
 static const char *const coulomb_words[] = {"exact", "fitted", NULL};
 static const char *const reference_words[] = {"auto", "restricted", "unrestricted", NULL};
-static const char *const precision_words[] = {"fp64", NULL};
+static const char *const precision_words[] = {"fp64", "mixed", NULL};
 
 #define AT(member) offsetof(xc_deck, member)
 #define IN(map, member) (offsetof(xc_deck, map.member) - offsetof(xc_deck, map))
@@ -93,12 +94,15 @@ static const tsl_key scf_keys[] = {
 const tsl_key xc_keys[] = {
     {"molecule", TSL_KEY_MAP, AT(molecule), "", 0, 0, NULL, molecule_keys, SIZE(molecule),
      "Atoms, charge and multiplicity."},
-    {"basis", TSL_KEY_TEXT, AT(basis), NULL, 0, 0, NULL, NULL, 0,
-     "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or '.')."},
+    {"basis", TSL_KEY_TEXT, AT(basis), "", 0, 0, NULL, NULL, 0,
+     "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or '.'); "
+     "required "
+     "but for what a QCSchema file says."},
     {"functions", TSL_KEY_CHOICE, AT(functions), "auto", 0, 0, kind_words, NULL, 0,
      "Functions of shells; auto: as the set says."},
-    {"functional", TSL_KEY_TEXT, AT(functional), NULL, 0, 0, NULL, NULL, 0,
-     "svwn5, pbe, blyp, pbe0, b3lyp, b3lyp5, a functional of libxc, or a sum."},
+    {"functional", TSL_KEY_TEXT, AT(functional), "", 0, 0, NULL, NULL, 0,
+     "svwn5, pbe, blyp, pbe0, b3lyp, b3lyp5, hf, a functional of libxc, or a sum; required "
+     "likewise."},
     {"source", TSL_KEY_CHOICE, AT(source), "auto", 0, 0, source_words, NULL, 0,
      "Who computes the functional: own formulas, libxc, or own where there are any."},
     {"reference", TSL_KEY_CHOICE, AT(reference), "auto", 0, 0, reference_words, NULL, 0,
@@ -114,17 +118,52 @@ const tsl_key xc_keys[] = {
     {"groups", TSL_KEY_MAP, AT(groups), "", 0, 0, NULL, groups_keys, SIZE(groups),
      "How points are grouped; a group is a unit of work."},
     {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
+    {"molden", TSL_KEY_TEXT, AT(files[XC_FILE_MOLDEN]), "", 0, 0, NULL, NULL, 0,
+     "Orbitals for viewers are written to this file, .molden."},
+    {"qcschema", TSL_KEY_TEXT, AT(files[XC_FILE_QCSCHEMA]), "", 0, 0, NULL, NULL, 0,
+     "The result is written to this file too, .json, as QCSchema's output."},
     {"threshold", TSL_KEY_REAL, AT(threshold), "1e-11", 1e-16, 1e-4, NULL, NULL, 0,
      "Contributions to J and K below it are left out, hartree."},
     {"precision", TSL_KEY_CHOICE, AT(precision), "fp64", 0, 0, precision_words, NULL, 0,
-     "Arithmetic."},
+     "Arithmetic of cards: fp64, or mixed: functions and their products in fp32 until the "
+     "commutator falls below 1e-3 hartree, sums in fp64. Sockets use fp64."},
+    {"reproducible", TSL_KEY_BOOL, AT(reproducible), "no", 0, 0, NULL, NULL, 0,
+     "The same bits for any ranks, plan, threads and restarts, on sockets of one SIMD level or "
+     "cards "
+     "of one kind: sums are integers, the root's algebra has one thread."},
     {"parallel", TSL_KEY_CHOICE, AT(parallel), "hybrid", 0, 0, xc_parallel_words, NULL, 0,
      "Sockets: threads share pieces of groups, the points of a group, or whole groups."},
     {"cache", TSL_KEY_BYTES, AT(cache), "1 GiB", 0, 0, NULL, NULL, 0,
      "Function values that a rank keeps between iterations, smallest groups first, at most a "
      "quarter "
      "of its memory; 0: none."},
+    {"fitting_cache", TSL_KEY_BYTES, AT(fitting_cache), "1 TiB", 0, 0, NULL, NULL, 0,
+     "Fitting integrals that a rank keeps, as far as its memory goes; others are computed anew in "
+     "each phase. 0: none."},
+    {"card_cache", TSL_KEY_BYTES, AT(card_cache), "1 TiB", 0, 0, NULL, NULL, 0,
+     "Likewise on a card, as far as its memory goes; 0: none."},
     {0}};
+
+/* -------------------------------------------------------------------- adopt */
+
+tsl_err xc_adopt(const char *file, char **text) {
+  tsl_err err = TSL_OK;
+  static const char head[] = "family: xc\nxc:\n  molecule:\n    json: '", tail[] = "'\n";
+  const size_t n = strlen(file);
+  *text = NULL;
+  if (n < 6 || strcasecmp(file + n - 5, ".json") != 0) goto done;
+  for (const char *c = file; *c != '\0'; c++)
+    if ((unsigned char)*c < ' ') TSL_FAIL(TSL_ERR_INPUT, "a file name with control characters");
+  TSL_TRY(tsl_alloc((int64_t)(2 * n + sizeof head + sizeof tail), 1, "deck", (void **)text));
+  char *to = *text + sprintf(*text, "%s", head);
+  for (const char *c = file; *c != '\0'; c++) {
+    if (*c == '\'') *to++ = '\''; /* doubled within YAML's quotes */
+    *to++ = *c;
+  }
+  (void)sprintf(to, "%s", tail);
+done:
+  return err;
+}
 
 /* ------------------------------------------------------------------- checks */
 

@@ -9,15 +9,21 @@
 #include "xc_problem.h"
 #include "xc_scf.h"
 
+#include <stdio.h>
+
+/** Files beside the output. */
+enum { XC_FILE_MOLDEN, XC_FILE_QCSCHEMA, XC_N_FILES };
+
 /** Section `xc:`; the keys and their meaning are in xc_deck.c. */
 typedef struct xc_deck {
   struct {
     char *xyz, *json, *atoms, *charges;
     int64_t charge, multiplicity;
   } molecule;
-  char *basis, *fitting, *basis_folder, *functional;
+  char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t functions, source, coulomb, reference, parallel, precision;
-  int64_t cache;
+  bool reproducible;
+  int64_t cache, card_cache, fitting_cache;
   double threshold;
   struct {
     char *preset;
@@ -40,8 +46,11 @@ extern const tsl_key xc_keys[];
 
 /** Places in the deck's words. */
 enum { XC_COULOMB_EXACT, XC_COULOMB_FITTED };
+enum { XC_PRECISION_FP64, XC_PRECISION_MIXED };
 enum { XC_REFERENCE_AUTO, XC_REFERENCE_RESTRICTED, XC_REFERENCE_UNRESTRICTED };
 
+/** Deck of a QCSchema file, .json, that is run as it is. */
+tsl_err xc_adopt(const char *file, char **text);
 /** Keys that exclude each other, or that a choice does not use. */
 tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s);
 /** The grid's rule: a preset, its parts replaced by what the deck gives. */
@@ -52,8 +61,12 @@ xc_scf_options xc_deck_scf(const xc_deck *s);
 /** Pass an error of a piece on as one about a key; err is given back. */
 tsl_err xc_blame(const tsl_deck *deck, const char *path, tsl_err err);
 
+enum { XC_ASKED = 256, XC_FOLDER = 4096 };
+
 /** What the root keeps between phases. */
 typedef struct xc_own {
+  char method[XC_ASKED];     /**< the functional as it was asked for */
+  char basis_name[XC_ASKED]; /**< the basis set likewise */
   xc_molecule molecule;
   xc_basis orbital, fitting;
   xc_pairs pairs;   /**< the list is the field's */
@@ -61,16 +74,31 @@ typedef struct xc_own {
   xc_cost_rule cost;
   xc_scf scf;
   double *metric;      /**< [n_fit][n_fit] Cholesky factor */
+  double *fit_bounds;  /**< [n_fit] sqrt((P|P)) */
+  double *coulomb;     /**< [n][n] of this iteration */
   double *xc;          /**< [n_spin][n][n] of this iteration */
   double *exchange[2]; /**< [n][n] */
   double integrals[XC_N_INTEGRALS];
-  int64_t n_made;      /**< points before any was dropped */
-  int64_t unconverged; /**< elements of the guess that did not settle */
+  double (*history)[XC_N_HISTORY]; /**< [most iterations] */
+  int64_t n_history;
+  double dipole[3];        /**< at the end, about the origin, e bohr */
+  int64_t n_made;          /**< points before any was dropped */
+  int64_t unconverged;     /**< elements of the guess that did not settle */
+  bool idle;               /**< the next phase is a half iteration that a restart passes over */
+  char *files[XC_N_FILES]; /**< to be written, or NULL */
 } xc_own;
 
 static inline xc_own *xc_own_of(const tsl_problem *problem) {
   return (xc_own *)problem->own;
 }
+
+/**
+ * The folder of the sets that come with tesela: basis or inputs/xc/basis below TSL_DATA_DIR when
+ * that is set; else below ../share/tesela as seen from the program's folder (an installed one);
+ * else below the sources it was built from.
+ * @return TSL_ERR_INPUT when there is none
+ */
+tsl_err xc_basis_folder(char folder[XC_FOLDER]);
 
 /** Read the molecule and the sets, find the functional. */
 tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
@@ -78,10 +106,50 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
 /** One-electron matrices, the guess, pairs, the metric. */
 tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
 
-/** Copy the densities that the next phase needs into XC_IN_DENSITIES. */
-void xc_put_densities(tsl_problem *problem);
+/** Can the files beside the output be written? Asked before anything is computed. */
+tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s, const char *output);
+/** Keep their names, which are the deck's, for xc_finish. */
+tsl_err xc_files_keep(const xc_deck *s, xc_own *own);
+/** Write an open file. */
+tsl_err xc_molden_write(const xc_params *p, const xc_own *own, FILE *file);
+tsl_err xc_qcschema_write(const xc_params *p, const xc_own *own, FILE *file);
+/** Write them. */
+tsl_err xc_finish(tsl_problem *problem, const tsl_store *store);
+
+/** Numbers of XC_STATE_MARK: format, iteration, spins, electrons of both, functions, and two parts
+ *  of a hash of atoms, point charges and shells. */
+enum {
+  XC_MARK_FORMAT,
+  XC_MARK_ITERATION,
+  XC_MARK_SPINS,
+  XC_MARK_ALPHA,
+  XC_MARK_BETA,
+  XC_MARK_FUNCTIONS,
+  XC_MARK_HASH,
+  XC_N_MARKS = XC_MARK_HASH + 2
+};
+/** Numbers behind the marks: the state of the field and the history, when reproducible. */
+int64_t xc_state_numbers(const xc_params *p, const xc_own *own);
+/** Make the fields of checkpoints and fill them for the first time. */
+tsl_err xc_state_create(tsl_problem *problem);
+/** Fill them after an iteration: the density to go on with. */
+void xc_state_save(tsl_problem *problem);
+/**
+ * Go on from the fields as read from a checkpoint: the iterations count on, DIIS begins anew, J and
+ * K are built whole; reproducible: as if there had been no end. A phase in the middle of an
+ * iteration (fitted Coulomb) is passed over.
+ * @param[in] phase  the first to be computed
+ * @return TSL_ERR_INPUT when the density is of another molecule, basis or kind of spins
+ */
+tsl_err xc_restore(tsl_problem *problem, int phase);
+
+/** Copy the densities that the next phase needs into XC_IN_DENSITIES, and choose the bits of its
+ *  sums. @return TSL_ERR_NUMERIC when they are not finite and sums are to be fixed */
+tsl_err xc_put_densities(tsl_problem *problem);
 
 tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
+/** A part of a unit of bra pairs or fitting shells, from its middle; groups whole. */
+void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
 tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary);
 void xc_describe(const tsl_problem *problem, char *text, size_t size);

@@ -113,7 +113,7 @@ TSL_FN XC_LYP XC_(xc_lyp_of)(R r) {
   XC_LYP out;
   out.first = whole;
   out.first_n = whole * whole * d * r * (R)(1.0 / 3);
-  out.e = (R)(XC_LYP_A * XC_LYP_B) * XC_(xc_exp)(-c * r) * whole;
+  out.e = (R)(XC_LYP_A * XC_LYP_B) * XC_(xc_exp_any)(-c * r) * whole;
   out.delta = r * XC_FMA(d, whole, c);
   out.delta_n = r * (R)(-1.0 / 3) * XC_FMA(d * whole, whole, c);
   return out;

@@ -55,13 +55,13 @@ TSL_FN R XC_(xc_exp_parts)(R x, R *scale) {
 }
 
 /** e^x; 2 ulp; 0 below XC_EXP_LEAST (-708, float -87), e^709 (float e^88) at most. */
-TSL_FN R XC_(xc_exp)(R x) {
+TSL_FN R XC_(xc_exp_any)(R x) {
   R scale;
   const R less_one = XC_(xc_exp_parts)(x, &scale);
   return x < XC_EXP_LEAST ? (R)0 : XC_FMA(scale, less_one, scale);
 }
 
-/** e^x - 1; 3 ulp; x as for xc_exp. */
+/** e^x - 1; 3 ulp; x as for xc_exp_any. */
 TSL_FN R XC_(xc_expm1)(R x) {
   R scale;
   const R less_one = XC_(xc_exp_parts)(x, &scale);

@@ -91,7 +91,8 @@ typedef struct xc_evaluator xc_evaluator;
  * Prepare a functional.
  * @param[in]  n_spins  1 or 2
  * @param[in]  level    SIMD level of the host: 2, 3, 4 for x86-64-v2..v4, 0 on other processors
- *                      (tsl_device.capability)
+ *                      (tsl_device.capability); 1: built scalar (for x86-64-v3), to measure
+ *                      against
  * @param[out] out      free with xc_evaluator_destroy
  * @return TSL_ERR_INPUT when libxc here lacks a term; TSL_ERR_MEMORY
  */

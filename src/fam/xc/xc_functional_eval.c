@@ -12,6 +12,7 @@ struct xc_evaluator {
 };
 
 static const xc_kernels *kernels_of(int level) {
+  if (level == 1) return &xc_kernels_plain;
 #ifdef __x86_64__
   return level >= 4 ? &xc_kernels_v4 : level == 3 ? &xc_kernels_v3 : &xc_kernels_v2;
 #else

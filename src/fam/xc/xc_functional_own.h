@@ -52,6 +52,7 @@ typedef struct xc_kernels {
 } xc_kernels;
 
 extern const xc_kernels xc_kernels_any, xc_kernels_v2, xc_kernels_v3, xc_kernels_v4;
+extern const xc_kernels xc_kernels_plain; /**< built scalar */
 
 /* ------------------------------------------------------------------ libxc */
 

@@ -43,16 +43,16 @@ done:
   return err;
 }
 
-static tsl_err load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule) {
+static tsl_err load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
+                          xc_model *model) {
   tsl_err err = TSL_OK;
   char *path = NULL;
-  xc_model model;
   const char *file = s->molecule.xyz != NULL ? s->molecule.xyz : s->molecule.json;
   if (file != NULL) TSL_TRY(resolve(deck, file, &path));
   if (s->molecule.xyz != NULL)
     TSL_TRY(xc_molecule_read_xyz(path, molecule));
   else if (s->molecule.json != NULL)
-    TSL_TRY(xc_molecule_read_json(path, molecule, &model));
+    TSL_TRY(xc_molecule_read_json(path, molecule, model));
   else
     TSL_TRY(xc_blame(deck, "xc.molecule.atoms", read_inline(s->molecule.atoms, molecule)));
   if (s->molecule.json == NULL) {
@@ -64,10 +64,11 @@ done:
   return err;
 }
 
-static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule) {
+static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
+                             xc_model *model) {
   tsl_err err = TSL_OK;
   char *path = NULL;
-  TSL_TRY(load_atoms(deck, s, molecule));
+  TSL_TRY(load_atoms(deck, s, molecule, model));
   if (s->molecule.charges != NULL) {
     TSL_TRY(resolve(deck, s->molecule.charges, &path));
     TSL_TRY(xc_molecule_read_charges(path, molecule));
@@ -83,12 +84,14 @@ done:
 static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *name, bool fitting,
                           const xc_molecule *molecule, xc_basis *basis) {
   tsl_err err = TSL_OK;
-  char *path = NULL, *folder = NULL;
-  const char *key = fitting ? "xc.fitting" : "xc.basis", *named = TSL_BASIS_FOLDER;
+  char *path = NULL, *given = NULL, shipped[XC_FOLDER] = "";
+  const char *key = fitting ? "xc.fitting" : "xc.basis", *named = shipped;
   xc_set set = {.n = 0};
   if (s->basis_folder != NULL) {
-    TSL_TRY(resolve(deck, s->basis_folder, &folder));
-    named = folder;
+    TSL_TRY(resolve(deck, s->basis_folder, &given));
+    named = given;
+  } else {
+    TSL_TRY(xc_basis_folder(shipped));
   }
   if (strpbrk(name, "./") != NULL) TSL_TRY(resolve(deck, name, &path));
   TSL_TRY(xc_blame(deck, key,
@@ -97,17 +100,44 @@ static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *na
 done:
   xc_set_clear(&set);
   tsl_free(path);
-  tsl_free(folder);
+  tsl_free(given);
+  return err;
+}
+
+/** What the deck says, else what the JSON file says of itself. */
+static tsl_err choose(const tsl_deck *deck, const char *path, const char *said, const char *model,
+                      char name[XC_ASKED]) {
+  tsl_err err = TSL_OK;
+  const char *chosen = said != NULL ? said : model;
+  if (chosen[0] == '\0') TSL_DECK_FAIL(deck, path, "is missing; only a QCSchema file may say it");
+  if (strlen(chosen) >= XC_ASKED)
+    TSL_DECK_FAIL(deck, path, "has %zu characters; at most %d are allowed", strlen(chosen),
+                  XC_ASKED - 1);
+  (void)snprintf(name, XC_ASKED, "%s", chosen);
+done:
+  return err;
+}
+
+static tsl_err check_driver(const tsl_deck *deck, const char *driver) {
+  tsl_err err = TSL_OK;
+  if (driver[0] != '\0' && strcmp(driver, "energy") != 0 && strcmp(driver, "properties") != 0)
+    TSL_DECK_FAIL(deck, "xc.molecule.json",
+                  "the file's driver is '%s'; energy and properties are computed here", driver);
+done:
   return err;
 }
 
 tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p) {
   tsl_err err = TSL_OK;
+  xc_model model = {.method = ""};
   const xc_molecule *m = &own->molecule;
+  TSL_TRY(load_molecule(deck, s, &own->molecule, &model));
+  TSL_TRY(check_driver(deck, model.driver));
+  TSL_TRY(choose(deck, "xc.functional", s->functional, model.method, own->method));
+  TSL_TRY(choose(deck, "xc.basis", s->basis, model.basis, own->basis_name));
   TSL_TRY(xc_blame(deck, "xc.functional",
-                   xc_functional_find(s->functional, (xc_source)s->source, &p->functional)));
-  TSL_TRY(load_molecule(deck, s, &own->molecule));
-  TSL_TRY(load_basis(deck, s, s->basis, false, m, &own->orbital));
+                   xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
+  TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
   if (p->fitted)
     TSL_TRY(load_basis(deck, s, s->fitting != NULL ? s->fitting : "def2-universal-jfit", true, m,
@@ -120,6 +150,10 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   p->n_spin = s->reference == XC_REFERENCE_UNRESTRICTED || m->alpha != m->beta ? 2 : 1;
   p->parallel = s->parallel;
   p->cache = s->cache;
+  p->card_cache = s->card_cache;
+  p->fitting_cache = s->fitting_cache;
+  p->mixed = s->precision == XC_PRECISION_MIXED;
+  p->reproducible = s->reproducible;
   p->threshold = s->threshold;
   p->n = own->orbital.n;
   p->n_shells = own->orbital.n_shells;

@@ -6,6 +6,10 @@
 #include <lapacke.h>
 #include <math.h>
 
+void xc_matrix_one_thread(void) {
+  openblas_set_num_threads(1);
+}
+
 tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double **out) {
   tsl_err err = TSL_OK;
   int64_t n = 0;

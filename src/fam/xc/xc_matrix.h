@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** From now on the library works with one thread: the same bits on any number of processors. */
+void xc_matrix_one_thread(void);
+
 /** A rows x columns matrix of zeros; what names it in messages. Free with tsl_free. */
 tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double **out);
 

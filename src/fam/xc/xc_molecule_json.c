@@ -129,6 +129,10 @@ static tsl_err read_model(const char *path, const json_t *root, xc_model *model)
   tsl_err err = TSL_OK;
   const json_t *object = json_object_get(root, "model");
   TSL_TRY(find_text(path, root, "driver", sizeof model->driver, model->driver));
+  if (json_object_size(json_object_get(root, "keywords")) > 0)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: 'keywords' are those of another program; leave them out and use a deck or --set",
+             path);
   if (object == NULL) goto done;
   if (!json_is_object(object)) TSL_FAIL(TSL_ERR_INPUT, "%s: 'model' is no object", path);
   TSL_TRY(find_text(path, object, "method", sizeof model->method, model->method));

@@ -5,6 +5,7 @@
 #include "xc_matrix.h"
 #include "xc_one.h"
 
+#include <math.h>
 #include <string.h>
 
 /** Nuclei and point charges together. */
@@ -68,6 +69,8 @@ static tsl_err prepare_metric(const tsl_deck *deck, xc_integrals *integrals, xc_
   TSL_TRY(xc_matrix_create(p->n_fit, p->n_fit, "the fitting set", &own->metric));
   TSL_TRY(xc_engine_create(integrals, XC_DOUBLES, 1e-16, &engine));
   xc_fit_metric(engine, &own->fitting, 0, p->n_fit_shells, own->metric);
+  TSL_TRY(xc_matrix_create(p->n_fit, 1, "bounds of the fitting set", &own->fit_bounds));
+  for (int64_t f = 0; f < p->n_fit; f++) own->fit_bounds[f] = sqrt(own->metric[f * (p->n_fit + 1)]);
   TSL_TRY(xc_blame(deck, "xc.fitting", xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
 done:
   xc_engine_destroy(&engine);
@@ -83,6 +86,9 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_param
   TSL_TRY(prepare_pairs(integrals, own, p));
   if (p->fitted) TSL_TRY(prepare_metric(deck, integrals, own, p));
   TSL_TRY(xc_matrix_create(p->n_spin * p->n, p->n, "exchange-correlation matrix", &own->xc));
+  TSL_TRY(xc_matrix_create(p->n, p->n, "Coulomb matrix", &own->coulomb));
+  TSL_TRY(tsl_alloc(own->scf.options.most_iterations, sizeof *own->history, "history",
+                    (void **)&own->history));
   for (int t = 0; t < p->n_spin && p->functional.exchange != 0; t++)
     TSL_TRY(xc_matrix_create(p->n, p->n, "exchange matrix", &own->exchange[t]));
 done:

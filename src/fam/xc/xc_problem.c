@@ -1,5 +1,7 @@
 /* From a deck to parameters and fields, and the family itself. */
 #include "xc_family.h"
+#include "xc_fixed.h"
+#include "xc_matrix.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,12 +25,17 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_IN_DENSITIES] = {"densities", "1", "Density matrices of an iteration.", TSL_IN, TSL_F64, 0,
                          3, 1},
     [XC_IN_COEFFICIENTS] = {"coefficients", "1", "Fitted density.", TSL_IN, TSL_F64, 0, 1, 1},
+    [XC_IN_PRECISION] = {"precision", "1",
+                         "1: cards may use float in this phase; bits of fixed-point sums.", TSL_IN,
+                         TSL_I32, 0, 1, 1},
     [XC_SUM_XC] = {"xc_matrix", "hartree", "Exchange-correlation matrix of each spin.", TSL_OUT,
                    TSL_F64, TSL_SUM, 3, 0},
     [XC_SUM_INTEGRALS] = {"xc_integrals", "1",
                           "Exchange-correlation energy (hartree), integrated electrons of alpha "
                           "(restricted: all) and beta.",
                           TSL_OUT, TSL_F64, TSL_SUM, 1, 0},
+    [XC_SUM_GUARD] = {"guard", "1", "Size of each rank's fixed-point sums.", TSL_OUT, TSL_I64,
+                      TSL_SUM, 1, 1},
     [XC_SUM_COULOMB] = {"coulomb", "hartree", "Coulomb matrix of a change of the density.", TSL_OUT,
                         TSL_F64, TSL_SUM, 2, 1},
     [XC_SUM_EXCHANGE] = {"exchange", "hartree", "Exchange matrix of a change of the density.",
@@ -43,6 +50,19 @@ static const about abouts[XC_N_FIELDS] = {
                        TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
     [XC_OUT_CHARGES] = {"mulliken_charges", "e", "Mulliken's charges of the atoms.", TSL_OUT,
                         TSL_F64, TSL_GATHER, 1, 0},
+    [XC_OUT_ORBITALS] = {"orbitals", "1", "Orbitals of each spin, one a row.", TSL_OUT, TSL_F64,
+                         TSL_GATHER, 3, 0},
+    [XC_OUT_OVERLAP] = {"overlap", "1", "Overlap of the functions.", TSL_OUT, TSL_F64, TSL_GATHER,
+                        2, 0},
+    [XC_OUT_SIZES] = {"group_sizes", "1", "Points and functions of each group of the grid.",
+                      TSL_OUT, TSL_I64, TSL_GATHER, 2, 0},
+    [XC_OUT_HISTORY] = {"history", "1",
+                        "Of each iteration: number, energy, its change, commutator (hartree).",
+                        TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
+    [XC_STATE_DENSITY] = {"state_density", "1", "Density matrices of the next iteration.",
+                          TSL_STATE, TSL_F64, TSL_GATHER, 3, 1},
+    [XC_STATE_MARK] = {"state_mark", "1", "Iteration, and the molecule and basis of the density.",
+                       TSL_STATE, TSL_F64, TSL_GATHER, 1, 1},
 };
 
 static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N_FIELDS][3]) {
@@ -56,8 +76,10 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_IN_LISTS] = {own->groups.n_shells, 1, 1},
       [XC_IN_DENSITIES] = {2 * spins + 1, n, n},
       [XC_IN_COEFFICIENTS] = {p->n_fit, 1, 1},
+      [XC_IN_PRECISION] = {1 + XC_N_FIXED, 1, 1},
       [XC_SUM_XC] = {spins, n, n},
       [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
+      [XC_SUM_GUARD] = {XC_N_FIXED, 1, 1},
       [XC_SUM_COULOMB] = {n, n, 1},
       [XC_SUM_EXCHANGE] = {exact ? spins : 0, n, n},
       [XC_SUM_GAMMA] = {p->n_fit, 1, 1},
@@ -65,8 +87,19 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_OUT_FOCK] = {spins, n, n},
       [XC_OUT_LEVELS] = {spins, own->scf.m, 1},
       [XC_OUT_CHARGES] = {own->molecule.n_atoms, 1, 1},
+      [XC_OUT_ORBITALS] = {spins, own->scf.m, n},
+      [XC_OUT_OVERLAP] = {n, n, 1},
+      [XC_OUT_SIZES] = {p->n_groups, 2, 1},
+      [XC_OUT_HISTORY] = {own->scf.options.most_iterations, XC_N_HISTORY, 1},
+      [XC_STATE_DENSITY] = {spins, n, n},
+      [XC_STATE_MARK] = {XC_N_MARKS + xc_state_numbers(p, own), 1, 1},
   };
   memcpy(shape, all, sizeof all);
+}
+
+/** Sums that are integers when they are to be reproducible. */
+static bool is_fixed(int f) {
+  return f == XC_SUM_XC || f == XC_SUM_INTEGRALS || f == XC_SUM_COULOMB || f == XC_SUM_EXCHANGE;
 }
 
 static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
@@ -80,6 +113,7 @@ static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
                        .combine = a->combine,
                        .rank = a->rank,
                        .hidden = a->hidden};
+    if (xc_params_of(problem)->reproducible && is_fixed(f)) field.type = TSL_I64;
     tsl_field *added = NULL;
     (void)snprintf(field.name, sizeof field.name, "%s", a->name);
     (void)snprintf(field.unit, sizeof field.unit, "%s", a->unit);
@@ -96,7 +130,7 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   tsl_err err = TSL_OK;
   tsl_field *fields = problem->fields;
   const double *rows[4] = {grid->x, grid->y, grid->z, grid->w};
-  for (int f = 0; f <= XC_IN_COEFFICIENTS; f++) {
+  for (int f = 0; f <= XC_IN_PRECISION; f++) {
     if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
     TSL_TRY(tsl_alloc(tsl_field_count(&fields[f]), tsl_type_bytes((tsl_type)fields[f].type),
                       fields[f].name, &fields[f].data));
@@ -111,12 +145,15 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   fields[XC_IN_PAIRS].data = own->pairs.list;
   fields[XC_IN_GROUPS].data = own->groups.list;
   fields[XC_IN_LISTS].data = own->groups.shells;
-  xc_put_densities(problem);
+  own->scf.rough = xc_params_of(problem)->mixed;
+  *(int32_t *)fields[XC_IN_PRECISION].data = own->scf.rough;
+  TSL_TRY(xc_put_densities(problem));
+  TSL_TRY(xc_state_create(problem));
 done:
   return err;
 }
 
-void xc_put_densities(tsl_problem *problem) {
+tsl_err xc_put_densities(tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   const xc_scf *scf = &xc_own_of(problem)->scf;
   const size_t bytes = (size_t)(p->n * p->n) * sizeof(double);
@@ -125,6 +162,8 @@ void xc_put_densities(tsl_problem *problem) {
   memcpy(to + p->n_spin * p->n * p->n, scf->ask_total, bytes);
   for (int t = 0; t < p->n_spin; t++)
     memcpy(to + (p->n_spin + 1 + t) * p->n * p->n, scf->ask_spin[t], bytes);
+  tsl_field_touch(&problem->fields[XC_IN_DENSITIES]);
+  return xc_fixed_choose(problem);
 }
 
 void xc_view_set(const tsl_problem *problem, xc_view *view) {
@@ -172,7 +211,11 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->orbital);
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
+  for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
   tsl_free(own->metric);
+  tsl_free(own->fit_bounds);
+  tsl_free(own->coulomb);
+  tsl_free(own->history);
   tsl_free(own->xc);
   for (int t = 0; t < 2; t++) tsl_free(own->exchange[t]);
   tsl_free(own);
@@ -190,9 +233,12 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   xc_params *p = problem->params;
   TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
   TSL_TRY(xc_deck_check(deck, &s));
+  if (s.reproducible) xc_matrix_one_thread();
+  TSL_TRY(xc_files_check(deck, &s, problem->output));
   TSL_TRY(xc_load(deck, &s, own, p));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));
+  TSL_TRY(xc_files_keep(&s, own));
   TSL_TRY(add_fields(own, problem));
   TSL_TRY(fill_fields(own, &grid, problem));
 done:
@@ -203,10 +249,10 @@ done:
 /** What the speed of a unit depends on. */
 static void xc_signature(const tsl_problem *problem, char text[96]) {
   const xc_params *p = xc_params_of(problem);
-  (void)snprintf(text, 96, "gga%d own%d spins%d exchange%d fitted%d %s n%lld s%lld",
+  (void)snprintf(text, 96, "gga%d own%d spins%d exchange%d fitted%d mixed%d fixed%d %s n%lld s%lld",
                  p->functional.gga, p->functional.own, p->n_spin, p->functional.exchange != 0,
-                 p->fitted, xc_parallel_words[p->parallel], (long long)p->n,
-                 (long long)p->n_shells);
+                 p->fitted, p->mixed, p->reproducible, xc_parallel_words[p->parallel],
+                 (long long)p->n, (long long)p->n_shells);
 }
 
 /** Matrices of the result are the root's; no unit fills them. */
@@ -216,18 +262,27 @@ static void xc_region(const tsl_problem *problem, const tsl_unit *unit, int fiel
   for (int k = 0; k < 3; k++) lo[k] = 0, hi[k] = k > 0;
 }
 
+static bool xc_active(const tsl_problem *problem, int phase, int kind) {
+  return xc_is_active(xc_params_of(problem), phase, kind);
+}
+
 const tsl_family tsl_family_xc = {
     .name = "xc",
     .doc = "Kohn-Sham energies of molecules: exchange-correlation grid, exact or fitted Coulomb.",
     .shape = TSL_BAG,
     .n_kinds = XC_N_UNIT_KINDS,
     .keys = xc_keys,
+    .adopt = xc_adopt,
     .create = xc_create,
     .units = xc_units,
+    .sample = xc_sample,
     .signature = xc_signature,
     .describe = xc_describe,
     .region = xc_region,
     .advance = xc_advance,
+    .restore = xc_restore,
+    .active = xc_active,
+    .finish = xc_finish,
     .summary = xc_summary,
     .destroy = xc_destroy,
 };

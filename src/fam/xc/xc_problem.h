@@ -10,8 +10,8 @@
  *
  * Phases. With exact Coulomb a phase is an iteration: groups and bra pairs. With fitted Coulomb an
  * iteration is two phases: in the even one groups, exchange, and gamma = (P|mn) D; then the root
- * solves (P|Q) c = gamma, and in the odd one J = c (P|mn). A unit with nothing to do in a phase
- * returns at once (xc_is_active). (P|mn) of a unit is kept by the rank that made it.
+ * solves (P|Q) c = gamma, and in the odd one J = c (P|mn). Units with nothing to do in a phase are
+ * not handed out in it (xc_is_active). (P|mn) of a unit is kept by the rank that made it.
  *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
  * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
@@ -36,18 +36,21 @@ typedef enum xc_parallel { XC_HYBRID, XC_INNER, XC_OUTER, XC_N_PARALLEL } xc_par
 /** Parameters; plain data, the same on all ranks. */
 typedef struct xc_params {
   xc_functional functional;
-  int32_t n_spin;   /**< 1 restricted, 2 unrestricted */
-  int32_t fitted;   /**< 1: Coulomb by density fitting */
-  int32_t parallel; /**< xc_parallel; of sockets */
-  int32_t zero;     /**< reserved */
-  int64_t n;        /**< functions */
+  int32_t n_spin;       /**< 1 restricted, 2 unrestricted */
+  int32_t fitted;       /**< 1: Coulomb by density fitting */
+  int32_t parallel;     /**< xc_parallel; of sockets */
+  int32_t mixed;        /**< 1: cards use float until the last iterations (XC_IN_PRECISION) */
+  int32_t reproducible; /**< 1: the same bits whoever computes: sums are integers (xc_fixed.h) */
+  int64_t n;            /**< functions */
   int64_t n_shells, n_fit_shells;
   int64_t n_fit;    /**< functions of the fitting set; 0 when not fitted */
   int64_t n_pairs;  /**< pairs of shells that the bounds leave */
   int64_t n_packed; /**< elements of their blocks */
   int64_t n_points, n_groups;
-  int64_t cache;    /**< bytes of function values that a rank may keep between iterations */
-  double threshold; /**< of J and K, see xc_fock.threshold */
+  int64_t cache;         /**< bytes of function values that a rank may keep between iterations */
+  int64_t card_cache;    /**< likewise on a card */
+  int64_t fitting_cache; /**< bytes of (P|mn) that a rank may keep; what is beyond is made anew */
+  double threshold;      /**< of J and K, see xc_fock.threshold */
 } xc_params;
 
 /** Indices into problem->fields. */
@@ -59,21 +62,38 @@ enum {
   XC_IN_LISTS,        /**< I32 [.]: shells of the groups */
   XC_IN_DENSITIES,    /**< F64 [2 n_spin + 1][n][n]: of the spins; asked for J; for K, by spin */
   XC_IN_COEFFICIENTS, /**< F64 [n_fit]: c of the odd phases */
-  XC_SUM_XC,          /**< F64 [n_spin][n][n] */
+  XC_IN_PRECISION,    /**< I32 [1 + XC_N_FIXED]: 1: cards may use float in this phase; bits behind
+                           the point of each kind of sums */
+  XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
+                           until the root has set the results */
   XC_SUM_INTEGRALS,   /**< F64 [XC_N_INTEGRALS] */
+  XC_SUM_GUARD,       /**< I64 [XC_N_FIXED]: size of each rank's sums (xc_fixed_guard) */
   XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
   XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
-  XC_SUM_GAMMA,       /**< F64 [n_fit] */
+  XC_SUM_GAMMA,       /**< F64 [n_fit]; each element by one rank, so its sum is exact */
   XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
   XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
   XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */
   XC_OUT_CHARGES,     /**< F64 [n_atoms] */
+  XC_OUT_ORBITALS,    /**< F64 [n_spin][independent functions][n]: row k is orbital k */
+  XC_OUT_OVERLAP,     /**< F64 [n][n] */
+  XC_OUT_SIZES,       /**< I64 [n_groups][2]: points and functions */
+  XC_OUT_HISTORY,     /**< F64 [iterations][XC_N_HISTORY]: number, energy, its change, commutator;
+                           until the end as long as the most iterations there may be */
+  XC_STATE_DENSITY,   /**< F64 [n_spin][n][n] of the next iteration; of checkpoints, root only */
+  XC_STATE_MARK,      /**< F64 [XC_N_MARKS], what it belongs to (xc_state.c); reproducible: and the
+                           numbers that the next iterations depend on */
   XC_N_FIELDS
 };
 
 /** Entries of XC_SUM_INTEGRALS: energy (hartree), electrons of alpha and beta. Restricted: all
  *  electrons count as alpha. */
 enum { XC_INTEGRAL_ENERGY, XC_INTEGRAL_ALPHA, XC_INTEGRAL_BETA, XC_N_INTEGRALS };
+
+enum { XC_N_HISTORY = 4 };
+
+/** Kinds of sums of fixed point (xc_fixed.h). */
+enum { XC_FIXED_XC, XC_FIXED_INTEGRALS, XC_FIXED_COULOMB, XC_FIXED_EXCHANGE, XC_N_FIXED };
 
 static inline const xc_params *xc_params_of(const tsl_problem *problem) {
   return (const xc_params *)problem->params;
@@ -82,6 +102,11 @@ static inline const xc_params *xc_params_of(const tsl_problem *problem) {
 /** Has a kind of unit work in a phase? */
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
   return !p->fitted || phase % 2 == 0 || kind == XC_UNIT_FIT;
+}
+
+/** May cards use float for functions and products in the phase at hand? */
+static inline bool xc_is_single(const tsl_problem *problem) {
+  return *(const int32_t *)problem->fields[XC_IN_PRECISION].data != 0;
 }
 
 /** Matrix k of XC_IN_DENSITIES. */

@@ -124,15 +124,10 @@ static void sum_spins(xc_scf *s) {
     xc_matrix_add(nn, s->n_spin == 1 ? 2 : 1, s->density[t], s->total);
 }
 
-/* Ask for the difference to what J and K are known of, or anew for everything. */
-static void ask(xc_scf *s) {
+/* Ask for the difference to what J and K are known of. */
+static void ask_difference(xc_scf *s) {
   const int64_t nn = s->n * s->n;
   const size_t bytes = (size_t)nn * sizeof *s->total;
-  if (s->iteration % s->options.rebuild == 0) {
-    memset(s->coulomb, 0, bytes), memset(s->last_total, 0, bytes);
-    for (int t = 0; t < s->n_spin; t++)
-      memset(s->exchange[t], 0, bytes), memset(s->last_spin[t], 0, bytes);
-  }
   memcpy(s->ask_total, s->total, bytes);
   xc_matrix_add(nn, -1, s->last_total, s->ask_total);
   for (int t = 0; t < s->n_spin; t++) {
@@ -141,8 +136,19 @@ static void ask(xc_scf *s) {
   }
 }
 
+/* That, or anew for everything. */
+static void ask(xc_scf *s) {
+  const size_t bytes = (size_t)(s->n * s->n) * sizeof *s->total;
+  if (s->iteration % s->options.rebuild == 0) {
+    memset(s->coulomb, 0, bytes), memset(s->last_total, 0, bytes);
+    for (int t = 0; t < s->n_spin; t++)
+      memset(s->exchange[t], 0, bytes), memset(s->last_spin[t], 0, bytes);
+  }
+  ask_difference(s);
+}
+
 static void begin(xc_scf *s) {
-  s->iteration = 0;
+  s->iteration = 0; /* so that everything is asked for */
   s->state = XC_SCF_RUNNING;
   s->energies.total = 0;
   s->diis.n = s->diis.next = 0;
@@ -158,10 +164,69 @@ void xc_scf_start(xc_scf *scf, const double *total) {
   begin(scf);
 }
 
-void xc_scf_restart(xc_scf *scf, const double *const density[2]) {
+void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done) {
   for (int t = 0; t < scf->n_spin; t++)
     memcpy(scf->density[t], density[t], (size_t)(scf->n * scf->n) * sizeof **density);
   begin(scf);
+  scf->iteration = done;
+}
+
+/* -------------------------------------------------------------------- state */
+
+enum { SCALARS = 6, MOST_BLOCKS = 10 };
+
+/** Numbers of the state that lie together. */
+typedef struct block {
+  double *at;
+  int64_t n;
+} block;
+
+static int blocks_of(const xc_scf *s, block list[MOST_BLOCKS]) {
+  const int64_t nn = s->n * s->n;
+  const xc_diis *d = &s->diis;
+  int n = 0;
+  list[n++] = (block){s->coulomb, nn};
+  list[n++] = (block){s->last_total, nn};
+  for (int t = 0; t < s->n_spin; t++) {
+    list[n++] = (block){s->exchange[t], nn};
+    list[n++] = (block){s->last_spin[t], nn};
+  }
+  list[n++] = (block){d->matrices, d->room * d->n_matrix};
+  list[n++] = (block){d->errors, d->room * d->n_error};
+  return n;
+}
+
+int64_t xc_scf_numbers(const xc_scf *scf) {
+  block list[MOST_BLOCKS];
+  int64_t n = SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
+  const int count = blocks_of(scf, list);
+  for (int k = 0; k < count; k++) n += list[k].n;
+  return n;
+}
+
+void xc_scf_save(const xc_scf *scf, double *numbers) {
+  const double scalars[SCALARS] = {scf->energies.total, scf->change, scf->commutator,
+                                   scf->rough,          scf->diis.n, scf->diis.next};
+  block list[MOST_BLOCKS];
+  const int count = blocks_of(scf, list);
+  memcpy(numbers, scalars, sizeof scalars);
+  memcpy(numbers + SCALARS, scf->diis.overlap, sizeof scf->diis.overlap);
+  numbers += SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
+  for (int k = 0; k < count; numbers += list[k++].n)
+    if (list[k].n > 0) memcpy(numbers, list[k].at, (size_t)list[k].n * sizeof *numbers);
+}
+
+void xc_scf_load(xc_scf *scf, const double *numbers) {
+  block list[MOST_BLOCKS];
+  const int count = blocks_of(scf, list);
+  scf->energies.total = numbers[0], scf->change = numbers[1], scf->commutator = numbers[2];
+  scf->rough = numbers[3] != 0;
+  scf->diis.n = (int32_t)numbers[4], scf->diis.next = (int32_t)numbers[5];
+  memcpy(scf->diis.overlap, numbers + SCALARS, sizeof scf->diis.overlap);
+  numbers += SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
+  for (int k = 0; k < count; numbers += list[k++].n)
+    if (list[k].n > 0) memcpy(list[k].at, numbers, (size_t)list[k].n * sizeof *numbers);
+  ask_difference(scf);
 }
 
 /* --------------------------------------------------------------------- step */
@@ -279,7 +344,7 @@ tsl_err xc_scf_step(xc_scf *scf, const xc_scf_built *built) {
              scf->energies.total);
   TSL_TRY(set_commutator(scf));
   scf->iteration++;
-  if (scf->iteration > 1 && fabs(scf->change) < scf->options.energy_limit &&
+  if (!scf->rough && scf->iteration > 1 && fabs(scf->change) < scf->options.energy_limit &&
       scf->commutator < scf->options.commutator_limit)
     TSL_TRY(end(scf, XC_SCF_CONVERGED));
   else if (scf->iteration >= scf->options.most_iterations)

@@ -78,6 +78,7 @@ typedef struct xc_scf {
   double change; /**< of the energy, last iteration */
   double commutator;
   int32_t iteration; /**< steps done */
+  int32_t rough;     /**< 1: what is built is too rough to end with */
   int32_t state;     /**< xc_scf_state; STOPPED: not converged in most_iterations */
   /* private */
   double *coulomb, *exchange[2], *last_total, *last_spin[2], *error, *work;
@@ -97,8 +98,19 @@ void xc_scf_clear(xc_scf *scf);
 
 /** Begin with a total density, shared among the spins by their electrons. */
 void xc_scf_start(xc_scf *scf, const double *total);
-/** Begin with spin densities, for restarts; density[1] unused when restricted. */
-void xc_scf_restart(xc_scf *scf, const double *const density[2]);
+/** Begin with spin densities, for restarts; density[1] unused when restricted.
+ *  @param[in] done  iterations that were done before; they count */
+void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
+
+/**
+ * All that the next iterations depend on beside the densities and the number of iterations: J, K
+ * and what they are of, DIIS, the last energy. After xc_scf_restart with the same densities, load
+ * makes the field go on with the same bits.
+ * @param[in,out] numbers  [xc_scf_numbers(scf)]
+ */
+int64_t xc_scf_numbers(const xc_scf *scf);
+void xc_scf_save(const xc_scf *scf, double *numbers);
+void xc_scf_load(xc_scf *scf, const double *numbers);
 
 /** One iteration: Fock matrix and energy of the density, then the next density and what to ask.
  *  When it ends (state) density, fock, orbitals and energies belong together. */

@@ -31,7 +31,15 @@ static void add_groups(maker *m, const xc_groups *groups) {
     u->flops = m->p->n_spin * (4 * f.nbb + 20 * f.nb) + FUNCTION * f.nb;
     u->bytes = 8 * (18 * f.nb + 2 * m->p->n_spin * f.bb);
     u->device_bytes = 8 * (6 * f.nb + 3 * f.bb);
+    u->setup = f.nb; /* functions at points, kept */
   }
+}
+
+/** What makes (P|mn) takes time by: elements, and something for each shell however few functions it
+ *  has, as integrals of s shells take twice as long an element as those of d shells. */
+static double rows_cost(const xc_basis *fitting, int64_t n_packed, int64_t lo, int64_t hi) {
+  enum { OF_SHELL = 2 };
+  return (double)(xc_fit_functions(fitting, lo, hi) + OF_SHELL * (hi - lo)) * (double)n_packed;
 }
 
 /** Ends of at most wanted pieces of [0, n) of equal cost; cost(k) of item k. */
@@ -50,12 +58,13 @@ static double fit_cost(const cutter *c, int64_t shell) {
   return (double)xc_fit_functions(&c->own->fitting, shell, shell + 1) * (double)c->p->n_packed;
 }
 
-static void set_batch(const xc_params *p, tsl_unit *u, double cost) {
+static void set_batch(const xc_params *p, const xc_basis *fitting, tsl_unit *u, double cost) {
   const double rows = u->kind == XC_UNIT_FIT ? 8 * cost : 0;
   u->count = cost;
   u->flops = cost * (u->kind == XC_UNIT_FIT ? TRIPLE : QUARTET);
   u->bytes = rows + 16 * (double)p->n * (double)p->n;
   u->device_bytes = u->bytes;
+  u->setup = u->kind == XC_UNIT_FIT ? rows_cost(fitting, p->n_packed, u->lo[0], u->hi[0]) : 0;
 }
 
 static void add_batches(maker *m, int32_t kind, const cutter *c) {
@@ -65,7 +74,7 @@ static void add_batches(maker *m, int32_t kind, const cutter *c) {
   for (int64_t k = 0; k < c->n; k++) {
     sum += c->cost(c, k);
     if (k + 1 < c->n && sum < total * (double)(made + 1) / (double)c->wanted) continue;
-    set_batch(c->p, add(m, kind, lo, k + 1), sum - last);
+    set_batch(c->p, &c->own->fitting, add(m, kind, lo, k + 1), sum - last);
     made = (int64_t)(sum / total * (double)c->wanted);
     lo = k + 1, last = sum;
   }
@@ -97,4 +106,27 @@ tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   units->n = m.n;
 done:
   return err;
+}
+
+/* ---------------------------------------------------------------- samples */
+
+static double batch_cost(const xc_view *v, const xc_params *p, int32_t kind, int64_t lo,
+                         int64_t hi) {
+  if (kind == XC_UNIT_FIT)
+    return (double)xc_fit_functions(&v->fitting, lo, hi) * (double)p->n_packed;
+  return (double)(hi - lo) + xc_fock_cost(&v->orbital, &v->pairs, p->threshold, lo, hi);
+}
+
+void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
+  const xc_params *p = xc_params_of(problem);
+  const int64_t lo = whole->lo[0], n = whole->hi[0] - lo;
+  int64_t part = (int64_t)ceil(fraction * (double)n);
+  xc_view view;
+  *out = *whole;
+  if (whole->kind == XC_UNIT_GROUP || part >= n) return;
+  if (part < 1) part = 1;
+  xc_view_set(problem, &view);
+  const int64_t begin = lo + (n - part) / 2; /* an atom's first shells are not like its others */
+  out->lo[0] = begin, out->hi[0] = begin + part;
+  set_batch(p, &view.fitting, out, batch_cost(&view, p, whole->kind, begin, begin + part));
 }

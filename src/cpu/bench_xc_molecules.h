@@ -1,0 +1,25 @@
+/**
+ * @file bench_xc_molecules.h
+ * Problems of `tesela bench xc-cpu`: PBE/def2-SVP on the default grid, or a deck.
+ */
+#ifndef TSL_CPU_BENCH_XC_MOLECULES_H
+#define TSL_CPU_BENCH_XC_MOLECULES_H
+
+#include "xc_problem.h"
+
+typedef struct bench_xc_molecule {
+  char name[64];
+  tsl_deck *deck;
+  tsl_problem problem; /**< with memory for all fields that a worker fills */
+  tsl_unit *groups;    /**< [n_groups] units, in the order of the grid */
+} bench_xc_molecule;
+
+/**
+ * Make a problem with its guess density.
+ * @param[in]  what  "water", "benzene", "C60" (built in); a file .xyz; a deck .yaml of the family
+ * @return TSL_ERR_INPUT and what the family says
+ */
+tsl_err bench_xc_make(const char *what, bench_xc_molecule *out);
+void bench_xc_clear(bench_xc_molecule *molecule);
+
+#endif

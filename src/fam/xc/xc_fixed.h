@@ -1,0 +1,70 @@
+/**
+ * @file xc_fixed.h
+ * Sums that are the same bits in any order (xc.reproducible): 64-bit integers, value times 2^bits.
+ *
+ * Each contribution is computed alone, in an order that only the problem fixes, rounded once, and
+ * added as an integer. Bits are chosen by the root in each phase, from bounds of the sums:
+ *
+ *   matrix of exchange-correlation  52, so values to 2048 hartree (as src/gpu/xc_gpu_matrix.cu)
+ *   energy, electrons               of 64 hartree for each electron: |E_xc| <= 1.68 int rho^(4/3)
+ *                                   stays below 6 for each electron of any atom to Z = 118
+ *   J, exact                        2 Q sum_kl |D_kl| Q_kl by |(ij|kl)| <= Q_ij Q_kl, Q the largest
+ *   J, fitted                       Q sum_P |c_P| sqrt((P|P))
+ *   K                               4 d (max_a sum_b Q_ab)^2, d the largest |D_kl|
+ *
+ * The bounds of J and K are proofs, those of the grid are not: every addition is checked. So that
+ * no sum over ranks wraps unseen, each rank says how large its sums are (xc_fixed_guard) and the
+ * root refuses what does not surely fit. @return of all: TSL_ERR_NUMERIC.
+ */
+#ifndef TSL_FAM_XC_XC_FIXED_H
+#define TSL_FAM_XC_XC_FIXED_H
+
+#include "xc_problem.h"
+
+#include <math.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Bits behind the point of a kind of sums in this phase, and 2^bits. */
+static inline int xc_fixed_bits(const tsl_problem *problem, int which) {
+  return ((const int32_t *)problem->fields[XC_IN_PRECISION].data)[1 + which];
+}
+static inline double xc_fixed_scale(const tsl_problem *problem, int which) {
+  return ldexp(1, xc_fixed_bits(problem, which));
+}
+
+/** *sum += value scale, rounded to even. @return false, *sum untouched, when that is no number or
+ *  too large */
+static inline bool xc_fixed_add(int64_t *sum, double value, double scale) {
+  const double scaled = value * scale;
+  int64_t next;
+  if (!(fabs(scaled) < 0x1p62)) return false;
+  if (__builtin_add_overflow(*sum, (int64_t)llrint(scaled), &next)) return false;
+  *sum = next;
+  return true;
+}
+
+/** Add n numbers and make them zero. @return false as above; all are added that can be */
+bool xc_fixed_flush(int64_t n, double *values, double scale, int64_t *sums);
+/** sums += more. @return false when a sum overflows */
+bool xc_fixed_join(int64_t n, const int64_t *more, int64_t *sums);
+/** How large sums are, in 2^40: less than this. */
+int64_t xc_fixed_guard(int64_t n, const int64_t *sums);
+
+/** A worker sets its entry of XC_SUM_GUARD from the field's sums. */
+void xc_fixed_set_guard(tsl_problem *problem, int which, int field);
+
+/** Root: bits of the sums of the densities that are set now. */
+tsl_err xc_fixed_choose(tsl_problem *problem);
+/** Root: do the sums over ranks surely fit? */
+tsl_err xc_fixed_check(const tsl_problem *problem);
+/** Root: elements [first, first + n) of a field of sums as doubles, whether fixed or not. */
+void xc_fixed_take(const tsl_problem *problem, int which, int field, int64_t first, int64_t n,
+                   double *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

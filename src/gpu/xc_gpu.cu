@@ -1,0 +1,278 @@
+/* The family xc on a card: the backend. Groups run on the card, together; batches of integrals on
+ * the threads of the rank's host, meanwhile. */
+#include "xc_gpu.cuh"
+
+#include "xc_fixed.h"
+
+#include <chrono>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static xc_gpu *gpu_of(tsl_worker *worker) {
+  return (xc_gpu *)worker;
+}
+
+static double seconds_now(void) {
+  using clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+}
+
+static void xc_close(tsl_worker **worker) {
+  xc_gpu *w = gpu_of(*worker);
+  if (w == NULL) return;
+  if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
+  xc_fit_close(w);
+  xc_cache_close(w);
+  xc_batch_close(w);
+  xc_evaluator_destroy(&w->evaluator);
+  xc_batches_close(&w->batches);
+  tsl_gpu_timer_destroy(&w->timer);
+  if (w->blas != NULL) (void)cublasDestroy(w->blas);
+  if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
+  free(w);
+  *worker = NULL;
+}
+
+static tsl_err open_device(xc_gpu *w, const tsl_device *device) {
+  tsl_err err = TSL_OK;
+  size_t n_free = 0, n_total = 0;
+  w->memory.limit = device->memory_limit;
+  TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total));
+  if (w->memory.limit <= 0 || w->memory.limit > (int64_t)n_free) w->memory.limit = (int64_t)n_free;
+  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
+  TSL_TRY(tsl_gpu_timer_create(&w->timer));
+  XC_BLAS_TRY(cublasCreate(&w->blas));
+  XC_BLAS_TRY(cublasSetStream(w->blas, w->stream));
+done:
+  return err;
+}
+
+/* Is a phase's precision another, the functions kept are of no use. */
+static tsl_err set_precision(xc_gpu *w) {
+  tsl_err err = TSL_OK;
+  const bool single = xc_is_single(w->problem);
+  if (single != w->single) TSL_TRY(xc_cache_drop(w));
+  w->single = single;
+done:
+  return err;
+}
+
+static tsl_err xc_begin(tsl_worker *worker, int phase) {
+  tsl_err err = TSL_OK;
+  xc_gpu *w = gpu_of(worker);
+  const size_t bytes = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
+  w->phase = phase;
+  if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(w);
+  TSL_TRY(set_precision(w));
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->densities.data, xc_density_of(w->problem, 0), bytes,
+                               cudaMemcpyHostToDevice, w->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->sums.data, 0, bytes, w->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->flag.data, 0xff, 8, w->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->partials.data, 0,
+                               (size_t)(w->n_slices * XC_N_INTEGRALS) * sizeof(double), w->stream));
+  xc_batches_begin(w->batches, phase);
+  TSL_TRY(xc_fit_begin(w));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+/* What is needed before anything is kept. */
+static tsl_err check_card(const xc_gpu *w) {
+  tsl_err err = TSL_OK;
+  const double needed = xc_batch_least(w) + xc_fit_least(w);
+  char has[24], needs[24];
+  if (needed > (double)w->memory.limit)
+    TSL_FAIL(
+        TSL_ERR_DEVICE_MEMORY,
+        "card %s: a rank may use %s of it (run.device_memory, shared by the ranks of a card), "
+        "but needs at least %s for %lld functions and %lld points: raise run.device_memory, or "
+        "lower xc.groups.target",
+        tsl_gpu_card(), tsl_bytes_text((double)w->memory.limit, has),
+        tsl_bytes_text(xc_batches_said(needed), needs), (long long)w->p->n,
+        (long long)w->p->n_points);
+done:
+  return err;
+}
+
+/* The host's memory: half of what is left for rows on their way, half for rows kept there. */
+static tsl_err open_host(xc_gpu *w, int64_t limit) {
+  tsl_err err = TSL_OK;
+  double room = 0;
+  TSL_TRY(xc_batches_room(w->problem, w->threads, limit, 0, &room));
+  w->host_rows_most = room / 2;
+  if (room - w->host_rows_most < xc_batches_least(w->problem)) w->host_rows_most = 0;
+  TSL_TRY(xc_batches_open(w->problem, w->threads, room - w->host_rows_most, &w->batches));
+done:
+  return err;
+}
+
+static tsl_err xc_open(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker) {
+  tsl_err err = TSL_OK;
+  xc_gpu *w = (xc_gpu *)calloc(1, sizeof *w);
+  const xc_params *p = xc_params_of(problem);
+  *worker = (tsl_worker *)w;
+  if (w == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a worker");
+  w->problem = problem;
+  w->p = p;
+  w->threads = xc_host_threads();
+  if (p->reproducible) w->calls = XC_CALLS_EACH;
+  xc_view_set(problem, &w->view);
+  TSL_TRY(open_device(w, device));
+  TSL_TRY(check_card(w));
+  TSL_TRY(xc_batch_open(w));
+  TSL_TRY(xc_cache_open(w));
+  if (p->functional.n_terms > 0)
+    TSL_TRY(xc_evaluator_create(&p->functional, p->n_spin, 0, &w->evaluator));
+  TSL_TRY(open_host(w, device->host_limit));
+  TSL_TRY(xc_fit_open(w));
+  TSL_TRY(xc_begin(*worker, 0)); /* calibration comes before the first phase */
+done:
+  if (err != TSL_OK && *worker != NULL) xc_close(worker);
+  return err;
+}
+
+/* Units [0, n) of one kind that follow one another. */
+static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0; u < n; u++) {
+    const double start = seconds_now();
+    if (units[u].kind == XC_UNIT_FOCK)
+      xc_batches_fock(w->batches, units[u].lo[0], units[u].hi[0]);
+    else
+      TSL_TRY(xc_fit_run(w, &units[u]));
+    parts[u].seconds = seconds_now() - start;
+  }
+done:
+  return err;
+}
+
+static int64_t same_kind(const tsl_unit *units, int64_t n) {
+  const bool group = units[0].kind == XC_UNIT_GROUP;
+  int64_t m = 1;
+  while (m < n && (units[m].kind == XC_UNIT_GROUP) == group) m++;
+  return m;
+}
+
+/* Units of groups: the stream gets them; host batches: the host computes them. */
+static tsl_err run_kind(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts, bool groups) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0, m; u < n; u += m) {
+    m = same_kind(units + u, n - u);
+    if (!xc_is_active(w->p, w->phase, units[u].kind)) {
+      for (int64_t k = u; k < u + m; k++) parts[k].seconds = 0;
+    } else if (groups && units[u].kind == XC_UNIT_GROUP)
+      TSL_TRY(xc_batch_run(w, units + u, m));
+    else if (!groups && units[u].kind != XC_UNIT_GROUP)
+      TSL_TRY(run_batches(w, units + u, m, parts + u));
+  }
+done:
+  return err;
+}
+
+static tsl_err wait_groups(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  float milliseconds = 0;
+  int64_t count = 0;
+  for (int64_t u = 0; u < n; u++) count += units[u].kind == XC_UNIT_GROUP;
+  if (count == 0 || !xc_is_active(w->p, w->phase, XC_UNIT_GROUP)) goto done;
+  TSL_CUDA_TRY(cudaEventSynchronize(w->timer.end));
+  TSL_CUDA_TRY(cudaEventElapsedTime(&milliseconds, w->timer.begin, w->timer.end));
+  TSL_TRY(xc_matrix_check(w));
+  for (int64_t u = 0, m; u < n; u += m) { /* runs of groups share by their number */
+    m = same_kind(units + u, n - u);
+    if (units[u].kind != XC_UNIT_GROUP) continue;
+    xc_batch_seconds(w, units + u, m, milliseconds * 1e-3 * (double)m / (double)count, parts + u);
+  }
+done:
+  return err;
+}
+
+static tsl_err xc_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  xc_gpu *w = gpu_of(worker);
+  TSL_CUDA_TRY(cudaEventRecord(w->timer.begin, w->stream));
+  TSL_TRY(run_kind(w, units, n, parts, true));
+  TSL_CUDA_TRY(cudaEventRecord(w->timer.end, w->stream));
+  TSL_TRY(run_kind(w, units, n, parts, false));
+  TSL_TRY(wait_groups(w, units, n, parts));
+done:
+  return err;
+}
+
+/* Energies of the slices are added in the order of the groups, or as integers. */
+static tsl_err add_slices(const xc_gpu *w, void *sums) {
+  tsl_err err = TSL_OK;
+  const double scale = xc_fixed_scale(w->problem, XC_FIXED_INTEGRALS);
+  bool good = true;
+  for (int64_t s = 0; s < w->n_slices * XC_N_INTEGRALS; s++) {
+    const int64_t k = s % XC_N_INTEGRALS;
+    if (w->p->reproducible)
+      good = xc_fixed_add((int64_t *)sums + k, w->host_partials[s], scale) && good;
+    else
+      ((double *)sums)[k] += w->host_partials[s];
+  }
+  if (!good)
+    TSL_FAIL(TSL_ERR_NUMERIC,
+             "card %s: the exchange-correlation energy is not finite, or beyond "
+             "what xc.reproducible can hold",
+             tsl_gpu_card());
+done:
+  return err;
+}
+
+static tsl_err collect_xc(xc_gpu *w, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const size_t matrix = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
+  memset(problem->fields[XC_SUM_INTEGRALS].data, 0, XC_N_INTEGRALS * sizeof(double));
+  if (!xc_is_active(w->p, w->phase, XC_UNIT_GROUP)) {
+    memset(problem->fields[XC_SUM_XC].data, 0, matrix);
+    goto done;
+  }
+  TSL_TRY(xc_matrix_run(w));
+  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[XC_SUM_XC].data, w->matrix.data, matrix,
+                               cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->host_partials, w->partials.data,
+                               (size_t)(w->n_slices * XC_N_INTEGRALS) * sizeof(double),
+                               cudaMemcpyDeviceToHost, w->stream));
+  TSL_TRY(xc_matrix_check(w));
+  TSL_TRY(add_slices(w, problem->fields[XC_SUM_INTEGRALS].data));
+done:
+  if (w->p->reproducible) {
+    xc_fixed_set_guard(problem, XC_FIXED_XC, XC_SUM_XC);
+    xc_fixed_set_guard(problem, XC_FIXED_INTEGRALS, XC_SUM_INTEGRALS);
+  }
+  return err;
+}
+
+static tsl_err xc_collect(tsl_worker *worker, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(collect_xc(gpu_of(worker), problem));
+  TSL_TRY(xc_fit_collect(gpu_of(worker), problem));
+done:
+  return err;
+}
+
+static void xc_tell(const tsl_worker *worker, char text[TSL_TELL]) {
+  const xc_gpu *w = (const xc_gpu *)worker;
+  char functions[TSL_TELL / 2 - 2], rows[TSL_TELL / 2 - 2];
+  xc_cache_tell(w, functions, sizeof functions);
+  xc_batches_tell(w->batches, rows, sizeof rows);
+  (void)snprintf(text, TSL_TELL, "%s%s%s", functions,
+                 functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);
+}
+
+static tsl_backend make_backend(void) {
+  tsl_backend b = {};
+  b.family = "xc";
+  b.open = xc_open;
+  b.begin = xc_begin;
+  b.run = xc_run;
+  b.collect = xc_collect;
+  b.tell = xc_tell;
+  b.close = xc_close;
+  return b;
+}
+
+const tsl_backend xc_backend_gpu = make_backend();

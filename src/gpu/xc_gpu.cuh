@@ -1,0 +1,252 @@
+/**
+ * @file xc_gpu.cuh
+ * The family xc on a card: the worker and what its files offer each other.
+ *
+ *   xc_gpu.cu             the backend: open, begin, run, collect, close
+ *   xc_gpu_batch.cu       groups cut into pieces, batches of pieces
+ *   xc_gpu_products.cu    their products by cuBLAS
+ *   xc_gpu_cache.cu       functions kept on the card between iterations
+ *   xc_gpu_functions.cu   values and gradients of functions at points
+ *   xc_gpu_points.cu      density and Z: what runs over points and functions
+ *   xc_gpu_functional.cu  functional, energy, electrons: what runs over points
+ *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
+ *   xc_gpu_fit.cu         (P|mn) kept on the card
+ *   xc_gpu_host.c         host threads: functionals of libxc
+ *   xc_bench.cu           measurements
+ *
+ * A batch of pieces passes through: functions (unless kept) -> P -> X = P phi -> density ->
+ * functional -> Z = w (v/2 phi + 2 s grad rho . grad phi) -> M = phi Z^T -> matrix. Matrices of a
+ * piece are [function][point], point fastest; functions are padded with zero rows to a multiple of
+ * XC_PAD, points with zero columns to a multiple of XC_LANES. R is double, or float where the
+ * phase allows it: then functions and products are float, all sums over functions of one point,
+ * the functional and the matrix of the basis double.
+ *
+ * The sum of the pieces' matrices is kept as 64-bit integers (xc_gpu_matrix.cu) and energies as
+ * one partial sum for each slice of points: results do not depend on the order of the units.
+ * Reproducible: the integers are what leaves the card, partial sums are rounded to integers, each
+ * product is a call of its own, and fitted Coulomb is the host's alone. So no result depends on
+ * what else a card was given.
+ *
+ * All functions work on the worker's stream and do not wait unless they say so.
+ */
+#ifndef TSL_GPU_XC_GPU_CUH
+#define TSL_GPU_XC_GPU_CUH
+
+#include "gpu.cuh"
+#include "xc_batches.h"
+#include "xc_gpu_host.h"
+#include "xc_problem.h"
+
+#include <cublas_v2.h>
+
+enum {
+  XC_LANES = 32,        /**< points of a piece are padded to a multiple */
+  XC_PAD = 16,          /**< functions of a piece are padded to a multiple */
+  XC_PIECE = 2048,      /**< most points of a piece */
+  XC_MAX_PIECES = 4096, /**< most pieces of a batch */
+  XC_INPUTS = 8,        /**< arrays over points: density of 2 spins, its gradient [spin][3] */
+  XC_SCALES = 8         /**< and after it [spin][4]: what multiplies phi and grad phi in Z */
+};
+
+/** Points of a group with their functions: a task of the kernels, in device memory. */
+typedef struct xc_piece {
+  void *phi;      /**< R [4 or 1][pad][ld]: values, d/dx, d/dy, d/dz */
+  void *x;        /**< R [pad][ld]: X, later Z */
+  void *square;   /**< R [pad][pad]: P, later M */
+  int64_t first;  /**< its first point in the grid */
+  int64_t points; /**< its place in the arrays over points */
+  int64_t slice;  /**< its first slice */
+  int64_t list;   /**< its shells in the lists */
+  int64_t place;  /**< its functions in the places */
+  int32_t n, ld;  /**< points, and padded */
+  int32_t b, pad; /**< functions, and padded */
+  int32_t n_shells, group;
+  int32_t ready; /**< phi is filled */
+  int32_t zero;
+} xc_piece;
+
+/** A group's functions kept on the card. */
+typedef struct xc_kept {
+  void *block; /**< pieces one after another; NULL: not kept */
+  int64_t bytes;
+  int64_t batch; /**< the last that used it */
+  int64_t asked; /**< bytes asked for in this phase; 0: not asked for */
+  bool ready;
+} xc_kept;
+
+/** Steps of a batch, for who measures them. */
+typedef enum xc_step {
+  XC_STEP_FUNCTIONS,
+  XC_STEP_GATHER,
+  XC_STEP_X,
+  XC_STEP_DENSITY,
+  XC_STEP_FUNCTIONAL,
+  XC_STEP_POTENTIAL,
+  XC_STEP_M,
+  XC_STEP_SCATTER,
+  XC_N_STEPS
+} xc_step;
+
+struct xc_shapes;
+
+/** How products are asked of cuBLAS: as measured to be faster (on an H200 doubles by buckets,
+ *  floats in one call), all in one call, each bucket of equal shapes in a call, or each piece in a
+ *  call: its result then depends on the piece alone, whatever else is in the batch. */
+typedef enum xc_calls { XC_CALLS_BEST, XC_CALLS_ONE, XC_CALLS_BUCKETS, XC_CALLS_EACH } xc_calls;
+
+/** Functions of groups, the smallest kept. */
+typedef struct xc_cache {
+  cudaMemPool_t pool; /**< NULL: the card has none, nothing is kept */
+  xc_kept *kept;      /**< [n_groups] */
+  int64_t n, used, most, batch;
+} xc_cache;
+
+/** (P|mn) of a unit, kept. */
+typedef struct xc_rows {
+  int64_t lo, hi;      /**< fitting shells */
+  int64_t first, n;    /**< functions */
+  tsl_gpu_buffer card; /**< [n][n_packed]; empty: the host's threads have them (xc_batches.h) */
+} xc_rows;
+
+/** A worker; tsl_worker of this backend. */
+typedef struct xc_gpu {
+  const tsl_problem *problem; /**< not owned */
+  const xc_params *p;
+  xc_view view;
+  int phase, threads; /**< threads: of the host */
+  bool single;        /**< this phase: R is float */
+  tsl_gpu_memory memory;
+  int64_t room; /**< bytes of a batch */
+  cudaStream_t stream;
+  cublasHandle_t blas;
+  tsl_gpu_timer timer;
+  tsl_gpu_buffer shells, points, lists, rows_of,
+      places; /**< rows_of: first row of a list's shell */
+  tsl_gpu_buffer densities, sums, matrix, partials, flag;
+  tsl_gpu_buffer batch, tasks; /**< memory of a batch; its pieces and pointers */
+  int64_t *place, *slice;      /**< [n_groups] where places and slices of a group begin */
+  int64_t n_slices, n_pieces;  /**< of all groups */
+  double small;                /**< see xc_gpu_matrix.cu */
+  struct xc_shapes *shapes;    /**< xc_gpu_products.cu */
+  xc_calls calls;              /**< of products; other than XC_CALLS_BEST for measurements */
+  double *steps;               /**< [XC_N_STEPS] seconds are added; NULL: nobody asks */
+  tsl_gpu_timer step_timer;
+  xc_cache cache;
+  xc_piece *pieces; /**< [room_pieces] of a run */
+  int64_t room_pieces;
+  char *staged;            /**< host copy of what goes to tasks */
+  xc_evaluator *evaluator; /**< functionals of libxc; NULL: own formulas */
+  double *host_points;     /**< arrays over points, pinned */
+  int64_t host_points_bytes;
+  double *host_partials; /**< [n_slices][XC_N_INTEGRALS] */
+  xc_batches *batches;   /**< bra pairs and fitting integrals; NULL when there are none */
+  xc_rows *kept_rows;    /**< [n_rows] */
+  double *host_rows;     /**< rows on their way to the card, [host_rows_room]; NULL until needed */
+  int64_t host_rows_room;
+  double host_rows_most; /**< bytes that host_rows may take */
+  int64_t n_rows, room_rows;
+  tsl_gpu_buffer packed, fitted, gamma, coefficients;
+} xc_gpu;
+
+#define XC_BLAS_TRY(call)                                                                 \
+  do {                                                                                    \
+    const cublasStatus_t status_ = (call);                                                \
+    if (status_ != CUBLAS_STATUS_SUCCESS)                                                 \
+      TSL_FAIL((tsl_err)(status_ == CUBLAS_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY    \
+                                                               : TSL_ERR_DEVICE),         \
+               "card %s: %s: %s", tsl_gpu_card(), #call, cublasGetStatusString(status_)); \
+  } while (0)
+
+extern const tsl_backend xc_backend_gpu;
+
+/** Blocks of functions: values, and gradients where the functional needs them. */
+static inline int64_t xc_blocks(const xc_gpu *w) {
+  return w->p->functional.gga ? 4 : 1;
+}
+static inline int64_t xc_real_bytes(const xc_gpu *w) {
+  return w->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+}
+static inline int64_t xc_round_up(int64_t n, int64_t to) {
+  return (n + to - 1) / to * to;
+}
+/** Bytes of a group's functions. */
+static inline int64_t xc_block_bytes(const xc_gpu *w, const xc_group *g) {
+  return xc_blocks(w) * xc_round_up(g->functions, XC_PAD) * xc_round_up(g->n, XC_LANES) *
+         xc_real_bytes(w);
+}
+
+/** Pieces of a batch on the card, sorted by shape, and its arrays over points. */
+typedef struct xc_batch {
+  const xc_piece *host; /**< [n] */
+  const xc_piece *card; /**< [n] */
+  int64_t n;
+  int most_ld, most_pad, most_shells;
+  double *arrays; /**< [XC_INPUTS + XC_SCALES][stride] */
+  int64_t stride;
+} xc_batch;
+
+/* ------------------------------------------------------------------ batches */
+
+/** Bytes of the card that batches need at least: tables, sums, the largest piece alone. */
+double xc_batch_least(const xc_gpu *w);
+/** Memory that all batches use. */
+tsl_err xc_batch_open(xc_gpu *w);
+void xc_batch_close(xc_gpu *w);
+/** Enqueue groups; parts may be read after the stream has been waited for. */
+tsl_err xc_batch_run(xc_gpu *w, const tsl_unit *units, int64_t n);
+/** Share the time of a run among its groups by cost. */
+void xc_batch_seconds(const xc_gpu *w, const tsl_unit *units, int64_t n, double seconds,
+                      tsl_part *parts);
+
+/* -------------------------------------------------------------------- cache */
+
+tsl_err xc_cache_open(xc_gpu *w);
+void xc_cache_close(xc_gpu *w);
+/** Begin a phase: nothing has been asked for. */
+void xc_cache_begin(xc_gpu *w);
+/** What of the phase's groups is not kept, as text for tsl_backend.tell; empty: nothing. */
+void xc_cache_tell(const xc_gpu *w, char *text, size_t size);
+/** Give all memory back; waits. */
+tsl_err xc_cache_drop(xc_gpu *w);
+/**
+ * The block of a group; larger groups that this batch does not use make room.
+ * @param[out] block  NULL: not kept
+ * @param[out] ready  it holds the functions; else the caller fills it in this batch
+ */
+void xc_cache_find(xc_gpu *w, int64_t group, void **block, bool *ready);
+
+/* ------------------------------------------------------------------ kernels */
+
+/** phi of all pieces that are not ready. */
+tsl_err xc_functions_run(xc_gpu *w, const xc_batch *batch);
+/** Density and gradient of a spin from X. */
+tsl_err xc_density_run(xc_gpu *w, const xc_batch *batch, int spin);
+/** Z of a spin, in place of X. */
+tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin);
+/** Energy and electrons of the slices; scales of Z. Waits when libxc computes. */
+tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch);
+/** X = phi P, or with turned M = phi^T Z. */
+tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned);
+tsl_err xc_product_open(xc_gpu *w);
+/** P of a spin. */
+tsl_err xc_gather_run(xc_gpu *w, const xc_batch *batch, int spin);
+/** Add M + M^T to the sum of a spin. */
+tsl_err xc_scatter_run(xc_gpu *w, const xc_batch *batch, int spin);
+/** The sums as matrices of doubles, reproducible: as they are, both triangles, in w->matrix. */
+tsl_err xc_matrix_run(xc_gpu *w);
+/** A value did not fit the sums: which group. Waits. @return TSL_ERR_NUMERIC */
+tsl_err xc_matrix_check(xc_gpu *w);
+
+/* ---------------------------------------------------------------------- fit */
+
+/** Bytes of the card that it needs without keeping anything. */
+double xc_fit_least(const xc_gpu *w);
+tsl_err xc_fit_open(xc_gpu *w);
+void xc_fit_close(xc_gpu *w);
+tsl_err xc_fit_begin(xc_gpu *w);
+/** One unit of fitting shells; computes its integrals when they are not kept. Waits. */
+tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
+/** gamma and J into the fields. Waits. */
+tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem);
+
+#endif

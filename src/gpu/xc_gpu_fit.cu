@@ -1,0 +1,190 @@
+/* The fitted Coulomb matrix on a card: (P|mn) comes from the host's threads once, stays on the card
+ * while its part of the memory lasts; gamma and J are products with it. The rest, and all when sums
+ * are to be reproducible, is the host's (xc_batches.h). */
+#include "xc_gpu.cuh"
+
+#include <limits.h>
+#include <string.h>
+
+enum { PART = 2 }; /* of the card's memory for (P|mn) */
+
+double xc_fit_least(const xc_gpu *w) {
+  const xc_params *p = w->p;
+  return p->fitted && !p->reproducible ? 16 * ((double)p->n_packed + (double)p->n_fit) : 0;
+}
+
+tsl_err xc_fit_open(xc_gpu *w) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  if (!p->fitted || p->reproducible) goto done;
+  if (p->n_packed > INT_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "%lld elements in the pairs of shells; fitting on cards takes %d",
+             (long long)p->n_packed, INT_MAX);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->packed, p->n_packed * 8, "packed density"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->fitted, p->n_packed * 8, "packed Coulomb matrix"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->gamma, p->n_fit * 8, "gamma"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->coefficients, p->n_fit * 8, "fitting coefficients"));
+done:
+  return err;
+}
+
+void xc_fit_close(xc_gpu *w) {
+  for (int64_t k = 0; k < w->n_rows; k++) tsl_gpu_release(&w->memory, &w->kept_rows[k].card);
+  tsl_free(w->kept_rows);
+  tsl_free(w->host_rows);
+  tsl_gpu_buffer *const all[] = {&w->packed, &w->fitted, &w->gamma, &w->coefficients};
+  for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&w->memory, buffer);
+}
+
+tsl_err xc_fit_begin(xc_gpu *w) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  const size_t packed = (size_t)p->n_packed * 8, fit = (size_t)p->n_fit * 8;
+  if (!p->fitted || p->reproducible) goto done;
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->packed.data, xc_batches_packed(w->batches), packed,
+                               cudaMemcpyHostToDevice, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->coefficients.data, w->problem->fields[XC_IN_COEFFICIENTS].data,
+                               fit, cudaMemcpyHostToDevice, w->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->fitted.data, 0, packed, w->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->gamma.data, 0, fit, w->stream));
+done:
+  return err;
+}
+
+/* A place for the rows of a unit. */
+static tsl_err new_rows(xc_gpu *w, const tsl_unit *unit, xc_rows **out) {
+  tsl_err err = TSL_OK;
+  xc_rows *more = NULL;
+  const int64_t room = 2 * w->n_rows + 16;
+  if (w->n_rows == w->room_rows) {
+    TSL_TRY(tsl_alloc(room, sizeof *more, "rows", (void **)&more));
+    if (w->n_rows > 0) memcpy(more, w->kept_rows, (size_t)w->n_rows * sizeof *more);
+    tsl_free(w->kept_rows);
+    w->kept_rows = more, w->room_rows = room;
+  }
+  *out = &w->kept_rows[w->n_rows++];
+  memset(*out, 0, sizeof **out);
+  (*out)->lo = unit->lo[0], (*out)->hi = unit->hi[0];
+  (*out)->first = xc_batches_first(w->batches, unit->lo[0]);
+  (*out)->n = xc_batches_first(w->batches, unit->hi[0]) - (*out)->first;
+done:
+  return err;
+}
+
+/* Bytes of rows on the card. */
+static int64_t card_bytes(const xc_gpu *w) {
+  int64_t bytes = 0;
+  for (int64_t k = 0; k < w->n_rows; k++) bytes += w->kept_rows[k].card.bytes;
+  return bytes;
+}
+
+/* Memory on the card for rows, where its part allows; the cache of functions makes room. */
+static tsl_err reserve_card(xc_gpu *w, xc_rows *rows, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  if (bytes == 0 || bytes > w->memory.limit / PART - card_bytes(w)) goto done;
+  if (bytes > w->memory.limit - w->memory.used) TSL_TRY(xc_cache_drop(w));
+  err = tsl_gpu_reserve(&w->memory, &rows->card, bytes, "fitting integrals");
+  if (err == TSL_ERR_DEVICE_MEMORY) err = TSL_OK; /* then they are the host's */
+done:
+  return err;
+}
+
+/* Host memory that all units pass through: taken and touched once. */
+static tsl_err reserve_host(xc_gpu *w, int64_t count) {
+  tsl_err err = TSL_OK;
+  if (count <= w->host_rows_room) return TSL_OK;
+  tsl_free(w->host_rows);
+  w->host_rows = NULL, w->host_rows_room = 0;
+  TSL_TRY(tsl_alloc(count, sizeof *w->host_rows, "fitting integrals", (void **)&w->host_rows));
+  w->host_rows_room = count;
+done:
+  return err;
+}
+
+/* Rows of a unit to the card, if it has room for them. */
+static tsl_err fill_rows(xc_gpu *w, xc_rows *rows) {
+  tsl_err err = TSL_OK;
+  int64_t count = 0;
+  if (!tsl_mul_i64(rows->n, w->p->n_packed, &count) || count > INT64_MAX / 8)
+    TSL_FAIL(TSL_ERR_INPUT, "the fitting integrals overflow 64-bit counts");
+  if (8 * (double)count > w->host_rows_most) goto done; /* no way to the card: the host's */
+  TSL_TRY(reserve_card(w, rows, count * 8));
+  if (rows->card.data == NULL) goto done;
+  TSL_TRY(reserve_host(w, count));
+  xc_batches_triples(w->batches, rows->lo, rows->hi, w->host_rows);
+  TSL_CUDA_TRY(cudaMemcpyAsync(rows->card.data, w->host_rows, (size_t)count * 8,
+                               cudaMemcpyHostToDevice, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+static tsl_err find_rows(xc_gpu *w, const tsl_unit *unit, xc_rows **out) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = 0; k < w->n_rows; k++)
+    if (w->kept_rows[k].lo == unit->lo[0] && w->kept_rows[k].hi == unit->hi[0]) {
+      *out = &w->kept_rows[k];
+      return TSL_OK;
+    }
+  TSL_TRY(new_rows(w, unit, out));
+  err = fill_rows(w, *out);
+  if (err != TSL_OK) { /* nothing is kept half filled */
+    tsl_gpu_release(&w->memory, &(*out)->card);
+    w->n_rows--;
+  }
+done:
+  return err;
+}
+
+/* Rows are column by column a matrix [n_packed][n]. */
+static tsl_err card_product(xc_gpu *w, const xc_rows *rows) {
+  tsl_err err = TSL_OK;
+  const double one = 1;
+  const int m = (int)w->p->n_packed, n = (int)rows->n;
+  const double *v = (const double *)rows->card.data;
+  if (w->phase % 2 == 0)
+    XC_BLAS_TRY(cublasDgemv(w->blas, CUBLAS_OP_T, m, n, &one, v, m, (const double *)w->packed.data,
+                            1, &one, (double *)w->gamma.data + rows->first, 1));
+  else
+    XC_BLAS_TRY(cublasDgemv(w->blas, CUBLAS_OP_N, m, n, &one, v, m,
+                            (const double *)w->coefficients.data + rows->first, 1, &one,
+                            (double *)w->fitted.data, 1));
+done:
+  return err;
+}
+
+tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit) {
+  tsl_err err = TSL_OK;
+  xc_rows *rows = NULL;
+  if (w->p->reproducible) return xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]);
+  TSL_TRY(find_rows(w, unit, &rows));
+  if (rows->n == 0 || w->p->n_packed == 0) goto done;
+  if (rows->card.data == NULL) {
+    TSL_TRY(xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]));
+    goto done;
+  }
+  TSL_TRY(card_product(w, rows));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  double *fitted = NULL, *gamma = NULL;
+  if (p->fitted && !p->reproducible) {
+    TSL_TRY(tsl_alloc(p->n_packed, 8, "packed Coulomb matrix", (void **)&fitted));
+    TSL_TRY(tsl_alloc(p->n_fit, 8, "gamma", (void **)&gamma));
+    TSL_CUDA_TRY(cudaMemcpyAsync(fitted, w->fitted.data, (size_t)p->n_packed * 8,
+                                 cudaMemcpyDeviceToHost, w->stream));
+    TSL_CUDA_TRY(cudaMemcpyAsync(gamma, w->gamma.data, (size_t)p->n_fit * 8, cudaMemcpyDeviceToHost,
+                                 w->stream));
+    TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  }
+  TSL_TRY(xc_batches_collect(w->batches, problem, fitted, gamma));
+done:
+  tsl_free(fitted);
+  tsl_free(gamma);
+  return err;
+}

@@ -1,0 +1,37 @@
+/**
+ * @file xc_gpu_host.h
+ * What a card's rank computes on the host: functionals that only libxc has.
+ */
+#ifndef TSL_GPU_XC_GPU_HOST_H
+#define TSL_GPU_XC_GPU_HOST_H
+
+#include "xc_functional.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Points of a slice: partial sums are made of them. */
+enum { XC_SLICE = 128 };
+
+/** Points of one piece; arrays are those of the batch, from the piece's first point. */
+typedef struct xc_host_points {
+  int64_t n, ld;         /**< points, padded to ld */
+  int64_t stride;        /**< from array to array */
+  const double *weights; /**< [n] */
+  const double *in;      /**< [8][stride] density of spins, gradients [spin][3] */
+  double *out;           /**< [8][stride] scales [spin][4]; 0 beyond n */
+  double *partials;      /**< [slices][3] energy, electrons of spins */
+} xc_host_points;
+
+/** Threads that this process may run on. */
+int xc_host_threads(void);
+
+/** The functional at the points of pieces, by threads; values of a slice depend on it alone. */
+void xc_host_functional(const xc_evaluator *evaluator, int n_spin, bool gga, int threads,
+                        const xc_host_points *pieces, int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,97 @@
+/* Density from X, and Z from the scales: each thread one point, warps share the functions. */
+#include "xc_gpu.cuh"
+
+enum { WARPS = 8 };
+
+/* Sum the warps' parts in their order. */
+template <int N> static __device__ __forceinline__ void add_warps(double (&v)[N]) {
+  __shared__ double all[N][WARPS][XC_LANES];
+#pragma unroll
+  for (int k = 0; k < N; k++) all[k][threadIdx.y][threadIdx.x] = v[k];
+  __syncthreads();
+  if (threadIdx.y != 0) return;
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    for (int y = 1; y < WARPS; y++) v[k] += all[k][y][threadIdx.x];
+}
+
+/* rho = factor sum x_i phi_i, gradient = 2 factor sum x_i grad phi_i. Block (points, piece). */
+template <class R, bool GGA>
+static __global__ void __launch_bounds__(WARPS *XC_LANES)
+    density_kernel(const xc_piece *pieces, double factor, double *arrays, int64_t stride,
+                   int spin) {
+  constexpr int N = GGA ? 4 : 1;
+  const xc_piece k = pieces[blockIdx.y];
+  const int p = (int)(blockIdx.x * XC_LANES + threadIdx.x);
+  const int64_t ld = k.ld, block = ld * k.pad;
+  const R *const x = (const R *)k.x + p, *const phi = (const R *)k.phi + p;
+  double sum[N] = {};
+  if (p >= k.ld) return; /* whole blocks: ld is a multiple of the lanes */
+#pragma unroll 4
+  for (int i = (int)threadIdx.y; i < k.b; i += WARPS) {
+    const double xi = (double)x[i * ld];
+#pragma unroll
+    for (int c = 0; c < N; c++) sum[c] = fma(xi, (double)phi[c * block + i * ld], sum[c]);
+  }
+  add_warps(sum);
+  if (threadIdx.y != 0) return;
+  double *const to = arrays + k.points + p;
+  to[spin * stride] = factor * sum[0];
+#pragma unroll
+  for (int c = 1; c < N; c++) to[(2 + 3 * spin + c - 1) * stride] = 2 * factor * sum[c];
+}
+
+/* z_i = a phi_i + b . grad phi_i, in place of x. */
+template <class R, bool GGA>
+static __global__ void __launch_bounds__(WARPS *XC_LANES)
+    potential_kernel(const xc_piece *pieces, const double *scales, int64_t stride, int spin) {
+  constexpr int N = GGA ? 4 : 1;
+  const xc_piece k = pieces[blockIdx.y];
+  const int p = (int)(blockIdx.x * XC_LANES + threadIdx.x);
+  const int64_t ld = k.ld, block = ld * k.pad;
+  const R *const __restrict__ phi = (const R *)k.phi + p;
+  R *const __restrict__ z = (R *)k.x + p;
+  double s[N];
+  if (p >= k.ld) return;
+#pragma unroll
+  for (int c = 0; c < N; c++) s[c] = scales[(4 * spin + c) * stride + k.points + p];
+#pragma unroll 4
+  for (int i = (int)threadIdx.y; i < k.pad; i += WARPS) {
+    double sum = 0;
+#pragma unroll
+    for (int c = 0; c < N; c++) sum = fma(s[c], (double)phi[c * block + i * ld], sum);
+    z[i * ld] = (R)sum;
+  }
+}
+
+template <class R, bool GGA> static tsl_err density(xc_gpu *w, const xc_batch *batch, int spin) {
+  tsl_err err = TSL_OK;
+  const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
+  TSL_LAUNCH((density_kernel<R, GGA>), grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
+             w->p->n_spin == 1 ? 2.0 : 1.0, batch->arrays, batch->stride, spin);
+done:
+  return err;
+}
+
+template <class R, bool GGA> static tsl_err potential(xc_gpu *w, const xc_batch *batch, int spin) {
+  tsl_err err = TSL_OK;
+  const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
+  TSL_LAUNCH((potential_kernel<R, GGA>), grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
+             batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin);
+done:
+  return err;
+}
+
+tsl_err xc_density_run(xc_gpu *w, const xc_batch *batch, int spin) {
+  if (w->p->functional.gga)
+    return w->single ? density<float, true>(w, batch, spin) : density<double, true>(w, batch, spin);
+  return w->single ? density<float, false>(w, batch, spin) : density<double, false>(w, batch, spin);
+}
+
+tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin) {
+  if (w->p->functional.gga)
+    return w->single ? potential<float, true>(w, batch, spin)
+                     : potential<double, true>(w, batch, spin);
+  return w->single ? potential<float, false>(w, batch, spin)
+                   : potential<double, false>(w, batch, spin);
+}
