@@ -6,6 +6,7 @@
 #define TSL_CPU_CPU_H
 
 #include "contract.h"
+#include "slow.h"
 
 /** Highest SIMD level of this processor: 2, 3, 4 for x86-64-v2..v4, 0 for any other processor. */
 int tsl_cpu_level(void);
@@ -21,26 +22,21 @@ tsl_err tsl_cpu_level_use(int *level);
 /** Bytes of one third-level cache, 32 MiB where hwloc does not tell. */
 int64_t tsl_cpu_cache_bytes(void);
 
-/** Seconds of a monotonic clock. */
+/** Seconds of a monotonic clock. Test knob: with the environment TSL_TEST_CLOCK=processor those
+ *  that the calling thread has computed, which others on the machine do not disturb; TSL_TEST_SLOW
+ *  then multiplies and does not sleep. For ranks of one thread. */
 double tsl_cpu_seconds(void);
 
-/**
- * Test knob: the environment TSL_TEST_SLOW=F (F >= 1), or "rank:F,rank:F" with the rank of the
- * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, SLURM_PROCID), makes each unit of this process
- * last F times as long, by sleeping after it. For tests of load balance on equal machines only.
- * @param[out] factor  1 when unset or when this rank is not named
- * @return TSL_ERR_USAGE when the text is neither form
- */
-tsl_err tsl_cpu_slow_factor(double *factor);
-
-/** Sleep (factor - 1) * (time since start); returns the seconds since start after it. */
+/** Sleep after a unit that began at start, as TSL_TEST_SLOW asks (slow.h); returns the seconds
+ *  since start after it. */
 double tsl_cpu_unit_seconds(double start, double factor);
 
 extern const tsl_backend dp_backend_cpu, fractal_backend_cpu, tri_backend_cpu;
 extern const tsl_backend xc_backend_cpu; /**< where TSL_HAVE_XC is set */
 
-/** `tesela bench fractal-cpu` and `tesela bench tri-cpu`. */
+/** `tesela bench fractal-cpu`, `tri-cpu` and `xc-cpu`. */
 tsl_err fractal_bench_cpu(int argc, char **argv);
 tsl_err tri_bench_cpu(int argc, char **argv);
+tsl_err xc_bench_cpu(int argc, char **argv); /**< where TSL_HAVE_XC is set */
 
 #endif

@@ -1,6 +1,7 @@
 /** @file platform_cpu.c  The sockets of this host as devices. */
 #include "cpu.h"
 #include "dp_cpu.h"
+#include "probe_cpu.h"
 
 #include <gnu/libc-version.h>
 #include <hwloc.h>
@@ -157,6 +158,10 @@ static const tsl_bench benches[] = {
      fractal_bench_cpu},
     {"tri-cpu", "all pairs on this socket: distances, gravity, histogram, correlation",
      tri_bench_cpu},
+#ifdef TSL_HAVE_XC
+    {"xc-cpu", "exchange-correlation builds on this socket: parts, cache, sharing, scalar code",
+     xc_bench_cpu},
+#endif
     {NULL, NULL, NULL},
 };
 
@@ -168,4 +173,5 @@ const tsl_platform tsl_platform_cpu = {
     .count = cpu_count,
     .describe = cpu_describe,
     .select = cpu_select,
+    .probe = tsl_cpu_probe,
 };

@@ -2,7 +2,11 @@
 #include "dp_bench.cuh"
 #include "fractal_bench.cuh"
 #include "gpu.cuh"
+#include "probe_gpu.cuh"
 #include "tri_gpu.cuh"
+#ifdef TSL_HAVE_XC
+#include "xc_bench.cuh"
+#endif
 
 #include <ctype.h>
 #include <stdio.h>
@@ -99,7 +103,11 @@ done:
 }
 
 static const tsl_backend *const gpu_backends[] = {&dp_backend_gpu, &fractal_backend_gpu,
-                                                  &tri_backend_gpu, NULL};
+                                                  &tri_backend_gpu,
+#ifdef TSL_HAVE_XC
+                                                  &xc_backend_gpu,
+#endif
+                                                  NULL};
 
 static const tsl_bench gpu_benches[] = {
     {"dp", "dynamic programming on a card: each engine beside its goal and published figures",
@@ -108,9 +116,12 @@ static const tsl_bench gpu_benches[] = {
     {"tri", "all-pairs kernels against their goals and cuBLAS", tri_bench_goals},
     {"fractal", "escape-time images: goals, the seed's table and theory", fractal_bench},
     {"fractal-tune", "escape-time images: when warps refill and test", fractal_bench_tune},
+#ifdef TSL_HAVE_XC
+    {"xc", "the exchange-correlation matrix on a card: bounds and published figures", xc_bench},
+#endif
     {NULL, NULL, NULL},
 };
 
 extern "C" const tsl_platform tsl_platform_gpu = {
-    TSL_GPU, "gpu", gpu_backends, gpu_benches, gpu_count, gpu_describe, gpu_select,
+    TSL_GPU, "gpu", gpu_backends, gpu_benches, gpu_count, gpu_describe, gpu_select, tsl_gpu_probe,
 };

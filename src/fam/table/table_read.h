@@ -82,6 +82,12 @@ tsl_err table_read_h5(const table_source *source, table_rows *table);
 tsl_err table_read_xyz(const table_source *source, table_rows *table);
 
 /**
+ * The side of table_read_h5 that reads (apart.h): writes int64 rows and columns, then all rows with
+ * all columns as doubles. HDF5 may die in it.
+ */
+tsl_err table_h5_send(const table_source *source, int to);
+
+/**
  * Memory for n rows, refused when rows, bytes or this host's memory do not allow it.
  * @param[in] what  the file, for messages
  */

@@ -1,4 +1,6 @@
-/* HDF5: one 1-D or 2-D dataset of integers or reals. The only file of the family that sees HDF5. */
+/* HDF5: one 1-D or 2-D dataset of integers or reals. The only file of the family that sees HDF5.
+ * The library may die or loop in a hostile file, so another process reads it and sends the rows. */
+#include "apart.h"
 #include "memory.h"
 #include "table_read.h"
 
@@ -109,22 +111,24 @@ done:
   return err;
 }
 
-static tsl_err read_rows(const table_source *source, const h5 *f, const table_pick *pick,
-                         table_rows *table) {
+static int64_t rows_of_block(int64_t width) {
+  return CHUNK / width + 1;
+}
+
+/** Shape, then all rows as doubles. */
+static tsl_err send_rows(const table_source *source, const h5 *f, int to) {
   tsl_err err = TSL_OK;
-  const int64_t some = CHUNK / f->width + 1;
-  void *buffer = NULL;
-  TSL_TRY(tsl_alloc(some * f->width, sizeof(double), "rows of an HDF5 file", &buffer));
+  const int64_t shape[2] = {f->n, f->width}, some = rows_of_block(f->width);
+  double *rows = NULL;
+  TSL_TRY(tsl_apart_put(to, shape, (int64_t)sizeof shape));
+  TSL_TRY(tsl_alloc(some * f->width, sizeof *rows, "rows of an HDF5 file", (void **)&rows));
   for (int64_t i0 = 0; i0 < f->n; i0 += some) {
     const int64_t m = f->n - i0 < some ? f->n - i0 : some;
-    TSL_TRY(load_rows(source, f, i0, m, buffer));
-    for (int64_t i = 0; i < m; i++)
-      for (int64_t c = 0; c < pick->n; c++)
-        TSL_TRY(table_rows_put(source, pick, i0 + i, c,
-                               ((double *)buffer)[i * f->width + pick->from[c]], table));
+    TSL_TRY(load_rows(source, f, i0, m, rows));
+    TSL_TRY(tsl_apart_put(to, rows, m * f->width * (int64_t)sizeof *rows));
   }
 done:
-  tsl_free(buffer);
+  tsl_free(rows);
   return err;
 }
 
@@ -136,23 +140,67 @@ static void close_all(h5 *f) {
   if (f->file >= 0) (void)H5Fclose(f->file);
 }
 
-tsl_err table_read_h5(const table_source *source, table_rows *table) {
+tsl_err table_h5_send(const table_source *source, int to) {
   tsl_err err = TSL_OK;
   h5 f = {.file = -1, .access = -1, .set = -1, .space = -1, .type = -1};
   table_pick pick = {0};
-  H5E_auto2_t report = NULL;
-  void *report_data = NULL;
-  (void)H5Eget_auto2(H5E_DEFAULT, &report, &report_data);
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* our messages, not the library's */
   TSL_TRY(open_file(source->path, &f));
   TSL_TRY(open_dataset(source, &f));
   TSL_TRY(look_at_dataset(source, &f));
-  TSL_TRY(table_pick_create(source, f.width, &pick));
-  TSL_TRY(table_rows_create(f.n, pick.n, source->path, table));
-  TSL_TRY(read_rows(source, &f, &pick, table));
+  TSL_TRY(table_pick_create(source, f.width, &pick)); /* refuses columns that are not there */
+  TSL_TRY(send_rows(source, &f, to));
 done:
   table_pick_clear(&pick);
   close_all(&f);
-  (void)H5Eset_auto2(H5E_DEFAULT, report, report_data);
   return err;
+}
+
+/* ---- here */
+
+typedef struct reading {
+  const table_source *source;
+  table_rows *table;
+} reading;
+
+static tsl_err send_file(void *arg, int to) {
+  return table_h5_send(((const reading *)arg)->source, to);
+}
+
+static tsl_err take_rows(const reading *r, const table_pick *pick, const int64_t shape[2],
+                         int from) {
+  tsl_err err = TSL_OK;
+  const int64_t n = shape[0], width = shape[1], some = rows_of_block(width);
+  double *rows = NULL;
+  TSL_TRY(tsl_alloc(some * width, sizeof *rows, "rows of an HDF5 file", (void **)&rows));
+  for (int64_t i0 = 0; i0 < n; i0 += some) {
+    const int64_t m = n - i0 < some ? n - i0 : some;
+    TSL_TRY(tsl_apart_get(from, rows, m * width * (int64_t)sizeof *rows));
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t c = 0; c < pick->n; c++)
+        TSL_TRY(
+            table_rows_put(r->source, pick, i0 + i, c, rows[i * width + pick->from[c]], r->table));
+  }
+done:
+  tsl_free(rows);
+  return err;
+}
+
+static tsl_err take_file(void *arg, int from) {
+  tsl_err err = TSL_OK;
+  const reading *r = arg;
+  table_pick pick = {0};
+  int64_t shape[2];
+  TSL_TRY(tsl_apart_get(from, shape, (int64_t)sizeof shape));
+  TSL_TRY(table_pick_create(r->source, shape[1], &pick));
+  TSL_TRY(table_rows_create(shape[0], pick.n, r->source->path, r->table));
+  TSL_TRY(take_rows(r, &pick, shape, from));
+done:
+  table_pick_clear(&pick);
+  return err;
+}
+
+tsl_err table_read_h5(const table_source *source, table_rows *table) {
+  reading r = {source, table};
+  return tsl_apart(source->path, &(tsl_apart_sides){send_file, take_file, &r});
 }
