@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""Every file of jobs/ submitted to a real Slurm of two virtual nodes, with small decks.
+
+usage: jobs.py TESELA [ONLY]
+
+Also: allocations that a run does not use, and that the cluster of the tests leaves nothing behind.
+Exit status 77: Slurm's programs are missing.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "accept"))
+import cluster as slurm  # noqa: E402
+import harness  # noqa: E402
+from harness import check, check_units, h5py, np  # noqa: E402
+
+ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
+N = 3000  # points of the decks
+SMALL = f"-s tri.generator.n={N}"
+# Both nodes are this host: shared memory would mix them up.
+MPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo",
+       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+class Job:
+    """A job that was submitted."""
+
+    def __init__(self, box, number, log):
+        self.box, self.number, self.log_path = box, number, log
+
+    def show(self):
+        """The fields that scontrol shows, of the first task or part if there are more."""
+        text = self.box.call("scontrol", "-o", "show", "job", self.number).stdout
+        return dict(re.findall(r"(\w+)=(\S*)", text.splitlines()[0] if text else ""))
+
+    def states(self):
+        text = self.box.call("scontrol", "-o", "show", "job", self.number).stdout
+        return re.findall(r"\bJobState=(\w+)", text)
+
+    def log(self):
+        try:
+            with open(self.log_path, encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def wait(self, seconds=60):
+        """Until it has ended; returns the exit status of the script."""
+        end = time.time() + seconds
+        while not (states := self.states()) or any(s in ("PENDING", "RUNNING", "COMPLETING", "REQUEUED",
+                                                         "CONFIGURING") for s in states):
+            if time.time() > end:
+                self.box.call("scancel", self.number)
+                check(False, f"job {self.number} is {states} after {seconds} s: {self.log()[-1500:]}")
+            time.sleep(0.2)
+        return int(self.show()["ExitCode"].split(":")[0])
+
+    def done(self, seconds=60):
+        """Wait, and it must have succeeded; returns the log."""
+        status = self.wait(seconds)
+        check(status == 0 and set(self.states()) == {"COMPLETED"},
+              f"job {self.number} {self.states()} exit {status}: {self.log()[-2500:]}")
+        return self.log()
+
+
+class Box:
+    """The cluster and a folder to submit from."""
+
+    def __init__(self, suite, cluster):
+        self.suite, self.cluster, self.count = suite, cluster, 0
+        self.call = cluster.call
+        os.symlink(os.path.join(ROOT, "inputs"), suite.path("inputs"))
+
+    def submit(self, script, *args, **variables):
+        """Submit a file of jobs/, or a text; variables go to its environment."""
+        self.count += 1
+        log = self.suite.path(f"job-{self.count}.log")
+        path = os.path.join(ROOT, "jobs", script)
+        if "\n" in script:
+            path = self.suite.write(f"job-{self.count}.sbatch", script)
+        env = {**MPI, "XDG_CACHE_HOME": self.suite.path("cache"), "PROGRAM": self.suite.binary, **variables}
+        if "--array" not in " ".join(args) and script != "array.sbatch":
+            args = (f"--output={log}", *args)
+        run = self.call("sbatch", "--parsable", *args, path, env=env, cwd=self.suite.folder)
+        check(run.returncode == 0, f"sbatch {script}: {run.stderr}")
+        return Job(self, run.stdout.strip(), log)
+
+    def output(self, name, ranks, nodes=1):
+        """A result that must be valid, of so many ranks on so many nodes; open."""
+        file = h5py.File(self.suite.path(name), "r")
+        check(file["run"].attrs["verdict"] == "VALID", f"{name}: the verdict is not VALID")
+        check_units(file, ranks)
+        check(len(set(file["run/machine"]["node"])) == nodes, f"{name}: not on {nodes} nodes")
+        return file
+
+
+suite = harness.Suite(__doc__)
+
+
+def truth():
+    """Counts of the deck, by a run without Slurm."""
+    path = suite.path("truth.h5")
+    if not os.path.exists(path):
+        run = suite.run(["run", os.path.join(ROOT, "inputs/tri/rdf.yaml"), "-o", path, "-q", *SMALL.split()])
+        check(run.status == 0, run.tail())
+    with h5py.File(path, "r") as file:
+        counts = file["results/counts"][()]
+    check(0 < counts.sum() <= N * (N - 1) // 2, "the truth counts no pairs")
+    return counts
+
+
+def same(file):
+    check(np.array_equal(file["results/counts"][()], truth()), "the counts differ from a run without Slurm")
+
+
+def table_rows(log, ranks):
+    """The table of ranks in a log names each of them."""
+    for rank in range(ranks):
+        check(re.search(rf"(?m)^  {rank} +\d+ +\S+ +(cpu|gpu)\d+ ", log), f"no row of rank {rank} in:\n{log[-2000:]}")
+
+
+# ------------------------------------------------------------------- jobs/
+
+
+def cpu(box):
+    log = box.submit("cpu.sbatch", OUTPUT="cpu.h5", OPTIONS=SMALL).done()
+    table_rows(log, 2)
+    check("verdict   VALID" in log, "tesela show is missing in the log")
+    same(box.output("cpu.h5", 2))
+
+
+def nodes(box):
+    log = box.submit("nodes.sbatch", "--nodes=2", OUTPUT="nodes.h5", OPTIONS=SMALL).done()
+    table_rows(log, 4)
+    same(box.output("nodes.h5", 4, 2))
+
+
+def gpu_on_sockets(box):
+    """No card here: auto gives every rank a socket."""
+    log = box.submit("gpu.sbatch", "--gpus-per-node=2", "--ntasks-per-node=3", OUTPUT="gpu.h5", DEVICE="auto",
+                     OPTIONS=SMALL).done()
+    table_rows(log, 3)
+    same(box.output("gpu.h5", 3))
+
+
+def gpu_refused(box):
+    """The script asks for the cards by name, so that a card that is not there is an error."""
+    job = box.submit("gpu.sbatch", "--gpus-per-node=2", "--ntasks-per-node=3", OUTPUT="no.h5", OPTIONS=SMALL,
+                     CUDA_VISIBLE_DEVICES="")
+    check(job.wait() == 2, f"not refused: {job.log()}")
+    check("a GPU is asked for, but local rank 0 sees none" in job.log(), job.log())
+    check(not os.path.exists(suite.path("no.h5")), "an output was written")
+
+
+def mixed(box):
+    log = box.submit("mixed.sbatch", OUTPUT="mixed.h5", OPTIONS=SMALL).done()
+    table_rows(log, 9)
+    check("heterogeneous job of" not in log, f"srun over all parts is warned about: {log}")
+    file = box.output("mixed.h5", 9, 2)
+    check(sorted(file["run/machine"]["node"].tolist()) == [0] * 6 + [1] * 3, "not 6 and 3 ranks")
+    same(file)
+
+
+def array(box):
+    decks = []
+    for n in (100, 200, 300):
+        decks.append(suite.deck(f"array-{n}.yaml", {"family": "tri", "tri": {
+            "function": "euclidean", "output": "condensed", "generator": {"kind": "uniform", "n": n, "seed": 1}}}))
+    job = box.submit("array.sbatch", "--array=0-3", "--output=array-%a.log", DECKS=" ".join(decks), FOLDER="array")
+    job.wait()
+    for task, n in enumerate((100, 200, 300)):
+        file = box.output(f"array/{task}-array-{n}.h5", 1)
+        check(file["results"].attrs["pairs"] == n * (n - 1) // 2, f"deck {task} is another")
+    with open(suite.path("array-3.log"), encoding="utf-8") as file:
+        check("task 3 of 3 decks; use --array=0-2" in file.read(), "no word about a task without a deck")
+    check(sorted(job.states()) == ["COMPLETED"] * 3 + ["FAILED"], f"tasks are {job.states()}")
+
+
+def rows(name):
+    with open(suite.path(name), encoding="utf-8") as file:
+        return [line.split(",") for line in file.read().split()[1:]]
+
+
+def strong(box):
+    log = box.submit("strong.sbatch", "--nodes=2", "--ntasks-per-node=1", FOLDER="strong", REPEATS="2",
+                     OPTIONS=f"-s run.device=cpu {SMALL}").done()
+    table = rows("strong/strong.csv")
+    check([row[:2] for row in table] == [["1", "1"], ["2", "1"], ["1", "2"], ["2", "2"]], f"table: {table}")
+    check(all(float(row[2]) > 0 and 0 <= float(row[3]) <= 1 for row in table), f"table: {table}")
+    for ranks in (1, 2):
+        file = box.output(f"strong/{ranks}-1.h5", ranks, ranks)
+        check(set(file["run/machine"]["threads"]) == {1}, "not one thread for each rank")
+        same(file)
+    best = [min(float(row[2]) for row in table if row[0] == n) for n in "12"]
+    line = f"{2:6d} {best[1]:12.4f} {best[0] / best[1]:9.2f}"
+    check(line in log, f"no line '{line}' in {log[-600:]}")
+
+
+def weak(box):
+    log = box.submit("weak.sbatch", "--ntasks-per-node=4", FOLDER="weak", REPEATS="1", BASE="1000").done()
+    table = rows("weak/weak.csv")
+    check([row[0] for row in table] == ["1", "2", "4"], f"table: {table}")
+    for ranks, n in ((1, 1000), (2, 1414), (4, 2000)):
+        file = box.output(f"weak/{ranks}-1.h5", ranks)
+        check(file["results"].attrs["points"] == n, f"{ranks} ranks did not get {n} points")
+    check("efficiency" in log and re.search(r"(?m)^ +4 +2000 ", log), log[-600:])
+
+
+# ------------------------------------------------------- stop and go on
+
+
+def sized(deck, key, start, power, seconds, *more):
+    """Options that make a deck take about so many seconds on two ranks of one thread."""
+    path = os.path.join(ROOT, "inputs", deck)
+    more = ["-s", "run.threads=1", *more]
+    run = suite.run(["plan", path, *more, "-s", f"{key}={start}"])
+    found = re.search(r"predicted (\S+) (m?s) of computing", run.out + run.err)
+    check(found, run.tail())
+    alone = float(found.group(1)) / (1000 if found.group(2) == "ms" else 1)
+    return [*more, "-s", f"{key}={round(start * (2 * seconds / alone) ** power)}"]
+
+
+def wait_for(done, seconds, complaint, job):
+    end = time.time() + seconds
+    while not done():
+        check(time.time() < end, f"{complaint}: {job.states()}: {job.log()[-1500:]}")
+        time.sleep(0.1)
+
+
+def preempt(box, job):
+    """A job of a partition with precedence takes all nodes for a moment."""
+    box.submit("#!/bin/bash\nsleep 1\n", "--partition=high", "--nodes=2", "--exclusive")
+
+
+def user_signal(box, job):
+    """What --signal=USR1@T sends: SIGUSR1 to the steps, not to the script."""
+    box.call("scancel", "--signal=USR1", job.number)
+
+
+def same_arrays(one, other):
+    check(set(one) == set(other) and len(one) > 0, f"results: {list(one)}, {list(other)}")
+    for key in one:
+        check(np.array_equal(one[key][()], other[key][()]), f"{key} differs from an undisturbed run")
+
+
+def same_energies(one, other):
+    """Orbitals of one energy may be any mix of each other, energies not. The total is stationary; its
+    terms follow the density, whose commutator is what converged."""
+    names = [name for name in one.attrs if name.endswith(" energy")]
+    check("total energy" in names, f"results: {list(one.attrs)}")
+    for name in names:
+        near = 1e-6 if name == "total energy" else 1e-4
+        check(abs(one.attrs[name] - other.attrs[name]) < near, f"{name}: {one.attrs[name]}, {other.attrs[name]}")
+
+
+def round_trip(box, deck, options, disturb, compare=same_arrays):
+    """Submit, stop, requeue, restart, finish; the same result as a run that nothing disturbs."""
+    name = deck.replace("/", "-")[:-5]
+    path = os.path.join("inputs", deck)
+    job = box.submit("preemptible.sbatch", "--partition=low", "--cpus-per-task=1", DECK=path, OUTPUT=f"{name}.h5",
+                     OPTIONS=" ".join(options))
+    output = suite.path(f"{name}.h5")
+    wait_for(lambda: "of computing" in job.log(), 40, "does not start", job)
+    time.sleep(1)
+    check(not os.path.exists(output), f"done before it was stopped; took less than planned: {job.log()[-800:]}")
+    disturb(box, job)
+    wait_for(lambda: job.show().get("Restarts") == "1", 40, "not requeued", job)
+    check(not os.path.exists(output), f"was not stopped: {job.log()[-1500:]}")
+    kept = [k for k in "01" if os.path.exists(f"{output}.ckpt.{k}")]
+    log = job.done(120)
+    check(kept, f"no checkpoint was left for the restart: {log[-3000:]}")
+    check("back into the queue" in log, f"the script did not see status 85: {log[-3000:]}")
+    check("goes on from a checkpoint" in log, f"began anew: {log[-3000:]}")
+    check(log.count("VALID") >= 1 and not any(os.path.exists(f"{output}.ckpt.{k}") for k in "01"),
+          "checkpoints are left behind a good end")
+    whole = suite.path(f"{name}-whole.h5")
+    run = suite.run(["run", os.path.join(ROOT, path), "-o", whole, "-q", *options], 2)
+    check(run.status == 0, run.tail())
+    with h5py.File(output, "r") as one, h5py.File(whole, "r") as other:
+        check(one["run"].attrs["verdict"] == "VALID", "the verdict is not VALID")
+        compare(one["results"], other["results"])
+
+
+def requeue_tri(box):
+    """Slurm's scheduler preempts when it next comes by: a run that lasts until then."""
+    round_trip(box, "tri/rdf.yaml", sized("tri/rdf.yaml", "tri.generator.n", 20000, 0.5, 14), preempt)
+
+
+def requeue_fractal(box):
+    deck = "fractal/full.yaml"  # every point inside costs maxiter steps
+    plain = "-s fractal.xres=300 -s fractal.yres=200 -s fractal.interior=no -s fractal.periodicity=no"
+    round_trip(box, deck, sized(deck, "fractal.maxiter", 20000, 1, 6, *plain.split()), user_signal)
+
+
+def cancelled(box):
+    """A job that its owner cancels leaves a checkpoint and does not come back."""
+    options = sized("tri/rdf.yaml", "tri.generator.n", 20000, 0.5, 20)
+    job = box.submit("preemptible.sbatch", "--cpus-per-task=1", OUTPUT="cancelled.h5", OPTIONS=" ".join(options))
+    wait_for(lambda: "of computing" in job.log(), 40, "does not start", job)
+    time.sleep(1)
+    box.call("scancel", job.number)
+    wait_for(lambda: "cancelled; go on by hand" in job.log(), 30, "no word of it", job)
+    check(os.path.exists(suite.path("cancelled.h5.ckpt.0")), "no checkpoint")
+    job.wait()
+    time.sleep(1)
+    shown = job.show()
+    check(shown["JobState"] == "CANCELLED" and shown["Restarts"] == "0", f"came back: {shown}")
+
+
+def requeue_dp(box):
+    deck = "dp/lcs.yaml"
+    round_trip(box, deck, sized(deck, "dp.a.random", 200000, 0.5, 6, "-s", "dp.mode=value"), user_signal)
+
+
+def requeue_xc(box):
+    round_trip(box, "xc/benzene.yaml", ["-s", "run.threads=1"], user_signal, same_energies)
+
+
+# ----------------------------------------------- what an allocation offers
+
+
+BATCH = "#!/bin/bash\n#SBATCH --time=2\n"
+RUN = f"\"$PROGRAM\" run inputs/tri/rdf.yaml {SMALL} -s output.overwrite=true -o"
+
+
+def part_of_allocation(box):
+    """Fewer ranks than tasks: said, with the way to use all. mpirun reaches even this node by a step
+    of its daemons here, as the node's name is not the host's, so that it cannot know."""
+    job = box.submit(BATCH + f"{RUN} one.h5\nmpirun --bind-to none {RUN} some.h5\nsrun {RUN} all.h5\n", "--ntasks=4")
+    log = job.done()
+    check("1 rank runs, but the Slurm allocation has 4 tasks; start with srun or mpirun without -n" in log, log)
+    check(log.count("Slurm allocation has") == 1, f"all ranks are warned about too: {log}")
+    box.output("some.h5", 4)
+    same(box.output("all.h5", 4))
+
+
+def mpirun_in_hetjob(box):
+    """mpirun starts ranks on the first part only; tesela says so."""
+    job = box.submit(BATCH + "#SBATCH --ntasks=2 --gpus=tesla:1\n#SBATCH hetjob\n#SBATCH --ntasks=1 --gpus=geforce:1\n"
+                     f"mpirun --bind-to none {RUN} part.h5\n")
+    log = job.done()
+    check("but the heterogeneous job of 2 components has 3 tasks; mpirun takes only the first component: "
+          "use srun --het-group=0-1" in log, log)
+
+
+def narrow(box):
+    """More threads than cores: said, with the option that gives more."""
+    log = box.submit(BATCH + f"srun -n 1 taskset -c 0 {RUN} narrow.h5 -s run.threads=2\n", "--ntasks=1").done()
+    check("the launcher leaves 1 of the node's" in log and "srun --cpus-per-task=N" in log, log)
+
+
+def bad_status(box):
+    """A bad deck ends the job with tesela's exit status."""
+    job = box.submit("cpu.sbatch", OUTPUT="bad.h5", OPTIONS="-s tri.bins=-1")
+    check(job.wait() == 2, f"exit {job.wait()}: {job.log()}")
+    check("tri.bins" in job.log(), job.log())
+
+
+# -------------------------------------------------------------- clean end
+
+
+def left_by(process):
+    """The folder of a cluster that runs as another process, once it is up."""
+    line = process.stdout.readline().strip()
+    check(os.path.isdir(line), f"no cluster: {line}")
+    return line
+
+
+def stopped_by_signal():
+    """A cluster whose process is told to stop takes all it started along."""
+    process = subprocess.Popen([sys.executable, os.path.join(HERE, "cluster.py"), "sh", "-c",
+                                "dirname $SLURM_CONF; srun -n 1 sleep 60"], stdout=subprocess.PIPE, text=True)
+    folder = left_by(process)
+    process.send_signal(signal.SIGTERM)
+    check(process.wait(30) == 143, f"exit {process.returncode}")
+    check(not os.path.exists(folder), f"{folder} is left")
+    check(not processes(folder), f"processes are left: {processes(folder)}")
+
+
+def processes(folder):
+    """Ids of processes that know a cluster's configuration."""
+    other = slurm.Cluster()
+    other.environment = {"SLURM_CONF": os.path.join(folder, "slurm.conf")}
+    return other.remains()
+
+
+def main():
+    why = slurm.why_not()
+    if why:
+        print(f"skipped: {why}")
+        sys.exit(77)
+    suite.case("cluster.stopped_by_signal", stopped_by_signal)
+    with slurm.Cluster() as cluster:
+        box = Box(suite, cluster)
+        for body in (cpu, nodes, gpu_on_sockets, gpu_refused, mixed, array, strong, weak):
+            suite.case(f"jobs.{body.__name__}", body, box)
+        for body in (requeue_tri, requeue_fractal, requeue_dp, requeue_xc, cancelled):
+            suite.case(f"preemptible.{body.__name__}", body, box)
+        for body in (part_of_allocation, mpirun_in_hetjob, narrow, bad_status):
+            suite.case(f"allocation.{body.__name__}", body, box)
+    suite.case("cluster.leaves_nothing", lambda: check(
+        not cluster.remains() and not os.path.exists(cluster.folder), "processes or files are left"))
+    suite.end()
+
+
+main()
