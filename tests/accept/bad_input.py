@@ -399,9 +399,10 @@ def children(pid):
     return sorted(p for p in below if names.get(p) == os.path.basename(suite.binary)[:15])
 
 
-def terminated(ranks, number, to_launcher=False):
-    """A signal in the middle of a slowed run: every rank leaves, nothing stays."""
-    suite.write("long.yaml", LONG)
+def terminated(ranks, number, to_launcher=False, more=""):
+    """A signal in the middle of a slowed run: every rank leaves, nothing stays. (With checkpoints
+    SIGTERM keeps the work: restart.py.)"""
+    suite.write("long.yaml", LONG + more)
     before = listing()
     began = time.time()
     process = suite.start(["run", "long.yaml", "-o", "long.h5"], ranks, env={"TSL_TEST_SLOW": "50"})
@@ -430,10 +431,11 @@ def terminated(ranks, number, to_launcher=False):
 
 
 def signal_cases():
-    suite.case("SIGTERM alone", terminated, None, signal.SIGTERM)
+    without = "  checkpoint: 0\n"
+    suite.case("SIGTERM alone", terminated, None, signal.SIGTERM, more=without)
     suite.case("SIGINT alone", terminated, None, signal.SIGINT)
-    suite.case("SIGTERM to one of 2 ranks", terminated, 2, signal.SIGTERM)
-    suite.case("SIGTERM to mpirun, 2 ranks", terminated, 2, signal.SIGTERM, to_launcher=True)
+    suite.case("SIGTERM to one of 2 ranks", terminated, 2, signal.SIGTERM, more=without)
+    suite.case("SIGTERM to mpirun, 2 ranks", terminated, 2, signal.SIGTERM, to_launcher=True, more=without)
 
 
 deck_cases()

@@ -165,9 +165,11 @@ def compiler_cases():
         check(run.status == 0 and "goal" in run.out and " 4 " in run.out, run.tail() + run.out)
 
     suite.case("no compiler but --interpret", solved, ["--interpret"], nowhere, 2)
+    suite.group = "compiled once"
     suite.case("a compiler", solved, [], {"CC": "cc"}, None)
     suite.case("no compiler but a cached object", solved, [],
                {"CC": "cc", "PATH": "/nonexistent", "OMPI_MCA_ess_singleton_isolated": "1"}, None)
+    suite.group = None
     suite.case("a compiler that fails leaves a message", refusals.refuse, OWN, ["false", "does not compile"], status=3,
                env={"CC": "/bin/false"})
 

@@ -49,7 +49,7 @@ def run_all():
     """All decks by tesela."""
     import harness  # needs numpy and h5py
 
-    suite = harness.Suite(__doc__)
+    suite = harness.Suite(__doc__, jobs=3)
 
     def solved(path, ranks):
         with open(path, encoding="utf-8") as file:

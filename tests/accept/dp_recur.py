@@ -9,7 +9,7 @@ patterns by reversing and exchanging rows and columns, in the deck and in its pl
 import harness
 from harness import check, np
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=3)
 
 
 def draw(n, lo, hi, seed):

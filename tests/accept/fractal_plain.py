@@ -20,7 +20,7 @@ try:
 except ImportError:
     Image = None
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=3)
 SIZE = (96, 61) if suite.fast else (331, 217)
 known = {}
 

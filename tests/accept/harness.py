@@ -78,6 +78,7 @@ class Suite:
 
     jobs: so many processes share the cases, each with a folder of its own; what a script does outside
     its cases, all do. Starting a program is mostly waiting, so that there may be more than cores.
+    TSL_TEST_ONE_IN=K in the environment: every K-th case only, for builds that are slow.
     """
 
     def __init__(self, doc, jobs=1):
@@ -89,6 +90,7 @@ class Suite:
         self.fast = "--fast" in sys.argv
         self.passed = self.failed = self.starts = 0
         self.group, self.groups = None, {}
+        self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) if not self.only else 1
         self.jobs = jobs if not self.only else 1
         self.share, self.children, self.report = self.fork()
         self.folder = tempfile.mkdtemp(prefix="tesela_test_")
@@ -113,7 +115,8 @@ class Suite:
     def mine(self):
         """Is the next case this process's? Cases of one group stay together."""
         key = self.group if self.group is not None else ("case", len(self.groups))
-        return self.groups.setdefault(key, len(self.groups)) % self.jobs == self.share
+        number = self.groups.setdefault(key, len(self.groups))
+        return number % self.one_in == 0 and number // self.one_in % self.jobs == self.share
 
     def path(self, name):
         return os.path.join(self.folder, name)

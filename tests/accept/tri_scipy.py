@@ -39,7 +39,7 @@ FORMATS = ["csv", "npy", "npy_fortran", "hdf5", "xyz"]
 SCIPY = {"manhattan": "cityblock"}
 EARTH = 6371.0088
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=3)
 
 # ----------------------------------------------------------------- points
 

@@ -5,6 +5,8 @@ usage: xc_bad_input.py TESELA [--fast] [ONLY]
 
 Each case runs alone and with two ranks (--fast: with two ranks only where ranks matter).
 """
+import re
+
 import harness
 import refusal
 from harness import check
@@ -48,6 +50,9 @@ def molecule_cases():
          ["short.xyz"])
     suite.write("nan.txt", "0 0 3 nan\n")
     both("NaN in charges", change("    atoms:", "    charges: nan.txt\n    atoms:", WATER), ["nan.txt"])
+    both("atoms closer than 0.1 Angstrom", change("H -0.757 0 -0.4696", "H 0 0 0.2", WATER), ["bad.yaml:3", "Angstrom"])
+    suite.write("on.txt", "0.757 0 -0.4696 1\n")
+    both("a charge on an atom", change("    atoms:", "    charges: on.txt\n    atoms:", WATER), ["charge", "Angstrom"])
     both("charge beside JSON", change('atoms: "O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"',
          "json: x.json\n    charge: 1", WATER), ["xc.molecule.charge", "remove"])
 
@@ -78,8 +83,148 @@ def basis_cases():
     both("a basis that is no text", change("STO-3G", "./noise.nw", WATER), ["noise.nw"])
 
 
+def dependent_case():
+    """The same functions twice: half of them are left out, the energy stays, and that is reported."""
+    shells = "H S\n 1.3 1.0\nH S\n 0.3 1.0\nO S\n 20 1.0\nO S\n 5 1.0\nO S\n 0.5 1.0\nO P\n 0.9 1.0\n"
+    energies = []
+    for name, text in (("once", shells), ("twice", shells + shells)):
+        suite.write(f"{name}.nw", f"BASIS SPHERICAL\n{text}END\n")
+        suite.write("dependent.yaml", change("STO-3G", f"./{name}.nw", WATER))
+        run = suite.run(["run", "dependent.yaml", "-o", f"{name}.h5", "--overwrite"], timeout=LIMIT)
+        check(run.status == 0, run.tail())
+        with harness.h5py.File(suite.path(f"{name}.h5"), "r") as file:
+            lines = dict(file["results"].attrs)
+        energies.append(lines["total energy"])
+        check(lines["independent functions"] == 10, f"{name}: {lines['independent functions']} independent functions")
+        check(lines["functions"] == (10 if name == "once" else 20), f"{name}: {lines['functions']} functions")
+        check((lines["smallest eigenvalue of overlap"] < 1e-10) == (name == "twice"), "the overlap's eigenvalue")
+        check(name == "once" or "independent functions" in run.out, run.out[-600:])
+    check(abs(energies[1] - energies[0]) < 1e-8, f"energies {energies}")
+
+
+def unconverged_case():
+    """Status 3, and the output is kept with its verdict and the reason."""
+    suite.write("few.yaml", WATER + "  scf: {iterations: 2}\n")
+    run = suite.run(["run", "few.yaml", "-o", "few.h5", "--overwrite"], timeout=LIMIT)
+    check(run.status == 3 and "not converged in 2 iterations" in run.err, run.tail())
+    with harness.h5py.File(suite.path("few.h5"), "r") as file:
+        check(file["run"].attrs["verdict"] == "INVALID", "the verdict is not INVALID")
+        check("not converged" in str(file["run"].attrs["reason"]), "no reason")
+        check(file["results/density"].shape == (1, 7, 7), "the density is not kept")
+
+
+def memory_case():
+    """Whatever of the fitting integrals may be kept, the energy is the same; bytes below 0 are refused."""
+    tree = change("functional: pbe", "functional: pbe\n  coulomb: fitted\n  cache: 0", WATER)
+    suite.write("memory.yaml", tree)
+    words = ["run", "memory.yaml", "-o", "memory.h5", "--overwrite", "--set", "run.device=cpu"]
+    energies = []
+    for keep in ("0", "100 KiB", "1 TiB"):
+        run = suite.run([*words, "--set", f"xc.fitting_cache={keep}"], timeout=LIMIT)
+        check(run.status == 0, run.tail())
+        with harness.h5py.File(suite.path("memory.h5"), "r") as file:
+            energies.append(file["results"].attrs["total energy"])
+    check(max(energies) - min(energies) < 1e-9, f"energies {energies}")
+    run = suite.run([*words, "--set", "xc.fitting_cache=-1"], timeout=LIMIT)
+    check(run.status == 2 and "xc.fitting_cache" in run.err, run.tail())
+
+
+NEEDS = r"needs at least ([\d.]+) (KiB|MiB|GiB)"
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def capped(sets, ranks=None):
+    """A run of a larger basis under a cap: its energy, and what ranks did without."""
+    suite.write("cap.yaml", change("STO-3G", "def2-TZVP", WATER))
+    words = [w for s in ("run.device=cpu", "run.threads=2", "run.ranks=all", *sets) for w in ("--set", s)]
+    run = suite.run(["run", "cap.yaml", "-o", "cap.h5", "--overwrite", *words], ranks, timeout=LIMIT)
+    check(run.status == 0, run.tail())
+    with harness.h5py.File(suite.path("cap.h5"), "r") as file:
+        told = {int(row["rank"]): row["told"].decode() for row in file["run/memory"][()]}
+        limits = file["run/machine"]["host_limit"][()]
+        energy = file["results"].attrs["total energy"]
+    for rank, text in told.items():
+        check(f"rank {rank} {text}" in run.out, f"not printed: {text}")
+    return energy, told, limits
+
+
+def cap_case(coulomb, ranks):
+    """A cap that nothing fits is refused with what is needed; that much is enough, and more keeps more."""
+    key, sets = "run.host_memory", [f"xc.coulomb={coulomb}"]
+    suite.write("cap.yaml", change("STO-3G", "def2-TZVP", WATER))
+    words = [w for s in ("run.device=cpu", "run.threads=2", *sets, f"{key}=1 MiB") for w in ("--set", s)]
+    run = suite.run(["run", "cap.yaml", "-o", "none.h5", *words], ranks, timeout=LIMIT)
+    check(run.status == 3 and run.err.count("tesela: error:") == 1, run.tail())
+    check(f"raise {key}" in run.err and "may use 1.0 MiB" in run.err, run.tail())
+    found = re.search(NEEDS, run.err)
+    check(found is not None, run.tail())
+    least = float(found[1]) * UNITS[found[2]]
+    check((1 << 20) < least < (32 << 20), f"needs {least:.4g} B")
+    whole, told, _ = capped(sets, ranks)
+    check(not told, f"with all memory: {told}")
+    kept = []
+    for cap in (least, 2 * least, 8 * least):
+        energy, told, limits = capped([*sets, f"{key}={int(cap)}"], ranks)
+        check(abs(energy - whole) < 1e-9, f"{int(cap)} B: {energy - whole:.1e} hartree")
+        check((limits == int(cap)).all(), f"limits {limits}")
+        kept.append(min(int(re.search(r"keeps functions of (\d+) of", told[r])[1]) if r in told else 1000
+                        for r in range(ranks or 1)))
+        if cap == least:
+            check(len(told) == (ranks or 1) and all("run.host_memory" in t for t in told.values()), f"told {told}")
+            check(coulomb == "exact" or all("fitting integrals" in t for t in told.values()), f"told {told}")
+    check(kept[0] < 4 and kept == sorted(kept) and kept[2] > kept[0], f"groups kept: {kept}")
+    return f"needs {found[1]} {found[2]}, groups kept {kept}"
+
+
+def no_cache_case():
+    """A cache of the deck is obeyed, and what is left out is said."""
+    whole, _, _ = capped([])
+    energy, told, _ = capped(["xc.cache=0"])
+    check(abs(energy - whole) < 1e-9 and "keeps functions of 0 of" in told.get(0, ""), f"told {told}")
+    run = suite.run(["run", "cap.yaml", "-o", "none.h5", "--set", "run.host_memory=1 KiB"], timeout=LIMIT)
+    check(run.status == 2 and "run.host_memory" in run.err, run.tail())
+
+
+def file_cases():
+    suite.write("mine.molden", "my notes\n")
+    suite.write("mine.json", "{}\n")
+    both("a Molden file by another name", WATER + "  molden: water.txt\n", ["xc.molden", ".molden"])
+    both("a file that is no Molden file", WATER + "  molden: mine.molden\n", ["not replaced"], ranks_matter=True)
+    both("a JSON file that is no result", WATER + "  qcschema: mine.json\n", ["not replaced"])
+    both("a folder that is not there", WATER + "  molden: none/water.molden\n", ["none/water.molden", "No such"])
+    both("the output twice", WATER + "  qcschema: out.json\n", ["output file too"], output="out.json")
+
+
+def json_cases():
+    molecule = '"molecule": {"symbols": ["He"], "geometry": [0, 0, 0]}'
+    tree = change('atoms: "O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"', "json: mol.json", WATER)
+    for name, text, needles in (
+            ("JSON cut short", "{" + molecule, ["mol.json:1"]),
+            ("JSON of an optimisation", f'{{"driver": "gradient", {molecule}}}', ["driver", "gradient"]),
+            ("JSON with keywords", f'{{"keywords": {{"scf_type": "df"}}, {molecule}}}', ["keywords"]),
+            ("JSON without a geometry", '{"molecule": {"symbols": ["He"]}}', ["geometry"])):
+        suite.write("mol.json", text)
+        both(name, tree, needles)
+    suite.write("bare.json", "{" + molecule + "}")
+    suite.case("JSON without a method", bare_case)
+
+
+def bare_case():
+    run = suite.run(["run", "bare.json", "-o", "bare.h5"], timeout=LIMIT)
+    check(run.status == 2 and "xc.functional" in run.err, run.tail())
+
+
 suite.case("the deck that the cases start from is good", good_deck)
 molecule_cases()
 name_cases()
 basis_cases()
+file_cases()
+json_cases()
+suite.case("linear dependence", dependent_case)
+suite.case("memory", memory_case)
+for coulomb in ("exact", "fitted"):
+    suite.case(f"too little memory, {coulomb} Coulomb", cap_case, coulomb, None)
+suite.case("too little memory, 2 ranks", cap_case, "fitted", 2)
+suite.case("no functions kept", no_cache_case)
+suite.case("no convergence", unconverged_case)
 suite.end()

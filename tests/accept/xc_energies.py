@@ -133,7 +133,7 @@ def plan_case(usual, tree):
 
 def bits_case():
     """The same plan and threads give the same bits."""
-    run = {"plan": "roundrobin", "dynamic": 0, "threads": 3}
+    run = {"plan": "roundrobin", "dynamic": 0, "threads": 3, "rebalance": "no"}
     tree = deck("oxygen", "b3lyp", run=run, grid={"preset": "coarse"})
     one, other = solve(tree, 2), solve(tree, 2)
     for name, data in one[1].items():
@@ -214,9 +214,10 @@ def invalid_case(tree, why):
             check(file["run"].attrs["verdict"] == "INVALID", "the verdict is not INVALID")
 
 
-def shipped_case(name):
+def shipped_case(name, *sets):
     """The decks of inputs/xc run."""
-    run = suite.run(["run", os.path.join(INPUTS, name), "-o", suite.path("shipped.h5"), "--overwrite"], timeout=600)
+    run = suite.run(["run", os.path.join(INPUTS, name), "-o", suite.path("shipped.h5"), "--overwrite",
+                     *(word for one in sets for word in ("-s", one))], timeout=3600)
     check(run.status == 0 and "VALID" in run.out, run.tail())
 
 
@@ -233,4 +234,9 @@ for which in LIO_TRUTH:
     suite.case("LIO's water, " + ", ".join(which), lio_case, *which)
 for shipped in ["water.yaml", "oxygen.yaml", "water_charges.yaml", *([] if suite.fast else ["benzene.yaml"])]:
     suite.case(f"inputs/xc/{shipped}", shipped_case, shipped)
+if not suite.fast:  # minutes each
+    for shipped in ("c60", "beta_carotene", "taxol"):
+        suite.case(f"inputs/xc/{shipped}.yaml, STO-3G", shipped_case, f"{shipped}.yaml", "xc.basis=STO-3G")
+    for shipped in ("vitamin_c", "iron_porphyrin_co"):
+        suite.case(f"inputs/xc/{shipped}.yaml", shipped_case, f"{shipped}.yaml")
 suite.end()

@@ -52,7 +52,8 @@ typedef struct run {
   const dp_drive *drive;
   dp_outcome *out;
   tsl_worker *workers[DP_SEATS];
-  bool *taken; /* [seats][n_units] edge has gone in */
+  const int *owner; /* [lanes] */
+  bool *taken;      /* [seats][n_units] edge has gone in */
   int table, best;
 } run;
 
@@ -61,7 +62,7 @@ static const tsl_unit *unit_of(const run *r, int64_t id) {
 }
 
 static int owner_of(const run *r, int64_t id) {
-  return r->drive->owner[unit_of(r, id)->lane];
+  return r->owner[unit_of(r, id)->lane];
 }
 
 static const tsl_backend *backend_of(const run *r, int seat) {
@@ -264,6 +265,83 @@ done:
   return err;
 }
 
+/* ---- a checkpoint between two stages */
+
+static tsl_err open_workers(run *r);
+
+static bool can_save(const run *r) {
+  for (int s = 0; s < r->drive->n_seats; s++)
+    if (backend_of(r, s)->unsaved == NULL || backend_of(r, s)->unsaved(&r->made->problem) != NULL)
+      return false;
+  return true;
+}
+
+/** FNV-1a. */
+static uint64_t digest(uint64_t before, const void *bytes, int64_t n) {
+  for (int64_t k = 0; k < n; k++)
+    before = (before ^ ((const uint8_t *)bytes)[k]) * UINT64_C(0x100000001b3);
+  return before;
+}
+
+/** States of tiles 0..n-1. */
+static tsl_err save_all(run *r, int64_t n, int64_t stage, int64_t *bytes, void **states) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0; u < n; u++) {
+    const int seat = owner_of(r, u);
+    bytes[u] = backend_of(r, seat)->state_bytes(r->workers[seat], unit_of(r, u), stage);
+    TSL_TRY(tsl_alloc(bytes[u], 1, "state", &states[u]));
+    if (bytes[u] > 0)
+      TSL_TRY(backend_of(r, seat)->save(r->workers[seat], unit_of(r, u), stage, states[u]));
+    r->out->saved = digest(r->out->saved * 31 + (uint64_t)bytes[u], states[u], bytes[u]);
+  }
+  r->out->paused = true;
+done:
+  return err;
+}
+
+/** To a seat that owns the lanes of r->owner. Damaged bytes are refused. */
+static tsl_err load_all(run *r, int seat, int64_t n, int64_t stage, const int64_t *bytes,
+                        void *const *states) {
+  tsl_err err = TSL_OK;
+  const int64_t lanes = dp_lanes(r->made);
+  uint8_t *own = NULL;
+  TSL_TRY(tsl_alloc(lanes, 1, "lanes", (void **)&own));
+  for (int64_t k = 0; k < lanes; k++) own[k] = r->owner[k] == seat;
+  for (int64_t u = 0; u < n; u++) {
+    const tsl_backend *backend = backend_of(r, seat);
+    tsl_worker *worker = r->workers[seat];
+    if (bytes[u] == 0) continue;
+    if (backend->load(worker, unit_of(r, u), stage, own, lanes, states[u], 1) == TSL_OK)
+      TSL_FAIL(TSL_ERR_INTERNAL, "a state that is cut off is taken");
+    TSL_TRY(backend->load(worker, unit_of(r, u), stage, own, lanes, states[u], bytes[u]));
+    r->taken[seat * r->made->units.n + u] = true;
+  }
+done:
+  tsl_free(own);
+  return err;
+}
+
+/** Tiles 0..n-1 are done: all is saved, and new workers with other lanes go on from there. */
+static tsl_err move_on(run *r, int64_t n, int64_t stage) {
+  tsl_err err = TSL_OK;
+  int64_t *bytes = NULL;
+  void **states = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *bytes, "states", (void **)&bytes));
+  TSL_TRY(tsl_alloc(n, sizeof *states, "states", (void **)&states));
+  TSL_TRY(save_all(r, n, stage, bytes, states));
+  for (int s = 0; s < r->drive->n_seats; s++) backend_of(r, s)->close(&r->workers[s]);
+  TSL_TRY(open_workers(r));
+  r->owner = r->drive->moved;
+  for (int s = 0; s < r->drive->n_seats; s++) TSL_TRY(load_all(r, s, n, stage, bytes, states));
+  for (int64_t k = 0; k < n * r->drive->n_seats; k++)
+    r->taken[k / n * r->made->units.n + k % n] = true;
+done:
+  for (int64_t u = 0; u < n && states != NULL; u++) tsl_free(states[u]);
+  tsl_free(states);
+  tsl_free(bytes);
+  return err;
+}
+
 static tsl_err run_stages(run *r) {
   tsl_err err = TSL_OK;
   const int64_t n = r->made->units.n;
@@ -273,7 +351,13 @@ static tsl_err run_stages(run *r) {
   TSL_TRY(tsl_alloc(n, sizeof *needed, "list", (void **)&needed));
   mark_needed(r, list, needed);
   for (int64_t first = 0, last; first < n; first = last) {
-    for (last = first; last < n && unit_of(r, last)->stage == unit_of(r, first)->stage;) last++;
+    const int64_t stage = unit_of(r, first)->stage;
+    for (last = first; last < n && unit_of(r, last)->stage == stage;) last++;
+    if (stage == r->drive->pause && stage > 0 && r->drive->moved != NULL && can_save(r)) {
+      TSL_TRY(move_on(r, first, stage));
+      memset(needed, 0, (size_t)n * sizeof *needed);
+      mark_needed(r, list, needed);
+    }
     TSL_TRY(run_stage(r, first, last, list, needed));
   }
 done:
@@ -284,15 +368,20 @@ done:
 
 /* ---- results */
 
-/** Sum of the seats' SUM fields. */
+/** Sum of the seats' SUM fields: the goal, and the cells that a recurrence's goal reads. */
 static tsl_err collect(run *r) {
   tsl_err err = TSL_OK;
   tsl_problem *problem = &r->made->problem;
+  const int f = dp_field(problem, "wanted");
+  const int64_t n = f >= 0 ? tsl_field_count(&problem->fields[f]) : 0;
+  int64_t *wanted = f >= 0 ? problem->fields[f].data : NULL, *sum = NULL;
   int64_t whole = 0;
   double real = 0;
   tsl_field *goal = &problem->fields[DP_GOAL];
+  TSL_TRY(tsl_alloc(n, sizeof *sum, "wanted", (void **)&sum));
   for (int s = 0; s < r->drive->n_seats; s++) {
     TSL_TRY(backend_of(r, s)->collect(r->workers[s], problem));
+    for (int64_t k = 0; k < n; k++) sum[k] += wanted[k];
     whole += *(int64_t *)goal->data;
     real += *(double *)goal->data;
   }
@@ -300,12 +389,14 @@ static tsl_err collect(run *r) {
     *(int64_t *)goal->data = whole;
   else
     *(double *)goal->data = real;
+  if (n > 0) memcpy(wanted, sum, (size_t)n * sizeof *sum);
 done:
+  tsl_free(sum);
   return err;
 }
 
 static int owner_of_lane(const run *r, int64_t lane) {
-  return lane < dp_lanes(r->made) ? r->drive->owner[lane] : -1;
+  return lane < dp_lanes(r->made) ? r->owner[lane] : -1;
 }
 
 static tsl_err walk(run *r) {
@@ -313,9 +404,11 @@ static tsl_err walk(run *r) {
   tsl_problem *problem = &r->made->problem;
   tsl_cursor cursor;
   tsl_list steps = {0};
+  const bool pauses = r->drive->pause == INT64_MAX && r->drive->moved != NULL && can_save(r);
   TSL_TRY(problem->family->walk_begin(problem, &cursor));
-  while (cursor.lane >= 0) {
+  for (int64_t turn = 0; cursor.lane >= 0; turn++) {
     const tsl_cursor before = cursor;
+    if (pauses && turn == r->drive->turns) TSL_TRY(move_on(r, r->made->units.n, INT64_MAX));
     const int seat = owner_of_lane(r, cursor.lane);
     if (seat < 0) TSL_FAIL(TSL_ERR_INTERNAL, "no lane %lld", (long long)cursor.lane);
     TSL_TRY(backend_of(r, seat)->walk(r->workers[seat], r->made->units.list, r->made->units.n,
@@ -395,6 +488,8 @@ static tsl_err open_workers(run *r) {
   tsl_err err = TSL_OK;
   for (int s = 0; s < r->drive->n_seats; s++) {
     const tsl_backend *backend = backend_of(r, s);
+    if (backend->prepare != NULL)
+      TSL_TRY(backend->prepare(&r->made->problem, r->drive->seats[s].device, 1));
     TSL_TRY(backend->open(&r->made->problem, r->drive->seats[s].device, &r->workers[s]));
     if (r->drive->trial && r->made->units.n > 0) {
       tsl_unit sample;
@@ -423,7 +518,7 @@ done:
 
 tsl_err dp_drive_run(dp_made *made, const dp_drive *drive, dp_outcome *out) {
   tsl_err err = TSL_OK;
-  run r = {.made = made, .drive = drive, .out = out};
+  run r = {.made = made, .drive = drive, .out = out, .owner = drive->owner};
   const int64_t n = made->units.n;
   *out = (dp_outcome){.n_units = n};
   r.table = dp_field(&made->problem, "table");

@@ -35,6 +35,10 @@ typedef struct dp_drive {
   const int *owner; /**< [lanes] seat of each lane */
   uint64_t cuts;    /**< seed: into which groups a stage is cut */
   bool trial;       /**< calibrate first */
+  const int *moved; /**< [lanes] seats from stage `pause` on: all is saved before it and loaded into
+                         new workers, where all seats can do that; NULL: owner */
+  int64_t pause;    /**< INT64_MAX: in the walk, after `turns` of its turns */
+  int64_t turns;
 } dp_drive;
 
 /** What came out; free with dp_outcome_clear. */
@@ -50,6 +54,8 @@ typedef struct dp_outcome {
   void **edges; /**< [n_units] edges that went out, NULL: none */
   int64_t *edge_bytes, n_units;
   int64_t n_steps; /**< of the walk */
+  bool paused;     /**< there was a checkpoint */
+  uint64_t saved;  /**< of all that it saved: two of the same bytes have the same number */
 } dp_outcome;
 
 /** Solve the problem. @return an error of the driver itself; errors of backends are in outcome */

@@ -1,8 +1,10 @@
 /* gpu.dp.backend: the backend of dp on a card against plain loops and against the socket's.
- *   test_dp_backend_gpu [ONLY] [--small] [--sockets] [--seed N]
+ *   test_dp_backend_gpu [ONLY] [--small] [--restart] [--sockets] [--seed N] [--rounds N]
  * Every problem and mode, random cuts into tiles and groups, one card, two workers of a card, card
  * and socket mixed: goals, tables, best cells, solutions and the bytes of all edges are the same.
- * ONLY: problems whose name contains it. --small: for sanitizers. --sockets: sockets stand for the
+ * ONLY: problems whose name contains it. --small: for sanitizers. --restart: instead, small ones
+ * that are saved before a stage or in the walk and go on elsewhere: card to card, card to socket,
+ * socket to card; recurrences too. --sockets: sockets stand for the
  * cards, which tests the test. Exit status 77: no card. */
 #include "dp_backend_drive.h"
 
@@ -12,7 +14,8 @@
 #include <string.h>
 
 static long n_checks, n_failures;
-static bool small_sizes, sockets_only;
+static long n_paused; /* runs that went on from what others had saved */
+static bool small_sizes, sockets_only, restarts;
 static tsl_device card, socket_one;
 static const tsl_backend *card_backend, *socket_backend;
 static uint64_t dice = 1;
@@ -38,8 +41,14 @@ enum { VALUE = 1 << DP_VALUE, TABLE = 1 << DP_TABLE, RECOVER = 1 << DP_RECOVER }
 static int size_of(int most) {
   const int64_t pick = dp_dice(&dice, 8);
   if (small_sizes && most > 300) most = 300;
+  if (restarts) return most / 2 + 1 + (int)dp_dice(&dice, most / 2 + 1); /* has stages */
   if (pick == 0) return 1 + (int)dp_dice(&dice, 3);
   return 1 + (int)dp_dice(&dice, pick < 4 ? (most < 200 ? most : 200) : most);
+}
+
+/** The same of an interval problem, whose tiles are large. */
+static int posts_of(int most) {
+  return restarts ? 280 + (int)dp_dice(&dice, 300) : size_of(most);
 }
 
 static int seed_of(void) {
@@ -92,8 +101,21 @@ static void write_global(char *text, size_t size) {
   write_align(text, size, "global");
 }
 
+/** b begins as a does and ends sooner: the best cell is far above the last row. */
+static void write_early(char *text, size_t size) {
+  const int n = 150 + (int)dp_dice(&dice, 150), m = n / 4 + (int)dp_dice(&dice, n / 2);
+  const int seed = seed_of();
+  (void)snprintf(text, size,
+                 "  problem: local\n  scores: {match: 2, mismatch: -3, open: 5, extend: 2}\n"
+                 "  a: {random: %d, seed: %d}\n  b: {random: %d, seed: %d}\n",
+                 n, seed, m, seed);
+}
+
 static void write_local(char *text, size_t size) {
-  write_align(text, size, "local");
+  if (restarts && dp_dice(&dice, 3) > 0)
+    write_early(text, size);
+  else
+    write_align(text, size, "local");
 }
 
 static void write_dtw(char *text, size_t size) {
@@ -163,11 +185,11 @@ static void write_stages(char *text, size_t size) {
 static void write_chain(char *text, size_t size) {
   (void)snprintf(text, size,
                  "  problem: matrix_chain\n  dimensions: {random: %d, lo: 1, hi: %s, seed: %d}\n",
-                 1 + size_of(700), dp_dice(&dice, 3) ? "90" : "30000", seed_of());
+                 1 + posts_of(700), dp_dice(&dice, 3) ? "90" : "30000", seed_of());
 }
 
 static void write_tree(char *text, size_t size) {
-  const int n = size_of(650);
+  const int n = posts_of(650);
   const bool real = dp_dice(&dice, 2) != 0;
   (void)snprintf(text, size,
                  "  problem: search_tree\n  type: %s\n  keys: {random: %d, lo: %s, hi: 9, seed: "
@@ -177,9 +199,9 @@ static void write_tree(char *text, size_t size) {
 }
 
 static void write_nussinov(char *text, size_t size) {
-  (void)snprintf(text, size,
-                 "  problem: nussinov\n  a: {random: %d, seed: %d}\n  span: %d\n  wobble: %s\n",
-                 size_of(800), seed_of(), (int)dp_dice(&dice, 4), dp_dice(&dice, 2) ? "yes" : "no");
+  (void)snprintf(
+      text, size, "  problem: nussinov\n  a: {random: %d, seed: %d}\n  span: %d\n  wobble: %s\n",
+      posts_of(800), seed_of(), (int)dp_dice(&dice, 4), dp_dice(&dice, 2) ? "yes" : "no");
 }
 
 static const section sections[] = {
@@ -210,9 +232,12 @@ static void check_truth(const char *name, const dp_made *made, const dp_outcome 
   int64_t rows = 0, columns = 0, wrong = 0;
   double *table = dp_truth_table(&made->problem, &rows, &columns);
   const double wanted = dp_truth_goal(&made->problem, table);
-  double got = *(const double *)out->goal;
+  double got;
+  int64_t whole;
   char more[96];
-  if (goal->type == TSL_I64) got = (double)*(const int64_t *)out->goal;
+  memcpy(&got, out->goal, sizeof got);
+  memcpy(&whole, out->goal, sizeof whole);
+  if (goal->type == TSL_I64) got = (double)whole;
   (void)snprintf(more, sizeof more, "%.17g, by plain loops %.17g", got, wanted);
   check(fabs(got - wanted) <= 1e-12 * fabs(wanted), name, "goal", more);
   for (int64_t k = 0; k < rows * columns && f >= 0; k++) {
@@ -265,7 +290,7 @@ static tsl_err solve(const char *text, const char *seats, int ranks, int64_t wis
                      dp_made *made, dp_outcome *out) {
   tsl_err err = TSL_OK;
   dp_drive drive = {.n_seats = (int)strlen(seats), .trial = dp_dice(&dice, 3) == 0};
-  int *owner = NULL;
+  int *owner = NULL, *moved = NULL;
   int64_t lanes = 0;
   *out = (dp_outcome){0};
   TSL_TRY(dp_made_open(text, ranks, wish, made));
@@ -275,6 +300,12 @@ static tsl_err solve(const char *text, const char *seats, int ranks, int64_t wis
     owner[k] = (int)(sharing == 0   ? k % drive.n_seats
                      : sharing == 1 ? k * drive.n_seats / lanes
                                     : dp_dice(&dice, drive.n_seats));
+  TSL_TRY(tsl_alloc(lanes, sizeof *moved, "owners", (void **)&moved));
+  for (int64_t k = 0; k < lanes; k++) moved[k] = (int)dp_dice(&dice, drive.n_seats);
+  if (made->units.n > 0 && dp_dice(&dice, 2) == 0) {
+    drive.moved = moved;
+    drive.pause = 1 + dp_dice(&dice, made->units.list[made->units.n - 1].stage + 1);
+  }
   for (int s = 0; s < drive.n_seats; s++)
     drive.seats[s] =
         seats[s] == 'c' ? (dp_seat){card_backend, &card} : (dp_seat){socket_backend, &socket_one};
@@ -283,6 +314,7 @@ static tsl_err solve(const char *text, const char *seats, int ranks, int64_t wis
   TSL_TRY(dp_drive_run(made, &drive, out));
 done:
   tsl_free(owner);
+  tsl_free(moved);
   return err;
 }
 
@@ -329,6 +361,176 @@ done:
   return err;
 }
 
+/* ---- saved, and gone on from elsewhere */
+
+/** Lanes go from one seat to another; -1: by dice. */
+typedef struct passage {
+  const char *seats;
+  int before, after;
+  const char *label;
+} passage;
+
+static const passage passages[] = {{"c", 0, 0, "card to card"},
+                                   {"s", 0, 0, "socket to socket"},
+                                   {"cs", 0, 1, "card to socket"},
+                                   {"cs", 1, 0, "socket to card"},
+                                   {"csc", -1, -1, "all to all"}};
+
+enum { N_PASSAGES = sizeof passages / sizeof *passages };
+
+/** When: before a stage, or INT64_MAX: after turns of the walk; 0: never. */
+typedef struct moment {
+  int64_t pause, turns;
+} moment;
+
+static void seat_lanes(int *owner, int64_t lanes, int seat, int n_seats) {
+  for (int64_t k = 0; k < lanes; k++) owner[k] = seat >= 0 ? seat : (int)dp_dice(&dice, n_seats);
+}
+
+static tsl_err pass(const char *text, const passage *by, int64_t wish, uint64_t cuts, moment when,
+                    dp_made *made, dp_outcome *out) {
+  tsl_err err = TSL_OK;
+  dp_drive drive = {.n_seats = (int)strlen(by->seats), .cuts = cuts};
+  int *owner = NULL, *moved = NULL;
+  *out = (dp_outcome){0};
+  TSL_TRY(dp_made_open(text, 3, wish, made));
+  const int64_t lanes = dp_lanes(made);
+  TSL_TRY(tsl_alloc(lanes, sizeof *owner, "owners", (void **)&owner));
+  TSL_TRY(tsl_alloc(lanes, sizeof *moved, "owners", (void **)&moved));
+  seat_lanes(owner, lanes, by->before, drive.n_seats);
+  seat_lanes(moved, lanes, by->after, drive.n_seats);
+  for (int s = 0; s < drive.n_seats; s++)
+    drive.seats[s] = by->seats[s] == 'c' ? (dp_seat){card_backend, &card}
+                                         : (dp_seat){socket_backend, &socket_one};
+  drive.owner = owner;
+  drive.moved = when.pause > 0 ? moved : NULL;
+  drive.pause = when.pause;
+  drive.turns = when.turns;
+  TSL_TRY(dp_drive_run(made, &drive, out));
+done:
+  tsl_free(owner);
+  tsl_free(moved);
+  return err;
+}
+
+/** A card saves the bytes that a socket does; but for F, and for rows that are kept in pieces. */
+static bool saves_same(const dp_params *p) {
+  return p->problem != DP_GLOBAL && p->problem != DP_LOCAL && p->mode != DP_RECOVER;
+}
+
+/** All passages at one moment. */
+static tsl_err try_moment(const char *name, const char *text, int64_t wish, moment when,
+                          const dp_outcome *reference) {
+  tsl_err err = TSL_OK;
+  const uint64_t cuts = dp_dice(&dice, 2) ? (uint64_t)dp_dice(&dice, 1 << 20) : 0;
+  uint64_t saved[N_PASSAGES] = {0};
+  dp_made made = {0};
+  dp_outcome out = {0};
+  for (int k = 0; k < N_PASSAGES; k++) {
+    char label[160];
+    (void)snprintf(label, sizeof label, "%s, %s, stage %lld, turn %lld", name, passages[k].label,
+                   (long long)when.pause, (long long)when.turns);
+    TSL_TRY(pass(text, &passages[k], wish, cuts, when, &made, &out));
+    compare(label, reference, &out, true, false);
+    saved[k] = out.saved;
+    n_paused += out.paused;
+    if (k == 1 && out.paused && saves_same(dp_params_of(&made.problem)))
+      check(saved[0] == saved[1], label, "bytes saved", "differ from the card's");
+    dp_outcome_clear(&out);
+    dp_made_close(&made);
+    made = (dp_made){0};
+  }
+done:
+  dp_outcome_clear(&out);
+  dp_made_close(&made);
+  return err;
+}
+
+/** Before some stage and, where there is a walk, after some of its turns. */
+static tsl_err try_restart(const char *name, const char *text, bool plain) {
+  tsl_err err = TSL_OK;
+  const passage alone = {"s", 0, 0, "undisturbed"};
+  const int64_t wish = 1 + dp_dice(&dice, 9);
+  const long failures = n_failures;
+  dp_made made = {0};
+  dp_outcome reference = {0};
+  TSL_TRY(pass(text, &alone, wish, 0, (moment){0, 0}, &made, &reference));
+  if (reference.err == TSL_OK) check(reference.valid, name, "verdict of sockets", reference.text);
+  if (reference.err == TSL_OK && plain) check_truth(name, &made, &reference);
+  const int64_t n = made.units.n, last = n > 0 ? made.units.list[n - 1].stage : 0;
+  const moment before = {last > 0 ? 1 + dp_dice(&dice, last) : 0, 0};
+  const moment walking = {INT64_MAX, dp_dice(&dice, 3)};
+  if (last > 0) TSL_TRY(try_moment(name, text, wish, before, &reference));
+  if (reference.n_steps > 0) TSL_TRY(try_moment(name, text, wish, walking, &reference));
+done:
+  if (n_failures > failures && n_failures <= 40)
+    printf("the deck, %lld lanes:\n%s", (long long)wish, text);
+  dp_outcome_clear(&reference);
+  dp_made_close(&made);
+  return err;
+}
+
+#define TABLE_OF(type, rows, cols, cells) \
+  "  table: {type: " type ", rows: " rows ", cols: " cols ", cells: " cells "}\n"
+#define FRAME "  boundary: [{where: \"i == 0 || j == 0\", value: \"(i * 3 + j) % 7\"}]\n"
+#define DATA "  data:\n    - {name: w, type: int, values: [3, 1, 4, 2, 5, 9, 2]}\n"
+
+/** Every engine, type of value and kind of goal; some in patterns that are folded. */
+static const char *const recurrences[] = {
+    TABLE_OF("i32", "211", "307", "all") DATA FRAME
+    "  cell: \"w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])\"\n"
+    "  goal: max over all\n",
+    TABLE_OF("f64", "170", "190", "all") DATA FRAME
+    "  cell: \"min(M[i-1][j-1], M[i-1][j], M[i][j-1]) + abs(w[i % 7] - w[j % 7]) / 3\"\n"
+    "  goal: \"M[9][9] + M[120][77] * 2 - M[0][5] + M[169][189]\"\n",
+    TABLE_OF("i16", "190", "150", "all") DATA
+    "  pattern: SENO\n"
+    "  boundary: [{where: \"i == rows(M)-1 || j == cols(M)-1\", value: \"(i + j) % 13\"}]\n"
+    "  cell: \"(M[i+1][j] + M[i+1][j+1]) % 97\"\n"
+    "  goal: max over last column\n",
+    TABLE_OF("f32", "71", "333", "all") DATA
+    "  pattern: NESO\n"
+    "  boundary: [{where: \"i == 0\", value: \"(i + j) % 5\"}]\n"
+    "  cell: \"M[i-1][j] * 0.75 + w[(i + 2 * j) % 7]\"\n"
+    "  goal: min over last row\n",
+    TABLE_OF("i32", "77", "901", "all") DATA
+    "  boundary: [{where: \"i == 0\", value: \"0\"}]\n"
+    "  cell: \"j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j - w[i % 7]] + i)\"\n"
+    "  goal: \"M[76][900] + M[3][4]\"\n",
+    TABLE_OF("i64", "40", "300",
+             "all") "  boundary: [{where: \"i < 3\", value: \"j\"}]\n"
+                    "  cell: \"(M[i-3][j] + M[i-1][(j * 7) % cols(M)] * 5) % 1009\"\n"
+                    "  goal: max over all\n",
+    TABLE_OF("f64", "64", "200", "all") DATA
+    "  boundary: [{where: \"i < 9\", value: \"j * 0.5\"}]\n"
+    "  cell: \"M[i - w[i % 7]][j] * 0.5 + M[i-1][(j + 1) % cols(M)] * 0.25\"\n"
+    "  goal: min over last row\n",
+    TABLE_OF("i64", "197", "197", "upper") DATA
+    "  boundary: [{where: \"i == j\", value: \"0\"}]\n"
+    "  cell: \"min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])\"\n"
+    "  goal: \"M[0][196] + M[50][90]\"\n",
+    TABLE_OF("i32", "150", "150", "upper") DATA
+    "  boundary: [{where: \"i == j\", value: \"w[i % 7]\"}]\n"
+    "  cell: \"max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)\"\n"
+    "  goal: max over all\n",
+};
+
+static tsl_err restart_recurrences(void) {
+  static const char *const modes[] = {"value", "table", "recover"};
+  tsl_err err = TSL_OK;
+  char text[1400], name[96];
+  for (size_t k = 0; k < sizeof recurrences / sizeof *recurrences; k++) {
+    const char *mode = modes[dp_dice(&dice, 3)];
+    (void)snprintf(text, sizeof text, "  problem: recurrence\n  mode: %s\n%s", mode,
+                   recurrences[k]);
+    (void)snprintf(name, sizeof name, "recurrence %zu, %s", k, mode);
+    TSL_TRY(try_restart(name, text, false));
+  }
+done:
+  if (err != TSL_OK) printf("the deck:\n%s", text);
+  return err;
+}
+
 /* ---- all problems and modes */
 
 static tsl_err try_modes(const section *s) {
@@ -339,10 +541,12 @@ static tsl_err try_modes(const section *s) {
   s->write(body, sizeof body);
   for (int mode = 0; mode < DP_N_MODES; mode++) {
     if (!(s->modes & 1 << mode)) continue;
-    for (size_t k = 0; k < (mode == DP_RECOVER ? sizeof how / sizeof *how : 1); k++) {
+    const size_t n = mode == DP_RECOVER ? sizeof how / sizeof *how : 1;
+    const size_t first = restarts && n > 1 ? (size_t)dp_dice(&dice, 2) : 0; /* every other */
+    for (size_t k = first; k < n; k += restarts ? 2 : 1) {
       (void)snprintf(text, sizeof text, "%s  mode: %s\n%s", body, dp_mode_words[mode], how[k]);
       (void)snprintf(name, sizeof name, "%s, %s %zu", s->name, dp_mode_words[mode], k);
-      err = try_problem(name, text);
+      err = restarts ? try_restart(name, text, true) : try_problem(name, text);
       if (err == TSL_ERR_INPUT && k >= 2) err = TSL_OK; /* too little memory: said with the deck */
       TSL_TRY(err);
     }
@@ -372,16 +576,25 @@ done:
   return err;
 }
 
+static void report(const char *name, long checks, long failures) {
+  printf("%-12s %6ld checks, %ld failures\n", name, n_checks - checks, n_failures - failures);
+  (void)fflush(stdout);
+}
+
 static tsl_err run_all(const char *only, int rounds) {
   tsl_err err = TSL_OK;
   for (size_t k = 0; k < sizeof sections / sizeof *sections; k++) {
     const long checks = n_checks, failures = n_failures;
     if (only != NULL && strstr(sections[k].name, only) == NULL) continue;
     for (int r = 0; r < rounds; r++) TSL_TRY(try_modes(&sections[k]));
-    printf("%-12s %6ld checks, %ld failures\n", sections[k].name, n_checks - checks,
-           n_failures - failures);
-    (void)fflush(stdout);
+    report(sections[k].name, checks, failures);
   }
+  if (restarts && (only == NULL || strstr("recurrence", only) != NULL)) {
+    const long checks = n_checks, failures = n_failures;
+    for (int r = 0; r < rounds; r++) TSL_TRY(restart_recurrences());
+    report("recurrence", checks, failures);
+  }
+  if (restarts) check(n_paused > 0, "restart", "runs", "were never stopped");
   if (!sockets_only && only == NULL) TSL_TRY(limit_cases());
 done:
   return err;
@@ -414,6 +627,10 @@ int main(int argc, char **argv) {
   for (int a = 1; a < argc; a++)
     if (strcmp(argv[a], "--small") == 0)
       small_sizes = true, rounds = 2;
+    else if (strcmp(argv[a], "--restart") == 0)
+      small_sizes = restarts = true, rounds = 1;
+    else if (strcmp(argv[a], "--rounds") == 0 && a + 1 < argc)
+      rounds = atoi(argv[++a]);
     else if (strcmp(argv[a], "--sockets") == 0)
       sockets_only = true;
     else if (strcmp(argv[a], "--seed") == 0 && a + 1 < argc)

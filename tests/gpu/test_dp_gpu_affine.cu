@@ -1,5 +1,7 @@
-/* Global and local alignment with affine gaps on a card. */
+/* Global and local alignment with affine gaps on a card, in 16 and in 32 bits. */
 #include "test_dp_gpu.cuh"
+
+#include <string>
 
 typedef std::vector<uint8_t> text_t;
 
@@ -71,8 +73,31 @@ static bool better(const dp_best &x, const dp_best &y) {
   return x.row != y.row ? x.row < y.row : x.column < y.column;
 }
 
-/* Bands and tiles by cuts; edges pass through the host. */
-static tsl_err run_tiles(bool local, const dp_scores &s, int width, const text_t &a,
+static int64_t again; /* tiles done again in 32 bits since it was set to 0 */
+
+static tsl_err count_again(dp_affine *band) {
+  int64_t tiles = 0;
+  const tsl_err err = dp_affine_again(band, &tiles);
+  again += tiles;
+  return err;
+}
+
+/* The last row of the band against the tables: H, and F as it was computed. */
+static tsl_err check_row(dp_affine *band, const affine_tables &t, int64_t c0, int64_t c1) {
+  tsl_err err = TSL_OK;
+  const size_t last = t.h.size() - t.w + (size_t)c0 + 1;
+  std::vector<int32_t> h((size_t)(c1 - c0)), f(h.size());
+  int64_t wrong = 0;
+  if (t.h.size() == t.w || h.empty()) return err;
+  TSL_TRY(dp_affine_row_get(band, h.data(), f.data()));
+  for (size_t j = 0; j < h.size(); j++) wrong += h[j] != t.h[last + j] || f[j] != t.f[last + j];
+  check(wrong == 0, "last row", c0, c1, wrong);
+done:
+  return err;
+}
+
+/* Bands and tiles by cuts; edges pass through the host. bits: of a value, 0: chosen. */
+static tsl_err run_tiles(bool local, const dp_scores &s, int width, int bits, const text_t &a,
                          const text_t &b, const std::vector<int64_t> &rows,
                          const std::vector<int64_t> &columns, dp_best *best,
                          const affine_tables *t) {
@@ -87,6 +112,7 @@ static tsl_err run_tiles(bool local, const dp_scores &s, int width, const text_t
     int64_t wrong = 0;
     TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), (int64_t)a.size(),
                            b.data() + c0, c1 - c0, (int64_t)b.size(), c0, width, &band));
+    if (bits != 0) dp_affine_force(band, bits);
     for (size_t r = 0; r + 1 < rows.size(); r++) {
       const int64_t lo = rows[r], hi = rows[r + 1];
       std::vector<int32_t> right((size_t)(2 * (hi - lo + 1)), 12345);
@@ -100,6 +126,8 @@ static tsl_err run_tiles(bool local, const dp_scores &s, int width, const text_t
       }
     }
     if (t != NULL) check(wrong == 0, "edges", c0, c1, wrong);
+    if (t != NULL) TSL_TRY(check_row(band, *t, c0, c1));
+    TSL_TRY(count_again(band));
     TSL_TRY(dp_affine_best(band, &own));
     own.column += c0;
     if (local ? own.score > 0 && better(own, *best) : k + 2 == columns.size()) *best = own;
@@ -111,7 +139,7 @@ done:
 }
 
 /* Walk back through two kept chunks of two bands. */
-static tsl_err check_trace(bool local, const dp_scores &s, dp_random &r, const text_t &a,
+static tsl_err check_trace(bool local, const dp_scores &s, int bits, dp_random &r, const text_t &a,
                            const text_t &b, const affine_tables &t) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)a.size(), m = (int64_t)b.size();
@@ -122,10 +150,12 @@ static tsl_err check_trace(bool local, const dp_scores &s, dp_random &r, const t
   std::vector<int32_t> edge[2];
   dp_place place = {best.row, best.column, DP_STEP_PAIR, best.score == 0 && local};
   dp_affine *band[2] = {NULL, NULL};
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2; k++) {
     TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), n,
                            b.data() + columns[k], columns[k + 1] - columns[k], m, columns[k], 0,
                            &band[k]));
+    if (bits != 0) dp_affine_force(band[k], bits);
+  }
   for (int chunk = 1; chunk >= 0; chunk--) {
     for (int k = 0; k < 2; k++) {
       TSL_TRY(dp_affine_begin(band[k]));
@@ -141,15 +171,47 @@ static tsl_err check_trace(bool local, const dp_scores &s, dp_random &r, const t
       dp_place own = place;
       own.column -= columns[k];
       if (own.column <= 0 || own.row <= rows[chunk] || own.done) continue;
-      TSL_TRY(dp_affine_trace(band[k], &own, some.data(), (int64_t)some.size(), &count));
+      TSL_TRY((chunk == 1 ? dp_affine_trace : dp_affine_trace_host)(band[k], &own, some.data(),
+                                                                    (int64_t)some.size(), &count));
       place = own;
       place.column += columns[k];
       got.insert(got.end(), some.begin(), some.begin() + count);
     }
   }
   check(got == wanted, "way back", n, m, (long long)got.size() - (long long)wanted.size());
+  for (int k = 0; k < 2; k++) TSL_TRY(count_again(band[k]));
 done:
   for (int k = 0; k < 2; k++) dp_affine_close(&band[k]);
+  return err;
+}
+
+/* H of all cells, in two tiles of one band. */
+static tsl_err check_cells(bool local, const dp_scores &s, int bits, dp_random &r, const text_t &a,
+                           const text_t &b, const affine_tables &t) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)a.size(), m = (int64_t)b.size(), ld = m + 3;
+  const std::vector<int64_t> rows = random_cuts(r, n, 2);
+  std::vector<int32_t> got((size_t)(n * ld));
+  tsl_gpu_buffer cells = {};
+  dp_affine *band = NULL;
+  int64_t wrong = 0;
+  TSL_TRY(tsl_gpu_reserve(&card.memory, &cells, 4 * n * ld + 4, "cells"));
+  TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), n, b.data(), m, m, 0, 0,
+                         &band));
+  if (bits != 0) dp_affine_force(band, bits);
+  for (int k = 0; k < 2; k++)
+    TSL_TRY(dp_affine_tile_cells(band, rows[k], rows[k + 1], NULL, NULL,
+                                 (int32_t *)cells.data + rows[k] * ld, ld));
+  TSL_TRY(dp_card_wait(&card));
+  TSL_CUDA_TRY(cudaMemcpy(got.data(), cells.data, got.size() * 4, cudaMemcpyDefault));
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < m; j++)
+      wrong += got[(size_t)(i * ld + j)] != t.h[(size_t)(i + 1) * t.w + (size_t)j + 1];
+  check(wrong == 0, "cells", n, m, wrong);
+  TSL_TRY(count_again(band));
+done:
+  dp_affine_close(&band);
+  tsl_gpu_release(&card.memory, &cells);
   return err;
 }
 
@@ -164,28 +226,102 @@ static dp_scores random_scores(dp_random &r, int letters, bool plain) {
   return s;
 }
 
-static tsl_err check_sizes(bool local, int64_t n, int64_t m, int letters) {
+/* All that a band gives, against the tables, in 16 and 32 bits and in those that are chosen. */
+static tsl_err check_all(bool local, const dp_scores &s, dp_random &r, const text_t &a,
+                         const text_t &b) {
   tsl_err err = TSL_OK;
-  dp_random r((uint64_t)(n * 1000003 + m * 101 + letters + local));
-  const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
-  const dp_scores s = random_scores(r, letters, letters == 4);
+  static const int of_try[] = {0, 16, 32, 16};
+  const int64_t n = (int64_t)a.size(), m = (int64_t)b.size();
   const affine_tables t = tables_of(local, s, a, b);
   const dp_best wanted = best_of(t, local);
-  const int tries = small_sizes ? 2 : 4;
+  const int tries = small_sizes ? 3 : 6;
   for (int k = 0; k < tries; k++) {
-    const int width = k == 0 ? 0 : 4 << (k % 3);
+    const int width = k == 0 ? 0 : 4 << (k % 3), bits = of_try[k % 4];
     const std::vector<int64_t> rows = random_cuts(r, n, k + 1), columns = random_cuts(r, m, k + 1);
     dp_best best = {};
-    TSL_TRY(run_tiles(local, s, width, a, b, rows, columns, &best, &t));
+    TSL_TRY(run_tiles(local, s, width, bits, a, b, rows, columns, &best, &t));
     check(best.score == wanted.score && best.row == wanted.row && best.column == wanted.column,
           local ? "local" : "global", n, m, best.score - wanted.score);
   }
-  TSL_TRY(check_trace(local, s, r, a, b, t));
+  for (int bits : {16, 32}) {
+    TSL_TRY(check_trace(local, s, bits, r, a, b, t));
+    TSL_TRY(check_cells(local, s, bits, r, a, b, t));
+  }
 done:
   return err;
 }
 
-/* Many strips at once; rows on the host. */
+static tsl_err check_sizes(bool local, int64_t n, int64_t m, int letters) {
+  dp_random r((uint64_t)(n * 1000003 + m * 101 + letters + local));
+  const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
+  return check_all(local, random_scores(r, letters, letters == 4), r, a, b);
+}
+
+/* Scores too large for 16 bits to be certain: those who try them see it and do it again. */
+static tsl_err check_beyond(bool local, int64_t n, int64_t m, int letters, int factor) {
+  tsl_err err = TSL_OK;
+  dp_random r((uint64_t)(n * 31 + m * 7 + factor + local));
+  const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
+  dp_scores s = random_scores(r, letters, true);
+  dp_affine *band = NULL;
+  s.open *= factor;
+  s.extend *= factor;
+  for (int x = 0; x < letters; x++)
+    for (int y = 0; y < letters; y++) s.s[x][y] *= factor;
+  TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), n, b.data(), m, m, 0, 0,
+                         &band));
+  if (getenv("TSL_TEST_LANES") == NULL)
+    for (int keep = 0; keep < 2; keep++)
+      check(dp_affine_bits(band, keep != 0) == 32, "chosen bits", factor, keep);
+  again = 0;
+  TSL_TRY(check_all(local, s, r, a, b));
+  check(again > 0, "16 bits that do not hold", n, m, factor);
+done:
+  dp_affine_close(&band);
+  return err;
+}
+
+/* The bits that are chosen; the environment; scores of which 16 bits hold none. */
+static tsl_err check_bits(void) {
+  tsl_err err = TSL_OK;
+  dp_random r(5);
+  const text_t text = random_text(r, 100, 4);
+  const char *before = getenv("TSL_TEST_LANES");
+  const std::string asked = before != NULL ? before : "";
+  dp_scores s = random_scores(r, 4, true);
+  dp_affine *band = NULL;
+  int device = 0, major = 0;
+  TSL_CUDA_TRY(cudaGetDevice(&device));
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  for (const char *lanes : {"", "16", "32", "17"}) {
+    if (lanes[0] == 0)
+      (void)unsetenv("TSL_TEST_LANES");
+    else
+      (void)setenv("TSL_TEST_LANES", lanes, 1);
+    const tsl_err got =
+        dp_affine_open(&card, DP_LOCAL, &s, text.data(), 100, text.data(), 100, 100, 0, 0, &band);
+    check(got == (strcmp(lanes, "17") == 0 ? TSL_ERR_USAGE : TSL_OK), "TSL_TEST_LANES", got);
+    if (got != TSL_OK) continue;
+    const int bits = lanes[0] != 0 ? atoi(lanes) : major >= 9 ? 16 : 32;
+    for (int keep = 0; keep < 2; keep++)
+      check(dp_affine_bits(band, keep != 0) == bits, "bits", bits, keep);
+    dp_affine_close(&band);
+  }
+  s.s[1][2] = -40000;
+  (void)setenv("TSL_TEST_LANES", "16", 1);
+  TSL_TRY(
+      dp_affine_open(&card, DP_LOCAL, &s, text.data(), 100, text.data(), 100, 100, 0, 0, &band));
+  check(dp_affine_bits(band, false) == 32, "a score beyond 16 bits");
+done:
+  dp_affine_close(&band);
+  if (before != NULL)
+    (void)setenv("TSL_TEST_LANES", asked.c_str(), 1);
+  else
+    (void)unsetenv("TSL_TEST_LANES");
+  return err;
+}
+
+/* Many strips at once, or many rows; one row on the host. */
 static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int width) {
   tsl_err err = TSL_OK;
   dp_random r((uint64_t)(n + m + local));
@@ -208,12 +344,15 @@ static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int wi
     }
   }
   if (!local) wanted = {h[m], n, m};
-  for (int cuts = 1; cuts <= 3; cuts += 2) {
-    TSL_TRY(run_tiles(local, s, width, a, b, random_cuts(r, n, cuts), random_cuts(r, m, cuts),
-                      &best, NULL));
-    check(best.score == wanted.score && best.row == wanted.row && best.column == wanted.column,
-          "large", n, m, best.score - wanted.score);
-  }
+  again = 0;
+  for (int cuts = 1; cuts <= 3; cuts += 2)
+    for (int bits : {16, 32}) {
+      TSL_TRY(run_tiles(local, s, width, bits, a, b, random_cuts(r, n, cuts),
+                        random_cuts(r, m, cuts), &best, NULL));
+      check(best.score == wanted.score && best.row == wanted.row && best.column == wanted.column,
+            "large", n, m, best.score - wanted.score);
+    }
+  check(again == 0, "16 bits hold", n, m, again);
 done:
   return err;
 }
@@ -242,17 +381,25 @@ tsl_err test_affine(void) {
   const std::vector<int64_t> small = {0, 1, 37, 300};
   const std::vector<int64_t> &sizes = small_sizes ? small : full;
   check_refusals();
+  TSL_TRY(check_bits());
   for (int local = 0; local < 2; local++) {
+    again = 0;
     for (int64_t n : sizes)
       for (int64_t m : sizes)
         for (int letters : {4, 7, 24, 32})
           if (letters == 4 || n == m) TSL_TRY(check_sizes(local, n, m, letters));
     TSL_TRY(check_sizes(local, small_sizes ? 90 : 700, small_sizes ? 1100 : 5003, 5));
+    TSL_TRY(check_sizes(local, small_sizes ? 700 : 4001, small_sizes ? 90 : 1300, 5));
+    check(again == 0, "16 bits hold", local, again);
+    for (int factor : {60, 120, 170}) TSL_TRY(check_beyond(local, 1201, 1303, 4, factor));
     if (small_sizes) continue;
+    TSL_TRY(check_beyond(local, 3001, 2503, 4, 40));
     TSL_TRY(check_large(local, 2003, 200003, 4, 4));
     TSL_TRY(check_large(local, 1777, 300007, 5, 8));
     TSL_TRY(check_large(local, 1500, 400009, 4, 16));
     TSL_TRY(check_large(local, 300, 1000003, 4, 0));
+    TSL_TRY(check_large(local, 100003, 3001, 4, 16));
+    TSL_TRY(check_large(local, 70001, 1999, 4, 8));
   }
 done:
   return err;

@@ -4,6 +4,8 @@
  *        test_dp_gpu_worker run    every case in random tiles, by one worker and by two of one card
  *                                  that give each other edges; skipped without a card
  *        test_dp_gpu_worker large  the same for large tables
+ *        test_dp_gpu_worker restart  the same by two workers that are saved before a stage and
+ *                                  followed by two others, which share the lanes in another way
  *        test_dp_gpu_worker bench  whole tables of two recurrences, goals only
  *
  * The runtime is played here: stages in order, in each the groups of the workers, edges before. */
@@ -11,6 +13,7 @@
 #include "dp_recur_code.h"
 #include "dp_recur_gpu.cuh"
 
+#include <algorithm>
 #include <stdio.h>
 #include <string.h>
 #include <string>
@@ -76,7 +79,8 @@ struct job {
   dp_card cards[2];
   dp_recur_card *workers[2] = {NULL, NULL};
   std::vector<tsl_unit> units;
-  std::vector<int> owner;
+  std::vector<int> owner, moved; /* moved: from stage `pause` on */
+  int64_t pause;                 /* 0: never */
   std::vector<std::vector<char>> edges, slabs;
   std::vector<std::vector<int64_t>> bests;
   int64_t bytes;
@@ -121,6 +125,16 @@ static void make_units(job *j, dice *d) {
       j->units.push_back(u);
       j->owner.push_back(boxes ? (int)d->below(j->n_workers) : lanes[(size_t)l]);
     }
+}
+
+/* Owners of the lanes after a restart, and before which stage. */
+static void plan_restart(job *j, dice *d) {
+  std::vector<int> lanes;
+  for (const tsl_unit &u : j->units) {
+    while ((int64_t)lanes.size() <= u.lane) lanes.push_back((int)d->below(j->n_workers));
+    j->moved.push_back(lanes[(size_t)u.lane]);
+  }
+  j->pause = j->units.empty() ? 0 : 1 + d->below(j->units.back().stage);
 }
 
 static bool is_last(const job *j, const tsl_unit &u) {
@@ -174,11 +188,47 @@ done:
   return err;
 }
 
+/* Tiles 0..n-1 are done: all that is saved of them goes to new workers. */
+static tsl_err restart(job *j, size_t n, std::vector<std::vector<bool>> *given) {
+  tsl_err err = TSL_OK;
+  std::vector<std::vector<char>> states(n);
+  std::vector<uint8_t> own(j->units.size() + 1, 0);
+  for (size_t k = 0; k < n; k++) {
+    dp_recur_card *w = j->workers[j->owner[k]];
+    states[k].resize((size_t)dp_recur_card_state_bytes(w, &j->units[k], j->pause));
+    if (!states[k].empty())
+      TSL_TRY(dp_recur_card_save(w, &j->units[k], j->pause, states[k].data()));
+  }
+  j->owner = j->moved;
+  for (int w = 0; w < j->n_workers; w++) {
+    dp_recur_card_close(&j->workers[w]);
+    TSL_TRY(dp_recur_card_open(&j->cards[w], &j->problem, the_card.capability, &j->workers[w]));
+    TSL_TRY(dp_recur_card_begin(j->workers[w]));
+    std::fill(own.begin(), own.end(), 0);
+    for (size_t k = 0; k < j->units.size(); k++)
+      if (j->owner[k] == w) own[(size_t)j->units[k].lane] = 1;
+    for (size_t k = 0; k < n; k++) {
+      const int64_t bytes = (int64_t)states[k].size();
+      (*given)[(size_t)w][k] = true;
+      if (bytes == 0) continue;
+      if (dp_recur_card_load(j->workers[w], &j->units[k], j->pause, own.data(), states[k].data(),
+                             bytes - 1) == TSL_OK)
+        failed(j->what, "a state that is cut off is taken");
+      TSL_TRY(dp_recur_card_load(j->workers[w], &j->units[k], j->pause, own.data(),
+                                 states[k].data(), bytes));
+    }
+  }
+done:
+  return err;
+}
+
 /* Groups of a stage: runs of one owner, or with independent tiles all of each. */
 static tsl_err run_all(job *j) {
   tsl_err err = TSL_OK;
   std::vector<std::vector<bool>> given(2, std::vector<bool>(j->units.size(), false));
   for (size_t k = 0, end; k < j->units.size(); k = end) {
+    if (j->pause > 0 && k > 0 && j->units[k].stage == j->pause && j->units[k - 1].stage < j->pause)
+      TSL_TRY(restart(j, k, &given));
     for (end = k; end < j->units.size() && j->units[end].stage == j->units[k].stage;) end++;
     if (j->c->code.engine == DP_WAVEFRONT) {
       for (end = k + 1; end < j->units.size() && j->units[end].stage == j->units[k].stage &&
@@ -302,7 +352,7 @@ done:
 }
 
 static void run(const recur_case *c, const std::string &name, uint64_t seed, int n_workers,
-                bool table) {
+                bool table, bool restarted) {
   dice d = {seed * 977 + 13};
   job j = {};
   j.c = c;
@@ -314,6 +364,7 @@ static void run(const recur_case *c, const std::string &name, uint64_t seed, int
   if (err == TSL_OK) {
     make_units(&j, &d);
     make_room(&j);
+    if (restarted) plan_restart(&j, &d);
     err = run_job(&j, &d);
     if (c->fails && err != TSL_ERR_NUMERIC) failed(j.what, "a failed cell is not reported");
     if (c->fails && err == TSL_ERR_NUMERIC)
@@ -330,7 +381,8 @@ static void run(const recur_case *c, const std::string &name, uint64_t seed, int
 static void run_case(const recur_case *c, const std::string &name, int seeds) {
   for (int seed = 1; seed <= seeds; seed++)
     for (int workers = 1; workers <= 2; workers++)
-      for (int table = 0; table < 2; table++) run(c, name, (uint64_t)seed, workers, table != 0);
+      for (int table = 0; table < 2; table++)
+        run(c, name, (uint64_t)seed, workers, table != 0, false);
 }
 
 static void run_sizes(int n, const int64_t (*sizes)[2], int n_sizes, int seeds) {
@@ -356,6 +408,16 @@ static void run_every(void) {
       run_case(&c, "case " + std::to_string(n), 3);
     recur_case_clear(&c);
     run_sizes(n, sizes, (int)(sizeof sizes / sizeof *sizes), 1);
+  }
+}
+
+static void run_restarts(void) {
+  recur_case c;
+  for (int n = 0; n < recur_n_cases(); n++) {
+    if (recur_case_make(n, &c) != TSL_OK) failed(c.what, tsl_err_message());
+    for (uint64_t seed = 1; seed <= 4 && c.r != NULL; seed++)
+      run(&c, "case " + std::to_string(n) + ", restart", seed, 2, seed % 2 == 0, true);
+    recur_case_clear(&c);
   }
 }
 
@@ -473,6 +535,7 @@ int main(int argc, char **argv) {
   if (text) check_texts();
   if (strcmp(mode, "run") == 0) run_every();
   if (strcmp(mode, "large") == 0) run_large();
+  if (strcmp(mode, "restart") == 0) run_restarts();
   if (strcmp(mode, "bench") == 0) bench();
   printf("%s: %ld checks, %ld failures\n", n_failures == 0 ? "PASS" : "FAIL", n_checks, n_failures);
   return n_failures == 0 ? 0 : 1;

@@ -13,7 +13,7 @@
 static int rank, size;
 
 static void table_is_same_everywhere(void **state) {
-  const tsl_bind_ask ask = {.devices = "cpu", .threads = 0, .memory = 1 << 20};
+  const tsl_bind_ask ask = {.devices = "cpu", .threads = 0, .host_memory = 1 << 20};
   tsl_seat *seats = NULL;
   (void)state;
   assert_int_equal(tsl_machine_gather(MPI_COMM_WORLD, &ask, &seats), TSL_OK);

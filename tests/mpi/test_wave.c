@@ -3,10 +3,13 @@
  * with mpirun). */
 #include "../unit/random.h"
 #include "agree.h"
+#include "linger.h"
 #include "walk.h"
 #include "wave.h"
 
+#include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -202,6 +205,7 @@ static const tsl_backend backend = {
 
 typedef struct stage {
   tsl_problem problem;
+  tsl_seat seat; /* a socket */
   tsl_station station;
   tsl_worker *worker;
   tsl_speed speeds[16];
@@ -239,7 +243,8 @@ static void open_stage(stage *s, int how, uint64_t seed) {
   s->problem.family = &family;
   CHECK(make_fields(&s->problem) == TSL_OK);
   CHECK(tsl_alloc(1, sizeof *s->worker, "worker", (void **)&s->worker) == TSL_OK);
-  s->station = (tsl_station){.problem = &s->problem, .backend = &backend, .worker = s->worker};
+  s->station = (tsl_station){
+      .problem = &s->problem, .backend = &backend, .worker = s->worker, .seat = &s->seat};
   CHECK(tsl_hand_start(NULL, NULL, &s->station.hand) == TSL_OK);
   for (int r = 0; r < size; r++) s->speeds[r].c[0][3] = 1e-6;
   s->cost = (tsl_cost){.n_ranks = size, .speeds = s->speeds};
@@ -332,7 +337,7 @@ static void walk_visits_owners(void **state) {
     open_stage(&s, how, 5);
     CHECK(tsl_wave_run(&s.phase) == TSL_OK);
     n_walked = 0;
-    CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan) == TSL_OK);
+    CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, NULL) == TSL_OK);
     CHECK(n_walked == (rank == 0 ? 2 * world.lanes : 0));
     for (int64_t k = 0; k < n_walked; k++)
       if (walked[k][0] != world.lanes - 1 - k / 2 || walked[k][1] != k % 2) n_walked = -1;
@@ -348,15 +353,77 @@ static void walk_stands_still(void **state) {
   world.stands = true;
   open_stage(&s, 0, 5);
   CHECK(tsl_wave_run(&s.phase) == TSL_OK);
-  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan) == TSL_ERR_INTERNAL);
+  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, NULL) ==
+        TSL_ERR_INTERNAL);
   close_stage(&s);
+}
+
+/* What is done before a turn: it ends the walk. */
+static tsl_err look(void *state) {
+  int *looks = state;
+  ++*looks;
+  return tsl_fail(TSL_ERR_PAUSED, __FILE__, __LINE__, "to be continued");
+}
+
+static void walk_pauses(void **state) {
+  static stage s;
+  int looks = 0;
+  const tsl_walk_break between = {&looks, look, true}, alone = {&looks, look, false};
+  (void)state;
+  make_world(4, 50, 11);
+  open_stage(&s, 2, 5);
+  CHECK(tsl_wave_run(&s.phase) == TSL_OK);
+  tsl_stop_signal = SIGTERM; /* left to look */
+  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, &between) ==
+        TSL_ERR_PAUSED);
+  CHECK(looks == 1);
+  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, &alone) ==
+        TSL_ERR_STOPPED);
+  tsl_stop_signal = SIGINT; /* not left to it */
+  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, &between) ==
+        TSL_ERR_STOPPED);
+  CHECK(looks == 1);
+  tsl_stop_signal = 0;
+  close_stage(&s);
+}
+
+/* Seconds of two parts of 0.01 and 0.03 s after TSL_TEST_SLOW on a device, and those it took. */
+static double lingered(tsl_device_kind kind, const char *slow, int64_t units, double seconds[2]) {
+  tsl_seat seat = {.device.kind = kind};
+  const tsl_station station = {.seat = &seat};
+  tsl_part parts[2] = {{.seconds = 0.01}, {.seconds = 0.03}};
+  const double start = tsl_now();
+  (void)setenv("TSL_TEST_SLOW", slow, 1);
+  CHECK(tsl_linger(&station, units, parts, 2) == TSL_OK);
+  (void)unsetenv("TSL_TEST_SLOW");
+  for (int k = 0; k < 2; k++) seconds[k] = parts[k].seconds;
+  return tsl_now() - start;
+}
+
+static bool near(double x, double y) {
+  return fabs(x - y) < 1e-9;
+}
+
+static void cards_linger(void **state) {
+  double seconds[2];
+  (void)state;
+  CHECK(lingered(TSL_GPU, "3", 2, seconds) >= 0.08);
+  CHECK(near(seconds[0], 0.03) && near(seconds[1], 0.09));
+  CHECK(lingered(TSL_GPU, "+0.05", 2, seconds) >= 0.06);
+  CHECK(near(seconds[0], 0.025) && near(seconds[1], 0.075));
+  CHECK(lingered(TSL_GPU, "+0.01", 1, seconds) >= 0 && near(seconds[0], 0.01));
+  (void)lingered(TSL_CPU, "3", 2, seconds); /* its backends do it themselves */
+  CHECK(near(seconds[0], 0.01) && near(seconds[1], 0.03));
+  (void)lingered(TSL_GPU, "+0", 2, seconds); /* as without */
+  CHECK(near(seconds[0], 0.01) && near(seconds[1], 0.03));
 }
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges_arrive),      cmocka_unit_test(no_tiles),
       cmocka_unit_test(failures_end_it),   cmocka_unit_test(walk_visits_owners),
-      cmocka_unit_test(walk_stands_still),
+      cmocka_unit_test(walk_stands_still), cmocka_unit_test(walk_pauses),
+      cmocka_unit_test(cards_linger),
   };
   int provided = 0, failed;
   (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

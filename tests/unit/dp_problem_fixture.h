@@ -42,15 +42,20 @@ static inline const dp_params *make_good(const char *section, made *m) {
 }
 
 /** Tiles for so many ranks; wish: tiles asked for by the user, 0 none. */
-static inline void cut(made *m, int ranks, int64_t wish) {
+static inline void cut_for(made *m, int ranks, int64_t wish, double ramp) {
   const tsl_limits limits = {.slab_bytes = 1 << 16,
                              .device_bytes = INT64_MAX,
                              .target_units = wish > 0 ? wish : 512,
                              .n_ranks = ranks,
-                             .given = wish > 0};
+                             .given = wish > 0,
+                             .ramp = ramp};
   tsl_free(m->units.list);
   if (tsl_family_dp.units(&m->problem, &limits, &m->units) != TSL_OK)
     fail_msg("%s", tsl_err_message());
+}
+
+static inline void cut(made *m, int ranks, int64_t wish) {
+  cut_for(m, ranks, wish, 0);
 }
 
 #endif

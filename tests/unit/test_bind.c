@@ -391,6 +391,10 @@ static void slurm_notes(void **state) {
                                     "3",
                                     NULL};
   static const char *const bad[] = {"SLURM_NTASKS", "x", "SLURM_HET_SIZE", "999999999", NULL};
+  static const char *const daemons[] = {"SLURM_NTASKS", "2", "SLURM_STEP_ID", "0", "PMIX_NAMESPACE",
+                                        "1760821249",   NULL};
+  static const char *const step[] = {"SLURM_NTASKS",   "2", "SLURM_STEP_ID", "0", "PMIX_NAMESPACE",
+                                     "slurm.pmix.1.0", NULL};
   char text[512];
   (void)state;
   slurm = none;
@@ -409,6 +413,12 @@ static void slurm_notes(void **state) {
   slurm = bad;
   tsl_machine_slurm_note(2, look, text);
   assert_string_equal(text, "");
+  slurm = daemons; /* mpirun reached this node by a step of its own */
+  tsl_machine_slurm_note(8, look, text);
+  assert_string_equal(text, "");
+  slurm = step;
+  tsl_machine_slurm_note(8, look, text);
+  assert_non_null(strstr(text, "2 tasks"));
 }
 
 int main(void) {

@@ -164,6 +164,20 @@ static void by_rank_and_kind(void **state) {
   assert_true(tsl_cost_seconds(&cost, 0, &unit) == 0);
 }
 
+/* A first run has its set-up, mean runs a part of it. */
+static void first_runs(void **state) {
+  tsl_speed speeds[2] = {0};
+  const tsl_cost cost = {.n_ranks = 2, .speeds = speeds};
+  const tsl_unit unit = {.kind = 2, .count = 3, .setup = 70}, plain = {.kind = 2, .count = 3};
+  (void)state;
+  speeds[1].c[2][3] = 2, speeds[1].setup[2] = 0.5;
+  assert_true(tsl_cost_seconds(&cost, 1, &unit) == 6 && tsl_cost_setup(&cost, 1, &unit) == 35);
+  assert_true(tsl_cost_first(&cost, 1, &unit) == 41);
+  assert_true(fabs(tsl_cost_mean(&cost, 1, &unit) - 6 - 35.0 / TSL_COST_PHASES) < 1e-12);
+  assert_true(tsl_cost_first(&cost, 1, &plain) == 6 && tsl_cost_mean(&cost, 1, &plain) == 6);
+  assert_true(tsl_cost_first(&cost, 0, &unit) == 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(recovers),      cmocka_unit_test(growing_samples),
@@ -171,6 +185,7 @@ int main(void) {
       cmocka_unit_test(falling),       cmocka_unit_test(one_sample),
       cmocka_unit_test(equal_samples), cmocka_unit_test(no_features),
       cmocka_unit_test(no_time),       cmocka_unit_test(by_rank_and_kind),
+      cmocka_unit_test(first_runs),
   };
   return cmocka_run_group_tests_name("unit.cost", tests, NULL, NULL);
 }

@@ -116,6 +116,41 @@ static void cover_once(void **state) {
   for_all(regions_cover);
 }
 
+/* ------------------------------------------------------------------ stages */
+
+/** Seconds of S stages in a pipeline of ranks when the cells of all take 1. */
+static double pipeline(int ranks, double ramp, int64_t stages) {
+  return (double)(stages + ranks - 1) * (1 / (double)stages + ramp);
+}
+
+/** Strips get the number of stages that ends soonest; a rank alone loses little to them. */
+static void stages_by_ramp(void **state) {
+  static const char *const alignments[] = {
+      " problem: local\n mode: value\n a: {random: 20000}\n b: {random: 20000}\n",
+      " problem: recurrence\n mode: value\n table: {type: i32, rows: 20000, cols: 9000}\n"
+      " boundary: [{where: \"i == 0 || j == 0\", value: \"0\"}]\n"
+      " cell: \"max(M[i-1][j] + 1, M[i][j-1])\"\n goal: \"M[19999][8999]\"\n"};
+  static const double ramps[] = {0.5, 0.05, 0.02, 0.003, 1e-5, 0};
+  (void)state;
+  for (int s = 0; s < 2; s++) {
+    made m;
+    (void)make_good(alignments[s], &m);
+    for (int ranks = 1; ranks <= 4; ranks++)
+      for (int k = 0; k < 6; k++) {
+        cut_for(&m, ranks, 0, ramps[k]);
+        const int64_t stages = m.units.list[m.units.n - 1].stage + 1, most = 16 * ranks;
+        if (ranks == 1) {
+          assert_true(stages == 1 || (double)stages * ramps[k] <= 0.06);
+          assert_true(stages <= 8 && (ramps[k] > 0 || stages == 8));
+          continue;
+        }
+        for (int64_t other = 1; other <= most; other++)
+          assert_true(pipeline(ranks, ramps[k], stages) <= 1.02 * pipeline(ranks, ramps[k], other));
+      }
+    release(&m);
+  }
+}
+
 /** Lanes are found by column. */
 static void lanes_found(const made *m) {
   const dp_params *p = dp_params_of(&m->problem);
@@ -329,9 +364,9 @@ static void more_lies(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cover_once), cmocka_unit_test(lanes), cmocka_unit_test(predecessors),
-      cmocka_unit_test(short_list), cmocka_unit_test(edges), cmocka_unit_test(lies_are_found),
-      cmocka_unit_test(more_lies),
+      cmocka_unit_test(cover_once),     cmocka_unit_test(stages_by_ramp), cmocka_unit_test(lanes),
+      cmocka_unit_test(predecessors),   cmocka_unit_test(short_list),     cmocka_unit_test(edges),
+      cmocka_unit_test(lies_are_found), cmocka_unit_test(more_lies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

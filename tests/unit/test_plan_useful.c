@@ -72,6 +72,27 @@ static void a_slow_rank_needs_time(void **state) {
   assert_true(was_in);
 }
 
+static double setup_of(const void *model, int rank, const tsl_unit *unit) {
+  (void)unit, (void)model;
+  return (rank == 0 ? 8.0 : 9.0) / N_UNITS;
+}
+
+/* The whole run counts: later phases of 24 ms would not need the socket, 8 s of set-up do. */
+static void set_up_counts(void **state) {
+  static instance in;
+  static const double alone[] = {0.024, 2.2};
+  (void)state;
+  make(&in, 2, alone);
+  in.ask.phases = 10;
+  tsl_plan_useful(&in.ask, in.use);
+  assert_int_equal(parts(&in), 1);
+  assert_true(fabs(in.use[1].alone - 22) < 1e-9);
+  in.ask.setup = setup_of;
+  tsl_plan_useful(&in.ask, in.use);
+  assert_int_equal(parts(&in), 2);
+  assert_true(fabs(in.use[0].alone - 8.24) < 1e-9 && fabs(in.use[1].alone - 31) < 1e-9);
+}
+
 /* Results that must travel, and one more stage of strips, speak against a slow rank. */
 static void prices(void **state) {
   static instance in;
@@ -153,8 +174,9 @@ static void nothing_known(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_ranks_stay), cmocka_unit_test(a_slow_rank_needs_time),
-      cmocka_unit_test(prices),           cmocka_unit_test(many_slow_ranks),
-      cmocka_unit_test(best_of_all),      cmocka_unit_test(nothing_known),
+      cmocka_unit_test(set_up_counts),    cmocka_unit_test(prices),
+      cmocka_unit_test(many_slow_ranks),  cmocka_unit_test(best_of_all),
+      cmocka_unit_test(nothing_known),
   };
   return cmocka_run_group_tests_name("plan.useful", tests, NULL, NULL);
 }

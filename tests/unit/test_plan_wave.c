@@ -127,6 +127,104 @@ static void random_costs(void **state) {
   }
 }
 
+/* ---- the end of the last rank */
+
+/** The tile on the left. */
+static int64_t left_of(const tsl_problem *problem, const tsl_unit *list, int64_t n, int64_t id,
+                       int64_t *out, int64_t room) {
+  (void)problem, (void)n;
+  if (list[id].lane == 0) return 0;
+  if (room > 0) out[0] = id - 1;
+  return 1;
+}
+
+/** All other tiles of the stage before. */
+static int64_t stage_before(const tsl_problem *problem, const tsl_unit *list, int64_t n, int64_t id,
+                            int64_t *out, int64_t room) {
+  int64_t found = 0;
+  (void)problem, (void)n;
+  for (int64_t t = 0; t < id; t++)
+    if (list[t].stage == list[id].stage - 1 && list[t].lane != list[id].lane) {
+      if (found < room) out[found] = t;
+      found++;
+    }
+  return found;
+}
+
+static int64_t edge_size; /* of all tiles */
+
+static int64_t edge_bytes(const tsl_problem *problem, const tsl_unit *unit) {
+  (void)problem, (void)unit;
+  return edge_size;
+}
+
+static double time_of(int64_t (*predecessors)(const tsl_problem *, const tsl_unit *, int64_t,
+                                              int64_t, int64_t *, int64_t),
+                      int64_t n, int ranks, const double *slowness) {
+  const tsl_family family = {
+      .shape = TSL_WAVE, .predecessors = predecessors, .edge_bytes = edge_bytes};
+  const tsl_problem problem = {.family = &family};
+  tsl_plan plan;
+  make(TSL_PLAN_STRIPS, n, ranks, slowness, &plan);
+  if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, &plan) != TSL_OK)
+    fail_msg("%s", tsl_err_message());
+  const double seconds = plan.total_seconds;
+  tsl_plan_clear(&plan);
+  return seconds;
+}
+
+/** S stages of equal ranks one behind the other take S + ranks - 1 of them. */
+static void pipeline_fills(void **state) {
+  static const double slowness[] = {1, 1, 1, 1, 1, 1, 1};
+  (void)state;
+  for (int ranks = 1; ranks <= MAX_RANKS; ranks++)
+    for (int64_t stages = 1; stages <= 9; stages += 4) {
+      const double stage = 5; /* lanes of a rank */
+      const double seconds = time_of(left_of, table(stages, 5 * ranks, 1), ranks, slowness);
+      assert_true(fabs(seconds - (double)(stages + ranks - 1) * stage) < 1e-9);
+    }
+}
+
+/** Where a stage needs all of the one before, its slowest rank counts. */
+static void stages_wait(void **state) {
+  static const double slowness[] = {1, 2};
+  (void)state;
+  assert_true(fabs(time_of(stage_before, table(7, 2, 3), 2, slowness) - 7 * 6) < 1e-9);
+  assert_true(fabs(time_of(stage_before, table(7, 1, 3), 1, slowness) - 7 * 3) < 1e-9);
+}
+
+/** Edges take time, once for each rank that needs them. */
+static void edges_take_time(void **state) {
+  static const double slowness[] = {1, 1};
+  const int64_t stages = 7;
+  (void)state;
+  edge_size = 1 << 20;
+  const double edge = 2 * (double)edge_size / TSL_EDGE_RATE;
+  const double strips = time_of(left_of, table(stages, 8, 1), 2, slowness);
+  const double sweep = time_of(stage_before, table(stages, 8, 1), 2, slowness);
+  edge_size = 0;
+  assert_true(fabs(strips - ((double)(stages + 1) * 4 + (double)stages * edge)) < 1e-9);
+  assert_true(fabs(sweep - ((double)stages * 4 + (double)(stages - 1) * 4 * edge)) < 1e-9);
+}
+
+/** Never before the busiest rank's own work, never after all work one after the other. */
+static void time_is_bounded(void **state) {
+  uint64_t seed = 11;
+  (void)state;
+  for (int round = 0; round < 40; round++) {
+    const int ranks = 2 + round % (MAX_RANKS - 1);
+    const int64_t n = round % 3 == 0 ? triangle(12) : table(1 + round % 8, 1 + round % 30, 1);
+    double slowness[MAX_RANKS], all = 0, most = 0;
+    tsl_plan plan;
+    for (int r = 0; r < ranks; r++) slowness[r] = 0.2 + random_unit(&seed);
+    make(TSL_PLAN_STRIPS, n, ranks, slowness, &plan);
+    for (int r = 0; r < ranks; r++) all += plan.seconds[r], most = fmax(most, plan.seconds[r]);
+    tsl_plan_clear(&plan);
+    const double seconds = time_of(stage_before, n, ranks, slowness);
+    assert_true(seconds >= most * (1 - 1e-9) && seconds <= all * (1 + 1e-9));
+  }
+}
+
 static void others_are_refused(void **state) {
   static const double slowness[] = {1, 1};
   static const tsl_plan_kind kinds[] = {TSL_PLAN_LPT, TSL_PLAN_BINS, TSL_PLAN_SHARE};
@@ -146,6 +244,8 @@ int main(void) {
       cmocka_unit_test(strips_follow_speed), cmocka_unit_test(tiles_are_dealt),
       cmocka_unit_test(round_robin),         cmocka_unit_test(ends),
       cmocka_unit_test(random_costs),        cmocka_unit_test(others_are_refused),
+      cmocka_unit_test(pipeline_fills),      cmocka_unit_test(stages_wait),
+      cmocka_unit_test(time_is_bounded),     cmocka_unit_test(edges_take_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

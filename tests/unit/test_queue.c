@@ -494,12 +494,12 @@ static void window_abort(void **state) {
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
   tsl_queue *queue = open_queue(0, 10);
-  assert_int_equal(tsl_queue_aborted(queue, &aborted), TSL_OK);
+  assert_int_equal(tsl_queue_aborted(queue, &aborted, NULL), TSL_OK);
   assert_false(aborted);
   (void)MPI_Barrier(MPI_COMM_WORLD);
   if (rank == size - 1) assert_int_equal(tsl_queue_abort(queue), TSL_OK);
   (void)MPI_Barrier(MPI_COMM_WORLD);
-  assert_int_equal(tsl_queue_aborted(queue, &aborted), TSL_OK);
+  assert_int_equal(tsl_queue_aborted(queue, &aborted, NULL), TSL_OK);
   assert_true(aborted);
   tsl_queue_close(&queue);
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compile the loops of xc's functionals again and check that the compiler made each vector code.
+"""Compile the loops of xc over points again and check that the compiler made each vector code.
 
 usage: xc_vectorised.py COMPILE_COMMANDS    the build's compile_commands.json
 
-Counts gcc's notes "loop vectorized using 32 byte vectors" (64 for level 4): there is one loop for
-each own functional and each part, restricted and polarised. Exit status 77 for other compilers.
+Counts gcc's notes "loop vectorized using 32 byte vectors" (64 for level 4). Functionals: one loop
+for each own functional and each part, restricted and polarised. Groups: functions of each kind of
+shell (10 with gradients, 8 of values alone), 3 of their radial parts, 2 densities, 2 potentials.
+Exit status 77 for other compilers.
 """
 import json
 import os
@@ -14,8 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-LOOPS = 2 * (6 + 8)
-BYTES = {"xc_functional_v3.c": 32, "xc_functional_v4.c": 64}
+FUNCTIONALS = 2 * (6 + 8)
+GROUPS = 10 + 8 + 3 + 2 + 2
+FILES = {"xc_functional_v3.c": (32, FUNCTIONALS), "xc_functional_v4.c": (64, FUNCTIONALS),
+         "xc_loops_v3.c": (32, GROUPS), "xc_loops_v4.c": (64, GROUPS)}
 
 
 def notes(command, folder):
@@ -38,15 +42,16 @@ def main():
     found = failed = 0
     for entry in entries:
         name = os.path.basename(entry["file"])
-        if name not in BYTES:
+        if name not in FILES:
             continue
+        size, loops = FILES[name]
         found += 1
         text = notes(entry["command"], entry["directory"])
         if text is None:
             sys.exit(77)
-        count = len(re.findall(rf"loop vectorized using {BYTES[name]} byte vectors", text))
-        print(f"{name}: {count} of {LOOPS} loops with {BYTES[name]}-byte vectors")
-        failed += count != LOOPS
+        count = len(re.findall(rf"loop vectorized using {size} byte vectors", text))
+        print(f"{name}: {count} of {loops} loops with {size}-byte vectors")
+        failed += count != loops
     sys.exit(77 if found == 0 else failed > 0)
 
 

@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+"""tools/report and tools/scaling: pages that are whole, alone, and say what the files say.
+
+usage: pages.py TESELA [--fast] [ONLY]
+
+Numbers are computed here again, from the output files.
+"""
+import json
+import os
+import shutil
+import signal
+import statistics
+import sys
+import time
+
+import harness
+from harness import check, h5py, np
+from pages_harness import TOOLS, Page, csv_rows, same_as_csv, tool
+
+sys.path.insert(0, TOOLS)
+from pages import deck, laws, svg  # noqa: E402
+
+suite = harness.Suite(__doc__, jobs=3)
+CPU = {"device": "cpu", "threads": 1}
+POINTS = {"generator": {"kind": "uniform", "n": 3000, "seed": 3}}
+RDF = {"family": "tri", "title": "small & <quick>", "run": CPU,
+       "tri": {"function": "euclidean", "output": "histogram", "box": [1, 1, 1], "bins": 40,
+               "range": [0, 0.5], **POINTS}}
+RUN_FIGURES = ("shares", "ranks", "prediction", "timeline")
+
+
+# ------------------------------------------------------------------ report
+
+
+def report(name, figures, tree, ranks=2, args=()):
+    with suite.result(tree, ranks, name=name, args=args):
+        pass
+    tool(suite, "report", f"{name}.h5", "--png", f"{name}.png")
+    page = Page(suite.path(f"{name}.html"))
+    page.has(*figures, *RUN_FIGURES)
+    return page
+
+
+def report_histogram():
+    page = report("rdf", ("rdf", "counts"), RDF)
+    with h5py.File(suite.path("rdf.h5")) as file:
+        pairs, rdf = int(file["results/counts"][...].sum()), file["results/rdf"][...]
+    check(f"{pairs:,} pairs" in page.caption("counts"), page.caption("counts"))
+    check(f"{rdf.max():.4g}" in page.caption("rdf"), page.caption("rdf"))
+    check("small & <quick>" in page.body() and "VALID" in page.body(), "the head")
+    with h5py.File(suite.path("rdf.h5")) as file:
+        balance, wall = file["run/balance"][...], file["run"].attrs["measured_seconds"]
+    busy = balance["measured"].sum() / (len(balance) * wall)
+    check(page.caption("shares").startswith(f"{100 * busy:.1f} %"), page.caption("shares"))
+    check(not os.path.exists(suite.path("rdf.png")), "a picture where there are charts only")
+
+
+def report_matrix():
+    report("square", ("matrix", "spread"),
+           {"family": "tri", "run": CPU, "tri": {"function": "euclidean", "output": "square",
+                                               "generator": {"kind": "clusters", "n": 200}}})
+    with open(suite.path("square.png"), "rb") as file:
+        head = file.read(24)
+    check(head[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(head[16:20], "big") == 200, "no picture of 200 columns")
+
+
+def report_graph():
+    report("graph", ("graph", "degrees", "spread"),
+           {"family": "tri", "run": CPU, "tri": {"function": "euclidean", "output": "threshold", "threshold": 0.1,
+                                               **POINTS}})
+
+
+def report_little():
+    """No points, one point: figures may be missing, the page is whole."""
+    for n in (0, 1):
+        for output in ({"output": "square"}, {"output": "histogram", "bins": 3, "range": [0, 1]},
+                       {"output": "threshold", "threshold": 1e-6}):
+            tree = {"family": "tri", "run": CPU, "tri": {"function": "euclidean", **output,
+                                                       "generator": {"kind": "uniform", "n": n}}}
+            with suite.result(tree, name="little"):
+                pass
+            tool(suite, "report", "little.h5")
+            Page(suite.path("little.html"))
+            os.remove(suite.path("little.html"))
+
+
+def report_forces():
+    report("forces", ("accelerations", "potentials"),
+           {"family": "tri", "run": CPU, "tri": {"function": "gravity", "output": "forces",
+                                               "generator": {"kind": "plummer", "n": 500}}})
+
+
+def report_fractal():
+    page = report("fractal", ("image", "binarised", "escapes"),
+                  {"family": "fractal", "run": CPU, "fractal": {"set": "mandelbrot", "xres": 160, "yres": 120}})
+    with h5py.File(suite.path("fractal.h5")) as file:
+        inside = 100 * float((file["results/iterations"][...] == 0).mean())
+    check(f"{inside:.2f} %" in page.caption("image"), page.caption("image"))
+
+
+def report_dp():
+    words = {"a": {"text": "ACGTACGTTAGC"}, "b": {"text": "ACGTTACGTAGC"}}
+    report("dp", ("path",), {"family": "dp", "run": CPU, "dp": {"problem": "global", "mode": "recover", **words}})
+    report("cells", ("table",), {"family": "dp", "run": CPU, "dp": {"problem": "edit", "mode": "table", **words}})
+
+
+def report_xc():
+    """Levels and charges; the gap in the caption is that of the file."""
+    help_text = suite.run(["help", "xc"])
+    if help_text.status != 0 or "lacks the libraries" in help_text.out:
+        return "this build has no xc"
+    page = report("water", ("levels", "charges", "density"),
+                  {"family": "xc", "run": CPU, "xc": {"molecule": {"atoms": "H 0 0 0; H 0 0 0.74"}, "basis": "STO-3G",
+                                                    "functional": "pbe", "grid": {"preset": "coarse"}}})
+    with h5py.File(suite.path("water.h5")) as file:
+        results = file["results"].attrs
+        gap = results["lowest empty"] - results["highest occupied"]
+        phases = file["run/phases"][...] if "run/phases" in file else []
+        history = file["results/history"][...] if "history" in file["results"] else []
+    check(f"{gap:.5f} hartree" in page.caption("levels"), page.caption("levels"))
+    if len(phases) > 1:  # earlier versions recorded the last phase only
+        page.has("phases", "rebalancing")
+        check(page.caption("phases").startswith(f"{len(phases)} phases in "), page.caption("phases"))
+    if len(history):
+        check(f"{history[-1][3]:.2e}" in page.caption("convergence"), page.caption("convergence"))
+    return None
+
+
+def report_trace():
+    """The timeline comes from the trace; a file that is none is refused."""
+    with suite.result(RDF, 2, name="traced", args=("--trace", suite.path("trace.json"))):
+        pass
+    tool(suite, "report", "traced.h5", "--trace", "trace.json")
+    check("From the trace" in Page(suite.path("traced.html")).caption("timeline"), "no timeline of the trace")
+    for text in ("[", '{"traceEvents": [{"ph": "X", "name": "unit"}]}', '{"traceEvents": []}'):
+        suite.write("bad.json", text)
+        _, err = tool(suite, "report", "traced.h5", "--trace", "bad.json", status=1)
+        check("bad.json" in err, err)
+
+
+def saved_units(name):
+    """Finished units in the newer checkpoint."""
+    found = [0]
+    for slot in (0, 1):
+        path = suite.path(f"{name}.h5.ckpt.{slot}")
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                found.append(int(np.frombuffer(file.read(56)[24:56], np.int64)[3]))
+    return max(found)
+
+
+def stopped(name, tree):
+    """A run that is told to stop once it has saved some units."""
+    process = suite.start(["run", suite.deck(f"{name}.yaml", tree), "-o", suite.path(f"{name}.h5")],
+                          env={"TSL_TEST_SLOW": "+0.03"})
+    began = time.time()
+    while process.poll() is None and saved_units(name) == 0:
+        check(time.time() < began + 60, "no checkpoint")
+        time.sleep(0.02)
+    process.send_signal(signal.SIGUSR1)
+    run = suite.finish(process, began, 60)
+    check(run.status == 85, run.tail())
+
+
+def report_restarted():
+    """Units from a checkpoint belong to no rank: they are told, and no figure counts them."""
+    tree = {"family": "tri", "run": {**CPU, "units": 150, "checkpoint": 0.2},
+            "tri": {"function": "euclidean", "output": "condensed", "generator": {"kind": "uniform", "n": 1000}}}
+    stopped("again", tree)
+    page = report("again", ("matrix", "spread"), tree, args=("--restart", suite.path("again.h5")))
+    with h5py.File(suite.path("again.h5")) as file:
+        units = file["run/units"][...]
+    before = units["rank"] < 0
+    check(0 < before.sum() < len(units), f"{before.sum()} of {len(units)} units before the restart")
+    check(f"{before.sum()} units of {len(units)} came from the checkpoint" in page.body(), page.body()[:3000])
+    check(page.caption("timeline").startswith(f"Since the restart: {len(units) - before.sum()} units in "),
+          page.caption("timeline"))
+    shutil.copyfile(suite.path("again.h5"), suite.path("nothing.h5"))
+    with h5py.File(suite.path("nothing.h5"), "r+") as file:  # a restart that found all units finished
+        units["rank"] = -1
+        file["run/units"][...] = units
+    tool(suite, "report", "nothing.h5")
+    page = Page(suite.path("nothing.html"))
+    check("timeline" not in page.figures and f"{len(units)} units of {len(units)} came" in page.body(), "its page")
+
+
+def report_refuses():
+    suite.write("text.h5", "no HDF5")
+    _, err = tool(suite, "report", "text.h5", status=1)
+    check("text.h5" in err, err)
+    with h5py.File(suite.path("other.h5"), "w") as file:
+        file["results"] = np.zeros(3)
+    _, err = tool(suite, "report", "other.h5", status=1)
+    check("not an output" in err, err)
+
+
+# ----------------------------------------------------------------- scaling
+
+
+def scaling(*args, status=0, env=None):
+    return tool(suite, "scaling", *args, "--program", suite.binary, status=status, env=env)
+
+
+def time_of(name, folder="strong"):
+    """Seconds of a run, as they are in its file."""
+    with h5py.File(suite.path(os.path.join(folder, "runs", f"{name}.h5"))) as file:
+        phases = file["run"].get("phases")
+        talk = float(phases["communication"].sum()) if phases is not None else 0.0
+        return float(file["run"].attrs["measured_seconds"]) + talk
+
+
+STRONG = ("scale.yaml", "--ranks", "1,2", "--devices", "cpu", "--repeat", "3", "--threads", "1", "-o", "strong")
+
+
+def strong():
+    """Medians, speed-up and efficiency, and the page with the same numbers as the CSV."""
+    suite.deck("scale.yaml", RDF)
+    scaling(*STRONG)
+    points, runs = csv_rows(suite.path("strong/strong.csv")), csv_rows(suite.path("strong/strong_runs.csv"))
+    check([row["ranks"] for row in points] == ["1", "2"] and len(runs) == 6, f"{points}")
+    times = {n: [time_of(f"cpu-n{n}-r{k}") for k in (1, 2, 3)] for n in (1, 2)}
+    for row in points:
+        mine = times[int(row["ranks"])]
+        near(row["median_s"], statistics.median(mine))
+        near(row["fastest_s"], min(mine))
+        near(row["slowest_s"], max(mine))
+        near(row["efficiency"], statistics.median(times[1]) / statistics.median(mine) / int(row["ranks"]))
+        parts = sum(float(row[part]) for part in ("computing", "between", "waiting", "exchange", "around"))
+        near(parts, 1.0)
+    page = Page(suite.path("strong/strong.html"))
+    page.has("speedup", "efficiency", "time", "overhead", "cost-cpu", "prediction")
+    check(sum(name.startswith("timeline-") for name in page.figures) == 2, "two timelines")
+    same_as_csv(page, "points", points)
+    same_as_csv(page, "runs", runs)
+
+
+def near(value, truth):
+    check(abs(float(value) - truth) <= 1e-7 * max(abs(truth), 1e-12), f"{value}, expected {truth}")
+
+
+def resumed():
+    """The same command runs nothing; a run whose output is gone is made again; another request is refused."""
+    out, _ = scaling(*STRONG)
+    check("[1/" not in out, out)
+    os.remove(suite.path("strong/runs/cpu-n2-r2.h5"))
+    out, _ = scaling(*STRONG)
+    check("[1/1] cpu-n2-r2" in out, out)
+    _, err = scaling(*STRONG, "--set", "tri.bins=50", status=2)
+    check("sets differ" in err, err)
+    before = os.stat(suite.path("strong/runs/cpu-n1-r1.h5")).st_mtime_ns
+    scaling(*STRONG, "--page-only", "--name", "again")
+    check(os.path.exists(suite.path("strong/again.html")), "no page")
+    check(os.stat(suite.path("strong/runs/cpu-n1-r1.h5")).st_mtime_ns == before, "a run was repeated")
+
+
+def failed():
+    """A device list that cannot be: shown as failed in page and CSV, repeated the next time, exit status 1."""
+    suite.deck("scale.yaml", RDF)
+    args = ("scale.yaml", "--ranks", "1", "--devices", "cpu", "gpu77", "cpu,cpu", "--repeat", "1", "-o", "failed")
+    for _ in range(2):
+        out, err = scaling(*args, status=1)
+        check("gpu77-n1-r1" in out and "FAILED gpu77-n1-r1" in err, out + err)
+    runs = csv_rows(suite.path("failed/failed_runs.csv"))
+    check([row["status"] for row in runs] == ["ok", "FAILED", "ok"], f"{runs}")
+    page = Page(suite.path("failed/failed.html"))
+    page.has("mixes")
+    same_as_csv(page, "runs", runs)
+    check("Failed: gpu77-n1-r1" in page.body(), "the failure is not in the head")
+
+
+def weak():
+    """The problem grows with the ranks: n as the root, pairs in proportion."""
+    suite.deck("scale.yaml", RDF)
+    scaling("scale.yaml", "--mode", "weak", "--grow", "tri.generator.n=1/2", "--ranks", "1,2", "--repeat", "1",
+            "-o", "weak", "--threads", "1", "--title", "grown")
+    sizes = {}
+    for n in (1, 2):
+        with h5py.File(suite.path(f"weak/runs/cpu-n{n}-r1.h5")) as file:
+            sizes[n] = float(file["results"].attrs["points"])
+    check(sizes == {1: 3000, 2: round(3000 * 2 ** 0.5)}, f"{sizes}")
+    row = csv_rows(suite.path("weak/weak.csv"))[1]
+    pairs = {n: sizes[n] * (sizes[n] - 1) / 2 for n in sizes}
+    scaled = pairs[2] / time_of("cpu-n2-r1", "weak") / (pairs[1] / time_of("cpu-n1-r1", "weak"))
+    check(abs(float(row["speedup"]) / scaled - 1) < 1e-6, f"{row['speedup']}, expected {scaled}")
+    page = Page(suite.path("weak/weak.html"))
+    page.has("work", "speedup")
+    check("grown" in page.body() and "Gustafson" in page.text, "title and law")
+
+
+def fixed_time():
+    """Sizes are tried until a run takes the wanted time, or six have been."""
+    suite.deck("scale.yaml", RDF)
+    scaling("scale.yaml", "--mode", "time", "--seconds", "0.03", "--grow", "tri.generator.n=0.5", "--ranks", "1",
+            "--repeat", "1", "-o", "time", "--threads", "1")
+    with open(suite.path("time/runs/cpu-n1-r1.json"), encoding="utf-8") as file:
+        last = json.load(file)["sets"]
+    trials = sorted(name for name in os.listdir(suite.path("time/runs")) if name.startswith("cpu-n1-t") and
+                    name.endswith(".json"))
+    check(1 <= len(trials) <= 6 and last[0].startswith("tri.generator.n="), f"{trials} {last}")
+    took = [time_of(name[:-5], "time") for name in trials]
+    check(len(trials) == 6 or abs(took[-1] / 0.03 - 1) <= 0.05, f"{took}")
+    Page(suite.path("time/time.html")).has("work")
+
+
+FAKE = {"sbatch": """#!/bin/bash
+id=$(($(ls "$FAKE"/job* 2>/dev/null | wc -l) + 1))
+grep -q -- '--partition=main' "$2" || { echo "no partition" >&2; exit 1; }
+n=$(sed -n 's/^#SBATCH --ntasks=//p' "$2"); log=$(sed -n 's/^#SBATCH --output=//p' "$2")
+touch "$FAKE/job$id"
+(RANKS=$n bash "$2" >"$log" 2>&1; rm -f "$FAKE/job$id"; touch "$FAKE/job$id.end") &
+echo "$id;box"
+""", "squeue": """#!/bin/bash
+[ -e "$FAKE/job$3" ] && echo RUNNING || { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
+""", "srun": """#!/bin/bash
+root=(); [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
+[ "$1" = --mpi=pmix ] && shift; [ "$RANKS" = 1 ] && exit 3
+exec mpirun "${root[@]}" --oversubscribe --bind-to none -n "$RANKS" "$@"
+"""}
+
+
+def slurm():
+    """Jobs are submitted and collected; one that ends with status 3 is a failed run."""
+    suite.deck("scale.yaml", RDF)
+    for name, text in FAKE.items():
+        os.chmod(suite.write(name, text), 0o755)
+    env = {"PATH": f"{suite.folder}:{os.environ['PATH']}", "FAKE": suite.folder}
+    args = ("scale.yaml", "--ranks", "1,2", "--repeat", "1", "--slurm", "-o")
+    scaling(*args, "slurm", "--slurm-options", "--partition=main", status=1, env=env)
+    runs = csv_rows(suite.path("slurm/slurm_runs.csv"))
+    check([row["status"] for row in runs] == ["FAILED", "ok"], f"{runs}")
+    left = [name for name in os.listdir(suite.path("slurm/runs")) if name.endswith((".job", ".status"))]
+    check(not left, f"left over: {left}")
+    _, err = scaling(*args, "refused_jobs", env=env, status=1)
+    check("no partition" in err, err)
+
+
+def refused():
+    suite.deck("scale.yaml", RDF)
+    for words, needle in ((("--mode", "weak"), "--grow"), (("--grow", "tri.generator.n=1"), "--mode weak"),
+                          (("--mode", "weak", "--grow", "tri.generator.size=1"), "tri.generator.size"),
+                          (("--mode", "weak", "--grow", "tri.function=1"), "no number"),
+                          (("--mode", "weak", "--grow", "tri.generator.n=0"), "power"),
+                          (("--seconds", "1"), "--mode time"), (("--devices", "cpu,cpu", "cpu,cpu"), "twice"),
+                          (("--repeat", "0"), "above 0"), (("--at", "2"), "RANKS:")):
+        _, err = scaling("scale.yaml", *words, "-o", "refused", status=2)
+        check(needle in err, f"{words}: {err}")
+    _, err = scaling("none.yaml", status=2)
+    check("none.yaml" in err, err)
+
+
+# ------------------------------------------------------------------- parts
+
+
+def known_laws():
+    """Data made by a law give its share back; more exact than the tools need."""
+    ns = [1, 2, 4, 8, 16]
+    for share in (0.0, 0.01, 0.2, 1.0):
+        speedups = [1 / (share + (1 - share) / n) for n in ns]
+        check(abs(laws.amdahl_share(ns, speedups) - share) < 1e-12, f"Amdahl {share}")
+        check(abs(laws.karp_flatt(8, speedups[3]) - share) < 1e-12, f"Karp and Flatt {share}")
+        check(abs(laws.gustafson_share(ns, [n - share * (n - 1) for n in ns]) - share) < 1e-12, f"Gustafson {share}")
+
+
+def known_decks():
+    text = ("family: tri # a\ntri:\n  generator:\n    kind: 'a#b' # c\n    n: 20000 # points\n  bins: 4\n"
+            "run: {device: cpu}\n")
+    found = deck.scalars(text)
+    wanted = {"tri.generator.n": "20000", "tri.generator.kind": "a#b", "tri.bins": "4"}
+    check(all(found[key] == value for key, value in wanted.items()), f"{found}")
+    check(deck.Growth("tri.generator.n=1/2", found).setting(4.0) == "tri.generator.n=40000", "grown by a root")
+    check(deck.Growth("a.b=2.5^1", found).setting(2.0) == "a.b=5", "a base of its own")
+
+
+def known_ticks():
+    check(svg.steps(0, 1, 5) == [0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0], f"{svg.steps(0, 1, 5)}")
+    for lo, hi in ((1e-6, 1e-5), (0.9, 1.1), (1, 1e12), (3, 3.1)):
+        ticks = svg.Scale(lo, hi, log=True).ticks
+        check(2 <= len(ticks) <= 14 and all(lo * 0.99 <= t <= hi * 1.01 for t in ticks), f"{lo} {hi}: {ticks}")
+
+
+for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_little,
+             report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses, refused, known_laws,
+             known_decks, known_ticks):
+    suite.case(each.__name__.replace("_", " "), each)
+suite.group = "strong"  # the second looks at what the first left
+for each in (strong, resumed):
+    suite.case(each.__name__, each)
+suite.end()

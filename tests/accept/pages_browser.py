@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""The pages of tools/report and tools/scaling in a browser: nothing cut off, light, dark and printed.
+
+usage: pages_browser.py TESELA [--fast] [ONLY]
+
+Needs chromium (Debian: chromium); without it the test is skipped. A script that measures every text
+is added to a copy of the page; the pages themselves have none.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import harness
+from harness import check, np
+from pages_harness import tool
+
+BROWSER = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
+if BROWSER is None:
+    print("skipped: no browser; Debian package: chromium")
+    sys.exit(77)
+
+MEASURE = """<script>
+const out = {cut: [], empty: [], over: [], wide: document.documentElement.scrollWidth - window.innerWidth};
+for (const svg of document.querySelectorAll('figure > svg')) {
+  const box = svg.getBoundingClientRect(), name = svg.parentElement.id;
+  if (box.width < 200 || box.height < 80) out.empty.push(name);
+  const texts = [...svg.querySelectorAll('text')].map(text => [text, text.getBoundingClientRect()]);
+  for (const [text, t] of texts) {
+    for (const [other, o] of texts)
+      if (other !== text && t.left < o.right - 2 && o.left < t.right - 2 && t.top < o.bottom - 4 && o.top < t.bottom - 4)
+        out.over.push(name + ': ' + text.textContent + ' over ' + other.textContent);
+    if (t.left < box.left - 1 || t.right > box.right + 1 || t.top < box.top - 1 || t.bottom > box.bottom + 1)
+      out.cut.push(name + ': ' + text.textContent);
+  }
+}
+const pre = document.createElement('p'); pre.id = 'measured'; pre.textContent = JSON.stringify(out);
+document.body.appendChild(pre);
+</script>"""
+
+suite = harness.Suite(__doc__)
+RDF = {"family": "tri", "title": "pairs", "run": {"device": "cpu", "threads": 1},
+       "tri": {"function": "euclidean", "output": "histogram", "box": [1, 1, 1], "bins": 40, "range": [0, 0.5],
+               "generator": {"kind": "uniform", "n": 3000, "seed": 3}}}
+FRACTAL = {"family": "fractal", "run": {"device": "cpu"},
+           "fractal": {"set": "mandelbrot", "xres": 320, "yres": 240, "view": {"centre": [-0.743644, 0.131826], "width": 0.0015}}}
+
+
+def browse(*args):
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1300,2400",
+               f"--user-data-dir={suite.path('browser')}", "--host-resolver-rules=MAP * ~NOTFOUND", *args]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=suite.folder, timeout=120, check=False,
+                          env=suite.environment())
+    check(done.returncode == 0, done.stderr[-500:])
+    return done.stdout
+
+
+def made():
+    """The pages, once."""
+    if not os.path.exists(suite.path("rdf.html")):
+        for name, tree in (("rdf", RDF), ("fractal", FRACTAL)):
+            with suite.result(tree, 2, name=name):
+                pass
+            tool(suite, "report", f"{name}.h5")
+        suite.deck("scale.yaml", RDF)
+        tool(suite, "scaling", "scale.yaml", "--ranks", "1,2", "--devices", "cpu", "cpu,cpu", "--repeat", "2",
+             "-o", "scale", "--program", suite.binary)
+        shutil.copyfile(suite.path("scale/scale.html"), suite.path("scale.html"))
+
+
+def nothing_cut_off(name):
+    """Every text of every figure lies within its figure and on no other, and the page is not wider than the window."""
+    made()
+    with open(suite.path(f"{name}.html"), encoding="utf-8") as file:
+        text = file.read()
+    suite.write("measured.html", text.replace("</body>", MEASURE + "</body>"))
+    dom = browse("--dump-dom", f"file://{suite.path('measured.html')}")
+    found = re.search(r'<p id="measured">(.*?)</p>', dom, re.S)
+    check(found, "the script did not run")
+    seen = json.loads(found[1].replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
+    check(not seen["cut"] and not seen["empty"] and not seen["over"] and seen["wide"] <= 0, f"{seen}")
+
+
+def picture(name, *args):
+    """A screenshot as numbers [rows][columns][3], 0..1."""
+    import matplotlib.image
+    made()
+    target = suite.path(f"{name}.png")
+    browse(*args, f"--screenshot={target}", f"file://{suite.path(name)}.html")
+    return matplotlib.image.imread(target)[..., :3]
+
+
+def light_and_dark(name):
+    """Both are drawn, with few colours of the paper and many of the ink; the second is dark."""
+    light, dark = picture(name), picture(name, "--blink-settings=preferredColorScheme=0")
+    check(light.shape == dark.shape and light.shape[1] == 1300, f"{light.shape} {dark.shape}")
+    check(np.median(light) > 0.9 and np.median(dark) < 0.25, f"paper {np.median(light):.2f} and {np.median(dark):.2f}")
+    for drawn in (light, dark):
+        colours = len(np.unique((drawn.reshape(-1, 3) * 255).astype(int), axis=0))
+        check(colours > 100, f"{colours} colours: not drawn")
+
+
+def printed(name):
+    made()
+    target = suite.path(f"{name}.pdf")
+    browse(f"--print-to-pdf={target}", "--no-pdf-header-footer", f"file://{suite.path(name)}.html")
+    with open(target, "rb") as file:
+        text = file.read()
+    pages = len(re.findall(rb"/Type\s*/Page\b", text))
+    check(text.startswith(b"%PDF") and 1 <= pages <= 12, f"{pages} pages")
+    return f"{pages} pages"
+
+
+for page in ("rdf", "fractal", "scale"):
+    suite.case(f"nothing cut off, {page}", nothing_cut_off, page)
+    suite.case(f"printed, {page}", printed, page)
+for page in ("rdf", "scale"):
+    suite.case(f"light and dark, {page}", light_and_dark, page)
+suite.end()

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""What is known of devices. tesela probe: all groups measured, remembered by its key, measured anew
+where that does not fit. tesela rates: what calibrations say of a deck.
+
+usage: probe.py TESELA [--fast] [ONLY]
+"""
+import csv
+import glob
+import os
+
+import harness
+from harness import check
+
+suite = harness.Suite(__doc__)
+GROUPS = ["arithmetic", "main memory", "latency of dependent reads", "branches", "counters of threads",
+          "threads"]
+
+
+def probe(*args, ranks=None):
+    run = suite.run(["probe", *args], ranks)
+    check(run.status == 0, run.tail())
+    return run.out
+
+
+def figures(name):
+    with open(suite.path(name), newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def remembered_file():
+    found = glob.glob(os.path.join(suite.env["XDG_CACHE_HOME"], "tesela", "probe-*"))
+    check(len(found) == 1, f"files: {found}")
+    return found[0]
+
+
+def measures():
+    out = probe("--csv", suite.path("a.csv"))
+    rows = figures("a.csv")
+    check([g for g in GROUPS if not any(r["group"] == g for r in rows)] == [], "a group is missing")
+    check(all(float(r["value"]) > 0 for r in rows), "a figure is not positive")
+    check(all(g in out for g in GROUPS) and "remembered" not in out, out)
+    wide = {r["figure"]: float(r["value"]) for r in rows}
+    check(wide["read, stride 1 words"] > 2 * wide["read, stride 16 words"], "strides cost nothing?")
+    check(wide["128 MiB"] > 3 * wide["16 KiB"], "caches are no faster than memory?")
+
+
+def remembers():
+    check("remembered" in probe("--csv", suite.path("b.csv")), "not remembered")
+    check(figures("a.csv") == figures("b.csv"), "other figures")
+    check("remembered" not in probe("--again"), "--again printed what was remembered")
+
+
+def forgets_what_does_not_fit():
+    path = remembered_file()
+    text = open(path).read()
+    for change in (text.replace("|", "|another ", 1), "\n".join(text.split("\n")[:-3]) + "\n",
+                   text + "x" * 5000):
+        with open(path, "w") as file:
+            file.write(change)
+        check("remembered" not in probe(), f"believed {change[:80]!r}")
+
+
+def ranks():
+    probe("--csv", suite.path("c.csv"), ranks=2)
+    check({r["rank"] for r in figures("c.csv")} == {"0", "1"}, "a rank is missing")
+
+
+def bad_words():
+    for args in (["--agian"], ["--csv"], ["deck.yaml"]):
+        run = suite.run(["probe", *args])
+        check(run.status == 2 and "--help" in run.err, run.tail())
+    run = suite.run(["probe", "--csv", suite.path("no/folder.csv")])
+    check(run.status == 3 and "cannot write" in run.err, run.tail())
+    check("usage" in probe("--help"), "no help")
+
+
+DECK = """\
+family: tri
+tri:
+  function: euclidean
+  output: histogram
+  box: [10, 10, 10]
+  range: [0, 5]
+  generator: {kind: uniform, n: 2000, seed: 1}
+"""
+
+
+def rates():
+    deck = suite.write("rates.yaml", DECK)
+    none = suite.run(["rates", deck])
+    check(none.status == 2 and "tesela calibrate" in none.err, none.tail())
+    for threads in ("1", "2"):
+        run = suite.run(["calibrate", deck, "-q", "-s", f"run.threads={threads}"])
+        check(run.status == 0, run.tail())
+    run = suite.run(["rates", deck])
+    lines = [line for line in run.out.splitlines() if " threads " in line]
+    check(run.status == 0 and len(lines) == 2, run.tail())
+    passes = [float(line.split()[-2]) for line in lines]
+    seconds = [float(line.split()[-3]) for line in lines]
+    check(passes[0] >= passes[1] and lines[0].split()[-1] == "100.0%", run.out)
+    check(all(abs(p * s / 86400 - 1) < 1e-3 for p, s in zip(passes, seconds)), run.out)
+    calibration = os.path.join(suite.env["XDG_CACHE_HOME"], "tesela", "calibration")
+    text = open(calibration).read()
+    with open(calibration, "w") as file:  # a faster card of another host, junk, and a torn line
+        for line in text.splitlines()[:1]:
+            words = line.split(" ", 7)
+            fast = [words[0], "0", *(f"{float(w) / 100:.9e}" for w in words[2:6]), words[6], words[7]]
+            parts = fast[7].split("|")
+            parts[0], parts[1] = "", "Fast,Card,9000"
+            fast[7] = "|".join(parts)
+            old = [*fast[:6], fast[7].replace("Fast,Card", "Old,Line")]  # without the column of first runs
+            file.write(" ".join(fast) + "\n" + " ".join(old) + "\n" + "junk | nan\n")
+            file.write(" ".join(fast[:6]).replace("e", "x") + "\n")
+        file.write(text + text[:40])
+    run = suite.run(["rates", deck])
+    first = next(line for line in run.out.splitlines() if "100.0%" in line)
+    check("Fast Card 9000" in first and "(card)" in first and "Old Line" not in run.out, run.out)
+
+
+for name, body in (("measures", measures), ("remembers", remembers),
+                   ("forgets_what_does_not_fit", forgets_what_does_not_fit), ("ranks", ranks),
+                   ("bad_words", bad_words), ("rates", rates)):
+    suite.case(name, body)
+suite.end()

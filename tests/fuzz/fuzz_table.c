@@ -1,0 +1,79 @@
+/* Any bytes as a table of numbers in text, NPY and XYZ: read or refused with a message, and what is
+ * read is finite and as large as it says. (HDF5 is the library's to read.) */
+#include "fuzz_driver.h"
+#include "table_read.h"
+
+#include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void must(bool holds, const char *what) {
+  if (holds) return;
+  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
+  abort();
+}
+
+static void try_source(const table_source *source) {
+  table_rows table = {0};
+  const tsl_err err = table_read(source, &table);
+  must(err == TSL_OK ||
+           ((err == TSL_ERR_INPUT || err == TSL_ERR_MEMORY) && tsl_err_message()[0] != '\0'),
+       "refusal");
+  must(err == TSL_OK || table.values == NULL, "rows of a refused file");
+  must(table.n >= 0 && table.columns >= 0, "size");
+  for (int64_t k = 0; k < table.n * table.columns; k++)
+    must(isfinite(table.values[k]), "a number that is none");
+  table_rows_clear(&table);
+}
+
+/* All of it, and two columns with one more. */
+static void try_format(const char *path, int32_t format) {
+  static const int64_t columns[] = {1, 0};
+  table_source source = {.path = path, .format = format, .comment = '#', .extra = -1};
+  try_source(&source);
+  source.columns = columns, source.n_columns = 2, source.extra = 2;
+  source.header = TABLE_HEADER_YES, source.delimiter = TABLE_DELIMITER_COMMA;
+  try_source(&source);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
+  static int file = -1;
+  static char path[40];
+  table_source source = {.path = path, .extra = -1};
+  int32_t format = TABLE_FORMAT_AUTO;
+  if (file < 0) {
+    file = memfd_create("fuzz_table", 0);
+    must(file >= 0, "no file in memory");
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  }
+  must(ftruncate(file, 0) == 0 && pwrite(file, data, n_bytes, 0) == (ssize_t)n_bytes, "writing");
+  must(table_read_format(&source, &format) == TSL_OK && format != TABLE_FORMAT_AUTO, "format");
+  try_format(path, TABLE_FORMAT_TEXT);
+  try_format(path, TABLE_FORMAT_NPY);
+  try_format(path, TABLE_FORMAT_XYZ);
+  return 0;
+}
+
+#ifndef TSL_LIBFUZZER
+
+static const char *const texts[] = {
+    "x,y,r\n1,2,3\n-4.5e-3,5,6\n# note\n7,8,9\n", "1 2 3\n4\t5  6\r\n", "1;2;3\n\n4;5;6",
+    "2\ncomment\nH 0 0 0.5\nHe 1 1e2 -3\n", "a\n1e308\n-1e-320\n0x10\n",
+    /* numbers of type i4, 2 rows of 3, written without zero bytes */
+    "\x93NUMPY\x01\x01v {'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }\nabcdef", ""};
+
+static const char tokens[] =
+    "\n\1,\1;\1\t\1 \1#\1-\1+\1.\1e\1E\1"
+    "0\1"
+    "9\1"
+    "99999999999999999999\1inf\1nan\1'descr'\1'<f8'\1'>i4'\1|b1\1shape\1(\1)\1"
+    "True\1'fortran_order'\1\x93NUMPY\1\r\1\"\1'";
+
+int main(int argc, char **argv) {
+  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
+  const long long runs = fuzz_run(argc, argv, &language);
+  (void)printf("fuzz_table: %lld texts tried, none failed\n", runs);
+  return 0;
+}
+
+#endif

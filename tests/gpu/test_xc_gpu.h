@@ -1,0 +1,49 @@
+/**
+ * @file test_xc_gpu.h
+ * The exchange-correlation matrix by plain loops, and a backend driven by the contract's calls.
+ */
+#ifndef TSL_TEST_XC_GPU_H
+#define TSL_TEST_XC_GPU_H
+
+#include "xc_problem.h"
+
+/** A problem from a section of a deck, its units, and fields for the sums. */
+typedef struct xc_made {
+  tsl_deck *deck;
+  tsl_problem problem;
+  tsl_units units;
+  tsl_part *parts;
+} xc_made;
+
+tsl_err xc_made_open(const char *section, xc_made *made);
+void xc_made_close(xc_made *made);
+
+/** What came out of a phase. */
+typedef struct xc_outcome {
+  double sums[XC_N_INTEGRALS];
+  double *xc;       /**< [n_spin][n][n] */
+  double *coulomb;  /**< [n][n]; of batches or fitted, as the field has it */
+  double *exchange; /**< [n_spin or 0][n][n], of batches */
+  double *gamma;    /**< [n_fit] */
+  double seconds;   /**< of all parts */
+} xc_outcome;
+
+tsl_err xc_outcome_open(const xc_made *made, xc_outcome *out);
+void xc_outcome_close(xc_outcome *out);
+
+enum { XC_ORDER_GIVEN, XC_ORDER_TURNED };
+
+/** One phase of a worker.
+ *  @param[in] kinds  bits of unit kinds that run
+ *  @param[in] call   units of one call */
+tsl_err xc_phase(const tsl_backend *backend, tsl_worker *worker, xc_made *made, int phase,
+                 int kinds, int order, int64_t call, xc_outcome *out);
+
+/**
+ * Energy, electrons and matrix of the fields' densities: each point, each function, each pair, as
+ * the formulas say, with the functions that the groups name. Functions by monomials and libm's exp,
+ * the functional by libxc where this build has it.
+ */
+tsl_err xc_truth(const xc_made *made, xc_outcome *out);
+
+#endif
