@@ -1,0 +1,16 @@
+"""What tools/report and tools/scaling share.
+
+need       the packages, or a sentence that names them
+page       HTML: style, tables, tiles, figures; numbers and sizes as text
+svg        charts as inline SVG
+raster     pictures as PNG, with axes and colour bar
+record     what an output file says about its run
+results    pictures of the result of each family (results_tri, results_more)
+run        figures of one run: shares, timeline, prediction, phases
+deck       values of a deck, as far as growing a problem needs them
+experiment runs of a scaling experiment, the files they leave, repeating what is missing
+launch     starting them: mpirun, or jobs of Slurm
+laws       speed-up, efficiency, laws of Amdahl and Gustafson
+table      the experiment as rows: what the CSV holds and the page shows
+scaling    the page of an experiment
+"""

@@ -1,0 +1,92 @@
+"""What an output file says about its run: who took part, how long it took, and where the time of the ranks went."""
+import json
+import math
+
+import numpy as np
+
+from . import h5
+
+
+class Run:
+    """The /run group of an output in memory. Times in seconds, shares 0..1.
+
+    units      computed by this run; before: finished before a restart, from the checkpoint, with
+               the times of the run that computed them
+    wall       of the computation: all phases where the file records them, else the last one
+    computing, between, waiting
+               the ranks' time n * wall: devices at work; between units (handing out, sending
+               results, messages); ended and waiting for the last rank
+    exchange   sharing inputs and combining results, by rank 0's clock; 0 where it is not recorded
+    """
+
+    def __init__(self, file):
+        run = file["run"]
+        self.attributes = {name: h5.attribute(run, name) for name in run.attrs}
+        self.seats = file["run/machine"][...]
+        units = file["run/units"][...]
+        self.units, self.before = units[units["rank"] >= 0], units[units["rank"] < 0]
+        self.balance = run["balance"][...] if "balance" in run else None
+        self.calibration = run["calibration"][...] if "calibration" in run else None
+        self.use = run["ranks"][...] if "ranks" in run else None
+        self.phases = table_of(run, "phases")
+        self.ranks = len(self.seats)
+        self.predicted, self.wall = self.number("predicted_seconds"), self.number("measured_seconds")
+        self.total = self.number("total_seconds")
+        self.exchange = column_sum(self.phases, "communication")
+        self.computing, self.between, self.waiting = self.shares()
+        self.imbalance = self.number("imbalance")
+        self.work = float(self.units["count"].sum()) if len(self.units) else 0.0
+
+    def number(self, name, default=math.nan):
+        return float(self.attributes.get(name, default))
+
+    def shares(self):
+        """From the table that sums up the phases rank by rank."""
+        wall = self.number("measured_seconds")
+        if self.balance is None or not wall > 0:
+            return math.nan, math.nan, math.nan
+        all_time = self.ranks * wall
+        busy, finish = self.balance["measured"], self.balance["finish"]
+        return (float(busy.sum() / all_time), float(np.maximum(finish - busy, 0).sum() / all_time),
+                float(np.maximum(wall - finish, 0).sum() / all_time))
+
+    def taking_part(self):
+        return self.ranks if self.use is None else int(self.use["takes_part"].sum())
+
+    def devices(self):
+        """How many of what compute, as "2 x NVIDIA H200, 1 x AMD EPYC"."""
+        kinds = {}
+        for seat in self.seats:
+            kinds[h5.text_of(seat["device"])] = kinds.get(h5.text_of(seat["device"]), 0) + 1
+        return ", ".join(f"{count} x {name}" for name, count in kinds.items())
+
+
+def table_of(run, name):
+    """A table of /run, or None where the file has none of that name."""
+    if name not in run or not getattr(run[name], "dtype", None) or not run[name].dtype.names:
+        return None
+    return run[name][...]
+
+
+def column_sum(table, name):
+    return float(table[name].sum()) if table is not None and name in table.dtype.names else 0.0
+
+
+def read(path):
+    with h5.opened(path) as file:
+        return Run(file)
+
+
+def trace_units(path):
+    """Units of a file of --trace as records rank, start, measured, dynamic; ValueError says what is wrong."""
+    with open(path, encoding="utf-8") as stream:
+        tree = json.load(stream)
+    events = tree.get("traceEvents") if isinstance(tree, dict) else None
+    if not isinstance(events, list):
+        raise ValueError("holds no traceEvents")
+    rows = []
+    for event in events:
+        if event.get("ph") == "X" and event.get("name") == "unit":
+            rows.append((int(event["pid"]), 1e-6 * float(event["ts"]), 1e-6 * float(event["dur"]), 0))
+    kind = [("rank", "i4"), ("start", "f8"), ("measured", "f8"), ("dynamic", "i4")]
+    return np.array(rows, dtype=kind)
