@@ -33,7 +33,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={control}
 SlurmUser={user}
 SlurmdUser={user}
-AuthInfo=socket={folder}/munge/socket,cred_expire=5
+AuthInfo=socket={folder}/munge/socket,cred_expire=60
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool/%n
@@ -186,6 +186,17 @@ class Cluster:
                 with open(f"/proc/{pid}/environ", "rb") as file:
                     if mark in file.read() + b"\0" and int(pid) != os.getpid():
                         found.append(int(pid))
+            except OSError:
+                continue
+        return found
+
+    def running(self, program):
+        """Processes of this cluster that run a program, by its name."""
+        found = []
+        for pid in self.remains():
+            try:
+                with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+                    found += [pid] if file.read().strip() == program else []
             except OSError:
                 continue
         return found

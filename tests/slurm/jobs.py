@@ -33,6 +33,7 @@ class Job:
 
     def __init__(self, box, number, log):
         self.box, self.number, self.log_path = box, number, log
+        self.left = []  # processes of tesela when it was waited for in vain
 
     def show(self):
         """The fields that scontrol shows, of the first task or part if there are more."""
@@ -50,18 +51,19 @@ class Job:
         except FileNotFoundError:
             return ""
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=240):
         """Until it has ended; returns the exit status of the script."""
         end = time.time() + seconds
         while not (states := self.states()) or any(s in ("PENDING", "RUNNING", "COMPLETING", "REQUEUED",
                                                          "CONFIGURING") for s in states):
             if time.time() > end:
+                self.left = self.box.cluster.running("tesela")
                 self.box.call("scancel", self.number)
                 check(False, f"job {self.number} is {states} after {seconds} s: {self.log()[-1500:]}")
             time.sleep(0.2)
         return int(self.show()["ExitCode"].split(":")[0])
 
-    def done(self, seconds=60):
+    def done(self, seconds=240):
         """Wait, and it must have succeeded; returns the log."""
         status = self.wait(seconds)
         check(status == 0 and set(self.states()) == {"COMPLETED"},
@@ -159,10 +161,24 @@ def gpu_refused(box):
 
 
 def mixed(box):
-    log = box.submit("mixed.sbatch", OUTPUT="mixed.h5", OPTIONS=SMALL).done()
+    """What two things outside tesela can spoil is tried again, both seen on busy machines: Open MPI 4
+    over TCP crashes in MPI_Init when a peer that is through with it sends to a rank that has not
+    registered its receive functions yet (a call of address 0 below mca_btl_tcp), and an srun over two
+    parts may wait on when all its tasks have ended."""
+    for attempt in range(4):
+        output = f"mixed-{attempt}.h5"
+        job = box.submit("mixed.sbatch", OUTPUT=output, OPTIONS=SMALL)
+        try:
+            job.wait(100)
+        except harness.Failed as why:
+            check("VALID" in job.log() and not job.left, why)
+            continue
+        if "tesela" in job.log() or "Failing at address: (nil)" not in job.log():
+            break
+    log = job.done()
     table_rows(log, 9)
     check("heterogeneous job of" not in log, f"srun over all parts is warned about: {log}")
-    file = box.output("mixed.h5", 9, 2)
+    file = box.output(output, 9, 2)
     check(sorted(file["run/machine"]["node"].tolist()) == [0] * 6 + [1] * 3, "not 6 and 3 ranks")
     same(file)
 
@@ -215,26 +231,33 @@ def weak(box):
 # ------------------------------------------------------- stop and go on
 
 
-def sized(deck, key, start, power, seconds, *more):
-    """Options that make a deck take about so many seconds on two ranks of one thread."""
-    path = os.path.join(ROOT, "inputs", deck)
-    more = ["-s", "run.threads=1", *more]
-    run = suite.run(["plan", path, *more, "-s", f"{key}={start}"])
-    found = re.search(r"predicted (\S+) (m?s) of computing", run.out + run.err)
-    check(found, run.tail())
-    alone = float(found.group(1)) / (1000 if found.group(2) == "ms" else 1)
-    return [*more, "-s", f"{key}={round(start * (2 * seconds / alone) ** power)}"]
+SLOW_FIRST = """#!/bin/sh
+# Until the job has been stopped once, units last $SECONDS_EACH at least: it cannot end before that.
+if [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]; then
+  export TSL_TEST_SLOW="+$SECONDS_EACH" XDG_CACHE_HOME="$XDG_CACHE_HOME/slow"
+fi
+exec "$TESELA" "$@"
+"""
+
+
+def slow_first(each):
+    """Variables of a job whose program is tesela, slow until the first stop."""
+    path = suite.path("slow_first")
+    if not os.path.exists(path):
+        os.chmod(suite.write("slow_first", SLOW_FIRST), 0o755)
+    return {"PROGRAM": path, "TESELA": suite.binary, "SECONDS_EACH": str(each)}
 
 
 def wait_for(done, seconds, complaint, job):
     end = time.time() + seconds
     while not done():
-        check(time.time() < end, f"{complaint}: {job.states()}: {job.log()[-1500:]}")
+        check(time.time() < end, f"{complaint}: {job.states()}: {job.log()[-1500:]}\n{job.box.cluster.logs()[-6000:]}")
         time.sleep(0.1)
 
 
 def preempt(box, job):
-    """A job of a partition with precedence takes all nodes for a moment."""
+    """A job of a partition with precedence takes all nodes for a moment, whenever Slurm's scheduler
+    comes by."""
     box.submit("#!/bin/bash\nsleep 1\n", "--partition=high", "--nodes=2", "--exclusive")
 
 
@@ -259,21 +282,21 @@ def same_energies(one, other):
         check(abs(one.attrs[name] - other.attrs[name]) < near, f"{name}: {one.attrs[name]}, {other.attrs[name]}")
 
 
-def round_trip(box, deck, options, disturb, compare=same_arrays):
-    """Submit, stop, requeue, restart, finish; the same result as a run that nothing disturbs."""
+def round_trip(box, deck, options, disturb, each, compare=same_arrays):
+    """Submit, stop, requeue, restart, finish; the same result as a run that nothing disturbs. Before
+    the stop a unit lasts `each` seconds at least."""
     name = deck.replace("/", "-")[:-5]
     path = os.path.join("inputs", deck)
     job = box.submit("preemptible.sbatch", "--partition=low", "--cpus-per-task=1", DECK=path, OUTPUT=f"{name}.h5",
-                     OPTIONS=" ".join(options))
+                     OPTIONS=" ".join(options), **slow_first(each))
     output = suite.path(f"{name}.h5")
-    wait_for(lambda: "of computing" in job.log(), 40, "does not start", job)
-    time.sleep(1)
-    check(not os.path.exists(output), f"done before it was stopped; took less than planned: {job.log()[-800:]}")
+    wait_for(lambda: "of computing" in job.log(), 90, "does not start", job)
+    time.sleep(2 * each)
     disturb(box, job)
-    wait_for(lambda: job.show().get("Restarts") == "1", 40, "not requeued", job)
+    wait_for(lambda: job.show().get("Restarts") == "1", 90, "not requeued", job)
     check(not os.path.exists(output), f"was not stopped: {job.log()[-1500:]}")
     kept = [k for k in "01" if os.path.exists(f"{output}.ckpt.{k}")]
-    log = job.done(120)
+    log = job.done()
     check(kept, f"no checkpoint was left for the restart: {log[-3000:]}")
     check("back into the queue" in log, f"the script did not see status 85: {log[-3000:]}")
     check("goes on from a checkpoint" in log, f"began anew: {log[-3000:]}")
@@ -287,22 +310,23 @@ def round_trip(box, deck, options, disturb, compare=same_arrays):
         compare(one["results"], other["results"])
 
 
+UNITS = ["-s", "run.threads=1", "-s", "run.units=400"]
+
+
 def requeue_tri(box):
-    """Slurm's scheduler preempts when it next comes by: a run that lasts until then."""
-    round_trip(box, "tri/rdf.yaml", sized("tri/rdf.yaml", "tri.generator.n", 20000, 0.5, 14), preempt)
+    round_trip(box, "tri/rdf.yaml", [*UNITS, "-s", "tri.generator.n=60000"], preempt, 0.5)
 
 
 def requeue_fractal(box):
-    deck = "fractal/full.yaml"  # every point inside costs maxiter steps
-    plain = "-s fractal.xres=300 -s fractal.yres=200 -s fractal.interior=no -s fractal.periodicity=no"
-    round_trip(box, deck, sized(deck, "fractal.maxiter", 20000, 1, 6, *plain.split()), user_signal)
+    size = ["-s", "fractal.xres=300", "-s", "fractal.yres=200"]
+    round_trip(box, "fractal/full.yaml", [*UNITS, *size], user_signal, 0.5)
 
 
 def cancelled(box):
     """A job that its owner cancels leaves a checkpoint and does not come back."""
-    options = sized("tri/rdf.yaml", "tri.generator.n", 20000, 0.5, 20)
-    job = box.submit("preemptible.sbatch", "--cpus-per-task=1", OUTPUT="cancelled.h5", OPTIONS=" ".join(options))
-    wait_for(lambda: "of computing" in job.log(), 40, "does not start", job)
+    job = box.submit("preemptible.sbatch", "--cpus-per-task=1", OUTPUT="cancelled.h5", OPTIONS=" ".join(UNITS),
+                     **slow_first(0.5))
+    wait_for(lambda: "of computing" in job.log(), 90, "does not start", job)
     time.sleep(1)
     box.call("scancel", job.number)
     wait_for(lambda: "cancelled; go on by hand" in job.log(), 30, "no word of it", job)
@@ -314,12 +338,12 @@ def cancelled(box):
 
 
 def requeue_dp(box):
-    deck = "dp/lcs.yaml"
-    round_trip(box, deck, sized(deck, "dp.a.random", 200000, 0.5, 6, "-s", "dp.mode=value"), user_signal)
+    options = ["-s", "run.threads=1", "-s", "dp.a.random=200000", "-s", "dp.mode=value"]
+    round_trip(box, "dp/lcs.yaml", options, user_signal, 1)
 
 
 def requeue_xc(box):
-    round_trip(box, "xc/benzene.yaml", ["-s", "run.threads=1"], user_signal, same_energies)
+    round_trip(box, "xc/benzene.yaml", ["-s", "run.threads=1"], user_signal, 0.05, same_energies)
 
 
 # ----------------------------------------------- what an allocation offers
