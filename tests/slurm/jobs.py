@@ -137,10 +137,30 @@ def cpu(box):
     same(box.output("cpu.h5", 2))
 
 
+def over_nodes(box, script, *args):
+    """Submit a job over both nodes; its log and its output's name.
+
+    What two things outside tesela can spoil is tried again, both seen on busy machines: Open MPI 4
+    over TCP crashes in MPI_Init when a peer that is through with it sends to a rank that has not
+    registered its receive functions yet (a call of address 0 below mca_btl_tcp), and an srun over two
+    parts may wait on when all its tasks have ended."""
+    for attempt in range(4):
+        output = f"{script[:-7]}-{attempt}.h5"
+        job = box.submit(script, *args, OUTPUT=output, OPTIONS=SMALL)
+        try:
+            job.wait(100)
+        except harness.Failed as why:
+            check("VALID" in job.log() and not job.left, why)
+            continue
+        if "tesela" in job.log() or "Failing at address: (nil)" not in job.log():
+            break
+    return job.done(), output
+
+
 def nodes(box):
-    log = box.submit("nodes.sbatch", "--nodes=2", OUTPUT="nodes.h5", OPTIONS=SMALL).done()
+    log, output = over_nodes(box, "nodes.sbatch", "--nodes=2")
     table_rows(log, 4)
-    same(box.output("nodes.h5", 4, 2))
+    same(box.output(output, 4, 2))
 
 
 def gpu_on_sockets(box):
@@ -161,21 +181,7 @@ def gpu_refused(box):
 
 
 def mixed(box):
-    """What two things outside tesela can spoil is tried again, both seen on busy machines: Open MPI 4
-    over TCP crashes in MPI_Init when a peer that is through with it sends to a rank that has not
-    registered its receive functions yet (a call of address 0 below mca_btl_tcp), and an srun over two
-    parts may wait on when all its tasks have ended."""
-    for attempt in range(4):
-        output = f"mixed-{attempt}.h5"
-        job = box.submit("mixed.sbatch", OUTPUT=output, OPTIONS=SMALL)
-        try:
-            job.wait(100)
-        except harness.Failed as why:
-            check("VALID" in job.log() and not job.left, why)
-            continue
-        if "tesela" in job.log() or "Failing at address: (nil)" not in job.log():
-            break
-    log = job.done()
+    log, output = over_nodes(box, "mixed.sbatch")
     table_rows(log, 9)
     check("heterogeneous job of" not in log, f"srun over all parts is warned about: {log}")
     file = box.output(output, 9, 2)
