@@ -202,6 +202,13 @@ tsl_err tsl_deck_fail(const tsl_deck *deck, tsl_err code, const char *path, cons
   return code;
 }
 
+tsl_err tsl_deck_blame(const tsl_deck *deck, const char *path, tsl_err err) {
+  char why[TSL_ERR_MESSAGE_MAX];
+  if (err == TSL_OK) return err;
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  return tsl_deck_fail(deck, err, path, __FILE__, __LINE__, "%s", why);
+}
+
 /* -------------------------------------------------------------- top level */
 
 static tsl_err find_family(const tsl_deck *deck, const char *const *families, int *family) {

@@ -122,6 +122,9 @@ tsl_err tsl_deck_fail(const tsl_deck *deck, tsl_err code, const char *path, cons
     goto done;                                                                 \
   } while (0)
 
+/** Give the error of this thread, when there is one, the place of a path. @return err */
+tsl_err tsl_deck_blame(const tsl_deck *deck, const char *path, tsl_err err);
+
 /** The deck's text as read; its name; the folder it is in ("." for text in memory); its title
  *  ("" when absent). Not owned, never NULL. */
 const char *tsl_deck_text(const tsl_deck *deck);

@@ -39,7 +39,7 @@ tsl_err tsl_deck_override(tsl_deck *deck, int32_t set) {
   const char *text = deck->sets[set - 1], *equals = strchr(text, '='), *from = text;
   const char *key = NULL;
   tsl_node *map = deck->root, *value = NULL;
-  if (equals == NULL) TSL_NODE_FAIL(deck, &at, "expected KEY=VALUE, as in tri.n=1000");
+  if (equals == NULL) TSL_NODE_FAIL(deck, &at, "expected KEY=VALUE, as in tri.bins=400");
   TSL_TRY(tsl_yaml_read(deck, equals + 1, strlen(equals + 1), set, &value));
   if (value == NULL) TSL_TRY(tsl_node_scalar(&deck->arena, "", false, &at, &value));
   for (int depth = 0;; depth++) {

@@ -131,7 +131,7 @@ static tsl_err check_bool(tsl_deck *deck, const tsl_node *value, const char *pat
   for (int i = 0; i < 6 && !value->quoted; i++)
     if (strcasecmp(value->text, words[i]) == 0)
       return tsl_node_scalar(&deck->arena, words[i % 2], false, value, out);
-  TYPE_FAIL("true or false");
+  TYPE_FAIL("yes or no");
 done:
   return err;
 }
@@ -202,7 +202,7 @@ done:
 tsl_err tsl_value_check(tsl_deck *deck, const tsl_node *value, const char *path, const tsl_key *key,
                         tsl_key_type as, tsl_node **out) {
   static const char *const expected[] = {
-      [TSL_KEY_BOOL] = "true or false",   [TSL_KEY_INT] = "a whole number",
+      [TSL_KEY_BOOL] = "yes or no",       [TSL_KEY_INT] = "a whole number",
       [TSL_KEY_REAL] = "a finite number", [TSL_KEY_BYTES] = "a size in bytes",
       [TSL_KEY_TEXT] = "a text",          [TSL_KEY_CHOICE] = "a word"};
   tsl_err err = TSL_OK;

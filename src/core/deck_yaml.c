@@ -43,11 +43,19 @@ static tsl_err fail_here(const reader *r, const char *what) {
     goto done;                    \
   } while (0)
 
+/** First byte of a character of UTF-8 text, counted as libyaml's marks count; 0 beyond the end. */
+static char byte_at(const char *text, size_t index) {
+  for (; *text != '\0' && index > 0; text++) index -= (text[1] & 0xc0) != 0x80;
+  return *text;
+}
+
 /** libyaml's complaint as ours. */
 static tsl_err fail_parser(const reader *r) {
   const yaml_parser_t *parser = &r->parser;
   const char *what = parser->problem != NULL ? parser->problem : "not YAML";
   size_t line = 1, start = 0;
+  if (parser->error == YAML_SCANNER_ERROR && byte_at(r->text, parser->problem_mark.index) == '\t')
+    what = "a tab; YAML wants blanks there";
   if (parser->error == YAML_MEMORY_ERROR)
     return tsl_fail(TSL_ERR_MEMORY, __FILE__, __LINE__, "%s: no memory to parse it", r->deck->name);
   if (parser->error != YAML_READER_ERROR)
@@ -260,12 +268,13 @@ done:
 tsl_err tsl_yaml_read(tsl_deck *deck, const char *text, size_t n_bytes, int32_t set,
                       tsl_node **out) {
   tsl_err err = TSL_OK;
-  reader r = {.deck = deck, .set = set, .text = text};
+  const size_t mark = n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* UTF-8's */
+  reader r = {.deck = deck, .set = set, .text = text + mark};
   *out = NULL;
   if (!yaml_parser_initialize(&r.parser))
     TSL_FAIL(TSL_ERR_MEMORY, "%s: no memory for the YAML parser", deck->name);
   yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-  yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, n_bytes);
+  yaml_parser_set_input_string(&r.parser, (const unsigned char *)r.text, n_bytes - mark);
   TSL_TRY(read_stream(&r, out));
 done:
   yaml_event_delete(&r.event);

@@ -35,10 +35,3 @@ tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double valu
   (void)snprintf(f.unit, sizeof f.unit, "%s", unit);
   return add(figures, &f, advice);
 }
-
-double tsl_figures_value(const tsl_figures *figures, const char *group, const char *name) {
-  for (int64_t k = 0; k < figures->n; k++)
-    if (strcmp(figures->list[k].group, group) == 0 && strcmp(figures->list[k].name, name) == 0)
-      return figures->list[k].value;
-  return 0;
-}

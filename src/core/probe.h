@@ -51,9 +51,6 @@ tsl_err tsl_figures_add(tsl_figures *figures, const char *name, double value, co
 tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double value, const char *unit,
                              double peak, const char *advice);
 
-/** Value of a figure, or 0 when it was not measured. */
-double tsl_figures_value(const tsl_figures *figures, const char *group, const char *name);
-
 #ifdef __cplusplus
 }
 #endif

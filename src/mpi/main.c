@@ -58,6 +58,9 @@ static tsl_err bench(int argc, char **argv) {
 }
 
 static tsl_err help(int argc, char **argv) {
+  if (argc > 2)
+    return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "`tesela %s` takes one topic, not '%s' too",
+                    argv[0], argv[2]);
   return tsl_help(MPI_COMM_NULL, argc > 1 ? argv[1] : "");
 }
 
@@ -98,6 +101,9 @@ static tsl_err unknown_command(const char *word) {
   for (int k = 0; k < N_COMMANDS; k++) names[k] = commands[k].name;
   names[N_COMMANDS] = NULL;
   const char *near = tsl_nearest_word(word, names);
+  if (near == NULL && access(word, F_OK) == 0)
+    return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
+                    "'%s' is a file, not a subcommand; did you mean `tesela run %s`?", word, word);
   return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
                   "unknown subcommand '%s'%s%s%s; see `tesela --help`", word,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");

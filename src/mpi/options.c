@@ -34,7 +34,11 @@ static tsl_err unknown(const char *word, const char *subcommand, const char *all
   for (int k = 0; k < N_OPTIONS; k++)
     if (table[k].letter == 'h' || strchr(allowed, table[k].letter)) names[n++] = table[k].name;
   names[n] = NULL;
-  const char *near = tsl_nearest_word(word, names);
+  const char *near = tsl_nearest_word(word, names), *equals = strchr(word, '=');
+  if (equals != NULL && strncmp(word, "--", 2) == 0)
+    return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
+                    "'%s': a value stands apart from its option: %.*s %s", word,
+                    (int)(equals - word), word, equals + 1);
   return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
                   "'%s' is not an option of `tesela %s`%s%s%s; see `tesela %s --help`", word,
                   subcommand, near ? "; did you mean '" : "", near ? near : "", near ? "'" : "",
@@ -107,6 +111,7 @@ tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_
   for (int k = 1; k < argc; k++) {
     const int which = argv[k][0] == '-' ? find(argv[k], allowed) : -1;
     if (argv[k][0] != '-') {
+      if (!need_deck) TSL_FAIL(TSL_ERR_USAGE, "`tesela %s` takes no '%s'", argv[0], argv[k]);
       if (o->deck != NULL)
         TSL_FAIL(TSL_ERR_USAGE, "two decks given, '%s' and '%s'; `tesela %s` takes one", o->deck,
                  argv[k], argv[0]);
@@ -116,6 +121,9 @@ tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_
     if (which < 0) TSL_TRY(unknown(argv[k], argv[0], allowed));
     if (table[which].value && k + 1 == argc)
       TSL_FAIL(TSL_ERR_USAGE, "%s needs a value; see `tesela %s --help`", argv[k], argv[0]);
+    if (table[which].value && argv[k + 1][0] == '-')
+      TSL_FAIL(TSL_ERR_USAGE, "%s needs a value before '%s'; a file of that name is ./%s", argv[k],
+               argv[k + 1], argv[k + 1]);
     TSL_TRY(take(o, table[which].letter, table[which].value ? argv[k + 1] : NULL));
     k += table[which].value;
   }

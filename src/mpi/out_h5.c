@@ -79,6 +79,12 @@ done:
   return err;
 }
 
+bool tsl_out_same(const char *path, const char *other) {
+  struct stat a, b;
+  return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 static tsl_err check_target(const char *path, bool overwrite) {
   tsl_err err = TSL_OK;
   struct stat st;
@@ -90,7 +96,7 @@ static tsl_err check_target(const char *path, bool overwrite) {
     TSL_FAIL(TSL_ERR_INPUT, "output '%s' is a folder; add a file name", path);
   if (!S_ISREG(st.st_mode)) TSL_FAIL(TSL_ERR_INPUT, "output '%s' is not a regular file", path);
   if (!overwrite)
-    TSL_FAIL(TSL_ERR_INPUT, "output '%s' exists; choose another name or set output.overwrite: true",
+    TSL_FAIL(TSL_ERR_INPUT, "output '%s' exists; choose another name, or --overwrite to replace it",
              path);
 done:
   return err;

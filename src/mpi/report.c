@@ -198,7 +198,8 @@ void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl
 void tsl_report_summary(const tsl_summary *summary, FILE *file) {
   for (int k = 0; k < summary->n_results; k++) {
     const tsl_result *r = &summary->results[k];
-    fprintf(file, "  %-32s %.10g %s\n", r->name, r->value, strcmp(r->unit, "1") ? r->unit : "");
+    const bool pure = strcmp(r->unit, "1") == 0;
+    fprintf(file, "  %-32s %.10g%s%s\n", r->name, r->value, pure ? "" : " ", pure ? "" : r->unit);
   }
   if (summary->valid)
     fprintf(file, "VALID\n");

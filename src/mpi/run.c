@@ -100,13 +100,25 @@ done:
   return err;
 }
 
+/* Root: what is wrong with the names of the files to be written. */
+static tsl_err check_files(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  if (tsl_out_same(s->path, o->deck))
+    TSL_FAIL(TSL_ERR_INPUT, "output '%s' is the deck; choose another name", s->path);
+  TSL_TRY(tsl_out_precheck(s->path, s->output.overwrite, 0));
+  if (o->trace != NULL) TSL_TRY(tsl_trace_precheck(o->trace, o->deck, s->path));
+done:
+  return err;
+}
+
 /* ---- the run, read from top to bottom */
 
 static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   tsl_err err = TSL_OK;
   const bool talk = s->rank == 0 && !s->options->quiet;
   TSL_TRY(tsl_session_deck(s));
-  TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite, 0) : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? check_files(s) : TSL_OK);
   TSL_TRY(tsl_keeper_open(s));
   TSL_TRY(tsl_session_machine(s));
   if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->seats, s->size, stdout);

@@ -158,8 +158,8 @@ static herr_t show_number(hid_t object, const char *name, const H5A_info_t *info
   (void)text_attribute(object, unit_name, unit, sizeof unit);
   printf("  ");
   tsl_show_clean(name);
-  printf(" = %.10g ", value);
-  tsl_show_clean(strcmp(unit, "1") == 0 ? "" : unit);
+  printf(" = %.10g", value);
+  if (unit[0] != '\0' && strcmp(unit, "1") != 0) printf(" "), tsl_show_clean(unit);
   printf("\n");
   return 0;
 }

@@ -2,12 +2,15 @@
 
 #include "agree.h"
 #include "gather.h"
+#include "out_h5.h"
 #include "progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 tsl_err tsl_trace_start(MPI_Comm comm, bool on, tsl_timeline *trace) {
   tsl_err err = TSL_OK;
@@ -116,6 +119,19 @@ static tsl_err write_json(const char *path, const tsl_event *events, int64_t n, 
 done:
   if (file != NULL && fclose(file) != 0 && err == TSL_OK)
     err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "trace '%s': %s", path, strerror(errno));
+  return err;
+}
+
+tsl_err tsl_trace_precheck(const char *path, const char *deck, const char *output) {
+  tsl_err err = TSL_OK;
+  const bool there = access(path, F_OK) == 0;
+  const int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (fd < 0) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(errno));
+  if (tsl_out_same(path, deck)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the deck", path);
+  if (tsl_out_same(path, output)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the output too", path);
+done:
+  if (fd >= 0) (void)close(fd);
+  if (fd >= 0 && !there) (void)unlink(path);
   return err;
 }
 

@@ -71,7 +71,10 @@ def deck_cases():
          ranks_matter=True)
     both("duplicate key", GOOD + "  output: square\n", ["bad.yaml:8", "output"])
     both("no YAML", "family: tri\ntri: [1, 2\n", ["bad.yaml:"])
-    both("tab", "family: tri\ntri:\n\tfunction: euclidean\n", ["bad.yaml:3"])
+    both("tab", "family: tri\ntri:\n\tfunction: euclidean\n", ["bad.yaml:3:1", "a tab"])
+    both("a mark that is no tab", "family: tri\ntitle: ñandú\ntri: @x\n", ["bad.yaml:3:6", "cannot start"])
+    suite.case("byte order mark", byte_order_mark)
+    both("word for yes or no", GOOD + "output:\n  overwrite: maybe\n", ["bad.yaml:9", "yes or no", "maybe"])
     both("unused key", GOOD + "  bins: 5\n", ["bad.yaml:8", "bins", "condensed"])
     both("unknown plan", GOOD + "run:\n  plan: stripes\n", ["bad.yaml:9", "stripes", "strips"])
     both("dynamic above 1", GOOD + "run:\n  dynamic: 1.5\n", ["bad.yaml:9", "1.5"])
@@ -86,6 +89,13 @@ def deck_cases():
     both("override of a wrong type", GOOD, ["few"], args=["--set", "tri.generator.n=few"])
     suite.case("missing deck", missing_deck, None)
     suite.case("missing deck, 2 ranks", missing_deck, 2)
+
+
+def byte_order_mark():
+    suite.write("marked.yaml", "\ufeff" + GOOD)
+    run = suite.run(["run", "marked.yaml", "-q", "-o", "marked.h5"], timeout=LIMIT)
+    check(run.status == 0, run.tail())
+    refuse("\ufeff" + change("n: 100", "n: many"), ["bad.yaml:7", "many"])
 
 
 def one_sided():
@@ -269,7 +279,11 @@ def output_cases():
         suite.case(f"failed overwrite keeps the old file, {ranks or 1} ranks", failed_overwrite, ranks)
     suite.case("stale .part is replaced", stale_part)
     suite.case("default name exists", default_name)
+    suite.case("output is the deck", output_is_deck)
     suite.case("trace not writable", trace_not_writable)
+    suite.case("trace in no folder, before anything is computed", trace_in_no_folder)
+    both("trace is the deck", GOOD, ["bad.yaml", "is the deck"], args=["--trace", "./bad.yaml"])
+    both("trace is the output", GOOD, ["out.h5", "output too"], args=["--trace", "./out.h5"], ranks_matter=True)
 
 
 def existing_output(ranks):
@@ -308,8 +322,21 @@ def default_name():
     os.remove(suite.path("bad.h5"))
 
 
+def output_is_deck():
+    refuse(GOOD, ["bad.yaml", "is the deck"], output="./bad.yaml", args=["--overwrite"])
+    with open(suite.path("bad.yaml")) as file:
+        check(file.read() == GOOD, "the deck was touched")
+
+
 def trace_not_writable():
     refuse(GOOD, ["plain/trace"], args=["--trace", "plain/trace.json"])
+
+
+def trace_in_no_folder():
+    suite.write("bad.yaml", GOOD)
+    run = suite.run(["run", "bad.yaml", "-o", "out.h5", "--trace", "nowhere/trace.json"], timeout=LIMIT)
+    check(run.status == 2 and "nowhere/trace.json" in run.err, run.tail())
+    check("units;" not in run.out, f"refused only after the plan: {run.out}")
 
 
 # --------------------------------------------------------------- full disk

@@ -101,6 +101,11 @@ def help_cases():
     suite.case("unknown option", bad, ["run", "deck.yaml", "--overwrit"], "--overwrit", "--overwrite")
     suite.case("option of another subcommand", bad, ["plan", "deck.yaml", "--trace", "t"], "--trace", "plan")
     suite.case("option without value", bad, ["run", "deck.yaml", "-o"], "-o", "value")
+    suite.case("option before its value", bad, ["run", "deck.yaml", "-o", "-q"], "-o", "'-q'", "./-q")
+    suite.case("option=value", bad, ["run", "deck.yaml", "--output=a.h5"], "--output a.h5")
+    suite.case("deck without subcommand", bad, ["deck.yaml"], "tesela run deck.yaml")
+    suite.case("word after devices", bad, ["devices", "all"], "'all'")
+    suite.case("two topics", bad, ["help", "tri", "xc"], "'xc'")
     suite.case("no deck", bad, ["run"], "deck")
     suite.case("two decks", bad, ["run", "deck.yaml", "deck.yaml"], "one")
     suite.case("unknown topic", bad, ["help", "trii"], "'trii'", "'tri'")
@@ -180,6 +185,7 @@ def run_text():
 def quiet():
     run = good(["run", "deck.yaml", "-o", "quiet.h5", "-q"])
     check(run.err == "", f"stderr with -q: {run.err}")
+    check(not re.search(r" $", run.out, re.M), f"blanks at the end of a line: {run.out}")
     check("VALID" in run.out and "imbalance" not in run.out, f"stdout with -q: {run.out}")
     check(good(["run", "deck.yaml", "-o", "quiet2.h5", "--quiet"]).out.count("\n") == run.out.count("\n"),
           "-q and --quiet differ")

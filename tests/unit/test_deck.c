@@ -185,7 +185,7 @@ static void bad_overrides(void **state) {
               "run, output, tri)");
   refused_set(HEAD_TAIL, "tri.k=0", "--set tri.k=0: tri.k: 0 is outside 1 .. 1024");
   refused_set(HEAD_TAIL, "tri.k=", "--set tri.k=: tri.k: expected a whole number, got nothing");
-  refused_set(HEAD_TAIL, "tri.k", "--set tri.k: expected KEY=VALUE, as in tri.n=1000");
+  refused_set(HEAD_TAIL, "tri.k", "--set tri.k: expected KEY=VALUE, as in tri.bins=400");
   refused_set(HEAD_TAIL, "=1", "--set =1: a part of the key is empty");
   refused_set(HEAD_TAIL, "tri..k=1", "--set tri..k=1: a part of the key is empty");
   refused_set(HEAD_TAIL, "tri.=1", "--set tri.=1: a part of the key is empty");

@@ -25,9 +25,9 @@ static void wrong_type(void **state) {
   refused(HEAD "  k: 1__0\n", "d.yaml:4: tri.k: expected a whole number, got '1__0'");
   refused(HEAD "  k:\n", "d.yaml:4: tri.k: expected a whole number, got nothing");
   refused(HEAD "  k: [1]\n", "d.yaml:4: tri.k: expected a whole number, got a list");
-  refused(HEAD "  check: 1\n", "d.yaml:4: tri.check: expected true or false, got '1'");
+  refused(HEAD "  check: 1\n", "d.yaml:4: tri.check: expected yes or no, got '1'");
   refused(HEAD "  check: \"yes\"\n",
-          "d.yaml:4: tri.check: expected true or false, got the text \"yes\"");
+          "d.yaml:4: tri.check: expected yes or no, got the text \"yes\"");
   refused(HEAD "  cutoff: wide\n", "d.yaml:4: tri.cutoff: expected a finite number, got 'wide'");
   refused(HEAD "  cutoff: .inf\n", "d.yaml:4: tri.cutoff: expected a finite number, got '.inf'");
   refused(HEAD "  cutoff: nan\n", "d.yaml:4: tri.cutoff: expected a finite number, got 'nan'");

@@ -119,7 +119,7 @@ tsl_err dp_read_letters(const tsl_deck *deck, const char *key, const dp_source *
     if (*n > 0) memcpy(text, s->text, (size_t)*n);
   } else {
     TSL_TRY(dp_find_path(deck, s->file, &path));
-    TSL_TRY(dp_read_fasta(path, s->record, &text, n, name));
+    TSL_TRY(tsl_deck_blame(deck, key, dp_read_fasta(path, s->record, &text, n, name)));
   }
   TSL_TRY(encode(deck, key, alphabet, text, *n));
   *codes = (uint8_t *)text;

@@ -23,7 +23,7 @@ done:
 static tsl_err read_file(const tsl_deck *deck, const char *key, const dp_source *s,
                          table_rows *table) {
   tsl_err err = TSL_OK;
-  char *path = NULL, why[TSL_ERR_MESSAGE_MAX];
+  char *path = NULL;
   table_source source = {.dataset = s->dataset,
                          .comment = '#',
                          .columns = s->columns.values,
@@ -31,11 +31,8 @@ static tsl_err read_file(const tsl_deck *deck, const char *key, const dp_source 
                          .extra = -1};
   TSL_TRY(dp_find_path(deck, s->file, &path));
   source.path = path;
-  err = table_read_format(&source, &source.format);
-  if (err == TSL_OK) err = table_read(&source, table);
-  if (err == TSL_OK) goto done;
-  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
-  err = tsl_deck_fail(deck, err, key, __FILE__, __LINE__, "%s", why);
+  TSL_TRY(tsl_deck_blame(deck, key, table_read_format(&source, &source.format)));
+  TSL_TRY(tsl_deck_blame(deck, key, table_read(&source, table)));
 done:
   tsl_free(path);
   return err;

@@ -88,19 +88,11 @@ static const char *path_of(const reader *r, char path[PATH_MAX_], const char *li
   return path;
 }
 
-/** Give the error of this thread the place of a key. */
-static tsl_err place_error(const reader *r, tsl_err err, const char *path) {
-  char why[TSL_ERR_MESSAGE_MAX - 256];
-  if (err == TSL_OK) return TSL_OK;
-  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
-  return tsl_deck_fail(r->deck, err, path, __FILE__, __LINE__, "%s", why);
-}
-
 static tsl_err give_name(const reader *r, const char *name, const char *path,
                          char out[DP_NAME_MAX]) {
   const tsl_err err = dp_check_name(&r->equation->names, name != NULL ? name : "");
   if (err == TSL_OK) (void)snprintf(out, DP_NAME_MAX, "%.31s", name);
-  return place_error(r, err, path);
+  return tsl_deck_blame(r->deck, path, err);
 }
 
 /* ---------------------------------------------------------------------- data */
@@ -218,7 +210,7 @@ static tsl_err evaluate(const reader *r, dp_scope scope, const char *text, const
   if (err == TSL_OK) *kind = (dp_kind)expr.nodes[expr.root].kind;
   if (err == TSL_OK) err = dp_evaluate(&e, &expr, expr.root, value);
   if (err == TSL_ERR_NUMERIC) err = TSL_ERR_INPUT; /* the deck's own number */
-  err = place_error(r, err, path);
+  err = tsl_deck_blame(r->deck, path, err);
 done:
   dp_expr_clear(&expr);
   tsl_free(frame);
@@ -264,8 +256,8 @@ static tsl_err keep(const reader *r, dp_scope scope, const char *text, const cha
                     int32_t *at) {
   tsl_err err = TSL_OK;
   dp_expr expr = {0};
-  TSL_TRY(place_error(r, dp_expr_parse(&r->equation->names, scope, text, &expr), path));
-  TSL_TRY(place_error(r, dp_equation_add(r->equation, text, at), path));
+  TSL_TRY(tsl_deck_blame(r->deck, path, dp_expr_parse(&r->equation->names, scope, text, &expr)));
+  TSL_TRY(tsl_deck_blame(r->deck, path, dp_equation_add(r->equation, text, at)));
 done:
   dp_expr_clear(&expr);
   return err;
@@ -290,8 +282,8 @@ static tsl_err read_goal(const reader *r) {
   tsl_err err = TSL_OK;
   int32_t at = 0;
   char path[PATH_MAX_];
-  TSL_TRY(
-      place_error(r, dp_equation_goal(r->equation, r->s->goal), path_of(r, path, "goal", -1, "")));
+  TSL_TRY(tsl_deck_blame(r->deck, path_of(r, path, "goal", -1, ""),
+                         dp_equation_goal(r->equation, r->s->goal)));
   if (r->equation->goal == DP_GOAL_EXPR) TSL_TRY(keep(r, DP_SCOPE_GOAL, r->s->goal, path, &at));
 done:
   return err;

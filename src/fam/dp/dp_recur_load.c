@@ -12,14 +12,6 @@ typedef struct loading {
   dp_recurrence *recurrence;
 } loading;
 
-/** Give an error of this thread the place of a key. */
-static tsl_err place_error(const loading *l, tsl_err err, const char *key) {
-  char why[TSL_ERR_MESSAGE_MAX - 256];
-  if (err == TSL_OK) return TSL_OK;
-  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
-  return tsl_deck_fail(l->deck, err, key, __FILE__, __LINE__, "%s", why);
-}
-
 /** Cells must be countable, and there must be one where one is chosen. */
 static tsl_err check_cells(const loading *l) {
   tsl_err err = TSL_OK;
@@ -140,11 +132,12 @@ static tsl_err settle_params(loading *l, tsl_problem *problem) {
   const dp_table *t = &l->equation->names.tables[0];
   dp_depend depend;
   dp_code code;
-  TSL_TRY(place_error(
-      l, dp_recurrence_create(l->equation, (const void *const *)l->data, &l->recurrence),
-      "dp.cell"));
-  TSL_TRY(place_error(l, dp_depend_check(l->recurrence, (dp_pattern)l->equation->pattern, &depend),
-                      "dp.cell"));
+  TSL_TRY(tsl_deck_blame(
+      l->deck, "dp.cell",
+      dp_recurrence_create(l->equation, (const void *const *)l->data, &l->recurrence)));
+  TSL_TRY(
+      tsl_deck_blame(l->deck, "dp.cell",
+                     dp_depend_check(l->recurrence, (dp_pattern)l->equation->pattern, &depend)));
   dp_depend_text(l->recurrence, &depend, own->facts, sizeof own->facts);
   TSL_TRY(dp_code_plan(l->recurrence, depend.pattern, &code));
   p->pattern = (int32_t)depend.pattern;
@@ -167,7 +160,7 @@ tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *pro
   TSL_TRY(check_cells(&l));
   TSL_TRY(settle_params(&l, problem));
   TSL_TRY(add_inputs(problem, &l));
-  TSL_TRY(place_error(&l, dp_recur_open(problem, &dp_own_of(problem)->recur), "dp.goal"));
+  TSL_TRY(tsl_deck_blame(deck, "dp.goal", dp_recur_open(problem, &dp_own_of(problem)->recur)));
   TSL_TRY(add_outputs(&l, problem));
 done:
   dp_recurrence_destroy(&l.recurrence);

@@ -45,8 +45,8 @@ static tsl_err check_memory(int64_t bytes, const char *what) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
   if (bytes > memory_bound())
-    TSL_FAIL(TSL_ERR_INPUT, "%s: reading it takes %s, more than half of this host's memory (%s)",
-             what, tsl_bytes_text((double)bytes, need),
+    TSL_FAIL(TSL_ERR_INPUT, "%s: takes %s, more than half of this host's memory (%s)", what,
+             tsl_bytes_text((double)bytes, need),
              tsl_bytes_text(2.0 * (double)memory_bound(), have));
 done:
   return err;

@@ -20,14 +20,6 @@ done:
   return err;
 }
 
-/** Say where in the deck the file that made the error was named. */
-static tsl_err blame_file(const tsl_deck *deck, tsl_err code) {
-  char why[TSL_ERR_MESSAGE_MAX];
-  if (code != TSL_ERR_INPUT && code != TSL_ERR_IO) return code;
-  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
-  return tsl_deck_fail(deck, code, "tri.input.file", __FILE__, __LINE__, "%s", why);
-}
-
 tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format) {
   tsl_err err = TSL_OK;
   char *path = NULL;
@@ -39,7 +31,7 @@ tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format
   if (s->input.file == NULL) goto done;
   TSL_TRY(find_path(deck, s, &path));
   source.path = path;
-  TSL_TRY(blame_file(deck, table_read_format(&source, format)));
+  TSL_TRY(tsl_deck_blame(deck, "tri.input.file", table_read_format(&source, format)));
 done:
   tsl_free(path);
   return err;
@@ -71,7 +63,7 @@ static tsl_err read_points(const tsl_deck *deck, const tri_deck *s, int32_t form
   TSL_TRY(find_comment(deck, s, &source.comment));
   TSL_TRY(find_path(deck, s, &path));
   source.path = path;
-  TSL_TRY(blame_file(deck, table_read(&source, &points->table)));
+  TSL_TRY(tsl_deck_blame(deck, "tri.input.file", table_read(&source, &points->table)));
   points->has_extra = source.extra >= 0;
 done:
   tsl_free(path);

@@ -167,13 +167,6 @@ done:
 
 /* ------------------------------------------------------------------- checks */
 
-tsl_err xc_blame(const tsl_deck *deck, const char *path, tsl_err err) {
-  char why[TSL_ERR_MESSAGE_MAX];
-  if (err == TSL_OK) return err;
-  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
-  return tsl_deck_fail(deck, err, path, __FILE__, __LINE__, "%s", why);
-}
-
 static tsl_err check_molecule(const tsl_deck *deck, const xc_deck *s) {
   tsl_err err = TSL_OK;
   const int given =
@@ -225,7 +218,7 @@ done:
 
 tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule) {
   tsl_err err = TSL_OK;
-  TSL_TRY(xc_blame(deck, "xc.grid.preset", xc_grid_preset(s->grid.preset, rule)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.grid.preset", xc_grid_preset(s->grid.preset, rule)));
   if (tsl_deck_given(deck, "xc.grid.radial")) {
     rule->sizes = XC_SIZES_GIVEN;
     rule->n_radial = s->grid.radial, rule->n_angular = s->grid.angular;
@@ -235,7 +228,7 @@ tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule)
   if (tsl_deck_given(deck, "xc.grid.scheme")) rule->scheme = s->grid.scheme;
   if (tsl_deck_given(deck, "xc.grid.adjust")) rule->adjust = s->grid.adjust;
   if (tsl_deck_given(deck, "xc.grid.cut")) rule->cut = s->grid.cut;
-  TSL_TRY(xc_blame(deck, "xc.grid", xc_grid_check(rule)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.grid", xc_grid_check(rule)));
 done:
   return err;
 }

@@ -58,9 +58,6 @@ tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule)
 xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s);
 xc_scf_options xc_deck_scf(const xc_deck *s);
 
-/** Pass an error of a piece on as one about a key; err is given back. */
-tsl_err xc_blame(const tsl_deck *deck, const char *path, tsl_err err);
-
 enum { XC_ASKED = 256, XC_FOLDER = 4096 };
 
 /** What the root keeps between phases. */

@@ -54,7 +54,7 @@ static tsl_err load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *m
   else if (s->molecule.json != NULL)
     TSL_TRY(xc_molecule_read_json(path, molecule, model));
   else
-    TSL_TRY(xc_blame(deck, "xc.molecule.atoms", read_inline(s->molecule.atoms, molecule)));
+    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.atoms", read_inline(s->molecule.atoms, molecule)));
   if (s->molecule.json == NULL) {
     molecule->charge = (int32_t)s->molecule.charge;
     molecule->multiplicity = (int32_t)s->molecule.multiplicity;
@@ -73,7 +73,7 @@ static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, xc_molecule
     TSL_TRY(resolve(deck, s->molecule.charges, &path));
     TSL_TRY(xc_molecule_read_charges(path, molecule));
   }
-  TSL_TRY(xc_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", molecule)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", molecule)));
 done:
   tsl_free(path);
   return err;
@@ -94,9 +94,9 @@ static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *na
     TSL_TRY(xc_basis_folder(shipped));
   }
   if (strpbrk(name, "./") != NULL) TSL_TRY(resolve(deck, name, &path));
-  TSL_TRY(xc_blame(deck, key,
-                   (fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, &set)));
-  TSL_TRY(xc_blame(deck, key, xc_basis_create(&set, (xc_kind)s->functions, molecule, basis)));
+  TSL_TRY(tsl_deck_blame(
+      deck, key, (fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, &set)));
+  TSL_TRY(tsl_deck_blame(deck, key, xc_basis_create(&set, (xc_kind)s->functions, molecule, basis)));
 done:
   xc_set_clear(&set);
   tsl_free(path);
@@ -135,8 +135,8 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   TSL_TRY(check_driver(deck, model.driver));
   TSL_TRY(choose(deck, "xc.functional", s->functional, model.method, own->method));
   TSL_TRY(choose(deck, "xc.basis", s->basis, model.basis, own->basis_name));
-  TSL_TRY(xc_blame(deck, "xc.functional",
-                   xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.functional",
+                         xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
   if (p->fitted)

@@ -34,8 +34,8 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   TSL_TRY(all_charges(m, &charges));
   xc_overlap_kinetic(&own->orbital, 0, shells, overlap, kinetic);
   xc_attraction(&own->orbital, charges, m->n_atoms + m->n_charges, 0, shells, attraction);
-  TSL_TRY(xc_blame(deck, "xc.basis",
-                   xc_scf_create(m, n, overlap, kinetic, attraction, &options, &own->scf)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.basis",
+                         xc_scf_create(m, n, overlap, kinetic, attraction, &options, &own->scf)));
   TSL_TRY(xc_guess_atoms(m, &own->orbital, overlap, &own->unconverged));
   xc_scf_start(&own->scf, overlap);
 done:
@@ -71,7 +71,8 @@ static tsl_err prepare_metric(const tsl_deck *deck, xc_integrals *integrals, xc_
   xc_fit_metric(engine, &own->fitting, 0, p->n_fit_shells, own->metric);
   TSL_TRY(xc_matrix_create(p->n_fit, 1, "bounds of the fitting set", &own->fit_bounds));
   for (int64_t f = 0; f < p->n_fit; f++) own->fit_bounds[f] = sqrt(own->metric[f * (p->n_fit + 1)]);
-  TSL_TRY(xc_blame(deck, "xc.fitting", xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.fitting",
+                         xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
 done:
   xc_engine_destroy(&engine);
   return err;
@@ -81,8 +82,8 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_param
   tsl_err err = TSL_OK;
   xc_integrals *integrals = NULL;
   TSL_TRY(prepare_scf(deck, s, own, p));
-  TSL_TRY(
-      xc_blame(deck, "xc.basis", xc_integrals_create(&own->orbital, &own->fitting, &integrals)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.basis",
+                         xc_integrals_create(&own->orbital, &own->fitting, &integrals)));
   TSL_TRY(prepare_pairs(integrals, own, p));
   if (p->fitted) TSL_TRY(prepare_metric(deck, integrals, own, p));
   TSL_TRY(xc_matrix_create(p->n_spin * p->n, p->n, "exchange-correlation matrix", &own->xc));

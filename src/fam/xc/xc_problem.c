@@ -190,7 +190,8 @@ static tsl_err make_grid(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc
   own->cost = xc_cost_standard((xc_cost_kind)s->groups.cost);
   TSL_TRY(xc_grid_make(&rule, own->molecule.atoms, own->molecule.n_atoms, grid));
   own->n_made = grid->n_made;
-  TSL_TRY(xc_blame(deck, "xc.groups", xc_groups_make(&groups, &own->orbital, grid, &own->groups)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.groups",
+                         xc_groups_make(&groups, &own->orbital, grid, &own->groups)));
   p->n_points = grid->n;
   p->n_groups = own->groups.n;
 done:
