@@ -7,7 +7,7 @@
  *   dp_bands_walk.c   their walk back; dp_bands_save.c their checkpoints
  *   dp_band_*.c       engines of a band: bits, alignments, warping; plain loops for whole tables
  *   dp_rows.c         ROWS: sweeps with halo; dp_rows_walk.c their walk back, dp_rows_save.c their
- *                     checkpoints
+ *                     checkpoints, dp_rows_trial.c what tells their cost before
  *   dp_boxes.c        INTERVAL: boxes of the triangle
  *   dp_recur_*.c      recurrences of the deck, see dp_recur_cpu.h
  *

@@ -200,14 +200,51 @@ done:
   return err;
 }
 
+/** A sweep's row after a stage: this rank's part out, the others' parts in, through memory of its
+ *  own. In a run that is what keeps the cells out of caches.
+ *  @param[in,out] edges  those of the stage before, which may be on their way still; NULL: none */
+static tsl_err exchange_row(tsl_worker *w, const tsl_unit *first, const tsl_unit *last,
+                            char **edges) {
+  tsl_err err = TSL_OK;
+  const int64_t from = first->lo[1], to = last->hi[1], width = w->recur->recur->code.Q;
+  const int64_t lo[3] = {from, 0, to}, hi[3] = {to, from, width};
+  char *all = NULL, *at = NULL;
+  tsl_unit part = *first;
+  part.lo[1] = 0, part.hi[1] = width;
+  TSL_TRY(tsl_alloc(w->problem->family->edge_bytes(w->problem, &part), 1, "edges of a trial",
+                    (void **)&all));
+  at = all;
+  for (int k = 0; k < 3; k++) {
+    part.lo[1] = lo[k], part.hi[1] = hi[k];
+    const int64_t bytes = w->problem->family->edge_bytes(w->problem, &part);
+    if (k == 0) TSL_TRY(dp_recur_cpu_edge_out(w, &part, at));
+    if (k > 0) memset(at, 0, (size_t)bytes); /* arrives: fresh pages become real ones */
+    if (k > 0) TSL_TRY(dp_recur_cpu_edge_in(w, &part, at));
+    at += bytes;
+  }
+done:
+  tsl_free(*edges);
+  *edges = all;
+  return err;
+}
+
+/** Is the row that a stage ends with shared with other ranks? */
+static bool shares_rows(const tsl_worker *w, const tsl_unit *first, const tsl_unit *last) {
+  return w->p->engine == DP_ROWS && last->hi[1] - first->lo[1] < w->recur->recur->code.Q;
+}
+
 tsl_err dp_recur_cpu_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
+  char *edges = NULL;
   w->recur->trial = true;
   for (int64_t k = 0, end; k < n; k = end) { /* boxes may need others */
     end = w->p->engine == DP_INTERVAL ? k + 1 : dp_run_end(units, n, k);
     TSL_TRY(dp_recur_cpu_tiles(w, &units[k], end - k, &parts[k]));
+    if (shares_rows(w, &units[k], &units[end - 1]))
+      TSL_TRY(exchange_row(w, &units[k], &units[end - 1], &edges));
   }
 done:
+  tsl_free(edges);
   w->recur->trial = false;
   return err;
 }

@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 /* ---- rows */
 
 static tsl_err alloc_rows(const tsl_worker *w, void **rows) {
@@ -26,7 +22,7 @@ done:
   return err;
 }
 
-static void clear_choices(dp_rows *rows) {
+void dp_rows_forget(dp_rows *rows) {
   for (int64_t k = 0; k < rows->n; k++) {
     tsl_free(rows->list[k].bits);
     tsl_free(rows->list[k].k);
@@ -38,7 +34,7 @@ static void clear_choices(dp_rows *rows) {
 }
 
 void dp_rows_clear(tsl_worker *w) {
-  clear_choices(&w->rows);
+  dp_rows_forget(&w->rows);
   for (int k = 0; k < 2; k++) {
     tsl_free(w->rows.row[k]);
     tsl_free(w->rows.scratch[k]);
@@ -50,7 +46,8 @@ void dp_rows_clear(tsl_worker *w) {
 tsl_err dp_rows_begin(tsl_worker *w) {
   void *first = w->rows.row[1];
   const size_t bytes = (size_t)(dp_width(w->p) * w->bytes);
-  clear_choices(&w->rows);
+  dp_rows_trial_end(w);
+  dp_rows_forget(&w->rows);
   w->rows.goal = -1;
   memset(first, 0, bytes);
   if (w->p->problem == DP_STAGECOACH) memcpy(first, dp_input(w, DP_B), bytes);
@@ -100,8 +97,7 @@ done:
   return err;
 }
 
-/** Are the decisions of a span too many to be kept, and is no halo needed to make them again? */
-static bool made_again(const tsl_worker *w, const dp_span *span) {
+bool dp_span_made_again(const tsl_worker *w, const dp_span *span) {
   const bool whole = span->from == 0 && span->to == dp_width(w->p);
   const double all = (double)dp_choice_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
   return whole && all > (double)w->p->budget;
@@ -113,7 +109,7 @@ static tsl_err keep_choices(tsl_worker *w, const dp_span *span, dp_choices **out
   tsl_err err = TSL_OK;
   dp_rows *rows = &w->rows;
   const int64_t width = dp_width(w->p), budget = w->p->budget;
-  const bool later = made_again(w, span);
+  const bool later = dp_span_made_again(w, span);
   const double all = (double)dp_choice_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
   char need[24], have[24];
   dp_choices *c = NULL;
@@ -287,48 +283,6 @@ tsl_err dp_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part 
     end = dp_run_end(units, n, k);
     TSL_TRY(run_span(w, units + k, end - k, parts + k));
     dp_spread_seconds(w, start, units + k, end - k, parts + k);
-  }
-done:
-  return err;
-}
-
-/** A run's decisions lie in pages that nobody had before; the next trial's shall, too. */
-static void give_pages_back(void) {
-#ifdef __GLIBC__
-  (void)malloc_trim(0);
-#endif
-}
-
-/** From a row of zeros; numbers may overflow, as the rows are not those of the problem. */
-static tsl_err try_span(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  tsl_err err = TSL_OK;
-  const dp_span span = {.lo = units[0].lo[0],
-                        .hi = units[0].hi[0],
-                        .from = units[0].lo[1],
-                        .to = units[n - 1].hi[1],
-                        .top = w->rows.row[1],
-                        .bottom = w->rows.row[0]};
-  const bool keep = w->p->mode == DP_RECOVER && !made_again(w, &span);
-  double start = 0;
-  dp_choices choices = {.lo = span.lo, .hi = span.hi, .from = span.from, .to = span.to};
-  memset(w->rows.row[1], 0, (size_t)(dp_width(w->p) * w->bytes));
-  start = tsl_cpu_seconds();
-  if (keep) TSL_TRY(dp_choices_alloc(w, &choices));
-  err = dp_span_compute(w, &span, keep ? &choices : NULL, NULL, NULL);
-  if (err == TSL_ERR_NUMERIC) err = TSL_OK;
-  dp_spread_seconds(w, start, units, n, parts);
-done:
-  tsl_free(choices.bits);
-  tsl_free(choices.k);
-  if (keep) give_pages_back();
-  return err;
-}
-
-tsl_err dp_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  tsl_err err = TSL_OK;
-  for (int64_t k = 0, end; k < n; k = end) {
-    end = dp_run_end(units, n, k);
-    TSL_TRY(try_span(w, units + k, end - k, parts + k));
   }
 done:
   return err;

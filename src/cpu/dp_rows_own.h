@@ -1,4 +1,4 @@
-/** @file dp_rows_own.h  Shared by dp_rows.c and dp_rows_walk.c. */
+/** @file dp_rows_own.h  Shared by dp_rows.c, dp_rows_save.c, dp_rows_trial.c and dp_rows_walk.c. */
 #ifndef TSL_CPU_DP_ROWS_OWN_H
 #define TSL_CPU_DP_ROWS_OWN_H
 
@@ -18,6 +18,16 @@ typedef void (*dp_row_fn)(void *context, int64_t item, const void *values);
 /** @param[out] choices  NULL, or allocated: the decisions of all rows */
 tsl_err dp_span_compute(const tsl_worker *w, const dp_span *span, dp_choices *choices,
                         dp_row_fn done_row, void *context);
+
+/** Are the decisions of a span too many to be kept, and is no halo needed to make them again? */
+bool dp_span_made_again(const tsl_worker *w, const dp_span *span);
+
+/** Free all decisions. */
+void dp_rows_forget(dp_rows *rows);
+
+/** Trials are over: what they left behind is given back to the system, for a run's decisions lie in
+ *  pages that nobody had before. */
+void dp_rows_trial_end(tsl_worker *w);
 
 /** Memory for the decisions of c's rows and columns. */
 tsl_err dp_choices_alloc(const tsl_worker *w, dp_choices *c);

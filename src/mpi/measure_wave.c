@@ -122,13 +122,20 @@ typedef struct places {
   int n, runs;
 } places;
 
+/* So much of a trial: fewer stages, for each costs what it costs; of a single one a part. */
+static void cut(trial *t, double part) {
+  const double stages = fmax(1, floor((double)t->deep * part));
+  t->fraction = fmin(1, t->fraction * part * (double)t->deep / stages);
+  t->deep = (int64_t)stages;
+}
+
 /* A part of the largest trial that shows its cells, as often as a calibration can afford. */
 static places choose_places(const strips *s, const trial *last, const tsl_sample *samples, int n) {
   const trial first = {.deep = 1};
   const double longest = whole(s, last, &samples[n - 1]), least = whole(s, &first, &samples[0]);
   const double wanted = fmax(OF_A_PLACE, RISE * least);
   places p = {.like = *last, .n = PLACES, .runs = RUNS};
-  if (longest > wanted) p.like.fraction *= wanted / longest;
+  if (longest > wanted) cut(&p.like, wanted / longest);
   const double seconds = fmin(longest, wanted);
   if (seconds * PLACES * RUNS > BUDGET) p.runs = 1;
   if (seconds * PLACES > BUDGET) p.n = (int)fmax(LEAST_PLACES, BUDGET / seconds);

@@ -484,6 +484,22 @@ done:
 
 /* ---- all of it */
 
+/** Part of a tile, and on sockets tiles of several stages, before the run begins. */
+static tsl_err try_tiles(run *r, int seat) {
+  enum { MOST = 5 };
+  tsl_err err = TSL_OK;
+  const tsl_units *all = &r->made->units;
+  const int64_t n = all->n < MOST ? all->n : MOST;
+  tsl_unit sample;
+  if (n == 0) return TSL_OK;
+  tsl_family_dp.sample(&r->made->problem, unit_of(r, all->n - 1), 0.5, &sample);
+  TSL_TRY(call_tiles(r, seat, &sample, 1, true));
+  for (int turn = 0; turn < 2 && r->drive->seats[seat].device->kind == TSL_CPU; turn++)
+    TSL_TRY(call_tiles(r, seat, unit_of(r, all->n - n), n, true));
+done:
+  return err;
+}
+
 static tsl_err open_workers(run *r) {
   tsl_err err = TSL_OK;
   for (int s = 0; s < r->drive->n_seats; s++) {
@@ -491,11 +507,7 @@ static tsl_err open_workers(run *r) {
     if (backend->prepare != NULL)
       TSL_TRY(backend->prepare(&r->made->problem, r->drive->seats[s].device, 1));
     TSL_TRY(backend->open(&r->made->problem, r->drive->seats[s].device, &r->workers[s]));
-    if (r->drive->trial && r->made->units.n > 0) {
-      tsl_unit sample;
-      tsl_family_dp.sample(&r->made->problem, unit_of(r, r->made->units.n - 1), 0.5, &sample);
-      TSL_TRY(call_tiles(r, s, &sample, 1, true));
-    }
+    if (r->drive->trial) TSL_TRY(try_tiles(r, s));
     TSL_TRY(backend->begin(r->workers[s], 0));
   }
 done:

@@ -41,6 +41,49 @@ static void for_all(void (*body)(const made *m)) {
   }
 }
 
+/* ------------------------------------------------------------------ samples */
+
+/** A part of a tile: within it and of no more items, or a tile nearer to the diagonal. */
+static void part_of_tile(const made *m) {
+  static const double fractions[] = {1e-3, 0.3, 0.9, 1};
+  const bool interval = dp_params_of(&m->problem)->engine == DP_INTERVAL;
+  for (int64_t u = 0; u < m->units.n; u++)
+    for (size_t f = 0; f < sizeof fractions / sizeof *fractions; f++) {
+      const tsl_unit *whole = &m->units.list[u];
+      tsl_unit part;
+      tsl_family_dp.sample(&m->problem, whole, fractions[f], &part);
+      assert_true(part.lo[0] == whole->lo[0] && part.hi[0] <= whole->hi[0]);
+      assert_true(part.lo[0] < part.hi[0] && part.lo[1] < part.hi[1]);
+      assert_true(part.hi[1] <= whole->hi[1] && (interval || part.lo[1] == whole->lo[1]));
+      assert_true(part.count > 0 && (interval || part.count <= whole->count));
+      if (fractions[f] == 1) assert_true(part.count == whole->count);
+    }
+}
+
+static void samples(void **state) {
+  (void)state;
+  for_all(part_of_tile);
+}
+
+/** An unbounded knapsack without its table takes all items of a tile at once: some would not tell
+ *  what all cost. */
+static void all_items(void **state) {
+  made m;
+  tsl_unit part;
+  (void)state;
+  (void)make_good(
+      " problem: knapsack_unbounded\n mode: value\n capacity: 999\n weights: {random: 99,"
+      " lo: 9, hi: 90}\n values: {random: 99}\n",
+      &m);
+  cut(&m, 1, 0);
+  const tsl_unit *whole = &m.units.list[0];
+  assert_true(whole->hi[0] - whole->lo[0] > 1);
+  tsl_family_dp.sample(&m.problem, whole, 0.25, &part);
+  assert_int_equal(part.hi[0], whole->hi[0]);
+  assert_int_equal(part.hi[1], 250);
+  release(&m);
+}
+
 /* ------------------------------------------------------------------ covering */
 
 static void ordered(const made *m) {
@@ -364,8 +407,10 @@ static void more_lies(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cover_once),     cmocka_unit_test(stages_by_ramp), cmocka_unit_test(lanes),
-      cmocka_unit_test(predecessors),   cmocka_unit_test(short_list),     cmocka_unit_test(edges),
+      cmocka_unit_test(samples),        cmocka_unit_test(all_items),
+      cmocka_unit_test(cover_once),     cmocka_unit_test(stages_by_ramp),
+      cmocka_unit_test(lanes),          cmocka_unit_test(predecessors),
+      cmocka_unit_test(short_list),     cmocka_unit_test(edges),
       cmocka_unit_test(lies_are_found), cmocka_unit_test(more_lies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,6 +289,12 @@ tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   return strips(problem, limits, units);
 }
 
+/** An unbounded knapsack takes all items of a tile to a block of columns that is as wide as the
+ *  lightest of them is heavy: some of the items would be faster for each. */
+static bool takes_items_together(const dp_params *p, const tsl_unit *u) {
+  return p->problem == DP_KNAPSACK_UNBOUNDED && p->mode == DP_VALUE && u->hi[0] - u->lo[0] > 1;
+}
+
 void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
   const dp_params *p = dp_params_of(problem);
   *out = *whole;
@@ -302,6 +308,9 @@ void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
     const int64_t nearer = at_least((int64_t)ceil(fraction * (double)distance), distance > 0);
     out->lo[1] = whole->lo[0] + nearer * DP_BOX;
     out->hi[1] = at_most(out->lo[1] + DP_BOX, dp_posts(p));
+  } else if (takes_items_together(p, whole)) {
+    const int64_t columns = whole->hi[1] - whole->lo[1];
+    out->hi[1] = whole->lo[1] + at_least((int64_t)ceil(fraction * (double)columns), 1);
   } else {
     const int64_t rows = whole->hi[0] - whole->lo[0];
     out->hi[0] = whole->lo[0] + at_least((int64_t)ceil(fraction * (double)rows), 1);
