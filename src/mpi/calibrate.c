@@ -1,7 +1,9 @@
 #include "calibrate.h"
 
 #include "agree.h"
+#include "alike.h"
 #include "measure_own.h"
+#include "share.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -134,6 +136,18 @@ static void store(const char *path, const char *keys, const int *missing, const 
   fclose(file);
 }
 
+/* What plans go by, once what was measured is stored. Root. */
+static tsl_err pool(const char *keys, const tsl_unit *units, int64_t n_units, tsl_cost *cost) {
+  tsl_err err = TSL_OK;
+  int *device = NULL;
+  TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *device, "kinds of devices", (void **)&device));
+  TSL_TRY(tsl_alike_kinds(keys, KEY_TEXT, cost->n_ranks, device));
+  TSL_TRY(tsl_alike_pool(device, units, n_units, cost));
+done:
+  tsl_free(device);
+  return err;
+}
+
 tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit *units,
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
                       int *measured) {
@@ -165,9 +179,11 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
     TSL_AGREE(comm, tsl_measure(station, units, n_units, size, settings->memory, &fresh));
     if (mine) speed = fresh;
   }
-  TSL_MPI(MPI_Allgather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed,
-                        MPI_BYTE, comm));
+  TSL_MPI(MPI_Gather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed, MPI_BYTE,
+                     0, comm));
   if (rank == 0 && total > 0 && cacheable && n_units > 0) store(path, keys, missing, cost, n_kinds);
+  TSL_AGREE(comm, rank == 0 ? pool(keys, units, n_units, cost) : TSL_OK);
+  TSL_TRY(tsl_share_bytes(comm, cost->speeds, (int64_t)sizeof speed * size));
   if (measured != NULL) *measured = total;
 done:
   tsl_free(keys);

@@ -26,7 +26,8 @@ typedef struct tsl_station {
  *
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
  * on the host, problem signature) is missing measure growing samples of real units for 0.2-0.5 s,
- * all at once so that shared hardware shows. New measurements are stored.
+ * all at once so that shared hardware shows. New measurements are stored as they are; the model has
+ * equal coefficients for equal devices whose measurements agree (alike.h).
  *
  * Collective: on comm.
  * @param[in]  units     shape [n_units], the same on all ranks

@@ -203,7 +203,9 @@ static void print_speeds(const tsl_session *s) {
       printf("  %5d  %-34.34s %5d  %10.3e  %10.3e  %10.3e  %10.3e  %10.3e\n", r,
              s->seats[r].device.name, k, c[0], c[1], c[2], c[3], s->cost.speeds[r].setup[k]);
     }
-  printf("stored in %s\n", path);
+  printf("used by plans: equal devices that measured about the same have the middle of that\n"
+         "stored in %s: what each device measured\n",
+         path);
 }
 
 tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv) {

@@ -58,10 +58,13 @@ def cubes_case():
 
 def plan_case(ranks, plan):
     """What the planner deals is even over an iteration: a phase of units of all kinds and a short one of
-    those of fitting shells, which it deals by ten iterations with what only the first one makes."""
+    those of fitting shells, which it deals by ten iterations with what only the first one makes. bins fills
+    one rank after the other and leaves the short phase looser also on ranks of equal coefficients (71 to
+    91 % by 12 calibrations; strips 97 to 99, lpt 89 to 100)."""
+    short = 0.5 if plan == "bins" else 0.85
     _, kinds = predicted(f"run.plan={plan}", ranks=ranks)
     even = sum(share * s for share, s in kinds.values()) / sum(s for _, s in kinds.values())
-    check(even >= 0.95 and kinds["0 1 2"][0] >= 0.95 and kinds["2"][0] > 0.5, f"{even:.3f}; balance and seconds {kinds}")
+    check(even >= 0.95 and kinds["0 1 2"][0] >= 0.95 and kinds["2"][0] >= short, f"{even:.3f}; balance and seconds {kinds}")
     return f"{100 * even:.2f} %; " + ", ".join(f"kinds {k}: {100 * v:.2f} %" for k, (v, _) in sorted(kinds.items()))
 
 
