@@ -11,7 +11,8 @@ Slurm counts and hands out like real ones.
 
 Node n1 has 32 cores and 4 cards "tesla", n2 32 cores and 2 cards "geforce"; both are this host, so
 that they are larger than it is and tests start few ranks. Partition main is the default; low and
-high hold the same nodes, and a job in high sends jobs of low back to the queue.
+high hold the same nodes, and a job in high sends jobs of low back to the queue, where Slurm keeps it
+for cred_expire seconds.
 """
 import ctypes
 import getpass
@@ -33,7 +34,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={control}
 SlurmUser={user}
 SlurmdUser={user}
-AuthInfo=socket={folder}/munge/socket,cred_expire=60
+AuthInfo=socket={folder}/munge/socket,cred_expire=15
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool/%n

@@ -106,7 +106,7 @@ static void top_level(void **state) {
 
 static void bad_yaml(void **state) {
   (void)state;
-  refused("family: tri\ntri:\n\tk: 1\n", "d.yaml:3:1: found character that cannot start any token");
+  refused("family: tri\ntri:\n\tk: 1\n", "d.yaml:3:1: a tab; YAML wants blanks there");
   refused("family: tri\ntri: [1\n", "d.yaml:3:1: did not find expected ',' or ']'");
   refused("a: 1\nb: 2\na: 3\n", "d.yaml:3: key 'a' is given twice, first on line 1");
   refused("a: 1\n---\nb: 2\n", "d.yaml:2:1: more than one YAML document");
