@@ -79,12 +79,6 @@ done:
   return err;
 }
 
-bool tsl_out_same(const char *path, const char *other) {
-  struct stat a, b;
-  return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-         a.st_ino == b.st_ino;
-}
-
 static tsl_err check_target(const char *path, bool overwrite) {
   tsl_err err = TSL_OK;
   struct stat st;

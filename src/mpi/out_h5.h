@@ -40,9 +40,6 @@ typedef struct tsl_out tsl_out;
  */
 tsl_err tsl_out_precheck(const char *path, bool overwrite, int64_t bytes);
 
-/** Do both paths lead to one file that is there? */
-bool tsl_out_same(const char *path, const char *other);
-
 /**
  * Create FILE.part; the .part of a dead run is replaced, that of a living one is refused.
  * Collective on comm (which is duplicated).

@@ -6,6 +6,7 @@
 #include "keeper.h"
 #include "phases.h"
 #include "report.h"
+#include "same_file.h"
 #include "share.h"
 #include "store.h"
 #include "tell.h"
@@ -104,7 +105,7 @@ done:
 static tsl_err check_files(const tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_options *o = s->options;
-  if (tsl_out_same(s->path, o->deck))
+  if (tsl_same_file(s->path, o->deck))
     TSL_FAIL(TSL_ERR_INPUT, "output '%s' is the deck; choose another name", s->path);
   TSL_TRY(tsl_out_precheck(s->path, s->output.overwrite, 0));
   if (o->trace != NULL) TSL_TRY(tsl_trace_precheck(o->trace, o->deck, s->path));

@@ -2,8 +2,8 @@
 
 #include "agree.h"
 #include "gather.h"
-#include "out_h5.h"
 #include "progress.h"
+#include "same_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,8 +127,8 @@ tsl_err tsl_trace_precheck(const char *path, const char *deck, const char *outpu
   const bool there = access(path, F_OK) == 0;
   const int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
   if (fd < 0) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(errno));
-  if (tsl_out_same(path, deck)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the deck", path);
-  if (tsl_out_same(path, output)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the output too", path);
+  if (tsl_same_file(path, deck)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the deck", path);
+  if (tsl_same_file(path, output)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the output too", path);
 done:
   if (fd >= 0) (void)close(fd);
   if (fd >= 0 && !there) (void)unlink(path);

@@ -63,9 +63,6 @@ typedef struct fractal_own {
  */
 tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s, const char *output);
 
-/** Do two names stand for one file, there already or yet to be made? */
-bool fractal_same_file(const char *a, const char *b);
-
 /* ------------------------------------------------------------------- cost */
 
 /**

@@ -1,6 +1,8 @@
 /* Can the pictures be written? Asked before anything is computed. */
 #include "fractal_family.h"
 
+#include "same_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -66,27 +68,6 @@ done:
   return err;
 }
 
-/** Folder of the file with links resolved, and its name there. @return false when there is none. */
-static bool locate(const char *file, char folder[PATH_MAX], const char **name) {
-  char text[PATH_MAX];
-  const char *slash = strrchr(file, '/');
-  *name = slash == NULL ? file : slash + 1;
-  const int n = slash == NULL ? 1 : slash == file ? 1 : (int)(slash - file);
-  if (n >= PATH_MAX) return false;
-  (void)snprintf(text, sizeof text, "%.*s", n, slash == NULL ? "." : file);
-  return realpath(text, folder) != NULL;
-}
-
-bool fractal_same_file(const char *a, const char *b) {
-  char folder_a[PATH_MAX], folder_b[PATH_MAX];
-  const char *name_a, *name_b;
-  struct stat at_a, at_b;
-  if (stat(a, &at_a) == 0 && stat(b, &at_b) == 0)
-    return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
-  return locate(a, folder_a, &name_a) && locate(b, folder_b, &name_b) &&
-         strcmp(folder_a, folder_b) == 0 && strcmp(name_a, name_b) == 0;
-}
-
 tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s, const char *output) {
   tsl_err err = TSL_OK;
   const char *const keys[2] = {"fractal.png", "fractal.binarised_png"};
@@ -94,11 +75,11 @@ tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s, cons
   for (int f = 0; f < 2; f++) {
     if (files[f] == NULL) continue;
     TSL_TRY(check_sides(deck, keys[f], s));
-    if (output != NULL && fractal_same_file(files[f], output))
+    if (output != NULL && tsl_same_file(files[f], output))
       TSL_DECK_FAIL(deck, keys[f], "'%s' is the output file too", files[f]);
     TSL_TRY(check_file(deck, keys[f], files[f]));
   }
-  if (s->png != NULL && s->binarised_png != NULL && fractal_same_file(s->png, s->binarised_png))
+  if (s->png != NULL && s->binarised_png != NULL && tsl_same_file(s->png, s->binarised_png))
     TSL_DECK_FAIL(deck, keys[1], "'%s' is the file of fractal.png too", s->binarised_png);
 done:
   return err;

@@ -1,6 +1,8 @@
 /* Files beside the output: can they be written, and writing them. */
 #include "xc_family.h"
 
+#include "same_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -36,12 +38,6 @@ static bool may_replace(const char *file, const kind *k) {
   const size_t n = fread(head, 1, sizeof head - 1, stream);
   (void)fclose(stream);
   return n == 0 || strstr(head, k->head) != NULL;
-}
-
-static bool same_file(const char *a, const char *b) {
-  struct stat at_a, at_b;
-  if (stat(a, &at_a) != 0 || stat(b, &at_b) != 0) return strcmp(a, b) == 0;
-  return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
 }
 
 static bool part_name(const char *file, char part[PATH_MAX]) {
@@ -81,9 +77,9 @@ tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s, const char *outpu
   for (int f = 0; f < XC_N_FILES; f++) {
     const char *file = s->files[f];
     if (file == NULL) continue;
-    if (output != NULL && same_file(file, output))
+    if (output != NULL && tsl_same_file(file, output))
       TSL_DECK_FAIL(deck, kinds[f].key, "'%s' is the output file too", file);
-    if (s->molecule.json != NULL && same_file(file, s->molecule.json))
+    if (s->molecule.json != NULL && tsl_same_file(file, s->molecule.json))
       TSL_DECK_FAIL(deck, kinds[f].key, "'%s' is the molecule's file too", file);
     TSL_TRY(check_file(deck, &kinds[f], file));
   }

@@ -1,0 +1,28 @@
+#include "same_file.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/** Folder of the file with links resolved, and its name there. @return false when there is none. */
+static bool locate(const char *file, char folder[PATH_MAX], const char **name) {
+  char text[PATH_MAX];
+  const char *slash = strrchr(file, '/');
+  *name = slash == NULL ? file : slash + 1;
+  const int n = slash == NULL ? 1 : slash == file ? 1 : (int)(slash - file);
+  if (n >= PATH_MAX) return false;
+  (void)snprintf(text, sizeof text, "%.*s", n, slash == NULL ? "." : file);
+  return realpath(text, folder) != NULL;
+}
+
+bool tsl_same_file(const char *a, const char *b) {
+  char folder_a[PATH_MAX], folder_b[PATH_MAX];
+  const char *name_a, *name_b;
+  struct stat at_a, at_b;
+  if (stat(a, &at_a) == 0 && stat(b, &at_b) == 0)
+    return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+  return locate(a, folder_a, &name_a) && locate(b, folder_b, &name_b) &&
+         strcmp(folder_a, folder_b) == 0 && strcmp(name_a, name_b) == 0;
+}
