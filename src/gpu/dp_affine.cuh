@@ -90,10 +90,33 @@ template <int NC> struct dp_affine_lane {
   int exit_h, exit_e; /**< ragged: the same of the last real column */
 };
 
-/** Best cell of a lane: g as in dp_affine_lane. */
+/**
+ * Best cell of a lane: g as in dp_affine_lane. A cell is looked for where g rises above bar only:
+ * that of the peak, or one below the largest of the edge, whose cells are to the left and as good.
+ * So a strip to the right of a path on which H grows, where each row beats the one before it by
+ * gaps from that path alone, looks for none of them; the best cell of all strips is never missed.
+ */
 typedef struct dp_affine_peak {
-  int g, row, column;
+  int g, row, column, bar;
 } dp_affine_peak;
+
+static __device__ __forceinline__ dp_affine_peak dp_affine_peak_of(const dp_affine_args &a,
+                                                                   int strip) {
+  const int g = (int)a.best[strip].score - a.open_extend;
+  return {g, INT32_MAX, INT32_MAX, g};
+}
+
+/** The bar to the largest of all lanes' bars; the same answer in all lanes: did it rise in one?
+ *  Every lane calls it. */
+static __device__ __forceinline__ bool dp_affine_raise(int bar, dp_affine_peak &peak) {
+  for (int d = 16; d > 0; d /= 2) {
+    const int other = __shfl_xor_sync(DP_ALL_LANES, bar, d);
+    bar = other > bar ? other : bar;
+  }
+  const bool higher = bar > peak.bar;
+  if (higher) peak.bar = bar;
+  return __any_sync(DP_ALL_LANES, higher);
+}
 
 template <int NC>
 static __device__ __forceinline__ void dp_affine_profile(const dp_affine_args &a, int first,
@@ -157,8 +180,8 @@ static __device__ __forceinline__ void dp_affine_look(const dp_affine_lane<NC> &
 #pragma unroll
   for (int k = 1; k + 1 < NC; k += 2) most = __vimax3_s32(most, l.g[k], l.g[k + 1]);
   most = most > l.g[NC - 1] ? most : l.g[NC - 1];
-  if (most <= peak.g) return;
-  peak.g = most;
+  if (most <= peak.bar) return;
+  peak.g = peak.bar = most;
   peak.row = row;
 #pragma unroll
   for (int k = NC - 1; k >= 0; k--)
@@ -230,11 +253,18 @@ static __device__ __forceinline__ void dp_affine_wait(const dp_affine_args &a, i
 }
 
 /** Wait for a chunk and bring it in. */
+template <bool LOCAL>
 static __device__ __forceinline__ void dp_affine_take(const dp_affine_args &a, int strip, int chunk,
-                                                      int lane, uint32_t *known, int2 *in) {
+                                                      int lane, uint32_t *known, int2 *in,
+                                                      dp_affine_peak &peak) {
   const int row = chunk * DP_AFFINE_CHUNK + lane;
+  int most = INT32_MIN / 2;
   dp_affine_wait(a, strip, chunk, lane, known);
-  if (row < a.rows_n) in[lane] = __ldcg(&a.edge[row + 1]);
+  if (row < a.rows_n) {
+    in[lane] = __ldcg(&a.edge[row + 1]);
+    most = in[lane].x;
+  }
+  if (LOCAL) dp_affine_raise(most - a.open_extend - 1, peak);
   __syncwarp();
 }
 
@@ -255,7 +285,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   const int last = a.columns_n - 1 - strip * DP_WARP * NC; /* ragged: last column in the strip */
   const int exit = RAGGED ? last / NC : DP_WARP - 1, stop = lane == exit ? last % NC : -1;
   dp_affine_lane<NC> l;
-  dp_affine_peak peak = {(int)a.best[strip].score - a.open_extend, INT32_MAX, INT32_MAX};
+  dp_affine_peak peak = dp_affine_peak_of(a, strip);
   uint32_t known = 0;
   dp_affine_load<NC>(a, first, l);
   dp_affine_profile<NC>(a, first, lane, profile);
@@ -263,7 +293,8 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   const int4 *mine = (const int4 *)profile + lane;
   int letter = lane == 0 && a.rows_n > 0 ? a.rows[0] : 0;
   for (int chunk = 0; chunk < chunks; chunk++) {
-    if (chunk * DP_AFFINE_CHUNK < a.rows_n) dp_affine_take(a, strip, chunk, lane, &known, in);
+    if (chunk * DP_AFFINE_CHUNK < a.rows_n)
+      dp_affine_take<LOCAL>(a, strip, chunk, lane, &known, in, peak);
 #pragma unroll 2
     for (int s = 0; s < DP_AFFINE_CHUNK; s++) {
       const int step = chunk * DP_AFFINE_CHUNK + s, row = step - lane;

@@ -66,7 +66,7 @@ template <int NC> struct dp_narrow_lane {
   uint32_t exit_h, exit_e;         /**< ragged: the same of the last real column */
   uint32_t less_open, less_extend; /**< - open - extend, - extend */
   uint32_t zero;                   /**< local: H = 0 */
-  uint32_t bar;                    /**< local: G of the peak */
+  uint32_t bar;                    /**< local: G that a new peak is above (dp_affine_peak) */
   uint32_t ways;                   /**< directions of the low half's row before */
   int base;
   bool spoiled; /**< the same in all lanes */
@@ -185,7 +185,7 @@ static __device__ __forceinline__ void dp_narrow_look(dp_narrow_lane<NC> &l, int
   for (int half = 1; half >= 0; half--) {
     const int up = half == 1 ? 0 : 16, g = dp_high(most << up);
     if (g <= dp_low(l.bar)) continue;
-    peak.g = g + l.base;
+    peak.g = peak.bar = g + l.base;
     peak.row = row - half;
 #pragma unroll
     for (int k = NC - 1; k >= 0; k--)
@@ -210,7 +210,7 @@ static __device__ __forceinline__ void dp_narrow_span(int *least, int *most) {
 template <int NC>
 static __device__ __forceinline__ void dp_narrow_settle(dp_narrow_lane<NC> &l,
                                                         const dp_affine_peak &peak) {
-  const int bar = (int)((int64_t)peak.g - l.base < INT16_MIN ? INT16_MIN : peak.g - l.base);
+  const int bar = (int)((int64_t)peak.bar - l.base < INT16_MIN ? INT16_MIN : peak.bar - l.base);
   l.zero = dp_pack(-l.base, -l.base);
   l.bar = dp_pack(bar, bar);
 }
@@ -312,11 +312,12 @@ dp_narrow_check(const dp_affine_args &a, const dp_affine_peak &peak, dp_narrow_l
 }
 
 /** Wait for a chunk of the strip before and bring it in: H in the low half, E in the high one. */
-template <int NC>
+template <int NC, bool LOCAL>
 static __device__ __forceinline__ void
 dp_narrow_take(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uint32_t *known,
-               uint32_t *in, dp_narrow_lane<NC> &l) {
+               uint32_t *in, dp_narrow_lane<NC> &l, dp_affine_peak &peak) {
   const int row = chunk * DP_AFFINE_CHUNK + p.lane, open = a.open_extend - a.extend;
+  int most = INT32_MIN / 2;
   bool out = false;
   dp_affine_wait(a, p.strip, chunk, p.lane, known);
   if (row < a.rows_n) {
@@ -324,8 +325,10 @@ dp_narrow_take(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uin
     const int h = at.x - l.base, e = (at.y > at.x - open ? at.y : at.x - open) - l.base;
     out = h > a.reach || h < -a.reach;
     in[p.lane] = dp_pack(h, e);
+    most = at.x;
   }
   if (__any_sync(DP_ALL_LANES, out)) l.spoiled = true;
+  if (LOCAL && dp_affine_raise(most - a.open_extend - 1, peak)) dp_narrow_settle<NC>(l, peak);
   __syncwarp();
 }
 
@@ -411,7 +414,7 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   const int exit = RAGGED ? last / NC : DP_NARROW_HALVES - 1;
   const dp_narrow_place p = {strip, lane, (strip * DP_NARROW_HALVES + 2 * lane) * NC, exit,
                              lane == exit / 2 ? last % NC : -1};
-  dp_affine_peak peak = {(int)a.best[strip].score - a.open_extend, INT32_MAX, INT32_MAX};
+  dp_affine_peak peak = dp_affine_peak_of(a, strip);
   dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0};
   dp_narrow_lane<NC> l;
   uint32_t known = 0;
@@ -423,7 +426,8 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   if (lane == 0 && a.rows_n > 0) t.next = a.rows[0];
   for (int chunk = 0; chunk < chunks; chunk++) {
     dp_narrow_check<NC>(a, peak, l);
-    if (chunk * DP_AFFINE_CHUNK < a.rows_n) dp_narrow_take<NC>(a, p, chunk, &known, in, l);
+    if (chunk * DP_AFFINE_CHUNK < a.rows_n)
+      dp_narrow_take<NC, LOCAL>(a, p, chunk, &known, in, l, peak);
     if (l.spoiled) return dp_narrow_leave(a, strip, lane);
     if (chunk < DP_AFFINE_LAG || (chunk + 1) * DP_AFFINE_CHUNK > a.rows_n)
       dp_narrow_chunk<NC, LOCAL, MODE, RAGGED, true>(a, p, chunk, l, t, in, out, peak);
