@@ -3,12 +3,12 @@
  * The n points are cut into tiles of 256 and the tiles into segments; both depend on n alone. One
  * block sums one segment for its rows: a tile in type R, in ascending order of j, then added to
  * fp64 sums in ascending order of tiles. A second kernel adds the segments in ascending order. So
- * the bits of a row do not depend on which rows are computed together, and small units still fill
- * the card. fp32 uses rsqrt.approx.ftz (relative error 2^-22.9); fp64 uses rsqrt (1 ulp). */
+ * the bits of a row do not depend on which rows are computed together, and batches of a few thousand
+ * rows still are many rounds of blocks. fp32 uses rsqrt.approx.ftz (relative error 2^-22.9); fp64 uses rsqrt (1 ulp). */
 #include "gpu.cuh"
 #include "tri_gpu.cuh"
 
-enum { TILE = 256, THREADS = 128, SEGMENT_POINTS = 8192, MAX_SEGMENTS = 64, SUMS = 4 };
+enum { TILE = 256, THREADS = 128, SEGMENT_POINTS = 4096, MAX_SEGMENTS = 256, SUMS = 4 };
 enum { SCRATCH_MEGABYTES = 512 };
 
 /* Rows of a thread. */
