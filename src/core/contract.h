@@ -388,6 +388,12 @@ typedef struct tsl_backend {
    *  cells of all stages cost a rank that has one n_ranks-th of the lanes. A sound estimate is
    *  enough: the number of stages goes with its root. No device is selected. */
   double (*ramp)(const tsl_problem *problem, const tsl_device *device, int n_ranks);
+  /** OPTIONAL (WAVE), default all. How many neighbours of n lanes of a stage keep all of the device
+   *  at work: a calibration tries no more of them, but longer. No device is selected.
+   *  @param[in] lanes  [n] tiles of the stage
+   *  @return 1..n */
+  int64_t (*busy)(const tsl_problem *problem, const tsl_device *device, const tsl_unit *lanes,
+                  int64_t n);
   /** REQUIRED for WAVE. Copy the edge of a finished tile to bytes (family.edge_bytes). */
   tsl_err (*edge_out)(tsl_worker *worker, const tsl_unit *unit, void *bytes);
   /** REQUIRED for WAVE. Take in the edge of another rank's tile. */

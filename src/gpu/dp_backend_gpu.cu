@@ -299,6 +299,7 @@ static tsl_backend make_backend(void) {
   b.run = dp_run_gpu;
   b.tiles = dp_tiles_gpu;
   b.ramp = dp_gpu_ramp;
+  b.busy = dp_gpu_busy;
   b.edge_out = dp_edge_out_gpu;
   b.edge_in = dp_edge_in_gpu;
   b.walk = dp_walk_gpu;

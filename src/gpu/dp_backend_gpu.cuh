@@ -173,6 +173,9 @@ tsl_err dp_gpu_bands_go_on(struct dp_worker *w, dp_band_gpu *band, int64_t row);
 int32_t dp_gpu_boundary(const dp_params *p, int64_t k, bool rows);
 /** tsl_backend.ramp */
 double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks);
+/** tsl_backend.busy */
+int64_t dp_gpu_busy(const tsl_problem *problem, const tsl_device *device, const tsl_unit *lanes,
+                    int64_t n);
 
 /* ---------------------------------------------------------------------------------- sweeps */
 

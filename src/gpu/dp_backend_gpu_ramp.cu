@@ -1,4 +1,5 @@
-/* What a stage of strips costs a card besides its cells, for the number of stages. */
+/* What a stage of strips costs a card besides its cells, for the number of stages; how many strips
+ * fill it. */
 #include "dp_affine.cuh"
 #include "dp_backend_gpu.cuh"
 #include "dp_bits.cuh"
@@ -35,6 +36,12 @@ static strips of_engine(const dp_params *p, const tsl_device *device, int64_t co
   return strips{(int64_t)DP_WARP * dp_grid_width(&card, columns), DP_WARP + DP_ENGINE_CHUNK};
 }
 
+/* Warps that a card has at once. */
+static int64_t room_of(const tsl_device *device) {
+  const int most = dp_card_most_warps() > 0 ? dp_card_most_warps() : RESIDENT;
+  return (int64_t)most * device->processors;
+}
+
 /*
  * Strips begin `delay` rows one after another. While few are at work each goes at the pace of a
  * warp alone; from FULL on a multiprocessor their pace falls as their number grows. So in rows of
@@ -52,10 +59,20 @@ double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_r
   if (rows < 1 || all < 1) return 0;
   const int64_t columns = tsl_ceil_div(all, n_ranks > 0 ? n_ranks : 1);
   const strips s = of_engine(p, device, columns);
-  const int most = dp_card_most_warps() > 0 ? dp_card_most_warps() : RESIDENT;
   const double n = (double)tsl_ceil_div(columns, s.columns);
-  const double room = (double)most * device->processors, full = (double)FULL * device->processors;
+  const double room = (double)room_of(device), full = (double)FULL * device->processors;
   const double at_once = n < room ? n : room;
   const double late = at_once > full ? (at_once + full * full / at_once) / 2 : at_once;
   return (double)s.delay * late / ((double)rows * n / at_once);
+}
+
+int64_t dp_gpu_busy(const tsl_problem *problem, const tsl_device *device, const tsl_unit *lanes,
+                    int64_t n) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t all = lanes[n - 1].hi[1] - lanes[0].lo[1];
+  int64_t k = 1;
+  if (p->engine != DP_WAVEFRONT) return n;
+  const int64_t wanted = room_of(device) * of_engine(p, device, all).columns;
+  while (k < n && lanes[k - 1].hi[1] - lanes[0].lo[1] < wanted) k++;
+  return k;
 }

@@ -3,8 +3,9 @@
  * The n points are cut into tiles of 256 and the tiles into segments; both depend on n alone. One
  * block sums one segment for its rows: a tile in type R, in ascending order of j, then added to
  * fp64 sums in ascending order of tiles. A second kernel adds the segments in ascending order. So
- * the bits of a row do not depend on which rows are computed together, and batches of a few thousand
- * rows still are many rounds of blocks. fp32 uses rsqrt.approx.ftz (relative error 2^-22.9); fp64 uses rsqrt (1 ulp). */
+ * the bits of a row do not depend on which rows are computed together, and batches of a few
+ * thousand rows still are many rounds of blocks. fp32 uses rsqrt.approx.ftz (relative error
+ * 2^-22.9); fp64 uses rsqrt (1 ulp). */
 #include "gpu.cuh"
 #include "tri_gpu.cuh"
 

@@ -11,14 +11,17 @@ static const double FIRST_FRACTION = 1.0 / 1024, GROWTH = 4;
 static const double LONG_ENOUGH = 0.08; /* s: a sample of this length is precise */
 static const double RISE = 2;           /* the last sample is so many times longer than the first */
 static const double OF_A_PLACE = 0.04;  /* s of a run at a place, where that shows its cells */
-static const double BUDGET = 0.6;       /* s of growing samples, and of places */
+static const double STEEP = 0.7;        /* of the growth of cells: they take most of the time */
+static const double BUDGET = 0.6;       /* s of places */
+static const double GROWING = 1.5;      /* s of growing samples */
 
 /* The table as it is cut, and this rank's part of it. */
 typedef struct strips {
   const tsl_station *station;
   const tsl_unit *units; /* [stages][lanes] */
   int64_t lanes, stages;
-  int64_t wide, deepest; /* lanes of a band; stages of a trial at most */
+  int64_t of_rank;       /* lanes of a band in the run */
+  int64_t wide, deepest; /* lanes of a band in a trial; stages of a trial at most */
 } strips;
 
 /* What is tried: bands of stages one after another, or a part of each. */
@@ -52,6 +55,9 @@ static strips make_strips(const tsl_station *station, const tsl_unit *units, int
   s.stages = n_units / s.lanes;
   s.wide = s.lanes / n_ranks > 0 ? s.lanes / n_ranks : 1;
   if (s.wide > room) s.wide = room;
+  s.of_rank = s.wide;
+  if (station->backend->busy != NULL)
+    s.wide = station->backend->busy(station->problem, &station->seat->device, units, s.wide);
   s.deepest = room / s.wide < s.stages ? room / s.wide : s.stages;
   return s;
 }
@@ -71,9 +77,25 @@ done:
   return err;
 }
 
-/* Seconds of all that a trial runs. */
-static double whole(const strips *s, const trial *t, const tsl_sample *sample) {
-  return sample->seconds * (double)(t->deep * s->wide);
+/* Growing trials. */
+typedef struct growth {
+  trial last; /* the largest */
+  tsl_sample samples[MOST_SAMPLES];
+  double seconds[MOST_SAMPLES], cells[MOST_SAMPLES]; /* of all that a trial runs */
+  int n;
+} growth;
+
+/* Do cells more take time more? In a table far wider than a trial has rows they hardly do: strips
+ * that begin one after another take nearly all of it. */
+static bool is_steep(const growth *g, int k) {
+  return g->seconds[k] * g->cells[k - 1] >= STEEP * g->seconds[k - 1] * g->cells[k];
+}
+
+/* The first sample of those at the end that are steep; 0: the last is not. */
+static int first_steep(const growth *g) {
+  int k = g->n - 1;
+  while (k > 0 && is_steep(g, k)) k--;
+  return k < g->n - 1 ? k : 0;
 }
 
 /* More rows, then more stages. */
@@ -88,30 +110,38 @@ static bool grow(const strips *s, trial *t) {
   return true;
 }
 
-/* Is a sample precise, and longer by what its cells take? */
-static bool is_enough(double seconds, double first, int n) {
-  return n >= LEAST_SAMPLES && seconds >= LONG_ENOUGH && seconds >= RISE * first;
+/* Is the last sample precise, and its time that of its cells? */
+static bool is_enough(const growth *g) {
+  const int k = g->n - 1;
+  return g->n >= LEAST_SAMPLES && g->seconds[k] >= LONG_ENOUGH &&
+         g->seconds[k] >= RISE * g->seconds[0] && is_steep(g, k);
 }
 
-/* Growing samples in the middle until one is enough; the first run of all only warms up. *last: the
- * largest trial. */
-static tsl_err run_growing(const strips *s, trial *last, tsl_sample *samples, int *n) {
+static tsl_err run_sample(const strips *s, growth *g) {
   tsl_err err = TSL_OK;
-  trial t = {.stage = s->stages / 2,
-             .lane = (s->lanes - s->wide) / 2,
-             .deep = 1,
-             .fraction = FIRST_FRACTION};
-  double spent = 0, seconds = 0, first = 0;
-  *n = 0;
-  TSL_TRY(run_trial(s, &t, &samples[0]));
+  const double units = (double)(g->last.deep * s->wide);
+  TSL_TRY(run_trial(s, &g->last, &g->samples[g->n]));
+  g->seconds[g->n] = g->samples[g->n].seconds * units;
+  g->cells[g->n] = g->samples[g->n].unit.count * units;
+  g->n++;
+done:
+  return err;
+}
+
+/* Growing samples in the middle until one is enough; the first run of all only warms up. */
+static tsl_err run_growing(const strips *s, growth *g) {
+  tsl_err err = TSL_OK;
+  double spent = 0;
+  *g = (growth){.last = {.stage = s->stages / 2,
+                         .lane = (s->lanes - s->wide) / 2,
+                         .deep = 1,
+                         .fraction = FIRST_FRACTION}};
+  TSL_TRY(run_sample(s, g));
+  g->n = 0;
   do {
-    TSL_TRY(run_trial(s, &t, &samples[*n]));
-    seconds = whole(s, &t, &samples[*n]);
-    spent += seconds;
-    if (*n == 0) first = seconds;
-    *last = t;
-    (*n)++;
-  } while (*n < MOST_SAMPLES && !is_enough(seconds, first, *n) && spent < BUDGET && grow(s, &t));
+    TSL_TRY(run_sample(s, g));
+    spent += g->seconds[g->n - 1];
+  } while (g->n < MOST_SAMPLES && !is_enough(g) && spent < GROWING && grow(s, &g->last));
 done:
   return err;
 }
@@ -130,11 +160,11 @@ static void cut(trial *t, double part) {
 }
 
 /* A part of the largest trial that shows its cells, as often as a calibration can afford. */
-static places choose_places(const strips *s, const trial *last, const tsl_sample *samples, int n) {
-  const trial first = {.deep = 1};
-  const double longest = whole(s, last, &samples[n - 1]), least = whole(s, &first, &samples[0]);
-  const double wanted = fmax(OF_A_PLACE, RISE * least);
-  places p = {.like = *last, .n = PLACES, .runs = RUNS};
+static places choose_places(const growth *g) {
+  const double longest = g->seconds[g->n - 1];
+  const double shows = fmax(RISE * g->seconds[0], g->seconds[first_steep(g)]);
+  const double wanted = fmax(OF_A_PLACE, shows);
+  places p = {.like = g->last, .n = PLACES, .runs = RUNS};
   if (longest > wanted) cut(&p.like, wanted / longest);
   const double seconds = fmin(longest, wanted);
   if (seconds * PLACES * RUNS > BUDGET) p.runs = 1;
@@ -170,20 +200,22 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   tsl_err err = TSL_OK;
   const strips s = make_strips(station, units, n_units, n_ranks, memory);
   double *c = speed->c[units[0].kind];
-  tsl_sample samples[MOST_SAMPLES + PLACES];
-  trial last;
+  tsl_sample all[MOST_SAMPLES + PLACES];
+  growth g;
   places p;
   int n = 0;
-  TSL_TRY(run_growing(&s, &last, samples, &n));
-  tsl_cost_fit(samples, n, c);
-  p = choose_places(&s, &last, samples, n);
-  TSL_TRY(run_places(&s, &p, samples + n));
-  if (tsl_measure_alike(samples + n, p.n)) {
+  TSL_TRY(run_growing(&s, &g));
+  for (int k = first_steep(&g); k < g.n; k++) all[n++] = g.samples[k];
+  tsl_cost_fit(all, n, c);
+  p = choose_places(&g);
+  TSL_TRY(run_places(&s, &p, all + n));
+  if (tsl_measure_alike(all + n, p.n)) {
     const tsl_speed expected = *speed;
-    tsl_measure_scale(samples + n, p.n, &expected, c);
+    tsl_measure_scale(all + n, p.n, &expected, c);
   } else {
-    tsl_cost_fit(samples, n + p.n, c);
+    tsl_cost_fit(all, n + p.n, c);
   }
+  c[0] *= (double)s.wide / (double)s.of_rank; /* a band costs it once, not each of its lanes */
 done:
   return err;
 }

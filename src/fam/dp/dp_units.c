@@ -9,6 +9,7 @@ enum {
   LANES_OF_RANK = 32,      /* strips of one rank, so that shares can follow speeds */
   SWEEP_LANES_OF_RANK = 8, /* the same of row sweeps, which have many stages */
   MOST_WISHED = 4096,      /* strips that the user may ask for */
+  ALONE_COLUMNS = 1 << 20, /* a strip of a single rank: calibrations try some strips of many */
   LANE_QUANTUM = 64,       /* strips end at multiples of this many columns */
   STAGE_QUANTUM = 64,      /* and stages of this many rows, where there are enough */
   SWEEP_ROWS = 32,         /* rows of one stage of a sweep with halo */
@@ -151,7 +152,8 @@ static void choose_lanes(const dp_params *p, const tsl_limits *limits, shape *s)
   const int64_t of_rank = p->engine == DP_ROWS ? SWEEP_LANES_OF_RANK : LANES_OF_RANK;
   s->ranks = at_least(limits->n_ranks, 1);
   s->alone = s->ranks == 1 && !limits->given;
-  s->lanes = s->alone ? 1 : s->ranks * of_rank;
+  s->lanes = s->ranks * of_rank;
+  if (s->alone) s->lanes = p->engine == DP_ROWS ? 1 : at_least(dp_width(p) / ALONE_COLUMNS, 1);
   if (limits->given) s->lanes = at_most(limits->target_units, MOST_WISHED);
   s->lanes = at_most(s->lanes, DP_MAX_LANES);
 }
