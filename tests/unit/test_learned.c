@@ -1,5 +1,5 @@
-/* unit.learned: what phases show is believed when it lasts, and a rank that was late or is slow gets
- * its fair share or is left out. */
+/* unit.learned: what phases show is believed when it lasts, and a rank that was late or is slow
+ * gets its fair share or is left out. */
 #include "learned.h"
 #include "learned_own.h"
 #include "random.h"
@@ -224,15 +224,15 @@ static double run_slow(world *w, tsl_learned *l, uint32_t mask, int set, uint64_
 }
 
 /* What happens between phases. @return the rank left out, or -1 */
-static int32_t between(world *w, tsl_learned *l, int set) {
+static int32_t between(world *w, tsl_learned *l, const tsl_kind_sets *s, int set) {
   static int32_t before[MOST_UNITS];
   tsl_rebalance_gain gain;
   tsl_rest rest = {.rank = -1};
   memcpy(before, w->owner, sizeof before);
-  assert_int_equal(tsl_learned_rebalance(l, &w->cost, w->units, &sets, set, 0.02, w->owner, &gain),
+  assert_int_equal(tsl_learned_rebalance(l, &w->cost, w->units, s, set, 0.02, w->owner, &gain),
                    TSL_OK);
   if (gain.imbalance_after > TSL_REST_ABOVE)
-    assert_int_equal(tsl_rest_slow(l, &w->cost, w->units, &sets, w->owner, &rest), TSL_OK);
+    assert_int_equal(tsl_rest_slow(l, &w->cost, w->units, s, w->owner, &rest), TSL_OK);
   for (int64_t u = 0; u < w->n; u++)
     if (w->owner[u] != before[u]) w->ran[u] = false;
   return rest.rank;
@@ -251,7 +251,7 @@ static int32_t settle(double slowness, double error, double seconds) {
     for (int set = 0; set < 2 && out < 0; set++) {
       const double found = run_slow(&w, &l, sets.mask[set], set, &seed);
       if (set == 0) even = found;
-      out = between(&w, &l, set);
+      out = between(&w, &l, &sets, set);
     }
   if (out < 0 && even > 0.05)
     print_error("1:%g, error %g, %g s: %g\n", slowness, error, seconds, even);
@@ -296,6 +296,147 @@ out:
   tsl_learned_clear(&l);
 }
 
+/* ------------------------------------------------------ a disturbed rank */
+
+/* Equal units dealt evenly to equal ranks; the cost model knows all but what first runs take. */
+static void make_even(world *w, tsl_learned *l, int ranks, int64_t n, double first) {
+  uint64_t seed = 15;
+  make_world(w, ranks, n, first, &seed);
+  for (int64_t u = 0; u < n; u++) {
+    w->work[u] = w->units[u].count = 1;
+    w->units[u].kind = 0;
+    w->owner[u] = (int32_t)(u % ranks);
+  }
+  assert_int_equal(tsl_learned_open(n, ranks, &one_set, l), TSL_OK);
+}
+
+/* A phase and what follows it. @return units moved; nobody is left out */
+static int64_t phase(world *w, tsl_learned *l) {
+  static int32_t before[MOST_UNITS];
+  int64_t moved = 0;
+  memcpy(before, w->owner, sizeof before);
+  (void)run(w, l, 3, 0);
+  assert_int_equal(between(w, l, &one_set, 0), -1);
+  for (int64_t u = 0; u < w->n; u++) moved += w->owner[u] != before[u];
+  return moved;
+}
+
+static int64_t units_of(const world *w, int rank) {
+  int64_t n = 0;
+  for (int64_t u = 0; u < w->n; u++) n += w->owner[u] == rank;
+  return n;
+}
+
+/* One unit is late in one phase, whichever: its rank is no slower for that, and nothing moves. In
+ * the second phase it counts for as long as its first run, so that it may. */
+static void late_unit(void **state) {
+  static world w;
+  uint64_t seed = 16;
+  (void)state;
+  for (int trial = 0; trial < 72; trial++) {
+    const int when = trial % 6, ranks = 2 + trial % 3, first = 1 + trial / 6 % 2 * 2;
+    const int64_t unit = random_below(&seed, 120);
+    tsl_learned l;
+    make_even(&w, &l, ranks, 120, first);
+    for (int k = 0; k < 10; k++) {
+      w.late[unit] = k == when ? 200 : 1;
+      const int64_t moved = phase(&w, &l);
+      assert_true(moved <= (when == 1 && first > 1 ? 2 : 0));
+      for (int r = 0; r < ranks && k >= 1; r++)
+        assert_true(fabs(*tsl_learned_off(&l, 0, r, 0) - 1) < 0.1);
+    }
+    tsl_learned_clear(&l);
+  }
+}
+
+/* A rank is late in one phase: it keeps its share, or has it again soon. */
+static void late_rank(void **state) {
+  static world w;
+  (void)state;
+  for (int trial = 0; trial < 60; trial++) {
+    const int when = trial % 6, ranks = 2 + trial % 3;
+    const double late = trial % 5 == 4 ? 3 : 50;
+    const int64_t n = trial % 2 ? 120 : 12;
+    tsl_learned l;
+    make_even(&w, &l, ranks, n, 1 + trial % 2 * 2);
+    for (int k = 0; k < when + 6; k++) {
+      w.slowness[1] = k == when ? late : 1;
+      (void)phase(&w, &l);
+      for (int r = 0; r < ranks; r++) assert_true(units_of(&w, r) > 0);
+    }
+    for (int r = 0; r < ranks; r++)
+      assert_true(fabs((double)units_of(&w, r) * ranks / (double)n - 1) < 0.051);
+    tsl_learned_clear(&l);
+  }
+}
+
+/* Others take half of a rank's time in every phase, now from these units, now from those: what is
+ * left to it is learned. */
+static void shared_rank(void **state) {
+  static world w;
+  uint64_t seed = 17;
+  (void)state;
+  for (int trial = 0; trial < 20; trial++) {
+    tsl_learned l;
+    make_even(&w, &l, 2, 300, 1 + trial % 3);
+    for (int k = 0; k < 12; k++) {
+      for (int64_t u = 0; u < w.n; u++)
+        w.late[u] = w.owner[u] == 1 && random_unit(&seed) < 0.25 ? 5 : 1;
+      (void)phase(&w, &l);
+    }
+    const double off = *tsl_learned_off(&l, 0, 1, 0);
+    assert_true(off > 1.4 && off < 2.2);
+    assert_in_range(units_of(&w, 1), 95, 120); /* even: 100 */
+    tsl_learned_clear(&l);
+  }
+}
+
+/* Units that really take longer than predicted, always or from a phase on, are known to. */
+static void odd_units(void **state) {
+  static world w;
+  tsl_learned l;
+  (void)state;
+  make_even(&w, &l, 2, 120, 2);
+  for (int k = 0; k < 12; k++) {
+    for (int64_t u = 0; u < w.n; u++)
+      w.late[u] = (u % 3 == 0 ? 3 : 1) * (u % 5 == 0 && k >= 4 ? 6 : 1);
+    (void)phase(&w, &l);
+    if (k < 1 || (k >= 4 && k < 10)) continue;
+    for (int64_t u = 0; u < w.n; u++)
+      assert_true(fabs(l.seconds[u] / w.late[u] - 1) < (k < 4 ? ROUNDING : 0.05));
+  }
+  tsl_learned_clear(&l);
+}
+
+/* Two units on two ranks, of which one is three times slower in the first of 30 phases: the other
+ * one has both. @return phases, from the 15th on, in which both had one */
+static int tried(int slow_phases, int first) {
+  static world w;
+  tsl_learned l;
+  bool empty = false;
+  int n = 0;
+  make_even(&w, &l, 2, 2, first);
+  for (int k = 0; k < 30; k++) {
+    w.slowness[1] = k < slow_phases ? 3 : 1;
+    (void)phase(&w, &l);
+    empty = empty || units_of(&w, 1) == 0;
+    n += k >= 15 && units_of(&w, 1) == 1;
+  }
+  assert_true(empty);
+  tsl_learned_clear(&l);
+  return n;
+}
+
+/* A rank without units is tried again: if it is fast by then, it keeps them; if not, ever more
+ * rarely. */
+static void empty_rank(void **state) {
+  (void)state;
+  for (int first = 1; first < 4; first++) {
+    assert_int_equal(tried(4, first), 15);
+    assert_in_range(tried(30, first), 0, 2);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(learns),
@@ -304,6 +445,11 @@ int main(void) {
       cmocka_unit_test(dear_stays),
       cmocka_unit_test(slow_rank_settles),
       cmocka_unit_test(rests_late),
+      cmocka_unit_test(late_unit),
+      cmocka_unit_test(late_rank),
+      cmocka_unit_test(shared_rank),
+      cmocka_unit_test(odd_units),
+      cmocka_unit_test(empty_rank),
   };
   return cmocka_run_group_tests_name("unit.learned", tests, NULL, NULL);
 }
