@@ -17,6 +17,7 @@ tsl_err tsl_learned_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets
   TSL_TRY(tsl_alloc(n, sizeof *l->seconds, "measured times", (void **)&l->seconds));
   TSL_TRY(tsl_alloc(n, sizeof *l->last, "measured times", (void **)&l->last));
   TSL_TRY(tsl_alloc(n, sizeof *l->guessed, "measured times", (void **)&l->guessed));
+  TSL_TRY(tsl_alloc(n, sizeof *l->own, "measured times", (void **)&l->own));
   TSL_TRY(tsl_alloc(n_units, sizeof *l->settled, "measured times", (void **)&l->settled));
   TSL_TRY(tsl_alloc((int64_t)n_ranks * TSL_MAX_KINDS, sizeof *l->sums, "measured speeds",
                     (void **)&l->sums));
@@ -31,6 +32,7 @@ void tsl_learned_clear(tsl_learned *l) {
   tsl_free(l->seconds);
   tsl_free(l->last);
   tsl_free(l->guessed);
+  tsl_free(l->own);
   tsl_free(l->settled);
   tsl_free(l->off);
   tsl_free(l->idle);
@@ -47,6 +49,12 @@ double tsl_learned_first(const tsl_learned *l, int kind) {
 
 double *tsl_learned_off(const tsl_learned *l, int set, int rank, int kind) {
   return &l->off[((int64_t)set * l->n_ranks + rank) * TSL_MAX_KINDS + kind];
+}
+
+double tsl_learned_predicted(const tsl_learned *l, const tsl_cost *cost, int set, int rank,
+                             const tsl_unit *unit) {
+  const double own = l->own[set * l->n_units + unit->id];
+  return tsl_cost_seconds(cost, rank, unit) * (own > 0 ? own : 1);
 }
 
 double tsl_learned_setup(const tsl_learned *l, const tsl_cost *cost, int rank, const tsl_unit *unit,
@@ -156,12 +164,32 @@ static void take_speeds(tsl_learned *l, int set, const tsl_out_unit *rows, int64
   for (int64_t k = 0; k < n_rows; k++) {
     tsl_learned_sum *sum = sum_of(l, &rows[k]);
     sum->now += l->seconds[place(l, set, &rows[k])];
-    sum->predicted += tsl_cost_seconds(cost, rows[k].owner, &rows[k].unit);
+    sum->predicted += tsl_learned_predicted(l, cost, set, rows[k].owner, &rows[k].unit);
     at_work[rows[k].unit.kind] = true;
   }
   for (int r = 0; r < l->n_ranks; r++)
     for (int kind = 0; kind < TSL_MAX_KINDS; kind++)
       if (at_work[kind]) take_speed(l, set, r, kind);
+}
+
+/* What the cost model misses in a unit, beyond off, what it misses in the rank that has it. */
+static void take_own(tsl_learned *l, const tsl_cost *cost, int set, int rank, const tsl_unit *unit,
+                     double off) {
+  const int64_t at = set * l->n_units + unit->id;
+  const double predicted = tsl_cost_seconds(cost, rank, unit);
+  if (l->own[at] > 0) return;
+  if (l->seconds[at] > 0 && predicted > 0 && off > 0) l->own[at] = l->seconds[at] / predicted / off;
+}
+
+/* Units that have not moved yet: from their second run on; after take_speeds. */
+static void take_owns(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows,
+                      const tsl_cost *cost) {
+  for (int64_t k = 0; k < n_rows; k++) {
+    const int64_t at = place(l, set, &rows[k]);
+    const tsl_learned_sum *sum = sum_of(l, &rows[k]);
+    if (l->guessed[at] || sum->predicted <= 0) continue;
+    take_own(l, cost, set, rows[k].owner, &rows[k].unit, sum->now / sum->predicted);
+  }
 }
 
 void tsl_learned_phase(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows,
@@ -172,6 +200,7 @@ void tsl_learned_phase(tsl_learned *l, int set, const tsl_out_unit *rows, int64_
   for (int64_t k = 0; k < n_rows; k++) take_row(l, set, &rows[k], cost);
   for (int64_t k = 0; k < n_rows; k++) l->settled[rows[k].unit.id] = true;
   take_speeds(l, set, rows, n_rows, cost);
+  take_owns(l, set, rows, n_rows, cost);
 }
 
 /* ---- moving */
@@ -201,6 +230,8 @@ double tsl_look_migration(const void *model, int64_t unit, int from, int to) {
 void tsl_look_carry(tsl_learned *l, tsl_look *v, int64_t unit, int from, int to) {
   for (int s = 0; s < l->n_sets; s++) {
     v->set = s;
+    take_own(l, v->cost, s, from, &v->units[unit],
+             *tsl_learned_off(l, s, from, v->units[unit].kind));
     l->seconds[s * l->n_units + unit] *= tsl_look_correction(v, unit, from, to);
     l->last[s * l->n_units + unit] = 0;
     l->guessed[s * l->n_units + unit] = false;

@@ -16,6 +16,10 @@
  * what was expected at most. Less time than half of what was known counts at once. A rank that
  * others slow down in every phase is slow by its sum, whichever units are hit.
  *
+ * Units of a kind may take many times more or less than the cost model says, each by its own
+ * factor, found in its second run as what it is off beyond its rank's units together. It goes with
+ * the unit, so that a rank is not thought slow for having got a long one.
+ *
  * A rank without units of a kind is measured no more. What was believed of it goes half way
  * (geometric) back to the cost model in the 1st, 2nd, 4th, 8th ... phase that passes so: it is
  * tried again when that promises to pay, and if it is slow indeed, ever more rarely. That one of
@@ -41,10 +45,12 @@ typedef struct tsl_learned {
   double *seconds; /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
   double *last;    /**< [n_sets][n_units] s as measured there in the set's last phase; 0: none */
   bool *guessed;   /**< [n_sets][n_units] that was a first run, of which seconds is a guess */
-  bool *settled;   /**< [n_units] has run on its present owner */
-  double *off;     /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds; 0: not
+  double
+      *own; /**< [n_sets][n_units] what the cost model misses in the unit, a factor; 0: not known */
+  bool *settled; /**< [n_units] has run on its present owner */
+  double *off;   /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds; 0: not
                         known */
-  int32_t *idle;   /**< likewise: phases of the set in which the rank had no unit of the kind */
+  int32_t *idle; /**< likewise: phases of the set in which the rank had no unit of the kind */
   tsl_learned_sum *sums;           /**< [n_ranks][TSL_MAX_KINDS] room */
   double first_sum[TSL_MAX_KINDS]; /**< s of first runs, of units that ran again */
   double later_sum[TSL_MAX_KINDS]; /**< s of their second runs */
@@ -63,6 +69,10 @@ void tsl_learned_clear(tsl_learned *learned);
  */
 void tsl_learned_phase(tsl_learned *learned, int set, const tsl_out_unit *rows, int64_t n_rows,
                        const tsl_cost *cost);
+
+/** s of a run of the unit on a rank by the cost model, and by what it misses in the unit. */
+double tsl_learned_predicted(const tsl_learned *learned, const tsl_cost *cost, int set, int rank,
+                             const tsl_unit *unit);
 
 /** Has the unit run on its present owner? */
 static inline bool tsl_learned_knows(const tsl_learned *learned, int64_t unit) {
