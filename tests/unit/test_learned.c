@@ -437,8 +437,8 @@ static void empty_rank(void **state) {
   }
 }
 
-/* Equal ranks of which one has all units of a kind, that take 6 times what is predicted in sum, some
- * 30 times: who gets such units is no slower for it, and who has had none no faster. */
+/* Equal ranks of which one has all units of a kind, which take 6 times what is predicted in sum,
+ * some 30 times: who gets such units is no slower for it, and who has had none no faster. */
 static void odd_kind(void **state) {
   static world w;
   uint64_t seed = 18;
