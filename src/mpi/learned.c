@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double KEEP = 0.5;       /* weight of what was known before, of a unit's time */
-static const double KEEP_OFF = 0.5;   /* and of a rank's speed */
+static const double KEEP = 0.5;       /* weight of what was known before */
+static const double AT_ONCE = 0.5;    /* of what was known: less replaces it */
+static const double SUDDEN = 2;       /* a unit's first time on a rank counts for no more times what
+                                         was expected */
 static const double MOST_FIRST = 1e3; /* a first run is no more times longer than this */
 static const double LONGEST[] = {0, 2, 1.5, 1.25, 1.125, 1}; /* tried until moves pay */
 
@@ -13,11 +15,14 @@ tsl_err tsl_learned_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets
   const int64_t n = n_units * sets->n, n_off = (int64_t)sets->n * n_ranks * TSL_MAX_KINDS;
   *l = (tsl_learned){.n_units = n_units, .n_ranks = n_ranks, .n_sets = sets->n};
   TSL_TRY(tsl_alloc(n, sizeof *l->seconds, "measured times", (void **)&l->seconds));
-  TSL_TRY(tsl_alloc(n, sizeof *l->raw, "measured times", (void **)&l->raw));
+  TSL_TRY(tsl_alloc(n, sizeof *l->last, "measured times", (void **)&l->last));
+  TSL_TRY(tsl_alloc(n, sizeof *l->guessed, "measured times", (void **)&l->guessed));
+  TSL_TRY(tsl_alloc(n, sizeof *l->own, "measured times", (void **)&l->own));
   TSL_TRY(tsl_alloc(n_units, sizeof *l->settled, "measured times", (void **)&l->settled));
-  TSL_TRY(tsl_alloc((int64_t)n_ranks * TSL_MAX_KINDS * 2, sizeof *l->sums, "measured speeds",
+  TSL_TRY(tsl_alloc((int64_t)n_ranks * TSL_MAX_KINDS, sizeof *l->sums, "measured speeds",
                     (void **)&l->sums));
   TSL_TRY(tsl_alloc(n_off, sizeof *l->off, "measured speeds", (void **)&l->off));
+  TSL_TRY(tsl_alloc(n_off, sizeof *l->idle, "measured speeds", (void **)&l->idle));
 done:
   if (err != TSL_OK) tsl_learned_clear(l);
   return err;
@@ -25,9 +30,12 @@ done:
 
 void tsl_learned_clear(tsl_learned *l) {
   tsl_free(l->seconds);
-  tsl_free(l->raw);
+  tsl_free(l->last);
+  tsl_free(l->guessed);
+  tsl_free(l->own);
   tsl_free(l->settled);
   tsl_free(l->off);
+  tsl_free(l->idle);
   tsl_free(l->sums);
   *l = (tsl_learned){.n_units = 0};
 }
@@ -43,6 +51,12 @@ double *tsl_learned_off(const tsl_learned *l, int set, int rank, int kind) {
   return &l->off[((int64_t)set * l->n_ranks + rank) * TSL_MAX_KINDS + kind];
 }
 
+double tsl_learned_predicted(const tsl_learned *l, const tsl_cost *cost, int set, int rank,
+                             const tsl_unit *unit) {
+  const double own = l->own[set * l->n_units + unit->id];
+  return tsl_cost_seconds(cost, rank, unit) * (own > 0 ? own : 1);
+}
+
 double tsl_learned_setup(const tsl_learned *l, const tsl_cost *cost, int rank, const tsl_unit *unit,
                          double later) {
   const int kind = unit->kind;
@@ -52,12 +66,29 @@ double tsl_learned_setup(const tsl_learned *l, const tsl_cost *cost, int rank, c
   return predicted * fmax(0, l->first_sum[kind] - l->later_sum[kind]) / l->setup_sum[kind];
 }
 
+static int64_t place(const tsl_learned *l, int set, const tsl_out_unit *row) {
+  return set * l->n_units + row->unit.id;
+}
+
+static tsl_learned_sum *sum_of(tsl_learned *l, const tsl_out_unit *row) {
+  return &l->sums[(int64_t)row->owner * TSL_MAX_KINDS + row->unit.kind];
+}
+
+static void clear_sums(tsl_learned *l) {
+  memset(l->sums, 0, (size_t)l->n_ranks * TSL_MAX_KINDS * sizeof *l->sums);
+}
+
+/* Nothing makes a run faster than it can be: less is believed at once. */
+static double smooth(double known, double now) {
+  return now < AT_ONCE * known ? now : KEEP * known + (1 - KEEP) * now;
+}
+
 /* A unit that runs a second time on a rank tells what its first run took more. */
 static void compare_runs(tsl_learned *l, int set, const tsl_out_unit *row, const tsl_cost *cost) {
-  const double raw = l->raw[set * l->n_units + row->unit.id];
-  if (raw <= 0) return;
-  l->first_sum[row->unit.kind] += raw;
-  l->later_sum[row->unit.kind] += row->measured;
+  const int64_t at = place(l, set, row);
+  if (!l->guessed[at]) return;
+  l->first_sum[row->unit.kind] += l->last[at];
+  l->later_sum[row->unit.kind] += fmin(l->last[at], row->measured);
   l->setup_sum[row->unit.kind] += tsl_cost_setup(cost, row->owner, &row->unit);
 }
 
@@ -70,46 +101,106 @@ static double without_setup(const tsl_learned *l, const tsl_out_unit *row, const
   return first > 0 ? row->measured / first : row->measured;
 }
 
+/* What ranks take for units that have run twice or more where they are, in this phase and in the
+ * one before. */
+static void sum_confirmed(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows) {
+  clear_sums(l);
+  for (int64_t k = 0; k < n_rows; k++) {
+    const int64_t at = place(l, set, &rows[k]);
+    tsl_learned_sum *sum = sum_of(l, &rows[k]);
+    if (l->last[at] <= 0 || l->guessed[at]) continue;
+    sum->now += rows[k].measured;
+    sum->last += l->last[at];
+    sum->both += fmin(rows[k].measured, l->last[at]);
+  }
+}
+
+/* Seconds of a later run as far as two phases show them. */
+static double confirmed(tsl_learned *l, int set, const tsl_out_unit *row) {
+  const int64_t at = place(l, set, row);
+  const double now = row->measured, known = l->seconds[at], least = fmin(now, l->last[at]);
+  const tsl_learned_sum *sum = sum_of(l, row);
+  if (l->last[at] <= 0) return known > 0 ? fmin(now, SUDDEN * known) : now;
+  if (l->guessed[at] || sum->both <= 0) return least;
+  return least * fmin(sum->now, sum->last) / sum->both;
+}
+
 /* Seconds with everything in place. A first run's time is a guess that the second replaces. */
 static void take_row(tsl_learned *l, int set, const tsl_out_unit *row, const tsl_cost *cost) {
-  const int64_t at = set * l->n_units + row->unit.id;
-  const double now = row->measured;
+  const int64_t at = place(l, set, row);
+  double *known = &l->seconds[at];
   if (!l->settled[row->unit.id]) {
-    l->raw[at] = now;
-    l->seconds[at] = without_setup(l, row, cost);
-    return;
+    const double guess = without_setup(l, row, cost);
+    *known = *known > 0 ? fmin(guess, SUDDEN * *known) : guess;
+    l->guessed[at] = true;
+  } else {
+    const double now = confirmed(l, set, row);
+    *known = *known > 0 && !l->guessed[at] ? smooth(*known, now) : now;
+    l->guessed[at] = false;
   }
-  l->seconds[at] =
-      l->seconds[at] > 0 && l->raw[at] <= 0 ? KEEP * l->seconds[at] + (1 - KEEP) * now : now;
-  l->raw[at] = 0;
+  l->last[at] = row->measured;
+}
+
+/* Nothing is measured of a rank without units: what is believed of it fades, so that it is tried
+ * again; a rank that is slow indeed, ever more rarely. */
+static void fade(double *off, int32_t *idle) {
+  ++*idle;
+  if ((*idle & (*idle - 1)) == 0) *off = sqrt(*off);
+}
+
+static void take_speed(tsl_learned *l, int set, int rank, int kind) {
+  const tsl_learned_sum *sum = &l->sums[(int64_t)rank * TSL_MAX_KINDS + kind];
+  double *off = tsl_learned_off(l, set, rank, kind);
+  if (sum->now > 0 && sum->predicted > 0)
+    *off = *off > 0 ? smooth(*off, sum->now / sum->predicted) : sum->now / sum->predicted;
+  else if (*off > 0)
+    fade(off, &l->idle[off - l->off]);
 }
 
 static void take_speeds(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows,
                         const tsl_cost *cost) {
-  memset(l->sums, 0, (size_t)l->n_ranks * TSL_MAX_KINDS * 2 * sizeof *l->sums);
+  bool at_work[TSL_MAX_KINDS] = {false};
+  clear_sums(l);
   for (int64_t k = 0; k < n_rows; k++) {
-    double *sum = l->sums + 2 * (rows[k].owner * TSL_MAX_KINDS + rows[k].unit.kind);
-    sum[0] += l->seconds[set * l->n_units + rows[k].unit.id];
-    sum[1] += tsl_cost_seconds(cost, rows[k].owner, &rows[k].unit);
+    tsl_learned_sum *sum = sum_of(l, &rows[k]);
+    sum->now += l->seconds[place(l, set, &rows[k])];
+    sum->predicted += tsl_learned_predicted(l, cost, set, rows[k].owner, &rows[k].unit);
+    at_work[rows[k].unit.kind] = true;
   }
   for (int r = 0; r < l->n_ranks; r++)
-    for (int kind = 0; kind < TSL_MAX_KINDS; kind++) {
-      const double *sum = l->sums + 2 * (r * TSL_MAX_KINDS + kind);
-      const double measured = sum[0], predicted = sum[1];
-      double *off = tsl_learned_off(l, set, r, kind);
-      if (measured <= 0 || predicted <= 0) continue;
-      *off =
-          *off > 0 ? KEEP_OFF * *off + (1 - KEEP_OFF) * measured / predicted : measured / predicted;
-    }
+    for (int kind = 0; kind < TSL_MAX_KINDS; kind++)
+      if (at_work[kind]) take_speed(l, set, r, kind);
+}
+
+/* What the cost model misses in a unit, beyond off, what it misses in the rank that has it. */
+static void take_own(tsl_learned *l, const tsl_cost *cost, int set, int rank, const tsl_unit *unit,
+                     double off) {
+  const int64_t at = set * l->n_units + unit->id;
+  const double predicted = tsl_cost_seconds(cost, rank, unit);
+  if (l->own[at] > 0) return;
+  if (l->seconds[at] > 0 && predicted > 0 && off > 0) l->own[at] = l->seconds[at] / predicted / off;
+}
+
+/* Units that have not moved yet: from their second run on; after take_speeds. */
+static void take_owns(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows,
+                      const tsl_cost *cost) {
+  for (int64_t k = 0; k < n_rows; k++) {
+    const int64_t at = place(l, set, &rows[k]);
+    const tsl_learned_sum *sum = sum_of(l, &rows[k]);
+    if (l->guessed[at] || sum->predicted <= 0) continue;
+    take_own(l, cost, set, rows[k].owner, &rows[k].unit, sum->now / sum->predicted);
+  }
 }
 
 void tsl_learned_phase(tsl_learned *l, int set, const tsl_out_unit *rows, int64_t n_rows,
                        const tsl_cost *cost) {
   for (int64_t k = 0; k < n_rows; k++)
     if (l->settled[rows[k].unit.id]) compare_runs(l, set, &rows[k], cost);
+  sum_confirmed(l, set, rows, n_rows);
   for (int64_t k = 0; k < n_rows; k++) take_row(l, set, &rows[k], cost);
   for (int64_t k = 0; k < n_rows; k++) l->settled[rows[k].unit.id] = true;
   take_speeds(l, set, rows, n_rows, cost);
+  take_owns(l, set, rows, n_rows, cost);
 }
 
 /* ---- moving */
@@ -139,8 +230,11 @@ double tsl_look_migration(const void *model, int64_t unit, int from, int to) {
 void tsl_look_carry(tsl_learned *l, tsl_look *v, int64_t unit, int from, int to) {
   for (int s = 0; s < l->n_sets; s++) {
     v->set = s;
+    take_own(l, v->cost, s, from, &v->units[unit],
+             *tsl_learned_off(l, s, from, v->units[unit].kind));
     l->seconds[s * l->n_units + unit] *= tsl_look_correction(v, unit, from, to);
-    l->raw[s * l->n_units + unit] = 0;
+    l->last[s * l->n_units + unit] = 0;
+    l->guessed[s * l->n_units + unit] = false;
   }
   l->settled[unit] = false;
 }

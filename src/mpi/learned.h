@@ -8,6 +8,22 @@
  * of runs with everything in place. What a first run takes more is what the cost model says
  * (tsl_unit.setup), corrected by what first runs have shown; where the model says nothing, first
  * runs take so many times longer as they have shown.
+ *
+ * A machine holds up a unit or a rank now and then, in a phase of milliseconds a hundred times
+ * longer than it computes. So more time counts as far as two phases in a row show it, of the sum of
+ * a rank (its units of a kind that have run there before) and, within that sum, of each unit; a
+ * unit's second run takes no more than its first did, and its first on a new rank counts for twice
+ * what was expected at most. Less time than half of what was known counts at once. A rank that
+ * others slow down in every phase is slow by its sum, whichever units are hit.
+ *
+ * Units of a kind may take many times more or less than the cost model says, each by its own
+ * factor, found in its second run as what it is off beyond its rank's units together. It goes with
+ * the unit, so that a rank is not thought slow for having got a long one.
+ *
+ * A rank without units of a kind is measured no more. What was believed of it goes half way
+ * (geometric) back to the cost model in the 1st, 2nd, 4th, 8th ... phase that passes so: it is
+ * tried again when that promises to pay, and if it is slow indeed, ever more rarely. That one of
+ * much slower ranks should have none at all is decided elsewhere (rest.h).
  */
 #ifndef TSL_MPI_LEARNED_H
 #define TSL_MPI_LEARNED_H
@@ -16,15 +32,26 @@
 #include "plan_sets.h"
 #include "rebalance.h"
 
+/** s of a rank's units of a kind. */
+typedef struct tsl_learned_sum {
+  double now, last; /**< in a phase and in the one before */
+  double both;      /**< of each unit the smaller one */
+  double predicted;
+} tsl_learned_sum;
+
 typedef struct tsl_learned {
   int64_t n_units;
   int n_ranks, n_sets;
   double *seconds; /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
-  double *raw;     /**< [n_sets][n_units] s of a first run, until the next one; 0: none */
+  double *last;    /**< [n_sets][n_units] s as measured there in the set's last phase; 0: none */
+  bool *guessed;   /**< [n_sets][n_units] that was a first run, of which seconds is a guess */
+  double *own;     /**< [n_sets][n_units] a factor: measured over predicted seconds beyond off of
+                      the rank where it was found; 0: not known */
   bool *settled;   /**< [n_units] has run on its present owner */
-  double *off;     /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds; 0: not
-                        known */
-  double *sums;    /**< [n_ranks][TSL_MAX_KINDS][2] room: measured and predicted of a phase */
+  double *off;     /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds (times
+                    own); 0: not known */
+  int32_t *idle;   /**< likewise: phases of the set in which the rank had no unit of the kind */
+  tsl_learned_sum *sums;           /**< [n_ranks][TSL_MAX_KINDS] room */
   double first_sum[TSL_MAX_KINDS]; /**< s of first runs, of units that ran again */
   double later_sum[TSL_MAX_KINDS]; /**< s of their second runs */
   double setup_sum[TSL_MAX_KINDS]; /**< s that the cost model has their first runs take more */
@@ -42,6 +69,10 @@ void tsl_learned_clear(tsl_learned *learned);
  */
 void tsl_learned_phase(tsl_learned *learned, int set, const tsl_out_unit *rows, int64_t n_rows,
                        const tsl_cost *cost);
+
+/** s of a run of the unit on a rank by the cost model, and by what it misses in the unit. */
+double tsl_learned_predicted(const tsl_learned *learned, const tsl_cost *cost, int set, int rank,
+                             const tsl_unit *unit);
 
 /** Has the unit run on its present owner? */
 static inline bool tsl_learned_knows(const tsl_learned *learned, int64_t unit) {

@@ -43,24 +43,45 @@ static bool all_known(const room *m) {
   return true;
 }
 
-/* Seconds that a rank would take for everything, each unit in its home set. */
-static double alone(const room *m, int rank) {
-  double sum = 0;
-  for (int64_t u = 0; u < m->look.learned->n_units; u++) {
+/* Measured over predicted seconds of kinds on all ranks, for ranks that have shown nothing of them;
+ * usual: [TSL_MAX_KINDS]. */
+static void usual_off(const room *m, double *usual) {
+  const tsl_learned *l = m->look.learned;
+  double predicted[TSL_MAX_KINDS] = {0};
+  memset(usual, 0, TSL_MAX_KINDS * sizeof *usual);
+  for (int64_t u = 0; u < l->n_units; u++) {
     const tsl_unit *unit = &m->look.units[u];
     const int home = home_of(m, u);
-    const double off = home < 0 ? 0 : *tsl_learned_off(m->look.learned, home, rank, unit->kind);
-    sum += tsl_cost_seconds(m->look.cost, rank, unit) * (off > 0 ? off : 1);
+    if (home < 0) continue;
+    usual[unit->kind] += seconds_in(m, home, u);
+    predicted[unit->kind] += tsl_learned_predicted(l, m->look.cost, home, m->owner[u], unit);
+  }
+  for (int k = 0; k < TSL_MAX_KINDS; k++)
+    usual[k] = usual[k] > 0 && predicted[k] > 0 ? usual[k] / predicted[k] : 1;
+}
+
+/* Seconds that a rank would take for everything, each unit in its home set. */
+static double alone(const room *m, const double *usual, int rank) {
+  const tsl_learned *l = m->look.learned;
+  double sum = 0;
+  for (int64_t u = 0; u < l->n_units; u++) {
+    const tsl_unit *unit = &m->look.units[u];
+    const int home = home_of(m, u);
+    if (home < 0) continue;
+    const double off = *tsl_learned_off(l, home, rank, unit->kind);
+    sum += tsl_learned_predicted(l, m->look.cost, home, rank, unit) *
+           (off > 0 ? off : usual[unit->kind]);
   }
   return sum;
 }
 
 /* The slowest rank that takes part, if the fastest is faster by more than peers are; or -1. */
 static int slowest(const room *m) {
-  double most = 0, least = INFINITY;
+  double most = 0, least = INFINITY, usual[TSL_MAX_KINDS];
   int rank = -1;
+  usual_off(m, usual);
   for (int r = 0; r < m->look.cost->n_ranks; r++) {
-    const double seconds = takes_part(m, r) ? alone(m, r) : 0;
+    const double seconds = takes_part(m, r) ? alone(m, usual, r) : 0;
     if (seconds <= 0) continue;
     least = fmin(least, seconds);
     if (seconds > most) rank = r, most = seconds;

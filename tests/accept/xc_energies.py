@@ -98,8 +98,9 @@ def same(one, other):
         near(name, one[1][name], other[1][name], 1e-7)
 
 
-def rank_case(name, tree, ranks, env=None):
-    made = solve(tree, ranks, env)
+def rank_case(name, tree, ranks):
+    """Ranks are judged by what they compute, whatever else the machine does."""
+    made = solve(tree, ranks, {"TSL_TEST_CLOCK": "processor"})
     same(one_rank(name, tree), made)
     shares = np.bincount(made[2]["rank"], minlength=ranks)
     check(ranks == 1 or (shares > 0).sum() > 1, f"one rank did it all: {shares.tolist()}")
