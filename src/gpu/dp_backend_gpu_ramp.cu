@@ -73,6 +73,6 @@ int64_t dp_gpu_busy(const tsl_problem *problem, const tsl_device *device, const 
   int64_t k = 1;
   if (p->engine != DP_WAVEFRONT) return n;
   const int64_t wanted = room_of(device) * of_engine(p, device, all).columns;
-  while (k < n && lanes[k - 1].hi[1] - lanes[0].lo[1] < wanted) k++;
+  while (k < n && lanes[k].hi[1] - lanes[0].lo[1] <= wanted) k++; /* no strip waits for another */
   return k;
 }

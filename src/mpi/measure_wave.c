@@ -11,7 +11,8 @@ static const double FIRST_FRACTION = 1.0 / 1024, GROWTH = 4;
 static const double LONG_ENOUGH = 0.08; /* s: a sample of this length is precise */
 static const double RISE = 2;           /* the last sample is so many times longer than the first */
 static const double OF_A_PLACE = 0.04;  /* s of a run at a place, where that shows its cells */
-static const double STEEP = 0.7;        /* of the growth of cells: they take most of the time */
+static const double STEEP = 0.6;        /* of the growth of cells: they take most of the time */
+static const double IN_LINE = 0.1;      /* of its time a single run may be off */
 static const double BUDGET = 0.6;       /* s of places */
 static const double GROWING = 1.5;      /* s of growing samples */
 
@@ -91,11 +92,23 @@ static bool is_steep(const growth *g, int k) {
   return g->seconds[k] * g->cells[k - 1] >= STEEP * g->seconds[k - 1] * g->cells[k];
 }
 
-/* The first sample of those at the end that are steep; 0: the last is not. */
-static int first_steep(const growth *g) {
-  int k = g->n - 1;
-  while (k > 0 && is_steep(g, k)) k--;
-  return k < g->n - 1 ? k : 0;
+/* How far samples are off the line that fits them best, as a part of their time. */
+static double off_line(const tsl_sample *samples, int n) {
+  tsl_speed line = {.c = {{0}}};
+  double worst = 0;
+  tsl_cost_fit(samples, n, line.c[samples[0].unit.kind]);
+  for (int k = 0; k < n; k++) {
+    const double seconds = tsl_speed_seconds(&line, &samples[k].unit);
+    worst = fmax(worst, fabs(seconds - samples[k].seconds) / samples[k].seconds);
+  }
+  return worst;
+}
+
+/* The first of the last samples that lie on a line: two or more. */
+static int first_in_line(const growth *g) {
+  int first = g->n > 2 ? g->n - 2 : 0;
+  while (first > 0 && off_line(g->samples + first - 1, g->n - first + 1) <= IN_LINE) first--;
+  return first;
 }
 
 /* More rows, then more stages. */
@@ -162,7 +175,7 @@ static void cut(trial *t, double part) {
 /* A part of the largest trial that shows its cells, as often as a calibration can afford. */
 static places choose_places(const growth *g) {
   const double longest = g->seconds[g->n - 1];
-  const double shows = fmax(RISE * g->seconds[0], g->seconds[first_steep(g)]);
+  const double shows = fmax(RISE * g->seconds[0], g->seconds[first_in_line(g)]);
   const double wanted = fmax(OF_A_PLACE, shows);
   places p = {.like = g->last, .n = PLACES, .runs = RUNS};
   if (longest > wanted) cut(&p.like, wanted / longest);
@@ -205,7 +218,7 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   places p;
   int n = 0;
   TSL_TRY(run_growing(&s, &g));
-  for (int k = first_steep(&g); k < g.n; k++) all[n++] = g.samples[k];
+  for (int k = first_in_line(&g); k < g.n; k++) all[n++] = g.samples[k];
   tsl_cost_fit(all, n, c);
   p = choose_places(&g);
   TSL_TRY(run_places(&s, &p, all + n));

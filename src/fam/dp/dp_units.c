@@ -9,7 +9,7 @@ enum {
   LANES_OF_RANK = 32,      /* strips of one rank, so that shares can follow speeds */
   SWEEP_LANES_OF_RANK = 8, /* the same of row sweeps, which have many stages */
   MOST_WISHED = 4096,      /* strips that the user may ask for */
-  ALONE_COLUMNS = 1 << 20, /* a strip of a single rank: calibrations try some strips of many */
+  ALONE_COLUMNS = 1 << 18, /* a strip of a single rank: calibrations try some strips of many */
   LANE_QUANTUM = 64,       /* strips end at multiples of this many columns */
   STAGE_QUANTUM = 64,      /* and stages of this many rows, where there are enough */
   SWEEP_ROWS = 32,         /* rows of one stage of a sweep with halo */
