@@ -256,10 +256,6 @@ static void dp_host_free(void *memory) {
 
 /* ---- checkpoints, in the form that sockets have: dp_saved.h, dp_recur_saved.h */
 
-static const char *dp_unsaved_gpu(const tsl_problem *) {
-  return NULL;
-}
-
 /* Intervals: a tile is saved as its edge. */
 static int64_t box_bytes(const dp_worker *w, const tsl_unit *unit) {
   return (unit->hi[0] - unit->lo[0]) * (unit->hi[1] - unit->lo[1]) * w->bytes;
@@ -302,7 +298,6 @@ static tsl_backend make_backend(void) {
   b.edge_out = dp_edge_out_gpu;
   b.edge_in = dp_edge_in_gpu;
   b.walk = dp_walk_gpu;
-  b.unsaved = dp_unsaved_gpu;
   b.state_bytes = dp_state_bytes_gpu;
   b.save = dp_save_gpu;
   b.load = dp_load_gpu;
