@@ -91,7 +91,8 @@ void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_par
     parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
 }
 
-void dp_worker_calm(dp_worker *w) {
+/* Wait for the card after a failure: what was queued may still write to the caller's memory. */
+static void calm(dp_worker *w) {
   (void)cudaStreamSynchronize(w->card.stream);
   (void)cudaGetLastError();
 }
@@ -110,7 +111,7 @@ static dp_worker *worker_of(tsl_worker *worker) {
 static void dp_close_gpu(tsl_worker **worker) {
   dp_worker *w = worker_of(*worker);
   if (w == NULL) return;
-  if (w->card.stream != NULL) dp_worker_calm(w);
+  if (w->card.stream != NULL) calm(w);
   dp_gpu_bands_clear(w);
   dp_gpu_rows_clear(w);
   dp_gpu_boxes_clear(w);
@@ -169,7 +170,7 @@ typedef tsl_err (*units_fn)(dp_worker *w, const tsl_unit *units, int64_t n, tsl_
 
 static tsl_err call(dp_worker *w, units_fn run, const tsl_unit *units, int64_t n, tsl_part *parts) {
   const tsl_err err = n > 0 ? run(w, units, n, parts) : TSL_OK;
-  if (err != TSL_OK) dp_worker_calm(w);
+  if (err != TSL_OK) calm(w);
   return err;
 }
 
