@@ -129,6 +129,11 @@ static int rank_rates(const device_rate *rates, int n, const tsl_units *units, r
   return n_list;
 }
 
+/* "1 threads" is the key of a file, for people it is one. */
+static const char *threads_text(const char *threads) {
+  return strcmp(threads, "1 threads") == 0 ? "1 thread" : threads;
+}
+
 static void print_rates(const tsl_session *s, const ranked *list, int n) {
   struct stat binary = {0};
   char program[40];
@@ -144,9 +149,9 @@ static void print_rates(const tsl_session *s, const ranked *list, int n) {
     const device_rate *r = list[k].rate;
     const bool old = strcmp(r->program, program) != 0;
     printf("  %-34.34s %-12.12s %-11s %12.4g %14.4g %8.1f%%%s\n", r->device,
-           r->host[0] != '\0' ? r->host : "(card)", r->host[0] != '\0' ? r->threads : "",
-           list[k].seconds, DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds,
-           old ? " *" : "");
+           r->host[0] != '\0' ? r->host : "(card)",
+           r->host[0] != '\0' ? threads_text(r->threads) : "", list[k].seconds,
+           DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds, old ? " *" : "");
     older = older || old;
   }
   if (older) printf("\n  * measured by another build of tesela\n");

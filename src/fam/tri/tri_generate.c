@@ -61,7 +61,7 @@ tsl_err tri_generate(const tri_generator *g, table_rows *table) {
       [TRI_PLUMMER] = make_plummer,
       [TRI_CLUSTERS] = make_cluster,
   };
-  TSL_TRY(table_rows_create(g->n, g->d, "generator", table));
+  TSL_TRY(table_rows_create(g->n, g->d, "the points", table));
   for (int64_t i = 0; i < g->n; i++) makers[g->kind](g, i, table->values + i * g->d);
 done:
   return err;
