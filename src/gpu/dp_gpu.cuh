@@ -372,7 +372,8 @@ int64_t dp_knapsack_halo(const dp_knapsack *band, int64_t lo, int64_t hi);
 tsl_err dp_knapsack_items(dp_knapsack *band, int64_t lo, int64_t hi, const int64_t *left,
                           bool keep);
 
-/** Values of capacities c0..c1-1 of the table that lie in the band, after the last item; host. */
+/** Values of capacities c0..c1-1 of the table that lie in the band, after the last item; host. For
+ *  tests. */
 tsl_err dp_knapsack_get(dp_knapsack *band, int64_t c0, int64_t c1, int64_t *values);
 
 /**
