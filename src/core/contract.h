@@ -406,18 +406,16 @@ typedef struct tsl_backend {
   tsl_err (*walk)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                   tsl_list *steps);
 
-  /** OPTIONAL (WAVE), default no checkpoints on this device. Why the tiles of this problem cannot
-   *  be saved, as static text; NULL: they can. */
-  const char *(*unsaved)(const tsl_problem *problem);
-  /** REQUIRED with unsaved. The tiles of all stages before `stage` are finished, none of it is
-   *  begun, and all edges that the later ones need are in: bytes to be saved of a finished tile of
-   *  this worker, 0 nothing. What is saved of all tiles depends on no device, number of ranks or
-   *  plan in its meaning: workers that have loaded it go on to the same results. Stage INT64_MAX:
-   *  all tiles are finished, and what the walk needs is saved; its turns may have begun. */
+  /** REQUIRED for WAVE: checkpoints. The tiles of all stages before `stage` are finished, none of
+   *  it is begun, and all edges that the later ones need are in: bytes to be saved of a finished
+   *  tile of this worker, 0 nothing. What is saved of all tiles depends on no device, number of
+   *  ranks or plan in its meaning: workers that have loaded it go on to the same results. Stage
+   *  INT64_MAX: all tiles are finished, and what the walk needs is saved; its turns may have begun.
+   */
   int64_t (*state_bytes)(const tsl_worker *worker, const tsl_unit *unit, int64_t stage);
-  /** REQUIRED with unsaved. Copy what is saved of a tile to bytes (state_bytes). */
+  /** REQUIRED for WAVE. Copy what is saved of a tile to bytes (state_bytes). */
   tsl_err (*save)(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes);
-  /** REQUIRED with unsaved. After begin, for each tile that has saved something, in order of ids,
+  /** REQUIRED for WAVE. After begin, for each tile that has saved something, in order of ids,
    *  on all workers.
    *  @param[in] own  [lanes] 1: the lane's tiles are this worker's from here on
    *  @return TSL_ERR_INPUT when the n bytes are not of this tile */

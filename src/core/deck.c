@@ -131,16 +131,8 @@ void tsl_deck_destroy(tsl_deck **deck) {
 
 /* ----------------------------------------------------------------- asking */
 
-bool tsl_deck_has(const tsl_deck *deck, const char *section) {
-  return tsl_node_find(deck->root, section) != NULL;
-}
-
 const char *tsl_deck_text(const tsl_deck *deck) {
   return deck->text;
-}
-
-const char *tsl_deck_name(const tsl_deck *deck) {
-  return deck->name;
 }
 
 const char *tsl_deck_folder(const tsl_deck *deck) {

@@ -82,9 +82,6 @@ tsl_err tsl_deck_parse(const char *text, size_t n_bytes, const char *name, const
 /** Free the deck and all texts and lists of the structs bound to it; NULL accepted, sets NULL. */
 void tsl_deck_destroy(tsl_deck **deck);
 
-/** Does the deck have this top-level section? */
-bool tsl_deck_has(const tsl_deck *deck, const char *section);
-
 /**
  * Check the top level: "family" (required, one of families, NULL-ended) and "title" are scalars;
  * the sections "run", "output" and the one named like the family are maps; there is nothing else.
@@ -125,10 +122,9 @@ tsl_err tsl_deck_fail(const tsl_deck *deck, tsl_err code, const char *path, cons
 /** Give the error of this thread, when there is one, the place of a path. @return err */
 tsl_err tsl_deck_blame(const tsl_deck *deck, const char *path, tsl_err err);
 
-/** The deck's text as read; its name; the folder it is in ("." for text in memory); its title
- *  ("" when absent). Not owned, never NULL. */
+/** The deck's text as read; the folder it is in ("." for text in memory); its title ("" when
+ *  absent). Not owned, never NULL. */
 const char *tsl_deck_text(const tsl_deck *deck);
-const char *tsl_deck_name(const tsl_deck *deck);
 const char *tsl_deck_folder(const tsl_deck *deck);
 const char *tsl_deck_title(const tsl_deck *deck);
 

@@ -4,13 +4,7 @@
 #include <string.h>
 
 static const int err_status[] = {
-#define X(name, status, text) status,
-    TSL_ERR_LIST(X)
-#undef X
-};
-
-static const char *const err_text[] = {
-#define X(name, status, text) text,
+#define X(name, status) status,
     TSL_ERR_LIST(X)
 #undef X
 };
@@ -24,10 +18,6 @@ static int known(tsl_err code) {
 
 int tsl_err_status(tsl_err code) {
   return known(code) ? err_status[code] : 3;
-}
-
-const char *tsl_err_text(tsl_err code) {
-  return known(code) ? err_text[code] : "unknown error";
 }
 
 tsl_err tsl_fail(tsl_err code, const char *file, int line, const char *fmt, ...) {

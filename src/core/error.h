@@ -16,23 +16,23 @@
 extern "C" {
 #endif
 
-/** Code, exit status of the program, short text. One list drives the enum, the texts and docs. */
-#define TSL_ERR_LIST(X)                               \
-  X(TSL_OK, 0, "success")                             \
-  X(TSL_ERR_USAGE, 2, "wrong command line")           \
-  X(TSL_ERR_INPUT, 2, "bad input")                    \
-  X(TSL_ERR_MEMORY, 3, "out of host memory")          \
-  X(TSL_ERR_DEVICE, 3, "device error")                \
-  X(TSL_ERR_DEVICE_MEMORY, 3, "out of device memory") \
-  X(TSL_ERR_IO, 3, "input/output error")              \
-  X(TSL_ERR_MPI, 3, "MPI error")                      \
-  X(TSL_ERR_NUMERIC, 3, "invalid number in a result") \
-  X(TSL_ERR_INTERNAL, 3, "internal error")            \
-  X(TSL_ERR_STOPPED, 3, "stopped by a signal")        \
-  X(TSL_ERR_PAUSED, 85, "stopped early, restart possible")
+/** Code, exit status of the program. One list drives the enum and tsl_err_status. */
+#define TSL_ERR_LIST(X)                                        \
+  X(TSL_OK, 0)                                                 \
+  X(TSL_ERR_USAGE, 2)         /* wrong command line */         \
+  X(TSL_ERR_INPUT, 2)         /* bad input */                  \
+  X(TSL_ERR_MEMORY, 3)        /* out of host memory */         \
+  X(TSL_ERR_DEVICE, 3)        /* device error */               \
+  X(TSL_ERR_DEVICE_MEMORY, 3) /* out of device memory */       \
+  X(TSL_ERR_IO, 3)            /* input/output error */         \
+  X(TSL_ERR_MPI, 3)           /* MPI error */                  \
+  X(TSL_ERR_NUMERIC, 3)       /* invalid number in a result */ \
+  X(TSL_ERR_INTERNAL, 3)      /* internal error */             \
+  X(TSL_ERR_STOPPED, 3)       /* stopped by a signal */        \
+  X(TSL_ERR_PAUSED, 85)       /* stopped early, restart possible */
 
 typedef enum tsl_err {
-#define X(name, status, text) name,
+#define X(name, status) name,
   TSL_ERR_LIST(X)
 #undef X
       TSL_N_ERR
@@ -40,9 +40,6 @@ typedef enum tsl_err {
 
 /** Exit status of the program for a code: 0, 2, 3 or 85. */
 int tsl_err_status(tsl_err code);
-
-/** Short text for a code; static storage. */
-const char *tsl_err_text(tsl_err code);
 
 /**
  * Start this thread's error message; replaces an earlier one.

@@ -387,7 +387,8 @@ tsl_err dp_bench_cpu(int argc, char **argv) {
   if (o.csv != NULL && (t.csv = fopen(o.csv, "w")) == NULL)
     TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", o.csv);
   if (t.csv != NULL) fprintf(t.csv, "what,threads,rate,ratio,reference,goal\n");
-  printf("dp on a socket: %d threads, SIMD level %d\n", o.threads, level);
+  printf("dp on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
+         level);
   const int64_t n = o.quick ? 20000 : 100000;
   TSL_TRY(bench_bits(&t, DP_LCS, n, 4, "LCS length, DNA", 1));
   TSL_TRY(bench_bits(&t, DP_LCS, n, 256, "LCS length, bytes", 0));

@@ -267,7 +267,8 @@ static void bench_theory(const table *t) {
 static tsl_err bench_all(table *t) {
   static const int64_t sizes[2][MAX_SIZES] = {{1024, 2048, 4096, 8192}, {256, 512, 1024, 0}};
   tsl_err err = TSL_OK;
-  printf("fractal on a socket: %d threads, SIMD level %d\n", t->o->threads, t->kernels->level);
+  printf("fractal on a socket: %d thread%s, SIMD level %d\n", t->o->threads,
+         t->o->threads == 1 ? "" : "s", t->kernels->level);
   bench_peak(t);
   TSL_TRY(bench_raw(t, TSL_F64, 1e10));
   TSL_TRY(bench_raw(t, TSL_F32, 0));

@@ -262,7 +262,8 @@ tsl_err tri_bench_cpu(int argc, char **argv) {
   if (o.csv != NULL && (t.csv = fopen(o.csv, "w")) == NULL)
     TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", o.csv);
   if (t.csv != NULL) fprintf(t.csv, "what,threads,value,unit,ratio,reference,goal\n");
-  printf("tri on a socket: %d threads, SIMD level %d\n", o.threads, level);
+  printf("tri on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
+         level);
   TSL_TRY(bench_distances(&t));
   TSL_TRY(bench_gravity(&t));
   TSL_TRY(bench_histogram(&t));

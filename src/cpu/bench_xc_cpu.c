@@ -329,8 +329,8 @@ tsl_err xc_bench_cpu(int argc, char **argv) {
     TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", o.common.csv);
   if (t.csv != NULL)
     fprintf(t.csv, "molecule,what,threads,wall_s,processor_s_per_thread,energy,electrons\n");
-  printf("xc on a socket: %d threads, SIMD level %d, best of %lld\n", o.common.threads, level,
-         (long long)o.repeats);
+  printf("xc on a socket: %d thread%s, SIMD level %d, best of %lld\n", o.common.threads,
+         o.common.threads == 1 ? "" : "s", level, (long long)o.repeats);
   for (int k = 0; k < o.n_molecules; k++) TSL_TRY(bench_molecule(&t, o.molecules[k]));
 done:
   if (t.csv != NULL && fclose(t.csv) != 0 && err == TSL_OK)

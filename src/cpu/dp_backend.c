@@ -169,11 +169,6 @@ static tsl_err dp_collect_cpu(tsl_worker *w, tsl_problem *problem) {
 
 /* ---- checkpoints */
 
-static const char *dp_unsaved_cpu(const tsl_problem *problem) {
-  (void)problem;
-  return NULL;
-}
-
 static int64_t dp_state_bytes_cpu(const tsl_worker *w, const tsl_unit *unit, int64_t stage) {
   if (w->recur != NULL) return dp_recur_cpu_state_bytes(w, unit, stage);
   if (w->p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(w, unit, stage);
@@ -207,7 +202,6 @@ const tsl_backend dp_backend_cpu = {
     .edge_out = dp_edge_out_cpu,
     .edge_in = dp_edge_in_cpu,
     .walk = dp_walk_cpu,
-    .unsaved = dp_unsaved_cpu,
     .state_bytes = dp_state_bytes_cpu,
     .save = dp_save_cpu,
     .load = dp_load_cpu,

@@ -139,13 +139,6 @@ tsl_err dp_bands_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const 
 /** A band that begins below the first row: its state from that of its lanes. */
 tsl_err dp_bands_go_on(tsl_worker *w, dp_band *band, int64_t row);
 
-/** Edges of rows [from, to) cut out of one of `rows` rows, and put into one. from is a multiple of
- *  32. */
-void dp_edge_cut(const dp_params *p, const void *edge, int64_t rows, int64_t from, int64_t to,
-                 void *part);
-void dp_edge_paste(const dp_params *p, void *edge, int64_t rows, int64_t from, int64_t to,
-                   const void *part);
-
 /* ----------------------------------------------------------------------- sweeps */
 
 /** Decisions of items [lo, hi) in columns [from, to). */

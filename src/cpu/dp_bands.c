@@ -20,13 +20,15 @@ static void move_edge(const dp_params *p, char *edge, int64_t rows, int64_t from
   }
 }
 
-void dp_edge_cut(const dp_params *p, const void *edge, int64_t rows, int64_t from, int64_t to,
-                 void *part) {
+/* Edges of rows [from, to) cut out of one of `rows` rows, and put into one; from is a multiple of
+ * 32. */
+static void cut_edge(const dp_params *p, const void *edge, int64_t rows, int64_t from, int64_t to,
+                     void *part) {
   move_edge(p, (char *)edge, rows, from, to, part, true);
 }
 
-void dp_edge_paste(const dp_params *p, void *edge, int64_t rows, int64_t from, int64_t to,
-                   const void *part) {
+static void paste_edge(const dp_params *p, void *edge, int64_t rows, int64_t from, int64_t to,
+                       const void *part) {
   move_edge(p, edge, rows, from, to, (char *)part, false);
 }
 
@@ -204,11 +206,11 @@ static tsl_err tile_in_pieces(tsl_worker *w, dp_band *b, int64_t lo, int64_t hi,
   TSL_TRY(tsl_alloc(dp_edge_size(w->p, step), 1, "edge", (void **)&out));
   for (int64_t from = 0; from < rows; from += step) {
     const int64_t to = from + step < rows ? from + step : rows;
-    if (left != NULL) dp_edge_cut(w->p, left, rows, from, to, in);
+    if (left != NULL) cut_edge(w->p, left, rows, from, to, in);
     TSL_TRY(keep_stage(w, b, lo + from, lo + to, left != NULL ? in : NULL));
     TSL_TRY(w->bands.ops->tile(b->engine, lo + from, lo + to, left != NULL ? in : NULL, out, false,
                                (dp_window){NULL, 0}));
-    dp_edge_paste(w->p, b->right, rows, from, to, out);
+    paste_edge(w->p, b->right, rows, from, to, out);
   }
 done:
   tsl_free(in);

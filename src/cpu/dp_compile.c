@@ -24,7 +24,6 @@ struct dp_object {
   int fd;       /**< memory file; open, so that no other object gets its name */
   void *bytes;  /**< [n] */
   int64_t n;
-  bool cached;
 };
 
 /** A compilation: names and arguments. */
@@ -211,13 +210,11 @@ tsl_err dp_object_open(const char *text, int level, dp_object **out) {
   if (j->n_args == 0) TSL_FAIL(TSL_ERR_INPUT, "CC is blank; name a compiler");
   const dp_cache_key key = key_of(j, text);
   TSL_TRY(dp_cache_take(&key, ".so", &bytes, &n));
-  const bool cached = bytes != NULL;
-  if (!cached) {
+  if (bytes == NULL) {
     TSL_TRY(compile(j, text, &bytes, &n));
     TSL_TRY(dp_cache_keep(&key, ".so", bytes, n));
   }
   TSL_TRY(dp_object_load(bytes, n, out));
-  (*out)->cached = cached;
 done:
   tsl_free(j);
   tsl_free(bytes);
@@ -233,10 +230,6 @@ tsl_err dp_object_bytes(const dp_object *object, void **bytes, int64_t *n) {
   *n = object->n;
 done:
   return err;
-}
-
-bool dp_object_cached(const dp_object *object) {
-  return object->cached;
 }
 
 tsl_err dp_object_find(const dp_object *object, const char *name, void **address) {

@@ -40,9 +40,6 @@ tsl_err dp_object_load(const void *bytes, int64_t n, dp_object **out);
 /** The object's bytes, to send to hosts without a compiler; free with tsl_free. */
 tsl_err dp_object_bytes(const dp_object *object, void **bytes, int64_t *n);
 
-/** Was it in the cache? */
-bool dp_object_cached(const dp_object *object);
-
 /** Address of a function. @return TSL_ERR_INTERNAL when there is none of this name */
 tsl_err dp_object_find(const dp_object *object, const char *name, void **address);
 

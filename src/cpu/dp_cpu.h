@@ -325,10 +325,6 @@ void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_cpu_box *box, void *
 /** Take in the values of a box that somebody else has computed. */
 void dp_cpu_interval_put(dp_cpu_interval *w, const dp_cpu_box *box, const void *values);
 
-/** The smallest k that attains X[a][b], a + 1 < b; -1: NUSSINOV, letters a and b - 1 pair. O(b -
- * a). */
-int64_t dp_cpu_interval_split(const dp_cpu_interval *w, int64_t a, int64_t b);
-
 /* ------------------------------------------------------------------ measuring */
 
 /** `tesela bench dp-cpu`: speeds of the engines on this socket beside their goals, and beside

@@ -200,26 +200,3 @@ void dp_cpu_interval_put(dp_cpu_interval *w, const dp_cpu_box *box, const void *
     for (int64_t b = a + 1 > box->lo[1] ? a + 1 : box->lo[1]; b < box->hi[1]; b++)
       outside_to(w, values, (a - box->lo[0]) * columns + b - box->lo[1], interval_at(w, a, b), 0);
 }
-
-/** Does the split k of (a, b) attain its value? In the arithmetic of the table. */
-static bool attains(const dp_cpu_interval *w, int64_t a, int64_t k, int64_t b) {
-  const char *x = interval_at(w, a, b), *left = interval_at(w, a, k), *right = interval_at(w, k, b);
-  if (w->kind != DP_JOIN_F64) {
-    int64_t sum = inside_whole(w, left, 0) + inside_whole(w, right, 0);
-    if (w->d != NULL)
-      sum += inside_whole(w, w->d, a) * inside_whole(w, w->d, k) * inside_whole(w, w->d, b);
-    if (w->high != NULL) sum += inside_whole(w, w->high, b) - inside_whole(w, w->low, a);
-    return sum == inside_whole(w, x, 0);
-  }
-  double sum = *(const double *)left + *(const double *)right;
-  const double *d = (const double *)w->d, *high = (const double *)w->high;
-  if (d != NULL) sum += d[a] * d[k] * d[b];
-  if (high != NULL) sum += high[b] - ((const double *)w->low)[a];
-  return sum == *(const double *)x;
-}
-
-int64_t dp_cpu_interval_split(const dp_cpu_interval *w, int64_t a, int64_t b) {
-  for (int64_t k = a + 1; k < b; k++)
-    if (attains(w, a, k, b)) return k;
-  return -1;
-}

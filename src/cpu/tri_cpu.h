@@ -169,17 +169,4 @@ tsl_err tri_forces_prepare(tsl_worker *w, const tsl_problem *problem);
 /** THRESHOLD: free a list. */
 void tri_hits_clear(tri_hits *hits);
 
-/** Errors of threads: the first one is kept and given back after the parallel region. */
-typedef struct tri_failure {
-  int code; /**< tsl_err, read and written atomically */
-  tsl_err_copy copy;
-} tri_failure;
-
-/** Keep the error of this thread if it is the first. */
-void tri_failure_note(tri_failure *failure, tsl_err err);
-/** Has a thread failed? */
-bool tri_failed(const tri_failure *failure);
-/** The noted error as this thread's error, or TSL_OK. */
-tsl_err tri_failure_take(const tri_failure *failure);
-
 #endif

@@ -5,20 +5,28 @@
 #include <omp.h>
 #include <string.h>
 
-void tri_failure_note(tri_failure *failure, tsl_err err) {
+/** Errors of threads: the first one is kept and given back after the parallel region. */
+typedef struct failure {
+  int code; /* tsl_err, read and written atomically */
+  tsl_err_copy copy;
+} failure;
+
+/** Keep the error of this thread if it is the first. */
+static void note_failure(failure *f, tsl_err err) {
 #pragma omp critical(tri_failure)
-  if (failure->code == TSL_OK) {
-    tsl_err_save(err, &failure->copy);
-    __atomic_store_n(&failure->code, (int)err, __ATOMIC_RELEASE);
+  if (f->code == TSL_OK) {
+    tsl_err_save(err, &f->copy);
+    __atomic_store_n(&f->code, (int)err, __ATOMIC_RELEASE);
   }
 }
 
-bool tri_failed(const tri_failure *failure) {
-  return __atomic_load_n(&failure->code, __ATOMIC_ACQUIRE) != TSL_OK;
+static bool has_failed(const failure *f) {
+  return __atomic_load_n(&f->code, __ATOMIC_ACQUIRE) != TSL_OK;
 }
 
-tsl_err tri_failure_take(const tri_failure *failure) {
-  return failure->code == TSL_OK ? TSL_OK : tsl_err_restore(&failure->copy);
+/** The noted error as this thread's error, or TSL_OK. */
+static tsl_err take_failure(const failure *f) {
+  return f->code == TSL_OK ? TSL_OK : tsl_err_restore(&f->copy);
 }
 
 static int64_t min_i64(int64_t a, int64_t b) {
@@ -138,7 +146,7 @@ done:
 }
 
 tsl_err tri_walk(tsl_worker *w, tri_job *job) {
-  tri_failure failure = {.code = TSL_OK};
+  failure first = {.code = TSL_OK};
   const tsl_unit *unit = job->unit;
   if (unit->hi[0] <= unit->lo[0]) return TSL_OK;
   const int64_t rows = unit->hi[0] - group_first(w, unit);
@@ -149,15 +157,15 @@ tsl_err tri_walk(tsl_worker *w, tri_job *job) {
   cuts = min_i64(cuts, most);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
   for (int64_t k = 0; k < groups * cuts; k++) {
-    if (tri_failed(&failure)) continue;
+    if (has_failed(&first)) continue;
     const task t = group_task(w, unit, k / cuts);
     const int64_t blocks = max_i64(0, (t.j1 - t.j0 + w->columns - 1) / w->columns);
     const int64_t c = k % cuts;
     const tsl_err err = walk_task(w, &w->thread[omp_get_thread_num()], job, &t, blocks * c / cuts,
                                   blocks * (c + 1) / cuts);
-    if (err != TSL_OK) tri_failure_note(&failure, err);
+    if (err != TSL_OK) note_failure(&first, err);
   }
-  return tri_failure_take(&failure);
+  return take_failure(&first);
 }
 
 tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {

@@ -132,9 +132,6 @@ struct tsl_worker {
   xc_batches *batches;                     /**< bra pairs and fitting shells */
 };
 
-/** Points of a piece of a group. */
-int64_t xc_piece_points(const tsl_worker *w, const xc_group *group);
-
 /** A batch of groups; seconds of the parts are set. */
 tsl_err xc_run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 /** Find the largest group. @return bytes that xc_groups_open takes */

@@ -210,7 +210,8 @@ static int64_t round_up(int64_t n) {
   return (n + XC_LANES - 1) / XC_LANES * XC_LANES;
 }
 
-int64_t xc_piece_points(const tsl_worker *w, const xc_group *group) {
+/** Points of a piece of a group. */
+static int64_t piece_points(const tsl_worker *w, const xc_group *group) {
   if (w->p->parallel == XC_OUTER) return round_up(group->n);
   if (w->p->parallel == XC_HYBRID || w->p->reproducible) return XC_PIECE;
   const int64_t share = round_up((group->n + w->threads - 1) / w->threads);
@@ -232,7 +233,7 @@ done:
 static tsl_err add_pieces(tsl_worker *w, const tsl_unit *unit, int64_t at) {
   tsl_err err = TSL_OK;
   const xc_group *g = &w->view.groups[unit->lo[0]];
-  const int64_t size = xc_piece_points(w, g), row = row_blocks(w) * g->functions;
+  const int64_t size = piece_points(w, g), row = row_blocks(w) * g->functions;
   double *block = NULL;
   bool ready = false;
   if (g->functions == 0) goto done;
@@ -336,7 +337,7 @@ double xc_groups_bytes(tsl_worker *w) {
   w->most_points = XC_LANES, w->most_functions = 1;
   for (int64_t g = 0; g < p->n_groups; g++) {
     const xc_group *group = &w->view.groups[g];
-    const int64_t piece = xc_piece_points(w, group), points = round_up(group->n);
+    const int64_t piece = piece_points(w, group), points = round_up(group->n);
     const int64_t most = points < piece ? points : piece;
     if (most > w->most_points) w->most_points = most;
     if (group->functions > w->most_functions) w->most_functions = group->functions;

@@ -398,17 +398,6 @@ done:
   return err;
 }
 
-tsl_err dp_affine_row_put(dp_affine *b, int64_t row, const int32_t *h, const int32_t *f) {
-  tsl_err err = TSL_OK;
-  const size_t bytes = (size_t)(4 * b->m);
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->h[b->now].data, h, bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->f[b->now].data, f, bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  b->row = row;
-done:
-  return err;
-}
-
 tsl_err dp_affine_again(dp_affine *b, int64_t *tiles) {
   tsl_err err = TSL_OK;
   uint32_t flags[2] = {0, 0};

@@ -91,7 +91,8 @@ void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_par
     parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
 }
 
-void dp_worker_calm(dp_worker *w) {
+/* Wait for the card after a failure: what was queued may still write to the caller's memory. */
+static void calm(dp_worker *w) {
   (void)cudaStreamSynchronize(w->card.stream);
   (void)cudaGetLastError();
 }
@@ -110,7 +111,7 @@ static dp_worker *worker_of(tsl_worker *worker) {
 static void dp_close_gpu(tsl_worker **worker) {
   dp_worker *w = worker_of(*worker);
   if (w == NULL) return;
-  if (w->card.stream != NULL) dp_worker_calm(w);
+  if (w->card.stream != NULL) calm(w);
   dp_gpu_bands_clear(w);
   dp_gpu_rows_clear(w);
   dp_gpu_boxes_clear(w);
@@ -169,7 +170,7 @@ typedef tsl_err (*units_fn)(dp_worker *w, const tsl_unit *units, int64_t n, tsl_
 
 static tsl_err call(dp_worker *w, units_fn run, const tsl_unit *units, int64_t n, tsl_part *parts) {
   const tsl_err err = n > 0 ? run(w, units, n, parts) : TSL_OK;
-  if (err != TSL_OK) dp_worker_calm(w);
+  if (err != TSL_OK) calm(w);
   return err;
 }
 
@@ -256,10 +257,6 @@ static void dp_host_free(void *memory) {
 
 /* ---- checkpoints, in the form that sockets have: dp_saved.h, dp_recur_saved.h */
 
-static const char *dp_unsaved_gpu(const tsl_problem *) {
-  return NULL;
-}
-
 /* Intervals: a tile is saved as its edge. */
 static int64_t box_bytes(const dp_worker *w, const tsl_unit *unit) {
   return (unit->hi[0] - unit->lo[0]) * (unit->hi[1] - unit->lo[1]) * w->bytes;
@@ -303,7 +300,6 @@ static tsl_backend make_backend(void) {
   b.edge_out = dp_edge_out_gpu;
   b.edge_in = dp_edge_in_gpu;
   b.walk = dp_walk_gpu;
-  b.unsaved = dp_unsaved_gpu;
   b.state_bytes = dp_state_bytes_gpu;
   b.save = dp_save_gpu;
   b.load = dp_load_gpu;

@@ -66,9 +66,6 @@ int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k);
 /** Spread seconds over units by their items. */
 void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts);
 
-/** Wait for the card after a failure: what was queued may still write to the caller's memory. */
-void dp_worker_calm(struct dp_worker *w);
-
 /* ------------------------------------------------------------------------------ wavefronts */
 
 /** Where a tile's cells go in the mode TABLE: of row lo + r and column c to [r * ld + c]. */

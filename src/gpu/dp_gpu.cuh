@@ -107,7 +107,7 @@ tsl_err dp_bits_sum(dp_bits *band, int64_t *sum);
 /**
  * Last row computed, as bits of columns: M[i][j] - M[i][j-1] is +1 (first), -1 (second, EDIT only).
  * uint32 [1 or 2][ceil(m/32)], bits from m on are zero. Together with the row number this is all
- * of a band's state: a special row or a checkpoint.
+ * of a band's state: a special row or a checkpoint. For tests.
  */
 tsl_err dp_bits_row_get(dp_bits *band, uint32_t *bits);
 tsl_err dp_bits_row_put(dp_bits *band, const uint32_t *bits);
@@ -175,7 +175,7 @@ int dp_affine_bits(const dp_affine *band, bool keep);
 /** 16: wherever 16 bits can be tried; a tile in which they do not hold is done again in 32, without
  *  the host. 32: always. 0: as said at dp_affine_open. */
 void dp_affine_force(dp_affine *band, int bits);
-/** Tiles done again in 32 bits so far. */
+/** Tiles done again in 32 bits so far. For tests. */
 tsl_err dp_affine_again(dp_affine *band, int64_t *tiles);
 
 /** The state, [dp_affine_state_bytes] device memory; put makes it table row `row`. */
@@ -183,10 +183,9 @@ int64_t dp_affine_state_bytes(const dp_affine *band);
 tsl_err dp_affine_state_get(dp_affine *band, void *state);
 tsl_err dp_affine_state_put(dp_affine *band, int64_t row, const void *state);
 
-/** H and F of the last row computed, [m] each, host. F is what the row below may extend. */
+/** H and F of the last row computed, [m] each, host. F is what the row below may extend. For tests.
+ */
 tsl_err dp_affine_row_get(dp_affine *band, int32_t *h, int32_t *f);
-/** Make (h, f) the last row computed, table row `row`. */
-tsl_err dp_affine_row_put(dp_affine *band, int64_t row, const int32_t *h, const int32_t *f);
 
 /** DP_LOCAL: the best cell of the band so far. DP_GLOBAL: the last cell of the last row. */
 tsl_err dp_affine_best(dp_affine *band, dp_best *best);
@@ -251,10 +250,6 @@ tsl_err dp_grid_state_put(dp_grid *band, int64_t row, const void *state);
 
 /** Last cell of the last row computed; m > 0. */
 tsl_err dp_grid_last(dp_grid *band, double *value);
-
-/** The last row computed, value [m], host; put makes it table row `row`. */
-tsl_err dp_grid_row_get(dp_grid *band, void *values);
-tsl_err dp_grid_row_put(dp_grid *band, int64_t row, const void *values);
 
 /** Walk back through the tile kept last, as dp_affine_trace: the diagonal where it attains the
  *  value, else left, else up. */
@@ -376,11 +371,10 @@ int64_t dp_knapsack_halo(const dp_knapsack *band, int64_t lo, int64_t hi);
  */
 tsl_err dp_knapsack_items(dp_knapsack *band, int64_t lo, int64_t hi, const int64_t *left,
                           bool keep);
-int64_t dp_knapsack_keep_bytes(int64_t items, int64_t count);
 
-/** Values of capacities c0..c1-1 of the table that lie in the band, after the last item; host. */
+/** Values of capacities c0..c1-1 of the table that lie in the band, after the last item; host. For
+ *  tests. */
 tsl_err dp_knapsack_get(dp_knapsack *band, int64_t c0, int64_t c1, int64_t *values);
-tsl_err dp_knapsack_put(dp_knapsack *band, int64_t c0, int64_t c1, const int64_t *values);
 
 /**
  * Walk back over the items kept last, from item *item (hi) and capacity *capacity until item lo or
@@ -396,7 +390,8 @@ tsl_err dp_knapsack_trace(dp_knapsack *band, int64_t *item, int64_t *capacity, i
 /* ------------------------------------------------ binomial, resource allotment, stagecoach */
 
 struct dp_sweep;
-/** A band of columns of DP_BINOMIAL, DP_ALLOTMENT or DP_STAGECOACH. */
+/** A band of columns of DP_BINOMIAL, DP_ALLOTMENT or DP_STAGECOACH. For tests of the kernels; in
+ *  a run dp_backend_gpu_sweep.cu launches them. */
 typedef struct dp_sweep dp_sweep;
 
 /** C(i, j) for j = first .. first + count - 1. @param[in] n, k  the goal; modulus 0: exact, int64,
@@ -417,8 +412,6 @@ tsl_err dp_sweep_open_stagecoach(dp_card *card, tsl_type type, int64_t stages, i
                                  const void *costs, const void *start, int64_t first, int64_t count,
                                  bool keep, dp_sweep **out);
 void dp_sweep_close(dp_sweep **band);
-/** Back to row 0. */
-tsl_err dp_sweep_begin(dp_sweep *band);
 
 /** Values of the row before that dp_sweep_rows wants from others for rows lo + 1 .. hi: BINOMIAL
  *  the min(first, hi - lo) columns left of the band, ALLOTMENT all first columns, STAGECOACH the
@@ -435,7 +428,6 @@ tsl_err dp_sweep_rows(dp_sweep *band, int64_t lo, int64_t hi, const void *others
 
 /** The last row, value [count]; host. BINOMIAL int64. */
 tsl_err dp_sweep_get(dp_sweep *band, void *values);
-tsl_err dp_sweep_put(dp_sweep *band, const void *values);
 
 /** keep: from column of the last row back to row 0. ALLOTMENT: choices[i - 1] is the amount of
  *  activity i; STAGECOACH: choices[t - 1] is the state before stage t. The smallest that attains.

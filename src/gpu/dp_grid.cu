@@ -289,15 +289,6 @@ done:
   return err;
 }
 
-tsl_err dp_grid_row_get(dp_grid *b, void *values) {
-  tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(values, b->line[b->now].data, (size_t)(b->m * value_bytes(b)),
-                               cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-done:
-  return err;
-}
-
 tsl_err dp_grid_last(dp_grid *b, double *value) {
   return as_type(b, [=](auto zero) {
     tsl_err err = TSL_OK;
@@ -309,14 +300,4 @@ tsl_err dp_grid_last(dp_grid *b, double *value) {
   done:
     return err;
   });
-}
-
-tsl_err dp_grid_row_put(dp_grid *b, int64_t row, const void *values) {
-  tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->line[b->now].data, values, (size_t)(b->m * value_bytes(b)),
-                               cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  b->row = row;
-done:
-  return err;
 }

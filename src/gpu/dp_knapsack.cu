@@ -124,10 +124,6 @@ int64_t dp_knapsack_halo(const dp_knapsack *b, int64_t lo, int64_t hi) {
   return sum < b->first ? sum : b->first;
 }
 
-int64_t dp_knapsack_keep_bytes(int64_t items, int64_t count) {
-  return 4 * items * tsl_ceil_div(count, 32);
-}
-
 template <class T, class O> static __global__ void cast_kernel(const T *in, O *out, int64_t count) {
   const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (k < count) out[k] = (O)in[k];
@@ -252,7 +248,7 @@ tsl_err dp_knapsack_items(dp_knapsack *b, int64_t lo, int64_t hi, const int64_t 
   TSL_TRY(make_room(b, halo));
   if (halo > 0) TSL_TRY(move_values(b, b->room - halo, halo, NULL, left));
   if (keep) {
-    const int64_t bytes = dp_knapsack_keep_bytes(hi - lo, b->count);
+    const int64_t bytes = 4 * (hi - lo) * tsl_ceil_div(b->count, 32);
     TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->bits, bytes + 4, "bits of decisions"));
     TSL_CUDA_TRY(cudaMemsetAsync(b->bits.data, 0, (size_t)bytes, b->card->stream));
     b->kept_lo = lo;
@@ -280,14 +276,6 @@ tsl_err dp_knapsack_get(dp_knapsack *b, int64_t c0, int64_t c1, int64_t *values)
   tsl_err err = TSL_OK;
   TSL_TRY(check_range(b, c0, c1));
   TSL_TRY(move_values(b, b->room + c0 - b->first, c1 - c0, values, NULL));
-done:
-  return err;
-}
-
-tsl_err dp_knapsack_put(dp_knapsack *b, int64_t c0, int64_t c1, const int64_t *values) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(check_range(b, c0, c1));
-  TSL_TRY(move_values(b, b->room + c0 - b->first, c1 - c0, NULL, values));
 done:
   return err;
 }

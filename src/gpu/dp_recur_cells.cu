@@ -23,7 +23,8 @@ dp_recur_box dp_recur_common(dp_recur_box a, dp_recur_box b) {
                       smaller(a.q1, b.q1)};
 }
 
-dp_recur_view dp_recur_part(const dp_recur_card *w, dp_recur_view view, dp_recur_box box) {
+/* The part of a view that lies in box; its box may be empty. */
+static dp_recur_view part_of(const dp_recur_card *w, dp_recur_view view, dp_recur_box box) {
   const dp_recur_box b = dp_recur_common(view.box, box);
   if (dp_recur_empty(&b)) return dp_recur_view{NULL, view.stride, b};
   const int64_t at = (b.p0 - view.box.p0) * view.stride + b.q0 - view.box.q0;
@@ -138,7 +139,7 @@ dp_recur_box dp_recur_goal_box(const dp_recur *recur) {
 }
 
 tsl_err dp_recur_note_best(dp_recur_card *w, dp_recur_view whole) {
-  const dp_recur_view view = dp_recur_part(w, whole, w->goal);
+  const dp_recur_view view = part_of(w, whole, w->goal);
   const dp_recur_box box = view.box;
   if (dp_recur_empty(&box)) return TSL_OK;
   const int64_t count = (box.p1 - box.p0) * (box.q1 - box.q0);
@@ -270,13 +271,13 @@ tsl_err dp_recur_note_table(dp_recur_card *w, dp_recur_view view, const tsl_unit
   tsl_err err = TSL_OK;
   if (w->table < 0) return TSL_OK;
   for (int64_t k = 0; k < n; k++) {
-    dp_recur_view part = dp_recur_part(w, view, dp_recur_box_of(&units[k]));
+    dp_recur_view part = part_of(w, view, dp_recur_box_of(&units[k]));
     if (dp_recur_empty(&part.box)) continue;
     const int64_t row = (part.box.q1 - part.box.q0) * w->bytes, end = part.box.p1;
     const int64_t step = larger(TURNED_BYTES / row, 1);
     for (dp_recur_box b = part.box; b.p0 < end; b.p0 += step) {
       b.p1 = smaller(b.p0 + step, end);
-      TSL_TRY(give(w, dp_recur_part(w, part, b), &units[k], parts[k].slab[w->table]));
+      TSL_TRY(give(w, part_of(w, part, b), &units[k], parts[k].slab[w->table]));
     }
   }
 done:

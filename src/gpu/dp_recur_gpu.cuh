@@ -25,7 +25,8 @@
 
 /* ------------------------------------------------------------------------------ compiling */
 
-/** Is NVRTC here? @param[out] why  NULL, or static text: what is missing and what to do */
+/** Is NVRTC here? For tests.
+ *  @param[out] why  NULL, or static text: what is missing and what to do */
 bool dp_recur_has_nvrtc(const char **why);
 
 /**

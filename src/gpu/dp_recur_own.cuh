@@ -59,9 +59,6 @@ static inline dp_recur_box dp_recur_box_of(const tsl_unit *u) {
   return dp_recur_box{u->lo[0], u->hi[0], u->lo[1], u->hi[1]};
 }
 
-/** The part of a view that lies in box; its box may be empty. */
-dp_recur_view dp_recur_part(const dp_recur_card *w, dp_recur_view view, dp_recur_box box);
-
 /** Note those of the wanted cells that are in the view. */
 tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view);
 /** Compare the goal's cells of the view with the best so far. */

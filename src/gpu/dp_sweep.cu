@@ -91,6 +91,40 @@ done:
   return err;
 }
 
+static char *last_line(const dp_sweep *b) {
+  return (char *)b->line[b->now].data + b->room * value_bytes(b);
+}
+
+/* Copy the last row to the kept rows. */
+static tsl_err keep_row(dp_sweep *b) {
+  tsl_err err = TSL_OK;
+  const int64_t bytes = value_bytes(b) * b->width;
+  if (b->keep)
+    TSL_CUDA_TRY(cudaMemcpyAsync((char *)b->table.data + b->row * bytes, last_line(b),
+                                 (size_t)bytes, cudaMemcpyDefault, b->card->stream));
+done:
+  return err;
+}
+
+/* Back to row 0. */
+static tsl_err begin_band(dp_sweep *b) {
+  static const int64_t one = 1;
+  tsl_err err = TSL_OK;
+  const int64_t each = value_bytes(b);
+  cudaStream_t stream = b->card->stream;
+  b->row = 0;
+  TSL_CUDA_TRY(cudaMemsetAsync(b->line[b->now].data, 0, (size_t)b->line[b->now].bytes, stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(b->bad.data, 0, 4, stream));
+  if (b->problem == DP_BINOMIAL && b->first == 0 && b->count > 0 && b->modulus != 1)
+    TSL_CUDA_TRY(cudaMemcpyAsync(last_line(b), &one, 8, cudaMemcpyDefault, stream));
+  if (b->problem == DP_STAGECOACH)
+    TSL_CUDA_TRY(cudaMemcpyAsync(last_line(b), (char *)b->start.data + each * b->first,
+                                 (size_t)(each * b->count), cudaMemcpyDefault, stream));
+  TSL_TRY(keep_row(b));
+done:
+  return err;
+}
+
 tsl_err dp_sweep_open_binomial(dp_card *card, int64_t n, int64_t k, int64_t modulus, int64_t first,
                                int64_t count, dp_sweep **out) {
   tsl_err err = TSL_OK;
@@ -108,7 +142,7 @@ tsl_err dp_sweep_open_binomial(dp_card *card, int64_t n, int64_t k, int64_t modu
   like.first = first;
   like.count = count;
   TSL_TRY(open_band(card, &like, out));
-  TSL_TRY(dp_sweep_begin(*out));
+  TSL_TRY(begin_band(*out));
 done:
   if (err != TSL_OK) dp_sweep_close(out);
   return err;
@@ -127,7 +161,7 @@ static tsl_err upload(dp_sweep *b, const void *data, int64_t count, const void *
                                  b->card->stream));
   }
   TSL_TRY(dp_card_wait(b->card));
-  TSL_TRY(dp_sweep_begin(b));
+  TSL_TRY(begin_band(b));
 done:
   return err;
 }
@@ -182,39 +216,6 @@ void dp_sweep_close(dp_sweep **band) {
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&b->card->memory, buffer);
   tsl_free(b);
   *band = NULL;
-}
-
-static char *last_line(const dp_sweep *b) {
-  return (char *)b->line[b->now].data + b->room * value_bytes(b);
-}
-
-/* Copy the last row to the kept rows. */
-static tsl_err keep_row(dp_sweep *b) {
-  tsl_err err = TSL_OK;
-  const int64_t bytes = value_bytes(b) * b->width;
-  if (b->keep)
-    TSL_CUDA_TRY(cudaMemcpyAsync((char *)b->table.data + b->row * bytes, last_line(b),
-                                 (size_t)bytes, cudaMemcpyDefault, b->card->stream));
-done:
-  return err;
-}
-
-tsl_err dp_sweep_begin(dp_sweep *b) {
-  static const int64_t one = 1;
-  tsl_err err = TSL_OK;
-  const int64_t each = value_bytes(b);
-  cudaStream_t stream = b->card->stream;
-  b->row = 0;
-  TSL_CUDA_TRY(cudaMemsetAsync(b->line[b->now].data, 0, (size_t)b->line[b->now].bytes, stream));
-  TSL_CUDA_TRY(cudaMemsetAsync(b->bad.data, 0, 4, stream));
-  if (b->problem == DP_BINOMIAL && b->first == 0 && b->count > 0 && b->modulus != 1)
-    TSL_CUDA_TRY(cudaMemcpyAsync(last_line(b), &one, 8, cudaMemcpyDefault, stream));
-  if (b->problem == DP_STAGECOACH)
-    TSL_CUDA_TRY(cudaMemcpyAsync(last_line(b), (char *)b->start.data + each * b->first,
-                                 (size_t)(each * b->count), cudaMemcpyDefault, stream));
-  TSL_TRY(keep_row(b));
-done:
-  return err;
 }
 
 int64_t dp_sweep_halo(const dp_sweep *b, int64_t lo, int64_t hi) {
@@ -289,15 +290,6 @@ done:
 tsl_err dp_sweep_get(dp_sweep *b, void *values) {
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaMemcpyAsync(values, last_line(b), (size_t)(value_bytes(b) * b->count),
-                               cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-done:
-  return err;
-}
-
-tsl_err dp_sweep_put(dp_sweep *b, const void *values) {
-  tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(last_line(b), values, (size_t)(value_bytes(b) * b->count),
                                cudaMemcpyDefault, b->card->stream));
   TSL_TRY(dp_card_wait(b->card));
 done:

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char tsl_bench_share_help[] =
+static const char help_text[] =
     "usage: mpirun -n RANKS tesela bench share DECK [options]\n"
     "\n"
     "Cards take a fixed share of the domain, sockets the rest (without cards: rank 0 against the\n"
@@ -311,7 +311,7 @@ tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv) {
   TSL_TRY(parse(argc, argv, &b));
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   if (b.options.help) {
-    if (rank == 0) fputs(tsl_bench_share_help, stdout);
+    if (rank == 0) fputs(help_text, stdout);
     return TSL_OK;
   }
   TSL_TRY(open_session(comm, &b));

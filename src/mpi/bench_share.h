@@ -22,6 +22,4 @@
  */
 tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv);
 
-extern const char tsl_bench_share_help[];
-
 #endif

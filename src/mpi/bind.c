@@ -39,6 +39,10 @@ static int32_t ordinal(const decision *d, int32_t rank, int32_t card) {
 static tsl_err read_word(const char *text, size_t length, want *out) {
   tsl_err err = TSL_OK;
   out->index = -1;
+  if (length == 0)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "a device without a name; allowed are auto, gpu, cpu, or one word for each rank of a "
+             "node (gpu, gpu0, cpu, cpu1), with commas");
   if (length >= 3 && strncmp(text, "gpu", 3) == 0)
     out->kind = WANT_GPU;
   else if (length >= 3 && strncmp(text, "cpu", 3) == 0)

@@ -99,7 +99,7 @@ typedef struct tsl_checkpoint {
 
 /**
  * Check and take apart a file's bytes. Every size is checked before it is used, also of a file
- * whose checksum is right.
+ * whose checksum is right. Global for tests.
  * @param[in] name   for messages
  * @param[in] bytes  [n], from malloc with an address that suits any type; owned by the checkpoint,
  *                   also when it fails

@@ -39,22 +39,18 @@ static double deadline_of(const tsl_session *s) {
   return isinf(seconds) ? INFINITY : s->opened + fmax(0, seconds - margin);
 }
 
-/* Why this rank's device cannot save the tiles of a WAVE family; NULL: it can. */
-static const char *reason_of_device(const tsl_session *s) {
-  const tsl_platform *platform =
-      s->station.seat->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
-  const tsl_backend *backend = tsl_backend_find(platform, s->family->name);
-  if (s->family->shape != TSL_WAVE || backend == NULL) return NULL;
-  if (backend->unsaved == NULL) return "what it keeps between stages cannot be saved";
-  return backend->unsaved(&s->problem);
-}
-
 static const char *reason_against(const tsl_session *s) {
   if (s->run.checkpoint <= 0) return "run.checkpoint is 0";
   for (int f = 0; f < s->problem.n_fields && s->output.compress > 0; f++)
     if (s->problem.fields[f].stream && (s->problem.fields[f].role & TSL_OUT))
       return "output.compress packs rows as they come";
   return NULL;
+}
+
+/* On, or why not. */
+static void switch_on(tsl_session *s) {
+  s->keeper->why_not = reason_against(s);
+  s->keeper->on = s->keeper->why_not == NULL;
 }
 
 /* ---- ready */
@@ -72,29 +68,10 @@ static uint64_t inputs_of(const tsl_session *s) {
   return tsl_checksum_end(&sum);
 }
 
-/* The same reason on all ranks: the job's, or that of the first device that has one. */
-static tsl_err find_reason(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  tsl_keeper *k = s->keeper;
-  const char *why = reason_against(s), *device = reason_of_device(s);
-  int first = device != NULL ? s->rank : s->size;
-  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, s->comm));
-  if (why != NULL)
-    (void)snprintf(k->why_not, sizeof k->why_not, "%s", why);
-  else if (first == s->rank)
-    (void)snprintf(k->why_not, sizeof k->why_not, "rank %d, %.40s: %s", s->rank,
-                   s->station.seat->device.name, device);
-  if (why == NULL && first < s->size)
-    TSL_MPI(MPI_Bcast(k->why_not, (int)sizeof k->why_not, MPI_CHAR, first, s->comm));
-  k->on = k->why_not[0] == '\0';
-done:
-  return err;
-}
-
 tsl_err tsl_keeper_foresee(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_AGREE(s->comm, tsl_alloc(1, sizeof *s->keeper, "checkpoints", (void **)&s->keeper));
-  TSL_TRY(find_reason(s));
+  switch_on(s);
 done:
   return err;
 }
@@ -129,7 +106,7 @@ static void mark_finished(tsl_keeper *k, const tsl_out_unit *rows, int64_t n) {
 tsl_err tsl_keeper_ready(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_keeper *k = s->keeper;
-  TSL_TRY(find_reason(s));
+  switch_on(s);
   TSL_AGREE(s->comm, set_up(s));
   if (s->options->restart == NULL) return TSL_OK;
   TSL_AGREE(s->comm, s->rank == 0 ? tsl_keeper_fit(s) : TSL_OK);

@@ -26,7 +26,7 @@ typedef struct tsl_keeper {
   bool restart;         /**< the run goes on from a checkpoint */
   bool walks;           /**< which has all tiles finished: the walk is left */
   bool safe;            /**< there is a checkpoint on disk that the run can be continued from */
-  char why_not[160];    /**< why not on, for people; the same on all ranks */
+  const char *why_not;  /**< why not on, for people, static; NULL: on; the same on all ranks */
   int phase;            /**< to begin with */
   uint8_t *finished;    /**< [n_units] units of this phase; the same on all ranks */
   double due, deadline; /**< root, tsl_now(): of the next checkpoint; of the end, INFINITY none */

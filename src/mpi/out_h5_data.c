@@ -62,7 +62,8 @@ static herr_t put_attribute(hid_t object, const char *name, hid_t type, const vo
   return status;
 }
 
-herr_t tsl_out_put_text(hid_t object, const char *name, const char *value) {
+/** Attribute of an open object. */
+static herr_t put_text(hid_t object, const char *name, const char *value) {
   const hid_t type = text_type(H5T_VARIABLE);
   const herr_t status = type < 0 ? -1 : put_attribute(object, name, type, &value);
   if (type >= 0) (void)H5Tclose(type);
@@ -71,13 +72,11 @@ herr_t tsl_out_put_text(hid_t object, const char *name, const char *value) {
 
 herr_t tsl_out_put_field(hid_t dataset, const tsl_field *field) {
   static const char *const combine[] = {"sum", "minimum", "maximum", "gather", "list"};
-  if (tsl_out_put_text(dataset, "unit", field->unit) < 0 ||
-      tsl_out_put_text(dataset, "doc", field->doc) < 0 ||
-      tsl_out_put_text(dataset, "order", "row-major, last index fastest") < 0)
+  if (put_text(dataset, "unit", field->unit) < 0 || put_text(dataset, "doc", field->doc) < 0 ||
+      put_text(dataset, "order", "row-major, last index fastest") < 0)
     return -1;
-  return (field->role & TSL_OUT) == 0
-             ? 0
-             : tsl_out_put_text(dataset, "combined_by", combine[field->combine]);
+  return (field->role & TSL_OUT) == 0 ? 0
+                                      : put_text(dataset, "combined_by", combine[field->combine]);
 }
 
 tsl_err tsl_out_text(tsl_out *out, const char *path, const char *text) {
@@ -225,7 +224,7 @@ static herr_t put_column_unit(hid_t dataset, const tsl_column *column) {
   char name[TSL_NAME + 8];
   if (column->unit[0] == '\0') return 0;
   (void)snprintf(name, sizeof name, "%s_unit", column->name);
-  return tsl_out_put_text(dataset, name, column->unit);
+  return put_text(dataset, name, column->unit);
 }
 
 tsl_err tsl_out_table(tsl_out *out, const char *path, const tsl_column *columns, const void *rows,

@@ -81,8 +81,6 @@ tsl_err tsl_out_reopen(tsl_out *out, tsl_out_stream *stream, const tsl_field *fi
 /** "/results/NAME" of an OUT field, "/input/NAME" of others; returns path. */
 char *tsl_out_path_of(const tsl_field *field, char path[TSL_NAME + 16]);
 
-/** Attribute of an open object. */
-herr_t tsl_out_put_text(hid_t object, const char *name, const char *value);
 /** unit, doc, order of a field. */
 herr_t tsl_out_put_field(hid_t dataset, const tsl_field *field);
 

@@ -2,9 +2,11 @@
 
 #include "agree.h"
 #include "calibrate.h"
+#include "file_name.h"
 #include "probe.h"
 #include "session.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,10 +249,17 @@ static void print_all(const tsl_session *s, const tsl_figures *all, int fresh) {
   }
 }
 
+static tsl_err precheck_csv(const char *path) {
+  const int why = tsl_try_write(path);
+  return why == 0 ? TSL_OK
+                  : tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__, "--csv %s: cannot write: %s", path,
+                             strerror(why));
+}
+
 static tsl_err write_csv(const tsl_session *s, const tsl_figures *all, const char *path) {
   tsl_err err = TSL_OK;
   FILE *file = fopen(path, "w");
-  if (file == NULL) TSL_FAIL(TSL_ERR_IO, "cannot write '%s'", path);
+  if (file == NULL) TSL_FAIL(TSL_ERR_IO, "--csv %s: cannot write: %s", path, strerror(errno));
   (void)fprintf(file, "rank,host,device,group,figure,value,unit,best\n");
   for (int r = 0; r < s->size; r++)
     for (int64_t k = 0; k < all[r].n; k++) {
@@ -258,10 +267,11 @@ static tsl_err write_csv(const tsl_session *s, const tsl_figures *all, const cha
       (void)fprintf(file, "%d,%s,\"%s\",%s,\"%s\",%.6g,%s,%.6g\n", r, s->seats[r].host,
                     s->seats[r].device.name, f->group, f->name, f->value, f->unit, f->peak);
     }
-  if (ferror(file) != 0) TSL_FAIL(TSL_ERR_IO, "cannot write '%s'", path);
+  if (ferror(file) != 0) TSL_FAIL(TSL_ERR_IO, "--csv %s: cannot write: %s", path, strerror(errno));
 done:
   if (file != NULL && fclose(file) != 0 && err == TSL_OK)
-    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "cannot write '%s'", path);
+    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "--csv %s: cannot write: %s", path,
+                   strerror(errno));
   return err;
 }
 
@@ -272,6 +282,7 @@ static tsl_err probe_session(tsl_session *s, const probe_options *o, tsl_figures
   tsl_figures mine = {.n = 0};
   int fresh = 0;
   s->run.device = o->device;
+  TSL_AGREE(s->comm, s->rank == 0 && o->csv != NULL ? precheck_csv(o->csv) : TSL_OK);
   TSL_TRY(tsl_session_machine(s));
   if (s->rank == 0) tsl_machine_print(s->seats, s->size, stdout), fflush(stdout);
   TSL_TRY(figures_of_rank(s, o->again, &mine, &fresh));

@@ -35,7 +35,7 @@ typedef struct tsl_tail {
 #define TSL_TAIL_AHEAD 0.002
 
 /**
- * Number of units the rank should take; the pure rule behind tsl_queue_take.
+ * Number of units the rank should take; the pure rule behind tsl_queue_take. Global for tests.
  *
  * 0 when the rest is better left to the others: they would be done before this rank had finished
  * one more unit; or when its device has enough to do for now. The fastest rank takes when it is

@@ -14,6 +14,17 @@
 enum { MOST = 256, LINE = 1024, N_WORDS = 9 };
 static const double DAY = 86400; /* s */
 
+/* A device as one line of the calibration file names it; text with blanks back in place. */
+typedef struct device_rate {
+  char host[64]; /* "" for a card: cards of a kind are alike wherever they sit */
+  char device[80];
+  char threads[32]; /* "16 threads" */
+  char ranks[32];   /* ranks that measured side by side */
+  char program[40]; /* time and size of the program that measured */
+  tsl_speed speed;
+  unsigned found; /* bits of the kinds that have a line */
+} device_rate;
+
 /* ---- reading; the key is host|device|id|driver|threads|ranks|family|signature|program|... */
 
 static void unword(char *text) {
@@ -27,13 +38,13 @@ static bool split(char *key, char *words[N_WORDS]) {
   return n == N_WORDS;
 }
 
-static bool same(const tsl_rate *a, const tsl_rate *b) {
+static bool same(const device_rate *a, const device_rate *b) {
   return strcmp(a->host, b->host) == 0 && strcmp(a->device, b->device) == 0 &&
          strcmp(a->threads, b->threads) == 0 && strcmp(a->ranks, b->ranks) == 0;
 }
 
 /* One line as a rate of one kind; false for lines of others and for what is not understood. */
-static bool parse(char *line, const char *family, const char *signature, tsl_rate *rate,
+static bool parse(char *line, const char *family, const char *signature, device_rate *rate,
                   int *kind) {
   double c[TSL_N_COEFFICIENTS], setup = 0;
   char *words[N_WORDS];
@@ -48,7 +59,7 @@ static bool parse(char *line, const char *family, const char *signature, tsl_rat
   if (!(setup >= 0) || !isfinite(setup)) return false;
   unword(words[7]);
   if (strcmp(words[6], family) != 0 || strcmp(words[7], signature) != 0) return false;
-  *rate = (tsl_rate){.found = 1u << *kind};
+  *rate = (device_rate){.found = 1u << *kind};
   unword(words[1]), unword(words[4]), unword(words[5]);
   (void)snprintf(rate->host, sizeof rate->host, "%.63s", words[0]);
   (void)snprintf(rate->device, sizeof rate->device, "%.79s", words[1]);
@@ -60,8 +71,10 @@ static bool parse(char *line, const char *family, const char *signature, tsl_rat
   return true;
 }
 
-int tsl_rates_read(const char *path, const char *family, const char *signature, tsl_rate *rates,
-                   int room) {
+/* The rates that a file holds for a family and signature; later lines win. rates has room for so
+ * many. Their number; 0 when there is no file. */
+static int read_rates(const char *path, const char *family, const char *signature,
+                      device_rate *rates, int room) {
   char line[LINE], wanted[128];
   int n = 0;
   FILE *file = fopen(path, "r");
@@ -69,7 +82,7 @@ int tsl_rates_read(const char *path, const char *family, const char *signature, 
   (void)snprintf(wanted, sizeof wanted, "%s", signature);
   unword(wanted); /* a comma of the signature reads like a blank */
   while (fgets(line, sizeof line, file) != NULL) {
-    tsl_rate rate;
+    device_rate rate;
     int kind = 0, at = 0;
     if (!parse(line, family, wanted, &rate, &kind)) continue;
     while (at < n && !same(&rates[at], &rate)) at++;
@@ -87,7 +100,7 @@ int tsl_rates_read(const char *path, const char *family, const char *signature, 
 /* ---- printing */
 
 typedef struct ranked {
-  const tsl_rate *rate;
+  const device_rate *rate;
   double seconds; /* of all units, by this device alone */
 } ranked;
 
@@ -96,14 +109,14 @@ static int by_seconds(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static bool knows_all(const tsl_rate *rate, const tsl_units *units) {
+static bool knows_all(const device_rate *rate, const tsl_units *units) {
   for (int64_t u = 0; u < units->n; u++)
     if ((rate->found & 1u << units->list[u].kind) == 0) return false;
   return true;
 }
 
 /* Devices that know all kinds of units, the fastest first. */
-static int rank_rates(const tsl_rate *rates, int n, const tsl_units *units, ranked *list) {
+static int rank_rates(const device_rate *rates, int n, const tsl_units *units, ranked *list) {
   int n_list = 0;
   for (int k = 0; k < n; k++) {
     double seconds = 0;
@@ -114,6 +127,11 @@ static int rank_rates(const tsl_rate *rates, int n, const tsl_units *units, rank
   }
   qsort(list, (size_t)n_list, sizeof *list, by_seconds);
   return n_list;
+}
+
+/* "1 threads" is the key of a file, for people it is one. */
+static const char *threads_text(const char *threads) {
+  return strcmp(threads, "1 threads") == 0 ? "1 thread" : threads;
 }
 
 static void print_rates(const tsl_session *s, const ranked *list, int n) {
@@ -128,12 +146,12 @@ static void print_rates(const tsl_session *s, const ranked *list, int n) {
   printf("  %-34s %-12s %-11s %12s %14s %9s\n", "device", "host", "", "s a pass", "passes a day",
          "of best");
   for (int k = 0; k < n; k++) {
-    const tsl_rate *r = list[k].rate;
+    const device_rate *r = list[k].rate;
     const bool old = strcmp(r->program, program) != 0;
     printf("  %-34.34s %-12.12s %-11s %12.4g %14.4g %8.1f%%%s\n", r->device,
-           r->host[0] != '\0' ? r->host : "(card)", r->host[0] != '\0' ? r->threads : "",
-           list[k].seconds, DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds,
-           old ? " *" : "");
+           r->host[0] != '\0' ? r->host : "(card)",
+           r->host[0] != '\0' ? threads_text(r->threads) : "", list[k].seconds,
+           DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds, old ? " *" : "");
     older = older || old;
   }
   if (older) printf("\n  * measured by another build of tesela\n");
@@ -144,7 +162,7 @@ static void print_rates(const tsl_session *s, const ranked *list, int n) {
 static tsl_err rates_of_session(tsl_session *s) {
   tsl_err err = TSL_OK;
   char path[1024], signature[96] = "";
-  tsl_rate *rates = NULL;
+  device_rate *rates = NULL;
   ranked *list = NULL;
   int n = 0;
   TSL_TRY(tsl_session_deck(s));
@@ -155,8 +173,7 @@ static tsl_err rates_of_session(tsl_session *s) {
   if (s->family->signature != NULL) s->family->signature(&s->problem, signature);
   TSL_TRY(tsl_alloc(MOST, sizeof *rates, "rates", (void **)&rates));
   TSL_TRY(tsl_alloc(MOST, sizeof *list, "rates", (void **)&list));
-  n = rank_rates(rates, tsl_rates_read(path, s->family->name, signature, rates, MOST), &s->units,
-                 list);
+  n = rank_rates(rates, read_rates(path, s->family->name, signature, rates, MOST), &s->units, list);
   if (n == 0)
     TSL_FAIL(TSL_ERR_INPUT,
              "no calibration for '%s' (%s) in %s; run `tesela calibrate %s` on each kind of host, "

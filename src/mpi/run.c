@@ -2,11 +2,11 @@
 
 #include "agree.h"
 #include "compute.h"
+#include "file_name.h"
 #include "help.h"
 #include "keeper.h"
 #include "phases.h"
 #include "report.h"
-#include "same_file.h"
 #include "share.h"
 #include "store.h"
 #include "tell.h"

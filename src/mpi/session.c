@@ -124,6 +124,12 @@ static void limit_cards(tsl_session *s) {
   }
 }
 
+/* What is wrong with the devices asked for gets the place of the key. */
+static tsl_err blame_device(const tsl_session *s, tsl_err err) {
+  const bool given = s->deck != NULL && tsl_deck_given(s->deck, "run.device");
+  return err == TSL_ERR_INPUT && given ? tsl_deck_blame(s->deck, "run.device", err) : err;
+}
+
 tsl_err tsl_session_machine(tsl_session *s) {
   tsl_err err = TSL_OK;
   char note[512] = "";
@@ -133,7 +139,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
                             .host_memory = s->run.host_memory,
                             .allow_shared_gpu = s->run.allow_shared_gpu || s->deck == NULL,
                             .pin = true};
-  TSL_AGREE(s->comm, tsl_machine_gather(s->comm, &ask, &s->seats));
+  TSL_AGREE(s->comm, blame_device(s, tsl_machine_gather(s->comm, &ask, &s->seats)));
   if (s->deck != NULL) limit_cards(s);
   if (s->rank == 0 && s->options != NULL && !s->options->quiet) {
     tsl_machine_slurm_note(s->size, getenv, note);

@@ -76,9 +76,6 @@ tsl_err tsl_session_make_plan(tsl_session *session);
 /** The fast side of a fixed share. @param[out] fast  shape [size] */
 void tsl_session_sides(const tsl_session *session, bool *fast);
 
-/** Are there units whose first run on a rank takes more than later ones? */
-bool tsl_session_has_setup(const tsl_session *session);
-
 /** Ranks that take part. */
 int tsl_session_parts(const tsl_session *session);
 

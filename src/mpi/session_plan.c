@@ -82,7 +82,8 @@ done:
   return err;
 }
 
-bool tsl_session_has_setup(const tsl_session *s) {
+/* Are there units whose first run on a rank takes more than later ones? */
+static bool has_setup(const tsl_session *s) {
   for (int64_t u = 0; u < s->units.n; u++)
     if (s->units.list[u].setup > 0) return true;
   return false;
@@ -105,7 +106,7 @@ static tsl_err tell_phases(tsl_session *s) {
   bool *parts = NULL;
   double *load = NULL, later = 0;
   s->first = 0;
-  if (!tsl_session_has_setup(s)) return TSL_OK;
+  if (!has_setup(s)) return TSL_OK;
   TSL_TRY(taking_part(s, &parts));
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
   for (int k = 0; k < s->sets.n; k++)
@@ -246,7 +247,7 @@ static tsl_err calibrate(tsl_session *s) {
   TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
                         &s->measured));
   TSL_TRY(tsl_session_stage(s, "calibrate", &since));
-  if (s->measured > 0 && tsl_session_has_setup(s)) TSL_TRY(tsl_session_reopen(s));
+  if (s->measured > 0 && has_setup(s)) TSL_TRY(tsl_session_reopen(s));
   if (before > s->measured) s->measured = before;
 done:
   return err;

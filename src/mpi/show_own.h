@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What `tesela show` prints of a file, in this process: HDF5 may die or loop in a hostile file. */
+/** What `tesela show` prints of a file, in this process: HDF5 may die or loop in a hostile file.
+ *  Global for tests. */
 tsl_err tsl_show_file(const char *path, int64_t values);
 
 /** Is there an object of this file, not a link to another file? Groups above it: checked before. */

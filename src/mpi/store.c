@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+/* Behind a tsl_store; nothing is owned. */
+typedef struct store_state {
+  tsl_problem *problem;
+  tsl_out *out; /* after tsl_out_close_stream */
+} store_state;
+
 /* A GATHER field and rows within it. */
 static tsl_err check(const tsl_problem *problem, int f, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
@@ -39,7 +45,7 @@ static char *rows_in_memory(const tsl_field *field, int64_t lo, int64_t hi, size
 
 static tsl_err read_rows(void *arg, int f, int64_t lo, int64_t hi, void *rows) {
   tsl_err err = TSL_OK;
-  const tsl_store_state *state = arg;
+  const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
   TSL_TRY(check(state->problem, f, lo, hi));
@@ -56,7 +62,7 @@ done:
 
 static tsl_err write_rows(void *arg, int f, int64_t lo, int64_t hi, const void *rows) {
   tsl_err err = TSL_OK;
-  const tsl_store_state *state = arg;
+  const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
   TSL_TRY(check(state->problem, f, lo, hi));
@@ -76,7 +82,7 @@ done:
 
 static tsl_err append_records(void *arg, int f, const void *records, int64_t n) {
   tsl_err err = TSL_OK;
-  const tsl_store_state *state = arg;
+  const store_state *state = arg;
   tsl_field *field = NULL;
   if (f < 0 || f >= state->problem->n_fields)
     TSL_FAIL(TSL_ERR_INTERNAL, "store: no field %d of %d", f, state->problem->n_fields);
@@ -92,17 +98,11 @@ done:
   return err;
 }
 
-void tsl_store_make(tsl_problem *problem, tsl_out *out, tsl_store_state *state, tsl_store *store) {
-  *state = (tsl_store_state){problem, out};
-  *store =
-      (tsl_store){.state = state, .read = read_rows, .write = write_rows, .append = append_records};
-}
-
 static tsl_err finish(tsl_problem *problem, tsl_out *out) {
   tsl_err err = TSL_OK;
-  tsl_store_state state;
-  tsl_store store;
-  tsl_store_make(problem, out, &state, &store);
+  store_state state = {problem, out};
+  const tsl_store store = {
+      .state = &state, .read = read_rows, .write = write_rows, .append = append_records};
   TSL_TRY(problem->family->finish(problem, &store));
   TSL_TRY(tsl_out_end_rows(out));
 done:

@@ -22,7 +22,8 @@ typedef struct tsl_parts {
   double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
 } tsl_parts;
 
-/** List the planned units by owner. @param[out] parts  free with tsl_parts_clear */
+/** List the planned units by owner. Global for tests, as the two below.
+ *  @param[out] parts  free with tsl_parts_clear */
 tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
                        tsl_parts *parts);
 void tsl_parts_clear(tsl_parts *parts);

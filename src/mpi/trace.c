@@ -1,16 +1,14 @@
 #include "trace.h"
 
 #include "agree.h"
+#include "file_name.h"
 #include "gather.h"
 #include "progress.h"
-#include "same_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 tsl_err tsl_trace_start(MPI_Comm comm, bool on, tsl_timeline *trace) {
   tsl_err err = TSL_OK;
@@ -124,14 +122,11 @@ done:
 
 tsl_err tsl_trace_precheck(const char *path, const char *deck, const char *output) {
   tsl_err err = TSL_OK;
-  const bool there = access(path, F_OK) == 0;
-  const int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (fd < 0) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(errno));
+  const int why = tsl_try_write(path);
+  if (why != 0) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(why));
   if (tsl_same_file(path, deck)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the deck", path);
   if (tsl_same_file(path, output)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the output too", path);
 done:
-  if (fd >= 0) (void)close(fd);
-  if (fd >= 0 && !there) (void)unlink(path);
   return err;
 }
 

@@ -68,7 +68,7 @@ void xc_batches_triples(xc_batches *batches, int64_t lo, int64_t hi, double *row
 /** The packed density asked for, [n_packed]; NULL when Coulomb is not fitted. */
 const double *xc_batches_packed(const xc_batches *batches);
 
-/** Bytes of rows that are kept; whether some were computed anew. */
+/** Bytes of rows that are kept; whether some were computed anew. Global for tests. */
 double xc_batches_kept(const xc_batches *batches, bool *anew);
 /** As text for tsl_backend.tell, empty when all rows are kept. */
 void xc_batches_tell(const xc_batches *batches, char *text, size_t size);

@@ -67,8 +67,8 @@ def deck_cases():
     both("negative n", change("n: 100", "n: -5"), ["bad.yaml:7", "-5"], ranks_matter=True)
     both("huge n", change("n: 100", "n: 4e9"), ["bad.yaml:7"])
     both("huge n beyond 64 bits", change("n: 100", "n: 1e30"), ["bad.yaml:7"])
-    both("n x d beyond memory", change("n: 100", "n: 2147483519\n    d: 1000000"), ["memory"],
-         ranks_matter=True)
+    both("n x d beyond memory", change("n: 100", "n: 2147483519\n    d: 1000000"),
+         ["bad.yaml:7: tri.generator.n", "memory", "lower n or d"], ranks_matter=True)
     both("duplicate key", GOOD + "  output: square\n", ["bad.yaml:8", "output"])
     both("no YAML", "family: tri\ntri: [1, 2\n", ["bad.yaml:"])
     both("tab", "family: tri\ntri:\n\tfunction: euclidean\n", ["bad.yaml:3:1", "a tab"])
@@ -128,6 +128,17 @@ def text_cases():
     both("overflow in text", from_file("huge.csv"), ["huge.csv:2", "1e999"])
     both("empty field", from_file("hole.csv"), ["hole.csv:2"])
     both("hexadecimal", from_file("hex.csv", "header: no"), ["hex.csv:1", "0x10"])
+    suite.write("commas.csv", "1,5;2,5\n3,5;4,5\n")
+    suite.write("quoted.csv", '"1,5","2,5"\n')
+    suite.write("blanks.csv", "1,5 2,5\n3,5 4,5\n")
+    suite.write("tabs.csv", "1,5\t2\n3,5\t4\n")
+    suite.write("mixed.csv", "1,5\n2\n")
+    point = "decimals have a point"
+    both("decimal commas", from_file("commas.csv"), ["bad.yaml:6", "commas.csv:1", "'1,5'", point], ranks_matter=True)
+    both("one line of decimal commas", from_file("quoted.csv"), ["quoted.csv:1", "'1,5'", point])
+    both("decimal commas between blanks", from_file("blanks.csv"), ["blanks.csv:1", "'5 2'", point])
+    both("decimal commas between tabs", from_file("tabs.csv"), ["tabs.csv:1", point])
+    both("decimal commas here and there", from_file("mixed.csv"), ["mixed.csv:2", "1 field,", point])
     both("missing file", from_file("none.csv"), ["bad.yaml:6", "none.csv", "No such file"], ranks_matter=True)
     both("folder as file", from_file("."), ["bad.yaml:6", "regular"])
     both("column out of range", from_file("ragged.csv", "columns: [0, 7]"), ["ragged.csv", "7"])
@@ -381,6 +392,10 @@ def device_cases():
     else:
         both("GPU absent", GOOD + "run:\n  device: gpu\n", ["gpu"], ranks_matter=True)
         both("GPU absent in a list", GOOD + "run:\n  device: cpu,gpu0\n", ["gpu"], ranks_matter=True)
+    both("empty device", GOOD + "run:\n  device: ''\n", ["bad.yaml:9", "run.device", "without a name", "gpu0"],
+         ranks_matter=True)
+    both("empty word among devices", GOOD, ["run.device=cpu,,cpu: run.device", "without a name"],
+         args=["-s", "run.device=cpu,,cpu"])
     both("device without sense", GOOD + "run:\n  device: tpu\n", ["tpu"])
     both("test knob without sense", GOOD, ["TSL_TEST_SLOW"], env={"TSL_TEST_SLOW": "fast"})
 

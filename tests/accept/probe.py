@@ -69,8 +69,11 @@ def bad_words():
     for args in (["--agian"], ["--csv"], ["deck.yaml"]):
         run = suite.run(["probe", *args])
         check(run.status == 2 and "--help" in run.err, run.tail())
-    run = suite.run(["probe", "--csv", suite.path("no/folder.csv")])
-    check(run.status == 3 and "cannot write" in run.err, run.tail())
+    run = suite.run(["probe", "--again", "--csv", suite.path("no/folder.csv")])
+    check(run.status == 2 and "folder.csv: cannot write: No such file" in run.err, run.tail())
+    check("measured" not in run.out, f"refused only after probing: {run.out}")
+    run = suite.run(["probe", "--device", ""])
+    check(run.status == 2 and "device without a name" in run.err, run.tail())
     check("usage" in probe("--help"), "no help")
 
 
@@ -93,8 +96,9 @@ def rates():
         run = suite.run(["calibrate", deck, "-q", "-s", f"run.threads={threads}"])
         check(run.status == 0, run.tail())
     run = suite.run(["rates", deck])
-    lines = [line for line in run.out.splitlines() if " threads " in line]
+    lines = [line for line in run.out.splitlines() if " thread" in line]
     check(run.status == 0 and len(lines) == 2, run.tail())
+    check(sum(" 1 thread " in line for line in lines) == 1, run.out)
     passes = [float(line.split()[-2]) for line in lines]
     seconds = [float(line.split()[-3]) for line in lines]
     check(passes[0] >= passes[1] and lines[0].split()[-1] == "100.0%", run.out)

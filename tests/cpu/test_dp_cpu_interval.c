@@ -1,7 +1,7 @@
 /**
  * @file test_dp_cpu_interval.c
- * Matrix chains, search trees and Nussinov's pairs against plain O(n^3) loops: all values and all
- * splits, as a whole and by boxes that several workers compute and exchange. Known answers.
+ * Matrix chains, search trees and Nussinov's pairs against plain O(n^3) loops: all values, as a
+ * whole and by boxes that several workers compute and exchange. Known answers.
  */
 #include "test_dp_cpu.h"
 
@@ -11,7 +11,6 @@
 typedef struct plain {
   dp_cpu_interval_input in;
   long double *x;
-  int64_t *split;
 } plain;
 
 static long double number(const plain *p, const void *list, int64_t k) {
@@ -35,7 +34,6 @@ static long double with_split(const plain *p, int64_t a, int64_t k, int64_t b) {
 static void solve_cell(plain *p, int64_t a, int64_t b) {
   const int64_t n = p->in.posts;
   long double best = 0;
-  int64_t split = -1;
   if (b == a + 1) {
     p->x[a * n + b] = p->in.problem == DP_SEARCH_TREE ? number(p, p->in.gaps, a) : 0;
     return;
@@ -43,21 +41,19 @@ static void solve_cell(plain *p, int64_t a, int64_t b) {
   for (int64_t k = a + 1; k < b; k++) {
     const long double x = with_split(p, a, k, b);
     const bool better = p->in.problem == DP_NUSSINOV ? x > best : x < best;
-    if (split < 0 || better) best = x, split = k;
+    if (k == a + 1 || better) best = x;
   }
   if (p->in.problem == DP_NUSSINOV && b - 1 - a > p->in.span &&
       (p->in.pairs[p->in.letters[a]] >> p->in.letters[b - 1] & 1)) {
     const long double x = (a + 1 < b - 1 ? p->x[(a + 1) * n + b - 1] : 0) + 1;
-    if (x > best) best = x, split = -1;
+    if (x > best) best = x;
   }
   p->x[a * n + b] = best;
-  p->split[a * n + b] = split;
 }
 
 static void solve(plain *p) {
   const int64_t n = p->in.posts;
   p->x = alloc(n * n, sizeof *p->x);
-  p->split = alloc(n * n, sizeof *p->split);
   for (int64_t d = 1; d < n; d++)
     for (int64_t a = 0; a + d < n; a++) solve_cell(p, a, a + d);
 }
@@ -67,7 +63,7 @@ static long double value_of(const plain *p, const void *values, int64_t k) {
   return number(p, values, k);
 }
 
-/** All values of a worker in a box, and some splits when the worker has everything. */
+/** All values of a worker in a box. */
 static void check_values(const plain *p, const dp_cpu_interval *w, const dp_cpu_box *box,
                          const char *what) {
   const int64_t columns = box->hi[1] - box->lo[1], n = p->in.posts;
@@ -80,16 +76,6 @@ static void check_values(const plain *p, const dp_cpu_interval *w, const dp_cpu_
               (a < b ? p->x[a * n + b] : 0);
   CHECK(same, "problem %d, %lld posts: %s", (int)p->in.problem, (long long)n, what);
   tsl_free(values);
-}
-
-static void check_splits(const plain *p, const dp_cpu_interval *w) {
-  const int64_t n = p->in.posts;
-  bool same = true;
-  for (int k = 0; k < 200 && n > 2; k++) {
-    const int64_t a = random_below(n - 2), b = a + 2 + random_below(n - 2 - a);
-    same &= dp_cpu_interval_split(w, a, b) == p->split[a * n + b];
-  }
-  CHECK(same, "problem %d, %lld posts: splits", (int)p->in.problem, (long long)n);
 }
 
 /** Workers own boxes in turn; what one has computed all others take in. */
@@ -134,11 +120,9 @@ static void check(const dp_cpu *cpu, plain *p) {
   must(dp_cpu_interval_open(cpu, &p->in, &w));
   dp_cpu_interval_all(w);
   check_values(p, w, &all, "whole");
-  check_splits(p, w);
   dp_cpu_interval_close(&w);
   check_boxes(cpu, p);
   tsl_free(p->x);
-  tsl_free(p->split);
 }
 
 /* ------------------------------------------------------------------ problems */

@@ -269,13 +269,6 @@ done:
 
 static tsl_err open_workers(run *r);
 
-static bool can_save(const run *r) {
-  for (int s = 0; s < r->drive->n_seats; s++)
-    if (backend_of(r, s)->unsaved == NULL || backend_of(r, s)->unsaved(&r->made->problem) != NULL)
-      return false;
-  return true;
-}
-
 /** FNV-1a. */
 static uint64_t digest(uint64_t before, const void *bytes, int64_t n) {
   for (int64_t k = 0; k < n; k++)
@@ -353,7 +346,7 @@ static tsl_err run_stages(run *r) {
   for (int64_t first = 0, last; first < n; first = last) {
     const int64_t stage = unit_of(r, first)->stage;
     for (last = first; last < n && unit_of(r, last)->stage == stage;) last++;
-    if (stage == r->drive->pause && stage > 0 && r->drive->moved != NULL && can_save(r)) {
+    if (stage == r->drive->pause && stage > 0 && r->drive->moved != NULL) {
       TSL_TRY(move_on(r, first, stage));
       memset(needed, 0, (size_t)n * sizeof *needed);
       mark_needed(r, list, needed);
@@ -404,7 +397,7 @@ static tsl_err walk(run *r) {
   tsl_problem *problem = &r->made->problem;
   tsl_cursor cursor;
   tsl_list steps = {0};
-  const bool pauses = r->drive->pause == INT64_MAX && r->drive->moved != NULL && can_save(r);
+  const bool pauses = r->drive->pause == INT64_MAX && r->drive->moved != NULL;
   TSL_TRY(problem->family->walk_begin(problem, &cursor));
   for (int64_t turn = 0; cursor.lane >= 0; turn++) {
     const tsl_cursor before = cursor;

@@ -24,7 +24,6 @@ static void defaults(void **state) {
   assert_string_equal(t.in.columns, "x: [1]");
   assert_int_equal(t.probes.n, 0);
   assert_string_equal(tsl_deck_title(deck), "");
-  assert_string_equal(tsl_deck_name(deck), "d.yaml");
   assert_string_equal(tsl_deck_folder(deck), ".");
   assert_string_equal(tsl_deck_text(deck), HEAD_TAIL);
   tsl_deck_destroy(&deck);
@@ -158,8 +157,6 @@ static void overrides(void **state) {
   assert_false(tsl_deck_given(deck, "tri.input.bogus"));
   assert_false(tsl_deck_given(deck, "tri.cutoff"));
   assert_false(tsl_deck_given(deck, "tri.k.x"));
-  assert_true(tsl_deck_has(deck, "tri"));
-  assert_false(tsl_deck_has(deck, "run"));
   tsl_deck_destroy(&deck);
 }
 

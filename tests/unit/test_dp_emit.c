@@ -168,19 +168,37 @@ static void intervals(void **state) {
     }
 }
 
-/** Random texts are compiled with few optimisations: the same C in less time. The other tests have
- * all of them. */
-static int compile_lightly(void **state) {
+/** The compiler is a script from now on; the compiler proper is ${TSL_TEST_CC:-cc} in it. */
+static int compile_by(const char *script) {
   char path[64], command[96];
-  (void)state;
   (void)snprintf(path, sizeof path, "%s/cc", getenv("XDG_CACHE_HOME"));
   FILE *file = fopen(path, "w");
   if (file == NULL) return 1;
-  (void)fprintf(file, "exec ${TSL_TEST_CC:-cc} \"$@\" -O1\n");
+  (void)fputs(script, file);
   if (fclose(file) != 0) return 1;
   (void)snprintf(command, sizeof command, "sh %s", path);
   if (getenv("CC") != NULL) (void)setenv("TSL_TEST_CC", getenv("CC"), 1);
   return setenv("CC", command, 1);
+}
+
+/** Random texts are compiled with few optimisations: the same C in less time. The other tests have
+ * all of them. */
+static int compile_lightly(void **state) {
+  (void)state;
+  return compile_by("exec ${TSL_TEST_CC:-cc} \"$@\" -O1\n");
+}
+
+/** Each run of the compiler leaves a byte: compiler_runs. */
+static int compile_counted(void **state) {
+  (void)state;
+  return compile_by("printf x >> \"$XDG_CACHE_HOME/runs\"; exec ${TSL_TEST_CC:-cc} \"$@\"\n");
+}
+
+static int64_t compiler_runs(void) {
+  char path[64];
+  struct stat status;
+  (void)snprintf(path, sizeof path, "%s/runs", getenv("XDG_CACHE_HOME"));
+  return stat(path, &status) == 0 ? status.st_size : 0;
 }
 
 static int compile_fully(void **state) {
@@ -352,13 +370,15 @@ static void cache(void **state) {
   int64_t n = 0;
   (void)state;
   const char *text = "int tsl_f(void) { return 7; }\n", *other = "int tsl_f(void) { return 8; }\n";
+  assert_int_equal(compiler_runs(), 0);
   MUST(dp_object_open(text, 0, &a));
-  assert_false(dp_object_cached(a));
+  assert_int_equal(compiler_runs(), 1);
   MUST(dp_object_bytes(a, &bytes, &n));
   dp_object_close(&a);
   MUST(dp_object_open(text, 0, &a));
-  assert_true(dp_object_cached(a));
+  assert_int_equal(compiler_runs(), 1); /* it was in the cache */
   MUST(dp_object_open(other, 0, &b));
+  assert_int_equal(compiler_runs(), 2);
   MUST(dp_object_find(a, "tsl_f", &f));
   MUST(dp_object_find(b, "tsl_f", &g));
   assert_int_equal(((int (*)(void))f)(), 7);
@@ -380,6 +400,7 @@ static void hostile_cache(void **state) {
   dp_object *a = NULL;
   char command[4200];
   const char *folder = getenv("XDG_CACHE_HOME");
+  const int64_t before = compiler_runs();
   (void)state;
   (void)snprintf(
       command, sizeof command,
@@ -388,7 +409,7 @@ static void hostile_cache(void **state) {
       folder, folder);
   assert_int_equal(system(command), 0); /* and nothing is left lying about */
   MUST(dp_object_open("int tsl_f(void) { return 7; }\n", 0, &a));
-  assert_false(dp_object_cached(a));
+  assert_int_equal(compiler_runs(), before + 1);
   dp_object_close(&a);
   setenv("CC", "/no/such/compiler", 1);
   assert_int_equal(dp_object_open("int tsl_f(void) { return 9; }\n", 0, &a), TSL_ERR_INPUT);
@@ -413,8 +434,8 @@ int main(void) {
       cmocka_unit_test(failures),
       cmocka_unit_test(late_reads),
       cmocka_unit_test(best_cells),
-      cmocka_unit_test(cache),
-      cmocka_unit_test(hostile_cache)};
+      cmocka_unit_test_setup_teardown(cache, compile_counted, compile_fully),
+      cmocka_unit_test_setup_teardown(hostile_cache, compile_counted, compile_fully)};
   char folder[] = "/tmp/tesela-test-XXXXXX", command[64];
   if (mkdtemp(folder) == NULL) return 1;
   setenv("XDG_CACHE_HOME", folder, 1);

@@ -100,6 +100,11 @@ static void text_bad(void **state) {
   table_source s;
   (void)state;
   expect_refused(source_of("a.csv", "1,2,3\n4,5,6\n7,8\n"), "a.csv:3: 2 fields", "line 1 has 3");
+  expect_refused(source_of("a.csv", "1,2\n4\n"), "1 field, but line 1", "decimals have a point");
+  expect_refused(source_of("a.csv", "1,5;2,5\n"), "a.csv:1: column 0 (from 0): '1,5'",
+                 "decimals have a point");
+  expect_refused(source_of("a.csv", "1,5 -2,5\n"), "'5 -2' is not a number",
+                 "decimals have a point");
   expect_refused(source_of("a.csv", "1,2\n4,5,6\n"), "a.csv:2: 3 fields", "line 1 has 2");
   expect_refused(source_of("a.csv", "1,2\n3,nan\n"), "a.csv:2: column 1", "finite");
   expect_refused(source_of("a.csv", "-Inf,2\n"), "a.csv:1: column 0", "finite");
@@ -126,7 +131,7 @@ static void text_many_short_lines(void **state) {
   for (int i = 0; i < WIDE; i++) *c++ = '1', *c++ = i + 1 < WIDE ? ',' : '\n';
   for (int i = 0; i < LINES; i++) *c++ = '1', *c++ = '\n';
   *c = '\0';
-  expect_refused(source_of("a.csv", text), "a.csv:2: 1 fields", "line 1 has 100000");
+  expect_refused(source_of("a.csv", text), "a.csv:2: 1 field,", "line 1 has 100000");
   free(text);
 }
 

@@ -127,9 +127,9 @@ static inline void field_exact(field *f, const double *total, const double *cons
 static inline void field_fitted(field *f, const double *total, double *coulomb) {
   const int64_t n = f->fitting.n, m = f->pairs.n_packed;
   xc_fit_pack(&f->orbital, &f->pairs, total, f->packed);
-  xc_matrix_vector(n, m, f->rows, false, f->packed, f->gamma);
+  xc_matrix_product(n, 1, m, 1, f->rows, false, f->packed, false, f->gamma);
   xc_matrix_solve(n, f->metric, f->gamma);
-  xc_matrix_vector(n, m, f->rows, true, f->gamma, f->packed);
+  xc_matrix_product(m, 1, n, 1, f->rows, true, f->gamma, false, f->packed);
   xc_fit_unpack(&f->orbital, &f->pairs, f->packed, coulomb);
 }
 

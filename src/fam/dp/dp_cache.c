@@ -28,7 +28,7 @@ dp_cache_key dp_cache_start(void) {
   return (dp_cache_key){{UINT64_C(0xcbf29ce484222325), UINT64_C(0x9e3779b97f4a7c15)}};
 }
 
-void dp_cache_add(dp_cache_key *key, const void *data, size_t n) {
+static void add_bytes(dp_cache_key *key, const void *data, size_t n) {
   const unsigned char *bytes = data;
   for (size_t b = 0; b < n; b++) {
     key->sum[0] = (key->sum[0] ^ bytes[b]) * UINT64_C(0x100000001b3);
@@ -37,7 +37,7 @@ void dp_cache_add(dp_cache_key *key, const void *data, size_t n) {
 }
 
 void dp_cache_add_text(dp_cache_key *key, const char *text) {
-  dp_cache_add(key, text, strlen(text) + 1);
+  add_bytes(key, text, strlen(text) + 1);
 }
 
 /* ----------------------------------------------------------------- files */
@@ -136,7 +136,7 @@ tsl_err dp_cache_take(const dp_cache_key *key, const char *suffix, void **bytes,
     dp_cache_key sum = dp_cache_start();
     *n -= (int64_t)sizeof end;
     memcpy(&end, (char *)*bytes + *n, sizeof end);
-    dp_cache_add(&sum, *bytes, (size_t)*n);
+    add_bytes(&sum, *bytes, (size_t)*n);
     if (memcmp(end.magic, magic, sizeof magic) == 0 && memcmp(&end.key, &sum, sizeof sum) == 0)
       goto done;
   }
@@ -152,7 +152,7 @@ tsl_err dp_cache_keep(const dp_cache_key *key, const char *suffix, const void *b
   trailer end = {.key = dp_cache_start()};
   int fd = -1;
   memcpy(end.magic, magic, sizeof magic);
-  dp_cache_add(&end.key, bytes, (size_t)n);
+  add_bytes(&end.key, bytes, (size_t)n);
   TSL_TRY(find_file(key, suffix, folder, path));
   (void)snprintf(work, sizeof work, "%s/work-XXXXXX", folder);
   fd = mkostemp(work, O_CLOEXEC);

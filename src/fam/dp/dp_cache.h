@@ -26,8 +26,7 @@ typedef struct dp_cache_key {
 } dp_cache_key;
 
 dp_cache_key dp_cache_start(void);
-void dp_cache_add(dp_cache_key *key, const void *data, size_t n);
-/** The text and its closing zero. */
+/** Add a text and its closing zero. */
 void dp_cache_add_text(dp_cache_key *key, const char *text);
 
 /** Name of the folder, which is made if need be. @return TSL_ERR_IO: cannot be used, and why */

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *dp_emit_type(const dp_expr *x, int32_t node, dp_as as) {
+/** Type of an integer or real node in the text. */
+static const char *type_of(const dp_expr *x, int32_t node, dp_as as) {
   return x->nodes[node].kind == DP_REAL ? "R" : as == DP_AS_INDEX ? "i64" : "V";
 }
 
@@ -52,7 +53,7 @@ static void put_ends(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node
 
 static void put_loop(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
   const dp_node *n = &x->nodes[node];
-  const char *type = dp_emit_type(x, node, as);
+  const char *type = type_of(x, node, as);
   const bool sum = n->op == DP_OP_RANGE_SUM, real = n->kind == DP_REAL;
   const char *most = as == DP_AS_INDEX ? "DP_MOST_L" : "DP_MOST_V";
   const bool checked =
@@ -85,7 +86,7 @@ int32_t dp_emit_range(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as) {
   const int32_t n_facts = e->bounds.n_facts, number = e->n_ranges++;
   if (e->hoist != NULL) e->hoist->inside = true;
   const dp_span saved = e->bounds.k[n->ref];
-  const char *type = dp_emit_type(x, node, as);
+  const char *type = type_of(x, node, as);
   dp_text body = {0};
   dp_put(&body,
          "DP_FN %s dp_range%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
@@ -141,7 +142,7 @@ void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *mo
   dp_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
          more);
   put_place(&body, e->code);
-  dp_put(&body, "  const %s v = ", dp_emit_type(x, x->root, DP_AS_VALUE));
+  dp_put(&body, "  const %s v = ", type_of(x, x->root, DP_AS_VALUE));
   dp_emit_node(e, &body, x, x->root, DP_AS_VALUE);
   dp_put(&body, ";\n");
   put_return(e, &body, x);

@@ -62,9 +62,6 @@ void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char 
 /** Append a function's text and free it. */
 void dp_emit_append(dp_emitter *e, dp_text *body);
 
-/** Type of an integer or real node in the text. */
-const char *dp_emit_type(const dp_expr *x, int32_t node, dp_as as);
-
 /** "i32" of TSL_I32. */
 const char *dp_type_word(int32_t type);
 

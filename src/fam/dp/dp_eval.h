@@ -23,7 +23,7 @@ typedef union dp_value {
   double real;
 } dp_value;
 
-/** Element n of an array. */
+/** Element n of an array. Global for tests. */
 dp_value dp_array_value(const dp_array *array, const void *data, int64_t n);
 
 /**
@@ -77,7 +77,7 @@ tsl_err dp_eval_outside(const dp_eval *eval, const dp_expr *expr, int32_t node, 
 
 /* ------------------------------------------------------------------- grids */
 
-/** A small table with all its values; release with dp_oracle_clear. */
+/** A small table with all its values; release with dp_oracle_clear. For tests: no run has one. */
 typedef struct dp_oracle {
   const dp_recurrence *recurrence; /**< not owned */
   dp_value *values;                /**< [rows][cols]; cells that the table does not have stay 0 */

@@ -213,7 +213,7 @@ tsl_err dp_expr_parse(const dp_names *names, dp_scope scope, const char *text, d
 void dp_expr_clear(dp_expr *expr);
 
 /**
- * The tree as text with all brackets, which parses to the same tree.
+ * The tree as text with all brackets, which parses to the same tree. For tests.
  * @param[out] text  [size], zero-ended; cut when too small
  * @return bytes needed, the closing zero not counted
  */

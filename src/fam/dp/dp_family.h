@@ -59,7 +59,7 @@ int32_t dp_alphabet_size(int32_t alphabet);
  */
 tsl_err dp_read_fasta(const char *path, int64_t record, char **text, int64_t *n, char name[64]);
 
-/** The same for a text in memory; path for messages. For fuzzing as well. */
+/** The same for a text in memory; path for messages. Global for tests. */
 tsl_err dp_parse_fasta(const char *path, const char *bytes, int64_t n_bytes, int64_t record,
                        char **text, int64_t *n, char name[64]);
 

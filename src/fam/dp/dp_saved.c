@@ -103,8 +103,9 @@ void dp_state_cut(const dp_params *p, const void *whole, int64_t columns, int64_
   move_state(p, (char *)whole, columns, from, to, part, true);
 }
 
-void dp_state_paste(const dp_params *p, void *whole, int64_t columns, int64_t from, int64_t to,
-                    const void *part) {
+/** The way back of dp_state_cut; the whole was zero before its first part came. */
+static void paste_state(const dp_params *p, void *whole, int64_t columns, int64_t from, int64_t to,
+                        const void *part) {
   move_state(p, whole, columns, from, to, (char *)part, false);
 }
 
@@ -256,7 +257,7 @@ tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int
   for (int64_t k = 0; k < lanes->n; k++) {
     const dp_lane_state *l = &lanes->list[k];
     if (l->row != row || l->lo < lo || l->hi > hi) continue;
-    dp_state_paste(p, state, hi - lo, l->lo - lo, l->hi - lo, l->state);
+    paste_state(p, state, hi - lo, l->lo - lo, l->hi - lo, l->state);
     if (l->best[0] > 0 && better(l->best, best)) memcpy(best, l->best, sizeof l->best);
     found += l->hi - l->lo;
   }

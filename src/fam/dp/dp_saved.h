@@ -72,12 +72,9 @@ static inline bool dp_state_is_bits(const dp_params *p) {
  *  F may be any number that gives the same max(F, H - open). */
 int64_t dp_state_bytes(const dp_params *p, int64_t columns);
 
-/** Columns [from, to) of a state of `columns` columns, as a state of their own, and back. paste:
- *  the whole was zero before its first part came. */
+/** Columns [from, to) of a state of `columns` columns, as a state of their own. */
 void dp_state_cut(const dp_params *p, const void *whole, int64_t columns, int64_t from, int64_t to,
                   void *part);
-void dp_state_paste(const dp_params *p, void *whole, int64_t columns, int64_t from, int64_t to,
-                    const void *part);
 
 /* ------------------------------------------------------------------------------ wavefronts */
 

@@ -1,17 +1,15 @@
 /* Can the pictures be written? Asked before anything is computed. */
 #include "fractal_family.h"
 
-#include "same_file.h"
+#include "file_name.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool ends_in_png(const char *file) {
   const size_t n = strlen(file);
@@ -29,14 +27,11 @@ static bool may_replace(const char *file) {
   return n == 0 || (n == sizeof head && memcmp(head, signature, sizeof head) == 0);
 }
 
-/** Make FILE.part and remove it again. @return 0, or why it cannot be made. */
+/** Can FILE.part be written? @return 0, or why not */
 static int try_part(const char *file) {
   char part[PATH_MAX];
   if (snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part) return ENAMETOOLONG;
-  const int fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  (void)close(fd);
-  return unlink(part) == 0 ? 0 : errno;
+  return tsl_try_write(part);
 }
 
 static tsl_err check_file(const tsl_deck *deck, const char *key, const char *file) {

@@ -45,7 +45,7 @@ static tsl_err check_memory(int64_t bytes, const char *what) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
   if (bytes > memory_bound())
-    TSL_FAIL(TSL_ERR_INPUT, "%s: takes %s, more than half of this host's memory (%s)", what,
+    TSL_FAIL(TSL_ERR_INPUT, "%s: %s needed, more than half of this host's memory (%s)", what,
              tsl_bytes_text((double)bytes, need),
              tsl_bytes_text(2.0 * (double)memory_bound(), have));
 done:
@@ -214,15 +214,45 @@ const char *table_shown(const char *text, const char *end, char shown[48]) {
   return shown;
 }
 
+bool table_decimal_comma(const char *text, const char *end) {
+  char copy[64];
+  double value;
+  const char *comma = memchr(text, ',', (size_t)(end - text));
+  if (comma == NULL || (size_t)(end - text) >= sizeof copy) return false;
+  memcpy(copy, text, (size_t)(end - text));
+  copy[end - text] = '\0';
+  copy[comma - text] = '.';
+  return table_number_parse(copy, copy + (end - text), &value) == TABLE_NUMBER;
+}
+
+/** Digits, blanks, digits: what is between two decimal commas that were taken for separators. */
+static bool is_between_commas(const char *text, const char *end) {
+  const char *c = text;
+  while (c < end && isdigit((unsigned char)*c)) c++;
+  const char *blank = c;
+  while (c < end && isblank((unsigned char)*c)) c++;
+  const char *digits = c + (c < end && (*c == '-' || *c == '+'));
+  for (c = digits; c < end && isdigit((unsigned char)*c);) c++;
+  return blank > text && digits > blank && c > digits && c == end;
+}
+
+/** What may be wrong with a field that is no number. */
+static const char *find_hint(const char *text, const char *end) {
+  if (table_decimal_comma(text, end)) return "; decimals have a point here, not a comma";
+  if (is_between_commas(text, end))
+    return "; a comma separates columns here, decimals have a point";
+  return "";
+}
+
 tsl_err table_field_parse(const table_lines *lines, int64_t column, const char *text,
                           const char *end, double *value) {
   tsl_err err = TSL_OK;
   char shown[48];
   const table_number verdict = table_number_parse(text, end, value);
   if (verdict != TABLE_NUMBER)
-    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: column %lld (from 0): '%s' is not a %snumber", lines->path,
+    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: column %lld (from 0): '%s' is not a %snumber%s", lines->path,
              (long long)lines->number, (long long)column, table_shown(text, end, shown),
-             verdict == TABLE_NOT_FINITE ? "finite " : "");
+             verdict == TABLE_NOT_FINITE ? "finite " : "", find_hint(text, end));
 done:
   return err;
 }

@@ -40,7 +40,7 @@ typedef enum table_delimiter {
 
 /** Is the first line of a text a header? */
 typedef enum table_header {
-  TABLE_HEADER_AUTO, /**< yes when none of its wanted fields is a number */
+  TABLE_HEADER_AUTO, /**< yes when none of its wanted fields is a number, with a point or a comma */
   TABLE_HEADER_YES,
   TABLE_HEADER_NO
 } table_header;
@@ -83,7 +83,7 @@ tsl_err table_read_xyz(const table_source *source, table_rows *table);
 
 /**
  * The side of table_read_h5 that reads (apart.h): writes int64 rows and columns, then all rows with
- * all columns as doubles. HDF5 may die in it.
+ * all columns as doubles. HDF5 may die in it. Global for tests.
  */
 tsl_err table_h5_send(const table_source *source, int to);
 
@@ -141,7 +141,10 @@ typedef enum table_number { TABLE_NUMBER, TABLE_NOT_FINITE, TABLE_NO_NUMBER } ta
 /** Decimal number in [text, end), nothing else allowed; end must be readable. */
 table_number table_number_parse(const char *text, const char *end, double *value);
 
-/** Parse and report: "file:line: column c: 'abc' is not a number". */
+/** Would it be a number, if its comma were a point? */
+bool table_decimal_comma(const char *text, const char *end);
+
+/** Parse and report: "file:line: column c: 'abc' is not a number"; of a decimal comma a hint. */
 tsl_err table_field_parse(const table_lines *lines, int64_t column, const char *text,
                           const char *end, double *value);
 

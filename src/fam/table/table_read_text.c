@@ -71,6 +71,7 @@ static bool is_header(const text *t, int32_t header) {
   for (int64_t c = 0; c < t->pick.n; c++) {
     const field f = t->fields[t->pick.from[c]];
     if (table_number_parse(f.text, f.end, &value) != TABLE_NO_NUMBER) return false;
+    if (table_decimal_comma(f.text, f.end)) return false;
   }
   return true;
 }
@@ -109,6 +110,14 @@ done:
   return err;
 }
 
+/** Lines of whole numbers that commas cut into different numbers of fields: decimals, perhaps. */
+static const char *comma_hint(const text *t) {
+  const size_t n = (size_t)(t->lines.line_end - t->lines.line);
+  const bool point = memchr(t->lines.line, '.', n) != NULL;
+  return t->delimiter == ',' && !point ? "; a comma separates columns here, decimals have a point"
+                                       : "";
+}
+
 static tsl_err read_rows(const table_source *source, text *t, int64_t bytes, table_rows *table) {
   tsl_err err = TSL_OK;
   int64_t row = 0;
@@ -119,8 +128,9 @@ static tsl_err read_rows(const table_source *source, text *t, int64_t bytes, tab
   for (; more; more = table_lines_content(&t->lines), row++) {
     const int64_t n = split(t, t->fields, t->width);
     if (n != t->width || row == table->n)
-      TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %lld fields, but line %lld has %lld", source->path,
-               (long long)t->lines.number, (long long)n, (long long)t->first, (long long)t->width);
+      TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %lld field%s, but line %lld has %lld%s", source->path,
+               (long long)t->lines.number, (long long)n, n == 1 ? "" : "s", (long long)t->first,
+               (long long)t->width, comma_hint(t));
     TSL_TRY(read_row(source, t, row, table));
   }
   table->n = row;

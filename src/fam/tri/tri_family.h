@@ -85,7 +85,7 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
 tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
                            tsl_problem *problem);
 
-/** Pairs (i, j) of rows [0, i); i <= n. */
+/** Pairs (i, j) of rows [0, i); i <= n. Global for tests. */
 int64_t tri_pairs_before(const tri_params *p, int64_t i);
 
 tsl_err tri_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);

@@ -12,7 +12,12 @@ static uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-double tri_random(int64_t seed, int64_t point, int64_t draw) {
+/**
+ * Uniform number in (0, 1) with 52 random bits; never 0 or 1.
+ * Source: splitmix64 (Steele, Lea, Flood 2014) at position point 2^24 + draw of the seed's
+ * sequence; draw is 0 .. 2^24 - 1.
+ */
+static double draw_random(int64_t seed, int64_t point, int64_t draw) {
   static const uint64_t gamma = UINT64_C(0x9e3779b97f4a7c15);
   const uint64_t start = mix((uint64_t)seed + gamma);
   const uint64_t place = ((uint64_t)point << 24) + (uint64_t)draw + 1;
@@ -21,7 +26,7 @@ double tri_random(int64_t seed, int64_t point, int64_t draw) {
 
 static void make_uniform(const tri_generator *g, int64_t i, double *x) {
   for (int64_t k = 0; k < g->d; k++)
-    x[k] = tri_random(g->seed, i, k) * (g->box != NULL ? g->box[k] : g->side);
+    x[k] = draw_random(g->seed, i, k) * (g->box != NULL ? g->box[k] : g->side);
 }
 
 /**
@@ -29,10 +34,10 @@ static void make_uniform(const tri_generator *g, int64_t i, double *x) {
  * Source: Aarseth, Henon & Wielen 1974, Astron. Astrophys. 37, 183, appendix.
  */
 static void make_plummer(const tri_generator *g, int64_t i, double *x) {
-  const double mass = tri_random(g->seed, i, 0);
+  const double mass = draw_random(g->seed, i, 0);
   const double r = g->scale / sqrt(pow(mass, -2.0 / 3.0) - 1.0);
-  const double z = (1.0 - 2.0 * tri_random(g->seed, i, 1)) * r;
-  const double angle = two_pi * tri_random(g->seed, i, 2);
+  const double z = (1.0 - 2.0 * draw_random(g->seed, i, 1)) * r;
+  const double angle = two_pi * draw_random(g->seed, i, 2);
   const double flat = sqrt((r - z) * (r + z));
   x[0] = flat * cos(angle);
   x[1] = flat * sin(angle);
@@ -43,9 +48,9 @@ static void make_plummer(const tri_generator *g, int64_t i, double *x) {
 static void make_cluster(const tri_generator *g, int64_t i, double *x) {
   const int64_t cluster = (int64_t)((double)i * (double)g->clusters / (double)g->n);
   for (int64_t k = 0; k < g->d; k++) {
-    const double centre = g->side * tri_random(g->seed, TRI_MAX_N + 1 + cluster, k);
-    const double r = sqrt(-2.0 * log(tri_random(g->seed, i, 2 * k)));
-    x[k] = centre + g->scale * r * cos(two_pi * tri_random(g->seed, i, 2 * k + 1));
+    const double centre = g->side * draw_random(g->seed, TRI_MAX_N + 1 + cluster, k);
+    const double r = sqrt(-2.0 * log(draw_random(g->seed, i, 2 * k)));
+    x[k] = centre + g->scale * r * cos(two_pi * draw_random(g->seed, i, 2 * k + 1));
   }
 }
 
@@ -56,7 +61,7 @@ tsl_err tri_generate(const tri_generator *g, table_rows *table) {
       [TRI_PLUMMER] = make_plummer,
       [TRI_CLUSTERS] = make_cluster,
   };
-  TSL_TRY(table_rows_create(g->n, g->d, "generator", table));
+  TSL_TRY(table_rows_create(g->n, g->d, "the points", table));
   for (int64_t i = 0; i < g->n; i++) makers[g->kind](g, i, table->values + i * g->d);
 done:
   return err;

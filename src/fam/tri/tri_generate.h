@@ -21,14 +21,6 @@ typedef struct tri_generator {
   int64_t clusters;  /**< CLUSTERS: how many; point i is in cluster i clusters / n */
 } tri_generator;
 
-/**
- * Uniform number in (0, 1) with 52 random bits; never 0 or 1.
- * Source: splitmix64 (Steele, Lea, Flood 2014) at position point 2^24 + draw of the seed's
- * sequence.
- * @param[in] draw  0 .. 2^24 - 1
- */
-double tri_random(int64_t seed, int64_t point, int64_t draw);
-
 /** Points of the generator; table as from table_read, no extra column. */
 tsl_err tri_generate(const tri_generator *g, table_rows *table);
 

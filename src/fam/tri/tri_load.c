@@ -70,6 +70,14 @@ done:
   return err;
 }
 
+/** Memory is the only thing that a checked generator can lack. */
+static tsl_err blame_number(const tsl_deck *deck, tsl_err err) {
+  char why[TSL_ERR_MESSAGE_MAX];
+  if (err == TSL_OK) return err;
+  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+  return tsl_deck_fail(deck, err, "tri.generator.n", __FILE__, __LINE__, "%s; lower n or d", why);
+}
+
 static tsl_err make_points(const tsl_deck *deck, const tri_deck *s, tri_points *points) {
   tsl_err err = TSL_OK;
   const bool boxed = s->box.n > 0 && !tsl_deck_given(deck, "tri.generator.side");
@@ -86,7 +94,7 @@ static tsl_err make_points(const tsl_deck *deck, const tri_deck *s, tri_points *
   if (boxed && (int64_t)s->box.n != s->generator.d)
     TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but the points have %lld dimensions",
                   (unsigned long long)s->box.n, (long long)s->generator.d);
-  TSL_TRY(tri_generate(&generator, &points->table));
+  TSL_TRY(blame_number(deck, tri_generate(&generator, &points->table)));
   points->made = true;
 done:
   return err;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double FUNCTION_LIMIT = 1e-10; /* of xc_shell.radius */
+
 void xc_set_clear(xc_set *set) {
   tsl_free(set->shells);
   memset(set, 0, sizeof *set);
@@ -52,9 +54,13 @@ static double log_bound(const xc_shell *shell, double r) {
   return (shell->l > 0 ? shell->l * log(r) : 0) + most + log(sum);
 }
 
-double xc_shell_radius(const xc_shell *shell, double limit) {
+/**
+ * Radius beyond which no function of the shell exceeds FUNCTION_LIMIT: the largest root of
+ * r^l sum_k |c_k| exp(-a_k r^2) = limit, by bisection to 1e-9 (all angular parts are <= 1).
+ */
+static double radius_of(const xc_shell *shell) {
   double lo = 0, hi = 0;
-  const double wanted = log(limit);
+  const double wanted = log(FUNCTION_LIMIT);
   for (int k = 0; k < shell->n; k++) /* beyond its maximum each term falls */
     lo = fmax(lo, sqrt(shell->l / (2 * shell->exponent[k])));
   if (lo > 0 && log_bound(shell, lo) <= wanted) return lo;
@@ -111,7 +117,7 @@ static tsl_err place_shell(const xc_set *set, const xc_set_shell *from, bool sph
     (void)snprintf(why, sizeof why, "%s", tsl_err_message());
     TSL_FAIL(TSL_ERR_INPUT, "basis %s, element %s: %s", set->name, xc_symbol(from->z), why);
   }
-  shell->radius = xc_shell_radius(shell, XC_FUNCTION_LIMIT);
+  shell->radius = radius_of(shell);
 done:
   return err;
 }

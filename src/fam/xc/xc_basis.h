@@ -81,19 +81,10 @@ tsl_err xc_basis_create(const xc_set *set, xc_kind kind, const xc_molecule *mole
 
 /**
  * Normalise a contraction whose coefficients are of normalised primitives: afterwards they multiply
- * bare primitives, and x^l sum_k c_k exp(-a_k r^2) has norm 1.
+ * bare primitives, and x^l sum_k c_k exp(-a_k r^2) has norm 1. Global for tests.
  * @return TSL_ERR_INPUT when the norm is not positive (coefficients cancel)
  */
 tsl_err xc_shell_normalise(xc_shell *shell);
-
-/**
- * Radius beyond which no function of the shell exceeds limit: the largest root of
- * r^l sum_k |c_k| exp(-a_k r^2) = limit, by bisection to 1e-9 (all angular parts are <= 1).
- */
-double xc_shell_radius(const xc_shell *shell, double limit);
-
-/** The limit of xc_shell.radius. */
-#define XC_FUNCTION_LIMIT 1e-10
 
 #ifdef __cplusplus
 }

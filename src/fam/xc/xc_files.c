@@ -1,10 +1,9 @@
 /* Files beside the output: can they be written, and writing them. */
 #include "xc_family.h"
 
-#include "same_file.h"
+#include "file_name.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,14 +43,10 @@ static bool part_name(const char *file, char part[PATH_MAX]) {
   return snprintf(part, PATH_MAX, "%s.part", file) < PATH_MAX;
 }
 
-/** Make FILE.part and remove it again. @return 0, or why it cannot be made. */
+/** Can FILE.part be written? @return 0, or why not */
 static int try_part(const char *file) {
   char part[PATH_MAX];
-  if (!part_name(file, part)) return ENAMETOOLONG;
-  const int fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  (void)close(fd);
-  return unlink(part) == 0 ? 0 : errno;
+  return part_name(file, part) ? tsl_try_write(part) : ENAMETOOLONG;
 }
 
 static tsl_err check_file(const tsl_deck *deck, const kind *k, const char *file) {

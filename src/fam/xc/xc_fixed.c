@@ -23,7 +23,8 @@ bool xc_fixed_join(int64_t n, const int64_t *more, int64_t *sums) {
   return good;
 }
 
-int64_t xc_fixed_guard(int64_t n, const int64_t *sums) {
+/* How large sums are, in 2^40: less than this. */
+static int64_t guard_of(int64_t n, const int64_t *sums) {
   uint64_t most = 0;
   for (int64_t k = 0; k < n; k++) {
     const uint64_t size = sums[k] < 0 ? -(uint64_t)sums[k] : (uint64_t)sums[k];
@@ -35,7 +36,7 @@ int64_t xc_fixed_guard(int64_t n, const int64_t *sums) {
 void xc_fixed_set_guard(tsl_problem *problem, int which, int field) {
   const tsl_field *f = &problem->fields[field];
   int64_t *guards = problem->fields[XC_SUM_GUARD].data;
-  guards[which] = xc_fixed_guard(tsl_field_count(f), f->data);
+  guards[which] = guard_of(tsl_field_count(f), f->data);
 }
 
 /* --------------------------------------------------------------------- bounds */

@@ -13,8 +13,8 @@
  *   K                               4 d (max_a sum_b Q_ab)^2, d the largest |D_kl|
  *
  * The bounds of J and K are proofs, those of the grid are not: every addition is checked. So that
- * no sum over ranks wraps unseen, each rank says how large its sums are (xc_fixed_guard) and the
- * root refuses what does not surely fit. @return of all: TSL_ERR_NUMERIC.
+ * no sum over ranks wraps unseen, each rank says how large its sums are (xc_fixed_set_guard) and
+ * the root refuses what does not surely fit. @return of all: TSL_ERR_NUMERIC.
  */
 #ifndef TSL_FAM_XC_XC_FIXED_H
 #define TSL_FAM_XC_XC_FIXED_H
@@ -50,10 +50,7 @@ static inline bool xc_fixed_add(int64_t *sum, double value, double scale) {
 bool xc_fixed_flush(int64_t n, double *values, double scale, int64_t *sums);
 /** sums += more. @return false when a sum overflows */
 bool xc_fixed_join(int64_t n, const int64_t *more, int64_t *sums);
-/** How large sums are, in 2^40: less than this. */
-int64_t xc_fixed_guard(int64_t n, const int64_t *sums);
-
-/** A worker sets its entry of XC_SUM_GUARD from the field's sums. */
+/** A worker sets its entry of XC_SUM_GUARD: the field's sums are less than so many 2^40. */
 void xc_fixed_set_guard(tsl_problem *problem, int which, int field);
 
 /** Root: bits of the sums of the densities that are set now. */

@@ -308,7 +308,8 @@ done:
   return err;
 }
 
-tsl_err xc_grid_drop(xc_grid *grid, double cut) {
+/* Take out points with |w| < cut (w = 0 when cut is 0); the order stays. */
+static tsl_err drop_points(xc_grid *grid, double cut) {
   tsl_err err = TSL_OK;
   void *memory = NULL;
   int64_t n = 0;
@@ -329,7 +330,7 @@ tsl_err xc_grid_make(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_a
   TSL_TRY(xc_grid_points(rule, atoms, n_atoms, grid));
   TSL_TRY(xc_partition_create(rule, atoms, n_atoms, &partition));
   TSL_TRY(xc_partition_weights(partition, grid, 0, grid->n));
-  TSL_TRY(xc_grid_drop(grid, rule->cut));
+  TSL_TRY(drop_points(grid, rule->cut));
 done:
   xc_partition_destroy(&partition);
   if (err != TSL_OK) xc_grid_clear(grid);

@@ -5,7 +5,7 @@
  *
  *   rule (a preset, or sizes given) -> xc_grid_points: every atom's points with their volumes
  *     -> xc_partition_weights: volume times the owner's share of the point, by ranges of points
- *     -> xc_grid_drop: points of no weight leave -> groups (xc_groups.h)
+ *     -> points of no weight leave (xc_grid_make does all three) -> groups (xc_groups.h)
  *
  * Atomic units throughout. All functions are single-threaded and without state.
  */
@@ -74,7 +74,7 @@ typedef struct xc_grid_rule {
 
 enum { XC_MAX_RADIAL = 1000 };
 
-/** coarse default fine ultrafine lio0 lio1 lio2, NULL-ended. */
+/** coarse default fine ultrafine lio0 lio1 lio2, NULL-ended. Global for tests. */
 extern const char *const xc_preset_words[];
 
 /**
@@ -91,7 +91,8 @@ tsl_err xc_grid_preset(const char *name, xc_grid_rule *out);
 /** TSL_ERR_INPUT when a rule makes no sense: says which member and what is allowed. */
 tsl_err xc_grid_check(const xc_grid_rule *rule);
 
-/** Shells and points a shell of an element, before pruning; rule checked, z in 1..XC_MAX_Z. */
+/** Shells and points a shell of an element, before pruning; rule checked, z in 1..XC_MAX_Z. Global
+ *  for tests. */
 void xc_grid_sizes(const xc_grid_rule *rule, int z, int64_t *n_radial, int64_t *n_angular);
 
 /* ---------------------------------------------------------------- radial */
@@ -131,16 +132,14 @@ typedef struct xc_grid {
 } xc_grid;
 
 /**
- * All points of all atoms, by atom, shell and Lebedev point; w is the volume 4 pi w_r w_a.
+ * All points of all atoms, by atom, shell and Lebedev point; w is the volume 4 pi w_r w_a. Global
+ * for tests.
  * @param[in]  atoms  [n_atoms]; may be none
  * @param[out] grid   owned by the caller
  * @return TSL_ERR_INPUT for a bad rule, an element out of range, a coordinate that is no number
  */
 tsl_err xc_grid_points(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_atoms,
                        xc_grid *grid);
-
-/** Take out points with |w| < cut (w = 0 when cut is 0); the order stays. */
-tsl_err xc_grid_drop(xc_grid *grid, double cut);
 
 /** Reorder: point i becomes what was point order[i]; order has n <= grid.n distinct entries, the
  *  other points leave. */

@@ -85,7 +85,7 @@ tsl_err xc_groups_make(const xc_groups_rule *rule, const xc_basis *basis, xc_gri
 /** Free and zero. */
 void xc_groups_clear(xc_groups *groups);
 
-/** Radius at which a shell ends by a rule; bohr. */
+/** Radius at which a shell ends by a rule; bohr. Global for tests. */
 double xc_groups_reach(const xc_groups_rule *rule, const xc_shell *shell);
 
 /* ------------------------------------------------------------------ cost */
@@ -119,12 +119,12 @@ typedef struct xc_cost_rule {
 /** The seed's formula with its constant 250000, or fitted with c = 0 0 1 0 until measured. */
 xc_cost_rule xc_cost_standard(xc_cost_kind kind);
 
-/** Cost of a group in the rule's own unit; at least 0. */
+/** Cost of a group in the rule's own unit; at least 0. Global for tests. */
 double xc_group_cost(const xc_cost_rule *rule, const xc_group *group);
 
 /**
  * Predicted balance over ranks when the groups are dealt out longest first, each to the rank that
- * would end earliest (Graham 1969).
+ * would end earliest (Graham 1969). Global for tests.
  * @param[in]  speeds      [n_ranks] relative speeds > 0; NULL: equal
  * @param[out] efficiency  total work over speed of all ranks times the time of the last: 0..1; 1
  *                         when there is no work

@@ -12,7 +12,8 @@
 
 #include "xc_molecule.h"
 
-/** Electrons of each angular momentum s, p, d, f of a neutral atom by Madelung's order. */
+/** Electrons of each angular momentum s, p, d, f of a neutral atom by Madelung's order. Global for
+ *  tests. */
 void xc_guess_occupation(int z, double electrons[4]);
 
 /**

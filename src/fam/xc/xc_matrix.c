@@ -30,13 +30,6 @@ void xc_matrix_product(int64_t m, int64_t n, int64_t k, double factor, const dou
               (int)(a_turned ? m : k), b, (int)(b_turned ? k : n), 0.0, c, (int)n);
 }
 
-void xc_matrix_vector(int64_t m, int64_t n, const double *a, bool turned, const double *x,
-                      double *y) {
-  if (m == 0 || n == 0) return;
-  cblas_dgemv(CblasRowMajor, turned ? CblasTrans : CblasNoTrans, (int)m, (int)n, 1.0, a, (int)n, x,
-              1, 0.0, y, 1);
-}
-
 void xc_matrix_project(int64_t m, int64_t n, const double *a, const double *b, double *work,
                        double *out) {
   xc_matrix_product(m, n, n, 1, b, false, a, false, work);

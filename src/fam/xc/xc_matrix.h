@@ -20,10 +20,6 @@ tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double
 void xc_matrix_product(int64_t m, int64_t n, int64_t k, double factor, const double *a,
                        bool a_turned, const double *b, bool b_turned, double *c);
 
-/** y[m] = a[m][n] x, or y[n] = a^T x when turned. */
-void xc_matrix_vector(int64_t m, int64_t n, const double *a, bool turned, const double *x,
-                      double *y);
-
 /** out[m][m] = b[m][n] a[n][n] b^T; work [m][n]. */
 void xc_matrix_project(int64_t m, int64_t n, const double *a, const double *b, double *work,
                        double *out);

@@ -50,7 +50,7 @@ typedef struct xc_shell {
   int32_t spherical; /**< 1: 2l+1 functions, 0: (l+1)(l+2)/2 */
   int32_t n;         /**< primitives, 1..XC_MAX_PRIMITIVES */
   int64_t first;     /**< number of its first function in the basis */
-  double radius;     /**< beyond it no function of the shell exceeds 1e-10 (xc_shell_radius) */
+  double radius;     /**< beyond it no function of the shell exceeds 1e-10 */
   double at[3];      /**< bohr, the atom's */
   double exponent[XC_MAX_PRIMITIVES];
   double coefficient[XC_MAX_PRIMITIVES];
@@ -126,6 +126,7 @@ tsl_err xc_molecule_read_charges(const char *path, xc_molecule *molecule);
  * Ghost atoms (real: false) are refused.
  */
 tsl_err xc_molecule_read_json(const char *path, xc_molecule *molecule, xc_model *model);
+/** The same from memory; path for messages. Global for tests. */
 tsl_err xc_molecule_parse_json(const char *path, const char *text, int64_t bytes,
                                xc_molecule *molecule, xc_model *model);
 

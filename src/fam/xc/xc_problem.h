@@ -67,7 +67,7 @@ enum {
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
                            until the root has set the results */
   XC_SUM_INTEGRALS,   /**< F64 [XC_N_INTEGRALS] */
-  XC_SUM_GUARD,       /**< I64 [XC_N_FIXED]: size of each rank's sums (xc_fixed_guard) */
+  XC_SUM_GUARD,       /**< I64 [XC_N_FIXED]: size of each rank's sums (xc_fixed_set_guard) */
   XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
   XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
   XC_SUM_GAMMA,       /**< F64 [n_fit]; each element by one rank, so its sum is exact */
