@@ -200,27 +200,49 @@ done:
   return err;
 }
 
-/** A sweep's row after a stage: this rank's part out, the others' parts in, through memory of its
- *  own. In a run that is what keeps the cells out of caches.
+/** Columns of a row that pass between this rank's part [from, to) and others: whole lanes. */
+typedef struct passage {
+  int64_t lo, hi;
+  bool in;
+} passage;
+
+static void find_passages(const tsl_worker *w, const tsl_unit *first, int64_t from, int64_t to,
+                          passage list[4]) {
+  const int64_t *reach = w->p->reach, width = w->recur->recur->code.Q;
+  const int64_t lane = first->hi[1] - first->lo[1];
+  const int64_t left = reach[0] > 0 && reach[0] < lane ? lane : reach[0];
+  const int64_t right = reach[1] > 0 && reach[1] < lane ? lane : reach[1];
+  const int64_t before = from < left ? from : left;
+  const int64_t after = width - to < right ? width - to : right;
+  const int64_t own = to - from;
+  list[0] = (passage){to - (to == width ? 0 : own < left ? own : left), to, false};
+  list[1] = (passage){from, from + (from == 0 ? 0 : own < right ? own : right), false};
+  list[2] = (passage){from - before, from, true};
+  list[3] = (passage){to, to + after, true};
+}
+
+/** A sweep's row after a stage: edges of this rank's part out, those of others in, through memory
+ *  of its own. In a run that is what keeps the cells out of caches.
  *  @param[in,out] edges  those of the stage before, which may be on their way still; NULL: none */
 static tsl_err exchange_row(tsl_worker *w, const tsl_unit *first, const tsl_unit *last,
                             char **edges) {
   tsl_err err = TSL_OK;
-  const int64_t from = first->lo[1], to = last->hi[1], width = w->recur->recur->code.Q;
-  const int64_t lo[3] = {from, 0, to}, hi[3] = {to, from, width};
+  passage list[4];
   char *all = NULL, *at = NULL;
   tsl_unit part = *first;
-  part.lo[1] = 0, part.hi[1] = width;
-  TSL_TRY(tsl_alloc(w->problem->family->edge_bytes(w->problem, &part), 1, "edges of a trial",
-                    (void **)&all));
+  int64_t bytes[4], sum = 0;
+  find_passages(w, first, first->lo[1], last->hi[1], list);
+  for (int k = 0; k < 4; k++) {
+    part.lo[1] = list[k].lo, part.hi[1] = list[k].hi;
+    sum += bytes[k] = w->problem->family->edge_bytes(w->problem, &part);
+  }
+  TSL_TRY(tsl_alloc(sum, 1, "edges of a trial", (void **)&all));
   at = all;
-  for (int k = 0; k < 3; k++) {
-    part.lo[1] = lo[k], part.hi[1] = hi[k];
-    const int64_t bytes = w->problem->family->edge_bytes(w->problem, &part);
-    if (k == 0) TSL_TRY(dp_recur_cpu_edge_out(w, &part, at));
-    if (k > 0) memset(at, 0, (size_t)bytes); /* arrives: fresh pages become real ones */
-    if (k > 0) TSL_TRY(dp_recur_cpu_edge_in(w, &part, at));
-    at += bytes;
+  for (int k = 0; k < 4; k++) {
+    part.lo[1] = list[k].lo, part.hi[1] = list[k].hi;
+    if (list[k].in) memset(at, 0, (size_t)bytes[k]); /* arrives: fresh pages become real ones */
+    TSL_TRY(list[k].in ? dp_recur_cpu_edge_in(w, &part, at) : dp_recur_cpu_edge_out(w, &part, at));
+    at += bytes[k];
   }
 done:
   tsl_free(*edges);

@@ -26,6 +26,10 @@ enum {
 static const long SHORT_NAP_US = 50, LONG_NAP_US = 1000;
 static const double NAP = 0.02;
 
+/* A rank that waits for nobody may be far ahead of those that need its edges: it begins nothing
+ * more while so many bytes of them have not left. */
+static const int64_t MOST_UNSENT = (int64_t)1 << 28;
+
 /* A group on its way: edges in, tiles, edges out, on the hand; then delivered. */
 typedef struct flight {
   tsl_task task;
@@ -51,6 +55,7 @@ typedef struct wave {
   int64_t next;     /* group to be posted to the hand */
   int64_t landed;   /* groups back from the hand */
   int64_t left;     /* edges.out before this one have left and are freed */
+  int64_t unsent;   /* bytes of those that are done and have not */
   int posted, rank, size;
   tsl_queue *queue; /* for abort, pause and progress */
   tsl_delivery *delivery;
@@ -161,7 +166,8 @@ static tsl_err feed(wave *w, bool *moved) {
   flight *f;
   bool here = false;
   TSL_TRY(listen(w));
-  while (!w->abort && may_begin(w) && w->posted < AHEAD && (f = idle_flight(w)) != NULL) {
+  while (!w->abort && may_begin(w) && w->unsent <= MOST_UNSENT && w->posted < AHEAD &&
+         (f = idle_flight(w)) != NULL) {
     const tsl_group *group = &w->edges.groups[w->next];
     TSL_TRY(all_here(w, group, &here));
     if (!here) break;
@@ -186,6 +192,7 @@ static tsl_err send_edges(wave *w, const tsl_group *group) {
   tsl_err err = TSL_OK;
   for (int64_t k = group->out_lo; k < group->out_hi; k++) {
     const tsl_edge *edge = &w->edges.out[k];
+    w->unsent += edge->bytes;
     for (int r = 0; r < edge->n_peers; r++)
       TSL_MPI(MPI_Isend(edge->data, (int)edge->bytes, MPI_BYTE, w->edges.receivers[edge->peer + r],
                         (int)edge->tile, w->comm, &w->sends[edge->peer + r]));
@@ -238,6 +245,7 @@ static tsl_err release_edges(wave *w) {
     if (!done) break;
     tsl_free(edge->data);
     edge->data = NULL;
+    w->unsent -= edge->bytes;
     w->left++;
   }
 done:

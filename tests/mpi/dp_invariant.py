@@ -92,6 +92,11 @@ OWN = {
     "NOSE": corner(-1, -1), "SENO": corner(1, 1), "SONE": corner(1, -1), "NESO": corner(-1, 1),
     "RUD": sweep(("i-1][(j * 7) % 280", "i-2][j"), "i"), "RDU": sweep(("i+1][(j * 7) % 280", "i+2][j"), "i"),
     "CLR": sweep(("(i * 7) % 300][j-1", "i][j-2"), "j"), "CRL": sweep(("(i * 7) % 300][j+1", "i][j+2"), "j"),
+    # reads of some columns to the left, or of some to either side: not all ranks need all edges
+    "near left": recurrence(120, 900, "max(j >= a[i] * 9 ? M[i-1][j - a[i] * 9] + b[j] : 0, M[i-2][j])", "max over all",
+                            [("i < 2", "j % 7")], [("a", 120), ("b", 900)]),
+    "near both": recurrence(900, 120, "max(i + 40 < 900 ? M[i+40][j+1] + a[i] : 3, i >= 100 ? M[i-100][j+1] - b[j] : i)",
+                            "max over all", [("j == 119", "i % 11")], [("a", 900), ("b", 120)]),
     "own row": recurrence(50, 400, "max(M[i-1][j], j >= a[i] ? M[i][j-a[i]] + b[i] : 0)", "M[49][399]",
                           [("i == 0", "0")], [("a", 50), ("b", 51)]),
     "intervals": recurrence(600, 600, "min(k = i .. j-1 : M[i][k] + M[k+1][j] + a[i] * a[k+1] * a[j+1])",

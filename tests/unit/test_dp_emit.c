@@ -131,6 +131,70 @@ static void plans(void **state) {
   }
 }
 
+/* ---------------------------------------------------------------------- reach */
+
+/** What the cells of a recurrence read. */
+typedef struct seen {
+  const dp_code *code;
+  int64_t q, reach[2];
+} seen;
+
+static tsl_err note_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
+  seen *r = self;
+  int64_t p, q;
+  (void)expr, (void)node;
+  dp_code_fold(r->code, i, j, &p, &q);
+  if (r->q - q > r->reach[0]) r->reach[0] = r->q - q;
+  if (q - r->q > r->reach[1]) r->reach[1] = q - r->q;
+  return TSL_OK;
+}
+
+/** Columns to the left and right that a row's cells read: never less than found from cell to cell,
+ *  and no more than offsets tell. */
+static void reaches(void **state) {
+  enum { ROWS = 23, COLUMNS = 31 };
+  static const struct {
+    dp_pattern pattern;
+    const char *cell;
+    int64_t left, right; /* of the plan */
+  } cases[] = {
+      {DP_RUD, "M[i-1][j]", 0, 0},
+      {DP_RUD, "j >= w[i % 5] ? M[i-1][j - w[i % 5]] : 0", 5, 0},
+      {DP_RUD, "max(j >= 3 ? M[i-1][j-3] : 0, j + 2 < 31 ? M[i-2][j+2] : 1)", 3, 2},
+      {DP_RDU, "max(j >= 3 ? M[i+1][j-3] : 0, j + 2 < 31 ? M[i+1][j+2] : 1)", 3, 2},
+      {DP_RUD, "M[i-1][(j * 7) % 31]", 29, 29},
+      {DP_CLR, "max(i >= 5 ? M[i-5][j-1] : 0, M[i][j-1])", 5, 0},
+      {DP_CRL, "max(i >= 5 ? M[i-5][j+1] : 0, i + 1 < 23 ? M[i+1][j+1] : 2)", 5, 1},
+      {DP_RUD, "max(k = 0 .. min(j, 6) : M[i-1][j-k])", 6, 0},
+  };
+  (void)state;
+  for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    dp_recurrence *r = NULL;
+    dp_code code;
+    draft d;
+    draft_table(&d, TSL_I32, ROWS, COLUMNS);
+    draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+    draft_rule(&d, "i < 2 || i > 20 || j == 0 || j == 30", "1");
+    draft_cell(&d, cases[t].cell);
+    MUST(draft_finish(&d, &r));
+    MUST(dp_code_plan(r, cases[t].pattern, &code));
+    seen found = {.code = &code};
+    dp_eval eval = {.recurrence = r, .work = INT64_MAX};
+    for (eval.i = 2; eval.i <= 20; eval.i++)
+      for (eval.j = 1; eval.j < 30; eval.j++) {
+        int64_t p;
+        dp_code_fold(&code, eval.i, eval.j, &p, &found.q);
+        MUST(dp_reads(&eval, note_read, &found));
+      }
+    assert_int_equal(code.engine, DP_ROWS);
+    if (code.reach[0] < found.reach[0] || code.reach[1] < found.reach[1] ||
+        code.reach[0] != cases[t].left || code.reach[1] != cases[t].right)
+      fail_msg("%s: plan %lld, %lld; cells %lld, %lld", cases[t].cell, (long long)code.reach[0],
+               (long long)code.reach[1], (long long)found.reach[0], (long long)found.reach[1]);
+    dp_recurrence_destroy(&r);
+  }
+}
+
 /* ---------------------------------------------------------------- recurrences */
 
 static void knapsacks(void **state) {
@@ -425,6 +489,7 @@ static void hostile_cache(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plans),
+      cmocka_unit_test(reaches),
       cmocka_unit_test(eight_patterns),
       cmocka_unit_test(types),
       cmocka_unit_test(knapsacks),

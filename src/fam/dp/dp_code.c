@@ -98,6 +98,21 @@ static bool is_wave(const dp_code *c, const dp_references *refs) {
   return true;
 }
 
+static int64_t reach_of(const dp_code *c, dp_wide columns) {
+  return columns < 0 ? 0 : columns > c->Q ? c->Q : (int64_t)columns;
+}
+
+/** How far to either side cells are read. */
+static void find_reach(const dp_references *refs, dp_code *c) {
+  for (int n = 0; n < refs->n; n++) {
+    dp_span dp, dq;
+    folded_offset(c, &refs->list[n], &dp, &dq);
+    const int64_t left = reach_of(c, -dq.lo), right = reach_of(c, dq.hi);
+    if (left > c->reach[0]) c->reach[0] = left;
+    if (right > c->reach[1]) c->reach[1] = right;
+  }
+}
+
 /** Rows above that are read, 0 when not fixed or too many; and whether the own row is. */
 static void find_depth(const dp_references *refs, dp_code *c) {
   c->depth = 1;
@@ -112,6 +127,7 @@ static void find_depth(const dp_references *refs, dp_code *c) {
 
 static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_code *c) {
   find_depth(refs, c);
+  find_reach(refs, c);
   if (is_wave(c, refs)) {
     c->engine = DP_WAVEFRONT;
     c->best = r->equation.goal == DP_GOAL_ALL;

@@ -141,6 +141,8 @@ typedef struct dp_code {
       margin_q;     /**< cells before them may be boundary, later ones are not; -1: anywhere */
   int32_t depth;    /**< ROWS: how many rows above are read; 0: any, the whole table is needed */
   int32_t same_row; /**< ROWS: 1: cells of a row depend on each other, from left to right */
+  int64_t reach[2]; /**< ROWS: columns to the left, to the right of its own that a cell reads at
+                         most in rows above, proved from offsets; 0..Q */
   int32_t best;     /**< WAVEFRONT: 1: the goal is over all cells */
   int32_t narrow;   /**< 1: integers in 32 bits; set by dp_emit */
   int32_t checks;   /**< 1: some cell can fail at run time; set by dp_emit */

@@ -124,7 +124,7 @@ done:
 
 /* ------------------------------------------------------------------------- whole */
 
-/** Ask the checker; pattern, engine and depth. */
+/** Ask the checker; pattern, engine, depth and reach. */
 static tsl_err settle_params(loading *l, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
@@ -143,6 +143,7 @@ static tsl_err settle_params(loading *l, tsl_problem *problem) {
   p->pattern = (int32_t)depend.pattern;
   p->engine = code.engine;
   p->depth = code.depth;
+  memcpy(p->reach, code.reach, sizeof p->reach);
   p->type = t->type;
   p->n = t->rows - 1;
   p->m = t->cols - 1;

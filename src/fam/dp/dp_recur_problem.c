@@ -13,6 +13,7 @@ void dp_recur_frame(const dp_params *p, dp_code *code) {
   code->engine = p->engine;
   code->type = p->type;
   code->depth = p->depth;
+  memcpy(code->reach, p->reach, sizeof code->reach);
 }
 
 /* -------------------------------------------------------------- wanted cells */

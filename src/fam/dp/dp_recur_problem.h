@@ -2,8 +2,8 @@
  * @file dp_recur_problem.h
  * `problem: recurrence` as a problem of the contract: its params, fields, tiles and edges.
  *
- * Params (dp.h): n = rows - 1, m = columns - 1 of the deck's table (-1: none); engine, type, depth
- * and pattern (what the checker found or confirmed) as planned by dp_code_plan; interpret: no
+ * Params (dp.h): n = rows - 1, m = columns - 1 of the deck's table (-1: none); engine, type, depth,
+ * reach and pattern (what the checker found or confirmed) as planned by dp_code_plan; interpret: no
  * compiled code.
  *
  * Fields, found by name but for DP_A and DP_GOAL:
@@ -28,9 +28,9 @@
  * included. Predecessors, edges (values of the table's type) and lanes:
  *   WAVEFRONT  left neighbour; [R + 1] the last column, entry 0 is row p0 - 1 (any value when there
  *              is none); strips of columns
- *   ROWS       all tiles of the stage before; [min(depth, R)][columns] the last rows of the tile;
- *              strips of columns, a row each when there are several; depth 0 or same_row: a single
- *              lane
+ *   ROWS       tiles of the stage before with columns that its cells can read (dp_code.reach);
+ *              [min(depth, R)][columns] the last rows of the tile; strips of columns, a row each
+ *              when there are several; depth 0 or same_row: a single lane
  *   INTERVAL   all tiles up and left of it; [R][columns] the tile; a lane for each tile; tiles
  *              without a cell are left out
  */
@@ -60,7 +60,8 @@ tsl_err dp_recur_open(const tsl_problem *problem, dp_recur **out);
 /** NULL accepted, sets NULL. */
 void dp_recur_close(dp_recur **recur);
 
-/** How params alone tell rows, columns and their folding; engine, type, fold, P, Q and depth. */
+/** How params alone tell rows, columns and their folding; engine, type, fold, P, Q, depth,
+ *  reach. */
 void dp_recur_frame(const dp_params *p, dp_code *code);
 
 /** A cell and its value: one row of the field best. */

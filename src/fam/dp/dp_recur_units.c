@@ -263,14 +263,17 @@ static int64_t before_box(const tsl_unit *units, int64_t id, int64_t *list, int6
   return n;
 }
 
-/** Tiles of the stage before, other lanes. */
-static int64_t before_row(const tsl_unit *units, int64_t id, int64_t *list, int64_t room) {
+/** Tiles of the stage before, other lanes, with columns within reach. */
+static int64_t before_row(const dp_params *p, const tsl_unit *units, int64_t id, int64_t *list,
+                          int64_t room) {
+  const int64_t lo = units[id].lo[1] - p->reach[0], hi = units[id].hi[1] + p->reach[1];
   const int64_t stage = units[id].stage;
   int64_t n = 0, first = id - units[id].lane - 1;
   if (stage == 0) return 0;
   while (first > 0 && units[first - 1].stage == stage - 1) first--;
   for (int64_t t = first; units[t].stage < stage; t++)
-    if (units[t].lane != units[id].lane) n = put(t, list, room, n);
+    if (units[t].lane != units[id].lane && units[t].hi[1] > lo && units[t].lo[1] < hi)
+      n = put(t, list, room, n);
   return n;
 }
 
@@ -279,7 +282,7 @@ int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units,
   const dp_params *p = dp_params_of(problem);
   (void)n_units;
   if (p->engine == DP_INTERVAL) return before_box(units, id, list, room);
-  if (p->engine == DP_ROWS) return before_row(units, id, list, room);
+  if (p->engine == DP_ROWS) return before_row(p, units, id, list, room);
   return units[id].lane > 0 ? put(id - 1, list, room, 0) : 0;
 }
 
