@@ -120,8 +120,9 @@ static double confirmed(tsl_learned *l, int set, const tsl_out_unit *row) {
   const int64_t at = place(l, set, row);
   const double now = row->measured, known = l->seconds[at], least = fmin(now, l->last[at]);
   const tsl_learned_sum *sum = sum_of(l, row);
+  if (l->guessed[at]) return now; /* a first run may have less to do: it tells little */
   if (l->last[at] <= 0) return known > 0 ? fmin(now, SUDDEN * known) : now;
-  if (l->guessed[at] || sum->both <= 0) return least;
+  if (sum->both <= 0) return least;
   return least * fmin(sum->now, sum->last) / sum->both;
 }
 

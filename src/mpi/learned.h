@@ -11,10 +11,11 @@
  *
  * A machine holds up a unit or a rank now and then, in a phase of milliseconds a hundred times
  * longer than it computes. So more time counts as far as two phases in a row show it, of the sum of
- * a rank (its units of a kind that have run there before) and, within that sum, of each unit; a
- * unit's second run takes no more than its first did, and its first on a new rank counts for twice
- * what was expected at most. Less time than half of what was known counts at once. A rank that
- * others slow down in every phase is slow by its sum, whichever units are hit.
+ * a rank (its units of a kind that have run there before) and, within that sum, of each unit. A
+ * unit's second run is believed, as its first, which may have had less to do, tells little of it;
+ * its first on a new rank counts for twice what was expected at most. Less time than half of what
+ * was known counts at once. A rank that others slow down in every phase is slow by its sum,
+ * whichever units are hit.
  *
  * Units of a kind may take many times more or less than the cost model says, each by its own
  * factor, found in its second run as what it is off beyond its rank's units together. It goes with
