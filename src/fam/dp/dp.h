@@ -141,9 +141,8 @@ typedef struct dp_params {
   int32_t interpret; /**< RECURRENCE: no compiled code */
   int32_t reserved;
   int64_t n, m;
-  int64_t
-      reach[2];    /**< RECURRENCE in rows: columns to the left and right that are read (dp_code) */
-  int64_t modulus; /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
+  int64_t reach[2];                /**< RECURRENCE in rows: columns read to either side (dp_code) */
+  int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
   int64_t insert, remove, replace; /**< EDIT: costs >= 0 */
   int64_t budget;                  /**< RECOVER: bytes of memory that a rank may use for it */
   dp_scores scores;                /**< GLOBAL, LOCAL */
