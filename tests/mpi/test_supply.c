@@ -145,7 +145,7 @@ static void empty_supply(instance *in, const long *naps, int *stolen) {
   tsl_queue *queue = open_queue(plan->first_dynamic, plan->n_units);
   memset(taken, 0, sizeof taken);
   *stolen = 0;
-  if (tsl_supply_open(MPI_COMM_WORLD, queue, plan, in->units, &in->cost, &supply) != TSL_OK)
+  if (tsl_supply_open(MPI_COMM_WORLD, queue, plan, in->units, &in->cost, false, &supply) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   while (tsl_supply_left(supply)) {
     int64_t u = 0;
@@ -233,7 +233,8 @@ static void left_out_takes_nothing(void **state) {
   left_out[1] = true;
   in.cost.left_out = left_out;
   tsl_queue *queue = open_queue(in.plan.first_dynamic, in.plan.n_units);
-  if (tsl_supply_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, &supply) != TSL_OK)
+  if (tsl_supply_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, false, &supply) !=
+      TSL_OK)
     fail_msg("%s", tsl_err_message());
   assert_int_equal(tsl_supply_left(supply), rank != 1);
   tsl_supply_close(&supply);
