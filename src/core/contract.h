@@ -58,7 +58,8 @@ typedef struct tsl_limits {
   int64_t target_units; /**< wanted number of units, for balance */
   int32_t n_ranks;      /**< ranks that will share the units */
   bool given;           /**< target_units is the user's own wish */
-  double ramp; /**< WAVE: largest backend.ramp of the ranks; 0: a stage may have few rows */
+  double ramp;  /**< WAVE: largest backend.ramp of the ranks; 0: a stage may have few rows */
+  bool overlap; /**< WAVE: stages overlap on all devices that have a ramp */
 } tsl_limits;
 
 /**
@@ -382,9 +383,10 @@ typedef struct tsl_backend {
    *  @return TSL_ERR_DEVICE_MEMORY when it does not fit even one unit at a time */
   tsl_err (*run)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
 
-  /** OPTIONAL, default run alone. The first half of run: a batch begins where the one before still
-   *  leaves room. Queue the work of n units and return without waiting. Up to TSL_MOST_STARTED are
-   *  started and not finished; until they are, no call but start, ended and finish is made.
+  /** OPTIONAL, default run alone, WAVE tiles alone. The first half of run, WAVE of tiles: a batch
+   *  begins where the one before still leaves room. Queue the work of n units and return without
+   *  waiting. Up to TSL_MOST_STARTED are started and not finished; until they are, no call but
+   *  start, ended, finish is made, WAVE: edge_in for the next start, edge_out after a finish.
    *  @param[in,out] units,parts  shape [n], as in run; borrowed until finish, which fills parts
    *  @return TSL_ERR_DEVICE_MEMORY when there is no room; with another started, it is called again
    *          when that is finished. After an error nothing of the batch is under way */
@@ -395,7 +397,7 @@ typedef struct tsl_backend {
    *  after an error. Its seconds begin with its own begin on the device or with the end of the one
    *  before, if that is later: their sum is the time that the device was busy. */
   tsl_err (*finish)(tsl_worker *worker);
-  /** OPTIONAL, default always. Does this worker gain by start and finish? Else run is called. */
+  /** OPTIONAL, default always. Does this worker gain by start and finish? Else they are unused. */
   bool (*overlaps)(const tsl_worker *worker);
 
   /** REQUIRED for WAVE. Compute the n tiles of one stage that belong to this worker, in order of
@@ -405,8 +407,9 @@ typedef struct tsl_backend {
   /** OPTIONAL (WAVE), default 0. Root only, after create: what each stage costs a device of this
    *  platform besides its cells, such as a pipeline that fills and drains, as a part of what the
    *  cells of all stages cost a rank that has one n_ranks-th of the lanes. A sound estimate is
-   *  enough: the number of stages goes with its root. No device is selected. */
-  double (*ramp)(const tsl_problem *problem, const tsl_device *device, int n_ranks);
+   *  enough: the number of stages goes with its root. No device is selected. overlap: by start and
+   *  finish other cells are computed meanwhile; it is then a delay only. */
+  double (*ramp)(const tsl_problem *problem, const tsl_device *device, int n_ranks, bool *overlap);
   /** OPTIONAL (WAVE), default all. How many neighbours of n lanes of a stage keep all of the device
    *  at work: a calibration tries no more of them, but longer. No device is selected.
    *  @param[in] lanes  [n] tiles of the stage

@@ -115,11 +115,13 @@ static tsl_err dp_tiles_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl
 
 /** Threads take strips one block of rows after another (dp_pipe.h): the last begins, and the first
  *  ends, that much before the others. */
-static double dp_ramp_cpu(const tsl_problem *problem, const tsl_device *device, int n_ranks) {
+static double dp_ramp_cpu(const tsl_problem *problem, const tsl_device *device, int n_ranks,
+                          bool *overlap) {
   enum { BLOCK = 256 }; /* rows; the engines have smaller blocks in short stages only */
   const dp_params *p = dp_params_of(problem);
   dp_code code = {0};
   (void)n_ranks;
+  *overlap = false;
   if (p->engine != DP_WAVEFRONT || device->threads <= 1) return 0;
   if (p->problem == DP_RECURRENCE) dp_recur_frame(p, &code);
   const int64_t rows = p->problem == DP_RECURRENCE ? code.P : p->n;

@@ -190,6 +190,23 @@ static tsl_err dp_tiles_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n
   return call(w, tiles[w->p->engine], units, n, parts);
 }
 
+static bool dp_overlaps_gpu(const tsl_worker *worker) {
+  return dp_gpu_bands_overlap(((const dp_worker *)worker)->p);
+}
+
+/* An error leaves the tiles started before as they are. */
+static tsl_err dp_start_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  return dp_gpu_bands_start(worker_of(worker), units, n, parts);
+}
+
+static bool dp_ended_gpu(tsl_worker *worker) {
+  return dp_gpu_bands_ended(worker_of(worker));
+}
+
+static tsl_err dp_finish_gpu(tsl_worker *worker) {
+  return dp_gpu_bands_finish(worker_of(worker));
+}
+
 static tsl_err dp_edge_out_gpu(tsl_worker *worker, const tsl_unit *unit, void *bytes) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_edge_out(w->recur, unit, bytes);
@@ -295,6 +312,10 @@ static tsl_backend make_backend(void) {
   b.begin = dp_begin_gpu;
   b.run = dp_run_gpu;
   b.tiles = dp_tiles_gpu;
+  b.start = dp_start_gpu;
+  b.ended = dp_ended_gpu;
+  b.finish = dp_finish_gpu;
+  b.overlaps = dp_overlaps_gpu;
   b.ramp = dp_gpu_ramp;
   b.busy = dp_gpu_busy;
   b.edge_out = dp_edge_out_gpu;

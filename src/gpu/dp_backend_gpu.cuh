@@ -4,6 +4,7 @@
  *
  *   dp_backend_gpu.cu        the functions of the contract, by the engine of the problem
  *   dp_backend_gpu_bands.cu  WAVEFRONT: bands of neighbouring lanes, their edges and what is kept
+ *   dp_backend_gpu_stages.cu stages of them that overlap
  *   dp_backend_gpu_walk.cu   their walk back; dp_backend_gpu_save.cu their checkpoints
  *   dp_backend_gpu_bits.cu   engines of a band: bits,
  *   dp_backend_gpu_align.cu  alignments with affine gaps,
@@ -19,6 +20,8 @@
  * the same bytes. Edges between bands of a card, rows between stages and what a recovery keeps stay
  * in device memory. A stage is queued as a whole and waited for once; an edge for another rank is
  * then in host memory.
+ * Stages of alignments of which only the best value is wanted overlap: one begins while the one
+ * before drains (dp_affine.cuh). Tables, recoveries and all other engines run one stage at a time.
  * `recover: host` walks on the host through the ways and decisions that the card has kept.
  */
 #ifndef TSL_GPU_DP_BACKEND_GPU_CUH
@@ -75,8 +78,8 @@ typedef struct dp_window {
 } dp_window;
 
 /** An engine of bands. Rows and columns of tiles are letters, from 0. Edges and states are device
- *  memory. All but goal, best, best_put and trace only queue. keep_bytes, state_bytes, trace and
- *  forget serve the mode RECOVER alone. */
+ *  memory. All but goal, best, best_put, trace and finish only queue. keep_bytes, state_bytes,
+ *  trace and forget serve the mode RECOVER alone. */
 typedef struct dp_band_engine {
   tsl_err (*open)(struct dp_worker *w, int64_t lo, int64_t hi, void **engine);
   void (*close)(void **engine);
@@ -102,6 +105,10 @@ typedef struct dp_band_engine {
   tsl_err (*best)(void *engine, int64_t best[3]);
   /** LOCAL: take it over from a checkpoint, before the first tile. */
   tsl_err (*best_put)(void *engine, const int64_t best[3]);
+  /** tile in two halves, as dp_affine_start has them; NULL: tiles of a band do not overlap. */
+  tsl_err (*start)(void *engine, int64_t lo, int64_t hi, const void *left, void *right);
+  bool (*ended)(const void *engine);
+  tsl_err (*finish)(void *engine, double *seconds);
 } dp_band_engine;
 
 extern const dp_band_engine dp_engine_bits, dp_engine_align, dp_engine_grid, dp_engine_table;
@@ -122,13 +129,25 @@ typedef struct dp_band_gpu {
   void *engine;         /**< past: NULL until the walk is there */
   tsl_gpu_buffer right; /**< edge of the last tile, which begins with row right_lo */
   int64_t right_lo;
-  dp_pinned out;      /**< the same in host memory, where the band is not the table's last */
+  dp_pinned out[2];   /**< the same in host memory, of two tiles in turn, which begin with rows */
+  int64_t out_lo[2];  /**< out_lo; where the band is not the table's last */
+  int turn;           /**< out[turn] is the next tile's */
   dp_kept_rows *kept; /**< [n_kept], RECOVER */
   int64_t n_kept, kept_room;
   int64_t at;  /**< the one of kept that the engine has kept cells of, -1 none */
   void *image; /**< state after row image_row, host; NULL: none */
   int64_t image_row;
 } dp_band_gpu;
+
+/** Tiles that are started and not finished. */
+typedef struct dp_stage_gpu {
+  const tsl_unit *units; /**< [n], the caller's, as parts */
+  tsl_part *parts;
+  int64_t n, band; /**< band: index */
+  bool under_way;  /**< in the band's engine; else all is done but, with `spread`, parts' seconds */
+  bool spread;
+  double seconds;
+} dp_stage_gpu;
 
 /** An edge of another rank. */
 typedef struct dp_edge_gpu {
@@ -140,16 +159,39 @@ typedef struct dp_bands_gpu {
   const dp_band_engine *engine;
   dp_band_gpu *list; /**< [n] in the order they appeared */
   int64_t n, room;
-  dp_edge_gpu *edges; /**< [n_edges] */
+  dp_edge_gpu *edges; /**< [n_edges], two of a column in turn where stages overlap */
   int64_t n_edges, edge_room;
   int64_t history;       /**< bytes kept */
   dp_lane_states loaded; /**< from a checkpoint, host */
   tsl_gpu_buffer state;  /**< of a band, on its way to or from a checkpoint */
   tsl_gpu_buffer piece;  /**< right edge of a piece of a tile */
   tsl_gpu_buffer trial_left, trial_right;
+  dp_stage_gpu started[TSL_MOST_STARTED]; /**< [n_started] oldest first */
+  int n_started;
 } dp_bands_gpu;
 
 tsl_err dp_gpu_bands_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** tsl_backend.start, ended, finish (dp_backend_gpu_stages.cu). */
+bool dp_gpu_bands_overlap(const dp_params *p);
+tsl_err dp_gpu_bands_start(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+bool dp_gpu_bands_ended(const struct dp_worker *w);
+tsl_err dp_gpu_bands_finish(struct dp_worker *w);
+
+/* What dp_backend_gpu_bands.cu and _stages.cu share. */
+
+/** The band of n tiles, NULL when it is new. */
+dp_band_gpu *dp_gpu_band_find(dp_bands_gpu *bands, const tsl_unit *units, int64_t n);
+/** A new band of them, at the row where they begin. */
+tsl_err dp_gpu_band_open(struct dp_worker *w, const tsl_unit *units, int64_t n, dp_band_gpu **out);
+/** Left edge of rows from `row` on of the band that begins with a column; NULL when none came. */
+const void *dp_gpu_band_left(const dp_bands_gpu *bands, int64_t column, int64_t row);
+/** Host memory for the next right edge; NULL where the table ends. */
+tsl_err dp_gpu_band_out(struct dp_worker *w, dp_band_gpu *b, int64_t rows, void **out);
+/** LOCAL, tiles of the last stage: the band's best cell to their parts. */
+tsl_err dp_gpu_band_best(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** First unit after the band that begins with unit k. */
+int64_t dp_gpu_band_end(const struct dp_worker *w, const tsl_unit *units, int64_t n, int64_t k);
+
 tsl_err dp_gpu_bands_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 tsl_err dp_gpu_bands_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
 tsl_err dp_gpu_bands_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
@@ -169,7 +211,8 @@ tsl_err dp_gpu_bands_go_on(struct dp_worker *w, dp_band_gpu *band, int64_t row);
 /** Value of the boundary at (k, 0), or at (0, k) for rows false; not for DTW. */
 int32_t dp_gpu_boundary(const dp_params *p, int64_t k, bool rows);
 /** tsl_backend.ramp */
-double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks);
+double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks,
+                   bool *overlap);
 /** tsl_backend.busy */
 int64_t dp_gpu_busy(const tsl_problem *problem, const tsl_device *device, const tsl_unit *lanes,
                     int64_t n);

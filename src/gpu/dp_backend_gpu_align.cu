@@ -108,6 +108,20 @@ static tsl_err best_put_align(void *engine, const int64_t best[3]) {
   return dp_affine_best_put(e->align, &found);
 }
 
-const dp_band_engine dp_engine_align = {open_align,   close_align, tile_align, keep_bytes,
-                                        state_bytes,  state_get,   state_put,  trace_align,
-                                        forget_align, goal_align,  best_align, best_put_align};
+static tsl_err start_align(void *engine, int64_t lo, int64_t hi, const void *left, void *right) {
+  return dp_affine_start(((align_band *)engine)->align, lo, hi, (const int32_t *)left,
+                         (int32_t *)right);
+}
+
+static bool ended_align(const void *engine) {
+  return dp_affine_ended(((const align_band *)engine)->align);
+}
+
+static tsl_err finish_align(void *engine, double *seconds) {
+  return dp_affine_finish(((align_band *)engine)->align, seconds);
+}
+
+const dp_band_engine dp_engine_align = {open_align,   close_align, tile_align,  keep_bytes,
+                                        state_bytes,  state_get,   state_put,   trace_align,
+                                        forget_align, goal_align,  best_align,  best_put_align,
+                                        start_align,  ended_align, finish_align};

@@ -45,7 +45,7 @@ void dp_gpu_bands_clear(dp_worker *w) {
     clear_kept(w, b);
     tsl_free(b->image);
     tsl_gpu_release(&w->card.memory, &b->right);
-    dp_pinned_release(&b->out);
+    for (dp_pinned &out : b->out) dp_pinned_release(&out);
   }
   for (int64_t k = 0; k < bands->n_edges; k++)
     tsl_gpu_release(&w->card.memory, &bands->edges[k].data);
@@ -60,15 +60,15 @@ void dp_gpu_bands_clear(dp_worker *w) {
   bands->engine = engine;
 }
 
-static dp_band_gpu *find_band(dp_bands_gpu *bands, int64_t lo, int64_t hi) {
+dp_band_gpu *dp_gpu_band_find(dp_bands_gpu *bands, const tsl_unit *units, int64_t n) {
+  const int64_t lo = units[0].lo[1], hi = units[n - 1].hi[1];
   for (int64_t k = 0; k < bands->n; k++)
     if (!bands->list[k].past && bands->list[k].lo == lo && bands->list[k].hi == hi)
       return &bands->list[k];
   return NULL;
 }
 
-/* A band of n tiles' lanes, at the row where they begin. */
-static tsl_err open_band(dp_worker *w, const tsl_unit *units, int64_t n, dp_band_gpu **out) {
+tsl_err dp_gpu_band_open(dp_worker *w, const tsl_unit *units, int64_t n, dp_band_gpu **out) {
   tsl_err err = TSL_OK;
   dp_bands_gpu *bands = &w->bands;
   dp_band_gpu *b = NULL;
@@ -79,7 +79,7 @@ static tsl_err open_band(dp_worker *w, const tsl_unit *units, int64_t n, dp_band
   b->hi = units[n - 1].hi[1];
   b->lanes[0] = units[0].lane;
   b->lanes[1] = units[n - 1].lane + 1;
-  b->right_lo = b->at = -1;
+  b->right_lo = b->at = b->out_lo[0] = b->out_lo[1] = -1;
   TSL_TRY(bands->engine->open(w, b->lo, b->hi, &b->engine));
   bands->n++;
   if (units[0].lo[0] > 0) TSL_TRY(dp_gpu_bands_go_on(w, b, units[0].lo[0]));
@@ -90,23 +90,35 @@ done:
 
 /* ---- edges of tiles */
 
-/* Left edge of rows from `row` on of the band that begins with column lo; NULL when none came. */
-static const void *left_edge(const dp_bands_gpu *bands, int64_t lo, int64_t row) {
-  for (int64_t k = 0; k < bands->n; k++)
-    if (bands->list[k].hi == lo && bands->list[k].right_lo == row) return bands->list[k].right.data;
+/* A band of this worker on the left has it on the card, or on the host where stages overlap. */
+const void *dp_gpu_band_left(const dp_bands_gpu *bands, int64_t lo, int64_t row) {
+  for (int64_t k = 0; k < bands->n; k++) {
+    const dp_band_gpu *b = &bands->list[k];
+    if (b->hi != lo) continue;
+    if (b->right_lo == row) return b->right.data;
+    for (int out = 0; out < 2; out++)
+      if (b->out_lo[out] == row) return b->out[out].data;
+  }
   for (int64_t k = 0; k < bands->n_edges; k++)
     if (bands->edges[k].column == lo && bands->edges[k].row == row)
       return bands->edges[k].data.data;
   return NULL;
 }
 
-static tsl_err edge_of_column(dp_bands_gpu *bands, int64_t column, dp_edge_gpu **out) {
+/* Where the edge of a column from `row` on goes: in place of the oldest. */
+static tsl_err edge_of_column(dp_bands_gpu *bands, int64_t column, int64_t row, int most,
+                              dp_edge_gpu **out) {
   tsl_err err = TSL_OK;
-  for (int64_t k = 0; k < bands->n_edges; k++)
-    if (bands->edges[k].column == column) {
-      *out = &bands->edges[k];
-      return TSL_OK;
-    }
+  int n = 0;
+  *out = NULL;
+  for (int64_t k = 0; k < bands->n_edges; k++) {
+    dp_edge_gpu *edge = &bands->edges[k];
+    if (edge->column != column) continue;
+    n++;
+    if (*out == NULL || edge->row == row || ((*out)->row != row && edge->row < (*out)->row))
+      *out = edge;
+  }
+  if (*out != NULL && (n == most || (*out)->row == row)) return TSL_OK;
   TSL_TRY(dp_list_grow((void **)&bands->edges, bands->n_edges, &bands->edge_room,
                        sizeof *bands->edges));
   *out = &bands->edges[bands->n_edges++];
@@ -122,7 +134,8 @@ tsl_err dp_gpu_bands_edge_in(dp_worker *w, const tsl_unit *unit, const void *byt
   tsl_err err = TSL_OK;
   const int64_t rows = unit->hi[0] - unit->lo[0];
   dp_edge_gpu *edge = NULL;
-  TSL_TRY(edge_of_column(&w->bands, unit->hi[1], &edge));
+  TSL_TRY(edge_of_column(&w->bands, unit->hi[1], unit->lo[0], dp_gpu_bands_overlap(w->p) ? 2 : 1,
+                         &edge));
   edge->row = -1;
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &edge->data, dp_edge_size(w->p, rows + MORE_ROWS),
                           "edge of another rank"));
@@ -138,29 +151,37 @@ tsl_err dp_gpu_bands_edge_out(dp_worker *w, const tsl_unit *unit, void *bytes) {
   const int64_t size = dp_edge_size(w->p, unit->hi[0] - unit->lo[0]);
   for (int64_t k = 0; k < bands->n; k++) {
     const dp_band_gpu *b = &bands->list[k];
-    if (b->hi != unit->hi[1] || b->right_lo != unit->lo[0] || b->out.bytes < size) continue;
-    memcpy(bytes, b->out.data, (size_t)size);
-    return TSL_OK;
+    for (int out = 0; out < 2 && b->hi == unit->hi[1]; out++) {
+      if (b->out_lo[out] != unit->lo[0] || b->out[out].bytes < size) continue;
+      memcpy(bytes, b->out[out].data, (size_t)size);
+      return TSL_OK;
+    }
   }
   return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "dp: tile %lld has no edge",
                   (long long)unit->id);
 }
 
-/* Space for the right edge; queue its copy to the host once it is there. */
-static tsl_err right_room(dp_worker *w, dp_band_gpu *b, int64_t rows) {
+tsl_err dp_gpu_band_out(dp_worker *w, dp_band_gpu *b, int64_t rows, void **out) {
   tsl_err err = TSL_OK;
-  const int64_t size = dp_edge_size(w->p, rows + MORE_ROWS);
-  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &b->right, size, "edge"));
-  if (b->hi < w->p->m) TSL_TRY(dp_pinned_reserve(&b->out, size));
+  *out = NULL;
+  if (b->hi == w->p->m) return TSL_OK;
+  b->out_lo[b->turn] = -1;
+  TSL_TRY(dp_pinned_reserve(&b->out[b->turn], dp_edge_size(w->p, rows + MORE_ROWS)));
+  *out = b->out[b->turn].data;
 done:
   return err;
 }
 
-static tsl_err right_out(dp_worker *w, dp_band_gpu *b, int64_t rows) {
+/* Queue the copy of the right edge to the host. */
+static tsl_err right_out(dp_worker *w, dp_band_gpu *b, int64_t lo, int64_t rows) {
   tsl_err err = TSL_OK;
-  if (b->hi < w->p->m)
-    TSL_CUDA_TRY(cudaMemcpyAsync(b->out.data, b->right.data, (size_t)dp_edge_size(w->p, rows),
-                                 cudaMemcpyDeviceToHost, w->card.stream));
+  void *out = NULL;
+  TSL_TRY(dp_gpu_band_out(w, b, rows, &out));
+  if (out == NULL) goto done;
+  TSL_CUDA_TRY(cudaMemcpyAsync(out, b->right.data, (size_t)dp_edge_size(w->p, rows),
+                               cudaMemcpyDeviceToHost, w->card.stream));
+  b->out_lo[b->turn] = lo;
+  b->turn = 1 - b->turn;
 done:
   return err;
 }
@@ -256,11 +277,11 @@ static void fill_boundary(const dp_worker *w, const tsl_unit *u, const dp_window
     cells[r * window->ld - 1] = dp_gpu_boundary(w->p, u->lo[0] + r + 1, true);
 }
 
-/* LOCAL: the band's best cell in the lane that has it, nothing in the others. */
-static tsl_err put_best(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+/* The best cell in the lane that has it, nothing in the others. */
+tsl_err dp_gpu_band_best(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   int64_t best[3] = {0, 0, 0};
-  dp_band_gpu *b = find_band(&w->bands, units[0].lo[1], units[n - 1].hi[1]);
+  dp_band_gpu *b = dp_gpu_band_find(&w->bands, units, n);
   if (w->best < 0 || units[0].hi[0] != w->p->n) return TSL_OK;
   TSL_TRY(w->bands.engine->best(b->engine, best));
   for (int64_t k = 0; k < n; k++) {
@@ -275,19 +296,20 @@ done:
 static tsl_err run_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const int64_t lo = units[0].lo[0], hi = units[0].hi[0], from = units[0].lo[1];
-  dp_band_gpu *b = find_band(&w->bands, from, units[n - 1].hi[1]);
+  dp_band_gpu *b = dp_gpu_band_find(&w->bands, units, n);
   const dp_window window = window_of(w, &units[0], &parts[0]);
   const void *left = NULL;
-  if (b == NULL) TSL_TRY(open_band(w, units, n, &b));
-  left = from > 0 ? left_edge(&w->bands, from, lo) : NULL;
+  if (b == NULL) TSL_TRY(dp_gpu_band_open(w, units, n, &b));
+  left = from > 0 ? dp_gpu_band_left(&w->bands, from, lo) : NULL;
   if (b->row != lo || (from > 0 && left == NULL))
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld comes before what it needs", (long long)units[0].id);
-  TSL_TRY(right_room(w, b, hi - lo));
+  TSL_TRY(
+      tsl_gpu_reserve(&w->card.memory, &b->right, dp_edge_size(w->p, hi - lo + MORE_ROWS), "edge"));
   if (w->p->mode == DP_RECOVER)
     TSL_TRY(tile_in_pieces(w, b, lo, hi, left));
   else
     TSL_TRY(w->bands.engine->tile(b->engine, lo, hi, left, b->right.data, false, window));
-  TSL_TRY(right_out(w, b, hi - lo));
+  TSL_TRY(right_out(w, b, lo, hi - lo));
   b->right_lo = lo;
   b->row = hi;
   fill_boundary(w, &units[0], &window);
@@ -295,8 +317,7 @@ done:
   return err;
 }
 
-/* First unit after the band that begins with unit k. */
-static int64_t band_end(const dp_worker *w, const tsl_unit *units, int64_t n, int64_t k) {
+int64_t dp_gpu_band_end(const dp_worker *w, const tsl_unit *units, int64_t n, int64_t k) {
   return w->table >= 0 ? k + 1 : dp_units_end(units, n, k);
 }
 
@@ -305,13 +326,13 @@ tsl_err dp_gpu_bands_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_p
   double seconds = 0;
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
   for (int64_t k = 0, end; k < n; k = end) {
-    end = band_end(w, units, n, k);
+    end = dp_gpu_band_end(w, units, n, k);
     TSL_TRY(run_band(w, units + k, end - k, parts + k));
   }
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   for (int64_t k = 0, end; k < n; k = end) {
-    end = band_end(w, units, n, k);
-    TSL_TRY(put_best(w, units + k, end - k, parts + k));
+    end = dp_gpu_band_end(w, units, n, k);
+    TSL_TRY(dp_gpu_band_best(w, units + k, end - k, parts + k));
   }
   dp_seconds_spread(seconds, units, n, parts);
 done:
@@ -359,7 +380,7 @@ done:
 tsl_err dp_gpu_bands_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   for (int64_t k = 0, end; k < n; k = end) {
-    end = band_end(w, units, n, k);
+    end = dp_gpu_band_end(w, units, n, k);
     TSL_TRY(try_band(w, units + k, end - k, parts + k));
   }
 done:

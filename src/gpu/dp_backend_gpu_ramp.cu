@@ -49,9 +49,11 @@ static int64_t room_of(const tsl_device *device) {
  * where N do not fill the card; what does not fit waits for strips to end, and goes on without a
  * gap.
  */
-double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks) {
+double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks,
+                   bool *overlap) {
   const dp_params *p = dp_params_of(problem);
   dp_code code = {};
+  *overlap = dp_gpu_bands_overlap(p);
   if (p->engine != DP_WAVEFRONT) return 0;
   if (p->problem == DP_RECURRENCE) dp_recur_frame(p, &code);
   const int64_t rows = p->problem == DP_RECURRENCE ? code.P : p->n;

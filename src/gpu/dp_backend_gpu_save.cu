@@ -169,7 +169,7 @@ static tsl_err past_band(dp_worker *w, const dp_saved_rows *rows, int64_t first,
   b->lanes[0] = first;
   b->lanes[1] = rows->end;
   b->past = true;
-  b->right_lo = b->at = -1;
+  b->right_lo = b->at = b->out_lo[0] = b->out_lo[1] = -1;
   *out = b;
 done:
   return err;

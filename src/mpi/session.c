@@ -193,14 +193,17 @@ static int64_t wanted_units(const tsl_session *s) {
   return wanted > MANY ? MANY : wanted;
 }
 
-/* Of the rank whose stages cost most besides their cells. */
-static double largest_ramp(const tsl_session *s) {
+/* Of the rank whose stages cost most besides their cells; do those of all such ranks overlap? */
+static double largest_ramp(const tsl_session *s, bool *overlap) {
   double largest = 0;
+  *overlap = true;
   for (int r = 0; r < s->size && s->rank == 0; r++) {
     const tsl_backend *backend = tsl_backend_find(platform_of(&s->seats[r]), s->family->name);
     if (backend == NULL || backend->ramp == NULL) continue;
-    const double ramp = backend->ramp(&s->problem, &s->seats[r].device, s->size);
+    bool overlaps = false;
+    const double ramp = backend->ramp(&s->problem, &s->seats[r].device, s->size, &overlaps);
     if (ramp > largest) largest = ramp;
+    if (ramp > 0 && !overlaps) *overlap = false;
   }
   return largest;
 }
@@ -215,8 +218,8 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
                          .device_bytes = device,
                          .target_units = wanted_units(s),
                          .n_ranks = s->size,
-                         .given = s->run.units > 0,
-                         .ramp = largest_ramp(s)};
+                         .given = s->run.units > 0};
+  limits->ramp = largest_ramp(s, &limits->overlap);
 }
 
 static tsl_err share_units(tsl_session *s) {

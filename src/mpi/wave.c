@@ -2,27 +2,27 @@
 
 #include "agree.h"
 #include "batch.h"
-#include "fault.h"
 #include "hung.h"
-#include "linger.h"
+#include "overlap.h"
 #include "queue.h"
 #include "slot.h"
 #include "take.h"
 #include "wave_cut.h"
-#include "wave_edges.h"
+#include "wave_hand.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  N_FLIGHTS = 3,    /* groups: one computing, one waiting behind it, one being delivered */
+  N_FLIGHTS = 3,    /* groups: one computing, one waiting behind it or begun, one being delivered */
   AHEAD = 2,        /* posted to the hand at most */
   LISTEN = 8,       /* groups whose receives are posted */
   MOST_TILES = 4096 /* of one group */
 };
 
 /* Naps of the main thread, which shares the rank's cores with the compute thread: short while the
- * device waits for an edge or an edge is leaving, else a part of what a group takes. */
+ * device waits for an edge, or could begin a group, or an edge is leaving, else a part of what a
+ * group takes. */
 static const long SHORT_NAP_US = 50, LONG_NAP_US = 1000;
 static const double NAP = 0.02;
 
@@ -30,24 +30,11 @@ static const double NAP = 0.02;
  * more while so many bytes of them have not left. */
 static const int64_t MOST_UNSENT = (int64_t)1 << 28;
 
-/* A group on its way: edges in, tiles, edges out, on the hand; then delivered. */
-typedef struct flight {
-  tsl_task task;
-  const struct wave *wave;
-  int64_t group;
-  tsl_unit *units;     /* [room] */
-  tsl_part *parts;     /* [room] */
-  tsl_parcel *parcels; /* [room] */
-  bool posted, sending;
-  double start;
-  double seconds; /* predicted */
-} flight;
-
 /* The state of this rank's phase. */
 typedef struct wave {
   tsl_phase *phase;
   tsl_edges edges;
-  flight flights[N_FLIGHTS];
+  tsl_flight flights[N_FLIGHTS];
   MPI_Comm comm;      /* edges travel apart from results */
   MPI_Request *sends; /* [n_sends], of edges.out in order */
   int64_t n_sends, room;
@@ -57,6 +44,8 @@ typedef struct wave {
   int64_t left;     /* edges.out before this one have left and are freed */
   int64_t unsent;   /* bytes of those that are done and have not */
   int posted, rank, size;
+  bool overlaps;    /* the device begins a group while it ends the one before */
+  double freed;     /* tsl_now() when it had done the last group; the hand's */
   tsl_queue *queue; /* for abort, pause and progress */
   tsl_delivery *delivery;
   tsl_cut cut;
@@ -75,48 +64,6 @@ static void keep_error(wave *w, tsl_err err) {
   tsl_err_save(err, &w->error);
   w->abort = true;
   (void)tsl_queue_abort(w->queue);
-}
-
-/* ---- on the hand */
-
-static tsl_err take_edges(const wave *w, const tsl_group *group) {
-  tsl_err err = TSL_OK;
-  const tsl_station *st = w->phase->station;
-  for (int64_t k = group->in_lo; k < group->in_hi; k++) {
-    const tsl_edge *edge = &w->edges.in[k];
-    TSL_TRY(st->backend->edge_in(st->worker, &w->phase->units[edge->tile], edge->data));
-  }
-done:
-  return err;
-}
-
-static tsl_err give_edges(const wave *w, const tsl_group *group) {
-  tsl_err err = TSL_OK;
-  const tsl_station *st = w->phase->station;
-  for (int64_t k = group->out_lo; k < group->out_hi; k++) {
-    tsl_edge *edge = &w->edges.out[k];
-    TSL_TRY(tsl_alloc(edge->bytes, 1, "edge", &edge->data));
-    TSL_TRY(st->backend->edge_out(st->worker, &w->phase->units[edge->tile], edge->data));
-  }
-done:
-  return err;
-}
-
-static tsl_err compute(tsl_task *task) {
-  tsl_err err = TSL_OK;
-  flight *f = (flight *)task;
-  const wave *w = f->wave;
-  const tsl_station *st = w->phase->station;
-  const tsl_group *group = &w->edges.groups[f->group];
-  TSL_TRY(tsl_fault_before(w->rank, f->units, group->n));
-  f->start = tsl_now();
-  TSL_TRY(take_edges(w, group));
-  TSL_TRY(st->backend->tiles(st->worker, f->units, group->n, f->parts));
-  TSL_TRY(tsl_linger(st, 1, f->parts, group->n));
-  tsl_fault_after(st->problem, w->rank, f->units, group->n, f->parts);
-  TSL_TRY(give_edges(w, group));
-done:
-  return err;
 }
 
 /* ---- edges in */
@@ -155,7 +102,7 @@ static bool may_begin(const wave *w) {
   return w->next < w->edges.n_groups && stage_of(w, w->next) < tsl_cut_limit(&w->cut);
 }
 
-static flight *idle_flight(wave *w) {
+static tsl_flight *idle_flight(wave *w) {
   for (int k = 0; k < N_FLIGHTS; k++)
     if (!w->flights[k].posted && !w->flights[k].sending) return &w->flights[k];
   return NULL;
@@ -163,7 +110,7 @@ static flight *idle_flight(wave *w) {
 
 static tsl_err feed(wave *w, bool *moved) {
   tsl_err err = TSL_OK;
-  flight *f;
+  tsl_flight *f;
   bool here = false;
   TSL_TRY(listen(w));
   while (!w->abort && may_begin(w) && w->unsent <= MOST_UNSENT && w->posted < AHEAD &&
@@ -208,7 +155,7 @@ static void free_edges_in(wave *w, const tsl_group *group) {
   }
 }
 
-static tsl_err land(wave *w, flight *f) {
+static tsl_err land(wave *w, tsl_flight *f) {
   tsl_err err = TSL_OK;
   const tsl_group *group = &w->edges.groups[f->group];
   double start = f->start, work = 0;
@@ -256,7 +203,7 @@ static tsl_err release_sent(wave *w, bool *moved) {
   tsl_err err = TSL_OK;
   TSL_TRY(release_edges(w));
   for (int k = 0; k < N_FLIGHTS; k++) {
-    flight *f = &w->flights[k];
+    tsl_flight *f = &w->flights[k];
     bool all = f->sending;
     for (int64_t u = 0; all && u < w->edges.groups[f->group].n; u++)
       TSL_TRY(tsl_parcel_sent(&f->parcels[u], &all));
@@ -294,10 +241,10 @@ done:
   return err;
 }
 
-/* The group that the device computes is the one posted first. */
+/* The group that the device computes, or will end first, is the one posted first. */
 static void end_if_hung(const wave *w, double now) {
   for (int k = 0; k < N_FLIGHTS; k++) {
-    const flight *f = &w->flights[k];
+    const tsl_flight *f = &w->flights[k];
     if (f->posted && f->group == w->landed)
       tsl_end_if_hung(w->phase, w->rank, f->units, w->edges.groups[f->group].n, now - w->since,
                       f->seconds);
@@ -349,7 +296,8 @@ static bool edges_leave(const wave *w) {
 
 static long nap(const wave *w) {
   const double part = NAP * 1e6 * w->group;
-  if (w->posted == 0 || edges_leave(w) || part < (double)SHORT_NAP_US) return SHORT_NAP_US;
+  if (w->posted < (w->overlaps ? AHEAD : 1) || edges_leave(w) || part < (double)SHORT_NAP_US)
+    return SHORT_NAP_US;
   return part < (double)LONG_NAP_US ? (long)part : LONG_NAP_US;
 }
 
@@ -364,7 +312,7 @@ static void turn(wave *w) {
   keep_error(w, release_sent(w, &moved));
   if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
   landed = tsl_hand_done(w->phase->station->hand, moved ? 0 : nap(w));
-  if (landed != NULL) keep_error(w, land(w, (flight *)landed));
+  if (landed != NULL) keep_error(w, land(w, (tsl_flight *)landed));
   if (!w->ended && (w->abort || is_done(w)) && all_idle(w)) {
     keep_error(w, tsl_delivery_end(w->delivery));
     w->ended = true;
@@ -373,10 +321,10 @@ static void turn(wave *w) {
 
 /* ---- set-up and end */
 
-static tsl_err open_flight(wave *w, const int64_t slabs[TSL_MAX_FIELDS], flight *f) {
+static tsl_err open_flight(wave *w, const int64_t slabs[TSL_MAX_FIELDS], tsl_flight *f) {
   tsl_err err = TSL_OK;
   const tsl_phase *phase = w->phase;
-  *f = (flight){.task.run = compute, .wave = w};
+  *f = tsl_flight_make(phase, &w->edges, w->rank, w->overlaps, &w->freed);
   TSL_TRY(tsl_alloc(w->room, sizeof *f->units, "tiles", (void **)&f->units));
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parts, "results", (void **)&f->parts));
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parcels, "results", (void **)&f->parcels));
@@ -386,7 +334,7 @@ done:
   return err;
 }
 
-static void close_flight(wave *w, flight *f) {
+static void close_flight(wave *w, tsl_flight *f) {
   for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
     tsl_part_clear(w->phase->problem, w->phase->station->backend, &f->parts[p]);
   for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_parcel_drop(&f->parcels[p]);
@@ -421,6 +369,7 @@ static tsl_err open_wave(wave *w) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = w->phase;
   int64_t largest = 1, slabs[TSL_MAX_FIELDS];
+  TSL_TRY(tsl_overlaps(phase->station, &w->overlaps));
   TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase, w->size), &w->edges));
   for (int64_t g = 0; g < w->edges.n_groups; g++)
     if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;

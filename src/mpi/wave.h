@@ -12,9 +12,10 @@
  *
  * Each rank runs its tiles group by group: its neighbouring tiles of one stage. A group waits for
  * the edges it needs of other ranks; receives are posted some groups ahead, and finished edges
- * leave while the next group is computed. When it is to pause, all ranks finish the same stages and
- * the workers take in all edges that later stages need. phase->plan must own every tile (no tail)
- * and give all tiles of a lane to one rank.
+ * leave while the next group is computed. Where the backend has start, the device begins a group as
+ * soon as its edges are there, while the group before ends. When it is to pause, all ranks finish
+ * the same stages and the workers take in all edges that later stages need. phase->plan must own
+ * every tile (no tail) and give all tiles of a lane to one rank.
  *
  * Collective: on phase->comm.
  */

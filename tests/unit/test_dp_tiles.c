@@ -194,6 +194,41 @@ static void stages_by_ramp(void **state) {
   }
 }
 
+/** The same where stages overlap, two at most: the device is free for the next when the cells are
+ *  done, but no earlier than half of a stage's time. */
+static double overlapped(int ranks, double ramp, int64_t stages) {
+  const double cells = 1 / (double)stages, whole = cells + ramp;
+  const double period = cells > whole / 2 ? cells : whole / 2;
+  return (double)(stages - 1) * period + (double)ranks * whole;
+}
+
+/** Never much longer than with the best number of stages, nor than without overlap; a ramp that is
+ *  half as long again costs little more than it must. */
+static void stages_that_overlap(void **state) {
+  static const double ramps[] = {0.5, 0.05, 0.02, 0.003, 1e-5, 0};
+  made m;
+  (void)state;
+  (void)make_good(" problem: local\n mode: value\n a: {random: 20000}\n b: {random: 20000}\n", &m);
+  for (int ranks = 1; ranks <= 8; ranks++)
+    for (int k = 0; k < 6; k++) {
+      cut_over(&m, ranks, 0, ramps[k], true);
+      const int64_t stages = m.units.list[m.units.n - 1].stage + 1,
+                    most = ranks > 1 ? 16 * ranks : 8;
+      const double took = overlapped(ranks, ramps[k], stages);
+      assert_true(stages <= most);
+      if (ranks == 1) assert_true(took <= 1.0001 + ramps[k]);
+      if (ranks > 1) cut_over(&m, ranks, 0, ramps[k], false);
+      if (ranks > 1)
+        assert_true(took <= pipeline(ranks, ramps[k], m.units.list[m.units.n - 1].stage + 1));
+      for (int64_t other = 1; other <= most && ranks > 1; other++) {
+        assert_true(took <= 1.1 * overlapped(ranks, ramps[k], other));
+        assert_true(overlapped(ranks, 1.5 * ramps[k], stages) <=
+                    1.1 * overlapped(ranks, 1.5 * ramps[k], other));
+      }
+    }
+  release(&m);
+}
+
 /** Lanes are found by column. */
 static void lanes_found(const made *m) {
   const dp_params *p = dp_params_of(&m->problem);
@@ -407,11 +442,17 @@ static void more_lies(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(samples),        cmocka_unit_test(all_items),
-      cmocka_unit_test(cover_once),     cmocka_unit_test(stages_by_ramp),
-      cmocka_unit_test(lanes),          cmocka_unit_test(predecessors),
-      cmocka_unit_test(short_list),     cmocka_unit_test(edges),
-      cmocka_unit_test(lies_are_found), cmocka_unit_test(more_lies),
+      cmocka_unit_test(samples),
+      cmocka_unit_test(all_items),
+      cmocka_unit_test(cover_once),
+      cmocka_unit_test(stages_by_ramp),
+      cmocka_unit_test(stages_that_overlap),
+      cmocka_unit_test(lanes),
+      cmocka_unit_test(predecessors),
+      cmocka_unit_test(short_list),
+      cmocka_unit_test(edges),
+      cmocka_unit_test(lies_are_found),
+      cmocka_unit_test(more_lies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

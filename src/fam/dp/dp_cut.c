@@ -8,6 +8,7 @@ enum {
 };
 
 static const double ALONE_LOSS = 0.05; /* of a single rank's time that its stages may cost */
+static const double SAFE = 2.0 / 3;    /* of the most stages that overlap without loss */
 
 static int64_t ceil_div(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
@@ -40,9 +41,16 @@ done:
   return err;
 }
 
-int64_t dp_cut_stages(int64_t ranks, double ramp) {
+/* A rank alone that overlaps loses nothing as long as its cells take the longer part of a stage. */
+static double stages_wished(int64_t ranks, double ramp, bool overlap) {
+  const double whole = SAFE / ramp;
+  if (overlap) return ranks > 1 ? fmax(whole, sqrt((double)(2 * ranks - 1) / ramp)) : whole;
+  return ranks > 1 ? sqrt((double)(ranks - 1) / ramp) : ALONE_LOSS / ramp;
+}
+
+int64_t dp_cut_stages(int64_t ranks, double ramp, bool overlap) {
   const int64_t most = ranks > 1 ? STAGES_OF_RANK * ranks : STAGES_ALONE;
-  const double wished = ranks > 1 ? sqrt((double)(ranks - 1) / ramp) : ALONE_LOSS / ramp;
+  const double wished = stages_wished(ranks, ramp, overlap);
   if (!(ramp > 0) || wished >= (double)most) return most;
   return wished > 1 ? (int64_t)lround(wished) : 1;
 }

@@ -28,8 +28,15 @@ tsl_err dp_cut_ends(const dp_cut *cut, dp_ends *ends);
  * its cells and B besides them takes A / S + B, the last rank ends after S + ranks - 1 of them: so
  * S is the root of (ranks - 1) A / B. A rank alone wants them for progress and checkpoints only,
  * and few enough that all B are a small part.
- * @param[in] ramp  B / A (tsl_limits.ramp); 0: as many stages as are of any use
+ *
+ * Where stages overlap, two at most, one ends every A / S as long as that is no less than B, but
+ * takes A / S + B: the last rank ends after A + B + (ranks - 1) (A / S + B). More stages than A / B
+ * help where (2 ranks - 1) A / B is larger than their square: two under way at once then end every
+ * (A / S + B) / 2. As B is an estimate, and too many stages cost more than too few, A / B counts by
+ * two thirds.
+ * @param[in] ramp     B / A (tsl_limits.ramp); 0: as many stages as are of any use
+ * @param[in] overlap  tsl_limits.overlap
  */
-int64_t dp_cut_stages(int64_t ranks, double ramp);
+int64_t dp_cut_stages(int64_t ranks, double ramp, bool overlap);
 
 #endif

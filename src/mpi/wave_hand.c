@@ -1,0 +1,91 @@
+/* A group on the hand: in one call, or in two halves where groups overlap. */
+#include "wave_hand.h"
+
+#include "fault.h"
+#include "linger.h"
+
+static const tsl_group *group_of(const tsl_flight *f) {
+  return &f->edges->groups[f->group];
+}
+
+static tsl_err take_edges(const tsl_flight *f) {
+  tsl_err err = TSL_OK;
+  const tsl_station *st = f->phase->station;
+  for (int64_t k = group_of(f)->in_lo; k < group_of(f)->in_hi; k++) {
+    const tsl_edge *edge = &f->edges->in[k];
+    TSL_TRY(st->backend->edge_in(st->worker, &f->phase->units[edge->tile], edge->data));
+  }
+done:
+  return err;
+}
+
+static tsl_err give_edges(const tsl_flight *f) {
+  tsl_err err = TSL_OK;
+  const tsl_station *st = f->phase->station;
+  for (int64_t k = group_of(f)->out_lo; k < group_of(f)->out_hi; k++) {
+    tsl_edge *edge = &f->edges->out[k];
+    TSL_TRY(tsl_alloc(edge->bytes, 1, "edge", &edge->data));
+    TSL_TRY(st->backend->edge_out(st->worker, &f->phase->units[edge->tile], edge->data));
+  }
+done:
+  return err;
+}
+
+static tsl_err compute(tsl_task *task) {
+  tsl_err err = TSL_OK;
+  tsl_flight *f = (tsl_flight *)task;
+  const tsl_station *st = f->phase->station;
+  const int64_t n = group_of(f)->n;
+  TSL_TRY(tsl_fault_before(f->rank, f->units, n));
+  f->start = tsl_now();
+  TSL_TRY(take_edges(f));
+  TSL_TRY(st->backend->tiles(st->worker, f->units, n, f->parts));
+  TSL_TRY(tsl_linger(st, 1, f->parts, n));
+  tsl_fault_after(st->problem, f->rank, f->units, n, f->parts);
+  TSL_TRY(give_edges(f));
+done:
+  return err;
+}
+
+static tsl_err begin(tsl_task *task) {
+  tsl_err err = TSL_OK;
+  tsl_flight *f = (tsl_flight *)task;
+  const tsl_station *st = f->phase->station;
+  TSL_TRY(tsl_fault_begin(f->rank, f->units, group_of(f)->n));
+  f->start = tsl_now();
+  TSL_TRY(take_edges(f));
+  TSL_TRY(st->backend->start(st->worker, f->units, group_of(f)->n, f->parts));
+done:
+  return err;
+}
+
+static bool has_ended(tsl_task *task) {
+  const tsl_station *st = ((const tsl_flight *)task)->phase->station;
+  return st->backend->ended(st->worker);
+}
+
+static tsl_err finish(tsl_task *task) {
+  tsl_err err = TSL_OK;
+  tsl_flight *f = (tsl_flight *)task;
+  const tsl_station *st = f->phase->station;
+  const int64_t n = group_of(f)->n;
+  tsl_fault_wait(f->rank, f->units, n);
+  TSL_TRY(st->backend->finish(st->worker));
+  if (*f->freed > f->start) f->start = *f->freed;
+  *f->freed = tsl_now();
+  tsl_fault_after(st->problem, f->rank, f->units, n, f->parts);
+  TSL_TRY(give_edges(f));
+done:
+  return err;
+}
+
+tsl_flight tsl_flight_make(const tsl_phase *phase, tsl_edges *edges, int rank, bool overlaps,
+                           double *freed) {
+  return (tsl_flight){.task.run = overlaps ? begin : compute,
+                      .task.finish = overlaps ? finish : NULL,
+                      .task.ended = overlaps ? has_ended : NULL,
+                      .phase = phase,
+                      .edges = edges,
+                      .freed = freed,
+                      .rank = rank};
+}
