@@ -130,6 +130,13 @@ static const tsl_family family = {.name = "wave",
 struct tsl_worker {
   uint64_t value[MAX_TILES];
   bool known[MAX_TILES], mine[MAX_TILES];
+  struct {
+    const tsl_unit *units;
+    int64_t n;
+    tsl_part *parts;
+  } started[TSL_MOST_STARTED]; /* oldest first */
+  int n_started, most_started;
+  int asked; /* for the end of the oldest */
 };
 
 static tsl_err one_tile(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
@@ -158,6 +165,36 @@ static tsl_err tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *
   }
 done:
   return err;
+}
+
+/* In two halves: the tiles are computed when they are waited for. */
+static tsl_err start(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  if (w->n_started == TSL_MOST_STARTED) TSL_FAIL(TSL_ERR_INTERNAL, "too many are started");
+  w->started[w->n_started].units = units;
+  w->started[w->n_started].n = n;
+  w->started[w->n_started++].parts = parts;
+  if (w->n_started > w->most_started) w->most_started = w->n_started;
+done:
+  return err;
+}
+
+/* After a while: until then another can be started. */
+static bool ended(tsl_worker *w) {
+  enum { PATIENCE = 50 };
+  return ++w->asked > PATIENCE;
+}
+
+static tsl_err finish(tsl_worker *w) {
+  const int64_t n = w->started[0].n;
+  const tsl_unit *units = w->started[0].units;
+  tsl_part *parts = w->started[0].parts;
+  if (w->n_started == 0)
+    return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "nothing is started");
+  w->started[0] = w->started[1];
+  w->n_started--;
+  w->asked = 0;
+  return tiles(w, units, n, parts);
 }
 
 static tsl_err edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes) {
@@ -200,6 +237,14 @@ static tsl_err walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor 
 
 static const tsl_backend backend = {
     .family = "wave", .tiles = tiles, .edge_out = edge_out, .edge_in = edge_in, .walk = walk};
+static const tsl_backend overlapping = {.family = "wave",
+                                        .tiles = tiles,
+                                        .start = start,
+                                        .ended = ended,
+                                        .finish = finish,
+                                        .edge_out = edge_out,
+                                        .edge_in = edge_in,
+                                        .walk = walk};
 
 /* ------------------------------------------------------------------ a phase */
 
@@ -288,22 +333,35 @@ static bool own_right(const stage *s) {
 
 /* -------------------------------------------------------------------- tests */
 
-static void edges_arrive(void **state) {
+static void edges_pass(const tsl_backend *by) {
   static stage s;
   static const int64_t sizes[][2] = {{1, 1}, {1, 30}, {40, 1}, {25, 40}, {3, 7}, {100, 11}};
-  (void)state;
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
     for (int how = 0; how < 3; how++) {
       make_world(sizes[k][0], sizes[k][1], 7 * k + (uint64_t)how);
       open_stage(&s, how, k);
+      s.station.backend = by;
       CHECK(tsl_wave_run(&s.phase) == TSL_OK);
       CHECK(values_right(&s));
       CHECK(own_right(&s));
       int64_t all = s.phase.n_log;
       (void)MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
       CHECK(all == world.n);
+      CHECK(s.worker->n_started == 0);
+      if (by == &overlapping && size == 1 && sizes[k][0] == 40) CHECK(s.worker->most_started == 2);
       close_stage(&s);
     }
+}
+
+static void edges_arrive(void **state) {
+  (void)state;
+  edges_pass(&backend);
+}
+
+/* A group begins while the one before is under way. */
+static void groups_overlap(void **state) {
+  (void)state;
+  edges_pass(&overlapping);
 }
 
 static void no_tiles(void **state) {
@@ -323,6 +381,7 @@ static void failures_end_it(void **state) {
     make_world(20, 10, 3);
     world.fails = tile;
     open_stage(&s, 0, (uint64_t)tile);
+    if (tile % 2 == 1) s.station.backend = &overlapping;
     CHECK(tsl_wave_run(&s.phase) == TSL_ERR_NUMERIC);
     CHECK(strstr(tsl_err_message(), "fails") != NULL);
     close_stage(&s);
@@ -420,10 +479,10 @@ static void cards_linger(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(edges_arrive),      cmocka_unit_test(no_tiles),
-      cmocka_unit_test(failures_end_it),   cmocka_unit_test(walk_visits_owners),
-      cmocka_unit_test(walk_stands_still), cmocka_unit_test(walk_pauses),
-      cmocka_unit_test(cards_linger),
+      cmocka_unit_test(edges_arrive),       cmocka_unit_test(groups_overlap),
+      cmocka_unit_test(no_tiles),           cmocka_unit_test(failures_end_it),
+      cmocka_unit_test(walk_visits_owners), cmocka_unit_test(walk_stands_still),
+      cmocka_unit_test(walk_pauses),        cmocka_unit_test(cards_linger),
   };
   int provided = 0, failed;
   (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
