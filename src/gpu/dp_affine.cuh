@@ -34,7 +34,8 @@
  *   - A block of n that waits keeps its place. But launches that overlap are of the same kernel and
  *     shape, and a chained grid has one block less than the card has places: were all the blocks of
  *     n there, one place would be left, and only n - 1 can take it. No order in which the card
- *     begins blocks is relied upon.
+ *     begins blocks is relied upon. (Where several processes have blocks on a card at once, as by
+ *     MPS, the last place may go to another; that n - 1 was queued before n then has to do.)
  *   - What n - 1 needs before its kernel (copies, zeros) is done before n begins (an event), and
  *     after it there are copies alone. So no other kernel needs a place in between.
  *   - 16 bits that do not hold: a strip that gives up sets no mark, nor does a strip to its right,

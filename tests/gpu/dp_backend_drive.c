@@ -47,6 +47,14 @@ int64_t dp_lanes(const dp_made *made) {
 
 /* ---- a run */
 
+/** Tiles that are started and not finished. */
+typedef struct begun {
+  int64_t *ids, n; /* the runtime's ids, as units and parts */
+  tsl_unit *units;
+  tsl_part *parts;
+  char *table, *best; /* slabs */
+} begun;
+
 typedef struct run {
   dp_made *made;
   const dp_drive *drive;
@@ -55,6 +63,9 @@ typedef struct run {
   const int *owner; /* [lanes] */
   bool *taken;      /* [seats][n_units] edge has gone in */
   int table, best;
+  const bool *needed; /* [n_units] edges that other seats need */
+  begun begun[DP_SEATS][TSL_MOST_STARTED];
+  int n_begun[DP_SEATS];
 } run;
 
 static const tsl_unit *unit_of(const run *r, int64_t id) {
@@ -166,12 +177,16 @@ static int64_t predecessors(const run *r, int64_t id, int64_t *list, int64_t roo
                                        room);
 }
 
+static tsl_err end_first(run *r, int seat);
+
 static tsl_err take_edges(run *r, int seat, int64_t id, int64_t *list) {
   tsl_err err = TSL_OK;
   const int64_t n_units = r->made->units.n, n = predecessors(r, id, list, n_units);
   for (int64_t k = 0; k < n; k++) {
     bool *taken = &r->taken[seat * n_units + list[k]];
     if (owner_of(r, list[k]) == seat || *taken) continue;
+    while (r->out->edges[list[k]] == NULL && r->n_begun[owner_of(r, list[k])] > 0)
+      TSL_TRY(end_first(r, owner_of(r, list[k])));
     if (r->out->edges[list[k]] == NULL)
       TSL_FAIL(TSL_ERR_INTERNAL, "edge %lld is not there", (long long)list[k]);
     TSL_TRY(backend_of(r, seat)->edge_in(r->workers[seat], unit_of(r, list[k]),
@@ -191,6 +206,65 @@ static tsl_err give_edge(run *r, int seat, int64_t id) {
   r->out->edge_bytes[id] = bytes;
   TSL_TRY(backend_of(r, seat)->edge_out(r->workers[seat], unit_of(r, id), edge));
 done:
+  return err;
+}
+
+/* ---- tiles of two stages at once */
+
+static bool overlaps(const run *r, int seat) {
+  const tsl_backend *backend = backend_of(r, seat);
+  return r->drive->overlap && backend->start != NULL &&
+         (backend->overlaps == NULL || backend->overlaps(r->workers[seat]));
+}
+
+static void drop_begun(const run *r, int seat, begun *b) {
+  close_slabs(r, seat, b->table);
+  close_slabs(r, seat, b->best);
+  tsl_free(b->ids);
+  tsl_free(b->units);
+  tsl_free(b->parts);
+  *b = (begun){0};
+}
+
+/** Wait for the group that was started first. */
+static tsl_err end_first(run *r, int seat) {
+  tsl_err err = TSL_OK;
+  begun b = r->begun[seat][0];
+  r->begun[seat][0] = r->begun[seat][1];
+  r->begun[seat][--r->n_begun[seat]] = (begun){0};
+  TSL_TRY(backend_of(r, seat)->finish(r->workers[seat]));
+  for (int64_t k = 0; k < b.n; k++) {
+    if (!(b.parts[k].seconds >= 0)) TSL_FAIL(TSL_ERR_INTERNAL, "a tile without seconds");
+    if (r->best >= 0) gather(r, &b.units[k], r->best, b.parts[k].slab[r->best]);
+    if (r->needed[b.ids[k]]) TSL_TRY(give_edge(r, seat, b.ids[k]));
+  }
+done:
+  drop_begun(r, seat, &b);
+  return err;
+}
+
+static tsl_err end_all(run *r) {
+  tsl_err err = TSL_OK;
+  for (int s = 0; s < r->drive->n_seats; s++)
+    while (r->n_begun[s] > 0) TSL_TRY(end_first(r, s));
+done:
+  return err;
+}
+
+static tsl_err begin_group(run *r, int seat, const int64_t *ids, int64_t n) {
+  tsl_err err = TSL_OK;
+  begun b = {.n = n};
+  TSL_TRY(tsl_alloc(n, sizeof *b.ids, "group", (void **)&b.ids));
+  TSL_TRY(tsl_alloc(n, sizeof *b.units, "group", (void **)&b.units));
+  TSL_TRY(tsl_alloc(n, sizeof *b.parts, "parts", (void **)&b.parts));
+  for (int64_t k = 0; k < n; k++) b.ids[k] = ids[k], b.units[k] = *unit_of(r, ids[k]);
+  TSL_TRY(open_slabs(r, seat, r->table, b.units, n, b.parts, &b.table));
+  TSL_TRY(open_slabs(r, seat, r->best, b.units, n, b.parts, &b.best));
+  TSL_TRY(backend_of(r, seat)->start(r->workers[seat], b.units, n, b.parts));
+  r->begun[seat][r->n_begun[seat]++] = b;
+  b = (begun){0};
+done:
+  drop_begun(r, seat, &b);
   return err;
 }
 
@@ -222,9 +296,14 @@ static tsl_err run_group(run *r, int seat, const int64_t *ids, int64_t n, int64_
   tsl_err err = TSL_OK;
   tsl_unit *units = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *units, "group", (void **)&units));
+  while (r->n_begun[seat] == TSL_MOST_STARTED) TSL_TRY(end_first(r, seat));
   for (int64_t k = 0; k < n; k++) {
     TSL_TRY(take_edges(r, seat, ids[k], list));
     units[k] = *unit_of(r, ids[k]);
+  }
+  if (overlaps(r, seat)) {
+    TSL_TRY(begin_group(r, seat, ids, n));
+    goto done;
   }
   TSL_TRY(call_tiles(r, seat, units, n, false));
   for (int64_t k = 0; k < n; k++)
@@ -343,16 +422,19 @@ static tsl_err run_stages(run *r) {
   TSL_TRY(tsl_alloc(n, sizeof *list, "list", (void **)&list));
   TSL_TRY(tsl_alloc(n, sizeof *needed, "list", (void **)&needed));
   mark_needed(r, list, needed);
+  r->needed = needed;
   for (int64_t first = 0, last; first < n; first = last) {
     const int64_t stage = unit_of(r, first)->stage;
     for (last = first; last < n && unit_of(r, last)->stage == stage;) last++;
     if (stage == r->drive->pause && stage > 0 && r->drive->moved != NULL) {
+      TSL_TRY(end_all(r));
       TSL_TRY(move_on(r, first, stage));
       memset(needed, 0, (size_t)n * sizeof *needed);
       mark_needed(r, list, needed);
     }
     TSL_TRY(run_stage(r, first, last, list, needed));
   }
+  TSL_TRY(end_all(r));
 done:
   tsl_free(list);
   tsl_free(needed);
@@ -537,6 +619,8 @@ tsl_err dp_drive_run(dp_made *made, const dp_drive *drive, dp_outcome *out) {
 done:
   for (int s = 0; s < drive->n_seats; s++)
     if (r.workers[s] != NULL) backend_of(&r, s)->close(&r.workers[s]);
+  for (int s = 0; s < drive->n_seats; s++)
+    for (int k = 0; k < r.n_begun[s]; k++) drop_begun(&r, s, &r.begun[s][k]);
   tsl_free(r.taken);
   return err;
 }

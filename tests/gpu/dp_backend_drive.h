@@ -35,6 +35,7 @@ typedef struct dp_drive {
   const int *owner; /**< [lanes] seat of each lane */
   uint64_t cuts;    /**< seed: into which groups a stage is cut */
   bool trial;       /**< calibrate first */
+  bool overlap;     /**< groups in two halves, two of a seat at once, where the backend can */
   const int *moved; /**< [lanes] seats from stage `pause` on: all is saved before it and loaded into
                          new workers, where all seats can do that; NULL: owner */
   int64_t pause;    /**< INT64_MAX: in the walk, after `turns` of its turns */

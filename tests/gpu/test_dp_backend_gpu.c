@@ -309,6 +309,7 @@ static tsl_err solve(const char *text, const char *seats, int ranks, int64_t wis
   for (int s = 0; s < drive.n_seats; s++)
     drive.seats[s] =
         seats[s] == 'c' ? (dp_seat){card_backend, &card} : (dp_seat){socket_backend, &socket_one};
+  drive.overlap = dp_dice(&dice, 2) == 0;
   drive.owner = owner;
   drive.cuts = dp_dice(&dice, 2) ? (uint64_t)dp_dice(&dice, 1 << 20) : 0;
   TSL_TRY(dp_drive_run(made, &drive, out));
@@ -390,7 +391,7 @@ static void seat_lanes(int *owner, int64_t lanes, int seat, int n_seats) {
 static tsl_err pass(const char *text, const passage *by, int64_t wish, uint64_t cuts, moment when,
                     dp_made *made, dp_outcome *out) {
   tsl_err err = TSL_OK;
-  dp_drive drive = {.n_seats = (int)strlen(by->seats), .cuts = cuts};
+  dp_drive drive = {.n_seats = (int)strlen(by->seats), .cuts = cuts, .overlap = cuts % 2 == 0};
   int *owner = NULL, *moved = NULL;
   *out = (dp_outcome){0};
   TSL_TRY(dp_made_open(text, 3, wish, made));
