@@ -141,14 +141,18 @@ static int segments_of(int64_t n) {
   return wanted < 1 ? 1 : wanted > MAX_SEGMENTS ? (int)MAX_SEGMENTS : (int)wanted;
 }
 
+int64_t tri_gravity_bytes(const tri_gpu *w, int64_t rows) {
+  return (int64_t)segments_of(w->p.n) * SUMS * (int64_t)sizeof(double) * rows;
+}
+
 int64_t tri_gravity_rows(const tri_gpu *w, int64_t rows) {
-  const int64_t each = (int64_t)segments_of(w->p.n) * SUMS * (int64_t)sizeof(double);
-  const int64_t most = (int64_t)SCRATCH_MEGABYTES * 1048576 / each;
+  const int64_t most = (int64_t)SCRATCH_MEGABYTES * 1048576 / tri_gravity_bytes(w, 1);
   return rows < most ? rows : most;
 }
 
 template <class R>
-static tsl_err run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi) {
+static tsl_err sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial,
+                    cudaStream_t stream) {
   tsl_err err = TSL_OK;
   const bool equal = w->p.mass != 0;
   const int segments = segments_of(w->p.n);
@@ -162,23 +166,28 @@ static tsl_err run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi)
   job.rows = (int)(hi - lo);
   job.tiles = (int)tsl_ceil_div(tsl_ceil_div(w->p.n, TILE), segments);
   job.eps2 = (R)w->p.softening * (R)w->p.softening;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[0],
-                          (int64_t)segments * SUMS * job.rows * (int64_t)sizeof(double),
-                          "partial sums of forces"));
-  job.partial = (double *)w->work[0].data;
+  job.partial = partial;
   grid = dim3((unsigned)tsl_ceil_div(job.rows, THREADS * rows_of<R>::value), (unsigned)segments);
   if (equal)
-    TSL_LAUNCH((gravity_kernel<R, true>), grid, THREADS, 0, w->stream, job);
+    TSL_LAUNCH((gravity_kernel<R, true>), grid, THREADS, 0, stream, job);
   else
-    TSL_LAUNCH((gravity_kernel<R, false>), grid, THREADS, 0, w->stream, job);
-  TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(job.rows, 256)), 256, 0, w->stream,
-             job.partial, segments, job.rows, (int)w->p.d_read,
-             w->p.constant * (equal ? w->p.mass : 1.0), acc, phi);
+    TSL_LAUNCH((gravity_kernel<R, false>), grid, THREADS, 0, stream, job);
 done:
   return err;
 }
 
-tsl_err tri_gravity_run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi) {
-  if (lo >= hi) return TSL_OK;
-  return w->p.type == TSL_F64 ? run<double>(w, lo, hi, acc, phi) : run<float>(w, lo, hi, acc, phi);
+tsl_err tri_gravity_sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial,
+                         cudaStream_t stream) {
+  return w->p.type == TSL_F64 ? sums<double>(w, lo, hi, partial, stream)
+                              : sums<float>(w, lo, hi, partial, stream);
+}
+
+tsl_err tri_gravity_combine(const tri_gpu *w, const double *partial, int64_t rows, double *acc,
+                            double *phi, cudaStream_t stream) {
+  tsl_err err = TSL_OK;
+  TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(rows, 256)), 256, 0, stream, partial,
+             segments_of(w->p.n), (int)rows, (int)w->p.d_read,
+             w->p.constant * (w->p.mass != 0 ? w->p.mass : 1.0), acc, phi);
+done:
+  return err;
 }
