@@ -26,7 +26,7 @@ static void print_row(const tri_bench_options *o, const char *what, double value
 /* All rows at once. */
 static tsl_err gravity(const tri_gpu *w, double *partial) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tri_gravity_sums(w, 0, w->p.n, partial, w->stream));
+  TSL_TRY(tri_gravity_sums(w, 0, w->p.n, partial, w->stream, w->stream));
   TSL_TRY(tri_gravity_combine(w, partial, w->p.n, (double *)w->out.data, (double *)w->out_2.data,
                               w->stream));
 done:

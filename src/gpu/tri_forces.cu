@@ -13,7 +13,8 @@ enum { N_TIMERS = TSL_MOST_STARTED + 1 };
 
 static tsl_err open_lane(tri_lane *lane, int low, int high) {
   tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaStreamCreateWithPriority(&lane->sums, cudaStreamNonBlocking, low));
+  for (cudaStream_t &stream : lane->sums)
+    TSL_CUDA_TRY(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, low));
   TSL_CUDA_TRY(cudaStreamCreateWithPriority(&lane->results, cudaStreamNonBlocking, high));
   TSL_CUDA_TRY(cudaEventCreateWithFlags(&lane->summed, cudaEventDisableTiming));
   TSL_CUDA_TRY(cudaEventCreateWithFlags(&lane->free, cudaEventDisableTiming));
@@ -32,7 +33,8 @@ done:
 }
 
 static void wait_for_lane(const tri_lane *lane) {
-  if (lane->sums != NULL) (void)cudaStreamSynchronize(lane->sums);
+  for (cudaStream_t stream : lane->sums)
+    if (stream != NULL) (void)cudaStreamSynchronize(stream);
   if (lane->results != NULL) (void)cudaStreamSynchronize(lane->results);
 }
 
@@ -52,7 +54,8 @@ void tri_forces_close(tri_gpu *w) {
   for (tri_lane &lane : w->forces.lanes) {
     if (lane.summed != NULL) (void)cudaEventDestroy(lane.summed);
     if (lane.free != NULL) (void)cudaEventDestroy(lane.free);
-    if (lane.sums != NULL) (void)cudaStreamDestroy(lane.sums);
+    for (cudaStream_t stream : lane.sums)
+      if (stream != NULL) (void)cudaStreamDestroy(stream);
     if (lane.results != NULL) (void)cudaStreamDestroy(lane.results);
     lane = {};
   }
@@ -108,10 +111,12 @@ static tsl_err queue_rows(tri_gpu *w, tri_lane *lane, const rows *all, int64_t a
   TSL_TRY(tsl_gpu_reserve(&w->memory, &lane->acc, count * w->p.d_read * 8, "accelerations"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &lane->phi, count * 8, "potential"));
   partial = (double *)lane->partial.data;
-  TSL_CUDA_TRY(cudaStreamWaitEvent(lane->sums, lane->free, 0));
-  TSL_TRY(tri_gravity_sums(w, a, b, partial, lane->sums));
-  TSL_CUDA_TRY(cudaEventRecord(lane->summed, lane->sums));
-  TSL_CUDA_TRY(cudaStreamWaitEvent(lane->results, lane->summed, 0));
+  for (cudaStream_t stream : lane->sums) TSL_CUDA_TRY(cudaStreamWaitEvent(stream, lane->free, 0));
+  TSL_TRY(tri_gravity_sums(w, a, b, partial, lane->sums[0], lane->sums[1]));
+  for (cudaStream_t stream : lane->sums) { /* an event may be recorded again when it is awaited */
+    TSL_CUDA_TRY(cudaEventRecord(lane->summed, stream));
+    TSL_CUDA_TRY(cudaStreamWaitEvent(lane->results, lane->summed, 0));
+  }
   TSL_TRY(tri_gravity_combine(w, partial, count, (double *)lane->acc.data, (double *)lane->phi.data,
                               lane->results));
   TSL_CUDA_TRY(cudaEventRecord(lane->free, lane->results));
@@ -152,7 +157,7 @@ static tsl_err queue_batch(tri_gpu *w, const tri_forces_batch *batch, const tsl_
   tsl_err err = TSL_OK;
   tri_lane *lane = &w->forces.lanes[batch->lane];
   rows all = {};
-  TSL_CUDA_TRY(cudaEventRecord(timer->begin, lane->sums));
+  TSL_CUDA_TRY(cudaEventRecord(timer->begin, lane->sums[0]));
   for (int64_t u = 0; u < batch->n; u += all.n) {
     all.units = batch->units + u;
     all.parts = batch->parts + u;

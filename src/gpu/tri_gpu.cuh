@@ -49,8 +49,8 @@ struct tri_gemm;
 
 /** Where a batch of forces is computed, while another may be in the lane beside it. */
 typedef struct tri_lane {
-  cudaStream_t sums;    /**< the long kernel */
-  cudaStream_t results; /**< what follows it, before the long kernel of another lane (priority) */
+  cudaStream_t sums[2]; /**< the long kernel, and rows beside it (tri_gravity_sums) */
+  cudaStream_t results; /**< what follows them, before long kernels of another lane (priority) */
   cudaEvent_t summed;   /**< sums are there, for results */
   cudaEvent_t free;     /**< and read, for the next ones */
   tsl_gpu_buffer partial, acc, phi;
@@ -167,10 +167,11 @@ tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 /** Add the pairs of rows [lo, hi) to w->counts (u64 [bins]). */
 tsl_err tri_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
-/** Sums of the forces on rows [lo, hi), lo < hi, by segments of points. @param[out] partial  device
- *  memory of tri_gravity_bytes(w, hi - lo) */
+/** Sums of the forces on rows [lo, hi), lo < hi, by segments of points: whole blocks of rows on one
+ *  stream, what is left over on another or the same. @param[out] partial  device memory of
+ *  tri_gravity_bytes(w, hi - lo) */
 tsl_err tri_gravity_sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial,
-                         cudaStream_t stream);
+                         cudaStream_t stream, cudaStream_t rest);
 /** Accelerations and potential of rows > 0 rows from their partial sums. @param[out] acc,phi
  *  device memory, shape [rows][d_read] and [rows] */
 tsl_err tri_gravity_combine(const tri_gpu *w, const double *partial, int64_t rows, double *acc,
