@@ -347,6 +347,9 @@ typedef struct tsl_part {
 /** Bytes of what a worker tells (tsl_backend.tell). */
 enum { TSL_TELL = 256 };
 
+/** Batches started and not finished, at most (tsl_backend.start). */
+enum { TSL_MOST_STARTED = 2 };
+
 /** A backend's state on one device for one problem; each backend defines its own. */
 typedef struct tsl_worker tsl_worker;
 
@@ -378,6 +381,22 @@ typedef struct tsl_backend {
    *                        without gaps, so that neighbours may be copied as one
    *  @return TSL_ERR_DEVICE_MEMORY when it does not fit even one unit at a time */
   tsl_err (*run)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+  /** OPTIONAL, default run alone. The first half of run: a batch begins where the one before still
+   *  leaves room. Queue the work of n units and return without waiting. Up to TSL_MOST_STARTED are
+   *  started and not finished; until they are, no call but start, ended and finish is made.
+   *  @param[in,out] units,parts  shape [n], as in run; borrowed until finish, which fills parts
+   *  @return TSL_ERR_DEVICE_MEMORY when there is no room; with another started, it is called again
+   *          when that is finished. After an error nothing of the batch is under way */
+  tsl_err (*start)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
+  /** REQUIRED with start. Would finish not wait? True after an error of the device. */
+  bool (*ended)(tsl_worker *worker);
+  /** REQUIRED with start. Wait for the batch started first and not finished, finished then even
+   *  after an error. Its seconds begin with its own begin on the device or with the end of the one
+   *  before, if that is later: their sum is the time that the device was busy. */
+  tsl_err (*finish)(tsl_worker *worker);
+  /** OPTIONAL, default always. Does this worker gain by start and finish? Else run is called. */
+  bool (*overlaps)(const tsl_worker *worker);
 
   /** REQUIRED for WAVE. Compute the n tiles of one stage that belong to this worker, in order of
    *  lanes; neighbouring lanes are one wide tile to an engine. All edges they need are in.

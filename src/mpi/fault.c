@@ -20,13 +20,12 @@ static bool asked(int rank, const tsl_unit *units, int64_t n, char what[8], int6
   return false;
 }
 
-tsl_err tsl_fault_before(int rank, const tsl_unit *units, int64_t n) {
+tsl_err tsl_fault_begin(int rank, const tsl_unit *units, int64_t n) {
   tsl_err err = TSL_OK;
   char what[8] = "";
   int64_t k = 0;
   if (!asked(rank, units, n, what, &k)) return TSL_OK;
   if (strcmp(what, "kill") == 0) (void)raise(SIGKILL);
-  while (strcmp(what, "hang") == 0) (void)sleep(1);
   if (strcmp(what, "error") == 0)
     TSL_FAIL(TSL_ERR_DEVICE, "unit %lld: injected failure of the device", (long long)units[k].id);
   if (strcmp(what, "oom") == 0)
@@ -36,6 +35,18 @@ tsl_err tsl_fault_before(int rank, const tsl_unit *units, int64_t n) {
              (long long)units[k].id);
 done:
   return err;
+}
+
+void tsl_fault_wait(int rank, const tsl_unit *units, int64_t n) {
+  char what[8] = "";
+  int64_t k = 0;
+  if (!asked(rank, units, n, what, &k)) return;
+  while (strcmp(what, "hang") == 0) (void)sleep(1);
+}
+
+tsl_err tsl_fault_before(int rank, const tsl_unit *units, int64_t n) {
+  tsl_fault_wait(rank, units, n);
+  return tsl_fault_begin(rank, units, n);
 }
 
 static void spoil(tsl_type type, void *data) {

@@ -11,7 +11,13 @@
 
 #include "contract.h"
 
-/** Before the units are computed. @return the injected error */
+/** Before the units begin: all but hang and nan. @return the injected error */
+tsl_err tsl_fault_begin(int rank, const tsl_unit *units, int64_t n);
+
+/** Where their end is waited for: hang. */
+void tsl_fault_wait(int rank, const tsl_unit *units, int64_t n);
+
+/** Both, where the units begin and end in one call. @return the injected error */
 tsl_err tsl_fault_before(int rank, const tsl_unit *units, int64_t n);
 
 /** After it: spoil a floating-point result of the unit. @param[in,out] parts  shape [n] */

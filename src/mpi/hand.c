@@ -1,9 +1,10 @@
 #include "hand.h"
 
-#include "memory.h"
+#include "contract.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 typedef struct fifo {
@@ -15,6 +16,8 @@ struct tsl_hand {
   pthread_mutex_t lock;
   pthread_cond_t work, done;
   fifo waiting, finished;
+  fifo begun; /* the thread's own, as n_begun */
+  int n_begun;
   bool stop;
   tsl_err (*prepare)(const void *arg);
   const void *arg;
@@ -38,35 +41,92 @@ static tsl_task *pop(fifo *f) {
   return task;
 }
 
-static tsl_task *next_task(tsl_hand *hand) {
-  tsl_task *task;
-  pthread_mutex_lock(&hand->lock);
-  while (hand->waiting.first == NULL && !hand->stop) pthread_cond_wait(&hand->work, &hand->lock);
-  task = pop(&hand->waiting);
-  pthread_mutex_unlock(&hand->lock);
-  return task;
-}
-
-static void finish(tsl_hand *hand, tsl_task *task) {
+static void hand_back(tsl_hand *hand, tsl_task *task) {
   pthread_mutex_lock(&hand->lock);
   push(&hand->finished, task);
   pthread_cond_signal(&hand->done);
   pthread_mutex_unlock(&hand->lock);
 }
 
+/* The next task, when it may begin now: beside others only one with finish. */
+static tsl_task *next_task(tsl_hand *hand) {
+  const tsl_task *first = hand->waiting.first;
+  if (first == NULL || hand->n_begun == TSL_MOST_STARTED) return NULL;
+  if (hand->n_begun > 0 && first->finish == NULL) return NULL;
+  return pop(&hand->waiting);
+}
+
+/* Can nothing begin beside the tasks that are begun, even if it were posted now? */
+static bool is_full(const tsl_hand *hand) {
+  return hand->n_begun == TSL_MOST_STARTED || (hand->n_begun > 0 && hand->waiting.first != NULL);
+}
+
+/* Is it the first task's turn to be finished? The lock is held, and let go meanwhile. */
+static bool first_is_due(tsl_hand *hand) {
+  tsl_task *first = hand->begun.first;
+  bool due;
+  if (first->error.code != TSL_OK || first->ended == NULL || is_full(hand)) return true;
+  pthread_mutex_unlock(&hand->lock);
+  due = first->ended(first);
+  if (!due) (void)sched_yield();
+  pthread_mutex_lock(&hand->lock);
+  return due;
+}
+
+/* Wait for something to do. *task: begin it; NULL: finish the first of those begun; false: neither,
+ * the hand is to stop. */
+static bool next_step(tsl_hand *hand, tsl_task **task) {
+  bool due = false;
+  pthread_mutex_lock(&hand->lock);
+  while ((*task = next_task(hand)) == NULL && !due && !(hand->stop && hand->n_begun == 0))
+    if (hand->n_begun > 0)
+      due = first_is_due(hand);
+    else
+      pthread_cond_wait(&hand->work, &hand->lock);
+  pthread_mutex_unlock(&hand->lock);
+  return *task != NULL || due;
+}
+
+static void finish_first(tsl_hand *hand) {
+  tsl_task *task = pop(&hand->begun);
+  hand->n_begun--;
+  if (task->error.code == TSL_OK) tsl_err_save(task->finish(task), &task->error);
+  hand_back(hand, task);
+}
+
 /* A hand that could not be prepared (bound) refuses its tasks with that error. */
+static void run(const tsl_hand *hand, tsl_task *task) {
+  if (hand->prepared.code != TSL_OK)
+    task->error = hand->prepared;
+  else
+    tsl_err_save(task->run(task), &task->error);
+}
+
+/* A task that failed keeps its place among those begun. */
+static void begin(tsl_hand *hand, tsl_task *task) {
+  run(hand, task);
+  if (task->error.code == TSL_ERR_DEVICE_MEMORY && hand->n_begun > 0) {
+    while (hand->n_begun > 0) finish_first(hand);
+    run(hand, task);
+  }
+  if (task->finish == NULL) {
+    hand_back(hand, task);
+    return;
+  }
+  push(&hand->begun, task);
+  hand->n_begun++;
+}
+
 static void *thread_main(void *arg) {
   tsl_hand *hand = arg;
   tsl_task *task;
   hand->prepared.code = TSL_OK;
   if (hand->prepare != NULL) tsl_err_save(hand->prepare(hand->arg), &hand->prepared);
-  while ((task = next_task(hand)) != NULL) {
-    if (hand->prepared.code != TSL_OK)
-      task->error = hand->prepared;
+  while (next_step(hand, &task))
+    if (task != NULL)
+      begin(hand, task);
     else
-      tsl_err_save(task->run(task), &task->error);
-    finish(hand, task);
-  }
+      finish_first(hand);
   return NULL;
 }
 

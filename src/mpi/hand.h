@@ -3,8 +3,12 @@
  * The compute thread of a rank. The main thread talks MPI and HDF5; the hand drives the device.
  *
  * MPI is asked for MPI_THREAD_FUNNELED only, so results can be sent and written while the next
- * unit runs. Tasks run one at a time in the order posted. All backend calls of a worker happen
- * on the hand.
+ * unit runs. All backend calls of a worker happen on the hand.
+ *
+ * Tasks run one at a time in the order posted. Tasks with finish overlap: run only begins what the
+ * device does, and while that goes on the hand runs the next one. At most TSL_MOST_STARTED
+ * (contract.h) are begun and not finished; they are finished in order, and a task without finish
+ * waits until there are none.
  */
 #ifndef TSL_MPI_HAND_H
 #define TSL_MPI_HAND_H
@@ -13,10 +17,19 @@
 
 #include <stdbool.h>
 
-/** A task; embed it as the first member of what run needs. Owned by the poster. */
+/** A task; zero-initialise it and embed it as the first member of what run needs. Owned by the
+ *  poster. */
 typedef struct tsl_task {
+  /** With finish: TSL_ERR_DEVICE_MEMORY while others are begun means no room beside them; they are
+   *  then finished and run is called again. */
   tsl_err (*run)(struct tsl_task *task);
-  tsl_err_copy error;    /**< out: the result and its message */
+  /** NULL: run is all. Else: wait for what run has begun; not called when run has failed. */
+  tsl_err (*finish)(struct tsl_task *task);
+  /** With finish: would it not wait? Asked of the task begun first, again and again, while another
+   *  could begin. NULL: finish is called when nothing can begin now, and what is posted meanwhile
+   *  begins after it. */
+  bool (*ended)(struct tsl_task *task);
+  tsl_err_copy error;    /**< out: the result and its message, of run or of finish */
   struct tsl_task *next; /**< private to the hand */
 } tsl_task;
 

@@ -2,7 +2,7 @@
  * @file linger.h
  * The test knob TSL_TEST_SLOW (slow.h) where the backend does not know it: on cards.
  *
- * On the hand, after the device has computed.
+ * On the hand, after the device has computed; batches do not overlap then (overlap.h).
  */
 #ifndef TSL_MPI_LINGER_H
 #define TSL_MPI_LINGER_H

@@ -5,6 +5,7 @@
 #include "fault.h"
 #include "hung.h"
 #include "linger.h"
+#include "overlap.h"
 #include "slot.h"
 #include "supply.h"
 #include "take.h"
@@ -22,7 +23,7 @@ bool tsl_stop_politely(void) {
 }
 
 enum {
-  N_FLIGHTS = 3, /* one computing, one waiting behind it, one being delivered */
+  N_FLIGHTS = 3, /* one computing, one waiting behind it or begun too, one being delivered */
   AHEAD = 2      /* posted to the hand at most */
 };
 static const long IDLE_US = 200, SENDING_US = 20; /* naps of the main thread */
@@ -40,7 +41,8 @@ typedef struct flight {
   int64_t n;
   bool dynamic[TSL_MAX_BATCH];
   bool posted, sending;
-  double start;   /* tsl_now() when the device began */
+  double start;   /* tsl_now() when the device began, or was free for it */
+  double *freed;  /* tsl_now() when the device had done the flight before; the hand's */
   double seconds; /* predicted */
   int64_t order;  /* of posting */
 } flight;
@@ -55,6 +57,8 @@ typedef struct course {
   int rank, size, posted;
   int64_t n_posted;         /* flights so far */
   int64_t room;             /* units of one flight, see batch.h */
+  bool overlaps;            /* the device takes a flight while it computes the one before */
+  double freed;             /* see flight */
   double since;             /* tsl_now() when the device began its present flight, about */
   double planned, measured; /* s of the last flights, older ones counting less */
   double slower, told;      /* measured over planned; what the others know */
@@ -84,6 +88,36 @@ static tsl_err compute(tsl_task *task) {
   f->start = tsl_now();
   TSL_TRY(st->backend->run(st->worker, f->units, f->n, f->parts));
   TSL_TRY(tsl_linger(st, f->n, f->parts, f->n));
+  tsl_fault_after(st->problem, st->seat->rank, f->units, f->n, f->parts);
+done:
+  return err;
+}
+
+/* The same in two halves. */
+static tsl_err begin(tsl_task *task) {
+  tsl_err err = TSL_OK;
+  flight *f = (flight *)task;
+  const tsl_station *st = f->station;
+  TSL_TRY(tsl_fault_begin(st->seat->rank, f->units, f->n));
+  f->start = tsl_now();
+  TSL_TRY(st->backend->start(st->worker, f->units, f->n, f->parts));
+done:
+  return err;
+}
+
+static bool has_ended(tsl_task *task) {
+  const tsl_station *st = ((const flight *)task)->station;
+  return st->backend->ended(st->worker);
+}
+
+static tsl_err finish(tsl_task *task) {
+  tsl_err err = TSL_OK;
+  flight *f = (flight *)task;
+  const tsl_station *st = f->station;
+  tsl_fault_wait(st->seat->rank, f->units, f->n);
+  TSL_TRY(st->backend->finish(st->worker));
+  if (*f->freed > f->start) f->start = *f->freed;
+  *f->freed = tsl_now();
   tsl_fault_after(st->problem, st->seat->rank, f->units, f->n, f->parts);
 done:
   return err;
@@ -149,10 +183,8 @@ static bool work_left(const course *c) {
   return !c->abort && !c->pause && tsl_supply_left(c->supply);
 }
 
-/* What waits on the device cannot be taken by others, so it is no more than hides a start. */
 static bool wants_more(const course *c) {
-  const double most = tsl_supply_longest(c->supply);
-  return c->posted < AHEAD && ahead(c) <= (most < TSL_TAIL_AHEAD ? most : TSL_TAIL_AHEAD);
+  return c->posted < AHEAD && ahead(c) <= tsl_supply_enough(c->supply);
 }
 
 static tsl_err feed(course *c, bool *moved) {
@@ -259,7 +291,8 @@ static bool wants_pause(const course *c, double now) {
   return tsl_stop_politely() || (c->rank == 0 && now >= c->phase->pause_at);
 }
 
-/* The flight that the device computes: of those posted the one with the lowest order, or NULL. */
+/* The flight that the device computes, or will end first: of those posted the one with the lowest
+ * order, or NULL. */
 static const flight *first_flight(const course *c) {
   const flight *first = NULL;
   for (int k = 0; k < N_FLIGHTS; k++)
@@ -337,10 +370,14 @@ static tsl_err open_course(course *c) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = c->phase;
   const tsl_plan *plan = phase->plan;
+  TSL_TRY(tsl_overlaps(phase->station, &c->overlaps));
   TSL_TRY(tsl_alloc(N_FLIGHTS, sizeof *c->flights, "result buffers", (void **)&c->flights));
   for (int k = 0; k < N_FLIGHTS; k++) {
-    c->flights[k].task.run = compute;
+    c->flights[k].task.run = c->overlaps ? begin : compute;
+    c->flights[k].task.finish = c->overlaps ? finish : NULL;
+    c->flights[k].task.ended = c->overlaps ? has_ended : NULL;
     c->flights[k].station = phase->station;
+    c->flights[k].freed = &c->freed;
     TSL_TRY(tsl_slots_open(phase->problem, phase->station->backend, phase->units, plan->n_units,
                            c->room, &c->flights[k].slots));
   }
@@ -400,7 +437,8 @@ tsl_err tsl_phase_run(tsl_phase *phase) {
   TSL_AGREE(phase->comm, open_course(&c));
   TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, first_of_tail(phase->plan),
                                         phase->plan->n_units, &c.queue));
-  TSL_TRY(tsl_supply_open(phase->comm, c.queue, phase->plan, phase->units, phase->cost, &c.supply));
+  TSL_TRY(tsl_supply_open(phase->comm, c.queue, phase->plan, phase->units, phase->cost, c.overlaps,
+                          &c.supply));
   start_clock(&c);
   while (!finished(&c)) turn(&c);
   tsl_progress_end(&c.progress);

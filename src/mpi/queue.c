@@ -63,8 +63,8 @@ static double part_of_rest(double share) {
 }
 
 /* Has a device with so much ahead enough, when all are done with the rest in so many seconds? */
-static bool has_enough(double ahead, double rest_seconds) {
-  return ahead > TSL_TAIL_SHORTEST && ahead > fmin(TSL_TAIL_AHEAD, rest_seconds / 2);
+static bool has_enough(double ahead, double enough, double rest_seconds) {
+  return ahead > TSL_TAIL_SHORTEST && ahead > fmin(enough, rest_seconds / 2);
 }
 
 int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
@@ -80,7 +80,7 @@ int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
   rest = t->before[t->last] - t->before[t->next];
   work = t->before[t->next + 1] - t->before[t->next];
   if ((mine < fastest || ahead > 0) && rest < (sum - mine) * (ahead + work / mine)) return 0;
-  if (has_enough(ahead, rest / sum)) return 0;
+  if (has_enough(ahead, t->enough, rest / sum)) return 0;
   part = wanted_elsewhere(t, rank, rest, work, sum) ? part_of_rest(mine / sum) : 1;
   longest = fmax(t->longest * fmax(1, 2 * part), TSL_TAIL_PER_RANK * t->cost->n_ranks);
   work = rest * part;

@@ -25,13 +25,14 @@ typedef struct tsl_tail {
   const double *slower; /**< [n_ranks] measured over predicted seconds of late; NULL: 1 */
   int64_t next, last;   /**< units [next, last) are left */
   double longest;       /**< s of units taken at once, at most */
+  double enough;        /**< a device with more s ahead takes nothing, with less near the end */
 } tsl_tail;
 
 /** Seconds of units taken at once: at least, unless the others would wait for it. */
 #define TSL_TAIL_SHORTEST 1e-4
 /** The most grows with the number of ranks by this, for rank 0's sake. */
 #define TSL_TAIL_PER_RANK 1e-4
-/** A busy device takes more when it has no more than this many seconds ahead, less near the end. */
+/** Seconds ahead that hide a start: what enough is where batches do not overlap. */
 #define TSL_TAIL_AHEAD 0.002
 
 /**

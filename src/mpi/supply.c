@@ -36,6 +36,7 @@ struct tsl_supply {
   tsl_claim *claims;      /* [size] as last seen */
   double *slower;         /* [size] as last seen */
   double longest;         /* s of a batch */
+  double enough;          /* s ahead at which the device gets no more */
   double share;           /* of all speed that this rank has */
   double claimed;         /* part of what is left of its own that a claim takes */
   range own, tail, taken; /* planned here; of the tail; of others' parts */
@@ -158,8 +159,16 @@ static double share_of_speed(const tsl_supply *s) {
   return sum > 0 ? mine / sum : 0;
 }
 
+/* Where nothing is handed out late, batches need not be as short. */
+static void set_lengths(tsl_supply *s, bool overlaps) {
+  const double shortest = s->own_over ? TSL_BATCH_LONGEST : SHORT;
+  s->longest = fmax(shortest, s->plan->total_seconds / BATCHES);
+  s->enough = overlaps ? s->longest : fmin(s->longest, TSL_TAIL_AHEAD);
+}
+
 static tsl_err make_supply(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
-                           const tsl_unit *units, const tsl_cost *cost, tsl_supply **out) {
+                           const tsl_unit *units, const tsl_cost *cost, bool overlaps,
+                           tsl_supply **out) {
   tsl_err err = TSL_OK;
   tsl_supply *s = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *s, "work", (void **)&s));
@@ -171,12 +180,11 @@ static tsl_err make_supply(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan
   /* Whole parts of a plan without tail belong to their owners from the beginning. */
   s->own_over = s->tail_over = s->others_over =
       plan->first_dynamic == plan->n_units || !tsl_cost_takes_part(cost, s->rank);
-  s->longest = fmax(TSL_BATCH_LONGEST, plan->total_seconds / BATCHES);
+  set_lengths(s, overlaps);
   if (s->own_over) {
     s->own = (range){s->parts.start[s->rank], s->parts.start[s->rank + 1]};
     goto done;
   }
-  s->longest = fmax(SHORT, plan->total_seconds / BATCHES);
   s->share = share_of_speed(s);
   s->claimed = fmax(CLAIMED, 2 * s->share - 1);
   TSL_TRY(tsl_queue_set_claim(queue, s->claims[s->rank]));
@@ -185,9 +193,11 @@ done:
 }
 
 tsl_err tsl_supply_open(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
-                        const tsl_unit *units, const tsl_cost *cost, tsl_supply **out) {
+                        const tsl_unit *units, const tsl_cost *cost, bool overlaps,
+                        tsl_supply **out) {
   tsl_err err = TSL_OK;
-  TSL_AGREE(comm, make_supply(comm, queue, plan, units, cost, out)); /* claims are set everywhere */
+  /* claims are set everywhere */
+  TSL_AGREE(comm, make_supply(comm, queue, plan, units, cost, overlaps, out));
 done:
   return err;
 }
@@ -282,8 +292,11 @@ done:
 }
 
 static tsl_err take_tail(tsl_supply *s, double ahead) {
-  const tsl_tail tail = {
-      .units = s->units, .before = s->before, .cost = s->cost, .longest = s->longest / 2};
+  const tsl_tail tail = {.units = s->units,
+                         .before = s->before,
+                         .cost = s->cost,
+                         .longest = s->longest / 2,
+                         .enough = s->enough};
   return tsl_queue_take(s->queue, &tail, ahead, &s->tail.at, &s->tail.end, &s->tail_over);
 }
 
@@ -353,6 +366,10 @@ void tsl_supply_wake(tsl_supply *s, double slower) {
 
 double tsl_supply_longest(const tsl_supply *s) {
   return s->longest;
+}
+
+double tsl_supply_enough(const tsl_supply *s) {
+  return s->enough;
 }
 
 double tsl_supply_total(const tsl_supply *s) {

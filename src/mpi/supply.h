@@ -47,9 +47,11 @@ typedef struct tsl_supply tsl_supply;
 /**
  * Collective on comm, after tsl_queue_open; close before it.
  * @param[in] units,plan,cost  not owned
+ * @param[in] overlaps         batches of this rank overlap on its device
  */
 tsl_err tsl_supply_open(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
-                        const tsl_unit *units, const tsl_cost *cost, tsl_supply **out);
+                        const tsl_unit *units, const tsl_cost *cost, bool overlaps,
+                        tsl_supply **out);
 void tsl_supply_close(tsl_supply **supply); /**< NULL accepted, sets NULL */
 
 /**
@@ -72,6 +74,13 @@ void tsl_supply_wake(tsl_supply *supply, double slower);
 /** Seconds of a batch at most: a small part of the phase, so that nobody waits long for the last.
  */
 double tsl_supply_longest(const tsl_supply *supply);
+
+/**
+ * A device with more seconds ahead than these gets no more. What waits on a device cannot be taken
+ * by others, so it is no more than hides a start; where batches overlap, a batch, so that there is
+ * always one that begins where another leaves room.
+ */
+double tsl_supply_enough(const tsl_supply *supply);
 
 /** Work of all units that are not finished, in seconds on rank 0's device. */
 double tsl_supply_total(const tsl_supply *supply);

@@ -34,8 +34,17 @@ static void make_tail(tail *t, int64_t n, int ranks, const double *slowness, uin
     t->units[u] = (tsl_unit){.id = u, .count = random != NULL ? 0.5 + random_unit(random) : 1};
     t->before[u + 1] = t->before[u] + tsl_cost_seconds(&t->cost, 0, &t->units[u]);
   }
-  t->view = (tsl_tail){
-      .units = t->units, .before = t->before, .cost = &t->cost, .last = n, .longest = 0.005};
+  t->view = (tsl_tail){.units = t->units,
+                       .before = t->before,
+                       .cost = &t->cost,
+                       .last = n,
+                       .longest = 0.005,
+                       .enough = TSL_TAIL_AHEAD};
+}
+
+/* As where batches overlap: devices have up to a batch ahead (supply.c). */
+static void let_overlap(tail *t) {
+  t->view.enough = 2 * t->view.longest;
 }
 
 static int64_t chunk_of(const tail *t, int64_t next, int64_t last, int rank) {
@@ -212,8 +221,10 @@ static void little_idle(void **state) {
   static game g;
   uint64_t seed = 3;
   (void)state;
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+  for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+    const size_t c = k / 2;
     make_tail(&t, cases[c].n, cases[c].ranks, cases[c].slowness, &seed);
+    if (k % 2 == 1) let_overlap(&t);
     begin(&g, &t, 0, NULL, NULL);
     play(&g);
     if (!(idle(&g) <= 0.05) || !(wall(&g) <= 1.05 * ideal(&g, cases[c].slowness, 0)))
@@ -229,9 +240,11 @@ static void learns(void **state) {
   static game g;
   uint64_t seed = 4;
   (void)state;
-  for (int c = 0; c < 3; c++) {
+  for (int k = 0; k < 6; k++) {
+    const int c = k / 2;
     const double truth[] = {1, truths[c], 1};
     make_tail(&t, MAX_UNITS, 3, slowness, &seed);
+    if (k % 2 == 1) let_overlap(&t);
     begin(&g, &t, 0, truth, NULL);
     play(&g);
     if (!(wall(&g) <= 1.05 * ideal(&g, slowness, 0)))
@@ -347,6 +360,14 @@ static void busy_waits(void **state) {
   tsl_tail view = t.view;
   view.next = 90;
   assert_true(tsl_queue_chunk(&view, 0, 1e-3) >= 1);
+  assert_int_equal(tsl_queue_chunk(&view, 0, 3e-3), 0);
+  view.next = 0;
+  assert_int_equal(tsl_queue_chunk(&view, 0, 3e-3), 0);
+  let_overlap(&t);
+  view.enough = t.view.enough;
+  assert_true(tsl_queue_chunk(&view, 0, 3e-3) >= 1);
+  assert_int_equal(tsl_queue_chunk(&view, 0, 11e-3), 0);
+  view.next = 90; /* near the end less */
   assert_int_equal(tsl_queue_chunk(&view, 0, 3e-3), 0);
   view.next = 99;
   assert_int_equal(tsl_queue_chunk(&view, 0, 1e-9), 0);

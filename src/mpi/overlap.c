@@ -1,0 +1,27 @@
+#include "overlap.h"
+
+#include <stdlib.h>
+
+typedef struct question {
+  tsl_task task;
+  const tsl_station *station;
+  bool answer;
+} question;
+
+static tsl_err ask_worker(tsl_task *task) {
+  question *q = (question *)task;
+  const tsl_backend *backend = q->station->backend;
+  q->answer = backend->overlaps == NULL || backend->overlaps(q->station->worker);
+  return TSL_OK;
+}
+
+tsl_err tsl_overlaps(const tsl_station *station, bool *overlaps) {
+  tsl_err err = TSL_OK;
+  question q = {.task.run = ask_worker, .station = station};
+  *overlaps = false;
+  if (station->backend->start == NULL || getenv("TSL_TEST_SLOW") != NULL) return TSL_OK;
+  TSL_TRY(tsl_hand_call(station->hand, &q.task));
+  *overlaps = q.answer;
+done:
+  return err;
+}
