@@ -22,7 +22,7 @@ import time
 import harness
 from harness import check, h5py, np
 
-suite = harness.Suite(__doc__, jobs=4)  # runs are slowed down by sleeping
+suite = harness.Suite(__doc__, jobs=3)  # runs are slowed down by sleeping
 KILLS = int(([a[8:] for a in sys.argv if a.startswith("--kills=")] or [6 if suite.fast else 30])[0])
 LIMIT = 120
 random.seed(20240607)
