@@ -1,5 +1,5 @@
 /* Bands of alignments with affine gaps: set-up and tiles. */
-#include "dp_affine.cuh"
+#include "dp_affine_band.cuh"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static __global__ void boundary_kernel(int64_t lo, int64_t rows, bool local, int
   edge[r] = make_int2(local || i == 0 ? 0 : (int32_t)(-open - extend * i), DP_MINUS_INFINITY);
 }
 
-/* The edge as all devices have it: the corner, and E' = max(E, H - open); m 0: what came in. */
+/* A tile without cells: the corner of the edge that leaves, and E' = max(E, H - open) of what came
+ * in. Where there are cells the last strip does it. */
 static __global__ void leave_kernel(const int32_t *h_above, int64_t m, int64_t rows, int32_t open,
                                     int2 *edge) {
   const int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -81,21 +82,30 @@ done:
   return err;
 }
 
+tsl_err dp_affine_reserve_set(dp_affine *b, int set) {
+  tsl_err err = TSL_OK;
+  tsl_gpu_memory *memory = &b->card->memory;
+  dp_affine_rows *rows = &b->sets[set];
+  const int64_t bests = (int64_t)sizeof(dp_best) * dp_affine_grains(b);
+  TSL_TRY(tsl_gpu_reserve(memory, &rows->h, 4 * b->stride, "row of the table"));
+  TSL_TRY(tsl_gpu_reserve(memory, &rows->f, 4 * b->stride, "row of the table"));
+  TSL_TRY(tsl_gpu_reserve(memory, &rows->best, bests, "best cells"));
+  TSL_CUDA_TRY(cudaMemsetAsync(rows->best.data, 0, (size_t)bests, b->card->stream));
+done:
+  return err;
+}
+
 static tsl_err upload(dp_affine *b, const uint8_t *rows, const uint8_t *columns) {
   tsl_err err = TSL_OK;
   tsl_gpu_memory *memory = &b->card->memory;
   cudaStream_t stream = b->card->stream;
-  const int64_t strips = tsl_ceil_div(b->stride, 4 * DP_WARP);
   TSL_TRY(tsl_gpu_reserve(memory, &b->rows, b->n + 1, "letters of the rows"));
   TSL_TRY(tsl_gpu_reserve(memory, &b->columns, b->stride, "letters of the columns"));
-  for (int side = 0; side < 2; side++) {
-    TSL_TRY(tsl_gpu_reserve(memory, &b->h[side], 4 * b->stride, "row of the table"));
-    TSL_TRY(tsl_gpu_reserve(memory, &b->f[side], 4 * b->stride, "row of the table"));
-  }
-  TSL_TRY(tsl_gpu_reserve(memory, &b->flags, 8, "counters"));
-  TSL_TRY(tsl_gpu_reserve(memory, &b->finished, 4 * strips, "counters"));
-  TSL_TRY(tsl_gpu_reserve(memory, &b->best, (int64_t)sizeof(dp_best) * strips, "best cells"));
-  TSL_CUDA_TRY(cudaMemsetAsync(b->flags.data, 0, 8, stream));
+  for (int set = 0; set < b->sides; set++) TSL_TRY(dp_affine_reserve_set(b, set));
+  TSL_TRY(tsl_gpu_reserve(memory, &b->flags, 16, "counters"));
+  TSL_TRY(tsl_gpu_reserve(memory, &b->marks, 4 * dp_affine_grains(b), "counters"));
+  TSL_CUDA_TRY(cudaMemsetAsync(b->flags.data, 0, 16, stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(b->marks.data, 0, (size_t)b->marks.bytes, stream));
   TSL_CUDA_TRY(cudaMemsetAsync(b->columns.data, b->letters, (size_t)b->stride, stream));
   if (b->n > 0)
     TSL_CUDA_TRY(cudaMemcpyAsync(b->rows.data, rows, (size_t)b->n, cudaMemcpyDefault, stream));
@@ -142,6 +152,7 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
   TSL_TRY(check_letters(columns, m, scores->alphabet, "columns"));
   TSL_TRY(tsl_alloc(1, sizeof *b, "band", (void **)&b));
   b->card = card;
+  b->sides = 2;
   b->local = problem == DP_LOCAL;
   b->width = width == 4 || width == 8 || width == 16 ? width : 0;
   TSL_TRY(choose_bits(b));
@@ -165,27 +176,39 @@ done:
 void dp_affine_close(dp_affine **band) {
   dp_affine *b = *band;
   if (b == NULL) return;
-  tsl_gpu_buffer *all[] = {&b->rows,     &b->columns, &b->scores,   &b->h[0],  &b->h[1],
-                           &b->f[0],     &b->f[1],    &b->edge,     &b->best,  &b->finished,
-                           &b->old_edge, &b->history, &b->old_best, &b->steps, &b->flags};
-  for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&b->card->memory, buffer);
+  tsl_gpu_memory *memory = &b->card->memory;
+  tsl_gpu_buffer *all[] = {&b->rows,    &b->columns, &b->scores, &b->marks,
+                           &b->history, &b->steps,   &b->flags};
+  dp_affine_chain_close(b);
+  for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(memory, buffer);
+  for (dp_affine_rows &set : b->sets)
+    for (tsl_gpu_buffer *buffer : {&set.h, &set.f, &set.best}) tsl_gpu_release(memory, buffer);
+  for (dp_affine_own &own : b->own)
+    for (tsl_gpu_buffer *buffer : {&own.edge, &own.old_edge, &own.counters})
+      tsl_gpu_release(memory, buffer);
   tsl_free(b);
   *band = NULL;
 }
 
-static tsl_err enter(dp_affine *b, int64_t lo, int64_t rows, const int32_t *left) {
+/* Stages differ by some rows; a buffer that grows waits for the card. */
+enum { MORE_ROWS = 64 };
+
+tsl_err dp_affine_enter(dp_affine *b, int k, int64_t lo, int64_t rows, const int32_t *left,
+                        cudaStream_t stream) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->edge, 8 * (rows + 1), "edge"));
-  b->edge_rows = rows;
+  dp_affine_own *own = &b->own[k];
+  tsl_gpu_memory *memory = &b->card->memory;
+  TSL_TRY(tsl_gpu_reserve(memory, &own->counters, 4 * (dp_affine_grains(b) + 1), "counters"));
+  if (own->edge.bytes < 8 * (rows + 1))
+    TSL_TRY(tsl_gpu_reserve(memory, &own->edge, 8 * (rows + 1 + MORE_ROWS), "edge"));
   if (left != NULL)
-    TSL_CUDA_TRY(cudaMemcpyAsync(b->edge.data, left, (size_t)(8 * (rows + 1)), cudaMemcpyDefault,
-                                 b->card->stream));
+    TSL_CUDA_TRY(
+        cudaMemcpyAsync(own->edge.data, left, (size_t)(8 * (rows + 1)), cudaMemcpyDefault, stream));
   else
-    TSL_LAUNCH(boundary_kernel, dim3((unsigned)tsl_ceil_div(rows + 1, 256)), 256, 0,
-               b->card->stream, lo, rows, b->local, (int64_t)(b->open_extend - b->extend),
-               (int64_t)b->extend, (int2 *)b->edge.data);
-  TSL_CUDA_TRY(cudaMemsetAsync(b->finished.data, 0, (size_t)b->finished.bytes, b->card->stream));
-  TSL_TRY(dp_card_reset(b->card));
+    TSL_LAUNCH(boundary_kernel, dim3((unsigned)tsl_ceil_div(rows + 1, 256)), 256, 0, stream, lo,
+               rows, b->local, (int64_t)(b->open_extend - b->extend), (int64_t)b->extend,
+               (int2 *)own->edge.data);
+  TSL_CUDA_TRY(cudaMemsetAsync(own->counters.data, 0, (size_t)own->counters.bytes, stream));
 done:
   return err;
 }
@@ -194,11 +217,15 @@ tsl_err dp_affine_begin(dp_affine *b) {
   tsl_err err = TSL_OK;
   b->now = 0;
   b->row = 0;
-  TSL_CUDA_TRY(cudaMemsetAsync(b->best.data, 0, (size_t)b->best.bytes, b->card->stream));
+  for (int set = 0; set < b->sides; set++)
+    TSL_CUDA_TRY(cudaMemsetAsync(b->sets[set].best.data, 0, (size_t)b->sets[set].best.bytes,
+                                 b->card->stream));
   TSL_LAUNCH(begin_kernel, dim3((unsigned)tsl_ceil_div(b->stride, 256)), 256, 0, b->card->stream,
              b->stride, b->first, b->local, (int64_t)(b->open_extend - b->extend),
-             (int64_t)b->extend, (int32_t *)b->h[0].data, (int32_t *)b->f[0].data);
-  TSL_TRY(enter(b, 0, 0, NULL));
+             (int64_t)b->extend, (int32_t *)b->sets[0].h.data, (int32_t *)b->sets[0].f.data);
+  TSL_TRY(dp_affine_enter(b, 0, 0, 0, NULL, b->card->stream));
+  b->last = 0;
+  b->edge_rows = 0;
 done:
   return err;
 }
@@ -210,18 +237,21 @@ static int choose_width(const dp_affine *b, int mode, int bits) {
   return dp_affine_wide(b->card->processors, b->letters, b->m, bits == 16 ? 2 * DP_WARP : DP_WARP);
 }
 
-/* 16 bits where they hold for sure and the card has instructions for them. */
-static dp_affine_shape choose_shape(const dp_affine *b, int mode) {
+dp_affine_shape dp_affine_choose_wide(const dp_affine *b, int mode) {
+  return dp_affine_shape{32, choose_width(b, mode, 32)};
+}
+
+dp_affine_shape dp_affine_choose(const dp_affine *b, int mode) {
   const int least = mode == DP_AFFINE_VALUES && b->width != 0 ? b->width : 4;
   int width = choose_width(b, mode, 16);
   while (b->asked == 0 && width > least && !dp_narrow_fits(b, width)) width /= 2;
   if (b->asked == 16 ? b->reach > 0 : b->asked == 0 && b->packed && dp_narrow_fits(b, width))
     return dp_affine_shape{16, width};
-  return dp_affine_shape{32, choose_width(b, mode, 32)};
+  return dp_affine_choose_wide(b, mode);
 }
 
 int dp_affine_bits(const dp_affine *b, bool keep) {
-  return choose_shape(b, keep ? DP_AFFINE_WAYS : DP_AFFINE_VALUES).bits;
+  return dp_affine_choose(b, keep ? DP_AFFINE_WAYS : DP_AFFINE_VALUES).bits;
 }
 
 void dp_affine_force(dp_affine *b, int bits) {
@@ -236,19 +266,23 @@ template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
                       : dp_affine_kernel<4, LOCAL, DP_AFFINE_VALUES>;
 }
 
-static dp_affine_args args_of(const dp_affine *b, int64_t lo, int64_t hi) {
+dp_affine_args dp_affine_args_of(const dp_affine *b, int k, int64_t lo, int64_t hi) {
   dp_affine_args a = {};
-  a.h_above = (const int32_t *)b->h[b->now].data;
-  a.f_above = (const int32_t *)b->f[b->now].data;
-  a.h_below = (int32_t *)b->h[1 - b->now].data;
-  a.f_below = (int32_t *)b->f[1 - b->now].data;
+  const dp_affine_rows *above = &b->sets[b->now], *below = &b->sets[(b->now + 1) % b->sides];
+  a.h_above = (const int32_t *)above->h.data;
+  a.f_above = (const int32_t *)above->f.data;
+  a.best_above = (const dp_best *)above->best.data;
+  a.h_below = (int32_t *)below->h.data;
+  a.f_below = (int32_t *)below->f.data;
+  a.best_below = (dp_best *)below->best.data;
   a.rows = (const uint8_t *)b->rows.data + lo;
   a.columns = (const uint8_t *)b->columns.data;
   a.scores = (const int32_t *)b->scores.data;
-  a.edge = (int2 *)b->edge.data;
-  a.ticket = (uint32_t *)b->card->ticket.data;
-  a.finished = (uint32_t *)b->finished.data;
-  a.best = (dp_best *)b->best.data;
+  a.edge = (int2 *)b->own[k].edge.data;
+  a.finished = (uint32_t *)b->own[k].counters.data;
+  a.ticket = a.finished + dp_affine_grains(b);
+  a.marks = (uint32_t *)b->marks.data;
+  a.number = b->number + 1;
   a.history = (uint32_t *)b->history.data;
   a.row0 = lo;
   a.rows_n = (int)(hi - lo);
@@ -269,7 +303,22 @@ typedef struct extra {
   int64_t ld;
 } extra;
 
-static tsl_err launch(dp_affine *b, dp_affine_args *args, dp_affine_shape shape, int mode) {
+/* Blocks of a launch that leaves a place on the card: one less than there are places. */
+static tsl_err leave_place(const dp_affine *b, const void *kernel, int warps, size_t bytes,
+                           unsigned *blocks) {
+  tsl_err err = TSL_OK;
+  unsigned places = 0;
+  TSL_TRY(dp_card_blocks(b->card, kernel, warps, bytes, INT32_MAX, &places));
+  if (places < 2)
+    TSL_FAIL(TSL_ERR_DEVICE, "card %s has room for one block only: launches cannot overlap",
+             tsl_gpu_card());
+  if (*blocks >= places) *blocks = places - 1;
+done:
+  return err;
+}
+
+tsl_err dp_affine_launch(dp_affine *b, dp_affine_args *args, dp_affine_shape shape, int mode,
+                         cudaStream_t stream, bool beside) {
   tsl_err err = TSL_OK;
   const int width = shape.width, bytes = dp_affine_shared(width, b->letters);
   const dp_affine_function kernel = shape.bits == 16 ? dp_narrow_pick(b->local, width, mode)
@@ -281,8 +330,10 @@ static tsl_err launch(dp_affine *b, dp_affine_args *args, dp_affine_shape shape,
   while (warps > 1 && warps * bytes > b->card->shared_limit) warps /= 2;
   TSL_TRY(dp_card_blocks(b->card, (const void *)kernel, warps, (size_t)(warps * bytes),
                          args->strips, &blocks));
+  if (beside)
+    TSL_TRY(leave_place(b, (const void *)kernel, warps, (size_t)(warps * bytes), &blocks));
   TSL_LAUNCH(kernel, dim3((unsigned)blocks), (unsigned)(32 * warps), (size_t)(warps * bytes),
-             b->card->stream, *args);
+             stream, *args);
 done:
   return err;
 }
@@ -290,17 +341,20 @@ done:
 /* In 16 bits, and again in 32 where they did not hold: the card decides, nobody waits. */
 static tsl_err compute(dp_affine *b, int64_t lo, int64_t hi, const extra *x) {
   tsl_err err = TSL_OK;
-  const dp_affine_shape shape = choose_shape(b, x->mode);
-  dp_affine_args args = args_of(b, lo, hi);
+  const dp_affine_shape shape = dp_affine_choose(b, x->mode);
+  cudaStream_t stream = b->card->stream;
+  dp_affine_args args = dp_affine_args_of(b, 0, lo, hi);
   args.cells = x->cells;
   args.ld = x->ld;
   if (shape.bits == 16) {
     args.spoiled = (uint32_t *)b->flags.data;
-    TSL_TRY(dp_narrow_save(b, hi - lo));
-    TSL_TRY(launch(b, &args, shape, x->mode));
-    TSL_TRY(dp_narrow_restore(b, hi - lo));
+    TSL_TRY(dp_narrow_save(b, 0, hi - lo, stream));
+    TSL_TRY(dp_affine_launch(b, &args, shape, x->mode, stream, false));
+    TSL_TRY(dp_narrow_restore(b, 0, hi - lo, stream));
   }
-  TSL_TRY(launch(b, &args, dp_affine_shape{32, choose_width(b, x->mode, 32)}, x->mode));
+  TSL_TRY(dp_affine_launch(b, &args, dp_affine_choose_wide(b, x->mode), x->mode, stream, false));
+  b->number++;
+  b->now = (b->now + 1) % b->sides;
 done:
   return err;
 }
@@ -314,32 +368,49 @@ int64_t dp_affine_keep_bytes(int64_t rows, int64_t m) {
   return strips * history_steps(rows) * DP_WARP * 4;
 }
 
+tsl_err dp_affine_check_rows(const dp_affine *b, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  if (lo != b->row || hi > b->n || lo > hi)
+    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld do not continue row %lld of %lld", (long long)lo,
+             (long long)hi, (long long)b->row, (long long)b->n);
+done:
+  return err;
+}
+
+static tsl_err keep_ways(dp_affine *b, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->history, dp_affine_keep_bytes(hi - lo, b->m) + 4,
+                          "directions of the tile"));
+  b->kept_lo = lo;
+  b->kept_hi = hi;
+  b->kept_steps = history_steps(hi - lo);
+  b->kept_lag = dp_affine_choose(b, DP_AFFINE_WAYS).bits == 16 ? DP_AFFINE_LAG : 1;
+done:
+  return err;
+}
+
 static tsl_err run_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
                         const extra *x) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi - lo;
-  if (lo != b->row || hi > b->n || lo > hi)
-    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld do not continue row %lld of %lld", (long long)lo,
-             (long long)hi, (long long)b->row, (long long)b->n);
-  if (x->mode == DP_AFFINE_WAYS) {
-    TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->history, dp_affine_keep_bytes(rows, b->m) + 4,
-                            "directions of the tile"));
-    b->kept_lo = lo;
-    b->kept_hi = hi;
-    b->kept_steps = history_steps(rows);
-    b->kept_lag = choose_shape(b, x->mode).bits == 16 ? DP_AFFINE_LAG : 1;
-  }
-  TSL_TRY(enter(b, lo, rows, left));
-  if (rows > 0 && b->m > 0) TSL_TRY(compute(b, lo, hi, x));
-  if (right != NULL)
+  TSL_TRY(dp_affine_check_rows(b, lo, hi));
+  if (b->chain.started > b->chain.finished)
+    TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld: those before are not finished", (long long)lo,
+             (long long)hi);
+  if (x->mode == DP_AFFINE_WAYS) TSL_TRY(keep_ways(b, lo, hi));
+  TSL_TRY(dp_affine_enter(b, 0, lo, rows, left, b->card->stream));
+  b->last = 0;
+  b->edge_rows = rows;
+  if (rows > 0 && b->m > 0)
+    TSL_TRY(compute(b, lo, hi, x));
+  else
     TSL_LAUNCH(leave_kernel, dim3((unsigned)tsl_ceil_div(rows + 1, 256)), 256, 0, b->card->stream,
-               (const int32_t *)b->h[b->now].data, b->m, rows, b->open_extend - b->extend,
-               (int2 *)b->edge.data);
-  if (rows > 0 && b->m > 0) b->now = 1 - b->now;
+               (const int32_t *)b->sets[b->now].h.data, b->m, rows, b->open_extend - b->extend,
+               (int2 *)b->own[0].edge.data);
   b->row = hi;
   if (right == NULL) goto done;
-  TSL_CUDA_TRY(cudaMemcpyAsync(right, b->edge.data, (size_t)(8 * (rows + 1)), cudaMemcpyDefault,
-                               b->card->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(right, b->own[0].edge.data, (size_t)(8 * (rows + 1)),
+                               cudaMemcpyDefault, b->card->stream));
   if (!dp_card_holds(right)) TSL_TRY(dp_card_wait(b->card));
 done:
   return err;
@@ -355,100 +426,4 @@ tsl_err dp_affine_tile_cells(dp_affine *b, int64_t lo, int64_t hi, const int32_t
                              int32_t *right, int32_t *cells, int64_t ld) {
   const extra x = {DP_AFFINE_CELLS, cells, ld};
   return run_tile(b, lo, hi, left, right, &x);
-}
-
-/* H, then F, of the real columns; what stands right of them reaches no column of the band. */
-int64_t dp_affine_state_bytes(const dp_affine *b) {
-  return 8 * b->m;
-}
-
-void dp_affine_forget(dp_affine *b) {
-  tsl_gpu_release(&b->card->memory, &b->history);
-  b->kept_lo = b->kept_hi = 0;
-}
-
-tsl_err dp_affine_state_get(dp_affine *b, void *state) {
-  tsl_err err = TSL_OK;
-  const size_t half = (size_t)(4 * b->m);
-  TSL_CUDA_TRY(cudaMemcpyAsync(state, b->h[b->now].data, half, cudaMemcpyDefault, b->card->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync((char *)state + half, b->f[b->now].data, half, cudaMemcpyDefault,
-                               b->card->stream));
-done:
-  return err;
-}
-
-tsl_err dp_affine_state_put(dp_affine *b, int64_t row, const void *state) {
-  tsl_err err = TSL_OK;
-  const size_t half = (size_t)(4 * b->m);
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->h[b->now].data, state, half, cudaMemcpyDefault, b->card->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->f[b->now].data, (const char *)state + half, half,
-                               cudaMemcpyDefault, b->card->stream));
-  b->row = row;
-done:
-  return err;
-}
-
-tsl_err dp_affine_row_get(dp_affine *b, int32_t *h, int32_t *f) {
-  tsl_err err = TSL_OK;
-  const size_t bytes = (size_t)(4 * b->m);
-  TSL_CUDA_TRY(cudaMemcpyAsync(h, b->h[b->now].data, bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(f, b->f[b->now].data, bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-done:
-  return err;
-}
-
-tsl_err dp_affine_again(dp_affine *b, int64_t *tiles) {
-  tsl_err err = TSL_OK;
-  uint32_t flags[2] = {0, 0};
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(flags, b->flags.data, sizeof flags, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  *tiles = flags[1];
-done:
-  return err;
-}
-
-static tsl_err last_cell(dp_affine *b, dp_best *best) {
-  tsl_err err = TSL_OK;
-  int32_t h = 0;
-  const int32_t *place = b->m > 0 ? (const int32_t *)b->h[b->now].data + b->m - 1
-                                  : (const int32_t *)b->edge.data + 2 * b->edge_rows;
-  TSL_CUDA_TRY(cudaMemcpyAsync(&h, place, 4, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  best->score = h;
-  best->row = b->row;
-  best->column = b->m;
-done:
-  return err;
-}
-
-tsl_err dp_affine_best(dp_affine *b, dp_best *best) {
-  tsl_err err = TSL_OK;
-  const int64_t strips = b->best.bytes / (int64_t)sizeof(dp_best);
-  dp_best *list = NULL;
-  *best = dp_best{};
-  if (!b->local) return last_cell(b, best);
-  TSL_TRY(tsl_alloc(strips, sizeof *list, "best cells", (void **)&list));
-  TSL_CUDA_TRY(cudaMemcpyAsync(list, b->best.data, (size_t)b->best.bytes, cudaMemcpyDefault,
-                               b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  for (int64_t s = 0; s < strips; s++) {
-    const dp_best *x = &list[s];
-    const bool sooner = x->row < best->row || (x->row == best->row && x->column < best->column);
-    if (x->score > best->score || (x->score == best->score && x->score > 0 && sooner)) *best = *x;
-  }
-done:
-  tsl_free(list);
-  return err;
-}
-
-tsl_err dp_affine_best_put(dp_affine *b, const dp_best *best) {
-  tsl_err err = TSL_OK;
-  if (!b->local) return TSL_OK;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(b->best.data, best, sizeof *best, cudaMemcpyHostToDevice, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-done:
-  return err;
 }

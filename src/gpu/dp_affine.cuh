@@ -12,8 +12,37 @@
  * the scores it adds, s + open + extend, lie in shared memory for each letter (the profile), so a
  * cell is three fused add-max, one max and one addition. H and E of the last column go to the next
  * strip through one list of edges in the device memory, 32 rows at a time: a strip replaces what it
- * has read, and counts the rows that it has finished. E becomes E' (dp.h) when an edge leaves the
- * band.
+ * has read, and counts the rows that it has finished. What it writes is E' (dp.h), which is as
+ * good to the next strip and what all devices have where the edge leaves the band.
+ *
+ * Chained launches. At the end of a launch the card empties as strips end, and at the begin of the
+ * next it fills as they begin one after another. So the launch of the next rows may be on the card
+ * while the one before drains (dp_affine_start). What it takes over, by columns:
+ *   - rows h and f and best cells: three sets in turn. Launch n reads set n and writes set n + 1,
+ *     which launch n - 1 does not touch: that reads set n - 1, and n - 2 has ended.
+ *   - marks: for each DP_AFFINE_GRAIN columns the number of the last launch that has written them.
+ *     A strip sets those of its columns when it ends (release) and begins when its own and the one
+ *     on their left, which has its corner, are those of the launch before (acquire).
+ *   - everything else (edge, counters, ticket, spoiled) exists twice, for launches of even and odd
+ *     number.
+ * Launches hand over columns and not strips: 16 and 32 bits have strips of different widths.
+ *
+ * Why nobody waits for ever:
+ *   - At most two launches are under way: n is queued after the host has seen the end of n - 2. So
+ *     a strip of n - 1 finds all marks of n - 2 set and waits for strips of its own launch only,
+ *     which warps that run have taken by the ticket. n - 1 ends if one of its blocks gets a place.
+ *   - A block of n that waits keeps its place. But launches that overlap are of the same kernel and
+ *     shape, and a chained grid has one block less than the card has places: were all the blocks of
+ *     n there, one place would be left, and only n - 1 can take it. No order in which the card
+ *     begins blocks is relied upon.
+ *   - What n - 1 needs before its kernel (copies, zeros) is done before n begins (an event), and
+ *     after it there are copies alone. So no other kernel needs a place in between.
+ *   - 16 bits that do not hold: a strip that gives up sets no mark, nor does a strip to its right,
+ *     whose edge is then not good. A strip that waits for a mark looks whether the launch before
+ *     has given up, and does the same. The host does n - 1 again in 32 bits when both have ended,
+ *     and launches n again.
+ * A warp that waits for the launch before sleeps between two looks, longer each time: the strips of
+ * that launch need the issue slots.
  */
 #ifndef TSL_GPU_DP_AFFINE_CUH
 #define TSL_GPU_DP_AFFINE_CUH
@@ -25,6 +54,7 @@ enum {
   DP_AFFINE_ALIGN = 1024,   /**< columns of state are a multiple of this */
   DP_AFFINE_KEEP_WIDTH = 8, /**< columns of a lane when directions are kept: one word a row */
   DP_AFFINE_CHUNK = 32,     /**< rows between messages of strips */
+  DP_AFFINE_GRAIN = 128,    /**< columns of a mark: those of the narrowest strip */
   DP_AFFINE_LAG = 2,        /**< 16 bits: rows between neighbouring lanes, and chunks between the
                              *   first and the last half lane */
 };
@@ -51,7 +81,10 @@ typedef struct dp_affine_args {
   const int32_t *scores;            /**< [letters][letters + 1] s(row, column), last column -inf */
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
   uint32_t *ticket, *finished;      /**< finished: [strips] chunks of rows */
-  dp_best *best;                    /**< [strips] */
+  const dp_best *best_above;        /**< [grains] best cells above the tile, by columns */
+  dp_best *best_below;              /**< [grains] and with the tile, in the first of a strip */
+  uint32_t *marks;                  /**< [grains] last launch that has done these columns */
+  uint32_t number;                  /**< of this launch; that of the launch before is 1 less */
   uint32_t *history;                /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
   int32_t *cells;                   /**< CELLS: H of the tile's first cell, rows ld apart */
   int64_t ld;
@@ -62,6 +95,7 @@ typedef struct dp_affine_args {
   int32_t reach;     /**< 16 bits: dp_narrow_measure */
   uint32_t *spoiled; /**< 16 bits: set to 1 when they did not hold; 32 bits: compute only when it is
                       *   1, NULL: always */
+  const uint32_t *given_up; /**< chained, 16 bits: spoiled of the launch before; else NULL */
 } dp_affine_args;
 
 /** Steps of a strip, whole chunks; lag: rows that the last lane is behind the first, in chunks. */
@@ -100,9 +134,22 @@ typedef struct dp_affine_peak {
   int g, row, column, bar;
 } dp_affine_peak;
 
+/** Best cell of a strip above the tile: of `count` grains. The same in all lanes. */
+static __device__ __forceinline__ dp_best dp_affine_best_of(const dp_affine_args &a, int grain,
+                                                            int count) {
+  dp_best best = {0, 0, 0};
+  for (int k = grain; k < grain + count; k++) {
+    const long long *from = (const long long *)&a.best_above[k];
+    const dp_best x = {__ldcg(from), __ldcg(from + 1), __ldcg(from + 2)};
+    const bool sooner = x.row < best.row || (x.row == best.row && x.column < best.column);
+    if (x.score > best.score || (x.score == best.score && x.score > 0 && sooner)) best = x;
+  }
+  return best;
+}
+
 static __device__ __forceinline__ dp_affine_peak dp_affine_peak_of(const dp_affine_args &a,
-                                                                   int strip) {
-  const int g = (int)a.best[strip].score - a.open_extend;
+                                                                   int grain, int count) {
+  const int g = (int)dp_affine_best_of(a, grain, count).score - a.open_extend;
   return {g, INT32_MAX, INT32_MAX, g};
 }
 
@@ -188,9 +235,11 @@ static __device__ __forceinline__ void dp_affine_look(const dp_affine_lane<NC> &
     if (l.g[k] == most) peak.column = first + k;
 }
 
-/** The best of all lanes to best: score, then smallest row, then smallest column. */
+/** The best of all lanes and of the rows above, for the rows below: score, then smallest row, then
+ *  smallest column. */
 static __device__ __forceinline__ void dp_affine_settle(const dp_affine_args &a, int lane,
-                                                        dp_affine_peak peak, dp_best *best) {
+                                                        dp_affine_peak peak, int grain, int count) {
+  dp_best best = dp_affine_best_of(a, grain, count);
   for (int d = 16; d > 0; d /= 2) {
     dp_affine_peak other;
     other.g = __shfl_xor_sync(DP_ALL_LANES, peak.g, d);
@@ -202,10 +251,9 @@ static __device__ __forceinline__ void dp_affine_settle(const dp_affine_args &a,
          (other.row < peak.row || (other.row == peak.row && other.column < peak.column)));
     if (better) peak = other;
   }
-  if (lane != 0 || (int64_t)peak.g + a.open_extend <= best->score) return;
-  best->score = (int64_t)peak.g + a.open_extend;
-  best->row = a.row0 + peak.row + 1;
-  best->column = (int64_t)peak.column + 1;
+  if ((int64_t)peak.g + a.open_extend > best.score)
+    best = {(int64_t)peak.g + a.open_extend, a.row0 + peak.row + 1, (int64_t)peak.column + 1};
+  if (lane < count) a.best_below[grain + lane] = lane == 0 ? best : dp_best{0, 0, 0};
 }
 
 template <int NC>
@@ -213,10 +261,10 @@ static __device__ __forceinline__ void dp_affine_load(const dp_affine_args &a, i
                                                       dp_affine_lane<NC> &l) {
 #pragma unroll
   for (int k = 0; k < NC; k++) {
-    l.g[k] = a.h_above[first + k] - a.open_extend;
-    l.f[k] = a.f_above[first + k];
+    l.g[k] = __ldcg(&a.h_above[first + k]) - a.open_extend;
+    l.f[k] = __ldcg(&a.f_above[first + k]);
   }
-  l.corner = (first == 0 ? a.edge[0].x : a.h_above[first - 1]) - a.open_extend;
+  l.corner = (first == 0 ? a.edge[0].x : __ldcg(&a.h_above[first - 1])) - a.open_extend;
   l.h = l.e = l.exit_h = l.exit_e = 0;
 }
 
@@ -237,6 +285,48 @@ static __device__ __forceinline__ void dp_affine_show(const dp_affine_args &a, i
 #pragma unroll
   for (int k = 0; k < NC; k++)
     if (first + k < a.columns_n) a.cells[row * a.ld + first + k] = l.g[k] + a.open_extend;
+}
+
+/** Wait until the launch before has done the columns of a strip, `count` grains, and its corner.
+ *  @return false: it has given up; the same in all lanes */
+static __device__ __forceinline__ bool dp_affine_follow(const dp_affine_args &a, int grain,
+                                                        int count, int lane) {
+  enum { FIRST_NAP = 128, LONGEST_NAP = 8192 }; /* ns */
+  const int mine = grain - 1 + lane;
+  const bool asks = mine >= 0 && lane <= count && mine * DP_AFFINE_GRAIN < a.columns_n;
+  for (unsigned nap = FIRST_NAP;; nap = nap < LONGEST_NAP ? 2 * nap : nap) {
+    const bool here = !asks || dp_load_acquire(&a.marks[mine]) + 1 >= a.number;
+    if (__all_sync(DP_ALL_LANES, here)) break;
+    const bool lost = lane == 0 && a.given_up != NULL && dp_load_acquire(a.given_up) != 0;
+    if (__any_sync(DP_ALL_LANES, lost)) return false;
+    __nanosleep(nap);
+  }
+  __syncwarp();
+  return true;
+}
+
+/** The columns of a strip are done; what the lanes have written is seen by who sees the marks. A
+ *  launch that has given up marks nothing from there on. */
+static __device__ __forceinline__ void dp_affine_mark(const dp_affine_args &a, int grain, int count,
+                                                      int lane, const uint32_t *spoiled) {
+  __syncwarp();
+  if (lane >= count || (spoiled != NULL && dp_load_acquire(spoiled) != 0)) return;
+  __threadfence();
+  dp_store_release(&a.marks[grain + lane], a.number);
+}
+
+/** H and E as they go to the next strip: E', which is worth the same there. */
+static __device__ __forceinline__ int2 dp_affine_pass(const dp_affine_args &a, int h, int e) {
+  const int opened = h - (a.open_extend - a.extend);
+  return make_int2(h, e > opened ? e : opened);
+}
+
+/** Last strip, when it ends: the corner of the edge that leaves. All strips have read the one that
+ *  came in. */
+static __device__ __forceinline__ void dp_affine_turn(const dp_affine_args &a, int strip,
+                                                      int lane) {
+  if (strip == a.strips - 1 && lane == 0)
+    a.edge[0] = make_int2(__ldcg(&a.h_above[a.columns_n - 1]), DP_MINUS_INFINITY);
 }
 
 /** Wait for a chunk of the strip before. */
@@ -273,7 +363,7 @@ static __device__ __forceinline__ void dp_affine_give(const dp_affine_args &a, i
                                                       int lane, const int2 *out) {
   const int row = chunk * DP_AFFINE_CHUNK + lane;
   __syncwarp();
-  if (row < a.rows_n) __stcg(&a.edge[row + 1], out[lane]);
+  if (row < a.rows_n) __stcg(&a.edge[row + 1], dp_affine_pass(a, out[lane].x, out[lane].y));
   dp_post_counter(&a.finished[strip], (uint32_t)chunk + 1, lane);
 }
 
@@ -284,11 +374,14 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   const int first = (strip * DP_WARP + lane) * NC, chunks = dp_affine_chunks(a.rows_n, 1);
   const int last = a.columns_n - 1 - strip * DP_WARP * NC; /* ragged: last column in the strip */
   const int exit = RAGGED ? last / NC : DP_WARP - 1, stop = lane == exit ? last % NC : -1;
+  const int grains = DP_WARP * NC / DP_AFFINE_GRAIN, grain = strip * grains;
   dp_affine_lane<NC> l;
-  dp_affine_peak peak = dp_affine_peak_of(a, strip);
+  dp_affine_peak peak;
   uint32_t known = 0;
-  dp_affine_load<NC>(a, first, l);
   dp_affine_profile<NC>(a, first, lane, profile);
+  (void)dp_affine_follow(a, grain, grains, lane); /* 32 bits hold */
+  peak = dp_affine_peak_of(a, grain, grains);
+  dp_affine_load<NC>(a, first, l);
   __syncwarp();
   const int4 *mine = (const int4 *)profile + lane;
   int letter = lane == 0 && a.rows_n > 0 ? a.rows[0] : 0;
@@ -310,14 +403,16 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
         if (MODE == DP_AFFINE_WAYS)
           a.history[(strip * a.steps + row + a.lag * lane) * DP_WARP + lane] = directions;
         if (!RAGGED && lane == exit) out[row % DP_AFFINE_CHUNK] = make_int2(l.h, l.e);
-        if (RAGGED && lane == exit) __stcg(&a.edge[row + 1], make_int2(l.exit_h, l.exit_e));
+        if (RAGGED && lane == exit) __stcg(&a.edge[row + 1], dp_affine_pass(a, l.exit_h, l.exit_e));
       }
       if (!RAGGED && s == DP_AFFINE_CHUNK - 2 && chunk > 0)
         dp_affine_give(a, strip, chunk - 1, lane, out);
     }
   }
   dp_affine_store<NC>(a, first, l);
-  if (LOCAL) dp_affine_settle(a, lane, peak, &a.best[strip]);
+  if (LOCAL) dp_affine_settle(a, lane, peak, grain, grains);
+  dp_affine_turn(a, strip, lane);
+  dp_affine_mark(a, grain, grains, lane, NULL);
 }
 
 template <int NC, bool LOCAL, int MODE>
@@ -336,48 +431,5 @@ __global__ void __launch_bounds__(128) dp_affine_kernel(const __grid_constant__ 
     __syncwarp();
   }
 }
-
-typedef void (*dp_affine_function)(dp_affine_args);
-
-/** The band. */
-struct dp_affine {
-  dp_card *card; /**< not owned */
-  bool local;
-  int width;   /**< columns of a lane, 0: chosen */
-  int asked;   /**< bits of a value: 16, 32, or 0: chosen */
-  bool packed; /**< the card has instructions for two values of 16 bits */
-  int letters;
-  int32_t open_extend, extend;
-  int32_t reach, slope; /**< dp_narrow_measure */
-  int64_t n, m, stride, first;
-  int64_t row; /**< rows done */
-  int now;     /**< h[now], f[now] are the last row */
-  tsl_gpu_buffer rows, columns, scores, h[2], f[2], edge, finished, best;
-  tsl_gpu_buffer history, steps;
-  tsl_gpu_buffer flags;              /**< u32: spoiled, tiles done again */
-  tsl_gpu_buffer old_edge, old_best; /**< as they were before a tile in 16 bits */
-  int64_t edge_rows;                 /**< rows of the edge of the last tile */
-  int64_t kept_lo, kept_hi, kept_steps;
-  int kept_lag;
-};
-
-/** Bits of a value and columns of a lane (16 bits: of half a lane). */
-typedef struct dp_affine_shape {
-  int bits, width;
-} dp_affine_shape;
-
-/**
- * Of the band: reach, the largest |value| before a chunk of rows from which none leaves 16 bits in
- * it, 0 where the scores are too large for that; slope, by which H changes from cell to cell.
- */
-void dp_narrow_measure(dp_affine *band, const dp_scores *scores);
-/** Do 16 bits hold for sure in strips of 64 width columns? */
-bool dp_narrow_fits(const dp_affine *band, int width);
-/** The kernel of a mode. */
-dp_affine_function dp_narrow_pick(bool local, int width, int mode);
-/** Remember what a tile replaces. */
-tsl_err dp_narrow_save(dp_affine *band, int64_t rows);
-/** When 16 bits did not hold: all as before the tile, counters at zero. */
-tsl_err dp_narrow_restore(dp_affine *band, int64_t rows);
 
 #endif

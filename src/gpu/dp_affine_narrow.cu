@@ -1,6 +1,8 @@
 /* Bands of alignments in 16 bits: kernels, what the scores allow, and the way back to 32 bits. */
 #include "dp_affine_narrow.cuh"
 
+#include "dp_affine_band.cuh"
+
 enum { REACH_LEAST = 8192 }; /* below, a base would move all the time */
 
 /*
@@ -47,56 +49,47 @@ dp_affine_function dp_narrow_pick(bool local, int width, int mode) {
   return local ? pick<true>(width, mode) : pick<false>(width, mode);
 }
 
-tsl_err dp_narrow_save(dp_affine *b, int64_t rows) {
+tsl_err dp_narrow_save(dp_affine *b, int k, int64_t rows, cudaStream_t stream) {
   tsl_err err = TSL_OK;
-  cudaStream_t stream = b->card->stream;
-  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->old_edge, 8 * (rows + 1), "edge"));
-  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->old_best, b->best.bytes, "best cells"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->old_edge.data, b->edge.data, (size_t)(8 * (rows + 1)),
+  dp_affine_own *own = &b->own[k];
+  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &own->old_edge, own->edge.bytes, "edge"));
+  TSL_CUDA_TRY(cudaMemcpyAsync(own->old_edge.data, own->edge.data, (size_t)(8 * (rows + 1)),
                                cudaMemcpyDefault, stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->old_best.data, b->best.data, (size_t)b->best.bytes,
-                               cudaMemcpyDefault, stream));
-  TSL_CUDA_TRY(cudaMemsetAsync(b->flags.data, 0, 4, stream));
+  TSL_CUDA_TRY(cudaMemsetAsync((uint32_t *)b->flags.data + k, 0, 4, stream));
 done:
   return err;
 }
 
 typedef struct restore_args {
-  uint32_t *flags, *finished, *ticket;
+  const uint32_t *spoiled;
+  uint32_t *again, *counters;
   const int2 *old_edge;
   int2 *edge;
-  const dp_best *old_best;
-  dp_best *best;
-  int64_t edges, bests, counters;
+  int64_t edges, n_counters;
 } restore_args;
 
 static __global__ void restore_kernel(const __grid_constant__ restore_args a) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (a.flags[0] == 0) return;
+  if (*a.spoiled == 0) return;
   if (i < a.edges) a.edge[i] = a.old_edge[i];
-  if (i < a.bests) a.best[i] = a.old_best[i];
-  if (i < a.counters) a.finished[i] = 0;
-  if (i > 0) return;
-  a.flags[1]++;
-  *a.ticket = 0;
+  if (i < a.n_counters) a.counters[i] = 0;
+  if (i == 0) ++*a.again;
 }
 
-tsl_err dp_narrow_restore(dp_affine *b, int64_t rows) {
+tsl_err dp_narrow_restore(dp_affine *b, int k, int64_t rows, cudaStream_t stream) {
   tsl_err err = TSL_OK;
+  const dp_affine_own *own = &b->own[k];
   restore_args a = {};
-  a.flags = (uint32_t *)b->flags.data;
-  a.finished = (uint32_t *)b->finished.data;
-  a.ticket = (uint32_t *)b->card->ticket.data;
-  a.old_edge = (const int2 *)b->old_edge.data;
-  a.edge = (int2 *)b->edge.data;
-  a.old_best = (const dp_best *)b->old_best.data;
-  a.best = (dp_best *)b->best.data;
+  a.spoiled = (const uint32_t *)b->flags.data + k;
+  a.again = (uint32_t *)b->flags.data + 2;
+  a.counters = (uint32_t *)own->counters.data;
+  a.old_edge = (const int2 *)own->old_edge.data;
+  a.edge = (int2 *)own->edge.data;
   a.edges = rows + 1;
-  a.bests = b->best.bytes / (int64_t)sizeof(dp_best);
-  a.counters = b->finished.bytes / 4;
+  a.n_counters = own->counters.bytes / 4;
   {
-    const int64_t most = a.edges > a.counters ? a.edges : a.counters;
-    TSL_LAUNCH(restore_kernel, dim3((unsigned)tsl_ceil_div(most, 256)), 256, 0, b->card->stream, a);
+    const int64_t most = a.edges > a.n_counters ? a.edges : a.n_counters;
+    TSL_LAUNCH(restore_kernel, dim3((unsigned)tsl_ceil_div(most, 256)), 256, 0, stream, a);
   }
 done:
   return err;

@@ -218,7 +218,7 @@ static __device__ __forceinline__ void dp_narrow_settle(dp_narrow_lane<NC> &l,
 /** H (less open and extend) and F of the row above; columns that do not exist are as the last. */
 static __device__ __forceinline__ int dp_narrow_above(const dp_affine_args &a, const int32_t *row,
                                                       int column) {
-  return row[column < a.columns_n ? column : a.columns_n - 1];
+  return __ldcg(&row[column < a.columns_n ? column : a.columns_n - 1]);
 }
 
 static __device__ __forceinline__ int dp_narrow_corner(const dp_affine_args &a, int column) {
@@ -361,7 +361,7 @@ dp_narrow_write(const dp_affine_args &a, const dp_narrow_place &p, dp_narrow_lan
   if (RAGGED && p.lane == p.exit / 2 && (p.exit % 2 == 0 ? low : high)) {
     const int h = p.exit % 2 == 0 ? dp_low(l.exit_h) : dp_high(l.exit_h);
     const int e = p.exit % 2 == 0 ? dp_low(l.exit_e) : dp_high(l.exit_e);
-    __stcg(&a.edge[row - p.exit % 2 + 1], make_int2(h + l.base, e + l.base));
+    __stcg(&a.edge[row - p.exit % 2 + 1], dp_affine_pass(a, h + l.base, e + l.base));
   }
 }
 
@@ -414,13 +414,16 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   const int exit = RAGGED ? last / NC : DP_NARROW_HALVES - 1;
   const dp_narrow_place p = {strip, lane, (strip * DP_NARROW_HALVES + 2 * lane) * NC, exit,
                              lane == exit / 2 ? last % NC : -1};
-  dp_affine_peak peak = dp_affine_peak_of(a, strip);
+  const int grains = DP_NARROW_HALVES * NC / DP_AFFINE_GRAIN, grain = strip * grains;
+  dp_affine_peak peak;
   dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0};
   dp_narrow_lane<NC> l;
   uint32_t known = 0;
+  dp_narrow_profile<NC>(a, p, profile);
+  if (!dp_affine_follow(a, grain, grains, lane)) return dp_narrow_leave(a, strip, lane);
+  peak = dp_affine_peak_of(a, grain, grains);
   dp_narrow_load<NC>(a, p, l);
   dp_narrow_settle<NC>(l, peak);
-  dp_narrow_profile<NC>(a, p, profile);
   __syncwarp();
   t.high = t.mine + dp_narrow_size<NC>::LETTER / 2;
   if (lane == 0 && a.rows_n > 0) t.next = a.rows[0];
@@ -435,7 +438,9 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
       dp_narrow_chunk<NC, LOCAL, MODE, RAGGED, false>(a, p, chunk, l, t, in, out, peak);
   }
   dp_narrow_store<NC>(a, p, l);
-  if (LOCAL) dp_affine_settle(a, lane, peak, &a.best[strip]);
+  if (LOCAL) dp_affine_settle(a, lane, peak, grain, grains);
+  dp_affine_turn(a, strip, lane);
+  dp_affine_mark(a, grain, grains, lane, a.spoiled);
 }
 
 template <int NC, bool LOCAL, int MODE>

@@ -1,6 +1,6 @@
 /* The way back through the directions of a kept tile, by one warp: its lanes hold a window of 32
  * rows of 8 columns. */
-#include "dp_affine.cuh"
+#include "dp_affine_band.cuh"
 
 typedef struct walk_args {
   const uint32_t *history;

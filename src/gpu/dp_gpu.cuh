@@ -166,6 +166,24 @@ tsl_err dp_affine_tile(dp_affine *band, int64_t lo, int64_t hi, const int32_t *l
                        bool keep);
 int64_t dp_affine_keep_bytes(int64_t rows, int64_t m);
 
+/**
+ * dp_affine_tile in two halves, without keep: a tile begins while the one before drains. Start
+ * queues rows [lo, hi), on a stream of its own but after all that the card's stream has; at most
+ * two tiles are started and not finished, and meanwhile nothing but start, ended and finish is
+ * called for the band. Results are the same. Tiles must have cells: lo < hi, columns.
+ * @param[in]  left   device memory or NULL, must stay until finish
+ * @param[out] right  pinned host memory or NULL, filled when finish returns
+ * @return when it fails the tile is not started, or the card is lost
+ */
+tsl_err dp_affine_start(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left,
+                        int32_t *right);
+/** Has the tile started first and not finished come to its end? Does not wait. */
+bool dp_affine_ended(const dp_affine *band);
+/** Wait for the tile started first and not finished.
+ *  @param[out] seconds  from its begin, or the end of the one before when that is later, to its end
+ */
+tsl_err dp_affine_finish(dp_affine *band, double *seconds);
+
 /** The same; H of row lo + r and column c of the band goes to cells[r * ld + c], device memory. */
 tsl_err dp_affine_tile_cells(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left,
                              int32_t *right, int32_t *cells, int64_t ld);

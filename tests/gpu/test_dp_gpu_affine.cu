@@ -215,6 +215,144 @@ done:
   return err;
 }
 
+/* ---- tiles that begin while the one before drains */
+
+/* A band's tiles one at a time and in two halves; what has to be the same. */
+typedef struct chained {
+  dp_affine *one, *two;
+  std::vector<int64_t> rows;
+  std::vector<std::vector<int32_t>> left; /* [tiles]; none: the boundary */
+  std::vector<std::vector<int32_t>> right;
+  std::vector<tsl_gpu_buffer> on_card; /* [tiles] left */
+  std::vector<int32_t *> out;          /* [tiles] pinned */
+  size_t started, finished;
+} chained;
+
+static size_t tiles_of(const chained *c) {
+  return c->rows.size() - 1;
+}
+
+static tsl_err open_edges(chained *c) {
+  tsl_err err = TSL_OK;
+  c->on_card.resize(tiles_of(c));
+  c->out.resize(tiles_of(c));
+  for (size_t k = 0; k < tiles_of(c); k++) {
+    const size_t bytes = 8 * (size_t)(c->rows[k + 1] - c->rows[k] + 1);
+    TSL_CUDA_TRY(cudaHostAlloc((void **)&c->out[k], bytes, cudaHostAllocPortable));
+    memset(c->out[k], 0x5a, bytes);
+    if (c->left.empty()) continue;
+    TSL_TRY(tsl_gpu_reserve(&card.memory, &c->on_card[k], (int64_t)bytes, "edge"));
+    TSL_CUDA_TRY(cudaMemcpy(c->on_card[k].data, c->left[k].data(), bytes, cudaMemcpyDefault));
+  }
+done:
+  return err;
+}
+
+static void close_edges(chained *c) {
+  for (tsl_gpu_buffer &buffer : c->on_card) tsl_gpu_release(&card.memory, &buffer);
+  for (int32_t *out : c->out)
+    if (out != NULL) (void)cudaFreeHost(out);
+  c->on_card.clear();
+  c->out.clear();
+}
+
+static tsl_err finish_one(chained *c) {
+  tsl_err err = TSL_OK;
+  double seconds = -1;
+  TSL_TRY(dp_affine_finish(c->two, &seconds));
+  check(seconds >= 0, "seconds of a tile", (long long)c->finished);
+  c->finished++;
+done:
+  return err;
+}
+
+/* Tile k is started, or run where it is empty or the dice say so: then none is under way. */
+static tsl_err one_more(chained *c, dp_random &r, bool mixed) {
+  tsl_err err = TSL_OK;
+  const size_t k = c->started;
+  const int64_t lo = c->rows[k], hi = c->rows[k + 1];
+  const bool alone = lo == hi || (mixed && r.below(4) == 0);
+  while (c->started - c->finished > (alone ? 0u : 1u)) TSL_TRY(finish_one(c));
+  c->started++;
+  if (!alone)
+    return dp_affine_start(c->two, lo, hi, (const int32_t *)c->on_card[k].data, c->out[k]);
+  TSL_TRY(dp_affine_tile(c->two, lo, hi, (const int32_t *)c->on_card[k].data, c->out[k], false));
+  c->finished++;
+  if (mixed) check(dp_affine_ended(c->two), "nothing is under way");
+done:
+  return err;
+}
+
+static tsl_err compare_bands(chained *c, int64_t m) {
+  tsl_err err = TSL_OK;
+  std::vector<int32_t> h[2], f[2];
+  dp_best best[2] = {};
+  int64_t tiles[2] = {0, 0}, wrong = 0;
+  dp_affine *const bands[2] = {c->one, c->two};
+  for (size_t k = 0; k < tiles_of(c); k++)
+    wrong += memcmp(c->right[k].data(), c->out[k], 4 * c->right[k].size()) != 0;
+  check(wrong == 0, "edges of chained tiles", m, (long long)tiles_of(c), wrong);
+  for (int k = 0; k < 2; k++) {
+    h[k].resize((size_t)m);
+    f[k].resize((size_t)m);
+    TSL_TRY(dp_affine_row_get(bands[k], h[k].data(), f[k].data()));
+    TSL_TRY(dp_affine_best(bands[k], &best[k]));
+    TSL_TRY(dp_affine_again(bands[k], &tiles[k]));
+  }
+  check(h[0] == h[1] && f[0] == f[1], "last row of chained tiles", m, (long long)tiles_of(c));
+  check(memcmp(&best[0], &best[1], sizeof best[0]) == 0, "best cell of chained tiles", m,
+        (long long)tiles_of(c), best[1].score - best[0].score);
+  check(tiles[0] == tiles[1], "chained tiles done again", m, tiles[0], tiles[1]);
+  again += tiles[1];
+done:
+  return err;
+}
+
+static tsl_err run_both(chained *c, dp_random &r, bool mixed) {
+  tsl_err err = TSL_OK;
+  c->started = c->finished = 0;
+  for (size_t k = 0; k < tiles_of(c); k++) {
+    const int64_t lo = c->rows[k], hi = c->rows[k + 1];
+    c->right.push_back(std::vector<int32_t>((size_t)(2 * (hi - lo + 1)), 12345));
+    TSL_TRY(dp_affine_tile(c->one, lo, hi, c->left.empty() ? NULL : c->left[k].data(),
+                           c->right[k].data(), false));
+  }
+  TSL_TRY(open_edges(c));
+  while (c->started < tiles_of(c)) TSL_TRY(one_more(c, r, mixed));
+  while (c->finished < c->started) TSL_TRY(finish_one(c));
+done:
+  return err;
+}
+
+/* Two bands side by side, each in `tiles` tiles; mixed: some of them one at a time. */
+static tsl_err check_chained(bool local, const dp_scores &s, int width, int bits, dp_random &r,
+                             const text_t &a, const text_t &b, int tiles, bool mixed) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)a.size(), m = (int64_t)b.size();
+  const int64_t ends[] = {0, m - m / 3, m};
+  chained c = {};
+  c.rows = random_cuts(r, n, tiles);
+  for (int k = 0; k < 2; k++) {
+    for (dp_affine **band : {&c.one, &c.two}) {
+      TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), n,
+                             b.data() + ends[k], ends[k + 1] - ends[k], m, ends[k], width, band));
+      if (bits != 0) dp_affine_force(*band, bits);
+    }
+    TSL_TRY(run_both(&c, r, mixed));
+    TSL_TRY(compare_bands(&c, ends[k + 1] - ends[k]));
+    dp_affine_close(&c.one);
+    dp_affine_close(&c.two);
+    close_edges(&c);
+    c.left.swap(c.right);
+    c.right.clear();
+  }
+done:
+  dp_affine_close(&c.one);
+  dp_affine_close(&c.two);
+  close_edges(&c);
+  return err;
+}
+
 static dp_scores random_scores(dp_random &r, int letters, bool plain) {
   dp_scores s = {};
   s.alphabet = letters;
@@ -276,6 +414,10 @@ static tsl_err check_beyond(bool local, int64_t n, int64_t m, int letters, int f
   again = 0;
   TSL_TRY(check_all(local, s, r, a, b));
   check(again > 0, "16 bits that do not hold", n, m, factor);
+  again = 0;
+  for (int tiles : {1, 2, 5, 16})
+    TSL_TRY(check_chained(local, s, 4, 16, r, a, b, tiles, tiles == 5));
+  check(again > 0, "16 bits that do not hold, chained", n, m, factor);
 done:
   dp_affine_close(&band);
   return err;
@@ -357,6 +499,60 @@ done:
   return err;
 }
 
+/* Chained tiles are those that run one at a time, with fewer strips than the card has warps and
+ * with more: TSL_TEST_WARPS takes most of them away. */
+static tsl_err check_chains(bool local) {
+  tsl_err err = TSL_OK;
+  static const struct {
+    int64_t n, m;
+    int tiles;
+  } sizes[] = {{1, 1, 1},       {37, 300, 3},      {1031, 509, 12},    {700, 5003, 40},
+               {4001, 1300, 9}, {2003, 120011, 7}, {5003, 200003, 25}, {900, 700001, 5}};
+  const int n_sizes = small_sizes ? 4 : 8;
+  const char *before = getenv("TSL_TEST_WARPS");
+  const std::string asked = before != NULL ? before : "";
+  for (int k = 0; k < n_sizes; k++)
+    for (int turn = 0; turn < 6; turn++) {
+      dp_random r((uint64_t)(100 * k + 10 * turn + local));
+      const text_t a = random_text(r, sizes[k].n, 4), b = relative_of(r, a, sizes[k].m, 4);
+      if (turn % 2 == 0) (void)setenv("TSL_TEST_WARPS", "1", 1);
+      err = check_chained(local, random_scores(r, 4, turn < 3), turn < 4 ? 4 : 0,
+                          turn % 3 == 0 ? 32 : 16, r, a, b, sizes[k].tiles, turn % 2 == 1);
+      (void)unsetenv("TSL_TEST_WARPS");
+      TSL_TRY(err);
+    }
+done:
+  if (before != NULL) (void)setenv("TSL_TEST_WARPS", asked.c_str(), 1);
+  return err;
+}
+
+/* What cannot be started: without cells, out of order, a third, another shape; run meanwhile. */
+static tsl_err check_starts(void) {
+  tsl_err err = TSL_OK;
+  dp_random r(11);
+  const text_t a = random_text(r, 900, 4), b = random_text(r, 700, 4);
+  const dp_scores s = random_scores(r, 4, true);
+  dp_affine *band = NULL;
+  double seconds = 0;
+  TSL_TRY(dp_affine_open(&card, DP_LOCAL, &s, a.data(), 900, b.data(), 700, 700, 0, 0, &band));
+  check(dp_affine_finish(band, &seconds) == TSL_ERR_INTERNAL, "finish of nothing");
+  check(dp_affine_ended(band), "nothing is under way");
+  check(dp_affine_start(band, 0, 0, NULL, NULL) == TSL_ERR_INTERNAL, "start without rows");
+  check(dp_affine_start(band, 5, 9, NULL, NULL) == TSL_ERR_INTERNAL, "start in the middle");
+  TSL_TRY(dp_affine_start(band, 0, 300, NULL, NULL));
+  check(dp_affine_tile(band, 300, 600, NULL, NULL, false) == TSL_ERR_INTERNAL, "run meanwhile");
+  TSL_TRY(dp_affine_start(band, 300, 600, NULL, NULL));
+  check(dp_affine_start(band, 600, 900, NULL, NULL) == TSL_ERR_INTERNAL, "a third");
+  TSL_TRY(dp_affine_finish(band, &seconds));
+  dp_affine_force(band, dp_affine_bits(band, false) == 16 ? 32 : 16);
+  check(dp_affine_start(band, 600, 900, NULL, NULL) == TSL_ERR_INTERNAL, "another shape");
+  TSL_TRY(dp_affine_finish(band, &seconds));
+  TSL_TRY(dp_affine_start(band, 600, 900, NULL, NULL)); /* closed while it is under way */
+done:
+  dp_affine_close(&band);
+  return err;
+}
+
 /* Scores that may not fit are refused, as are letters outside the alphabet. */
 static void check_refusals(void) {
   dp_scores s = {};
@@ -382,6 +578,7 @@ tsl_err test_affine(void) {
   const std::vector<int64_t> &sizes = small_sizes ? small : full;
   check_refusals();
   TSL_TRY(check_bits());
+  TSL_TRY(check_starts());
   for (int local = 0; local < 2; local++) {
     again = 0;
     for (int64_t n : sizes)
@@ -391,6 +588,7 @@ tsl_err test_affine(void) {
     TSL_TRY(check_sizes(local, small_sizes ? 90 : 700, small_sizes ? 1100 : 5003, 5));
     TSL_TRY(check_sizes(local, small_sizes ? 700 : 4001, small_sizes ? 90 : 1300, 5));
     check(again == 0, "16 bits hold", local, again);
+    TSL_TRY(check_chains(local != 0));
     for (int factor : {60, 120, 170}) TSL_TRY(check_beyond(local, 1201, 1303, 4, factor));
     if (small_sizes) continue;
     TSL_TRY(check_beyond(local, 3001, 2503, 4, 40));

@@ -1,0 +1,102 @@
+/* Bands of alignments with affine gaps: rows, states and best cells. */
+#include "dp_affine_band.cuh"
+
+/* H, then F, of the real columns; what stands right of them reaches no column of the band. */
+int64_t dp_affine_state_bytes(const dp_affine *b) {
+  return 8 * b->m;
+}
+
+void dp_affine_forget(dp_affine *b) {
+  tsl_gpu_release(&b->card->memory, &b->history);
+  b->kept_lo = b->kept_hi = 0;
+}
+
+tsl_err dp_affine_state_get(dp_affine *b, void *state) {
+  tsl_err err = TSL_OK;
+  const size_t half = (size_t)(4 * b->m);
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(state, b->sets[b->now].h.data, half, cudaMemcpyDefault, b->card->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync((char *)state + half, b->sets[b->now].f.data, half,
+                               cudaMemcpyDefault, b->card->stream));
+done:
+  return err;
+}
+
+tsl_err dp_affine_state_put(dp_affine *b, int64_t row, const void *state) {
+  tsl_err err = TSL_OK;
+  const size_t half = (size_t)(4 * b->m);
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(b->sets[b->now].h.data, state, half, cudaMemcpyDefault, b->card->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(b->sets[b->now].f.data, (const char *)state + half, half,
+                               cudaMemcpyDefault, b->card->stream));
+  b->row = row;
+done:
+  return err;
+}
+
+tsl_err dp_affine_row_get(dp_affine *b, int32_t *h, int32_t *f) {
+  tsl_err err = TSL_OK;
+  const size_t bytes = (size_t)(4 * b->m);
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(h, b->sets[b->now].h.data, bytes, cudaMemcpyDefault, b->card->stream));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(f, b->sets[b->now].f.data, bytes, cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+done:
+  return err;
+}
+
+tsl_err dp_affine_again(dp_affine *b, int64_t *tiles) {
+  tsl_err err = TSL_OK;
+  uint32_t flags[3] = {0, 0, 0};
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(flags, b->flags.data, sizeof flags, cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+  *tiles = flags[2] + b->redone;
+done:
+  return err;
+}
+
+static tsl_err last_cell(dp_affine *b, dp_best *best) {
+  tsl_err err = TSL_OK;
+  int32_t h = 0;
+  const int32_t *place = b->m > 0 ? (const int32_t *)b->sets[b->now].h.data + b->m - 1
+                                  : (const int32_t *)b->own[b->last].edge.data + 2 * b->edge_rows;
+  TSL_CUDA_TRY(cudaMemcpyAsync(&h, place, 4, cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+  best->score = h;
+  best->row = b->row;
+  best->column = b->m;
+done:
+  return err;
+}
+
+tsl_err dp_affine_best(dp_affine *b, dp_best *best) {
+  tsl_err err = TSL_OK;
+  const int64_t grains = dp_affine_grains(b);
+  dp_best *list = NULL;
+  *best = dp_best{};
+  if (!b->local) return last_cell(b, best);
+  TSL_TRY(tsl_alloc(grains, sizeof *list, "best cells", (void **)&list));
+  TSL_CUDA_TRY(cudaMemcpyAsync(list, b->sets[b->now].best.data, sizeof *list * (size_t)grains,
+                               cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+  for (int64_t g = 0; g < grains; g++) {
+    const dp_best *x = &list[g];
+    const bool sooner = x->row < best->row || (x->row == best->row && x->column < best->column);
+    if (x->score > best->score || (x->score == best->score && x->score > 0 && sooner)) *best = *x;
+  }
+done:
+  tsl_free(list);
+  return err;
+}
+
+tsl_err dp_affine_best_put(dp_affine *b, const dp_best *best) {
+  tsl_err err = TSL_OK;
+  if (!b->local) return TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(b->sets[b->now].best.data, best, sizeof *best,
+                               cudaMemcpyHostToDevice, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+done:
+  return err;
+}
