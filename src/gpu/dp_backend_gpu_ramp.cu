@@ -8,7 +8,7 @@
 
 enum {
   FULL = 6,     /* warps that keep a multiprocessor busy; more make each of them slower */
-  RESIDENT = 20 /* warps of these engines that a multiprocessor has room for */
+  RESIDENT = 16 /* warps of each of these engines that a multiprocessor has room for, or more */
 };
 
 /* Strips of an engine. */

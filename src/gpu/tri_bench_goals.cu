@@ -23,6 +23,16 @@ static void print_row(const tri_bench_options *o, const char *what, double value
                   seconds * 1e3);
 }
 
+/* All rows at once. */
+static tsl_err gravity(const tri_gpu *w, double *partial) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tri_gravity_sums(w, 0, w->p.n, partial, w->stream, w->stream));
+  TSL_TRY(tri_gravity_combine(w, partial, w->p.n, (double *)w->out.data, (double *)w->out_2.data,
+                              w->stream));
+done:
+  return err;
+}
+
 static tsl_err bench_gravity(const tri_bench_options *o) {
   tsl_err err = TSL_OK;
   tri_bench_worker b = {};
@@ -40,10 +50,10 @@ static tsl_err bench_gravity(const tri_bench_options *o) {
   w = tri_bench_gpu(&b);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * 24, "accelerations"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, n * 8, "potential"));
+  TSL_TRY(
+      tsl_gpu_reserve(&w->memory, &w->work[0], tri_gravity_bytes(w, n), "partial sums of forces"));
   TSL_TRY(tri_bench_measure(
-      w, o->repeat,
-      [=]() { return tri_gravity_run(w, 0, n, (double *)w->out.data, (double *)w->out_2.data); },
-      &time));
+      w, o->repeat, [=]() { return gravity(w, (double *)w->work[0].data); }, &time));
   print_row(o, "gravity fp32", 20.0 * (double)n * (double)(n - 1) / time.mean * 1e-12, "TFLOP/s",
             35, time.mean);
 done:

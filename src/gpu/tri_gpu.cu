@@ -1,5 +1,5 @@
 /* The family tri on a card: the backend. Units are run one after another; a unit whose output does
- * not fit the card is run in smaller batches of rows. */
+ * not fit the card is run in smaller batches of rows. Batches of forces overlap (tri_forces.cu). */
 #include "tri_gpu.cuh"
 
 #include <stdlib.h>
@@ -14,6 +14,7 @@ static void release_scratch(tri_gpu *w) {
   tsl_gpu_release(&w->memory, &w->out_2);
   for (tsl_gpu_buffer &buffer : w->work) tsl_gpu_release(&w->memory, &buffer);
   for (tsl_gpu_buffer &buffer : w->strips) tsl_gpu_release(&w->memory, &buffer);
+  tri_forces_release(w);
 }
 
 bool tri_smaller_batch(tri_gpu *w, tsl_err failed, int64_t count, int64_t *rows) {
@@ -73,37 +74,6 @@ done:
   return err;
 }
 
-/* Copy the forces on rows [a, b) to the slabs of the units they belong to. */
-static tsl_err copy_forces(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
-  tsl_err err = TSL_OK;
-  const int64_t d = w->p.d_read;
-  const double *acc = (const double *)w->out.data, *phi = (const double *)w->out_2.data;
-  for (int64_t u = 0; u < group->n; u++) {
-    const tsl_unit *unit = &group->units[u];
-    const int64_t lo = unit->lo[0] > a ? unit->lo[0] : a, hi = unit->hi[0] < b ? unit->hi[0] : b;
-    const int64_t at = lo - unit->lo[0];
-    if (lo >= hi) continue;
-    TSL_CUDA_TRY(cudaMemcpyAsync((double *)group->parts[u].slab[TRI_OUT] + at * d,
-                                 acc + (lo - a) * d, (size_t)((hi - lo) * d * 8),
-                                 cudaMemcpyDeviceToHost, w->stream));
-    TSL_CUDA_TRY(cudaMemcpyAsync((double *)group->parts[u].slab[TRI_OUT_2] + at, phi + (lo - a),
-                                 (size_t)((hi - lo) * 8), cudaMemcpyDeviceToHost, w->stream));
-  }
-done:
-  return err;
-}
-
-static tsl_err gravity_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
-  tsl_err err = TSL_OK;
-  const int64_t rows = b - a;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, rows * w->p.d_read * 8, "accelerations"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, rows * 8, "potential"));
-  TSL_TRY(tri_gravity_run(w, a, b, (double *)w->out.data, (double *)w->out_2.data));
-  TSL_TRY(copy_forces(w, group, a, b));
-done:
-  return err;
-}
-
 static tsl_err run_batches(tri_gpu *w, const tri_group *group, int64_t lo, int64_t hi, int64_t rows,
                            tri_batch batch) {
   tsl_err err = TSL_OK;
@@ -118,13 +88,11 @@ done:
   return err;
 }
 
-/* The time of a group is shared out by the units' items. */
-static void share_seconds(const tri_group *group, double seconds) {
+void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts) {
   double items = 0;
-  for (int64_t u = 0; u < group->n; u++) items += group->units[u].count;
-  for (int64_t u = 0; u < group->n; u++)
-    group->parts[u].seconds =
-        items > 0 ? seconds * group->units[u].count / items : seconds / (double)group->n;
+  for (int64_t u = 0; u < n; u++) items += units[u].count;
+  for (int64_t u = 0; u < n; u++)
+    parts[u].seconds = items > 0 ? seconds * units[u].count / items : seconds / (double)n;
 }
 
 static tsl_err run_group(tri_gpu *w, const tri_group *group) {
@@ -136,9 +104,6 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   case TRI_CONDENSED:
   case TRI_SQUARE:
     TSL_TRY(run_batches(w, group, lo, hi, hi - lo, slab_batch));
-    break;
-  case TRI_FORCES:
-    TSL_TRY(run_batches(w, group, lo, hi, tri_gravity_rows(w, hi - lo), gravity_batch));
     break;
   case TRI_THRESHOLD:
     TSL_TRY(tri_threshold_run(w, lo, hi, group->parts));
@@ -153,7 +118,7 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
     TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
   }
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
-  share_seconds(group, seconds);
+  tri_share_seconds(group->units, group->n, seconds, group->parts);
 done:
   return err;
 }
@@ -194,6 +159,7 @@ static void tri_close(tsl_worker **worker) {
   tri_gpu *w = gpu_of(*worker);
   if (w == NULL) return;
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
+  tri_forces_close(w);
   tri_gemm_destroy(w);
   tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
@@ -218,6 +184,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
                                       device->index));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
+  if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
   TSL_TRY(upload(w));
   TSL_TRY(clear_counts(w));
 done:
@@ -236,16 +203,36 @@ done:
 /* How many of the units run as one: neighbours, where the kernel gains from more rows and the bits
  * do not depend on the cut. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
-  const bool together = w->p.output == TRI_FORCES || w->p.output == TRI_HISTOGRAM;
+  const bool together = w->p.output == TRI_HISTOGRAM;
   int64_t m = 1;
   while (together && m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
   return m;
+}
+
+static bool tri_overlaps(const tsl_worker *worker) {
+  return ((const tri_gpu *)worker)->p.output == TRI_FORCES;
+}
+
+static tsl_err tri_start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  return tri_forces_start(gpu_of(worker), units, n, parts);
+}
+
+static bool tri_ended(tsl_worker *worker) {
+  return tri_forces_ended(gpu_of(worker));
+}
+
+static tsl_err tri_finish(tsl_worker *worker) {
+  return tri_forces_finish(gpu_of(worker));
 }
 
 static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   tri_group group = {};
+  if (w->p.output == TRI_FORCES) {
+    TSL_TRY(tri_forces_start(w, units, n, parts));
+    return tri_forces_finish(w);
+  }
   for (int64_t u = 0; u < n; u += group.n) {
     group.units = units + u;
     group.n = group_size(w, units + u, n - u);
@@ -290,6 +277,10 @@ static tsl_backend make_backend(void) {
   b.open = tri_open;
   b.begin = tri_begin;
   b.run = tri_run;
+  b.start = tri_start;
+  b.ended = tri_ended;
+  b.finish = tri_finish;
+  b.overlaps = tri_overlaps;
   b.collect = tri_collect;
   b.close = tri_close;
   b.host_alloc = tri_host_alloc;

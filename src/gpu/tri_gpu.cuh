@@ -3,6 +3,7 @@
  * The family tri on a card: the worker and what its files offer each other.
  *
  *   tri_gpu.cu        the backend: open, begin, run, collect, close
+ *   tri_forces.cu     batches of forces, which overlap: start, ended, finish
  *   tri_fn.cuh        pair functions and the sources of pair values (formula or matrix)
  *   tri_tiles.cuh     tiles of a triangle and their enumeration
  *   tri_store*.cu*    condensed and square, our own map: tri_wide.cuh, tri_narrow.cuh,
@@ -10,7 +11,8 @@
  * cuBLAS       tri_threshold.cu, tri_topk.cu, tri_histogram.cu, tri_gravity.cu the other outputs
  *   tri_bench*.cu     measurements
  *
- * All functions work on the worker's stream and do not wait unless they say so.
+ * All functions work on the worker's stream, forces on those of a lane, and do not wait unless they
+ * say so.
  */
 #ifndef TSL_GPU_TRI_GPU_CUH
 #define TSL_GPU_TRI_GPU_CUH
@@ -45,6 +47,33 @@ template <class R> struct tri_args {
 
 struct tri_gemm;
 
+/** Where a batch of forces is computed, while another may be in the lane beside it. */
+typedef struct tri_lane {
+  cudaStream_t sums[2]; /**< the long kernel, and rows beside it (tri_gravity_sums) */
+  cudaStream_t results; /**< what follows them, before long kernels of another lane (priority) */
+  cudaEvent_t summed;   /**< sums are there, for results */
+  cudaEvent_t free;     /**< and read, for the next ones */
+  tsl_gpu_buffer partial, acc, phi;
+} tri_lane;
+
+/** A batch of forces under way; units and parts are the caller's. */
+typedef struct tri_forces_batch {
+  const tsl_unit *units; /**< [n] */
+  tsl_part *parts;       /**< [n] */
+  int64_t n;
+  int lane;
+} tri_forces_batch;
+
+/** Batches of forces, used in turn: at most TSL_MOST_STARTED are under way. */
+typedef struct tri_forces {
+  tri_lane lanes[TSL_MOST_STARTED];
+  tsl_gpu_timer timers[TSL_MOST_STARTED + 1]; /**< of the batches under way and of the one before */
+  tri_forces_batch batches[TSL_MOST_STARTED]; /**< [n] under way, in order */
+  int n;
+  int64_t finished; /**< batches so far */
+  double late;      /**< s that an earlier batch than the last finished one ended after it */
+} tri_forces;
+
 /** A worker; tsl_worker of this backend. */
 typedef struct tri_gpu {
   tri_params p;
@@ -57,6 +86,7 @@ typedef struct tri_gpu {
   tsl_gpu_buffer points, extras, out, out_2, counts, work[6];
   tsl_gpu_buffer strips[TRI_STREAMS];
   struct tri_gemm *gemm; /**< made on first use */
+  tri_forces forces;     /**< FORCES */
   int64_t expected;      /**< records of the last THRESHOLD batch */
 } tri_gpu;
 
@@ -137,10 +167,32 @@ tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 /** Add the pairs of rows [lo, hi) to w->counts (u64 [bins]). */
 tsl_err tri_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
-/** Accelerations and potential of rows [lo, hi) to device memory acc [rows][d_read], phi [rows]. */
-tsl_err tri_gravity_run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi);
-/** Rows whose partial sums fit the worker's memory, at least 1. */
+/** Sums of the forces on rows [lo, hi), lo < hi, by segments of points: whole blocks of rows on one
+ *  stream, what is left over on another or the same. @param[out] partial  device memory of
+ *  tri_gravity_bytes(w, hi - lo) */
+tsl_err tri_gravity_sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial,
+                         cudaStream_t stream, cudaStream_t rest);
+/** Accelerations and potential of rows > 0 rows from their partial sums. @param[out] acc,phi
+ *  device memory, shape [rows][d_read] and [rows] */
+tsl_err tri_gravity_combine(const tri_gpu *w, const double *partial, int64_t rows, double *acc,
+                            double *phi, cudaStream_t stream);
+/** Bytes of the partial sums of so many rows. */
+int64_t tri_gravity_bytes(const tri_gpu *w, int64_t rows);
+/** Of so many rows those that are computed at once, for the sake of their partial sums; at least 1.
+ */
 int64_t tri_gravity_rows(const tri_gpu *w, int64_t rows);
+
+/** Streams, events and timers of the lanes; freed with tri_forces_close also after an error. */
+tsl_err tri_forces_open(tri_gpu *w);
+void tri_forces_close(tri_gpu *w);
+/** Wait for all lanes and give their buffers back. */
+void tri_forces_release(tri_gpu *w);
+/** tsl_backend.start, ended and finish for the output FORCES. */
+tsl_err tri_forces_start(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+bool tri_forces_ended(tri_gpu *w);
+tsl_err tri_forces_finish(tri_gpu *w);
+/** Share the seconds of a batch out by the units' items. @param[out] parts  shape [n], seconds */
+void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts);
 
 /** `tesela bench maps` and `tesela bench tri`. */
 tsl_err tri_bench_maps(int argc, char **argv);

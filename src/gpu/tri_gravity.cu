@@ -17,11 +17,11 @@ template <class R> struct rows_of { static constexpr int value = sizeof(R) == 4 
 
 template <class R> struct alignas(4 * sizeof(R)) body { R x, y, z, m; };
 
-/* A launch: rows [a, a + rows) against all n points. */
+/* Rows [a, a + rows) against all n points; a launch begins at row a + first. */
 template <class R> struct gravity_job {
   const R *x, *m;
   int64_t n_pad;
-  int n, a, rows, tiles; /* tiles: of a segment */
+  int n, a, rows, first, tiles; /* tiles: of a segment */
   R eps2;
   double *partial; /* [segments][SUMS][rows] */
 };
@@ -78,11 +78,10 @@ static __device__ __forceinline__ void sum_tile(const gravity_job<R> &job, const
   }
 }
 
-template <class R, bool EQUAL>
+template <class R, bool EQUAL, int Q>
 static __global__ void __launch_bounds__(THREADS) gravity_kernel(gravity_job<R> job) {
-  constexpr int Q = rows_of<R>::value;
   __shared__ body<R> tile[TILE];
-  const int row0 = (int)blockIdx.x * THREADS * Q;
+  const int row0 = job.first + (int)blockIdx.x * THREADS * Q;
   const int begin = job.a + row0, end = begin + THREADS * Q;
   int i[Q];
   R p[Q][3];
@@ -141,44 +140,76 @@ static int segments_of(int64_t n) {
   return wanted < 1 ? 1 : wanted > MAX_SEGMENTS ? (int)MAX_SEGMENTS : (int)wanted;
 }
 
+int64_t tri_gravity_bytes(const tri_gpu *w, int64_t rows) {
+  return (int64_t)segments_of(w->p.n) * SUMS * (int64_t)sizeof(double) * rows;
+}
+
 int64_t tri_gravity_rows(const tri_gpu *w, int64_t rows) {
-  const int64_t each = (int64_t)segments_of(w->p.n) * SUMS * (int64_t)sizeof(double);
-  const int64_t most = (int64_t)SCRATCH_MEGABYTES * 1048576 / each;
+  const int64_t most = (int64_t)SCRATCH_MEGABYTES * 1048576 / tri_gravity_bytes(w, 1);
   return rows < most ? rows : most;
 }
 
-template <class R>
-static tsl_err run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi) {
+/* Blocks of THREADS * Q rows from row a + first on. */
+template <class R, int Q>
+static tsl_err launch(const tri_gpu *w, gravity_job<R> job, int first, int64_t blocks,
+                      cudaStream_t stream) {
   tsl_err err = TSL_OK;
+  const dim3 grid((unsigned)blocks, (unsigned)segments_of(w->p.n));
+  job.first = first;
+  if (w->p.mass != 0)
+    TSL_LAUNCH((gravity_kernel<R, true, Q>), grid, THREADS, 0, stream, job);
+  else
+    TSL_LAUNCH((gravity_kernel<R, false, Q>), grid, THREADS, 0, stream, job);
+done:
+  return err;
+}
+
+/* The rows from a + first on, which fill no block, with no more rows in a thread than they need: of
+ * a few thousand rows, idle threads would be several per cent. */
+template <class R, int Q>
+static tsl_err launch_rest(const tri_gpu *w, const gravity_job<R> &job, int first,
+                           cudaStream_t stream) {
+  if constexpr (Q > 1)
+    if (job.rows - first <= (Q - 1) * THREADS) return launch_rest<R, Q - 1>(w, job, first, stream);
+  return launch<R, Q>(w, job, first, job.rows > first, stream);
+}
+
+template <class R>
+static tsl_err sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial, cudaStream_t stream,
+                    cudaStream_t rest) {
+  tsl_err err = TSL_OK;
+  constexpr int Q = rows_of<R>::value;
   const bool equal = w->p.mass != 0;
-  const int segments = segments_of(w->p.n);
   gravity_job<R> job = {};
-  dim3 grid(1);
+  int64_t blocks = 0;
   job.x = (const R *)w->points.data;
   job.m = equal ? NULL : (const R *)w->extras.data;
   job.n_pad = w->p.n_pad;
   job.n = (int)w->p.n;
   job.a = (int)lo;
   job.rows = (int)(hi - lo);
-  job.tiles = (int)tsl_ceil_div(tsl_ceil_div(w->p.n, TILE), segments);
+  job.tiles = (int)tsl_ceil_div(tsl_ceil_div(w->p.n, TILE), segments_of(w->p.n));
   job.eps2 = (R)w->p.softening * (R)w->p.softening;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[0],
-                          (int64_t)segments * SUMS * job.rows * (int64_t)sizeof(double),
-                          "partial sums of forces"));
-  job.partial = (double *)w->work[0].data;
-  grid = dim3((unsigned)tsl_ceil_div(job.rows, THREADS * rows_of<R>::value), (unsigned)segments);
-  if (equal)
-    TSL_LAUNCH((gravity_kernel<R, true>), grid, THREADS, 0, w->stream, job);
-  else
-    TSL_LAUNCH((gravity_kernel<R, false>), grid, THREADS, 0, w->stream, job);
-  TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(job.rows, 256)), 256, 0, w->stream,
-             job.partial, segments, job.rows, (int)w->p.d_read,
-             w->p.constant * (equal ? w->p.mass : 1.0), acc, phi);
+  job.partial = partial;
+  blocks = job.rows / (THREADS * Q);
+  TSL_TRY((launch<R, Q>(w, job, 0, blocks, stream)));
+  TSL_TRY((launch_rest<R, Q>(w, job, (int)blocks * THREADS * Q, rest)));
 done:
   return err;
 }
 
-tsl_err tri_gravity_run(tri_gpu *w, int64_t lo, int64_t hi, double *acc, double *phi) {
-  if (lo >= hi) return TSL_OK;
-  return w->p.type == TSL_F64 ? run<double>(w, lo, hi, acc, phi) : run<float>(w, lo, hi, acc, phi);
+tsl_err tri_gravity_sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial,
+                         cudaStream_t stream, cudaStream_t rest) {
+  return w->p.type == TSL_F64 ? sums<double>(w, lo, hi, partial, stream, rest)
+                              : sums<float>(w, lo, hi, partial, stream, rest);
+}
+
+tsl_err tri_gravity_combine(const tri_gpu *w, const double *partial, int64_t rows, double *acc,
+                            double *phi, cudaStream_t stream) {
+  tsl_err err = TSL_OK;
+  TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(rows, 256)), 256, 0, stream, partial,
+             segments_of(w->p.n), (int)rows, (int)w->p.d_read,
+             w->p.constant * (w->p.mass != 0 ? w->p.mass : 1.0), acc, phi);
+done:
+  return err;
 }

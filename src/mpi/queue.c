@@ -24,6 +24,8 @@ struct tsl_queue {
 
 /* ---- the rule */
 
+static const double MUCH = 1.5; /* times faster */
+
 /* Work (seconds on rank 0's device) that a rank does in a second, judged by the next unit. */
 static double rate(const tsl_tail *t, int rank) {
   const tsl_unit *unit = &t->units[t->next];
@@ -47,12 +49,24 @@ static int64_t units_of(const tsl_tail *t, double work) {
   return low - t->next;
 }
 
-/* Would another rank take of the rest, were it idle? By the rule below, of one unit's work. */
-static bool wanted_elsewhere(const tsl_tail *t, int rank, double rest, double unit, double sum) {
+/* Are the units that are left better left to the others? When what those would have done, in whole
+ * units, before this rank had finished one more is all of them. To an idle rank only the much
+ * faster count: were the last twelve units left to fifteen ranks which are hardly faster and may be
+ * busy, those would leave them, too, and the fastest would do them one after the other. */
+static bool left_to_others(const tsl_tail *t, int rank, double ahead, double rest, double unit) {
+  const double seconds = ahead + unit / rate(t, rank), counts = ahead > 0 ? 1 : MUCH;
+  double done = 0;
   for (int r = 0; r < t->cost->n_ranks; r++) {
-    const double other = rate(t, r);
-    if (r != rank && other > 0 && rest * other >= (sum - other) * unit) return true;
+    const double units = r == rank ? 0 : rate(t, r) * seconds / unit;
+    if (units >= counts) done += floor(units) * unit;
   }
+  return rest <= done;
+}
+
+/* Would another rank take of the rest, were it idle? */
+static bool wanted_elsewhere(const tsl_tail *t, int rank, double rest, double unit) {
+  for (int r = 0; r < t->cost->n_ranks; r++)
+    if (r != rank && rate(t, r) > 0 && !left_to_others(t, r, 0, rest, unit)) return true;
   return false;
 }
 
@@ -68,20 +82,16 @@ static bool has_enough(double ahead, double enough, double rest_seconds) {
 }
 
 int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
-  double sum = 0, fastest = 0, mine = 0, rest = 0, longest = 0, work = 0, part = 0;
+  double sum = 0, mine = 0, rest = 0, longest = 0, work = 0, part = 0;
   if (t->next >= t->last || !tsl_cost_takes_part(t->cost, rank)) return 0;
-  for (int r = 0; r < t->cost->n_ranks; r++) {
-    const double other = rate(t, r);
-    sum += other;
-    if (other > fastest) fastest = other;
-    if (r == rank) mine = other;
-  }
+  for (int r = 0; r < t->cost->n_ranks; r++) sum += rate(t, r);
+  mine = rate(t, rank);
   if (mine <= 0) return 1; /* unknown speed: one at a time */
   rest = t->before[t->last] - t->before[t->next];
   work = t->before[t->next + 1] - t->before[t->next];
-  if ((mine < fastest || ahead > 0) && rest < (sum - mine) * (ahead + work / mine)) return 0;
+  if (left_to_others(t, rank, ahead, rest, work)) return 0;
   if (has_enough(ahead, t->enough, rest / sum)) return 0;
-  part = wanted_elsewhere(t, rank, rest, work, sum) ? part_of_rest(mine / sum) : 1;
+  part = wanted_elsewhere(t, rank, rest, work) ? part_of_rest(mine / sum) : 1;
   longest = fmax(t->longest * fmax(1, 2 * part), TSL_TAIL_PER_RANK * t->cost->n_ranks);
   work = rest * part;
   if (work < TSL_TAIL_SHORTEST * mine) work = fmin(TSL_TAIL_SHORTEST * mine, 2 * work);

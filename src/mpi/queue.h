@@ -38,9 +38,10 @@ typedef struct tsl_tail {
 /**
  * Number of units the rank should take; the pure rule behind tsl_queue_take. Global for tests.
  *
- * 0 when the rest is better left to the others: they would be done before this rank had finished
- * one more unit; or when its device has enough to do for now. The fastest rank takes when it is
- * idle, so the tail always ends.
+ * 0 when the rest is better left to the others: to an idle rank when those that are much faster
+ * would have done it before this rank had finished one more unit, to a busy one when all others
+ * would; or when its device has enough to do for now. The fastest rank takes when it is idle, so
+ * the tail always ends.
  * @param[in] ahead  s until the rank's device has done what it has already; 0 idle
  */
 int64_t tsl_queue_chunk(const tsl_tail *tail, int rank, double ahead);

@@ -11,7 +11,7 @@ import re
 import harness
 from harness import check, h5py, np
 
-suite = harness.Suite(__doc__, jobs=2)
+suite = harness.Suite(__doc__, jobs=3)
 SUBCOMMANDS = ["run", "plan", "devices", "calibrate", "bench", "show"]
 
 DECK = """\
@@ -283,23 +283,27 @@ LARGE = {os.path.join("xc", f"{name}.yaml") for name in ("beta_carotene", "c60",
                                                          "vitamin_c")}
 
 
-def examples():
-    """Every deck that is delivered runs, or is planned in a small basis where it takes minutes."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs")
-    decks = sorted(glob.glob(os.path.join(folder, "*", "*.yaml")))
-    check(decks, "no decks")
-    for deck in decks:
-        name = os.path.relpath(deck, folder)
-        if name in LARGE:
-            good(["plan", deck, "-q", "-s", "xc.basis=STO-3G"])
-        else:
-            good(["run", deck, "-o", name.replace(os.sep, "_") + ".h5", "-q"])
-    return ", ".join(os.path.relpath(deck, folder) for deck in decks)
+INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs")
+DELIVERED = sorted(os.path.relpath(deck, INPUTS) for deck in glob.glob(os.path.join(INPUTS, "*", "*.yaml")))
+
+
+def example(name):
+    """A deck that is delivered runs, or is planned in a small basis where it takes minutes."""
+    deck = os.path.join(INPUTS, name)
+    if name in LARGE:
+        good(["plan", deck, "-q", "-s", "xc.basis=STO-3G"], timeout=300)
+    else:
+        good(["run", deck, "-o", name.replace(os.sep, "_") + ".h5", "-q"], timeout=300)
+
+
+def all_families():
+    """There are decks of each family, so that none of the cases below is missing with its folder."""
+    check({name.split(os.sep)[0] for name in DELIVERED} >= {"tri", "fractal", "dp", "xc"}, f"{DELIVERED}")
 
 
 def cut_anew():
     """A long run with a slow rank is cut anew into finer units; every one of them is computed once."""
-    rdf = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs", "tri", "rdf.yaml")
+    rdf = os.path.join(INPUTS, "tri", "rdf.yaml")
     sets = ["-s", "tri.generator.n=60000", "-s", "run.threads=1", "-q"]
     good(["run", rdf, "-o", "coarse.h5", *sets])
     good(["run", rdf, "-o", "finer.h5", "-s", "run.ranks=all", *sets], 2, env={"TSL_TEST_SLOW": "1:20", "TSL_TEST_CLOCK": "processor"})
@@ -328,5 +332,7 @@ for each, lines in RESOLVE.items():
 suite.case("what is stored", stored)
 suite.case("relative input", relative_input)
 suite.case("units cut anew", cut_anew)
-suite.case("delivered decks", examples)
+suite.case("decks of all families", all_families)
+for each in DELIVERED:
+    suite.case(f"delivered deck {each}", example, each)
 suite.end()

@@ -13,7 +13,7 @@ import time
 import harness
 from harness import check, h5py, np
 
-suite = harness.Suite(__doc__)
+suite = harness.Suite(__doc__, jobs=3)  # runs are slowed down by sleeping
 UNITS = 200
 HOST = socket.gethostname()
 

@@ -90,6 +90,8 @@ class Suite:
         self.fast = "--fast" in sys.argv
         self.passed = self.failed = self.starts = 0
         self.group, self.groups = None, {}
+        self.apart, self.dealt = False, 0
+        self.common = tempfile.mkdtemp(prefix="tesela_test_")  # of all processes
         self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) if not self.only else 1
         self.jobs = jobs if not self.only else 1
         self.share, self.children, self.report = self.fork()
@@ -113,10 +115,16 @@ class Suite:
         return 0, children, None
 
     def mine(self):
-        """Is the next case this process's? Cases of one group stay together."""
+        """Is the next case this process's? Cases of one group stay together; those that are apart are left
+        out together, and else dealt out one by one."""
         key = self.group if self.group is not None else ("case", len(self.groups))
         number = self.groups.setdefault(key, len(self.groups))
-        return number % self.one_in == 0 and number // self.one_in % self.jobs == self.share
+        if number % self.one_in != 0:
+            return False
+        if not self.apart:
+            return number // self.one_in % self.jobs == self.share
+        self.dealt += 1
+        return self.dealt % self.jobs == self.share
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -219,6 +227,7 @@ class Suite:
             self.passed += int(counts[0]) if counts else 0
             self.failed += int(counts[1]) if counts else 1  # it broke off
             os.waitpid(pid, 0)
+        shutil.rmtree(self.common, ignore_errors=True)
         print(f"{self.passed} passed, {self.failed} failed")
         sys.exit(1 if self.failed else 0)
 

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import statistics
+import subprocess
 import sys
 import time
 
@@ -18,7 +19,7 @@ from harness import check, h5py, np
 from pages_harness import TOOLS, Page, csv_rows, same_as_csv, tool
 
 sys.path.insert(0, TOOLS)
-from pages import deck, laws, svg  # noqa: E402
+from pages import ceiling as copies, deck, laws, svg  # noqa: E402
 
 suite = harness.Suite(__doc__, jobs=3)
 CPU = {"device": "cpu", "threads": 1}
@@ -334,6 +335,70 @@ def slurm():
     check("no partition" in err, err)
 
 
+def noted(folder, name):
+    with open(suite.path(f"{folder}/runs/{name}.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def ceiling():
+    """As many copies at once as ranks, each on one rank's cores; efficiency over theirs in the page and the CSV."""
+    suite.deck("alone.yaml", {**RDF, "tri": {**RDF["tri"], "generator": {**POINTS["generator"], "n": 30000}}})
+    args = ("alone.yaml", "--ranks", "1,2", "--repeat", "1", "--threads", "1", "--ceiling", "-o", "alone")
+    if len(os.sched_getaffinity(0)) < 2:
+        _, err = scaling(*args, status=1)
+        return check("FAILED cpu-n2-c1: the ranks have no cores of their own" in err, err)
+    for _ in range(5):  # where other work slows one of two copies, they are not together
+        done = subprocess.run([sys.executable, os.path.join(TOOLS, "scaling"), *args, "--program", suite.binary],
+                              cwd=suite.folder, env=suite.environment(), capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            break
+        check("at once for" in done.stderr, done.stderr)
+    check(done.returncode == 0, done.stderr)
+    points, groups = csv_rows(suite.path("alone/alone.csv")), csv_rows(suite.path("alone/alone_copies.csv"))
+    notes = {n: noted("alone", f"cpu-n{n}-c1") for n in (1, 2)}
+    check([len(set(notes[n]["cores"])) for n in (1, 2)] == [1, 2], f"cores: {notes}")
+    alone = {n: n / sum(1 / seconds for seconds in notes[n]["times"]) for n in (1, 2)}
+    for row, group in zip(points, groups):
+        n = int(row["ranks"])
+        near(group["time_s"], alone[n])
+        near(row["ceiling"], alone[1] / alone[n])
+        near(row["of_ceiling"], float(row["efficiency"]) * alone[n] / alone[1])
+    begin, end = zip(*notes[2]["spans"])
+    both = max(0, min(end) - max(begin))
+    near(groups[1]["together"], both / statistics.mean(e - b for b, e in notes[2]["spans"]))
+    page = Page(suite.path("alone/alone.html"))
+    same_as_csv(page, "points", points)
+    same_as_csv(page, "copies", groups)
+    check("The host itself gives" in page.caption("efficiency"), page.caption("efficiency"))
+    left = [name for name in os.listdir(suite.path("alone/runs")) if name.startswith("cpu-n2-c1-")]
+    check(not left, f"left over: {left}")
+    out, _ = scaling(*args)
+    check("[1/" not in out, out)
+    return f"{100 * float(points[1]['ceiling']):.0f} %"
+
+
+# Programs that are as they should be in runs, and not in copies (which write a trace)
+UNFIT = {"late": ("[ $OMPI_COMM_WORLD_LOCAL_RANK = 0 ] || sleep 1", "at once for"),
+         "astray": ("set -- taskset -c {other} \"$@\"", "does --program bind?"),
+         "ends": ("[ $OMPI_COMM_WORLD_LOCAL_RANK = 0 ] || { echo 'tesela: error: ended'; exit 3; }", "error: ended")}
+
+
+def no_ceiling():
+    """Copies that are not at once, not on their cores, or fail: no ceiling, and why."""
+    suite.deck("scale.yaml", RDF)
+    if len(os.sched_getaffinity(0)) < 2:
+        return "left out: one core"
+    other = max(os.sched_getaffinity(0))
+    for name, (line, needle) in UNFIT.items():
+        text = f"#!/bin/bash\nset -- {suite.binary} \"$@\"\ncase $* in *--trace*)\n{line.replace('{other}', str(other))};;\nesac\nexec \"$@\"\n"
+        os.chmod(suite.write(f"program_{name}", text), 0o755)
+        _, err = tool(suite, "scaling", "scale.yaml", "--ranks", "2", "--repeat", "1", "--threads", "1", "--ceiling",
+                      "-o", name, "--program", suite.path(f"program_{name}"), status=1)
+        check("FAILED cpu-n2-c1" in err and needle in err, f"{name}: {err}")
+        check(csv_rows(suite.path(f"{name}/{name}.csv"))[0]["ceiling"] == "", f"{name}: a ceiling")
+        check(needle in Page(suite.path(f"{name}/{name}.html")).body(), f"{name}: not in the page")
+
+
 def refused():
     suite.deck("scale.yaml", RDF)
     for words, needle in ((("--mode", "weak"), "--grow"), (("--grow", "tri.generator.n=1"), "--mode weak"),
@@ -341,7 +406,10 @@ def refused():
                           (("--mode", "weak", "--grow", "tri.function=1"), "no number"),
                           (("--mode", "weak", "--grow", "tri.generator.n=0"), "power"),
                           (("--seconds", "1"), "--mode time"), (("--devices", "cpu,cpu", "cpu,cpu"), "twice"),
-                          (("--repeat", "0"), "above 0"), (("--at", "2"), "RANKS:")):
+                          (("--repeat", "0"), "above 0"), (("--at", "2"), "RANKS:"),
+                          (("--ceiling", "--slurm"), "not with --slurm"), (("--ceiling", "--launch", "a"), "--launch"),
+                          (("--ceiling", "--devices", "gpu"), "--devices cpu"),
+                          (("--ceiling", "--mode", "time", "--seconds", "1", "--grow", "tri.generator.n=1"), "weak")):
         _, err = scaling("scale.yaml", *words, "-o", "refused", status=2)
         check(needle in err, f"{words}: {err}")
     _, err = scaling("none.yaml", status=2)
@@ -359,6 +427,15 @@ def known_laws():
         check(abs(laws.amdahl_share(ns, speedups) - share) < 1e-12, f"Amdahl {share}")
         check(abs(laws.karp_flatt(8, speedups[3]) - share) < 1e-12, f"Karp and Flatt {share}")
         check(abs(laws.gustafson_share(ns, [n - share * (n - 1) for n in ns]) - share) < 1e-12, f"Gustafson {share}")
+
+
+def known_copies():
+    """Spans of two and three copies by hand; cores as lists."""
+    for spans, truth in (([(0, 1)], 1), ([(0, 1), (0, 1)], 1), ([(0, 1), (1, 2)], 0), ([(0, 2), (1, 3)], 0.5),
+                         ([(0, 1), (0, 2)], 2 / 3), ([(0, 2), (0, 2), (1, 3)], (3 + 3 + 2) / 12)):
+        near(copies.together(spans), truth)
+    near(copies.typical_time([1, 2]), 4 / 3)  # two ranks with a speed of 1 and 1/2 do 3/2 of one's work
+    check(copies.cores_of("0-2,8") == {0, 1, 2, 8} and not copies.cores_of(""), "lists of cores")
 
 
 def known_decks():
@@ -379,8 +456,8 @@ def known_ticks():
 
 
 for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_little,
-             report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses, refused, known_laws,
-             known_decks, known_ticks):
+             report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses, ceiling, no_ceiling,
+             refused, known_laws, known_copies, known_decks, known_ticks):
     suite.case(each.__name__.replace("_", " "), each)
 suite.group = "strong"  # the second looks at what the first left
 for each in (strong, resumed):

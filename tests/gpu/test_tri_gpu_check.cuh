@@ -10,6 +10,9 @@
 
 static long n_checks, n_failures;
 
+static const tsl_backend *backend;
+static tsl_device device;
+
 /* What is tested now, for messages. */
 static void report(const tri_case *c, int cut, const char *what, int64_t place, double got,
                    double wanted) {

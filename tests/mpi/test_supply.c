@@ -242,6 +242,29 @@ static void left_out_takes_nothing(void **state) {
   tsl_plan_clear(&in.plan);
 }
 
+/* A device whose batches overlap has up to one ahead, another what hides a start. */
+static void overlapping_devices_get_a_batch_ahead(void **state) {
+  static instance in;
+  double slowness[MAX_RANKS];
+  (void)state;
+  if (size > MAX_RANKS) skip();
+  for (int r = 0; r < size; r++) slowness[r] = 1e-2;
+  make(&in, TSL_PLAN_STRIPS, 100 * size, size, slowness, 0.2, NULL);
+  for (int overlaps = 0; overlaps < 2; overlaps++) {
+    tsl_supply *supply = NULL;
+    tsl_queue *queue = open_queue(in.plan.first_dynamic, in.plan.n_units);
+    if (tsl_supply_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, overlaps != 0,
+                        &supply) != TSL_OK)
+      fail_msg("%s", tsl_err_message());
+    const double longest = tsl_supply_longest(supply), enough = tsl_supply_enough(supply);
+    assert_true(longest > TSL_TAIL_AHEAD);
+    assert_true(fabs(enough - (overlaps ? longest : TSL_TAIL_AHEAD)) < 1e-12);
+    tsl_supply_close(&supply);
+    tsl_queue_close(&queue);
+  }
+  tsl_plan_clear(&in.plan);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_list_owners),
@@ -251,6 +274,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(all_units_once),
       cmocka_unit_test(late_rank_is_relieved),
       cmocka_unit_test(slow_rank_holds_nobody_up),
+      cmocka_unit_test(overlapping_devices_get_a_batch_ahead),
       cmocka_unit_test(left_out_takes_nothing),
   };
   int failed;

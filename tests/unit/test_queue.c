@@ -351,6 +351,27 @@ static void slow_declines(void **state) {
   assert_int_equal(chunk_of(&t, 0, 101, 1), 1);
 }
 
+/* Of the last units each rank that is about as fast as the others takes one when it is idle: they
+ * are not left to the fastest alone, one after the other. */
+static void last_units_are_shared(void **state) {
+  static tail t;
+  static game g;
+  double slowness[MAX_RANKS], late[MAX_RANKS];
+  uint64_t seed = 7;
+  (void)state;
+  for (int trial = 0; trial < 100; trial++) {
+    for (int r = 0; r < MAX_RANKS; r++) slowness[r] = 0.03 * (1 + 0.2 * random_unit(&seed));
+    for (int r = 0; r < MAX_RANKS; r++) late[r] = 0.03 * random_unit(&seed);
+    late[0] = 1; /* with units of its own until long after */
+    make_tail(&t, MAX_RANKS - 1, MAX_RANKS, slowness, NULL);
+    begin(&g, &t, 0, NULL, late);
+    play(&g);
+    double last = 0;
+    for (int r = 1; r < MAX_RANKS; r++) last = fmax(last, g.players[r].finish);
+    assert_true(last < 0.03 + 1.5 * 0.03 * 1.2);
+  }
+}
+
 /* A busy rank takes ahead only what it can begin before the others are done. */
 static void busy_waits(void **state) {
   static tail t;
@@ -551,6 +572,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(half_of_the_share),
       cmocka_unit_test(chunks_are_short),
       cmocka_unit_test(slow_declines),
+      cmocka_unit_test(last_units_are_shared),
       cmocka_unit_test(busy_waits),
       cmocka_unit_test(measured_speed_counts),
       cmocka_unit_test(fastest_never_declines),

@@ -8,8 +8,11 @@ record     what an output file says about its run
 results    pictures of the result of each family (results_tri, results_more)
 run        figures of one run: shares, timeline, prediction, phases
 deck       values of a deck, as far as growing a problem needs them
-experiment runs of a scaling experiment, the files they leave, repeating what is missing
+experiment points of a scaling experiment in a folder, repeating what is missing
+runs       one start of the program, and the files that it leaves
+ceiling    what the machine itself gives: runs of one rank, as many at once as a point has ranks
 launch     starting them: mpirun, or jobs of Slurm
+gate       programs that begin together
 laws       speed-up, efficiency, laws of Amdahl and Gustafson
 table      the experiment as rows: what the CSV holds and the page shows
 scaling    the page of an experiment

@@ -1,10 +1,8 @@
-"""A scaling experiment: its points and runs, the files they leave, and running what is missing.
+"""A scaling experiment: its points and their runs, in a folder.
 
 DIR/experiment.json   what was asked for; a folder holds one experiment
 DIR/deck.yaml         the deck as it was
-DIR/runs/NAME.h5      output of a run (large results are taken out: only what /run says counts)
-DIR/runs/NAME.json    how it ended; a run with this file and exit status 0 is not repeated
-DIR/runs/NAME.log     what it printed
+DIR/runs/             of the runs (runs.py, ceiling.py)
 """
 import hashlib
 import json
@@ -13,112 +11,12 @@ import shlex
 import shutil
 import sys
 
-import h5py
+from .ceiling import Copies
+from .page import write
+from .runs import ExperimentError, Run
 
-from . import h5, record
-from .page import seconds as seconds_text, write
-
-LARGE = 8 << 20       # bytes of results above which they are taken out of a run's file
 CLOSE = 0.05          # fixed time: so near to the wanted seconds is near enough
 TRIALS = 6            # fixed time: sizes tried for each point
-
-
-class ExperimentError(Exception):
-    """The request or the folder is wrong, and how."""
-
-
-class Run:
-    """One start of the program."""
-
-    def __init__(self, owner, name, devices, ranks, repeat, sets):
-        self.owner, self.name, self.devices, self.ranks = owner, name, devices, ranks
-        self.repeat, self.sets = repeat, list(sets)
-        self.work = owner.path("work")
-        self.note, self.done = None, False
-        if os.path.exists(self.path("json")):
-            with open(self.path("json"), encoding="utf-8") as file:
-                self.note = json.load(file)
-            self.check_note()
-
-    def path(self, kind):
-        return self.owner.path("runs", f"{self.name}.{kind}")
-
-    def check_note(self):
-        """A file of another request under this name is not taken for this run's."""
-        if self.note["sets"] != self.sets and self.note["status"] == 0:
-            raise ExperimentError(f"{self.path('json')} is of a run with {' '.join(self.note['sets'])}, not "
-                                  f"{' '.join(self.sets)}: choose another folder (-o)")
-        self.done = self.note["status"] == 0 and os.path.exists(self.path("h5"))
-        if self.note["status"] == 0 and not self.done:
-            self.note = None  # somebody removed the output
-
-    def command(self):
-        calibration = self.owner.path("runs", f"calibration-{self.devices.replace(',', '+')}-n{self.ranks}")
-        sets = [f"run.device={self.devices}", f"run.calibration={calibration}", *self.owner.sets, *self.sets]
-        if self.owner.threads:
-            sets.append(f"run.threads={self.owner.threads}")
-        words = [self.owner.program, "run", self.owner.deck, "-o", self.path("h5"), "--overwrite", "-q"]
-        return words + [word for one in sets for word in ("--set", one)]
-
-    def known(self):
-        """It ended well before, or ended at all since this program began: what had failed is repeated once."""
-        return self.done
-
-    def ended(self, status, seconds):
-        """Write down how it ended. Exit status 0 without a readable output is a failure as well."""
-        error = "" if status == 0 else self.last_words() or f"exit status {status}"
-        if status == 0:
-            try:
-                slim(self.path("h5"))
-                record.read(self.path("h5"))
-            except (h5.Unfit, OSError, KeyError) as why:
-                status, error = 1, f"no readable output: {why}"
-        self.note = {"name": self.name, "devices": self.devices, "ranks": self.ranks, "repeat": self.repeat,
-                     "sets": self.sets, "status": status, "seconds": seconds, "error": error,
-                     "command": shlex.join(self.command())}
-        self.done = True
-        write(self.path("json"), json.dumps(self.note, indent=1) + "\n")
-
-    def last_words(self):
-        """The program's own message, else the last line of the log."""
-        try:
-            with open(self.path("log"), encoding="utf-8", errors="replace") as file:
-                lines = [line.strip() for line in file if line.strip()]
-        except OSError:
-            return ""
-        for mark in ("tesela: error", "sbatch:", "noticed that", "the job ended", "ended after"):
-            own = [line for line in lines if mark in line]
-            if own:
-                return own[0][:300]
-        lines = [line for line in lines if line.strip("-*= ")]
-        return lines[-1][:300] if lines else ""
-
-    def result(self):
-        """The record of a run that ended well, else None."""
-        if self.note is None or self.note["status"] != 0:
-            return None
-        return record.read(self.path("h5"))
-
-    def short(self):
-        done = self.result()
-        if done is None:
-            return f"FAILED: {self.note['error']}"
-        return f"computed in {seconds_text(done.wall)}, whole run {seconds_text(done.total)}"
-
-
-def slim(path):
-    """Take large results out of a file: their attributes and everything under /run stay."""
-    if os.path.getsize(path) <= LARGE:
-        return
-    with h5.opened(path) as source, h5py.File(path + ".part", "w") as target:
-        for name, value in source.attrs.items():
-            target.attrs[name] = value
-        source.copy("run", target)
-        results = target.create_group("results")
-        for name, value in source["results"].attrs.items():
-            results.attrs[name] = value
-        results.attrs["taken_out"] = "by tools/scaling: " + ", ".join(source["results"])
-    os.replace(path + ".part", path)
 
 
 class Point:
@@ -126,7 +24,7 @@ class Point:
 
     def __init__(self, devices, ranks, mix):
         self.devices, self.ranks, self.mix = devices, ranks, mix
-        self.runs, self.factor = [], 1.0
+        self.runs, self.copies, self.factor = [], [], 1.0
 
     def name(self):
         return f"{self.devices.replace(',', '+')}-n{self.ranks}"
@@ -154,7 +52,7 @@ class Experiment:
         self.mode, self.repeat, self.threads = options.mode, options.repeat, options.threads
         self.sets, self.measure, self.wanted = options.set, options.measure, options.seconds
         self.growths, self.at, self.warm = growths, at, options.warmup
-        self.title = options.title
+        self.title, self.ceiling = options.title, options.ceiling
         self.words = ["tools/scaling", *sys.argv[1:]]
         self.points = points_of(options.devices, options.ranks)
         self.first = min(point.ranks for point in self.points)
@@ -202,12 +100,17 @@ class Experiment:
         sets = self.settings(point, factor)
         numbers = range(0 if self.warm else 1, self.repeat + 1)
         point.runs = [Run(self, f"{point.name()}-r{k}", point.devices, point.ranks, k, sets) for k in numbers]
+        if self.ceiling and point.devices == "cpu":
+            first = min((p for p in self.points if p.devices == "cpu"), key=lambda p: p.ranks)
+            whole = self.settings(first, first.ranks / self.first)  # where the problem grows: the smallest
+            point.copies = [Copies(self, point, k, whole) for k in numbers]
 
     def plan(self):
-        """Runs in the order in which they are made: one repeat of every point after the other."""
+        """Runs in the order in which they are made: one repeat of every point after the other, runs before copies."""
         for point in self.points:
             self.make_runs(point, point.ranks / self.first if self.mode == "weak" else 1.0)
-        return sorted((run for point in self.points for run in point.runs), key=lambda run: run.repeat)
+        runs = [run for point in self.points for run in point.runs]
+        return sorted(runs + [one for point in self.points for one in point.copies], key=lambda run: run.repeat)
 
     def time_of(self, run):
         done = run.result()

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 
+from .gate import Gate
+
 
 class LaunchError(Exception):
     """Nothing can be started, and why."""
@@ -71,9 +73,45 @@ class Local:
                 raise
         run.ended(status, time.time() - began)
 
+    def at_once(self, runs):
+        """Start them together, and wait for all or until one fails: (that one, its status) or None."""
+        with Gate() as gate:
+            started, deadline = [], time.time() + self.timeout
+            try:
+                for number, run in enumerate(runs):
+                    started.append(self.behind(gate, number, run))
+                if wait(started, deadline, lambda: gate.waiting() == len(runs)):
+                    gate.open()
+                    wait(started, deadline, lambda: False)
+                status = [process.poll() for process in started]
+            finally:
+                for process in started:
+                    end(process)
+        failed = [(run, code) for run, code in zip(runs, status) if code not in (0, None)]
+        late = [(run, f"ended after {self.timeout:g} s: --timeout") for run, code in zip(runs, status) if code is None]
+        return (failed + late + [None])[0]
+
+    def behind(self, gate, number, run):
+        """A run of one rank that waits at a gate. Open MPI 4 removes its folder of sessions at the end of one
+        program while another makes it: each has one of its own."""
+        with open(run.path("log"), "wb") as log:
+            return subprocess.Popen(self.words(1) + gate.words(number) + run.command(), stdout=log, cwd=run.work,
+                                    env=os.environ | {"TMPDIR": gate.place(number)}, stderr=subprocess.STDOUT,
+                                    stdin=subprocess.DEVNULL, start_new_session=True)
+
     def collect(self, run):
         """Nothing is under way: a local run has ended when start returns."""
         return True
+
+
+def wait(processes, deadline, until):
+    """Until that holds, all have ended, one has failed, or it is too late; True when it holds."""
+    while not until():
+        status = [process.poll() for process in processes]
+        if None not in status or any(status) or time.time() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def end(process):
@@ -178,9 +216,8 @@ def run_all(launcher, runs, say):
     if runs and not missing:
         return []
     for count, run in enumerate(missing, 1):
-        say(f"[{count}/{len(missing)}] {run.name}: {run.ranks} ranks, {run.devices}"
-            + (f", {' '.join(run.sets)}" if run.sets else ""))
-        launcher.start(run)
+        say(f"[{count}/{len(missing)}] {run.name}: {run.title()}" + (f", {' '.join(run.sets)}" if run.sets else ""))
+        run.start(launcher)
         if run.known():
             say("    " + run.short())
     while True:

@@ -37,6 +37,10 @@ class Run:
         self.imbalance = self.number("imbalance")
         self.work = float(self.units["count"].sum()) if len(self.units) else 0.0
 
+    def time(self, measure):
+        """Seconds that count: of the computation, with sharing and combining, or of the whole run."""
+        return self.wall + self.exchange if measure == "computation" else self.total
+
     def number(self, name, default=math.nan):
         return float(self.attributes.get(name, default))
 

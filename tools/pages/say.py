@@ -1,4 +1,5 @@
 """One sentence for each figure of a scaling experiment, computed from its data."""
+from .ceiling import TOGETHER
 from .page import percent, seconds, some
 
 GOOD = 0.90    # efficiency that is called good
@@ -13,7 +14,11 @@ POINTS = ("median, fastest and slowest of the runs that count; speed-up low and 
           "karp flatt: the serial share that this point alone would need; computing, between (units), waiting (for the "
           "last rank), exchange (sharing and combining): shares of the ranks' time in the median run; units: from the "
           "first to the last unit, which is what is predicted; balanced: time had all ranks ended together over the "
-          "time it took.")
+          "time it took; ceiling: efficiency of runs of one rank that share nothing but the host; of ceiling: "
+          "efficiency over that.")
+COPIES = ("Copies of the run of one rank, started at once, each with the whole problem on the cores of one rank of the "
+          "point. Time: at the mean of the copies' speeds. Together: while one copy computed, the share of the others "
+          f"that did; below {100 * TOGETHER:.0f} % they are started again (tries).")
 
 
 def how(table):
@@ -162,7 +167,20 @@ def efficiency(table):
             if last.efficiency < 0.995:
                 said += f"; at {last.ranks}, the lowest, {reason(last, base)}"
             parts.append(said + ".")
+        parts[-1] += ceiling(mine)
     return joined(parts)
+
+
+def ceiling(mine):
+    """What the ranks could have reached at most, where that was measured; else nothing."""
+    last = next((p for p in reversed(mine[1:]) if p.ceiling == p.ceiling), None)
+    if last is None:
+        return ""
+    first = mine[0].ranks
+    alone = "one alone" if first == 1 else f"{first} of them"
+    return (f" The host itself gives {percent(last.ceiling)}: so fast, compared with {alone}, are {last.ranks} runs of "
+            "one rank at once that have nothing in common but its clock, physical cores, caches and memory; the ranks "
+            f"reach {percent(last.of_ceiling)} of that.")
 
 
 def cost(mine):
@@ -224,6 +242,7 @@ def failures(table):
 def warnings(table):
     lines = failures(table)
     missing = [row.run.name for point in table.points for row in point.missing]
+    missing += [row.run.name for row in table.copies() if row.status == "not run"]
     if missing:
         lines.append(f"Not run yet: {listed(missing)}.")
     good = [p for p in table.points if p.good]
@@ -239,6 +258,11 @@ def warnings(table):
     if fast:
         lines.append(f"Efficiency above {100 * HIGH:.0f} % ({listed([p.point.name() for p in fast])}): more cache for "
                      "each rank, or the point with the fewest ranks was disturbed.")
+    above = [p for p in good if p.of_ceiling > HIGH]
+    if above:
+        lines.append(f"More than {100 * HIGH:.0f} % of what the host gives ({listed([p.point.name() for p in above])}): "
+                     "a share of the problem finds more room in the caches than the whole, or the copies were "
+                     "disturbed.")
     crowd = [p for p in good if crowded(p)]
     if crowd:
         lines.append("More threads than cores: " + listed([p.point.name() for p in crowd]) + ".")

@@ -1,4 +1,5 @@
 """The page of a scaling experiment."""
+import math
 import os
 
 from . import h5, page, say, svg, table as tables
@@ -103,8 +104,9 @@ def fit_label(table, word):
 
 def efficiency_figure(table):
     points = all_points(table)
-    top = max(1.06, max(p.high / p.ranks for p in points) * 1.03)
-    bottom = max(0.0, min(0.7, min(p.low / p.ranks for p in points) * 0.95))
+    limits = [p.ceiling for p in points if math.isfinite(p.ceiling)]
+    top = max(1.06, max([p.high / p.ranks for p in points] + limits) * 1.03)
+    bottom = max(0.0, min(0.7, min([p.low / p.ranks for p in points] + limits) * 0.95))
     chart = svg.Chart(rank_scale(points), svg.Scale(bottom, top, form=lambda v: f"{100 * v:.0f} %"), "ranks",
                       "efficiency", says="efficiency against ranks")
     chart.level(1.0, "soft", "ideal")
@@ -112,6 +114,10 @@ def efficiency_figure(table):
     for word, (colour, marker, dash) in looks(table).items():
         mine = table.series[word]
         chart.line([p.ranks for p in mine], [p.efficiency for p in mine], colour, thick=1.6, dash=dash)
+        limits = [p for p in mine if math.isfinite(p.ceiling)]
+        if limits:
+            chart.line([p.ranks for p in limits], [p.ceiling for p in limits], "ink",
+                       "what the host gives" + (f" ({word})" if len(table.series) > 1 else ""), "9 4", 1.6)
         chart.points([p.ranks for p in mine], [p.efficiency for p in mine], colour, marker, word,
                      [p.low / p.ranks for p in mine], [p.high / p.ranks for p in mine],
                      [title_of(p, percent(p.efficiency)) for p in mine])
@@ -222,7 +228,7 @@ def shown(name, value):
     text = tables.written(value)
     if text == "":
         return "-"
-    shares = (*tables.PARTS, "efficiency", "imbalance", "karp_flatt", "balanced")
+    shares = (*tables.PARTS, "efficiency", "imbalance", "karp_flatt", "balanced", "ceiling", "of_ceiling", "together")
     return percent(value, 2) if name in shares else number(float(f"{value:.5g}")) if value < 1e6 else f"{value:.5g}"
 
 
@@ -281,6 +287,10 @@ def fit_table(table):
     return page.table(["devices", "ranks", "serial share (Amdahl)", "serial share (Gustafson)"], rows, "fits")
 
 
+def copies_table(table):
+    return csv_table(tables.copies_values(table), "copies") if table.copies() else ""
+
+
 # ---- page -------------------------------------------------------------------------------------
 
 
@@ -291,6 +301,8 @@ def head_tiles(table):
         lines += [(f"{word}: fastest", seconds(min(p.median for p in mine))),
                   (f"{word}: speed-up on {last.ranks}", f"{last.speedup:.3g}"),
                   (f"{word}: efficiency on {last.ranks}", percent(last.efficiency))]
+        if math.isfinite(last.of_ceiling):
+            lines.append((f"{word}: of what the host gives", percent(last.of_ceiling)))
     lines += [("runs that count", number(len(table.good_rows()))), ("failed runs", number(len(table.failures())))]
     return page.tiles(lines)
 
@@ -329,6 +341,8 @@ def document(table, options):
         page.section("Fits", fit_table(table)),
         page.section("Runs", csv_table(tables.run_values(table), "runs"),
                      f"<p class=\"soft\">Also in {page.escape(stem)}_runs.csv.</p>"),
+        page.section("What the host gives", copies_table(table), f"<p class=\"soft\">{say.COPIES} Also in "
+                     f"{page.escape(stem)}_copies.csv.</p>") if table.copies() else "",
         page.section("Machine", machine_table(table)),
         page.section("Deck", page.folded("as it was", text, len(text) < 3000)),
         page.section("Command", f"<pre>{page.escape(experiment.asked())}</pre>")])

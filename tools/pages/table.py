@@ -5,6 +5,7 @@ import math
 import statistics
 
 from . import h5, laws
+from .ceiling import CopiesRow
 from .page import write
 
 PARTS = ("computing", "between", "waiting", "exchange", "around")
@@ -19,8 +20,8 @@ class Row:
         self.error = "" if run.note is None else run.note["error"]
         if self.record is None:
             return
-        self.computation, self.total = self.record.wall + self.record.exchange, self.record.total
-        self.time = self.computation if measure == "computation" else self.total
+        self.computation, self.total = self.record.time("computation"), self.record.time("run")
+        self.time = self.record.time(measure)
         self.parts = parts_of(self.record, measure) if self.time > 0 else dict.fromkeys(PARTS, math.nan)
         if self.record.attributes.get("verdict") != "VALID":
             self.status, self.error = "INVALID", str(self.record.attributes.get("reason", ""))
@@ -60,6 +61,10 @@ class PointRow:
         self.good = sorted((row for row in counted if row.status == "ok"), key=lambda row: row.time)
         self.failed = [row for row in self.rows if row.status in ("FAILED", "INVALID")]
         self.missing = [row for row in counted if row.status == "not run"]
+        self.copies = [CopiesRow(one) for one in point.copies]
+        times = [row.time for row in self.copies if row.run.repeat > 0 and row.status == "ok"]
+        self.alone = statistics.median(times) if times else math.nan  # ranks that share nothing but the host
+        self.ceiling = self.of_ceiling = math.nan
         self.speedup = self.low = self.high = self.efficiency = self.serial = self.balanced = math.nan
         self.cost = dict.fromkeys(PARTS, math.nan)
         if self.good:
@@ -83,18 +88,21 @@ class PointRow:
         self.speedup, self.low, self.high = ratio(self.median), ratio(self.slowest), ratio(self.fastest)
         self.efficiency = self.speedup / self.ranks
         self.serial = laws.karp_flatt(self.ranks / base.ranks, self.speedup / base.ranks)
+        self.ceiling = base.alone / self.alone
+        self.of_ceiling = self.efficiency / self.ceiling
         self.cost = {name: share / self.efficiency for name, share in self.typical.parts.items()}
 
     def values(self):
         """Columns of points.csv."""
         head = {"devices": self.devices, "ranks": self.ranks, "runs": len(self.good), "failed": len(self.failed)}
         names = ("median_s", "fastest_s", "slowest_s", "speedup", "speedup_low", "speedup_high", "efficiency",
-                 "karp_flatt", "predicted_s", "units_s", "work", *PARTS, "imbalance", "balanced")
+                 "ceiling", "of_ceiling", "karp_flatt", "predicted_s", "units_s", "work", *PARTS, "imbalance",
+                 "balanced")
         if not self.good:
             return head | dict.fromkeys(names, math.nan)
         typical = self.typical
         numbers = (self.median, self.fastest, self.slowest, self.speedup, self.low, self.high, self.efficiency,
-                   self.serial, self.predicted, self.units_time, self.work,
+                   self.ceiling, self.of_ceiling, self.serial, self.predicted, self.units_time, self.work,
                    *(typical.parts[name] for name in PARTS), typical.record.imbalance, self.balanced)
         return head | dict(zip(names, numbers))
 
@@ -125,8 +133,12 @@ class Table:
     def good_rows(self):
         return [row for point in self.points for row in point.good]
 
+    def copies(self):
+        return [row for point in self.points for row in point.copies]
+
     def failures(self):
-        return [row for point in self.points for row in point.failed]
+        return [row for point in self.points for row in point.failed] + [
+            row for row in self.copies() if row.status == "FAILED"]
 
 
 class Fit:
@@ -164,14 +176,22 @@ def run_values(table):
     return [row.values() for row in table.all_rows()]
 
 
+def copies_values(table):
+    return [row.values() for row in table.copies()]
+
+
 def point_values(table):
     return [point.values() for point in table.points]
 
 
 def write_csv(table, stem):
-    """STEM.csv with a row for each point, STEM_runs.csv with one for each run."""
-    write(f"{stem}.csv", csv_text(point_values(table)))
-    write(f"{stem}_runs.csv", csv_text(run_values(table)))
+    """STEM.csv with a row for each point, STEM_runs.csv with one for each run, STEM_copies.csv with one for each
+    group of copies where there are some. Returns the names of the files."""
+    kinds = {"": point_values(table), "_runs": run_values(table), "_copies": copies_values(table)}
+    made = {f"{stem}{kind}.csv": rows for kind, rows in kinds.items() if rows}
+    for name, rows in made.items():
+        write(name, csv_text(rows))
+    return list(made)
 
 
 def hosts(rows):
