@@ -43,6 +43,9 @@ typedef struct tsl_unit {
   double device_bytes;  /**< device memory needed while it runs, inputs not counted */
   double setup; /**< operations that only its first run on a rank does, for what is then kept; 0:
                      none */
+  double less;  /**< part of flops and count, 0 and more but below 1, that phase 0 has not, nor
+                    have calibrations, which come before it, as a guess may be simple; 0: none;
+                    no unit with setup has any */
 } tsl_unit;
 
 typedef struct tsl_units {
