@@ -41,8 +41,8 @@ typedef struct tsl_unit {
   double bytes;         /**< bytes of main or device memory moved */
   double count;         /**< inner items of this kind (pairs, cells, points) */
   double device_bytes;  /**< device memory needed while it runs, inputs not counted */
-  double setup; /**< operations that only its first run on a rank does, for what is then kept; 0:
-                     none */
+  double setup;         /**< operations of its first run on a rank alone, for what is then kept */
+  double less; /**< part of flops and count that phase 0 and calibrations lack; only with setup 0 */
 } tsl_unit;
 
 typedef struct tsl_units {

@@ -104,18 +104,15 @@ done:
   return err;
 }
 
-/* Unbounded: the columns left of the span hold the new row already, and serve as if they were the
- * old one: an item counts any number of times there. */
+/* Unbounded: the columns left of the span hold the last row of the stage already, and serve as if
+ * they were the row before an item: all items of the stage count any number of times there. */
 static tsl_err join_left(dp_worker *w, const dp_sweep_span *span, int64_t weight, sack_job *job) {
   tsl_err err = TSL_OK;
   char *joined = dp_row_at(w, &w->rows.scratch[0]);
-  if (span->hi != span->lo + 1)
-    TSL_FAIL(TSL_ERR_INTERNAL, "dp: %lld items in a part of the columns",
-             (long long)(span->hi - span->lo));
   job->left = weight < span->from ? weight : span->from;
   job->lowest = span->from - job->left;
   TSL_TRY(copy_columns(w, span->bottom, job->lowest, span->from, joined));
-  TSL_TRY(copy_columns(w, job->x, span->from, span->to, joined));
+  if (job->x != joined) TSL_TRY(copy_columns(w, job->x, span->from, span->to, joined));
   job->x = joined;
 done:
   return err;

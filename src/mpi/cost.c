@@ -36,6 +36,19 @@ double tsl_cost_first(const void *model, int rank, const tsl_unit *unit) {
   return tsl_cost_seconds(model, rank, unit) + tsl_cost_setup(model, rank, unit);
 }
 
+tsl_unit tsl_unit_begin(const tsl_unit *unit) {
+  tsl_unit begin = *unit;
+  begin.flops *= 1 - unit->less;
+  begin.count *= 1 - unit->less;
+  begin.less = 0;
+  return begin;
+}
+
+double tsl_cost_begin(const void *model, int rank, const tsl_unit *unit) {
+  const tsl_unit begin = tsl_unit_begin(unit);
+  return tsl_cost_first(model, rank, &begin);
+}
+
 double tsl_cost_mean(const void *model, int rank, const tsl_unit *unit) {
   return tsl_cost_seconds(model, rank, unit) + tsl_cost_setup(model, rank, unit) / TSL_COST_PHASES;
 }

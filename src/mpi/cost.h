@@ -47,6 +47,12 @@ double tsl_cost_setup(const void *model, int rank, const tsl_unit *unit);
 /** tsl_seconds_fn: the rank's first run of the unit. */
 double tsl_cost_first(const void *model, int rank, const tsl_unit *unit);
 
+/** The unit as the first phase of a problem has it (tsl_unit.less), as do runs before it. */
+tsl_unit tsl_unit_begin(const tsl_unit *unit);
+
+/** tsl_seconds_fn: the unit in the first phase, with what its first run takes more. */
+double tsl_cost_begin(const void *model, int rank, const tsl_unit *unit);
+
 /** tsl_seconds_fn for plans: the mean of TSL_COST_PHASES runs, of which one is the first. */
 double tsl_cost_mean(const void *model, int rank, const tsl_unit *unit);
 

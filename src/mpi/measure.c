@@ -335,11 +335,10 @@ done:
   return err;
 }
 
-tsl_err tsl_measure(const tsl_station *station, const tsl_unit *units, int64_t n_units, int n_ranks,
-                    int64_t memory, tsl_speed *speed) {
+/* All kinds of units that do not travel as strips. */
+static tsl_err measure_bag(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+                           int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
-  if (tsl_measure_has_strips(station->problem, units, n_units))
-    return tsl_measure_strips(station, units, n_units, n_ranks, memory, speed);
   firsts f = {.ran = NULL};
   limit most = {TSL_BATCH_LONGEST, tsl_batch_room(station->problem, units, n_units, memory)};
   TSL_TRY(tsl_alloc(n_units, sizeof *f.ran, "calibration", (void **)&f.ran));
@@ -349,5 +348,19 @@ tsl_err tsl_measure(const tsl_station *station, const tsl_unit *units, int64_t n
   }
 done:
   tsl_free(f.ran);
+  return err;
+}
+
+tsl_err tsl_measure(const tsl_station *station, const tsl_unit *units, int64_t n_units, int n_ranks,
+                    int64_t memory, tsl_speed *speed) {
+  tsl_err err = TSL_OK;
+  tsl_unit *begin = NULL; /* nothing has run yet, so that units have as much to do as at first */
+  if (tsl_measure_has_strips(station->problem, units, n_units))
+    return tsl_measure_strips(station, units, n_units, n_ranks, memory, speed);
+  TSL_TRY(tsl_alloc(n_units, sizeof *begin, "calibration", (void **)&begin));
+  for (int64_t u = 0; u < n_units; u++) begin[u] = tsl_unit_begin(&units[u]);
+  TSL_TRY(measure_bag(station, begin, n_units, memory, speed));
+done:
+  tsl_free(begin);
   return err;
 }

@@ -56,6 +56,28 @@ static double expected(const tsl_session *s, int set, const int32_t *owner, doub
   return most;
 }
 
+/* By the cost model; 1 where it knows of no difference. */
+static double later_over_first(const tsl_session *s, const tsl_out_unit *row) {
+  const tsl_unit begin = tsl_unit_begin(&row->unit);
+  const double first = row->owner >= 0 ? tsl_cost_seconds(&s->cost, row->owner, &begin) : 0;
+  return first > 0 ? tsl_cost_seconds(&s->cost, row->owner, &row->unit) / first : 1;
+}
+
+/* Take in a phase; the first as if it had had to do what later ones have. */
+static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *record) {
+  tsl_err err = TSL_OK;
+  tsl_out_unit *rows = NULL;
+  TSL_TRY(tsl_alloc(record->n_last, sizeof *rows, "measured times", (void **)&rows));
+  for (int64_t k = 0; k < record->n_last; k++) {
+    rows[k] = record->last[k];
+    if (phase == 0) rows[k].measured *= later_over_first(s, &rows[k]);
+  }
+  tsl_learned_phase(&s->learned, set, rows, record->n_last, &s->cost);
+done:
+  tsl_free(rows);
+  return err;
+}
+
 static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {
   tsl_err err = TSL_OK;
   double *load = NULL;
@@ -69,7 +91,7 @@ static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_rec
   if (s->learned.seconds == NULL)
     TSL_TRY(tsl_learned_open(s->units.n, s->size, &s->sets, &s->learned));
   if (set >= 0) {
-    tsl_learned_phase(&s->learned, set, record->last, record->n_last, &s->cost);
+    TSL_TRY(learn(s, phase, set, record));
     if (move)
       TSL_TRY(tsl_learned_rebalance(&s->learned, &s->cost, s->units.list, &s->sets, set,
                                     s->run.rebalance_threshold, owner, &gain));

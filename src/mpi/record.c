@@ -55,11 +55,16 @@ done:
   return err;
 }
 
-/* What first runs take more belongs to their prediction. */
-static void add_setups(const tsl_session *s, tsl_out_unit *rows, int64_t n) {
-  for (int64_t k = 0; k < n; k++)
-    if (rows[k].owner >= 0 && !tsl_learned_knows(&s->learned, rows[k].unit.id))
+/* What first runs take more belongs to their prediction, and what the first phase has not does
+ * not. */
+static void add_setups(const tsl_session *s, int phase, tsl_out_unit *rows, int64_t n) {
+  for (int64_t k = 0; k < n; k++) {
+    if (rows[k].owner < 0) continue;
+    if (phase == 0 && rows[k].unit.less > 0)
+      rows[k].predicted = tsl_cost_begin(&s->cost, rows[k].owner, &rows[k].unit);
+    else if (!tsl_learned_knows(&s->learned, rows[k].unit.id))
       rows[k].predicted += tsl_cost_setup(&s->cost, rows[k].owner, &rows[k].unit);
+  }
 }
 
 /* Rank 0. */
@@ -69,7 +74,7 @@ static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const dou
   tsl_share_line *lines = NULL;
   if (s->rank != 0) return TSL_OK;
   TSL_TRY(check_once(s, phase, record->last, record->n_last));
-  add_setups(s, record->last, record->n_last);
+  add_setups(s, phase->index, record->last, record->n_last);
   TSL_TRY(merge_rows(s, record));
   TSL_TRY(tsl_alloc(s->size, sizeof *lines, "run report", (void **)&lines));
   for (int r = 0; r < s->size; r++) lines[r].busy = times[r][0], lines[r].finish = times[r][1];

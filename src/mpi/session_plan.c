@@ -89,6 +89,13 @@ static bool has_setup(const tsl_session *s) {
   return false;
 }
 
+/* Or that have less to do in the first phase? */
+static bool has_less(const tsl_session *s) {
+  for (int64_t u = 0; u < s->units.n; u++)
+    if (s->units.list[u].less > 0) return true;
+  return false;
+}
+
 static tsl_err taking_part(const tsl_session *s, bool **parts) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(s->size, sizeof **parts, "ranks", (void **)parts));
@@ -101,19 +108,21 @@ done:
  * place, and the first phase. */
 static tsl_err tell_phases(tsl_session *s) {
   tsl_err err = TSL_OK;
-  const uint32_t begin = tsl_kinds_active(&s->problem, s->keeper != NULL ? s->keeper->phase : 0);
+  const int phase = s->keeper != NULL ? s->keeper->phase : 0;
+  const uint32_t begin = tsl_kinds_active(&s->problem, phase);
+  const tsl_seconds_fn seconds = phase == 0 ? tsl_cost_begin : tsl_cost_first;
   tsl_plan *plan = &s->plan;
   bool *parts = NULL;
   double *load = NULL, later = 0;
   s->first = 0;
-  if (!has_setup(s)) return TSL_OK;
+  if (!has_setup(s) && !has_less(s)) return TSL_OK;
   TSL_TRY(taking_part(s, &parts));
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
   for (int k = 0; k < s->sets.n; k++)
     later += tsl_plan_time(plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, parts,
                            load);
   plan->total_seconds = later;
-  s->first = tsl_plan_time(plan, s->units.list, begin, tsl_cost_first, &s->cost, parts, load);
+  s->first = tsl_plan_time(plan, s->units.list, begin, seconds, &s->cost, parts, load);
   tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
 done:
   tsl_free(parts);

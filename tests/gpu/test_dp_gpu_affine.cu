@@ -225,6 +225,7 @@ typedef struct chained {
   std::vector<std::vector<int32_t>> right;
   std::vector<tsl_gpu_buffer> on_card; /* [tiles] left */
   std::vector<int32_t *> out;          /* [tiles] pinned */
+  int64_t columns;
   size_t started, finished;
 } chained;
 
@@ -271,7 +272,7 @@ static tsl_err one_more(chained *c, dp_random &r, bool mixed) {
   tsl_err err = TSL_OK;
   const size_t k = c->started;
   const int64_t lo = c->rows[k], hi = c->rows[k + 1];
-  const bool alone = lo == hi || (mixed && r.below(4) == 0);
+  const bool alone = lo == hi || c->columns == 0 || (mixed && r.below(4) == 0);
   while (c->started - c->finished > (alone ? 0u : 1u)) TSL_TRY(finish_one(c));
   c->started++;
   if (!alone)
@@ -333,6 +334,7 @@ static tsl_err check_chained(bool local, const dp_scores &s, int width, int bits
   chained c = {};
   c.rows = random_cuts(r, n, tiles);
   for (int k = 0; k < 2; k++) {
+    c.columns = ends[k + 1] - ends[k];
     for (dp_affine **band : {&c.one, &c.two}) {
       TSL_TRY(dp_affine_open(&card, local ? DP_LOCAL : DP_GLOBAL, &s, a.data(), n,
                              b.data() + ends[k], ends[k + 1] - ends[k], m, ends[k], width, band));

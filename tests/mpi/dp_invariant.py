@@ -49,6 +49,8 @@ PROBLEMS = {
                        "values": numbers(500, 0, 9, 2)},
     "unbounded": {"problem": "knapsack_unbounded", "capacity": 3001, "weights": numbers(30, 90, 900, 1),
                   "values": numbers(30, 90, 905, 2)},
+    "light unbounded": {"problem": "knapsack_unbounded", "capacity": 2001, "weights": numbers(200, 1, 70, 3),
+                        "values": numbers(200, 1, 75, 4)},
     "binomial": {"problem": "binomial", "n": 1200, "k": 401, "modulus": 1000007},
     "exact binomial": {"problem": "binomial", "n": 61, "k": 30},
     "allotment": {"problem": "allotment", "capacity": 150, "returns": numbers(20 * 151, 0, 9, 1)},

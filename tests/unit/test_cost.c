@@ -178,6 +178,20 @@ static void first_runs(void **state) {
   assert_true(tsl_cost_first(&cost, 0, &unit) == 0);
 }
 
+/* What a first phase has less to do is not in its time, and is in that of later ones. */
+static void less_at_first(void **state) {
+  tsl_speed speed = {.c = {{1, 2, 3, 4}}, .setup = {10}};
+  const tsl_cost cost = {.n_ranks = 1, .speeds = &speed};
+  tsl_unit unit = {.flops = 8, .bytes = 16, .count = 32, .setup = 5, .less = 0.75};
+  const tsl_unit begin = tsl_unit_begin(&unit);
+  (void)state;
+  assert_true(begin.flops == 2 && begin.bytes == 16 && begin.count == 8 && begin.less == 0);
+  assert_true(tsl_cost_seconds(&cost, 0, &unit) == 1 + 2 * 8 + 3 * 16 + 4 * 32);
+  assert_true(tsl_cost_begin(&cost, 0, &unit) == 1 + 2 * 2 + 3 * 16 + 4 * 8 + 10 * 5);
+  unit.less = 0;
+  assert_true(tsl_cost_begin(&cost, 0, &unit) == tsl_cost_first(&cost, 0, &unit));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(recovers),      cmocka_unit_test(growing_samples),
@@ -185,7 +199,7 @@ int main(void) {
       cmocka_unit_test(falling),       cmocka_unit_test(one_sample),
       cmocka_unit_test(equal_samples), cmocka_unit_test(no_features),
       cmocka_unit_test(no_time),       cmocka_unit_test(by_rank_and_kind),
-      cmocka_unit_test(first_runs),
+      cmocka_unit_test(first_runs),    cmocka_unit_test(less_at_first),
   };
   return cmocka_run_group_tests_name("unit.cost", tests, NULL, NULL);
 }

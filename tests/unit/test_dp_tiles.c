@@ -17,6 +17,10 @@ static const char *const sections[] = {
     " problem: knapsack_unbounded\n mode: table\n capacity: 300\n weights: {random: 9, lo: 9, hi: "
     "90}\n"
     " values: {random: 9}\n",
+    " problem: knapsack_unbounded\n mode: value\n capacity: 3000\n weights: {random: 90, lo: 1, "
+    "hi: "
+    "400}\n"
+    " values: {random: 90}\n",
     " problem: binomial\n mode: table\n n: 200\n k: 90\n modulus: 97\n",
     " problem: allotment\n mode: table\n capacity: 69\n returns: {random: 350}\n",
     " problem: stagecoach\n mode: table\n start: {random: 20}\n costs: {random: 2000}\n",
@@ -82,6 +86,29 @@ static void all_items(void **state) {
   assert_int_equal(part.hi[0], whole->hi[0]);
   assert_int_equal(part.hi[1], 250);
   release(&m);
+}
+
+static int64_t stages_of(const char *mode, int ranks) {
+  made m;
+  char text[256];
+  (void)snprintf(text, sizeof text,
+                 " problem: knapsack_unbounded\n mode: %s\n capacity: 99999\n"
+                 " weights: {random: 800, lo: 9, hi: 90}\n values: {random: 800}\n",
+                 mode);
+  (void)make_good(text, &m);
+  cut(&m, ranks, 0);
+  const int64_t stages = m.units.list[m.units.n - 1].stage + 1;
+  release(&m);
+  return stages;
+}
+
+/** Ranks share many items of such a knapsack a stage, and more stages the more they are; decisions
+ *  are made item by item. */
+static void items_of_stages(void **state) {
+  (void)state;
+  assert_int_equal(stages_of("value", 2), 10);  /* root of 800 / 8 */
+  assert_int_equal(stages_of("value", 17), 40); /* of 16 times that */
+  assert_int_equal(stages_of("recover", 2), 800);
 }
 
 /* ------------------------------------------------------------------ covering */
@@ -442,17 +469,12 @@ static void more_lies(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(samples),
-      cmocka_unit_test(all_items),
-      cmocka_unit_test(cover_once),
-      cmocka_unit_test(stages_by_ramp),
-      cmocka_unit_test(stages_that_overlap),
-      cmocka_unit_test(lanes),
-      cmocka_unit_test(predecessors),
-      cmocka_unit_test(short_list),
-      cmocka_unit_test(edges),
-      cmocka_unit_test(lies_are_found),
-      cmocka_unit_test(more_lies),
+      cmocka_unit_test(samples),         cmocka_unit_test(all_items),
+      cmocka_unit_test(items_of_stages), cmocka_unit_test(cover_once),
+      cmocka_unit_test(stages_by_ramp),  cmocka_unit_test(stages_that_overlap),
+      cmocka_unit_test(lanes),           cmocka_unit_test(predecessors),
+      cmocka_unit_test(short_list),      cmocka_unit_test(edges),
+      cmocka_unit_test(lies_are_found),  cmocka_unit_test(more_lies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void few_points(void **state) {
       " function: euclidean\n output: histogram\n box: 2\n generator: {kind: uniform, d: 1, n: "
       "%d}\n",
       " function: gravity\n output: forces\n generator: {kind: plummer, n: %d}\n"};
-  const tsl_limits limits = {1 << 20, 1 << 20, 16, 1, false, 0};
+  const tsl_limits limits = {1 << 20, 1 << 20, 16, 1, false, 0, false};
   char section[256];
   made m;
   (void)state;
@@ -331,13 +331,13 @@ static void check_units(const tsl_problem *problem, const tsl_limits *limits) {
 
 static void units_cover_once(void **state) {
   static const int64_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 127, 300, 1009, 4096, 100003};
-  static const tsl_limits limits[] = {{1 << 30, 1 << 30, 1, 1, false, 0},
-                                      {1 << 30, 1 << 30, 7, 1, false, 0},
-                                      {1 << 30, 1 << 30, 64, 1, false, 0},
-                                      {1 << 16, 1 << 30, 16, 1, false, 0},
-                                      {1 << 30, 1 << 12, 16, 1, false, 0},
-                                      {1, 1, 4, 1, false, 0},
-                                      {0, 0, 0, 1, false, 0}};
+  static const tsl_limits limits[] = {{1 << 30, 1 << 30, 1, 1, false, 0, false},
+                                      {1 << 30, 1 << 30, 7, 1, false, 0, false},
+                                      {1 << 30, 1 << 30, 64, 1, false, 0, false},
+                                      {1 << 16, 1 << 30, 16, 1, false, 0, false},
+                                      {1 << 30, 1 << 12, 16, 1, false, 0, false},
+                                      {1, 1, 4, 1, false, 0, false},
+                                      {0, 0, 0, 1, false, 0, false}};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -349,7 +349,7 @@ static void units_cover_once(void **state) {
 }
 
 static void units_balanced(void **state) {
-  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 32, 1, false, 0};
+  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 32, 1, false, 0, false};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++) {
     tri_params p;
@@ -369,7 +369,7 @@ static void units_balanced(void **state) {
 }
 
 static void sample_is_smaller(void **state) {
-  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 8, 1, false, 0};
+  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 8, 1, false, 0, false};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++) {
     tri_params p;
@@ -394,7 +394,7 @@ static void check_regions(const tsl_problem *problem, int field, int64_t columns
   const tri_params *p = tri_params_of(problem);
   const bool flat = p->output == TRI_CONDENSED;
   const int64_t rows = flat ? p->n * (p->n - 1) / 2 : p->n;
-  const tsl_limits limits = {1000, 1000, 9, 1, false, 0};
+  const tsl_limits limits = {1000, 1000, 9, 1, false, 0, false};
   unsigned char *seen = calloc((size_t)(rows * columns + 1), 1);
   tsl_units units;
   assert_non_null(seen);

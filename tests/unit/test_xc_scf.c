@@ -76,6 +76,37 @@ static void matrices(void **state) {
   field_clear(&f);
 }
 
+/** A density of ones leaves all, none leaves nothing, one of atoms what touches an atom twice. */
+static void parts(void **state) {
+  field f;
+  (void)state;
+  field_create(water, 1, "6-31G*", NULL, XC_KIND_AUTO, NULL, 0, &f);
+  const int64_t n = f.orbital.n_shells, pairs = f.pairs.n;
+  double *largest = room(n, n), atoms = 0;
+  xc_fock fock = {.basis = &f.orbital, .pairs = &f.pairs, .largest = largest, .threshold = 1e-14};
+  fock.spin[0] = f.work;
+  assert_true(xc_fock_part(&fock, 0, pairs) == 0);
+  for (int64_t a = 0; a < n; a++) largest[a * n + a] = 1; /* each shell an atom */
+  for (int64_t p = 0; p < pairs; p++) {
+    const xc_shell_pair *q = &f.pairs.list[p];
+    double left = 0, all = xc_fock_cost(&f.orbital, &f.pairs, 1e-14, p, p + 1);
+    for (const xc_shell_pair *k = f.pairs.list; k <= q; k++)
+      if ((k->a == q->a || k->a == q->b || k->b == q->a || k->b == q->b) &&
+          k->bound * q->bound >= 1e-14)
+        left += xc_shell_size(&f.orbital.shells[k->a]) * xc_shell_size(&f.orbital.shells[k->b]);
+    left *= xc_shell_size(&f.orbital.shells[q->a]) * xc_shell_size(&f.orbital.shells[q->b]);
+    near(xc_fock_part(&fock, p, p + 1) * all, left, 1e-9 * (1 + left));
+    atoms += left;
+  }
+  const double whole = xc_fock_cost(&f.orbital, &f.pairs, 1e-14, 0, pairs);
+  assert_true(atoms < 0.9 * whole);
+  near(xc_fock_part(&fock, 0, pairs), atoms / whole, 0.2); /* of a few pairs */
+  for (int64_t k = 0; k < n * n; k++) largest[k] = 1;
+  near(xc_fock_part(&fock, 0, pairs), 1, 1e-12);
+  tsl_free(largest);
+  field_clear(&f);
+}
+
 /* ------------------------------------------------------------------- guess */
 
 static void occupations(void **state) {
@@ -316,13 +347,13 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matrices),      cmocka_unit_test(occupations),
-      cmocka_unit_test(guess),         cmocka_unit_test(water_energy),
-      cmocka_unit_test(oxygen_energy), cmocka_unit_test(lio_energy),
-      cmocka_unit_test(triple_energy), cmocka_unit_test(cartesian_energy),
-      cmocka_unit_test(ways),          cmocka_unit_test(stopped),
-      cmocka_unit_test(hydrogen),      cmocka_unit_test(dependence),
-      cmocka_unit_test(refusals),
+      cmocka_unit_test(matrices),         cmocka_unit_test(parts),
+      cmocka_unit_test(occupations),      cmocka_unit_test(guess),
+      cmocka_unit_test(water_energy),     cmocka_unit_test(oxygen_energy),
+      cmocka_unit_test(lio_energy),       cmocka_unit_test(triple_energy),
+      cmocka_unit_test(cartesian_energy), cmocka_unit_test(ways),
+      cmocka_unit_test(stopped),          cmocka_unit_test(hydrogen),
+      cmocka_unit_test(dependence),       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

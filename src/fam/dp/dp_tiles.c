@@ -33,13 +33,23 @@ void dp_region(const tsl_problem *problem, const tsl_unit *unit, int field, int6
 
 /* ---- predecessors */
 
-/** Columns to the left that rows [lo, hi) of a sweep reach at most. */
+/** The heaviest of items [lo, hi) of a knapsack that fit. */
+static int64_t heaviest(const dp_params *p, const int64_t *weights, int64_t lo, int64_t hi) {
+  int64_t most = 0;
+  for (int64_t i = lo; i < hi; i++)
+    if (weights[i] <= p->m && weights[i] > most) most = weights[i];
+  return most;
+}
+
+/** Columns to the left that rows [lo, hi) of a sweep reach at most. An unbounded knapsack finds its
+ *  last row itself there, in which each item has been taken as often as is best. */
 static int64_t reach(const tsl_problem *problem, int64_t lo, int64_t hi) {
   const dp_params *p = dp_params_of(problem);
   const int64_t *weights = problem->fields[DP_A].data;
   int64_t sum = 0;
   if (p->problem == DP_BINOMIAL) return hi - lo;
-  if (p->problem != DP_KNAPSACK && p->problem != DP_KNAPSACK_UNBOUNDED) return p->m + 1;
+  if (p->problem == DP_KNAPSACK_UNBOUNDED) return heaviest(p, weights, lo, hi);
+  if (p->problem != DP_KNAPSACK) return p->m + 1;
   for (int64_t i = lo; i < hi && sum <= p->m; i++)
     if (weights[i] <= p->m) sum += weights[i];
   return sum;

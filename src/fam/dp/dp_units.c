@@ -13,6 +13,7 @@ enum {
   LANE_QUANTUM = 64,       /* strips end at multiples of this many columns */
   STAGE_QUANTUM = 64,      /* and stages of this many rows, where there are enough */
   SWEEP_ROWS = 32,         /* rows of one stage of a sweep with halo */
+  COPY_ITEMS = 8,          /* items that take as long as a stage's copy of the row before */
   HALO = 8,                /* the halo of a stage is at most this part of a rank's columns */
   SLAB_BYTES = 1 << 24,    /* of a tile of the table */
   FEW_TILES = 1 << 22,     /* above, sweeps get fewer strips */
@@ -198,16 +199,27 @@ done:
   return err;
 }
 
+/** An unbounded knapsack whose values alone are asked for takes the items of a stage together, from
+ *  one row in memory to the next; with decisions, or the table, one after another. */
+static bool takes_together(const dp_params *p) {
+  return p->problem == DP_KNAPSACK_UNBOUNDED && p->mode == DP_VALUE;
+}
+
+/** Stages of a sweep on several ranks, or with tiles that the user wants. */
+static int64_t sweep_stages(const dp_params *p, int64_t ranks, int64_t rows) {
+  if (p->problem == DP_BINOMIAL) return ceil_div(rows, SWEEP_ROWS);
+  if (!takes_together(p) || rows == 0) return rows;
+  return at_most(rows, dp_cut_stages(ranks, (double)COPY_ITEMS / (double)rows, false));
+}
+
 /** Rows of the stages, counted from the first row that is computed. */
 static tsl_err row_ends(const tsl_problem *problem, const shape *s, dp_ends *e) {
   const dp_params *p = dp_params_of(problem);
   const int64_t rows = p->problem == DP_STAGECOACH ? p->n - 1 : p->n;
-  dp_cut c = dp_cut_make(rows, s->stages, STAGE_QUANTUM);
-  if (p->engine == DP_ROWS && !s->alone) {
-    if (p->problem == DP_KNAPSACK) return sack_ends(problem, s, e);
-    c = dp_cut_make(rows, p->problem == DP_BINOMIAL ? ceil_div(rows, SWEEP_ROWS) : rows, 1);
-  }
-  return dp_cut_ends(&c, e);
+  const bool sweeps = p->engine == DP_ROWS && !s->alone;
+  const dp_cut c = sweeps ? dp_cut_make(rows, sweep_stages(p, s->ranks, rows), 1)
+                          : dp_cut_make(rows, s->stages, STAGE_QUANTUM);
+  return sweeps && p->problem == DP_KNAPSACK ? sack_ends(problem, s, e) : dp_cut_ends(&c, e);
 }
 
 static tsl_err column_ends(const dp_params *p, const shape *s, int64_t stages, dp_ends *e) {
@@ -292,12 +304,6 @@ tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   return strips(problem, limits, units);
 }
 
-/** An unbounded knapsack takes all items of a tile to a block of columns that is as wide as the
- *  lightest of them is heavy: some of the items would be faster for each. */
-static bool takes_items_together(const dp_params *p, const tsl_unit *u) {
-  return p->problem == DP_KNAPSACK_UNBOUNDED && p->mode == DP_VALUE && u->hi[0] - u->lo[0] > 1;
-}
-
 void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
   const dp_params *p = dp_params_of(problem);
   *out = *whole;
@@ -311,7 +317,8 @@ void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
     const int64_t nearer = at_least((int64_t)ceil(fraction * (double)distance), distance > 0);
     out->lo[1] = whole->lo[0] + nearer * DP_BOX;
     out->hi[1] = at_most(out->lo[1] + DP_BOX, dp_posts(p));
-  } else if (takes_items_together(p, whole)) {
+  } else if (takes_together(p) && whole->hi[0] - whole->lo[0] > 1) {
+    /* blocks of columns are as wide as the lightest item is heavy: some items would be faster */
     const int64_t columns = whole->hi[1] - whole->lo[1];
     out->hi[1] = whole->lo[1] + at_least((int64_t)ceil(fraction * (double)columns), 1);
   } else {

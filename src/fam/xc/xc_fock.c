@@ -167,6 +167,38 @@ static double density_bound(const xc_fock *fock, const xc_shell_pair *p, const x
   return most;
 }
 
+/* Elements of a bra pair's quartets that the density leaves. */
+static double pair_cost(const xc_fock *fock, const xc_shell_pair *bra, double most) {
+  const xc_shell_pair *list = fock->pairs->list;
+  double elements = 0;
+  for (const xc_shell_pair *ket = list; ket <= bra; ket++) {
+    const double bound = bra->bound * ket->bound;
+    if (bound * most < fock->threshold) break;
+    if (bound * density_bound(fock, bra, ket) >= fock->threshold)
+      elements += (double)block_size(fock->basis, ket);
+  }
+  return elements * (double)block_size(fock->basis, bra);
+}
+
+static double largest_of_all(const xc_fock *fock) {
+  const int64_t n = fock->basis->n_shells;
+  double most = 0;
+  for (int64_t k = 0; k < n * n; k++) most = fmax(most, fock->largest[k]);
+  return most;
+}
+
+double xc_fock_part(const xc_fock *fock, int64_t lo, int64_t hi) {
+  enum { FEW = 8 };
+  const int64_t step = (hi - lo + FEW - 1) / FEW;
+  const double most = largest_of_all(fock);
+  double left = 0, all = 0;
+  for (int64_t p = lo + step / 2; p < hi; p += step) {
+    left += pair_cost(fock, &fock->pairs->list[p], most);
+    all += xc_fock_cost(fock->basis, fock->pairs, fock->threshold, p, p + 1);
+  }
+  return all > 0 ? left / all : 1;
+}
+
 static void do_quartet(xc_engine *engine, const xc_fock *fock, const xc_shell_pair *p,
                        const xc_shell_pair *q) {
   const int64_t shells[4] = {p->a, p->b, q->a, q->b}, n = fock->basis->n;
@@ -184,9 +216,7 @@ static void do_quartet(xc_engine *engine, const xc_fock *fock, const xc_shell_pa
 
 void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi) {
   const xc_shell_pair *list = fock->pairs->list;
-  const int64_t n = fock->basis->n_shells;
-  double most = 0;
-  for (int64_t k = 0; k < n * n; k++) most = fmax(most, fock->largest[k]);
+  const double most = largest_of_all(fock);
   for (int64_t p = lo; p < hi; p++)
     for (int64_t q = 0; q <= p; q++) {
       const double bound = list[p].bound * list[q].bound;

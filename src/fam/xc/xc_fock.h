@@ -58,6 +58,13 @@ void xc_fock_largest(const xc_basis *basis, const double *total, const double *c
 double xc_fock_cost(const xc_basis *basis, const xc_pairs *pairs, double threshold, int64_t lo,
                     int64_t hi);
 
+/**
+ * The part of xc_fock_cost that a density leaves to be done, of a few of the bra pairs [lo, hi).
+ * Above 1 where its elements are.
+ * @param[in] fock  what to build, with threshold and largest
+ */
+double xc_fock_part(const xc_fock *fock, int64_t lo, int64_t hi);
+
 /** Add bra pairs [lo, hi). Matrices and engine belong to the caller's thread. */
 void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi);
 

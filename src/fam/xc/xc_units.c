@@ -67,6 +67,33 @@ static void set_batch(const xc_params *p, const xc_basis *fitting, tsl_unit *u, 
   u->setup = u->kind == XC_UNIT_FIT ? rows_cost(fitting, p->n_packed, u->lo[0], u->hi[0]) : 0;
 }
 
+/** What bra pairs have to do with the density that is asked for now, of all that the bounds leave.
+ *  A guess of atoms has nothing between atoms, nor of functions that no atom fills; the densities
+ *  that follow have a little everywhere. */
+static tsl_err look_at_guess(const tsl_problem *problem, tsl_units *units) {
+  static const double MOST = 0.99; /* looking through the list takes time in any case */
+  tsl_err err = TSL_OK;
+  const xc_params *p = xc_params_of(problem);
+  const xc_own *own = xc_own_of(problem);
+  const int64_t n = p->n_shells;
+  double *largest = NULL;
+  xc_fock fock = {.basis = &own->orbital, .pairs = &own->pairs, .threshold = p->threshold};
+  if (!p->fitted) fock.total = xc_asked_total(problem);
+  for (int s = 0; s < p->n_spin && p->functional.exchange != 0; s++)
+    fock.spin[s] = xc_asked_spin(problem, s);
+  TSL_TRY(tsl_alloc(n * n, sizeof *largest, "bounds of densities", (void **)&largest));
+  xc_fock_largest(fock.basis, fock.total, fock.spin, largest);
+  fock.largest = largest;
+  for (int64_t k = 0; k < units->n; k++) {
+    tsl_unit *u = &units->list[k];
+    if (u->kind != XC_UNIT_FOCK) continue;
+    u->less = fmax(0, fmin(MOST, 1 - xc_fock_part(&fock, u->lo[0], u->hi[0])));
+  }
+done:
+  tsl_free(largest);
+  return err;
+}
+
 static void add_batches(maker *m, int32_t kind, const cutter *c) {
   double total = 0, sum = 0, last = 0;
   int64_t lo = 0, made = 0;
@@ -104,6 +131,7 @@ tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   add_all(&m, xc_own_of(problem), limits);
   units->list = m.list;
   units->n = m.n;
+  TSL_TRY(look_at_guess(problem, units));
 done:
   return err;
 }
@@ -127,6 +155,8 @@ void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
   if (part < 1) part = 1;
   xc_view_set(problem, &view);
   const int64_t begin = lo + (n - part) / 2; /* an atom's first shells are not like its others */
+  const double all = batch_cost(&view, p, whole->kind, lo, lo + n);
   out->lo[0] = begin, out->hi[0] = begin + part;
-  set_batch(p, &view.fitting, out, batch_cost(&view, p, whole->kind, begin, begin + part));
+  set_batch(p, &view.fitting, out,
+            whole->count / all * batch_cost(&view, p, whole->kind, begin, begin + part));
 }
