@@ -2,6 +2,7 @@
 #include "measure_own.h"
 
 #include "batch.h"
+#include "overlap.h"
 
 #include <math.h>
 
@@ -217,6 +218,7 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   growth g;
   places p;
   int n = 0;
+  bool overlaps = false;
   TSL_TRY(run_growing(&s, &g));
   for (int k = first_in_line(&g); k < g.n; k++) all[n++] = g.samples[k];
   tsl_cost_fit(all, n, c);
@@ -228,7 +230,9 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   } else {
     tsl_cost_fit(all, n + p.n, c);
   }
-  c[0] *= (double)s.wide / (double)s.of_rank; /* a band costs it once, not each of its lanes */
+  TSL_TRY(tsl_overlaps(station, &overlaps));
+  /* a band costs it once, not each of its lanes; where stages overlap it is a delay (plan_wave.h) */
+  c[0] = overlaps ? 0 : c[0] * (double)s.wide / (double)s.of_rank;
 done:
   return err;
 }

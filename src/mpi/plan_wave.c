@@ -1,5 +1,6 @@
 #include "plan_wave.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Lanes as units, and what each costs on each rank: the sum of its tiles. */
@@ -106,8 +107,11 @@ typedef struct timetable {
   const tsl_problem *problem;
   const tsl_unit *units;
   const tsl_plan *plan;
-  double *end;     /* [n_units] when a tile's edge is there */
-  double *idle;    /* [n_ranks] when the rank has done what it has begun */
+  const double *delay; /* [n_ranks] or NULL */
+  double *end;         /* [n_units] when a tile's edge is there */
+  double *idle;    /* [n_ranks] when the rank can begin a stage; in one, when its cells are done */
+  double *last;    /* [n_ranks] when the rank has ended its last stage */
+  double *cells;   /* [n_ranks] s of the rank's tiles of the stage */
   uint64_t *taken; /* [n_units] bit of a rank: it has the edge; ranks 64 apart share one */
   int64_t *list, room;
 } timetable;
@@ -145,32 +149,67 @@ done:
   return err;
 }
 
+/* When the tiles that the rank has had of a stage have ended. */
+static double end_of(const timetable *t, int rank) {
+  const double delay = t->delay != NULL ? t->delay[rank] : 0;
+  return delay > 0 ? fmax(t->idle[rank] + delay, t->last[rank] + t->cells[rank]) : t->idle[rank];
+}
+
+/* The rank has had all its tiles of a stage; where two overlap, it can have begun the next before. */
+static void end_stage(timetable *t, int rank) {
+  const double before = t->last[rank];
+  if (t->cells[rank] <= 0) return;
+  t->last[rank] = end_of(t, rank);
+  t->idle[rank] = t->delay != NULL && t->delay[rank] > 0 ? before : t->last[rank];
+  t->cells[rank] = 0;
+}
+
+/* Tiles [first, end) of a stage; lanes of several tiles are done together. */
+static tsl_err do_stage(timetable *t, int64_t first, int64_t end, tsl_seconds_fn seconds,
+                        const void *model) {
+  tsl_err err = TSL_OK;
+  const int32_t *owner = t->plan->owner;
+  const int64_t n = t->plan->n_units;
+  for (int64_t u = first; u < end; u++) {
+    const double cells = seconds(model, owner[u], &t->units[u]);
+    TSL_TRY(take_edges(t, u));
+    t->idle[owner[u]] += cells;
+    t->cells[owner[u]] += cells;
+    t->end[u] = end_of(t, owner[u]);
+  }
+  for (int r = 0; r < t->plan->n_ranks; r++) end_stage(t, r);
+  for (int64_t u = first; u < end && t->units[n - 1].lane != n - 1; u++)
+    t->end[u] = t->last[owner[u]];
+done:
+  return err;
+}
+
 tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
-                           tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
+                           tsl_seconds_fn seconds, const void *model, const double *delay,
+                           tsl_plan *plan) {
   tsl_err err = TSL_OK;
   const int64_t n = plan->n_units;
-  timetable t = {.problem = problem, .units = units, .plan = plan};
-  if (plan->n_ranks == 1) return TSL_OK;
+  const int n_ranks = plan->n_ranks;
+  timetable t = {.problem = problem, .units = units, .plan = plan, .delay = delay};
+  if (n_ranks == 1 && (delay == NULL || delay[0] <= 0)) return TSL_OK;
   TSL_TRY(tsl_alloc(n, sizeof *t.end, "plan", (void **)&t.end));
   TSL_TRY(tsl_alloc(n, sizeof *t.taken, "plan", (void **)&t.taken));
-  TSL_TRY(tsl_alloc(plan->n_ranks, sizeof *t.idle, "plan", (void **)&t.idle));
+  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.idle, "plan", (void **)&t.idle));
+  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.last, "plan", (void **)&t.last));
+  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.cells, "plan", (void **)&t.cells));
   for (int64_t first = 0, end; first < n; first = end) {
-    for (end = first; end < n && units[end].stage == units[first].stage; end++) {
-      double *idle = &t.idle[plan->owner[end]];
-      TSL_TRY(take_edges(&t, end));
-      *idle += seconds(model, plan->owner[end], &units[end]);
-      t.end[end] = *idle;
-    }
-    for (int64_t u = first; u < end && units[n - 1].lane != n - 1; u++)
-      t.end[u] = t.idle[plan->owner[u]]; /* lanes of several tiles: together */
+    for (end = first; end < n && units[end].stage == units[first].stage;) end++;
+    TSL_TRY(do_stage(&t, first, end, seconds, model));
   }
   plan->total_seconds = 0;
-  for (int r = 0; r < plan->n_ranks; r++)
-    if (t.idle[r] > plan->total_seconds) plan->total_seconds = t.idle[r];
+  for (int r = 0; r < n_ranks; r++)
+    if (t.last[r] > plan->total_seconds) plan->total_seconds = t.last[r];
 done:
   tsl_free(t.end);
   tsl_free(t.taken);
   tsl_free(t.idle);
+  tsl_free(t.last);
+  tsl_free(t.cells);
   tsl_free(t.list);
   return err;
 }

@@ -30,11 +30,15 @@ tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
 /**
  * The end of the last rank, which waits for edges: sets plan->total_seconds. A rank's tiles of a
  * stage begin when the stage before is done and all edges of other ranks' tiles are in, and end
- * together. Edges are handed over at TSL_EDGE_RATE on either side.
+ * together. Edges are handed over at TSL_EDGE_RATE on either side. Where stages overlap one begins
+ * when the last but one is done, and ends a delay after the time of its cells, but no sooner after
+ * the one before than that time.
  * @param[in]     problem  its family says what tiles need
+ * @param[in]     delay    [plan->n_ranks] s; 0: no two stages at once; NULL: 0
  * @param[in,out] plan     of tsl_plan_wave
  */
 tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
-                           tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+                           tsl_seconds_fn seconds, const void *model, const double *delay,
+                           tsl_plan *plan);
 
 #endif

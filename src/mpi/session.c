@@ -193,15 +193,20 @@ static int64_t wanted_units(const tsl_session *s) {
   return wanted > MANY ? MANY : wanted;
 }
 
+double tsl_session_ramp(const tsl_session *s, int rank, bool *overlaps) {
+  const tsl_backend *backend = tsl_backend_find(platform_of(&s->seats[rank]), s->family->name);
+  *overlaps = false;
+  if (backend == NULL || backend->ramp == NULL) return 0;
+  return backend->ramp(&s->problem, &s->seats[rank].device, s->size, overlaps);
+}
+
 /* Of the rank whose stages cost most besides their cells; do those of all such ranks overlap? */
 static double largest_ramp(const tsl_session *s, bool *overlap) {
   double largest = 0;
   *overlap = true;
   for (int r = 0; r < s->size && s->rank == 0; r++) {
-    const tsl_backend *backend = tsl_backend_find(platform_of(&s->seats[r]), s->family->name);
-    if (backend == NULL || backend->ramp == NULL) continue;
     bool overlaps = false;
-    const double ramp = backend->ramp(&s->problem, &s->seats[r].device, s->size, &overlaps);
+    const double ramp = tsl_session_ramp(s, r, &overlaps);
     if (ramp > largest) largest = ramp;
     if (ramp > 0 && !overlaps) *overlap = false;
   }

@@ -73,6 +73,9 @@ tsl_err tsl_session_deal(tsl_session *session);
 /** Make the plan of the units anew and share nothing. Root. */
 tsl_err tsl_session_make_plan(tsl_session *session);
 
+/** Rank 0: tsl_backend.ramp of a rank's device, 0 where it has none. */
+double tsl_session_ramp(const tsl_session *s, int rank, bool *overlaps);
+
 /** The fast side of a fixed share. @param[out] fast  shape [size] */
 void tsl_session_sides(const tsl_session *session, bool *fast);
 

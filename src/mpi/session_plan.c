@@ -130,6 +130,24 @@ done:
   return err;
 }
 
+/* Where stages of a rank overlap: by how much later than its cells each of them ends. */
+static tsl_err plan_wave(const tsl_session *s, const tsl_plan_rule *rule, const party *p,
+                         tsl_plan *plan) {
+  tsl_err err = TSL_OK;
+  double *delay = NULL;
+  TSL_TRY(tsl_plan_wave(rule, s->units.list, s->units.n, p->n, party_seconds, p, plan));
+  TSL_TRY(tsl_alloc(p->n, sizeof *delay, "plan", (void **)&delay));
+  for (int k = 0; k < p->n; k++) {
+    bool overlaps = false;
+    const double ramp = tsl_session_ramp(s, p->ranks[k], &overlaps);
+    if (overlaps) delay[k] = ramp * plan->seconds[k];
+  }
+  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, party_seconds, p, delay, plan));
+done:
+  tsl_free(delay);
+  return err;
+}
+
 tsl_err tsl_session_make_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   party p = {.n = 0};
@@ -139,8 +157,7 @@ tsl_err tsl_session_make_plan(tsl_session *s) {
   TSL_TRY(gather_party(s, &p));
   rule.fast = p.sides;
   if (s->family->shape == TSL_WAVE) {
-    TSL_TRY(tsl_plan_wave(&rule, s->units.list, s->units.n, p.n, party_seconds, &p, &s->plan));
-    TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, party_seconds, &p, &s->plan));
+    TSL_TRY(plan_wave(s, &rule, &p, &s->plan));
   } else {
     TSL_TRY(tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, p.n, party_seconds, &p,
                           &s->plan));

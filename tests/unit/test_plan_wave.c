@@ -160,13 +160,13 @@ static int64_t edge_bytes(const tsl_problem *problem, const tsl_unit *unit) {
 
 static double time_of(int64_t (*predecessors)(const tsl_problem *, const tsl_unit *, int64_t,
                                               int64_t, int64_t *, int64_t),
-                      int64_t n, int ranks, const double *slowness) {
+                      int64_t n, int ranks, const double *slowness, const double *delay) {
   const tsl_family family = {
       .shape = TSL_WAVE, .predecessors = predecessors, .edge_bytes = edge_bytes};
   const tsl_problem problem = {.family = &family};
   tsl_plan plan;
   make(TSL_PLAN_STRIPS, n, ranks, slowness, &plan);
-  if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, &plan) != TSL_OK)
+  if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, delay, &plan) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   const double seconds = plan.total_seconds;
   tsl_plan_clear(&plan);
@@ -180,7 +180,7 @@ static void pipeline_fills(void **state) {
   for (int ranks = 1; ranks <= MAX_RANKS; ranks++)
     for (int64_t stages = 1; stages <= 9; stages += 4) {
       const double stage = 5; /* lanes of a rank */
-      const double seconds = time_of(left_of, table(stages, 5 * ranks, 1), ranks, slowness);
+      const double seconds = time_of(left_of, table(stages, 5 * ranks, 1), ranks, slowness, NULL);
       assert_true(fabs(seconds - (double)(stages + ranks - 1) * stage) < 1e-9);
     }
 }
@@ -189,8 +189,25 @@ static void pipeline_fills(void **state) {
 static void stages_wait(void **state) {
   static const double slowness[] = {1, 2};
   (void)state;
-  assert_true(fabs(time_of(stage_before, table(7, 2, 3), 2, slowness) - 7 * 6) < 1e-9);
-  assert_true(fabs(time_of(stage_before, table(7, 1, 3), 1, slowness) - 7 * 3) < 1e-9);
+  assert_true(fabs(time_of(stage_before, table(7, 2, 3), 2, slowness, NULL) - 7 * 6) < 1e-9);
+  assert_true(fabs(time_of(stage_before, table(7, 1, 3), 1, slowness, NULL) - 7 * 3) < 1e-9);
+}
+
+/** Stages that overlap end every time of their cells, the first a delay later; where the delay is
+ *  longer than the cells, two at once end every half of both. */
+static void stages_overlap(void **state) {
+  static const double slowness[] = {1, 1, 1, 1, 1, 1, 1};
+  (void)state;
+  for (int ranks = 1; ranks <= MAX_RANKS; ranks++)
+    for (int k = 0; k < 3; k++) {
+      const double cells = 5, delays[] = {1, 4, 15}, d = delays[k]; /* cells: of a rank's stage */
+      const double delay[MAX_RANKS] = {d, d, d, d, d, d, d};
+      const double every = fmax(cells, (cells + d) / 2), first = ranks * (cells + d);
+      const int64_t stages = 9; /* in pairs after the first */
+      const double seconds = time_of(left_of, table(stages, 5 * ranks, 1), ranks, slowness, delay);
+      const double wanted = first + (double)(stages - 1) * every;
+      assert_true(fabs(seconds - wanted) < 1e-9);
+    }
 }
 
 /** Edges take time, once for each rank that needs them. */
@@ -200,8 +217,8 @@ static void edges_take_time(void **state) {
   (void)state;
   edge_size = 1 << 20;
   const double edge = 2 * (double)edge_size / TSL_EDGE_RATE;
-  const double strips = time_of(left_of, table(stages, 8, 1), 2, slowness);
-  const double sweep = time_of(stage_before, table(stages, 8, 1), 2, slowness);
+  const double strips = time_of(left_of, table(stages, 8, 1), 2, slowness, NULL);
+  const double sweep = time_of(stage_before, table(stages, 8, 1), 2, slowness, NULL);
   edge_size = 0;
   assert_true(fabs(strips - ((double)(stages + 1) * 4 + (double)stages * edge)) < 1e-9);
   assert_true(fabs(sweep - ((double)stages * 4 + (double)(stages - 1) * 4 * edge)) < 1e-9);
@@ -220,7 +237,7 @@ static void time_is_bounded(void **state) {
     make(TSL_PLAN_STRIPS, n, ranks, slowness, &plan);
     for (int r = 0; r < ranks; r++) all += plan.seconds[r], most = fmax(most, plan.seconds[r]);
     tsl_plan_clear(&plan);
-    const double seconds = time_of(stage_before, n, ranks, slowness);
+    const double seconds = time_of(stage_before, n, ranks, slowness, NULL);
     assert_true(seconds >= most * (1 - 1e-9) && seconds <= all * (1 + 1e-9));
   }
 }
@@ -245,7 +262,8 @@ int main(void) {
       cmocka_unit_test(round_robin),         cmocka_unit_test(ends),
       cmocka_unit_test(random_costs),        cmocka_unit_test(others_are_refused),
       cmocka_unit_test(pipeline_fills),      cmocka_unit_test(stages_wait),
-      cmocka_unit_test(time_is_bounded),     cmocka_unit_test(edges_take_time),
+      cmocka_unit_test(stages_overlap),      cmocka_unit_test(time_is_bounded),
+      cmocka_unit_test(edges_take_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
