@@ -11,6 +11,7 @@ enum { MOST_SAMPLES = 16, LEAST_SAMPLES = 3, PLACES = 5, LEAST_PLACES = 2, RUNS 
 static const double FIRST_FRACTION = 1.0 / 1024, GROWTH = 4;
 static const double LONG_ENOUGH = 0.08; /* s: a sample of this length is precise */
 static const double RISE = 2;           /* the last sample is so many times longer than the first */
+static const double MOSTLY = 3;         /* times the first: of the last sample's time */
 static const double OF_A_PLACE = 0.04;  /* s of a run at a place, where that shows its cells */
 static const double STEEP = 0.6;        /* of the growth of cells: they take most of the time */
 static const double IN_LINE = 0.1;      /* of its time a single run may be off */
@@ -24,6 +25,7 @@ typedef struct strips {
   int64_t lanes, stages;
   int64_t of_rank;       /* lanes of a band in the run */
   int64_t wide, deepest; /* lanes of a band in a trial; stages of a trial at most */
+  bool overlaps;         /* a stage begins while the one before ends: not in a trial */
 } strips;
 
 /* What is tried: bands of stages one after another, or a part of each. */
@@ -51,9 +53,10 @@ bool tsl_measure_has_strips(const tsl_problem *problem, const tsl_unit *units, i
 }
 
 static strips make_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
-                          int n_ranks, int64_t memory) {
+                          int n_ranks, int64_t memory, bool overlaps) {
   const int64_t room = tsl_batch_room(station->problem, units, n_units, memory);
   strips s = {.station = station, .units = units, .lanes = count_lanes(units, n_units)};
+  s.overlaps = overlaps;
   s.stages = n_units / s.lanes;
   s.wide = s.lanes / n_ranks > 0 ? s.lanes / n_ranks : 1;
   if (s.wide > room) s.wide = room;
@@ -61,6 +64,7 @@ static strips make_strips(const tsl_station *station, const tsl_unit *units, int
   if (station->backend->busy != NULL)
     s.wide = station->backend->busy(station->problem, &station->seat->device, units, s.wide);
   s.deepest = room / s.wide < s.stages ? room / s.wide : s.stages;
+  if (overlaps) s.deepest = 1; /* more would only repeat what a stage costs besides its cells */
   return s;
 }
 
@@ -105,10 +109,18 @@ static double off_line(const tsl_sample *samples, int n) {
   return worst;
 }
 
+/* Do the last two samples show what cells cost alone, as stages that overlap do? When most of the
+ * time of the last is that of its cells. */
+static bool shows_cells(const strips *s, const growth *g) {
+  return s->overlaps && g->seconds[g->n - 1] >= MOSTLY * g->seconds[0];
+}
+
 /* The first of the last samples that lie on a line: two or more. */
-static int first_in_line(const growth *g) {
+static int first_in_line(const strips *s, const growth *g) {
   int first = g->n > 2 ? g->n - 2 : 0;
-  while (first > 0 && off_line(g->samples + first - 1, g->n - first + 1) <= IN_LINE) first--;
+  while (!shows_cells(s, g) && first > 0 &&
+         off_line(g->samples + first - 1, g->n - first + 1) <= IN_LINE)
+    first--;
   return first;
 }
 
@@ -174,9 +186,9 @@ static void cut(trial *t, double part) {
 }
 
 /* A part of the largest trial that shows its cells, as often as a calibration can afford. */
-static places choose_places(const growth *g) {
+static places choose_places(const strips *s, const growth *g) {
   const double longest = g->seconds[g->n - 1];
-  const double shows = fmax(RISE * g->seconds[0], g->seconds[first_in_line(g)]);
+  const double shows = fmax(RISE * g->seconds[0], g->seconds[first_in_line(s, g)]);
   const double wanted = fmax(OF_A_PLACE, shows);
   places p = {.like = g->last, .n = PLACES, .runs = RUNS};
   if (longest > wanted) cut(&p.like, wanted / longest);
@@ -212,17 +224,19 @@ done:
 tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
                            int n_ranks, int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
-  const strips s = make_strips(station, units, n_units, n_ranks, memory);
+  strips s;
   double *c = speed->c[units[0].kind];
   tsl_sample all[MOST_SAMPLES + PLACES];
   growth g;
   places p;
   int n = 0;
   bool overlaps = false;
+  TSL_TRY(tsl_overlaps(station, &overlaps));
+  s = make_strips(station, units, n_units, n_ranks, memory, overlaps);
   TSL_TRY(run_growing(&s, &g));
-  for (int k = first_in_line(&g); k < g.n; k++) all[n++] = g.samples[k];
+  for (int k = first_in_line(&s, &g); k < g.n; k++) all[n++] = g.samples[k];
   tsl_cost_fit(all, n, c);
-  p = choose_places(&g);
+  p = choose_places(&s, &g);
   TSL_TRY(run_places(&s, &p, all + n));
   if (tsl_measure_alike(all + n, p.n)) {
     const tsl_speed expected = *speed;
@@ -230,7 +244,6 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   } else {
     tsl_cost_fit(all, n + p.n, c);
   }
-  TSL_TRY(tsl_overlaps(station, &overlaps));
   /* a band costs it once, not each of its lanes; where stages overlap it is a delay (plan_wave.h) */
   c[0] = overlaps ? 0 : c[0] * (double)s.wide / (double)s.of_rank;
 done:
