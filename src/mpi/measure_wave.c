@@ -244,7 +244,7 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   } else {
     tsl_cost_fit(all, n + p.n, c);
   }
-  /* a band costs it once, not each of its lanes; where stages overlap it is a delay (plan_wave.h) */
+  /* a band costs it once, not each of its lanes; where stages overlap it delays (plan_wave.h) */
   c[0] = overlaps ? 0 : c[0] * (double)s.wide / (double)s.of_rank;
 done:
   return err;

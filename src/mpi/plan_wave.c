@@ -155,7 +155,7 @@ static double end_of(const timetable *t, int rank) {
   return delay > 0 ? fmax(t->idle[rank] + delay, t->last[rank] + t->cells[rank]) : t->idle[rank];
 }
 
-/* The rank has had all its tiles of a stage; where two overlap, it can have begun the next before. */
+/* The rank has had all its tiles of a stage; where two overlap, it may have begun the next. */
 static void end_stage(timetable *t, int rank) {
   const double before = t->last[rank];
   if (t->cells[rank] <= 0) return;
