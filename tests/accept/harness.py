@@ -73,6 +73,22 @@ class Run:
         return f"exit {self.status}: {text}"
 
 
+def stacks(first):
+    """Where a process that hangs and its children are, by gdb; nothing without it."""
+    if shutil.which("gdb") is None or shutil.which("pgrep") is None:
+        return ""
+    children = subprocess.run(["pgrep", "-P", str(first)], text=True, capture_output=True, check=False).stdout.split()
+    text = ""
+    for pid in (*children, str(first)):
+        try:
+            done = subprocess.run(["gdb", "-p", pid, "-batch", "-ex", "thread apply all backtrace 12"], text=True,
+                                  capture_output=True, check=False, timeout=30, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            continue
+        text += "".join(f"\n{line[:120]}" for line in done.stdout.splitlines() if line.startswith(("Thread", "#")))
+    return text[:6000]
+
+
 class Suite:
     """A temporary folder, the binary, and the count of cases.
 
@@ -166,9 +182,10 @@ class Suite:
         try:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
+            where = stacks(process.pid)
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
-            raise Failed(f"not ended after {timeout} s: {err[-300:]}") from None
+            raise Failed(f"not ended after {timeout} s: {err[-300:]}{where}") from None
         return Run(process.returncode, out, err, time.time() - began)
 
     def run(self, args, ranks=None, timeout=120, **more):
