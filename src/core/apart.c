@@ -2,6 +2,7 @@
 #include "apart.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,16 +11,40 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { SECONDS = 10, GIB_MORE = 8 };
 
-/** How the part ended: memory of both processes. */
+/** How the part ended: memory of all three processes. */
 typedef struct ending {
   volatile bool ended; /* set last */
   tsl_err_copy error;
 } ending;
+
+/** The starter, seen by the program. */
+typedef struct starter {
+  pid_t process;
+  int line; /* asks go there, exit statuses come back; closed: it ends */
+  ending *end;
+} starter;
+
+/** Followed by n_ask bytes; the pipe's end travels beside it. */
+typedef struct head {
+  tsl_err (*part)(const void *ask, int to); /* valid over there: the same program at fork */
+  int64_t n_ask;
+} head;
+
+enum { NOT_STARTED = -1 }; /* beside the statuses of waitpid */
+
+static starter the_starter = {-1, -1, NULL};
+
+/** Room for one file descriptor beside a message (cmsg(3)). */
+typedef union beside {
+  struct cmsghdr head;
+  char room[CMSG_SPACE(sizeof(int))];
+} beside;
 
 /* ---- the part's process */
 
@@ -46,14 +71,12 @@ static void limit_memory(void) {
 }
 
 /* Leaves without the exit routines of the libraries, which belong to the program. */
-static _Noreturn void run_part(const tsl_apart_sides *sides, int to, pid_t program, ending *end) {
-  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != program) _exit(1);
+static _Noreturn void run_part(const head *h, const void *ask, int to, ending *end) {
   (void)signal(SIGPIPE, SIG_DFL);
   (void)signal(SIGXCPU, SIG_DFL);
   renew_time();
   limit_memory();
-  tsl_err_save(sides->part(sides->arg, to), &end->error);
+  tsl_err_save(h->part(ask, to), &end->error);
   (void)fflush(stdout);
   end->ended = true;
   _exit(0);
@@ -73,8 +96,6 @@ done:
   return err;
 }
 
-/* ---- the program */
-
 tsl_err tsl_apart_get(int from, void *bytes, int64_t n) {
   tsl_err err = TSL_OK;
   char *to = bytes;
@@ -92,8 +113,126 @@ static void wait_for(pid_t child, int *status) {
   while (waitpid(child, status, 0) < 0 && errno == EINTR) continue;
 }
 
+/* ---- the starter's process */
+
+/* A process is not to outlive the one that it works for. */
+static void end_with(pid_t parent) {
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+}
+
+/* The next head, and the pipe's end. */
+static bool receive(int line, head *h, int *to) {
+  beside b = {0};
+  struct iovec bytes = {h, sizeof *h};
+  struct msghdr message = {
+      .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &b, .msg_controllen = sizeof b};
+  ssize_t got;
+  do got = recvmsg(line, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+  if (got != (ssize_t)sizeof *h || c == NULL || c->cmsg_type != SCM_RIGHTS) return false;
+  memcpy(to, CMSG_DATA(c), sizeof *to);
+  return true;
+}
+
+/* Fork the part and wait for it. @return its status */
+static int run_one(const head *h, const void *ask, int line, int to, ending *end) {
+  const pid_t self = getpid();
+  int status = NOT_STARTED;
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)close(line);
+    end_with(self);
+    run_part(h, ask, to, end);
+  }
+  (void)close(to); /* the part's alone: its reader sees the end */
+  if (child > 0) wait_for(child, &status);
+  return status;
+}
+
+/* Signals to the program's group (mpirun, Ctrl-C) are the program's business. */
+static _Noreturn void serve(pid_t program, int line, ending *end) {
+  head h;
+  int to;
+  end_with(program);
+  (void)prctl(PR_SET_NAME, "tesela-reader");
+  (void)signal(SIGINT, SIG_IGN);
+  (void)signal(SIGTERM, SIG_IGN);
+  (void)signal(SIGUSR1, SIG_IGN);
+  while (receive(line, &h, &to)) {
+    void *ask = malloc((size_t)h.n_ask + 1);
+    if (ask == NULL || tsl_apart_get(line, ask, h.n_ask) != TSL_OK) _exit(1);
+    const int status = run_one(&h, ask, line, to, end);
+    free(ask);
+    if (tsl_apart_put(line, &status, (int64_t)sizeof status) != TSL_OK) _exit(1);
+  }
+  _exit(0);
+}
+
+/* ---- the program */
+
+tsl_err tsl_apart_begin(void) {
+  tsl_err err = TSL_OK;
+  int ends[2] = {-1, -1};
+  starter new = {-1, -1, MAP_FAILED};
+  const pid_t program = getpid();
+  if (the_starter.process > 0) return TSL_OK;
+  (void)fflush(NULL);
+  new.end = mmap(NULL, sizeof *new.end, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (new.end == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ||
+      (new.process = fork()) < 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "cannot start a reader of files: %s", strerror(errno));
+  if (new.process == 0) {
+    (void)close(ends[0]);
+    serve(program, ends[1], new.end);
+  }
+  new.line = ends[0];
+  ends[0] = -1;
+  the_starter = new;
+  new.end = MAP_FAILED;
+done:
+  if (new.end != MAP_FAILED) (void)munmap(new.end, sizeof *new.end);
+  if (ends[0] >= 0) (void)close(ends[0]);
+  if (ends[1] >= 0) (void)close(ends[1]);
+  return err;
+}
+
+void tsl_apart_end(void) {
+  int status;
+  if (the_starter.process <= 0) return;
+  (void)close(the_starter.line);
+  wait_for(the_starter.process, &status);
+  (void)munmap(the_starter.end, sizeof *the_starter.end);
+  the_starter = (starter){-1, -1, NULL};
+}
+
+/* Head and ask, with the pipe's end beside. */
+static bool send_ask(const tsl_apart_sides *sides, int line, int to) {
+  head h = {sides->part, sides->n_ask};
+  beside b = {0};
+  struct iovec bytes = {&h, sizeof h};
+  struct msghdr message = {
+      .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &b, .msg_controllen = sizeof b};
+  ssize_t put;
+  b.head = (struct cmsghdr){
+      .cmsg_len = CMSG_LEN(sizeof to), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(&b.head), &to, sizeof to);
+  do put = sendmsg(line, &message, MSG_NOSIGNAL);
+  while (put < 0 && errno == EINTR);
+  if (put != (ssize_t)sizeof h) return false;
+  for (int64_t done = 0; done < sides->n_ask; done += put) {
+    put = send(line, (const char *)sides->ask + done, (size_t)(sides->n_ask - done), MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) put = 0;
+    if (put < 0) return false;
+  }
+  return true;
+}
+
 static tsl_err outcome(const char *path, const ending *end, int status, tsl_err taken) {
   tsl_err err = TSL_OK;
+  if (status == NOT_STARTED)
+    TSL_FAIL(TSL_ERR_INTERNAL, "cannot start a reader of '%s' (ulimit -u?)", path);
   if (end->ended && end->error.code != TSL_OK) return tsl_err_restore(&end->error);
   if (end->ended || (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)) return taken;
   TSL_FAIL(TSL_ERR_INPUT, "%s is damaged: the library that reads it cannot get through it (%s)",
@@ -102,18 +241,14 @@ done:
   return err;
 }
 
-static tsl_err start(const char *path, const tsl_apart_sides *sides, ending *end, pid_t *child,
-                     int *from) {
+static tsl_err ask_starter(const char *path, const tsl_apart_sides *sides, int *from) {
   tsl_err err = TSL_OK;
   int ends[2] = {-1, -1};
-  const pid_t program = getpid();
-  (void)fflush(NULL);
-  if (pipe(ends) != 0 || (*child = fork()) < 0)
+  *the_starter.end = (ending){0};
+  if (sides->n_ask < 0 || sides->n_ask > TSL_APART_MOST)
+    TSL_FAIL(TSL_ERR_INPUT, "'%s' is asked for with too long names", path);
+  if (pipe2(ends, O_CLOEXEC) != 0 || !send_ask(sides, the_starter.line, ends[1]))
     TSL_FAIL(TSL_ERR_INTERNAL, "cannot start a reader of '%s': %s", path, strerror(errno));
-  if (*child == 0) {
-    (void)close(ends[0]);
-    run_part(sides, ends[1], program, end);
-  }
   *from = ends[0];
   ends[0] = -1;
 done:
@@ -124,17 +259,17 @@ done:
 
 tsl_err tsl_apart(const char *path, const tsl_apart_sides *sides) {
   tsl_err err = TSL_OK;
-  int from = -1, status = 0;
-  pid_t child = -1;
-  ending *end = mmap(NULL, sizeof *end, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (end == MAP_FAILED)
-    return tsl_fail(TSL_ERR_MEMORY, __FILE__, __LINE__, "no memory for a reader of '%s'", path);
-  TSL_TRY(start(path, sides, end, &child, &from));
+  const bool alone = the_starter.process <= 0;
+  int from = -1, status = NOT_STARTED;
+  (void)fflush(NULL);
+  TSL_TRY(tsl_apart_begin());
+  TSL_TRY(ask_starter(path, sides, &from));
   if (sides->take != NULL) err = sides->take(sides->arg, from);
   (void)close(from); /* a part that still writes ends by it */
-  wait_for(child, &status);
-  err = outcome(path, end, status, err);
+  if (tsl_apart_get(the_starter.line, &status, (int64_t)sizeof status) != TSL_OK)
+    status = NOT_STARTED;
+  err = outcome(path, the_starter.end, status, err);
 done:
-  (void)munmap(end, sizeof *end);
+  if (alone) tsl_apart_end();
   return err;
 }

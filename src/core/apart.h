@@ -4,8 +4,13 @@
  * memory in a file that is damaged or hostile (HDF5).
  *
  * The process that is started may use 10 s of processor time (anew after each tsl_apart_put) and
- * 8 GiB of memory more than the program has. What it does reaches the program by the pipe and by
+ * 8 GiB of memory more than the program had. What it does reaches the program by the pipe and by
  * its error only. It must not call MPI or CUDA.
+ *
+ * A process that forks while others of its threads allocate may leave its child a lock that nobody
+ * gives back. So the parts are forked by a starter, a process without threads that a program has
+ * begun before its own ones (POSIX.1-2017, fork: only async-signal-safe functions in the child of a
+ * process with threads).
  */
 #ifndef TSL_CORE_APART_H
 #define TSL_CORE_APART_H
@@ -16,13 +21,31 @@
 
 /** The two sides of it. */
 typedef struct tsl_apart_sides {
-  tsl_err (*part)(void *arg, int to);   /**< over there; writes with tsl_apart_put */
-  tsl_err (*take)(void *arg, int from); /**< here; reads with tsl_apart_get; NULL: nothing comes */
-  void *arg;                            /**< for both; over there a copy */
+  /** Over there, with a copy of ask; writes with tsl_apart_put. */
+  tsl_err (*part)(const void *ask, int to);
+  /** Here; reads with tsl_apart_get; NULL: nothing comes. */
+  tsl_err (*take)(void *arg, int from);
+  const void *ask; /**< shape [n_ask] bytes; at most TSL_APART_MOST, without pointers */
+  int64_t n_ask;
+  void *arg; /**< of take */
 } tsl_apart_sides;
 
+/** Most bytes of an ask. */
+enum { TSL_APART_MOST = 1 << 20 };
+
 /**
- * Run both sides until both have ended. stdout is flushed before and by the part.
+ * Begin the starter; called before there are threads (MPI has some). It ends with the program, or
+ * by tsl_apart_end. Nothing happens when it is there.
+ * @return TSL_ERR_INTERNAL when it cannot be started
+ */
+tsl_err tsl_apart_begin(void);
+
+/** End the starter, if any. */
+void tsl_apart_end(void);
+
+/**
+ * Run both sides until both have ended. stdout is flushed before and by the part. Without a starter
+ * one is begun for this call.
  * @param[in] path  the file that is read, for messages
  * @return the part's error with its message; else that of take; TSL_ERR_INPUT when the process died
  *         or went over its limits; TSL_ERR_INTERNAL when it cannot be started

@@ -1,4 +1,5 @@
 /* tesela: the one place that starts and ends the program. */
+#include "apart.h"
 #include "bench_share.h"
 #include "contract.h"
 #include "help.h"
@@ -144,7 +145,8 @@ static void allow_windows(void) {
  * not: the rank that saw one prints it and ends the job. */
 static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
-  tsl_err err;
+  tsl_err err = tsl_apart_begin(); /* while there is one thread */
+  if (err != TSL_OK) return print_error(err), tsl_err_status(err);
   allow_windows();
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 3;
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include "agree.h"
+#include "apart.h"
 #include "bind.h"
 #include "keeper.h"
 #include "share.h"
@@ -253,6 +254,7 @@ tsl_err tsl_session_problem(tsl_session *s) {
   double since = tsl_now();
   s->finer = 1;
   TSL_AGREE(s->comm, create_problem(s));
+  tsl_apart_end(); /* all files of numbers are read */
   TSL_TRY(tsl_session_stage(s, "create", &since));
   TSL_TRY(tsl_share_problem(s->comm, &s->problem));
   TSL_TRY(tsl_session_stage(s, "share", &since));

@@ -382,25 +382,28 @@ done:
 }
 
 typedef struct wish {
-  const char *path;
   int64_t values;
+  char path[PATH_MAX];
 } wish;
 
-static tsl_err show_wish(void *arg, int to) {
-  const wish *w = arg;
+static tsl_err show_wish(const void *ask, int to) {
+  const wish *w = ask;
   (void)to;
   return tsl_show_file(w->path, w->values);
 }
 
 tsl_err tsl_show(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  wish w = {NULL, 0};
-  const tsl_apart_sides sides = {show_wish, NULL, &w};
+  const char *path;
+  wish w = {0};
+  const tsl_apart_sides sides = {.part = show_wish, .ask = &w, .n_ask = (int64_t)sizeof w};
   for (int a = 1; a < argc; a++)
     if (strcmp(argv[a], "--help") == 0 || strcmp(argv[a], "-h") == 0)
       return fputs(tsl_show_help, stdout), TSL_OK;
-  TSL_TRY(read_arguments(argc, argv, &w.path, &w.values));
-  TSL_TRY(tsl_apart(w.path, &sides));
+  TSL_TRY(read_arguments(argc, argv, &path, &w.values));
+  if (strlen(path) >= sizeof w.path) TSL_FAIL(TSL_ERR_INPUT, "%s: the name is too long", path);
+  strcpy(w.path, path);
+  TSL_TRY(tsl_apart(path, &sides));
 done:
   return err;
 }

@@ -148,7 +148,7 @@ tsl_err table_h5_send(const table_source *source, int to) {
   TSL_TRY(open_file(source->path, &f));
   TSL_TRY(open_dataset(source, &f));
   TSL_TRY(look_at_dataset(source, &f));
-  TSL_TRY(table_pick_create(source, f.width, &pick)); /* refuses columns that are not there */
+  TSL_TRY(table_pick_create(source, f.width, &pick)); /* refuses what is too wide */
   TSL_TRY(send_rows(source, &f, to));
 done:
   table_pick_clear(&pick);
@@ -163,8 +163,12 @@ typedef struct reading {
   table_rows *table;
 } reading;
 
-static tsl_err send_file(void *arg, int to) {
-  return table_h5_send(((const reading *)arg)->source, to);
+/* What is asked for over there: the file's name, ended by 0, and that of the dataset, if any. */
+static tsl_err send_file(const void *ask, int to) {
+  const char *path = ask, *dataset = path + strlen(path) + 1;
+  const table_source source = {
+      .path = path, .dataset = dataset[0] != '\0' ? dataset : NULL, .extra = -1};
+  return table_h5_send(&source, to);
 }
 
 static tsl_err take_rows(const reading *r, const table_pick *pick, const int64_t shape[2],
@@ -201,6 +205,20 @@ done:
 }
 
 tsl_err table_read_h5(const table_source *source, table_rows *table) {
+  tsl_err err = TSL_OK;
+  const char *dataset = source->dataset != NULL ? source->dataset : "";
+  const size_t n_path = strlen(source->path) + 1, n_dataset = strlen(dataset) + 1;
   reading r = {source, table};
-  return tsl_apart(source->path, &(tsl_apart_sides){send_file, take_file, &r});
+  char *ask = NULL;
+  TSL_TRY(tsl_alloc((int64_t)(n_path + n_dataset), 1, "names of a file", (void **)&ask));
+  memcpy(ask, source->path, n_path);
+  memcpy(ask + n_path, dataset, n_dataset);
+  TSL_TRY(tsl_apart(source->path, &(tsl_apart_sides){.part = send_file,
+                                                     .take = take_file,
+                                                     .ask = ask,
+                                                     .n_ask = (int64_t)(n_path + n_dataset),
+                                                     .arg = &r}));
+done:
+  tsl_free(ask);
+  return err;
 }
