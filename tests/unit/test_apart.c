@@ -149,7 +149,7 @@ static void *allocate(void *arg) {
 /* Without a starter this hangs within 20 runs where fork takes no care of the allocator (GCC 12's
  * AddressSanitizer). */
 static void threads_may_allocate(void **state) {
-  enum { THREADS = 3, RUNS = 300 };
+  enum { THREADS = 3, RUNS = 100 };
   pthread_t threads[THREADS];
   (void)state;
   assert_int_equal(tsl_apart_begin(), TSL_OK);
