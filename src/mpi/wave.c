@@ -26,8 +26,6 @@ enum {
 static const long SHORT_NAP_US = 50, LONG_NAP_US = 1000;
 static const double NAP = 0.02;
 
-/* A rank that waits for nobody may be far ahead of those that need its edges: it begins nothing
- * more while so many bytes of them have not left. */
 static const int64_t MOST_UNSENT = (int64_t)1 << 28;
 
 /* The state of this rank's phase. */
@@ -108,12 +106,21 @@ static tsl_flight *idle_flight(wave *w) {
   return NULL;
 }
 
+/* A rank that waits for nobody may be far ahead of those that need its edges: they fill its memory.
+ * It goes on when they are for its next group's stage or later: who needs them may be waiting for
+ * that group. So the first of all tiles that are not done is never held back: every stage before
+ * its own is done, and has got what it needs. */
+static bool is_far_ahead(const wave *w) {
+  const int64_t most = w->phase->unsent > 0 ? w->phase->unsent : MOST_UNSENT;
+  return w->unsent > most && w->edges.out[w->left].stage < stage_of(w, w->next);
+}
+
 static tsl_err feed(wave *w, bool *moved) {
   tsl_err err = TSL_OK;
   tsl_flight *f;
   bool here = false;
   TSL_TRY(listen(w));
-  while (!w->abort && may_begin(w) && w->unsent <= MOST_UNSENT && w->posted < AHEAD &&
+  while (!w->abort && may_begin(w) && !is_far_ahead(w) && w->posted < AHEAD &&
          (f = idle_flight(w)) != NULL) {
     const tsl_group *group = &w->edges.groups[w->next];
     TSL_TRY(all_here(w, group, &here));

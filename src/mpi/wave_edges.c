@@ -179,10 +179,13 @@ static tsl_err fill_out(const tsl_phase *phase, const needs *out, const int64_t 
       e->out[e->n_out++] = (tsl_edge){.tile = d->tile,
                                       .group = group_of[d->tile],
                                       .peer = (int32_t)k,
+                                      .stage = phase->units[d->user].stage,
                                       .request = MPI_REQUEST_NULL};
       TSL_TRY(sized(phase, d->tile, &e->out[e->n_out - 1].bytes));
     }
-    e->out[e->n_out - 1].n_peers++;
+    tsl_edge *edge = &e->out[e->n_out - 1];
+    if (phase->units[d->user].stage < edge->stage) edge->stage = phase->units[d->user].stage;
+    edge->n_peers++;
   }
   qsort(e->out, (size_t)e->n_out, sizeof *e->out, by_group);
 done:

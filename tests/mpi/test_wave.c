@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -42,9 +43,12 @@ static struct {
   uint64_t values[MAX_TILES]; /* as one after another gives them */
   int64_t fails;              /* tile that fails, -1 none */
   bool stands;                /* the walk does not move */
+  int64_t large;              /* words of the edges of lane 0, if not 0 */
+  bool dawdles;               /* the last rank takes a while for each tile */
 } world;
 
 static int64_t edge_words(int64_t tile) {
+  if (world.large > 0 && world.units[tile].lane == 0) return world.large;
   return tile % 7 == 0 ? 0 : 1 + tile % 3; /* some edges say nothing but "done" */
 }
 
@@ -64,6 +68,15 @@ static void add_before(int64_t tile, int64_t before) {
   world.before[tile][world.n_before[tile]++] = before;
 }
 
+/* All that tile u needs is known. */
+static void close_tile(int64_t u) {
+  qsort(world.before[u], (size_t)world.n_before[u], sizeof(int64_t), by_number);
+  world.values[u] = (uint64_t)u;
+  for (int k = 0; k < world.n_before[u]; k++)
+    world.values[u] = mix(
+        world.values[u], edge_words(world.before[u][k]) > 0 ? world.values[world.before[u][k]] : 1);
+}
+
 /* Each tile needs up to four random tiles of earlier stages or of lower lanes of its own. */
 static void make_world(int64_t stages, int64_t lanes, uint64_t seed) {
   memset(&world, 0, sizeof world);
@@ -73,12 +86,24 @@ static void make_world(int64_t stages, int64_t lanes, uint64_t seed) {
     if (u >= lanes) add_before(u, u - lanes);
     for (int k = random_below(&seed, MOST_BEFORE); k > 0 && u > 0; k--)
       add_before(u, u - 1 - random_below(&seed, (int)(u < 2 * lanes ? u : 2 * lanes)));
-    qsort(world.before[u], (size_t)world.n_before[u], sizeof(int64_t), by_number);
-    world.values[u] = (uint64_t)u;
-    for (int k = 0; k < world.n_before[u]; k++)
-      world.values[u] =
-          mix(world.values[u],
-              edge_words(world.before[u][k]) > 0 ? world.values[world.before[u][k]] : 1);
+    close_tile(u);
+  }
+}
+
+/* Three lanes, the last one of another rank, which needs the large edges of the first `far` stages
+ * later; with ties the other two lanes need each other in every stage. */
+static void make_far_world(int64_t stages, int64_t far, bool ties) {
+  enum { LANES = 3, KIB_128 = 1 << 14 };
+  make_world(stages, LANES, 1);
+  world.large = KIB_128;
+  for (int64_t u = 0; u < world.n; u++) {
+    const int64_t stage = u / LANES, lane = u % LANES;
+    world.n_before[u] = 0;
+    if (lane == 2 && stage >= far) add_before(u, (stage - far) * LANES);
+    if (lane == 2 && stage > 0 && ties) add_before(u, (stage - 1) * LANES + 1);
+    if (stage > 0) add_before(u, u - LANES);
+    if (lane == 1 && stage > 0 && ties) add_before(u, (stage - 1) * LANES + 2);
+    close_tile(u);
   }
 }
 
@@ -159,6 +184,8 @@ done:
 
 static tsl_err tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
+  const struct timespec moment = {0, 2000000};
+  if (world.dawdles && rank == size - 1) (void)nanosleep(&moment, NULL);
   for (int64_t k = 0; k < n; k++) {
     if (units[k].stage != units[0].stage) TSL_FAIL(TSL_ERR_INTERNAL, "two stages in a group");
     TSL_TRY(one_tile(w, &units[k], &parts[k]));
@@ -364,6 +391,38 @@ static void groups_overlap(void **state) {
   edges_pass(&overlapping);
 }
 
+static void open_far_stage(stage *s) {
+  open_stage(s, 0, 1);
+  for (int64_t u = 0; u < world.n; u++) s->owner[u] = world.units[u].lane == 2 ? size - 1 : 0;
+  s->phase.unsent = 300000; /* two large edges */
+}
+
+/* A rank without needs of its own is held back by those that need its edges. */
+static void memory_is_bounded(void **state) {
+  static stage s;
+  (void)state;
+  make_far_world(100, 1, false);
+  world.dawdles = true;
+  open_far_stage(&s);
+  CHECK(tsl_wave_run(&s.phase) == TSL_OK);
+  CHECK(values_right(&s));
+  double last = s.phase.finish;
+  (void)MPI_Bcast(&last, 1, MPI_DOUBLE, size - 1, MPI_COMM_WORLD);
+  CHECK(rank != 0 || s.phase.finish >= 0.5 * last);
+  close_stage(&s);
+}
+
+/* But not while they wait for it: receives are posted some groups ahead only. */
+static void nobody_waits_for_ever(void **state) {
+  static stage s;
+  (void)state;
+  make_far_world(100, 20, true);
+  open_far_stage(&s);
+  CHECK(tsl_wave_run(&s.phase) == TSL_OK);
+  CHECK(values_right(&s));
+  close_stage(&s);
+}
+
 static void no_tiles(void **state) {
   static stage s;
   (void)state;
@@ -480,6 +539,7 @@ static void cards_linger(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges_arrive),       cmocka_unit_test(groups_overlap),
+      cmocka_unit_test(memory_is_bounded),  cmocka_unit_test(nobody_waits_for_ever),
       cmocka_unit_test(no_tiles),           cmocka_unit_test(failures_end_it),
       cmocka_unit_test(walk_visits_owners), cmocka_unit_test(walk_stands_still),
       cmocka_unit_test(walk_pauses),        cmocka_unit_test(cards_linger),
