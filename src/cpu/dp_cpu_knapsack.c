@@ -13,7 +13,8 @@ enum {
   /* unbounded: */
   LIGHT = 4,       /* vectors: items of smaller weights are taken one by one */
   BLOCK = 1 << 11, /* columns of a thread's block at most, */
-  SHARE = 1 << 9   /* and at least */
+  SHARE = 1 << 9,  /* and at least */
+  LONG = 1 << 15   /* columns of a row that are worth another thread */
 };
 
 /** Items that are taken together, from one row in memory to the next. */
@@ -280,7 +281,7 @@ static void run_light(const dp_kernels *k, int64_t weight, int64_t value, int64_
     for (int64_t c = hi - 1; c >= lo && c >= weight; c--)
       if (row[c - weight] + value > row[c]) row[c] = row[c - weight] + value;
   const int64_t first = weight > lo ? weight : lo;
-  if (first < hi) k->sack_again(row + first, hi - first, weight, value);
+  if (first < hi) k->sack_again(row + first, row + first, hi - first, weight, value, NULL);
 }
 
 /** Items whose weights are a vector or more. */
@@ -292,7 +293,8 @@ typedef struct heavy {
 static void run_block(const dp_kernels *k, const heavy *h, int64_t *row, int64_t a, int64_t b) {
   for (int64_t i = 0; i < h->n; i++) {
     const int64_t begin = a > h->weights[i] ? a : h->weights[i];
-    if (begin < b) k->sack_again(row + begin, b - begin, h->weights[i], h->values[i]);
+    if (begin < b)
+      k->sack_again(row + begin, row + begin, b - begin, h->weights[i], h->values[i], NULL);
   }
 }
 
@@ -307,6 +309,61 @@ static void run_heavy(const dp_cpu *cpu, const heavy *h, int64_t *row, int64_t l
     const int64_t all = omp_get_num_threads(), a = n * thread / all, b = n * (thread + 1) / all;
     run_block(cpu->kernels, h, row, c + a, c + b);
 #pragma omp barrier
+  }
+}
+
+/** One item of a vector's weight or more, from one row to the next. */
+typedef struct again {
+  const dp_kernels *kernels;
+  int64_t weight, value, lo, hi;
+  const int64_t *from;
+  int64_t *to;
+  uint64_t *taken; /* NULL, or zeros; bit c - lo */
+} again;
+
+/** Columns [a, b) of one word of taken, which others may write, too. */
+static void run_few(const again *g, int64_t a, int64_t b) {
+  uint64_t word = 0;
+  for (int64_t c = a; c < b; c++) {
+    const int64_t with = g->to[c - g->weight] + g->value;
+    word |= (uint64_t)(with > g->from[c]) << (c - g->lo) % 64;
+    g->to[c] = with > g->from[c] ? with : g->from[c];
+  }
+  if (word != 0) (void)__atomic_fetch_or(g->taken + (a - g->lo) / 64, word, __ATOMIC_RELAXED);
+}
+
+/** Columns [a, b) from left to right. */
+static void run_slice(const again *g, int64_t a, int64_t b) {
+  const int64_t begin = a > g->weight ? a : g->weight;
+  if (a < g->weight)
+    memcpy(g->to + a, g->from + a, (size_t)(least(b, g->weight) - a) * sizeof *g->to);
+  if (begin >= b) return;
+  if (g->taken == NULL) {
+    g->kernels->sack_again(g->from + begin, g->to + begin, b - begin, g->weight, g->value, NULL);
+    return;
+  }
+  const int64_t first = least(b, g->lo + (begin - g->lo + 63) / 64 * 64);
+  const int64_t words = (b - first) / 64, last = first + 64 * words;
+  run_few(g, begin, first);
+  g->kernels->sack_again(g->from + first, g->to + first, 64 * words, g->weight, g->value,
+                         g->taken + (first - g->lo) / 64);
+  run_few(g, last, b);
+}
+
+/** Columns that differ by multiples of the weight are a thread's own: it waits for no other. */
+static void run_again(const again *g, int threads) {
+  const int64_t n = g->hi - g->lo, period = least(g->weight, n);
+  const int64_t most = least(threads, least(period / SHARE, n / LONG));
+  if (g->taken != NULL) memset(g->taken, 0, (size_t)((n + 63) / 64) * sizeof *g->taken);
+  if (most <= 1) {
+    run_slice(g, g->lo, g->hi);
+    return;
+  }
+#pragma omp parallel num_threads((int)most)
+  for (int64_t c = g->lo; c < g->hi; c += period) {
+    const int64_t thread = omp_get_thread_num(), all = omp_get_num_threads();
+    const int64_t a = least(g->hi, c + period * thread / all);
+    run_slice(g, a, least(g->hi, c + period * (thread + 1) / all));
   }
 }
 
@@ -341,6 +398,10 @@ tsl_err dp_cpu_knapsack_unbounded(const dp_cpu *cpu, const int64_t *weights, con
   heavy h = {.least = INT64_MAX};
   if (n <= 0) goto done;
   TSL_TRY(check_unbounded(weights, values, items, from, hi, taken));
+  if (items == 1 && weights[0] >= LIGHT * vector) {
+    run_again(&(again){cpu->kernels, weights[0], values[0], lo, hi, from, to, taken}, cpu->threads);
+    goto done;
+  }
   TSL_TRY(tsl_alloc(items, sizeof *h.weights, "items", (void **)&h.weights));
   TSL_TRY(tsl_alloc(items, sizeof *h.values, "items", (void **)&h.values));
   memcpy(to + lo, from + lo, (size_t)n * sizeof *to);

@@ -145,9 +145,11 @@ typedef struct dp_kernels {
                    int32_t value, uint64_t *bits);
   void (*sack_i64)(const int64_t *from, int64_t *to, int64_t n, int64_t skip, int64_t weight,
                    int64_t value, uint64_t *bits);
-  /** In place, ascending, weight at least a vector of values or n at most weight:
-   *  row[k] = max(row[k], row[k - weight] + value). */
-  void (*sack_again)(int64_t *row, int64_t n, int64_t weight, int64_t value);
+  /** to[k] = max(from[k], to[k - weight] + value), ascending; weight at least a vector of values or
+   *  n at most weight. bits: NULL, or [n / 64], n a multiple of 64: bit k: the second is larger. to
+   *  may be from. */
+  void (*sack_again)(const int64_t *from, int64_t *to, int64_t n, int64_t weight, int64_t value,
+                     uint64_t *bits);
   void (*shrink)(const int64_t *from, int64_t n, int32_t *to);
   void (*stretch)(const int32_t *from, int64_t n, int64_t *to);
   /** Bit k: to[k] > from[k]. */

@@ -57,13 +57,22 @@ DP_SACK(i32, int32_t)
 DP_SACK(i64, int64_t)
 #undef DP_SACK
 
-static void sack_again(int64_t *row, int64_t n, int64_t weight, int64_t value) {
+static void sack_again(const int64_t *from, int64_t *to, int64_t n, int64_t weight, int64_t value,
+                       uint64_t *bits) {
   const v_i64 v = all_i64(value);
   int64_t k = 0;
+  for (; bits != NULL && k + 64 <= n; k += 64) {
+    uint64_t word = 0;
+    DP_UNROLL for (int q = 0; q < 64; q += (int)N_i64) {
+      const v_i64 a = load_i64(from + k + q), b = load_i64(to + k + q - weight) + v;
+      store_i64(to + k + q, max_i64(a, b));
+      word |= greater_bits_i64(b, a) << q;
+    }
+    bits[k / 64] = word;
+  }
   for (; k + (int)N_i64 <= n; k += (int)N_i64)
-    store_i64(row + k, max_i64(load_i64(row + k), load_i64(row + k - weight) + v));
-  for (; k < n; k++)
-    if (row[k - weight] + value > row[k]) row[k] = row[k - weight] + value;
+    store_i64(to + k, max_i64(load_i64(from + k), load_i64(to + k - weight) + v));
+  for (; k < n; k++) to[k] = to[k - weight] + value > from[k] ? to[k - weight] + value : from[k];
 }
 
 static void shrink(const int64_t *from, int64_t n, int32_t *to) {
