@@ -28,8 +28,8 @@ typedef struct tsl_phase {
   const tsl_cost *cost;
   tsl_out *out;
   int64_t memory; /**< bytes for LIST records of this rank */
-  int64_t unsent; /**< WAVE: bytes of edges that wait for their receivers, above which this rank
-                       begins nothing more that others do not wait for; 0: 256 MiB */
+  int64_t unsent; /**< WAVE: with more bytes of edges that have not left, this rank begins nothing
+                       more for which nobody can be waiting; 0: 256 MiB */
   int index;      /**< number of the phase */
   bool quiet;
   bool can_pause;  /**< leave early when a signal (not SIGINT) or pause_at asks for it */

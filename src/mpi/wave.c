@@ -26,7 +26,7 @@ enum {
 static const long SHORT_NAP_US = 50, LONG_NAP_US = 1000;
 static const double NAP = 0.02;
 
-static const int64_t MOST_UNSENT = (int64_t)1 << 28;
+static const int64_t MOST_UNSENT = (int64_t)1 << 28; /* bytes, see is_far_ahead */
 
 /* The state of this rank's phase. */
 typedef struct wave {

@@ -184,7 +184,7 @@ static tsl_err fill_out(const tsl_phase *phase, const needs *out, const int64_t 
       TSL_TRY(sized(phase, d->tile, &e->out[e->n_out - 1].bytes));
     }
     tsl_edge *edge = &e->out[e->n_out - 1];
-    if (phase->units[d->user].stage < edge->stage) edge->stage = phase->units[d->user].stage;
+    if (phase->units[d->user].stage > edge->stage) edge->stage = phase->units[d->user].stage;
     edge->n_peers++;
   }
   qsort(e->out, (size_t)e->n_out, sizeof *e->out, by_group);

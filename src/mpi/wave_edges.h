@@ -15,7 +15,7 @@ typedef struct tsl_edge {
   void *data;          /**< [bytes] while the message is under way */
   int32_t peer;        /**< in: the owner; out: first of the receivers */
   int32_t n_peers;     /**< out: receivers */
-  int32_t stage;       /**< out: the first that needs it elsewhere */
+  int32_t stage;       /**< out: by when all receivers need it */
   MPI_Request request; /**< in */
 } tsl_edge;
 

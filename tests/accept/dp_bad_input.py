@@ -168,7 +168,7 @@ def compiler_cases():
     suite.group = "compiled once"
     suite.case("a compiler", solved, [], {"CC": "cc"}, None)
     suite.case("no compiler but a cached object", solved, [],
-               {"CC": "cc", "PATH": "/nonexistent", "OMPI_MCA_ess_singleton_isolated": "1"}, None)
+               {"CC": "cc", "PATH": "/nonexistent"}, None)
     suite.group = None
     suite.case("a compiler that fails leaves a message", refusals.refuse, OWN, ["false", "does not compile"], status=3,
                env={"CC": "/bin/false"})

@@ -90,10 +90,10 @@ static void make_world(int64_t stages, int64_t lanes, uint64_t seed) {
   }
 }
 
-/* Three lanes, the last one of another rank, which needs the large edges of the first `far` stages
- * later; with ties the other two lanes need each other in every stage. */
+/* Large edges of lane 0 are needed `far` stages later by lane 2, and at once by lane 3, each of
+ * another rank; with ties lanes 1 and 2 need each other in every stage. */
 static void make_far_world(int64_t stages, int64_t far, bool ties) {
-  enum { LANES = 3, KIB_128 = 1 << 14 };
+  enum { LANES = 4, KIB_128 = 1 << 14 };
   make_world(stages, LANES, 1);
   world.large = KIB_128;
   for (int64_t u = 0; u < world.n; u++) {
@@ -103,6 +103,7 @@ static void make_far_world(int64_t stages, int64_t far, bool ties) {
     if (lane == 2 && stage > 0 && ties) add_before(u, (stage - 1) * LANES + 1);
     if (stage > 0) add_before(u, u - LANES);
     if (lane == 1 && stage > 0 && ties) add_before(u, (stage - 1) * LANES + 2);
+    if (lane == 3 && stage > 0) add_before(u, (stage - 1) * LANES);
     close_tile(u);
   }
 }
@@ -393,7 +394,8 @@ static void groups_overlap(void **state) {
 
 static void open_far_stage(stage *s) {
   open_stage(s, 0, 1);
-  for (int64_t u = 0; u < world.n; u++) s->owner[u] = world.units[u].lane == 2 ? size - 1 : 0;
+  const int32_t owners[] = {0, 0, (int32_t)size - 1, (int32_t)size / 2};
+  for (int64_t u = 0; u < world.n; u++) s->owner[u] = owners[world.units[u].lane];
   s->phase.unsent = 300000; /* two large edges */
 }
 
