@@ -196,7 +196,7 @@ def slow_cases():
     for name in ("lcs", "local", "knapsack", "chain"):
         put(f"{name}, slow rank", case, name, "recover", 2, calibrate="always", env={"TSL_TEST_SLOW": "1:3"})
         put(f"{name}, a rank that is not useful", case, name, "recover", 2, ranks_wanted="useful",
-                   env={"TSL_TEST_SLOW": "1:30"})
+                   env={"TSL_TEST_SLOW": "1:30", "TSL_TEST_CLOCK": "processor"})
 
 
 def small_cases():
