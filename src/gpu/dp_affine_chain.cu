@@ -194,13 +194,15 @@ done:
   return err;
 }
 
-/* From the later of the tile's begin and the end of the one before. */
+/* From the later of the tile's begin and the end of the one before; 0 where its results were on the
+ * host before that one's were: copies of two streams keep no order. */
 static tsl_err take_seconds(const dp_affine_chain *c, int64_t k, double *seconds) {
   tsl_err err = TSL_OK;
   float own = 0, after = 0;
   TSL_CUDA_TRY(cudaEventElapsedTime(&own, c->begin[k % 3], c->end[k % 3]));
   if (k > 0) TSL_CUDA_TRY(cudaEventElapsedTime(&after, c->end[(k - 1) % 3], c->end[k % 3]));
-  *seconds = 1e-3 * (k > 0 && after < own ? after : own);
+  if (k > 0 && after < own) own = after > 0 ? after : 0;
+  *seconds = 1e-3 * own;
 done:
   return err;
 }
