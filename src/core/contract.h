@@ -376,8 +376,8 @@ typedef struct tsl_backend {
    *  runs before the first begin. */
   tsl_err (*begin)(tsl_worker *worker, int phase);
 
-  /** REQUIRED. Compute n units, one after another or together. WAVE: for calibration only, before
-   *  begin, each tile alone with edges of the backend's choice; the results are thrown away.
+  /** REQUIRED. Compute n units, one after another or together. WAVE: to calibrate, before begin:
+   *  edges of the backend's choice, no results; stages that overlap do, and times are as of finish.
    *  @param[in,out] parts  shape [n]; of each field the units' slabs follow one another in memory
    *                        without gaps, so that neighbours may be copied as one
    *  @return TSL_ERR_DEVICE_MEMORY when it does not fit even one unit at a time */

@@ -192,7 +192,20 @@ tsl_err dp_gpu_band_best(struct dp_worker *w, const tsl_unit *units, int64_t n, 
 /** First unit after the band that begins with unit k. */
 int64_t dp_gpu_band_end(const struct dp_worker *w, const tsl_unit *units, int64_t n, int64_t k);
 
+/** A band of a calibration, with zeros on the left. */
+typedef struct dp_trial_gpu {
+  void *engine;     /**< owned */
+  int64_t row;      /**< the next; at first LOCAL the tiles' own, else the table's top */
+  const void *left; /**< edge of any rows; NULL: the boundary */
+} dp_trial_gpu;
+
+/** For n tiles of a stage. @param[in] rows  of a call at most
+ *  @param[out] t  close its engine, also after an error */
+tsl_err dp_gpu_trial_open(struct dp_worker *w, const tsl_unit *units, int64_t n, int64_t rows,
+                          dp_trial_gpu *t);
 tsl_err dp_gpu_bands_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Stages of the same lanes as a run has them, each behind the one before. */
+tsl_err dp_gpu_stages_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 tsl_err dp_gpu_bands_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
 tsl_err dp_gpu_bands_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
 tsl_err dp_gpu_bands_walk(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,

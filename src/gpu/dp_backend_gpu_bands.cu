@@ -352,33 +352,45 @@ done:
   return err;
 }
 
-/* As tiles would run, from the top of the table and with zeros on the left. */
-static tsl_err try_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+tsl_err dp_gpu_trial_open(dp_worker *w, const tsl_unit *units, int64_t n, int64_t rows,
+                          dp_trial_gpu *t) {
   tsl_err err = TSL_OK;
   dp_bands_gpu *bands = &w->bands;
-  const int64_t rows = units[0].hi[0] - units[0].lo[0], size = dp_edge_size(w->p, rows);
-  const dp_window window = window_of(w, &units[0], &parts[0]);
-  const int64_t top = w->p->problem == DP_LOCAL && w->table < 0 ? units[0].lo[0] : 0;
-  void *engine = NULL;
-  double seconds = 0;
+  const int64_t size = dp_edge_size(w->p, rows);
+  *t = dp_trial_gpu{};
+  t->row = w->p->problem == DP_LOCAL && w->table < 0 ? units[0].lo[0] : 0;
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &bands->trial_left, size, "edge"));
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &bands->trial_right, size, "edge"));
   TSL_CUDA_TRY(cudaMemsetAsync(bands->trial_left.data, 0, (size_t)size, w->card.stream));
-  TSL_TRY(bands->engine->open(w, units[0].lo[1], units[n - 1].hi[1], &engine));
-  if (top > 0) TSL_TRY(begin_at(w, engine, top));
+  TSL_TRY(bands->engine->open(w, units[0].lo[1], units[n - 1].hi[1], &t->engine));
+  if (t->row > 0) TSL_TRY(begin_at(w, t->engine, t->row));
+  if (units[0].lo[1] > 0) t->left = bands->trial_left.data;
+done:
+  return err;
+}
+
+/* One band, alone. */
+static tsl_err try_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = units[0].hi[0] - units[0].lo[0];
+  const dp_window window = window_of(w, &units[0], &parts[0]);
+  dp_trial_gpu t = {};
+  double seconds = 0;
+  TSL_TRY(dp_gpu_trial_open(w, units, n, rows, &t));
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
-  TSL_TRY(bands->engine->tile(engine, top, top + rows,
-                              units[0].lo[1] > 0 ? bands->trial_left.data : NULL,
-                              bands->trial_right.data, false, window));
+  TSL_TRY(w->bands.engine->tile(t.engine, t.row, t.row + rows, t.left, w->bands.trial_right.data,
+                                false, window));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   dp_seconds_spread(seconds, units, n, parts);
 done:
-  bands->engine->close(&engine);
+  w->bands.engine->close(&t.engine);
   return err;
 }
 
 tsl_err dp_gpu_bands_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
+  if (dp_gpu_bands_overlap(w->p) && units[0].stage < units[n - 1].stage)
+    return dp_gpu_stages_trial(w, units, n, parts);
   for (int64_t k = 0, end; k < n; k = end) {
     end = dp_gpu_band_end(w, units, n, k);
     TSL_TRY(try_band(w, units + k, end - k, parts + k));

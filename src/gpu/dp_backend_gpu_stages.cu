@@ -99,3 +99,37 @@ tsl_err dp_gpu_bands_finish(dp_worker *w) {
 done:
   return err;
 }
+
+/* ---- trial */
+
+static tsl_err end_trial(dp_worker *w, const dp_trial_gpu *t, const tsl_unit *units, int64_t n,
+                         tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  double seconds = 0;
+  TSL_TRY(w->bands.engine->finish(t->engine, &seconds));
+  dp_seconds_spread(seconds, units, n, parts);
+done:
+  return err;
+}
+
+tsl_err dp_gpu_stages_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const int64_t lanes = dp_gpu_band_end(w, units, n, 0), ahead = TSL_MOST_STARTED * lanes;
+  int64_t most = 0;
+  dp_trial_gpu t = {};
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t rows = units[k].hi[0] - units[k].lo[0];
+    if (rows > most) most = rows;
+  }
+  TSL_TRY(dp_gpu_trial_open(w, units, lanes, most, &t));
+  for (int64_t k = 0; k < n + ahead; k += lanes) {
+    if (k >= ahead) TSL_TRY(end_trial(w, &t, units + k - ahead, lanes, parts + k - ahead));
+    if (k >= n) continue;
+    const int64_t rows = units[k].hi[0] - units[k].lo[0];
+    TSL_TRY(w->bands.engine->start(t.engine, t.row, t.row + rows, t.left, NULL));
+    t.row += rows;
+  }
+done:
+  w->bands.engine->close(&t.engine);
+  return err;
+}

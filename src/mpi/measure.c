@@ -37,19 +37,29 @@ done:
   return err;
 }
 
-tsl_err tsl_measure_units(const tsl_station *station, const tsl_unit *units, int64_t n,
-                          double *seconds) {
+tsl_err tsl_measure_each(const tsl_station *station, const tsl_unit *units, int64_t n,
+                         double *seconds) {
   tsl_err err = TSL_OK;
   trial t = {.task.run = run_trial, .station = station, .units = units, .n = n};
   tsl_slots slots = {.problem = NULL};
   TSL_TRY(tsl_slots_open(station->problem, station->backend, units, n, n, &slots));
   for (int64_t u = 0; u < n; u++) TSL_TRY(tsl_slots_place(&slots, &units[u], &t.parts[u]));
   TSL_TRY(tsl_hand_call(station->hand, &t.task));
-  *seconds = 0;
-  for (int64_t u = 0; u < n; u++) *seconds += t.parts[u].seconds;
+  for (int64_t u = 0; u < n; u++) seconds[u] = t.parts[u].seconds;
 done:
   for (int64_t u = 0; u < n; u++) tsl_part_drop_lists(&t.parts[u]);
   tsl_slots_close(&slots);
+  return err;
+}
+
+tsl_err tsl_measure_units(const tsl_station *station, const tsl_unit *units, int64_t n,
+                          double *seconds) {
+  tsl_err err = TSL_OK;
+  double each[TSL_MAX_BATCH];
+  TSL_TRY(tsl_measure_each(station, units, n, each));
+  *seconds = 0;
+  for (int64_t u = 0; u < n; u++) *seconds += each[u];
+done:
   return err;
 }
 

@@ -9,7 +9,8 @@
  *
  * Strips of a WAVE family (lanes of several tiles) are measured as they run: the neighbouring tiles
  * of a stage that are a rank's fair part are one to its device (backend.tiles). What such a band
- * costs besides its cells goes to its tiles in equal parts.
+ * costs besides its cells goes to its tiles in equal parts. Where stages overlap the cost is what a
+ * stage adds that others go before.
  */
 #ifndef TSL_MPI_MEASURE_H
 #define TSL_MPI_MEASURE_H

@@ -7,7 +7,11 @@
 
 #include "measure.h"
 
-/** Device seconds of n units that travel together, at most TSL_MAX_BATCH. */
+/** Device seconds of each of n units that travel together, at most TSL_MAX_BATCH. */
+tsl_err tsl_measure_each(const tsl_station *station, const tsl_unit *units, int64_t n,
+                         double *seconds);
+
+/** Of all of them. */
 tsl_err tsl_measure_units(const tsl_station *station, const tsl_unit *units, int64_t n,
                           double *seconds);
 

@@ -8,10 +8,14 @@
 
 enum { MOST_SAMPLES = 16, LEAST_SAMPLES = 3, PLACES = 5, LEAST_PLACES = 2, RUNS = 2 };
 
+/* Chains: so many times the lanes that fill a device, which wait less for each other than those do;
+ * stages, the fewer the more lanes. */
+enum { CHAIN_WIDTH = 3, CHAIN_LEAST = 2, CHAIN_MOST = 4, CHAIN_BANDS = 6 };
+
 static const double FIRST_FRACTION = 1.0 / 1024, GROWTH = 4;
 static const double LONG_ENOUGH = 0.08; /* s: a sample of this length is precise */
 static const double RISE = 2;           /* the last sample is so many times longer than the first */
-static const double MOSTLY = 3;         /* times the first: of the last sample's time */
+static const double FILLED = 3;         /* times the first: rows fill the device */
 static const double OF_A_PLACE = 0.04;  /* s of a run at a place, where that shows its cells */
 static const double STEEP = 0.6;        /* of the growth of cells: they take most of the time */
 static const double IN_LINE = 0.1;      /* of its time a single run may be off */
@@ -25,14 +29,20 @@ typedef struct strips {
   int64_t lanes, stages;
   int64_t of_rank;       /* lanes of a band in the run */
   int64_t wide, deepest; /* lanes of a band in a trial; stages of a trial at most */
-  bool overlaps;         /* a stage begins while the one before ends: not in a trial */
+  bool overlaps;         /* a stage begins while the one before ends */
+  int64_t chain_wide;    /* lanes, and stages, of trials at places, which run as the run does, */
+  int64_t chain_deep;    /* one stage begun while another ends; below CHAIN_LEAST: no such trials */
 } strips;
+
+static bool is_chain(const strips *s) {
+  return s->overlaps && s->chain_deep >= CHAIN_LEAST;
+}
 
 /* What is tried: bands of stages one after another, or a part of each. */
 typedef struct trial {
   int64_t stage, lane; /* of the first tile */
-  int64_t deep;        /* stages */
-  double fraction;     /* of their rows */
+  int64_t deep, wide;  /* stages, lanes */
+  double fraction;     /* of the stages' rows */
 } trial;
 
 /* Lanes of the first stage. */
@@ -52,6 +62,10 @@ bool tsl_measure_has_strips(const tsl_problem *problem, const tsl_unit *units, i
   return true;
 }
 
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 static strips make_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
                           int n_ranks, int64_t memory, bool overlaps) {
   const int64_t room = tsl_batch_room(station->problem, units, n_units, memory);
@@ -63,22 +77,32 @@ static strips make_strips(const tsl_station *station, const tsl_unit *units, int
   s.of_rank = s.wide;
   if (station->backend->busy != NULL)
     s.wide = station->backend->busy(station->problem, &station->seat->device, units, s.wide);
-  s.deepest = room / s.wide < s.stages ? room / s.wide : s.stages;
-  if (overlaps) s.deepest = 1; /* more would only repeat what a stage costs besides its cells */
+  s.deepest = overlaps ? 1 : least(room / s.wide, s.stages);
+  s.chain_wide = least(s.of_rank, CHAIN_WIDTH * s.wide);
+  s.chain_deep = least(CHAIN_MOST, CHAIN_BANDS * s.wide / s.chain_wide);
+  s.chain_deep = least(s.chain_deep, least(room / s.chain_wide, s.stages));
   return s;
 }
 
-static tsl_err run_trial(const strips *s, const trial *t, tsl_sample *sample) {
-  tsl_err err = TSL_OK;
-  tsl_unit list[TSL_MAX_BATCH];
+/* Its tiles, [deep][wide]. */
+static int64_t cut_tiles(const strips *s, const trial *t, tsl_unit list[TSL_MAX_BATCH]) {
   int64_t n = 0;
-  double seconds = 0;
   for (int64_t d = 0; d < t->deep; d++)
-    for (int64_t l = 0; l < s->wide; l++)
+    for (int64_t l = 0; l < t->wide; l++)
       tsl_measure_sample(s->station->problem, &s->units[(t->stage + d) * s->lanes + t->lane + l],
                          t->fraction, &list[n++]);
-  TSL_TRY(tsl_measure_units(s->station, list, n, &seconds));
-  *sample = tsl_measure_mean(list, n, seconds);
+  return n;
+}
+
+/* The mean tile; of a chain that of the stages behind the first, which alone fills the device. */
+static tsl_err run_trial(const strips *s, const trial *t, tsl_sample *sample) {
+  tsl_err err = TSL_OK;
+  tsl_unit list[TSL_MAX_BATCH] = {{0}};
+  double each[TSL_MAX_BATCH], seconds = 0;
+  const int64_t n = cut_tiles(s, t, list), first = s->overlaps && t->deep > 1 ? t->wide : 0;
+  TSL_TRY(tsl_measure_each(s->station, list, n, each));
+  for (int64_t k = first; k < n; k++) seconds += each[k];
+  *sample = tsl_measure_mean(list + first, n - first, seconds);
 done:
   return err;
 }
@@ -109,18 +133,10 @@ static double off_line(const tsl_sample *samples, int n) {
   return worst;
 }
 
-/* Do the last two samples show what cells cost alone, as stages that overlap do? When most of the
- * time of the last is that of its cells. */
-static bool shows_cells(const strips *s, const growth *g) {
-  return s->overlaps && g->seconds[g->n - 1] >= MOSTLY * g->seconds[0];
-}
-
 /* The first of the last samples that lie on a line: two or more. */
-static int first_in_line(const strips *s, const growth *g) {
+static int first_in_line(const growth *g) {
   int first = g->n > 2 ? g->n - 2 : 0;
-  while (!shows_cells(s, g) && first > 0 &&
-         off_line(g->samples + first - 1, g->n - first + 1) <= IN_LINE)
-    first--;
+  while (first > 0 && off_line(g->samples + first - 1, g->n - first + 1) <= IN_LINE) first--;
   return first;
 }
 
@@ -136,9 +152,10 @@ static bool grow(const strips *s, trial *t) {
   return true;
 }
 
-/* Is the last sample precise, and its time that of its cells? */
-static bool is_enough(const growth *g) {
+/* Is the last sample precise, and its time that of its cells? For a chain: is the device full? */
+static bool is_enough(const strips *s, const growth *g) {
   const int k = g->n - 1;
+  if (is_chain(s)) return k > 0 && g->seconds[k] >= FILLED * g->seconds[0];
   return g->n >= LEAST_SAMPLES && g->seconds[k] >= LONG_ENOUGH &&
          g->seconds[k] >= RISE * g->seconds[0] && is_steep(g, k);
 }
@@ -161,13 +178,14 @@ static tsl_err run_growing(const strips *s, growth *g) {
   *g = (growth){.last = {.stage = s->stages / 2,
                          .lane = (s->lanes - s->wide) / 2,
                          .deep = 1,
+                         .wide = s->wide,
                          .fraction = FIRST_FRACTION}};
   TSL_TRY(run_sample(s, g));
   g->n = 0;
   do {
     TSL_TRY(run_sample(s, g));
     spent += g->seconds[g->n - 1];
-  } while (g->n < MOST_SAMPLES && !is_enough(g) && spent < GROWING && grow(s, &g->last));
+  } while (g->n < MOST_SAMPLES && !is_enough(s, g) && spent < GROWING && grow(s, &g->last));
 done:
   return err;
 }
@@ -185,24 +203,40 @@ static void cut(trial *t, double part) {
   t->deep = (int64_t)stages;
 }
 
-/* A part of the largest trial that shows its cells, as often as a calibration can afford. */
+/* So many of them, for so many seconds each, as a calibration can afford. */
+static void count_places(places *p, double seconds) {
+  p->n = PLACES;
+  p->runs = seconds * PLACES * RUNS > BUDGET ? 1 : RUNS;
+  if (seconds * PLACES > BUDGET) p->n = (int)fmax(LEAST_PLACES, BUDGET / seconds);
+}
+
+/* A part of the largest trial that shows its cells. */
 static places choose_places(const strips *s, const growth *g) {
-  const double longest = g->seconds[g->n - 1];
-  const double shows = fmax(RISE * g->seconds[0], g->seconds[first_in_line(s, g)]);
-  const double wanted = fmax(OF_A_PLACE, shows);
-  places p = {.like = g->last, .n = PLACES, .runs = RUNS};
+  const bool chain = is_chain(s);
+  const double longest = g->seconds[g->n - 1], first = g->seconds[0];
+  const double shows = fmax(RISE * first, g->seconds[first_in_line(g)]);
+  const double wanted = fmax(OF_A_PLACE, chain ? FILLED * first : shows);
+  places p = {.like = g->last};
   if (longest > wanted) cut(&p.like, wanted / longest);
-  const double seconds = fmin(longest, wanted);
-  if (seconds * PLACES * RUNS > BUDGET) p.runs = 1;
-  if (seconds * PLACES > BUDGET) p.n = (int)fmax(LEAST_PLACES, BUDGET / seconds);
+  const double tiles = (double)(p.like.deep * p.like.wide);
+  if (chain) {
+    p.like.deep = s->chain_deep;
+    p.like.wide = s->chain_wide;
+  }
+  count_places(&p, fmin(longest, wanted) * (double)(p.like.deep * p.like.wide) / tiles);
   return p;
+}
+
+/* 0, 2, 4 and so on, then 1, 3 and so on. */
+static int64_t every_other(int64_t k, int64_t n) {
+  return (2 * k + (n % 2 == 0 && 2 * k >= n)) % n;
 }
 
 /* Places from the first stages to the last, in lanes from one side to the other. */
 static trial place_at(const strips *s, const places *p, int k) {
   trial t = p->like;
   t.stage = (s->stages - t.deep) * (2 * k + 1) / (2 * p->n);
-  t.lane = (s->lanes - s->wide) * (2 * k % p->n) / (p->n - 1);
+  t.lane = (s->lanes - t.wide) * every_other(k, p->n) / (p->n - 1);
   return t;
 }
 
@@ -221,31 +255,53 @@ done:
 }
 
 /* Growing samples tell what a band costs besides its cells; places how the cells differ. */
+static void fit_bands(const strips *s, const growth *g, const tsl_sample *at, int n_at,
+                      tsl_speed *speed) {
+  double *c = speed->c[s->units[0].kind];
+  tsl_sample all[MOST_SAMPLES + PLACES];
+  int n = 0;
+  for (int k = first_in_line(g); k < g->n; k++) all[n++] = g->samples[k];
+  tsl_cost_fit(all, n, c);
+  if (tsl_measure_alike(at, n_at)) {
+    const tsl_speed expected = *speed;
+    tsl_measure_scale(at, n_at, &expected, c);
+  } else {
+    for (int k = 0; k < n_at; k++) all[n++] = at[k];
+    tsl_cost_fit(all, n, c);
+  }
+  /* a band costs it once, not each of its lanes; where stages overlap it delays (plan_wave.h) */
+  c[0] = s->overlaps ? 0 : c[0] * (double)s->wide / (double)s->of_rank;
+}
+
+/* A chain's stages cost the device their cells alone: seconds for each flop. */
+static void fit_chain(const strips *s, const tsl_sample *at, int n_at, tsl_speed *speed) {
+  double *c = speed->c[s->units[0].kind];
+  double seconds = 0, flops = 0;
+  for (int k = 0; k < n_at; k++) {
+    seconds += at[k].seconds;
+    flops += at[k].unit.flops;
+  }
+  for (int k = 0; k < TSL_N_COEFFICIENTS; k++) c[k] = 0;
+  c[1] = seconds / fmax(1, flops);
+}
+
 tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
                            int n_ranks, int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
   strips s;
-  double *c = speed->c[units[0].kind];
-  tsl_sample all[MOST_SAMPLES + PLACES];
+  tsl_sample samples[PLACES];
   growth g;
   places p;
-  int n = 0;
   bool overlaps = false;
   TSL_TRY(tsl_overlaps(station, &overlaps));
   s = make_strips(station, units, n_units, n_ranks, memory, overlaps);
   TSL_TRY(run_growing(&s, &g));
-  for (int k = first_in_line(&s, &g); k < g.n; k++) all[n++] = g.samples[k];
-  tsl_cost_fit(all, n, c);
   p = choose_places(&s, &g);
-  TSL_TRY(run_places(&s, &p, all + n));
-  if (tsl_measure_alike(all + n, p.n)) {
-    const tsl_speed expected = *speed;
-    tsl_measure_scale(all + n, p.n, &expected, c);
-  } else {
-    tsl_cost_fit(all, n + p.n, c);
-  }
-  /* a band costs it once, not each of its lanes; where stages overlap it delays (plan_wave.h) */
-  c[0] = overlaps ? 0 : c[0] * (double)s.wide / (double)s.of_rank;
+  TSL_TRY(run_places(&s, &p, samples));
+  if (is_chain(&s))
+    fit_chain(&s, samples, p.n, speed);
+  else
+    fit_bands(&s, &g, samples, p.n, speed);
 done:
   return err;
 }

@@ -157,8 +157,9 @@ static tsl_err call_tiles(run *r, int seat, const tsl_unit *units, int64_t n, bo
   TSL_TRY(open_slabs(r, seat, r->table, units, n, parts, &table));
   TSL_TRY(open_slabs(r, seat, r->best, units, n, parts, &best));
   TSL_TRY((trial ? backend->run : backend->tiles)(r->workers[seat], units, n, parts));
-  for (int64_t k = 0; k < n && !trial; k++) {
+  for (int64_t k = 0; k < n; k++) {
     if (!(parts[k].seconds >= 0)) TSL_FAIL(TSL_ERR_INTERNAL, "a tile without seconds");
+    if (trial) continue;
     if (r->table >= 0) gather(r, &units[k], r->table, parts[k].slab[r->table]);
     if (r->best >= 0) gather(r, &units[k], r->best, parts[k].slab[r->best]);
   }
@@ -559,17 +560,26 @@ done:
 
 /* ---- all of it */
 
-/** Part of a tile, and on sockets tiles of several stages, before the run begins. */
+/** Tiles of the last stages, all lanes of each; 0 where lanes have no tile in some. */
+static int64_t last_stages(const tsl_units *all, int64_t stages) {
+  const int64_t lanes = all->n > 0 ? all->n / (all->list[all->n - 1].stage + 1) : 0;
+  for (int64_t u = 0; u < all->n; u++)
+    if (lanes == 0 || all->list[u].lane != u % lanes || all->list[u].stage != u / lanes) return 0;
+  return all->n < stages * lanes ? all->n : stages * lanes;
+}
+
+/** Part of a tile, and tiles of several stages, before the run begins. */
 static tsl_err try_tiles(run *r, int seat) {
-  enum { MOST = 5 };
+  enum { MOST = 5, STAGES = 4 };
   tsl_err err = TSL_OK;
+  const bool card = r->drive->seats[seat].device->kind == TSL_GPU;
   const tsl_units *all = &r->made->units;
-  const int64_t n = all->n < MOST ? all->n : MOST;
+  const int64_t n = card ? last_stages(all, STAGES) : all->n < MOST ? all->n : MOST;
   tsl_unit sample;
-  if (n == 0) return TSL_OK;
+  if (all->n == 0) return TSL_OK;
   tsl_family_dp.sample(&r->made->problem, unit_of(r, all->n - 1), 0.5, &sample);
   TSL_TRY(call_tiles(r, seat, &sample, 1, true));
-  for (int turn = 0; turn < 2 && r->drive->seats[seat].device->kind == TSL_CPU; turn++)
+  for (int turn = 0; turn < 2 && n > 0; turn++)
     TSL_TRY(call_tiles(r, seat, unit_of(r, all->n - n), n, true));
 done:
   return err;
