@@ -16,7 +16,7 @@ static const double FIRST_FRACTION = 1.0 / 1024, GROWTH = 4;
 static const double LONG_ENOUGH = 0.08; /* s: a sample of this length is precise */
 static const double RISE = 2;           /* the last sample is so many times longer than the first */
 static const double FILLED = 3;         /* times the first: rows fill the device */
-static const double OF_A_PLACE = 0.04;  /* s of a run at a place, where that shows its cells */
+static const double OF_A_PLACE = 0.12;  /* s of a run at a place: most tiles as a whole */
 static const double STEEP = 0.6;        /* of the growth of cells: they take most of the time */
 static const double IN_LINE = 0.1;      /* of its time a single run may be off */
 static const double BUDGET = 0.6;       /* s of places */
