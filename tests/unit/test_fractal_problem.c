@@ -449,6 +449,42 @@ static void sample_is_smaller(void **state) {
   }
 }
 
+/** Steps of the plain loop; what has not left after so many never will. */
+static double plain_steps(const fractal_params *p, double cx, double cy) {
+  enum { NEARLY_ALL = 20000 };
+  double x = 0, y = 0;
+  int64_t k = 0;
+  for (; k < NEARLY_ALL && x * x + y * y <= 4; k++) {
+    const double next = x * x - y * y + cx;
+    y = 2 * x * y + cy, x = next;
+  }
+  return (double)(k < NEARLY_ALL ? k : p->maxiter) + FRACTAL_COST_FIXED;
+}
+
+/** Where a pixel takes 400 000 steps a part of a row is tried: its cost must be that of its pixels. */
+static void sample_of_long_steps(void **state) {
+  static const char *const section =
+      " xres: 2000\n yres: 1334\n maxiter: 400000\n interior: no\n"
+      " periodicity: no\n view: {corners: [-2.25, -1.25, 1.5, 1.25]}\n";
+  double off = 0, sum = 0, predicted = 0;
+  made m;
+  const fractal_params *p = make_good(section, &m);
+  (void)state;
+  for (int64_t row = 240; row < 1100; row += 43) {
+    const tsl_unit whole = {.lo = {row, 0, 0}, .hi = {row + 1, 2000, 1}};
+    tsl_unit part;
+    double steps = 0;
+    fractal_sample(&m.problem, &whole, 0.5, &part);
+    for (int64_t i = part.lo[1]; i < part.hi[1]; i++)
+      steps += plain_steps(p, coordinate(&m, FRACTAL_X, i), coordinate(&m, FRACTAL_Y, row));
+    sum += steps, predicted += part.count;
+    off += fabs(part.count - steps);
+  }
+  print_message("predicted / true %.3f, a row %.3f off\n", predicted / sum, off / sum);
+  assert_true(fabs(predicted / sum - 1) < 0.04 && off / sum < 0.06);
+  release(&m);
+}
+
 /** The resolved deck describes the same problem. */
 static void resolved_again(void **state) {
   static const char *const sections[] = {"", " set: julia\n c: [0.1, 0.6]\n precision: fp32\n",
@@ -489,6 +525,7 @@ int main(void) {
       cmocka_unit_test(cost_predicts),
       cmocka_unit_test(cost_is_bounded),
       cmocka_unit_test(sample_is_smaller),
+      cmocka_unit_test(sample_of_long_steps),
       cmocka_unit_test(resolved_again),
   };
   if (mkdtemp(folder) == NULL) return 1;

@@ -5,10 +5,8 @@
 #include <math.h>
 
 enum {
-  LAST = 256,       /* samples along a side of the finest grid */
-  LONGEST = 30000,  /* steps of a walk: nearly all points that leave have left */
-  PER_SAMPLE = 1024 /* pixels of the image that a sample of a finer grid stands for at least: then
-                       sampling is a thousandth of the work */
+  LAST = 256,     /* samples along a side of the finest grid */
+  LONGEST = 30000 /* steps of a walk: nearly all points that leave have left */
 };
 
 /** A grid of samples and the rules of walking; x, y: the tables of the box. */
@@ -124,19 +122,31 @@ static void set_grid(plan *w, int64_t side) {
   for (int axis = 0; axis < 2; axis++) w->n[axis] = at_most(side, w->size[axis]);
 }
 
-/** Is a grid of this side worth its steps, when the one of half its side took so many? */
-static bool is_worth(const plan *w, int64_t side, int64_t steps, int64_t left) {
-  const double pixels = (double)w->size[0] * (double)w->size[1];
+static int64_t samples_of(const plan *w, int64_t side) {
+  return at_most(side, w->size[0]) * at_most(side, w->size[1]);
+}
+
+/** Steps to expect of all pixels, were each computed. */
+static double all_expected(const plan *w, const walk *walks) {
+  const int64_t n = w->n[0] * w->n[1];
+  double sum = 0;
+  for (int64_t k = 0; k < n; k++) sum += expected(w, &walks[k]);
+  return sum / (double)n * (double)w->size[0] * (double)w->size[1];
+}
+
+/** Is a grid of this side worth its steps, when the one before took so many? */
+static bool is_worth(const plan *w, int64_t side, double steps, double most) {
   if (side > LAST || (side > w->size[0] && side > w->size[1])) return false;
-  return (double)side * (double)side * PER_SAMPLE <= pixels && 4 * steps <= left;
+  return steps * (double)samples_of(w, side) / (double)(w->n[0] * w->n[1]) <= most;
 }
 
 tsl_err fractal_cost_make(const tsl_problem *problem, const int64_t lo[2], const int64_t hi[2],
-                          int64_t first, int64_t budget, fractal_cost *cost) {
+                          const fractal_effort *effort, fractal_cost *cost) {
   tsl_err err = TSL_OK;
   const fractal_params *p = fractal_params_of(problem);
   const bool plain = p->schedule != FRACTAL_SCHEDULE_AUTO || p->threads != FRACTAL_THREADS_AUTO;
-  int64_t left = budget, steps = 0, samples = 0;
+  int64_t left = effort->budget, steps = 0;
+  double most = 0; /* steps of the next grid */
   void *walks = NULL;
   plan w = {.params = p,
             .x = problem->fields[FRACTAL_X].data,
@@ -147,12 +157,13 @@ tsl_err fractal_cost_make(const tsl_problem *problem, const int64_t lo[2], const
             .periodicity = p->periodicity && !plain};
   *cost = (fractal_cost){0};
   TSL_TRY(tsl_alloc(LAST * LAST, sizeof(walk), "samples", &walks));
-  for (int64_t side = first; side == first || is_worth(&w, side, steps, left); side *= 2) {
+  for (int64_t side = effort->first; steps == 0 || is_worth(&w, side, (double)steps, most);
+       side *= 2) {
     set_grid(&w, side);
-    samples = w.n[0] * w.n[1];
-    w.most = at_most(p->maxiter, at_most(LONGEST, left / samples) + 1);
-    steps = walk_all(&w, walks);
+    w.most = at_most(p->maxiter, at_most(LONGEST, left / samples_of(&w, side)) + 1);
+    steps = walk_all(&w, walks) + 1;
     left -= steps;
+    most = fmin((double)left, effort->part * all_expected(&w, walks));
   }
   TSL_TRY(sum_up(&w, walks, cost));
 done:

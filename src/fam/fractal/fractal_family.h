@@ -79,13 +79,16 @@ enum {
   FRACTAL_COST_FIXED = 8
 }; /**< of each pixel, in steps: start, replay after the test, store */
 
-/**
- * Sample a box, finer and finer while that stays a small part of the work of the box.
- * @param[in] first   samples along a side of the first grid, at most 256
- * @param[in] budget  most steps to walk, about
- */
+/** What samples may cost. */
+typedef struct fractal_effort {
+  int64_t first;  /**< samples along a side of the first grid, at most 256 */
+  int64_t budget; /**< most steps to walk, about */
+  double part;    /**< of the steps of all pixels: what one more grid may take */
+} fractal_effort;
+
+/** Sample a box, finer and finer while that stays a small part of its work. */
 tsl_err fractal_cost_make(const tsl_problem *problem, const int64_t lo[2], const int64_t hi[2],
-                          int64_t first, int64_t budget, fractal_cost *cost);
+                          const fractal_effort *effort, fractal_cost *cost);
 
 /** Expected steps of rows [a, b) x columns [c, d) of the box, above 0 when there are pixels. */
 double fractal_cost_of(const fractal_cost *cost, int64_t a, int64_t b, int64_t c, int64_t d);

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-enum {
-  FIRST_GRID = 16,         /* samples along a side to begin with */
-  BUDGET = 30000000,       /* steps of the cost pass: about 0.1 s of one thread */
-  SAMPLE_GRID = 8,         /* the same for a calibration sample */
-  SAMPLE_BUDGET = 2000000, /* of which there are a few dozen */
-  SMALL = 16384            /* pixels: bands are not cut into smaller pieces for balance */
-};
+enum { SMALL = 16384 }; /* pixels: bands are not cut into smaller pieces for balance */
+
+/* Steps of the cost pass: about 0.1 s of one thread. */
+static const fractal_effort OF_IMAGE = {.first = 16, .budget = 30000000, .part = 1.0 / 1024};
+
+/* The same for a calibration sample, of which there are a few dozen. */
+static const fractal_effort OF_SAMPLE = {.first = 8, .budget = 2000000, .part = 1.0 / 128};
 
 /** How the image is cut; lengths in rows and columns. */
 typedef struct cutter {
@@ -50,7 +50,7 @@ static tsl_err open_cutter(const tsl_problem *problem, const tsl_limits *limits,
                 .quantum = {tile, FRACTAL_TILE},
                 .most = pixels_within(p, limits)};
   if (p->exact && c->most < FRACTAL_TILE) c->quantum[1] = 1;
-  TSL_TRY(fractal_cost_make(problem, lo, hi, FIRST_GRID, BUDGET, &c->cost));
+  TSL_TRY(fractal_cost_make(problem, lo, hi, &OF_IMAGE, &c->cost));
 done:
   return err;
 }
@@ -193,7 +193,7 @@ void fractal_sample(const tsl_problem *problem, const tsl_unit *whole, double fr
   shrink(&out->lo[0], &out->hi[0], fraction, tile);
   if (fraction * rows < 1) shrink(&out->lo[1], &out->hi[1], fraction * rows, FRACTAL_TILE);
   const int64_t *lo = out->lo, *hi = out->hi;
-  if (fractal_cost_make(problem, lo, hi, SAMPLE_GRID, SAMPLE_BUDGET, &cost) == TSL_OK)
+  if (fractal_cost_make(problem, lo, hi, &OF_SAMPLE, &cost) == TSL_OK)
     set_features(p, fractal_cost_of(&cost, lo[0], hi[0], lo[1], hi[1]), out);
   else /* no memory for samples: as the whole */
     *out = *whole;
