@@ -104,7 +104,7 @@ static double seconds_left(const tsl_parts *parts, const tsl_claim *claim, const
 
 int64_t tsl_supply_steal(const tsl_parts *parts, const tsl_claim *claims, const tsl_unit *units,
                          const tsl_cost *cost, const double *slower, int rank, double ahead,
-                         int *victim) {
+                         double batch, int *victim) {
   double longest = 0, mine = 0, theirs = 0, goal = 0, last = 0;
   int64_t lo = 0, hi = 0, first = 0;
   *victim = -1;
@@ -119,7 +119,7 @@ int64_t tsl_supply_steal(const tsl_parts *parts, const tsl_claim *claims, const 
   theirs = rate(&units[parts->order[hi - 1]], cost, slower, *victim);
   last = parts->before[hi] - parts->before[hi - 1];
   if (mine <= 0 || ahead + last / mine >= longest) return 0;
-  goal = (longest - ahead) * mine * theirs / (mine + theirs) / 2;
+  goal = fmin((longest - ahead) * theirs / (mine + theirs) / 2, batch) * mine;
   while (first > lo && parts->before[hi] - parts->before[first - 1] <= goal) first--;
   return hi - first > 1 ? hi - first : 1;
 }
@@ -313,7 +313,8 @@ static tsl_err take_from_others(tsl_supply *s, double ahead) {
   int64_t n = 0;
   TSL_TRY(tsl_queue_read(s->queue, s->slower, s->claims));
   s->others_over = all_claimed(s);
-  n = tsl_supply_steal(&s->parts, s->claims, s->units, s->cost, s->slower, s->rank, ahead, &victim);
+  n = tsl_supply_steal(&s->parts, s->claims, s->units, s->cost, s->slower, s->rank, ahead,
+                       s->longest, &victim);
   if (n == 0) goto done;
   TSL_TRY(tsl_queue_take_claim(s->queue, victim, (int32_t)n, &got));
   s->taken = (range){s->parts.start[victim] + got.front, s->parts.start[victim] + got.back};

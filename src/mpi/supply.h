@@ -31,16 +31,18 @@ void tsl_parts_clear(tsl_parts *parts);
 /**
  * Whose units a rank with nothing left should take, and how many from the end; a pure rule.
  *
- * The rank with the longest unclaimed part loses half of what would let both end together.
+ * The rank with the longest unclaimed part loses half of what would let both end together, but no
+ * more than a batch: others may be idle in a moment.
  * @param[in]  claims  shape [n_ranks]
  * @param[in]  slower  shape [n_ranks], measured over predicted seconds
  * @param[in]  ahead   s until this rank's device is free
+ * @param[in]  batch   s of a batch of this rank
  * @param[out] victim  the rank
  * @return 0 when no unit would be done sooner that way
  */
 int64_t tsl_supply_steal(const tsl_parts *parts, const tsl_claim *claims, const tsl_unit *units,
                          const tsl_cost *cost, const double *slower, int rank, double ahead,
-                         int *victim);
+                         double batch, int *victim);
 
 typedef struct tsl_supply tsl_supply;
 

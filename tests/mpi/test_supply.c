@@ -67,8 +67,8 @@ static void parts_list_owners(void **state) {
 /* ---------------------------------------------------------------------- rule */
 
 /* Three ranks with 100 planned units of 1 s each; what they have not begun is given. */
-static int64_t steal(const int32_t left[3], const double slower[3], int thief, double ahead,
-                     int *victim) {
+static int64_t steal_batch(const int32_t left[3], const double slower[3], int thief, double ahead,
+                           double batch, int *victim) {
   static instance in;
   static const double equal[] = {1, 1, 1};
   tsl_parts parts;
@@ -77,10 +77,15 @@ static int64_t steal(const int32_t left[3], const double slower[3], int thief, d
   if (tsl_parts_make(&in.plan, in.units, &in.cost, &parts) != TSL_OK) fail();
   for (int r = 0; r < 3; r++) claims[r] = (tsl_claim){100 - left[r], 100};
   const int64_t n =
-      tsl_supply_steal(&parts, claims, in.units, &in.cost, slower, thief, ahead, victim);
+      tsl_supply_steal(&parts, claims, in.units, &in.cost, slower, thief, ahead, batch, victim);
   tsl_parts_clear(&parts);
   tsl_plan_clear(&in.plan);
   return n;
+}
+
+static int64_t steal(const int32_t left[3], const double slower[3], int thief, double ahead,
+                     int *victim) {
+  return steal_batch(left, slower, thief, ahead, INFINITY, victim);
 }
 
 static void takes_from_the_longest(void **state) {
@@ -92,6 +97,18 @@ static void takes_from_the_longest(void **state) {
   assert_int_equal(steal((const int32_t[]){0, 40, 20}, slow2, 0, 0, &victim), 8);
   assert_int_equal(victim, 2); /* 100 s of work there; 100 / 6 units end together */
   assert_int_equal(steal((const int32_t[]){0, 40, 20}, even, 0, 20, &victim), 5);
+}
+
+/* The others may be idle soon: with units of 1 s, no more than a batch each, and one at least. */
+static void takes_a_batch_at_most(void **state) {
+  static const double even[] = {1, 1, 1}, fast0[] = {0.5, 1, 1};
+  int victim = -1;
+  (void)state;
+  assert_int_equal(steal_batch((const int32_t[]){0, 40, 20}, even, 0, 0, 4, &victim), 4);
+  assert_int_equal(victim, 1);
+  assert_int_equal(steal_batch((const int32_t[]){0, 40, 20}, fast0, 0, 0, 4, &victim), 8);
+  assert_int_equal(steal_batch((const int32_t[]){0, 40, 20}, even, 0, 0, 0.03, &victim), 1);
+  assert_int_equal(steal_batch((const int32_t[]){0, 4, 0}, even, 0, 0, 10, &victim), 1);
 }
 
 static void leaves_what_is_as_soon_done_there(void **state) {
@@ -269,6 +286,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_list_owners),
       cmocka_unit_test(takes_from_the_longest),
+      cmocka_unit_test(takes_a_batch_at_most),
       cmocka_unit_test(leaves_what_is_as_soon_done_there),
       cmocka_unit_test(claims_are_disjoint),
       cmocka_unit_test(all_units_once),
