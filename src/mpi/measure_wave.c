@@ -9,8 +9,8 @@
 enum { MOST_SAMPLES = 16, LEAST_SAMPLES = 3, PLACES = 5, LEAST_PLACES = 2, RUNS = 2 };
 
 /* Chains: so many times the lanes that fill a device, which wait less for each other than those do;
- * stages, the fewer the more lanes. */
-enum { CHAIN_WIDTH = 3, CHAIN_LEAST = 2, CHAIN_MOST = 4, CHAIN_BANDS = 6 };
+ * stages, of which the first ones take longer: the device fills, and computes of the next ones. */
+enum { CHAIN_WIDTH = 2, CHAIN_DEEP = 4, CHAIN_FIRST = 2 };
 
 static const double FIRST_FRACTION = 1.0 / 1024, GROWTH = 4;
 static const double LONG_ENOUGH = 0.08; /* s: a sample of this length is precise */
@@ -31,11 +31,11 @@ typedef struct strips {
   int64_t wide, deepest; /* lanes of a band in a trial; stages of a trial at most */
   bool overlaps;         /* a stage begins while the one before ends */
   int64_t chain_wide;    /* lanes, and stages, of trials at places, which run as the run does, */
-  int64_t chain_deep;    /* one stage begun while another ends; below CHAIN_LEAST: no such trials */
+  int64_t chain_deep;    /* one stage begun while another ends */
 } strips;
 
 static bool is_chain(const strips *s) {
-  return s->overlaps && s->chain_deep >= CHAIN_LEAST;
+  return s->overlaps && s->chain_deep > CHAIN_FIRST;
 }
 
 /* What is tried: bands of stages one after another, or a part of each. */
@@ -79,8 +79,7 @@ static strips make_strips(const tsl_station *station, const tsl_unit *units, int
     s.wide = station->backend->busy(station->problem, &station->seat->device, units, s.wide);
   s.deepest = overlaps ? 1 : least(room / s.wide, s.stages);
   s.chain_wide = least(s.of_rank, CHAIN_WIDTH * s.wide);
-  s.chain_deep = least(CHAIN_MOST, CHAIN_BANDS * s.wide / s.chain_wide);
-  s.chain_deep = least(s.chain_deep, least(room / s.chain_wide, s.stages));
+  s.chain_deep = least(CHAIN_DEEP, least(room / s.chain_wide, s.stages));
   return s;
 }
 
@@ -94,15 +93,30 @@ static int64_t cut_tiles(const strips *s, const trial *t, tsl_unit list[TSL_MAX_
   return n;
 }
 
-/* The mean tile; of a chain that of the stages behind the first, which alone fills the device. */
-static tsl_err run_trial(const strips *s, const trial *t, tsl_sample *sample) {
+/* What a trial shows. */
+typedef struct outcome {
+  tsl_sample sample; /* the mean tile; of a chain that of its later stages */
+  double late;       /* s that the first stages of a chain take longer */
+} outcome;
+
+static tsl_sample mean_tile(const tsl_unit *tiles, const double *each, int64_t n) {
+  double seconds = 0;
+  for (int64_t k = 0; k < n; k++) seconds += each[k];
+  return tsl_measure_mean(tiles, n, seconds);
+}
+
+static tsl_err run_trial(const strips *s, const trial *t, outcome *out) {
   tsl_err err = TSL_OK;
   tsl_unit list[TSL_MAX_BATCH] = {{0}};
-  double each[TSL_MAX_BATCH], seconds = 0;
-  const int64_t n = cut_tiles(s, t, list), first = s->overlaps && t->deep > 1 ? t->wide : 0;
+  double each[TSL_MAX_BATCH];
+  const int64_t n = cut_tiles(s, t, list);
+  const int64_t first = s->overlaps && t->deep > CHAIN_FIRST ? CHAIN_FIRST * t->wide : 0;
   TSL_TRY(tsl_measure_each(s->station, list, n, each));
-  for (int64_t k = first; k < n; k++) seconds += each[k];
-  *sample = tsl_measure_mean(list + first, n - first, seconds);
+  *out = (outcome){.sample = mean_tile(list + first, each + first, n - first)};
+  if (first == 0) goto done;
+  const tsl_sample early = mean_tile(list, each, first), *later = &out->sample;
+  const double pace = later->seconds / fmax(1, later->unit.flops);
+  out->late = fmax(0, early.seconds - pace * early.unit.flops) * (double)first;
 done:
   return err;
 }
@@ -163,7 +177,9 @@ static bool is_enough(const strips *s, const growth *g) {
 static tsl_err run_sample(const strips *s, growth *g) {
   tsl_err err = TSL_OK;
   const double units = (double)(g->last.deep * s->wide);
-  TSL_TRY(run_trial(s, &g->last, &g->samples[g->n]));
+  outcome shown;
+  TSL_TRY(run_trial(s, &g->last, &shown));
+  g->samples[g->n] = shown.sample;
   g->seconds[g->n] = g->samples[g->n].seconds * units;
   g->cells[g->n] = g->samples[g->n].unit.count * units;
   g->n++;
@@ -204,10 +220,10 @@ static void cut(trial *t, double part) {
 }
 
 /* So many of them, for so many seconds each, as a calibration can afford. */
-static void count_places(places *p, double seconds) {
+static void count_places(places *p, int fewest, double seconds) {
   p->n = PLACES;
   p->runs = seconds * PLACES * RUNS > BUDGET ? 1 : RUNS;
-  if (seconds * PLACES > BUDGET) p->n = (int)fmax(LEAST_PLACES, BUDGET / seconds);
+  if (seconds * PLACES > BUDGET) p->n = (int)fmax(fewest, BUDGET / seconds);
 }
 
 /* A part of the largest trial that shows its cells. */
@@ -223,7 +239,8 @@ static places choose_places(const strips *s, const growth *g) {
     p.like.deep = s->chain_deep;
     p.like.wide = s->chain_wide;
   }
-  count_places(&p, fmin(longest, wanted) * (double)(p.like.deep * p.like.wide) / tiles);
+  count_places(&p, chain ? 1 : LEAST_PLACES,
+               fmin(longest, wanted) * (double)(p.like.deep * p.like.wide) / tiles);
   return p;
 }
 
@@ -232,23 +249,28 @@ static int64_t every_other(int64_t k, int64_t n) {
   return (2 * k + (n % 2 == 0 && 2 * k >= n)) % n;
 }
 
-/* Places from the first stages to the last, in lanes from one side to the other. */
+/* Places from the first stages to the last, in lanes from one side to the other; one in the
+ * middle. */
 static trial place_at(const strips *s, const places *p, int k) {
   trial t = p->like;
+  const int64_t lanes = s->lanes - t.wide;
   t.stage = (s->stages - t.deep) * (2 * k + 1) / (2 * p->n);
-  t.lane = (s->lanes - t.wide) * every_other(k, p->n) / (p->n - 1);
+  t.lane = p->n == 1 ? lanes / 2 : lanes * every_other(k, p->n) / (p->n - 1);
   return t;
 }
 
 /* All places in turn, so that none finds its data in a cache; the best run of each counts. */
-static tsl_err run_places(const strips *s, const places *p, tsl_sample samples[PLACES]) {
+static tsl_err run_places(const strips *s, const places *p, tsl_sample samples[PLACES],
+                          double *late) {
   tsl_err err = TSL_OK;
+  *late = 0;
   for (int run = 0; run < p->runs; run++)
     for (int k = 0; k < p->n; k++) {
       const trial t = place_at(s, p, k);
-      tsl_sample sample;
-      TSL_TRY(run_trial(s, &t, &sample));
-      if (run == 0 || sample.seconds < samples[k].seconds) samples[k] = sample;
+      outcome shown;
+      TSL_TRY(run_trial(s, &t, &shown));
+      *late += shown.late / (p->n * p->runs);
+      if (run == 0 || shown.sample.seconds < samples[k].seconds) samples[k] = shown.sample;
     }
 done:
   return err;
@@ -273,8 +295,17 @@ static void fit_bands(const strips *s, const growth *g, const tsl_sample *at, in
   c[0] = s->overlaps ? 0 : c[0] * (double)s->wide / (double)s->of_rank;
 }
 
-/* A chain's stages cost the device their cells alone: seconds for each flop. */
-static void fit_chain(const strips *s, const tsl_sample *at, int n_at, tsl_speed *speed) {
+/* Of the rank's part of the table. */
+static double flops_of_rank(const strips *s) {
+  double all = 0;
+  for (int64_t u = 0; u < s->lanes * s->stages; u++) all += s->units[u].flops;
+  return all * (double)s->of_rank / (double)s->lanes;
+}
+
+/* A chain's stages cost the device their cells alone, seconds for each flop; what the first of them
+ * take longer is shared out to all. */
+static void fit_chain(const strips *s, const tsl_sample *at, int n_at, double late,
+                      tsl_speed *speed) {
   double *c = speed->c[s->units[0].kind];
   double seconds = 0, flops = 0;
   for (int k = 0; k < n_at; k++) {
@@ -282,7 +313,7 @@ static void fit_chain(const strips *s, const tsl_sample *at, int n_at, tsl_speed
     flops += at[k].unit.flops;
   }
   for (int k = 0; k < TSL_N_COEFFICIENTS; k++) c[k] = 0;
-  c[1] = seconds / fmax(1, flops);
+  c[1] = seconds / fmax(1, flops) + late / fmax(1, flops_of_rank(s));
 }
 
 tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
@@ -293,13 +324,14 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   growth g;
   places p;
   bool overlaps = false;
+  double late = 0;
   TSL_TRY(tsl_overlaps(station, &overlaps));
   s = make_strips(station, units, n_units, n_ranks, memory, overlaps);
   TSL_TRY(run_growing(&s, &g));
   p = choose_places(&s, &g);
-  TSL_TRY(run_places(&s, &p, samples));
+  TSL_TRY(run_places(&s, &p, samples, &late));
   if (is_chain(&s))
-    fit_chain(&s, samples, p.n, speed);
+    fit_chain(&s, samples, p.n, late, speed);
   else
     fit_bands(&s, &g, samples, p.n, speed);
 done:

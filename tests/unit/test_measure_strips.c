@@ -137,6 +137,14 @@ static tsl_err start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_p
   return TSL_OK;
 }
 
+/* Of a rank's part of a stage; where stages overlap, the mean of all: the first takes longer. */
+static double true_seconds(const table *t, const tsl_unit *units,
+                           double (*seconds)(int64_t, int64_t), bool overlaps) {
+  const int64_t rows = units[0].hi[0], columns = units[t->lanes / t->ranks - 1].hi[1];
+  const double first = seconds(rows, columns), n = (double)t->stages;
+  return overlaps ? (first + (n - 1) * period(rows, columns)) / n : first;
+}
+
 /* Predicted over true seconds of a rank's part of a stage, minus 1. */
 static double off(const table *t, double (*seconds)(int64_t, int64_t), bool fills, bool overlaps) {
   static const tsl_family family = {
@@ -157,7 +165,7 @@ static double off(const table *t, double (*seconds)(int64_t, int64_t), bool fill
                    TSL_OK);
   tsl_hand_stop(&station.hand);
   for (int64_t l = 0; l < of_rank; l++) predicted += tsl_speed_seconds(&speed, &units[l]);
-  const double truth = (overlaps ? period : seconds)(units[0].hi[0], units[of_rank - 1].hi[1]);
+  const double truth = true_seconds(t, units, seconds, overlaps);
   free(units);
   return predicted / truth - 1;
 }
