@@ -20,15 +20,20 @@ count_sockets() {
   echo "$n"
 }
 
-# configure PRESET FOLDER CMAKE_ARGUMENTS...
+# configure PRESET FOLDER CMAKE_ARGUMENTS...; with ccache, what builds of this tree share is compiled once.
 configure() {
-  local preset=$1 folder=$2
+  local preset=$1 folder=$2 language
+  local arguments=()
   shift 2
+  if command -v ccache >/dev/null; then
+    export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
+    for language in C CXX CUDA; do arguments+=("-DCMAKE_${language}_COMPILER_LAUNCHER=ccache"); done
+  fi
   # A tree that was moved or copied with its build folder cannot be configured again there.
   if [ -f "$folder/CMakeCache.txt" ] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$folder/CMakeCache.txt"; then
     echo "$folder belongs to another tree; made anew"
     rm -rf "$folder"
   fi
-  cmake --preset "$preset" -B "$folder" --log-level=NOTICE "$@"
+  cmake --preset "$preset" -B "$folder" --log-level=NOTICE --no-warn-unused-cli "${arguments[@]}" "$@"
 }
