@@ -461,7 +461,7 @@ static double plain_steps(const fractal_params *p, double cx, double cy) {
   return (double)(k < NEARLY_ALL ? k : p->maxiter) + FRACTAL_COST_FIXED;
 }
 
-/** Where a pixel takes 400 000 steps a part of a row is tried: its cost must be that of its pixels. */
+/** Where a pixel takes 400 000 steps a part of a row is tried: its cost is that of its pixels. */
 static void sample_of_long_steps(void **state) {
   static const char *const section =
       " xres: 2000\n yres: 1334\n maxiter: 400000\n interior: no\n"
