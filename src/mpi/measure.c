@@ -138,14 +138,16 @@ static bool same_box(const tsl_unit *a, const tsl_unit *b) {
   return memcmp(a->lo, b->lo, sizeof a->lo) == 0 && memcmp(a->hi, b->hi, sizeof a->hi) == 0;
 }
 
-/* Growing samples until one is long enough or whole; the first run of all only warms up. */
-static tsl_err measure_kind(const tsl_station *station, const tsl_unit *whole, firsts *f,
-                            double *c) {
+/* Growing samples until one is long enough or whole, and the time of the shortest; the first run of
+ * all only warms up. */
+static tsl_err measure_kind(const tsl_station *station, const tsl_unit *whole, firsts *f, double *c,
+                            double *shortest) {
   tsl_err err = TSL_OK;
   tsl_sample samples[MAX_SAMPLES];
   tsl_unit before;
   double fraction = FIRST_FRACTION, spent = 0, first = 0;
   int n = 0;
+  *shortest = INFINITY;
   tsl_measure_sample(station->problem, whole, fraction, &before);
   TSL_TRY(tsl_measure_units(station, &before, 1, &first));
   while (n < MAX_SAMPLES && spent < BUDGET) {
@@ -153,6 +155,7 @@ static tsl_err measure_kind(const tsl_station *station, const tsl_unit *whole, f
     tsl_measure_sample(station->problem, whole, fraction, &s->unit);
     TSL_TRY(time_sample(station, !same_box(&s->unit, &before), s, &first, f));
     before = s->unit;
+    if (s->seconds > 0) *shortest = fmin(*shortest, s->seconds);
     spent += fmax(first, s->seconds);
     if (fraction >= 1 && (n >= 4 || s->seconds > LONG_ENOUGH)) break;
     if (s->unit.setup > 0 && first > LONG_ENOUGH) break; /* the others would take as long */
@@ -295,11 +298,28 @@ void tsl_measure_scale(const tsl_sample *samples, int n, const tsl_speed *expect
   for (int k = 0; k < TSL_N_COEFFICIENTS && predicted > 0; k++) c[k] *= measured / predicted;
 }
 
+/* No unit costs more besides its work than the shortest sample took, whatever a fit to samples of
+ * about the same time says. */
+static void bound_constant(const tsl_sample *samples, int n, double shortest, double *c) {
+  tsl_speed rest = {.c = {{0}}};
+  double measured = 0, predicted = 0;
+  if (c[0] <= shortest) return;
+  memcpy(rest.c[samples[0].unit.kind], c, sizeof rest.c[0]);
+  rest.c[samples[0].unit.kind][0] = 0;
+  for (int k = 0; k < n; k++) {
+    measured += fmax(0, samples[k].seconds - shortest);
+    predicted += tsl_speed_seconds(&rest, &samples[k].unit);
+  }
+  if (predicted <= 0) return;
+  c[0] = shortest;
+  for (int k = 1; k < TSL_N_COEFFICIENTS; k++) c[k] *= measured / predicted;
+}
+
 /* One unit cannot tell time for each byte from time for each item; units of the kind from few items
  * a byte to many can. All places in turn, so that none finds its data in a cache; the best run of
  * each counts. */
 static tsl_err measure_places(const tsl_station *station, const places *p, const tsl_unit *end,
-                              const limit *most, firsts *f, tsl_speed *speed) {
+                              const limit *most, firsts *f, double shortest, tsl_speed *speed) {
   enum { PLACES = 5, RUNS = 2 };
   tsl_err err = TSL_OK;
   place all[PLACES];
@@ -322,6 +342,7 @@ static tsl_err measure_places(const tsl_station *station, const places *p, const
     tsl_measure_scale(samples, n, &expected, speed->c[kind]);
   else if (n > 0)
     tsl_cost_fit(samples, n, speed->c[kind]);
+  if (n > 0) bound_constant(samples, n, shortest, speed->c[kind]);
 done:
   return err;
 }
@@ -332,13 +353,14 @@ static tsl_err measure_all(const tsl_station *station, const tsl_unit *whole, co
   tsl_err err = TSL_OK;
   const int kind = whole->kind;
   places p = {NULL, 0};
+  double shortest = 0;
   f->seconds = f->setup = 0;
-  TSL_TRY(measure_kind(station, whole, f, speed->c[kind]));
+  TSL_TRY(measure_kind(station, whole, f, speed->c[kind], &shortest));
   TSL_TRY(measure_batches(station, whole, units + n_units, most, f, speed));
   speed->setup[kind] = f->setup > 0 ? f->seconds / f->setup : 0;
   most->longest = longest_batch(units, n_units, speed);
   TSL_TRY(open_places(units, n_units, kind, &p));
-  TSL_TRY(measure_places(station, &p, units + n_units, most, f, speed));
+  TSL_TRY(measure_places(station, &p, units + n_units, most, f, shortest, speed));
   speed->setup[kind] = f->setup > 0 ? f->seconds / f->setup : 0;
 done:
   tsl_free(p.list);

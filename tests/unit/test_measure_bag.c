@@ -1,0 +1,95 @@
+/* unit.measure.bag: what a calibration learns of long units from parts of them holds for the units.
+ *
+ * The device takes a nanosecond for each piece of work and 10 us besides. Units of 0.06 to 0.11 s
+ * are tried in parts of 0.05 s; how much work is in a part is known to 12 %, as the steps of an
+ * image are. Parts of one length do not tell what a unit costs besides its work. */
+#include "measure.h"
+
+#include "hand.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { UNITS = 64, ROWS = 60000, WORK = 1000 };
+
+static const double NANOSECOND = 1e-9, BESIDES = 1e-5, UNSURE = 0.12;
+
+struct tsl_worker {
+  uint32_t seed;
+};
+
+static double work_of(const tsl_unit *u) {
+  return (double)(u->hi[0] - u->lo[0]) * WORK * (1 + (double)(u->id % 7) / 7);
+}
+
+/* The same for the same box: between -1 and 1. */
+static double scatter(const tsl_unit *u) {
+  uint64_t hash = 88172645463325252U ^ (uint64_t)(u->id * 1000003 + u->hi[0] * 7919);
+  for (int k = 0; k < 4; k++) hash ^= hash << 13, hash ^= hash >> 7, hash ^= hash << 17;
+  return (double)(hash % 2001) / 1000 - 1;
+}
+
+static void set_features(tsl_unit *u, double unsure) {
+  u->count = u->flops = work_of(u) * (1 + unsure * scatter(u));
+  u->bytes = 8 * (double)(u->hi[0] - u->lo[0]);
+}
+
+static void sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                   tsl_unit *out) {
+  (void)problem;
+  *out = *whole;
+  out->hi[0] = whole->lo[0] + (int64_t)ceil(fraction * (double)(whole->hi[0] - whole->lo[0]));
+  set_features(out, UNSURE);
+}
+
+static tsl_err run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  (void)worker;
+  for (int64_t u = 0; u < n; u++) parts[u].seconds = BESIDES + NANOSECOND * work_of(&units[u]);
+  return TSL_OK;
+}
+
+static void units_longer_than_trials(void **state) {
+  static const tsl_family family = {
+      .name = "model", .shape = TSL_BAG, .n_kinds = 1, .sample = sample};
+  const tsl_problem problem = {.family = &family};
+  const tsl_backend backend = {.family = "model", .run = run};
+  const tsl_seat seat = {.rank = 0};
+  double worst = 0;
+  (void)state;
+  for (int64_t first = 0; first < 40; first++) {
+    tsl_worker worker = {0};
+    tsl_station station = {
+        .problem = &problem, .backend = &backend, .worker = &worker, .seat = &seat};
+    tsl_unit units[UNITS];
+    tsl_speed speed = {.c = {{0}}};
+    double predicted = 0, truth = 0;
+    memset(units, 0, sizeof units);
+    for (int64_t u = 0; u < UNITS; u++) {
+      units[u].id = u;
+      units[u].lo[0] = (first * UNITS + u) * ROWS, units[u].hi[0] = units[u].lo[0] + ROWS;
+      units[u].hi[1] = units[u].hi[2] = 1;
+      set_features(&units[u], 0);
+    }
+    assert_int_equal(tsl_hand_start(NULL, NULL, &station.hand), TSL_OK);
+    assert_int_equal(tsl_measure(&station, units, UNITS, 1, INT64_MAX, &speed), TSL_OK);
+    tsl_hand_stop(&station.hand);
+    for (int64_t u = 0; u < UNITS; u++) {
+      predicted += tsl_speed_seconds(&speed, &units[u]);
+      truth += BESIDES + NANOSECOND * work_of(&units[u]);
+    }
+    worst = fmax(worst, fabs(predicted / truth - 1));
+  }
+  print_message("40 calibrations: at most %.1f %% off\n", 100 * worst);
+  assert_true(worst < 0.1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(units_longer_than_trials)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
