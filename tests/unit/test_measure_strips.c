@@ -195,7 +195,7 @@ static void stages_that_overlap(void **state) {
     const double error = off(&tables[k], card_seconds, true, true);
     print_message("%lld on %d cards, overlapping: %+.1f %%\n", (long long)tables[k].n,
                   tables[k].ranks, 100 * error);
-    assert_true(fabs(error) <= 0.1);
+    assert_true(fabs(error) <= 0.05);
   }
 }
 
