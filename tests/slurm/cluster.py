@@ -4,10 +4,14 @@
 usage: cluster.py COMMAND...      run COMMAND beside it; SLURM_CONF says where it is
 
 munged, slurmctld and two slurmd run as children of this process, in a folder of their own, with
-their own key and ports, on loopback only. Nothing outside the folder is read or changed, and all
-is stopped at the end, also after an exception, SIGINT or SIGTERM; when this process is killed the
-daemons get SIGTERM from the kernel. Needs no root: the cards are files such as /dev/null, which
-Slurm counts and hands out like real ones.
+their own key and ports. Nothing outside the folder is read or changed, and all is stopped at the
+end, also after an exception, SIGINT or SIGTERM. The cards are files such as /dev/null, which Slurm
+counts and hands out like real ones.
+
+Where namespaces are allowed (root), the nodes and a head, on which slurmctld and all commands run,
+are hosts of their own (tests/hosts/network.py): they share no memory, and what goes from one to
+another goes by TCP. Elsewhere all of them are this host, on loopback only, with its shared memory;
+when this process is killed the daemons get SIGTERM from the kernel.
 
 Node n1 has 32 cores and 4 cards "tesla", n2 32 cores and 2 cards "geforce"; both are this host, so
 that they are larger than it is and tests start few ranks. Partition main is the default; low and
@@ -25,17 +29,20 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts"))
+import network  # noqa: E402
+
 PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "scancel", "sinfo"]
 PR_SET_PDEATHSIG = 1
 
 CONF = """\
 ClusterName=box
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={head}
 SlurmctldPort={control}
 SlurmUser={user}
 SlurmdUser={user}
 AuthInfo=socket={folder}/munge/socket,cred_expire=15
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+{communication}
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool/%n
 TmpFS={folder}/tmp/%n
@@ -56,9 +63,9 @@ MinJobAge=300
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 GresTypes=gpu
-NodeName=DEFAULT Sockets=2 CoresPerSocket=16 ThreadsPerCore=1 RealMemory=4000
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={first} Gres=gpu:tesla:4
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={second} Gres=gpu:geforce:2
+NodeName=DEFAULT Sockets=2 CoresPerSocket=16 ThreadsPerCore=1 RealMemory=256000
+NodeName=n1 {first} Gres=gpu:tesla:4
+NodeName=n2 {second} Gres=gpu:geforce:2
 PartitionName=DEFAULT Nodes=n1,n2 MaxTime=1-0 State=UP OverSubscribe=NO
 PartitionName=main Default=YES PriorityTier=5 PreemptMode=off
 PartitionName=low PriorityTier=1 GraceTime=20
@@ -82,6 +89,8 @@ def why_not():
     missing = [name for name in PROGRAMS if find(name) is None]
     if missing:
         return f"{', '.join(missing)} not found; Debian packages: slurm-wlm munge (tools/install-deps)"
+    if not network.why_not():
+        return ""
     try:
         socket.getaddrinfo(socket.gethostname(), None)
     except OSError:
@@ -108,19 +117,44 @@ class Cluster:
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="tslurm")  # short: the socket's path has a limit
-        self.daemons = []
+        self.daemons, self.network = [], None
         self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith("SLURM_")},
                             "SLURM_CONF": os.path.join(self.folder, "slurm.conf")}
         self.environment["PATH"] += ":/usr/sbin:/sbin"
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: sys.exit(143))
         try:
+            if self.why_one_host() == "":
+                self.network = network.Network(3, names=["head", "n1", "n2"]).__enter__()
             self.write_files()
             self.start()
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    @staticmethod
+    def why_one_host():
+        """Why the nodes are no hosts of their own, or an empty text."""
+        return network.why_not()
+
+    def places(self):
+        """What the configuration says of head and nodes: of hosts, or of this one with free ports."""
+        if self.network is not None:
+            head, *nodes = self.network.hosts
+            return {"head": f"head({head.address})", "control": 6817, "communication": "",
+                    **{key: f"NodeHostname={n.name} NodeAddr={n.address} Port=6818" for key, n in zip(("first", "second"), nodes)}}
+        host = socket.gethostname().split(".")[0]
+        control, *ports = free_ports(3)
+        return {"head": f"{host}(127.0.0.1)", "control": control,
+                "communication": "CommunicationParameters=NoCtldInAddrAny,NoInAddrAny",
+                **{key: f"NodeHostname={host} NodeAddr=127.0.0.1 Port={port}" for key, port in zip(("first", "second"), ports)}}
+
+    def at(self, place, command):
+        """The words that run a command on the head or a node."""
+        if self.network is None:
+            return command
+        return self.network.hosts[("head", "n1", "n2").index(place)].command(*command)
 
     def write_files(self):
         for name in ("munge", "state", "log", "spool/n1", "spool/n2", "tmp/n1", "tmp/n2"):
@@ -130,30 +164,27 @@ class Cluster:
         key = os.open(os.path.join(self.folder, "munge/key"), os.O_WRONLY | os.O_CREAT, 0o600)
         os.write(key, os.urandom(128))
         os.close(key)
-        control, first, second = free_ports(3)
-        host = socket.gethostname().split(".")[0]
-        conf = CONF.format(folder=self.folder, host=host, user=getpass.getuser(), control=control,
-                           first=first, second=second)
+        conf = CONF.format(folder=self.folder, user=getpass.getuser(), **self.places())
         for name, text in (("slurm.conf", conf), ("gres.conf", GRES),
                            ("cgroup.conf", "CgroupPlugin=cgroup/v1\n"), ("plugstack.conf", "")):
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
 
-    def spawn(self, name, *args):
+    def spawn(self, place, name, *args):
         with open(os.path.join(self.folder, "log", f"{len(self.daemons)}-{name}"), "wb") as log:
             self.daemons.append(subprocess.Popen(
-                [find(name), *args], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                self.at(place, [find(name), *args]), env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 cwd=self.folder, preexec_fn=die_with_parent, start_new_session=True))
 
     def start(self):
         munge = os.path.join(self.folder, "munge")
-        self.spawn("munged", "-F", f"--key-file={munge}/key", f"--socket={munge}/socket",
+        self.spawn("head", "munged", "-F", f"--key-file={munge}/key", f"--socket={munge}/socket",
                    f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed")
         self.wait(lambda: os.path.exists(f"{munge}/socket"), "munged makes no socket")
-        self.spawn("slurmctld", "-D", "-c", "-i")
+        self.spawn("head", "slurmctld", "-D", "-c", "-i")
         self.wait(lambda: "UP" in self.call("scontrol", "ping").stdout, "slurmctld does not answer")
         for node in ("n1", "n2"):
-            self.spawn("slurmd", "-D", "-N", node)
+            self.spawn(node, "slurmd", "-D", "-N", node)
         self.wait(lambda: len(self.call("sinfo", "-h", "-N", "-p", "main", "-t", "idle", "-o", "%N")
                               .stdout.split()) == 2, "the two nodes do not get idle")
 
@@ -175,7 +206,7 @@ class Cluster:
 
     def call(self, *command, **more):
         """Run one of Slurm's commands."""
-        return subprocess.run(command, env={**self.environment, **more.pop("env", {})}, text=True, timeout=60,
+        return subprocess.run(self.at("head", list(command)), env={**self.environment, **more.pop("env", {})}, text=True, timeout=60,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
 
     def remains(self):
@@ -225,6 +256,8 @@ class Cluster:
         self.signal_all(signal.SIGKILL)
         for daemon in self.daemons:
             daemon.wait()
+        if self.network is not None:
+            self.network.__exit__()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -235,7 +268,7 @@ def main():
         print(f"skipped: {why_not()}")
         sys.exit(77)
     with Cluster() as cluster:
-        sys.exit(subprocess.run(sys.argv[1:], env=cluster.environment, check=False).returncode)
+        sys.exit(subprocess.run(cluster.at("head", sys.argv[1:]), env=cluster.environment, check=False).returncode)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,10 @@ from harness import check, check_units, h5py, np  # noqa: E402
 ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
 N = 3000  # points of the decks
 SMALL = f"-s tri.generator.n={N}"
-# Both nodes are this host: shared memory would mix them up.
-MPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo",
+# Where both nodes are this host, shared memory would mix them up.
+APART = not slurm.Cluster.why_one_host()
+MPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader,tcp" if APART else "self,tcp",
+       "OMPI_MCA_btl_tcp_if_include": "eth0" if APART else "lo",
        "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -157,6 +159,35 @@ def over_nodes(box, script, *args):
     return job.done(), output
 
 
+def found_by_itself(box):
+    """The program of the PATH is taken where none is named; names and options with blanks stay whole."""
+    folder = suite.path("installed")
+    os.makedirs(folder)
+    os.symlink(suite.binary, os.path.join(folder, "tesela"))
+    deck = suite.write("a deck.yaml", open(os.path.join(ROOT, "inputs/tri/rdf.yaml"), "rb").read())
+    box.submit("cpu.sbatch", DECK=deck, OUTPUT="with blanks.h5", OPTIONS=f"{SMALL} -s 'title=two words'", PROGRAM="",
+               PATH=f"{folder}:{os.environ['PATH']}").done()
+    file = box.output("with blanks.h5", 2)
+    check(file["run"].attrs["title"] == "two words", f"the title is {file['run'].attrs['title']}")
+    same(file)
+
+
+def module_missing(box):
+    """A module that cannot be loaded ends the job before anything runs."""
+    job = box.submit("cpu.sbatch", OUTPUT="module.h5", OPTIONS=SMALL, MODULES="no-such-module")
+    check(job.wait() != 0 and not os.path.exists(suite.path("module.h5")), job.log())
+
+
+def preemptible_on_cards(box):
+    """The same script where a job has cards; none is here, so that auto gives sockets."""
+    cards = ["--gpus-per-node=2", "--ntasks-per-node=3", "--cpus-per-task=8", "--exclusive"]
+    log = box.submit("preemptible.sbatch", *cards, DEVICE="auto", OUTPUT="cards.h5", OPTIONS=SMALL).done()
+    table_rows(log, 3)
+    same(box.output("cards.h5", 3))
+    job = box.submit("preemptible.sbatch", *cards, OUTPUT="no-cards.h5", OPTIONS=SMALL, CUDA_VISIBLE_DEVICES="")
+    check(job.wait() == 2 and "a GPU is asked for" in job.log(), f"not refused: {job.log()}")
+
+
 def nodes(box):
     log, output = over_nodes(box, "nodes.sbatch", "--nodes=2")
     table_rows(log, 4)
@@ -192,12 +223,12 @@ def mixed(box):
 def array(box):
     decks = []
     for n in (100, 200, 300):
-        decks.append(suite.deck(f"array-{n}.yaml", {"family": "tri", "tri": {
+        decks.append(suite.deck(f"array {n}.yaml", {"family": "tri", "tri": {
             "function": "euclidean", "output": "condensed", "generator": {"kind": "uniform", "n": n, "seed": 1}}}))
-    job = box.submit("array.sbatch", "--array=0-3", "--output=array-%a.log", DECKS=" ".join(decks), FOLDER="array")
+    job = box.submit("array.sbatch", "--array=0-3", "--output=array-%a.log", DECKS="\n".join(decks), FOLDER="array")
     job.wait()
     for task, n in enumerate((100, 200, 300)):
-        file = box.output(f"array/{task}-array-{n}.h5", 1)
+        file = box.output(f"array/{task}-array {n}.h5", 1)
         check(file["results"].attrs["pairs"] == n * (n - 1) // 2, f"deck {task} is another")
     with open(suite.path("array-3.log"), encoding="utf-8") as file:
         check("task 3 of 3 decks; use --array=0-2" in file.read(), "no word about a task without a deck")
@@ -425,10 +456,11 @@ def main():
     if why:
         print(f"skipped: {why}")
         sys.exit(77)
+    print("nodes are hosts of their own" if APART else f"both nodes are this host: {slurm.Cluster.why_one_host()}", flush=True)
     suite.case("cluster.stopped_by_signal", stopped_by_signal)
     with slurm.Cluster() as cluster:
         box = Box(suite, cluster)
-        for body in (cpu, nodes, gpu_on_sockets, gpu_refused, mixed, array, strong, weak):
+        for body in (cpu, found_by_itself, module_missing, nodes, preemptible_on_cards, gpu_on_sockets, gpu_refused, mixed, array, strong, weak):
             suite.case(f"jobs.{body.__name__}", body, box)
         for body in (requeue_tri, requeue_fractal, requeue_dp, requeue_xc, cancelled):
             suite.case(f"preemptible.{body.__name__}", body, box)

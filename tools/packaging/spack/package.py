@@ -59,4 +59,5 @@ class Tesela(CMakePackage, CudaPackage):
         deck = join_path(self.prefix.share, "tesela", "inputs", "tri", "rdf.yaml")
         tesela("run", deck, "-s", "tri.generator.n=1000", "-o", "rdf.h5", "--quiet")
         out = tesela("show", "rdf.h5", output=str.split, error=str.split)
-        assert "VALID" in out
+        verdict = [line.split()[1] for line in out.splitlines() if line.startswith("verdict")]
+        assert verdict == ["VALID"], out
