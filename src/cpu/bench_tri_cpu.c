@@ -1,5 +1,6 @@
 /** @file bench_tri_cpu.c  `tesela bench tri-cpu`: speeds of this socket, each beside its goal. */
 #include "bench_options.h"
+#include "new_file.h"
 #include "tri_cpu.h"
 
 #include <cblas.h>
@@ -259,8 +260,7 @@ tsl_err tri_bench_cpu(int argc, char **argv) {
     goto done;
   }
   TSL_TRY(tsl_cpu_level_use(&level));
-  if (o.csv != NULL && (t.csv = fopen(o.csv, "w")) == NULL)
-    TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", o.csv);
+  if (o.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.csv, &t.csv));
   if (t.csv != NULL) fprintf(t.csv, "what,threads,value,unit,ratio,reference,goal\n");
   printf("tri on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
          level);
@@ -269,7 +269,6 @@ tsl_err tri_bench_cpu(int argc, char **argv) {
   TSL_TRY(bench_histogram(&t));
   TSL_TRY(bench_correlation(&t));
 done:
-  if (t.csv != NULL && fclose(t.csv) != 0 && err == TSL_OK)
-    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "%s: not written: %m", o.csv);
+  err = tsl_new_table_close("--csv", o.csv, &t.csv, err);
   return err;
 }

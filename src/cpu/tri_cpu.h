@@ -53,8 +53,8 @@ typedef void (*tri_gravity)(const tri_bodies *bodies, int64_t i, int rows,
 typedef struct tri_kernels {
   int level;
   tri_fill fill[2][TRI_N_FUNCTIONS]; /**< NULL for gravity */
-  /** values[k] = 1 - values[k], k < n */
-  void (*complement[2])(void *values, int64_t n);
+  /** Cosine: inner products of row i with columns [j, j + n) become values, in place. */
+  void (*from_products[2])(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values);
   /** Places k < n with values[k] <= most, ascending, into places[n]; returns their number. */
   int64_t (*select[2])(const void *values, int64_t n, double most, int32_t *places);
   /** 1 + tri_bin of each value, so 0 means outside. */

@@ -4,23 +4,12 @@
 #include <math.h>
 #include <omp.h>
 
-/** Exponent e with |value| < 2^e for all n values, 0 when all are 0. */
-static int exponent_of(const float *values, int64_t n, double least) {
-  double most = least;
-  int e = 0;
-  for (int64_t k = 0; k < n; k++) most = fabs(values[k]) > most ? fabs(values[k]) : most;
-  if (most > 0) (void)frexp(most, &e);
-  return e;
-}
-
-/**
- * Bodies in fp32, lengths and masses divided by powers of two so that the largest is near 1:
- * exact, and r^-3 stays in range whatever units the points have.
- */
-static void pack_f32(tsl_worker *w, const float *x, const float *mass, float *out) {
+/** Bodies in fp32, in the units of tri_gravity_units. */
+static void pack_f32(tsl_worker *w, const tsl_problem *problem, float *out) {
   const tri_params *p = w->p;
-  const int length = exponent_of(x, 3 * p->n_pad, p->softening);
-  const int weight = w->bodies.equal ? 0 : exponent_of(mass, p->n, 0);
+  const float *x = problem->fields[TRI_POINTS].data, *mass = problem->fields[TRI_EXTRAS].data;
+  int length = 0, weight = 0;
+  tri_gravity_units(problem, &length, &weight);
   const double softening = ldexp(p->softening, -length);
   for (int64_t i = 0; i < p->n; i++) {
     for (int k = 0; k < 3; k++) out[4 * i + k] = ldexpf(x[k * p->n_pad + i], -length);
@@ -31,8 +20,9 @@ static void pack_f32(tsl_worker *w, const float *x, const float *mass, float *ou
   w->potential_factor = ldexp(w->potential_factor, weight - length);
 }
 
-static void pack_f64(tsl_worker *w, const double *x, const double *mass, double *out) {
+static void pack_f64(tsl_worker *w, const tsl_problem *problem, double *out) {
   const tri_params *p = w->p;
+  const double *x = problem->fields[TRI_POINTS].data, *mass = problem->fields[TRI_EXTRAS].data;
   for (int64_t i = 0; i < p->n; i++) {
     for (int k = 0; k < 3; k++) out[4 * i + k] = x[k * p->n_pad + i];
     out[4 * i + 3] = w->bodies.equal ? 1 : mass[i];
@@ -43,7 +33,6 @@ static void pack_f64(tsl_worker *w, const double *x, const double *mass, double 
 tsl_err tri_forces_prepare(tsl_worker *w, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tri_params *p = w->p;
-  const void *x = problem->fields[TRI_POINTS].data, *mass = problem->fields[TRI_EXTRAS].data;
   void *packed = NULL;
   w->bodies.n = p->n;
   w->bodies.equal = p->mass != 0;
@@ -52,9 +41,9 @@ tsl_err tri_forces_prepare(tsl_worker *w, const tsl_problem *problem) {
   TSL_TRY(tsl_alloc(4 * p->n, (size_t)w->value_bytes, "packed bodies", &packed));
   w->bodies.p = packed;
   if (w->t)
-    pack_f64(w, x, mass, packed);
+    pack_f64(w, problem, packed);
   else
-    pack_f32(w, x, mass, packed);
+    pack_f32(w, problem, packed);
 done:
   return err;
 }

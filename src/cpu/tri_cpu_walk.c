@@ -77,7 +77,8 @@ static void fill_product(const tsl_worker *w, int64_t i, int64_t j, int64_t n, v
                 0, out, (int)w->row_stride);
   }
   for (int r = 0; r < rows; r++)
-    w->kernels->complement[w->t]((char *)out + r * w->row_stride * w->value_bytes, n);
+    w->kernels->from_products[w->t](v, i + r, j, n,
+                                    (char *)out + r * w->row_stride * w->value_bytes);
 }
 
 /** A block of a task: rows [i, i + rows), columns [j0, j1), first of its rows or not. */

@@ -85,7 +85,7 @@ static void fence(void) {
 const tri_kernels TRI_TABLE = {
     .level = TRI_LEVEL,
     .fill = {ENTRY(f32), ENTRY(f64)},
-    .complement = {complement_f32, complement_f64},
+    .from_products = {from_products_f32, from_products_f64},
     .select = {select_f32, select_f64},
     .bin = {bin_f32, bin_f64},
     .stream = stream,

@@ -70,9 +70,18 @@
 TRI_PAIR_LIST(TRI_FILL)
 #undef TRI_FILL
 
-static void T(complement)(void *values, int64_t n) {
+/** Values of row i and columns j.. from their inner products; the few that are rounding of the
+ * products are computed from the points. */
+static void T(from_products)(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values) {
   R *const v = values;
-  SIMD for (int64_t k = 0; k < n; k++) v[k] = (R)1 - v[k];
+  const R noise = T(tri_product_noise)((R)view->d);
+  int any = 0;
+  _Pragma("omp simd reduction(| : any)") for (int64_t k = 0; k < n; k++) {
+    v[k] = T(tri_product_cosine)(v[k]);
+    any |= v[k] < noise;
+  }
+  for (int64_t k = 0; any && k < n; k++)
+    if (v[k] < noise) T(fill_cosine)(view, i, 1, j + k, 1, v + k, 1);
 }
 
 /** Chunks without a hit are passed over by a vector test; the rest goes one by one, branchless. */

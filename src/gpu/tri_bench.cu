@@ -1,5 +1,7 @@
 #include "tri_bench.cuh"
 
+#include "new_file.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -42,8 +44,7 @@ done:
 static tsl_err open_csv(const char *path, tri_bench_options *o) {
   tsl_err err = TSL_OK;
   if (o->csv != NULL) TSL_FAIL(TSL_ERR_USAGE, "--csv is given twice");
-  o->csv = fopen(path, "w");
-  if (o->csv == NULL) TSL_FAIL(TSL_ERR_IO, "%s: %s", path, strerror(errno));
+  TSL_TRY(tsl_new_table_open("--csv", path, &o->csv));
 done:
   return err;
 }

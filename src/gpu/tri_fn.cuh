@@ -77,7 +77,9 @@ template <int F> struct tri_roots {
 /** Start of a sum. Where squares are added -0 gives the same bits and the first addition is free.
  */
 template <int F, class R> static __device__ __forceinline__ R tri_zero(void) {
-  return tri_roots<F>::value || F == TRI_SQEUCLIDEAN ? -(R)0 : (R)0;
+  const bool squares =
+      tri_roots<F>::value || F == TRI_SQEUCLIDEAN || F == TRI_COSINE || F == TRI_CORRELATION;
+  return squares ? -(R)0 : (R)0;
 }
 
 /** The function whose formula a function shares: correlation is cosine of standardised points. */
@@ -266,13 +268,15 @@ static __device__ __forceinline__ R tri_value(const tri_args<R> &args, int i, in
                               radius ? __ldg(args.extra + j) : (R)0, args.scale);
 }
 
-/** Values 1 - r from a strip of inner products r. */
+/** Values 1 - r from a strip of inner products r; the few that are their rounding, from the points.
+ */
 template <class R> struct tri_matrix {
   using real = R;
   static constexpr int C = tri_width<R>::value;
   static constexpr int D = 0, G = 1;
   static constexpr bool radius = false;
   int64_t place[C];
+  R noise;
 
   static __device__ __forceinline__ R diagonal(const tri_args<R> &, R) {
     return (R)0;
@@ -282,6 +286,7 @@ template <class R> struct tri_matrix {
 #pragma unroll
     for (int c = 0; c < C; c++)
       place[c] = min(max((int64_t)j + c - args.strip_col, (int64_t)0), args.strip_ld - 1);
+    noise = noise_of((R)args.d);
   }
 
   template <int N>
@@ -289,14 +294,24 @@ template <class R> struct tri_matrix {
                                          int, R (&v)[1][C]) const {
     const R *row = args.strip + (int64_t)(rows.index[p] - args.strip_row) * args.strip_ld;
 #pragma unroll
-    for (int c = 0; c < C; c++) v[0][c] = tri_finish_cosine_(__ldcs(row + place[c]));
+    for (int c = 0; c < C; c++) {
+      v[0][c] = value_of(__ldcs(row + place[c]));
+      if (v[0][c] < noise)
+        v[0][c] = tri_value<TRI_COSINE, R>(args, rows.index[p], (int)(place[c] + args.strip_col));
+    }
   }
 
-  static __device__ __forceinline__ float tri_finish_cosine_(float r) {
-    return tri_finish_cosine_f32(r, 0.0f, 0.0f, 0.0f);
+  static __device__ __forceinline__ float value_of(float r) {
+    return tri_product_cosine_f32(r);
   }
-  static __device__ __forceinline__ double tri_finish_cosine_(double r) {
-    return tri_finish_cosine_f64(r, 0.0, 0.0, 0.0);
+  static __device__ __forceinline__ double value_of(double r) {
+    return tri_product_cosine_f64(r);
+  }
+  static __device__ __forceinline__ float noise_of(float d) {
+    return tri_product_noise_f32(d);
+  }
+  static __device__ __forceinline__ double noise_of(double d) {
+    return tri_product_noise_f64(d);
   }
 };
 

@@ -140,6 +140,7 @@ static tsl_err upload(tri_gpu *w) {
   if (extra_bytes > 0)
     TSL_CUDA_TRY(cudaMemcpyAsync(w->extras.data, extras->data, (size_t)extra_bytes,
                                  cudaMemcpyHostToDevice, w->stream));
+  if (w->p.output == TRI_FORCES) TSL_TRY(tri_gravity_upload(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;

@@ -87,10 +87,14 @@ typedef struct tri_gpu {
   tsl_gpu_buffer strips[TRI_STREAMS];
   struct tri_gemm *gemm; /**< made on first use */
   tri_forces forces;     /**< FORCES */
+  int length, weight;    /**< FORCES: points and extras are in these tri_gravity_units */
   int64_t expected;      /**< records of the last THRESHOLD batch */
 } tri_gpu;
 
 extern const tsl_backend tri_backend_gpu;
+
+/** FORCES: bring points and extras, just uploaded, to the units of tri_gravity_units. */
+tsl_err tri_gravity_upload(tri_gpu *w);
 
 /** Bytes of one value. */
 static inline int64_t tri_value_bytes(const tri_gpu *w) {

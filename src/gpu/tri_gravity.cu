@@ -119,9 +119,9 @@ static __global__ void __launch_bounds__(THREADS) gravity_kernel(gravity_job<R> 
   }
 }
 
-/* acc[row][k] = scale * sum over segments; phi[row] = -scale * sum. */
+/* acc[row][k] = per_acc * sum over segments; phi[row] = -per_phi * sum. */
 static __global__ void combine_kernel(const double *partial, int segments, int rows, int d,
-                                      double scale, double *acc, double *phi) {
+                                      double per_acc, double per_phi, double *acc, double *phi) {
   const int row = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x;
   if (row >= rows) return;
   for (int c = 0; c < SUMS; c++) {
@@ -129,10 +129,34 @@ static __global__ void combine_kernel(const double *partial, int segments, int r
     if (c < 3 && c >= d) continue;
     for (int s = 0; s < segments; s++) sum += partial[((int64_t)s * SUMS + c) * rows + row];
     if (c < 3)
-      acc[(int64_t)row * d + c] = scale * sum;
+      acc[(int64_t)row * d + c] = per_acc * sum;
     else
-      phi[row] = -scale * sum;
+      phi[row] = -per_phi * sum;
   }
+}
+
+/* Values over 2^exponent, exactly. */
+static __global__ void scale_kernel(float *values, int64_t n, int exponent) {
+  const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (k < n) values[k] = scalbnf(values[k], -exponent);
+}
+
+static tsl_err scale(const tri_gpu *w, void *values, int64_t n, int exponent) {
+  tsl_err err = TSL_OK;
+  if (n == 0 || exponent == 0) return TSL_OK;
+  TSL_LAUNCH(scale_kernel, dim3((unsigned)tsl_ceil_div(n, 256)), 256, 0, w->stream, (float *)values,
+             n, exponent);
+done:
+  return err;
+}
+
+tsl_err tri_gravity_upload(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  tri_gravity_units(w->problem, &w->length, &w->weight);
+  TSL_TRY(scale(w, w->points.data, 3 * w->p.n_pad, w->length));
+  TSL_TRY(scale(w, w->extras.data, w->p.n_pad, w->weight));
+done:
+  return err;
 }
 
 static int segments_of(int64_t n) {
@@ -189,7 +213,7 @@ static tsl_err sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial, c
   job.a = (int)lo;
   job.rows = (int)(hi - lo);
   job.tiles = (int)tsl_ceil_div(tsl_ceil_div(w->p.n, TILE), segments_of(w->p.n));
-  job.eps2 = (R)w->p.softening * (R)w->p.softening;
+  job.eps2 = (R)ldexp(w->p.softening, -w->length) * (R)ldexp(w->p.softening, -w->length);
   job.partial = partial;
   blocks = job.rows / (THREADS * Q);
   TSL_TRY((launch<R, Q>(w, job, 0, blocks, stream)));
@@ -207,9 +231,11 @@ tsl_err tri_gravity_sums(const tri_gpu *w, int64_t lo, int64_t hi, double *parti
 tsl_err tri_gravity_combine(const tri_gpu *w, const double *partial, int64_t rows, double *acc,
                             double *phi, cudaStream_t stream) {
   tsl_err err = TSL_OK;
+  const double factor = w->p.constant * (w->p.mass != 0 ? w->p.mass : 1.0);
   TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(rows, 256)), 256, 0, stream, partial,
              segments_of(w->p.n), (int)rows, (int)w->p.d_read,
-             w->p.constant * (w->p.mass != 0 ? w->p.mass : 1.0), acc, phi);
+             ldexp(factor, w->weight - 2 * w->length), ldexp(factor, w->weight - w->length), acc,
+             phi);
 done:
   return err;
 }

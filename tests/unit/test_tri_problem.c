@@ -30,6 +30,7 @@ static tsl_err make(const char *section, made *m) {
 }
 
 static void release(made *m) {
+  tsl_family_tri.destroy(&m->problem);
   tsl_problem_clear(&m->problem);
   tsl_deck_destroy(&m->deck);
 }
@@ -202,10 +203,11 @@ static void few_points(void **state) {
       " function: cosine\n output: square\n generator: {kind: clusters, n: %d}\n",
       " function: overlap\n output: threshold\n radius: 1\n generator: {kind: uniform, n: %d}\n",
       " function: euclidean\n output: topk\n generator: {kind: uniform, n: %d}\n",
-      " function: euclidean\n output: histogram\n box: 2\n generator: {kind: uniform, d: 1, n: "
-      "%d}\n",
+      (" function: euclidean\n output: histogram\n box: 2\n"
+       " generator: {kind: uniform, d: 1, n: %d}\n"),
       " function: gravity\n output: forces\n generator: {kind: plummer, n: %d}\n"};
-  const tsl_limits limits = {1 << 20, 1 << 20, 16, 1, false, 0, false};
+  const tsl_limits limits = {
+      .slab_bytes = 1 << 20, .device_bytes = 1 << 20, .target_units = 16, .n_ranks = 1};
   char section[256];
   made m;
   (void)state;
@@ -331,13 +333,14 @@ static void check_units(const tsl_problem *problem, const tsl_limits *limits) {
 
 static void units_cover_once(void **state) {
   static const int64_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 127, 300, 1009, 4096, 100003};
-  static const tsl_limits limits[] = {{1 << 30, 1 << 30, 1, 1, false, 0, false},
-                                      {1 << 30, 1 << 30, 7, 1, false, 0, false},
-                                      {1 << 30, 1 << 30, 64, 1, false, 0, false},
-                                      {1 << 16, 1 << 30, 16, 1, false, 0, false},
-                                      {1 << 30, 1 << 12, 16, 1, false, 0, false},
-                                      {1, 1, 4, 1, false, 0, false},
-                                      {0, 0, 0, 1, false, 0, false}};
+  static const tsl_limits limits[] = {
+      {.slab_bytes = 1 << 30, .device_bytes = 1 << 30, .target_units = 1, .n_ranks = 1},
+      {.slab_bytes = 1 << 30, .device_bytes = 1 << 30, .target_units = 7, .n_ranks = 1},
+      {.slab_bytes = 1 << 30, .device_bytes = 1 << 30, .target_units = 64, .n_ranks = 1},
+      {.slab_bytes = 1 << 16, .device_bytes = 1 << 30, .target_units = 16, .n_ranks = 1},
+      {.slab_bytes = 1 << 30, .device_bytes = 1 << 12, .target_units = 16, .n_ranks = 1},
+      {.slab_bytes = 1, .device_bytes = 1, .target_units = 4, .n_ranks = 1},
+      {.slab_bytes = 0, .device_bytes = 0, .target_units = 0, .n_ranks = 1}};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -349,7 +352,10 @@ static void units_cover_once(void **state) {
 }
 
 static void units_balanced(void **state) {
-  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 32, 1, false, 0, false};
+  const tsl_limits limits = {.slab_bytes = INT64_C(1) << 40,
+                             .device_bytes = INT64_C(1) << 40,
+                             .target_units = 32,
+                             .n_ranks = 1};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++) {
     tri_params p;
@@ -369,7 +375,10 @@ static void units_balanced(void **state) {
 }
 
 static void sample_is_smaller(void **state) {
-  const tsl_limits limits = {INT64_C(1) << 40, INT64_C(1) << 40, 8, 1, false, 0, false};
+  const tsl_limits limits = {.slab_bytes = INT64_C(1) << 40,
+                             .device_bytes = INT64_C(1) << 40,
+                             .target_units = 8,
+                             .n_ranks = 1};
   (void)state;
   for (int32_t output = 0; output < TRI_N_OUTPUTS; output++) {
     tri_params p;
@@ -394,7 +403,8 @@ static void check_regions(const tsl_problem *problem, int field, int64_t columns
   const tri_params *p = tri_params_of(problem);
   const bool flat = p->output == TRI_CONDENSED;
   const int64_t rows = flat ? p->n * (p->n - 1) / 2 : p->n;
-  const tsl_limits limits = {1000, 1000, 9, 1, false, 0, false};
+  const tsl_limits limits = {
+      .slab_bytes = 1000, .device_bytes = 1000, .target_units = 9, .n_ranks = 1};
   unsigned char *seen = calloc((size_t)(rows * columns + 1), 1);
   tsl_units units;
   assert_non_null(seen);

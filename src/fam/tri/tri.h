@@ -124,6 +124,12 @@ static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int
   *hi = p->output == TRI_SQUARE ? i + 1 : p->n;
 }
 
+/**
+ * GRAVITY in fp32 counts lengths in units of 2^length and masses in units of 2^weight, so that the
+ * largest are near 1: exact, and r^-3 stays in range whatever units the points have. fp64: 0 and 0.
+ */
+void tri_gravity_units(const tsl_problem *problem, int *length, int *weight);
+
 /** Words of the deck for functions, outputs and maps; NULL-ended. */
 extern const char *const tri_function_words[];
 extern const char *const tri_output_words[];

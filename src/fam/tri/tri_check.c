@@ -35,13 +35,24 @@ done:
   return err;
 }
 
-/** A number must survive in the chosen precision. */
-static tsl_err check_fits(const tsl_deck *deck, const char *path, const tri_params *p,
-                          double value) {
+/** A number must not overflow the chosen precision. */
+static tsl_err check_large(const tsl_deck *deck, const char *path, const tri_params *p,
+                           double value) {
   tsl_err err = TSL_OK;
   if (fabs(value) > largest[p->type])
     TSL_DECK_FAIL(deck, path, "%g is too large for %s", value,
                   p->type == TSL_F32 ? "fp32; use precision: fp64" : "fp64");
+done:
+  return err;
+}
+
+/** Nor become 0 in it. */
+static tsl_err check_fits(const tsl_deck *deck, const char *path, const tri_params *p,
+                          double value) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(check_large(deck, path, p, value));
+  if (value != 0 && p->type == TSL_F32 && fabs(value) < FLT_MIN)
+    TSL_DECK_FAIL(deck, path, "%g is too small for fp32; use precision: fp64", value);
 done:
   return err;
 }
@@ -51,9 +62,13 @@ static tsl_err check_box(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   if (s->box.n > 3) TSL_DECK_FAIL(deck, "tri.box", "at most 3 edges are possible");
   for (uint64_t k = 0; k < s->box.n; k++) {
     TSL_TRY(check_fits(deck, "tri.box", p, s->box.values[k]));
-    if (!(s->box.values[k] > 0) || (p->type == TSL_F32 && s->box.values[k] < FLT_MIN))
+    if (!(s->box.values[k] > 0))
       TSL_DECK_FAIL(deck, "tri.box", "edge %llu is %g; every edge must be positive",
                     (unsigned long long)k, s->box.values[k]);
+    if (s->box.values[k] < (p->type == TSL_F32 ? TRI_LEAST_F32 : TRI_LEAST_F64))
+      TSL_DECK_FAIL(deck, "tri.box", "edge %llu is %g, so short that values underflow %s; use %s",
+                    (unsigned long long)k, s->box.values[k], p->type == TSL_F32 ? "fp32" : "fp64",
+                    p->type == TSL_F32 ? "precision: fp64" : "a smaller unit of length");
     p->box[k] = s->box.values[k];
   }
 done:
@@ -123,8 +138,8 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   p->softening = s->softening;
   p->constant = s->constant;
   TSL_TRY(check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
-  TSL_TRY(check_fits(deck, "tri.softening", p, s->softening * s->softening));
-  TSL_TRY(check_fits(deck, "tri.G", p, s->constant));
+  TSL_TRY(check_large(deck, "tri.softening", p, s->softening * s->softening));
+  TSL_TRY(check_large(deck, "tri.G", p, s->constant));
   TSL_TRY(check_twice(deck, "tri.radius", "tri.input.radius_column"));
   TSL_TRY(check_twice(deck, "tri.mass", "tri.input.mass_column"));
   TSL_TRY(check_box(deck, s, p));
@@ -165,19 +180,13 @@ done:
   return err;
 }
 
-/** Dimensions of no points at all: what the function needs. */
-static int64_t empty_dimensions(const tri_deck *s) {
-  if (s->choice == TRI_HAVERSINE) return 2;
-  return s->box.n > 0 ? (int64_t)s->box.n : 1;
-}
-
 tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
                          tri_params *p) {
   tsl_err err = TSL_OK;
   const bool spatial = p->function == TRI_HAVERSINE || p->function == TRI_GRAVITY;
   p->n = points->table.n;
   p->n_pad = (p->n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
-  p->d_read = p->n == 0 && points->d == 0 ? empty_dimensions(s) : points->d;
+  p->d_read = points->d;
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));
   TSL_TRY(check_result(deck, p));

@@ -19,7 +19,7 @@ static const char *const block_words[] = {"8", "16", "32", NULL};
 static const char *const format_words[] = {"auto", "csv", "npy", "hdf5", "xyz", NULL};
 static const char *const delimiter_words[] = {"auto", "comma", "semicolon", "tab", "blank", NULL};
 static const char *const header_words[] = {"auto", "yes", "no", NULL};
-static const char *const kind_words[] = {"none", "uniform", "plummer", "clusters", NULL};
+const char *const tri_kind_words[] = {"none", "uniform", "plummer", "clusters", NULL};
 
 #define AT(member) offsetof(tri_deck, member)
 #define IN(member) (offsetof(tri_deck, input.member) - offsetof(tri_deck, input))
@@ -51,7 +51,7 @@ static const tsl_key input_keys[] = {
     {0}};
 
 static const tsl_key generator_keys[] = {
-    {"kind", TSL_KEY_CHOICE, GEN(kind), "", 0, 0, kind_words, NULL, 0,
+    {"kind", TSL_KEY_CHOICE, GEN(kind), "", 0, 0, tri_kind_words, NULL, 0,
      "uniform: in a cube; plummer: a star cluster (3-D); clusters: Gaussian blobs, in order."},
     {"n", TSL_KEY_INT, GEN(n), "", 0, 2147483519.0, NULL, NULL, 0, "Points; default 1000."},
     {"d", TSL_KEY_INT, GEN(d), "", 1, TRI_MAX_D, NULL, NULL, 0,

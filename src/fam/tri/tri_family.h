@@ -53,13 +53,20 @@ typedef struct tri_about {
 } tri_about;
 extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
 
+enum { TRI_TEXT = 1024 };
+
+/** Smallest cloud or box of which squares of differences are added, see tri_prepare.c. */
+#define TRI_LEAST_F32 0x1p-50
+#define TRI_LEAST_F64 0x1p-484
+
 /** Points before preparation; release with table_rows_clear(&points.table). */
 typedef struct tri_points {
   table_rows table; /**< [n][d], and one column more when has_extra */
   int64_t d;
   bool has_extra;
-  bool made;     /**< by a generator */
-  char unit[32]; /**< of the coordinates, "1" when unknown */
+  bool made;           /**< by a generator */
+  char unit[32];       /**< of the coordinates, "1" when unknown */
+  char from[TRI_TEXT]; /**< where they come from, for people */
 } tri_points;
 
 /** Exactly one of input.file and generator.kind, of which format or kind. */
@@ -78,12 +85,46 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
 tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
                          tri_params *p);
 
+/** Points on their way into the field; borrowed. */
+typedef struct tri_preparing {
+  const tsl_deck *deck;
+  const tri_params *p;
+  const char *path; /**< of the deck, for messages about data */
+  const tri_points *points;
+} tri_preparing;
+
+/** Prepare one point. @param[in,out] x  [params.d], zero where the point has no coordinate */
+tsl_err tri_prepare_point(const tri_preparing *c, int64_t row, double *x);
+
+/** What storing the prepared points in params.type does to them. */
+typedef struct tri_rounding {
+  double *origin; /**< [params.d] subtracted before they are rounded; tri_rounding_clear frees */
+  bool moved;     /**< it is not 0 */
+  double most;    /**< largest distance by which a point is moved, in the unit of prepared points */
+  double near;    /**< about how far nearest neighbours are apart; 0: unknown */
+} tri_rounding;
+
+/**
+ * Choose the origin: fp32 and functions of differences only, where the points are far from 0
+ * compared with their spread and not exact in fp32 as they are.
+ */
+tsl_err tri_rounding_create(const tri_preparing *c, tri_rounding *r);
+void tri_rounding_clear(tri_rounding *r);
+
+/** Round a coordinate to params.type, as tri_prepare_points stores it. */
+double tri_rounded(const tri_params *p, double value);
+
+/** Words for it, "; rounding moves ...", or "". */
+void tri_rounding_describe(const tri_params *p, const char *unit, const tri_rounding *r, char *text,
+                           size_t size);
+
 /**
  * Fill the fields TRI_POINTS and TRI_EXTRAS (data allocated) and p->mass.
+ * @param[in,out] rounding  zeroed; freed by the caller
  * @return TSL_ERR_INPUT naming the point that cannot be prepared
  */
 tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
-                           tsl_problem *problem);
+                           tsl_problem *problem, tri_rounding *rounding);
 
 /** Pairs (i, j) of rows [0, i); i <= n. Global for tests. */
 int64_t tri_pairs_before(const tri_params *p, int64_t i);

@@ -21,6 +21,9 @@ typedef struct tri_generator {
   int64_t clusters;  /**< CLUSTERS: how many; point i is in cluster i clusters / n */
 } tri_generator;
 
+/** The deck's words for tri_kind; NULL-ended. */
+extern const char *const tri_kind_words[];
+
 /** Points of the generator; table as from table_read, no extra column. */
 tsl_err tri_generate(const tri_generator *g, table_rows *table);
 

@@ -64,6 +64,7 @@ static tsl_err read_points(const tsl_deck *deck, const tri_deck *s, int32_t form
   TSL_TRY(find_path(deck, s, &path));
   source.path = path;
   TSL_TRY(tsl_deck_blame(deck, "tri.input.file", table_read(&source, &points->table)));
+  table_describe(&source, &points->table, points->from, sizeof points->from);
   points->has_extra = source.extra >= 0;
 done:
   tsl_free(path);
@@ -95,6 +96,8 @@ static tsl_err make_points(const tsl_deck *deck, const tri_deck *s, tri_points *
     TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but the points have %lld dimensions",
                   (unsigned long long)s->box.n, (long long)s->generator.d);
   TSL_TRY(blame_number(deck, tri_generate(&generator, &points->table)));
+  (void)snprintf(points->from, sizeof points->from, "made up, %s with seed %lld",
+                 tri_kind_words[s->generator.kind], (long long)s->generator.seed);
   points->made = true;
 done:
   return err;

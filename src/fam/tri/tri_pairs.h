@@ -41,8 +41,8 @@ typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
   X(sqeuclidean, TRI_RAW, TRI_NO_EXTRA, 3, 0, "squared Euclidean distance")                     \
   X(manhattan, TRI_RAW, TRI_NO_EXTRA, 3, 0, "city-block (L1) distance")                         \
   X(chebyshev, TRI_RAW, TRI_NO_EXTRA, 3, 0, "Chebyshev (L-infinity) distance")                  \
-  X(cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, 2, 1, "cosine distance, 1 - cos")                      \
-  X(correlation, TRI_STANDARDISED, TRI_NO_EXTRA, 2, 1, "correlation distance, 1 - Pearson r")   \
+  X(cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, 3, 1, "cosine distance, 1 - cos")                      \
+  X(correlation, TRI_STANDARDISED, TRI_NO_EXTRA, 3, 1, "correlation distance, 1 - Pearson r")   \
   X(haversine, TRI_SPHERE, TRI_NO_EXTRA, 3, 30, "great-circle distance between lat/lon points") \
   X(overlap, TRI_RAW, TRI_RADIUS, 3, 3, "gap between spheres, negative where they overlap")     \
   X(euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, 5, 1, "minimum-image Euclidean distance")
@@ -55,6 +55,7 @@ typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
 #define TRI_SQRT_F32 sqrtf
 #endif
 #define TRI_SQRT TRI_SQRT_F32
+#define TRI_EPSILON 0x1p-23f
 /* P of tri_asin by Horner; coefficients of tools/asin_coefficients, relative error 1.8e-8 */
 #define TRI_ASIN_P(z) \
   (0.16666672f +      \
@@ -66,6 +67,7 @@ typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
 #define TRI_ABS fabs
 #define TRI_FMA fma
 #define TRI_SQRT sqrt
+#define TRI_EPSILON 0x1p-52
 /* likewise, relative error 5.6e-17 */
 #define TRI_ASIN_P(z)                                                                 \
   (0.16666666666666648628 +                                                           \

@@ -1,6 +1,6 @@
 /* Bodies of tri_pairs.h for one type; included once for float and once for double. No guard:
- * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_ASIN_P; the end unsets
- * them. */
+ * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_EPSILON, TRI_ASIN_P; the
+ * end unsets them. */
 
 #define R TRI_REAL
 
@@ -33,9 +33,9 @@ TSL_FN R TRI_(tri_step_chebyshev)(R acc, R a, R b, R box) {
   const R t = TRI_ABS(a - b);
   return t > acc ? t : acc;
 }
+/** Of unit vectors: 1 - cos is half the square of their difference, without cancellation. */
 TSL_FN R TRI_(tri_step_cosine)(R acc, R a, R b, R box) {
-  (void)box;
-  return TRI_FMA(a, b, acc);
+  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
 }
 /** Minimum image for coordinates wrapped into [0, box): the nearer of |a - b| and box - |a - b|. */
 TSL_FN R TRI_(tri_step_euclidean_periodic)(R acc, R a, R b, R box) {
@@ -81,12 +81,27 @@ TSL_FN R TRI_(tri_finish_chebyshev)(R acc, R ei, R ej, R scale) {
 }
 TSL_FN R TRI_(tri_finish_cosine)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej, (void)scale;
-  return (R)1 - acc;
+  const R v = acc * (R)0.5;
+  return v > (R)2 ? (R)2 : v;
 }
 TSL_FN R TRI_(tri_finish_correlation)(R acc, R ei, R ej, R scale) {
-  (void)ei, (void)ej, (void)scale;
-  return (R)1 - acc;
+  return TRI_(tri_finish_cosine)(acc, ei, ej, scale);
 }
+
+/**
+ * The same from an inner product r of many dimensions, as matrix products give it. Where the value
+ * is below tri_product_noise(d), it is r's rounding: the formula above is to be used there, which
+ * gives 0 for equal points and nothing below.
+ */
+TSL_FN R TRI_(tri_product_cosine)(R r) {
+  const R v = (R)1 - r;
+  return v > (R)2 ? (R)2 : v;
+}
+/** Above what d products and sums in any order, and lengths rounded to 1, leave of 1 - 1. */
+TSL_FN R TRI_(tri_product_noise)(R d) {
+  return (d + (R)8) * TRI_EPSILON;
+}
+
 /** Unit vectors at chord c span the angle 2 asin(c/2) (haversine formula in Cartesian form). */
 TSL_FN R TRI_(tri_finish_haversine)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej;
@@ -115,4 +130,5 @@ TSL_FN int TRI_(tri_bin)(R value, R lo, R hi, R inv_width, int bins) {
 #undef TRI_ABS
 #undef TRI_FMA
 #undef TRI_SQRT
+#undef TRI_EPSILON
 #undef TRI_ASIN_P

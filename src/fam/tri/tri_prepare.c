@@ -6,14 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/** What the preparation of one point needs. */
-typedef struct prepare {
-  const tsl_deck *deck;
-  const tri_params *p;
-  const char *path; /**< of the deck, for messages about data */
-} prepare;
-
-typedef tsl_err (*preparer)(const prepare *c, int64_t row, const double *in, double *out);
+typedef tsl_err (*preparer)(const tri_preparing *c, int64_t row, const double *in, double *out);
 
 static double largest_abs(const double *x, int64_t d) {
   double most = 0;
@@ -29,13 +22,14 @@ static void normalise(double *x, int64_t d) {
   for (int64_t k = 0; k < d; k++) x[k] /= sqrt(sum);
 }
 
-static tsl_err prepare_raw(const prepare *c, int64_t row, const double *in, double *out) {
+static tsl_err prepare_raw(const tri_preparing *c, int64_t row, const double *in, double *out) {
   (void)row;
   for (int64_t k = 0; k < c->p->d_read; k++) out[k] = in[k];
   return TSL_OK;
 }
 
-static tsl_err prepare_unit_norm(const prepare *c, int64_t row, const double *in, double *out) {
+static tsl_err prepare_unit_norm(const tri_preparing *c, int64_t row, const double *in,
+                                 double *out) {
   tsl_err err = TSL_OK;
   if (largest_abs(in, c->p->d) == 0)
     TSL_DECK_FAIL(c->deck, c->path,
@@ -47,24 +41,28 @@ done:
   return err;
 }
 
-static tsl_err prepare_standardised(const prepare *c, int64_t row, const double *in, double *out) {
+static tsl_err prepare_standardised(const tri_preparing *c, int64_t row, const double *in,
+                                    double *out) {
   tsl_err err = TSL_OK;
   const int64_t d = c->p->d;
   double least = INFINITY, most = -INFINITY, mean = 0;
-  const double scale = largest_abs(in, d);
+  int exponent = 0;
   for (int64_t k = 0; k < d; k++) least = fmin(least, in[k]), most = fmax(most, in[k]);
   if (!(least < most))
     TSL_DECK_FAIL(c->deck, c->path,
                   "point %lld (from 0) is constant (%g), which has no correlation distance",
                   (long long)row, most);
-  for (int64_t k = 0; k < d; k++) mean += in[k] / scale / (double)d;
-  for (int64_t k = 0; k < d; k++) out[k] = in[k] / scale - mean;
+  /* a power of two keeps all digits, and so does one of the numbers as first guess of the mean */
+  (void)frexp(largest_abs(in, d), &exponent);
+  for (int64_t k = 0; k < d; k++) out[k] = ldexp(in[k], -exponent) - ldexp(in[0], -exponent);
+  for (int64_t k = 0; k < d; k++) mean += out[k] / (double)d;
+  for (int64_t k = 0; k < d; k++) out[k] -= mean;
   normalise(out, d);
 done:
   return err;
 }
 
-static tsl_err prepare_sphere(const prepare *c, int64_t row, const double *in, double *out) {
+static tsl_err prepare_sphere(const tri_preparing *c, int64_t row, const double *in, double *out) {
   tsl_err err = TSL_OK;
   const double radian = 0.017453292519943295769;
   const double lat = in[0] * radian, lon = in[1] * radian;
@@ -82,7 +80,7 @@ done:
   return err;
 }
 
-static tsl_err prepare_wrapped(const prepare *c, int64_t row, const double *in, double *out) {
+static tsl_err prepare_wrapped(const tri_preparing *c, int64_t row, const double *in, double *out) {
   (void)row;
   for (int64_t k = 0; k < c->p->d; k++) {
     const double box = c->p->box[k], x = in[k] - box * floor(in[k] / box);
@@ -98,7 +96,16 @@ static const preparer preparers[] = {[TRI_RAW] = prepare_raw,
                                      [TRI_SPHERE] = prepare_sphere,
                                      [TRI_WRAPPED] = prepare_wrapped};
 
+tsl_err tri_prepare_point(const tri_preparing *c, int64_t row, double *x) {
+  const double *in = c->points->table.values + row * c->points->table.columns;
+  return preparers[tri_abouts[c->p->function].prepare](c, row, in, x);
+}
+
 /* ---------------------------------------------------------------- storing */
+
+double tri_rounded(const tri_params *p, double value) {
+  return p->type == TSL_F32 ? (double)(float)value : value;
+}
 
 /** Element i of an array of params.type. */
 static void put(const tri_params *p, void *data, int64_t i, double value) {
@@ -108,7 +115,7 @@ static void put(const tri_params *p, void *data, int64_t i, double value) {
     ((double *)data)[i] = value;
 }
 
-static tsl_err check_row(const prepare *c, int64_t row, const double *x, int64_t n) {
+static tsl_err check_row(const tri_preparing *c, int64_t row, const double *x, int64_t n) {
   tsl_err err = TSL_OK;
   const double most = c->p->type == TSL_F32 ? FLT_MAX : DBL_MAX;
   for (int64_t k = 0; k < n; k++)
@@ -119,21 +126,25 @@ done:
   return err;
 }
 
-static tsl_err store_points(const prepare *c, const tri_points *points, void *data) {
+static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void *data) {
   tsl_err err = TSL_OK;
   const tri_params *p = c->p;
-  void *memory = NULL;
   double *x = NULL;
-  TSL_TRY(tsl_alloc(p->d, sizeof *x, "one point", &memory));
-  x = memory;
+  TSL_TRY(tsl_alloc(p->d, sizeof *x, "one point", (void **)&x));
   for (int64_t i = 0; i < p->n; i++) {
-    const double *in = points->table.values + i * points->table.columns;
-    TSL_TRY(preparers[tri_abouts[p->function].prepare](c, i, in, x));
+    double moved = 0;
+    TSL_TRY(tri_prepare_point(c, i, x));
+    for (int64_t k = 0; k < p->d; k++) x[k] -= rounding->origin[k];
     TSL_TRY(check_row(c, i, x, p->d));
-    for (int64_t k = 0; k < p->d; k++) put(p, data, k * p->n_pad + i, x[k]);
+    for (int64_t k = 0; k < p->d; k++) {
+      put(p, data, k * p->n_pad + i, x[k]);
+      moved += (x[k] - tri_rounded(p, x[k])) * (x[k] - tri_rounded(p, x[k]));
+      x[k] = 0;
+    }
+    rounding->most = fmax(rounding->most, sqrt(moved));
   }
 done:
-  tsl_free(memory);
+  tsl_free(x);
   return err;
 }
 
@@ -147,23 +158,41 @@ static double extent(const tri_points *points, int64_t k) {
   return most - least;
 }
 
-/** Upper bound of every accumulator of a pair of raw points. */
-static double largest_sum(const tri_params *p, const tri_points *points) {
-  double sum = 0;
-  for (int64_t k = 0; k < p->d_read && p->n > 0; k++) {
-    const double e = extent(points, k);
-    sum += p->function == TRI_MANHATTAN || p->function == TRI_CHEBYSHEV ? e : e * e;
-  }
-  return sum;
+/**
+ * Smallest cloud that a precision can tell apart as well as its rounding lets it. A square that
+ * underflows is off by half of the smallest number, 2^-150 (fp32) or 2^-1075 (fp64), so a distance
+ * by the root of it; coordinates of size e are rounded by e 2^-25 or e 2^-54.
+ */
+static double least_extent(const tri_params *p) {
+  const bool single = p->type == TSL_F32;
+  if (p->function == TRI_MANHATTAN || p->function == TRI_CHEBYSHEV)
+    return single ? 0x1p-125 : 0x1p-1021;
+  return single ? TRI_LEAST_F32 : TRI_LEAST_F64;
 }
 
-static tsl_err check_extent(const prepare *c, const tri_points *points) {
+/** Neither the largest nor typical values of raw points may leave the precision. */
+static tsl_err check_extent(const tri_preparing *c) {
   tsl_err err = TSL_OK;
-  const bool single = c->p->type == TSL_F32;
+  const tri_params *p = c->p;
+  const bool single = p->type == TSL_F32;
+  const bool squares = p->function != TRI_MANHATTAN && p->function != TRI_CHEBYSHEV;
+  const char *name = single ? "fp32" : "fp64";
   const double limit = (single ? FLT_MAX : DBL_MAX) / 4; /* room for rounding and radii */
-  if (tri_abouts[c->p->function].prepare == TRI_RAW && !(largest_sum(c->p, points) <= limit))
+  double sum = 0, most = 0;
+  if (tri_abouts[p->function].prepare != TRI_RAW) goto done;
+  for (int64_t k = 0; k < p->d_read && p->n > 0; k++) {
+    const double e = extent(c->points, k);
+    sum += squares ? e * e : e;
+    most = fmax(most, e);
+  }
+  if (!(sum <= limit))
     TSL_DECK_FAIL(c->deck, c->path, "the points are so far apart that values overflow %s; use %s",
-                  single ? "fp32" : "fp64", single ? "precision: fp64" : "a larger unit of length");
+                  name, single ? "precision: fp64" : "a larger unit of length");
+  if (most > 0 && most < least_extent(p))
+    TSL_DECK_FAIL(
+        c->deck, c->path,
+        "the points are so close together, all within %g, that values underflow %s; use %s", most,
+        name, single ? "precision: fp64" : "a smaller unit of length");
 done:
   return err;
 }
@@ -179,15 +208,14 @@ static double extra_of(const tri_params *p, const tri_deck *s, const tri_points 
   return one_mass ? s->mass : 1.0 / (double)p->n;
 }
 
-static tsl_err store_extras(const prepare *c, const tri_deck *s, const tri_points *points,
-                            void *data, double *common) {
+static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *data, double *common) {
   tsl_err err = TSL_OK;
   const bool one_mass = tsl_deck_given(c->deck, "tri.mass");
   const char *what = c->p->function == TRI_OVERLAP ? "radius" : "mass";
   bool equal = true;
-  double first = 0;
+  double first = 0, most = 0;
   for (int64_t i = 0; i < c->p->n; i++) {
-    const double value = extra_of(c->p, s, points, one_mass, i);
+    const double value = extra_of(c->p, s, c->points, one_mass, i);
     if (value < 0)
       TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): %s %g is negative", (long long)i, what,
                     value);
@@ -195,7 +223,11 @@ static tsl_err store_extras(const prepare *c, const tri_deck *s, const tri_point
     put(c->p, data, i, value);
     if (i == 0) first = value;
     equal = equal && value == first;
+    most = fmax(most, value);
   }
+  if (c->p->function == TRI_GRAVITY && c->p->type == TSL_F32 && most > 0 && most < FLT_MIN)
+    TSL_DECK_FAIL(c->deck, c->path, "the largest mass, %g, underflows fp32; use precision: fp64",
+                  most);
   *common = equal ? first : 0;
 done:
   return err;
@@ -240,19 +272,22 @@ done:
 }
 
 tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
-                           tsl_problem *problem) {
+                           tsl_problem *problem, tri_rounding *rounding) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
-  const prepare c = {
-      .deck = deck, .p = p, .path = points->made ? "tri.generator" : "tri.input.file"};
+  const tri_preparing c = {.deck = deck,
+                           .p = p,
+                           .path = points->made ? "tri.generator" : "tri.input.file",
+                           .points = points};
   double common = 0;
   tsl_field *field = NULL;
-  TSL_TRY(check_extent(&c, points));
+  TSL_TRY(check_extent(&c));
   TSL_TRY(add_points(problem, points, &field));
-  TSL_TRY(store_points(&c, points, field->data));
+  TSL_TRY(tri_rounding_create(&c, rounding));
+  TSL_TRY(store_points(&c, rounding, field->data));
   TSL_TRY(add_extras(problem, points, &field));
   if (tri_abouts[p->function].extra == TRI_NO_EXTRA) goto done;
-  TSL_TRY(store_extras(&c, s, points, field->data, &common));
+  TSL_TRY(store_extras(&c, s, field->data, &common));
   if (p->function == TRI_GRAVITY) p->mass = common;
 done:
   return err;

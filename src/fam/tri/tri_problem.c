@@ -182,10 +182,38 @@ done:
   return err;
 }
 
+/** Keep for tri_describe how the points came about. */
+static tsl_err note_points(const tri_points *points, const tri_rounding *rounding,
+                           tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  char cost[256];
+  tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
+  TSL_TRY(tsl_alloc(TRI_TEXT, 1, "text", &problem->own));
+  (void)snprintf(problem->own, TRI_TEXT, "points: %.640s; %lld of %lld dimension%s%s, in %s%s\n",
+                 points->from, (long long)p->n, (long long)p->d_read, p->d_read == 1 ? "" : "s",
+                 !points->has_extra           ? ""
+                 : p->function == TRI_GRAVITY ? " with masses"
+                                              : " with radii",
+                 p->type == TSL_F32 ? "fp32" : "fp64", cost);
+done:
+  return err;
+}
+
+static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
+  (void)snprintf(text, size, "%s", (const char *)problem->own);
+}
+
+static void tri_destroy(tsl_problem *problem) {
+  tsl_free(problem->own);
+  problem->own = NULL;
+}
+
 static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_deck s = {0};
   tri_points points = {0};
+  tri_rounding rounding = {0};
   int32_t format = TABLE_FORMAT_AUTO;
   TSL_TRY(tsl_alloc(1, sizeof(tri_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(tri_params);
@@ -193,9 +221,11 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(tri_load(deck, &s, format, &points));
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
-  TSL_TRY(tri_prepare_points(deck, &s, &points, problem));
+  TSL_TRY(tri_prepare_points(deck, &s, &points, problem, &rounding));
   TSL_TRY(add_outputs(problem, points.unit));
+  TSL_TRY(note_points(&points, &rounding, problem));
 done:
+  tri_rounding_clear(&rounding);
   table_rows_clear(&points.table);
   return err;
 }
@@ -211,6 +241,7 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
 const tsl_family tsl_family_tri = {
     .name = "tri",
     .doc = "All pairs of n points: distances, neighbours, histograms, overlaps, gravity.",
+    .bad_value = "coinciding points or values too large for the chosen precision",
     .shape = TSL_BAG,
     .n_kinds = 1,
     .keys = tri_keys,
@@ -218,7 +249,9 @@ const tsl_family tsl_family_tri = {
     .units = tri_units,
     .sample = tri_sample,
     .signature = tri_signature,
+    .describe = tri_describe,
     .region = tri_region,
     .advance = tri_advance,
     .summary = tri_summary,
+    .destroy = tri_destroy,
 };

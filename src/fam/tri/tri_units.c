@@ -1,6 +1,7 @@
 /* Rows of the pair domain cut into units of about equal cost. */
 #include "tri_family.h"
 
+#include <math.h>
 #include <string.h>
 
 /** Rows are cut at multiples of this many, fewer when units have few rows. */
@@ -172,4 +173,23 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
   } else if (columns[p->output] > 0 || p->output == TRI_TOPK) {
     lo[0] = a, hi[0] = b, hi[1] = columns[p->output];
   } /* else edges and rdf: written by advance, by no unit */
+}
+
+/** Exponent e with |value| < 2^e for all n values and least, 0 when all are 0. */
+static int exponent_of(const float *values, int64_t n, double least) {
+  double most = least;
+  int e = 0;
+  for (int64_t k = 0; k < n; k++) most = fmax(most, fabs((double)values[k]));
+  if (most > 0) (void)frexp(most, &e);
+  return e;
+}
+
+void tri_gravity_units(const tsl_problem *problem, int *length, int *weight) {
+  const tri_params *p = tri_params_of(problem);
+  const float *x = problem->fields[TRI_POINTS].data, *mass = problem->fields[TRI_EXTRAS].data;
+  const bool equal = p->mass != 0;
+  *length = *weight = 0;
+  if (p->type != TSL_F32) return;
+  *length = exponent_of(x, 3 * p->n_pad, p->softening);
+  *weight = equal ? 0 : exponent_of(mass, p->n, 0);
 }
