@@ -88,11 +88,43 @@ static void text_columns(void **state) {
   expect_rows(s, 1, 2, (double[]){1, 2});
 }
 
+/** What people are told of a source that is read well. */
+static void expect_described(table_source source, const char *words) {
+  char text[400];
+  table_rows table;
+  if (load(&source, &table) != TSL_OK) fail_msg("%s", tsl_err_message());
+  table_describe(&source, &table, text, sizeof text);
+  if (strstr(text, words) == NULL) fail_msg("'%s' expected in: %s", words, text);
+  table_describe(&source, &table, text, 10); /* cut off, no further */
+  assert_int_equal(strlen(text), 9);
+  table_rows_clear(&table);
+}
+
+static void described(void **state) {
+  const int64_t columns[] = {3, 1};
+  table_source s = source_of("a.csv", "# c\nname,lat,lon\nA,1,2\n");
+  (void)state;
+  s.columns = columns + 1, s.n_columns = 1;
+  expect_described(s, "a.csv: text with commas, 1 row, column 1 of 3, line 2 skipped as a header "
+                      "('name,lat,lon')");
+  expect_described(source_of("a.csv", "1;2\n3;4\n"),
+                   "a.csv: text with semicolons, 2 rows, all 2 columns");
+  s = source_of("a.csv", "1 2 3 4 5\n1 2 3 4 5\n");
+  s.columns = columns, s.n_columns = 2, s.extra = 0;
+  expect_described(s, "text with blanks, 2 rows, columns 3, 1, 0 of 5");
+  expect_described(source_of("a.csv", "1\t2\t3\n"), "text with tabs, 1 row, all 3 columns");
+  s = source_of("a.csv", "1,2,3\n");
+  s.columns = columns + 1, s.n_columns = 1, s.extra = 0; /* delivered last */
+  expect_described(s, "1 row, columns 1, 0 of 3");
+  s = source_of("a.xyz", "1\n\nO 1 2 3 9\n");
+  expect_described(s, "XYZ, 1 row, columns 0, 1, 2 of 4");
+}
+
 static void text_empty(void **state) {
   (void)state;
-  expect_rows(source_of("a.csv", ""), 0, 0, NULL);
-  expect_rows(source_of("a.csv", "# nothing\n\n"), 0, 0, NULL);
-  expect_rows(source_of("a.csv", "x,y\n"), 0, 2, NULL);
+  expect_refused(source_of("a.csv", ""), "a.csv", "no numbers in this file");
+  expect_refused(source_of("a.csv", "# nothing\n\n"), "a.csv", "no numbers in this file");
+  expect_refused(source_of("a.csv", "x,y\n"), "a.csv", "only a header");
 }
 
 static void text_bad(void **state) {
@@ -114,6 +146,15 @@ static void text_bad(void **state) {
   expect_refused(source_of("a.csv", "1,2\n3,\n"), "a.csv:2: column 1", "'' is not a number");
   expect_refused(source_of("a.csv", "1,x\n3,4\n"), "a.csv:1: column 1", "'x' is not a number");
   expect_refused(source_of("a.csv", "1 2\n3 1.2.3\n"), "a.csv:2", "'1.2.3' is not a number");
+  expect_refused(source_of("a.csv", "NA,NA\n1,2\n"), "a.csv:1: column 0", "'NA' is not a number");
+  expect_refused(source_of("a.csv", ",\n1,2\n"), "a.csv:1: column 0", "'' is not a number");
+  expect_refused(source_of("a.csv", "1\n-9007199254740993\n"), "a.csv:2: column 0",
+                 "double precision can hold");
+  expect_refused(source_of("a.csv", "1,1e-400\n"), "a.csv:1: column 1",
+                 "double precision can hold");
+  expect_rows(source_of("a.csv", "0009007199254740992,-10000000000000000000000,1234567890123456.5,"
+                                 "0e-400,0.0,1e-310\n"),
+              1, 6, (double[]){0x1p53, -1e22, 1234567890123456.5, 0, 0, 1e-310});
   s = source_of("a.csv", "1,2,3\n");
   s.columns = columns, s.n_columns = 1;
   expect_refused(s, "column 3", "3 columns");
@@ -133,6 +174,51 @@ static void text_many_short_lines(void **state) {
   *c = '\0';
   expect_refused(source_of("a.csv", text), "a.csv:2: 1 field,", "line 1 has 100000");
   free(text);
+}
+
+/** Files of numbers that are not read say what they are. */
+static void foreign(void **state) {
+  static const struct {
+    const char *bytes, *word;
+    size_t n;
+  } files[] = {{"PK\3\4....", "zip archive (.npz", 8},
+               {"\x1f\x8b\x08\0....", "gzip", 8},
+               {"BZh91AY&SY", "bzip2", 10},
+               {"\xfd"
+                "7zXZ\0\0\0",
+                "xz", 8},
+               {"\x28\xb5\x2f\xfd....", "zstd", 8},
+               {"\xff\xfe"
+                "1\0,\0"
+                "2\0",
+                "UTF-16", 8},
+               {"\xfe\xff\0"
+                "1\0,\0"
+                "2",
+                "UTF-16", 8},
+               {"PAR1\x15....", "Parquet", 9},
+               {"MATLAB 5.0 MAT-file", "MATLAB", 19},
+               {"CDF\1....", "netCDF", 8}};
+  static const char *const names[] = {"a.csv", "a.xyz"};
+  (void)state;
+  for (size_t k = 0; k < 2 * sizeof files / sizeof *files; k++) {
+    write_bytes(names[k % 2], files[k / 2].bytes, files[k / 2].n);
+    expect_refused((table_source){.path = path, .extra = -1}, files[k / 2].word, names[k % 2]);
+  }
+  expect_rows(source_of("a.csv", "PAR1,PAR2\n1,2\n"), 1, 2, (double[]){1, 2});
+}
+
+static void series_is_one_column(void **state) {
+  table_source s = source_of("a.csv", "1,2\n3,4\n");
+  table_rows table;
+  (void)state;
+  assert_int_equal(load(&s, &table), TSL_OK);
+  assert_int_equal(table_check_width(&s, &table, 2), TSL_OK);
+  assert_int_equal(table_check_width(&s, &table, 1), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "2 columns where a series is one"));
+  assert_int_equal(table_check_width(&s, &table, 4), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "rows of 2 numbers where rows of 4"));
+  table_rows_clear(&table);
 }
 
 static void file_bad(void **state) {
@@ -160,6 +246,10 @@ static void npy_good(void **state) {
   const float f4[] = {1, 2, 3, 4, 5, 6};
   const double f8[] = {1, 2, 3, 4, 5, 6}, turned[] = {1, 3, 5, 2, 4, 6};
   const int16_t i2[] = {-1, 2, 3, 4, 5, 6};
+  const unsigned char big[] = {0, 1, 255, 255, 1, 0, 0, 0, 255, 0, 127, 255};
+  const unsigned char big8[] = {0xbf, 0xf8, 0, 0, 0, 0, 0, 0};
+  const uint16_t f2[] = {0x3c00, 0xc000, 0x7bff, 1, 0x8400, 0x3555, 0};
+  const int64_t whole[] = {INT64_MIN, INT64_C(1) << 54};
   const int64_t columns[] = {2};
   table_source s;
   (void)state;
@@ -172,8 +262,16 @@ static void npy_good(void **state) {
               3, turned);
   expect_rows(npy_of(1, "{'descr': '<i2', 'fortran_order': False, 'shape': (6,), }\n", i2, 12), 6,
               1, (double[]){-1, 2, 3, 4, 5, 6});
-  expect_rows(npy_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }\n", f8, 0), 0,
-              3, NULL);
+  expect_rows(npy_of(1, "{'descr': '>i2', 'fortran_order': False, 'shape': (3, 2), }\n", big, 12),
+              3, 2, (double[]){1, -1, 256, 0, -256, 32767});
+  expect_rows(npy_of(1, "{'descr': '>f8', 'fortran_order': True, 'shape': (1, 1), }\n", big8, 8), 1,
+              1, (double[]){-1.5});
+  expect_rows(npy_of(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }\n", f2, 14), 7,
+              1, (double[]){1, -2, 65504, 0x1p-24, -0x1p-14, 0.333251953125, 0});
+  expect_rows(npy_of(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (2, 1), }\n", "\1\0", 2),
+              2, 1, (double[]){1, 0});
+  expect_rows(npy_of(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n", whole, 16),
+              2, 1, (double[]){-0x1p63, 0x1p54});
   s = npy_of(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }\n", f8, 48);
   s.columns = columns, s.n_columns = 1, s.extra = 0;
   expect_rows(s, 2, 2, (double[]){5, 1, 6, 2});
@@ -183,8 +281,11 @@ static void npy_bad(void **state) {
   static const struct {
     const char *dict, *word, *other;
   } bad[] = {
-      {"{'descr': '>f8', 'fortran_order': False, 'shape': (1,), }", "'>f8'", "not supported"},
-      {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "'<c8'", "not supported"},
+      {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "'<c8'", "complex numbers"},
+      {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,), }", "'<f16'",
+       "extended precision"},
+      {"{'descr': '<U2', 'fortran_order': False, 'shape': (1,), }", "'<U2'", "(text)"},
+      {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", "needs", "bytes"},
       {"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "'|O'", "not supported"},
       {"{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (1,), }", "[('x'", "supported"},
       {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", "needs", "bytes"},
@@ -201,6 +302,9 @@ static void npy_bad(void **state) {
       {"{'descr': '<f8", "supported", "a.npy"},
       {"", "'descr'", "a.npy"}};
   const double one = 1, nan_row[] = {1, 2, 3, NAN};
+  const int64_t rounded[] = {1, (INT64_C(1) << 53) + 1, 3, -(INT64_C(1) << 60) - 1};
+  const int64_t columns[] = {0};
+  table_source s;
   (void)state;
   for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
     expect_refused(npy_of(1, bad[b].dict, &one, 8), bad[b].word, bad[b].other);
@@ -208,6 +312,19 @@ static void npy_bad(void **state) {
   expect_refused(
       npy_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", nan_row, 32),
       "row 1, column 1", "NaN");
+  expect_refused(
+      npy_of(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }", "\0\x7c", 2),
+      "row 0, column 0", "infinite");
+  expect_refused(npy_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", NULL, 0),
+                 "no numbers", "a.npy");
+  s = npy_of(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }", rounded, 32);
+  expect_refused(s, "row 0, column 1", "9007199254740993, a whole number that double");
+  s.columns = columns, s.n_columns = 1; /* a column that nobody asks for may hold anything */
+  expect_rows(s, 2, 1, (double[]){1, 3});
+  s = npy_of(1, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 2), }", rounded, 32);
+  expect_refused(s, "row 1, column 0", "a whole number that double");
+  s = npy_of(1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1, 1), }", rounded + 3, 8);
+  expect_refused(s, "row 0, column 0", "17293822569102704639, a whole number");
   write_bytes("a.npy", "\x93NUMPY\1\0\xff\x0f{", 11);
   expect_refused((table_source){.path = path, .extra = -1}, "cut off", "a.npy");
 }
@@ -220,6 +337,7 @@ static void npy_forced(void **state) {
 }
 
 static void xyz_good(void **state) {
+  const int64_t columns[] = {3, 4, 5};
   table_source s = source_of("a.xyz", "2\nwater, part\nO 1 2 3\nH\t4 5 -.6\n\n");
   (void)state;
   expect_rows(s, 2, 3, six);
@@ -227,7 +345,14 @@ static void xyz_good(void **state) {
   expect_rows(s, 2, 3, six); /* further columns are left alone ... */
   s.extra = 3;               /* ... unless asked for */
   expect_rows(s, 2, 4, (double[]){1, 2, 3, 7, 4, 5, -.6, 8});
-  expect_rows(source_of("a.xyz", "0\nempty\n"), 0, 3, NULL);
+  expect_rows(source_of("a.xyz", "\xef\xbb\xbf"
+                                 "1\nProperties=species:S:1:pos:R:3:q:R:1\nO 1 2 3 4\n"),
+              1, 3, six);
+  s = source_of("a.xyz",
+                "1\nLattice=\"9 0 0\" Properties=species:S:1:force:R:3:pos:R:3\nO 7 8 9 1 2 3\n");
+  expect_refused(s, "a.xyz:2: 'species:S:1:force:R:3", "columns");
+  s.columns = columns, s.n_columns = 3;
+  expect_rows(s, 1, 3, six);
 }
 
 static void xyz_bad(void **state) {
@@ -242,6 +367,7 @@ static void xyz_bad(void **state) {
   expect_refused(source_of("a.xyz", "1\n\nO 1 2 z\n"), "a.xyz:3: column 2", "'z'");
   expect_refused(source_of("a.xyz", "1\n\nO 1 nan 3\n"), "a.xyz:3: column 1", "finite");
   expect_refused(source_of("a.xyz", ""), "empty", "a.xyz");
+  expect_refused(source_of("a.xyz", "0\nempty\n"), "no numbers", "a.xyz");
 }
 
 /** An HDF5 file with /g/points [2][3] f4, /line [6] i4, /cube [1][1][1], /words. */
@@ -289,7 +415,6 @@ static void h5_good(void **state) {
   s.columns = columns, s.n_columns = 1, s.extra = 2;
   expect_rows(s, 2, 2, (double[]){2, 3, 5, 6});
   expect_rows(h5_of("line"), 6, 1, f8);
-  expect_rows(h5_of("none"), 0, 3, NULL);
 }
 
 static void h5_bad(void **state) {
@@ -298,10 +423,60 @@ static void h5_bad(void **state) {
   expect_refused(h5_of("/points"), "no dataset '/points'", "/g/points");
   expect_refused(h5_of(NULL), "input.dataset", "/line");
   expect_refused(h5_of("/cube"), "'/cube'", "3 dimensions");
-  expect_refused(h5_of("/words"), "'/words'", "no integers or reals");
+  expect_refused(h5_of("/words"), "'/words' holds text", "no integers or reals");
+  expect_refused(h5_of("/none"), "a.h5", "no numbers");
   expect_refused(h5_of("/away"), "no dataset '/away'", "/line");
   s = source_of("b.h5", "\x89HDF\r\n\x1a\ngarbage");
   expect_refused(s, "not a readable HDF5 file", "b.h5");
+}
+
+enum { FILTER = 300 };
+
+static size_t pass_on(unsigned flags, size_t n, const unsigned values[], size_t bytes, size_t *room,
+                      void **buffer) {
+  (void)flags, (void)n, (void)values, (void)room, (void)buffer;
+  return bytes;
+}
+
+/** One dataset "x" of two chunks; filter 0: none. */
+static table_source one_set(hid_t type, hid_t memory, const void *values, int filter) {
+  const hsize_t shape[] = {4}, chunk[] = {2};
+  (void)snprintf(path, sizeof path, "%s/c.h5", folder);
+  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(1, shape, NULL), plan = H5Pcreate(H5P_DATASET_CREATE);
+  (void)H5Pset_chunk(plan, 1, chunk);
+  if (filter != 0) assert_true(H5Pset_filter(plan, filter, H5Z_FLAG_MANDATORY, 0, NULL) >= 0);
+  const hid_t set = H5Dcreate2(file, "x", type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+  assert_true(H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  (void)H5Dclose(set), (void)H5Sclose(space), (void)H5Pclose(plan), (void)H5Fclose(file);
+  return (table_source){.path = path, .extra = -1, .dataset = "x"};
+}
+
+static void h5_filter_is_named(void **state) {
+  static const H5Z_class2_t squeeze = {H5Z_CLASS_T_VERS, FILTER, 1,    1,
+                                       "squeeze",        NULL,   NULL, pass_on};
+  const double values[] = {1, 2, 3, 4};
+  (void)state;
+  assert_true(H5Zregister(&squeeze) >= 0);
+  const table_source s = one_set(H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values, FILTER);
+  expect_rows(s, 4, 1, values);
+  assert_true(H5Zunregister(FILTER) >= 0);
+  expect_refused(s, "'x': compressed by filter 300 squeeze", "HDF5_PLUGIN_PATH");
+}
+
+static void h5_numbers_are_kept(void **state) {
+  const int64_t kept[] = {INT64_MIN, INT64_C(1) << 54, 7, -7};
+  const int64_t rounded[] = {1, 2, (INT64_C(1) << 53) + 1, 4};
+  const long double wide[] = {1, 2, 3, 4};
+  (void)state;
+  expect_rows(one_set(H5T_STD_I64BE, H5T_NATIVE_INT64, kept, 0), 4, 1,
+              (double[]){-0x1p63, 0x1p54, 7, -7});
+  expect_refused(one_set(H5T_STD_I64LE, H5T_NATIVE_INT64, rounded, 0), "row 2, column 0",
+                 "a whole number that double");
+  expect_refused(one_set(H5T_STD_U64LE, H5T_NATIVE_INT64, rounded, 0), "row 2, column 0",
+                 "a whole number that double");
+  expect_refused(one_set(H5T_NATIVE_LDOUBLE, H5T_NATIVE_LDOUBLE, wide, 0), "'x' holds numbers of",
+                 "more than double precision");
 }
 
 static void h5_not_finite(void **state) {
@@ -337,9 +512,12 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(text_good),
                                      cmocka_unit_test(text_columns),
+                                     cmocka_unit_test(described),
                                      cmocka_unit_test(text_empty),
                                      cmocka_unit_test(text_bad),
                                      cmocka_unit_test(text_many_short_lines),
+                                     cmocka_unit_test(foreign),
+                                     cmocka_unit_test(series_is_one_column),
                                      cmocka_unit_test(file_bad),
                                      cmocka_unit_test(npy_good),
                                      cmocka_unit_test(npy_bad),
@@ -348,6 +526,8 @@ int main(void) {
                                      cmocka_unit_test(xyz_bad),
                                      cmocka_unit_test(h5_good),
                                      cmocka_unit_test(h5_bad),
+                                     cmocka_unit_test(h5_filter_is_named),
+                                     cmocka_unit_test(h5_numbers_are_kept),
                                      cmocka_unit_test(h5_not_finite)};
   return cmocka_run_group_tests_name("unit.tri.read", tests, set_up, tear_down);
 }

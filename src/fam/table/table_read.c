@@ -1,5 +1,6 @@
 #include "table_read.h"
 
+#include "files.h"
 #include "memory.h"
 
 #include <ctype.h>
@@ -25,6 +26,7 @@ tsl_err table_file_open(const char *path, FILE **file, int64_t *bytes) {
   if (fd < 0 || fstat(fd, &info) != 0)
     TSL_FAIL(TSL_ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
   if (!S_ISREG(info.st_mode)) TSL_FAIL(TSL_ERR_INPUT, "'%s' is not a regular file", path);
+  TSL_TRY(tsl_files_read(fd, "an input of this run"));
   *bytes = (int64_t)info.st_size;
   *file = fdopen(fd, "rb");
   if (*file == NULL) TSL_FAIL(TSL_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
@@ -192,6 +194,26 @@ static bool is_word(const char *text, const char *end, const char *word) {
   return (size_t)(end - text) == strlen(word) && strncasecmp(text, word, strlen(word)) == 0;
 }
 
+/** Are these decimal digits of a whole number that double precision rounds? */
+static bool is_rounded(const char *digits, const char *end, double value) {
+  enum { SAFE = 15, ROOM = 320 };
+  char exact[ROOM];
+  while (digits < end - 1 && *digits == '0') digits++;
+  if (end - digits <= SAFE) return false;
+  for (const char *c = digits; c < end; c++)
+    if (!isdigit((unsigned char)*c)) return false;
+  (void)snprintf(exact, sizeof exact, "%.0f", fabs(value));
+  return !is_word(digits, end, exact);
+}
+
+/** A number that is not 0 and turned into 0. */
+static bool is_lost(const char *text, const char *end, double value) {
+  if (value != 0) return false;
+  for (const char *c = text; c < end && *c != 'e' && *c != 'E'; c++)
+    if (*c >= '1' && *c <= '9') return true;
+  return false;
+}
+
 table_number table_number_parse(const char *text, const char *end, double *value) {
   static const char *const unfit[] = {"nan", "inf", "infinity"};
   const char *unsigned_text = text < end && (*text == '-' || *text == '+') ? text + 1 : text;
@@ -204,6 +226,7 @@ table_number table_number_parse(const char *text, const char *end, double *value
   if (text == end || memchr(text, '\0', (size_t)(end - text)) != NULL) return TABLE_NO_NUMBER;
   *value = strtod(text, &stop);
   if (stop != end) return TABLE_NO_NUMBER;
+  if (is_rounded(unsigned_text, end, *value) || is_lost(text, end, *value)) return TABLE_NOT_HELD;
   return isfinite(*value) ? TABLE_NUMBER : TABLE_NOT_FINITE;
 }
 
@@ -237,7 +260,8 @@ static bool is_between_commas(const char *text, const char *end) {
 }
 
 /** What may be wrong with a field that is no number. */
-static const char *find_hint(const char *text, const char *end) {
+static const char *find_hint(table_number verdict, const char *text, const char *end) {
+  if (verdict == TABLE_NOT_HELD) return " that double precision can hold";
   if (table_decimal_comma(text, end)) return "; decimals have a point here, not a comma";
   if (is_between_commas(text, end))
     return "; a comma separates columns here, decimals have a point";
@@ -252,48 +276,27 @@ tsl_err table_field_parse(const table_lines *lines, int64_t column, const char *
   if (verdict != TABLE_NUMBER)
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: column %lld (from 0): '%s' is not a %snumber%s", lines->path,
              (long long)lines->number, (long long)column, table_shown(text, end, shown),
-             verdict == TABLE_NOT_FINITE ? "finite " : "", find_hint(text, end));
+             verdict == TABLE_NOT_FINITE ? "finite " : "", find_hint(verdict, text, end));
 done:
   return err;
 }
 
-/* --------------------------------------------------------------- dispatch */
-
-static int32_t guess_format(const char *path, const unsigned char *first, size_t n) {
-  const size_t length = strlen(path);
-  if (n >= 6 && memcmp(first, "\x93NUMPY", 6) == 0) return TABLE_FORMAT_NPY;
-  if (n >= 8 && memcmp(first, "\x89HDF\r\n\x1a\n", 8) == 0) return TABLE_FORMAT_HDF5;
-  if (length >= 4 && strcasecmp(path + length - 4, ".xyz") == 0) return TABLE_FORMAT_XYZ;
-  return TABLE_FORMAT_TEXT;
-}
-
-tsl_err table_read_format(const table_source *source, int32_t *format) {
+tsl_err table_check_width(const table_source *source, const table_rows *table, int64_t wanted) {
   tsl_err err = TSL_OK;
-  unsigned char first[8];
-  size_t n = 0;
-  int64_t bytes = 0;
-  FILE *file = NULL;
-  TSL_TRY(table_file_open(source->path, &file, &bytes));
-  n = fread(first, 1, sizeof first, file);
-  if (ferror(file)) TSL_FAIL(TSL_ERR_IO, "cannot read '%s': %s", source->path, strerror(errno));
-  *format =
-      source->format != TABLE_FORMAT_AUTO ? source->format : guess_format(source->path, first, n);
+  const long long columns = (long long)table->columns;
+  if (table->columns == wanted) goto done;
+  if (wanted == 1 && table->n == 1 && source->n_columns == 0)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: one row of %lld numbers where a series stands in one column; write one number "
+             "per row, or name a column with columns: [0]",
+             source->path, columns);
+  if (wanted == 1)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: %lld columns where a series is one; name it with columns: [0], columns: [1] or "
+             "so",
+             source->path, columns);
+  TSL_FAIL(TSL_ERR_INPUT, "%s: rows of %lld numbers where rows of %lld are expected", source->path,
+           columns, (long long)wanted);
 done:
-  if (file != NULL) (void)fclose(file);
-  return err;
-}
-
-tsl_err table_read(const table_source *source, table_rows *table) {
-  tsl_err err = TSL_OK;
-  static tsl_err (*const readers[])(const table_source *, table_rows *) = {
-      [TABLE_FORMAT_TEXT] = table_read_text,
-      [TABLE_FORMAT_NPY] = table_read_npy,
-      [TABLE_FORMAT_HDF5] = table_read_h5,
-      [TABLE_FORMAT_XYZ] = table_read_xyz,
-  };
-  *table = (table_rows){0};
-  TSL_TRY(readers[source->format](source, table));
-done:
-  if (err != TSL_OK) table_rows_clear(table);
   return err;
 }

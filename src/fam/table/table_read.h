@@ -56,24 +56,48 @@ typedef struct table_source {
   const int64_t *columns; /**< shape [n_columns], from 0 */
   int64_t n_columns;      /**< 0: all but extra (XYZ: 0, 1, 2) */
   int64_t extra;          /**< column delivered last (radius or mass), or -1 */
+  bool deep; /**< HDF5: a dataset of three dimensions is taken as the rows of all its matrices */
 } table_source;
+
+/** What a reader found in the file, for table_describe. */
+typedef struct table_facts {
+  char kind[40];    /**< "text with commas", "NPY of f4" */
+  int64_t width;    /**< columns of the file */
+  int64_t header;   /**< line that was skipped as a header, from 1; 0: none */
+  char heading[48]; /**< the beginning of that line */
+} table_facts;
 
 /** Rows read; release with table_rows_clear. */
 typedef struct table_rows {
   double *values; /**< shape [n][columns]; when an extra column was asked for, it is the last */
   int64_t n;
   int64_t columns;
+  table_facts facts;
 } table_rows;
 
 /**
  * The format of a file.
  * @param[out] format  never AUTO
- * @return TSL_ERR_INPUT when it cannot be opened or is no regular file
+ * @return TSL_ERR_INPUT when it cannot be opened or is no regular file, or of a known kind that is
+ *         not read (compressed, UTF-16, ...): the message names it
  */
 tsl_err table_read_format(const table_source *source, int32_t *format);
 
-/** Read source->path in source->format (not AUTO). @return TSL_ERR_INPUT, _IO or _MEMORY */
+/** Read source->path in source->format (not AUTO). A file without a row is refused.
+ *  @return TSL_ERR_INPUT, _IO or _MEMORY */
 tsl_err table_read(const table_source *source, table_rows *table);
+
+/**
+ * How a file was read, as part of a line for people: "FILE: text with commas, 41 rows, columns 1, 2
+ * of 4, line 1 skipped as a header ('name,lat,lon')". Printable characters only.
+ */
+void table_describe(const table_source *source, const table_rows *table, char *text, size_t size);
+
+/**
+ * Refuse a table whose rows are not of `wanted` numbers, 1 for a series: rows are never strung
+ * together. @return TSL_ERR_INPUT saying how to name the columns
+ */
+tsl_err table_check_width(const table_source *source, const table_rows *table, int64_t wanted);
 
 /** The readers behind table_read. */
 tsl_err table_read_text(const table_source *source, table_rows *table);
@@ -136,7 +160,12 @@ bool table_lines_next(table_lines *lines);
 bool table_lines_content(table_lines *lines);
 
 /** Verdict on a field that should be a number. */
-typedef enum table_number { TABLE_NUMBER, TABLE_NOT_FINITE, TABLE_NO_NUMBER } table_number;
+typedef enum table_number {
+  TABLE_NUMBER,
+  TABLE_NOT_FINITE,
+  TABLE_NOT_HELD, /**< a whole number that double precision rounds, or one that it makes 0 */
+  TABLE_NO_NUMBER
+} table_number;
 
 /** Decimal number in [text, end), nothing else allowed; end must be readable. */
 table_number table_number_parse(const char *text, const char *end, double *value);
@@ -148,7 +177,7 @@ bool table_decimal_comma(const char *text, const char *end);
 tsl_err table_field_parse(const table_lines *lines, int64_t column, const char *text,
                           const char *end, double *value);
 
-/** Printable copy of [text, end), shortened to fit; returns shown. */
+/** Printable copy of [text, end), shortened to 40 characters; returns shown. */
 const char *table_shown(const char *text, const char *end, char shown[48]);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ typedef struct npy {
   int64_t data;     /**< offset of the first number */
   int type;         /**< index into types */
   bool fortran;     /**< [width][n] in the file */
+  bool swap;        /**< big-endian */
 } npy;
 
 /** Element types by numpy's code; get turns element i of a buffer into a double. */
@@ -27,7 +29,8 @@ typedef struct npy {
   X("u8", u8, uint64_t) \
   X("u4", u4, uint32_t) \
   X("u2", u2, uint16_t) \
-  X("u1", u1, uint8_t)
+  X("u1", u1, uint8_t)  \
+  X("b1", b1, uint8_t)
 
 #define X(code, name, type)                                 \
   static double get_##name(const void *buffer, int64_t i) { \
@@ -35,6 +38,16 @@ typedef struct npy {
   }
 TYPE_LIST(X)
 #undef X
+
+/** IEEE 754 binary16. */
+static double get_f2(const void *buffer, int64_t i) {
+  const uint16_t h = ((const uint16_t *)buffer)[i];
+  const int exponent = h >> 10 & 31, fraction = h & 1023;
+  const double size = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+                      : exponent == 0 ? ldexp(fraction, -24)
+                                      : ldexp(1024 + fraction, exponent - 25);
+  return h >> 15 ? -size : size;
+}
 
 static const struct {
   const char *code;
@@ -44,7 +57,7 @@ static const struct {
 #define X(code, name, type) {code, (int64_t)sizeof(type), get_##name},
     TYPE_LIST(X)
 #undef X
-};
+        {"f2", 2, get_f2}};
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 /* ----------------------------------------------------------------- header */
@@ -62,6 +75,26 @@ static const char *find_value(const char *header, const char *key) {
   return at + strspn(at, " ");
 }
 
+/** What numpy's letter stands for, where it is no real number. */
+static const char *name_of_type(const char *name) {
+  switch (name[0] == '\0' ? '\0' : name[1]) {
+  case 'c':
+    return " (complex numbers)";
+  case 'f':
+    return " (extended precision)";
+  case 'O':
+    return " (Python objects)";
+  case 'S':
+  case 'U':
+    return " (text)";
+  case 'M':
+  case 'm':
+    return " (times)";
+  default:
+    return "";
+  }
+}
+
 static tsl_err parse_type(const char *path, const char *header, npy *a) {
   tsl_err err = TSL_OK;
   char shown[48], name[16] = "";
@@ -73,12 +106,13 @@ static tsl_err parse_type(const char *path, const char *header, npy *a) {
              path, table_shown(at, at + strcspn(at, "\n"), shown));
   memcpy(name, at + 1, (size_t)(end - at - 1));
   for (a->type = 0; a->type < N_TYPES; a->type++)
-    if (name[0] != '>' && name[0] != '\0' && strcmp(name + 1, types[a->type].code) == 0) break;
-  if (a->type == N_TYPES || strchr("<|=", name[0]) == NULL)
+    if (name[0] != '\0' && strcmp(name + 1, types[a->type].code) == 0) break;
+  if (a->type == N_TYPES || strchr("<>|=", name[0]) == NULL)
     TSL_FAIL(TSL_ERR_INPUT,
-             "%s: element type '%s' is not supported; little-endian f4 f8 i1..i8 u1..u8 are "
-             "(numpy: a.astype('<f8'))",
-             path, table_shown(at + 1, end, shown));
+             "%s: element type '%s'%s is not supported; f2 f4 f8 i1..i8 u1..u8 b1 are (numpy: "
+             "a.astype('<f8'))",
+             path, table_shown(at + 1, end, shown), name_of_type(name));
+  a->swap = name[0] == '>';
 done:
   return err;
 }
@@ -173,6 +207,15 @@ done:
 
 /* ------------------------------------------------------------------- data */
 
+static void swap_bytes(void *buffer, int64_t size, int64_t count) {
+  unsigned char *b = buffer;
+  for (int64_t i = 0; i < count; i++, b += size)
+    for (int64_t low = 0, high = size - 1; low < high; low++, high--) {
+      const unsigned char kept = b[low];
+      b[low] = b[high], b[high] = kept;
+    }
+}
+
 /** Count elements from element first of the array. */
 static tsl_err load(const char *path, FILE *file, const npy *a, int64_t first, int64_t count,
                     void *buffer) {
@@ -182,6 +225,31 @@ static tsl_err load(const char *path, FILE *file, const npy *a, int64_t first, i
       (int64_t)fread(buffer, (size_t)size, (size_t)count, file) != count)
     TSL_FAIL(TSL_ERR_IO, "cannot read '%s': %s", path,
              ferror(file) ? strerror(errno) : "shrinking");
+  if (a->swap) swap_bytes(buffer, size, count);
+done:
+  return err;
+}
+
+static uint64_t magnitude(const npy *a, const void *buffer, int64_t i) {
+  const uint64_t bits = ((const uint64_t *)buffer)[i];
+  return types[a->type].code[0] == 'i' && bits >> 63 ? 0 - bits : bits;
+}
+
+/** Element `at` of a buffer goes to row and column of the table. */
+static tsl_err take(const table_source *source, const npy *a, const table_pick *pick,
+                    const void *buffer, int64_t at, int64_t row, int64_t column,
+                    table_rows *table) {
+  tsl_err err = TSL_OK;
+  const char *code = types[a->type].code;
+  const uint64_t size = code[0] != 'f' && code[1] == '8' ? magnitude(a, buffer, at) : 0;
+  if (size != 0 && size >> __builtin_ctzll(size) >> 53 != 0)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: row %lld, column %lld (both from 0) is %s%llu, a whole number that double "
+             "precision cannot hold",
+             source->path, (long long)row, (long long)pick->from[column],
+             code[0] == 'i' && ((const int64_t *)buffer)[at] < 0 ? "-" : "",
+             (unsigned long long)size);
+  TSL_TRY(table_rows_put(source, pick, row, column, types[a->type].get(buffer, at), table));
 done:
   return err;
 }
@@ -198,8 +266,7 @@ static tsl_err read_rows(const table_source *source, FILE *file, const npy *a,
     TSL_TRY(load(source->path, file, a, i0 * a->width, m * a->width, buffer));
     for (int64_t i = 0; i < m; i++)
       for (int64_t c = 0; c < pick->n; c++)
-        TSL_TRY(table_rows_put(source, pick, i0 + i, c,
-                               types[a->type].get(buffer, i * a->width + pick->from[c]), table));
+        TSL_TRY(take(source, a, pick, buffer, i * a->width + pick->from[c], i0 + i, c, table));
   }
 done:
   tsl_free(buffer);
@@ -216,8 +283,7 @@ static tsl_err read_columns(const table_source *source, FILE *file, const npy *a
     for (int64_t i0 = 0; i0 < a->n; i0 += CHUNK) {
       const int64_t m = a->n - i0 < CHUNK ? a->n - i0 : CHUNK;
       TSL_TRY(load(source->path, file, a, pick->from[c] * a->n + i0, m, buffer));
-      for (int64_t i = 0; i < m; i++)
-        TSL_TRY(table_rows_put(source, pick, i0 + i, c, types[a->type].get(buffer, i), table));
+      for (int64_t i = 0; i < m; i++) TSL_TRY(take(source, a, pick, buffer, i, i0 + i, c, table));
     }
 done:
   tsl_free(buffer);
@@ -234,6 +300,9 @@ tsl_err table_read_npy(const table_source *source, table_rows *table) {
   TSL_TRY(read_header(source->path, file, bytes, &a));
   TSL_TRY(table_pick_create(source, a.width, &pick));
   TSL_TRY(table_rows_create(a.n, pick.n, source->path, table));
+  table->facts.width = a.width;
+  (void)snprintf(table->facts.kind, sizeof table->facts.kind, "NPY of %s%s",
+                 a.swap ? "big-endian " : "", types[a.type].code);
   TSL_TRY((a.fortran ? read_columns : read_rows)(source, file, &a, &pick, table));
 done:
   table_pick_clear(&pick);

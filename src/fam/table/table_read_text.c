@@ -3,6 +3,7 @@
 #include "table_read.h"
 
 #include <string.h>
+#include <strings.h>
 
 typedef struct field {
   const char *text, *end;
@@ -65,12 +66,23 @@ static char find_delimiter(const table_lines *lines, int32_t wanted) {
   return ' ';
 }
 
+/** A missing value, as tables have them: no name of a column. */
+static bool is_missing(field f) {
+  static const char *const words[] = {"",  "na", "n/a", "null", "none", "missing", "#n/a", "nil",
+                                      "-", "--", "?",   "*",    ".",    "<na>",    "nat"};
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+    if ((size_t)(f.end - f.text) == strlen(words[w]) &&
+        strncasecmp(f.text, words[w], strlen(words[w])) == 0)
+      return true;
+  return false;
+}
+
 static bool is_header(const text *t, int32_t header) {
   double value;
   if (header != TABLE_HEADER_AUTO) return header == TABLE_HEADER_YES;
   for (int64_t c = 0; c < t->pick.n; c++) {
     const field f = t->fields[t->pick.from[c]];
-    if (table_number_parse(f.text, f.end, &value) != TABLE_NO_NUMBER) return false;
+    if (table_number_parse(f.text, f.end, &value) != TABLE_NO_NUMBER || is_missing(f)) return false;
     if (table_decimal_comma(f.text, f.end)) return false;
   }
   return true;
@@ -118,10 +130,23 @@ static const char *comma_hint(const text *t) {
                                        : "";
 }
 
+static table_facts facts_of(const text *t, bool header) {
+  const char *word = t->delimiter == ','    ? "commas"
+                     : t->delimiter == ';'  ? "semicolons"
+                     : t->delimiter == '\t' ? "tabs"
+                                            : "blanks";
+  table_facts facts = {.width = t->width, .header = header ? t->first : 0};
+  (void)snprintf(facts.kind, sizeof facts.kind, "text with %s", word);
+  if (header) (void)table_shown(t->lines.line, t->lines.line_end, facts.heading);
+  return facts;
+}
+
 static tsl_err read_rows(const table_source *source, text *t, int64_t bytes, table_rows *table) {
   tsl_err err = TSL_OK;
   int64_t row = 0;
-  bool more = !is_header(t, source->header) || table_lines_content(&t->lines);
+  const bool header = is_header(t, source->header);
+  const table_facts facts = facts_of(t, header);
+  bool more = !header || table_lines_content(&t->lines);
   /* a line of width fields has width bytes or more, so more lines than room are ragged */
   const int64_t lines = count_lines(t->lines) + 1, room = bytes / t->width + 1;
   TSL_TRY(table_rows_create(lines < room ? lines : room, t->pick.n, source->path, table));
@@ -134,6 +159,7 @@ static tsl_err read_rows(const table_source *source, text *t, int64_t bytes, tab
     TSL_TRY(read_row(source, t, row, table));
   }
   table->n = row;
+  table->facts = facts;
 done:
   return err;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_WORDS = 64 };
 
@@ -26,8 +27,28 @@ static int64_t split(const table_lines *lines, word words[MAX_WORDS]) {
   }
 }
 
+/** Extended XYZ says in its second line what the columns are. */
+static tsl_err check_order(const table_source *source, const table_lines *lines) {
+  static const char key[] = "Properties=", usual[] = "species:S:1:pos:R:3";
+  tsl_err err = TSL_OK;
+  const size_t n = (size_t)(lines->line_end - lines->line);
+  const char *at = memmem(lines->line, n, key, sizeof key - 1);
+  char shown[48];
+  if (at == NULL || source->n_columns > 0) goto done;
+  at += sizeof key - 1;
+  if (at < lines->line_end && *at == '"') at++;
+  if ((size_t)(lines->line_end - at) < sizeof usual - 1 ||
+      strncasecmp(at, usual, sizeof usual - 1) != 0)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s:2: '%s' is not the order %s; say with columns: where x, y and z are (the word "
+             "after the symbol is column 0)",
+             lines->path, table_shown(at, lines->line_end, shown), usual);
+done:
+  return err;
+}
+
 /** First line: one count; second line: anything. */
-static tsl_err read_count(table_lines *lines, int64_t *n) {
+static tsl_err read_count(const table_source *source, table_lines *lines, int64_t *n) {
   tsl_err err = TSL_OK;
   word words[MAX_WORDS];
   double value = 0;
@@ -39,7 +60,7 @@ static tsl_err read_count(table_lines *lines, int64_t *n) {
     TSL_FAIL(TSL_ERR_INPUT, "%s:1: '%s' is not a number of atoms", lines->path,
              table_shown(lines->line, lines->line_end, shown));
   *n = (int64_t)value;
-  (void)table_lines_next(lines);
+  if (table_lines_next(lines)) TSL_TRY(check_order(source, lines));
 done:
   return err;
 }
@@ -99,6 +120,7 @@ static tsl_err read_atoms(const table_source *source, table_lines *lines, int64_
              (long long)n);
   TSL_TRY(table_pick_create(source, width - 1, &pick));
   TSL_TRY(table_rows_create(n, pick.n, source->path, table));
+  table->facts = (table_facts){.kind = "XYZ", .width = width - 1};
   for (int64_t row = 0; row < n; row++) {
     if (!table_lines_next(lines))
       TSL_FAIL(TSL_ERR_INPUT, "%s: %lld atoms announced in line 1, %lld found", lines->path,
@@ -118,7 +140,7 @@ tsl_err table_read_xyz(const table_source *source, table_rows *table) {
   table_lines lines;
   TSL_TRY(table_file_load(source->path, &memory, &bytes));
   table_lines_open(source->path, memory, bytes, '\0', &lines);
-  TSL_TRY(read_count(&lines, &n));
+  TSL_TRY(read_count(source, &lines, &n));
   TSL_TRY(read_atoms(source, &lines, n, table));
 done:
   tsl_free(memory);
