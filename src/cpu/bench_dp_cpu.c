@@ -4,6 +4,7 @@
 #include "bench_options.h"
 #include "cpu.h"
 #include "dp_cpu.h"
+#include "new_file.h"
 
 #include <math.h>
 #include <omp.h>
@@ -384,8 +385,7 @@ tsl_err dp_bench_cpu(int argc, char **argv) {
   }
   TSL_TRY(tsl_cpu_level_use(&level));
   TSL_TRY(dp_cpu_open(o.threads, &t.cpu));
-  if (o.csv != NULL && (t.csv = fopen(o.csv, "w")) == NULL)
-    TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", o.csv);
+  if (o.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.csv, &t.csv));
   if (t.csv != NULL) fprintf(t.csv, "what,threads,rate,ratio,reference,goal\n");
   printf("dp on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
          level);
@@ -408,7 +408,6 @@ tsl_err dp_bench_cpu(int argc, char **argv) {
   TSL_TRY(bench_interval(&t, DP_MATRIX_CHAIN, chain, 50000, "matrix chain i64, below 2^61", 0));
   TSL_TRY(bench_interval(&t, DP_NUSSINOV, 2 * chain, 2, "Nussinov", 0));
 done:
-  if (t.csv != NULL && fclose(t.csv) != 0 && err == TSL_OK)
-    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "%s: not written: %m", o.csv);
+  err = tsl_new_table_close("--csv", o.csv, &t.csv, err);
   return err;
 }

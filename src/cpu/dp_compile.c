@@ -3,6 +3,7 @@
 #include "dp_cache.h"
 #include "memory.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +29,10 @@ struct dp_object {
 
 /** A compilation: names and arguments. */
 typedef struct job {
-  char folder[PATH_BYTES - 128], text[PATH_BYTES], log[PATH_BYTES], made[PATH_BYTES];
+  char folder[PATH_BYTES - 128], text[PATH_BYTES], made[PATH_BYTES];
+  char temporary[PATH_BYTES]; /**< "TMPDIR=..." of the compiler */
   char compiler[512];
+  int work; /**< the folder, open */
   char *args[ARGS_MAX];
   int n_args;
 } job;
@@ -48,17 +51,46 @@ done:
   return err;
 }
 
-/** A private new file whose name starts like path; path is completed. */
-static tsl_err make_file(char path[PATH_BYTES], const char *folder, const char *suffix, int *fd) {
+/** A folder that only this process uses, in the cache's: all files of a compilation are there. */
+static tsl_err make_work(job *j) {
   tsl_err err = TSL_OK;
-  (void)snprintf(path, PATH_BYTES, "%s/work-XXXXXX%s", folder, suffix);
-  *fd = mkostemps(path, (int)strlen(suffix), O_CLOEXEC);
-  if (*fd < 0) {
+  int cache = -1;
+  TSL_TRY(dp_cache_folder(j->folder, sizeof j->folder - 128, &cache));
+  (void)strcat(j->folder, "/work-XXXXXX");
+  if (mkdtemp(j->folder) == NULL) {
     const int code = errno;
-    path[0] = '\0';
-    TSL_FAIL(TSL_ERR_IO, "no file can be made in %s: %s; set XDG_CACHE_HOME to a folder of yours",
-             folder, strerror(code));
+    *strrchr(j->folder, '/') = '\0';
+    TSL_FAIL(TSL_ERR_IO, "no folder can be made in %s: %s; set XDG_CACHE_HOME to a folder of yours",
+             j->folder, strerror(code));
   }
+  j->work =
+      openat(cache, strrchr(j->folder, '/') + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (j->work < 0) TSL_FAIL(TSL_ERR_IO, "%s: cannot be opened: %s", j->folder, strerror(errno));
+  (void)snprintf(j->text, sizeof j->text, "%s/text.c", j->folder);
+  (void)snprintf(j->made, sizeof j->made, "%s/object.so", j->folder);
+  (void)snprintf(j->temporary, sizeof j->temporary, "TMPDIR=%s", j->folder);
+done:
+  if (cache >= 0) (void)close(cache);
+  return err;
+}
+
+/** The folder and all that the compiler has left in it. */
+static void remove_work(job *j) {
+  DIR *const files = j->work >= 0 ? fdopendir(j->work) : NULL;
+  for (struct dirent *f = NULL; files != NULL && (f = readdir(files)) != NULL;)
+    (void)unlinkat(dirfd(files), f->d_name, 0);
+  if (files != NULL)
+    (void)closedir(files);
+  else if (j->work >= 0)
+    (void)close(j->work);
+  if (j->work >= 0) (void)rmdir(j->folder);
+  j->work = -1;
+}
+
+static tsl_err make_file(const job *j, const char *name, int *fd) {
+  tsl_err err = TSL_OK;
+  *fd = openat(j->work, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (*fd < 0) TSL_FAIL(TSL_ERR_IO, "%s/%s: cannot be made: %s", j->folder, name, strerror(errno));
 done:
   return err;
 }
@@ -101,11 +133,25 @@ static void set_args(job *j, int level) {
 
 /* ---------------------------------------------------------------- compiling */
 
+/** This process's environment with a TMPDIR that is as private as the rest. */
+static tsl_err set_environment(const job *j, char ***out) {
+  tsl_err err = TSL_OK;
+  int64_t n = 0, kept = 0;
+  while (environ[n] != NULL) n++;
+  TSL_TRY(tsl_alloc(n + 2, sizeof **out, "environment of the compiler", (void **)out));
+  for (int64_t k = 0; k < n; k++)
+    if (strncmp(environ[k], "TMPDIR=", 7) != 0) (*out)[kept++] = environ[k];
+  (*out)[kept] = (char *)j->temporary;
+done:
+  return err;
+}
+
 /** Run the compiler, its messages into the log; *status as of waitpid, -1: could not be started. */
 static tsl_err run_compiler(const job *j, int log, int *status) {
   tsl_err err = TSL_OK;
   posix_spawn_file_actions_t actions;
   pid_t child = -1;
+  char **environment = NULL;
   *status = -1;
   if (posix_spawn_file_actions_init(&actions) != 0)
     return tsl_fail(TSL_ERR_MEMORY, __FILE__, __LINE__, "no memory to run a compiler");
@@ -113,11 +159,13 @@ static tsl_err run_compiler(const job *j, int log, int *status) {
       posix_spawn_file_actions_adddup2(&actions, log, 2) != 0 ||
       posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) != 0)
     TSL_FAIL(TSL_ERR_MEMORY, "no memory to run a compiler");
-  if (posix_spawnp(&child, j->args[0], &actions, NULL, j->args, environ) != 0) goto done;
+  TSL_TRY(set_environment(j, &environment));
+  if (posix_spawnp(&child, j->args[0], &actions, NULL, j->args, environment) != 0) goto done;
   while (waitpid(child, status, 0) < 0)
     if (errno != EINTR) TSL_FAIL(TSL_ERR_IO, "the compiler was lost: %s", strerror(errno));
 done:
   (void)posix_spawn_file_actions_destroy(&actions);
+  tsl_free(environment);
   return err;
 }
 
@@ -135,31 +183,25 @@ static tsl_err fail_compiler(const job *j, int log, int status) {
                   "'%s' does not compile the recurrence (status %d): %s", j->args[0], status, said);
 }
 
-static void remove_file(const char *path, int fd) {
-  if (fd >= 0) (void)close(fd);
-  if (path[0] != '\0') (void)unlink(path);
-}
-
 static tsl_err compile(job *j, const char *text, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
-  int source = -1, log = -1, made = -1, status = 0;
-  TSL_TRY(dp_cache_folder(j->folder, sizeof j->folder));
-  TSL_TRY(make_file(j->text, j->folder, ".c", &source));
+  int source = -1, log = -1, status = 0;
+  TSL_TRY(make_work(j));
+  TSL_TRY(make_file(j, "text.c", &source));
   TSL_TRY(write_all(source, text, strlen(text), j->text));
-  TSL_TRY(make_file(j->log, j->folder, ".log", &log));
-  TSL_TRY(make_file(j->made, j->folder, ".so", &made));
+  TSL_TRY(make_file(j, "log", &log));
   add_arg(j, "-o");
   add_arg(j, j->made);
   add_arg(j, j->text);
   TSL_TRY(run_compiler(j, log, &status));
   if (status != 0) TSL_TRY(fail_compiler(j, log, status));
-  (void)chmod(j->made, 0600); /* whatever the umask of the compiler */
-  TSL_TRY(dp_cache_read(j->made, bytes, n));
+  (void)fchmodat(j->work, "object.so", 0600, 0); /* whatever the umask of the compiler */
+  TSL_TRY(dp_cache_read(j->work, "object.so", bytes, n));
   if (*bytes == NULL) TSL_FAIL(TSL_ERR_IO, "%s: the compiler left no object", j->made);
 done:
-  remove_file(j->text, source);
-  remove_file(j->log, log);
-  remove_file(j->made, made);
+  if (source >= 0) (void)close(source);
+  if (log >= 0) (void)close(log);
+  remove_work(j);
   return err;
 }
 
@@ -191,24 +233,27 @@ done:
 }
 
 /** What an object is made from: the text, the compiler and its flags. */
-static dp_cache_key key_of(const job *j, const char *text) {
-  dp_cache_key key = dp_cache_start();
-  dp_cache_add_text(&key, text);
-  for (int a = 0; a < j->n_args; a++) dp_cache_add_text(&key, j->args[a]);
-  return key;
+static tsl_err set_key(const job *j, const char *text, dp_cache_key *key) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(dp_cache_add_text(key, text));
+  for (int a = 0; a < j->n_args; a++) TSL_TRY(dp_cache_add_text(key, j->args[a]));
+done:
+  return err;
 }
 
 tsl_err dp_object_open(const char *text, int level, dp_object **out) {
   tsl_err err = TSL_OK;
   job *j = NULL;
+  dp_cache_key key = {0};
   void *memory = NULL, *bytes = NULL;
   int64_t n = 0;
   *out = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *j, "compilation", &memory));
   j = memory;
+  j->work = -1;
   set_args(j, level);
   if (j->n_args == 0) TSL_FAIL(TSL_ERR_INPUT, "CC is blank; name a compiler");
-  const dp_cache_key key = key_of(j, text);
+  TSL_TRY(set_key(j, text, &key));
   TSL_TRY(dp_cache_take(&key, ".so", &bytes, &n));
   if (bytes == NULL) {
     TSL_TRY(compile(j, text, &bytes, &n));
@@ -216,6 +261,7 @@ tsl_err dp_object_open(const char *text, int level, dp_object **out) {
   }
   TSL_TRY(dp_object_load(bytes, n, out));
 done:
+  dp_cache_clear(&key);
   tsl_free(j);
   tsl_free(bytes);
   return err;

@@ -2,12 +2,11 @@
  * @file dp_compile.h
  * Emitted C to functions of this process: the host compiler, a cache of its objects, dlopen.
  *
- * The compiler is $CC or cc, run with an argument vector, never by a shell. Objects are kept in
- * $XDG_CACHE_HOME/tesela/recurrences (else below ~/.cache), a folder of mode 0700 that belongs to
- * the user, under a hash of text, compiler and flags. A file that is damaged or belongs to somebody
- * else is compiled anew. Ranks of one host may compile the same text at once: each writes a file of
- * its own and renames it. Objects are loaded from memory, so that folders mounted without exec do
- * not matter.
+ * The compiler is $CC or cc, run with an argument vector, never by a shell, on files of a folder
+ * that it alone uses, of mode 0700 inside the cache's (dp_cache.h); its own temporary files are
+ * there too. Objects are kept with the text, the compiler and the flags that they were made from,
+ * and taken for these alone. Objects are loaded from memory, so that folders mounted without exec
+ * do not matter.
  */
 #ifndef TSL_CPU_DP_COMPILE_H
 #define TSL_CPU_DP_COMPILE_H

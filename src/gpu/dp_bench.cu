@@ -1,6 +1,8 @@
 /* `tesela bench dp`: the engines of dp on one card against their goals and published figures. */
 #include "dp_bench.cuh"
 
+#include "new_file.h"
+
 static void print_help(void) {
   printf("tesela bench dp [--quick] [--repeat N] [--only TEXT] [--csv FILE]\n"
          "Engines of dynamic programming on card 0: cells, splits or pairs per second.\n"
@@ -39,10 +41,9 @@ static tsl_err read_options(int argc, char **argv, dp_bench_options *o, bool *he
         TSL_FAIL(TSL_ERR_USAGE, "--repeat %s; allowed 1..1000", argv[a]);
     } else if (strcmp(argv[a], "--only") == 0 && more)
       o->only = argv[++a];
-    else if (strcmp(argv[a], "--csv") == 0 && more) {
-      o->csv = fopen(argv[++a], "w");
-      if (o->csv == NULL) TSL_FAIL(TSL_ERR_IO, "cannot write '%s'", argv[a]);
-    } else
+    else if (strcmp(argv[a], "--csv") == 0 && more)
+      TSL_TRY(tsl_new_table_open("--csv", argv[++a], &o->csv));
+    else
       TSL_FAIL(TSL_ERR_USAGE, "unknown option '%s'; `tesela bench dp --help` lists them", argv[a]);
   }
 done:

@@ -137,7 +137,8 @@ static const char *reason_of(int bad) {
   if (bad & DP_BAD_TABLE) return "a read of a cell that is not there or comes later";
   if (bad & DP_BAD_DATA) return "an index outside of a data array";
   if (bad & DP_BAD_RANGE) return "an empty range without `else`, or one that is too long";
-  if (bad & DP_BAD_NUMBER) return "a real that is not a number";
+  if (bad & DP_BAD_REAL)
+    return "reals without a result (division by zero, overflow, underflow or not a number)";
   return "a cell that neither a boundary rule nor `cell` gives";
 }
 
@@ -160,9 +161,9 @@ static tsl_err fail_cells(const dp_recur_card *w, int bad, const tsl_unit *first
   int64_t i, j, i2, j2;
   dp_code_unfold(&w->code, first->lo[0], first->lo[1], &i, &j);
   dp_code_unfold(&w->code, last->hi[0] - 1, last->hi[1] - 1, &i2, &j2);
-  return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__,
-                  "cell: %s, between i = %lld, j = %lld and i = %lld, j = %lld", reason_of(bad),
-                  (long long)i, (long long)j, (long long)i2, (long long)j2);
+  return dp_expr_fail(TSL_ERR_NUMERIC, &w->recur->recurrence->cell, __FILE__, __LINE__,
+                      "%s, between i = %lld, j = %lld and i = %lld, j = %lld", reason_of(bad),
+                      (long long)i, (long long)j, (long long)i2, (long long)j2);
 }
 
 static tsl_err check_bad(dp_recur_card *w, const tsl_unit *units, int64_t n) {

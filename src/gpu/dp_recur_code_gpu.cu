@@ -114,12 +114,14 @@ done:
   return err;
 }
 
-static dp_cache_key key_of(const char *text, const target *t) {
-  dp_cache_key key = dp_cache_start();
-  dp_cache_add_text(&key, text);
-  for (int k = 0; dp_engine_names[k] != NULL; k++) dp_cache_add_text(&key, dp_engine_texts[k]);
-  for (int k = 0; k < OPTIONS; k++) dp_cache_add_text(&key, t->options[k]);
-  return key;
+static tsl_err set_key(const char *text, const target *t, dp_cache_key *key) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(dp_cache_add_text(key, text));
+  for (int k = 0; dp_engine_names[k] != NULL; k++)
+    TSL_TRY(dp_cache_add_text(key, dp_engine_texts[k]));
+  for (int k = 0; k < OPTIONS; k++) TSL_TRY(dp_cache_add_text(key, t->options[k]));
+done:
+  return err;
 }
 
 /* -------------------------------------------------------------------------------- compiling */
@@ -176,18 +178,17 @@ done:
 tsl_err dp_recur_compile_gpu(const char *text, int capability, void **image, int64_t *n) {
   tsl_err err = TSL_OK;
   target t = {};
+  dp_cache_key key = {};
   *image = NULL;
   *n = 0;
   TSL_TRY(choose_target(capability, &t));
-  {
-    const dp_cache_key key = key_of(text, &t);
-    const char *const suffix = t.ptx ? ".ptx" : ".cubin";
-    TSL_TRY(dp_cache_take(&key, suffix, image, n));
-    if (*image != NULL) goto done;
-    TSL_TRY(compile(text, &t, image, n));
-    TSL_TRY(dp_cache_keep(&key, suffix, *image, *n));
-  }
+  TSL_TRY(set_key(text, &t, &key));
+  TSL_TRY(dp_cache_take(&key, t.ptx ? ".ptx" : ".cubin", image, n));
+  if (*image != NULL) goto done;
+  TSL_TRY(compile(text, &t, image, n));
+  TSL_TRY(dp_cache_keep(&key, t.ptx ? ".ptx" : ".cubin", *image, *n));
 done:
+  dp_cache_clear(&key);
   if (err != TSL_OK) {
     tsl_free(*image);
     *image = NULL;

@@ -9,7 +9,7 @@ import os
 
 import harness
 import refusal
-from harness import check
+from harness import check, np
 from refusal import LIMIT, change
 
 suite = harness.Suite(__doc__, jobs=4)
@@ -55,19 +55,45 @@ def key_cases():
          ["dp.mode", "no solution to recover"])
 
 
+def refuse_matrix(text, needles):
+    suite.write("matrix.txt", text)
+    refusals.refuse(LOCAL + "  scores: {matrix: matrix.txt}\n", ["bad.yaml:", *needles])
+
+
 def letter_cases():
     both("a letter that is no base", change("text: ACGT", "text: ACZT", LOCAL), ["bad.yaml:4", "'Z' at place 3", "ACGTN"],
          ranks_matter=True)
-    suite.write("gap.fa", ">one\nAC\n>two\nAC-GT\n")
-    both("a gap in a file", change("{text: ACGT}", "{file: gap.fa, record: 2}", LOCAL), ["bad.yaml:4", "'-' at place 3"])
+    suite.write("gap.fa", ">one\nAC\n>two x\nAC\nTT-GT\n")
+    both("a gap in a file", change("{text: ACGT}", "{file: gap.fa, record: 2}", LOCAL),
+         ["bad.yaml:4", "gap.fa:5: column 3: letter '-' at place 5 of record 2 'two'"])
     both("a record that is not there", change("{text: ACGT}", "{file: gap.fa, record: 3}", LOCAL),
          ["gap.fa", "record 3", "has 2"], ranks_matter=True)
+    suite.write("bases.txt", "ACGT\nAC-T\n")
+    both("a gap in plain text", change("{text: ACGT}", "{file: bases.txt}", LOCAL), ["bases.txt:2: column 3: letter '-'"])
+    suite.write("records.txt", ">one\nACGT\n>two\nAC\n")
+    both("FASTA by another name", change("{text: ACGT}", "{file: records.txt}", LOCAL),
+         ["records.txt:1: column 1: letter '>'", "format: fasta"])
+    both("a record of FASTA by another name", change("{text: ACGT}", "{file: records.txt, record: 2}", LCS),
+         ["records.txt", "read as plain text", "format: fasta"])
+    suite.write("plain.fa", "ACGT\n")
+    both("FASTA by name only", change("{text: ACGT}", "{file: plain.fa}", LCS), ["plain.fa", "'>'", "format: text"],
+         ranks_matter=True)
+    both("no FASTA", change("{text: ACGT}", "{file: bases.txt, format: fasta}", LCS), ["bases.txt", "no FASTA file"])
+    both("a format of no file", change("{text: ACGT}", "{text: ACGT, format: text}", LCS), ["bad.yaml:4", "for a file"])
+    both("a protein with the letters of dna", change("text: ACGT", "text: MKTAYI", LOCAL), ["'I' at place 6", "alphabet dna"])
     both("no file", change("{text: ACGT}", "{file: none.fa}", LOCAL), ["bad.yaml:", "none.fa"])
     both("a folder", change("{text: ACGT}", "{file: .}", LOCAL), ["regular file"])
-    suite.write("matrix.txt", "  A C G T N\nA 1 2 3\n")
-    both("half a score matrix", LOCAL + "  scores: {matrix: matrix.txt}\n", ["bad.yaml:", "scores.matrix", "matrix.txt", "2"])
-    suite.write("rows.txt", "  A C G T N\nA 1 2 3 4 5\n")
-    both("rows missing from a score matrix", LOCAL + "  scores: {matrix: rows.txt}\n", ["rows.txt", "no row for letter C"])
+    matrices = (("half a score matrix", "  A C G T N\nA 1 2 3\n", ["matrix.txt:2", "row 'A' has 3 scores for 5"]),
+                ("rows missing from a score matrix", "  A C G T N\nA 1 2 3 4 5\n", ["matrix.txt", "no row for letter C"]),
+                ("a row without a column", "  A C G\nA 1 2 3\nC 1 2 3\nG 1 2 3\nT 1 2 3\n", ["matrix.txt:5", "'T' has no column"]),
+                ("a row twice", "  A C\nA 1 2\nC 1 2\nC 3 4\n", ["matrix.txt:4", "'C' is there twice"]),
+                ("a column twice", "  A C A\nA 1 2 3\nC 1 2 3\n", ["matrix.txt:1", "'A' is there twice"]),
+                ("letters of a matrix that are one", "  T U\nT 1 2\nU 1 2\n", ["matrix.txt:1", "'T' and 'U' are one letter"]),
+                ("a matrix of another alphabet", "  A R N D E\n", ["matrix.txt:1", "'E' is not of the alphabet dna"]),
+                ("a letter that the matrix lacks", "  A C\nA 1 2\nC 1 2\n", ["bad.yaml:4", "'G' at place 3", "no scores in", "matrix.txt"]))
+    for name, text, needles in matrices:
+        suite.case(name, refuse_matrix, text, needles)
+    suite.write("rows.txt", "  A\nA 1\n")
     both("matrix and match", LOCAL + "  scores: {matrix: rows.txt, match: 3}\n", ["dp.scores", "either"])
 
 
@@ -80,6 +106,19 @@ def number_cases():
     both("a word in a file", change("{values: [3, 4, 5]}", "{file: words.csv, columns: 1}", CHAIN), ["words.csv:2", "'x'"])
     suite.write("ragged.csv", "1,2\n3\n")
     both("a ragged file", change("{values: [3, 4, 5]}", "{file: ragged.csv}", CHAIN), ["ragged.csv:2"])
+    suite.write("items.csv", "weight,value\n3,1\n4,2\n5,3\n")
+    np.save(suite.path("items.npy"), np.array([[3.0, 1], [4, 2], [5, 3]]))
+    for name in ("items.csv", "items.npy"):
+        both(f"two columns of {name} as weights", change("{values: [3, 4, 5]}", "{file: %s}" % name, SACK),
+             ["bad.yaml:5: dp.weights", "2 columns", "columns: [0]"])
+        both(f"two columns of {name} as a time series", HEAD + "  problem: dtw\n  a: {file: %s}\n  b: {values: [1]}\n" % name,
+             ["bad.yaml:4: dp.a", "2 columns", "columns: [0]"])
+        both(f"two columns of {name} named for a series", change("{values: [3, 4, 5]}", "{file: %s, columns: [0, 1]}" % name, CHAIN),
+             ["bad.yaml:4: dp.dimensions", "2 columns"])
+    both("rows of another length", HEAD + "  problem: allotment\n  capacity: 2\n  returns: {file: items.csv}\n",
+         ["bad.yaml:5: dp.returns", "rows of 2", "rows of 3"])
+    suite.write("line.csv", "3,4,5\n")
+    both("a series in a row", change("{values: [3, 4, 5]}", "{file: line.csv}", CHAIN), ["line.csv", "one row of 3"])
     both("an empty series", HEAD + "  problem: dtw\n  a: {values: []}\n  b: {values: [1]}\n", ["dp.a", "empty"])
 
 
@@ -104,8 +143,12 @@ def memory_cases():
     both("too little memory for recovery", long, ["dp.memory", "is needed"], ranks_matter=True)
     both("too little memory for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 300, lo: 1, hi: 9}")
          + "  mode: recover\n  memory: 64 KiB\n", ["dp.memory", "is needed"])
+    both("too little memory of the host for recovery", change("64 KiB", "1 TiB", long) + "run: {host_memory: 1 MiB}\n",
+         ["each of", "may use 1.0 MiB", "run.host_memory"], ranks_matter=True)
+    both("too little memory of the host for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 900, lo: 1, hi: 9}")
+         + "  mode: recover\nrun: {host_memory: 1 MiB}\n", ["rank 0 needs", "may use 1.0 MiB"])
     both("an alignment that cannot be written", LOCAL + "  mode: recover\n  alignment: /no/such/folder/a.txt\n",
-         ["/no/such/folder/a.txt", "cannot be written"], status=3, ranks_matter=True)
+         ["bad.yaml:", "dp.alignment", "/no/such/folder/a.txt", "cannot be written"], ranks_matter=True)
 
 
 def caret(deck, needles, lines, **more):
@@ -142,20 +185,83 @@ def recurrence_cases():
 def recurrence_number_cases():
     grow = change("M[i-1][j-1] + 1", "M[i-1][j-1] * 70000 + 70000", OWN)
     for args in ((), ("--interpret",)):
-        both(f"a value beyond the type {' '.join(args)}", grow, ["4900070000 does not fit", "i = 2, j = 2"], status=3,
-             args=args, ranks_matter=True)
+        both(f"a value beyond the type {' '.join(args)}", grow,
+             ["bad.yaml:10: dp.cell: column 1", "4900070000 does not fit", "i = 2, j = 2"], status=3, args=args,
+             ranks_matter=True)
     both("a sum beyond 64 bits", change("M[i-1][j-1] + 1", "9000000000000000000 + 9000000000000000000", OWN),
          ["integer overflow", "i = 1, j = 1"], status=3)
-    both("a division by zero", change("M[i-1][j-1] + 1", "M[i-1][j-1] / (j - 1)", OWN), ["division by zero", "j = 1"],
-         status=3)
+    both("a division by zero", change("M[i-1][j-1] + 1", "M[i-1][j-1] / (j - 1)", OWN),
+         ["bad.yaml:10: dp.cell", "division by zero", "j = 1"], status=3)
+    both("a value beyond the type on the boundary", change('value: "0"', 'value: "i * 1000000000"', OWN),
+         ["bad.yaml:9: dp.boundary[0].value", "3000000000 does not fit", "i = 3, j = 0"], status=3)
+    both("a cycle through a boundary", change('value: "0"', 'value: "j == 3 ? M[1][j] : 0"', OWN),
+         ["bad.yaml:9: dp.boundary[0].value", "need each other", "M[1][3]"])
     both("cells beyond 64 bits of a recurrence", change("len(a) + 1", "1000000000000", OWN).replace(
-        "len(b) + 1", "1000000000000"), ["64-bit"], status=3)
+        "len(b) + 1", "1000000000000"), ["bad.yaml:4", "dp.table", "64-bit"], ranks_matter=True)
     long = OWN.replace("text: ACCGT", "type: letters, random: 300").replace("text: ACGT", "type: letters, random: 400")
     both("too little memory for the path of a recurrence", long + "  mode: recover\n  memory: 64 KiB\n",
          ["dp.memory", "471.5 KiB is needed"], ranks_matter=True)
 
 
+REAL = HEAD + """  problem: recurrence
+  table: {type: f64, rows: 2001, cols: 4}
+  boundary: [{where: i == 0, value: "j + 1"}]
+  cell: "CELL"
+  goal: "M[2000][0]"
+"""
+
+
+def real_cases():
+    """Reals that would be wrong end the run, wherever they stand and whoever computes them."""
+    lost = {"M[i-1][j] * 0.4": "underflow", "M[i-1][j] / 1e9": "underflow", "M[i-1][j] * 3": "overflow",
+            "M[i-1][j] + 1e306": "overflow", "1 / (M[i-1][j] - j - 1)": "division by zero",
+            "min(5, 1 / (i - 7.0))": "division by zero", "max(k = 0 .. 1 : k * inf)": "not a number",
+            "M[i-1][j] - inf + inf": "not a number"}
+    for k, (cell, what) in enumerate(lost.items()):
+        for args in ((), ("--interpret",)):
+            both(f"{what} of {cell} {' '.join(args)}", REAL.replace("CELL", cell),
+                 ["bad.yaml:6: dp.cell: column", f"{what}: ", " at i = "], status=3, args=args, ranks_matter=k == 0)
+    both("a goal that is lost", REAL.replace("CELL", "M[i-1][j]").replace("M[2000][0]", "M[2000][0] * 1e200 * 1e200"),
+         ["bad.yaml:7: dp.goal: column 1", "overflow: 1e+200 * 1e+200"], status=3)
+    both("a number beyond f32", REAL.replace("f64", "f32").replace("CELL", "M[i-1][j] + 1e39"),
+         ["bad.yaml:6: dp.cell", "column 13", "does not fit"])
+    both("data beyond f32", REAL.replace("f64", "f32").replace("CELL", "M[i-1][j] + x[0]")
+         + "  data: [{name: x, values: [1, 1e-60]}]\n", ["bad.yaml:8: dp.data[0]", "number 2 is 1e-60"])
+
+
+def host_cases():
+    """A table that does not fit the host's memory is refused before anything is computed."""
+    wide = OWN.replace("text: ACCGT", "type: letters, random: 3000").replace("text: ACGT", "type: letters, random: 4000")
+    both("a table beyond the host's memory", wide + "  mode: recover\nrun: {host_memory: 40 MiB}\n",
+         ["whole table", "45.8 MiB", "40.0 MiB", "run.host_memory"], ranks_matter=True)
+
+
+ATTACKER = """#!/bin/sh
+# Who may write to $PARENT puts a folder of their own in the place of the one that the compiler was started for.
+for text; do :; done
+mv "$PARENT/tesela" "$PARENT/away"
+(umask 077; mkdir -p "$(dirname "$text")")
+sed 's/+ (V)1/+ (V)5/g' "$PARENT/away${text#"$PARENT/tesela"}" > "$text"
+exec cc "$@"
+"""
+
+
+def attacked():
+    """No folder is used that others could swap while the compiler works."""
+    parent = suite.path("everybodys")
+    os.mkdir(parent)
+    os.chmod(parent, 0o777)
+    attacker = suite.write("attacker", ATTACKER)
+    os.chmod(attacker, 0o755)
+    suite.write("good.yaml", OWN)
+    run = suite.run(["run", "good.yaml", "-o", "good.h5", "--overwrite", "-q"], timeout=LIMIT,
+                    env={"XDG_CACHE_HOME": parent, "CC": attacker, "PARENT": parent})
+    check(not os.path.exists(os.path.join(parent, "away")), f"the attacker was let in: {run.tail()} {run.out[-200:]}")
+    check(run.status == 2 and "everybodys can be changed by others" in run.err, run.tail())
+
+
 def compiler_cases():
+    suite.case("an attacker beside the compiler", attacked)
     nowhere = {"CC": "/nonexistent/cc", "XDG_CACHE_HOME": os.path.join(suite.env["XDG_CACHE_HOME"], "none")}
     both("no compiler", OWN, ["no compiler '/nonexistent/cc'", "--interpret"], env=nowhere, ranks_matter=True)
 
@@ -176,6 +282,6 @@ def compiler_cases():
 
 suite.case("good decks", good_decks)
 for cases in (key_cases, letter_cases, number_cases, overflow_cases, memory_cases, recurrence_cases,
-              recurrence_number_cases, compiler_cases):
+              recurrence_number_cases, real_cases, host_cases, compiler_cases):
     cases()
 suite.end()

@@ -169,6 +169,21 @@ def ways(n, m):
                        "min(k = 0 .. @q-1 : @M{@p|k} else 1000000))"}
 
 
+def blocked(n, m, kind):
+    """Cheapest way past cells that cannot be entered; where there is none the cost is infinite."""
+    c = draw(n + m, 1, 40, 13) / 4
+    real = np.float32 if kind == "f32" else np.float64
+    t = np.full((n, m), np.inf, real)
+    for p in range(n):
+        for q in range(m):
+            if p == 0 or q == 0:
+                t[p, q] = real(0) if p + q < 3 else np.inf
+            elif (p * 7 + q * 5) % 6 != 0:
+                t[p, q] = real(c[p + q]) + min(t[p - 1, q], t[p - 1, q - 1])
+    return t, {"type": kind, "data": {"c": c}, "boundary": [("@p == 0 || @q == 0", "@p + @q < 3 ? 0 : inf")],
+               "cell": "(@p * 7 + @q * 5) % 6 == 0 ? inf : c[@p+@q] + min(@M{@p-1|@q}, @M{@p-1|@q-1})"}
+
+
 # -------------------------------------------------------------------- cases
 
 CORNERS = {"NOSE": (False, False), "SENO": (True, True), "SONE": (True, False), "NESO": (False, True)}
@@ -191,13 +206,14 @@ def same_goal(text, expected, ranks, args=()):
 
 
 def same_path(turn, truth, text, ranks):
-    """Every cell of the path is read by the one before; it ends at a boundary."""
+    """Every cell of a chain is read by the one before; the path begins at the goal's cell."""
     with suite.result(text, ranks=ranks, timeout=300) as file:
         path = file["results/path"][()]
         goal = file["results/goal"][()].reshape(-1)[0]
     table = turn.table(truth)
-    check(len(path) > 1 and table[tuple(path[0])] == goal, f"path begins at {path[:1]}, goal {goal}")
-    check(len({tuple(c) for c in path}) == len(path), "a cell is twice in the path")
+    check(len(path) > 1 and table[tuple(path[0, :2])] == goal, f"path begins at {path[:1]}, goal {goal}")
+    check(len({tuple(c) for c in path[:, :2]}) == len(path), "a cell is twice in the path")
+    check(np.array_equal(path[:, 2], np.arange(len(path)) - 1), "a chain whose cells are not of the one before")
     return path
 
 
@@ -275,15 +291,94 @@ def path_cases():
 
     def same(ranks):
         path = same_path(turn, made[0], deck(turn, made[1], "@M{150|190}", "recover"), ranks)
-        check(0 in path[-1], f"the path ends at {path[-1]}")
+        check(0 in path[-1, :2], f"the path ends at {path[-1]}")
         paths.setdefault("one", path)
         check(np.array_equal(paths["one"], path), "another path than before")
 
     for ranks in (1, 3):
         suite.case(f"path of the alignment, {ranks} ranks", same, ranks)
-    made_chain = chain(60)
-    text = deck(Turn(60, 60), made_chain[1], "@M{0|59}", "recover", "auto", "upper")
-    suite.case("path of the chain", lambda: same_path(Turn(60, 60), made_chain[0], text, 2) is None)
+
+
+# ------------------------------------------------------------------ solutions
+
+
+def brackets(i, j, d):
+    """Every order of the product of matrices i..j, as (multiplications, tree)."""
+    if i == j:
+        yield 0, (i, j)
+    for k in range(i, j):
+        for left, tree in brackets(i, k, d):
+            for right, other in brackets(k + 1, j, d):
+                yield left + right + d[i] * d[k + 1] * d[j + 1], (i, j, tree, other)
+
+
+def as_tree(path, record):
+    """Records (i, j, from) as nested tuples, in the order of the file."""
+    below = [as_tree(path, r) for r in np.flatnonzero(path[:, 2] == record)]
+    return (*(int(x) for x in path[record, :2]), *below)
+
+
+def cost(tree, d):
+    """Multiplications of a tree, from the sizes alone."""
+    i, j, *below = tree
+    if i == j:
+        check(not below, f"({i}, {j}) rests on {below}")
+        return 0
+    check(len(below) == 2 and below[0][0] == i and below[0][1] + 1 == below[1][0] and below[1][1] == j,
+          f"({i}, {j}) rests on {below}")
+    return sum(cost(b, d) for b in below) + d[i] * d[below[1][0]] * d[j + 1]
+
+
+def best_brackets(n, seed, ranks, args):
+    """The recovered tree is the cheapest of all, and the first of those with the smallest splits."""
+    d = [int(x) for x in draw(n + 1, 1, 9, seed)]
+    recurrence = {**chain(n)[1], "data": {"d": d}}
+    text = deck(Turn(n, n), recurrence, f"@M{{0|{n - 1}}}", "recover", "auto", "upper")
+    with suite.result(text, ranks=ranks, args=args, timeout=300) as file:
+        path, goal = file["results/path"][()], int(file["results/goal"][()].reshape(-1)[0])
+    least = min(c for c, _ in brackets(0, n - 1, d))
+    tree = as_tree(path, 0)
+    check(len(path) == 2 * n - 1 and path[0, 2] == -1 and (path[1:, 2] < np.arange(1, len(path))).all(), f"{path}")
+    check(goal == least and cost(tree, d) == least, f"goal {goal}, tree {cost(tree, d)}, least {least}")
+    first = next(t for c, t in brackets(0, n - 1, d) if c == least)
+    check(tree == first, f"{tree} is not the first of the cheapest, {first}")
+
+
+def shared_cells():
+    """A cell that two others rest on stands once, under the first."""
+    text = ("family: dp\ndp:\n  problem: recurrence\n  mode: recover\n  table: {type: i64, rows: 30, cols: 1}\n"
+            "  boundary: [{where: i < 2, value: i}]\n  cell: \"M[i-1][j] + M[i-2][j]\"\n  goal: \"M[29][0]\"\n")
+    with suite.result(text, timeout=300) as file:
+        path = file["results/path"][()]
+        goal = file["results/goal"][()].reshape(-1)[0]
+    check(goal == 514229, f"goal {goal}")
+    check(sorted(path[:, 0]) == list(range(30)), f"cells {path[:, 0]}")
+    check(all(r == -1 or path[r, 0] - path[k, 0] in (1, 2) for k, r in enumerate(path[:, 2])), f"{path}")
+
+
+def solution_cases():
+    for n, seed in ((1, 1), (2, 2), (6, 3), (9, 4), (9, 5)):
+        for ranks, args in ((1, ()), (3, ()), (1, ["--interpret"])):
+            suite.case(f"best brackets of {n} matrices {seed}, {ranks} ranks {' '.join(args)}", best_brackets, n, seed,
+                       ranks, args)
+    suite.case("cells that several rest on", shared_cells)
+
+
+def infinite_cases():
+    """inf is a number of the language in every mode."""
+    for kind in ("f64", "f32"):
+        made = blocked(60, 80, kind)
+        turn = Turn(60, 80)
+        for pattern in ("RUD", "NOSE"):
+            tables(f"blocked {kind}", turn, made, pattern)
+            for goal, expected in (("max over all", np.inf), ("min over last row", made[0][-1].min()),
+                                   ("@M{7|74}", made[0][7, 74])):
+                for args in ((), ["--interpret"]):
+                    suite.case(f"blocked {kind} {pattern}, {goal} {' '.join(args)}", same_goal,
+                               deck(turn, made[1], goal, "value", pattern), expected, 2, args)
+        end = int(np.argmin(made[0][-1]))
+        text = deck(turn, made[1], f"@M{{59|{end}}}", "recover", "RUD")
+        suite.case(f"way of blocked {kind}", lambda text=text, made=made: same_path(turn, made[0], text, 2) is None)
 
 
 def small_cases():
@@ -296,6 +391,6 @@ def small_cases():
     suite.case("no rows", same_goal, text, 17, 2)
 
 
-for cases in (all_cases, large_cases, path_cases, small_cases):
+for cases in (all_cases, large_cases, path_cases, solution_cases, infinite_cases, small_cases):
     cases()
 suite.end()

@@ -113,8 +113,7 @@ class Align:
     def pair(self, x, y):
         if self.matrix is not None:
             return self.matrix[x][y]
-        any_base = self.alphabet != "protein" and (x == "N" or y == "N")
-        return self.scores[0] if x == y and not any_base else self.scores[1]
+        return self.scores[0] if x == y else self.scores[1]
 
     def gap(self, n):
         return -(self.scores[2] + n * self.scores[3]) if n else 0

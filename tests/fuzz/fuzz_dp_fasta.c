@@ -1,6 +1,7 @@
-/* Any bytes as a FASTA file: read or refused with a message; no letter appears that was not in the
- * file, and what is written as FASTA again reads the same. */
-#include "dp_family.h"
+/* Any bytes as a file of letters: read or refused with a message; FASTA has no letter that was not
+ * in the file, plain bytes have all, the place of each letter holds it, and what is written as
+ * FASTA again reads the same. Then as letters of each alphabet. */
+#include "dp_letters.h"
 #include "fuzz_driver.h"
 
 #include <ctype.h>
@@ -13,8 +14,10 @@ static void must(bool holds, const char *what) {
 
 /** Written with one letter a line and read again. */
 static void check_again(const char *text, int64_t n) {
-  char *copy = malloc((size_t)(2 * n) + 3), *again = NULL, name[64];
-  int64_t at = 0, n_again = 0;
+  const dp_text_ask ask = {.path = "again", .format = DP_TEXT_FASTA, .record = 1};
+  char *copy = malloc((size_t)(2 * n) + 3);
+  int64_t at = 0;
+  dp_text again;
   must(copy != NULL, "malloc");
   memcpy(copy, ">x\n", 3);
   for (at = 0; at < n; at++) copy[3 + 2 * at] = text[at], copy[4 + 2 * at] = '\n';
@@ -22,33 +25,86 @@ static void check_again(const char *text, int64_t n) {
   for (at = 0; at < n; at++)
     if (text[at] == '>' || text[at] == ';') break;
   if (at == n) {
-    must(dp_parse_fasta("again", copy, 3 + 2 * n, 1, &again, &n_again, name) == TSL_OK, "again");
-    must(n_again == n && memcmp(again, text, (size_t)n) == 0, "another text when read again");
-    tsl_free(again);
+    must(dp_text_parse(&ask, copy, 3 + 2 * n, &again) == TSL_OK, "again");
+    must(again.n == n && (n == 0 || memcmp(again.letters, text, (size_t)n) == 0),
+         "another text when read again");
+    tsl_free(again.letters);
   }
   free(copy);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
-  for (int64_t record = 1; record <= 3; record++) {
-    char *text = NULL, name[64];
-    int64_t n = 0;
-    const tsl_err err =
-        dp_parse_fasta("fuzz", (const char *)data, (int64_t)n_bytes, record, &text, &n, name);
-    must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "refusal");
-    if (err != TSL_OK) continue;
-    must(n >= 0 && (size_t)n <= n_bytes && memchr(name, '\0', sizeof name) != NULL, "sizes");
-    for (int64_t k = 0; k < n; k++) must(!isspace((unsigned char)text[k]), "a blank is left");
-    check_again(text, n);
-    tsl_free(text);
+/** Line and column of a letter hold it. Lines end with LF, CR LF or CR; among bytes with LF. */
+static void check_place(const dp_text_ask *ask, const dp_text *text, const char *bytes, int64_t n,
+                        int64_t k) {
+  const bool whole = text->format == DP_TEXT_PLAIN && ask->bytes;
+  const bool mark = !whole && n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
+  int64_t line = 0, column = 0, at = mark ? 3 : 0;
+  dp_text_place(ask, text, bytes, n, k, &line, &column);
+  must(line >= 1 && column >= 1, "a letter without a place");
+  for (int64_t l = 1; l < line && at < n; at++) {
+    const bool pair = !whole && bytes[at] == '\r' && at + 1 < n && bytes[at + 1] == '\n';
+    l += bytes[at] == '\n' || (!whole && bytes[at] == '\r' && !pair);
   }
+  must(at + column - 1 < n && bytes[at + column - 1] == text->letters[k], "not its place");
+}
+
+static void try_text(const dp_text_ask *ask, const char *bytes, int64_t n) {
+  dp_text text;
+  const tsl_err err = dp_text_parse(ask, bytes, n, &text);
+  must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "refusal");
+  must(err == TSL_OK || text.letters == NULL, "letters of a refused file");
+  if (err != TSL_OK) return;
+  const bool whole = text.format == DP_TEXT_PLAIN && ask->bytes;
+  must(text.format != DP_TEXT_AUTO && text.n >= 0 && text.n <= n, "sizes");
+  must(memchr(text.name, '\0', sizeof text.name) != NULL, "name");
+  must(!whole || text.n == n, "a byte is lost");
+  for (int64_t k = 0; k < text.n; k++)
+    must(whole || !isspace((unsigned char)text.letters[k]), "a blank is left");
+  for (int64_t k = 0; k < text.n; k += 1 + text.n / 7) check_place(ask, &text, bytes, n, k);
+  if (!whole) check_again(text.letters, text.n);
+  tsl_free(text.letters);
+}
+
+/** A letter's code is that of its letter again, whatever way it is written. */
+static void try_letters(const char *bytes, int64_t n) {
+  for (int32_t alphabet = DP_BYTES; alphabet <= DP_PROTEIN; alphabet++)
+    for (int64_t k = 0; k < n; k++) {
+      const int code = dp_letter_code(alphabet, bytes[k]);
+      if (code < 0) continue;
+      const char letter = dp_letter(alphabet, (uint8_t)code);
+      const uint8_t one[] = {(uint8_t)code};
+      must(dp_letter_code(alphabet, letter) == code, "another code");
+      must(alphabet == DP_BYTES ? letter == bytes[k]
+                                : toupper((unsigned char)bytes[k]) == letter ||
+                                      strchr("TU", toupper((unsigned char)bytes[k])) != NULL,
+           "another letter");
+      must(dp_alphabet_size(alphabet, one, 1) > code, "a code beyond the alphabet");
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
+  static const char *const paths[] = {"fuzz", "fuzz.fa"};
+  const char *bytes = (const char *)data;
+  for (int64_t way = 0; way < 36; way++) {
+    const dp_text_ask ask = {.path = paths[way % 2],
+                             .bytes = way / 2 % 2 == 1,
+                             .format = (int32_t)(way / 4 % 3),
+                             .record = 1 + way / 12};
+    try_text(&ask, bytes, (int64_t)n_bytes);
+  }
+  try_letters(bytes, (int64_t)n_bytes);
   return 0;
 }
 
 #ifndef TSL_LIBFUZZER
 
-static const char *const texts[] = {">a one\nACGT\nAC\n>b\nGG\n", ">a\r\nac gt\r\n\r\nN\r\n",
-                                    ";c\n>a\nAC\n;x\nGT", "ACGT\nAC", ""};
+static const char *const texts[] = {">a one\nACGT\nAC\n>b\nGG\n",
+                                    ">a\r\nac gt\r\n\r\nN\r\n",
+                                    ";c\n>a\nAC\n;x\nGT",
+                                    "ACGT\nAC",
+                                    ">a\rAC\rGT\r>b\r",
+                                    "\xef\xbb\xbf>a\nUO",
+                                    ""};
 
 static const char tokens[] = ">\1;\1\r\1\n\1\r\n\1 \1\t\1A\1C\1G\1T\1N\1a\1c\1g\1t\1-\1*";
 

@@ -55,11 +55,23 @@ static int seed_of(void) {
   return (int)dp_dice(&dice, 1000000);
 }
 
+/** Letters among which are N and other ambiguous ones: each equals itself and no other. */
+static const char *ambiguous(char letters[301]) {
+  const int n = 1 + (int)dp_dice(&dice, 300);
+  for (int k = 0; k < n; k++) letters[k] = "ACGTNNRY"[dp_dice(&dice, 8)];
+  letters[n] = '\0';
+  return letters;
+}
+
 static void two_texts(char *text, size_t size, const char *first, const char *alphabet, int most) {
   const bool tall = !small_sizes && dp_dice(&dice, 4) == 0; /* stages that recovery takes apart */
   const int n = tall ? 20000 : size_of(most), m = size_of(tall ? 90 : most);
   const int a = seed_of(), b = seed_of();
-  if (!tall && dp_dice(&dice, 2) == 0)
+  char one[301], other[301];
+  if (!tall && !restarts && dp_dice(&dice, 4) == 0)
+    (void)snprintf(text, size, "%s%s  a: {text: \"%s\"}\n  b: {text: \"%s\"}\n", first, alphabet,
+                   ambiguous(one), ambiguous(other));
+  else if (!tall && dp_dice(&dice, 2) == 0)
     (void)snprintf(text, size, "%s%s  a: {random: %d, seed: %d}\n  b: {mutate: 0.3, seed: %d}\n",
                    first, alphabet, n, a, b);
   else

@@ -103,7 +103,12 @@ static void plans(void **state) {
       {DP_NOSE, TSL_I32, "max(k = 0 .. j - 1 : M[i][k] + 1)", DP_ROWS, 1, 0, 1, 1},
       {DP_NOSE, TSL_I32, "max(k = 0 .. i - 1 : max(M[k][j], M[i][j-1]) + 1)", DP_INTERVAL, 1, 0, 0,
        1},
-      {DP_RUD, TSL_F64, "M[i-1][j] + 0.5", DP_ROWS, 1, 1, 1, 0},
+      {DP_RUD, TSL_F64, "M[i-1][j] + 0.5", DP_ROWS, 1, 0, 1, 0},
+      {DP_NOSE, TSL_F32, "2.5 * w[i] + min(M[i-1][j], M[i][j-1] + j)", DP_WAVEFRONT, 1, 0, 1, 1},
+      {DP_NOSE, TSL_F32, "1e38 + min(M[i-1][j], M[i][j-1])", DP_WAVEFRONT, 1, 1, 1, 1},
+      {DP_RUD, TSL_F64, "M[i-1][j] * 0.5", DP_ROWS, 1, 1, 1, 0},
+      {DP_RUD, TSL_F64, "max(k = 0 .. j : M[i-1][k] - k else inf) + 1", DP_ROWS, 1, 0, 1, 0},
+      {DP_RUD, TSL_F64, "M[i-1][j] - M[i-1][j-1]", DP_ROWS, 1, 1, 1, 0},
       {DP_RUD, TSL_I32, "(M[i-1][j] * 7 + 1) % 10", DP_ROWS, 1, 0, 1, 0},
   };
   (void)state;
@@ -348,17 +353,35 @@ static void failures(void **state) {
     tsl_type type;
     const char *cell;
     int bad;
-  } cases[] = {{TSL_I32, "M[i-1][j] * 4", DP_BAD_OVERFLOW},
-               {TSL_I16, "M[i-1][j] * 3", DP_BAD_OVERFLOW},
-               {TSL_I64, "M[i-1][j] * 30 + 1", DP_BAD_OVERFLOW},
-               {TSL_I64, "-M[i-1][j] * 30 - M[i-1][j-1]", DP_BAD_OVERFLOW},
-               {TSL_I64, "10 / (i - 7)", DP_BAD_DIVISION},
-               {TSL_I64, "10 % (i - 7)", DP_BAD_DIVISION},
-               {TSL_I64, "w[i / 3]", DP_BAD_DATA},
-               {TSL_I64, "M[i - 1][j + w[i % 5] - 2] % 10", DP_BAD_TABLE},
-               {TSL_I64, "min(k = i .. 10 : k)", DP_BAD_RANGE},
-               {TSL_I64, "sum(k = -i * 2000000000 .. j * 2000000000 : 1)", DP_BAD_RANGE},
-               {TSL_F64, "(M[i-1][j] - M[i-1][j]) / (M[i-1][j] - M[i-1][j])", DP_BAD_NUMBER}};
+  } cases[] = {
+      {TSL_I32, "M[i-1][j] * 4", DP_BAD_OVERFLOW},
+      {TSL_I16, "M[i-1][j] * 3", DP_BAD_OVERFLOW},
+      {TSL_I64, "M[i-1][j] * 30 + 1", DP_BAD_OVERFLOW},
+      {TSL_I64, "-M[i-1][j] * 30 - M[i-1][j-1]", DP_BAD_OVERFLOW},
+      {TSL_I64, "10 / (i - 7)", DP_BAD_DIVISION},
+      {TSL_I64, "10 % (i - 7)", DP_BAD_DIVISION},
+      {TSL_I64, "w[i / 3]", DP_BAD_DATA},
+      {TSL_I64, "M[i - 1][j + w[i % 5] - 2] % 10", DP_BAD_TABLE},
+      {TSL_I64, "min(k = i .. 10 : k)", DP_BAD_RANGE},
+      {TSL_I64, "sum(k = -i * 2000000000 .. j * 2000000000 : 1)", DP_BAD_RANGE},
+      {TSL_F64, "(M[i-1][j] - M[i-1][j]) / (M[i-1][j] - M[i-1][j])", DP_BAD_REAL},
+      {TSL_F64, "1 / (M[i-1][j] - 2)", DP_BAD_REAL},
+      {TSL_F64, "M[i-1][j] * 1e30", DP_BAD_REAL},
+      {TSL_F64, "M[i-1][j] * 1e-30", DP_BAD_REAL},
+      {TSL_F64, "M[i-1][j] / 1e30", DP_BAD_REAL},
+      {TSL_F64, "M[i-1][j] + 1.5e307 * i", DP_BAD_REAL},
+      {TSL_F64, "min(5, inf - M[i-1][j] * inf)", DP_BAD_REAL},
+      {TSL_F64, "sum(k = 0 .. 20 : 1e307)", DP_BAD_REAL},
+      {TSL_F64, "max(k = 0 .. j : i < 7 ? k : k / 0.0)", DP_BAD_REAL},
+      {TSL_F64, "i > 3 ? 1e-200 * 1e-200 : 1", DP_BAD_REAL},
+      {TSL_F32, "M[i-1][j] * 1000", DP_BAD_REAL},
+      {TSL_F32, "M[i-1][j] * 0.001", DP_BAD_REAL},
+      {TSL_F32, "M[i-1][j] - 1e38 * i", DP_BAD_REAL},
+      {TSL_F64, "i < 9 ? inf : min(M[i-1][j] + 1, M[i-1][j-1] * 2, 1 / (M[i-1][j] + 1))", 0},
+      {TSL_F32, "j > 4 ? -inf : max(M[i-1][j] - 1, 0.25 * M[i-1][j-1])", 0},
+      {TSL_F64, "0.5 * M[i-1][j] + 0 * 1e-300", 0},
+      {TSL_F64, "max(M[i-1][j], M[i-1][j-1]) + 1e308 / 6 * (i > 2)", DP_BAD_REAL},
+      {TSL_F64, "M[i-1][j] + (i > 8 ? inf : 1) - M[i-1][j-1]", DP_BAD_REAL}};
   (void)state;
   for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
     draft d;
@@ -368,6 +391,36 @@ static void failures(void **state) {
     draft_cell(&d, cases[t].cell);
     const int bad = same_as_interpreter(&d, DP_RUD, 5);
     if (bad != cases[t].bad) fail_msg("%s: %d", cases[t].cell, bad);
+  }
+}
+
+/** Chains and calls as long as a text can be: the same values, and no compiler minds. */
+static void long_chains(void **state) {
+  static const struct {
+    tsl_type type;
+    const char *head, *piece, *tail;
+  } cases[] = {{TSL_I64, "M[i-1][j]", "+w[1]-j", ""},
+               {TSL_I32, "(M[i-1][j]", "*3%97", ")"},
+               {TSL_F64, "M[i-1][j]", "/2*h+1", ""},
+               {TSL_I64, "max(M[i-1][j]", ",w[2]*j", ")"},
+               {TSL_F64, "min(M[i-1][j]", ",h*i", ")"},
+               {TSL_I32, "i > 99", "||j==3", " ? M[i-1][j] + 1 : 2"},
+               {TSL_I64, "sum(k = 0 .. j : k", "+i+k", ")"}};
+  (void)state;
+  for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    draft d;
+    writer w = {.seed = 1};
+    draft_table(&d, cases[t].type, 5, 9);
+    draft_array(&d, "w", TSL_I32, 5, 0, w_data);
+    if (dp_kind_of(cases[t].type) == DP_REAL) draft_real(&d, "h", 2.5);
+    draft_rule(&d, "i == 0 || j == 0", "2");
+    put(&w, cases[t].head);
+    while (strlen(w.text) + strlen(cases[t].piece) + strlen(cases[t].tail) < DP_TEXT_MAX &&
+           strlen(w.text) + 64 < sizeof w.text)
+      put(&w, cases[t].piece);
+    put(&w, cases[t].tail);
+    draft_cell(&d, w.text);
+    assert_int_equal(same_as_interpreter(&d, DP_RUD, 5), 0);
   }
 }
 
@@ -480,10 +533,75 @@ static void hostile_cache(void **state) {
   assert_non_null(strstr(tsl_err_message(), "there is no compiler '/no/such/compiler'"));
   unsetenv("CC");
   (void)snprintf(command, sizeof command, "%s/tesela/recurrences", folder);
-  assert_int_equal(chmod(command, 0777), 0);
-  assert_int_equal(dp_object_open("int tsl_f(void) { return 7; }\n", 0, &a), TSL_ERR_IO);
+  assert_int_equal(chmod(command, 0755), 0);
+  assert_int_equal(dp_object_open("int tsl_f(void) { return 7; }\n", 0, &a), TSL_ERR_INPUT);
   assert_non_null(strstr(tsl_err_message(), "not a private folder"));
   assert_int_equal(chmod(command, 0700), 0);
+}
+
+/** Whoever can rename a folder on the way to the cache can put another in its place. */
+static void open_parents(void **state) {
+  dp_object *a = NULL;
+  char parent[4096], below[4200];
+  const char *folder = getenv("XDG_CACHE_HOME"), *text = "int tsl_f(void) { return 7; }\n";
+  const struct {
+    mode_t mode;
+    uid_t owner;
+    tsl_err err;
+  } cases[] = {{0700, 0, TSL_OK},
+               {0755, 0, TSL_OK},
+               {0777, 0, TSL_ERR_INPUT},
+               {0770, 0, TSL_ERR_INPUT},
+               {01777, 0, TSL_OK},
+               {0755, 12345, TSL_ERR_INPUT},
+               {01777, 12345, TSL_ERR_INPUT}};
+  char *kept = strdup(folder);
+  (void)state;
+  (void)snprintf(parent, sizeof parent, "%s/parent", kept);
+  (void)snprintf(below, sizeof below, "%s/own/cache", parent);
+  assert_int_equal(mkdir(parent, 0700), 0);
+  setenv("XDG_CACHE_HOME", below, 1);
+  for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    if (cases[t].owner != 0 && geteuid() != 0) continue; /* only root gives folders away */
+    assert_int_equal(chmod(parent, cases[t].mode), 0);
+    if (geteuid() == 0) assert_int_equal(chown(parent, cases[t].owner, 0), 0);
+    const tsl_err err = dp_object_open(text, 0, &a);
+    if (err != cases[t].err) fail_msg("mode %04o: %s", cases[t].mode, tsl_err_message());
+    if (err != TSL_OK)
+      assert_non_null(strstr(tsl_err_message(), "parent can be changed by others"));
+    dp_object_close(&a);
+  }
+  setenv("XDG_CACHE_HOME", kept, 1);
+  free(kept);
+}
+
+/** A sound file of another recurrence under this one's name is not this one's. */
+static void swapped_files(void **state) {
+  dp_object *a = NULL;
+  void *f = NULL;
+  char command[4200];
+  const char *folder = getenv("XDG_CACHE_HOME");
+  const char *text = "int tsl_f(void) { return 17; }\n",
+             *other = "int tsl_f(void) { return 18; }\n";
+  (void)state;
+  (void)snprintf(command, sizeof command, "rm -f %s/tesela/recurrences/dp-*.so", folder);
+  assert_int_equal(system(command), 0);
+  MUST(dp_object_open(text, 0, &a));
+  dp_object_close(&a);
+  (void)snprintf(command, sizeof command, "cd %s/tesela/recurrences && ls dp-*.so > ../first",
+                 folder);
+  assert_int_equal(system(command), 0);
+  MUST(dp_object_open(other, 0, &a));
+  dp_object_close(&a);
+  (void)snprintf(command, sizeof command,
+                 "cd %s/tesela/recurrences && a=$(cat ../first) && b=$(ls dp-*.so | grep -v $a) && "
+                 "cp $b $a",
+                 folder);
+  assert_int_equal(system(command), 0);
+  MUST(dp_object_open(text, 0, &a));
+  MUST(dp_object_find(a, "tsl_f", &f));
+  assert_int_equal(((int (*)(void))f)(), 17);
+  dp_object_close(&a);
 }
 
 int main(void) {
@@ -497,10 +615,13 @@ int main(void) {
       cmocka_unit_test_setup_teardown(random_cells, compile_lightly, compile_fully),
       cmocka_unit_test_setup_teardown(random_reads, compile_lightly, compile_fully),
       cmocka_unit_test(failures),
+      cmocka_unit_test(long_chains),
       cmocka_unit_test(late_reads),
       cmocka_unit_test(best_cells),
       cmocka_unit_test_setup_teardown(cache, compile_counted, compile_fully),
-      cmocka_unit_test_setup_teardown(hostile_cache, compile_counted, compile_fully)};
+      cmocka_unit_test_setup_teardown(hostile_cache, compile_counted, compile_fully),
+      cmocka_unit_test(open_parents),
+      cmocka_unit_test(swapped_files)};
   char folder[] = "/tmp/tesela-test-XXXXXX", command[64];
   if (mkdtemp(folder) == NULL) return 1;
   setenv("XDG_CACHE_HOME", folder, 1);

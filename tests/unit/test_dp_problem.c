@@ -8,18 +8,20 @@
 static void sequences(void **state) {
   made m;
   const dp_params *p = make_good(" problem: global\n a: {text: acgtNrU}\n b: {text: TTGCA}\n", &m);
-  static const uint8_t codes[] = {0, 1, 2, 3, 4, 4, 3};
+  static const uint8_t codes[] = {0, 1, 2, 3, 4, 5, 3};
   (void)state;
   assert_int_equal(p->problem, DP_GLOBAL);
   assert_int_equal(p->engine, DP_WAVEFRONT);
   assert_int_equal(p->n, 7);
   assert_int_equal(p->m, 5);
   assert_int_equal(p->type, TSL_I32);
-  assert_int_equal(p->letters, 5);
+  assert_int_equal(p->letters, 6);
   assert_memory_equal(m.problem.fields[DP_A].data, codes, sizeof codes);
   assert_int_equal(p->scores.s[0][0], 2);
   assert_int_equal(p->scores.s[0][1], -3);
-  assert_int_equal(p->scores.s[4][4], -3); /* N equals nothing */
+  assert_int_equal(p->scores.s[4][4], 2); /* N equals itself */
+  assert_int_equal(p->scores.s[4][5], -3);
+  assert_int_equal(p->scores.alphabet, 6);
   assert_int_equal(p->scores.open, 5);
   assert_int_equal(dp_field(&m.problem, "best"), -1);
   release(&m);
@@ -118,21 +120,159 @@ static void binomial_is_symmetric(void **state) {
   release(&m);
 }
 
+/** The matrix in memory; message NULL: good, else refused with it. */
+static void matrix(int32_t alphabet, const char *text, dp_scores *scores, uint32_t *known,
+                   const char *message) {
+  const tsl_err err =
+      dp_scores_parse("m.txt", text, (int64_t)strlen(text), alphabet, scores, known);
+  if (message == NULL && err != TSL_OK) fail_msg("%s", tsl_err_message());
+  if (message == NULL) return;
+  assert_int_equal(err, TSL_ERR_INPUT);
+  if (strstr(tsl_err_message(), message) == NULL)
+    fail_msg("'%s' expected in: %s", message, tsl_err_message());
+}
+
 static void score_matrix(void **state) {
-  char path[] = "/tmp/tsl_dp_XXXXXX", section[256];
-  static const char text[] = "# scores\n   A  C  G  T  N\nA  5 -4 -4 -4 0\nC -4  5 -4 -4 0\n"
-                             "G -4 -4  6 -4 0\nT -4 -4 -4  5 0\nN 0 0 0 0 1\n";
-  const int fd = mkstemp(path);
+  static const char text[] = "# scores\n   A  C  G  T  N\nC -4  5 -4 -4 0\nA  5 -4 -4 -4 0\n\n"
+                             "\t\nG -4 -3  6 -4 0 # no more\nT -4 -4 -4  5 0\nN 0 0 0 0 1\n";
+  dp_scores s = {.open = 3};
+  uint32_t known = 0;
+  (void)state;
+  matrix(DP_DNA, text, &s, &known, NULL);
+  assert_true(s.s[2][2] == 6 && s.s[0][3] == -4 && s.s[4][4] == 1 && s.s[2][1] == -3);
+  assert_true(s.open == 3 && s.alphabet == 5 && known == 0x1f);
+  matrix(DP_DNA, "a r\na 1 2\nr 3 4\n", &s, &known, NULL);
+  assert_true(s.s[0][0] == 1 && s.s[0][5] == 2 && s.s[5][0] == 3 && s.s[5][5] == 4);
+  assert_true(s.s[1][1] == 0 && s.alphabet == 6 && known == 0x21);
+}
+
+/** A matrix that leaves a score open, or says it twice, is refused with letter and line. */
+static void bad_matrices(void **state) {
+  static const char *const bad[][2] = {
+      {"A C G N\nA 1 2 3 4\nC 1 2 3 4\nG 1 2 3 4\nT 1 2 3 4\nN 1 2 3 4\n",
+       "m.txt:5: row letter 'T' has no column"},
+      {"A C\nA 1 2\nC 3 4\nA 5 6\n", "m.txt:4: row letter 'A' is there twice"},
+      {"A C A\nA 1 2 3\nC 3 4 5\n", "m.txt:1: column letter 'A' is there twice"},
+      {"A a\nA 1 2\na 3 4\n", "m.txt:1: column letters 'A' and 'a' are one letter"},
+      {"T U\nT 1 2\nU 3 4\n",
+       "m.txt:1: column letters 'T' and 'U' are one letter in the alphabet dna"},
+      {"T\nT 1\nu 3\n", "m.txt:3: row letters 'T' and 'u' are one letter"},
+      {"A C E\nA 1 2 3\n", "m.txt:1: column letter 'E' is not of the alphabet dna"},
+      {"A C\nA 1 2\n", "m.txt: no row for letter C"},
+      {"A C\nA 1\nC 1 2\n", "m.txt:2: row 'A' has 1 scores for 2 columns"},
+      {"A C\nA 1 2 3\nC 1 2\n", "m.txt:2: row 'A' has 3 scores for 2 columns"},
+      {"AC\nA 1 2\n", "m.txt:1: 'AC' where the letter of a column is needed"},
+      {"A C\n1 2\n3 4\n", "m.txt:2: row letter '1' is not of the alphabet dna"},
+      {"A\nA 1.5\n", "m.txt:2: column 1: a whole number"},
+      {"A\nA x\n", "m.txt:2: column 1 (from 0): 'x' is not a number"},
+      {"# nothing\n\t\n", "m.txt: no line with the letters"},
+  };
+  dp_scores s = {.open = 0};
+  uint32_t known = 0;
+  (void)state;
+  for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
+    matrix(DP_DNA, bad[b][0], &s, &known, bad[b][1]);
+}
+
+/** A file of numbers or letters under a name of its own; the caller removes it. */
+static void put_file(char path[], const char *text) {
+  const int fd = mkstemps(path, 4);
+  const ssize_t n = (ssize_t)strlen(text);
+  assert_int_equal(write(fd, text, (size_t)n), n);
+  (void)close(fd);
+}
+
+/** Letters of the matrix are letters; those that it lacks are refused where they stand. */
+static void letters_with_scores(void **state) {
+  char path[] = "/tmp/tsl_dp_XXXXXX.txt", section[256];
   made m;
   (void)state;
-  assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
-  (void)close(fd);
+  put_file(path, "  A R Y\nA 5 1 -2\nR 1 4 -1\nY -2 -1 4\n");
   (void)snprintf(section, sizeof section,
-                 " problem: global\n scores: {matrix: %s}\n a: {text: A}\n b: {text: C}\n", path);
+                 " problem: global\n scores: {matrix: %s}\n a: {text: RrAy}\n b: {text: AAYR}\n",
+                 path);
   const dp_params *p = make_good(section, &m);
-  assert_int_equal(p->scores.s[2][2], 6);
-  assert_int_equal(p->scores.s[0][3], -4);
-  assert_int_equal(p->scores.s[4][4], 1);
+  const uint8_t *a = m.problem.fields[DP_A].data, *b = m.problem.fields[DP_B].data;
+  assert_int_equal(p->scores.s[a[0]][b[0]], 1);
+  assert_int_equal(p->scores.s[a[1]][b[1]], 1);
+  assert_int_equal(p->scores.s[a[2]][b[2]], -2);
+  assert_int_equal(p->scores.s[a[3]][b[3]], -1);
+  release(&m);
+  (void)snprintf(section, sizeof section,
+                 " problem: global\n scores: {matrix: %s}\n a: {text: AR}\n b: {text: ARN}\n",
+                 path);
+  assert_int_equal(make(section, &m), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "letter 'N' at place 3 has no scores in /tmp/tsl_dp"));
+  assert_non_null(strstr(tsl_err_message(), "d.yaml:6: dp.b"));
+  release(&m);
+  (void)snprintf(section, sizeof section,
+                 " problem: global\n scores: {matrix: %s}\n a: {text: A}\n b: {random: 9}\n", path);
+  assert_int_equal(make(section, &m), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "which is made up, has no scores"));
+  release(&m);
+  (void)unlink(path);
+}
+
+/** Rows of a file stay rows: section has one %s for the file; message NULL: good. */
+static void shaped(const char *text, const char *format, const char *message) {
+  char path[] = "/tmp/tsl_dp_XXXXXX.csv", section[512];
+  const char *file = strstr(format, "FILE");
+  made m;
+  put_file(path, text);
+  (void)snprintf(section, sizeof section, "%.*s%s%s", (int)(file - format), format, path, file + 4);
+  const tsl_err err = make(section, &m);
+  if (message == NULL && err != TSL_OK) fail_msg("%s\n%s", tsl_err_message(), section);
+  if (message != NULL && (err != TSL_ERR_INPUT || strstr(tsl_err_message(), message) == NULL))
+    fail_msg("'%s' expected in: %s\n%s", message, err == TSL_OK ? "" : tsl_err_message(), section);
+  release(&m);
+  (void)unlink(path);
+}
+
+static void shapes(void **state) {
+  static const char two[] = "0,10,100\n0,20,50\n", column[] = "3\n4\n5\n", row[] = "3,4,5\n";
+  static const char *const lists[] = {
+      " problem: dtw\n a: {file: FILE}\n b: {values: [1]}\n",
+      " problem: dtw\n a: {values: [1]}\n b: {file: FILE}\n",
+      " problem: knapsack\n capacity: 9\n weights: {file: FILE}\n values: {values: [1, 2, 3]}\n",
+      " problem: knapsack\n capacity: 9\n values: {file: FILE}\n weights: {values: [1, 2, 3]}\n",
+      " problem: matrix_chain\n dimensions: {file: FILE}\n",
+      " problem: search_tree\n keys: {file: FILE}\n",
+      " problem: search_tree\n keys: {values: [1, 2]}\n gaps: {file: FILE}\n",
+      " problem: stagecoach\n start: {file: FILE}\n costs: {values: [1, 2, 3, 4, 5, 6, 7, 8, "
+      "9]}\n"};
+  (void)state;
+  shaped(two, " problem: allotment\n capacity: 1\n returns: {file: FILE}\n",
+         "rows of 3 numbers where rows of 2 are");
+  shaped(two, " problem: allotment\n capacity: 5\n returns: {file: FILE}\n",
+         "rows of 3 numbers where rows of 6 are");
+  shaped(two, " problem: allotment\n capacity: 2\n returns: {file: FILE}\n", NULL);
+  shaped(two, " problem: allotment\n returns: {file: FILE}\n", NULL);
+  shaped(two, " problem: allotment\n capacity: 1\n returns: {file: FILE, columns: [0, 2]}\n", NULL);
+  shaped(two, " problem: stagecoach\n start: {values: [1, 2]}\n costs: {file: FILE}\n", "2 x 2");
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    shaped(two, lists[k], "3 columns where a series is one; name it with columns: [0]");
+    shaped(column, lists[k], NULL);
+    shaped(row, lists[k], "one row of 3 numbers where a series stands in one column");
+  }
+}
+
+/** A run says of each array how it was read. */
+static void described(void **state) {
+  char path[] = "/tmp/tsl_dp_XXXXXX.csv", section[256], text[4096] = "", line[256];
+  made m;
+  (void)state;
+  put_file(path, "w,v\n3,1\n4,2\n5,3\n");
+  (void)snprintf(section, sizeof section,
+                 " problem: knapsack\n capacity: 9\n weights: {file: %s, columns: [0]}\n"
+                 " values: {random: 3, seed: 7}\n",
+                 path);
+  (void)make_good(section, &m);
+  tsl_family_dp.describe(&m.problem, text, sizeof text);
+  (void)snprintf(line, sizeof line,
+                 "weights: %s: text with commas, 3 rows, column 0 of 2, line 1 skipped as a header "
+                 "('w,v')\nvalues: 3 numbers made up, seed 7\n",
+                 path);
+  assert_string_equal(text, line);
   release(&m);
   (void)unlink(path);
 }
@@ -169,6 +309,8 @@ static void bad_input(void **state) {
       {" problem: nussinov\n alphabet: dna\n a: {text: A}\n", "dp.alphabet", "rna"},
       {" problem: lcs\n a: {text: A, file: x}\n b: {text: A}\n",
        "exactly one of text, file and random", "dp.a"},
+      {" problem: lcs\n a: {text: A, record: 1}\n b: {text: A}\n", "are for a file", "dp.a"},
+      {" problem: lcs\n a: {text: A, format: text}\n b: {text: A}\n", "are for a file", "dp.a"},
       {" problem: lcs\n a: {values: [1]}\n b: {text: A}\n", "letters are needed", "dp.a.values"},
       {" problem: dtw\n a: {text: A}\n b: {values: 1}\n", "numbers are needed", "dp.a.text"},
       {" problem: dtw\n a: {values: []}\n b: {values: 1}\n", "empty series", "dp.a"},
@@ -238,16 +380,45 @@ static void overflow(void **state) {
     refused(bad[b][0], TSL_ERR_NUMERIC, bad[b][1], "may");
 }
 
-static void too_little_memory(void **state) {
+/** Cut for two ranks with so much memory, 0: not known. message NULL: good, else refused. */
+static void recovers(const char *section, int64_t keep, int64_t host, const char *message) {
   made m;
-  const tsl_limits limits = {.slab_bytes = 1 << 20, .n_ranks = 2, .target_units = 512};
-  (void)state;
-  (void)make_good(" problem: global\n mode: recover\n memory: 64 KiB\n a: {random: 9000}\n"
-                  " b: {random: 9000}\n",
-                  &m);
-  assert_int_equal(tsl_family_dp.units(&m.problem, &limits, &m.units), TSL_ERR_INPUT);
-  assert_non_null(strstr(tsl_err_message(), "is needed with 2 ranks"));
+  const tsl_limits limits = {.slab_bytes = 1 << 20,
+                             .n_ranks = 2,
+                             .target_units = 512,
+                             .keep_bytes = keep,
+                             .host_bytes = host};
+  (void)make_good(section, &m);
+  const tsl_err err = tsl_family_dp.units(&m.problem, &limits, &m.units);
+  if (message == NULL && err != TSL_OK) fail_msg("%s", tsl_err_message());
+  if (message != NULL && (err != TSL_ERR_INPUT || strstr(tsl_err_message(), message) == NULL))
+    fail_msg("'%s' expected in: %s", message, err == TSL_OK ? "" : tsl_err_message());
   release(&m);
+}
+
+/** A recovery that does not fit the memory of the deck or of a rank is refused before any work. */
+static void too_little_memory(void **state) {
+  static const char small[] = " problem: global\n mode: recover\n memory: 64 KiB\n"
+                              " a: {random: 9000}\n b: {random: 9000}\n";
+  static const char large[] = " problem: global\n mode: recover\n memory: 1 TiB\n"
+                              " a: {random: 9000}\n b: {random: 9000}\n";
+  static const char host[] = " problem: global\n mode: recover\n recover: host\n"
+                             " a: {random: 9000}\n b: {random: 9000}\n";
+  static const char sack[] = " problem: knapsack\n mode: recover\n capacity: 80000\n"
+                             " weights: {random: 1000}\n values: {random: 1000}\n";
+  static const char chain[] =
+      " problem: matrix_chain\n mode: recover\n dimensions: {random: 300, lo: 1, hi: 5}\n";
+  (void)state;
+  recovers(small, 0, 0, "is needed with 2 ranks");
+  recovers(large, 0, 0, NULL);
+  recovers(large, 8 << 20, 8 << 20, NULL);
+  recovers(large, 1 << 20, 8 << 20, "each of 2 ranks needs about ");
+  recovers(large, 8 << 20, 1 << 20, NULL); /* cards of a small host */
+  recovers(host, 8 << 20, 1 << 20, "may use 1.0 MiB");
+  recovers(sack, 8 << 20, 0, NULL);
+  recovers(sack, 2 << 20, 0, "decisions of this table need 4.8 MiB");
+  recovers(chain, 1 << 20, 1 << 20, NULL);
+  recovers(chain, 1 << 20, 1 << 19, "rank 0 needs 703.1 KiB and may use 512.0 KiB");
 }
 
 int main(void) {
@@ -257,6 +428,10 @@ int main(void) {
       cmocka_unit_test(types),
       cmocka_unit_test(made_up),
       cmocka_unit_test(score_matrix),
+      cmocka_unit_test(bad_matrices),
+      cmocka_unit_test(letters_with_scores),
+      cmocka_unit_test(shapes),
+      cmocka_unit_test(described),
       cmocka_unit_test(binomial_is_symmetric),
       cmocka_unit_test(bad_input),
       cmocka_unit_test(overflow),

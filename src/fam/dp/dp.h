@@ -118,7 +118,7 @@ typedef struct dp_scores {
  *                                           state k to s       type [m] start
  *   matrix_chain  matrices     n            i64 [n + 1] dimensions
  *   search_tree   keys         n            type [n] keys      type [n + 1] gaps
- *   nussinov      letters      n            u8 [n] letters, 0..3 = A C G U, 4 other
+ *   nussinov      letters      n            u8 [n] letters, 0..3 = A C G U, others above
  *   recurrence    rows - 1     columns - 1  u8 [] dp_equation  and more fields, dp_recur_problem.h
  *
  * Types: i32 for sequences, i64 for knapsacks, binomial and matrix_chain; search_tree i64, f64; dtw

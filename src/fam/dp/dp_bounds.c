@@ -1,5 +1,6 @@
 #include "dp_bounds_own.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FACT_DEPTH = 3, NEST_MAX = 2 };
@@ -85,6 +86,7 @@ void dp_bounds_init(const dp_recurrence *recurrence, dp_bounds *b) {
   b->i = span(0, (dp_wide)t->rows - 1);
   b->j = span(0, (dp_wide)t->cols - 1);
   b->table = dp_span_of_type(t->type);
+  b->reals = INFINITY;
   b->atom_node[0] = DP_OP_I; /* atoms 0 and 1, of no expression */
   b->atom_node[1] = DP_OP_J;
   b->n_atoms = 2;
@@ -94,10 +96,23 @@ void dp_bounds_init(const dp_recurrence *recurrence, dp_bounds *b) {
   f->coef[1] = -f->coef[0];
 }
 
+void dp_bounds_restart(dp_bounds *b) {
+  const dp_span table = b->table;
+  const double reals = b->reals;
+  dp_bounds_init(b->recurrence, b);
+  b->table = table;
+  b->reals = reals;
+}
+
 /* ------------------------------------------------------------ linear forms */
 
 static dp_span span_by_op(dp_bounds *b, const dp_expr *x, int32_t node);
 static dp_span span_raw(dp_bounds *b, const dp_expr *x, int32_t node);
+
+/** Trees of long chains are not looked into: the stack has an end. */
+static bool is_out_of_work(dp_bounds *b, const dp_node *n) {
+  return --b->work < 0 || n->depth > DP_HEIGHT_MAX;
+}
 
 /** Can the node's arithmetic not overflow? Asked without facts, so that facts may rest on it. */
 static bool is_safe(dp_bounds *b, const dp_expr *x, int32_t node) {
@@ -154,7 +169,7 @@ static bool form_add(dp_form *f, int atom, dp_wide factor) {
 bool dp_form_of(dp_bounds *b, const dp_expr *x, int32_t node, dp_wide factor, dp_form *f) {
   const dp_node *n = &x->nodes[node];
   dp_wide value = 0;
-  if (--b->work < 0 || factor > COEFFICIENT_MAX || factor < -COEFFICIENT_MAX) return false;
+  if (is_out_of_work(b, n) || factor > COEFFICIENT_MAX || factor < -COEFFICIENT_MAX) return false;
   if (constant_of(b, x, node, &value)) {
     f->c = cut(f->c + cut(factor * value));
     return f->c < DP_WIDE_LIMIT && f->c > -DP_WIDE_LIMIT;
@@ -316,7 +331,7 @@ static dp_span span_leaf(const dp_bounds *b, const dp_expr *x, int32_t node) {
 /** By the operator alone, overflow disregarded. */
 static dp_span span_raw(dp_bounds *b, const dp_expr *x, int32_t node) {
   const dp_node *n = &x->nodes[node];
-  if (--b->work < 0) return everything;
+  if (is_out_of_work(b, n)) return everything;
   switch (n->op) {
   case DP_OP_NEG:
     return negative(dp_span_node(b, x, n->first));

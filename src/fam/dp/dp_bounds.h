@@ -42,6 +42,7 @@ typedef struct dp_bounds {
   const dp_recurrence *recurrence;
   dp_span i, j, k[DP_LOOPS_MAX];
   dp_span table; /**< values of cells */
+  double reals;  /**< greatest magnitude of finite cells; infinite: not known */
   const dp_expr *atom_expr[DP_ATOMS_MAX];
   int32_t atom_node[DP_ATOMS_MAX];
   int32_t n_atoms, n_facts;
@@ -53,6 +54,9 @@ typedef struct dp_bounds {
 
 /** Nothing known but the table's extents and the data's limits. */
 void dp_bounds_init(const dp_recurrence *recurrence, dp_bounds *bounds);
+
+/** The same; what is known of cells stays. */
+void dp_bounds_restart(dp_bounds *bounds);
 
 /** Values of a type. */
 dp_span dp_span_of_type(int32_t type);

@@ -7,7 +7,10 @@
 
 #include "dp_bounds.h"
 
-enum { DP_BOUNDS_WORK = 20000 /* steps of one question */ };
+enum {
+  DP_BOUNDS_WORK = 20000, /* steps of one question */
+  DP_HEIGHT_MAX = 4 * DP_DEPTH_MAX
+};
 
 /** f += factor * node. @return false when there is no room or a number is too large */
 bool dp_form_of(dp_bounds *b, const dp_expr *x, int32_t node, dp_wide factor, dp_form *f);

@@ -1,4 +1,4 @@
-/* Files of a private folder: the object, then a sum of its bytes. */
+/* Files of the private folder: a head, the text that the object was made from, the object. */
 #include "dp_cache.h"
 
 #include "memory.h"
@@ -11,33 +11,55 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
-#define OBJECT_MAX (INT64_C(64) << 20)
+enum { PATH_BYTES = 4096, NAME_BYTES = 64 };
+#define FILE_MAX (INT64_C(64) << 20)
 
-/** What follows the object in its file. */
-typedef struct trailer {
+/** What a file begins with. */
+typedef struct head {
   char magic[8];
-  dp_cache_key key;
-} trailer;
+  int64_t n_text, n_object;
+  uint64_t sum; /**< of text and object: files are cut short by full disks */
+} head;
 
-static const char magic[8] = "tesela1";
+static const char magic[8] = "tesela2";
 
-/* ------------------------------------------------------------------ sums */
+/* ------------------------------------------------------------------ keys */
 
-dp_cache_key dp_cache_start(void) {
-  return (dp_cache_key){{UINT64_C(0xcbf29ce484222325), UINT64_C(0x9e3779b97f4a7c15)}};
-}
-
-static void add_bytes(dp_cache_key *key, const void *data, size_t n) {
+/** FNV-1a (Fowler, Noll, Vo): names files and notices damage; it proves nothing. */
+static uint64_t add_bytes(uint64_t sum, const void *data, int64_t n) {
   const unsigned char *bytes = data;
-  for (size_t b = 0; b < n; b++) {
-    key->sum[0] = (key->sum[0] ^ bytes[b]) * UINT64_C(0x100000001b3);
-    key->sum[1] = (key->sum[1] ^ bytes[b]) * UINT64_C(0x100000001b3) + 1;
-  }
+  for (int64_t b = 0; b < n; b++) sum = (sum ^ bytes[b]) * UINT64_C(0x100000001b3);
+  return sum;
 }
 
-void dp_cache_add_text(dp_cache_key *key, const char *text) {
-  add_bytes(key, text, strlen(text) + 1);
+static const uint64_t start = UINT64_C(0xcbf29ce484222325);
+
+tsl_err dp_cache_add_text(dp_cache_key *key, const char *text) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)strlen(text) + 1;
+  if (n > key->room - key->n) {
+    const int64_t room = 2 * key->room + n;
+    void *memory = NULL;
+    TSL_TRY(tsl_alloc(room, 1, "text of a compiled object", &memory));
+    if (key->n > 0) memcpy(memory, key->text, (size_t)key->n);
+    tsl_free(key->text);
+    key->text = memory;
+    key->room = room;
+  }
+  memcpy(key->text + key->n, text, (size_t)n);
+  key->n += n;
+done:
+  return err;
+}
+
+void dp_cache_clear(dp_cache_key *key) {
+  tsl_free(key->text);
+  *key = (dp_cache_key){0};
+}
+
+static void name_file(const dp_cache_key *key, const char *suffix, char name[NAME_BYTES]) {
+  (void)snprintf(name, NAME_BYTES, "dp-%016llx%s",
+                 (unsigned long long)add_bytes(start, key->text, key->n), suffix);
 }
 
 /* ----------------------------------------------------------------- files */
@@ -60,14 +82,15 @@ static bool is_own(int fd, int64_t *size) {
   if (fstat(fd, &status) != 0) return false;
   *size = status.st_size;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 022) == 0 &&
-         status.st_size <= OBJECT_MAX;
+         status.st_size <= FILE_MAX;
 }
 
-tsl_err dp_cache_read(const char *path, void **bytes, int64_t *n) {
+tsl_err dp_cache_read(int folder, const char *name, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   int64_t size = 0;
   void *memory = NULL;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  *bytes = NULL;
+  const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0 || !is_own(fd, &size)) goto done;
   TSL_TRY(tsl_alloc(size + 1, 1, "compiled object", &memory));
   for (*n = 0; *n < size;) {
@@ -84,76 +107,60 @@ done:
   return err;
 }
 
-tsl_err dp_cache_folder(char *folder, size_t size) {
-  tsl_err err = TSL_OK;
-  struct stat status;
-  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  const bool given = cache != NULL && cache[0] == '/';
-  if (!given && (home == NULL || home[0] != '/'))
-    TSL_FAIL(TSL_ERR_IO, "neither XDG_CACHE_HOME nor HOME names a folder for compiled recurrences");
-  const int n = snprintf(folder, size, "%s%s/tesela/recurrences", given ? cache : home,
-                         given ? "" : "/.cache");
-  if (n < 0 || (size_t)n >= size) TSL_FAIL(TSL_ERR_IO, "the name of the cache folder is too long");
-  for (char *c = folder + 1; *c != '\0'; c++) {
-    if (*c != '/') continue;
-    *c = '\0';
-    (void)mkdir(folder, 0700); /* the last one tells whether it worked */
-    *c = '/';
-  }
-  if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-    TSL_FAIL(TSL_ERR_IO, "%s cannot be made: %s; set XDG_CACHE_HOME to a folder of yours", folder,
-             strerror(errno));
-  if (lstat(folder, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
-      (status.st_mode & 077) != 0)
-    TSL_FAIL(TSL_ERR_IO, "%s is not a private folder of yours (mode 0700)", folder);
-done:
-  return err;
-}
-
-/** The file of a key, and the folder it is in. */
-static tsl_err find_file(const dp_cache_key *key, const char *suffix, char folder[PATH_BYTES - 128],
-                         char path[PATH_BYTES]) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(dp_cache_folder(folder, PATH_BYTES - 128));
-  (void)snprintf(path, PATH_BYTES, "%s/dp-%016llx%016llx%s", folder,
-                 (unsigned long long)key->sum[0], (unsigned long long)key->sum[1], suffix);
-done:
-  return err;
-}
-
 /* ----------------------------------------------------------------- objects */
+
+/** Is it a whole file, made from this very text? */
+static bool is_of(const dp_cache_key *key, const char *bytes, int64_t n, head *h) {
+  if (n < (int64_t)sizeof *h) return false;
+  memcpy(h, bytes, sizeof *h);
+  const int64_t rest = n - (int64_t)sizeof *h;
+  return memcmp(h->magic, magic, sizeof magic) == 0 && h->n_text == key->n && h->n_text <= rest &&
+         h->n_object == rest - h->n_text &&
+         memcmp(bytes + sizeof *h, key->text, (size_t)key->n) == 0 &&
+         h->sum == add_bytes(start, bytes + sizeof *h, rest);
+}
 
 tsl_err dp_cache_take(const dp_cache_key *key, const char *suffix, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
-  char folder[PATH_BYTES - 128], path[PATH_BYTES];
-  trailer end;
+  char folder[PATH_BYTES], name[NAME_BYTES], *whole = NULL;
+  int fd = -1;
+  head h;
   *bytes = NULL;
   *n = 0;
-  TSL_TRY(find_file(key, suffix, folder, path));
-  TSL_TRY(dp_cache_read(path, bytes, n));
-  if (*bytes == NULL) goto done;
-  if (*n > (int64_t)sizeof end) {
-    dp_cache_key sum = dp_cache_start();
-    *n -= (int64_t)sizeof end;
-    memcpy(&end, (char *)*bytes + *n, sizeof end);
-    add_bytes(&sum, *bytes, (size_t)*n);
-    if (memcmp(end.magic, magic, sizeof magic) == 0 && memcmp(&end.key, &sum, sizeof sum) == 0)
-      goto done;
-  }
-  tsl_free(*bytes);
-  *bytes = NULL;
+  TSL_TRY(dp_cache_folder(folder, sizeof folder, &fd));
+  name_file(key, suffix, name);
+  TSL_TRY(dp_cache_read(fd, name, (void **)&whole, n));
+  if (whole == NULL || !is_of(key, whole, *n, &h)) goto done;
+  memmove(whole, whole + sizeof h + h.n_text, (size_t)h.n_object);
+  *n = h.n_object;
+  *bytes = whole;
+  whole = NULL;
+done:
+  if (fd >= 0) (void)close(fd);
+  tsl_free(whole);
+  return err;
+}
+
+/** All parts to an open file. */
+static tsl_err write_file(int fd, const dp_cache_key *key, const void *bytes, int64_t n,
+                          const char *path) {
+  tsl_err err = TSL_OK;
+  head h = {.n_text = key->n, .n_object = n};
+  memcpy(h.magic, magic, sizeof magic);
+  h.sum = add_bytes(add_bytes(start, key->text, key->n), bytes, n);
+  TSL_TRY(write_all(fd, &h, sizeof h, path));
+  TSL_TRY(write_all(fd, key->text, key->n, path));
+  TSL_TRY(write_all(fd, bytes, n, path));
 done:
   return err;
 }
 
 tsl_err dp_cache_keep(const dp_cache_key *key, const char *suffix, const void *bytes, int64_t n) {
   tsl_err err = TSL_OK;
-  char folder[PATH_BYTES - 128], path[PATH_BYTES], work[PATH_BYTES] = "";
-  trailer end = {.key = dp_cache_start()};
-  int fd = -1;
-  memcpy(end.magic, magic, sizeof magic);
-  add_bytes(&end.key, bytes, (size_t)n);
-  TSL_TRY(find_file(key, suffix, folder, path));
+  char folder[PATH_BYTES - 128], name[NAME_BYTES], work[PATH_BYTES] = "";
+  int fd = -1, at = -1;
+  TSL_TRY(dp_cache_folder(folder, sizeof folder, &at));
+  name_file(key, suffix, name);
   (void)snprintf(work, sizeof work, "%s/work-XXXXXX", folder);
   fd = mkostemp(work, O_CLOEXEC);
   if (fd < 0) {
@@ -162,13 +169,13 @@ tsl_err dp_cache_keep(const dp_cache_key *key, const char *suffix, const void *b
     TSL_FAIL(TSL_ERR_IO, "no file can be made in %s: %s; set XDG_CACHE_HOME to a folder of yours",
              folder, strerror(code));
   }
-  TSL_TRY(write_all(fd, bytes, n, work));
-  TSL_TRY(write_all(fd, &end, sizeof end, work));
-  if (rename(work, path) != 0)
-    TSL_FAIL(TSL_ERR_IO, "%s: cannot be kept: %s", path, strerror(errno));
+  TSL_TRY(write_file(fd, key, bytes, n, work));
+  if (renameat(at, work + strlen(folder) + 1, at, name) != 0)
+    TSL_FAIL(TSL_ERR_IO, "%s/%s: cannot be kept: %s", folder, name, strerror(errno));
   work[0] = '\0';
 done:
   if (fd >= 0) (void)close(fd);
   if (work[0] != '\0') (void)unlink(work);
+  if (at >= 0) (void)close(at);
   return err;
 }

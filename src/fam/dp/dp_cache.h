@@ -1,10 +1,15 @@
 /**
  * @file dp_cache.h
- * Compiled recurrences on disk: files under a hash of what they were made from.
+ * Compiled recurrences on disk: files that hold an object and all the text it was made from.
  *
  * The folder is $XDG_CACHE_HOME/tesela/recurrences (else below ~/.cache), of mode 0700 and the
- * user's own. A file that is damaged, or belongs to somebody else, is as good as none. Ranks of one
- * host may keep the same object at once: each writes a file of its own and renames it.
+ * user's own. Every folder above it must belong to the user or to root and must not be writable by
+ * others, unless it is sticky as /tmp is: whoever can rename a folder on the way can put another in
+ * its place while a compiler reads and writes there. Anything else is refused.
+ *
+ * An object is taken only when the text in its file is, byte for byte, the one asked for. A file
+ * that is damaged, or belongs to somebody else, is as good as none. Ranks of one host may keep the
+ * same object at once: each writes a file of its own and renames it.
  */
 #ifndef TSL_FAM_DP_CACHE_H
 #define TSL_FAM_DP_CACHE_H
@@ -19,27 +24,33 @@
 extern "C" {
 #endif
 
-/** What an object is made from, summed up: FNV-1a (Fowler, Noll, Vo), twice with different starts.
- */
+/** What an object is made from; zero it first, release with dp_cache_clear. */
 typedef struct dp_cache_key {
-  uint64_t sum[2];
+  char *text; /**< [n] all texts with their closing zeros */
+  int64_t n, room;
 } dp_cache_key;
 
-dp_cache_key dp_cache_start(void);
-/** Add a text and its closing zero. */
-void dp_cache_add_text(dp_cache_key *key, const char *text);
+/** Add a text and its closing zero. @return TSL_ERR_MEMORY */
+tsl_err dp_cache_add_text(dp_cache_key *key, const char *text);
+void dp_cache_clear(dp_cache_key *key);
 
-/** Name of the folder, which is made if need be. @return TSL_ERR_IO: cannot be used, and why */
-tsl_err dp_cache_folder(char *folder, size_t size);
+/**
+ * Open the folder, which is made if need be, after a look at all folders above it.
+ * @param[out] folder  [size] its name without symbolic links
+ * @param[out] fd      the caller's to close
+ * @return TSL_ERR_INPUT: not safe, and why; TSL_ERR_IO: cannot be made
+ */
+tsl_err dp_cache_folder(char *folder, size_t size, int *fd);
 
-/** The whole of a regular file that is the user's own; *bytes is NULL when there is none. */
-tsl_err dp_cache_read(const char *path, void **bytes, int64_t *n);
+/** The whole of a regular file in the folder that is the user's own; *bytes is NULL when there is
+ *  none. */
+tsl_err dp_cache_read(int folder, const char *name, void **bytes, int64_t *n);
 
 /**
  * Take an object out of the cache.
  * @param[in]  suffix  ".so"
  * @param[out] bytes   [*n], free with tsl_free; NULL when there is no sound one
- * @return TSL_ERR_IO when the cache cannot be used; the message says what to do
+ * @return TSL_ERR_INPUT, TSL_ERR_IO when the cache cannot be used; the message says what to do
  */
 tsl_err dp_cache_take(const dp_cache_key *key, const char *suffix, void **bytes, int64_t *n);
 

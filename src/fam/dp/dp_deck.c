@@ -13,7 +13,7 @@ const char *const dp_mode_words[] = {"value", "table", "recover", NULL};
 
 static const char *const type_words[] = {"auto", "i32", "i64", "f32", "f64", NULL};
 static const char *const recover_words[] = {"device", "host", NULL};
-static const char *const alphabet_words[] = {"bytes", "dna", "rna", "protein", NULL};
+static const char *const format_words[] = {"auto", "fasta", "text", NULL};
 static const char *const distance_words[] = {"absolute", "square", NULL};
 
 #define AT(member) offsetof(dp_deck, member)
@@ -24,11 +24,15 @@ static const char *const distance_words[] = {"absolute", "square", NULL};
 #define LARGEST_SCORE 10000
 
 /* Those of letters come first: what takes numbers only begins after them. */
-enum { LETTER_KEYS = 3 };
+enum { LETTER_KEYS = 4 };
 static const tsl_key source_keys[] = {
     {"text", TSL_KEY_TEXT, SOURCE(text), "", 0, 0, NULL, NULL, 0, "The letters themselves."},
     {"record", TSL_KEY_INT, SOURCE(record), "1", 1, 1e9, NULL, NULL, 0,
      "FASTA: which record, counted from 1."},
+    {"format", TSL_KEY_CHOICE, SOURCE(format), "auto", 0, 0, format_words, NULL, 0,
+     "Letters of a file: fasta; text: all of it is one sequence, of bytes with line ends and "
+     "blanks; "
+     "auto: fasta for names that end as those files do (.fa .fasta .fna .faa ...), else text."},
     {"mutate", TSL_KEY_REAL, SOURCE(mutate), "-1", -1, 1, NULL, NULL, 0,
      "b only: a copy of a in which this part of the letters is changed, left out or inserted."},
     {"values", TSL_KEY_REALS, SOURCE(values), "", 0, 0, NULL, NULL, 0, "The numbers themselves."},
@@ -106,7 +110,7 @@ const tsl_key dp_keys[] = {
      "Edit distance: costs."},
     {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, score_keys, sizeof((dp_deck *)0)->scores,
      "Alignment: scores and gap costs."},
-    {"alphabet", TSL_KEY_CHOICE, AT(alphabet), "", 0, 0, alphabet_words, NULL, 0,
+    {"alphabet", TSL_KEY_CHOICE, AT(alphabet), "", 0, 0, dp_alphabet_words, NULL, 0,
      "Letters of the sequences; default: dna for alignments, rna for nussinov, else bytes."},
     {"distance", TSL_KEY_CHOICE, AT(distance), "absolute", 0, 0, distance_words, NULL, 0,
      "DTW: |x - y| or (x - y)^2."},
@@ -119,8 +123,8 @@ const tsl_key dp_keys[] = {
     {"memory", TSL_KEY_BYTES, AT(memory), "1 GiB", 1 << 16, 0x1p50, NULL, NULL, 0,
      "Mode recover: memory a rank may use for it (rows and decisions kept)."},
     {"alignment", TSL_KEY_TEXT, AT(alignment), "", 0, 0, NULL, NULL, 0,
-     "Mode recover: text file for the alignment, one line in the manner of SAM and the letters; "
-     "relative to the working folder."},
+     "Mode recover: file for the alignment in SAM, with the letters in comments; relative to the "
+     "working folder."},
     DP_RECUR_KEYS(AT(recur)),
     {"interpret", TSL_KEY_BOOL, AT(interpret), "no", 0, 0, NULL, NULL, 0,
      "Recurrence: no compiled code; some thousand times slower. Switch --interpret does the same."},

@@ -77,13 +77,13 @@ done:
 
 static tsl_err fail_clash(const dp_recurrence *r, dp_pattern p, const dp_clash *c) {
   const dp_node *n = &c->expr->nodes[c->node];
-  return dp_fail_at(TSL_ERR_INPUT, c->expr->text, n->at, n->length, __FILE__, __LINE__,
-                    "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
-                    c->expr->text + n->at, r->equation.names.tables[0].name, (long long)c->to_i,
-                    (long long)c->to_j, (long long)c->i, (long long)c->j, dp_pattern_rule(p));
+  return dp_node_fail(TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,
+                      "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
+                      c->expr->text + n->at, r->equation.names.tables[0].name, (long long)c->to_i,
+                      (long long)c->to_j, (long long)c->i, (long long)c->j, dp_pattern_rule(p));
 }
 
-static tsl_err fail_all(const dp_depend *d) {
+static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {
   char text[1200];
   size_t used = 0;
   for (int p = 0; p < DP_N_PATTERNS && used < sizeof text; p++) {
@@ -94,8 +94,8 @@ static tsl_err fail_all(const dp_depend *d) {
                              dp_pattern_rule((dp_pattern)p), n->length < 40 ? (int)n->length : 40,
                              c->expr->text + n->at, (long long)c->i, (long long)c->j);
   }
-  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
-                  "the recurrence fits none of the eight patterns:%s", text);
+  return dp_expr_fail(TSL_ERR_INPUT, &r->cell, __FILE__, __LINE__,
+                      "the recurrence fits none of the eight patterns:%s", text);
 }
 
 static bool better(const dp_recurrence *r, const dp_depend *d, int p, int best) {
@@ -118,7 +118,7 @@ static tsl_err choose(const dp_recurrence *r, dp_pattern asked, dp_depend *d) {
   }
   for (int p = 0; p < DP_N_PATTERNS; p++)
     if (better(r, d, p, best)) best = p;
-  if (best < 0) return fail_all(d);
+  if (best < 0) return fail_all(r, d);
   d->pattern = (dp_pattern)best;
   return TSL_OK;
 }

@@ -1,13 +1,10 @@
 /* The whole text: macros, ranges, the cell, the boundary, the loops. */
 #include "dp_emit_own.h"
+#include "dp_real.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
-
-/** Type of an integer or real node in the text. */
-static const char *type_of(const dp_expr *x, int32_t node, dp_as as) {
-  return x->nodes[node].kind == DP_REAL ? "R" : as == DP_AS_INDEX ? "i64" : "V";
-}
 
 /* ------------------------------------------------------------------- ranges */
 
@@ -53,12 +50,11 @@ static void put_ends(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node
 
 static void put_loop(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
   const dp_node *n = &x->nodes[node];
-  const char *type = type_of(x, node, as);
+  const char *type = dp_emit_type(x, node, as);
   const bool sum = n->op == DP_OP_RANGE_SUM, real = n->kind == DP_REAL;
+  const int32_t n_open = e->n_open;
   const char *most = as == DP_AS_INDEX ? "DP_MOST_L" : "DP_MOST_V";
-  const bool checked =
-      sum && !real && !dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64));
-  if (checked) e->code->checks = 1;
+  const bool fits = real || dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64));
   if (sum || real)
     dp_put(out, "  %s best = 0;\n", type);
   else
@@ -66,10 +62,15 @@ static void put_loop(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node
   dp_put(out, "  for (i64 k%d = lo; k%d <= hi; k%d++) {\n    const %s v = ", n->ref, n->ref, n->ref,
          type);
   dp_bounds_range(&e->bounds, x, node);
+  const bool safe = real ? dp_real_sum_safe(&e->bounds, x, dp_child(x, node, 2)) : fits;
+  if (sum && !safe) e->code->checks = 1;
+  e->n_open = n->ref + 1;
   dp_emit_node(e, out, x, dp_child(x, node, 2), as);
+  e->n_open = n_open;
   dp_put(out, ";\n");
   if (sum)
-    dp_put(out, checked ? "    best = dp_add(best, v, bad);\n" : "    best += v;\n");
+    dp_put(out, !safe ? "    best = %s(best, v, bad);\n" : "    best += v;\n",
+           real ? "dp_real_add" : "dp_add");
   else if (real)
     dp_put(out, "    if (k%d == lo || v %c best) best = v;\n", n->ref,
            n->op == DP_OP_RANGE_MIN ? '<' : '>');
@@ -86,7 +87,7 @@ int32_t dp_emit_range(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as) {
   const int32_t n_facts = e->bounds.n_facts, number = e->n_ranges++;
   if (e->hoist != NULL) e->hoist->inside = true;
   const dp_span saved = e->bounds.k[n->ref];
-  const char *type = type_of(x, node, as);
+  const char *type = dp_emit_type(x, node, as);
   dp_text body = {0};
   dp_put(&body,
          "DP_FN %s dp_range%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
@@ -113,11 +114,8 @@ static void put_place(dp_text *out, const dp_code *c) {
 
 /** Return the value v of an expression as one of the table, checked. */
 static void put_return(dp_emitter *e, dp_text *out, const dp_expr *x) {
-  const bool real = dp_kind_of(e->code->type) == DP_REAL;
-  if (real) {
-    e->code->checks = 1;
-    dp_put(out, "  *bad |= v != v ? DP_BAD_NUMBER : 0;\n");
-  } else if (!dp_bounds_fits(&e->bounds, x, x->root, dp_span_of_type(e->code->type))) {
+  if (dp_kind_of(e->code->type) == DP_WHOLE &&
+      !dp_bounds_fits(&e->bounds, x, x->root, dp_span_of_type(e->code->type))) {
     e->code->checks = 1;
     dp_put(out, "  *bad |= v != (V)(T)v ? DP_BAD_OVERFLOW : 0;\n");
   }
@@ -134,15 +132,13 @@ void dp_emit_append(dp_emitter *e, dp_text *body) {
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more) {
   const dp_recurrence *r = e->recurrence;
   const dp_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
-  const dp_span values = e->bounds.table;
   dp_text body = {0};
-  dp_bounds_init(r, &e->bounds);
-  e->bounds.table = values;
+  dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, rule);
   dp_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
          more);
   put_place(&body, e->code);
-  dp_put(&body, "  const %s v = ", type_of(x, x->root, DP_AS_VALUE));
+  dp_put(&body, "  const %s v = ", dp_emit_type(x, x->root, DP_AS_VALUE));
   dp_emit_node(e, &body, x, x->root, DP_AS_VALUE);
   dp_put(&body, ";\n");
   put_return(e, &body, x);
@@ -154,15 +150,13 @@ void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char 
                   const char *pass) {
   const dp_recurrence *r = e->recurrence;
   const int32_t cells = r->equation.names.tables[0].cells;
-  const dp_span values = e->bounds.table;
   dp_text body = {0};
   dp_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
          take);
   put_place(&body, e->code);
   if (cells != DP_CELLS_ALL)
     dp_put(&body, "  if (i %c j) return 0;\n", cells == DP_CELLS_UPPER ? '>' : '<');
-  dp_bounds_init(r, &e->bounds);
-  e->bounds.table = values;
+  dp_bounds_restart(&e->bounds);
   for (int32_t n = 0; n < r->equation.n_rules; n++) {
     dp_put(&body, "  if (");
     dp_emit_condition(e, &body, &r->rules[n].where, r->rules[n].where.root);
@@ -221,6 +215,8 @@ static void put_types(const dp_emitter *e, dp_text *out) {
   const bool single = dp_is_single(&e->recurrence->equation.names);
   dp_put(out, "typedef %s T;\ntypedef %s V;\ntypedef %s R;\n", dp_type_word(c->type),
          e->wide ? "i64" : "i32", single ? "f32" : "f64");
+  dp_put(out, "#define DP_MOST_R ((R)%a)\n#define DP_LEAST_R ((R)%a)\n",
+         single ? (double)FLT_MAX : DBL_MAX, single ? (double)FLT_MIN : DBL_MIN);
   dp_put(out, "#define DP_MOST_V %s\n", e->wide ? "9223372036854775807LL" : "2147483647");
   dp_put(out, "#define DP_PROWS %s\n#define DP_QCOLS %s\n", c->fold.transpose != 0 ? "NC" : "NR",
          c->fold.transpose != 0 ? "NR" : "NC");
@@ -365,8 +361,8 @@ static void put_all(dp_emitter *e, dp_target target, dp_text *out) {
   dp_put(out, "%s", target == DP_TARGET_C ? dp_text_c_head : dp_text_cuda_head);
   dp_put(out,
          "enum { DP_BAD_OVERFLOW = %d, DP_BAD_DIVISION = %d, DP_BAD_TABLE = %d, DP_BAD_DATA = "
-         "%d, DP_BAD_RANGE = %d, DP_BAD_NUMBER = %d, DP_BAD_RULE = %d };\n",
-         DP_BAD_OVERFLOW, DP_BAD_DIVISION, DP_BAD_TABLE, DP_BAD_DATA, DP_BAD_RANGE, DP_BAD_NUMBER,
+         "%d, DP_BAD_RANGE = %d, DP_BAD_REAL = %d, DP_BAD_RULE = %d };\n",
+         DP_BAD_OVERFLOW, DP_BAD_DIVISION, DP_BAD_TABLE, DP_BAD_DATA, DP_BAD_RANGE, DP_BAD_REAL,
          DP_BAD_RULE);
   dp_put(out, "%s;\n", TEXT(DP_ARGS_STRUCT));
   if (target == DP_TARGET_C)
@@ -394,7 +390,10 @@ tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **
   e->recurrence = r;
   e->code = code;
   const dp_span values = table_span(e);
+  dp_bounds_init(r, &e->bounds);
   e->bounds.table = values;
+  if (dp_kind_of(code->type) == DP_REAL)
+    e->bounds.reals = dp_real_growth(r, (double)code->P + (double)code->Q);
   put_functions(e, target);
   if (e->misfit) {
     e->wide = true;

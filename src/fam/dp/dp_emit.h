@@ -37,7 +37,7 @@ enum dp_bad {
   DP_BAD_TABLE = 4,    /**< a read outside the table, or of a cell that comes later */
   DP_BAD_DATA = 8,     /**< an index outside a data array */
   DP_BAD_RANGE = 16,   /**< an empty range without `else`, or one too long */
-  DP_BAD_NUMBER = 32,  /**< a real that is not a number */
+  DP_BAD_REAL = 32,    /**< an operation on reals without a result (dp_real.h) */
   DP_BAD_RULE = 64     /**< tsl_dp_edge: no boundary rule gives the cell */
 };
 

@@ -6,6 +6,7 @@ const char dp_text_cuda_head[] =
     "typedef unsigned char u8; typedef short i16; typedef int i32; typedef long long i64;\n"
     "typedef unsigned long long u64; typedef float f32; typedef double f64;\n"
     "#define DP_FN static __device__ __forceinline__\n"
+    "#define DP_FAR static __device__ __noinline__\n"
     "#define DP_RESTRICT __restrict__\n"
     "#define DP_INF ((R)__longlong_as_double(0x7ff0000000000000LL))\n"
     "#define DP_ABS_R(x) (sizeof(R) == 4 ? (R)fabsf((f32)(x)) : (R)fabs((f64)(x)))\n"

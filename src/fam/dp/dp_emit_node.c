@@ -1,5 +1,6 @@
 /* Trees as C expressions, with the checks that could not be proved away. */
 #include "dp_emit_own.h"
+#include "dp_real.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +45,17 @@ static void note_check(dp_emitter *e) {
 
 static bool fits(dp_emitter *e, const dp_expr *x, int32_t node, int32_t type) {
   return dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(type));
+}
+
+/** A value that does not fit 32 bits makes all of them wide. */
+static void note_width(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as) {
+  if (as == DP_AS_VALUE && x->nodes[node].kind == DP_WHOLE && !e->wide &&
+      !fits(e, x, node, TSL_I32))
+    e->misfit = true;
+}
+
+const char *dp_emit_type(const dp_expr *x, int32_t node, dp_as as) {
+  return x->nodes[node].kind == DP_REAL ? "R" : type_word(as);
 }
 
 /* ------------------------------------------------------------------- leaves */
@@ -245,34 +257,47 @@ static void emit_list(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t nod
   }
 }
 
-/** a op b in the hardware's arithmetic, or by a checking function. */
-static void emit_arithmetic(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
-  static const char signs[DP_N_OPS] = {[DP_OP_ADD] = '+',
-                                       [DP_OP_SUB] = '-',
-                                       [DP_OP_MUL] = '*',
-                                       [DP_OP_DIV] = '/',
-                                       [DP_OP_MOD] = '%'};
+/** The checking function of an operation, NULL where it cannot fail. */
+static const char *check_of(dp_emitter *e, const dp_expr *x, int32_t node) {
   static const char *const names[DP_N_OPS] = {[DP_OP_ADD] = "dp_add",
                                               [DP_OP_SUB] = "dp_sub",
                                               [DP_OP_MUL] = "dp_mul",
                                               [DP_OP_DIV] = "dp_div",
                                               [DP_OP_MOD] = "dp_mod"};
+  static const char *const reals[DP_N_OPS] = {[DP_OP_ADD] = "dp_real_add",
+                                              [DP_OP_SUB] = "dp_real_sub",
+                                              [DP_OP_MUL] = "dp_real_mul",
+                                              [DP_OP_DIV] = "dp_real_div"};
   const dp_node *n = &x->nodes[node];
   const bool divides = n->op == DP_OP_DIV || n->op == DP_OP_MOD;
-  bool plain = n->kind == DP_REAL;
-  if (!plain) {
-    const dp_span divisor = dp_bounds_span(&e->bounds, x, x->nodes[n->first].next);
-    plain = fits(e, x, node, TSL_I64) && (!divides || divisor.lo > 0 || divisor.hi < -1);
-  }
-  if (!plain) note_check(e);
-  dp_put(out, "%s(", plain ? "" : names[n->op]);
-  dp_emit_node(e, out, x, n->first, as);
-  if (plain)
+  if (n->kind == DP_REAL) return dp_real_safe(&e->bounds, x, node) ? NULL : reals[n->op];
+  const dp_span divisor = dp_bounds_span(&e->bounds, x, x->nodes[n->first].next);
+  const bool safe = fits(e, x, node, TSL_I64) && (!divides || divisor.lo > 0 || divisor.hi < -1);
+  return safe ? NULL : names[n->op];
+}
+
+void dp_emit_arithmetic(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as,
+                        const char *left) {
+  static const char signs[DP_N_OPS] = {[DP_OP_ADD] = '+',
+                                       [DP_OP_SUB] = '-',
+                                       [DP_OP_MUL] = '*',
+                                       [DP_OP_DIV] = '/',
+                                       [DP_OP_MOD] = '%'};
+  const dp_node *n = &x->nodes[node];
+  const char *const check = check_of(e, x, node);
+  note_width(e, x, node, as);
+  if (check != NULL) note_check(e);
+  dp_put(out, "%s(", check != NULL ? check : "");
+  if (left != NULL)
+    dp_put(out, "%s", left);
+  else
+    dp_emit_node(e, out, x, n->first, as);
+  if (check == NULL)
     dp_put(out, " %c ", signs[n->op]);
   else
     dp_put(out, ", ");
   dp_emit_node(e, out, x, x->nodes[n->first].next, as);
-  dp_put(out, plain ? ")" : ", bad)");
+  dp_put(out, check == NULL ? ")" : ", bad)");
 }
 
 static void emit_unary(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
@@ -304,12 +329,11 @@ void dp_emit_condition(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t no
   const int32_t n_facts = e->bounds.n_facts;
   if (n->op >= DP_OP_LT && n->op <= DP_OP_NE) {
     emit_compare(e, out, x, node);
+  } else if (dp_is_long(x, node)) {
+    dp_emit_long(e, out, x, node, DP_AS_VALUE);
   } else if (n->op == DP_OP_AND || n->op == DP_OP_OR) {
     dp_put(out, "(");
-    dp_emit_condition(e, out, x, n->first);
-    dp_put(out, n->op == DP_OP_AND ? " && " : " || ");
-    dp_bounds_assume(&e->bounds, x, n->first, n->op == DP_OP_AND);
-    dp_emit_condition(e, out, x, x->nodes[n->first].next);
+    dp_emit_logic(e, out, x, node);
     e->bounds.n_facts = n_facts;
     dp_put(out, ")");
   } else if (n->op == DP_OP_NOT) {
@@ -337,20 +361,6 @@ static void emit_cond(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t nod
   dp_put(out, ")");
 }
 
-/** min(a, b, c) as dp_min(dp_min(a, b), c). */
-static void emit_extreme(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
-  const dp_node *n = &x->nodes[node];
-  const char letter = n->kind == DP_REAL ? 'r' : type_letter(as);
-  for (int32_t c = x->nodes[n->first].next; c >= 0; c = x->nodes[c].next)
-    dp_put(out, "dp_%s_%c(", n->op == DP_OP_MIN ? "min" : "max", letter);
-  dp_emit_node(e, out, x, n->first, as);
-  for (int32_t c = x->nodes[n->first].next; c >= 0; c = x->nodes[c].next) {
-    dp_put(out, ", ");
-    dp_emit_node(e, out, x, c, as);
-    dp_put(out, ")");
-  }
-}
-
 static void emit_call(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
   if (node == e->split && x == &e->recurrence->cell) {
     dp_put(out, "dp_rest(DP_PASS, DP_TPASS, sofar, from, p, q, i, j, bad)");
@@ -364,8 +374,11 @@ static void emit_call(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t nod
 
 void dp_emit_node(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
   const dp_node *n = &x->nodes[node];
-  if (as == DP_AS_VALUE && n->kind == DP_WHOLE && !e->wide && !fits(e, x, node, TSL_I32))
-    e->misfit = true;
+  note_width(e, x, node, as);
+  if (dp_is_long(x, node)) {
+    dp_emit_long(e, out, x, node, as);
+    return;
+  }
   switch (n->op) {
   case DP_OP_TABLE:
     emit_table(e, out, x, node, as);
@@ -387,14 +400,14 @@ void dp_emit_node(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, d
   case DP_OP_MUL:
   case DP_OP_DIV:
   case DP_OP_MOD:
-    emit_arithmetic(e, out, x, node, as);
+    dp_emit_arithmetic(e, out, x, node, as, NULL);
     break;
   case DP_OP_COND:
     emit_cond(e, out, x, node, as);
     break;
   case DP_OP_MIN:
   case DP_OP_MAX:
-    emit_extreme(e, out, x, node, as);
+    dp_emit_extreme(e, out, x, node, as);
     break;
   case DP_OP_RANGE_MIN:
   case DP_OP_RANGE_MAX:

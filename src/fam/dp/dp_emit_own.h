@@ -39,6 +39,7 @@ typedef struct dp_emitter {
   dp_bounds bounds;
   dp_text functions; /**< ranges, then cells */
   int32_t n_ranges;
+  int32_t n_open;  /**< ranges that the node being written is in */
   bool wide;       /**< V has 64 bits */
   bool misfit;     /**< some value does not fit 32 bits */
   dp_hoist *hoist; /**< not NULL: values that are the same along a row have names */
@@ -79,11 +80,33 @@ void dp_emit_hoisted(dp_emitter *e);
  * macro DP_SPLIT says whether there is one. */
 void dp_emit_split(dp_emitter *e);
 
+/* dp_emit_node.c */
+
+/** Type of a node in the text. */
+const char *dp_emit_type(const dp_expr *x, int32_t node, dp_as as);
+
+/** Write a op b in the hardware's arithmetic or by a checking function. @param[in] left  a name
+ *  instead of a, or NULL */
+void dp_emit_arithmetic(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as,
+                        const char *left);
+
+/* dp_emit_long.c */
+
+/** Write min(a, b, c) as dp_min_v(dp_min_v(a, b), c). */
+void dp_emit_extreme(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as);
+
+/** Is the node written as a function of its own, a statement for each operand? */
+bool dp_is_long(const dp_expr *x, int32_t node);
+void dp_emit_long(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as);
+
 /** Write a subtree as an expression. */
 void dp_emit_node(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as);
 
 /** Write an integer subtree as a condition. */
 void dp_emit_condition(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node);
+
+/** Write a && b && c without brackets, each where those before it are true (of ||: false). */
+void dp_emit_logic(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node);
 
 /** Write a range as a function; returns its number. */
 int32_t dp_emit_range(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as);

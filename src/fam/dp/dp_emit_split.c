@@ -46,7 +46,7 @@ static int32_t find_split(dp_emitter *e, const dp_expr *x, int32_t node) {
   if (op == DP_OP_RANGE_MIN || op == DP_OP_RANGE_MAX || op == DP_OP_RANGE_SUM)
     return can_split(e, x, node) ? node : -1;
   if (op == DP_OP_COND || op == DP_OP_AND || op == DP_OP_OR || op == DP_OP_TABLE ||
-      op == DP_OP_DATA)
+      op == DP_OP_DATA || dp_is_long(x, node))
     return -1;
   for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next) {
     const int32_t found = find_split(e, x, c);
@@ -74,7 +74,9 @@ static void put_term(dp_emitter *e, const dp_expr *x, int32_t node) {
   dp_put(&body, "DP_FN V dp_term(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 k0,\n"
                 "                int *bad) {\n"
                 "  const i64 i = DP_I(p, q), j = DP_J(p, q);\n  return ");
+  e->n_open = 1;
   dp_emit_node(e, &body, x, dp_child(x, node, 2), DP_AS_VALUE);
+  e->n_open = 0;
   dp_put(&body, ";\n}\n\n");
   e->bounds = saved;
   dp_put(&body, "#define DP_NONE %s\n",
@@ -118,10 +120,8 @@ static void put_rest(dp_emitter *e, const dp_expr *x, int32_t node) {
 static void put_plain(dp_emitter *e) {
   const dp_recurrence *r = e->recurrence;
   const int32_t cells = r->equation.names.tables[0].cells;
-  const dp_span values = e->bounds.table;
   dp_text body = {0};
-  dp_bounds_init(r, &e->bounds);
-  e->bounds.table = values;
+  dp_bounds_restart(&e->bounds);
   dp_put(&body, "DP_FN int dp_plain(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, int *bad) {\n"
                 "  const i64 i = DP_I(p, q), j = DP_J(p, q);\n");
   if (cells != DP_CELLS_ALL)
@@ -138,10 +138,8 @@ static void put_plain(dp_emitter *e) {
 
 void dp_emit_split(dp_emitter *e) {
   const dp_expr *x = &e->recurrence->cell;
-  const dp_span values = e->bounds.table;
   const bool turned = e->code->fold.transpose != 0 || e->code->fold.flip_j != 0;
-  dp_bounds_init(e->recurrence, &e->bounds);
-  e->bounds.table = values;
+  dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, -1);
   const int32_t node = turned ? -1 : find_split(e, x, x->root);
   dp_put(&e->functions, "#define DP_SPLIT %d\n\n", node >= 0);

@@ -1,6 +1,8 @@
 /* The interpreter: values of subtrees and cells. Depth is limited by the parser. */
 #include "dp_eval.h"
 
+#include "dp_real.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +22,12 @@ static void place_text(const dp_eval *e, char *text, size_t size) {
 tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const dp_expr *expr, int32_t node,
                      const char *file, int line, const char *fmt, ...) {
   char what[512], place[160];
-  const dp_node *n = &expr->nodes[node];
   va_list args;
   va_start(args, fmt);
   (void)vsnprintf(what, sizeof what, fmt, args);
   va_end(args);
   place_text(e, place, sizeof place);
-  return dp_fail_at(code, expr->text, n->at, n->length, file, line, "%s%s", what, place);
+  return dp_node_fail(code, expr, node, file, line, "%s%s", what, place);
 }
 
 tsl_err dp_eval_outside(const dp_eval *e, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
@@ -193,12 +194,19 @@ done:
   return err;
 }
 
-static double eval_real(const dp_eval *e, int32_t op, double a, double b) {
-  if (dp_is_single(&e->recurrence->equation.names)) {
-    const float s = (float)a, t = (float)b;
-    return op == DP_OP_ADD ? s + t : op == DP_OP_SUB ? s - t : op == DP_OP_MUL ? s * t : s / t;
-  }
-  return op == DP_OP_ADD ? a + b : op == DP_OP_SUB ? a - b : op == DP_OP_MUL ? a * b : a / b;
+/** An operation on reals; op: that of the node, or the sum of a range. */
+static tsl_err eval_real(const dp_eval *e, const dp_expr *x, int32_t node, int32_t op, double a,
+                         double b, dp_value *out) {
+  static const char signs[DP_N_OPS] = {
+      [DP_OP_ADD] = '+', [DP_OP_SUB] = '-', [DP_OP_MUL] = '*', [DP_OP_DIV] = '/'};
+  tsl_err err = TSL_OK;
+  const bool single = dp_is_single(&e->recurrence->equation.names);
+  out->real = dp_real_result(single, op, a, b);
+  const char *fault = dp_real_fault(single, op, a, b, out->real);
+  if (fault != NULL)
+    DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "%s: %.9g %c %.9g", fault, a, signs[op], b);
+done:
+  return err;
 }
 
 #define COMPARE(op, a, b)          \
@@ -220,7 +228,7 @@ static tsl_err eval_binary(dp_eval *e, const dp_expr *x, int32_t node, dp_value 
   if (n->op >= DP_OP_LT && n->op <= DP_OP_NE)
     out->whole = real ? COMPARE(n->op, a.real, b.real) : COMPARE(n->op, a.whole, b.whole);
   else if (real)
-    out->real = eval_real(e, n->op, a.real, b.real);
+    TSL_TRY(eval_real(e, x, node, n->op, a.real, b.real, out));
   else
     TSL_TRY(eval_whole(e, x, node, a, b, out));
 done:
@@ -307,7 +315,7 @@ static tsl_err eval_sum(const dp_eval *e, const dp_expr *x, int32_t node, dp_val
                         dp_value *out) {
   tsl_err err = TSL_OK;
   if (x->nodes[node].kind == DP_REAL) {
-    out->real = eval_real(e, DP_OP_ADD, out->real, v.real);
+    TSL_TRY(eval_real(e, x, node, DP_OP_ADD, out->real, v.real, out));
   } else {
     const int64_t before = out->whole;
     if (__builtin_add_overflow(before, v.whole, &out->whole))
@@ -405,14 +413,10 @@ tsl_err dp_eval_cell(dp_eval *e, dp_value *out) {
   e->n_k = 0;
   TSL_TRY(dp_eval_rule(e, &rule, &expr));
   TSL_TRY(dp_evaluate(e, expr, expr->root, out));
-  if (dp_kind_of(type) == DP_REAL) {
-    if (isnan(out->real))
-      DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, expr, expr->root, "the value is not a number");
-  } else if (out->whole < least[type] || out->whole > most[type]) {
+  if (dp_kind_of(type) == DP_WHOLE && (out->whole < least[type] || out->whole > most[type]))
     DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, expr, expr->root,
                  "integer overflow: %lld does not fit the table's type %s", (long long)out->whole,
                  tsl_type_name((tsl_type)type));
-  }
 done:
   return err;
 }

@@ -62,7 +62,8 @@ extern "C" {
 
 enum {
   DP_TEXT_MAX = 4096, /**< bytes of an expression */
-  DP_DEPTH_MAX = 100, /**< nesting of an expression, brackets counted */
+  DP_DEPTH_MAX = 100, /**< brackets, calls, choices and signs inside each other */
+  DP_CHAIN_MAX = 64,  /**< operands of a chain or call that are written and bounded as one */
   DP_LOOPS_MAX = 4,   /**< ranges inside ranges */
   DP_NAME_MAX = 32,   /**< bytes of a name, the closing zero included */
   DP_TABLES_MAX = 2,
@@ -93,10 +94,11 @@ typedef struct dp_table {
 /** A data array, row-major; its values are elsewhere. */
 typedef struct dp_array {
   char name[DP_NAME_MAX];
-  int32_t type;     /**< TSL_U8, TSL_I32, TSL_I64: integers; TSL_F32, TSL_F64: reals */
-  int32_t rank;     /**< 1 or 2 */
-  int64_t shape[2]; /**< shape[1] is 1 when rank is 1 */
-  int64_t lo, hi;   /**< integers: least and greatest value; 0, -1 when there are none */
+  int32_t type;       /**< TSL_U8, TSL_I32, TSL_I64: integers; TSL_F32, TSL_F64: reals */
+  int32_t rank;       /**< 1 or 2 */
+  int64_t shape[2];   /**< shape[1] is 1 when rank is 1 */
+  int64_t lo, hi;     /**< integers: least and greatest value; 0, -1 when there are none */
+  double least, most; /**< reals: least and greatest magnitude, 0 left out; 0 when there are none */
 } dp_array;
 
 /** A named constant. */
@@ -184,7 +186,8 @@ typedef struct dp_node {
 
 /** An expression. Release with dp_expr_clear. */
 typedef struct dp_expr {
-  char *text; /**< as given */
+  char *text;        /**< as given */
+  const char *place; /**< "deck.yaml:9: dp.cell", for messages; borrowed, NULL: no deck */
   dp_node *nodes;
   int32_t n_nodes, room;
   int32_t root;
@@ -231,6 +234,14 @@ bool dp_same(const dp_expr *a, int32_t x, const dp_expr *b, int32_t y);
  */
 tsl_err dp_fail_at(tsl_err code, const char *text, int32_t at, int32_t length, const char *file,
                    int line, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+
+/** Start an error about an expression: its place, then "what". @return code */
+tsl_err dp_expr_fail(tsl_err code, const dp_expr *expr, const char *file, int line, const char *fmt,
+                     ...) __attribute__((format(printf, 5, 6)));
+
+/** The same about a node, with the column, the line and a caret. */
+tsl_err dp_node_fail(tsl_err code, const dp_expr *expr, int32_t node, const char *file, int line,
+                     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 #define DP_FAIL_AT(code, text, at, length, ...)                                     \
   do {                                                                              \

@@ -38,7 +38,7 @@ void dp_assume(dp_bounds *b, const dp_expr *x, int32_t node, bool truth) {
   const dp_node *n = &x->nodes[node];
   const int32_t left = n->first, right = left >= 0 ? x->nodes[left].next : -1;
   const int32_t op = n->op >= DP_OP_LT && n->op <= DP_OP_NE && !truth ? opposite[n->op] : n->op;
-  if (--b->work < 0) return;
+  if (--b->work < 0 || n->depth > DP_HEIGHT_MAX) return;
   switch (op) {
   case DP_OP_NOT:
     dp_assume(b, x, left, !truth);
@@ -129,6 +129,7 @@ static int conjunction(int a, int b) {
 static int truth_of(dp_bounds *b, const dp_expr *x, int32_t node) {
   const dp_node *n = &x->nodes[node];
   const int32_t left = n->first, right = left >= 0 ? x->nodes[left].next : -1;
+  if (n->depth > DP_HEIGHT_MAX) return -1;
   switch (n->op) {
   case DP_OP_NOT:
     return opposite_of(truth_of(b, x, left));

@@ -6,6 +6,7 @@
 #define TSL_FAM_DP_FAMILY_H
 
 #include "dp.h"
+#include "dp_letters.h"
 #include "dp_recur_deck.h"
 #include "dp_recur_problem.h"
 
@@ -27,52 +28,10 @@ typedef struct dp_deck {
   bool interpret;
 } dp_deck;
 
-/** Words of `alphabet`. */
-typedef enum dp_alphabet { DP_BYTES, DP_DNA, DP_RNA, DP_PROTEIN } dp_alphabet;
-
 extern const tsl_key dp_keys[];
 
 /** Refuse given keys that the problem or mode does not use; fill in the defaults of the others. */
 tsl_err dp_deck_settle(const tsl_deck *deck, dp_deck *s);
-
-/**
- * Letters of a source as codes, see dp_letters.c.
- * @param[in]  key  "dp.a", for messages
- * @param[in]  of   the letters that `mutate` copies, or NULL
- * @param[out] codes  [*n] from tsl_alloc; NULL for n = 0
- */
-tsl_err dp_read_letters(const tsl_deck *deck, const char *key, const dp_source *source,
-                        int32_t alphabet, const uint8_t *of, int64_t n_of, uint8_t **codes,
-                        int64_t *n);
-
-/** The character of a code. */
-char dp_letter(int32_t alphabet, uint8_t code);
-
-/** Number of different codes of an alphabet. */
-int32_t dp_alphabet_size(int32_t alphabet);
-
-/**
- * Text of a FASTA file's record (from 1), or of a plain text without line ends; see dp_fasta.c.
- * @param[out] text  [*n] not zero-ended, from tsl_alloc
- * @param[out] name  [64] the record's name, "" for plain text
- * @return TSL_ERR_INPUT when the file has fewer records
- */
-tsl_err dp_read_fasta(const char *path, int64_t record, char **text, int64_t *n, char name[64]);
-
-/** The same for a text in memory; path for messages. Global for tests. */
-tsl_err dp_parse_fasta(const char *path, const char *bytes, int64_t n_bytes, int64_t record,
-                       char **text, int64_t *n, char name[64]);
-
-/** A score matrix in the format of NCBI's BLOSUM files, over the protein or DNA letters. */
-tsl_err dp_read_scores(const char *path, int32_t alphabet, dp_scores *scores);
-
-/**
- * Numbers of a source as rows of a table.
- * @param[in]  columns  numbers of a row; 0: whatever there is (values: one column)
- * @param[out] values   [*rows][columns] from tsl_alloc
- */
-tsl_err dp_read_numbers(const tsl_deck *deck, const char *key, const dp_source *source,
-                        int64_t *columns, double **values, int64_t *rows);
 
 /** A file named in the deck, relative to the deck's folder; free with tsl_free. */
 tsl_err dp_find_path(const tsl_deck *deck, const char *file, char **path);
@@ -88,6 +47,16 @@ tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *na
 /** Fill params and the IN fields from the section. */
 tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
 
+/** The problems of sequences among them. */
+tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
+tsl_err dp_load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
+
+/** For the loaders: is there exactly one place where letters or numbers come from? */
+tsl_err dp_check_source(const tsl_deck *deck, const char *key, bool letters);
+
+/** For the loaders: an IN field of no use. */
+tsl_err dp_add_nothing(tsl_problem *problem, const char *name);
+
 /** What the root keeps beside params and fields; problem->own. */
 typedef struct dp_own {
   int64_t *lane_end; /**< [n_lanes] one past the last column of each lane; set by dp_units */
@@ -97,15 +66,30 @@ typedef struct dp_own {
   int64_t begin[2]; /**< i, j of the solution's first letters or cell, set by dp_finish */
   int64_t end[2];   /**< i, j where the walk began */
   int32_t alphabet;
+  dp_sequence a, b;   /**< what they are called, and with an alignment their letters; no codes */
   char *alignment;    /**< file to write, owned by the deck; NULL none */
   char mismatch[160]; /**< why the recovered solution does not attain the goal; empty: it does */
   dp_recur *recur;    /**< RECURRENCE */
+  char input[2048];   /**< lines: how each sequence and array of numbers was read */
   char facts[1024];   /**< RECURRENCE: what the dependency checker found */
 } dp_own;
 
 static inline dp_own *dp_own_of(const tsl_problem *problem) {
   return (dp_own *)problem->own;
 }
+
+/** Add "NAME: ABOUT" to the lines of the input; what does not fit is cut. */
+void dp_note_input(dp_own *own, const char *name, const char *about);
+
+/**
+ * Numbers of a source as rows of a table.
+ * @param[in,out] columns  numbers of a row, as those of a file must have; 0: whatever there is
+ *                         (values: one column)
+ * @param[out]    values   [*rows][columns] from tsl_alloc
+ * @param[in,out] own      notes how they were read; NULL: nowhere
+ */
+tsl_err dp_read_numbers(const tsl_deck *deck, const char *key, const dp_source *source,
+                        int64_t *columns, double **values, int64_t *rows, dp_own *own);
 
 tsl_err dp_own_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem);
 

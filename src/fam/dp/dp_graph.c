@@ -36,22 +36,61 @@ typedef struct searcher {
 
 enum { UNKNOWN = -1, OPEN = -2 };
 
-static tsl_err fail_cycle(const searcher *s, const dp_expr *x, int32_t node, cell again) {
-  char text[600];
-  size_t used = 0;
-  int64_t first = s->n - 1;
+/** The cells of a cycle in words: stack[first..n-1], then `again`. */
+static void write_cycle(const searcher *s, int64_t first, cell again, char *text, size_t size) {
   const char *name = s->recurrence->equation.names.tables[0].name;
-  while (s->stack[first].i != again.i || s->stack[first].j != again.j) first--;
+  size_t used = 0;
   text[0] = '\0';
-  for (int64_t c = first; c <= s->n && used + 100 < sizeof text; c++) {
+  for (int64_t c = first; c <= s->n && used + 100 < size; c++) {
     if (c - first == 5 && s->n - c > 2) {
-      used += (size_t)snprintf(text + used, sizeof text - used, " reads ...");
+      used += (size_t)snprintf(text + used, size - used, " reads ...");
       c = s->n - 1;
     }
     const cell at = c < s->n ? s->stack[c] : again;
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s[%lld][%lld]",
+    used += (size_t)snprintf(text + used, size - used, "%s%s[%lld][%lld]",
                              c == first ? "" : " reads ", name, (long long)at.i, (long long)at.j);
   }
+}
+
+/** A reference being looked for: the first that reads a cell. */
+typedef struct sought {
+  cell to;
+  const dp_expr *expr; /**< NULL: not yet found */
+  int32_t node;
+} sought;
+
+static tsl_err visit_sought(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j) {
+  sought *f = self;
+  if (i != f->to.i || j != f->to.j) return TSL_OK;
+  f->expr = x;
+  f->node = node;
+  return TSL_ERR_STOPPED;
+}
+
+/** A cycle that goes through a boundary rule is the rule's: `cell` may read the boundary. */
+static bool find_rule(searcher *s, int64_t first, cell again, sought *out) {
+  for (int64_t c = first; c < s->n; c++) {
+    *out = (sought){.to = c + 1 < s->n ? s->stack[c + 1] : again};
+    s->eval.i = s->stack[c].i;
+    s->eval.j = s->stack[c].j;
+    (void)dp_reads(&s->eval, visit_sought, out);
+    if (out->expr != NULL && out->expr != &s->recurrence->cell) return true;
+  }
+  return false;
+}
+
+static tsl_err fail_cycle(searcher *s, const dp_expr *x, int32_t node, cell again) {
+  char text[600];
+  int64_t first = s->n - 1;
+  const cell here = s->stack[s->n - 1];
+  sought rule;
+  while (s->stack[first].i != again.i || s->stack[first].j != again.j) first--;
+  write_cycle(s, first, again, text, sizeof text);
+  if (find_rule(s, first, again, &rule))
+    return dp_eval_fail(&s->eval, TSL_ERR_INPUT, rule.expr, rule.node, __FILE__, __LINE__,
+                        "cells need each other: %s;", text);
+  s->eval.i = here.i;
+  s->eval.j = here.j;
   return dp_eval_fail(&s->eval, TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
                       "cells need each other: %s;", text);
 }
@@ -193,6 +232,21 @@ static void set_poison(filler *f, int32_t type, int sign) {
     f->poison.whole = sign * (most[type] / 3);
 }
 
+/** The cell has different values. */
+static tsl_err fail_poisoned(const dp_recurrence *r, dp_pattern pattern, int64_t i, int64_t j) {
+  tsl_err err = TSL_OK;
+  const dp_expr *expr = NULL;
+  int32_t rule = -1;
+  dp_eval e = {.recurrence = r, .i = i, .j = j, .work = DP_LOOK_WORK};
+  TSL_TRY(dp_eval_rule(&e, &rule, &expr));
+  err = dp_expr_fail(TSL_ERR_INPUT, expr, __FILE__, __LINE__,
+                     "%s[%lld][%lld] depends on a cell that %s computes later",
+                     r->equation.names.tables[0].name, (long long)i, (long long)j,
+                     dp_pattern_words[pattern]);
+done:
+  return err;
+}
+
 tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern pattern) {
   tsl_err err = TSL_OK;
   const dp_table *t = &r->equation.names.tables[0];
@@ -209,9 +263,7 @@ tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern p
   }
   for (int64_t c = 0; c < count(w); c++)
     if (memcmp(&values[0][c], &values[1][c], sizeof values[0][c]) != 0)
-      TSL_FAIL(TSL_ERR_INPUT, "%s[%lld][%lld] depends on a cell that %s computes later", t->name,
-               (long long)(w->i0 + c / (w->j1 - w->j0)), (long long)(w->j0 + c % (w->j1 - w->j0)),
-               dp_pattern_words[pattern]);
+      TSL_TRY(fail_poisoned(r, pattern, w->i0 + c / (w->j1 - w->j0), w->j0 + c % (w->j1 - w->j0)));
 done:
   tsl_free(f.known);
   tsl_free(values[0]);

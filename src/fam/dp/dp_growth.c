@@ -1,5 +1,5 @@
 /* How far the values of a table can have grown after so many steps. */
-#include "dp_bounds.h"
+#include "dp_bounds_own.h"
 
 /** A value is a cell plus something in cell, or something in free. */
 typedef struct growth {
@@ -49,6 +49,7 @@ static growth grow(dp_bounds *b, const dp_expr *x, int32_t node) {
     g.free = dp_bounds_span(b, x, node);
     return g;
   }
+  if (n->depth > DP_HEIGHT_MAX) return (growth){.known = false};
   switch (n->op) {
   case DP_OP_TABLE:
     g.has_cell = true;

@@ -1,6 +1,7 @@
-/* Sequences as codes: alphabets, made-up sequences, score matrices. */
-#include "dp_family.h"
+/* Sequences: from files, texts of the deck and dice to codes. */
+#include "dp_letters.h"
 
+#include "dp_family.h"
 #include "table_read.h"
 
 #include <ctype.h>
@@ -8,36 +9,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Letters in the order of their codes; DNA and RNA: the last stands for any other base. */
-static const char *const letters_of[] = {[DP_BYTES] = NULL,
-                                         [DP_DNA] = "ACGTN",
-                                         [DP_RNA] = "ACGUN",
-                                         [DP_PROTEIN] = "ARNDCQEGHILKMFPSTWYVBZX*"};
-/* Codes of ambiguous bases (IUPAC), all taken as N. */
-static const char ambiguous[] = "RYSWKMBDHVNX";
+/* ---- alphabets */
 
-int32_t dp_alphabet_size(int32_t alphabet) {
-  return alphabet == DP_BYTES ? 256 : (int32_t)strlen(letters_of[alphabet]);
+/** An alphabet: its letters in the order of their codes, those of usual sequences first. */
+typedef struct letter_set {
+  const char *letters;
+  int32_t usual;       /* codes that a problem has whatever its sequences are */
+  int32_t plain;       /* letters that stand for one base or amino acid; bytes: to make up from */
+  const char *plainly; /* what they are, for people */
+} letter_set;
+
+static const letter_set alphabets[] = {
+    [DP_BYTES] = {"", 256, 26, ""},
+    [DP_DNA] = {"ACGTNRYSWKMBDHVX", 5, 4, "A C G T"},
+    [DP_RNA] = {"ACGUNRYSWKMBDHVX", 5, 4, "A C G U"},
+    [DP_PROTEIN] = {"ARNDCQEGHILKMFPSTWYVBZX*UOJ", 24, 20, "the 20 amino acids"}};
+
+const char *const dp_alphabet_words[] = {"bytes", "dna", "rna", "protein", NULL};
+
+const char *dp_alphabet_letters(int32_t alphabet) {
+  return alphabets[alphabet].letters;
 }
 
 char dp_letter(int32_t alphabet, uint8_t code) {
-  return alphabet == DP_BYTES ? (char)code : letters_of[alphabet][code];
+  return alphabet == DP_BYTES ? (char)code : alphabets[alphabet].letters[code];
 }
 
-/* Code of a character, or -1. */
-static int code_of(int32_t alphabet, char character) {
-  const char upper = (char)toupper((unsigned char)character);
+int dp_letter_code(int32_t alphabet, char character) {
+  char letter = (char)toupper((unsigned char)character);
   const char *place;
   if (alphabet == DP_BYTES) return (unsigned char)character;
-  if (upper == '\0') return -1;
-  place = strchr(letters_of[alphabet], upper);
-  if (place != NULL) return (int)(place - letters_of[alphabet]);
-  if (alphabet == DP_DNA && upper == 'U') return 3;
-  if (alphabet == DP_RNA && upper == 'T') return 3;
-  if (alphabet != DP_PROTEIN && strchr(ambiguous, upper) != NULL) return 4;
-  if (alphabet == DP_PROTEIN && strchr("UOJ", upper) != NULL) return 22; /* as X */
-  return -1;
+  if (alphabet == DP_DNA && letter == 'U') letter = 'T';
+  if (alphabet == DP_RNA && letter == 'T') letter = 'U';
+  if (letter == '\0') return -1;
+  place = strchr(alphabets[alphabet].letters, letter);
+  return place != NULL ? (int)(place - alphabets[alphabet].letters) : -1;
 }
+
+int32_t dp_alphabet_size(int32_t alphabet, const uint8_t *codes, int64_t n) {
+  int32_t size = alphabets[alphabet].usual;
+  for (int64_t k = 0; k < n; k++)
+    if (codes[k] >= size) size = codes[k] + 1;
+  return size;
+}
+
+/* ---- made up */
 
 uint64_t dp_random(uint64_t seed, uint64_t k) {
   uint64_t z = seed * UINT64_C(0xd1342543de82ef95) + (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -50,133 +66,236 @@ static double uniform(uint64_t bits) {
   return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* Bases and amino acids without the letters for "any"; bytes: lower-case letters. */
+/* Bases and amino acids that stand for one alone; bytes: lower-case letters. */
 static uint8_t random_code(int32_t alphabet, uint64_t bits) {
-  static const int plain[] = {[DP_BYTES] = 26, [DP_DNA] = 4, [DP_RNA] = 4, [DP_PROTEIN] = 20};
-  const int pick = (int)((bits >> 32) * (uint64_t)plain[alphabet] >> 32);
+  const int pick = (int)((bits >> 32) * (uint64_t)alphabets[alphabet].plain >> 32);
   return (uint8_t)(alphabet == DP_BYTES ? 'a' + pick : pick);
 }
 
-/* A copy of n_of letters in which each is, with probability rate, replaced, left out or doubled. */
-static int64_t mutate(const dp_source *s, int32_t alphabet, const uint8_t *of, int64_t n_of,
-                      uint8_t *codes) {
+/* A copy in which each letter is, with probability mutate, replaced, left out or doubled. */
+static int64_t mutate(const dp_source *s, int32_t alphabet, const dp_sequence *of, uint8_t *codes) {
   int64_t n = 0;
-  for (int64_t k = 0; k < n_of; k++) {
+  for (int64_t k = 0; k < of->n; k++) {
     const uint64_t dice = dp_random((uint64_t)s->seed, 2 * (uint64_t)k);
     const uint64_t pick = dp_random((uint64_t)s->seed, 2 * (uint64_t)k + 1);
     const int kind = uniform(dice) < s->mutate ? (int)(pick % 3) : -1;
     if (kind == 0) continue;
-    codes[n++] = kind == 1 ? random_code(alphabet, pick) : of[k];
+    codes[n++] = kind == 1 ? random_code(alphabet, pick) : of->codes[k];
     if (kind == 2) codes[n++] = random_code(alphabet, pick);
   }
   return n;
 }
 
-static tsl_err make_letters(const dp_source *s, int32_t alphabet, const uint8_t *of, int64_t n_of,
-                            uint8_t **codes, int64_t *n) {
+static tsl_err check_made(const tsl_deck *deck, const dp_sequence_ask *ask,
+                          const dp_sequence *made) {
   tsl_err err = TSL_OK;
-  const bool copy = s->mutate >= 0 && of != NULL;
-  TSL_TRY(tsl_alloc(copy ? 2 * n_of : s->random, 1, "random letters", (void **)codes));
-  if (copy) {
-    *n = mutate(s, alphabet, of, n_of, *codes);
-    goto done;
-  }
-  for (*n = 0; *n < s->random; ++*n)
-    (*codes)[*n] = random_code(alphabet, dp_random((uint64_t)s->seed, (uint64_t)*n));
+  for (int64_t k = 0; k < made->n && ask->matrix != NULL; k++)
+    if ((ask->known >> made->codes[k] & 1) == 0)
+      TSL_DECK_FAIL(deck, ask->key, "letter '%c', which is made up, has no scores in %s",
+                    dp_letter(ask->alphabet, made->codes[k]), ask->matrix);
 done:
   return err;
 }
 
-/* Characters to codes in place. */
-static tsl_err encode(const tsl_deck *deck, const char *key, int32_t alphabet, char *text,
-                      int64_t n) {
+static tsl_err make_letters(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out) {
   tsl_err err = TSL_OK;
+  const dp_source *s = ask->source;
+  const bool copy = s->mutate >= 0 && ask->of != NULL;
+  TSL_TRY(tsl_alloc(copy ? 2 * ask->of->n : s->random, 1, "random letters", (void **)&out->codes));
+  if (copy) out->n = mutate(s, ask->alphabet, ask->of, out->codes);
+  for (; !copy && out->n < s->random; out->n++)
+    out->codes[out->n] = random_code(ask->alphabet, dp_random((uint64_t)s->seed, (uint64_t)out->n));
+  TSL_TRY(check_made(deck, ask, out));
+  if (!ask->keep) goto done;
+  TSL_TRY(tsl_alloc(out->n, 1, "letters", (void **)&out->letters));
+  for (int64_t k = 0; k < out->n; k++) out->letters[k] = dp_letter(ask->alphabet, out->codes[k]);
+done:
+  return err;
+}
+
+/* ---- as written */
+
+/* Where a text of letters comes from; without a path from the deck. */
+typedef struct origin {
+  dp_text_ask ask;
+  char *bytes; /* of the file */
+  int64_t n_bytes;
+} origin;
+
+static bool is_known(const dp_sequence_ask *ask, int code) {
+  return code >= 0 && (ask->matrix == NULL || (ask->known >> code & 1) != 0);
+}
+
+/* "FILE:LINE: column C: letter 'x' at place P of record R 'NAME'", as far as it has them. */
+static void say_letter(const origin *from, const dp_text *text, int64_t k, char *said,
+                       size_t size) {
   char shown[48];
-  for (int64_t k = 0; k < n; k++) {
-    const int code = code_of(alphabet, text[k]);
-    if (code < 0)
-      TSL_DECK_FAIL(deck, key, "letter '%s' at place %lld is not of the alphabet %s",
-                    table_shown(text + k, text + k + 1, shown), (long long)k + 1,
-                    letters_of[alphabet]);
-    text[k] = (char)code;
-  }
-done:
-  return err;
-}
-
-tsl_err dp_read_letters(const tsl_deck *deck, const char *key, const dp_source *s, int32_t alphabet,
-                        const uint8_t *of, int64_t n_of, uint8_t **codes, int64_t *n) {
-  tsl_err err = TSL_OK;
-  char *path = NULL, *text = NULL, name[64];
-  *codes = NULL, *n = 0;
-  if (s->text == NULL && s->file == NULL) {
-    TSL_TRY(make_letters(s, alphabet, of, n_of, codes, n));
-    goto done;
-  }
-  if (s->text != NULL) {
-    *n = (int64_t)strlen(s->text);
-    TSL_TRY(tsl_alloc(*n, 1, key, (void **)&text));
-    if (*n > 0) memcpy(text, s->text, (size_t)*n);
-  } else {
-    TSL_TRY(dp_find_path(deck, s->file, &path));
-    TSL_TRY(tsl_deck_blame(deck, key, dp_read_fasta(path, s->record, &text, n, name)));
-  }
-  TSL_TRY(encode(deck, key, alphabet, text, *n));
-  *codes = (uint8_t *)text;
-  text = NULL;
-done:
-  tsl_free(path);
-  tsl_free(text);
-  return err;
-}
-
-/* ---- score matrices */
-
-/* Codes of the heading line, -1 for letters of no use; returns their number. */
-static int read_heading(const char *at, const char *end, int32_t alphabet, int codes[64]) {
+  int64_t line = 0, column = 0;
   int n = 0;
-  for (; at < end && n < 64; at++)
-    if (!isspace((unsigned char)*at)) codes[n++] = code_of(alphabet, *at);
-  return n;
+  (void)table_shown(text->letters + k, text->letters + k + 1, shown);
+  if (from->ask.path != NULL) {
+    dp_text_place(&from->ask, text, from->bytes, from->n_bytes, k, &line, &column);
+    n = snprintf(said, size, "%s:%lld: column %lld: ", from->ask.path, (long long)line,
+                 (long long)column);
+  }
+  if (n < 0 || (size_t)n >= size) return;
+  n += snprintf(said + n, size - (size_t)n, "letter '%s' at place %lld", shown, (long long)k + 1);
+  if ((size_t)n < size && from->ask.path != NULL && text->format == DP_TEXT_FASTA)
+    (void)snprintf(said + n, size - (size_t)n, " of record %lld '%s'", (long long)from->ask.record,
+                   text->name);
 }
 
-static tsl_err read_row(const table_lines *lines, int32_t alphabet, const int *codes, int n,
-                        dp_scores *scores, bool *seen) {
+static tsl_err refuse_letter(const tsl_deck *deck, const dp_sequence_ask *ask, const origin *from,
+                             const dp_text *text, int64_t k) {
   tsl_err err = TSL_OK;
-  const char *at = lines->line;
-  const int row = code_of(alphabet, *at++);
-  for (int k = 0; k < n; k++) {
-    const char *from;
-    double value = 0;
-    while (at < lines->line_end && isspace((unsigned char)*at)) at++;
-    from = at;
-    while (at < lines->line_end && !isspace((unsigned char)*at)) at++;
-    TSL_TRY(table_field_parse(lines, k + 1, from, at, &value));
-    if (value < -10000 || value > 10000 || value != (double)(int32_t)value)
-      TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: column %d: a whole number from -10000 to 10000 is needed",
-               lines->path, (long long)lines->number, k + 1);
-    if (row >= 0 && codes[k] >= 0) scores->s[row][codes[k]] = (int32_t)value, seen[row] = true;
-  }
+  char said[4096] = "";
+  const char wrong = text->letters[k];
+  say_letter(from, text, k, said, sizeof said);
+  if (dp_letter_code(ask->alphabet, wrong) >= 0)
+    TSL_DECK_FAIL(deck, ask->key, "%s has no scores in %s", said, ask->matrix);
+  TSL_DECK_FAIL(deck, ask->key, "%s is not of the alphabet %s (%s)%s", said,
+                dp_alphabet_words[ask->alphabet], alphabets[ask->alphabet].letters,
+                wrong == '>' && from->ask.path != NULL && text->format == DP_TEXT_PLAIN
+                    ? "; format: fasta reads it as FASTA"
+                    : "");
 done:
   return err;
 }
 
-tsl_err dp_read_scores(const char *path, int32_t alphabet, dp_scores *scores) {
+/* Takes the letters over. */
+static tsl_err encode(const tsl_deck *deck, const dp_sequence_ask *ask, const origin *from,
+                      dp_text *text, dp_sequence *out) {
   tsl_err err = TSL_OK;
-  char *text = NULL;
-  int64_t bytes = 0;
-  int codes[64], n = 0;
-  bool seen[DP_MAX_ALPHABET] = {false};
-  table_lines lines;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  table_lines_open(path, text, bytes, '#', &lines);
-  if (table_lines_content(&lines)) n = read_heading(lines.line, lines.line_end, alphabet, codes);
-  if (n == 0) TSL_FAIL(TSL_ERR_INPUT, "%s: no line with the letters of the columns", path);
-  while (table_lines_content(&lines)) TSL_TRY(read_row(&lines, alphabet, codes, n, scores, seen));
-  for (int k = 0; k < dp_alphabet_size(alphabet); k++)
-    if (!seen[k])
-      TSL_FAIL(TSL_ERR_INPUT, "%s: no row for letter %c", path, letters_of[alphabet][k]);
+  if (ask->keep) {
+    TSL_TRY(tsl_alloc(text->n, 1, "letters", (void **)&out->letters));
+    if (text->n > 0) memcpy(out->letters, text->letters, (size_t)text->n);
+  }
+  for (int64_t k = 0; k < text->n; k++) {
+    const int code = dp_letter_code(ask->alphabet, text->letters[k]);
+    if (!is_known(ask, code)) {
+      err = refuse_letter(deck, ask, from, text, k);
+      goto done;
+    }
+    text->letters[k] = (char)code;
+  }
+  out->codes = (uint8_t *)text->letters;
+  out->n = text->n;
+  (void)memcpy(out->name, text->name, sizeof out->name);
+  text->letters = NULL;
 done:
-  tsl_free(text);
+  return err;
+}
+
+static tsl_err read_deck_text(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out) {
+  tsl_err err = TSL_OK;
+  const origin from = {.ask = {.path = NULL}};
+  dp_text text = {.n = (int64_t)strlen(ask->source->text), .format = DP_TEXT_PLAIN};
+  TSL_TRY(tsl_alloc(text.n, 1, ask->key, (void **)&text.letters));
+  if (text.n > 0) memcpy(text.letters, ask->source->text, (size_t)text.n);
+  TSL_TRY(encode(deck, ask, &from, &text, out));
+done:
+  tsl_free(text.letters);
+  return err;
+}
+
+static tsl_err read_file(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out,
+                         int32_t *format) {
+  tsl_err err = TSL_OK;
+  const dp_source *s = ask->source;
+  char *path = NULL;
+  origin from = {
+      .ask = {.format = s->format, .record = s->record, .bytes = ask->alphabet == DP_BYTES}};
+  dp_text text = {.letters = NULL};
+  TSL_TRY(dp_find_path(deck, s->file, &path));
+  from.ask.path = path;
+  TSL_TRY(tsl_deck_blame(deck, ask->key, table_file_load(path, &from.bytes, &from.n_bytes)));
+  TSL_TRY(
+      tsl_deck_blame(deck, ask->key, dp_text_parse(&from.ask, from.bytes, from.n_bytes, &text)));
+  *format = text.format;
+  TSL_TRY(encode(deck, ask, &from, &text, out));
+done:
+  tsl_free(from.bytes);
+  tsl_free(text.letters);
+  tsl_free(path);
+  return err;
+}
+
+/* ---- what is said of it */
+
+/* Printable copy of a file's name, its end where it is long. */
+static const char *shown_file(const char *file, char shown[104]) {
+  const size_t length = strlen(file), skipped = length > 100 ? length - 97 : 0;
+  int n = snprintf(shown, 104, "%s%s", skipped > 0 ? "..." : "", file + skipped);
+  for (int k = 0; k < n; k++)
+    if (!isprint((unsigned char)shown[k])) shown[k] = '?';
+  return shown;
+}
+
+static void describe_source(const dp_sequence_ask *ask, const dp_sequence *made, int32_t format,
+                            char *text, size_t size) {
+  const dp_source *s = ask->source;
+  char shown[104];
+  if (s->text != NULL)
+    (void)snprintf(text, size, "text of the deck");
+  else if (s->file != NULL && format == DP_TEXT_FASTA)
+    (void)snprintf(text, size, "%s, FASTA record %lld '%.80s'", shown_file(s->file, shown),
+                   (long long)s->record, made->name);
+  else if (s->file != NULL)
+    (void)snprintf(text, size, "%s, plain text", shown_file(s->file, shown));
+  else if (s->mutate >= 0 && ask->of != NULL)
+    (void)snprintf(text, size, "copy of a, %g of it changed, seed %lld", s->mutate,
+                   (long long)s->seed);
+  else
+    (void)snprintf(text, size, "made up, seed %lld", (long long)s->seed);
+}
+
+static void describe(const dp_sequence_ask *ask, int32_t format, dp_sequence *out) {
+  const letter_set *a = &alphabets[ask->alphabet];
+  char source[256];
+  int64_t others = 0;
+  int n = 0;
+  for (int64_t k = 0; k < out->n && ask->alphabet != DP_BYTES; k++)
+    others += out->codes[k] >= a->plain;
+  describe_source(ask, out, format, source, sizeof source);
+  n = snprintf(out->about, sizeof out->about, "%s, %s, %lld letters", source,
+               dp_alphabet_words[ask->alphabet], (long long)out->n);
+  if (others > 0)
+    (void)snprintf(out->about + n, sizeof out->about - (size_t)n, ", %lld of them other than %s",
+                   (long long)others, a->plainly);
+}
+
+/* ---- sequences */
+
+tsl_err dp_sequence_read(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out) {
+  tsl_err err = TSL_OK;
+  int32_t format = DP_TEXT_PLAIN;
+  *out = (dp_sequence){.codes = NULL};
+  if (ask->source->text != NULL)
+    TSL_TRY(read_deck_text(deck, ask, out));
+  else if (ask->source->file != NULL)
+    TSL_TRY(read_file(deck, ask, out, &format));
+  else
+    TSL_TRY(make_letters(deck, ask, out));
+  describe(ask, format, out);
+done:
+  if (err != TSL_OK) dp_sequence_clear(out);
+  return err;
+}
+
+void dp_sequence_clear(dp_sequence *sequence) {
+  tsl_free(sequence->codes);
+  tsl_free(sequence->letters);
+  *sequence = (dp_sequence){.codes = NULL};
+}
+
+tsl_err dp_read_letters(const tsl_deck *deck, const char *key, const dp_source *source,
+                        int32_t alphabet, uint8_t **codes, int64_t *n) {
+  tsl_err err = TSL_OK;
+  const dp_sequence_ask ask = {.key = key, .source = source, .alphabet = alphabet};
+  dp_sequence made = {.codes = NULL};
+  *codes = NULL, *n = 0;
+  TSL_TRY(dp_sequence_read(deck, &ask, &made));
+  *codes = made.codes, *n = made.n;
+done:
   return err;
 }

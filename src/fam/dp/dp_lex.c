@@ -1,6 +1,7 @@
 /* Text to tokens, and messages with a caret under the place. */
 #include "dp_lex.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,30 @@ tsl_err dp_fail_at(tsl_err code, const char *text, int32_t at, int32_t length, c
                     (int)e.column, what, e.line, e.caret);
   return tsl_fail(code, file, line, "column %d: %s\n    %s\n    %s", (int)e.column, what, e.line,
                   e.caret);
+}
+
+tsl_err dp_expr_fail(tsl_err code, const dp_expr *expr, const char *file, int line, const char *fmt,
+                     ...) {
+  char what[TSL_ERR_MESSAGE_MAX];
+  va_list args;
+  va_start(args, fmt);
+  (void)vsnprintf(what, sizeof what, fmt, args);
+  va_end(args);
+  return tsl_fail(code, file, line, "%s%s%s", expr->place != NULL ? expr->place : "",
+                  expr->place != NULL ? ": " : "", what);
+}
+
+tsl_err dp_node_fail(tsl_err code, const dp_expr *expr, int32_t node, const char *file, int line,
+                     const char *fmt, ...) {
+  char what[TSL_ERR_MESSAGE_MAX / 2], whole[TSL_ERR_MESSAGE_MAX];
+  const dp_node *n = &expr->nodes[node];
+  va_list args;
+  va_start(args, fmt);
+  (void)vsnprintf(what, sizeof what, fmt, args);
+  va_end(args);
+  (void)dp_fail_at(code, expr->text, n->at, n->length, file, line, "%s", what);
+  (void)snprintf(whole, sizeof whole, "%s", tsl_err_message());
+  return dp_expr_fail(code, expr, file, line, "%s", whole);
 }
 
 /* ----------------------------------------------------------------- numbers */
@@ -118,8 +143,10 @@ static tsl_err lex_number(const char *text, dp_token *token) {
   if (!point && strpbrk(number, "eE") == NULL)
     DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length,
                "the integer is larger than 9223372036854775807");
-  if (token->real > 1.7976931348623157e308)
+  if (token->real > DBL_MAX)
     DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length, "the number is too large");
+  if (token->real < DBL_MIN && strcspn(number, "123456789") < strcspn(number, "eE"))
+    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length, "the number is too small");
 done:
   return err;
 }

@@ -38,7 +38,7 @@ tsl_err dp_type_check(const dp_names *names, dp_scope scope, dp_expr *expr);
 /** Append a node for bytes [at, at + length). @return TSL_ERR_MEMORY */
 tsl_err dp_node_new(dp_expr *expr, dp_opcode op, int32_t at, int32_t length, int32_t *out);
 
-/** Make child the last child of node; takes over depth and reads. Fails when too deep. */
-tsl_err dp_node_adopt(dp_expr *expr, int32_t node, int32_t child);
+/** Make child the last child of node; takes over depth and reads. */
+void dp_node_adopt(dp_expr *expr, int32_t node, int32_t child);
 
 #endif

@@ -22,7 +22,7 @@ done:
   return err;
 }
 
-static tsl_err add_nothing(tsl_problem *problem, const char *name) {
+tsl_err dp_add_nothing(tsl_problem *problem, const char *name) {
   return dp_add_input(problem, name, "Not used by this problem.", TSL_U8, 0, NULL);
 }
 
@@ -77,12 +77,12 @@ done:
   return err;
 }
 
-/* ---- sequences */
+/* ---- sources */
 
 /** Keys that are of no use for letters, or for numbers. */
 static tsl_err check_keys(const tsl_deck *deck, const char *key, bool letters) {
   static const char *const of_numbers[] = {"values", "dataset", "columns", "lo", "hi", NULL};
-  static const char *const of_letters[] = {"text", "record", "mutate", NULL};
+  static const char *const of_letters[] = {"text", "record", "format", "mutate", NULL};
   tsl_err err = TSL_OK;
   char path[64];
   for (const char *const *word = letters ? of_numbers : of_letters; *word != NULL; word++) {
@@ -100,102 +100,20 @@ static bool given(const tsl_deck *deck, const char *key, const char *word) {
   return tsl_deck_given(deck, path);
 }
 
-/** Exactly one place where letters or numbers come from. */
-static tsl_err check_source(const tsl_deck *deck, const char *key, bool letters) {
+tsl_err dp_check_source(const tsl_deck *deck, const char *key, bool letters) {
   tsl_err err = TSL_OK;
   const char *inline_word = letters ? "text" : "values";
-  const bool may_copy = letters && strcmp(key, "dp.b") == 0;
+  const bool may_copy = letters && strcmp(key, "dp.b") == 0, file = given(deck, key, "file");
   TSL_TRY(check_keys(deck, key, letters));
   if (!may_copy && given(deck, key, "mutate"))
     TSL_DECK_FAIL(deck, key, "mutate makes a copy of a; it is for b only");
-  if (given(deck, key, inline_word) + given(deck, key, "file") + given(deck, key, "random") +
+  if (given(deck, key, inline_word) + file + given(deck, key, "random") +
           (may_copy && given(deck, key, "mutate")) !=
       1)
     TSL_DECK_FAIL(deck, key, "give exactly one of %s, file and random%s", inline_word,
                   may_copy ? ", or mutate" : "");
-done:
-  return err;
-}
-
-static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const char *key,
-                           const dp_source *source, tsl_problem *problem, int64_t *n) {
-  tsl_err err = TSL_OK;
-  uint8_t *codes = NULL;
-  const tsl_field *a = problem->n_fields > DP_A ? &problem->fields[DP_A] : NULL;
-  TSL_TRY(check_source(deck, key, true));
-  TSL_TRY(dp_read_letters(deck, key, source, s->alphabet, a != NULL ? a->data : NULL,
-                          a != NULL ? a->shape[0] : 0, &codes, n));
-  TSL_TRY(dp_add_input(problem, key + 3, "Letters as codes.", TSL_U8, *n, codes));
-done:
-  return err;
-}
-
-static tsl_err set_scores(const tsl_deck *deck, const dp_deck *s, dp_scores *scores) {
-  tsl_err err = TSL_OK;
-  char *path = NULL;
-  scores->open = (int32_t)s->scores.open;
-  scores->extend = (int32_t)s->scores.extend;
-  scores->alphabet = dp_alphabet_size(s->alphabet);
-  if (s->scores.matrix != NULL) {
-    if (tsl_deck_given(deck, "dp.scores.match") || tsl_deck_given(deck, "dp.scores.mismatch"))
-      TSL_DECK_FAIL(deck, "dp.scores.matrix", "give either a matrix or match and mismatch");
-    TSL_TRY(dp_find_path(deck, s->scores.matrix, &path));
-    TSL_TRY(tsl_deck_blame(deck, "dp.scores.matrix", dp_read_scores(path, s->alphabet, scores)));
-    goto done;
-  }
-  for (int32_t x = 0; x < scores->alphabet; x++)
-    for (int32_t y = 0; y < scores->alphabet; y++) { /* the last letter of DNA and RNA is "any" */
-      const bool any = s->alphabet != DP_PROTEIN && x == scores->alphabet - 1;
-      scores->s[x][y] = (int32_t)(x == y && !any ? s->scores.match : s->scores.mismatch);
-    }
-done:
-  tsl_free(path);
-  return err;
-}
-
-/** Largest size of a score or cost of one letter. */
-static int64_t largest_score(const dp_params *p) {
-  int64_t most = p->scores.open + (int64_t)p->scores.extend;
-  if (p->problem == DP_EDIT) {
-    const int64_t gap = p->insert > p->remove ? p->insert : p->remove;
-    return gap > p->replace ? gap : p->replace;
-  }
-  for (int32_t x = 0; x < p->scores.alphabet; x++)
-    for (int32_t y = 0; y < p->scores.alphabet; y++) {
-      const int64_t size = p->scores.s[x][y] < 0 ? -(int64_t)p->scores.s[x][y] : p->scores.s[x][y];
-      if (size > most) most = size;
-    }
-  return most;
-}
-
-/** Scores below 2^30 in size, whatever the letters are. */
-static tsl_err check_scores(const tsl_deck *deck, const dp_params *p) {
-  tsl_err err = TSL_OK;
-  int64_t bound = 0;
-  const int64_t most = largest_score(p);
-  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return TSL_OK;
-  if (!tsl_mul_i64(p->n + p->m + 2, most, &bound) || bound >= (int64_t)1 << 30)
-    err = tsl_deck_fail(deck, TSL_ERR_NUMERIC, p->problem == DP_EDIT ? "dp.edit" : "dp.scores",
-                        __FILE__, __LINE__,
-                        "%lld and %lld letters with scores up to %lld may exceed 30 bits; scale "
-                        "the scores down",
-                        (long long)p->n, (long long)p->m, (long long)most);
-  return err;
-}
-
-static tsl_err load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
-  tsl_err err = TSL_OK;
-  dp_params *p = problem->params;
-  p->engine = DP_WAVEFRONT;
-  p->type = TSL_I32;
-  p->insert = s->edit.insert, p->remove = s->edit.remove, p->replace = s->edit.replace;
-  p->unit = p->insert == 1 && p->remove == 1 && p->replace == 1;
-  p->letters = dp_alphabet_size(s->alphabet);
-  TSL_TRY(add_letters(deck, s, "dp.a", &s->a, problem, &p->n));
-  TSL_TRY(add_letters(deck, s, "dp.b", &s->b, problem, &p->m));
-  TSL_TRY(add_nothing(problem, "c"));
-  if (p->problem == DP_GLOBAL || p->problem == DP_LOCAL) TSL_TRY(set_scores(deck, s, &p->scores));
-  TSL_TRY(check_scores(deck, p));
+  if (letters && !file && (given(deck, key, "format") || given(deck, key, "record")))
+    TSL_DECK_FAIL(deck, key, "format and record are for a file");
 done:
   return err;
 }
@@ -207,33 +125,17 @@ static tsl_err load_dtw(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) 
   int64_t columns = 1;
   p->engine = DP_WAVEFRONT;
   p->square = s->distance;
-  TSL_TRY(check_source(deck, "dp.a", false));
-  TSL_TRY(check_source(deck, "dp.b", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.a", &s->a, &columns, &values, &p->n));
+  TSL_TRY(dp_check_source(deck, "dp.a", false));
+  TSL_TRY(dp_check_source(deck, "dp.b", false));
+  TSL_TRY(dp_read_numbers(deck, "dp.a", &s->a, &columns, &values, &p->n, dp_own_of(problem)));
   TSL_TRY(add_typed(deck, "dp.a", problem, "First series.", &values, p->n));
-  TSL_TRY(dp_read_numbers(deck, "dp.b", &s->b, &columns, &values, &p->m));
+  TSL_TRY(dp_read_numbers(deck, "dp.b", &s->b, &columns, &values, &p->m, dp_own_of(problem)));
   TSL_TRY(add_typed(deck, "dp.b", problem, "Second series.", &values, p->m));
   if (p->n == 0 || p->m == 0)
     TSL_DECK_FAIL(deck, p->n == 0 ? "dp.a" : "dp.b", "an empty series cannot be warped");
-  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
 done:
   tsl_free(values);
-  return err;
-}
-
-static tsl_err load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
-  tsl_err err = TSL_OK;
-  dp_params *p = problem->params;
-  p->engine = DP_INTERVAL;
-  p->type = TSL_I32;
-  p->span = (int32_t)s->span;
-  p->wobble = s->wobble;
-  p->letters = dp_alphabet_size(s->alphabet);
-  TSL_TRY(add_letters(deck, s, "dp.a", &s->a, problem, &p->n));
-  TSL_TRY(add_nothing(problem, "b"));
-  TSL_TRY(add_nothing(problem, "c"));
-  p->m = p->n;
-done:
   return err;
 }
 
@@ -292,13 +194,15 @@ static tsl_err load_sack(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   p->engine = DP_ROWS;
   p->type = TSL_I64;
   p->m = s->capacity;
-  TSL_TRY(check_source(deck, "dp.weights", false));
-  TSL_TRY(check_source(deck, "dp.values", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.weights", &s->weights, &columns, &weights, &p->n));
+  TSL_TRY(dp_check_source(deck, "dp.weights", false));
+  TSL_TRY(dp_check_source(deck, "dp.values", false));
+  TSL_TRY(dp_read_numbers(deck, "dp.weights", &s->weights, &columns, &weights, &p->n,
+                          dp_own_of(problem)));
   TSL_TRY(add_whole(deck, "dp.weights", problem, "Weight of each item.", &weights, p->n, least));
-  TSL_TRY(dp_read_numbers(deck, "dp.values", &s->values, &columns, &values, &n));
+  TSL_TRY(
+      dp_read_numbers(deck, "dp.values", &s->values, &columns, &values, &n, dp_own_of(problem)));
   TSL_TRY(add_whole(deck, "dp.values", problem, "Value of each item.", &values, n, 0));
-  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
   if (n != p->n)
     TSL_DECK_FAIL(deck, "dp.values", "%lld values for %lld weights", (long long)n, (long long)p->n);
   TSL_TRY(check_sack(deck, problem));
@@ -319,9 +223,9 @@ static tsl_err load_binomial(const tsl_deck *deck, dp_deck *s, tsl_problem *prob
   if (s->mode == DP_VALUE && p->m <= p->n && p->m > p->n - p->m)
     p->m = p->n - p->m; /* C(n, k) = C(n, n - k), whose table has no larger number */
   p->modulus = s->modulus;
-  TSL_TRY(add_nothing(problem, "a"));
-  TSL_TRY(add_nothing(problem, "b"));
-  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(dp_add_nothing(problem, "a"));
+  TSL_TRY(dp_add_nothing(problem, "b"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
 done:
   return err;
 }
@@ -332,15 +236,16 @@ static tsl_err load_allotment(const tsl_deck *deck, dp_deck *s, tsl_problem *pro
   double *values = NULL;
   int64_t columns = tsl_deck_given(deck, "dp.capacity") ? s->capacity + 1 : 0;
   p->engine = DP_ROWS;
-  TSL_TRY(check_source(deck, "dp.returns", false));
+  TSL_TRY(dp_check_source(deck, "dp.returns", false));
   if (s->returns.file == NULL && columns == 0)
     TSL_DECK_FAIL(deck, "dp", "allotment needs the key capacity when returns is no file");
-  TSL_TRY(dp_read_numbers(deck, "dp.returns", &s->returns, &columns, &values, &p->n));
+  TSL_TRY(dp_read_numbers(deck, "dp.returns", &s->returns, &columns, &values, &p->n,
+                          dp_own_of(problem)));
   p->m = columns - 1;
   TSL_TRY(add_typed(deck, "dp.returns", problem, "Return of activity i for k units, row by row.",
                     &values, p->n * columns));
-  TSL_TRY(add_nothing(problem, "b"));
-  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(dp_add_nothing(problem, "b"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
   TSL_TRY(check_sum(deck, "dp.returns", problem, p->n));
 done:
   tsl_free(values);
@@ -353,11 +258,12 @@ static tsl_err load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *pr
   double *costs = NULL, *start = NULL;
   int64_t columns = 0, one = 1, rows = 0, states = 0;
   p->engine = DP_ROWS;
-  TSL_TRY(check_source(deck, "dp.costs", false));
-  TSL_TRY(check_source(deck, "dp.start", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.start", &s->start, &one, &start, &states));
+  TSL_TRY(dp_check_source(deck, "dp.costs", false));
+  TSL_TRY(dp_check_source(deck, "dp.start", false));
+  TSL_TRY(dp_read_numbers(deck, "dp.start", &s->start, &one, &start, &states, dp_own_of(problem)));
   if (s->costs.file == NULL) columns = states > 0 ? states : 1;
-  TSL_TRY(dp_read_numbers(deck, "dp.costs", &s->costs, &columns, &costs, &rows));
+  TSL_TRY(
+      dp_read_numbers(deck, "dp.costs", &s->costs, &columns, &costs, &rows, dp_own_of(problem)));
   if (states == 0 || columns != states || rows % states != 0)
     TSL_DECK_FAIL(deck, "dp.costs",
                   "blocks of %lld x %lld numbers are needed, as start has %lld "
@@ -369,7 +275,7 @@ static tsl_err load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *pr
   TSL_TRY(add_typed(deck, "dp.costs", problem, "Cost of step t from state k to state s.", &costs,
                     rows * columns));
   TSL_TRY(add_typed(deck, "dp.start", problem, "Cost of beginning in state s.", &start, states));
-  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
   TSL_TRY(check_sum(deck, "dp.costs", problem, p->n));
 done:
   tsl_free(costs);
@@ -395,14 +301,15 @@ static tsl_err load_chain(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   double *values = NULL;
   int64_t columns = 1, n = 0;
   p->engine = DP_INTERVAL;
-  TSL_TRY(check_source(deck, "dp.dimensions", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.dimensions", &s->dimensions, &columns, &values, &n));
+  TSL_TRY(dp_check_source(deck, "dp.dimensions", false));
+  TSL_TRY(dp_read_numbers(deck, "dp.dimensions", &s->dimensions, &columns, &values, &n,
+                          dp_own_of(problem)));
   if (n == 0)
     TSL_DECK_FAIL(deck, "dp.dimensions", "n + 1 sizes are needed for n matrices, at least one");
   TSL_TRY(add_whole(deck, "dp.dimensions", problem, "Matrix i is of size [i] x [i + 1].", &values,
                     n, 1));
-  TSL_TRY(add_nothing(problem, "b"));
-  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(dp_add_nothing(problem, "b"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
   p->n = p->m = n - 1;
   p->type = TSL_I64;
   TSL_TRY(check_chain(deck, problem));
@@ -437,18 +344,18 @@ static tsl_err load_tree(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   double *keys = NULL, *gaps = NULL;
   int64_t columns = 1, n = 0;
   p->engine = DP_INTERVAL;
-  TSL_TRY(check_source(deck, "dp.keys", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.keys", &s->keys, &columns, &keys, &p->n));
+  TSL_TRY(dp_check_source(deck, "dp.keys", false));
+  TSL_TRY(dp_read_numbers(deck, "dp.keys", &s->keys, &columns, &keys, &p->n, dp_own_of(problem)));
   TSL_TRY(add_typed(deck, "dp.keys", problem, "Weight of each key.", &keys, p->n));
   if (tsl_deck_given(deck, "dp.gaps")) {
-    TSL_TRY(check_source(deck, "dp.gaps", false));
-    TSL_TRY(dp_read_numbers(deck, "dp.gaps", &s->gaps, &columns, &gaps, &n));
+    TSL_TRY(dp_check_source(deck, "dp.gaps", false));
+    TSL_TRY(dp_read_numbers(deck, "dp.gaps", &s->gaps, &columns, &gaps, &n, dp_own_of(problem)));
   } else {
     n = p->n + 1;
     TSL_TRY(tsl_alloc(n, sizeof *gaps, "gaps", (void **)&gaps));
   }
   TSL_TRY(add_typed(deck, "dp.gaps", problem, "Weight of each gap between keys.", &gaps, n));
-  TSL_TRY(add_nothing(problem, "c"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
   if (n != p->n + 1)
     TSL_DECK_FAIL(deck, "dp.gaps", "%lld gaps for %lld keys; one more than keys is needed",
                   (long long)n, (long long)p->n);
@@ -462,18 +369,12 @@ done:
 
 tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   static tsl_err (*const loads[DP_N_PROBLEMS])(const tsl_deck *, dp_deck *, tsl_problem *) = {
-      [DP_BINOMIAL] = load_binomial,
-      [DP_KNAPSACK] = load_sack,
-      [DP_KNAPSACK_UNBOUNDED] = load_sack,
-      [DP_ALLOTMENT] = load_allotment,
-      [DP_STAGECOACH] = load_stagecoach,
-      [DP_LCS] = load_texts,
-      [DP_EDIT] = load_texts,
-      [DP_GLOBAL] = load_texts,
-      [DP_LOCAL] = load_texts,
-      [DP_DTW] = load_dtw,
-      [DP_MATRIX_CHAIN] = load_chain,
-      [DP_SEARCH_TREE] = load_tree,
-      [DP_NUSSINOV] = load_nussinov};
+      [DP_BINOMIAL] = load_binomial,       [DP_KNAPSACK] = load_sack,
+      [DP_KNAPSACK_UNBOUNDED] = load_sack, [DP_ALLOTMENT] = load_allotment,
+      [DP_STAGECOACH] = load_stagecoach,   [DP_LCS] = dp_load_texts,
+      [DP_EDIT] = dp_load_texts,           [DP_GLOBAL] = dp_load_texts,
+      [DP_LOCAL] = dp_load_texts,          [DP_DTW] = load_dtw,
+      [DP_MATRIX_CHAIN] = load_chain,      [DP_SEARCH_TREE] = load_tree,
+      [DP_NUSSINOV] = dp_load_nussinov};
   return loads[s->problem](deck, s, problem);
 }

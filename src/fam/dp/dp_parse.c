@@ -39,8 +39,7 @@ done:
   return err;
 }
 
-tsl_err dp_node_adopt(dp_expr *expr, int32_t node, int32_t child) {
-  tsl_err err = TSL_OK;
+void dp_node_adopt(dp_expr *expr, int32_t node, int32_t child) {
   dp_node *n = &expr->nodes[node], *c = &expr->nodes[child];
   int32_t *link = &n->first;
   while (*link >= 0) link = &expr->nodes[*link].next;
@@ -48,10 +47,6 @@ tsl_err dp_node_adopt(dp_expr *expr, int32_t node, int32_t child) {
   c->next = -1;
   if (n->depth < c->depth + 1) n->depth = c->depth + 1;
   n->reads |= c->reads;
-  if (n->depth > DP_DEPTH_MAX)
-    DP_FAIL_AT(TSL_ERR_INPUT, expr->text, c->at, 1, "nested deeper than %d", DP_DEPTH_MAX);
-done:
-  return err;
 }
 
 int32_t dp_child(const dp_expr *expr, int32_t node, int n) {
@@ -155,7 +150,7 @@ static tsl_err parse_index(parser *p, int32_t node) {
   TSL_TRY(expect(p, "[", "before an index"));
   TSL_TRY(parse_expr(p, &index));
   TSL_TRY(expect(p, "]", "after an index"));
-  TSL_TRY(dp_node_adopt(p->expr, node, index));
+  dp_node_adopt(p->expr, node, index);
   p->expr->nodes[node].length = p->end - p->expr->nodes[node].at;
 done:
   return err;
@@ -286,7 +281,7 @@ static tsl_err parse_range(parser *p, const dp_token *word, int32_t *out) {
   TSL_TRY(finish(p, op, word->at, out));
   p->expr->nodes[*out].ref = p->n_loops;
   p->expr->nodes[*out].dim = variable.at;
-  for (int i = 0; i < 4 && part[i] >= 0; i++) TSL_TRY(dp_node_adopt(p->expr, *out, part[i]));
+  for (int i = 0; i < 4 && part[i] >= 0; i++) dp_node_adopt(p->expr, *out, part[i]);
 done:
   return err;
 }
@@ -304,11 +299,11 @@ static tsl_err parse_call(parser *p, const dp_token *word, int32_t *out) {
   const dp_opcode op = abs_ ? DP_OP_ABS : dp_token_is(p->text, word, "min") ? DP_OP_MIN : DP_OP_MAX;
   TSL_TRY(dp_node_new(p->expr, op, word->at, 0, out));
   TSL_TRY(parse_expr(p, &argument));
-  TSL_TRY(dp_node_adopt(p->expr, *out, argument));
+  dp_node_adopt(p->expr, *out, argument);
   while (!abs_ && next_is(p, ",")) {
     TSL_TRY(take(p));
     TSL_TRY(parse_expr(p, &argument));
-    TSL_TRY(dp_node_adopt(p->expr, *out, argument));
+    dp_node_adopt(p->expr, *out, argument);
   }
   TSL_TRY(expect(p, ")", "after the arguments"));
   p->expr->nodes[*out].length = p->end - word->at;
@@ -375,23 +370,28 @@ done:
 
 /* --------------------------------------------------------------- operators */
 
+/** The whole expression is at depth 1; what it encloses is deeper. */
+static tsl_err go_deeper(parser *p, int32_t at) {
+  tsl_err err = TSL_OK;
+  if (p->depth++ > DP_DEPTH_MAX)
+    DP_FAIL_AT(TSL_ERR_INPUT, p->text, at, 1, "nested deeper than %d", DP_DEPTH_MAX);
+done:
+  return err;
+}
+
 static tsl_err parse_unary(parser *p, int32_t *out) {
   tsl_err err = TSL_OK;
   const int32_t at = p->token.at;
   int32_t operand = -1;
-  if (++p->depth > DP_DEPTH_MAX)
-    DP_FAIL_AT(TSL_ERR_INPUT, p->text, at, 1, "nested deeper than %d", DP_DEPTH_MAX);
   const bool minus = next_is(p, "-"), not = next_is(p, "!");
-  if (!minus && !not &&!next_is(p, "+")) {
-    TSL_TRY(parse_primary(p, out));
-  } else {
-    TSL_TRY(take(p));
-    TSL_TRY(parse_unary(p, &operand));
-    *out = operand;
-    if (minus || not ) {
-      TSL_TRY(finish(p, minus ? DP_OP_NEG : DP_OP_NOT, at, out));
-      TSL_TRY(dp_node_adopt(p->expr, *out, operand));
-    }
+  if (!minus && !not &&!next_is(p, "+")) return parse_primary(p, out);
+  TSL_TRY(go_deeper(p, at));
+  TSL_TRY(take(p));
+  TSL_TRY(parse_unary(p, &operand));
+  *out = operand;
+  if (minus || not ) {
+    TSL_TRY(finish(p, minus ? DP_OP_NEG : DP_OP_NOT, at, out));
+    dp_node_adopt(p->expr, *out, operand);
   }
   p->depth--;
 done:
@@ -430,8 +430,8 @@ static tsl_err parse_binary(parser *p, int precedence, int32_t *out) {
     TSL_TRY(take(p));
     TSL_TRY(parse_binary(p, precedence + 1, &right));
     TSL_TRY(finish(p, operators[o].op, at, out));
-    TSL_TRY(dp_node_adopt(p->expr, *out, left));
-    TSL_TRY(dp_node_adopt(p->expr, *out, right));
+    dp_node_adopt(p->expr, *out, left);
+    dp_node_adopt(p->expr, *out, right);
   }
 done:
   return err;
@@ -441,8 +441,7 @@ static tsl_err parse_expr(parser *p, int32_t *out) {
   tsl_err err = TSL_OK;
   const int32_t at = p->token.at;
   int32_t part[3] = {-1, -1, -1};
-  if (++p->depth > DP_DEPTH_MAX)
-    DP_FAIL_AT(TSL_ERR_INPUT, p->text, at, 1, "nested deeper than %d", DP_DEPTH_MAX);
+  TSL_TRY(go_deeper(p, at));
   TSL_TRY(parse_binary(p, 1, out));
   if (next_is(p, "?")) {
     part[0] = *out;
@@ -451,7 +450,7 @@ static tsl_err parse_expr(parser *p, int32_t *out) {
     TSL_TRY(expect(p, ":", "between the two values of '?'"));
     TSL_TRY(parse_expr(p, &part[2]));
     TSL_TRY(finish(p, DP_OP_COND, at, out));
-    for (int i = 0; i < 3; i++) TSL_TRY(dp_node_adopt(p->expr, *out, part[i]));
+    for (int i = 0; i < 3; i++) dp_node_adopt(p->expr, *out, part[i]);
   }
   p->depth--;
 done:

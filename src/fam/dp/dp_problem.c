@@ -153,10 +153,10 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   p->problem = s.problem, p->mode = s.mode, p->budget = s.memory, p->host = s.recover;
   if (s.problem == DP_RECURRENCE) return dp_recur_create(deck, &s, problem);
   TSL_TRY(choose_type(deck, &s, p));
+  TSL_TRY(dp_own_create(deck, &s, problem));
   TSL_TRY(dp_load(deck, &s, problem));
   TSL_TRY(check_sizes(deck, p));
   TSL_TRY(add_outputs(deck, problem));
-  TSL_TRY(dp_own_create(deck, &s, problem));
 done:
   return err;
 }
@@ -183,9 +183,10 @@ static void dp_signature(const tsl_problem *problem, char text[96]) {
                  p->modulus > 0);
 }
 
-/** What the dependency checker found in the deck's recurrence. */
+/** How the input was read; what the dependency checker found in the deck's recurrence. */
 static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
-  (void)snprintf(text, size, "%s", dp_own_of(problem)->facts);
+  const dp_own *own = dp_own_of(problem);
+  (void)snprintf(text, size, "%s%s", own->input, own->facts);
 }
 
 const tsl_family tsl_family_dp = {

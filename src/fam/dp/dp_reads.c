@@ -129,16 +129,14 @@ typedef struct lister {
 static tsl_err list_node(lister *l, const dp_expr *x, int32_t node);
 
 static tsl_err list_table(lister *l, const dp_expr *x, int32_t node) {
-  tsl_err err = TSL_OK;
-  dp_reference *r = NULL;
   if (l->out->n == DP_REFS_MAX)
-    TSL_FAIL(TSL_ERR_INPUT, "the recurrence reads the table in more than %d places", DP_REFS_MAX);
-  r = &l->out->list[l->out->n++];
+    return dp_node_fail(TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
+                        "the recurrence reads the table in more than %d places", DP_REFS_MAX);
+  dp_reference *r = &l->out->list[l->out->n++];
   *r = (dp_reference){.expr = x, .node = node, .rule = l->rule};
   r->di = dp_bounds_offset(&l->bounds, x, dp_child(x, node, 0), DP_OP_I);
   r->dj = dp_bounds_offset(&l->bounds, x, dp_child(x, node, 1), DP_OP_J);
-done:
-  return err;
+  return TSL_OK;
 }
 
 /** Children under what the first of them decides. */

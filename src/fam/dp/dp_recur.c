@@ -1,5 +1,7 @@
 #include "dp_recur.h"
 
+#include "dp_real.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +79,12 @@ void dp_array_limits(dp_array *array, const void *data) {
   const int64_t n = dp_array_count(array);
   array->lo = 0;
   array->hi = -1;
-  if (dp_kind_of(array->type) == DP_REAL) return;
+  array->least = array->most = 0;
+  if (dp_kind_of(array->type) == DP_REAL) {
+    const dp_reach reach = dp_real_limits(array->type, data, n);
+    array->least = reach.least, array->most = reach.most;
+    return;
+  }
   for (int64_t e = 0; e < n; e++) {
     const int64_t value = whole_at(array->type, data, e);
     if (e == 0 || value < array->lo) array->lo = value;
@@ -149,6 +156,15 @@ tsl_err dp_recurrence_create(const dp_equation *equation, const void *const *dat
 done:
   dp_recurrence_destroy(&r);
   return err;
+}
+
+void dp_recurrence_place(dp_recurrence *r, const dp_places *places) {
+  r->cell.place = places->of[0];
+  r->goal.place = places->of[1];
+  for (int n = 0; n < r->equation.n_rules; n++) {
+    r->rules[n].where.place = places->of[2 + 2 * n];
+    r->rules[n].value.place = places->of[3 + 2 * n];
+  }
 }
 
 void dp_recurrence_destroy(dp_recurrence **recurrence) {

@@ -49,6 +49,14 @@ tsl_err dp_equation_rule(dp_equation *equation, const char *where, const char *v
 /** Set the goal from its text: "min|max over all | last row | last column", or an expression. */
 tsl_err dp_equation_goal(dp_equation *equation, const char *text);
 
+enum { DP_PLACE_MAX = 256, DP_PLACES = 2 + 2 * DP_RULES_MAX };
+
+/** Where the texts stand, "deck.yaml:9: dp.cell"; plain data, apart from the equation: the same
+ *  equation may stand elsewhere. In order: cell, goal, where and value of each rule. */
+typedef struct dp_places {
+  char of[DP_PLACES][DP_PLACE_MAX];
+} dp_places;
+
 typedef struct dp_rule {
   dp_expr where, value;
 } dp_rule;
@@ -73,10 +81,15 @@ typedef struct dp_recurrence {
 tsl_err dp_recurrence_create(const dp_equation *equation, const void *const *data,
                              dp_recurrence **out);
 
+/** Messages about the expressions begin with their places from now on.
+ *  @param[in] places  borrowed */
+void dp_recurrence_place(dp_recurrence *recurrence, const dp_places *places);
+
 /** NULL accepted, sets NULL. */
 void dp_recurrence_destroy(dp_recurrence **recurrence);
 
-/** Least and greatest value of an integer array, into lo and hi (0, -1 when empty or real). */
+/** Least and greatest value of an integer array, into lo and hi (0, -1 when empty or real), or
+ *  magnitude of a real one, into least and most. */
 void dp_array_limits(dp_array *array, const void *data);
 
 /** Elements of an array. */

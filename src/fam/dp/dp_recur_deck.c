@@ -2,6 +2,7 @@
 
 #include "dp_eval.h"
 #include "dp_family.h"
+#include "dp_real.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 static const char *const type_words[] = {"i16", "i32", "i64", "f32", "f64", NULL};
 static const char *const cells_words[] = {"all", "upper", "lower", NULL};
+static const char *const format_words[] = {"auto", "fasta", "text", NULL};
 static const char *const kind_words[] = {"auto", "int", "real", "letters", NULL};
 enum { AUTO, INTEGERS, REALS, LETTERS };
 enum { PATH_MAX_ = 96 };
@@ -43,6 +45,9 @@ const tsl_key dp_recur_data_keys[] = {
      "Numbers: columns of the file to read, counted from 0; default all."},
     {"record", TSL_KEY_INT, ARRAY(source.record), "1", 1, 1e9, NULL, NULL, 0,
      "FASTA: which record, counted from 1."},
+    {"format", TSL_KEY_CHOICE, ARRAY(source.format), "auto", 0, 0, format_words, NULL, 0,
+     "Letters of a file: fasta; text: every byte is a letter; auto: fasta for names that end as "
+     "those files do (.fa .fasta .fna .faa ...), else text."},
     {"random", TSL_KEY_INT, ARRAY(source.random), "0", 0, 0x1p40, NULL, NULL, 0,
      "Make up this many letters or numbers."},
     {"seed", TSL_KEY_INT, ARRAY(source.seed), "1", 0, BIG, NULL, NULL, 0,
@@ -112,6 +117,10 @@ static tsl_err pack(const reader *r, const char *path, dp_kind kind, const doubl
   tsl_err err = TSL_OK;
   int64_t bad = 0;
   const bool single = dp_is_single(&r->equation->names);
+  for (int64_t e = 0; e < n && kind == DP_REAL; e++)
+    if (!dp_real_fits(single, values[e]))
+      TSL_DECK_FAIL(r->deck, path, "number %lld is %g: it does not fit the table's type",
+                    (long long)e + 1, values[e]);
   if (kind == DP_REAL)
     array->type = single ? TSL_F32 : TSL_F64;
   else if (!is_whole(values, n, BIG, &bad))
@@ -144,7 +153,7 @@ static tsl_err read_letters(const reader *r, const char *path, const dp_recur_ar
   array->rank = 1;
   array->shape[1] = 1;
   const tsl_err err =
-      dp_read_letters(r->deck, path, &a->source, DP_BYTES, NULL, 0, &codes, &array->shape[0]);
+      dp_read_letters(r->deck, path, &a->source, DP_BYTES, &codes, &array->shape[0]);
   *out = codes;
   return err;
 }
@@ -156,7 +165,7 @@ static tsl_err read_numbers(const reader *r, const char *path, const dp_recur_ar
   const dp_kind kind = a->type == AUTO ? table : a->type == REALS ? DP_REAL : DP_WHOLE;
   double *values = NULL;
   int64_t columns = a->width;
-  TSL_TRY(dp_read_numbers(r->deck, path, &a->source, &columns, &values, &array->shape[0]));
+  TSL_TRY(dp_read_numbers(r->deck, path, &a->source, &columns, &values, &array->shape[0], NULL));
   array->shape[1] = columns;
   array->rank = a->width > 0 || columns > 1 ? 2 : 1;
   TSL_TRY(pack(r, path, kind, values, array->shape[0] * columns, array, out));
@@ -363,4 +372,27 @@ done:
     data[a] = NULL;
   }
   return err;
+}
+
+/** The key's place; of one that is too long, its end. */
+static void put_place(const reader *r, const char *list, int64_t n, const char *key,
+                      char out[DP_PLACE_MAX]) {
+  char path[PATH_MAX_], place[4096 + 128];
+  tsl_deck_place(r->deck, path_of(r, path, list, n, key), place, sizeof place);
+  const size_t length = strlen(place);
+  if (length < DP_PLACE_MAX)
+    memcpy(out, place, length + 1);
+  else
+    (void)snprintf(out, DP_PLACE_MAX, "...%s", place + length - (DP_PLACE_MAX - 4));
+}
+
+void dp_recur_places(const tsl_deck *deck, const char *section, const dp_equation *equation,
+                     dp_places *places) {
+  const reader r = {.deck = deck, .section = section};
+  put_place(&r, "cell", -1, "", places->of[0]);
+  put_place(&r, "goal", -1, "", places->of[1]);
+  for (int32_t n = 0; n < equation->n_rules; n++) {
+    put_place(&r, "boundary", n, "where", places->of[2 + 2 * n]);
+    put_place(&r, "boundary", n, "value", places->of[3 + 2 * n]);
+  }
 }

@@ -136,4 +136,8 @@ extern const tsl_key dp_recur_table_keys[], dp_recur_data_keys[], dp_recur_const
 tsl_err dp_recur_read(const tsl_deck *deck, const char *section, const dp_recur_deck *s,
                       dp_equation **equation, void *data[DP_ARRAYS_MAX]);
 
+/** Where the section's expressions stand. */
+void dp_recur_places(const tsl_deck *deck, const char *section, const dp_equation *equation,
+                     dp_places *places);
+
 #endif

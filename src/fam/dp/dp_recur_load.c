@@ -7,7 +7,8 @@
 /** What is read from the section. */
 typedef struct loading {
   const tsl_deck *deck;
-  dp_equation *equation; /**< owned until it is a field */
+  dp_equation *equation;
+  dp_places *places; /**< owned until it is a field */
   void *data[DP_ARRAYS_MAX];
   dp_recurrence *recurrence;
 } loading;
@@ -17,12 +18,9 @@ static tsl_err check_cells(const loading *l) {
   tsl_err err = TSL_OK;
   const dp_table *t = &l->equation->names.tables[0];
   int64_t cells = 0;
-  if (!tsl_mul_i64(t->rows, t->cols, &cells) || !tsl_mul_i64(cells, 16, &cells)) {
-    err = tsl_deck_fail(l->deck, TSL_ERR_NUMERIC, "dp.table", __FILE__, __LINE__,
-                        "%lld x %lld cells overflow a 64-bit count", (long long)t->rows,
-                        (long long)t->cols);
-    goto done;
-  }
+  if (!tsl_mul_i64(t->rows, t->cols, &cells) || !tsl_mul_i64(cells, 16, &cells))
+    TSL_DECK_FAIL(l->deck, "dp.table", "%lld x %lld cells overflow a 64-bit count",
+                  (long long)t->rows, (long long)t->cols);
   if (cells == 0 && l->equation->goal != DP_GOAL_EXPR)
     TSL_DECK_FAIL(l->deck, "dp.goal", "the table has no cell to choose from (%lld x %lld)",
                   (long long)t->rows, (long long)t->cols);
@@ -48,6 +46,17 @@ done:
   return err;
 }
 
+static tsl_err add_places(tsl_problem *problem, loading *l) {
+  tsl_err err = TSL_OK;
+  dp_places *places = l->places;
+  l->places = NULL;
+  TSL_TRY(dp_add_input(problem, "places", "Where its expressions stand in the deck.", TSL_U8,
+                       (int64_t)sizeof *places, places));
+  problem->fields[tsl_problem_find(problem, "places")].device = 1;
+done:
+  return err;
+}
+
 static tsl_err add_inputs(tsl_problem *problem, loading *l) {
   tsl_err err = TSL_OK;
   dp_equation *equation = l->equation;
@@ -55,7 +64,8 @@ static tsl_err add_inputs(tsl_problem *problem, loading *l) {
                                                                                         : TSL_I64,
                           .combine = TSL_SUM,
                           .rank = 1,
-                          .shape = {1, 1, 1}};
+                          .shape = {1, 1, 1},
+                          .infinite = 1};
   void *copy = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *equation, "recurrence", &copy));
   memcpy(copy, equation, sizeof *equation);
@@ -66,6 +76,7 @@ static tsl_err add_inputs(tsl_problem *problem, loading *l) {
   problem->fields[tsl_problem_find(problem, "code_cpu")].device = 1;
   problem->fields[tsl_problem_find(problem, "code_gpu")].device = 1;
   TSL_TRY(dp_add_output(problem, &goal, "goal", "The optimum."));
+  TSL_TRY(add_places(problem, l));
   TSL_TRY(add_data(problem, l));
 done:
   return err;
@@ -84,16 +95,19 @@ static tsl_err add_cells(const loading *l, tsl_problem *problem) {
                            .rank = 2,
                            .shape = {p->n + 1, p->m + 1, 1},
                            .stream = wanted,
-                           .hidden = !wanted};
-  const tsl_field path = {.type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, 2, 1}};
+                           .hidden = !wanted,
+                           .infinite = 1}; /* `inf` is a number of the language */
+  const tsl_field path = {.type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, 3, 1}};
   char need[24], have[24];
   if (p->mode == DP_RECOVER && bytes > (double)p->budget)
-    TSL_DECK_FAIL(l->deck, "dp.memory", "%s is too little to recover a solution: %s is needed",
+    TSL_DECK_FAIL(l->deck, "dp.memory",
+                  "%s is too little to recover the solution of a recurrence, which keeps the whole "
+                  "table on one rank: %s is needed",
                   tsl_bytes_text((double)p->budget, have), tsl_bytes_text(bytes, need));
   if (p->mode == DP_RECOVER)
     TSL_TRY(dp_add_output(problem, &path, "path",
-                          "Cells (i, j) that the goal rests on, to a boundary cell; of several "
-                          "the first."));
+                          "(i, j, from): cells that the goal rests on, depth first; from: the "
+                          "record that rests on it, -1 the goal."));
   if (p->mode != DP_VALUE)
     TSL_TRY(dp_add_output(problem, &table, "table", "Cell [i][j] of the recurrence."));
 done:
@@ -132,12 +146,13 @@ static tsl_err settle_params(loading *l, tsl_problem *problem) {
   const dp_table *t = &l->equation->names.tables[0];
   dp_depend depend;
   dp_code code;
-  TSL_TRY(tsl_deck_blame(
-      l->deck, "dp.cell",
-      dp_recurrence_create(l->equation, (const void *const *)l->data, &l->recurrence)));
-  TSL_TRY(
-      tsl_deck_blame(l->deck, "dp.cell",
-                     dp_depend_check(l->recurrence, (dp_pattern)l->equation->pattern, &depend)));
+  void *memory = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *l->places, "recurrence", &memory));
+  l->places = memory;
+  dp_recur_places(l->deck, "dp", l->equation, l->places);
+  TSL_TRY(dp_recurrence_create(l->equation, (const void *const *)l->data, &l->recurrence));
+  dp_recurrence_place(l->recurrence, l->places);
+  TSL_TRY(dp_depend_check(l->recurrence, (dp_pattern)l->equation->pattern, &depend));
   dp_depend_text(l->recurrence, &depend, own->facts, sizeof own->facts);
   TSL_TRY(dp_code_plan(l->recurrence, depend.pattern, &code));
   p->pattern = (int32_t)depend.pattern;
@@ -161,11 +176,12 @@ tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *pro
   TSL_TRY(check_cells(&l));
   TSL_TRY(settle_params(&l, problem));
   TSL_TRY(add_inputs(problem, &l));
-  TSL_TRY(tsl_deck_blame(deck, "dp.goal", dp_recur_open(problem, &dp_own_of(problem)->recur)));
+  TSL_TRY(dp_recur_open(problem, &dp_own_of(problem)->recur));
   TSL_TRY(add_outputs(&l, problem));
 done:
   dp_recurrence_destroy(&l.recurrence);
   for (int a = 0; a < DP_ARRAYS_MAX; a++) tsl_free(l.data[a]);
   tsl_free(l.equation);
+  tsl_free(l.places);
   return err;
 }

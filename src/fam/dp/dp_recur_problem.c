@@ -28,11 +28,10 @@ typedef struct wish {
 static tsl_err note_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
   tsl_err err = TSL_OK;
   wish *w = self;
-  (void)expr;
-  (void)node;
   if (w->n == DP_WANTED_MAX)
-    TSL_FAIL(TSL_ERR_INPUT, "goal: reads more than %d cells; use a row of the table more instead",
-             DP_WANTED_MAX);
+    return dp_node_fail(TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
+                        "reads more than %d cells; use a row of the table more instead",
+                        DP_WANTED_MAX);
   if (w->n == w->room) {
     const int64_t room = w->room > 0 ? 2 * w->room : 16;
     void *memory = NULL;
@@ -154,6 +153,17 @@ done:
   return err;
 }
 
+/** Messages of every rank name the line of the deck. */
+static tsl_err find_places(const tsl_problem *problem, dp_recurrence *recurrence) {
+  tsl_err err = TSL_OK;
+  const int field = dp_field(problem, "places");
+  if (field < 0 || problem->fields[field].shape[0] != (int64_t)sizeof(dp_places))
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: no field 'places'");
+  dp_recurrence_place(recurrence, problem->fields[field].data);
+done:
+  return err;
+}
+
 /** narrow and checks of the code. */
 static tsl_err settle_code(dp_recur *r) {
   tsl_err err = TSL_OK;
@@ -177,6 +187,7 @@ tsl_err dp_recur_open(const tsl_problem *problem, dp_recur **out) {
   r = memory;
   TSL_TRY(find_data(problem, field->data, data));
   TSL_TRY(dp_recurrence_create(field->data, data, &r->recurrence));
+  TSL_TRY(find_places(problem, r->recurrence));
   TSL_TRY(dp_code_plan(r->recurrence, (dp_pattern)dp_params_of(problem)->pattern, &r->code));
   TSL_TRY(settle_code(r));
   TSL_TRY(find_wanted(r));

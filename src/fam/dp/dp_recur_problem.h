@@ -12,6 +12,7 @@
  *                                          there by tsl_backend.prepare (dp_recur_code.h); empty
  *                                          with interpret
  *   goal      OUT SUM i64 or f64 [1]       0 from workers; the root computes it from what follows
+ *   places    IN u8 [sizeof(dp_places)]    lines and keys of the deck, for messages
  *   data0..   IN type of the array, [shape[0] * shape[1]]  elements of array k of the names
  *   wanted    OUT SUM i64 [n] hidden       goals that are expressions: cells that it reads, in the
  *                                          order of dp_recur.wanted, reals as the bits of an f64;
@@ -21,8 +22,10 @@
  *                                          -1: none. Given by the last tile of each lane: the best
  *                                          of at least the cells of its lane
  *   table     as in dp.h, [rows][columns] of the deck; cells that there are not: zero
- *   path      RECOVER: cells (i, j) from the goal's to a boundary cell: always the first of the
- *             references that the cell's value was made of (dp_trace.c), made by the root
+ *   path      RECOVER: (i, j, from): all cells that the goal rests on, to the boundary, depth first
+ *             and each once: of a choice what was chosen, of other operators all references
+ *             (dp_trace.c); from: number of the record whose cell rests on it first, -1 the goal;
+ *             made by the root
  *
  * Tiles are boxes of folded rows and columns (dp_emit.h: p in 0..P-1, q in 0..Q-1), boundary cells
  * included. Predecessors, edges (values of the table's type) and lanes:

@@ -105,41 +105,112 @@ done:
   return err;
 }
 
-/** The first cell that the cell of e, or the goal, rests on; -1: none. */
-static tsl_err first_link(const tsl_problem *problem, dp_eval *e, int64_t *i, int64_t *j) {
+/** A cell still to be followed, and the record of the one that rests on it. */
+typedef struct pending {
+  int64_t i, j, from;
+} pending;
+
+enum { PIECE = 4096 /* records written at once */ };
+
+/** The solution under way: cells in depth-first order, each once. */
+typedef struct tree {
+  tsl_problem *problem;
+  const tsl_store *store;
+  dp_eval eval;
+  int64_t (*records)[3]; /**< [PIECE] i, j, from */
+  int64_t n, written;    /**< in records; in the file */
+  pending *stack;
+  int64_t n_stack, room;
+  uint8_t *seen; /**< a bit for each cell of the table */
+} tree;
+
+static tsl_err flush_records(tree *t) {
   tsl_err err = TSL_OK;
-  const int32_t pattern = dp_params_of(problem)->pattern;
+  TSL_TRY(t->store->append(t->store->state, dp_field(t->problem, "path"), t->records, t->n));
+  t->written += t->n;
+  t->n = 0;
+done:
+  return err;
+}
+
+/** Put a cell on the stack, unless it has been there. */
+static tsl_err push_cell(tree *t, int64_t i, int64_t j, int64_t from) {
+  tsl_err err = TSL_OK;
+  const int64_t at = i * t->eval.recurrence->equation.names.tables[0].cols + j;
+  const uint8_t bit = (uint8_t)(1u << (at & 7));
+  void *memory = NULL;
+  if ((t->seen[at >> 3] & bit) != 0) return TSL_OK;
+  t->seen[at >> 3] |= bit;
+  if (t->n_stack == t->room) {
+    const int64_t room = t->room > 0 ? 2 * t->room : 64;
+    TSL_TRY(tsl_alloc(room, sizeof *t->stack, "solution", &memory));
+    if (t->n_stack > 0) memcpy(memory, t->stack, (size_t)t->n_stack * sizeof *t->stack);
+    tsl_free(t->stack);
+    t->stack = memory;
+    t->room = room;
+  }
+  t->stack[t->n_stack++] = (pending){i, j, from};
+done:
+  return err;
+}
+
+/** All cells that the cell of eval, or the goal, rests on: the first on top. */
+static tsl_err push_links(tree *t, int64_t from) {
+  tsl_err err = TSL_OK;
+  const dp_pattern pattern = (dp_pattern)dp_params_of(t->problem)->pattern;
+  const dp_eval *e = &t->eval;
   dp_links links = {0};
-  TSL_TRY(dp_trace_cell(e, &links));
-  *i = *j = -1;
-  for (int64_t k = 0; k < links.n && *i < 0; k++) *i = links.list[k].to_i, *j = links.list[k].to_j;
-  if (e->i >= 0 && *i >= 0 && !dp_pattern_allows((dp_pattern)pattern, *i - e->i, *j - e->j))
-    TSL_FAIL(TSL_ERR_INTERNAL, "dp: the path goes from (%lld, %lld) to (%lld, %lld)",
-             (long long)e->i, (long long)e->j, (long long)*i, (long long)*j);
+  TSL_TRY(dp_trace_cell(&t->eval, &links));
+  for (int64_t k = links.n - 1; k >= 0; k--) {
+    const dp_link *link = &links.list[k];
+    if (link->to_i < 0) continue;
+    if (e->i >= 0 && !dp_pattern_allows(pattern, link->to_i - e->i, link->to_j - e->j))
+      TSL_FAIL(TSL_ERR_INTERNAL, "dp: the path goes from (%lld, %lld) to (%lld, %lld)",
+               (long long)e->i, (long long)e->j, (long long)link->to_i, (long long)link->to_j);
+    TSL_TRY(push_cell(t, link->to_i, link->to_j, from));
+  }
 done:
   tsl_free(links.list);
   return err;
 }
 
+/** Record the cell on top, score it again, go on with those it rests on. */
+static tsl_err follow_top(tree *t) {
+  tsl_err err = TSL_OK;
+  const pending top = t->stack[--t->n_stack];
+  const int64_t record[3] = {top.i, top.j, top.from}, number = t->written + t->n;
+  memcpy(t->records[t->n++], record, sizeof record);
+  t->eval.i = top.i, t->eval.j = top.j, t->eval.work = DP_WORK_MAX;
+  TSL_TRY(rescore(t->problem, &t->eval));
+  TSL_TRY(push_links(t, number));
+  if (t->n == PIECE) TSL_TRY(flush_records(t));
+done:
+  return err;
+}
+
 static tsl_err recover(tsl_problem *problem, const dp_recur_best *best, const tsl_store *store) {
   tsl_err err = TSL_OK;
-  dp_own *own = dp_own_of(problem);
-  dp_eval e = {.recurrence = own->recur->recurrence,
-               .i = -1,
-               .j = -1,
-               .read = read_table,
-               .self = problem,
-               .work = DP_WORK_MAX};
-  int64_t cell[1][2] = {{best->i, best->j}};
-  if (best->i < 0) TSL_TRY(first_link(problem, &e, &cell[0][0], &cell[0][1]));
-  while (cell[0][0] >= 0) {
-    TSL_TRY(dp_walk_steps(problem, (const int64_t(*)[2])cell, 1));
-    e.i = cell[0][0], e.j = cell[0][1], e.work = DP_WORK_MAX;
-    TSL_TRY(rescore(problem, &e));
-    TSL_TRY(first_link(problem, &e, &cell[0][0], &cell[0][1]));
-  }
-  TSL_TRY(store->append(store->state, dp_field(problem, "path"), own->steps, own->n_steps));
+  const dp_recurrence *recurrence = dp_own_of(problem)->recur->recurrence;
+  const dp_table *table = &recurrence->equation.names.tables[0];
+  tree t = {.problem = problem, .store = store};
+  t.eval = (dp_eval){.recurrence = recurrence,
+                     .i = -1,
+                     .j = -1,
+                     .read = read_table,
+                     .self = problem,
+                     .work = DP_WORK_MAX};
+  TSL_TRY(tsl_alloc(PIECE, sizeof *t.records, "solution", (void **)&t.records));
+  TSL_TRY(tsl_alloc(table->rows * table->cols / 8 + 1, 1, "solution", (void **)&t.seen));
+  if (best->i >= 0)
+    TSL_TRY(push_cell(&t, best->i, best->j, -1));
+  else
+    TSL_TRY(push_links(&t, -1));
+  while (t.n_stack > 0) TSL_TRY(follow_top(&t));
+  TSL_TRY(flush_records(&t));
 done:
+  tsl_free(t.records);
+  tsl_free(t.seen);
+  tsl_free(t.stack);
   return err;
 }
 

@@ -198,6 +198,33 @@ done:
   return err;
 }
 
+/* ---- memory */
+
+/** Bytes of host memory that a rank takes for whole tables: the root's, from which a solution is
+ *  recovered, and a socket's own where cells read any earlier one. */
+static double whole_tables(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
+  const double table =
+      (double)r->code.P * (double)r->code.Q * (double)tsl_type_bytes((tsl_type)r->code.type);
+  const bool sockets = limits->device_bytes == INT64_MAX;
+  const bool kept =
+      r->code.engine == DP_INTERVAL || (r->code.engine == DP_ROWS && r->code.depth == 0);
+  return (p->mode == DP_RECOVER ? table : 0) + (sockets && kept ? table : 0);
+}
+
+static tsl_err check_memory(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
+  tsl_err err = TSL_OK;
+  const double bytes = whole_tables(r, p, limits);
+  char need[24], have[24];
+  if (limits->host_bytes > 0 && bytes > (double)limits->host_bytes)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "the recurrence's whole table is needed: %s of host memory, and a rank may use %s; "
+             "raise run.host_memory, ask for fewer ranks on a host%s",
+             tsl_bytes_text(bytes, need), tsl_bytes_text((double)limits->host_bytes, have),
+             p->mode == DP_RECOVER ? ", or ask for dp.mode: value" : "");
+done:
+  return err;
+}
+
 /* ---- for the runtime */
 
 tsl_err dp_recur_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
@@ -205,6 +232,7 @@ tsl_err dp_recur_units(const tsl_problem *problem, const tsl_limits *limits, tsl
   dp_own *own = dp_own_of(problem);
   const dp_recur *r = own->recur;
   if (r->code.P == 0 || r->code.Q == 0) return TSL_OK;
+  TSL_TRY(check_memory(r, dp_params_of(problem), limits));
   if (r->code.engine == DP_INTERVAL) {
     TSL_TRY(boxes(r, units));
     own->n_lanes = units->n;

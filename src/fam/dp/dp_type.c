@@ -1,5 +1,6 @@
 /* Kinds of a tree: integers become reals where both meet; what may not stand where. */
 #include "dp_lex.h"
+#include "dp_real.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,6 +98,10 @@ static tsl_err check_leaf(const checker *c, int32_t node) {
   if (n->kind == DP_REAL && !c->real)
     DP_FAIL_AT(TSL_ERR_INPUT, c->expr->text, n->at, n->length,
                "a real in an integer table; give the table the type f64 or f32");
+  if (n->op == DP_OP_NUMBER && n->kind == DP_REAL && !isinf(n->real) &&
+      !dp_real_fits(dp_is_single(c->names), n->real))
+    DP_FAIL_AT(TSL_ERR_INPUT, c->expr->text, n->at, n->length,
+               "the number does not fit the table's type");
 done:
   return err;
 }
@@ -163,7 +168,7 @@ done:
   return err;
 }
 
-/** Children before parents; the depth is limited by the parser. */
+/** Children before parents; a chain of operators is as deep as its text is long. */
 static tsl_err check_tree(const checker *c, int32_t node) {
   tsl_err err = TSL_OK;
   for (int32_t child = c->expr->nodes[node].first; child >= 0; child = c->expr->nodes[child].next)
@@ -186,7 +191,7 @@ tsl_err dp_type_check(const dp_names *names, dp_scope scope, dp_expr *expr) {
     int32_t above = -1;
     TSL_TRY(dp_node_new(expr, DP_OP_TO_REAL, 0, (int32_t)strlen(expr->text), &above));
     expr->nodes[above].kind = DP_REAL;
-    TSL_TRY(dp_node_adopt(expr, above, expr->root));
+    dp_node_adopt(expr, above, expr->root);
     expr->root = above;
   }
 done:

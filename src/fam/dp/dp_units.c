@@ -124,19 +124,58 @@ static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
   return s;
 }
 
-/** The stages that fit; an error that says how much memory is enough where none do. */
-static tsl_err stages_for_memory(const dp_params *p, int64_t ranks, stage_range *s) {
+/** Bytes that the device with least has for a recovery; HUGE_VAL: not known. */
+static double device_room(const dp_params *p, const tsl_limits *limits) {
+  double room = limits->keep_bytes > 0 ? (double)limits->keep_bytes : HUGE_VAL;
+  if (p->host && limits->host_bytes > 0 && (double)limits->host_bytes < room)
+    room = (double)limits->host_bytes;
+  return room;
+}
+
+static double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+/** A sweep keeps all decisions where the deck's memory has room for them; so must the device. */
+static tsl_err check_decisions(const dp_params *p, int64_t ranks, double room) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
-  double enough = (double)p->budget;
+  const double all = ceil((double)dp_width(p) / (double)ranks) * (double)p->n * history_bits(p) / 8;
+  if (p->engine == DP_ROWS && all <= (double)p->budget && all > room)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "dp.memory: the decisions of this table need %s on each rank, which may use %s "
+             "(run.host_memory; of a card run.device_memory); with less dp.memory one rank keeps "
+             "rows and decides again",
+             tsl_bytes_text(all, need), tsl_bytes_text(room, have));
+done:
+  return err;
+}
+
+/** The stages that fit; an error that says how much memory is enough where none do. */
+static tsl_err stages_for_memory(const dp_params *p, const tsl_limits *limits, int64_t ranks,
+                                 stage_range *s) {
+  tsl_err err = TSL_OK;
+  char need[24], have[24];
+  const double room = device_room(p, limits);
+  double enough = smaller((double)p->budget, room);
+  TSL_TRY(check_decisions(p, ranks, room));
   *s = stages_in(p, ranks, enough);
   if (s->least <= s->most) return TSL_OK;
   for (stage_range t = *s; t.least > t.most; t = stages_in(p, ranks, enough)) enough *= 1.05;
+  enough *= 1.01;
+  if (enough > room)
+    TSL_FAIL(
+        TSL_ERR_INPUT,
+        "dp.mode: to recover the solution of this table each of %lld rank%s needs about %s and "
+        "may use %s (run.host_memory; of a card run.device_memory); use more ranks, or mode "
+        "value",
+        (long long)ranks, ranks == 1 ? "" : "s", tsl_bytes_text(enough, need),
+        tsl_bytes_text(room, have));
   TSL_FAIL(TSL_ERR_INPUT,
            "dp.memory: %s for each rank is too little to recover the solution of this table; about "
            "%s is needed with %lld rank%s",
-           tsl_bytes_text((double)p->budget, have), tsl_bytes_text(enough * 1.01, need),
-           (long long)ranks, ranks == 1 ? "" : "s");
+           tsl_bytes_text((double)p->budget, have), tsl_bytes_text(enough, need), (long long)ranks,
+           ranks == 1 ? "" : "s");
 done:
   return err;
 }
@@ -173,7 +212,7 @@ static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape
   s->stages =
       dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->ramp : 0, limits->overlap);
   s->stages = at_least(s->stages, stages_for_slabs(p, limits, s->lanes));
-  if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, s->ranks, &fit));
+  if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, limits, s->ranks, &fit));
   if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;
   if ((double)s->stages < fit.least) s->stages = (int64_t)fit.least;
 done:
@@ -273,9 +312,24 @@ done:
 
 /* ---- the triangle */
 
-static tsl_err triangle(const dp_params *p, tsl_units *units) {
+/** The root keeps the whole table to recover a solution. */
+static tsl_err check_triangle(const dp_params *p, const tsl_limits *limits) {
+  tsl_err err = TSL_OK;
+  char need[24], have[24];
+  const double posts = (double)dp_posts(p), bytes = posts * posts * (double)value_bytes(p);
+  if (p->mode == DP_RECOVER && limits->host_bytes > 0 && bytes > (double)limits->host_bytes)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "dp.mode: to recover the solution of this table rank 0 needs %s and may use %s "
+             "(run.host_memory)",
+             tsl_bytes_text(bytes, need), tsl_bytes_text((double)limits->host_bytes, have));
+done:
+  return err;
+}
+
+static tsl_err triangle(const dp_params *p, const tsl_limits *limits, tsl_units *units) {
   tsl_err err = TSL_OK;
   const int64_t posts = dp_posts(p), boxes = ceil_div(posts, DP_BOX);
+  TSL_TRY(check_triangle(p, limits));
   TSL_TRY(tsl_alloc(boxes * (boxes + 1) / 2, sizeof *units->list, "tiles", (void **)&units->list));
   for (int64_t d = 0; d < boxes; d++)
     for (int64_t r = 0; r + d < boxes; r++) {
@@ -298,7 +352,7 @@ tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   const dp_params *p = dp_params_of(problem);
   *units = (tsl_units){0};
   if (p->problem == DP_RECURRENCE) return dp_recur_units(problem, limits, units);
-  if (p->engine == DP_INTERVAL) return triangle(p, units);
+  if (p->engine == DP_INTERVAL) return triangle(p, limits, units);
   if (p->n == 0 || (p->engine == DP_WAVEFRONT && p->m == 0)) return TSL_OK;
   if (p->problem == DP_BINOMIAL && p->mode == DP_VALUE && p->m > p->n) return TSL_OK;
   return strips(problem, limits, units);

@@ -1,13 +1,17 @@
 /* Recovery on the root: where the walk begins, and its steps. */
 #include "dp_family.h"
 
+#include "files.h"
+
 #include <stdio.h>
 #include <string.h>
 
 tsl_err dp_own_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_own *own = NULL;
-  (void)deck;
+  if (s->alignment != NULL)
+    TSL_TRY(tsl_deck_blame(deck, "dp.alignment",
+                           tsl_files_write(TSL_FILE_BESIDE, "dp.alignment", s->alignment)));
   TSL_TRY(tsl_alloc(1, sizeof *own, "solution", (void **)&own));
   own->alphabet = s->alphabet;
   own->alignment = s->alignment;
@@ -20,10 +24,17 @@ void dp_destroy(tsl_problem *problem) {
   dp_own *own = dp_own_of(problem);
   if (own == NULL) return;
   tsl_free(own->lane_end);
+  dp_sequence_clear(&own->a);
+  dp_sequence_clear(&own->b);
   tsl_free(own->steps);
   dp_recur_close(&own->recur);
   tsl_free(own);
   problem->own = NULL;
+}
+
+void dp_note_input(dp_own *own, const char *name, const char *about) {
+  const size_t used = strlen(own->input);
+  (void)snprintf(own->input + used, sizeof own->input - used, "%s: %s\n", name, about);
 }
 
 /* ---- the walk */

@@ -1,0 +1,137 @@
+/* Problems of sequences: letters, scores and costs. */
+#include "dp_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** Codes become a field, the rest is kept by the root. */
+static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const dp_sequence_ask *ask,
+                           tsl_problem *problem, dp_sequence *kept, int64_t *n) {
+  tsl_err err = TSL_OK;
+  uint8_t *codes = NULL;
+  TSL_TRY(dp_check_source(deck, ask->key, true));
+  TSL_TRY(dp_sequence_read(deck, ask, kept));
+  dp_note_input(dp_own_of(problem), ask->key + 3, kept->about);
+  *n = kept->n;
+  codes = kept->codes;
+  kept->codes = NULL;
+  const int32_t letters = dp_alphabet_size(s->alphabet, codes, *n);
+  dp_params *p = problem->params;
+  if (letters > p->letters) p->letters = letters;
+  TSL_TRY(dp_add_input(problem, ask->key + 3, "Letters as codes.", TSL_U8, *n, codes));
+done:
+  return err;
+}
+
+/** Scores of equal and of different letters, for all that there are. */
+static void set_plain_scores(const dp_deck *s, dp_scores *scores) {
+  for (int32_t x = 0; x < DP_MAX_ALPHABET; x++)
+    for (int32_t y = 0; y < DP_MAX_ALPHABET; y++)
+      scores->s[x][y] = (int32_t)(x == y ? s->scores.match : s->scores.mismatch);
+}
+
+/** @param[out] path   the matrix's file, for messages; NULL without one
+ *  @param[out] known  letters that have scores */
+static tsl_err set_scores(const tsl_deck *deck, const dp_deck *s, dp_scores *scores, char **path,
+                          uint32_t *known) {
+  tsl_err err = TSL_OK;
+  scores->open = (int32_t)s->scores.open;
+  scores->extend = (int32_t)s->scores.extend;
+  if (s->scores.matrix == NULL) {
+    set_plain_scores(s, scores);
+    goto done;
+  }
+  if (tsl_deck_given(deck, "dp.scores.match") || tsl_deck_given(deck, "dp.scores.mismatch"))
+    TSL_DECK_FAIL(deck, "dp.scores.matrix", "give either a matrix or match and mismatch");
+  TSL_TRY(dp_find_path(deck, s->scores.matrix, path));
+  TSL_TRY(
+      tsl_deck_blame(deck, "dp.scores.matrix", dp_scores_read(*path, s->alphabet, scores, known)));
+done:
+  return err;
+}
+
+/** Largest size of a score or cost of one letter. */
+static int64_t largest_score(const dp_params *p) {
+  int64_t most = p->scores.open + (int64_t)p->scores.extend;
+  if (p->problem == DP_EDIT) {
+    const int64_t gap = p->insert > p->remove ? p->insert : p->remove;
+    return gap > p->replace ? gap : p->replace;
+  }
+  for (int32_t x = 0; x < p->scores.alphabet; x++)
+    for (int32_t y = 0; y < p->scores.alphabet; y++) {
+      const int64_t size = p->scores.s[x][y] < 0 ? -(int64_t)p->scores.s[x][y] : p->scores.s[x][y];
+      if (size > most) most = size;
+    }
+  return most;
+}
+
+/** Scores below 2^30 in size, whatever the letters are. */
+static tsl_err check_scores(const tsl_deck *deck, const dp_params *p) {
+  tsl_err err = TSL_OK;
+  int64_t bound = 0;
+  const int64_t most = largest_score(p);
+  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return TSL_OK;
+  if (!tsl_mul_i64(p->n + p->m + 2, most, &bound) || bound >= (int64_t)1 << 30)
+    err = tsl_deck_fail(deck, TSL_ERR_NUMERIC, p->problem == DP_EDIT ? "dp.edit" : "dp.scores",
+                        __FILE__, __LINE__,
+                        "%lld and %lld letters with scores up to %lld may exceed 30 bits; scale "
+                        "the scores down",
+                        (long long)p->n, (long long)p->m, (long long)most);
+  return err;
+}
+
+/** Both sequences, of letters that have scores. */
+static tsl_err load_pair(const tsl_deck *deck, const dp_deck *s, const char *matrix, uint32_t known,
+                         tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  dp_own *own = dp_own_of(problem);
+  dp_sequence_ask ask = {.key = "dp.a",
+                         .source = &s->a,
+                         .alphabet = s->alphabet,
+                         .known = known,
+                         .matrix = matrix,
+                         .keep = s->alignment != NULL};
+  TSL_TRY(add_letters(deck, s, &ask, problem, &own->a, &p->n));
+  const dp_sequence first = {.codes = problem->fields[DP_A].data, .n = p->n}; /* borrowed */
+  ask.key = "dp.b", ask.source = &s->b, ask.of = &first;
+  TSL_TRY(add_letters(deck, s, &ask, problem, &own->b, &p->m));
+  TSL_TRY(dp_add_nothing(problem, "c"));
+done:
+  return err;
+}
+
+tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  const bool scored = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
+  char *matrix = NULL;
+  uint32_t known = 0;
+  p->engine = DP_WAVEFRONT;
+  p->type = TSL_I32;
+  p->insert = s->edit.insert, p->remove = s->edit.remove, p->replace = s->edit.replace;
+  p->unit = p->insert == 1 && p->remove == 1 && p->replace == 1;
+  if (scored) TSL_TRY(set_scores(deck, s, &p->scores, &matrix, &known));
+  TSL_TRY(load_pair(deck, s, matrix, known, problem));
+  if (matrix == NULL) p->scores.alphabet = scored ? p->letters : 0;
+  TSL_TRY(check_scores(deck, p));
+done:
+  tsl_free(matrix);
+  return err;
+}
+
+tsl_err dp_load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  const dp_sequence_ask ask = {.key = "dp.a", .source = &s->a, .alphabet = s->alphabet};
+  p->engine = DP_INTERVAL;
+  p->type = TSL_I32;
+  p->span = (int32_t)s->span;
+  p->wobble = s->wobble;
+  TSL_TRY(add_letters(deck, s, &ask, problem, &dp_own_of(problem)->a, &p->n));
+  TSL_TRY(dp_add_nothing(problem, "b"));
+  TSL_TRY(dp_add_nothing(problem, "c"));
+  p->m = p->n;
+done:
+  return err;
+}
