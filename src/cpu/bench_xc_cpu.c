@@ -1,6 +1,7 @@
 /** @file bench_xc_cpu.c  `tesela bench xc-cpu`: exchange-correlation builds of this socket. */
 #include "bench_options.h"
 #include "bench_xc_molecules.h"
+#include "new_file.h"
 #include "xc_cpu.h"
 
 #include <math.h>
@@ -259,12 +260,11 @@ static tsl_err write_points(const char *path, const bench_xc_molecule *m) {
   tsl_err err = TSL_OK;
   const tsl_field *points = &m->problem.fields[XC_IN_POINTS];
   const size_t n = (size_t)tsl_field_count(points);
-  FILE *file = fopen(path, "wb");
-  if (file == NULL) TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", path);
-  const size_t done = fwrite(points->data, sizeof(double), n, file);
-  if (fclose(file) != 0 || done != n) TSL_FAIL(TSL_ERR_IO, "%s: not written: %m", path);
+  FILE *file = NULL;
+  TSL_TRY(tsl_new_table_open("--points", path, &file));
+  (void)fwrite(points->data, sizeof(double), n, file);
 done:
-  return err;
+  return tsl_new_table_close("--points", path, &file, err);
 }
 
 static tsl_err bench_molecule(const table *t, const char *what) {
@@ -325,15 +325,13 @@ tsl_err xc_bench_cpu(int argc, char **argv) {
     goto done;
   }
   TSL_TRY(tsl_cpu_level_use(&level));
-  if (o.common.csv != NULL && (t.csv = fopen(o.common.csv, "w")) == NULL)
-    TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", o.common.csv);
+  if (o.common.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.common.csv, &t.csv));
   if (t.csv != NULL)
     fprintf(t.csv, "molecule,what,threads,wall_s,processor_s_per_thread,energy,electrons\n");
   printf("xc on a socket: %d thread%s, SIMD level %d, best of %lld\n", o.common.threads,
          o.common.threads == 1 ? "" : "s", level, (long long)o.repeats);
   for (int k = 0; k < o.n_molecules; k++) TSL_TRY(bench_molecule(&t, o.molecules[k]));
 done:
-  if (t.csv != NULL && fclose(t.csv) != 0 && err == TSL_OK)
-    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "%s: not written: %m", o.common.csv);
+  err = tsl_new_table_close("--csv", o.common.csv, &t.csv, err);
   return err;
 }

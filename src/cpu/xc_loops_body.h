@@ -1,5 +1,6 @@
 /* Bodies of xc_loops.h; included once for each SIMD level, which defines XC_LOOPS and
  * XC_LEVEL, and XC_PRODUCT where products are not those of BLAS. */
+#include "fn.h"
 #include "xc_functions.h"
 #include "xc_loops.h"
 
@@ -46,7 +47,7 @@ static inline __attribute__((always_inline)) void fill(int l, int spherical, con
   double *restrict v2 = gradients ? out[2] + at : NULL, *restrict v3 =
                                                             gradients ? out[3] + at : NULL;
   if (!gradients) {
-#pragma GCC ivdep
+    TSL_INDEPENDENT
     for (int p = 0; p < n; p++) {
       double value[XC_MAX_FUNCTIONS];
       xc_function_values_f64(l, spherical, x[p], y[p], z[p], f[p], value);
@@ -55,7 +56,7 @@ static inline __attribute__((always_inline)) void fill(int l, int spherical, con
     }
     return;
   }
-#pragma GCC ivdep
+  TSL_INDEPENDENT
   for (int p = 0; p < n; p++) {
     double value[XC_MAX_FUNCTIONS], dx[XC_MAX_FUNCTIONS], dy[XC_MAX_FUNCTIONS],
         dz[XC_MAX_FUNCTIONS];

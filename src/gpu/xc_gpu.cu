@@ -3,6 +3,7 @@
 #include "xc_gpu.cuh"
 
 #include "xc_fixed.h"
+#include "xc_memory.h"
 
 #include <chrono>
 #include <stdio.h>
@@ -81,7 +82,7 @@ done:
 /* What is needed before anything is kept. */
 static tsl_err check_card(const xc_gpu *w) {
   tsl_err err = TSL_OK;
-  const double needed = xc_batch_least(w) + xc_fit_least(w);
+  const double needed = xc_memory_card(w->p) + xc_batch_least(w);
   char has[24], needs[24];
   if (needed > (double)w->memory.limit)
     TSL_FAIL(
@@ -90,7 +91,7 @@ static tsl_err check_card(const xc_gpu *w) {
         "but needs at least %s for %lld functions and %lld points: raise run.device_memory, or "
         "lower xc.groups.target",
         tsl_gpu_card(), tsl_bytes_text((double)w->memory.limit, has),
-        tsl_bytes_text(xc_batches_said(needed), needs), (long long)w->p->n,
+        tsl_bytes_text(xc_memory_said(needed), needs), (long long)w->p->n,
         (long long)w->p->n_points);
 done:
   return err;

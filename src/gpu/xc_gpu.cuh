@@ -187,7 +187,8 @@ typedef struct xc_batch {
 
 /* ------------------------------------------------------------------ batches */
 
-/** Bytes of the card that batches need at least: tables, sums, the largest piece alone. */
+/** Bytes of the card that batches need at least beside xc_memory_card: tables, partial sums, the
+ *  largest piece alone. */
 double xc_batch_least(const xc_gpu *w);
 /** Memory that all batches use. */
 tsl_err xc_batch_open(xc_gpu *w);
@@ -239,8 +240,6 @@ tsl_err xc_matrix_check(xc_gpu *w);
 
 /* ---------------------------------------------------------------------- fit */
 
-/** Bytes of the card that it needs without keeping anything. */
-double xc_fit_least(const xc_gpu *w);
 tsl_err xc_fit_open(xc_gpu *w);
 void xc_fit_close(xc_gpu *w);
 tsl_err xc_fit_begin(xc_gpu *w);

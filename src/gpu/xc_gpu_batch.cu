@@ -85,15 +85,13 @@ static double piece_bytes(const xc_gpu *w) {
 double xc_batch_least(const xc_gpu *w) {
   enum { SMALL = 4096 }; /* the flag, and what parts of a piece are rounded up by */
   const xc_params *p = w->p;
-  const double nn = (double)p->n * (double)p->n;
   const double n_lists = (double)w->problem->fields[XC_IN_LISTS].shape[0];
   double n_places = 0, n_slices = 1;
   for (int64_t g = 0; g < p->n_groups; g++) {
     n_places += (double)w->view.groups[g].functions;
     n_slices += (double)tsl_ceil_div(w->view.groups[g].n, XC_SLICE);
   }
-  return 4 * n_places + 8 * n_lists + (double)p->n_shells * sizeof(xc_shell) +
-         32 * (double)p->n_points + 24 * p->n_spin * nn + 8 * XC_N_INTEGRALS * n_slices +
+  return 4 * n_places + 8 * n_lists + 8 * XC_N_INTEGRALS * n_slices +
          XC_MAX_PIECES * (double)(sizeof(xc_piece) + 3 * sizeof(void *)) + piece_bytes(w) + SMALL;
 }
 

@@ -8,11 +8,6 @@
 
 enum { PART = 2 }; /* of the card's memory for (P|mn) */
 
-double xc_fit_least(const xc_gpu *w) {
-  const xc_params *p = w->p;
-  return p->fitted && !p->reproducible ? 16 * ((double)p->n_packed + (double)p->n_fit) : 0;
-}
-
 tsl_err xc_fit_open(xc_gpu *w) {
   tsl_err err = TSL_OK;
   const xc_params *p = w->p;

@@ -1,6 +1,6 @@
 #include "xc_batches_own.h"
+#include "xc_memory.h"
 
-#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -65,35 +65,12 @@ void xc_batches_fock(xc_batches *b, int64_t lo, int64_t hi) {
 
 /* ------------------------------------------------------------------ memory */
 
-/* Sums of the threads, packed matrices, bounds of the shells' densities. */
-static double sum_bytes(const xc_params *p, int threads) {
-  const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
-  const double sums = (!p->fitted ? nn : 0) + (has_exchange(p) ? p->n_spin * nn : 0);
-  const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
-  return 8 * ((p->reproducible ? 2 : 1) * threads * sums + packed + shells * shells);
-}
-
-static double field_bytes(const tsl_problem *problem) {
-  double bytes = 0;
-  for (int f = 0; f < problem->n_fields; f++)
-    bytes += (double)tsl_field_count(&problem->fields[f]) *
-             (double)tsl_type_bytes((tsl_type)problem->fields[f].type);
-  return bytes;
-}
-
-double xc_batches_said(double bytes) {
-  enum { DIGIT = 10 }; /* texts of bytes have one behind the point */
-  double unit = 1;
-  while (bytes >= 1024 * unit) unit *= 1024;
-  return ceil(bytes / unit * DIGIT) / DIGIT * unit;
-}
-
 tsl_err xc_batches_room(const tsl_problem *problem, int threads, int64_t limit, double other,
                         double *room) {
   static const double ANY = 1e18;
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
-  const double taken = field_bytes(problem) + sum_bytes(p, threads) + other;
+  const double taken = xc_memory_fields(problem) + xc_memory_sums(p, threads) + other;
   const double needed = taken + xc_batches_least(problem);
   char has[24], needs[24];
   *room = limit > 0 ? (double)limit - taken : ANY;
@@ -102,7 +79,7 @@ tsl_err xc_batches_room(const tsl_problem *problem, int threads, int64_t limit, 
              "a rank may use %s of host memory (run.host_memory; its standard is half of what is "
              "free, split among the host's ranks), but needs at least %s for %lld functions on %d "
              "threads: raise run.host_memory, or lower run.threads or the number of ranks",
-             tsl_bytes_text((double)limit, has), tsl_bytes_text(xc_batches_said(needed), needs),
+             tsl_bytes_text((double)limit, has), tsl_bytes_text(xc_memory_said(needed), needs),
              (long long)p->n, threads);
 done:
   return err;

@@ -28,9 +28,6 @@ typedef struct xc_batches xc_batches;
 /** Host bytes that rows need at least: (P|mn) of one shell; 0 when Coulomb is not fitted. */
 double xc_batches_least(const tsl_problem *problem);
 
-/** Bytes needed, rounded up so that tsl_bytes_text says no less. */
-double xc_batches_said(double bytes);
-
 /**
  * What of a rank's host memory is left for things that are kept, at least xc_batches_least: fields,
  * sums of the threads and what else is said are taken off.

@@ -5,11 +5,14 @@ usage: xc_bad_input.py TESELA [--fast] [ONLY]
 
 Each case runs alone and with two ranks (--fast: with two ranks only where ranks matter).
 """
+import os
 import re
+import resource
+import shutil
 
 import harness
 import refusal
-from harness import check
+from harness import check, np
 from refusal import LIMIT, change
 
 suite = harness.Suite(__doc__, jobs=4)
@@ -50,6 +53,15 @@ def molecule_cases():
          ["short.xyz"])
     suite.write("nan.txt", "0 0 3 nan\n")
     both("NaN in charges", change("    atoms:", "    charges: nan.txt\n    atoms:", WATER), ["nan.txt"])
+    for name, text, needle in (("an empty file of charges", "", "charges.txt"),
+                               ("a file of charges with nothing but comments", "# x y z q\n\n", "no numbers"),
+                               ("charges with three columns", "0 0 3\n", "x y z q"),
+                               ("charges with five columns", "0 0 3 1 1\n", "x y z q"),
+                               ("charges with uneven rows", "0 0 3 1\n0 0 4\n", "charges.txt:2"),
+                               ("charges that are text", "0 0 3 one\n", "charges.txt:1")):
+        suite.write("charges.txt", text)
+        both(name, change("    atoms:", "    charges: charges.txt\n    atoms:", WATER),
+             ["bad.yaml:4", "xc.molecule.charges", needle])
     both("atoms closer than 0.1 Angstrom", change("H -0.757 0 -0.4696", "H 0 0 0.2", WATER), ["bad.yaml:3", "Angstrom"])
     suite.write("on.txt", "0.757 0 -0.4696 1\n")
     both("a charge on an atom", change("    atoms:", "    charges: on.txt\n    atoms:", WATER), ["charge", "Angstrom"])
@@ -60,6 +72,10 @@ def molecule_cases():
 def name_cases():
     both("a functional misspelt", change("pbe", "pbee", WATER), ["bad.yaml:6", "pbee", "pbe"], ranks_matter=True)
     both("a meta-GGA", change("pbe", "mgga_x_scan", WATER), ["bad.yaml:6", "meta"])
+    for name, needle in (("b97-d", "dispersion"), ("gga_xc_vv10", "non-local"), ("pbe-d3", "dispersion"),
+                         ("gga_x_optb88_vdw+gga_c_pbe", "dispersion")):
+        both(f"{name}, which is not all computed here", change("functional: pbe", f"functional: {name}", WATER),
+             ["bad.yaml:6", "xc.functional", needle])
     both("a basis misspelt", change("STO-3G", "STO-3", WATER), ["bad.yaml:5", "STO-3G"], ranks_matter=True)
     both("an element that the basis lacks", change("STO-3G", "def2-SVP", change("O 0 0", "Ag 0 0", WATER)), ["Ag"])
     both("a preset misspelt", change("coarse", "corse", WATER), ["bad.yaml:7", "coarse"])
@@ -77,10 +93,48 @@ def name_cases():
 def basis_cases():
     suite.write("l5.nw", "BASIS SPHERICAL\nH H\n 1.0 1.0\nO S\n 1.0 1.0\nEND\n")
     both("angular momentum above the limit", change("STO-3G", "./l5.nw", WATER), ["l5.nw"])
-    suite.write("tiny.nw", "BASIS SPHERICAL\nH S\n 1.0 1.0\nO S\n 1.0 1.0\nEND\n")
+    suite.write("tiny.nw", "BASIS SPHERICAL\nH S\n 1.0 1.0\nO S\n 20.0 1.0\nEND\n")
     both("fewer functions than electrons", change("STO-3G", "./tiny.nw", WATER), ["xc.basis", "electrons"])
+    suite.write("valence.nw", "BASIS SPHERICAL\nH S\n 1.0 1.0\nO S\n 8.519 -0.14551\n 2.073 0.08286\n 0.6471 0.74325\n"
+                "O S\n 0.2 1.0\nO P\n 0.6471 1.0\nEND\n")  # oxygen of SBKJC, whose core is a potential
+    both("a basis without a core", change("STO-3G", "./valence.nw", WATER), ["bad.yaml:5", "xc.basis", "core of O"])
+    suite.write("oxygen.nw", "BASIS SPHERICAL\nO S\n 30.0 1.0\nEND\n")
+    both("a basis that lacks an element", change("STO-3G", "./oxygen.nw", WATER), ["bad.yaml:5", "no functions for H"])
     suite.write("noise.nw", b"\x00\xff\x01BASIS\n")
     both("a basis that is no text", change("STO-3G", "./noise.nw", WATER), ["noise.nw"])
+
+
+def lio_file_case():
+    """A file of LIO's kind with words and exponents that LIO passes over: a warning, and the energy without them."""
+    clean = ("gaussian\n 8 5 3\n 3 1 1\n 0 0 1\n 130.7 0.15\n 23.8 0.53\n 6.4 0.44\n 0.4 1\n 0.9 1\n"
+             "gaussian\n 1 2 1\n 2\n 0\n 3.4 0.15\n 0.6 0.5\nendbasis\n")
+    strange = ("# a library\ngaussian\n 8 6 3 surplus\n 4 1 1  1 1\n 0 0 1\n 130.7 0.15 0.7\n 23.8 0.53\n 6.4 0.44\n"
+               " 0.0 0.1\n 0.4 1\n 0.9 1 1\ngaussian\n 1 2 1\n 2\n 0\n 3.4 0.15\n 0.6 0.5\n"
+               "gaussian\n 79 1 1\n 1\n 0\n 1 1\nendbasis\n")
+    energies = []
+    for name, text in (("clean", clean), ("strange", strange)):
+        suite.write(f"{name}.lio", text)
+        suite.write("lio.yaml", change("STO-3G", f"./{name}.lio", WATER))
+        run = suite.run(["run", "lio.yaml", "-o", "lio.h5", "--overwrite", "-q"], timeout=LIMIT)
+        check(run.status == 0, run.tail())
+        warned = [line for line in run.err.splitlines() if "warning" in line and "read as LIO does" in line]
+        check(len(warned) == (name == "strange"), f"{name}: {run.err}")
+        with harness.h5py.File(suite.path("lio.h5"), "r") as file:
+            energies.append(file["results"].attrs["total energy"])
+    check("surplus words on 4 lines" in warned[0] and "1 primitives of exponent 0" in warned[0] and "line 9" in warned[0], warned[0])
+    check(abs(energies[0] - energies[1]) < 1e-12, f"energies {energies}")
+
+
+def input_line_case():
+    """One line says how the input was read."""
+    suite.write("two.txt", "0 0 3 0.25\n0 0 -4 -0.5\n")
+    suite.write("read.yaml", change("    atoms:", "    charges: two.txt\n    charge: -1\n    atoms:", WATER))
+    run = suite.run(["run", "read.yaml", "-o", "read.h5", "--overwrite"], timeout=LIMIT)
+    check(run.status == 0, run.tail())
+    line = [one for one in run.out.splitlines() if one.startswith("read ")]
+    wanted = ("H2O, 3 atoms from the deck in Angstrom, charge -1, multiplicity 2; 2 point charges, in all -0.25 e, "
+              "from two.txt in Angstrom; basis STO-3G of those that come with tesela, 7 functions")
+    check(line == [f"read {wanted}"], f"{line}")
 
 
 def dependent_case():
@@ -111,6 +165,77 @@ def unconverged_case():
         check(file["run"].attrs["verdict"] == "INVALID", "the verdict is not INVALID")
         check("not converged" in str(file["run"].attrs["reason"]), "no reason")
         check(file["results/density"].shape == (1, 7, 7), "the density is not kept")
+
+
+def continued_case(coulomb, ranks):
+    """What did not converge goes on with more iterations, as if there had been enough at once; and its density is a guess."""
+    suite.write("more.yaml", change("functional: pbe", f"functional: b3lyp\n  coulomb: {coulomb}", WATER))
+    words = ["run", "more.yaml", "--overwrite", "-q", "--set", "run.device=cpu", "--set", "run.ranks=all"]
+    whole = suite.run([*words, "-o", "whole.h5"], ranks, timeout=LIMIT)
+    check(whole.status == 0, whole.tail())
+    run = suite.run([*words, "-o", "more.h5", "--set", "xc.scf.iterations=4"], ranks, timeout=LIMIT)
+    check(run.status == 3 and "--restart more.h5" in run.err and "xc.scf.iterations" in run.err, run.tail())
+    with harness.h5py.File(suite.path("more.h5"), "r") as file:
+        early = file["results/history"][()]
+    guess = suite.run([*words, "-o", "guess.h5", "--set", "xc.guess.file=more.h5"], ranks, timeout=LIMIT)
+    check(guess.status == 0, guess.tail())
+    run = suite.run([*words, "-o", "more.h5", "--restart", "more.h5", "--set", "xc.functional=pbe"], ranks, timeout=LIMIT)
+    check(run.status == 2 and "xc.functional" in run.err and "xc.scf.iterations" in run.err, run.tail())
+    run = suite.run([*words, "-o", "more.h5", "--restart", "more.h5", "--set", "xc.scf.iterations=50"], ranks, timeout=LIMIT)
+    check(run.status == 0, run.tail())
+    check(not [name for name in os.listdir(suite.folder) if name.startswith("more.h5.")], f"left: {os.listdir(suite.folder)}")
+    found = {}
+    for name in ("whole", "more", "guess"):
+        with harness.h5py.File(suite.path(f"{name}.h5"), "r") as file:
+            found[name] = dict(file["results"].attrs), file["results/history"][()]
+    check(abs(found["more"][0]["total energy"] - found["whole"][0]["total energy"]) < 1e-10, "another energy")
+    check(found["more"][0]["iterations"] == found["whole"][0]["iterations"], "other iterations in all")
+    check(np.abs(found["more"][1] - found["whole"][1]).max() < 1e-6, "another history")
+    check(np.abs(found["more"][1][:3] - early[:3]).max() < 1e-12, "the history has lost its beginning")
+    check(abs(found["guess"][0]["total energy"] - found["whole"][0]["total energy"]) < 1e-7, "another energy from the guess")
+    check(found["guess"][0]["iterations"] < found["whole"][0]["iterations"], "the guess spares nothing")
+
+
+def guess_case():
+    """A density of the same atoms in the same basis, moved a little; all others are refused."""
+    suite.write("first.yaml", WATER)
+    run = suite.run(["run", "first.yaml", "-o", "first.h5", "--overwrite", "-q"], timeout=LIMIT)
+    check(run.status == 0, run.tail())
+    with harness.h5py.File(suite.path("first.h5"), "r") as file:
+        plain = dict(file["results"].attrs)
+        check(file["results/atoms"].shape == (3, 4) and file["results/atoms"][0, 0] == 8, "the atoms")
+        check(file["results/basis"].shape == (15, 6), f"the basis: {file['results/basis'].shape}")
+    guess = WATER + "  guess: {file: first.h5}\n"
+
+    def solve(deck):
+        suite.write("guess.yaml", deck)
+        run = suite.run(["run", "guess.yaml", "-o", "guess.h5", "--overwrite"], timeout=LIMIT)
+        check(run.status == 0 and "guess from first.h5" in run.out, run.tail())
+        with harness.h5py.File(suite.path("guess.h5"), "r") as file:
+            return dict(file["results"].attrs)
+
+    same = solve(guess)
+    check(same["iterations"] <= 2 and abs(same["total energy"] - plain["total energy"]) < 1e-8, f"{same}")
+    moved = change("O 0 0 0.1174", "O 0 0 0.1574", guess)
+    suite.write("alone.yaml", change("O 0 0 0.1174", "O 0 0 0.1574", WATER))
+    run = suite.run(["run", "alone.yaml", "-o", "alone.h5", "--overwrite", "-q"], timeout=LIMIT)
+    with harness.h5py.File(suite.path("alone.h5"), "r") as file:
+        alone = dict(file["results"].attrs)
+    near = solve(moved)
+    check(abs(near["total energy"] - alone["total energy"]) < 1e-7 and near["iterations"] <= alone["iterations"], f"{near}")
+    spins = solve(change("    atoms:", "    multiplicity: 3\n    atoms:", guess))
+    check(spins["spin square"] > 1.9, f"{spins}")
+    shutil.copy(suite.path("first.h5"), suite.path("torn.h5"))
+    with harness.h5py.File(suite.path("torn.h5"), "r+") as file:
+        file["results/density"][0, 0, 0] += 0.3
+    for deck, needle in ((change("STO-3G", "def2-SVP", guess), "another basis"), (change("O 0 0", "S 0 0", guess), "atomic number"),
+                         (change("O 0 0 0.1174", "O 0 0 1.1", guess), "Angstrom from where"),
+                         (change("; H -0.757 0 -0.4696", "", change("    atoms:", "    charge: -1\n    atoms:", guess)), "3 atoms"),
+                         (change("first.h5", "first.yaml", guess), "no HDF5 file"), (change("first.h5", "none.h5", guess), "none.h5"),
+                         (change("first.h5", "torn.h5", guess), "electrons of spin")):
+        suite.write("guess.yaml", deck)
+        run = suite.run(["run", "guess.yaml", "-o", "no.h5"], timeout=LIMIT)
+        check(run.status == 2 and "xc.guess.file" in run.err and needle in run.err, f"{needle}: {run.tail()}")
 
 
 def memory_case():
@@ -176,6 +301,19 @@ def cap_case(coulomb, ranks):
     return f"needs {found[1]} {found[2]}, groups kept {kept}"
 
 
+def early_case():
+    """What cannot fit in any case is refused before the grid and the integrals are made."""
+    ball = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs", "xc", "c60.yaml")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    run = suite.run(["run", ball, "-o", "none.h5", "--set", "run.device=cpu", "--set", "run.host_memory=40 MiB"], timeout=LIMIT)
+    took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    check(run.status == 2 and "run.host_memory" in run.err and "more than" in run.err, run.tail())
+    good_deck()
+    usual = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before - took  # a run of three atoms
+    check(took < usual + 0.5, f"{took:.2f} s of processor time, a small run has {usual:.2f}")
+    return f"{took:.2f} s of processor time"
+
+
 def no_cache_case():
     """A cache of the deck is obeyed, and what is left out is said."""
     whole, _, _ = capped([])
@@ -221,10 +359,16 @@ basis_cases()
 file_cases()
 json_cases()
 suite.case("linear dependence", dependent_case)
+suite.case("a basis file as LIO has them", lio_file_case)
+suite.case("how the input was read", input_line_case)
 suite.case("memory", memory_case)
 for coulomb in ("exact", "fitted"):
     suite.case(f"too little memory, {coulomb} Coulomb", cap_case, coulomb, None)
 suite.case("too little memory, 2 ranks", cap_case, "fitted", 2)
+suite.case("too little memory in any case", early_case)
 suite.case("no functions kept", no_cache_case)
 suite.case("no convergence", unconverged_case)
+suite.case("no convergence, continued", continued_case, "exact", None)
+suite.case("no convergence, continued, fitted, 2 ranks", continued_case, "fitted", 2)
+suite.case("a guess from a file", guess_case)
 suite.end()

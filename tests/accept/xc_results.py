@@ -292,8 +292,11 @@ def restart_case(coulomb):
         near("energy", lines["total energy"], truth["total energy"], 1e-8)
         near("dipole", [lines[f"dipole {axis}"] for axis in "xyz"], [truth[f"dipole {axis}"] for axis in "xyz"], 1e-5)
         done = file["results/history"][()]
-    check(done[0, 0] > 1, "it began anew")
-    return f"went on with iteration {done[0, 0]:.0f} of {done[-1, 0]:.0f}; alone {truth['iterations']:.0f}"
+        phases = file["run"].attrs["phases"]
+    check(lines["iterations"] == truth["iterations"], f"{lines['iterations']} iterations, undisturbed {truth['iterations']}")
+    check((done[:, 0] == np.arange(1, len(done) + 1)).all() and len(done) == truth["iterations"], "the history is not whole")
+    check(phases < len(done) * (2 if coulomb == "fitted" else 1), "it began anew")
+    return f"the last {phases} phases after a restart, {len(done)} iterations in all; alone {truth['iterations']:.0f}"
 
 
 for molecule in ["water", "oxygen"] if suite.fast else TRUTH:

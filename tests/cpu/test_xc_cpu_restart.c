@@ -1,7 +1,8 @@
 /**
  * @file test_xc_cpu_restart.c
  * A self-consistent field that stops after any phase and goes on from its STATE fields alone, in a
- * new problem, ends at the same energy; a density that does not fit is refused.
+ * new problem, ends at the same energy after as many iterations in all, with the same history; so
+ * does one that had too few iterations; a density that does not fit is refused.
  */
 #include "cpu.h"
 #include "xc_family.h"
@@ -88,9 +89,10 @@ static int go(made *m, int first, int stop, bool *more) {
 static void copy_state(const tsl_problem *from, tsl_problem *to) {
   for (int f = 0; f < from->n_fields; f++) {
     const tsl_field *field = &from->fields[f];
-    if (field->role & TSL_STATE)
-      memcpy(to->fields[f].data, field->data,
-             (size_t)tsl_field_count(field) * tsl_type_bytes((tsl_type)field->type));
+    if (!(field->role & TSL_STATE)) continue;
+    to->fields[f].shape[0] = field->shape[0];
+    memcpy(to->fields[f].data, field->data,
+           (size_t)tsl_field_count(field) * tsl_type_bytes((tsl_type)field->type));
   }
 }
 
@@ -115,7 +117,32 @@ static const struct {
      " basis: STO-3G\n functional: pbe0\n coulomb: fitted\n reproducible: yes\n"},
 };
 
-static void restart_after(const char *name, const char *section, int stop, double truth) {
+/** How an undisturbed field went. */
+typedef struct course {
+  double energy;
+  int iterations;
+} course;
+
+static course course_of(const made *m) {
+  const xc_scf *scf = &xc_own_of(&m->problem)->scf;
+  return (course){scf->energies.total, scf->iteration};
+}
+
+static void check_end(const char *name, const made *m, int stop, course truth) {
+  const xc_own *own = xc_own_of(&m->problem);
+  const double off = xc_params_of(&m->problem)->reproducible ? 0 : 1e-9;
+  check(own->scf.state == XC_SCF_CONVERGED, "not converged", name, stop);
+  check(fabs(own->scf.energies.total - truth.energy) <= off, "another energy after phase", name,
+        stop);
+  check(own->scf.iteration == truth.iterations, "other iterations in all", name,
+        own->scf.iteration - truth.iterations);
+  check(own->n_history == truth.iterations, "a history of other length", name,
+        (double)own->n_history);
+  for (int64_t k = 0; k < own->n_history; k++)
+    check(own->history[k][0] == (double)(k + 1), "a line of history is missing", name, (double)k);
+}
+
+static void restart_after(const char *name, const char *section, int stop, course truth) {
   made first, second;
   bool more = false;
   make(section, &first);
@@ -123,15 +150,31 @@ static void restart_after(const char *name, const char *section, int stop, doubl
   check(more, "ended too early", name, stop);
   make(section, &second);
   copy_state(&first.problem, &second.problem);
-  const int done = xc_own_of(&first.problem)->scf.iteration;
   release(&first);
   must(tsl_family_xc.restore(&second.problem, phase), "restore");
   (void)go(&second, phase, -1, &more);
-  const xc_scf *scf = &xc_own_of(&second.problem)->scf;
-  check(scf->state == XC_SCF_CONVERGED, "not converged", name, stop);
-  const double off = xc_params_of(&second.problem)->reproducible ? 0 : 1e-8;
-  check(fabs(scf->energies.total - truth) <= off, "another energy after phase", name, stop);
-  check(scf->iteration > done, "iterations do not count on", name, scf->iteration);
+  check_end(name, &second, stop, truth);
+  release(&second);
+}
+
+/** Too few iterations; from what is left, with more of them. */
+static void more_iterations(const char *name, const char *section, course truth) {
+  char few[1024];
+  made first, second;
+  bool more = false;
+  const char *map = strstr(section, "scf: {") + strlen("scf: {");
+  (void)snprintf(few, sizeof few, "%.*siterations: 3, %s", (int)(map - section), section, map);
+  make(few, &first);
+  (void)go(&first, 0, -1, &more);
+  tsl_summary summary = {.valid = true};
+  must(tsl_family_xc.summary(&first.problem, &summary), "summary");
+  check(!summary.valid && summary.unfinished, "no word that it can go on", name, 0);
+  make(section, &second);
+  copy_state(&first.problem, &second.problem);
+  release(&first);
+  must(tsl_family_xc.restore(&second.problem, summary.phase), "restore");
+  (void)go(&second, summary.phase, -1, &more);
+  check_end(name, &second, -1, truth);
   release(&second);
 }
 
@@ -142,8 +185,9 @@ static void restart_case(const char *name, const char *molecule, const char *res
   (void)snprintf(section, sizeof section, "%s%s", molecule, rest);
   make(section, &whole);
   const int phases = go(&whole, 0, -1, &more);
-  const double truth = xc_own_of(&whole.problem)->scf.energies.total;
+  const course truth = course_of(&whole);
   release(&whole);
+  more_iterations(name, section, truth);
   for (int stop = 1; stop < phases && stop < 8; stop++) restart_after(name, section, stop, truth);
 }
 
@@ -174,6 +218,16 @@ static void refused_cases(void) {
   (void)snprintf(other, sizeof other,
                  "%s basis: STO-3G\n functional: pbe\n reference: unrestricted\n", water);
   refused_case(one, other, "spins");
+  make(one, &bad);
+  xc_own_of(&bad.problem)->scf.iteration = 100;
+  xc_state_save(&bad.problem);
+  check(tsl_family_xc.restore(&bad.problem, 0) == TSL_ERR_INPUT, "not refused", "iterations", 0);
+  check(strstr(tsl_err_message(), "ask for more") != NULL, tsl_err_message(), "iterations", 0);
+  release(&bad);
+  make(one, &bad);
+  bad.problem.fields[XC_STATE_MARK].shape[0] -= 1;
+  check(tsl_family_xc.restore(&bad.problem, 0) == TSL_ERR_INPUT, "not refused", "a number less", 0);
+  release(&bad);
   make(one, &bad);
   ((double *)bad.problem.fields[XC_STATE_DENSITY].data)[0] = NAN;
   check(tsl_family_xc.restore(&bad.problem, 0) == TSL_ERR_INPUT, "not refused", "NaN", 0);

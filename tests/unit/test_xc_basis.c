@@ -94,6 +94,37 @@ static void lio(void **state) {
   }
 }
 
+/* What LIO's own files have: words beyond the record, exponents of zero, unknown elements,
+ * one block an element. */
+static void lio_as_lio_reads(void **state) {
+  static const char text[] =
+      "# library\ngaussian\n 8 4 2 note\n 3 1  1 1\n 0\n 2 7\n 5 .1 .3\n 4 .2\n 0.0 0.0\n .8 1 1\n"
+      "gaussian\n79 1 1\n1\n0\n3 1\ngaussian\n 9 1 1\n 1\n 5\n 3 1\nendbasis\n";
+  static const char mixed[] =
+      "gaussian\n8 1 1\n1\n0\n3 1\n8 1 1\n1\n0\n3 1\ngaussian\n1 1 1\n1\n0\n3 1\nendbasis\n";
+  static const char nothing[] = "gaussian\n8 2 1\n2\n0\n0 1\n0 1\nendbasis\n";
+  xc_set orbital, fitting;
+  (void)state;
+  assert_int_equal(xc_set_parse_lio("b", text, sizeof text - 1, &orbital, &fitting), TSL_OK);
+  assert_int_equal(orbital.n, 2);
+  assert_int_equal(orbital.shells[0].n, 2);
+  near(orbital.shells[0].coefficient[1], .2, 0);
+  assert_int_equal(orbital.shells[1].l, 2);
+  near(orbital.shells[1].exponent[0], .8, 0);
+  assert_int_equal(fitting.n, 0);
+  assert_non_null(
+      strstr(orbital.warning, "surplus words on 5 lines passed over (first on line 3)"));
+  assert_non_null(strstr(orbital.warning, "1 primitives of exponent 0 left out (first on line 9)"));
+  assert_non_null(strstr(orbital.warning, "2 elements left out (first Z = 79"));
+  xc_set_clear(&orbital), xc_set_clear(&fitting);
+  assert_int_equal(xc_set_parse_lio("b", mixed, sizeof mixed - 1, &orbital, &fitting),
+                   TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "some have fitting functions"));
+  assert_int_equal(xc_set_parse_lio("b", nothing, sizeof nothing - 1, &orbital, &fitting),
+                   TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "exponents are all zero"));
+}
+
 static void refusals(void **state) {
   (void)state;
   refused("", "no shell found");
@@ -353,11 +384,13 @@ static void cancelling(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nwchem),     cmocka_unit_test(gaussian),  cmocka_unit_test(lio),
-      cmocka_unit_test(refusals),   cmocka_unit_test(shipped),   cmocka_unit_test(names),
-      cmocka_unit_test(norms),      cmocka_unit_test(harmonics), cmocka_unit_test(gradients),
-      cmocka_unit_test(single),     cmocka_unit_test(radii),     cmocka_unit_test(exponentials),
-      cmocka_unit_test(cancelling),
+      cmocka_unit_test(nwchem),       cmocka_unit_test(gaussian),
+      cmocka_unit_test(lio),          cmocka_unit_test(lio_as_lio_reads),
+      cmocka_unit_test(refusals),     cmocka_unit_test(shipped),
+      cmocka_unit_test(names),        cmocka_unit_test(norms),
+      cmocka_unit_test(harmonics),    cmocka_unit_test(gradients),
+      cmocka_unit_test(single),       cmocka_unit_test(radii),
+      cmocka_unit_test(exponentials), cmocka_unit_test(cancelling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,8 +79,8 @@ static void test_libxc(void **unused) {
   assert_true(fabs(f.exchange - 0.2) < 1e-15);
   f = found("B3PW91", XC_SOURCE_AUTO);
   assert_string_equal(f.terms[0].name, "hyb_gga_xc_b3pw91");
-  f = found("b97-d", XC_SOURCE_AUTO);
-  assert_string_equal(f.terms[0].name, "gga_xc_b97_d");
+  f = found("hcth-93", XC_SOURCE_AUTO);
+  assert_string_equal(f.terms[0].name, "gga_xc_hcth_93");
   f = found("0.5*gga_x_pw91+gga_c_pbe+0.5*gga_x_pw91", XC_SOURCE_AUTO);
   assert_int_equal(f.n_terms, 1);
   assert_true(f.terms[0].weight == 1 && f.mix.pbe_c == 1 && f.gga == 1);
@@ -104,6 +104,14 @@ static void test_refused(void **unused) {
       {"b3pw99", "'b3pw91'"},
       {"quantum", "unknown functional"},
       {"pw91", "'gga_x_pw91+gga_c_pw91'"},
+      {"b97-d", "correction for dispersion"},
+      {"0.5*gga_x_pbe+0.5*gga_x_ssb_d", "correction for dispersion"},
+      {"gga_xc_beefvdw", "correction for dispersion"},
+      {"gga_x_optb88_vdw+gga_c_pbe", "correction for dispersion"},
+      {"gga_x_s12g+gga_c_pbe", "correction for dispersion"},
+      {"gga_xc_vv10", "non-local correlation"},
+      {"pbe-d3", "'pbe' is without"},
+      {"b3lyp-d3bj", "'b3lyp' is without"},
       {"mgga_x_scan+mgga_c_scan", "is a meta-GGA"},
       {"scan", "is a meta-GGA"},
       {"m06_2x", "is a meta-GGA"},

@@ -110,8 +110,10 @@ static void charges(void **state) {
   assert_int_equal(charges_of("0 0 0.12 1\n", &m), TSL_OK);
   assert_int_equal(xc_molecule_finish("m", &m), TSL_ERR_INPUT);
   assert_non_null(strstr(tsl_err_message(), "point charge 1"));
-  assert_int_equal(charges_of("", &m), TSL_OK);
-  assert_int_equal(m.n_charges, 0);
+  assert_int_equal(charges_of("", &m), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "no numbers in this file"));
+  assert_int_equal(charges_of("", &m), TSL_ERR_INPUT); /* would be the gas phase */
+  assert_int_equal(charges_of("# x y z q\n", &m), TSL_ERR_INPUT);
   xc_molecule_clear(&m);
 }
 

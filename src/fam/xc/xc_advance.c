@@ -50,7 +50,7 @@ static tsl_err step(tsl_problem *problem) {
   return xc_scf_step(&own->scf, &built);
 }
 
-/** One line of the history; a restart begins it anew, so it never outgrows its memory. */
+/** One line of the history, which has room for the most iterations. */
 static void note(xc_own *own) {
   const xc_scf *scf = &own->scf;
   double *line = own->history[own->n_history++];
@@ -97,6 +97,24 @@ done:
   return err;
 }
 
+/** What the matrices are of, so that the output speaks for itself. */
+static tsl_err set_molecule(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const xc_own *own = xc_own_of(problem);
+  double *atoms = NULL, *basis = NULL;
+  TSL_TRY(final(problem, XC_OUT_ATOMS, &atoms));
+  TSL_TRY(final(problem, XC_OUT_BASIS, &basis));
+  for (int64_t a = 0; a < own->molecule.n_atoms; a++, atoms += XC_N_ATOM_COLUMNS) {
+    atoms[0] = own->molecule.atoms[a].z;
+    memcpy(atoms + 1, own->molecule.atoms[a].at, sizeof own->molecule.atoms[a].at);
+  }
+  for (int64_t k = 0; k < own->orbital.n_shells; k++)
+    for (int p = 0; p < own->orbital.shells[k].n; p++, basis += XC_N_BASIS_COLUMNS)
+      xc_basis_row(&own->orbital.shells[k], k, p, basis);
+done:
+  return err;
+}
+
 static tsl_err set_history(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const xc_own *own = xc_own_of(problem);
@@ -130,6 +148,7 @@ static tsl_err set_results(tsl_problem *problem) {
   }
   memcpy(overlap, scf->overlap, (size_t)nn * sizeof *overlap);
   TSL_TRY(set_sizes(problem));
+  TSL_TRY(set_molecule(problem));
   TSL_TRY(set_history(problem));
   TSL_TRY(set_dipole(xc_own_of(problem)));
   xc_scf_mulliken(scf, &own->molecule, &own->orbital, charges);
@@ -175,11 +194,12 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   *more = own->scf.state == XC_SCF_RUNNING;
   note(own);
   set_precision(problem);
-  xc_state_save(problem);
-  if (*more)
+  if (*more) {
+    xc_state_save(problem);
     TSL_TRY(xc_put_densities(problem));
-  else
+  } else { /* the state stays that before the last iteration, from which a restart may go on */
     TSL_TRY(set_results(problem));
+  }
 done:
   return err;
 }

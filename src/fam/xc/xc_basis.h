@@ -11,7 +11,9 @@
  *   Gaussian94  "O 0", "SP 3 1.00", rows, "****"; a first line "spherical" or "cartesian" is read
  *   LIO         "gaussian", per element "Z primitives contractions", primitives of each
  *               contraction, l of each, rows; an orbital block and a Coulomb fitting block by
- *               turns; Cartesian
+ *               turns, or one block of either; Cartesian. Read as LIO does: a record begins on a
+ *               line of its own, what the line has beyond it is passed over, primitives of
+ *               exponent 0 are nothing, elements beyond what is supported are left out
  * Files are hostile: numbers must be finite, exponents positive, sizes are checked before memory
  * is taken, l is at most XC_MAX_L. Effective core potentials are refused.
  */
@@ -39,9 +41,10 @@ typedef enum xc_kind { XC_KIND_AUTO, XC_KIND_SPHERICAL, XC_KIND_CARTESIAN } xc_k
 
 /** A basis set. Release with xc_set_clear. */
 typedef struct xc_set {
-  char name[96];  /**< of the file or set, for messages */
-  int32_t kind;   /**< xc_kind; AUTO when the file does not say */
-  int32_t n_room; /**< private */
+  char name[96];     /**< of the file or set, for messages */
+  char warning[384]; /**< what was read otherwise than it is written, for people; empty: nothing */
+  int32_t kind;      /**< xc_kind; AUTO when the file does not say */
+  int32_t n_room;    /**< private */
   int64_t n;
   xc_set_shell *shells; /**< [n] from tsl_alloc, in the order of the file */
 } xc_set;
@@ -58,7 +61,7 @@ bool xc_set_is_lio(const char *text, int64_t bytes);
  *  @return TSL_ERR_INPUT naming the line */
 tsl_err xc_set_parse(const char *name, const char *text, int64_t bytes, xc_set *set);
 
-/** Parse LIO's text: its orbital blocks and its fitting blocks. */
+/** Parse LIO's text: its orbital blocks and its fitting blocks; without those fitting is empty. */
 tsl_err xc_set_parse_lio(const char *name, const char *text, int64_t bytes, xc_set *orbital,
                          xc_set *fitting);
 
@@ -68,7 +71,7 @@ tsl_err xc_set_parse_lio(const char *name, const char *text, int64_t bytes, xc_s
  * @return TSL_ERR_INPUT with the nearest name and the list of the folder
  */
 tsl_err xc_set_read(const char *name, const char *folder, xc_set *set);
-/** Likewise a fitting set; of a LIO file its fitting sets. */
+/** Likewise a fitting set; of a LIO file its fitting blocks, or the only ones it has. */
 tsl_err xc_set_read_fitting(const char *name, const char *folder, xc_set *set);
 
 /**
@@ -78,6 +81,14 @@ tsl_err xc_set_read_fitting(const char *name, const char *folder, xc_set *set);
  */
 tsl_err xc_basis_create(const xc_set *set, xc_kind kind, const xc_molecule *molecule,
                         xc_basis *basis);
+
+/**
+ * Refuse a basis without functions for the electrons near the nuclei, such as one made for an
+ * effective core potential.
+ * @param[in] name  of the set, for messages
+ * @return TSL_ERR_INPUT naming the element
+ */
+tsl_err xc_basis_check_core(const char *name, const xc_molecule *molecule, const xc_basis *basis);
 
 /**
  * Normalise a contraction whose coefficients are of normalised primitives: afterwards they multiply

@@ -99,11 +99,15 @@ static tsl_err read_set(const char *name, const char *folder, bool fit, xc_set *
   memset(set, 0, sizeof *set);
   if (!file) TSL_TRY(find_path(name, folder, path));
   TSL_TRY(table_file_load(file ? name : path, &text, &bytes));
-  if (xc_set_is_lio(text, bytes))
-    TSL_TRY(fit ? xc_set_parse_lio(name, text, bytes, &other, set)
-                : xc_set_parse_lio(name, text, bytes, set, &other));
-  else
+  if (!xc_set_is_lio(text, bytes)) {
     TSL_TRY(xc_set_parse(name, text, bytes, set));
+    goto done;
+  }
+  TSL_TRY(xc_set_parse_lio(name, text, bytes, fit ? &other : set, fit ? set : &other));
+  if (fit && set->n == 0) { /* a file of one block an element */
+    *set = other;
+    other = (xc_set){0};
+  }
 done:
   xc_set_clear(&other);
   tsl_free(text);

@@ -70,6 +70,11 @@ static const tsl_key groups_keys[] = {
      "Formula of the balance that `tesela plan` prints."},
     {0}};
 
+static const tsl_key guess_keys[] = {
+    {"file", TSL_KEY_TEXT, IN(guess, file), "", 0, 0, NULL, NULL, 0,
+     "Output of a run of the same atoms in the same basis; they may have moved by 0.5 Angstrom."},
+    {0}};
+
 static const tsl_key scf_keys[] = {
     {"energy", TSL_KEY_REAL, IN(scf, energy), "1e-8", 1e-15, 1, NULL, NULL, 0,
      "Largest change of the energy at the end, hartree."},
@@ -117,6 +122,8 @@ const tsl_key xc_keys[] = {
      "Points of the exchange-correlation integrals."},
     {"groups", TSL_KEY_MAP, AT(groups), "", 0, 0, NULL, groups_keys, SIZE(groups),
      "How points are grouped; a group is a unit of work."},
+    {"guess", TSL_KEY_MAP, AT(guess), "", 0, 0, NULL, guess_keys, SIZE(guess),
+     "First density; default: of the atoms."},
     {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
     {"molden", TSL_KEY_TEXT, AT(files[XC_FILE_MOLDEN]), "", 0, 0, NULL, NULL, 0,
      "Orbitals for viewers are written to this file, .molden."},

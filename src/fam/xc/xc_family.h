@@ -20,6 +20,9 @@ typedef struct xc_deck {
     char *xyz, *json, *atoms, *charges;
     int64_t charge, multiplicity;
   } molecule;
+  struct {
+    char *file;
+  } guess;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t functions, source, coulomb, reference, parallel, precision;
   bool reproducible;
@@ -58,17 +61,33 @@ tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule)
 xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s);
 xc_scf_options xc_deck_scf(const xc_deck *s);
 
-enum { XC_ASKED = 256, XC_FOLDER = 4096 };
+enum { XC_ASKED = 256, XC_FOLDER = 4096, XC_INPUT = 1024 };
+
+/** Fitting set of a deck that names none. */
+#define XC_STANDARD_FITTING "def2-universal-jfit"
+
+/** Columns of XC_OUT_ATOMS and XC_OUT_BASIS. */
+enum { XC_N_ATOM_COLUMNS = 4, XC_N_BASIS_COLUMNS = 6 };
+
+/** A density of another run's output. Release with xc_start_clear. */
+typedef struct xc_start {
+  double *density; /**< [n_spin][n][n]; NULL: no file is asked for */
+  double (*at)[3]; /**< [n_atoms] where the atoms were, bohr */
+  double moved;    /**< the farthest that one is from there, bohr */
+  int32_t n_spin;
+} xc_start;
 
 /** What the root keeps between phases. */
 typedef struct xc_own {
   char method[XC_ASKED];     /**< the functional as it was asked for */
   char basis_name[XC_ASKED]; /**< the basis set likewise */
+  char input[XC_INPUT];      /**< how the input was read, one line */
   xc_molecule molecule;
   xc_basis orbital, fitting;
   xc_pairs pairs;   /**< the list is the field's */
   xc_groups groups; /**< both arrays are the fields' */
   xc_cost_rule cost;
+  xc_start start;
   xc_scf scf;
   double *metric;      /**< [n_fit][n_fit] Cholesky factor */
   double *fit_bounds;  /**< [n_fit] sqrt((P|P)) */
@@ -100,11 +119,27 @@ tsl_err xc_basis_folder(char folder[XC_FOLDER]);
 /** Read the molecule and the sets, find the functional. */
 tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
 
+/**
+ * Read the density of an output of family xc.
+ * @return TSL_ERR_INPUT naming what is of other atoms or of another basis, or too far away
+ */
+tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_basis *basis,
+                      xc_start *start);
+/** Begin the field with it: orbitals made orthonormal again where atoms have moved, as many
+ *  electrons as the field has. @param[in] name  of the file, for messages */
+tsl_err xc_start_apply(const char *name, const xc_basis *basis, xc_start *start, xc_scf *scf);
+void xc_start_clear(xc_start *start);
+/** A row of XC_OUT_BASIS: primitive p of a shell. */
+void xc_basis_row(const xc_shell *shell, int64_t number, int p, double row[XC_N_BASIS_COLUMNS]);
+
+/** Say in own->input how molecule and sets, which are loaded, were read. */
+void xc_input_text(const xc_deck *s, xc_own *own);
+
 /** One-electron matrices, the guess, pairs, the metric. */
 tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
 
 /** Can the files beside the output be written? Asked before anything is computed. */
-tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s, const char *output);
+tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s);
 /** Keep their names, which are the deck's, for xc_finish. */
 tsl_err xc_files_keep(const xc_deck *s, xc_own *own);
 /** Write an open file. */
@@ -125,18 +160,21 @@ enum {
   XC_MARK_HASH,
   XC_N_MARKS = XC_MARK_HASH + 2
 };
-/** Numbers behind the marks: the state of the field and the history, when reproducible. */
-int64_t xc_state_numbers(const xc_params *p, const xc_own *own);
+/** Numbers behind the marks, at most: the state of the field and the history. */
+int64_t xc_state_numbers(const xc_own *own);
 /** Make the fields of checkpoints and fill them for the first time. */
 tsl_err xc_state_create(tsl_problem *problem);
-/** Fill them after an iteration: the density to go on with. */
+/** Fill them after an iteration: the density to go on with. The field of marks is as long as it is
+ *  filled. */
 void xc_state_save(tsl_problem *problem);
+/** The phase that the fields of checkpoints are before. */
+int32_t xc_state_phase(const tsl_problem *problem);
 /**
- * Go on from the fields as read from a checkpoint: the iterations count on, DIIS begins anew, J and
- * K are built whole; reproducible: as if there had been no end. A phase in the middle of an
- * iteration (fitted Coulomb) is passed over.
+ * Go on from the fields as read from a checkpoint, as if there had been no end; reproducible: with
+ * the same bits. A phase in the middle of an iteration (fitted Coulomb) is passed over.
  * @param[in] phase  the first to be computed
- * @return TSL_ERR_INPUT when the density is of another molecule, basis or kind of spins
+ * @return TSL_ERR_INPUT when the density is of another molecule, basis or kind of spins, or when no
+ *         iteration is left
  */
 tsl_err xc_restore(tsl_problem *problem, int phase);
 

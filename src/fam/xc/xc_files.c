@@ -1,15 +1,13 @@
 /* Files beside the output: can they be written, and writing them. */
 #include "xc_family.h"
 
-#include "file_name.h"
+#include "files.h"
+#include "new_file.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /** A kind of file: its key, its ending, and what stands near the beginning of one. */
 typedef struct kind {
@@ -29,9 +27,11 @@ static bool ends_in(const char *file, const char *ending) {
   return n > m && strcasecmp(file + n - m, ending) == 0;
 }
 
-/** Empty, or a file of this kind. */
+/** Is there no plain file, or an empty one, or one of this kind? */
 static bool may_replace(const char *file, const kind *k) {
+  struct stat there;
   char head[65] = "";
+  if (lstat(file, &there) != 0 || !S_ISREG(there.st_mode)) return true;
   FILE *stream = fopen(file, "rb");
   if (stream == NULL) return false;
   const size_t n = fread(head, 1, sizeof head - 1, stream);
@@ -39,45 +39,22 @@ static bool may_replace(const char *file, const kind *k) {
   return n == 0 || strstr(head, k->head) != NULL;
 }
 
-static bool part_name(const char *file, char part[PATH_MAX]) {
-  return snprintf(part, PATH_MAX, "%s.part", file) < PATH_MAX;
-}
-
-/** Can FILE.part be written? @return 0, or why not */
-static int try_part(const char *file) {
-  char part[PATH_MAX];
-  return part_name(file, part) ? tsl_try_write(part) : ENAMETOOLONG;
-}
-
 static tsl_err check_file(const tsl_deck *deck, const kind *k, const char *file) {
   tsl_err err = TSL_OK;
-  struct stat there;
   if (!ends_in(file, k->ending))
     TSL_DECK_FAIL(deck, k->key, "'%s' must end in %s", file, k->ending);
-  if (stat(file, &there) == 0) {
-    if (!S_ISREG(there.st_mode))
-      TSL_DECK_FAIL(deck, k->key, "'%s' is there and is no regular file", file);
-    if (!may_replace(file, k))
-      TSL_DECK_FAIL(deck, k->key, "'%s' is there and does not begin with %s; it is not replaced",
-                    file, k->head);
-  }
-  const int why = try_part(file);
-  if (why != 0) TSL_DECK_FAIL(deck, k->key, "'%s' cannot be written: %s", file, strerror(why));
+  if (!may_replace(file, k))
+    TSL_DECK_FAIL(deck, k->key, "'%s' is there and does not begin with %s; it is not replaced",
+                  file, k->head);
+  TSL_TRY(tsl_deck_blame(deck, k->key, tsl_files_write(TSL_FILE_BESIDE, k->key, file)));
 done:
   return err;
 }
 
-tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s, const char *output) {
+tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s) {
   tsl_err err = TSL_OK;
-  for (int f = 0; f < XC_N_FILES; f++) {
-    const char *file = s->files[f];
-    if (file == NULL) continue;
-    if (output != NULL && tsl_same_file(file, output))
-      TSL_DECK_FAIL(deck, kinds[f].key, "'%s' is the output file too", file);
-    if (s->molecule.json != NULL && tsl_same_file(file, s->molecule.json))
-      TSL_DECK_FAIL(deck, kinds[f].key, "'%s' is the molecule's file too", file);
-    TSL_TRY(check_file(deck, &kinds[f], file));
-  }
+  for (int f = 0; f < XC_N_FILES; f++)
+    if (s->files[f] != NULL) TSL_TRY(check_file(deck, &kinds[f], s->files[f]));
 done:
   return err;
 }
@@ -96,31 +73,22 @@ done:
 
 /* --------------------------------------------------------------------- after */
 
-/** Write FILE.part and give it its name when it is whole. */
 static tsl_err write_file(const kind *k, const xc_params *p, const xc_own *own, const char *name) {
   tsl_err err = TSL_OK;
-  char part[PATH_MAX];
-  FILE *file = NULL;
-  (void)part_name(name, part); /* its length was checked */
-  file = fopen(part, "wb");
-  if (file == NULL) TSL_FAIL(TSL_ERR_IO, "%s: %s", part, strerror(errno));
-  TSL_TRY(k->write(p, own, file));
-  if (fflush(file) != 0 || ferror(file) || fsync(fileno(file)) != 0)
-    TSL_FAIL(TSL_ERR_IO, "%s: %s", part, strerror(errno));
-  if (rename(part, name) != 0) TSL_FAIL(TSL_ERR_IO, "%s: %s", name, strerror(errno));
+  tsl_new_file file = {.stream = NULL};
+  TSL_TRY(tsl_new_file_open(name, &file));
+  TSL_TRY(k->write(p, own, file.stream));
 done:
-  if (file != NULL) (void)fclose(file);
-  if (err != TSL_OK && file != NULL) (void)unlink(part);
-  return err;
+  return tsl_new_file_close(&file, err);
 }
 
+/** A file that cannot be written is lost, not the field. */
 tsl_err xc_finish(tsl_problem *problem, const tsl_store *store) {
-  tsl_err err = TSL_OK;
   const xc_own *own = xc_own_of(problem);
+  const xc_params *p = xc_params_of(problem);
   (void)store;
   for (int f = 0; f < XC_N_FILES; f++)
     if (own->files[f] != NULL)
-      TSL_TRY(write_file(&kinds[f], xc_params_of(problem), own, own->files[f]));
-done:
-  return err;
+      (void)tsl_files_lose(kinds[f].key, write_file(&kinds[f], p, own, own->files[f]));
+  return TSL_OK;
 }

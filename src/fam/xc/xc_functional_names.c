@@ -123,6 +123,46 @@ static const char *refusal(xc_kind kind) {
   return "of a kind that is not known here";
 }
 
+/* -------------------------------------------------------------- dispersion */
+
+/** How names end that say: with a correction for dispersion, or with non-local correlation. */
+static const char *const dispersion_endings[] = {"_d",     "_d2", "_d3", "_d3bj", "_d3zero", "_d3m",
+                                                 "_d3mbj", "_d4", "_v",  "_nl",   "_3c",     "vdw"};
+enum { N_ENDINGS = sizeof dispersion_endings / sizeof dispersion_endings[0] };
+
+/** Made for a correction that their names do not say: S12g and S12h for D3 (M. Swart, Chem. Phys.
+ *  Lett. 580 (2013) 166), C09 for vdW-DF (V. R. Cooper, Phys. Rev. B 81 (2010) 161104). */
+static const char *const made_for_dispersion[] = {"gga_x_s12g", "hyb_gga_x_s12h", "gga_x_c09x"};
+enum { N_MADE = sizeof made_for_dispersion / sizeof made_for_dispersion[0] };
+
+/** Where such an ending begins, or NULL. */
+static const char *dispersion_ending(const char *name) {
+  const size_t length = strlen(name);
+  for (int k = 0; k < N_ENDINGS; k++) {
+    const size_t n = strlen(dispersion_endings[k]);
+    if (length > n && strcmp(name + length - n, dispersion_endings[k]) == 0)
+      return name + length - n;
+  }
+  return NULL;
+}
+
+/** A functional of the library that is only a part of what its name stands for. */
+static bool needs_dispersion(const char *full) {
+  for (int k = 0; k < N_MADE; k++)
+    if (strcmp(full, made_for_dispersion[k]) == 0) return true;
+  return dispersion_ending(full) != NULL;
+}
+
+/** pbe_d3: a known functional with a correction. @return the functional's name in base */
+static bool is_corrected(const char *name, char base[XC_NAME]) {
+  const char *end = dispersion_ending(name);
+  xc_library_info info;
+  char full[XC_NAME];
+  if (end == NULL) return false;
+  (void)snprintf(base, XC_NAME, "%.*s", (int)(end - name), name);
+  return own_find(base) >= 0 || strcmp(base, "hf") == 0 || library_find(base, full, &info);
+}
+
 /* ---------------------------------------------------------- nearest names */
 
 enum { N_NEAREST = 3, N_XC_PREFIXES = 5 };
@@ -162,6 +202,11 @@ static tsl_err fail_unknown(const char *name) {
   char text[4 * XC_NAME], exchange[XC_NAME], correlation[XC_NAME];
   xc_library_info info;
   int64_t n = 0;
+  if (is_corrected(name, text))
+    TSL_FAIL(TSL_ERR_INPUT,
+             "functional '%s': corrections for dispersion and non-local correlation are not "
+             "computed here; '%s' is without",
+             name, text);
   (void)snprintf(exchange, sizeof exchange, "gga_x_%.50s", name);
   (void)snprintf(correlation, sizeof correlation, "gga_c_%.50s", name);
   if (xc_library_libxc.find(exchange, &info) && xc_library_libxc.find(correlation, &info))
@@ -220,6 +265,11 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   if (why != NULL)
     TSL_FAIL(TSL_ERR_INPUT, "functional '%s' (%s) is %s; allowed are LDAs, GGAs and global hybrids",
              name, info.title, why);
+  if (needs_dispersion(full))
+    TSL_FAIL(TSL_ERR_INPUT,
+             "functional '%s' (%s) is defined with a correction for dispersion or with non-local "
+             "correlation, which are not computed here; without them it is another functional",
+             name, info.title);
   f->gga |= info.gga;
   f->exchange += weight * info.exchange;
   TSL_TRY(add_term(weight, full, f));

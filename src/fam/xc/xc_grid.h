@@ -54,7 +54,7 @@ typedef enum xc_adjust {
   XC_ADJUST_NONE,     /**< cells of equal size */
   XC_ADJUST_TREUTLER, /**< by the square root of the Bragg-Slater radii */
   XC_ADJUST_BRAGG,    /**< by the Bragg-Slater radii (Becke, appendix) */
-  XC_ADJUST_SLATER,   /**< by the Slater radii of the seed's table */
+  XC_ADJUST_SLATER, /**< by the Slater radii of the seed's table; shifts are not held within 1/2 */
   XC_N_ADJUST
 } xc_adjust;
 

@@ -50,9 +50,9 @@ static tsl_err load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *m
   const char *file = s->molecule.xyz != NULL ? s->molecule.xyz : s->molecule.json;
   if (file != NULL) TSL_TRY(resolve(deck, file, &path));
   if (s->molecule.xyz != NULL)
-    TSL_TRY(xc_molecule_read_xyz(path, molecule));
+    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", xc_molecule_read_xyz(path, molecule)));
   else if (s->molecule.json != NULL)
-    TSL_TRY(xc_molecule_read_json(path, molecule, model));
+    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.json", xc_molecule_read_json(path, molecule, model)));
   else
     TSL_TRY(tsl_deck_blame(deck, "xc.molecule.atoms", read_inline(s->molecule.atoms, molecule)));
   if (s->molecule.json == NULL) {
@@ -71,7 +71,7 @@ static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, xc_molecule
   TSL_TRY(load_atoms(deck, s, molecule, model));
   if (s->molecule.charges != NULL) {
     TSL_TRY(resolve(deck, s->molecule.charges, &path));
-    TSL_TRY(xc_molecule_read_charges(path, molecule));
+    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
   }
   TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", molecule)));
 done:
@@ -96,7 +96,9 @@ static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *na
   if (strpbrk(name, "./") != NULL) TSL_TRY(resolve(deck, name, &path));
   TSL_TRY(tsl_deck_blame(
       deck, key, (fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, &set)));
+  if (set.warning[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", set.warning);
   TSL_TRY(tsl_deck_blame(deck, key, xc_basis_create(&set, (xc_kind)s->functions, molecule, basis)));
+  if (!fitting) TSL_TRY(tsl_deck_blame(deck, key, xc_basis_check_core(set.name, molecule, basis)));
 done:
   xc_set_clear(&set);
   tsl_free(path);
@@ -127,6 +129,18 @@ done:
   return err;
 }
 
+static tsl_err load_guess(const tsl_deck *deck, const xc_deck *s, xc_own *own) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  if (s->guess.file == NULL) goto done;
+  TSL_TRY(resolve(deck, s->guess.file, &path));
+  TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
+                         xc_start_read(path, &own->molecule, &own->orbital, &own->start)));
+done:
+  tsl_free(path);
+  return err;
+}
+
 tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p) {
   tsl_err err = TSL_OK;
   xc_model model = {.method = ""};
@@ -140,7 +154,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
   if (p->fitted)
-    TSL_TRY(load_basis(deck, s, s->fitting != NULL ? s->fitting : "def2-universal-jfit", true, m,
+    TSL_TRY(load_basis(deck, s, s->fitting != NULL ? s->fitting : XC_STANDARD_FITTING, true, m,
                        &own->fitting));
   if (s->reference == XC_REFERENCE_RESTRICTED && m->alpha != m->beta)
     TSL_DECK_FAIL(deck, "xc.reference",
@@ -159,6 +173,8 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   p->n_shells = own->orbital.n_shells;
   p->n_fit = own->fitting.n;
   p->n_fit_shells = own->fitting.n_shells;
+  TSL_TRY(load_guess(deck, s, own));
+  xc_input_text(s, own);
 done:
   return err;
 }

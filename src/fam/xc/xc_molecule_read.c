@@ -92,7 +92,9 @@ tsl_err xc_molecule_read_charges(const char *path, xc_molecule *molecule) {
   xc_charge *charges = NULL;
   TSL_TRY(table_read_format(&source, &source.format));
   TSL_TRY(table_read(&source, &rows));
-  if (rows.n > 0 && rows.columns != 4)
+  if (rows.n == 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: no point charge in it; remove the key for none", path);
+  if (rows.columns != 4)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld columns where 'x y z q' (Angstrom, charge) is expected", path,
              (long long)rows.columns);
   TSL_TRY(tsl_alloc(rows.n, sizeof *charges, "point charges", (void **)&charges));

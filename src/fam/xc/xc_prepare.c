@@ -18,6 +18,21 @@ done:
   return err;
 }
 
+/** The first density. @param[out] work  [n][n] */
+static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double *work) {
+  tsl_err err = TSL_OK;
+  if (own->start.density != NULL) {
+    TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
+                           xc_start_apply(s->guess.file, &own->orbital, &own->start, &own->scf)));
+    xc_start_clear(&own->start);
+    goto done;
+  }
+  TSL_TRY(xc_guess_atoms(&own->molecule, &own->orbital, work, &own->unconverged));
+  xc_scf_start(&own->scf, work);
+done:
+  return err;
+}
+
 static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
                            const xc_params *p) {
   tsl_err err = TSL_OK;
@@ -36,8 +51,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   xc_attraction(&own->orbital, charges, m->n_atoms + m->n_charges, 0, shells, attraction);
   TSL_TRY(tsl_deck_blame(deck, "xc.basis",
                          xc_scf_create(m, n, overlap, kinetic, attraction, &options, &own->scf)));
-  TSL_TRY(xc_guess_atoms(m, &own->orbital, overlap, &own->unconverged));
-  xc_scf_start(&own->scf, overlap);
+  TSL_TRY(guess(deck, s, own, overlap));
 done:
   tsl_free(overlap);
   tsl_free(kinetic);

@@ -2,6 +2,7 @@
 #include "xc_family.h"
 #include "xc_fixed.h"
 #include "xc_matrix.h"
+#include "xc_memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,12 @@ static const about abouts[XC_N_FIELDS] = {
                         2, 0},
     [XC_OUT_SIZES] = {"group_sizes", "1", "Points and functions of each group of the grid.",
                       TSL_OUT, TSL_I64, TSL_GATHER, 2, 0},
+    [XC_OUT_ATOMS] = {"atoms", "bohr", "Atomic number and place x y z of each atom.", TSL_OUT,
+                      TSL_F64, TSL_GATHER, 2, 0},
+    [XC_OUT_BASIS] = {"basis", "1",
+                      "Of each primitive: shell, atom, l, 1 for spherical functions, exponent "
+                      "(bohr^-2), coefficient of the bare primitive.",
+                      TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
     [XC_OUT_HISTORY] = {"history", "1",
                         "Of each iteration: number, energy, its change, commutator (hartree).",
                         TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
@@ -64,6 +71,12 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_STATE_MARK] = {"state_mark", "1", "Iteration, and the molecule and basis of the density.",
                        TSL_STATE, TSL_F64, TSL_GATHER, 1, 1},
 };
+
+static int64_t count_primitives(const xc_basis *basis) {
+  int64_t n = 0;
+  for (int64_t k = 0; k < basis->n_shells; k++) n += basis->shells[k].n;
+  return n;
+}
 
 static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N_FIELDS][3]) {
   const int64_t n = p->n, spins = p->n_spin;
@@ -90,9 +103,11 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_OUT_ORBITALS] = {spins, own->scf.m, n},
       [XC_OUT_OVERLAP] = {n, n, 1},
       [XC_OUT_SIZES] = {p->n_groups, 2, 1},
+      [XC_OUT_ATOMS] = {own->molecule.n_atoms, XC_N_ATOM_COLUMNS, 1},
+      [XC_OUT_BASIS] = {count_primitives(&own->orbital), XC_N_BASIS_COLUMNS, 1},
       [XC_OUT_HISTORY] = {own->scf.options.most_iterations, XC_N_HISTORY, 1},
       [XC_STATE_DENSITY] = {spins, n, n},
-      [XC_STATE_MARK] = {XC_N_MARKS + xc_state_numbers(p, own), 1, 1},
+      [XC_STATE_MARK] = {XC_N_MARKS + xc_state_numbers(own), 1, 1},
   };
   memcpy(shape, all, sizeof all);
 }
@@ -208,6 +223,7 @@ static void xc_destroy(tsl_problem *problem) {
     own->groups.list = NULL, own->groups.shells = NULL;
   xc_pairs_clear(&own->pairs);
   xc_groups_clear(&own->groups);
+  xc_start_clear(&own->start);
   xc_scf_clear(&own->scf);
   xc_basis_clear(&own->orbital);
   xc_basis_clear(&own->fitting);
@@ -235,8 +251,9 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
   TSL_TRY(xc_deck_check(deck, &s));
   if (s.reproducible) xc_matrix_one_thread();
-  TSL_TRY(xc_files_check(deck, &s, problem->output));
+  TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, own, p));
+  TSL_TRY(xc_memory_check(deck, problem, s.scf.diis));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));
   TSL_TRY(xc_files_keep(&s, own));
@@ -267,6 +284,15 @@ static bool xc_active(const tsl_problem *problem, int phase, int kind) {
   return xc_is_active(xc_params_of(problem), phase, kind);
 }
 
+/** What does not change the iterations that are done. */
+static const char *const xc_free_keys[] = {"xc.scf.iterations",
+                                           "xc.scf.energy",
+                                           "xc.scf.commutator",
+                                           "xc.scf.damping",
+                                           "xc.scf.level_shift",
+                                           "xc.scf.damping_until",
+                                           NULL};
+
 const tsl_family tsl_family_xc = {
     .name = "xc",
     .doc = "Kohn-Sham energies of molecules: exchange-correlation grid, exact or fitted Coulomb.",
@@ -282,6 +308,7 @@ const tsl_family tsl_family_xc = {
     .region = xc_region,
     .advance = xc_advance,
     .restore = xc_restore,
+    .free_keys = xc_free_keys,
     .active = xc_active,
     .finish = xc_finish,
     .summary = xc_summary,

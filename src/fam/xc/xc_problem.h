@@ -78,11 +78,13 @@ enum {
   XC_OUT_ORBITALS,    /**< F64 [n_spin][independent functions][n]: row k is orbital k */
   XC_OUT_OVERLAP,     /**< F64 [n][n] */
   XC_OUT_SIZES,       /**< I64 [n_groups][2]: points and functions */
+  XC_OUT_ATOMS,       /**< F64 [n_atoms][4]: atomic number, x y z in bohr */
+  XC_OUT_BASIS,       /**< F64 [primitives][6]: shell, atom, l, spherical, exponent, coefficient */
   XC_OUT_HISTORY,     /**< F64 [iterations][XC_N_HISTORY]: number, energy, its change, commutator;
                            until the end as long as the most iterations there may be */
   XC_STATE_DENSITY,   /**< F64 [n_spin][n][n] of the next iteration; of checkpoints, root only */
-  XC_STATE_MARK,      /**< F64 [XC_N_MARKS], what it belongs to (xc_state.c); reproducible: and the
-                           numbers that the next iterations depend on */
+  XC_STATE_MARK,      /**< F64 [XC_N_MARKS + .], what it belongs to (xc_state.c), and the numbers
+                           that the next iterations depend on */
   XC_N_FIELDS
 };
 

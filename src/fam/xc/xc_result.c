@@ -12,13 +12,14 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
   const xc_params *p = xc_params_of(problem);
   const xc_own *own = xc_own_of(problem);
   char *groups = NULL, parts[XC_TEXT];
-  const int used = snprintf(
-      text, size,
-      "%s = %s; %lld atoms, %lld functions, %s, %s Coulomb; %lld points of %lld in %lld groups\n",
-      p->functional.name, xc_functional_text(&p->functional, parts),
-      (long long)own->molecule.n_atoms, (long long)p->n,
-      p->n_spin == 1 ? "restricted" : "unrestricted", p->fitted ? "fitted" : "exact",
-      (long long)p->n_points, (long long)own->n_made, (long long)p->n_groups);
+  const int used =
+      snprintf(text, size,
+               "%s\n%s = %s; %lld atoms, %lld functions, %s, %s Coulomb; %lld points of %lld in "
+               "%lld groups\n",
+               own->input, p->functional.name, xc_functional_text(&p->functional, parts),
+               (long long)own->molecule.n_atoms, (long long)p->n,
+               p->n_spin == 1 ? "restricted" : "unrestricted", p->fitted ? "fitted" : "exact",
+               (long long)p->n_points, (long long)own->n_made, (long long)p->n_groups);
   if (used < 0 || (size_t)used >= size) return;
   if (xc_groups_text(&own->groups, &own->cost, 8, &groups) == TSL_OK)
     (void)snprintf(text + used, size - (size_t)used, "%s", groups);
@@ -102,6 +103,8 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   tsl_summary_add(summary, "pairs of shells", (double)p->n_pairs, "1");
   tsl_summary_add(summary, "elements with unsettled guess", (double)own->unconverged, "1");
   judge(own, electrons, summary);
+  summary->unfinished = scf->state == XC_SCF_STOPPED;
+  summary->phase = xc_state_phase(problem);
 done:
   return err;
 }

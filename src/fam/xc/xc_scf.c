@@ -216,17 +216,23 @@ void xc_scf_save(const xc_scf *scf, double *numbers) {
     if (list[k].n > 0) memcpy(numbers, list[k].at, (size_t)list[k].n * sizeof *numbers);
 }
 
-void xc_scf_load(xc_scf *scf, const double *numbers) {
+tsl_err xc_scf_load(xc_scf *scf, const double *numbers) {
+  tsl_err err = TSL_OK;
   block list[MOST_BLOCKS];
   const int count = blocks_of(scf, list);
+  const double n = numbers[4], next = numbers[5], room = scf->diis.room;
+  if (!(n >= 0 && n <= room && next >= 0 && (next < room || next == 0)))
+    TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's DIIS has %g matrices, here at most %g", n, room);
   scf->energies.total = numbers[0], scf->change = numbers[1], scf->commutator = numbers[2];
   scf->rough = numbers[3] != 0;
-  scf->diis.n = (int32_t)numbers[4], scf->diis.next = (int32_t)numbers[5];
+  scf->diis.n = (int32_t)n, scf->diis.next = (int32_t)next;
   memcpy(scf->diis.overlap, numbers + SCALARS, sizeof scf->diis.overlap);
   numbers += SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
   for (int k = 0; k < count; numbers += list[k++].n)
     if (list[k].n > 0) memcpy(list[k].at, numbers, (size_t)list[k].n * sizeof *numbers);
   ask_difference(scf);
+done:
+  return err;
 }
 
 /* --------------------------------------------------------------------- step */

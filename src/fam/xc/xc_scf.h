@@ -98,7 +98,7 @@ void xc_scf_clear(xc_scf *scf);
 
 /** Begin with a total density, shared among the spins by their electrons. */
 void xc_scf_start(xc_scf *scf, const double *total);
-/** Begin with spin densities, for restarts; density[1] unused when restricted.
+/** Begin with spin densities; density[1] unused when restricted.
  *  @param[in] done  iterations that were done before; they count */
 void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
 
@@ -110,7 +110,8 @@ void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
  */
 int64_t xc_scf_numbers(const xc_scf *scf);
 void xc_scf_save(const xc_scf *scf, double *numbers);
-void xc_scf_load(xc_scf *scf, const double *numbers);
+/** @return TSL_ERR_INPUT when they are of another DIIS */
+tsl_err xc_scf_load(xc_scf *scf, const double *numbers);
 
 /** One iteration: Fock matrix and energy of the density, then the next density and what to ask.
  *  When it ends (state) density, fock, orbitals and energies belong together. */

@@ -1,5 +1,5 @@
-/* Checkpoints: the density that the next iteration is of, and what it belongs to; reproducible: all
- * that the next iterations depend on. */
+/* Checkpoints: the density that the next iteration is of, what it belongs to, and all that the next
+ * iterations depend on: J, K and what they are of, DIIS, the history. */
 #include "xc_family.h"
 #include "xc_matrix.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Changes when the meaning of the marks does. */
-static const double format = 1;
+static const double format = 2;
 
 /* tr(D S) of a spin may differ from its electrons by this. */
 static const double electrons_off = 1e-6;
@@ -53,9 +53,13 @@ static void set_marks(const xc_own *own, double marks[XC_N_MARKS]) {
 
 /* ------------------------------------------------------- the field and history */
 
-int64_t xc_state_numbers(const xc_params *p, const xc_own *own) {
-  const int64_t history = own->scf.options.most_iterations * (int64_t)XC_N_HISTORY;
-  return p->reproducible ? xc_scf_numbers(&own->scf) + 1 + history : 0;
+/* Numbers behind the marks: the field's own, the lines of history, and these. */
+static int64_t numbers_of(const xc_own *own, int64_t lines) {
+  return xc_scf_numbers(&own->scf) + 1 + lines * (int64_t)XC_N_HISTORY;
+}
+
+int64_t xc_state_numbers(const xc_own *own) {
+  return numbers_of(own, own->scf.options.most_iterations);
 }
 
 static void save_numbers(const xc_own *own, double *numbers) {
@@ -65,47 +69,41 @@ static void save_numbers(const xc_own *own, double *numbers) {
   memcpy(numbers + 1, own->history, (size_t)own->n_history * sizeof *own->history);
 }
 
-/* Densities and iterations are set. */
-static tsl_err load_numbers(tsl_problem *problem, const double *numbers) {
-  tsl_err err = TSL_OK;
-  xc_own *own = xc_own_of(problem);
-  const double lines = numbers[xc_scf_numbers(&own->scf)];
-  if (!(lines >= 0 && lines <= own->scf.iteration && lines <= own->scf.options.most_iterations))
-    TSL_FAIL(TSL_ERR_INPUT, "the checkpoint has %g lines of history after %d of %d iterations",
-             lines, (int)own->scf.iteration, (int)own->scf.options.most_iterations);
-  xc_scf_load(&own->scf, numbers);
-  if (own->scf.diis.n < 0 || own->scf.diis.n > own->scf.diis.room || own->scf.diis.next < 0 ||
-      own->scf.diis.next >= (own->scf.diis.room > 0 ? own->scf.diis.room : 1))
-    TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's DIIS has %d matrices, here at most %d",
-             (int)own->scf.diis.n, (int)own->scf.diis.room);
-  own->n_history = (int64_t)lines;
-  memcpy(own->history, numbers + xc_scf_numbers(&own->scf) + 1,
-         (size_t)own->n_history * sizeof *own->history);
-  ((int32_t *)problem->fields[XC_IN_PRECISION].data)[0] = own->scf.rough;
-  tsl_field_touch(&problem->fields[XC_IN_PRECISION]);
-done:
-  return err;
-}
-
 void xc_state_save(tsl_problem *problem) {
-  const xc_scf *scf = &xc_own_of(problem)->scf;
-  double *marks = problem->fields[XC_STATE_MARK].data;
+  const xc_own *own = xc_own_of(problem);
+  const xc_scf *scf = &own->scf;
+  tsl_field *mark = &problem->fields[XC_STATE_MARK];
   const int64_t nn = scf->n * scf->n;
   double *density = problem->fields[XC_STATE_DENSITY].data;
   for (int t = 0; t < scf->n_spin; t++)
     memcpy(density + t * nn, scf->density[t], (size_t)nn * sizeof *density);
-  set_marks(xc_own_of(problem), marks);
-  if (xc_params_of(problem)->reproducible) save_numbers(xc_own_of(problem), marks + XC_N_MARKS);
+  set_marks(own, mark->data);
+  save_numbers(own, (double *)mark->data + XC_N_MARKS);
+  mark->shape[0] = XC_N_MARKS + numbers_of(own, own->n_history);
+}
+
+/* Memory of the longest that the field of marks can be. */
+static tsl_err take_memory(tsl_problem *problem) {
+  tsl_field *mark = &problem->fields[XC_STATE_MARK];
+  tsl_free(mark->data);
+  mark->data = NULL;
+  mark->shape[0] = XC_N_MARKS + xc_state_numbers(xc_own_of(problem));
+  return tsl_alloc(mark->shape[0], sizeof(double), mark->name, &mark->data);
 }
 
 tsl_err xc_state_create(tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  for (int f = XC_STATE_DENSITY; f <= XC_STATE_MARK; f++)
-    TSL_TRY(tsl_alloc(tsl_field_count(&problem->fields[f]), sizeof(double), problem->fields[f].name,
-                      &problem->fields[f].data));
+  tsl_field *density = &problem->fields[XC_STATE_DENSITY];
+  TSL_TRY(tsl_alloc(tsl_field_count(density), sizeof(double), density->name, &density->data));
+  TSL_TRY(take_memory(problem));
   xc_state_save(problem);
 done:
   return err;
+}
+
+int32_t xc_state_phase(const tsl_problem *problem) {
+  const double *marks = problem->fields[XC_STATE_MARK].data;
+  return (int32_t)marks[XC_MARK_ITERATION] * (xc_params_of(problem)->fitted ? 2 : 1);
 }
 
 /* ------------------------------------------------------------------ restart */
@@ -141,18 +139,62 @@ done:
   return err;
 }
 
+/* Is the field as long as its own numbers say? */
+static tsl_err check_length(const xc_own *own, const tsl_field *mark) {
+  tsl_err err = TSL_OK;
+  const double *marks = mark->data;
+  const int64_t least = XC_N_MARKS + numbers_of(own, 0);
+  const int32_t most = own->scf.options.most_iterations;
+  if (mark->shape[0] < least)
+    TSL_FAIL(TSL_ERR_INPUT, "the state of the checkpoint has %lld numbers where at least %lld are",
+             (long long)mark->shape[0], (long long)least);
+  const double lines = marks[least - 1], done = marks[XC_MARK_ITERATION];
+  if (done >= most)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "xc.scf.iterations is %d, and %.0f are done in the checkpoint; ask for more",
+             (int)most, done);
+  if (!(lines >= 0 && lines <= done) || lines != floor(lines) ||
+      mark->shape[0] != least + (int64_t)lines * XC_N_HISTORY)
+    TSL_FAIL(TSL_ERR_INPUT, "the checkpoint has %g lines of history after %g iterations", lines,
+             done);
+done:
+  return err;
+}
+
+/* Densities and iterations are set. */
+static tsl_err load_numbers(tsl_problem *problem, const double *numbers) {
+  tsl_err err = TSL_OK;
+  xc_own *own = xc_own_of(problem);
+  tsl_field *precision = &problem->fields[XC_IN_PRECISION];
+  TSL_TRY(xc_scf_load(&own->scf, numbers));
+  numbers += xc_scf_numbers(&own->scf);
+  own->n_history = (int64_t)numbers[0];
+  memcpy(own->history, numbers + 1, (size_t)own->n_history * sizeof *own->history);
+  ((int32_t *)precision->data)[0] = own->scf.rough;
+  tsl_field_touch(precision);
+done:
+  return err;
+}
+
 tsl_err xc_restore(tsl_problem *problem, int phase) {
   tsl_err err = TSL_OK;
   xc_own *own = xc_own_of(problem);
   const int64_t n = own->scf.n;
   const double *density = problem->fields[XC_STATE_DENSITY].data;
-  const double *marks = problem->fields[XC_STATE_MARK].data;
+  tsl_field *mark = &problem->fields[XC_STATE_MARK];
+  const double *marks = mark->data;
   const double *const spins[2] = {density, density + n * n};
+  if (mark->shape[0] < XC_N_MARKS)
+    TSL_FAIL(TSL_ERR_INPUT, "the state of the checkpoint has %lld numbers",
+             (long long)mark->shape[0]);
   TSL_TRY(check_marks(own, marks));
+  TSL_TRY(check_length(own, mark));
   for (int t = 0; t < own->scf.n_spin; t++) TSL_TRY(check_density(&own->scf, t, spins[t]));
   xc_scf_restart(&own->scf, spins, (int32_t)marks[XC_MARK_ITERATION]);
-  if (xc_params_of(problem)->reproducible) TSL_TRY(load_numbers(problem, marks + XC_N_MARKS));
+  TSL_TRY(load_numbers(problem, marks + XC_N_MARKS));
   own->idle = xc_params_of(problem)->fitted && phase % 2 != 0;
+  TSL_TRY(take_memory(problem));
+  xc_state_save(problem);
   TSL_TRY(xc_put_densities(problem));
 done:
   return err;

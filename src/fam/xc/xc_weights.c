@@ -37,9 +37,12 @@ static double adjust_radius(int32_t adjust, int z) {
   return adjust == XC_ADJUST_BRAGG ? xc_bragg_radius(z) : sqrt(xc_bragg_radius(z));
 }
 
-static double size_shift(double own, double other) {
+/** Becke's a_ij; he holds it within 1/2, so that nu grows with mu. Cells by the seed's radii, as
+ *  the seed has them, do not: where radii differ by more than 1 + sqrt(2) that is another
+ *  partition. */
+static double size_shift(int32_t adjust, double own, double other) {
   const double a = 0.25 * (other / own - own / other);
-  return fmin(0.5, fmax(-0.5, a));
+  return adjust == XC_ADJUST_SLATER ? a : fmin(0.5, fmax(-0.5, a));
 }
 
 /** The mu below which mu + a (1 - mu^2) <= -ssf_a for all |a| <= shift, without its sign. */
@@ -66,7 +69,7 @@ static tsl_err fill_pairs(const xc_grid_rule *rule, const xc_atom *atoms, xc_par
                  "atoms %lld and %lld are %.3g Angstrom apart; at least 0.1 Angstrom is needed",
                  (long long)i + 1, (long long)j + 1, r * XC_BOHR);
       p->inverse[i * p->n + j] = self ? 0 : 1 / r;
-      const double a = size_shift(adjust_radius(rule->adjust, atoms[i].z),
+      const double a = size_shift(rule->adjust, adjust_radius(rule->adjust, atoms[i].z),
                                   adjust_radius(rule->adjust, atoms[j].z));
       p->shift[i * p->n + j] = self ? -1 : a;
       largest = fmax(largest, fabs(a));

@@ -1,0 +1,89 @@
+#include "xc_memory.h"
+
+#include <math.h>
+
+double xc_memory_said(double bytes) {
+  enum { DIGIT = 10 }; /* texts of bytes have one behind the point */
+  double unit = 1;
+  while (bytes >= 1024 * unit) unit *= 1024;
+  return ceil(bytes / unit * DIGIT) / DIGIT * unit;
+}
+
+static bool has_exchange(const xc_params *p) {
+  return p->functional.exchange != 0;
+}
+
+double xc_memory_sums(const xc_params *p, int threads) {
+  const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
+  const double sums = (!p->fitted ? nn : 0) + (has_exchange(p) ? p->n_spin * nn : 0);
+  const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
+  return 8 * ((p->reproducible ? 2 : 1) * threads * sums + packed + shells * shells);
+}
+
+/* The state of the field is the root's alone, which has made it. */
+double xc_memory_fields(const tsl_problem *problem) {
+  double bytes = 0;
+  for (int f = 0; f < problem->n_fields; f++) {
+    const tsl_field *field = &problem->fields[f];
+    if ((field->role & TSL_STATE) && field->data == NULL) continue;
+    bytes += (double)tsl_field_count(field) * (double)tsl_type_bytes((tsl_type)field->type);
+  }
+  return bytes;
+}
+
+double xc_memory_card(const xc_params *p) {
+  const double nn = (double)p->n * (double)p->n;
+  const double fit =
+      p->fitted && !p->reproducible ? 16 * ((double)p->n_packed + (double)p->n_fit) : 0;
+  return (double)p->n_shells * sizeof(xc_shell) + 32 * (double)p->n_points + 24 * p->n_spin * nn +
+         fit;
+}
+
+/* -------------------------------------------------------------------- early */
+
+/* Matrices among the fields and, on a socket, its sum of exchange-correlation; on rank 0 the state
+ * of the field: density, J, K, what they are of, matrices of DIIS. Orbitals are left out, as
+ * functions may be dependent. */
+static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t diis) {
+  const double nn = (double)p->n * (double)p->n, s = p->n_spin;
+  const bool socket = device->kind == TSL_CPU;
+  const int threads = socket && device->threads > 0 ? device->threads : 1;
+  const double exchange = has_exchange(p) ? s : 0;
+  const double fields = (2 * s + 1) + s + 1 + exchange + 2 * s + 1; /* IN; sums; OUT */
+  const double state = rank == 0 ? s + 2 + 2 * s + (double)diis * s : 0;
+  return 8 * nn * (fields + state + (socket ? s : 0)) + xc_memory_sums(p, threads);
+}
+
+static tsl_err too_small(const tsl_deck *deck, const char *key, const char *what, double limit,
+                         double needed, int rank, const xc_params *p) {
+  tsl_err err = TSL_OK;
+  char has[24], needs[24];
+  (void)tsl_bytes_text(limit, has);
+  (void)tsl_bytes_text(xc_memory_said(needed), needs);
+  if (tsl_deck_given(deck, key))
+    TSL_DECK_FAIL(deck, key,
+                  "rank %d may use %s of %s, but needs more than %s for %lld functions; raise it",
+                  rank, has, what, needs, (long long)p->n);
+  TSL_FAIL(what[0] == 'i' ? TSL_ERR_DEVICE_MEMORY : TSL_ERR_MEMORY,
+           "rank %d may use %s of %s (%s), but needs more than %s for %lld functions", rank, has,
+           what, key, needs, (long long)p->n);
+done:
+  return err;
+}
+
+tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t diis) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = xc_params_of(problem);
+  for (int r = 0; r < problem->n_devices; r++) {
+    const tsl_device *device = &problem->devices[r];
+    const double host = least_host(p, device, r, diis), card = xc_memory_card(p);
+    const int64_t limit = device->kind == TSL_CPU ? device->memory_limit : device->host_limit;
+    if (limit > 0 && host > (double)limit)
+      TSL_TRY(too_small(deck, "run.host_memory", "host memory", (double)limit, host, r, p));
+    if (device->kind == TSL_GPU && device->memory_limit > 0 && card > (double)device->memory_limit)
+      TSL_TRY(too_small(deck, "run.device_memory", "its card's memory",
+                        (double)device->memory_limit, card, r, p));
+  }
+done:
+  return err;
+}

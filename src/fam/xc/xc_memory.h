@@ -1,0 +1,39 @@
+/**
+ * @file xc_memory.h
+ * Memory that a rank needs: what is the same on all devices, and a bound that is known before any
+ * work.
+ */
+#ifndef TSL_FAM_XC_MEMORY_H
+#define TSL_FAM_XC_MEMORY_H
+
+#include "xc_problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Host bytes of the fields that a rank holds. */
+double xc_memory_fields(const tsl_problem *problem);
+
+/** Host bytes of the sums of threads, of packed matrices, of bounds of the shells' densities. */
+double xc_memory_sums(const xc_params *p, int threads);
+
+/** Card's bytes of shells, points and matrices, of fitting vectors. */
+double xc_memory_card(const xc_params *p);
+
+/** Bytes rounded up so that tsl_bytes_text says no less. */
+double xc_memory_said(double bytes);
+
+/**
+ * Root, after the molecule and its basis are known and before anything is computed: is there less
+ * memory than any rank needs in any case? Points, pairs and groups are not known yet.
+ * @param[in] diis  matrices of DIIS, in the state of the field on rank 0
+ * @return TSL_ERR_INPUT with the key, where the deck gives the limit; else TSL_ERR_MEMORY or
+ *         TSL_ERR_DEVICE_MEMORY
+ */
+tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t diis);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
