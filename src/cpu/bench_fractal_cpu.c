@@ -1,6 +1,7 @@
 /** @file bench_fractal_cpu.c  `tesela bench fractal-cpu`: schedules, our default, theory. */
 #include "bench_options.h"
 #include "fractal_cpu.h"
+#include "new_file.h"
 
 #include <math.h>
 #include <omp.h>
@@ -294,12 +295,10 @@ tsl_err fractal_bench_cpu(int argc, char **argv) {
     goto done;
   }
   TSL_TRY(fractal_kernels_choose(&t.kernels));
-  if (o.csv != NULL && (t.csv = fopen(o.csv, "w")) == NULL)
-    TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %m", o.csv);
+  if (o.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.csv, &t.csv));
   if (t.csv != NULL) fprintf(t.csv, "what,size,threads,value,unit,ratio,reference,goal\n");
   TSL_TRY(bench_all(&t));
 done:
-  if (t.csv != NULL && fclose(t.csv) != 0 && err == TSL_OK)
-    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "%s: not written: %m", o.csv);
+  err = tsl_new_table_close("--csv", o.csv, &t.csv, err);
   return err;
 }

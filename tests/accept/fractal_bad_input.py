@@ -210,7 +210,8 @@ def picture_is_output():
 
 
 def full_disk():
-    """A picture that does not fit on its disk, after the image is computed: named, nothing is left."""
+    """A picture that does not fit on its disk, after the image is computed: named, nothing of it is left,
+    and the image is."""
     small = suite.path("small")
     os.makedirs(small, exist_ok=True)
     mounted = os.getuid() == 0 and subprocess.run(
@@ -220,7 +221,12 @@ def full_disk():
     deck = view("centre: [-0.743643887037151, 0.13182590420533]", "width: 1e-10", base=with_keys(
         "maxiter: 20000", "png: small/large.png").replace("xres: 60", "xres: 800").replace("yres: 40", "yres: 400"))
     try:
-        return " | ".join(refuse(deck, ["small/large.png"], status=3, ranks=ranks) for ranks in (None, 2))
+        for ranks in (None, 2):
+            suite.write("full.yaml", deck)
+            run = suite.run(["run", "full.yaml", "-o", "full.h5", "-q", "--overwrite"], ranks, timeout=LIMIT)
+            check(run.status == 0 and "small/large.png" in run.err and "No space" in run.err, run.tail())
+            check(os.path.exists(suite.path("full.h5")) and os.listdir(small) == [], f"left: {os.listdir(small)}")
+        return ""
     finally:
         subprocess.run(["umount", small], check=True)
 

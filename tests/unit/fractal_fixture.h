@@ -2,6 +2,7 @@
 #ifndef TSL_TEST_FRACTAL_FIXTURE_H
 #define TSL_TEST_FRACTAL_FIXTURE_H
 
+#include "files.h"
 #include "fractal_family.h"
 #include "fractal_fn.h"
 
@@ -32,6 +33,7 @@ static inline void release(made *m) {
   tsl_family_fractal.destroy(&m->problem);
   tsl_problem_clear(&m->problem);
   tsl_deck_destroy(&m->deck);
+  tsl_files_clear();
 }
 
 static inline fractal_params *make_good(const char *section, made *m) {

@@ -61,7 +61,7 @@ typedef struct fractal_own {
  * folder, no right to write, a file there that is no PNG, two pictures of one name, a picture named
  * as the output (NULL: there is none).
  */
-tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s, const char *output);
+tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s);
 
 /* ------------------------------------------------------------------- cost */
 

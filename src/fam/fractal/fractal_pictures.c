@@ -1,12 +1,9 @@
 /* Can the pictures be written? Asked before anything is computed. */
 #include "fractal_family.h"
 
-#include "file_name.h"
+#include "files.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -16,10 +13,12 @@ static bool ends_in_png(const char *file) {
   return n > 4 && strcasecmp(file + n - 4, ".png") == 0;
 }
 
-/** Empty, or starts as a PNG file does. */
+/** Is there no plain file, or an empty one, or a PNG file? */
 static bool may_replace(const char *file) {
   static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   unsigned char head[8];
+  struct stat there;
+  if (lstat(file, &there) != 0 || !S_ISREG(there.st_mode)) return true;
   FILE *stream = fopen(file, "rb");
   if (stream == NULL) return false;
   const size_t n = fread(head, 1, sizeof head, stream);
@@ -27,25 +26,12 @@ static bool may_replace(const char *file) {
   return n == 0 || (n == sizeof head && memcmp(head, signature, sizeof head) == 0);
 }
 
-/** Can FILE.part be written? @return 0, or why not */
-static int try_part(const char *file) {
-  char part[PATH_MAX];
-  if (snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part) return ENAMETOOLONG;
-  return tsl_try_write(part);
-}
-
 static tsl_err check_file(const tsl_deck *deck, const char *key, const char *file) {
   tsl_err err = TSL_OK;
-  struct stat there;
   if (!ends_in_png(file)) TSL_DECK_FAIL(deck, key, "'%s' must end in .png", file);
-  if (stat(file, &there) == 0) {
-    if (!S_ISREG(there.st_mode))
-      TSL_DECK_FAIL(deck, key, "'%s' is there and is no regular file", file);
-    if (!may_replace(file))
-      TSL_DECK_FAIL(deck, key, "'%s' is there and is no PNG file; it is not replaced", file);
-  }
-  const int why = try_part(file);
-  if (why != 0) TSL_DECK_FAIL(deck, key, "'%s' cannot be written: %s", file, strerror(why));
+  if (!may_replace(file))
+    TSL_DECK_FAIL(deck, key, "'%s' is there and is no PNG file; it is not replaced", file);
+  TSL_TRY(tsl_deck_blame(deck, key, tsl_files_write(TSL_FILE_BESIDE, key, file)));
 done:
   return err;
 }
@@ -63,19 +49,15 @@ done:
   return err;
 }
 
-tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s, const char *output) {
+tsl_err fractal_check_pictures(const tsl_deck *deck, const fractal_deck *s) {
   tsl_err err = TSL_OK;
-  const char *const keys[2] = {"fractal.png", "fractal.binarised_png"};
+  static const char *const keys[2] = {"fractal.png", "fractal.binarised_png"};
   const char *const files[2] = {s->png, s->binarised_png};
   for (int f = 0; f < 2; f++) {
     if (files[f] == NULL) continue;
     TSL_TRY(check_sides(deck, keys[f], s));
-    if (output != NULL && tsl_same_file(files[f], output))
-      TSL_DECK_FAIL(deck, keys[f], "'%s' is the output file too", files[f]);
     TSL_TRY(check_file(deck, keys[f], files[f]));
   }
-  if (s->png != NULL && s->binarised_png != NULL && tsl_same_file(s->png, s->binarised_png))
-    TSL_DECK_FAIL(deck, keys[1], "'%s' is the file of fractal.png too", s->binarised_png);
 done:
   return err;
 }

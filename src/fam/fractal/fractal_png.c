@@ -2,24 +2,23 @@
  * it sets the way back first and keeps no changing locals. */
 #include "fractal_family.h"
 
+#include "new_file.h"
+
 #include <errno.h>
-#include <limits.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { EFFORT = 3 }; /* zlib level: twice as fast as the usual 6, files a tenth larger */
 
 struct fractal_png {
-  FILE *file;
+  tsl_new_file file;
   png_structp png;
   png_infop info;
   int64_t columns;
-  char *path, *part; /**< final name, name while it is written */
-  int number;        /**< errno of the write that failed */
-  char reason[128];  /**< of libpng */
+  int number;       /**< errno of the write that failed */
+  char reason[128]; /**< of libpng */
 };
 
 static void on_error(png_structp png, png_const_charp reason) {
@@ -34,7 +33,7 @@ static void on_warning(png_structp png, png_const_charp reason) {
 
 static void on_write(png_structp png, png_bytep bytes, size_t n) {
   fractal_png *f = png_get_io_ptr(png);
-  if (fwrite(bytes, 1, n, f->file) == n) return;
+  if (fwrite(bytes, 1, n, f->file.stream) == n) return;
   f->number = errno;
   png_error(png, "write failed");
 }
@@ -45,7 +44,7 @@ static void on_flush(png_structp png) {
 
 /** The file's error from what was noted. */
 static tsl_err fail(const fractal_png *f) {
-  return tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "cannot write the picture '%s': %s", f->path,
+  return tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "cannot write the picture '%s': %s", f->file.path,
                   f->number != 0 ? strerror(f->number) : f->reason);
 }
 
@@ -85,17 +84,6 @@ static bool try_end(const fractal_png *f) {
 
 /* -------------------------------------------------------------- interface */
 
-static tsl_err make_names(const char *path, fractal_png *f) {
-  tsl_err err = TSL_OK;
-  const size_t n = strlen(path) + sizeof ".part";
-  TSL_TRY(tsl_alloc((int64_t)n, 1, "file name", (void **)&f->path));
-  TSL_TRY(tsl_alloc((int64_t)n, 1, "file name", (void **)&f->part));
-  (void)snprintf(f->path, n, "%s", path);
-  (void)snprintf(f->part, n, "%s.part", path);
-done:
-  return err;
-}
-
 tsl_err fractal_png_open(const char *path, int64_t columns, int64_t rows,
                          const uint8_t (*palette)[3], fractal_png **out) {
   tsl_err err = TSL_OK;
@@ -106,13 +94,10 @@ tsl_err fractal_png_open(const char *path, int64_t columns, int64_t rows,
              (long long)columns, (long long)rows, (long long)FRACTAL_PNG_MAX);
   TSL_TRY(tsl_alloc(1, sizeof *f, "picture", (void **)&f));
   f->columns = columns;
-  TSL_TRY(make_names(path, f));
+  TSL_TRY(tsl_new_file_open(path, &f->file));
   f->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, f, on_error, on_warning);
   if (f->png != NULL) f->info = png_create_info_struct(f->png);
   if (f->info == NULL) TSL_FAIL(TSL_ERR_MEMORY, "picture '%s': libpng has no memory", path);
-  f->file = fopen(f->part, "wb");
-  if (f->file == NULL)
-    TSL_FAIL(TSL_ERR_INPUT, "cannot write the picture '%s': %s", path, strerror(errno));
   if (!try_head(f, rows, palette)) TSL_TRY(fail(f));
   *out = f;
 done:
@@ -127,25 +112,11 @@ done:
   return err;
 }
 
-/** Flush and close, noting what fails. */
-static bool close_file(fractal_png *f) {
-  FILE *file = f->file;
-  f->file = NULL;
-  if (fclose(file) == 0) return true;
-  f->number = errno;
-  return false;
-}
-
 tsl_err fractal_png_close(fractal_png **png) {
   tsl_err err = TSL_OK;
   fractal_png *f = *png;
-  if (!try_end(f) || !close_file(f)) TSL_TRY(fail(f));
-  if (rename(f->part, f->path) != 0) {
-    f->number = errno;
-    TSL_TRY(fail(f));
-  }
-  tsl_free(f->part); /* nothing left to remove */
-  f->part = NULL;
+  if (!try_end(f)) TSL_TRY(fail(f));
+  TSL_TRY(tsl_new_file_close(&f->file, TSL_OK));
 done:
   fractal_png_discard(png);
   return err;
@@ -154,11 +125,8 @@ done:
 void fractal_png_discard(fractal_png **png) {
   fractal_png *f = *png;
   if (f == NULL) return;
-  if (f->file != NULL) (void)fclose(f->file);
-  if (f->part != NULL) (void)unlink(f->part);
+  (void)tsl_new_file_close(&f->file, TSL_ERR_IO); /* nothing when it is closed */
   if (f->png != NULL) png_destroy_write_struct(&f->png, &f->info);
-  tsl_free(f->path);
-  tsl_free(f->part);
   tsl_free(f);
   *png = NULL;
 }

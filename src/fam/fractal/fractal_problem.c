@@ -195,7 +195,7 @@ static tsl_err fractal_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(fractal_deck_settle(deck, &s));
   TSL_TRY(fractal_view_make(deck, &s, &view));
   TSL_TRY(fractal_view_check(deck, &s, &view));
-  TSL_TRY(fractal_check_pictures(deck, &s, problem->output));
+  TSL_TRY(fractal_check_pictures(deck, &s));
   TSL_TRY(check_sizes(deck, &s));
   fill_params(&s, p);
   TSL_TRY(add_fields(problem, &view, s.binarise));

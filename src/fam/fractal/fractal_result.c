@@ -1,6 +1,8 @@
 /* After the units: the binarised image, the pictures, and the lines of the summary. */
 #include "fractal_family.h"
 
+#include "files.h"
+
 #include <inttypes.h>
 
 enum { BLOCK = 1 << 24 }; /* bytes of values held at a time; one row at least */
@@ -73,8 +75,14 @@ static void look(flow *f, int64_t n) {
   }
 }
 
+/** Rows of the picture; one that cannot be written is lost, not the image. */
+static void put_rows(fractal_png **png, const uint8_t *rows, int64_t n) {
+  if (*png != NULL && tsl_files_lose("fractal.binarised_png", fractal_png_rows(*png, rows, n)))
+    fractal_png_discard(png);
+}
+
 /** Over the whole image: binarised rows to the store and to the picture (NULL: none). */
-static tsl_err first_pass(flow *f, bool binarise, fractal_png *png) {
+static tsl_err first_pass(flow *f, bool binarise, fractal_png **png) {
   tsl_err err = TSL_OK;
   const fractal_params *p = f->params;
   for (int64_t row = 0, n = 0; row < p->yres; row += n) {
@@ -82,7 +90,7 @@ static tsl_err first_pass(flow *f, bool binarise, fractal_png *png) {
     look(f, n * p->xres);
     if (!binarise) continue;
     TSL_TRY(f->store->write(f->store->state, FRACTAL_BINARY, row, row + n, f->bytes));
-    if (png != NULL) TSL_TRY(fractal_png_rows(png, f->bytes, n));
+    put_rows(png, f->bytes, n);
   }
 done:
   return err;
@@ -101,13 +109,14 @@ done:
 
 /* ----------------------------------------------------------- second pass */
 
-static tsl_err second_pass(flow *f, fractal_png *png) {
+/** *lost: the picture cannot be written; anything else is an error of the image. */
+static tsl_err second_pass(flow *f, fractal_png *png, bool *lost) {
   tsl_err err = TSL_OK;
   const fractal_params *p = f->params;
-  for (int64_t row = 0, n = 0; row < p->yres; row += n) {
+  for (int64_t row = 0, n = 0; row < p->yres && !*lost; row += n) {
     TSL_TRY(read_block(f, row, &n));
     for (int64_t i = 0; i < n * p->xres; i++) f->bytes[i] = f->colour[fractal_bin(value_at(f, i))];
-    TSL_TRY(fractal_png_rows(png, f->bytes, n));
+    *lost = tsl_files_lose("fractal.png", fractal_png_rows(png, f->bytes, n));
   }
 done:
   return err;
@@ -115,16 +124,27 @@ done:
 
 static tsl_err draw(flow *f, const fractal_own *own) {
   tsl_err err = TSL_OK;
+  const fractal_params *p = f->params;
+  const uint8_t(*palette)[3] = own->palette == FRACTAL_VIRIDIS ? fractal_viridis : NULL;
   fractal_png *png = NULL;
+  bool lost = false;
   if (own->png == NULL) goto done;
   fractal_colours(f->tally, f->colour);
-  TSL_TRY(fractal_png_open(own->png, f->params->xres, f->params->yres,
-                           own->palette == FRACTAL_VIRIDIS ? fractal_viridis : NULL, &png));
-  TSL_TRY(second_pass(f, png));
-  TSL_TRY(fractal_png_close(&png));
+  lost = tsl_files_lose("fractal.png", fractal_png_open(own->png, p->xres, p->yres, palette, &png));
+  if (!lost) TSL_TRY(second_pass(f, png, &lost));
+  if (!lost) (void)tsl_files_lose("fractal.png", fractal_png_close(&png));
 done:
   fractal_png_discard(&png);
   return err;
+}
+
+/** The picture of binarised rows; NULL when there is none, or it cannot be made. */
+static fractal_png *open_binarised(const fractal_own *own, const fractal_params *p) {
+  fractal_png *png = NULL;
+  if (own->binarised_png == NULL) return NULL;
+  (void)tsl_files_lose("fractal.binarised_png",
+                       fractal_png_open(own->binarised_png, p->xres, p->yres, NULL, &png));
+  return png;
 }
 
 tsl_err fractal_finish(tsl_problem *problem, const tsl_store *store) {
@@ -139,11 +159,10 @@ tsl_err fractal_finish(tsl_problem *problem, const tsl_store *store) {
   if (!binarise && own->png == NULL) goto done;
   TSL_TRY(open_flow(problem, store, &f));
   f.threshold = fractal_threshold(sum, (uint64_t)p->xres * (uint64_t)p->yres);
-  if (own->binarised_png != NULL)
-    TSL_TRY(fractal_png_open(own->binarised_png, p->xres, p->yres, NULL, &png));
-  TSL_TRY(first_pass(&f, binarise, png));
+  png = open_binarised(own, p);
+  TSL_TRY(first_pass(&f, binarise, &png));
   TSL_TRY(check_sum(&f, sum));
-  if (png != NULL) TSL_TRY(fractal_png_close(&png));
+  if (png != NULL) (void)tsl_files_lose("fractal.binarised_png", fractal_png_close(&png));
   TSL_TRY(draw(&f, own));
 done:
   fractal_png_discard(&png);
