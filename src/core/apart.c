@@ -1,6 +1,8 @@
 /* A part of the program in a process of its own. */
 #include "apart.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,7 +38,8 @@ typedef struct head {
   int64_t n_ask;
 } head;
 
-enum { NOT_STARTED = -1 }; /* beside the statuses of waitpid */
+/* Beside the statuses of waitpid, which are not negative: -errno of fork, or this. */
+enum { NO_STARTER = -100000 };
 
 static starter the_starter = {-1, -1, NULL};
 
@@ -76,8 +79,11 @@ static _Noreturn void run_part(const head *h, const void *ask, int to, ending *e
   (void)signal(SIGXCPU, SIG_DFL);
   renew_time();
   limit_memory();
-  tsl_err_save(h->part(ask, to), &end->error);
-  (void)fflush(stdout);
+  tsl_err err = h->part(ask, to);
+  if (err == TSL_OK && (fflush(stdout) != 0 || ferror(stdout)))
+    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "cannot write to standard output: %s",
+                   strerror(errno));
+  tsl_err_save(err, &end->error);
   end->ended = true;
   _exit(0);
 }
@@ -139,8 +145,9 @@ static bool receive(int line, head *h, int *to) {
 /* Fork the part and wait for it. @return its status */
 static int run_one(const head *h, const void *ask, int line, int to, ending *end) {
   const pid_t self = getpid();
-  int status = NOT_STARTED;
+  int status = 0;
   const pid_t child = fork();
+  if (child < 0) status = -errno;
   if (child == 0) {
     (void)close(line);
     end_with(self);
@@ -231,8 +238,11 @@ static bool send_ask(const tsl_apart_sides *sides, int line, int to) {
 
 static tsl_err outcome(const char *path, const ending *end, int status, tsl_err taken) {
   tsl_err err = TSL_OK;
-  if (status == NOT_STARTED)
-    TSL_FAIL(TSL_ERR_INTERNAL, "cannot start a reader of '%s' (ulimit -u?)", path);
+  char limits[200];
+  if (status < 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "cannot start a reader of '%s': %s%s", path,
+             status == NO_STARTER ? "its starter has ended" : strerror(-status),
+             tsl_limits_text(limits));
   if (end->ended && end->error.code != TSL_OK) return tsl_err_restore(&end->error);
   if (end->ended || (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)) return taken;
   TSL_FAIL(TSL_ERR_INPUT, "%s is damaged: the library that reads it cannot get through it (%s)",
@@ -260,14 +270,14 @@ done:
 tsl_err tsl_apart(const char *path, const tsl_apart_sides *sides) {
   tsl_err err = TSL_OK;
   const bool alone = the_starter.process <= 0;
-  int from = -1, status = NOT_STARTED;
+  int from = -1, status = NO_STARTER;
   (void)fflush(NULL);
   TSL_TRY(tsl_apart_begin());
   TSL_TRY(ask_starter(path, sides, &from));
   if (sides->take != NULL) err = sides->take(sides->arg, from);
   (void)close(from); /* a part that still writes ends by it */
   if (tsl_apart_get(the_starter.line, &status, (int64_t)sizeof status) != TSL_OK)
-    status = NOT_STARTED;
+    status = NO_STARTER;
   err = outcome(path, the_starter.end, status, err);
 done:
   if (alone) tsl_apart_end();

@@ -52,14 +52,15 @@ typedef struct tsl_units {
 
 /** What one unit may occupy; set by the runtime from memory limits, obeyed by family.units. */
 typedef struct tsl_limits {
-  int64_t
-      slab_bytes; /**< host bytes of all GATHER slabs of one unit; a unit of one row may exceed */
+  int64_t slab_bytes;   /**< host bytes of a unit's GATHER slabs; a unit of one row may exceed */
   int64_t device_bytes; /**< device bytes of one unit */
   int64_t target_units; /**< wanted number of units, for balance */
   int32_t n_ranks;      /**< ranks that will share the units */
   bool given;           /**< target_units is the user's own wish */
-  double ramp;  /**< WAVE: largest backend.ramp of the ranks; 0: a stage may have few rows */
-  bool overlap; /**< WAVE: stages overlap on all devices that have a ramp */
+  double ramp;        /**< WAVE: largest backend.ramp of the ranks; 0: a stage may have few rows */
+  bool overlap;       /**< WAVE: stages overlap on all devices that have a ramp */
+  int64_t host_bytes; /**< least host memory that a rank may use; 0: not known */
+  int64_t keep_bytes; /**< the same of its device: a card's memory, or the host's */
 } tsl_limits;
 
 /**
@@ -112,7 +113,7 @@ typedef enum tsl_combine {
   TSL_LIST    /**< each unit appends records; result is the concatenation in unit order */
 } tsl_combine;
 
-enum { TSL_MAX_FIELDS = 24, TSL_NAME = 40 };
+enum { TSL_MAX_FIELDS = 32, TSL_NAME = 40 };
 
 /**
  * An array of the problem. The table of fields drives allocation, broadcast, combination,
@@ -127,22 +128,19 @@ typedef struct tsl_field {
   int32_t combine;     /**< tsl_combine, OUT only */
   int32_t rank;        /**< number of dimensions, 1..3 */
   int64_t shape[3];    /**< unused entries 1; LIST: shape[0] is the running count */
-  int32_t stream; /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
-  int32_t hidden; /**< 1: not written to the file */
-  int32_t
-      device; /**< 1: an IN field that backend.prepare sets; a run that goes on from a checkpoint
-                       may have another */
+  int32_t stream;   /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
+  int32_t hidden;   /**< 1: not written to the file */
+  int32_t device;   /**< 1: IN, of this run alone (compiled objects, lines of the deck) */
+  int32_t infinite; /**< 1: infinity is a value of the field; NaN never is */
   int32_t scale[3]; /**< coordinates along a dimension: 1 + index of a 1-D field, 0 none; becomes
                          an HDF5 dimension scale */
   void *data;       /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
                          where this rank needs none (GATHER and LIST away from the root) */
-  int64_t changes;  /**< IN: how often data has changed, the same on all ranks during a phase; the
-                         root raises it with the data, see tsl_field_touch */
+  int64_t changes;  /**< IN: how often data has changed (tsl_field_touch), on all ranks the same */
   int64_t shared;   /**< the runtime's own: changes when it was shared last */
 } tsl_field;
 
-/** Root, in family.advance: data of an IN field has changed. Before the next phase it is shared
- *  again; a backend's begin takes it in where changes is not what it saw last. */
+/** Root, in family.advance: data of an IN field has changed; it is shared before the next phase. */
 static inline void tsl_field_touch(tsl_field *field) {
   field->changes++;
 }
@@ -161,13 +159,13 @@ typedef struct tsl_problem {
   int64_t params_bytes;
   tsl_field fields[TSL_MAX_FIELDS];
   int32_t n_fields;
-  const char *output; /**< root only: name of the output file, for families that write others; set
-                           before create, not owned; NULL: none */
-  void *own;          /**< root only, private to the family; freed by family.destroy */
+  const char *output; /**< root only: name of the output file, set before create; NULL: none */
+  const struct tsl_device *devices; /**< root only, in create: [n_devices] of the ranks; or NULL */
+  int32_t n_devices;
+  void *own; /**< root only, private to the family; freed by family.destroy */
 } tsl_problem;
 
-/** Free params and all field data and zero the struct (family.destroy has run before, on the root).
- */
+/** Free params and all field data and zero the struct (root: family.destroy has run before). */
 void tsl_problem_clear(tsl_problem *problem);
 
 /**
@@ -195,6 +193,8 @@ typedef struct tsl_summary {
   tsl_result results[TSL_MAX_RESULTS];
   int n_results;
   bool valid;       /**< verdict VALID or INVALID */
+  bool unfinished;  /**< INVALID, and more phases could mend it: a checkpoint is kept */
+  int32_t phase;    /**< unfinished: the STATE fields are as before this phase (family.restore) */
   char reason[256]; /**< why invalid; empty otherwise */
 } tsl_summary;
 
@@ -227,11 +227,12 @@ typedef struct tsl_store {
 
 /** What is computed. Device-neutral, single-threaded, no MPI. Static storage. */
 typedef struct tsl_family {
-  const char *name;    /**< REQUIRED, also the deck section */
-  const char *doc;     /**< REQUIRED, one sentence */
-  tsl_shape shape;     /**< REQUIRED */
-  int n_kinds;         /**< REQUIRED, number of unit kinds */
-  const tsl_key *keys; /**< REQUIRED, the deck section's table */
+  const char *name;      /**< REQUIRED, also the deck section */
+  const char *doc;       /**< REQUIRED, one sentence */
+  tsl_shape shape;       /**< REQUIRED */
+  int n_kinds;           /**< REQUIRED, number of unit kinds */
+  const tsl_key *keys;   /**< REQUIRED, the deck section's table */
+  const char *bad_value; /**< OPTIONAL, for messages: what usually makes one NaN or infinite */
 
   /** OPTIONAL, default none. Root only: the deck of a file that is none but says, by the ending of
    *  its name, that this family can run it (`tesela run FILE`).
@@ -253,8 +254,8 @@ typedef struct tsl_family {
    *  as "euclidean condensed f32 d3"; part of the key of the calibration file. Any rank. */
   void (*signature)(const tsl_problem *problem, char text[96]);
 
-  /** OPTIONAL, default nothing. Root only: what was found in the problem before anything was
-   *  computed, as lines for people; printed with the plan. */
+  /** OPTIONAL, default nothing. Root only, after create: how the input was read and what was found
+   *  in the problem, as lines for people; printed with the plan and stored as /run/facts. */
   void (*describe)(const tsl_problem *problem, char *text, size_t size);
 
   /** REQUIRED when a field is GATHER. The half-open box of field that unit fills, in the
@@ -279,9 +280,12 @@ typedef struct tsl_family {
 
   /** OPTIONAL, default checkpoints within phase 0 only; with it they are taken between phases only.
    *  Root only, after create: the STATE fields are those of a checkpoint that was taken before this
-   *  phase; set all that the phase needs as advance would have, IN fields (touched) as well.
-   *  @return TSL_ERR_INPUT when they are of another problem */
+   *  phase, those of one dimension as long as there; set all that the phase needs as advance would
+   *  have, IN fields (touched) as well. @return TSL_ERR_INPUT: they are of another problem */
   tsl_err (*restore)(tsl_problem *problem, int phase);
+
+  /** OPTIONAL, default none. NULL-ended: keys whose values a run from a checkpoint may change. */
+  const char *const *free_keys;
 
   /** OPTIONAL, default always: have units of this kind work in this phase? The others are not
    *  handed out in it. Any rank, any phase. BAG without LIST fields only. Depends on the parameters
@@ -324,9 +328,8 @@ typedef struct tsl_device {
   int64_t memory;      /**< bytes of device or host memory */
   int64_t memory_free; /**< bytes free when looked at */
   int64_t memory_limit; /**< bytes this rank may use on the device */
-  int64_t host_limit;   /**< bytes of the host's memory this rank may use, on a socket the same; 0:
-                             as many as there are */
-  char driver[48];      /**< driver and runtime versions */
+  int64_t host_limit; /**< bytes of the host's memory this rank may use; 0: as many as there are */
+  char driver[48];    /**< driver and runtime versions */
 } tsl_device;
 
 /* ---------------------------------------------------------------- backend */

@@ -1,6 +1,7 @@
 /* Decks: reading, asking, the resolved text. The steps are listed in deck_tree.h. */
 #include "deck.h"
 #include "deck_tree.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +40,7 @@ static tsl_err read_file(const char *path, char **text, size_t *n_bytes) {
   if (status.st_size > TSL_DECK_BYTES_MAX)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld bytes; a deck has at most 16 MiB", path,
              (long long)status.st_size);
+  TSL_TRY(tsl_files_read(fd, "the deck"));
   TSL_TRY(tsl_alloc(status.st_size + 1, 1, "deck", &memory));
   TSL_TRY(read_bytes(fd, path, memory, (size_t)status.st_size, n_bytes));
   *text = memory;
@@ -182,6 +184,13 @@ bool tsl_deck_given(const tsl_deck *deck, const char *path) {
   return whole;
 }
 
+void tsl_deck_place(const tsl_deck *deck, const char *path, char *text, size_t size) {
+  bool whole = false;
+  tsl_node_place(deck, follow(deck, path, &whole), text, size);
+  const size_t used = strlen(text);
+  (void)snprintf(text + used, size - used, ": %s", path);
+}
+
 tsl_err tsl_deck_fail(const tsl_deck *deck, tsl_err code, const char *path, const char *file,
                       int line, const char *fmt, ...) {
   char what[TSL_ERR_MESSAGE_MAX - 128];
@@ -205,8 +214,14 @@ tsl_err tsl_deck_blame(const tsl_deck *deck, const char *path, tsl_err err) {
 
 static tsl_err find_family(const tsl_deck *deck, const char *const *families, int *family) {
   tsl_err err = TSL_OK;
+  static const char *const key[] = {"family", NULL};
   char advice[1024], show[TSL_DECK_SHOW_MAX];
-  const tsl_node *node = tsl_node_find(deck->root, "family");
+  const tsl_node *node = tsl_node_find(deck->root, key[0]);
+  for (const tsl_node *other = deck->root->first; node == NULL && other != NULL;
+       other = other->next)
+    if (tsl_nearest_word(other->key, key) != NULL)
+      TSL_NODE_FAIL(deck, other, "unknown key '%s'; did you mean 'family'?",
+                    tsl_deck_show(other->key, show));
   if (node == NULL)
     TSL_NODE_FAIL(deck, deck->root, "missing key 'family'%s",
                   tsl_deck_advice("", families, sizeof advice, advice));
@@ -235,6 +250,9 @@ static tsl_err check_top(const tsl_deck *deck, const tsl_node *node, const char 
                   tsl_deck_advice(node->key, words, sizeof advice, advice));
   if (i < 2 && node->kind != TSL_NODE_SCALAR)
     TSL_NODE_FAIL(deck, node, "%s: expected a text, got %s", node->key, tsl_value_got(node, show));
+  if (i == 1 && !tsl_node_is_null(node) && strlen(node->text) > TSL_DECK_TITLE_MAX)
+    TSL_NODE_FAIL(deck, node, "title: %zu bytes; at most %d", strlen(node->text),
+                  TSL_DECK_TITLE_MAX);
   if (i >= 2 && node->kind != TSL_NODE_MAP && !tsl_node_is_null(node))
     TSL_NODE_FAIL(deck, node, "%s: expected a map (keys with values), got %s", node->key,
                   tsl_value_got(node, show));

@@ -119,6 +119,9 @@ tsl_err tsl_deck_fail(const tsl_deck *deck, tsl_err code, const char *path, cons
     goto done;                                                                 \
   } while (0)
 
+/** "file:line: path", as tsl_deck_fail has it; cut when it is too long. */
+void tsl_deck_place(const tsl_deck *deck, const char *path, char *text, size_t size);
+
 /** Give the error of this thread, when there is one, the place of a path. @return err */
 tsl_err tsl_deck_blame(const tsl_deck *deck, const char *path, tsl_err err);
 
@@ -135,7 +138,8 @@ const char *tsl_deck_title(const tsl_deck *deck);
  */
 tsl_err tsl_deck_resolved(const tsl_deck *deck, char **text);
 
-/** Of words (NULL-ended) the nearest to word by edit distance, or NULL when none is close. */
+/** Of words (NULL-ended) the only one that begins with word, or the nearest by edit distance; NULL
+ *  when none is close. */
 const char *tsl_nearest_word(const char *word, const char *const *words);
 
 #ifdef __cplusplus

@@ -1,5 +1,7 @@
 #include "deck_tree.h"
 
+#include "text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -103,27 +105,31 @@ bool tsl_node_is_null(const tsl_node *node) {
   return false;
 }
 
+void tsl_node_place(const tsl_deck *deck, const tsl_node *node, char *text, size_t size) {
+  char show[TSL_DECK_SHOW_MAX];
+  if (node != NULL && node->set > 0)
+    (void)snprintf(text, size, "--set %s", tsl_deck_show(deck->sets[node->set - 1], show));
+  else
+    (void)snprintf(text, size, "%s:%d", deck->name, node != NULL ? (int)node->line : 1);
+}
+
 tsl_err tsl_node_fail(const tsl_deck *deck, const tsl_node *node, const char *file, int line,
                       const char *fmt, ...) {
-  char what[TSL_ERR_MESSAGE_MAX], show[TSL_DECK_SHOW_MAX];
+  char what[TSL_ERR_MESSAGE_MAX], place[TSL_ERR_MESSAGE_MAX];
   va_list args;
   va_start(args, fmt);
   (void)vsnprintf(what, sizeof what, fmt, args);
   va_end(args);
-  if (node != NULL && node->set > 0)
-    return tsl_fail(TSL_ERR_INPUT, file, line, "--set %s: %s",
-                    tsl_deck_show(deck->sets[node->set - 1], show), what);
-  return tsl_fail(TSL_ERR_INPUT, file, line, "%s:%d: %s", deck->name,
-                  node != NULL ? (int)node->line : 1, what);
+  tsl_node_place(deck, node, place, sizeof place);
+  return tsl_fail(TSL_ERR_INPUT, file, line, "%s: %s", place, what);
 }
 
 const char *tsl_deck_show(const char *text, char out[TSL_DECK_SHOW_MAX]) {
-  size_t i = 0;
-  for (; text[i] != '\0' && i < TSL_DECK_SHOW_MAX - 4; i++) {
-    const unsigned char c = (unsigned char)text[i];
-    out[i] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
-  }
-  (void)snprintf(out + i, 4, "%s", text[i] != '\0' ? "..." : "");
+  const int n = (int)strnlen(text, TSL_DECK_SHOW_MAX - 4);
+  (void)snprintf(out, TSL_DECK_SHOW_MAX, "%.*s%s", n, text, text[n] != '\0' ? "..." : "");
+  for (char *c = out; *c != '\0'; c++)
+    if (*c == '\n' || *c == '\t') *c = '?';
+  tsl_text_plain(out);
   return out;
 }
 
@@ -151,9 +157,23 @@ static int edit_distance(const char *a, const char *b) {
   return above[m];
 }
 
+/** The one word that begins so, as --output does with --out; NULL: none, or several. */
+static const char *begun_word(const char *word, const char *const *words) {
+  const size_t dashes = strspn(word, "-"), length = strlen(word);
+  const char *found = NULL;
+  if (length - dashes < 2) return NULL;
+  for (; *words != NULL; words++) {
+    if (strncmp(word, *words, length) != 0) continue;
+    if (found != NULL) return NULL;
+    found = *words;
+  }
+  return found;
+}
+
 const char *tsl_nearest_word(const char *word, const char *const *words) {
   const size_t length = strlen(word);
-  const char *nearest = NULL;
+  const char *nearest = begun_word(word, words);
+  if (nearest != NULL) return nearest;
   if (length == 0 || length > WORD_MAX) return NULL;
   int limit = length / 3 > 2 ? (int)(length / 3) : 2;
   if (limit >= (int)length) limit = (int)length - 1; /* nothing in common is not near */

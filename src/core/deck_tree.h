@@ -17,6 +17,8 @@ enum {
   TSL_DECK_DEPTH_MAX = 32,       /**< nesting of maps and lists */
   TSL_DECK_KEYS_MAX = 1024,      /**< keys of one map: duplicates are looked for pair by pair */
   TSL_DECK_ANCHORS_MAX = 1000,   /**< anchors of a deck */
+  TSL_DECK_TITLE_MAX = 1000,     /**< bytes of the title, which goes into an attribute */
+  TSL_DECK_TEXT_MAX = 1 << 20,   /**< bytes of any other text */
   TSL_DECK_PATH_MAX = 256,       /**< bytes of "tri.input.file" in a message */
   TSL_DECK_SHOW_MAX = 80         /**< bytes of a user's word in a message */
 };
@@ -77,6 +79,9 @@ void tsl_node_append(tsl_node *parent, tsl_node *child);
 tsl_node *tsl_node_find(const tsl_node *map, const char *key);
 /** Plain "", "~" or "null". */
 bool tsl_node_is_null(const tsl_node *node);
+
+/** The place of a node: "file:line" or "--set a.b=c". */
+void tsl_node_place(const tsl_deck *deck, const tsl_node *node, char *text, size_t size);
 
 /** Start an error with the place of a node, "file:line: ..." or "--set a.b=c: ...".
  *  @return TSL_ERR_INPUT */

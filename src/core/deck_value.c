@@ -216,6 +216,9 @@ tsl_err tsl_value_check(tsl_deck *deck, const tsl_node *value, const char *path,
   case TSL_KEY_CHOICE:
     return check_choice(deck, value, path, key, out);
   case TSL_KEY_TEXT:
+    if (strlen(value->text) > TSL_DECK_TEXT_MAX)
+      TSL_NODE_FAIL(deck, value, "%s: a text of %zu bytes; at most %d", path, strlen(value->text),
+                    TSL_DECK_TEXT_MAX);
     return tsl_node_scalar(&deck->arena, value->text, true, value, out);
   default:
     return check_whole(deck, value, path, key, as, out);

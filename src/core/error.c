@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +27,7 @@ tsl_err tsl_fail(tsl_err code, const char *file, int line, const char *fmt, ...)
   va_start(args, fmt);
   (void)vsnprintf(message, sizeof message, fmt, args);
   va_end(args);
+  tsl_text_plain(message);
   places[0] = '\0';
   return tsl_trace(code, file, line);
 }

@@ -29,6 +29,7 @@ extern "C" {
   X(TSL_ERR_NUMERIC, 3)       /* invalid number in a result */ \
   X(TSL_ERR_INTERNAL, 3)      /* internal error */             \
   X(TSL_ERR_STOPPED, 3)       /* stopped by a signal */        \
+  X(TSL_ERR_LOST, 3)          /* another rank is silent */     \
   X(TSL_ERR_PAUSED, 85)       /* stopped early, restart possible */
 
 typedef enum tsl_err {

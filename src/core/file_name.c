@@ -1,13 +1,10 @@
 #include "file_name.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /** Folder of the file with links resolved, and its name there. @return false when there is none. */
 static bool locate(const char *file, char folder[PATH_MAX], const char **name) {
@@ -28,13 +25,4 @@ bool tsl_same_file(const char *a, const char *b) {
     return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
   return locate(a, folder_a, &name_a) && locate(b, folder_b, &name_b) &&
          strcmp(folder_a, folder_b) == 0 && strcmp(name_a, name_b) == 0;
-}
-
-int tsl_try_write(const char *file) {
-  struct stat at;
-  const bool there = lstat(file, &at) == 0; /* a link stays, wherever it leads */
-  const int fd = open(file, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  (void)close(fd);
-  return there || unlink(file) == 0 ? 0 : errno;
 }

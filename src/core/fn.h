@@ -18,4 +18,11 @@
 #define TSL_FN static inline __attribute__((always_inline))
 #endif
 
+/** Before a loop: its turns do not depend on each other, so that it may be vectorised. */
+#ifdef __clang__
+#define TSL_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TSL_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 #endif

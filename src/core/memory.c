@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { ALIGNMENT = 64 };
 
@@ -56,5 +57,30 @@ char *tsl_bytes_text(double bytes, char text[24]) {
   int u = 0;
   while (bytes >= 1024 && u < 5) bytes /= 1024, u++;
   (void)snprintf(text, 24, u == 0 ? "%.0f %s" : "%.1f %s", bytes, unit[u]);
+  return text;
+}
+
+char *tsl_limits_text(char text[200]) {
+  static const struct {
+    int which;
+    const char *what, *option;
+    bool bytes;
+  } table[] = {{RLIMIT_AS, "address space", "-v", true},
+               {RLIMIT_DATA, "data", "-d", true},
+               {RLIMIT_NPROC, "processes and threads", "-u", false}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t k = 0; k < sizeof table / sizeof *table && used < 200; k++) {
+    struct rlimit limit;
+    char amount[24];
+    if (getrlimit(table[k].which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
+    if (table[k].bytes)
+      (void)tsl_bytes_text((double)limit.rlim_cur, amount);
+    else
+      (void)snprintf(amount, sizeof amount, "%llu", (unsigned long long)limit.rlim_cur);
+    used +=
+        (size_t)snprintf(text + used, 200 - used, "%s%s %s (ulimit %s)",
+                         used == 0 ? "; limits: " : ", ", table[k].what, amount, table[k].option);
+  }
   return text;
 }

@@ -35,6 +35,10 @@ tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);
 /** Free memory of tsl_alloc; NULL accepted. */
 void tsl_free(void *memory);
 
+/** Limits of this process that keep it from memory, threads and processes, as "; limits: ..." with
+ *  the ulimit option of each; text holds at least 200 bytes; returns text. */
+char *tsl_limits_text(char text[200]);
+
 /** Bytes as text with a binary unit, "1.5 GiB"; text holds at least 24 bytes; returns text. */
 char *tsl_bytes_text(double bytes, char text[24]);
 

@@ -1,10 +1,18 @@
 #include "probe.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 void tsl_figures_group(tsl_figures *figures, const char *group) {
   (void)snprintf(figures->group, sizeof figures->group, "%s", group);
+}
+
+/** Is the figure near enough to its best that there is nothing to advise? */
+static bool is_near(const tsl_figure *f) {
+  static const double NEAR = 0.9;
+  if (!(f->peak > 0) || !(f->value > 0)) return false;
+  return (f->smaller ? f->peak / f->value : f->value / f->peak) >= NEAR;
 }
 
 static tsl_err add(tsl_figures *figures, const tsl_figure *figure, const char *advice) {
@@ -14,7 +22,8 @@ static tsl_err add(tsl_figures *figures, const tsl_figure *figure, const char *a
     TSL_FAIL(TSL_ERR_INTERNAL, "more than %d figures of one device", TSL_MAX_FIGURES);
   *f = *figure;
   (void)snprintf(f->group, sizeof f->group, "%s", figures->group);
-  (void)snprintf(f->advice, sizeof f->advice, "%s", advice != NULL ? advice : "");
+  (void)snprintf(f->advice, sizeof f->advice, "%s",
+                 advice != NULL && !is_near(figure) ? advice : "");
   figures->n++;
 done:
   return err;
@@ -34,4 +43,9 @@ tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double valu
   (void)snprintf(f.name, sizeof f.name, "%s", name);
   (void)snprintf(f.unit, sizeof f.unit, "%s", unit);
   return add(figures, &f, advice);
+}
+
+void tsl_figures_note(tsl_figures *figures, const char *note) {
+  tsl_figure *last = figures->n > 0 ? &figures->list[figures->n - 1] : NULL;
+  if (last != NULL) (void)snprintf(last->advice, sizeof last->advice, "%s", note);
 }

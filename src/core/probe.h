@@ -42,7 +42,7 @@ void tsl_figures_group(tsl_figures *figures, const char *group);
 /**
  * Append a figure to the group.
  * @param[in] peak    0: nothing bounds it
- * @param[in] advice  a sentence, or NULL
+ * @param[in] advice  what to do about a figure below its peak, or NULL; not given within 10 % of it
  * @return TSL_ERR_INTERNAL when the list is full
  */
 tsl_err tsl_figures_add(tsl_figures *figures, const char *name, double value, const char *unit,
@@ -50,6 +50,9 @@ tsl_err tsl_figures_add(tsl_figures *figures, const char *name, double value, co
 /** The same where smaller is better. */
 tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double value, const char *unit,
                              double peak, const char *advice);
+
+/** Say something of the last figure whatever its value. */
+void tsl_figures_note(tsl_figures *figures, const char *note);
 
 #ifdef __cplusplus
 }

@@ -182,8 +182,8 @@ static tsl_err probe_arithmetic(probe_card *card, tsl_figures *f) {
   TSL_TRY(
       time_kernel(card, &seconds, grid(card), multiply_add<double>, (double *)card->a.data, 0.999));
   TSL_TRY(tsl_figures_add(f, "multiply-add fp64", flops / seconds * 1e-12, "TFLOP/s",
-                          lanes * units(card->capability, true) * 1e-12,
-                          "consumer cards: 1/32 or 1/64 of fp32; mind an accidental double"));
+                          lanes * units(card->capability, true) * 1e-12, NULL));
+  tsl_figures_note(f, "consumer cards: 1/32 or 1/64 of fp32; mind an accidental double");
 done:
   return err;
 }
@@ -216,7 +216,8 @@ static tsl_err probe_constant(probe_card *card, tsl_figures *f) {
     const double rate = threads(card) * ROUNDS / seconds * 1e-9;
     if (step == 0) best = rate;
     TSL_TRY(tsl_figures_add(f, step == 0 ? "one word for the warp" : "32 words for the warp", rate,
-                            "G/s", best, step == 0 ? "for what all lanes read alike" : NULL));
+                            "G/s", best, NULL));
+    if (step == 0) tsl_figures_note(f, "for what all lanes read alike");
   }
 done:
   return err;

@@ -53,8 +53,8 @@ static tsl_err probe_copy(probe_card *card, tsl_figures *f) {
   };
   TSL_TRY(probe_best(card, wide, &seconds));
   TSL_TRY(tsl_figures_add(f, "copy, 16 bytes a thread", bytes / seconds * 1e-9, "GB/s",
-                          card->peak_bytes * 1e-9,
-                          "the ceiling of whatever moves more than it computes"));
+                          card->peak_bytes * 1e-9, NULL));
+  tsl_figures_note(f, "the ceiling of whatever moves more than it computes");
 done:
   return err;
 }
@@ -115,13 +115,12 @@ static tsl_err probe_strides(probe_card *card, tsl_figures *f) {
     TSL_TRY(useful(card, stride, 0, &rate));
     if (stride == 1) best = rate;
     TSL_TRY(tsl_figures_add(f, name, rate, "GB/s", best,
-                            stride == 1   ? "coalesced: a warp's words lie side by side"
-                            : stride == 8 ? "sectors of 32 bytes are moved for 4 of use"
-                                          : NULL));
+                            stride == 8 ? "sectors of 32 bytes are moved for 4 of use" : NULL));
+    if (stride == 1) tsl_figures_note(f, "coalesced: a warp's words lie side by side");
   }
   TSL_TRY(useful(card, 1, 1, &rate));
   TSL_TRY(tsl_figures_add(f, "stride 1, begun one word late", rate, "GB/s", best,
-                          "misaligned reads cost little: caches mend them"));
+                          "align what a warp reads: each warp moves a sector more"));
   TSL_TRY(useful(card, 8, 0, &rate));
   TSL_TRY(tsl_figures_add(f, "one of 8 members of a struct", rate, "GB/s", best,
                           "arrays of structures waste this; lay members out as arrays"));

@@ -1,0 +1,51 @@
+/**
+ * @file new_file.h
+ * Files that are written whole: nobody sees half of one, and none goes through a link.
+ */
+#ifndef TSL_CORE_NEW_FILE_H
+#define TSL_CORE_NEW_FILE_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A file that is being written as PATH.part. */
+typedef struct tsl_new_file {
+  FILE *stream;
+  char *path, *part;
+} tsl_new_file;
+
+/** Begin PATH.part; one that a dead run has left is replaced, one that a living run writes is not.
+ *  @return TSL_ERR_IO */
+tsl_err tsl_new_file_open(const char *path, tsl_new_file *file);
+
+/**
+ * End it: with err TSL_OK it gets its name once it is on disk, else it is removed. A file that is
+ * there is replaced where tsl_files_replace() says so. In any state, twice too.
+ * @return err, or TSL_ERR_IO
+ */
+tsl_err tsl_new_file_close(tsl_new_file *file, tsl_err err);
+
+/** Could PATH.part be begun? Nothing is left. @return 0, or errno of why not */
+int tsl_new_file_try(const char *path);
+
+/** A stream to a file that must not exist yet, for tables that are written line by line.
+ *  @param[in] what  for the message, such as "--csv"
+ *  @return TSL_ERR_INPUT */
+tsl_err tsl_new_table_open(const char *what, const char *path, FILE **stream);
+
+/** Could it be opened so? Nothing is left. @return TSL_ERR_INPUT */
+tsl_err tsl_new_table_check(const char *what, const char *path);
+
+/** Close it; NULL accepted. When not all was written it is removed. @return err, or TSL_ERR_IO */
+tsl_err tsl_new_table_close(const char *what, const char *path, FILE **stream, tsl_err err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
