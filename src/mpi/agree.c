@@ -1,5 +1,7 @@
 #include "agree.h"
 
+#include "heartbeat.h"
+#include "memory.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -36,18 +38,32 @@ static void nap(double since) {
   (void)nanosleep(&time, NULL);
 }
 
-/* The smallest number of all ranks. */
-static tsl_err smallest(MPI_Comm comm, int *number) {
+tsl_err tsl_mpi_wait(MPI_Request *request, int peer) {
   tsl_err err = TSL_OK;
   const double since = tsl_now();
-  MPI_Request request = MPI_REQUEST_NULL;
   int done = 0;
-  TSL_MPI(MPI_Iallreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, comm, &request));
   while (!done) {
-    TSL_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    TSL_MPI(MPI_Test(request, &done, MPI_STATUS_IGNORE));
+    if (!done && (peer < 0 ? tsl_heart_calls() : tsl_heart_gone(peer)))
+      return tsl_heart_lost(__FILE__, __LINE__);
     if (!done) nap(since);
   }
 done:
+  return err;
+}
+
+/* The smallest number of all ranks. */
+static tsl_err smallest(MPI_Comm comm, int *number) {
+  tsl_err err = TSL_OK;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int *all = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *all, "verdict", (void **)&all));
+  *all = *number;
+  TSL_MPI(MPI_Iallreduce(MPI_IN_PLACE, all, 1, MPI_INT, MPI_MIN, comm, &request));
+  TSL_TRY(tsl_mpi_wait(&request, -1));
+  *number = *all;
+done:
+  if (err != TSL_ERR_LOST) tsl_free(all); /* else MPI may still write there */
   return err;
 }
 
@@ -55,6 +71,7 @@ tsl_err tsl_agree(MPI_Comm comm, tsl_err mine) {
   tsl_err err = TSL_OK;
   tsl_err_copy copy;
   int rank = 0, size = 1, lowest = 0;
+  if (mine == TSL_ERR_LOST) return mine; /* the others hear of it, but for one that cannot */
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
   lowest = mine == TSL_OK ? size : rank;
@@ -65,5 +82,20 @@ tsl_err tsl_agree(MPI_Comm comm, tsl_err mine) {
   TSL_MPI(MPI_Bcast(&copy, (int)sizeof copy, MPI_BYTE, lowest, comm));
   err = tsl_err_restore(&copy);
 done:
+  return err;
+}
+
+tsl_err tsl_on_one_host(MPI_Comm comm, bool *one) {
+  tsl_err err = TSL_OK;
+  MPI_Comm host = MPI_COMM_NULL;
+  int here = 0, size = 0, all = 0;
+  TSL_MPI(MPI_Comm_size(comm, &size));
+  TSL_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TSL_MPI(MPI_Comm_size(host, &here));
+  here = here == size;
+  TSL_MPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
+  *one = all != 0;
+done:
+  if (host != MPI_COMM_NULL) (void)MPI_Comm_free(&host);
   return err;
 }

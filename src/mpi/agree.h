@@ -8,16 +8,21 @@
 #include "error.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /**
  * Tell all ranks whether any failed; the lowest failing rank's error becomes everyone's.
  *
  * Collective: on comm.
  * @param[in] mine  this rank's result of the stage
+ * Ends early with TSL_ERR_LOST, here alone, when a rank is silent (heartbeat.h).
  * @return TSL_OK when all succeeded; otherwise the code of the lowest failing rank, whose message
  *         (with its rank and host) is this thread's error on every rank
  */
 tsl_err tsl_agree(MPI_Comm comm, tsl_err mine);
+
+/** Do all ranks share memory? Collective; the same answer on all. */
+tsl_err tsl_on_one_host(MPI_Comm comm, bool *one);
 
 /** TSL_TRY for a stage: `TSL_AGREE(comm, call)` runs call, agrees, and goes to done on failure. */
 #define TSL_AGREE(comm, call)                   \
@@ -38,6 +43,14 @@ tsl_err tsl_agree(MPI_Comm comm, tsl_err mine);
       goto done;                                                \
     }                                                           \
   } while (0)
+
+/**
+ * Wait for a request, asleep most of the time.
+ * @param[in] peer  the rank that it depends on; -1: all
+ * @return TSL_ERR_LOST when that rank is gone, or any is (heartbeat.h): the request then goes on,
+ *         and its buffer must stay
+ */
+tsl_err tsl_mpi_wait(MPI_Request *request, int peer);
 
 /** Start an error from an MPI return code; returns TSL_ERR_MPI. */
 tsl_err tsl_mpi_fail(int mpi_code, const char *call, const char *file, int line);

@@ -2,8 +2,8 @@
 
 #include "agree.h"
 #include "compute.h"
+#include "new_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,16 +279,13 @@ static tsl_err open_csv(const bench *b, FILE **file) {
   tsl_err err = TSL_OK;
   *file = NULL;
   if (b->ask.csv == NULL || b->session.rank != 0) return TSL_OK;
-  *file = fopen(b->ask.csv, "w");
-  if (*file == NULL)
-    TSL_FAIL(TSL_ERR_INPUT, "--csv %s: cannot write: %s", b->ask.csv, strerror(errno));
+  TSL_TRY(tsl_new_table_open("--csv", b->ask.csv, file));
 done:
   return err;
 }
 
-static tsl_err write_csv(const bench *b, FILE *file) {
-  tsl_err err = TSL_OK;
-  if (file == NULL) return TSL_OK;
+static void write_csv(const bench *b, FILE *file) {
+  if (file == NULL) return;
   fprintf(file, "plan,share,items,fast_s,others_s,wall_s,ideal_s,waiting\n");
   for (int k = 0; k < b->n_rows; k++) {
     const row *r = &b->rows[k];
@@ -297,10 +294,6 @@ static tsl_err write_csv(const bench *b, FILE *file) {
     fprintf(file, ",%.6f,%.9g,%.9g,%.9g,%.9g,%.6f\n", r->items, r->fast, r->slow, r->wall, r->ideal,
             r->waiting);
   }
-  if (fflush(file) != 0 || ferror(file))
-    TSL_FAIL(TSL_ERR_IO, "--csv %s: %s", b->ask.csv, strerror(errno));
-done:
-  return err;
 }
 
 tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv) {
@@ -317,9 +310,10 @@ tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv) {
   TSL_TRY(open_session(comm, &b));
   TSL_AGREE(b.session.comm, open_csv(&b, &csv));
   TSL_TRY(all_rows(&b));
-  TSL_AGREE(b.session.comm, write_csv(&b, csv));
+  write_csv(&b, csv);
+  TSL_AGREE(b.session.comm, tsl_new_table_close("--csv", b.ask.csv, &csv, TSL_OK));
 done:
-  if (csv != NULL) (void)fclose(csv);
+  (void)tsl_new_table_close("--csv", b.ask.csv, &csv, err);
   tsl_free(b.fast);
   tsl_session_close(&b.session);
   return err;

@@ -5,6 +5,8 @@
 #include "measure_own.h"
 #include "share.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY_TEXT = 512, LINE = 1024 };
+enum { LINE = 1024 };
 
 /* ---- keys */
 
@@ -25,24 +27,25 @@ static uint64_t fnv1a(const char *text) {
 
 /* Units of about this size only: small ones say little about large ones. */
 static void add_sizes(const tsl_station *station, const tsl_unit *units, int64_t n_units,
-                      char key[KEY_TEXT]) {
+                      char key[TSL_COST_KEY]) {
   for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
     const tsl_unit *unit = tsl_measure_middle(units, n_units, kind);
     const size_t used = strlen(key);
-    (void)snprintf(key + used, KEY_TEXT - used, "|2^%d", unit != NULL ? ilogb(unit->count + 1) : 0);
+    (void)snprintf(key + used, TSL_COST_KEY - used, "|2^%d",
+                   unit != NULL ? ilogb(unit->count + 1) : 0);
   }
 }
 
 /* Strips are measured in bands, and what a band costs is divided among its lanes. */
-static void add_lanes(const tsl_unit *units, int64_t n_units, int n_ranks, char key[KEY_TEXT]) {
+static void add_lanes(const tsl_unit *units, int64_t n_units, int n_ranks, char key[TSL_COST_KEY]) {
   const size_t used = strlen(key);
   const int64_t lanes = n_units > 0 ? units[n_units - 1].lane + 1 : 0;
-  (void)snprintf(key + used, KEY_TEXT - used, "|%lld lanes", (long long)(lanes / n_ranks));
+  (void)snprintf(key + used, TSL_COST_KEY - used, "|%lld lanes", (long long)(lanes / n_ranks));
 }
 
 /* What a measurement holds for; commas for blanks so that it is one word of the file. */
 static void make_key(const tsl_station *station, const tsl_unit *units, int64_t n_units,
-                     int n_ranks, char key[KEY_TEXT]) {
+                     int n_ranks, char key[TSL_COST_KEY]) {
   const tsl_seat *seat = station->seat;
   const char *slow = getenv("TSL_TEST_SLOW"); /* slow.h */
   char what[96] = "";
@@ -50,13 +53,13 @@ static void make_key(const tsl_station *station, const tsl_unit *units, int64_t 
   (void)stat("/proc/self/exe", &binary);
   if (station->problem->family->signature != NULL)
     station->problem->family->signature(station->problem, what);
-  (void)snprintf(key, KEY_TEXT, "%s|%s|%s|%s|%d threads|%d ranks|%s|%s|%lld.%lld",
+  (void)snprintf(key, TSL_COST_KEY, "%s|%s|%s|%s|%d threads|%d ranks|%s|%s|%lld.%lld",
                  seat->device.kind == TSL_GPU ? "" : seat->host, seat->device.name, seat->device.id,
                  seat->device.driver, seat->threads, seat->local_size,
                  station->problem->family->name, what, (long long)binary.st_mtime,
                  (long long)binary.st_size);
   if (slow != NULL)
-    (void)snprintf(key + strlen(key), KEY_TEXT - strlen(key), "|slow,%s,%d", slow, seat->rank);
+    (void)snprintf(key + strlen(key), TSL_COST_KEY - strlen(key), "|slow,%s,%d", slow, seat->rank);
   add_sizes(station, units, n_units, key);
   if (tsl_measure_has_strips(station->problem, units, n_units))
     add_lanes(units, n_units, n_ranks, key);
@@ -67,14 +70,19 @@ static void make_key(const tsl_station *station, const tsl_unit *units, int64_t 
 /* ---- the file: lines "hash kind c0 c1 c2 c3 +setup key"; others are of no use and no error */
 
 tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_t size) {
+  tsl_err err = TSL_OK;
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int n = 0;
   if (settings->calibration != NULL)
-    (void)snprintf(path, size, "%s", settings->calibration);
+    n = snprintf(path, size, "%s", settings->calibration);
   else if (cache != NULL && cache[0] == '/')
-    (void)snprintf(path, size, "%s/tesela/calibration", cache);
+    n = snprintf(path, size, "%s/tesela/calibration", cache);
   else
-    (void)snprintf(path, size, "%s/.cache/tesela/calibration", home != NULL ? home : "/tmp");
-  return TSL_OK;
+    n = snprintf(path, size, "%s/.cache/tesela/calibration", home != NULL ? home : "/tmp");
+  if (n >= (int)size)
+    TSL_FAIL(TSL_ERR_INPUT, "the calibration file's name is longer than %zu bytes", size - 1);
+done:
+  return err;
 }
 
 static bool parse_line(const char *line, uint64_t *hash, int *kind, double c[TSL_N_COEFFICIENTS],
@@ -115,24 +123,51 @@ void tsl_calibration_folders(const char *path) {
   }
 }
 
-/* Append; one write per line, so concurrent jobs do not mix lines. A read-only home is no error. */
-static void store(const char *path, const char *keys, const int *missing, const tsl_cost *cost,
-                  int n_kinds) {
-  FILE *file;
+tsl_err tsl_calibration_check(const char *path) {
+  tsl_err err = TSL_OK;
+  char line[LINE];
+  uint64_t hash;
+  int kind;
+  double c[TSL_N_COEFFICIENTS], setup;
+  bool empty = true, good = false;
+  struct stat at;
+  FILE *file = stat(path, &at) == 0 && S_ISREG(at.st_mode) ? fopen(path, "r") : NULL;
+  if (file == NULL) return TSL_OK; /* it will be made, or a note says why not */
+  for (; !good && fgets(line, sizeof line, file) != NULL; empty = false)
+    good = parse_line(line, &hash, &kind, c, &setup);
+  (void)fclose(file);
+  if (!empty && !good)
+    TSL_FAIL(TSL_ERR_INPUT, "'%s' is there and is no calibration file; no lines are added to it",
+             path);
+done:
+  return err;
+}
+
+FILE *tsl_calibration_append(const char *path) {
   tsl_calibration_folders(path);
-  file = fopen(path, "a");
-  if (file == NULL) {
-    fprintf(stderr, "tesela: note: calibration not stored in %s (not writable)\n", path);
-    return;
-  }
+  const int fd =
+      open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
+  if (file == NULL)
+    fprintf(stderr, "tesela: note: calibration not stored in %s: %s\n", path, strerror(errno));
+  if (file == NULL && fd >= 0) (void)close(fd);
+  return file;
+}
+
+void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed) {
+  const double *c = speed->c[kind];
+  fprintf(file, "%016" PRIx64 " %d %.9e %.9e %.9e %.9e +%.9e %s\n", fnv1a(key), kind, c[0], c[1],
+          c[2], c[3], speed->setup[kind], key);
+  fflush(file); /* one write a line, so that those of concurrent jobs do not mix */
+}
+
+/* A home that cannot be written is no error. */
+static void store(const char *path, const int *missing, const tsl_cost *cost, int n_kinds) {
+  FILE *file = tsl_calibration_append(path);
+  if (file == NULL) return;
   for (int r = 0; r < cost->n_ranks; r++)
-    for (int kind = 0; missing[r] && kind < n_kinds; kind++) {
-      const char *key = keys + (size_t)r * KEY_TEXT;
-      const double *c = cost->speeds[r].c[kind];
-      fprintf(file, "%016" PRIx64 " %d %.9e %.9e %.9e %.9e +%.9e %s\n", fnv1a(key), kind, c[0],
-              c[1], c[2], c[3], cost->speeds[r].setup[kind], key);
-      fflush(file);
-    }
+    for (int kind = 0; missing[r] && kind < n_kinds; kind++)
+      tsl_calibration_put(file, cost->keys + (size_t)r * TSL_COST_KEY, kind, &cost->speeds[r]);
   fclose(file);
 }
 
@@ -141,7 +176,7 @@ static tsl_err pool(const char *keys, const tsl_unit *units, int64_t n_units, ts
   tsl_err err = TSL_OK;
   int *device = NULL;
   TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *device, "kinds of devices", (void **)&device));
-  TSL_TRY(tsl_alike_kinds(keys, KEY_TEXT, cost->n_ranks, device));
+  TSL_TRY(tsl_alike_kinds(keys, TSL_COST_KEY, cost->n_ranks, device));
   TSL_TRY(tsl_alike_pool(device, units, n_units, cost));
 done:
   tsl_free(device);
@@ -154,21 +189,23 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
   tsl_err err = TSL_OK;
   const int n_kinds = station->problem->family->n_kinds;
   const bool cacheable = station->problem->family->signature != NULL;
-  char key[KEY_TEXT], path[1024], *keys = NULL;
+  char key[TSL_COST_KEY], path[1024], *keys = NULL;
   int rank = 0, size = 1, mine = 1, *missing = NULL, total = 0;
   tsl_speed speed = {.setup = {0}};
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
   cost->n_ranks = size;
   TSL_TRY(tsl_alloc(size, sizeof *cost->speeds, "cost model", (void **)&cost->speeds));
-  TSL_TRY(tsl_alloc(size, KEY_TEXT, "calibration keys", (void **)&keys));
+  TSL_TRY(tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)&keys));
+  tsl_free(cost->keys);
+  cost->keys = cacheable ? keys : NULL;
   TSL_TRY(tsl_alloc(size, sizeof *missing, "calibration keys", (void **)&missing));
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   make_key(station, units, n_units, size, key);
-  TSL_MPI(MPI_Gather(key, KEY_TEXT, MPI_CHAR, keys, KEY_TEXT, MPI_CHAR, 0, comm));
+  TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
   for (int r = 0; rank == 0 && r < size; r++)
     missing[r] = settings->calibrate == TSL_CALIBRATE_ALWAYS || !cacheable ||
-                 !look_up(path, fnv1a(keys + (size_t)r * KEY_TEXT), n_kinds, &cost->speeds[r]);
+                 !look_up(path, fnv1a(keys + (size_t)r * TSL_COST_KEY), n_kinds, &cost->speeds[r]);
   TSL_MPI(MPI_Scatter(missing, 1, MPI_INT, &mine, 1, MPI_INT, 0, comm));
   TSL_MPI(MPI_Scatter(cost->speeds, (int)sizeof speed, MPI_BYTE, &speed, (int)sizeof speed,
                       MPI_BYTE, 0, comm));
@@ -181,12 +218,12 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
   }
   TSL_MPI(MPI_Gather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed, MPI_BYTE,
                      0, comm));
-  if (rank == 0 && total > 0 && cacheable && n_units > 0) store(path, keys, missing, cost, n_kinds);
+  if (rank == 0 && total > 0 && cacheable && n_units > 0) store(path, missing, cost, n_kinds);
   TSL_AGREE(comm, rank == 0 ? pool(keys, units, n_units, cost) : TSL_OK);
   TSL_TRY(tsl_share_bytes(comm, cost->speeds, (int64_t)sizeof speed * size));
   if (measured != NULL) *measured = total;
 done:
-  tsl_free(keys);
+  if (cost->keys == NULL) tsl_free(keys);
   tsl_free(missing);
   return err;
 }

@@ -8,9 +8,11 @@
 #include "cost.h"
 #include "hand.h"
 #include "machine.h"
+#include "out_unit.h"
 #include "settings.h"
 
 #include <mpi.h>
+#include <stdio.h>
 
 /** What a rank needs to run units: backend, worker, and the hand that drives them. */
 typedef struct tsl_station {
@@ -41,6 +43,25 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
 
 /** Path of the calibration file: the setting, or below the cache folder; path holds size bytes. */
 tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_t size);
+
+/** May lines be added to a file that the deck names? @return TSL_ERR_INPUT: it holds other lines */
+tsl_err tsl_calibration_check(const char *path);
+
+/** The file, open for more lines; NULL, with a note, when it cannot be. */
+FILE *tsl_calibration_append(const char *path);
+
+/** Add the coefficients of a kind; of lines with the same key and kind the last one holds. */
+void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed);
+
+/**
+ * Hold a finished run against its prediction, and correct the calibration file where it was off by
+ * more than times vary: the kind's coefficients are multiplied by measured over predicted, of all
+ * ranks with the same key. Off by more than three times is said, unless quiet. Root.
+ * @param[in] rows    shape [n], last runs of the units
+ * @param[in] phases  of the run; what first runs take more is part of a single phase only
+ */
+tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost,
+                                const tsl_out_unit *rows, int64_t n, int64_t phases, bool quiet);
 
 /** Make the folders of such a path where they are missing; a failure shows when the file is opened.
  */

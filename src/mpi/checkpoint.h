@@ -116,9 +116,11 @@ void tsl_checkpoint_clear(tsl_checkpoint *checkpoint);
 /**
  * Keys in which two resolved decks differ, as "tri.n, tri.seed", sections run and output and the
  * title left out.
+ * @param[in] free_keys  NULL-ended, left out too; NULL: none
  * @param[out] keys  zero-ended, cut to size
  * @return their number
  */
-int tsl_checkpoint_differ(const char *deck, const char *other, char *keys, size_t size);
+int tsl_checkpoint_differ(const char *deck, const char *other, const char *const *free_keys,
+                          char *keys, size_t size);
 
 #endif

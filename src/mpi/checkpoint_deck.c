@@ -53,6 +53,14 @@ static void path_of(const walker *w, char path[PATH]) {
     used += (size_t)snprintf(path + used, PATH - used, "%s%s", k > 0 ? "." : "", w->names[k]);
 }
 
+static bool is_free(const walker *w, const char *const *free_keys) {
+  char path[PATH];
+  path_of(w, path);
+  for (; free_keys != NULL && *free_keys != NULL; free_keys++)
+    if (strcmp(path, *free_keys) == 0) return true;
+  return false;
+}
+
 static void add_key(const walker *w, char *keys, size_t size) {
   char path[PATH];
   const size_t used = strlen(keys);
@@ -64,7 +72,8 @@ static bool same_key(const walker *a, const walker *b) {
   return a->depth == b->depth && strcmp(a->names[a->depth], b->names[b->depth]) == 0;
 }
 
-int tsl_checkpoint_differ(const char *deck, const char *other, char *keys, size_t size) {
+int tsl_checkpoint_differ(const char *deck, const char *other, const char *const *free_keys,
+                          char *keys, size_t size) {
   walker a = {.at = deck}, b = {.at = other};
   int n = 0;
   keys[0] = '\0';
@@ -73,6 +82,7 @@ int tsl_checkpoint_differ(const char *deck, const char *other, char *keys, size_
     if (!more && !others) return n;
     if (more && others && same_key(&a, &b)) {
       if (a.length == b.length && memcmp(a.line, b.line, (size_t)a.length) == 0) continue;
+      if (is_free(&a, free_keys)) continue;
       add_key(&a, keys, size);
       n++;
       continue;

@@ -60,11 +60,10 @@ done:
 }
 
 static tsl_err check_field(const tsl_field *field) {
-  const int64_t bad =
-      tsl_first_not_finite((tsl_type)field->type, field->data, tsl_field_count(field));
+  const int64_t bad = tsl_first_bad(field, field->data, tsl_field_count(field));
   if (bad < 0) return TSL_OK;
-  return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__,
-                  "field '%s': NaN or infinity at element %lld", field->name, (long long)bad);
+  return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__, "field '%s': %s at element %lld",
+                  field->name, tsl_bad_word(field), (long long)bad);
 }
 
 tsl_err tsl_combine_fold(const tsl_field *field, const void *part) {
@@ -102,9 +101,8 @@ static int64_t record_elements(const tsl_field *field) {
 
 static tsl_err append(tsl_phase *phase, tsl_field *field, const void *records, int64_t n) {
   tsl_err err = TSL_OK;
-  const int64_t bad =
-      tsl_first_not_finite((tsl_type)field->type, records, n * record_elements(field));
-  if (bad >= 0) TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': NaN or infinity in a record", field->name);
+  if (tsl_first_bad(field, records, n * record_elements(field)) >= 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in a record", field->name, tsl_bad_word(field));
   if (n > 0 && phase->out != NULL) TSL_TRY(tsl_out_append(phase->out, field, records, n));
   field->shape[0] += n;
 done:

@@ -3,6 +3,7 @@
 #include "agree.h"
 #include "combine.h"
 #include "keeper.h"
+#include "survivors.h"
 #include "take.h"
 #include "wave.h"
 
@@ -37,6 +38,7 @@ static tsl_err compute_part(tsl_session *s, tsl_phase *phase, tsl_record *record
   if (!goes_on) TSL_TRY(tsl_keeper_begun(s));
   if (wave && s->keeper->walks) return TSL_OK; /* all is computed, and combined */
   TSL_TRY(wave ? tsl_wave_run(phase) : tsl_phase_run(phase));
+  phase->drained = false; /* from here on others may be further than a checkpoint allows */
   if (wave && phase->paused) return TSL_OK; /* the workers keep what they have */
   e.task.run = collect_phase;
   TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &e.task));
@@ -92,6 +94,7 @@ tsl_err tsl_compute_phase(tsl_session *s, tsl_out *out, int index, tsl_record *r
   TSL_TRY(tsl_record_phase(s, &phase, record));
   TSL_TRY(tsl_combine_lists(&phase, record->last, record->n_last));
 done:
+  if (err == TSL_ERR_LOST) tsl_survivors_save(s, out, &phase);
   tsl_phase_clear(&phase);
   tsl_free(units);
   tsl_plan_clear(&plan);

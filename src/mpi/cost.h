@@ -22,11 +22,16 @@ typedef struct tsl_speed {
   double setup[TSL_MAX_KINDS]; /**< s, seconds of an operation of the first run alone */
 } tsl_speed;
 
+/** Bytes of a key of the calibration file. */
+enum { TSL_COST_KEY = 512 };
+
 /** The model of all ranks. */
 typedef struct tsl_cost {
   int n_ranks;
   tsl_speed *speeds; /**< [n_ranks], from tsl_alloc */
   bool *left_out;    /**< [n_ranks] ranks that take no units, from tsl_alloc; NULL: none */
+  char *keys; /**< root, [n_ranks] keys of the calibration file, TSL_COST_KEY bytes each, from
+                 tsl_alloc; NULL: it has none of these */
 } tsl_cost;
 
 /** One measurement of a unit. */

@@ -1,8 +1,10 @@
 #include "deliver.h"
 
 #include "agree.h"
+#include "heartbeat.h"
 #include "slot.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TAG_HEADER = 1, TAG_FIELD = 16, END_MARK = -1 };
@@ -21,7 +23,8 @@ struct tsl_delivery {
   tsl_out *out;
   const tsl_unit *units;
   int64_t n_units;
-  int rank, size, ended;
+  int rank, size;
+  bool *ended; /* [size] rank 0: no more comes */
   bool independent;
   joined pending[TSL_MAX_FIELDS];
   void *staging;         /* rank 0: received slabs of one field */
@@ -29,7 +32,7 @@ struct tsl_delivery {
   int64_t room, id_room; /* bytes; ids */
 };
 
-/* ---- finite values; a whole block is tested by its exponents before looking closer */
+/* ---- values that may not be; a block is tested by its exponents before looking closer */
 
 static bool finite_f32(const uint32_t *bits, int64_t n) {
   uint32_t bad = 0;
@@ -49,31 +52,43 @@ static bool all_finite(tsl_type type, const void *data, int64_t at, int64_t n) {
                          : finite_f64((const uint64_t *)data + at, n);
 }
 
-int64_t tsl_first_not_finite(tsl_type type, const void *data, int64_t n) {
+/* The value at `at`, which is not finite. */
+static bool is_nan(tsl_type type, const void *data, int64_t at) {
+  return type == TSL_F32 ? isnan(((const float *)data)[at]) : isnan(((const double *)data)[at]);
+}
+
+int64_t tsl_first_bad(const tsl_field *field, const void *data, int64_t n) {
   enum { BLOCK = 4096 };
+  const tsl_type type = (tsl_type)field->type;
   if (type != TSL_F32 && type != TSL_F64) return -1;
   for (int64_t at = 0; at < n; at += BLOCK) {
-    const int64_t length = n - at < BLOCK ? n - at : BLOCK;
-    if (all_finite(type, data, at, length)) continue;
-    while (all_finite(type, data, at, 1)) at++;
-    return at;
+    const int64_t end = n - at < BLOCK ? n : at + BLOCK;
+    if (all_finite(type, data, at, end - at)) continue;
+    for (int64_t k = at; k < end; k++)
+      if (!all_finite(type, data, k, 1) && (!field->infinite || is_nan(type, data, k))) return k;
   }
   return -1;
+}
+
+const char *tsl_bad_word(const tsl_field *field) {
+  return field->infinite ? "NaN" : "NaN or infinity";
 }
 
 static int64_t box_count(const int64_t lo[3], const int64_t hi[3]) {
   return (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
 }
 
-static tsl_err check_slab(const tsl_field *field, const tsl_unit *unit, const int64_t lo[3],
-                          const int64_t hi[3], const void *slab) {
-  const int64_t bad = tsl_first_not_finite((tsl_type)field->type, slab, box_count(lo, hi));
+static tsl_err check_slab(const tsl_problem *problem, int f, const tsl_unit *unit,
+                          const int64_t lo[3], const int64_t hi[3], const void *slab) {
+  const tsl_field *field = &problem->fields[f];
+  const char *why = problem->family->bad_value;
+  const int64_t bad = tsl_first_bad(field, slab, box_count(lo, hi));
   if (bad < 0) return TSL_OK;
   return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__,
-                  "field '%s': NaN or infinity at element %lld of unit %lld (rows %lld to %lld); "
-                  "coinciding points or values too large for the chosen precision",
-                  field->name, (long long)bad, (long long)unit->id, (long long)unit->lo[0],
-                  (long long)unit->hi[0] - 1);
+                  "field '%s': %s at element %lld of unit %lld (rows %lld to %lld)%s%s",
+                  field->name, tsl_bad_word(field), (long long)bad, (long long)unit->id,
+                  (long long)unit->lo[0], (long long)unit->hi[0] - 1, why != NULL ? "; " : "",
+                  why != NULL ? why : "");
 }
 
 /* ---- rank 0's side */
@@ -135,7 +150,7 @@ static tsl_err store(tsl_delivery *d, const tsl_unit *unit, int f, const void *s
   tsl_err err = TSL_OK;
   d->problem->family->region(d->problem, unit, f, lo, hi);
   if (box_count(lo, hi) == 0) return TSL_OK;
-  TSL_TRY(check_slab(field, unit, lo, hi, slab));
+  TSL_TRY(check_slab(d->problem, f, unit, lo, hi, slab));
   if (!field->stream)
     place(field, lo, hi, slab);
   else if (d->out != NULL)
@@ -158,10 +173,12 @@ tsl_err tsl_delivery_open(MPI_Comm comm, tsl_problem *problem, tsl_out *out, con
   *d = (tsl_delivery){.comm = comm, .problem = problem, .out = out, .units = units, .n_units = n};
   TSL_MPI(MPI_Comm_rank(comm, &d->rank));
   TSL_MPI(MPI_Comm_size(comm, &d->size));
+  TSL_TRY(tsl_alloc(d->size, sizeof *d->ended, "delivery", (void **)&d->ended));
   d->independent = out != NULL && tsl_out_independent(out);
   *delivery = d;
   d = NULL;
 done:
+  if (d != NULL) tsl_free(d->ended);
   tsl_free(d);
   return err;
 }
@@ -170,6 +187,7 @@ void tsl_delivery_close(tsl_delivery **delivery) {
   if (*delivery == NULL) return;
   tsl_free((*delivery)->staging);
   tsl_free((*delivery)->ids);
+  tsl_free((*delivery)->ended);
   tsl_free(*delivery);
   *delivery = NULL;
 }
@@ -268,10 +286,11 @@ void tsl_parcel_drop(tsl_parcel *parcel) {
 
 static tsl_err receive(tsl_delivery *d, int source, int tag, void *bytes, int64_t n) {
   tsl_err err = TSL_OK;
+  MPI_Request request = MPI_REQUEST_NULL;
   for (int64_t at = 0; at < n; at += PIECE) {
     const int length = (int)(n - at < PIECE ? n - at : PIECE);
-    TSL_MPI(
-        MPI_Recv((char *)bytes + at, length, MPI_BYTE, source, tag, d->comm, MPI_STATUS_IGNORE));
+    TSL_MPI(MPI_Irecv((char *)bytes + at, length, MPI_BYTE, source, tag, d->comm, &request));
+    TSL_TRY(tsl_mpi_wait(&request, source));
   }
 done:
   return err;
@@ -337,6 +356,13 @@ done:
   return err;
 }
 
+/* The sender is gone: its units are not finished, and MPI may still write to the buffers. */
+static tsl_err leave_parcel(tsl_delivery *d) {
+  d->staging = d->ids = NULL;
+  d->room = d->id_room = 0;
+  return TSL_OK;
+}
+
 tsl_err tsl_delivery_serve(tsl_delivery *d, bool drop, bool *took) {
   tsl_err err = TSL_OK;
   int flag = 0, bytes = 0;
@@ -350,10 +376,11 @@ tsl_err tsl_delivery_serve(tsl_delivery *d, bool drop, bool *took) {
   TSL_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
   TSL_TRY(take_ids(d, status.MPI_SOURCE, bytes, &n));
   if (n == 1 && d->ids[0] == END_MARK)
-    d->ended++;
+    d->ended[status.MPI_SOURCE] = true;
   else
     TSL_TRY(take_parcel(d, status.MPI_SOURCE, n, drop));
 done:
+  if (err == TSL_ERR_LOST) return leave_parcel(d);
   return err;
 }
 
@@ -366,5 +393,7 @@ done:
 }
 
 bool tsl_delivery_complete(const tsl_delivery *d) {
-  return d->rank != 0 || d->ended == d->size - 1;
+  for (int r = 1; d->rank == 0 && r < d->size; r++)
+    if (!d->ended[r] && !tsl_heart_gone(r)) return false;
+  return true;
 }

@@ -61,10 +61,14 @@ tsl_err tsl_delivery_serve(tsl_delivery *delivery, bool drop, bool *took);
 /** Other ranks: say that no more comes. Rank 0: nothing. */
 tsl_err tsl_delivery_end(tsl_delivery *delivery);
 
-/** Rank 0: have all other ranks ended? Other ranks: true. */
+/** Rank 0: have all other ranks ended that are not gone (heartbeat.h)? Other ranks: true. */
 bool tsl_delivery_complete(const tsl_delivery *delivery);
 
-/** First bad value of an array, or -1; integers are never bad. */
-int64_t tsl_first_not_finite(tsl_type type, const void *data, int64_t n);
+/** First of n values that the field may not have, or -1: NaN, and infinity unless the field is
+ *  `infinite`. Integers are never bad. */
+int64_t tsl_first_bad(const tsl_field *field, const void *data, int64_t n);
+
+/** "NaN or infinity", or "NaN" where the field may be infinite. */
+const char *tsl_bad_word(const tsl_field *field);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 typedef struct fifo {
@@ -134,6 +135,8 @@ tsl_err tsl_hand_start(tsl_err (*prepare)(const void *arg), const void *arg, tsl
   tsl_err err = TSL_OK;
   pthread_condattr_t attribute;
   tsl_hand *hand = NULL;
+  char limits[200];
+  int why;
   TSL_TRY(tsl_alloc(1, sizeof *hand, "compute thread", (void **)&hand));
   hand->prepare = prepare;
   hand->arg = arg;
@@ -143,8 +146,10 @@ tsl_err tsl_hand_start(tsl_err (*prepare)(const void *arg), const void *arg, tsl
   pthread_cond_init(&hand->work, NULL);
   pthread_cond_init(&hand->done, &attribute);
   pthread_condattr_destroy(&attribute);
-  if (pthread_create(&hand->thread, NULL, thread_main, hand) != 0)
-    TSL_FAIL(TSL_ERR_MEMORY, "cannot start the compute thread; check ulimit -u");
+  why = pthread_create(&hand->thread, NULL, thread_main, hand);
+  if (why != 0)
+    TSL_FAIL(TSL_ERR_MEMORY, "cannot start the compute thread: %s%s", strerror(why),
+             tsl_limits_text(limits));
   *out = hand;
   hand = NULL;
 done:

@@ -17,5 +17,5 @@ void tsl_end_if_hung(const tsl_phase *phase, int rank, const tsl_unit *units, in
           "is only slow\n",
           rank, host, phase->station->seat->device.name, (long long)units[0].id,
           (long long)units[n - 1].id, waited, predicted);
-  (void)MPI_Abort(MPI_COMM_WORLD, tsl_err_status(TSL_ERR_DEVICE));
+  (void)MPI_Abort(phase->comm, tsl_err_status(TSL_ERR_DEVICE));
 }

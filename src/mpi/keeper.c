@@ -3,6 +3,7 @@
 
 #include "agree.h"
 #include "combine.h"
+#include "heartbeat.h"
 #include "share.h"
 #include "take.h"
 
@@ -118,6 +119,7 @@ tsl_err tsl_keeper_ready(tsl_session *s) {
   if (k->between) TSL_TRY(tsl_share_inputs(s->comm, &s->problem));
   s->finished = k->finished;
   k->restart = k->safe = true;
+  tsl_heart_saved(s->path);
 done:
   return err;
 }
@@ -144,7 +146,7 @@ static tsl_err take_over(tsl_session *s, tsl_phase *phase) {
     const tsl_field *field = &s->problem.fields[f];
     const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
     if (from->counts[f] != NULL)
-      TSL_TRY(tsl_take_over_lists(phase, f, from->counts[f], from->records[f]));
+      TSL_TRY(tsl_take_over_lists(phase, f, NULL, from->counts[f], from->records[f]));
     if (from->data[f] == NULL || !(field->role & TSL_OUT)) continue;
     if (field->combine == TSL_GATHER || s->keeper->walks) {
       memcpy(field->data, from->data[f], (size_t)bytes);
@@ -246,7 +248,7 @@ static tsl_err save_and_go_on(tsl_session *s, tsl_out *out, const tsl_phase *pha
   k->longest = fmax(k->longest, tsl_now() - begin);
   k->spent += tsl_now() - begin;
   TSL_MPI(MPI_Bcast(&k->safe, 1, MPI_C_BOOL, 0, s->comm));
-  if (k->safe) tsl_out_keep(out);
+  if (k->safe) tsl_out_keep(out), tsl_heart_saved(s->path);
   k->due = tsl_now() + s->run.checkpoint;
   TSL_AGREE(s->comm,
             tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "checkpoint", -1, begin, tsl_now() - begin));
@@ -324,14 +326,39 @@ void tsl_keeper_print(const tsl_session *s, FILE *file) {
             k->walks ? "; the solution is left to recover" : "");
 }
 
-void tsl_keeper_remove(tsl_session *s) {
+static void remove_files(const tsl_session *s) {
   char path[1100], half[1110];
-  if (s->keeper == NULL || !s->keeper->on || s->rank != 0) return;
+  if (s->rank != 0) return;
   for (int slot = 0; slot < 2; slot++) {
     (void)unlink(tsl_keeper_path(s, slot, path));
     (void)snprintf(half, sizeof half, "%s.tmp", path); /* of a run that was killed meanwhile */
     (void)unlink(half);
   }
+}
+
+/* What the fields of state are of, after the last phase. */
+static tsl_err keep_unfinished(tsl_session *s, int phase) {
+  tsl_err err = TSL_OK;
+  char keys[300];
+  TSL_TRY(tsl_keeper_save(s, NULL, NULL, phase));
+  TSL_MPI(MPI_Bcast(&s->keeper->safe, 1, MPI_C_BOOL, 0, s->comm));
+  if (s->rank == 0 && s->keeper->safe)
+    fprintf(stderr,
+            "tesela: --restart %s --overwrite goes on from where this run ended; other values may "
+            "be given of %s\n",
+            s->path, tsl_keeper_free_keys(s, keys));
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_end(tsl_session *s, const tsl_summary *summary) {
+  tsl_err err = TSL_OK;
+  tsl_keeper *k = s->keeper;
+  if (k == NULL || !k->on) return TSL_OK;
+  if (summary->unfinished && k->between) return keep_unfinished(s, summary->phase);
+  k->safe = false;
+  remove_files(s);
+  return err;
 }
 
 void tsl_keeper_free(tsl_session *s) {

@@ -46,6 +46,10 @@ typedef struct tsl_keeper {
  *          run would begin anew without --overwrite */
 tsl_err tsl_keeper_open(tsl_session *session);
 
+/** Root, once the files of the run are checked: remove the checkpoints of an earlier run, which
+ *  --overwrite allows; nothing with --restart. @return TSL_ERR_INPUT */
+tsl_err tsl_keeper_forget_old(const tsl_session *session);
+
 /** After the problem: does the checkpoint fit it? STATE fields are restored and inputs shared. */
 tsl_err tsl_keeper_ready(tsl_session *session);
 
@@ -86,8 +90,9 @@ tsl_err tsl_keeper_foresee(tsl_session *session);
 /** One line for the plan, or nothing. Root. */
 void tsl_keeper_print(const tsl_session *session, FILE *file);
 
-/** The run has ended well: remove the files. Root; others return at once. */
-void tsl_keeper_remove(tsl_session *session);
+/** The run has ended: remove the files. When more phases could mend its result, a checkpoint to go
+ *  on from is written instead, and how is said. */
+tsl_err tsl_keeper_end(tsl_session *session, const tsl_summary *summary);
 
 /** NULL accepted. Not collective. */
 void tsl_keeper_free(tsl_session *session);
@@ -98,6 +103,7 @@ void tsl_keeper_free(tsl_session *session);
 char *tsl_keeper_path(const tsl_session *session, int slot, char path[1100]);
 
 /** Gather and write a checkpoint. A full disk is a warning, and the one before stays.
+ *  @param[in] out  NULL: it is finished
  *  @param[in] phase  NULL: between phases */
 tsl_err tsl_keeper_save(tsl_session *session, tsl_out *out, const tsl_phase *phase, int next);
 
@@ -113,6 +119,9 @@ typedef struct tsl_keeper_sink {
   void (*put)(void *state, const void *bytes, int64_t n);
 } tsl_keeper_sink;
 tsl_err tsl_keeper_save_tiles(tsl_session *session, const tsl_keeper_sink *sink);
+
+/** The keys that may be changed in a restart, as "a, b"; the pointer is text. */
+const char *tsl_keeper_free_keys(const tsl_session *session, char text[300]);
 
 /** First stage that is not finished; INT64_MAX when all are. */
 int64_t tsl_keeper_stage(const tsl_session *session, const uint8_t *finished);

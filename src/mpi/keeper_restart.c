@@ -5,6 +5,7 @@
 #include "share.h"
 #include "slot.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,15 +107,22 @@ done:
 static tsl_err check_new(const tsl_session *s) {
   tsl_err err = TSL_OK;
   char path[1100];
-  for (int slot = 0; slot < 2; slot++) {
-    if (access(tsl_keeper_path(s, slot, path), F_OK) != 0) continue;
-    if (!s->output.overwrite)
+  for (int slot = 0; slot < 2 && !s->output.overwrite; slot++)
+    if (access(tsl_keeper_path(s, slot, path), F_OK) == 0)
       TSL_FAIL(TSL_ERR_INPUT,
                "'%s' is the checkpoint of a run that was stopped: continue it with --restart %s, "
                "or begin anew with --overwrite",
                path, s->path);
-    if (unlink(path) != 0) TSL_FAIL(TSL_ERR_INPUT, "cannot remove the old checkpoint '%s'", path);
-  }
+done:
+  return err;
+}
+
+tsl_err tsl_keeper_forget_old(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  char path[1100];
+  for (int slot = 0; slot < 2 && s->options->restart == NULL; slot++)
+    if (unlink(tsl_keeper_path(s, slot, path)) != 0 && errno != ENOENT)
+      TSL_FAIL(TSL_ERR_INPUT, "cannot remove the old checkpoint '%s': %s", path, strerror(errno));
 done:
   return err;
 }
@@ -136,15 +144,25 @@ done:
 
 /* ---- does it fit the problem? rank 0 */
 
+const char *tsl_keeper_free_keys(const tsl_session *s, char text[300]) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (const char *const *key = s->family->free_keys; key != NULL && *key != NULL; key++)
+    if (used < 300)
+      used += (size_t)snprintf(text + used, 300 - used, "%s%s", used > 0 ? ", " : "", *key);
+  return text;
+}
+
 static tsl_err fit_deck(const tsl_session *s) {
   tsl_err err = TSL_OK;
-  char *resolved = NULL, keys[600];
+  char *resolved = NULL, keys[600], others[300];
+  const char *const *free_keys = s->family->free_keys;
   TSL_TRY(tsl_deck_resolved(s->deck, &resolved));
-  if (tsl_checkpoint_differ(s->keeper->from.deck, resolved, keys, sizeof keys) > 0)
+  if (tsl_checkpoint_differ(s->keeper->from.deck, resolved, free_keys, keys, sizeof keys) > 0)
     TSL_FAIL(TSL_ERR_INPUT,
              "--restart: the checkpoint is of another deck; other values of: %s. Only the sections "
-             "run and output and the title may be changed",
-             keys);
+             "run and output and the title%s%s may be changed",
+             keys, free_keys != NULL ? ", and " : "", tsl_keeper_free_keys(s, others));
 done:
   free(resolved);
   return err;
@@ -163,6 +181,10 @@ static tsl_err fit_units(const tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_checkpoint *from = &s->keeper->from;
   bool same = from->head.n_units == s->units.n;
+  if (from->head.inputs != s->keeper->inputs)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "--restart: the input data have changed since the checkpoint was written; continue "
+             "with the files as they were, or begin anew with --overwrite");
   for (int64_t u = 0; u < s->units.n && same; u++)
     same = is_same(&from->units[u], &s->units.list[u]);
   if (!same)
@@ -170,8 +192,6 @@ static tsl_err fit_units(const tsl_session *s) {
              "--restart: this program cuts the work differently than %s did, which "
              "wrote the checkpoint; continue with that one",
              from->version);
-  if (from->head.inputs != s->keeper->inputs)
-    TSL_FAIL(TSL_ERR_INPUT, "--restart: the input data are not those of the checkpoint");
 done:
   return err;
 }
@@ -197,6 +217,14 @@ done:
   return err;
 }
 
+/* Must a dimension be what it was? What is not saved is the family's to judge, and so is the length
+ * of what it restores. */
+static bool is_bound(const tsl_keeper *k, const tsl_field *field, int d) {
+  if (field->device) return false;
+  if (!k->between || (field->role & TSL_IN)) return true;
+  return (field->role & TSL_STATE) && (d > 0 || field->rank > 1);
+}
+
 static tsl_err fit_field(const tsl_keeper *k, const tsl_problem *problem, int f) {
   tsl_err err = TSL_OK;
   const tsl_field *field = &problem->fields[f];
@@ -206,8 +234,8 @@ static tsl_err fit_field(const tsl_keeper *k, const tsl_problem *problem, int f)
   bool same = strcmp(saved->name, field->name) == 0 && saved->type == field->type &&
               saved->combine == field->combine && saved->role == field->role &&
               saved->stream == field->stream;
-  for (int d = list; d < 3 && !field->device; d++)
-    same = same && saved->shape[d] == field->shape[d];
+  for (int d = list; d < 3; d++)
+    same = same && (!is_bound(k, field, d) || saved->shape[d] == field->shape[d]);
   if (!same)
     TSL_FAIL(TSL_ERR_INPUT, "--restart: the checkpoint has another field '%s'", field->name);
   if (tsl_keeper_saves(k, field) && from->data[f] == NULL)
@@ -223,11 +251,16 @@ static tsl_err restore_state(tsl_session *s) {
   const tsl_checkpoint *from = &s->keeper->from;
   for (int f = 0; f < s->problem.n_fields; f++) {
     tsl_field *field = &s->problem.fields[f];
-    const int64_t n = tsl_field_count(field);
+    const size_t bytes = tsl_type_bytes((tsl_type)field->type);
     if (!(field->role & TSL_STATE)) continue;
+    if (from->fields[f].shape[0] != field->shape[0]) { /* of one dimension */
+      tsl_free(field->data);
+      field->data = NULL;
+      field->shape[0] = from->fields[f].shape[0];
+    }
     if (field->data == NULL)
-      TSL_TRY(tsl_alloc(n, tsl_type_bytes((tsl_type)field->type), field->name, &field->data));
-    memcpy(field->data, from->data[f], (size_t)n * tsl_type_bytes((tsl_type)field->type));
+      TSL_TRY(tsl_alloc(tsl_field_count(field), bytes, field->name, &field->data));
+    memcpy(field->data, from->data[f], (size_t)tsl_field_count(field) * bytes);
   }
   if (s->family->restore != NULL) TSL_TRY(s->family->restore(&s->problem, s->keeper->phase));
 done:

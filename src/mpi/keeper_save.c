@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TAG_LIST = 40 };
 
@@ -110,9 +111,9 @@ static tsl_err count_list(const tsl_session *s, const tsl_phase *phase, int f, i
   for (int64_t u = 0; u < s->units.n; u++) {
     const tsl_list *list = &phase->lists.of[u * s->problem.n_fields + f];
     counts[u] = list->n;
-    if (tsl_first_not_finite((tsl_type)field->type, list->data, list->n * elements) >= 0)
-      TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': NaN or infinity in a record of unit %lld", field->name,
-               (long long)u);
+    if (tsl_first_bad(field, list->data, list->n * elements) >= 0)
+      TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in a record of unit %lld", field->name,
+               tsl_bad_word(field), (long long)u);
   }
 done:
   return err;
@@ -192,12 +193,20 @@ done:
   return err;
 }
 
+/* The one before may be gone, with its folder. */
+static bool one_is_left(const tsl_session *s) {
+  char path[1100];
+  return access(tsl_keeper_path(s, 0, path), R_OK) == 0 ||
+         access(tsl_keeper_path(s, 1, path), R_OK) == 0;
+}
+
 /* The name holds the new checkpoint, or the warning says why it still holds an old one. */
 static void end_file(tsl_session *s, sink *to) {
   tsl_keeper *k = s->keeper;
   int64_t bytes = 0;
   if (to->writer != NULL) settle(to, tsl_checkpoint_commit(&to->writer, &bytes));
   if (to->why.code != TSL_OK) {
+    k->safe = k->safe && one_is_left(s);
     fprintf(stderr, "tesela: warning: no checkpoint: %s; %s\n", to->why.message,
             k->safe ? "the one before is kept" : "there is none yet");
     return;
@@ -247,7 +256,8 @@ tsl_err tsl_keeper_save(tsl_session *s, tsl_out *out, const tsl_phase *phase, in
   tsl_out_unit *rows = NULL;
   int64_t n_rows = 0;
   int32_t *owner = NULL;
-  TSL_TRY(tsl_out_sync(out));
+  if (out != NULL) TSL_TRY(tsl_out_look(out));
+  if (out != NULL) TSL_TRY(tsl_out_sync(out));
   if (phase != NULL) TSL_TRY(gather_log(s, phase, &rows, &n_rows, &owner));
   TSL_AGREE(s->comm, s->rank == 0 ? begin_file(s, rows, n_rows, next, &to) : TSL_OK);
   for (int f = 0; f < s->problem.n_fields && phase != NULL; f++)

@@ -2,6 +2,7 @@
 #include "apart.h"
 #include "bench_share.h"
 #include "contract.h"
+#include "heartbeat.h"
 #include "help.h"
 #include "phase.h"
 #include "probe_run.h"
@@ -10,6 +11,7 @@
 #include "show.h"
 #include "version.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -130,6 +132,14 @@ static void print_error(tsl_err err) {
   if (getenv("TSL_DEBUG") != NULL) fputs(tsl_err_places(), stderr);
 }
 
+/* What was printed must have arrived; a run's results are in its file by then. */
+static tsl_err check_stdout(tsl_err err) {
+  const bool failed = fflush(stdout) != 0 || ferror(stdout);
+  if (!failed || err != TSL_OK) return err;
+  return tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "cannot write to standard output: %s",
+                  errno != 0 ? strerror(errno) : "some of it is lost");
+}
+
 static bool is_open_mpi_4(void) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -155,12 +165,14 @@ static bool is_launched(void) {
  * Counters that ranks advance need windows over nodes. Distributions switch off the one component
  * that has them on plain networks (Debian: osc = ^ucx,pt2pt).
  * A process started by hand needs neither daemon nor network, whose search takes several times as
- * long as a small run (0.4 s; without: 0.07 s). */
+ * long as a small run (0.4 s; without: 0.07 s). Without a daemon all such processes of a user would
+ * share one folder of sessions, which one makes while another removes it; nothing needs it. */
 static void advise_open_mpi(void) {
   if (!is_open_mpi_4()) return;
   (void)setenv("OMPI_MCA_osc", "sm,rdma,pt2pt", 0);
   if (is_launched()) return;
   (void)setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  (void)setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
   (void)setenv("OMPI_MCA_pml", "ob1", 0);
   (void)setenv("OMPI_MCA_btl", "self", 0);
 }
@@ -172,7 +184,7 @@ static void advise_hwloc(void) {
 }
 
 /* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are
- * not: the rank that saw one prints it and ends the job. */
+ * not: the rank that saw one prints it and ends the job. So does a rank that has lost another. */
 static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
   tsl_err err = tsl_apart_begin(); /* while there is one thread */
@@ -185,9 +197,9 @@ static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int a
   if (provided < MPI_THREAD_FUNNELED)
     err = tsl_fail(TSL_ERR_MPI, __FILE__, __LINE__, "this MPI gives no MPI_THREAD_FUNNELED");
   else
-    err = run(MPI_COMM_WORLD, argc - 1, argv + 1);
-  if (err != TSL_OK && (rank == 0 || err == TSL_ERR_MPI)) print_error(err);
-  if (err == TSL_ERR_MPI) (void)MPI_Abort(MPI_COMM_WORLD, tsl_err_status(err));
+    err = check_stdout(run(MPI_COMM_WORLD, argc - 1, argv + 1));
+  if (err != TSL_OK && err != TSL_ERR_LOST && (rank == 0 || err == TSL_ERR_MPI)) print_error(err);
+  if (err == TSL_ERR_MPI || tsl_heart_alarm()) (void)MPI_Abort(MPI_COMM_WORLD, tsl_err_status(err));
   (void)MPI_Finalize();
   return tsl_err_status(err);
 }
@@ -216,6 +228,7 @@ int main(int argc, char **argv) {
   err = argc < 2 ? tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__, "no subcommand; see `tesela --help`")
         : k < 0  ? unknown_command(argv[1])
                  : commands[k].alone(argc - 1, argv + 1);
+  err = check_stdout(err);
   if (err != TSL_OK) print_error(err);
   return tsl_err_status(err);
 }

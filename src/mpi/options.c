@@ -15,7 +15,7 @@ static const struct {
     {'t', "--trace", NULL, true},        {'q', "--quiet", "-q", false},
     {'w', "--overwrite", NULL, false},   {'h', "--help", "-h", false},
     {'i', "--interpret", NULL, false},   {'r', "--restart", NULL, true},
-    {'m', "--max-walltime", NULL, true},
+    {'m', "--max-walltime", NULL, true}, {'x', "--strict", NULL, false},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -28,6 +28,14 @@ static int find(const char *word, const char *allowed) {
   return -1;
 }
 
+/* "'--output' or '-o'" */
+static void name_option(const char *name, char text[64]) {
+  int k = 0;
+  while (strcmp(table[k].name, name) != 0) k++;
+  (void)snprintf(text, 64, "'%s'%s%s%s", name, table[k].alias != NULL ? " or '" : "",
+                 table[k].alias != NULL ? table[k].alias : "", table[k].alias != NULL ? "'" : "");
+}
+
 static tsl_err unknown(const char *word, const char *subcommand, const char *allowed) {
   const char *names[N_OPTIONS + 1];
   int n = 0;
@@ -35,14 +43,15 @@ static tsl_err unknown(const char *word, const char *subcommand, const char *all
     if (table[k].letter == 'h' || strchr(allowed, table[k].letter)) names[n++] = table[k].name;
   names[n] = NULL;
   const char *near = tsl_nearest_word(word, names), *equals = strchr(word, '=');
+  char meant[64] = "";
+  if (near != NULL) name_option(near, meant);
   if (equals != NULL && strncmp(word, "--", 2) == 0)
     return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
                     "'%s': a value stands apart from its option: %.*s %s", word,
                     (int)(equals - word), word, equals + 1);
   return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
                   "'%s' is not an option of `tesela %s`%s%s%s; see `tesela %s --help`", word,
-                  subcommand, near ? "; did you mean '" : "", near ? near : "", near ? "'" : "",
-                  subcommand);
+                  subcommand, near ? "; did you mean " : "", meant, near ? "?" : "", subcommand);
 }
 
 /* Digits alone, so that no sign or blank slips in. */
@@ -85,6 +94,9 @@ static tsl_err take(tsl_options *o, char letter, const char *value) {
     break;
   case 'w':
     o->overwrite = true;
+    break;
+  case 'x':
+    o->strict = true;
     break;
   case 'h':
     o->help = true;

@@ -21,6 +21,7 @@ typedef struct tsl_options {
   const char *sets[TSL_MAX_SETS];
   int n_sets;
   bool quiet, overwrite, help;
+  bool strict;        /**< --strict: a lost file beside the output is a failure */
   char command[1024]; /**< the whole command line, for the record */
 } tsl_options;
 
@@ -28,7 +29,7 @@ typedef struct tsl_options {
  * Parse `SUBCOMMAND [DECK] [options]`.
  * @param[in] allowed  letters of the options this subcommand takes: o = -o, s = --set, t = --trace,
  *                     q = --quiet, w = --overwrite, i = --interpret, which sets dp.interpret,
- *                     r = --restart, m = --max-walltime
+ *                     r = --restart, m = --max-walltime, x = --strict
  * @return TSL_ERR_USAGE naming the word; missing DECK only when need_deck and not help
  */
 tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,

@@ -3,6 +3,7 @@
 #include "out_h5_own.h"
 
 #include "agree.h"
+#include "heartbeat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,7 @@ tsl_err tsl_out_ready(const tsl_out *out, tsl_out_stage stage) {
 
 /* -------------------------------------------------------------------- paths */
 
-static tsl_err folder_of(const char *path, char **folder) {
+tsl_err tsl_out_folder(const char *path, char **folder) {
   tsl_err err = TSL_OK;
   const char *slash = strrchr(path, '/');
   const int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
@@ -120,7 +121,7 @@ tsl_err tsl_out_precheck(const char *path, bool overwrite, int64_t bytes) {
   char *folder = NULL;
   struct stat st;
   TSL_TRY(check_target(path, overwrite));
-  TSL_TRY(folder_of(path, &folder));
+  TSL_TRY(tsl_out_folder(path, &folder));
   if (stat(folder, &st) != 0)
     TSL_FAIL(TSL_ERR_INPUT, "output '%s': folder '%s': %s", path, folder, strerror(errno));
   if (!S_ISDIR(st.st_mode))
@@ -267,7 +268,7 @@ static tsl_err sync_folder(const char *path) {
   tsl_err err = TSL_OK;
   char *folder = NULL;
   int fd = -1;
-  TSL_TRY(folder_of(path, &folder));
+  TSL_TRY(tsl_out_folder(path, &folder));
   fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   /* Some file systems cannot sync a folder (EINVAL); the file itself is safe by then. */
   if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
@@ -301,7 +302,9 @@ static tsl_err commit_root(tsl_out *out) {
   TSL_H5(out, tsl_out_close_file(out), "close", "file");
   TSL_TRY(tsl_out_settle(out, err));
   if (fsync(out->disk.fd) != 0) TSL_FAIL(TSL_ERR_IO, "%s: fsync: %s", out->part, strerror(errno));
-  TSL_TRY(move_into_place(out));
+  err = tsl_out_restore(out);
+  if (err == TSL_OK) err = move_into_place(out);
+  if (err != TSL_OK) TSL_TRY(tsl_out_rescue(out, err));
   TSL_TRY(sync_folder(out->path));
 done:
   return err;
@@ -329,6 +332,10 @@ void tsl_out_discard(tsl_out **result) {
   tsl_out *out = *result;
   if (out == NULL) return;
   *result = NULL;
+  if (tsl_heart_alarm()) {
+    tsl_out_forget(out);
+    return;
+  }
   (void)tsl_out_close_file(out);
   (void)H5Eclear2(H5E_DEFAULT);
   tsl_out_forget(out);

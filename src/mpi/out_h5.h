@@ -68,8 +68,14 @@ int64_t tsl_out_place(const tsl_out *out, const tsl_field *field);
 tsl_err tsl_out_read_slab(tsl_out *out, const tsl_field *field, const int64_t lo[3],
                           const int64_t hi[3], void *data);
 
+/** Is FILE.part still there? Removed with its folder, it is made anew with all that was written,
+ *  where that can be; else a warning says so, and the end of the run finds another place.
+ *  Collective, between open_stream and close_stream. */
+tsl_err tsl_out_look(tsl_out *out);
+
 /** Everything written so far is on disk, on all ranks; collective, between open_stream and
- *  close_stream. */
+ *  close_stream. When a rank is silent (heartbeat.h): what this host has written, and not
+ *  collective. */
 tsl_err tsl_out_sync(tsl_out *out);
 
 /** From now on FILE.part stays when the run fails or ends early: it can be continued. */
@@ -177,7 +183,7 @@ tsl_err tsl_out_calibration(tsl_out *out, const tsl_out_coefficient *rows, int64
 /** Texts of /run; all borrowed, NULL is stored as "". */
 typedef struct tsl_out_about {
   const char *family, *title, *version, *git_hash, *plan, *start_time; /**< attributes of /run */
-  const char *command, *deck, *resolved;                               /**< datasets of /run */
+  const char *command, *deck, *resolved, *facts;                       /**< datasets of /run */
 } tsl_out_about;
 
 /** Store the texts; the layout version goes to attribute "tesela_format" of "/". */
@@ -195,7 +201,7 @@ tsl_err tsl_out_commit(tsl_out **out);
 void tsl_out_forget(tsl_out *out);
 
 /** Close and remove FILE.part. Collective, after any error in any state; NULL accepted, sets NULL.
- */
+ *  When a rank is silent (heartbeat.h), rank 0 removes FILE.part and nothing is closed. */
 void tsl_out_discard(tsl_out **out);
 
 #endif

@@ -29,6 +29,8 @@ struct tsl_out {
   bool plain;    /**< rows may be taken over by another run */
   bool resume;   /**< rows of an earlier run are taken over */
   bool keep;     /**< FILE.part stays when the run fails */
+  bool gone;     /**< root: FILE.part was removed and could not be made anew: it was said */
+  bool reopens;  /**< the file is closed while it gets a new place */
   int compress;
   tsl_out_stage stage;
   tsl_disk disk; /**< root; fd holds the lock for the whole life, -1: not open */
@@ -45,6 +47,18 @@ hid_t tsl_out_type(int32_t type);
 /** Start an error with HDF5's innermost message; what is "write dataset 'x'". */
 tsl_err tsl_out_h5_fail(const tsl_out *out, const char *file, int line, const char *what,
                         const char *name);
+
+/** The folder of a file's name; freed by the caller. */
+tsl_err tsl_out_folder(const char *path, char **folder);
+
+/** An error where a host does not see the root's file under its name: MPI_File_open would hang, or
+ *  take another file for it. Collective. */
+tsl_err tsl_out_check_visible(tsl_out *out);
+
+/** Root, once the file is open by MPI-IO: remove the files of Open MPI's shared file pointer, which
+ *  nobody uses, while they are open, so that a run that is killed leaves none. Those of dead runs go
+ *  as well. */
+void tsl_out_remove_pointers(const tsl_out *out);
 
 /** Turn a failed write of the driver into an error, and keep any error for later calls. */
 tsl_err tsl_out_settle(tsl_out *out, tsl_err err);
@@ -63,6 +77,19 @@ hid_t tsl_out_layout(const tsl_out *out, int rank, const hsize_t *dims, size_t e
 
 /** Root: open the file with our own driver; create it, or open it again after an MPI-IO stream. */
 tsl_err tsl_out_open_root(tsl_out *out, bool create);
+
+/** Root: is FILE.part the file that is open? */
+bool tsl_out_in_place(const tsl_out *out);
+
+/** Root, all closed: make FILE.part anew when it was removed. */
+tsl_err tsl_out_restore(tsl_out *out);
+
+/** Root: a whole file that cannot get its name gets another, here or in another folder.
+ *  @return why, with the name in its message */
+tsl_err tsl_out_rescue(tsl_out *out, tsl_err why);
+
+/** Open the file and its streamed fields by MPI-IO. Collective. */
+tsl_err tsl_out_open_mpio(tsl_out *out);
 
 /** Close what is open of the file on this rank (collective while mpio); descriptor and lock stay.
  */

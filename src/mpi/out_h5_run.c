@@ -97,6 +97,7 @@ tsl_err tsl_out_about_run(tsl_out *out, const tsl_out_about *about) {
       {"/run/command", about->command},
       {"/run/deck", about->deck},
       {"/run/resolved_deck", about->resolved},
+      {"/run/facts", about->facts},
   };
   TSL_TRY(tsl_out_attr_i64(out, "/", "tesela_format", FORMAT));
   for (size_t a = 0; a < sizeof attributes / sizeof *attributes; a++)

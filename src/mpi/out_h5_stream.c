@@ -1,5 +1,6 @@
 /* The streamed part of the output: boxes and lists written while the run goes on. */
 #include "agree.h"
+#include "heartbeat.h"
 #include "out_h5_own.h"
 
 #include <errno.h>
@@ -150,19 +151,6 @@ done:
   return err;
 }
 
-/* MPI_File_open would hang when one host does not see the file. */
-static tsl_err check_visible(const tsl_out *out) {
-  tsl_err err = TSL_OK;
-  char host[64] = "";
-  (void)gethostname(host, sizeof host - 1);
-  if (access(out->part, R_OK | W_OK) != 0)
-    TSL_FAIL(TSL_ERR_INPUT,
-             "output '%s': not visible on host %s (%s); use a folder that all hosts share",
-             out->part, host, strerror(errno));
-done:
-  return err;
-}
-
 #ifdef H5_HAVE_PARALLEL
 static tsl_err open_mpio(tsl_out *out) {
   tsl_err err = TSL_OK;
@@ -189,6 +177,15 @@ static tsl_err open_mpio(tsl_out *out) { /* unreachable: out->parallel is false 
 }
 #endif
 
+tsl_err tsl_out_open_mpio(tsl_out *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_out_check_visible(out));
+  TSL_AGREE(out->comm, open_mpio(out));
+  if (out->rank == 0) tsl_out_remove_pointers(out);
+done:
+  return err;
+}
+
 tsl_err tsl_out_open_stream(tsl_out *out) {
   tsl_err err = TSL_OK;
   TSL_AGREE(out->comm, tsl_out_ready(out, TSL_OUT_DEFINE));
@@ -199,8 +196,7 @@ tsl_err tsl_out_open_stream(tsl_out *out) {
     goto done;
   }
   TSL_AGREE(out->comm, out->rank == 0 ? reserve(out, true) : TSL_OK);
-  TSL_AGREE(out->comm, check_visible(out));
-  TSL_AGREE(out->comm, open_mpio(out));
+  TSL_TRY(tsl_out_open_mpio(out));
 done:
   return err;
 }
@@ -229,8 +225,19 @@ done:
   return err;
 }
 
+/* HDF5's flush is collective. It has nothing to add to rows, which go straight to the system. */
+static tsl_err sync_alone(const tsl_out *out) {
+  tsl_err err = TSL_OK;
+  const int fd = open(out->part, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 || fsync(fd) != 0) TSL_FAIL(TSL_ERR_IO, "%s: fsync: %s", out->part, strerror(errno));
+done:
+  if (fd >= 0) (void)close(fd);
+  return err;
+}
+
 tsl_err tsl_out_sync(tsl_out *out) {
   tsl_err err = TSL_OK;
+  if (tsl_heart_alarm()) return out->mpio ? sync_alone(out) : sync_here(out);
   TSL_AGREE(out->comm, sync_here(out));
 done:
   return err;

@@ -3,6 +3,7 @@
 #include "agree.h"
 #include "batch.h"
 #include "fault.h"
+#include "heartbeat.h"
 #include "hung.h"
 #include "linger.h"
 #include "overlap.h"
@@ -63,6 +64,7 @@ typedef struct course {
   double planned, measured; /* s of the last flights, older ones counting less */
   double slower, told;      /* measured over planned; what the others know */
   bool abort, pause, ended;
+  bool lost;   /* a rank is silent; with abort: nothing can be saved */
   tsl_err err; /* first failure of this rank */
   tsl_err_copy error;
   double before;     /* work that was finished at the start */
@@ -86,6 +88,7 @@ static tsl_err compute(tsl_task *task) {
   const tsl_station *st = f->station;
   TSL_TRY(tsl_fault_before(st->seat->rank, f->units, f->n));
   f->start = tsl_now();
+  tsl_heart_unit(f->units[0].id);
   TSL_TRY(st->backend->run(st->worker, f->units, f->n, f->parts));
   TSL_TRY(tsl_linger(st, f->n, f->parts, f->n));
   tsl_fault_after(st->problem, st->seat->rank, f->units, f->n, f->parts);
@@ -100,6 +103,7 @@ static tsl_err begin(tsl_task *task) {
   const tsl_station *st = f->station;
   TSL_TRY(tsl_fault_begin(st->seat->rank, f->units, f->n));
   f->start = tsl_now();
+  tsl_heart_unit(f->units[0].id);
   TSL_TRY(st->backend->start(st->worker, f->units, f->n, f->parts));
 done:
   return err;
@@ -307,10 +311,23 @@ static void end_if_hung(const course *c, double now) {
     tsl_end_if_hung(c->phase, c->rank, f->units, f->n, now - c->since, f->seconds * c->slower);
 }
 
+/* A rank is silent: no unit begins any more. For a checkpoint those begun are finished and
+ * delivered, which takes messages to rank 0. */
+static void heed_alarm(course *c) {
+  if (c->lost || !tsl_heart_alarm()) return;
+  c->lost = c->pause = true;
+  if (c->phase->can_pause && !tsl_heart_gone(0))
+    tsl_heart_answer();
+  else
+    c->abort = true;
+}
+
 /* Has someone failed, or the user asked to stop? */
 static tsl_err look_around(course *c) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
+  heed_alarm(c);
+  if (c->lost) return TSL_OK;
   if (stops_at_once(c))
     TSL_FAIL(TSL_ERR_STOPPED,
              "stopped by signal %d before the work was done; no output was left behind",
@@ -354,13 +371,14 @@ static void turn(course *c) {
     keep_error(c, feed(c, &moved));
     keep_error(c, deliver(c, (flight *)landed));
   }
-  if (!c->ended && !work_left(c) && all_idle(c)) {
+  if (!c->ended && !work_left(c) && all_idle(c) && !(c->lost && c->abort)) {
     keep_error(c, tsl_delivery_end(c->delivery));
     c->ended = true;
   }
 }
 
 static bool finished(const course *c) {
+  if (c->lost && c->abort) return c->posted == 0;
   return c->ended && tsl_delivery_complete(c->delivery);
 }
 
@@ -430,7 +448,7 @@ done:
 tsl_err tsl_phase_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
   course c = {.phase = phase, .slower = 1, .told = 1};
-  phase->paused = false;
+  phase->paused = phase->drained = false;
   TSL_MPI(MPI_Comm_rank(phase->comm, &c.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &c.size));
   c.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
@@ -442,11 +460,12 @@ tsl_err tsl_phase_run(tsl_phase *phase) {
   start_clock(&c);
   while (!finished(&c)) turn(&c);
   tsl_progress_end(&c.progress);
+  phase->drained = c.err == TSL_OK && !c.abort;
   if (c.err != TSL_OK) (void)tsl_err_restore(&c.error);
-  TSL_AGREE(phase->comm, c.err);
+  TSL_AGREE(phase->comm, c.lost ? tsl_heart_lost(__FILE__, __LINE__) : c.err);
   TSL_TRY(agree_on_pause(&c));
 done:
-  close_course(&c);
+  if (err != TSL_ERR_LOST || phase->drained) close_course(&c); /* else MPI may still read it */
   return err;
 }
 

@@ -45,7 +45,9 @@ typedef struct tsl_phase {
   double busy;   /**< out, s of device time of this rank */
   double finish; /**< out, s from the phase's start to the end of this rank's last unit */
   double origin; /**< out, tsl_now() at the phase's start */
-  bool paused;   /**< out, the same on all ranks: units may be left (WAVE: are left, whole stages);
+  bool drained; /**< out: what this rank has begun is finished and delivered, and no more has begun;
+                      of use after TSL_ERR_LOST */
+  bool paused;  /**< out, the same on all ranks: units may be left (WAVE: are left, whole stages);
                       run it again, with plan->finished, and it goes on */
 } tsl_phase;
 
@@ -54,10 +56,12 @@ typedef struct tsl_phase {
  *
  * The hand computes; this thread feeds it from the static list and then from the shared counter,
  * delivers finished slabs, and on rank 0 receives those of others. When a rank fails, all stop.
- * When it is to pause, all finish and deliver what they have begun, and return.
+ * When it is to pause, all finish and deliver what they have begun, and return. So do those that
+ * live when a rank is silent (heartbeat.h) and a checkpoint can be made of it; else they leave as
+ * soon as their devices are done.
  *
  * Collective: on phase->comm.
- * @return the lowest failing rank's error, on all ranks
+ * @return the lowest failing rank's error, on all ranks; TSL_ERR_LOST
  */
 tsl_err tsl_phase_run(tsl_phase *phase);
 

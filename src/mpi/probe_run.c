@@ -2,7 +2,7 @@
 
 #include "agree.h"
 #include "calibrate.h"
-#include "file_name.h"
+#include "new_file.h"
 #include "probe.h"
 #include "session.h"
 
@@ -25,7 +25,7 @@ const char tsl_probe_help[] =
     "\n"
     "  --device W  auto, gpu, cpu, or one word for each local rank, as run.device\n"
     "  --again     measure anew\n"
-    "  --csv FILE  also write the figures of all ranks to FILE\n";
+    "  --csv FILE  also write the figures of all ranks to FILE, which must not exist\n";
 
 typedef struct probe_options {
   bool again, help;
@@ -85,7 +85,7 @@ done:
 }
 
 static void write_figure(FILE *file, const tsl_figure *f) {
-  (void)fprintf(file, "%s\t%s\t%.9g\t%s\t%.9g\t%d\t%s\n", f->group, f->name, f->value, f->unit,
+  (void)fprintf(file, "%s\t%s\t%.17g\t%s\t%.17g\t%d\t%s\n", f->group, f->name, f->value, f->unit,
                 f->peak, f->smaller, f->advice);
 }
 
@@ -249,17 +249,10 @@ static void print_all(const tsl_session *s, const tsl_figures *all, int fresh) {
   }
 }
 
-static tsl_err precheck_csv(const char *path) {
-  const int why = tsl_try_write(path);
-  return why == 0 ? TSL_OK
-                  : tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__, "--csv %s: cannot write: %s", path,
-                             strerror(why));
-}
-
 static tsl_err write_csv(const tsl_session *s, const tsl_figures *all, const char *path) {
   tsl_err err = TSL_OK;
-  FILE *file = fopen(path, "w");
-  if (file == NULL) TSL_FAIL(TSL_ERR_IO, "--csv %s: cannot write: %s", path, strerror(errno));
+  FILE *file = NULL;
+  TSL_TRY(tsl_new_table_open("--csv", path, &file));
   (void)fprintf(file, "rank,host,device,group,figure,value,unit,best\n");
   for (int r = 0; r < s->size; r++)
     for (int64_t k = 0; k < all[r].n; k++) {
@@ -267,12 +260,8 @@ static tsl_err write_csv(const tsl_session *s, const tsl_figures *all, const cha
       (void)fprintf(file, "%d,%s,\"%s\",%s,\"%s\",%.6g,%s,%.6g\n", r, s->seats[r].host,
                     s->seats[r].device.name, f->group, f->name, f->value, f->unit, f->peak);
     }
-  if (ferror(file) != 0) TSL_FAIL(TSL_ERR_IO, "--csv %s: cannot write: %s", path, strerror(errno));
 done:
-  if (file != NULL && fclose(file) != 0 && err == TSL_OK)
-    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "--csv %s: cannot write: %s", path,
-                   strerror(errno));
-  return err;
+  return tsl_new_table_close("--csv", path, &file, err);
 }
 
 /* ---- the subcommand */
@@ -282,7 +271,8 @@ static tsl_err probe_session(tsl_session *s, const probe_options *o, tsl_figures
   tsl_figures mine = {.n = 0};
   int fresh = 0;
   s->run.device = o->device;
-  TSL_AGREE(s->comm, s->rank == 0 && o->csv != NULL ? precheck_csv(o->csv) : TSL_OK);
+  TSL_AGREE(s->comm,
+            s->rank == 0 && o->csv != NULL ? tsl_new_table_check("--csv", o->csv) : TSL_OK);
   TSL_TRY(tsl_session_machine(s));
   if (s->rank == 0) tsl_machine_print(s->seats, s->size, stdout), fflush(stdout);
   TSL_TRY(figures_of_rank(s, o->again, &mine, &fresh));

@@ -1,6 +1,7 @@
 #include "queue.h"
 
 #include "agree.h"
+#include "heartbeat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,20 +101,6 @@ int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
 
 /* ---- the window */
 
-static tsl_err on_one_host(MPI_Comm comm, int size, bool *one) {
-  tsl_err err = TSL_OK;
-  MPI_Comm host = MPI_COMM_NULL;
-  int here = 0, all = 0;
-  TSL_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
-  TSL_MPI(MPI_Comm_size(host, &here));
-  here = here == size && getenv("TSL_TEST_HOSTS") == NULL; /* test knob: as if on several hosts */
-  TSL_MPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
-  *one = all != 0;
-done:
-  if (host != MPI_COMM_NULL) (void)MPI_Comm_free(&host);
-  return err;
-}
-
 /* Shared memory on one host: atomic operations of the processor, for which rank 0 need not be
  * awake. (With MPI_Win_allocate Open MPI prefers messages there too.) */
 static tsl_err open_window(tsl_queue *queue) {
@@ -121,7 +108,7 @@ static tsl_err open_window(tsl_queue *queue) {
   const int n_cells = SLOWER + 2 * queue->size;
   const MPI_Aint bytes = queue->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
   bool one_host = false;
-  TSL_TRY(on_one_host(queue->comm, queue->size, &one_host));
+  TSL_TRY(tsl_on_one_host(queue->comm, &one_host));
   if (one_host)
     TSL_MPI(MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm,
                                     &queue->cells, &queue->window));
@@ -180,8 +167,10 @@ done:
 
 void tsl_queue_close(tsl_queue **queue) {
   if (*queue == NULL) return;
-  (void)MPI_Win_unlock_all((*queue)->window);
-  (void)MPI_Win_free(&(*queue)->window);
+  if (!tsl_heart_alarm()) { /* else the others would wait for the rank that is silent */
+    (void)MPI_Win_unlock_all((*queue)->window);
+    (void)MPI_Win_free(&(*queue)->window);
+  }
   free_queue(*queue);
   *queue = NULL;
 }

@@ -134,6 +134,11 @@ static const char *threads_text(const char *threads) {
   return strcmp(threads, "1 threads") == 0 ? "1 thread" : threads;
 }
 
+/* "2 ranks" measured side by side on the host; alone needs no word. */
+static const char *ranks_text(const char *ranks) {
+  return strcmp(ranks, "1 ranks") == 0 ? "" : ranks;
+}
+
 static void print_rates(const tsl_session *s, const ranked *list, int n) {
   struct stat binary = {0};
   char program[40];
@@ -143,15 +148,16 @@ static void print_rates(const tsl_session *s, const ranked *list, int n) {
                  (long long)binary.st_size);
   printf("%s: %" PRId64 " units; a pass over them is a run, or one iteration\n\n", s->options->deck,
          s->units.n);
-  printf("  %-34s %-12s %-11s %12s %14s %9s\n", "device", "host", "", "s a pass", "passes a day",
-         "of best");
+  printf("  %-34s %-12s %-11s %-8s %12s %14s %9s\n", "device", "host", "", "beside", "s a pass",
+         "passes a day", "of best");
   for (int k = 0; k < n; k++) {
     const device_rate *r = list[k].rate;
     const bool old = strcmp(r->program, program) != 0;
-    printf("  %-34.34s %-12.12s %-11s %12.4g %14.4g %8.1f%%%s\n", r->device,
+    printf("  %-34s %-12s %-11s %-8s %12.4g %14.4g %8.1f%%%s\n", r->device,
            r->host[0] != '\0' ? r->host : "(card)",
-           r->host[0] != '\0' ? threads_text(r->threads) : "", list[k].seconds,
-           DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds, old ? " *" : "");
+           r->host[0] != '\0' ? threads_text(r->threads) : "", ranks_text(r->ranks),
+           list[k].seconds, DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds,
+           old ? " *" : "");
     older = older || old;
   }
   if (older) printf("\n  * measured by another build of tesela\n");

@@ -224,7 +224,8 @@ static const tsl_column use_columns[] = {
 
 static tsl_err store_about(const tsl_session *s, tsl_out *out) {
   tsl_err err = TSL_OK;
-  char *resolved = NULL;
+  char *resolved = NULL, facts[TSL_FACTS];
+  tsl_session_facts(s, facts);
   TSL_TRY(tsl_deck_resolved(s->deck, &resolved));
   TSL_TRY(tsl_out_about_run(out, &(tsl_out_about){.family = s->family->name,
                                                   .title = tsl_deck_title(s->deck),
@@ -234,6 +235,7 @@ static tsl_err store_about(const tsl_session *s, tsl_out *out) {
                                                   .start_time = s->began,
                                                   .command = s->options->command,
                                                   .deck = tsl_deck_text(s->deck),
+                                                  .facts = facts,
                                                   .resolved = resolved}));
 done:
   free(resolved);

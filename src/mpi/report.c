@@ -2,6 +2,7 @@
 
 #include "keeper.h"
 #include "plan.h"
+#include "text.h"
 #include "version.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ void tsl_report_head(const tsl_session *s, FILE *file) {
   const char *title = tsl_deck_title(s->deck);
   fprintf(file, "tesela %s (%s)  %s: %s\n", TSL_VERSION, TSL_GIT_HASH, s->family->name,
           s->family->doc);
-  if (title != NULL && title[0] != '\0') fprintf(file, "%s\n", title);
+  if (title != NULL && title[0] != '\0') tsl_text_print(file, title), fputc('\n', file);
   fputc('\n', file);
 }
 
@@ -78,9 +79,8 @@ done:
 void tsl_report_plan(const tsl_session *s, FILE *file) {
   const tsl_plan *plan = &s->plan;
   const int64_t tail = plan->n_units - plan->first_dynamic;
-  char text[24], facts[4096] = "";
-  if (s->family->describe != NULL && s->rank == 0)
-    s->family->describe(&s->problem, facts, sizeof facts);
+  char text[24], facts[TSL_FACTS];
+  tsl_session_facts(s, facts);
   fputs(facts, file);
   fprintf(file, "%lld units; plan %s for %lld, %lld handed out while running; calibration %s\n",
           (long long)plan->n_units, tsl_plan_words[plan->kind], (long long)plan->first_dynamic,

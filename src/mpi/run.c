@@ -2,7 +2,7 @@
 
 #include "agree.h"
 #include "compute.h"
-#include "file_name.h"
+#include "files.h"
 #include "help.h"
 #include "keeper.h"
 #include "phases.h"
@@ -19,6 +19,7 @@ static tsl_err open_output(tsl_session *s, tsl_out **out) {
   TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
                                                      tsl_session_output_bytes(s))
                                   : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_keeper_forget_old(s) : TSL_OK);
   if (s->keeper->on)
     TSL_AGREE(s->comm, tsl_out_create_lasting(s->comm, s->path, s->output.overwrite,
                                               (int)s->output.compress, tsl_keeper_resumes(s), out));
@@ -105,12 +106,33 @@ done:
 static tsl_err check_files(const tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_options *o = s->options;
-  if (tsl_same_file(s->path, o->deck))
-    TSL_FAIL(TSL_ERR_INPUT, "output '%s' is the deck; choose another name", s->path);
+  tsl_files_mode_set(s->output.overwrite  ? TSL_FILES_REPLACE
+                     : o->restart != NULL ? TSL_FILES_RESTART
+                                          : TSL_FILES_NEW);
+  TSL_TRY(tsl_files_write(TSL_FILE_OUTPUT, "output", s->path));
   TSL_TRY(tsl_out_precheck(s->path, s->output.overwrite, 0));
-  if (o->trace != NULL) TSL_TRY(tsl_trace_precheck(o->trace, o->deck, s->path));
+  if (o->trace != NULL) TSL_TRY(tsl_files_write(TSL_FILE_BESIDE, "--trace", o->trace));
 done:
   return err;
+}
+
+/* Root: files beside the output that could not be written. */
+static tsl_err tell_lost(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  int n = 0;
+  for (const char *lost; (lost = tsl_files_lost(n)) != NULL; n++)
+    fprintf(stderr, "tesela: warning: lost: %s\n", lost);
+  if (n > 0 && s->options->strict)
+    TSL_FAIL(TSL_ERR_IO, "--strict: %d file%s beside the output %s lost; the results are in '%s'",
+             n, n == 1 ? "" : "s", n == 1 ? "is" : "are", s->path);
+done:
+  return err;
+}
+
+/* Root: the next run is predicted by what this one measured. */
+static tsl_err learn(const tsl_session *s, const tsl_record *record) {
+  return tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows, record->n_phases,
+                                 s->options->quiet);
 }
 
 /* ---- the run, read from top to bottom */
@@ -136,8 +158,10 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
   TSL_AGREE(s->comm, tsl_record_store(s, record, *out));
   TSL_AGREE(s->comm, tsl_out_commit(out));
-  tsl_keeper_remove(s);
+  TSL_TRY(tsl_keeper_end(s, &record->summary));
   if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
+  TSL_AGREE(s->comm, s->rank == 0 ? learn(s, record) : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? tell_lost(s) : TSL_OK);
   if (!record->summary.valid)
     TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);
 done:
@@ -148,7 +172,7 @@ done:
 static void keep_for_restart(const tsl_session *s, tsl_out *out, tsl_err err) {
   if (err == TSL_OK || out == NULL || !s->keeper->safe) return;
   tsl_out_keep(out);
-  if (err == TSL_ERR_PAUSED || s->rank != 0) return;
+  if (err == TSL_ERR_PAUSED || err == TSL_ERR_LOST || s->rank != 0) return;
   fprintf(stderr, "tesela: a checkpoint is kept; --restart %s goes on from it\n", s->path);
 }
 
@@ -158,7 +182,7 @@ tsl_err tsl_run(MPI_Comm comm, int argc, char **argv) {
   tsl_session session = {.comm = MPI_COMM_NULL};
   tsl_record record = {0};
   tsl_out *out = NULL;
-  TSL_TRY(tsl_options_parse(argc, argv, "ostqwirm", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "ostqwirmx", true, &options));
   if (options.help) return tsl_help(comm, "run");
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(run_session(&session, &out, &record));

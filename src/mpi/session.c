@@ -3,6 +3,9 @@
 #include "agree.h"
 #include "apart.h"
 #include "bind.h"
+#include "calibrate.h"
+#include "files.h"
+#include "heartbeat.h"
 #include "keeper.h"
 #include "share.h"
 
@@ -84,18 +87,41 @@ done:
   return err;
 }
 
+/* The output's file: -o, or what the deck says, or the deck's own name. */
+static tsl_err name_output(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const char *given = s->options->output != NULL ? s->options->output : s->output.file;
+  if (given == NULL) return default_path(s->options->deck, s->path, sizeof s->path), TSL_OK;
+  if (strlen(given) > TSL_FILE_NAME_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "output: the name has %zu bytes; at most %d", strlen(given),
+             TSL_FILE_NAME_MAX);
+  (void)snprintf(s->path, sizeof s->path, "%s", given);
+done:
+  return err;
+}
+
+/* Lines go to the calibration file; root. */
+static tsl_err name_calibration(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  char path[1024];
+  TSL_TRY(tsl_calibration_path(&s->run, path, sizeof path));
+  if (s->run.calibration != NULL) TSL_TRY(tsl_calibration_check(path));
+  TSL_TRY(tsl_files_write(TSL_FILE_GROWS, "run.calibration", path));
+done:
+  return tsl_deck_blame(s->deck, "run.calibration", err);
+}
+
 tsl_err tsl_session_deck(tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_options *o = s->options;
   double since = tsl_now();
+  tsl_files_clear();
   TSL_AGREE(s->comm, s->rank == 0 ? read_deck(s) : TSL_OK);
   TSL_AGREE(s->comm, share_deck(s));
   TSL_AGREE(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
   s->output.overwrite = s->output.overwrite || o->overwrite;
-  if (o->output != NULL || s->output.file != NULL)
-    (void)snprintf(s->path, sizeof s->path, "%s", o->output != NULL ? o->output : s->output.file);
-  else
-    default_path(o->deck, s->path, sizeof s->path);
+  TSL_AGREE(s->comm, name_output(s));
+  TSL_AGREE(s->comm, s->rank == 0 ? name_calibration(s) : TSL_OK);
   TSL_TRY(tsl_session_stage(s, "deck", &since));
 done:
   return err;
@@ -149,6 +175,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
   }
   s->station.seat = &s->seats[s->rank];
   TSL_AGREE(s->comm, tsl_hand_start(prepare_hand, s->station.seat, &s->station.hand));
+  TSL_TRY(tsl_heart_start(s->comm, s->seats, s->run.heartbeat));
   TSL_TRY(tsl_session_stage(s, "machine", &since));
 done:
   return err;
@@ -172,12 +199,27 @@ done:
   return err;
 }
 
+/* Create, with the devices of all ranks in sight. */
+static tsl_err create_with_devices(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_device *devices = NULL;
+  TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
+  for (int r = 0; r < s->size; r++) devices[r] = s->seats[r].device;
+  s->problem.devices = devices, s->problem.n_devices = s->size;
+  TSL_TRY(s->family->create(s->deck, &s->problem));
+done:
+  s->problem.devices = NULL, s->problem.n_devices = 0;
+  tsl_free(devices);
+  return err;
+}
+
 static tsl_err create_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
   s->problem.family = s->family;
   s->problem.output = s->path;
   if (s->rank != 0) return TSL_OK;
-  TSL_TRY(s->family->create(s->deck, &s->problem));
+  TSL_TRY(create_with_devices(s));
+  TSL_TRY(tsl_files_check(s->deck));
   TSL_TRY(prepare_platform(s, &tsl_platform_cpu));
   TSL_TRY(prepare_platform(s, &tsl_platform_gpu));
 done:
@@ -216,15 +258,20 @@ static double largest_ramp(const tsl_session *s, bool *overlap) {
 
 static void make_limits(const tsl_session *s, tsl_limits *limits) {
   enum { SLABS = 4 }; /* the flights of a phase and the root's receive buffer */
-  int64_t device = INT64_MAX;
-  for (int r = 0; r < s->size; r++)
-    if (s->seats[r].device.kind == TSL_GPU && s->seats[r].device.memory_limit < device)
-      device = s->seats[r].device.memory_limit;
+  int64_t device = INT64_MAX, keep = INT64_MAX, host = INT64_MAX;
+  for (int r = 0; r < s->size; r++) {
+    const tsl_device *d = &s->seats[r].device;
+    if (d->kind == TSL_GPU && d->memory_limit < device) device = d->memory_limit;
+    if (d->memory_limit < keep) keep = d->memory_limit;
+    if (d->host_limit < host) host = d->host_limit;
+  }
   *limits = (tsl_limits){.slab_bytes = s->run.memory / SLABS,
                          .device_bytes = device,
                          .target_units = wanted_units(s),
                          .n_ranks = s->size,
-                         .given = s->run.units > 0};
+                         .given = s->run.units > 0,
+                         .keep_bytes = keep,
+                         .host_bytes = host};
   limits->ramp = largest_ramp(s, &limits->overlap);
 }
 
@@ -316,6 +363,12 @@ done:
 
 /* ---- sizes, end */
 
+void tsl_session_facts(const tsl_session *s, char facts[TSL_FACTS]) {
+  facts[0] = '\0';
+  if (s->family->describe != NULL && s->rank == 0)
+    s->family->describe(&s->problem, facts, TSL_FACTS);
+}
+
 int64_t tsl_session_output_bytes(const tsl_session *s) {
   int64_t bytes = 0;
   for (int f = 0; f < s->problem.n_fields; f++) {
@@ -327,6 +380,10 @@ int64_t tsl_session_output_bytes(const tsl_session *s) {
 }
 
 void tsl_session_close(tsl_session *s) {
+  if (tsl_heart_alarm()) { /* the program ends now: what is left would wait for who is silent */
+    tsl_heart_end(s->rescued);
+    return;
+  }
   if (s->station.worker != NULL) {
     opening o = {.task.run = close_worker, .station = &s->station};
     tsl_err_copy kept; /* closing must not hide the error that brought us here */
@@ -335,6 +392,7 @@ void tsl_session_close(tsl_session *s) {
     (void)tsl_err_restore(&kept);
   }
   tsl_hand_stop(&s->station.hand);
+  tsl_heart_stop();
   if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
     s->family->destroy(&s->problem);
   tsl_problem_clear(&s->problem);
@@ -342,11 +400,13 @@ void tsl_session_close(tsl_session *s) {
   tsl_free(s->units.list);
   tsl_free(s->cost.speeds);
   tsl_free(s->cost.left_out);
+  tsl_free(s->cost.keys);
   tsl_free(s->use);
   tsl_plan_clear(&s->plan);
   tsl_learned_clear(&s->learned);
   tsl_free(s->seats);
   tsl_trace_clear(&s->trace);
+  tsl_files_clear();
   tsl_deck_destroy(&s->deck);
   if (s->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&s->comm);
 }

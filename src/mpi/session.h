@@ -38,6 +38,7 @@ typedef struct tsl_session {
   struct tsl_keeper *keeper; /**< checkpoints (keeper.h); NULL: none are written or read */
   const uint8_t *finished;   /**< [n_units] units that a restart finds done; NULL: none */
   tsl_timeline trace;
+  bool rescued;   /**< root: after a rank was lost the others have written a checkpoint */
   double opened;  /**< tsl_now() when the session began */
   char began[32]; /**< the same moment as UTC text, ISO 8601 */
 } tsl_session;
@@ -56,6 +57,11 @@ tsl_err tsl_session_problem(tsl_session *session);
 
 /** Cut the units, or cut them anew; collective. */
 tsl_err tsl_session_units(tsl_session *session);
+
+enum { TSL_FACTS = 4096 };
+
+/** Root: what family.describe says of the problem, "" when it says nothing. */
+void tsl_session_facts(const tsl_session *session, char facts[TSL_FACTS]);
 
 /** Open the backend's worker on this rank's device. */
 tsl_err tsl_session_worker(tsl_session *session);

@@ -78,8 +78,8 @@ const tsl_key tsl_run_keys[] = {
      .standard = "",
      .min = 1 << 20,
      .max = 1e15,
-     .doc = "host memory that a rank may use for what it keeps and works in (xc); default half of "
-            "the host's free memory, split among its ranks"},
+     .doc = "host memory that a rank may use for what it keeps and works in (xc, recovery of dp); "
+            "default half of the host's free memory, split among its ranks"},
     {.name = "device_memory",
      .type = TSL_KEY_REAL,
      .offset = RUN(device_memory),
@@ -97,7 +97,8 @@ const tsl_key tsl_run_keys[] = {
      .type = TSL_KEY_TEXT,
      .offset = RUN(calibration),
      .standard = "",
-     .doc = "calibration file; default $XDG_CACHE_HOME/tesela/calibration"},
+     .doc =
+         "calibration file, to which lines are added; default $XDG_CACHE_HOME/tesela/calibration"},
     {.name = "checkpoint",
      .type = TSL_KEY_REAL,
      .offset = RUN(checkpoint),
@@ -111,6 +112,13 @@ const tsl_key tsl_run_keys[] = {
      .max = 1e9,
      .doc = "seconds after which a unit that does not end ends the job, 20 times its prediction at "
             "least; 0: never"},
+    {.name = "heartbeat",
+     .type = TSL_KEY_REAL,
+     .offset = RUN(heartbeat),
+     .standard = "60",
+     .max = 1e6,
+     .doc = "seconds, 0.1 or more, without a sign of life of a rank (stopped, swapped out, host or "
+            "network gone) after which the others save what they can and the job ends; 0: never"},
     {.name = "allow_shared_gpu",
      .type = TSL_KEY_BOOL,
      .offset = RUN(allow_shared_gpu),
@@ -128,7 +136,7 @@ const tsl_key tsl_output_keys[] = {
      .type = TSL_KEY_BOOL,
      .offset = OUTPUT(overwrite),
      .standard = "no",
-     .doc = "replace an existing file when the run has succeeded"},
+     .doc = "replace existing files, the output and those beside it, when the run has succeeded"},
     {.name = "compress",
      .type = TSL_KEY_INT,
      .offset = OUTPUT(compress),
@@ -152,6 +160,18 @@ done:
   return err;
 }
 
+/* Less than this a busy machine takes to run a thread. */
+static const double LEAST_HEARTBEAT = 0.1;
+
+static tsl_err check_heartbeat(const tsl_deck *deck, const tsl_run_settings *run) {
+  tsl_err err = TSL_OK;
+  if (run->heartbeat > 0 && run->heartbeat < LEAST_HEARTBEAT)
+    TSL_DECK_FAIL(deck, "run.heartbeat", "%g: 0 (never) or %g s and more", run->heartbeat,
+                  LEAST_HEARTBEAT);
+done:
+  return err;
+}
+
 enum { MAX_FAMILIES = 16 };
 
 static void family_names(const char *names[MAX_FAMILIES]) {
@@ -170,6 +190,7 @@ tsl_err tsl_settings_bind(tsl_deck *deck, const tsl_family **family, tsl_run_set
   *family = tsl_families[which];
   TSL_TRY(tsl_deck_bind(deck, "run", tsl_run_keys, sizeof *run, run));
   TSL_TRY(check_share(deck, run));
+  TSL_TRY(check_heartbeat(deck, run));
   TSL_TRY(tsl_deck_bind(deck, "output", tsl_output_keys, sizeof *output, output));
 done:
   return err;

@@ -30,6 +30,7 @@ typedef struct tsl_run_settings {
   char *calibration;          /**< file, NULL: $XDG_CACHE_HOME/tesela/calibration */
   double checkpoint;          /**< s between checkpoints, 0: none */
   double watchdog;            /**< s without a unit's end after which the run is ended, 0: never */
+  double heartbeat;           /**< s of a rank's silence after which the job ends, 0: never */
   bool allow_shared_gpu;
 } tsl_run_settings;
 

@@ -4,6 +4,7 @@
 #include "apart.h"
 #include "contract.h"
 #include "show.h"
+#include "text.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -98,15 +99,10 @@ static bool number_attribute(hid_t object, const char *name, double *value) {
   return good;
 }
 
-void tsl_show_clean(const char *text) {
-  for (; *text != '\0'; text++)
-    (void)putchar((unsigned char)*text < 32 || *text == 127 ? ' ' : *text);
-}
-
 static void print_label(const char *label, const char *text) {
   if (text[0] == '\0') return;
   printf("%-9s ", label);
-  tsl_show_clean(text);
+  tsl_text_print(stdout, text);
   printf("\n");
 }
 
@@ -130,9 +126,9 @@ static void show_run(show *s, hid_t run) {
   (void)text_attribute(run, "verdict", verdict, sizeof verdict);
   (void)text_attribute(run, "reason", text, sizeof text);
   printf("%-9s ", "verdict");
-  tsl_show_clean(verdict[0] != '\0' ? verdict : "none stored");
+  tsl_text_print(stdout, verdict[0] != '\0' ? verdict : "none stored");
   if (text[0] != '\0') printf(": ");
-  tsl_show_clean(text);
+  tsl_text_print(stdout, text);
   printf("\n");
   for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
     (void)text_attribute(run, lines[l][1], text, sizeof text);
@@ -157,9 +153,9 @@ static herr_t show_number(hid_t object, const char *name, const H5A_info_t *info
   (void)snprintf(unit_name, sizeof unit_name, "%.240s_unit", name);
   (void)text_attribute(object, unit_name, unit, sizeof unit);
   printf("  ");
-  tsl_show_clean(name);
+  tsl_text_print(stdout, name);
   printf(" = %.10g", value);
-  if (unit[0] != '\0' && strcmp(unit, "1") != 0) printf(" "), tsl_show_clean(unit);
+  if (unit[0] != '\0' && strcmp(unit, "1") != 0) printf(" "), tsl_text_print(stdout, unit);
   printf("\n");
   return 0;
 }
@@ -247,7 +243,7 @@ static void print_head(hid_t dataset, const char *name, hid_t type, const extent
   (void)text_attribute(dataset, "unit", unit, sizeof unit);
   (void)text_attribute(dataset, "doc", doc, sizeof doc);
   printf("  ");
-  tsl_show_clean(name);
+  tsl_text_print(stdout, name);
   for (int k = 0; k < e->rank; k++)
     printf("%s%llu", k == 0 ? "  [" : " x ", (unsigned long long)e->dims[k]);
   printf("%s  %s%zu", e->rank > 0 ? "]" : "",
@@ -256,9 +252,9 @@ static void print_head(hid_t dataset, const char *name, hid_t type, const extent
          : H5Tget_sign(type) == H5T_SGN_NONE ? "u"
                                              : "i",
          H5Tget_size(type) * 8);
-  if (unit[0] != '\0' && strcmp(unit, "1") != 0) printf("  in "), tsl_show_clean(unit);
+  if (unit[0] != '\0' && strcmp(unit, "1") != 0) printf("  in "), tsl_text_print(stdout, unit);
   printf("\n");
-  if (doc[0] != '\0') printf("    "), tsl_show_clean(doc), printf("\n");
+  if (doc[0] != '\0') printf("    "), tsl_text_print(stdout, doc), printf("\n");
 }
 
 static void show_dataset(show *s, hid_t dataset, const char *name) {

@@ -21,9 +21,6 @@ bool tsl_show_has(hid_t file, const char *path);
 /** Are a dataset's values in this very file: no external storage, no virtual dataset? */
 bool tsl_show_inside(hid_t dataset);
 
-/** Print text; control characters of a foreign file do not reach the terminal. */
-void tsl_show_clean(const char *text);
-
 /** Print /run/machine, one line for each rank. @return number of parts that could not be read */
 int tsl_show_ranks(hid_t file);
 

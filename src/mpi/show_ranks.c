@@ -1,6 +1,7 @@
 /* `tesela show`: the tables with one row for each rank. */
 #include "contract.h"
 #include "show_own.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,11 +104,11 @@ static const column seat_columns[] = {
 static void print_seat(seat_row *row) {
   row->host[63] = row->device[79] = row->cpuset[255] = '\0';
   printf("  rank %-4d node %-3d ", row->rank, row->node);
-  tsl_show_clean(row->host);
+  tsl_text_print(stdout, row->host);
   printf("  %s%d  ", row->kind == TSL_GPU ? "gpu" : "cpu", row->index);
-  tsl_show_clean(row->device);
+  tsl_text_print(stdout, row->device);
   printf("  %d thread%s  cpus ", row->threads, row->threads == 1 ? "" : "s");
-  tsl_show_clean(row->cpuset[0] != '\0' ? row->cpuset : "not pinned");
+  tsl_text_print(stdout, row->cpuset[0] != '\0' ? row->cpuset : "not pinned");
   printf("\n");
 }
 

@@ -67,9 +67,9 @@ static tsl_err write_rows(void *arg, int f, int64_t lo, int64_t hi, const void *
   size_t bytes = 0;
   TSL_TRY(check(state->problem, f, lo, hi));
   field = &state->problem->fields[f];
-  if (tsl_first_not_finite((tsl_type)field->type, rows, (hi - lo) * row_count(field)) >= 0)
-    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': NaN or infinity in rows %lld to %lld", field->name,
-             (long long)lo, (long long)hi - 1);
+  if (tsl_first_bad(field, rows, (hi - lo) * row_count(field)) >= 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in rows %lld to %lld", field->name,
+             tsl_bad_word(field), (long long)lo, (long long)hi - 1);
   if (field->stream)
     TSL_TRY(tsl_out_write_rows(state->out, field, lo, hi, rows));
   else if (hi > lo) {
@@ -90,8 +90,8 @@ static tsl_err append_records(void *arg, int f, const void *records, int64_t n) 
   if (!(field->role & TSL_OUT) || field->combine != TSL_LIST || n < 0)
     TSL_FAIL(TSL_ERR_INTERNAL, "store: %lld records for field '%s', which is no LIST result",
              (long long)n, field->name);
-  if (tsl_first_not_finite((tsl_type)field->type, records, n * row_count(field)) >= 0)
-    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': NaN or infinity in a record", field->name);
+  if (tsl_first_bad(field, records, n * row_count(field)) >= 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in a record", field->name, tsl_bad_word(field));
   TSL_TRY(tsl_out_append(state->out, field, records, n));
   field->shape[0] += n;
 done:

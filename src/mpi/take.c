@@ -24,20 +24,22 @@ done:
   return err;
 }
 
-tsl_err tsl_take_over_lists(tsl_phase *phase, int f, const int64_t *counts, const char *records) {
+tsl_err tsl_take_over_lists(tsl_phase *phase, int f, const uint8_t *only, const int64_t *counts,
+                            const char *records) {
   tsl_err err = TSL_OK;
   const tsl_field *field = &phase->problem->fields[f];
   const int64_t record = field->shape[1] * field->shape[2] * (int64_t)tsl_type_bytes(field->type);
   for (int64_t u = 0; u < phase->plan->n_units; u++) {
     tsl_list *list = &phase->lists.of[u * phase->problem->n_fields + f];
     const size_t bytes = (size_t)(counts[u] * record);
-    if (counts[u] == 0) continue;
+    const char *from = records;
+    records += bytes;
+    if (counts[u] == 0 || (only != NULL && !only[u])) continue;
     list->data = malloc(bytes);
     if (list->data == NULL)
       TSL_FAIL(TSL_ERR_MEMORY, "field '%s': no memory for the checkpoint's lists", field->name);
-    memcpy(list->data, records, bytes);
+    memcpy(list->data, from, bytes);
     list->n = counts[u];
-    records += bytes;
   }
 done:
   return err;

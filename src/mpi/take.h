@@ -17,9 +17,11 @@ bool tsl_take_lists(const tsl_problem *problem);
 tsl_err tsl_take_open(tsl_phase *phase);
 
 /** Rank 0: lists of field f from a checkpoint, as if this rank had computed them.
+ *  @param[in] only     shape [n_units], the units to take; NULL: all
  *  @param[in] counts   records of each unit, shape [n_units]
  *  @param[in] records  in order of units */
-tsl_err tsl_take_over_lists(tsl_phase *phase, int f, const int64_t *counts, const char *records);
+tsl_err tsl_take_over_lists(tsl_phase *phase, int f, const uint8_t *only, const int64_t *counts,
+                            const char *records);
 
 /**
  * Take one unit's results.

@@ -1,11 +1,11 @@
 #include "trace.h"
 
 #include "agree.h"
-#include "file_name.h"
+#include "files.h"
 #include "gather.h"
+#include "new_file.h"
 #include "progress.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,29 +105,16 @@ static void print_names(FILE *file, int n_ranks) {
 
 static tsl_err write_json(const char *path, const tsl_event *events, int64_t n, int n_ranks) {
   tsl_err err = TSL_OK;
-  FILE *file = fopen(path, "w");
-  if (file == NULL) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(errno));
-  fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file);
+  tsl_new_file file = {.stream = NULL};
+  TSL_TRY(tsl_new_file_open(path, &file));
+  fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file.stream);
   fputs("{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":0,\"args\":{\"labels\":\"tesela\"}}",
-        file);
-  print_names(file, n_ranks);
-  for (int64_t k = 0; k < n; k++) print_event(file, &events[k]);
-  fputs("\n]}\n", file);
-  if (ferror(file)) TSL_FAIL(TSL_ERR_IO, "trace '%s': write failed", path);
+        file.stream);
+  print_names(file.stream, n_ranks);
+  for (int64_t k = 0; k < n; k++) print_event(file.stream, &events[k]);
+  fputs("\n]}\n", file.stream);
 done:
-  if (file != NULL && fclose(file) != 0 && err == TSL_OK)
-    err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "trace '%s': %s", path, strerror(errno));
-  return err;
-}
-
-tsl_err tsl_trace_precheck(const char *path, const char *deck, const char *output) {
-  tsl_err err = TSL_OK;
-  const int why = tsl_try_write(path);
-  if (why != 0) TSL_FAIL(TSL_ERR_INPUT, "trace '%s': %s", path, strerror(why));
-  if (tsl_same_file(path, deck)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the deck", path);
-  if (tsl_same_file(path, output)) TSL_FAIL(TSL_ERR_INPUT, "trace '%s' is the output too", path);
-done:
-  return err;
+  return tsl_new_file_close(&file, err);
 }
 
 tsl_err tsl_trace_write(MPI_Comm comm, const tsl_timeline *trace, const char *path) {
@@ -137,7 +124,7 @@ tsl_err tsl_trace_write(MPI_Comm comm, const tsl_timeline *trace, const char *pa
   int size = 1;
   TSL_MPI(MPI_Comm_size(comm, &size));
   TSL_TRY(tsl_gather_rows(comm, trace->events, trace->n, sizeof *trace->events, &all, &n));
-  TSL_AGREE(comm, trace->rank == 0 ? write_json(path, all, n, size) : TSL_OK);
+  if (trace->rank == 0) (void)tsl_files_lose("--trace", write_json(path, all, n, size));
 done:
   tsl_free(all);
   return err;

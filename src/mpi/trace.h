@@ -38,11 +38,8 @@ tsl_err tsl_trace_start(MPI_Comm comm, bool on, tsl_timeline *trace);
 tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit,
                       double start, double seconds);
 
-/** Before anything is computed: can path be written, and is it neither the deck nor the output?
- *  Leaves no file. @return TSL_ERR_INPUT when not */
-tsl_err tsl_trace_precheck(const char *path, const char *deck, const char *output);
-
-/** Gather on rank 0 and write JSON to path. Collective. */
+/** Gather on rank 0 and write JSON to path, which tsl_files_write knows as "--trace"; a file that
+ *  cannot be written is lost (tsl_files_lose), not an error. Collective. */
 tsl_err tsl_trace_write(MPI_Comm comm, const tsl_timeline *trace, const char *path);
 
 void tsl_trace_clear(tsl_timeline *trace);

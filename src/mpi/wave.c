@@ -2,6 +2,7 @@
 
 #include "agree.h"
 #include "batch.h"
+#include "heartbeat.h"
 #include "hung.h"
 #include "overlap.h"
 #include "queue.h"
@@ -48,6 +49,7 @@ typedef struct wave {
   tsl_delivery *delivery;
   tsl_cut cut;
   bool abort, pause, ended;
+  bool lost; /* a rank is silent: its tiles are missing, so nothing can be saved */
   tsl_err err;
   tsl_err_copy error;
   double total, before, slow_check; /* total: s of all tiles; before: of those finished */
@@ -262,6 +264,8 @@ static tsl_err look_around(wave *w) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
   end_if_hung(w, now);
+  w->lost = tsl_heart_alarm();
+  w->abort = w->abort || w->lost;
   if (stops_at_once(w))
     TSL_FAIL(TSL_ERR_STOPPED,
              "stopped by signal %d before the work was done; no output was left behind",
@@ -320,7 +324,7 @@ static void turn(wave *w) {
   if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
   landed = tsl_hand_done(w->phase->station->hand, moved ? 0 : nap(w));
   if (landed != NULL) keep_error(w, land(w, (tsl_flight *)landed));
-  if (!w->ended && (w->abort || is_done(w)) && all_idle(w)) {
+  if (!w->ended && (w->abort || is_done(w)) && all_idle(w) && !w->lost) {
     keep_error(w, tsl_delivery_end(w->delivery));
     w->ended = true;
   }
@@ -427,6 +431,7 @@ static void start_clock(wave *w) {
 }
 
 static bool has_ended(const wave *w) {
+  if (w->lost) return w->posted == 0;
   return w->ended && w->cut.known && tsl_delivery_complete(w->delivery);
 }
 
@@ -447,8 +452,8 @@ tsl_err tsl_wave_run(tsl_phase *phase) {
   tsl_progress_end(&w.progress);
   if (w.err == TSL_OK && !w.abort) keep_error(&w, settle(&w));
   if (w.err != TSL_OK) (void)tsl_err_restore(&w.error);
-  TSL_AGREE(phase->comm, w.err);
+  TSL_AGREE(phase->comm, w.lost ? tsl_heart_lost(__FILE__, __LINE__) : w.err);
 done:
-  close_wave(&w);
+  if (err != TSL_ERR_LOST) close_wave(&w); /* else MPI may still read it */
   return err;
 }

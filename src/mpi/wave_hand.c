@@ -2,6 +2,7 @@
 #include "wave_hand.h"
 
 #include "fault.h"
+#include "heartbeat.h"
 #include "linger.h"
 
 static const tsl_group *group_of(const tsl_flight *f) {
@@ -38,6 +39,7 @@ static tsl_err compute(tsl_task *task) {
   const int64_t n = group_of(f)->n;
   TSL_TRY(tsl_fault_before(f->rank, f->units, n));
   f->start = tsl_now();
+  tsl_heart_unit(f->units[0].id);
   TSL_TRY(take_edges(f));
   TSL_TRY(st->backend->tiles(st->worker, f->units, n, f->parts));
   TSL_TRY(tsl_linger(st, 1, f->parts, n));
@@ -53,6 +55,7 @@ static tsl_err begin(tsl_task *task) {
   const tsl_station *st = f->phase->station;
   TSL_TRY(tsl_fault_begin(f->rank, f->units, group_of(f)->n));
   f->start = tsl_now();
+  tsl_heart_unit(f->units[0].id);
   TSL_TRY(take_edges(f));
   TSL_TRY(st->backend->start(st->worker, f->units, group_of(f)->n, f->parts));
 done:

@@ -1,0 +1,93 @@
+/* A finished run knows better than the samples before it. */
+#include "calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Times of one device vary by that much from run to run; s below which they say nothing. */
+static const double NOISE = 1.3, LEAST = 0.05;
+static const double FAR_OFF = 3, WORTH_A_LINE = 1; /* factor; s */
+
+/* Seconds of one kind on the ranks of one key. */
+typedef struct sums {
+  double predicted, measured;
+} sums;
+
+static const char *key_of(const tsl_cost *cost, int rank) {
+  return cost->keys + (size_t)rank * TSL_COST_KEY;
+}
+
+/* The first rank with this rank's key. */
+static int first_of(const tsl_cost *cost, int rank) {
+  int first = 0;
+  while (strcmp(key_of(cost, first), key_of(cost, rank)) != 0) first++;
+  return first;
+}
+
+static void add_rows(const tsl_cost *cost, const tsl_out_unit *rows, int64_t n, int64_t phases,
+                     sums (*all)[TSL_MAX_KINDS]) {
+  for (int64_t k = 0; k < n; k++) {
+    const tsl_out_unit *row = &rows[k];
+    if (row->owner < 0) continue; /* computed before a restart */
+    sums *to = &all[first_of(cost, row->owner)][row->unit.kind];
+    to->predicted += phases == 1 ? tsl_cost_begin(cost, row->owner, &row->unit)
+                                 : tsl_cost_seconds(cost, row->owner, &row->unit);
+    to->measured += row->measured;
+  }
+}
+
+static double factor_of(const sums *s) {
+  const bool known = s->predicted > 0 && s->measured > 0 && isfinite(s->measured / s->predicted) &&
+                     fmax(s->predicted, s->measured) >= LEAST;
+  return known ? s->measured / s->predicted : 1;
+}
+
+static bool beyond(double factor, double limit) {
+  return factor > limit || factor < 1 / limit;
+}
+
+static void correct(FILE *file, const tsl_cost *cost, int rank, int kind, double factor) {
+  tsl_speed speed = cost->speeds[rank];
+  for (int c = 0; c < TSL_N_COEFFICIENTS; c++) speed.c[kind][c] *= factor;
+  speed.setup[kind] *= factor;
+  tsl_calibration_put(file, key_of(cost, rank), kind, &speed);
+}
+
+/* The device is the second word of a key, blanks as commas. */
+static void tell(const tsl_cost *cost, int rank, const sums *all, const char *path) {
+  sums whole = {0, 0};
+  const char *name = strchr(key_of(cost, rank), '|');
+  for (int k = 0; k < TSL_MAX_KINDS; k++)
+    whole.predicted += all[k].predicted, whole.measured += all[k].measured;
+  const double factor = factor_of(&whole);
+  if (!beyond(factor, FAR_OFF) || fmax(whole.predicted, whole.measured) < WORTH_A_LINE) return;
+  fprintf(stderr, "tesela: note: %.3g s predicted, %.3g s measured on ", whole.predicted,
+          whole.measured);
+  for (const char *c = name != NULL ? name + 1 : ""; *c != '\0' && *c != '|'; c++)
+    fputc(*c == ',' ? ' ' : *c, stderr);
+  fprintf(stderr, ": its calibration was off by %.1f times and is corrected in %s\n",
+          fmax(factor, 1 / factor), path);
+}
+
+tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost,
+                                const tsl_out_unit *rows, int64_t n, int64_t phases, bool quiet) {
+  tsl_err err = TSL_OK;
+  char path[1024];
+  sums(*all)[TSL_MAX_KINDS] = NULL;
+  FILE *file = NULL;
+  if (cost->keys == NULL) return TSL_OK;
+  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *all, "measured times", (void **)&all));
+  add_rows(cost, rows, n, phases, all);
+  for (int r = 0; r < cost->n_ranks; r++)
+    for (int k = 0; k < TSL_MAX_KINDS; k++) {
+      if (!beyond(factor_of(&all[r][k]), NOISE)) continue;
+      if (file == NULL && (file = tsl_calibration_append(path)) == NULL) goto done;
+      correct(file, cost, r, k, factor_of(&all[r][k]));
+    }
+  for (int r = 0; r < cost->n_ranks && file != NULL && !quiet; r++) tell(cost, r, all[r], path);
+done:
+  if (file != NULL) (void)fclose(file);
+  tsl_free(all);
+  return err;
+}
