@@ -7,6 +7,7 @@ Each case runs alone and with two ranks (--fast: with two ranks only where ranks
 is printed once, names the place, and all ranks leave within 20 s.
 """
 import glob
+import gzip
 import os
 import resource
 import signal
@@ -126,6 +127,12 @@ def text_cases():
     both("NaN in text", from_file("nan.csv"), ["nan.csv:3", "nan"])
     both("Inf in text", from_file("inf.csv"), ["inf.csv:3", "inf"])
     both("overflow in text", from_file("huge.csv"), ["huge.csv:2", "1e999"])
+    suite.write("nothing.csv", "# nothing but a comment\n")
+    suite.write("heading.csv", "x,y,z\n")
+    suite.write("missing.csv", "NA,NA,NA\n1,2,3\n")
+    both("text without rows", from_file("nothing.csv"), ["bad.yaml:6", "nothing.csv", "no numbers"])
+    both("a header alone", from_file("heading.csv"), ["bad.yaml:6", "heading.csv", "only a header"])
+    both("missing values in the first line", from_file("missing.csv"), ["bad.yaml:6", "missing.csv:1", "'NA'"])
     both("empty field", from_file("hole.csv"), ["hole.csv:2"])
     both("hexadecimal", from_file("hex.csv", "header: no"), ["hex.csv:1", "0x10"])
     suite.write("commas.csv", "1,5;2,5\n3,5;4,5\n")
@@ -168,8 +175,12 @@ def save(name, array):
 def npy_cases():
     x = np.arange(24.0).reshape(8, 3)
     save("complex.npy", x.astype(complex))
-    save("big.npy", x.astype(">f8"))
-    save("bool.npy", x > 3)
+    save("wide.npy", x.astype(np.longdouble))
+    save("whole.i8.npy", x.astype(int) + 2**53)
+    save("none.npy", x[:0])
+    np.savez(suite.path("pack.npz"), x=x)
+    suite.write("text.csv.gz", gzip.compress(b"1,2,3\n4,5,6\n"))
+    suite.write("wide.csv", "1,2\n3,4\n".encode("utf-16"))
     save("object.npy", np.array([[1, "a"]], object))
     save("struct.npy", np.zeros(3, [("a", "f4"), ("b", "f4")]))
     save("cube.npy", np.zeros((2, 2, 2)))
@@ -185,8 +196,12 @@ def npy_cases():
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 8), }\n"
     suite.write("lie.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     both("NPY complex", from_file("complex.npy"), ["bad.yaml:6", "complex.npy", "c16"], ranks_matter=True)
-    both("NPY big-endian", from_file("big.npy"), ["big.npy", ">f8"])
-    both("NPY bool", from_file("bool.npy"), ["bool.npy", "b1"])
+    both("NPY extended precision", from_file("wide.npy"), ["bad.yaml:6", "wide.npy", "extended precision"])
+    both("NPY whole numbers beyond 2^53", from_file("whole.i8.npy"), ["bad.yaml:6", "whole.i8.npy", "row 0", "double precision"])
+    both("NPY without rows", from_file("none.npy"), ["bad.yaml:6", "none.npy", "no numbers"])
+    both("an archive of NPY", from_file("pack.npz"), ["bad.yaml:6", "pack.npz", "zip archive"])
+    both("compressed text", from_file("text.csv.gz"), ["bad.yaml:6", "text.csv.gz", "gunzip"])
+    both("UTF-16 text", from_file("wide.csv"), ["bad.yaml:6", "wide.csv", "UTF-16"])
     both("NPY objects", from_file("object.npy"), ["object.npy", "O"])
     both("NPY structured", from_file("struct.npy"), ["struct.npy"])
     both("NPY three-dimensional", from_file("cube.npy"), ["cube.npy", "3 dimensions"])
@@ -294,7 +309,7 @@ def output_cases():
     suite.case("trace not writable", trace_not_writable)
     suite.case("trace in no folder, before anything is computed", trace_in_no_folder)
     both("trace is the deck", GOOD, ["bad.yaml", "is the deck"], args=["--trace", "./bad.yaml"])
-    both("trace is the output", GOOD, ["out.h5", "output too"], args=["--trace", "./out.h5"], ranks_matter=True)
+    both("trace is the output", GOOD, ["out.h5", "output file too"], args=["--trace", "./out.h5"], ranks_matter=True)
 
 
 def existing_output(ranks):

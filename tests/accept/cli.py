@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import re
+import subprocess
 
 import harness
 from harness import check, h5py, np
@@ -99,6 +100,14 @@ def help_cases():
     suite.case("no subcommand", bad, [], "--help")
     suite.case("unknown subcommand", bad, ["rum", "deck.yaml"], "'rum'", "'run'")
     suite.case("unknown option", bad, ["run", "deck.yaml", "--overwrit"], "--overwrit", "--overwrite")
+    suite.case("beginning of an option", bad, ["run", "deck.yaml", "--out", "a.h5"], "--out", "'--output' or '-o'")
+    suite.case("beginning of two options", bad, ["run", "deck.yaml", "--o", "a.h5"], "--o")
+    suite.write("famly.yaml", DECK.replace("family:", "famly:"))
+    suite.case("family misspelt", bad, ["plan", "famly.yaml"], "famly.yaml:2", "'famly'", "'family'")
+    suite.write("title.yaml", DECK.replace("a small case", "x" * 11_000_000))
+    suite.case("a title of 11 MB", bad, ["plan", "title.yaml"], "title.yaml:3", "11000000", "1000")
+    suite.write("text.yaml", DECK + "run:\n  device: " + "x" * 2_000_000 + "\n")
+    suite.case("a text of 2 MB", bad, ["plan", "text.yaml"], "text.yaml:12", "run.device", "2000000")
     suite.case("option of another subcommand", bad, ["plan", "deck.yaml", "--trace", "t"], "--trace", "plan")
     suite.case("option without value", bad, ["run", "deck.yaml", "-o"], "-o", "value")
     suite.case("option before its value", bad, ["run", "deck.yaml", "-o", "-q"], "-o", "'-q'", "./-q")
@@ -127,6 +136,24 @@ def plan(ranks):
     check(set(os.listdir(suite.folder)) - before <= {"cache"}, "plan left a file")
 
 
+def at_once():
+    """Shells that start one run after another: none meets another's."""
+    shells, each = 4, 15 if suite.fast else 100
+    loop = 'for k in $(seq $2); do "$1" plan deck.yaml >/dev/null || exit 9; done'
+    env = suite.environment()  # one TMPDIR for all
+    began = [subprocess.Popen(["sh", "-c", loop, "sh", suite.binary, str(each)], env=env, cwd=suite.folder, text=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(shells)]
+    texts = [shell.communicate()[1] for shell in began]
+    check(all(shell.returncode == 0 for shell in began), "".join(texts)[-600:])
+    check(not os.listdir(env["TMPDIR"]), f"left behind: {os.listdir(env['TMPDIR'])}")
+    return f"{shells * each} runs"
+
+
+def no_session_folder():
+    """A run of one rank shares no folder with others, so it needs none."""
+    good(["plan", "deck.yaml"], env={"TMPDIR": suite.path("none/such")})
+
+
 def devices(ranks):
     text = good(["devices"], ranks).out
     rows = re.findall(r"^ +(\d+) ", text, re.M)
@@ -146,7 +173,50 @@ def calibrate():
     with open(path) as file:
         check(file.read() == first, "a stored calibration was measured again")
     suite.write("speeds", "garbage\n\x00\xff 1 2 3\n")
-    good(["plan", "deck.yaml", "--set", f"run.calibration={path}"])
+    bad(["plan", "deck.yaml", "--set", f"run.calibration={path}"], "speeds", "no calibration file")
+    suite.write("speeds", "garbage\n\x00\xff 1 2 3\n" + first)
+    check("from file" in good(["plan", "deck.yaml", "--set", f"run.calibration={path}"]).out, "junk hides a calibration")
+
+
+def heals():
+    """A calibration that is far off is corrected by the run that it misled, which says so."""
+    deck = DECK.replace("n: 300", "n: 2000") + "run:\n  threads: 1\n"
+    suite.write("heal.yaml", deck)
+    path = suite.path("wrong")
+    words = ["heal.yaml", "--set", f"run.calibration={path}", "--set", "tri.output=histogram", "--set", "tri.range=[0, 9]"]
+    slow = {"TSL_TEST_SLOW": "+0.004"}  # 512 units
+    good(["calibrate", *words], env=slow)
+    with open(path) as file:
+        lines = [line.split(" ", 7) for line in file]
+    for factor in (30, 1 / 30):
+        with open(path, "w") as file:
+            for line in lines:
+                file.write(" ".join([*line[:2], *(f"{float(w) * factor:.9e}" for w in line[2:6]), *line[6:]]))
+        run = good(["run", *words, "-o", "heal.h5", "--overwrite"], env=slow)
+        check("was off by" in run.err and "corrected" in run.err and path in run.err, f"factor {factor}: {run.tail()}")
+        again = good(["run", *words, "-o", "heal.h5", "--overwrite"], env=slow)
+        check("was off by" not in again.err and "from file" in again.out, f"not corrected: {again.tail()}")
+
+
+def full_stdout(args):
+    """What is printed and does not arrive is a failure; the results of a run are in their file."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([suite.binary, *args], stdout=full, stderr=subprocess.PIPE, text=True, cwd=suite.folder,
+                              env=suite.environment(), timeout=60, check=False)
+    check(done.returncode == 3 and "standard output" in done.stderr, f"exit {done.returncode}: {done.stderr}")
+
+
+def full_stdout_cases():
+    def run():
+        full_stdout(["run", "deck.yaml", "-q", "-o", "full.h5", "--overwrite"])
+        check(len(results("full.h5")) > 0, "no results")
+        full_stdout(["show", "full.h5"])
+
+    good(["calibrate", "deck.yaml"])
+    for args in (["--help"], ["-h"], ["help", "tri"], ["--version"], ["devices"], ["plan", "deck.yaml"], ["bench"],
+                 ["calibrate", "deck.yaml"], ["rates", "deck.yaml"], ["run", "--help"]):
+        suite.case(f"stdout is full: {' '.join(args)}", full_stdout, args)
+    suite.case("stdout is full: run, show", run)
 
 
 def bench_list():
@@ -317,7 +387,11 @@ help_cases()
 for each in (None, 2):
     suite.case(f"plan, {each or 1} ranks", plan, each)
     suite.case(f"devices, {each or 1} ranks", devices, each)
+suite.case("runs at once", at_once)
+suite.case("no folder of sessions", no_session_folder)
 suite.case("calibrate", calibrate)
+suite.case("a calibration that is off heals", heals)
+full_stdout_cases()
 suite.case("bench", bench_list)
 suite.case("show", show)
 suite.case("show of broken files", show_broken)

@@ -314,9 +314,59 @@ def usage():
     check(code == 0 and re.search(r"--field", out) and "Exit status" in out, out)
 
 
+RING = "; ".join(f"{s} {r * np.cos(k * np.pi / 3):.10f} {r * np.sin(k * np.pi / 3):.10f} 0"
+                 for s, r in (("C", 1.3915), ("H", 2.4715)) for k in range(6))
+
+
+def field(name, **xc):
+    """A field with degenerate levels."""
+    section = {"molecule": {"atoms": f'"{RING}"'}, "basis": "STO-3G", "functional": "pbe", "grid": {"preset": "coarse"}, **xc}
+    suite.result({"family": "xc", "run": {"device": "cpu"}, "xc": section}, name=name, timeout=300).close()
+
+
+def physical():
+    """Other signs, other orbitals of one level and another way there are no difference; another density is."""
+    field("ring")
+    field("again", guess={"file": "ring.h5"}, scf={"commutator": 1e-6})
+    expect(0, ["ring.h5", "again.h5", "--physical"], "same       total energy", "left out: history")
+    expect(1, ["ring.h5", "again.h5"])
+
+    def gauge(file):
+        orbitals, levels = file["results/orbitals"], file["results/orbital_energies"][0]
+        orbitals[0, 3] *= -1
+        pair = next(k for k in range(2, 20) if abs(levels[k + 1] - levels[k]) < 1e-5)  # of equal levels
+        one, other = orbitals[0, pair], orbitals[0, pair + 1]
+        orbitals[0, pair], orbitals[0, pair + 1] = 0.6 * one + 0.8 * other, 0.8 * one - 0.6 * other
+        file["results/history"][...] = 0
+
+    expect(0, ["ring.h5", changed("ring", gauge), "--physical"])
+
+    def mixed(file):  # orbitals of unlike levels
+        orbitals = file["results/orbitals"]
+        one, other = orbitals[0, 0], orbitals[0, 20]
+        orbitals[0, 0], orbitals[0, 20] = 0.6 * one + 0.8 * other, 0.8 * one - 0.6 * other
+
+    def denser(file):
+        file["results/density"][0, 5, 5] += 1e-3
+
+    def lower(file):
+        file["results"].attrs["total energy"] -= 1e-6
+
+    def nan(file):
+        file["results/fock"][0, 1, 1] = np.nan
+
+    for change, needle in ((mixed, "DIFFERENT  orbitals"), (denser, "DIFFERENT  density"), (lower, "DIFFERENT  total energy"),
+                           (nan, "DIFFERENT  fock")):
+        expect(1, ["ring.h5", changed("ring", change), "--physical"], needle)
+    expect(2, ["square.h5", "square.h5", "--physical"], "family xc")
+    expect(2, ["ring.h5", "ring.h5", "--physical", "--field", "density"], "no other option")
+
+
 for each in ("square", "condensed", "histogram"):
     suite.case(f"equal, {each}", equal, each)
 for case in (two_cells, largest_relative, tolerance, one_dimension, counts, not_numbers, shapes_and_types, missing_field,
              attributes, coordinates, memory, picture, no_picture, refused, broken_inside, usage):
     suite.case(case.__name__.replace("_", " "), case)
+if suite.run(["help", "xc"]).status == 0:  # a build with the family
+    suite.case("physical", physical)
 suite.end()

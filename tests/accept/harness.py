@@ -1,7 +1,9 @@
 """What the scripts of tests/accept and tests/mpi share: starting tesela, decks, counting cases.
 
-A script is called as  SCRIPT TESELA [--fast]  and prints one line per case, then "N passed,
-N failed". Exit status: 0 all passed, 1 a case failed, 77 a Python package is missing.
+A script is called as  SCRIPT TESELA [--fast] [--hosts=N]  and prints one line per case, then "N passed,
+N failed". With --hosts runs of several ranks are spread over N hosts of a network of their own
+(tests/hosts/network.py); runs without mpirun stay on this host. Exit status: 0 all passed, 1 a case
+failed, 77 a Python package is missing, or no hosts can be made.
 """
 import os
 import shutil
@@ -19,6 +21,9 @@ try:
 except ImportError as why:
     print(f"skipped: {why}; Debian packages: python3-numpy python3-scipy python3-h5py")
     sys.exit(77)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts"))
+import network  # noqa: E402
 
 
 class Failed(Exception):
@@ -107,6 +112,7 @@ class Suite:
         self.passed = self.failed = self.starts = 0
         self.group, self.groups = None, {}
         self.apart, self.dealt = False, 0
+        self.n_hosts = self.hosts_asked()
         self.common = tempfile.mkdtemp(prefix="tesela_test_")  # of all processes
         self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) if not self.only else 1
         self.jobs = jobs if not self.only else 1
@@ -115,6 +121,16 @@ class Suite:
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("TSL_")}
         self.env["XDG_CACHE_HOME"] = os.path.join(self.folder, "cache")
         self.sessions = tempfile.mkdtemp(prefix="tsl")  # a short path: sockets are in there
+        self.network = network.Network(self.n_hosts).__enter__() if self.n_hosts else None
+
+    @staticmethod
+    def hosts_asked():
+        """N of --hosts=N, 0 without; ends the script where there can be none."""
+        asked = [a.split("=")[1] for a in sys.argv if a.startswith("--hosts=")]
+        if asked and network.why_not():
+            print(f"skipped: {network.why_not()}")
+            sys.exit(77)
+        return int(asked[0]) if asked else 0
 
     def fork(self):
         """The number of this process, and on process 0 the others and where they report."""
@@ -163,12 +179,14 @@ class Suite:
         return {**self.env, "TMPDIR": temporary, **(more or {})}
 
     def command(self, args, ranks):
-        """All ranks are on this host: mpirun is spared the search for networks, longer than most runs."""
+        """Where all ranks are on this host, mpirun is spared the search for networks, longer than most runs."""
         if ranks is None:
             return [self.binary, *args]
-        root = ["--allow-run-as-root"] if os.getuid() == 0 else []
-        return ["mpirun", *root, "--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "-n", str(ranks),
-                self.binary, *args]
+        if self.network is not None:
+            return [*self.network.mpirun(ranks), self.binary, *args]
+        root = " --allow-run-as-root" if os.getuid() == 0 else ""
+        launcher = os.environ.get("TSL_TEST_MPIRUN", f"mpirun{root} -q --oversubscribe --bind-to none --mca pml ob1")
+        return [*launcher.split(), "-n", str(ranks), self.binary, *args]
 
     def start(self, args, ranks=None, env=None, prepare=None, cwd=None):
         """Start tesela in a process group of its own; ranks None: without mpirun."""
@@ -194,15 +212,18 @@ class Suite:
         return self.finish(self.start(args, ranks, **more), began, timeout)
 
     def result(self, tree, ranks=None, name="case", args=(), **more):
-        """Run a deck that must succeed; returns the open output file."""
+        """Run a deck that must succeed; returns the open output file. Files beside it are replaced."""
         out = self.path(name + ".h5")
         if os.path.exists(out):
             os.remove(out)
         deck = self.deck(name + ".yaml", tree)
-        run = self.run(["run", deck, "-o", out, "-q", *args], ranks, **more)
+        run = self.run(["run", deck, "-o", out, "-q", "--overwrite", *args], ranks, **more)
         check(run.status == 0, run.tail())
         file = h5py.File(out, "r")
         check(file["run"].attrs["verdict"] == "VALID", "verdict is not VALID")
+        if self.network is not None and ranks is not None:
+            nodes = len(set(file["run/machine"]["node"]))
+            check(nodes == min(ranks, self.n_hosts), f"on {nodes} hosts")
         return file
 
     def case(self, name, body, *args, **more):
@@ -232,6 +253,8 @@ class Suite:
         os.write(sys.stdout.fileno(), line.encode())  # at once, among the lines of others
 
     def end(self):
+        if self.network is not None:
+            self.network.__exit__()
         shutil.rmtree(self.sessions, ignore_errors=True)
         if self.failed == 0:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -92,7 +92,7 @@ def completion():
     return None
 
 
-VALUES = {"--max-walltime": ["1:00:00"], "--overwrite": [], "--interpret": [], "--quiet": [], "--again": []}
+VALUES = {"--max-walltime": ["1:00:00"], "--overwrite": [], "--strict": [], "--interpret": [], "--quiet": [], "--again": []}
 
 
 def with_values(options):

@@ -56,7 +56,7 @@ def read_all(name, what, refused=(), only=("show", "run", "compare", "report")):
     readers = {"show": ([suite.binary, "show", name], (0, 2)),
                "run": ([suite.binary, "run", "read.yaml", "-o", "read.h5", "--overwrite", "-q"], (0, 2, 3)),
                "compare": ([sys.executable, os.path.join(TOOLS, "compare"), "good.h5", name], (0, 1, 2)),
-               "report": ([sys.executable, os.path.join(TOOLS, "report"), name, "-o", "page.html"], (0, 1))}
+               "report": ([sys.executable, os.path.join(TOOLS, "report"), name, "-o", "page.html"], (0, 2))}
     for reader in only:
         command, allowed = readers[reader]
         refusal = allowed[1:] if reader != "compare" else allowed[2:]
@@ -142,6 +142,19 @@ def many(file, path):
         file.attrs[f"a{k}"] = k
 
 
+def deep(file, path):
+    group = file.create_group(path)
+    for _ in range(2000):
+        group = group.create_group("g")
+
+
+def many_ranks(file, path):
+    for name in ("machine", "balance", "ranks"):
+        rows = np.repeat(file["run"][name][...], 200_000)
+        del file["run"][name]
+        file["run"][name] = rows
+
+
 def attribute(value, dtype=None):
     return lambda file, path: file["run"].attrs.create("verdict", value, dtype=dtype)
 
@@ -180,6 +193,9 @@ CHANGES = {
     "many verdicts": ("", attribute(["a"] * 500, h5py.string_dtype()), ()),
     "no verdict": ("", attribute(h5py.Empty(h5py.string_dtype())), ()),
     "escapes": ("", attribute("\x1b[2J\x07" * 1000), ()),
+    "right to left": ("", attribute("\u202e\u2066" * 100), ()),
+    "deep groups": ("results/deep", deep, ("compare", "report")),
+    "a machine of many ranks": ("", many_ranks, ()),
 }
 
 
@@ -199,7 +215,10 @@ def change(name):
     read_all("changed.h5", name, *said)
     shown = subprocess.run([suite.binary, "show", "changed.h5"], capture_output=True, cwd=suite.folder, check=False,
                            env=suite.environment(), timeout=LIMIT).stdout
-    check(b"\x1b" not in shown and b"\x07" not in shown, "control characters reach the terminal")
+    compared = subprocess.run([sys.executable, os.path.join(TOOLS, "compare"), "good.h5", "changed.h5"], check=False,
+                              capture_output=True, cwd=suite.folder, env=suite.environment(), timeout=LIMIT).stdout
+    for mark in (b"\x1b", b"\x07", "\u202e".encode(), "\u2066".encode()):
+        check(mark not in shown + compared, "control characters reach the terminal")
     return None
 
 

@@ -115,6 +115,25 @@ def module_sets_the_paths():
     check(os.path.join(moved, "bin") in said and f"TESELA_ROOT={moved}" in said, said)
 
 
+def module_keeps_the_man_pages():
+    """With the module, man finds tesela's page and those of the system, with MANPATH set before and not."""
+    init = "/usr/share/modules/init/bash"
+    if not os.path.exists(init) or shutil.which("man") is None:
+        return "environment-modules or man is not installed"
+    other = suite.path("other")  # a program beside the system's, with its page
+    pages = os.path.join(other, "share", "man")
+    os.makedirs(os.path.join(pages, "man1"))
+    os.makedirs(os.path.join(other, "bin"))
+    with open(os.path.join(pages, "man1", "other.1"), "w") as file:
+        file.write('.TH OTHER 1\n.SH NAME\nother \\- a page\n')
+    base = {"PATH": f"{other}/bin:/usr/bin:/bin", "MODULEPATH": there("share", "modulefiles")}
+    look = f"source {init}; module load tesela; man -w tesela && man -w other"
+    for mine in ({}, {"MANPATH": pages + ":"}):
+        run = subprocess.run(["bash", "-c", look], env={**base, **mine}, capture_output=True, text=True, timeout=60)
+        check(run.returncode == 0 and f"{moved}/share/man" in run.stdout and "other.1" in run.stdout,
+              f"MANPATH {mine}: {run.stdout}{run.stderr}")
+
+
 def man_page_is_clean():
     if shutil.which("groff") is None and shutil.which("man") is None:
         return "neither man nor groff is installed"
@@ -151,7 +170,8 @@ def completes():
 for name, body in (("installs", installs), ("runs_a_deck", runs_a_deck),
                    ("finds_its_basis_sets", finds_its_basis_sets), ("found_by_cmake", found_by_cmake),
                    ("found_by_pkg_config", found_by_pkg_config),
-                   ("module_sets_the_paths", module_sets_the_paths), ("man_page_is_clean", man_page_is_clean),
+                   ("module_sets_the_paths", module_sets_the_paths),
+                   ("module_keeps_the_man_pages", module_keeps_the_man_pages), ("man_page_is_clean", man_page_is_clean),
                    ("completes", completes)):
     suite.case(name, body)
 suite.end()

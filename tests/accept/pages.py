@@ -135,7 +135,7 @@ def report_trace():
     check("From the trace" in Page(suite.path("traced.html")).caption("timeline"), "no timeline of the trace")
     for text in ("[", '{"traceEvents": [{"ph": "X", "name": "unit"}]}', '{"traceEvents": []}'):
         suite.write("bad.json", text)
-        _, err = tool(suite, "report", "traced.h5", "--trace", "bad.json", status=1)
+        _, err = tool(suite, "report", "traced.h5", "--trace", "bad.json", status=2)
         check("bad.json" in err, err)
 
 
@@ -187,12 +187,28 @@ def report_restarted():
 
 def report_refuses():
     suite.write("text.h5", "no HDF5")
-    _, err = tool(suite, "report", "text.h5", status=1)
+    _, err = tool(suite, "report", "text.h5", status=2)
     check("text.h5" in err, err)
     with h5py.File(suite.path("other.h5"), "w") as file:
         file["results"] = np.zeros(3)
-    _, err = tool(suite, "report", "other.h5", status=1)
+    _, err = tool(suite, "report", "other.h5", status=2)
     check("not an output" in err, err)
+
+
+def report_keeps_files():
+    """Neither its input nor a file of another kind, nor the target of a link."""
+    with suite.result(RDF, name="kept"):
+        pass
+    os.link(suite.path("kept.h5"), suite.path("kept.html"))
+    os.symlink("target", suite.path("linked.html"))
+    suite.write("notes.html", "my notes")
+    before = open(suite.path("kept.h5"), "rb").read()
+    for args in ((), ("-o", "kept.h5"), ("-o", "./kept.h5"), ("-o", "linked.html"), ("-o", "notes.html")):
+        tool(suite, "report", "kept.h5", *args, status=2)
+        check(open(suite.path("kept.h5"), "rb").read() == before, f"{args}: the input was replaced")
+    check(not os.path.exists(suite.path("target")), "written through a link")
+    check(open(suite.path("notes.html")).read() == "my notes", "the notes were replaced")
+    tool(suite, "report", "kept.h5", "-o", "good.html")
 
 
 # ----------------------------------------------------------------- scaling
@@ -456,7 +472,8 @@ def known_ticks():
 
 
 for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_little,
-             report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses, ceiling, no_ceiling,
+             report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses,
+             report_keeps_files, ceiling, no_ceiling,
              refused, known_laws, known_copies, known_decks, known_ticks):
     suite.case(each.__name__.replace("_", " "), each)
 suite.group = "strong"  # the second looks at what the first left

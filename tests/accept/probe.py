@@ -7,6 +7,7 @@ usage: probe.py TESELA [--fast] [ONLY]
 import csv
 import glob
 import os
+import re
 
 import harness
 from harness import check
@@ -39,6 +40,9 @@ def measures():
     check([g for g in GROUPS if not any(r["group"] == g for r in rows)] == [], "a group is missing")
     check(all(float(r["value"]) > 0 for r in rows), "a figure is not positive")
     check(all(g in out for g in GROUPS) and "remembered" not in out, out)
+    for line in out.splitlines():
+        near = re.search(r" (\d+) %  (.*)$", line)
+        check(near is None or int(near[1]) <= 90 or near[2].strip() == "", f"advice where nothing is lost: {line}")
     wide = {r["figure"]: float(r["value"]) for r in rows}
     check(wide["read, stride 1 words"] > 2 * wide["read, stride 16 words"], "strides cost nothing?")
     check(wide["128 MiB"] > 3 * wide["16 KiB"], "caches are no faster than memory?")
@@ -102,6 +106,11 @@ def rates():
     passes = [float(line.split()[-2]) for line in lines]
     seconds = [float(line.split()[-3]) for line in lines]
     check(passes[0] >= passes[1] and lines[0].split()[-1] == "100.0%", run.out)
+    run = suite.run(["calibrate", deck, "-q", "-s", "run.threads=1"], 2)
+    check(run.status == 0, run.tail())
+    beside = suite.run(["rates", deck]).out
+    lines = [" ".join(line.split()[:-3]) for line in beside.splitlines() if " thread" in line]
+    check(len(lines) == len(set(lines)) and any("2 ranks" in line for line in lines), f"lines that look alike: {beside}")
     check(all(abs(p * s / 86400 - 1) < 1e-3 for p, s in zip(passes, seconds)), run.out)
     calibration = os.path.join(suite.env["XDG_CACHE_HOME"], "tesela", "calibration")
     text = open(calibration).read()

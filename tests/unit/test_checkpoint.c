@@ -195,24 +195,32 @@ static void short_block(void **state) {
 static void decks_differ(void **state) {
   char keys[100];
   (void)state;
-  assert_int_equal(tsl_checkpoint_differ(fix_deck, fix_deck, keys, sizeof keys), 0);
+  assert_int_equal(tsl_checkpoint_differ(fix_deck, fix_deck, NULL, keys, sizeof keys), 0);
   assert_int_equal(
       tsl_checkpoint_differ(fix_deck, /* run may be another */
                             "family: \"tri\"\ntitle: x\nrun:\n  threads: 9\n  plan: 1\n"
                             "tri:\n  n: 7\n  box:\n    - 1\n",
-                            keys, sizeof keys),
+                            NULL, keys, sizeof keys),
       0);
   assert_int_equal(
       tsl_checkpoint_differ(fix_deck,
                             "family: \"dp\"\nrun:\n  threads: 0\ntri:\n  n: 8\n  box:\n"
                             "    - 1\n",
-                            keys, sizeof keys),
+                            NULL, keys, sizeof keys),
       2);
   assert_string_equal(keys, "family, tri.n");
   assert_int_equal(
-      tsl_checkpoint_differ(fix_deck, "family: \"tri\"\ntri:\n  n: 7\n", keys, sizeof keys), 1);
+      tsl_checkpoint_differ(fix_deck,
+                            "family: \"dp\"\nrun:\n  threads: 0\ntri:\n  n: 8\n  box:\n"
+                            "    - 1\n",
+                            (const char *const[]){"dp.n", "tri.n", NULL}, keys, sizeof keys),
+      1);
+  assert_string_equal(keys, "family");
+  assert_int_equal(
+      tsl_checkpoint_differ(fix_deck, "family: \"tri\"\ntri:\n  n: 7\n", NULL, keys, sizeof keys),
+      1);
   assert_string_equal(keys, "tri.box");
-  assert_true(tsl_checkpoint_differ(fix_deck, "", keys, 8) > 0); /* cut, not overrun */
+  assert_true(tsl_checkpoint_differ(fix_deck, "", NULL, keys, 8) > 0); /* cut, not overrun */
 }
 
 /* Fletcher's sums by their definition. */

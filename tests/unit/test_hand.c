@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -272,12 +273,35 @@ static void unprepared_hand_refuses(void **state) {
   assert_string_equal(story, "");
 }
 
+/* Without room for its stack the thread cannot start; the limit that is in the way is named. */
+static void limits_are_named(void **state) {
+  const struct rlimit least = {1, RLIM_INFINITY}; /* what is mapped stays */
+  struct rlimit before;
+  char text[200];
+  tsl_hand *hand = NULL;
+  (void)state;
+  assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+  assert_int_equal(setrlimit(RLIMIT_AS, &least), 0);
+  const tsl_err err = tsl_hand_start(NULL, NULL, &hand);
+  (void)tsl_limits_text(text);
+  assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+  assert_int_equal(err, TSL_ERR_MEMORY);
+  assert_non_null(strstr(tsl_err_message(), "(ulimit -v)"));
+  assert_non_null(strstr(text, "address space"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(whole_tasks_run_in_order),    cmocka_unit_test(two_overlap),
-      cmocka_unit_test(without_ended_finish_waits),  cmocka_unit_test(whole_tasks_wait),
-      cmocka_unit_test(errors_leave_nothing_behind), cmocka_unit_test(no_room_waits_for_the_others),
-      cmocka_unit_test(no_room_alone_is_an_error),   cmocka_unit_test(stop_finishes_all),
+      cmocka_unit_test(
+          limits_are_named), /* first: stacks of threads that have ended are used again */
+      cmocka_unit_test(whole_tasks_run_in_order),
+      cmocka_unit_test(two_overlap),
+      cmocka_unit_test(without_ended_finish_waits),
+      cmocka_unit_test(whole_tasks_wait),
+      cmocka_unit_test(errors_leave_nothing_behind),
+      cmocka_unit_test(no_room_waits_for_the_others),
+      cmocka_unit_test(no_room_alone_is_an_error),
+      cmocka_unit_test(stop_finishes_all),
       cmocka_unit_test(unprepared_hand_refuses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+"""Runs of all families that something ends at a random moment, and that go on on another mix of ranks: what a user
+finds then, counted.
+
+usage: campaign.py TESELA [--cycles=N] [--seed=S] [--devices=WORDS] [--jobs=J] [--table=FILE] [--fault=NAME] [--fast]
+
+A cycle: a random deck, mix of ranks, fault and moment; then restarts on other mixes until the run ends well; the
+result is compared with that of a run that nothing disturbed. --devices=gpu,cpu gives the ranks these words (run.device)
+where there are cards; without, all ranks are sockets of one thread. --jobs: cycles at a time (2).
+Written down by fault: exit statuses, restarts that went on from a checkpoint, how old the newest checkpoint was when the
+fault struck; and, which must all be 0, wrong results, unusable checkpoints, orphans, leftovers and files destroyed.
+Exit status 1 when one of these is not 0, or a run hangs. Disks that are full need root (tmpfs), else they are left out.
+"""
+import collections
+import concurrent.futures
+import glob
+import hashlib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "accept"))
+import harness  # noqa: E402
+from harness import Failed, check  # noqa: E402
+from interrupted import DECKS, checkpoints, compare_contents, contents, members, pace  # noqa: E402
+
+OPTIONS = dict(re.findall(r"--(\w+)=(\S+)", " ".join(sys.argv)))
+FAST = "--fast" in sys.argv
+CYCLES = int(OPTIONS.get("cycles", 40 if FAST else 200))
+SEED = int(OPTIONS.get("seed", 1))
+DEVICES = OPTIONS.get("devices", "")
+SECONDS = 2.0  # that a run lasts, about
+INTERVAL = 0.1  # of checkpoints, in the decks
+HEARTBEAT = 1.0
+LIMIT = 300  # s until a process that shows no progress is taken for one that hangs
+suite = harness.Suite(__doc__)
+say_lock = threading.Lock()
+
+
+class Cycle:
+    """One deck in a folder of its own, from its first start to its good end."""
+
+    def __init__(self, number):
+        self.number = number
+        self.random = random.Random(f"{SEED}/{number}")
+        self.name = self.random.choice(sorted(DECKS))
+        faults = [f for f in FAULTS if "fault" not in OPTIONS or f == OPTIONS["fault"]]
+        self.fault = self.random.choice(faults)
+        self.folder = suite.path(f"cycle{number}")
+        self.mark = f"{os.getpid()}-{SEED}-{number}"
+        self.statuses, self.found = [], collections.Counter()
+        self.age = None  # s of the newest checkpoint when the fault struck
+        os.mkdir(self.folder)
+        if self.fault == DISK_FULL:
+            self.mount(self.random.uniform(0.2, 1.5))
+        self.deck = os.path.join(self.folder, "deck.yaml")
+        shutil.copy(suite.path(self.name + ".yaml"), self.deck)
+        self.out = os.path.join(self.folder, "out.h5")
+        self.truth = digest(self.deck)
+
+    def ranks(self):
+        return self.random.choice((None, 2, 3))
+
+    def environment(self, slow):
+        env = {"TSL_TEST_KILLS": self.mark, "XDG_CACHE_HOME": suite.path("cache"), "TMPDIR": self.temporary()}
+        return {**env, **(pace(SECONDS, self.name) if slow else {})}
+
+    def temporary(self):
+        path = os.path.join(suite.sessions, f"c{self.number}")
+        os.makedirs(path, exist_ok=True)
+        return path
+
+    def mount(self, part, again=False):
+        """The folder is a disk with room for this part of what an undisturbed run leaves."""
+        size = int(part * os.path.getsize(suite.path(f"{self.name}_truth.h5"))) + 65536
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"{'remount,' if again else ''}size={size}", "tmpfs", self.folder],
+                       check=True)
+
+    def start(self, ranks, slow=True, more=()):
+        args = ["run", self.deck, "-o", self.out, "-s", f"run.heartbeat={HEARTBEAT}", *more]
+        if DEVICES:
+            args += ["-s", f"run.device={','.join(self.random.sample(DEVICES.split(','), ranks or 1))}"]
+        if checkpoints(self.out):
+            args += ["--restart", self.out]
+        elif glob.glob(self.out + "*"):
+            args += ["--overwrite"]
+        return suite.start(args, ranks, env=self.environment(slow), cwd=self.folder)
+
+    def end(self, process):
+        """Wait for the end; a hang, shown by no processor time and no new file for LIMIT seconds, is a failure."""
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            where = harness.stacks(process.pid)
+            kill_members(process)
+            raise Failed(f"hangs: {where}") from None
+        self.statuses.append(process.returncode)
+        return out, err
+
+    def orphans(self):
+        """Processes of this cycle that are still there after a while."""
+        for _ in range(100):
+            left = marked(self.mark)
+            if not left:
+                return []
+            time.sleep(0.1)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        return left
+
+    def run(self):
+        process = self.start(self.ranks())
+        watch = Listener(process)
+        self.wait(process, watch)
+        struck = time.time()
+        newest = max((os.path.getmtime(p) for p in checkpoints(self.out)), default=None)
+        computing = watch.computing()
+        if process.poll() is None:
+            FAULTS[self.fault](self, process)
+            if computing and newest and self.fault != DISK_FULL:
+                self.age = struck - newest
+        _, err = watch.end(self)
+        self.found["orphans"] += len(self.orphans())
+        self.after(err)
+        self.go_on()
+
+    def wait(self, process, watch):
+        """Any moment: from the start, from when it computes, or while a checkpoint is being written."""
+        kind = self.random.choices(("any", "computing", "writing"), (1, 3, 1))[0]
+        end = time.time() + self.random.uniform(0, SECONDS)
+        if kind != "any":
+            while process.poll() is None and not watch.computing():
+                time.sleep(0.005)
+            end = time.time() + self.random.uniform(0, SECONDS)
+        if kind == "writing":
+            while process.poll() is None and not glob.glob(self.out + ".ckpt.?.tmp"):
+                time.sleep(0.001)
+            end = time.time()
+        while process.poll() is None and time.time() < end:
+            time.sleep(0.002)
+
+    def after(self, err):
+        """What a fault does to files once the run is over; and are they whole?"""
+        if self.fault == "bits flipped":
+            for path in self.random.sample(checkpoints(self.out), min(1, len(checkpoints(self.out)))):
+                flip(path, self.random)
+        if self.fault == DISK_FULL:
+            self.mount(100, again=True)
+        check("Traceback" not in err, err[-500:])
+
+    def go_on(self):
+        """Restart on another mix until it has ended well; then compare."""
+        for _ in range(4):
+            if os.path.exists(self.out):
+                break
+            before = checkpoints(self.out)
+            process = self.start(self.ranks(), slow=False)
+            out, err = self.end(process)
+            if before and process.returncode == 2:
+                self.refused(before, err)
+                continue
+            if process.returncode == 0 and before:
+                self.found["restarts"] += "goes on from a checkpoint" in out
+            check(process.returncode == 0, f"restart ends with {process.returncode}: {said(err)}")
+        self.compare()
+        self.leftovers()
+
+    def refused(self, before, err):
+        """A checkpoint that cannot be used: only if this cycle has damaged it."""
+        if self.fault != "bits flipped" or len(before) > 1:
+            self.found["unusable checkpoints"] += 1
+            self.say(f"a checkpoint is refused: {said(err)}")
+        for path in before:
+            os.remove(path)
+
+    def compare(self):
+        try:
+            compare_contents(self.name, contents(self.out), TRUTH[self.name])
+        except Failed as why:
+            self.found["wrong results"] += 1
+            self.say(why)
+
+    def leftovers(self):
+        left = [p for p in os.listdir(self.folder) if p not in ("deck.yaml", "out.h5")]
+        left += [p for p in os.listdir(self.temporary()) if "tesela" in p]  # Open MPI's own it keeps after kill -9
+        if left:
+            self.found["leftovers"] += len(left)
+            self.say(f"left behind: {left}")
+        self.found["files destroyed"] += digest(self.deck) != self.truth
+
+    def say(self, text):
+        with say_lock:
+            print(f"cycle {self.number}, {self.name}, {self.fault}: {text}", flush=True)
+
+    def close(self):
+        if self.fault == DISK_FULL:
+            subprocess.run(["umount", self.folder], check=False)
+        shutil.rmtree(self.temporary(), ignore_errors=True)
+
+
+def said(err):
+    """What the program itself has to say, without the launcher's words."""
+    return " ".join(line for line in err.splitlines() if line.startswith("tesela:"))[-600:] or err[-300:]
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def flip(path, rng):
+    """A few bits of a file, anywhere."""
+    with open(path, "r+b") as file:
+        data = bytearray(file.read())
+        for _ in range(rng.randint(1, 8)):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        file.seek(0)
+        file.write(data)
+
+
+def marked(mark):
+    """Processes that carry the mark of a cycle in their environment."""
+    found, word = [], f"TSL_TEST_KILLS={mark}\0".encode()
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(path, "rb") as file:
+                text = file.read() + b"\0"
+            with open(path.replace("environ", "stat"), encoding="utf-8", errors="replace") as file:
+                state = file.read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if word in text and state != "Z":
+            found.append(int(path.split("/")[2]))
+    return found
+
+
+def kill_members(process):
+    for pid, _ in members(process.pid):
+        send(pid, signal.SIGKILL)
+
+
+def send(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+class Listener:
+    """What a run prints, read beside it."""
+
+    def __init__(self, process):
+        self.process, self.out, self.err = process, "", ""
+        self.threads = [threading.Thread(target=self.read, args=(name,), daemon=True) for name in ("out", "err")]
+        for thread in self.threads:
+            thread.start()
+
+    def read(self, name):
+        stream = getattr(self.process, "std" + name)
+        for line in stream:
+            setattr(self, name, getattr(self, name) + line)
+
+    def computing(self):
+        return "of computing; output" in self.out
+
+    def end(self, cycle):
+        """Until the process has ended: no limit of its own on a run that makes progress, LIMIT on one that does not."""
+        last, since = None, time.time()
+        while self.process.poll() is None:
+            now = (len(self.out), processor_seconds(self.process.pid))
+            if now != last:
+                last, since = now, time.time()
+            if time.time() - since > LIMIT:
+                where = harness.stacks(self.process.pid)
+                kill_members(self.process)
+                raise Failed(f"hangs after the fault: {where}")
+            time.sleep(0.02)
+        for thread in self.threads:
+            thread.join(10)
+        cycle.statuses.append(self.process.returncode)
+        return self.out, self.err
+
+
+def processor_seconds(session):
+    """Of all processes of a session, in ticks."""
+    total = 0
+    for pid, _ in members(session):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        total += int(fields[11]) + int(fields[12])
+    return total
+
+
+# ---------------------------------------------------------------- faults
+
+
+def rank_processes(process):
+    """The processes of tesela, not of its launcher; those that compute, not their helpers."""
+    name = os.path.basename(suite.binary)[:15]
+    return sorted(pid for pid, title in members(process.pid) if title == name)
+
+
+def one_rank(cycle, process, number):
+    ranks = rank_processes(process)
+    if ranks:
+        send(cycle.random.choice(ranks), number)
+
+
+def kill_rank(cycle, process):
+    one_rank(cycle, process, signal.SIGKILL)
+
+
+def kill_launcher(cycle, process):
+    send(process.pid, signal.SIGKILL)
+
+
+def stop_rank(cycle, process):
+    """SIGSTOP: with others alive the heartbeat finds it; alone, somebody has to end it."""
+    ranks = rank_processes(process)
+    if not ranks:
+        return
+    victim = cycle.random.choice(ranks)
+    send(victim, signal.SIGSTOP)
+    if process.args[0] == suite.binary:  # one rank: nobody is there to notice
+        time.sleep(0.3)
+        send(victim, signal.SIGCONT)
+
+
+def terminate_rank(cycle, process):
+    one_rank(cycle, process, signal.SIGTERM)
+
+
+def terminate_launcher(cycle, process):
+    send(process.pid, signal.SIGTERM)
+
+
+def user_signal(cycle, process):
+    one_rank(cycle, process, signal.SIGUSR1)
+
+
+def all_killed(cycle, process):
+    kill_members(process)
+
+
+def runs_on(cycle, process):
+    """The disk is full without more ado."""
+
+
+DISK_FULL = "disk full"
+FAULTS = {"kill -9 of a rank": kill_rank, "kill -9 of the launcher": kill_launcher, "kill -9 of all": all_killed,
+          "SIGSTOP of a rank": stop_rank, "SIGTERM to a rank": terminate_rank, "SIGTERM to the launcher": terminate_launcher,
+          "SIGUSR1 to a rank": user_signal, "bits flipped": all_killed}
+if os.getuid() == 0:
+    FAULTS[DISK_FULL] = runs_on
+
+
+# ------------------------------------------------------------ the campaign
+
+ZERO = ("wrong results", "unusable checkpoints", "orphans", "leftovers", "files destroyed", "hangs and failures")
+TRUTH = {}
+
+
+def undisturbed(name):
+    suite.deck(name + ".yaml", DECKS[name])
+    run = suite.run(["run", name + ".yaml", "-o", f"{name}_truth.h5"], timeout=LIMIT)
+    check(run.status == 0, run.tail())
+    TRUTH[name] = contents(suite.path(f"{name}_truth.h5"))
+
+
+def one(number):
+    cycle = Cycle(number)
+    try:
+        cycle.run()
+    except Failed as why:
+        cycle.found["hangs and failures"] += 1
+        cycle.say(why)
+    finally:
+        for pid in marked(cycle.mark):
+            send(pid, signal.SIGKILL)
+        cycle.close()
+    if not sum(cycle.found[key] for key in ZERO):
+        shutil.rmtree(cycle.folder, ignore_errors=True)
+    return cycle
+
+
+def table(cycles):
+    """Markdown, a row for each fault."""
+    lines = ["| Fault | Cycles | Exit statuses | Restarts from a checkpoint | Age of the checkpoint, s: median, most | "
+             + " | ".join(ZERO) + " |", "|---|" + "---|" * (4 + len(ZERO))]
+    for fault in [*FAULTS, "all"]:
+        some = [c for c in cycles if fault in (c.fault, "all")]
+        if not some:
+            continue
+        found = sum((c.found for c in some), collections.Counter())
+        ages = sorted(c.age for c in some if c.age is not None)
+        age = f"{ages[len(ages) // 2]:.2f}, {ages[-1]:.2f}" if ages else ""
+        counts = collections.Counter(c.statuses[0] for c in some if c.statuses)
+        statuses = ", ".join(f"{status}: {n}" for status, n in sorted(counts.items()))
+        lines.append(f"| {fault} | {len(some)} | {statuses} | {found['restarts']} | {age} | "
+                     + " | ".join(str(found[key]) for key in ZERO) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    began = time.time()
+    if FAST:
+        for name in [n for n in DECKS if DECKS[n]["family"] == "xc" and n != "water"]:
+            del DECKS[name]
+    for name in list(DECKS):
+        if DECKS[name]["family"] == "xc" and suite.run(["help", "xc"]).status != 0:
+            del DECKS[name]
+    with concurrent.futures.ThreadPoolExecutor(int(OPTIONS.get("jobs", 2))) as pool:
+        list(pool.map(undisturbed, DECKS))
+        cycles = []
+        for cycle in pool.map(one, range(CYCLES)):
+            cycles.append(cycle)
+            if len(cycles) % 50 == 0:
+                print(f"{len(cycles)} cycles, {time.time() - began:.0f} s", flush=True)
+    text = table(cycles)
+    print(text)
+    if "table" in OPTIONS:
+        with open(OPTIONS["table"], "w", encoding="utf-8") as file:
+            file.write(text)
+    found = sum((c.found for c in cycles), collections.Counter())
+    bad = sum(found[key] for key in ZERO)
+    print(f"seed {SEED}, {time.time() - began:.0f} s\n{CYCLES - min(bad, CYCLES)} passed, {bad} failed")
+    sys.exit(bool(bad))
+
+
+main()
