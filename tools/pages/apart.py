@@ -4,6 +4,8 @@ import resource
 import signal
 import sys
 
+from .text import Plain
+
 SECONDS = 60  # of processor time in one call of HDF5 or numpy
 BROKEN = (OSError, KeyError, IndexError, RuntimeError, ValueError, TypeError, AttributeError, OverflowError, MemoryError)
 
@@ -35,7 +37,7 @@ def part(tool, main, status):
     except SystemExit as end:
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-        return 1 if isinstance(end.code, str) else end.code or 0
+        return status if isinstance(end.code, str) else end.code or 0
     except BROKEN as error:
         if os.environ.get("TSL_DEBUG"):
             raise
@@ -47,6 +49,7 @@ def part(tool, main, status):
 def run(tool, main, status):
     """Run main in another process and end with its exit status; with status when a file broke it."""
     sys.stdout.flush()
+    sys.stdout, sys.stderr = Plain(sys.stdout), Plain(sys.stderr)
     child = os.fork()
     if child == 0:
         code = 70

@@ -7,6 +7,8 @@ import numpy as np
 
 SAMPLE = 32_000_000  # elements read for one picture
 FORMAT = 1           # layout of the files these tools know
+DEPTH = 16           # of groups in groups, and
+OBJECTS = 20_000     # groups and datasets, that no output has
 
 
 def text_of(value):
@@ -49,20 +51,23 @@ class Unfit(Exception):
 
 
 def leads_out(file):
-    """The first name below / that is a link out of its group, or whose values lie in other files; or None."""
-    groups, found = [file], []
-
-    def visit(_, item):  # every object once; links are not followed
-        if isinstance(item, h5py.Group):
-            groups.append(item)
-        elif item.is_virtual or item.external:
-            found.append(item.name)
-
-    file.visititems(visit)
-    for group in groups:
-        found += [f"{group.name}/{name}" for name in group
-                  if not isinstance(group.get(name, getlink=True), h5py.HardLink)]
-    return found[0] if found else None
+    """The first name below / that is a link out of its group, or whose values lie in other files; or None.
+    ValueError: more groups and datasets, or deeper, than any output has."""
+    left, seen = [(file, "", 0)], 0
+    while left:
+        group, path, depth = left.pop()
+        seen += len(group)
+        if depth > DEPTH or seen > OBJECTS:
+            raise ValueError(f"more than {OBJECTS} objects, or groups nested deeper than {DEPTH}: no output has these")
+        for name in group:
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                return f"{path}/{name}"
+            item = group[name]
+            if isinstance(item, h5py.Group):
+                left.append((item, f"{path}/{name}", depth + 1))
+            elif isinstance(item, h5py.Dataset) and (item.is_virtual or item.external):
+                return f"{path}/{name}"
+    return None
 
 
 def opened(path):
@@ -73,7 +78,11 @@ def opened(path):
         file = h5py.File(path, "r")
     except OSError as error:
         raise Unfit(f"{path}: {error}") from None
-    astray = leads_out(file)
+    try:
+        astray = leads_out(file)
+    except ValueError as error:
+        file.close()
+        raise Unfit(f"{path}: {error}") from None
     if astray is not None:
         file.close()
         raise Unfit(f"{path}: {astray} leads to another place or file; outputs of `tesela run` have no such links")

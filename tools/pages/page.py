@@ -1,7 +1,11 @@
 """HTML of a page: one file, no network, light and dark by the reader's setting, fit to print."""
 import html
-import os
 import re
+
+from . import files
+from .text import plain
+
+ROWS = 2000  # of a table on a page
 
 # Colours by role. c1 to c6 are told apart by people with any colour vision (and by marker and dash).
 LIGHT = {"ink": "#1c2430", "soft": "#59636f", "line": "#d9dee4", "grid": "#e6eaee", "paper": "#ffffff",
@@ -74,8 +78,8 @@ summary { cursor: pointer; color: var(--soft); margin-bottom: .5rem; }
 
 
 def escape(text):
-    """Text as HTML; control characters, which no page may hold, become question marks."""
-    return html.escape(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "?", str(text)), quote=True)
+    """Text as HTML."""
+    return html.escape(plain(text), quote=True)
 
 
 def variables(colours):
@@ -148,10 +152,12 @@ def cell(value):
 
 
 def table(titles, rows, name=""):
-    """rows of text and numbers."""
+    """rows of text and numbers; a page holds so many and says how many more there are."""
     numeric = [bool(rows) and is_number(value) for value in (rows[0] if rows else titles)]
     head = "".join(f"<th{NUMBER[right]}>{escape(title)}</th>" for title, right in zip(titles, numeric))
-    body = "".join("<tr>" + "".join(map(cell, row)) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(map(cell, row)) + "</tr>" for row in rows[:ROWS])
+    if len(rows) > ROWS:
+        body += f'<tr><td class="wide" colspan="{len(titles)}">and {len(rows) - ROWS} more rows, in the file</td></tr>'
     return raw_table(f"<tr>{head}</tr>", body, name)
 
 
@@ -198,9 +204,6 @@ def document(title, about, head, parts):
         *parts, "</main></body></html>\n"])
 
 
-def write(path, data):
-    """Whole or not at all."""
-    part = f"{path}.part"
-    with open(part, "wb") as stream:
-        stream.write(data.encode() if isinstance(data, str) else data)
-    os.replace(part, path)
+def write(path, data, inputs=()):
+    """Whole or not at all; inputs are not replaced."""
+    files.put(path, data, inputs)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import svg
-from .page import figure, number, percent, seconds, some
+from .page import ROWS, figure, number, percent, seconds, some
 
 MANY = 3000     # units drawn one by one up to here
 SLICES = 400    # else the share of each slice of time in which a rank computed
@@ -244,6 +244,8 @@ def figures_of(run, traced=None):
     units, about = (run.units, "") if traced is None else (traced, "From the trace, all phases. ")
     if len(run.before):
         about += "Since the restart: "
+    if run.ranks > ROWS:  # no bar of a thousandth of a pixel for each
+        return [scatter(run), phases(run), rebalancing(run)]
     return [rank_shares(run), by_rank(run), scatter(run), phases(run), rebalancing(run),
             timeline(units, run.ranks, about=about)]
 
