@@ -43,7 +43,7 @@ _tesela() {
   esac
   if [[ $word == -* ]]; then
     case $command in
-      run) words="--output --overwrite --set --interpret --restart --max-walltime --trace --quiet --help" ;;
+      run) words="--output --overwrite --strict --set --interpret --restart --max-walltime --trace --quiet --help" ;;
       plan | calibrate | rates) words="--set --interpret --quiet --help" ;;
       bench) words="--csv --help" ;;
       probe) words="--device --again --csv --help" ;;
