@@ -340,27 +340,24 @@ typedef struct tsl_list {
   int64_t n;  /**< records (of shape[1..] elements each) */
 } tsl_list;
 
-/** What one unit produced. Entries of fields that are neither GATHER nor LIST are unused. */
+/** What one unit produced; entries of other fields than GATHER and LIST are unused. */
 typedef struct tsl_part {
-  void *slab[TSL_MAX_FIELDS];    /**< GATHER: buffer of the runtime for family.region, row-major;
-                                    filled    whole by run; memory of backend.host_alloc */
+  void *slab[TSL_MAX_FIELDS];    /**< GATHER: the runtime's, of host_alloc, for family.region;
+                                      row-major; filled whole by run */
   tsl_list list[TSL_MAX_FIELDS]; /**< LIST: set by run, records in the order the family documents */
   double seconds;                /**< set by run: device time of this unit, waiting not counted */
 } tsl_part;
 
-/** Bytes of what a worker tells (tsl_backend.tell). */
-enum { TSL_TELL = 256 };
-
-/** Batches started and not finished, at most (tsl_backend.start). */
-enum { TSL_MOST_STARTED = 2 };
+/** Bytes of what a worker tells (tsl_backend.tell); batches started and not finished, at most
+ *  (tsl_backend.start). */
+enum { TSL_TELL = 256, TSL_MOST_STARTED = 2 };
 
 /** A backend's state on one device for one problem; each backend defines its own. */
 typedef struct tsl_worker tsl_worker;
 
 /**
  * How a family is computed on one kind of device. Static storage.
- * All calls of one worker come from one thread, in the order open, begin, run..., collect,
- * begin, ..., close.
+ * One thread calls for a worker: open, begin, run..., collect, begin, ..., close.
  */
 typedef struct tsl_backend {
   const char *family; /**< REQUIRED, family name */
@@ -386,10 +383,10 @@ typedef struct tsl_backend {
    *  @return TSL_ERR_DEVICE_MEMORY when it does not fit even one unit at a time */
   tsl_err (*run)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
 
-  /** OPTIONAL, default run alone, WAVE tiles alone. The first half of run, WAVE of tiles: a batch
-   *  begins where the one before still leaves room. Queue the work of n units and return without
-   *  waiting. Up to TSL_MOST_STARTED are started and not finished; until they are, no call but
-   *  start, ended, finish is made, WAVE: edge_in for the next start, edge_out after a finish.
+  /** OPTIONAL, default run alone, WAVE tiles alone. The first half of run, WAVE of tiles: queue the
+   *  work of n units and return without waiting; it begins where the one before leaves room. Up to
+   *  TSL_MOST_STARTED are started and not finished; until they are, no call but start, ended,
+   *  finish is made, WAVE: edge_in for the next start, edge_out after a finish.
    *  @param[in,out] units,parts  shape [n], as in run; borrowed until finish, which fills parts
    *  @return TSL_ERR_DEVICE_MEMORY when there is no room; with another started, it is called again
    *          when that is finished. After an error nothing of the batch is under way */
@@ -433,10 +430,9 @@ typedef struct tsl_backend {
 
   /** REQUIRED for WAVE: checkpoints. The tiles of all stages before `stage` are finished, none of
    *  it is begun, and all edges that the later ones need are in: bytes to be saved of a finished
-   *  tile of this worker, 0 nothing. What is saved of all tiles depends on no device, number of
-   *  ranks or plan in its meaning: workers that have loaded it go on to the same results. Stage
-   *  INT64_MAX: all tiles are finished, and what the walk needs is saved; its turns may have begun.
-   */
+   *  tile of this worker, 0 nothing. What is saved depends on no device, number of ranks or plan:
+   *  workers that have loaded it go on to the same results. Stage INT64_MAX: all tiles are
+   *  finished, and what the walk needs is saved; its turns may have begun. */
   int64_t (*state_bytes)(const tsl_worker *worker, const tsl_unit *unit, int64_t stage);
   /** REQUIRED for WAVE. Copy what is saved of a tile to bytes (state_bytes). */
   tsl_err (*save)(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes);
@@ -451,8 +447,8 @@ typedef struct tsl_backend {
    *  problem->fields[].data of this rank. */
   tsl_err (*collect)(tsl_worker *worker, tsl_problem *problem);
 
-  /** OPTIONAL, default nothing. After the last phase: what this worker did without for lack of
-   *  memory, or because the deck says so; empty: nothing. */
+  /** OPTIONAL, default nothing. After the last phase: what this worker did without, for lack of
+   *  memory or as the deck says; empty: nothing. */
   void (*tell)(const tsl_worker *worker, char text[TSL_TELL]);
 
   /** REQUIRED. NULL accepted, sets NULL. */

@@ -8,7 +8,8 @@
 
 /* The launcher's rank of this process, 0 without a launcher. */
 static long launcher_rank(void) {
-  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                      "SLURM_PROCID"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     const char *text = getenv(names[k]);
     if (text != NULL) return strtol(text, NULL, 10);

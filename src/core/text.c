@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Length of the UTF-8 character at text, 1 to 4, and its number; 0 where there is none. (RFC 3629) */
+/* Length of the UTF-8 character at text, 1 to 4, and its number; 0: there is none. (RFC 3629) */
 static int text_character(const unsigned char *text, uint32_t *code) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const unsigned char c = text[0];

@@ -56,8 +56,8 @@ tsl_err tsl_out_folder(const char *path, char **folder);
 tsl_err tsl_out_check_visible(tsl_out *out);
 
 /** Root, once the file is open by MPI-IO: remove the files of Open MPI's shared file pointer, which
- *  nobody uses, while they are open, so that a run that is killed leaves none. Those of dead runs go
- *  as well. */
+ *  nobody uses, while they are open, so that a run that is killed leaves none. Those of dead runs
+ *  go as well. */
 void tsl_out_remove_pointers(const tsl_out *out);
 
 /** Turn a failed write of the driver into an error, and keep any error for later calls. */

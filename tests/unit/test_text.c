@@ -1,4 +1,4 @@
-/* Text that goes to a terminal: what a terminal would obey, or what hides other text, becomes '?'. */
+/* Text that goes to a terminal: what a terminal obeys, or what hides other text, becomes '?'. */
 #include "text.h"
 
 #include <setjmp.h>
