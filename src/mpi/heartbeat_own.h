@@ -16,7 +16,7 @@ typedef enum tsl_beat_kind {
   TSL_BEAT_SIGN,   /* of life */
   TSL_BEAT_ASKED,  /* for a sign */
   TSL_BEAT_MISSED, /* to rank 0: subject has been silent to the sender for seconds */
-  TSL_BEAT_LOST,   /* to all that live: subject is taken for lost; the sender leads */
+  TSL_BEAT_LOST,   /* to all: subject is taken for lost; the sender leads */
   TSL_BEAT_LEFT,   /* the sender ends in good order */
   TSL_BEAT_ENDED   /* to all that live: all is done that can be */
 } tsl_beat_kind;

@@ -136,12 +136,18 @@ static void judge_main_threads(const tsl_heart *h, double now) {
                    h->states[r] == TSL_MAIN_DONE || (late && h->states[r] == TSL_MAIN_DEAF));
 }
 
+/* The silent rank reads of it when it goes on. */
+static void spread_loss(const tsl_heart *h, int rank) {
+  tell_living(h, TSL_BEAT_LOST, rank, 0);
+  tsl_heart_send(h, rank, TSL_BEAT_LOST, rank, 0);
+}
+
 static void spread_alarm(const tsl_heart *h, double now) {
   if (!atomic_load(&h->leads) || !atomic_load(&h->alarm)) return;
   judge_main_threads(h, now);
   if (atomic_load(&h->ending)) tell_living(h, TSL_BEAT_ENDED, -1, 0);
   for (int r = 0; r < h->size; r++)
-    if (atomic_load(&h->silent[r])) tell_living(h, TSL_BEAT_LOST, r, 0);
+    if (atomic_load(&h->silent[r])) spread_loss(h, r);
 }
 
 /* ---- taking */

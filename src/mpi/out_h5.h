@@ -70,7 +70,7 @@ tsl_err tsl_out_read_slab(tsl_out *out, const tsl_field *field, const int64_t lo
 
 /** Is FILE.part still there? Removed with its folder, it is made anew with all that was written,
  *  where that can be; else a warning says so, and the end of the run finds another place.
- *  Collective, between open_stream and close_stream. */
+ *  Collective, between open_stream and close_stream. Nothing when a rank is silent. */
 tsl_err tsl_out_look(tsl_out *out);
 
 /** Everything written so far is on disk, on all ranks; collective, between open_stream and
