@@ -17,21 +17,29 @@ static long launcher_rank(void) {
   return 0;
 }
 
-/* Read one "F" or "rank:F" at *text and step behind it and its comma. */
-static bool slow_entry(const char **text, long *rank, double *factor) {
+/* What one entry makes of a unit. */
+typedef struct slow_entry {
+  long rank; /* -1: all */
+  bool at_least;
+  double value; /* a factor, or seconds with at_least */
+} slow_entry;
+
+/* Read one entry at *text and step behind it and its comma. */
+static bool read_entry(const char **text, slow_entry *entry) {
   char *end = NULL;
   const size_t word = strcspn(*text, ",");
-  *rank = -1;
+  entry->rank = -1;
   if (memchr(*text, ':', word) != NULL) {
-    *rank = strtol(*text, &end, 10);
-    if (end == *text || *end != ':' || *rank < 0) return false;
+    entry->rank = strtol(*text, &end, 10);
+    if (end == *text || *end != ':' || entry->rank < 0) return false;
     *text = end + 1;
   }
-  *factor = strtod(*text, &end);
-  if (end == *text || !(*factor >= 1) || *factor > 1e6) return false;
-  if (*end != 0 && (*end != ',' || *rank < 0)) return false;
+  entry->at_least = **text == '+';
+  entry->value = strtod(*text, &end);
+  if (end == *text || (*end != 0 && (*end != ',' || entry->rank < 0))) return false;
   *text = *end == ',' ? end + 1 : end;
-  return true;
+  return entry->at_least ? entry->value >= 0 && entry->value <= 100
+                         : entry->value >= 1 && entry->value <= 1e6;
 }
 
 static double least_seconds; /* of a unit, by "+S" */
@@ -39,23 +47,17 @@ static double least_seconds; /* of a unit, by "+S" */
 tsl_err tsl_slow_factor(double *factor) {
   tsl_err err = TSL_OK;
   const char *all = getenv("TSL_TEST_SLOW");
-  char *end = NULL;
   const long mine = launcher_rank();
   *factor = 1;
   least_seconds = 0;
-  if (all != NULL && *all == '+') {
-    least_seconds = strtod(all + 1, &end);
-    if (end == all + 1 || *end != 0 || !(least_seconds >= 0) || least_seconds > 100)
-      TSL_FAIL(TSL_ERR_USAGE, "TSL_TEST_SLOW=%s: expected +S with 0 <= S <= 100", all);
-    all = NULL;
-  }
   for (const char *text = all; text != NULL && *text != 0;) {
-    long rank = 0;
-    double value = 1;
-    if (!slow_entry(&text, &rank, &value))
-      TSL_FAIL(TSL_ERR_USAGE, "TSL_TEST_SLOW=%s: expected F or rank:F,rank:F with 1 <= F <= 1e6",
+    slow_entry entry;
+    if (!read_entry(&text, &entry))
+      TSL_FAIL(TSL_ERR_USAGE,
+               "TSL_TEST_SLOW=%s: expected F, +S or rank:F,rank:+S with 1 <= F <= 1e6, S <= 100",
                all);
-    if (rank < 0 || rank == mine) *factor = value;
+    if (entry.rank >= 0 && entry.rank != mine) continue;
+    *(entry.at_least ? &least_seconds : factor) = entry.value;
   }
 done:
   return err;

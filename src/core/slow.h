@@ -3,9 +3,9 @@
  * Test knob TSL_TEST_SLOW: units that last longer than they have to, for tests of load balance on
  * equal machines and of what happens in the middle of a run.
  *
- * F (F >= 1), or "rank:F,rank:F" with the rank of the launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK,
- * PMI_RANK, SLURM_PROCID), makes each unit of this process last F times as long, by sleeping after
- * it; "+S" makes it last S seconds at least. Backends of sockets do it unit by unit;
+ * F (F >= 1) makes each unit of this process last F times as long, by sleeping after it; "+S" makes
+ * it last S seconds at least, whatever else the machine does; "rank:F,rank:+S" names ranks of the
+ * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID). Backends of sockets do it unit by unit;
  * src/mpi/linger.c does it for the others, and for the turns of a walk.
  */
 #ifndef TSL_CORE_SLOW_H

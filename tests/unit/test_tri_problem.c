@@ -519,6 +519,7 @@ static void resolved_again(void **state) {
   assert_int_equal(tsl_deck_parse(text, strlen(text), "r.yaml", NULL, 0, &deck), TSL_OK);
   if (tsl_family_tri.create(deck, &again) != TSL_OK) fail_msg("%s", tsl_err_message());
   assert_memory_equal(again.params, m.problem.params, sizeof(tri_params));
+  tsl_family_tri.destroy(&again);
   tsl_problem_clear(&again);
   tsl_deck_destroy(&deck);
   free(text);
