@@ -15,7 +15,7 @@ import time
 import harness
 from harness import check, h5py, np
 
-suite = harness.Suite(__doc__, jobs=2)  # runs are slowed down by sleeping
+suite = harness.Suite(__doc__, jobs=4)  # runs are slowed down by sleeping
 HOST = socket.gethostname()
 BEAT = 1.5  # s
 LIMIT = 120
@@ -42,7 +42,7 @@ DECKS = {
     "water": {"family": "xc", "xc": {"molecule": {"atoms": WATER}, "basis": "def2-SVP", "functional": "pbe",
                                      "grid": {"preset": "coarse"}, "reproducible": True}},
 }
-PARTS = {"tiles": 320, "water": 500}  # computed at once, about; others have UNITS
+PARTS = {"tiles": 6400, "water": 500}  # computed at once, about; others have UNITS
 SAVED = "the other ranks have saved what is done"
 
 
