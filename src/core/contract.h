@@ -120,14 +120,15 @@ enum { TSL_MAX_FIELDS = 32, TSL_NAME = 40 };
  * checkpoints, HDF5 datasets and docs/output.md. Row-major, last index fastest.
  */
 typedef struct tsl_field {
-  char name[TSL_NAME]; /**< dataset name below /results (OUT) or /input (IN) */
-  char unit[TSL_NAME]; /**< physical unit, "1" when it has none */
-  char doc[160];       /**< one sentence, stored as attribute */
-  int32_t role;        /**< tsl_role bits */
-  int32_t type;        /**< tsl_type */
-  int32_t combine;     /**< tsl_combine, OUT only */
-  int32_t rank;        /**< number of dimensions, 1..3 */
-  int64_t shape[3];    /**< unused entries 1; LIST: shape[0] is the running count */
+  char name[TSL_NAME];     /**< dataset name below /results (OUT) or /input (IN) */
+  char unit[TSL_NAME];     /**< physical unit, "1" when it has none */
+  char doc[160];           /**< one sentence, stored as attribute */
+  char quantity[TSL_NAME]; /**< what its values are, as an axis says it; empty: as its name says */
+  int32_t role;            /**< tsl_role bits */
+  int32_t type;            /**< tsl_type */
+  int32_t combine;         /**< tsl_combine, OUT only */
+  int32_t rank;            /**< number of dimensions, 1..3 */
+  int64_t shape[3];        /**< unused entries 1; LIST: shape[0] is the running count */
   int32_t stream;   /**< 1: GATHER goes to the file while the run goes on, never whole in memory */
   int32_t hidden;   /**< 1: not written to the file */
   int32_t device;   /**< 1: IN, of this run alone (compiled objects, lines of the deck) */
@@ -254,8 +255,8 @@ typedef struct tsl_family {
    *  as "euclidean condensed f32 d3"; part of the key of the calibration file. Any rank. */
   void (*signature)(const tsl_problem *problem, char text[96]);
 
-  /** OPTIONAL, default nothing. Root only, after create: how the input was read and what was found
-   *  in the problem, as lines for people; printed with the plan and stored as /run/facts. */
+  /** OPTIONAL, default nothing. Root only, after create: how the input was read and what was found,
+   *  a line each, statistics after an empty line; printed with the plan and stored as /run/facts. */
   void (*describe)(const tsl_problem *problem, char *text, size_t size);
 
   /** REQUIRED when a field is GATHER. The half-open box of field that unit fills, in the

@@ -75,6 +75,7 @@ herr_t tsl_out_put_field(hid_t dataset, const tsl_field *field) {
   if (put_text(dataset, "unit", field->unit) < 0 || put_text(dataset, "doc", field->doc) < 0 ||
       put_text(dataset, "order", "row-major, last index fastest") < 0)
     return -1;
+  if (field->quantity[0] != '\0' && put_text(dataset, "quantity", field->quantity) < 0) return -1;
   return (field->role & TSL_OUT) == 0 ? 0
                                       : put_text(dataset, "combined_by", combine[field->combine]);
 }

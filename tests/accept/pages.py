@@ -28,6 +28,9 @@ RDF = {"family": "tri", "title": "small & <quick>", "run": CPU,
        "tri": {"function": "euclidean", "output": "histogram", "box": [1, 1, 1], "bins": 40,
                "range": [0, 0.5], **POINTS}}
 RUN_FIGURES = ("shares", "ranks", "prediction", "timeline")
+WORDS = {"a": {"text": "ACGTACGTTAGC"}, "b": {"text": "ACGTTACGTAGC"}}
+WATER = {"molecule": {"atoms": "O 0 0 0; H 0 0.757 0.587; H 0 -0.757 0.587"}, "basis": "STO-3G", "functional": "pbe",
+         "grid": {"preset": "coarse"}}
 
 
 # ------------------------------------------------------------------ report
@@ -39,7 +42,22 @@ def report(name, figures, tree, ranks=2, args=()):
     tool(suite, "report", f"{name}.h5", "--png", f"{name}.png")
     page = Page(suite.path(f"{name}.html"))
     page.has(*figures, *RUN_FIGURES)
+    science_first(page, figures, suite.path(f"{name}.h5"))
     return page
+
+
+def science_first(page, figures, path):
+    """Results in the open, how each input was read, and the run behind one line at the end."""
+    check(page.sections()[0] == "Result" and page.sections()[-1] == "How it was computed", page.sections())
+    line, behind = page.folded()
+    check(line.startswith("computed in ") and " rank" in line, line)
+    check(behind.issuperset(RUN_FIGURES) and not behind.intersection(figures), f"folded: {sorted(behind)}")
+    with h5py.File(path) as file:
+        facts = file["run/facts"][()].decode().split("\n\n")[0]
+    for fact in facts.splitlines():
+        check(" ".join(fact.split()) in page.body(), f"not on the page: {fact}")
+    for name in page.figures:
+        check(not {"value", "hartree"}.intersection(page.words(name)), f"{name}: an axis without a quantity")
 
 
 def report_histogram():
@@ -100,15 +118,80 @@ def report_fractal():
 
 
 def report_dp():
-    words = {"a": {"text": "ACGTACGTTAGC"}, "b": {"text": "ACGTTACGTAGC"}}
-    report("dp", ("path",), {"family": "dp", "run": CPU, "dp": {"problem": "global", "mode": "recover", **words}})
-    report("cells", ("table",), {"family": "dp", "run": CPU, "dp": {"problem": "edit", "mode": "table", **words}})
+    report("dp", ("path",), {"family": "dp", "run": CPU, "dp": {"problem": "global", "mode": "recover", **WORDS}})
+    page = report("cells", ("table",), {"family": "dp", "run": CPU, "dp": {"problem": "edit", "mode": "table", **WORDS}})
+    check("distance" in page.words("table"), f"the table's values: {page.words('table')}")
+
+
+def has_xc():
+    help_text = suite.run(["help", "xc"])
+    return help_text.status == 0 and "lacks the libraries" not in help_text.out
+
+
+def headed(name, tree, words):
+    """The heading says what was computed, or is the title; the file's name is neither."""
+    with suite.result(tree, name=f"{name}_bare"):
+        pass
+    tool(suite, "report", f"{name}_bare.h5")
+    page = Page(suite.path(f"{name}_bare.html"))
+    check(page.heading() == words, f"headed '{page.heading()}', expected '{words}'")
+    with suite.result({**tree, "title": "my own title"}, name=f"{name}_titled"):
+        pass
+    tool(suite, "report", f"{name}_titled.h5")
+    page = Page(suite.path(f"{name}_titled.html"))
+    check(page.heading() == "my own title" and words in page.body(), f"headed '{page.heading()}'")
+
+
+def headings():
+    """What was computed, in words, of every family and every output of tri."""
+    def tri(name, words, function="euclidean", **keys):
+        headed(name, {"family": "tri", "run": CPU, "tri": {"function": function, "generator": POINTS["generator"],
+                                                         **keys}}, words)
+
+    tri("h_rdf", "Radial distribution function, 3,000 points", output="histogram", box=[1, 1, 1], bins=9, range=[0, 0.5])
+    tri("h_bins", "Histogram of the Euclidean distance, 3,000 points", output="histogram", bins=9, range=[0, 1])
+    tri("h_all", "City-block (L1) distance of all pairs, 3,000 points", "manhattan", output="condensed")
+    tri("h_few", "Pairs with a squared Euclidean distance of at most 0.01 nm^2, 3,000 points", "sqeuclidean",
+        output="threshold", threshold=0.01, unit="nm")
+    tri("h_near", "3 nearest neighbours by cosine distance, 1 - cos, 3,000 points", "cosine", output="topk", k=3)
+    tri("h_pull", "Gravitational forces, 500 points", "gravity", output="forces", generator={"kind": "plummer", "n": 500})
+    headed("h_set", {"family": "fractal", "run": CPU, "fractal": {"set": "julia", "c": [-0.8, 0.156], "xres": 40,
+                                                                "yres": 30}},
+           "Julia set of c = [-0.8, 0.156], 40 x 30 pixels")
+    headed("h_dp", {"family": "dp", "run": CPU, "dp": {"problem": "global", **WORDS}},
+           "Global alignment, 12 x 12 letters")
+    if has_xc():
+        headed("h_xc", {"family": "xc", "run": CPU, "xc": WATER}, "Kohn-Sham energy of H2O, PBE/STO-3G")
+
+
+def axes():
+    """Axes say what stands along them, and in which unit."""
+    page = report("axes", ("rdf", "counts"), {**RDF, "tri": {**RDF["tri"], "unit": "nm"}})
+    check("distance r (nm)" in page.words("rdf"), f"{page.words('rdf')}")
+    check("minimum-image Euclidean distance (nm)" in page.words("counts"), f"{page.words('counts')}")
+
+
+def molecule():
+    """Atoms and bonds are those of the coordinates: two of water, none between the hydrogens."""
+    if not has_xc():
+        return "this build has no xc"
+    page = report("drawn", ("molecule", "levels", "charges"), {"family": "xc", "run": CPU, "xc": WATER})
+    drawing = page.figures["molecule"].find("svg")
+    check(len(list(drawing.iter("circle"))) == 3 and len(list(drawing.iter("line"))) == 2, "atoms and bonds of water")
+    check(sorted(page.words("molecule")) == ["1 angstrom", "H", "H", "O"], f"{page.words('molecule')}")
+    ends = {(one.get("cx"), one.get("cy")) for one in drawing.iter("circle")}
+    for line in drawing.iter("line"):
+        check({(line.get("x1"), line.get("y1")), (line.get("x2"), line.get("y2"))} <= ends, "a bond that ends nowhere")
+    scale = float(next(drawing.iter("path")).get("d").split("h")[1])
+    line = next(drawing.iter("line"))
+    long = np.hypot(*(float(line.get(f"{axis}2")) - float(line.get(f"{axis}1")) for axis in "xy")) / scale
+    check(abs(long - np.hypot(0.757, 0.587)) < 0.01, f"a bond of {long:.3f} angstrom")
+    return None
 
 
 def report_xc():
     """Levels and charges; the gap in the caption is that of the file."""
-    help_text = suite.run(["help", "xc"])
-    if help_text.status != 0 or "lacks the libraries" in help_text.out:
+    if not has_xc():
         return "this build has no xc"
     page = report("water", ("levels", "charges", "density"),
                   {"family": "xc", "run": CPU, "xc": {"molecule": {"atoms": "H 0 0 0; H 0 0 0.74"}, "basis": "STO-3G",
@@ -472,7 +555,7 @@ def known_ticks():
 
 
 for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_little,
-             report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses,
+             headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses,
              report_keeps_files, ceiling, no_ceiling,
              refused, known_laws, known_copies, known_decks, known_ticks):
     suite.case(each.__name__.replace("_", " "), each)

@@ -23,6 +23,7 @@ if BROWSER is None:
     sys.exit(77)
 
 MEASURE = """<script>
+for (const folded of document.querySelectorAll('details')) folded.open = true;
 const out = {cut: [], empty: [], over: [], wide: document.documentElement.scrollWidth - window.innerWidth};
 for (const svg of document.querySelectorAll('figure > svg')) {
   const box = svg.getBoundingClientRect(), name = svg.parentElement.id;

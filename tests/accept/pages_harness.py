@@ -60,6 +60,22 @@ class Page:
         check(said.endswith((".", ")")) and len(said) > 10, f"figure {name} says '{said}'")
         check(not re.search(r"\bnan\b|\binf\b", said), f"figure {name} says '{said}'")
 
+    def heading(self):
+        return "".join(self.root.find("body/main/header/h1").itertext())
+
+    def sections(self):
+        return ["".join(one.itertext()) for one in self.root.iter("h2")]
+
+    def folded(self):
+        """The line that stands for the figures of the run, and the names of the figures behind such lines."""
+        details = [one for one in self.root.iter("details") if one.find(".//figure") is not None]
+        check(len(details) == 1 and details[0].get("open") is None, f"{len(details)} places with folded figures")
+        return "".join(details[0].find("summary").itertext()), {one.get("id") for one in details[0].iter("figure")}
+
+    def words(self, name):
+        """Texts of a drawing: ticks, names of axes."""
+        return ["".join(one.itertext()) for one in self.figures[name].find("svg").iter("text")]
+
     def has(self, *names):
         missing = [name for name in names if name not in self.figures]
         check(not missing, f"no figure {missing}; there are {sorted(self.figures)}")

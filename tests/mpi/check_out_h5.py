@@ -17,6 +17,7 @@ with h5py.File(sys.argv[1], "r") as f:
     assert results.attrs["energy"] == -1.5 and results.attrs["energy_unit"] == "hartree"
     assert np.array_equal(results["line"][:], np.arange(1000, dtype="f4"))
     assert results["line"].attrs["unit"] == "m" and "row-major" in results["line"].attrs["order"]
+    assert results["line"].attrs["quantity"] == "depth" and "quantity" not in results["counts"].attrs
     assert list(results["counts"]) == [10, 20, 30]
     assert list(results["counts"].dims[0]["edges"]) == [0, 0.5, 1, 1.5]
     assert results["counts"].dims[0].label == "edges"

@@ -55,6 +55,7 @@ static tsl_field field_of(const char *name, int type, int combine, int dims, int
   (void)snprintf(field.name, sizeof field.name, "%s", name);
   (void)snprintf(field.unit, sizeof field.unit, "m");
   (void)snprintf(field.doc, sizeof field.doc, "Test field %s.", name);
+  if (strcmp(name, "line") == 0) (void)snprintf(field.quantity, sizeof field.quantity, "depth");
   field.shape[0] = n0, field.shape[1] = n1, field.shape[2] = 1;
   return field;
 }

@@ -5,7 +5,8 @@ page       HTML: style, tables, tiles, figures; numbers and sizes as text
 svg        charts as inline SVG
 raster     pictures as PNG, with axes and colour bar
 record     what an output file says about its run
-results    pictures of the result of each family (results_tri, results_more)
+heading    what a run computed, in words
+results    pictures of the result of each family (results_tri; molecule: atoms and bonds)
 run        figures of one run: shares, timeline, prediction, phases
 deck       values of a deck, as far as growing a problem needs them
 experiment points of a scaling experiment in a folder, repeating what is missing

@@ -29,8 +29,18 @@ def unit_of(dataset):
     return "" if unit == "1" else unit
 
 
+def quantity_of(dataset, other="value"):
+    """What the values are, as an axis says it; other where the file does not say it."""
+    return str(attribute(dataset, "quantity")) or other
+
+
 def labelled(word, unit):
     return f"{word} ({unit})" if unit else word
+
+
+def axis_of(dataset):
+    """Name of an axis along which its values stand."""
+    return labelled(quantity_of(dataset), unit_of(dataset))
 
 
 def blocks(dataset, limit=SAMPLE):

@@ -65,7 +65,7 @@ pre { margin: 0 0 .8rem; padding: .8rem 1rem; font-size: .84rem; line-height: 1.
   white-space: pre-wrap; overflow-wrap: anywhere; }
 .decks { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr));
   gap: .8rem; align-items: start; }
-summary { cursor: pointer; color: var(--soft); margin-bottom: .5rem; }
+details > summary { cursor: pointer; color: var(--soft); margin-bottom: .5rem; }
 @page { margin: 14mm; }
 @media print { html { font-size: 11px; } body { background: #fff; font-size: 11px; }
   main { padding: 0; max-width: none; }
@@ -186,12 +186,20 @@ def section(title, *parts):
 def warnings(lines):
     if not lines:
         return ""
-    return f'<div class="warnings"><ul>{"".join(f"<li>{escape(line)}</li>" for line in lines)}</ul></div>'
+    return f'<div class="warnings">{listed(lines)}</div>'
+
+
+def hidden(title, *parts, opened=False):
+    """Parts that a reader opens by a line that stands for them."""
+    return f"<details{OPEN[opened]}><summary>{escape(title)}</summary>{''.join(parts)}</details>"
 
 
 def folded(title, text, opened=False):
-    return (f"<details{OPEN[opened]}><summary>{escape(title)}</summary>"
-            f"<pre>{escape(text)}</pre></details>")
+    return hidden(title, f"<pre>{escape(text)}</pre>", opened=opened)
+
+
+def listed(lines):
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
 
 
 def document(title, about, head, parts):

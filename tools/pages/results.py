@@ -1,7 +1,7 @@
 """Pictures of the result of a run: each a figure, rasters with their pixels."""
 import numpy as np
 
-from . import h5, raster, results_tri as tri, svg
+from . import h5, molecule, raster, results_tri as tri, svg
 from .page import figure, percent, some
 
 IMAGE = 900  # rows and columns of a sampled image
@@ -31,7 +31,7 @@ def window(dataset):
     if dx == 0 or dy == 0:  # a single row or column: its pixels are square
         dx, dy = dx or -dy or 1.0, dy or -dx or -1.0
     edges = [x[0] - dx / 2, x[-1] + dx / 2, y[-1] + dy / 2, y[0] - dy / 2]
-    names = ["real part", "imaginary part"]
+    names = [h5.quantity_of(dataset.dims[k][0], other) for k, other in ((1, "real part"), (0, "imaginary part"))]
     if max(abs(edges[1] - edges[0]), abs(edges[3] - edges[2])) < 1e-4 * max(map(abs, edges)):
         middles = (x[0] + x[-1]) / 2, (y[0] + y[-1]) / 2  # digits that ticks do not have: from the middle on
         edges = [edges[0] - middles[0], edges[1] - middles[0], edges[2] - middles[1], edges[3] - middles[1]]
@@ -96,8 +96,8 @@ def dp_table(dataset):
     values, said = sampled(dataset)
     rows, columns = dataset.shape
     values = values.astype(float)
-    return tri.matrix("table", "Values of the table", values, (0, columns, rows, 0), ("column j", "row i"), "value",
-                      f"{rows:,} x {columns:,} cells.{said}", square=False)
+    return tri.matrix("table", "Values of the table", values, (0, columns, rows, 0), ("column j", "row i"),
+                      h5.quantity_of(dataset), f"{rows:,} x {columns:,} cells.{said}", square=False)
 
 
 def corners_of_runs(path):
@@ -120,7 +120,7 @@ def dp_path(path):
     x = svg.Scale(float(min(across.min(), 0)), float(max(across.max(), 1)))
     y = (raster.Upward(float(min(along.min(), 0)), float(max(along.max(), 1))) if cells
          else svg.Scale(float(along.min()), float(max(along.max(), along.min() + 1))))
-    labels = ("j", "i") if cells else ("first of a record", "second of a record")
+    labels = ("letter of b", "letter of a") if runs else ("j", "i") if cells else ("first of a record", "second of a record")
     chart = svg.Chart(x, y, *labels, says="the solution")
     if runs:
         chart.line(across, along, "c1")
@@ -196,7 +196,7 @@ def convergence(results):
     if not finite:
         return None
     chart = svg.Chart(svg.Scale(number[0] - 0.5, number[-1] + 0.5, ticks=whole_steps(number[0], number[-1])),
-                      svg.Scale(min(finite) * 0.5, max(finite) * 2, log=True), "iteration", "hartree",
+                      svg.Scale(min(finite) * 0.5, max(finite) * 2, log=True), "iteration", "energy (hartree)",
                       says="convergence")
     for k, (name, column) in enumerate(curves):
         chart.line(number, column, svg.COLOURS[k], thick=1.6, dash=svg.DASHES[k])
@@ -228,13 +228,15 @@ def density(dataset):
     values = np.log10(np.maximum(np.abs(dataset[0]), 1e-12))
     n = values.shape[0]
     return tri.matrix("density", "Density matrix", raster.smaller(values, 600), (0, n, n, 0), ("function", "function"),
-                      "log10 |value|", f"{n} functions; magnitudes on a logarithmic scale.")
+                      "log10 |density|", f"{n} functions; magnitudes on a logarithmic scale.")
 
 
 def xc(results, n):
-    made = [convergence(results), levels(results), groups(results)]
+    made = [molecule.picture(results["atoms"][...])] if "atoms" in results else []
+    made.append(levels(results))
     if "mulliken_charges" in results:
         made.append(charges(results))
+    made.append(convergence(results))
     if "density" in results and results["density"].ndim == 3 and results["density"].shape[1] <= 4000:
         made.append(density(results["density"]))
     return made
@@ -256,3 +258,8 @@ def pictures(results):
             first = next((pixels for _, pixels in made if pixels is not None), None)
             return [one for one, _ in made if one], first
     return [], None
+
+
+def workings(results):
+    """Figures of how the result was computed rather than of what it is."""
+    return [groups(results)]

@@ -24,9 +24,9 @@ def bars(name, title, values, word, sentence, bins=90):
     return figure(name, title, chart.html(), said)
 
 
-def outline(name, title, edges, heights, word, unit, sentence, level=None):
+def outline(name, title, edges, heights, words, sentence, level=None):
     chart = svg.Chart(svg.Scale(float(edges[0]), float(edges[-1])), svg.Scale(0, float(heights.max()) * 1.06 or 1.0),
-                      h5.labelled("value", unit), word, says=title)
+                      *words, says=title)
     if level is not None:
         chart.level(level)
     chart.outline(edges, heights, "c1")
@@ -74,11 +74,11 @@ def distances(results, n):
         return []
     values, at = matrix_square(dataset, n) if dataset.ndim == 2 else matrix_condensed(dataset, n)
     said = "Every point" if len(at) == n else f"{len(at)} of {n:,} points, evenly spaced"
-    unit = h5.unit_of(dataset)
-    made, pixels = matrix("matrix", "Values of the pairs", values, (0, n, n, 0), ("point j", "point i"),
-                          h5.labelled("value", unit), f"{said}; mirrored at the diagonal.")
+    word = h5.quantity_of(dataset)
+    made, pixels = matrix("matrix", f"The {word} of each pair", values, (0, n, n, 0), ("point j", "point i"),
+                          h5.axis_of(dataset), f"{said}; mirrored at the diagonal.")
     spread = values[np.tril_indices(len(values), -1)] if dataset.ndim == 2 else h5.blocks(dataset)[0].ravel()
-    return [(made, pixels), bars("spread", "How the values are spread", spread, h5.labelled("value", unit),
+    return [(made, pixels), bars("spread", f"Distribution of the {word}", spread, h5.axis_of(dataset),
                                  f"{spread.size:,} of {n * (n - 1) // 2:,} pairs.")]
 
 
@@ -86,17 +86,18 @@ def distances(results, n):
 
 
 def histogram(results, n):
-    edges, counts = results["edges"][...], results["counts"][...]
-    unit, made = h5.unit_of(results["edges"]), []
+    edges, counts, made = results["edges"][...], results["counts"][...], []
     if "rdf" in results:
         rdf = results["rdf"][...]
         top = int(rdf.argmax())
         tail = rdf[len(rdf) // 2:]
-        made.append(outline("rdf", "Radial distribution g(r)", edges, rdf, "g(r)", unit,
+        across = h5.labelled("distance r", h5.unit_of(results["edges"]))
+        made.append(outline("rdf", "Radial distribution g(r)", edges, rdf, (across, "g(r)"),
                             f"Highest at r = {(edges[top] + edges[top + 1]) / 2:.4g} with {rdf[top]:.4g}; over the "
                             f"outer half of the range its mean is {tail.mean():.4g} (dashed: 1, an ideal gas).", 1))
     peak = int(counts.argmax())
-    made.append(outline("counts", "Pairs in each bin", edges, counts.astype(float), "pairs", unit,
+    made.append(outline("counts", "Pairs in each bin", edges, counts.astype(float),
+                        (h5.axis_of(results["edges"]), "pairs"),
                         f"{int(counts.sum()):,} pairs in {len(counts)} bins, most ({int(counts[peak]):,}) between "
                         f"{edges[peak]:.4g} and {edges[peak + 1]:.4g}."))
     return made
@@ -122,7 +123,8 @@ def graph(results, n):
     return [adjacency(pairs, n, whole),
             degrees(pairs, n, "degrees", f"A point is in {mean:.3g} kept pairs in the mean{said}.",
                     ("pairs that a point is in", "points")),
-            bars("spread", "Values of the kept pairs", values, h5.labelled("value", h5.unit_of(results["values"])),
+            bars("spread", f"The {h5.quantity_of(results['values'])} of the kept pairs", values,
+                 h5.axis_of(results["values"]),
                  f"{values.size:,} kept pairs{'' if all_values else ' (a sample)'}.")]
 
 
@@ -152,43 +154,16 @@ def neighbours(results, n):
     values, whole = h5.blocks(results["values"])
     if not values.size:
         return []
-    unit, k = h5.unit_of(results["values"]), values.shape[1]
+    k = values.shape[1]
     edges = np.histogram_bin_edges(values[np.isfinite(values)], bins=80)
     curves = [np.histogram(values[:, c], edges)[0].astype(float) for c in ((0, k - 1) if k > 1 else (0,))]
     chart = svg.Chart(svg.Scale(edges[0], edges[-1]), svg.Scale(0, max(c.max() for c in curves) * 1.06),
-                      h5.labelled("value", unit), "points", says="values of the neighbours")
+                      h5.axis_of(results["values"]), "points", says="where the neighbours are")
     for curve, colour, label in zip(curves, ("c1", "c2"), ("nearest", f"neighbour {k}")):
         chart.outline(edges, curve, colour, label)
     said = (f"The nearest neighbour is at {np.median(values[:, 0]):.4g} in the median, the last of {k} kept at "
             f"{np.median(values[:, -1]):.4g}{'' if whole else ' (a sample of the points)'}.")
     return [figure("neighbours", "Nearest and farthest kept neighbour", chart.html(), said)]
-
-
-def input_points(file, n, d):
-    """The points as [n][d] when the file holds them in a shape that says so, else None."""
-    points = file.get("input/points")
-    if d < 2 or points is None or points.ndim != 2 or n > 200_000:
-        return None
-    if points.shape[0] == n and points.shape[1] >= d:
-        return points[:, :d]
-    return points[:d, :n].T if points.shape[0] >= d and points.shape[1] >= n else None
-
-
-def cloud(points, potential):
-    """Points seen along the third axis: the deepest potential in each cell."""
-    side = 360
-    lo, hi = np.percentile(points[:, :2], 0.5, axis=0), np.percentile(points[:, :2], 99.5, axis=0)
-    wide = float((hi - lo).max()) or 1.0
-    cells = ((points[:, :2] - (lo + hi) / 2 + wide / 2) / wide * side).astype(int)
-    inside = ((cells >= 0) & (cells < side)).all(axis=1)
-    values = np.full((side, side), np.inf)
-    np.minimum.at(values, (side - 1 - cells[inside, 1], cells[inside, 0]), potential[inside])
-    values[~np.isfinite(values)] = np.nan
-    middle = (lo + hi) / 2
-    extent = (middle[0] - wide / 2, middle[0] + wide / 2, middle[1] - wide / 2, middle[1] + wide / 2)
-    return matrix("cloud", "Points seen along the third axis", values, extent, ("x", "y"), "potential",
-                  f"Coloured by the deepest potential in each cell; {percent(float(inside.mean()))} of the points are "
-                  "within the window.")
 
 
 def forces(results, n):
@@ -197,8 +172,6 @@ def forces(results, n):
     if not len(field):
         return []
     said = "All points." if whole else "A sample of the points."
-    points = input_points(results.file, n, field.shape[1]) if whole else None
-    made = [] if points is None else [cloud(points, potential)]
-    return made + [bars("accelerations", "Accelerations", np.sqrt((field ** 2).sum(axis=1)),
-                        "magnitude of the acceleration", said),
-                   bars("potentials", "Potentials", potential, "potential", said)]
+    return [bars("accelerations", "Accelerations", np.sqrt((field ** 2).sum(axis=1)),
+                 "magnitude of the acceleration", said),
+            bars("potentials", "Potentials", potential, "potential", said)]

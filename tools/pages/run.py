@@ -239,6 +239,12 @@ def restart_sentence(run):
             "the run that went on.")
 
 
+def sentence_of(run):
+    """The run in one line."""
+    said = f"computed in {seconds(run.wall)} on {some(run.ranks, 'rank')}"
+    return said + (f", imbalance {percent(run.imbalance)}" if run.ranks > 1 else "")
+
+
 def figures_of(run, traced=None):
     """All figures of a run; traced: units of a trace, which holds all phases, or None."""
     units, about = (run.units, "") if traced is None else (traced, "From the trace, all phases. ")
@@ -251,10 +257,8 @@ def figures_of(run, traced=None):
 
 
 def warnings_of(run):
-    """What a reader should know before trusting or repeating the run."""
+    """What a reader should know before trusting the run's times or repeating it."""
     lines = []
-    if run.attributes.get("verdict") != "VALID":
-        lines.append(f"The verdict is {run.attributes.get('verdict')}: {run.attributes.get('reason')}")
     if run.taking_part() < run.ranks:
         lines.append(f"{some(run.ranks - run.taking_part(), 'rank')} of {run.ranks} did not take part: too slow to pay "
                      "(run.ranks=all forces them).")

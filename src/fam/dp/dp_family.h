@@ -40,9 +40,12 @@ tsl_err dp_find_path(const tsl_deck *deck, const char *file, char **path);
 tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
                      int64_t n, void *data);
 
-/** Append an OUT field: type, combine, rank, shape, stream and hidden as in ask. */
+/** Append an OUT field: type, combine, rank, shape, stream, hidden and quantity as in ask. */
 tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *name,
                       const char *doc);
+
+/** What the optimum of each problem is, as the summary and axes name it. */
+extern const char *const dp_goal_names[];
 
 /** Fill params and the IN fields from the section. */
 tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);

@@ -88,6 +88,7 @@ static tsl_err add_table(tsl_problem *problem) {
                    .stream = wanted,
                    .hidden = !wanted};
   if (p->engine == DP_INTERVAL) ask.shape[0] = ask.shape[1] = dp_posts(p);
+  (void)snprintf(ask.quantity, sizeof ask.quantity, "%s", dp_goal_names[p->problem]);
   return dp_add_output(problem, &ask, "table", table_doc(p));
 }
 
@@ -95,7 +96,7 @@ static tsl_err add_outputs(const tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const int64_t columns = path_columns(p);
-  const tsl_field goal = {
+  tsl_field goal = {
       .type = is_real(p) ? TSL_F64 : TSL_I64, .combine = TSL_SUM, .rank = 1, .shape = {1, 1, 1}};
   const tsl_field best = {.type = TSL_I64,
                           .combine = TSL_GATHER,
@@ -104,6 +105,7 @@ static tsl_err add_outputs(const tsl_deck *deck, tsl_problem *problem) {
                           .hidden = 1};
   const tsl_field path = {
       .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, columns, 1}};
+  (void)snprintf(goal.quantity, sizeof goal.quantity, "%s", dp_goal_names[p->problem]);
   TSL_TRY(dp_add_output(problem, &goal, "goal", "The optimum."));
   if (p->problem == DP_LOCAL || p->problem == DP_STAGECOACH)
     TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));

@@ -177,20 +177,20 @@ done:
 
 /* ---- summary */
 
-static const char *const goal_names[DP_N_PROBLEMS] = {[DP_RECURRENCE] = "goal",
-                                                      [DP_BINOMIAL] = "binomial coefficient",
-                                                      [DP_KNAPSACK] = "value",
-                                                      [DP_KNAPSACK_UNBOUNDED] = "value",
-                                                      [DP_ALLOTMENT] = "return",
-                                                      [DP_STAGECOACH] = "cost",
-                                                      [DP_LCS] = "length",
-                                                      [DP_EDIT] = "distance",
-                                                      [DP_GLOBAL] = "score",
-                                                      [DP_LOCAL] = "score",
-                                                      [DP_DTW] = "distance",
-                                                      [DP_MATRIX_CHAIN] = "multiplications",
-                                                      [DP_SEARCH_TREE] = "expected cost",
-                                                      [DP_NUSSINOV] = "pairs"};
+const char *const dp_goal_names[DP_N_PROBLEMS] = {[DP_RECURRENCE] = "goal",
+                                                  [DP_BINOMIAL] = "binomial coefficient",
+                                                  [DP_KNAPSACK] = "value",
+                                                  [DP_KNAPSACK_UNBOUNDED] = "value",
+                                                  [DP_ALLOTMENT] = "return",
+                                                  [DP_STAGECOACH] = "cost",
+                                                  [DP_LCS] = "length",
+                                                  [DP_EDIT] = "distance",
+                                                  [DP_GLOBAL] = "score",
+                                                  [DP_LOCAL] = "score",
+                                                  [DP_DTW] = "distance",
+                                                  [DP_MATRIX_CHAIN] = "multiplications",
+                                                  [DP_SEARCH_TREE] = "expected cost",
+                                                  [DP_NUSSINOV] = "pairs"};
 
 static double goal_value(const tsl_field *goal) {
   return goal->type == TSL_F64 ? *(const double *)goal->data : (double)*(const int64_t *)goal->data;
@@ -203,7 +203,7 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   const int64_t one = p->problem == DP_RECURRENCE;
   tsl_summary_add(summary, "rows", (double)(p->n + one), "1");
   tsl_summary_add(summary, "columns", (double)(p->m + one), "1");
-  tsl_summary_add(summary, goal_names[p->problem], goal_value(&problem->fields[DP_GOAL]), "1");
+  tsl_summary_add(summary, dp_goal_names[p->problem], goal_value(&problem->fields[DP_GOAL]), "1");
   if (p->problem == DP_LOCAL && p->mode == DP_RECOVER) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
     tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");

@@ -97,6 +97,8 @@ static tsl_err add_table(tsl_problem *problem, const fractal_view *view, int axi
                            .shape = {n, 1, 1}};
   tsl_field *added = NULL;
   TSL_TRY(tsl_problem_add(problem, &field, &added));
+  (void)snprintf(added->quantity, sizeof added->quantity, "%s part",
+                 axis == 0 ? "real" : "imaginary");
   TSL_TRY(tsl_alloc(n, tsl_type_bytes((tsl_type)p->type), "coordinates", &added->data));
   for (int64_t i = 0; i < n; i++) {
     const double value = fractal_coordinate(view, axis, n, i);

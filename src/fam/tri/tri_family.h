@@ -45,11 +45,12 @@ int32_t tri_deck_function(const tri_deck *s);
  */
 tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s);
 
-/** Preparation, extra number and cost of a function. */
+/** Preparation, extra number and cost of a function; what its values are, as an axis says it. */
 typedef struct tri_about {
   tri_prepare prepare;
   tri_extra extra;
   double flops_d, flops_pair;
+  const char *quantity;
 } tri_about;
 extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
 

@@ -36,15 +36,15 @@ typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
  * euclidean_periodic is chosen by the key `box`, not by name; gravity has its own kernel and
  * is listed in TRI_FUNCTION_LIST only.
  */
-#define TRI_PAIR_LIST(X)                                                                        \
-  X(euclidean, TRI_RAW, TRI_NO_EXTRA, 3, 1, "Euclidean distance")                               \
-  X(sqeuclidean, TRI_RAW, TRI_NO_EXTRA, 3, 0, "squared Euclidean distance")                     \
-  X(manhattan, TRI_RAW, TRI_NO_EXTRA, 3, 0, "city-block (L1) distance")                         \
-  X(chebyshev, TRI_RAW, TRI_NO_EXTRA, 3, 0, "Chebyshev (L-infinity) distance")                  \
-  X(cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, 3, 1, "cosine distance, 1 - cos")                      \
-  X(correlation, TRI_STANDARDISED, TRI_NO_EXTRA, 3, 1, "correlation distance, 1 - Pearson r")   \
-  X(haversine, TRI_SPHERE, TRI_NO_EXTRA, 3, 30, "great-circle distance between lat/lon points") \
-  X(overlap, TRI_RAW, TRI_RADIUS, 3, 3, "gap between spheres, negative where they overlap")     \
+#define TRI_PAIR_LIST(X)                                                                      \
+  X(euclidean, TRI_RAW, TRI_NO_EXTRA, 3, 1, "Euclidean distance")                             \
+  X(sqeuclidean, TRI_RAW, TRI_NO_EXTRA, 3, 0, "squared Euclidean distance")                   \
+  X(manhattan, TRI_RAW, TRI_NO_EXTRA, 3, 0, "city-block (L1) distance")                       \
+  X(chebyshev, TRI_RAW, TRI_NO_EXTRA, 3, 0, "Chebyshev (L-infinity) distance")                \
+  X(cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, 3, 1, "cosine distance, 1 - cos")                    \
+  X(correlation, TRI_STANDARDISED, TRI_NO_EXTRA, 3, 1, "correlation distance, 1 - Pearson r") \
+  X(haversine, TRI_SPHERE, TRI_NO_EXTRA, 3, 30, "great-circle distance")                      \
+  X(overlap, TRI_RAW, TRI_RADIUS, 3, 3, "gap between spheres")                                \
   X(euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, 5, 1, "minimum-image Euclidean distance")
 
 #define TRI_REAL float

@@ -6,10 +6,11 @@
 #include <string.h>
 
 const tri_about tri_abouts[TRI_N_FUNCTIONS] = {
-#define X(name, prepare, extra, flops_d, flops_pair, doc) {prepare, extra, flops_d, flops_pair},
+#define X(name, prepare, extra, flops_d, flops_pair, quantity) \
+  {prepare, extra, flops_d, flops_pair, quantity},
     TRI_PAIR_LIST(X)
 #undef X
-        [TRI_GRAVITY] = {TRI_RAW, TRI_MASS, 0, 20}, /* 20 flop per ordered pair by convention */
+        [TRI_GRAVITY] = {TRI_RAW, TRI_MASS, 0, 20, ""}, /* 20 flop per ordered pair by convention */
 };
 
 /* ---------------------------------------------------------- output fields */
@@ -147,10 +148,11 @@ static tsl_err add_output(tsl_problem *problem, const output_field *o, const siz
   if (o->combine == TSL_LIST && o->rank == 2) field.shape[1] = 2;
   (void)snprintf(field.name, sizeof field.name, "%s", o->name);
   (void)snprintf(field.doc, sizeof field.doc, "%s", o->doc);
-  if (o->unit == OF_VALUE)
+  (void)snprintf(field.unit, sizeof field.unit, "1");
+  if (o->unit == OF_VALUE) {
     value_unit(p, unit, field.unit);
-  else
-    (void)snprintf(field.unit, sizeof field.unit, "1");
+    (void)snprintf(field.quantity, sizeof field.quantity, "%s", tri_abouts[p->function].quantity);
+  }
   TSL_TRY(tsl_problem_add(problem, &field, &added));
 done:
   return err;

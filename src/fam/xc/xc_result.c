@@ -22,7 +22,7 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
                (long long)p->n_points, (long long)own->n_made, (long long)p->n_groups);
   if (used < 0 || (size_t)used >= size) return;
   if (xc_groups_text(&own->groups, &own->cost, 8, &groups) == TSL_OK)
-    (void)snprintf(text + used, size - (size_t)used, "%s", groups);
+    (void)snprintf(text + used, size - (size_t)used, "\n%s", groups);
   tsl_free(groups);
 }
 
