@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { LINE = 1024 };
+static const double MOST = 1e9; /* s for a term: 30 years for a point or an operation */
 
 /* ---- keys */
 
@@ -85,17 +86,30 @@ done:
   return err;
 }
 
+FILE *tsl_calibration_open(const char *path) {
+  struct stat at;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block */
+  FILE *file = fd >= 0 && fstat(fd, &at) == 0 && S_ISREG(at.st_mode) ? fdopen(fd, "r") : NULL;
+  if (file == NULL && fd >= 0) (void)close(fd);
+  return file;
+}
+
+bool tsl_calibration_makes_sense(const double c[TSL_N_COEFFICIENTS], double setup) {
+  bool sense = setup >= 0 && setup <= MOST; /* false for NaN */
+  for (int k = 0; k < TSL_N_COEFFICIENTS; k++) sense = sense && c[k] >= 0 && c[k] <= MOST;
+  return sense;
+}
+
 static bool parse_line(const char *line, uint64_t *hash, int *kind, double c[TSL_N_COEFFICIENTS],
                        double *setup) {
   return sscanf(line, "%" SCNx64 " %d %lf %lf %lf %lf +%lf", hash, kind, &c[0], &c[1], &c[2], &c[3],
                 setup) == 7 &&
-         *kind >= 0 && *kind < TSL_MAX_KINDS && c[0] >= 0 && c[1] >= 0 && c[2] >= 0 && c[3] >= 0 &&
-         *setup >= 0;
+         *kind >= 0 && *kind < TSL_MAX_KINDS && tsl_calibration_makes_sense(c, *setup);
 }
 
 /* Look a key up; later lines win. Found when every kind of the family has a line. */
 static bool look_up(const char *path, uint64_t hash, int n_kinds, tsl_speed *speed) {
-  FILE *file = fopen(path, "r");
+  FILE *file = tsl_calibration_open(path);
   char line[LINE];
   unsigned found = 0;
   if (file == NULL) return false;
@@ -130,8 +144,7 @@ tsl_err tsl_calibration_check(const char *path) {
   int kind;
   double c[TSL_N_COEFFICIENTS], setup;
   bool empty = true, good = false;
-  struct stat at;
-  FILE *file = stat(path, &at) == 0 && S_ISREG(at.st_mode) ? fopen(path, "r") : NULL;
+  FILE *file = tsl_calibration_open(path);
   if (file == NULL) return TSL_OK; /* it will be made, or a note says why not */
   for (; !good && fgets(line, sizeof line, file) != NULL; empty = false)
     good = parse_line(line, &hash, &kind, c, &setup);

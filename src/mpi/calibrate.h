@@ -47,6 +47,12 @@ tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_
 /** May lines be added to a file that the deck names? @return TSL_ERR_INPUT: it holds other lines */
 tsl_err tsl_calibration_check(const char *path);
 
+/** The file, open for reading; NULL when there is none, or no regular one. */
+FILE *tsl_calibration_open(const char *path);
+
+/** Are these seconds for each term, and of the first run, such that predictions stay finite? */
+bool tsl_calibration_makes_sense(const double c[TSL_N_COEFFICIENTS], double setup);
+
 /** The file, open for more lines; NULL, with a note, when it cannot be. */
 FILE *tsl_calibration_append(const char *path);
 

@@ -5,7 +5,6 @@
 #include "session.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +53,7 @@ static bool parse(char *line, const char *family, const char *signature, device_
              &at) != 6 ||
       at == 0 || *kind < 0 || *kind >= TSL_MAX_KINDS || !split(line + at, words))
     return false;
-  for (int k = 0; k < TSL_N_COEFFICIENTS; k++)
-    if (!(c[k] >= 0) || !isfinite(c[k])) return false;
-  if (!(setup >= 0) || !isfinite(setup)) return false;
+  if (!tsl_calibration_makes_sense(c, setup)) return false;
   unword(words[7]);
   if (strcmp(words[6], family) != 0 || strcmp(words[7], signature) != 0) return false;
   *rate = (device_rate){.found = 1u << *kind};
@@ -77,7 +74,7 @@ static int read_rates(const char *path, const char *family, const char *signatur
                       device_rate *rates, int room) {
   char line[LINE], wanted[128];
   int n = 0;
-  FILE *file = fopen(path, "r");
+  FILE *file = tsl_calibration_open(path);
   if (file == NULL) return 0;
   (void)snprintf(wanted, sizeof wanted, "%s", signature);
   unword(wanted); /* a comma of the signature reads like a blank */

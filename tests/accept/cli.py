@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 import harness
 from harness import check, h5py, np
@@ -176,6 +177,16 @@ def calibrate():
     bad(["plan", "deck.yaml", "--set", f"run.calibration={path}"], "speeds", "no calibration file")
     suite.write("speeds", "garbage\n\x00\xff 1 2 3\n" + first)
     check("from file" in good(["plan", "deck.yaml", "--set", f"run.calibration={path}"]).out, "junk hides a calibration")
+    for number in ("inf", "nan", "1e308", "-1"):
+        suite.write("speeds", first + "".join(f"{line.split(' ')[0]} {line.split(' ')[1]} {number} {line.split(' ', 3)[3]}"
+                                              for line in first.splitlines(True)))
+        run = good(["plan", "deck.yaml", "--set", f"run.calibration={path}"]).out
+        check("inf" not in run and "nan" not in run, f"a coefficient of {number} is believed: {run}")
+    os.remove(path)
+    os.mkfifo(path)
+    process = suite.start(["plan", "deck.yaml", "--set", f"run.calibration={path}"])
+    run = suite.finish(process, time.time(), 60)
+    check(run.status == 0 and "measured now" in run.out, f"a pipe as calibration file: {run.tail()}")
 
 
 def heals():

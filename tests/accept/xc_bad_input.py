@@ -58,6 +58,7 @@ def molecule_cases():
                                ("charges with three columns", "0 0 3\n", "x y z q"),
                                ("charges with five columns", "0 0 3 1 1\n", "x y z q"),
                                ("charges with uneven rows", "0 0 3 1\n0 0 4\n", "charges.txt:2"),
+                               ("a charge beyond all places", "0 0 1.7e308 1\n", "point charge 1: 1.7e+308"),
                                ("charges that are text", "0 0 3 one\n", "charges.txt:1")):
         suite.write("charges.txt", text)
         both(name, change("    atoms:", "    charges: charges.txt\n    atoms:", WATER),

@@ -2,6 +2,7 @@
 #include "xc_molecule.h"
 #include "xc_words.h"
 
+#include <math.h>
 #include <string.h>
 
 static tsl_err read_count(table_lines *lines, int64_t *n) {
@@ -101,6 +102,10 @@ tsl_err xc_molecule_read_charges(const char *path, xc_molecule *molecule) {
   for (int64_t k = 0; k < rows.n; k++) {
     const double *row = rows.values + 4 * k;
     charges[k] = (xc_charge){{row[0] / XC_BOHR, row[1] / XC_BOHR, row[2] / XC_BOHR}, row[3]};
+    for (int x = 0; x < 3; x++)
+      if (!isfinite(charges[k].at[x]))
+        TSL_FAIL(TSL_ERR_INPUT, "%s: point charge %lld: %g Angstrom is no place of a charge", path,
+                 (long long)k + 1, row[x]);
   }
   tsl_free(molecule->charges);
   molecule->charges = charges, molecule->n_charges = rows.n;
