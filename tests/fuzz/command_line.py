@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The command line with mutated decks of inputs/ and mutated outputs: planned, shown, compared and reported, or refused
-with a message.
+"""The command line with mutated decks of inputs/, words, calibrations, outputs and traces: planned, shown, compared and
+reported, or refused with a message.
 
 usage: command_line.py TESELA [--seconds=N] [--seed=S] [--fast]
 
@@ -37,9 +37,14 @@ WORDS = ["0", "-1", "1", "1e308", "-1e-320", "nan", ".inf", "inf", "922337203685
          "../" * 30, "/dev/zero", "/proc/self/mem", "x" * 5000, "- - -", ":", "# ", "\t"]
 
 
+with open(suite.binary, "rb") as program:
+    SANITIZED = b"__asan_init" in program.read()
+
+
 def bounded():
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR + 5))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if not SANITIZED:  # which takes terabytes of addresses
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def attempt(command, allowed, what):
@@ -97,6 +102,51 @@ def decks(until):
     return f"{sum(tried)} decks, {tried[1]} of them planned"
 
 
+def words(until):
+    """Words of good command lines, mixed, doubled, left out and broken; none of them computes anything."""
+    good = (["plan", "inputs/tri/rdf.yaml", "-s", "tri.bins=40", "-q"], ["show", "good.h5"], ["devices"], ["help", "tri"],
+            ["rates", "inputs/tri/rdf.yaml"], ["bench"], ["--version"], ["plan", "--help"], ["run", "--help"])
+    tried = 0
+    while time.time() < until:
+        line = list(rng.choice(good))
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            kind, at = rng.randrange(4), rng.randrange(len(line) + 1)
+            if kind == 0 and at < len(line):
+                del line[at]
+            elif kind == 1:
+                line.insert(at, rng.choice(rng.choice(good)))
+            elif kind == 2:
+                line.insert(at, rng.choice(WORDS))
+            elif at < len(line) and line[at]:
+                place = rng.randrange(len(line[at]))
+                line[at] = line[at][:place] + rng.choice(("", "=", "-", "\x7f", "é", "%n")) + line[at][place + 1:]
+        if not {"run", "calibrate", "probe"}.intersection(line) or "--help" in line:
+            attempt([suite.binary, *line], (0, 2), "words")
+            tried += 1
+    return f"{tried} command lines"
+
+
+def calibrations(until):
+    """A calibration file with changed lines; numbers of a line that is still of use are what its reader must judge."""
+    deck = suite.deck("calibrated.yaml", {**GOOD, "run": {**GOOD["run"], "calibration": "mutant.txt"}})
+    with suite.result({**GOOD, "run": {**GOOD["run"], "calibration": "lines.txt"}}, name="calibrated"):
+        pass
+    with open(suite.path("lines.txt"), encoding="utf-8") as file:
+        text = file.read()
+    tried = 0
+    while time.time() < until:
+        lines = [line.split(" ") for line in text.split("\n")]
+        for _ in range(rng.choice((1, 1, 2, 5))):
+            line = rng.choice(lines)
+            at = rng.randrange(len(line))
+            line[at] = rng.choice([*WORDS[:11], "inf", "+inf", "nan", "+", "0x1p1023", "", "1e-320", line[at] * 2])
+        suite.write("mutant.txt", "\n".join(" ".join(line) for line in lines))
+        attempt([suite.binary, "plan", deck], (0, 2), "calibration")
+        attempt([suite.binary, "rates", deck], (0, 2), "calibration")
+        tried += 1
+    return f"{tried} calibrations"
+
+
 GOOD = {"family": "tri", "run": {"device": "cpu", "threads": 1},
         "tri": {"function": "euclidean", "output": "topk", "k": 3, "generator": {"kind": "clusters", "n": 40}}}
 
@@ -146,9 +196,22 @@ def outputs(until):
     return f"{tried} outputs"
 
 
+def traces(until):
+    tried = 0
+    with open(suite.path("good.json"), encoding="utf-8") as file:
+        text = file.read()
+    while time.time() < until:
+        suite.write("mutant.json", mutate(text.replace(",", ",\n")))
+        attempt([sys.executable, os.path.join(ROOT, "tools", "report"), "good.h5", "--trace", "mutant.json", "-o", "page.html"],
+                (0, 2), "trace")
+        tried += 1
+    return f"{tried} traces"
+
+
 print(f"seed {SEED}")
-with suite.result(GOOD, name="good"):
+with suite.result(GOOD, name="good", args=("--trace", suite.path("good.json"))):
     pass
-suite.case("decks", decks, time.time() + SECONDS / 2)
-suite.case("outputs", outputs, time.time() + SECONDS)
+begin = time.time()
+for end, each in ((2, decks), (4, outputs), (5, words), (6, calibrations), (7, traces)):
+    suite.case(each.__name__, each, begin + end / 7 * SECONDS)
 suite.end()

@@ -1,9 +1,12 @@
-/* Any bytes as a molecule (XYZ, QCSchema JSON) and as a basis set (NWChem, Gaussian94, LIO): read
- * or refused with a message, and what is read keeps the promises of the headers. */
+/* Any bytes as a molecule (XYZ, QCSchema JSON), as point charges and as a basis set (NWChem,
+ * Gaussian94, LIO): read or refused with a message, and what is read keeps the promises of the
+ * headers. */
 #include "fuzz_driver.h"
 #include "xc_basis.h"
 
 #include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static void must(bool holds, const char *what) {
   if (holds) return;
@@ -42,6 +45,23 @@ static void check_set(xc_set *set) {
   xc_set_clear(set);
 }
 
+/* Point charges are read from a file. */
+static void try_charges(const uint8_t *data, size_t n_bytes) {
+  static int file = -1;
+  static char path[40];
+  xc_molecule m = {0};
+  if (file < 0) file = memfd_create("fuzz_charges", 0);
+  (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  must(ftruncate(file, 0) == 0 && pwrite(file, data, n_bytes, 0) == (ssize_t)n_bytes, "writing");
+  if (taken(xc_molecule_read_charges(path, &m))) {
+    must(m.n_charges > 0, "no charges");
+    for (int64_t k = 0; k < m.n_charges; k++)
+      for (int x = 0; x < 3; x++)
+        must(isfinite(m.charges[k].at[x]) && isfinite(m.charges[k].q), "a charge");
+  }
+  xc_molecule_clear(&m);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
   const char *text = (const char *)data;
   const int64_t n = (int64_t)n_bytes;
@@ -61,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
     xc_set_clear(&fitting);
   }
   (void)xc_set_is_lio(text, n);
+  try_charges(data, n_bytes);
   return 0;
 }
 
@@ -74,6 +95,8 @@ static const char *const texts[] = {
     "****\nO 0\nSP 2 1.00\n 1.0D+01 0.5 0.6\n 2 1 1\nD 1 2.0\n 0.8 1.0\n****\nH 0\nS 1\n1 "
     "1\n****",
     "gaussian\n 8 3 2\n 2 1\n 0 2\n 5 .1\n 4 .2\n .8 1\n 8 1 1\n 1\n 0\n9 1\nendbasis\n",
+    "x y z q\n0 0 1.5 0.4\n-1 2e0 0 -0.4\n",
+    "0,1,1.7e308,0.5\n",
     ""};
 
 static const char tokens[] = "\r\1\n\1 \1\t\1#\1!\1*\1-\1+\1.\1"
