@@ -31,19 +31,23 @@ def count(results, name):
 # ---- families -----------------------------------------------------------------------------
 
 
+def quantity(results, name):
+    """Of a dataset that tools/scaling may have taken out."""
+    return h5.quantity_of(results[name], "distance") if name in results else "distance"
+
+
 def kept(results, keys):
     """What tri kept of the pairs."""
     output = keys.get("tri.output")
     if output == "topk":
-        return f"{keys.get('tri.k')} nearest neighbours by {h5.quantity_of(results['values'])}"
+        return f"{keys.get('tri.k')} nearest neighbours by {quantity(results, 'values')}"
     if output == "threshold":
-        unit = h5.unit_of(results["values"])
-        limit = f"{keys.get('tri.threshold')} {unit}".strip()
-        return f"Pairs with a {h5.quantity_of(results['values'])} of at most {limit}"
+        unit = h5.unit_of(results["values"]) if "values" in results else ""
+        return f"Pairs with a {quantity(results, 'values')} of at most {keys.get('tri.threshold')} {unit}".strip()
     if output == "histogram":
-        return "Radial distribution function" if "rdf" in results else \
-            f"Histogram of the {h5.quantity_of(results['edges'])}"
-    return "Gravitational forces" if output == "forces" else f"{h5.quantity_of(results['distances'])} of all pairs"
+        return "Radial distribution function" if "rdf peak" in results.attrs else \
+            f"Histogram of the {quantity(results, 'edges')}"
+    return "Gravitational forces" if output == "forces" else f"{quantity(results, 'distances')} of all pairs"
 
 
 def tri(results, keys):
@@ -53,8 +57,7 @@ def tri(results, keys):
 def fractal(results, keys):
     name = SETS.get(keys.get("fractal.set"), "Escape times")
     place = f" of c = {keys['fractal.c']}" if keys.get("fractal.set") == "julia" else ""
-    rows, columns = results["iterations"].shape
-    return f"{name}{place}, {columns:,} x {rows:,} pixels"
+    return f"{name}{place}, {keys.get('fractal.xres')} x {keys.get('fractal.yres')} pixels"
 
 
 def dp(results, keys):

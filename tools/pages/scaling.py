@@ -333,7 +333,9 @@ def document(table, options):
     drawn += [mixes_figure(table), prediction_figure(table)]
     head = f"<p>{page.escape(say.how(table))}</p>" + page.warnings(say.warnings(table))
     stem = options.name or os.path.basename(experiment.folder)
-    return page.document(f"{experiment.title}: scaling", about(table), head, [
+    known = table.good_rows()[0].record.attributes.get("title")  # as the program has read it
+    title = experiment.title or known or os.path.splitext(os.path.basename(experiment.deck))[0]
+    return page.document(f"{title}: scaling", about(table), head, [
         head_tiles(table), page.section("Scaling", page.figures(drawn)),
         page.section("Timelines", page.figures(timelines(table, options.timeline))),
         page.section("Points", csv_table(tables.point_values(table), "points"), f"<p class=\"soft\">{say.POINTS} "
