@@ -22,8 +22,9 @@ import network  # noqa: E402
 import harness  # noqa: E402
 from harness import check, check_units, h5py, np  # noqa: E402
 
-LIMIT = 120  # s: nothing here takes as long, even on a busy machine
+LIMIT = 180  # s: a run in which nothing has moved for so long hangs, even on a busy machine
 HEARTBEAT = 3
+ATTEMPTS = 5  # of TCP, which then gives up after 13 s: mpirun waits that long for its daemon beyond a dead link
 FAKETIME = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")  # Debian: libfaketime
 
 
@@ -54,7 +55,7 @@ DECKS = {
 }
 CALLS = {"alignment": 128, "water": 500}  # units or groups of them that one rank computes one by one; others have 200
 
-suite = harness.Suite(__doc__, jobs=3)  # runs are slowed down by sleeping
+suite = harness.Suite(__doc__, jobs=8)  # runs are slowed down by sleeping, or wait
 TRUTH = {}
 
 
@@ -91,16 +92,17 @@ def deck(name, **run):
 class Trial:
     """A run over the hosts of a network of its own, while it goes on."""
 
-    def __init__(self, net, name, ranks=None, seconds=6.0, env=None, binary=None, args=(), **run):
+    def __init__(self, net, name, ranks=None, seconds=6.0, env=None, binary=None, args=(), folder=None, **run):
         self.net, self.name = net, name
-        self.out = suite.path(f"{name}.h5")
-        for path in glob.glob(glob.escape(self.out) + "*"):
+        self.out = os.path.join(folder or suite.folder, f"{name}.h5")
+        for path in self.files() if "--restart" not in args else []:
             os.remove(path)
         self.log = suite.path(f"{name}.log")
         slow = {"TSL_TEST_SLOW": f"+{seconds / CALLS.get(name, 200):.3g}"} if seconds else {}
         command = [*net.mpirun(ranks or net.n), binary or suite.binary, "run", deck(name, **run), "-o", self.out,
                    *args]
-        self.began = time.time()
+        self.looked = self.moved = time.time()
+        self.last = None
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=suite.environment({**slow, **(env or {})}),
                                             cwd=suite.folder, start_new_session=True)
@@ -109,53 +111,75 @@ class Trial:
         with open(self.log, encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def files(self):
+        """The output and what is beside it."""
+        return glob.glob(glob.escape(self.out) + "*")
+
+    def look(self):
+        """What can move: messages, files, ranks that come or go."""
+        found = [len(self.text()), [h.processes("tesela") for h in self.net.living()]]
+        for path in self.files():
+            try:
+                found.append((path, os.path.getmtime(path)))
+            except FileNotFoundError:
+                continue
+        return found
+
+    def moves(self):
+        """Has anything moved in the last LIMIT seconds?"""
+        if time.time() > self.looked + 1:
+            self.looked = time.time()
+            now = self.look()
+            if now != self.last:
+                self.moved, self.last = self.looked, now
+        return time.time() < self.moved + LIMIT
+
     def until(self, condition, what):
         while not condition():
             check(self.process.poll() is None, f"ended before {what}: {self.text()[-1500:]}")
-            check(time.time() < self.began + LIMIT, f"no {what}: {self.text()[-1500:]}")
-            time.sleep(0.02)
+            check(self.moves(), f"no {what}: {self.text()[-1500:]}")
+            time.sleep(0.1)
 
     def computes(self):
         """Wait until it computes, and has saved something."""
         self.until(lambda: "of computing; output" in self.text(), "computing")
         self.until(lambda: os.path.exists(self.out + ".ckpt.1"), "second checkpoint")
 
-    def end(self, seconds=LIMIT):
-        try:
-            return self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            where = {host.name: host.processes("tesela") for host in self.net.hosts if host.process.poll() is None}
-            self.process.kill()
-            self.process.wait()
-            check(False, f"not ended after {seconds} s, ranks are {where}: {self.text()[-1500:]}")
+    def end(self):
+        while self.process.poll() is None:
+            if not self.moves():
+                where = {host.name: host.processes("tesela") for host in self.net.living()}
+                self.process.kill()
+                self.process.wait()
+                check(False, f"nothing has moved for {LIMIT} s, ranks are {where}: {self.text()[-1500:]}")
+            time.sleep(0.1)
+        return self.process.returncode
 
     def done(self):
         status = self.end()
         check(status == 0, f"exit {status}: {self.text()[-1500:]}")
-        check(not glob.glob(glob.escape(self.out) + ".*"), f"left: {glob.glob(glob.escape(self.out) + '.*')}")
+        check(self.files() == [self.out], f"left: {self.files()}")
         same(self.name, self.out)
 
-    def gone(self, seconds=20):
-        """No rank is left on a host that is up."""
-        end = time.time() + seconds
-        while left := {h.name: h.processes("tesela") for h in self.net.hosts if h.process.poll() is None and h.processes("tesela")}:
-            check(time.time() < end, f"ranks are left: {left}")
+    def gone(self):
+        """No rank is left on a host that is up; seconds until then."""
+        began = time.time()
+        while left := {h.name: h.processes("tesela") for h in self.net.living() if h.processes("tesela")}:
+            check(time.time() < began + LIMIT, f"ranks are left: {left}")
             time.sleep(0.1)
+        return time.time() - began
 
 
 def goes_on(trial, hosts):
     """What was saved is continued on so many hosts, new ones, and gives the same."""
-    left = sorted(os.path.basename(path) for path in glob.glob(glob.escape(trial.out) + "*"))
+    left = sorted(os.path.basename(path) for path in trial.files())
     base = os.path.basename(trial.out)
     check(set(left) <= {base + end for end in (".part", ".ckpt.0", ".ckpt.1")}, f"left: {left}")
     with network.Network(hosts) as net:
-        process = subprocess.run([*net.mpirun(hosts), suite.binary, "run", f"{trial.name}.yaml", "-o", trial.out, "--restart",
-                                  trial.out], env=suite.environment(), cwd=suite.folder, text=True, capture_output=True,
-                                 check=False, timeout=LIMIT)
-    check(process.returncode == 0, process.stderr[-1500:])
-    done = re.search(r"goes on from a checkpoint (.*)", process.stdout)
-    check(done is not None, f"it began anew: {process.stdout[-1500:]}")
-    same(trial.name, trial.out)
+        rest = Trial(net, trial.name, seconds=0, args=["--restart", trial.out])
+        rest.done()
+    done = re.search(r"goes on from a checkpoint (.*)", rest.text())
+    check(done is not None, f"it began anew: {rest.text()[-1500:]}")
     return f"a checkpoint {done.group(1)}"
 
 
@@ -177,17 +201,17 @@ def link_back(name, way):
 def link_dead(name, way, number):
     """A link that is dead for good: both sides end, with the name of a rank on the other."""
     with network.Network(2) as net:
+        for host in net.hosts:
+            host.impatient(ATTEMPTS)
         trial = Trial(net, name, 3, seconds=60, heartbeat=HEARTBEAT)
         trial.computes()
         way(net.hosts[number], False)
-        cut = time.time()
+        took = trial.gone()
         status = trial.end()
-        took = time.time() - cut
         text = trial.text()
         check(status == 3, f"exit {status}: {text[-1500:]}")
-        check(re.search(r"rank \d+ on (alpha|beta)", text) and "silent" in text, f"names nobody: {text[-1500:]}")
-        trial.gone()
-    return f"ended after {took:.1f} s, {goes_on(trial, 2)}"
+        check(re.search(r"rank \d+ on host (alpha|beta) .* silent for", text), f"names nobody: {text[-1500:]}")
+    return f"ranks ended after {took:.1f} s, {goes_on(trial, 2)}"
 
 
 def bad_line(name, delay, loss):
@@ -197,7 +221,7 @@ def bad_line(name, delay, loss):
     with network.Network(2, line=(delay, loss)) as net:
         trial = Trial(net, name, 3, seconds=2)
         trial.done()
-    return f"{time.time() - trial.began:.1f} s"
+    return None
 
 
 # -------------------------------------------------------------------- hosts
@@ -266,14 +290,14 @@ def clocks(name, shift):
         trial.done()
     with h5py.File(trial.out, "r") as file:
         units = file["run/units"][()]
-        check(0 < file["run"].attrs["total_seconds"] < LIMIT, "the run took time of another clock")
-    check((units["start"] >= 0).all() and (units["start"] < LIMIT).all(), "units began at a time of another clock")
+        check(0 < file["run"].attrs["total_seconds"] < shift / 2, "the run took time of another clock")
+    check((units["start"] >= 0).all() and (units["start"] < shift / 2).all(), "units began at a time of another clock")
     with open(trace, encoding="utf-8") as file:
         starts = [float(word) for word in re.findall(r'"ts": ?([-\d.e+]+)', file.read())]
     os.remove(trace)
-    check(starts and min(starts) > -1e6 and max(starts) < 1e6 * LIMIT, f"a trace from {min(starts)} to {max(starts)} us")
+    check(starts and min(starts) > -1e6 and max(starts) < 1e6 * shift / 2, f"a trace from {min(starts)} to {max(starts)} us")
     share = np.bincount(units["rank"], weights=units["count"], minlength=3) / units["count"].sum()
-    check(name != "histogram" or share.min() > 0.15, f"shares are {share}")
+    check(name != "histogram" or share.min() > 0.05, f"shares are {share}")
     return f"{note}shares {np.round(share, 2).tolist()}"
 
 
@@ -315,17 +339,15 @@ def other_folder(name, holds):
     os.makedirs(folder, exist_ok=True)
     with network.Network(2) as net:
         check(net.hosts[1].run("mount", "-t", "tmpfs", "none", folder).returncode == 0, "no mount")
-        trial_out = os.path.join(folder, f"{name}.h5")
         if holds:  # what a run with rank 0 there has left
-            net.hosts[1].run("truncate", "-s", "9000000", trial_out + ".part")
-        process = subprocess.run([*net.mpirun(2), suite.binary, "run", deck(name), "-o", trial_out, "-q"], text=True,
-                                 env=suite.environment(), cwd=suite.folder, capture_output=True, check=False, timeout=LIMIT)
-        if process.returncode == 0:
-            same(name, trial_out)
-            os.remove(trial_out)
+            net.hosts[1].run("truncate", "-s", "9000000", os.path.join(folder, f"{name}.h5.part"))
+        trial = Trial(net, name, 2, seconds=0, args=["-q"], folder=folder)
+        if trial.end() == 0:
+            trial.done()
+            os.remove(trial.out)
             return "through rank 0"
-        check(process.returncode == 2, f"exit {process.returncode}: {process.stderr[-1500:]}")
-        check("host beta" in process.stderr and "a folder that all hosts share" in process.stderr, process.stderr[-1500:])
+        check(trial.process.returncode == 2, f"exit {trial.process.returncode}: {trial.text()[-1500:]}")
+        check("host beta" in trial.text() and "a folder that all hosts share" in trial.text(), trial.text()[-1500:])
         check(not os.listdir(folder), f"left: {os.listdir(folder)}")
     check(name in ("condensed", "image"), "refused, though rank 0 writes it")
     return "refused"
@@ -345,7 +367,7 @@ def no_program():
         check(status not in (0, None), "it has succeeded")
         check(re.search(r"(?s)beta.*program/tesela|program/tesela.*beta", text), f"does not say what is missing where: {text}")
         trial.gone()
-        check(not glob.glob(glob.escape(trial.out) + "*"), "there is an output")
+        check(not trial.files(), "there is an output")
     return f"exit {status}"
 
 

@@ -177,7 +177,7 @@ class Host:
         return [sys.executable, os.path.abspath(__file__), "--into", self.network.folder, self.name, *command]
 
     def run(self, *command, **more):
-        return subprocess.run(self.command(*command), text=True, capture_output=True, check=False, timeout=60, **more)
+        return subprocess.run(self.command(*command), text=True, capture_output=True, check=False, timeout=300, **more)
 
     def cable(self, plugged):
         """Without it the interface has no carrier."""
@@ -198,6 +198,10 @@ class Host:
             except OSError:
                 continue
         return found
+
+    def impatient(self, times):
+        """Its TCP gives a connection up after so many attempts: 5 take 13 s, the usual 15 take 15 minutes."""
+        self.network.inside(self.pid, "sh", "-c", f"echo {times} >/proc/sys/net/ipv4/tcp_retries2")
 
     def kill(self):
         """All of its processes, with kill -9."""
@@ -276,7 +280,7 @@ class Network:
 
     def answering(self, name, process):
         """The number of a host's process 1, once it listens."""
-        end = time.time() + 30
+        end = time.time() + 120
         while time.time() < end and process.poll() is None:
             try:
                 with connect(self.folder, name) as stream:
@@ -285,6 +289,10 @@ class Network:
                 time.sleep(0.02)
         with open(os.path.join(self.folder, f"{name}.log"), encoding="utf-8") as log:
             raise RuntimeError(f"host {name} does not come up: {log.read()}")
+
+    def living(self):
+        """The hosts that are up."""
+        return [host for host in self.hosts if host.process.poll() is None]
 
     def switch_run(self, *command):
         return self.inside(self.switch_pid, *command)
@@ -330,7 +338,8 @@ def main():
         command = network.hosts[0].command(*words[1:])
         if words[1] == "-n":  # with what src/mpi/main.c asks Open MPI for
             command = [*network.mpirun(int(words[2]), "--mca", "osc", "sm,rdma,pt2pt"), *words[3:]]
-        sys.exit(subprocess.run(command, check=False).returncode)
+        with tempfile.TemporaryDirectory(prefix="tsl") as sessions:  # Open MPI's, named by host and process alone
+            sys.exit(subprocess.run(command, env={**os.environ, "TMPDIR": sessions}, check=False).returncode)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
 SlurmdParameters=config_overrides
 ReturnToService=2
-KillWait=10
+KillWait=60
 MinJobAge=300
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
@@ -68,7 +68,7 @@ NodeName=n1 {first} Gres=gpu:tesla:4
 NodeName=n2 {second} Gres=gpu:geforce:2
 PartitionName=DEFAULT Nodes=n1,n2 MaxTime=1-0 State=UP OverSubscribe=NO
 PartitionName=main Default=YES PriorityTier=5 PreemptMode=off
-PartitionName=low PriorityTier=1 GraceTime=20
+PartitionName=low PriorityTier=1 GraceTime=120
 PartitionName=high PriorityTier=10 PreemptMode=off
 """
 
@@ -188,7 +188,7 @@ class Cluster:
         self.wait(lambda: len(self.call("sinfo", "-h", "-N", "-p", "main", "-t", "idle", "-o", "%N")
                               .stdout.split()) == 2, "the two nodes do not get idle")
 
-    def wait(self, done, complaint, seconds=30):
+    def wait(self, done, complaint, seconds=120):
         """Until done() holds; a daemon that ended is the complaint's reason."""
         end = time.time() + seconds
         while not done():
@@ -206,7 +206,7 @@ class Cluster:
 
     def call(self, *command, **more):
         """Run one of Slurm's commands."""
-        return subprocess.run(self.at("head", list(command)), env={**self.environment, **more.pop("env", {})}, text=True, timeout=60,
+        return subprocess.run(self.at("head", list(command)), env={**self.environment, **more.pop("env", {})}, text=True, timeout=300,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
 
     def remains(self):

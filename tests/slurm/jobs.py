@@ -6,6 +6,7 @@ usage: jobs.py TESELA [ONLY]
 Also: allocations that a run does not use, and that the cluster of the tests leaves nothing behind.
 Exit status 77: Slurm's programs are missing.
 """
+import glob
 import os
 import re
 import signal
@@ -22,6 +23,7 @@ from harness import check, check_units, h5py, np  # noqa: E402
 ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
 N = 3000  # points of the decks
 SMALL = f"-s tri.generator.n={N}"
+LIMIT = 180  # s: a job of which nothing has moved for so long hangs, even on a busy machine
 # Where both nodes are this host, shared memory would mix them up.
 APART = not slurm.Cluster.why_one_host()
 MPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader,tcp" if APART else "self,tcp",
@@ -53,21 +55,41 @@ class Job:
         except FileNotFoundError:
             return ""
 
-    def wait(self, seconds=240):
-        """Until it has ended; returns the exit status of the script."""
-        end = time.time() + seconds
-        while not (states := self.states()) or any(s in ("PENDING", "RUNNING", "COMPLETING", "REQUEUED",
-                                                         "CONFIGURING") for s in states):
-            if time.time() > end:
+    def look(self):
+        """What can move: its state, its messages, its processes and files."""
+        files = glob.glob(glob.escape(self.box.suite.folder) + "/**/*.h5*", recursive=True)
+        return (self.states(), self.show().get("Restarts"), len(self.log()), self.box.cluster.running("tesela"),
+                sorted((path, os.stat(path).st_mtime) for path in files if os.path.exists(path)))
+
+    def until(self, done, complaint, limit=LIMIT):
+        """Wait for done(), but not for a job in which nothing has moved for so many seconds."""
+        last, since, looked = None, time.time(), 0.0
+        while not done():
+            if time.time() > looked + 1:
+                now, looked = self.look(), time.time()
+                since, last = (looked, now) if now != last else (since, last)
+            if time.time() > since + limit:
                 self.left = self.box.cluster.running("tesela")
-                self.box.call("scancel", self.number)
-                check(False, f"job {self.number} is {states} after {seconds} s: {self.log()[-1500:]}")
+                check(False, f"{complaint}: {self.states()}, {limit} s without a change: {self.log()[-1500:]}\n"
+                      f"{self.box.cluster.logs()[-6000:]}")
             time.sleep(0.2)
+
+    def has_ended(self):
+        states = self.states()
+        return bool(states) and not any(s in ("PENDING", "RUNNING", "COMPLETING", "REQUEUED", "CONFIGURING") for s in states)
+
+    def wait(self, limit=LIMIT):
+        """Until it has ended; returns the exit status of the script."""
+        try:
+            self.until(self.has_ended, f"job {self.number} does not end", limit)
+        except harness.Failed:
+            self.box.call("scancel", self.number)
+            raise
         return int(self.show()["ExitCode"].split(":")[0])
 
-    def done(self, seconds=240):
+    def done(self):
         """Wait, and it must have succeeded; returns the log."""
-        status = self.wait(seconds)
+        status = self.wait()
         check(status == 0 and set(self.states()) == {"COMPLETED"},
               f"job {self.number} {self.states()} exit {status}: {self.log()[-2500:]}")
         return self.log()
@@ -150,7 +172,7 @@ def over_nodes(box, script, *args):
         output = f"{script[:-7]}-{attempt}.h5"
         job = box.submit(script, *args, OUTPUT=output, OPTIONS=SMALL)
         try:
-            job.wait(100)
+            job.wait(60)
         except harness.Failed as why:
             check("VALID" in job.log() and not job.left, why)
             continue
@@ -285,13 +307,6 @@ def slow_first(each):
     return {"PROGRAM": path, "TESELA": suite.binary, "SECONDS_EACH": str(each)}
 
 
-def wait_for(done, seconds, complaint, job):
-    end = time.time() + seconds
-    while not done():
-        check(time.time() < end, f"{complaint}: {job.states()}: {job.log()[-1500:]}\n{job.box.cluster.logs()[-6000:]}")
-        time.sleep(0.1)
-
-
 def preempt(box, job):
     """A job of a partition with precedence takes all nodes for a moment, whenever Slurm's scheduler
     comes by."""
@@ -327,10 +342,10 @@ def round_trip(box, deck, options, disturb, each, compare=same_arrays):
     job = box.submit("preemptible.sbatch", "--partition=low", "--cpus-per-task=1", DECK=path, OUTPUT=f"{name}.h5",
                      OPTIONS=" ".join(options), **slow_first(each))
     output = suite.path(f"{name}.h5")
-    wait_for(lambda: "of computing" in job.log(), 90, "does not start", job)
+    job.until(lambda: "of computing" in job.log(), "does not start")
     time.sleep(2 * each)
     disturb(box, job)
-    wait_for(lambda: job.show().get("Restarts") == "1", 90, "not requeued", job)
+    job.until(lambda: job.show().get("Restarts") == "1", "not requeued")
     check(not os.path.exists(output), f"was not stopped: {job.log()[-1500:]}")
     kept = [k for k in "01" if os.path.exists(f"{output}.ckpt.{k}")]
     log = job.done()
@@ -339,8 +354,10 @@ def round_trip(box, deck, options, disturb, each, compare=same_arrays):
     check("goes on from a checkpoint" in log, f"began anew: {log[-3000:]}")
     check(log.count("VALID") >= 1 and not any(os.path.exists(f"{output}.ckpt.{k}") for k in "01"),
           "checkpoints are left behind a good end")
-    whole = suite.path(f"{name}-whole.h5")
-    run = suite.run(["run", os.path.join(ROOT, path), "-o", whole, "-q", *options], 2)
+    apart = suite.path(f"{name}-whole")  # the job's pictures are not replaced
+    os.mkdir(apart)
+    whole = os.path.join(apart, "whole.h5")
+    run = suite.run(["run", os.path.join(ROOT, path), "-o", whole, "-q", *options], 2, cwd=apart)
     check(run.status == 0, run.tail())
     with h5py.File(output, "r") as one, h5py.File(whole, "r") as other:
         check(one["run"].attrs["verdict"] == "VALID", "the verdict is not VALID")
@@ -363,10 +380,10 @@ def cancelled(box):
     """A job that its owner cancels leaves a checkpoint and does not come back."""
     job = box.submit("preemptible.sbatch", "--cpus-per-task=1", OUTPUT="cancelled.h5", OPTIONS=" ".join(UNITS),
                      **slow_first(0.5))
-    wait_for(lambda: "of computing" in job.log(), 90, "does not start", job)
+    job.until(lambda: "of computing" in job.log(), "does not start")
     time.sleep(1)
     box.call("scancel", job.number)
-    wait_for(lambda: "cancelled; go on by hand" in job.log(), 30, "no word of it", job)
+    job.until(lambda: "cancelled; go on by hand" in job.log(), "no word of it")
     check(os.path.exists(suite.path("cancelled.h5.ckpt.0")), "no checkpoint")
     job.wait()
     time.sleep(1)
@@ -439,7 +456,7 @@ def stopped_by_signal():
                                 "dirname $SLURM_CONF; srun -n 1 sleep 60"], stdout=subprocess.PIPE, text=True)
     folder = left_by(process)
     process.send_signal(signal.SIGTERM)
-    check(process.wait(30) == 143, f"exit {process.returncode}")
+    check(process.wait(120) == 143, f"exit {process.returncode}")
     check(not os.path.exists(folder), f"{folder} is left")
     check(not processes(folder), f"processes are left: {processes(folder)}")
 
