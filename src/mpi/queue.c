@@ -13,14 +13,26 @@ static const int64_t PAUSE = INT64_C(1) << 32; /* added to ABORT; below it: rank
 static const double TICKS = 1e9;   /* work is counted in integer nanoseconds */
 static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: not known */
 
+/* Something for a cell that nobody waits for: what is new while the one before is on its way goes
+ * with the next. */
+typedef struct letter {
+  int64_t word, sent;
+  bool waits;
+  MPI_Request request;
+} letter;
+
 struct tsl_queue {
   MPI_Comm comm; /* not owned */
   MPI_Win window;
   int64_t *cells; /* on rank 0 */
   int rank, size;
   int64_t first, last;
-  int64_t *words; /* [2 size] ratios and claims as read from the window */
-  double *slower; /* [size] the ratios as numbers */
+  int64_t *words;   /* [2 size] ratios and claims as read from the window */
+  double *slower;   /* [size] the ratios as numbers */
+  int64_t add, old; /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
+  letter ratio, work;
+  int64_t flags, asked_flags; /* of ABORT: as last seen, and what is being read */
+  MPI_Request asking;
 };
 
 /* ---- the rule */
@@ -142,6 +154,9 @@ static tsl_err make_queue(MPI_Comm comm, int64_t first, int64_t last, tsl_queue 
   TSL_TRY(tsl_alloc(1, sizeof *queue, "work queue", (void **)&queue));
   *queue = (tsl_queue){.comm = comm,
                        .window = MPI_WIN_NULL,
+                       .ratio.request = MPI_REQUEST_NULL,
+                       .work.request = MPI_REQUEST_NULL,
+                       .asking = MPI_REQUEST_NULL,
                        .rank = rank,
                        .size = size,
                        .first = first,
@@ -166,21 +181,48 @@ done:
 }
 
 void tsl_queue_close(tsl_queue **queue) {
-  if (*queue == NULL) return;
-  if (!tsl_heart_alarm()) { /* else the others would wait for the rank that is silent */
-    (void)MPI_Win_unlock_all((*queue)->window);
-    (void)MPI_Win_free(&(*queue)->window);
-  }
-  free_queue(*queue);
+  tsl_queue *q = *queue;
   *queue = NULL;
+  /* Else the others would wait for the rank that is silent, and MPI may still write here. */
+  if (q == NULL || tsl_heart_alarm()) return;
+  (void)MPI_Wait(&q->ratio.request, MPI_STATUS_IGNORE);
+  (void)MPI_Wait(&q->work.request, MPI_STATUS_IGNORE);
+  (void)MPI_Wait(&q->asking, MPI_STATUS_IGNORE);
+  (void)MPI_Win_unlock_all(q->window);
+  (void)MPI_Win_free(&q->window);
+  free_queue(q);
+}
+
+/* ---- asking and telling rank 0. Over a network it answers when its main thread comes by: who
+ * waits for it sleeps meanwhile (MPI_Win_flush would take a core from the threads that compute). */
+
+/* Read n words from a cell on; *request completes when they are there. */
+static tsl_err ask(tsl_queue *queue, int cell, int n, int64_t *words, MPI_Request *request) {
+  tsl_err err = TSL_OK;
+  TSL_MPI(MPI_Rget_accumulate(NULL, 0, MPI_INT64_T, words, n, MPI_INT64_T, 0, cell, n, MPI_INT64_T,
+                              MPI_NO_OP, queue->window, request));
+done:
+  return err;
+}
+
+/* Wait for an answer. Rank 0 has its own at once, and comes to the others' questions. */
+static tsl_err hear(tsl_queue *queue, MPI_Request *request) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_mpi_wait(request, 0));
+  if (queue->rank == 0) TSL_MPI(MPI_Win_flush(0, queue->window));
+done:
+  return err;
 }
 
 /* *old = cell; cell += add. */
 static tsl_err fetch_add(tsl_queue *queue, int cell, int64_t add, int64_t *old) {
   tsl_err err = TSL_OK;
-  const MPI_Op op = add == 0 ? MPI_NO_OP : MPI_SUM;
-  TSL_MPI(MPI_Fetch_and_op(&add, old, MPI_INT64_T, 0, cell, op, queue->window));
-  TSL_MPI(MPI_Win_flush(0, queue->window));
+  MPI_Request request = MPI_REQUEST_NULL;
+  queue->add = add;
+  TSL_MPI(MPI_Rget_accumulate(&queue->add, 1, MPI_INT64_T, &queue->old, 1, MPI_INT64_T, 0, cell, 1,
+                              MPI_INT64_T, MPI_SUM, queue->window, &request));
+  TSL_TRY(hear(queue, &request));
+  *old = queue->old;
 done:
   return err;
 }
@@ -188,13 +230,36 @@ done:
 /* The first n words of the ranks: ratios, then claims. */
 static tsl_err read_words(tsl_queue *queue, int n) {
   tsl_err err = TSL_OK;
-  TSL_MPI(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, queue->words, n, MPI_INT64_T, 0, SLOWER, n,
-                             MPI_INT64_T, MPI_NO_OP, queue->window));
-  TSL_MPI(MPI_Win_flush(0, queue->window));
+  MPI_Request request = MPI_REQUEST_NULL;
+  TSL_TRY(ask(queue, SLOWER, n, queue->words, &request));
+  TSL_TRY(hear(queue, &request));
   for (int r = 0; r < queue->size; r++)
     queue->slower[r] = queue->words[r] > 0 ? (double)queue->words[r] / MILLION : 1;
 done:
   return err;
+}
+
+/* What waits leaves as soon as what left before it has arrived. */
+static tsl_err post(tsl_queue *queue, letter *l, int cell, MPI_Op op) {
+  tsl_err err = TSL_OK;
+  int gone = 0;
+  TSL_MPI(MPI_Test(&l->request, &gone, MPI_STATUS_IGNORE));
+  if (!gone || !l->waits) return TSL_OK;
+  l->sent = l->word;
+  l->word = 0;
+  l->waits = false;
+  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T, op, queue->window,
+                          &l->request));
+done:
+  return err;
+}
+
+static tsl_err post_ratio(tsl_queue *queue) {
+  return post(queue, &queue->ratio, SLOWER + queue->rank, MPI_REPLACE);
+}
+
+static tsl_err post_work(tsl_queue *queue) {
+  return post(queue, &queue->work, DONE, MPI_SUM);
 }
 
 tsl_err tsl_queue_take(tsl_queue *queue, const tsl_tail *tail, double ahead, int64_t *lo,
@@ -234,17 +299,9 @@ static tsl_claim unpack(int64_t word) {
   return (tsl_claim){(int32_t)(word / FRONT), (int32_t)(word % FRONT - OFFSET)};
 }
 
-static tsl_err replace(tsl_queue *queue, int cell, int64_t word) {
-  tsl_err err = TSL_OK;
-  int64_t old = 0;
-  TSL_MPI(MPI_Fetch_and_op(&word, &old, MPI_INT64_T, 0, cell, MPI_REPLACE, queue->window));
-  TSL_MPI(MPI_Win_flush(0, queue->window));
-done:
-  return err;
-}
-
 tsl_err tsl_queue_set_claim(tsl_queue *queue, tsl_claim claim) {
-  return replace(queue, SLOWER + queue->size + queue->rank, pack(claim));
+  int64_t old; /* 0: cells are, at first */
+  return fetch_add(queue, SLOWER + queue->size + queue->rank, pack(claim), &old);
 }
 
 tsl_err tsl_queue_take_claim(tsl_queue *queue, int owner, int32_t n, tsl_claim *got) {
@@ -281,7 +338,9 @@ tsl_err tsl_queue_slower(tsl_queue *queue, double ratio) {
   const int64_t word = millionths < 1      ? 1
                        : millionths > 1e15 ? INT64_C(1000000000000000)
                                            : (int64_t)millionths;
-  return replace(queue, SLOWER + queue->rank, word);
+  queue->ratio.word = word;
+  queue->ratio.waits = true;
+  return post_ratio(queue);
 }
 
 tsl_err tsl_queue_abort(tsl_queue *queue) {
@@ -294,18 +353,33 @@ tsl_err tsl_queue_pause(tsl_queue *queue) {
   return fetch_add(queue, ABORT, PAUSE, &old);
 }
 
+/* The flags as the last answer has them, and the next question. */
+static tsl_err look_at_flags(tsl_queue *queue) {
+  tsl_err err = TSL_OK;
+  int answered = 0;
+  if (queue->asking == MPI_REQUEST_NULL)
+    TSL_TRY(ask(queue, ABORT, 1, &queue->asked_flags, &queue->asking));
+  TSL_MPI(MPI_Test(&queue->asking, &answered, MPI_STATUS_IGNORE));
+  if (answered) queue->flags = queue->asked_flags;
+done:
+  return err;
+}
+
 tsl_err tsl_queue_aborted(tsl_queue *queue, bool *aborted, bool *paused) {
-  int64_t flags = 0;
-  const tsl_err err = fetch_add(queue, ABORT, 0, &flags);
-  *aborted = flags % PAUSE != 0;
-  if (paused != NULL) *paused = flags / PAUSE != 0;
+  tsl_err err = TSL_OK;
+  TSL_TRY(post_ratio(queue));
+  TSL_TRY(post_work(queue));
+  TSL_TRY(look_at_flags(queue));
+  *aborted = queue->flags % PAUSE != 0;
+  if (paused != NULL) *paused = queue->flags / PAUSE != 0;
+done:
   return err;
 }
 
 tsl_err tsl_queue_add_done(tsl_queue *queue, double seconds) {
-  int64_t old;
-  const int64_t ticks = (int64_t)(seconds * TICKS) + 1;
-  return fetch_add(queue, DONE, ticks, &old);
+  queue->work.word += (int64_t)(seconds * TICKS) + 1;
+  queue->work.waits = true;
+  return post_work(queue);
 }
 
 tsl_err tsl_queue_done(tsl_queue *queue, double *seconds) {

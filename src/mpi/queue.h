@@ -6,7 +6,8 @@
  * slower each rank turned out than predicted, and what of its planned units each has claimed.
  * Guided self-scheduling: a rank takes half of what would keep all busy to the end, so chunks
  * shrink and the tail ends together (Polychronopoulos & Kuck 1987, weighted by speed and by the
- * units' predicted work).
+ * units' predicted work). Who waits for an answer of rank 0 sleeps; when that is silent
+ * (heartbeat.h), the error is TSL_ERR_LOST, and the queue is never freed.
  */
 #ifndef TSL_MPI_QUEUE_H
 #define TSL_MPI_QUEUE_H
@@ -62,7 +63,8 @@ void tsl_queue_close(tsl_queue **queue);
 tsl_err tsl_queue_take(tsl_queue *queue, const tsl_tail *tail, double ahead, int64_t *lo,
                        int64_t *hi, bool *over);
 
-/** Tell all ranks how many times slower than predicted this rank is. */
+/** Tell all ranks how many times slower than predicted this rank is. Does not wait: they see it
+ *  soon, at the latest some time after the next tsl_queue_aborted. */
 tsl_err tsl_queue_slower(tsl_queue *queue, double ratio);
 
 /** What a rank has not begun of its n planned units: [front, back) of 0..n. It takes from the
@@ -90,10 +92,11 @@ tsl_err tsl_queue_read(tsl_queue *queue, double *slower, tsl_claim *claims);
 tsl_err tsl_queue_abort(tsl_queue *queue);
 /** Ask all ranks to finish what they have begun and then to leave; any rank. */
 tsl_err tsl_queue_pause(tsl_queue *queue);
-/** Has any rank asked to stop, or to pause? @param[out] paused  may be NULL */
+/** Has any rank asked to stop, or to pause? Does not wait: between hosts the answer is that of the
+ *  call before. @param[out] paused  may be NULL */
 tsl_err tsl_queue_aborted(tsl_queue *queue, bool *aborted, bool *paused);
 
-/** Add work done, in seconds of work as everybody counts them. */
+/** Add work done, in seconds of work as everybody counts them. As late as tsl_queue_slower. */
 tsl_err tsl_queue_add_done(tsl_queue *queue, double seconds);
 /** Sum of all ranks' tsl_queue_add_done. */
 tsl_err tsl_queue_done(tsl_queue *queue, double *seconds);
