@@ -256,7 +256,7 @@ typedef struct tsl_family {
   void (*signature)(const tsl_problem *problem, char text[96]);
 
   /** OPTIONAL, default nothing. Root only, after create: how the input was read and what was found,
-   *  a line each, statistics after an empty line; printed with the plan and stored as /run/facts. */
+   *  a line each, statistics after an empty line; printed with the plan, stored as /run/facts. */
   void (*describe)(const tsl_problem *problem, char *text, size_t size);
 
   /** REQUIRED when a field is GATHER. The half-open box of field that unit fills, in the
