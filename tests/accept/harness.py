@@ -178,21 +178,22 @@ class Suite:
         os.mkdir(temporary)
         return {**self.env, "TMPDIR": temporary, **(more or {})}
 
-    def command(self, args, ranks):
+    def command(self, args, ranks, hosts=None):
         """Where all ranks are on this host, mpirun is spared the search for networks, longer than most runs."""
+        hosts = hosts or self.network
         if ranks is None:
             return [self.binary, *args]
-        if self.network is not None:
-            return [*self.network.mpirun(ranks), self.binary, *args]
+        if hosts is not None:
+            return [*hosts.mpirun(ranks), self.binary, *args]
         root = " --allow-run-as-root" if os.getuid() == 0 else ""
         launcher = os.environ.get("TSL_TEST_MPIRUN", f"mpirun{root} -q --oversubscribe --bind-to none --mca pml ob1")
         return [*launcher.split(), "-n", str(ranks), self.binary, *args]
 
-    def start(self, args, ranks=None, env=None, prepare=None, cwd=None):
-        """Start tesela in a process group of its own; ranks None: without mpirun."""
+    def start(self, args, ranks=None, env=None, prepare=None, cwd=None, hosts=None):
+        """Start tesela in a process group of its own; ranks None: without mpirun; hosts: over this network."""
         if ranks is not None and shutil.which("mpirun") is None:
             raise Failed("mpirun not found")
-        return subprocess.Popen(self.command(args, ranks), stdout=subprocess.PIPE,
+        return subprocess.Popen(self.command(args, ranks, hosts), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, errors="replace",
                                 env=self.environment(env), cwd=cwd or self.folder,
                                 preexec_fn=prepare, start_new_session=True)

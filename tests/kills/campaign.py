@@ -9,7 +9,8 @@ result is compared with that of a run that nothing disturbed. --devices=gpu,cpu 
 where there are cards; without, all ranks are sockets of one thread. --jobs: cycles at a time (2).
 Written down by fault: exit statuses, restarts that went on from a checkpoint, how old the newest checkpoint was when the
 fault struck; and, which must all be 0, wrong results, unusable checkpoints, orphans, leftovers and files destroyed.
-Exit status 1 when one of these is not 0, or a run hangs. Disks that are full need root (tmpfs), else they are left out.
+Exit status 1 when one of these is not 0, or a run hangs. Disks that are full need root (tmpfs), links that go down need
+namespaces (tests/hosts/network.py); else they are left out, and that is said.
 """
 import collections
 import concurrent.futures
@@ -28,10 +29,11 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "accept"))
 import harness  # noqa: E402
+import network  # noqa: E402  (harness knows where it is)
 from harness import Failed, check  # noqa: E402
 from interrupted import DECKS, checkpoints, compare_contents, contents, members, pace  # noqa: E402
 
-OPTIONS = dict(re.findall(r"--(\w+)=(\S+)", " ".join(sys.argv)))
+OPTIONS = dict(word[2:].split("=", 1) for word in sys.argv if word.startswith("--") and "=" in word)
 FAST = "--fast" in sys.argv
 CYCLES = int(OPTIONS.get("cycles", 40 if FAST else 200))
 SEED = int(OPTIONS.get("seed", 1))
@@ -58,19 +60,24 @@ class Cycle:
         self.statuses, self.found = [], collections.Counter()
         self.age = None  # s of the newest checkpoint when the fault struck
         os.mkdir(self.folder)
+        self.hosts = None  # of the first start; restarts are on this one
         if self.fault == DISK_FULL:
             self.mount(self.random.uniform(0.2, 1.5))
+        if self.fault == LINK_DOWN:
+            self.hosts = network.Network(2).__enter__()
+            for host in self.hosts.hosts:
+                host.impatient(5)  # mpirun waits for its daemon beyond the link until TCP gives up
         self.deck = os.path.join(self.folder, "deck.yaml")
         shutil.copy(suite.path(self.name + ".yaml"), self.deck)
         self.out = os.path.join(self.folder, "out.h5")
         self.truth = digest(self.deck)
 
     def ranks(self):
-        return self.random.choice((None, 2, 3))
+        return self.random.choice((2, 3) if self.hosts else (None, 2, 3))
 
     def environment(self, slow):
         env = {"TSL_TEST_KILLS": self.mark, "XDG_CACHE_HOME": suite.path("cache"), "TMPDIR": self.temporary()}
-        return {**env, **(pace(SECONDS, self.name) if slow else {})}
+        return {**env, **(pace(10 * SECONDS if self.hosts else SECONDS, self.name) if slow else {})}
 
     def temporary(self):
         path = os.path.join(suite.sessions, f"c{self.number}")
@@ -91,7 +98,7 @@ class Cycle:
             args += ["--restart", self.out]
         elif glob.glob(self.out + "*"):
             args += ["--overwrite"]
-        return suite.start(args, ranks, env=self.environment(slow), cwd=self.folder)
+        return suite.start(args, ranks, env=self.environment(slow), cwd=self.folder, hosts=self.hosts)
 
     def end(self, process):
         """Wait for the end; a hang, shown by no processor time and no new file for LIMIT seconds, is a failure."""
@@ -127,24 +134,36 @@ class Cycle:
             if computing and newest and self.fault != DISK_FULL:
                 self.age = struck - newest
         _, err = watch.end(self)
+        if self.hosts:
+            self.switch_off()
         self.found["orphans"] += len(self.orphans())
         self.after(err)
         self.go_on()
 
     def wait(self, process, watch):
         """Any moment: from the start, from when it computes, or while a checkpoint is being written."""
-        kind = self.random.choices(("any", "computing", "writing"), (1, 3, 1))[0]
+        kind = self.random.choices(("any", "computing", "writing"), (1, 3, 1))[0] if not self.hosts else "computing"
         end = time.time() + self.random.uniform(0, SECONDS)
         if kind != "any":
-            while process.poll() is None and not watch.computing():
+            while process.poll() is None and not (watch.computing() and (not self.hosts or checkpoints(self.out))):
                 time.sleep(0.005)
-            end = time.time() + self.random.uniform(0, SECONDS)
+            end = time.time() + self.random.uniform(0, SECONDS) + (HEARTBEAT if self.hosts else 0)  # all are heard by then
         if kind == "writing":
             while process.poll() is None and not glob.glob(self.out + ".ckpt.?.tmp"):
                 time.sleep(0.001)
             end = time.time()
         while process.poll() is None and time.time() < end:
             time.sleep(0.002)
+
+    def switch_off(self):
+        """Both sides of the dead link have ended by themselves; the daemon of mpirun beyond it waits still."""
+        check(self.statuses[0] in (0, 3), f"exit {self.statuses[0]}")  # 0: it had computed all by then
+        end = time.time() + LIMIT
+        while left := self.hosts.hosts[1].processes("tesela"):
+            check(time.time() < end, f"ranks beyond the link do not end: {left}")
+            time.sleep(0.1)
+        self.hosts.__exit__()
+        self.hosts = None
 
     def after(self, err):
         """What a fault does to files once the run is over; and are they whole?"""
@@ -202,6 +221,8 @@ class Cycle:
     def close(self):
         if self.fault == DISK_FULL:
             subprocess.run(["umount", self.folder], check=False)
+        if self.hosts:
+            self.hosts.__exit__()
         shutil.rmtree(self.temporary(), ignore_errors=True)
 
 
@@ -352,16 +373,23 @@ def all_killed(cycle, process):
     kill_members(process)
 
 
+def link_down(cycle, process):
+    """For ever."""
+    cycle.hosts.hosts[1].forwarded(False)
+
+
 def runs_on(cycle, process):
     """The disk is full without more ado."""
 
 
-DISK_FULL = "disk full"
+DISK_FULL, LINK_DOWN = "disk full", "link down"
 FAULTS = {"kill -9 of a rank": kill_rank, "kill -9 of the launcher": kill_launcher, "kill -9 of all": all_killed,
           "SIGSTOP of a rank": stop_rank, "SIGTERM to a rank": terminate_rank, "SIGTERM to the launcher": terminate_launcher,
           "SIGUSR1 to a rank": user_signal, "bits flipped": all_killed}
 if os.getuid() == 0:
     FAULTS[DISK_FULL] = runs_on
+if not network.why_not():
+    FAULTS[LINK_DOWN] = link_down
 
 
 # ------------------------------------------------------------ the campaign
@@ -413,6 +441,8 @@ def table(cycles):
 
 def main():
     began = time.time()
+    if LINK_DOWN not in FAULTS:
+        print(f"no links that go down: {network.why_not()}")
     if FAST:
         for name in [n for n in DECKS if DECKS[n]["family"] == "xc" and n != "water"]:
             del DECKS[name]
