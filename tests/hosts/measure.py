@@ -4,9 +4,10 @@
 usage: measure.py TESELA [--repeats=N] [--brief] [ONLY]
 
 Runs alternate, N times (5); --brief: smaller problems. A line for each problem: medians of the
-seconds of whole runs, of computing alone and of processor time of both ranks, and the ratios of the
-whole. No test: on a machine that others use the figures say little. Exit status 1 when a result
-differs or a run of two hosts takes over 10 % longer.
+seconds of whole runs, of computing alone and of processor time of both ranks, and of the ratios of
+the pairs. No test: on a machine that others use only those of processor time say something, as a
+rank of two hosts is held to its core. Exit status 1 when a result differs or a run of two hosts
+takes over 10 % longer.
 """
 import os
 import statistics
@@ -98,7 +99,7 @@ def measure(ways, binary, name, brief, repeats):
                 times[n].append(seconds)
     medians = {n: [statistics.median(column) for column in zip(*times[n])] for n in times}
     right = (near if name == "c60" else same)(results[1], results[2])
-    ratio = [two / one for one, two in zip(medians[1], medians[2])]
+    ratio = [statistics.median(two / one for one, two in zip(*columns)) for columns in zip(zip(*times[1]), zip(*times[2]))]
     for n in (1, 2):
         spread = max(t[0] for t in times[n]) / min(t[0] for t in times[n]) - 1
         print(f"{name:10} {n} host{'s' if n > 1 else ' '}  {medians[n][0]:9.3f} s  computing {medians[n][1]:9.3f} s  "
