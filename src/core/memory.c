@@ -52,6 +52,17 @@ void tsl_free(void *memory) {
   free(memory);
 }
 
+int64_t tsl_memory_free(void) {
+  char line[160];
+  long long kib = -1;
+  FILE *file = fopen("/proc/meminfo", "r");
+  if (file == NULL) return -1;
+  while (fgets(line, sizeof line, file) != NULL)
+    if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) break;
+  (void)fclose(file);
+  return kib < 0 ? -1 : (int64_t)kib * 1024;
+}
+
 char *tsl_bytes_text(double bytes, char text[24]) {
   static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   int u = 0;

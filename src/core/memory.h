@@ -35,6 +35,9 @@ tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);
 /** Free memory of tsl_alloc; NULL accepted. */
 void tsl_free(void *memory);
 
+/** Bytes of this host's memory that programs may still take (MemAvailable), or -1: not known. */
+int64_t tsl_memory_free(void);
+
 /** Limits of this process that keep it from memory, threads and processes, as "; limits: ..." with
  *  the ulimit option of each; text holds at least 200 bytes; returns text. */
 char *tsl_limits_text(char text[200]);

@@ -88,18 +88,6 @@ static void cpu_memory(hwloc_obj_t socket, tsl_device *device) {
   if (device->memory == 0) device->memory = page * sysconf(_SC_PHYS_PAGES);
 }
 
-/** Bytes of MemAvailable of the host, or -1. */
-static int64_t cpu_available(void) {
-  char line[160];
-  long long kib = -1;
-  FILE *file = fopen("/proc/meminfo", "r");
-  if (file == NULL) return -1;
-  while (fgets(line, sizeof line, file) != NULL)
-    if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) break;
-  (void)fclose(file);
-  return kib < 0 ? -1 : (int64_t)kib * 1024;
-}
-
 static void cpu_name(hwloc_obj_t socket, tsl_device *device) {
   const char *name = hwloc_obj_get_info_by_name(socket, "CPUModel");
   (void)snprintf(device->name, sizeof device->name, "%s", name != NULL ? name : "processor");
@@ -124,7 +112,7 @@ static tsl_err cpu_describe(int index, tsl_device *device) {
   device->processors = cpu_cores(socket);
   device->capability = tsl_cpu_level();
   cpu_memory(socket, device);
-  device->memory_free = cpu_available();
+  device->memory_free = tsl_memory_free();
   if (device->memory_free < 0 || device->memory_free > device->memory)
     device->memory_free = device->memory;
   (void)snprintf(device->driver, sizeof device->driver, "OpenMP %d, glibc %s", _OPENMP,

@@ -1,4 +1,4 @@
-/* Writing a checkpoint file. */
+/* Writing a checkpoint file: gathered in memory, as far as that goes, and then put on the disk. */
 #include "checkpoint.h"
 
 #include <errno.h>
@@ -8,12 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 20 }; /* a multiple of 8, so that the checksum may be taken buffer by buffer */
+enum { LEAST = 1 << 20 }; /* a multiple of 8, so that the checksum may be taken buffer by buffer */
 
 struct tsl_checkpoint_writer {
   char *path, *temporary; /* from malloc */
-  int fd;
-  char *buffer; /* [BUFFER] */
+  int fd;                 /* -1: nothing has been written yet */
+  char *buffer;           /* [room] from malloc */
+  int64_t room, most;     /* the room now, and at most; multiples of LEAST */
   int64_t used, written;
   int64_t left; /* bytes that the block still wants */
   int64_t fill; /* zeros after it */
@@ -25,22 +26,41 @@ static tsl_err io_fail(const tsl_checkpoint_writer *w, const char *what) {
                   strerror(errno));
 }
 
-static tsl_err open_file(tsl_checkpoint_writer *w, const char *path) {
+static tsl_err name_file(tsl_checkpoint_writer *w, const char *path) {
   tsl_err err = TSL_OK;
   w->path = strdup(path);
   if (w->path == NULL || asprintf(&w->temporary, "%s.tmp", path) < 0) {
     w->temporary = NULL;
     TSL_FAIL(TSL_ERR_MEMORY, "checkpoint '%s': no memory for its name", path);
   }
-  TSL_TRY(tsl_alloc(BUFFER, 1, "checkpoint", (void **)&w->buffer));
-  w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (w->fd < 0) TSL_TRY(io_fail(w, "cannot create"));
 done:
   return err;
 }
 
+/* ---- in memory */
+
+/* Room for so many bytes more, or for as many as may be had. */
+static void reserve(tsl_checkpoint_writer *w, int64_t bytes) {
+  int64_t room = w->most;
+  char *buffer = NULL;
+  if (bytes <= w->room - w->used) return;
+  if (bytes < w->most - w->used) room = (w->used + bytes + LEAST - 1) / LEAST * LEAST;
+  buffer = room > w->room ? realloc(w->buffer, (size_t)room) : NULL;
+  if (buffer == NULL) return;
+  w->buffer = buffer, w->room = room;
+}
+
+/* ---- on the disk */
+
+static tsl_err open_file(tsl_checkpoint_writer *w) {
+  w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  return w->fd < 0 ? io_fail(w, "cannot create") : TSL_OK;
+}
+
 static tsl_err flush(tsl_checkpoint_writer *w) {
   const char *from = w->buffer;
+  const tsl_err err = w->fd < 0 ? open_file(w) : TSL_OK;
+  if (err != TSL_OK) return err;
   tsl_checksum_add(&w->sum, w->buffer, w->used);
   while (w->used > 0) {
     const ssize_t put = write(w->fd, from, (size_t)w->used);
@@ -55,22 +75,27 @@ static tsl_err put(tsl_checkpoint_writer *w, const void *bytes, int64_t n) {
   tsl_err err = TSL_OK;
   const char *from = bytes;
   while (n > 0) {
-    const int64_t more = n < BUFFER - w->used ? n : BUFFER - w->used;
+    if (w->used == w->room) TSL_TRY(flush(w));
+    const int64_t more = n < w->room - w->used ? n : w->room - w->used;
     memcpy(w->buffer + w->used, from, (size_t)more);
     from += more, n -= more, w->used += more;
-    if (w->used == BUFFER) TSL_TRY(flush(w));
   }
 done:
   return err;
 }
 
-tsl_err tsl_checkpoint_create(const char *path, tsl_checkpoint_writer **out) {
+/* ---- blocks */
+
+tsl_err tsl_checkpoint_create(const char *path, int64_t most, tsl_checkpoint_writer **out) {
   tsl_err err = TSL_OK;
   tsl_checkpoint_writer *w = NULL;
   *out = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "checkpoint", (void **)&w));
   w->fd = -1;
-  TSL_TRY(open_file(w, path));
+  w->most = most > LEAST ? most / LEAST * LEAST : LEAST;
+  TSL_TRY(name_file(w, path));
+  reserve(w, LEAST);
+  if (w->room == 0) TSL_FAIL(TSL_ERR_MEMORY, "checkpoint '%s': no memory for it", path);
   TSL_TRY(put(w, TSL_CHECKPOINT_MAGIC, 8));
   *out = w;
   w = NULL;
@@ -84,6 +109,8 @@ tsl_err tsl_checkpoint_block(tsl_checkpoint_writer *w, tsl_block tag, int index,
   const int32_t head[2] = {(int32_t)tag, (int32_t)index};
   if (w->left != 0 || bytes < 0)
     TSL_FAIL(TSL_ERR_INTERNAL, "checkpoint '%s': block %d begins too early", w->path, (int)tag);
+  reserve(w,
+          bytes < INT64_MAX - LEAST ? bytes + LEAST : bytes); /* its head, its end, the checksum */
   TSL_TRY(put(w, head, (int64_t)sizeof head));
   TSL_TRY(put(w, &bytes, (int64_t)sizeof bytes));
   w->left = bytes;
@@ -115,6 +142,8 @@ tsl_err tsl_checkpoint_add(tsl_checkpoint_writer *w, tsl_block tag, int index, c
 done:
   return err;
 }
+
+/* ---- the end */
 
 static tsl_err sync_folder(const tsl_checkpoint_writer *w) {
   tsl_err err = TSL_OK;
@@ -160,7 +189,7 @@ void tsl_checkpoint_drop(tsl_checkpoint_writer **writer) {
   if (w == NULL) return;
   if (w->fd >= 0) (void)close(w->fd);
   if (w->fd >= 0) (void)unlink(w->temporary); /* gone already when it was renamed */
-  tsl_free(w->buffer);
+  free(w->buffer);
   free(w->temporary);
   free(w->path);
   tsl_free(w);

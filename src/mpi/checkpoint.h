@@ -60,8 +60,13 @@ typedef enum tsl_block {
 /** A file being written. */
 typedef struct tsl_checkpoint_writer tsl_checkpoint_writer;
 
-/** Begin PATH.tmp. @param[out] out  end with tsl_checkpoint_commit or tsl_checkpoint_drop */
-tsl_err tsl_checkpoint_create(const char *path, tsl_checkpoint_writer **out);
+/**
+ * Begin a file in memory. The disk is not touched before the memory is used up or it is committed.
+ * @param[in] most  bytes of memory that it may take (1 MiB at least): what is beyond is written to
+ *                  PATH.tmp as it comes, and so it is where memory cannot be had
+ * @param[out] out  end with tsl_checkpoint_commit or tsl_checkpoint_drop; one thread at a time
+ */
+tsl_err tsl_checkpoint_create(const char *path, int64_t most, tsl_checkpoint_writer **out);
 
 /** Begin a block of so many bytes; tsl_checkpoint_put follows until it has them all. */
 tsl_err tsl_checkpoint_block(tsl_checkpoint_writer *writer, tsl_block tag, int index,
@@ -72,8 +77,8 @@ tsl_err tsl_checkpoint_put(tsl_checkpoint_writer *writer, const void *bytes, int
 tsl_err tsl_checkpoint_add(tsl_checkpoint_writer *writer, tsl_block tag, int index,
                            const void *bytes, int64_t n);
 
-/** Checksum, fsync, rename to PATH, fsync the folder. Frees the writer, sets NULL, also when it
- *  fails: then nothing of it stays, and an older PATH is as it was. */
+/** Write PATH.tmp, fsync, rename to PATH, fsync the folder. Frees the writer, sets NULL, also when
+ *  it fails: then nothing of it stays, and an older PATH is as it was. */
 tsl_err tsl_checkpoint_commit(tsl_checkpoint_writer **writer, int64_t *bytes);
 
 /** Remove PATH.tmp and free; NULL accepted, sets NULL. */

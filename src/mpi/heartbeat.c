@@ -120,9 +120,9 @@ void tsl_heart_unit(int64_t unit) {
   atomic_store_explicit(&the_unit, unit, memory_order_relaxed);
 }
 
-void tsl_heart_saved(const char *output) {
+void tsl_heart_saved(const char *output, double when) {
   pthread_mutex_lock(&saved_lock);
-  saved.when = tsl_now();
+  saved.when = when;
   (void)snprintf(saved.output, sizeof saved.output, "%s", output);
   pthread_mutex_unlock(&saved_lock);
 }
@@ -175,6 +175,20 @@ void tsl_heart_end(bool made) {
 
 int64_t tsl_heart_last_unit(void) {
   return atomic_load_explicit(&the_unit, memory_order_relaxed);
+}
+
+float tsl_heart_age(void) {
+  pthread_mutex_lock(&saved_lock);
+  const float age = saved.when > 0 ? (float)(tsl_now() - saved.when) : -1;
+  pthread_mutex_unlock(&saved_lock);
+  return age;
+}
+
+void tsl_heart_heard_of(float age) {
+  pthread_mutex_lock(&saved_lock);
+  const double when = tsl_now() - (double)age;
+  if (age >= 0 && saved.output[0] != '\0' && when > saved.when) saved.when = when;
+  pthread_mutex_unlock(&saved_lock);
 }
 
 void tsl_heart_say(const char *before) {

@@ -38,8 +38,9 @@ void tsl_heart_stop(void);
 /** The device begins with this unit: the last one that a silent rank is known by. */
 void tsl_heart_unit(int64_t unit);
 
-/** There is a checkpoint of this output, as of now. */
-void tsl_heart_saved(const char *output);
+/** There is a checkpoint of this output on the disk, of what was done at this tsl_now(); 0: none
+ *  that this rank knows of, but others may, and tell. */
+void tsl_heart_saved(const char *output, double when);
 
 /** Is a rank silent, so that the job has to end? Nothing collective on all ranks ends any more. */
 bool tsl_heart_alarm(void);

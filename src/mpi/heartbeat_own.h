@@ -28,7 +28,8 @@ typedef enum tsl_main_state { TSL_MAIN_DEAF, TSL_MAIN_ANSWERS, TSL_MAIN_DONE } t
 typedef struct tsl_beat {
   uint64_t token[2];
   int32_t kind, from, to, subject;
-  int32_t state, unused; /* state: tsl_main_state of the sender */
+  int32_t state; /* tsl_main_state of the sender */
+  float age;     /* s since what the sender knows to be in a checkpoint was done; -1: none */
   int64_t unit;
   double seconds;
 } tsl_beat;
@@ -70,6 +71,10 @@ int tsl_heart_neighbour(const tsl_heart *heart, int step);
 
 /** The unit that the device computes, or -1. Any thread. */
 int64_t tsl_heart_last_unit(void);
+
+/** Age of the last checkpoint that is known here, s, -1: none; and what another rank says of it. */
+float tsl_heart_age(void);
+void tsl_heart_heard_of(float age);
 
 /** Say what can be continued, after some words. Any thread. */
 void tsl_heart_say(const char *before);

@@ -22,6 +22,7 @@ void tsl_heart_send(const tsl_heart *h, int to, tsl_beat_kind kind, int subject,
   memcpy(b.token, h->token, sizeof b.token);
   b.kind = kind, b.from = h->rank, b.to = to, b.subject = subject;
   b.state = atomic_load(&h->state);
+  b.age = tsl_heart_age();
   b.unit = tsl_heart_last_unit();
   b.seconds = seconds;
   if (to != h->rank) tsl_post_send(&h->post, to, &b, sizeof b);
@@ -174,6 +175,7 @@ static void take(tsl_heart *h, const tsl_beat *b, double now) {
   if (b->kind == TSL_BEAT_ASKED) tsl_heart_send(h, b->from, TSL_BEAT_SIGN, -1, 0);
   if (b->kind == TSL_BEAT_LEFT) tsl_watch_left(&h->watch, b->from);
   h->states[b->from] = b->state;
+  tsl_heart_heard_of(b->age);
   if (b->kind == TSL_BEAT_ENDED && !atomic_exchange(&h->ended, true)) h->until = now + LEAST_GRACE;
   if (b->subject < 0 || b->subject >= h->size) return;
   if (b->kind == TSL_BEAT_LOST) take_lost(h, b, now);

@@ -1,4 +1,4 @@
-/* When checkpoints are due, and what a phase has to do with them. */
+/* What a run and its phases have to do with checkpoints. */
 #include "keeper.h"
 
 #include "agree.h"
@@ -10,35 +10,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static const double MARGIN = 0.02, LEAST_MARGIN = 2, MOST_MARGIN = 60; /* of the walltime; s */
 
 char *tsl_keeper_path(const tsl_session *s, int slot, char path[1100]) {
   (void)snprintf(path, 1100, "%s.ckpt.%d", s->path, slot);
   return path;
 }
 
-/* ---- when */
-
-/* Slurm tells the moment (s since 1970) from version 23.02 on. */
-static double slurm_seconds_left(void) {
-  const char *text = getenv("SLURM_JOB_END_TIME");
-  char *end = NULL;
-  const double moment = text != NULL ? strtod(text, &end) : 0;
-  if (text == NULL || end == text || *end != '\0' || !isfinite(moment)) return INFINITY;
-  return moment - (double)time(NULL);
-}
-
-/* tsl_now() by which the run should pause for good; begins is when its time began. */
-static double deadline_of(const tsl_session *s) {
-  const double given = s->options->walltime;
-  const double slurm = slurm_seconds_left();
-  const double seconds = given > 0 ? given : slurm + tsl_now() - s->opened;
-  const double margin = fmin(MOST_MARGIN, fmax(LEAST_MARGIN, MARGIN * seconds));
-  return isinf(seconds) ? INFINITY : s->opened + fmax(0, seconds - margin);
-}
+/* ---- ready */
 
 static const char *reason_against(const tsl_session *s) {
   if (s->run.checkpoint <= 0) return "run.checkpoint is 0";
@@ -53,8 +32,6 @@ static void switch_on(tsl_session *s) {
   s->keeper->why_not = reason_against(s);
   s->keeper->on = s->keeper->why_not == NULL;
 }
-
-/* ---- ready */
 
 /* Checksum of the IN fields of a family that cannot be restored. */
 static uint64_t inputs_of(const tsl_session *s) {
@@ -81,8 +58,7 @@ static tsl_err set_up(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_keeper *k = s->keeper;
   k->between = s->family->restore != NULL;
-  k->deadline = deadline_of(s);
-  k->due = tsl_now() + s->run.checkpoint;
+  tsl_keeper_start_clock(s);
   if (s->options->restart != NULL && !k->on) TSL_FAIL(TSL_ERR_INPUT, "--restart: %s", k->why_not);
   if (s->options->walltime > 0 && !k->on)
     TSL_FAIL(TSL_ERR_INPUT, "--max-walltime: no checkpoint can be written: %s", k->why_not);
@@ -119,7 +95,7 @@ tsl_err tsl_keeper_ready(tsl_session *s) {
   if (k->between) TSL_TRY(tsl_share_inputs(s->comm, &s->problem));
   s->finished = k->finished;
   k->restart = k->safe = true;
-  tsl_heart_saved(s->path);
+  tsl_heart_saved(s->path, tsl_now());
 done:
   return err;
 }
@@ -169,6 +145,13 @@ done:
   return err;
 }
 
+static tsl_err tend(tsl_phase *phase) {
+  tsl_session *s = phase->tender;
+  const tsl_err err = tsl_keeper_tend(s);
+  phase->pause_at = tsl_keeper_pause_at(s->keeper);
+  return err;
+}
+
 tsl_err tsl_keeper_enter(tsl_session *s, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   tsl_keeper *k = s->keeper;
@@ -177,7 +160,9 @@ tsl_err tsl_keeper_enter(tsl_session *s, tsl_phase *phase) {
   s->plan.finished = k->finished;
   phase->can_pause = !k->between && phase->index == 0; /* what later phases need is not saved */
   phase->hold = k->between;
-  phase->pause_at = fmin(k->due, k->deadline);
+  phase->pause_at = tsl_keeper_pause_at(k);
+  phase->tend = tend;
+  phase->tender = s;
 done:
   return err;
 }
@@ -238,24 +223,28 @@ done:
   return err;
 }
 
-/* Save, and end or set the time of the next. */
-static tsl_err save_and_go_on(tsl_session *s, tsl_out *out, const tsl_phase *phase, int next) {
+/* Save, and end or set the time of the next; the computation has waited since then. */
+static tsl_err save_and_go_on(tsl_session *s, tsl_out *out, const tsl_phase *phase, int next,
+                              double since) {
   tsl_err err = TSL_OK;
-  tsl_keeper *k = s->keeper;
   const double begin = tsl_now();
   int reason = GO_ON;
   TSL_TRY(tsl_keeper_save(s, out, phase, next));
-  k->longest = fmax(k->longest, tsl_now() - begin);
-  k->spent += tsl_now() - begin;
-  TSL_MPI(MPI_Bcast(&k->safe, 1, MPI_C_BOOL, 0, s->comm));
-  if (k->safe) tsl_out_keep(out), tsl_heart_saved(s->path);
-  k->due = tsl_now() + s->run.checkpoint;
+  if (s->rank == 0) tsl_keeper_spend(s, tsl_now() - since);
   TSL_AGREE(s->comm,
             tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "checkpoint", -1, begin, tsl_now() - begin));
   TSL_TRY(reason_to_end(s, &reason));
-  if (reason != GO_ON) TSL_TRY(end_early(s, reason));
+  if (reason == GO_ON) return TSL_OK;
+  TSL_TRY(tsl_keeper_settle(s, out));
+  TSL_TRY(end_early(s, reason));
 done:
   return err;
+}
+
+/* When this rank began to wait: it had nothing more to compute, and a checkpoint was due. */
+static double idle_since(const tsl_session *s, const tsl_phase *phase) {
+  const double idle = fmax(phase->origin + phase->finish, s->keeper->due);
+  return fmin(idle, tsl_now());
 }
 
 tsl_err tsl_keeper_leave(tsl_session *s, tsl_out *out, tsl_phase *phase) {
@@ -265,21 +254,33 @@ tsl_err tsl_keeper_leave(tsl_session *s, tsl_out *out, tsl_phase *phase) {
   if (s->family->shape != TSL_WAVE)
     TSL_AGREE(s->comm, s->rank == 0 ? fold(s, phase->paused) : TSL_OK);
   if (phase->paused)
-    TSL_TRY(save_and_go_on(s, out, phase, phase->index));
+    TSL_TRY(save_and_go_on(s, out, phase, phase->index, idle_since(s, phase)));
   else
     phase_is_over(s);
 done:
   return err;
 }
 
+/* Is it time for a checkpoint, the same on all ranks? */
+static tsl_err is_due(tsl_session *s, bool *due) {
+  tsl_err err = TSL_OK;
+  int any = tsl_stop_politely();
+  TSL_TRY(tsl_keeper_tend(s));
+  any = any || (s->rank == 0 && tsl_now() >= tsl_keeper_pause_at(s->keeper));
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, s->comm));
+  *due = any != 0;
+done:
+  return err;
+}
+
 tsl_err tsl_keeper_between(tsl_session *s, tsl_out *out, int next) {
   tsl_err err = TSL_OK;
-  tsl_keeper *k = s->keeper;
-  int due = 0;
+  const tsl_keeper *k = s->keeper;
+  const double since = tsl_now();
+  bool due = false;
   if (k == NULL || !k->on || !k->between) return TSL_OK;
-  due = tsl_stop_politely() || (s->rank == 0 && tsl_now() >= fmin(k->due, k->deadline));
-  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &due, 1, MPI_INT, MPI_MAX, s->comm));
-  if (due) TSL_TRY(save_and_go_on(s, out, NULL, next));
+  TSL_TRY(is_due(s, &due));
+  if (due) TSL_TRY(save_and_go_on(s, out, NULL, next, since));
 done:
   return err;
 }
@@ -299,13 +300,13 @@ done:
 
 tsl_err tsl_keeper_walk(tsl_session *s, tsl_out *out, const tsl_record *record) {
   tsl_err err = TSL_OK;
-  const tsl_keeper *k = s->keeper;
+  const double since = tsl_now();
   tsl_phase phase = {.problem = &s->problem, .units = s->units.list, .plan = &s->plan};
-  int due = tsl_stop_politely() || (s->rank == 0 && tsl_now() >= fmin(k->due, k->deadline));
-  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &due, 1, MPI_INT, MPI_MAX, s->comm));
+  bool due = false;
+  TSL_TRY(is_due(s, &due));
   if (!due) return TSL_OK;
   TSL_AGREE(s->comm, reopen(s, record, &phase));
-  TSL_TRY(save_and_go_on(s, out, &phase, 0));
+  TSL_TRY(save_and_go_on(s, out, &phase, 0, since));
 done:
   tsl_phase_clear(&phase);
   return err;
@@ -341,7 +342,7 @@ static tsl_err keep_unfinished(tsl_session *s, int phase) {
   tsl_err err = TSL_OK;
   char keys[300];
   TSL_TRY(tsl_keeper_save(s, NULL, NULL, phase));
-  TSL_MPI(MPI_Bcast(&s->keeper->safe, 1, MPI_C_BOOL, 0, s->comm));
+  TSL_TRY(tsl_keeper_settle(s, NULL));
   if (s->rank == 0 && s->keeper->safe)
     fprintf(stderr,
             "tesela: --restart %s --overwrite goes on from where this run ended; other values may "
@@ -365,6 +366,7 @@ void tsl_keeper_free(tsl_session *s) {
   tsl_keeper *k = s->keeper;
   if (k == NULL) return;
   for (int f = 0; f < TSL_MAX_FIELDS; f++) tsl_free(k->base[f]);
+  if (k->several) (void)MPI_Comm_free(&k->hosts);
   tsl_checkpoint_clear(&k->from);
   tsl_free(k->finished);
   tsl_free(k);

@@ -3,19 +3,26 @@
  * Checkpoints of a run: when they are due, what goes into them, and how a run goes on from one.
  *
  * A phase pauses by draining: no unit begins any more, those begun are delivered, and accumulators
- * so far go to rank 0, which writes the checkpoint while the others wait; of a WAVE family what the
- * workers keep between stages goes with it. Then the phase goes on with the units that are left, or
- * the run ends with TSL_ERR_PAUSED. A walk can be left between its turns: its checkpoint has all
- * tiles finished, and after a restart it begins anew. A family with restore is saved between its
- * phases, by its STATE fields; others within phase 0. Files: OUTPUT.ckpt.0 and .1 in turn; rows of
- * streamed fields stay in OUTPUT.part.
+ * so far go to rank 0, which gathers the checkpoint in its memory while the others wait; of a WAVE
+ * family what the workers keep between stages goes with it. Then the phase goes on with the units
+ * that are left, or the run ends with TSL_ERR_PAUSED. A walk can be left between its turns: its
+ * checkpoint has all tiles finished, and after a restart it begins anew. A family with restore is
+ * saved between its phases, by its STATE fields; others within phase 0. Files: OUTPUT.ckpt.0 and .1
+ * in turn; rows of streamed fields stay in OUTPUT.part.
+ *
+ * A gathered checkpoint is written by a thread of rank 0 beside the computation (behind.h), one at
+ * a time: the next that is due is put off until it is on the disk. It takes at most half of the
+ * memory that the host has free; what is beyond is written while it is gathered, and the ranks
+ * wait for that. What the computation waits for checkpoints is at most 2 % of the run's time, but
+ * for the first one: run.checkpoint is lengthened where it has to be, and a line says so once. At
+ * the end of the run, when it is stopped, and when a rank is lost, the writing is waited for.
  *
  * All calls are collective on session->comm, and agree, but those that say otherwise.
  */
 #ifndef TSL_MPI_KEEPER_H
 #define TSL_MPI_KEEPER_H
 
-#include "checkpoint.h"
+#include "behind.h"
 #include "record.h"
 #include "session.h"
 
@@ -25,13 +32,14 @@ typedef struct tsl_keeper {
   bool between;         /**< between phases only */
   bool restart;         /**< the run goes on from a checkpoint */
   bool walks;           /**< which has all tiles finished: the walk is left */
-  bool safe;            /**< there is a checkpoint on disk that the run can be continued from */
+  bool safe;            /**< there is a checkpoint on disk that the run can be continued from; the
+                             same on all ranks after tsl_keeper_settle */
   const char *why_not;  /**< why not on, for people, static; NULL: on; the same on all ranks */
   int phase;            /**< to begin with */
   uint8_t *finished;    /**< [n_units] units of this phase; the same on all ranks */
   double due, deadline; /**< root, tsl_now(): of the next checkpoint; of the end, INFINITY none */
-  double longest;       /**< root, s of the longest pause */
-  double spent, bytes;  /**< root, s of all pauses; of the last file */
+  double spent;         /**< root, s that the computation has waited for checkpoints */
+  bool told;            /**< root, that they are further apart than asked for */
   double before;        /**< root, s that earlier parts of the run had taken */
   int64_t sequence;     /**< root, of the last file */
   int written, slot;    /**< root, files of this run; number in the next one's name */
@@ -39,6 +47,17 @@ typedef struct tsl_keeper {
   uint64_t inputs;      /**< root, checksum of the IN fields */
   void *base[TSL_MAX_FIELDS];    /**< root, accumulators before this part of the phase; NULL none */
   int64_t place[TSL_MAX_FIELDS]; /**< root, of streamed fields in FILE.part */
+  tsl_behind *behind; /**< this rank's part of a checkpoint that is being written; NULL: none */
+  double taken;       /**< tsl_now() of what is in it */
+  const char *output; /**< name of the output, the session's */
+  tsl_err_copy rows;  /**< code TSL_OK, or why this rank's rows did not get to the disk */
+  bool looked;        /**< hosts is known */
+  bool several;       /**< this rank is one of hosts */
+  MPI_Comm hosts;     /**< one rank of each host that has rows to sync */
+  bool apart;         /**< not all of them are known to have synced; heard will tell */
+  bool meeting;       /**< this one has told the others */
+  MPI_Request heard;
+  int all_synced; /**< what is heard */
 } tsl_keeper;
 
 /** After the deck: settings, and with --restart the checkpoint, which must be of this deck.
@@ -79,6 +98,17 @@ tsl_err tsl_keeper_leave(tsl_session *session, tsl_out *out, tsl_phase *phase);
  *  @return TSL_ERR_PAUSED, when the run is to end now */
 tsl_err tsl_keeper_between(tsl_session *session, tsl_out *out, int next);
 
+/** Take note of what has been written meanwhile. Not collective; errors of MPI only. */
+tsl_err tsl_keeper_tend(tsl_session *session);
+
+/** Wait for the checkpoint that is being written. @param[in] out  NULL: it is finished
+ *  @return TSL_ERR_IO: rows of the results did not get to the disk, and the run has to end */
+tsl_err tsl_keeper_settle(tsl_session *session, tsl_out *out);
+
+/** The same after an error, or when a rank is lost: not collective, so that a checkpoint whose rows
+ *  other hosts may still be writing is dropped. */
+void tsl_keeper_abandon(tsl_session *session);
+
 /** Between turns of the walk: write a checkpoint when it is due.
  *  @param[in] record  of the phases before it
  *  @return TSL_ERR_PAUSED, when the run is to end now */
@@ -102,10 +132,33 @@ void tsl_keeper_free(tsl_session *session);
 /** "OUTPUT.ckpt.N"; the pointer is path. */
 char *tsl_keeper_path(const tsl_session *session, int slot, char path[1100]);
 
-/** Gather and write a checkpoint. A full disk is a warning, and the one before stays.
+/** Gather a checkpoint and begin to write it. A full disk is a warning, then or later, and the one
+ *  before stays.
  *  @param[in] out  NULL: it is finished
  *  @param[in] phase  NULL: between phases */
 tsl_err tsl_keeper_save(tsl_session *session, tsl_out *out, const tsl_phase *phase, int next);
+
+/** Rows to the system, from where they are synced. */
+tsl_err tsl_keeper_flush(tsl_session *session, tsl_out *out);
+
+/** Write what was gathered, beside the computation. @param[in] writer  taken; NULL: nothing, but
+ *  the rows are synced */
+tsl_err tsl_keeper_write(tsl_session *session, tsl_out *out, tsl_checkpoint_writer *writer);
+
+/** Root: there is no new checkpoint. */
+void tsl_keeper_warn(tsl_session *session, const tsl_err_copy *why);
+
+/** The interval begins, and the end of the time is known. */
+void tsl_keeper_start_clock(tsl_session *session);
+
+/** Root: tsl_now() at which to pause. Never for the next checkpoint while one is being written. */
+double tsl_keeper_pause_at(const tsl_keeper *keeper);
+
+/** Root: the computation has waited so long for a checkpoint; when is the next due? */
+void tsl_keeper_spend(tsl_session *session, double cost);
+
+/** Root: a checkpoint is on the disk, which took so long; has that put the next one off? */
+void tsl_keeper_put_off(tsl_session *session, double seconds);
 
 /** Root: check the checkpoint against the problem, take its phase, restore STATE fields. */
 tsl_err tsl_keeper_fit(tsl_session *session);

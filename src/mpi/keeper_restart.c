@@ -130,6 +130,7 @@ done:
 static tsl_err find(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof *s->keeper, "checkpoints", (void **)&s->keeper));
+  s->keeper->output = s->path;
   if (s->rank == 0) TSL_TRY(s->options->restart != NULL ? load(s) : check_new(s));
 done:
   return err;

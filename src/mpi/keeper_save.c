@@ -1,4 +1,4 @@
-/* A checkpoint is gathered on rank 0 and written. */
+/* A checkpoint is gathered on rank 0. */
 #include "keeper.h"
 
 #include "agree.h"
@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TAG_LIST = 40 };
 
@@ -28,7 +27,7 @@ bool tsl_keeper_saves(const tsl_keeper *keeper, const tsl_field *field) {
          !field->stream;
 }
 
-/* The file on rank 0; after a failure the rest of the gathering goes on without it. */
+/* The checkpoint on rank 0; after a failure the rest of the gathering goes on without it. */
 typedef struct sink {
   tsl_checkpoint_writer *writer; /* NULL: failed, or another rank */
   tsl_err_copy why;
@@ -183,7 +182,8 @@ static tsl_err begin_file(tsl_session *s, const tsl_out_unit *rows, int64_t n_ro
                           sink *to) {
   tsl_err err = TSL_OK;
   char path[1100];
-  settle(to, tsl_checkpoint_create(tsl_keeper_path(s, s->keeper->slot, path), &to->writer));
+  settle(to, tsl_checkpoint_create(tsl_keeper_path(s, s->keeper->slot, path), tsl_memory_free() / 2,
+                                   &to->writer));
   add_head(s, n_rows, next, to);
   TSL_TRY(add_deck(s, to));
   add(to, TSL_BLOCK_UNITS, 0, s->units.list, s->units.n * (int64_t)sizeof *s->units.list);
@@ -191,31 +191,6 @@ static tsl_err begin_file(tsl_session *s, const tsl_out_unit *rows, int64_t n_ro
   add_fields(s, to);
 done:
   return err;
-}
-
-/* The one before may be gone, with its folder. */
-static bool one_is_left(const tsl_session *s) {
-  char path[1100];
-  return access(tsl_keeper_path(s, 0, path), R_OK) == 0 ||
-         access(tsl_keeper_path(s, 1, path), R_OK) == 0;
-}
-
-/* The name holds the new checkpoint, or the warning says why it still holds an old one. */
-static void end_file(tsl_session *s, sink *to) {
-  tsl_keeper *k = s->keeper;
-  int64_t bytes = 0;
-  if (to->writer != NULL) settle(to, tsl_checkpoint_commit(&to->writer, &bytes));
-  if (to->why.code != TSL_OK) {
-    k->safe = k->safe && one_is_left(s);
-    fprintf(stderr, "tesela: warning: no checkpoint: %s; %s\n", to->why.message,
-            k->safe ? "the one before is kept" : "there is none yet");
-    return;
-  }
-  k->sequence++;
-  k->written++;
-  k->bytes = (double)bytes;
-  k->slot = 1 - k->slot;
-  k->safe = true;
 }
 
 /* ---- tiles of a WAVE family */
@@ -253,18 +228,23 @@ done:
 tsl_err tsl_keeper_save(tsl_session *s, tsl_out *out, const tsl_phase *phase, int next) {
   tsl_err err = TSL_OK;
   sink to = {.why = {.code = TSL_OK}};
+  tsl_checkpoint_writer *writer = NULL;
   tsl_out_unit *rows = NULL;
   int64_t n_rows = 0;
   int32_t *owner = NULL;
-  if (out != NULL) TSL_TRY(tsl_out_look(out));
-  if (out != NULL) TSL_TRY(tsl_out_sync(out));
+  TSL_TRY(tsl_keeper_settle(s, out));
+  s->keeper->taken = tsl_now();
+  if (out != NULL) TSL_TRY(tsl_keeper_flush(s, out));
   if (phase != NULL) TSL_TRY(gather_log(s, phase, &rows, &n_rows, &owner));
   TSL_AGREE(s->comm, s->rank == 0 ? begin_file(s, rows, n_rows, next, &to) : TSL_OK);
   for (int f = 0; f < s->problem.n_fields && phase != NULL; f++)
     if (is_list(&s->problem.fields[f])) TSL_TRY(gather_list(s, phase, f, owner, &to));
   if (s->family->shape == TSL_WAVE)
     TSL_TRY(tsl_keeper_save_tiles(s, &(tsl_keeper_sink){&to, begin_tiles, put_tile}));
-  if (s->rank == 0) end_file(s, &to);
+  if (to.why.code != TSL_OK) tsl_keeper_warn(s, &to.why);
+  writer = to.writer;
+  to.writer = NULL;
+  TSL_TRY(tsl_keeper_write(s, out, writer));
 done:
   tsl_checkpoint_drop(&to.writer);
   tsl_free(rows);

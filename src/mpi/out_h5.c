@@ -318,8 +318,8 @@ tsl_err tsl_out_commit(tsl_out **result) {
   return err;
 }
 
-void tsl_out_keep(tsl_out *out) {
-  out->keep = true;
+void tsl_out_keep(tsl_out *out, bool keep) {
+  out->keep = keep;
 }
 
 void tsl_out_forget(tsl_out *out) {

@@ -73,13 +73,21 @@ tsl_err tsl_out_read_slab(tsl_out *out, const tsl_field *field, const int64_t lo
  *  Collective, between open_stream and close_stream. Nothing when a rank is silent. */
 tsl_err tsl_out_look(tsl_out *out);
 
-/** Everything written so far is on disk, on all ranks; collective, between open_stream and
- *  close_stream. When a rank is silent (heartbeat.h): what this host has written, and not
- *  collective. */
-tsl_err tsl_out_sync(tsl_out *out);
+/** Everything written so far is the system's, on all ranks, so that an fsync of tsl_out_rows brings
+ *  it to the disk; collective, between open_stream and close_stream. When a rank is silent
+ *  (heartbeat.h): what this rank has written, and not collective. */
+tsl_err tsl_out_flush(tsl_out *out);
 
-/** From now on FILE.part stays when the run fails or ends early: it can be continued. */
-void tsl_out_keep(tsl_out *out);
+/** A descriptor of FILE.part for fsync, closed by the caller, which any thread may use; -1: this
+ *  rank writes no rows. Not collective; after tsl_out_look. */
+tsl_err tsl_out_rows(const tsl_out *out, int *fd);
+
+/** Does each rank write its own rows, so that each host has some to sync? While the stream is open;
+ *  the same answer on all ranks. */
+bool tsl_out_by_all(const tsl_out *out);
+
+/** FILE.part stays when the run fails or ends early, as it can be continued; or does not again. */
+void tsl_out_keep(tsl_out *out, bool keep);
 
 /**
  * Create /results/NAME for a streamed field: GATHER with its full shape (zero extents are legal),

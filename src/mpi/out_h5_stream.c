@@ -213,32 +213,39 @@ done:
   return err;
 }
 
-static tsl_err sync_here(tsl_out *out) {
+/* By MPI-IO rows go straight to the system; HDF5's flush, which syncs too, has nothing to add. */
+static tsl_err flush_here(tsl_out *out) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_out_ready(out, TSL_OUT_STREAM));
-  if (!out->mpio && out->rank != 0) goto done;
+  if (out->mpio || out->rank != 0) goto done;
   TSL_H5(out, H5Fflush(out->file, H5F_SCOPE_LOCAL), "flush", "file");
   TSL_TRY(tsl_out_settle(out, err));
-  if (out->rank == 0 && fsync(out->disk.fd) != 0)
-    TSL_FAIL(TSL_ERR_IO, "%s: fsync: %s", out->part, strerror(errno));
 done:
   return err;
 }
 
-/* HDF5's flush is collective. It has nothing to add to rows, which go straight to the system. */
-static tsl_err sync_alone(const tsl_out *out) {
+tsl_err tsl_out_flush(tsl_out *out) {
   tsl_err err = TSL_OK;
-  const int fd = open(out->part, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0 || fsync(fd) != 0) TSL_FAIL(TSL_ERR_IO, "%s: fsync: %s", out->part, strerror(errno));
+  if (tsl_heart_alarm()) return flush_here(out);
+  TSL_AGREE(out->comm, flush_here(out));
 done:
-  if (fd >= 0) (void)close(fd);
   return err;
 }
 
-tsl_err tsl_out_sync(tsl_out *out) {
+bool tsl_out_by_all(const tsl_out *out) {
+  return out->mpio;
+}
+
+tsl_err tsl_out_rows(const tsl_out *out, int *fd) {
   tsl_err err = TSL_OK;
-  if (tsl_heart_alarm()) return out->mpio ? sync_alone(out) : sync_here(out);
-  TSL_AGREE(out->comm, sync_here(out));
+  *fd = -1;
+  if (out->rank == 0)
+    *fd = fcntl(out->disk.fd, F_DUPFD_CLOEXEC, 0);
+  else if (out->mpio)
+    *fd = open(out->part, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  else
+    return TSL_OK;
+  if (*fd < 0) TSL_FAIL(TSL_ERR_IO, "%s: cannot open: %s", out->part, strerror(errno));
 done:
   return err;
 }

@@ -334,6 +334,7 @@ static tsl_err look_around(course *c) {
              tsl_stop_signal);
   if (now - c->slow_check < 0.02 || c->abort) return TSL_OK;
   c->slow_check = now;
+  if (c->phase->tend != NULL) TSL_TRY(c->phase->tend(c->phase));
   if (wants_pause(c, now)) TSL_TRY(tsl_queue_pause(c->queue));
   TSL_TRY(tsl_queue_aborted(c->queue, &c->abort, &c->pause));
   if (c->rank == 0 && tsl_progress_due(&c->progress)) {

@@ -35,6 +35,9 @@ typedef struct tsl_phase {
   bool can_pause;  /**< leave early when a signal (not SIGINT) or pause_at asks for it */
   bool hold;       /**< such signals wait for the end of the phase */
   double pause_at; /**< tsl_now() on rank 0 */
+  /** OPTIONAL: called by the main thread every 20 ms or so; may set pause_at. */
+  tsl_err (*tend)(struct tsl_phase *phase);
+  void *tender;    /**< its own */
   double watchdog; /**< s without an end of what the device computes, after which the job is ended
                         (at least 20 times the predicted seconds); 0: never */
   tsl_timeline *trace;

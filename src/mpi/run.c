@@ -85,6 +85,7 @@ static tsl_err all_phases(tsl_session *s, tsl_out *out, tsl_record *record) {
     if (more) TSL_TRY(tsl_keeper_between(s, out, phase + 1));
   }
   TSL_TRY(walk(s, out, record));
+  TSL_TRY(tsl_keeper_settle(s, out));
   TSL_AGREE(s->comm, tsl_out_close_stream(out));
 done:
   return err;
@@ -169,9 +170,10 @@ done:
 }
 
 /* What was saved before a failure can be continued. */
-static void keep_for_restart(const tsl_session *s, tsl_out *out, tsl_err err) {
+static void keep_for_restart(tsl_session *s, tsl_out *out, tsl_err err) {
+  tsl_keeper_abandon(s);
+  if (out != NULL && err != TSL_OK) tsl_out_keep(out, s->keeper->safe);
   if (err == TSL_OK || out == NULL || !s->keeper->safe) return;
-  tsl_out_keep(out);
   if (err == TSL_ERR_PAUSED || err == TSL_ERR_LOST || s->rank != 0) return;
   fprintf(stderr, "tesela: a checkpoint is kept; --restart %s goes on from it\n", s->path);
 }

@@ -177,6 +177,7 @@ static tsl_err save_units(const meeting *m, tsl_out *out, tsl_phase *phase) {
   TSL_TRY(cover_lost(&view, phase));
   TSL_TRY(tsl_combine_reduce(living, &view.problem));
   TSL_TRY(tsl_keeper_leave(&view, out, phase));
+  TSL_TRY(tsl_keeper_settle(&view, out));
 done:
   return err;
 }
@@ -205,7 +206,7 @@ static tsl_err save_states(tsl_session *s, tsl_out *out, int next) {
   TSL_TRY(make_comm(&m, &alone));
   TSL_TRY(see(&m, alone, &view, &none));
   TSL_TRY(tsl_keeper_save(&view, out, NULL, next));
-  if (s->keeper->safe) tsl_heart_saved(s->path);
+  TSL_TRY(tsl_keeper_settle(&view, out));
 done:
   return err;
 }
@@ -213,10 +214,12 @@ done:
 void tsl_survivors_save(tsl_session *s, tsl_out *out, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   const tsl_keeper *k = s->keeper;
-  const int written = k != NULL ? k->written : 0;
+  int written = 0;
   if (k == NULL || !k->on || out == NULL || s->family->shape == TSL_WAVE) return;
   if (tsl_heart_gone(0) || !(k->between || (phase->can_pause && phase->drained))) return;
   tsl_heart_save();
+  tsl_keeper_abandon(s);
+  written = k->written;
   err = k->between ? save_states(s, out, phase->index) : meet_and_save(s, out, phase);
   s->rescued = k->written > written;
   if (err == TSL_OK || err == TSL_ERR_LOST || err == TSL_ERR_PAUSED || s->rank != 0) return;

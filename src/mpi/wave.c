@@ -272,6 +272,7 @@ static tsl_err look_around(wave *w) {
              tsl_stop_signal);
   if (now - w->slow_check < 0.02 || w->abort) return TSL_OK;
   w->slow_check = now;
+  if (w->phase->tend != NULL) TSL_TRY(w->phase->tend(w->phase));
   if (wants_pause(w, now)) TSL_TRY(tsl_queue_pause(w->queue));
   TSL_TRY(tsl_queue_aborted(w->queue, &w->abort, &w->pause));
   if (w->rank == 0 && tsl_progress_due(&w->progress)) {

@@ -33,7 +33,7 @@ static tsl_unit fix_unit(int64_t id) {
 }
 
 /** Write it to path; the sequence tells files apart. */
-static tsl_err fix_write(const char *path, int64_t sequence, int64_t *bytes) {
+static inline tsl_err fix_write(const char *path, int64_t sequence, int64_t *bytes) {
   tsl_err err = TSL_OK;
   tsl_checkpoint_writer *w = NULL;
   tsl_checkpoint_head head = {.sequence = sequence, .phase = 0, .n_units = FIX_UNITS};
@@ -43,7 +43,7 @@ static tsl_err fix_write(const char *path, int64_t sequence, int64_t *bytes) {
   memset(rows, 0, sizeof rows);
   for (int u = 0; u < FIX_UNITS; u++) units[u] = fix_unit(u);
   for (int r = 0; r < FIX_ROWS; r++) rows[r].unit = fix_unit(2 * r), rows[r].check = 5;
-  TSL_TRY(tsl_checkpoint_create(path, &w));
+  TSL_TRY(tsl_checkpoint_create(path, 0, &w));
   TSL_TRY(tsl_checkpoint_add(w, TSL_BLOCK_HEAD, 0, &head, (int64_t)sizeof head));
   TSL_TRY(tsl_checkpoint_add(w, TSL_BLOCK_VERSION, 0, "test", 5));
   TSL_TRY(tsl_checkpoint_add(w, TSL_BLOCK_FAMILY, 0, "tri", 4));
@@ -66,9 +66,10 @@ done:
 
 /** The bytes of a file, from malloc. */
 static inline char *fix_load(const char *path, int64_t *n) {
+  enum { MOST = 1 << 24 };
   FILE *file = fopen(path, "rb");
-  char *bytes = malloc(1 << 16);
-  *n = file != NULL && bytes != NULL ? (int64_t)fread(bytes, 1, 1 << 16, file) : 0;
+  char *bytes = malloc(MOST);
+  *n = file != NULL && bytes != NULL ? (int64_t)fread(bytes, 1, MOST, file) : 0;
   if (file != NULL) (void)fclose(file);
   return bytes;
 }

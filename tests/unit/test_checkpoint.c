@@ -184,7 +184,7 @@ static void short_block(void **state) {
   tsl_checkpoint_writer *w = NULL;
   int64_t bytes = 0;
   (void)state;
-  assert_int_equal(tsl_checkpoint_create(path, &w), TSL_OK);
+  assert_int_equal(tsl_checkpoint_create(path, 0, &w), TSL_OK);
   assert_int_equal(tsl_checkpoint_block(w, TSL_BLOCK_DECK, 0, 10), TSL_OK);
   assert_int_equal(tsl_checkpoint_put(w, "abc", 3), TSL_OK);
   assert_int_equal(tsl_checkpoint_put(w, "abcdefgh", 8), TSL_ERR_INTERNAL);
