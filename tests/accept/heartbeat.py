@@ -102,10 +102,10 @@ def lives(number):
 
 
 def wait_for(condition, process, what, limit=60):
-    until = time.time() + limit
+    patience = harness.Patience(limit)
     while not condition():
         check(process.poll() is None, f"ended before {what}")
-        check(time.time() < until, f"no {what}")
+        check(not patience.over(), f"no {what}")
         time.sleep(0.02)
 
 
@@ -142,6 +142,7 @@ def stopped(name, ranks, victim, saves, **more):
         check(time.time() < until, "a rank is left")
         time.sleep(0.05)
     check((SAVED in run.err) == saves, run.err[-900:])
+    check("checkpoint" not in more or "there is no checkpoint" not in run.err, "it is not true that there is no checkpoint")
     check(not os.path.exists(out), "there is an output")
     return f"ended after {run.seconds:.1f} s; {goes_on(name, out, saves)}"
 

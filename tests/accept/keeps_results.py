@@ -16,7 +16,7 @@ from harness import check, h5py
 
 suite = harness.Suite(__doc__, jobs=3)
 LIMIT = 120
-UNITS = 60
+UNITS = 400  # so many that a pause is short, and the next checkpoint soon
 TRI = {"function": "euclidean", "generator": {"kind": "uniform", "n": 1500, "seed": 3}}
 DECKS = {  # rows that are streamed, sums in memory, tiles with edges
     "condensed": {"family": "tri", "run": {"checkpoint": 0.3, "units": UNITS}, "tri": {**TRI, "output": "condensed"}},
@@ -45,14 +45,23 @@ def truth(name):
     return results(out)
 
 
-def begin(name, out, ranks, seconds=4, more=(), **environment):
-    """A slow run that has written a checkpoint."""
+def begin(name, out, ranks, seconds, waits_for, more=(), **environment):
+    """A slow run that has got so far: "part", it computes, or "ckpt.?", it has written a checkpoint."""
     process = suite.start(["run", f"{name}.yaml", "-o", out, *more], ranks, env={**slow(name, seconds), **environment})
-    until = time.time() + 60
-    while not glob.glob(out + ".ckpt.?") and process.poll() is None and time.time() < until:
-        time.sleep(0.02)
-    check(process.poll() is None, "the run has ended too early")
+    wait_for(process, out, waits_for)
     return process
+
+
+def before_the_first(name, out, ranks, seconds):
+    """The first checkpoint is still to come: later ones are put off where that one was dear."""
+    return begin(name, out, ranks, seconds, "part", ["-s", "run.checkpoint=2"])
+
+
+def wait_for(process, out, ending):
+    patience = harness.Patience(60)
+    while not glob.glob(f"{out}.{ending}") and process.poll() is None and not patience.over():
+        time.sleep(0.02)
+    check(process.poll() is None and not patience.over(), f"no {out}.{ending}")
 
 
 def end(process):
@@ -74,7 +83,7 @@ def removed(name, ranks):
     folder = fresh(f"gone_{name}_{ranks}")
     out = os.path.join(folder, "deep", "out.h5")
     os.makedirs(os.path.dirname(out))
-    process = begin(name, out, ranks)
+    process = before_the_first(name, out, ranks, 6 * (ranks or 1))
     shutil.rmtree(folder)
     run = end(process)
     check(run.status == 0 and "was removed while the run goes on" in run.err, run.tail())
@@ -86,12 +95,9 @@ def removed_then_killed(name, ranks):
     """The next checkpoint after that is good for a restart."""
     folder = fresh(f"killed_{name}_{ranks}")
     out = os.path.join(folder, "out.h5")
-    process = begin(name, out, ranks, seconds=8)
+    process = before_the_first(name, out, ranks, 30)
     shutil.rmtree(folder)
-    until = time.time() + 60
-    while not glob.glob(out + ".ckpt.?") and process.poll() is None and time.time() < until:
-        time.sleep(0.02)
-    check(process.poll() is None and glob.glob(out + ".ckpt.?"), "no checkpoint in the folder made anew")
+    wait_for(process, out, "ckpt.?")  # in the folder made anew
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     with open(out + ".part", "rb") as part:  # ranks of mpirun end a little later
@@ -104,10 +110,7 @@ def removed_then_killed(name, ranks):
 def removed_without_checkpoints(ranks):
     folder = fresh(f"bare_{ranks}")
     out = os.path.join(folder, "out.h5")
-    process = suite.start(["run", "condensed.yaml", "-o", out, "--set", "run.checkpoint=0"], ranks, env=slow("condensed", 2))
-    until = time.time() + 60
-    while not os.path.exists(out + ".part") and process.poll() is None and time.time() < until:
-        time.sleep(0.02)
+    process = begin("condensed", out, ranks, 2, "part", ["-s", "run.checkpoint=0"])
     time.sleep(0.3)
     shutil.rmtree(folder)
     run = end(process)
@@ -119,7 +122,7 @@ def no_way_back(ranks):
     folder = fresh(f"blocked_{ranks}")
     home = fresh(f"home_{ranks}")
     out = os.path.join(folder, "out.h5")
-    process = begin("condensed", out, ranks, HOME=home)
+    process = begin("condensed", out, ranks, 15 * (ranks or 1), "ckpt.?", HOME=home)
     shutil.rmtree(folder)
     with open(folder, "w") as file:
         file.write("precious")
@@ -140,7 +143,7 @@ def name_taken(ranks):
     """Another file appears as the output: it stays, and the results get another name."""
     folder = fresh(f"taken_{ranks}")
     out = os.path.join(folder, "out.h5")
-    process = begin("condensed", out, ranks)
+    process = begin("condensed", out, ranks, 4, "ckpt.?")
     with open(out, "w") as file:
         file.write("precious")
     run = end(process)
