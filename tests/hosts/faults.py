@@ -7,6 +7,7 @@ usage: faults.py TESELA [--fast] [ONLY]
 Results of runs that end well are those of one host, byte for byte. Hosts are namespaces of this
 machine (network.py). Exit status 77: namespaces are not allowed.
 """
+import contextlib
 import glob
 import os
 import re
@@ -257,7 +258,8 @@ def stopped(name, hosts, others):
         trial.computes()
         for host in net.hosts:
             for pid in host.processes("tesela"):
-                os.kill(pid, signal.SIGUSR1)
+                with contextlib.suppress(ProcessLookupError):  # the others have told it to stop, and it has
+                    os.kill(pid, signal.SIGUSR1)
         status = trial.end()
         check(status == 85, f"exit {status}: {trial.text()[-1500:]}")
         trial.gone()
