@@ -5,8 +5,8 @@
  *
  * F (F >= 1) makes each unit of this process last F times as long, by sleeping after it; "+S" makes
  * it last S seconds at least, whatever else the machine does; "rank:F,rank:+S" names ranks of the
- * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID). Backends of sockets do it unit by unit;
- * src/mpi/linger.c does it for the others, and for the turns of a walk.
+ * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID). Backends of sockets do it
+ * unit by unit; src/mpi/linger.c does it for the others, and for the turns of a walk.
  */
 #ifndef TSL_CORE_SLOW_H
 #define TSL_CORE_SLOW_H

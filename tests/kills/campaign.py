@@ -40,8 +40,8 @@ SEED = int(OPTIONS.get("seed", 1))
 DEVICES = OPTIONS.get("devices", "")
 SECONDS = 2.0  # that a run lasts, about
 INTERVAL = 0.1  # of checkpoints, in the decks
-HEARTBEAT = 1.0
-LIMIT = 300  # s until a process that shows no progress is taken for one that hangs
+HEARTBEAT = 3.0
+LIMIT = 300  # s of a free machine until a run is taken for one that hangs
 suite = harness.Suite(__doc__)
 say_lock = threading.Lock()
 
@@ -101,15 +101,10 @@ class Cycle:
         return suite.start(args, ranks, env=self.environment(slow), cwd=self.folder, hosts=self.hosts)
 
     def end(self, process):
-        """Wait for the end; a hang, shown by no processor time and no new file for LIMIT seconds, is a failure."""
-        try:
-            out, err = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            where = harness.stacks(process.pid)
-            kill_members(process)
-            raise Failed(f"hangs: {where}") from None
-        self.statuses.append(process.returncode)
-        return out, err
+        """Wait for the end."""
+        run = suite.finish(process, time.time(), LIMIT)
+        self.statuses.append(run.status)
+        return run.out, run.err
 
     def orphans(self):
         """Processes of this cycle that are still there after a while."""
@@ -141,8 +136,11 @@ class Cycle:
         self.go_on()
 
     def wait(self, process, watch):
-        """Any moment: from the start, from when it computes, or while a checkpoint is being written."""
-        kind = self.random.choices(("any", "computing", "writing"), (1, 3, 1))[0] if not self.hosts else "computing"
+        """Any moment: from the start, from when it computes, or while a checkpoint is being written. What the heartbeat
+        has to find comes once there is one: before, ranks are in MPI_Init, say."""
+        kind = self.random.choices(("any", "computing", "writing"), (1, 3, 1))[0]
+        if self.fault in (LINK_DOWN, STOPPED):
+            kind = "computing"
         end = time.time() + self.random.uniform(0, SECONDS)
         if kind != "any":
             while process.poll() is None and not (watch.computing() and (not self.hosts or checkpoints(self.out))):
@@ -292,13 +290,10 @@ class Listener:
         return "of computing; output" in self.out
 
     def end(self, cycle):
-        """Until the process has ended: no limit of its own on a run that makes progress, LIMIT on one that does not."""
-        last, since = None, time.time()
+        """Until the process has ended."""
+        patience = harness.Patience(LIMIT)
         while self.process.poll() is None:
-            now = (len(self.out), processor_seconds(self.process.pid))
-            if now != last:
-                last, since = now, time.time()
-            if time.time() - since > LIMIT:
+            if patience.over():
                 where = harness.stacks(self.process.pid)
                 kill_members(self.process)
                 raise Failed(f"hangs after the fault: {where}")
@@ -307,19 +302,6 @@ class Listener:
             thread.join(10)
         cycle.statuses.append(self.process.returncode)
         return self.out, self.err
-
-
-def processor_seconds(session):
-    """Of all processes of a session, in ticks."""
-    total = 0
-    for pid, _ in members(session):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        total += int(fields[11]) + int(fields[12])
-    return total
 
 
 # ---------------------------------------------------------------- faults
@@ -382,9 +364,9 @@ def runs_on(cycle, process):
     """The disk is full without more ado."""
 
 
-DISK_FULL, LINK_DOWN = "disk full", "link down"
+DISK_FULL, LINK_DOWN, STOPPED = "disk full", "link down", "SIGSTOP of a rank"
 FAULTS = {"kill -9 of a rank": kill_rank, "kill -9 of the launcher": kill_launcher, "kill -9 of all": all_killed,
-          "SIGSTOP of a rank": stop_rank, "SIGTERM to a rank": terminate_rank, "SIGTERM to the launcher": terminate_launcher,
+          STOPPED: stop_rank, "SIGTERM to a rank": terminate_rank, "SIGTERM to the launcher": terminate_launcher,
           "SIGUSR1 to a rank": user_signal, "bits flipped": all_killed}
 if os.getuid() == 0:
     FAULTS[DISK_FULL] = runs_on
