@@ -31,6 +31,11 @@ double tsl_cpu_seconds(void);
  *  since start after it. */
 double tsl_cpu_unit_seconds(double start, double factor);
 
+/** Test knob: with TSL_TEST_CLOCK=work a unit takes a nanosecond for each floating-point operation,
+ *  times 0.75 to 1.25 by its number, times factor (slow.h), whatever the machine does: for tests of
+ *  balance. Without it nothing is done. */
+void tsl_cpu_virtual_seconds(const tsl_unit *unit, double factor, tsl_part *part);
+
 extern const tsl_backend dp_backend_cpu, fractal_backend_cpu, tri_backend_cpu;
 extern const tsl_backend xc_backend_cpu; /**< where TSL_HAVE_XC is set */
 

@@ -111,6 +111,9 @@ static tsl_err xc_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
     while (end < n && units[end].kind == XC_UNIT_GROUP) end++;
     TSL_TRY(xc_run_groups(w, units + u, end - u, parts + u));
   }
+  for (int64_t u = 0; u < n; u++)
+    if (xc_is_active(w->p, w->phase, units[u].kind))
+      tsl_cpu_virtual_seconds(&units[u], w->slow, &parts[u]);
 done:
   return err;
 }
