@@ -78,6 +78,13 @@ class Run:
         return f"exit {self.status}: {text}"
 
 
+def share_of_core():
+    """What a process gets of a core while others use the machine, too: 1 on a free one."""
+    with open("/proc/loadavg", encoding="ascii") as file:
+        words = file.read().split()
+    return min(1, os.cpu_count() / max(1, int(words[3].split("/")[0]), float(words[0])))
+
+
 class Patience:
     """A clock for limits: seconds of a machine that is free. While others use it, too, it goes slower, by what a
     process gets of a core: what is slow is not taken for what hangs."""
@@ -87,10 +94,7 @@ class Patience:
 
     def over(self):
         now = time.monotonic()
-        with open("/proc/loadavg", encoding="ascii") as file:
-            words = file.read().split()
-        running = max(int(words[3].split("/")[0]), float(words[0]))
-        self.left -= (now - self.last) * min(1, os.cpu_count() / max(1, running))
+        self.left -= (now - self.last) * share_of_core()
         self.last = now
         return self.left <= 0
 

@@ -17,7 +17,7 @@ from harness import check, h5py, np
 
 suite = harness.Suite(__doc__, jobs=4)  # runs are slowed down by sleeping
 HOST = socket.gethostname()
-BEAT = 1.5  # s
+BEAT = 3  # s
 LIMIT = 120
 UNITS = 200
 
@@ -104,7 +104,8 @@ def lives(number):
 def wait_for(condition, process, what, limit=60):
     patience = harness.Patience(limit)
     while not condition():
-        check(process.poll() is None, f"ended before {what}")
+        if process.poll() is not None:
+            raise harness.Failed(f"ended before {what}: {process.communicate()[1][-500:]}")
         check(not patience.over(), f"no {what}")
         time.sleep(0.02)
 
@@ -126,7 +127,7 @@ def start(name, ranks, seconds, out, **more):
 def stopped(name, ranks, victim, saves, **more):
     """One rank stops; saves: the others can save what they have."""
     out = suite.path(f"{name}{ranks}{victim}.h5")
-    process = start(name, ranks, 12.0, out, **more)
+    process = start(name, ranks, 20.0, out, **more)
     if "checkpoint" in more:
         wait_for(lambda: glob.glob(out + ".ckpt.?"), process, "checkpoint")
     numbers, began = ranks_of(process), time.time()
@@ -134,9 +135,10 @@ def stopped(name, ranks, victim, saves, **more):
     os.kill(numbers[victim], signal.SIGSTOP)
     run = suite.finish(process, began, LIMIT)
     check(run.status == 3, run.tail())
-    named = re.findall(r"rank (\d+) on host (\S+) \(device [^,]+, last unit \d+\) has been silent for ([\d.]+) s", run.err)
+    named = re.findall(r"rank (\d+) on host (\S+) \(device [^,]+, (?:last unit \d+|no unit so far)\) has been silent for ([\d.]+) s", run.err)
     check([(one[0], one[1]) for one in named] == [(str(victim), HOST)], f"named: {named} in {run.err[-900:]}")
-    check(BEAT <= float(named[0][2]) <= 2 * BEAT, f"silent for {named[0][2]} s")
+    limit = 2 * BEAT / harness.share_of_core()  # who watches and was starved itself starts its clocks anew
+    check(BEAT <= float(named[0][2]) <= limit, f"silent for {named[0][2]} s, wanted {limit:.1f}")
     until = time.time() + 10  # its launcher has killed it; the system takes a moment to
     while any(lives(number) for number in numbers.values()):
         check(time.time() < until, "a rank is left")
@@ -164,7 +166,7 @@ def goes_on(name, out, must):
 def suspended(name, whole, seconds):
     """All processes of the job stop, or one rank for less than run.heartbeat; then they go on."""
     out = suite.path(f"{name}_suspended.h5")
-    process = start(name, 2, 6.0, out)
+    process = start(name, 2, 8.0, out)
     numbers = [*ranks_of(process).values(), process.pid] if whole else [ranks_of(process)[1]]
     for number in numbers:
         os.kill(number, signal.SIGSTOP)
@@ -179,7 +181,7 @@ def suspended(name, whole, seconds):
 def busy():
     """Ranks whose cores compute, and whose units take longer than run.heartbeat."""
     out = suite.path("busy.h5")
-    run = suite.run(["run", deck("image", heartbeat=0.5), "-o", out, "-s", "run.units=6"], 2, env={"TSL_TEST_SLOW": "+1.5"})
+    run = suite.run(["run", deck("image", heartbeat=2), "-o", out, "-s", "run.units=4"], 2, env={"TSL_TEST_SLOW": "+4"})
     check(run.status == 0 and "silent" not in run.err and "heartbeat" not in run.err, run.tail())
 
 
@@ -228,7 +230,7 @@ suite.case("list: rank 1 of 3 stops", stopped, "list", 3, 1, True)
 suite.case("list: rank 1 of 2 stops, after checkpoints", stopped, "list", 2, 1, True, checkpoint=0.5)
 suite.case("rows: rank 1 of 2 stops, after checkpoints", stopped, "rows", 2, 1, True, checkpoint=0.5)
 for ranks, victim in MIXES:
-    suite.case(f"water: rank {victim} of {ranks} stops", stopped, "water", ranks, victim, victim > 0)
+    suite.case(f"water: rank {victim} of {ranks} stops", stopped, "water", ranks, victim, victim > 0, checkpoint=0.2)
 suite.case("suspended as a whole", suspended, "rows", True, 3 * BEAT)
 suite.case("tiles suspended as a whole", suspended, "tiles", True, 3 * BEAT)
 suite.case("one rank away for a moment", suspended, "rows", False, 0.4 * BEAT)
