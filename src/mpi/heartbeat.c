@@ -197,6 +197,6 @@ void tsl_heart_say(const char *before) {
     fprintf(stderr, "tesela: %sthe last checkpoint is %.0f s old; --restart %s goes on from it\n",
             before, tsl_now() - saved.when, saved.output);
   else
-    fprintf(stderr, "tesela: %sthere is no checkpoint\n", before);
+    fprintf(stderr, "tesela: %sno checkpoint is known of\n", before);
   pthread_mutex_unlock(&saved_lock);
 }
