@@ -144,7 +144,7 @@ class Trial:
     def computes(self):
         """Wait until it computes, and has saved something."""
         self.until(lambda: "of computing; output" in self.text(), "computing")
-        self.until(lambda: os.path.exists(self.out + ".ckpt.1"), "second checkpoint")
+        self.until(lambda: os.path.exists(self.out + ".ckpt.0"), "checkpoint")
 
     def end(self):
         while self.process.poll() is None:
