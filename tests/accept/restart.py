@@ -316,12 +316,19 @@ def interrupted():
     check(not glob.glob(out + "*"), f"left behind: {glob.glob(out + '*')}")
 
 
+def in_time(run, seconds):
+    """It has stopped by then, and a start of a few seconds, on a free machine."""
+    limit = (seconds + 6) / harness.share_of_core()
+    check(run.seconds < limit, f"stopped after {run.seconds:.1f} s of {seconds}, wanted {limit:.1f}")
+
+
 def walltime():
     out = fresh("condensed", "wall")
     began = time.time()
     process = start("condensed", out, 2, False, 30.0, ["--max-walltime", "0:00:06"])
     run = suite.finish(process, began, LIMIT)
     check(run.status == 85, run.tail())
+    in_time(run, 6)
     last("condensed", out, None)
     return f"stopped after {run.seconds:.1f} s of 6"
 
@@ -331,6 +338,7 @@ def slurm_tells():
     env = {**pace(30.0), "SLURM_JOB_END_TIME": str(int(time.time() + 5))}
     run = suite.run(["run", "condensed.yaml", "-o", out], env=env)
     check(run.status == 85, run.tail())
+    in_time(run, 5)
     last("condensed", out, 2)
 
 
