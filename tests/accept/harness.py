@@ -99,6 +99,13 @@ class Patience:
         return self.left <= 0
 
 
+def let_work(seconds):
+    """Sleep so long on a free machine, longer where others use it, too."""
+    patience = Patience(seconds)
+    while not patience.over():
+        time.sleep(0.1)
+
+
 def stacks(first):
     """Where a process that hangs and its children are, by gdb; nothing without it."""
     if shutil.which("gdb") is None or shutil.which("pgrep") is None:

@@ -247,9 +247,9 @@ def stopped(name, ranks, others, number):
     """A signal to the ranks: status 85, and the rest on other ranks gives the same."""
     out = fresh(name, f"stop{number}")
     began = time.time()
-    process = start(name, out, ranks, False, 8.0)
+    process = start(name, out, ranks, False, 40.0)
     wait_for(lambda: os.path.exists(out + ".part"), process, "output")
-    time.sleep(1.0)
+    harness.let_work(1.0)
     for pid in programs(process.pid):
         os.kill(pid, number)
     run = suite.finish(process, began, LIMIT)
@@ -269,7 +269,7 @@ def launcher_stopped(number, status):
     env = {**pace(60.0), "OMPI_MCA_odls_base_sigkill_timeout": "20"}
     process = suite.start(["run", "condensed.yaml", "-o", out, "-s", "run.checkpoint=1000"], 2, env=env)
     wait_for(lambda: os.path.exists(out + ".part"), process, "output")
-    time.sleep(1.0)
+    harness.let_work(1.0)
     process.send_signal(number)
     run = suite.finish(process, began, LIMIT)
     check(run.status == status and "continue with" in run.err, run.tail())

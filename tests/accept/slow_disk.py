@@ -28,7 +28,9 @@ random.seed(20260304)
 
 
 def disk(seconds, log=None):
-    return {"LD_PRELOAD": LIBRARY, "ASAN_OPTIONS": "verify_asan_link_order=0", "TSL_TEST_FSYNC": str(seconds), **({"TSL_TEST_FSYNC_LOG": log} if log else {})}
+    sanitizer = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0")))
+    more = {"TSL_TEST_FSYNC_LOG": log} if log else {}
+    return {"LD_PRELOAD": LIBRARY, "ASAN_OPTIONS": sanitizer, "TSL_TEST_FSYNC": str(seconds), **more}
 
 
 def fresh(name, label):
