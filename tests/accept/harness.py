@@ -74,7 +74,9 @@ class Run:
         self.status, self.out, self.err, self.seconds = status, out, err, seconds
 
     def tail(self):
-        text = (self.err.strip() or self.out.strip())[-600:]
+        lines = (self.err.strip() or self.out.strip()).splitlines()
+        said = [line for line in lines if line.startswith("tesela")]  # mpirun adds a dozen lines of its own
+        text = "\n".join(said or lines)[-600:]
         return f"exit {self.status}: {text}"
 
 
