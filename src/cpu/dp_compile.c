@@ -195,7 +195,9 @@ static tsl_err compile(job *j, const char *text, void **bytes, int64_t *n) {
   add_arg(j, j->text);
   TSL_TRY(run_compiler(j, log, &status));
   if (status != 0) TSL_TRY(fail_compiler(j, log, status));
-  (void)fchmodat(j->work, "object.so", 0600, 0); /* whatever the umask of the compiler */
+  /* Whatever the umask of the compiler. */
+  if (fchmodat(j->work, "object.so", 0600, 0) != 0 && errno != ENOENT)
+    TSL_FAIL(TSL_ERR_IO, "%s: cannot set its mode: %s", j->made, strerror(errno));
   TSL_TRY(dp_cache_read(j->work, "object.so", bytes, n));
   if (*bytes == NULL) TSL_FAIL(TSL_ERR_IO, "%s: the compiler left no object", j->made);
 done:

@@ -52,7 +52,9 @@ DP_INLINE void T(allot_block)(const E *from, const E *r, int64_t c, const int n,
     }
   }
   DP_UNROLL for (int q = 0; q < n; q++) T(store)(to + q * LANES, best[q]);
-  DP_UNROLL for (int q = 0; q < n && at != NULL; q++) T(put_places)(at + q * LANES, place[q]);
+  if (at != NULL) {
+    DP_UNROLL for (int q = 0; q < n; q++) T(put_places)(at + q * LANES, place[q]);
+  }
   for (int x = 1; x < n * LANES; x++)
     to[x] = T(allot_rest)(from, r, c + x, c + 1, to[x], at != NULL ? at + x : NULL);
 }

@@ -4,6 +4,7 @@
 #include "heartbeat.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { NEXT, ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size claims for the ranks */
@@ -24,7 +25,8 @@ typedef struct letter {
 struct tsl_queue {
   MPI_Comm comm; /* not owned */
   MPI_Win window;
-  int64_t *cells; /* on rank 0 */
+  int64_t *cells;          /* on rank 0 */
+  _Atomic int64_t *shared; /* the same as all ranks of one host see them; else NULL */
   int rank, size;
   int64_t first, last;
   int64_t *words;   /* [2 size] ratios and claims as read from the window */
@@ -113,8 +115,19 @@ int64_t tsl_queue_chunk(const tsl_tail *t, int rank, double ahead) {
 
 /* ---- the window */
 
-/* Shared memory on one host: atomic operations of the processor, for which rank 0 need not be
- * awake. (With MPI_Win_allocate Open MPI prefers messages there too.) */
+/* On one host the cells are shared memory and operations the processor's: an MPI may answer its own
+ * there, too, only when rank 0 calls it, as MPICH does. */
+static tsl_err find_cells(tsl_queue *queue) {
+  tsl_err err = TSL_OK;
+  MPI_Aint bytes = 0;
+  int unit = 0;
+  void *cells = NULL;
+  TSL_MPI(MPI_Win_shared_query(queue->window, 0, &bytes, &unit, &cells));
+  queue->shared = cells;
+done:
+  return err;
+}
+
 static tsl_err open_window(tsl_queue *queue) {
   tsl_err err = TSL_OK;
   const int n_cells = SLOWER + 2 * queue->size;
@@ -130,6 +143,7 @@ static tsl_err open_window(tsl_queue *queue) {
              "this MPI has no window over several nodes, by which units are handed out; Open MPI 4 "
              "has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
   TSL_MPI(MPI_Win_set_errhandler(queue->window, MPI_ERRORS_RETURN));
+  if (one_host) TSL_TRY(find_cells(queue));
   for (int k = 0; queue->rank == 0 && k < n_cells; k++) queue->cells[k] = 0;
   if (queue->rank == 0) queue->cells[NEXT] = queue->first;
   TSL_MPI(MPI_Barrier(queue->comm));
@@ -199,6 +213,8 @@ void tsl_queue_close(tsl_queue **queue) {
 /* Read n words from a cell on; *request completes when they are there. */
 static tsl_err ask(tsl_queue *queue, int cell, int n, int64_t *words, MPI_Request *request) {
   tsl_err err = TSL_OK;
+  for (int k = 0; queue->shared != NULL && k < n; k++) words[k] = queue->shared[cell + k];
+  if (queue->shared != NULL) return TSL_OK;
   TSL_MPI(MPI_Rget_accumulate(NULL, 0, MPI_INT64_T, words, n, MPI_INT64_T, 0, cell, n, MPI_INT64_T,
                               MPI_NO_OP, queue->window, request));
 done:
@@ -209,7 +225,7 @@ done:
 static tsl_err hear(tsl_queue *queue, MPI_Request *request) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_mpi_wait(request, 0));
-  if (queue->rank == 0) TSL_MPI(MPI_Win_flush(0, queue->window));
+  if (queue->rank == 0 && queue->shared == NULL) TSL_MPI(MPI_Win_flush(0, queue->window));
 done:
   return err;
 }
@@ -218,6 +234,10 @@ done:
 static tsl_err fetch_add(tsl_queue *queue, int cell, int64_t add, int64_t *old) {
   tsl_err err = TSL_OK;
   MPI_Request request = MPI_REQUEST_NULL;
+  if (queue->shared != NULL) {
+    *old = atomic_fetch_add(&queue->shared[cell], add);
+    return TSL_OK;
+  }
   queue->add = add;
   TSL_MPI(MPI_Rget_accumulate(&queue->add, 1, MPI_INT64_T, &queue->old, 1, MPI_INT64_T, 0, cell, 1,
                               MPI_INT64_T, MPI_SUM, queue->window, &request));
@@ -248,6 +268,13 @@ static tsl_err post(tsl_queue *queue, letter *l, int cell, MPI_Op op) {
   l->sent = l->word;
   l->word = 0;
   l->waits = false;
+  if (queue->shared != NULL) {
+    if (op == MPI_SUM)
+      (void)atomic_fetch_add(&queue->shared[cell], l->sent);
+    else
+      atomic_store(&queue->shared[cell], l->sent);
+    return TSL_OK;
+  }
   TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T, op, queue->window,
                           &l->request));
 done:

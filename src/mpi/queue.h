@@ -1,6 +1,7 @@
 /**
  * @file queue.h
- * The dynamic tail: a counter on rank 0 that all ranks advance by MPI RMA.
+ * The dynamic tail: a counter on rank 0 that all ranks advance, on one host in shared memory, else
+ * by MPI RMA.
  *
  * The same window carries an abort flag, the work done so far (for the progress line), how much
  * slower each rank turned out than predicted, and what of its planned units each has claimed.

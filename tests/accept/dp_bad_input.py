@@ -33,6 +33,10 @@ OWN = HEAD + """  problem: recurrence
 """
 
 
+SOCKETS = ["--set", "run.device=cpu"]  # of what concerns them alone, on hosts with cards, too
+INTERPRET = ["--interpret", *SOCKETS]
+
+
 def good_decks():
     """The decks that the cases start from are good."""
     for deck in (LCS, LOCAL, SACK, CHAIN, OWN):
@@ -144,9 +148,9 @@ def memory_cases():
     both("too little memory for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 300, lo: 1, hi: 9}")
          + "  mode: recover\n  memory: 64 KiB\n", ["dp.memory", "is needed"])
     both("too little memory of the host for recovery", change("64 KiB", "1 TiB", long) + "run: {host_memory: 1 MiB}\n",
-         ["each of", "may use 1.0 MiB", "run.host_memory"], ranks_matter=True)
+         ["each of", "may use 1.0 MiB", "run.host_memory"], args=SOCKETS, ranks_matter=True)
     both("too little memory of the host for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 900, lo: 1, hi: 9}")
-         + "  mode: recover\nrun: {host_memory: 1 MiB}\n", ["rank 0 needs", "may use 1.0 MiB"])
+         + "  mode: recover\nrun: {host_memory: 1 MiB}\n", ["rank 0 needs", "may use 1.0 MiB"], args=SOCKETS)
     both("an alignment that cannot be written", LOCAL + "  mode: recover\n  alignment: /no/such/folder/a.txt\n",
          ["bad.yaml:", "dp.alignment", "/no/such/folder/a.txt", "cannot be written"], ranks_matter=True)
 
@@ -184,8 +188,8 @@ def recurrence_cases():
 
 def recurrence_number_cases():
     grow = change("M[i-1][j-1] + 1", "M[i-1][j-1] * 70000 + 70000", OWN)
-    for args in ((), ("--interpret",)):
-        both(f"a value beyond the type {' '.join(args)}", grow,
+    for args in ((), INTERPRET):
+        both(f"a value beyond the type {' '.join(args[:1])}", grow,
              ["bad.yaml:10: dp.cell: column 1", "4900070000 does not fit", "i = 2, j = 2"], status=3, args=args,
              ranks_matter=True)
     both("a sum beyond 64 bits", change("M[i-1][j-1] + 1", "9000000000000000000 + 9000000000000000000", OWN),
@@ -218,8 +222,8 @@ def real_cases():
             "min(5, 1 / (i - 7.0))": "division by zero", "max(k = 0 .. 1 : k * inf)": "not a number",
             "M[i-1][j] - inf + inf": "not a number"}
     for k, (cell, what) in enumerate(lost.items()):
-        for args in ((), ("--interpret",)):
-            both(f"{what} of {cell} {' '.join(args)}", REAL.replace("CELL", cell),
+        for args in ((), INTERPRET):
+            both(f"{what} of {cell} {' '.join(args[:1])}", REAL.replace("CELL", cell),
                  ["bad.yaml:6: dp.cell: column", f"{what}: ", " at i = "], status=3, args=args, ranks_matter=k == 0)
     both("a goal that is lost", REAL.replace("CELL", "M[i-1][j]").replace("M[2000][0]", "M[2000][0] * 1e200 * 1e200"),
          ["bad.yaml:7: dp.goal: column 1", "overflow: 1e+200 * 1e+200"], status=3)
@@ -263,21 +267,21 @@ def attacked():
 def compiler_cases():
     suite.case("an attacker beside the compiler", attacked)
     nowhere = {"CC": "/nonexistent/cc", "XDG_CACHE_HOME": os.path.join(suite.env["XDG_CACHE_HOME"], "none")}
-    both("no compiler", OWN, ["no compiler '/nonexistent/cc'", "--interpret"], env=nowhere, ranks_matter=True)
+    both("no compiler", OWN, ["no compiler '/nonexistent/cc'", "--interpret"], args=SOCKETS, env=nowhere, ranks_matter=True)
 
     def solved(args, env, ranks):
         suite.write("good.yaml", OWN)
         run = suite.run(["run", "good.yaml", "-o", "good.h5", "--overwrite", "-q", *args], ranks, env=env, timeout=LIMIT)
         check(run.status == 0 and "goal" in run.out and " 4\n" in run.out, run.tail() + run.out)
 
-    suite.case("no compiler but --interpret", solved, ["--interpret"], nowhere, 2)
+    suite.case("no compiler but --interpret", solved, INTERPRET, nowhere, 2)
     suite.group = "compiled once"
     suite.case("a compiler", solved, [], {"CC": "cc"}, None)
     suite.case("no compiler but a cached object", solved, [],
                {"CC": "cc", "PATH": "/nonexistent"}, None)
     suite.group = None
     suite.case("a compiler that fails leaves a message", refusals.refuse, OWN, ["false", "does not compile"], status=3,
-               env={"CC": "/bin/false"})
+               args=SOCKETS, env={"CC": "/bin/false"})
 
 
 suite.case("good decks", good_decks)

@@ -280,12 +280,14 @@ done:
 
 tsl_err recur_problem_make(const recur_case *c, bool table, tsl_problem *problem) {
   tsl_err err = TSL_OK;
+  static const dp_places nowhere = {0};
   const dp_equation *e = &c->r->equation;
   char name[16];
   *problem = (tsl_problem){.family = NULL};
   TSL_TRY(add_params(c, table, problem));
   TSL_TRY(add_field(problem, "equation", TSL_IN, TSL_U8, (int64_t)sizeof *e, e));
   TSL_TRY(add_field(problem, "code_gpu", TSL_IN, TSL_U8, 0, NULL));
+  TSL_TRY(add_field(problem, "places", TSL_IN, TSL_U8, (int64_t)sizeof nowhere, &nowhere));
   for (int a = 0; a < e->names.n_arrays; a++) {
     (void)snprintf(name, sizeof name, "data%d", a);
     TSL_TRY(add_field(problem, name, TSL_IN, e->names.arrays[a].type,
