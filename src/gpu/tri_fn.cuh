@@ -297,8 +297,13 @@ template <class R> struct tri_matrix {
     for (int c = 0; c < C; c++) {
       v[0][c] = value_of(__ldcs(row + place[c]));
       if (v[0][c] < noise)
-        v[0][c] = tri_value<TRI_COSINE, R>(args, rows.index[p], (int)(place[c] + args.strip_col));
+        v[0][c] = of_points(args, rows.index[p], (int)(place[c] + args.strip_col));
     }
+  }
+
+  /* Warps with a place on the diagonal, or clamped to it, would wait for all its dimensions. */
+  static __device__ __forceinline__ R of_points(const tri_args<R> &args, int i, int j) {
+    return i == j ? (R)0 : tri_value<TRI_COSINE, R>(args, i, j);
   }
 
   static __device__ __forceinline__ float value_of(float r) {

@@ -246,6 +246,12 @@ class Suite:
         began = time.time()
         return self.finish(self.start(args, ranks, **more), began, timeout)
 
+    def has_family(self, kind):
+        """Is the family in this build?"""
+        run = self.run(["help", kind])
+        check(run.status == 0, run.tail())
+        return "lacks the libraries" not in run.out
+
     def result(self, tree, ranks=None, name="case", args=(), **more):
         """Run a deck that must succeed; returns the open output file. Files beside it are replaced."""
         out = self.path(name + ".h5")

@@ -18,7 +18,7 @@ def tri(**keys):
 
 
 def dp(problem, mode="value", **keys):
-    return {"family": "dp", "run": {"checkpoint": 0.1, "units": 20, "threads": 1},
+    return {"family": "dp", "run": {"checkpoint": 0.1, "units": 20, "threads": 1, "device": "cpu"},
             "dp": {"problem": problem, "mode": mode, **keys}}
 
 

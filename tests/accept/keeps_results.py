@@ -22,7 +22,7 @@ DECKS = {  # rows that are streamed, sums in memory, tiles with edges
     "condensed": {"family": "tri", "run": {"checkpoint": 0.3, "units": UNITS}, "tri": {**TRI, "output": "condensed"}},
     "rdf": {"family": "tri", "run": {"checkpoint": 0.3, "units": UNITS},
             "tri": {**TRI, "output": "histogram", "box": [1, 1, 1], "bins": 50, "range": [0, 0.5]}},
-    "lcs": {"family": "dp", "run": {"checkpoint": 0.3, "units": 20, "threads": 1},
+    "lcs": {"family": "dp", "run": {"checkpoint": 0.3, "units": 20, "threads": 1, "device": "cpu"},
             "dp": {"problem": "lcs", "mode": "value", "a": {"random": 3000, "seed": 1}, "b": {"random": 3000, "seed": 2}}},
 }
 

@@ -525,14 +525,7 @@ def compressed():
     check(run.status == 0 and "no checkpoints: output.compress" in run.out, run.tail())
 
 
-def without_family(kind):
-    """Is this a build without the family?"""
-    run = suite.run(["help", kind])
-    check(run.status == 0 or "no help" in run.err, run.tail())
-    return run.status != 0
-
-
-if without_family("xc"):
+if not suite.has_family("xc"):
     DECKS = {title: deck for title, deck in DECKS.items() if deck["family"] != "xc"}
 for title in DECKS:
     suite.deck(title + ".yaml", DECKS[title])

@@ -339,7 +339,7 @@ static void run_decks(void) {
     add_seed(output);
   }
   (void)snprintf(command, sizeof command, "rm -rf %s", folder);
-  (void)system(command);
+  if (system(command) != 0) exit(2);
 }
 
 /* ---- all together */

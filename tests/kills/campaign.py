@@ -93,7 +93,8 @@ class Cycle:
     def start(self, ranks, slow=True, more=()):
         args = ["run", self.deck, "-o", self.out, "-s", f"run.heartbeat={HEARTBEAT}", *more]
         if DEVICES:
-            args += ["-s", f"run.device={','.join(self.random.sample(DEVICES.split(','), ranks or 1))}"]
+            words = self.random.choices(DEVICES.split(","), k=ranks or 1)
+            args += ["-s", f"run.device={','.join(words)}", "-s", "run.allow_shared_gpu=yes"]
         if checkpoints(self.out):
             args += ["--restart", self.out]
         elif glob.glob(self.out + "*"):

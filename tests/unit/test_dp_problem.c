@@ -238,8 +238,7 @@ static void shapes(void **state) {
       " problem: matrix_chain\n dimensions: {file: FILE}\n",
       " problem: search_tree\n keys: {file: FILE}\n",
       " problem: search_tree\n keys: {values: [1, 2]}\n gaps: {file: FILE}\n",
-      " problem: stagecoach\n start: {file: FILE}\n costs: {values: [1, 2, 3, 4, 5, 6, 7, 8, "
-      "9]}\n"};
+      " problem: stagecoach\n start: {file: FILE}\n costs: {values: [1,2,3,4,5,6,7,8,9]}\n"};
   (void)state;
   shaped(two, " problem: allotment\n capacity: 1\n returns: {file: FILE}\n",
          "rows of 3 numbers where rows of 2 are");
