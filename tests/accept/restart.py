@@ -16,6 +16,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -262,8 +263,23 @@ def stopped(name, ranks, others, number):
     return f"went on with {done} of {of} units"
 
 
+WAITS = "import signal, sys, time; signal.signal({0}, lambda *_: sys.exit(7)); print('waits', flush=True); time.sleep(30)"
+
+
+def launcher_forwards(number):
+    """Does this mpirun pass the signal on to its processes? Some do not."""
+    command = [sys.executable, "-c", WAITS.format(int(number))]
+    mpirun = suite.command([], 1)[:-1]
+    process = subprocess.Popen([*mpirun, *command], stdout=subprocess.PIPE, env=suite.environment())
+    process.stdout.readline()
+    process.send_signal(number)
+    return process.wait() == 7
+
+
 def launcher_stopped(number, status):
     """A signal to mpirun. SIGTERM: it gives the ranks the time of an option, and its own status; SIGUSR1: theirs."""
+    if number == signal.SIGUSR1 and not launcher_forwards(number):
+        return "this mpirun does not pass it on"
     out = fresh("condensed", f"launcher{number}")
     began = time.time()
     env = {**pace(60.0), "OMPI_MCA_odls_base_sigkill_timeout": "20"}
