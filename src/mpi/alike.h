@@ -4,7 +4,7 @@
  * tested without MPI.
  *
  * Ranks measure one by one, and noise tells equal devices apart: two equal cards were given shares
- * of 47 to 53 (docs/performance.md). Where units cannot move once a run has begun, that is lost. So
+ * of 47 to 53. Where units cannot move once a run has begun, that is lost. So
  * ranks whose devices are of a kind and whose measurements agree share what they know; a device
  * that differs by more (a card that is throttled or limited, a core that others use) keeps its own.
  * Rebalancing and the dynamic tail go by what each rank then shows (learned.h, queue.h).

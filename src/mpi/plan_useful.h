@@ -15,7 +15,7 @@
 /** Slower than the fastest rank by more than this: the rank has to be worth its while. */
 #define TSL_USEFUL_PEERS 4.0
 /** s that slow ranks cost in any run: on an H200 host a socket that did next to nothing beside the
- *  card made runs of 0.2 to 1 s longer by 10 to 50 ms (docs/performance.md). */
+ *  card made runs of 0.2 to 1 s longer by 10 to 50 ms. */
 #define TSL_USEFUL_START 0.02
 /** Bytes in a second that rank 0 receives of others and stores: 1.1e9 into a serial HDF5 file. */
 #define TSL_USEFUL_RATE 1e9
