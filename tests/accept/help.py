@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""--help, the man page, the completion and the program itself name the same commands and options; docs/trust.md names
-tests that there are.
+"""--help, the man page, the completion and the program itself name the same commands and options.
 
 usage: help.py TESELA [--fast] [ONLY]
 """
@@ -112,26 +111,6 @@ def program():
             check(run.status == 2, f"{name} {option}: exit {run.status}, though its help does not name it")
 
 
-def promises():
-    """Every test that docs/trust.md names is one of this build, or of its parts for cards (and of xc, where they are)."""
-    if shutil.which("ctest") is None:
-        return "ctest is not installed"
-    build = os.path.dirname(os.path.dirname(os.path.realpath(suite.binary)))
-    done = subprocess.run(["ctest", "-N", "--test-dir", build], capture_output=True, text=True, check=False)
-    there = set(re.findall(r"Test +#\d+: (\S+)", done.stdout))
-    if "unit.text.plain" not in there:
-        return "this build has no unit tests"
-    named = set(re.findall(r"`((?:unit|cpu|mpi\d|accept|kills|hosts\d?|slurm|gpu)\.[\w.]+\w)`", read("docs", "trust.md")))
-    check(len(named) > 30, f"{len(named)} tests named")
-    cards = read("tests", "gpu", "CMakeLists.txt")
-    lost = {name for name in named - there if not (name.startswith("gpu.") and name.split(".")[1] in cards and
-                                                   re.search(rf"\b{name.split('.')[2]}\b", cards))}
-    if "lacks the libraries" in suite.run(["help", "xc"]).out:
-        lost = {name for name in lost if ".xc." not in name}
-    check(not lost, f"docs/trust.md names tests that there are not: {sorted(lost)}")
-    return None
-
-
-for each in (man_page, completion, program, promises):
+for each in (man_page, completion, program):
     suite.case(each.__name__.replace("_", " "), each)
 suite.end()
