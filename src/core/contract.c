@@ -1,3 +1,5 @@
+/* Element types by size and name, fields added to a problem with checked sizes, lines of a summary,
+ * and the backend of a family on a platform. */
 #include "contract.h"
 
 #include <stdio.h>

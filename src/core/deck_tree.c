@@ -1,3 +1,5 @@
+/* The tree of a deck: its arena, its nodes, error messages with file and line, and the nearest
+ * known word to a misspelt one. */
 #include "deck_tree.h"
 
 #include "text.h"

@@ -1,3 +1,5 @@
+/* Each thread has one message and one list of places. tsl_fail starts both, and tsl_trace appends a
+ * place. */
 #include "error.h"
 
 #include "text.h"

@@ -1,3 +1,5 @@
+/* Two names are the same file when device and inode are equal, or, where a file does not exist yet,
+ * when the resolved folder and the last component are. */
 #include "file_name.h"
 
 #include <limits.h>

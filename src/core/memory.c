@@ -1,3 +1,5 @@
+/* Sizes are multiplied with overflow checks, memory comes zeroed at 64-byte alignment, and free
+ * memory and process limits are read from the system. */
 #include "memory.h"
 
 #include <stdio.h>

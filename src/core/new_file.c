@@ -1,3 +1,5 @@
+/* Whole files are written to FILE.part under a lock, synced and renamed. Tables are created
+ * exclusively and removed when writing fails. */
 #include "new_file.h"
 
 #include "files.h"

@@ -1,3 +1,5 @@
+/* Parser of TSL_TEST_SLOW for this process's launcher rank, and the sleep that makes a unit last
+ * longer. */
 #include "slow.h"
 
 #include <errno.h>

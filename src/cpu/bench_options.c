@@ -1,4 +1,4 @@
-/** @file bench_options.c */
+/** @file bench_options.c  Parser of the options that all benchmarks of sockets take. */
 #include "bench_options.h"
 
 #include <stdlib.h>

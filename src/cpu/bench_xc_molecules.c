@@ -1,4 +1,5 @@
-/** @file bench_xc_molecules.c */
+/** @file bench_xc_molecules.c  Coordinates of the built-in molecules, and the way from a name
+ * or file to a deck, and from the deck to a problem with its groups. */
 #include "bench_xc_molecules.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/** @file dp_compile.c  One compilation: a private folder, the arguments for a SIMD level, the
+ * compiler as a child process. An object is loaded by dlopen from a memory file. */
 #include "dp_compile.h"
 
 #include "dp_cache.h"

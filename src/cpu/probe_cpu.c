@@ -1,3 +1,5 @@
+/** @file probe_cpu.c  Arithmetic and branches of a socket, and the order in which its groups of
+ * figures are measured. */
 #include "probe_cpu.h"
 
 #include <math.h>

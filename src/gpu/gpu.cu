@@ -1,3 +1,5 @@
+/* Messages of CUDA errors with the card's UUID, device memory counted against the worker's limit,
+ * and timers of two events. */
 #include "gpu.cuh"
 
 #include <stdio.h>

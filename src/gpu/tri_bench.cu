@@ -1,3 +1,5 @@
+/* Command-line options of the tri benchmarks, a worker with random points on card 0, and the write
+ * ceiling measured by a fill kernel. */
 #include "tri_bench.cuh"
 
 #include "new_file.h"

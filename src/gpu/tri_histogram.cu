@@ -1,3 +1,5 @@
+/* Histogram of a unit's rows: the type is chosen here, and rows come at once or strip by strip from
+ * cuBLAS. */
 #include "tri_strips.cuh"
 
 template <class R>

@@ -1,3 +1,5 @@
+/* A functional of libxc on the host's threads: slices of points from the densities to weighted
+ * derivatives and partial sums. */
 #include "xc_gpu_host.h"
 
 #include <omp.h>

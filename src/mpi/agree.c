@@ -1,3 +1,5 @@
+/* The verdict is the lowest failing rank's, found by a nonblocking reduction and then broadcast
+ * with its message. Waiting ranks sleep and look for lost ranks. */
 #include "agree.h"
 
 #include "heartbeat.h"

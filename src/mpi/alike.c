@@ -1,3 +1,5 @@
+/* Ranks are sorted by the key of their device, and the median of the measurements that agree
+ * replaces each of them. */
 #include "alike.h"
 
 #include <stdlib.h>

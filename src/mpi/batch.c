@@ -1,3 +1,5 @@
+/* Batches are limited by the bytes of their slabs (32 MiB, a quarter of the rank's memory) and by
+ * their seconds. */
 #include "batch.h"
 
 #include "slot.h"

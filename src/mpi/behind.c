@@ -1,3 +1,5 @@
+/* The thread that syncs rows and commits a checkpoint, and the calls by which the main thread
+ * steers it through atomic states. */
 #include "behind.h"
 
 #include <errno.h>

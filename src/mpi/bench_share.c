@@ -1,3 +1,5 @@
+/* Options, session, one timed row, the bisection over the share, and the table and CSV of `tesela
+ * bench share`. */
 #include "bench_share.h"
 
 #include "agree.h"

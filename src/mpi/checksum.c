@@ -1,3 +1,4 @@
+/* Fletcher's two sums over 64-bit words, added piece by piece. */
 #include "checksum.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* SUM, MIN and MAX fields by MPI_Reduce in pieces; LIST fields by messages to rank 0, which appends
+ * them in unit order. */
 #include "combine.h"
 
 #include "agree.h"

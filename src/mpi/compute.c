@@ -1,3 +1,5 @@
+/* A phase's stages in order: choice of active units, begin, run until it ends or pauses, collect,
+ * reduce, checkpoint, log, lists. */
 #include "compute.h"
 
 #include "agree.h"

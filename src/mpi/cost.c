@@ -1,3 +1,5 @@
+/* The model evaluated for each tsl_seconds_fn, and its fit by non-negative least squares with
+ * cyclic coordinate descent. */
 #include "cost.h"
 
 #include <math.h>

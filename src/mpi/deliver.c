@@ -1,3 +1,5 @@
+/* A rank writes the slabs that it stores itself, neighbouring boxes as one, and sends the others to
+ * rank 0 in messages of at most 1 GiB. Rank 0 receives, checks and stores them. */
 #include "deliver.h"
 
 #include "agree.h"

@@ -1,3 +1,5 @@
+/* TSL_TEST_FAULT is parsed at each call; the named rank fails, hangs, dies or spoils its result at
+ * the named unit. */
 #include "fault.h"
 
 #include "slot.h"

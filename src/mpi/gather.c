@@ -1,3 +1,5 @@
+/* Row counts are exchanged by MPI_Allgather, rows by messages to rank 0 in pieces of at most 1 GiB.
+ * */
 #include "gather.h"
 
 #include "agree.h"

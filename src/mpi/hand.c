@@ -1,3 +1,5 @@
+/* The loop of the compute thread: tasks waiting, begun and finished. A mutex and two conditions
+ * guard the first and the last queue; the second is the thread's own. */
 #include "hand.h"
 
 #include "contract.h"

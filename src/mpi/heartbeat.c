@@ -1,3 +1,5 @@
+/* Start and stop of the heart, and the calls by which the main thread reads and sets its atomic
+ * states. */
 #include "heartbeat.h"
 
 #include "agree.h"

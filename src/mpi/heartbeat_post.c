@@ -1,3 +1,5 @@
+/* Addresses of this host's interfaces, their exchange among the ranks, and datagrams sent to and
+ * received from them. */
 #include "heartbeat_post.h"
 
 #include "agree.h"

@@ -1,3 +1,4 @@
+/* State of each watched rank, moved by signs of life and by the caller's clock. */
 #include "heartbeat_watch.h"
 
 #include "memory.h"

@@ -1,3 +1,5 @@
+/* Texts of the subcommands, printed whole; keys of `run:`, `output:` and the families, printed from
+ * the tables that bind the deck. */
 #include "help.h"
 
 #include "probe_run.h"

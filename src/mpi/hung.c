@@ -1,3 +1,5 @@
+/* A rank whose device passes both limits prints the units, removes the working name of the output
+ * and aborts the job. */
 #include "hung.h"
 
 #include <stdio.h>

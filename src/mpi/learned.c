@@ -1,3 +1,5 @@
+/* Each phase's rows update smoothed seconds, the ratio of each rank and kind, set-up times and the
+ * ratio of each unit; rebalancing reads them. */
 #include "learned_own.h"
 
 #include <math.h>

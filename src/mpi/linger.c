@@ -1,3 +1,4 @@
+/* The compute thread sleeps by the factor of slow.h and adds the time slept to the parts. */
 #include "linger.h"
 
 #include "progress.h"

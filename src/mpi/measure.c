@@ -1,3 +1,5 @@
+/* Trials on the compute thread: growing samples of each kind, batches at several intensities, first
+ * runs against later ones, and the fit. */
 #include "measure_own.h"
 
 #include "batch.h"

@@ -1,3 +1,5 @@
+/* The table of options and the parser of `SUBCOMMAND [DECK] [options]`, which names the nearest
+ * option to an unknown one. */
 #include "options.h"
 
 #include "deck.h"

@@ -1,3 +1,5 @@
+/* Callbacks of an HDF5 virtual file driver over one descriptor; after the first failed write all
+ * later ones succeed without writing. */
 #include "out_disk.h"
 
 #include <errno.h>

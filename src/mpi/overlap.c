@@ -1,3 +1,4 @@
+/* One task on the compute thread asks the worker. */
 #include "overlap.h"
 
 #include <stdlib.h>

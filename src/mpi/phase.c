@@ -1,3 +1,5 @@
+/* The main thread's loop of a BAG phase: feed the device, take finished flights, deliver and serve
+ * messages, pause or stop with all ranks. */
 #include "phase.h"
 
 #include "agree.h"

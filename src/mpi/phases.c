@@ -1,3 +1,5 @@
+/* Rank 0 learns from a phase's log and moves units or leaves a slow rank out where that pays. All
+ * ranks receive the owners and the changed inputs. */
 #include "phases.h"
 
 #include "agree.h"

@@ -1,3 +1,5 @@
+/* The planners strips, lpt, bins, roundrobin and share over one accessor of cost, and the cut and
+ * predicted time of the dynamic tail. */
 #include "plan.h"
 
 #include <stdlib.h>

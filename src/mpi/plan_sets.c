@@ -1,3 +1,5 @@
+/* Kinds of each phase become sets; units are dealt set by set, the smallest first, on top of the
+ * loads so far. */
 #include "plan_sets.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Slow ranks are added in order of speed; the number of them with the shortest predicted time plus
+ * prices is kept. */
 #include "plan_useful.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Lanes are dealt as units of summed cost, and a timetable of stages with edges between ranks gives
+ * the predicted end. */
 #include "plan_wave.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* `tesela probe`: measure on each rank or recall from the cache folder, gather on rank 0, print
+ * each kind of device once, write CSV. */
 #include "probe_run.h"
 
 #include "agree.h"

@@ -1,3 +1,4 @@
+/* The progress line with its ETA, and the monotonic clock of the runtime. */
 #include "progress.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* The rule for the number of units, the window of cells on rank 0, and atomic operations on them:
+ * in shared memory on one host, else by MPI RMA. */
 #include "queue.h"
 
 #include "agree.h"

@@ -1,3 +1,5 @@
+/* Lines of the calibration file are matched with the deck's family and signature. Devices with
+ * coefficients for all kinds are listed by predicted seconds. */
 #include "rates.h"
 
 #include "calibrate.h"

@@ -1,3 +1,5 @@
+/* The search moves one unit at a time from the slowest to the fastest rank and sums up what the
+ * moves bring and cost. */
 #include "rebalance.h"
 
 #include "memory.h"

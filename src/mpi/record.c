@@ -1,3 +1,5 @@
+/* A phase's log is gathered, checked and merged on rank 0; at the end arrays, tables and texts of
+ * the run are written to the output. */
 #include "record.h"
 
 #include "agree.h"

@@ -1,3 +1,4 @@
+/* Tables for standard output: head, plan, balance of the ranks, results and verdict. */
 #include "report.h"
 
 #include "keeper.h"

@@ -1,3 +1,5 @@
+/* The units of the slowest rank are given away on trial. The new owners are kept when the next
+ * TSL_PHASES_LEFT phases gain more than the move costs. */
 #include "rest.h"
 
 #include "learned_own.h"

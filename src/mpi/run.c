@@ -1,3 +1,5 @@
+/* `tesela run` from deck to HDF5 as one list of stages, and the shorter subcommands plan, calibrate
+ * and devices. */
 #include "run.h"
 
 #include "agree.h"

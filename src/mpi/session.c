@@ -1,3 +1,4 @@
+/* Life of a session: open, deck, machine, problem, units, worker, close. */
 #include "session.h"
 
 #include "agree.h"

@@ -1,3 +1,4 @@
+/* Key tables of `run:` and `output:`, and checks of keys that depend on each other. */
 #include "settings.h"
 
 #include "plan_useful.h"

@@ -1,3 +1,5 @@
+/* Broadcasts and messages in pieces of at most 1 GiB, and allocation of a problem's fields away
+ * from the root. */
 #include "share.h"
 
 #include "agree.h"

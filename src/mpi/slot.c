@@ -1,3 +1,5 @@
+/* Sizes of slabs from family.region, and blocks of the backend's host memory in which slabs lie one
+ * behind another. */
 #include "slot.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The callbacks behind tsl_store: they check field and rows, then use the array or the dataset. */
 #include "store.h"
 
 #include "agree.h"

@@ -1,3 +1,5 @@
+/* Units in hand, claims on this rank's own part, chunks of the tail, and units taken from the rank
+ * with most left. */
 #include "supply.h"
 
 #include "agree.h"

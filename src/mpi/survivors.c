@@ -1,3 +1,5 @@
+/* Living ranks report to rank 0, form a communicator of their own, and save a checkpoint from what
+ * they hold. */
 #include "survivors.h"
 
 #include "agree.h"

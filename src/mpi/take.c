@@ -1,3 +1,5 @@
+/* What becomes of a finished unit: a log row with checksum, a trace event, slabs to the delivery,
+ * records kept while they fit run.memory. */
 #include "take.h"
 
 #include "checksum.h"

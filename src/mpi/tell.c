@@ -1,3 +1,5 @@
+/* Each worker's line is asked for on the compute thread, gathered on rank 0, printed, and stored as
+ * /run/memory. */
 #include "tell.h"
 
 #include "agree.h"

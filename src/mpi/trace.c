@@ -1,3 +1,5 @@
+/* Events in a growing array of each rank, and JSON formatted by hand, as a run may have a million
+ * events. */
 #include "trace.h"
 
 #include "agree.h"

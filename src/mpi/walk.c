@@ -1,3 +1,5 @@
+/* Turns of a walk: the owner of the cursor's lane walks on, sends its steps to rank 0 and
+ * broadcasts the new cursor. */
 #include "walk.h"
 
 #include "agree.h"

@@ -1,3 +1,5 @@
+/* The main thread's loop of a WAVE phase: receive edges, feed groups to the device, send finished
+ * edges, agree on a cut when it pauses. */
 #include "wave.h"
 
 #include "agree.h"

@@ -1,3 +1,5 @@
+/* Needs of edges that cross ranks are listed and sorted; from them come groups of tiles, messages
+ * in and messages out. */
 #include "wave_edges.h"
 
 #include "agree.h"

@@ -1,3 +1,5 @@
+/* Memory and room of each thread, quartets of a unit dealt to threads, and sums of threads joined
+ * in a fixed order or as integers. */
 #include "xc_batches_own.h"
 #include "xc_memory.h"
 

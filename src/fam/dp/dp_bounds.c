@@ -1,3 +1,5 @@
+/* Interval arithmetic, linear forms of a node, and the search for the best bound by subtracting up
+ * to three facts. */
 #include "dp_bounds_own.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Pieces of a length by a wanted number and a quantum, and the number of stages for some ranks and
+ * a pipeline's fill time. */
 #include "dp_cut.h"
 
 #include <math.h>

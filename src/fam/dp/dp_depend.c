@@ -1,3 +1,5 @@
+/* The checker's order of work: proof from offsets, reads of sampled windows, the graph of each
+ * window, the poison test, and the choice among the orders that are left. */
 #include "dp_depend.h"
 
 #include <stdio.h>

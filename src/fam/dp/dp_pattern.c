@@ -1,3 +1,5 @@
+/* Formulas of the eight fill orders: rule text, fold, allowed offsets, stages, width of a stage,
+ * and the cell at a stage and lane. */
 #include "dp_pattern.h"
 
 #include <stddef.h>

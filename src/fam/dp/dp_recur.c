@@ -1,3 +1,5 @@
+/* An equation is filled text by text within fixed room, and parsed with its data into a recurrence.
+ * */
 #include "dp_recur.h"
 
 #include "dp_real.h"

@@ -1,3 +1,5 @@
+/* Key tables of the section, and its arrays, constants, table, rules and goal read in that order,
+ * with the deck's line in each message. */
 #include "dp_recur_deck.h"
 
 #include "dp_eval.h"

@@ -1,3 +1,5 @@
+/* What the readers of all formats share: whole files in checked memory, rows, choice of columns,
+ * lines and numbers. */
 #include "table_read.h"
 
 #include "files.h"

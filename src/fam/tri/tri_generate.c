@@ -1,3 +1,5 @@
+/* Uniform, Plummer and clustered points from a counter-based random number generator (splitmix64).
+ * */
 #include "tri_generate.h"
 
 #include "tri.h"

@@ -1,3 +1,5 @@
+/* A ring of the newest matrices and errors, and the linear equations for their weights. The oldest
+ * entries are left out while the equations are nearly singular. */
 #include "xc_diis.h"
 
 #include "xc_matrix.h"

@@ -1,3 +1,5 @@
+/* Metric (P|Q), integrals (P|mn) of ranges of fitting shells, and packing and unpacking of
+ * symmetric matrices. */
 #include "xc_fit.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Rounding to integers, checked sums of integers, and the root's choice of bits from bounds of the
+ * sums of a phase. */
 #include "xc_fixed.h"
 
 #include "xc_family.h"

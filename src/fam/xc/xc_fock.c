@@ -1,3 +1,5 @@
+/* Schwarz bounds, the sorted list of pairs, predicted costs, and the loop over quartets that adds
+ * to J and K. */
 #include "xc_fock.h"
 
 #include "xc_matrix.h"

@@ -1,3 +1,5 @@
+/* Each element's atom is solved once by spherically averaged restricted Hartree-Fock with DIIS. Its
+ * density is placed on all atoms of the element. */
 #include "xc_guess.h"
 
 #include "xc_diis.h"

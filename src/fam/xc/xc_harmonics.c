@@ -1,3 +1,5 @@
+/* Real solid harmonics by recursion in the degree, and the transformation of a block of integrals
+ * between two shells. */
 #include "xc_harmonics.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Calls of OpenBLAS and LAPACKE with row-major arguments. LAPACKE's failures become TSL_ERR_NUMERIC
+ * or TSL_ERR_MEMORY. */
 #include "xc_matrix.h"
 
 #include "memory.h"

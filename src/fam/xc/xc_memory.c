@@ -1,3 +1,5 @@
+/* Bytes of sums, fields and card copies, and the check against each rank's host and device limits
+ * before the problem is prepared. */
 #include "xc_memory.h"
 
 #include <math.h>

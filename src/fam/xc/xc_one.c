@@ -1,3 +1,5 @@
+/* Hermite expansion of pairs of primitives, and from it overlap, kinetic energy, dipole and
+ * attraction by point charges. */
 #include "xc_one.h"
 
 #include "xc_hermite.h"

@@ -1,3 +1,5 @@
+/* Both functions diagonalise with xc_matrix.h. Combinations of small overlap eigenvalues are
+ * dropped, so there may be fewer orbitals than functions. */
 #include "xc_orthogonal.h"
 
 #include "xc_matrix.h"

@@ -1,3 +1,5 @@
+/* Memory of the field, its state as plain numbers for checkpoints, and one step: energies,
+ * commutator, DIIS, level shift, damping, new densities, convergence. */
 #include "xc_scf.h"
 
 #include "xc_matrix.h"

@@ -1,3 +1,5 @@
+/* Lines are cut at blanks into words, and words are read as elements, integers or reals, in which d
+ * and D mark Fortran exponents. Messages name file and line. */
 #include "xc_words.h"
 
 #include "deck.h"
