@@ -26,8 +26,9 @@ typedef struct dp_steps {
   int64_t n, room;
 } dp_steps;
 
+/** Append a pair. @return TSL_ERR_MEMORY */
 tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second);
-/** (op, length), joined with the step before when that has the same op. */
+/** Append (op, length), joined with the step before when that has the same op. */
 tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length);
 
 /* -------------------------------------------------------------------- wavefronts */
@@ -118,14 +119,51 @@ typedef struct dp_bands {
   dp_lane_states loaded; /**< from a checkpoint */
 } dp_bands;
 
+/** Start a phase: all bands, edges and loaded states are freed. Cannot fail. */
 tsl_err dp_bands_begin(tsl_worker *w);
+
+/**
+ * Time tiles before begin. Each run of neighbouring lanes gets an engine of its own and computes
+ * from the top of the table with zeros on its left; DP_LOCAL without TABLE starts from guessed
+ * values (dp_ridge_sides), on which its time depends. The worker's bands stay as they are.
+ * @param[in,out] parts  shape [n]; seconds are set, slabs of the table are overwritten
+ */
 tsl_err dp_bands_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/**
+ * Compute tiles of one stage. Neighbouring lanes run as one band, with mode TABLE each lane alone.
+ * RECOVER keeps the state above each piece of rows and its left edge, and nothing of its cells.
+ * @param[in]     units  shape [n], ascending lanes
+ * @param[in,out] parts  shape [n]; seconds, and slabs of the table and of best
+ * @return TSL_ERR_INTERNAL: a tile whose rows do not follow those of its band, or without its left
+ *         edge; TSL_ERR_MEMORY: what RECOVER keeps is more than dp.memory
+ */
 tsl_err dp_bands_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** Copy the edge at the right of a tile that ends its band, or that came in, to bytes
+ *  [dp_edge_size]. @return TSL_ERR_INTERNAL: there is none of these rows any more */
 tsl_err dp_bands_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
+
+/** Keep a copy of the edge of another worker's tile; it replaces the one before at that column.
+ *  @return TSL_ERR_MEMORY */
 tsl_err dp_bands_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+
+/**
+ * Walk back through one stage of one band, whose cells are computed once more unless they are the
+ * ones computed last.
+ * @param[in]     units   all tiles, shape [n]
+ * @param[in,out] cursor  at[0], at[1]: the cell; moves on, and lane becomes that of the new column
+ *                        or -1
+ * @return TSL_ERR_INTERNAL: this worker has no rows with that cell
+ */
 tsl_err dp_bands_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                       dp_steps *steps);
+
+/** Sum this worker's parts of the goal into goal->data [1], i64 or f64. DP_LOCAL: nothing, its
+ *  goal comes from the field best. */
 void dp_bands_goal(const tsl_worker *w, tsl_field *goal);
+
+/** Free all bands, edges and loaded states; the choice of engine stays. */
 void dp_bands_clear(tsl_worker *w);
 
 /** Room for one more element of a list. */
@@ -136,7 +174,7 @@ int64_t dp_bands_state_bytes(const tsl_worker *w, const tsl_unit *unit, int64_t 
 tsl_err dp_bands_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
 tsl_err dp_bands_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
                       int64_t lanes, const void *bytes, int64_t n);
-/** A band that begins below the first row: its state from that of its lanes. */
+/** Set a band that begins at row > 0 to the state loaded for its lanes. */
 tsl_err dp_bands_go_on(tsl_worker *w, dp_band *band, int64_t row);
 
 /* ----------------------------------------------------------------------- sweeps */
@@ -167,15 +205,51 @@ tsl_err dp_rows_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *b
 tsl_err dp_rows_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
                      int64_t lanes, const void *bytes, int64_t n);
 
+/** Allocate two rows and two scratch rows of the table's width. Free with dp_rows_clear.
+ *  @return TSL_ERR_MEMORY */
 tsl_err dp_rows_open(tsl_worker *w);
+
+/** Start a phase: kept decisions are freed, and the row above the first stage is set (row 0, the
+ *  costs of stage 0, or C(0, k)). Cannot fail. */
 tsl_err dp_rows_begin(tsl_worker *w);
+
+/**
+ * Time tiles before begin, from rows of zeros. RECOVER keeps the decisions of trials until
+ * dp.memory is full, as a run would. Overflow of numbers is ignored.
+ * @param[in,out] parts  shape [n]; seconds are set
+ */
 tsl_err dp_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/**
+ * Compute tiles of one stage. Neighbouring lanes run as one span, with a halo of columns to the
+ * left where later items of the stage read it.
+ * @param[in]     units  shape [n], ascending lanes; the row above is there as far as they read it
+ * @param[in,out] parts  shape [n]; seconds, and slabs of the table and of best
+ * @return TSL_ERR_MEMORY: the decisions are more than dp.memory; TSL_ERR_NUMERIC: a binomial
+ *         coefficient without modulus exceeds 63 bits
+ */
 tsl_err dp_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** Copy the tile's columns of its last row, shape [hi[1] - lo[1]], to bytes. Cannot fail. */
 tsl_err dp_rows_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
+
+/** Copy the last row of another worker's tile into the row of its stage. Cannot fail. */
 tsl_err dp_rows_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+
+/**
+ * Walk back through the decisions of one span; those that were not kept are made again.
+ * @param[in]     units   all tiles, shape [n]
+ * @param[in,out] cursor  at[0], at[1]: row and column; moves on to the next span or to a column of
+ *                        another worker; lane becomes -1 at row 0
+ */
 tsl_err dp_rows_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                      dp_steps *steps);
+
+/** Set goal->data [1], i64 or f64, where this worker computed the last column of the last row.
+ *  STAGECOACH: nothing, its goal comes from the field best. */
 void dp_rows_goal(const tsl_worker *w, tsl_field *goal);
+
+/** Free rows and decisions. */
 void dp_rows_clear(tsl_worker *w);
 
 /* -------------------------------------------------------------------- intervals */
@@ -185,14 +259,31 @@ typedef struct dp_boxes {
   bool whole; /**< this worker computed the last box */
 } dp_boxes;
 
+/** Open the triangle (dp_cpu_interval_open) with the problem's numbers, weights or letters. Free
+ *  with dp_boxes_clear. @return TSL_ERR_MEMORY */
 tsl_err dp_boxes_open(tsl_worker *w);
+
+/**
+ * Compute boxes of one stage together; what they need is computed or has come in.
+ * @param[in,out] parts  shape [n]; seconds, and slabs of the table
+ */
 tsl_err dp_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** Copy a box, row-major [hi[0] - lo[0]][hi[1] - lo[1]], out of the triangle. Cannot fail. */
 tsl_err dp_boxes_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
+/** Copy a box of another worker into the triangle. Cannot fail. */
 tsl_err dp_boxes_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+
 /** Checkpoints: a tile is saved as its edge. */
 int64_t dp_boxes_state_bytes(const tsl_worker *w, const tsl_unit *unit);
+/** @return TSL_ERR_INPUT when n is not the size of the tile's edge */
 tsl_err dp_boxes_load(tsl_worker *w, const tsl_unit *unit, const void *bytes, int64_t n);
+
+/** Set goal->data [1], i64 or f64, where this worker computed the last box.
+ *  @return TSL_ERR_MEMORY */
 tsl_err dp_boxes_goal(const tsl_worker *w, tsl_field *goal);
+
+/** Free the triangle; also when it is not open. */
 void dp_boxes_clear(tsl_worker *w);
 
 /* ---------------------------------------------------------------------- the worker */

@@ -60,35 +60,78 @@ typedef struct dp_recur_cpu {
   char *table; /**< ROWS: [depth + 1][Q], row p at p % (depth + 1); depth 0 and INTERVAL: [P][Q] */
 } dp_recur_cpu;
 
-/* ---- the functions of the contract */
+/* ---- the functions of the contract (contract.h says the rest) */
 
+/**
+ * Compile the recurrence once for each SIMD level of the job's sockets and put the objects into
+ * the field code_cpu. Interpreted problems: nothing.
+ * @param[in] devices  shape [n], sockets of all ranks
+ * @return errors of dp_object_open, dp_code_put
+ */
 tsl_err dp_recur_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n);
+
+/** Make w->recur: the parsed recurrence, the object for the device's SIMD level, rows or table.
+ *  Free with dp_recur_cpu_close, also when it fails. */
 tsl_err dp_recur_cpu_open(tsl_worker *w, const tsl_device *device);
+
+/** Start a phase: wanted cells are zero, no cell is the best, sides are freed. Cannot fail. */
 tsl_err dp_recur_cpu_begin(tsl_worker *w);
+
+/**
+ * Time tiles before begin. Missing edges are zero and failures of cells are ignored. A sweep that
+ * other ranks share copies its edges out and in after each stage, as in a run.
+ * @param[in,out] parts  shape [n]; seconds are set, slabs are overwritten
+ */
 tsl_err dp_recur_cpu_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/**
+ * Compute tiles of one stage by the problem's engine.
+ * @param[in,out] parts  shape [n]; seconds, and slabs of the table and of best
+ * @return the first error of a cell, which the message names
+ */
 tsl_err dp_recur_cpu_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** Copy the edge of a finished tile to bytes (dp_recur_problem.h). Only WAVEFRONT can fail. */
 tsl_err dp_recur_cpu_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
+/** Take in the edge of another worker's tile. Only WAVEFRONT can fail. */
 tsl_err dp_recur_cpu_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
+
+/** Checkpoints: bytes of a tile (dp_recur_saved.h), the copy out, and the copy in.
+ *  @return of load, TSL_ERR_INPUT when the n bytes are not of this tile */
 int64_t dp_recur_cpu_state_bytes(const tsl_worker *w, const tsl_unit *unit, int64_t stage);
 tsl_err dp_recur_cpu_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
 tsl_err dp_recur_cpu_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
                           const void *bytes, int64_t n);
+
+/** Copy the wanted cells that this worker computed to the field wanted, where there is one. */
 void dp_recur_cpu_collect(const tsl_worker *w, tsl_problem *problem);
+
+/** Free w->recur and set it NULL; NULL accepted. */
 void dp_recur_cpu_close(tsl_worker *w);
 
-/* ---- engines: tiles of one stage that are neighbours; edges */
+/* ---- engines: tiles of one stage that are neighbours, [n]; edges as in dp_recur_problem.h */
 
+/** Compute the tiles as one, in strips of columns that threads take in step.
+ *  @return TSL_ERR_INTERNAL without the left edge; TSL_ERR_MEMORY; the first error of a cell */
 tsl_err dp_recur_wave_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy the right side of a tile to bytes. @return TSL_ERR_INTERNAL: it has left none */
 tsl_err dp_recur_wave_edge_out(const dp_recur_cpu *r, const tsl_unit *unit, void *bytes);
+/** Keep a copy of the right side of another worker's tile. @return TSL_ERR_MEMORY */
 tsl_err dp_recur_wave_edge_in(dp_recur_cpu *r, const tsl_unit *unit, const void *bytes);
+/** Free all sides, those of this worker's tiles and those that came in. */
 void dp_recur_wave_clear(dp_recur_cpu *r);
 
+/** Compute the tiles row after row; the columns of a row are shared out to threads.
+ *  @return the first error of a cell */
 tsl_err dp_recur_rows_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy the last rows of a tile, [min(depth, rows)][columns], out of the ring or into it. */
 void dp_recur_rows_edge_out(const dp_recur_cpu *r, const tsl_unit *unit, void *bytes);
 void dp_recur_rows_edge_in(dp_recur_cpu *r, const tsl_unit *unit, const void *bytes);
 
-/** All tiles of a stage together; they need not be neighbours. */
+/** Compute all tiles of a stage together; they need not be neighbours.
+ *  @return the first error of a cell */
 tsl_err dp_recur_boxes_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy a whole tile, row-major, out of the table or into it. */
 void dp_recur_boxes_edge_out(const dp_recur_cpu *r, const tsl_unit *unit, void *bytes);
 void dp_recur_boxes_edge_in(dp_recur_cpu *r, const tsl_unit *unit, const void *bytes);
 

@@ -39,7 +39,10 @@ typedef struct xc_cache {
   int64_t n, used, most, batch;
 } xc_cache;
 
+/** Make an empty cache. @param[in] most  bytes that blocks may take together
+ *  @param[out] cache  free with xc_cache_close. @return TSL_ERR_MEMORY */
 tsl_err xc_cache_open(int64_t n_groups, int64_t most, xc_cache *cache);
+/** Free all blocks; zeroed one is accepted. */
 void xc_cache_close(xc_cache *cache);
 /** Begin a phase: nothing has been asked for. */
 void xc_cache_begin(xc_cache *cache);
