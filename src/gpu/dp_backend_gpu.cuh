@@ -41,8 +41,9 @@ typedef struct dp_steps {
   int64_t n, room;
 } dp_steps;
 
+/** Append a pair. @return TSL_ERR_MEMORY */
 tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second);
-/** (op, length), joined with the step before when that has the same op. */
+/** Append (op, length), joined with the step before when that has the same op. */
 tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length);
 
 /** Steps of an alignment as (op, length), from cell (i, j) of the table on.
@@ -56,8 +57,9 @@ typedef struct dp_pinned {
   int64_t bytes;
 } dp_pinned;
 
-/** Make it at least this large; contents are lost. */
+/** Make it at least this large; contents are lost when it grows. */
 tsl_err dp_pinned_reserve(dp_pinned *memory, int64_t bytes);
+/** Free it; empty memory is accepted. */
 void dp_pinned_release(dp_pinned *memory);
 
 /** A longer list, when n = *room. @param[in] size  bytes of an element */
@@ -170,9 +172,14 @@ typedef struct dp_bands_gpu {
   int n_started;
 } dp_bands_gpu;
 
+/** Compute tiles of one stage and wait for the card; units, parts and errors are those of
+ *  dp_bands_tiles (src/cpu/dp_backend.h), and TSL_ERR_DEVICE_MEMORY. */
 tsl_err dp_gpu_bands_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** tsl_backend.start, ended, finish (dp_backend_gpu_stages.cu). */
+/** Do stages of a band overlap? Those of alignments of which only the value is wanted. */
 bool dp_gpu_bands_overlap(const dp_params *p);
+/** tsl_backend.start, ended, finish (dp_backend_gpu_stages.cu). Tiles of several bands, or without
+ *  cells, are computed by start, which then waits.
+ *  @return TSL_ERR_INTERNAL also when too many are started, or none is there to be finished */
 tsl_err dp_gpu_bands_start(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 bool dp_gpu_bands_ended(const struct dp_worker *w);
 tsl_err dp_gpu_bands_finish(struct dp_worker *w);
@@ -199,18 +206,29 @@ typedef struct dp_trial_gpu {
   const void *left; /**< edge of any rows; NULL: the boundary */
 } dp_trial_gpu;
 
-/** For n tiles of a stage. @param[in] rows  of a call at most
+/** Open an engine for n tiles of a stage. @param[in] rows  of a call at most
  *  @param[out] t  close its engine, also after an error */
 tsl_err dp_gpu_trial_open(struct dp_worker *w, const tsl_unit *units, int64_t n, int64_t rows,
                           dp_trial_gpu *t);
+/** Time tiles before begin; several stages of bands that overlap go to dp_gpu_stages_trial. The
+ *  worker's bands stay as they are. @param[in,out] parts  [n]; seconds set, slabs overwritten */
 tsl_err dp_gpu_bands_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** Stages of the same lanes as a run has them, each behind the one before. */
+/** Time stages of the same lanes as a run has them, each behind the one before. */
 tsl_err dp_gpu_stages_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy the edge of a finished tile that ends its band from host memory to bytes [dp_edge_size].
+ *  @return TSL_ERR_INTERNAL: there is none of these rows any more */
 tsl_err dp_gpu_bands_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
+/** Queue the copy of the edge of another worker's tile to the card; bytes may change afterwards.
+ *  @return TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY */
 tsl_err dp_gpu_bands_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
+/** Walk back through rows of a band that were kept together, as dp_bands_walk. What the engine has
+ *  kept of their cells is given back when the walk leaves the band. */
 tsl_err dp_gpu_bands_walk(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                           dp_steps *steps);
+/** Sum this worker's parts of the goal into goal->data [1], i64 or f64; waits. DP_LOCAL: nothing,
+ *  its goal comes from the field best. */
 tsl_err dp_gpu_bands_goal(struct dp_worker *w, tsl_field *goal);
+/** Free all bands, edges and loaded states; the choice of engine stays. */
 void dp_gpu_bands_clear(struct dp_worker *w);
 
 /** Checkpoints, as in contract.h. */
@@ -218,7 +236,7 @@ int64_t dp_gpu_bands_state_bytes(const struct dp_worker *w, const tsl_unit *unit
 tsl_err dp_gpu_bands_save(struct dp_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
 tsl_err dp_gpu_bands_load(struct dp_worker *w, const tsl_unit *unit, int64_t stage,
                           const uint8_t *own, int64_t lanes, const void *bytes, int64_t n);
-/** A band that begins below the first row: its state from that of its lanes. */
+/** Set a band that begins at row > 0 to the state loaded for its lanes. */
 tsl_err dp_gpu_bands_go_on(struct dp_worker *w, dp_band_gpu *band, int64_t row);
 
 /** Value of the boundary at (k, 0), or at (0, k) for rows false; not for DTW. */
@@ -269,15 +287,32 @@ typedef struct dp_rows_gpu {
   int64_t out_stage, out_from, out_to;
 } dp_rows_gpu;
 
+/** Reserve rows on the card and upload weights, returns or costs; waits. Knapsacks whose values fit
+ *  are held in 32 bits. Free with dp_gpu_rows_clear.
+ *  @return TSL_ERR_INPUT: an item with a negative weight or value; TSL_ERR_DEVICE_MEMORY */
 tsl_err dp_gpu_rows_open(struct dp_worker *w);
+/** Start a phase: no decision is kept, and the row above the first stage is set; waits. */
 tsl_err dp_gpu_rows_begin(struct dp_worker *w);
+/** Compute tiles of one stage and wait; units, parts and errors are those of dp_rows_tiles
+ *  (src/cpu/dp_backend.h), and TSL_ERR_DEVICE_MEMORY. */
 tsl_err dp_gpu_rows_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Time tiles before begin, from rows of zeros; no decisions are kept, overflow is ignored.
+ *  @param[in,out] parts  shape [n]; seconds are set */
 tsl_err dp_gpu_rows_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy the tile's columns of its last row, shape [hi[1] - lo[1]] of the field's type, to bytes.
+ *  The first tile of a span copies all of the span from the card and waits. */
 tsl_err dp_gpu_rows_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
+/** Queue the copy of the last row of another worker's tile into the row of its stage; bytes may
+ *  change afterwards. */
 tsl_err dp_gpu_rows_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
+/** Walk back through the decisions of one span as dp_rows_walk does, on the card, or on the host
+ *  with `recover: host`. */
 tsl_err dp_gpu_rows_walk(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                          dp_steps *steps);
+/** Set goal->data [1], i64 or f64, where this worker computed the last column of the last row;
+ *  waits. STAGECOACH: nothing, its goal comes from the field best. */
 tsl_err dp_gpu_rows_goal(struct dp_worker *w, tsl_field *goal);
+/** Free rows and decisions. */
 void dp_gpu_rows_clear(struct dp_worker *w);
 
 /** Checkpoints, as in contract.h. */
@@ -290,7 +325,7 @@ static inline bool dp_is_sack(const dp_params *p) {
   return p->problem == DP_KNAPSACK || p->problem == DP_KNAPSACK_UNBOUNDED;
 }
 
-/** Device memory for the decisions of c's rows and columns, and its bytes. */
+/** Device memory for the decisions of c's rows and columns, its bytes, and the end of it. */
 tsl_err dp_choices_reserve(struct dp_worker *w, dp_choices *c);
 int64_t dp_choices_bytes(const dp_params *p, int64_t rows, int64_t columns);
 void dp_choices_clear(struct dp_worker *w, dp_choices *c);
@@ -318,13 +353,24 @@ typedef struct dp_boxes_gpu {
   int64_t out_from, out_to;
 } dp_boxes_gpu;
 
+/** Open the triangle (dp_interval_open) with the problem's input. Free with dp_gpu_boxes_clear. */
 tsl_err dp_gpu_boxes_open(struct dp_worker *w);
+/** Start a phase (dp_interval_begin): no box is computed. */
 tsl_err dp_gpu_boxes_begin(struct dp_worker *w);
+/** Compute boxes of one stage together and wait; what they need is computed or has come in.
+ *  @param[in,out] parts  shape [n]; seconds, and slabs of the table */
 tsl_err dp_gpu_boxes_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Time boxes before begin, as if all that they need were there (dp_interval_pretend).
+ *  @param[in,out] parts  shape [n]; seconds are set, slabs of the table are overwritten */
 tsl_err dp_gpu_boxes_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy a box, row-major [hi[0] - lo[0]][hi[1] - lo[1]], to bytes; waits where the box is still on
+ *  the card. The boxes that follow it in the last call of tiles are copied with it. */
 tsl_err dp_gpu_boxes_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
+/** Copy a box of another worker into the triangle (dp_interval_put). */
 tsl_err dp_gpu_boxes_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
+/** Set goal->data [1], i64 or f64, where this worker computed the last box; waits. */
 tsl_err dp_gpu_boxes_goal(struct dp_worker *w, tsl_field *goal);
+/** Free the triangle and its buffers; also when it is not open. */
 void dp_gpu_boxes_clear(struct dp_worker *w);
 
 /* ------------------------------------------------------------------------------ the worker */

@@ -30,6 +30,7 @@ typedef struct dp_bench_line {
   const char *published; /**< what others print, with the machine; "" */
 } dp_bench_line;
 
+/** Print the line with its ratio to the goal, "MISSED" below 1, and add it to the CSV file. */
 void dp_bench_print(const dp_bench_options *o, const dp_bench_line *line);
 
 /** Is the line wanted? */

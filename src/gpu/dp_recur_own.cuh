@@ -123,24 +123,40 @@ struct dp_recur_card {
   cudaEvent_t fork, joins[DP_RECUR_STREAMS];
 };
 
+/** WAVEFRONT: reserve the last row on the card.
+ *  @return TSL_ERR_INPUT: more columns than a card takes; TSL_ERR_DEVICE_MEMORY */
 tsl_err dp_recur_wave_open(dp_recur_card *w);
+/** Free the edges; buffers are the worker's to release. */
 void dp_recur_wave_close(dp_recur_card *w);
+/** Start a phase: edges are freed, the last row is zero. Queues only. */
 tsl_err dp_recur_wave_begin(dp_recur_card *w);
-/** Tiles of neighbouring lanes. */
+/** Queue the tiles of neighbouring lanes as one, and the copy of its right edge to the host.
+ *  @return TSL_ERR_INTERNAL without the left edge, but in a trial; TSL_ERR_DEVICE_MEMORY */
 tsl_err dp_recur_wave_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy the edge of a tile that is done to bytes, [rows + 1]. @return TSL_ERR_INTERNAL: it has left
+ *  none */
 tsl_err dp_recur_wave_edge_out(dp_recur_card *w, const tsl_unit *unit, void *bytes);
+/** Keep a copy of the edge of another worker's tile in pinned memory. */
 tsl_err dp_recur_wave_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes);
 
+/** ROWS, INTERVAL: reserve the window of rows, or the whole table; INTERVAL: make the streams.
+ *  @return TSL_ERR_INPUT: the cells overflow; TSL_ERR_DEVICE_MEMORY, TSL_ERR_DEVICE */
 tsl_err dp_recur_rows_open(dp_recur_card *w);
+/** Destroy streams and events; buffers are the worker's to release. */
 void dp_recur_rows_close(dp_recur_card *w);
+/** Start a phase: the window is zero and begins with row 0. Queues only. */
 tsl_err dp_recur_rows_begin(dp_recur_card *w);
-/** ROWS: tiles of neighbouring lanes. */
+/** ROWS: queue the tiles of neighbouring lanes as one. The window moves on where it has to.
+ *  @return TSL_ERR_INTERNAL: several rows but not all columns, but in a trial */
 tsl_err dp_recur_rows_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** INTERVAL: tiles of a stage. */
+/** INTERVAL: queue tiles of a stage; those that do not read each other run at once. */
 tsl_err dp_recur_boxes_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+/** Copy a tile's edge (dp_recur_problem.h) out of the window or into it, row-major; waits.
+ *  @return of edge_out, TSL_ERR_INTERNAL: the rows are not on the card any more */
 tsl_err dp_recur_rows_edge_out(dp_recur_card *w, const tsl_unit *unit, void *bytes);
 tsl_err dp_recur_rows_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes);
-/** Cells of a box to host memory, row after row, and from there; waits. */
+/** Cells of a box to host memory, row after row, and from there; waits.
+ *  @return TSL_ERR_INTERNAL: its rows are not in the window */
 tsl_err dp_recur_rows_get(dp_recur_card *w, dp_recur_box box, void *values);
 tsl_err dp_recur_rows_put(dp_recur_card *w, dp_recur_box box, const void *values);
 

@@ -54,6 +54,9 @@ done:
 typedef struct fractal_seed_times {
   double kernel_1d, kernel_2d, pipeline; /**< seconds; the pipeline with the faster kernel */
 } fractal_seed_times;
+
+/** Measure it on the worker's card: the best of repeat runs of each of the three.
+ *  @return TSL_ERR_DEVICE, TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY */
 tsl_err fractal_seed_measure(fractal_bench_image *b, int64_t repeat, fractal_seed_times *times);
 
 /** Fused multiply-adds in fp64 that the card does: measured, flop/s (two for each). */

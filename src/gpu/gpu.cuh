@@ -79,8 +79,11 @@ typedef struct tsl_gpu_timer {
   cudaEvent_t begin, end;
 } tsl_gpu_timer;
 
+/** Make both events; on failure none is left. @return TSL_ERR_DEVICE */
 tsl_err tsl_gpu_timer_create(tsl_gpu_timer *timer);
+/** Free both events; a zeroed timer is accepted. */
 void tsl_gpu_timer_destroy(tsl_gpu_timer *timer);
+/** Mark the begin in the stream; does not wait. */
 tsl_err tsl_gpu_timer_start(tsl_gpu_timer *timer, cudaStream_t stream);
 /** Mark the end, wait for it. @param[out] seconds  since start */
 tsl_err tsl_gpu_timer_stop(tsl_gpu_timer *timer, cudaStream_t stream, double *seconds);

@@ -201,7 +201,10 @@ void xc_batch_seconds(const xc_gpu *w, const tsl_unit *units, int64_t n, double 
 
 /* -------------------------------------------------------------------- cache */
 
+/** Make an empty cache of at most xc_params.card_cache bytes, with a memory pool where the card has
+ *  pools. @return TSL_ERR_MEMORY, TSL_ERR_DEVICE */
 tsl_err xc_cache_open(xc_gpu *w);
+/** Give all memory and the pool back; waits. Also when it is not open. */
 void xc_cache_close(xc_gpu *w);
 /** Begin a phase: nothing has been asked for. */
 void xc_cache_begin(xc_gpu *w);
@@ -228,6 +231,7 @@ tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin);
 tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch);
 /** X = phi P, or with turned M = phi^T Z. */
 tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned);
+/** Host memory for the shapes of products. @return TSL_ERR_MEMORY */
 tsl_err xc_product_open(xc_gpu *w);
 /** P of a spin. */
 tsl_err xc_gather_run(xc_gpu *w, const xc_batch *batch, int spin);
@@ -240,8 +244,13 @@ tsl_err xc_matrix_check(xc_gpu *w);
 
 /* ---------------------------------------------------------------------- fit */
 
+/** Reserve the packed density and Coulomb matrix, gamma and coefficients on the card; nothing
+ *  without fitting, or when sums are reproducible (the host has them then).
+ *  @return TSL_ERR_INPUT: more packed elements than an int; TSL_ERR_DEVICE_MEMORY */
 tsl_err xc_fit_open(xc_gpu *w);
+/** Free them and all kept integrals. */
 void xc_fit_close(xc_gpu *w);
+/** Start a phase: queue the upload of density and coefficients, zero J and gamma. */
 tsl_err xc_fit_begin(xc_gpu *w);
 /** One unit of fitting shells; computes its integrals when they are not kept. Waits. */
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
