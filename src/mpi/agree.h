@@ -11,20 +11,21 @@
 #include <stdbool.h>
 
 /**
- * Tell all ranks whether any failed; the lowest failing rank's error becomes everyone's.
+ * Collective on comm. Tell all ranks whether any failed; the lowest failing rank's error becomes
+ * everyone's. Ends early with TSL_ERR_LOST, here alone, when a rank is silent (heartbeat.h).
  *
- * Collective: on comm.
- * @param[in] mine  this rank's result of the stage
- * Ends early with TSL_ERR_LOST, here alone, when a rank is silent (heartbeat.h).
+ * @param[in] mine  this rank's result of the stage; TSL_ERR_LOST is returned at once, without the
+ *                  others
  * @return TSL_OK when all succeeded; otherwise the code of the lowest failing rank, whose message
  *         (with its rank and host) is this thread's error on every rank
  */
 tsl_err tsl_agree(MPI_Comm comm, tsl_err mine);
 
-/** Do all ranks share memory? Collective; the same answer on all. */
+/** Collective on comm. Do all ranks share memory? The same answer on all. */
 tsl_err tsl_on_one_host(MPI_Comm comm, bool *one);
 
-/** TSL_TRY for a stage: `TSL_AGREE(comm, call)` runs call, agrees, and goes to done on failure. */
+/** Collective on comm. TSL_TRY for a stage: `TSL_AGREE(comm, call)` runs call, agrees, and goes to
+ *  done on failure. */
 #define TSL_AGREE(comm, call)                   \
   do {                                          \
     err = tsl_agree((comm), (call));            \
@@ -45,7 +46,7 @@ tsl_err tsl_on_one_host(MPI_Comm comm, bool *one);
   } while (0)
 
 /**
- * Wait for a request, asleep most of the time.
+ * Not collective. Wait for a request of this rank, asleep most of the time.
  * @param[in] peer  the rank that it depends on; -1: all
  * @return TSL_ERR_LOST when that rank is gone, or any is (heartbeat.h): the request then goes on,
  *         and its buffer must stay

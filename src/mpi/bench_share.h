@@ -10,13 +10,13 @@
 #include <mpi.h>
 
 /**
- * Time a deck's first phase, without output, for fixed shares chosen by bisection, then with the
- * deck's own plan, and on each side alone; print the table, write CSV when asked.
+ * Collective on comm. Time a deck's first phase, without output, for fixed shares chosen by
+ * bisection, then with the deck's own plan, and on each side alone; print the table, write CSV when
+ * asked.
  *
  * The fast side is the ranks on cards; without cards, rank 0 against the others. One session:
  * devices are calibrated and data is uploaded once.
  *
- * Collective: on comm.
  * @param[in] argv  arguments after `bench`; argv[0] is "share"
  * @return TSL_ERR_USAGE or TSL_ERR_INPUT also when a side has no rank
  */

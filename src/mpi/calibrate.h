@@ -24,14 +24,13 @@ typedef struct tsl_station {
 } tsl_station;
 
 /**
- * The cost model of all ranks, the same on every rank.
+ * Collective on comm. The cost model of all ranks, the same on every rank.
  *
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
  * on the host, problem signature) is missing measure growing samples of real units for 0.2-0.5 s,
  * all at once so that shared hardware shows. New measurements are stored as they are; the model has
  * equal coefficients for equal devices whose measurements agree (alike.h).
  *
- * Collective: on comm.
  * @param[in]  units     shape [n_units], the same on all ranks
  * @param[in]  settings  calibrate and calibration
  * @param[out] cost      [n_ranks] speeds, free with tsl_free(cost->speeds)
@@ -60,9 +59,10 @@ FILE *tsl_calibration_append(const char *path);
 void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed);
 
 /**
- * Hold a finished run against its prediction, and correct the calibration file where it was off by
- * more than times vary: the kind's coefficients are multiplied by measured over predicted, of all
- * ranks with the same key. Off by more than three times is said, unless quiet. Root.
+ * Root, not collective. Hold a finished run against its prediction, and correct the calibration
+ * file where it was off by more than times vary: the kind's coefficients are multiplied by measured
+ * over predicted, of all ranks with the same key. Off by more than three times is said, unless
+ * quiet.
  * @param[in] rows    shape [n], last runs of the units
  * @param[in] phases  of the run; what first runs take more is part of a single phase only
  */

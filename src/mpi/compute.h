@@ -8,8 +8,7 @@
 #include "record.h"
 
 /**
- * begin on every worker, run all units, collect, combine, log.
- * Collective: on session->comm.
+ * Collective on session->comm. begin on every worker, run all units, collect, combine, log.
  * @param[in]     out     in its streaming stage; NULL: streamed results are checked and dropped
  * @param[in]     index   number of the phase, 0 for the first
  * @param[in,out] record  zeroed or cleared; gets the phase's log and balance

@@ -22,27 +22,31 @@ typedef struct tsl_parcel {
 } tsl_parcel;
 
 /**
- * @param[in] out    the output in its streaming stage; NULL: results are checked and dropped
- * @param[in] units  all units, shape [n]; not owned
+ * Not collective: comm is only remembered. Make this rank's side of the deliveries of a phase.
+ * @param[in]  out       the output in its streaming stage; NULL: results are checked and dropped
+ * @param[in]  units     all units, shape [n]; not owned
+ * @param[out] delivery  free with tsl_delivery_close
  */
 tsl_err tsl_delivery_open(MPI_Comm comm, tsl_problem *problem, tsl_out *out, const tsl_unit *units,
                           int64_t n, tsl_delivery **delivery);
+/** Not collective. Free the buffers of both sides; NULL accepted, sets NULL. */
 void tsl_delivery_close(tsl_delivery **delivery);
 
-/** Take what of a unit's slabs is stored by this rank itself; part's slabs must not change until
- *  tsl_deliver_flush was called: slabs that lie behind each other are written together. */
+/** Not collective, also where a parallel HDF5 writes. Take what of a unit's slabs is stored by this
+ *  rank itself; part's slabs must not change until tsl_deliver_flush was called: slabs that lie
+ *  behind each other are written together. */
 tsl_err tsl_deliver(tsl_delivery *delivery, const tsl_unit *unit, const tsl_part *part);
 
 /**
- * Send to rank 0 what of the slabs of n units is stored there; on rank 0 nothing. The slabs must
- * not change until tsl_parcel_sent says so.
+ * Not collective, and does not wait. Send to rank 0 what of the slabs of n units is stored there;
+ * on rank 0 nothing. The slabs must not change until tsl_parcel_sent says so.
  * @param[in]  parts   shape [n]; of each field the slabs follow one another without gaps
  * @param[out] parcel  zeroed before
  */
 tsl_err tsl_deliver_send(tsl_delivery *delivery, const tsl_unit *units, int64_t n,
                          const tsl_part *parts, tsl_parcel *parcel);
 
-/** Write what still waits for neighbours. */
+/** Not collective. Write what still waits for neighbours. */
 tsl_err tsl_deliver_flush(tsl_delivery *delivery);
 
 /** Are all messages of the parcel out of its buffers? */
@@ -52,13 +56,13 @@ tsl_err tsl_parcel_sent(tsl_parcel *parcel, bool *sent);
 void tsl_parcel_drop(tsl_parcel *parcel);
 
 /**
- * Rank 0: take in one waiting parcel or end mark, if any.
+ * Rank 0, not collective: take in one waiting parcel or end mark, if any.
  * @param[in]  drop  throw the data away (the run is being aborted)
  * @param[out] took  whether there was one
  */
 tsl_err tsl_delivery_serve(tsl_delivery *delivery, bool drop, bool *took);
 
-/** Other ranks: say that no more comes. Rank 0: nothing. */
+/** Not collective. Other ranks: say that no more comes, by a message. Rank 0: nothing. */
 tsl_err tsl_delivery_end(tsl_delivery *delivery);
 
 /** Rank 0: have all other ranks ended that are not gone (heartbeat.h)? Other ranks: true. */

@@ -10,9 +10,7 @@
 #include <mpi.h>
 
 /**
- * Concatenate the ranks' rows in rank order on rank 0.
- *
- * Collective: on comm.
+ * Collective on comm. Concatenate the ranks' rows in rank order on rank 0.
  * @param[in]  rows       shape [n], each of row_bytes
  * @param[out] all        rank 0: shape [*n_all], free with tsl_free; other ranks NULL
  * @param[out] n_all      rank 0: total rows; other ranks 0

@@ -22,15 +22,15 @@
 #include "machine.h"
 
 /**
- * Start the thread. Where a socket cannot be had, rank 0 warns, and there are no heartbeats.
- * Collective: on comm, and agrees.
+ * Collective on comm, and agrees. Start the thread. Where a socket cannot be had, rank 0 warns, and
+ * there are no heartbeats.
  * @param[in] seats    shape [size], kept until tsl_heart_stop
  * @param[in] seconds  run.heartbeat
  */
 tsl_err tsl_heart_start(MPI_Comm comm, const tsl_seat *seats, double seconds);
 
-/** Leave in good order; nothing without a heart. Not collective: from here on nobody misses this
- *  rank. */
+/** Not collective: from here on no rank misses this one. Leave in good order; nothing without a
+ *  heart. */
 void tsl_heart_stop(void);
 
 /* ---- any thread, at any time */
@@ -62,12 +62,14 @@ void tsl_heart_answer(void);
 /** An error for who heard the alarm where it waited; answers. @return TSL_ERR_LOST */
 tsl_err tsl_heart_lost(const char *file, int line);
 
-/** The living ranks begin to save what they have, and wait for one another; answers. */
+/** Not collective. From here on this rank waits for other ranks in spite of the alarm, to save what
+ *  it has (tsl_heart_calls); answers. */
 void tsl_heart_save(void);
 
 /**
- * All that can be done is done. On the rank that leads: say what can be continued, and tell the
- * others to end. Other ranks: wait for that, or until it is too late to.
+ * Not collective; waits for the rank that leads. All that can be done is done. On the rank that
+ * leads: say what can be continued, and tell the others to end. Other ranks: wait for that, or
+ * until it is too late to.
  * @param[in] saved  the living ranks have written a checkpoint
  */
 void tsl_heart_end(bool saved);

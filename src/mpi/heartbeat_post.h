@@ -28,9 +28,11 @@ typedef struct tsl_post {
   struct sockaddr_in *known; /**< [size] where a rank was heard from; port 0: nowhere so far */
 } tsl_post;
 
-/** Open this rank's socket and learn where the others are; collective on comm, and agrees.
- *  @param[out] post  close with tsl_post_close, also when it fails */
+/** Collective on comm, and agrees. Open this rank's socket and exchange the ranks' addresses.
+ *  @param[in]  seats  shape [size of comm]
+ *  @param[out] post   close with tsl_post_close, also when it fails */
 tsl_err tsl_post_open(MPI_Comm comm, const tsl_seat *seats, tsl_post *post);
+/** Not collective. Close the socket and free the addresses. */
 void tsl_post_close(tsl_post *post);
 
 /** Send without waiting; what cannot be sent is lost, as datagrams are. */

@@ -10,7 +10,8 @@
 #include <mpi.h>
 
 /**
- * Print help on rank 0: a subcommand, a family's keys, "run-keys" or "output-keys", or "" for all.
+ * Not collective; other ranks than 0 return at once. Print help: a subcommand, a family's keys,
+ * "run-keys" or "output-keys", or "" for all.
  * @param[in] comm  MPI_COMM_NULL: always print (MPI not running)
  * @return TSL_ERR_USAGE for an unknown topic, with the nearest
  */

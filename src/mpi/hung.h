@@ -8,9 +8,10 @@
 #include "phase.h"
 
 /**
- * End the job when the device has been computing units for longer than phase->watchdog and 20 times
- * the predicted seconds. The device's thread cannot be ended, so neither can the program in good
- * order: this is the one place besides main that ends it. The last checkpoint stays.
+ * Not collective: one rank ends all. End the job when the device has been computing units for
+ * longer than phase->watchdog and 20 times the predicted seconds. The device's thread cannot be
+ * ended, so neither can the program in good order: this is the one place besides main that ends it.
+ * The last checkpoint stays.
  * @param[in] units      shape [n], n > 0, what it computes now
  * @param[in] waited     s since it began with them
  * @param[in] predicted  s

@@ -17,7 +17,7 @@
  * for the first one: run.checkpoint is lengthened where it has to be, and a line says so once. At
  * the end of the run, when it is stopped, and when a rank is lost, the writing is waited for.
  *
- * All calls are collective on session->comm, and agree, but those that say otherwise.
+ * A call that is collective on session->comm agrees on its verdict.
  */
 #ifndef TSL_MPI_KEEPER_H
 #define TSL_MPI_KEEPER_H
@@ -60,71 +60,82 @@ typedef struct tsl_keeper {
   int all_synced; /**< what is heard */
 } tsl_keeper;
 
-/** After the deck: settings, and with --restart the checkpoint, which must be of this deck.
+/** Collective on session->comm. After the deck: settings, and with --restart the checkpoint, which
+ *  must be of this deck.
  *  @return TSL_ERR_INPUT: none found, damaged, of another deck or version; or there is one, and the
  *          run would begin anew without --overwrite */
 tsl_err tsl_keeper_open(tsl_session *session);
 
-/** Root, once the files of the run are checked: remove the checkpoints of an earlier run, which
- *  --overwrite allows; nothing with --restart. @return TSL_ERR_INPUT */
+/** Root, not collective. Once the files of the run are checked: remove the checkpoints of an
+ *  earlier run, which --overwrite allows; nothing with --restart. @return TSL_ERR_INPUT */
 tsl_err tsl_keeper_forget_old(const tsl_session *session);
 
-/** After the problem: does the checkpoint fit it? STATE fields are restored and inputs shared. */
+/** Collective on session->comm. After the problem: does the checkpoint fit it? STATE fields are
+ *  restored and inputs shared. */
 tsl_err tsl_keeper_ready(tsl_session *session);
 
-/** The units were cut anew: none of them is finished. Nothing is done before tsl_keeper_ready. */
+/** Not collective. The units were cut anew: none of them is finished. Nothing is done before
+ *  tsl_keeper_ready. @return TSL_ERR_MEMORY */
 tsl_err tsl_keeper_recut(tsl_session *session);
 
-/** Does the run take over rows of an earlier one? */
+/** Not collective. Does the run take over rows of an earlier one? The same answer on all ranks. */
 bool tsl_keeper_resumes(const tsl_session *session);
 
-/** After the streamed fields are in the output: are the rows of finished units as they were? */
+/** Collective on session->comm. After the streamed fields are in the output: are the rows of
+ *  finished units as they were? */
 tsl_err tsl_keeper_output(tsl_session *session, tsl_out *out);
 
-/** Before each part of a phase: what is finished, and when to pause. The first time after a restart
- *  rank 0 gets the log, lists, arrays and accumulators of the checkpoint. */
+/** Collective on session->comm. Before each part of a phase: what is finished, and when to pause.
+ *  The first time after a restart rank 0 gets the log, lists, arrays and accumulators of the
+ *  checkpoint. */
 tsl_err tsl_keeper_enter(tsl_session *session, tsl_phase *phase);
 
-/** After begin: of a WAVE family, the first time after a restart, the workers load what the
- *  checkpoint has of their tiles. */
+/** Collective on session->comm. After begin: of a WAVE family, the first time after a restart, the
+ *  workers load what the checkpoint has of their tiles. */
 tsl_err tsl_keeper_begun(tsl_session *session);
 
-/** After each part of a phase, its fields combined: add what was before, and write a checkpoint
- *  when it paused. @return TSL_ERR_PAUSED, when the run is to end now */
+/** Collective on session->comm. After each part of a phase, its fields combined: add what was
+ *  before, and write a checkpoint when it paused. @return TSL_ERR_PAUSED, when the run is to end
+ *  now */
 tsl_err tsl_keeper_leave(tsl_session *session, tsl_out *out, tsl_phase *phase);
 
-/** Between phases: write a checkpoint when it is due.
+/** Collective on session->comm. Between phases: write a checkpoint when it is due.
  *  @param[in] next  the phase that follows
  *  @return TSL_ERR_PAUSED, when the run is to end now */
 tsl_err tsl_keeper_between(tsl_session *session, tsl_out *out, int next);
 
-/** Take note of what has been written meanwhile. Not collective; errors of MPI only. */
+/** Not collective: it never waits. Take note of what has been written meanwhile. Errors of MPI
+ *  only. */
 tsl_err tsl_keeper_tend(tsl_session *session);
 
-/** Wait for the checkpoint that is being written. @param[in] out  NULL: it is finished
+/** Collective on session->comm. Wait for the checkpoint that is being written.
+ *  @param[in] out  NULL: it is finished
  *  @return TSL_ERR_IO: rows of the results did not get to the disk, and the run has to end */
 tsl_err tsl_keeper_settle(tsl_session *session, tsl_out *out);
 
-/** The same after an error, or when a rank is lost: not collective, so that a checkpoint whose rows
- *  other hosts may still be writing is dropped. */
+/** Not collective. The same after an error, or when a rank is lost: a checkpoint whose rows other
+ *  hosts may still be writing is dropped. */
 void tsl_keeper_abandon(tsl_session *session);
 
-/** Between turns of the walk: write a checkpoint when it is due.
+/** Collective on session->comm. Between turns of the walk: write a checkpoint when it is due.
  *  @param[in] record  of the phases before it
  *  @return TSL_ERR_PAUSED, when the run is to end now */
 tsl_err tsl_keeper_walk(tsl_session *session, tsl_out *out, const tsl_record *record);
 
-/** For the plan alone: would a run have checkpoints? Nothing is read or written. */
+/** Collective on session->comm. For the plan alone: would a run have checkpoints? Nothing is read
+ *  or written. */
 tsl_err tsl_keeper_foresee(tsl_session *session);
 
-/** One line for the plan, or nothing. Root. */
+/** Root, not collective. One line for the plan, or nothing. */
 void tsl_keeper_print(const tsl_session *session, FILE *file);
 
-/** The run has ended: remove the files. When more phases could mend its result, a checkpoint to go
- *  on from is written instead, and how is said. */
+/** Collective on session->comm. The run has ended: remove the files. When more phases could mend
+ *  its result, a checkpoint to go on from is written instead, and how is said.
+ *  @param[in] summary  the same on all ranks */
 tsl_err tsl_keeper_end(tsl_session *session, const tsl_summary *summary);
 
-/** NULL accepted. Not collective. */
+/** Not collective on session->comm; MPI_Comm_free of hosts on the ranks that have it. Free the
+ *  keeper; a session without one is accepted. */
 void tsl_keeper_free(tsl_session *session);
 
 /* ---- between the files keeper*.c */
@@ -132,23 +143,24 @@ void tsl_keeper_free(tsl_session *session);
 /** "OUTPUT.ckpt.N"; the pointer is path. */
 char *tsl_keeper_path(const tsl_session *session, int slot, char path[1100]);
 
-/** Gather a checkpoint and begin to write it. A full disk is a warning, then or later, and the one
- *  before stays.
+/** Collective on session->comm. Gather a checkpoint and begin to write it. A full disk is a
+ *  warning, then or later, and the one before stays.
  *  @param[in] out  NULL: it is finished
  *  @param[in] phase  NULL: between phases */
 tsl_err tsl_keeper_save(tsl_session *session, tsl_out *out, const tsl_phase *phase, int next);
 
-/** Rows to the system, from where they are synced. */
+/** Collective on session->comm. Rows to the system, from where they are synced. When a rank is
+ *  silent: of this rank alone. */
 tsl_err tsl_keeper_flush(tsl_session *session, tsl_out *out);
 
-/** Write what was gathered, beside the computation. @param[in] writer  taken; NULL: nothing, but
- *  the rows are synced */
+/** Collective on session->comm. Write what was gathered, beside the computation.
+ *  @param[in] writer  taken; NULL: nothing, but the rows are synced */
 tsl_err tsl_keeper_write(tsl_session *session, tsl_out *out, tsl_checkpoint_writer *writer);
 
 /** Root: there is no new checkpoint. */
 void tsl_keeper_warn(tsl_session *session, const tsl_err_copy *why);
 
-/** The interval begins, and the end of the time is known. */
+/** Not collective. The interval begins, and the end of the time is known. */
 void tsl_keeper_start_clock(tsl_session *session);
 
 /** Root: tsl_now() at which to pause. Never for the next checkpoint while one is being written. */
@@ -160,17 +172,21 @@ void tsl_keeper_spend(tsl_session *session, double cost);
 /** Root: a checkpoint is on the disk, which took so long; has that put the next one off? */
 void tsl_keeper_put_off(tsl_session *session, double seconds);
 
-/** Root: check the checkpoint against the problem, take its phase, restore STATE fields. */
+/** Root, not collective: check the checkpoint against the problem, take its phase, restore STATE
+ *  fields. */
 tsl_err tsl_keeper_fit(tsl_session *session);
 
-/** Of a WAVE family: sizes of what is saved of the tiles, and that itself, to the file, one after
- *  the other; put(to, ...) on rank 0. Collective.
- *  @param[in] begin  begin the two blocks, given sizes of all tiles; put bytes of the second */
+/** Where rank 0 puts what is saved of tiles; not called on other ranks. */
 typedef struct tsl_keeper_sink {
-  void *state;
+  void *state; /**< first argument of both */
+  /** Begin the two blocks: sizes of all tiles, shape [n], and so many bytes of states. */
   void (*begin)(void *state, const int64_t *tiles, int64_t n, int64_t bytes);
+  /** The next n bytes of the states. */
   void (*put)(void *state, const void *bytes, int64_t n);
 } tsl_keeper_sink;
+
+/** Collective on session->comm. Of a WAVE family: what the workers save of finished tiles to rank
+ *  0's sink, tile after tile in order of ids. @return the first error of a worker, on all ranks */
 tsl_err tsl_keeper_save_tiles(tsl_session *session, const tsl_keeper_sink *sink);
 
 /** The keys that may be changed in a restart, as "a, b"; the pointer is text. */

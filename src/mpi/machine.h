@@ -51,10 +51,9 @@ typedef struct tsl_bind_ask {
 } tsl_bind_ask;
 
 /**
- * Decide this rank's device, pin the calling thread, and build the table of all ranks.
- *
  * Collective on comm, also when it fails: an error shows on the ranks of the node that has it,
- * other ranks return TSL_OK, and the caller agrees on the verdict.
+ * other ranks return TSL_OK, and the caller agrees on the verdict. Decide this rank's device, pin
+ * the calling thread, and build the table of all ranks.
  * @param[in]  ask    the same on all ranks
  * @param[out] seats  shape [size of comm], by rank; from tsl_alloc, owned by the caller; NULL on
  * error

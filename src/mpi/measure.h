@@ -18,7 +18,8 @@
 #include "calibrate.h"
 
 /**
- * Measure all kinds that have units.
+ * Not collective, but ranks that share hardware should measure at once. Measure all kinds that have
+ * units.
  * @param[in]  n_ranks  that measure, and will share the units
  * @param[in]  memory   bytes of a batch's results at most
  * @param[out] speed    kinds without units stay as they are

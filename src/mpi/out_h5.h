@@ -33,7 +33,7 @@
 typedef struct tsl_out tsl_out;
 
 /**
- * Can a file of about this size be written there? Leaves nothing behind. Root only.
+ * Root, not collective. Can a file of about this size be written there? Leaves nothing behind.
  * @param[in] bytes  expected size of the file
  * @return TSL_ERR_INPUT: no folder, not writable, a folder, exists without overwrite;
  *         TSL_ERR_IO: no room, with needed and free bytes
@@ -41,8 +41,8 @@ typedef struct tsl_out tsl_out;
 tsl_err tsl_out_precheck(const char *path, bool overwrite, int64_t bytes);
 
 /**
- * Create FILE.part; the .part of a dead run is replaced, that of a living one is refused.
- * Collective on comm (which is duplicated).
+ * Collective on comm, which is duplicated. Create FILE.part; the .part of a dead run is replaced,
+ * that of a living one is refused.
  * @param[in]  path      the same on all ranks
  * @param[in]  compress  deflate level 0..9 for chunked datasets
  * @param[out] out       set on all ranks, also when it fails, so that discard can follow; owned by
@@ -52,8 +52,9 @@ tsl_err tsl_out_create(MPI_Comm comm, const char *path, bool overwrite, int comp
                        tsl_out **out);
 
 /**
- * As tsl_out_create, but the rows of streamed GATHER fields may outlive this run: their datasets
- * are contiguous, without filters, and at the same place of FILE.part for any number of ranks.
+ * Collective on comm. As tsl_out_create, but the rows of streamed GATHER fields may outlive this
+ * run: their datasets are contiguous, without filters, and at the same place of FILE.part for any
+ * number of ranks.
  * @param[in] resume  take over FILE.part of an earlier run: all of it is described anew, and the
  *                    rows in it stay as they are; what fails leaves FILE.part there
  * @return TSL_ERR_INPUT when there is none to resume
@@ -68,34 +69,36 @@ int64_t tsl_out_place(const tsl_out *out, const tsl_field *field);
 tsl_err tsl_out_read_slab(tsl_out *out, const tsl_field *field, const int64_t lo[3],
                           const int64_t hi[3], void *data);
 
-/** Is FILE.part still there? Removed with its folder, it is made anew with all that was written,
- *  where that can be; else a warning says so, and the end of the run finds another place.
- *  Collective, between open_stream and close_stream. Nothing when a rank is silent. */
+/** Collective on out->comm, between open_stream and close_stream; nothing when a rank is silent. Is
+ *  FILE.part still there? Removed with its folder, it is made anew with all that was written, where
+ *  that can be; else a warning says so, and the end of the run finds another place. */
 tsl_err tsl_out_look(tsl_out *out);
 
-/** Everything written so far is the system's, on all ranks, so that an fsync of tsl_out_rows brings
- *  it to the disk; collective, between open_stream and close_stream. When a rank is silent
- *  (heartbeat.h): what this rank has written, and not collective. */
+/** Collective on out->comm, between open_stream and close_stream. Everything written so far is the
+ *  system's, on all ranks, so that an fsync of tsl_out_rows brings it to the disk. When a rank is
+ *  silent (heartbeat.h): what this rank has written, and not collective. */
 tsl_err tsl_out_flush(tsl_out *out);
 
-/** A descriptor of FILE.part for fsync, closed by the caller, which any thread may use; -1: this
- *  rank writes no rows. Not collective; after tsl_out_look. */
+/** Not collective; after tsl_out_look. A descriptor of FILE.part for fsync, closed by the caller,
+ *  which any thread may use; -1: this rank writes no rows. */
 tsl_err tsl_out_rows(const tsl_out *out, int *fd);
 
 /** Does each rank write its own rows, so that each host has some to sync? While the stream is open;
  *  the same answer on all ranks. */
 bool tsl_out_by_all(const tsl_out *out);
 
-/** FILE.part stays when the run fails or ends early, as it can be continued; or does not again. */
+/** Not collective; the same on all ranks. FILE.part stays when the run fails or ends early, as it
+ *  can be continued; or does not again. */
 void tsl_out_keep(tsl_out *out, bool keep);
 
 /**
- * Create /results/NAME for a streamed field: GATHER with its full shape (zero extents are legal),
- * LIST empty and extendible. Called by all ranks in the same order, before open_stream.
+ * Not collective, but called by all ranks in the same order, before open_stream: rank 0 creates,
+ * the others take note. Create /results/NAME for a streamed field: GATHER with its full shape (zero
+ * extents are legal), LIST empty and extendible.
  */
 tsl_err tsl_out_field(tsl_out *out, const tsl_field *field);
 
-/** Make the streamed fields writable; collective. */
+/** Collective on out->comm. Make the streamed fields writable. */
 tsl_err tsl_out_open_stream(tsl_out *out);
 
 /**
@@ -106,7 +109,7 @@ tsl_err tsl_out_open_stream(tsl_out *out);
 bool tsl_out_independent(const tsl_out *out);
 
 /**
- * Write a box of a streamed GATHER field. Not collective: any rank when independent, else rank 0.
+ * Not collective: any rank when independent, else rank 0. Write a box of a streamed GATHER field.
  * @param[in] lo,hi  half-open box within the shape; an empty box is legal
  * @param[in] data   the box, row-major; borrowed for the call
  */
@@ -114,15 +117,17 @@ tsl_err tsl_out_slab(tsl_out *out, const tsl_field *field, const int64_t lo[3], 
                      const void *data);
 
 /**
- * Append records to a streamed LIST field. Rank 0; also after the stream, until tsl_out_end_rows.
+ * Rank 0, not collective; also after the stream, until tsl_out_end_rows. Append records to a
+ * streamed LIST field.
  * @param[in] data  n records of shape[1] * shape[2] elements each
  */
 tsl_err tsl_out_append(tsl_out *out, const tsl_field *field, const void *data, int64_t n);
 
-/** End the streaming; collective. After it only rank 0 has the file open. */
+/** Collective on out->comm. End the streaming; after it only rank 0 has the file open. */
 tsl_err tsl_out_close_stream(tsl_out *out);
 
-/* All below: rank 0 acts, other ranks return TSL_OK at once. Not while the stream is open. */
+/* All below to tsl_out_summary, not collective: rank 0 acts, other ranks return TSL_OK at once. Not
+ * while the stream is open. */
 
 /**
  * Read rows [lo, hi) of the first dimension of a streamed GATHER field back from the file.
@@ -200,16 +205,17 @@ tsl_err tsl_out_about_run(tsl_out *out, const tsl_out_about *about);
 /** Verdict to /run (verdict, reason); lines as attributes NAME and NAME_unit of /results. */
 tsl_err tsl_out_summary(tsl_out *out, const tsl_summary *summary);
 
-/** Close, fsync, rename to the final name, fsync the folder. Collective; sets NULL. On failure
- *  on any rank the .part is removed and all ranks return an error. */
+/** Collective on out->comm; sets NULL. Close, fsync, rename to the final name, fsync the folder. On
+ *  failure on any rank the .part is removed and all ranks return an error. */
 tsl_err tsl_out_commit(tsl_out **out);
 
-/** The file will be discarded: remove its working name at once, before a launcher that loses
- *  patience kills the ranks. Not collective; rank 0 acts, others return; may be repeated. */
+/** Not collective; rank 0 acts, others return; may be repeated. The file will be discarded: remove
+ *  its working name at once, before a launcher that loses patience kills the ranks. */
 void tsl_out_forget(tsl_out *out);
 
-/** Close and remove FILE.part. Collective, after any error in any state; NULL accepted, sets NULL.
- *  When a rank is silent (heartbeat.h), rank 0 removes FILE.part and nothing is closed. */
+/** Collective on out->comm, after any error in any state; NULL accepted, sets NULL. Close and
+ *  remove FILE.part. When a rank is silent (heartbeat.h), rank 0 removes FILE.part and nothing is
+ *  closed. */
 void tsl_out_discard(tsl_out **out);
 
 #endif

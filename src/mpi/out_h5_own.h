@@ -51,8 +51,8 @@ tsl_err tsl_out_h5_fail(const tsl_out *out, const char *file, int line, const ch
 /** The folder of a file's name; freed by the caller. */
 tsl_err tsl_out_folder(const char *path, char **folder);
 
-/** An error where a host does not see the root's file under its name: MPI_File_open would hang, or
- *  take another file for it. Collective. */
+/** Collective on out->comm. An error where a host does not see the root's file under its name:
+ *  MPI_File_open would hang, or take another file for it. */
 tsl_err tsl_out_check_visible(tsl_out *out);
 
 /** Root, once the file is open by MPI-IO: remove the files of Open MPI's shared file pointer, which
@@ -88,11 +88,11 @@ tsl_err tsl_out_restore(tsl_out *out);
  *  @return why, with the name in its message */
 tsl_err tsl_out_rescue(tsl_out *out, tsl_err why);
 
-/** Open the file and its streamed fields by MPI-IO. Collective. */
+/** Collective on out->comm, and agrees. Open the file and its streamed fields by MPI-IO. */
 tsl_err tsl_out_open_mpio(tsl_out *out);
 
-/** Close what is open of the file on this rank (collective while mpio); descriptor and lock stay.
- */
+/** Collective on out->comm while mpio, else not. Close what is open of the file on this rank;
+ *  descriptor and lock stay. */
 herr_t tsl_out_close_file(tsl_out *out);
 
 /** Access properties of a streamed dataset: a cache for its chunks. -1 on failure. */

@@ -8,7 +8,7 @@
 #include "calibrate.h"
 
 /**
- * Ask the worker; only while nothing is queued on the hand.
+ * Not collective. Ask the worker; only while nothing is queued on the hand.
  * @param[out] overlaps  false also where TSL_TEST_SLOW (linger.h) is set: the hand sleeps after a
  *                       batch then, which slows the device only if no other goes on meanwhile
  */

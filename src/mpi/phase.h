@@ -55,7 +55,7 @@ typedef struct tsl_phase {
 } tsl_phase;
 
 /**
- * Run the phase.
+ * Collective on phase->comm. Run the phase.
  *
  * The hand computes; this thread feeds it from the static list and then from the shared counter,
  * delivers finished slabs, and on rank 0 receives those of others. When a rank fails, all stop.
@@ -63,11 +63,11 @@ typedef struct tsl_phase {
  * live when a rank is silent (heartbeat.h) and a checkpoint can be made of it; else they leave as
  * soon as their devices are done.
  *
- * Collective: on phase->comm.
  * @return the lowest failing rank's error, on all ranks; TSL_ERR_LOST
  */
 tsl_err tsl_phase_run(tsl_phase *phase);
 
+/** Not collective. Free lists and log; zeroed phases are accepted. */
 void tsl_phase_clear(tsl_phase *phase);
 
 /** Set by main's signal handler: the number of the signal that asks to stop, or 0. */

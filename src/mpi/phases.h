@@ -13,7 +13,8 @@
 #include "record.h"
 
 /**
- * Prepare the phase after one that family.advance does not call the last. Collective.
+ * Collective on session->comm. Prepare the phase after one that family.advance does not call the
+ * last.
  * @param[in]     phase   number of the phase that has ended
  * @param[in,out] record  rank 0: has its log; gets what is expected of the next phase
  */

@@ -77,6 +77,7 @@ tsl_err tsl_plan_deal(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
  */
 void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast);
 
+/** Free the arrays and zero the plan; zeroed ones are accepted. */
 void tsl_plan_clear(tsl_plan *plan);
 
 #endif

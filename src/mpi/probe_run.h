@@ -13,10 +13,10 @@
 extern const char tsl_probe_help[];
 
 /**
- * Measure this job's devices, print the figures of each kind of device once, and remember them by
- * host, device, driver and program. What is remembered is printed again unless --again is given.
- *
- * Collective on comm; argv[0] is "probe".
+ * Collective on comm. Measure this job's devices, print the figures of each kind of device once,
+ * and remember them by host, device, driver and program. What is remembered is printed again unless
+ * --again is given.
+ * @param[in] argv  argv[0] is "probe"
  */
 tsl_err tsl_probe(MPI_Comm comm, int argc, char **argv);
 

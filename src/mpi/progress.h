@@ -16,6 +16,7 @@ typedef struct tsl_progress {
 /** Seconds of the monotonic clock. */
 double tsl_now(void);
 
+/** Begin the line; quiet: nothing is ever printed. */
 void tsl_progress_start(tsl_progress *progress, bool quiet);
 
 /** Show the fraction done (0..1) when it is time to. */

@@ -51,8 +51,10 @@ int64_t tsl_queue_chunk(const tsl_tail *tail, int rank, double ahead);
 /** Collective on comm. Units [first, last) are in the tail. Close with tsl_queue_close. */
 tsl_err tsl_queue_open(MPI_Comm comm, int64_t first, int64_t last, tsl_queue **out);
 
-/** Collective; NULL accepted, sets NULL. */
+/** Collective on the queue's comm, but when a rank is silent; NULL accepted, sets NULL. */
 void tsl_queue_close(tsl_queue **queue);
+
+/* All below: not collective. They address the window on rank 0 alone. */
 
 /**
  * Take units from the tail for this rank.

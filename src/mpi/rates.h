@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-/** The subcommand; collective on comm, of use on one rank. argv[0] is "rates". */
+/** Collective on comm, of use on one rank. The subcommand; argv[0] is "rates". */
 tsl_err tsl_rates(MPI_Comm comm, int argc, char **argv);
 
 #endif

@@ -57,8 +57,8 @@ typedef struct tsl_record {
   tsl_summary summary;
 } tsl_record;
 
-/** Gather the phase's log on rank 0, check that every unit ran exactly once, and add it to the
- *  record. Collective. */
+/** Collective on session->comm. Gather the phase's log on rank 0, check that every unit ran exactly
+ *  once, and add it to the record. */
 tsl_err tsl_record_phase(tsl_session *session, const tsl_phase *phase, tsl_record *record);
 
 /** Add a phase, whose log is record->last, to the sums and tables. Rank 0.
@@ -72,10 +72,11 @@ void tsl_record_print(const tsl_session *session, const tsl_record *record, FILE
 /** Write /run/phases and /run/phase_times. Rank 0. */
 tsl_err tsl_record_store_phases(const tsl_record *record, tsl_out *out);
 
-/** Ask the family for its summary and write arrays, tables and texts. Collective; summary.valid is
- *  set on all ranks. */
+/** Collective on session->comm. Ask the family for its summary and write arrays, tables and texts;
+ *  record->summary is then the same on all ranks. */
 tsl_err tsl_record_store(tsl_session *session, tsl_record *record, tsl_out *out);
 
+/** Free the arrays and zero the record; zeroed ones are accepted. */
 void tsl_record_clear(tsl_record *record);
 
 #endif

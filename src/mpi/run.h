@@ -1,6 +1,6 @@
 /**
  * @file run.h
- * The subcommands that take a deck. Collective on comm; argv[0] is the subcommand's name.
+ * The subcommands that take a deck; argv[0] is the subcommand's name.
  */
 #ifndef TSL_MPI_RUN_H
 #define TSL_MPI_RUN_H
@@ -9,17 +9,18 @@
 
 #include <mpi.h>
 
-/** `tesela run DECK`: the whole path from deck to HDF5. */
+/** Collective on comm. `tesela run DECK`: the whole path from deck to HDF5. */
 tsl_err tsl_run(MPI_Comm comm, int argc, char **argv);
 
-/** `tesela plan DECK`: units, predicted seconds and bytes per rank; computes nothing but samples.
- */
+/** Collective on comm. `tesela plan DECK`: units, predicted seconds and bytes per rank; computes
+ *  nothing but samples. */
 tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv);
 
-/** `tesela calibrate DECK`: measure the devices for this deck's units and store the result. */
+/** Collective on comm. `tesela calibrate DECK`: measure the devices for this deck's units and store
+ *  the result. */
 tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv);
 
-/** `tesela devices`: the table of all ranks. */
+/** Collective on comm. `tesela devices`: the table of all ranks. */
 tsl_err tsl_devices(MPI_Comm comm, int argc, char **argv);
 
 #endif

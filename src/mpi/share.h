@@ -10,28 +10,27 @@
 #include <mpi.h>
 
 /**
- * Broadcast bytes of any length in pieces.
- * Collective: on comm.
+ * Collective on comm. Broadcast bytes of any length in pieces from rank 0.
  */
 tsl_err tsl_share_bytes(MPI_Comm comm, void *bytes, int64_t n);
 
-/** Bytes of any length from one rank to another in pieces. */
+/** Not collective. Bytes of any length from one rank to another in pieces; both wait. */
 tsl_err tsl_share_send(MPI_Comm comm, int to, int tag, const void *bytes, int64_t n);
 tsl_err tsl_share_receive(MPI_Comm comm, int from, int tag, void *bytes, int64_t n);
 
 /**
- * Send a problem made on the root to every rank: params, the field table, IN data.
+ * Collective on comm, and agrees. Send a problem made on the root to every rank: params, the field
+ * table, IN data.
  *
  * Away from the root, memory is allocated for params, IN fields and accumulators (SUM, MIN, MAX);
  * on the root also for GATHER fields that are not streamed. Free with tsl_problem_clear.
  *
- * Collective: on comm.
  * @param[in,out] problem  root: filled by family.create; others: zeroed, family set
  */
 tsl_err tsl_share_problem(MPI_Comm comm, tsl_problem *problem);
 
-/** Broadcast the data of the IN fields that the root has touched since they were shared last, and
- *  the numbers of their changes. Collective. */
+/** Collective on comm. Broadcast the data of the IN fields that the root has touched since they
+ *  were shared last, and the numbers of their changes. */
 tsl_err tsl_share_inputs(MPI_Comm comm, tsl_problem *problem);
 
 #endif

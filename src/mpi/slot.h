@@ -21,6 +21,7 @@ void tsl_slab_largest(const tsl_problem *problem, const tsl_unit *units, int64_t
 tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend,
                       const int64_t bytes[TSL_MAX_FIELDS], tsl_part *part);
 
+/** Free the slabs and lists of a part; a zeroed one is accepted. */
 void tsl_part_clear(const tsl_problem *problem, const tsl_backend *backend, tsl_part *part);
 
 /** Room for the slabs of the units of one batch, a block for each GATHER field. */

@@ -8,13 +8,13 @@
 #include "out_h5.h"
 
 /**
- * Let the family derive and draw: family.finish on the root, then everything on disk.
+ * Collective on comm; nothing for a family without finish. Let the family derive and draw:
+ * family.finish on the root, then everything on disk.
  *
  * A streamed field is read and written in its dataset of FILE.part, another one in its array. The
  * store's calls return TSL_ERR_INTERNAL for a field that is not GATHER or rows outside it,
  * TSL_ERR_NUMERIC for NaN or infinity in written rows, TSL_ERR_STOPPED after a signal, and errors
  * of the file. Memory: the family's rows and the caches of tsl_out_read_rows.
- * Collective: on comm. Does nothing for a family without finish.
  */
 tsl_err tsl_store_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out);
 

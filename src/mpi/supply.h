@@ -47,17 +47,19 @@ int64_t tsl_supply_steal(const tsl_parts *parts, const tsl_claim *claims, const 
 typedef struct tsl_supply tsl_supply;
 
 /**
- * Collective on comm, after tsl_queue_open; close before it.
+ * Collective on comm, after tsl_queue_open; close before it. Make this rank's source of units, and
+ * set its claim before any rank goes on.
  * @param[in] units,plan,cost  not owned
  * @param[in] overlaps         batches of this rank overlap on its device
  */
 tsl_err tsl_supply_open(MPI_Comm comm, tsl_queue *queue, const tsl_plan *plan,
                         const tsl_unit *units, const tsl_cost *cost, bool overlaps,
                         tsl_supply **out);
-void tsl_supply_close(tsl_supply **supply); /**< NULL accepted, sets NULL */
+/** Not collective; NULL accepted, sets NULL. */
+void tsl_supply_close(tsl_supply **supply);
 
 /**
- * The next unit of this rank.
+ * Not collective. The next unit of this rank.
  * @param[in]  ahead    s until the device has done what it has; 0: idle
  * @param[in]  fetch    claim or ask for more when nothing is in hand; false: within a batch, which
  *                      so stays as short as what was claimed

@@ -16,8 +16,9 @@
 #include "session.h"
 
 /**
- * After a phase that has ended with TSL_ERR_LOST. Called by each rank that has, whether it can
- * save something or not; sets session->rescued on rank 0.
+ * Not collective on session->comm: those that can save meet by messages. After a phase that has
+ * ended with TSL_ERR_LOST. Called by each rank that has, whether it can save something or not; sets
+ * session->rescued on rank 0.
  */
 void tsl_survivors_save(tsl_session *session, tsl_out *out, tsl_phase *phase);
 

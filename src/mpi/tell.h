@@ -8,10 +8,11 @@
 
 #include "record.h"
 
-/** Ask the workers after the last phase. Collective. @param[out] record  rank 0: told */
+/** Collective on session->comm. Ask the workers after the last phase.
+ *  @param[out] record  rank 0: told */
 tsl_err tsl_tell_ask(tsl_session *session, tsl_record *record);
 
-/** A line for each rank that has something to say. Rank 0. */
+/** Rank 0. Print a line for each rank that has something to say. */
 void tsl_tell_print(const tsl_record *record, FILE *file);
 
 /** Write /run/memory. Rank 0. */

@@ -31,17 +31,18 @@ typedef struct tsl_timeline {
   int64_t n, capacity;
 } tsl_timeline;
 
-/** Collective: a barrier sets the common origin. */
+/** Collective on comm: a barrier sets the common origin. Begin a timeline; off, it stays empty. */
 tsl_err tsl_trace_start(MPI_Comm comm, bool on, tsl_timeline *trace);
 
-/** Note a span; start as tsl_now() gave it. */
+/** Not collective. Note a span; start as tsl_now() gave it. @return TSL_ERR_MEMORY */
 tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit,
                       double start, double seconds);
 
-/** Gather on rank 0 and write JSON to path, which tsl_files_write knows as "--trace"; a file that
- *  cannot be written is lost (tsl_files_lose), not an error. Collective. */
+/** Collective on comm. Gather on rank 0 and write JSON to path, which tsl_files_write knows as
+ *  "--trace"; a file that cannot be written is lost (tsl_files_lose), not an error. */
 tsl_err tsl_trace_write(MPI_Comm comm, const tsl_timeline *trace, const char *path);
 
+/** Not collective. Free the events and zero the timeline. */
 void tsl_trace_clear(tsl_timeline *trace);
 
 #endif

@@ -16,11 +16,10 @@ typedef struct tsl_walk_break {
 } tsl_walk_break;
 
 /**
- * Walk from family.walk_begin to the end; the steps go to family.walk_steps on the root. Nothing
- * happens when the family has no walk. A walk that comes back to a cursor it left is
+ * Collective on comm. Walk from family.walk_begin to the end; the steps go to family.walk_steps on
+ * the root. Nothing happens when the family has no walk. A turn that does not move the cursor is
  * TSL_ERR_INTERNAL.
  *
- * Collective: on comm.
  * @param[in] units    shape [plan->n_units]
  * @param[in] between  NULL: any signal ends the walk with TSL_ERR_STOPPED
  */

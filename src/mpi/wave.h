@@ -8,7 +8,7 @@
 #include "phase.h"
 
 /**
- * Run the phase; like tsl_phase_run, which see.
+ * Collective on phase->comm. Run the phase; like tsl_phase_run, which see.
  *
  * Each rank runs its tiles group by group: its neighbouring tiles of one stage. A group waits for
  * the edges it needs of other ranks; receives are posted some groups ahead, and finished edges
@@ -16,8 +16,6 @@
  * soon as its edges are there, while the group before ends. When it is to pause, all ranks finish
  * the same stages and the workers take in all edges that later stages need. phase->plan must own
  * every tile (no tail) and give all tiles of a lane to one rank.
- *
- * Collective: on phase->comm.
  */
 tsl_err tsl_wave_run(tsl_phase *phase);
 

@@ -27,10 +27,11 @@ static inline tsl_cut tsl_cut_make(MPI_Comm comm, bool pauses) {
                    .known = !pauses};
 }
 
-/** Once on each rank. The cut must stay where it is until it is known. */
+/** Collective on cut->comm, once on each rank at a time of its own: it does not wait. Propose a
+ *  stage. The cut must stay where it is in memory until it is known. */
 tsl_err tsl_cut_propose(tsl_cut *cut, int64_t stage);
 
-/** See whether all have proposed. */
+/** Not collective. See whether all have proposed. */
 tsl_err tsl_cut_look(tsl_cut *cut);
 
 /** Stages below this one may be begun. */
@@ -39,7 +40,8 @@ static inline int64_t tsl_cut_limit(const tsl_cut *cut) {
 }
 
 /**
- * After a pause: the worker takes in all edges that lead from what is done to what is left.
+ * Not collective; waits for messages. After a pause: the worker takes in all edges that lead from
+ * what is done to what is left.
  * @param[in] next      first group that has not begun
  * @param[in] listened  first group whose receives are not posted
  * @param[in] stage     the cut

@@ -38,14 +38,15 @@ typedef struct tsl_edges {
 } tsl_edges;
 
 /**
+ * Not collective: every rank finds out for itself. List this rank's groups and edges of a phase.
  * @param[in]  room   tiles of one group at most
  * @param[out] edges  free with tsl_edges_clear
  */
 tsl_err tsl_edges_make(const tsl_phase *phase, int rank, int64_t room, tsl_edges *edges);
-/** Post the receive of an edge. */
+/** Not collective. Post the receive of an edge. */
 tsl_err tsl_edge_receive(tsl_edge *edge, MPI_Comm comm);
 
-/** Wait for edges still under way. @param[in,out] sends  shape [n] */
+/** Not collective. Wait for edges still under way. @param[in,out] sends  shape [n] */
 tsl_err tsl_edges_wait(MPI_Request *sends, int64_t n);
 
 /** After a failure nobody may be listening: receives are cancelled, and the memory of sends that
@@ -53,6 +54,7 @@ tsl_err tsl_edges_wait(MPI_Request *sends, int64_t n);
  *  @param[in,out] sends  of edges->out, in order */
 void tsl_edges_drop(tsl_edges *edges, MPI_Request *sends);
 
+/** Free all arrays and the data of edges in; none may be under way. */
 void tsl_edges_clear(tsl_edges *edges);
 
 #endif
