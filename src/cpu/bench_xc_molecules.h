@@ -17,9 +17,11 @@ typedef struct bench_xc_molecule {
 /**
  * Make a problem with its guess density.
  * @param[in]  what  "water", "benzene", "C60" (built in); a file .xyz; a deck .yaml of the family
- * @return TSL_ERR_INPUT and what the family says
+ * @param[out] out   free with bench_xc_clear; cleared when it fails
+ * @return TSL_ERR_USAGE: what is none of these; errors of the deck and of the family
  */
 tsl_err bench_xc_make(const char *what, bench_xc_molecule *out);
+/** Free deck, problem and units; a zeroed one is accepted. */
 void bench_xc_clear(bench_xc_molecule *molecule);
 
 #endif

@@ -1,5 +1,5 @@
-/* Keys and lines of the calibration file. The root looks all ranks' keys up, ranks without an entry
- * measure at the same time, and the root stores and pools what they send. */
+/* Keys and lines of the calibration file. The root looks up the keys of all ranks; when one is
+ * missing, all ranks measure at once, and the root stores and pools what they send. */
 #include "calibrate.h"
 
 #include "agree.h"
