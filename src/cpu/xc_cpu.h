@@ -5,7 +5,7 @@
  * Groups: a batch of groups is cut into pieces of points (by the deck's key parallel), dealt to
  * threads; a piece computes functions, X = D phi, density, functional, Z, V = phi Z^T on its own;
  * V is added to the sum in the order of the pieces. Batches of bra pairs and of fitting shells are
- * those of src/threads. So the sums of a worker depend on the units, their order and the number of
+ * those of src/host. So the sums of a worker depend on the units, their order and the number of
  * threads alone; reproducible, with pieces that do not depend on threads and sums of integers
  * (xc_fixed.h), on none of them.
  */

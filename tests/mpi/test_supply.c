@@ -4,7 +4,7 @@
 #include "supply.h"
 
 #include "agree.h"
-#include "progress.h"
+#include "clock.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  * errors stay with their task and no task that has begun is left behind. */
 #include "hand.h"
 
+#include "clock.h"
 #include "contract.h"
-#include "progress.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

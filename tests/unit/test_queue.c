@@ -4,7 +4,7 @@
 #include "random.h"
 
 #include "agree.h"
-#include "progress.h"
+#include "clock.h"
 
 #include <math.h>
 #include <setjmp.h>

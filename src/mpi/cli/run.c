@@ -1,0 +1,275 @@
+/* `tesela run` from deck to HDF5 as one list of stages, and the shorter subcommands plan, calibrate
+ * and devices. */
+#include "run.h"
+
+#include "agree.h"
+#include "compute.h"
+#include "files.h"
+#include "help.h"
+#include "keeper.h"
+#include "phases.h"
+#include "report.h"
+#include "share.h"
+#include "store.h"
+#include "tell.h"
+#include "walk.h"
+
+/* ---- output */
+
+static tsl_err open_output(tsl_session *s, tsl_out **out) {
+  tsl_err err = TSL_OK;
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
+                                                     tsl_session_output_bytes(s))
+                                  : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_keeper_forget_old(s) : TSL_OK);
+  if (s->keeper->on)
+    TSL_AGREE(s->comm, tsl_out_create_lasting(s->comm, s->path, s->output.overwrite,
+                                              (int)s->output.compress, tsl_keeper_resumes(s), out));
+  else
+    TSL_AGREE(s->comm,
+              tsl_out_create(s->comm, s->path, s->output.overwrite, (int)s->output.compress, out));
+  for (int f = 0; f < s->problem.n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    const bool streamed = (field->role & TSL_OUT) && (field->stream || field->combine == TSL_LIST);
+    if (streamed && !field->hidden) TSL_AGREE(s->comm, tsl_out_field(*out, field));
+  }
+  TSL_TRY(tsl_keeper_output(s, *out));
+  TSL_AGREE(s->comm, tsl_out_open_stream(*out));
+done:
+  return err;
+}
+
+/* ---- phases */
+
+static tsl_err advance(tsl_session *s, int phase, bool *more) {
+  tsl_err err = TSL_OK;
+  int flag = 0;
+  double since = tsl_now();
+  *more = false;
+  TSL_AGREE(s->comm, s->rank == 0 && s->family->advance != NULL
+                         ? s->family->advance(&s->problem, phase, more)
+                         : TSL_OK);
+  flag = *more;
+  TSL_MPI(MPI_Bcast(&flag, 1, MPI_INT, 0, s->comm));
+  *more = flag != 0;
+  TSL_TRY(tsl_session_stage(s, "advance", &since));
+done:
+  return err;
+}
+
+/* What goes on while a solution is recovered. */
+typedef struct walking {
+  tsl_session *session;
+  tsl_out *out;
+  const tsl_record *record;
+} walking;
+
+static tsl_err look_after_walk(void *state) {
+  const walking *w = state;
+  return tsl_keeper_walk(w->session, w->out, w->record->last, w->record->n_last);
+}
+
+static tsl_err walk(tsl_session *s, tsl_out *out, const tsl_record *record) {
+  walking state = {s, out, record};
+  const tsl_walk_break between = {&state, look_after_walk, s->keeper->on};
+  return tsl_walk(s->comm, &s->station, &s->problem, s->units.list, &s->plan, &between);
+}
+
+static tsl_err all_phases(tsl_session *s, tsl_out *out, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  const bool talk = s->rank == 0 && !s->options->quiet;
+  bool more = true;
+  for (int phase = s->keeper->phase; more; phase++) {
+    TSL_TRY(tsl_compute_phase(s, out, phase, record));
+    TSL_TRY(advance(s, phase, &more));
+    if (more) TSL_TRY(tsl_phases_next(s, phase, record));
+    if (talk && record->n_phases + more > 1) tsl_phases_print(record, stdout);
+    if (more) TSL_TRY(tsl_keeper_between(s, out, phase + 1));
+  }
+  TSL_TRY(walk(s, out, record));
+  TSL_TRY(tsl_keeper_settle(s, out));
+  TSL_AGREE(s->comm, tsl_out_close_stream(out));
+done:
+  return err;
+}
+
+/* Derived fields and pictures; rank 0 works, the others wait. */
+static tsl_err finish(tsl_session *s, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  const double begin = tsl_now();
+  if (s->family->finish == NULL) return TSL_OK;
+  TSL_TRY(tsl_store_finish(s->comm, &s->problem, out));
+  TSL_AGREE(s->comm,
+            tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "finish", -1, begin, tsl_now() - begin));
+done:
+  return err;
+}
+
+/* Root: what is wrong with the names of the files to be written. */
+static tsl_err check_files(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  tsl_files_mode_set(s->output.overwrite  ? TSL_FILES_REPLACE
+                     : o->restart != NULL ? TSL_FILES_RESTART
+                                          : TSL_FILES_NEW);
+  TSL_TRY(tsl_files_write(TSL_FILE_OUTPUT, "output", s->path));
+  TSL_TRY(tsl_out_precheck(s->path, s->output.overwrite, 0));
+  if (o->trace != NULL) TSL_TRY(tsl_files_write(TSL_FILE_BESIDE, "--trace", o->trace));
+done:
+  return err;
+}
+
+/* Root: files beside the output that could not be written. */
+static tsl_err tell_lost(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  int n = 0;
+  for (const char *lost; (lost = tsl_files_lost(n)) != NULL; n++)
+    fprintf(stderr, "tesela: warning: lost: %s\n", lost);
+  if (n > 0 && s->options->strict)
+    TSL_FAIL(TSL_ERR_IO, "--strict: %d file%s beside the output %s lost; the results are in '%s'",
+             n, n == 1 ? "" : "s", n == 1 ? "is" : "are", s->path);
+done:
+  return err;
+}
+
+/* Root: the next run is predicted by what this one measured. */
+static tsl_err learn(const tsl_session *s, const tsl_record *record) {
+  return tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows, record->n_phases,
+                                 s->options->quiet);
+}
+
+/* ---- the run, read from top to bottom */
+
+static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  const bool talk = s->rank == 0 && !s->options->quiet;
+  TSL_TRY(tsl_session_deck(s));
+  TSL_AGREE(s->comm, s->rank == 0 ? check_files(s) : TSL_OK);
+  TSL_TRY(tsl_keeper_open(s));
+  TSL_TRY(tsl_session_machine(s));
+  if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->seats, s->size, stdout);
+  TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_keeper_ready(s));
+  TSL_TRY(tsl_session_worker(s));
+  TSL_TRY(tsl_session_plan(s));
+  if (talk) tsl_report_plan(s, stdout), fflush(stdout);
+  TSL_TRY(open_output(s, out));
+  TSL_TRY(all_phases(s, *out, record));
+  TSL_TRY(tsl_tell_ask(s, record));
+  TSL_TRY(finish(s, *out));
+  if (talk) tsl_record_print(s, record, stdout), tsl_tell_print(record, stdout);
+  if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
+  TSL_AGREE(s->comm, tsl_record_store(s, record, *out));
+  TSL_AGREE(s->comm, tsl_out_commit(out));
+  TSL_TRY(tsl_keeper_end(s, &record->summary));
+  if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
+  TSL_AGREE(s->comm, s->rank == 0 ? learn(s, record) : TSL_OK);
+  TSL_AGREE(s->comm, s->rank == 0 ? tell_lost(s) : TSL_OK);
+  if (!record->summary.valid)
+    TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);
+done:
+  return err;
+}
+
+/* What was saved before a failure can be continued. */
+static void keep_for_restart(tsl_session *s, tsl_out *out, tsl_err err) {
+  tsl_keeper_abandon(s);
+  if (out != NULL && err != TSL_OK) tsl_out_keep(out, s->keeper->safe);
+  if (err == TSL_OK || out == NULL || !s->keeper->safe) return;
+  if (err == TSL_ERR_PAUSED || err == TSL_ERR_LOST || s->rank != 0) return;
+  fprintf(stderr, "tesela: a checkpoint is kept; --restart %s goes on from it\n", s->path);
+}
+
+tsl_err tsl_run(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  tsl_record record = {0};
+  tsl_out *out = NULL;
+  TSL_TRY(tsl_options_parse(argc, argv, "ostqwirmx", true, &options));
+  if (options.help) return tsl_help(comm, "run");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(run_session(&session, &out, &record));
+done:
+  keep_for_restart(&session, out, err);
+  tsl_out_discard(&out);
+  tsl_record_clear(&record);
+  tsl_session_close(&session);
+  return err;
+}
+
+tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  TSL_TRY(tsl_options_parse(argc, argv, "sqi", true, &options));
+  if (options.help) return tsl_help(comm, "plan");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(tsl_session_deck(&session));
+  TSL_TRY(tsl_session_machine(&session));
+  if (session.rank == 0) {
+    tsl_report_head(&session, stdout);
+    tsl_machine_print(session.seats, session.size, stdout);
+  }
+  TSL_TRY(tsl_session_problem(&session));
+  TSL_TRY(tsl_keeper_foresee(&session));
+  TSL_TRY(tsl_session_worker(&session));
+  TSL_TRY(tsl_session_plan(&session));
+  if (session.rank == 0) tsl_report_plan(&session, stdout);
+done:
+  tsl_session_close(&session);
+  return err;
+}
+
+static void print_speeds(const tsl_session *s) {
+  char path[1024];
+  (void)tsl_calibration_path(&s->run, path, sizeof path);
+  printf("  %5s  %-34s %5s  %10s  %10s  %10s  %10s  %10s\n", "rank", "device", "kind", "s/unit",
+         "s/flop", "s/byte", "s/item", "s/first");
+  for (int r = 0; r < s->size; r++)
+    for (int k = 0; k < s->family->n_kinds; k++) {
+      const double *c = s->cost.speeds[r].c[k];
+      printf("  %5d  %-34.34s %5d  %10.3e  %10.3e  %10.3e  %10.3e  %10.3e\n", r,
+             s->seats[r].device.name, k, c[0], c[1], c[2], c[3], s->cost.speeds[r].setup[k]);
+    }
+  printf("used by plans: equal devices that measured about the same have the middle of that\n"
+         "stored in %s: what each device measured\n",
+         path);
+}
+
+tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  TSL_TRY(tsl_options_parse(argc, argv, "sqi", true, &options));
+  if (options.help) return tsl_help(comm, "calibrate");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(tsl_session_deck(&session));
+  session.run.calibrate = TSL_CALIBRATE_ALWAYS;
+  TSL_TRY(tsl_session_machine(&session));
+  TSL_TRY(tsl_session_problem(&session));
+  TSL_TRY(tsl_session_worker(&session));
+  TSL_TRY(tsl_session_plan(&session));
+  if (session.rank == 0) print_speeds(&session);
+done:
+  tsl_session_close(&session);
+  return err;
+}
+
+tsl_err tsl_devices(MPI_Comm comm, int argc, char **argv) {
+  tsl_err err = TSL_OK;
+  tsl_options options;
+  tsl_session session = {.comm = MPI_COMM_NULL};
+  const char *why = NULL;
+  TSL_TRY(tsl_options_parse(argc, argv, "", false, &options));
+  if (options.help) return tsl_help(comm, "devices");
+  TSL_TRY(tsl_session_open(comm, &options, &session));
+  TSL_TRY(tsl_session_machine(&session));
+  if (session.rank == 0) {
+    tsl_machine_print(session.seats, session.size, stdout);
+    if (tsl_platform_gpu.count(&why) == 0) printf("no GPU: %s\n", why);
+  }
+done:
+  tsl_session_close(&session);
+  return err;
+}

@@ -1,0 +1,66 @@
+/**
+ * @file calibrate.h
+ * Measure the cost coefficients of every rank's device, or read them from the calibration file.
+ */
+#ifndef TSL_MPI_CALIBRATE_H
+#define TSL_MPI_CALIBRATE_H
+
+#include "cost.h"
+#include "out_unit.h"
+#include "settings.h"
+#include "station.h"
+
+#include <mpi.h>
+#include <stdio.h>
+
+/**
+ * Collective on comm. The cost model of all ranks, the same on every rank.
+ *
+ * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
+ * on the host, problem signature) is missing measure growing samples of real units for 0.2-0.5 s,
+ * all at once so that shared hardware shows. New measurements are stored as they are; the model has
+ * equal coefficients for equal devices whose measurements agree (alike.h).
+ *
+ * @param[in]  units     shape [n_units], the same on all ranks
+ * @param[in]  settings  calibrate and calibration
+ * @param[out] cost      [n_ranks] speeds, free with tsl_free(cost->speeds)
+ * @param[out] measured  number of ranks that measured now; may be NULL
+ */
+tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit *units,
+                      int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
+                      int *measured);
+
+/** Path of the calibration file: the setting, or below the cache folder; path holds size bytes. */
+tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_t size);
+
+/** May lines be added to a file that the deck names? @return TSL_ERR_INPUT: it holds other lines */
+tsl_err tsl_calibration_check(const char *path);
+
+/** The file, open for reading; NULL when there is none, or no regular one. */
+FILE *tsl_calibration_open(const char *path);
+
+/** Are these seconds for each term, and of the first run, such that predictions stay finite? */
+bool tsl_calibration_makes_sense(const double c[TSL_N_COEFFICIENTS], double setup);
+
+/** The file, open for more lines; NULL, with a note, when it cannot be. */
+FILE *tsl_calibration_append(const char *path);
+
+/** Add the coefficients of a kind; of lines with the same key and kind the last one holds. */
+void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed);
+
+/**
+ * Root, not collective. Hold a finished run against its prediction, and correct the calibration
+ * file where it was off by more than times vary: the kind's coefficients are multiplied by measured
+ * over predicted, of all ranks with the same key. Off by more than three times is said, unless
+ * quiet.
+ * @param[in] rows    shape [n], last runs of the units
+ * @param[in] phases  of the run; what first runs take more is part of a single phase only
+ */
+tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost,
+                                const tsl_out_unit *rows, int64_t n, int64_t phases, bool quiet);
+
+/** Make the folders of such a path where they are missing; a failure shows when the file is opened.
+ */
+void tsl_calibration_folders(const char *path);
+
+#endif

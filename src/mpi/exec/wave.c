@@ -1,0 +1,463 @@
+/* The main thread's loop of a WAVE phase: receive edges, feed groups to the device, send finished
+ * edges, agree on a cut when it pauses. */
+#include "wave.h"
+
+#include "agree.h"
+#include "batch.h"
+#include "heartbeat.h"
+#include "hung.h"
+#include "overlap.h"
+#include "progress.h"
+#include "queue.h"
+#include "slot.h"
+#include "take.h"
+#include "wave_cut.h"
+#include "wave_hand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  N_FLIGHTS = 3,    /* groups: one computing, one waiting behind it or begun, one being delivered */
+  AHEAD = 2,        /* posted to the hand at most */
+  LISTEN = 8,       /* groups whose receives are posted */
+  MOST_TILES = 4096 /* of one group */
+};
+
+/* Naps of the main thread, which shares the rank's cores with the compute thread: short while the
+ * device waits for an edge, or could begin a group, or an edge is leaving, else a part of what a
+ * group takes. */
+static const long SHORT_NAP_US = 50, LONG_NAP_US = 1000;
+static const double NAP = 0.02;
+
+static const int64_t MOST_UNSENT = (int64_t)1 << 28; /* bytes, see is_far_ahead */
+
+/* The state of this rank's phase. */
+typedef struct wave {
+  tsl_phase *phase;
+  tsl_edges edges;
+  tsl_flight flights[N_FLIGHTS];
+  MPI_Comm comm;      /* edges travel apart from results */
+  MPI_Request *sends; /* [n_sends], of edges.out in order */
+  int64_t n_sends, room;
+  int64_t listened; /* groups whose receives are posted */
+  int64_t next;     /* group to be posted to the hand */
+  int64_t landed;   /* groups back from the hand */
+  int64_t left;     /* edges.out before this one have left and are freed */
+  int64_t unsent;   /* bytes of those that are done and have not */
+  int posted, rank, size;
+  bool overlaps;    /* the device begins a group while it ends the one before */
+  double freed;     /* tsl_now() when it had done the last group; the hand's */
+  tsl_queue *queue; /* for abort, pause and progress */
+  tsl_delivery *delivery;
+  tsl_cut cut;
+  bool abort, pause, ended;
+  bool lost; /* a rank is silent: its tiles are missing, so nothing can be saved */
+  tsl_err err;
+  tsl_err_copy error;
+  double total, before, slow_check; /* total: s of all tiles; before: of those finished */
+  double group;                     /* s of the last group */
+  double since;                     /* the device began its present group, about */
+  tsl_progress progress;
+} wave;
+
+static void keep_error(wave *w, tsl_err err) {
+  if (err == TSL_OK || w->err != TSL_OK) return;
+  w->err = err;
+  tsl_err_save(err, &w->error);
+  w->abort = true;
+  (void)tsl_queue_abort(w->queue);
+}
+
+/* ---- edges in */
+
+static tsl_err listen(wave *w) {
+  tsl_err err = TSL_OK;
+  while (!w->abort && w->listened < w->edges.n_groups && w->listened < w->landed + LISTEN) {
+    const tsl_group *group = &w->edges.groups[w->listened++];
+    for (int64_t k = group->in_lo; k < group->in_hi; k++)
+      TSL_TRY(tsl_edge_receive(&w->edges.in[k], w->comm));
+  }
+done:
+  return err;
+}
+
+static tsl_err all_here(wave *w, const tsl_group *group, bool *here) {
+  tsl_err err = TSL_OK;
+  *here = true;
+  for (int64_t k = group->in_lo; k < group->in_hi && *here; k++) {
+    int flag = 1;
+    TSL_MPI(MPI_Test(&w->edges.in[k].request, &flag, MPI_STATUS_IGNORE));
+    *here = flag != 0;
+  }
+done:
+  return err;
+}
+
+/* ---- feeding */
+
+static int64_t stage_of(const wave *w, int64_t group) {
+  return w->phase->units[w->edges.own[w->edges.groups[group].first]].stage;
+}
+
+/* Is there a group that may begin? */
+static bool may_begin(const wave *w) {
+  return w->next < w->edges.n_groups && stage_of(w, w->next) < tsl_cut_limit(&w->cut);
+}
+
+static tsl_flight *idle_flight(wave *w) {
+  for (int k = 0; k < N_FLIGHTS; k++)
+    if (!w->flights[k].posted && !w->flights[k].sending) return &w->flights[k];
+  return NULL;
+}
+
+/* A rank that waits for nobody may be far ahead of those that need its edges: they fill its memory.
+ * It goes on when they are for its next group's stage or later: who needs them may be waiting for
+ * that group. So the first of all tiles that are not done is never held back: every stage before
+ * its own is done, and has got what it needs. */
+static bool is_far_ahead(const wave *w) {
+  const int64_t most = w->phase->unsent > 0 ? w->phase->unsent : MOST_UNSENT;
+  return w->unsent > most && w->edges.out[w->left].stage < stage_of(w, w->next);
+}
+
+static tsl_err feed(wave *w, bool *moved) {
+  tsl_err err = TSL_OK;
+  tsl_flight *f;
+  bool here = false;
+  TSL_TRY(listen(w));
+  while (!w->abort && may_begin(w) && !is_far_ahead(w) && w->posted < AHEAD &&
+         (f = idle_flight(w)) != NULL) {
+    const tsl_group *group = &w->edges.groups[w->next];
+    TSL_TRY(all_here(w, group, &here));
+    if (!here) break;
+    f->seconds = 0;
+    for (int64_t k = 0; k < group->n; k++) {
+      f->units[k] = w->phase->units[w->edges.own[group->first + k]];
+      f->seconds += tsl_cost_seconds(w->phase->cost, w->rank, &f->units[k]);
+    }
+    f->group = w->next++;
+    f->posted = true;
+    if (w->posted++ == 0) w->since = tsl_now();
+    tsl_hand_post(w->phase->station->hand, &f->task);
+    *moved = true;
+  }
+done:
+  return err;
+}
+
+/* ---- a group is done */
+
+static tsl_err send_edges(wave *w, const tsl_group *group) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = group->out_lo; k < group->out_hi; k++) {
+    const tsl_edge *edge = &w->edges.out[k];
+    w->unsent += edge->bytes;
+    for (int r = 0; r < edge->n_peers; r++)
+      TSL_MPI(MPI_Isend(edge->data, (int)edge->bytes, MPI_BYTE, w->edges.receivers[edge->peer + r],
+                        (int)edge->tile, w->comm, &w->sends[edge->peer + r]));
+  }
+done:
+  return err;
+}
+
+static void free_edges_in(wave *w, const tsl_group *group) {
+  for (int64_t k = group->in_lo; k < group->in_hi; k++) {
+    tsl_free(w->edges.in[k].data);
+    w->edges.in[k].data = NULL;
+  }
+}
+
+static tsl_err land(wave *w, tsl_flight *f) {
+  tsl_err err = TSL_OK;
+  const tsl_group *group = &w->edges.groups[f->group];
+  double start = f->start, work = 0;
+  f->posted = false;
+  w->posted--;
+  w->since = tsl_now();
+  TSL_TRY(tsl_err_restore(&f->task.error));
+  if (w->abort) return TSL_OK;
+  w->landed++;
+  free_edges_in(w, group);
+  TSL_TRY(send_edges(w, group));
+  f->sending = true;
+  for (int64_t k = 0; k < group->n; k++) {
+    TSL_TRY(
+        tsl_take_unit(w->phase, w->delivery, w->rank, &f->units[k], false, &start, &f->parts[k]));
+    TSL_TRY(tsl_deliver_send(w->delivery, &f->units[k], 1, &f->parts[k], &f->parcels[k]));
+    work += tsl_cost_seconds(w->phase->cost, 0, &f->units[k]);
+  }
+  TSL_TRY(tsl_deliver_flush(w->delivery));
+  w->group = start - f->start;
+  w->phase->finish = start - w->phase->origin;
+  TSL_TRY(tsl_queue_add_done(w->queue, work));
+done:
+  return err;
+}
+
+/* Free the edges that all receivers have got, in order. */
+static tsl_err release_edges(wave *w) {
+  tsl_err err = TSL_OK;
+  while (!w->abort && w->left < w->edges.n_out && w->edges.out[w->left].group < w->landed) {
+    tsl_edge *edge = &w->edges.out[w->left];
+    int done = 0;
+    TSL_MPI(MPI_Testall(edge->n_peers, &w->sends[edge->peer], &done, MPI_STATUSES_IGNORE));
+    if (!done) break;
+    tsl_free(edge->data);
+    edge->data = NULL;
+    w->unsent -= edge->bytes;
+    w->left++;
+  }
+done:
+  return err;
+}
+
+static tsl_err release_sent(wave *w, bool *moved) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(release_edges(w));
+  for (int k = 0; k < N_FLIGHTS; k++) {
+    tsl_flight *f = &w->flights[k];
+    bool all = f->sending;
+    for (int64_t u = 0; all && u < w->edges.groups[f->group].n; u++)
+      TSL_TRY(tsl_parcel_sent(&f->parcels[u], &all));
+    if (all) f->sending = false, *moved = true;
+  }
+done:
+  return err;
+}
+
+/* ---- the loop */
+
+static bool stops_at_once(const wave *w) {
+  return tsl_stop_signal != 0 && !w->abort && !(w->phase->can_pause && tsl_stop_politely());
+}
+
+/* Is it time for this rank to make all pause? */
+static bool wants_pause(const wave *w, double now) {
+  if (!w->phase->can_pause || w->pause) return false;
+  return tsl_stop_politely() || (w->rank == 0 && now >= w->phase->pause_at);
+}
+
+/* The stage after the last group that has begun; a part of a phase does one stage at least. */
+static int64_t how_far(const wave *w) {
+  if (w->edges.n_groups == 0) return 0;
+  return stage_of(w, w->next > 0 ? w->next - 1 : 0) + 1;
+}
+
+/* When it is to pause, or has no more to begin, a rank says how far it has come. */
+static tsl_err look_at_cut(wave *w) {
+  tsl_err err = TSL_OK;
+  if (w->pause || w->abort || w->next == w->edges.n_groups)
+    TSL_TRY(tsl_cut_propose(&w->cut, how_far(w)));
+  TSL_TRY(tsl_cut_look(&w->cut));
+done:
+  return err;
+}
+
+/* The group that the device computes, or will end first, is the one posted first. */
+static void end_if_hung(const wave *w, double now) {
+  for (int k = 0; k < N_FLIGHTS; k++) {
+    const tsl_flight *f = &w->flights[k];
+    if (f->posted && f->group == w->landed)
+      tsl_end_if_hung(w->phase, w->rank, f->units, w->edges.groups[f->group].n, now - w->since,
+                      f->seconds);
+  }
+}
+
+static tsl_err look_around(wave *w) {
+  tsl_err err = TSL_OK;
+  const double now = tsl_now();
+  end_if_hung(w, now);
+  w->lost = tsl_heart_alarm();
+  w->abort = w->abort || w->lost;
+  if (stops_at_once(w))
+    TSL_FAIL(TSL_ERR_STOPPED,
+             "stopped by signal %d before the work was done; no output was left behind",
+             tsl_stop_signal);
+  if (now - w->slow_check < 0.02 || w->abort) return TSL_OK;
+  w->slow_check = now;
+  if (w->phase->tend != NULL) TSL_TRY(w->phase->tend(w->phase));
+  if (wants_pause(w, now)) TSL_TRY(tsl_queue_pause(w->queue));
+  TSL_TRY(tsl_queue_aborted(w->queue, &w->abort, &w->pause));
+  if (w->rank == 0 && tsl_progress_due(&w->progress)) {
+    double seconds = 0;
+    TSL_TRY(tsl_queue_done(w->queue, &seconds));
+    tsl_progress_update(&w->progress, w->total > 0 ? (w->before + seconds) / w->total : 1);
+  }
+done:
+  return err;
+}
+
+static tsl_err serve_others(wave *w, bool *moved) {
+  bool took = false;
+  const tsl_err err = tsl_delivery_serve(w->delivery, w->abort, &took);
+  *moved = *moved || took;
+  return err;
+}
+
+/* Nothing is under way on the device, and nothing will begin in this part of the phase. */
+static bool is_done(const wave *w) {
+  return w->landed == w->next && w->cut.known && !may_begin(w);
+}
+
+static bool all_idle(const wave *w) {
+  for (int k = 0; k < N_FLIGHTS; k++)
+    if (w->flights[k].posted || (w->flights[k].sending && !w->abort)) return false;
+  return true;
+}
+
+static bool edges_leave(const wave *w) {
+  return w->left < w->edges.n_out && w->edges.out[w->left].group < w->landed;
+}
+
+static long nap(const wave *w) {
+  const double part = NAP * 1e6 * w->group;
+  if (w->posted < (w->overlaps ? AHEAD : 1) || edges_leave(w) || part < (double)SHORT_NAP_US)
+    return SHORT_NAP_US;
+  return part < (double)LONG_NAP_US ? (long)part : LONG_NAP_US;
+}
+
+/* One turn; errors of any part are kept and the loop goes on until everybody has left. */
+static void turn(wave *w) {
+  bool moved = false;
+  tsl_task *landed;
+  keep_error(w, look_around(w));
+  keep_error(w, look_at_cut(w));
+  keep_error(w, feed(w, &moved));
+  keep_error(w, serve_others(w, &moved));
+  keep_error(w, release_sent(w, &moved));
+  if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
+  landed = tsl_hand_done(w->phase->station->hand, moved ? 0 : nap(w));
+  if (landed != NULL) keep_error(w, land(w, (tsl_flight *)landed));
+  if (!w->ended && (w->abort || is_done(w)) && all_idle(w) && !w->lost) {
+    keep_error(w, tsl_delivery_end(w->delivery));
+    w->ended = true;
+  }
+}
+
+/* ---- set-up and end */
+
+static tsl_err open_flight(wave *w, const int64_t slabs[TSL_MAX_FIELDS], tsl_flight *f) {
+  tsl_err err = TSL_OK;
+  const tsl_phase *phase = w->phase;
+  *f = tsl_flight_make(phase, &w->edges, w->rank, w->overlaps, &w->freed);
+  TSL_TRY(tsl_alloc(w->room, sizeof *f->units, "tiles", (void **)&f->units));
+  TSL_TRY(tsl_alloc(w->room, sizeof *f->parts, "results", (void **)&f->parts));
+  TSL_TRY(tsl_alloc(w->room, sizeof *f->parcels, "results", (void **)&f->parcels));
+  for (int64_t p = 0; p < w->room; p++)
+    TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, slabs, &f->parts[p]));
+done:
+  return err;
+}
+
+static void close_flight(wave *w, tsl_flight *f) {
+  for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
+    tsl_part_clear(w->phase->problem, w->phase->station->backend, &f->parts[p]);
+  for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_parcel_drop(&f->parcels[p]);
+  tsl_free(f->units);
+  tsl_free(f->parts);
+  tsl_free(f->parcels);
+}
+
+/* Tiles of the first stage when each lane is a single tile (stages then get shorter), else 0. */
+static int64_t widest_stage(const tsl_phase *phase) {
+  const int64_t n = phase->plan->n_units;
+  int64_t first = 0;
+  for (int64_t u = 0; u < n; u++) {
+    if (phase->units[u].lane != u) return 0;
+    first += phase->units[u].stage == phase->units[0].stage;
+  }
+  return first;
+}
+
+/* Tiles of a group: all where results are small, as in batch.h where they fill slabs. Single tiles
+ * go in several groups a stage: the edges of one travel while the next is computed. */
+static int64_t group_room(const tsl_phase *phase, int size) {
+  enum { GROUPS = 4 };
+  const int64_t n = phase->plan->n_units, ahead = widest_stage(phase) / size / GROUPS + 1;
+  int64_t room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
+  if (room == TSL_MAX_BATCH) room = MOST_TILES;
+  if (size > 1 && ahead > 1 && room > ahead) room = ahead;
+  return room < n ? room : n > 0 ? n : 1;
+}
+
+static tsl_err open_wave(wave *w) {
+  tsl_err err = TSL_OK;
+  tsl_phase *phase = w->phase;
+  int64_t largest = 1, slabs[TSL_MAX_FIELDS];
+  TSL_TRY(tsl_overlaps(phase->station, &w->overlaps));
+  TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase, w->size), &w->edges));
+  for (int64_t g = 0; g < w->edges.n_groups; g++)
+    if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;
+  w->room = largest;
+  for (int64_t k = 0; k < w->edges.n_out; k++) w->n_sends += w->edges.out[k].n_peers;
+  TSL_TRY(tsl_alloc(w->n_sends, sizeof *w->sends, "edges", (void **)&w->sends));
+  for (int64_t k = 0; k < w->n_sends; k++) w->sends[k] = MPI_REQUEST_NULL;
+  tsl_slab_largest(phase->problem, phase->units, phase->plan->n_units, slabs);
+  for (int k = 0; k < N_FLIGHTS; k++) TSL_TRY(open_flight(w, slabs, &w->flights[k]));
+  TSL_TRY(tsl_take_open(phase));
+  for (int64_t u = 0; u < phase->plan->n_units; u++) {
+    const double seconds = tsl_cost_seconds(phase->cost, 0, &phase->units[u]);
+    w->total += seconds;
+    if (phase->plan->finished != NULL && phase->plan->finished[u]) w->before += seconds;
+  }
+  TSL_TRY(tsl_delivery_open(phase->comm, phase->problem, phase->out, phase->units,
+                            phase->plan->n_units, &w->delivery));
+done:
+  return err;
+}
+
+static void close_wave(wave *w) {
+  if (w->sends != NULL) tsl_edges_drop(&w->edges, w->sends);
+  for (int k = 0; k < N_FLIGHTS; k++) close_flight(w, &w->flights[k]);
+  tsl_edges_clear(&w->edges);
+  tsl_free(w->sends);
+  tsl_delivery_close(&w->delivery);
+  tsl_queue_close(&w->queue);
+  if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
+}
+
+/* The edges of what is done arrive, on all ranks, and is anything left? */
+static tsl_err settle(wave *w) {
+  tsl_err err = TSL_OK;
+  const int64_t n = w->phase->plan->n_units;
+  w->phase->paused = n > 0 && w->cut.stage <= w->phase->units[n - 1].stage;
+  if (w->phase->paused)
+    TSL_TRY(tsl_edges_across(w->phase, &w->edges, w->comm, w->next, w->listened, w->cut.stage));
+  TSL_TRY(tsl_edges_wait(w->sends, w->n_sends));
+done:
+  return err;
+}
+
+static void start_clock(wave *w) {
+  if (w->phase->origin == 0) w->phase->origin = tsl_now();
+  tsl_progress_start(&w->progress, w->phase->quiet || w->rank != 0);
+  if (w->before > 0) w->progress.first = w->before / w->total;
+}
+
+static bool has_ended(const wave *w) {
+  if (w->lost) return w->posted == 0;
+  return w->ended && w->cut.known && tsl_delivery_complete(w->delivery);
+}
+
+tsl_err tsl_wave_run(tsl_phase *phase) {
+  tsl_err err = TSL_OK;
+  const int64_t n = phase->plan->n_units;
+  wave w = {.phase = phase, .comm = MPI_COMM_NULL};
+  phase->paused = false;
+  TSL_MPI(MPI_Comm_rank(phase->comm, &w.rank));
+  TSL_MPI(MPI_Comm_size(phase->comm, &w.size));
+  TSL_MPI(MPI_Comm_dup(phase->comm, &w.comm));
+  TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
+  w.cut = tsl_cut_make(w.comm, phase->can_pause);
+  TSL_AGREE(phase->comm, open_wave(&w));
+  TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, n, n, &w.queue));
+  start_clock(&w);
+  while (!has_ended(&w)) turn(&w);
+  tsl_progress_end(&w.progress);
+  if (w.err == TSL_OK && !w.abort) keep_error(&w, settle(&w));
+  if (w.err != TSL_OK) (void)tsl_err_restore(&w.error);
+  TSL_AGREE(phase->comm, w.lost ? tsl_heart_lost(__FILE__, __LINE__) : w.err);
+done:
+  if (err != TSL_ERR_LOST) close_wave(&w); /* else MPI may still read it */
+  return err;
+}

@@ -1,0 +1,413 @@
+/* Life of a session: open, deck, machine, problem, units, worker, close. */
+#include "stages.h"
+
+#include "agree.h"
+#include "apart.h"
+#include "bind.h"
+#include "calibrate.h"
+#include "files.h"
+#include "heartbeat.h"
+#include "keeper.h"
+#include "share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void utc_now(char *text, size_t size) {
+  const time_t now = time(NULL);
+  struct tm utc;
+  (void)gmtime_r(&now, &utc);
+  (void)strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session *s) {
+  tsl_err err = TSL_OK;
+  *s = (tsl_session){.comm = MPI_COMM_NULL, .options = options, .opened = tsl_now()};
+  utc_now(s->began, sizeof s->began);
+  TSL_MPI(MPI_Comm_dup(comm, &s->comm));
+  TSL_MPI(MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN));
+  TSL_MPI(MPI_Comm_rank(s->comm, &s->rank));
+  TSL_MPI(MPI_Comm_size(s->comm, &s->size));
+  TSL_TRY(tsl_trace_start(s->comm, options != NULL && options->trace != NULL, &s->trace));
+done:
+  return err;
+}
+
+tsl_err tsl_session_stage(tsl_session *s, const char *name, double *since) {
+  tsl_err err = TSL_OK;
+  if (!s->trace.on) return TSL_OK;
+  TSL_AGREE(s->comm,
+            tsl_trace_add(&s->trace, TSL_TRACK_MAIN, name, -1, *since, tsl_now() - *since));
+  *since = tsl_now();
+done:
+  return err;
+}
+
+/* ---- deck */
+
+/* FILE.h5 in the working folder from the deck's name without folders and ending. */
+static void default_path(const char *deck, char *path, size_t size) {
+  const char *slash = strrchr(deck, '/');
+  const char *name = slash != NULL ? slash + 1 : deck;
+  const char *dot = strrchr(name, '.');
+  const int length = (int)(dot != NULL && dot != name ? dot - name : (long)strlen(name));
+  (void)snprintf(path, size, "%.*s.h5", length, name);
+}
+
+/* The text the root read, broadcast, parsed the same way everywhere. */
+static tsl_err share_deck(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  int64_t n = s->rank == 0 ? (int64_t)strlen(tsl_deck_text(s->deck)) : 0;
+  char *text = NULL;
+  TSL_MPI(MPI_Bcast(&n, 1, MPI_INT64_T, 0, s->comm));
+  TSL_TRY(tsl_alloc(n + 1, 1, "deck text", (void **)&text));
+  if (s->rank == 0) memcpy(text, tsl_deck_text(s->deck), (size_t)n);
+  TSL_TRY(tsl_share_bytes(s->comm, text, n));
+  if (s->rank != 0) err = tsl_deck_parse(text, (size_t)n, o->deck, o->sets, o->n_sets, &s->deck);
+done:
+  tsl_free(text);
+  return err;
+}
+
+/* A deck, or the deck that a family makes of another file. */
+static tsl_err read_deck(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  char *text = NULL;
+  for (int f = 0; tsl_families[f] != NULL && text == NULL; f++)
+    if (tsl_families[f]->adopt != NULL) TSL_TRY(tsl_families[f]->adopt(o->deck, &text));
+  if (text != NULL)
+    TSL_TRY(tsl_deck_parse(text, strlen(text), o->deck, o->sets, o->n_sets, &s->deck));
+  else
+    TSL_TRY(tsl_deck_read(o->deck, o->sets, o->n_sets, &s->deck));
+done:
+  tsl_free(text);
+  return err;
+}
+
+/* The output's file: -o, or what the deck says, or the deck's own name. */
+static tsl_err name_output(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const char *given = s->options->output != NULL ? s->options->output : s->output.file;
+  if (given == NULL) return default_path(s->options->deck, s->path, sizeof s->path), TSL_OK;
+  if (strlen(given) > TSL_FILE_NAME_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "output: the name has %zu bytes; at most %d", strlen(given),
+             TSL_FILE_NAME_MAX);
+  (void)snprintf(s->path, sizeof s->path, "%s", given);
+done:
+  return err;
+}
+
+/* Lines go to the calibration file; root. */
+static tsl_err name_calibration(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  char path[1024];
+  TSL_TRY(tsl_calibration_path(&s->run, path, sizeof path));
+  if (s->run.calibration != NULL) TSL_TRY(tsl_calibration_check(path));
+  TSL_TRY(tsl_files_write(TSL_FILE_GROWS, "run.calibration", path));
+done:
+  return tsl_deck_blame(s->deck, "run.calibration", err);
+}
+
+tsl_err tsl_session_deck(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_options *o = s->options;
+  double since = tsl_now();
+  tsl_files_clear();
+  TSL_AGREE(s->comm, s->rank == 0 ? read_deck(s) : TSL_OK);
+  TSL_AGREE(s->comm, share_deck(s));
+  TSL_AGREE(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
+  s->output.overwrite = s->output.overwrite || o->overwrite;
+  TSL_AGREE(s->comm, name_output(s));
+  TSL_AGREE(s->comm, s->rank == 0 ? name_calibration(s) : TSL_OK);
+  TSL_TRY(tsl_session_stage(s, "deck", &since));
+done:
+  return err;
+}
+
+/* ---- machine */
+
+static const tsl_platform *platform_of(const tsl_seat *seat) {
+  return seat->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
+}
+
+/* First thing on the hand: its cores, its device. */
+static tsl_err prepare_hand(const void *arg) {
+  tsl_err err = TSL_OK;
+  const tsl_seat *seat = arg;
+  TSL_TRY(tsl_bind_thread(seat));
+  TSL_TRY(platform_of(seat)->select(&seat->device));
+done:
+  return err;
+}
+
+static void limit_cards(tsl_session *s) {
+  for (int r = 0; r < s->size; r++) {
+    tsl_device *device = &s->seats[r].device;
+    const int64_t cap = (int64_t)(s->run.device_memory * (double)device->memory_free);
+    if (device->kind == TSL_GPU && cap < device->memory_limit) device->memory_limit = cap;
+  }
+}
+
+/* What is wrong with the devices asked for gets the place of the key. */
+static tsl_err blame_device(const tsl_session *s, tsl_err err) {
+  const bool given = s->deck != NULL && tsl_deck_given(s->deck, "run.device");
+  return err == TSL_ERR_INPUT && given ? tsl_deck_blame(s->deck, "run.device", err) : err;
+}
+
+tsl_err tsl_session_machine(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  char note[512] = "";
+  double since = tsl_now();
+  const tsl_bind_ask ask = {.devices = s->run.device != NULL ? s->run.device : "auto",
+                            .threads = (int32_t)s->run.threads,
+                            .host_memory = s->run.host_memory,
+                            .allow_shared_gpu = s->run.allow_shared_gpu || s->deck == NULL,
+                            .pin = true};
+  TSL_AGREE(s->comm, blame_device(s, tsl_machine_gather(s->comm, &ask, &s->seats)));
+  if (s->deck != NULL) limit_cards(s);
+  if (s->rank == 0 && s->options != NULL && !s->options->quiet) {
+    tsl_machine_slurm_note(s->size, getenv, note);
+    if (note[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", note);
+    tsl_machine_warn(s->seats, s->size, stderr);
+  }
+  s->station.seat = &s->seats[s->rank];
+  TSL_AGREE(s->comm, tsl_hand_start(prepare_hand, s->station.seat, &s->station.hand));
+  TSL_TRY(tsl_heart_start(s->comm, s->seats, s->run.heartbeat));
+  TSL_TRY(tsl_session_stage(s, "machine", &since));
+done:
+  return err;
+}
+
+/* ---- problem and units */
+
+/* Backend.prepare of a platform with the devices it has in the job. */
+static tsl_err prepare_platform(tsl_session *s, const tsl_platform *platform) {
+  tsl_err err = TSL_OK;
+  const tsl_backend *backend = tsl_backend_find(platform, s->family->name);
+  tsl_device *devices = NULL;
+  int n = 0;
+  if (backend == NULL || backend->prepare == NULL) return TSL_OK;
+  TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
+  for (int r = 0; r < s->size; r++)
+    if (platform_of(&s->seats[r]) == platform) devices[n++] = s->seats[r].device;
+  if (n > 0) TSL_TRY(backend->prepare(&s->problem, devices, n));
+done:
+  tsl_free(devices);
+  return err;
+}
+
+/* Create, with the devices of all ranks in sight. */
+static tsl_err create_with_devices(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_device *devices = NULL;
+  TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
+  for (int r = 0; r < s->size; r++) devices[r] = s->seats[r].device;
+  s->problem.devices = devices, s->problem.n_devices = s->size;
+  TSL_TRY(s->family->create(s->deck, &s->problem));
+done:
+  s->problem.devices = NULL, s->problem.n_devices = 0;
+  tsl_free(devices);
+  return err;
+}
+
+static tsl_err create_problem(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  s->problem.family = s->family;
+  s->problem.output = s->path;
+  if (s->rank != 0) return TSL_OK;
+  TSL_TRY(create_with_devices(s));
+  TSL_TRY(tsl_files_check(s->deck));
+  TSL_TRY(prepare_platform(s, &tsl_platform_cpu));
+  TSL_TRY(prepare_platform(s, &tsl_platform_gpu));
+done:
+  return err;
+}
+
+/* Units small enough for the slowest rank to end near the others, large enough to be worth a
+ * launch. */
+static int64_t wanted_units(const tsl_session *s) {
+  enum { FEW = 512, PER_RANK = 128, MANY = 65536 };
+  const int64_t by_rank = (int64_t)s->size * PER_RANK;
+  const int64_t wanted = s->finer * (by_rank < FEW ? FEW : by_rank);
+  if (s->run.units > 0) return s->run.units;
+  return wanted > MANY ? MANY : wanted;
+}
+
+double tsl_session_ramp(const tsl_session *s, int rank, bool *overlaps) {
+  const tsl_backend *backend = tsl_backend_find(platform_of(&s->seats[rank]), s->family->name);
+  *overlaps = false;
+  if (backend == NULL || backend->ramp == NULL) return 0;
+  return backend->ramp(&s->problem, &s->seats[rank].device, s->size, overlaps);
+}
+
+/* Of the rank whose stages cost most besides their cells; do those of all such ranks overlap? */
+static double largest_ramp(const tsl_session *s, bool *overlap) {
+  double largest = 0;
+  *overlap = true;
+  for (int r = 0; r < s->size && s->rank == 0; r++) {
+    bool overlaps = false;
+    const double ramp = tsl_session_ramp(s, r, &overlaps);
+    if (ramp > largest) largest = ramp;
+    if (ramp > 0 && !overlaps) *overlap = false;
+  }
+  return largest;
+}
+
+static void make_limits(const tsl_session *s, tsl_limits *limits) {
+  enum { SLABS = 4 }; /* the flights of a phase and the root's receive buffer */
+  int64_t device = INT64_MAX, keep = INT64_MAX, host = INT64_MAX;
+  for (int r = 0; r < s->size; r++) {
+    const tsl_device *d = &s->seats[r].device;
+    if (d->kind == TSL_GPU && d->memory_limit < device) device = d->memory_limit;
+    if (d->memory_limit < keep) keep = d->memory_limit;
+    if (d->host_limit < host) host = d->host_limit;
+  }
+  *limits = (tsl_limits){.slab_bytes = s->run.memory / SLABS,
+                         .device_bytes = device,
+                         .target_units = wanted_units(s),
+                         .n_ranks = s->size,
+                         .given = s->run.units > 0,
+                         .keep_bytes = keep,
+                         .host_bytes = host};
+  limits->ramp = largest_ramp(s, &limits->overlap);
+}
+
+static tsl_err share_units(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_MPI(MPI_Bcast(&s->units.n, 1, MPI_INT64_T, 0, s->comm));
+  if (s->rank != 0)
+    TSL_TRY(tsl_alloc(s->units.n, sizeof *s->units.list, "units", (void **)&s->units.list));
+  TSL_TRY(tsl_share_bytes(s->comm, s->units.list, s->units.n * (int64_t)sizeof *s->units.list));
+done:
+  return err;
+}
+
+tsl_err tsl_session_units(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_free(s->units.list);
+  s->units = (tsl_units){0};
+  if (!s->limited) make_limits(s, &s->limits);
+  TSL_AGREE(s->comm, s->rank == 0 ? s->family->units(&s->problem, &s->limits, &s->units) : TSL_OK);
+  TSL_AGREE(s->comm, share_units(s));
+done:
+  return err;
+}
+
+tsl_err tsl_session_problem(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  double since = tsl_now();
+  s->finer = 1;
+  TSL_AGREE(s->comm, create_problem(s));
+  tsl_apart_end(); /* all files of numbers are read */
+  TSL_TRY(tsl_session_stage(s, "create", &since));
+  TSL_TRY(tsl_share_problem(s->comm, &s->problem));
+  TSL_TRY(tsl_session_stage(s, "share", &since));
+  TSL_TRY(tsl_session_units(s));
+  TSL_TRY(tsl_session_stage(s, "units", &since));
+done:
+  return err;
+}
+
+/* ---- worker */
+
+typedef struct opening {
+  tsl_task task;
+  tsl_station *station;
+} opening;
+
+static tsl_err open_worker(tsl_task *task) {
+  tsl_station *st = ((opening *)task)->station;
+  return st->backend->open(st->problem, &st->seat->device, &st->worker);
+}
+
+static tsl_err close_worker(tsl_task *task) {
+  tsl_station *st = ((opening *)task)->station;
+  st->backend->close(&st->worker);
+  return TSL_OK;
+}
+
+static tsl_err find_backend(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const tsl_platform *platform = platform_of(s->station.seat);
+  s->station.problem = &s->problem;
+  s->station.backend = tsl_backend_find(platform, s->family->name);
+  if (s->station.backend == NULL)
+    TSL_FAIL(TSL_ERR_INPUT, "family '%s' has no %s backend in this build", s->family->name,
+             platform->name);
+done:
+  return err;
+}
+
+tsl_err tsl_session_worker(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  double since = tsl_now();
+  opening o = {.task.run = open_worker, .station = &s->station};
+  TSL_AGREE(s->comm, find_backend(s));
+  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &o.task));
+  TSL_TRY(tsl_session_stage(s, "open worker", &since));
+done:
+  return err;
+}
+
+tsl_err tsl_session_reopen(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  opening o = {.task.run = close_worker, .station = &s->station};
+  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &o.task));
+  TSL_TRY(tsl_session_worker(s));
+done:
+  return err;
+}
+
+/* ---- sizes, end */
+
+void tsl_session_facts(const tsl_session *s, char facts[TSL_FACTS]) {
+  facts[0] = '\0';
+  if (s->family->describe != NULL && s->rank == 0)
+    s->family->describe(&s->problem, facts, TSL_FACTS);
+}
+
+int64_t tsl_session_output_bytes(const tsl_session *s) {
+  int64_t bytes = 0;
+  for (int f = 0; f < s->problem.n_fields; f++) {
+    const tsl_field *field = &s->problem.fields[f];
+    if ((field->role & TSL_OUT) && !field->hidden)
+      bytes += tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+  }
+  return bytes;
+}
+
+void tsl_session_close(tsl_session *s) {
+  if (tsl_heart_alarm()) { /* the program ends now: what is left would wait for who is silent */
+    tsl_heart_end(s->rescued);
+    return;
+  }
+  if (s->station.worker != NULL) {
+    opening o = {.task.run = close_worker, .station = &s->station};
+    tsl_err_copy kept; /* closing must not hide the error that brought us here */
+    tsl_err_save(TSL_OK, &kept);
+    (void)tsl_hand_call(s->station.hand, &o.task);
+    (void)tsl_err_restore(&kept);
+  }
+  tsl_hand_stop(&s->station.hand);
+  tsl_heart_stop();
+  if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
+    s->family->destroy(&s->problem);
+  tsl_problem_clear(&s->problem);
+  tsl_keeper_free(s);
+  tsl_free(s->units.list);
+  tsl_free(s->cost.speeds);
+  tsl_free(s->cost.left_out);
+  tsl_free(s->cost.keys);
+  tsl_free(s->use);
+  tsl_plan_clear(&s->plan);
+  tsl_learned_clear(&s->learned);
+  tsl_free(s->seats);
+  tsl_trace_clear(&s->trace);
+  tsl_files_clear();
+  tsl_deck_destroy(&s->deck);
+  if (s->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&s->comm);
+}

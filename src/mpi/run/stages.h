@@ -1,0 +1,67 @@
+/**
+ * @file stages.h
+ * The stages that run, plan and calibrate share. A stage that is collective agrees on its verdict.
+ */
+#ifndef TSL_MPI_STAGES_H
+#define TSL_MPI_STAGES_H
+
+#include "session.h"
+
+/** Collective on comm. Start with a duplicate of comm whose errors are returned. */
+tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session *session);
+
+/** Collective on session->comm. Root reads the deck, all ranks parse it; settings, output path. */
+tsl_err tsl_session_deck(tsl_session *session);
+
+/** Collective on session->comm. Devices and binding of all ranks; the hand and the heart start.
+ *  Without a deck: device auto. */
+tsl_err tsl_session_machine(tsl_session *session);
+
+/** Collective on session->comm. Root creates the problem and cuts the units; both are shared. */
+tsl_err tsl_session_problem(tsl_session *session);
+
+/** Collective on session->comm. Cut the units, or cut them anew. */
+tsl_err tsl_session_units(tsl_session *session);
+
+enum { TSL_FACTS = 4096 };
+
+/** Root: what family.describe says of the problem, "" when it says nothing. */
+void tsl_session_facts(const tsl_session *session, char facts[TSL_FACTS]);
+
+/** Collective on session->comm. Open the backend's worker on this rank's device. */
+tsl_err tsl_session_worker(tsl_session *session);
+
+/** Collective on session->comm. Open it anew: nothing of the units that it has run is kept. */
+tsl_err tsl_session_reopen(tsl_session *session);
+
+/** Collective on session->comm. Cost model, who takes part, then the plan, the same on all ranks.
+ *  Units are cut anew, finer, when slow ranks take part in a long run. */
+tsl_err tsl_session_plan(tsl_session *session);
+
+/** Collective on session->comm. Deal the units anew by session->run.plan, dynamic and gpu_share. */
+tsl_err tsl_session_deal(tsl_session *session);
+
+/** Root, not collective. Make the plan of the units anew and share nothing. */
+tsl_err tsl_session_make_plan(tsl_session *session);
+
+/** Rank 0: tsl_backend.ramp of a rank's device, 0 where it has none. */
+double tsl_session_ramp(const tsl_session *s, int rank, bool *overlaps);
+
+/** The fast side of a fixed share. @param[out] fast  shape [size] */
+void tsl_session_sides(const tsl_session *session, bool *fast);
+
+/** Ranks that take part. */
+int tsl_session_parts(const tsl_session *session);
+
+/** Bytes of the output's datasets. Root and others alike. */
+int64_t tsl_session_output_bytes(const tsl_session *session);
+
+/** Collective on session->comm with --trace, else nothing: note a stage of the main thread that
+ *  began at *since; *since becomes now. */
+tsl_err tsl_session_stage(tsl_session *session, const char *name, double *since);
+
+/** Collective on session->comm in MPI_Comm_free alone; after the alarm of heartbeat.h not at all,
+ *  and nothing is freed. Free everything, in any state. */
+void tsl_session_close(tsl_session *session);
+
+#endif

@@ -1,0 +1,304 @@
+/* The stage of a session that decides who takes part and who gets what. */
+#include "agree.h"
+#include "keeper.h"
+#include "plan_wave.h"
+#include "share.h"
+#include "stages.h"
+
+#include <math.h>
+
+static tsl_err share_plan(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_plan *p = &s->plan;
+  int32_t *owner = p->owner;
+  double *seconds = p->seconds;
+  TSL_TRY(tsl_share_bytes(s->comm, p, (int64_t)sizeof *p));
+  p->owner = owner, p->seconds = seconds;
+  if (s->rank != 0) {
+    TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
+    TSL_TRY(tsl_alloc(p->n_ranks, sizeof *p->seconds, "plan", (void **)&p->seconds));
+  }
+  TSL_TRY(tsl_share_bytes(s->comm, p->owner, p->n_units * (int64_t)sizeof *p->owner));
+  TSL_TRY(tsl_share_bytes(s->comm, p->seconds, p->n_ranks * (int64_t)sizeof *p->seconds));
+done:
+  return err;
+}
+
+/* The ranks that take part, as the planners see them: numbered without gaps. */
+typedef struct party {
+  const tsl_cost *cost;
+  tsl_seconds_fn seconds;  /* of cost */
+  const uint8_t *finished; /* [n_units] units that cost nothing any more; NULL: none */
+  int n;
+  int *ranks;  /* [n] */
+  bool *sides; /* [n] of a fixed share */
+} party;
+
+static double party_seconds(const void *model, int rank, const tsl_unit *unit) {
+  const party *p = model;
+  if (p->finished != NULL && p->finished[unit->id]) return 0;
+  return p->seconds(p->cost, p->ranks[rank], unit);
+}
+
+/* Runs of a unit that are expected. */
+static int phases_ahead(const tsl_session *s) {
+  return s->family->advance != NULL ? TSL_COST_PHASES : 1;
+}
+
+/* A run of a unit, with its part of what is done once. */
+static tsl_seconds_fn planned_seconds(const tsl_session *s) {
+  return phases_ahead(s) > 1 ? tsl_cost_mean : tsl_cost_first;
+}
+
+/* A fixed share is of all ranks. */
+static tsl_err gather_party(const tsl_session *s, party *p) {
+  tsl_err err = TSL_OK;
+  bool *sides = NULL;
+  const bool all = s->run.plan == TSL_PLAN_SHARE;
+  *p = (party){.cost = &s->cost, .seconds = planned_seconds(s), .finished = s->finished};
+  TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
+  TSL_TRY(tsl_alloc(s->size, sizeof *p->ranks, "plan", (void **)&p->ranks));
+  TSL_TRY(tsl_alloc(s->size, sizeof *p->sides, "plan", (void **)&p->sides));
+  tsl_session_sides(s, sides);
+  for (int r = 0; r < s->size; r++)
+    if (all || tsl_cost_takes_part(&s->cost, r)) p->sides[p->n] = sides[r], p->ranks[p->n++] = r;
+done:
+  tsl_free(sides);
+  return err;
+}
+
+/* The plan's ranks by their own numbers. */
+static tsl_err name_ranks(const party *p, int size, tsl_plan *plan) {
+  tsl_err err = TSL_OK;
+  double *seconds = NULL;
+  TSL_TRY(tsl_alloc(size, sizeof *seconds, "plan", (void **)&seconds));
+  for (int64_t u = 0; u < plan->n_units; u++)
+    if (plan->owner[u] >= 0) plan->owner[u] = p->ranks[plan->owner[u]];
+  for (int k = 0; k < p->n; k++) seconds[p->ranks[k]] = plan->seconds[k];
+  tsl_free(plan->seconds);
+  plan->seconds = seconds;
+  plan->n_ranks = size;
+done:
+  return err;
+}
+
+/* Are there units whose first run on a rank takes more than later ones? */
+static bool has_setup(const tsl_session *s) {
+  for (int64_t u = 0; u < s->units.n; u++)
+    if (s->units.list[u].setup > 0) return true;
+  return false;
+}
+
+/* Or that have less to do in the first phase? */
+static bool has_less(const tsl_session *s) {
+  for (int64_t u = 0; u < s->units.n; u++)
+    if (s->units.list[u].less > 0) return true;
+  return false;
+}
+
+static tsl_err taking_part(const tsl_session *s, bool **parts) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(s->size, sizeof **parts, "ranks", (void **)parts));
+  for (int r = 0; r < s->size; r++) (*parts)[r] = tsl_cost_takes_part(&s->cost, r);
+done:
+  return err;
+}
+
+/* The plan's seconds have been those of its making: now a phase of each set with everything in
+ * place, and the first phase. */
+static tsl_err tell_phases(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const int phase = s->keeper != NULL ? s->keeper->phase : 0;
+  const uint32_t begin = tsl_kinds_active(&s->problem, phase);
+  const tsl_seconds_fn seconds = phase == 0 ? tsl_cost_begin : tsl_cost_first;
+  tsl_plan *plan = &s->plan;
+  bool *parts = NULL;
+  double *load = NULL, later = 0;
+  s->first = 0;
+  if (!has_setup(s) && !has_less(s)) return TSL_OK;
+  TSL_TRY(taking_part(s, &parts));
+  TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
+  for (int k = 0; k < s->sets.n; k++)
+    later += tsl_plan_time(plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, parts,
+                           load);
+  plan->total_seconds = later;
+  s->first = tsl_plan_time(plan, s->units.list, begin, seconds, &s->cost, parts, load);
+  tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
+done:
+  tsl_free(parts);
+  tsl_free(load);
+  return err;
+}
+
+/* Where stages of a rank overlap: by how much later than its cells each of them ends. */
+static tsl_err plan_wave(const tsl_session *s, const tsl_plan_rule *rule, const party *p,
+                         tsl_plan *plan) {
+  tsl_err err = TSL_OK;
+  double *delay = NULL;
+  TSL_TRY(tsl_plan_wave(rule, s->units.list, s->units.n, p->n, party_seconds, p, plan));
+  TSL_TRY(tsl_alloc(p->n, sizeof *delay, "plan", (void **)&delay));
+  for (int k = 0; k < p->n; k++) {
+    bool overlaps = false;
+    const double ramp = tsl_session_ramp(s, p->ranks[k], &overlaps);
+    if (overlaps) delay[k] = ramp * plan->seconds[k];
+  }
+  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, party_seconds, p, delay, plan));
+done:
+  tsl_free(delay);
+  return err;
+}
+
+tsl_err tsl_session_make_plan(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  party p = {.n = 0};
+  tsl_plan_clear(&s->plan);
+  tsl_plan_rule rule = {
+      .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
+  TSL_TRY(gather_party(s, &p));
+  rule.fast = p.sides;
+  if (s->family->shape == TSL_WAVE) {
+    TSL_TRY(plan_wave(s, &rule, &p, &s->plan));
+  } else {
+    TSL_TRY(tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, p.n, party_seconds, &p,
+                          &s->plan));
+  }
+  TSL_TRY(name_ranks(&p, s->size, &s->plan));
+  TSL_TRY(tell_phases(s));
+done:
+  tsl_free(p.ranks);
+  tsl_free(p.sides);
+  return err;
+}
+
+void tsl_session_sides(const tsl_session *s, bool *fast) {
+  for (int r = 0; r < s->size; r++) fast[r] = s->seats[r].device.kind == TSL_GPU;
+  tsl_plan_sides(fast, s->size, fast);
+}
+
+tsl_err tsl_session_deal(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_plan_clear(&s->plan);
+  tsl_kind_sets_make(&s->problem, &s->sets);
+  TSL_AGREE(s->comm, s->rank == 0 ? tsl_session_make_plan(s) : TSL_OK);
+  TSL_AGREE(s->comm, share_plan(s));
+done:
+  return err;
+}
+
+/* ---- who takes part */
+
+static const double LONG_RUN = 0.5; /* s: here finer units for slow ranks pay */
+enum { FINER = 4, FAST = 8 };       /* when a rank is so many times slower than the fastest */
+
+/* Stages of strips, whose number bounds what one more rank is worth; 0: no strips. */
+static int64_t strip_stages(const tsl_session *s) {
+  int64_t most_lane = 0;
+  if (s->family->shape != TSL_WAVE || s->units.n == 0) return 0;
+  for (int64_t u = 0; u < s->units.n; u++)
+    if (s->units.list[u].lane > most_lane) most_lane = s->units.list[u].lane;
+  return most_lane + 1 < s->units.n ? s->units.list[s->units.n - 1].stage + 1 : 0;
+}
+
+static bool can_be_finer(const tsl_session *s) {
+  return s->family->shape == TSL_BAG && s->run.units == 0 && s->finer == 1 &&
+         s->finished == NULL; /* a restart keeps its units */
+}
+
+static double alone(const tsl_session *s, int rank) {
+  const tsl_seconds_fn of = planned_seconds(s);
+  double seconds = 0;
+  for (int64_t u = 0; u < s->units.n; u++) seconds += of(&s->cost, rank, &s->units.list[u]);
+  return seconds;
+}
+
+/* Everybody takes part where the user or the plan says so. */
+static void judge_ranks(tsl_session *s) {
+  const bool all = s->run.ranks == TSL_RANKS_ALL || s->run.plan == TSL_PLAN_ROUNDROBIN ||
+                   s->run.plan == TSL_PLAN_SHARE;
+  tsl_useful_ask ask = {.units = s->units.list,
+                        .n_units = s->units.n,
+                        .n_ranks = s->size,
+                        .seconds = tsl_cost_seconds,
+                        .setup = tsl_cost_setup,
+                        .phases = phases_ahead(s),
+                        .model = &s->cost,
+                        .bytes = (double)tsl_session_output_bytes(s),
+                        .stages = strip_stages(s),
+                        .cut_last = 1};
+  double fastest = alone(s, 0);
+  for (int r = 1; r < s->size; r++) fastest = fmin(fastest, alone(s, r));
+  if (can_be_finer(s) && fastest > LONG_RUN) ask.cut_last = FINER;
+  tsl_plan_useful(&ask, s->use);
+  for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
+}
+
+static tsl_err choose_ranks(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_free(s->use);
+  tsl_free(s->cost.left_out);
+  s->use = NULL, s->cost.left_out = NULL;
+  TSL_TRY(tsl_alloc(s->size, sizeof *s->use, "ranks", (void **)&s->use));
+  TSL_TRY(tsl_alloc(s->size, sizeof *s->cost.left_out, "ranks", (void **)&s->cost.left_out));
+  if (s->rank == 0) judge_ranks(s);
+  TSL_TRY(tsl_share_bytes(s->comm, s->use, s->size * (int64_t)sizeof *s->use));
+  for (int r = 0; r < s->size; r++) s->cost.left_out[r] = !s->use[r].takes_part;
+done:
+  return err;
+}
+
+int tsl_session_parts(const tsl_session *s) {
+  int n = 0;
+  for (int r = 0; r < s->size; r++) n += tsl_cost_takes_part(&s->cost, r);
+  return n;
+}
+
+/* Do slow ranks take part in a long run? The same on all ranks. */
+static bool finer_pays(const tsl_session *s) {
+  double fastest = INFINITY, slowest = 0, rate = 0;
+  for (int r = 0; r < s->size; r++) {
+    if (!s->use[r].takes_part || s->use[r].alone <= 0) continue;
+    fastest = fmin(fastest, s->use[r].alone);
+    slowest = fmax(slowest, s->use[r].alone);
+    rate += phases_ahead(s) / s->use[r].alone;
+  }
+  return can_be_finer(s) && rate > 0 && 1 / rate > LONG_RUN && slowest > FAST * fastest;
+}
+
+static tsl_err calibrate(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const int before = s->measured;
+  double since = tsl_now();
+  tsl_free(s->cost.speeds);
+  s->cost.speeds = NULL;
+  TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
+                        &s->measured));
+  TSL_TRY(tsl_session_stage(s, "calibrate", &since));
+  if (s->measured > 0 && has_setup(s)) TSL_TRY(tsl_session_reopen(s));
+  if (before > s->measured) s->measured = before;
+done:
+  return err;
+}
+
+/* Units of another size are measured anew; who takes part is judged once. */
+static tsl_err cut_finer(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  s->finer = FINER;
+  TSL_TRY(tsl_session_units(s));
+  TSL_AGREE(s->comm, tsl_keeper_recut(s));
+  TSL_TRY(calibrate(s));
+done:
+  return err;
+}
+
+tsl_err tsl_session_plan(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  double since;
+  TSL_TRY(calibrate(s));
+  TSL_AGREE(s->comm, choose_ranks(s));
+  if (finer_pays(s)) TSL_TRY(cut_finer(s));
+  since = tsl_now();
+  TSL_TRY(tsl_session_deal(s));
+  TSL_TRY(tsl_session_stage(s, "plan", &since));
+done:
+  return err;
+}
