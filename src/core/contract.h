@@ -216,7 +216,7 @@ typedef struct tsl_cursor {
  * Finished OUT fields, whether they are in memory or in the file, by rows of their first
  * dimension. Handed to family.finish; borrowed for the call.
  */
-typedef struct tsl_store {
+typedef struct tsl_field_rows {
   void *state; /**< the runtime's own */
   /** Copy rows [lo, hi) of a GATHER field to a row-major buffer. */
   tsl_err (*read)(void *state, int field, int64_t lo, int64_t hi, void *rows);
@@ -224,7 +224,7 @@ typedef struct tsl_store {
   tsl_err (*write)(void *state, int field, int64_t lo, int64_t hi, const void *rows);
   /** Append n records to a LIST field. */
   tsl_err (*append)(void *state, int field, const void *records, int64_t n);
-} tsl_store;
+} tsl_field_rows;
 
 /** What is computed. Device-neutral, single-threaded, no MPI. Static storage. */
 typedef struct tsl_family {
@@ -302,7 +302,7 @@ typedef struct tsl_family {
 
   /** OPTIONAL, default nothing. Root only, after the last phase and before summary: derive fields
    *  that no unit fills, and write pictures or other files beside the output. */
-  tsl_err (*finish)(tsl_problem *problem, const tsl_store *store);
+  tsl_err (*finish)(tsl_problem *problem, const tsl_field_rows *store);
 
   /** OPTIONAL, default no lines and VALID. Root only, after finish. */
   tsl_err (*summary)(const tsl_problem *problem, tsl_summary *summary);
@@ -351,7 +351,7 @@ typedef struct tsl_part {
 
 /** Bytes of what a worker tells (tsl_backend.tell); batches started and not finished, at most
  *  (tsl_backend.start). */
-enum { TSL_TELL = 256, TSL_MOST_STARTED = 2 };
+enum { TSL_NOTES = 256, TSL_MOST_STARTED = 2 };
 
 /** A backend's state on one device for one problem; each backend defines its own. */
 typedef struct tsl_worker tsl_worker;
@@ -450,7 +450,7 @@ typedef struct tsl_backend {
 
   /** OPTIONAL, default nothing. After the last phase: what this worker did without, for lack of
    *  memory or as the deck says; empty: nothing. */
-  void (*tell)(const tsl_worker *worker, char text[TSL_TELL]);
+  void (*tell)(const tsl_worker *worker, char text[TSL_NOTES]);
 
   /** REQUIRED. NULL accepted, sets NULL. */
   void (*close)(tsl_worker **worker);

@@ -65,5 +65,5 @@ void tsl_cpu_virtual_seconds(const tsl_unit *unit, double factor, tsl_part *part
 double tsl_cpu_unit_seconds(double start, double factor) {
   const double used = tsl_cpu_seconds() - start;
   if (clock_is("processor") || clock_is("work")) return used * factor;
-  return tsl_slow_sleep(used, factor, 1) > 0 ? tsl_cpu_seconds() - start : used;
+  return tsl_test_delay_sleep(used, factor, 1) > 0 ? tsl_cpu_seconds() - start : used;
 }

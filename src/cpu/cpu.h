@@ -6,7 +6,7 @@
 #define TSL_CPU_CPU_H
 
 #include "contract.h"
-#include "slow.h"
+#include "test_delay.h"
 
 /** Highest SIMD level of this processor: 2, 3, 4 for x86-64-v2..v4, 0 for any other processor. */
 int tsl_cpu_level(void);
@@ -27,12 +27,13 @@ int64_t tsl_cpu_cache_bytes(void);
  *  then multiplies and does not sleep. For ranks of one thread. */
 double tsl_cpu_seconds(void);
 
-/** Sleep after a unit that began at start, as TSL_TEST_SLOW asks (slow.h); returns the seconds
- *  since start after it. */
+/** Sleep after a unit that began at start, as TSL_TEST_SLOW asks (test_delay.h); returns the
+ *  seconds since start after it. */
 double tsl_cpu_unit_seconds(double start, double factor);
 
 /** Test knob: with TSL_TEST_CLOCK=work a unit takes a nanosecond for each floating-point operation,
- *  times 0.75 to 1.25 by its number, times factor (slow.h), whatever the machine does: for tests of
+ *  times 0.75 to 1.25 by its number, times factor (test_delay.h), whatever the machine does: for
+ * tests of
  *  balance. Without it nothing is done. */
 void tsl_cpu_virtual_seconds(const tsl_unit *unit, double factor, tsl_part *part);
 

@@ -83,7 +83,7 @@ static tsl_err dp_open_cpu(const tsl_problem *problem, const tsl_device *device,
   w->best = dp_field(problem, "best");
   w->bytes = (int64_t)tsl_type_bytes((tsl_type)w->p->type);
   TSL_TRY(dp_cpu_open(device->threads > 0 ? device->threads : omp_get_max_threads(), &w->cpu));
-  TSL_TRY(tsl_slow_factor(&w->slow));
+  TSL_TRY(tsl_test_delay_factor(&w->slow));
   TSL_TRY(open_engine(w, device));
   *worker = w;
 done:

@@ -50,7 +50,7 @@ static tsl_err fractal_open_cpu(const tsl_problem *problem, const tsl_device *de
   w->value_bytes = w->p->value_type == TSL_U16 ? 2 : 4;
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
   TSL_TRY(fractal_kernels_choose(&w->kernels));
-  TSL_TRY(tsl_slow_factor(&w->slow));
+  TSL_TRY(tsl_test_delay_factor(&w->slow));
   if (!w->p->exact) {
     if (w->p->schedule != FRACTAL_SCHEDULE_AUTO)
       TSL_FAIL(TSL_ERR_INPUT, "exact: no fills tiles, which only cpu_schedule: auto does");

@@ -67,7 +67,7 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   w->value_bytes = w->t ? 8 : 4;
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
   TSL_TRY(kernels_choose(&w->kernels));
-  TSL_TRY(tsl_slow_factor(&w->slow));
+  TSL_TRY(tsl_test_delay_factor(&w->slow));
   view_set(w, problem);
   sizes_choose(w);
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));

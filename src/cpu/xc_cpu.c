@@ -72,7 +72,7 @@ static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
   w->p = xc_params_of(problem);
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
   TSL_TRY(loops_choose(&w->loops));
-  TSL_TRY(tsl_slow_factor(&w->slow));
+  TSL_TRY(tsl_test_delay_factor(&w->slow));
   xc_view_set(problem, &w->view);
   TSL_TRY(share_memory(w, device->memory_limit, &room));
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
@@ -163,11 +163,11 @@ done:
   return err;
 }
 
-static void xc_tell_cpu(const tsl_worker *w, char text[TSL_TELL]) {
-  char functions[TSL_TELL / 2 - 2], rows[TSL_TELL / 2 - 2];
+static void xc_tell_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
+  char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(&w->cache, functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
-  (void)snprintf(text, TSL_TELL, "%s%s%s", functions,
+  (void)snprintf(text, TSL_NOTES, "%s%s%s", functions,
                  functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);
 }
 

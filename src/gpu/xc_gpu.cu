@@ -255,12 +255,12 @@ done:
   return err;
 }
 
-static void xc_tell(const tsl_worker *worker, char text[TSL_TELL]) {
+static void xc_tell(const tsl_worker *worker, char text[TSL_NOTES]) {
   const xc_gpu *w = (const xc_gpu *)worker;
-  char functions[TSL_TELL / 2 - 2], rows[TSL_TELL / 2 - 2];
+  char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(w, functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
-  (void)snprintf(text, TSL_TELL, "%s%s%s", functions,
+  (void)snprintf(text, TSL_NOTES, "%s%s%s", functions,
                  functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);
 }
 

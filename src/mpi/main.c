@@ -1,5 +1,4 @@
 /* tesela: the one place that starts and ends the program. */
-#include "apart.h"
 #include "bench_share.h"
 #include "contract.h"
 #include "heartbeat.h"
@@ -8,6 +7,7 @@
 #include "probe_run.h"
 #include "rates.h"
 #include "run.h"
+#include "sandbox.h"
 #include "show.h"
 #include "version.h"
 
@@ -187,7 +187,7 @@ static void advise_hwloc(void) {
  * not: the rank that saw one prints it and ends the job. So does a rank that has lost another. */
 static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
-  tsl_err err = tsl_apart_begin(); /* while there is one thread */
+  tsl_err err = tsl_sandbox_begin(); /* while there is one thread */
   if (err != TSL_OK) return print_error(err), tsl_err_status(err);
   advise_open_mpi();
   advise_hwloc();

@@ -563,7 +563,7 @@ static void expect_slow(const char *text, const char *rank, tsl_err code, double
   double factor = 0;
   (void)setenv("TSL_TEST_SLOW", text, 1);
   (void)setenv("OMPI_COMM_WORLD_RANK", rank, 1);
-  const tsl_err err = tsl_slow_factor(&factor);
+  const tsl_err err = tsl_test_delay_factor(&factor);
   n_checks++;
   if (err != code || (err == TSL_OK && factor != want)) {
     n_failures++;

@@ -61,9 +61,9 @@ typedef struct run {
   dp_outcome *out;
   tsl_worker *workers[DP_SEATS];
   const int *owner; /* [lanes] */
-  bool *taken;      /* [seats][n_units] edge has gone in */
+  bool *taken;      /* [placements][n_units] edge has gone in */
   int table, best;
-  const bool *needed; /* [n_units] edges that other seats need */
+  const bool *needed; /* [n_units] edges that other placements need */
   begun begun[DP_SEATS][TSL_MOST_STARTED];
   int n_begun[DP_SEATS];
 } run;
@@ -76,8 +76,8 @@ static int owner_of(const run *r, int64_t id) {
   return r->owner[unit_of(r, id)->lane];
 }
 
-static const tsl_backend *backend_of(const run *r, int seat) {
-  return r->drive->seats[seat].backend;
+static const tsl_backend *backend_of(const run *r, int placement) {
+  return r->drive->placements[placement].backend;
 }
 
 /** Every field's array in memory, on the root. */
@@ -117,10 +117,10 @@ static void gather(const run *r, const tsl_unit *unit, int field, const char *sl
 }
 
 /** Memory for the slabs of a group, unit after unit. */
-static tsl_err open_slabs(const run *r, int seat, int field, const tsl_unit *units, int64_t n,
+static tsl_err open_slabs(const run *r, int placement, int field, const tsl_unit *units, int64_t n,
                           tsl_part *parts, char **memory) {
   tsl_err err = TSL_OK;
-  const tsl_backend *backend = backend_of(r, seat);
+  const tsl_backend *backend = backend_of(r, placement);
   int64_t bytes = 0;
   *memory = NULL;
   if (field < 0) return TSL_OK;
@@ -139,8 +139,8 @@ done:
   return err;
 }
 
-static void close_slabs(const run *r, int seat, char *memory) {
-  const tsl_backend *backend = backend_of(r, seat);
+static void close_slabs(const run *r, int placement, char *memory) {
+  const tsl_backend *backend = backend_of(r, placement);
   if (backend->host_alloc != NULL)
     backend->host_free(memory);
   else
@@ -148,15 +148,15 @@ static void close_slabs(const run *r, int seat, char *memory) {
 }
 
 /** Tiles of one call, with their slabs. */
-static tsl_err call_tiles(run *r, int seat, const tsl_unit *units, int64_t n, bool trial) {
+static tsl_err call_tiles(run *r, int placement, const tsl_unit *units, int64_t n, bool trial) {
   tsl_err err = TSL_OK;
-  const tsl_backend *backend = backend_of(r, seat);
+  const tsl_backend *backend = backend_of(r, placement);
   char *table = NULL, *best = NULL;
   tsl_part *parts = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *parts, "parts", (void **)&parts));
-  TSL_TRY(open_slabs(r, seat, r->table, units, n, parts, &table));
-  TSL_TRY(open_slabs(r, seat, r->best, units, n, parts, &best));
-  TSL_TRY((trial ? backend->run : backend->tiles)(r->workers[seat], units, n, parts));
+  TSL_TRY(open_slabs(r, placement, r->table, units, n, parts, &table));
+  TSL_TRY(open_slabs(r, placement, r->best, units, n, parts, &best));
+  TSL_TRY((trial ? backend->run : backend->tiles)(r->workers[placement], units, n, parts));
   for (int64_t k = 0; k < n; k++) {
     if (!(parts[k].seconds >= 0)) TSL_FAIL(TSL_ERR_INTERNAL, "a tile without seconds");
     if (trial) continue;
@@ -164,8 +164,8 @@ static tsl_err call_tiles(run *r, int seat, const tsl_unit *units, int64_t n, bo
     if (r->best >= 0) gather(r, &units[k], r->best, parts[k].slab[r->best]);
   }
 done:
-  close_slabs(r, seat, table);
-  close_slabs(r, seat, best);
+  close_slabs(r, placement, table);
+  close_slabs(r, placement, best);
   tsl_free(parts);
   return err;
 }
@@ -178,49 +178,49 @@ static int64_t predecessors(const run *r, int64_t id, int64_t *list, int64_t roo
                                        room);
 }
 
-static tsl_err end_first(run *r, int seat);
+static tsl_err end_first(run *r, int placement);
 
-static tsl_err take_edges(run *r, int seat, int64_t id, int64_t *list) {
+static tsl_err take_edges(run *r, int placement, int64_t id, int64_t *list) {
   tsl_err err = TSL_OK;
   const int64_t n_units = r->made->units.n, n = predecessors(r, id, list, n_units);
   for (int64_t k = 0; k < n; k++) {
-    bool *taken = &r->taken[seat * n_units + list[k]];
-    if (owner_of(r, list[k]) == seat || *taken) continue;
+    bool *taken = &r->taken[placement * n_units + list[k]];
+    if (owner_of(r, list[k]) == placement || *taken) continue;
     while (r->out->edges[list[k]] == NULL && r->n_begun[owner_of(r, list[k])] > 0)
       TSL_TRY(end_first(r, owner_of(r, list[k])));
     if (r->out->edges[list[k]] == NULL)
       TSL_FAIL(TSL_ERR_INTERNAL, "edge %lld is not there", (long long)list[k]);
-    TSL_TRY(backend_of(r, seat)->edge_in(r->workers[seat], unit_of(r, list[k]),
-                                         r->out->edges[list[k]]));
+    TSL_TRY(backend_of(r, placement)
+                ->edge_in(r->workers[placement], unit_of(r, list[k]), r->out->edges[list[k]]));
     *taken = true;
   }
 done:
   return err;
 }
 
-static tsl_err give_edge(run *r, int seat, int64_t id) {
+static tsl_err give_edge(run *r, int placement, int64_t id) {
   tsl_err err = TSL_OK;
   const tsl_problem *problem = &r->made->problem;
   const int64_t bytes = problem->family->edge_bytes(problem, unit_of(r, id));
   void *edge = calloc((size_t)bytes + 1, 1);
   r->out->edges[id] = edge;
   r->out->edge_bytes[id] = bytes;
-  TSL_TRY(backend_of(r, seat)->edge_out(r->workers[seat], unit_of(r, id), edge));
+  TSL_TRY(backend_of(r, placement)->edge_out(r->workers[placement], unit_of(r, id), edge));
 done:
   return err;
 }
 
 /* ---- tiles of two stages at once */
 
-static bool overlaps(const run *r, int seat) {
-  const tsl_backend *backend = backend_of(r, seat);
+static bool overlaps(const run *r, int placement) {
+  const tsl_backend *backend = backend_of(r, placement);
   return r->drive->overlap && backend->start != NULL &&
-         (backend->overlaps == NULL || backend->overlaps(r->workers[seat]));
+         (backend->overlaps == NULL || backend->overlaps(r->workers[placement]));
 }
 
-static void drop_begun(const run *r, int seat, begun *b) {
-  close_slabs(r, seat, b->table);
-  close_slabs(r, seat, b->best);
+static void drop_begun(const run *r, int placement, begun *b) {
+  close_slabs(r, placement, b->table);
+  close_slabs(r, placement, b->best);
   tsl_free(b->ids);
   tsl_free(b->units);
   tsl_free(b->parts);
@@ -228,19 +228,19 @@ static void drop_begun(const run *r, int seat, begun *b) {
 }
 
 /** Wait for the group that was started first. */
-static tsl_err end_first(run *r, int seat) {
+static tsl_err end_first(run *r, int placement) {
   tsl_err err = TSL_OK;
-  begun b = r->begun[seat][0];
-  r->begun[seat][0] = r->begun[seat][1];
-  r->begun[seat][--r->n_begun[seat]] = (begun){0};
-  TSL_TRY(backend_of(r, seat)->finish(r->workers[seat]));
+  begun b = r->begun[placement][0];
+  r->begun[placement][0] = r->begun[placement][1];
+  r->begun[placement][--r->n_begun[placement]] = (begun){0};
+  TSL_TRY(backend_of(r, placement)->finish(r->workers[placement]));
   for (int64_t k = 0; k < b.n; k++) {
     if (!(b.parts[k].seconds >= 0)) TSL_FAIL(TSL_ERR_INTERNAL, "a tile without seconds");
     if (r->best >= 0) gather(r, &b.units[k], r->best, b.parts[k].slab[r->best]);
-    if (r->needed[b.ids[k]]) TSL_TRY(give_edge(r, seat, b.ids[k]));
+    if (r->needed[b.ids[k]]) TSL_TRY(give_edge(r, placement, b.ids[k]));
   }
 done:
-  drop_begun(r, seat, &b);
+  drop_begun(r, placement, &b);
   return err;
 }
 
@@ -252,24 +252,24 @@ done:
   return err;
 }
 
-static tsl_err begin_group(run *r, int seat, const int64_t *ids, int64_t n) {
+static tsl_err begin_group(run *r, int placement, const int64_t *ids, int64_t n) {
   tsl_err err = TSL_OK;
   begun b = {.n = n};
   TSL_TRY(tsl_alloc(n, sizeof *b.ids, "group", (void **)&b.ids));
   TSL_TRY(tsl_alloc(n, sizeof *b.units, "group", (void **)&b.units));
   TSL_TRY(tsl_alloc(n, sizeof *b.parts, "parts", (void **)&b.parts));
   for (int64_t k = 0; k < n; k++) b.ids[k] = ids[k], b.units[k] = *unit_of(r, ids[k]);
-  TSL_TRY(open_slabs(r, seat, r->table, b.units, n, b.parts, &b.table));
-  TSL_TRY(open_slabs(r, seat, r->best, b.units, n, b.parts, &b.best));
-  TSL_TRY(backend_of(r, seat)->start(r->workers[seat], b.units, n, b.parts));
-  r->begun[seat][r->n_begun[seat]++] = b;
+  TSL_TRY(open_slabs(r, placement, r->table, b.units, n, b.parts, &b.table));
+  TSL_TRY(open_slabs(r, placement, r->best, b.units, n, b.parts, &b.best));
+  TSL_TRY(backend_of(r, placement)->start(r->workers[placement], b.units, n, b.parts));
+  r->begun[placement][r->n_begun[placement]++] = b;
   b = (begun){0};
 done:
-  drop_begun(r, seat, &b);
+  drop_begun(r, placement, &b);
   return err;
 }
 
-/** Tiles whose edges another seat needs. */
+/** Tiles whose edges another placement needs. */
 static void mark_needed(const run *r, int64_t *list, bool *needed) {
   const int64_t n_units = r->made->units.n;
   for (int64_t u = 0; u < n_units; u++) {
@@ -279,7 +279,7 @@ static void mark_needed(const run *r, int64_t *list, bool *needed) {
   }
 }
 
-/** Does the tile need one of another seat in its own stage? */
+/** Does the tile need one of another placement in its own stage? */
 static bool waits(const run *r, int64_t id, int64_t *list) {
   const int64_t n = predecessors(r, id, list, r->made->units.n);
   for (int64_t k = 0; k < n; k++)
@@ -291,24 +291,24 @@ static bool waits(const run *r, int64_t id, int64_t *list) {
 
 /* ---- stages */
 
-/** A seat's group of tiles of a stage: edges in, tiles, edges out. */
-static tsl_err run_group(run *r, int seat, const int64_t *ids, int64_t n, int64_t *list,
+/** A placement's group of tiles of a stage: edges in, tiles, edges out. */
+static tsl_err run_group(run *r, int placement, const int64_t *ids, int64_t n, int64_t *list,
                          const bool *needed) {
   tsl_err err = TSL_OK;
   tsl_unit *units = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *units, "group", (void **)&units));
-  while (r->n_begun[seat] == TSL_MOST_STARTED) TSL_TRY(end_first(r, seat));
+  while (r->n_begun[placement] == TSL_MOST_STARTED) TSL_TRY(end_first(r, placement));
   for (int64_t k = 0; k < n; k++) {
-    TSL_TRY(take_edges(r, seat, ids[k], list));
+    TSL_TRY(take_edges(r, placement, ids[k], list));
     units[k] = *unit_of(r, ids[k]);
   }
-  if (overlaps(r, seat)) {
-    TSL_TRY(begin_group(r, seat, ids, n));
+  if (overlaps(r, placement)) {
+    TSL_TRY(begin_group(r, placement, ids, n));
     goto done;
   }
-  TSL_TRY(call_tiles(r, seat, units, n, false));
+  TSL_TRY(call_tiles(r, placement, units, n, false));
   for (int64_t k = 0; k < n; k++)
-    if (needed[ids[k]]) TSL_TRY(give_edge(r, seat, ids[k]));
+    if (needed[ids[k]]) TSL_TRY(give_edge(r, placement, ids[k]));
 done:
   tsl_free(units);
   return err;
@@ -320,7 +320,7 @@ static bool begins_group(const run *r, int64_t id) {
   return r->drive->cuts != 0 && dp_dice(&seed, 3) == 0;
 }
 
-/** Tiles first..last-1 are a stage: seats' groups, in an order in which nobody waits. */
+/** Tiles first..last-1 are a stage: placements' groups, in an order in which nobody waits. */
 static tsl_err run_stage(run *r, int64_t first, int64_t last, int64_t *list, const bool *needed) {
   tsl_err err = TSL_OK;
   int64_t *ids = NULL;
@@ -328,16 +328,16 @@ static tsl_err run_stage(run *r, int64_t first, int64_t last, int64_t *list, con
   TSL_TRY(tsl_alloc(last - first, sizeof *ids, "ids", (void **)&ids));
   TSL_TRY(tsl_alloc(last - first, sizeof *done_tile, "ids", (void **)&done_tile));
   for (int64_t u = first; u < last; u++) {
-    const int seat = owner_of(r, u);
+    const int placement = owner_of(r, u);
     int64_t n = 0;
     if (done_tile[u - first]) continue;
     for (int64_t v = u; v < last; v++) {
-      if (owner_of(r, v) != seat || done_tile[v - first]) continue;
+      if (owner_of(r, v) != placement || done_tile[v - first]) continue;
       if (n > 0 && (waits(r, v, list) || begins_group(r, v))) break;
       ids[n++] = v;
       done_tile[v - first] = true;
     }
-    TSL_TRY(run_group(r, seat, ids, n, list, needed));
+    TSL_TRY(run_group(r, placement, ids, n, list, needed));
   }
 done:
   tsl_free(ids);
@@ -360,11 +360,12 @@ static uint64_t digest(uint64_t before, const void *bytes, int64_t n) {
 static tsl_err save_all(run *r, int64_t n, int64_t stage, int64_t *bytes, void **states) {
   tsl_err err = TSL_OK;
   for (int64_t u = 0; u < n; u++) {
-    const int seat = owner_of(r, u);
-    bytes[u] = backend_of(r, seat)->state_bytes(r->workers[seat], unit_of(r, u), stage);
+    const int placement = owner_of(r, u);
+    bytes[u] = backend_of(r, placement)->state_bytes(r->workers[placement], unit_of(r, u), stage);
     TSL_TRY(tsl_alloc(bytes[u], 1, "state", &states[u]));
     if (bytes[u] > 0)
-      TSL_TRY(backend_of(r, seat)->save(r->workers[seat], unit_of(r, u), stage, states[u]));
+      TSL_TRY(
+          backend_of(r, placement)->save(r->workers[placement], unit_of(r, u), stage, states[u]));
     r->out->saved = digest(r->out->saved * 31 + (uint64_t)bytes[u], states[u], bytes[u]);
   }
   r->out->paused = true;
@@ -372,22 +373,22 @@ done:
   return err;
 }
 
-/** To a seat that owns the lanes of r->owner. Damaged bytes are refused. */
-static tsl_err load_all(run *r, int seat, int64_t n, int64_t stage, const int64_t *bytes,
+/** To a placement that owns the lanes of r->owner. Damaged bytes are refused. */
+static tsl_err load_all(run *r, int placement, int64_t n, int64_t stage, const int64_t *bytes,
                         void *const *states) {
   tsl_err err = TSL_OK;
   const int64_t lanes = dp_lanes(r->made);
   uint8_t *own = NULL;
   TSL_TRY(tsl_alloc(lanes, 1, "lanes", (void **)&own));
-  for (int64_t k = 0; k < lanes; k++) own[k] = r->owner[k] == seat;
+  for (int64_t k = 0; k < lanes; k++) own[k] = r->owner[k] == placement;
   for (int64_t u = 0; u < n; u++) {
-    const tsl_backend *backend = backend_of(r, seat);
-    tsl_worker *worker = r->workers[seat];
+    const tsl_backend *backend = backend_of(r, placement);
+    tsl_worker *worker = r->workers[placement];
     if (bytes[u] == 0) continue;
     if (backend->load(worker, unit_of(r, u), stage, own, lanes, states[u], 1) == TSL_OK)
       TSL_FAIL(TSL_ERR_INTERNAL, "a state that is cut off is taken");
     TSL_TRY(backend->load(worker, unit_of(r, u), stage, own, lanes, states[u], bytes[u]));
-    r->taken[seat * r->made->units.n + u] = true;
+    r->taken[placement * r->made->units.n + u] = true;
   }
 done:
   tsl_free(own);
@@ -444,7 +445,7 @@ done:
 
 /* ---- results */
 
-/** Sum of the seats' SUM fields: the goal, and the cells that a recurrence's goal reads. */
+/** Sum of the placements' SUM fields: the goal, and the cells that a recurrence's goal reads. */
 static tsl_err collect(run *r) {
   tsl_err err = TSL_OK;
   tsl_problem *problem = &r->made->problem;
@@ -485,10 +486,11 @@ static tsl_err walk(run *r) {
   for (int64_t turn = 0; cursor.lane >= 0; turn++) {
     const tsl_cursor before = cursor;
     if (pauses && turn == r->drive->turns) TSL_TRY(move_on(r, r->made->units.n, INT64_MAX));
-    const int seat = owner_of_lane(r, cursor.lane);
-    if (seat < 0) TSL_FAIL(TSL_ERR_INTERNAL, "no lane %lld", (long long)cursor.lane);
-    TSL_TRY(backend_of(r, seat)->walk(r->workers[seat], r->made->units.list, r->made->units.n,
-                                      &cursor, &steps));
+    const int placement = owner_of_lane(r, cursor.lane);
+    if (placement < 0) TSL_FAIL(TSL_ERR_INTERNAL, "no lane %lld", (long long)cursor.lane);
+    TSL_TRY(
+        backend_of(r, placement)
+            ->walk(r->workers[placement], r->made->units.list, r->made->units.n, &cursor, &steps));
     r->out->n_steps += steps.n;
     TSL_TRY(problem->family->walk_steps(problem, steps.data, steps.n));
     free(steps.data);
@@ -535,7 +537,7 @@ static tsl_err store_write(void *state, int field, int64_t lo, int64_t hi, const
 static tsl_err finish(run *r) {
   tsl_err err = TSL_OK;
   tsl_problem *problem = &r->made->problem;
-  const tsl_store store = {
+  const tsl_field_rows store = {
       .state = r, .read = store_read, .write = store_write, .append = store_append};
   tsl_summary summary = {0};
   TSL_TRY(problem->family->finish(problem, &store));
@@ -569,18 +571,18 @@ static int64_t last_stages(const tsl_units *all, int64_t stages) {
 }
 
 /** Part of a tile, and tiles of several stages, before the run begins. */
-static tsl_err try_tiles(run *r, int seat) {
+static tsl_err try_tiles(run *r, int placement) {
   enum { MOST = 5, STAGES = 4 };
   tsl_err err = TSL_OK;
-  const bool card = r->drive->seats[seat].device->kind == TSL_GPU;
+  const bool card = r->drive->placements[placement].device->kind == TSL_GPU;
   const tsl_units *all = &r->made->units;
   const int64_t n = card ? last_stages(all, STAGES) : all->n < MOST ? all->n : MOST;
   tsl_unit sample;
   if (all->n == 0) return TSL_OK;
   tsl_family_dp.sample(&r->made->problem, unit_of(r, all->n - 1), 0.5, &sample);
-  TSL_TRY(call_tiles(r, seat, &sample, 1, true));
+  TSL_TRY(call_tiles(r, placement, &sample, 1, true));
   for (int turn = 0; turn < 2 && n > 0; turn++)
-    TSL_TRY(call_tiles(r, seat, unit_of(r, all->n - n), n, true));
+    TSL_TRY(call_tiles(r, placement, unit_of(r, all->n - n), n, true));
 done:
   return err;
 }
@@ -590,8 +592,8 @@ static tsl_err open_workers(run *r) {
   for (int s = 0; s < r->drive->n_seats; s++) {
     const tsl_backend *backend = backend_of(r, s);
     if (backend->prepare != NULL)
-      TSL_TRY(backend->prepare(&r->made->problem, r->drive->seats[s].device, 1));
-    TSL_TRY(backend->open(&r->made->problem, r->drive->seats[s].device, &r->workers[s]));
+      TSL_TRY(backend->prepare(&r->made->problem, r->drive->placements[s].device, 1));
+    TSL_TRY(backend->open(&r->made->problem, r->drive->placements[s].device, &r->workers[s]));
     if (r->drive->trial) TSL_TRY(try_tiles(r, s));
     TSL_TRY(backend->begin(r->workers[s], 0));
   }

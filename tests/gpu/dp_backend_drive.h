@@ -30,15 +30,16 @@ enum { DP_SEATS = 8 };
 
 /** Who computes what. */
 typedef struct dp_drive {
-  dp_seat seats[DP_SEATS];
+  dp_seat placements[DP_SEATS];
   int n_seats;
-  const int *owner; /**< [lanes] seat of each lane */
+  const int *owner; /**< [lanes] placement of each lane */
   uint64_t cuts;    /**< seed: into which groups a stage is cut */
   bool trial;       /**< calibrate first */
-  bool overlap;     /**< groups in two halves, two of a seat at once, where the backend can */
-  const int *moved; /**< [lanes] seats from stage `pause` on: all is saved before it and loaded into
-                         new workers, where all seats can do that; NULL: owner */
-  int64_t pause;    /**< INT64_MAX: in the walk, after `turns` of its turns */
+  bool overlap;     /**< groups in two halves, two of a placement at once, where the backend can */
+  const int
+      *moved; /**< [lanes] placements from stage `pause` on: all is saved before it and loaded into
+                         new workers, where all placements can do that; NULL: owner */
+  int64_t pause; /**< INT64_MAX: in the walk, after `turns` of its turns */
   int64_t turns;
 } dp_drive;
 

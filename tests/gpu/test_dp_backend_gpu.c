@@ -297,11 +297,11 @@ static void compare(const char *name, const dp_outcome *a, const dp_outcome *b, 
   check(wrong == 0, name, "edges", more);
 }
 
-/** Seats as letters: c card, s socket. Lanes go round the seats, or in shares, or by dice. */
-static tsl_err solve(const char *text, const char *seats, int ranks, int64_t wish, int sharing,
+/** Seats as letters: c card, s socket. Lanes go round the placements, or in shares, or by dice. */
+static tsl_err solve(const char *text, const char *placements, int ranks, int64_t wish, int sharing,
                      dp_made *made, dp_outcome *out) {
   tsl_err err = TSL_OK;
-  dp_drive drive = {.n_seats = (int)strlen(seats), .trial = dp_dice(&dice, 3) == 0};
+  dp_drive drive = {.n_seats = (int)strlen(placements), .trial = dp_dice(&dice, 3) == 0};
   int *owner = NULL, *moved = NULL;
   int64_t lanes = 0;
   *out = (dp_outcome){0};
@@ -319,8 +319,8 @@ static tsl_err solve(const char *text, const char *seats, int ranks, int64_t wis
     drive.pause = 1 + dp_dice(&dice, made->units.list[made->units.n - 1].stage + 1);
   }
   for (int s = 0; s < drive.n_seats; s++)
-    drive.seats[s] =
-        seats[s] == 'c' ? (dp_seat){card_backend, &card} : (dp_seat){socket_backend, &socket_one};
+    drive.placements[s] = placements[s] == 'c' ? (dp_seat){card_backend, &card}
+                                               : (dp_seat){socket_backend, &socket_one};
   drive.overlap = dp_dice(&dice, 2) == 0;
   drive.owner = owner;
   drive.cuts = dp_dice(&dice, 2) ? (uint64_t)dp_dice(&dice, 1 << 20) : 0;
@@ -332,7 +332,7 @@ done:
 }
 
 typedef struct way {
-  const char *seats;
+  const char *placements;
   int sharing;
   bool alone; /* as few tiles as for one rank */
 } way;
@@ -343,8 +343,9 @@ static tsl_err try_way(const char *name, const char *text, const way *w, int64_t
   char label[160];
   dp_made made = {0};
   dp_outcome out = {0};
-  (void)snprintf(label, sizeof label, "%s, %s%s", name, w->seats, w->alone ? " alone" : "");
-  TSL_TRY(solve(text, w->seats, w->alone ? 1 : 3, w->alone ? 0 : wish, w->sharing, &made, &out));
+  (void)snprintf(label, sizeof label, "%s, %s%s", name, w->placements, w->alone ? " alone" : "");
+  TSL_TRY(
+      solve(text, w->placements, w->alone ? 1 : 3, w->alone ? 0 : wish, w->sharing, &made, &out));
   compare(label, reference, &out, !w->alone, dp_params_of(&made.problem)->problem == DP_STAGECOACH);
 done:
   dp_outcome_clear(&out);
@@ -376,9 +377,9 @@ done:
 
 /* ---- saved, and gone on from elsewhere */
 
-/** Lanes go from one seat to another; -1: by dice. */
+/** Lanes go from one placement to another; -1: by dice. */
 typedef struct passage {
-  const char *seats;
+  const char *placements;
   int before, after;
   const char *label;
 } passage;
@@ -396,14 +397,15 @@ typedef struct moment {
   int64_t pause, turns;
 } moment;
 
-static void seat_lanes(int *owner, int64_t lanes, int seat, int n_seats) {
-  for (int64_t k = 0; k < lanes; k++) owner[k] = seat >= 0 ? seat : (int)dp_dice(&dice, n_seats);
+static void seat_lanes(int *owner, int64_t lanes, int placement, int n_seats) {
+  for (int64_t k = 0; k < lanes; k++)
+    owner[k] = placement >= 0 ? placement : (int)dp_dice(&dice, n_seats);
 }
 
 static tsl_err pass(const char *text, const passage *by, int64_t wish, uint64_t cuts, moment when,
                     dp_made *made, dp_outcome *out) {
   tsl_err err = TSL_OK;
-  dp_drive drive = {.n_seats = (int)strlen(by->seats), .cuts = cuts, .overlap = cuts % 2 == 0};
+  dp_drive drive = {.n_seats = (int)strlen(by->placements), .cuts = cuts, .overlap = cuts % 2 == 0};
   int *owner = NULL, *moved = NULL;
   *out = (dp_outcome){0};
   TSL_TRY(dp_made_open(text, 3, wish, made));
@@ -413,8 +415,8 @@ static tsl_err pass(const char *text, const passage *by, int64_t wish, uint64_t 
   seat_lanes(owner, lanes, by->before, drive.n_seats);
   seat_lanes(moved, lanes, by->after, drive.n_seats);
   for (int s = 0; s < drive.n_seats; s++)
-    drive.seats[s] = by->seats[s] == 'c' ? (dp_seat){card_backend, &card}
-                                         : (dp_seat){socket_backend, &socket_one};
+    drive.placements[s] = by->placements[s] == 'c' ? (dp_seat){card_backend, &card}
+                                                   : (dp_seat){socket_backend, &socket_one};
   drive.owner = owner;
   drive.moved = when.pause > 0 ? moved : NULL;
   drive.pause = when.pause;

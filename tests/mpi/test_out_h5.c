@@ -1,5 +1,5 @@
 /* mpi.out_h5: the output file, run on 1 and more ranks, with either HDF5 flavour. */
-#include "agree.h"
+#include "collective_error.h"
 #include "out_h5.h"
 
 #include <hdf5.h>
@@ -197,8 +197,8 @@ static void existing_refused(void **state) {
   }
   CHECK(rank != 0 || tsl_out_precheck(path_of("old.h5"), false, 10) == TSL_ERR_INPUT);
   CHECK(rank != 0 || tsl_out_precheck(path_of("old.h5"), true, 10) == TSL_OK);
-  CHECK(tsl_agree(MPI_COMM_WORLD, tsl_out_create(MPI_COMM_WORLD, path_of("old.h5"), false, 0,
-                                                 &out)) == TSL_ERR_INPUT);
+  CHECK(tsl_collective_error(MPI_COMM_WORLD, tsl_out_create(MPI_COMM_WORLD, path_of("old.h5"),
+                                                            false, 0, &out)) == TSL_ERR_INPUT);
   discard(&out);
   CHECK(exists("old.h5") && !exists("old.h5.part"));
 }
@@ -233,8 +233,9 @@ static void stale_part_replaced(void **state) {
     (void)fclose(file);
   }
   CHECK(tsl_out_create(MPI_COMM_WORLD, path_of("s.h5"), false, 0, &out) == TSL_OK);
-  CHECK(tsl_agree(MPI_COMM_WORLD, tsl_out_create(MPI_COMM_WORLD, path_of("s.h5"), false, 0,
-                                                 &other)) == TSL_ERR_INPUT); /* a living one */
+  CHECK(tsl_collective_error(MPI_COMM_WORLD,
+                             tsl_out_create(MPI_COMM_WORLD, path_of("s.h5"), false, 0, &other)) ==
+        TSL_ERR_INPUT); /* a living one */
   discard(&other);
   CHECK(exists("s.h5.part"));
   CHECK(tsl_out_open_stream(out) == TSL_OK && tsl_out_close_stream(out) == TSL_OK);
@@ -284,8 +285,8 @@ static void overfill(const char *path, bool list) {
   for (int i = 0; i < N / PIECES; i++) data[i] = (float)(i % 100003 * 31 % 257);
   (void)snprintf(part, sizeof part, "%s.part", path);
   CHECK(tsl_out_create(MPI_COMM_WORLD, path, false, 0, &out) == TSL_OK);
-  err = tsl_agree(MPI_COMM_WORLD, tsl_out_field(out, &field));
-  if (err == TSL_OK) err = tsl_agree(MPI_COMM_WORLD, tsl_out_open_stream(out));
+  err = tsl_collective_error(MPI_COMM_WORLD, tsl_out_field(out, &field));
+  if (err == TSL_OK) err = tsl_collective_error(MPI_COMM_WORLD, tsl_out_open_stream(out));
   if (err == TSL_OK) {
     const bool alone = tsl_out_independent(out);
     tsl_err mine = TSL_OK;
@@ -296,7 +297,7 @@ static void overfill(const char *path, bool list) {
       mine = list ? tsl_out_append(out, &field, data, N / PIECES)
                   : tsl_out_slab(out, &field, lo, hi, data);
     }
-    err = tsl_agree(MPI_COMM_WORLD, mine);
+    err = tsl_collective_error(MPI_COMM_WORLD, mine);
   }
   free(data);
   if (err == TSL_OK) err = tsl_out_close_stream(out); /* at the latest */
@@ -353,7 +354,7 @@ static tsl_err describe(tsl_out *out) {
   tsl_field point = field_of("points", TSL_F32, TSL_SUM, 2, 2, 3);
   tsl_field place = field_of("place", TSL_F64, TSL_SUM, 1, 1000, 1);
   const tsl_field line = field_of("line", TSL_F32, TSL_GATHER, 1, 1000, 1);
-  const tsl_seat seats[2] = {
+  const tsl_placement placements[2] = {
       {.rank = 0, .host = "n1", .cpuset = "0-3", .threads = 4, .device = {.name = "a CPU"}},
       {.rank = 1,
        .node = 1,
@@ -384,7 +385,7 @@ static tsl_err describe(tsl_out *out) {
   TSL_TRY(tsl_out_scale(out, &count, 0, &edge));
   TSL_TRY(tsl_out_scale(out, &line, 0, &place)); /* a streamed field and a scale of /input */
   TSL_TRY(tsl_out_about_run(out, &about));
-  TSL_TRY(tsl_out_machine(out, seats, 2));
+  TSL_TRY(tsl_out_machine(out, placements, 2));
   TSL_TRY(tsl_out_units(out, units, 5));
   TSL_TRY(tsl_out_calibration(out, terms, 1));
   TSL_TRY(tsl_out_summary(out, &summary));

@@ -3,7 +3,7 @@
 #include "overlap.h"
 #include "phase.h"
 
-#include "agree.h"
+#include "collective_error.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,9 +170,9 @@ static const tsl_backend backends[N_BACKENDS] = {
 typedef struct stage {
   tsl_problem problem;
   tsl_unit units[MAX_UNITS];
-  tsl_seat seat; /* a socket */
+  tsl_placement placement; /* a socket */
   tsl_worker worker;
-  tsl_station station;
+  tsl_executor executor;
   tsl_speed speeds[MAX_RANKS];
   tsl_cost cost;
   tsl_plan plan;
@@ -209,7 +209,7 @@ static tsl_err open_parts(stage *s, int64_t n, double dynamic) {
   for (int r = 0; r < size; r++) s->speeds[r].c[0][3] = SECONDS;
   s->cost = (tsl_cost){.n_ranks = size, .speeds = s->speeds};
   TSL_TRY(tsl_plan_make(&rule, s->units, n, size, tsl_cost_seconds, &s->cost, &s->plan));
-  TSL_TRY(tsl_hand_start(NULL, NULL, &s->station.hand));
+  TSL_TRY(tsl_compute_thread_start(NULL, NULL, &s->executor.thread));
   TSL_TRY(tsl_trace_start(MPI_COMM_WORLD, false, &s->trace));
 done:
   return err;
@@ -220,14 +220,14 @@ static void open_stage(stage *s, int backend, int64_t n, double dynamic) {
   memset(&fault, 0, sizeof fault);
   fault.starts = fault.finishes = -1;
   s->problem.family = &family;
-  s->station = (tsl_station){.problem = &s->problem,
-                             .backend = &backends[backend],
-                             .worker = &s->worker,
-                             .seat = &s->seat};
-  s->seat.rank = rank;
+  s->executor = (tsl_executor){.problem = &s->problem,
+                               .backend = &backends[backend],
+                               .worker = &s->worker,
+                               .placement = &s->placement};
+  s->placement.rank = rank;
   CHECK(open_parts(s, n, dynamic) == TSL_OK);
   s->phase = (tsl_phase){.comm = MPI_COMM_WORLD,
-                         .station = &s->station,
+                         .executor = &s->executor,
                          .problem = &s->problem,
                          .units = s->units,
                          .plan = &s->plan,
@@ -238,7 +238,7 @@ static void open_stage(stage *s, int backend, int64_t n, double dynamic) {
 }
 
 static void close_stage(stage *s) {
-  tsl_hand_stop(&s->station.hand);
+  tsl_compute_thread_stop(&s->executor.thread);
   tsl_phase_clear(&s->phase);
   tsl_plan_clear(&s->plan);
   tsl_problem_clear(&s->problem);
@@ -307,7 +307,7 @@ static void all_units_once(void **state) {
       const int64_t n = 300;
       open_stage(&s, b, n, shares[d]);
       const double begin = tsl_now();
-      CHECK(tsl_phase_run(&s.phase) == TSL_OK);
+      CHECK(tsl_bag_run(&s.phase) == TSL_OK);
       CHECK(log_right(&s, begin));
       CHECK(values_right(&s) && records_right(&s) && nothing_started(&s));
       CHECK(once(&s, finished) == n);
@@ -321,7 +321,7 @@ static void no_units(void **state) {
   static stage s;
   (void)state;
   open_stage(&s, OVERLAPS, 0, 0.2);
-  CHECK(tsl_phase_run(&s.phase) == TSL_OK);
+  CHECK(tsl_bag_run(&s.phase) == TSL_OK);
   CHECK(s.worker.started == 0 && nothing_started(&s));
   close_stage(&s);
 }
@@ -336,7 +336,7 @@ static void failures_end_it(void **state) {
     for (int64_t unit = 0; unit < 300; unit += 61) {
       open_stage(&s, OVERLAPS, 300, 0.2);
       *(half == 0 ? &fault.starts : &fault.finishes) = unit;
-      CHECK(tsl_phase_run(&s.phase) == TSL_ERR_NUMERIC);
+      CHECK(tsl_bag_run(&s.phase) == TSL_ERR_NUMERIC);
       (void)snprintf(text, sizeof text, "unit %lld", (long long)unit);
       CHECK(strstr(tsl_err_message(), text) != NULL);
       CHECK(nothing_started(&s));
@@ -350,7 +350,7 @@ static void no_room_beside(void **state) {
   (void)state;
   open_stage(&s, OVERLAPS, 300, 0);
   fault.no_room_beside = true;
-  CHECK(tsl_phase_run(&s.phase) == TSL_OK);
+  CHECK(tsl_bag_run(&s.phase) == TSL_OK);
   CHECK(values_right(&s) && nothing_started(&s));
   CHECK(s.worker.most == 1 && s.worker.refused > 0);
   close_stage(&s);
@@ -361,7 +361,7 @@ static void no_room_at_all(void **state) {
   (void)state;
   open_stage(&s, OVERLAPS, 300, 0);
   fault.no_room = true;
-  CHECK(tsl_phase_run(&s.phase) == TSL_ERR_DEVICE_MEMORY);
+  CHECK(tsl_bag_run(&s.phase) == TSL_ERR_DEVICE_MEMORY);
   CHECK(s.worker.started == 0);
   close_stage(&s);
 }
@@ -377,7 +377,7 @@ static void pauses_with_nothing_started(void **state) {
   s.phase.pause_at = tsl_now() + 0.03;
   do {
     CHECK(parts++ < 2);
-    CHECK(tsl_phase_run(&s.phase) == TSL_OK);
+    CHECK(tsl_bag_run(&s.phase) == TSL_OK);
     CHECK(nothing_started(&s));
     n = once(&s, finished);
     CHECK(s.phase.paused == (n < s.plan.n_units));
@@ -396,7 +396,7 @@ static void injected_errors(void **state) {
   for (int b = 0; b < N_BACKENDS; b++) {
     open_stage(&s, b, 300, 0);
     (void)setenv("TSL_TEST_FAULT", "error:0:40", 1);
-    CHECK(tsl_phase_run(&s.phase) == TSL_ERR_DEVICE);
+    CHECK(tsl_bag_run(&s.phase) == TSL_ERR_DEVICE);
     (void)unsetenv("TSL_TEST_FAULT");
     CHECK(strstr(tsl_err_message(), "unit 40: injected") != NULL);
     CHECK(nothing_started(&s));
@@ -411,10 +411,10 @@ static void slow_devices_do_not_overlap(void **state) {
   (void)state;
   for (int b = 0; b < N_BACKENDS; b++) {
     open_stage(&s, b, 10, 0);
-    CHECK(tsl_overlaps(&s.station, &overlaps) == TSL_OK);
+    CHECK(tsl_overlaps(&s.executor, &overlaps) == TSL_OK);
     CHECK(overlaps == (b == OVERLAPS));
     (void)setenv("TSL_TEST_SLOW", "3", 1);
-    CHECK(tsl_overlaps(&s.station, &overlaps) == TSL_OK);
+    CHECK(tsl_overlaps(&s.executor, &overlaps) == TSL_OK);
     (void)unsetenv("TSL_TEST_SLOW");
     CHECK(!overlaps);
     close_stage(&s);

@@ -1,5 +1,5 @@
 /* mpi.share: all inputs are shared once, later only those that the root has touched. */
-#include "share.h"
+#include "bcast.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void changes(void **state) {
     fill(&problem, 1, 2);
     tsl_field_touch(&problem.fields[1]); /* before the first time: it is shared as all are */
   }
-  assert_int_equal(tsl_share_problem(MPI_COMM_WORLD, &problem), TSL_OK);
+  assert_int_equal(tsl_bcast_problem(MPI_COMM_WORLD, &problem), TSL_OK);
   check(&problem, 0, 1, 0);
   check(&problem, 1, 2, 1);
   if (rank == 0) {
@@ -52,18 +52,18 @@ static void changes(void **state) {
     fill(&problem, 1, 4);
     tsl_field_touch(&problem.fields[0]);
   }
-  assert_int_equal(tsl_share_inputs(MPI_COMM_WORLD, &problem), TSL_OK);
+  assert_int_equal(tsl_bcast_inputs(MPI_COMM_WORLD, &problem), TSL_OK);
   check(&problem, 0, 3, 1);
   check(&problem, 1, rank == 0 ? 4 : 2, 1); /* not touched, so not shared */
   if (rank == 0) {
     tsl_field_touch(&problem.fields[1]);
     tsl_field_touch(&problem.fields[1]);
   }
-  assert_int_equal(tsl_share_inputs(MPI_COMM_WORLD, &problem), TSL_OK);
+  assert_int_equal(tsl_bcast_inputs(MPI_COMM_WORLD, &problem), TSL_OK);
   check(&problem, 0, 3, 1);
   check(&problem, 1, 4, 3);
   fill(&problem, 0, rank); /* nothing touched: nothing is overwritten */
-  assert_int_equal(tsl_share_inputs(MPI_COMM_WORLD, &problem), TSL_OK);
+  assert_int_equal(tsl_bcast_inputs(MPI_COMM_WORLD, &problem), TSL_OK);
   check(&problem, 0, rank, 1);
   tsl_problem_clear(&problem);
 }

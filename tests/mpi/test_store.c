@@ -1,10 +1,10 @@
 /* mpi.store: family.finish reads and writes finished fields, in memory and in the file, on any
  * number of ranks and with either HDF5 flavour; a streamed field that no unit fills is legal. */
-#include "agree.h"
-#include "deliver.h"
+#include "collective_error.h"
+#include "field_rows.h"
 #include "phase.h"
-#include "slot.h"
-#include "store.h"
+#include "result_writer.h"
+#include "slab_pool.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -57,9 +57,9 @@ static void region(const tsl_problem *problem, const tsl_unit *unit, int field, 
 }
 
 /* What finish shall do; set by each test. */
-static tsl_err (*task)(tsl_problem *problem, const tsl_store *store);
+static tsl_err (*task)(tsl_problem *problem, const tsl_field_rows *store);
 
-static tsl_err finish(tsl_problem *problem, const tsl_store *store) {
+static tsl_err finish(tsl_problem *problem, const tsl_field_rows *store) {
   return task(problem, store);
 }
 
@@ -100,9 +100,9 @@ done:
 static tsl_err deliver_all(tsl_problem *problem, tsl_out *out) {
   tsl_err err = TSL_OK;
   tsl_unit units[UNITS];
-  tsl_parcel parcels[UNITS] = {{.n_requests = 0}};
+  tsl_message parcels[UNITS] = {{.n_requests = 0}};
   tsl_part part = {.seconds = 0};
-  tsl_delivery *delivery = NULL;
+  tsl_result_writer *delivery = NULL;
   uint16_t *values = malloc(sizeof *values * ROWS * COLUMNS);
   int16_t kept[ROWS];
   for (int u = 0; u < UNITS; u++)
@@ -111,33 +111,34 @@ static tsl_err deliver_all(tsl_problem *problem, tsl_out *out) {
     kept[i] = (int16_t)-i;
     for (int64_t j = 0; j < COLUMNS; j++) values[i * COLUMNS + j] = value_of(i, j);
   }
-  TSL_TRY(tsl_delivery_open(MPI_COMM_WORLD, problem, out, units, UNITS, &delivery));
+  TSL_TRY(tsl_result_writer_open(MPI_COMM_WORLD, problem, out, units, UNITS, &delivery));
   for (int u = rank; u < UNITS; u += size) {
     part.slab[VALUES] = values + units[u].lo[0] * COLUMNS;
     part.slab[KEPT] = kept + units[u].lo[0];
-    TSL_TRY(tsl_deliver(delivery, &units[u], &part));
-    TSL_TRY(tsl_deliver_send(delivery, &units[u], 1, &part, &parcels[u]));
+    TSL_TRY(tsl_result_writer_put(delivery, &units[u], &part));
+    TSL_TRY(tsl_result_writer_send(delivery, &units[u], 1, &part, &parcels[u]));
   }
-  TSL_TRY(tsl_deliver_flush(delivery));
+  TSL_TRY(tsl_result_writer_flush(delivery));
   for (int u = rank; u < UNITS; u += size)
     for (bool sent = false, took; !sent;) {
-      TSL_TRY(tsl_delivery_serve(delivery, false, &took));
-      TSL_TRY(tsl_parcel_sent(&parcels[u], &sent));
+      TSL_TRY(tsl_result_writer_serve(delivery, false, &took));
+      TSL_TRY(tsl_message_sent(&parcels[u], &sent));
     }
-  TSL_TRY(tsl_delivery_end(delivery));
-  while (!tsl_delivery_complete(delivery)) {
+  TSL_TRY(tsl_result_writer_end(delivery));
+  while (!tsl_result_writer_complete(delivery)) {
     bool took;
-    TSL_TRY(tsl_delivery_serve(delivery, false, &took));
+    TSL_TRY(tsl_result_writer_serve(delivery, false, &took));
   }
 done:
-  tsl_delivery_close(&delivery);
+  tsl_result_writer_close(&delivery);
   free(values);
   return err;
 }
 
 static tsl_err open_out(const tsl_problem *problem, const char *name, int compress, tsl_out **out) {
   tsl_err err = TSL_OK;
-  TSL_AGREE(MPI_COMM_WORLD, tsl_out_create(MPI_COMM_WORLD, path_of(name), true, compress, out));
+  TSL_COLLECTIVE_TRY(MPI_COMM_WORLD,
+                     tsl_out_create(MPI_COMM_WORLD, path_of(name), true, compress, out));
   TSL_TRY(tsl_out_field(*out, &problem->fields[VALUES]));
   TSL_TRY(tsl_out_field(*out, &problem->fields[DOUBLED]));
   TSL_TRY(tsl_out_field(*out, &problem->fields[LINE]));
@@ -149,11 +150,11 @@ done:
 /* A run up to finish; the out of a failed run is discarded. */
 static tsl_err run_to_finish(const char *name, int compress, tsl_problem *problem, tsl_out **out) {
   tsl_err err = TSL_OK;
-  TSL_AGREE(MPI_COMM_WORLD, make_problem(problem));
+  TSL_COLLECTIVE_TRY(MPI_COMM_WORLD, make_problem(problem));
   TSL_TRY(open_out(problem, name, compress, out));
-  TSL_AGREE(MPI_COMM_WORLD, deliver_all(problem, *out));
+  TSL_COLLECTIVE_TRY(MPI_COMM_WORLD, deliver_all(problem, *out));
   TSL_TRY(tsl_out_close_stream(*out));
-  TSL_TRY(tsl_store_finish(MPI_COMM_WORLD, problem, *out));
+  TSL_TRY(tsl_field_rows_finish(MPI_COMM_WORLD, problem, *out));
 done:
   return err;
 }
@@ -161,7 +162,7 @@ done:
 /* --------------------------------------------------------------------- tests */
 
 /* Rows in blocks of step, the last one first when it is negative. */
-static tsl_err copy_doubled(const tsl_store *store, int64_t step) {
+static tsl_err copy_doubled(const tsl_field_rows *store, int64_t step) {
   tsl_err err = TSL_OK;
   const int64_t size_of = llabs(step), n = (ROWS + size_of - 1) / size_of;
   uint16_t *from = malloc(sizeof *from * (size_t)size_of * COLUMNS);
@@ -179,7 +180,7 @@ done:
   return err;
 }
 
-static tsl_err fill_line(const tsl_store *store) {
+static tsl_err fill_line(const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   double line[ROWS];
   int16_t kept[ROWS];
@@ -192,7 +193,7 @@ done:
   return err;
 }
 
-static tsl_err derive_forward(tsl_problem *problem, const tsl_store *store) {
+static tsl_err derive_forward(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   (void)problem;
   TSL_TRY(copy_doubled(store, 37));
@@ -201,7 +202,7 @@ done:
   return err;
 }
 
-static tsl_err derive_backward(tsl_problem *problem, const tsl_store *store) {
+static tsl_err derive_backward(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   (void)problem;
   TSL_TRY(copy_doubled(store, 1000)); /* all rows at once, then again over what is there */
@@ -271,7 +272,7 @@ static void compressed(void **state) {
 }
 
 /* Everything that a family could get wrong is an error; the first one is returned. */
-static tsl_err misuse(tsl_problem *problem, const tsl_store *store) {
+static tsl_err misuse(tsl_problem *problem, const tsl_field_rows *store) {
   double line[4] = {0, 1, 2, 3};
   (void)problem;
   assert_int_equal(store->read(store->state, -1, 0, 1, line), TSL_ERR_INTERNAL);

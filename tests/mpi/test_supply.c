@@ -1,10 +1,10 @@
-/* mpi.supply: own part, tail, others' parts: every unit goes to exactly one rank; the rule of
+/* mpi.source: own part, tail, others' parts: every unit goes to exactly one rank; the rule of
  * taking from others (start it alone or with mpirun). */
 #include "../unit/random.h"
-#include "supply.h"
+#include "work_source.h"
 
-#include "agree.h"
 #include "clock.h"
+#include "collective_error.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -72,12 +72,12 @@ static int64_t steal_batch(const int32_t left[3], const double slower[3], int th
   static instance in;
   static const double equal[] = {1, 1, 1};
   tsl_parts parts;
-  tsl_claim claims[3];
+  tsl_range claims[3];
   make(&in, TSL_PLAN_STRIPS, 300, 3, equal, 0, NULL);
   if (tsl_parts_make(&in.plan, in.units, &in.cost, &parts) != TSL_OK) fail();
-  for (int r = 0; r < 3; r++) claims[r] = (tsl_claim){100 - left[r], 100};
-  const int64_t n =
-      tsl_supply_steal(&parts, claims, in.units, &in.cost, slower, thief, ahead, batch, victim);
+  for (int r = 0; r < 3; r++) claims[r] = (tsl_range){100 - left[r], 100};
+  const int64_t n = tsl_work_source_steal(&parts, claims, in.units, &in.cost, slower, thief, ahead,
+                                          batch, victim);
   tsl_parts_clear(&parts);
   tsl_plan_clear(&in.plan);
   return n;
@@ -127,9 +127,9 @@ static void leaves_what_is_as_soon_done_there(void **state) {
 
 /* -------------------------------------------------------------------- window */
 
-static tsl_queue *open_queue(int64_t first, int64_t last) {
-  tsl_queue *queue = NULL;
-  if (tsl_queue_open(MPI_COMM_WORLD, first, last, &queue) != TSL_OK)
+static tsl_shared_counter *open_queue(int64_t first, int64_t last) {
+  tsl_shared_counter *queue = NULL;
+  if (tsl_counter_open(MPI_COMM_WORLD, first, last, &queue) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   return queue;
 }
@@ -138,20 +138,20 @@ static tsl_queue *open_queue(int64_t first, int64_t last) {
 static void claims_are_disjoint(void **state) {
   enum { N = 1000 };
   int taken[N] = {0}, sum[N];
-  tsl_claim got;
+  tsl_range got;
   (void)state;
-  tsl_queue *queue = open_queue(0, 0);
-  if (rank == 0) assert_int_equal(tsl_queue_set_claim(queue, (tsl_claim){0, N}), TSL_OK);
+  tsl_shared_counter *queue = open_queue(0, 0);
+  if (rank == 0) assert_int_equal(tsl_counter_set_range(queue, (tsl_range){0, N}), TSL_OK);
   (void)MPI_Barrier(MPI_COMM_WORLD);
   for (int32_t n = 1;; n = n % 17 + 1) {
-    assert_int_equal(tsl_queue_take_claim(queue, 0, n, &got), TSL_OK);
+    assert_int_equal(tsl_counter_take_range(queue, 0, n, &got), TSL_OK);
     if (got.front >= got.back) break;
     assert_true(got.front >= 0 && got.back <= N && got.back - got.front <= n);
     for (int32_t k = got.front; k < got.back; k++) taken[k]++;
   }
   (void)MPI_Allreduce(taken, sum, N, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int k = 0; k < N; k++) assert_int_equal(sum[k], 1);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
 }
 
 /* Over several hosts the owner of the window answers, in the program its main thread. */
@@ -162,23 +162,24 @@ static void wait_until(double until, bool one_host) {
       (void)MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/* Empty the supply, rank r napping naps[r] us for each unit; every unit must come out once. */
+/* Empty the work source, rank r napping naps[r] us for each unit; every unit must come out once. */
 static void empty_supply(instance *in, const long *naps, int *stolen) {
   static int taken[MAX_UNITS], sum[MAX_UNITS];
   const tsl_plan *plan = &in->plan;
-  tsl_supply *supply = NULL;
-  tsl_queue *queue = open_queue(plan->first_dynamic, plan->n_units);
+  tsl_work_source *source = NULL;
+  tsl_shared_counter *queue = open_queue(plan->first_dynamic, plan->n_units);
   bool one_host = false;
   memset(taken, 0, sizeof taken);
   assert_int_equal(tsl_on_one_host(MPI_COMM_WORLD, &one_host), TSL_OK);
   *stolen = 0;
-  if (tsl_supply_open(MPI_COMM_WORLD, queue, plan, in->units, &in->cost, false, &supply) != TSL_OK)
+  if (tsl_work_source_open(MPI_COMM_WORLD, queue, plan, in->units, &in->cost, false, &source) !=
+      TSL_OK)
     fail_msg("%s", tsl_err_message());
-  while (tsl_supply_left(supply)) {
+  while (tsl_work_source_left(source)) {
     int64_t u = 0;
     bool dynamic = false;
     const double until = tsl_now() + 1e-6 * (double)naps[rank];
-    assert_int_equal(tsl_supply_next(supply, 0, true, &u, &dynamic), TSL_OK);
+    assert_int_equal(tsl_work_source_next(source, 0, true, &u, &dynamic), TSL_OK);
     if (u < 0) continue;
     assert_true(dynamic == (plan->owner[u] != rank));
     *stolen += plan->owner[u] >= 0 && plan->owner[u] != rank;
@@ -187,9 +188,9 @@ static void empty_supply(instance *in, const long *naps, int *stolen) {
   }
   (void)MPI_Allreduce(taken, sum, MAX_UNITS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int64_t u = 0; u < MAX_UNITS; u++) assert_int_equal(sum[u], u < plan->n_units);
-  tsl_supply_close(&supply);
-  assert_null(supply);
-  tsl_queue_close(&queue);
+  tsl_work_source_close(&source);
+  assert_null(source);
+  tsl_counter_close(&queue);
 }
 
 static void all_units_once(void **state) {
@@ -252,20 +253,20 @@ static void left_out_takes_nothing(void **state) {
   static instance in;
   bool left_out[MAX_RANKS] = {false};
   double slowness[MAX_RANKS];
-  tsl_supply *supply = NULL;
+  tsl_work_source *source = NULL;
   (void)state;
   if (size > MAX_RANKS || size == 1) skip();
   for (int r = 0; r < size; r++) slowness[r] = 1e-5;
   make(&in, TSL_PLAN_STRIPS, 100, size, slowness, 1, NULL); /* all in the tail */
   left_out[1] = true;
   in.cost.left_out = left_out;
-  tsl_queue *queue = open_queue(in.plan.first_dynamic, in.plan.n_units);
-  if (tsl_supply_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, false, &supply) !=
+  tsl_shared_counter *queue = open_queue(in.plan.first_dynamic, in.plan.n_units);
+  if (tsl_work_source_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, false, &source) !=
       TSL_OK)
     fail_msg("%s", tsl_err_message());
-  assert_int_equal(tsl_supply_left(supply), rank != 1);
-  tsl_supply_close(&supply);
-  tsl_queue_close(&queue);
+  assert_int_equal(tsl_work_source_left(source), rank != 1);
+  tsl_work_source_close(&source);
+  tsl_counter_close(&queue);
   tsl_plan_clear(&in.plan);
 }
 
@@ -278,16 +279,16 @@ static void overlapping_devices_get_a_batch_ahead(void **state) {
   for (int r = 0; r < size; r++) slowness[r] = 1e-2;
   make(&in, TSL_PLAN_STRIPS, 100 * size, size, slowness, 0.2, NULL);
   for (int overlaps = 0; overlaps < 2; overlaps++) {
-    tsl_supply *supply = NULL;
-    tsl_queue *queue = open_queue(in.plan.first_dynamic, in.plan.n_units);
-    if (tsl_supply_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, overlaps != 0,
-                        &supply) != TSL_OK)
+    tsl_work_source *source = NULL;
+    tsl_shared_counter *queue = open_queue(in.plan.first_dynamic, in.plan.n_units);
+    if (tsl_work_source_open(MPI_COMM_WORLD, queue, &in.plan, in.units, &in.cost, overlaps != 0,
+                             &source) != TSL_OK)
       fail_msg("%s", tsl_err_message());
-    const double longest = tsl_supply_longest(supply), enough = tsl_supply_enough(supply);
-    assert_true(longest > TSL_TAIL_AHEAD);
-    assert_true(fabs(enough - (overlaps ? longest : TSL_TAIL_AHEAD)) < 1e-12);
-    tsl_supply_close(&supply);
-    tsl_queue_close(&queue);
+    const double longest = tsl_work_source_longest(source), enough = tsl_work_source_enough(source);
+    assert_true(longest > TSL_POOL_AHEAD);
+    assert_true(fabs(enough - (overlaps ? longest : TSL_POOL_AHEAD)) < 1e-12);
+    tsl_work_source_close(&source);
+    tsl_counter_close(&queue);
   }
   tsl_plan_clear(&in.plan);
 }
@@ -309,7 +310,7 @@ int main(int argc, char **argv) {
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 77;
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
-  failed = cmocka_run_group_tests_name("mpi.supply", tests, NULL, NULL);
+  failed = cmocka_run_group_tests_name("mpi.source", tests, NULL, NULL);
   (void)MPI_Finalize();
   return failed;
 }

@@ -2,9 +2,9 @@
  * failure ends the phase on all ranks, the walk back visits owner after owner (start it alone or
  * with mpirun). */
 #include "../unit/random.h"
-#include "agree.h"
-#include "linger.h"
-#include "walk.h"
+#include "collective_error.h"
+#include "test_delay_card.h"
+#include "traceback.h"
 #include "wave.h"
 
 #include <math.h>
@@ -278,8 +278,8 @@ static const tsl_backend overlapping = {.family = "wave",
 
 typedef struct stage {
   tsl_problem problem;
-  tsl_seat seat; /* a socket */
-  tsl_station station;
+  tsl_placement placement; /* a socket */
+  tsl_executor executor;
   tsl_worker *worker;
   tsl_speed speeds[16];
   tsl_cost cost;
@@ -316,9 +316,9 @@ static void open_stage(stage *s, int how, uint64_t seed) {
   s->problem.family = &family;
   CHECK(make_fields(&s->problem) == TSL_OK);
   CHECK(tsl_alloc(1, sizeof *s->worker, "worker", (void **)&s->worker) == TSL_OK);
-  s->station = (tsl_station){
-      .problem = &s->problem, .backend = &backend, .worker = s->worker, .seat = &s->seat};
-  CHECK(tsl_hand_start(NULL, NULL, &s->station.hand) == TSL_OK);
+  s->executor = (tsl_executor){
+      .problem = &s->problem, .backend = &backend, .worker = s->worker, .placement = &s->placement};
+  CHECK(tsl_compute_thread_start(NULL, NULL, &s->executor.thread) == TSL_OK);
   for (int r = 0; r < size; r++) s->speeds[r].c[0][3] = 1e-6;
   s->cost = (tsl_cost){.n_ranks = size, .speeds = s->speeds};
   for (int64_t u = 0; u < world.n; u++) s->owner[u] = owner_of(world.units[u].lane, how, seed);
@@ -326,7 +326,7 @@ static void open_stage(stage *s, int how, uint64_t seed) {
       (tsl_plan){.n_units = world.n, .n_ranks = size, .first_dynamic = world.n, .owner = s->owner};
   CHECK(tsl_trace_start(MPI_COMM_WORLD, false, &s->trace) == TSL_OK);
   s->phase = (tsl_phase){.comm = MPI_COMM_WORLD,
-                         .station = &s->station,
+                         .executor = &s->executor,
                          .problem = &s->problem,
                          .units = world.units,
                          .plan = &s->plan,
@@ -337,7 +337,7 @@ static void open_stage(stage *s, int how, uint64_t seed) {
 }
 
 static void close_stage(stage *s) {
-  tsl_hand_stop(&s->station.hand);
+  tsl_compute_thread_stop(&s->executor.thread);
   tsl_phase_clear(&s->phase);
   tsl_problem_clear(&s->problem);
   tsl_trace_clear(&s->trace);
@@ -368,7 +368,7 @@ static void edges_pass(const tsl_backend *by) {
     for (int how = 0; how < 3; how++) {
       make_world(sizes[k][0], sizes[k][1], 7 * k + (uint64_t)how);
       open_stage(&s, how, k);
-      s.station.backend = by;
+      s.executor.backend = by;
       CHECK(tsl_wave_run(&s.phase) == TSL_OK);
       CHECK(values_right(&s));
       CHECK(own_right(&s));
@@ -442,7 +442,7 @@ static void failures_end_it(void **state) {
     make_world(20, 10, 3);
     world.fails = tile;
     open_stage(&s, 0, (uint64_t)tile);
-    if (tile % 2 == 1) s.station.backend = &overlapping;
+    if (tile % 2 == 1) s.executor.backend = &overlapping;
     CHECK(tsl_wave_run(&s.phase) == TSL_ERR_NUMERIC);
     CHECK(strstr(tsl_err_message(), "fails") != NULL);
     close_stage(&s);
@@ -457,7 +457,8 @@ static void walk_visits_owners(void **state) {
     open_stage(&s, how, 5);
     CHECK(tsl_wave_run(&s.phase) == TSL_OK);
     n_walked = 0;
-    CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, NULL) == TSL_OK);
+    CHECK(tsl_traceback(MPI_COMM_WORLD, &s.executor, &s.problem, world.units, &s.plan, NULL) ==
+          TSL_OK);
     CHECK(n_walked == (rank == 0 ? 2 * world.lanes : 0));
     for (int64_t k = 0; k < n_walked; k++)
       if (walked[k][0] != world.lanes - 1 - k / 2 || walked[k][1] != k % 2) n_walked = -1;
@@ -473,7 +474,7 @@ static void walk_stands_still(void **state) {
   world.stands = true;
   open_stage(&s, 0, 5);
   CHECK(tsl_wave_run(&s.phase) == TSL_OK);
-  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, NULL) ==
+  CHECK(tsl_traceback(MPI_COMM_WORLD, &s.executor, &s.problem, world.units, &s.plan, NULL) ==
         TSL_ERR_INTERNAL);
   close_stage(&s);
 }
@@ -488,19 +489,19 @@ static tsl_err look(void *state) {
 static void walk_pauses(void **state) {
   static stage s;
   int looks = 0;
-  const tsl_walk_break between = {&looks, look, true}, alone = {&looks, look, false};
+  const tsl_traceback_break between = {&looks, look, true}, alone = {&looks, look, false};
   (void)state;
   make_world(4, 50, 11);
   open_stage(&s, 2, 5);
   CHECK(tsl_wave_run(&s.phase) == TSL_OK);
   tsl_stop_signal = SIGTERM; /* left to look */
-  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, &between) ==
+  CHECK(tsl_traceback(MPI_COMM_WORLD, &s.executor, &s.problem, world.units, &s.plan, &between) ==
         TSL_ERR_PAUSED);
   CHECK(looks == 1);
-  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, &alone) ==
+  CHECK(tsl_traceback(MPI_COMM_WORLD, &s.executor, &s.problem, world.units, &s.plan, &alone) ==
         TSL_ERR_STOPPED);
   tsl_stop_signal = SIGINT; /* not left to it */
-  CHECK(tsl_walk(MPI_COMM_WORLD, &s.station, &s.problem, world.units, &s.plan, &between) ==
+  CHECK(tsl_traceback(MPI_COMM_WORLD, &s.executor, &s.problem, world.units, &s.plan, &between) ==
         TSL_ERR_STOPPED);
   CHECK(looks == 1);
   tsl_stop_signal = 0;
@@ -509,12 +510,12 @@ static void walk_pauses(void **state) {
 
 /* Seconds of two parts of 0.01 and 0.03 s after TSL_TEST_SLOW on a device, and those it took. */
 static double lingered(tsl_device_kind kind, const char *slow, int64_t units, double seconds[2]) {
-  tsl_seat seat = {.device.kind = kind};
-  const tsl_station station = {.seat = &seat};
+  tsl_placement placement = {.device.kind = kind};
+  const tsl_executor executor = {.placement = &placement};
   tsl_part parts[2] = {{.seconds = 0.01}, {.seconds = 0.03}};
   const double start = tsl_now();
   (void)setenv("TSL_TEST_SLOW", slow, 1);
-  CHECK(tsl_linger(&station, units, parts, 2) == TSL_OK);
+  CHECK(tsl_test_delay(&executor, units, parts, 2) == TSL_OK);
   (void)unsetenv("TSL_TEST_SLOW");
   for (int k = 0; k < 2; k++) seconds[k] = parts[k].seconds;
   return tsl_now() - start;

@@ -1,8 +1,8 @@
 /* A checkpoint is written by a thread of its own: nothing has its name before the rows are synced
  * and the other hosts have said so, a failure keeps the one before, and without a thread the work
  * is done all the same. What is gathered stays in memory as far as it may. */
-#include "behind.h"
 #include "checkpoint_fixture.h"
+#include "checkpoint_thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -347,19 +347,20 @@ static void cpuset_text(void **state) {
 }
 
 static void table_text(void **state) {
-  tsl_seat seats[2] = {{.rank = 0, .local_size = 2, .threads = 1, .cores = 1, .node_cores = 32},
-                       {.rank = 1, .local_size = 2, .threads = 16, .node_cores = 32}};
+  tsl_placement placements[2] = {
+      {.rank = 0, .local_size = 2, .threads = 1, .cores = 1, .node_cores = 32},
+      {.rank = 1, .local_size = 2, .threads = 16, .node_cores = 32}};
   char *text = NULL;
   size_t bytes = 0;
   FILE *file = open_memstream(&text, &bytes);
   (void)state;
-  seats[0].device.kind = TSL_GPU;
-  (void)snprintf(seats[0].device.id, sizeof seats[0].device.id, "GPU-12");
-  (void)snprintf(seats[1].host, sizeof seats[1].host, "a-long-host-name");
-  (void)snprintf(seats[1].cpuset, sizeof seats[1].cpuset, "0-15");
-  seats[0].notes = TSL_NOTE_NARROW, seats[1].notes = TSL_NOTE_NARROW | TSL_NOTE_CROWDED;
-  tsl_machine_print(seats, 2, file);
-  tsl_machine_warn(seats, 2, file);
+  placements[0].device.kind = TSL_GPU;
+  (void)snprintf(placements[0].device.id, sizeof placements[0].device.id, "GPU-12");
+  (void)snprintf(placements[1].host, sizeof placements[1].host, "a-long-host-name");
+  (void)snprintf(placements[1].cpuset, sizeof placements[1].cpuset, "0-15");
+  placements[0].notes = TSL_NOTE_NARROW, placements[1].notes = TSL_NOTE_NARROW | TSL_NOTE_CROWDED;
+  tsl_machine_print(placements, 2, file);
+  tsl_machine_warn(placements, 2, file);
   (void)fclose(file);
   assert_non_null(strstr(text, "GPU-12"));
   assert_non_null(strstr(text, "not pinned"));

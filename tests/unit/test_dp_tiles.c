@@ -416,7 +416,7 @@ static bool accepted(const char *section, int64_t goal, const int64_t (*steps)[2
   tsl_cursor cursor;
   tsl_summary summary = {0};
   int64_t stored = -1;
-  const tsl_store store = {.state = &stored, .append = drop};
+  const tsl_field_rows store = {.state = &stored, .append = drop};
   (void)make_good(section, &m);
   cut(&m, 1, 0);
   assert_int_equal(tsl_alloc(1, 8, "goal", &m.problem.fields[DP_GOAL].data), TSL_OK);

@@ -53,7 +53,7 @@ static tsl_err shelf_write(void *state, int field, int64_t lo, int64_t hi, const
 typedef struct image {
   made m;
   shelf shelf;
-  tsl_store store;
+  tsl_field_rows store;
   uint64_t *totals;
 } image;
 
@@ -80,7 +80,7 @@ static void open_image(const char *section, image *im) {
   assert_int_equal(tsl_alloc(pixels, 1, "image", (void **)&im->shelf.binary), TSL_OK);
   assert_int_equal(tsl_alloc(FRACTAL_N_TOTALS, 8, "totals", (void **)&im->totals), TSL_OK);
   im->m.problem.fields[FRACTAL_TOTALS].data = im->totals;
-  im->store = (tsl_store){.state = &im->shelf, .read = shelf_read, .write = shelf_write};
+  im->store = (tsl_field_rows){.state = &im->shelf, .read = shelf_read, .write = shelf_write};
 }
 
 static void compute(image *im) {

@@ -5,7 +5,7 @@
  * image are. Parts of one length do not tell what a unit costs besides its work. */
 #include "measure.h"
 
-#include "hand.h"
+#include "compute_thread.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -59,13 +59,13 @@ static void units_longer_than_trials(void **state) {
       .name = "model", .shape = TSL_BAG, .n_kinds = 1, .sample = sample};
   const tsl_problem problem = {.family = &family};
   const tsl_backend backend = {.family = "model", .run = run};
-  const tsl_seat seat = {.rank = 0};
+  const tsl_placement placement = {.rank = 0};
   double worst = 0;
   (void)state;
   for (int64_t first = 0; first < 40; first++) {
     tsl_worker worker = {0};
-    tsl_station station = {
-        .problem = &problem, .backend = &backend, .worker = &worker, .seat = &seat};
+    tsl_executor executor = {
+        .problem = &problem, .backend = &backend, .worker = &worker, .placement = &placement};
     tsl_unit units[UNITS];
     tsl_speed speed = {.c = {{0}}};
     double predicted = 0, truth = 0;
@@ -76,9 +76,9 @@ static void units_longer_than_trials(void **state) {
       units[u].hi[1] = units[u].hi[2] = 1;
       set_features(&units[u], 0);
     }
-    assert_int_equal(tsl_hand_start(NULL, NULL, &station.hand), TSL_OK);
-    assert_int_equal(tsl_measure(&station, units, UNITS, 1, INT64_MAX, &speed), TSL_OK);
-    tsl_hand_stop(&station.hand);
+    assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
+    assert_int_equal(tsl_measure(&executor, units, UNITS, 1, INT64_MAX, &speed), TSL_OK);
+    tsl_compute_thread_stop(&executor.thread);
     for (int64_t u = 0; u < UNITS; u++) {
       predicted += tsl_speed_seconds(&speed, &units[u]);
       truth += BESIDES + NANOSECOND * work_of(&units[u]);

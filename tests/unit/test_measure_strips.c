@@ -9,7 +9,7 @@
  * room for takes twice as long. */
 #include "measure.h"
 
-#include "hand.h"
+#include "compute_thread.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -152,18 +152,18 @@ static double off(const table *t, double (*seconds)(int64_t, int64_t), bool fill
   const tsl_problem problem = {.family = &family};
   const tsl_backend backend = {
       .family = "model", .run = run, .busy = fills ? busy : NULL, .start = overlaps ? start : NULL};
-  const tsl_seat seat = {.rank = 0};
+  const tsl_placement placement = {.rank = 0};
   tsl_worker worker = {seconds, overlaps};
-  tsl_station station = {
-      .problem = &problem, .backend = &backend, .worker = &worker, .seat = &seat};
+  tsl_executor executor = {
+      .problem = &problem, .backend = &backend, .worker = &worker, .placement = &placement};
   tsl_unit *units = cut(t);
   tsl_speed speed = {.c = {{0}}};
   double predicted = 0;
   const int64_t of_rank = t->lanes / t->ranks;
-  assert_int_equal(tsl_hand_start(NULL, NULL, &station.hand), TSL_OK);
-  assert_int_equal(tsl_measure(&station, units, t->lanes * t->stages, t->ranks, INT64_MAX, &speed),
+  assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
+  assert_int_equal(tsl_measure(&executor, units, t->lanes * t->stages, t->ranks, INT64_MAX, &speed),
                    TSL_OK);
-  tsl_hand_stop(&station.hand);
+  tsl_compute_thread_stop(&executor.thread);
   for (int64_t l = 0; l < of_rank; l++) predicted += tsl_speed_seconds(&speed, &units[l]);
   const double truth = true_seconds(t, units, seconds, overlaps);
   free(units);

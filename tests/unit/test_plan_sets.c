@@ -1,5 +1,5 @@
-/* unit.plan.sets: every phase of every set of kinds is balanced, and each unit has one owner. */
-#include "plan_sets.h"
+/* unit.plan.kinds: every phase of every set of kinds is balanced, and each unit has one owner. */
+#include "plan_kinds.h"
 #include "random.h"
 
 #include <math.h>
@@ -197,5 +197,5 @@ int main(void) {
       cmocka_unit_test(finds_sets), cmocka_unit_test(balances),     cmocka_unit_test(one_set),
       cmocka_unit_test(views),      cmocka_unit_test(times_phases), cmocka_unit_test(efficiency),
   };
-  return cmocka_run_group_tests_name("unit.plan.sets", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("unit.plan.kinds", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* unit.plan.useful: who takes part is who shortens the run by more than it costs. */
-#include "plan_useful.h"
+/* unit.plan.select_ranks: who takes part is who shortens the run by more than it costs. */
 #include "random.h"
+#include "select_ranks.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@ enum { MAX_RANKS = 9, N_UNITS = 512 };
 typedef struct instance {
   double alone[MAX_RANKS];
   tsl_unit units[N_UNITS];
-  tsl_useful_ask ask;
+  tsl_select_ask ask;
   tsl_use use[MAX_RANKS];
 } instance;
 
@@ -27,7 +27,7 @@ static double seconds_of(const void *model, int rank, const tsl_unit *unit) {
 static void make(instance *in, int ranks, const double *alone) {
   *in = (instance){.alone = {0}};
   for (int r = 0; r < ranks; r++) in->alone[r] = alone[r];
-  in->ask = (tsl_useful_ask){.units = in->units,
+  in->ask = (tsl_select_ask){.units = in->units,
                              .n_units = N_UNITS,
                              .n_ranks = ranks,
                              .seconds = seconds_of,
@@ -47,7 +47,7 @@ static void equal_ranks_stay(void **state) {
   static const double alone[] = {1e-3, 1e-3, 1.2e-3, 3.9e-3};
   (void)state;
   make(&in, 4, alone);
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 4);
 }
 
@@ -60,7 +60,7 @@ static void a_slow_rank_needs_time(void **state) {
     const double alone[] = {25 * seconds, seconds};
     make(&in, 2, alone);
     in.ask.cut_last = 4;
-    tsl_plan_useful(&in.ask, in.use);
+    tsl_select_ranks(&in.ask, in.use);
     assert_int_equal(in.use[1].takes_part, 1);
     assert_true(in.use[0].takes_part >= was_in);
     was_in = in.use[0].takes_part;
@@ -84,11 +84,11 @@ static void set_up_counts(void **state) {
   (void)state;
   make(&in, 2, alone);
   in.ask.phases = 10;
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 1);
   assert_true(fabs(in.use[1].alone - 22) < 1e-9);
   in.ask.setup = setup_of;
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 2);
   assert_true(fabs(in.use[0].alone - 8.24) < 1e-9 && fabs(in.use[1].alone - 31) < 1e-9);
 }
@@ -99,16 +99,16 @@ static void prices(void **state) {
   static const double alone[] = {4, 60};
   (void)state;
   make(&in, 2, alone);
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   const double bare = in.use[1].price;
   assert_true(fabs(bare - TSL_USEFUL_START - 60.0 / N_UNITS) <= 1e-12);
   assert_int_equal(in.use[1].takes_part, 1);
   in.ask.bytes = 16e9; /* a sixteenth of them at 1 GB/s: a second */
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_true(fabs(in.use[1].price - bare - 1) <= 1e-9);
   assert_int_equal(in.use[1].takes_part, 0);
   in.ask.bytes = 0, in.ask.stages = 10;
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_true(fabs(in.use[1].price - bare - 0.375) <= 1e-9);
   assert_int_equal(in.use[1].takes_part, 0);
 }
@@ -119,10 +119,10 @@ static void many_slow_ranks(void **state) {
   static const double alone[] = {0.4, 8, 8, 8, 8, 8, 8, 8, 8};
   (void)state;
   make(&in, 2, alone);
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 1);
   make(&in, 9, alone);
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 9);
 }
 
@@ -139,7 +139,7 @@ static void best_of_all(void **state) {
       fastest = fmin(fastest, alone[r]);
     }
     make(&in, ranks, alone);
-    tsl_plan_useful(&in.ask, in.use);
+    tsl_select_ranks(&in.ask, in.use);
     for (int k = -1; k < ranks; k++) { /* all at least as fast as rank k; -1: the chosen */
       double rate = 0, slowest = 0;
       for (int r = 0; r < ranks; r++) {
@@ -164,10 +164,10 @@ static void nothing_known(void **state) {
   static const double alone[] = {0, 1e3};
   (void)state;
   make(&in, 2, alone);
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 2);
   in.ask.n_units = 0;
-  tsl_plan_useful(&in.ask, in.use);
+  tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 2);
 }
 

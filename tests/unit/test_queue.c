@@ -1,10 +1,10 @@
 /* mpi.queue: the rule alone and in a game of ranks that share a tail; the window on any number of
  * ranks (start it alone or with mpirun). */
-#include "queue.h"
 #include "random.h"
+#include "shared_counter.h"
 
-#include "agree.h"
 #include "clock.h"
+#include "collective_error.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ typedef struct tail {
   double before[MAX_UNITS + 1];
   tsl_speed speeds[MAX_RANKS];
   tsl_cost cost;
-  tsl_tail view;
+  tsl_dynamic_pool view;
 } tail;
 
 /* Units [0, n) of the given items each, or of 0.5 to 1.5 times that; rank r is predicted to need
@@ -37,28 +37,28 @@ static void make_tail(tail *t, int64_t n, int ranks, const double *slowness, uin
     t->units[u] = (tsl_unit){.id = u, .count = random != NULL ? 0.5 + random_unit(random) : 1};
     t->before[u + 1] = t->before[u] + tsl_cost_seconds(&t->cost, 0, &t->units[u]);
   }
-  t->view = (tsl_tail){.units = t->units,
-                       .before = t->before,
-                       .cost = &t->cost,
-                       .last = n,
-                       .longest = 0.005,
-                       .enough = TSL_TAIL_AHEAD};
+  t->view = (tsl_dynamic_pool){.units = t->units,
+                               .before = t->before,
+                               .cost = &t->cost,
+                               .last = n,
+                               .longest = 0.005,
+                               .enough = TSL_POOL_AHEAD};
 }
 
-/* As where batches overlap: devices have up to a batch ahead (supply.c). */
+/* As where batches overlap: devices have up to a batch ahead (work_source.c). */
 static void let_overlap(tail *t) {
   t->view.enough = 2 * t->view.longest;
 }
 
 static int64_t chunk_of(const tail *t, int64_t next, int64_t last, int rank) {
-  tsl_tail view = t->view;
+  tsl_dynamic_pool view = t->view;
   view.next = next, view.last = last;
-  return tsl_queue_chunk(&view, rank, 0);
+  return tsl_dynamic_pool_chunk(&view, rank, 0);
 }
 
 /* ------------------------------------------- ranks that work through a tail */
 
-enum { AHEAD = 2 };                              /* batches a device may have, as in phase.c */
+enum { AHEAD = 2 };                              /* batches a device may have, as in bag_engine.c */
 static const double LAUNCH = 2e-5, PAUSE = 5e-4; /* s */
 
 /* A rank and its device. */
@@ -121,7 +121,7 @@ static void post(game *g, int rank, int64_t chunk, double now) {
 
 static void ask(game *g, int rank, double now) {
   player *p = &g->players[rank];
-  tsl_tail view = g->t->view;
+  tsl_dynamic_pool view = g->t->view;
   double ahead = 0;
   view.next = g->next;
   view.slower = g->slower;
@@ -129,7 +129,7 @@ static void ask(game *g, int rank, double now) {
   ahead = ahead * g->slower[rank] - (now - p->since);
   if (p->posted == 0) ahead = 0;
   if (p->posted > 0 && ahead <= 0) ahead = 1e-9;
-  const int64_t chunk = tsl_queue_chunk(&view, rank, ahead);
+  const int64_t chunk = tsl_dynamic_pool_chunk(&view, rank, ahead);
   assert_in_range(chunk, 0, view.next < view.last ? view.last - view.next : 0);
   p->over = view.next >= view.last;
   if (chunk > 0)
@@ -381,21 +381,21 @@ static void busy_waits(void **state) {
   static const double equal[] = {1e-3, 1e-3};
   (void)state;
   make_tail(&t, 100, 2, equal, NULL);
-  tsl_tail view = t.view;
+  tsl_dynamic_pool view = t.view;
   view.next = 90;
-  assert_true(tsl_queue_chunk(&view, 0, 1e-3) >= 1);
-  assert_int_equal(tsl_queue_chunk(&view, 0, 3e-3), 0);
+  assert_true(tsl_dynamic_pool_chunk(&view, 0, 1e-3) >= 1);
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 0, 3e-3), 0);
   view.next = 0;
-  assert_int_equal(tsl_queue_chunk(&view, 0, 3e-3), 0);
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 0, 3e-3), 0);
   let_overlap(&t);
   view.enough = t.view.enough;
-  assert_true(tsl_queue_chunk(&view, 0, 3e-3) >= 1);
-  assert_int_equal(tsl_queue_chunk(&view, 0, 11e-3), 0);
+  assert_true(tsl_dynamic_pool_chunk(&view, 0, 3e-3) >= 1);
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 0, 11e-3), 0);
   view.next = 90; /* near the end less */
-  assert_int_equal(tsl_queue_chunk(&view, 0, 3e-3), 0);
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 0, 3e-3), 0);
   view.next = 99;
-  assert_int_equal(tsl_queue_chunk(&view, 0, 1e-9), 0);
-  assert_int_equal(tsl_queue_chunk(&view, 0, 0), 1);
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 0, 1e-9), 0);
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 0, 0), 1);
 }
 
 static void measured_speed_counts(void **state) {
@@ -403,11 +403,11 @@ static void measured_speed_counts(void **state) {
   static const double equal[] = {1e-4, 1e-4}, slower[] = {1, 4};
   (void)state;
   make_tail(&t, 100, 2, equal, NULL);
-  tsl_tail view = t.view;
-  assert_int_equal(tsl_queue_chunk(&view, 1, 0), 25);
+  tsl_dynamic_pool view = t.view;
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 1, 0), 25);
   view.slower = slower;
-  assert_int_equal(tsl_queue_chunk(&view, 1, 0), 10);
-  assert_int_equal(tsl_queue_chunk(&view, 0, 0),
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 1, 0), 10);
+  assert_int_equal(tsl_dynamic_pool_chunk(&view, 0, 0),
                    60); /* more than half of its share: nearly alone */
 }
 
@@ -458,9 +458,9 @@ static void empty(void **state) {
 
 /* -------------------------------------------------------------- the window */
 
-static tsl_queue *open_queue(int64_t first, int64_t last) {
-  tsl_queue *queue = NULL;
-  if (tsl_queue_open(MPI_COMM_WORLD, first, last, &queue) != TSL_OK)
+static tsl_shared_counter *open_queue(int64_t first, int64_t last) {
+  tsl_shared_counter *queue = NULL;
+  if (tsl_counter_open(MPI_COMM_WORLD, first, last, &queue) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   return queue;
 }
@@ -479,17 +479,17 @@ static void window_covers(void **state) {
   if (size > MAX_RANKS) skip();
   for (int r = 0; r < size; r++) slowness[r] = 1e-4 / (1 + r);
   make_tail(&t, last, size, slowness, NULL);
-  tsl_queue *queue = open_queue(first, last);
+  tsl_shared_counter *queue = open_queue(first, last);
   while (!over) {
-    assert_int_equal(tsl_queue_take(queue, &t.view, 0, &lo, &hi, &over), TSL_OK);
+    assert_int_equal(tsl_counter_take(queue, &t.view, 0, &lo, &hi, &over), TSL_OK);
     assert_true(lo == hi || (!over && lo >= first && lo < hi && hi <= last));
     for (int64_t u = lo; u < hi; u++) taken[u]++;
   }
   (void)MPI_Allreduce(taken, sum, MAX_UNITS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int64_t u = 0; u < MAX_UNITS; u++) assert_int_equal(sum[u], u >= first && u < last);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
   assert_null(queue);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
 }
 
 /* Is it so on rank 0? All ranks ask together: rank 0 answers the others while it waits for them. */
@@ -505,7 +505,7 @@ static bool on_first(bool holds) {
 static void window_slower(void **state) {
   static tail t;
   double slowness[MAX_RANKS], told[MAX_RANKS] = {0};
-  tsl_claim claims[MAX_RANKS];
+  tsl_range claims[MAX_RANKS];
   int rank = 0, size = 1;
   int64_t lo = 0, hi = 0;
   bool over = false;
@@ -515,16 +515,16 @@ static void window_slower(void **state) {
   if (size > MAX_RANKS) skip();
   for (int r = 0; r < size; r++) slowness[r] = 1e-4;
   make_tail(&t, 90 * size, size, slowness, NULL);
-  tsl_queue *queue = open_queue(0, 90 * size);
-  if (rank == size - 1) assert_int_equal(tsl_queue_slower(queue, 8), TSL_OK);
+  tsl_shared_counter *queue = open_queue(0, 90 * size);
+  if (rank == size - 1) assert_int_equal(tsl_counter_slower(queue, 8), TSL_OK);
   while (!on_first(told[size - 1] == 8))
-    assert_int_equal(tsl_queue_read(queue, told, claims), TSL_OK);
-  if (rank == 0) assert_int_equal(tsl_queue_take(queue, &t.view, 0, &lo, &hi, &over), TSL_OK);
+    assert_int_equal(tsl_counter_read(queue, told, claims), TSL_OK);
+  if (rank == 0) assert_int_equal(tsl_counter_take(queue, &t.view, 0, &lo, &hi, &over), TSL_OK);
   if (rank == 0 && size == 1) assert_int_equal(hi - lo, 12); /* alone twice 5 ms, 8e-4 s each */
   if (rank == 0 && size == 3)
     assert_int_equal(hi - lo, 50); /* 5 ms; half of 270 / (2 + 1/8) would be 63 */
   (void)MPI_Barrier(MPI_COMM_WORLD);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
 }
 
 static void window_empty(void **state) {
@@ -537,10 +537,10 @@ static void window_empty(void **state) {
   (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size > MAX_RANKS) skip();
   make_tail(&t, 8, size, slowness, NULL);
-  tsl_queue *queue = open_queue(8, 8);
-  assert_int_equal(tsl_queue_take(queue, &t.view, 0, &lo, &hi, &over), TSL_OK);
+  tsl_shared_counter *queue = open_queue(8, 8);
+  assert_int_equal(tsl_counter_take(queue, &t.view, 0, &lo, &hi, &over), TSL_OK);
   assert_true(lo == hi && over);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
 }
 
 static void window_abort(void **state) {
@@ -549,15 +549,15 @@ static void window_abort(void **state) {
   (void)state;
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
-  tsl_queue *queue = open_queue(0, 10);
-  assert_int_equal(tsl_queue_aborted(queue, &aborted, NULL), TSL_OK);
+  tsl_shared_counter *queue = open_queue(0, 10);
+  assert_int_equal(tsl_counter_aborted(queue, &aborted, NULL), TSL_OK);
   assert_false(aborted);
   (void)MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == size - 1) assert_int_equal(tsl_queue_abort(queue), TSL_OK);
+  if (rank == size - 1) assert_int_equal(tsl_counter_abort(queue), TSL_OK);
   (void)MPI_Barrier(MPI_COMM_WORLD);
-  while (!aborted) assert_int_equal(tsl_queue_aborted(queue, &aborted, NULL), TSL_OK);
+  while (!aborted) assert_int_equal(tsl_counter_aborted(queue, &aborted, NULL), TSL_OK);
   (void)MPI_Barrier(MPI_COMM_WORLD);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
 }
 
 /* How often this thread has gone to sleep; giving way to others (sched_yield) does not count. */
@@ -576,16 +576,16 @@ static void window_sleeps(void **state) {
   (void)state;
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   assert_int_equal(tsl_on_one_host(MPI_COMM_WORLD, &one_host), TSL_OK);
-  tsl_queue *queue = open_queue(0, 10);
-  assert_int_equal(tsl_queue_next(queue, &next), TSL_OK); /* there is a connection now */
+  tsl_shared_counter *queue = open_queue(0, 10);
+  assert_int_equal(tsl_counter_next(queue, &next), TSL_OK); /* there is a connection now */
   (void)MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) (void)nanosleep(&long_nap, NULL);
   const double begin = tsl_now();
   const long before = sleeps();
-  assert_int_equal(tsl_queue_next(queue, &next), TSL_OK);
+  assert_int_equal(tsl_counter_next(queue, &next), TSL_OK);
   if (!one_host && tsl_now() - begin > 0.2) assert_true(sleeps() - before > 5);
   (void)MPI_Barrier(MPI_COMM_WORLD);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
 }
 
 static void window_done(void **state) {
@@ -594,14 +594,14 @@ static void window_done(void **state) {
   int size = 1;
   (void)state;
   (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
-  tsl_queue *queue = open_queue(0, 10);
-  for (int k = 0; k < 4; k++) assert_int_equal(tsl_queue_add_done(queue, 0.25), TSL_OK);
+  tsl_shared_counter *queue = open_queue(0, 10);
+  for (int k = 0; k < 4; k++) assert_int_equal(tsl_counter_add_done(queue, 0.25), TSL_OK);
   while (!on_first(seconds > size - 1e-6)) {
-    assert_int_equal(tsl_queue_aborted(queue, &aborted, NULL), TSL_OK);
-    assert_int_equal(tsl_queue_done(queue, &seconds), TSL_OK);
+    assert_int_equal(tsl_counter_aborted(queue, &aborted, NULL), TSL_OK);
+    assert_int_equal(tsl_counter_done(queue, &seconds), TSL_OK);
   }
   assert_true(seconds < size + 1e-6);
-  tsl_queue_close(&queue);
+  tsl_counter_close(&queue);
 }
 
 int main(int argc, char **argv) {

@@ -243,7 +243,7 @@ done:
   return err;
 }
 
-tsl_err dp_recover_interval(tsl_problem *problem, const tsl_store *store) {
+tsl_err dp_recover_interval(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   triangle t = {0};
   stack s = {0};

@@ -115,7 +115,7 @@ enum { PIECE = 4096 /* records written at once */ };
 /** The solution under way: cells in depth-first order, each once. */
 typedef struct tree {
   tsl_problem *problem;
-  const tsl_store *store;
+  const tsl_field_rows *store;
   dp_eval eval;
   int64_t (*records)[3]; /**< [PIECE] i, j, from */
   int64_t n, written;    /**< in records; in the file */
@@ -188,7 +188,8 @@ done:
   return err;
 }
 
-static tsl_err recover(tsl_problem *problem, const dp_recur_best *best, const tsl_store *store) {
+static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
+                       const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const dp_recurrence *recurrence = dp_own_of(problem)->recur->recurrence;
   const dp_table *table = &recurrence->equation.names.tables[0];
@@ -214,7 +215,7 @@ done:
   return err;
 }
 
-tsl_err dp_recur_finish(tsl_problem *problem, const tsl_store *store) {
+tsl_err dp_recur_finish(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   dp_recur_best best;
   TSL_TRY(settle_goal(problem, &best));

@@ -42,7 +42,7 @@ static void join_runs(dp_own *own) {
   own->n_steps = kept;
 }
 
-static tsl_err store_path(tsl_problem *problem, const tsl_store *store) {
+static tsl_err store_path(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const dp_own *own = dp_own_of(problem);
   int64_t(*forward)[2] = NULL;
@@ -124,7 +124,7 @@ static int64_t boundary_value(const dp_params *p, int64_t k) {
   return 0;
 }
 
-static tsl_err store_boundary(tsl_problem *problem, const tsl_store *store) {
+static tsl_err store_boundary(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const int f = dp_field(problem, "table");
@@ -147,7 +147,7 @@ done:
 
 /* ---- finish */
 
-static tsl_err finish_walk(tsl_problem *problem, const tsl_store *store) {
+static tsl_err finish_walk(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   dp_own *own = dp_own_of(problem);
@@ -161,7 +161,7 @@ done:
   return err;
 }
 
-tsl_err dp_finish(tsl_problem *problem, const tsl_store *store) {
+tsl_err dp_finish(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const bool interval = p->engine == DP_INTERVAL;

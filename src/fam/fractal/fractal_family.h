@@ -106,7 +106,7 @@ void fractal_region(const tsl_problem *problem, const tsl_unit *unit, int field,
 /** Smallest value that is not below the mean sum / pixels; pixels >= 1. Global for tests. */
 uint64_t fractal_threshold(uint64_t sum, uint64_t pixels);
 
-tsl_err fractal_finish(tsl_problem *problem, const tsl_store *store);
+tsl_err fractal_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err fractal_summary(const tsl_problem *problem, tsl_summary *summary);
 
 /* --------------------------------------------------------------- pictures */

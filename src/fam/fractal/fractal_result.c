@@ -16,7 +16,7 @@ uint64_t fractal_threshold(uint64_t sum, uint64_t pixels) {
 /** The image passing by in blocks of rows. */
 typedef struct flow {
   const fractal_params *params;
-  const tsl_store *store;
+  const tsl_field_rows *store;
   int64_t rows;         /**< of a block */
   void *values;         /**< [rows][xres] as stored */
   uint8_t *bytes;       /**< [rows][xres] binarised or colours */
@@ -31,7 +31,7 @@ static uint32_t value_at(const flow *f, int64_t i) {
                                           : ((const uint32_t *)f->values)[i];
 }
 
-static tsl_err open_flow(const tsl_problem *problem, const tsl_store *store, flow *f) {
+static tsl_err open_flow(const tsl_problem *problem, const tsl_field_rows *store, flow *f) {
   tsl_err err = TSL_OK;
   const fractal_params *p = fractal_params_of(problem);
   const fractal_own *own = problem->own;
@@ -147,7 +147,7 @@ static fractal_png *open_binarised(const fractal_own *own, const fractal_params 
   return png;
 }
 
-tsl_err fractal_finish(tsl_problem *problem, const tsl_store *store) {
+tsl_err fractal_finish(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const fractal_params *p = fractal_params_of(problem);
   const fractal_own *own = problem->own;

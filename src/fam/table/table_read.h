@@ -106,8 +106,8 @@ tsl_err table_read_h5(const table_source *source, table_rows *table);
 tsl_err table_read_xyz(const table_source *source, table_rows *table);
 
 /**
- * The side of table_read_h5 that reads (apart.h): writes int64 rows and columns, then all rows with
- * all columns as doubles. HDF5 may die in it. Global for tests.
+ * The side of table_read_h5 that reads (sandbox.h): writes int64 rows and columns, then all rows
+ * with all columns as doubles. HDF5 may die in it. Global for tests.
  */
 tsl_err table_h5_send(const table_source *source, int to);
 

@@ -1,8 +1,8 @@
 /* HDF5: one 1-D or 2-D dataset of integers or reals, 3-D where that is asked for. The only file of
  * the family that sees HDF5. The library may die or loop in a hostile file, so another process
  * reads it and sends the rows. */
-#include "apart.h"
 #include "memory.h"
+#include "sandbox.h"
 #include "table_read.h"
 
 #include <hdf5.h>
@@ -207,12 +207,12 @@ static tsl_err send_rows(const table_source *source, const h5 *f, int to) {
   tsl_err err = TSL_OK;
   const int64_t shape[2] = {f->n, f->width}, some = rows_of_block(f->width);
   double *rows = NULL;
-  TSL_TRY(tsl_apart_put(to, shape, (int64_t)sizeof shape));
+  TSL_TRY(tsl_sandbox_put(to, shape, (int64_t)sizeof shape));
   TSL_TRY(tsl_alloc(some * f->width, sizeof *rows, "rows of an HDF5 file", (void **)&rows));
   for (int64_t i0 = 0, m; i0 < f->n; i0 += m) {
     m = least(least(f->n - i0, some), f->depth - i0 % f->depth);
     TSL_TRY(load_rows(source, f, i0, m, rows));
-    TSL_TRY(tsl_apart_put(to, rows, m * f->width * (int64_t)sizeof *rows));
+    TSL_TRY(tsl_sandbox_put(to, rows, m * f->width * (int64_t)sizeof *rows));
   }
 done:
   tsl_free(rows);
@@ -283,7 +283,7 @@ static tsl_err take_rows(const reading *r, const table_pick *pick, const int64_t
   TSL_TRY(tsl_alloc(some * width, sizeof *rows, "rows of an HDF5 file", (void **)&rows));
   for (int64_t i0 = 0; i0 < n; i0 += some) {
     const int64_t m = n - i0 < some ? n - i0 : some;
-    TSL_TRY(tsl_apart_get(from, rows, m * width * (int64_t)sizeof *rows));
+    TSL_TRY(tsl_sandbox_get(from, rows, m * width * (int64_t)sizeof *rows));
     for (int64_t i = 0; i < m; i++)
       for (int64_t c = 0; c < pick->n; c++)
         TSL_TRY(take_number(r, pick, i0 + i, c, rows[i * width + pick->from[c]]));
@@ -298,7 +298,7 @@ static tsl_err take_file(void *arg, int from) {
   const reading *r = arg;
   table_pick pick = {0};
   int64_t shape[2];
-  TSL_TRY(tsl_apart_get(from, shape, (int64_t)sizeof shape));
+  TSL_TRY(tsl_sandbox_get(from, shape, (int64_t)sizeof shape));
   TSL_TRY(table_pick_create(r->source, shape[1], &pick));
   TSL_TRY(table_rows_create(shape[0], pick.n, r->source->path, r->table));
   r->table->facts = (table_facts){.kind = "HDF5", .width = shape[1]};
@@ -320,9 +320,9 @@ tsl_err table_read_h5(const table_source *source, table_rows *table) {
   memcpy(ask, word, n_word);
   memcpy(ask + n_word, source->path, n_path);
   memcpy(ask + n_word + n_path, dataset, n_dataset);
-  TSL_TRY(tsl_apart(
+  TSL_TRY(tsl_sandbox(
       source->path,
-      &(tsl_apart_sides){
+      &(tsl_sandbox_sides){
           .part = send_file, .take = take_file, .ask = ask, .n_ask = (int64_t)n_ask, .arg = &r}));
 done:
   tsl_free(ask);

@@ -146,7 +146,7 @@ tsl_err xc_files_keep(const xc_deck *s, xc_own *own);
 tsl_err xc_molden_write(const xc_params *p, const xc_own *own, FILE *file);
 tsl_err xc_qcschema_write(const xc_params *p, const xc_own *own, FILE *file);
 /** Write them. */
-tsl_err xc_finish(tsl_problem *problem, const tsl_store *store);
+tsl_err xc_finish(tsl_problem *problem, const tsl_field_rows *store);
 
 /** Numbers of XC_STATE_MARK: format, iteration, spins, electrons of both, functions, and two parts
  *  of a hash of atoms, point charges and shells. */

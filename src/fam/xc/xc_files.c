@@ -83,7 +83,7 @@ done:
 }
 
 /** A file that cannot be written is lost, not the field. */
-tsl_err xc_finish(tsl_problem *problem, const tsl_store *store) {
+tsl_err xc_finish(tsl_problem *problem, const tsl_field_rows *store) {
   const xc_own *own = xc_own_of(problem);
   const xc_params *p = xc_params_of(problem);
   (void)store;

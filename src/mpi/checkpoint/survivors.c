@@ -2,11 +2,11 @@
  * they hold. */
 #include "survivors.h"
 
-#include "agree.h"
+#include "checkpoint_manager.h"
+#include "collective_error.h"
 #include "combine.h"
+#include "complete_unit.h"
 #include "heartbeat.h"
-#include "keeper.h"
-#include "take.h"
 
 enum { TAG_HERE = 50, TAG_MEMBERS, TAG_COMM };
 
@@ -121,7 +121,7 @@ typedef struct errand {
 
 static tsl_err collect(tsl_task *task) {
   const errand *e = (const errand *)task;
-  const tsl_station *st = &e->session->station;
+  const tsl_executor *st = &e->session->executor;
   return st->backend->collect != NULL ? st->backend->collect(st->worker, &e->session->problem)
                                       : TSL_OK;
 }
@@ -132,7 +132,7 @@ static tsl_err take_from_file(const tsl_session *s, tsl_phase *phase, const uint
   tsl_err err = TSL_OK;
   char path[1100];
   tsl_checkpoint from = {.bytes = NULL};
-  TSL_TRY(tsl_checkpoint_read(tsl_keeper_path(s, 1 - s->keeper->slot, path), &from));
+  TSL_TRY(tsl_checkpoint_read(tsl_checkpoints_path(s, 1 - s->checkpoints->slot, path), &from));
   for (int64_t r = 0; r < from.head.n_rows; r++) {
     if (!units[from.rows[r].unit.id]) continue;
     phase->log[phase->n_log] = from.rows[r];
@@ -141,7 +141,7 @@ static tsl_err take_from_file(const tsl_session *s, tsl_phase *phase, const uint
   }
   for (int f = 0; f < s->problem.n_fields; f++)
     if (from.counts[f] != NULL)
-      TSL_TRY(tsl_take_over_lists(phase, f, units, from.counts[f], from.records[f]));
+      TSL_TRY(tsl_complete_restore_lists(phase, f, units, from.counts[f], from.records[f]));
   if (n != 0)
     TSL_FAIL(TSL_ERR_IO, "%s: %lld units that a silent rank had finished are not in it", path,
              (long long)n);
@@ -156,14 +156,15 @@ static tsl_err cover_lost(const tsl_session *view, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   uint8_t *units = NULL;
   int64_t n = 0;
-  TSL_AGREE(view->comm, tsl_alloc(view->units.n, 1, "finished units", (void **)&units));
+  TSL_COLLECTIVE_TRY(view->comm, tsl_alloc(view->units.n, 1, "finished units", (void **)&units));
   for (int64_t k = 0; k < phase->n_log; k++) units[phase->log[k].unit.id] = 1;
   TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, units, (int)view->units.n, MPI_UINT8_T, MPI_MAX, view->comm));
   for (int64_t u = 0; u < view->units.n; u++) {
-    units[u] = view->keeper->finished[u] && !units[u];
+    units[u] = view->checkpoints->finished[u] && !units[u];
     n += units[u];
   }
-  TSL_AGREE(view->comm, n > 0 && view->rank == 0 ? take_from_file(view, phase, units, n) : TSL_OK);
+  TSL_COLLECTIVE_TRY(view->comm,
+                     n > 0 && view->rank == 0 ? take_from_file(view, phase, units, n) : TSL_OK);
 done:
   tsl_free(units);
   return err;
@@ -178,8 +179,8 @@ static tsl_err save_units(const meeting *m, tsl_out *out, tsl_phase *phase) {
   TSL_TRY(see(m, living, &view, phase));
   TSL_TRY(cover_lost(&view, phase));
   TSL_TRY(tsl_combine_reduce(living, &view.problem));
-  TSL_TRY(tsl_keeper_leave(&view, out, phase));
-  TSL_TRY(tsl_keeper_settle(&view, out));
+  TSL_TRY(tsl_checkpoints_leave(&view, out, phase));
+  TSL_TRY(tsl_checkpoints_settle(&view, out));
 done:
   return err;
 }
@@ -188,7 +189,7 @@ static tsl_err meet_and_save(tsl_session *s, tsl_out *out, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   meeting m = {.s = s};
   errand e = {.task.run = collect, .session = s};
-  TSL_TRY(tsl_hand_call(s->station.hand, &e.task));
+  TSL_TRY(tsl_compute_thread_call(s->executor.thread, &e.task));
   TSL_TRY(open_meeting(&m));
   TSL_TRY(s->rank == 0 ? hold(&m) : come(&m));
   TSL_TRY(save_units(&m, out, phase));
@@ -204,23 +205,23 @@ static tsl_err save_states(tsl_session *s, tsl_out *out, int next) {
   MPI_Comm alone = MPI_COMM_NULL;
   tsl_session view = *s;
   tsl_phase none = {.n_log = 0};
-  if (s->rank != 0 || next == s->keeper->phase) return TSL_OK;
+  if (s->rank != 0 || next == s->checkpoints->phase) return TSL_OK;
   TSL_TRY(make_comm(&m, &alone));
   TSL_TRY(see(&m, alone, &view, &none));
-  TSL_TRY(tsl_keeper_save(&view, out, NULL, next));
-  TSL_TRY(tsl_keeper_settle(&view, out));
+  TSL_TRY(tsl_checkpoints_save(&view, out, NULL, next));
+  TSL_TRY(tsl_checkpoints_settle(&view, out));
 done:
   return err;
 }
 
 void tsl_survivors_save(tsl_session *s, tsl_out *out, tsl_phase *phase) {
   tsl_err err = TSL_OK;
-  const tsl_keeper *k = s->keeper;
+  const tsl_checkpoint_manager *k = s->checkpoints;
   int written = 0;
   if (k == NULL || !k->on || out == NULL || s->family->shape == TSL_WAVE) return;
   if (tsl_heart_gone(0) || !(k->between || (phase->can_pause && phase->drained))) return;
   tsl_heart_save();
-  tsl_keeper_abandon(s);
+  tsl_checkpoints_abandon(s);
   written = k->written;
   err = k->between ? save_states(s, out, phase->index) : meet_and_save(s, out, phase);
   s->rescued = k->written > written;

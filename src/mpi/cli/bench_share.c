@@ -2,9 +2,9 @@
  * bench share`. */
 #include "bench_share.h"
 
-#include "agree.h"
-#include "compute.h"
+#include "collective_error.h"
 #include "new_file.h"
+#include "phase_run.h"
 #include "stages.h"
 
 #include <math.h>
@@ -136,13 +136,13 @@ static tsl_err open_session(MPI_Comm comm, bench *b) {
   TSL_TRY(tsl_session_machine(s));
   if (s->rank == 0 && !b->options.quiet) {
     tsl_report_head(s, stdout);
-    tsl_machine_print(s->seats, s->size, stdout);
+    tsl_machine_print(s->placements, s->size, stdout);
   }
   b->options.quiet = true; /* no progress lines among the rows */
-  TSL_AGREE(s->comm, tsl_alloc(s->size, sizeof *b->fast, "sides", (void **)&b->fast));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->size, sizeof *b->fast, "sides", (void **)&b->fast));
   tsl_session_sides(s, b->fast);
-  for (int r = 0; r < s->size; r++) b->cards = b->cards || s->seats[r].device.kind == TSL_GPU;
-  TSL_AGREE(s->comm, check_sides(b));
+  for (int r = 0; r < s->size; r++) b->cards = b->cards || s->placements[r].device.kind == TSL_GPU;
+  TSL_COLLECTIVE_TRY(s->comm, check_sides(b));
   TSL_TRY(tsl_session_problem(s));
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
@@ -184,9 +184,9 @@ static tsl_err measure(bench *b, const char *plan, double share, row *result) {
   tsl_session *s = &b->session;
   tsl_record record = {0};
   row best = {.wall = 0};
-  TSL_TRY(tsl_session_deal(s));
+  TSL_TRY(tsl_session_assign(s));
   for (int64_t k = 0; k < b->ask.repeats; k++) {
-    TSL_TRY(tsl_compute_phase(s, NULL, 0, &record));
+    TSL_TRY(tsl_phase_run(s, NULL, 0, &record));
     const row r = s->rank == 0 ? judge(b, &record) : best;
     if (k == 0 || r.wall < best.wall) best = r;
     tsl_record_clear(&record);
@@ -239,7 +239,7 @@ done:
 static tsl_err warm_up(bench *b) {
   tsl_err err = TSL_OK;
   tsl_record record = {0};
-  TSL_TRY(tsl_compute_phase(&b->session, NULL, 0, &record));
+  TSL_TRY(tsl_phase_run(&b->session, NULL, 0, &record));
 done:
   tsl_record_clear(&record);
   return err;
@@ -311,10 +311,10 @@ tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv) {
     return TSL_OK;
   }
   TSL_TRY(open_session(comm, &b));
-  TSL_AGREE(b.session.comm, open_csv(&b, &csv));
+  TSL_COLLECTIVE_TRY(b.session.comm, open_csv(&b, &csv));
   TSL_TRY(all_rows(&b));
   write_csv(&b, csv);
-  TSL_AGREE(b.session.comm, tsl_new_table_close("--csv", b.ask.csv, &csv, TSL_OK));
+  TSL_COLLECTIVE_TRY(b.session.comm, tsl_new_table_close("--csv", b.ask.csv, &csv, TSL_OK));
 done:
   (void)tsl_new_table_close("--csv", b.ask.csv, &csv, err);
   tsl_free(b.fast);

@@ -2,8 +2,8 @@
  * each kind of device once, write CSV. */
 #include "probe_run.h"
 
-#include "agree.h"
 #include "calibrate.h"
+#include "collective_error.h"
 #include "new_file.h"
 #include "probe.h"
 #include "stages.h"
@@ -62,24 +62,24 @@ done:
 enum { PATH = 1100, KEY = 400, LINE = 600 };
 
 /* Another program, driver or device makes another key. */
-static void make_key(const tsl_seat *seat, char key[KEY]) {
+static void make_key(const tsl_placement *placement, char key[KEY]) {
   struct stat binary = {0};
   (void)stat("/proc/self/exe", &binary);
-  (void)snprintf(key, KEY, "%s|%s|%s|%s|%d threads|%lld|%lld", seat->host, seat->device.name,
-                 seat->device.id, seat->device.driver, seat->device.threads,
-                 (long long)binary.st_mtime, (long long)binary.st_size);
+  (void)snprintf(key, KEY, "%s|%s|%s|%s|%d threads|%lld|%lld", placement->host,
+                 placement->device.name, placement->device.id, placement->device.driver,
+                 placement->device.threads, (long long)binary.st_mtime, (long long)binary.st_size);
 }
 
 /* Beside the calibration file: probe-HOST-DEVICE. */
-static tsl_err make_path(const tsl_seat *seat, char path[PATH]) {
+static tsl_err make_path(const tsl_placement *placement, char path[PATH]) {
   tsl_err err = TSL_OK;
   const tsl_run_settings standard = {.calibration = NULL};
   char file[900], *slash;
   TSL_TRY(tsl_calibration_path(&standard, file, sizeof file));
   slash = strrchr(file, '/');
   if (slash != NULL) *slash = '\0';
-  (void)snprintf(path, PATH, "%s/probe-%s-%s", slash != NULL ? file : ".", seat->host,
-                 seat->device.id);
+  (void)snprintf(path, PATH, "%s/probe-%s-%s", slash != NULL ? file : ".", placement->host,
+                 placement->device.id);
   for (char *c = path + strlen(path); c > path && *c != '/'; c--)
     if (*c == ' ') *c = '_';
 done:
@@ -157,30 +157,30 @@ static bool recall(const char *path, const char *key, tsl_figures *f) {
   return good && n > 0 && f->n == n;
 }
 
-/* ---- measuring, on the hand */
+/* ---- measuring, on the compute thread */
 
 typedef struct probing {
   tsl_task task;
-  const tsl_seat *seat;
+  const tsl_placement *placement;
   tsl_figures *figures;
 } probing;
 
-static const tsl_platform *platform_of(const tsl_seat *seat) {
-  return seat->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
+static const tsl_platform *platform_of(const tsl_placement *placement) {
+  return placement->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
 }
 
 static tsl_err probe_device(tsl_task *task) {
   probing *p = (probing *)task;
-  return platform_of(p->seat)->probe(&p->seat->device, p->figures);
+  return platform_of(p->placement)->probe(&p->placement->device, p->figures);
 }
 
 static tsl_err measure(tsl_session *s, tsl_figures *f) {
   tsl_err err = TSL_OK;
-  probing p = {.task.run = probe_device, .seat = s->station.seat, .figures = f};
-  if (platform_of(p.seat)->probe == NULL)
+  probing p = {.task.run = probe_device, .placement = s->executor.placement, .figures = f};
+  if (platform_of(p.placement)->probe == NULL)
     TSL_FAIL(TSL_ERR_INPUT, "the platform %s has no probe in this build",
-             platform_of(p.seat)->name);
-  TSL_TRY(tsl_hand_call(s->station.hand, &p.task));
+             platform_of(p.placement)->name);
+  TSL_TRY(tsl_compute_thread_call(s->executor.thread, &p.task));
 done:
   return err;
 }
@@ -190,14 +190,14 @@ static tsl_err figures_of_rank(tsl_session *s, bool again, tsl_figures *f, int *
   tsl_err err = TSL_OK;
   char key[KEY], path[PATH];
   int mine = 0;
-  make_key(s->station.seat, key);
-  TSL_AGREE(s->comm, make_path(s->station.seat, path));
+  make_key(s->executor.placement, key);
+  TSL_COLLECTIVE_TRY(s->comm, make_path(s->executor.placement, path));
   mine = again || !recall(path, key, f);
   TSL_MPI(MPI_Allreduce(&mine, fresh, 1, MPI_INT, MPI_MAX, s->comm));
   if (*fresh == 0) goto done;
   memset(f, 0, sizeof *f);
   TSL_MPI(MPI_Barrier(s->comm));
-  TSL_AGREE(s->comm, measure(s, f));
+  TSL_COLLECTIVE_TRY(s->comm, measure(s, f));
   remember(path, key, f);
 done:
   return err;
@@ -232,21 +232,21 @@ static void print_difference(const tsl_figures *one, const tsl_figures *other, i
   }
 }
 
-static bool same_device(const tsl_seat *a, const tsl_seat *b) {
+static bool same_device(const tsl_placement *a, const tsl_placement *b) {
   return strcmp(a->device.name, b->device.name) == 0 && a->device.threads == b->device.threads;
 }
 
 static void print_all(const tsl_session *s, const tsl_figures *all, int fresh) {
   for (int r = 0; r < s->size; r++) {
     int first = 0;
-    while (!same_device(&s->seats[first], &s->seats[r])) first++;
+    while (!same_device(&s->placements[first], &s->placements[r])) first++;
     if (first != r) continue;
-    printf("\n%s (rank %d, %s, %s)%s\n", s->seats[r].device.name, r, s->seats[r].host,
-           s->seats[r].device.id, fresh ? "" : ", remembered; --again measures anew");
+    printf("\n%s (rank %d, %s, %s)%s\n", s->placements[r].device.name, r, s->placements[r].host,
+           s->placements[r].device.id, fresh ? "" : ", remembered; --again measures anew");
     printf("  %-38s %10s %-8s %7s\n", "", "measured", "", "of best");
     print_figures(&all[r]);
     for (int other = r + 1; other < s->size; other++)
-      if (same_device(&s->seats[r], &s->seats[other]))
+      if (same_device(&s->placements[r], &s->placements[other]))
         print_difference(&all[r], &all[other], other);
   }
 }
@@ -259,8 +259,8 @@ static tsl_err write_csv(const tsl_session *s, const tsl_figures *all, const cha
   for (int r = 0; r < s->size; r++)
     for (int64_t k = 0; k < all[r].n; k++) {
       const tsl_figure *f = &all[r].list[k];
-      (void)fprintf(file, "%d,%s,\"%s\",%s,\"%s\",%.6g,%s,%.6g\n", r, s->seats[r].host,
-                    s->seats[r].device.name, f->group, f->name, f->value, f->unit, f->peak);
+      (void)fprintf(file, "%d,%s,\"%s\",%s,\"%s\",%.6g,%s,%.6g\n", r, s->placements[r].host,
+                    s->placements[r].device.name, f->group, f->name, f->value, f->unit, f->peak);
     }
 done:
   return tsl_new_table_close("--csv", path, &file, err);
@@ -273,15 +273,15 @@ static tsl_err probe_session(tsl_session *s, const probe_options *o, tsl_figures
   tsl_figures mine = {.n = 0};
   int fresh = 0;
   s->run.device = o->device;
-  TSL_AGREE(s->comm,
-            s->rank == 0 && o->csv != NULL ? tsl_new_table_check("--csv", o->csv) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && o->csv != NULL ? tsl_new_table_check("--csv", o->csv)
+                                                             : TSL_OK);
   TSL_TRY(tsl_session_machine(s));
-  if (s->rank == 0) tsl_machine_print(s->seats, s->size, stdout), fflush(stdout);
+  if (s->rank == 0) tsl_machine_print(s->placements, s->size, stdout), fflush(stdout);
   TSL_TRY(figures_of_rank(s, o->again, &mine, &fresh));
   TSL_MPI(
       MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, 0, s->comm));
   if (s->rank == 0) print_all(s, all, fresh);
-  TSL_AGREE(s->comm, s->rank == 0 && o->csv != NULL ? write_csv(s, all, o->csv) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && o->csv != NULL ? write_csv(s, all, o->csv) : TSL_OK);
 done:
   return err;
 }

@@ -2,39 +2,40 @@
  * and devices. */
 #include "run.h"
 
-#include "agree.h"
-#include "compute.h"
+#include "bcast.h"
+#include "checkpoint_manager.h"
+#include "collective_error.h"
+#include "field_rows.h"
 #include "files.h"
 #include "help.h"
-#include "keeper.h"
-#include "phases.h"
+#include "phase_run.h"
+#include "rebalance_phases.h"
 #include "report.h"
-#include "share.h"
-#include "store.h"
-#include "tell.h"
-#include "walk.h"
+#include "traceback.h"
+#include "worker_notes.h"
 
 /* ---- output */
 
 static tsl_err open_output(tsl_session *s, tsl_out **out) {
   tsl_err err = TSL_OK;
-  TSL_AGREE(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
-                                                     tsl_session_output_bytes(s))
-                                  : TSL_OK);
-  TSL_AGREE(s->comm, s->rank == 0 ? tsl_keeper_forget_old(s) : TSL_OK);
-  if (s->keeper->on)
-    TSL_AGREE(s->comm, tsl_out_create_lasting(s->comm, s->path, s->output.overwrite,
-                                              (int)s->output.compress, tsl_keeper_resumes(s), out));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
+                                                              tsl_session_output_bytes(s))
+                                           : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_checkpoints_forget_old(s) : TSL_OK);
+  if (s->checkpoints->on)
+    TSL_COLLECTIVE_TRY(s->comm, tsl_out_create_lasting(s->comm, s->path, s->output.overwrite,
+                                                       (int)s->output.compress,
+                                                       tsl_checkpoints_resumes(s), out));
   else
-    TSL_AGREE(s->comm,
-              tsl_out_create(s->comm, s->path, s->output.overwrite, (int)s->output.compress, out));
+    TSL_COLLECTIVE_TRY(s->comm, tsl_out_create(s->comm, s->path, s->output.overwrite,
+                                               (int)s->output.compress, out));
   for (int f = 0; f < s->problem.n_fields; f++) {
     const tsl_field *field = &s->problem.fields[f];
     const bool streamed = (field->role & TSL_OUT) && (field->stream || field->combine == TSL_LIST);
-    if (streamed && !field->hidden) TSL_AGREE(s->comm, tsl_out_field(*out, field));
+    if (streamed && !field->hidden) TSL_COLLECTIVE_TRY(s->comm, tsl_out_field(*out, field));
   }
-  TSL_TRY(tsl_keeper_output(s, *out));
-  TSL_AGREE(s->comm, tsl_out_open_stream(*out));
+  TSL_TRY(tsl_checkpoints_output(s, *out));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_out_open_stream(*out));
 done:
   return err;
 }
@@ -46,9 +47,9 @@ static tsl_err advance(tsl_session *s, int phase, bool *more) {
   int flag = 0;
   double since = tsl_now();
   *more = false;
-  TSL_AGREE(s->comm, s->rank == 0 && s->family->advance != NULL
-                         ? s->family->advance(&s->problem, phase, more)
-                         : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && s->family->advance != NULL
+                                  ? s->family->advance(&s->problem, phase, more)
+                                  : TSL_OK);
   flag = *more;
   TSL_MPI(MPI_Bcast(&flag, 1, MPI_INT, 0, s->comm));
   *more = flag != 0;
@@ -66,29 +67,29 @@ typedef struct walking {
 
 static tsl_err look_after_walk(void *state) {
   const walking *w = state;
-  return tsl_keeper_walk(w->session, w->out, w->record->last, w->record->n_last);
+  return tsl_checkpoints_walk(w->session, w->out, w->record->last, w->record->n_last);
 }
 
 static tsl_err walk(tsl_session *s, tsl_out *out, const tsl_record *record) {
   walking state = {s, out, record};
-  const tsl_walk_break between = {&state, look_after_walk, s->keeper->on};
-  return tsl_walk(s->comm, &s->station, &s->problem, s->units.list, &s->plan, &between);
+  const tsl_traceback_break between = {&state, look_after_walk, s->checkpoints->on};
+  return tsl_traceback(s->comm, &s->executor, &s->problem, s->units.list, &s->plan, &between);
 }
 
 static tsl_err all_phases(tsl_session *s, tsl_out *out, tsl_record *record) {
   tsl_err err = TSL_OK;
   const bool talk = s->rank == 0 && !s->options->quiet;
   bool more = true;
-  for (int phase = s->keeper->phase; more; phase++) {
-    TSL_TRY(tsl_compute_phase(s, out, phase, record));
+  for (int phase = s->checkpoints->phase; more; phase++) {
+    TSL_TRY(tsl_phase_run(s, out, phase, record));
     TSL_TRY(advance(s, phase, &more));
-    if (more) TSL_TRY(tsl_phases_next(s, phase, record));
-    if (talk && record->n_phases + more > 1) tsl_phases_print(record, stdout);
-    if (more) TSL_TRY(tsl_keeper_between(s, out, phase + 1));
+    if (more) TSL_TRY(tsl_rebalance_phases_next(s, phase, record));
+    if (talk && record->n_phases + more > 1) tsl_rebalance_phases_print(record, stdout);
+    if (more) TSL_TRY(tsl_checkpoints_between(s, out, phase + 1));
   }
   TSL_TRY(walk(s, out, record));
-  TSL_TRY(tsl_keeper_settle(s, out));
-  TSL_AGREE(s->comm, tsl_out_close_stream(out));
+  TSL_TRY(tsl_checkpoints_settle(s, out));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_out_close_stream(out));
 done:
   return err;
 }
@@ -98,9 +99,9 @@ static tsl_err finish(tsl_session *s, tsl_out *out) {
   tsl_err err = TSL_OK;
   const double begin = tsl_now();
   if (s->family->finish == NULL) return TSL_OK;
-  TSL_TRY(tsl_store_finish(s->comm, &s->problem, out));
-  TSL_AGREE(s->comm,
-            tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "finish", -1, begin, tsl_now() - begin));
+  TSL_TRY(tsl_field_rows_finish(s->comm, &s->problem, out));
+  TSL_COLLECTIVE_TRY(
+      s->comm, tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "finish", -1, begin, tsl_now() - begin));
 done:
   return err;
 }
@@ -144,27 +145,27 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   tsl_err err = TSL_OK;
   const bool talk = s->rank == 0 && !s->options->quiet;
   TSL_TRY(tsl_session_deck(s));
-  TSL_AGREE(s->comm, s->rank == 0 ? check_files(s) : TSL_OK);
-  TSL_TRY(tsl_keeper_open(s));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? check_files(s) : TSL_OK);
+  TSL_TRY(tsl_checkpoints_open(s));
   TSL_TRY(tsl_session_machine(s));
-  if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->seats, s->size, stdout);
+  if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->placements, s->size, stdout);
   TSL_TRY(tsl_session_problem(s));
-  TSL_TRY(tsl_keeper_ready(s));
+  TSL_TRY(tsl_checkpoints_ready(s));
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
   if (talk) tsl_report_plan(s, stdout), fflush(stdout);
   TSL_TRY(open_output(s, out));
   TSL_TRY(all_phases(s, *out, record));
-  TSL_TRY(tsl_tell_ask(s, record));
+  TSL_TRY(tsl_worker_notes_gather(s, record));
   TSL_TRY(finish(s, *out));
-  if (talk) tsl_record_print(s, record, stdout), tsl_tell_print(record, stdout);
+  if (talk) tsl_record_print(s, record, stdout), tsl_worker_notes_print(record, stdout);
   if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
-  TSL_AGREE(s->comm, tsl_record_store(s, record, *out));
-  TSL_AGREE(s->comm, tsl_out_commit(out));
-  TSL_TRY(tsl_keeper_end(s, &record->summary));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_record_store(s, record, *out));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_out_commit(out));
+  TSL_TRY(tsl_checkpoints_end(s, &record->summary));
   if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
-  TSL_AGREE(s->comm, s->rank == 0 ? learn(s, record) : TSL_OK);
-  TSL_AGREE(s->comm, s->rank == 0 ? tell_lost(s) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? learn(s, record) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tell_lost(s) : TSL_OK);
   if (!record->summary.valid)
     TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);
 done:
@@ -173,9 +174,9 @@ done:
 
 /* What was saved before a failure can be continued. */
 static void keep_for_restart(tsl_session *s, tsl_out *out, tsl_err err) {
-  tsl_keeper_abandon(s);
-  if (out != NULL && err != TSL_OK) tsl_out_keep(out, s->keeper->safe);
-  if (err == TSL_OK || out == NULL || !s->keeper->safe) return;
+  tsl_checkpoints_abandon(s);
+  if (out != NULL && err != TSL_OK) tsl_out_keep(out, s->checkpoints->safe);
+  if (err == TSL_OK || out == NULL || !s->checkpoints->safe) return;
   if (err == TSL_ERR_PAUSED || err == TSL_ERR_LOST || s->rank != 0) return;
   fprintf(stderr, "tesela: a checkpoint is kept; --restart %s goes on from it\n", s->path);
 }
@@ -209,10 +210,10 @@ tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
   TSL_TRY(tsl_session_machine(&session));
   if (session.rank == 0) {
     tsl_report_head(&session, stdout);
-    tsl_machine_print(session.seats, session.size, stdout);
+    tsl_machine_print(session.placements, session.size, stdout);
   }
   TSL_TRY(tsl_session_problem(&session));
-  TSL_TRY(tsl_keeper_foresee(&session));
+  TSL_TRY(tsl_checkpoints_foresee(&session));
   TSL_TRY(tsl_session_worker(&session));
   TSL_TRY(tsl_session_plan(&session));
   if (session.rank == 0) tsl_report_plan(&session, stdout);
@@ -230,7 +231,7 @@ static void print_speeds(const tsl_session *s) {
     for (int k = 0; k < s->family->n_kinds; k++) {
       const double *c = s->cost.speeds[r].c[k];
       printf("  %5d  %-34.34s %5d  %10.3e  %10.3e  %10.3e  %10.3e  %10.3e\n", r,
-             s->seats[r].device.name, k, c[0], c[1], c[2], c[3], s->cost.speeds[r].setup[k]);
+             s->placements[r].device.name, k, c[0], c[1], c[2], c[3], s->cost.speeds[r].setup[k]);
     }
   printf("used by plans: equal devices that measured about the same have the middle of that\n"
          "stored in %s: what each device measured\n",
@@ -266,7 +267,7 @@ tsl_err tsl_devices(MPI_Comm comm, int argc, char **argv) {
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(tsl_session_machine(&session));
   if (session.rank == 0) {
-    tsl_machine_print(session.seats, session.size, stdout);
+    tsl_machine_print(session.placements, session.size, stdout);
     if (tsl_platform_gpu.count(&why) == 0) printf("no GPU: %s\n", why);
   }
 done:

@@ -1,8 +1,8 @@
 /* `tesela show FILE`: read an output file, which may be damaged or foreign, and print it. */
 #include "show_own.h"
 
-#include "apart.h"
 #include "contract.h"
+#include "sandbox.h"
 #include "show.h"
 #include "text.h"
 
@@ -392,14 +392,14 @@ tsl_err tsl_show(int argc, char **argv) {
   tsl_err err = TSL_OK;
   const char *path;
   wish w = {0};
-  const tsl_apart_sides sides = {.part = show_wish, .ask = &w, .n_ask = (int64_t)sizeof w};
+  const tsl_sandbox_sides sides = {.part = show_wish, .ask = &w, .n_ask = (int64_t)sizeof w};
   for (int a = 1; a < argc; a++)
     if (strcmp(argv[a], "--help") == 0 || strcmp(argv[a], "-h") == 0)
       return fputs(tsl_show_help, stdout), TSL_OK;
   TSL_TRY(read_arguments(argc, argv, &path, &w.values));
   if (strlen(path) >= sizeof w.path) TSL_FAIL(TSL_ERR_INPUT, "%s: the name is too long", path);
   strcpy(w.path, path);
-  TSL_TRY(tsl_apart(path, &sides));
+  TSL_TRY(tsl_sandbox(path, &sides));
 done:
   return err;
 }

@@ -2,7 +2,7 @@
  * */
 #include "gather.h"
 
-#include "agree.h"
+#include "collective_error.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ tsl_err tsl_gather_rows(MPI_Comm comm, const void *rows, int64_t n, size_t row_b
   TSL_TRY(tsl_alloc(size, sizeof *counts, "row counts", (void **)&counts));
   TSL_MPI(MPI_Allgather(&n, 1, MPI_INT64_T, counts, 1, MPI_INT64_T, comm));
   for (int r = 0; r < size; r++) total += counts[r];
-  TSL_AGREE(comm, rank == 0 ? tsl_alloc(total, row_bytes, "gathered rows", all) : TSL_OK);
+  TSL_COLLECTIVE_TRY(comm, rank == 0 ? tsl_alloc(total, row_bytes, "gathered rows", all) : TSL_OK);
   if (rank != 0) {
     TSL_TRY(send_all(comm, rows, n * (int64_t)row_bytes));
     goto done;

@@ -2,8 +2,8 @@
  * states. */
 #include "heartbeat.h"
 
-#include "agree.h"
 #include "clock.h"
+#include "collective_error.h"
 #include "heartbeat_own.h"
 
 #include <signal.h>
@@ -64,16 +64,17 @@ done:
   return err;
 }
 
-static tsl_err make_heart(MPI_Comm comm, const tsl_seat *seats, double seconds, tsl_heart *h) {
+static tsl_err make_heart(MPI_Comm comm, const tsl_placement *placements, double seconds,
+                          tsl_heart *h) {
   tsl_err err = TSL_OK;
-  h->seats = seats, h->patience = seconds;
+  h->placements = placements, h->patience = seconds;
   h->next = h->started = tsl_now();
   TSL_MPI(MPI_Comm_rank(comm, &h->rank));
   TSL_MPI(MPI_Comm_size(comm, &h->size));
-  TSL_TRY(tsl_post_open(comm, seats, &h->post));
-  TSL_AGREE(comm, tsl_watch_open(h->size, seconds, tsl_now(), &h->watch));
-  TSL_AGREE(comm, make_flags(h));
-  TSL_AGREE(comm, make_token(h));
+  TSL_TRY(tsl_post_open(comm, placements, &h->post));
+  TSL_COLLECTIVE_TRY(comm, tsl_watch_open(h->size, seconds, tsl_now(), &h->watch));
+  TSL_COLLECTIVE_TRY(comm, make_flags(h));
+  TSL_COLLECTIVE_TRY(comm, make_token(h));
   TSL_MPI(MPI_Bcast(h->token, (int)sizeof h->token, MPI_BYTE, 0, comm));
 done:
   return err;
@@ -87,15 +88,15 @@ static tsl_err give_up(const tsl_heart *h, tsl_err err) {
   return TSL_OK;
 }
 
-tsl_err tsl_heart_start(MPI_Comm comm, const tsl_seat *seats, double seconds) {
+tsl_err tsl_heart_start(MPI_Comm comm, const tsl_placement *placements, double seconds) {
   tsl_err err = TSL_OK;
   tsl_heart *h = NULL;
   int size = 1;
   TSL_MPI(MPI_Comm_size(comm, &size));
   if (size == 1 || seconds <= 0) return TSL_OK;
-  TSL_AGREE(comm, tsl_alloc(1, sizeof *h, "heartbeats", (void **)&h));
-  err = make_heart(comm, seats, seconds, h);
-  if (err == TSL_OK) err = tsl_agree(comm, start_thread(h));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(1, sizeof *h, "heartbeats", (void **)&h));
+  err = make_heart(comm, placements, seconds, h);
+  if (err == TSL_OK) err = tsl_collective_error(comm, start_thread(h));
   if (err == TSL_OK) atomic_store(&the_heart, h), h = NULL;
   if (err != TSL_OK) err = give_up(h, err);
 done:

@@ -19,17 +19,17 @@
 #ifndef TSL_MPI_HEARTBEAT_H
 #define TSL_MPI_HEARTBEAT_H
 
-#include "seat.h"
+#include "placement.h"
 
 #include <mpi.h>
 
 /**
  * Collective on comm, and agrees. Start the thread. Where a socket cannot be had, rank 0 warns, and
  * there are no heartbeats.
- * @param[in] seats    shape [size], kept until tsl_heart_stop
+ * @param[in] placements    shape [size], kept until tsl_heart_stop
  * @param[in] seconds  run.heartbeat
  */
-tsl_err tsl_heart_start(MPI_Comm comm, const tsl_seat *seats, double seconds);
+tsl_err tsl_heart_start(MPI_Comm comm, const tsl_placement *placements, double seconds);
 
 /** Not collective: from here on no rank misses this one. Leave in good order; nothing without a
  *  heart. */

@@ -37,7 +37,7 @@ typedef struct tsl_beat {
 /** The heart of a process. The thread's, but for what is atomic. */
 typedef struct tsl_heart {
   pthread_t thread;
-  const tsl_seat *seats; /* [size], not owned */
+  const tsl_placement *placements; /* [size], not owned */
   int rank, size;
   double patience;
   uint64_t token[2];

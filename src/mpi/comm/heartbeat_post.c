@@ -2,7 +2,7 @@
  * received from them. */
 #include "heartbeat_post.h"
 
-#include "agree.h"
+#include "collective_error.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -56,20 +56,22 @@ static void add_loopback(tsl_doors *doors) {
   doors->address[doors->n++] = htonl(INADDR_LOOPBACK);
 }
 
-tsl_err tsl_post_open(MPI_Comm comm, const tsl_seat *seats, tsl_post *post) {
+tsl_err tsl_post_open(MPI_Comm comm, const tsl_placement *placements, tsl_post *post) {
   tsl_err err = TSL_OK;
   int rank = 0, size = 1;
   tsl_doors mine = {.n = 0};
   *post = (tsl_post){.fd = -1, .bell = -1};
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_AGREE(comm, open_socket(post, &mine));
-  TSL_AGREE(comm, tsl_alloc(size, sizeof *post->doors, "heartbeats", (void **)&post->doors));
-  TSL_AGREE(comm, tsl_alloc(size, sizeof *post->known, "heartbeats", (void **)&post->known));
+  TSL_COLLECTIVE_TRY(comm, open_socket(post, &mine));
+  TSL_COLLECTIVE_TRY(comm,
+                     tsl_alloc(size, sizeof *post->doors, "heartbeats", (void **)&post->doors));
+  TSL_COLLECTIVE_TRY(comm,
+                     tsl_alloc(size, sizeof *post->known, "heartbeats", (void **)&post->known));
   TSL_MPI(MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, post->doors, (int)sizeof mine, MPI_BYTE,
                         comm));
   for (int r = 0; r < size; r++)
-    if (seats[r].node == seats[rank].node) add_loopback(&post->doors[r]);
+    if (placements[r].node == placements[rank].node) add_loopback(&post->doors[r]);
 done:
   return err;
 }

@@ -10,7 +10,7 @@
 #ifndef TSL_MPI_HEARTBEAT_POST_H
 #define TSL_MPI_HEARTBEAT_POST_H
 
-#include "seat.h"
+#include "placement.h"
 
 #include <mpi.h>
 
@@ -31,9 +31,9 @@ typedef struct tsl_post {
 } tsl_post;
 
 /** Collective on comm, and agrees. Open this rank's socket and exchange the ranks' addresses.
- *  @param[in]  seats  shape [size of comm]
+ *  @param[in]  placements  shape [size of comm]
  *  @param[out] post   close with tsl_post_close, also when it fails */
-tsl_err tsl_post_open(MPI_Comm comm, const tsl_seat *seats, tsl_post *post);
+tsl_err tsl_post_open(MPI_Comm comm, const tsl_placement *placements, tsl_post *post);
 /** Not collective. Close the socket and free the addresses. */
 void tsl_post_close(tsl_post *post);
 

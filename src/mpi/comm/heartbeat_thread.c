@@ -61,14 +61,15 @@ static bool watches(const tsl_heart *h, int rank) {
 }
 
 static void name_silent(const tsl_heart *h, int rank, double seconds) {
-  const tsl_seat *seat = &h->seats[rank];
+  const tsl_placement *placement = &h->placements[rank];
   const int64_t unit = h->watch.of[rank].unit;
   char last[40] = "no unit so far";
   if (unit >= 0) (void)snprintf(last, sizeof last, "last unit %lld", (long long)unit);
   fprintf(stderr,
           "tesela: error: rank %d on host %s (device %s, %s) has been silent for %.*f s: stopped, "
           "swapped out, or its host or network is gone (run.heartbeat: %g s); the job ends\n",
-          rank, seat->host, seat->device.name, last, seconds < 10 ? 1 : 0, seconds, h->patience);
+          rank, placement->host, placement->device.name, last, seconds < 10 ? 1 : 0, seconds,
+          h->patience);
 }
 
 static double grace(const tsl_heart *h) {
@@ -159,7 +160,7 @@ static void end_as_lost(const tsl_heart *h) {
   fprintf(stderr,
           "tesela: error: rank %d on host %s had been silent for more than %g s, so the others "
           "have ended the job; it ends, too\n",
-          h->rank, h->seats[h->rank].host, h->patience);
+          h->rank, h->placements[h->rank].host, h->patience);
   _exit(tsl_err_status(TSL_ERR_LOST));
 }
 
@@ -225,7 +226,7 @@ static void warn_once(tsl_heart *h, double now) {
             "tesela: warning: no heartbeat comes from %d of %d ranks (the first is rank %d on host "
             "%s), so they are not watched; does a firewall stop UDP between the hosts? "
             "run.heartbeat: 0 does without\n",
-            n, h->size, first, h->seats[first].host);
+            n, h->size, first, h->placements[first].host);
 }
 
 static void look_around(tsl_heart *h, double now) {

@@ -2,7 +2,7 @@
  * their seconds. */
 #include "batch.h"
 
-#include "slot.h"
+#include "slab_pool.h"
 
 enum { MOST_BYTES = 1 << 25 }; /* slabs of several units share a batch up to this */
 enum { SHARE = 4 };            /* and up to this part of the rank's memory */

@@ -2,10 +2,10 @@
  * missing, all ranks measure at once, and the root stores and pools what they send. */
 #include "calibrate.h"
 
-#include "agree.h"
-#include "alike.h"
+#include "bcast.h"
+#include "collective_error.h"
+#include "device_class.h"
 #include "measure_own.h"
-#include "share.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +29,9 @@ static uint64_t fnv1a(const char *text) {
 }
 
 /* Units of about this size only: small ones say little about large ones. */
-static void add_sizes(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+static void add_sizes(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                       char key[TSL_COST_KEY]) {
-  for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
+  for (int kind = 0; kind < executor->problem->family->n_kinds; kind++) {
     const tsl_unit *unit = tsl_measure_middle(units, n_units, kind);
     const size_t used = strlen(key);
     (void)snprintf(key + used, TSL_COST_KEY - used, "|2^%d",
@@ -47,24 +47,25 @@ static void add_lanes(const tsl_unit *units, int64_t n_units, int n_ranks, char 
 }
 
 /* What a measurement holds for; commas for blanks so that it is one word of the file. */
-static void make_key(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+static void make_key(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                      int n_ranks, char key[TSL_COST_KEY]) {
-  const tsl_seat *seat = station->seat;
-  const char *slow = getenv("TSL_TEST_SLOW"); /* slow.h */
+  const tsl_placement *placement = executor->placement;
+  const char *slow = getenv("TSL_TEST_SLOW"); /* test_delay.h */
   char what[96] = "";
   struct stat binary = {0};
   (void)stat("/proc/self/exe", &binary);
-  if (station->problem->family->signature != NULL)
-    station->problem->family->signature(station->problem, what);
+  if (executor->problem->family->signature != NULL)
+    executor->problem->family->signature(executor->problem, what);
   (void)snprintf(key, TSL_COST_KEY, "%s|%s|%s|%s|%d threads|%d ranks|%s|%s|%lld.%lld",
-                 seat->device.kind == TSL_GPU ? "" : seat->host, seat->device.name, seat->device.id,
-                 seat->device.driver, seat->threads, seat->local_size,
-                 station->problem->family->name, what, (long long)binary.st_mtime,
-                 (long long)binary.st_size);
+                 placement->device.kind == TSL_GPU ? "" : placement->host, placement->device.name,
+                 placement->device.id, placement->device.driver, placement->threads,
+                 placement->local_size, executor->problem->family->name, what,
+                 (long long)binary.st_mtime, (long long)binary.st_size);
   if (slow != NULL)
-    (void)snprintf(key + strlen(key), TSL_COST_KEY - strlen(key), "|slow,%s,%d", slow, seat->rank);
-  add_sizes(station, units, n_units, key);
-  if (tsl_measure_has_strips(station->problem, units, n_units))
+    (void)snprintf(key + strlen(key), TSL_COST_KEY - strlen(key), "|slow,%s,%d", slow,
+                   placement->rank);
+  add_sizes(executor, units, n_units, key);
+  if (tsl_measure_has_strips(executor->problem, units, n_units))
     add_lanes(units, n_units, n_ranks, key);
   for (char *p = key; *p != '\0'; p++)
     if (*p == ' ' || *p == '\n') *p = ',';
@@ -191,19 +192,19 @@ static tsl_err pool(const char *keys, const tsl_unit *units, int64_t n_units, ts
   tsl_err err = TSL_OK;
   int *device = NULL;
   TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *device, "kinds of devices", (void **)&device));
-  TSL_TRY(tsl_alike_kinds(keys, TSL_COST_KEY, cost->n_ranks, device));
-  TSL_TRY(tsl_alike_pool(device, units, n_units, cost));
+  TSL_TRY(tsl_device_class_kinds(keys, TSL_COST_KEY, cost->n_ranks, device));
+  TSL_TRY(tsl_device_class_pool(device, units, n_units, cost));
 done:
   tsl_free(device);
   return err;
 }
 
-tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit *units,
+tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
                       int *measured) {
   tsl_err err = TSL_OK;
-  const int n_kinds = station->problem->family->n_kinds;
-  const bool cacheable = station->problem->family->signature != NULL;
+  const int n_kinds = executor->problem->family->n_kinds;
+  const bool cacheable = executor->problem->family->signature != NULL;
   char key[TSL_COST_KEY], path[1024], *keys = NULL;
   int rank = 0, size = 1, mine = 1, *missing = NULL, total = 0;
   tsl_speed speed = {.setup = {0}};
@@ -216,7 +217,7 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
   cost->keys = cacheable ? keys : NULL;
   TSL_TRY(tsl_alloc(size, sizeof *missing, "calibration keys", (void **)&missing));
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
-  make_key(station, units, n_units, size, key);
+  make_key(executor, units, n_units, size, key);
   TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
   for (int r = 0; rank == 0 && r < size; r++)
     missing[r] = settings->calibrate == TSL_CALIBRATE_ALWAYS || !cacheable ||
@@ -228,14 +229,14 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit 
   if (total > 0) { /* all measure at once, or shared sockets would look too fast */
     tsl_speed fresh = {.setup = {0}};
     TSL_MPI(MPI_Barrier(comm));
-    TSL_AGREE(comm, tsl_measure(station, units, n_units, size, settings->memory, &fresh));
+    TSL_COLLECTIVE_TRY(comm, tsl_measure(executor, units, n_units, size, settings->memory, &fresh));
     if (mine) speed = fresh;
   }
   TSL_MPI(MPI_Gather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed, MPI_BYTE,
                      0, comm));
   if (rank == 0 && total > 0 && cacheable && n_units > 0) store(path, missing, cost, n_kinds);
-  TSL_AGREE(comm, rank == 0 ? pool(keys, units, n_units, cost) : TSL_OK);
-  TSL_TRY(tsl_share_bytes(comm, cost->speeds, (int64_t)sizeof speed * size));
+  TSL_COLLECTIVE_TRY(comm, rank == 0 ? pool(keys, units, n_units, cost) : TSL_OK);
+  TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)sizeof speed * size));
   if (measured != NULL) *measured = total;
 done:
   if (cost->keys == NULL) tsl_free(keys);

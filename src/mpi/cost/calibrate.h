@@ -6,9 +6,9 @@
 #define TSL_MPI_CALIBRATE_H
 
 #include "cost.h"
+#include "executor.h"
 #include "out_unit.h"
 #include "settings.h"
-#include "station.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
  * on the host, problem signature) is missing measure growing samples of real units for 0.2-0.5 s,
  * all at once so that shared hardware shows. New measurements are stored as they are; the model has
- * equal coefficients for equal devices whose measurements agree (alike.h).
+ * equal coefficients for equal devices whose measurements agree (device_class.h).
  *
  * @param[in]  units     shape [n_units], the same on all ranks
  * @param[in]  settings  calibrate and calibration
  * @param[out] cost      [n_ranks] speeds, free with tsl_free(cost->speeds)
  * @param[out] measured  number of ranks that measured now; may be NULL
  */
-tsl_err tsl_calibrate(MPI_Comm comm, const tsl_station *station, const tsl_unit *units,
+tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
                       int *measured);
 

@@ -3,8 +3,8 @@
 #include "measure_own.h"
 
 #include "batch.h"
-#include "linger.h"
-#include "slot.h"
+#include "slab_pool.h"
+#include "test_delay_card.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,15 +16,15 @@ static const double FIRST_FRACTION = 1.0 / 256, GROWTH = 4;
 static const double LONG_ENOUGH = 0.05; /* s: a sample of this length is precise */
 static const double BUDGET = 0.35;      /* s for one kind on one rank */
 
-/* Batches as a phase sends them: a part of its time (supply.c), which lets a card that takes some
- * time to drain show its real speed; no longer than a calibration can afford. */
+/* Batches as a phase sends them: a part of its time (work_source.c), which lets a card that takes
+ * some time to drain show its real speed; no longer than a calibration can afford. */
 enum { BATCHES = 64 };
 static const double LONGEST_BATCH = 0.03; /* s */
 
-/* Units to run on the hand. */
+/* Units to run on the compute thread. */
 typedef struct trial {
   tsl_task task;
-  const tsl_station *station;
+  const tsl_executor *executor;
   const tsl_unit *units;
   int64_t n;
   tsl_part parts[TSL_MAX_BATCH];
@@ -33,32 +33,32 @@ typedef struct trial {
 static tsl_err run_trial(tsl_task *task) {
   tsl_err err = TSL_OK;
   trial *t = (trial *)task;
-  TSL_TRY(t->station->backend->run(t->station->worker, t->units, t->n, t->parts));
-  TSL_TRY(tsl_linger(t->station, t->n, t->parts, t->n));
+  TSL_TRY(t->executor->backend->run(t->executor->worker, t->units, t->n, t->parts));
+  TSL_TRY(tsl_test_delay(t->executor, t->n, t->parts, t->n));
 done:
   return err;
 }
 
-tsl_err tsl_measure_each(const tsl_station *station, const tsl_unit *units, int64_t n,
+tsl_err tsl_measure_each(const tsl_executor *executor, const tsl_unit *units, int64_t n,
                          double *seconds) {
   tsl_err err = TSL_OK;
-  trial t = {.task.run = run_trial, .station = station, .units = units, .n = n};
-  tsl_slots slots = {.problem = NULL};
-  TSL_TRY(tsl_slots_open(station->problem, station->backend, units, n, n, &slots));
-  for (int64_t u = 0; u < n; u++) TSL_TRY(tsl_slots_place(&slots, &units[u], &t.parts[u]));
-  TSL_TRY(tsl_hand_call(station->hand, &t.task));
+  trial t = {.task.run = run_trial, .executor = executor, .units = units, .n = n};
+  tsl_slab_pool slots = {.problem = NULL};
+  TSL_TRY(tsl_slab_pool_open(executor->problem, executor->backend, units, n, n, &slots));
+  for (int64_t u = 0; u < n; u++) TSL_TRY(tsl_slab_pool_place(&slots, &units[u], &t.parts[u]));
+  TSL_TRY(tsl_compute_thread_call(executor->thread, &t.task));
   for (int64_t u = 0; u < n; u++) seconds[u] = t.parts[u].seconds;
 done:
   for (int64_t u = 0; u < n; u++) tsl_part_drop_lists(&t.parts[u]);
-  tsl_slots_close(&slots);
+  tsl_slab_pool_close(&slots);
   return err;
 }
 
-tsl_err tsl_measure_units(const tsl_station *station, const tsl_unit *units, int64_t n,
+tsl_err tsl_measure_units(const tsl_executor *executor, const tsl_unit *units, int64_t n,
                           double *seconds) {
   tsl_err err = TSL_OK;
   double each[TSL_MAX_BATCH];
-  TSL_TRY(tsl_measure_each(station, units, n, each));
+  TSL_TRY(tsl_measure_each(executor, units, n, each));
   *seconds = 0;
   for (int64_t u = 0; u < n; u++) *seconds += each[u];
 done:
@@ -124,13 +124,13 @@ static void add_first(firsts *f, double setup, double first, double later) {
 }
 
 /* Time a sample with everything in place; a fresh one shows its first run. */
-static tsl_err time_sample(const tsl_station *station, bool fresh, tsl_sample *s, double *first,
+static tsl_err time_sample(const tsl_executor *executor, bool fresh, tsl_sample *s, double *first,
                            firsts *f) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_measure_units(station, &s->unit, 1, first));
+  TSL_TRY(tsl_measure_units(executor, &s->unit, 1, first));
   s->seconds = *first;
   if (s->unit.setup <= 0) goto done;
-  TSL_TRY(tsl_measure_units(station, &s->unit, 1, &s->seconds));
+  TSL_TRY(tsl_measure_units(executor, &s->unit, 1, &s->seconds));
   if (fresh) add_first(f, s->unit.setup, *first, s->seconds);
 done:
   return err;
@@ -142,20 +142,20 @@ static bool same_box(const tsl_unit *a, const tsl_unit *b) {
 
 /* Growing samples until one is long enough or whole, and the time of the shortest; the first run of
  * all only warms up. */
-static tsl_err measure_kind(const tsl_station *station, const tsl_unit *whole, firsts *f, double *c,
-                            double *shortest) {
+static tsl_err measure_kind(const tsl_executor *executor, const tsl_unit *whole, firsts *f,
+                            double *c, double *shortest) {
   tsl_err err = TSL_OK;
   tsl_sample samples[MAX_SAMPLES];
   tsl_unit before;
   double fraction = FIRST_FRACTION, spent = 0, first = 0;
   int n = 0;
   *shortest = INFINITY;
-  tsl_measure_sample(station->problem, whole, fraction, &before);
-  TSL_TRY(tsl_measure_units(station, &before, 1, &first));
+  tsl_measure_sample(executor->problem, whole, fraction, &before);
+  TSL_TRY(tsl_measure_units(executor, &before, 1, &first));
   while (n < MAX_SAMPLES && spent < BUDGET) {
     tsl_sample *s = &samples[n++];
-    tsl_measure_sample(station->problem, whole, fraction, &s->unit);
-    TSL_TRY(time_sample(station, !same_box(&s->unit, &before), s, &first, f));
+    tsl_measure_sample(executor->problem, whole, fraction, &s->unit);
+    TSL_TRY(time_sample(executor, !same_box(&s->unit, &before), s, &first, f));
     before = s->unit;
     if (s->seconds > 0) *shortest = fmin(*shortest, s->seconds);
     spent += fmax(first, s->seconds);
@@ -209,7 +209,7 @@ typedef struct place {
   double first, setup; /* s of the first run, and what it did more */
 } place;
 
-static void open_place(const tsl_station *station, const tsl_unit *unit, const tsl_unit *end,
+static void open_place(const tsl_executor *executor, const tsl_unit *unit, const tsl_unit *end,
                        const limit *most, const tsl_speed *speed, firsts *f, place *p) {
   const double expected = tsl_speed_seconds(speed, unit);
   const double first = expected + speed->setup[unit->kind] * unit->setup;
@@ -224,15 +224,15 @@ static void open_place(const tsl_station *station, const tsl_unit *unit, const t
     f->ran[unit[u].id] = true;
   }
   if (p->n > 1) return;
-  tsl_measure_sample(station->problem, unit, LONG_ENOUGH / first, &p->part);
+  tsl_measure_sample(executor->problem, unit, LONG_ENOUGH / first, &p->part);
   p->setup = p->setup > 0 ? p->part.setup : 0;
   p->units = &p->part;
 }
 
-static tsl_err run_place(const tsl_station *station, int run, place *p) {
+static tsl_err run_place(const tsl_executor *executor, int run, place *p) {
   tsl_err err = TSL_OK;
   double seconds = 0;
-  TSL_TRY(tsl_measure_units(station, p->units, p->n, &seconds));
+  TSL_TRY(tsl_measure_units(executor, p->units, p->n, &seconds));
   if (run == 0) p->first = seconds;
   if (run == 0 && p->setup > 0) return err; /* that was not a run with everything in place */
   if (p->sample.seconds <= 0 || seconds < p->sample.seconds * (double)p->n)
@@ -242,7 +242,7 @@ done:
 }
 
 /* Seconds of a batch with everything in place. */
-static tsl_err time_batch(const tsl_station *station, const tsl_unit *unit, int64_t n, firsts *f,
+static tsl_err time_batch(const tsl_executor *executor, const tsl_unit *unit, int64_t n, firsts *f,
                           double *seconds) {
   tsl_err err = TSL_OK;
   double first = 0, setup = 0;
@@ -250,10 +250,10 @@ static tsl_err time_batch(const tsl_station *station, const tsl_unit *unit, int6
     setup += f->ran[unit[u].id] ? 0 : unit[u].setup;
     f->ran[unit[u].id] = true;
   }
-  TSL_TRY(tsl_measure_units(station, unit, n, &first));
+  TSL_TRY(tsl_measure_units(executor, unit, n, &first));
   *seconds = first;
   if (setup <= 0) goto done;
-  TSL_TRY(tsl_measure_units(station, unit, n, seconds));
+  TSL_TRY(tsl_measure_units(executor, unit, n, seconds));
   add_first(f, setup, first, *seconds);
 done:
   return err;
@@ -261,7 +261,7 @@ done:
 
 /* Short units travel together in a phase and a device may do many as fast as one: then such a
  * batch, not the single unit, tells the cost. A longer batch may be faster still, so look again. */
-static tsl_err measure_batches(const tsl_station *station, const tsl_unit *unit,
+static tsl_err measure_batches(const tsl_executor *executor, const tsl_unit *unit,
                                const tsl_unit *end, const limit *most, firsts *f,
                                tsl_speed *speed) {
   enum { LOOKS = 4 };
@@ -274,7 +274,7 @@ static tsl_err measure_batches(const tsl_station *station, const tsl_unit *unit,
     double seconds = 0, predicted = 0;
     if (n <= before) break;
     before = n;
-    TSL_TRY(time_batch(station, unit, n, f, &seconds));
+    TSL_TRY(time_batch(executor, unit, n, f, &seconds));
     for (int64_t u = 0; u < n; u++) predicted += tsl_speed_seconds(speed, &unit[u]);
     for (int k = 0; k < TSL_N_COEFFICIENTS && predicted > 0; k++) c[k] *= seconds / predicted;
   }
@@ -320,7 +320,7 @@ static void bound_constant(const tsl_sample *samples, int n, double shortest, do
 /* One unit cannot tell time for each byte from time for each item; units of the kind from few items
  * a byte to many can. All places in turn, so that none finds its data in a cache; the best run of
  * each counts. */
-static tsl_err measure_places(const tsl_station *station, const places *p, const tsl_unit *end,
+static tsl_err measure_places(const tsl_executor *executor, const places *p, const tsl_unit *end,
                               const limit *most, firsts *f, double shortest, tsl_speed *speed) {
   enum { PLACES = 5, RUNS = 2 };
   tsl_err err = TSL_OK;
@@ -331,10 +331,10 @@ static tsl_err measure_places(const tsl_station *station, const places *p, const
   tsl_speed expected = *speed;
   int n = 0;
   for (int k = 0; k < PLACES; k++)
-    open_place(station, p->list[(p->n - 1) * (2 * k + 1) / (2 * PLACES)], end, most, &expected, f,
+    open_place(executor, p->list[(p->n - 1) * (2 * k + 1) / (2 * PLACES)], end, most, &expected, f,
                &all[k]);
   for (int run = 0; run < runs; run++)
-    for (int k = 0; k < PLACES; k++) TSL_TRY(run_place(station, run, &all[k]));
+    for (int k = 0; k < PLACES; k++) TSL_TRY(run_place(executor, run, &all[k]));
   for (int k = 0; k < PLACES; k++) {
     const tsl_sample *s = &all[k].sample;
     add_first(f, all[k].setup, all[k].first, s->seconds * (double)all[k].n);
@@ -350,19 +350,20 @@ done:
 }
 
 /* Coefficients of one kind. */
-static tsl_err measure_all(const tsl_station *station, const tsl_unit *whole, const tsl_unit *units,
-                           int64_t n_units, limit *most, firsts *f, tsl_speed *speed) {
+static tsl_err measure_all(const tsl_executor *executor, const tsl_unit *whole,
+                           const tsl_unit *units, int64_t n_units, limit *most, firsts *f,
+                           tsl_speed *speed) {
   tsl_err err = TSL_OK;
   const int kind = whole->kind;
   places p = {NULL, 0};
   double shortest = 0;
   f->seconds = f->setup = 0;
-  TSL_TRY(measure_kind(station, whole, f, speed->c[kind], &shortest));
-  TSL_TRY(measure_batches(station, whole, units + n_units, most, f, speed));
+  TSL_TRY(measure_kind(executor, whole, f, speed->c[kind], &shortest));
+  TSL_TRY(measure_batches(executor, whole, units + n_units, most, f, speed));
   speed->setup[kind] = f->setup > 0 ? f->seconds / f->setup : 0;
   most->longest = longest_batch(units, n_units, speed);
   TSL_TRY(open_places(units, n_units, kind, &p));
-  TSL_TRY(measure_places(station, &p, units + n_units, most, f, shortest, speed));
+  TSL_TRY(measure_places(executor, &p, units + n_units, most, f, shortest, speed));
   speed->setup[kind] = f->setup > 0 ? f->seconds / f->setup : 0;
 done:
   tsl_free(p.list);
@@ -370,30 +371,30 @@ done:
 }
 
 /* All kinds of units that do not travel as strips. */
-static tsl_err measure_bag(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+static tsl_err measure_bag(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                            int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
   firsts f = {.ran = NULL};
-  limit most = {TSL_BATCH_LONGEST, tsl_batch_room(station->problem, units, n_units, memory)};
+  limit most = {TSL_BATCH_LONGEST, tsl_batch_room(executor->problem, units, n_units, memory)};
   TSL_TRY(tsl_alloc(n_units, sizeof *f.ran, "calibration", (void **)&f.ran));
-  for (int kind = 0; kind < station->problem->family->n_kinds; kind++) {
+  for (int kind = 0; kind < executor->problem->family->n_kinds; kind++) {
     const tsl_unit *whole = tsl_measure_middle(units, n_units, kind);
-    if (whole != NULL) TSL_TRY(measure_all(station, whole, units, n_units, &most, &f, speed));
+    if (whole != NULL) TSL_TRY(measure_all(executor, whole, units, n_units, &most, &f, speed));
   }
 done:
   tsl_free(f.ran);
   return err;
 }
 
-tsl_err tsl_measure(const tsl_station *station, const tsl_unit *units, int64_t n_units, int n_ranks,
-                    int64_t memory, tsl_speed *speed) {
+tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
+                    int n_ranks, int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
   tsl_unit *begin = NULL; /* nothing has run yet, so that units have as much to do as at first */
-  if (tsl_measure_has_strips(station->problem, units, n_units))
-    return tsl_measure_strips(station, units, n_units, n_ranks, memory, speed);
+  if (tsl_measure_has_strips(executor->problem, units, n_units))
+    return tsl_measure_strips(executor, units, n_units, n_ranks, memory, speed);
   TSL_TRY(tsl_alloc(n_units, sizeof *begin, "calibration", (void **)&begin));
   for (int64_t u = 0; u < n_units; u++) begin[u] = tsl_unit_begin(&units[u]);
-  TSL_TRY(measure_bag(station, begin, n_units, memory, speed));
+  TSL_TRY(measure_bag(executor, begin, n_units, memory, speed));
 done:
   tsl_free(begin);
   return err;

@@ -24,8 +24,8 @@
  * @param[in]  memory   bytes of a batch's results at most
  * @param[out] speed    kinds without units stay as they are
  */
-tsl_err tsl_measure(const tsl_station *station, const tsl_unit *units, int64_t n_units, int n_ranks,
-                    int64_t memory, tsl_speed *speed);
+tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
+                    int n_ranks, int64_t memory, tsl_speed *speed);
 
 /** The unit in the middle of the list, which stands for its kind; NULL when the kind has none. */
 const tsl_unit *tsl_measure_middle(const tsl_unit *units, int64_t n, int kind);

@@ -8,11 +8,11 @@
 #include "measure.h"
 
 /** Device seconds of each of n units that travel together, at most TSL_MAX_BATCH. */
-tsl_err tsl_measure_each(const tsl_station *station, const tsl_unit *units, int64_t n,
+tsl_err tsl_measure_each(const tsl_executor *executor, const tsl_unit *units, int64_t n,
                          double *seconds);
 
 /** Of all of them. */
-tsl_err tsl_measure_units(const tsl_station *station, const tsl_unit *units, int64_t n,
+tsl_err tsl_measure_units(const tsl_executor *executor, const tsl_unit *units, int64_t n,
                           double *seconds);
 
 /** A part of a unit, or all of it. */
@@ -32,7 +32,7 @@ void tsl_measure_scale(const tsl_sample *samples, int n, const tsl_speed *expect
 bool tsl_measure_has_strips(const tsl_problem *problem, const tsl_unit *units, int64_t n_units);
 
 /** tsl_measure for strips. */
-tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+tsl_err tsl_measure_strips(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                            int n_ranks, int64_t memory, tsl_speed *speed);
 
 #endif

@@ -24,7 +24,7 @@ static const double GROWING = 1.5;      /* s of growing samples */
 
 /* The table as it is cut, and this rank's part of it. */
 typedef struct strips {
-  const tsl_station *station;
+  const tsl_executor *executor;
   const tsl_unit *units; /* [stages][lanes] */
   int64_t lanes, stages;
   int64_t of_rank;       /* lanes of a band in the run */
@@ -66,17 +66,18 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-static strips make_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+static strips make_strips(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                           int n_ranks, int64_t memory, bool overlaps) {
-  const int64_t room = tsl_batch_room(station->problem, units, n_units, memory);
-  strips s = {.station = station, .units = units, .lanes = count_lanes(units, n_units)};
+  const int64_t room = tsl_batch_room(executor->problem, units, n_units, memory);
+  strips s = {.executor = executor, .units = units, .lanes = count_lanes(units, n_units)};
   s.overlaps = overlaps;
   s.stages = n_units / s.lanes;
   s.wide = s.lanes / n_ranks > 0 ? s.lanes / n_ranks : 1;
   if (s.wide > room) s.wide = room;
   s.of_rank = s.wide;
-  if (station->backend->busy != NULL)
-    s.wide = station->backend->busy(station->problem, &station->seat->device, units, s.wide);
+  if (executor->backend->busy != NULL)
+    s.wide =
+        executor->backend->busy(executor->problem, &executor->placement->device, units, s.wide);
   s.deepest = overlaps ? 1 : least(room / s.wide, s.stages);
   s.chain_wide = least(s.of_rank, CHAIN_WIDTH * s.wide);
   s.chain_deep = least(CHAIN_DEEP, least(room / s.chain_wide, s.stages));
@@ -88,7 +89,7 @@ static int64_t cut_tiles(const strips *s, const trial *t, tsl_unit list[TSL_MAX_
   int64_t n = 0;
   for (int64_t d = 0; d < t->deep; d++)
     for (int64_t l = 0; l < t->wide; l++)
-      tsl_measure_sample(s->station->problem, &s->units[(t->stage + d) * s->lanes + t->lane + l],
+      tsl_measure_sample(s->executor->problem, &s->units[(t->stage + d) * s->lanes + t->lane + l],
                          t->fraction, &list[n++]);
   return n;
 }
@@ -111,7 +112,7 @@ static tsl_err run_trial(const strips *s, const trial *t, outcome *out) {
   double each[TSL_MAX_BATCH];
   const int64_t n = cut_tiles(s, t, list);
   const int64_t first = s->overlaps && t->deep > CHAIN_FIRST ? CHAIN_FIRST * t->wide : 0;
-  TSL_TRY(tsl_measure_each(s->station, list, n, each));
+  TSL_TRY(tsl_measure_each(s->executor, list, n, each));
   *out = (outcome){.sample = mean_tile(list + first, each + first, n - first)};
   if (first == 0) goto done;
   const tsl_sample early = mean_tile(list, each, first), *later = &out->sample;
@@ -316,7 +317,7 @@ static void fit_chain(const strips *s, const tsl_sample *at, int n_at, double la
   c[1] = seconds / fmax(1, flops) + late / fmax(1, flops_of_rank(s));
 }
 
-tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, int64_t n_units,
+tsl_err tsl_measure_strips(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                            int n_ranks, int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
   strips s;
@@ -325,8 +326,8 @@ tsl_err tsl_measure_strips(const tsl_station *station, const tsl_unit *units, in
   places p;
   bool overlaps = false;
   double late = 0;
-  TSL_TRY(tsl_overlaps(station, &overlaps));
-  s = make_strips(station, units, n_units, n_ranks, memory, overlaps);
+  TSL_TRY(tsl_overlaps(executor, &overlaps));
+  s = make_strips(executor, units, n_units, n_ranks, memory, overlaps);
   TSL_TRY(run_growing(&s, &g));
   p = choose_places(&s, &g);
   TSL_TRY(run_places(&s, &p, samples, &late));

@@ -5,23 +5,23 @@
 
 typedef struct question {
   tsl_task task;
-  const tsl_station *station;
+  const tsl_executor *executor;
   bool answer;
 } question;
 
 static tsl_err ask_worker(tsl_task *task) {
   question *q = (question *)task;
-  const tsl_backend *backend = q->station->backend;
-  q->answer = backend->overlaps == NULL || backend->overlaps(q->station->worker);
+  const tsl_backend *backend = q->executor->backend;
+  q->answer = backend->overlaps == NULL || backend->overlaps(q->executor->worker);
   return TSL_OK;
 }
 
-tsl_err tsl_overlaps(const tsl_station *station, bool *overlaps) {
+tsl_err tsl_overlaps(const tsl_executor *executor, bool *overlaps) {
   tsl_err err = TSL_OK;
-  question q = {.task.run = ask_worker, .station = station};
+  question q = {.task.run = ask_worker, .executor = executor};
   *overlaps = false;
-  if (station->backend->start == NULL || getenv("TSL_TEST_SLOW") != NULL) return TSL_OK;
-  TSL_TRY(tsl_hand_call(station->hand, &q.task));
+  if (executor->backend->start == NULL || getenv("TSL_TEST_SLOW") != NULL) return TSL_OK;
+  TSL_TRY(tsl_compute_thread_call(executor->thread, &q.task));
   *overlaps = q.answer;
 done:
   return err;

@@ -8,10 +8,11 @@
 #include "calibrate.h"
 
 /**
- * Not collective. Ask the worker; only while nothing is queued on the hand.
- * @param[out] overlaps  false also where TSL_TEST_SLOW (linger.h) is set: the hand sleeps after a
- *                       batch then, which slows the device only if no other goes on meanwhile
+ * Not collective. Ask the worker; only while nothing is queued on the compute thread.
+ * @param[out] overlaps  false also where TSL_TEST_SLOW (test_delay_card.h) is set: the compute
+ *                       thread sleeps after a batch then, which slows the device only if no other
+ *                       goes on meanwhile
  */
-tsl_err tsl_overlaps(const tsl_station *station, bool *overlaps);
+tsl_err tsl_overlaps(const tsl_executor *executor, bool *overlaps);
 
 #endif

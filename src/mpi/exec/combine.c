@@ -2,8 +2,8 @@
  * them in unit order. */
 #include "combine.h"
 
-#include "agree.h"
-#include "deliver.h"
+#include "collective_error.h"
+#include "result_writer.h"
 
 #include <stdlib.h>
 
@@ -89,7 +89,7 @@ tsl_err tsl_combine_reduce(MPI_Comm comm, tsl_problem *problem) {
   for (int f = 0; f < problem->n_fields; f++) {
     if (!tsl_combine_reduced(&problem->fields[f])) continue;
     TSL_TRY(reduce_field(comm, rank, &problem->fields[f]));
-    TSL_AGREE(comm, rank == 0 ? check_field(&problem->fields[f]) : TSL_OK);
+    TSL_COLLECTIVE_TRY(comm, rank == 0 ? check_field(&problem->fields[f]) : TSL_OK);
   }
 done:
   return err;
@@ -192,8 +192,8 @@ tsl_err tsl_combine_lists(tsl_phase *phase, const tsl_out_unit *rows, int64_t n_
   for (int f = 0; f < phase->problem->n_fields; f++) {
     tsl_field *field = &phase->problem->fields[f];
     if (!(field->role & TSL_OUT) || field->combine != TSL_LIST) continue;
-    TSL_AGREE(phase->comm,
-              rank == 0 ? collect_lists(phase, f, owner) : send_lists(phase, f, owner, rank));
+    TSL_COLLECTIVE_TRY(phase->comm, rank == 0 ? collect_lists(phase, f, owner)
+                                              : send_lists(phase, f, owner, rank));
     TSL_MPI(MPI_Bcast(&field->shape[0], 1, MPI_INT64_T, 0, phase->comm));
   }
 done:

@@ -10,7 +10,7 @@
 /**
  * Collective on comm. Combine SUM, MIN and MAX fields into the root's arrays and check them for NaN
  * and infinity. Integers are exact; floating sums follow MPI_Reduce, so families state a tolerance.
- * GATHER fields are complete already (deliver.h).
+ * GATHER fields are complete already (result_writer.h).
  */
 tsl_err tsl_combine_reduce(MPI_Comm comm, tsl_problem *problem);
 

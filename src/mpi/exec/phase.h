@@ -21,7 +21,7 @@ typedef struct tsl_lists {
 /** All that a phase works with; nothing is owned except lists and log. */
 typedef struct tsl_phase {
   MPI_Comm comm;
-  const tsl_station *station;
+  const tsl_executor *executor;
   tsl_problem *problem;
   const tsl_unit *units; /**< [plan->n_units], the same on all ranks */
   const tsl_plan *plan;
@@ -57,15 +57,15 @@ typedef struct tsl_phase {
 /**
  * Collective on phase->comm. Run the phase.
  *
- * The hand computes; this thread feeds it from the static list and then from the shared counter,
- * delivers finished slabs, and on rank 0 receives those of others. When a rank fails, all stop.
- * When it is to pause, all finish and deliver what they have begun, and return. So do those that
- * live when a rank is silent (heartbeat.h) and a checkpoint can be made of it; else they leave as
- * soon as their devices are done.
+ * The compute thread computes; this thread feeds it from the static list and then from the shared
+ * counter, delivers finished slabs, and on rank 0 receives those of others. When a rank fails, all
+ * stop. When it is to pause, all finish and deliver what they have begun, and return. So do those
+ * that live when a rank is silent (heartbeat.h) and a checkpoint can be made of it; else they
+ * leave as soon as their devices are done.
  *
  * @return the lowest failing rank's error, on all ranks; TSL_ERR_LOST
  */
-tsl_err tsl_phase_run(tsl_phase *phase);
+tsl_err tsl_bag_run(tsl_phase *phase);
 
 /** Not collective. Free lists and log; zeroed phases are accepted. */
 void tsl_phase_clear(tsl_phase *phase);

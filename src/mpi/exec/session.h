@@ -5,10 +5,10 @@
 #ifndef TSL_MPI_SESSION_H
 #define TSL_MPI_SESSION_H
 
-#include "learned.h"
 #include "options.h"
 #include "phase.h"
-#include "plan_useful.h"
+#include "select_ranks.h"
+#include "timing_history.h"
 
 /** Opened by tsl_session_open, freed by tsl_session_close. */
 typedef struct tsl_session {
@@ -19,24 +19,25 @@ typedef struct tsl_session {
   const tsl_family *family;
   tsl_run_settings run;
   tsl_output_settings output;
-  char path[1024]; /**< output file */
-  tsl_seat *seats; /**< [size] */
+  char path[1024];           /**< output file */
+  tsl_placement *placements; /**< [size] */
   tsl_problem problem;
   tsl_units units;
-  tsl_station station;
+  tsl_executor executor;
   tsl_cost cost;
   int measured;  /**< ranks that calibrated now */
   tsl_use *use;  /**< [size] who takes part, once planned */
   int64_t finer; /**< units are cut so many times finer than for equal ranks */
   tsl_plan plan;
-  double first;              /**< root, s predicted of the first phase; 0: as of others */
-  tsl_kind_sets sets;        /**< kinds of units that are active together */
-  tsl_learned learned;       /**< root, once a second phase follows */
-  double shared;             /**< root, s that sharing the inputs of the present phase took */
-  tsl_limits limits;         /**< root: the units were cut by */
-  bool limited;              /**< limits are those of a checkpoint */
-  struct tsl_keeper *keeper; /**< checkpoints (keeper.h); NULL: none are written or read */
-  const uint8_t *finished;   /**< [n_units] units that a restart finds done; NULL: none */
+  double first;               /**< root, s predicted of the first phase; 0: as of others */
+  tsl_kind_sets sets;         /**< kinds of units that are active together */
+  tsl_timing_history learned; /**< root, once a second phase follows */
+  double shared;              /**< root, s that sharing the inputs of the present phase took */
+  tsl_limits limits;          /**< root: the units were cut by */
+  bool limited;               /**< limits are those of a checkpoint */
+  struct tsl_checkpoint_manager
+      *checkpoints; /**< checkpoints (checkpoint_manager.h); NULL: none are written or read */
+  const uint8_t *finished; /**< [n_units] units that a restart finds done; NULL: none */
   tsl_timeline trace;
   bool rescued;   /**< root: after a rank was lost the others have written a checkpoint */
   double opened;  /**< tsl_now() when the session began */

@@ -2,24 +2,24 @@
  * edges, agree on a cut when it pauses. */
 #include "wave.h"
 
-#include "agree.h"
 #include "batch.h"
+#include "collective_error.h"
+#include "complete_unit.h"
 #include "heartbeat.h"
-#include "hung.h"
 #include "overlap.h"
 #include "progress.h"
-#include "queue.h"
-#include "slot.h"
-#include "take.h"
-#include "wave_cut.h"
-#include "wave_hand.h"
+#include "shared_counter.h"
+#include "slab_pool.h"
+#include "watchdog.h"
+#include "wave_compute.h"
+#include "wave_pause.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
   N_FLIGHTS = 3,    /* groups: one computing, one waiting behind it or begun, one being delivered */
-  AHEAD = 2,        /* posted to the hand at most */
+  AHEAD = 2,        /* posted to the compute thread at most */
   LISTEN = 8,       /* groups whose receives are posted */
   MOST_TILES = 4096 /* of one group */
 };
@@ -36,21 +36,21 @@ static const int64_t MOST_UNSENT = (int64_t)1 << 28; /* bytes, see is_far_ahead 
 typedef struct wave {
   tsl_phase *phase;
   tsl_edges edges;
-  tsl_flight flights[N_FLIGHTS];
+  tsl_wave_batch flights[N_FLIGHTS];
   MPI_Comm comm;      /* edges travel apart from results */
   MPI_Request *sends; /* [n_sends], of edges.out in order */
   int64_t n_sends, room;
   int64_t listened; /* groups whose receives are posted */
-  int64_t next;     /* group to be posted to the hand */
-  int64_t landed;   /* groups back from the hand */
+  int64_t next;     /* group to be posted to the compute thread */
+  int64_t landed;   /* groups back from the compute thread */
   int64_t left;     /* edges.out before this one have left and are freed */
   int64_t unsent;   /* bytes of those that are done and have not */
   int posted, rank, size;
-  bool overlaps;    /* the device begins a group while it ends the one before */
-  double freed;     /* tsl_now() when it had done the last group; the hand's */
-  tsl_queue *queue; /* for abort, pause and progress */
-  tsl_delivery *delivery;
-  tsl_cut cut;
+  bool overlaps;             /* the device begins a group while it ends the one before */
+  double freed;              /* tsl_now() when it had done the last group; the compute thread's */
+  tsl_shared_counter *queue; /* for abort, pause and progress */
+  tsl_result_writer *delivery;
+  tsl_wave_pause cut;
   bool abort, pause, ended;
   bool lost; /* a rank is silent: its tiles are missing, so nothing can be saved */
   tsl_err err;
@@ -66,7 +66,7 @@ static void keep_error(wave *w, tsl_err err) {
   w->err = err;
   tsl_err_save(err, &w->error);
   w->abort = true;
-  (void)tsl_queue_abort(w->queue);
+  (void)tsl_counter_abort(w->queue);
 }
 
 /* ---- edges in */
@@ -102,10 +102,10 @@ static int64_t stage_of(const wave *w, int64_t group) {
 
 /* Is there a group that may begin? */
 static bool may_begin(const wave *w) {
-  return w->next < w->edges.n_groups && stage_of(w, w->next) < tsl_cut_limit(&w->cut);
+  return w->next < w->edges.n_groups && stage_of(w, w->next) < tsl_wave_pause_limit(&w->cut);
 }
 
-static tsl_flight *idle_flight(wave *w) {
+static tsl_wave_batch *idle_flight(wave *w) {
   for (int k = 0; k < N_FLIGHTS; k++)
     if (!w->flights[k].posted && !w->flights[k].sending) return &w->flights[k];
   return NULL;
@@ -122,7 +122,7 @@ static bool is_far_ahead(const wave *w) {
 
 static tsl_err feed(wave *w, bool *moved) {
   tsl_err err = TSL_OK;
-  tsl_flight *f;
+  tsl_wave_batch *f;
   bool here = false;
   TSL_TRY(listen(w));
   while (!w->abort && may_begin(w) && !is_far_ahead(w) && w->posted < AHEAD &&
@@ -138,7 +138,7 @@ static tsl_err feed(wave *w, bool *moved) {
     f->group = w->next++;
     f->posted = true;
     if (w->posted++ == 0) w->since = tsl_now();
-    tsl_hand_post(w->phase->station->hand, &f->task);
+    tsl_compute_thread_post(w->phase->executor->thread, &f->task);
     *moved = true;
   }
 done:
@@ -167,7 +167,7 @@ static void free_edges_in(wave *w, const tsl_group *group) {
   }
 }
 
-static tsl_err land(wave *w, tsl_flight *f) {
+static tsl_err land(wave *w, tsl_wave_batch *f) {
   tsl_err err = TSL_OK;
   const tsl_group *group = &w->edges.groups[f->group];
   double start = f->start, work = 0;
@@ -181,15 +181,15 @@ static tsl_err land(wave *w, tsl_flight *f) {
   TSL_TRY(send_edges(w, group));
   f->sending = true;
   for (int64_t k = 0; k < group->n; k++) {
-    TSL_TRY(
-        tsl_take_unit(w->phase, w->delivery, w->rank, &f->units[k], false, &start, &f->parts[k]));
-    TSL_TRY(tsl_deliver_send(w->delivery, &f->units[k], 1, &f->parts[k], &f->parcels[k]));
+    TSL_TRY(tsl_complete_unit(w->phase, w->delivery, w->rank, &f->units[k], false, &start,
+                              &f->parts[k]));
+    TSL_TRY(tsl_result_writer_send(w->delivery, &f->units[k], 1, &f->parts[k], &f->parcels[k]));
     work += tsl_cost_seconds(w->phase->cost, 0, &f->units[k]);
   }
-  TSL_TRY(tsl_deliver_flush(w->delivery));
+  TSL_TRY(tsl_result_writer_flush(w->delivery));
   w->group = start - f->start;
   w->phase->finish = start - w->phase->origin;
-  TSL_TRY(tsl_queue_add_done(w->queue, work));
+  TSL_TRY(tsl_counter_add_done(w->queue, work));
 done:
   return err;
 }
@@ -215,10 +215,10 @@ static tsl_err release_sent(wave *w, bool *moved) {
   tsl_err err = TSL_OK;
   TSL_TRY(release_edges(w));
   for (int k = 0; k < N_FLIGHTS; k++) {
-    tsl_flight *f = &w->flights[k];
+    tsl_wave_batch *f = &w->flights[k];
     bool all = f->sending;
     for (int64_t u = 0; all && u < w->edges.groups[f->group].n; u++)
-      TSL_TRY(tsl_parcel_sent(&f->parcels[u], &all));
+      TSL_TRY(tsl_message_sent(&f->parcels[u], &all));
     if (all) f->sending = false, *moved = true;
   }
 done:
@@ -247,8 +247,8 @@ static int64_t how_far(const wave *w) {
 static tsl_err look_at_cut(wave *w) {
   tsl_err err = TSL_OK;
   if (w->pause || w->abort || w->next == w->edges.n_groups)
-    TSL_TRY(tsl_cut_propose(&w->cut, how_far(w)));
-  TSL_TRY(tsl_cut_look(&w->cut));
+    TSL_TRY(tsl_wave_pause_propose(&w->cut, how_far(w)));
+  TSL_TRY(tsl_wave_pause_look(&w->cut));
 done:
   return err;
 }
@@ -256,10 +256,10 @@ done:
 /* The group that the device computes, or will end first, is the one posted first. */
 static void end_if_hung(const wave *w, double now) {
   for (int k = 0; k < N_FLIGHTS; k++) {
-    const tsl_flight *f = &w->flights[k];
+    const tsl_wave_batch *f = &w->flights[k];
     if (f->posted && f->group == w->landed)
-      tsl_end_if_hung(w->phase, w->rank, f->units, w->edges.groups[f->group].n, now - w->since,
-                      f->seconds);
+      tsl_watchdog_check(w->phase, w->rank, f->units, w->edges.groups[f->group].n, now - w->since,
+                         f->seconds);
   }
 }
 
@@ -276,11 +276,11 @@ static tsl_err look_around(wave *w) {
   if (now - w->slow_check < 0.02 || w->abort) return TSL_OK;
   w->slow_check = now;
   if (w->phase->tend != NULL) TSL_TRY(w->phase->tend(w->phase));
-  if (wants_pause(w, now)) TSL_TRY(tsl_queue_pause(w->queue));
-  TSL_TRY(tsl_queue_aborted(w->queue, &w->abort, &w->pause));
+  if (wants_pause(w, now)) TSL_TRY(tsl_counter_pause(w->queue));
+  TSL_TRY(tsl_counter_aborted(w->queue, &w->abort, &w->pause));
   if (w->rank == 0 && tsl_progress_due(&w->progress)) {
     double seconds = 0;
-    TSL_TRY(tsl_queue_done(w->queue, &seconds));
+    TSL_TRY(tsl_counter_done(w->queue, &seconds));
     tsl_progress_update(&w->progress, w->total > 0 ? (w->before + seconds) / w->total : 1);
   }
 done:
@@ -289,7 +289,7 @@ done:
 
 static tsl_err serve_others(wave *w, bool *moved) {
   bool took = false;
-  const tsl_err err = tsl_delivery_serve(w->delivery, w->abort, &took);
+  const tsl_err err = tsl_result_writer_serve(w->delivery, w->abort, &took);
   *moved = *moved || took;
   return err;
 }
@@ -326,33 +326,33 @@ static void turn(wave *w) {
   keep_error(w, serve_others(w, &moved));
   keep_error(w, release_sent(w, &moved));
   if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
-  landed = tsl_hand_done(w->phase->station->hand, moved ? 0 : nap(w));
-  if (landed != NULL) keep_error(w, land(w, (tsl_flight *)landed));
+  landed = tsl_compute_thread_done(w->phase->executor->thread, moved ? 0 : nap(w));
+  if (landed != NULL) keep_error(w, land(w, (tsl_wave_batch *)landed));
   if (!w->ended && (w->abort || is_done(w)) && all_idle(w) && !w->lost) {
-    keep_error(w, tsl_delivery_end(w->delivery));
+    keep_error(w, tsl_result_writer_end(w->delivery));
     w->ended = true;
   }
 }
 
 /* ---- set-up and end */
 
-static tsl_err open_flight(wave *w, const int64_t slabs[TSL_MAX_FIELDS], tsl_flight *f) {
+static tsl_err open_flight(wave *w, const int64_t slabs[TSL_MAX_FIELDS], tsl_wave_batch *f) {
   tsl_err err = TSL_OK;
   const tsl_phase *phase = w->phase;
-  *f = tsl_flight_make(phase, &w->edges, w->rank, w->overlaps, &w->freed);
+  *f = tsl_wave_batch_make(phase, &w->edges, w->rank, w->overlaps, &w->freed);
   TSL_TRY(tsl_alloc(w->room, sizeof *f->units, "tiles", (void **)&f->units));
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parts, "results", (void **)&f->parts));
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parcels, "results", (void **)&f->parcels));
   for (int64_t p = 0; p < w->room; p++)
-    TSL_TRY(tsl_part_init(phase->problem, phase->station->backend, slabs, &f->parts[p]));
+    TSL_TRY(tsl_part_init(phase->problem, phase->executor->backend, slabs, &f->parts[p]));
 done:
   return err;
 }
 
-static void close_flight(wave *w, tsl_flight *f) {
+static void close_flight(wave *w, tsl_wave_batch *f) {
   for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
-    tsl_part_clear(w->phase->problem, w->phase->station->backend, &f->parts[p]);
-  for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_parcel_drop(&f->parcels[p]);
+    tsl_part_clear(w->phase->problem, w->phase->executor->backend, &f->parts[p]);
+  for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_message_drop(&f->parcels[p]);
   tsl_free(f->units);
   tsl_free(f->parts);
   tsl_free(f->parcels);
@@ -384,7 +384,7 @@ static tsl_err open_wave(wave *w) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = w->phase;
   int64_t largest = 1, slabs[TSL_MAX_FIELDS];
-  TSL_TRY(tsl_overlaps(phase->station, &w->overlaps));
+  TSL_TRY(tsl_overlaps(phase->executor, &w->overlaps));
   TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase, w->size), &w->edges));
   for (int64_t g = 0; g < w->edges.n_groups; g++)
     if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;
@@ -394,14 +394,14 @@ static tsl_err open_wave(wave *w) {
   for (int64_t k = 0; k < w->n_sends; k++) w->sends[k] = MPI_REQUEST_NULL;
   tsl_slab_largest(phase->problem, phase->units, phase->plan->n_units, slabs);
   for (int k = 0; k < N_FLIGHTS; k++) TSL_TRY(open_flight(w, slabs, &w->flights[k]));
-  TSL_TRY(tsl_take_open(phase));
+  TSL_TRY(tsl_complete_open(phase));
   for (int64_t u = 0; u < phase->plan->n_units; u++) {
     const double seconds = tsl_cost_seconds(phase->cost, 0, &phase->units[u]);
     w->total += seconds;
     if (phase->plan->finished != NULL && phase->plan->finished[u]) w->before += seconds;
   }
-  TSL_TRY(tsl_delivery_open(phase->comm, phase->problem, phase->out, phase->units,
-                            phase->plan->n_units, &w->delivery));
+  TSL_TRY(tsl_result_writer_open(phase->comm, phase->problem, phase->out, phase->units,
+                                 phase->plan->n_units, &w->delivery));
 done:
   return err;
 }
@@ -411,8 +411,8 @@ static void close_wave(wave *w) {
   for (int k = 0; k < N_FLIGHTS; k++) close_flight(w, &w->flights[k]);
   tsl_edges_clear(&w->edges);
   tsl_free(w->sends);
-  tsl_delivery_close(&w->delivery);
-  tsl_queue_close(&w->queue);
+  tsl_result_writer_close(&w->delivery);
+  tsl_counter_close(&w->queue);
   if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
 }
 
@@ -436,7 +436,7 @@ static void start_clock(wave *w) {
 
 static bool has_ended(const wave *w) {
   if (w->lost) return w->posted == 0;
-  return w->ended && w->cut.known && tsl_delivery_complete(w->delivery);
+  return w->ended && w->cut.known && tsl_result_writer_complete(w->delivery);
 }
 
 tsl_err tsl_wave_run(tsl_phase *phase) {
@@ -448,15 +448,15 @@ tsl_err tsl_wave_run(tsl_phase *phase) {
   TSL_MPI(MPI_Comm_size(phase->comm, &w.size));
   TSL_MPI(MPI_Comm_dup(phase->comm, &w.comm));
   TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
-  w.cut = tsl_cut_make(w.comm, phase->can_pause);
-  TSL_AGREE(phase->comm, open_wave(&w));
-  TSL_AGREE(phase->comm, tsl_queue_open(phase->comm, n, n, &w.queue));
+  w.cut = tsl_wave_pause_make(w.comm, phase->can_pause);
+  TSL_COLLECTIVE_TRY(phase->comm, open_wave(&w));
+  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, n, n, &w.queue));
   start_clock(&w);
   while (!has_ended(&w)) turn(&w);
   tsl_progress_end(&w.progress);
   if (w.err == TSL_OK && !w.abort) keep_error(&w, settle(&w));
   if (w.err != TSL_OK) (void)tsl_err_restore(&w.error);
-  TSL_AGREE(phase->comm, w.lost ? tsl_heart_lost(__FILE__, __LINE__) : w.err);
+  TSL_COLLECTIVE_TRY(phase->comm, w.lost ? tsl_heart_lost(__FILE__, __LINE__) : w.err);
 done:
   if (err != TSL_ERR_LOST) close_wave(&w); /* else MPI may still read it */
   return err;

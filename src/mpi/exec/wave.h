@@ -8,7 +8,7 @@
 #include "phase.h"
 
 /**
- * Collective on phase->comm. Run the phase; like tsl_phase_run, which see.
+ * Collective on phase->comm. Run the phase; like tsl_bag_run, which see.
  *
  * Each rank runs its tiles group by group: its neighbouring tiles of one stage. A group waits for
  * the edges it needs of other ranks; receives are posted some groups ahead, and finished edges

@@ -2,7 +2,7 @@
  * in and messages out. */
 #include "wave_edges.h"
 
-#include "agree.h"
+#include "collective_error.h"
 
 #include <limits.h>
 #include <stdlib.h>

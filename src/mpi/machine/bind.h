@@ -74,10 +74,11 @@ tsl_err tsl_bind_cpuset(hwloc_topology_t topology, const bool *chosen, int32_t n
                         hwloc_const_bitmap_t allowed, char text[256]);
 
 /**
- * Bind the calling thread to the seat's hardware threads; OpenMP threads that it creates inherit
- * them. Called first thing by a compute thread. Threads: any. Does nothing for an empty cpuset.
+ * Bind the calling thread to the placement's hardware threads; OpenMP threads that it creates
+ * inherit them. Called first thing by a compute thread. Threads: any. Does nothing for an empty
+ * cpuset.
  * @return TSL_ERR_INTERNAL when the system refuses
  */
-tsl_err tsl_bind_thread(const tsl_seat *seat);
+tsl_err tsl_bind_thread(const tsl_placement *placement);
 
 #endif

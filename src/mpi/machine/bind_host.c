@@ -49,15 +49,15 @@ done:
   return err;
 }
 
-tsl_err tsl_bind_thread(const tsl_seat *seat) {
+tsl_err tsl_bind_thread(const tsl_placement *placement) {
   tsl_err err = TSL_OK;
   cpu_set_t *set = NULL;
   const hwloc_bitmap_t mask = hwloc_bitmap_alloc();
   size_t bytes = 0;
-  if (seat->cpuset[0] == '\0') goto done;
-  if (mask == NULL || hwloc_bitmap_list_sscanf(mask, seat->cpuset) != 0 ||
+  if (placement->cpuset[0] == '\0') goto done;
+  if (mask == NULL || hwloc_bitmap_list_sscanf(mask, placement->cpuset) != 0 ||
       hwloc_bitmap_weight(mask) < 1)
-    TSL_FAIL(TSL_ERR_INTERNAL, "cannot read the cpuset '%s'", seat->cpuset);
+    TSL_FAIL(TSL_ERR_INTERNAL, "cannot read the cpuset '%s'", placement->cpuset);
   bytes = CPU_ALLOC_SIZE((size_t)hwloc_bitmap_last(mask) + 1);
   set = CPU_ALLOC((size_t)hwloc_bitmap_last(mask) + 1);
   if (set == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for a cpuset");
@@ -65,7 +65,7 @@ tsl_err tsl_bind_thread(const tsl_seat *seat) {
   for (int pu = hwloc_bitmap_first(mask); pu >= 0; pu = hwloc_bitmap_next(mask, pu))
     CPU_SET_S((size_t)pu, bytes, set);
   if (sched_setaffinity(0, bytes, set) != 0)
-    TSL_FAIL(TSL_ERR_INTERNAL, "cannot bind to hardware threads %s: %s", seat->cpuset,
+    TSL_FAIL(TSL_ERR_INTERNAL, "cannot bind to hardware threads %s: %s", placement->cpuset,
              strerror(errno));
 done:
   if (set != NULL) CPU_FREE(set);

@@ -2,7 +2,7 @@
  * the named unit. */
 #include "fault.h"
 
-#include "slot.h"
+#include "slab_pool.h"
 
 #include <math.h>
 #include <signal.h>

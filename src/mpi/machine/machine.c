@@ -1,8 +1,8 @@
 /* The table of all ranks: look at the host, decide with its other ranks, exchange. */
 #include "machine.h"
 
-#include "agree.h"
 #include "bind.h"
+#include "collective_error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static tsl_err allocate(node *self) {
                     (void **)&self->cards));
   TSL_TRY(tsl_alloc((int64_t)self->size * self->size * MAX_CARDS, sizeof(int32_t), "card table",
                     (void **)&self->ordinal));
-  TSL_TRY(tsl_alloc(self->size, sizeof *self->choices, "seats", (void **)&self->choices));
+  TSL_TRY(tsl_alloc(self->size, sizeof *self->choices, "placements", (void **)&self->choices));
 done:
   return err;
 }
@@ -167,10 +167,11 @@ static int64_t host_limit(const node *self, const tsl_bind_ask *ask, int64_t n_f
 }
 
 /* 90 % of a card's free memory, split among the ranks that share it. */
-static tsl_err describe_device(const node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
+static tsl_err describe_device(const node *self, const tsl_bind_ask *ask,
+                               tsl_placement *placement) {
   tsl_err err = TSL_OK;
   const tsl_bind_choice *mine = &self->choices[self->rank];
-  tsl_device *device = &seat->device, near = {.kind = TSL_CPU};
+  tsl_device *device = &placement->device, near = {.kind = TSL_CPU};
   const bool card = mine->kind == TSL_GPU;
   TSL_TRY(tsl_platform_cpu.describe(card ? 0 : platform_socket(self, mine->package), &near));
   near.host_limit = near.memory_limit = host_limit(self, ask, near.memory_free);
@@ -187,39 +188,39 @@ done:
   return err;
 }
 
-static tsl_err fill_seat(const node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
+static tsl_err fill_seat(const node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
   tsl_err err = TSL_OK;
   const int32_t n = self->host.n_cores;
   const tsl_bind_choice *mine = &self->choices[self->rank];
-  seat->threads = mine->threads;
-  seat->cores = mine->n_cores;
-  seat->notes = mine->notes;
-  seat->node_cards = self->host.n_cards;
+  placement->threads = mine->threads;
+  placement->cores = mine->n_cores;
+  placement->notes = mine->notes;
+  placement->node_cards = self->host.n_cards;
   for (int32_t c = 0; c < n; c++) {
-    seat->node_cores += self->in_job[c];
-    seat->allowed_cores += self->may_run[(int64_t)self->rank * n + c];
+    placement->node_cores += self->in_job[c];
+    placement->allowed_cores += self->may_run[(int64_t)self->rank * n + c];
   }
   if (mine->n_cores > 0)
     TSL_TRY(tsl_bind_cpuset(self->topology, self->chosen + (int64_t)self->rank * n, n, self->bound,
-                            seat->cpuset));
+                            placement->cpuset));
   if (getenv("OMP_PROC_BIND") != NULL || getenv("OMP_PLACES") != NULL ||
       getenv("GOMP_CPU_AFFINITY") != NULL)
-    seat->notes |= TSL_NOTE_OMP_PLACES;
-  TSL_TRY(describe_device(self, ask, seat));
-  if (ask->pin) TSL_TRY(tsl_bind_thread(seat));
+    placement->notes |= TSL_NOTE_OMP_PLACES;
+  TSL_TRY(describe_device(self, ask, placement));
+  if (ask->pin) TSL_TRY(tsl_bind_thread(placement));
 done:
   return err;
 }
 
 /* All that happens within a node; each stage ends with the node's ranks agreed. */
-static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
+static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
   tsl_err err = TSL_OK;
-  TSL_AGREE(self->comm, load_topology(self));
-  TSL_AGREE(self->comm, same_cores(self));
-  TSL_AGREE(self->comm, allocate(self));
-  TSL_AGREE(self->comm, share_cores(self));
-  TSL_AGREE(self->comm, look_at_cards(self, ask));
-  TSL_AGREE(self->comm, share_cards(self));
+  TSL_COLLECTIVE_TRY(self->comm, load_topology(self));
+  TSL_COLLECTIVE_TRY(self->comm, same_cores(self));
+  TSL_COLLECTIVE_TRY(self->comm, allocate(self));
+  TSL_COLLECTIVE_TRY(self->comm, share_cores(self));
+  TSL_COLLECTIVE_TRY(self->comm, look_at_cards(self, ask));
+  TSL_COLLECTIVE_TRY(self->comm, share_cards(self));
   self->host.n_ranks = self->size;
   self->host.cores = self->cores;
   self->host.cards = self->cards;
@@ -227,8 +228,8 @@ static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_seat *seat) {
   self->host.may_run = self->may_run;
   self->host.ordinal = self->ordinal;
   self->host.no_card = self->no_card;
-  TSL_AGREE(self->comm, tsl_bind_decide(ask, &self->host, self->choices, self->chosen));
-  TSL_AGREE(self->comm, fill_seat(self, ask, seat));
+  TSL_COLLECTIVE_TRY(self->comm, tsl_bind_decide(ask, &self->host, self->choices, self->chosen));
+  TSL_COLLECTIVE_TRY(self->comm, fill_seat(self, ask, placement));
 done:
   return err;
 }
@@ -249,43 +250,44 @@ static void clear_node(node *self) {
 
 /* ---------------------------------------------------------------------- table */
 
-static tsl_err find_node(MPI_Comm comm, node *self, tsl_seat *seat) {
+static tsl_err find_node(MPI_Comm comm, node *self, tsl_placement *placement) {
   tsl_err err = TSL_OK;
-  TSL_MPI(MPI_Comm_rank(comm, &seat->rank));
-  TSL_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, seat->rank, MPI_INFO_NULL, &self->comm));
+  TSL_MPI(MPI_Comm_rank(comm, &placement->rank));
+  TSL_MPI(
+      MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, placement->rank, MPI_INFO_NULL, &self->comm));
   TSL_MPI(MPI_Comm_set_errhandler(self->comm, MPI_ERRORS_RETURN));
   TSL_MPI(MPI_Comm_rank(self->comm, &self->rank));
   TSL_MPI(MPI_Comm_size(self->comm, &self->size));
-  self->leader = seat->rank;
+  self->leader = placement->rank;
   TSL_MPI(MPI_Bcast(&self->leader, 1, MPI_INT, 0, self->comm));
-  seat->node = self->leader; /* numbered once all are known */
-  seat->local_rank = self->rank;
-  seat->local_size = self->size;
-  (void)gethostname(seat->host, sizeof seat->host - 1);
+  placement->node = self->leader; /* numbered once all are known */
+  placement->local_rank = self->rank;
+  placement->local_size = self->size;
+  (void)gethostname(placement->host, sizeof placement->host - 1);
 done:
   return err;
 }
 
 /* From the leader's rank to 0, 1, ... in the order of leaders. */
-static void number_nodes(tsl_seat *seats, int n) {
+static void number_nodes(tsl_placement *placements, int n) {
   int32_t next = 0;
   for (int r = 0; r < n; r++)
-    seats[r].node = seats[r].node == r ? next++ : seats[seats[r].node].node;
+    placements[r].node = placements[r].node == r ? next++ : placements[placements[r].node].node;
 }
 
-tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_seat **seats) {
+tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_placement **placements) {
   tsl_err err = TSL_OK, here = TSL_OK;
   tsl_err_copy failure = {.code = TSL_OK};
   node self = {.comm = MPI_COMM_NULL};
-  tsl_seat mine = {0};
-  tsl_seat *table = NULL;
+  tsl_placement mine = {0};
+  tsl_placement *table = NULL;
   int size = 1;
-  *seats = NULL;
+  *placements = NULL;
   TSL_MPI(MPI_Comm_size(comm, &size));
   TSL_TRY(find_node(comm, &self, &mine));
   here = seat_node(&self, ask, &mine);
   if (here != TSL_OK) tsl_err_save(here, &failure);
-  TSL_AGREE(comm, tsl_alloc(size, sizeof *table, "table of ranks", (void **)&table));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof *table, "table of ranks", (void **)&table));
   TSL_MPI(
       MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, table, (int)sizeof mine, MPI_BYTE, comm));
   if (here != TSL_OK) {
@@ -293,7 +295,7 @@ tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_seat **se
     goto done;
   }
   number_nodes(table, size);
-  *seats = table;
+  *placements = table;
   table = NULL;
 done:
   tsl_free(table);

@@ -5,7 +5,7 @@
 #ifndef TSL_MPI_MACHINE_H
 #define TSL_MPI_MACHINE_H
 
-#include "seat.h"
+#include "placement.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ typedef struct tsl_bind_ask {
       *devices;    /**< "auto", "gpu", "cpu", or one word per local rank: "gpu0,gpu1,cpu,cpu1" */
   int32_t threads; /**< OpenMP threads of each CPU rank; 0: one for each core of its share */
   bool allow_shared_gpu; /**< two ranks on one card are not refused */
-  bool pin;              /**< bind the calling thread to the seat's cpuset */
+  bool pin;              /**< bind the calling thread to the placement's cpuset */
   int64_t host_memory;   /**< bytes of the host's memory that a rank may use, at most what is free;
                               0: half of that, split among the host's ranks */
 } tsl_bind_ask;
@@ -26,18 +26,18 @@ typedef struct tsl_bind_ask {
  * other ranks return TSL_OK, and the caller agrees on the verdict. Decide this rank's device, pin
  * the calling thread, and build the table of all ranks.
  * @param[in]  ask    the same on all ranks
- * @param[out] seats  shape [size of comm], by rank; from tsl_alloc, owned by the caller; NULL on
- * error
+ * @param[out] placements  shape [size of comm], by rank; from tsl_alloc, owned by the caller; NULL
+ * on error
  * @return TSL_ERR_INPUT when a device is asked for that is absent, taken or not understood (it is
  *         never replaced by another); TSL_ERR_DEVICE, TSL_ERR_MEMORY, TSL_ERR_MPI
  */
-tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_seat **seats);
+tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_placement **placements);
 
 /** Print the table, one line per rank in aligned columns. */
-void tsl_machine_print(const tsl_seat *seats, int64_t n, FILE *file);
+void tsl_machine_print(const tsl_placement *placements, int64_t n, FILE *file);
 
 /** Print one warning for each kind of note in the table, with the flag that mends it. */
-void tsl_machine_warn(const tsl_seat *seats, int64_t n, FILE *file);
+void tsl_machine_warn(const tsl_placement *placements, int64_t n, FILE *file);
 
 /**
  * Compare the number of ranks with the Slurm allocation.

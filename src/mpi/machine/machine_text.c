@@ -9,19 +9,20 @@ enum { COLUMNS = 9, CELL = 96 };
 static const char *const titles[COLUMNS] = {"rank", "node",    "host",   "device", "name",
                                             "id",   "threads", "memory", "cpus"};
 
-static void fill_row(const tsl_seat *seat, char cells[COLUMNS][CELL]) {
-  const tsl_device *device = &seat->device;
+static void fill_row(const tsl_placement *placement, char cells[COLUMNS][CELL]) {
+  const tsl_device *device = &placement->device;
   const bool card = device->kind == TSL_GPU;
   char bytes[24];
-  (void)snprintf(cells[0], CELL, "%d", seat->rank);
-  (void)snprintf(cells[1], CELL, "%d", seat->node);
-  (void)snprintf(cells[2], CELL, "%s", seat->host);
+  (void)snprintf(cells[0], CELL, "%d", placement->rank);
+  (void)snprintf(cells[1], CELL, "%d", placement->node);
+  (void)snprintf(cells[2], CELL, "%s", placement->host);
   (void)snprintf(cells[3], CELL, "%s%d", card ? "gpu" : "cpu", device->index);
   (void)snprintf(cells[4], CELL, "%s", device->name);
   (void)snprintf(cells[5], CELL, "%s", card ? device->id : "-");
-  (void)snprintf(cells[6], CELL, "%d", seat->threads);
+  (void)snprintf(cells[6], CELL, "%d", placement->threads);
   (void)snprintf(cells[7], CELL, "%s", tsl_bytes_text((double)device->memory_limit, bytes));
-  (void)snprintf(cells[8], CELL, "%.90s", seat->cpuset[0] != '\0' ? seat->cpuset : "not pinned");
+  (void)snprintf(cells[8], CELL, "%.90s",
+                 placement->cpuset[0] != '\0' ? placement->cpuset : "not pinned");
 }
 
 static void print_row(char cells[COLUMNS][CELL], const int *width, FILE *file) {
@@ -31,78 +32,81 @@ static void print_row(char cells[COLUMNS][CELL], const int *width, FILE *file) {
                   c == COLUMNS - 1 ? CELL : -width[c], cells[c], c == COLUMNS - 1 ? "\n" : " ");
 }
 
-void tsl_machine_print(const tsl_seat *seats, int64_t n, FILE *file) {
+void tsl_machine_print(const tsl_placement *placements, int64_t n, FILE *file) {
   char cells[COLUMNS][CELL];
   int width[COLUMNS];
   for (int c = 0; c < COLUMNS; c++) width[c] = (int)strlen(titles[c]);
   for (int64_t s = 0; s < n; s++) {
-    fill_row(&seats[s], cells);
+    fill_row(&placements[s], cells);
     for (int c = 0; c < COLUMNS; c++)
       if ((int)strlen(cells[c]) > width[c]) width[c] = (int)strlen(cells[c]);
   }
   for (int c = 0; c < COLUMNS; c++) (void)snprintf(cells[c], CELL, "%s", titles[c]);
   print_row(cells, width, file);
   for (int64_t s = 0; s < n; s++) {
-    fill_row(&seats[s], cells);
+    fill_row(&placements[s], cells);
     print_row(cells, width, file);
   }
 }
 
-/* Number of seats with a note; *first is one of them. */
-static int64_t find_note(const tsl_seat *seats, int64_t n, tsl_note note, const tsl_seat **first) {
+/* Number of placements with a note; *first is one of them. */
+static int64_t find_note(const tsl_placement *placements, int64_t n, tsl_note note,
+                         const tsl_placement **first) {
   int64_t count = 0;
   for (int64_t s = n - 1; s >= 0; s--)
-    if ((seats[s].notes & (int32_t)note) != 0) count++, *first = &seats[s];
+    if ((placements[s].notes & (int32_t)note) != 0) count++, *first = &placements[s];
   return count;
 }
 
-static void start_warning(const tsl_seat *seat, int64_t count, FILE *file) {
-  (void)fprintf(file, "tesela: warning: rank %d on %s", seat->rank, seat->host);
+static void start_warning(const tsl_placement *placement, int64_t count, FILE *file) {
+  (void)fprintf(file, "tesela: warning: rank %d on %s", placement->rank, placement->host);
   if (count > 1)
     (void)fprintf(file, " (and %lld more rank%s)", (long long)count - 1, count > 2 ? "s" : "");
 }
 
-void tsl_machine_warn(const tsl_seat *seats, int64_t n, FILE *file) {
-  const tsl_seat *seat = NULL;
+void tsl_machine_warn(const tsl_placement *placements, int64_t n, FILE *file) {
+  const tsl_placement *placement = NULL;
   int64_t count = 0;
-  if ((count = find_note(seats, n, TSL_NOTE_NARROW, &seat)) > 0) {
-    start_warning(seat, count, file);
+  if ((count = find_note(placements, n, TSL_NOTE_NARROW, &placement)) > 0) {
+    start_warning(placement, count, file);
     (void)fprintf(
         file,
         ": the launcher leaves %d of the node's %d cores to it; use mpirun --bind-to none, "
         "mpirun --map-by socket:PE=N, or srun --cpus-per-task=N\n",
-        seat->allowed_cores, seat->node_cores);
+        placement->allowed_cores, placement->node_cores);
   }
-  if ((count = find_note(seats, n, TSL_NOTE_THREADS, &seat)) > 0) {
-    start_warning(seat, count, file);
+  if ((count = find_note(placements, n, TSL_NOTE_THREADS, &placement)) > 0) {
+    start_warning(placement, count, file);
     (void)fprintf(file,
                   ": %d threads asked for, but its share is %d cores; lower run.threads or the "
                   "ranks per node\n",
-                  seat->threads, seat->cores);
+                  placement->threads, placement->cores);
   }
-  if ((count = find_note(seats, n, TSL_NOTE_CROWDED, &seat)) > 0) {
-    start_warning(seat, count, file);
+  if ((count = find_note(placements, n, TSL_NOTE_CROWDED, &placement)) > 0) {
+    start_warning(placement, count, file);
     (void)fprintf(file,
                   ": more ranks than cores (%d ranks, %d cores on the node); it is not pinned and "
                   "timings mean little\n",
-                  seat->local_size, seat->node_cores);
+                  placement->local_size, placement->node_cores);
   }
-  if ((count = find_note(seats, n, TSL_NOTE_SHARED_CARD, &seat)) > 0) {
-    start_warning(seat, count, file);
-    (void)fprintf(file, ": shares the card %s with another rank\n", seat->device.id);
+  if ((count = find_note(placements, n, TSL_NOTE_SHARED_CARD, &placement)) > 0) {
+    start_warning(placement, count, file);
+    (void)fprintf(file, ": shares the card %s with another rank\n", placement->device.id);
   }
-  if ((count = find_note(seats, n, TSL_NOTE_IDLE_CARDS, &seat)) > 0)
+  if ((count = find_note(placements, n, TSL_NOTE_IDLE_CARDS, &placement)) > 0)
     (void)fprintf(file,
                   "tesela: warning: host %s has %d cards for %d rank%s; start one rank for each "
                   "card to use them all\n",
-                  seat->host, seat->node_cards, seat->local_size, seat->local_size > 1 ? "s" : "");
-  if ((count = find_note(seats, n, TSL_NOTE_IDLE_CORES, &seat)) > 0)
+                  placement->host, placement->node_cards, placement->local_size,
+                  placement->local_size > 1 ? "s" : "");
+  if ((count = find_note(placements, n, TSL_NOTE_IDLE_CORES, &placement)) > 0)
     (void)fprintf(
         file,
         "tesela: warning: half or more of the %d cores of host %s stay idle with %d rank%s; "
         "start one rank for each socket\n",
-        seat->node_cores, seat->host, seat->local_size, seat->local_size > 1 ? "s" : "");
-  if ((count = find_note(seats, n, TSL_NOTE_OMP_PLACES, &seat)) > 0)
+        placement->node_cores, placement->host, placement->local_size,
+        placement->local_size > 1 ? "s" : "");
+  if ((count = find_note(placements, n, TSL_NOTE_OMP_PLACES, &placement)) > 0)
     (void)fprintf(file,
                   "tesela: warning: OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY is set and "
                   "may override the pinning of threads; unset it\n");

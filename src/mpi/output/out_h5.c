@@ -2,7 +2,7 @@
    driver of out_disk.c; only the stream of a parallel library goes through MPI-IO. */
 #include "out_h5_own.h"
 
-#include "agree.h"
+#include "collective_error.h"
 #include "heartbeat.h"
 
 #include <errno.h>
@@ -228,7 +228,7 @@ static tsl_err create(MPI_Comm comm, const char *path, bool overwrite, int compr
   tsl_err err = TSL_OK;
   tsl_out *out = NULL;
   *result = NULL;
-  TSL_AGREE(comm, tsl_alloc(1, sizeof *out, "output", (void **)&out));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(1, sizeof *out, "output", (void **)&out));
   *result = out;
   out->comm = MPI_COMM_NULL;
   out->file = out->driver = -1;
@@ -313,7 +313,7 @@ done:
 tsl_err tsl_out_commit(tsl_out **result) {
   tsl_err err = TSL_OK;
   tsl_out *out = *result;
-  err = tsl_agree(out->comm, out->rank == 0 ? commit_root(out) : TSL_OK);
+  err = tsl_collective_error(out->comm, out->rank == 0 ? commit_root(out) : TSL_OK);
   tsl_out_discard(result); /* removes the file only when it still has its working name */
   return err;
 }

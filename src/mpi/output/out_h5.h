@@ -187,7 +187,7 @@ typedef struct tsl_out_coefficient {
 } tsl_out_coefficient;
 
 /** /run/machine: one row for each rank. */
-tsl_err tsl_out_machine(tsl_out *out, const tsl_seat *seats, int64_t n);
+tsl_err tsl_out_machine(tsl_out *out, const tsl_placement *placements, int64_t n);
 /** /run/units. */
 tsl_err tsl_out_units(tsl_out *out, const tsl_out_unit *rows, int64_t n);
 /** /run/calibration. */

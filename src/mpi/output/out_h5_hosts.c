@@ -1,5 +1,5 @@
 /* What several hosts need before they write the output together. */
-#include "agree.h"
+#include "collective_error.h"
 #include "out_h5_own.h"
 
 #include <dirent.h>
@@ -60,13 +60,13 @@ tsl_err tsl_out_check_visible(tsl_out *out) {
   bool one_host = false;
   mark m = {.at = 0};
   TSL_TRY(tsl_on_one_host(out->comm, &one_host));
-  TSL_AGREE(out->comm, out->rank == 0 ? put_mark(out, one_host, &m) : TSL_OK);
+  TSL_COLLECTIVE_TRY(out->comm, out->rank == 0 ? put_mark(out, one_host, &m) : TSL_OK);
   TSL_MPI(MPI_Bcast(&m, (int)sizeof m, MPI_BYTE, 0, out->comm));
-  err = tsl_agree(out->comm, find_mark(out, &m));
+  err = tsl_collective_error(out->comm, find_mark(out, &m));
   if (out->rank == 0 && ftruncate(out->disk.fd, m.at) != 0 && err == TSL_OK)
     err = tsl_fail(TSL_ERR_IO, __FILE__, __LINE__, "%s: cannot unmark: %s", out->part,
                    strerror(errno));
-  TSL_AGREE(out->comm, err);
+  TSL_COLLECTIVE_TRY(out->comm, err);
 done:
   return err;
 }

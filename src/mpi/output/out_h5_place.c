@@ -2,8 +2,8 @@
    be written any more, or another file has its name. What was computed is in the open file. */
 #include "out_h5_own.h"
 
-#include "agree.h"
 #include "calibrate.h"
+#include "collective_error.h"
 #include "heartbeat.h"
 
 #include <errno.h>
@@ -118,8 +118,9 @@ tsl_err tsl_out_look(tsl_out *out) {
   TSL_MPI(MPI_Bcast(&anew, 1, MPI_INT, 0, out->comm));
   if (anew == 0) return TSL_OK;
   out->reopens = out->mpio; /* MPI-IO has the old file open by its name */
-  if (out->reopens) TSL_AGREE(out->comm, tsl_out_close_file(out) < 0 ? TSL_ERR_IO : TSL_OK);
-  TSL_AGREE(out->comm, out->rank == 0 ? move_over(out, fd) : TSL_OK);
+  if (out->reopens)
+    TSL_COLLECTIVE_TRY(out->comm, tsl_out_close_file(out) < 0 ? TSL_ERR_IO : TSL_OK);
+  TSL_COLLECTIVE_TRY(out->comm, out->rank == 0 ? move_over(out, fd) : TSL_OK);
   if (out->reopens) TSL_TRY(tsl_out_open_mpio(out));
 done:
   return err;

@@ -18,25 +18,25 @@ enum { FORMAT = 1 };
   { NULL, NULL, 0, 0, 0 }
 
 static const tsl_column seat_columns[] = {
-    I32(tsl_seat, rank, "rank"),
-    I32(tsl_seat, node, "node"),
-    I32(tsl_seat, local_rank, "local_rank"),
-    TEXT(tsl_seat, host, "host"),
-    I32(tsl_seat, device.kind, "kind"),
-    I32(tsl_seat, device.index, "index"),
-    TEXT(tsl_seat, device.name, "device"),
-    TEXT(tsl_seat, device.id, "id"),
-    TEXT(tsl_seat, device.pci, "pci"),
-    I32(tsl_seat, device.numa, "numa"),
-    TEXT(tsl_seat, cpuset, "cpuset"),
-    I32(tsl_seat, threads, "threads"),
-    I32(tsl_seat, device.processors, "processors"),
-    I32(tsl_seat, device.capability, "capability"),
-    I64(tsl_seat, device.memory, "memory", "B"),
-    I64(tsl_seat, device.memory_free, "memory_free", "B"),
-    I64(tsl_seat, device.memory_limit, "memory_limit", "B"),
-    I64(tsl_seat, device.host_limit, "host_limit", "B"),
-    TEXT(tsl_seat, device.driver, "driver"),
+    I32(tsl_placement, rank, "rank"),
+    I32(tsl_placement, node, "node"),
+    I32(tsl_placement, local_rank, "local_rank"),
+    TEXT(tsl_placement, host, "host"),
+    I32(tsl_placement, device.kind, "kind"),
+    I32(tsl_placement, device.index, "index"),
+    TEXT(tsl_placement, device.name, "device"),
+    TEXT(tsl_placement, device.id, "id"),
+    TEXT(tsl_placement, device.pci, "pci"),
+    I32(tsl_placement, device.numa, "numa"),
+    TEXT(tsl_placement, cpuset, "cpuset"),
+    I32(tsl_placement, threads, "threads"),
+    I32(tsl_placement, device.processors, "processors"),
+    I32(tsl_placement, device.capability, "capability"),
+    I64(tsl_placement, device.memory, "memory", "B"),
+    I64(tsl_placement, device.memory_free, "memory_free", "B"),
+    I64(tsl_placement, device.memory_limit, "memory_limit", "B"),
+    I64(tsl_placement, device.host_limit, "host_limit", "B"),
+    TEXT(tsl_placement, device.driver, "driver"),
     LAST,
 };
 
@@ -71,8 +71,8 @@ static const tsl_column coefficient_columns[] = {
     LAST,
 };
 
-tsl_err tsl_out_machine(tsl_out *out, const tsl_seat *seats, int64_t n) {
-  return tsl_out_table(out, "/run/machine", seat_columns, seats, sizeof *seats, n);
+tsl_err tsl_out_machine(tsl_out *out, const tsl_placement *placements, int64_t n) {
+  return tsl_out_table(out, "/run/machine", seat_columns, placements, sizeof *placements, n);
 }
 
 tsl_err tsl_out_units(tsl_out *out, const tsl_out_unit *rows, int64_t n) {

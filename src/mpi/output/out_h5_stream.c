@@ -1,5 +1,5 @@
 /* The streamed part of the output: boxes and lists written while the run goes on. */
-#include "agree.h"
+#include "collective_error.h"
 #include "heartbeat.h"
 #include "out_h5_own.h"
 
@@ -180,7 +180,7 @@ static tsl_err open_mpio(tsl_out *out) { /* unreachable: out->parallel is false 
 tsl_err tsl_out_open_mpio(tsl_out *out) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_out_check_visible(out));
-  TSL_AGREE(out->comm, open_mpio(out));
+  TSL_COLLECTIVE_TRY(out->comm, open_mpio(out));
   if (out->rank == 0) tsl_out_remove_pointers(out);
 done:
   return err;
@@ -188,14 +188,14 @@ done:
 
 tsl_err tsl_out_open_stream(tsl_out *out) {
   tsl_err err = TSL_OK;
-  TSL_AGREE(out->comm, tsl_out_ready(out, TSL_OUT_DEFINE));
+  TSL_COLLECTIVE_TRY(out->comm, tsl_out_ready(out, TSL_OUT_DEFINE));
   out->stage = TSL_OUT_STREAM;
   out->disk.resume = false;
   if (!out->parallel || out->n_streams == 0 || !tsl_out_independent(out)) {
-    TSL_AGREE(out->comm, out->rank == 0 && out->plain ? reserve(out, false) : TSL_OK);
+    TSL_COLLECTIVE_TRY(out->comm, out->rank == 0 && out->plain ? reserve(out, false) : TSL_OK);
     goto done;
   }
-  TSL_AGREE(out->comm, out->rank == 0 ? reserve(out, true) : TSL_OK);
+  TSL_COLLECTIVE_TRY(out->comm, out->rank == 0 ? reserve(out, true) : TSL_OK);
   TSL_TRY(tsl_out_open_mpio(out));
 done:
   return err;
@@ -227,7 +227,7 @@ done:
 tsl_err tsl_out_flush(tsl_out *out) {
   tsl_err err = TSL_OK;
   if (tsl_heart_alarm()) return flush_here(out);
-  TSL_AGREE(out->comm, flush_here(out));
+  TSL_COLLECTIVE_TRY(out->comm, flush_here(out));
 done:
   return err;
 }
@@ -265,10 +265,10 @@ done:
 tsl_err tsl_out_close_stream(tsl_out *out) {
   tsl_err err = TSL_OK;
   const bool was_mpio = out->mpio;
-  TSL_AGREE(out->comm, was_mpio ? end_mpio(out) : tsl_out_ready(out, TSL_OUT_STREAM));
+  TSL_COLLECTIVE_TRY(out->comm, was_mpio ? end_mpio(out) : tsl_out_ready(out, TSL_OUT_STREAM));
   out->stage = TSL_OUT_DESCRIBE;
   if (out->rank == 0) err = was_mpio ? tsl_out_open_root(out, false) : tsl_out_end_rows(out);
-  TSL_AGREE(out->comm, err);
+  TSL_COLLECTIVE_TRY(out->comm, err);
 done:
   return err;
 }

@@ -2,8 +2,8 @@
  * events. */
 #include "trace.h"
 
-#include "agree.h"
 #include "clock.h"
+#include "collective_error.h"
 #include "files.h"
 #include "gather.h"
 #include "new_file.h"

@@ -275,9 +275,9 @@ static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
     [TSL_PLAN_SHARE] = plan_share,
 };
 
-tsl_err tsl_plan_deal(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                      int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
-                      int32_t *owner, double *load) {
+tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
+                        int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
+                        int32_t *owner, double *load) {
   job part = {.units = units,
               .n = n_units,
               .n_ranks = n_ranks,

@@ -3,7 +3,7 @@
  * Plans: which rank runs which unit. Pure functions, tested without MPI.
  *
  * A plan has a static part (owner known beforehand) and a dynamic tail (owner -1) that the
- * ranks take from a shared counter while they run (queue.h).
+ * ranks take from a shared counter while they run (shared_counter.h).
  */
 #ifndef TSL_MPI_PLAN_H
 #define TSL_MPI_PLAN_H
@@ -50,9 +50,9 @@ tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
  * @param[out] owner  shape [n_units]
  * @param[out] load   shape [n_ranks], s, base included
  */
-tsl_err tsl_plan_deal(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                      int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
-                      int32_t *owner, double *load);
+tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
+                        int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
+                        int32_t *owner, double *load);
 
 /**
  * The fast side of a fixed share: the ranks on cards; where there are none, rank 0.

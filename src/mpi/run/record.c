@@ -2,10 +2,10 @@
  * the run are written to the output. */
 #include "record.h"
 
-#include "agree.h"
+#include "collective_error.h"
 #include "gather.h"
-#include "tell.h"
 #include "version.h"
+#include "worker_notes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void add_setups(const tsl_session *s, int phase, tsl_out_unit *rows, int6
     if (rows[k].owner < 0) continue;
     if (phase == 0 && rows[k].unit.less > 0)
       rows[k].predicted = tsl_cost_begin(&s->cost, rows[k].owner, &rows[k].unit);
-    else if (!tsl_learned_knows(&s->learned, rows[k].unit.id))
+    else if (!tsl_history_knows(&s->learned, rows[k].unit.id))
       rows[k].predicted += tsl_cost_setup(&s->cost, rows[k].owner, &rows[k].unit);
   }
 }
@@ -97,7 +97,7 @@ tsl_err tsl_record_phase(tsl_session *s, const tsl_phase *phase, tsl_record *rec
                           &record->n_last));
   record->last = rows;
   TSL_TRY(tsl_gather_rows(s->comm, mine, 1, sizeof mine, &times, &n_times));
-  TSL_AGREE(s->comm, add_phase(s, phase, times, record));
+  TSL_COLLECTIVE_TRY(s->comm, add_phase(s, phase, times, record));
 done:
   tsl_free(times);
   return err;
@@ -170,7 +170,7 @@ static tsl_err store_calibration(const tsl_session *s, tsl_out *out) {
         const tsl_speed *speed = &s->cost.speeds[r];
         row->rank = r, row->kind = kind;
         row->seconds = t < TSL_N_COEFFICIENTS ? speed->c[kind][t] : speed->setup[kind];
-        (void)snprintf(row->device, sizeof row->device, "%s", s->seats[r].device.name);
+        (void)snprintf(row->device, sizeof row->device, "%s", s->placements[r].device.name);
         (void)snprintf(row->term, sizeof row->term, "%s", terms[t]);
       }
   TSL_TRY(tsl_out_calibration(out, rows, n));
@@ -251,13 +251,13 @@ static tsl_err store(tsl_session *s, tsl_record *record, tsl_out *out) {
   TSL_TRY(store_arrays(s, out));
   TSL_TRY(store_scales(&s->problem, out));
   TSL_TRY(store_about(s, out));
-  TSL_TRY(tsl_out_machine(out, s->seats, s->size));
+  TSL_TRY(tsl_out_machine(out, s->placements, s->size));
   TSL_TRY(tsl_out_units(out, record->rows, record->n_rows));
   TSL_TRY(store_calibration(s, out));
   TSL_TRY(store_balance(s, record, out));
   TSL_TRY(tsl_record_store_phases(record, out));
   TSL_TRY(tsl_out_table(out, "/run/ranks", use_columns, s->use, sizeof *s->use, s->size));
-  TSL_TRY(tsl_tell_store(record, out));
+  TSL_TRY(tsl_worker_notes_store(record, out));
   TSL_TRY(tsl_out_summary(out, &record->summary));
 done:
   return err;
@@ -265,7 +265,7 @@ done:
 
 tsl_err tsl_record_store(tsl_session *s, tsl_record *record, tsl_out *out) {
   tsl_err err = TSL_OK;
-  TSL_AGREE(s->comm, s->rank == 0 ? store(s, record, out) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? store(s, record, out) : TSL_OK);
   TSL_MPI(MPI_Bcast(&record->summary, (int)sizeof record->summary, MPI_BYTE, 0, s->comm));
 done:
   return err;

@@ -17,7 +17,7 @@ typedef struct tsl_phase_line {
   double imbalance_before, imbalance_after; /**< predicted for the next such phase,
  without and with the moves; 0: none */
   double communication; /**< s on rank 0 in which inputs were shared and results combined */
-  int64_t left_out;     /**< rank that was left out after it (rest.h); -1: none */
+  int64_t left_out;     /**< rank that was left out after it (exclude_slow_ranks.h); -1: none */
   double saved, least;  /**< s in a round of phases that this rank saved, its least units took */
 } tsl_phase_line;
 
@@ -30,10 +30,10 @@ typedef struct tsl_phase_time {
 } tsl_phase_time;
 
 /** What a rank's worker did without for lack of memory; a row of /run/memory. */
-typedef struct tsl_told {
+typedef struct tsl_worker_note {
   int32_t rank;
-  char text[TSL_TELL];
-} tsl_told;
+  char text[TSL_NOTES];
+} tsl_worker_note;
 
 /** Rows of /run/phase_times at most; phases beyond are in /run/phases alone. */
 #define TSL_PHASE_TIMES 65536
@@ -50,9 +50,9 @@ typedef struct tsl_record {
   tsl_phase_line *phases;                /**< [n_phases] */
   tsl_phase_time *times;                 /**< [n_times] */
   int64_t n_phases, n_times, n_detailed; /**< n_detailed: phases that times has */
-  double expected; /**< s that the phase to come takes as others have shown; 0: not known */
-  double combined; /**< s in which the present phase's results were combined */
-  tsl_told *told;  /**< [n_told] of ranks that did without something (tell.h) */
+  double expected;       /**< s that the phase to come takes as others have shown; 0: not known */
+  double combined;       /**< s in which the present phase's results were combined */
+  tsl_worker_note *told; /**< [n_told] of ranks that did without something (worker_notes.h) */
   int64_t n_told;
   tsl_summary summary;
 } tsl_record;

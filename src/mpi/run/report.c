@@ -1,7 +1,7 @@
 /* Tables for standard output: head, plan, balance of the ranks, results and verdict. */
 #include "report.h"
 
-#include "keeper.h"
+#include "checkpoint_manager.h"
 #include "plan.h"
 #include "text.h"
 #include "version.h"
@@ -37,8 +37,9 @@ static void plan_line(const tsl_session *s, int rank, FILE *file) {
     bytes += slab_bytes(s, &s->units.list[u]);
     count += s->units.list[u].count;
   }
-  fprintf(file, "  %5d  %-34.34s %8lld  %10.3e  %12.4g  %12s\n", rank, s->seats[rank].device.name,
-          (long long)units, count, plan->seconds[rank], tsl_bytes_text((double)bytes, text));
+  fprintf(file, "  %5d  %-34.34s %8lld  %10.3e  %12.4g  %12s\n", rank,
+          s->placements[rank].device.name, (long long)units, count, plan->seconds[rank],
+          tsl_bytes_text((double)bytes, text));
 }
 
 /* Who was left out, and why. */
@@ -95,7 +96,7 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
   left_out_lines(s, file);
   if (s->first > 0) fprintf(file, "first phase: predicted %.4g s; later ones:\n", s->first);
   set_lines(s, file);
-  tsl_keeper_print(s, file);
+  tsl_checkpoints_print(s, file);
   fprintf(file, "predicted %.4g s of computing; output %s\n\n", plan->total_seconds,
           tsl_bytes_text((double)tsl_session_output_bytes(s), text));
 }
@@ -179,7 +180,7 @@ void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl
           "static %", "dynamic", "predicted s", "measured s", "idle s", "idle %");
   for (int r = 0; r < s->size; r++)
     fprintf(file, "  %5d  %-34.34s %8lld %8.1f %8lld  %11.4g  %10.4g  %8.3g  %6.1f\n", r,
-            s->seats[r].device.name, (long long)lines[r].units, 100 * lines[r].static_share,
+            s->placements[r].device.name, (long long)lines[r].units, 100 * lines[r].static_share,
             (long long)lines[r].dynamic, lines[r].predicted, lines[r].busy, lines[r].idle,
             b->wall > 0 ? 100 * lines[r].idle / b->wall : 0);
   fprintf(file, "static share %.1f %% of the items, %lld units handed out while running\n",

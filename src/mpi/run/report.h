@@ -5,7 +5,7 @@
 #ifndef TSL_MPI_REPORT_H
 #define TSL_MPI_REPORT_H
 
-#include "slot.h"
+#include "slab_pool.h"
 #include "stages.h"
 
 #include <stdio.h>

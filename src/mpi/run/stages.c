@@ -1,14 +1,14 @@
 /* Life of a session: open, deck, machine, problem, units, worker, close. */
 #include "stages.h"
 
-#include "agree.h"
-#include "apart.h"
+#include "bcast.h"
 #include "bind.h"
 #include "calibrate.h"
+#include "checkpoint_manager.h"
+#include "collective_error.h"
 #include "files.h"
 #include "heartbeat.h"
-#include "keeper.h"
-#include "share.h"
+#include "sandbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ done:
 tsl_err tsl_session_stage(tsl_session *s, const char *name, double *since) {
   tsl_err err = TSL_OK;
   if (!s->trace.on) return TSL_OK;
-  TSL_AGREE(s->comm,
-            tsl_trace_add(&s->trace, TSL_TRACK_MAIN, name, -1, *since, tsl_now() - *since));
+  TSL_COLLECTIVE_TRY(
+      s->comm, tsl_trace_add(&s->trace, TSL_TRACK_MAIN, name, -1, *since, tsl_now() - *since));
   *since = tsl_now();
 done:
   return err;
@@ -65,7 +65,7 @@ static tsl_err share_deck(tsl_session *s) {
   TSL_MPI(MPI_Bcast(&n, 1, MPI_INT64_T, 0, s->comm));
   TSL_TRY(tsl_alloc(n + 1, 1, "deck text", (void **)&text));
   if (s->rank == 0) memcpy(text, tsl_deck_text(s->deck), (size_t)n);
-  TSL_TRY(tsl_share_bytes(s->comm, text, n));
+  TSL_TRY(tsl_bcast_bytes(s->comm, text, n));
   if (s->rank != 0) err = tsl_deck_parse(text, (size_t)n, o->deck, o->sets, o->n_sets, &s->deck);
 done:
   tsl_free(text);
@@ -117,12 +117,12 @@ tsl_err tsl_session_deck(tsl_session *s) {
   const tsl_options *o = s->options;
   double since = tsl_now();
   tsl_files_clear();
-  TSL_AGREE(s->comm, s->rank == 0 ? read_deck(s) : TSL_OK);
-  TSL_AGREE(s->comm, share_deck(s));
-  TSL_AGREE(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? read_deck(s) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, share_deck(s));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
   s->output.overwrite = s->output.overwrite || o->overwrite;
-  TSL_AGREE(s->comm, name_output(s));
-  TSL_AGREE(s->comm, s->rank == 0 ? name_calibration(s) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, name_output(s));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? name_calibration(s) : TSL_OK);
   TSL_TRY(tsl_session_stage(s, "deck", &since));
 done:
   return err;
@@ -130,23 +130,23 @@ done:
 
 /* ---- machine */
 
-static const tsl_platform *platform_of(const tsl_seat *seat) {
-  return seat->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
+static const tsl_platform *platform_of(const tsl_placement *placement) {
+  return placement->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
 }
 
-/* First thing on the hand: its cores, its device. */
+/* First thing on the compute thread: its cores, its device. */
 static tsl_err prepare_hand(const void *arg) {
   tsl_err err = TSL_OK;
-  const tsl_seat *seat = arg;
-  TSL_TRY(tsl_bind_thread(seat));
-  TSL_TRY(platform_of(seat)->select(&seat->device));
+  const tsl_placement *placement = arg;
+  TSL_TRY(tsl_bind_thread(placement));
+  TSL_TRY(platform_of(placement)->select(&placement->device));
 done:
   return err;
 }
 
 static void limit_cards(tsl_session *s) {
   for (int r = 0; r < s->size; r++) {
-    tsl_device *device = &s->seats[r].device;
+    tsl_device *device = &s->placements[r].device;
     const int64_t cap = (int64_t)(s->run.device_memory * (double)device->memory_free);
     if (device->kind == TSL_GPU && cap < device->memory_limit) device->memory_limit = cap;
   }
@@ -167,16 +167,17 @@ tsl_err tsl_session_machine(tsl_session *s) {
                             .host_memory = s->run.host_memory,
                             .allow_shared_gpu = s->run.allow_shared_gpu || s->deck == NULL,
                             .pin = true};
-  TSL_AGREE(s->comm, blame_device(s, tsl_machine_gather(s->comm, &ask, &s->seats)));
+  TSL_COLLECTIVE_TRY(s->comm, blame_device(s, tsl_machine_gather(s->comm, &ask, &s->placements)));
   if (s->deck != NULL) limit_cards(s);
   if (s->rank == 0 && s->options != NULL && !s->options->quiet) {
     tsl_machine_slurm_note(s->size, getenv, note);
     if (note[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", note);
-    tsl_machine_warn(s->seats, s->size, stderr);
+    tsl_machine_warn(s->placements, s->size, stderr);
   }
-  s->station.seat = &s->seats[s->rank];
-  TSL_AGREE(s->comm, tsl_hand_start(prepare_hand, s->station.seat, &s->station.hand));
-  TSL_TRY(tsl_heart_start(s->comm, s->seats, s->run.heartbeat));
+  s->executor.placement = &s->placements[s->rank];
+  TSL_COLLECTIVE_TRY(
+      s->comm, tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
+  TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));
   TSL_TRY(tsl_session_stage(s, "machine", &since));
 done:
   return err;
@@ -193,7 +194,7 @@ static tsl_err prepare_platform(tsl_session *s, const tsl_platform *platform) {
   if (backend == NULL || backend->prepare == NULL) return TSL_OK;
   TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
   for (int r = 0; r < s->size; r++)
-    if (platform_of(&s->seats[r]) == platform) devices[n++] = s->seats[r].device;
+    if (platform_of(&s->placements[r]) == platform) devices[n++] = s->placements[r].device;
   if (n > 0) TSL_TRY(backend->prepare(&s->problem, devices, n));
 done:
   tsl_free(devices);
@@ -205,7 +206,7 @@ static tsl_err create_with_devices(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_device *devices = NULL;
   TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
-  for (int r = 0; r < s->size; r++) devices[r] = s->seats[r].device;
+  for (int r = 0; r < s->size; r++) devices[r] = s->placements[r].device;
   s->problem.devices = devices, s->problem.n_devices = s->size;
   TSL_TRY(s->family->create(s->deck, &s->problem));
 done:
@@ -238,10 +239,10 @@ static int64_t wanted_units(const tsl_session *s) {
 }
 
 double tsl_session_ramp(const tsl_session *s, int rank, bool *overlaps) {
-  const tsl_backend *backend = tsl_backend_find(platform_of(&s->seats[rank]), s->family->name);
+  const tsl_backend *backend = tsl_backend_find(platform_of(&s->placements[rank]), s->family->name);
   *overlaps = false;
   if (backend == NULL || backend->ramp == NULL) return 0;
-  return backend->ramp(&s->problem, &s->seats[rank].device, s->size, overlaps);
+  return backend->ramp(&s->problem, &s->placements[rank].device, s->size, overlaps);
 }
 
 /* Of the rank whose stages cost most besides their cells; do those of all such ranks overlap? */
@@ -261,7 +262,7 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
   enum { SLABS = 4 }; /* the flights of a phase and the root's receive buffer */
   int64_t device = INT64_MAX, keep = INT64_MAX, host = INT64_MAX;
   for (int r = 0; r < s->size; r++) {
-    const tsl_device *d = &s->seats[r].device;
+    const tsl_device *d = &s->placements[r].device;
     if (d->kind == TSL_GPU && d->memory_limit < device) device = d->memory_limit;
     if (d->memory_limit < keep) keep = d->memory_limit;
     if (d->host_limit < host) host = d->host_limit;
@@ -281,7 +282,7 @@ static tsl_err share_units(tsl_session *s) {
   TSL_MPI(MPI_Bcast(&s->units.n, 1, MPI_INT64_T, 0, s->comm));
   if (s->rank != 0)
     TSL_TRY(tsl_alloc(s->units.n, sizeof *s->units.list, "units", (void **)&s->units.list));
-  TSL_TRY(tsl_share_bytes(s->comm, s->units.list, s->units.n * (int64_t)sizeof *s->units.list));
+  TSL_TRY(tsl_bcast_bytes(s->comm, s->units.list, s->units.n * (int64_t)sizeof *s->units.list));
 done:
   return err;
 }
@@ -291,8 +292,9 @@ tsl_err tsl_session_units(tsl_session *s) {
   tsl_free(s->units.list);
   s->units = (tsl_units){0};
   if (!s->limited) make_limits(s, &s->limits);
-  TSL_AGREE(s->comm, s->rank == 0 ? s->family->units(&s->problem, &s->limits, &s->units) : TSL_OK);
-  TSL_AGREE(s->comm, share_units(s));
+  TSL_COLLECTIVE_TRY(s->comm,
+                     s->rank == 0 ? s->family->units(&s->problem, &s->limits, &s->units) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, share_units(s));
 done:
   return err;
 }
@@ -301,10 +303,10 @@ tsl_err tsl_session_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
   double since = tsl_now();
   s->finer = 1;
-  TSL_AGREE(s->comm, create_problem(s));
-  tsl_apart_end(); /* all files of numbers are read */
+  TSL_COLLECTIVE_TRY(s->comm, create_problem(s));
+  tsl_sandbox_end(); /* all files of numbers are read */
   TSL_TRY(tsl_session_stage(s, "create", &since));
-  TSL_TRY(tsl_share_problem(s->comm, &s->problem));
+  TSL_TRY(tsl_bcast_problem(s->comm, &s->problem));
   TSL_TRY(tsl_session_stage(s, "share", &since));
   TSL_TRY(tsl_session_units(s));
   TSL_TRY(tsl_session_stage(s, "units", &since));
@@ -316,26 +318,26 @@ done:
 
 typedef struct opening {
   tsl_task task;
-  tsl_station *station;
+  tsl_executor *executor;
 } opening;
 
 static tsl_err open_worker(tsl_task *task) {
-  tsl_station *st = ((opening *)task)->station;
-  return st->backend->open(st->problem, &st->seat->device, &st->worker);
+  tsl_executor *st = ((opening *)task)->executor;
+  return st->backend->open(st->problem, &st->placement->device, &st->worker);
 }
 
 static tsl_err close_worker(tsl_task *task) {
-  tsl_station *st = ((opening *)task)->station;
+  tsl_executor *st = ((opening *)task)->executor;
   st->backend->close(&st->worker);
   return TSL_OK;
 }
 
 static tsl_err find_backend(tsl_session *s) {
   tsl_err err = TSL_OK;
-  const tsl_platform *platform = platform_of(s->station.seat);
-  s->station.problem = &s->problem;
-  s->station.backend = tsl_backend_find(platform, s->family->name);
-  if (s->station.backend == NULL)
+  const tsl_platform *platform = platform_of(s->executor.placement);
+  s->executor.problem = &s->problem;
+  s->executor.backend = tsl_backend_find(platform, s->family->name);
+  if (s->executor.backend == NULL)
     TSL_FAIL(TSL_ERR_INPUT, "family '%s' has no %s backend in this build", s->family->name,
              platform->name);
 done:
@@ -345,9 +347,9 @@ done:
 tsl_err tsl_session_worker(tsl_session *s) {
   tsl_err err = TSL_OK;
   double since = tsl_now();
-  opening o = {.task.run = open_worker, .station = &s->station};
-  TSL_AGREE(s->comm, find_backend(s));
-  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &o.task));
+  opening o = {.task.run = open_worker, .executor = &s->executor};
+  TSL_COLLECTIVE_TRY(s->comm, find_backend(s));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &o.task));
   TSL_TRY(tsl_session_stage(s, "open worker", &since));
 done:
   return err;
@@ -355,8 +357,8 @@ done:
 
 tsl_err tsl_session_reopen(tsl_session *s) {
   tsl_err err = TSL_OK;
-  opening o = {.task.run = close_worker, .station = &s->station};
-  TSL_AGREE(s->comm, tsl_hand_call(s->station.hand, &o.task));
+  opening o = {.task.run = close_worker, .executor = &s->executor};
+  TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &o.task));
   TSL_TRY(tsl_session_worker(s));
 done:
   return err;
@@ -385,27 +387,27 @@ void tsl_session_close(tsl_session *s) {
     tsl_heart_end(s->rescued);
     return;
   }
-  if (s->station.worker != NULL) {
-    opening o = {.task.run = close_worker, .station = &s->station};
+  if (s->executor.worker != NULL) {
+    opening o = {.task.run = close_worker, .executor = &s->executor};
     tsl_err_copy kept; /* closing must not hide the error that brought us here */
     tsl_err_save(TSL_OK, &kept);
-    (void)tsl_hand_call(s->station.hand, &o.task);
+    (void)tsl_compute_thread_call(s->executor.thread, &o.task);
     (void)tsl_err_restore(&kept);
   }
-  tsl_hand_stop(&s->station.hand);
+  tsl_compute_thread_stop(&s->executor.thread);
   tsl_heart_stop();
   if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
     s->family->destroy(&s->problem);
   tsl_problem_clear(&s->problem);
-  tsl_keeper_free(s);
+  tsl_checkpoints_free(s);
   tsl_free(s->units.list);
   tsl_free(s->cost.speeds);
   tsl_free(s->cost.left_out);
   tsl_free(s->cost.keys);
   tsl_free(s->use);
   tsl_plan_clear(&s->plan);
-  tsl_learned_clear(&s->learned);
-  tsl_free(s->seats);
+  tsl_history_clear(&s->learned);
+  tsl_free(s->placements);
   tsl_trace_clear(&s->trace);
   tsl_files_clear();
   tsl_deck_destroy(&s->deck);

@@ -13,7 +13,8 @@ tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session 
 /** Collective on session->comm. Root reads the deck, all ranks parse it; settings, output path. */
 tsl_err tsl_session_deck(tsl_session *session);
 
-/** Collective on session->comm. Devices and binding of all ranks; the hand and the heart start.
+/** Collective on session->comm. Devices and binding of all ranks; the compute thread and the heart
+ * start.
  *  Without a deck: device auto. */
 tsl_err tsl_session_machine(tsl_session *session);
 
@@ -39,7 +40,7 @@ tsl_err tsl_session_reopen(tsl_session *session);
 tsl_err tsl_session_plan(tsl_session *session);
 
 /** Collective on session->comm. Deal the units anew by session->run.plan, dynamic and gpu_share. */
-tsl_err tsl_session_deal(tsl_session *session);
+tsl_err tsl_session_assign(tsl_session *session);
 
 /** Root, not collective. Make the plan of the units anew and share nothing. */
 tsl_err tsl_session_make_plan(tsl_session *session);

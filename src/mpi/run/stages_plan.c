@@ -1,8 +1,8 @@
 /* The stage of a session that decides who takes part and who gets what. */
-#include "agree.h"
-#include "keeper.h"
+#include "bcast.h"
+#include "checkpoint_manager.h"
+#include "collective_error.h"
 #include "plan_wave.h"
-#include "share.h"
 #include "stages.h"
 
 #include <math.h>
@@ -12,14 +12,14 @@ static tsl_err share_plan(tsl_session *s) {
   tsl_plan *p = &s->plan;
   int32_t *owner = p->owner;
   double *seconds = p->seconds;
-  TSL_TRY(tsl_share_bytes(s->comm, p, (int64_t)sizeof *p));
+  TSL_TRY(tsl_bcast_bytes(s->comm, p, (int64_t)sizeof *p));
   p->owner = owner, p->seconds = seconds;
   if (s->rank != 0) {
     TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
     TSL_TRY(tsl_alloc(p->n_ranks, sizeof *p->seconds, "plan", (void **)&p->seconds));
   }
-  TSL_TRY(tsl_share_bytes(s->comm, p->owner, p->n_units * (int64_t)sizeof *p->owner));
-  TSL_TRY(tsl_share_bytes(s->comm, p->seconds, p->n_ranks * (int64_t)sizeof *p->seconds));
+  TSL_TRY(tsl_bcast_bytes(s->comm, p->owner, p->n_units * (int64_t)sizeof *p->owner));
+  TSL_TRY(tsl_bcast_bytes(s->comm, p->seconds, p->n_ranks * (int64_t)sizeof *p->seconds));
 done:
   return err;
 }
@@ -108,7 +108,7 @@ done:
  * place, and the first phase. */
 static tsl_err tell_phases(tsl_session *s) {
   tsl_err err = TSL_OK;
-  const int phase = s->keeper != NULL ? s->keeper->phase : 0;
+  const int phase = s->checkpoints != NULL ? s->checkpoints->phase : 0;
   const uint32_t begin = tsl_kinds_active(&s->problem, phase);
   const tsl_seconds_fn seconds = phase == 0 ? tsl_cost_begin : tsl_cost_first;
   tsl_plan *plan = &s->plan;
@@ -171,16 +171,16 @@ done:
 }
 
 void tsl_session_sides(const tsl_session *s, bool *fast) {
-  for (int r = 0; r < s->size; r++) fast[r] = s->seats[r].device.kind == TSL_GPU;
+  for (int r = 0; r < s->size; r++) fast[r] = s->placements[r].device.kind == TSL_GPU;
   tsl_plan_sides(fast, s->size, fast);
 }
 
-tsl_err tsl_session_deal(tsl_session *s) {
+tsl_err tsl_session_assign(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_plan_clear(&s->plan);
   tsl_kind_sets_make(&s->problem, &s->sets);
-  TSL_AGREE(s->comm, s->rank == 0 ? tsl_session_make_plan(s) : TSL_OK);
-  TSL_AGREE(s->comm, share_plan(s));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_session_make_plan(s) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, share_plan(s));
 done:
   return err;
 }
@@ -215,7 +215,7 @@ static double alone(const tsl_session *s, int rank) {
 static void judge_ranks(tsl_session *s) {
   const bool all = s->run.ranks == TSL_RANKS_ALL || s->run.plan == TSL_PLAN_ROUNDROBIN ||
                    s->run.plan == TSL_PLAN_SHARE;
-  tsl_useful_ask ask = {.units = s->units.list,
+  tsl_select_ask ask = {.units = s->units.list,
                         .n_units = s->units.n,
                         .n_ranks = s->size,
                         .seconds = tsl_cost_seconds,
@@ -228,7 +228,7 @@ static void judge_ranks(tsl_session *s) {
   double fastest = alone(s, 0);
   for (int r = 1; r < s->size; r++) fastest = fmin(fastest, alone(s, r));
   if (can_be_finer(s) && fastest > LONG_RUN) ask.cut_last = FINER;
-  tsl_plan_useful(&ask, s->use);
+  tsl_select_ranks(&ask, s->use);
   for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
 }
 
@@ -240,7 +240,7 @@ static tsl_err choose_ranks(tsl_session *s) {
   TSL_TRY(tsl_alloc(s->size, sizeof *s->use, "ranks", (void **)&s->use));
   TSL_TRY(tsl_alloc(s->size, sizeof *s->cost.left_out, "ranks", (void **)&s->cost.left_out));
   if (s->rank == 0) judge_ranks(s);
-  TSL_TRY(tsl_share_bytes(s->comm, s->use, s->size * (int64_t)sizeof *s->use));
+  TSL_TRY(tsl_bcast_bytes(s->comm, s->use, s->size * (int64_t)sizeof *s->use));
   for (int r = 0; r < s->size; r++) s->cost.left_out[r] = !s->use[r].takes_part;
 done:
   return err;
@@ -270,7 +270,7 @@ static tsl_err calibrate(tsl_session *s) {
   double since = tsl_now();
   tsl_free(s->cost.speeds);
   s->cost.speeds = NULL;
-  TSL_TRY(tsl_calibrate(s->comm, &s->station, s->units.list, s->units.n, &s->run, &s->cost,
+  TSL_TRY(tsl_calibrate(s->comm, &s->executor, s->units.list, s->units.n, &s->run, &s->cost,
                         &s->measured));
   TSL_TRY(tsl_session_stage(s, "calibrate", &since));
   if (s->measured > 0 && has_setup(s)) TSL_TRY(tsl_session_reopen(s));
@@ -284,7 +284,7 @@ static tsl_err cut_finer(tsl_session *s) {
   tsl_err err = TSL_OK;
   s->finer = FINER;
   TSL_TRY(tsl_session_units(s));
-  TSL_AGREE(s->comm, tsl_keeper_recut(s));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_checkpoints_recut(s));
   TSL_TRY(calibrate(s));
 done:
   return err;
@@ -294,10 +294,10 @@ tsl_err tsl_session_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   double since;
   TSL_TRY(calibrate(s));
-  TSL_AGREE(s->comm, choose_ranks(s));
+  TSL_COLLECTIVE_TRY(s->comm, choose_ranks(s));
   if (finer_pays(s)) TSL_TRY(cut_finer(s));
   since = tsl_now();
-  TSL_TRY(tsl_session_deal(s));
+  TSL_TRY(tsl_session_assign(s));
   TSL_TRY(tsl_session_stage(s, "plan", &since));
 done:
   return err;

@@ -1,0 +1,34 @@
+/**
+ * @file test_delay.h
+ * Test knob TSL_TEST_SLOW: units that last longer than they have to, for tests of load balance on
+ * equal machines and of what happens in the middle of a run.
+ *
+ * F (F >= 1) makes each unit of this process last F times as long, by sleeping after it; "+S" makes
+ * it last S seconds at least, whatever else the machine does; "rank:F,rank:+S" names ranks of the
+ * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID). Backends of sockets do it
+ * unit by unit; src/mpi/test_delay_card.c does it for the others, and for the turns of a walk.
+ */
+#ifndef TSL_CORE_TEST_DELAY_H
+#define TSL_CORE_TEST_DELAY_H
+
+#include "error.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @param[out] factor  1 when unset or when this rank is not named
+ * @return TSL_ERR_USAGE when the text is of no such form
+ */
+tsl_err tsl_test_delay_factor(double *factor);
+
+/** Sleep after units that have taken `used` seconds together; the seconds slept. */
+double tsl_test_delay_sleep(double used, double factor, int64_t units);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

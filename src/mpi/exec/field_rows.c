@@ -1,0 +1,122 @@
+/* The callbacks behind tsl_field_rows: they check field and rows, then use the array or the
+ * dataset. */
+#include "field_rows.h"
+
+#include "collective_error.h"
+#include "phase.h"
+#include "result_writer.h"
+
+#include <string.h>
+
+/* Behind a tsl_field_rows; nothing is owned. */
+typedef struct store_state {
+  tsl_problem *problem;
+  tsl_out *out; /* after tsl_out_close_stream */
+} store_state;
+
+/* A GATHER field and rows within it. */
+static tsl_err check(const tsl_problem *problem, int f, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  const tsl_field *field = NULL;
+  if (f < 0 || f >= problem->n_fields)
+    TSL_FAIL(TSL_ERR_INTERNAL, "store: no field %d of %d", f, problem->n_fields);
+  field = &problem->fields[f];
+  if (!(field->role & TSL_OUT) || field->combine != TSL_GATHER)
+    TSL_FAIL(TSL_ERR_INTERNAL, "store: field '%s' is no GATHER result", field->name);
+  if (lo < 0 || hi < lo || hi > field->shape[0])
+    TSL_FAIL(TSL_ERR_INTERNAL, "store: rows %lld..%lld of field '%s' leave 0..%lld", (long long)lo,
+             (long long)hi, field->name, (long long)field->shape[0]);
+  if (tsl_stop_signal != 0)
+    TSL_FAIL(TSL_ERR_STOPPED,
+             "stopped by signal %d while results were derived; no output was left behind",
+             tsl_stop_signal);
+done:
+  return err;
+}
+
+static int64_t row_count(const tsl_field *field) {
+  return field->shape[1] * field->shape[2];
+}
+
+/* Where row lo of a field held in memory begins, and the bytes up to row hi. */
+static char *rows_in_memory(const tsl_field *field, int64_t lo, int64_t hi, size_t *bytes) {
+  const size_t row = (size_t)row_count(field) * tsl_type_bytes((tsl_type)field->type);
+  *bytes = (size_t)(hi - lo) * row;
+  return (char *)field->data + (size_t)lo * row;
+}
+
+static tsl_err read_rows(void *arg, int f, int64_t lo, int64_t hi, void *rows) {
+  tsl_err err = TSL_OK;
+  const store_state *state = arg;
+  const tsl_field *field = NULL;
+  size_t bytes = 0;
+  TSL_TRY(check(state->problem, f, lo, hi));
+  field = &state->problem->fields[f];
+  if (field->stream)
+    TSL_TRY(tsl_out_read_rows(state->out, field, lo, hi, rows));
+  else if (hi > lo) {
+    const char *from = rows_in_memory(field, lo, hi, &bytes);
+    memcpy(rows, from, bytes);
+  }
+done:
+  return err;
+}
+
+static tsl_err write_rows(void *arg, int f, int64_t lo, int64_t hi, const void *rows) {
+  tsl_err err = TSL_OK;
+  const store_state *state = arg;
+  const tsl_field *field = NULL;
+  size_t bytes = 0;
+  TSL_TRY(check(state->problem, f, lo, hi));
+  field = &state->problem->fields[f];
+  if (tsl_first_bad(field, rows, (hi - lo) * row_count(field)) >= 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in rows %lld to %lld", field->name,
+             tsl_bad_word(field), (long long)lo, (long long)hi - 1);
+  if (field->stream)
+    TSL_TRY(tsl_out_write_rows(state->out, field, lo, hi, rows));
+  else if (hi > lo) {
+    char *to = rows_in_memory(field, lo, hi, &bytes);
+    memcpy(to, rows, bytes);
+  }
+done:
+  return err;
+}
+
+static tsl_err append_records(void *arg, int f, const void *records, int64_t n) {
+  tsl_err err = TSL_OK;
+  const store_state *state = arg;
+  tsl_field *field = NULL;
+  if (f < 0 || f >= state->problem->n_fields)
+    TSL_FAIL(TSL_ERR_INTERNAL, "store: no field %d of %d", f, state->problem->n_fields);
+  field = &state->problem->fields[f];
+  if (!(field->role & TSL_OUT) || field->combine != TSL_LIST || n < 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "store: %lld records for field '%s', which is no LIST result",
+             (long long)n, field->name);
+  if (tsl_first_bad(field, records, n * row_count(field)) >= 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in a record", field->name, tsl_bad_word(field));
+  TSL_TRY(tsl_out_append(state->out, field, records, n));
+  field->shape[0] += n;
+done:
+  return err;
+}
+
+static tsl_err finish(tsl_problem *problem, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  store_state state = {problem, out};
+  const tsl_field_rows store = {
+      .state = &state, .read = read_rows, .write = write_rows, .append = append_records};
+  TSL_TRY(problem->family->finish(problem, &store));
+  TSL_TRY(tsl_out_end_rows(out));
+done:
+  return err;
+}
+
+tsl_err tsl_field_rows_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  int rank = 0;
+  if (problem->family->finish == NULL) return TSL_OK;
+  TSL_MPI(MPI_Comm_rank(comm, &rank));
+  TSL_COLLECTIVE_TRY(comm, rank == 0 ? finish(problem, out) : TSL_OK);
+done:
+  return err;
+}

@@ -1,0 +1,421 @@
+/* The rule for the number of units, the window of cells on rank 0, and atomic operations on them:
+ * in shared memory on one host, else by MPI RMA. */
+#include "shared_counter.h"
+
+#include "collective_error.h"
+#include "heartbeat.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { NEXT, ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size claims for the ranks */
+
+static const int64_t PAUSE = INT64_C(1) << 32; /* added to ABORT; below it: ranks that abort */
+
+static const double TICKS = 1e9;   /* work is counted in integer nanoseconds */
+static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: not known */
+
+/* Something for a cell that nobody waits for: what is new while the one before is on its way goes
+ * with the next. */
+typedef struct letter {
+  int64_t word, sent;
+  bool waits;
+  MPI_Request request;
+} letter;
+
+struct tsl_shared_counter {
+  MPI_Comm comm; /* not owned */
+  MPI_Win window;
+  int64_t *cells;          /* on rank 0 */
+  _Atomic int64_t *shared; /* the same as all ranks of one host see them; else NULL */
+  int rank, size;
+  int64_t first, last;
+  int64_t *words;   /* [2 size] ratios and claims as read from the window */
+  double *slower;   /* [size] the ratios as numbers */
+  int64_t add, old; /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
+  letter ratio, work;
+  int64_t flags, asked_flags; /* of ABORT: as last seen, and what is being read */
+  MPI_Request asking;
+};
+
+/* ---- the rule */
+
+static const double MUCH = 1.5; /* times faster */
+
+/* Work (seconds on rank 0's device) that a rank does in a second, judged by the next unit. */
+static double rate(const tsl_dynamic_pool *t, int rank) {
+  const tsl_unit *unit = &t->units[t->next];
+  if (!tsl_cost_takes_part(t->cost, rank)) return 0;
+  const double slower = t->slower != NULL ? t->slower[rank] : 1;
+  const double seconds = tsl_cost_seconds(t->cost, rank, unit) * slower;
+  return seconds > 0 ? (t->before[t->next + 1] - t->before[t->next]) / seconds : 0;
+}
+
+/* Units from next on with this much work together, at least one. */
+static int64_t units_of(const tsl_dynamic_pool *t, double work) {
+  const double goal = t->before[t->next] + work * (1 + 1e-9);
+  int64_t low = t->next + 1, high = t->last;
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (t->before[middle] <= goal)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low - t->next;
+}
+
+/* Are the units that are left better left to the others? When what those would have done, in whole
+ * units, before this rank had finished one more is all of them. To an idle rank only the much
+ * faster count: were the last twelve units left to fifteen ranks which are hardly faster and may be
+ * busy, those would leave them, too, and the fastest would do them one after the other. */
+static bool left_to_others(const tsl_dynamic_pool *t, int rank, double ahead, double rest,
+                           double unit) {
+  const double seconds = ahead + unit / rate(t, rank), counts = ahead > 0 ? 1 : MUCH;
+  double done = 0;
+  for (int r = 0; r < t->cost->n_ranks; r++) {
+    const double units = r == rank ? 0 : rate(t, r) * seconds / unit;
+    if (units >= counts) done += floor(units) * unit;
+  }
+  return rest <= done;
+}
+
+/* Would another rank take of the rest, were it idle? */
+static bool wanted_elsewhere(const tsl_dynamic_pool *t, int rank, double rest, double unit) {
+  for (int r = 0; r < t->cost->n_ranks; r++)
+    if (r != rank && rate(t, r) > 0 && !left_to_others(t, r, 0, rest, unit)) return true;
+  return false;
+}
+
+/* Part of the rest for a rank with this share of all speed: half of its share keeps all busy to the
+ * end; a rank that does nearly all by itself need not break its batches up for the others. */
+static double part_of_rest(double share) {
+  return fmax(share / 2, fmin(0.75, 2 * share - 1));
+}
+
+/* Has a device with so much ahead enough, when all are done with the rest in so many seconds? */
+static bool has_enough(double ahead, double enough, double rest_seconds) {
+  return ahead > TSL_POOL_SHORTEST && ahead > fmin(enough, rest_seconds / 2);
+}
+
+int64_t tsl_dynamic_pool_chunk(const tsl_dynamic_pool *t, int rank, double ahead) {
+  double sum = 0, mine = 0, rest = 0, longest = 0, work = 0, part = 0;
+  if (t->next >= t->last || !tsl_cost_takes_part(t->cost, rank)) return 0;
+  for (int r = 0; r < t->cost->n_ranks; r++) sum += rate(t, r);
+  mine = rate(t, rank);
+  if (mine <= 0) return 1; /* unknown speed: one at a time */
+  rest = t->before[t->last] - t->before[t->next];
+  work = t->before[t->next + 1] - t->before[t->next];
+  if (left_to_others(t, rank, ahead, rest, work)) return 0;
+  if (has_enough(ahead, t->enough, rest / sum)) return 0;
+  part = wanted_elsewhere(t, rank, rest, work) ? part_of_rest(mine / sum) : 1;
+  longest = fmax(t->longest * fmax(1, 2 * part), TSL_POOL_PER_RANK * t->cost->n_ranks);
+  work = rest * part;
+  if (work < TSL_POOL_SHORTEST * mine) work = fmin(TSL_POOL_SHORTEST * mine, 2 * work);
+  return units_of(t, fmin(work, longest * mine));
+}
+
+/* ---- the window */
+
+/* On one host the cells are shared memory and operations the processor's: an MPI may answer its own
+ * there, too, only when rank 0 calls it, as MPICH does. */
+static tsl_err find_cells(tsl_shared_counter *queue) {
+  tsl_err err = TSL_OK;
+  MPI_Aint bytes = 0;
+  int unit = 0;
+  void *cells = NULL;
+  TSL_MPI(MPI_Win_shared_query(queue->window, 0, &bytes, &unit, &cells));
+  queue->shared = cells;
+done:
+  return err;
+}
+
+static tsl_err open_window(tsl_shared_counter *queue) {
+  tsl_err err = TSL_OK;
+  const int n_cells = SLOWER + 2 * queue->size;
+  const MPI_Aint bytes = queue->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
+  bool one_host = false;
+  TSL_TRY(tsl_on_one_host(queue->comm, &one_host));
+  if (one_host)
+    TSL_MPI(MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm,
+                                    &queue->cells, &queue->window));
+  else if (MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm, &queue->cells,
+                            &queue->window) != MPI_SUCCESS)
+    TSL_FAIL(TSL_ERR_MPI,
+             "this MPI has no window over several nodes, by which units are handed out; Open MPI 4 "
+             "has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
+  TSL_MPI(MPI_Win_set_errhandler(queue->window, MPI_ERRORS_RETURN));
+  if (one_host) TSL_TRY(find_cells(queue));
+  for (int k = 0; queue->rank == 0 && k < n_cells; k++) queue->cells[k] = 0;
+  if (queue->rank == 0) queue->cells[NEXT] = queue->first;
+  TSL_MPI(MPI_Barrier(queue->comm));
+  TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, queue->window));
+done:
+  return err;
+}
+
+static void free_queue(tsl_shared_counter *queue) {
+  if (queue == NULL) return;
+  tsl_free(queue->slower);
+  tsl_free(queue->words);
+  tsl_free(queue);
+}
+
+static tsl_err make_queue(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out) {
+  tsl_err err = TSL_OK;
+  tsl_shared_counter *queue = NULL;
+  int rank = 0, size = 1;
+  TSL_MPI(MPI_Comm_rank(comm, &rank));
+  TSL_MPI(MPI_Comm_size(comm, &size));
+  TSL_TRY(tsl_alloc(1, sizeof *queue, "work queue", (void **)&queue));
+  *queue = (tsl_shared_counter){.comm = comm,
+                                .window = MPI_WIN_NULL,
+                                .ratio.request = MPI_REQUEST_NULL,
+                                .work.request = MPI_REQUEST_NULL,
+                                .asking = MPI_REQUEST_NULL,
+                                .rank = rank,
+                                .size = size,
+                                .first = first,
+                                .last = last};
+  *out = queue;
+  TSL_TRY(tsl_alloc(size, sizeof *queue->slower, "work queue", (void **)&queue->slower));
+  TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *queue->words, "work queue", (void **)&queue->words));
+done:
+  return err;
+}
+
+tsl_err tsl_counter_open(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out) {
+  tsl_err err = TSL_OK;
+  tsl_shared_counter *queue = NULL;
+  TSL_COLLECTIVE_TRY(comm, make_queue(comm, first, last, &queue));
+  TSL_TRY(open_window(queue));
+  *out = queue;
+  queue = NULL;
+done:
+  free_queue(queue);
+  return err;
+}
+
+void tsl_counter_close(tsl_shared_counter **queue) {
+  tsl_shared_counter *q = *queue;
+  *queue = NULL;
+  /* Else the others would wait for the rank that is silent, and MPI may still write here. */
+  if (q == NULL || tsl_heart_alarm()) return;
+  (void)MPI_Wait(&q->ratio.request, MPI_STATUS_IGNORE);
+  (void)MPI_Wait(&q->work.request, MPI_STATUS_IGNORE);
+  (void)MPI_Wait(&q->asking, MPI_STATUS_IGNORE);
+  (void)MPI_Win_unlock_all(q->window);
+  (void)MPI_Win_free(&q->window);
+  free_queue(q);
+}
+
+/* ---- asking and telling rank 0. Over a network it answers when its main thread comes by: who
+ * waits for it sleeps meanwhile (MPI_Win_flush would take a core from the threads that compute). */
+
+/* Read n words from a cell on; *request completes when they are there. */
+static tsl_err ask(tsl_shared_counter *queue, int cell, int n, int64_t *words,
+                   MPI_Request *request) {
+  tsl_err err = TSL_OK;
+  for (int k = 0; queue->shared != NULL && k < n; k++) words[k] = queue->shared[cell + k];
+  if (queue->shared != NULL) return TSL_OK;
+  TSL_MPI(MPI_Rget_accumulate(NULL, 0, MPI_INT64_T, words, n, MPI_INT64_T, 0, cell, n, MPI_INT64_T,
+                              MPI_NO_OP, queue->window, request));
+done:
+  return err;
+}
+
+/* Wait for an answer. Rank 0 has its own at once, and comes to the others' questions. */
+static tsl_err hear(tsl_shared_counter *queue, MPI_Request *request) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_mpi_wait(request, 0));
+  if (queue->rank == 0 && queue->shared == NULL) TSL_MPI(MPI_Win_flush(0, queue->window));
+done:
+  return err;
+}
+
+/* *old = cell; cell += add. */
+static tsl_err fetch_add(tsl_shared_counter *queue, int cell, int64_t add, int64_t *old) {
+  tsl_err err = TSL_OK;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (queue->shared != NULL) {
+    *old = atomic_fetch_add(&queue->shared[cell], add);
+    return TSL_OK;
+  }
+  queue->add = add;
+  TSL_MPI(MPI_Rget_accumulate(&queue->add, 1, MPI_INT64_T, &queue->old, 1, MPI_INT64_T, 0, cell, 1,
+                              MPI_INT64_T, MPI_SUM, queue->window, &request));
+  TSL_TRY(hear(queue, &request));
+  *old = queue->old;
+done:
+  return err;
+}
+
+/* The first n words of the ranks: ratios, then claims. */
+static tsl_err read_words(tsl_shared_counter *queue, int n) {
+  tsl_err err = TSL_OK;
+  MPI_Request request = MPI_REQUEST_NULL;
+  TSL_TRY(ask(queue, SLOWER, n, queue->words, &request));
+  TSL_TRY(hear(queue, &request));
+  for (int r = 0; r < queue->size; r++)
+    queue->slower[r] = queue->words[r] > 0 ? (double)queue->words[r] / MILLION : 1;
+done:
+  return err;
+}
+
+/* What waits leaves as soon as what left before it has arrived. */
+static tsl_err post(tsl_shared_counter *queue, letter *l, int cell, MPI_Op op) {
+  tsl_err err = TSL_OK;
+  int gone = 0;
+  TSL_MPI(MPI_Test(&l->request, &gone, MPI_STATUS_IGNORE));
+  if (!gone || !l->waits) return TSL_OK;
+  l->sent = l->word;
+  l->word = 0;
+  l->waits = false;
+  if (queue->shared != NULL) {
+    if (op == MPI_SUM)
+      (void)atomic_fetch_add(&queue->shared[cell], l->sent);
+    else
+      atomic_store(&queue->shared[cell], l->sent);
+    return TSL_OK;
+  }
+  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T, op, queue->window,
+                          &l->request));
+done:
+  return err;
+}
+
+static tsl_err post_ratio(tsl_shared_counter *queue) {
+  return post(queue, &queue->ratio, SLOWER + queue->rank, MPI_REPLACE);
+}
+
+static tsl_err post_work(tsl_shared_counter *queue) {
+  return post(queue, &queue->work, DONE, MPI_SUM);
+}
+
+tsl_err tsl_counter_take(tsl_shared_counter *queue, const tsl_dynamic_pool *tail, double ahead,
+                         int64_t *lo, int64_t *hi, bool *over) {
+  tsl_err err = TSL_OK;
+  tsl_dynamic_pool now = *tail;
+  int64_t chunk = 0;
+  *lo = *hi = now.last = queue->last;
+  now.slower = queue->slower;
+  TSL_TRY(fetch_add(queue, NEXT, 0, &now.next));
+  *over = now.next >= queue->last;
+  if (*over) goto done;
+  TSL_TRY(read_words(queue, queue->size));
+  chunk = tsl_dynamic_pool_chunk(&now, queue->rank, ahead);
+  if (chunk == 0) goto done;
+  TSL_TRY(fetch_add(queue, NEXT, chunk, &now.next));
+  *over = now.next >= queue->last;
+  if (*over) goto done;
+  *lo = now.next;
+  *hi = now.next + chunk < queue->last ? now.next + chunk : queue->last;
+done:
+  return err;
+}
+
+/* ---- claims: front and back in one word that is only ever added to. An addition that goes too far
+ * empties the claim for good, and who made it got all that was left. (MPI_Compare_and_swap on a
+ * rank's own window crashes in Open MPI 4.1.4.) */
+
+static const int64_t FRONT = INT64_C(1) << 32;  /* a step of front */
+static const int64_t OFFSET = INT64_C(1) << 30; /* keeps back positive */
+
+static int64_t pack(tsl_range claim) {
+  return claim.front * FRONT + claim.back + OFFSET;
+}
+
+static tsl_range unpack(int64_t word) {
+  return (tsl_range){(int32_t)(word / FRONT), (int32_t)(word % FRONT - OFFSET)};
+}
+
+tsl_err tsl_counter_set_range(tsl_shared_counter *queue, tsl_range claim) {
+  int64_t old; /* 0: cells are, at first */
+  return fetch_add(queue, SLOWER + queue->size + queue->rank, pack(claim), &old);
+}
+
+tsl_err tsl_counter_take_range(tsl_shared_counter *queue, int owner, int32_t n, tsl_range *got) {
+  tsl_err err = TSL_OK;
+  const bool own = owner == queue->rank;
+  int64_t word = 0;
+  TSL_TRY(fetch_add(queue, SLOWER + queue->size + owner, own ? n * FRONT : -n, &word));
+  *got = unpack(word);
+  if (own && got->front + n < got->back) got->back = got->front + n;
+  if (!own && got->back - n > got->front) got->front = got->back - n;
+done:
+  return err;
+}
+
+tsl_err tsl_counter_next(tsl_shared_counter *queue, int64_t *next) {
+  return fetch_add(queue, NEXT, 0, next);
+}
+
+tsl_err tsl_counter_read(tsl_shared_counter *queue, double *slower, tsl_range *claims) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(read_words(queue, 2 * queue->size));
+  for (int r = 0; r < queue->size; r++) {
+    slower[r] = queue->slower[r];
+    claims[r] = unpack(queue->words[queue->size + r]);
+  }
+done:
+  return err;
+}
+
+/* ---- speeds, abort, progress */
+
+tsl_err tsl_counter_slower(tsl_shared_counter *queue, double ratio) {
+  const double millionths = ratio * MILLION;
+  const int64_t word = millionths < 1      ? 1
+                       : millionths > 1e15 ? INT64_C(1000000000000000)
+                                           : (int64_t)millionths;
+  queue->ratio.word = word;
+  queue->ratio.waits = true;
+  return post_ratio(queue);
+}
+
+tsl_err tsl_counter_abort(tsl_shared_counter *queue) {
+  int64_t old;
+  return fetch_add(queue, ABORT, 1, &old);
+}
+
+tsl_err tsl_counter_pause(tsl_shared_counter *queue) {
+  int64_t old;
+  return fetch_add(queue, ABORT, PAUSE, &old);
+}
+
+/* The flags as the last answer has them, and the next question. */
+static tsl_err look_at_flags(tsl_shared_counter *queue) {
+  tsl_err err = TSL_OK;
+  int answered = 0;
+  if (queue->asking == MPI_REQUEST_NULL)
+    TSL_TRY(ask(queue, ABORT, 1, &queue->asked_flags, &queue->asking));
+  TSL_MPI(MPI_Test(&queue->asking, &answered, MPI_STATUS_IGNORE));
+  if (answered) queue->flags = queue->asked_flags;
+done:
+  return err;
+}
+
+tsl_err tsl_counter_aborted(tsl_shared_counter *queue, bool *aborted, bool *paused) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(post_ratio(queue));
+  TSL_TRY(post_work(queue));
+  TSL_TRY(look_at_flags(queue));
+  *aborted = queue->flags % PAUSE != 0;
+  if (paused != NULL) *paused = queue->flags / PAUSE != 0;
+done:
+  return err;
+}
+
+tsl_err tsl_counter_add_done(tsl_shared_counter *queue, double seconds) {
+  queue->work.word += (int64_t)(seconds * TICKS) + 1;
+  queue->work.waits = true;
+  return post_work(queue);
+}
+
+tsl_err tsl_counter_done(tsl_shared_counter *queue, double *seconds) {
+  int64_t ticks = 0;
+  const tsl_err err = fetch_add(queue, DONE, 0, &ticks);
+  *seconds = (double)ticks / TICKS;
+  return err;
+}

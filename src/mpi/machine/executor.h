@@ -1,0 +1,20 @@
+/**
+ * @file executor.h
+ * A rank's device as the main thread sees it.
+ */
+#ifndef TSL_MPI_EXECUTOR_H
+#define TSL_MPI_EXECUTOR_H
+
+#include "compute_thread.h"
+#include "placement.h"
+
+/** What a rank needs to run units: backend, worker, and the compute thread that drives them. */
+typedef struct tsl_executor {
+  const tsl_problem *problem; /**< not owned */
+  const tsl_backend *backend; /**< not owned */
+  tsl_worker *worker;         /**< opened on the compute thread */
+  tsl_compute_thread *thread;
+  const tsl_placement *placement; /**< this rank's; not owned */
+} tsl_executor;
+
+#endif

@@ -1,0 +1,73 @@
+/**
+ * @file plan_kinds.h
+ * Plans of families whose kinds of units have work in some phases only (family.active). Pure
+ * functions, tested without MPI.
+ *
+ * The kinds that are active together are a set. Every phase should be balanced, and a unit stays
+ * with one rank in all of them, for what that rank keeps of it. So kinds that have a phase of their
+ * own (their home is the smaller set) are dealt first, by that phase; the others on top of them.
+ */
+#ifndef TSL_MPI_PLAN_KINDS_H
+#define TSL_MPI_PLAN_KINDS_H
+
+#include "cost.h"
+#include "plan.h"
+
+/** The sets of a problem. */
+typedef struct tsl_kind_sets {
+  int32_t n;                       /**< 1 or more */
+  uint32_t mask[TSL_PHASES_AHEAD]; /**< bit k: kind k is in it; in the order of their first phase */
+  int32_t home[TSL_MAX_KINDS];     /**< the smallest set that has the kind; -1: none */
+} tsl_kind_sets;
+
+/** Kinds that are active in a phase, as bits. */
+uint32_t tsl_kinds_active(const tsl_problem *problem, int phase);
+
+/** The sets of the first TSL_PHASES_AHEAD phases. */
+void tsl_kind_sets_make(const tsl_problem *problem, tsl_kind_sets *sets);
+
+/** Index of a set, or -1. */
+int tsl_kind_sets_find(const tsl_kind_sets *sets, uint32_t mask);
+
+/** Is a kind in a set given as bits? */
+static inline bool tsl_kind_in(uint32_t mask, int kind) {
+  return (mask >> kind & 1) != 0;
+}
+
+/**
+ * Make a plan, as tsl_plan_make does for one set. Several sets: no tail; plan->seconds and
+ * total_seconds are those of one phase of each set together.
+ */
+tsl_err tsl_plan_sets(const tsl_plan_rule *rule, const tsl_kind_sets *sets, const tsl_unit *units,
+                      int64_t n_units, int n_ranks, tsl_seconds_fn seconds, const void *model,
+                      tsl_plan *plan);
+
+/**
+ * Predicted seconds of the ranks in a phase of a set, units of the tail left out.
+ * @param[out] load  shape [plan->n_ranks]
+ */
+void tsl_plan_loads(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
+                    tsl_seconds_fn seconds, const void *model, double *load);
+
+/**
+ * Predicted seconds of a phase of a set; a tail fills the gaps below the longest load and is spread
+ * over the ranks that take part.
+ * @param[in]  takes_part  [plan->n_ranks]; NULL: all
+ * @param[out] load        shape [plan->n_ranks], as tsl_plan_loads
+ */
+double tsl_plan_time(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
+                     tsl_seconds_fn seconds, const void *model, const bool *takes_part,
+                     double *load);
+
+/** Mean load over largest load, 0..1, of the ranks that take part (NULL: all); 1 without load. */
+double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ranks);
+
+/**
+ * The units of a set alone, and their part of a plan without tail.
+ * @param[out] part,view  units in order, ids kept, shape [view->n_units], from tsl_alloc; the plan,
+ *                        free with tsl_plan_clear
+ */
+tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
+                      tsl_seconds_fn seconds, const void *model, tsl_unit **part, tsl_plan *view);
+
+#endif

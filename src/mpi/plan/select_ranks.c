@@ -1,0 +1,113 @@
+/* Slow ranks are added in order of speed; the number of them with the shortest predicted time plus
+ * prices is kept. */
+#include "select_ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Ranks that take part so far: their joint speed (runs per second) and what the slow ones cost. */
+typedef struct party {
+  double rate;
+  double unit;  /* s of a unit of the slowest of the slow */
+  double bytes; /* of the slow ones' results, if they had their share of a party of fast ranks */
+  int slow;
+} party;
+
+static double run_seconds(const party *p) {
+  return 1 / p->rate;
+}
+
+static int phases_of(const tsl_select_ask *ask) {
+  return ask->phases > 1 ? ask->phases : 1;
+}
+
+/* All runs of a unit on a rank. */
+static double runs_seconds(const tsl_select_ask *ask, int rank, const tsl_unit *unit) {
+  const double setup = ask->setup != NULL ? ask->setup(ask->model, rank, unit) : 0;
+  return phases_of(ask) * ask->seconds(ask->model, rank, unit) + setup;
+}
+
+static double price_of(const tsl_select_ask *ask, const party *p) {
+  if (p->slow == 0) return 0;
+  const double fill = ask->stages > 0 ? p->slow * run_seconds(p) / (double)ask->stages : 0;
+  return TSL_USEFUL_START * phases_of(ask) + p->unit + p->bytes / TSL_USEFUL_RATE + fill;
+}
+
+static party with_rank(const tsl_select_ask *ask, const party *p, const tsl_use *rank) {
+  party more = *p;
+  const double rate = 1 / rank->alone, share = rate / (p->rate + rate);
+  const double unit = rank->alone / (double)ask->n_units / ask->cut_last;
+  more.rate += rate;
+  more.unit = fmax(p->unit, unit);
+  more.bytes += rank->rank > 0 ? share * ask->bytes : 0;
+  more.slow++;
+  return more;
+}
+
+static void judge(const tsl_select_ask *ask, const party *p, tsl_use *rank) {
+  const party more = with_rank(ask, p, rank);
+  rank->without = run_seconds(p);
+  rank->gain = run_seconds(p) - run_seconds(&more);
+  rank->price = price_of(ask, &more) - price_of(ask, p);
+}
+
+static int by_speed(const void *a, const void *b) {
+  const tsl_use *x = a, *y = b;
+  if (x->alone != y->alone) return x->alone < y->alone ? -1 : 1;
+  return x->rank < y->rank ? -1 : 1;
+}
+
+static int by_rank(const void *a, const void *b) {
+  const tsl_use *x = a, *y = b;
+  return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The fast ranks of a list ordered by speed. */
+static int take_peers(tsl_use *use, int n, party *p) {
+  int peers = 0;
+  for (; peers < n && use[peers].alone <= TSL_USEFUL_PEERS * use[0].alone; peers++) {
+    use[peers].takes_part = 1;
+    p->rate += 1 / use[peers].alone;
+  }
+  return peers;
+}
+
+static void tell_peers(tsl_use *use, int peers, const party *all) {
+  for (int k = 0; k < peers; k++) {
+    const double rest = all->rate - 1 / use[k].alone;
+    use[k].without = peers > 1 || all->slow > 0 ? 1 / rest : 0;
+    use[k].gain = peers > 1 || all->slow > 0 ? 1 / rest - 1 / all->rate : 0;
+  }
+}
+
+/* Of a list ordered by speed. */
+static void choose(const tsl_select_ask *ask, tsl_use *use) {
+  party p = {.rate = 0}, best;
+  const int peers = take_peers(use, ask->n_ranks, &p);
+  best = p;
+  for (int k = peers; k < ask->n_ranks; k++) {
+    p = with_rank(ask, &p, &use[k]);
+    if (run_seconds(&p) + price_of(ask, &p) < run_seconds(&best) + price_of(ask, &best)) best = p;
+  }
+  p = best;
+  for (int k = peers; k < ask->n_ranks; k++) use[k].takes_part = k - peers < best.slow;
+  for (int k = ask->n_ranks; k-- > peers;) {
+    p = best;
+    if (use[k].takes_part) p.rate -= 1 / use[k].alone, p.slow--;
+    judge(ask, &p, &use[k]);
+  }
+  tell_peers(use, peers, &best);
+}
+
+void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {
+  bool known = ask->n_units > 0;
+  for (int r = 0; r < ask->n_ranks; r++) {
+    use[r] = (tsl_use){.rank = r, .takes_part = 1};
+    for (int64_t u = 0; u < ask->n_units; u++) use[r].alone += runs_seconds(ask, r, &ask->units[u]);
+    known = known && use[r].alone > 0;
+  }
+  if (!known) return; /* nothing to do, or nothing known of a rank: all take part */
+  qsort(use, (size_t)ask->n_ranks, sizeof *use, by_speed);
+  choose(ask, use);
+  qsort(use, (size_t)ask->n_ranks, sizeof *use, by_rank);
+}

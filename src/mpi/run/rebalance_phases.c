@@ -1,0 +1,169 @@
+/* Rank 0 learns from a phase's log and moves units or leaves a slow rank out where that pays. All
+ * ranks receive the owners and the changed inputs. */
+#include "rebalance_phases.h"
+
+#include "bcast.h"
+#include "collective_error.h"
+#include "exclude_slow_ranks.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- owners; rank 0 */
+
+static bool all_owned(const int32_t *owner, int64_t n) {
+  for (int64_t u = 0; u < n; u++)
+    if (owner[u] < 0) return false;
+  return true;
+}
+
+/* Units that nobody of this run has computed yet are dealt again, now without tail. */
+static tsl_err deal_rest(tsl_session *s, int32_t *owner) {
+  tsl_err err = TSL_OK;
+  const double dynamic = s->run.dynamic;
+  if (all_owned(owner, s->units.n)) return TSL_OK;
+  s->run.dynamic = 0;
+  TSL_TRY(tsl_session_make_plan(s));
+  for (int64_t u = 0; u < s->units.n; u++)
+    if (owner[u] < 0) owner[u] = s->plan.owner[u];
+done:
+  s->run.dynamic = dynamic;
+  return err;
+}
+
+/* Who computed a unit keeps it. */
+static tsl_err keep_owners(tsl_session *s, const tsl_record *record, int32_t *owner) {
+  if (s->units.n > 0) memcpy(owner, s->plan.owner, (size_t)s->units.n * sizeof *owner);
+  for (int64_t k = 0; k < record->n_last; k++)
+    if (record->last[k].owner >= 0) owner[record->last[k].unit.id] = record->last[k].owner;
+  return deal_rest(s, owner);
+}
+
+/* Seconds of a phase of the set: as measured, or by the cost model where a unit has not been in
+ * one; 0: not a set that is planned for. */
+static double expected(const tsl_session *s, int set, const int32_t *owner, double *load) {
+  const tsl_timing_history *l = &s->learned;
+  double most = 0;
+  memset(load, 0, (size_t)s->size * sizeof *load);
+  for (int64_t u = 0; u < s->units.n && set >= 0; u++) {
+    const tsl_unit *unit = &s->units.list[u];
+    double seconds = l->seconds[set * l->n_units + u];
+    if (!tsl_kind_in(s->sets.mask[set], unit->kind)) continue;
+    if (seconds <= 0) seconds = tsl_cost_seconds(&s->cost, owner[u], unit);
+    load[owner[u]] += seconds;
+    if (!tsl_history_knows(l, u))
+      load[owner[u]] += tsl_history_setup(l, &s->cost, owner[u], unit, seconds);
+  }
+  for (int r = 0; r < s->size; r++) most = fmax(most, load[r]);
+  return most;
+}
+
+/* By the cost model; 1 where it knows of no difference. */
+static double later_over_first(const tsl_session *s, const tsl_out_unit *row) {
+  const tsl_unit begin = tsl_unit_begin(&row->unit);
+  const double first = row->owner >= 0 ? tsl_cost_seconds(&s->cost, row->owner, &begin) : 0;
+  return first > 0 ? tsl_cost_seconds(&s->cost, row->owner, &row->unit) / first : 1;
+}
+
+/* Take in a phase; the first as if it had had to do what later ones have. */
+static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *record) {
+  tsl_err err = TSL_OK;
+  tsl_out_unit *rows = NULL;
+  TSL_TRY(tsl_alloc(record->n_last, sizeof *rows, "measured times", (void **)&rows));
+  for (int64_t k = 0; k < record->n_last; k++) {
+    rows[k] = record->last[k];
+    if (phase == 0) rows[k].measured *= later_over_first(s, &rows[k]);
+  }
+  tsl_history_phase(&s->learned, set, rows, record->n_last, &s->cost);
+done:
+  tsl_free(rows);
+  return err;
+}
+
+static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  double *load = NULL;
+  const int set = tsl_kind_sets_find(&s->sets, tsl_kinds_active(&s->problem, phase));
+  const int next = tsl_kind_sets_find(&s->sets, tsl_kinds_active(&s->problem, phase + 1));
+  tsl_rebalance_gain gain = {.moved = 0};
+  tsl_exclusion rest = {.rank = -1};
+  const bool move = s->run.rebalance && s->run.plan != TSL_PLAN_SHARE;
+  tsl_phase_line *line = &record->phases[record->n_phases - 1];
+  TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
+  if (s->learned.seconds == NULL)
+    TSL_TRY(tsl_history_open(s->units.n, s->size, &s->sets, &s->learned));
+  if (set >= 0) {
+    TSL_TRY(learn(s, phase, set, record));
+    if (move)
+      TSL_TRY(tsl_history_rebalance(&s->learned, &s->cost, s->units.list, &s->sets, set,
+                                    s->run.rebalance_threshold, owner, &gain));
+    if (move && gain.imbalance_after > TSL_REST_ABOVE)
+      TSL_TRY(tsl_exclude_slow_ranks(&s->learned, &s->cost, s->units.list, &s->sets, owner, &rest));
+  }
+  if (rest.rank >= 0) s->cost.left_out[rest.rank] = true;
+  line->left_out = rest.rank, line->saved = rest.saves, line->least = rest.least;
+  line->moved = gain.moved;
+  line->imbalance_before = gain.imbalance_before;
+  line->imbalance_after = gain.imbalance_after;
+  record->expected = expected(s, next, owner, load);
+done:
+  tsl_free(load);
+  return err;
+}
+
+/* ---- all ranks */
+
+/* The plan becomes one of owners alone. */
+static void set_owners(tsl_session *s, const int32_t *owner) {
+  tsl_plan *plan = &s->plan;
+  if (s->units.n > 0) memcpy(plan->owner, owner, (size_t)s->units.n * sizeof *owner);
+  plan->first_dynamic = plan->n_units;
+  plan->tail_seconds = plan->total_seconds = 0;
+  tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
+  for (int r = 0; r < s->size; r++)
+    plan->total_seconds = fmax(plan->total_seconds, plan->seconds[r]);
+}
+
+static tsl_err next_owners(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  if (s->rank != 0) return TSL_OK;
+  TSL_TRY(keep_owners(s, record, owner));
+  TSL_TRY(learn_and_move(s, phase, owner, record));
+done:
+  return err;
+}
+
+tsl_err tsl_rebalance_phases_next(tsl_session *s, int phase, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  int32_t *owner = NULL;
+  double begin = tsl_now();
+  TSL_TRY(tsl_bcast_inputs(s->comm, &s->problem));
+  s->shared = tsl_now() - begin;
+  TSL_TRY(tsl_session_stage(s, "share", &begin));
+  if (s->family->shape == TSL_WAVE) return TSL_OK; /* its lanes stay where they are */
+  TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->units.n, sizeof *owner, "owners", (void **)&owner));
+  TSL_COLLECTIVE_TRY(s->comm, next_owners(s, phase, owner, record));
+  TSL_TRY(tsl_bcast_bytes(s->comm, owner, s->units.n * (int64_t)sizeof *owner));
+  TSL_TRY(tsl_bcast_bytes(s->comm, s->cost.left_out, s->size * (int64_t)sizeof(bool)));
+  set_owners(s, owner);
+done:
+  tsl_free(owner);
+  return err;
+}
+
+void tsl_rebalance_phases_print(const tsl_record *record, FILE *file) {
+  const tsl_phase_line *line = &record->phases[record->n_phases - 1];
+  fprintf(file, "phase %lld: %lld units, %.4g s, imbalance %.1f %%", (long long)line->phase,
+          (long long)line->units, line->wall, 100 * line->imbalance);
+  if (line->moved > 0)
+    fprintf(file, "; moved %lld units, predicted imbalance %.1f %% -> %.1f %%",
+            (long long)line->moved, 100 * line->imbalance_before, 100 * line->imbalance_after);
+  if (line->left_out >= 0)
+    fprintf(file,
+            "; rank %lld left out from here on: it made an iteration %.3g ms %s, its least units "
+            "take %.3g ms",
+            (long long)line->left_out, 1e3 * fabs(line->saved),
+            line->saved >= 0 ? "shorter" : "longer", 1e3 * line->least);
+  fputc('\n', file);
+  fflush(file);
+}

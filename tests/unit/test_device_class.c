@@ -1,0 +1,377 @@
+/* unit.cost.device_class: equal devices that measured about the same get equal coefficients,
+ * others keep theirs. */
+#include "device_class.h"
+#include "plan_wave.h"
+#include "random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST_RANKS = 12, KEY = 256, N_UNITS = 300 };
+
+/* ---- kinds */
+
+typedef struct keyring {
+  char keys[MOST_RANKS][KEY];
+  int n, kind[MOST_RANKS];
+} keyring;
+
+static void add_key(keyring *k, const char *host, const char *name, const char *id,
+                    const char *rest) {
+  (void)snprintf(k->keys[k->n++], KEY, "%s|%s|%s|%s", host, name, id, rest);
+}
+
+static void find_kinds(keyring *k) {
+  assert_int_equal(tsl_device_class_kinds(k->keys[0], KEY, k->n, k->kind), TSL_OK);
+}
+
+static const char CARD[] = "CUDA,12.4|1,threads|4,ranks|dp|lcs|1.2|2^20";
+
+/* Cards of one model wherever they sit; sockets of one model on any host. */
+static void places_do_not_matter(void **state) {
+  keyring k = {.n = 0};
+  (void)state;
+  add_key(&k, "", "NVIDIA,H200", "GPU-1", CARD);
+  add_key(&k, "a", "AMD,EPYC", "socket,0", "OpenMP|16,threads|4,ranks|dp");
+  add_key(&k, "", "NVIDIA,H200", "GPU-2", CARD);
+  add_key(&k, "b", "AMD,EPYC", "socket,1", "OpenMP|16,threads|4,ranks|dp");
+  find_kinds(&k);
+  assert_int_equal(k.kind[0], 0);
+  assert_int_equal(k.kind[1], 1);
+  assert_int_equal(k.kind[2], 0);
+  assert_int_equal(k.kind[3], 1);
+}
+
+/* Model, driver, threads, ranks side by side, and a slowness that a test has asked for. */
+static void all_else_matters(void **state) {
+  static const char *const rests[] = {"CUDA,12.4|1,threads|4,ranks|dp|lcs|1.2|2^20",
+                                      "CUDA,12.5|1,threads|4,ranks|dp|lcs|1.2|2^20",
+                                      "CUDA,12.4|2,threads|4,ranks|dp|lcs|1.2|2^20",
+                                      "CUDA,12.4|1,threads|8,ranks|dp|lcs|1.2|2^20",
+                                      "CUDA,12.4|1,threads|4,ranks|dp|lcs|1.2|slow,0:1,1:3,0|2^20",
+                                      "CUDA,12.4|1,threads|4,ranks|dp|lcs|1.2|slow,0:1,1:3,1|2^20"};
+  enum { RESTS = sizeof rests / sizeof *rests };
+  keyring k = {.n = 0};
+  char id[16];
+  (void)state;
+  for (int r = 0; r < RESTS; r++) {
+    (void)snprintf(id, sizeof id, "GPU-%d", r);
+    add_key(&k, "", "NVIDIA,H200", id, rests[r]);
+  }
+  add_key(&k, "", "NVIDIA,H200,NVL", "GPU-x", rests[0]);
+  add_key(&k, "", "NVIDIA,H20", "GPU-y", rests[0]);
+  find_kinds(&k);
+  for (int r = 0; r < k.n; r++) assert_int_equal(k.kind[r], r);
+}
+
+/* Five ranks on two sockets of one host: those of three ranks have less memory rate each. Two ranks
+ * of a socket are of a kind with two ranks of another. */
+static void sharers_matter(void **state) {
+  static const char rest[] = "OpenMP|1,threads|5,ranks|dp";
+  static const int expected[] = {0, 1, 0, 1, 0, 1, 1};
+  keyring k = {.n = 0};
+  (void)state;
+  for (int r = 0; r < 5; r++)
+    add_key(&k, "a", "AMD,EPYC", r % 2 == 0 ? "socket,0" : "socket,1", rest);
+  add_key(&k, "b", "AMD,EPYC", "socket,0", rest);
+  add_key(&k, "b", "AMD,EPYC", "socket,0", rest);
+  find_kinds(&k);
+  for (int r = 0; r < k.n; r++) assert_int_equal(k.kind[r], expected[r]);
+}
+
+/* Words that are missing are empty: two and two ranks on a nameless device, one of them named. */
+static void short_keys(void **state) {
+  keyring k = {.keys = {"", "", "a", "a|b", "a|b|c", "a|b|d"}, .n = 6};
+  static const int expected[] = {0, 0, 0, 3, 4, 4};
+  (void)state;
+  find_kinds(&k);
+  for (int r = 0; r < k.n; r++) assert_int_equal(k.kind[r], expected[r]);
+}
+
+/* Word k of a key made of words that random bits choose. */
+static const char *random_word(uint64_t bits, int k) {
+  static const char *const words[4][3] = {
+      {"", "a", "ab"}, {"x", "xy", "x"}, {"0", "1", "0"}, {"p|1", "p|2", "p|1"}};
+  return words[k][(bits >> (8 * k) & 0xff) % 3];
+}
+
+/* Against the definition, pair by pair. */
+static void kinds_by_definition(void **state) {
+  uint64_t seed = 5, bits[MOST_RANKS];
+  (void)state;
+  for (int trial = 0; trial < 500; trial++) {
+    keyring k = {.n = 0};
+    int sharers[MOST_RANKS] = {0}, n = 1 + random_below(&seed, MOST_RANKS);
+    for (int r = 0; r < n; r++) {
+      bits[r] = random_bits(&seed);
+      add_key(&k, random_word(bits[r], 0), random_word(bits[r], 1), random_word(bits[r], 2),
+              random_word(bits[r], 3));
+    }
+    for (int r = 0; r < n; r++)
+      for (int l = 0; l < n; l++)
+        sharers[r] += strcmp(random_word(bits[r], 0), random_word(bits[l], 0)) == 0 &&
+                      strcmp(random_word(bits[r], 2), random_word(bits[l], 2)) == 0;
+    find_kinds(&k);
+    for (int r = 0; r < n; r++) {
+      int l = 0;
+      while (sharers[l] != sharers[r] ||
+             strcmp(random_word(bits[r], 1), random_word(bits[l], 1)) != 0 ||
+             strcmp(random_word(bits[r], 3), random_word(bits[l], 3)) != 0)
+        l++;
+      assert_int_equal(k.kind[r], l);
+    }
+  }
+}
+
+/* ---- coefficients */
+
+typedef struct world {
+  tsl_unit units[N_UNITS];
+  tsl_speed speeds[MOST_RANKS], before[MOST_RANKS];
+  tsl_cost cost;
+  int device[MOST_RANKS];
+} world;
+
+/* Two kinds of units, the second 1 % of all the work; all ranks of a kind, and rank r needs slow[r]
+ * seconds for all units. */
+static void make(world *w, int n_ranks, const double *slow) {
+  *w = (world){.cost = {.n_ranks = n_ranks, .speeds = w->speeds}};
+  for (int u = 0; u < N_UNITS; u++)
+    w->units[u] = (tsl_unit){.id = u, .kind = u % 3 == 0, .count = u % 3 == 0 ? 1 : 49.5};
+  for (int r = 0; r < n_ranks; r++)
+    for (int kind = 0; kind < 2; kind++) w->speeds[r].c[kind][3] = slow[r] / 1e4;
+}
+
+static void pool(world *w) {
+  memcpy(w->before, w->speeds, sizeof w->before);
+  assert_int_equal(tsl_device_class_pool(w->device, w->units, N_UNITS, &w->cost), TSL_OK);
+}
+
+static bool same_speed(const tsl_speed *a, const tsl_speed *b) {
+  return memcmp(a, b, sizeof *a) == 0;
+}
+
+static bool kept(const world *w, int rank) {
+  return same_speed(&w->speeds[rank], &w->before[rank]);
+}
+
+static double alone(const world *w, int rank) {
+  double sum = 0;
+  for (int u = 0; u < N_UNITS; u++) sum += tsl_cost_mean(&w->cost, rank, &w->units[u]);
+  return sum;
+}
+
+/* The two cards that were given 47 to 53. */
+static void noise_goes(void **state) {
+  static const double slow[] = {0.94, 1.06};
+  world w;
+  (void)state;
+  make(&w, 2, slow);
+  pool(&w);
+  assert_true(same_speed(&w.speeds[0], &w.speeds[1]));
+  assert_true(fabs(alone(&w, 0) - 1) < 1e-12);
+}
+
+static void other_kinds_keep_theirs(void **state) {
+  static const double slow[] = {1, 1.05, 1.02, 1.03};
+  world w;
+  (void)state;
+  make(&w, 4, slow);
+  w.device[1] = w.device[3] = 1;
+  pool(&w);
+  assert_true(same_speed(&w.speeds[0], &w.speeds[2]) && same_speed(&w.speeds[1], &w.speeds[3]));
+  assert_true(fabs(alone(&w, 0) - 1.01) < 1e-12 && fabs(alone(&w, 1) - 1.04) < 1e-12);
+}
+
+/* A card that is throttled, among equal ones; and just beyond the bound. */
+static void true_differences_stay(void **state) {
+  static const double slow[] = {1, 1.3, 1.04, 0.98, 0.7}, two[] = {0.89, 1.11};
+  world w;
+  (void)state;
+  make(&w, 5, slow);
+  pool(&w);
+  assert_true(kept(&w, 1) && kept(&w, 4));
+  assert_true(same_speed(&w.speeds[0], &w.speeds[2]) && same_speed(&w.speeds[0], &w.speeds[3]));
+  assert_true(fabs(alone(&w, 0) - 1) < 1e-12); /* the middle one, not the mean */
+  make(&w, 2, two);
+  pool(&w);
+  assert_true(kept(&w, 0) && kept(&w, 1));
+}
+
+/* A node of slower cards: the middle of all is nobody's. */
+static void two_groups(void **state) {
+  static const double slow[] = {1.5, 1, 1.02, 1.54, 1.52, 1.01, 1.49, 1.03};
+  world w;
+  (void)state;
+  make(&w, 8, slow);
+  pool(&w);
+  for (int r = 0; r < 8; r++)
+    assert_true(fabs(alone(&w, r) - (slow[r] > 1.2 ? 1.51 : 1.015)) < 1e-12);
+}
+
+/* Noise of a short kind, far beyond the bound, is a part of 1 % of the run; nobody is led by it. */
+static void short_kinds(void **state) {
+  static const double slow[] = {1, 1, 1, 1};
+  world w;
+  (void)state;
+  make(&w, 4, slow);
+  w.speeds[2].c[1][3] *= 2;
+  w.speeds[1].c[1][3] *= 1.02;
+  pool(&w);
+  for (int r = 0; r < 4; r++) assert_true(same_speed(&w.speeds[r], &w.speeds[0]));
+  assert_true(fabs(w.speeds[0].c[1][3] - 1.01e-4) < 1e-15);
+}
+
+/* Coefficients of a kind stay together: half of them of one fit and half of another predict
+ * nothing. Here one rank's fit is all flops, and the others' all items. */
+static void fits_stay_whole(void **state) {
+  static const double slow[] = {1, 1.01, 0.99};
+  world w;
+  (void)state;
+  make(&w, 3, slow);
+  for (int u = 0; u < N_UNITS; u++) w.units[u].flops = 3 * w.units[u].count;
+  for (int r = 0; r < 3; r += 2) w.speeds[r].c[0][1] = w.speeds[r].c[0][3] / 3;
+  for (int r = 0; r < 3; r += 2) w.speeds[r].c[0][3] = 0;
+  pool(&w);
+  for (int r = 0; r < 3; r++) assert_true(fabs(alone(&w, r) - 1) < 1e-12);
+  assert_true(w.speeds[1].c[0][3] == 0 && w.speeds[1].c[0][1] > 0);
+}
+
+/* First runs count for a tenth, as planners see them; and have a middle of their own. */
+static void first_runs(void **state) {
+  static const double slow[] = {1, 1, 1};
+  world w;
+  (void)state;
+  make(&w, 3, slow);
+  for (int u = 0; u < N_UNITS; u++) w.units[u].setup = 1;
+  for (int r = 0; r < 3; r++) w.speeds[r].setup[0] = 0.01 * (1 + 0.1 * r); /* 2 s in all */
+  pool(&w);
+  for (int r = 0; r < 3; r++) assert_true(w.speeds[r].setup[0] == 0.01 * 1.1);
+  make(&w, 3, slow);
+  for (int u = 0; u < N_UNITS; u++) w.units[u].setup = 1;
+  w.speeds[2].setup[0] = 0.03; /* 6 s in all, 0.6 a run: another device */
+  pool(&w);
+  assert_true(kept(&w, 2) && same_speed(&w.speeds[0], &w.speeds[1]));
+}
+
+/* What a device gets depends on no rank's number. */
+static void any_order(void **state) {
+  world w, x;
+  uint64_t seed = 11;
+  (void)state;
+  for (int trial = 0; trial < 300; trial++) {
+    const int n = 2 + random_below(&seed, MOST_RANKS - 1);
+    double slow[MOST_RANKS];
+    int at[MOST_RANKS];
+    for (int r = 0; r < n; r++) slow[r] = 1 + 0.05 * random_below(&seed, 10);
+    for (int r = 0; r < n; r++) at[r] = r;
+    for (int r = n - 1; r > 0; r--) {
+      const int s = random_below(&seed, r + 1), t = at[r];
+      at[r] = at[s], at[s] = t;
+    }
+    make(&w, n, slow);
+    for (int r = 0; r < n; r++) w.speeds[r].c[1][0] = 1e-6 * random_below(&seed, 3);
+    x = w, x.cost.speeds = x.speeds;
+    for (int r = 0; r < n; r++) x.speeds[at[r]] = w.speeds[r];
+    pool(&w);
+    pool(&x);
+    for (int r = 0; r < n; r++) assert_true(same_speed(&x.speeds[at[r]], &w.speeds[r]));
+  }
+}
+
+/* Who gets other coefficients was within the bound of what it gets, on both sides of the middle. */
+static void within_the_bound(void **state) {
+  world w;
+  uint64_t seed = 3;
+  int changed = 0, alone_left = 0;
+  (void)state;
+  for (int trial = 0; trial < 500; trial++) {
+    const int n = 2 + random_below(&seed, MOST_RANKS - 1);
+    double slow[MOST_RANKS];
+    for (int r = 0; r < n; r++) slow[r] = 1 + 0.8 * random_unit(&seed);
+    make(&w, n, slow);
+    pool(&w);
+    for (int r = 0; r < n; r++) {
+      const double now = alone(&w, r);
+      assert_true(fabs(slow[r] - now) <= TSL_ALIKE_BOUND * now * (1 + 1e-9));
+      if (kept(&w, r))
+        alone_left++;
+      else
+        changed++;
+    }
+  }
+  assert_true(changed > 1000 && alone_left > 100);
+}
+
+static double seconds_of(const void *model, int rank, const tsl_unit *unit) {
+  return tsl_cost_seconds(model, rank, unit);
+}
+
+/* The point of it all: lanes that cannot move during a run are dealt evenly. */
+static void equal_shares(void **state) {
+  enum { LANES = 64 };
+  static const double slow[] = {0.94, 1.06};
+  const tsl_plan_rule rule = {.kind = TSL_PLAN_STRIPS};
+  tsl_unit tiles[2 * LANES];
+  tsl_plan plan;
+  world w;
+  (void)state;
+  for (int u = 0; u < 2 * LANES; u++)
+    tiles[u] = (tsl_unit){.id = u, .stage = u / LANES, .lane = u % LANES, .count = 1000};
+  make(&w, 2, slow);
+  for (int pooled = 0; pooled < 2; pooled++) {
+    int own[2] = {0, 0};
+    if (pooled) pool(&w);
+    assert_int_equal(tsl_plan_wave(&rule, tiles, 2 * LANES, 2, seconds_of, &w.cost, &plan), TSL_OK);
+    for (int u = 0; u < LANES; u++) own[plan.owner[u]]++;
+    assert_int_equal(own[0], pooled ? LANES / 2 : 34);
+    tsl_plan_clear(&plan);
+  }
+}
+
+static void nothing_known(void **state) {
+  static const double none[] = {0, 0, 0}, mixed[] = {0, INFINITY, 1}, one[] = {1};
+  world w;
+  (void)state;
+  make(&w, 3, none);
+  pool(&w);
+  for (int r = 0; r < 3; r++) assert_true(kept(&w, r));
+  make(&w, 3, mixed);
+  pool(&w);
+  for (int r = 0; r < 3; r++) assert_true(kept(&w, r));
+  make(&w, 1, one);
+  pool(&w);
+  assert_true(kept(&w, 0));
+  make(&w, 3, mixed);
+  memcpy(w.before, w.speeds, sizeof w.before);
+  assert_int_equal(tsl_device_class_pool(w.device, w.units, 0, &w.cost), TSL_OK);
+  for (int r = 0; r < 3; r++) assert_true(kept(&w, r));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(places_do_not_matter),
+      cmocka_unit_test(all_else_matters),
+      cmocka_unit_test(sharers_matter),
+      cmocka_unit_test(short_keys),
+      cmocka_unit_test(kinds_by_definition),
+      cmocka_unit_test(noise_goes),
+      cmocka_unit_test(other_kinds_keep_theirs),
+      cmocka_unit_test(true_differences_stay),
+      cmocka_unit_test(two_groups),
+      cmocka_unit_test(short_kinds),
+      cmocka_unit_test(fits_stay_whole),
+      cmocka_unit_test(first_runs),
+      cmocka_unit_test(any_order),
+      cmocka_unit_test(within_the_bound),
+      cmocka_unit_test(equal_shares),
+      cmocka_unit_test(nothing_known),
+  };
+  return cmocka_run_group_tests_name("unit.cost.device_class", tests, NULL, NULL);
+}

@@ -1,0 +1,489 @@
+/* unit.timing_history: what phases show is believed when it lasts, and a rank that was late or is
+ * slow gets its fair share or is left out. */
+#include "exclude_slow_ranks.h"
+#include "random.h"
+#include "timing_history.h"
+#include "timing_history_own.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST_RANKS = 6, MOST_UNITS = 300 };
+static const double ROUNDING = 1e-9;
+
+/* Two kinds; kind 1 alone in odd phases. */
+static const tsl_kind_sets sets = {.n = 2, .mask = {3, 2}, .home = {0, 1, -1, -1, -1, -1, -1, -1}};
+static const tsl_kind_sets one_set = {.n = 1, .mask = {3}, .home = {0, 0, -1, -1, -1, -1, -1, -1}};
+
+/* Seconds of unit u on rank r are work[u] * slowness[r] * late[u]. */
+typedef struct world {
+  int64_t n;
+  double slowness[MOST_RANKS], work[MOST_UNITS], late[MOST_UNITS];
+  tsl_unit units[MOST_UNITS];
+  tsl_out_unit rows[MOST_UNITS];
+  int32_t owner[MOST_UNITS];
+  bool ran[MOST_UNITS]; /* on its owner */
+  tsl_speed speeds[MOST_RANKS];
+  tsl_cost cost;
+  double first; /* a first run takes so many times as long */
+} world;
+
+/* The cost model does not know that ranks differ. */
+static void make_world(world *w, int ranks, int64_t n, double first, uint64_t *seed) {
+  memset(w, 0, sizeof *w);
+  w->n = n;
+  w->first = first;
+  w->cost = (tsl_cost){.n_ranks = ranks, .speeds = w->speeds};
+  for (int r = 0; r < ranks; r++) {
+    w->slowness[r] = 1;
+    for (int kind = 0; kind < 2; kind++) w->speeds[r].c[kind][3] = 1;
+  }
+  for (int64_t u = 0; u < n; u++) {
+    w->work[u] = 0.2 + random_unit(seed);
+    w->late[u] = 1;
+    w->units[u] = (tsl_unit){.id = u, .kind = u % 4 == 3, .count = w->work[u]};
+    w->owner[u] = (int32_t)(u / 4 % ranks);
+  }
+}
+
+/* Run a phase of a set. @return its longest rank over the mean - 1, first runs counted as others */
+static double run(world *w, tsl_timing_history *l, uint32_t mask, int set) {
+  double sum[MOST_RANKS] = {0}, all = 0, longest = 0;
+  int64_t n = 0;
+  for (int64_t u = 0; u < w->n; u++) {
+    if (!tsl_kind_in(mask, w->units[u].kind)) continue;
+    const double seconds = w->work[u] * w->slowness[w->owner[u]] * w->late[u];
+    sum[w->owner[u]] += seconds;
+    w->rows[n++] = (tsl_out_unit){.unit = w->units[u],
+                                  .owner = w->owner[u],
+                                  .measured = w->ran[u] ? seconds : w->first * seconds};
+    w->ran[u] = true;
+  }
+  for (int r = 0; r < w->cost.n_ranks; r++) all += sum[r], longest = fmax(longest, sum[r]);
+  tsl_history_phase(l, set, w->rows, n, &w->cost);
+  return longest * w->cost.n_ranks / all - 1;
+}
+
+static tsl_rebalance_gain rebalance(world *w, tsl_timing_history *l, const tsl_kind_sets *s,
+                                    int set) {
+  static int32_t before[MOST_UNITS];
+  tsl_rebalance_gain gain;
+  memcpy(before, w->owner, sizeof before);
+  assert_int_equal(tsl_history_rebalance(l, &w->cost, w->units, s, set, 0.02, w->owner, &gain),
+                   TSL_OK);
+  for (int64_t u = 0; u < w->n; u++)
+    if (w->owner[u] != before[u]) w->ran[u] = false;
+  return gain;
+}
+
+/* Nothing moves before first runs can be told from later ones; then one round is enough. */
+static void learns(void **state) {
+  static world w;
+  uint64_t seed = 8;
+  (void)state;
+  for (int trial = 0; trial < 20; trial++) {
+    tsl_timing_history l;
+    make_world(&w, 4, 300, 1 + trial % 5, &seed);
+    for (int r = 0; r < 4; r++) w.slowness[r] = 1 + r;
+    assert_int_equal(tsl_history_open(w.n, 4, &one_set, &l), TSL_OK);
+    assert_true(run(&w, &l, 3, 0) > 0.3);
+    assert_int_equal(rebalance(&w, &l, &one_set, 0).moved, 0);
+    (void)run(&w, &l, 3, 0);
+    assert_true(fabs(tsl_history_first(&l, 0) - w.first) < ROUNDING);
+    assert_true(rebalance(&w, &l, &one_set, 0).moved > 0);
+    assert_true(run(&w, &l, 3, 0) < 0.03);
+    (void)rebalance(&w, &l, &one_set, 0);
+    assert_true(run(&w, &l, 3, 0) < 0.03);
+    tsl_history_clear(&l);
+  }
+}
+
+/* Both phases of a pair become even, and the kind with a phase of its own moves by that one. */
+static void learns_sets(void **state) {
+  static world w;
+  static int32_t before[MOST_UNITS];
+  uint64_t seed = 9;
+  tsl_timing_history l;
+  double even = 1, odd = 1;
+  (void)state;
+  make_world(&w, 2, 300, 1.5, &seed);
+  w.slowness[1] = 3;
+  assert_int_equal(tsl_history_open(w.n, 2, &sets, &l), TSL_OK);
+  for (int pair = 0; pair < 5; pair++) {
+    even = run(&w, &l, 3, 0);
+    memcpy(before, w.owner, sizeof before);
+    (void)rebalance(&w, &l, &sets, 0);
+    for (int64_t u = 0; u < w.n; u++)
+      if (w.units[u].kind == 1) assert_int_equal(before[u], w.owner[u]);
+    odd = run(&w, &l, 2, 1);
+    memcpy(before, w.owner, sizeof before);
+    (void)rebalance(&w, &l, &sets, 1);
+    for (int64_t u = 0; u < w.n; u++)
+      if (w.units[u].kind == 0) assert_int_equal(before[u], w.owner[u]);
+  }
+  assert_true(even < 0.03 && odd < 0.05);
+  tsl_history_clear(&l);
+}
+
+/* What the cost model says of first runs is believed, then corrected by units that ran again. */
+static void learns_setup(void **state) {
+  static world w;
+  uint64_t seed = 11;
+  tsl_timing_history l;
+  (void)state;
+  make_world(&w, 2, 300, 6, &seed); /* a first run takes 5 times its later seconds more */
+  for (int64_t u = 0; u < w.n; u++) w.units[u].setup = w.work[u];
+  for (int r = 0; r < 2; r++)
+    for (int kind = 0; kind < 2; kind++) w.slowness[r] = 1, w.speeds[r].setup[kind] = 2.5;
+  assert_int_equal(tsl_history_open(w.n, 2, &one_set, &l), TSL_OK);
+  const tsl_unit *unit = &w.units[0];
+  const double work = w.work[0];
+  assert_true(fabs(tsl_history_setup(&l, &w.cost, 1, unit, work) - 2.5 * work) < ROUNDING);
+  assert_false(tsl_history_knows(&l, 0));
+  (void)run(&w, &l, 3, 0);
+  assert_true(tsl_history_knows(&l, 0));
+  assert_true(fabs(l.seconds[0] - 6 * work / 3.5) < ROUNDING); /* of which 2.5 are set-up */
+  (void)run(&w, &l, 3, 0);
+  assert_true(fabs(l.seconds[0] - work) < ROUNDING);
+  assert_true(fabs(tsl_history_setup(&l, &w.cost, 1, unit, work) - 5 * work) < ROUNDING * 10);
+  tsl_history_clear(&l);
+}
+
+/* Units whose data are dear stay. */
+static void dear_stays(void **state) {
+  static world w;
+  uint64_t seed = 10;
+  tsl_timing_history l;
+  (void)state;
+  make_world(&w, 2, 300, 500, &seed);
+  w.slowness[1] = 1.2;
+  assert_int_equal(tsl_history_open(w.n, 2, &one_set, &l), TSL_OK);
+  for (int k = 0; k < 4; k++) {
+    (void)run(&w, &l, 3, 0);
+    const tsl_rebalance_gain gain = rebalance(&w, &l, &one_set, 0);
+    assert_int_equal(gain.moved, 0);
+    assert_true(gain.after == gain.before);
+  }
+  tsl_history_clear(&l);
+}
+
+/* ------------------------------------------------------------ a slow rank */
+
+enum { PAIRS = 14 };
+
+/* Groups of unequal size and some units of the kind with phases of its own, as of a small molecule:
+ * seconds of all on the fast rank, so many times more on the other. A first run takes 3 times as
+ * long on the fast rank, 4 times on the other. The plan believes that the other is error times as
+ * fast as it is. */
+static void make_slow(world *w, double slowness, double error, double seconds, uint64_t *seed) {
+  double all[2] = {0}, slow[2] = {0}, sum = 0;
+  make_world(w, 2, MOST_UNITS, 0, seed);
+  w->slowness[1] = slowness;
+  for (int64_t u = 0; u < w->n; u++) {
+    const double b = 52 + 127 * sqrt(random_unit(seed));
+    w->work[u] = u % 4 == 3 ? 240 : b * b;
+    sum += w->work[u];
+  }
+  for (int64_t u = 0; u < w->n; u++) {
+    w->work[u] *= seconds / sum;
+    w->units[u].count = w->units[u].setup = w->work[u];
+    all[w->units[u].kind] += w->work[u];
+  }
+  for (int r = 0; r < 2; r++)
+    for (int kind = 0; kind < 2; kind++) {
+      w->speeds[r].c[kind][3] = r == 0 ? 1 : slowness / error;
+      w->speeds[r].setup[kind] = r == 0 ? 2 : 3 * slowness / error;
+    }
+  for (int64_t u = 0; u < w->n; u++) {
+    const int kind = w->units[u].kind;
+    w->owner[u] = slow[kind] < all[kind] / (1 + slowness / error);
+    if (w->owner[u] == 1) slow[kind] += w->work[u];
+  }
+}
+
+/* As run, with first runs as above and noise. @return imbalance */
+static double run_slow(world *w, tsl_timing_history *l, uint32_t mask, int set, uint64_t *seed) {
+  double sum[2] = {0};
+  int64_t n = 0;
+  for (int64_t u = 0; u < w->n; u++) {
+    const int32_t r = w->owner[u];
+    const double seconds = w->work[u] * w->slowness[r] * (0.98 + 0.04 * random_unit(seed));
+    if (!tsl_kind_in(mask, w->units[u].kind)) continue;
+    sum[r] += seconds;
+    w->rows[n++] = (tsl_out_unit){.unit = w->units[u],
+                                  .owner = r,
+                                  .measured = w->ran[u] ? seconds : seconds * (r == 0 ? 3 : 4)};
+    w->ran[u] = true;
+  }
+  tsl_history_phase(l, set, w->rows, n, &w->cost);
+  return fmax(sum[0], sum[1]) * 2 / (sum[0] + sum[1]) - 1;
+}
+
+/* What happens between phases. @return the rank left out, or -1 */
+static int32_t between(world *w, tsl_timing_history *l, const tsl_kind_sets *s, int set) {
+  static int32_t before[MOST_UNITS];
+  tsl_rebalance_gain gain;
+  tsl_exclusion rest = {.rank = -1};
+  memcpy(before, w->owner, sizeof before);
+  assert_int_equal(tsl_history_rebalance(l, &w->cost, w->units, s, set, 0.02, w->owner, &gain),
+                   TSL_OK);
+  if (gain.imbalance_after > TSL_REST_ABOVE)
+    assert_int_equal(tsl_exclude_slow_ranks(l, &w->cost, w->units, s, w->owner, &rest), TSL_OK);
+  for (int64_t u = 0; u < w->n; u++)
+    if (w->owner[u] != before[u]) w->ran[u] = false;
+  return rest.rank;
+}
+
+/* Two ranks end even, or the slow one is left out and has nothing. */
+static int32_t settle(double slowness, double error, double seconds) {
+  static world w;
+  uint64_t seed = 12;
+  tsl_timing_history l;
+  double even = 1;
+  int32_t out = -1;
+  make_slow(&w, slowness, error, seconds, &seed);
+  assert_int_equal(tsl_history_open(w.n, 2, &sets, &l), TSL_OK);
+  for (int pair = 0; pair < PAIRS && out < 0; pair++)
+    for (int set = 0; set < 2 && out < 0; set++) {
+      const double found = run_slow(&w, &l, sets.mask[set], set, &seed);
+      if (set == 0) even = found;
+      out = between(&w, &l, &sets, set);
+    }
+  if (out < 0 && even > 0.05)
+    print_error("1:%g, error %g, %g s: %g\n", slowness, error, seconds, even);
+  if (out < 0) assert_true(even <= 0.05);
+  for (int64_t u = 0; u < w.n; u++) assert_true(out < 0 || w.owner[u] == 0);
+  tsl_history_clear(&l);
+  return out;
+}
+
+static void slow_rank_settles(void **state) {
+  (void)state;
+  for (int k = 0; k < 5; k++) {
+    static const double seconds[] = {0.01, 0.1, 0.3, 1, 3};
+    for (double error = 0.4; error < 3; error *= 2.5) {
+      assert_int_equal(settle(3, error, seconds[k]), -1); /* peers stay */
+      const int32_t ten = settle(10, error, seconds[k]), thirty = settle(30, error, seconds[k]);
+      assert_true(ten <= 0 ? ten == -1 : seconds[k] < 1); /* worth a tenth of a second or more */
+      assert_true(thirty == -1 || thirty == 1);
+      assert_int_equal(settle(1000, error, seconds[k]), 1); /* one unit there is too long */
+    }
+  }
+}
+
+/* Nobody is left out before first runs are known, and no rank that carries its weight. */
+static void rests_late(void **state) {
+  static world w;
+  uint64_t seed = 13;
+  tsl_timing_history l;
+  tsl_exclusion rest;
+  (void)state;
+  make_slow(&w, 300, 1, 0.1, &seed);
+  assert_int_equal(tsl_history_open(w.n, 2, &sets, &l), TSL_OK);
+  for (int pair = 0; pair < 2; pair++)
+    for (int set = 0; set < 2; set++) {
+      assert_int_equal(tsl_exclude_slow_ranks(&l, &w.cost, w.units, &sets, w.owner, &rest), TSL_OK);
+      assert_int_equal(rest.rank, pair == 1 && set == 1 ? 1 : -1);
+      (void)run_slow(&w, &l, sets.mask[set], set, &seed);
+      if (rest.rank == 1) goto out;
+    }
+out:
+  assert_true(rest.saves < 0.02 + rest.least && rest.least > 0 && rest.cost > 0);
+  tsl_history_clear(&l);
+}
+
+/* ------------------------------------------------------ a disturbed rank */
+
+/* Equal units dealt evenly to equal ranks; the cost model knows all but what first runs take. */
+static void make_even(world *w, tsl_timing_history *l, int ranks, int64_t n, double first) {
+  uint64_t seed = 15;
+  make_world(w, ranks, n, first, &seed);
+  for (int64_t u = 0; u < n; u++) {
+    w->work[u] = w->units[u].count = 1;
+    w->units[u].kind = 0;
+    w->owner[u] = (int32_t)(u % ranks);
+  }
+  assert_int_equal(tsl_history_open(n, ranks, &one_set, l), TSL_OK);
+}
+
+/* A phase and what follows it. @return units moved; nobody is left out */
+static int64_t phase(world *w, tsl_timing_history *l) {
+  static int32_t before[MOST_UNITS];
+  int64_t moved = 0;
+  memcpy(before, w->owner, sizeof before);
+  (void)run(w, l, 3, 0);
+  assert_int_equal(between(w, l, &one_set, 0), -1);
+  for (int64_t u = 0; u < w->n; u++) moved += w->owner[u] != before[u];
+  return moved;
+}
+
+static int64_t units_of(const world *w, int rank) {
+  int64_t n = 0;
+  for (int64_t u = 0; u < w->n; u++) n += w->owner[u] == rank;
+  return n;
+}
+
+/* One unit is late in one phase, whichever: its rank is no slower for that, and nothing moves. Only
+ * in the second phase, whose times are the first to be believed, units go, and come back. */
+static void late_unit(void **state) {
+  static world w;
+  uint64_t seed = 16;
+  (void)state;
+  for (int trial = 0; trial < 72; trial++) {
+    const int when = trial % 6, ranks = 2 + trial % 3, first = 1 + trial / 6 % 2 * 2;
+    const int64_t unit = random_below(&seed, 120);
+    tsl_timing_history l;
+    make_even(&w, &l, ranks, 120, first);
+    for (int k = 0; k < 10; k++) {
+      w.late[unit] = k == when ? 200 : 1;
+      const int64_t moved = phase(&w, &l);
+      if (when == 1) continue;
+      assert_int_equal(moved, 0);
+      for (int r = 0; r < ranks && k >= 1; r++)
+        assert_true(fabs(*tsl_history_off(&l, 0, r, 0) - 1) < 0.1);
+    }
+    for (int r = 0; r < ranks; r++)
+      assert_true(fabs((double)units_of(&w, r) * ranks / 120 - 1) < 0.2);
+    tsl_history_clear(&l);
+  }
+}
+
+/* A rank is late in one phase: it keeps its share, or has it again soon. */
+static void late_rank(void **state) {
+  static world w;
+  (void)state;
+  for (int trial = 0; trial < 60; trial++) {
+    const int when = trial % 6, ranks = 2 + trial % 3;
+    const double late = trial % 5 == 4 ? 3 : 50;
+    const int64_t n = trial % 2 ? 120 : 12;
+    tsl_timing_history l;
+    make_even(&w, &l, ranks, n, 1 + trial % 2 * 2);
+    for (int k = 0; k < when + 6; k++) {
+      w.slowness[1] = k == when ? late : 1;
+      (void)phase(&w, &l);
+      for (int r = 0; r < ranks; r++) assert_true(units_of(&w, r) > 0);
+    }
+    for (int r = 0; r < ranks; r++)
+      assert_true(fabs((double)units_of(&w, r) * ranks / (double)n - 1) < 0.051);
+    tsl_history_clear(&l);
+  }
+}
+
+/* Others take half of a rank's time in every phase, now from these units, now from those: what is
+ * left to it is learned. */
+static void shared_rank(void **state) {
+  static world w;
+  uint64_t seed = 17;
+  (void)state;
+  for (int trial = 0; trial < 20; trial++) {
+    tsl_timing_history l;
+    make_even(&w, &l, 2, 300, 1 + trial % 3);
+    for (int k = 0; k < 12; k++) {
+      for (int64_t u = 0; u < w.n; u++)
+        w.late[u] = w.owner[u] == 1 && random_unit(&seed) < 0.25 ? 5 : 1;
+      (void)phase(&w, &l);
+    }
+    const double off = *tsl_history_off(&l, 0, 1, 0);
+    assert_true(off > 1.5 && off < 2.7);       /* truly 2 */
+    assert_in_range(units_of(&w, 1), 95, 120); /* even: 100 */
+    tsl_history_clear(&l);
+  }
+}
+
+/* Units that really take longer than predicted, always or from a phase on, are known to. */
+static void odd_units(void **state) {
+  static world w;
+  tsl_timing_history l;
+  (void)state;
+  make_even(&w, &l, 2, 120, 2);
+  for (int k = 0; k < 12; k++) {
+    for (int64_t u = 0; u < w.n; u++)
+      w.late[u] = (u % 3 == 0 ? 3 : 1) * (u % 5 == 0 && k >= 4 ? 6 : 1);
+    (void)phase(&w, &l);
+    if (k < 1 || (k >= 4 && k < 10)) continue;
+    for (int64_t u = 0; u < w.n; u++)
+      assert_true(fabs(l.seconds[u] / w.late[u] - 1) < (k < 4 ? ROUNDING : 0.05));
+  }
+  tsl_history_clear(&l);
+}
+
+/* Two units on two ranks, of which one is three times slower in the first of 30 phases: the other
+ * one has both. @return phases, from the 15th on, in which both had one */
+static int tried(int slow_phases, int first) {
+  static world w;
+  tsl_timing_history l;
+  bool empty = false;
+  int n = 0;
+  make_even(&w, &l, 2, 2, first);
+  for (int k = 0; k < 30; k++) {
+    w.slowness[1] = k < slow_phases ? 3 : 1;
+    (void)phase(&w, &l);
+    empty = empty || units_of(&w, 1) == 0;
+    n += k >= 15 && units_of(&w, 1) == 1;
+  }
+  assert_true(empty);
+  tsl_history_clear(&l);
+  return n;
+}
+
+/* A rank without units is tried again: if it is fast by then, it keeps them; if not, ever more
+ * rarely. */
+static void empty_rank(void **state) {
+  (void)state;
+  for (int first = 1; first < 4; first++) {
+    assert_int_equal(tried(4, first), 15);
+    assert_in_range(tried(30, first), 0, 2);
+  }
+}
+
+/* Equal ranks of which one has all units of a kind, which take 6 times what is predicted in sum,
+ * some 30 times: who gets such units is no slower for it, and who has had none no faster. */
+static void odd_kind(void **state) {
+  static world w;
+  uint64_t seed = 18;
+  (void)state;
+  for (int trial = 0; trial < 40; trial++) {
+    const int ranks = 2 + trial % 4;
+    tsl_timing_history l;
+    make_even(&w, &l, ranks, 120, 1 + trial % 3);
+    for (int64_t u = 0; u < w.n; u++) {
+      const bool odd = u % 4 == 3;
+      w.units[u].kind = odd;
+      w.owner[u] = odd ? ranks - 1 : (int32_t)(u / 4 % (ranks - 1));
+      w.late[u] = !odd ? 1 : random_unit(&seed) < 0.2 ? 30 : 0.1;
+    }
+    for (int k = 0; k < 14; k++) (void)phase(&w, &l); /* nobody is left out */
+    for (int r = 0; r < ranks; r++) {
+      assert_true(units_of(&w, r) > 0);
+      for (int q = 0; q < ranks; q++) {
+        const double one = *tsl_history_off(&l, 0, r, 1), other = *tsl_history_off(&l, 0, q, 1);
+        assert_true(one <= 0 || other <= 0 || one < 2 * other);
+      }
+    }
+    assert_true(run(&w, &l, 3, 0) < 0.5);
+    tsl_history_clear(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(learns),
+      cmocka_unit_test(learns_sets),
+      cmocka_unit_test(learns_setup),
+      cmocka_unit_test(dear_stays),
+      cmocka_unit_test(slow_rank_settles),
+      cmocka_unit_test(rests_late),
+      cmocka_unit_test(late_unit),
+      cmocka_unit_test(late_rank),
+      cmocka_unit_test(shared_rank),
+      cmocka_unit_test(odd_units),
+      cmocka_unit_test(empty_rank),
+      cmocka_unit_test(odd_kind),
+  };
+  return cmocka_run_group_tests_name("unit.timing_history", tests, NULL, NULL);
+}
