@@ -32,7 +32,8 @@ dp: {problem: global, mode: recover, a: {random: 1000, seed: 1}, b: {mutate: 0.2
 # deck, settings, those of --brief
 PROBLEMS = {
     "rdf": ("tri/rdf.yaml", ["tri.generator.n=250000"], ["tri.generator.n=60000"]),
-    "image": ("fractal/full.yaml", ["fractal.xres=6000", "fractal.yres=4000"], ["fractal.xres=1500", "fractal.yres=1000"]),
+    "image": ("fractal/full.yaml", ["fractal.xres=6000", "fractal.yres=4000", "fractal.maxiter=1e7"],
+              ["fractal.xres=1500", "fractal.yres=1000"]),
     "alignment": (ALIGNMENT, ["dp.a.random=200000"], ["dp.a.random=60000"]),
     "c60": ("xc/c60.yaml", ["xc.basis=STO-3G"], ["xc.molecule.xyz=benzene.xyz"]),
 }
