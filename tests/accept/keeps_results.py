@@ -51,6 +51,7 @@ def begin(name, out, ranks, seconds, waits_for, more=(), **environment):
     wait_for(process, out, waits_for)
     if waits_for == "part":
         harness.let_work(0.3)  # the other ranks open the file by its name before they compute
+        check(process.poll() is None, "ended too early")
     return process
 
 
@@ -112,7 +113,7 @@ def removed_then_killed(name, ranks):
 def removed_without_checkpoints(ranks):
     folder = fresh(f"bare_{ranks}")
     out = os.path.join(folder, "out.h5")
-    process = begin("condensed", out, ranks, 2, "part", ["-s", "run.checkpoint=0"])
+    process = begin("condensed", out, ranks, 6 * (ranks or 1), "part", ["-s", "run.checkpoint=0"])
     shutil.rmtree(folder)
     run = end(process)
     check(run.status == 0 and results(out) == truth("condensed"), run.tail())
