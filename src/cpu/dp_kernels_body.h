@@ -1,7 +1,7 @@
 /**
  * @file dp_kernels_body.h
- * The kernels of one SIMD level. Included once by each dp_kernels_<level>.c, which names its table
- * in DP_SIMD_TABLE and its number in DP_SIMD_LEVEL and is compiled with the flags of that level.
+ * The kernels of one SIMD level, compiled once for each by tsl_simd (tools/cmake/TslSimd.cmake),
+ * which names the table in TSL_SIMD_TABLE and the level's number in TSL_SIMD_LEVEL.
  */
 #include "dp_kernels.h"
 #include "dp_simd.h"
@@ -162,8 +162,8 @@ static void range(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi) {
   *hi = most;
 }
 
-const dp_kernels DP_SIMD_TABLE = {
-    .level = DP_SIMD_LEVEL,
+const dp_kernels TSL_SIMD_TABLE = {
+    .level = TSL_SIMD_LEVEL,
     .bytes = DP_BYTES,
     .bits = bits,
     .bits_spread = bits_spread,

@@ -1,8 +1,8 @@
 /**
  * @file fractal_kernels.h
- * The kernels of one SIMD level. Included once by each fractal_kernels_<level>.c, which names its
- * table in FRACTAL_TABLE and its number in FRACTAL_LEVEL and is compiled with the flags of that
- * level. Values are the same on every level, bit for bit those of fractal_plain.
+ * The kernels of one SIMD level, compiled once for each by tsl_simd (tools/cmake/TslSimd.cmake),
+ * which names the table in TSL_SIMD_TABLE and the level's number in TSL_SIMD_LEVEL. Values are the
+ * same on every level, bit for bit those of fractal_plain.
  */
 #include "fractal_cpu.h"
 #include "fractal_fn.h"
@@ -57,8 +57,8 @@ typedef struct target {
 #undef REAL_F64
 #undef T
 
-const fractal_kernels FRACTAL_TABLE = {
-    .level = FRACTAL_LEVEL,
+const fractal_kernels TSL_SIMD_TABLE = {
+    .level = TSL_SIMD_LEVEL,
     .paint = {paint_f32, paint_f64},
     .plain = {plain_f32, plain_f64},
     .textbook = {textbook_f32, textbook_f64},

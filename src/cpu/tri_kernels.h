@@ -1,7 +1,7 @@
 /**
  * @file tri_kernels.h
- * The kernels of one SIMD level. Included once by each tri_kernels_<level>.c, which names its
- * table in TRI_TABLE and its number in TRI_LEVEL and is compiled with the flags of that level.
+ * The kernels of one SIMD level, compiled once for each by tsl_simd (tools/cmake/TslSimd.cmake),
+ * which names the table in TSL_SIMD_TABLE and the level's number in TSL_SIMD_LEVEL.
  *
  * All but gravity f32 are bit-identical on every level: each value is computed by the formulas
  * of tri_pairs.h without contraction, vectorised over columns only.
@@ -82,8 +82,8 @@ static void fence(void) {
     [TRI_EUCLIDEAN_PERIODIC] = fill_euclidean_periodic_##t,                         \
   }
 
-const tri_kernels TRI_TABLE = {
-    .level = TRI_LEVEL,
+const tri_kernels TSL_SIMD_TABLE = {
+    .level = TSL_SIMD_LEVEL,
     .fill = {ENTRY(f32), ENTRY(f64)},
     .from_products = {from_products_f32, from_products_f64},
     .select = {select_f32, select_f64},

@@ -1,5 +1,6 @@
-/* Bodies of xc_loops.h; included once for each SIMD level, which defines XC_LOOPS and
- * XC_LEVEL, and XC_PRODUCT where products are not those of BLAS. */
+/* Bodies of xc_loops.h, compiled once for each SIMD level by tsl_simd (tools/cmake/TslSimd.cmake),
+ * which defines TSL_SIMD_TABLE and TSL_SIMD_LEVEL, and once by xc_loops_plain.c, whose products,
+ * XC_PRODUCT, are not those of BLAS. */
 #include "fn.h"
 #include "xc_functions.h"
 #include "xc_loops.h"
@@ -99,11 +100,11 @@ static void functions(const xc_shell *shell, const xc_place *place, bool gradien
 
 /* Points whose sums stay in registers while the functions pass by: VECTORS vectors of WIDTH. */
 enum {
-  WIDTH = XC_LEVEL == 4   ? 8
-          : XC_LEVEL == 3 ? 4
-          : XC_LEVEL == 1 ? 1
-                          : 2,
-  VECTORS = XC_LEVEL == 4 ? 4 : 2,
+  WIDTH = TSL_SIMD_LEVEL == 4   ? 8
+          : TSL_SIMD_LEVEL == 3 ? 4
+          : TSL_SIMD_LEVEL == 1 ? 1
+                                : 2,
+  VECTORS = TSL_SIMD_LEVEL == 4 ? 4 : 2,
   LANES = WIDTH * VECTORS
 };
 typedef double lanes __attribute__((vector_size(WIDTH * sizeof(double)), aligned(8), may_alias));
@@ -176,8 +177,8 @@ static void potential(int64_t rows, int64_t n, int64_t ld, const double *a,
 #define XC_PRODUCT NULL
 #endif
 
-const xc_loops XC_LOOPS = {.level = XC_LEVEL,
-                           .functions = functions,
-                           .density = density,
-                           .potential = potential,
-                           .product = XC_PRODUCT};
+const xc_loops TSL_SIMD_TABLE = {.level = TSL_SIMD_LEVEL,
+                                 .functions = functions,
+                                 .density = density,
+                                 .potential = potential,
+                                 .product = XC_PRODUCT};

@@ -1,6 +1,6 @@
 /** @file xc_loops_plain.c  The same loops built scalar, and plain products, to measure against. */
-#define XC_LEVEL 1
-#define XC_LOOPS xc_loops_plain
+#define TSL_SIMD_LEVEL 1
+#define TSL_SIMD_TABLE xc_loops_plain
 #define XC_PRODUCT plain_product
 #include "xc_loops.h"
 

@@ -18,7 +18,7 @@ import tempfile
 
 FUNCTIONALS = 2 * (6 + 8)
 GROUPS = 10 + 8 + 3 + 2 + 2
-FILES = {"xc_functional_v3.c": (32, FUNCTIONALS), "xc_functional_v4.c": (64, FUNCTIONALS),
+FILES = {"xc_kernels_v3.c": (32, FUNCTIONALS), "xc_kernels_v4.c": (64, FUNCTIONALS),
          "xc_loops_v3.c": (32, GROUPS), "xc_loops_v4.c": (64, GROUPS)}
 
 

@@ -1,6 +1,7 @@
-/* Loops over points for one SIMD level; included by xc_functional_v2.c, _v3.c, _v4.c and _any.c,
- * which set XC_KERNELS. The bodies of xc_fn.h have no branch and no call, so that each loop becomes
- * vector code; tests/unit/xc_vectorised checks that it did. */
+/* Loops over points of one SIMD level, compiled once for each by tsl_simd
+ * (tools/cmake/TslSimd.cmake), which names the table in TSL_SIMD_TABLE. The bodies of xc_fn.h have
+ * no branch and no call, so that each loop becomes vector code; tests/unit/xc_vectorised.py checks
+ * that it did. */
 #include "xc_functional_own.h"
 
 #define XC_RKS_LOOP(label, mix, is_gga)                                          \
@@ -52,7 +53,7 @@ XC_OWN_LIST(X)
 XC_PART_LIST(X)
 #undef X
 
-const xc_kernels XC_KERNELS = {
+const xc_kernels TSL_SIMD_TABLE = {
     .own =
         {
 #define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) \
