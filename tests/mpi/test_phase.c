@@ -312,9 +312,24 @@ static void all_units_once(void **state) {
       CHECK(values_right(&s) && records_right(&s) && nothing_started(&s));
       CHECK(once(&s, finished) == n);
       CHECK((b == OVERLAPS ? s.worker.ran : s.worker.started) == 0);
-      if (b == OVERLAPS && shares[d] < 1) CHECK(s.worker.most == TSL_MOST_STARTED);
       close_stage(&s);
     }
+}
+
+/* A batch begins while the one before goes on, on every rank; where others use the machine, too,
+ * not in each phase. */
+static void batches_overlap(void **state) {
+  enum { ATTEMPTS = 50 };
+  static stage s;
+  int most = 0;
+  (void)state;
+  for (int k = 0; k < ATTEMPTS && most < TSL_MOST_STARTED; k++) {
+    open_stage(&s, OVERLAPS, 300, 0);
+    CHECK(tsl_bag_run(&s.phase) == TSL_OK);
+    (void)MPI_Allreduce(&s.worker.most, &most, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    close_stage(&s);
+  }
+  assert_int_equal(most, TSL_MOST_STARTED);
 }
 
 static void no_units(void **state) {
@@ -423,10 +438,15 @@ static void slow_devices_do_not_overlap(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_units_once),  cmocka_unit_test(no_units),
-      cmocka_unit_test(failures_end_it), cmocka_unit_test(no_room_beside),
-      cmocka_unit_test(no_room_at_all),  cmocka_unit_test(pauses_with_nothing_started),
-      cmocka_unit_test(injected_errors), cmocka_unit_test(slow_devices_do_not_overlap),
+      cmocka_unit_test(all_units_once),
+      cmocka_unit_test(batches_overlap),
+      cmocka_unit_test(no_units),
+      cmocka_unit_test(failures_end_it),
+      cmocka_unit_test(no_room_beside),
+      cmocka_unit_test(no_room_at_all),
+      cmocka_unit_test(pauses_with_nothing_started),
+      cmocka_unit_test(injected_errors),
+      cmocka_unit_test(slow_devices_do_not_overlap),
   };
   int provided = 0, failed;
   (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
