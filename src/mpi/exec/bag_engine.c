@@ -54,7 +54,7 @@ typedef struct flight {
 /* The state of this rank's phase. */
 typedef struct course {
   tsl_phase *phase;
-  tsl_shared_counter *queue;
+  tsl_shared_counter *counter;
   tsl_work_source *source;
   tsl_result_writer *delivery;
   flight *flights; /* [N_FLIGHTS] */
@@ -80,7 +80,7 @@ static void keep_error(course *c, tsl_err err) {
   c->err = err;
   tsl_err_save(err, &c->error);
   c->abort = true;
-  (void)tsl_counter_abort(c->queue);
+  (void)tsl_counter_abort(c->counter);
 }
 
 /* ---- on the compute thread */
@@ -223,7 +223,7 @@ static tsl_err learn(course *c, const flight *f) {
   if (c->planned <= 0 || c->measured <= 0) return TSL_OK;
   c->slower = c->measured / c->planned;
   if (c->slower > c->told * (1 - NEWS) && c->slower < c->told * (1 + NEWS)) return TSL_OK;
-  TSL_TRY(tsl_counter_slower(c->queue, c->slower));
+  TSL_TRY(tsl_counter_slower(c->counter, c->slower));
   c->told = c->slower;
 done:
   return err;
@@ -255,7 +255,7 @@ static tsl_err deliver(course *c, flight *f) {
   TSL_TRY(tsl_result_writer_flush(c->delivery));
   c->phase->finish = start - c->phase->origin;
   for (int64_t k = 0; k < f->n; k++) work += work_of(c, &f->units[k]);
-  TSL_TRY(tsl_counter_add_done(c->queue, work));
+  TSL_TRY(tsl_counter_add_done(c->counter, work));
 done:
   return err;
 }
@@ -339,11 +339,11 @@ static tsl_err look_around(course *c) {
   if (now - c->slow_check < 0.02 || c->abort) return TSL_OK;
   c->slow_check = now;
   if (c->phase->tend != NULL) TSL_TRY(c->phase->tend(c->phase));
-  if (wants_pause(c, now)) TSL_TRY(tsl_counter_pause(c->queue));
-  TSL_TRY(tsl_counter_aborted(c->queue, &c->abort, &c->pause));
+  if (wants_pause(c, now)) TSL_TRY(tsl_counter_pause(c->counter));
+  TSL_TRY(tsl_counter_aborted(c->counter, &c->abort, &c->pause));
   if (c->rank == 0 && tsl_progress_due(&c->progress)) {
     double done_seconds = 0;
-    TSL_TRY(tsl_counter_done(c->queue, &done_seconds));
+    TSL_TRY(tsl_counter_done(c->counter, &done_seconds));
     const double total = c->before + tsl_work_source_total(c->source);
     tsl_progress_update(&c->progress, total > 0 ? (c->before + done_seconds) / total : 1);
   }
@@ -420,7 +420,7 @@ static void close_course(course *c) {
   tsl_free(c->flights);
   tsl_work_source_close(&c->source);
   tsl_result_writer_close(&c->delivery);
-  tsl_counter_close(&c->queue);
+  tsl_counter_close(&c->counter);
 }
 
 /* First unit of the tail that is not finished: they are handed out in order. */
@@ -459,8 +459,8 @@ tsl_err tsl_bag_run(tsl_phase *phase) {
   c.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
   TSL_COLLECTIVE_TRY(phase->comm, open_course(&c));
   TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, first_of_tail(phase->plan),
-                                                   phase->plan->n_units, &c.queue));
-  TSL_TRY(tsl_work_source_open(phase->comm, c.queue, phase->plan, phase->units, phase->cost,
+                                                   phase->plan->n_units, &c.counter));
+  TSL_TRY(tsl_work_source_open(phase->comm, c.counter, phase->plan, phase->units, phase->cost,
                                c.overlaps, &c.source));
   start_clock(&c);
   while (!finished(&c)) turn(&c);

@@ -120,86 +120,87 @@ int64_t tsl_dynamic_pool_chunk(const tsl_dynamic_pool *t, int rank, double ahead
 
 /* On one host the cells are shared memory and operations the processor's: an MPI may answer its own
  * there, too, only when rank 0 calls it, as MPICH does. */
-static tsl_err find_cells(tsl_shared_counter *queue) {
+static tsl_err find_cells(tsl_shared_counter *counter) {
   tsl_err err = TSL_OK;
   MPI_Aint bytes = 0;
   int unit = 0;
   void *cells = NULL;
-  TSL_MPI(MPI_Win_shared_query(queue->window, 0, &bytes, &unit, &cells));
-  queue->shared = cells;
+  TSL_MPI(MPI_Win_shared_query(counter->window, 0, &bytes, &unit, &cells));
+  counter->shared = cells;
 done:
   return err;
 }
 
-static tsl_err open_window(tsl_shared_counter *queue) {
+static tsl_err open_window(tsl_shared_counter *counter) {
   tsl_err err = TSL_OK;
-  const int n_cells = SLOWER + 2 * queue->size;
-  const MPI_Aint bytes = queue->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
+  const int n_cells = SLOWER + 2 * counter->size;
+  const MPI_Aint bytes = counter->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
   bool one_host = false;
-  TSL_TRY(tsl_on_one_host(queue->comm, &one_host));
+  TSL_TRY(tsl_on_one_host(counter->comm, &one_host));
   if (one_host)
-    TSL_MPI(MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm,
-                                    &queue->cells, &queue->window));
-  else if (MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, queue->comm, &queue->cells,
-                            &queue->window) != MPI_SUCCESS)
+    TSL_MPI(MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, counter->comm,
+                                    &counter->cells, &counter->window));
+  else if (MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, counter->comm, &counter->cells,
+                            &counter->window) != MPI_SUCCESS)
     TSL_FAIL(TSL_ERR_MPI,
              "this MPI has no window over several nodes, by which units are handed out; Open MPI 4 "
              "has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
-  TSL_MPI(MPI_Win_set_errhandler(queue->window, MPI_ERRORS_RETURN));
-  if (one_host) TSL_TRY(find_cells(queue));
-  for (int k = 0; queue->rank == 0 && k < n_cells; k++) queue->cells[k] = 0;
-  if (queue->rank == 0) queue->cells[NEXT] = queue->first;
-  TSL_MPI(MPI_Barrier(queue->comm));
-  TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, queue->window));
+  TSL_MPI(MPI_Win_set_errhandler(counter->window, MPI_ERRORS_RETURN));
+  if (one_host) TSL_TRY(find_cells(counter));
+  for (int k = 0; counter->rank == 0 && k < n_cells; k++) counter->cells[k] = 0;
+  if (counter->rank == 0) counter->cells[NEXT] = counter->first;
+  TSL_MPI(MPI_Barrier(counter->comm));
+  TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, counter->window));
 done:
   return err;
 }
 
-static void free_queue(tsl_shared_counter *queue) {
-  if (queue == NULL) return;
-  tsl_free(queue->slower);
-  tsl_free(queue->words);
-  tsl_free(queue);
+static void free_counter(tsl_shared_counter *counter) {
+  if (counter == NULL) return;
+  tsl_free(counter->slower);
+  tsl_free(counter->words);
+  tsl_free(counter);
 }
 
-static tsl_err make_queue(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out) {
+static tsl_err make_counter(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out) {
   tsl_err err = TSL_OK;
-  tsl_shared_counter *queue = NULL;
+  tsl_shared_counter *counter = NULL;
   int rank = 0, size = 1;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_TRY(tsl_alloc(1, sizeof *queue, "work queue", (void **)&queue));
-  *queue = (tsl_shared_counter){.comm = comm,
-                                .window = MPI_WIN_NULL,
-                                .ratio.request = MPI_REQUEST_NULL,
-                                .work.request = MPI_REQUEST_NULL,
-                                .asking = MPI_REQUEST_NULL,
-                                .rank = rank,
-                                .size = size,
-                                .first = first,
-                                .last = last};
-  *out = queue;
-  TSL_TRY(tsl_alloc(size, sizeof *queue->slower, "work queue", (void **)&queue->slower));
-  TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *queue->words, "work queue", (void **)&queue->words));
+  TSL_TRY(tsl_alloc(1, sizeof *counter, "shared counter", (void **)&counter));
+  *counter = (tsl_shared_counter){.comm = comm,
+                                  .window = MPI_WIN_NULL,
+                                  .ratio.request = MPI_REQUEST_NULL,
+                                  .work.request = MPI_REQUEST_NULL,
+                                  .asking = MPI_REQUEST_NULL,
+                                  .rank = rank,
+                                  .size = size,
+                                  .first = first,
+                                  .last = last};
+  *out = counter;
+  TSL_TRY(tsl_alloc(size, sizeof *counter->slower, "shared counter", (void **)&counter->slower));
+  TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *counter->words, "shared counter",
+                    (void **)&counter->words));
 done:
   return err;
 }
 
 tsl_err tsl_counter_open(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out) {
   tsl_err err = TSL_OK;
-  tsl_shared_counter *queue = NULL;
-  TSL_COLLECTIVE_TRY(comm, make_queue(comm, first, last, &queue));
-  TSL_TRY(open_window(queue));
-  *out = queue;
-  queue = NULL;
+  tsl_shared_counter *counter = NULL;
+  TSL_COLLECTIVE_TRY(comm, make_counter(comm, first, last, &counter));
+  TSL_TRY(open_window(counter));
+  *out = counter;
+  counter = NULL;
 done:
-  free_queue(queue);
+  free_counter(counter);
   return err;
 }
 
-void tsl_counter_close(tsl_shared_counter **queue) {
-  tsl_shared_counter *q = *queue;
-  *queue = NULL;
+void tsl_counter_close(tsl_shared_counter **counter) {
+  tsl_shared_counter *q = *counter;
+  *counter = NULL;
   /* Else the others would wait for the rank that is silent, and MPI may still write here. */
   if (q == NULL || tsl_heart_alarm()) return;
   (void)MPI_Wait(&q->ratio.request, MPI_STATUS_IGNORE);
@@ -207,64 +208,66 @@ void tsl_counter_close(tsl_shared_counter **queue) {
   (void)MPI_Wait(&q->asking, MPI_STATUS_IGNORE);
   (void)MPI_Win_unlock_all(q->window);
   (void)MPI_Win_free(&q->window);
-  free_queue(q);
+  free_counter(q);
 }
 
 /* ---- asking and telling rank 0. Over a network it answers when its main thread comes by: who
  * waits for it sleeps meanwhile (MPI_Win_flush would take a core from the threads that compute). */
 
 /* Read n words from a cell on; *request completes when they are there. */
-static tsl_err ask(tsl_shared_counter *queue, int cell, int n, int64_t *words,
+static tsl_err ask(tsl_shared_counter *counter, int cell, int n, int64_t *words,
                    MPI_Request *request) {
   tsl_err err = TSL_OK;
-  for (int k = 0; queue->shared != NULL && k < n; k++) words[k] = queue->shared[cell + k];
-  if (queue->shared != NULL) return TSL_OK;
+  if (counter->shared != NULL) {
+    for (int k = 0; k < n; k++) words[k] = counter->shared[cell + k];
+    return TSL_OK;
+  }
   TSL_MPI(MPI_Rget_accumulate(NULL, 0, MPI_INT64_T, words, n, MPI_INT64_T, 0, cell, n, MPI_INT64_T,
-                              MPI_NO_OP, queue->window, request));
+                              MPI_NO_OP, counter->window, request));
 done:
   return err;
 }
 
 /* Wait for an answer. Rank 0 has its own at once, and comes to the others' questions. */
-static tsl_err hear(tsl_shared_counter *queue, MPI_Request *request) {
+static tsl_err hear(tsl_shared_counter *counter, MPI_Request *request) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_mpi_wait(request, 0));
-  if (queue->rank == 0 && queue->shared == NULL) TSL_MPI(MPI_Win_flush(0, queue->window));
+  if (counter->rank == 0 && counter->shared == NULL) TSL_MPI(MPI_Win_flush(0, counter->window));
 done:
   return err;
 }
 
 /* *old = cell; cell += add. */
-static tsl_err fetch_add(tsl_shared_counter *queue, int cell, int64_t add, int64_t *old) {
+static tsl_err fetch_add(tsl_shared_counter *counter, int cell, int64_t add, int64_t *old) {
   tsl_err err = TSL_OK;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (queue->shared != NULL) {
-    *old = atomic_fetch_add(&queue->shared[cell], add);
+  if (counter->shared != NULL) {
+    *old = atomic_fetch_add(&counter->shared[cell], add);
     return TSL_OK;
   }
-  queue->add = add;
-  TSL_MPI(MPI_Rget_accumulate(&queue->add, 1, MPI_INT64_T, &queue->old, 1, MPI_INT64_T, 0, cell, 1,
-                              MPI_INT64_T, MPI_SUM, queue->window, &request));
-  TSL_TRY(hear(queue, &request));
-  *old = queue->old;
+  counter->add = add;
+  TSL_MPI(MPI_Rget_accumulate(&counter->add, 1, MPI_INT64_T, &counter->old, 1, MPI_INT64_T, 0, cell,
+                              1, MPI_INT64_T, MPI_SUM, counter->window, &request));
+  TSL_TRY(hear(counter, &request));
+  *old = counter->old;
 done:
   return err;
 }
 
 /* The first n words of the ranks: ratios, then claims. */
-static tsl_err read_words(tsl_shared_counter *queue, int n) {
+static tsl_err read_words(tsl_shared_counter *counter, int n) {
   tsl_err err = TSL_OK;
   MPI_Request request = MPI_REQUEST_NULL;
-  TSL_TRY(ask(queue, SLOWER, n, queue->words, &request));
-  TSL_TRY(hear(queue, &request));
-  for (int r = 0; r < queue->size; r++)
-    queue->slower[r] = queue->words[r] > 0 ? (double)queue->words[r] / MILLION : 1;
+  TSL_TRY(ask(counter, SLOWER, n, counter->words, &request));
+  TSL_TRY(hear(counter, &request));
+  for (int r = 0; r < counter->size; r++)
+    counter->slower[r] = counter->words[r] > 0 ? (double)counter->words[r] / MILLION : 1;
 done:
   return err;
 }
 
 /* What waits leaves as soon as what left before it has arrived. */
-static tsl_err post(tsl_shared_counter *queue, letter *l, int cell, MPI_Op op) {
+static tsl_err post(tsl_shared_counter *counter, letter *l, int cell, MPI_Op op) {
   tsl_err err = TSL_OK;
   int gone = 0;
   TSL_MPI(MPI_Test(&l->request, &gone, MPI_STATUS_IGNORE));
@@ -272,45 +275,45 @@ static tsl_err post(tsl_shared_counter *queue, letter *l, int cell, MPI_Op op) {
   l->sent = l->word;
   l->word = 0;
   l->waits = false;
-  if (queue->shared != NULL) {
+  if (counter->shared != NULL) {
     if (op == MPI_SUM)
-      (void)atomic_fetch_add(&queue->shared[cell], l->sent);
+      (void)atomic_fetch_add(&counter->shared[cell], l->sent);
     else
-      atomic_store(&queue->shared[cell], l->sent);
+      atomic_store(&counter->shared[cell], l->sent);
     return TSL_OK;
   }
-  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T, op, queue->window,
+  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T, op, counter->window,
                           &l->request));
 done:
   return err;
 }
 
-static tsl_err post_ratio(tsl_shared_counter *queue) {
-  return post(queue, &queue->ratio, SLOWER + queue->rank, MPI_REPLACE);
+static tsl_err post_ratio(tsl_shared_counter *counter) {
+  return post(counter, &counter->ratio, SLOWER + counter->rank, MPI_REPLACE);
 }
 
-static tsl_err post_work(tsl_shared_counter *queue) {
-  return post(queue, &queue->work, DONE, MPI_SUM);
+static tsl_err post_work(tsl_shared_counter *counter) {
+  return post(counter, &counter->work, DONE, MPI_SUM);
 }
 
-tsl_err tsl_counter_take(tsl_shared_counter *queue, const tsl_dynamic_pool *tail, double ahead,
+tsl_err tsl_counter_take(tsl_shared_counter *counter, const tsl_dynamic_pool *tail, double ahead,
                          int64_t *lo, int64_t *hi, bool *over) {
   tsl_err err = TSL_OK;
   tsl_dynamic_pool now = *tail;
   int64_t chunk = 0;
-  *lo = *hi = now.last = queue->last;
-  now.slower = queue->slower;
-  TSL_TRY(fetch_add(queue, NEXT, 0, &now.next));
-  *over = now.next >= queue->last;
+  *lo = *hi = now.last = counter->last;
+  now.slower = counter->slower;
+  TSL_TRY(fetch_add(counter, NEXT, 0, &now.next));
+  *over = now.next >= counter->last;
   if (*over) goto done;
-  TSL_TRY(read_words(queue, queue->size));
-  chunk = tsl_dynamic_pool_chunk(&now, queue->rank, ahead);
+  TSL_TRY(read_words(counter, counter->size));
+  chunk = tsl_dynamic_pool_chunk(&now, counter->rank, ahead);
   if (chunk == 0) goto done;
-  TSL_TRY(fetch_add(queue, NEXT, chunk, &now.next));
-  *over = now.next >= queue->last;
+  TSL_TRY(fetch_add(counter, NEXT, chunk, &now.next));
+  *over = now.next >= counter->last;
   if (*over) goto done;
   *lo = now.next;
-  *hi = now.next + chunk < queue->last ? now.next + chunk : queue->last;
+  *hi = now.next + chunk < counter->last ? now.next + chunk : counter->last;
 done:
   return err;
 }
@@ -330,16 +333,16 @@ static tsl_range unpack(int64_t word) {
   return (tsl_range){(int32_t)(word / FRONT), (int32_t)(word % FRONT - OFFSET)};
 }
 
-tsl_err tsl_counter_set_range(tsl_shared_counter *queue, tsl_range claim) {
+tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range claim) {
   int64_t old; /* 0: cells are, at first */
-  return fetch_add(queue, SLOWER + queue->size + queue->rank, pack(claim), &old);
+  return fetch_add(counter, SLOWER + counter->size + counter->rank, pack(claim), &old);
 }
 
-tsl_err tsl_counter_take_range(tsl_shared_counter *queue, int owner, int32_t n, tsl_range *got) {
+tsl_err tsl_counter_take_range(tsl_shared_counter *counter, int owner, int32_t n, tsl_range *got) {
   tsl_err err = TSL_OK;
-  const bool own = owner == queue->rank;
+  const bool own = owner == counter->rank;
   int64_t word = 0;
-  TSL_TRY(fetch_add(queue, SLOWER + queue->size + owner, own ? n * FRONT : -n, &word));
+  TSL_TRY(fetch_add(counter, SLOWER + counter->size + owner, own ? n * FRONT : -n, &word));
   *got = unpack(word);
   if (own && got->front + n < got->back) got->back = got->front + n;
   if (!own && got->back - n > got->front) got->front = got->back - n;
@@ -347,16 +350,16 @@ done:
   return err;
 }
 
-tsl_err tsl_counter_next(tsl_shared_counter *queue, int64_t *next) {
-  return fetch_add(queue, NEXT, 0, next);
+tsl_err tsl_counter_next(tsl_shared_counter *counter, int64_t *next) {
+  return fetch_add(counter, NEXT, 0, next);
 }
 
-tsl_err tsl_counter_read(tsl_shared_counter *queue, double *slower, tsl_range *claims) {
+tsl_err tsl_counter_read(tsl_shared_counter *counter, double *slower, tsl_range *claims) {
   tsl_err err = TSL_OK;
-  TSL_TRY(read_words(queue, 2 * queue->size));
-  for (int r = 0; r < queue->size; r++) {
-    slower[r] = queue->slower[r];
-    claims[r] = unpack(queue->words[queue->size + r]);
+  TSL_TRY(read_words(counter, 2 * counter->size));
+  for (int r = 0; r < counter->size; r++) {
+    slower[r] = counter->slower[r];
+    claims[r] = unpack(counter->words[counter->size + r]);
   }
 done:
   return err;
@@ -364,58 +367,58 @@ done:
 
 /* ---- speeds, abort, progress */
 
-tsl_err tsl_counter_slower(tsl_shared_counter *queue, double ratio) {
+tsl_err tsl_counter_slower(tsl_shared_counter *counter, double ratio) {
   const double millionths = ratio * MILLION;
   const int64_t word = millionths < 1      ? 1
                        : millionths > 1e15 ? INT64_C(1000000000000000)
                                            : (int64_t)millionths;
-  queue->ratio.word = word;
-  queue->ratio.waits = true;
-  return post_ratio(queue);
+  counter->ratio.word = word;
+  counter->ratio.waits = true;
+  return post_ratio(counter);
 }
 
-tsl_err tsl_counter_abort(tsl_shared_counter *queue) {
+tsl_err tsl_counter_abort(tsl_shared_counter *counter) {
   int64_t old;
-  return fetch_add(queue, ABORT, 1, &old);
+  return fetch_add(counter, ABORT, 1, &old);
 }
 
-tsl_err tsl_counter_pause(tsl_shared_counter *queue) {
+tsl_err tsl_counter_pause(tsl_shared_counter *counter) {
   int64_t old;
-  return fetch_add(queue, ABORT, PAUSE, &old);
+  return fetch_add(counter, ABORT, PAUSE, &old);
 }
 
 /* The flags as the last answer has them, and the next question. */
-static tsl_err look_at_flags(tsl_shared_counter *queue) {
+static tsl_err look_at_flags(tsl_shared_counter *counter) {
   tsl_err err = TSL_OK;
   int answered = 0;
-  if (queue->asking == MPI_REQUEST_NULL)
-    TSL_TRY(ask(queue, ABORT, 1, &queue->asked_flags, &queue->asking));
-  TSL_MPI(MPI_Test(&queue->asking, &answered, MPI_STATUS_IGNORE));
-  if (answered) queue->flags = queue->asked_flags;
+  if (counter->asking == MPI_REQUEST_NULL)
+    TSL_TRY(ask(counter, ABORT, 1, &counter->asked_flags, &counter->asking));
+  TSL_MPI(MPI_Test(&counter->asking, &answered, MPI_STATUS_IGNORE));
+  if (answered) counter->flags = counter->asked_flags;
 done:
   return err;
 }
 
-tsl_err tsl_counter_aborted(tsl_shared_counter *queue, bool *aborted, bool *paused) {
+tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused) {
   tsl_err err = TSL_OK;
-  TSL_TRY(post_ratio(queue));
-  TSL_TRY(post_work(queue));
-  TSL_TRY(look_at_flags(queue));
-  *aborted = queue->flags % PAUSE != 0;
-  if (paused != NULL) *paused = queue->flags / PAUSE != 0;
+  TSL_TRY(post_ratio(counter));
+  TSL_TRY(post_work(counter));
+  TSL_TRY(look_at_flags(counter));
+  *aborted = counter->flags % PAUSE != 0;
+  if (paused != NULL) *paused = counter->flags / PAUSE != 0;
 done:
   return err;
 }
 
-tsl_err tsl_counter_add_done(tsl_shared_counter *queue, double seconds) {
-  queue->work.word += (int64_t)(seconds * TICKS) + 1;
-  queue->work.waits = true;
-  return post_work(queue);
+tsl_err tsl_counter_add_done(tsl_shared_counter *counter, double seconds) {
+  counter->work.word += (int64_t)(seconds * TICKS) + 1;
+  counter->work.waits = true;
+  return post_work(counter);
 }
 
-tsl_err tsl_counter_done(tsl_shared_counter *queue, double *seconds) {
+tsl_err tsl_counter_done(tsl_shared_counter *counter, double *seconds) {
   int64_t ticks = 0;
-  const tsl_err err = fetch_add(queue, DONE, 0, &ticks);
+  const tsl_err err = fetch_add(counter, DONE, 0, &ticks);
   *seconds = (double)ticks / TICKS;
   return err;
 }

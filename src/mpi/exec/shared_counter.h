@@ -8,7 +8,7 @@
  * Guided self-scheduling: a rank takes half of what would keep all busy to the end, so chunks
  * shrink and the tail ends together (Polychronopoulos & Kuck 1987, weighted by speed and by the
  * units' predicted work). Who waits for an answer of rank 0 sleeps; when that is silent
- * (heartbeat.h), the error is TSL_ERR_LOST, and the queue is never freed.
+ * (heartbeat.h), the error is TSL_ERR_LOST, and the counter is never freed.
  */
 #ifndef TSL_MPI_SHARED_COUNTER_H
 #define TSL_MPI_SHARED_COUNTER_H
@@ -51,24 +51,24 @@ int64_t tsl_dynamic_pool_chunk(const tsl_dynamic_pool *tail, int rank, double ah
 /** Collective on comm. Units [first, last) are in the tail. Close with tsl_counter_close. */
 tsl_err tsl_counter_open(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out);
 
-/** Collective on the queue's comm, but when a rank is silent; NULL accepted, sets NULL. */
-void tsl_counter_close(tsl_shared_counter **queue);
+/** Collective on the counter's comm, but when a rank is silent; NULL accepted, sets NULL. */
+void tsl_counter_close(tsl_shared_counter **counter);
 
 /* All below: not collective. They address the window on rank 0 alone. */
 
 /**
  * Take units from the tail for this rank.
- * @param[in]  tail    units, before and cost; the queue knows the rest
+ * @param[in]  tail    units, before and cost; the counter knows the rest
  * @param[in]  ahead   as in tsl_dynamic_pool_chunk
  * @param[out] lo,hi   half-open range of units; may be empty
  * @param[out] over    the tail is used up; false with an empty range: ask again later
  */
-tsl_err tsl_counter_take(tsl_shared_counter *queue, const tsl_dynamic_pool *tail, double ahead,
+tsl_err tsl_counter_take(tsl_shared_counter *counter, const tsl_dynamic_pool *tail, double ahead,
                          int64_t *lo, int64_t *hi, bool *over);
 
 /** Tell all ranks how many times slower than predicted this rank is. Does not wait: they see it
  *  soon, at the latest some time after the next tsl_counter_aborted. */
-tsl_err tsl_counter_slower(tsl_shared_counter *queue, double ratio);
+tsl_err tsl_counter_slower(tsl_shared_counter *counter, double ratio);
 
 /** What a rank has not begun of its n planned units: [front, back) of 0..n. It takes from the
  * front, others may take from the back (work_source.h). */
@@ -77,31 +77,31 @@ typedef struct tsl_range {
 } tsl_range;
 
 /** Set this rank's claim; before anybody else looks at it. */
-tsl_err tsl_counter_set_range(tsl_shared_counter *queue, tsl_range claim);
+tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range claim);
 
 /**
  * Claim n planned units (1 or more): of this rank from the front, of another from the back.
  * @param[out] got  those that were left, possibly fewer or none
  */
-tsl_err tsl_counter_take_range(tsl_shared_counter *queue, int owner, int32_t n, tsl_range *got);
+tsl_err tsl_counter_take_range(tsl_shared_counter *counter, int owner, int32_t n, tsl_range *got);
 
 /** First unit of the tail that nobody has taken; beyond the last when it is used up. */
-tsl_err tsl_counter_next(tsl_shared_counter *queue, int64_t *next);
+tsl_err tsl_counter_next(tsl_shared_counter *counter, int64_t *next);
 
 /** Speeds and claims of all ranks. @param[out] slower,claims  shape [size] */
-tsl_err tsl_counter_read(tsl_shared_counter *queue, double *slower, tsl_range *claims);
+tsl_err tsl_counter_read(tsl_shared_counter *counter, double *slower, tsl_range *claims);
 
 /** Ask all ranks to stop; any rank. */
-tsl_err tsl_counter_abort(tsl_shared_counter *queue);
+tsl_err tsl_counter_abort(tsl_shared_counter *counter);
 /** Ask all ranks to finish what they have begun and then to leave; any rank. */
-tsl_err tsl_counter_pause(tsl_shared_counter *queue);
+tsl_err tsl_counter_pause(tsl_shared_counter *counter);
 /** Has any rank asked to stop, or to pause? Does not wait: between hosts the answer is that of the
  *  call before. @param[out] paused  may be NULL */
-tsl_err tsl_counter_aborted(tsl_shared_counter *queue, bool *aborted, bool *paused);
+tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused);
 
 /** Add work done, in seconds of work as everybody counts them. As late as tsl_counter_slower. */
-tsl_err tsl_counter_add_done(tsl_shared_counter *queue, double seconds);
+tsl_err tsl_counter_add_done(tsl_shared_counter *counter, double seconds);
 /** Sum of all ranks' tsl_counter_add_done. */
-tsl_err tsl_counter_done(tsl_shared_counter *queue, double *seconds);
+tsl_err tsl_counter_done(tsl_shared_counter *counter, double *seconds);
 
 #endif

@@ -46,9 +46,9 @@ typedef struct wave {
   int64_t left;     /* edges.out before this one have left and are freed */
   int64_t unsent;   /* bytes of those that are done and have not */
   int posted, rank, size;
-  bool overlaps;             /* the device begins a group while it ends the one before */
-  double freed;              /* tsl_now() when it had done the last group; the compute thread's */
-  tsl_shared_counter *queue; /* for abort, pause and progress */
+  bool overlaps;               /* the device begins a group while it ends the one before */
+  double freed;                /* tsl_now() when it had done the last group; the compute thread's */
+  tsl_shared_counter *counter; /* for abort, pause and progress */
   tsl_result_writer *delivery;
   tsl_wave_pause cut;
   bool abort, pause, ended;
@@ -66,7 +66,7 @@ static void keep_error(wave *w, tsl_err err) {
   w->err = err;
   tsl_err_save(err, &w->error);
   w->abort = true;
-  (void)tsl_counter_abort(w->queue);
+  (void)tsl_counter_abort(w->counter);
 }
 
 /* ---- edges in */
@@ -189,7 +189,7 @@ static tsl_err land(wave *w, tsl_wave_batch *f) {
   TSL_TRY(tsl_result_writer_flush(w->delivery));
   w->group = start - f->start;
   w->phase->finish = start - w->phase->origin;
-  TSL_TRY(tsl_counter_add_done(w->queue, work));
+  TSL_TRY(tsl_counter_add_done(w->counter, work));
 done:
   return err;
 }
@@ -276,11 +276,11 @@ static tsl_err look_around(wave *w) {
   if (now - w->slow_check < 0.02 || w->abort) return TSL_OK;
   w->slow_check = now;
   if (w->phase->tend != NULL) TSL_TRY(w->phase->tend(w->phase));
-  if (wants_pause(w, now)) TSL_TRY(tsl_counter_pause(w->queue));
-  TSL_TRY(tsl_counter_aborted(w->queue, &w->abort, &w->pause));
+  if (wants_pause(w, now)) TSL_TRY(tsl_counter_pause(w->counter));
+  TSL_TRY(tsl_counter_aborted(w->counter, &w->abort, &w->pause));
   if (w->rank == 0 && tsl_progress_due(&w->progress)) {
     double seconds = 0;
-    TSL_TRY(tsl_counter_done(w->queue, &seconds));
+    TSL_TRY(tsl_counter_done(w->counter, &seconds));
     tsl_progress_update(&w->progress, w->total > 0 ? (w->before + seconds) / w->total : 1);
   }
 done:
@@ -412,7 +412,7 @@ static void close_wave(wave *w) {
   tsl_edges_clear(&w->edges);
   tsl_free(w->sends);
   tsl_result_writer_close(&w->delivery);
-  tsl_counter_close(&w->queue);
+  tsl_counter_close(&w->counter);
   if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
 }
 
@@ -450,7 +450,7 @@ tsl_err tsl_wave_run(tsl_phase *phase) {
   TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
   w.cut = tsl_wave_pause_make(w.comm, phase->can_pause);
   TSL_COLLECTIVE_TRY(phase->comm, open_wave(&w));
-  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, n, n, &w.queue));
+  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, n, n, &w.counter));
   start_clock(&w);
   while (!has_ended(&w)) turn(&w);
   tsl_progress_end(&w.progress);

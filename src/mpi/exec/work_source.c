@@ -28,7 +28,7 @@ typedef struct range {
 } range;
 
 struct tsl_work_source {
-  tsl_shared_counter *queue; /* not owned, as the next three */
+  tsl_shared_counter *counter; /* not owned, as the next three */
   const tsl_plan *plan;
   const tsl_unit *units;
   const tsl_cost *cost;
@@ -168,14 +168,14 @@ static void set_lengths(tsl_work_source *s, bool overlaps) {
   s->enough = overlaps ? s->longest : fmin(s->longest, TSL_POOL_AHEAD);
 }
 
-static tsl_err make_supply(MPI_Comm comm, tsl_shared_counter *queue, const tsl_plan *plan,
+static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
                            const tsl_unit *units, const tsl_cost *cost, bool overlaps,
                            tsl_work_source **out) {
   tsl_err err = TSL_OK;
   tsl_work_source *s = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *s, "work", (void **)&s));
   *out = s;
-  *s = (tsl_work_source){.queue = queue, .plan = plan, .units = units, .cost = cost};
+  *s = (tsl_work_source){.counter = counter, .plan = plan, .units = units, .cost = cost};
   TSL_MPI(MPI_Comm_rank(comm, &s->rank));
   TSL_MPI(MPI_Comm_size(comm, &s->size));
   TSL_TRY(allocate(s));
@@ -189,17 +189,17 @@ static tsl_err make_supply(MPI_Comm comm, tsl_shared_counter *queue, const tsl_p
   }
   s->share = share_of_speed(s);
   s->claimed = fmax(CLAIMED, 2 * s->share - 1);
-  TSL_TRY(tsl_counter_set_range(queue, s->claims[s->rank]));
+  TSL_TRY(tsl_counter_set_range(counter, s->claims[s->rank]));
 done:
   return err;
 }
 
-tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *queue, const tsl_plan *plan,
+tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
                              const tsl_unit *units, const tsl_cost *cost, bool overlaps,
                              tsl_work_source **out) {
   tsl_err err = TSL_OK;
   /* claims are set everywhere */
-  TSL_COLLECTIVE_TRY(comm, make_supply(comm, queue, plan, units, cost, overlaps, out));
+  TSL_COLLECTIVE_TRY(comm, make_source(comm, counter, plan, units, cost, overlaps, out));
 done:
   return err;
 }
@@ -262,8 +262,8 @@ static tsl_err look_before_claim(tsl_work_source *s, bool *wait) {
   int64_t next = 0;
   *wait = false;
   if (s->share * (double)s->size > 1.0 / FASTER) return TSL_OK;
-  TSL_TRY(tsl_counter_read(s->queue, s->slower, s->claims));
-  TSL_TRY(tsl_counter_next(s->queue, &next));
+  TSL_TRY(tsl_counter_read(s->counter, s->slower, s->claims));
+  TSL_TRY(tsl_counter_next(s->counter, &next));
   *wait = left_to_others(s, next);
 done:
   return err;
@@ -273,7 +273,7 @@ static tsl_err claim_own(tsl_work_source *s) {
   tsl_err err = TSL_OK;
   tsl_range *mine = &s->claims[s->rank], got;
   const int64_t start = s->parts.start[s->rank];
-  TSL_TRY(tsl_counter_take_range(s->queue, s->rank, claim_size(s), &got));
+  TSL_TRY(tsl_counter_take_range(s->counter, s->rank, claim_size(s), &got));
   s->own = (range){start + got.front, start + got.back};
   s->own_over = got.front >= got.back;
   mine->front = got.back; /* what others took shows at the next claim */
@@ -299,7 +299,7 @@ static tsl_err take_tail(tsl_work_source *s, double ahead) {
                                  .cost = s->cost,
                                  .longest = s->longest / 2,
                                  .enough = s->enough};
-  return tsl_counter_take(s->queue, &tail, ahead, &s->tail.at, &s->tail.end, &s->tail_over);
+  return tsl_counter_take(s->counter, &tail, ahead, &s->tail.at, &s->tail.end, &s->tail_over);
 }
 
 static bool all_claimed(const tsl_work_source *s) {
@@ -313,12 +313,12 @@ static tsl_err take_from_others(tsl_work_source *s, double ahead) {
   tsl_range got;
   int victim = -1;
   int64_t n = 0;
-  TSL_TRY(tsl_counter_read(s->queue, s->slower, s->claims));
+  TSL_TRY(tsl_counter_read(s->counter, s->slower, s->claims));
   s->others_over = all_claimed(s);
   n = tsl_work_source_steal(&s->parts, s->claims, s->units, s->cost, s->slower, s->rank, ahead,
                             s->longest, &victim);
   if (n == 0) goto done;
-  TSL_TRY(tsl_counter_take_range(s->queue, victim, (int32_t)n, &got));
+  TSL_TRY(tsl_counter_take_range(s->counter, victim, (int32_t)n, &got));
   s->taken = (range){s->parts.start[victim] + got.front, s->parts.start[victim] + got.back};
 done:
   return err;

@@ -52,7 +52,7 @@ typedef struct tsl_work_source tsl_work_source;
  * @param[in] units,plan,cost  not owned
  * @param[in] overlaps         batches of this rank overlap on its device
  */
-tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *queue, const tsl_plan *plan,
+tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
                              const tsl_unit *units, const tsl_cost *cost, bool overlaps,
                              tsl_work_source **out);
 /** Not collective; NULL accepted, sets NULL. */

@@ -27,7 +27,7 @@ typedef struct tsl_bind_ask {
  * the calling thread, and build the table of all ranks.
  * @param[in]  ask    the same on all ranks
  * @param[out] placements  shape [size of comm], by rank; from tsl_alloc, owned by the caller; NULL
- * on error
+ *                         on error
  * @return TSL_ERR_INPUT when a device is asked for that is absent, taken or not understood (it is
  *         never replaced by another); TSL_ERR_DEVICE, TSL_ERR_MEMORY, TSL_ERR_MPI
  */

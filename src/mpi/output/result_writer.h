@@ -34,8 +34,7 @@ void tsl_result_writer_close(tsl_result_writer **delivery);
 
 /** Not collective, also where a parallel HDF5 writes. Take what of a unit's slabs is stored by this
  *  rank itself; part's slabs must not change until tsl_result_writer_flush was called: slabs that
- * lie
- *  behind each other are written together. */
+ *  lie behind each other are written together. */
 tsl_err tsl_result_writer_put(tsl_result_writer *delivery, const tsl_unit *unit,
                               const tsl_part *part);
 
