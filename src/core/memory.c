@@ -2,6 +2,9 @@
  * memory and process limits are read from the system. */
 #include "memory.h"
 
+#include "test_delay.h"
+
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +32,15 @@ bool tsl_pairs_i64(int64_t n, int64_t *out) {
   return n % 2 == 0 ? tsl_mul_i64(n / 2, n - 1, out) : tsl_mul_i64(n, (n - 1) / 2, out);
 }
 
+/* Test knob TSL_TEST_NO_MEMORY=RANK:N: allocation N (from 0) of the launcher's rank fails. */
+static bool is_refused(void) {
+  static atomic_long allocations;
+  const char *text = getenv("TSL_TEST_NO_MEMORY");
+  long rank = 0, n = 0;
+  if (text == NULL || sscanf(text, "%ld:%ld", &rank, &n) != 2) return false;
+  return rank == tsl_test_launcher_rank() && atomic_fetch_add(&allocations, 1) == n;
+}
+
 tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out) {
   tsl_err err = TSL_OK;
   char text[24];
@@ -40,7 +52,7 @@ tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out) {
     TSL_FAIL(TSL_ERR_MEMORY, "%s: %lld elements of %zu bytes overflow the address space", what,
              (long long)count, size);
   bytes = bytes / ALIGNMENT * ALIGNMENT;
-  memory = aligned_alloc(ALIGNMENT, (size_t)bytes);
+  memory = is_refused() ? NULL : aligned_alloc(ALIGNMENT, (size_t)bytes);
   if (memory == NULL)
     TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s", what,
              tsl_bytes_text((double)bytes, text));

@@ -28,7 +28,8 @@ bool tsl_pairs_i64(int64_t n, int64_t *out);
  * @param[in]  what  name of the thing, for the message
  * @param[out] out   memory; free with tsl_free; NULL when count is 0 is never returned (1 line
  * kept)
- * @return TSL_ERR_MEMORY with the number of bytes asked for
+ * @return TSL_ERR_MEMORY with the number of bytes asked for. Test knob TSL_TEST_NO_MEMORY=RANK:N:
+ *         allocation N (from 0) of that rank of the launcher fails
  */
 tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);
 

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The launcher's rank of this process, 0 without a launcher. */
-static long launcher_rank(void) {
+long tsl_test_launcher_rank(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                       "SLURM_PROCID"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -49,7 +48,7 @@ static double least_seconds; /* of a unit, by "+S" */
 tsl_err tsl_test_delay_factor(double *factor) {
   tsl_err err = TSL_OK;
   const char *all = getenv("TSL_TEST_SLOW");
-  const long mine = launcher_rank();
+  const long mine = tsl_test_launcher_rank();
   *factor = 1;
   least_seconds = 0;
   for (const char *text = all; text != NULL && *text != 0;) {

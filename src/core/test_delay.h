@@ -19,6 +19,9 @@
 extern "C" {
 #endif
 
+/** The launcher's rank of this process, 0 without a launcher. */
+long tsl_test_launcher_rank(void);
+
 /**
  * @param[out] factor  1 when unset or when this rank is not named
  * @return TSL_ERR_USAGE when the text is of no such form

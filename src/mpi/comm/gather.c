@@ -35,7 +35,7 @@ tsl_err tsl_gather_rows(MPI_Comm comm, const void *rows, int64_t n, size_t row_b
   *n_all = 0;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_TRY(tsl_alloc(size, sizeof *counts, "row counts", (void **)&counts));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof *counts, "row counts", (void **)&counts));
   TSL_MPI(MPI_Allgather(&n, 1, MPI_INT64_T, counts, 1, MPI_INT64_T, comm));
   for (int r = 0; r < size; r++) total += counts[r];
   TSL_COLLECTIVE_TRY(comm, rank == 0 ? tsl_alloc(total, row_bytes, "gathered rows", all) : TSL_OK);

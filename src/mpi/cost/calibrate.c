@@ -199,6 +199,18 @@ done:
   return err;
 }
 
+static tsl_err make_tables(int size, tsl_cost *cost, char **keys, int **missing) {
+  tsl_err err = TSL_OK;
+  cost->n_ranks = size;
+  tsl_free(cost->keys);
+  cost->keys = NULL;
+  TSL_TRY(tsl_alloc(size, sizeof *cost->speeds, "cost model", (void **)&cost->speeds));
+  TSL_TRY(tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)keys));
+  TSL_TRY(tsl_alloc(size, sizeof **missing, "calibration keys", (void **)missing));
+done:
+  return err;
+}
+
 tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
                       int *measured) {
@@ -210,13 +222,9 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   tsl_speed speed = {.setup = {0}};
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  cost->n_ranks = size;
-  TSL_TRY(tsl_alloc(size, sizeof *cost->speeds, "cost model", (void **)&cost->speeds));
-  TSL_TRY(tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)&keys));
-  tsl_free(cost->keys);
-  cost->keys = cacheable ? keys : NULL;
-  TSL_TRY(tsl_alloc(size, sizeof *missing, "calibration keys", (void **)&missing));
-  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  TSL_COLLECTIVE_TRY(comm, make_tables(size, cost, &keys, &missing));
+  if (cacheable) cost->keys = keys;
+  TSL_COLLECTIVE_TRY(comm, tsl_calibration_path(settings, path, sizeof path));
   make_key(executor, units, n_units, size, key);
   TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
   for (int r = 0; rank == 0 && r < size; r++)

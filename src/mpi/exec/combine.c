@@ -186,7 +186,8 @@ tsl_err tsl_combine_lists(tsl_phase *phase, const tsl_out_unit *rows, int64_t n_
   const int64_t n_units = phase->plan->n_units;
   if (phase->lists.of == NULL) return TSL_OK; /* no LIST field, on any rank */
   TSL_MPI(MPI_Comm_rank(phase->comm, &rank));
-  TSL_TRY(tsl_alloc(n_units, sizeof *owner, "unit owners", (void **)&owner));
+  TSL_COLLECTIVE_TRY(phase->comm,
+                     tsl_alloc(n_units, sizeof *owner, "unit owners", (void **)&owner));
   for (int64_t k = 0; rank == 0 && k < n_rows; k++) owner[rows[k].unit.id] = rows[k].owner;
   TSL_MPI(MPI_Bcast(owner, (int)n_units, MPI_INT32_T, 0, phase->comm));
   for (int f = 0; f < phase->problem->n_fields; f++) {

@@ -63,7 +63,7 @@ static tsl_err share_deck(tsl_session *s) {
   int64_t n = s->rank == 0 ? (int64_t)strlen(tsl_deck_text(s->deck)) : 0;
   char *text = NULL;
   TSL_MPI(MPI_Bcast(&n, 1, MPI_INT64_T, 0, s->comm));
-  TSL_TRY(tsl_alloc(n + 1, 1, "deck text", (void **)&text));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(n + 1, 1, "deck text", (void **)&text));
   if (s->rank == 0) memcpy(text, tsl_deck_text(s->deck), (size_t)n);
   TSL_TRY(tsl_bcast_bytes(s->comm, text, n));
   if (s->rank != 0) err = tsl_deck_parse(text, (size_t)n, o->deck, o->sets, o->n_sets, &s->deck);
@@ -280,8 +280,9 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
 static tsl_err share_units(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_MPI(MPI_Bcast(&s->units.n, 1, MPI_INT64_T, 0, s->comm));
-  if (s->rank != 0)
-    TSL_TRY(tsl_alloc(s->units.n, sizeof *s->units.list, "units", (void **)&s->units.list));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_alloc(s->units.n, sizeof *s->units.list, "units",
+                                                       (void **)&s->units.list)
+                                           : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(s->comm, s->units.list, s->units.n * (int64_t)sizeof *s->units.list));
 done:
   return err;

@@ -7,6 +7,14 @@
 
 #include <math.h>
 
+static tsl_err allocate_plan(tsl_plan *p) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
+  TSL_TRY(tsl_alloc(p->n_ranks, sizeof *p->seconds, "plan", (void **)&p->seconds));
+done:
+  return err;
+}
+
 static tsl_err share_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_plan *p = &s->plan;
@@ -14,10 +22,7 @@ static tsl_err share_plan(tsl_session *s) {
   double *seconds = p->seconds;
   TSL_TRY(tsl_bcast_bytes(s->comm, p, (int64_t)sizeof *p));
   p->owner = owner, p->seconds = seconds;
-  if (s->rank != 0) {
-    TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
-    TSL_TRY(tsl_alloc(p->n_ranks, sizeof *p->seconds, "plan", (void **)&p->seconds));
-  }
+  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? allocate_plan(p) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(s->comm, p->owner, p->n_units * (int64_t)sizeof *p->owner));
   TSL_TRY(tsl_bcast_bytes(s->comm, p->seconds, p->n_ranks * (int64_t)sizeof *p->seconds));
 done:
@@ -232,13 +237,20 @@ static void judge_ranks(tsl_session *s) {
   for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
 }
 
-static tsl_err choose_ranks(tsl_session *s) {
+static tsl_err allocate_ranks(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_free(s->use);
   tsl_free(s->cost.left_out);
   s->use = NULL, s->cost.left_out = NULL;
   TSL_TRY(tsl_alloc(s->size, sizeof *s->use, "ranks", (void **)&s->use));
   TSL_TRY(tsl_alloc(s->size, sizeof *s->cost.left_out, "ranks", (void **)&s->cost.left_out));
+done:
+  return err;
+}
+
+static tsl_err choose_ranks(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_COLLECTIVE_TRY(s->comm, allocate_ranks(s));
   if (s->rank == 0) judge_ranks(s);
   TSL_TRY(tsl_bcast_bytes(s->comm, s->use, s->size * (int64_t)sizeof *s->use));
   for (int r = 0; r < s->size; r++) s->cost.left_out[r] = !s->use[r].takes_part;
@@ -294,7 +306,7 @@ tsl_err tsl_session_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   double since;
   TSL_TRY(calibrate(s));
-  TSL_COLLECTIVE_TRY(s->comm, choose_ranks(s));
+  TSL_TRY(choose_ranks(s));
   if (finer_pays(s)) TSL_TRY(cut_finer(s));
   since = tsl_now();
   TSL_TRY(tsl_session_assign(s));
