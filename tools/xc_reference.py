@@ -5,7 +5,7 @@ usage: tools/xc_reference.py [FILE]
 
 Needs the PyPI package pyscf (2.14 was used; `pip install pyscf` in a virtual environment). The basis
 sets are those of inputs/xc/basis; geometries are in bohr or converted with the bohr of
-src/fam/xc/xc_molecule.h, since PySCF's own constant is of another year.
+src/fam/xc/molecule/xc_molecule.h, since PySCF's own constant is of another year.
 """
 import os
 import sys

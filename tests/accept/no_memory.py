@@ -21,7 +21,7 @@ DECKS = {
     "table": {"family": "dp", "run": {**FEW, "units": 12, "checkpoint": 0.01},
               "dp": {"problem": "lcs", "mode": "recover", "a": {"random": 90, "seed": 3},
                      "b": {"random": 90, "seed": 4}}},
-    "image": {"family": "fractal", "run": {**FEW, "units": 12}, "fractal": {"kind": "julia", "xres": 40, "yres": 40}},
+    "image": {"family": "fractal", "run": {**FEW, "units": 12}, "fractal": {"set": "julia", "xres": 40, "yres": 40}},
     "phases": {"family": "xc", "run": {**FEW, "checkpoint": 0.01},
                "xc": {"molecule": {"xyz": "h2.xyz"}, "basis": "STO-3G", "functional": "pbe", "coulomb": "fitted"}},
 }

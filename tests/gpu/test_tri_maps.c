@@ -1,5 +1,5 @@
 /* unit.tri.maps: every map meets every cell of the triangle exactly once, without a card.
- * The grids below are those of src/gpu/tri_map.cu and tri_cdp.cu. */
+ * The grids below are those of src/gpu/tri/maps/tri_map.cu and tri_cdp.cu. */
 #include "tri_maps.cuh"
 
 #include <stdbool.h>

@@ -45,9 +45,23 @@ target_compile_options(tsl_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TSL_LINEINFO}>>:-lineinfo>)
 target_compile_definitions(tsl_flags INTERFACE _GNU_SOURCE)
 
-# tsl_objects(NAME sources...): an OBJECT target that sees only its own folder and what it links.
+# tsl_objects(NAME sources...): an OBJECT target that sees only its own folder and what it links. Programs
+# are made of all of them.
 function(tsl_objects name)
+  tsl_objects_apart(${name} ${ARGN})
+  tsl_add_to_programs(${name})
+endfunction()
+
+# The same, of which programs are made only where one says so.
+function(tsl_objects_apart name)
   add_library(${name} OBJECT ${ARGN})
   target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC tsl_flags)
+endfunction()
+
+# Add an OBJECT target to the list TSL_OBJECT_LIST of what programs are made of: TSL_HOST_OBJECTS, or in
+# src/gpu TSL_CARD_OBJECTS.
+set(TSL_OBJECT_LIST TSL_HOST_OBJECTS)
+function(tsl_add_to_programs name)
+  set_property(GLOBAL APPEND PROPERTY ${TSL_OBJECT_LIST} ${name})
 endfunction()

@@ -54,6 +54,7 @@
 #define TSL_FAM_DP_H
 
 #include "contract.h"
+#include "dp_order.h"
 #include "fn.h"
 
 #ifdef __cplusplus
@@ -78,8 +79,6 @@ typedef enum dp_problem {
   DP_NUSSINOV,     /**< base pairs of an RNA sequence (Nussinov 1978) */
   DP_N_PROBLEMS
 } dp_problem;
-
-typedef enum dp_engine { DP_WAVEFRONT, DP_ROWS, DP_INTERVAL, DP_N_ENGINES } dp_engine;
 
 /** What is kept. */
 typedef enum dp_mode {

@@ -40,6 +40,7 @@
 #ifndef TSL_FAM_DP_RECUR_PROBLEM_H
 #define TSL_FAM_DP_RECUR_PROBLEM_H
 
+#include "dp.h"
 #include "dp_emit.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
  * Each contribution is computed alone, in an order that only the problem fixes, rounded once, and
  * added as an integer. Bits are chosen by the root in each phase, from bounds of the sums:
  *
- *   matrix of exchange-correlation  52, so values to 2048 hartree (as src/gpu/xc_gpu_matrix.cu)
+ *   matrix of exchange-correlation  52, so values to 2048 hartree (as src/gpu/xc/xc_gpu_matrix.cu)
  *   energy, electrons               of 64 hartree for each electron: |E_xc| <= 1.68 int rho^(4/3)
  *                                   stays below 6 for each electron of any atom to Z = 118
  *   J, exact                        2 Q sum_kl |D_kl| Q_kl by |(ij|kl)| <= Q_ij Q_kl, Q the largest

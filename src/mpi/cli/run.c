@@ -133,10 +133,13 @@ done:
   return err;
 }
 
-/* Root: the next run is predicted by what this one measured. */
-static tsl_err learn(const tsl_session *s, const tsl_record *record) {
-  return tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows, record->n_phases,
-                                 s->options->quiet);
+/* Root: the next run is predicted by what this one measured. The result is written already,
+ * whatever happens here. */
+static void learn(const tsl_session *s, const tsl_record *record) {
+  const tsl_err err = tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows,
+                                              record->n_phases, s->options->quiet);
+  if (err != TSL_OK)
+    fprintf(stderr, "tesela: warning: calibration not corrected: %s\n", tsl_err_message());
 }
 
 /* ---- the run, read from top to bottom */
@@ -164,7 +167,7 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   TSL_COLLECTIVE_TRY(s->comm, tsl_out_commit(out));
   TSL_TRY(tsl_checkpoints_end(s, &record->summary));
   if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? learn(s, record) : TSL_OK);
+  if (s->rank == 0) learn(s, record);
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tell_lost(s) : TSL_OK);
   if (!record->summary.valid)
     TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);

@@ -1,5 +1,5 @@
 /* Checkpoints of recurrences on a card, as in dp_recur_saved.h. The twin of
- * src/cpu/dp_recur_save.c. */
+ * src/cpu/dp/recurrence/dp_recur_save.c. */
 #include "dp_recur_own.cuh"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Checkpoints of wavefronts on a card: the state of lanes, and what recovery keeps, as in
- * dp_saved.h. The twin of src/cpu/dp_bands_save.c. */
+ * dp_saved.h. The twin of src/cpu/dp/ready/dp_bands_save.c. */
 #include "dp_backend_gpu.cuh"
 
 #include <string.h>

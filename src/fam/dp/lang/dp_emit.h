@@ -23,8 +23,8 @@
 #ifndef TSL_FAM_DP_EMIT_H
 #define TSL_FAM_DP_EMIT_H
 
-#include "dp.h"
 #include "dp_depend.h"
+#include "dp_order.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,8 +16,8 @@
  *   dp_backend_gpu_boxes.cu  INTERVAL: boxes of the triangle
  *   dp_recur_*.cu            RECURRENCE of any engine
  *
- * The twin of src/cpu/dp_backend.h: edges, results, steps, errors and checkpoints (dp_saved.h) are
- * the same bytes. Edges between bands of a card, rows between stages and what a recovery keeps stay
+ * The twin of dp_backend.h: edges, results, steps, errors and checkpoints (dp_saved.h) are the same
+ * bytes. Edges between bands of a card, rows between stages and what a recovery keeps stay
  * in device memory. A stage is queued as a whole and waited for once; an edge for another rank is
  * then in host memory.
  * Stages of alignments of which only the best value is wanted overlap: one begins while the one
@@ -173,7 +173,7 @@ typedef struct dp_bands_gpu {
 } dp_bands_gpu;
 
 /** Compute tiles of one stage and wait for the card; units, parts and errors are those of
- *  dp_bands_tiles (src/cpu/dp_backend.h), and TSL_ERR_DEVICE_MEMORY. */
+ *  dp_bands_tiles (src/cpu/dp/ready/dp_backend.h), and TSL_ERR_DEVICE_MEMORY. */
 tsl_err dp_gpu_bands_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 /** Do stages of a band overlap? Those of alignments of which only the value is wanted. */
 bool dp_gpu_bands_overlap(const dp_params *p);
@@ -294,7 +294,7 @@ tsl_err dp_gpu_rows_open(struct dp_worker *w);
 /** Start a phase: no decision is kept, and the row above the first stage is set; waits. */
 tsl_err dp_gpu_rows_begin(struct dp_worker *w);
 /** Compute tiles of one stage and wait; units, parts and errors are those of dp_rows_tiles
- *  (src/cpu/dp_backend.h), and TSL_ERR_DEVICE_MEMORY. */
+ *  (src/cpu/dp/ready/dp_backend.h), and TSL_ERR_DEVICE_MEMORY. */
 tsl_err dp_gpu_rows_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 /** Time tiles before begin, from rows of zeros; no decisions are kept, overflow is ignored.
  *  @param[in,out] parts  shape [n]; seconds are set */

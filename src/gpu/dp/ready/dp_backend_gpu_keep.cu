@@ -1,5 +1,5 @@
 /* Checkpoints of sweeps on a card: the last row, and decisions that recovery keeps, as in
- * dp_saved.h. The twin of src/cpu/dp_rows_save.c. */
+ * dp_saved.h. The twin of src/cpu/dp/ready/dp_rows_save.c. */
 #include "dp_backend_gpu.cuh"
 
 #include <string.h>
