@@ -4,7 +4,7 @@ left, the message says what was to be allocated, and no output is left under its
 
 usage: no_memory.py TESELA [--fast] [ONLY]
 
-All allocations of a run are refused in turn, one in each run; with --fast every 23rd.
+All allocations of a run are refused in turn, one in each run; with --fast every 41st.
 """
 import os
 
@@ -12,7 +12,7 @@ import harness
 from harness import check
 
 suite = harness.Suite(__doc__, jobs=3)
-STEP = 23 if suite.fast else 1
+STEP = 41 if suite.fast else 1
 FEW = {"ranks": "all", "threads": 1}
 DECKS = {
     "list": {"family": "tri", "run": {**FEW, "units": 12, "checkpoint": 0.01},
@@ -21,7 +21,7 @@ DECKS = {
     "table": {"family": "dp", "run": {**FEW, "units": 12, "checkpoint": 0.01},
               "dp": {"problem": "lcs", "mode": "recover", "a": {"random": 90, "seed": 3},
                      "b": {"random": 90, "seed": 4}}},
-    "image": {"family": "fractal", "run": {**FEW, "units": 12}, "fractal": {"set": "julia", "xres": 40, "yres": 40}},
+    "image": {"family": "fractal", "run": {**FEW, "units": 12}, "fractal": {"set": "mandelbrot", "xres": 40, "yres": 40}},
     "phases": {"family": "xc", "run": {**FEW, "checkpoint": 0.01},
                "xc": {"molecule": {"xyz": "h2.xyz"}, "basis": "STO-3G", "functional": "pbe", "coulomb": "fitted"}},
 }
