@@ -37,6 +37,9 @@ tsl_err tsl_cpu_level_use(int *level) {
   if (strlen(text) != 1 || text[0] < '2' || text[0] > '4')
     TSL_FAIL(TSL_ERR_USAGE, "TSL_SIMD=%s: allowed are 2, 3, 4 (x86-64-v2 to v4)", text);
   *level = text[0] - '0';
+  if (*level < TSL_SIMD_LOWEST)
+    TSL_FAIL(TSL_ERR_USAGE, "TSL_SIMD=%s: this build has kernels for level %d alone", text,
+             TSL_SIMD_LOWEST);
   if (*level > most)
     TSL_FAIL(TSL_ERR_USAGE,
              "TSL_SIMD=%s: this processor has level %d; unset it or name a lower one", text, most);

@@ -14,13 +14,7 @@ tsl_err fractal_kernels_choose(const fractal_kernels **kernels) {
   tsl_err err = TSL_OK;
   int level = 0;
   TSL_TRY(tsl_cpu_level_use(&level));
-#ifdef __x86_64__
-  *kernels = level == 4   ? &fractal_kernels_v4
-             : level == 3 ? &fractal_kernels_v3
-                          : &fractal_kernels_v2;
-#else
-  *kernels = &fractal_kernels_any;
-#endif
+  *kernels = fractal_kernels_at(level);
 done:
   return err;
 }

@@ -50,8 +50,8 @@ typedef struct fractal_kernels {
   double (*peak[2])(int64_t rounds);
 } fractal_kernels;
 
-extern const fractal_kernels fractal_kernels_v2, fractal_kernels_v3, fractal_kernels_v4,
-    fractal_kernels_any;
+/** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */
+const fractal_kernels *fractal_kernels_at(int level);
 
 /** The kernels of the level of tsl_cpu_level_use. */
 tsl_err fractal_kernels_choose(const fractal_kernels **kernels);

@@ -13,11 +13,7 @@ static tsl_err kernels_choose(const tri_kernels **kernels) {
   tsl_err err = TSL_OK;
   int level = 0;
   TSL_TRY(tsl_cpu_level_use(&level));
-#ifdef __x86_64__
-  *kernels = level == 4 ? &tri_kernels_v4 : level == 3 ? &tri_kernels_v3 : &tri_kernels_v2;
-#else
-  *kernels = &tri_kernels_any;
-#endif
+  *kernels = tri_kernels_at(level);
 done:
   return err;
 }

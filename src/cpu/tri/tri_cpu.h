@@ -66,7 +66,8 @@ typedef struct tri_kernels {
   tri_gravity gravity[2];
 } tri_kernels;
 
-extern const tri_kernels tri_kernels_v2, tri_kernels_v3, tri_kernels_v4, tri_kernels_any;
+/** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */
+const tri_kernels *tri_kernels_at(int level);
 
 /** Growing list of (column, value) of one row or one thread. */
 typedef struct tri_hits {

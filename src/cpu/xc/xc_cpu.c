@@ -13,11 +13,7 @@ static tsl_err loops_choose(const xc_loops **loops) {
   tsl_err err = TSL_OK;
   int level = 0;
   TSL_TRY(tsl_cpu_level_use(&level));
-#ifdef __x86_64__
-  *loops = level == 4 ? &xc_loops_v4 : level == 3 ? &xc_loops_v3 : &xc_loops_v2;
-#else
-  *loops = &xc_loops_any;
-#endif
+  *loops = xc_loops_at(level);
 done:
   return err;
 }

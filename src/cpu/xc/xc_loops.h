@@ -37,7 +37,8 @@ typedef struct xc_loops {
                   int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc);
 } xc_loops;
 
-extern const xc_loops xc_loops_v2, xc_loops_v3, xc_loops_v4, xc_loops_any;
+/** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */
+const xc_loops *xc_loops_at(int level);
 /** Level 1: the same code built scalar (for x86-64-v3), with plain products; for benchmarks. */
 extern const xc_loops xc_loops_plain;
 

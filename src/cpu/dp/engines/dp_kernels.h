@@ -175,6 +175,7 @@ typedef struct dp_kernels {
   void (*range)(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi);
 } dp_kernels;
 
-extern const dp_kernels dp_kernels_v2, dp_kernels_v3, dp_kernels_v4, dp_kernels_any;
+/** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */
+const dp_kernels *dp_kernels_at(int level);
 
 #endif

@@ -11,16 +11,6 @@ struct xc_evaluator {
   void *handles[XC_MAX_TERMS]; /* of libxc, one for each term */
 };
 
-static const xc_kernels *kernels_of(int level) {
-  if (level == 1) return &xc_kernels_plain;
-#ifdef __x86_64__
-  return level >= 4 ? &xc_kernels_v4 : level == 3 ? &xc_kernels_v3 : &xc_kernels_v2;
-#else
-  (void)level;
-  return &xc_kernels_any;
-#endif
-}
-
 tsl_err xc_evaluator_create(const xc_functional *functional, int n_spins, int level,
                             xc_evaluator **out) {
   tsl_err err = TSL_OK;
@@ -30,7 +20,7 @@ tsl_err xc_evaluator_create(const xc_functional *functional, int n_spins, int le
     TSL_FAIL(TSL_ERR_INTERNAL, "functional '%s' of %d spins", functional->name, n_spins);
   TSL_TRY(tsl_alloc(1, sizeof *made, "functional", (void **)&made));
   made->functional = *functional;
-  made->kernels = kernels_of(level);
+  made->kernels = xc_kernels_at(level);
   made->n_spins = n_spins;
   for (int k = 0; k < functional->n_terms; k++)
     TSL_TRY(xc_library_libxc.open(functional->terms[k].name, n_spins, &made->handles[k]));

@@ -51,8 +51,9 @@ typedef struct xc_kernels {
   xc_kernel part[XC_N_PARTS]; /**< a part with weight 1 */
 } xc_kernels;
 
-extern const xc_kernels xc_kernels_any, xc_kernels_v2, xc_kernels_v3, xc_kernels_v4;
-extern const xc_kernels xc_kernels_plain; /**< built scalar */
+/** The kernels for an x86-64 level (2, 3, 4; 1: scalar). Made by tsl_simd
+ *  (tools/cmake/TslSimd.cmake). */
+const xc_kernels *xc_kernels_at(int level);
 
 /* ------------------------------------------------------------------ libxc */
 
