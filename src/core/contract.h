@@ -36,13 +36,13 @@ typedef struct tsl_unit {
   int32_t reserved; /**< zero */
   int64_t stage;    /**< WAVE: tiles of a stage need earlier stages, and lower lanes of their own */
   int64_t lane;     /**< WAVE: tiles of a lane belong to one rank; lanes are 0..n_lanes-1 */
-  int64_t lo[3], hi[3]; /**< half-open box; its meaning is the family's own */
-  double flops;         /**< floating-point operations */
-  double bytes;         /**< bytes of main or device memory moved */
-  double count;         /**< inner items of this kind (pairs, cells, points) */
-  double device_bytes;  /**< device memory needed while it runs, inputs not counted */
-  double setup;         /**< operations of its first run on a rank alone, for what is then kept */
-  double less; /**< part of flops and count that phase 0 and calibrations lack; only with setup 0 */
+  int64_t lo[3], hi[3];  /**< half-open box; its meaning is the family's own */
+  double flops;          /**< floating-point operations */
+  double bytes;          /**< bytes of main or device memory moved */
+  double count;          /**< inner items of this kind (pairs, cells, points) */
+  double device_bytes;   /**< device memory needed while it runs, inputs not counted */
+  double setup;          /**< operations of its first run on a rank alone, for what is then kept */
+  double phase0_skipped; /**< part of flops and count that phase 0 and trials lack; setup is 0 */
 } tsl_unit;
 
 typedef struct tsl_units {

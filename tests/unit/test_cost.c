@@ -182,13 +182,14 @@ static void first_runs(void **state) {
 static void less_at_first(void **state) {
   tsl_speed speed = {.c = {{1, 2, 3, 4}}, .setup = {10}};
   const tsl_cost cost = {.n_ranks = 1, .speeds = &speed};
-  tsl_unit unit = {.flops = 8, .bytes = 16, .count = 32, .setup = 5, .less = 0.75};
+  tsl_unit unit = {.flops = 8, .bytes = 16, .count = 32, .setup = 5, .phase0_skipped = 0.75};
   const tsl_unit begin = tsl_unit_begin(&unit);
   (void)state;
-  assert_true(begin.flops == 2 && begin.bytes == 16 && begin.count == 8 && begin.less == 0);
+  assert_true(begin.flops == 2 && begin.bytes == 16 && begin.count == 8 &&
+              begin.phase0_skipped == 0);
   assert_true(tsl_cost_seconds(&cost, 0, &unit) == 1 + 2 * 8 + 3 * 16 + 4 * 32);
   assert_true(tsl_cost_begin(&cost, 0, &unit) == 1 + 2 * 2 + 3 * 16 + 4 * 8 + 10 * 5);
-  unit.less = 0;
+  unit.phase0_skipped = 0;
   assert_true(tsl_cost_begin(&cost, 0, &unit) == tsl_cost_first(&cost, 0, &unit));
 }
 

@@ -101,7 +101,7 @@ typedef struct xc_slot {
 
 /** Threads take pieces in order and need not wait for one another: what they find is added in the
  *  order of the pieces by whoever ends one. */
-typedef struct xc_turns {
+typedef struct xc_ordered_sum {
   pthread_mutex_t lock;
   pthread_cond_t room;
   int64_t taken, added, end; /**< pieces */
@@ -109,7 +109,7 @@ typedef struct xc_turns {
   bool made;                 /**< lock and room are */
   xc_slot *slots;            /**< [n] */
   int n;
-} xc_turns;
+} xc_ordered_sum;
 
 struct tsl_worker {
   const tsl_problem *problem; /**< not owned */
@@ -124,7 +124,7 @@ struct tsl_worker {
   int64_t most_functions;
   xc_cache cache;
   xc_thread *thread; /**< [threads] */
-  xc_turns turns;
+  xc_ordered_sum ordered_sum;
   xc_piece *pieces; /**< [room] */
   int64_t n_pieces, piece_room;
   double *xc;     /**< [n_spin][n][n] sum of phi Z^T; NULL when reproducible */
@@ -144,14 +144,14 @@ tsl_err xc_groups_open(tsl_worker *w);
 void xc_groups_close(tsl_worker *w);
 
 /** Slots that the worker has, at least one more than threads. */
-int xc_turns_slots(const tsl_worker *w);
-tsl_err xc_turns_open(tsl_worker *w);
-void xc_turns_close(xc_turns *turns);
+int xc_ordered_sum_slots(const tsl_worker *w);
+tsl_err xc_ordered_sum_open(tsl_worker *w);
+void xc_ordered_sum_close(xc_ordered_sum *sum);
 /** Pieces [lo, hi) are next. */
-void xc_turns_begin(xc_turns *turns, int64_t lo, int64_t hi);
+void xc_ordered_sum_begin(xc_ordered_sum *sum, int64_t lo, int64_t hi);
 /** The next piece and a slot for it, waiting for a free one; NULL: none is left. */
-xc_slot *xc_turns_take(xc_turns *turns);
+xc_slot *xc_ordered_sum_take(xc_ordered_sum *sum);
 /** A piece has ended: add it and what waits behind it, if its turn has come. */
-void xc_turns_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units);
+void xc_ordered_sum_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units);
 
 #endif

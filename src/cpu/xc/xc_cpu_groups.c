@@ -268,14 +268,14 @@ static void run_piece(tsl_worker *w, xc_thread *t, const tsl_unit *units, xc_slo
 
 /* The pieces [lo, hi), dealt to threads, what they find added in order. */
 static void run_pieces(tsl_worker *w, const tsl_unit *units, int64_t lo, int64_t hi) {
-  xc_turns_begin(&w->turns, lo, hi);
+  xc_ordered_sum_begin(&w->ordered_sum, lo, hi);
 #pragma omp parallel num_threads(w->threads)
   {
     xc_thread *own = &w->thread[omp_get_thread_num()];
-    for (xc_slot *slot; (slot = xc_turns_take(&w->turns)) != NULL;) {
+    for (xc_slot *slot; (slot = xc_ordered_sum_take(&w->ordered_sum)) != NULL;) {
       run_piece(w, own, units, slot);
       step_begins(own);
-      xc_turns_add(w, slot, units);
+      xc_ordered_sum_add(w, slot, units);
       step_ends(own, XC_STEP_SCATTER);
     }
   }
@@ -343,7 +343,7 @@ double xc_groups_bytes(tsl_worker *w) {
     if (group->functions > w->most_functions) w->most_functions = group->functions;
   }
   const double spins = p->n_spin, b = (double)w->most_functions, n = (double)p->n;
-  return w->threads * thread_bytes(w) + 8 * spins * (xc_turns_slots(w) * b * b + n * n);
+  return w->threads * thread_bytes(w) + 8 * spins * (xc_ordered_sum_slots(w) * b * b + n * n);
 }
 
 tsl_err xc_groups_open(tsl_worker *w) {
@@ -354,7 +354,7 @@ tsl_err xc_groups_open(tsl_worker *w) {
                     p->reproducible ? (void **)&w->fixed : (void **)&w->xc));
   TSL_TRY(xc_evaluator_create(&p->functional, p->n_spin, w->loops->level, &w->evaluator));
   for (int t = 0; t < w->threads; t++) TSL_TRY(open_thread(w, &w->thread[t]));
-  TSL_TRY(xc_turns_open(w));
+  TSL_TRY(xc_ordered_sum_open(w));
 done:
   return err;
 }
@@ -367,7 +367,7 @@ void xc_groups_close(tsl_worker *w) {
   }
   xc_evaluator_destroy(&w->evaluator);
   xc_cache_close(&w->cache);
-  xc_turns_close(&w->turns);
+  xc_ordered_sum_close(&w->ordered_sum);
   tsl_free(w->pieces);
   tsl_free(w->xc);
   tsl_free(w->fixed);

@@ -87,7 +87,7 @@ static tsl_err look_at_guess(const tsl_problem *problem, tsl_units *units) {
   for (int64_t k = 0; k < units->n; k++) {
     tsl_unit *u = &units->list[k];
     if (u->kind != XC_UNIT_FOCK) continue;
-    u->less = fmax(0, fmin(MOST, 1 - xc_fock_part(&fock, u->lo[0], u->hi[0])));
+    u->phase0_skipped = fmax(0, fmin(MOST, 1 - xc_fock_part(&fock, u->lo[0], u->hi[0])));
   }
 done:
   tsl_free(largest);

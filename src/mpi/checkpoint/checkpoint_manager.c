@@ -91,7 +91,7 @@ tsl_err tsl_checkpoints_ready(tsl_session *s) {
   if (s->rank == 0) mark_finished(k, k->from.rows, k->from.head.n_rows);
   TSL_MPI(MPI_Bcast(&k->phase, 1, MPI_INT, 0, s->comm));
   TSL_TRY(tsl_bcast_bytes(s->comm, k->finished, s->units.n));
-  for (int64_t u = 0; u < s->units.n && k->phase > 0; u++) s->units.list[u].less = 0;
+  for (int64_t u = 0; u < s->units.n && k->phase > 0; u++) s->units.list[u].phase0_skipped = 0;
   k->walks = s->family->shape == TSL_WAVE && tsl_checkpoints_stage(s, k->finished) == INT64_MAX;
   if (k->between) TSL_TRY(tsl_bcast_inputs(s->comm, &s->problem));
   s->finished = k->finished;

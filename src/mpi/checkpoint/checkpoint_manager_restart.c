@@ -174,7 +174,7 @@ static bool is_same(const tsl_unit *a, const tsl_unit *b) {
   tsl_unit one, two;
   memcpy(&one, a, sizeof one); /* with the bytes between its members */
   memcpy(&two, b, sizeof two);
-  one.less = two.less = 0;
+  one.phase0_skipped = two.phase0_skipped = 0;
   return memcmp(&one, &two, sizeof one) == 0;
 }
 

@@ -15,7 +15,7 @@ int64_t tsl_checkpoints_stage(const tsl_session *s, const uint8_t *finished) {
 }
 
 /* The backend's calls run on the compute thread. */
-typedef struct errand {
+typedef struct task_state {
   tsl_task task;
   tsl_session *s;
   int64_t stage, unit;
@@ -25,29 +25,29 @@ typedef struct errand {
   int64_t lanes, room, total;
   tsl_err err; /* the first one; the others still wait for their messages */
   tsl_err_copy error;
-} errand;
+} task_state;
 
-static bool is_mine(const errand *e, int64_t unit) {
+static bool is_mine(const task_state *e, int64_t unit) {
   return e->s->plan.owner[unit] == e->s->rank;
 }
 
-static void keep_error(errand *e, tsl_err err) {
+static void keep_error(task_state *e, tsl_err err) {
   if (err == TSL_OK || e->err != TSL_OK) return;
   e->err = err;
   tsl_err_save(err, &e->error);
 }
 
-static tsl_err settle(const errand *e) {
+static tsl_err settle(const task_state *e) {
   return e->err == TSL_OK ? TSL_OK : tsl_err_restore(&e->error);
 }
 
-static void call(errand *e, tsl_err (*run)(tsl_task *task)) {
+static void call(task_state *e, tsl_err (*run)(tsl_task *task)) {
   e->task.run = run;
   keep_error(e, tsl_compute_thread_call(e->s->executor.thread, &e->task));
 }
 
 /* Room for the largest tile. */
-static tsl_err take_room(errand *e) {
+static tsl_err take_room(task_state *e) {
   tsl_err err = TSL_OK;
   e->total = e->room = 0;
   for (int64_t u = 0; u < e->s->units.n; u++) {
@@ -59,7 +59,7 @@ done:
   return err;
 }
 
-static void clear(errand *e) {
+static void clear(task_state *e) {
   tsl_free(e->tiles);
   tsl_free(e->own);
   tsl_free(e->bytes);
@@ -68,7 +68,7 @@ static void clear(errand *e) {
 /* ---- save */
 
 static tsl_err measure(tsl_task *task) {
-  errand *e = (errand *)task;
+  task_state *e = (task_state *)task;
   const tsl_executor *st = &e->s->executor;
   for (int64_t u = 0; u < e->s->units.n; u++)
     if (is_mine(e, u) && e->s->checkpoints->finished[u])
@@ -77,13 +77,13 @@ static tsl_err measure(tsl_task *task) {
 }
 
 static tsl_err save(tsl_task *task) {
-  errand *e = (errand *)task;
+  task_state *e = (task_state *)task;
   const tsl_executor *st = &e->s->executor;
   return st->backend->save(st->worker, &e->s->units.list[e->unit], e->stage, e->bytes);
 }
 
 /* One tile: from its worker to rank 0's sink. */
-static tsl_err move_tile(errand *e, const tsl_checkpoints_sink *sink) {
+static tsl_err move_tile(task_state *e, const tsl_checkpoints_sink *sink) {
   tsl_err err = TSL_OK;
   const tsl_session *s = e->s;
   const int owner = s->plan.owner[e->unit];
@@ -98,7 +98,7 @@ done:
 
 tsl_err tsl_checkpoints_save_tiles(tsl_session *s, const tsl_checkpoints_sink *sink) {
   tsl_err err = TSL_OK;
-  errand e = {.s = s, .stage = tsl_checkpoints_stage(s, s->checkpoints->finished)};
+  task_state e = {.s = s, .stage = tsl_checkpoints_stage(s, s->checkpoints->finished)};
   TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->units.n, sizeof *e.tiles, "states", (void **)&e.tiles));
   call(&e, measure);
   TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, e.tiles, (int)s->units.n, MPI_INT64_T, MPI_SUM, s->comm));
@@ -115,13 +115,13 @@ done:
 /* ---- load */
 
 static tsl_err load(tsl_task *task) {
-  errand *e = (errand *)task;
+  task_state *e = (task_state *)task;
   const tsl_executor *st = &e->s->executor;
   return st->backend->load(st->worker, &e->s->units.list[e->unit], e->stage, e->own, e->lanes,
                            e->bytes, e->tiles[e->unit]);
 }
 
-static tsl_err open_load(errand *e) {
+static tsl_err open_load(task_state *e) {
   tsl_err err = TSL_OK;
   const tsl_session *s = e->s;
   TSL_TRY(tsl_alloc(s->units.n, sizeof *e->tiles, "states", (void **)&e->tiles));
@@ -139,7 +139,7 @@ done:
 
 static tsl_err load_tiles(tsl_session *s) {
   tsl_err err = TSL_OK;
-  errand e = {.s = s, .stage = tsl_checkpoints_stage(s, s->checkpoints->finished)};
+  task_state e = {.s = s, .stage = tsl_checkpoints_stage(s, s->checkpoints->finished)};
   const char *from = s->checkpoints->from.states;
   TSL_COLLECTIVE_TRY(s->comm, open_load(&e));
   TSL_TRY(tsl_bcast_bytes(s->comm, e.tiles, s->units.n * (int64_t)sizeof *e.tiles));

@@ -114,13 +114,13 @@ done:
 
 /* ---- what is saved */
 
-typedef struct errand {
+typedef struct task_state {
   tsl_task task;
   tsl_session *session;
-} errand;
+} task_state;
 
 static tsl_err collect(tsl_task *task) {
-  const errand *e = (const errand *)task;
+  const task_state *e = (const task_state *)task;
   const tsl_executor *st = &e->session->executor;
   return st->backend->collect != NULL ? st->backend->collect(st->worker, &e->session->problem)
                                       : TSL_OK;
@@ -188,7 +188,7 @@ done:
 static tsl_err meet_and_save(tsl_session *s, tsl_out *out, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   meeting m = {.s = s};
-  errand e = {.task.run = collect, .session = s};
+  task_state e = {.task.run = collect, .session = s};
   TSL_TRY(tsl_compute_thread_call(s->executor.thread, &e.task));
   TSL_TRY(open_meeting(&m));
   TSL_TRY(s->rank == 0 ? hold(&m) : come(&m));

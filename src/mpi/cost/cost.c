@@ -40,9 +40,9 @@ double tsl_cost_first(const void *model, int rank, const tsl_unit *unit) {
 
 tsl_unit tsl_unit_begin(const tsl_unit *unit) {
   tsl_unit begin = *unit;
-  begin.flops *= 1 - unit->less;
-  begin.count *= 1 - unit->less;
-  begin.less = 0;
+  begin.flops *= 1 - unit->phase0_skipped;
+  begin.count *= 1 - unit->phase0_skipped;
+  begin.phase0_skipped = 0;
   return begin;
 }
 

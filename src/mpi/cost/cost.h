@@ -52,7 +52,7 @@ double tsl_cost_setup(const void *model, int rank, const tsl_unit *unit);
 /** tsl_seconds_fn: the rank's first run of the unit. */
 double tsl_cost_first(const void *model, int rank, const tsl_unit *unit);
 
-/** The unit as the first phase of a problem has it (tsl_unit.less), as do runs before it. */
+/** The unit as phase 0 and runs before it have it (tsl_unit.phase0_skipped). */
 tsl_unit tsl_unit_begin(const tsl_unit *unit);
 
 /** tsl_seconds_fn: the unit in the first phase, with what its first run takes more. */

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-typedef struct question {
+typedef struct query {
   tsl_task task;
   const tsl_executor *executor;
   bool answer;
-} question;
+} query;
 
 static tsl_err ask_worker(tsl_task *task) {
-  question *q = (question *)task;
+  query *q = (query *)task;
   const tsl_backend *backend = q->executor->backend;
   q->answer = backend->overlaps == NULL || backend->overlaps(q->executor->worker);
   return TSL_OK;
@@ -18,7 +18,7 @@ static tsl_err ask_worker(tsl_task *task) {
 
 tsl_err tsl_overlaps(const tsl_executor *executor, bool *overlaps) {
   tsl_err err = TSL_OK;
-  question q = {.task.run = ask_worker, .executor = executor};
+  query q = {.task.run = ask_worker, .executor = executor};
   *overlaps = false;
   if (executor->backend->start == NULL || getenv("TSL_TEST_SLOW") != NULL) return TSL_OK;
   TSL_TRY(tsl_compute_thread_call(executor->thread, &q.task));

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-  N_FLIGHTS = 3,    /* groups: one computing, one waiting behind it or begun, one being delivered */
+  N_BATCHES = 3,    /* groups: one computing, one waiting behind it or begun, one being delivered */
   AHEAD = 2,        /* posted to the compute thread at most */
   LISTEN = 8,       /* groups whose receives are posted */
   MOST_TILES = 4096 /* of one group */
@@ -36,7 +36,7 @@ static const int64_t MOST_UNSENT = (int64_t)1 << 28; /* bytes, see is_far_ahead 
 typedef struct wave {
   tsl_phase *phase;
   tsl_edges edges;
-  tsl_wave_batch flights[N_FLIGHTS];
+  tsl_wave_batch batches[N_BATCHES];
   MPI_Comm comm;      /* edges travel apart from results */
   MPI_Request *sends; /* [n_sends], of edges.out in order */
   int64_t n_sends, room;
@@ -105,9 +105,9 @@ static bool may_begin(const wave *w) {
   return w->next < w->edges.n_groups && stage_of(w, w->next) < tsl_wave_pause_limit(&w->cut);
 }
 
-static tsl_wave_batch *idle_flight(wave *w) {
-  for (int k = 0; k < N_FLIGHTS; k++)
-    if (!w->flights[k].posted && !w->flights[k].sending) return &w->flights[k];
+static tsl_wave_batch *idle_batch(wave *w) {
+  for (int k = 0; k < N_BATCHES; k++)
+    if (!w->batches[k].posted && !w->batches[k].sending) return &w->batches[k];
   return NULL;
 }
 
@@ -126,7 +126,7 @@ static tsl_err feed(wave *w, bool *moved) {
   bool here = false;
   TSL_TRY(listen(w));
   while (!w->abort && may_begin(w) && !is_far_ahead(w) && w->posted < AHEAD &&
-         (f = idle_flight(w)) != NULL) {
+         (f = idle_batch(w)) != NULL) {
     const tsl_group *group = &w->edges.groups[w->next];
     TSL_TRY(all_here(w, group, &here));
     if (!here) break;
@@ -167,7 +167,7 @@ static void free_edges_in(wave *w, const tsl_group *group) {
   }
 }
 
-static tsl_err land(wave *w, tsl_wave_batch *f) {
+static tsl_err retire(wave *w, tsl_wave_batch *f) {
   tsl_err err = TSL_OK;
   const tsl_group *group = &w->edges.groups[f->group];
   double start = f->start, work = 0;
@@ -214,8 +214,8 @@ done:
 static tsl_err release_sent(wave *w, bool *moved) {
   tsl_err err = TSL_OK;
   TSL_TRY(release_edges(w));
-  for (int k = 0; k < N_FLIGHTS; k++) {
-    tsl_wave_batch *f = &w->flights[k];
+  for (int k = 0; k < N_BATCHES; k++) {
+    tsl_wave_batch *f = &w->batches[k];
     bool all = f->sending;
     for (int64_t u = 0; all && u < w->edges.groups[f->group].n; u++)
       TSL_TRY(tsl_message_sent(&f->parcels[u], &all));
@@ -255,8 +255,8 @@ done:
 
 /* The group that the device computes, or will end first, is the one posted first. */
 static void end_if_hung(const wave *w, double now) {
-  for (int k = 0; k < N_FLIGHTS; k++) {
-    const tsl_wave_batch *f = &w->flights[k];
+  for (int k = 0; k < N_BATCHES; k++) {
+    const tsl_wave_batch *f = &w->batches[k];
     if (f->posted && f->group == w->landed)
       tsl_watchdog_check(w->phase, w->rank, f->units, w->edges.groups[f->group].n, now - w->since,
                          f->seconds);
@@ -300,8 +300,8 @@ static bool is_done(const wave *w) {
 }
 
 static bool all_idle(const wave *w) {
-  for (int k = 0; k < N_FLIGHTS; k++)
-    if (w->flights[k].posted || (w->flights[k].sending && !w->abort)) return false;
+  for (int k = 0; k < N_BATCHES; k++)
+    if (w->batches[k].posted || (w->batches[k].sending && !w->abort)) return false;
   return true;
 }
 
@@ -327,7 +327,7 @@ static void turn(wave *w) {
   keep_error(w, release_sent(w, &moved));
   if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
   landed = tsl_compute_thread_done(w->phase->executor->thread, moved ? 0 : nap(w));
-  if (landed != NULL) keep_error(w, land(w, (tsl_wave_batch *)landed));
+  if (landed != NULL) keep_error(w, retire(w, (tsl_wave_batch *)landed));
   if (!w->ended && (w->abort || is_done(w)) && all_idle(w) && !w->lost) {
     keep_error(w, tsl_result_writer_end(w->delivery));
     w->ended = true;
@@ -336,7 +336,7 @@ static void turn(wave *w) {
 
 /* ---- set-up and end */
 
-static tsl_err open_flight(wave *w, const int64_t slabs[TSL_MAX_FIELDS], tsl_wave_batch *f) {
+static tsl_err open_batch(wave *w, const int64_t slabs[TSL_MAX_FIELDS], tsl_wave_batch *f) {
   tsl_err err = TSL_OK;
   const tsl_phase *phase = w->phase;
   *f = tsl_wave_batch_make(phase, &w->edges, w->rank, w->overlaps, &w->freed);
@@ -349,7 +349,7 @@ done:
   return err;
 }
 
-static void close_flight(wave *w, tsl_wave_batch *f) {
+static void close_batch(wave *w, tsl_wave_batch *f) {
   for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
     tsl_part_clear(w->phase->problem, w->phase->executor->backend, &f->parts[p]);
   for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_message_drop(&f->parcels[p]);
@@ -393,7 +393,7 @@ static tsl_err open_wave(wave *w) {
   TSL_TRY(tsl_alloc(w->n_sends, sizeof *w->sends, "edges", (void **)&w->sends));
   for (int64_t k = 0; k < w->n_sends; k++) w->sends[k] = MPI_REQUEST_NULL;
   tsl_slab_largest(phase->problem, phase->units, phase->plan->n_units, slabs);
-  for (int k = 0; k < N_FLIGHTS; k++) TSL_TRY(open_flight(w, slabs, &w->flights[k]));
+  for (int k = 0; k < N_BATCHES; k++) TSL_TRY(open_batch(w, slabs, &w->batches[k]));
   TSL_TRY(tsl_complete_open(phase));
   for (int64_t u = 0; u < phase->plan->n_units; u++) {
     const double seconds = tsl_cost_seconds(phase->cost, 0, &phase->units[u]);
@@ -408,7 +408,7 @@ done:
 
 static void close_wave(wave *w) {
   if (w->sends != NULL) tsl_edges_drop(&w->edges, w->sends);
-  for (int k = 0; k < N_FLIGHTS; k++) close_flight(w, &w->flights[k]);
+  for (int k = 0; k < N_BATCHES; k++) close_batch(w, &w->batches[k]);
   tsl_edges_clear(&w->edges);
   tsl_free(w->sends);
   tsl_result_writer_close(&w->delivery);

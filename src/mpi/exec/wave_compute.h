@@ -24,7 +24,7 @@ typedef struct tsl_wave_batch {
   double seconds; /**< predicted */
 } tsl_wave_batch;
 
-/** A flight whose task computes a group; units, parts and parcels are the caller's to set.
+/** A batch whose task computes a group; units, parts and parcels are the caller's to set.
  *  @param[in] overlaps  the device begins a group while it ends the one before */
 tsl_wave_batch tsl_wave_batch_make(const tsl_phase *phase, tsl_edges *edges, int rank,
                                    bool overlaps, double *freed);

@@ -9,24 +9,24 @@
 #include <string.h>
 
 /* Room of one call, and what is looked at. */
-typedef struct room {
+typedef struct workspace {
   tsl_look look;
   const tsl_kind_sets *sets;
   const int32_t *owner; /* [n_units] as it is */
   int32_t *to;          /* [n_units] without the rank that is judged */
   double *load;         /* [n_sets][n_ranks] */
   double *extra;        /* [n_ranks] s of migrations */
-} room;
+} workspace;
 
-static bool takes_part(const room *m, int rank) {
+static bool takes_part(const workspace *m, int rank) {
   return tsl_cost_takes_part(m->look.cost, rank);
 }
 
-static int home_of(const room *m, int64_t unit) {
+static int home_of(const workspace *m, int64_t unit) {
   return m->sets->home[m->look.units[unit].kind];
 }
 
-static double seconds_in(const room *m, int set, int64_t unit) {
+static double seconds_in(const workspace *m, int set, int64_t unit) {
   const tsl_timing_history *l = m->look.learned;
   return tsl_kind_in(m->sets->mask[set], m->look.units[unit].kind)
              ? l->seconds[set * l->n_units + unit]
@@ -34,7 +34,7 @@ static double seconds_in(const room *m, int set, int64_t unit) {
 }
 
 /* Has every unit shown what it takes? */
-static bool all_known(const room *m) {
+static bool all_known(const workspace *m) {
   const tsl_timing_history *l = m->look.learned;
   for (int64_t u = 0; u < l->n_units; u++) {
     const int home = home_of(m, u);
@@ -47,7 +47,7 @@ static bool all_known(const room *m) {
 
 /* Measured over predicted seconds of kinds on all ranks, for ranks that have shown nothing of them;
  * usual: [TSL_MAX_KINDS]. */
-static void usual_off(const room *m, double *usual) {
+static void usual_off(const workspace *m, double *usual) {
   const tsl_timing_history *l = m->look.learned;
   double predicted[TSL_MAX_KINDS] = {0};
   memset(usual, 0, TSL_MAX_KINDS * sizeof *usual);
@@ -63,7 +63,7 @@ static void usual_off(const room *m, double *usual) {
 }
 
 /* Seconds that a rank would take for everything, each unit in its home set. */
-static double alone(const room *m, const double *usual, int rank) {
+static double alone(const workspace *m, const double *usual, int rank) {
   const tsl_timing_history *l = m->look.learned;
   double sum = 0;
   for (int64_t u = 0; u < l->n_units; u++) {
@@ -78,7 +78,7 @@ static double alone(const room *m, const double *usual, int rank) {
 }
 
 /* The slowest rank that takes part, if the fastest is faster by more than peers are; or -1. */
-static int slowest(const room *m) {
+static int slowest(const workspace *m) {
   double most = 0, least = INFINITY, usual[TSL_MAX_KINDS];
   int rank = -1;
   usual_off(m, usual);
@@ -92,7 +92,7 @@ static int slowest(const room *m) {
 }
 
 /* Longest loads of the sets together. */
-static double phases_of(const room *m) {
+static double phases_of(const workspace *m) {
   const int n = m->look.cost->n_ranks;
   double sum = 0;
   for (int s = 0; s < m->sets->n; s++) {
@@ -103,13 +103,13 @@ static double phases_of(const room *m) {
   return sum;
 }
 
-static void add_load(room *m, int64_t unit, int rank, double factor) {
+static void add_load(workspace *m, int64_t unit, int rank, double factor) {
   for (int s = 0; s < m->sets->n; s++)
     m->load[s * m->look.cost->n_ranks + rank] += factor * seconds_in(m, s, unit);
 }
 
 /* Who would have a unit of `from` done first; set: its home. */
-static int best_other(room *m, int64_t unit, int from, int set) {
+static int best_other(workspace *m, int64_t unit, int from, int set) {
   const int n = m->look.cost->n_ranks;
   double first = INFINITY;
   int best = -1;
@@ -123,7 +123,7 @@ static int best_other(room *m, int64_t unit, int from, int set) {
 }
 
 /* Everything of a rank goes to the others. */
-static void give_away(room *m, int from) {
+static void give_away(workspace *m, int from) {
   for (int64_t u = 0; u < m->look.learned->n_units; u++) {
     const int home = home_of(m, u);
     if (m->owner[u] != from || home < 0) continue;
@@ -136,7 +136,7 @@ static void give_away(room *m, int from) {
 }
 
 /* Least units of the rank, in all sets together. */
-static double least_units(const room *m, int rank) {
+static double least_units(const workspace *m, int rank) {
   double sum = 0;
   for (int s = 0; s < m->sets->n; s++) {
     double least = INFINITY;
@@ -147,7 +147,7 @@ static double least_units(const room *m, int rank) {
   return sum;
 }
 
-static bool better_without(room *m, int rank, tsl_exclusion *rest) {
+static bool better_without(workspace *m, int rank, tsl_exclusion *rest) {
   const int n = m->look.cost->n_ranks;
   double before, price;
   memset(m->load, 0, (size_t)(m->sets->n * n) * sizeof *m->load);
@@ -164,7 +164,7 @@ static bool better_without(room *m, int rank, tsl_exclusion *rest) {
   return rest->saves < price && TSL_PHASES_LEFT * (price - rest->saves) > rest->cost;
 }
 
-static tsl_err open_room(const tsl_timing_history *l, room *m) {
+static tsl_err open_workspace(const tsl_timing_history *l, workspace *m) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(l->n_units, sizeof *m->to, "owners", (void **)&m->to));
   TSL_TRY(tsl_alloc((int64_t)l->n_sets * l->n_ranks, sizeof *m->load, "loads", (void **)&m->load));
@@ -176,9 +176,9 @@ done:
 tsl_err tsl_exclude_slow_ranks(tsl_timing_history *l, const tsl_cost *cost, const tsl_unit *units,
                                const tsl_kind_sets *sets, int32_t *owner, tsl_exclusion *rest) {
   tsl_err err = TSL_OK;
-  room m = {.look = {l, cost, units, 0}, .sets = sets, .owner = owner};
+  workspace m = {.look = {l, cost, units, 0}, .sets = sets, .owner = owner};
   *rest = (tsl_exclusion){.rank = -1};
-  TSL_TRY(open_room(l, &m));
+  TSL_TRY(open_workspace(l, &m));
   const int rank = all_known(&m) ? slowest(&m) : -1;
   if (rank < 0 || !better_without(&m, rank, rest)) {
     rest->rank = -1;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 /* Ranks that take part so far: their joint speed (runs per second) and what the slow ones cost. */
-typedef struct party {
+typedef struct participants {
   double rate;
   double unit;  /* s of a unit of the slowest of the slow */
-  double bytes; /* of the slow ones' results, if they had their share of a party of fast ranks */
+  double bytes; /* of the slow ones' results, if they had their share among fast ranks */
   int slow;
-} party;
+} participants;
 
-static double run_seconds(const party *p) {
+static double run_seconds(const participants *p) {
   return 1 / p->rate;
 }
 
@@ -27,14 +27,15 @@ static double runs_seconds(const tsl_select_ask *ask, int rank, const tsl_unit *
   return phases_of(ask) * ask->seconds(ask->model, rank, unit) + setup;
 }
 
-static double price_of(const tsl_select_ask *ask, const party *p) {
+static double price_of(const tsl_select_ask *ask, const participants *p) {
   if (p->slow == 0) return 0;
   const double fill = ask->stages > 0 ? p->slow * run_seconds(p) / (double)ask->stages : 0;
   return TSL_USEFUL_START * phases_of(ask) + p->unit + p->bytes / TSL_USEFUL_RATE + fill;
 }
 
-static party with_rank(const tsl_select_ask *ask, const party *p, const tsl_use *rank) {
-  party more = *p;
+static participants with_rank(const tsl_select_ask *ask, const participants *p,
+                              const tsl_use *rank) {
+  participants more = *p;
   const double rate = 1 / rank->alone, share = rate / (p->rate + rate);
   const double unit = rank->alone / (double)ask->n_units / ask->cut_last;
   more.rate += rate;
@@ -44,8 +45,8 @@ static party with_rank(const tsl_select_ask *ask, const party *p, const tsl_use 
   return more;
 }
 
-static void judge(const tsl_select_ask *ask, const party *p, tsl_use *rank) {
-  const party more = with_rank(ask, p, rank);
+static void judge(const tsl_select_ask *ask, const participants *p, tsl_use *rank) {
+  const participants more = with_rank(ask, p, rank);
   rank->without = run_seconds(p);
   rank->gain = run_seconds(p) - run_seconds(&more);
   rank->price = price_of(ask, &more) - price_of(ask, p);
@@ -63,7 +64,7 @@ static int by_rank(const void *a, const void *b) {
 }
 
 /* The fast ranks of a list ordered by speed. */
-static int take_peers(tsl_use *use, int n, party *p) {
+static int take_peers(tsl_use *use, int n, participants *p) {
   int peers = 0;
   for (; peers < n && use[peers].alone <= TSL_USEFUL_PEERS * use[0].alone; peers++) {
     use[peers].takes_part = 1;
@@ -72,7 +73,7 @@ static int take_peers(tsl_use *use, int n, party *p) {
   return peers;
 }
 
-static void tell_peers(tsl_use *use, int peers, const party *all) {
+static void tell_peers(tsl_use *use, int peers, const participants *all) {
   for (int k = 0; k < peers; k++) {
     const double rest = all->rate - 1 / use[k].alone;
     use[k].without = peers > 1 || all->slow > 0 ? 1 / rest : 0;
@@ -82,7 +83,7 @@ static void tell_peers(tsl_use *use, int peers, const party *all) {
 
 /* Of a list ordered by speed. */
 static void choose(const tsl_select_ask *ask, tsl_use *use) {
-  party p = {.rate = 0}, best;
+  participants p = {.rate = 0}, best;
   const int peers = take_peers(use, ask->n_ranks, &p);
   best = p;
   for (int k = peers; k < ask->n_ranks; k++) {

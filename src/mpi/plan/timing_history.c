@@ -15,17 +15,17 @@ static const double LONGEST[] = {0, 2, 1.5, 1.25, 1.125, 1}; /* tried until move
 tsl_err tsl_history_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets,
                          tsl_timing_history *l) {
   tsl_err err = TSL_OK;
-  const int64_t n = n_units * sets->n, n_off = (int64_t)sets->n * n_ranks * TSL_MAX_KINDS;
+  const int64_t n = n_units * sets->n, n_rank_bias = (int64_t)sets->n * n_ranks * TSL_MAX_KINDS;
   *l = (tsl_timing_history){.n_units = n_units, .n_ranks = n_ranks, .n_sets = sets->n};
   TSL_TRY(tsl_alloc(n, sizeof *l->seconds, "measured times", (void **)&l->seconds));
   TSL_TRY(tsl_alloc(n, sizeof *l->last, "measured times", (void **)&l->last));
   TSL_TRY(tsl_alloc(n, sizeof *l->guessed, "measured times", (void **)&l->guessed));
-  TSL_TRY(tsl_alloc(n, sizeof *l->own, "measured times", (void **)&l->own));
+  TSL_TRY(tsl_alloc(n, sizeof *l->unit_bias, "measured times", (void **)&l->unit_bias));
   TSL_TRY(tsl_alloc(n_units, sizeof *l->settled, "measured times", (void **)&l->settled));
   TSL_TRY(tsl_alloc((int64_t)n_ranks * TSL_MAX_KINDS, sizeof *l->sums, "measured speeds",
                     (void **)&l->sums));
-  TSL_TRY(tsl_alloc(n_off, sizeof *l->off, "measured speeds", (void **)&l->off));
-  TSL_TRY(tsl_alloc(n_off, sizeof *l->idle, "measured speeds", (void **)&l->idle));
+  TSL_TRY(tsl_alloc(n_rank_bias, sizeof *l->rank_bias, "measured speeds", (void **)&l->rank_bias));
+  TSL_TRY(tsl_alloc(n_rank_bias, sizeof *l->idle, "measured speeds", (void **)&l->idle));
 done:
   if (err != TSL_OK) tsl_history_clear(l);
   return err;
@@ -35,9 +35,9 @@ void tsl_history_clear(tsl_timing_history *l) {
   tsl_free(l->seconds);
   tsl_free(l->last);
   tsl_free(l->guessed);
-  tsl_free(l->own);
+  tsl_free(l->unit_bias);
   tsl_free(l->settled);
-  tsl_free(l->off);
+  tsl_free(l->rank_bias);
   tsl_free(l->idle);
   tsl_free(l->sums);
   *l = (tsl_timing_history){.n_units = 0};
@@ -51,12 +51,12 @@ double tsl_history_first(const tsl_timing_history *l, int kind) {
 }
 
 double *tsl_history_off(const tsl_timing_history *l, int set, int rank, int kind) {
-  return &l->off[((int64_t)set * l->n_ranks + rank) * TSL_MAX_KINDS + kind];
+  return &l->rank_bias[((int64_t)set * l->n_ranks + rank) * TSL_MAX_KINDS + kind];
 }
 
 double tsl_history_predicted(const tsl_timing_history *l, const tsl_cost *cost, int set, int rank,
                              const tsl_unit *unit) {
-  const double own = l->own[set * l->n_units + unit->id];
+  const double own = l->unit_bias[set * l->n_units + unit->id];
   return tsl_cost_seconds(cost, rank, unit) * (own > 0 ? own : 1);
 }
 
@@ -162,7 +162,7 @@ static void take_speed(tsl_timing_history *l, int set, int rank, int kind) {
   if (sum->now > 0 && sum->predicted > 0)
     *off = *off > 0 ? smooth(*off, sum->now / sum->predicted) : sum->now / sum->predicted;
   else if (*off > 0)
-    fade(off, &l->idle[off - l->off]);
+    fade(off, &l->idle[off - l->rank_bias]);
 }
 
 static void take_speeds(tsl_timing_history *l, int set, const tsl_out_unit *rows, int64_t n_rows,
@@ -185,8 +185,9 @@ static void take_own(tsl_timing_history *l, const tsl_cost *cost, int set, int r
                      const tsl_unit *unit, double off) {
   const int64_t at = set * l->n_units + unit->id;
   const double predicted = tsl_cost_seconds(cost, rank, unit);
-  if (l->own[at] > 0) return;
-  if (l->seconds[at] > 0 && predicted > 0 && off > 0) l->own[at] = l->seconds[at] / predicted / off;
+  if (l->unit_bias[at] > 0) return;
+  if (l->seconds[at] > 0 && predicted > 0 && off > 0)
+    l->unit_bias[at] = l->seconds[at] / predicted / off;
 }
 
 /* Units that have not moved yet: from their second run on; after take_speeds. */
@@ -248,12 +249,12 @@ void tsl_look_carry(tsl_timing_history *l, tsl_look *v, int64_t unit, int from, 
 }
 
 /* Room of one call. */
-typedef struct room {
+typedef struct workspace {
   bool *movable, *parts;
   int32_t *owner;
-} room;
+} workspace;
 
-static tsl_err open_room(const tsl_timing_history *l, room *m) {
+static tsl_err open_workspace(const tsl_timing_history *l, workspace *m) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(l->n_units, sizeof *m->movable, "rebalancing", (void **)&m->movable));
   TSL_TRY(tsl_alloc(l->n_units, sizeof *m->owner, "rebalancing", (void **)&m->owner));
@@ -262,7 +263,7 @@ done:
   return err;
 }
 
-static void close_room(room *m) {
+static void close_workspace(workspace *m) {
   tsl_free(m->movable);
   tsl_free(m->owner);
   tsl_free(m->parts);
@@ -272,9 +273,9 @@ tsl_err tsl_history_rebalance(tsl_timing_history *l, const tsl_cost *cost, const
                               const tsl_kind_sets *sets, int set, double threshold, int32_t *owner,
                               tsl_rebalance_gain *gain) {
   tsl_err err = TSL_OK;
-  room m = {.movable = NULL};
+  workspace m = {.movable = NULL};
   tsl_look view = {.learned = l, .cost = cost, .units = units, .set = set};
-  TSL_TRY(open_room(l, &m));
+  TSL_TRY(open_workspace(l, &m));
   for (int r = 0; r < l->n_ranks; r++) m.parts[r] = tsl_cost_takes_part(cost, r);
   for (int64_t u = 0; u < l->n_units; u++) {
     const int kind = units[u].kind;
@@ -306,6 +307,6 @@ tsl_err tsl_history_rebalance(tsl_timing_history *l, const tsl_cost *cost, const
     owner[u] = m.owner[u];
   }
 done:
-  close_room(&m);
+  close_workspace(&m);
   return err;
 }

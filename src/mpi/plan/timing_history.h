@@ -43,15 +43,15 @@ typedef struct tsl_history_sum {
 typedef struct tsl_timing_history {
   int64_t n_units;
   int n_ranks, n_sets;
-  double *seconds; /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
-  double *last;    /**< [n_sets][n_units] s as measured there in the set's last phase; 0: none */
-  bool *guessed;   /**< [n_sets][n_units] that was a first run, of which seconds is a guess */
-  double *own;     /**< [n_sets][n_units] a factor: measured over predicted seconds beyond off of
+  double *seconds;   /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
+  double *last;      /**< [n_sets][n_units] s as measured there in the set's last phase; 0: none */
+  bool *guessed;     /**< [n_sets][n_units] that was a first run, of which seconds is a guess */
+  double *unit_bias; /**< [n_sets][n_units] a factor: measured over predicted seconds beyond off of
                       the rank where it was found; 0: not known */
-  bool *settled;   /**< [n_units] has run on its present owner */
-  double *off;     /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds (times
+  bool *settled;     /**< [n_units] has run on its present owner */
+  double *rank_bias; /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds (times
                     own); 0: not known */
-  int32_t *idle;   /**< likewise: phases of the set in which the rank had no unit of the kind */
+  int32_t *idle;     /**< likewise: phases of the set in which the rank had no unit of the kind */
   tsl_history_sum *sums;           /**< [n_ranks][TSL_MAX_KINDS] room */
   double first_sum[TSL_MAX_KINDS]; /**< s of first runs, of units that ran again */
   double later_sum[TSL_MAX_KINDS]; /**< s of their second runs */

@@ -10,20 +10,20 @@
 #include "wave.h"
 
 /* begin and collect run on the compute thread. */
-typedef struct errand {
+typedef struct task_state {
   tsl_task task;
   tsl_session *session;
   int phase;
-} errand;
+} task_state;
 
 static tsl_err begin_phase(tsl_task *task) {
-  const errand *e = (const errand *)task;
+  const task_state *e = (const task_state *)task;
   const tsl_executor *st = &e->session->executor;
   return st->backend->begin(st->worker, e->phase);
 }
 
 static tsl_err collect_phase(tsl_task *task) {
-  const errand *e = (const errand *)task;
+  const task_state *e = (const task_state *)task;
   const tsl_executor *st = &e->session->executor;
   if (st->backend->collect == NULL) return TSL_OK;
   return st->backend->collect(st->worker, &e->session->problem);
@@ -32,7 +32,7 @@ static tsl_err collect_phase(tsl_task *task) {
 /* The whole phase, or what of it is done until it pauses for a checkpoint. */
 static tsl_err compute_part(tsl_session *s, tsl_phase *phase, tsl_record *record) {
   tsl_err err = TSL_OK;
-  errand e = {.session = s, .phase = phase->index};
+  task_state e = {.session = s, .phase = phase->index};
   double begin;
   const bool wave = s->family->shape == TSL_WAVE, goes_on = wave && phase->paused;
   e.task.run = begin_phase;

@@ -62,7 +62,7 @@ done:
 static void add_setups(const tsl_session *s, int phase, tsl_out_unit *rows, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     if (rows[k].owner < 0) continue;
-    if (phase == 0 && rows[k].unit.less > 0)
+    if (phase == 0 && rows[k].unit.phase0_skipped > 0)
       rows[k].predicted = tsl_cost_begin(&s->cost, rows[k].owner, &rows[k].unit);
     else if (!tsl_history_knows(&s->learned, rows[k].unit.id))
       rows[k].predicted += tsl_cost_setup(&s->cost, rows[k].owner, &rows[k].unit);

@@ -259,7 +259,7 @@ static double largest_ramp(const tsl_session *s, bool *overlap) {
 }
 
 static void make_limits(const tsl_session *s, tsl_limits *limits) {
-  enum { SLABS = 4 }; /* the flights of a phase and the root's receive buffer */
+  enum { SLABS = 4 }; /* the batches of a phase and the root's receive buffer */
   int64_t device = INT64_MAX, keep = INT64_MAX, host = INT64_MAX;
   for (int r = 0; r < s->size; r++) {
     const tsl_device *d = &s->placements[r].device;

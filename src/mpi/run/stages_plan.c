@@ -30,17 +30,17 @@ done:
 }
 
 /* The ranks that take part, as the planners see them: numbered without gaps. */
-typedef struct party {
+typedef struct participants {
   const tsl_cost *cost;
   tsl_seconds_fn seconds;  /* of cost */
   const uint8_t *finished; /* [n_units] units that cost nothing any more; NULL: none */
   int n;
   int *ranks;  /* [n] */
   bool *sides; /* [n] of a fixed share */
-} party;
+} participants;
 
-static double party_seconds(const void *model, int rank, const tsl_unit *unit) {
-  const party *p = model;
+static double participants_seconds(const void *model, int rank, const tsl_unit *unit) {
+  const participants *p = model;
   if (p->finished != NULL && p->finished[unit->id]) return 0;
   return p->seconds(p->cost, p->ranks[rank], unit);
 }
@@ -56,11 +56,11 @@ static tsl_seconds_fn planned_seconds(const tsl_session *s) {
 }
 
 /* A fixed share is of all ranks. */
-static tsl_err gather_party(const tsl_session *s, party *p) {
+static tsl_err gather_participants(const tsl_session *s, participants *p) {
   tsl_err err = TSL_OK;
   bool *sides = NULL;
   const bool all = s->run.plan == TSL_PLAN_SHARE;
-  *p = (party){.cost = &s->cost, .seconds = planned_seconds(s), .finished = s->finished};
+  *p = (participants){.cost = &s->cost, .seconds = planned_seconds(s), .finished = s->finished};
   TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
   TSL_TRY(tsl_alloc(s->size, sizeof *p->ranks, "plan", (void **)&p->ranks));
   TSL_TRY(tsl_alloc(s->size, sizeof *p->sides, "plan", (void **)&p->sides));
@@ -73,7 +73,7 @@ done:
 }
 
 /* The plan's ranks by their own numbers. */
-static tsl_err name_ranks(const party *p, int size, tsl_plan *plan) {
+static tsl_err name_ranks(const participants *p, int size, tsl_plan *plan) {
   tsl_err err = TSL_OK;
   double *seconds = NULL;
   TSL_TRY(tsl_alloc(size, sizeof *seconds, "plan", (void **)&seconds));
@@ -95,9 +95,9 @@ static bool has_setup(const tsl_session *s) {
 }
 
 /* Or that have less to do in the first phase? */
-static bool has_less(const tsl_session *s) {
+static bool skips_in_phase0(const tsl_session *s) {
   for (int64_t u = 0; u < s->units.n; u++)
-    if (s->units.list[u].less > 0) return true;
+    if (s->units.list[u].phase0_skipped > 0) return true;
   return false;
 }
 
@@ -120,7 +120,7 @@ static tsl_err tell_phases(tsl_session *s) {
   bool *parts = NULL;
   double *load = NULL, later = 0;
   s->first = 0;
-  if (!has_setup(s) && !has_less(s)) return TSL_OK;
+  if (!has_setup(s) && !skips_in_phase0(s)) return TSL_OK;
   TSL_TRY(taking_part(s, &parts));
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
   for (int k = 0; k < s->sets.n; k++)
@@ -136,18 +136,18 @@ done:
 }
 
 /* Where stages of a rank overlap: by how much later than its cells each of them ends. */
-static tsl_err plan_wave(const tsl_session *s, const tsl_plan_rule *rule, const party *p,
+static tsl_err plan_wave(const tsl_session *s, const tsl_plan_rule *rule, const participants *p,
                          tsl_plan *plan) {
   tsl_err err = TSL_OK;
   double *delay = NULL;
-  TSL_TRY(tsl_plan_wave(rule, s->units.list, s->units.n, p->n, party_seconds, p, plan));
+  TSL_TRY(tsl_plan_wave(rule, s->units.list, s->units.n, p->n, participants_seconds, p, plan));
   TSL_TRY(tsl_alloc(p->n, sizeof *delay, "plan", (void **)&delay));
   for (int k = 0; k < p->n; k++) {
     bool overlaps = false;
     const double ramp = tsl_session_ramp(s, p->ranks[k], &overlaps);
     if (overlaps) delay[k] = ramp * plan->seconds[k];
   }
-  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, party_seconds, p, delay, plan));
+  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, participants_seconds, p, delay, plan));
 done:
   tsl_free(delay);
   return err;
@@ -155,16 +155,16 @@ done:
 
 tsl_err tsl_session_make_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
-  party p = {.n = 0};
+  participants p = {.n = 0};
   tsl_plan_clear(&s->plan);
   tsl_plan_rule rule = {
       .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
-  TSL_TRY(gather_party(s, &p));
+  TSL_TRY(gather_participants(s, &p));
   rule.fast = p.sides;
   if (s->family->shape == TSL_WAVE) {
     TSL_TRY(plan_wave(s, &rule, &p, &s->plan));
   } else {
-    TSL_TRY(tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, p.n, party_seconds, &p,
+    TSL_TRY(tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, p.n, participants_seconds, &p,
                           &s->plan));
   }
   TSL_TRY(name_ranks(&p, s->size, &s->plan));

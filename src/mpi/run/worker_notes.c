@@ -5,14 +5,14 @@
 #include "collective_error.h"
 
 /* tell runs on the compute thread. */
-typedef struct question {
+typedef struct query {
   tsl_task task;
   const tsl_executor *executor;
   char *text; /* [TSL_NOTES] */
-} question;
+} query;
 
 static tsl_err ask_worker(tsl_task *task) {
-  const question *q = (const question *)task;
+  const query *q = (const query *)task;
   q->executor->backend->tell(q->executor->worker, q->text);
   return TSL_OK;
 }
@@ -28,7 +28,7 @@ static int64_t keep_lines(tsl_worker_note *lines, int size) {
 tsl_err tsl_worker_notes_gather(tsl_session *s, tsl_record *record) {
   tsl_err err = TSL_OK;
   tsl_worker_note mine = {.rank = s->rank};
-  question q = {.task.run = ask_worker, .executor = &s->executor, .text = mine.text};
+  query q = {.task.run = ask_worker, .executor = &s->executor, .text = mine.text};
   TSL_COLLECTIVE_TRY(s->comm, s->executor.backend->tell != NULL
                                   ? tsl_compute_thread_call(s->executor.thread, &q.task)
                                   : TSL_OK);

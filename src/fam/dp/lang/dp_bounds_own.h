@@ -1,6 +1,6 @@
 /**
  * @file dp_bounds_own.h
- * Private to dp_bounds.c and dp_facts.c: forms, and the steps that share one question's work.
+ * Private to dp_bounds.c and dp_assumptions.c: forms, and the steps that share one question's work.
  */
 #ifndef TSL_FAM_DP_BOUNDS_OWN_H
 #define TSL_FAM_DP_BOUNDS_OWN_H

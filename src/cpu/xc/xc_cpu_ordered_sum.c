@@ -1,4 +1,4 @@
-/** @file xc_cpu_turns.c  Pieces end in any order and are added in theirs. */
+/** @file xc_cpu_ordered_sum.c  Pieces end in any order and are added in theirs. */
 #include "xc_cpu.h"
 #include "xc_fixed.h"
 
@@ -8,62 +8,61 @@ static int64_t slot_size(const tsl_worker *w) {
   return w->p->n_spin * w->most_functions * w->most_functions;
 }
 
-int xc_turns_slots(const tsl_worker *w) {
+int xc_ordered_sum_slots(const tsl_worker *w) {
   const int64_t each = ENOUGH / (slot_size(w) * (int64_t)sizeof(double)) + 2;
   return (int)(each < MOST_EACH ? each : MOST_EACH) * w->threads;
 }
 
-tsl_err xc_turns_open(tsl_worker *w) {
+tsl_err xc_ordered_sum_open(tsl_worker *w) {
   tsl_err err = TSL_OK;
-  xc_turns *turns = &w->turns;
+  xc_ordered_sum *sum = &w->ordered_sum;
   const int64_t b = w->most_functions, size = slot_size(w);
-  const int n = xc_turns_slots(w);
-  TSL_TRY(tsl_alloc(n, sizeof *turns->slots, "slots", (void **)&turns->slots));
-  turns->n = n;
-  for (int k = 0; k < turns->n; k++) {
-    xc_slot *slot = &turns->slots[k];
+  const int n = xc_ordered_sum_slots(w);
+  TSL_TRY(tsl_alloc(n, sizeof *sum->slots, "slots", (void **)&sum->slots));
+  sum->n = n;
+  for (int k = 0; k < sum->n; k++) {
+    xc_slot *slot = &sum->slots[k];
     slot->piece = -1;
     TSL_TRY(tsl_alloc(size, sizeof *slot->matrix, "matrix of a group", (void **)&slot->matrix));
     TSL_TRY(tsl_alloc(b, sizeof *slot->at, "places", (void **)&slot->at));
   }
-  if (pthread_mutex_init(&turns->lock, NULL) != 0 || pthread_cond_init(&turns->room, NULL) != 0)
+  if (pthread_mutex_init(&sum->lock, NULL) != 0 || pthread_cond_init(&sum->room, NULL) != 0)
     TSL_FAIL(TSL_ERR_MEMORY, "no memory for a lock");
-  turns->made = true;
+  sum->made = true;
 done:
   return err;
 }
 
-void xc_turns_close(xc_turns *turns) {
-  for (int k = 0; turns->slots != NULL && k < turns->n; k++) {
-    tsl_free(turns->slots[k].matrix);
-    tsl_free(turns->slots[k].at);
+void xc_ordered_sum_close(xc_ordered_sum *sum) {
+  for (int k = 0; sum->slots != NULL && k < sum->n; k++) {
+    tsl_free(sum->slots[k].matrix);
+    tsl_free(sum->slots[k].at);
   }
-  tsl_free(turns->slots);
-  if (!turns->made) return;
-  (void)pthread_mutex_destroy(&turns->lock);
-  (void)pthread_cond_destroy(&turns->room);
+  tsl_free(sum->slots);
+  if (!sum->made) return;
+  (void)pthread_mutex_destroy(&sum->lock);
+  (void)pthread_cond_destroy(&sum->room);
 }
 
-void xc_turns_begin(xc_turns *turns, int64_t lo, int64_t hi) {
-  turns->taken = turns->added = lo;
-  turns->end = hi;
+void xc_ordered_sum_begin(xc_ordered_sum *sum, int64_t lo, int64_t hi) {
+  sum->taken = sum->added = lo;
+  sum->end = hi;
 }
 
 /* A slot of this piece (-1: free) that is done if it holds one; NULL: none. */
-static xc_slot *find(const xc_turns *turns, int64_t piece) {
-  for (int k = 0; k < turns->n; k++)
-    if (turns->slots[k].piece == piece && (piece < 0 || turns->slots[k].done))
-      return &turns->slots[k];
+static xc_slot *find(const xc_ordered_sum *sum, int64_t piece) {
+  for (int k = 0; k < sum->n; k++)
+    if (sum->slots[k].piece == piece && (piece < 0 || sum->slots[k].done)) return &sum->slots[k];
   return NULL;
 }
 
-xc_slot *xc_turns_take(xc_turns *turns) {
+xc_slot *xc_ordered_sum_take(xc_ordered_sum *sum) {
   xc_slot *slot = NULL;
-  (void)pthread_mutex_lock(&turns->lock);
-  while (turns->taken < turns->end && (slot = find(turns, -1)) == NULL)
-    (void)pthread_cond_wait(&turns->room, &turns->lock);
-  if (slot != NULL) slot->piece = turns->taken++, slot->done = false;
-  (void)pthread_mutex_unlock(&turns->lock);
+  (void)pthread_mutex_lock(&sum->lock);
+  while (sum->taken < sum->end && (slot = find(sum, -1)) == NULL)
+    (void)pthread_cond_wait(&sum->room, &sum->lock);
+  if (slot != NULL) slot->piece = sum->taken++, slot->done = false;
+  (void)pthread_mutex_unlock(&sum->lock);
   return slot;
 }
 
@@ -96,20 +95,20 @@ static void scatter_fixed(tsl_worker *w, const xc_slot *slot, int64_t b) {
   if (!good) w->bad = true;
 }
 
-void xc_turns_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units) {
-  xc_turns *turns = &w->turns;
-  (void)pthread_mutex_lock(&turns->lock);
+void xc_ordered_sum_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units) {
+  xc_ordered_sum *sum = &w->ordered_sum;
+  (void)pthread_mutex_lock(&sum->lock);
   slot->done = true;
-  for (xc_slot *next; !turns->adding && (next = find(turns, turns->added)) != NULL;) {
-    turns->adding = true;
-    (void)pthread_mutex_unlock(&turns->lock);
+  for (xc_slot *next; !sum->adding && (next = find(sum, sum->added)) != NULL;) {
+    sum->adding = true;
+    (void)pthread_mutex_unlock(&sum->lock);
     const int64_t b = w->view.groups[units[w->pieces[next->piece].unit].lo[0]].functions;
     (w->fixed != NULL ? scatter_fixed : scatter)(w, next, b);
-    (void)pthread_mutex_lock(&turns->lock);
-    turns->adding = false;
-    turns->added++;
+    (void)pthread_mutex_lock(&sum->lock);
+    sum->adding = false;
+    sum->added++;
     next->piece = -1;
-    (void)pthread_cond_broadcast(&turns->room);
+    (void)pthread_cond_broadcast(&sum->room);
   }
-  (void)pthread_mutex_unlock(&turns->lock);
+  (void)pthread_mutex_unlock(&sum->lock);
 }
