@@ -1,4 +1,4 @@
-/* mpi.share: all inputs are shared once, later only those that the root has touched. */
+/* mpi.bcast: all inputs are shared once, later only those that the root has touched. */
 #include "bcast.h"
 
 #include <setjmp.h>

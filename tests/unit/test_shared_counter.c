@@ -1,4 +1,4 @@
-/* mpi.queue: the rule alone and in a game of ranks that share a tail; the window on any number of
+/* mpi.shared_counter: the rule alone and in a game of ranks that share a tail; the window on any number of
  * ranks (start it alone or with mpirun). */
 #include "random.h"
 #include "shared_counter.h"

@@ -1,4 +1,4 @@
-/* mpi.source: own part, tail, others' parts: every unit goes to exactly one rank; the rule of
+/* mpi.work_source: own part, tail, others' parts: every unit goes to exactly one rank; the rule of
  * taking from others (start it alone or with mpirun). */
 #include "../unit/random.h"
 #include "work_source.h"

@@ -1,4 +1,4 @@
-/* mpi.store: family.finish reads and writes finished fields, in memory and in the file, on any
+/* mpi.field_rows: family.finish reads and writes finished fields, in memory and in the file, on any
  * number of ranks and with either HDF5 flavour; a streamed field that no unit fills is legal. */
 #include "collective_error.h"
 #include "field_rows.h"
