@@ -22,6 +22,7 @@ plus 4 * 2^-53 of the same scale for the reference itself. threshold, topk and h
 but for pairs within these bounds of the threshold, the k-th neighbour or an edge of a bin.
 """
 import itertools
+import re
 
 import harness
 from harness import check, check_units, h5py, np
@@ -318,6 +319,12 @@ def periodic_cases():
                        precision, n, d, "npy", edges=edges[:d])
 
 
+def covered_case():
+    """Every function that decks may name has a reference here."""
+    words = re.search(r"function: (.*?) +\(required\)", suite.run(["help", "tri"]).out).group(1)
+    check(words.split(" | ") == [*FUNCTIONS, "gravity"], f"functions {words}, references of {FUNCTIONS}")
+
+
 # ------------------------------------------------------------------ gravity
 
 
@@ -516,6 +523,7 @@ def generator_cases():
     suite.case("generator clusters", generator_case, "clusters", {"clusters": 5, "d": 7})
 
 
+suite.case("functions covered", covered_case)
 all_pair_cases()
 periodic_cases()
 gravity_cases()

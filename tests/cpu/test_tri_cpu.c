@@ -63,11 +63,11 @@ static double get(const void *array, int type, int64_t k) {
 static void point_set(const tri_params *p, double *point, uint64_t *state) {
   double mean = 0, norm = 0;
   for (int64_t k = 0; k < p->d; k++) mean += point[k] = random_01(state);
-  if (p->function == TRI_CORRELATION)
+  const tri_prepare how = tri_abouts[p->function].prepare;
+  if (how == TRI_STANDARDISED)
     for (int64_t k = 0; k < p->d; k++) point[k] -= mean / (double)p->d;
   for (int64_t k = 0; k < p->d; k++) norm += point[k] * point[k];
-  const bool unit =
-      p->function == TRI_COSINE || p->function == TRI_CORRELATION || p->function == TRI_HAVERSINE;
+  const bool unit = how == TRI_UNIT_NORM || how == TRI_STANDARDISED || how == TRI_SPHERE;
   for (int64_t k = 0; unit && norm > 0 && k < p->d; k++) point[k] /= sqrt(norm);
 }
 
@@ -82,7 +82,7 @@ static void problem_make(tsl_problem *problem, const tri_params *params) {
   tsl_field *points = &problem->fields[TRI_POINTS], *extras = &problem->fields[TRI_EXTRAS];
   points->shape[0] = p->d, points->shape[1] = p->n_pad;
   points->data = alloc(p->d * p->n_pad, 8);
-  const bool has = p->function == TRI_OVERLAP || p->function == TRI_GRAVITY;
+  const bool has = tri_abouts[p->function].extra != TRI_NO_EXTRA;
   extras->shape[0] = has ? p->n_pad : 0;
   extras->data = alloc(extras->shape[0], 8);
   double *point = alloc(p->d, sizeof *point);
@@ -117,15 +117,14 @@ static double *reference_make(const tsl_problem *problem) {
       const R ei = has ? ((const R *)e)[i] : (R)0, ej = has ? ((const R *)e)[j] : (R)0;           \
       values[i * p->n + j] = (double)tri_finish_##name##_##t(acc, ei, ej, (R)p->scale);           \
     }
-#define BOTH(name, prepare, extra, flops_d, flops_pair, doc) \
-  if (p->function == word++) {                               \
-    if (p->type == TSL_F32) {                                \
-      LOOP(name, float, f32)                                 \
-    } else {                                                 \
-      LOOP(name, double, f64)                                \
-    }                                                        \
+#define BOTH(NAME, name, ...)      \
+  if (p->function == TRI_##NAME) { \
+    if (p->type == TSL_F32) {      \
+      LOOP(name, float, f32)       \
+    } else {                       \
+      LOOP(name, double, f64)      \
+    }                              \
   }
-  int word = TRI_EUCLIDEAN;
   TRI_PAIR_LIST(BOTH)
   return values;
 }
@@ -264,7 +263,7 @@ static void expect_store(const tri_params *p, const double *m, whole *out) {
   char value[8];
   for (int64_t i = 0; i < p->n; i++)
     for (int64_t j = square ? 0 : i + 1; j < p->n; j++) {
-      const bool zero = j > i || (j == i && p->function != TRI_OVERLAP);
+      const bool zero = j > i || (j == i && tri_abouts[p->function].extra != TRI_RADIUS);
       put(value, p->type, 0, square && zero ? 0 : m[i * p->n + j]);
       append(&out->a, &out->a_n, value, v);
     }
@@ -388,7 +387,7 @@ static void check_output(tsl_problem *problem, double *m, const whole *want, int
 
 static void check_level(tsl_problem *problem, const double *reference, int level) {
   tri_params *p = problem->params;
-  const bool product = (p->function == TRI_COSINE || p->function == TRI_CORRELATION) && p->d >= 16;
+  const bool product = tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= 16;
   double *m = alloc(p->n * p->n, sizeof *m);
   memcpy(m, reference, (size_t)(p->n * p->n) * sizeof *m);
   level_set(level);
@@ -611,13 +610,13 @@ static void check_platform(void) {
 static void check_functions(void) {
   static const int64_t sizes[] = {0, 1, 2, 3, 37, 128, 257, 1000};
   static const int64_t dims[] = {1, 2, 3, 4, 5, 17};
-  for (int function = TRI_EUCLIDEAN; function <= TRI_EUCLIDEAN_PERIODIC; function++)
+  for (int function = 0; function < TRI_N_PAIRS; function++)
     for (int type = TSL_F32; type <= TSL_F64; type++)
       for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
           const int64_t d = dims[k];
-          if (function == TRI_HAVERSINE && d != 3) continue;
-          if (function == TRI_EUCLIDEAN_PERIODIC && d > 3) continue;
+          if (tri_abouts[function].prepare == TRI_SPHERE && d != 3) continue;
+          if (tri_abouts[function].prepare == TRI_WRAPPED && d > 3) continue;
           if (sizes[s] == 1000 && d != 3 && d != 17) continue;
           check_function(function, type, sizes[s], d);
         }

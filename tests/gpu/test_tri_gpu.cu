@@ -176,9 +176,9 @@ static tsl_err test_ref(void) {
   const std::vector<int64_t> &sizes = ref_sizes[effort], &dims = ref_dims[effort];
   for (int64_t n : sizes)
     for (int64_t d : dims)
-      for (int function = 0; function < TRI_GRAVITY; function++) {
-        if (function == TRI_HAVERSINE && d != 3) continue;
-        if (function == TRI_EUCLIDEAN_PERIODIC && d > 3) continue;
+      for (int function = 0; function < TRI_N_PAIRS; function++) {
+        if (tri_abouts[function].prepare == TRI_SPHERE && d != 3) continue;
+        if (tri_abouts[function].prepare == TRI_WRAPPED && d > 3) continue;
         tri_case c = {function, TRI_CONDENSED, TSL_F32, n, d, TRI_MAP_AUTO, 16};
         TSL_TRY(check_outputs<float>(c));
         c.type = TSL_F64;

@@ -29,19 +29,20 @@ static const double test_box[3] = {1.0, 0.75, 1.25};
  * makes equal distances; every 11th point repeats another. */
 template <class R> static std::vector<double> prepared_point(const tri_case &c, int64_t i) {
   std::vector<double> x((size_t)c.d);
+  const tri_prepare how = tri_abouts[c.function].prepare;
   const int64_t source = i % 11 == 10 && c.function != TRI_GRAVITY ? i - 7 : i;
   double mean = 0, norm = 0;
   for (int64_t k = 0; k < c.d; k++) {
     const double u = random_at((uint64_t)(source * 1000 + k));
     x[(size_t)k] =
         c.function == TRI_MANHATTAN || c.function == TRI_EUCLIDEAN ? floor(16 * u) / 16 : u;
-    if (c.function == TRI_EUCLIDEAN_PERIODIC) x[(size_t)k] = u * test_box[k] * 0.999;
-    if (c.function == TRI_HAVERSINE || c.function == TRI_COSINE) x[(size_t)k] = u - 0.5;
+    if (how == TRI_WRAPPED) x[(size_t)k] = u * test_box[k] * 0.999;
+    if (how == TRI_SPHERE || how == TRI_UNIT_NORM) x[(size_t)k] = u - 0.5;
     mean += x[(size_t)k] / (double)c.d;
   }
-  if (c.function == TRI_CORRELATION)
+  if (how == TRI_STANDARDISED)
     for (double &v : x) v -= c.d > 1 ? mean : 0;
-  if (c.function == TRI_CORRELATION || c.function == TRI_COSINE || c.function == TRI_HAVERSINE) {
+  if (how == TRI_STANDARDISED || how == TRI_UNIT_NORM || how == TRI_SPHERE) {
     for (double v : x) norm += v * v;
     for (double &v : x) v /= sqrt(norm);
   }
@@ -68,7 +69,7 @@ template <class R> struct tri_problem_data {
     p.k = c.n <= 1 ? 0 : c.n <= 257 ? c.n - 1 : c.d == 3 ? 300 : 10;
     p.bins = c.d == 2 ? 20000 : c.d == 4 ? 65536 : 200;
     p.threshold = c.function == TRI_MANHATTAN ? 0.5 : 0.3;
-    p.range_lo = c.function == TRI_OVERLAP ? -0.2 : 0;
+    p.range_lo = tri_abouts[c.function].extra == TRI_RADIUS ? -0.2 : 0;
     p.range_hi = 0.6;
     for (int k = 0; k < 3; k++) p.box[k] = test_box[k];
     p.scale = 6371.0;
@@ -82,12 +83,12 @@ template <class R> struct tri_problem_data {
       const std::vector<double> x = prepared_point<R>(c, i);
       for (int64_t k = 0; k < c.d; k++) points[(size_t)(k * p.n_pad + i)] = (R)x[(size_t)k];
     }
-    if (c.function == TRI_OVERLAP) {
+    if (tri_abouts[c.function].extra == TRI_RADIUS) {
       extras.assign((size_t)p.n_pad, (R)0);
       for (int64_t i = 0; i < p.n; i++)
         extras[(size_t)i] = (R)(0.05 * random_at((uint64_t)i + 999999));
     }
-    if (c.function == TRI_HAVERSINE) p.threshold = 2000, p.range_hi = 12000;
+    if (tri_abouts[c.function].prepare == TRI_SPHERE) p.threshold = 2000, p.range_hi = 12000;
     counts.assign((size_t)p.bins, 0);
   }
 
@@ -160,16 +161,16 @@ template <class R> static std::vector<R> ref_matrix(const tri_case &c) {
     for (int64_t j = 0; j < c.n; j++) {
       R v = (R)0;
       switch (c.function) {
-#define X(name, prepare, extra_, per_dimension, per_pair, doc) \
-  case TRI_AT_##name:                                          \
-    v = ref_value<TRI_AT_##name, R>(data.p, x, extra, i, j);   \
+#define X(NAME, ...)                                      \
+  case TRI_##NAME:                                        \
+    v = ref_value<TRI_##NAME, R>(data.p, x, extra, i, j); \
     break;
         TRI_PAIR_LIST(X)
 #undef X
       default:
         break;
       }
-      all[(size_t)(i * c.n + j)] = i != j || c.function == TRI_OVERLAP ? v : (R)0;
+      all[(size_t)(i * c.n + j)] = i != j || tri_abouts[c.function].extra == TRI_RADIUS ? v : (R)0;
     }
   return all;
 }

@@ -25,8 +25,8 @@ static void report(const tri_case *c, int cut, const char *what, int64_t place, 
 }
 
 static double tolerance(const tri_case *c) {
-  const bool product = (c->function == TRI_COSINE || c->function == TRI_CORRELATION) &&
-                       c->d >= 16 && c->map == TRI_MAP_AUTO;
+  const bool product =
+      tri_abouts[c->function].sum == TRI_PRODUCT && c->d >= 16 && c->map == TRI_MAP_AUTO;
   return !product ? 0 : c->type == TSL_F64 ? 1e-13 : 4e-6;
 }
 

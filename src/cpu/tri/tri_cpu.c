@@ -21,8 +21,7 @@ done:
 /** Block sizes: points of a block stay in the first two cache levels, values in the first. */
 static void sizes_choose(tsl_worker *w) {
   const tri_params *p = w->p;
-  const bool product = p->function == TRI_COSINE || p->function == TRI_CORRELATION;
-  w->blas = product && p->d >= TRI_BLAS_D;
+  w->blas = tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= TRI_BLAS_D;
   w->fill_rows = w->blas ? TRI_BLAS_ROWS : TRI_FILL_ROWS;
   w->group_rows = w->blas ? TRI_BLAS_ROWS : p->d <= 4 ? 8 : 32;
   w->columns = w->blas ? 512 : (p->d <= 4 ? TRI_MAX_COLUMNS : 512) / (w->t + 1);

@@ -15,7 +15,7 @@
 enum {
   TRI_FILL_ROWS = 4,      /**< rows of one direct fill */
   TRI_BLAS_ROWS = 128,    /**< rows of one product tile; divides n_pad, as TRI_PAD does */
-  TRI_BLAS_D = 16,        /**< from this d on, cosine and correlation are matrix products */
+  TRI_BLAS_D = 16,        /**< from this d on, TRI_PRODUCT are matrix products */
   TRI_MAX_COLUMNS = 2048, /**< columns of a block */
   TRI_LAP = 16,           /**< columns a block may be computed beyond its end, see tri_row */
   TRI_GRAVITY_ROWS = 32,  /**< rows of one gravity call */
@@ -52,7 +52,7 @@ typedef void (*tri_gravity)(const tri_bodies *bodies, int64_t i, int rows,
 /** The kernels of one SIMD level; index [0] is f32, [1] is f64. */
 typedef struct tri_kernels {
   int level;
-  tri_fill fill[2][TRI_N_FUNCTIONS]; /**< NULL for gravity */
+  tri_fill fill[2][TRI_N_PAIRS];
   /** Cosine: inner products of row i with columns [j, j + n) become values, in place. */
   void (*from_products[2])(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values);
   /** Places k < n with values[k] <= most, ascending, into places[n]; returns their number. */

@@ -68,8 +68,8 @@ static tsl_err store_take(tsl_worker *w, tri_thread *thread, tri_job *job, const
   else
     put(w, job, to, row.values, row.hi - row.lo);
   if (w->p->output != TRI_SQUARE || row.hi != row.i + 1) return TSL_OK;
-  /* the diagonal is exactly 0 (of overlap -2 r, as the formula gives), above it are zeros */
-  const int64_t zeros = job->unit->hi[0] - row.i - 1, own = w->p->function != TRI_OVERLAP;
+  /* the diagonal is exactly 0 (of spheres what the formula gives), above it are zeros */
+  const int64_t zeros = job->unit->hi[0] - row.i - 1, own = w->view.extra == NULL;
   memset(place(w, job, row.i, row.i + 1 - own), 0, (size_t)((zeros + own) * w->value_bytes));
   return TSL_OK;
 }

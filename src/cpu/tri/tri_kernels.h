@@ -73,18 +73,12 @@ static void fence(void) {
 #endif
 }
 
-#define ENTRY(t)                                                                    \
-  {                                                                                 \
-    [TRI_EUCLIDEAN] = fill_euclidean_##t, [TRI_SQEUCLIDEAN] = fill_sqeuclidean_##t, \
-    [TRI_MANHATTAN] = fill_manhattan_##t, [TRI_CHEBYSHEV] = fill_chebyshev_##t,     \
-    [TRI_COSINE] = fill_cosine_##t, [TRI_CORRELATION] = fill_correlation_##t,       \
-    [TRI_HAVERSINE] = fill_haversine_##t, [TRI_OVERLAP] = fill_overlap_##t,         \
-    [TRI_EUCLIDEAN_PERIODIC] = fill_euclidean_periodic_##t,                         \
-  }
+#define FILL_F32(NAME, name, ...) [TRI_##NAME] = fill_##name##_f32,
+#define FILL_F64(NAME, name, ...) [TRI_##NAME] = fill_##name##_f64,
 
 const tri_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,
-    .fill = {ENTRY(f32), ENTRY(f64)},
+    .fill = {{TRI_PAIR_LIST(FILL_F32)}, {TRI_PAIR_LIST(FILL_F64)}},
     .from_products = {from_products_f32, from_products_f64},
     .select = {select_f32, select_f64},
     .bin = {bin_f32, bin_f64},

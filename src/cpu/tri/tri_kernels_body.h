@@ -5,7 +5,7 @@
  * Pass of n_k dimensions from k0 over n_rows rows and n columns: acc = step(acc, ...), started
  * at 0 when first and finished when last. Constant n_rows, n_k, first, last after inlining.
  */
-#define TRI_FILL(name, prepare, extra_kind, flops_d, flops_pair, doc)                            \
+#define TRI_FILL(NAME, name, prepare, extra_kind, ...)                                           \
   TSL_FN void T(pass_##name)(const tri_view *v, int64_t i, const int n_rows, int64_t k0,         \
                              const int n_k, const bool first, const bool last, int64_t j0,       \
                              int64_t n, R *restrict out, int64_t out_ld) {                       \

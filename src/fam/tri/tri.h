@@ -17,25 +17,11 @@
 
 #include "contract.h"
 #include "fn.h"
+#include "tri_functions.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Functions in the order of the deck's words; those of TRI_PAIR_LIST keep that list's order. */
-typedef enum tri_function {
-  TRI_EUCLIDEAN,
-  TRI_SQEUCLIDEAN,
-  TRI_MANHATTAN,
-  TRI_CHEBYSHEV,
-  TRI_COSINE,
-  TRI_CORRELATION,
-  TRI_HAVERSINE,
-  TRI_OVERLAP,
-  TRI_EUCLIDEAN_PERIODIC, /**< euclidean with a box */
-  TRI_GRAVITY,
-  TRI_N_FUNCTIONS
-} tri_function;
 
 typedef enum tri_output {
   TRI_CONDENSED,
@@ -130,8 +116,7 @@ static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int
  */
 void tri_gravity_units(const tsl_problem *problem, int *length, int *weight);
 
-/** Words of the deck for functions, outputs and maps; NULL-ended. */
-extern const char *const tri_function_words[];
+/** Words of the deck for outputs and maps; NULL-ended. */
 extern const char *const tri_output_words[];
 extern const char *const tri_map_words[];
 

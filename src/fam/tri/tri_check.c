@@ -16,9 +16,10 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.output", "forces come from function gravity only");
   if (s->box.n > 0 && s->choice != TRI_EUCLIDEAN)
     TSL_DECK_FAIL(deck, "tri.box", "a periodic box goes with function euclidean only");
-  if (tri_deck_function(s) == TRI_OVERLAP && !tsl_deck_given(deck, "tri.radius") &&
+  if (tri_abouts[tri_deck_function(s)].extra == TRI_RADIUS && !tsl_deck_given(deck, "tri.radius") &&
       !tsl_deck_given(deck, "tri.input.radius_column"))
-    TSL_DECK_FAIL(deck, "tri.function", "overlap needs radii: give input.radius_column or radius");
+    TSL_DECK_FAIL(deck, "tri.function", "%s needs radii: give input.radius_column or radius",
+                  tri_choice_words[s->choice]);
   if (gravity && s->generator.kind == TRI_NONE && !tsl_deck_given(deck, "tri.mass") &&
       !tsl_deck_given(deck, "tri.input.mass_column"))
     TSL_DECK_FAIL(deck, "tri.function", "gravity needs masses: give input.mass_column or mass");
@@ -165,11 +166,10 @@ done:
 
 static tsl_err check_dimensions(const tsl_deck *deck, const tri_deck *s, const tri_params *p) {
   tsl_err err = TSL_OK;
-  if (p->function == TRI_HAVERSINE && p->d_read != 2)
+  if (tri_abouts[p->function].prepare == TRI_SPHERE && p->d_read != 2)
     TSL_DECK_FAIL(deck, "tri.function",
-                  "haversine needs 2 columns, latitude and longitude in degrees; the points have "
-                  "%lld",
-                  (long long)p->d_read);
+                  "%s needs 2 columns, latitude and longitude in degrees; the points have %lld",
+                  tri_function_words[p->function], (long long)p->d_read);
   if (p->function == TRI_GRAVITY && p->d_read > 3)
     TSL_DECK_FAIL(deck, "tri.function", "gravity needs 1 to 3 coordinates; the points have %lld",
                   (long long)p->d_read);
@@ -183,7 +183,7 @@ done:
 tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
                          tri_params *p) {
   tsl_err err = TSL_OK;
-  const bool spatial = p->function == TRI_HAVERSINE || p->function == TRI_GRAVITY;
+  const bool spatial = tri_abouts[p->function].prepare == TRI_SPHERE || p->function == TRI_GRAVITY;
   p->n = points->table.n;
   p->n_pad = (p->n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
   p->d_read = points->d;

@@ -3,17 +3,10 @@
 
 #include <stddef.h>
 
-const char *const tri_function_words[] = {
-    "euclidean", "sqeuclidean", "manhattan",          "chebyshev", "cosine", "correlation",
-    "haversine", "overlap",     "euclidean_periodic", "gravity",   NULL};
 const char *const tri_output_words[] = {"condensed", "square", "threshold", "topk",
                                         "histogram", "forces", NULL};
 const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
 
-/* the deck's functions: those above but euclidean_periodic, which the key box chooses */
-static const char *const choice_words[] = {"euclidean", "sqeuclidean", "manhattan", "chebyshev",
-                                           "cosine",    "correlation", "haversine", "overlap",
-                                           "gravity",   NULL};
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
 static const char *const block_words[] = {"8", "16", "32", NULL};
 static const char *const format_words[] = {"auto", "csv", "npy", "hdf5", "xyz", NULL};
@@ -67,7 +60,7 @@ static const tsl_key generator_keys[] = {
     {0}};
 
 const tsl_key tri_keys[] = {
-    {"function", TSL_KEY_CHOICE, AT(choice), NULL, 0, 0, choice_words, NULL, 0,
+    {"function", TSL_KEY_CHOICE, AT(choice), NULL, 0, 0, tri_choice_words, NULL, 0,
      "Value of a pair: a distance, the gap between spheres (overlap), or gravity."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
      "What is kept: every value, those within a threshold, the nearest, a histogram, or forces."},
@@ -117,7 +110,14 @@ const tsl_key tri_keys[] = {
 #define ANY_FILE 0xffu
 #define ANY_MADE 0xff00u
 #define MATRICES (O(CONDENSED) | O(SQUARE))
-#define NO_UNIT (F(COSINE) | F(CORRELATION) | F(GRAVITY))
+#define IF_UNITLESS(NAME, name, prepare, extra, sum, unit, ...) \
+  | ((unit) == TRI_UNITLESS ? F(NAME) : 0u)
+#define IF_SPHERE(NAME, name, prepare, ...) | ((prepare) == TRI_SPHERE ? F(NAME) : 0u)
+#define IF_RADIUS(NAME, name, prepare, extra, ...) | ((extra) == TRI_RADIUS ? F(NAME) : 0u)
+#define UNITLESS (F(GRAVITY) TRI_PAIR_LIST(IF_UNITLESS))
+#define SPHERES (0u TRI_PAIR_LIST(IF_SPHERE))
+#define RADII (0u TRI_PAIR_LIST(IF_RADIUS))
+_Static_assert((int)TRI_N_FUNCTIONS <= 32, "a set of functions is 32 bits");
 
 /** A key, the choices that use it, and its default when absent. */
 typedef struct use {
@@ -129,15 +129,15 @@ typedef struct use {
 } use;
 
 static const use uses[] = {
-    {"tri.unit", ANY, ~NO_UNIT, ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.unit", ANY, ~UNITLESS, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.threshold", O(THRESHOLD), ANY, ANY, TSL_KEY_REAL, AT(threshold), 0},
     {"tri.k", O(TOPK), ANY, ANY, TSL_KEY_INT, AT(k), 8},
     {"tri.bins", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(bins), 200},
     {"tri.range", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(range), 0},
     {"tri.box", O(HISTOGRAM) | O(THRESHOLD) | O(TOPK), F(EUCLIDEAN_PERIODIC), ANY, TSL_KEY_REALS,
      AT(box), 0},
-    {"tri.sphere_radius", ANY, F(HAVERSINE), ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
-    {"tri.radius", ANY, F(OVERLAP), ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.sphere_radius", ANY, SPHERES, ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
+    {"tri.radius", ANY, RADII, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.mass", ANY, F(GRAVITY), ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.softening", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(softening), 0},
     {"tri.G", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(constant), 1},
@@ -149,8 +149,7 @@ static const use uses[] = {
     {"tri.input.delimiter", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
     {"tri.input.header", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
     {"tri.input.comment", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
-    {"tri.input.radius_column", ANY, F(OVERLAP), ANY_FILE, TSL_KEY_INT, AT(input.radius_column),
-     -1},
+    {"tri.input.radius_column", ANY, RADII, ANY_FILE, TSL_KEY_INT, AT(input.radius_column), -1},
     {"tri.input.mass_column", ANY, F(GRAVITY), ANY_FILE, TSL_KEY_INT, AT(input.mass_column), -1},
     {"tri.generator.n", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.n), 1000},
     {"tri.generator.d", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.d), 3},
@@ -188,7 +187,7 @@ static void set_standard(tri_deck *s, const use *u) {
 static tsl_err check_use(const tsl_deck *deck, const tri_deck *s, const use *u, uint32_t source) {
   tsl_err err = TSL_OK;
   if ((u->functions & 1u << tri_deck_function(s)) == 0)
-    TSL_DECK_FAIL(deck, u->path, "not used by function %s; remove it", choice_words[s->choice]);
+    TSL_DECK_FAIL(deck, u->path, "not used by function %s; remove it", tri_choice_words[s->choice]);
   if ((u->outputs & 1u << s->output) == 0)
     TSL_DECK_FAIL(deck, u->path, "not used by output %s; remove it", tri_output_words[s->output]);
   if ((u->sources & source) == 0)

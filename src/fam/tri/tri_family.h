@@ -8,7 +8,6 @@
 #include "table_read.h"
 #include "tri.h"
 #include "tri_generate.h"
-#include "tri_pairs.h"
 
 /** Section `tri:`; the keys and their meaning are in tri_deck.c. */
 typedef struct tri_deck {
@@ -44,15 +43,6 @@ int32_t tri_deck_function(const tri_deck *s);
  * defaults of the absent ones.
  */
 tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s);
-
-/** Preparation, extra number and cost of a function; what its values are, as an axis says it. */
-typedef struct tri_about {
-  tri_prepare prepare;
-  tri_extra extra;
-  double flops_d, flops_pair;
-  const char *quantity;
-} tri_about;
-extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
 
 enum { TRI_TEXT = 1024 };
 

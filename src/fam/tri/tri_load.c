@@ -106,7 +106,7 @@ done:
 /** Unit of the coordinates and distances. */
 static const char *find_unit(const tri_deck *s, int32_t format) {
   if (s->unit != NULL) return s->unit;
-  if (s->choice == TRI_HAVERSINE) return "km";
+  if (tri_abouts[tri_deck_function(s)].prepare == TRI_SPHERE) return "km";
   return format == TABLE_FORMAT_XYZ ? "angstrom" : "1";
 }
 

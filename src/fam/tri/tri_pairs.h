@@ -1,6 +1,7 @@
 /**
  * @file tri_pairs.h
- * The pair functions: the one source of their formulas for CPU and GPU, float and double.
+ * The pair functions of tri_functions.h: the one source of their formulas for CPU and GPU, float
+ * and double.
  *
  * The value of a pair (i, j) is
  *     acc = 0;  for k in 0..d-1: acc = step(acc, x[k][i], x[k][j], box[k]);
@@ -9,8 +10,8 @@
  * products are explicit fused multiply-adds and nothing else is contracted (see fn.h), so every
  * device gives the same bits.
  *
- * To add a function: one line in TRI_PAIR_LIST, one step and one finish below. Kernels,
- * deck words, tests and `tesela bench` follow the list.
+ * To add a function: a row of TRI_NAMED_LIST (tri_functions.h), a step and a finish in
+ * tri_pairs_body.h. Deck words, kernels and tests follow the list.
  *
  * Names after inclusion: tri_step_<name>_f32, tri_finish_<name>_f32, and _f64.
  */
@@ -18,34 +19,7 @@
 #define TSL_FAM_TRI_PAIRS_H
 
 #include "fn.h"
-
-/** How the points are prepared on the root before they are shared. */
-typedef enum tri_prepare {
-  TRI_RAW,          /**< as read */
-  TRI_UNIT_NORM,    /**< each point divided by its Euclidean norm */
-  TRI_STANDARDISED, /**< each point centred on its own mean, then divided by its norm */
-  TRI_SPHERE,       /**< (latitude, longitude) in degrees -> unit vector, d = 3 */
-  TRI_WRAPPED       /**< each coordinate wrapped into [0, box) */
-} tri_prepare;
-
-/** What one extra number per point means. */
-typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
-
-/**
- * X(name, prepare, extra, flops_per_dimension, flops_per_pair, doc)
- * euclidean_periodic is chosen by the key `box`, not by name; gravity has its own kernel and
- * is listed in TRI_FUNCTION_LIST only.
- */
-#define TRI_PAIR_LIST(X)                                                                      \
-  X(euclidean, TRI_RAW, TRI_NO_EXTRA, 3, 1, "Euclidean distance")                             \
-  X(sqeuclidean, TRI_RAW, TRI_NO_EXTRA, 3, 0, "squared Euclidean distance")                   \
-  X(manhattan, TRI_RAW, TRI_NO_EXTRA, 3, 0, "city-block (L1) distance")                       \
-  X(chebyshev, TRI_RAW, TRI_NO_EXTRA, 3, 0, "Chebyshev (L-infinity) distance")                \
-  X(cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, 3, 1, "cosine distance, 1 - cos")                    \
-  X(correlation, TRI_STANDARDISED, TRI_NO_EXTRA, 3, 1, "correlation distance, 1 - Pearson r") \
-  X(haversine, TRI_SPHERE, TRI_NO_EXTRA, 3, 30, "great-circle distance")                      \
-  X(overlap, TRI_RAW, TRI_RADIUS, 3, 3, "gap between spheres")                                \
-  X(euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, 5, 1, "minimum-image Euclidean distance")
+#include "tri_functions.h"
 
 #define TRI_REAL float
 #define TRI_(name) name##_f32

@@ -165,8 +165,7 @@ static double extent(const tri_points *points, int64_t k) {
  */
 static double least_extent(const tri_params *p) {
   const bool single = p->type == TSL_F32;
-  if (p->function == TRI_MANHATTAN || p->function == TRI_CHEBYSHEV)
-    return single ? 0x1p-125 : 0x1p-1021;
+  if (tri_abouts[p->function].sum == TRI_LENGTHS) return single ? 0x1p-125 : 0x1p-1021;
   return single ? TRI_LEAST_F32 : TRI_LEAST_F64;
 }
 
@@ -175,7 +174,7 @@ static tsl_err check_extent(const tri_preparing *c) {
   tsl_err err = TSL_OK;
   const tri_params *p = c->p;
   const bool single = p->type == TSL_F32;
-  const bool squares = p->function != TRI_MANHATTAN && p->function != TRI_CHEBYSHEV;
+  const bool squares = tri_abouts[p->function].sum != TRI_LENGTHS;
   const char *name = single ? "fp32" : "fp64";
   const double limit = (single ? FLT_MAX : DBL_MAX) / 4; /* room for rounding and radii */
   double sum = 0, most = 0;
@@ -204,14 +203,14 @@ static double extra_of(const tri_params *p, const tri_deck *s, const tri_points 
                        bool one_mass, int64_t i) {
   const table_rows *t = &points->table;
   if (points->has_extra) return t->values[i * t->columns + points->d];
-  if (p->function == TRI_OVERLAP) return s->radius;
+  if (tri_abouts[p->function].extra == TRI_RADIUS) return s->radius;
   return one_mass ? s->mass : 1.0 / (double)p->n;
 }
 
 static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *data, double *common) {
   tsl_err err = TSL_OK;
   const bool one_mass = tsl_deck_given(c->deck, "tri.mass");
-  const char *what = c->p->function == TRI_OVERLAP ? "radius" : "mass";
+  const char *what = tri_abouts[c->p->function].extra == TRI_RADIUS ? "radius" : "mass";
   bool equal = true;
   double first = 0, most = 0;
   for (int64_t i = 0; i < c->p->n; i++) {
@@ -258,7 +257,7 @@ static tsl_err add_extras(tsl_problem *problem, const tri_points *points, tsl_fi
   const tri_params *p = tri_params_of(problem);
   const tri_extra extra = tri_abouts[p->function].extra;
   tsl_field field = {.name = "extras",
-                     .doc = "Radius (overlap) or mass (gravity) of each point, padded with zeros.",
+                     .doc = "Radius or mass of each point, padded with zeros.",
                      .role = TSL_IN,
                      .type = p->type,
                      .rank = 1,

@@ -5,14 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const tri_about tri_abouts[TRI_N_FUNCTIONS] = {
-#define X(name, prepare, extra, flops_d, flops_pair, quantity) \
-  {prepare, extra, flops_d, flops_pair, quantity},
-    TRI_PAIR_LIST(X)
-#undef X
-        [TRI_GRAVITY] = {TRI_RAW, TRI_MASS, 0, 20, ""}, /* 20 flop per ordered pair by convention */
-};
-
 /* ---------------------------------------------------------- output fields */
 
 /** What the fields of an output depend on. */
@@ -124,10 +116,9 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
 
 /** Unit of a pair's value, from that of the coordinates. */
 static void value_unit(const tri_params *p, const char *unit, char out[TSL_NAME]) {
-  const bool bare = p->function == TRI_COSINE || p->function == TRI_CORRELATION ||
-                    p->function == TRI_GRAVITY || strcmp(unit, "1") == 0;
-  const bool square = p->function == TRI_SQEUCLIDEAN;
-  (void)snprintf(out, TSL_NAME, "%s%s", bare ? "1" : unit, square && !bare ? "^2" : "");
+  const tri_unit of = tri_abouts[p->function].unit;
+  const bool bare = of == TRI_UNITLESS || strcmp(unit, "1") == 0;
+  (void)snprintf(out, TSL_NAME, "%s%s", bare ? "1" : unit, of == TRI_SQUARED && !bare ? "^2" : "");
 }
 
 static int64_t size_of(const sizes *s, size_t offset) {

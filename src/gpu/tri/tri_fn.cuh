@@ -39,22 +39,11 @@ static __host__ __device__ __forceinline__ float tri_sqrt_f32(float x) {
 #define TRI_SQRT_F32 tri_sqrt_f32
 #include "tri_pairs.h"
 
-/** Place of a function in TRI_PAIR_LIST, which is the order of tri_function. */
-enum tri_place {
-#define X(name, prepare, extra, per_dimension, per_pair, doc) TRI_AT_##name,
-  TRI_PAIR_LIST(X)
-#undef X
-      TRI_N_PAIRS
-};
-static_assert((int)TRI_AT_euclidean_periodic == (int)TRI_EUCLIDEAN_PERIODIC,
-              "tri_function and TRI_PAIR_LIST differ in order");
-
-/** A pair function: its two formulas and whether it uses the extra numbers. */
+/** A pair function: its formulas and the columns of its row that kernels depend on. */
 template <int F, class R> struct tri_fn;
 
-#define TRI_FN_TYPE(name, type, suffix, uses)                                                    \
-  template <> struct tri_fn<TRI_AT_##name, type> {                                               \
-    static constexpr bool radius = uses == TRI_RADIUS;                                           \
+#define TRI_FN_TYPE(NAME, name, type, suffix)                                                    \
+  template <> struct tri_fn<TRI_##NAME, type> {                                                  \
     static __host__ __device__ __forceinline__ type step(type acc, type a, type b, type box) {   \
       return tri_step_##name##_##suffix(acc, a, b, box);                                         \
     }                                                                                            \
@@ -62,29 +51,38 @@ template <int F, class R> struct tri_fn;
       return tri_finish_##name##_##suffix(acc, ei, ej, s);                                       \
     }                                                                                            \
   };
-#define X(name, prepare, extra, per_dimension, per_pair, doc) \
-  TRI_FN_TYPE(name, float, f32, extra)                        \
-  TRI_FN_TYPE(name, double, f64, extra)
+#define X(NAME, name, ...)            \
+  TRI_FN_TYPE(NAME, name, float, f32) \
+  TRI_FN_TYPE(NAME, name, double, f64)
 TRI_PAIR_LIST(X)
 #undef X
 
-/** Does finish begin with the root of the sum? Then one range check serves a thread's columns. */
-template <int F> struct tri_roots {
-  static constexpr bool value =
-      F == TRI_EUCLIDEAN || F == TRI_EUCLIDEAN_PERIODIC || F == TRI_HAVERSINE || F == TRI_OVERLAP;
-};
-
-/** Start of a sum. Where squares are added -0 gives the same bits and the first addition is free.
+/**
+ * Columns of a function's row: radius: it uses the extra numbers; roots: finish begins with the
+ * root of the sum, so that one range check serves a thread's columns; squares: the sum may start
+ * from -0, which gives the same bits and makes the first addition free.
  */
+template <int F> struct tri_row_of;
+
+#define X(NAME, name, how, extra, sum, ...)             \
+  template <> struct tri_row_of<TRI_##NAME> {           \
+    static constexpr bool sphere = how == TRI_SPHERE;   \
+    static constexpr bool radius = extra == TRI_RADIUS; \
+    static constexpr bool roots = sum == TRI_ROOT;      \
+    static constexpr bool squares = sum != TRI_LENGTHS; \
+    static constexpr bool product = sum == TRI_PRODUCT; \
+  };
+TRI_PAIR_LIST(X)
+#undef X
+
+/** Start of a sum. */
 template <int F, class R> static __device__ __forceinline__ R tri_zero(void) {
-  const bool squares =
-      tri_roots<F>::value || F == TRI_SQEUCLIDEAN || F == TRI_COSINE || F == TRI_CORRELATION;
-  return squares ? -(R)0 : (R)0;
+  return tri_row_of<F>::squares ? -(R)0 : (R)0;
 }
 
-/** The function whose formula a function shares: correlation is cosine of standardised points. */
+/** The function whose kernels a function shares: all products are cosine of prepared points. */
 template <int F> struct tri_same {
-  static constexpr int value = F == TRI_CORRELATION ? (int)TRI_COSINE : F;
+  static constexpr int value = tri_row_of<F>::product ? (int)TRI_COSINE : F;
 };
 
 /** Columns of a thread: 16 bytes of values. */
@@ -116,7 +114,7 @@ template <int F, class R>
 static __device__ __forceinline__ void tri_finish(R (&v)[tri_width<R>::value], R ei, const R *ej,
                                                   R scale) {
   constexpr int C = tri_width<R>::value;
-  if constexpr (tri_roots<F>::value && sizeof(R) == 4) {
+  if constexpr (tri_row_of<F>::roots && sizeof(R) == 4) {
     unsigned most = 0;
 #pragma unroll
     for (int c = 0; c < C; c++) most = max(most, __float_as_uint(v[c]) - TRI_SQRT_FIRST);
@@ -141,7 +139,7 @@ template <class R> static __device__ __forceinline__ R tri_period(const tri_args
 /** Value of a point with itself: exactly 0, and for spheres the overlap with itself. */
 template <int F, class R>
 static __device__ __forceinline__ R tri_diagonal(const tri_args<R> &args, R ei) {
-  return tri_fn<F, R>::radius ? tri_fn<F, R>::finish((R)0, ei, ei, args.scale) : (R)0;
+  return tri_row_of<F>::radius ? tri_fn<F, R>::finish((R)0, ei, ei, args.scale) : (R)0;
 }
 
 /** Values by the formula, D dimensions known at compile time: columns stay in registers. */
@@ -149,7 +147,7 @@ template <int F, class R, int D_, int G_> struct tri_direct {
   using real = R;
   static constexpr int C = tri_width<R>::value;
   static constexpr int D = D_, G = 1;
-  static constexpr bool radius = tri_fn<F, R>::radius;
+  static constexpr bool radius = tri_row_of<F>::radius;
   R x[D][C], e[C];
 
   static __device__ __forceinline__ R diagonal(const tri_args<R> &args, R ei) {
@@ -169,8 +167,8 @@ template <int F, class R, int D_, int G_> struct tri_direct {
     }
 #pragma unroll
     for (int c = 0; c < C; c++)
-      e[c] =
-          tri_fn<F, R>::radius ? __ldg(args.extra + min(max(j + c, 0), (int)args.n_pad - 1)) : (R)0;
+      e[c] = tri_row_of<F>::radius ? __ldg(args.extra + min(max(j + c, 0), (int)args.n_pad - 1))
+                                   : (R)0;
   }
 
   /** Values of row p of the tile with the columns. */
@@ -178,7 +176,7 @@ template <int F, class R, int D_, int G_> struct tri_direct {
   __device__ __forceinline__ void values(const tri_args<R> &args, const tri_rows<R, N> &rows, int p,
                                          int, R (&v)[1][C]) const {
     const tri_point<R> a = rows.x[p];
-    const R ei = tri_fn<F, R>::radius ? rows.extra[p] : (R)0;
+    const R ei = tri_row_of<F>::radius ? rows.extra[p] : (R)0;
 #pragma unroll
     for (int c = 0; c < C; c++) {
       v[0][c] = tri_zero<F, R>();
@@ -195,7 +193,7 @@ template <int F, class R, int G_> struct tri_direct<F, R, 0, G_> {
   using real = R;
   static constexpr int C = tri_width<R>::value;
   static constexpr int D = 0, G = G_;
-  static constexpr bool radius = tri_fn<F, R>::radius;
+  static constexpr bool radius = tri_row_of<F>::radius;
   int place[C];
   R e[C];
 
@@ -207,7 +205,7 @@ template <int F, class R, int G_> struct tri_direct<F, R, 0, G_> {
 #pragma unroll
     for (int c = 0; c < C; c++) {
       place[c] = min(max(j + c, 0), (int)args.n_pad - 1);
-      e[c] = tri_fn<F, R>::radius ? __ldg(args.extra + place[c]) : (R)0;
+      e[c] = tri_row_of<F>::radius ? __ldg(args.extra + place[c]) : (R)0;
     }
   }
 
@@ -237,7 +235,8 @@ template <int F, class R, int G_> struct tri_direct<F, R, 0, G_> {
     }
 #pragma unroll
     for (int g = 0; g < G; g++)
-      tri_finish<F, R>(v[g], tri_fn<F, R>::radius ? __ldg(args.extra + i[g]) : (R)0, e, args.scale);
+      tri_finish<F, R>(v[g], tri_row_of<F>::radius ? __ldg(args.extra + i[g]) : (R)0, e,
+                       args.scale);
   }
 };
 
@@ -263,7 +262,7 @@ static __device__ __forceinline__ R tri_value(const tri_args<R> &args, int i, in
     for (int k = 0; k < args.d; k++, x += args.n_pad)
       acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_period(args, k));
   }
-  const bool radius = tri_fn<F, R>::radius;
+  const bool radius = tri_row_of<F>::radius;
   return tri_fn<F, R>::finish(acc, radius ? __ldg(args.extra + i) : (R)0,
                               radius ? __ldg(args.extra + j) : (R)0, args.scale);
 }

@@ -103,7 +103,7 @@ static inline int64_t tri_value_bytes(const tri_gpu *w) {
 
 /** Do the inner products go through cuBLAS? */
 static inline bool tri_uses_gemm(const tri_params *p) {
-  return (p->function == TRI_COSINE || p->function == TRI_CORRELATION) && p->d >= TRI_GEMM_MIN_D;
+  return tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= TRI_GEMM_MIN_D;
 }
 
 template <class R> tri_args<R> tri_args_of(const tri_gpu *w) {

@@ -110,8 +110,8 @@ enum { TRI_D2 = 1, TRI_D3 = 2, TRI_DN = 4 };
 
 /** Functions that pay for kernels of their own for two and three dimensions. */
 template <int F> struct tri_low {
-  static constexpr bool value = F == TRI_EUCLIDEAN || F == TRI_SQEUCLIDEAN ||
-                                F == TRI_EUCLIDEAN_PERIODIC || F == TRI_HAVERSINE;
+  typedef tri_row_of<F> row;
+  static constexpr bool value = row::sphere || (row::squares && !row::product && !row::radius);
 };
 
 /** Kernel of a function and dimension, T<source>::kernel(); NULL if DIMS has none. */
@@ -119,21 +119,21 @@ template <template <class> class T, class R, int F, int G, int DIMS>
 static typename T<tri_matrix<R>>::pointer tri_pick_d(int64_t d) {
   if constexpr (tri_low<F>::value && (DIMS & TRI_D3) != 0)
     if (d == 3) return T<tri_direct<F, R, 3, G>>::kernel();
-  if constexpr (tri_low<F>::value && F != TRI_HAVERSINE && (DIMS & TRI_D2) != 0)
+  if constexpr (tri_low<F>::value && !tri_row_of<F>::sphere && (DIMS & TRI_D2) != 0)
     if (d == 2) return T<tri_direct<F, R, 2, G>>::kernel();
-  if constexpr (F != TRI_HAVERSINE && (DIMS & TRI_DN) != 0)
+  if constexpr (!tri_row_of<F>::sphere && (DIMS & TRI_DN) != 0)
     return T<tri_direct<F, R, 0, G>>::kernel();
   else
     return NULL;
 }
 
-/** As above for the function too. Correlation is cosine of standardised points. */
+/** As above for the function too. */
 template <template <class> class T, class R, int G, int DIMS>
 static typename T<tri_matrix<R>>::pointer tri_pick(int function, int64_t d) {
   switch (function) {
-#define X(name, prepare, extra, per_dimension, per_pair, doc) \
-  case TRI_AT_##name:                                         \
-    return tri_pick_d<T, R, tri_same<TRI_AT_##name>::value, G, DIMS>(d);
+#define X(NAME, ...) \
+  case TRI_##NAME:   \
+    return tri_pick_d<T, R, tri_same<TRI_##NAME>::value, G, DIMS>(d);
     TRI_PAIR_LIST(X)
 #undef X
   default:

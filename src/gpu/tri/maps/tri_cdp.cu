@@ -86,9 +86,9 @@ done:
 template <class R>
 static tsl_err launch_of(const tri_gpu *w, const tri_target *t, R *out, int *flag) {
   switch (w->p.function) {
-#define X(name, prepare, extra, per_dimension, per_pair, doc) \
-  case TRI_AT_##name:                                         \
-    return launch<tri_same<TRI_AT_##name>::value, R>(w, t, out, flag);
+#define X(NAME, ...) \
+  case TRI_##NAME:   \
+    return launch<tri_same<TRI_##NAME>::value, R>(w, t, out, flag);
     TRI_PAIR_LIST(X)
 #undef X
   default:

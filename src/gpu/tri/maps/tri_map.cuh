@@ -144,9 +144,9 @@ template <int F, class R> static typename tri_map_pointer<R>::type tri_map_pick(
 /** Kernel of a map and function; cdp has its own file. */
 template <class R> typename tri_map_pointer<R>::type tri_map_kernel_of(int map, int function) {
   switch (function) {
-#define X(name, prepare, extra, per_dimension, per_pair, doc) \
-  case TRI_AT_##name:                                         \
-    return tri_map_pick<TRI_AT_##name, R>(map);
+#define X(NAME, ...) \
+  case TRI_##NAME:   \
+    return tri_map_pick<TRI_##NAME, R>(map);
     TRI_PAIR_LIST(X)
 #undef X
   default:

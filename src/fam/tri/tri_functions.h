@@ -1,0 +1,100 @@
+/**
+ * @file tri_functions.h
+ * The list of pair functions: one row each. The enum, the deck's words, what the family and the
+ * backends know of a function, the kernels of every SIMD level and of the cards, and the tests
+ * follow it; the formulas are in tri_pairs_body.h.
+ */
+#ifndef TSL_FAM_TRI_FUNCTIONS_H
+#define TSL_FAM_TRI_FUNCTIONS_H
+
+/** How the points are prepared on the root before they are shared. */
+typedef enum tri_prepare {
+  TRI_RAW,          /**< as read; the formula sees differences only: fp32 may move the origin */
+  TRI_UNIT_NORM,    /**< each point divided by its Euclidean norm */
+  TRI_STANDARDISED, /**< each point centred on its own mean, then divided by its norm */
+  TRI_SPHERE,       /**< (latitude, longitude) in degrees -> unit vector, d = 3; scale = radius */
+  TRI_WRAPPED       /**< each coordinate wrapped into [0, box), d <= 3 */
+} tri_prepare;
+
+/** What one extra number per point means. */
+typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
+
+/** What the steps add up. All terms are +0 or above. */
+typedef enum tri_sum {
+  TRI_LENGTHS, /**< no term overflows where differences do not */
+  TRI_SQUARES, /**< added to what was there, which may be -0: squares, or terms made of them */
+  TRI_ROOT,    /**< TRI_SQUARES, and finish begins with the root of the sum */
+  TRI_PRODUCT  /**< TRI_SQUARES of unit vectors, halved; matrix products give it too */
+} tri_sum;
+
+/** Unit of a value. */
+typedef enum tri_unit {
+  TRI_OF_POINTS, /**< that of the coordinates (TRI_SPHERE: of the radius) */
+  TRI_SQUARED,   /**< its square */
+  TRI_UNITLESS   /**< 1; the deck's key `unit` is refused */
+} tri_unit;
+
+/**
+ * Functions that decks name; new ones go to the end:
+ * X(NAME, name, prepare, extra, sum, unit, flops_per_dimension, flops_per_pair, quantity)
+ * quantity: what the values are, as an axis says it.
+ */
+#define TRI_NAMED_LIST(X)                                                                      \
+  X(EUCLIDEAN, euclidean, TRI_RAW, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 3, 1,                \
+    "Euclidean distance")                                                                      \
+  X(SQEUCLIDEAN, sqeuclidean, TRI_RAW, TRI_NO_EXTRA, TRI_SQUARES, TRI_SQUARED, 3, 0,           \
+    "squared Euclidean distance")                                                              \
+  X(MANHATTAN, manhattan, TRI_RAW, TRI_NO_EXTRA, TRI_LENGTHS, TRI_OF_POINTS, 3, 0,             \
+    "city-block (L1) distance")                                                                \
+  X(CHEBYSHEV, chebyshev, TRI_RAW, TRI_NO_EXTRA, TRI_LENGTHS, TRI_OF_POINTS, 3, 0,             \
+    "Chebyshev (L-infinity) distance")                                                         \
+  X(COSINE, cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, TRI_PRODUCT, TRI_UNITLESS, 3, 1,              \
+    "cosine distance, 1 - cos")                                                                \
+  X(CORRELATION, correlation, TRI_STANDARDISED, TRI_NO_EXTRA, TRI_PRODUCT, TRI_UNITLESS, 3, 1, \
+    "correlation distance, 1 - Pearson r")                                                     \
+  X(HAVERSINE, haversine, TRI_SPHERE, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 3, 30,            \
+    "great-circle distance")                                                                   \
+  X(OVERLAP, overlap, TRI_RAW, TRI_RADIUS, TRI_ROOT, TRI_OF_POINTS, 3, 3, "gap between spheres")
+
+/** All that have a formula; the key `box` turns euclidean into the last. gravity has its own. */
+#define TRI_PAIR_LIST(X)                                                                           \
+  TRI_NAMED_LIST(X)                                                                                \
+  X(EUCLIDEAN_PERIODIC, euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 5, \
+    1, "minimum-image Euclidean distance")
+
+/** TRI_EUCLIDEAN, ...: the list's order, then gravity, which is no sum over dimensions. */
+typedef enum tri_function {
+#define X(NAME, ...) TRI_##NAME,
+  TRI_PAIR_LIST(X)
+#undef X
+      TRI_GRAVITY,
+  TRI_N_FUNCTIONS,
+  TRI_N_PAIRS = TRI_GRAVITY /**< functions of TRI_PAIR_LIST */
+} tri_function;
+
+/** A row of the list, and gravity's. */
+typedef struct tri_about {
+  tri_prepare prepare;
+  tri_extra extra;
+  tri_sum sum;
+  tri_unit unit;
+  double flops_d, flops_pair;
+  const char *quantity;
+} tri_about;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
+
+/** Words for them, for messages and signatures; NULL-ended. */
+extern const char *const tri_function_words[];
+
+/** Words of the deck, NULL-ended: TRI_NAMED_LIST, then gravity. */
+extern const char *const tri_choice_words[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif
