@@ -20,18 +20,18 @@ static const double SAME = 1e-12, LIBXC = 1e-11;
 /* ---------------------------------------------------------------- kernels */
 
 template <int F> struct own;
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc)      \
+#define X(name, ...)                                          \
   template <> struct own<XC_OWN_##name> {                     \
     static __host__ __device__ __forceinline__ xc_mix mix() { \
       return xc_mix_##name();                                 \
     }                                                         \
   };
-XC_OWN_LIST(X)
+XC_OWN_LIST(X, )
 #undef X
 
 static const char *const own_names[] = {
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) #name,
-    XC_OWN_LIST(X)
+#define X(name, ...) #name,
+    XC_OWN_LIST(X, )
 #undef X
 };
 
@@ -252,18 +252,15 @@ done:
 }
 
 /* For all own functionals. */
-#define ALL(test)                                               \
-  static tsl_err all_##test(void) {                             \
-    tsl_err err = TSL_OK;                                       \
-    TSL_TRY(test_##test<XC_OWN_svwn5>());                       \
-    TSL_TRY(test_##test<XC_OWN_pbe>());                         \
-    TSL_TRY(test_##test<XC_OWN_blyp>());                        \
-    TSL_TRY(test_##test<XC_OWN_pbe0>());                        \
-    TSL_TRY(test_##test<XC_OWN_b3lyp>());                       \
-    TSL_TRY(test_##test<XC_OWN_b3lyp5>());                      \
-    static_assert(XC_N_OWN == 6, "a functional is not tested"); \
-  done:                                                         \
-    return err;                                                 \
+#define TRY_same(name, ...) TSL_TRY(test_same<XC_OWN_##name>());
+#define TRY_reference(name, ...) TSL_TRY(test_reference<XC_OWN_##name>());
+#define TRY_speed(name, ...) TSL_TRY(test_speed<XC_OWN_##name>());
+#define ALL(test)                   \
+  static tsl_err all_##test(void) { \
+    tsl_err err = TSL_OK;           \
+    XC_OWN_LIST(TRY_##test, )       \
+  done:                             \
+    return err;                     \
   }
 ALL(same)
 ALL(reference)

@@ -27,15 +27,15 @@ typedef struct part_case {
   int gga, exchange;
 } part_case;
 
+#define IS_LDA_X 1
+#define IS_GGA_X 1
+#define IS_LDA_C 0
+#define IS_GGA_C 0
 static const part_case parts[XC_N_PARTS] = {
-    {"lda_x", {.slater = 1}, truth_slater, 0, 1},
-    {"lda_c_vwn", {.vwn5 = 1}, truth_vwn5, 0, 0},
-    {"lda_c_vwn_rpa", {.vwn_rpa = 1}, truth_vwn_rpa, 0, 0},
-    {"lda_c_pw_mod", {.pw92 = 1}, truth_pw92, 0, 0},
-    {"gga_x_pbe", {.pbe_x = 1}, truth_pbe_x, 1, 1},
-    {"gga_c_pbe", {.pbe_c = 1}, truth_pbe_c, 1, 0},
-    {"gga_x_b88", {.b88 = 1}, truth_b88, 1, 1},
-    {"gga_c_lyp", {.lyp = 1}, truth_lyp, 1, 0},
+#define X(name, form, threshold, libxc) \
+  {libxc, {.name = 1}, truth_##name, XC_PART_GGA_##name, IS_##form},
+    XC_PART_LIST(X)
+#undef X
 };
 
 /** The highest SIMD level of this processor. */
@@ -233,9 +233,11 @@ static void test_nan(void **unused) {
 static void test_reference(void **unused) {
   (void)unused;
   static const xc_mix mixes[XC_N_OWN] = {
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) {s, v5, vr, pw, px, pc, b, l},
-      XC_OWN_LIST(X)
+#define X(name, exact, parts, ...) {parts},
+#define W(part, weight) .part = weight,
+      XC_OWN_LIST(X, W)
 #undef X
+#undef W
   };
   enum { N = sizeof xc_references / sizeof xc_references[0] };
   for (int k = 0; k < N; k++) {

@@ -1,5 +1,6 @@
-/* Exchange-correlation energies in quadruple precision, as the papers write them; derivatives by
- * differences. Nothing here is shared with xc_fn.h. Needs libquadmath. */
+/* Exchange-correlation energies in quadruple precision, as the papers write them: truth_NAME for
+ * each row of XC_PART_LIST; derivatives by differences. Nothing here is shared with xc_fn.h. Needs
+ * libquadmath. */
 #ifndef XC_TRUTH_H
 #define XC_TRUTH_H
 

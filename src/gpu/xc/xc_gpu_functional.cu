@@ -10,11 +10,11 @@ enum { BLOCK = XC_SLICE, WARP = 32, MIXED = -1 };
 template <int F> static __device__ __forceinline__ xc_mix mix_of(const xc_mix &mix) {
   return mix;
 }
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc)                                \
+#define X(name, ...)                                                                    \
   template <> __device__ __forceinline__ xc_mix mix_of<XC_OWN_##name>(const xc_mix &) { \
     return xc_mix_##name();                                                             \
   }
-XC_OWN_LIST(X)
+XC_OWN_LIST(X, )
 #undef X
 
 /* Arrays over points, from this point on. */
@@ -192,18 +192,11 @@ tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch) {
   const xc_functional *f = &w->p->functional;
   if (w->evaluator != NULL) return run_host(w, batch);
   switch (f->own) {
-  case XC_OWN_svwn5:
-    return run_own<XC_OWN_svwn5, false>(w, batch);
-  case XC_OWN_pbe:
-    return run_own<XC_OWN_pbe, true>(w, batch);
-  case XC_OWN_blyp:
-    return run_own<XC_OWN_blyp, true>(w, batch);
-  case XC_OWN_pbe0:
-    return run_own<XC_OWN_pbe0, true>(w, batch);
-  case XC_OWN_b3lyp:
-    return run_own<XC_OWN_b3lyp, true>(w, batch);
-  case XC_OWN_b3lyp5:
-    return run_own<XC_OWN_b3lyp5, true>(w, batch);
+#define X(name, ...)  \
+  case XC_OWN_##name: \
+    return run_own<XC_OWN_##name, XC_OWN_GGA_##name != 0>(w, batch);
+    XC_OWN_LIST(X, )
+#undef X
   default:
     return f->gga ? run_own<MIXED, true>(w, batch) : run_own<MIXED, false>(w, batch);
   }

@@ -9,7 +9,7 @@
  *   xc_uks_*  n_a, n_b, sigma_aa, _ab, _bb      -> e, a, b = de/dn_a, _b, aa, ab, bb = de/dsigma_..
  *
  * which are libxc's conventions but for e, where libxc gives e / n. A functional is a mix of parts
- * (XC_PART_LIST); a mix known when compiling leaves no trace of the other parts.
+ * (xc_parts.h); a mix known when compiling leaves no trace of the other parts.
  *
  * Arithmetic. exp, log, cube roots and arc tangent are polynomials of our own (xc_fn_math_body.h):
  * no branch, no call, so loops over points become vector code, and the same bits come out of every
@@ -44,56 +44,10 @@
 
 #include "fn.h"
 #include "xc_fn_numbers.h"
+#include "xc_parts.h"
 
 #include <stdint.h>
 #include <string.h>
-
-/** A part: name, needs a gradient, libxc's name. */
-#define XC_PART_LIST(X)          \
-  X(slater, 0, "lda_x")          \
-  X(vwn5, 0, "lda_c_vwn")        \
-  X(vwn_rpa, 0, "lda_c_vwn_rpa") \
-  X(pw92, 0, "lda_c_pw_mod")     \
-  X(pbe_x, 1, "gga_x_pbe")       \
-  X(pbe_c, 1, "gga_c_pbe")       \
-  X(b88, 1, "gga_x_b88")         \
-  X(lyp, 1, "gga_c_lyp")
-
-/** Weights of the parts. */
-typedef struct xc_mix {
-#define X(name, gradient, libxc) double name;
-  XC_PART_LIST(X)
-#undef X
-} xc_mix;
-
-/**
- * Functionals with a kernel of their own: name, fraction of exact exchange, weights of slater,
- * vwn5, vwn_rpa, pw92, pbe_x, pbe_c, b88, lyp, and what it is. b3lyp is Gaussian's and libxc's.
- */
-#define XC_OWN_LIST(X)                                                                      \
-  X(svwn5, 0, 1, 1, 0, 0, 0, 0, 0, 0, "Slater exchange, VWN5 correlation")                  \
-  X(pbe, 0, 0, 0, 0, 0, 1, 1, 0, 0, "Perdew, Burke, Ernzerhof")                             \
-  X(blyp, 0, 0, 0, 0, 0, 0, 0, 1, 1, "Becke 88 exchange, Lee-Yang-Parr correlation")        \
-  X(pbe0, 0.25, 0, 0, 0, 0, 0.75, 1, 0, 0, "PBE with a quarter of exact exchange")          \
-  X(b3lyp, 0.2, 0.08, 0, 0.19, 0, 0, 0, 0.72, 0.81, "Becke's three parameters, VWN of RPA") \
-  X(b3lyp5, 0.2, 0.08, 0.19, 0, 0, 0, 0, 0.72, 0.81, "Becke's three parameters, VWN5")
-
-/** Places in XC_OWN_LIST: XC_OWN_pbe, ... */
-enum {
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) XC_OWN_##name,
-  XC_OWN_LIST(X)
-#undef X
-      XC_N_OWN
-};
-
-/* xc_mix_pbe(), ...: weights known when compiling. */
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) \
-  TSL_FN xc_mix xc_mix_##name(void) {                    \
-    const xc_mix mix = {s, v5, vr, pw, px, pc, b, l};    \
-    return mix;                                          \
-  }
-XC_OWN_LIST(X)
-#undef X
 
 /* Lee, Yang and Parr's numbers. */
 #define XC_LYP_A 0.04918
@@ -167,7 +121,7 @@ TSL_FN float xc_root_guess_f32(float x) {
 #define XC_ATAN_TAIL XC_ATAN_TAIL_f64
 #define XC_ROOT_FIRST(h) FMA_f64(FMA_f64(FMA_f64(35.0 / 243, h, 14.0 / 81), h, 2.0 / 9), h, 1.0 / 3)
 #define XC_ROOT_SECOND(h) FMA_f64(FMA_f64(14.0 / 81, h, 2.0 / 9), h, 1.0 / 3)
-#define XC_LEAST_X 1e-15, 1e-5, 1e-40
+#define XC_LEAST_COMMON 1e-15, 1e-5, 1e-40
 #define XC_LEAST_LYP 1e-14, 2.1544346900318837e-5, 4.6415888336127789e-38
 #define XC_LEAST_PBE_C 1e-12, 1e-4, 1e-32
 #define XC_ZETA_LEAST 0x1p-52
@@ -201,9 +155,9 @@ TSL_FN float xc_root_guess_f32(float x) {
 #define XC_ROOT_FIRST(h) \
   FMA_f32(FMA_f32(FMA_f32(35.0f / 243, h, 14.0f / 81), h, 2.0f / 9), h, 1.0f / 3)
 #define XC_ROOT_SECOND(h) (1.0f / 3)
-#define XC_LEAST_X 1e-10f, 4.64158883e-4f, 2.15443469e-27f
-#define XC_LEAST_LYP XC_LEAST_X
-#define XC_LEAST_PBE_C XC_LEAST_X
+#define XC_LEAST_COMMON 1e-10f, 4.64158883e-4f, 2.15443469e-27f
+#define XC_LEAST_LYP XC_LEAST_COMMON
+#define XC_LEAST_PBE_C XC_LEAST_COMMON
 #define XC_ZETA_LEAST 1e-18f
 #define XC_ZETA_LEAST_ROOT 1e-6f
 #define XC_Y_MOST 1e8f

@@ -70,7 +70,7 @@ TSL_FN XC_PBE_LOG XC_(xc_pbe_log_of)(R q, R t2) {
 TSL_FN void XC_(xc_pbe_c_rks)(R weight, XC_DENSITY d, R sigma, XC_RKS *out) {
   const R r = d.inverse, r2 = r * r, r7 = r2 * r2 * r2 * r, y = (R)XC_RS * r;
   const R t2 = (R)XC_T2 * r7;
-  const XC_ENERGY eps = XC_(xc_pw_para)(XC_SQRT(y), y);
+  const XC_ENERGY eps = XC_(xc_pw92_rks)(XC_SQRT(y), y);
   const XC_PBE_LOG l = XC_(xc_pbe_log_of)(eps.e * (R)(-1 / XC_GAMMA), t2 * sigma);
   const R g = (R)XC_GAMMA * l.l;
   const R by_n = XC_FMA(l.by_q, eps.x * (R)(1.0 / 6), (R)(-7.0 / 3 * XC_GAMMA) * l.by_t);
@@ -79,8 +79,9 @@ TSL_FN void XC_(xc_pbe_c_rks)(R weight, XC_DENSITY d, R sigma, XC_RKS *out) {
   out->s = XC_FMA(weight, (R)0.06672455060314922 * t2 * d.n * l.rise, out->s);
 }
 
-/** PBE correlation; sigma of the total density. */
-TSL_FN void XC_(xc_pbe_c_uks)(R weight, const XC_SPINS *s, R sigma, XC_UKS *out) {
+/** PBE correlation, which sees the gradient of the total density. */
+TSL_FN void XC_(xc_pbe_c_uks)(R weight, const XC_SPINS *s, R saa, R sab, R sbb, XC_UKS *out) {
+  const R sigma = saa + (R)2 * sab + sbb;
   const R r2 = s->r * s->r, r7 = r2 * r2 * r2 * s->r;
   const R phi = (R)0.5 * XC_FMA(s->p_root, s->p_root, s->m_root * s->m_root), phi2 = phi * phi;
   const R bend = (R)(1.0 / 3) * (s->p_inverse - s->m_inverse) / phi; /* dlog(phi)/dzeta */

@@ -131,7 +131,8 @@ TSL_FN XC_ENERGY XC_(xc_pw_fit)(R x, R y, R amplitude, R a1, R b1, R b2, R b3, R
   return out;
 }
 
-TSL_FN XC_ENERGY XC_(xc_pw_para)(R x, R y) {
+/** PW92 without polarisation. */
+TSL_FN XC_ENERGY XC_(xc_pw92_rks)(R x, R y) {
   return XC_(xc_pw_fit)(x, y, (R)0.0310907, (R)0.21370, (R)7.5957, (R)3.5876, (R)1.6382,
                         (R)0.49294);
 }
@@ -156,12 +157,24 @@ TSL_FN XC_ENERGY XC_(xc_interpolate)(const XC_SPINS *s, XC_ENERGY para, XC_ENERG
   return out;
 }
 
-/** VWN5 (Monte Carlo fit). */
+/** VWN5 (Monte Carlo fit) without polarisation. */
+TSL_FN XC_ENERGY XC_(xc_vwn5_rks)(R x, R y) {
+  (void)y;
+  return XC_(xc_vwn_fit)(x, XC_VWN5_PARA(R));
+}
+
+/** VWN5. */
 TSL_FN XC_ENERGY XC_(xc_vwn5_uks)(const XC_SPINS *s) {
   const R x = XC_SQRT((R)XC_RS * s->r);
   return XC_(xc_interpolate)(s, XC_(xc_vwn_fit)(x, XC_VWN5_PARA(R)),
                              XC_(xc_vwn_fit)(x, XC_VWN5_FERRO(R)),
                              XC_(xc_vwn_fit)(x, XC_VWN5_STIFF(R)));
+}
+
+/** VWN of the random-phase approximation without polarisation. */
+TSL_FN XC_ENERGY XC_(xc_vwn_rpa_rks)(R x, R y) {
+  (void)y;
+  return XC_(xc_vwn_fit)(x, XC_VWNR_PARA(R));
 }
 
 /** VWN of the random-phase approximation: para + (ferro - para) f. */
@@ -188,7 +201,7 @@ TSL_FN XC_ENERGY XC_(xc_pw92_uks)(const XC_SPINS *s) {
       XC_(xc_pw_fit)(x, y, (R)0.0168869, (R)0.11125, (R)10.357, (R)3.6231, (R)0.88026, (R)0.49671);
   stiff.e *= scale;
   stiff.x *= scale;
-  return XC_(xc_interpolate)(s, XC_(xc_pw_para)(x, y), ferro, stiff);
+  return XC_(xc_interpolate)(s, XC_(xc_pw92_rks)(x, y), ferro, stiff);
 }
 
 /** Add weight times a local energy per particle to the sums. n deps/dn = -x/6 deps/dx. */

@@ -113,8 +113,8 @@ tsl_err xc_functional_find(const char *text, xc_source source, xc_functional *ou
   }
   if (source == XC_SOURCE_OWN && out->n_terms > 0)
     TSL_FAIL(TSL_ERR_INPUT,
-             "functional '%s': '%s' has no own formulas (svwn5, pbe, blyp, pbe0, b3lyp, b3lyp5 and "
-             "sums of their parts have)",
+             "functional '%s': '%s' has no own formulas (" XC_OWN_NAMES
+             "hf and sums of their parts have)",
              text, out->terms[0].name);
   if (source == XC_SOURCE_LIBXC) TSL_TRY(hand_over(out));
   out->own = xc_own_of(&out->mix);

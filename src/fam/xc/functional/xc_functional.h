@@ -5,7 +5,7 @@
  * A functional is a sum of parts of our own (xc_fn.h), of terms that libxc computes, and of a
  * fraction of exact exchange. Accepted texts, case and '-' or '_' alike:
  *
- *   svwn5 pbe blyp pbe0 b3lyp b3lyp5       own formulas, one fused loop (XC_OWN_LIST)
+ *   svwn5, pbe, b3lyp, ...                 own formulas, one fused loop (XC_OWN_LIST)
  *   hyb_gga_xc_b3pw91, gga_xc_b97_d, ...   any LDA, GGA or global hybrid of libxc, by its name;
  *   b3pw91, b97_d, ...                     "hyb_gga_xc_", "gga_xc_", ... may be left out
  *   0.25*hf + 0.75*gga_x_pbe + gga_c_pbe   sums; hf is exact exchange

@@ -39,32 +39,22 @@
     }                                                                                            \
   }
 
-#define XC_IS_GGA(px, pc, b, l) ((px) != 0 || (pc) != 0 || (b) != 0 || (l) != 0)
+#define XC_LOOPS(label, mix, is_gga) XC_RKS_LOOP(label, mix, is_gga) XC_UKS_LOOP(label, mix, is_gga)
 
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc)            \
-  XC_RKS_LOOP(own_##name, xc_mix_##name(), XC_IS_GGA(px, pc, b, l)) \
-  XC_UKS_LOOP(own_##name, xc_mix_##name(), XC_IS_GGA(px, pc, b, l))
-XC_OWN_LIST(X)
+#define X(name, ...) XC_LOOPS(own_##name, xc_mix_##name(), XC_OWN_GGA_##name)
+XC_OWN_LIST(X, )
 #undef X
 
-#define X(name, gradient, libxc)                                  \
-  XC_RKS_LOOP(part_##name, ((const xc_mix){.name = 1}), gradient) \
-  XC_UKS_LOOP(part_##name, ((const xc_mix){.name = 1}), gradient)
+#define X(name, ...) XC_LOOPS(part_##name, ((const xc_mix){.name = 1}), XC_PART_GGA_##name)
 XC_PART_LIST(X)
 #undef X
 
+#define XC_OWN_ENTRY(name, ...) \
+  [XC_OWN_##name] = {rks_own_##name, uks_own_##name, XC_OWN_GGA_##name},
+#define XC_PART_ENTRY(name, ...) \
+  [XC_PART_##name] = {rks_part_##name, uks_part_##name, XC_PART_GGA_##name},
+
 const xc_kernels TSL_SIMD_TABLE = {
-    .own =
-        {
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) \
-  [XC_OWN_##name] = {rks_own_##name, uks_own_##name, XC_IS_GGA(px, pc, b, l)},
-            XC_OWN_LIST(X)
-#undef X
-        },
-    .part =
-        {
-#define X(name, gradient, libxc) [XC_PART_##name] = {rks_part_##name, uks_part_##name, gradient},
-            XC_PART_LIST(X)
-#undef X
-        },
+    .own = {XC_OWN_LIST(XC_OWN_ENTRY, )},
+    .part = {XC_PART_LIST(XC_PART_ENTRY)},
 };

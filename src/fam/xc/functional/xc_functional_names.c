@@ -15,10 +15,11 @@ typedef struct own_entry {
 } own_entry;
 
 static const own_entry own_list[XC_N_OWN] = {
-#define X(name, exact, s, v5, vr, pw, px, pc, b, l, doc) \
-  [XC_OWN_##name] = {#name, exact, {s, v5, vr, pw, px, pc, b, l}},
-    XC_OWN_LIST(X)
+#define X(name, exact, parts, ...) [XC_OWN_##name] = {#name, exact, {parts}},
+#define W(part, weight) .part = weight,
+    XC_OWN_LIST(X, W)
 #undef X
+#undef W
 };
 
 typedef struct part_entry {
@@ -27,7 +28,7 @@ typedef struct part_entry {
 } part_entry;
 
 static const part_entry part_list[XC_N_PARTS] = {
-#define X(name, gradient, libxc) [XC_PART_##name] = {libxc, gradient},
+#define X(name, form, threshold, libxc) [XC_PART_##name] = {libxc, XC_PART_GGA_##name},
     XC_PART_LIST(X)
 #undef X
 };
@@ -221,11 +222,11 @@ static tsl_err fail_unknown(const char *name) {
   if (xc_library_libxc.version() == NULL)
     TSL_FAIL(TSL_ERR_INPUT,
              "functional '%s' has no formulas here%s; this build lacks libxc, which has more "
-             "(allowed: svwn5, pbe, blyp, pbe0, b3lyp, b3lyp5, hf and sums of their parts)",
+             "(allowed: " XC_OWN_NAMES "hf and sums of their parts)",
              name, text);
   TSL_FAIL(TSL_ERR_INPUT,
-           "unknown functional '%s'%s (allowed: svwn5, pbe, blyp, pbe0, b3lyp, "
-           "b3lyp5, hf, any LDA, GGA or global hybrid of libxc %s, sums with '+')",
+           "unknown functional '%s'%s (allowed: " XC_OWN_NAMES
+           "hf, any LDA, GGA or global hybrid of libxc %s, sums with '+')",
            name, text, xc_library_libxc.version());
 done:
   tsl_free(list);

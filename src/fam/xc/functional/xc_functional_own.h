@@ -7,14 +7,6 @@
 
 #include "xc_functional.h"
 
-/** Places in XC_PART_LIST: XC_PART_slater, ... */
-enum {
-#define X(name, gradient, libxc) XC_PART_##name,
-  XC_PART_LIST(X)
-#undef X
-      XC_N_PARTS
-};
-
 /** The weights of a mix as a list in the order of XC_PART_LIST. */
 static inline double *xc_mix_list(xc_mix *mix) {
   _Static_assert(sizeof(xc_mix) == XC_N_PARTS * sizeof(double), "a mix is a list of weights");
