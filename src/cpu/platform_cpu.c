@@ -1,6 +1,6 @@
 /** @file platform_cpu.c  The sockets of this host as devices. */
+#include "bench_cpu.h"
 #include "cpu.h"
-#include "dp_cpu.h"
 #include "probe_cpu.h"
 
 #include <gnu/libc-version.h>
@@ -132,32 +132,21 @@ done:
   return err;
 }
 
-static const tsl_backend *const backends[] = {&dp_backend_cpu, &fractal_backend_cpu,
-                                              &tri_backend_cpu,
-#ifdef TSL_HAVE_XC
-                                              &xc_backend_cpu,
-#endif
-                                              NULL};
+#define TSL_BACKEND(family) extern const tsl_backend family##_backend_cpu;
+#include "backends_cpu.def"
+#undef TSL_BACKEND
 
-static const tsl_bench benches[] = {
-    {"dp-cpu", "dynamic programming on this socket: each engine beside its goal, parasail, edlib",
-     dp_bench_cpu},
-    {"fractal-cpu", "escape-time images on this socket: plain schedules, our own, theory",
-     fractal_bench_cpu},
-    {"tri-cpu", "all pairs on this socket: distances, gravity, histogram, correlation",
-     tri_bench_cpu},
-#ifdef TSL_HAVE_XC
-    {"xc-cpu", "exchange-correlation builds on this socket: parts, cache, sharing, scalar code",
-     xc_bench_cpu},
-#endif
-    {NULL, NULL, NULL},
-};
+static const tsl_backend *const backends[] = {
+#define TSL_BACKEND(family) &family##_backend_cpu,
+#include "backends_cpu.def"
+#undef TSL_BACKEND
+    NULL};
 
 const tsl_platform tsl_platform_cpu = {
     .kind = TSL_CPU,
     .name = "cpu",
     .backends = backends,
-    .benches = benches,
+    .benches = tsl_cpu_benches,
     .count = cpu_count,
     .describe = cpu_describe,
     .select = cpu_select,

@@ -1,12 +1,7 @@
 /* The cards of this host: how many, what they are, which one this thread uses. */
-#include "dp_bench.cuh"
-#include "fractal_bench.cuh"
+#include "bench_gpu.cuh"
 #include "gpu.cuh"
 #include "probe_gpu.cuh"
-#include "tri_gpu.cuh"
-#ifdef TSL_HAVE_XC
-#include "xc_bench.cuh"
-#endif
 
 #include <ctype.h>
 #include <stdio.h>
@@ -102,26 +97,17 @@ done:
   return err;
 }
 
-static const tsl_backend *const gpu_backends[] = {&dp_backend_gpu, &fractal_backend_gpu,
-                                                  &tri_backend_gpu,
-#ifdef TSL_HAVE_XC
-                                                  &xc_backend_gpu,
-#endif
-                                                  NULL};
+#define TSL_BACKEND(family) extern const tsl_backend family##_backend_gpu;
+#include "backends_gpu.def"
+#undef TSL_BACKEND
 
-static const tsl_bench gpu_benches[] = {
-    {"dp", "dynamic programming on a card: each engine beside its goal and published figures",
-     dp_bench},
-    {"maps", "maps from thread block to tile of a triangle: the seed's tables", tri_bench_maps},
-    {"tri", "all-pairs kernels against their goals and cuBLAS", tri_bench_goals},
-    {"fractal", "escape-time images: goals, the seed's table and theory", fractal_bench},
-    {"fractal-tune", "escape-time images: when warps refill and test", fractal_bench_tune},
-#ifdef TSL_HAVE_XC
-    {"xc", "the exchange-correlation matrix on a card: bounds and published figures", xc_bench},
-#endif
-    {NULL, NULL, NULL},
-};
+static const tsl_backend *const gpu_backends[] = {
+#define TSL_BACKEND(family) &family##_backend_gpu,
+#include "backends_gpu.def"
+#undef TSL_BACKEND
+    NULL};
 
 extern "C" const tsl_platform tsl_platform_gpu = {
-    TSL_GPU, "gpu", gpu_backends, gpu_benches, gpu_count, gpu_describe, gpu_select, tsl_gpu_probe,
+    TSL_GPU,   "gpu",        gpu_backends, tsl_gpu_benches,
+    gpu_count, gpu_describe, gpu_select,   tsl_gpu_probe,
 };

@@ -5,8 +5,7 @@
  * the same; sums and counts too. exact = 0 must give the image that the rule of the filling, done
  * here by recursion on the plain image, gives.
  */
-#include "cpu.h"
-#include "fractal.h"
+#include "fractal_cpu.h"
 #include "fractal_fn.h"
 
 #include <math.h>

@@ -8,8 +8,7 @@
  * correlation with d >= 16, which are matrix products, within 64 rounding units of 1. Both must
  * still be bitwise the same for every cut into units.
  */
-#include "cpu.h"
-#include "tri.h"
+#include "tri_cpu.h"
 #include "tri_pairs.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /** @file bench_dp_cpu.c  `tesela bench dp-cpu`: speeds of the dp engines, each beside its goal. */
+#include "bench_cpu.h"
 #include "bench_dp_peers.h"
 #include "bench_dp_recur.h"
 #include "bench_options.h"

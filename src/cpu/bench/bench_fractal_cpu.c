@@ -1,4 +1,5 @@
 /** @file bench_fractal_cpu.c  `tesela bench fractal-cpu`: schedules, our default, theory. */
+#include "bench_cpu.h"
 #include "bench_options.h"
 #include "fractal_cpu.h"
 #include "new_file.h"

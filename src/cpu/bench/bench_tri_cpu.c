@@ -1,4 +1,5 @@
 /** @file bench_tri_cpu.c  `tesela bench tri-cpu`: speeds of this socket, each beside its goal. */
+#include "bench_cpu.h"
 #include "bench_options.h"
 #include "new_file.h"
 #include "tri_cpu.h"

@@ -1,4 +1,5 @@
 /** @file bench_xc_cpu.c  `tesela bench xc-cpu`: exchange-correlation builds of this socket. */
+#include "bench_cpu.h"
 #include "bench_options.h"
 #include "bench_xc_molecules.h"
 #include "new_file.h"

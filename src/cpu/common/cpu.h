@@ -37,12 +37,4 @@ double tsl_cpu_unit_seconds(double start, double factor);
  *  balance. Without it nothing is done. */
 void tsl_cpu_virtual_seconds(const tsl_unit *unit, double factor, tsl_part *part);
 
-extern const tsl_backend dp_backend_cpu, fractal_backend_cpu, tri_backend_cpu;
-extern const tsl_backend xc_backend_cpu; /**< where TSL_HAVE_XC is set */
-
-/** `tesela bench fractal-cpu`, `tri-cpu` and `xc-cpu`. */
-tsl_err fractal_bench_cpu(int argc, char **argv);
-tsl_err tri_bench_cpu(int argc, char **argv);
-tsl_err xc_bench_cpu(int argc, char **argv); /**< where TSL_HAVE_XC is set */
-
 #endif

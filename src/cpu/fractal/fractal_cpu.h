@@ -103,4 +103,6 @@ void fractal_strip_destroy(fractal_strip **strip);
 /** A unit by the plain loops of params.schedule on all threads of the worker. */
 void fractal_plain_run(tsl_worker *w, const tsl_unit *unit, void *values);
 
+extern const tsl_backend fractal_backend_cpu;
+
 #endif

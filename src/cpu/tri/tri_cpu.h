@@ -170,4 +170,6 @@ tsl_err tri_forces_prepare(tsl_worker *w, const tsl_problem *problem);
 /** THRESHOLD: free a list. */
 void tri_hits_clear(tri_hits *hits);
 
+extern const tsl_backend tri_backend_cpu;
+
 #endif

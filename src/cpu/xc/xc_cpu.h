@@ -154,4 +154,6 @@ xc_slot *xc_ordered_sum_take(xc_ordered_sum *sum);
 /** A piece has ended: add it and what waits behind it, if its turn has come. */
 void xc_ordered_sum_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units);
 
+extern const tsl_backend xc_backend_cpu;
+
 #endif

@@ -325,12 +325,6 @@ void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_cpu_box *box, void *
 /** Take in the values of a box that somebody else has computed. */
 void dp_cpu_interval_put(dp_cpu_interval *w, const dp_cpu_box *box, const void *values);
 
-/* ------------------------------------------------------------------ measuring */
-
-/** `tesela bench dp-cpu`: speeds of the engines on this socket beside their goals, and beside
- *  parasail and edlib where their libraries are installed. */
-tsl_err dp_bench_cpu(int argc, char **argv);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,22 @@
+/* The benchmarks of `tesela bench` on a card. */
+#include "bench_gpu.cuh"
+
+#include "dp_bench.cuh"
+#include "fractal_bench.cuh"
+#include "tri_gpu.cuh"
+#ifdef TSL_HAVE_XC
+#include "xc_bench.cuh"
+#endif
+
+const tsl_bench tsl_gpu_benches[] = {
+    {"dp", "dynamic programming on a card: each engine beside its goal and published figures",
+     dp_bench},
+    {"maps", "maps from thread block to tile of a triangle: the seed's tables", tri_bench_maps},
+    {"tri", "all-pairs kernels against their goals and cuBLAS", tri_bench_goals},
+    {"fractal", "escape-time images: goals, the seed's table and theory", fractal_bench},
+    {"fractal-tune", "escape-time images: when warps refill and test", fractal_bench_tune},
+#ifdef TSL_HAVE_XC
+    {"xc", "the exchange-correlation matrix on a card: bounds and published figures", xc_bench},
+#endif
+    {NULL, NULL, NULL},
+};
