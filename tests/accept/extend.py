@@ -2,10 +2,10 @@
 """Adding something touches as few files as docs/architecture.md says: a copy of the tree gets a pair
 function, a functional (part and mixture) and a family, is built, and runs a deck of each.
 
-usage: extend.py TESELA [--fast] [ONLY]
+usage: extend.py TESELA
 
 The copy is built by preset cpu with the compilers of the build that TESELA is in; ccache is used where
-it is. About two minutes without it on two cores. Exit status 77: no compiler, CMake or Ninja, or TESELA
+it is. Exit status 77: no compiler, CMake or Ninja, or TESELA
 is not from a git checkout.
 """
 import os
