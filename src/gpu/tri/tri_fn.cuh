@@ -58,9 +58,10 @@ TRI_PAIR_LIST(X)
 #undef X
 
 /**
- * Columns of a function's row: radius: it uses the extra numbers; roots: finish begins with the
- * root of the sum, so that one range check serves a thread's columns; squares: the sum may start
- * from -0, which gives the same bits and makes the first addition free.
+ * Columns of a function's row: sphere: always three dimensions; radius: it uses the extra numbers;
+ * roots: finish begins with the root of the sum, so that one range check serves a thread's columns;
+ * squares: the sum may start from -0, which gives the same bits and makes the first addition free;
+ * product: cosine of prepared points.
  */
 template <int F> struct tri_row_of;
 
