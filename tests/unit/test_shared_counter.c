@@ -1,5 +1,5 @@
-/* mpi.shared_counter: the rule alone and in a game of ranks that share a tail; the window on any number of
- * ranks (start it alone or with mpirun). */
+/* mpi.shared_counter: the rule alone and in a game of ranks that share a tail; the window on any
+ * number of ranks (start it alone or with mpirun). */
 #include "random.h"
 #include "shared_counter.h"
 
