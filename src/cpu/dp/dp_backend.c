@@ -5,43 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shared */
-
-tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second) {
-  tsl_err err = TSL_OK;
-  if (steps->n == steps->room) {
-    const int64_t room = steps->room > 0 ? 2 * steps->room : 1024;
-    void *more = realloc(steps->at, (size_t)room * sizeof *steps->at);
-    if (more == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for %lld steps", (long long)room);
-    steps->at = more, steps->room = room;
-  }
-  steps->at[steps->n][0] = first;
-  steps->at[steps->n++][1] = second;
-done:
-  return err;
-}
-
-tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length) {
-  if (steps->n == 0 || steps->at[steps->n - 1][0] != op) return dp_steps_add(steps, op, length);
-  steps->at[steps->n - 1][1] += length;
-  return TSL_OK;
-}
-
-int64_t dp_run_end(const tsl_unit *units, int64_t n, int64_t k) {
-  for (k++; k < n; k++)
-    if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||
-        units[k].hi[0] != units[k - 1].hi[0])
-      break;
-  return k;
-}
-
-void dp_spread_seconds(const tsl_worker *w, double start, const tsl_unit *units, int64_t n,
-                       tsl_part *parts) {
-  const double seconds = tsl_cpu_unit_seconds(start, w->slow);
-  double items = 0;
-  for (int64_t k = 0; k < n; k++) items += units[k].count;
-  for (int64_t k = 0; k < n; k++)
-    parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
+void dp_cpu_spread(const tsl_worker *w, double start, const tsl_unit *units, int64_t n,
+                   tsl_part *parts) {
+  dp_seconds_spread(tsl_cpu_unit_seconds(start, w->slow), units, n, parts);
 }
 
 /* ---- the contract */
@@ -49,7 +15,7 @@ void dp_spread_seconds(const tsl_worker *w, double start, const tsl_unit *units,
 static void dp_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
-  dp_bands_clear(w);
+  dp_bands_clear(&w->bands);
   dp_rows_clear(w);
   dp_boxes_clear(w);
   dp_recur_cpu_close(w);
@@ -57,17 +23,17 @@ static void dp_close_cpu(tsl_worker **worker) {
   *worker = NULL;
 }
 
-static const dp_band_ops *band_ops(const dp_params *p) {
-  if (p->mode == DP_TABLE) return &dp_band_plain;
-  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return &dp_band_bits;
-  return p->problem == DP_DTW ? &dp_band_dtw : &dp_band_align;
+static const dp_band_engine *band_engine(const dp_params *p) {
+  if (p->mode == DP_TABLE) return &dp_engine_plain_cpu;
+  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return &dp_engine_bits_cpu;
+  return p->problem == DP_DTW ? &dp_engine_dtw_cpu : &dp_engine_align_cpu;
 }
 
 static tsl_err open_engine(tsl_worker *w, const tsl_device *device) {
-  if (w->p->problem == DP_RECURRENCE) return dp_recur_cpu_open(w, device);
-  if (w->p->engine == DP_ROWS) return dp_rows_open(w);
-  if (w->p->engine == DP_INTERVAL) return dp_boxes_open(w);
-  w->bands.ops = band_ops(w->p);
+  if (w->c.p->problem == DP_RECURRENCE) return dp_recur_cpu_open(w, device);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_open(w);
+  if (w->c.p->engine == DP_INTERVAL) return dp_boxes_open(w);
+  dp_bands_open(&w->bands, &w->c, band_engine(w->c.p), 1);
   return TSL_OK;
 }
 
@@ -77,11 +43,7 @@ static tsl_err dp_open_cpu(const tsl_problem *problem, const tsl_device *device,
   tsl_worker *w = NULL;
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "dp worker", (void **)&w));
-  w->problem = problem;
-  w->p = dp_params_of(problem);
-  w->table = dp_field(problem, "table");
-  w->best = dp_field(problem, "best");
-  w->bytes = (int64_t)tsl_type_bytes((tsl_type)w->p->type);
+  dp_context_set(&w->c, problem, w, &dp_memory_host, NULL);
   TSL_TRY(dp_cpu_open(device->threads > 0 ? device->threads : omp_get_max_threads(), &w->cpu));
   TSL_TRY(tsl_test_delay_factor(&w->slow));
   TSL_TRY(open_engine(w, device));
@@ -95,21 +57,21 @@ static tsl_err dp_begin_cpu(tsl_worker *w, int phase) {
   (void)phase;
   w->boxes.whole = false;
   if (w->recur != NULL) return dp_recur_cpu_begin(w);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_begin(w);
-  return w->p->engine == DP_ROWS ? dp_rows_begin(w) : TSL_OK;
+  if (w->c.p->engine == DP_WAVEFRONT) dp_bands_clear(&w->bands);
+  return w->c.p->engine == DP_ROWS ? dp_rows_begin(w) : TSL_OK;
 }
 
 static tsl_err dp_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   if (w->recur != NULL) return dp_recur_cpu_trial(w, units, n, parts);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_trial(w, units, n, parts);
-  if (w->p->engine == DP_ROWS) return dp_rows_trial(w, units, n, parts);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_cpu_bands_trial(w, units, n, parts);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_trial(w, units, n, parts);
   return dp_boxes_tiles(w, units, n, parts);
 }
 
 static tsl_err dp_tiles_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   if (w->recur != NULL) return dp_recur_cpu_tiles(w, units, n, parts);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_tiles(w, units, n, parts);
-  if (w->p->engine == DP_ROWS) return dp_rows_tiles(w, units, n, parts);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_cpu_bands_tiles(w, units, n, parts);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_tiles(w, units, n, parts);
   return dp_boxes_tiles(w, units, n, parts);
 }
 
@@ -130,15 +92,15 @@ static double dp_ramp_cpu(const tsl_problem *problem, const tsl_device *device, 
 
 static tsl_err dp_edge_out_cpu(tsl_worker *w, const tsl_unit *unit, void *bytes) {
   if (w->recur != NULL) return dp_recur_cpu_edge_out(w, unit, bytes);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_edge_out(w, unit, bytes);
-  if (w->p->engine == DP_ROWS) return dp_rows_edge_out(w, unit, bytes);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_out(&w->bands, unit, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_edge_out(w, unit, bytes);
   return dp_boxes_edge_out(w, unit, bytes);
 }
 
 static tsl_err dp_edge_in_cpu(tsl_worker *w, const tsl_unit *unit, const void *bytes) {
   if (w->recur != NULL) return dp_recur_cpu_edge_in(w, unit, bytes);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_edge_in(w, unit, bytes);
-  if (w->p->engine == DP_ROWS) return dp_rows_edge_in(w, unit, bytes);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_in(&w->bands, unit, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_edge_in(w, unit, bytes);
   return dp_boxes_edge_in(w, unit, bytes);
 }
 
@@ -147,9 +109,9 @@ static tsl_err dp_walk_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   tsl_err err = TSL_OK;
   dp_steps steps = {0};
   if (w->recur != NULL) TSL_FAIL(TSL_ERR_INTERNAL, "dp: recurrences are recovered on the root");
-  if (w->p->engine == DP_WAVEFRONT)
-    TSL_TRY(dp_bands_walk(w, units, n, cursor, &steps));
-  else if (w->p->engine == DP_ROWS)
+  if (w->c.p->engine == DP_WAVEFRONT)
+    TSL_TRY(dp_bands_trace(&w->bands, units, n, cursor, &steps));
+  else if (w->c.p->engine == DP_ROWS)
     TSL_TRY(dp_rows_walk(w, units, n, cursor, &steps));
   else
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: intervals are recovered on the root");
@@ -164,32 +126,33 @@ static tsl_err dp_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   tsl_field *goal = &problem->fields[DP_GOAL];
   memset(goal->data, 0, 8);
   if (w->recur != NULL) return dp_recur_cpu_collect(w, problem), TSL_OK;
-  if (w->p->engine == DP_WAVEFRONT) dp_bands_goal(w, goal);
-  if (w->p->engine == DP_ROWS) dp_rows_goal(w, goal);
-  return w->p->engine == DP_INTERVAL ? dp_boxes_goal(w, goal) : TSL_OK;
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_goal(&w->bands, goal);
+  if (w->c.p->engine == DP_ROWS) dp_rows_goal(w, goal);
+  return w->c.p->engine == DP_INTERVAL ? dp_boxes_goal(w, goal) : TSL_OK;
 }
 
 /* ---- checkpoints */
 
 static int64_t dp_state_bytes_cpu(const tsl_worker *w, const tsl_unit *unit, int64_t stage) {
   if (w->recur != NULL) return dp_recur_cpu_state_bytes(w, unit, stage);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(w, unit, stage);
-  if (w->p->engine == DP_ROWS) return dp_rows_state_bytes(w, unit, stage);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(&w->bands, unit, stage);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_state_bytes(w, unit, stage);
   return dp_boxes_state_bytes(w, unit);
 }
 
 static tsl_err dp_save_cpu(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes) {
   if (w->recur != NULL) return dp_recur_cpu_save(w, unit, stage, bytes);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_save(w, unit, stage, bytes);
-  if (w->p->engine == DP_ROWS) return dp_rows_save(w, unit, stage, bytes);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_save(&w->bands, unit, stage, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_save(w, unit, stage, bytes);
   return dp_boxes_edge_out(w, unit, bytes);
 }
 
 static tsl_err dp_load_cpu(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
                            int64_t lanes, const void *bytes, int64_t n) {
   if (w->recur != NULL) return dp_recur_cpu_load(w, unit, stage, own, bytes, n);
-  if (w->p->engine == DP_WAVEFRONT) return dp_bands_load(w, unit, stage, own, lanes, bytes, n);
-  if (w->p->engine == DP_ROWS) return dp_rows_load(w, unit, stage, own, lanes, bytes, n);
+  if (w->c.p->engine == DP_WAVEFRONT)
+    return dp_bands_load(&w->bands, unit, stage, own, lanes, bytes, n);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_load(w, unit, stage, own, lanes, bytes, n);
   return dp_boxes_load(w, unit, bytes, n);
 }
 

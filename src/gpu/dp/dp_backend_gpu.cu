@@ -6,91 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shared */
-
-tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second) {
-  tsl_err err = TSL_OK;
-  if (steps->n == steps->room) {
-    const int64_t room = steps->room > 0 ? 2 * steps->room : 1024;
-    void *more = realloc(steps->at, (size_t)room * sizeof *steps->at);
-    if (more == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for %lld steps", (long long)room);
-    steps->at = (int64_t(*)[2])more;
-    steps->room = room;
-  }
-  steps->at[steps->n][0] = first;
-  steps->at[steps->n++][1] = second;
-done:
-  return err;
-}
-
-tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length) {
-  if (steps->n == 0 || steps->at[steps->n - 1][0] != op) return dp_steps_add(steps, op, length);
-  steps->at[steps->n - 1][1] += length;
-  return TSL_OK;
-}
-
-tsl_err dp_steps_ways(const dp_worker *w, const uint8_t *ways, int64_t n, int64_t i, int64_t j,
-                      dp_steps *steps) {
-  tsl_err err = TSL_OK;
-  const uint8_t *a = (const uint8_t *)dp_input(w, DP_A), *b = (const uint8_t *)dp_input(w, DP_B);
-  for (int64_t k = 0; k < n; k++) {
-    const bool pair = ways[k] == DP_STEP_PAIR;
-    const int op = pair                      ? (a[i - 1] == b[j - 1] ? DP_MATCH : DP_MISMATCH)
-                   : ways[k] == DP_STEP_LEFT ? DP_INSERT
-                                             : DP_DELETE;
-    TSL_TRY(dp_steps_run(steps, op, 1));
-    i -= ways[k] != DP_STEP_LEFT;
-    j -= ways[k] != DP_STEP_UP;
-  }
-done:
-  return err;
-}
-
-tsl_err dp_pinned_reserve(dp_pinned *memory, int64_t bytes) {
-  tsl_err err = TSL_OK;
-  if (bytes <= memory->bytes) return TSL_OK;
-  dp_pinned_release(memory);
-  TSL_CUDA_TRY(cudaHostAlloc(&memory->data, (size_t)bytes, cudaHostAllocPortable));
-  memory->bytes = bytes;
-done:
-  if (err != TSL_OK) memory->data = NULL;
-  return err;
-}
-
-void dp_pinned_release(dp_pinned *memory) {
-  if (memory->data != NULL) (void)cudaFreeHost(memory->data);
-  *memory = dp_pinned{};
-}
-
-tsl_err dp_list_grow(void **list, int64_t n, int64_t *room, size_t size) {
-  tsl_err err = TSL_OK;
-  void *more = NULL;
-  const int64_t wanted = *room > 0 ? 2 * *room : 16;
-  if (n < *room) return TSL_OK;
-  TSL_TRY(tsl_alloc(wanted, size, "list", &more));
-  if (n > 0) memcpy(more, *list, (size_t)n * size);
-  tsl_free(*list);
-  *list = more;
-  *room = wanted;
-done:
-  return err;
-}
-
-int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k) {
-  for (k++; k < n; k++)
-    if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||
-        units[k].hi[0] != units[k - 1].hi[0])
-      break;
-  return k;
-}
-
-void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  double items = 0;
-  for (int64_t k = 0; k < n; k++) items += units[k].count;
-  for (int64_t k = 0; k < n; k++)
-    parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
-}
-
 /* Wait for the card after a failure: what was queued may still write to the caller's memory. */
 static void calm(dp_worker *w) {
   (void)cudaStreamSynchronize(w->card.stream);
@@ -128,11 +43,11 @@ static const dp_band_engine *engine_of(const dp_params *p) {
 }
 
 static tsl_err open_engine(dp_worker *w, const tsl_device *device) {
-  if (w->p->problem == DP_RECURRENCE)
-    return dp_recur_card_open(&w->card, w->problem, device->capability, &w->recur);
-  if (w->p->engine == DP_ROWS) return dp_gpu_rows_open(w);
-  if (w->p->engine == DP_INTERVAL) return dp_gpu_boxes_open(w);
-  w->bands.engine = engine_of(w->p);
+  if (w->c.p->problem == DP_RECURRENCE)
+    return dp_recur_card_open(&w->card, w->c.problem, device->capability, &w->recur);
+  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_open(w);
+  if (w->c.p->engine == DP_INTERVAL) return dp_gpu_boxes_open(w);
+  dp_bands_open(&w->bands, &w->c, engine_of(w->c.p), dp_gpu_bands_overlap(w->c.p) ? 2 : 1);
   return TSL_OK;
 }
 
@@ -142,11 +57,7 @@ static tsl_err dp_open_gpu(const tsl_problem *problem, const tsl_device *device,
   dp_worker *w = NULL;
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "dp worker", (void **)&w));
-  w->problem = problem;
-  w->p = dp_params_of(problem);
-  w->table = dp_field(problem, "table");
-  w->best = dp_field(problem, "best");
-  w->bytes = (int64_t)tsl_type_bytes((tsl_type)w->p->type);
+  dp_context_set(&w->c, problem, w, &dp_memory_card, &w->card);
   TSL_TRY(dp_card_open(device->memory_limit, &w->card));
   TSL_TRY(open_engine(w, device));
   *worker = (tsl_worker *)w;
@@ -159,8 +70,8 @@ static tsl_err dp_begin_gpu(tsl_worker *worker, int phase) {
   dp_worker *w = worker_of(worker);
   (void)phase;
   if (w->recur != NULL) return dp_recur_card_begin(w->recur);
-  if (w->p->engine == DP_ROWS) return dp_gpu_rows_begin(w);
-  if (w->p->engine == DP_INTERVAL) return dp_gpu_boxes_begin(w);
+  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_begin(w);
+  if (w->c.p->engine == DP_INTERVAL) return dp_gpu_boxes_begin(w);
   dp_gpu_bands_clear(w);
   return TSL_OK;
 }
@@ -179,7 +90,7 @@ static tsl_err dp_run_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, 
                                                 dp_gpu_boxes_trial};
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_trial(w->recur, units, n, parts);
-  return call(w, trials[w->p->engine], units, n, parts);
+  return call(w, trials[w->c.p->engine], units, n, parts);
 }
 
 static tsl_err dp_tiles_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
@@ -187,11 +98,11 @@ static tsl_err dp_tiles_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n
                                                dp_gpu_boxes_tiles};
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_tiles(w->recur, units, n, parts);
-  return call(w, tiles[w->p->engine], units, n, parts);
+  return call(w, tiles[w->c.p->engine], units, n, parts);
 }
 
 static bool dp_overlaps_gpu(const tsl_worker *worker) {
-  return dp_gpu_bands_overlap(((const dp_worker *)worker)->p);
+  return dp_gpu_bands_overlap(((const dp_worker *)worker)->c.p);
 }
 
 /* An error leaves the tiles started before as they are. */
@@ -210,16 +121,16 @@ static tsl_err dp_finish_gpu(tsl_worker *worker) {
 static tsl_err dp_edge_out_gpu(tsl_worker *worker, const tsl_unit *unit, void *bytes) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_edge_out(w->recur, unit, bytes);
-  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_edge_out(w, unit, bytes);
-  if (w->p->engine == DP_ROWS) return dp_gpu_rows_edge_out(w, unit, bytes);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_out(&w->bands, unit, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_edge_out(w, unit, bytes);
   return dp_gpu_boxes_edge_out(w, unit, bytes);
 }
 
 static tsl_err dp_edge_in_gpu(tsl_worker *worker, const tsl_unit *unit, const void *bytes) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_edge_in(w->recur, unit, bytes);
-  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_edge_in(w, unit, bytes);
-  if (w->p->engine == DP_ROWS) return dp_gpu_rows_edge_in(w, unit, bytes);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_in(&w->bands, unit, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_edge_in(w, unit, bytes);
   return dp_gpu_boxes_edge_in(w, unit, bytes);
 }
 
@@ -229,9 +140,9 @@ static tsl_err dp_walk_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n,
   dp_worker *w = worker_of(worker);
   dp_steps steps = {};
   if (w->recur != NULL) TSL_FAIL(TSL_ERR_INTERNAL, "dp: recurrences are recovered on the root");
-  if (w->p->engine == DP_WAVEFRONT)
-    TSL_TRY(dp_gpu_bands_walk(w, units, n, cursor, &steps));
-  else if (w->p->engine == DP_ROWS)
+  if (w->c.p->engine == DP_WAVEFRONT)
+    TSL_TRY(dp_bands_trace(&w->bands, units, n, cursor, &steps));
+  else if (w->c.p->engine == DP_ROWS)
     TSL_TRY(dp_gpu_rows_walk(w, units, n, cursor, &steps));
   else
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: intervals are recovered on the root");
@@ -251,8 +162,8 @@ static tsl_err dp_collect_gpu(tsl_worker *worker, tsl_problem *problem) {
   if (w->recur != NULL)
     return wanted >= 0 ? dp_recur_card_collect(w->recur, (int64_t *)problem->fields[wanted].data)
                        : TSL_OK;
-  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_goal(w, goal);
-  return w->p->engine == DP_ROWS ? dp_gpu_rows_goal(w, goal) : dp_gpu_boxes_goal(w, goal);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_goal(&w->bands, goal);
+  return w->c.p->engine == DP_ROWS ? dp_gpu_rows_goal(w, goal) : dp_gpu_boxes_goal(w, goal);
 }
 
 static tsl_err dp_host_alloc(int64_t bytes, void **out) {
@@ -276,22 +187,22 @@ static void dp_host_free(void *memory) {
 
 /* Intervals: a tile is saved as its edge. */
 static int64_t box_bytes(const dp_worker *w, const tsl_unit *unit) {
-  return (unit->hi[0] - unit->lo[0]) * (unit->hi[1] - unit->lo[1]) * w->bytes;
+  return (unit->hi[0] - unit->lo[0]) * (unit->hi[1] - unit->lo[1]) * w->c.bytes;
 }
 
 static int64_t dp_state_bytes_gpu(const tsl_worker *worker, const tsl_unit *unit, int64_t stage) {
   const dp_worker *w = (const dp_worker *)worker;
   if (w->recur != NULL) return dp_recur_card_state_bytes(w->recur, unit, stage);
-  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_state_bytes(w, unit, stage);
-  if (w->p->engine == DP_ROWS) return dp_gpu_rows_state_bytes(w, unit, stage);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(&w->bands, unit, stage);
+  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_state_bytes(w, unit, stage);
   return box_bytes(w, unit);
 }
 
 static tsl_err dp_save_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_save(w->recur, unit, stage, bytes);
-  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_save(w, unit, stage, bytes);
-  if (w->p->engine == DP_ROWS) return dp_gpu_rows_save(w, unit, stage, bytes);
+  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_save(&w->bands, unit, stage, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_save(w, unit, stage, bytes);
   return dp_gpu_boxes_edge_out(w, unit, bytes);
 }
 
@@ -299,8 +210,9 @@ static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t sta
                            const uint8_t *own, int64_t lanes, const void *bytes, int64_t n) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_load(w->recur, unit, stage, own, bytes, n);
-  if (w->p->engine == DP_WAVEFRONT) return dp_gpu_bands_load(w, unit, stage, own, lanes, bytes, n);
-  if (w->p->engine == DP_ROWS) return dp_gpu_rows_load(w, unit, stage, own, lanes, bytes, n);
+  if (w->c.p->engine == DP_WAVEFRONT)
+    return dp_bands_load(&w->bands, unit, stage, own, lanes, bytes, n);
+  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_load(w, unit, stage, own, lanes, bytes, n);
   return n == box_bytes(w, unit) ? dp_gpu_boxes_edge_in(w, unit, bytes) : dp_saved_bad(unit);
 }
 

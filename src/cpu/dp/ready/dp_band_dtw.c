@@ -1,8 +1,6 @@
 /** @file dp_band_dtw.c  Bands of dynamic time warping. */
 #include "dp_backend.h"
 
-#include <string.h>
-
 typedef struct dtw_band {
   dp_cpu_dtw *dtw;
   const dp_cpu *cpu;
@@ -23,23 +21,21 @@ static void close_dtw(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_dtw(const tsl_worker *w, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_dtw(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
+  const tsl_worker *w = worker;
   dtw_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
   *e = (dtw_band){
-      .cpu = &w->cpu, .type = (tsl_type)w->p->type, .lo = lo, .hi = hi, .bytes = w->bytes};
+      .cpu = &w->cpu, .type = (tsl_type)w->c.p->type, .lo = lo, .hi = hi, .bytes = w->c.bytes};
   *engine = e;
-  TSL_TRY(dp_cpu_dtw_open(&w->cpu, e->type, w->p->square != 0, dp_input(w, DP_A), w->p->n,
-                          (const char *)dp_input(w, DP_B) + lo * e->bytes, hi - lo, &e->dtw));
+  TSL_TRY(dp_cpu_dtw_open(&w->cpu, e->type, w->c.p->square != 0, dp_input(&w->c, DP_A), w->c.p->n,
+                          (const char *)dp_input(&w->c, DP_B) + lo * e->bytes, hi - lo, &e->dtw));
+  dp_cpu_dtw_begin(e->dtw);
 done:
   if (err != TSL_OK) close_dtw(engine);
   return err;
-}
-
-static void begin_dtw(void *engine) {
-  dp_cpu_dtw_begin(((dtw_band *)engine)->dtw);
 }
 
 static tsl_err tile_dtw(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
@@ -60,11 +56,12 @@ static int64_t keep_bytes(const void *engine, int64_t rows) {
   return dp_cpu_dtw_keep_bytes(e->cpu, e->type, rows, width_of(e));
 }
 
-static void row_get(const void *engine, void *row) {
-  dp_cpu_dtw_row_get(((const dtw_band *)engine)->dtw, row);
+static tsl_err state_get(void *engine, void *state) {
+  dp_cpu_dtw_row_get(((const dtw_band *)engine)->dtw, state);
+  return TSL_OK;
 }
 
-static tsl_err row_put(void *engine, int64_t row, const void *state) {
+static tsl_err state_put(void *engine, int64_t row, const void *state) {
   const dtw_band *e = engine;
   (void)row; /* a tile says where it begins */
   dp_cpu_dtw_row_put(e->dtw, state);
@@ -87,24 +84,19 @@ done:
   return err;
 }
 
-static double goal_dtw(const void *engine, bool last) {
-  return last ? ((const dtw_band *)engine)->last : 0;
+static tsl_err goal_dtw(void *engine, bool last, double *goal) {
+  *goal = last ? ((const dtw_band *)engine)->last : 0;
+  return TSL_OK;
 }
 
-static void best_dtw(const void *engine, int64_t best[3]) {
-  (void)engine;
-  memset(best, 0, 3 * sizeof *best);
-}
-
-const dp_band_ops dp_band_dtw = {
+const dp_band_engine dp_engine_dtw_cpu = {
     .open = open_dtw,
     .close = close_dtw,
-    .begin = begin_dtw,
     .tile = tile_dtw,
     .keep_bytes = keep_bytes,
-    .row_get = row_get,
-    .row_put = row_put,
+    .state_bytes = dp_state_bytes,
+    .state_get = state_get,
+    .state_put = state_put,
     .trace = trace_dtw,
     .goal = goal_dtw,
-    .best = best_dtw,
 };

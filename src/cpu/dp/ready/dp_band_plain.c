@@ -49,26 +49,26 @@ static void close_plain(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_plain(const tsl_worker *w, int64_t lo, int64_t hi, void **engine) {
+static void begin_plain(plain_band *e) {
+  for (int64_t c = 0; c <= width_of(e); c++) put_boundary(e, e->h, c, e->lo + c, true);
+  for (int64_t c = 0; c < width_of(e) && e->f != NULL; c++) e->f[c] = DP_MINUS_INFINITY;
+}
+
+static tsl_err open_plain(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
+  const tsl_worker *w = worker;
   plain_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (plain_band){.p = w->p, .threads = w->cpu.threads, .lo = lo, .hi = hi};
+  *e = (plain_band){.p = w->c.p, .threads = w->cpu.threads, .lo = lo, .hi = hi};
   *engine = e;
-  e->a = dp_input(w, DP_A), e->b = dp_input(w, DP_B);
+  e->a = dp_input(&w->c, DP_A), e->b = dp_input(&w->c, DP_B);
   TSL_TRY(tsl_alloc(hi - lo + 1, (size_t)value_bytes(e), "row of the table", &e->h));
   if (is_affine(e->p)) TSL_TRY(tsl_alloc(hi - lo, sizeof *e->f, "row of gaps", (void **)&e->f));
+  begin_plain(e);
 done:
   if (err != TSL_OK) close_plain(engine);
   return err;
-}
-
-static void begin_plain(void *engine) {
-  plain_band *e = engine;
-  for (int64_t c = 0; c <= width_of(e); c++) put_boundary(e, e->h, c, e->lo + c, true);
-  for (int64_t c = 0; c < width_of(e) && e->f != NULL; c++) e->f[c] = DP_MINUS_INFINITY;
-  memset(e->best, 0, sizeof e->best);
 }
 
 /* ---- edges */
@@ -221,13 +221,15 @@ static int64_t values_bytes(const plain_band *e) {
   return (width_of(e) + 1) * value_bytes(e);
 }
 
-static void row_get(const void *engine, void *row) {
+static tsl_err state_get(void *engine, void *state) {
   const plain_band *e = engine;
-  memcpy(row, e->h, (size_t)values_bytes(e));
-  if (e->f != NULL) memcpy((char *)row + values_bytes(e), e->f, (size_t)width_of(e) * sizeof *e->f);
+  char *gaps = (char *)state + values_bytes(e);
+  memcpy(state, e->h, (size_t)values_bytes(e));
+  if (e->f != NULL) memcpy(gaps, e->f, (size_t)width_of(e) * sizeof *e->f);
+  return TSL_OK;
 }
 
-static tsl_err row_put(void *engine, int64_t row, const void *state) {
+static tsl_err state_put(void *engine, int64_t row, const void *state) {
   plain_band *e = engine;
   (void)row; /* a tile says where it begins */
   memcpy(e->h, state, (size_t)values_bytes(e));
@@ -238,38 +240,41 @@ static tsl_err row_put(void *engine, int64_t row, const void *state) {
 
 /* ---- results */
 
-static double goal_plain(const void *engine, bool last) {
-  const plain_band *e = engine;
+/** LCS and EDIT with unit costs: each band its columns. */
+static double goal_of(const plain_band *e, bool last) {
   const int64_t width = width_of(e);
-  if (e->p->problem == DP_LCS) { /* each band its columns */
-    const int32_t *h = e->h;
-    return h[width] - h[0];
-  }
-  if (e->p->problem == DP_EDIT && e->p->unit) {
-    const int32_t *h = e->h;
+  const int32_t *h = e->h;
+  if (e->p->problem == DP_LCS) return h[width] - h[0];
+  if (e->p->problem == DP_EDIT && e->p->unit)
     return (e->lo == 0 ? h[0] : 0) + (double)(h[width] - h[0]);
-  }
   if (!last) return 0;
   if (e->p->type == TSL_F32) return ((const float *)e->h)[width];
   if (e->p->type == TSL_F64) return ((const double *)e->h)[width];
-  return ((const int32_t *)e->h)[width];
+  return h[width];
 }
 
-static void best_plain(const void *engine, int64_t best[3]) {
+static tsl_err goal_plain(void *engine, bool last, double *goal) {
+  *goal = goal_of(engine, last);
+  return TSL_OK;
+}
+
+static tsl_err best_plain(void *engine, int64_t best[3]) {
   memcpy(best, ((const plain_band *)engine)->best, 3 * sizeof *best);
+  return TSL_OK;
 }
 
-static void best_put(void *engine, const int64_t best[3]) {
+static tsl_err best_put(void *engine, const int64_t best[3]) {
   memcpy(((plain_band *)engine)->best, best, 3 * sizeof *best);
+  return TSL_OK;
 }
 
-const dp_band_ops dp_band_plain = {
+const dp_band_engine dp_engine_plain_cpu = {
     .open = open_plain,
     .close = close_plain,
-    .begin = begin_plain,
     .tile = tile_plain,
-    .row_get = row_get,
-    .row_put = row_put,
+    .state_bytes = dp_state_bytes,
+    .state_get = state_get,
+    .state_put = state_put,
     .goal = goal_plain,
     .best = best_plain,
     .best_put = best_put,

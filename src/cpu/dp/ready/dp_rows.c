@@ -8,7 +8,7 @@
 static tsl_err alloc_rows(const tsl_worker *w, void **rows) {
   tsl_err err = TSL_OK;
   for (int k = 0; k < 2; k++)
-    TSL_TRY(tsl_alloc(dp_width(w->p), (size_t)w->bytes, "row of the table", &rows[k]));
+    TSL_TRY(tsl_alloc(dp_width(w->c.p), (size_t)w->c.bytes, "row of the table", &rows[k]));
 done:
   return err;
 }
@@ -45,29 +45,29 @@ void dp_rows_clear(tsl_worker *w) {
 /** Row 0, or stage 0: what the first stage continues. */
 tsl_err dp_rows_begin(tsl_worker *w) {
   void *first = w->rows.row[1];
-  const size_t bytes = (size_t)(dp_width(w->p) * w->bytes);
+  const size_t bytes = (size_t)(dp_width(w->c.p) * w->c.bytes);
   dp_rows_trial_end(w);
   dp_rows_forget(&w->rows);
   w->rows.goal = -1;
   memset(first, 0, bytes);
-  if (w->p->problem == DP_STAGECOACH) memcpy(first, dp_input(w, DP_B), bytes);
-  if (w->p->problem == DP_BINOMIAL) *(int64_t *)first = w->p->modulus == 1 ? 0 : 1;
+  if (w->c.p->problem == DP_STAGECOACH) memcpy(first, dp_input(&w->c, DP_B), bytes);
+  if (w->c.p->problem == DP_BINOMIAL) *(int64_t *)first = w->c.p->modulus == 1 ? 0 : 1;
   return TSL_OK;
 }
 
 /* ---- edges */
 
 static char *place_of(const tsl_worker *w, const tsl_unit *unit) {
-  return (char *)w->rows.row[unit->stage & 1] + unit->lo[1] * w->bytes;
+  return (char *)w->rows.row[unit->stage & 1] + unit->lo[1] * w->c.bytes;
 }
 
 tsl_err dp_rows_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes) {
-  memcpy(bytes, place_of(w, unit), (size_t)((unit->hi[1] - unit->lo[1]) * w->bytes));
+  memcpy(bytes, place_of(w, unit), (size_t)((unit->hi[1] - unit->lo[1]) * w->c.bytes));
   return TSL_OK;
 }
 
 tsl_err dp_rows_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes) {
-  memcpy(place_of(w, unit), bytes, (size_t)((unit->hi[1] - unit->lo[1]) * w->bytes));
+  memcpy(place_of(w, unit), bytes, (size_t)((unit->hi[1] - unit->lo[1]) * w->c.bytes));
   return TSL_OK;
 }
 
@@ -75,8 +75,8 @@ tsl_err dp_rows_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes) 
 
 tsl_err dp_choices_alloc(const tsl_worker *w, dp_choices *c) {
   tsl_err err = TSL_OK;
-  const int64_t bytes = dp_choice_bytes(w->p, c->hi - c->lo, c->to - c->from);
-  if (w->p->problem == DP_KNAPSACK || w->p->problem == DP_KNAPSACK_UNBOUNDED)
+  const int64_t bytes = dp_choice_bytes(w->c.p, c->hi - c->lo, c->to - c->from);
+  if (w->c.p->problem == DP_KNAPSACK || w->c.p->problem == DP_KNAPSACK_UNBOUNDED)
     TSL_TRY(tsl_alloc(bytes, 1, "decisions", (void **)&c->bits));
   else
     TSL_TRY(tsl_alloc(bytes, 1, "decisions", (void **)&c->k));
@@ -98,9 +98,9 @@ done:
 }
 
 bool dp_span_made_again(const tsl_worker *w, const dp_span *span) {
-  const bool whole = span->from == 0 && span->to == dp_width(w->p);
-  const double all = (double)dp_choice_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
-  return whole && all > (double)w->p->budget;
+  const bool whole = span->from == 0 && span->to == dp_width(w->c.p);
+  const double all = (double)dp_choice_bytes(w->c.p, 1, span->to - span->from) * (double)w->c.p->n;
+  return whole && all > (double)w->c.p->budget;
 }
 
 /** Keep the decisions of these rows, or, where they are too many and no halo is needed to make them
@@ -108,24 +108,25 @@ bool dp_span_made_again(const tsl_worker *w, const dp_span *span) {
 static tsl_err keep_choices(tsl_worker *w, const dp_span *span, dp_choices **out) {
   tsl_err err = TSL_OK;
   dp_rows *rows = &w->rows;
-  const int64_t width = dp_width(w->p), budget = w->p->budget;
+  const int64_t width = dp_width(w->c.p), budget = w->c.p->budget;
   const bool later = dp_span_made_again(w, span);
-  const double all = (double)dp_choice_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
+  const double all = (double)dp_choice_bytes(w->c.p, 1, span->to - span->from) * (double)w->c.p->n;
   char need[24], have[24];
   dp_choices *c = NULL;
   TSL_TRY(dp_rows_grow(rows));
   c = &rows->list[rows->n];
   *c = (dp_choices){.lo = span->lo, .hi = span->hi, .from = span->from, .to = span->to};
   memcpy(c->lanes, span->lanes, sizeof c->lanes);
-  rows->bytes += later ? width * w->bytes : dp_choice_bytes(w->p, c->hi - c->lo, c->to - c->from);
+  rows->bytes +=
+      later ? width * w->c.bytes : dp_choice_bytes(w->c.p, c->hi - c->lo, c->to - c->from);
   if (rows->bytes > budget)
     TSL_FAIL(TSL_ERR_MEMORY,
              "dp.memory: %s is too little for the decisions of this rank's part of the table, "
              "which need %s",
              tsl_bytes_text((double)budget, have), tsl_bytes_text(all, need));
   if (later) {
-    TSL_TRY(tsl_alloc(width, (size_t)w->bytes, "special row", &c->top));
-    memcpy(c->top, span->top, (size_t)(width * w->bytes));
+    TSL_TRY(tsl_alloc(width, (size_t)w->c.bytes, "special row", &c->top));
+    memcpy(c->top, span->top, (size_t)(width * w->c.bytes));
   } else {
     TSL_TRY(dp_choices_alloc(w, c));
   }
@@ -139,12 +140,12 @@ done:
 
 /** Columns to the left of a row's own that items after it, up to hi, reach. */
 static int64_t reach_after(const tsl_worker *w, int64_t item, int64_t hi) {
-  const int64_t *weights = dp_input(w, DP_A);
+  const int64_t *weights = dp_input(&w->c, DP_A);
   int64_t sum = 0;
-  if (w->p->problem == DP_BINOMIAL) return hi - 1 - item;
-  if (w->p->problem != DP_KNAPSACK) return 0;
-  for (int64_t i = item + 1; i < hi && sum <= w->p->m; i++)
-    if (weights[i] <= w->p->m) sum += weights[i];
+  if (w->c.p->problem == DP_BINOMIAL) return hi - 1 - item;
+  if (w->c.p->problem != DP_KNAPSACK) return 0;
+  for (int64_t i = item + 1; i < hi && sum <= w->c.p->m; i++)
+    if (weights[i] <= w->c.p->m) sum += weights[i];
   return sum;
 }
 
@@ -160,7 +161,7 @@ typedef struct piece {
 
 static tsl_err compute_binomial(const tsl_worker *w, const piece *q) {
   tsl_err err = TSL_OK;
-  const int64_t modulus = w->p->modulus, *y = q->y;
+  const int64_t modulus = w->c.p->modulus, *y = q->y;
   TSL_TRY(dp_cpu_binomial(&w->cpu, modulus, q->hi - q->lo, q->x, q->y, q->from, q->span->to));
   for (int64_t c = q->from; c < q->span->to && modulus == 0; c++)
     if (y[c] < 0)
@@ -172,12 +173,12 @@ done:
 }
 
 static tsl_err compute_piece(const tsl_worker *w, const piece *q) {
-  const dp_params *p = w->p;
+  const dp_params *p = w->c.p;
   const tsl_type type = (tsl_type)p->type;
-  const int64_t *weights = dp_input(w, DP_A), *values = dp_input(w, DP_B), to = q->span->to;
+  const int64_t *weights = dp_input(&w->c, DP_A), *values = dp_input(&w->c, DP_B), to = q->span->to;
   const bool stages = p->problem == DP_STAGECOACH;
   const int64_t row = stages ? p->m * p->m : p->m + 1;
-  const char *numbers = (const char *)dp_input(w, DP_A) + (q->lo - stages) * row * w->bytes;
+  const char *numbers = (const char *)dp_input(&w->c, DP_A) + (q->lo - stages) * row * w->c.bytes;
   switch ((dp_problem)p->problem) {
   case DP_KNAPSACK:
     return dp_cpu_knapsack(&w->cpu, weights + q->lo, values + q->lo, q->hi - q->lo, q->x, q->y,
@@ -198,8 +199,8 @@ tsl_err dp_span_compute(const tsl_worker *w, const dp_span *span, dp_choices *ch
                         dp_row_fn done_row, void *context) {
   tsl_err err = TSL_OK;
   const int64_t columns = span->to - span->from, words = (columns + 63) / 64;
-  const bool many = w->p->problem == DP_KNAPSACK || w->p->problem == DP_BINOMIAL ||
-                    (w->p->problem == DP_KNAPSACK_UNBOUNDED && choices == NULL);
+  const bool many = w->c.p->problem == DP_KNAPSACK || w->c.p->problem == DP_BINOMIAL ||
+                    (w->c.p->problem == DP_KNAPSACK_UNBOUNDED && choices == NULL);
   piece q = {.span = span, .x = span->top};
   for (int64_t i = span->lo; i < span->hi; i = q.hi, q.x = q.y) {
     q.lo = i, q.hi = many && done_row == NULL ? span->hi : i + 1;
@@ -229,27 +230,27 @@ static void put_row(const table_rows *t, int64_t row, const void *values) {
   const tsl_worker *w = t->w;
   for (int64_t u = 0; u < t->n; u++) {
     int64_t lo[3], hi[3];
-    w->problem->family->region(w->problem, &t->units[u], w->table, lo, hi);
-    const size_t bytes = (size_t)((hi[1] - lo[1]) * w->bytes);
-    memcpy((char *)t->parts[u].slab[w->table] + (size_t)(row - lo[0]) * bytes,
-           (const char *)values + lo[1] * w->bytes, bytes);
+    w->c.problem->family->region(w->c.problem, &t->units[u], w->c.table, lo, hi);
+    const size_t bytes = (size_t)((hi[1] - lo[1]) * w->c.bytes);
+    memcpy((char *)t->parts[u].slab[w->c.table] + (size_t)(row - lo[0]) * bytes,
+           (const char *)values + lo[1] * w->c.bytes, bytes);
   }
 }
 
 static void put_item(void *context, int64_t item, const void *values) {
   const table_rows *t = context;
-  put_row(t, item + dp_has_boundary(t->w->p), values);
+  put_row(t, item + dp_has_boundary(t->w->c.p), values);
 }
 
 /** STAGECOACH: the cheapest state of the lane. */
 static void put_best(const tsl_worker *w, const tsl_unit *unit, const tsl_part *part) {
   const void *row = w->rows.row[unit->stage & 1];
-  int64_t *best = part->slab[w->best], at = unit->lo[1];
-  const bool real = w->p->type == TSL_F32 || w->p->type == TSL_F64;
+  int64_t *best = part->slab[w->c.best], at = unit->lo[1];
+  const bool real = w->c.p->type == TSL_F32 || w->c.p->type == TSL_F64;
   for (int64_t s = at + 1; s < unit->hi[1]; s++)
-    if (dp_number(w->p, row, s) < dp_number(w->p, row, at)) at = s;
-  const double value = (double)dp_number(w->p, row, at);
-  best[0] = (int64_t)dp_number(w->p, row, at);
+    if (dp_number(w->c.p, row, s) < dp_number(w->c.p, row, at)) at = s;
+  const double value = (double)dp_number(w->c.p, row, at);
+  best[0] = (int64_t)dp_number(w->c.p, row, at);
   if (real) memcpy(&best[0], &value, sizeof value);
   best[1] = unit->lo[0] < unit->hi[0] ? unit->hi[0] - 1 : 0, best[2] = at;
 }
@@ -266,11 +267,11 @@ static tsl_err run_span(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_par
                   .bottom = w->rows.row[stage]};
   table_rows table = {w, units, parts, n};
   dp_choices *choices = NULL;
-  if (w->p->mode == DP_RECOVER) TSL_TRY(keep_choices(w, &span, &choices));
-  if (w->table >= 0 && units[0].stage == 0) put_row(&table, 0, span.top);
-  TSL_TRY(dp_span_compute(w, &span, choices, w->table >= 0 ? put_item : NULL, &table));
-  if (span.hi == w->p->n && span.to == dp_width(w->p)) w->rows.goal = stage;
-  for (int64_t u = 0; u < n && span.hi == w->p->n && w->best >= 0; u++)
+  if (w->c.p->mode == DP_RECOVER) TSL_TRY(keep_choices(w, &span, &choices));
+  if (w->c.table >= 0 && units[0].stage == 0) put_row(&table, 0, span.top);
+  TSL_TRY(dp_span_compute(w, &span, choices, w->c.table >= 0 ? put_item : NULL, &table));
+  if (span.hi == w->c.p->n && span.to == dp_width(w->c.p)) w->rows.goal = stage;
+  for (int64_t u = 0; u < n && span.hi == w->c.p->n && w->c.best >= 0; u++)
     put_best(w, &units[u], &parts[u]);
 done:
   return err;
@@ -280,17 +281,17 @@ tsl_err dp_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part 
   tsl_err err = TSL_OK;
   for (int64_t k = 0, end; k < n; k = end) {
     const double start = tsl_cpu_seconds();
-    end = dp_run_end(units, n, k);
+    end = dp_units_end(units, n, k);
     TSL_TRY(run_span(w, units + k, end - k, parts + k));
-    dp_spread_seconds(w, start, units + k, end - k, parts + k);
+    dp_cpu_spread(w, start, units + k, end - k, parts + k);
   }
 done:
   return err;
 }
 
 void dp_rows_goal(const tsl_worker *w, tsl_field *goal) {
-  if (w->rows.goal < 0 || w->p->problem == DP_STAGECOACH) return;
-  const long double value = dp_number(w->p, w->rows.row[w->rows.goal], w->p->m);
+  if (w->rows.goal < 0 || w->c.p->problem == DP_STAGECOACH) return;
+  const long double value = dp_number(w->c.p, w->rows.row[w->rows.goal], w->c.p->m);
   if (goal->type == TSL_I64)
     *(int64_t *)goal->data = (int64_t)value;
   else

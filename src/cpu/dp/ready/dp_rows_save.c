@@ -23,8 +23,8 @@ static dp_saved_choices choices_of(const tsl_worker *w, const dp_choices *c) {
                             .kind = top               ? DP_SAVED_TOP
                                     : c->bits != NULL ? DP_SAVED_BITS
                                                       : DP_SAVED_AMOUNTS,
-                            .bytes = top ? dp_width(w->p) * w->bytes
-                                         : dp_choice_bytes(w->p, c->hi - c->lo, c->to - c->from)};
+                            .bytes = top ? dp_width(w->c.p) * w->c.bytes
+                                         : dp_choice_bytes(w->c.p, c->hi - c->lo, c->to - c->from)};
 }
 
 int64_t dp_rows_state_bytes(const tsl_worker *w, const tsl_unit *u, int64_t stage) {
@@ -33,14 +33,14 @@ int64_t dp_rows_state_bytes(const tsl_worker *w, const tsl_unit *u, int64_t stag
     const dp_saved_choices choices = choices_of(w, &w->rows.list[k]);
     if (goes_with(&w->rows.list[k], u)) bytes += dp_saved_choices_bytes(&choices);
   }
-  return dp_saved_row_bytes(w->p, u, stage, bytes);
+  return dp_saved_row_bytes(w->c.p, u, stage, bytes);
 }
 
 tsl_err dp_rows_save(tsl_worker *w, const tsl_unit *u, int64_t stage, void *bytes) {
   tsl_err err = TSL_OK;
   char *row = NULL, *at = NULL, *data = NULL;
   memset(bytes, 0, (size_t)dp_rows_state_bytes(w, u, stage));
-  at = dp_saved_row_put(w->p, u, stage, bytes, &row);
+  at = dp_saved_row_put(w->c.p, u, stage, bytes, &row);
   if (row != NULL) TSL_TRY(dp_rows_edge_out(w, u, row));
   for (int64_t k = 0; k < w->rows.n; k++) {
     const dp_saved_choices choices = choices_of(w, &w->rows.list[k]);
@@ -79,10 +79,10 @@ tsl_err dp_rows_load(tsl_worker *w, const tsl_unit *u, int64_t stage, const uint
   dp_saved saved;
   dp_saved_choices choices;
   bool more = true;
-  TSL_TRY(dp_saved_row_open(w->p, u, stage, bytes, n, &saved));
+  TSL_TRY(dp_saved_row_open(w->c.p, u, stage, bytes, n, &saved));
   if (saved.state != NULL) TSL_TRY(dp_rows_edge_in(w, u, saved.state));
   while (more) {
-    TSL_TRY(dp_saved_choices_next(w->p, u, lanes, &saved, &choices, &more));
+    TSL_TRY(dp_saved_choices_next(w->c.p, u, lanes, &saved, &choices, &more));
     if (more && dp_saved_wanted(own, u->lane, choices.end)) TSL_TRY(load_choices(w, u, &choices));
   }
 done:

@@ -21,8 +21,8 @@ static tsl_err keep_trial(tsl_worker *w, const dp_span *span, dp_choices **out) 
   tsl_err err = TSL_OK;
   dp_rows *rows = &w->rows;
   dp_choices *c = NULL;
-  const int64_t bytes = dp_choice_bytes(w->p, span->hi - span->lo, span->to - span->from);
-  if (rows->bytes + bytes > w->p->budget) dp_rows_trial_end(w);
+  const int64_t bytes = dp_choice_bytes(w->c.p, span->hi - span->lo, span->to - span->from);
+  if (rows->bytes + bytes > w->c.p->budget) dp_rows_trial_end(w);
   TSL_TRY(dp_rows_grow(rows));
   c = &rows->list[rows->n];
   *c = (dp_choices){.lo = span->lo, .hi = span->hi, .from = span->from, .to = span->to};
@@ -45,13 +45,13 @@ static tsl_err try_span(tsl_worker *w, int turn, const tsl_unit *units, int64_t 
                         .to = units[n - 1].hi[1],
                         .top = w->rows.row[1 - turn],
                         .bottom = w->rows.row[turn]};
-  const bool keep = w->p->mode == DP_RECOVER && !dp_span_made_again(w, &span);
+  const bool keep = w->c.p->mode == DP_RECOVER && !dp_span_made_again(w, &span);
   const double start = tsl_cpu_seconds();
   dp_choices *choices = NULL;
   if (keep) TSL_TRY(keep_trial(w, &span, &choices));
   err = dp_span_compute(w, &span, choices, NULL, NULL);
   if (err == TSL_ERR_NUMERIC) err = TSL_OK;
-  dp_spread_seconds(w, start, units, n, parts);
+  dp_cpu_spread(w, start, units, n, parts);
 done:
   return err;
 }
@@ -59,9 +59,9 @@ done:
 tsl_err dp_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   int turn = 0;
-  for (int k = 0; k < 2; k++) memset(w->rows.row[k], 0, (size_t)(dp_width(w->p) * w->bytes));
+  for (int k = 0; k < 2; k++) memset(w->rows.row[k], 0, (size_t)(dp_width(w->c.p) * w->c.bytes));
   for (int64_t k = 0, end; k < n; k = end, turn = 1 - turn) {
-    end = dp_run_end(units, n, k);
+    end = dp_units_end(units, n, k);
     TSL_TRY(try_span(w, turn, units + k, end - k, parts + k));
   }
 done:

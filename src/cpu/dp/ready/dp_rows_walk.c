@@ -40,13 +40,13 @@ static tsl_err step_back(const tsl_worker *w, const dp_choices *c, tsl_cursor *c
                          dp_steps *steps) {
   tsl_err err = TSL_OK;
   int64_t *at = cursor->at;
-  const bool stages = w->p->problem == DP_STAGECOACH;
-  const int64_t item = stages ? at[0] : at[0] - 1, *weights = dp_input(w, DP_A);
+  const bool stages = w->c.p->problem == DP_STAGECOACH;
+  const int64_t item = stages ? at[0] : at[0] - 1, *weights = dp_input(&w->c, DP_A);
   if (c->bits != NULL) {
     const bool taken = bit_of(c, item, at[1]);
     if (taken) TSL_TRY(dp_steps_add(steps, item, 1));
     if (taken) at[1] -= weights[item];
-    if (!taken || w->p->problem == DP_KNAPSACK) at[0]--;
+    if (!taken || w->c.p->problem == DP_KNAPSACK) at[0]--;
     goto done;
   }
   const int32_t k = c->k[(item - c->lo) * (c->to - c->from) + at[1] - c->from];
@@ -64,7 +64,7 @@ done:
 tsl_err dp_rows_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                      dp_steps *steps) {
   tsl_err err = TSL_OK;
-  const bool stages = w->p->problem == DP_STAGECOACH;
+  const bool stages = w->c.p->problem == DP_STAGECOACH;
   const dp_choices *first = NULL;
   dp_choices made = {.lo = -1};
   int64_t at = w->rows.n - 1;

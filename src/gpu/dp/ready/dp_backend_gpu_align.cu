@@ -15,9 +15,10 @@ static void close_align(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_align(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_align(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->p;
+  dp_worker *w = (dp_worker *)worker;
+  const dp_params *p = w->c.p;
   align_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
@@ -25,9 +26,9 @@ static tsl_err open_align(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
   e->w = w;
   e->lo = lo;
   e->hi = hi;
-  TSL_TRY(dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores,
-                         (const uint8_t *)dp_input(w, DP_A), p->n,
-                         (const uint8_t *)dp_input(w, DP_B) + lo, hi - lo, p->m, lo, 0, &e->align));
+  TSL_TRY(dp_affine_open(
+      &w->card, (dp_problem)p->problem, &p->scores, (const uint8_t *)dp_input(&w->c, DP_A), p->n,
+      (const uint8_t *)dp_input(&w->c, DP_B) + lo, hi - lo, p->m, lo, 0, &e->align));
 done:
   if (err != TSL_OK) close_align(engine);
   return err;
@@ -45,10 +46,6 @@ static int64_t keep_bytes(const void *engine, int64_t rows) {
   return dp_affine_keep_bytes(rows, e->hi - e->lo);
 }
 
-static int64_t state_bytes(const void *engine) {
-  return dp_affine_state_bytes(((const align_band *)engine)->align);
-}
-
 static tsl_err state_get(void *engine, void *state) {
   return dp_affine_state_get(((align_band *)engine)->align, state);
 }
@@ -63,17 +60,17 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   int64_t *at = cursor->at, n = 0;
   dp_place place = {at[0], at[1] - e->lo, (int32_t)at[2], 0};
   const int64_t room = place.row - e->keep_lo + place.column;
-  uint8_t *ways = NULL;
-  TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&ways));
-  TSL_TRY(e->w->p->host ? dp_affine_trace_host(e->align, &place, ways, room, &n)
-                        : dp_affine_trace(e->align, &place, ways, room, &n));
-  TSL_TRY(dp_steps_ways(e->w, ways, n, at[0], at[1], steps));
+  uint8_t *directions = NULL;
+  TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
+  TSL_TRY(e->w->c.p->host ? dp_affine_trace_host(e->align, &place, directions, room, &n)
+                          : dp_affine_trace(e->align, &place, directions, room, &n));
+  TSL_TRY(dp_steps_alignment(&e->w->c, directions, n, at[0], at[1], steps));
   at[0] = place.row;
   at[1] = e->lo + place.column;
   at[2] = place.state;
   if (place.done) cursor->lane = -1;
 done:
-  tsl_free(ways);
+  tsl_free(directions);
   return err;
 }
 
@@ -121,7 +118,7 @@ static tsl_err finish_align(void *engine, double *seconds) {
   return dp_affine_finish(((align_band *)engine)->align, seconds);
 }
 
-const dp_band_engine dp_engine_align = {open_align,   close_align, tile_align,  keep_bytes,
-                                        state_bytes,  state_get,   state_put,   trace_align,
-                                        forget_align, goal_align,  best_align,  best_put_align,
-                                        start_align,  ended_align, finish_align};
+const dp_band_engine dp_engine_align = {open_align,     close_align, tile_align,  keep_bytes,
+                                        dp_state_bytes, state_get,   state_put,   trace_align,
+                                        forget_align,   goal_align,  best_align,  best_put_align,
+                                        start_align,    ended_align, finish_align};

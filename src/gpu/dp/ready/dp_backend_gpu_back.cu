@@ -76,8 +76,8 @@ static walk_args args_of(const dp_worker *w, const dp_choices *c) {
   a.columns = c->to - c->from;
   a.words = tsl_ceil_div(a.columns, 32);
   a.from = c->from;
-  a.again = w->p->problem == DP_KNAPSACK_UNBOUNDED;
-  a.stages = w->p->problem == DP_STAGECOACH;
+  a.again = w->c.p->problem == DP_KNAPSACK_UNBOUNDED;
+  a.stages = w->c.p->problem == DP_STAGECOACH;
   return a;
 }
 
@@ -108,8 +108,8 @@ done:
 
 static tsl_err walk_by_host(dp_worker *w, const dp_choices *c, long long place[2], int64_t *out) {
   tsl_err err = TSL_OK;
-  const bool sack = dp_is_sack(w->p);
-  const int64_t bytes = dp_choices_bytes(w->p, c->hi - c->lo, c->to - c->from);
+  const bool sack = dp_is_sack(w->c.p);
+  const int64_t bytes = dp_choices_bytes(w->c.p, c->hi - c->lo, c->to - c->from);
   walk_args a = args_of(w, c);
   void *decisions = NULL;
   TSL_TRY(tsl_alloc(bytes, 1, "decisions", &decisions));
@@ -120,7 +120,7 @@ static tsl_err walk_by_host(dp_worker *w, const dp_choices *c, long long place[2
   a.out = out;
   a.bits = sack ? (const uint32_t *)decisions : NULL;
   a.k = sack ? NULL : (const int32_t *)decisions;
-  if (sack) a.weights = (const int64_t *)dp_input(w, DP_A) + c->lo;
+  if (sack) a.weights = (const int64_t *)dp_input(&w->c, DP_A) + c->lo;
   walk_host(&a);
 done:
   tsl_free(decisions);
@@ -131,7 +131,7 @@ done:
 static tsl_err add_steps(const dp_worker *w, const dp_choices *c, const int64_t *out, int64_t first,
                          int64_t last, int64_t column, dp_steps *steps) {
   tsl_err err = TSL_OK;
-  const bool stages = w->p->problem == DP_STAGECOACH;
+  const bool stages = w->c.p->problem == DP_STAGECOACH;
   for (int64_t i = first - 1; i >= last; i--) {
     if (stages)
       TSL_TRY(dp_steps_add(steps, c->lo + i, column));
@@ -146,12 +146,12 @@ done:
 /* Walk on through the decisions c. at[0] counts rows; stages are counted from 0, items from 1. */
 static tsl_err walk_on(dp_worker *w, const dp_choices *c, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
-  const int64_t stages = w->p->problem == DP_STAGECOACH;
+  const int64_t stages = w->c.p->problem == DP_STAGECOACH;
   const int64_t first = cursor->at[0] + stages - c->lo, column = cursor->at[1];
   long long place[2] = {first, column - c->from};
   int64_t last = 0, *out = NULL;
   TSL_TRY(tsl_alloc(c->hi - c->lo, sizeof *out, "decisions", (void **)&out));
-  TSL_TRY(w->p->host ? walk_by_host(w, c, place, out) : walk_by_card(w, c, place, out));
+  TSL_TRY(w->c.p->host ? walk_by_host(w, c, place, out) : walk_by_card(w, c, place, out));
   /* unbounded: the item at which the walk left has been taken as well */
   last = place[0] > 0 && out[place[0] - 1] > 0 && !stages ? place[0] - 1 : place[0];
   TSL_TRY(add_steps(w, c, out, first, last, column, steps));
@@ -191,7 +191,7 @@ done:
 tsl_err dp_gpu_rows_walk(dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                          dp_steps *steps) {
   tsl_err err = TSL_OK;
-  const bool stages = w->p->problem == DP_STAGECOACH;
+  const bool stages = w->c.p->problem == DP_STAGECOACH;
   const dp_choices *first = NULL;
   dp_choices made = {};
   int64_t at = w->rows.n - 1;

@@ -12,7 +12,7 @@ static void set_pairs(const dp_params *p, uint32_t pairs[32]) {
 
 tsl_err dp_gpu_boxes_open(dp_worker *w) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->p;
+  const dp_params *p = w->c.p;
   const int64_t posts = dp_posts(p);
   void *high = NULL, *low = NULL;
   dp_interval_input in = {};
@@ -20,16 +20,16 @@ tsl_err dp_gpu_boxes_open(dp_worker *w) {
   in.n = p->n;
   in.real = p->type == TSL_F64;
   in.loop = p->span;
-  if (p->problem == DP_MATRIX_CHAIN) in.dims = (const int64_t *)dp_input(w, DP_A);
+  if (p->problem == DP_MATRIX_CHAIN) in.dims = (const int64_t *)dp_input(&w->c, DP_A);
   if (p->problem == DP_NUSSINOV) {
-    in.letters = (const uint8_t *)dp_input(w, DP_A);
+    in.letters = (const uint8_t *)dp_input(&w->c, DP_A);
     set_pairs(p, in.pairs);
   }
   if (p->problem == DP_SEARCH_TREE) {
-    TSL_TRY(tsl_alloc(posts, (size_t)w->bytes, "weights", &high));
-    TSL_TRY(tsl_alloc(posts, (size_t)w->bytes, "weights", &low));
-    dp_tree_sums(p, dp_input(w, DP_A), dp_input(w, DP_B), high, low);
-    in.base = dp_input(w, DP_B);
+    TSL_TRY(tsl_alloc(posts, (size_t)w->c.bytes, "weights", &high));
+    TSL_TRY(tsl_alloc(posts, (size_t)w->c.bytes, "weights", &low));
+    dp_tree_sums(p, dp_input(&w->c, DP_A), dp_input(&w->c, DP_B), high, low);
+    in.base = dp_input(&w->c, DP_B);
     in.high = high;
     in.low = low;
   }
@@ -59,7 +59,7 @@ static dp_interval_range range_of(const tsl_unit *u) {
 }
 
 static int64_t bytes_of(const dp_worker *w, const dp_interval_range *box) {
-  return (box->hi[0] - box->lo[0]) * (box->hi[1] - box->lo[1]) * w->bytes;
+  return (box->hi[0] - box->lo[0]) * (box->hi[1] - box->lo[1]) * w->c.bytes;
 }
 
 /* Remember the boxes of this call. */
@@ -96,9 +96,9 @@ done:
 static tsl_err queue_table(dp_worker *w, int64_t n, const tsl_part *parts) {
   tsl_err err = TSL_OK;
   void *out[AT_ONCE];
-  for (int64_t lo = 0; lo < n && w->table >= 0; lo += AT_ONCE) {
+  for (int64_t lo = 0; lo < n && w->c.table >= 0; lo += AT_ONCE) {
     const int64_t hi = lo + AT_ONCE < n ? lo + AT_ONCE : n;
-    for (int64_t k = lo; k < hi; k++) out[k - lo] = parts[k].slab[w->table];
+    for (int64_t k = lo; k < hi; k++) out[k - lo] = parts[k].slab[w->c.table];
     TSL_TRY(queue_out(w, lo, hi, out));
   }
 done:
@@ -115,7 +115,7 @@ tsl_err dp_gpu_boxes_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_p
   TSL_TRY(queue_table(w, n, parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   for (int64_t k = 0; k < n; k++)
-    if (units[k].lo[0] == 0 && units[k].hi[1] == dp_posts(w->p)) w->boxes.whole = true;
+    if (units[k].lo[0] == 0 && units[k].hi[1] == dp_posts(w->c.p)) w->boxes.whole = true;
   dp_seconds_spread(seconds, units, n, parts);
 done:
   return err;
@@ -174,7 +174,7 @@ tsl_err dp_gpu_boxes_edge_in(dp_worker *w, const tsl_unit *unit, const void *byt
 
 /* The upper right corner is the whole. */
 tsl_err dp_gpu_boxes_goal(dp_worker *w, tsl_field *goal) {
-  const int64_t last = dp_posts(w->p) - 1;
+  const int64_t last = dp_posts(w->c.p) - 1;
   if (!w->boxes.whole || last == 0) return TSL_OK;
   return dp_interval_value(w->boxes.triangle, 0, last, goal->data);
 }

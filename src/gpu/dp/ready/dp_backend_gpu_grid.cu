@@ -15,9 +15,10 @@ static void close_grid(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_grid(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_grid(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->p;
+  dp_worker *w = (dp_worker *)worker;
+  const dp_params *p = w->c.p;
   grid_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
@@ -26,13 +27,13 @@ static tsl_err open_grid(dp_worker *w, int64_t lo, int64_t hi, void **engine) {
   e->lo = lo;
   e->hi = hi;
   if (p->problem == DP_DTW)
-    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, dp_input(w, DP_A), p->n,
-                             (const char *)dp_input(w, DP_B) + lo * w->bytes, hi - lo, lo,
-                             &e->grid));
+    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, dp_input(&w->c, DP_A),
+                             p->n, (const char *)dp_input(&w->c, DP_B) + lo * w->c.bytes, hi - lo,
+                             lo, &e->grid));
   else
     TSL_TRY(dp_grid_open_edit(
-        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(w, DP_A), p->n,
-        (const uint8_t *)dp_input(w, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
+        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(&w->c, DP_A), p->n,
+        (const uint8_t *)dp_input(&w->c, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
 done:
   if (err != TSL_OK) close_grid(engine);
   return err;
@@ -50,8 +51,9 @@ static int64_t keep_bytes(const void *engine, int64_t rows) {
   return dp_grid_keep_bytes(rows, e->hi - e->lo);
 }
 
-static int64_t state_bytes(const void *engine) {
-  return dp_grid_state_bytes(((const grid_band *)engine)->grid);
+/* Weighted edit distances have no F. */
+static int64_t state_bytes(const dp_params *p, int64_t columns) {
+  return dp_state_bytes(p, columns) / (p->problem == DP_EDIT ? 2 : 1);
 }
 
 static tsl_err state_get(void *engine, void *state) {
@@ -62,33 +64,22 @@ static tsl_err state_put(void *engine, int64_t row, const void *state) {
   return dp_grid_state_put(((grid_band *)engine)->grid, row, state);
 }
 
-/* The cells that the steps leave, from (i, j) of the table on. */
-static tsl_err add_cells(const uint8_t *ways, int64_t n, int64_t i, int64_t j, dp_steps *steps) {
-  tsl_err err = TSL_OK;
-  for (int64_t k = 0; k < n; k++) {
-    TSL_TRY(dp_steps_add(steps, i - 1, j - 1));
-    i -= ways[k] != DP_STEP_LEFT;
-    j -= ways[k] != DP_STEP_UP;
-  }
-done:
-  return err;
-}
-
 static tsl_err trace_grid(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   grid_band *e = (grid_band *)engine;
   int64_t *at = cursor->at, row = at[0], column = at[1] - e->lo, n = 0;
   const int64_t room = row - e->keep_lo + column;
-  uint8_t *ways = NULL;
-  TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&ways));
-  TSL_TRY(e->w->p->host ? dp_grid_trace_host(e->grid, &row, &column, ways, room, &n)
-                        : dp_grid_trace(e->grid, &row, &column, ways, room, &n));
-  TSL_TRY(e->w->p->problem == DP_DTW ? add_cells(ways, n, at[0], at[1], steps)
-                                     : dp_steps_ways(e->w, ways, n, at[0], at[1], steps));
+  uint8_t *directions = NULL;
+  TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
+  TSL_TRY(e->w->c.p->host ? dp_grid_trace_host(e->grid, &row, &column, directions, room, &n)
+                          : dp_grid_trace(e->grid, &row, &column, directions, room, &n));
+  TSL_TRY(e->w->c.p->problem == DP_DTW
+              ? dp_steps_cells(directions, n, at[0], at[1], steps)
+              : dp_steps_alignment(&e->w->c, directions, n, at[0], at[1], steps));
   at[0] = row;
   at[1] = e->lo + column;
 done:
-  tsl_free(ways);
+  tsl_free(directions);
   return err;
 }
 
@@ -101,15 +92,6 @@ static tsl_err goal_grid(void *engine, bool last, double *goal) {
   return last ? dp_grid_last(((grid_band *)engine)->grid, goal) : TSL_OK;
 }
 
-static tsl_err best_grid(void *, int64_t best[3]) {
-  best[0] = best[1] = best[2] = 0;
-  return TSL_OK;
-}
-
-static tsl_err best_put_grid(void *, const int64_t[3]) {
-  return TSL_OK;
-}
-
-const dp_band_engine dp_engine_grid = {open_grid,   close_grid, tile_grid, keep_bytes,
-                                       state_bytes, state_get,  state_put, trace_grid,
-                                       forget_grid, goal_grid,  best_grid, best_put_grid};
+const dp_band_engine dp_engine_grid = {open_grid, close_grid, tile_grid,  keep_bytes,  state_bytes,
+                                       state_get, state_put,  trace_grid, forget_grid, goal_grid,
+                                       NULL,      NULL,       NULL,       NULL,        NULL};

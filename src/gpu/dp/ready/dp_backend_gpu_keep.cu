@@ -16,9 +16,9 @@ static dp_saved_choices choices_of(const dp_worker *w, const dp_choices *c) {
   saved.from = c->from;
   saved.to = c->to;
   saved.end = c->lanes[1];
-  saved.kind = top ? DP_SAVED_TOP : dp_is_sack(w->p) ? DP_SAVED_BITS : DP_SAVED_AMOUNTS;
+  saved.kind = top ? DP_SAVED_TOP : dp_is_sack(w->c.p) ? DP_SAVED_BITS : DP_SAVED_AMOUNTS;
   saved.bytes =
-      top ? dp_width(w->p) * w->bytes : dp_choice_bytes(w->p, c->hi - c->lo, c->to - c->from);
+      top ? dp_width(w->c.p) * w->c.bytes : dp_choice_bytes(w->c.p, c->hi - c->lo, c->to - c->from);
   return saved;
 }
 
@@ -28,7 +28,7 @@ int64_t dp_gpu_rows_state_bytes(const dp_worker *w, const tsl_unit *u, int64_t s
     const dp_saved_choices saved = choices_of(w, &w->rows.list[k]);
     if (goes_with(&w->rows.list[k], u)) bytes += dp_saved_choices_bytes(&saved);
   }
-  return dp_saved_row_bytes(w->p, u, stage, bytes);
+  return dp_saved_row_bytes(w->c.p, u, stage, bytes);
 }
 
 /* ---- decisions between the card and what sockets have */
@@ -38,7 +38,7 @@ static tsl_err move_bits(dp_worker *w, const dp_choices *c, char *data, bool out
   tsl_err err = TSL_OK;
   const int64_t columns = c->to - c->from;
   const size_t here = (size_t)(4 * dp_bit_words(columns));
-  const size_t there = (size_t)dp_choice_bytes(w->p, 1, columns), rows = (size_t)(c->hi - c->lo);
+  const size_t there = (size_t)dp_choice_bytes(w->c.p, 1, columns), rows = (size_t)(c->hi - c->lo);
   if (rows == 0) return TSL_OK;
   if (out)
     TSL_CUDA_TRY(cudaMemcpy2DAsync(data, there, c->bits.data, here, here, rows,
@@ -64,7 +64,7 @@ done:
 /* The row above: int64 in a checkpoint where the card has int32. */
 static tsl_err move_top(dp_worker *w, dp_choices *c, char *data, bool out) {
   tsl_err err = TSL_OK;
-  const int64_t n = dp_width(w->p);
+  const int64_t n = dp_width(w->c.p);
   int64_t *wide = (int64_t *)data;
   int32_t *values = NULL;
   if (!w->rows.narrow) return move_bytes(w, &c->top, data, n * w->rows.each, out);
@@ -99,7 +99,7 @@ tsl_err dp_gpu_rows_save(dp_worker *w, const tsl_unit *u, int64_t stage, void *b
   tsl_err err = TSL_OK;
   char *row = NULL, *at = NULL, *data = NULL;
   memset(bytes, 0, (size_t)dp_gpu_rows_state_bytes(w, u, stage));
-  at = dp_saved_row_put(w->p, u, stage, bytes, &row);
+  at = dp_saved_row_put(w->c.p, u, stage, bytes, &row);
   if (row != NULL) TSL_TRY(dp_gpu_rows_edge_out(w, u, row));
   for (int64_t k = 0; k < w->rows.n; k++) {
     dp_choices *c = &w->rows.list[k];
@@ -116,7 +116,7 @@ static tsl_err load_choices(dp_worker *w, const tsl_unit *u, const dp_saved_choi
   tsl_err err = TSL_OK;
   dp_rows_gpu *rows = &w->rows;
   dp_choices *c = NULL;
-  const int64_t top = dp_width(w->p) * rows->each;
+  const int64_t top = dp_width(w->c.p) * rows->each;
   TSL_TRY(dp_list_grow((void **)&rows->list, rows->n, &rows->room, sizeof *rows->list));
   c = &rows->list[rows->n++];
   *c = dp_choices{saved->lo, saved->hi, saved->from, saved->to, {}, {}, {}, {u->lane, saved->end}};
@@ -126,7 +126,7 @@ static tsl_err load_choices(dp_worker *w, const tsl_unit *u, const dp_saved_choi
     TSL_TRY(dp_choices_reserve(w, c));
   TSL_TRY(move_choices(w, c, saved, (char *)saved->data, false));
   rows->bytes +=
-      saved->kind == DP_SAVED_TOP ? top : dp_choices_bytes(w->p, c->hi - c->lo, c->to - c->from);
+      saved->kind == DP_SAVED_TOP ? top : dp_choices_bytes(w->c.p, c->hi - c->lo, c->to - c->from);
 done:
   return err;
 }
@@ -137,10 +137,10 @@ tsl_err dp_gpu_rows_load(dp_worker *w, const tsl_unit *u, int64_t stage, const u
   dp_saved saved;
   dp_saved_choices choices;
   bool more = true;
-  TSL_TRY(dp_saved_row_open(w->p, u, stage, bytes, n, &saved));
+  TSL_TRY(dp_saved_row_open(w->c.p, u, stage, bytes, n, &saved));
   if (saved.state != NULL) TSL_TRY(dp_gpu_rows_edge_in(w, u, saved.state));
   while (more) {
-    TSL_TRY(dp_saved_choices_next(w->p, u, lanes, &saved, &choices, &more));
+    TSL_TRY(dp_saved_choices_next(w->c.p, u, lanes, &saved, &choices, &more));
     if (more && dp_saved_wanted(own, u->lane, choices.end)) TSL_TRY(load_choices(w, u, &choices));
   }
   TSL_TRY(dp_card_wait(&w->card)); /* the bytes are the caller's */

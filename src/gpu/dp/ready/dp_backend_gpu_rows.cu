@@ -8,16 +8,16 @@
 /* ---- open and begin */
 
 static int64_t row_bytes(const dp_worker *w) {
-  return (DP_ROW_PAD + dp_width(w->p) + 1) * w->rows.each;
+  return (DP_ROW_PAD + dp_width(w->c.p) + 1) * w->rows.each;
 }
 
 /* Do the values of a knapsack fit int32, with what a pass may add to them? */
 static tsl_err choose_width(dp_worker *w) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->p;
-  const int64_t *weights = (const int64_t *)dp_input(w, DP_A);
-  const int64_t *values = (const int64_t *)dp_input(w, DP_B);
-  w->rows.each = w->bytes;
+  const dp_params *p = w->c.p;
+  const int64_t *weights = (const int64_t *)dp_input(&w->c, DP_A);
+  const int64_t *values = (const int64_t *)dp_input(&w->c, DP_B);
+  w->rows.each = w->c.bytes;
   if (!dp_is_sack(p)) return TSL_OK;
   const int64_t most =
       dp_knap_most(p->problem == DP_KNAPSACK_UNBOUNDED, p->n, weights, values, p->m);
@@ -34,9 +34,9 @@ done:
 /* Weights, returns or costs. */
 static tsl_err upload(dp_worker *w) {
   tsl_err err = TSL_OK;
-  const tsl_field *field = &w->problem->fields[DP_A];
+  const tsl_field *field = &w->c.problem->fields[DP_A];
   const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
-  if (w->p->problem == DP_BINOMIAL || bytes == 0) return TSL_OK;
+  if (w->c.p->problem == DP_BINOMIAL || bytes == 0) return TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &w->rows.data, bytes, "numbers of the problem"));
   TSL_CUDA_TRY(cudaMemcpyAsync(w->rows.data.data, field->data, (size_t)bytes, cudaMemcpyDefault,
                                w->card.stream));
@@ -103,7 +103,7 @@ done:
 /* Row 0, or stage 0: what the first stage continues. */
 tsl_err dp_gpu_rows_begin(dp_worker *w) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->p;
+  const dp_params *p = w->c.p;
   const int64_t one = p->modulus == 1 ? 0 : 1;
   char *first = dp_row_at(w, &w->rows.row[1]);
   clear_list(w);
@@ -112,7 +112,7 @@ tsl_err dp_gpu_rows_begin(dp_worker *w) {
   w->rows.out_stage = -1;
   TSL_TRY(zero_rows(w));
   if (p->problem == DP_STAGECOACH)
-    TSL_CUDA_TRY(cudaMemcpyAsync(first, dp_input(w, DP_B), (size_t)(dp_width(p) * w->bytes),
+    TSL_CUDA_TRY(cudaMemcpyAsync(first, dp_input(&w->c, DP_B), (size_t)(dp_width(p) * w->c.bytes),
                                  cudaMemcpyDefault, w->card.stream));
   if (p->problem == DP_BINOMIAL)
     TSL_CUDA_TRY(cudaMemcpyAsync(first, &one, 8, cudaMemcpyDefault, w->card.stream));
@@ -136,7 +136,7 @@ static tsl_err fetch(dp_worker *w, const tsl_unit *unit) {
   for (int64_t k = 0; k < rows->n_spans; k++)
     if (rows->spans[k][0] <= from && to <= rows->spans[k][1]) to = rows->spans[k][1];
   rows->out_stage = -1;
-  TSL_TRY(dp_pinned_reserve(&rows->out, dp_width(w->p) * rows->each));
+  TSL_TRY(dp_pinned_reserve(&rows->out, dp_width(w->c.p) * rows->each));
   TSL_CUDA_TRY(cudaMemcpyAsync(rows->out.data, place_of(w, unit->stage, from),
                                (size_t)((to - from) * rows->each), cudaMemcpyDeviceToHost,
                                w->card.stream));
@@ -186,8 +186,8 @@ int64_t dp_choices_bytes(const dp_params *p, int64_t rows, int64_t columns) {
 }
 
 tsl_err dp_choices_reserve(dp_worker *w, dp_choices *c) {
-  const int64_t bytes = dp_choices_bytes(w->p, c->hi - c->lo, c->to - c->from);
-  tsl_gpu_buffer *buffer = dp_is_sack(w->p) ? &c->bits : &c->k;
+  const int64_t bytes = dp_choices_bytes(w->c.p, c->hi - c->lo, c->to - c->from);
+  tsl_gpu_buffer *buffer = dp_is_sack(w->c.p) ? &c->bits : &c->k;
   return tsl_gpu_reserve(&w->card.memory, buffer, bytes, "decisions");
 }
 
@@ -196,16 +196,16 @@ tsl_err dp_choices_reserve(dp_worker *w, dp_choices *c) {
 static tsl_err keep_choices(dp_worker *w, const dp_sweep_span *span, dp_choices **out) {
   tsl_err err = TSL_OK;
   dp_rows_gpu *rows = &w->rows;
-  const int64_t width = dp_width(w->p), budget = w->p->budget, top = width * rows->each;
+  const int64_t width = dp_width(w->c.p), budget = w->c.p->budget, top = width * rows->each;
   const bool whole = span->from == 0 && span->to == width;
-  const double all = (double)dp_choices_bytes(w->p, 1, span->to - span->from) * (double)w->p->n;
+  const double all = (double)dp_choices_bytes(w->c.p, 1, span->to - span->from) * (double)w->c.p->n;
   const bool later = whole && all > (double)budget;
   char need[24], have[24];
   dp_choices *c = NULL;
   TSL_TRY(dp_list_grow((void **)&rows->list, rows->n, &rows->room, sizeof *rows->list));
   c = &rows->list[rows->n];
   *c = dp_choices{span->lo, span->hi, span->from, span->to, {}, {}, {}, {}};
-  rows->bytes += later ? top : dp_choices_bytes(w->p, c->hi - c->lo, c->to - c->from);
+  rows->bytes += later ? top : dp_choices_bytes(w->c.p, c->hi - c->lo, c->to - c->from);
   if (rows->bytes > budget)
     TSL_FAIL(TSL_ERR_MEMORY,
              "dp.memory: %s is too little for the decisions of this rank's part of the table, "
@@ -241,16 +241,16 @@ static tsl_err run_table(dp_worker *w, const dp_sweep_span *span, const tsl_unit
                          const tsl_part *parts) {
   tsl_err err = TSL_OK;
   const int64_t first = units[0].stage == 0, rows = span->hi - span->lo + first;
-  const int64_t columns = span->to - span->from, line = columns * w->bytes;
+  const int64_t columns = span->to - span->from, line = columns * w->c.bytes;
   char *table = NULL;
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &w->rows.table, rows * line, "rows of the table"));
   table = (char *)w->rows.table.data;
   if (first) TSL_TRY(dp_row_cast(w, span->top, span->from, span->to, table));
   TSL_TRY(dp_span_run(w, span, NULL, table + first * line));
   for (int64_t u = 0; u < n; u++) {
-    const size_t bytes = (size_t)((units[u].hi[1] - units[u].lo[1]) * w->bytes);
-    TSL_CUDA_TRY(cudaMemcpy2DAsync(parts[u].slab[w->table], bytes,
-                                   table + (units[u].lo[1] - span->from) * w->bytes, (size_t)line,
+    const size_t bytes = (size_t)((units[u].hi[1] - units[u].lo[1]) * w->c.bytes);
+    TSL_CUDA_TRY(cudaMemcpy2DAsync(parts[u].slab[w->c.table], bytes,
+                                   table + (units[u].lo[1] - span->from) * w->c.bytes, (size_t)line,
                                    bytes, (size_t)rows, cudaMemcpyDeviceToHost, w->card.stream));
   }
 done:
@@ -266,16 +266,16 @@ static tsl_err run_span(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part
       dp_list_grow((void **)&rows->spans, rows->n_spans, &rows->span_room, sizeof *rows->spans));
   rows->spans[rows->n_spans][0] = span.from;
   rows->spans[rows->n_spans++][1] = span.to;
-  if (w->p->mode == DP_RECOVER) {
+  if (w->c.p->mode == DP_RECOVER) {
     TSL_TRY(keep_choices(w, &span, &choices));
     rows->list[rows->n - 1].lanes[0] = units[0].lane;
     rows->list[rows->n - 1].lanes[1] = units[n - 1].lane + 1;
   }
-  if (w->table >= 0)
+  if (w->c.table >= 0)
     TSL_TRY(run_table(w, &span, units, n, parts));
   else
     TSL_TRY(dp_span_run(w, &span, choices, NULL));
-  if (span.hi == w->p->n && span.to == dp_width(w->p)) rows->goal = (int)(units[0].stage & 1);
+  if (span.hi == w->c.p->n && span.to == dp_width(w->c.p)) rows->goal = (int)(units[0].stage & 1);
 done:
   return err;
 }
@@ -307,17 +307,17 @@ static void cheapest(const dp_params *p, const char *row, int64_t n, int64_t bes
 /* STAGECOACH, last stage: the cheapest state of each lane. */
 static tsl_err put_best(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  for (int64_t u = 0; u < n && w->best >= 0; u++) {
-    int64_t *best = (int64_t *)parts[u].slab[w->best], found[2];
+  for (int64_t u = 0; u < n && w->c.best >= 0; u++) {
+    int64_t *best = (int64_t *)parts[u].slab[w->c.best], found[2];
     const int64_t columns = units[u].hi[1] - units[u].lo[1];
-    if (units[u].hi[0] != w->p->n) continue;
-    TSL_TRY(dp_pinned_reserve(&w->rows.out, dp_width(w->p) * w->rows.each));
+    if (units[u].hi[0] != w->c.p->n) continue;
+    TSL_TRY(dp_pinned_reserve(&w->rows.out, dp_width(w->c.p) * w->rows.each));
     w->rows.out_stage = -1;
     TSL_CUDA_TRY(cudaMemcpyAsync(w->rows.out.data, place_of(w, units[u].stage, units[u].lo[1]),
-                                 (size_t)(columns * w->bytes), cudaMemcpyDeviceToHost,
+                                 (size_t)(columns * w->c.bytes), cudaMemcpyDeviceToHost,
                                  w->card.stream));
     TSL_TRY(dp_card_wait(&w->card));
-    cheapest(w->p, (const char *)w->rows.out.data, columns, found);
+    cheapest(w->c.p, (const char *)w->rows.out.data, columns, found);
     best[0] = found[0];
     best[1] = units[u].lo[0] < units[u].hi[0] ? units[u].hi[0] - 1 : 0;
     best[2] = units[u].lo[1] + found[1];
@@ -329,10 +329,10 @@ done:
 /* Has a binomial coefficient left 63 bits? */
 static tsl_err check_bad(dp_worker *w, const tsl_unit *unit) {
   tsl_err err = TSL_OK;
-  if (w->p->problem != DP_BINOMIAL || *(const int *)w->rows.bad_here.data == 0) return TSL_OK;
+  if (w->c.p->problem != DP_BINOMIAL || *(const int *)w->rows.bad_here.data == 0) return TSL_OK;
   TSL_FAIL(TSL_ERR_NUMERIC,
            "a binomial coefficient C(%lld, k) with k <= %lld exceeds 63 bits; give dp.modulus",
-           (long long)unit->hi[0], (long long)w->p->m);
+           (long long)unit->hi[0], (long long)w->c.p->m);
 done:
   return err;
 }
@@ -377,7 +377,7 @@ done:
 
 tsl_err dp_gpu_rows_goal(dp_worker *w, tsl_field *goal) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->p;
+  const dp_params *p = w->c.p;
   int64_t value = 0; /* the bits of any type */
   if (w->rows.goal < 0 || p->problem == DP_STAGECOACH) return TSL_OK;
   TSL_CUDA_TRY(cudaMemcpyAsync(&value, place_of(w, w->rows.goal, p->m), (size_t)w->rows.each,

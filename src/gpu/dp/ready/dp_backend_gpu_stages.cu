@@ -15,36 +15,32 @@ static tsl_err settle(dp_worker *w, dp_stage_gpu *s) {
 
 static tsl_err settle_all(dp_worker *w) {
   tsl_err err = TSL_OK;
-  for (int k = 0; k < w->bands.n_started; k++) TSL_TRY(settle(w, &w->bands.started[k]));
+  for (int k = 0; k < w->stages.n_started; k++) TSL_TRY(settle(w, &w->stages.started[k]));
 done:
   return err;
 }
 
 /* Is the band of the tiles, all of them, the one that is under way, if any is? */
-static bool goes_on(const dp_worker *w, const dp_band_gpu *b) {
-  for (int k = 0; k < w->bands.n_started; k++)
-    if (w->bands.started[k].under_way && w->bands.started[k].band != b - w->bands.list)
+static bool goes_on(const dp_worker *w, const dp_band *b) {
+  for (int k = 0; k < w->stages.n_started; k++)
+    if (w->stages.started[k].under_way && w->stages.started[k].band != b - w->bands.list)
       return false;
   return true;
 }
 
 /* Queue the tiles of one band behind those of the stage before. */
-static tsl_err start_band(dp_worker *w, dp_band_gpu *b, dp_stage_gpu *s) {
+static tsl_err start_band(dp_worker *w, dp_band *b, dp_stage_gpu *s) {
   tsl_err err = TSL_OK;
-  const tsl_unit *first = &s->units[0];
-  const int64_t lo = first->lo[0], hi = first->hi[0];
-  const void *left = b->lo > 0 ? dp_gpu_band_left(&w->bands, b->lo, lo) : NULL;
+  const int64_t lo = s->units[0].lo[0], hi = s->units[0].hi[0];
+  const void *left = NULL;
   void *out = NULL;
-  if (b->row != lo || (b->lo > 0 && left == NULL))
-    TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld comes before what it needs", (long long)first->id);
-  TSL_TRY(dp_gpu_band_out(w, b, hi - lo, &out));
+  TSL_TRY(dp_band_left(&w->bands, b, &s->units[0], &left));
+  TSL_TRY(dp_band_out(&w->bands, b, hi - lo, &out));
   TSL_TRY(w->bands.engine->start(b->engine, lo, hi, left, out));
   s->band = b - w->bands.list;
   s->under_way = s->spread = true;
   b->row = hi;
-  if (out == NULL) goto done;
-  b->out_lo[b->turn] = lo;
-  b->turn = 1 - b->turn;
+  if (out != NULL) dp_band_sent(b, lo);
 done:
   return err;
 }
@@ -53,14 +49,14 @@ done:
 static tsl_err start_stage(dp_worker *w, dp_stage_gpu *s) {
   tsl_err err = TSL_OK;
   const tsl_unit *first = &s->units[0], *last = &s->units[s->n - 1];
-  const bool one = dp_gpu_band_end(w, s->units, s->n, 0) == s->n;
-  dp_band_gpu *b = one ? dp_gpu_band_find(&w->bands, s->units, s->n) : NULL;
+  const bool one = dp_band_end(&w->bands, s->units, s->n, 0) == s->n;
+  dp_band *b = one ? dp_band_find(&w->bands, s->units, s->n) : NULL;
   if (b == NULL || !goes_on(w, b)) TSL_TRY(settle_all(w));
   if (!one || first->lo[0] == first->hi[0] || first->lo[1] == last->hi[1]) {
     TSL_TRY(settle_all(w));
     return dp_gpu_bands_tiles(w, s->units, s->n, s->parts);
   }
-  if (b == NULL) TSL_TRY(dp_gpu_band_open(w, s->units, s->n, &b));
+  if (b == NULL) TSL_TRY(dp_band_open(&w->bands, s->units, s->n, &b));
   TSL_TRY(start_band(w, b, s));
 done:
   return err;
@@ -68,34 +64,33 @@ done:
 
 tsl_err dp_gpu_bands_start(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  dp_bands_gpu *bands = &w->bands;
+  dp_stages_gpu *stages = &w->stages;
   dp_stage_gpu s = {units, parts, n, 0, false, false, 0};
-  if (bands->n_started == TSL_MOST_STARTED || !dp_gpu_bands_overlap(w->p))
+  if (stages->n_started == TSL_MOST_STARTED || !dp_gpu_bands_overlap(w->c.p))
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld cannot be started", (long long)units[0].id);
   TSL_TRY(start_stage(w, &s));
-  bands->started[bands->n_started++] = s;
+  stages->started[stages->n_started++] = s;
 done:
   return err;
 }
 
 bool dp_gpu_bands_ended(const dp_worker *w) {
-  const dp_bands_gpu *bands = &w->bands;
-  const dp_stage_gpu *s = &bands->started[0];
-  return bands->n_started == 0 || !s->under_way ||
-         bands->engine->ended(bands->list[s->band].engine);
+  const dp_stage_gpu *s = &w->stages.started[0];
+  return w->stages.n_started == 0 || !s->under_way ||
+         w->bands.engine->ended(w->bands.list[s->band].engine);
 }
 
 tsl_err dp_gpu_bands_finish(dp_worker *w) {
   tsl_err err = TSL_OK;
-  dp_bands_gpu *bands = &w->bands;
-  dp_stage_gpu s = bands->started[0];
-  if (bands->n_started == 0) TSL_FAIL(TSL_ERR_INTERNAL, "dp: no tile is started");
-  for (int k = 1; k < bands->n_started; k++) bands->started[k - 1] = bands->started[k];
-  bands->n_started--;
+  dp_stages_gpu *stages = &w->stages;
+  dp_stage_gpu s = stages->started[0];
+  if (stages->n_started == 0) TSL_FAIL(TSL_ERR_INTERNAL, "dp: no tile is started");
+  for (int k = 1; k < stages->n_started; k++) stages->started[k - 1] = stages->started[k];
+  stages->n_started--;
   TSL_TRY(settle(w, &s));
   if (!s.spread) return TSL_OK;
   dp_seconds_spread(s.seconds, s.units, s.n, s.parts);
-  TSL_TRY(dp_gpu_band_best(w, s.units, s.n, s.parts));
+  TSL_TRY(dp_band_best(&w->bands, s.units, s.n, s.parts));
 done:
   return err;
 }
@@ -114,7 +109,7 @@ done:
 
 tsl_err dp_gpu_stages_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  const int64_t lanes = dp_gpu_band_end(w, units, n, 0), ahead = TSL_MOST_STARTED * lanes;
+  const int64_t lanes = dp_band_end(&w->bands, units, n, 0), ahead = TSL_MOST_STARTED * lanes;
   int64_t most = 0;
   dp_trial_gpu t = {};
   for (int64_t k = 0; k < n; k++) {

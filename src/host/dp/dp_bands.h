@@ -1,0 +1,203 @@
+/**
+ * @file dp_bands.h
+ * WAVEFRONT: bands of neighbouring lanes, which an engine computes as one: their edges, what a
+ * recovery keeps of them, their traceback and checkpoints.
+ *
+ * Edges, states and what is kept are memory of the device. An edge for another rank goes to pinned
+ * host memory of two tiles in turn, or is read where it is when the host has the device's memory.
+ * Tiles are queued; whoever calls waits once for all of them.
+ */
+#ifndef TSL_HOST_DP_BANDS_H
+#define TSL_HOST_DP_BANDS_H
+
+#include "dp_steps.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where a tile's cells go in the mode TABLE: of row lo + r and column c to [r * ld + c]. */
+typedef struct dp_window {
+  void *cells; /**< host; NULL: nowhere */
+  int64_t ld;
+} dp_window;
+
+/** An engine of bands. Rows and columns of tiles are letters, from 0. Edges and states are memory
+ *  of the device. open, tile, state_get and state_put only queue, start too. Static storage. */
+typedef struct dp_band_engine {
+  /** REQUIRED. Columns [lo, hi), at the boundary row above the table. */
+  tsl_err (*open)(void *worker, int64_t lo, int64_t hi, void **engine);
+  /** REQUIRED. NULL is accepted. */
+  void (*close)(void **engine);
+  /** REQUIRED. Rows [lo, hi), which continue those before; edges as in dp.h, left NULL: the
+   *  boundary. right may be NULL. keep: what trace needs, for these rows only. */
+  tsl_err (*tile)(void *engine, int64_t lo, int64_t hi, const void *left, void *right, bool keep,
+                  dp_window window);
+  /** REQUIRED for RECOVER. Bytes that keep needs for so many rows. */
+  int64_t (*keep_bytes)(const void *engine, int64_t rows);
+  /** REQUIRED. Bytes of a state of so many columns: the first of dp_state_bytes, of which the
+   *  others are zero. */
+  int64_t (*state_bytes)(const dp_params *p, int64_t columns);
+  /** REQUIRED. State after the last row: what begins a tile at that row. Bits beyond the last
+   *  column may be any. */
+  tsl_err (*state_get)(void *engine, void *state);
+  tsl_err (*state_put)(void *engine, int64_t row, const void *state);
+  /** REQUIRED for RECOVER. Go back through the rows kept, from cell (at[0], at[1]) of the table to
+   *  their top or the band's left side or the end (lane -1). */
+  tsl_err (*trace)(void *engine, tsl_cursor *cursor, dp_steps *steps);
+  /** OPTIONAL, default it stays until close. Give back what was kept for trace. */
+  void (*forget)(void *engine);
+  /** REQUIRED, but for LOCAL. This band's part of the goal, after the last row; waits.
+   *  last: it ends with the last column. */
+  tsl_err (*goal)(void *engine, bool last, double *goal);
+  /** REQUIRED for LOCAL. (score, row, column) of the best cell of the band in the table; score 0:
+   *  none; waits. */
+  tsl_err (*best)(void *engine, int64_t best[3]);
+  /** REQUIRED for LOCAL. Take it over from a checkpoint, before the first tile. */
+  tsl_err (*best_put)(void *engine, const int64_t best[3]);
+  /** OPTIONAL, default tiles of a band do not overlap. tile in two halves: up to TSL_MOST_STARTED
+   *  are started and not finished; right is pinned host memory or NULL. */
+  tsl_err (*start)(void *engine, int64_t lo, int64_t hi, const void *left, void *right);
+  /** REQUIRED with start. Would finish not wait? */
+  bool (*ended)(const void *engine);
+  /** REQUIRED with start. Wait for the one started first; its seconds. */
+  tsl_err (*finish)(void *engine, double *seconds);
+} dp_band_engine;
+
+/** Rows that were computed together: what their recovery needs. */
+typedef struct dp_kept_rows {
+  int64_t lo, hi;
+  dp_buffer top;  /**< state above them */
+  dp_buffer left; /**< edge; empty: the boundary */
+} dp_kept_rows;
+
+/** Neighbouring lanes that are computed as one. */
+typedef struct dp_band {
+  int64_t lo, hi;     /**< columns, from 0 */
+  int64_t lanes[2];   /**< [first, last + 1) */
+  bool past;          /**< of a run before this one: what is kept of it, no more */
+  int64_t row;        /**< rows done */
+  void *engine;       /**< past: NULL until the traceback is there */
+  dp_buffer right;    /**< edge of the last tile, which begins with row right_lo */
+  int64_t right_lo;   /**< -1: none */
+  dp_buffer out[2];   /**< pinned: the same of two tiles in turn, which begin with rows out_lo; */
+  int64_t out_lo[2];  /**< unused where the table ends, or the host has the device's memory */
+  int turn;           /**< out[turn] is the next tile's */
+  dp_kept_rows *kept; /**< [n_kept], RECOVER */
+  int64_t n_kept, kept_room;
+  int64_t at;  /**< the one of kept that the engine has kept cells of, -1 none */
+  void *image; /**< state after row image_row, host; NULL: none */
+  int64_t image_row;
+} dp_band;
+
+/** An edge of another rank. */
+typedef struct dp_edge {
+  int64_t column, row; /**< one past its column; first row */
+  dp_buffer data;
+} dp_edge;
+
+/** The bands of a worker; zero-initialise, dp_bands_open, dp_bands_clear. */
+typedef struct dp_bands {
+  const dp_context *c;
+  const dp_band_engine *engine;
+  dp_band *list; /**< [n] in the order they appeared */
+  int64_t n, room;
+  dp_edge *edges; /**< [n_edges], at most edges_each of a column */
+  int64_t n_edges, edge_room;
+  int edges_each;        /**< 2 where stages overlap, else 1 */
+  int64_t history;       /**< bytes kept */
+  dp_lane_states loaded; /**< from a checkpoint, host */
+  dp_buffer state;       /**< of a band, on its way to or from a checkpoint */
+  dp_buffer piece;       /**< right edge of a piece of a tile */
+} dp_bands;
+
+/** Allocates nothing. @param[in] c  lives as long as the bands */
+void dp_bands_open(dp_bands *bands, const dp_context *c, const dp_band_engine *engine,
+                   int edges_each);
+
+/** Start a phase, or end: free all bands, edges and loaded states; what dp_bands_open has set
+ *  stays. Nothing may be under way. Accepts bands that were not opened. */
+void dp_bands_clear(dp_bands *bands);
+
+/* ---- tiles */
+
+/** First unit after the band that begins with unit k: neighbouring lanes, TABLE one lane. */
+int64_t dp_band_end(const dp_bands *bands, const tsl_unit *units, int64_t n, int64_t k);
+
+/**
+ * Queue the tiles of a band. RECOVER keeps the state above each piece of rows and its left edge,
+ * and nothing of its cells.
+ * @param[in]     units  shape [n], of one band (dp_band_end)
+ * @param[in,out] parts  shape [n]; slabs of the table, filled when the device is done
+ * @return TSL_ERR_INTERNAL: a tile whose rows do not follow those of its band, or without its left
+ *         edge; TSL_ERR_MEMORY: what RECOVER keeps is more than dp.memory; those of the device
+ */
+tsl_err dp_band_run(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** LOCAL, tiles of the last stage: the band's best cell to their parts, in the lane that has it;
+ *  waits. Nothing for others. */
+tsl_err dp_band_best(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** Cells of the tile in its slab; the slab's row 0 or column 0 may be the boundary. */
+dp_window dp_window_of(const dp_context *c, const tsl_unit *unit, const tsl_part *part);
+
+/** Value of the boundary at (k, 0), or at (0, k) for rows false; not for DTW. */
+int32_t dp_boundary(const dp_params *p, int64_t k, bool rows);
+
+/** Sum this worker's parts of the goal into goal->data [1], i64 or f64; waits. DP_LOCAL: nothing,
+ *  its goal comes from the field best. */
+tsl_err dp_bands_goal(dp_bands *bands, tsl_field *goal);
+
+/* ---- parts of dp_band_run, for tiles that overlap */
+
+/** The band of n tiles, NULL when it is new. */
+dp_band *dp_band_find(dp_bands *bands, const tsl_unit *units, int64_t n);
+/** A new band of them, at the row where they begin. */
+tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band **out);
+/** *left: left edge of the tile `first` of band b, NULL: the boundary.
+ *  @return TSL_ERR_INTERNAL: none came, or the rows do not follow those of the band */
+tsl_err dp_band_left(const dp_bands *bands, const dp_band *b, const tsl_unit *first,
+                     const void **left);
+/** *out: pinned host memory for the right edge of a tile's rows; NULL: none is needed. */
+tsl_err dp_band_out(const dp_bands *bands, dp_band *b, int64_t rows, void **out);
+/** The edge of rows from lo on is on its way there. */
+void dp_band_sent(dp_band *b, int64_t lo);
+
+/* ---- edges of other ranks */
+
+/** Copy the edge of a finished tile that ends its band to bytes [dp_edge_size].
+ *  @return TSL_ERR_INTERNAL: there is none of these rows any more */
+tsl_err dp_bands_edge_out(const dp_bands *bands, const tsl_unit *unit, void *bytes);
+
+/** Queue the copy of the edge of another worker's tile; bytes may change afterwards. It replaces
+ *  the oldest of edges_each of that column. */
+tsl_err dp_bands_edge_in(dp_bands *bands, const tsl_unit *unit, const void *bytes);
+
+/* ---- traceback and checkpoints */
+
+/**
+ * Go back through rows of one band that were kept together. Their cells are computed once more
+ * unless they are the ones computed last, and forgotten when the band is left.
+ * @param[in]     units   all tiles, shape [n]
+ * @param[in,out] cursor  at[0], at[1]: the cell; moves on, and lane becomes that of the new column
+ *                        or -1
+ * @return TSL_ERR_INTERNAL: this worker has no rows with that cell
+ */
+tsl_err dp_bands_trace(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                       dp_steps *steps);
+
+/** Checkpoints, as in contract.h; save and load wait. */
+int64_t dp_bands_state_bytes(const dp_bands *bands, const tsl_unit *unit, int64_t stage);
+tsl_err dp_bands_save(dp_bands *bands, const tsl_unit *unit, int64_t stage, void *bytes);
+tsl_err dp_bands_load(dp_bands *bands, const tsl_unit *unit, int64_t stage, const uint8_t *own,
+                      int64_t lanes, const void *bytes, int64_t n);
+/** Set a band that begins at row > 0 to the state loaded for its lanes; waits. */
+tsl_err dp_band_resume(dp_bands *bands, dp_band *b, int64_t row);
+
+/** Append a band without engine, edges and rows. The list may move. */
+tsl_err dp_bands_add(dp_bands *bands, int64_t lo, int64_t hi, dp_band **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

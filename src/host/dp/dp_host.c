@@ -1,0 +1,82 @@
+/** @file dp_host.c  The host's memory as a table of operations; context, lists, seconds. */
+#include "dp_host.h"
+
+#include <string.h>
+
+/* ---- the memory of the host */
+
+static void host_release(void *device, dp_buffer *buffer) {
+  (void)device;
+  tsl_free(buffer->data);
+  *buffer = (dp_buffer){NULL, 0};
+}
+
+static tsl_err host_reserve(void *device, dp_buffer *buffer, int64_t bytes, const char *what) {
+  tsl_err err = TSL_OK;
+  if (bytes <= buffer->bytes) return TSL_OK;
+  host_release(device, buffer);
+  TSL_TRY(tsl_alloc(bytes, 1, what, &buffer->data));
+  buffer->bytes = bytes;
+done:
+  return err;
+}
+
+static tsl_err host_copy(void *device, void *to, const void *from, int64_t bytes,
+                         dp_copy_kind kind) {
+  (void)device, (void)kind;
+  if (bytes > 0) memcpy(to, from, (size_t)bytes);
+  return TSL_OK;
+}
+
+static tsl_err host_wait(void *device) {
+  (void)device;
+  return TSL_OK;
+}
+
+const dp_memory_ops dp_memory_host = {
+    .reserve = host_reserve, .release = host_release, .copy = host_copy, .wait = host_wait};
+
+/* ---- context */
+
+void dp_context_set(dp_context *c, const tsl_problem *problem, void *worker,
+                    const dp_memory_ops *memory, void *device) {
+  const dp_params *p = dp_params_of(problem);
+  *c = (dp_context){.problem = problem,
+                    .p = p,
+                    .worker = worker,
+                    .memory = memory,
+                    .device = device,
+                    .table = dp_field(problem, "table"),
+                    .best = dp_field(problem, "best"),
+                    .bytes = (int64_t)tsl_type_bytes((tsl_type)p->type)};
+}
+
+/* ---- lists and units */
+
+tsl_err dp_list_grow(void **list, int64_t n, int64_t *room, size_t size) {
+  tsl_err err = TSL_OK;
+  void *more = NULL;
+  const int64_t wanted = *room > 0 ? 2 * *room : 16;
+  if (n < *room) return TSL_OK;
+  TSL_TRY(tsl_alloc(wanted, size, "list", &more));
+  if (n > 0) memcpy(more, *list, (size_t)n * size);
+  tsl_free(*list);
+  *list = more, *room = wanted;
+done:
+  return err;
+}
+
+int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k) {
+  for (k++; k < n; k++)
+    if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||
+        units[k].hi[0] != units[k - 1].hi[0])
+      break;
+  return k;
+}
+
+void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  double items = 0;
+  for (int64_t k = 0; k < n; k++) items += units[k].count;
+  for (int64_t k = 0; k < n; k++)
+    parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
+}

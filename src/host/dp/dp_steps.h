@@ -1,0 +1,42 @@
+/**
+ * @file dp_steps.h
+ * Steps of a traceback, as dp.h has them for each problem.
+ */
+#ifndef TSL_HOST_DP_STEPS_H
+#define TSL_HOST_DP_STEPS_H
+
+#include "dp_host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A growing list from malloc; zero-initialise, free(at). */
+typedef struct dp_steps {
+  int64_t (*at)[2];
+  int64_t n, room;
+} dp_steps;
+
+/** Append a pair. @return TSL_ERR_MEMORY */
+tsl_err dp_steps_add(dp_steps *steps, int64_t first, int64_t second);
+/** Append (op, length), joined with the step before when that has the same op. */
+tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length);
+
+/** Append an alignment as (op, length), from cell (i, j) of the table on.
+ *  @param[in] directions  [n] dp_step */
+tsl_err dp_steps_alignment(const dp_context *c, const uint8_t *directions, int64_t n, int64_t i,
+                           int64_t j, dp_steps *steps);
+
+/** Append the cells that the directions leave, from cell (i, j) of the table on. */
+tsl_err dp_steps_cells(const uint8_t *directions, int64_t n, int64_t i, int64_t j, dp_steps *steps);
+
+/** Append pairs of letters. LCS: the pairs themselves. EDIT: what lies between them as well.
+ *  @param[in] pairs     [n] columns counted from column lo of the table
+ *  @param[in] from, to  the cells where the traceback began and ended */
+tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, int64_t lo,
+                       const int64_t from[2], const int64_t to[2], dp_steps *steps);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
