@@ -270,12 +270,8 @@ done:
 
 /* ---- sweeps */
 
-static bool is_sack(const dp_params *p) {
-  return p->problem == DP_KNAPSACK || p->problem == DP_KNAPSACK_UNBOUNDED;
-}
-
 int64_t dp_choice_bytes(const dp_params *p, int64_t rows, int64_t columns) {
-  return is_sack(p) ? rows * ((columns + 63) / 64) * 8 : rows * columns * 4;
+  return dp_is_sack(p) ? rows * ((columns + 63) / 64) * 8 : rows * columns * 4;
 }
 
 static int64_t row_of(const dp_params *p, const tsl_unit *u, int64_t stage) {
@@ -328,7 +324,7 @@ static bool choices_fit(const dp_params *p, const tsl_unit *u, const dp_saved_ch
   const bool top = c->kind == DP_SAVED_TOP;
   if (p->mode != DP_RECOVER || c->lo != u->lo[0] || c->hi != u->hi[0] || c->from != u->lo[1] ||
       c->to < u->hi[1] || c->to > width || c->end <= u->lane || c->end > lanes ||
-      (!top && c->kind != (is_sack(p) ? DP_SAVED_BITS : DP_SAVED_AMOUNTS)))
+      (!top && c->kind != (dp_is_sack(p) ? DP_SAVED_BITS : DP_SAVED_AMOUNTS)))
     return false;
   if (top && (c->from != 0 || c->to != width)) return false;
   return c->bytes == (top ? width * value : dp_choice_bytes(p, c->hi - c->lo, c->to - c->from)) &&

@@ -155,6 +155,10 @@ tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int
 
 /* ---------------------------------------------------------------------------------- sweeps */
 
+static inline bool dp_is_sack(const dp_params *p) {
+  return p->problem == DP_KNAPSACK || p->problem == DP_KNAPSACK_UNBOUNDED;
+}
+
 typedef enum dp_saved_kind {
   DP_SAVED_BITS,    /**< knapsacks: u64 [items][words], words of 64 columns */
   DP_SAVED_AMOUNTS, /**< others: i32 [items][columns] */

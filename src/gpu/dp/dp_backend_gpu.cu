@@ -122,7 +122,7 @@ static tsl_err dp_edge_out_gpu(tsl_worker *worker, const tsl_unit *unit, void *b
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_edge_out(w->recur, unit, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_out(&w->bands, unit, bytes);
-  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_edge_out(w, unit, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_edge_out(&w->rows, unit, bytes);
   return dp_gpu_boxes_edge_out(w, unit, bytes);
 }
 
@@ -130,7 +130,7 @@ static tsl_err dp_edge_in_gpu(tsl_worker *worker, const tsl_unit *unit, const vo
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_edge_in(w->recur, unit, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_in(&w->bands, unit, bytes);
-  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_edge_in(w, unit, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_edge_in(&w->rows, unit, bytes);
   return dp_gpu_boxes_edge_in(w, unit, bytes);
 }
 
@@ -143,7 +143,7 @@ static tsl_err dp_walk_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n,
   if (w->c.p->engine == DP_WAVEFRONT)
     TSL_TRY(dp_bands_trace(&w->bands, units, n, cursor, &steps));
   else if (w->c.p->engine == DP_ROWS)
-    TSL_TRY(dp_gpu_rows_walk(w, units, n, cursor, &steps));
+    TSL_TRY(dp_rows_trace(&w->rows, units, n, cursor, &steps));
   else
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: intervals are recovered on the root");
   list->data = steps.at;
@@ -163,7 +163,7 @@ static tsl_err dp_collect_gpu(tsl_worker *worker, tsl_problem *problem) {
     return wanted >= 0 ? dp_recur_card_collect(w->recur, (int64_t *)problem->fields[wanted].data)
                        : TSL_OK;
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_goal(&w->bands, goal);
-  return w->c.p->engine == DP_ROWS ? dp_gpu_rows_goal(w, goal) : dp_gpu_boxes_goal(w, goal);
+  return w->c.p->engine == DP_ROWS ? dp_rows_goal(&w->rows, goal) : dp_gpu_boxes_goal(w, goal);
 }
 
 static tsl_err dp_host_alloc(int64_t bytes, void **out) {
@@ -194,7 +194,7 @@ static int64_t dp_state_bytes_gpu(const tsl_worker *worker, const tsl_unit *unit
   const dp_worker *w = (const dp_worker *)worker;
   if (w->recur != NULL) return dp_recur_card_state_bytes(w->recur, unit, stage);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(&w->bands, unit, stage);
-  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_state_bytes(w, unit, stage);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_state_bytes(&w->rows, unit, stage);
   return box_bytes(w, unit);
 }
 
@@ -202,7 +202,7 @@ static tsl_err dp_save_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t sta
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_save(w->recur, unit, stage, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_save(&w->bands, unit, stage, bytes);
-  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_save(w, unit, stage, bytes);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_save(&w->rows, unit, stage, bytes);
   return dp_gpu_boxes_edge_out(w, unit, bytes);
 }
 
@@ -212,7 +212,7 @@ static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t sta
   if (w->recur != NULL) return dp_recur_card_load(w->recur, unit, stage, own, bytes, n);
   if (w->c.p->engine == DP_WAVEFRONT)
     return dp_bands_load(&w->bands, unit, stage, own, lanes, bytes, n);
-  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_load(w, unit, stage, own, lanes, bytes, n);
+  if (w->c.p->engine == DP_ROWS) return dp_rows_load(&w->rows, unit, stage, own, lanes, bytes, n);
   return n == box_bytes(w, unit) ? dp_gpu_boxes_edge_in(w, unit, bytes) : dp_saved_bad(unit);
 }
 

@@ -28,13 +28,33 @@ static tsl_err host_copy(void *device, void *to, const void *from, int64_t bytes
   return TSL_OK;
 }
 
+static tsl_err host_copy_rows(void *device, void *to, int64_t to_step, const void *from,
+                              int64_t from_step, int64_t bytes, int64_t rows, dp_copy_kind kind) {
+  (void)device, (void)kind;
+  for (int64_t r = 0; r < rows; r++)
+    memcpy((char *)to + r * to_step, (const char *)from + r * from_step, (size_t)bytes);
+  return TSL_OK;
+}
+
+static tsl_err host_zero(void *device, void *memory, int64_t bytes) {
+  (void)device;
+  memset(memory, 0, (size_t)bytes);
+  return TSL_OK;
+}
+
 static tsl_err host_wait(void *device) {
   (void)device;
   return TSL_OK;
 }
 
 const dp_memory_ops dp_memory_host = {
-    .reserve = host_reserve, .release = host_release, .copy = host_copy, .wait = host_wait};
+    .reserve = host_reserve,
+    .release = host_release,
+    .copy = host_copy,
+    .copy_rows = host_copy_rows,
+    .zero = host_zero,
+    .wait = host_wait,
+};
 
 /* ---- context */
 

@@ -7,6 +7,7 @@
  *   dp_steps.h       steps of a traceback
  *   dp_bands.h       WAVEFRONT: bands of neighbouring lanes, their edges and what is kept,
  *                    their traceback and checkpoints
+ *   dp_rows.h        ROWS: sweeps, their decisions, traceback and checkpoints
  *
  * Backends give an engine, which computes tiles, and the memory in which it does so.
  */
@@ -42,6 +43,11 @@ typedef struct dp_memory_ops {
   void (*release)(void *device, dp_buffer *buffer);
   /** REQUIRED. Queue a copy. Of DP_COPY_IN the source may change afterwards. */
   tsl_err (*copy)(void *device, void *to, const void *from, int64_t bytes, dp_copy_kind kind);
+  /** REQUIRED. Queue copies of `bytes` each, from places and to places that are so far apart. */
+  tsl_err (*copy_rows)(void *device, void *to, int64_t to_step, const void *from, int64_t from_step,
+                       int64_t bytes, int64_t rows, dp_copy_kind kind);
+  /** REQUIRED. Queue: set to zero. */
+  tsl_err (*zero)(void *device, void *memory, int64_t bytes);
   /** REQUIRED. Wait for all that was queued. */
   tsl_err (*wait)(void *device);
   /** OPTIONAL, default as much as is asked for: bytes that may still be reserved. */
@@ -88,6 +94,9 @@ static inline void dp_release(const dp_context *c, dp_buffer *buffer) {
 static inline tsl_err dp_copy(const dp_context *c, void *to, const void *from, int64_t bytes,
                               dp_copy_kind kind) {
   return c->memory->copy(c->device, to, from, bytes, kind);
+}
+static inline tsl_err dp_zero(const dp_context *c, void *memory, int64_t bytes) {
+  return c->memory->zero(c->device, memory, bytes);
 }
 static inline tsl_err dp_wait(const dp_context *c) {
   return c->memory->wait(c->device);

@@ -6,8 +6,7 @@
  *   dp_bands_timed.c  WAVEFRONT: bands (src/host/dp), with their seconds
  *   dp_score_guess.c  values around a tile of a local alignment, for trials
  *   dp_band_*.c       engines of a band: bits, alignments, warping; plain loops for whole tables
- *   dp_rows.c         ROWS: sweeps with halo; dp_rows_walk.c their walk back, dp_rows_save.c their
- *                     checkpoints, dp_rows_trial.c what tells their cost before
+ *   dp_sweep*.c       ROWS: spans of sweeps (src/host/dp), with their seconds, and trials
  *   dp_boxes.c        INTERVAL: boxes of the triangle
  *   dp_recur_*.c      recurrences of the deck, see dp_recur_cpu.h
  *
@@ -19,6 +18,7 @@
 #include "cpu.h"
 #include "dp_bands.h"
 #include "dp_cpu.h"
+#include "dp_rows.h"
 
 /* -------------------------------------------------------------------- wavefronts */
 
@@ -51,78 +51,27 @@ tsl_err dp_cpu_bands_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
 
 /* ----------------------------------------------------------------------- sweeps */
 
-/** Decisions of items [lo, hi) in columns [from, to). */
-typedef struct dp_choices {
-  int64_t lo, hi, from, to;
-  int64_t lanes[2]; /**< [first, last + 1) */
-  uint64_t *bits;   /**< knapsacks: [hi - lo][words], words of 64 columns */
-  int32_t *k;       /**< others: [hi - lo][to - from] */
-  void *top;        /**< [width] the row above; the decisions are made again when they are needed */
-} dp_choices;
-
-typedef struct dp_rows {
-  void *row[2];           /**< [width] last rows of stages of even and odd number */
-  void *scratch[2];       /**< [width] */
-  dp_choices *list;       /**< [n] stage after stage */
-  int64_t n, room, bytes; /**< bytes that the list keeps */
-  int goal;               /**< which row has the goal in its last column; -1: another worker's */
-} dp_rows;
-
-/** Room for one more element of the list; then as keep_choices in dp_rows.c. */
-tsl_err dp_rows_grow(dp_rows *rows);
-
-/** Checkpoints, as in contract.h. */
-int64_t dp_rows_state_bytes(const tsl_worker *w, const tsl_unit *unit, int64_t stage);
-tsl_err dp_rows_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
-tsl_err dp_rows_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
-                     int64_t lanes, const void *bytes, int64_t n);
-
-/** Allocate two rows and two scratch rows of the table's width. Free with dp_rows_clear.
- *  @return TSL_ERR_MEMORY */
-tsl_err dp_rows_open(tsl_worker *w);
-
-/** Start a phase: kept decisions are freed, and the row above the first stage is set (row 0, the
- *  costs of stage 0, or C(0, k)). Cannot fail. */
-tsl_err dp_rows_begin(tsl_worker *w);
+extern const dp_sweep_engine dp_engine_sweep_cpu;
 
 /**
  * Time tiles before begin, from rows of zeros. RECOVER keeps the decisions of trials until
  * dp.memory is full, as a run would. Overflow of numbers is ignored.
  * @param[in,out] parts  shape [n]; seconds are set
  */
-tsl_err dp_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+tsl_err dp_cpu_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** Trials are over: what they left behind is given back to the system, for a run's decisions lie in
+ *  pages that nobody had before. */
+void dp_cpu_rows_trial_end(tsl_worker *w);
 
 /**
- * Compute tiles of one stage. Neighbouring lanes run as one span, with a halo of columns to the
- * left where later items of the stage read it.
+ * Compute tiles of one stage (dp_rows_run). Neighbouring lanes run as one span, with a halo of
+ * columns to the left where later items of the stage read it.
  * @param[in]     units  shape [n], ascending lanes; the row above is there as far as they read it
  * @param[in,out] parts  shape [n]; seconds, and slabs of the table and of best
- * @return TSL_ERR_MEMORY: the decisions are more than dp.memory; TSL_ERR_NUMERIC: a binomial
- *         coefficient without modulus exceeds 63 bits
+ * @return TSL_ERR_NUMERIC: a binomial coefficient without modulus exceeds 63 bits
  */
-tsl_err dp_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-
-/** Copy the tile's columns of its last row, shape [hi[1] - lo[1]], to bytes. Cannot fail. */
-tsl_err dp_rows_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
-
-/** Copy the last row of another worker's tile into the row of its stage. Cannot fail. */
-tsl_err dp_rows_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
-
-/**
- * Walk back through the decisions of one span; those that were not kept are made again.
- * @param[in]     units   all tiles, shape [n]
- * @param[in,out] cursor  at[0], at[1]: row and column; moves on to the next span or to a column of
- *                        another worker; lane becomes -1 at row 0
- */
-tsl_err dp_rows_walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
-                     dp_steps *steps);
-
-/** Set goal->data [1], i64 or f64, where this worker computed the last column of the last row.
- *  STAGECOACH: nothing, its goal comes from the field best. */
-void dp_rows_goal(const tsl_worker *w, tsl_field *goal);
-
-/** Free rows and decisions. */
-void dp_rows_clear(tsl_worker *w);
+tsl_err dp_cpu_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 
 /* -------------------------------------------------------------------- intervals */
 

@@ -10,9 +10,8 @@
  *   dp_backend_gpu_align.cu  alignments with affine gaps,
  *   dp_backend_gpu_grid.cu   weighted edit distances and time warping,
  *   dp_backend_gpu_table.cu  whole tables of all of them
- *   dp_backend_gpu_rows.cu   ROWS: sweeps; dp_backend_gpu_sweep.cu one span of them;
- *                            dp_backend_gpu_back.cu their walk back; dp_backend_gpu_keep.cu their
- *                            checkpoints
+ *   dp_backend_gpu_rows.cu   ROWS: sweeps (src/host/dp), with their seconds
+ *   dp_backend_gpu_sweep.cu  one span of them; dp_backend_gpu_trace.cu their traceback
  *   dp_backend_gpu_boxes.cu  INTERVAL: boxes of the triangle
  *   dp_recur_*.cu            RECURRENCE of any engine
  *
@@ -29,6 +28,7 @@
 
 #include "dp_bands.h"
 #include "dp_gpu.cuh"
+#include "dp_rows.h"
 
 struct dp_recur_card;
 struct dp_worker;
@@ -100,93 +100,41 @@ int64_t dp_gpu_busy(const tsl_problem *problem, const tsl_device *device, const 
 
 /* ---------------------------------------------------------------------------------- sweeps */
 
-enum { DP_ROW_PAD = 32 /**< places before column 0 of a row in device memory */ };
+extern const dp_sweep_engine dp_engine_sweep;
 
-/** Items [lo, hi) in columns [from, to). Rows are device memory, addressed by column. */
-typedef struct dp_sweep_span {
-  int64_t lo, hi, from, to;
-  const void *top; /**< the row above, with the halo on its left */
-  void *bottom;    /**< gets columns [from, to) of the last row */
-} dp_sweep_span;
-
-/** Decisions of items [lo, hi) in columns [from, to). */
-typedef struct dp_choices {
-  int64_t lo, hi, from, to;
-  tsl_gpu_buffer bits; /**< knapsacks: u32 [hi - lo][words], words of 32 columns */
-  tsl_gpu_buffer k;    /**< others: i32 [hi - lo][to - from] */
-  tsl_gpu_buffer top;  /**< [width] the row above; the decisions are made again when needed */
-  int64_t lanes[2];    /**< [first, last + 1) */
-} dp_choices;
-
-typedef struct dp_rows_gpu {
-  bool narrow;               /**< knapsacks whose values fit int32 are held so */
-  int64_t each;              /**< bytes of a value in device memory */
-  tsl_gpu_buffer row[2];     /**< [pad + width] last rows of stages of even and odd number */
-  tsl_gpu_buffer scratch[2]; /**< [pad + width] */
-  tsl_gpu_buffer data;       /**< numbers of fields A: weights, returns, costs */
-  tsl_gpu_buffer table;      /**< TABLE: rows of a span, [rows][columns] of the field's type */
-  tsl_gpu_buffer bad;        /**< int: a binomial coefficient is too large */
-  tsl_gpu_buffer walk;       /**< of the walk back */
-  dp_buffer bad_here;        /**< the same in host memory */
-  dp_choices *list;          /**< [n] stage after stage */
-  int64_t n, room, bytes;    /**< bytes that the list keeps */
-  int goal;                  /**< which row has the goal in its last column; -1: another worker's */
-  int64_t (*spans)[2];       /**< [n_spans] columns of the last call of tiles */
-  int64_t n_spans, span_room;
-  dp_buffer out; /**< values of columns out_from..out_to-1 of stage out_stage, for edges */
-  int64_t out_stage, out_from, out_to;
-} dp_rows_gpu;
+/** What the sweeps of a worker have besides their rows. */
+typedef struct dp_sweep_gpu {
+  tsl_gpu_buffer numbers; /**< of field A: weights, returns, costs */
+  tsl_gpu_buffer table;   /**< TABLE: rows of a span, [rows][columns] of the field's type */
+  tsl_gpu_buffer bad;     /**< int: a binomial coefficient is too large */
+  tsl_gpu_buffer trace;   /**< of the traceback */
+  dp_buffer bad_here;     /**< bad in host memory, pinned */
+} dp_sweep_gpu;
 
 /** Reserve rows on the card and upload weights, returns or costs; waits. Knapsacks whose values fit
  *  are held in 32 bits. Free with dp_gpu_rows_clear.
  *  @return TSL_ERR_INPUT: an item with a negative weight or value; TSL_ERR_DEVICE_MEMORY */
 tsl_err dp_gpu_rows_open(struct dp_worker *w);
-/** Start a phase: no decision is kept, and the row above the first stage is set; waits. */
+/** Start a phase (dp_rows_begin). */
 tsl_err dp_gpu_rows_begin(struct dp_worker *w);
-/** Compute tiles of one stage and wait; units, parts and errors are those of dp_rows_tiles
- *  (src/cpu/dp/ready/dp_backend.h), and TSL_ERR_DEVICE_MEMORY. */
+/** Compute tiles of one stage (dp_rows_run) and wait.
+ *  @param[in,out] parts  shape [n]; seconds, and slabs of the table and of best
+ *  @return TSL_ERR_NUMERIC: a binomial coefficient without modulus exceeds 63 bits */
 tsl_err dp_gpu_rows_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 /** Time tiles before begin, from rows of zeros; no decisions are kept, overflow is ignored.
  *  @param[in,out] parts  shape [n]; seconds are set */
 tsl_err dp_gpu_rows_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** Copy the tile's columns of its last row, shape [hi[1] - lo[1]] of the field's type, to bytes.
- *  The first tile of a span copies all of the span from the card and waits. */
-tsl_err dp_gpu_rows_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
-/** Queue the copy of the last row of another worker's tile into the row of its stage; bytes may
- *  change afterwards. */
-tsl_err dp_gpu_rows_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
-/** Walk back through the decisions of one span as dp_rows_walk does, on the card, or on the host
- *  with `recover: host`. */
-tsl_err dp_gpu_rows_walk(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
-                         dp_steps *steps);
-/** Set goal->data [1], i64 or f64, where this worker computed the last column of the last row;
- *  waits. STAGECOACH: nothing, its goal comes from the field best. */
-tsl_err dp_gpu_rows_goal(struct dp_worker *w, tsl_field *goal);
-/** Free rows and decisions. */
+/** dp_sweep_engine.trace, by a kernel. */
+tsl_err dp_gpu_rows_trace(void *worker, const dp_decisions *d, tsl_cursor *cursor, dp_steps *steps);
+/** Free rows, decisions and numbers. */
 void dp_gpu_rows_clear(struct dp_worker *w);
-
-/** Checkpoints, as in contract.h. */
-int64_t dp_gpu_rows_state_bytes(const struct dp_worker *w, const tsl_unit *unit, int64_t stage);
-tsl_err dp_gpu_rows_save(struct dp_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
-tsl_err dp_gpu_rows_load(struct dp_worker *w, const tsl_unit *unit, int64_t stage,
-                         const uint8_t *own, int64_t lanes, const void *bytes, int64_t n);
-
-static inline bool dp_is_sack(const dp_params *p) {
-  return p->problem == DP_KNAPSACK || p->problem == DP_KNAPSACK_UNBOUNDED;
-}
-
-/** Device memory for the decisions of c's rows and columns, its bytes, and the end of it. */
-tsl_err dp_choices_reserve(struct dp_worker *w, dp_choices *c);
-int64_t dp_choices_bytes(const dp_params *p, int64_t rows, int64_t columns);
-void dp_choices_clear(struct dp_worker *w, dp_choices *c);
 
 /**
  * Queue the rows of a span.
- * @param[out] choices  NULL, or reserved: the decisions of all rows
- * @param[out] rows     NULL, or device memory: all rows, [hi - lo][to - from] of the field's type
+ * @param[out] made  NULL, or device memory: the decisions of all rows, words of 32 columns
+ * @param[out] rows  NULL, or device memory: all rows, [hi - lo][to - from] of the field's type
  */
-tsl_err dp_span_run(struct dp_worker *w, const dp_sweep_span *span, dp_choices *choices,
-                    void *rows);
+tsl_err dp_span_run(struct dp_worker *w, const dp_sweep_span *span, void *made, void *rows);
 
 /** Queue: columns [from, to) of a row as they are in device memory to the field's type. */
 tsl_err dp_row_cast(struct dp_worker *w, const void *row, int64_t from, int64_t to, void *out);
@@ -230,14 +178,10 @@ typedef struct dp_worker {
   dp_card card;
   dp_bands bands;
   dp_stages_gpu stages;
-  dp_rows_gpu rows;
+  dp_rows rows;
+  dp_sweep_gpu sweep;
   dp_boxes_gpu boxes;
   struct dp_recur_card *recur; /**< RECURRENCE, dp_recur_gpu.cuh: all of the above is unused then */
 } dp_worker;
-
-/** Column 0 of a row buffer. */
-static inline char *dp_row_at(const dp_worker *w, const tsl_gpu_buffer *row) {
-  return (char *)row->data + DP_ROW_PAD * w->rows.each;
-}
 
 #endif

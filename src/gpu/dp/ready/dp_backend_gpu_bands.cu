@@ -34,7 +34,7 @@ static tsl_err begin_at(dp_worker *w, void *engine, int64_t columns, int64_t row
   dp_buffer *state = &w->bands.state;
   const int64_t bytes = w->bands.engine->state_bytes(w->c.p, columns);
   TSL_TRY(dp_reserve(&w->c, state, bytes, "row of a trial"));
-  TSL_CUDA_TRY(cudaMemsetAsync(state->data, 0, (size_t)bytes, w->card.stream));
+  TSL_TRY(dp_zero(&w->c, state->data, bytes));
   TSL_TRY(w->bands.engine->state_put(engine, row, state->data));
 done:
   return err;

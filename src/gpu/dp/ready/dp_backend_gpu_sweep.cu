@@ -16,8 +16,8 @@ template <class F> static tsl_err as_type(const dp_worker *w, F call) {
 
 /* A scratch row that is not x. */
 static char *other_scratch(const dp_worker *w, const void *x) {
-  char *first = dp_row_at(w, &w->rows.scratch[0]);
-  return x != first ? first : dp_row_at(w, &w->rows.scratch[1]);
+  char *first = dp_row_at(&w->rows, &w->rows.scratch[0]);
+  return x != first ? first : dp_row_at(&w->rows, &w->rows.scratch[1]);
 }
 
 /* Queue a copy of columns [from, to) of a row. */
@@ -109,7 +109,7 @@ done:
  * they were the row before an item: all items of the stage count any number of times there. */
 static tsl_err join_left(dp_worker *w, const dp_sweep_span *span, int64_t weight, sack_job *job) {
   tsl_err err = TSL_OK;
-  char *joined = dp_row_at(w, &w->rows.scratch[0]);
+  char *joined = dp_row_at(&w->rows, &w->rows.scratch[0]);
   job->left = weight < span->from ? weight : span->from;
   job->lowest = span->from - job->left;
   TSL_TRY(copy_columns(w, span->bottom, job->lowest, span->from, joined));
@@ -146,15 +146,12 @@ done:
   return err;
 }
 
-static tsl_err run_sacks(dp_worker *w, const dp_sweep_span *span, dp_choices *choices, char *rows) {
+static tsl_err run_sacks(dp_worker *w, const dp_sweep_span *span, void *made, char *rows) {
   tsl_err err = TSL_OK;
   const bool single = w->c.p->problem == DP_KNAPSACK_UNBOUNDED || rows != NULL;
   const int64_t columns = span->to - span->from, words = tsl_ceil_div(columns, 32);
   const void *x = span->top;
-  if (choices != NULL)
-    TSL_CUDA_TRY(cudaMemsetAsync(choices->bits.data, 0,
-                                 (size_t)dp_choices_bytes(w->c.p, span->hi - span->lo, columns),
-                                 w->card.stream));
+  if (made != NULL) TSL_TRY(dp_zero(&w->c, made, 4 * words * (span->hi - span->lo)));
   for (int64_t i = span->lo, next; i < span->hi; i = next) {
     sack_job job = {};
     next = single ? i + 1 : span->hi;
@@ -163,7 +160,7 @@ static tsl_err run_sacks(dp_worker *w, const dp_sweep_span *span, dp_choices *ch
     job.to = span->to;
     job.from = span->from;
     if (w->c.p->problem == DP_KNAPSACK) job.from -= reach_of(w, next, span->hi, span->from);
-    if (choices != NULL) job.bits = (uint32_t *)choices->bits.data + (i - span->lo) * words;
+    if (made != NULL) job.bits = (uint32_t *)made + (i - span->lo) * words;
     TSL_TRY(run_items(w, span, i, next, &job));
     x = job.y;
     if (rows != NULL)
@@ -196,7 +193,7 @@ static tsl_err run_binomial(dp_worker *w, const dp_sweep_span *span, char *rows)
     a.n = INT64_MAX;
     a.k = INT64_MAX / 2;
     a.modulus = (uint64_t)w->c.p->modulus;
-    a.bad = (int *)w->rows.bad.data;
+    a.bad = (int *)w->sweep.bad.data;
     TSL_LAUNCH(dp_binomial_kernel, dim3((unsigned)tsl_ceil_div(a.end - a.start, block)),
                DP_BINOMIAL_THREADS, 0, w->card.stream, a);
     x = y;
@@ -273,13 +270,13 @@ static __global__ void stage_choice_kernel(const T *x, const T *costs, int64_t m
   if (choice != NULL) choice[s - from] = at;
 }
 
-/* Columns of one row; k NULL: no choices. */
+/* Columns of one row; k NULL: no decisions. */
 template <class T>
 static tsl_err run_row(dp_worker *w, const dp_sweep_span *span, int64_t item, const T *x, T *y,
                        int32_t *k) {
   tsl_err err = TSL_OK;
   const int64_t m = w->c.p->m, columns = span->to - span->from;
-  const T *numbers = (const T *)w->rows.data.data;
+  const T *numbers = (const T *)w->sweep.numbers.data;
   if (w->c.p->problem == DP_STAGECOACH)
     TSL_LAUNCH((stage_choice_kernel<T>), dim3((unsigned)tsl_ceil_div(columns, DP_STAGE_STATES)),
                DP_STAGE_STATES * DP_STAGE_PARTS, 0, w->card.stream, x, numbers + (item - 1) * m * m,
@@ -297,13 +294,13 @@ done:
 }
 
 template <class T>
-static tsl_err run_rows(dp_worker *w, const dp_sweep_span *span, dp_choices *choices, char *rows) {
+static tsl_err run_rows(dp_worker *w, const dp_sweep_span *span, void *made, char *rows) {
   tsl_err err = TSL_OK;
   const int64_t columns = span->to - span->from;
   const void *x = span->top;
   for (int64_t i = span->lo; i < span->hi; i++) {
     void *y = i + 1 == span->hi ? span->bottom : other_scratch(w, x);
-    int32_t *k = choices != NULL ? (int32_t *)choices->k.data + (i - span->lo) * columns : NULL;
+    int32_t *k = made != NULL ? (int32_t *)made + (i - span->lo) * columns : NULL;
     TSL_TRY(run_row<T>(w, span, i, (const T *)x, (T *)y, k));
     x = y;
     if (rows != NULL)
@@ -314,10 +311,10 @@ done:
   return err;
 }
 
-tsl_err dp_span_run(dp_worker *w, const dp_sweep_span *span, dp_choices *choices, void *rows) {
+tsl_err dp_span_run(dp_worker *w, const dp_sweep_span *span, void *made, void *rows) {
   if (span->from >= span->to) return TSL_OK;
-  if (dp_is_sack(w->c.p)) return run_sacks(w, span, choices, (char *)rows);
+  if (dp_is_sack(w->c.p)) return run_sacks(w, span, made, (char *)rows);
   if (w->c.p->problem == DP_BINOMIAL) return run_binomial(w, span, (char *)rows);
-  return as_type(
-      w, [=](auto zero) { return run_rows<decltype(zero)>(w, span, choices, (char *)rows); });
+  return as_type(w,
+                 [=](auto zero) { return run_rows<decltype(zero)>(w, span, made, (char *)rows); });
 }

@@ -1,6 +1,10 @@
 /* The memory of a card as a table of operations for the driver of dp (dp_host.h). */
 #include "dp_backend_gpu.cuh"
 
+/* By dp_copy_kind. */
+static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+                                       cudaMemcpyDeviceToDevice};
+
 static dp_card *card_of(void *device) {
   return (dp_card *)device;
 }
@@ -21,10 +25,25 @@ static void card_release(void *device, dp_buffer *buffer) {
 /* Plain host memory has been read when the copy to the card returns. */
 static tsl_err card_copy(void *device, void *to, const void *from, int64_t bytes,
                          dp_copy_kind kind) {
-  static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
-                                         cudaMemcpyDeviceToDevice};
   tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)bytes, kinds[kind], card_of(device)->stream));
+  if (bytes > 0)
+    TSL_CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)bytes, kinds[kind], card_of(device)->stream));
+done:
+  return err;
+}
+
+static tsl_err card_copy_rows(void *device, void *to, int64_t to_step, const void *from,
+                              int64_t from_step, int64_t bytes, int64_t rows, dp_copy_kind kind) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpy2DAsync(to, (size_t)to_step, from, (size_t)from_step, (size_t)bytes,
+                                 (size_t)rows, kinds[kind], card_of(device)->stream));
+done:
+  return err;
+}
+
+static tsl_err card_zero(void *device, void *memory, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemsetAsync(memory, 0, (size_t)bytes, card_of(device)->stream));
 done:
   return err;
 }
@@ -54,5 +73,6 @@ void dp_pinned_release(dp_buffer *buffer) {
   *buffer = dp_buffer{};
 }
 
-const dp_memory_ops dp_memory_card = {card_reserve, card_release,      card_copy,        card_wait,
-                                      card_left,    dp_pinned_reserve, dp_pinned_release};
+const dp_memory_ops dp_memory_card = {card_reserve,   card_release,      card_copy,
+                                      card_copy_rows, card_zero,         card_wait,
+                                      card_left,      dp_pinned_reserve, dp_pinned_release};
