@@ -64,7 +64,7 @@ static long double value_of(const plain *p, const void *values, int64_t k) {
 }
 
 /** All values of a worker in a box. */
-static void check_values(const plain *p, const dp_cpu_interval *w, const dp_cpu_box *box,
+static void check_values(const plain *p, const dp_cpu_interval *w, const dp_box *box,
                          const char *what) {
   const int64_t columns = box->hi[1] - box->lo[1], n = p->in.posts;
   void *values = alloc((box->hi[0] - box->lo[0]) * columns, 8);
@@ -89,16 +89,16 @@ static void check_boxes(const dp_cpu *cpu, const plain *p) {
     at[++n] = next < p->in.posts ? next : p->in.posts;
   }
   for (int64_t d = 0; d < n; d++) {
-    dp_cpu_box mine[WORKERS][MOST];
+    dp_box mine[WORKERS][MOST];
     int64_t count[WORKERS] = {0};
     for (int64_t i = 0; i + d < n; i++) {
-      const dp_cpu_box box = {{at[i], at[i + d]}, {at[i + 1], at[i + d + 1]}};
+      const dp_box box = {{at[i], at[i + d]}, {at[i + 1], at[i + d + 1]}};
       mine[i % WORKERS][count[i % WORKERS]++] = box;
     }
     for (int k = 0; k < WORKERS; k++) dp_cpu_interval_boxes(w[k], mine[k], count[k]);
     for (int k = 0; k < WORKERS; k++)
       for (int64_t b = 0; b < count[k]; b++) {
-        const dp_cpu_box *box = &mine[k][b];
+        const dp_box *box = &mine[k][b];
         void *values = alloc((box->hi[0] - box->lo[0]) * (box->hi[1] - box->lo[1]), 8);
         dp_cpu_interval_get(w[k], box, values);
         for (int other = 0; other < WORKERS; other++)
@@ -106,7 +106,7 @@ static void check_boxes(const dp_cpu *cpu, const plain *p) {
         tsl_free(values);
       }
   }
-  const dp_cpu_box all = {{0, 0}, {p->in.posts, p->in.posts}};
+  const dp_box all = {{0, 0}, {p->in.posts, p->in.posts}};
   for (int k = 0; k < WORKERS; k++) {
     check_values(p, w[k], &all, "by boxes");
     dp_cpu_interval_close(&w[k]);
@@ -115,7 +115,7 @@ static void check_boxes(const dp_cpu *cpu, const plain *p) {
 
 static void check(const dp_cpu *cpu, plain *p) {
   dp_cpu_interval *w = NULL;
-  const dp_cpu_box all = {{0, 0}, {p->in.posts, p->in.posts}};
+  const dp_box all = {{0, 0}, {p->in.posts, p->in.posts}};
   solve(p);
   must(dp_cpu_interval_open(cpu, &p->in, &w));
   dp_cpu_interval_all(w);
@@ -179,7 +179,7 @@ static void test_nussinov(const dp_cpu *cpu, int64_t n, int span, bool wobble) {
 
 static double goal(const dp_cpu *cpu, const dp_cpu_interval_input *in) {
   dp_cpu_interval *w = NULL;
-  const dp_cpu_box all = {{0, 0}, {in->posts, in->posts}};
+  const dp_box all = {{0, 0}, {in->posts, in->posts}};
   void *values = alloc(in->posts * in->posts, 8);
   must(dp_cpu_interval_open(cpu, in, &w));
   dp_cpu_interval_all(w);

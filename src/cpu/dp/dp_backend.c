@@ -17,7 +17,7 @@ static void dp_close_cpu(tsl_worker **worker) {
   if (w == NULL) return;
   dp_bands_clear(&w->bands);
   dp_rows_clear(&w->rows);
-  dp_boxes_clear(w);
+  dp_boxes_clear(&w->boxes);
   dp_recur_cpu_close(w);
   tsl_free(w);
   *worker = NULL;
@@ -32,7 +32,8 @@ static const dp_band_engine *band_engine(const dp_params *p) {
 static tsl_err open_engine(tsl_worker *w, const tsl_device *device) {
   if (w->c.p->problem == DP_RECURRENCE) return dp_recur_cpu_open(w, device);
   if (w->c.p->engine == DP_ROWS) return dp_rows_open(&w->rows, &w->c, &dp_engine_sweep_cpu, false);
-  if (w->c.p->engine == DP_INTERVAL) return dp_boxes_open(w);
+  if (w->c.p->engine == DP_INTERVAL)
+    return dp_boxes_open(&w->boxes, &w->c, &dp_engine_triangle_cpu);
   dp_bands_open(&w->bands, &w->c, band_engine(w->c.p), 1);
   return TSL_OK;
 }
@@ -55,10 +56,12 @@ done:
 
 static tsl_err dp_begin_cpu(tsl_worker *w, int phase) {
   (void)phase;
-  w->boxes.whole = false;
   if (w->recur != NULL) return dp_recur_cpu_begin(w);
-  if (w->c.p->engine == DP_WAVEFRONT) dp_bands_clear(&w->bands);
-  if (w->c.p->engine != DP_ROWS) return TSL_OK;
+  if (w->c.p->engine == DP_WAVEFRONT) {
+    dp_bands_clear(&w->bands);
+    return TSL_OK;
+  }
+  if (w->c.p->engine == DP_INTERVAL) return dp_boxes_begin(&w->boxes);
   dp_cpu_rows_trial_end(w);
   return dp_rows_begin(&w->rows);
 }
@@ -67,14 +70,14 @@ static tsl_err dp_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
   if (w->recur != NULL) return dp_recur_cpu_trial(w, units, n, parts);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_cpu_bands_trial(w, units, n, parts);
   if (w->c.p->engine == DP_ROWS) return dp_cpu_rows_trial(w, units, n, parts);
-  return dp_boxes_tiles(w, units, n, parts);
+  return dp_cpu_boxes_tiles(w, units, n, parts);
 }
 
 static tsl_err dp_tiles_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   if (w->recur != NULL) return dp_recur_cpu_tiles(w, units, n, parts);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_cpu_bands_tiles(w, units, n, parts);
   if (w->c.p->engine == DP_ROWS) return dp_cpu_rows_tiles(w, units, n, parts);
-  return dp_boxes_tiles(w, units, n, parts);
+  return dp_cpu_boxes_tiles(w, units, n, parts);
 }
 
 /** Threads take strips one block of rows after another (dp_pipe.h): the last begins, and the first
@@ -96,14 +99,14 @@ static tsl_err dp_edge_out_cpu(tsl_worker *w, const tsl_unit *unit, void *bytes)
   if (w->recur != NULL) return dp_recur_cpu_edge_out(w, unit, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_out(&w->bands, unit, bytes);
   if (w->c.p->engine == DP_ROWS) return dp_rows_edge_out(&w->rows, unit, bytes);
-  return dp_boxes_edge_out(w, unit, bytes);
+  return dp_boxes_edge_out(&w->boxes, unit, bytes);
 }
 
 static tsl_err dp_edge_in_cpu(tsl_worker *w, const tsl_unit *unit, const void *bytes) {
   if (w->recur != NULL) return dp_recur_cpu_edge_in(w, unit, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_in(&w->bands, unit, bytes);
   if (w->c.p->engine == DP_ROWS) return dp_rows_edge_in(&w->rows, unit, bytes);
-  return dp_boxes_edge_in(w, unit, bytes);
+  return dp_boxes_edge_in(&w->boxes, unit, bytes);
 }
 
 static tsl_err dp_walk_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
@@ -130,7 +133,7 @@ static tsl_err dp_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   if (w->recur != NULL) return dp_recur_cpu_collect(w, problem), TSL_OK;
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_goal(&w->bands, goal);
   if (w->c.p->engine == DP_ROWS) return dp_rows_goal(&w->rows, goal);
-  return w->c.p->engine == DP_INTERVAL ? dp_boxes_goal(w, goal) : TSL_OK;
+  return dp_boxes_goal(&w->boxes, goal);
 }
 
 /* ---- checkpoints */
@@ -139,14 +142,14 @@ static int64_t dp_state_bytes_cpu(const tsl_worker *w, const tsl_unit *unit, int
   if (w->recur != NULL) return dp_recur_cpu_state_bytes(w, unit, stage);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(&w->bands, unit, stage);
   if (w->c.p->engine == DP_ROWS) return dp_rows_state_bytes(&w->rows, unit, stage);
-  return dp_boxes_state_bytes(w, unit);
+  return dp_boxes_state_bytes(&w->boxes, unit);
 }
 
 static tsl_err dp_save_cpu(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes) {
   if (w->recur != NULL) return dp_recur_cpu_save(w, unit, stage, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_save(&w->bands, unit, stage, bytes);
   if (w->c.p->engine == DP_ROWS) return dp_rows_save(&w->rows, unit, stage, bytes);
-  return dp_boxes_edge_out(w, unit, bytes);
+  return dp_boxes_edge_out(&w->boxes, unit, bytes);
 }
 
 static tsl_err dp_load_cpu(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
@@ -155,7 +158,7 @@ static tsl_err dp_load_cpu(tsl_worker *w, const tsl_unit *unit, int64_t stage, c
   if (w->c.p->engine == DP_WAVEFRONT)
     return dp_bands_load(&w->bands, unit, stage, own, lanes, bytes, n);
   if (w->c.p->engine == DP_ROWS) return dp_rows_load(&w->rows, unit, stage, own, lanes, bytes, n);
-  return dp_boxes_load(w, unit, bytes, n);
+  return dp_boxes_load(&w->boxes, unit, bytes, n);
 }
 
 const tsl_backend dp_backend_cpu = {

@@ -231,6 +231,11 @@ static inline bool dp_pairs(const dp_params *p, int x, int y) {
   return x + y == 3 || (p->wobble && x + y == 5 && x != y && x < 4 && y < 4);
 }
 
+/** A box of an interval problem's pairs of posts: a in [lo[0], hi[0]), b in [lo[1], hi[1]). */
+typedef struct dp_box {
+  int64_t lo[2], hi[2];
+} dp_box;
+
 /** The lane of a column of a wavefront (from 0) or sweep. @param[in] units  all tiles, shape [n] */
 int64_t dp_lane_of(const tsl_unit *units, int64_t n, int64_t column);
 

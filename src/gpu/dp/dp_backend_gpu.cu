@@ -29,7 +29,7 @@ static void dp_close_gpu(tsl_worker **worker) {
   if (w->card.stream != NULL) calm(w);
   dp_gpu_bands_clear(w);
   dp_gpu_rows_clear(w);
-  dp_gpu_boxes_clear(w);
+  dp_boxes_clear(&w->boxes);
   dp_recur_card_close(&w->recur);
   dp_card_close(&w->card);
   tsl_free(w);
@@ -46,7 +46,7 @@ static tsl_err open_engine(dp_worker *w, const tsl_device *device) {
   if (w->c.p->problem == DP_RECURRENCE)
     return dp_recur_card_open(&w->card, w->c.problem, device->capability, &w->recur);
   if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_open(w);
-  if (w->c.p->engine == DP_INTERVAL) return dp_gpu_boxes_open(w);
+  if (w->c.p->engine == DP_INTERVAL) return dp_boxes_open(&w->boxes, &w->c, &dp_engine_triangle);
   dp_bands_open(&w->bands, &w->c, engine_of(w->c.p), dp_gpu_bands_overlap(w->c.p) ? 2 : 1);
   return TSL_OK;
 }
@@ -71,7 +71,7 @@ static tsl_err dp_begin_gpu(tsl_worker *worker, int phase) {
   (void)phase;
   if (w->recur != NULL) return dp_recur_card_begin(w->recur);
   if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_begin(w);
-  if (w->c.p->engine == DP_INTERVAL) return dp_gpu_boxes_begin(w);
+  if (w->c.p->engine == DP_INTERVAL) return dp_boxes_begin(&w->boxes);
   dp_gpu_bands_clear(w);
   return TSL_OK;
 }
@@ -123,7 +123,7 @@ static tsl_err dp_edge_out_gpu(tsl_worker *worker, const tsl_unit *unit, void *b
   if (w->recur != NULL) return dp_recur_card_edge_out(w->recur, unit, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_out(&w->bands, unit, bytes);
   if (w->c.p->engine == DP_ROWS) return dp_rows_edge_out(&w->rows, unit, bytes);
-  return dp_gpu_boxes_edge_out(w, unit, bytes);
+  return dp_boxes_edge_out(&w->boxes, unit, bytes);
 }
 
 static tsl_err dp_edge_in_gpu(tsl_worker *worker, const tsl_unit *unit, const void *bytes) {
@@ -131,7 +131,7 @@ static tsl_err dp_edge_in_gpu(tsl_worker *worker, const tsl_unit *unit, const vo
   if (w->recur != NULL) return dp_recur_card_edge_in(w->recur, unit, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_in(&w->bands, unit, bytes);
   if (w->c.p->engine == DP_ROWS) return dp_rows_edge_in(&w->rows, unit, bytes);
-  return dp_gpu_boxes_edge_in(w, unit, bytes);
+  return dp_boxes_edge_in(&w->boxes, unit, bytes);
 }
 
 static tsl_err dp_walk_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
@@ -163,7 +163,7 @@ static tsl_err dp_collect_gpu(tsl_worker *worker, tsl_problem *problem) {
     return wanted >= 0 ? dp_recur_card_collect(w->recur, (int64_t *)problem->fields[wanted].data)
                        : TSL_OK;
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_goal(&w->bands, goal);
-  return w->c.p->engine == DP_ROWS ? dp_rows_goal(&w->rows, goal) : dp_gpu_boxes_goal(w, goal);
+  return w->c.p->engine == DP_ROWS ? dp_rows_goal(&w->rows, goal) : dp_boxes_goal(&w->boxes, goal);
 }
 
 static tsl_err dp_host_alloc(int64_t bytes, void **out) {
@@ -185,17 +185,12 @@ static void dp_host_free(void *memory) {
 
 /* ---- checkpoints, in the form that sockets have: dp_saved.h, dp_recur_saved.h */
 
-/* Intervals: a tile is saved as its edge. */
-static int64_t box_bytes(const dp_worker *w, const tsl_unit *unit) {
-  return (unit->hi[0] - unit->lo[0]) * (unit->hi[1] - unit->lo[1]) * w->c.bytes;
-}
-
 static int64_t dp_state_bytes_gpu(const tsl_worker *worker, const tsl_unit *unit, int64_t stage) {
   const dp_worker *w = (const dp_worker *)worker;
   if (w->recur != NULL) return dp_recur_card_state_bytes(w->recur, unit, stage);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(&w->bands, unit, stage);
   if (w->c.p->engine == DP_ROWS) return dp_rows_state_bytes(&w->rows, unit, stage);
-  return box_bytes(w, unit);
+  return dp_boxes_state_bytes(&w->boxes, unit);
 }
 
 static tsl_err dp_save_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes) {
@@ -203,7 +198,7 @@ static tsl_err dp_save_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t sta
   if (w->recur != NULL) return dp_recur_card_save(w->recur, unit, stage, bytes);
   if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_save(&w->bands, unit, stage, bytes);
   if (w->c.p->engine == DP_ROWS) return dp_rows_save(&w->rows, unit, stage, bytes);
-  return dp_gpu_boxes_edge_out(w, unit, bytes);
+  return dp_boxes_edge_out(&w->boxes, unit, bytes);
 }
 
 static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t stage,
@@ -213,7 +208,7 @@ static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t sta
   if (w->c.p->engine == DP_WAVEFRONT)
     return dp_bands_load(&w->bands, unit, stage, own, lanes, bytes, n);
   if (w->c.p->engine == DP_ROWS) return dp_rows_load(&w->rows, unit, stage, own, lanes, bytes, n);
-  return n == box_bytes(w, unit) ? dp_gpu_boxes_edge_in(w, unit, bytes) : dp_saved_bad(unit);
+  return dp_boxes_load(&w->boxes, unit, bytes, n);
 }
 
 static tsl_backend make_backend(void) {

@@ -8,6 +8,7 @@
  *   dp_bands.h       WAVEFRONT: bands of neighbouring lanes, their edges and what is kept,
  *                    their traceback and checkpoints
  *   dp_rows.h        ROWS: sweeps, their decisions, traceback and checkpoints
+ *   dp_boxes.h       INTERVAL: boxes of the triangle
  *
  * Backends give an engine, which computes tiles, and the memory in which it does so.
  */

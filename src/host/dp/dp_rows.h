@@ -71,8 +71,8 @@ tsl_err dp_rows_open(dp_rows *rows, const dp_context *c, const dp_sweep_engine *
                      bool narrow);
 /** Free rows and decisions; accepts those that were not opened. */
 void dp_rows_clear(dp_rows *rows);
-/** Start a phase: no decision is kept, and the row above the first stage is set (row 0, the costs of
- *  stage 0, or C(0, k)); waits. */
+/** Start a phase: no decision is kept, and the row above the first stage is set (row 0, the costs
+ *  of stage 0, or C(0, k)); waits. */
 tsl_err dp_rows_begin(dp_rows *rows);
 /** Free all decisions. */
 void dp_rows_forget(dp_rows *rows);

@@ -297,11 +297,6 @@ struct dp_cpu_interval;
 /** A triangle of values, or the part of it that this worker needs. */
 typedef struct dp_cpu_interval dp_cpu_interval;
 
-/** A box of pairs: a in [lo[0], hi[0]), b in [lo[1], hi[1]); all are multiples of 64, or N. */
-typedef struct dp_cpu_box {
-  int64_t lo[2], hi[2];
-} dp_cpu_box;
-
 /**
  * Open; the input is copied. Inside, values are int16 (or int32) for NUSSINOV, doubles where all of
  * them are proven to be integers below 2^53, else int64. Memory: half of N^2 values.
@@ -312,18 +307,19 @@ tsl_err dp_cpu_interval_open(const dp_cpu *cpu, const dp_cpu_interval_input *inp
 void dp_cpu_interval_close(dp_cpu_interval **w);
 
 /**
- * Compute n boxes that do not need each other. All that a box needs outside of itself, X[a][k] and
+ * Compute n boxes that do not need each other; their sides are multiples of 64, or N. All that a
+ * box needs outside of itself, X[a][k] and
  * X[k][b] for a < k < b, must have been computed or put before; NUSSINOV also X[hi[0]][lo[1] - 1].
  */
-void dp_cpu_interval_boxes(dp_cpu_interval *w, const dp_cpu_box *boxes, int64_t n);
+void dp_cpu_interval_boxes(dp_cpu_interval *w, const dp_box *boxes, int64_t n);
 
 /** All of the triangle: boxes of 64 along one diagonal after the other. */
 void dp_cpu_interval_all(dp_cpu_interval *w);
 
 /** Values of a box, [hi[0] - lo[0]][hi[1] - lo[1]] of the type, zero where a >= b. */
-void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_cpu_box *box, void *values);
+void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_box *box, void *values);
 /** Take in the values of a box that somebody else has computed. */
-void dp_cpu_interval_put(dp_cpu_interval *w, const dp_cpu_box *box, const void *values);
+void dp_cpu_interval_put(dp_cpu_interval *w, const dp_box *box, const void *values);
 
 #ifdef __cplusplus
 }

@@ -185,7 +185,7 @@ void dp_cpu_interval_close(dp_cpu_interval **interval) {
 
 /* ------------------------------------------------------------------ values */
 
-void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_cpu_box *box, void *values) {
+void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_box *box, void *values) {
   const int64_t columns = box->hi[1] - box->lo[1];
   const int64_t bytes = (box->hi[0] - box->lo[0]) * columns * (int64_t)tsl_type_bytes(w->type);
   if (bytes > 0) memset(values, 0, (size_t)bytes);
@@ -194,7 +194,7 @@ void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_cpu_box *box, void *
       to_outside(w, interval_at(w, a, b), 0, values, (a - box->lo[0]) * columns + b - box->lo[1]);
 }
 
-void dp_cpu_interval_put(dp_cpu_interval *w, const dp_cpu_box *box, const void *values) {
+void dp_cpu_interval_put(dp_cpu_interval *w, const dp_box *box, const void *values) {
   const int64_t columns = box->hi[1] - box->lo[1];
   for (int64_t a = box->lo[0]; a < box->hi[0]; a++)
     for (int64_t b = a + 1 > box->lo[1] ? a + 1 : box->lo[1]; b < box->hi[1]; b++)

@@ -9,7 +9,7 @@ typedef struct region {
   int64_t i0, i1, j0, j1;
 } region;
 
-static region region_of(const dp_cpu_box *b) {
+static region region_of(const dp_box *b) {
   return (region){b->lo[0] / DP_SIDE, (b->hi[0] + DP_SIDE - 1) / DP_SIDE, b->lo[1] / DP_SIDE,
                   (b->hi[1] + DP_SIDE - 1) / DP_SIDE};
 }
@@ -63,8 +63,8 @@ static void join(const dp_cpu_interval *w, int64_t i, int64_t j) {
 }
 
 /** Tile number t of those of all boxes on inner diagonal d: the box's lower left tile is 0. */
-static bool find_tile(const dp_cpu_box *boxes, int64_t n, int64_t d, int64_t t, region *r,
-                      int64_t *i, int64_t *j) {
+static bool find_tile(const dp_box *boxes, int64_t n, int64_t d, int64_t t, region *r, int64_t *i,
+                      int64_t *j) {
   for (int64_t b = 0; b < n; b++) {
     *r = region_of(&boxes[b]);
     const int64_t rows = r->i1 - r->i0, columns = r->j1 - r->j0;
@@ -81,7 +81,7 @@ static bool find_tile(const dp_cpu_box *boxes, int64_t n, int64_t d, int64_t t, 
   return false;
 }
 
-static int64_t tiles_on(const dp_cpu_box *boxes, int64_t n, int64_t d) {
+static int64_t tiles_on(const dp_box *boxes, int64_t n, int64_t d) {
   int64_t count = 0, i = 0, j = 0;
   region r;
   while (find_tile(boxes, n, d, count, &r, &i, &j)) count++;
@@ -106,7 +106,7 @@ static void finish_tile(const dp_cpu_interval *w, const region *r, int64_t i, in
   join(w, i, j);
 }
 
-void dp_cpu_interval_boxes(dp_cpu_interval *w, const dp_cpu_box *boxes, int64_t n) {
+void dp_cpu_interval_boxes(dp_cpu_interval *w, const dp_box *boxes, int64_t n) {
   int64_t diagonals = 0;
 #pragma omp parallel num_threads(w->cpu.threads)
   for (int64_t b = 0; b < n; b++) {

@@ -7,7 +7,7 @@
  *   dp_score_guess.c  values around a tile of a local alignment, for trials
  *   dp_band_*.c       engines of a band: bits, alignments, warping; plain loops for whole tables
  *   dp_sweep*.c       ROWS: spans of sweeps (src/host/dp), with their seconds, and trials
- *   dp_boxes.c        INTERVAL: boxes of the triangle
+ *   dp_boxes_timed.c  INTERVAL: boxes of the triangle (src/host/dp), with their seconds
  *   dp_recur_*.c      recurrences of the deck, see dp_recur_cpu.h
  *
  * The engines compute what dp.h says, with the bits that any other device gets.
@@ -17,6 +17,7 @@
 
 #include "cpu.h"
 #include "dp_bands.h"
+#include "dp_boxes.h"
 #include "dp_cpu.h"
 #include "dp_rows.h"
 
@@ -75,37 +76,13 @@ tsl_err dp_cpu_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
 
 /* -------------------------------------------------------------------- intervals */
 
-typedef struct dp_boxes {
-  dp_cpu_interval *triangle;
-  bool whole; /**< this worker computed the last box */
-} dp_boxes;
-
-/** Open the triangle (dp_cpu_interval_open) with the problem's numbers, weights or letters. Free
- *  with dp_boxes_clear. @return TSL_ERR_MEMORY */
-tsl_err dp_boxes_open(tsl_worker *w);
+extern const dp_triangle_engine dp_engine_triangle_cpu;
 
 /**
- * Compute boxes of one stage together; what they need is computed or has come in.
+ * Compute boxes of one stage together (dp_boxes_run); what they need is computed or has come in.
  * @param[in,out] parts  shape [n]; seconds, and slabs of the table
  */
-tsl_err dp_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-
-/** Copy a box, row-major [hi[0] - lo[0]][hi[1] - lo[1]], out of the triangle. Cannot fail. */
-tsl_err dp_boxes_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes);
-/** Copy a box of another worker into the triangle. Cannot fail. */
-tsl_err dp_boxes_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes);
-
-/** Checkpoints: a tile is saved as its edge. */
-int64_t dp_boxes_state_bytes(const tsl_worker *w, const tsl_unit *unit);
-/** @return TSL_ERR_INPUT when n is not the size of the tile's edge */
-tsl_err dp_boxes_load(tsl_worker *w, const tsl_unit *unit, const void *bytes, int64_t n);
-
-/** Set goal->data [1], i64 or f64, where this worker computed the last box.
- *  @return TSL_ERR_MEMORY */
-tsl_err dp_boxes_goal(const tsl_worker *w, tsl_field *goal);
-
-/** Free the triangle; also when it is not open. */
-void dp_boxes_clear(tsl_worker *w);
+tsl_err dp_cpu_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 
 /* ---------------------------------------------------------------------- the worker */
 

@@ -330,13 +330,8 @@ tsl_err dp_interval_begin(dp_interval *w);
  */
 tsl_err dp_interval_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]);
 
-/** A box of pairs: a in [lo[0], hi[0]), b in [lo[1], hi[1]). */
-typedef struct dp_interval_range {
-  int64_t lo[2], hi[2];
-} dp_interval_range;
-
 /** Compute n boxes that do not need each other in one launch; only queued. */
-tsl_err dp_interval_boxes(dp_interval *w, const dp_interval_range *boxes, int64_t n);
+tsl_err dp_interval_boxes(dp_interval *w, const dp_box *boxes, int64_t n);
 
 /** Take all values as computed and zero, to measure boxes by themselves; undone by begin. */
 tsl_err dp_interval_pretend(dp_interval *w);

@@ -182,12 +182,11 @@ done:
 
 /* Tiles of boxes by diagonals, those of all boxes together; *list from tsl_alloc. Diagonal d of a
  * box is its d-th from the lower left corner. */
-static tsl_err list_tiles(const dp_interval_range *boxes, int64_t n_boxes, int2 **list,
-                          int64_t *count) {
+static tsl_err list_tiles(const dp_box *boxes, int64_t n_boxes, int2 **list, int64_t *count) {
   tsl_err err = TSL_OK;
   int64_t room = 0, longest = 0;
   for (int64_t k = 0; k < n_boxes; k++) {
-    const dp_interval_range *x = &boxes[k];
+    const dp_box *x = &boxes[k];
     const int64_t rows = tsl_ceil_div(x->hi[0], DP_TILE) - x->lo[0] / DP_TILE;
     const int64_t columns = tsl_ceil_div(x->hi[1], DP_TILE) - x->lo[1] / DP_TILE;
     room += rows * columns;
@@ -225,7 +224,7 @@ done:
   return err;
 }
 
-tsl_err dp_interval_boxes(dp_interval *w, const dp_interval_range *boxes, int64_t n) {
+tsl_err dp_interval_boxes(dp_interval *w, const dp_box *boxes, int64_t n) {
   tsl_err err = TSL_OK;
   int2 *list = NULL;
   int64_t count = 0;
@@ -243,7 +242,7 @@ done:
 
 tsl_err dp_interval_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]) {
   tsl_err err = TSL_OK;
-  const dp_interval_range box = {{lo[0], lo[1]}, {hi[0], hi[1]}};
+  const dp_box box = {{lo[0], lo[1]}, {hi[0], hi[1]}};
   TSL_TRY(dp_interval_boxes(w, &box, 1));
   TSL_TRY(dp_card_wait(w->card));
 done:

@@ -12,7 +12,7 @@
  *   dp_backend_gpu_table.cu  whole tables of all of them
  *   dp_backend_gpu_rows.cu   ROWS: sweeps (src/host/dp), with their seconds
  *   dp_backend_gpu_sweep.cu  one span of them; dp_backend_gpu_trace.cu their traceback
- *   dp_backend_gpu_boxes.cu  INTERVAL: boxes of the triangle
+ *   dp_backend_gpu_boxes.cu  INTERVAL: boxes of the triangle (src/host/dp), with their seconds
  *   dp_recur_*.cu            RECURRENCE of any engine
  *
  * Edges, results, steps, errors and checkpoints (dp_saved.h) are the same bytes as those of
@@ -27,6 +27,7 @@
 #define TSL_GPU_DP_BACKEND_GPU_CUH
 
 #include "dp_bands.h"
+#include "dp_boxes.h"
 #include "dp_gpu.cuh"
 #include "dp_rows.h"
 
@@ -141,35 +142,14 @@ tsl_err dp_row_cast(struct dp_worker *w, const void *row, int64_t from, int64_t 
 
 /* ------------------------------------------------------------------------------- intervals */
 
-typedef struct dp_boxes_gpu {
-  dp_interval *triangle;
-  bool whole;              /**< this worker computed the last box */
-  tsl_gpu_buffer values;   /**< of boxes, one after another */
-  dp_interval_range *last; /**< [n_last] boxes of the last call of tiles */
-  int64_t n_last, room;
-  dp_buffer out; /**< values of boxes out_from..out_to-1 of last, for edges */
-  int64_t out_from, out_to;
-} dp_boxes_gpu;
+extern const dp_triangle_engine dp_engine_triangle;
 
-/** Open the triangle (dp_interval_open) with the problem's input. Free with dp_gpu_boxes_clear. */
-tsl_err dp_gpu_boxes_open(struct dp_worker *w);
-/** Start a phase (dp_interval_begin): no box is computed. */
-tsl_err dp_gpu_boxes_begin(struct dp_worker *w);
-/** Compute boxes of one stage together and wait; what they need is computed or has come in.
+/** Compute boxes of one stage together (dp_boxes_run) and wait.
  *  @param[in,out] parts  shape [n]; seconds, and slabs of the table */
 tsl_err dp_gpu_boxes_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 /** Time boxes before begin, as if all that they need were there (dp_interval_pretend).
  *  @param[in,out] parts  shape [n]; seconds are set, slabs of the table are overwritten */
 tsl_err dp_gpu_boxes_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** Copy a box, row-major [hi[0] - lo[0]][hi[1] - lo[1]], to bytes; waits where the box is still on
- *  the card. The boxes that follow it in the last call of tiles are copied with it. */
-tsl_err dp_gpu_boxes_edge_out(struct dp_worker *w, const tsl_unit *unit, void *bytes);
-/** Copy a box of another worker into the triangle (dp_interval_put). */
-tsl_err dp_gpu_boxes_edge_in(struct dp_worker *w, const tsl_unit *unit, const void *bytes);
-/** Set goal->data [1], i64 or f64, where this worker computed the last box; waits. */
-tsl_err dp_gpu_boxes_goal(struct dp_worker *w, tsl_field *goal);
-/** Free the triangle and its buffers; also when it is not open. */
-void dp_gpu_boxes_clear(struct dp_worker *w);
 
 /* ------------------------------------------------------------------------------ the worker */
 
@@ -180,7 +160,7 @@ typedef struct dp_worker {
   dp_stages_gpu stages;
   dp_rows rows;
   dp_sweep_gpu sweep;
-  dp_boxes_gpu boxes;
+  dp_boxes boxes;
   struct dp_recur_card *recur; /**< RECURRENCE, dp_recur_gpu.cuh: all of the above is unused then */
 } dp_worker;
 
