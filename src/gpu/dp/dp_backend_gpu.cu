@@ -3,7 +3,6 @@
 
 #include "dp_recur_gpu.cuh"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Wait for the card after a failure: what was queued may still write to the caller's memory. */
@@ -27,9 +26,9 @@ static void dp_close_gpu(tsl_worker **worker) {
   dp_worker *w = worker_of(*worker);
   if (w == NULL) return;
   if (w->card.stream != NULL) calm(w);
-  dp_gpu_bands_clear(w);
-  dp_gpu_rows_clear(w);
-  dp_boxes_clear(&w->boxes);
+  dp_driver_clear(&w->dp);
+  dp_gpu_stages_clear(w);
+  dp_gpu_sweep_clear(w);
   dp_recur_card_close(&w->recur);
   dp_card_close(&w->card);
   tsl_free(w);
@@ -43,11 +42,13 @@ static const dp_band_engine *engine_of(const dp_params *p) {
 }
 
 static tsl_err open_engine(dp_worker *w, const tsl_device *device) {
-  if (w->c.p->problem == DP_RECURRENCE)
-    return dp_recur_card_open(&w->card, w->c.problem, device->capability, &w->recur);
-  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_open(w);
-  if (w->c.p->engine == DP_INTERVAL) return dp_boxes_open(&w->boxes, &w->c, &dp_engine_triangle);
-  dp_bands_open(&w->bands, &w->c, engine_of(w->c.p), dp_gpu_bands_overlap(w->c.p) ? 2 : 1);
+  if (w->dp.c.p->problem == DP_RECURRENCE)
+    return dp_recur_card_open(&w->card, w->dp.c.problem, device->capability, &w->recur);
+  if (w->dp.c.p->engine == DP_ROWS) return dp_gpu_rows_open(w);
+  if (w->dp.c.p->engine == DP_INTERVAL)
+    return dp_boxes_open(&w->dp.boxes, &w->dp.c, &dp_engine_triangle);
+  dp_bands_open(&w->dp.bands, &w->dp.c, engine_of(w->dp.c.p),
+                dp_gpu_bands_overlap(w->dp.c.p) ? 2 : 1);
   return TSL_OK;
 }
 
@@ -57,7 +58,7 @@ static tsl_err dp_open_gpu(const tsl_problem *problem, const tsl_device *device,
   dp_worker *w = NULL;
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "dp worker", (void **)&w));
-  dp_context_set(&w->c, problem, w, &dp_memory_card, &w->card);
+  dp_context_set(&w->dp.c, problem, w, &dp_memory_card, &w->card);
   TSL_TRY(dp_card_open(device->memory_limit, &w->card));
   TSL_TRY(open_engine(w, device));
   *worker = (tsl_worker *)w;
@@ -67,13 +68,15 @@ done:
 }
 
 static tsl_err dp_begin_gpu(tsl_worker *worker, int phase) {
+  tsl_err err = TSL_OK;
   dp_worker *w = worker_of(worker);
   (void)phase;
   if (w->recur != NULL) return dp_recur_card_begin(w->recur);
-  if (w->c.p->engine == DP_ROWS) return dp_gpu_rows_begin(w);
-  if (w->c.p->engine == DP_INTERVAL) return dp_boxes_begin(&w->boxes);
-  dp_gpu_bands_clear(w);
-  return TSL_OK;
+  dp_gpu_stages_clear(w);
+  if (w->dp.c.p->engine == DP_ROWS) TSL_TRY(dp_zero(&w->dp.c, w->sweep.bad.data, 4));
+  TSL_TRY(dp_driver_begin(&w->dp));
+done:
+  return err;
 }
 
 /* What was queued for parts is over when a call returns, whether it went well or not. */
@@ -90,7 +93,7 @@ static tsl_err dp_run_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, 
                                                 dp_gpu_boxes_trial};
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_trial(w->recur, units, n, parts);
-  return call(w, trials[w->c.p->engine], units, n, parts);
+  return call(w, trials[w->dp.c.p->engine], units, n, parts);
 }
 
 static tsl_err dp_tiles_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
@@ -98,11 +101,11 @@ static tsl_err dp_tiles_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n
                                                dp_gpu_boxes_tiles};
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_tiles(w->recur, units, n, parts);
-  return call(w, tiles[w->c.p->engine], units, n, parts);
+  return call(w, tiles[w->dp.c.p->engine], units, n, parts);
 }
 
 static bool dp_overlaps_gpu(const tsl_worker *worker) {
-  return dp_gpu_bands_overlap(((const dp_worker *)worker)->c.p);
+  return dp_gpu_bands_overlap(((const dp_worker *)worker)->dp.c.p);
 }
 
 /* An error leaves the tiles started before as they are. */
@@ -121,49 +124,28 @@ static tsl_err dp_finish_gpu(tsl_worker *worker) {
 static tsl_err dp_edge_out_gpu(tsl_worker *worker, const tsl_unit *unit, void *bytes) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_edge_out(w->recur, unit, bytes);
-  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_out(&w->bands, unit, bytes);
-  if (w->c.p->engine == DP_ROWS) return dp_rows_edge_out(&w->rows, unit, bytes);
-  return dp_boxes_edge_out(&w->boxes, unit, bytes);
+  return dp_driver_edge_out(&w->dp, unit, bytes);
 }
 
 static tsl_err dp_edge_in_gpu(tsl_worker *worker, const tsl_unit *unit, const void *bytes) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_edge_in(w->recur, unit, bytes);
-  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_edge_in(&w->bands, unit, bytes);
-  if (w->c.p->engine == DP_ROWS) return dp_rows_edge_in(&w->rows, unit, bytes);
-  return dp_boxes_edge_in(&w->boxes, unit, bytes);
+  return dp_driver_edge_in(&w->dp, unit, bytes);
 }
 
 static tsl_err dp_walk_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                            tsl_list *list) {
-  tsl_err err = TSL_OK;
-  dp_worker *w = worker_of(worker);
-  dp_steps steps = {};
-  if (w->recur != NULL) TSL_FAIL(TSL_ERR_INTERNAL, "dp: recurrences are recovered on the root");
-  if (w->c.p->engine == DP_WAVEFRONT)
-    TSL_TRY(dp_bands_trace(&w->bands, units, n, cursor, &steps));
-  else if (w->c.p->engine == DP_ROWS)
-    TSL_TRY(dp_rows_trace(&w->rows, units, n, cursor, &steps));
-  else
-    TSL_FAIL(TSL_ERR_INTERNAL, "dp: intervals are recovered on the root");
-  list->data = steps.at;
-  list->n = steps.n;
-  steps.at = NULL;
-done:
-  free(steps.at);
-  return err;
+  return dp_driver_walk(&worker_of(worker)->dp, units, n, cursor, list);
 }
 
 static tsl_err dp_collect_gpu(tsl_worker *worker, tsl_problem *problem) {
   dp_worker *w = worker_of(worker);
   tsl_field *goal = &problem->fields[DP_GOAL];
   const int wanted = w->recur != NULL ? dp_field(problem, "wanted") : -1;
+  if (w->recur == NULL) return dp_driver_goal(&w->dp, goal);
   memset(goal->data, 0, 8);
-  if (w->recur != NULL)
-    return wanted >= 0 ? dp_recur_card_collect(w->recur, (int64_t *)problem->fields[wanted].data)
-                       : TSL_OK;
-  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_goal(&w->bands, goal);
-  return w->c.p->engine == DP_ROWS ? dp_rows_goal(&w->rows, goal) : dp_boxes_goal(&w->boxes, goal);
+  return wanted >= 0 ? dp_recur_card_collect(w->recur, (int64_t *)problem->fields[wanted].data)
+                     : TSL_OK;
 }
 
 static tsl_err dp_host_alloc(int64_t bytes, void **out) {
@@ -188,27 +170,20 @@ static void dp_host_free(void *memory) {
 static int64_t dp_state_bytes_gpu(const tsl_worker *worker, const tsl_unit *unit, int64_t stage) {
   const dp_worker *w = (const dp_worker *)worker;
   if (w->recur != NULL) return dp_recur_card_state_bytes(w->recur, unit, stage);
-  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_state_bytes(&w->bands, unit, stage);
-  if (w->c.p->engine == DP_ROWS) return dp_rows_state_bytes(&w->rows, unit, stage);
-  return dp_boxes_state_bytes(&w->boxes, unit);
+  return dp_driver_state_bytes(&w->dp, unit, stage);
 }
 
 static tsl_err dp_save_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_save(w->recur, unit, stage, bytes);
-  if (w->c.p->engine == DP_WAVEFRONT) return dp_bands_save(&w->bands, unit, stage, bytes);
-  if (w->c.p->engine == DP_ROWS) return dp_rows_save(&w->rows, unit, stage, bytes);
-  return dp_boxes_edge_out(&w->boxes, unit, bytes);
+  return dp_driver_save(&w->dp, unit, stage, bytes);
 }
 
 static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t stage,
                            const uint8_t *own, int64_t lanes, const void *bytes, int64_t n) {
   dp_worker *w = worker_of(worker);
   if (w->recur != NULL) return dp_recur_card_load(w->recur, unit, stage, own, bytes, n);
-  if (w->c.p->engine == DP_WAVEFRONT)
-    return dp_bands_load(&w->bands, unit, stage, own, lanes, bytes, n);
-  if (w->c.p->engine == DP_ROWS) return dp_rows_load(&w->rows, unit, stage, own, lanes, bytes, n);
-  return dp_boxes_load(&w->boxes, unit, bytes, n);
+  return dp_driver_load(&w->dp, unit, stage, own, lanes, bytes, n);
 }
 
 static tsl_backend make_backend(void) {

@@ -16,10 +16,8 @@
 #define TSL_CPU_DP_BACKEND_H
 
 #include "cpu.h"
-#include "dp_bands.h"
-#include "dp_boxes.h"
 #include "dp_cpu.h"
-#include "dp_rows.h"
+#include "dp_driver.h"
 
 /* -------------------------------------------------------------------- wavefronts */
 
@@ -87,12 +85,9 @@ tsl_err dp_cpu_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
 /* ---------------------------------------------------------------------- the worker */
 
 struct tsl_worker {
-  dp_context c;
+  dp_driver dp;
   dp_cpu cpu;
-  double slow; /**< TSL_TEST_SLOW */
-  dp_bands bands;
-  dp_rows rows;
-  dp_boxes boxes;
+  double slow;                /**< TSL_TEST_SLOW */
   struct dp_recur_cpu *recur; /**< RECURRENCE, else NULL */
 };
 

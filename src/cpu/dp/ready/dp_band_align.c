@@ -24,8 +24,8 @@ static void close_align(void **engine) {
 static tsl_err open_align(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
   const tsl_worker *w = worker;
-  const dp_params *p = w->c.p;
-  const uint8_t *a = dp_input(&w->c, DP_A), *b = dp_input(&w->c, DP_B);
+  const dp_params *p = w->dp.c.p;
+  const uint8_t *a = dp_input(&w->dp.c, DP_A), *b = dp_input(&w->dp.c, DP_B);
   align_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
@@ -60,7 +60,7 @@ static int64_t keep_bytes(const void *engine, int64_t rows) {
 
 static tsl_err state_get(void *engine, void *state) {
   const align_band *e = engine;
-  memset(state, 0, (size_t)dp_state_bytes(e->w->c.p, width_of(e)));
+  memset(state, 0, (size_t)dp_state_bytes(e->w->dp.c.p, width_of(e)));
   dp_cpu_align_row_get(e->align, state, (int32_t *)state + width_of(e));
   return TSL_OK;
 }
@@ -83,7 +83,7 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
   TSL_TRY(dp_cpu_align_trace(e->align, &place, directions, room, &n));
-  TSL_TRY(dp_steps_alignment(&e->w->c, directions, n, at[0], at[1], steps));
+  TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
   at[0] = place.row, at[1] = e->lo + place.column, at[2] = place.state;
   if (place.done) cursor->lane = -1;
 done:

@@ -9,7 +9,7 @@ typedef struct bits_band {
 } bits_band;
 
 static dp_problem problem_of(const bits_band *e) {
-  return (dp_problem)e->w->c.p->problem;
+  return (dp_problem)e->w->dp.c.p->problem;
 }
 
 static void close_bits(void **engine) {
@@ -23,13 +23,13 @@ static void close_bits(void **engine) {
 static tsl_err open_bits(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
   const tsl_worker *w = worker;
-  const uint8_t *a = dp_input(&w->c, DP_A), *b = dp_input(&w->c, DP_B);
+  const uint8_t *a = dp_input(&w->dp.c, DP_A), *b = dp_input(&w->dp.c, DP_B);
   bits_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
   *e = (bits_band){.w = w, .lo = lo, .hi = hi};
   *engine = e;
-  TSL_TRY(dp_cpu_bits_open(&w->cpu, problem_of(e), a, w->c.p->n, b + lo, hi - lo, &e->bits));
+  TSL_TRY(dp_cpu_bits_open(&w->cpu, problem_of(e), a, w->dp.c.p->n, b + lo, hi - lo, &e->bits));
   dp_cpu_bits_begin(e->bits);
 done:
   if (err != TSL_OK) close_bits(engine);
@@ -72,7 +72,7 @@ static tsl_err trace_bits(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   TSL_TRY(tsl_alloc(room, sizeof *pairs, "pairs", (void **)&pairs));
   TSL_TRY(dp_cpu_bits_trace(e->bits, &row, &column, pairs, room, &n));
   cursor->at[0] = row, cursor->at[1] = e->lo + column;
-  TSL_TRY(dp_steps_pairs(&e->w->c, pairs, n, e->lo, from, cursor->at, steps));
+  TSL_TRY(dp_steps_pairs(&e->w->dp.c, pairs, n, e->lo, from, cursor->at, steps));
 done:
   tsl_free(pairs);
   return err;

@@ -27,11 +27,15 @@ static tsl_err open_dtw(void *worker, int64_t lo, int64_t hi, void **engine) {
   dtw_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (dtw_band){
-      .cpu = &w->cpu, .type = (tsl_type)w->c.p->type, .lo = lo, .hi = hi, .bytes = w->c.bytes};
+  *e = (dtw_band){.cpu = &w->cpu,
+                  .type = (tsl_type)w->dp.c.p->type,
+                  .lo = lo,
+                  .hi = hi,
+                  .bytes = w->dp.c.bytes};
   *engine = e;
-  TSL_TRY(dp_cpu_dtw_open(&w->cpu, e->type, w->c.p->square != 0, dp_input(&w->c, DP_A), w->c.p->n,
-                          (const char *)dp_input(&w->c, DP_B) + lo * e->bytes, hi - lo, &e->dtw));
+  TSL_TRY(dp_cpu_dtw_open(&w->cpu, e->type, w->dp.c.p->square != 0, dp_input(&w->dp.c, DP_A),
+                          w->dp.c.p->n, (const char *)dp_input(&w->dp.c, DP_B) + lo * e->bytes,
+                          hi - lo, &e->dtw));
   dp_cpu_dtw_begin(e->dtw);
 done:
   if (err != TSL_OK) close_dtw(engine);

@@ -60,9 +60,9 @@ static tsl_err open_plain(void *worker, int64_t lo, int64_t hi, void **engine) {
   plain_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (plain_band){.p = w->c.p, .threads = w->cpu.threads, .lo = lo, .hi = hi};
+  *e = (plain_band){.p = w->dp.c.p, .threads = w->cpu.threads, .lo = lo, .hi = hi};
   *engine = e;
-  e->a = dp_input(&w->c, DP_A), e->b = dp_input(&w->c, DP_B);
+  e->a = dp_input(&w->dp.c, DP_A), e->b = dp_input(&w->dp.c, DP_B);
   TSL_TRY(tsl_alloc(hi - lo + 1, (size_t)value_bytes(e), "row of the table", &e->h));
   if (is_affine(e->p)) TSL_TRY(tsl_alloc(hi - lo, sizeof *e->f, "row of gaps", (void **)&e->f));
   begin_plain(e);

@@ -6,9 +6,9 @@ tsl_err dp_cpu_bands_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   tsl_err err = TSL_OK;
   for (int64_t k = 0, end; k < n; k = end) {
     const double start = tsl_cpu_seconds();
-    end = dp_band_end(&w->bands, units, n, k);
-    TSL_TRY(dp_band_run(&w->bands, units + k, end - k, parts + k));
-    TSL_TRY(dp_band_best(&w->bands, units + k, end - k, parts + k));
+    end = dp_band_end(&w->dp.bands, units, n, k);
+    TSL_TRY(dp_band_run(&w->dp.bands, units + k, end - k, parts + k));
+    TSL_TRY(dp_band_best(&w->dp.bands, units + k, end - k, parts + k));
     dp_cpu_spread(w, start, units + k, end - k, parts + k);
   }
 done:
@@ -26,7 +26,7 @@ static tsl_err put_guess(tsl_worker *w, void *engine, const tsl_unit *unit, int6
                       .left = left};
   TSL_TRY(tsl_alloc(columns, 2 * sizeof *g.above, "row of a trial", (void **)&g.above));
   TSL_TRY(dp_score_guess_sides(w, &g));
-  TSL_TRY(w->bands.engine->state_put(engine, g.row, g.above));
+  TSL_TRY(w->dp.bands.engine->state_put(engine, g.row, g.above));
 done:
   tsl_free(g.above);
   return err;
@@ -36,7 +36,7 @@ done:
  *  those around them. */
 static tsl_err try_band(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  const dp_context *c = &w->c;
+  const dp_context *c = &w->dp.c;
   const bool guess = c->p->problem == DP_LOCAL && c->p->mode != DP_TABLE;
   const int64_t rows = units[0].hi[0] - units[0].lo[0], from = units[0].lo[1];
   const int64_t size = dp_edge_size(c->p, rows), top = guess ? units[0].lo[0] : 0;
@@ -44,14 +44,14 @@ static tsl_err try_band(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_par
   void *engine = NULL, *left = NULL, *right = NULL;
   TSL_TRY(tsl_alloc(size, 1, "edge", &left));
   TSL_TRY(tsl_alloc(size, 1, "edge", &right));
-  TSL_TRY(w->bands.engine->open(w, from, units[n - 1].hi[1], &engine));
+  TSL_TRY(w->dp.bands.engine->open(w, from, units[n - 1].hi[1], &engine));
   if (guess) TSL_TRY(put_guess(w, engine, units, units[n - 1].hi[1] - from, left));
   start = tsl_cpu_seconds();
-  TSL_TRY(w->bands.engine->tile(engine, top, top + rows, from > 0 ? left : NULL, right, false,
-                                dp_window_of(c, &units[0], &parts[0])));
+  TSL_TRY(w->dp.bands.engine->tile(engine, top, top + rows, from > 0 ? left : NULL, right, false,
+                                   dp_window_of(c, &units[0], &parts[0])));
   dp_cpu_spread(w, start, units, n, parts);
 done:
-  w->bands.engine->close(&engine);
+  w->dp.bands.engine->close(&engine);
   tsl_free(left);
   tsl_free(right);
   return err;
@@ -60,7 +60,7 @@ done:
 tsl_err dp_cpu_bands_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   for (int64_t k = 0, end; k < n; k = end) {
-    end = dp_band_end(&w->bands, units, n, k);
+    end = dp_band_end(&w->dp.bands, units, n, k);
     TSL_TRY(try_band(w, units + k, end - k, parts + k));
   }
 done:

@@ -6,7 +6,7 @@
 static tsl_err open_triangle(void *worker, const dp_triangle_input *in, void **triangle) {
   tsl_err err = TSL_OK;
   const tsl_worker *w = worker;
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   dp_cpu_interval_input input = {.problem = (dp_problem)p->problem,
                                  .type = (tsl_type)p->type,
                                  .posts = dp_posts(p),
@@ -54,7 +54,7 @@ const dp_triangle_engine dp_engine_triangle_cpu = {.open = open_triangle,
 tsl_err dp_cpu_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
-  TSL_TRY(dp_boxes_run(&w->boxes, units, n, parts));
+  TSL_TRY(dp_boxes_run(&w->dp.boxes, units, n, parts));
   dp_cpu_spread(w, start, units, n, parts);
 done:
   return err;

@@ -11,12 +11,12 @@ enum { LOOKED_AT = 2048 /* letters of either text */ };
 /** Score of a letter along the diagonal. */
 static tsl_err measure_slope(const tsl_worker *w, double *slope) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   const int64_t shorter = p->n < p->m ? p->n : p->m;
   const int64_t n = shorter < LOOKED_AT ? shorter : LOOKED_AT;
   dp_cpu_align *align = NULL;
-  TSL_TRY(dp_cpu_align_open(&w->cpu, DP_LOCAL, &p->scores, dp_input(&w->c, DP_A), n,
-                            dp_input(&w->c, DP_B), n, n, 0, &align));
+  TSL_TRY(dp_cpu_align_open(&w->cpu, DP_LOCAL, &p->scores, dp_input(&w->dp.c, DP_A), n,
+                            dp_input(&w->dp.c, DP_B), n, n, 0, &align));
   TSL_TRY(dp_cpu_align_tile(align, 0, n, NULL, NULL, false));
   *slope = n > 0 ? (double)dp_cpu_align_best(align).score / (double)n : 0;
 done:
@@ -34,7 +34,7 @@ static int32_t guess(const dp_params *p, double slope, int64_t i, int64_t j) {
 
 tsl_err dp_score_guess_sides(const tsl_worker *w, const dp_score_guess *g) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   double slope = 0;
   TSL_TRY(measure_slope(w, &slope));
   for (int64_t k = 0; k < g->columns; k++) {

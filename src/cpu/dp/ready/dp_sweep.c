@@ -7,12 +7,12 @@
 
 /** Columns to the left of a row's own that items after it, up to hi, reach. */
 static int64_t reach_after(const tsl_worker *w, int64_t item, int64_t hi) {
-  const int64_t *weights = dp_input(&w->c, DP_A);
+  const int64_t *weights = dp_input(&w->dp.c, DP_A);
   int64_t sum = 0;
-  if (w->c.p->problem == DP_BINOMIAL) return hi - 1 - item;
-  if (w->c.p->problem != DP_KNAPSACK) return 0;
-  for (int64_t i = item + 1; i < hi && sum <= w->c.p->m; i++)
-    if (weights[i] <= w->c.p->m) sum += weights[i];
+  if (w->dp.c.p->problem == DP_BINOMIAL) return hi - 1 - item;
+  if (w->dp.c.p->problem != DP_KNAPSACK) return 0;
+  for (int64_t i = item + 1; i < hi && sum <= w->dp.c.p->m; i++)
+    if (weights[i] <= w->dp.c.p->m) sum += weights[i];
   return sum;
 }
 
@@ -28,7 +28,7 @@ typedef struct piece {
 
 static tsl_err compute_binomial(const tsl_worker *w, const piece *q) {
   tsl_err err = TSL_OK;
-  const int64_t modulus = w->c.p->modulus, *y = q->y;
+  const int64_t modulus = w->dp.c.p->modulus, *y = q->y;
   TSL_TRY(dp_cpu_binomial(&w->cpu, modulus, q->hi - q->lo, q->x, q->y, q->from, q->span->to));
   for (int64_t c = q->from; c < q->span->to && modulus == 0; c++)
     if (y[c] < 0)
@@ -40,12 +40,14 @@ done:
 }
 
 static tsl_err compute_piece(const tsl_worker *w, const piece *q) {
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   const tsl_type type = (tsl_type)p->type;
-  const int64_t *weights = dp_input(&w->c, DP_A), *values = dp_input(&w->c, DP_B), to = q->span->to;
+  const int64_t *weights = dp_input(&w->dp.c, DP_A), *values = dp_input(&w->dp.c, DP_B),
+                to = q->span->to;
   const bool stages = p->problem == DP_STAGECOACH;
   const int64_t row = stages ? p->m * p->m : p->m + 1;
-  const char *numbers = (const char *)dp_input(&w->c, DP_A) + (q->lo - stages) * row * w->c.bytes;
+  const char *numbers =
+      (const char *)dp_input(&w->dp.c, DP_A) + (q->lo - stages) * row * w->dp.c.bytes;
   switch ((dp_problem)p->problem) {
   case DP_KNAPSACK:
     return dp_cpu_knapsack(&w->cpu, weights + q->lo, values + q->lo, q->hi - q->lo, q->x, q->y,
@@ -68,8 +70,8 @@ typedef void (*row_fn)(void *context, int64_t item, const void *values);
 static tsl_err compute_span(const tsl_worker *w, const dp_sweep_span *span, char *made,
                             row_fn done_row, void *context) {
   tsl_err err = TSL_OK;
-  const dp_params *p = w->c.p;
-  const dp_buffer *scratch = w->rows.scratch;
+  const dp_params *p = w->dp.c.p;
+  const dp_buffer *scratch = w->dp.rows.scratch;
   const int64_t step = dp_choice_bytes(p, 1, span->to - span->from);
   const bool many = p->problem == DP_KNAPSACK || p->problem == DP_BINOMIAL ||
                     (p->problem == DP_KNAPSACK_UNBOUNDED && made == NULL);
@@ -79,7 +81,7 @@ static tsl_err compute_span(const tsl_worker *w, const dp_sweep_span *span, char
     q.lo = i, q.hi = many && done_row == NULL ? span->hi : i + 1;
     q.from = span->from - reach_after(w, q.hi - 1, span->hi);
     if (q.from < 0) q.from = 0;
-    q.y = q.hi == span->hi ? span->bottom : (void *)dp_row_at(&w->rows, &scratch[i & 1]);
+    q.y = q.hi == span->hi ? span->bottom : (void *)dp_row_at(&w->dp.rows, &scratch[i & 1]);
     q.bits = dp_is_sack(p) ? place : NULL;
     q.k = dp_is_sack(p) ? NULL : place;
     TSL_TRY(compute_piece(w, &q));
@@ -107,16 +109,16 @@ static void put_row(const table_rows *t, int64_t row, const void *values) {
   const tsl_worker *w = t->w;
   for (int64_t u = 0; u < t->n; u++) {
     int64_t lo[3], hi[3];
-    w->c.problem->family->region(w->c.problem, &t->units[u], w->c.table, lo, hi);
-    const size_t bytes = (size_t)((hi[1] - lo[1]) * w->c.bytes);
-    memcpy((char *)t->parts[u].slab[w->c.table] + (size_t)(row - lo[0]) * bytes,
-           (const char *)values + lo[1] * w->c.bytes, bytes);
+    w->dp.c.problem->family->region(w->dp.c.problem, &t->units[u], w->dp.c.table, lo, hi);
+    const size_t bytes = (size_t)((hi[1] - lo[1]) * w->dp.c.bytes);
+    memcpy((char *)t->parts[u].slab[w->dp.c.table] + (size_t)(row - lo[0]) * bytes,
+           (const char *)values + lo[1] * w->dp.c.bytes, bytes);
   }
 }
 
 static void put_item(void *context, int64_t item, const void *values) {
   const table_rows *t = context;
-  put_row(t, item + dp_has_boundary(t->w->c.p), values);
+  put_row(t, item + dp_has_boundary(t->w->dp.c.p), values);
 }
 
 static tsl_err table_cpu(void *worker, const dp_sweep_span *span, const tsl_unit *units, int64_t n,
@@ -133,12 +135,12 @@ const dp_sweep_engine dp_engine_sweep_cpu = {
 
 tsl_err dp_cpu_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  dp_rows_stage(&w->rows);
+  dp_rows_stage(&w->dp.rows);
   for (int64_t k = 0, end; k < n; k = end) {
     const double start = tsl_cpu_seconds();
     end = dp_units_end(units, n, k);
-    TSL_TRY(dp_rows_run(&w->rows, units + k, end - k, parts + k));
-    TSL_TRY(dp_rows_best(&w->rows, units + k, end - k, parts + k));
+    TSL_TRY(dp_rows_run(&w->dp.rows, units + k, end - k, parts + k));
+    TSL_TRY(dp_rows_best(&w->dp.rows, units + k, end - k, parts + k));
     dp_cpu_spread(w, start, units + k, end - k, parts + k);
   }
 done:

@@ -6,8 +6,8 @@
 #endif
 
 void dp_cpu_rows_trial_end(tsl_worker *w) {
-  if (w->rows.n == 0) return;
-  dp_rows_forget(&w->rows);
+  if (w->dp.rows.n == 0) return;
+  dp_rows_forget(&w->dp.rows);
 #ifdef __GLIBC__
   (void)malloc_trim(0);
 #endif
@@ -17,10 +17,10 @@ void dp_cpu_rows_trial_end(tsl_worker *w) {
  *  that are in no cache either; all that memory allows are forgotten together. */
 static tsl_err keep_trial(tsl_worker *w, const dp_sweep_span *span, void **made) {
   tsl_err err = TSL_OK;
-  dp_rows *rows = &w->rows;
+  dp_rows *rows = &w->dp.rows;
   dp_decisions *d = NULL;
-  const int64_t bytes = dp_choice_bytes(w->c.p, span->hi - span->lo, span->to - span->from);
-  if (rows->bytes + bytes > w->c.p->budget) dp_cpu_rows_trial_end(w);
+  const int64_t bytes = dp_choice_bytes(w->dp.c.p, span->hi - span->lo, span->to - span->from);
+  if (rows->bytes + bytes > w->dp.c.p->budget) dp_cpu_rows_trial_end(w);
   TSL_TRY(dp_decisions_add(rows, span, &d));
   TSL_TRY(dp_decisions_reserve(rows, d));
   rows->bytes += bytes;
@@ -34,14 +34,14 @@ done:
 static tsl_err try_span(tsl_worker *w, int turn, const tsl_unit *units, int64_t n,
                         tsl_part *parts) {
   tsl_err err = TSL_OK;
-  dp_sweep_span span = dp_sweep_span_of(&w->rows, units, n);
+  dp_sweep_span span = dp_sweep_span_of(&w->dp.rows, units, n);
   const double start = tsl_cpu_seconds();
   void *made = NULL;
-  span.top = dp_row_at(&w->rows, &w->rows.row[1 - turn]);
-  span.bottom = dp_row_at(&w->rows, &w->rows.row[turn]);
-  if (w->c.p->mode == DP_RECOVER && !dp_decisions_later(&w->rows, &span))
+  span.top = dp_row_at(&w->dp.rows, &w->dp.rows.row[1 - turn]);
+  span.bottom = dp_row_at(&w->dp.rows, &w->dp.rows.row[turn]);
+  if (w->dp.c.p->mode == DP_RECOVER && !dp_decisions_later(&w->dp.rows, &span))
     TSL_TRY(keep_trial(w, &span, &made));
-  err = w->rows.engine->span(w, &span, made);
+  err = w->dp.rows.engine->span(w, &span, made);
   if (err == TSL_ERR_NUMERIC) err = TSL_OK;
   dp_cpu_spread(w, start, units, n, parts);
 done:
@@ -51,7 +51,7 @@ done:
 tsl_err dp_cpu_rows_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   int turn = 0;
-  TSL_TRY(dp_rows_zero(&w->rows));
+  TSL_TRY(dp_rows_zero(&w->dp.rows));
   for (int64_t k = 0, end; k < n; k = end, turn = 1 - turn) {
     end = dp_units_end(units, n, k);
     TSL_TRY(try_span(w, turn, units + k, end - k, parts + k));

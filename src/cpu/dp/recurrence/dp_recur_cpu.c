@@ -130,10 +130,10 @@ tsl_err dp_recur_cpu_open(tsl_worker *w, const tsl_device *device) {
   void *memory = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *r, "recurrence", &memory));
   r = w->recur = memory;
-  r->bytes = w->c.bytes;
-  r->pattern = (dp_pattern)w->c.p->pattern;
-  TSL_TRY(dp_recur_open(w->c.problem, &r->recur));
-  TSL_TRY(load_code(r, w->c.problem, device));
+  r->bytes = w->dp.c.bytes;
+  r->pattern = (dp_pattern)w->dp.c.p->pattern;
+  TSL_TRY(dp_recur_open(w->dp.c.problem, &r->recur));
+  TSL_TRY(load_code(r, w->dp.c.problem, device));
   set_choice(r);
   TSL_TRY(take_memory(r));
 done:
@@ -168,9 +168,9 @@ tsl_err dp_recur_cpu_begin(tsl_worker *w) {
 static void give_best(const tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   const dp_recur_cpu *r = w->recur;
   int64_t lo[3], hi[3];
-  for (int64_t k = 0; w->c.best >= 0 && k < n; k++) {
-    int64_t *row = parts[k].slab[w->c.best];
-    w->c.problem->family->region(w->c.problem, &units[k], w->c.best, lo, hi);
+  for (int64_t k = 0; w->dp.c.best >= 0 && k < n; k++) {
+    int64_t *row = parts[k].slab[w->dp.c.best];
+    w->dp.c.problem->family->region(w->dp.c.problem, &units[k], w->dp.c.best, lo, hi);
     if (hi[0] == lo[0]) continue;
     row[0] = r->best.bits, row[1] = r->best.i, row[2] = r->best.j;
   }
@@ -178,7 +178,7 @@ static void give_best(const tsl_worker *w, const tsl_unit *units, int64_t n, tsl
 
 static tsl_err run_engine(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  const dp_engine engine = (dp_engine)w->c.p->engine;
+  const dp_engine engine = (dp_engine)w->dp.c.p->engine;
   if (engine == DP_INTERVAL) return dp_recur_boxes_run(w, units, n, parts);
   for (int64_t k = 0, end; k < n; k = end) {
     end = dp_units_end(units, n, k);
@@ -208,7 +208,7 @@ typedef struct passage {
 
 static void find_passages(const tsl_worker *w, const tsl_unit *first, int64_t from, int64_t to,
                           passage list[4]) {
-  const int64_t *reach = w->c.p->reach, width = w->recur->recur->code.Q;
+  const int64_t *reach = w->dp.c.p->reach, width = w->recur->recur->code.Q;
   const int64_t lane = first->hi[1] - first->lo[1];
   const int64_t left = reach[0] > 0 && reach[0] < lane ? lane : reach[0];
   const int64_t right = reach[1] > 0 && reach[1] < lane ? lane : reach[1];
@@ -234,7 +234,7 @@ static tsl_err exchange_row(tsl_worker *w, const tsl_unit *first, const tsl_unit
   find_passages(w, first, first->lo[1], last->hi[1], list);
   for (int k = 0; k < 4; k++) {
     part.lo[1] = list[k].lo, part.hi[1] = list[k].hi;
-    sum += bytes[k] = w->c.problem->family->edge_bytes(w->c.problem, &part);
+    sum += bytes[k] = w->dp.c.problem->family->edge_bytes(w->dp.c.problem, &part);
   }
   TSL_TRY(tsl_alloc(sum, 1, "edges of a trial", (void **)&all));
   at = all;
@@ -252,7 +252,7 @@ done:
 
 /** Is the row that a stage ends with shared with other ranks? */
 static bool shares_rows(const tsl_worker *w, const tsl_unit *first, const tsl_unit *last) {
-  return w->c.p->engine == DP_ROWS && last->hi[1] - first->lo[1] < w->recur->recur->code.Q;
+  return w->dp.c.p->engine == DP_ROWS && last->hi[1] - first->lo[1] < w->recur->recur->code.Q;
 }
 
 tsl_err dp_recur_cpu_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
@@ -260,7 +260,7 @@ tsl_err dp_recur_cpu_trial(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   char *edges = NULL;
   w->recur->trial = true;
   for (int64_t k = 0, end; k < n; k = end) { /* boxes may need others */
-    end = w->c.p->engine == DP_INTERVAL ? k + 1 : dp_units_end(units, n, k);
+    end = w->dp.c.p->engine == DP_INTERVAL ? k + 1 : dp_units_end(units, n, k);
     TSL_TRY(dp_recur_cpu_tiles(w, &units[k], end - k, &parts[k]));
     if (shares_rows(w, &units[k], &units[end - 1]))
       TSL_TRY(exchange_row(w, &units[k], &units[end - 1], &edges));
@@ -274,8 +274,8 @@ done:
 /* ---- edges, the goal's cells */
 
 tsl_err dp_recur_cpu_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes) {
-  if (w->c.p->engine == DP_WAVEFRONT) return dp_recur_wave_edge_out(w->recur, unit, bytes);
-  if (w->c.p->engine == DP_ROWS)
+  if (w->dp.c.p->engine == DP_WAVEFRONT) return dp_recur_wave_edge_out(w->recur, unit, bytes);
+  if (w->dp.c.p->engine == DP_ROWS)
     dp_recur_rows_edge_out(w->recur, unit, bytes);
   else
     dp_recur_boxes_edge_out(w->recur, unit, bytes);
@@ -283,8 +283,8 @@ tsl_err dp_recur_cpu_edge_out(tsl_worker *w, const tsl_unit *unit, void *bytes) 
 }
 
 tsl_err dp_recur_cpu_edge_in(tsl_worker *w, const tsl_unit *unit, const void *bytes) {
-  if (w->c.p->engine == DP_WAVEFRONT) return dp_recur_wave_edge_in(w->recur, unit, bytes);
-  if (w->c.p->engine == DP_ROWS)
+  if (w->dp.c.p->engine == DP_WAVEFRONT) return dp_recur_wave_edge_in(w->recur, unit, bytes);
+  if (w->dp.c.p->engine == DP_ROWS)
     dp_recur_rows_edge_in(w->recur, unit, bytes);
   else
     dp_recur_boxes_edge_in(w->recur, unit, bytes);

@@ -26,10 +26,8 @@
 #ifndef TSL_GPU_DP_BACKEND_GPU_CUH
 #define TSL_GPU_DP_BACKEND_GPU_CUH
 
-#include "dp_bands.h"
-#include "dp_boxes.h"
+#include "dp_driver.h"
 #include "dp_gpu.cuh"
-#include "dp_rows.h"
 
 struct dp_recur_card;
 struct dp_worker;
@@ -89,8 +87,8 @@ tsl_err dp_gpu_trial_open(struct dp_worker *w, const tsl_unit *units, int64_t n,
 tsl_err dp_gpu_bands_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 /** Time stages of the same lanes as a run has them, each behind the one before. */
 tsl_err dp_gpu_stages_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** Free all bands (dp_bands_clear), and what trials and stages have. */
-void dp_gpu_bands_clear(struct dp_worker *w);
+/** Free what trials have; no stage is started. */
+void dp_gpu_stages_clear(struct dp_worker *w);
 
 /** tsl_backend.ramp */
 double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks,
@@ -113,11 +111,9 @@ typedef struct dp_sweep_gpu {
 } dp_sweep_gpu;
 
 /** Reserve rows on the card and upload weights, returns or costs; waits. Knapsacks whose values fit
- *  are held in 32 bits. Free with dp_gpu_rows_clear.
+ *  are held in 32 bits. Free with dp_driver_clear and dp_gpu_sweep_clear.
  *  @return TSL_ERR_INPUT: an item with a negative weight or value; TSL_ERR_DEVICE_MEMORY */
 tsl_err dp_gpu_rows_open(struct dp_worker *w);
-/** Start a phase (dp_rows_begin). */
-tsl_err dp_gpu_rows_begin(struct dp_worker *w);
 /** Compute tiles of one stage (dp_rows_run) and wait.
  *  @param[in,out] parts  shape [n]; seconds, and slabs of the table and of best
  *  @return TSL_ERR_NUMERIC: a binomial coefficient without modulus exceeds 63 bits */
@@ -127,8 +123,8 @@ tsl_err dp_gpu_rows_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n,
 tsl_err dp_gpu_rows_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 /** dp_sweep_engine.trace, by a kernel. */
 tsl_err dp_gpu_rows_trace(void *worker, const dp_decisions *d, tsl_cursor *cursor, dp_steps *steps);
-/** Free rows, decisions and numbers. */
-void dp_gpu_rows_clear(struct dp_worker *w);
+/** Free what sweeps have besides their rows. */
+void dp_gpu_sweep_clear(struct dp_worker *w);
 
 /**
  * Queue the rows of a span.
@@ -154,13 +150,10 @@ tsl_err dp_gpu_boxes_trial(struct dp_worker *w, const tsl_unit *units, int64_t n
 /* ------------------------------------------------------------------------------ the worker */
 
 typedef struct dp_worker {
-  dp_context c;
+  dp_driver dp;
   dp_card card;
-  dp_bands bands;
   dp_stages_gpu stages;
-  dp_rows rows;
   dp_sweep_gpu sweep;
-  dp_boxes boxes;
   struct dp_recur_card *recur; /**< RECURRENCE, dp_recur_gpu.cuh: all of the above is unused then */
 } dp_worker;
 

@@ -18,7 +18,7 @@ static void close_align(void **engine) {
 static tsl_err open_align(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
   dp_worker *w = (dp_worker *)worker;
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   align_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
@@ -27,8 +27,8 @@ static tsl_err open_align(void *worker, int64_t lo, int64_t hi, void **engine) {
   e->lo = lo;
   e->hi = hi;
   TSL_TRY(dp_affine_open(
-      &w->card, (dp_problem)p->problem, &p->scores, (const uint8_t *)dp_input(&w->c, DP_A), p->n,
-      (const uint8_t *)dp_input(&w->c, DP_B) + lo, hi - lo, p->m, lo, 0, &e->align));
+      &w->card, (dp_problem)p->problem, &p->scores, (const uint8_t *)dp_input(&w->dp.c, DP_A), p->n,
+      (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, 0, &e->align));
 done:
   if (err != TSL_OK) close_align(engine);
   return err;
@@ -62,9 +62,9 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   const int64_t room = place.row - e->keep_lo + place.column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
-  TSL_TRY(e->w->c.p->host ? dp_affine_trace_host(e->align, &place, directions, room, &n)
-                          : dp_affine_trace(e->align, &place, directions, room, &n));
-  TSL_TRY(dp_steps_alignment(&e->w->c, directions, n, at[0], at[1], steps));
+  TSL_TRY(e->w->dp.c.p->host ? dp_affine_trace_host(e->align, &place, directions, room, &n)
+                             : dp_affine_trace(e->align, &place, directions, room, &n));
+  TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
   at[0] = place.row;
   at[1] = e->lo + place.column;
   at[2] = place.state;

@@ -2,8 +2,7 @@
  * before it. */
 #include "dp_backend_gpu.cuh"
 
-void dp_gpu_bands_clear(dp_worker *w) {
-  dp_bands_clear(&w->bands);
+void dp_gpu_stages_clear(dp_worker *w) {
   tsl_gpu_release(&w->card.memory, &w->stages.trial_left);
   tsl_gpu_release(&w->card.memory, &w->stages.trial_right);
   w->stages = dp_stages_gpu{};
@@ -14,13 +13,13 @@ tsl_err dp_gpu_bands_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_p
   double seconds = 0;
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
   for (int64_t k = 0, end; k < n; k = end) {
-    end = dp_band_end(&w->bands, units, n, k);
-    TSL_TRY(dp_band_run(&w->bands, units + k, end - k, parts + k));
+    end = dp_band_end(&w->dp.bands, units, n, k);
+    TSL_TRY(dp_band_run(&w->dp.bands, units + k, end - k, parts + k));
   }
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   for (int64_t k = 0, end; k < n; k = end) {
-    end = dp_band_end(&w->bands, units, n, k);
-    TSL_TRY(dp_band_best(&w->bands, units + k, end - k, parts + k));
+    end = dp_band_end(&w->dp.bands, units, n, k);
+    TSL_TRY(dp_band_best(&w->dp.bands, units + k, end - k, parts + k));
   }
   dp_seconds_spread(seconds, units, n, parts);
 done:
@@ -31,11 +30,11 @@ done:
  * cell after the other. */
 static tsl_err begin_at(dp_worker *w, void *engine, int64_t columns, int64_t row) {
   tsl_err err = TSL_OK;
-  dp_buffer *state = &w->bands.state;
-  const int64_t bytes = w->bands.engine->state_bytes(w->c.p, columns);
-  TSL_TRY(dp_reserve(&w->c, state, bytes, "row of a trial"));
-  TSL_TRY(dp_zero(&w->c, state->data, bytes));
-  TSL_TRY(w->bands.engine->state_put(engine, row, state->data));
+  dp_buffer *state = &w->dp.bands.state;
+  const int64_t bytes = w->dp.bands.engine->state_bytes(w->dp.c.p, columns);
+  TSL_TRY(dp_reserve(&w->dp.c, state, bytes, "row of a trial"));
+  TSL_TRY(dp_zero(&w->dp.c, state->data, bytes));
+  TSL_TRY(w->dp.bands.engine->state_put(engine, row, state->data));
 done:
   return err;
 }
@@ -44,13 +43,13 @@ tsl_err dp_gpu_trial_open(dp_worker *w, const tsl_unit *units, int64_t n, int64_
                           dp_trial_gpu *t) {
   tsl_err err = TSL_OK;
   tsl_gpu_buffer *left = &w->stages.trial_left, *right = &w->stages.trial_right;
-  const int64_t size = dp_edge_size(w->c.p, rows), lo = units[0].lo[1], hi = units[n - 1].hi[1];
+  const int64_t size = dp_edge_size(w->dp.c.p, rows), lo = units[0].lo[1], hi = units[n - 1].hi[1];
   *t = dp_trial_gpu{};
-  t->row = w->c.p->problem == DP_LOCAL && w->c.table < 0 ? units[0].lo[0] : 0;
+  t->row = w->dp.c.p->problem == DP_LOCAL && w->dp.c.table < 0 ? units[0].lo[0] : 0;
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, left, size, "edge"));
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, right, size, "edge"));
   TSL_CUDA_TRY(cudaMemsetAsync(left->data, 0, (size_t)size, w->card.stream));
-  TSL_TRY(w->bands.engine->open(w, lo, hi, &t->engine));
+  TSL_TRY(w->dp.bands.engine->open(w, lo, hi, &t->engine));
   if (t->row > 0) TSL_TRY(begin_at(w, t->engine, hi - lo, t->row));
   if (lo > 0) t->left = left->data;
 done:
@@ -61,26 +60,26 @@ done:
 static tsl_err try_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const int64_t rows = units[0].hi[0] - units[0].lo[0];
-  const dp_window window = dp_window_of(&w->c, &units[0], &parts[0]);
+  const dp_window window = dp_window_of(&w->dp.c, &units[0], &parts[0]);
   dp_trial_gpu t = {};
   double seconds = 0;
   TSL_TRY(dp_gpu_trial_open(w, units, n, rows, &t));
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
-  TSL_TRY(w->bands.engine->tile(t.engine, t.row, t.row + rows, t.left, w->stages.trial_right.data,
-                                false, window));
+  TSL_TRY(w->dp.bands.engine->tile(t.engine, t.row, t.row + rows, t.left,
+                                   w->stages.trial_right.data, false, window));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   dp_seconds_spread(seconds, units, n, parts);
 done:
-  w->bands.engine->close(&t.engine);
+  w->dp.bands.engine->close(&t.engine);
   return err;
 }
 
 tsl_err dp_gpu_bands_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  if (dp_gpu_bands_overlap(w->c.p) && units[0].stage < units[n - 1].stage)
+  if (dp_gpu_bands_overlap(w->dp.c.p) && units[0].stage < units[n - 1].stage)
     return dp_gpu_stages_trial(w, units, n, parts);
   for (int64_t k = 0, end; k < n; k = end) {
-    end = dp_band_end(&w->bands, units, n, k);
+    end = dp_band_end(&w->dp.bands, units, n, k);
     TSL_TRY(try_band(w, units + k, end - k, parts + k));
   }
 done:

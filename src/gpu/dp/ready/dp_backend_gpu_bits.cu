@@ -8,7 +8,7 @@ typedef struct bits_band {
 } bits_band;
 
 static dp_problem problem_of(const bits_band *e) {
-  return (dp_problem)e->w->c.p->problem;
+  return (dp_problem)e->w->dp.c.p->problem;
 }
 
 static void close_bits(void **engine) {
@@ -29,8 +29,9 @@ static tsl_err open_bits(void *worker, int64_t lo, int64_t hi, void **engine) {
   e->w = w;
   e->lo = lo;
   e->hi = hi;
-  TSL_TRY(dp_bits_open(&w->card, problem_of(e), (const uint8_t *)dp_input(&w->c, DP_A), w->c.p->n,
-                       (const uint8_t *)dp_input(&w->c, DP_B) + lo, hi - lo, 0, &e->bits));
+  TSL_TRY(dp_bits_open(&w->card, problem_of(e), (const uint8_t *)dp_input(&w->dp.c, DP_A),
+                       w->dp.c.p->n, (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, 0,
+                       &e->bits));
 done:
   if (err != TSL_OK) close_bits(engine);
   return err;
@@ -67,11 +68,11 @@ static tsl_err trace_bits(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   const int64_t room = row - e->keep_lo < column ? row - e->keep_lo : column;
   dp_pair *pairs = NULL;
   TSL_TRY(tsl_alloc(room, sizeof *pairs, "pairs", (void **)&pairs));
-  TSL_TRY(e->w->c.p->host ? dp_bits_trace_host(e->bits, &row, &column, pairs, room, &n)
-                          : dp_bits_trace(e->bits, &row, &column, pairs, room, &n));
+  TSL_TRY(e->w->dp.c.p->host ? dp_bits_trace_host(e->bits, &row, &column, pairs, room, &n)
+                             : dp_bits_trace(e->bits, &row, &column, pairs, room, &n));
   cursor->at[0] = row;
   cursor->at[1] = e->lo + column;
-  TSL_TRY(dp_steps_pairs(&e->w->c, pairs, n, e->lo, from, cursor->at, steps));
+  TSL_TRY(dp_steps_pairs(&e->w->dp.c, pairs, n, e->lo, from, cursor->at, steps));
 done:
   tsl_free(pairs);
   return err;

@@ -10,7 +10,7 @@ static dp_interval *triangle_of(void *triangle) {
 static tsl_err open_triangle(void *worker, const dp_triangle_input *in, void **triangle) {
   tsl_err err = TSL_OK;
   dp_worker *w = (dp_worker *)worker;
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   dp_interval_input input = {};
   dp_interval *opened = NULL;
   input.problem = (dp_problem)p->problem;
@@ -59,7 +59,7 @@ tsl_err dp_gpu_boxes_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_p
   tsl_err err = TSL_OK;
   double seconds = 0;
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
-  TSL_TRY(dp_boxes_run(&w->boxes, units, n, parts));
+  TSL_TRY(dp_boxes_run(&w->dp.boxes, units, n, parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   dp_seconds_spread(seconds, units, n, parts);
 done:
@@ -69,7 +69,7 @@ done:
 /* Each tile as if all that it needs were there. */
 tsl_err dp_gpu_boxes_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  TSL_TRY(dp_interval_pretend(triangle_of(w->boxes.triangle)));
+  TSL_TRY(dp_interval_pretend(triangle_of(w->dp.boxes.triangle)));
   TSL_TRY(dp_gpu_boxes_tiles(w, units, n, parts));
 done:
   return err;

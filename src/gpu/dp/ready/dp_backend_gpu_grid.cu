@@ -18,7 +18,7 @@ static void close_grid(void **engine) {
 static tsl_err open_grid(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
   dp_worker *w = (dp_worker *)worker;
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   grid_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
@@ -27,13 +27,13 @@ static tsl_err open_grid(void *worker, int64_t lo, int64_t hi, void **engine) {
   e->lo = lo;
   e->hi = hi;
   if (p->problem == DP_DTW)
-    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, dp_input(&w->c, DP_A),
-                             p->n, (const char *)dp_input(&w->c, DP_B) + lo * w->c.bytes, hi - lo,
-                             lo, &e->grid));
+    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, dp_input(&w->dp.c, DP_A),
+                             p->n, (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes,
+                             hi - lo, lo, &e->grid));
   else
     TSL_TRY(dp_grid_open_edit(
-        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(&w->c, DP_A), p->n,
-        (const uint8_t *)dp_input(&w->c, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
+        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(&w->dp.c, DP_A), p->n,
+        (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
 done:
   if (err != TSL_OK) close_grid(engine);
   return err;
@@ -71,11 +71,11 @@ static tsl_err trace_grid(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   const int64_t room = row - e->keep_lo + column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
-  TSL_TRY(e->w->c.p->host ? dp_grid_trace_host(e->grid, &row, &column, directions, room, &n)
-                          : dp_grid_trace(e->grid, &row, &column, directions, room, &n));
-  TSL_TRY(e->w->c.p->problem == DP_DTW
+  TSL_TRY(e->w->dp.c.p->host ? dp_grid_trace_host(e->grid, &row, &column, directions, room, &n)
+                             : dp_grid_trace(e->grid, &row, &column, directions, room, &n));
+  TSL_TRY(e->w->dp.c.p->problem == DP_DTW
               ? dp_steps_cells(directions, n, at[0], at[1], steps)
-              : dp_steps_alignment(&e->w->c, directions, n, at[0], at[1], steps));
+              : dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
   at[0] = row;
   at[1] = e->lo + column;
 done:

@@ -7,7 +7,7 @@
 
 /* F is called with a value of the problem's type. */
 template <class F> static tsl_err as_type(const dp_worker *w, F call) {
-  const int32_t type = w->c.p->type;
+  const int32_t type = w->dp.c.p->type;
   return type == TSL_I32   ? call((int32_t)0)
          : type == TSL_I64 ? call((int64_t)0)
          : type == TSL_F32 ? call(0.0f)
@@ -16,14 +16,14 @@ template <class F> static tsl_err as_type(const dp_worker *w, F call) {
 
 /* A scratch row that is not x. */
 static char *other_scratch(const dp_worker *w, const void *x) {
-  char *first = dp_row_at(&w->rows, &w->rows.scratch[0]);
-  return x != first ? first : dp_row_at(&w->rows, &w->rows.scratch[1]);
+  char *first = dp_row_at(&w->dp.rows, &w->dp.rows.scratch[0]);
+  return x != first ? first : dp_row_at(&w->dp.rows, &w->dp.rows.scratch[1]);
 }
 
 /* Queue a copy of columns [from, to) of a row. */
 static tsl_err copy_columns(const dp_worker *w, const void *x, int64_t from, int64_t to, void *y) {
   tsl_err err = TSL_OK;
-  const int64_t each = w->rows.each;
+  const int64_t each = w->dp.rows.each;
   if (from < to)
     TSL_CUDA_TRY(cudaMemcpyAsync((char *)y + from * each, (const char *)x + from * each,
                                  (size_t)((to - from) * each), cudaMemcpyDeviceToDevice,
@@ -40,12 +40,12 @@ static __global__ void widen_kernel(const int32_t *in, int64_t count, int64_t *o
 tsl_err dp_row_cast(dp_worker *w, const void *row, int64_t from, int64_t to, void *out) {
   tsl_err err = TSL_OK;
   const int64_t n = to - from;
-  if (w->rows.narrow)
+  if (w->dp.rows.narrow)
     TSL_LAUNCH(widen_kernel, dim3((unsigned)tsl_ceil_div(n, 256)), 256, 0, w->card.stream,
                (const int32_t *)row + from, n, (int64_t *)out);
   else
-    TSL_CUDA_TRY(cudaMemcpyAsync(out, (const char *)row + from * w->c.bytes,
-                                 (size_t)(n * w->c.bytes), cudaMemcpyDeviceToDevice,
+    TSL_CUDA_TRY(cudaMemcpyAsync(out, (const char *)row + from * w->dp.c.bytes,
+                                 (size_t)(n * w->dp.c.bytes), cudaMemcpyDeviceToDevice,
                                  w->card.stream));
 done:
   return err;
@@ -75,14 +75,14 @@ static tsl_err run_pass(dp_worker *w, const sack_job *job, const dp_knap_list *l
   a.band = job->from + shift;
   a.bits_stride = tsl_ceil_div(job->to - job->from, 32);
   a.bits = job->bits;
-  a.merge = w->c.p->problem == DP_KNAPSACK_UNBOUNDED;
+  a.merge = w->dp.c.p->problem == DP_KNAPSACK_UNBOUNDED;
   return dp_knap_launch(&w->card, a, list, k, items);
 }
 
 /* All passes of the list; after each, the columns that those behind it reach are there. */
 template <class T> static tsl_err run_list(dp_worker *w, sack_job *job, const dp_knap_list *list) {
   tsl_err err = TSL_OK;
-  const bool unbounded = w->c.p->problem == DP_KNAPSACK_UNBOUNDED;
+  const bool unbounded = w->dp.c.p->problem == DP_KNAPSACK_UNBOUNDED;
   const void *in = job->x;
   int64_t after = 0; /* weights of items behind */
   for (int64_t k = 0; k < list->n; k++) after += list->weight[k];
@@ -109,7 +109,7 @@ done:
  * they were the row before an item: all items of the stage count any number of times there. */
 static tsl_err join_left(dp_worker *w, const dp_sweep_span *span, int64_t weight, sack_job *job) {
   tsl_err err = TSL_OK;
-  char *joined = dp_row_at(&w->rows, &w->rows.scratch[0]);
+  char *joined = dp_row_at(&w->dp.rows, &w->dp.rows.scratch[0]);
   job->left = weight < span->from ? weight : span->from;
   job->lowest = span->from - job->left;
   TSL_TRY(copy_columns(w, span->bottom, job->lowest, span->from, joined));
@@ -121,26 +121,26 @@ done:
 
 /* Columns that items [lo, hi) reach to the left of a span, at most `most`. */
 static int64_t reach_of(const dp_worker *w, int64_t lo, int64_t hi, int64_t most) {
-  const int64_t *weights = (const int64_t *)dp_input(&w->c, DP_A);
+  const int64_t *weights = (const int64_t *)dp_input(&w->dp.c, DP_A);
   int64_t sum = 0;
   for (int64_t i = lo; i < hi && sum < most; i++)
-    if (weights[i] <= w->c.p->m) sum += weights[i];
+    if (weights[i] <= w->dp.c.p->m) sum += weights[i];
   return sum < most ? sum : most;
 }
 
 static tsl_err run_items(dp_worker *w, const dp_sweep_span *span, int64_t lo, int64_t hi,
                          sack_job *job) {
   tsl_err err = TSL_OK;
-  const bool unbounded = w->c.p->problem == DP_KNAPSACK_UNBOUNDED;
-  const int64_t *weights = (const int64_t *)dp_input(&w->c, DP_A);
-  const int64_t *values = (const int64_t *)dp_input(&w->c, DP_B);
+  const bool unbounded = w->dp.c.p->problem == DP_KNAPSACK_UNBOUNDED;
+  const int64_t *weights = (const int64_t *)dp_input(&w->dp.c, DP_A);
+  const int64_t *values = (const int64_t *)dp_input(&w->dp.c, DP_B);
   dp_knap_list list = {};
   if (unbounded && weights[lo] == 0 && values[lo] > 0)
     TSL_FAIL(TSL_ERR_INPUT, "dp: item %lld weighs nothing and may be taken without end",
              (long long)lo);
   TSL_TRY(dp_knap_list_make(unbounded, weights, values, lo, hi, span->to - 1, &list));
   if (unbounded && span->from > 0 && list.n > 0) TSL_TRY(join_left(w, span, weights[lo], job));
-  TSL_TRY(w->rows.narrow ? run_list<int32_t>(w, job, &list) : run_list<int64_t>(w, job, &list));
+  TSL_TRY(w->dp.rows.narrow ? run_list<int32_t>(w, job, &list) : run_list<int64_t>(w, job, &list));
 done:
   dp_knap_list_clear(&list);
   return err;
@@ -148,10 +148,10 @@ done:
 
 static tsl_err run_sacks(dp_worker *w, const dp_sweep_span *span, void *made, char *rows) {
   tsl_err err = TSL_OK;
-  const bool single = w->c.p->problem == DP_KNAPSACK_UNBOUNDED || rows != NULL;
+  const bool single = w->dp.c.p->problem == DP_KNAPSACK_UNBOUNDED || rows != NULL;
   const int64_t columns = span->to - span->from, words = tsl_ceil_div(columns, 32);
   const void *x = span->top;
-  if (made != NULL) TSL_TRY(dp_zero(&w->c, made, 4 * words * (span->hi - span->lo)));
+  if (made != NULL) TSL_TRY(dp_zero(&w->dp.c, made, 4 * words * (span->hi - span->lo)));
   for (int64_t i = span->lo, next; i < span->hi; i = next) {
     sack_job job = {};
     next = single ? i + 1 : span->hi;
@@ -159,13 +159,13 @@ static tsl_err run_sacks(dp_worker *w, const dp_sweep_span *span, void *made, ch
     job.y = next == span->hi ? span->bottom : NULL;
     job.to = span->to;
     job.from = span->from;
-    if (w->c.p->problem == DP_KNAPSACK) job.from -= reach_of(w, next, span->hi, span->from);
+    if (w->dp.c.p->problem == DP_KNAPSACK) job.from -= reach_of(w, next, span->hi, span->from);
     if (made != NULL) job.bits = (uint32_t *)made + (i - span->lo) * words;
     TSL_TRY(run_items(w, span, i, next, &job));
     x = job.y;
     if (rows != NULL)
       TSL_TRY(
-          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->c.bytes));
+          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->dp.c.bytes));
   }
 done:
   return err;
@@ -192,14 +192,14 @@ static tsl_err run_binomial(dp_worker *w, const dp_sweep_span *span, char *rows)
     a.rows = next - i;
     a.n = INT64_MAX;
     a.k = INT64_MAX / 2;
-    a.modulus = (uint64_t)w->c.p->modulus;
+    a.modulus = (uint64_t)w->dp.c.p->modulus;
     a.bad = (int *)w->sweep.bad.data;
     TSL_LAUNCH(dp_binomial_kernel, dim3((unsigned)tsl_ceil_div(a.end - a.start, block)),
                DP_BINOMIAL_THREADS, 0, w->card.stream, a);
     x = y;
     if (rows != NULL)
       TSL_TRY(
-          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->c.bytes));
+          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->dp.c.bytes));
   }
 done:
   return err;
@@ -275,9 +275,9 @@ template <class T>
 static tsl_err run_row(dp_worker *w, const dp_sweep_span *span, int64_t item, const T *x, T *y,
                        int32_t *k) {
   tsl_err err = TSL_OK;
-  const int64_t m = w->c.p->m, columns = span->to - span->from;
+  const int64_t m = w->dp.c.p->m, columns = span->to - span->from;
   const T *numbers = (const T *)w->sweep.numbers.data;
-  if (w->c.p->problem == DP_STAGECOACH)
+  if (w->dp.c.p->problem == DP_STAGECOACH)
     TSL_LAUNCH((stage_choice_kernel<T>), dim3((unsigned)tsl_ceil_div(columns, DP_STAGE_STATES)),
                DP_STAGE_STATES * DP_STAGE_PARTS, 0, w->card.stream, x, numbers + (item - 1) * m * m,
                m, span->from, span->to, y, k);
@@ -305,7 +305,7 @@ static tsl_err run_rows(dp_worker *w, const dp_sweep_span *span, void *made, cha
     x = y;
     if (rows != NULL)
       TSL_TRY(
-          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->c.bytes));
+          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->dp.c.bytes));
   }
 done:
   return err;
@@ -313,8 +313,8 @@ done:
 
 tsl_err dp_span_run(dp_worker *w, const dp_sweep_span *span, void *made, void *rows) {
   if (span->from >= span->to) return TSL_OK;
-  if (dp_is_sack(w->c.p)) return run_sacks(w, span, made, (char *)rows);
-  if (w->c.p->problem == DP_BINOMIAL) return run_binomial(w, span, (char *)rows);
+  if (dp_is_sack(w->dp.c.p)) return run_sacks(w, span, made, (char *)rows);
+  if (w->dp.c.p->problem == DP_BINOMIAL) return run_binomial(w, span, (char *)rows);
   return as_type(w,
                  [=](auto zero) { return run_rows<decltype(zero)>(w, span, made, (char *)rows); });
 }

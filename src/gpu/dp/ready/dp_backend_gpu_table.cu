@@ -92,9 +92,9 @@ static void close_table(void **engine) {
 
 static tsl_err open_cells(table_band *e) {
   dp_worker *w = e->w;
-  const dp_params *p = w->c.p;
+  const dp_params *p = w->dp.c.p;
   const int64_t lo = e->lo, m = e->hi - e->lo;
-  const void *a = dp_input(&w->c, DP_A), *b = (const char *)dp_input(&w->c, DP_B) + lo;
+  const void *a = dp_input(&w->dp.c, DP_A), *b = (const char *)dp_input(&w->dp.c, DP_B) + lo;
   const uint8_t *rows = (const uint8_t *)a, *columns = (const uint8_t *)b;
   if (is_affine(p))
     return dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores, rows, p->n, columns, m,
@@ -104,7 +104,8 @@ static tsl_err open_cells(table_band *e) {
     return dp_grid_open_edit(&w->card, p->insert, p->remove, p->replace, rows, p->n, columns, m,
                              p->m, lo, &e->grid);
   return dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, a, p->n,
-                          (const char *)dp_input(&w->c, DP_B) + lo * w->c.bytes, m, lo, &e->grid);
+                          (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes, m, lo,
+                          &e->grid);
 }
 
 static tsl_err open_table(void *worker, int64_t lo, int64_t hi, void **engine) {
@@ -119,7 +120,7 @@ static tsl_err open_table(void *worker, int64_t lo, int64_t hi, void **engine) {
   e->lo = lo;
   e->hi = hi;
   TSL_TRY(open_cells(e));
-  if (w->c.p->problem == DP_EDIT) corner = (int32_t)(lo * w->c.p->insert);
+  if (w->dp.c.p->problem == DP_EDIT) corner = (int32_t)(lo * w->dp.c.p->insert);
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &e->corner, 8, "corner"));
   TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, &corner, 4, cudaMemcpyDefault, w->card.stream));
   TSL_TRY(dp_card_wait(&w->card));
@@ -134,7 +135,7 @@ done:
 static tsl_err tile_of_bits(table_band *e, int64_t lo, int64_t hi, const void *left, void *right) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi - lo, bytes = 4 * (rows + 1);
-  const int parts = e->w->c.p->problem == DP_LCS ? 1 : 2;
+  const int parts = e->w->dp.c.p->problem == DP_LCS ? 1 : 2;
   tsl_gpu_memory *memory = &e->w->card.memory;
   cudaStream_t stream = e->w->card.stream;
   TSL_TRY(tsl_gpu_reserve(memory, &e->left, bytes, "edge"));
@@ -159,8 +160,8 @@ static tsl_err keep_corner(table_band *e, int64_t rows, const void *left) {
   tsl_err err = TSL_OK;
   if (left != NULL)
     TSL_CUDA_TRY(
-        cudaMemcpyAsync(e->corner.data, (const char *)left + rows * dp_edge_entry(e->w->c.p),
-                        (size_t)e->w->c.bytes, cudaMemcpyDeviceToDevice, e->w->card.stream));
+        cudaMemcpyAsync(e->corner.data, (const char *)left + rows * dp_edge_entry(e->w->dp.c.p),
+                        (size_t)e->w->dp.c.bytes, cudaMemcpyDeviceToDevice, e->w->card.stream));
 done:
   return err;
 }
@@ -169,8 +170,8 @@ static tsl_err tile_table(void *engine, int64_t lo, int64_t hi, const void *left
                           dp_window window) {
   tsl_err err = TSL_OK;
   table_band *e = (table_band *)engine;
-  const dp_params *p = e->w->c.p;
-  const int64_t rows = hi - lo, width = e->hi - e->lo, each = e->w->c.bytes;
+  const dp_params *p = e->w->dp.c.p;
+  const int64_t rows = hi - lo, width = e->hi - e->lo, each = e->w->dp.c.bytes;
   TSL_TRY(tsl_gpu_reserve(&e->w->card.memory, &e->cells, rows * width * each, "cells of a tile"));
   if (dp_edge_is_bits(p))
     TSL_TRY(tile_of_bits(e, lo, hi, left, right));
@@ -193,7 +194,7 @@ done:
 
 /* Column 0 of the table in the last row, as a value of the problem's type. */
 static void side_value(const table_band *e, char value[8]) {
-  const dp_params *p = e->w->c.p;
+  const dp_params *p = e->w->dp.c.p;
   const double real = e->row == 0 ? 0 : (double)INFINITY;
   const float single = (float)real;
   const int32_t whole = dp_boundary(p, e->row, true);
@@ -209,7 +210,7 @@ static void side_value(const table_band *e, char value[8]) {
 static tsl_err state_get_table(void *engine, void *state) {
   tsl_err err = TSL_OK;
   table_band *e = (table_band *)engine;
-  const int64_t each = e->w->c.bytes;
+  const int64_t each = e->w->dp.c.bytes;
   char side[8];
   side_value(e, side);
   TSL_CUDA_TRY(cudaMemcpyAsync(state, e->lo > 0 ? (const void *)e->corner.data : side, (size_t)each,
@@ -223,7 +224,7 @@ done:
 static tsl_err state_put_table(void *engine, int64_t row, const void *state) {
   tsl_err err = TSL_OK;
   table_band *e = (table_band *)engine;
-  const int64_t each = e->w->c.bytes;
+  const int64_t each = e->w->dp.c.bytes;
   TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, state, (size_t)each, cudaMemcpyDeviceToDevice,
                                e->w->card.stream));
   TSL_TRY(e->align != NULL ? dp_affine_state_put(e->align, row, (const char *)state + each)
@@ -241,7 +242,7 @@ static tsl_err goal_table(void *engine, bool last, double *goal) {
   dp_best best = {};
   int32_t corner = 0;
   *goal = 0;
-  if (dp_edge_is_bits(e->w->c.p)) { /* each band its columns */
+  if (dp_edge_is_bits(e->w->dp.c.p)) { /* each band its columns */
     TSL_TRY(dp_grid_last(e->grid, goal));
     if (e->lo > 0) TSL_CUDA_TRY(cudaMemcpy(&corner, e->corner.data, 4, cudaMemcpyDeviceToHost));
     *goal -= corner;

@@ -53,7 +53,7 @@ static tsl_err trace_decisions(dp_worker *w, const dp_decisions *d, long long pl
                                int64_t *out) {
   tsl_err err = TSL_OK;
   const size_t bytes = (size_t)(8 * (d->hi - d->lo));
-  const bool sack = dp_is_sack(w->c.p);
+  const bool sack = dp_is_sack(w->dp.c.p);
   tsl_gpu_buffer *buffer = &w->sweep.trace;
   trace_args a = {};
   cudaStream_t stream = w->card.stream;
@@ -64,8 +64,8 @@ static tsl_err trace_decisions(dp_worker *w, const dp_decisions *d, long long pl
   a.words = tsl_ceil_div(a.columns, 32);
   a.from = d->from;
   a.weights = sack ? (const int64_t *)w->sweep.numbers.data + d->lo : NULL;
-  a.again = w->c.p->problem == DP_KNAPSACK_UNBOUNDED;
-  a.stages = w->c.p->problem == DP_STAGECOACH;
+  a.again = w->dp.c.p->problem == DP_KNAPSACK_UNBOUNDED;
+  a.stages = w->dp.c.p->problem == DP_STAGECOACH;
   a.place = (long long *)buffer->data;
   a.out = (int64_t *)buffer->data + 2;
   TSL_CUDA_TRY(cudaMemcpyAsync(a.place, place, 16, cudaMemcpyDefault, stream));
@@ -85,7 +85,7 @@ done:
 static tsl_err add_steps(const dp_worker *w, const dp_decisions *d, const int64_t *out,
                          int64_t first, int64_t last, int64_t column, dp_steps *steps) {
   tsl_err err = TSL_OK;
-  const bool stages = w->c.p->problem == DP_STAGECOACH;
+  const bool stages = w->dp.c.p->problem == DP_STAGECOACH;
   for (int64_t i = first - 1; i >= last; i--) {
     if (stages)
       TSL_TRY(dp_steps_add(steps, d->lo + i, column));
@@ -102,7 +102,7 @@ tsl_err dp_gpu_rows_trace(void *worker, const dp_decisions *d, tsl_cursor *curso
                           dp_steps *steps) {
   tsl_err err = TSL_OK;
   dp_worker *w = (dp_worker *)worker;
-  const int64_t stages = w->c.p->problem == DP_STAGECOACH;
+  const int64_t stages = w->dp.c.p->problem == DP_STAGECOACH;
   const int64_t first = cursor->at[0] + stages - d->lo, column = cursor->at[1];
   long long place[2] = {first, column - d->from};
   int64_t last = 0, *out = NULL;
