@@ -1,12 +1,13 @@
 /* gpu.dp.backend: the backend of dp on a card against plain loops and against the socket's.
- *   test_dp_backend_gpu [ONLY] [--small] [--restart] [--sockets] [--seed N] [--rounds N]
+ *   test_dp_backend_gpu [ONLY] [--small] [--restart] [--sockets] [--queued] [--seed N] [--rounds N]
  * Every problem and mode, random cuts into tiles and groups, one card, two workers of a card, card
  * and socket mixed: goals, tables, best cells, solutions and the bytes of all edges are the same.
  * ONLY: problems whose name contains it. --small: for sanitizers. --restart: instead, small ones
  * that are saved before a stage or in the walk and go on elsewhere: card to card, card to socket,
- * socket to card; recurrences too. --sockets: sockets stand for the
- * cards, which tests the test. Exit status 77: no card. */
+ * socket to card; recurrences too. --sockets: sockets stand for the cards, which tests the test;
+ * --queued: with memory like a card's (dp_queued.h). Exit status 77: no card. */
 #include "dp_backend_drive.h"
+#include "dp_queued.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 static long n_checks, n_failures;
 static long n_paused; /* runs that went on from what others had saved */
-static bool small_sizes, sockets_only, restarts;
+static bool small_sizes, sockets_only, queued, restarts;
 static tsl_device card, socket_one;
 static const tsl_backend *card_backend, *socket_backend;
 static uint64_t dice = 1;
@@ -622,7 +623,7 @@ static tsl_err open_devices(bool *skip) {
   socket_one.threads = 2;
   socket_backend = tsl_backend_find(&tsl_platform_cpu, "dp");
   card = socket_one;
-  card_backend = socket_backend;
+  card_backend = queued ? dp_queued_backend(socket_backend) : socket_backend;
   if (sockets_only) goto done;
   *skip = tsl_platform_gpu.count(&why) == 0;
   if (*skip) printf("SKIP: %s\n", why);
@@ -648,6 +649,8 @@ int main(int argc, char **argv) {
       rounds = atoi(argv[++a]);
     else if (strcmp(argv[a], "--sockets") == 0)
       sockets_only = true;
+    else if (strcmp(argv[a], "--queued") == 0)
+      sockets_only = queued = true;
     else if (strcmp(argv[a], "--seed") == 0 && a + 1 < argc)
       dice = (uint64_t)atoll(argv[++a]);
     else
