@@ -21,7 +21,7 @@
  * in host memory.
  * Stages of alignments of which only the best value is wanted overlap: one begins while the one
  * before drains (dp_affine.cuh). Tables, recoveries and all other engines run one stage at a time.
- * `recover: host` walks on the host through the ways and decisions that the card has kept.
+ * `recover: host` goes back on the host through the directions and decisions that the card kept.
  */
 #ifndef TSL_GPU_DP_BACKEND_GPU_CUH
 #define TSL_GPU_DP_BACKEND_GPU_CUH
