@@ -57,10 +57,10 @@ typedef struct tsl_limits {
   int64_t target_units; /**< wanted number of units, for balance */
   int32_t n_ranks;      /**< ranks that will share the units */
   bool given;           /**< target_units is the user's own wish */
-  double ramp;        /**< WAVE: largest backend.ramp of the ranks; 0: a stage may have few rows */
-  bool overlap;       /**< WAVE: stages overlap on all devices that have a ramp */
-  int64_t host_bytes; /**< least host memory that a rank may use; 0: not known */
-  int64_t keep_bytes; /**< the same of its device: a card's memory, or the host's */
+  double pipeline_fill; /**< WAVE: the largest of the backends; 0: stages may have few rows */
+  bool overlap;         /**< WAVE: stages overlap on all devices that have a fill */
+  int64_t host_bytes;   /**< least host memory that a rank may use; 0: not known */
+  int64_t keep_bytes;   /**< the same of its device: a card's memory, or the host's */
 } tsl_limits;
 
 /**
@@ -349,7 +349,7 @@ typedef struct tsl_part {
   double seconds;                /**< set by run: device time of this unit, waiting not counted */
 } tsl_part;
 
-/** Bytes of what a worker tells (tsl_backend.tell); batches started and not finished, at most
+/** Bytes of what a worker tells (tsl_backend.notes); batches started and not finished, at most
  *  (tsl_backend.start). */
 enum { TSL_NOTES = 256, TSL_MOST_STARTED = 2 };
 
@@ -407,16 +407,16 @@ typedef struct tsl_backend {
   tsl_err (*tiles)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
   /** OPTIONAL (WAVE), default 0. Root only, after create: what each stage costs a device of this
    *  platform besides its cells, such as a pipeline that fills and drains, as a part of what the
-   *  cells of all stages cost a rank that has one n_ranks-th of the lanes. A sound estimate is
-   *  enough: the number of stages goes with its root. No device is selected. overlap: by start and
-   *  finish other cells are computed meanwhile; it is then a delay only. */
-  double (*ramp)(const tsl_problem *problem, const tsl_device *device, int n_ranks, bool *overlap);
+   *  cells of all stages cost a rank that has one n_ranks-th of the lanes. No device is selected.
+   *  overlap: other cells are computed meanwhile (start, finish); it is then a delay only. */
+  double (*pipeline_fill)(const tsl_problem *problem, const tsl_device *device, int n_ranks,
+                          bool *overlap);
   /** OPTIONAL (WAVE), default all. How many neighbours of n lanes of a stage keep all of the device
    *  at work: a calibration tries no more of them, but longer. No device is selected.
    *  @param[in] lanes  [n] tiles of the stage
    *  @return 1..n */
-  int64_t (*busy)(const tsl_problem *problem, const tsl_device *device, const tsl_unit *lanes,
-                  int64_t n);
+  int64_t (*saturating_lanes)(const tsl_problem *problem, const tsl_device *device,
+                              const tsl_unit *lanes, int64_t n);
   /** REQUIRED for WAVE. Copy the edge of a finished tile to bytes (family.edge_bytes). */
   tsl_err (*edge_out)(tsl_worker *worker, const tsl_unit *unit, void *bytes);
   /** REQUIRED for WAVE. Take in the edge of another rank's tile. */
@@ -450,7 +450,7 @@ typedef struct tsl_backend {
 
   /** OPTIONAL, default nothing. After the last phase: what this worker did without, for lack of
    *  memory or as the deck says; empty: nothing. */
-  void (*tell)(const tsl_worker *worker, char text[TSL_NOTES]);
+  void (*notes)(const tsl_worker *worker, char text[TSL_NOTES]);
 
   /** REQUIRED. NULL accepted, sets NULL. */
   void (*close)(tsl_worker **worker);

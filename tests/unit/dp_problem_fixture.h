@@ -42,21 +42,21 @@ static inline const dp_params *make_good(const char *section, made *m) {
 }
 
 /** Tiles for so many ranks; wish: tiles asked for by the user, 0 none. */
-static inline void cut_over(made *m, int ranks, int64_t wish, double ramp, bool overlap) {
+static inline void cut_over(made *m, int ranks, int64_t wish, double fill, bool overlap) {
   const tsl_limits limits = {.slab_bytes = 1 << 16,
                              .device_bytes = INT64_MAX,
                              .target_units = wish > 0 ? wish : 512,
                              .n_ranks = ranks,
                              .given = wish > 0,
-                             .ramp = ramp,
+                             .pipeline_fill = fill,
                              .overlap = overlap};
   tsl_free(m->units.list);
   if (tsl_family_dp.units(&m->problem, &limits, &m->units) != TSL_OK)
     fail_msg("%s", tsl_err_message());
 }
 
-static inline void cut_for(made *m, int ranks, int64_t wish, double ramp) {
-  cut_over(m, ranks, wish, ramp, false);
+static inline void cut_for(made *m, int ranks, int64_t wish, double fill) {
+  cut_over(m, ranks, wish, fill, false);
 }
 
 static inline void cut(made *m, int ranks, int64_t wish) {

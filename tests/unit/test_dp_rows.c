@@ -59,7 +59,7 @@ typedef struct sweeps {
   dp_rows rows[2]; /* wide, narrow */
   tsl_unit units[LANES];
   int n_units;
-  char state[2][LANES][4096];
+  _Alignas(8) char state[2][LANES][4096];
   int64_t bytes[2][LANES];
 } sweeps;
 

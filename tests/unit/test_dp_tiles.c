@@ -189,33 +189,33 @@ static void cover_once(void **state) {
 /* ------------------------------------------------------------------ stages */
 
 /** Seconds of S stages in a pipeline of ranks when the cells of all take 1. */
-static double pipeline(int ranks, double ramp, int64_t stages) {
-  return (double)(stages + ranks - 1) * (1 / (double)stages + ramp);
+static double pipeline(int ranks, double fill, int64_t stages) {
+  return (double)(stages + ranks - 1) * (1 / (double)stages + fill);
 }
 
 /** Strips get the number of stages that ends soonest; a rank alone loses little to them. */
-static void stages_by_ramp(void **state) {
+static void stages_by_fill(void **state) {
   static const char *const alignments[] = {
       " problem: local\n mode: value\n a: {random: 20000}\n b: {random: 20000}\n",
       " problem: recurrence\n mode: value\n table: {type: i32, rows: 20000, cols: 9000}\n"
       " boundary: [{where: \"i == 0 || j == 0\", value: \"0\"}]\n"
       " cell: \"max(M[i-1][j] + 1, M[i][j-1])\"\n goal: \"M[19999][8999]\"\n"};
-  static const double ramps[] = {0.5, 0.05, 0.02, 0.003, 1e-5, 0};
+  static const double fills[] = {0.5, 0.05, 0.02, 0.003, 1e-5, 0};
   (void)state;
   for (int s = 0; s < 2; s++) {
     made m;
     (void)make_good(alignments[s], &m);
     for (int ranks = 1; ranks <= 4; ranks++)
       for (int k = 0; k < 6; k++) {
-        cut_for(&m, ranks, 0, ramps[k]);
+        cut_for(&m, ranks, 0, fills[k]);
         const int64_t stages = m.units.list[m.units.n - 1].stage + 1, most = 16 * ranks;
         if (ranks == 1) {
-          assert_true(stages == 1 || (double)stages * ramps[k] <= 0.06);
-          assert_true(stages <= 8 && (ramps[k] > 0 || stages == 8));
+          assert_true(stages == 1 || (double)stages * fills[k] <= 0.06);
+          assert_true(stages <= 8 && (fills[k] > 0 || stages == 8));
           continue;
         }
         for (int64_t other = 1; other <= most; other++)
-          assert_true(pipeline(ranks, ramps[k], stages) <= 1.02 * pipeline(ranks, ramps[k], other));
+          assert_true(pipeline(ranks, fills[k], stages) <= 1.02 * pipeline(ranks, fills[k], other));
       }
     release(&m);
   }
@@ -223,34 +223,34 @@ static void stages_by_ramp(void **state) {
 
 /** The same where stages overlap, two at most: the device is free for the next when the cells are
  *  done, but no earlier than half of a stage's time. */
-static double overlapped(int ranks, double ramp, int64_t stages) {
-  const double cells = 1 / (double)stages, whole = cells + ramp;
+static double overlapped(int ranks, double fill, int64_t stages) {
+  const double cells = 1 / (double)stages, whole = cells + fill;
   const double period = cells > whole / 2 ? cells : whole / 2;
   return (double)(stages - 1) * period + (double)ranks * whole;
 }
 
-/** Never much longer than with the best number of stages, nor than without overlap; a ramp that is
+/** Never much longer than with the best number of stages, nor than without overlap; a fill that is
  *  half as long again costs little more than it must. */
 static void stages_that_overlap(void **state) {
-  static const double ramps[] = {0.5, 0.05, 0.02, 0.003, 1e-5, 0};
+  static const double fills[] = {0.5, 0.05, 0.02, 0.003, 1e-5, 0};
   made m;
   (void)state;
   (void)make_good(" problem: local\n mode: value\n a: {random: 20000}\n b: {random: 20000}\n", &m);
   for (int ranks = 1; ranks <= 8; ranks++)
     for (int k = 0; k < 6; k++) {
-      cut_over(&m, ranks, 0, ramps[k], true);
+      cut_over(&m, ranks, 0, fills[k], true);
       const int64_t stages = m.units.list[m.units.n - 1].stage + 1,
                     most = ranks > 1 ? 16 * ranks : 8;
-      const double took = overlapped(ranks, ramps[k], stages);
+      const double took = overlapped(ranks, fills[k], stages);
       assert_true(stages <= most);
-      if (ranks == 1) assert_true(took <= 1.0001 + ramps[k]);
-      if (ranks > 1) cut_over(&m, ranks, 0, ramps[k], false);
+      if (ranks == 1) assert_true(took <= 1.0001 + fills[k]);
+      if (ranks > 1) cut_over(&m, ranks, 0, fills[k], false);
       if (ranks > 1)
-        assert_true(took <= pipeline(ranks, ramps[k], m.units.list[m.units.n - 1].stage + 1));
+        assert_true(took <= pipeline(ranks, fills[k], m.units.list[m.units.n - 1].stage + 1));
       for (int64_t other = 1; other <= most && ranks > 1; other++) {
-        assert_true(took <= 1.1 * overlapped(ranks, ramps[k], other));
-        assert_true(overlapped(ranks, 1.5 * ramps[k], stages) <=
-                    1.1 * overlapped(ranks, 1.5 * ramps[k], other));
+        assert_true(took <= 1.1 * overlapped(ranks, fills[k], other));
+        assert_true(overlapped(ranks, 1.5 * fills[k], stages) <=
+                    1.1 * overlapped(ranks, 1.5 * fills[k], other));
       }
     }
   release(&m);
@@ -471,7 +471,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(samples),         cmocka_unit_test(all_items),
       cmocka_unit_test(items_of_stages), cmocka_unit_test(cover_once),
-      cmocka_unit_test(stages_by_ramp),  cmocka_unit_test(stages_that_overlap),
+      cmocka_unit_test(stages_by_fill),  cmocka_unit_test(stages_that_overlap),
       cmocka_unit_test(lanes),           cmocka_unit_test(predecessors),
       cmocka_unit_test(short_list),      cmocka_unit_test(edges),
       cmocka_unit_test(lies_are_found),  cmocka_unit_test(more_lies),

@@ -150,8 +150,10 @@ static double off(const table *t, double (*seconds)(int64_t, int64_t), bool fill
   static const tsl_family family = {
       .name = "model", .shape = TSL_WAVE, .n_kinds = 1, .sample = sample};
   const tsl_problem problem = {.family = &family};
-  const tsl_backend backend = {
-      .family = "model", .run = run, .busy = fills ? busy : NULL, .start = overlaps ? start : NULL};
+  const tsl_backend backend = {.family = "model",
+                               .run = run,
+                               .saturating_lanes = fills ? busy : NULL,
+                               .start = overlaps ? start : NULL};
   const tsl_placement placement = {.rank = 0};
   tsl_worker worker = {seconds, overlaps};
   tsl_executor executor = {

@@ -75,8 +75,8 @@ static tsl_err dp_tiles_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl
 
 /** Threads take strips one block of rows after another (dp_pipe.h): the last begins, and the first
  *  ends, that much before the others. */
-static double dp_ramp_cpu(const tsl_problem *problem, const tsl_device *device, int n_ranks,
-                          bool *overlap) {
+static double dp_pipeline_fill_cpu(const tsl_problem *problem, const tsl_device *device,
+                                   int n_ranks, bool *overlap) {
   enum { BLOCK = 256 }; /* rows; the engines have smaller blocks in short stages only */
   const dp_params *p = dp_params_of(problem);
   dp_code code = {0};
@@ -135,7 +135,7 @@ const tsl_backend dp_backend_cpu = {
     .begin = dp_begin_cpu,
     .run = dp_run_cpu,
     .tiles = dp_tiles_cpu,
-    .ramp = dp_ramp_cpu,
+    .pipeline_fill = dp_pipeline_fill_cpu,
     .edge_out = dp_edge_out_cpu,
     .edge_in = dp_edge_in_cpu,
     .walk = dp_walk_cpu,

@@ -159,7 +159,7 @@ done:
   return err;
 }
 
-static void xc_tell_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
+static void xc_notes_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(&w->cache, functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
@@ -173,6 +173,6 @@ const tsl_backend xc_backend_cpu = {
     .begin = xc_begin_cpu,
     .run = xc_run_cpu,
     .collect = xc_collect_cpu,
-    .tell = xc_tell_cpu,
+    .notes = xc_notes_cpu,
     .close = xc_close_cpu,
 };

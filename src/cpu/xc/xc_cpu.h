@@ -48,7 +48,7 @@ void xc_cache_close(xc_cache *cache);
 void xc_cache_begin(xc_cache *cache);
 /** Begin a batch: what it uses stays. */
 void xc_cache_batch(xc_cache *cache);
-/** What of the phase's groups is not kept, as text for tsl_backend.tell; empty: nothing. */
+/** What of the phase's groups is not kept, as text for tsl_backend.notes; empty: nothing. */
 void xc_cache_tell(const xc_cache *cache, char *text, size_t size);
 /**
  * The block of a group. Larger groups that this batch does not use make room.

@@ -44,15 +44,15 @@ done:
 }
 
 /* A rank alone that overlaps loses nothing as long as its cells take the longer part of a stage. */
-static double stages_wished(int64_t ranks, double ramp, bool overlap) {
-  const double whole = SAFE / ramp;
-  if (overlap) return ranks > 1 ? fmax(whole, sqrt((double)(2 * ranks - 1) / ramp)) : whole;
-  return ranks > 1 ? sqrt((double)(ranks - 1) / ramp) : ALONE_LOSS / ramp;
+static double stages_wished(int64_t ranks, double fill, bool overlap) {
+  const double whole = SAFE / fill;
+  if (overlap) return ranks > 1 ? fmax(whole, sqrt((double)(2 * ranks - 1) / fill)) : whole;
+  return ranks > 1 ? sqrt((double)(ranks - 1) / fill) : ALONE_LOSS / fill;
 }
 
-int64_t dp_cut_stages(int64_t ranks, double ramp, bool overlap) {
+int64_t dp_cut_stages(int64_t ranks, double fill, bool overlap) {
   const int64_t most = ranks > 1 ? STAGES_OF_RANK * ranks : STAGES_ALONE;
-  const double wished = stages_wished(ranks, ramp, overlap);
-  if (!(ramp > 0) || wished >= (double)most) return most;
+  const double wished = stages_wished(ranks, fill, overlap);
+  if (!(fill > 0) || wished >= (double)most) return most;
   return wished > 1 ? (int64_t)lround(wished) : 1;
 }

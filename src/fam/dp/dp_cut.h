@@ -34,9 +34,9 @@ tsl_err dp_cut_ends(const dp_cut *cut, dp_ends *ends);
  * help where (2 ranks - 1) A / B is larger than their square: two under way at once then end every
  * (A / S + B) / 2. As B is an estimate, and too many stages cost more than too few, A / B counts by
  * two thirds.
- * @param[in] ramp     B / A (tsl_limits.ramp); 0: as many stages as are of any use
+ * @param[in] fill     B / A (tsl_limits.pipeline_fill); 0: as many stages as are of any use
  * @param[in] overlap  tsl_limits.overlap
  */
-int64_t dp_cut_stages(int64_t ranks, double ramp, bool overlap);
+int64_t dp_cut_stages(int64_t ranks, double fill, bool overlap);
 
 #endif

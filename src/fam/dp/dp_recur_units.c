@@ -114,8 +114,8 @@ static shape choose_shape(const dp_recur *r, const dp_params *p, const tsl_limit
   shape s = {.ranks = at_least(limits->n_ranks, 1), .single = is_single(r, limits)};
   s.lanes = limits->given ? at_most(limits->target_units, MOST_WISHED) : s.ranks * of_rank;
   s.lanes = s.single ? 1 : at_most(s.lanes, DP_MAX_LANES);
-  s.stages = dp_cut_stages(s.single ? 1 : s.ranks, r->code.engine == DP_ROWS ? 0 : limits->ramp,
-                           limits->overlap);
+  s.stages = dp_cut_stages(s.single ? 1 : s.ranks,
+                           r->code.engine == DP_ROWS ? 0 : limits->pipeline_fill, limits->overlap);
   if (r->code.engine == DP_ROWS && !s.single) s.stages = r->code.P;
   if (p->mode == DP_VALUE) return s;
   const double tile = ceil((double)r->code.Q / (double)s.lanes) * (double)r->code.P *

@@ -209,8 +209,8 @@ static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, in
 static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape *s) {
   tsl_err err = TSL_OK;
   stage_range fit = {1, (double)p->n};
-  s->stages =
-      dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->ramp : 0, limits->overlap);
+  s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->pipeline_fill : 0,
+                            limits->overlap);
   s->stages = at_least(s->stages, stages_for_slabs(p, limits, s->lanes));
   if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, limits, s->ranks, &fit));
   if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;

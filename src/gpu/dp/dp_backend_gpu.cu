@@ -198,8 +198,8 @@ static tsl_backend make_backend(void) {
   b.ended = dp_ended_gpu;
   b.finish = dp_finish_gpu;
   b.overlaps = dp_overlaps_gpu;
-  b.ramp = dp_gpu_ramp;
-  b.busy = dp_gpu_busy;
+  b.pipeline_fill = dp_gpu_pipeline_fill;
+  b.saturating_lanes = dp_gpu_saturating_lanes;
   b.edge_out = dp_edge_out_gpu;
   b.edge_in = dp_edge_in_gpu;
   b.walk = dp_walk_gpu;

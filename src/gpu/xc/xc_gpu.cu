@@ -271,7 +271,7 @@ static tsl_backend make_backend(void) {
   b.begin = xc_begin;
   b.run = xc_run;
   b.collect = xc_collect;
-  b.tell = xc_tell;
+  b.notes = xc_notes;
   b.close = xc_close;
   return b;
 }

@@ -208,7 +208,7 @@ tsl_err xc_cache_open(xc_gpu *w);
 void xc_cache_close(xc_gpu *w);
 /** Begin a phase: nothing has been asked for. */
 void xc_cache_begin(xc_gpu *w);
-/** What of the phase's groups is not kept, as text for tsl_backend.tell; empty: nothing. */
+/** What of the phase's groups is not kept, as text for tsl_backend.notes; empty: nothing. */
 void xc_cache_tell(const xc_gpu *w, char *text, size_t size);
 /** Give all memory back; waits. */
 tsl_err xc_cache_drop(xc_gpu *w);

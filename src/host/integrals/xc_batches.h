@@ -67,7 +67,7 @@ const double *xc_batches_packed(const xc_batches *batches);
 
 /** Bytes of rows that are kept; whether some were computed anew. Global for tests. */
 double xc_batches_kept(const xc_batches *batches, bool *anew);
-/** As text for tsl_backend.tell, empty when all rows are kept. */
+/** As text for tsl_backend.notes, empty when all rows are kept. */
 void xc_batches_tell(const xc_batches *batches, char *text, size_t size);
 
 /**

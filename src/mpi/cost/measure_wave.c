@@ -75,9 +75,9 @@ static strips make_strips(const tsl_executor *executor, const tsl_unit *units, i
   s.wide = s.lanes / n_ranks > 0 ? s.lanes / n_ranks : 1;
   if (s.wide > room) s.wide = room;
   s.of_rank = s.wide;
-  if (executor->backend->busy != NULL)
-    s.wide =
-        executor->backend->busy(executor->problem, &executor->placement->device, units, s.wide);
+  if (executor->backend->saturating_lanes != NULL)
+    s.wide = executor->backend->saturating_lanes(executor->problem, &executor->placement->device,
+                                                 units, s.wide);
   s.deepest = overlaps ? 1 : least(room / s.wide, s.stages);
   s.chain_wide = least(s.of_rank, CHAIN_WIDTH * s.wide);
   s.chain_deep = least(CHAIN_DEEP, least(room / s.chain_wide, s.stages));

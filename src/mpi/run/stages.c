@@ -246,22 +246,22 @@ static int64_t wanted_units(const tsl_session *s) {
   return wanted > MANY ? MANY : wanted;
 }
 
-double tsl_session_ramp(const tsl_session *s, int rank, bool *overlaps) {
+double tsl_session_pipeline_fill(const tsl_session *s, int rank, bool *overlaps) {
   const tsl_backend *backend = tsl_backend_find(platform_of(&s->placements[rank]), s->family->name);
   *overlaps = false;
-  if (backend == NULL || backend->ramp == NULL) return 0;
-  return backend->ramp(&s->problem, &s->placements[rank].device, s->size, overlaps);
+  if (backend == NULL || backend->pipeline_fill == NULL) return 0;
+  return backend->pipeline_fill(&s->problem, &s->placements[rank].device, s->size, overlaps);
 }
 
 /* Of the rank whose stages cost most besides their cells; do those of all such ranks overlap? */
-static double largest_ramp(const tsl_session *s, bool *overlap) {
+static double largest_fill(const tsl_session *s, bool *overlap) {
   double largest = 0;
   *overlap = true;
   for (int r = 0; r < s->size && s->rank == 0; r++) {
     bool overlaps = false;
-    const double ramp = tsl_session_ramp(s, r, &overlaps);
-    if (ramp > largest) largest = ramp;
-    if (ramp > 0 && !overlaps) *overlap = false;
+    const double fill = tsl_session_pipeline_fill(s, r, &overlaps);
+    if (fill > largest) largest = fill;
+    if (fill > 0 && !overlaps) *overlap = false;
   }
   return largest;
 }
@@ -282,7 +282,7 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
                          .given = s->run.units > 0,
                          .keep_bytes = keep,
                          .host_bytes = host};
-  limits->ramp = largest_ramp(s, &limits->overlap);
+  limits->pipeline_fill = largest_fill(s, &limits->overlap);
 }
 
 static tsl_err share_units(tsl_session *s) {

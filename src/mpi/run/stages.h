@@ -45,8 +45,8 @@ tsl_err tsl_session_assign(tsl_session *session);
 /** Root, not collective. Make the plan of the units anew and share nothing. */
 tsl_err tsl_session_make_plan(tsl_session *session);
 
-/** Rank 0: tsl_backend.ramp of a rank's device, 0 where it has none. */
-double tsl_session_ramp(const tsl_session *s, int rank, bool *overlaps);
+/** Rank 0: tsl_backend.pipeline_fill of a rank's device, 0 where it has none. */
+double tsl_session_pipeline_fill(const tsl_session *s, int rank, bool *overlaps);
 
 /** The fast side of a fixed share. @param[out] fast  shape [size] */
 void tsl_session_sides(const tsl_session *session, bool *fast);

@@ -142,8 +142,8 @@ static tsl_err plan_wave(const tsl_session *s, const tsl_plan_rule *rule, const 
   TSL_TRY(tsl_alloc(p->n, sizeof *delay, "plan", (void **)&delay));
   for (int k = 0; k < p->n; k++) {
     bool overlaps = false;
-    const double ramp = tsl_session_ramp(s, p->ranks[k], &overlaps);
-    if (overlaps) delay[k] = ramp * plan->seconds[k];
+    const double fill = tsl_session_pipeline_fill(s, p->ranks[k], &overlaps);
+    if (overlaps) delay[k] = fill * plan->seconds[k];
   }
   TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, participants_seconds, p, delay, plan));
 done:

@@ -13,7 +13,7 @@ typedef struct query {
 
 static tsl_err ask_worker(tsl_task *task) {
   const query *q = (const query *)task;
-  q->executor->backend->tell(q->executor->worker, q->text);
+  q->executor->backend->notes(q->executor->worker, q->text);
   return TSL_OK;
 }
 
@@ -29,7 +29,7 @@ tsl_err tsl_worker_notes_gather(tsl_session *s, tsl_record *record) {
   tsl_err err = TSL_OK;
   tsl_worker_note mine = {.rank = s->rank};
   query q = {.task.run = ask_worker, .executor = &s->executor, .text = mine.text};
-  TSL_COLLECTIVE_TRY(s->comm, s->executor.backend->tell != NULL
+  TSL_COLLECTIVE_TRY(s->comm, s->executor.backend->notes != NULL
                                   ? tsl_compute_thread_call(s->executor.thread, &q.task)
                                   : TSL_OK);
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_alloc(s->size, sizeof *record->told, "lines",

@@ -1,6 +1,6 @@
 /**
  * @file worker_notes.h
- * What the ranks' workers did without for lack of memory (tsl_backend.tell), for people and the
+ * What the ranks' workers did without for lack of memory (tsl_backend.notes), for people and the
  * output.
  */
 #ifndef TSL_MPI_WORKER_NOTES_H

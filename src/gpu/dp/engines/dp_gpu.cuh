@@ -58,7 +58,7 @@ tsl_err dp_card_reset(dp_card *card);
 tsl_err dp_card_blocks(const dp_card *card, const void *kernel, int warps, size_t shared_bytes,
                        int64_t strips, unsigned *blocks);
 /** Test knob: the environment TSL_TEST_WARPS, warps of strips that a multiprocessor has at once; 0,
- *  or no number: as many as fit. Fewer make a shorter ramp (dp_backend_gpu_ramp.cu). */
+ *  or no number: as many as fit. Fewer make a shorter fill (dp_backend_gpu_fill.cu). */
 int dp_card_most_warps(void);
 
 /** Warps of a block, such that the strips spread over all multiprocessors: 1, 2 or 4. */

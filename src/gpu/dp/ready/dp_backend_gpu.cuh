@@ -90,12 +90,12 @@ tsl_err dp_gpu_stages_trial(struct dp_worker *w, const tsl_unit *units, int64_t 
 /** Free what trials have; no stage is started. */
 void dp_gpu_stages_clear(struct dp_worker *w);
 
-/** tsl_backend.ramp */
-double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks,
-                   bool *overlap);
-/** tsl_backend.busy */
-int64_t dp_gpu_busy(const tsl_problem *problem, const tsl_device *device, const tsl_unit *lanes,
-                    int64_t n);
+/** tsl_backend.pipeline_fill */
+double dp_gpu_pipeline_fill(const tsl_problem *problem, const tsl_device *device, int n_ranks,
+                            bool *overlap);
+/** tsl_backend.saturating_lanes */
+int64_t dp_gpu_saturating_lanes(const tsl_problem *problem, const tsl_device *device,
+                                const tsl_unit *lanes, int64_t n);
 
 /* ---------------------------------------------------------------------------------- sweeps */
 

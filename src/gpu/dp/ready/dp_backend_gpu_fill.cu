@@ -49,8 +49,8 @@ static int64_t room_of(const tsl_device *device) {
  * where N do not fill the card; what does not fit waits for strips to end, and goes on without a
  * gap.
  */
-double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_ranks,
-                   bool *overlap) {
+double dp_gpu_pipeline_fill(const tsl_problem *problem, const tsl_device *device, int n_ranks,
+                            bool *overlap) {
   const dp_params *p = dp_params_of(problem);
   dp_code code = {};
   *overlap = dp_gpu_bands_overlap(p);
@@ -68,8 +68,8 @@ double dp_gpu_ramp(const tsl_problem *problem, const tsl_device *device, int n_r
   return (double)s.delay * late / ((double)rows * n / at_once);
 }
 
-int64_t dp_gpu_busy(const tsl_problem *problem, const tsl_device *device, const tsl_unit *lanes,
-                    int64_t n) {
+int64_t dp_gpu_saturating_lanes(const tsl_problem *problem, const tsl_device *device,
+                                const tsl_unit *lanes, int64_t n) {
   const dp_params *p = dp_params_of(problem);
   const int64_t all = lanes[n - 1].hi[1] - lanes[0].lo[1];
   int64_t k = 1;
