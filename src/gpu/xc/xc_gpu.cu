@@ -255,7 +255,7 @@ done:
   return err;
 }
 
-static void xc_tell(const tsl_worker *worker, char text[TSL_NOTES]) {
+static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   const xc_gpu *w = (const xc_gpu *)worker;
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(w, functions, sizeof functions);
