@@ -116,7 +116,8 @@ def start(name, ranks, seconds, out, **more):
     """A run that computes: it has been told how long it will, and some time has passed."""
     for path in glob.glob(out + "*"):
         os.remove(path)
-    process = suite.start(["run", deck(name, **more), "-o", out], ranks, env=pace(name, seconds))
+    environment = {**pace(name, seconds), "TSL_TEST_CHECKPOINTS": "prompt"}
+    process = suite.start(["run", deck(name, **more), "-o", out], ranks, env=environment)
     wait_for(lambda: os.path.exists(out + ".part"), process, "output")
     time.sleep(1.5)
     check(process.poll() is None, "ended too early")

@@ -22,7 +22,7 @@ DECKS = {  # rows that are streamed, sums in memory, tiles with edges
     "condensed": {"family": "tri", "run": {"checkpoint": 0.3, "units": UNITS}, "tri": {**TRI, "output": "condensed"}},
     "rdf": {"family": "tri", "run": {"checkpoint": 0.3, "units": UNITS},
             "tri": {**TRI, "output": "histogram", "box": [1, 1, 1], "bins": 50, "range": [0, 0.5]}},
-    "lcs": {"family": "dp", "run": {"checkpoint": 0.3, "units": 20, "threads": 1, "device": "cpu"},
+    "lcs": {"family": "dp", "run": {"checkpoint": 1, "units": 20, "threads": 1, "device": "cpu"},
             "dp": {"problem": "lcs", "mode": "value", "a": {"random": 3000, "seed": 1}, "b": {"random": 3000, "seed": 2}}},
 }
 
@@ -47,17 +47,13 @@ def truth(name):
 
 def begin(name, out, ranks, seconds, waits_for, more=(), **environment):
     """A slow run that has got so far: "part", it computes, or "ckpt.?", it has written a checkpoint."""
-    process = suite.start(["run", f"{name}.yaml", "-o", out, *more], ranks, env={**slow(name, seconds), **environment})
+    environment = {**slow(name, seconds), "TSL_TEST_CHECKPOINTS": "prompt", **environment}
+    process = suite.start(["run", f"{name}.yaml", "-o", out, *more], ranks, env=environment)
     wait_for(process, out, waits_for)
     if waits_for == "part":
         harness.let_work(0.3)  # the other ranks open the file by its name before they compute
         check(process.poll() is None, "ended too early")
     return process
-
-
-def before_the_first(name, out, ranks, seconds):
-    """The first checkpoint is still to come: later ones are put off where that one was dear."""
-    return begin(name, out, ranks, seconds, "part", ["-s", "run.checkpoint=2"])
 
 
 def wait_for(process, out, ending):
@@ -86,7 +82,7 @@ def removed(name, ranks):
     folder = fresh(f"gone_{name}_{ranks}")
     out = os.path.join(folder, "deep", "out.h5")
     os.makedirs(os.path.dirname(out))
-    process = before_the_first(name, out, ranks, 6 * (ranks or 1))
+    process = begin(name, out, ranks, 4 if name == "lcs" else 6 * (ranks or 1), "part")
     shutil.rmtree(folder)
     run = end(process)
     check(run.status == 0 and "was removed while the run goes on" in run.err, run.tail())
@@ -98,7 +94,7 @@ def removed_then_killed(name, ranks):
     """The next checkpoint after that is good for a restart."""
     folder = fresh(f"killed_{name}_{ranks}")
     out = os.path.join(folder, "out.h5")
-    process = before_the_first(name, out, ranks, 30)
+    process = begin(name, out, ranks, 30, "part")
     shutil.rmtree(folder)
     wait_for(process, out, "ckpt.?")  # in the folder made anew
     os.killpg(process.pid, signal.SIGKILL)

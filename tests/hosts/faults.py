@@ -100,13 +100,14 @@ class Trial:
             os.remove(path)
         self.log = suite.path(f"{name}.log")
         slow = {"TSL_TEST_SLOW": f"+{seconds / CALLS.get(name, 200):.3g}"} if seconds else {}
+        environment = suite.environment({"TSL_TEST_CHECKPOINTS": "prompt", **slow, **(env or {})})
         command = [*net.mpirun(ranks or net.n), binary or suite.binary, "run", deck(name, **run), "-o", self.out,
                    *args]
         self.looked = self.moved = time.time()
         self.last = None
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=suite.environment({**slow, **(env or {})}),
-                                            cwd=suite.folder, start_new_session=True)
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=suite.folder,
+                                            start_new_session=True)
 
     def text(self):
         with open(self.log, encoding="utf-8", errors="replace") as file:
