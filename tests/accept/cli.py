@@ -382,6 +382,18 @@ def all_families():
     check({name.split(os.sep)[0] for name in DELIVERED} >= {"tri", "fractal", "dp", "xc"}, f"{DELIVERED}")
 
 
+def cut_anew():
+    """A long run with a slow rank is cut anew into finer units; every one of them is computed once."""
+    rdf = os.path.join(INPUTS, "tri", "rdf.yaml")
+    points = 60000 if suite.one_in == 1 else 30000  # as long in a build that is slow
+    sets = ["-s", f"tri.generator.n={points}", "-s", "run.threads=1", "-q"]
+    good(["run", rdf, "-o", "coarse.h5", *sets])
+    good(["run", rdf, "-o", "finer.h5", "-s", "run.ranks=all", *sets], 2, env={"TSL_TEST_SLOW": "1:20", "TSL_TEST_CLOCK": "processor"})
+    with h5py.File(suite.path("coarse.h5"), "r") as one, h5py.File(suite.path("finer.h5"), "r") as two:
+        check(len(two["run/units"]) > len(one["run/units"]), "the units were not cut anew")
+        check(np.array_equal(one["results/counts"][()], two["results/counts"][()]), "other counts")
+
+
 help_cases()
 for each in (None, 2):
     suite.case(f"plan, {each or 1} ranks", plan, each)
@@ -405,6 +417,7 @@ for each, lines in RESOLVE.items():
     suite.case(f"resolved deck, {each}", resolved, each, lines)
 suite.case("what is stored", stored)
 suite.case("relative input", relative_input)
+suite.case("units cut anew", cut_anew)
 suite.case("decks of all families", all_families)
 for each in DELIVERED if suite.has_family("xc") else [deck for deck in DELIVERED if not deck.startswith("xc/")]:
     suite.case(f"delivered deck {each}", example, each)

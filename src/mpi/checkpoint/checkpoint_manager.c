@@ -69,6 +69,14 @@ done:
   return err;
 }
 
+tsl_err tsl_checkpoints_recut(tsl_session *s) {
+  tsl_checkpoint_manager *k = s->checkpoints;
+  if (k == NULL || k->finished == NULL) return TSL_OK;
+  tsl_free(k->finished);
+  k->finished = NULL;
+  return tsl_alloc(s->units.n, 1, "finished units", (void **)&k->finished);
+}
+
 static void mark_finished(tsl_checkpoint_manager *k, const tsl_out_unit *rows, int64_t n) {
   for (int64_t u = 0; u < n; u++) k->finished[rows[u].unit.id] = 1;
 }

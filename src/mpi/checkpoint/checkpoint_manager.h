@@ -74,6 +74,10 @@ tsl_err tsl_checkpoints_forget_old(const tsl_session *session);
  *  restored and inputs shared. */
 tsl_err tsl_checkpoints_ready(tsl_session *session);
 
+/** Not collective. The units were cut anew: none of them is finished. Nothing is done before
+ *  tsl_checkpoints_ready. @return TSL_ERR_MEMORY */
+tsl_err tsl_checkpoints_recut(tsl_session *session);
+
 /** Not collective. Does the run take over rows of an earlier one? The same answer on all ranks. */
 bool tsl_checkpoints_resumes(const tsl_session *session);
 

@@ -25,8 +25,9 @@ typedef struct tsl_session {
   tsl_units units;
   tsl_executor executor;
   tsl_cost cost;
-  int measured; /**< ranks that calibrated now */
-  tsl_use *use; /**< [size] who takes part, once planned */
+  int measured;  /**< ranks that calibrated now */
+  tsl_use *use;  /**< [size] who takes part, once planned */
+  int64_t finer; /**< units are cut so many times finer than for equal ranks */
   tsl_plan plan;
   double first;               /**< root, s predicted of the first phase; 0: as of others */
   tsl_kind_sets sets;         /**< kinds of units that are active together */

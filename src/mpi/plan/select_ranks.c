@@ -37,7 +37,7 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
                               const tsl_use *rank) {
   participants more = *p;
   const double rate = 1 / rank->alone, share = rate / (p->rate + rate);
-  const double unit = rank->alone / (double)ask->n_units;
+  const double unit = rank->alone / (double)ask->n_units / ask->cut_last;
   more.rate += rate;
   more.unit = fmax(p->unit, unit);
   more.bytes += rank->rank > 0 ? share * ask->bytes : 0;

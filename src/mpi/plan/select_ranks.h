@@ -29,8 +29,9 @@ typedef struct tsl_select_ask {
   tsl_seconds_fn setup;   /**< what a rank's first run of a unit takes more; NULL: nothing */
   int phases;             /**< runs of each unit that are expected, 0 is 1 */
   const void *model;
-  double bytes;   /**< of all results that go to rank 0 or to the file */
-  int64_t stages; /**< WAVE: of strips, each rank more lengthens the run by one; else 0 */
+  double bytes;    /**< of all results that go to rank 0 or to the file */
+  int64_t stages;  /**< WAVE: of strips, each rank more lengthens the run by one; else 0 */
+  double cut_last; /**< units can still be cut into so many, 1 or more */
 } tsl_select_ask;
 
 /** What a rank brings and costs; a row of /run/ranks. */

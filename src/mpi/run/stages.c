@@ -228,20 +228,12 @@ done:
   return err;
 }
 
-/* Are there cards and sockets among the ranks? */
-static bool is_mixed(const tsl_session *s) {
-  for (int r = 1; r < s->size; r++)
-    if (s->placements[r].device.kind != s->placements[0].device.kind) return true;
-  return false;
-}
-
 /* Units small enough for the slowest rank to end near the others, large enough to be worth a
- * launch. A socket takes some tens of times as long for one as a card beside it. */
+ * launch. */
 static int64_t wanted_units(const tsl_session *s) {
-  enum { FEW = 512, PER_RANK = 128, FINER = 4, MANY = 65536 };
+  enum { FEW = 512, PER_RANK = 128, MANY = 65536 };
   const int64_t by_rank = (int64_t)s->size * PER_RANK;
-  const int64_t equal = by_rank < FEW ? FEW : by_rank;
-  const int64_t wanted = s->family->shape == TSL_BAG && is_mixed(s) ? FINER * equal : equal;
+  const int64_t wanted = s->finer * (by_rank < FEW ? FEW : by_rank);
   if (s->run.units > 0) return s->run.units;
   return wanted > MANY ? MANY : wanted;
 }
@@ -311,6 +303,7 @@ done:
 tsl_err tsl_session_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
   double since = tsl_now();
+  s->finer = 1;
   TSL_COLLECTIVE_TRY(s->comm, create_problem(s));
   tsl_sandbox_end(); /* all files of numbers are read */
   TSL_TRY(tsl_session_stage(s, "create", &since));

@@ -35,8 +35,8 @@ tsl_err tsl_session_worker(tsl_session *session);
 /** Collective on session->comm. Open it anew: nothing of the units that it has run is kept. */
 tsl_err tsl_session_reopen(tsl_session *session);
 
-/** Collective on session->comm. Cost model, who takes part, then the plan,
- *  the same on all ranks. */
+/** Collective on session->comm. Cost model, who takes part, then the plan, the same on all ranks.
+ *  Units are cut anew, finer, when slow ranks take part in a long run. */
 tsl_err tsl_session_plan(tsl_session *session);
 
 /** Collective on session->comm. Deal the units anew by session->run.plan, dynamic and gpu_share. */

@@ -5,6 +5,8 @@
 #include "plan_wave.h"
 #include "stages.h"
 
+#include <math.h>
+
 static tsl_err allocate_plan(tsl_plan *p) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
@@ -190,6 +192,9 @@ done:
 
 /* ---- who takes part */
 
+static const double LONG_RUN = 0.5; /* s: here finer units for slow ranks pay */
+enum { FINER = 4, FAST = 8 };       /* when a rank is so many times slower than the fastest */
+
 /* Stages of strips, whose number bounds what one more rank is worth; 0: no strips. */
 static int64_t strip_stages(const tsl_session *s) {
   int64_t most_lane = 0;
@@ -197,6 +202,18 @@ static int64_t strip_stages(const tsl_session *s) {
   for (int64_t u = 0; u < s->units.n; u++)
     if (s->units.list[u].lane > most_lane) most_lane = s->units.list[u].lane;
   return most_lane + 1 < s->units.n ? s->units.list[s->units.n - 1].stage + 1 : 0;
+}
+
+static bool can_be_finer(const tsl_session *s) {
+  return s->family->shape == TSL_BAG && s->run.units == 0 && s->finer == 1 &&
+         s->finished == NULL; /* a restart keeps its units */
+}
+
+static double alone(const tsl_session *s, int rank) {
+  const tsl_seconds_fn of = planned_seconds(s);
+  double seconds = 0;
+  for (int64_t u = 0; u < s->units.n; u++) seconds += of(&s->cost, rank, &s->units.list[u]);
+  return seconds;
 }
 
 /* Everybody takes part where the user or the plan says so. */
@@ -211,7 +228,11 @@ static void judge_ranks(tsl_session *s) {
                         .phases = phases_ahead(s),
                         .model = &s->cost,
                         .bytes = (double)tsl_session_output_bytes(s),
-                        .stages = strip_stages(s)};
+                        .stages = strip_stages(s),
+                        .cut_last = 1};
+  double fastest = alone(s, 0);
+  for (int r = 1; r < s->size; r++) fastest = fmin(fastest, alone(s, r));
+  if (can_be_finer(s) && fastest > LONG_RUN) ask.cut_last = FINER;
   tsl_select_ranks(&ask, s->use);
   for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
 }
@@ -243,6 +264,18 @@ int tsl_session_parts(const tsl_session *s) {
   return n;
 }
 
+/* Do slow ranks take part in a long run? The same on all ranks. */
+static bool finer_pays(const tsl_session *s) {
+  double fastest = INFINITY, slowest = 0, rate = 0;
+  for (int r = 0; r < s->size; r++) {
+    if (!s->use[r].takes_part || s->use[r].alone <= 0) continue;
+    fastest = fmin(fastest, s->use[r].alone);
+    slowest = fmax(slowest, s->use[r].alone);
+    rate += phases_ahead(s) / s->use[r].alone;
+  }
+  return can_be_finer(s) && rate > 0 && 1 / rate > LONG_RUN && slowest > FAST * fastest;
+}
+
 static tsl_err calibrate(tsl_session *s) {
   tsl_err err = TSL_OK;
   double since = tsl_now();
@@ -256,11 +289,22 @@ done:
   return err;
 }
 
+/* The cost model holds for units of any size; who takes part is judged once. */
+static tsl_err cut_finer(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  s->finer = FINER;
+  TSL_TRY(tsl_session_units(s));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_checkpoints_recut(s));
+done:
+  return err;
+}
+
 tsl_err tsl_session_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   double since;
   TSL_TRY(calibrate(s));
   TSL_TRY(choose_ranks(s));
+  if (finer_pays(s)) TSL_TRY(cut_finer(s));
   since = tsl_now();
   TSL_TRY(tsl_session_assign(s));
   TSL_TRY(tsl_session_stage(s, "plan", &since));
