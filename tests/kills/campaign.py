@@ -31,13 +31,15 @@ sys.path.insert(0, os.path.join(HERE, "..", "accept"))
 import harness  # noqa: E402
 import network  # noqa: E402  (harness knows where it is)
 from harness import Failed, check  # noqa: E402
-from interrupted import DECKS, checkpoints, compare_contents, contents, members, pace  # noqa: E402
+from interrupted import DECKS, NEAR, checkpoints, compare_contents, contents, members, pace  # noqa: E402
 
 OPTIONS = dict(word[2:].split("=", 1) for word in sys.argv if word.startswith("--") and "=" in word)
 FAST = "--fast" in sys.argv
 CYCLES = int(OPTIONS.get("cycles", 40 if FAST else 200))
 SEED = int(OPTIONS.get("seed", 1))
 DEVICES = OPTIONS.get("devices", "")
+if {"gpu", "cpu"} <= set(DEVICES.split(",")):
+    NEAR.add("same bits")  # promised of sockets alone and of cards alone, not of a mixture of both
 SECONDS = 2.0  # that a run lasts, about
 INTERVAL = 0.1  # of checkpoints, in the decks
 HEARTBEAT = 3.0
