@@ -322,8 +322,7 @@ static void open_stage(stage *s, int how, uint64_t seed) {
   for (int r = 0; r < size; r++) s->speeds[r].c[0][3] = 1e-6;
   s->cost = (tsl_cost){.n_ranks = size, .speeds = s->speeds};
   for (int64_t u = 0; u < world.n; u++) s->owner[u] = owner_of(world.units[u].lane, how, seed);
-  s->plan =
-      (tsl_plan){.n_units = world.n, .n_ranks = size, .first_dynamic = world.n, .owner = s->owner};
+  s->plan = (tsl_plan){.n_units = world.n, .n_ranks = size, .owner = s->owner};
   CHECK(tsl_trace_start(MPI_COMM_WORLD, false, &s->trace) == TSL_OK);
   s->phase = (tsl_phase){.comm = MPI_COMM_WORLD,
                          .executor = &s->executor,

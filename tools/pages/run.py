@@ -54,7 +54,7 @@ def draw_each(chart, units, ranks):
     """Units that are wide enough stand apart; narrow ones flow together unless time lies between them."""
     pixel = (chart.x.hi - chart.x.lo) / (chart.width - chart.left - chart.right)
     wide = np.median(units["measured"]) > 4 * pixel
-    for dynamic, colour, label in ((0, "c1", "given before the run"), (1, "c2", "handed out while it went on")):
+    for dynamic, colour, label in ((0, "c1", "its own by the plan"), (1, "c2", "taken from another rank")):
         chosen = units[units["dynamic"] == dynamic]
         boxes = [(begin, end, rank - 0.38, rank + 0.38) for rank in range(ranks)
                  for begin, end in spans(chosen[chosen["rank"] == rank], 0.0 if wide else 0.4 * pixel)]
@@ -268,7 +268,7 @@ def warnings_of(run):
     lost = 1 - run.computing
     if lost > WARN and run.ranks > 1:
         remedy = ("between units: larger units (fewer of them: run.units) may help" if run.between > run.waiting else
-                  "at the end: more units (run.units) or a larger run.dynamic may help")
+                  "at the end: more units (run.units) may help")
         lines.append(f"{percent(lost)} of the ranks' device time was idle, mostly {remedy}.")
     error = abs(run.wall / run.predicted - 1) if run.predicted > 0 else 0.0
     if error > 0.15:

@@ -7,7 +7,7 @@
  * of 47 to 53. Where units cannot move once a run has begun, that is lost. So
  * ranks whose devices are of a kind and whose measurements agree share what they know; a device
  * that differs by more (a card that is throttled or limited, a core that others use) keeps its own.
- * Rebalancing and the dynamic tail go by what each rank then shows (timing_history.h,
+ * Rebalancing and stealing go by what each rank then shows (timing_history.h,
  * shared_counter.h).
  */
 #ifndef TSL_MPI_DEVICE_CLASS_H

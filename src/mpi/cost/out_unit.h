@@ -12,7 +12,7 @@ typedef struct tsl_out_unit {
   tsl_unit unit;
   int32_t owner;    /**< rank that computed it, -1 nobody: it was finished before a restart */
   int32_t phase;    /**< the last phase it ran in */
-  int32_t dynamic;  /**< 1: handed out while the run went on */
+  int32_t dynamic;  /**< 1: taken from another rank, for whom it was planned */
   int32_t reserved; /**< zero */
   double predicted; /**< s */
   double measured;  /**< s, of that phase */

@@ -423,13 +423,6 @@ static void close_engine(engine_state *e) {
   tsl_counter_close(&e->counter);
 }
 
-/* First unit of the tail that is not finished: they are handed out in order. */
-static int64_t first_of_tail(const tsl_plan *plan) {
-  int64_t first = plan->first_dynamic;
-  while (plan->finished != NULL && first < plan->n_units && plan->finished[first]) first++;
-  return first;
-}
-
 static void start_clock(engine_state *e) {
   const double total = tsl_work_source_total(e->source);
   if (e->phase->origin == 0) e->phase->origin = tsl_now();
@@ -458,8 +451,7 @@ tsl_err tsl_bag_run(tsl_phase *phase) {
   TSL_MPI(MPI_Comm_size(phase->comm, &e.size));
   e.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
   TSL_COLLECTIVE_TRY(phase->comm, open_engine(&e));
-  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, first_of_tail(phase->plan),
-                                                   phase->plan->n_units, &e.counter));
+  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &e.counter));
   TSL_TRY(tsl_work_source_open(phase->comm, e.counter, phase->plan, phase->units, phase->cost,
                                e.overlaps, &e.source));
   start_clock(&e);

@@ -25,7 +25,7 @@ tsl_err tsl_complete_restore_lists(tsl_phase *phase, int f, const uint8_t *only,
 
 /**
  * Take one unit's results.
- * @param[in]     dynamic  it was handed out while the run went on
+ * @param[in]     dynamic  it was taken from another rank
  * @param[in,out] start    tsl_now() when the unit began; moved to its end
  * @param[in,out] part     lists are taken out of it; slabs stay until they are sent
  */

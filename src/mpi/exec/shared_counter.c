@@ -1,15 +1,14 @@
-/* The rule for the number of units, the window of cells on rank 0, and atomic operations on them:
- * in shared memory on one host, else by MPI RMA. */
+/* The window of cells on rank 0, and atomic operations on them: in shared memory on one host, else
+ * by MPI RMA. */
 #include "shared_counter.h"
 
 #include "collective_error.h"
 #include "heartbeat.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { NEXT, ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size claims for the ranks */
+enum { ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size ranges for the ranks */
 
 static const int64_t PAUSE = INT64_C(1) << 32; /* added to ABORT; below it: ranks that abort */
 
@@ -30,91 +29,12 @@ struct tsl_shared_counter {
   int64_t *cells;          /* on rank 0 */
   _Atomic int64_t *shared; /* the same as all ranks of one host see them; else NULL */
   int rank, size;
-  int64_t first, last;
-  int64_t *words;   /* [2 size] ratios and claims as read from the window */
-  double *slower;   /* [size] the ratios as numbers */
+  int64_t *words;   /* [2 size] ratios and ranges as read from the window */
   int64_t add, old; /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
   letter ratio, work;
   int64_t flags, asked_flags; /* of ABORT: as last seen, and what is being read */
   MPI_Request asking;
 };
-
-/* ---- the rule */
-
-static const double MUCH = 1.5; /* times faster */
-
-/* Work (seconds on rank 0's device) that a rank does in a second, judged by the next unit. */
-static double rate(const tsl_dynamic_pool *t, int rank) {
-  const tsl_unit *unit = &t->units[t->next];
-  if (!tsl_cost_takes_part(t->cost, rank)) return 0;
-  const double slower = t->slower != NULL ? t->slower[rank] : 1;
-  const double seconds = tsl_cost_seconds(t->cost, rank, unit) * slower;
-  return seconds > 0 ? (t->before[t->next + 1] - t->before[t->next]) / seconds : 0;
-}
-
-/* Units from next on with this much work together, at least one. */
-static int64_t units_of(const tsl_dynamic_pool *t, double work) {
-  const double goal = t->before[t->next] + work * (1 + 1e-9);
-  int64_t low = t->next + 1, high = t->last;
-  while (low < high) {
-    const int64_t middle = low + (high - low + 1) / 2;
-    if (t->before[middle] <= goal)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low - t->next;
-}
-
-/* Are the units that are left better left to the others? When what those would have done, in whole
- * units, before this rank had finished one more is all of them. To an idle rank only the much
- * faster count: were the last twelve units left to fifteen ranks which are hardly faster and may be
- * busy, those would leave them, too, and the fastest would do them one after the other. */
-static bool left_to_others(const tsl_dynamic_pool *t, int rank, double ahead, double rest,
-                           double unit) {
-  const double seconds = ahead + unit / rate(t, rank), counts = ahead > 0 ? 1 : MUCH;
-  double done = 0;
-  for (int r = 0; r < t->cost->n_ranks; r++) {
-    const double units = r == rank ? 0 : rate(t, r) * seconds / unit;
-    if (units >= counts) done += floor(units) * unit;
-  }
-  return rest <= done;
-}
-
-/* Would another rank take of the rest, were it idle? */
-static bool wanted_elsewhere(const tsl_dynamic_pool *t, int rank, double rest, double unit) {
-  for (int r = 0; r < t->cost->n_ranks; r++)
-    if (r != rank && rate(t, r) > 0 && !left_to_others(t, r, 0, rest, unit)) return true;
-  return false;
-}
-
-/* Part of the rest for a rank with this share of all speed: half of its share keeps all busy to the
- * end; a rank that does nearly all by itself need not break its batches up for the others. */
-static double part_of_rest(double share) {
-  return fmax(share / 2, fmin(0.75, 2 * share - 1));
-}
-
-/* Has a device with so much ahead enough, when all are done with the rest in so many seconds? */
-static bool has_enough(double ahead, double enough, double rest_seconds) {
-  return ahead > TSL_POOL_SHORTEST && ahead > fmin(enough, rest_seconds / 2);
-}
-
-int64_t tsl_dynamic_pool_chunk(const tsl_dynamic_pool *t, int rank, double ahead) {
-  double sum = 0, mine = 0, rest = 0, longest = 0, work = 0, part = 0;
-  if (t->next >= t->last || !tsl_cost_takes_part(t->cost, rank)) return 0;
-  for (int r = 0; r < t->cost->n_ranks; r++) sum += rate(t, r);
-  mine = rate(t, rank);
-  if (mine <= 0) return 1; /* unknown speed: one at a time */
-  rest = t->before[t->last] - t->before[t->next];
-  work = t->before[t->next + 1] - t->before[t->next];
-  if (left_to_others(t, rank, ahead, rest, work)) return 0;
-  if (has_enough(ahead, t->enough, rest / sum)) return 0;
-  part = wanted_elsewhere(t, rank, rest, work) ? part_of_rest(mine / sum) : 1;
-  longest = fmax(t->longest * fmax(1, 2 * part), TSL_POOL_PER_RANK * t->cost->n_ranks);
-  work = rest * part;
-  if (work < TSL_POOL_SHORTEST * mine) work = fmin(TSL_POOL_SHORTEST * mine, 2 * work);
-  return units_of(t, fmin(work, longest * mine));
-}
 
 /* ---- the window */
 
@@ -143,12 +63,11 @@ static tsl_err open_window(tsl_shared_counter *counter) {
   else if (MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, counter->comm, &counter->cells,
                             &counter->window) != MPI_SUCCESS)
     TSL_FAIL(TSL_ERR_MPI,
-             "this MPI has no window over several nodes, by which units are handed out; Open MPI 4 "
-             "has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
+             "this MPI has no window over several nodes, by which ranks take units from each "
+             "other; Open MPI 4 has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
   TSL_MPI(MPI_Win_set_errhandler(counter->window, MPI_ERRORS_RETURN));
   if (one_host) TSL_TRY(find_cells(counter));
   for (int k = 0; counter->rank == 0 && k < n_cells; k++) counter->cells[k] = 0;
-  if (counter->rank == 0) counter->cells[NEXT] = counter->first;
   TSL_MPI(MPI_Barrier(counter->comm));
   TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, counter->window));
 done:
@@ -157,12 +76,11 @@ done:
 
 static void free_counter(tsl_shared_counter *counter) {
   if (counter == NULL) return;
-  tsl_free(counter->slower);
   tsl_free(counter->words);
   tsl_free(counter);
 }
 
-static tsl_err make_counter(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out) {
+static tsl_err make_counter(MPI_Comm comm, tsl_shared_counter **out) {
   tsl_err err = TSL_OK;
   tsl_shared_counter *counter = NULL;
   int rank = 0, size = 1;
@@ -175,21 +93,18 @@ static tsl_err make_counter(MPI_Comm comm, int64_t first, int64_t last, tsl_shar
                                   .work.request = MPI_REQUEST_NULL,
                                   .asking = MPI_REQUEST_NULL,
                                   .rank = rank,
-                                  .size = size,
-                                  .first = first,
-                                  .last = last};
+                                  .size = size};
   *out = counter;
-  TSL_TRY(tsl_alloc(size, sizeof *counter->slower, "shared counter", (void **)&counter->slower));
   TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *counter->words, "shared counter",
                     (void **)&counter->words));
 done:
   return err;
 }
 
-tsl_err tsl_counter_open(MPI_Comm comm, int64_t first, int64_t last, tsl_shared_counter **out) {
+tsl_err tsl_counter_open(MPI_Comm comm, tsl_shared_counter **out) {
   tsl_err err = TSL_OK;
   tsl_shared_counter *counter = NULL;
-  TSL_COLLECTIVE_TRY(comm, make_counter(comm, first, last, &counter));
+  TSL_COLLECTIVE_TRY(comm, make_counter(comm, &counter));
   TSL_TRY(open_window(counter));
   *out = counter;
   counter = NULL;
@@ -254,18 +169,6 @@ done:
   return err;
 }
 
-/* The first n words of the ranks: ratios, then claims. */
-static tsl_err read_words(tsl_shared_counter *counter, int n) {
-  tsl_err err = TSL_OK;
-  MPI_Request request = MPI_REQUEST_NULL;
-  TSL_TRY(ask(counter, SLOWER, n, counter->words, &request));
-  TSL_TRY(hear(counter, &request));
-  for (int r = 0; r < counter->size; r++)
-    counter->slower[r] = counter->words[r] > 0 ? (double)counter->words[r] / MILLION : 1;
-done:
-  return err;
-}
-
 /* What waits leaves as soon as what left before it has arrived. */
 static tsl_err post(tsl_shared_counter *counter, letter *l, int cell, MPI_Op op) {
   tsl_err err = TSL_OK;
@@ -296,46 +199,24 @@ static tsl_err post_work(tsl_shared_counter *counter) {
   return post(counter, &counter->work, DONE, MPI_SUM);
 }
 
-tsl_err tsl_counter_take(tsl_shared_counter *counter, const tsl_dynamic_pool *tail, double ahead,
-                         int64_t *lo, int64_t *hi, bool *over) {
-  tsl_err err = TSL_OK;
-  tsl_dynamic_pool now = *tail;
-  int64_t chunk = 0;
-  *lo = *hi = now.last = counter->last;
-  now.slower = counter->slower;
-  TSL_TRY(fetch_add(counter, NEXT, 0, &now.next));
-  *over = now.next >= counter->last;
-  if (*over) goto done;
-  TSL_TRY(read_words(counter, counter->size));
-  chunk = tsl_dynamic_pool_chunk(&now, counter->rank, ahead);
-  if (chunk == 0) goto done;
-  TSL_TRY(fetch_add(counter, NEXT, chunk, &now.next));
-  *over = now.next >= counter->last;
-  if (*over) goto done;
-  *lo = now.next;
-  *hi = now.next + chunk < counter->last ? now.next + chunk : counter->last;
-done:
-  return err;
-}
-
-/* ---- claims: front and back in one word that is only ever added to. An addition that goes too far
- * empties the claim for good, and who made it got all that was left. (MPI_Compare_and_swap on a
+/* ---- ranges: front and back in one word that is only ever added to. An addition that goes too far
+ * empties the range for good, and who made it got all that was left. (MPI_Compare_and_swap on a
  * rank's own window crashes in Open MPI 4.1.4.) */
 
 static const int64_t FRONT = INT64_C(1) << 32;  /* a step of front */
 static const int64_t OFFSET = INT64_C(1) << 30; /* keeps back positive */
 
-static int64_t pack(tsl_range claim) {
-  return claim.front * FRONT + claim.back + OFFSET;
+static int64_t pack(tsl_range range) {
+  return range.front * FRONT + range.back + OFFSET;
 }
 
 static tsl_range unpack(int64_t word) {
   return (tsl_range){(int32_t)(word / FRONT), (int32_t)(word % FRONT - OFFSET)};
 }
 
-tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range claim) {
+tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range range) {
   int64_t old; /* 0: cells are, at first */
-  return fetch_add(counter, SLOWER + counter->size + counter->rank, pack(claim), &old);
+  return fetch_add(counter, SLOWER + counter->size + counter->rank, pack(range), &old);
 }
 
 tsl_err tsl_counter_take_range(tsl_shared_counter *counter, int owner, int32_t n, tsl_range *got) {
@@ -350,16 +231,14 @@ done:
   return err;
 }
 
-tsl_err tsl_counter_next(tsl_shared_counter *counter, int64_t *next) {
-  return fetch_add(counter, NEXT, 0, next);
-}
-
-tsl_err tsl_counter_read(tsl_shared_counter *counter, double *slower, tsl_range *claims) {
+tsl_err tsl_counter_read(tsl_shared_counter *counter, double *slower, tsl_range *left) {
   tsl_err err = TSL_OK;
-  TSL_TRY(read_words(counter, 2 * counter->size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  TSL_TRY(ask(counter, SLOWER, 2 * counter->size, counter->words, &request));
+  TSL_TRY(hear(counter, &request));
   for (int r = 0; r < counter->size; r++) {
-    slower[r] = counter->slower[r];
-    claims[r] = unpack(counter->words[counter->size + r]);
+    slower[r] = counter->words[r] > 0 ? (double)counter->words[r] / MILLION : 1;
+    left[r] = unpack(counter->words[counter->size + r]);
   }
 done:
   return err;

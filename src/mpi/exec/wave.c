@@ -441,7 +441,6 @@ static bool has_ended(const wave *w) {
 
 tsl_err tsl_wave_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
-  const int64_t n = phase->plan->n_units;
   wave w = {.phase = phase, .comm = MPI_COMM_NULL};
   phase->paused = false;
   TSL_MPI(MPI_Comm_rank(phase->comm, &w.rank));
@@ -450,7 +449,7 @@ tsl_err tsl_wave_run(tsl_phase *phase) {
   TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
   w.cut = tsl_wave_pause_make(w.comm, phase->can_pause);
   TSL_COLLECTIVE_TRY(phase->comm, open_wave(&w));
-  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, n, n, &w.counter));
+  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &w.counter));
   start_clock(&w);
   while (!has_ended(&w)) turn(&w);
   tsl_progress_end(&w.progress);

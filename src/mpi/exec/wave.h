@@ -15,7 +15,7 @@
  * leave while the next group is computed. Where the backend has start, the device begins a group as
  * soon as its edges are there, while the group before ends. When it is to pause, all ranks finish
  * the same stages and the workers take in all edges that later stages need. phase->plan must own
- * every tile (no tail) and give all tiles of a lane to one rank.
+ * every tile and give all tiles of a lane to one rank.
  */
 tsl_err tsl_wave_run(tsl_phase *phase);
 

@@ -1,11 +1,10 @@
-/* The planners strips, lpt, bins, roundrobin and share over one accessor of cost, and the cut and
- * predicted time of the dynamic tail. */
+/* The planners strips, lpt, bins, roundrobin and share over one accessor of cost. */
 #include "plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What every planner works on: the static units and the model, one accessor for their cost. */
+/* What every planner works on: the units and the model, one accessor for their cost. */
 typedef struct job {
   const tsl_unit *units;
   int64_t n;
@@ -231,43 +230,7 @@ done:
   return err;
 }
 
-/* ---- the tail */
-
-/* First unit of a tail that holds about the wanted share of the mean cost. */
-static int64_t cut_tail(const job *all, double share) {
-  double total = 0, tail = 0;
-  int64_t first = all->n;
-  for (int64_t u = 0; u < all->n; u++) total += mean_cost(all, u);
-  while (first > 0 && tail < share * total) tail += mean_cost(all, --first);
-  return first;
-}
-
-/* Time to do the tail when all ranks share it ideally: rates add. */
-static double spread_tail(const job *all, int64_t first) {
-  double rate = 0;
-  if (first == all->n) return 0;
-  for (int r = 0; r < all->n_ranks; r++) {
-    double sum = 0;
-    for (int64_t u = first; u < all->n; u++) sum += cost(all, r, u);
-    if (sum <= 0) return 0;
-    rate += 1 / sum;
-  }
-  return 1 / rate;
-}
-
-/* Static loads differ; the tail first fills the gaps below the longest (rates weighted by the
- * tail). */
-static double whole_time(const job *all, int64_t first, const double *load, double tail_seconds) {
-  double longest = 0, rate = 0, filled = 0;
-  for (int r = 0; r < all->n_ranks; r++) {
-    double sum = 0;
-    for (int64_t u = first; u < all->n; u++) sum += cost(all, r, u);
-    if (load[r] > longest) longest = load[r];
-    if (sum > 0) rate += 1 / sum, filled += load[r] / sum;
-  }
-  const double level = rate > 0 ? (1 + filled) / rate : longest;
-  return tail_seconds > 0 && level > longest ? level : longest;
-}
+/* ---- all */
 
 static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
     [TSL_PLAN_STRIPS] = plan_strips, [TSL_PLAN_LPT] = plan_lpt,
@@ -294,25 +257,18 @@ tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_unit *units, int64_
 tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
                       int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  job all = {.units = units,
-             .n = n_units,
-             .n_ranks = n_ranks,
-             .seconds = seconds,
-             .model = model,
-             .rule = rule};
-  const bool tail = n_ranks > 1 && rule->kind != TSL_PLAN_SHARE;
-  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks, .kind = (int32_t)rule->kind};
+  const bool shared = n_ranks > 1 && rule->kind != TSL_PLAN_SHARE;
+  *plan = (tsl_plan){.n_units = n_units,
+                     .n_ranks = n_ranks,
+                     .kind = (int32_t)rule->kind,
+                     .dynamic = shared ? rule->dynamic : 0};
   TSL_TRY(tsl_alloc(n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
   TSL_TRY(tsl_alloc(n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
-  all.owner = plan->owner;
-  all.load = plan->seconds;
-  plan->first_dynamic = tail ? cut_tail(&all, rule->dynamic) : n_units;
-  for (int64_t u = plan->first_dynamic; u < n_units; u++) plan->owner[u] = -1;
-  all.n = plan->first_dynamic;
-  if (all.n > 0) TSL_TRY(planners[rule->kind](&all));
-  all.n = n_units;
-  plan->tail_seconds = spread_tail(&all, plan->first_dynamic);
-  plan->total_seconds = whole_time(&all, plan->first_dynamic, plan->seconds, plan->tail_seconds);
+  TSL_TRY(tsl_plan_assign(rule, units, n_units, n_ranks, seconds, model, NULL, plan->owner,
+                          plan->seconds));
+  for (int r = 0; r < n_ranks; r++)
+    plan->total_seconds =
+        plan->seconds[r] > plan->total_seconds ? plan->seconds[r] : plan->total_seconds;
 done:
   if (err != TSL_OK) tsl_plan_clear(plan);
   return err;

@@ -2,8 +2,8 @@
  * @file plan.h
  * Plans: which rank runs which unit. Pure functions, tested without MPI.
  *
- * A plan has a static part (owner known beforehand) and a dynamic tail (owner -1) that the
- * ranks take from a shared counter while they run (shared_counter.h).
+ * Every unit has an owner. While the plan runs, ranks that have nothing left may take units that
+ * their owners have not begun (parts.h).
  */
 #ifndef TSL_MPI_PLAN_H
 #define TSL_MPI_PLAN_H
@@ -17,18 +17,17 @@ typedef struct tsl_plan {
   int64_t n_units;
   int32_t n_ranks;
   int32_t kind;
-  int64_t first_dynamic;   /**< units [first_dynamic, n_units) are handed out while running */
-  int32_t *owner;          /**< [n_units] rank, or -1 in the tail */
-  double *seconds;         /**< [n_ranks] predicted seconds of the static part */
-  double tail_seconds;     /**< predicted seconds of the tail if spread ideally over all ranks */
-  double total_seconds;    /**< predicted seconds of the whole phase */
+  double dynamic;          /**< part 0..1 of each rank's units that others may take; 0: none */
+  int32_t *owner;          /**< [n_units] rank */
+  double *seconds;         /**< [n_ranks] predicted seconds */
+  double total_seconds;    /**< predicted seconds of the whole phase, those of the longest rank */
   const uint8_t *finished; /**< [n_units] 1: not to be computed any more; NULL: none; not owned */
 } tsl_plan;
 
 /** What the deck asks of a plan. */
 typedef struct tsl_plan_rule {
   tsl_plan_kind kind;
-  double dynamic; /**< share 0..1 of the predicted work left to the tail; not used by SHARE */
+  double dynamic; /**< part 0..1 of each rank's units that others may take; not used by SHARE */
   double share;   /**< SHARE: part 0..1 of the domain for the fast ranks, by volume of the boxes */
   const bool *fast; /**< SHARE: [n_ranks] the fast ranks; else NULL; not owned */
 } tsl_plan_rule;
@@ -37,14 +36,14 @@ typedef struct tsl_plan_rule {
  * Make a plan.
  * @param[in]  units    shape [n_units], ids 0..n_units-1 in order
  * @param[in]  seconds  cost model, called with model
- * @param[out] plan     owned by the caller, free with tsl_plan_clear; one rank: no tail
+ * @param[out] plan     owned by the caller, free with tsl_plan_clear; one rank: nothing is taken
  * @return TSL_ERR_INPUT when SHARE gives a part of the domain to a side without ranks
  */
 tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
                       int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
 
 /**
- * Deal units on top of what the ranks have to do already; no tail.
+ * Deal units on top of what the ranks have to do already.
  * @param[in]  units  shape [n_units]; their ids do not matter
  * @param[in]  base   shape [n_ranks], s; NULL: nothing
  * @param[out] owner  shape [n_units]

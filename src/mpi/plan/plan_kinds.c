@@ -138,10 +138,7 @@ tsl_err tsl_plan_sets(const tsl_plan_rule *rule, const tsl_kind_sets *sets, cons
             .seconds = seconds,
             .model = model};
   if (sets->n <= 1) return tsl_plan_make(rule, units, n_units, n_ranks, seconds, model, plan);
-  *plan = (tsl_plan){.n_units = n_units,
-                     .n_ranks = n_ranks,
-                     .kind = (int32_t)rule->kind,
-                     .first_dynamic = n_units};
+  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks, .kind = (int32_t)rule->kind};
   TSL_TRY(tsl_alloc(n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
   TSL_TRY(tsl_alloc(n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
   TSL_TRY(open_deal(&d));
@@ -160,32 +157,16 @@ void tsl_plan_loads(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
   memset(load, 0, (size_t)plan->n_ranks * sizeof *load);
   for (int64_t u = 0; u < plan->n_units; u++) {
     const int r = plan->owner[u];
-    if (r >= 0 && tsl_kind_in(mask, units[u].kind)) load[r] += seconds(model, r, &units[u]);
+    if (tsl_kind_in(mask, units[u].kind)) load[r] += seconds(model, r, &units[u]);
   }
-}
-
-/* Seconds of the set's units of the tail on one rank. */
-static double tail_alone(const tsl_plan *plan, const tsl_unit *units, uint32_t mask, int rank,
-                         tsl_seconds_fn seconds, const void *model) {
-  double sum = 0;
-  for (int64_t u = plan->first_dynamic; u < plan->n_units; u++)
-    if (plan->owner[u] < 0 && tsl_kind_in(mask, units[u].kind))
-      sum += seconds(model, rank, &units[u]);
-  return sum;
 }
 
 double tsl_plan_time(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
-                     tsl_seconds_fn seconds, const void *model, const bool *takes_part,
-                     double *load) {
-  double longest = 0, rate = 0, filled = 0;
+                     tsl_seconds_fn seconds, const void *model, double *load) {
+  double longest = 0;
   tsl_plan_loads(plan, units, mask, seconds, model, load);
-  for (int r = 0; r < plan->n_ranks; r++) {
-    const double tail =
-        takes_part == NULL || takes_part[r] ? tail_alone(plan, units, mask, r, seconds, model) : 0;
-    longest = fmax(longest, load[r]);
-    if (tail > 0) rate += 1 / tail, filled += load[r] / tail;
-  }
-  return rate > 0 ? fmax(longest, (1 + filled) / rate) : longest;
+  for (int r = 0; r < plan->n_ranks; r++) longest = fmax(longest, load[r]);
+  return longest;
 }
 
 double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ranks) {
@@ -204,8 +185,7 @@ tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_unit *units, uint32_t mask
   int64_t n = 0;
   for (int64_t u = 0; u < plan->n_units; u++) n += tsl_kind_in(mask, units[u].kind);
   *part = NULL;
-  *view =
-      (tsl_plan){.n_units = n, .n_ranks = plan->n_ranks, .kind = plan->kind, .first_dynamic = n};
+  *view = (tsl_plan){.n_units = n, .n_ranks = plan->n_ranks, .kind = plan->kind};
   TSL_TRY(tsl_alloc(n, sizeof **part, "units of a phase", (void **)part));
   TSL_TRY(tsl_alloc(n, sizeof *view->owner, "plan of a phase", (void **)&view->owner));
   TSL_TRY(

@@ -35,35 +35,32 @@ static inline bool tsl_kind_in(uint32_t mask, int kind) {
 }
 
 /**
- * Make a plan, as tsl_plan_make does for one set. Several sets: no tail; plan->seconds and
- * total_seconds are those of one phase of each set together.
+ * Make a plan, as tsl_plan_make does for one set. Several sets: nothing is taken from others;
+ * plan->seconds and total_seconds are those of one phase of each set together.
  */
 tsl_err tsl_plan_sets(const tsl_plan_rule *rule, const tsl_kind_sets *sets, const tsl_unit *units,
                       int64_t n_units, int n_ranks, tsl_seconds_fn seconds, const void *model,
                       tsl_plan *plan);
 
 /**
- * Predicted seconds of the ranks in a phase of a set, units of the tail left out.
+ * Predicted seconds of the ranks in a phase of a set.
  * @param[out] load  shape [plan->n_ranks]
  */
 void tsl_plan_loads(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
                     tsl_seconds_fn seconds, const void *model, double *load);
 
 /**
- * Predicted seconds of a phase of a set; a tail fills the gaps below the longest load and is spread
- * over the ranks that take part.
- * @param[in]  takes_part  [plan->n_ranks]; NULL: all
- * @param[out] load        shape [plan->n_ranks], as tsl_plan_loads
+ * Predicted seconds of a phase of a set: those of the rank with the longest load.
+ * @param[out] load  shape [plan->n_ranks], as tsl_plan_loads
  */
 double tsl_plan_time(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
-                     tsl_seconds_fn seconds, const void *model, const bool *takes_part,
-                     double *load);
+                     tsl_seconds_fn seconds, const void *model, double *load);
 
 /** Mean load over largest load, 0..1, of the ranks that take part (NULL: all); 1 without load. */
 double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ranks);
 
 /**
- * The units of a set alone, and their part of a plan without tail.
+ * The units of a set alone, and their part of a plan.
  * @param[out] part,view  units in order, ids kept, shape [view->n_units], from tsl_alloc; the plan,
  *                        free with tsl_plan_clear
  */

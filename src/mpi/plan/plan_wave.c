@@ -77,8 +77,7 @@ tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
   int64_t n_lanes = 0;
   lane_costs lanes = {0};
   tsl_plan of_lanes = {0};
-  *plan = (tsl_plan){
-      .n_units = n_units, .n_ranks = n_ranks, .kind = (int32_t)kind, .first_dynamic = n_units};
+  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks, .kind = (int32_t)kind};
   if (kind != TSL_PLAN_STRIPS && kind != TSL_PLAN_ROUNDROBIN)
     TSL_FAIL(TSL_ERR_INPUT,
              "run.plan: %s does not suit tiles that depend on each other; "

@@ -22,7 +22,7 @@
  * ranks). roundrobin deals lanes in turn. Other kinds are TSL_ERR_INPUT.
  *
  * @param[in]  units  shape [n_units], ids in order, stages ascending
- * @param[out] plan   without dynamic tail; owned by the caller, free with tsl_plan_clear
+ * @param[out] plan   owned by the caller, free with tsl_plan_clear
  */
 tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
                       int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);

@@ -4,7 +4,7 @@
  * out. A pure function, tested without MPI.
  *
  * Beside a card a socket may bring 3 % of the speed. Then what its taking part costs decides:
- * batches and a tail that must fit a slow rank, its last unit, and the way of its results to
+ * batches that must fit a slow rank, its last unit, and the way of its results to
  * rank 0. Ranks with a quarter or more of the fastest rank's speed always take part.
  */
 #ifndef TSL_MPI_SELECT_RANKS_H

@@ -61,8 +61,9 @@ static tsl_err choose_units(const tsl_session *s, int index, tsl_unit **units, t
   if (s->family->shape == TSL_WAVE || mask == all) return TSL_OK;
   if (tsl_complete_lists(&s->problem))
     TSL_FAIL(TSL_ERR_INTERNAL, "family '%s' has LIST fields and kinds that rest", s->family->name);
-  if (s->plan.first_dynamic < s->plan.n_units)
-    TSL_FAIL(TSL_ERR_INTERNAL, "family '%s' has a tail and kinds that rest", s->family->name);
+  if (s->plan.dynamic > 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "family '%s' takes from other ranks and has kinds that rest",
+             s->family->name);
   TSL_TRY(tsl_plan_view(&s->plan, s->units.list, mask, tsl_cost_seconds, &s->cost, units, plan));
   phase->units = *units;
   phase->plan = plan;

@@ -11,32 +11,11 @@
 
 /* ---- owners; rank 0 */
 
-static bool all_owned(const int32_t *owner, int64_t n) {
-  for (int64_t u = 0; u < n; u++)
-    if (owner[u] < 0) return false;
-  return true;
-}
-
-/* Units that nobody of this run has computed yet are dealt again, now without tail. */
-static tsl_err deal_rest(tsl_session *s, int32_t *owner) {
-  tsl_err err = TSL_OK;
-  const double dynamic = s->run.dynamic;
-  if (all_owned(owner, s->units.n)) return TSL_OK;
-  s->run.dynamic = 0;
-  TSL_TRY(tsl_session_make_plan(s));
-  for (int64_t u = 0; u < s->units.n; u++)
-    if (owner[u] < 0) owner[u] = s->plan.owner[u];
-done:
-  s->run.dynamic = dynamic;
-  return err;
-}
-
 /* Who computed a unit keeps it. */
-static tsl_err keep_owners(tsl_session *s, const tsl_record *record, int32_t *owner) {
+static void keep_owners(const tsl_session *s, const tsl_record *record, int32_t *owner) {
   if (s->units.n > 0) memcpy(owner, s->plan.owner, (size_t)s->units.n * sizeof *owner);
   for (int64_t k = 0; k < record->n_last; k++)
     if (record->last[k].owner >= 0) owner[record->last[k].unit.id] = record->last[k].owner;
-  return deal_rest(s, owner);
 }
 
 /* Seconds of a phase of the set: as measured, or by the cost model where a unit has not been in
@@ -117,8 +96,7 @@ done:
 static void set_owners(tsl_session *s, const int32_t *owner) {
   tsl_plan *plan = &s->plan;
   if (s->units.n > 0) memcpy(plan->owner, owner, (size_t)s->units.n * sizeof *owner);
-  plan->first_dynamic = plan->n_units;
-  plan->tail_seconds = plan->total_seconds = 0;
+  plan->dynamic = plan->total_seconds = 0;
   tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
   for (int r = 0; r < s->size; r++)
     plan->total_seconds = fmax(plan->total_seconds, plan->seconds[r]);
@@ -127,7 +105,7 @@ static void set_owners(tsl_session *s, const int32_t *owner) {
 static tsl_err next_owners(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {
   tsl_err err = TSL_OK;
   if (s->rank != 0) return TSL_OK;
-  TSL_TRY(keep_owners(s, record, owner));
+  keep_owners(s, record, owner);
   TSL_TRY(learn_and_move(s, phase, owner, record));
 done:
   return err;

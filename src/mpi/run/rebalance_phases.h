@@ -2,9 +2,9 @@
  * @file rebalance_phases.h
  * From one phase of an iterating family to the next: who owns what, what is shared again.
  *
- * In the first phase of one set of kinds the tail is handed out while it runs, as in any run.
+ * In the first phase of one set of kinds ranks take from each other while it runs, as in any run.
  * Afterwards a unit stays with the rank that computed it, whose device keeps its functions or
- * integrals: nothing is handed out any more, and units move between phases only, by measured times
+ * integrals: nothing is taken any more, and units move between phases only, by measured times
  * (rebalance.h), when that pays.
  */
 #ifndef TSL_MPI_REBALANCE_PHASES_H

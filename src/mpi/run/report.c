@@ -69,9 +69,8 @@ static void set_lines(const tsl_session *s, FILE *file) {
     fputs("phases of units of kind", file);
     for (int kind = 0; kind < s->family->n_kinds; kind++)
       if (tsl_kind_in(s->sets.mask[k], kind)) fprintf(file, " %d", kind);
-    fprintf(file, ": predicted %.4g s each, balance %.2f %%%s\n", most,
-            100 * tsl_plan_efficiency(load, parts, s->size),
-            s->plan.first_dynamic < s->plan.n_units ? " without the tail" : "");
+    fprintf(file, ": predicted %.4g s each, balance %.2f %%\n", most,
+            100 * tsl_plan_efficiency(load, parts, s->size));
   }
 done:
   tsl_free(load);
@@ -80,19 +79,14 @@ done:
 
 void tsl_report_plan(const tsl_session *s, FILE *file) {
   const tsl_plan *plan = &s->plan;
-  const int64_t tail = plan->n_units - plan->first_dynamic;
   char text[24], facts[TSL_FACTS];
   tsl_session_facts(s, facts);
   fputs(facts, file);
-  fprintf(file, "%lld units; plan %s for %lld, %lld handed out while running; calibration %s\n",
-          (long long)plan->n_units, tsl_plan_words[plan->kind], (long long)plan->first_dynamic,
-          (long long)tail, s->measured > 0 ? "measured now" : "from file");
+  fprintf(file, "%lld units; plan %s; calibration %s\n", (long long)plan->n_units,
+          tsl_plan_words[plan->kind], s->measured > 0 ? "measured now" : "from file");
   fprintf(file, "  %5s  %-34s %8s  %10s  %12s  %12s\n", "rank", "device", "units", "items",
           "predicted s", "results");
   for (int r = 0; r < s->size; r++) plan_line(s, r, file);
-  if (tail > 0)
-    fprintf(file, "  %5s  %-34s %8lld  %10s  %12.4g\n", "-", "(dynamic tail, spread over all)",
-            (long long)tail, "", plan->tail_seconds);
   left_out_lines(s, file);
   if (s->first > 0) fprintf(file, "first phase: predicted %.4g s; later ones:\n", s->first);
   set_lines(s, file);
@@ -167,8 +161,8 @@ static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
   else if (s->family->shape == TSL_WAVE)
     fprintf(file, "hint: tiles wait for one another; a larger problem or fewer ranks helps\n");
   else if (s->size > 1 && b->imbalance > HINT_ABOVE)
-    fprintf(file,
-            "hint: the prediction missed; try --set run.dynamic=0.5 or run.calibrate=always\n");
+    fprintf(file, "hint: the prediction missed; try --set run.calibrate=always%s\n",
+            s->run.dynamic < 1 ? " or run.dynamic=1" : "");
   else if (streams(&s->problem))
     fprintf(file, "hint: the devices wait for results to be written; faster storage helps, or an "
                   "output that keeps less\n");
@@ -183,7 +177,7 @@ void tsl_report_run(const tsl_session *s, const tsl_share_line *lines, const tsl
             s->placements[r].device.name, (long long)lines[r].units, 100 * lines[r].static_share,
             (long long)lines[r].dynamic, lines[r].predicted, lines[r].busy, lines[r].idle,
             b->wall > 0 ? 100 * lines[r].idle / b->wall : 0);
-  fprintf(file, "static share %.1f %% of the items, %lld units handed out while running\n",
+  fprintf(file, "static share %.1f %% of the items, %lld units taken from other ranks\n",
           100 * b->static_share, (long long)b->dynamic);
   fprintf(file, "computed in %.4g s (predicted %.4g s); ideal %.4g s, measured %.1f %% above it\n",
           b->wall, b->predicted, b->ideal,

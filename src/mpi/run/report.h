@@ -15,7 +15,7 @@ typedef struct tsl_balance {
   double wall;         /**< s, until the last rank's last unit ended */
   double ideal;        /**< s, all items over the sum of the measured speeds (items per second) */
   double static_share; /**< share 0..1 of the items in units dealt before the run */
-  int64_t dynamic;     /**< units handed out while running */
+  int64_t dynamic;     /**< units taken from other ranks */
   double idle;         /**< s, sum of the ranks' idle seconds */
   double predicted;    /**< s, of the plan */
   double waiting;      /**< share 0..1 of rank time in which the device had no unit */
@@ -25,7 +25,7 @@ typedef struct tsl_balance {
 /** One rank's share of the work; a row of /run/balance. */
 typedef struct tsl_share_line {
   int32_t rank, reserved;
-  int64_t units, dynamic; /**< computed; of these handed out while running */
+  int64_t units, dynamic; /**< computed; of these taken from other ranks */
   double static_share;    /**< share 0..1 of all items in this rank's units dealt before the run */
   double predicted;       /**< s, of the units it got */
   double busy, finish;    /**< s of device time; s from the phase's start to its last unit's end */

@@ -77,8 +77,7 @@ static tsl_err name_ranks(const participants *p, int size, tsl_plan *plan) {
   tsl_err err = TSL_OK;
   double *seconds = NULL;
   TSL_TRY(tsl_alloc(size, sizeof *seconds, "plan", (void **)&seconds));
-  for (int64_t u = 0; u < plan->n_units; u++)
-    if (plan->owner[u] >= 0) plan->owner[u] = p->ranks[plan->owner[u]];
+  for (int64_t u = 0; u < plan->n_units; u++) plan->owner[u] = p->ranks[plan->owner[u]];
   for (int k = 0; k < p->n; k++) seconds[p->ranks[k]] = plan->seconds[k];
   tsl_free(plan->seconds);
   plan->seconds = seconds;
@@ -101,14 +100,6 @@ static bool skips_in_phase0(const tsl_session *s) {
   return false;
 }
 
-static tsl_err taking_part(const tsl_session *s, bool **parts) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_alloc(s->size, sizeof **parts, "ranks", (void **)parts));
-  for (int r = 0; r < s->size; r++) (*parts)[r] = tsl_cost_takes_part(&s->cost, r);
-done:
-  return err;
-}
-
 /* The plan's seconds have been those of its making: now a phase of each set with everything in
  * place, and the first phase. */
 static tsl_err tell_phases(tsl_session *s) {
@@ -117,20 +108,16 @@ static tsl_err tell_phases(tsl_session *s) {
   const uint32_t begin = tsl_kinds_active(&s->problem, phase);
   const tsl_seconds_fn seconds = phase == 0 ? tsl_cost_begin : tsl_cost_first;
   tsl_plan *plan = &s->plan;
-  bool *parts = NULL;
   double *load = NULL, later = 0;
   s->first = 0;
   if (!has_setup(s) && !skips_in_phase0(s)) return TSL_OK;
-  TSL_TRY(taking_part(s, &parts));
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
   for (int k = 0; k < s->sets.n; k++)
-    later += tsl_plan_time(plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, parts,
-                           load);
+    later += tsl_plan_time(plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, load);
   plan->total_seconds = later;
-  s->first = tsl_plan_time(plan, s->units.list, begin, seconds, &s->cost, parts, load);
+  s->first = tsl_plan_time(plan, s->units.list, begin, seconds, &s->cost, load);
   tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
 done:
-  tsl_free(parts);
   tsl_free(load);
   return err;
 }

@@ -31,9 +31,10 @@ const tsl_key tsl_run_keys[] = {
     {.name = "dynamic",
      .type = TSL_KEY_REAL,
      .offset = RUN(dynamic),
-     .standard = "0.2",
+     .standard = "1",
      .max = 1,
-     .doc = "share of the work handed out while running, 0 to 1; plan share hands out none"},
+     .doc = "part of a rank's units, from the last on, that ranks with nothing left may take while "
+            "it has not begun them, 0 to 1; plan share: none"},
     {.name = "ranks",
      .type = TSL_KEY_CHOICE,
      .offset = RUN(ranks),

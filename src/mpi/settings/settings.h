@@ -20,8 +20,8 @@ typedef enum tsl_plan_kind {
                     4) */
   TSL_PLAN_ROUNDROBIN, /**< unit i to rank i mod ranks; ignores cost */
   TSL_PLAN_SHARE, /**< fixed share: the first part of the domain to the fast ranks, the rest to the
-                     others, evenly within each side; ignores cost, no tail (seeds: heterogeneous
-                     Mandelbrot) */
+                     others, evenly within each side; ignores cost, nothing is taken (seeds:
+                     heterogeneous Mandelbrot) */
   TSL_N_PLANS
 } tsl_plan_kind;
 
@@ -39,7 +39,7 @@ typedef struct tsl_run_settings {
   char *device;               /**< auto | gpu | cpu | list "gpu0,gpu1,cpu" */
   int64_t threads;            /**< per CPU rank, 0: all cores of its share */
   int32_t plan;               /**< tsl_plan_kind */
-  double dynamic;             /**< share of the work handed out while running */
+  double dynamic;             /**< part of a rank's units that others may take */
   int32_t ranks;              /**< tsl_useful_ranks */
   bool rebalance;             /**< move units between phases by measured times */
   double rebalance_threshold; /**< longest over shortest rank - 1 that is left alone */

@@ -1,0 +1,171 @@
+/* Prefix sums of the ranks' parts, and the rules of taking from the front of one's own and from the
+ * back of another's. */
+#include "parts.h"
+
+#include <math.h>
+
+static const double TAKEN = 0.25, MOST_TAKEN = 0.5; /* of what is left of its own */
+static const double FASTER = 2; /* times: who is faster by this takes a slow rank's last units */
+
+static bool is_finished(const tsl_plan *plan, int64_t unit) {
+  return plan->finished != NULL && plan->finished[unit];
+}
+
+/* ---- lists */
+
+static tsl_err allocate(const tsl_plan *plan, tsl_parts *p, int64_t **next) {
+  tsl_err err = TSL_OK;
+  const int n = plan->n_ranks;
+  TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
+  TSL_TRY(tsl_alloc(n + 1, sizeof **next, "parts", (void **)next));
+  TSL_TRY(tsl_alloc(plan->n_units, sizeof *p->order, "parts", (void **)&p->order));
+  TSL_TRY(tsl_alloc(plan->n_units + 1, sizeof *p->before, "parts", (void **)&p->before));
+  TSL_TRY(tsl_alloc(n, sizeof *p->share, "parts", (void **)&p->share));
+done:
+  return err;
+}
+
+static void list_units(const tsl_plan *plan, tsl_parts *p, int64_t *next) {
+  for (int64_t u = 0; u < plan->n_units; u++)
+    if (!is_finished(plan, u)) p->start[plan->owner[u] + 1]++;
+  for (int r = 0; r < plan->n_ranks; r++) {
+    p->start[r + 1] += p->start[r];
+    next[r] = p->start[r];
+  }
+  for (int64_t u = 0; u < plan->n_units; u++)
+    if (!is_finished(plan, u)) p->order[next[plan->owner[u]]++] = u;
+  for (int64_t k = 0; k < p->start[plan->n_ranks]; k++)
+    p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
+}
+
+static void measure_shares(const tsl_plan *plan, tsl_parts *p) {
+  double sum = 0;
+  for (int r = 0; r < p->n_ranks; r++) {
+    double seconds = 0;
+    if (!tsl_cost_takes_part(p->cost, r)) continue;
+    for (int64_t u = 0; u < plan->n_units; u++)
+      seconds += tsl_cost_seconds(p->cost, r, &p->units[u]);
+    p->share[r] = seconds > 0 ? 1 / seconds : 0;
+    sum += p->share[r];
+  }
+  for (int r = 0; r < p->n_ranks && sum > 0; r++) p->share[r] /= sum;
+  p->ideal = sum > 0 ? 1 / sum : 0;
+}
+
+tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
+                       tsl_parts *parts) {
+  tsl_err err = TSL_OK;
+  int64_t *next = NULL;
+  *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
+  TSL_TRY(allocate(plan, parts, &next));
+  list_units(plan, parts, next);
+  measure_shares(plan, parts);
+done:
+  tsl_free(next);
+  if (err != TSL_OK) tsl_parts_clear(parts);
+  return err;
+}
+
+void tsl_parts_clear(tsl_parts *parts) {
+  tsl_free(parts->order);
+  tsl_free(parts->start);
+  tsl_free(parts->before);
+  tsl_free(parts->share);
+  *parts = (tsl_parts){0};
+}
+
+tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank) {
+  const int64_t n = parts->start[rank + 1] - parts->start[rank];
+  return (tsl_range){(int32_t)ceil((double)n * (1 - plan->dynamic)), (int32_t)n};
+}
+
+/* ---- speeds */
+
+/* The rank's own speed for a unit, as it has shown. */
+static double seconds_of(const tsl_parts *p, const tsl_parts_now *now, int rank, int64_t unit) {
+  return tsl_cost_seconds(p->cost, rank, &p->units[unit]) * now->slower[rank];
+}
+
+/* Work (seconds on rank 0's device) that a rank does in a second, judged by this unit. */
+static double rate(const tsl_parts *p, const tsl_parts_now *now, int rank, int64_t unit) {
+  const double seconds = seconds_of(p, now, rank, unit);
+  if (!tsl_cost_takes_part(p->cost, rank)) return 0;
+  return seconds > 0 ? tsl_cost_seconds(p->cost, 0, &p->units[unit]) / seconds : 0;
+}
+
+/* Work of a rank's units that are not begun; *last: the last of them. */
+static double work_left(const tsl_parts *p, const tsl_parts_now *now, int rank, int64_t *last) {
+  const int64_t lo = p->start[rank] + now->left[rank].front;
+  const int64_t hi = p->start[rank] + now->left[rank].back;
+  *last = lo < hi ? p->order[hi - 1] : -1;
+  return lo < hi ? p->before[hi] - p->before[lo] : 0;
+}
+
+/* Seconds that a rank needs for them. */
+static double seconds_left(const tsl_parts *p, const tsl_parts_now *now, int rank) {
+  int64_t last;
+  const double work = work_left(p, now, rank, &last);
+  const double speed = last >= 0 ? rate(p, now, rank, last) : 0;
+  return speed > 0 ? work / speed : 0;
+}
+
+/* ---- the rules */
+
+double tsl_parts_enough(const tsl_parts *p, const tsl_parts_now *now, int rank, double enough) {
+  const double left = seconds_left(p, now, rank);
+  return left > 0 ? fmax(TSL_PARTS_SHORTEST, fmin(enough, left / 2)) : enough;
+}
+
+int32_t tsl_parts_take(const tsl_parts *p, const tsl_parts_now *now, int rank, double batch) {
+  const tsl_range *mine = &now->left[rank];
+  const int32_t left = mine->back - mine->front;
+  const double longest = fmax(batch, TSL_PARTS_SHORTEST * p->n_ranks);
+  const int32_t most = (int32_t)(left * fmax(TAKEN, fmin(MOST_TAKEN, 2 * p->share[rank] - 1)));
+  double seconds = 0;
+  int32_t n = 0;
+  while (n < left && (n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)
+    seconds += seconds_of(p, now, rank, p->order[p->start[rank] + mine->front + n++]);
+  return n > 0 ? n : 1;
+}
+
+bool tsl_parts_slow(const tsl_parts *p, int rank) {
+  return p->share[rank] * p->n_ranks <= 1 / FASTER;
+}
+
+bool tsl_parts_wait(const tsl_parts *p, const tsl_parts_now *now, int rank) {
+  double rest = 0, others = 0, fastest = 0;
+  int64_t last = -1, of_rank;
+  (void)work_left(p, now, rank, &last);
+  if (last < 0) return false;
+  const double mine = rate(p, now, rank, last);
+  for (int r = 0; r < p->n_ranks; r++) {
+    const double speed = r == rank ? 0 : rate(p, now, r, last);
+    rest += work_left(p, now, r, &of_rank);
+    others += speed;
+    fastest = fmax(fastest, speed);
+  }
+  const int64_t next = p->order[p->start[rank] + now->left[rank].front];
+  const double in_hand = rest; /* by the rule of taking, about as much as is left */
+  return mine > 0 && fastest > FASTER * mine &&
+         rest + in_hand < others * seconds_of(p, now, rank, next);
+}
+
+int64_t tsl_parts_steal(const tsl_parts *p, const tsl_parts_now *now, int rank, double ahead,
+                        double batch, int *victim) {
+  double longest = 0;
+  *victim = -1;
+  for (int r = 0; r < p->n_ranks; r++) {
+    const double left = r == rank ? 0 : seconds_left(p, now, r);
+    if (left > longest) *victim = r, longest = left;
+  }
+  if (*victim < 0) return 0;
+  const int64_t lo = p->start[*victim] + now->left[*victim].front;
+  const int64_t hi = p->start[*victim] + now->left[*victim].back;
+  const double mine = rate(p, now, rank, p->order[hi - 1]);
+  const double theirs = rate(p, now, *victim, p->order[hi - 1]);
+  if (mine <= 0 || ahead + (p->before[hi] - p->before[hi - 1]) / mine >= longest) return 0;
+  const double goal = fmin((longest - ahead) * theirs / (mine + theirs) / 2, batch) * mine;
+  int64_t first = hi;
+  while (first > lo && p->before[hi] - p->before[first - 1] <= goal) first--;
+  return hi - first > 1 ? hi - first : 1;
+}
