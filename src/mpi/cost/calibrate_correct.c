@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Times of one device vary by that much from run to run; s below which they say nothing. */
-static const double NOISE = 1.3, LEAST = 0.05;
+/* Times of one device vary from run to run: by up to NOISE, mostly by less than USUAL; s below which
+ * they say nothing. */
+static const double NOISE = 1.3, USUAL = 1.1, LEAST = 0.05;
 static const double FAR_OFF = 3, WORTH_A_LINE = 1; /* factor; s */
 
 /* Seconds of one kind on the ranks of one key. */
@@ -46,6 +47,13 @@ static bool beyond(double factor, double limit) {
   return factor > limit || factor < 1 / limit;
 }
 
+/* What the coefficients are multiplied by: all of what is beyond noise, half of what is within. */
+static double correction_of(const sums *s) {
+  const double factor = factor_of(s);
+  if (!beyond(factor, USUAL)) return 1;
+  return beyond(factor, NOISE) ? factor : sqrt(factor);
+}
+
 static void correct(FILE *file, const tsl_cost *cost, int rank, int kind, double factor) {
   tsl_speed speed = cost->speeds[rank];
   for (int c = 0; c < TSL_N_COEFFICIENTS; c++) speed.c[kind][c] *= factor;
@@ -81,9 +89,10 @@ tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost
   add_rows(cost, rows, n, phases, all);
   for (int r = 0; r < cost->n_ranks; r++)
     for (int k = 0; k < TSL_MAX_KINDS; k++) {
-      if (!beyond(factor_of(&all[r][k]), NOISE)) continue;
+      const double factor = correction_of(&all[r][k]);
+      if (factor == 1) continue;
       if (file == NULL && (file = tsl_calibration_append(path)) == NULL) goto done;
-      correct(file, cost, r, k, factor_of(&all[r][k]));
+      correct(file, cost, r, k, factor);
     }
   for (int r = 0; r < cost->n_ranks && file != NULL && !quiet; r++) tell(cost, r, all[r], path);
 done:
