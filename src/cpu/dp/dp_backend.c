@@ -22,7 +22,7 @@ static void dp_close_cpu(tsl_worker **worker) {
 
 static const dp_band_engine *band_engine(const dp_params *p) {
   if (p->mode == DP_TABLE) return &dp_engine_plain_cpu;
-  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return &dp_engine_bits_cpu;
+  if (dp_edge_is_bits(p)) return &dp_engine_bits_cpu;
   return p->problem == DP_DTW ? &dp_engine_dtw_cpu : &dp_engine_align_cpu;
 }
 

@@ -61,22 +61,11 @@
 extern "C" {
 #endif
 
-/** Problems in the order of the deck's words. */
+/** DP_RECURRENCE, DP_BINOMIAL, ...: the rows of dp_ready.def, which says what each is. */
 typedef enum dp_problem {
-  DP_RECURRENCE, /**< the deck's own equation, dp_expr.h */
-  DP_BINOMIAL,   /**< C(n, k), exact or modulo p */
-  DP_KNAPSACK,   /**< 0/1 */
-  DP_KNAPSACK_UNBOUNDED,
-  DP_ALLOTMENT,    /**< resource allotment: M[i][j] = max_k M[i-1][j-k] + r_i(k) */
-  DP_STAGECOACH,   /**< trellis: M[t][s] = min_k M[t-1][k] + w_t(k, s) (Viterbi in logarithms) */
-  DP_LCS,          /**< longest common subsequence */
-  DP_EDIT,         /**< edit distance, unit or weighted */
-  DP_GLOBAL,       /**< Needleman-Wunsch with affine gaps (Gotoh 1982) */
-  DP_LOCAL,        /**< Smith-Waterman with affine gaps */
-  DP_DTW,          /**< dynamic time warping */
-  DP_MATRIX_CHAIN, /**< order of a product of n matrices */
-  DP_SEARCH_TREE,  /**< optimal binary search tree (Knuth 1971) */
-  DP_NUSSINOV,     /**< base pairs of an RNA sequence (Nussinov 1978) */
+#define DP_READY(NAME, ...) DP_##NAME,
+#include "dp_ready.def"
+#undef DP_READY
   DP_N_PROBLEMS
 } dp_problem;
 
@@ -125,12 +114,12 @@ typedef struct dp_scores {
  * overflow (affine: all scores below 2^30), except for the exact binomial, whose backend looks.
  */
 typedef struct dp_params {
-  int32_t problem;   /**< dp_problem */
+  int32_t problem;   /**< dp_problem that is computed: PROBLEM of the deck's row */
   int32_t engine;    /**< dp_engine */
   int32_t mode;      /**< dp_mode */
   int32_t type;      /**< tsl_type of values */
   int32_t host;      /**< RECOVER: on the host although a card computed the table */
-  int32_t unit;      /**< EDIT: all three costs are 1 */
+  int32_t unit;      /**< EDIT: all three costs are 1; LCS: true */
   int32_t square;    /**< DTW: (x - y)^2 instead of |x - y| */
   int32_t span;      /**< NUSSINOV: letters at least between the two of a pair */
   int32_t wobble;    /**< NUSSINOV: G-U pairs too */
@@ -211,6 +200,62 @@ static inline int dp_field(const tsl_problem *problem, const char *name) {
   return tsl_problem_find(problem, name);
 }
 
+/* ------------------------------------------------------------------------ ready problems */
+
+struct dp_deck;
+
+/** What the steps of a solution are. */
+typedef enum dp_steps_kind {
+  DP_STEPS_PLACES, /**< cells, letters, states */
+  DP_STEPS_RUNS,   /**< (dp_op, length); neighbours of one operation are joined */
+  DP_STEPS_AMOUNTS /**< (item, how many); those of one item are joined */
+} dp_steps_kind;
+
+/** A ready problem: a row of dp_ready.def. What a row does not name is NULL, 0 or false. */
+typedef struct dp_ready {
+  dp_problem problem; /**< what is computed */
+  /* of the deck's word */
+  const char *needs, *takes; /**< keys that must, and that may be given, with blanks between */
+  const char *goal;          /**< what the optimum is, as the summary and axes name it */
+  /** Defaults that follow from the word, values that it fixes, and what it refuses; NULL: none. */
+  tsl_err (*settle)(const tsl_deck *deck, struct dp_deck *s);
+  /* of what is computed */
+  dp_engine engine;
+  tsl_type type; /**< of values; 0: the deck's `type` */
+  /** Fill params and the IN fields from the section. */
+  tsl_err (*load)(const tsl_deck *deck, struct dp_deck *s, tsl_problem *problem);
+  /** M[0][k], or M[k][0] where rows; NULL: zeros. */
+  int64_t (*boundary)(const dp_params *p, int64_t k, bool rows);
+  /** ROWS: columns to the left that rows [lo, hi) reach at most; NULL: all of them. */
+  int64_t (*reach)(const tsl_problem *problem, int64_t lo, int64_t hi);
+  /** Steps of the innermost loop for a cell of the tile, on the average; NULL: one. */
+  double (*items)(const dp_params *p, const tsl_unit *unit);
+  /** Score of the recovered solution again from the input, compared with the goal; sets mismatch.
+   *  NULL: there is none, or it is an interval's. */
+  void (*rescore)(const tsl_problem *problem);
+  dp_steps_kind steps;
+  int columns;       /**< numbers of a record of the path; 0: nothing can be recovered */
+  const char *path;  /**< what these are */
+  const char *table; /**< what the table holds; NULL: it has a boundary */
+  int history;       /**< bits kept of a cell to recover a solution, where values are no bits */
+  int bits;          /**< with unit costs edges and states are this many bits; 0: always values */
+  bool affine;       /**< gaps have costs to open and to extend: edges are pairs of values */
+  bool best;         /**< the optimum is that of the field best */
+} dp_ready;
+
+extern const dp_ready dp_ready_rows[DP_N_PROBLEMS];
+
+/** The row of what is computed. */
+static inline const dp_ready *dp_ready_of(const dp_params *p) {
+  return &dp_ready_rows[p->problem];
+}
+
+/** Boundary of the table: M[0][k], or M[k][0] where rows; not of DTW. */
+static inline int64_t dp_boundary(const dp_params *p, int64_t k, bool rows) {
+  const dp_ready *ready = dp_ready_of(p);
+  return ready->boundary != NULL ? ready->boundary(p, k, rows) : 0;
+}
+
 /** Posts of an interval problem. */
 static inline int64_t dp_posts(const dp_params *p) {
   return p->n + (p->problem == DP_SEARCH_TREE ? 2 : 1);
@@ -223,7 +268,7 @@ static inline int64_t dp_width(const dp_params *p) {
 
 /** Does the table have a row 0 and a column 0 that hold the boundary? */
 static inline bool dp_has_boundary(const dp_params *p) {
-  return p->engine != DP_INTERVAL && p->problem != DP_DTW && p->problem != DP_STAGECOACH;
+  return dp_ready_of(p)->table == NULL;
 }
 
 /** May letters x and y of an RNA pair? Codes of DP_RNA: A C G U. */

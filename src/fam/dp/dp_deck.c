@@ -2,13 +2,9 @@
 #include "dp_family.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-const char *const dp_problem_words[] = {
-    "recurrence",  "binomial",   "knapsack", "knapsack_unbounded",
-    "allotment",   "stagecoach", "lcs",      "edit",
-    "global",      "local",      "dtw",      "matrix_chain",
-    "search_tree", "nussinov",   NULL};
 const char *const dp_mode_words[] = {"value", "table", "recover", NULL};
 
 static const char *const type_words[] = {"auto", "i32", "i64", "f32", "f64", NULL};
@@ -132,86 +128,54 @@ const tsl_key dp_keys[] = {
 
 /* ---- who uses what */
 
-#define P(problem) (1u << DP_##problem)
-#define ALIGN (P(GLOBAL) | P(LOCAL))
-#define TEXTS (P(LCS) | P(EDIT) | ALIGN)
-#define SACKS (P(KNAPSACK) | P(KNAPSACK_UNBOUNDED))
-#define M(mode) (1u << DP_##mode)
-#define ANY UINT32_MAX
+/** Keys that a row of dp_ready.def must name, in the order in which they are looked at. */
+static const char *const used_keys[] = {
+    "a",        "b",        "weights",  "values",  "dimensions", "keys",    "gaps",   "returns",
+    "costs",    "start",    "capacity", "n",       "k",          "modulus", "edit",   "scores",
+    "alphabet", "distance", "span",     "wobble",  "type",       "table",   "data",   "constants",
+    "boundary", "cell",     "goal",     "pattern", "interpret",  "recover", "memory", "alignment"};
 
-/** A key and the problems and modes that use it; needed: must be given by the first of them. */
-typedef struct use {
-  const char *path;
-  uint32_t problems, modes, needed;
-} use;
+static bool of_recovery(const char *key) {
+  return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 || strcmp(key, "alignment") == 0;
+}
 
-static const use uses[] = {
-    {"dp.a", TEXTS | P(DTW) | P(NUSSINOV), ANY, TEXTS | P(DTW) | P(NUSSINOV)},
-    {"dp.b", TEXTS | P(DTW), ANY, TEXTS | P(DTW)},
-    {"dp.weights", SACKS, ANY, SACKS},
-    {"dp.values", SACKS, ANY, SACKS},
-    {"dp.dimensions", P(MATRIX_CHAIN), ANY, P(MATRIX_CHAIN)},
-    {"dp.keys", P(SEARCH_TREE), ANY, P(SEARCH_TREE)},
-    {"dp.gaps", P(SEARCH_TREE), ANY, 0},
-    {"dp.returns", P(ALLOTMENT), ANY, P(ALLOTMENT)},
-    {"dp.costs", P(STAGECOACH), ANY, P(STAGECOACH)},
-    {"dp.start", P(STAGECOACH), ANY, P(STAGECOACH)},
-    {"dp.capacity", SACKS | P(ALLOTMENT), ANY, SACKS},
-    {"dp.n", P(BINOMIAL), ANY, P(BINOMIAL)},
-    {"dp.k", P(BINOMIAL), ANY, P(BINOMIAL)},
-    {"dp.modulus", P(BINOMIAL), ANY, 0},
-    {"dp.edit", P(EDIT), ANY, 0},
-    {"dp.scores", ALIGN, ANY, 0},
-    {"dp.alphabet", TEXTS | P(NUSSINOV), ANY, 0},
-    {"dp.distance", P(DTW), ANY, 0},
-    {"dp.span", P(NUSSINOV), ANY, 0},
-    {"dp.wobble", P(NUSSINOV), ANY, 0},
-    {"dp.type", P(DTW) | P(ALLOTMENT) | P(STAGECOACH) | P(SEARCH_TREE), ANY, 0},
-    {"dp.table", P(RECURRENCE), ANY, P(RECURRENCE)},
-    {"dp.data", P(RECURRENCE), ANY, 0},
-    {"dp.constants", P(RECURRENCE), ANY, 0},
-    {"dp.boundary", P(RECURRENCE), ANY, 0},
-    {"dp.cell", P(RECURRENCE), ANY, P(RECURRENCE)},
-    {"dp.goal", P(RECURRENCE), ANY, P(RECURRENCE)},
-    {"dp.pattern", P(RECURRENCE), ANY, 0},
-    {"dp.interpret", P(RECURRENCE), ANY, 0},
-    {"dp.recover", ANY & ~P(RECURRENCE), M(RECOVER), 0},
-    {"dp.memory", ANY, M(RECOVER), 0},
-    {"dp.alignment", P(EDIT) | ALIGN, M(RECOVER), 0},
-};
+/** Is the word in the list? */
+static bool has_word(const char *list, const char *word) {
+  const size_t length = strlen(word);
+  for (; list != NULL && *list != '\0'; list += strspn(list, " ")) {
+    const size_t n = strcspn(list, " ");
+    if (n == length && strncmp(list, word, n) == 0) return true;
+    list += n;
+  }
+  return false;
+}
 
-static tsl_err check_use(const tsl_deck *deck, const dp_deck *s, const use *u) {
+static tsl_err check_use(const tsl_deck *deck, const dp_deck *s, const char *key) {
   tsl_err err = TSL_OK;
-  const uint32_t problem = 1u << s->problem;
-  const bool given = tsl_deck_given(deck, u->path);
-  if (given && (u->problems & problem) == 0)
-    TSL_DECK_FAIL(deck, u->path, "not used by problem %s; remove it", dp_problem_words[s->problem]);
-  if (given && (u->modes & 1u << s->mode) == 0)
-    TSL_DECK_FAIL(deck, u->path, "not used by mode %s; remove it", dp_mode_words[s->mode]);
-  if (!given && (u->needed & problem) != 0)
-    TSL_DECK_FAIL(deck, "dp", "problem %s needs the key %s", dp_problem_words[s->problem],
-                  u->path + 3);
+  const dp_ready *ready = &dp_ready_rows[s->problem];
+  const bool needed = has_word(ready->needs, key);
+  char path[32];
+  (void)snprintf(path, sizeof path, "dp.%s", key);
+  const bool given = tsl_deck_given(deck, path);
+  if (given && !needed && !has_word(ready->takes, key))
+    TSL_DECK_FAIL(deck, path, "not used by problem %s; remove it", dp_problem_words[s->problem]);
+  if (given && of_recovery(key) && s->mode != DP_RECOVER)
+    TSL_DECK_FAIL(deck, path, "not used by mode %s; remove it", dp_mode_words[s->mode]);
+  if (!given && needed)
+    TSL_DECK_FAIL(deck, "dp", "problem %s needs the key %s", dp_problem_words[s->problem], key);
 done:
   return err;
 }
 
-/** Defaults that follow from the problem. */
-static void settle(const tsl_deck *deck, dp_deck *s) {
-  const uint32_t problem = 1u << s->problem;
-  if (!tsl_deck_given(deck, "dp.alphabet"))
-    s->alphabet = (problem & ALIGN) != 0         ? DP_DNA
-                  : (problem & P(NUSSINOV)) != 0 ? DP_RNA
-                                                 : DP_BYTES;
-}
-
 tsl_err dp_deck_settle(const tsl_deck *deck, dp_deck *s) {
+  static const tsl_type types[] = {TSL_F64, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
   tsl_err err = TSL_OK;
-  for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++) TSL_TRY(check_use(deck, s, &uses[u]));
-  settle(deck, s);
-  if ((1u << s->problem & ALIGN) != 0 && s->alphabet == DP_BYTES)
-    TSL_DECK_FAIL(deck, "dp.alphabet", "alignments need dna, rna or protein");
-  if (s->problem == DP_NUSSINOV && s->alphabet != DP_RNA)
-    TSL_DECK_FAIL(deck, "dp.alphabet", "nussinov needs rna");
+  const dp_ready *ready = &dp_ready_rows[s->problem], *computed = &dp_ready_rows[ready->problem];
+  for (size_t k = 0; k < sizeof used_keys / sizeof used_keys[0]; k++)
+    TSL_TRY(check_use(deck, s, used_keys[k]));
+  s->type = (int32_t)(computed->type != 0 ? computed->type : types[s->type]);
+  if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = DP_BYTES;
+  if (ready->settle != NULL) TSL_TRY(ready->settle(deck, s));
 done:
   return err;
 }

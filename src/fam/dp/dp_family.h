@@ -12,7 +12,8 @@
 
 /** Section `dp:`; the keys and their meaning are in dp_deck.c. */
 typedef struct dp_deck {
-  int32_t problem, mode, type, recover, alphabet, distance;
+  int32_t problem, mode, recover, alphabet, distance;
+  int32_t type; /**< the key's word; tsl_type when settled */
   dp_source a, b, weights, values, dimensions, keys, gaps, returns, costs, start;
   int64_t capacity, n, k, modulus, span, memory;
   bool wobble;
@@ -44,15 +45,13 @@ tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, ts
 tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *name,
                       const char *doc);
 
-/** What the optimum of each problem is, as the summary and axes name it. */
-extern const char *const dp_goal_names[];
-
-/** Fill params and the IN fields from the section. */
-tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
-
-/** The problems of sequences among them. */
-tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
-tsl_err dp_load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
+/** Loaders and scores of the ready problems: dp_ready.load, dp_ready.rescore. */
+typedef tsl_err dp_loader(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
+typedef void dp_scorer(const tsl_problem *problem);
+dp_loader dp_load_binomial, dp_load_sack, dp_load_allotment, dp_load_stagecoach, dp_load_texts,
+    dp_load_dtw, dp_load_chain, dp_load_tree, dp_load_nussinov;
+dp_scorer dp_rescore_lcs, dp_rescore_alignment, dp_rescore_sack, dp_rescore_allotment,
+    dp_rescore_stagecoach, dp_rescore_dtw;
 
 /** For the loaders: is there exactly one place where letters or numbers come from? */
 tsl_err dp_check_source(const tsl_deck *deck, const char *key, bool letters);
@@ -102,9 +101,6 @@ tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *pro
 
 /** Best row of the field "best": of largest score, or of least cost, the first of equals. */
 const int64_t *dp_best_of(const tsl_problem *problem);
-
-/** Score of the recovered solution again from the input, compared with the goal; sets mismatch. */
-void dp_rescore(const tsl_problem *problem);
 
 /** Recover an interval problem's solution from the table, score it, give it to store. */
 tsl_err dp_recover_interval(tsl_problem *problem, const tsl_field_rows *store);

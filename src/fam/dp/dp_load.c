@@ -118,12 +118,11 @@ done:
   return err;
 }
 
-static tsl_err load_dtw(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+tsl_err dp_load_dtw(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   double *values = NULL;
   int64_t columns = 1;
-  p->engine = DP_WAVEFRONT;
   p->square = s->distance;
   TSL_TRY(dp_check_source(deck, "dp.a", false));
   TSL_TRY(dp_check_source(deck, "dp.b", false));
@@ -185,14 +184,12 @@ static tsl_err check_sum(const tsl_deck *deck, const char *key, const tsl_proble
                                                                      : TSL_OK;
 }
 
-static tsl_err load_sack(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+tsl_err dp_load_sack(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   double *weights = NULL, *values = NULL;
   int64_t columns = 1, n = 0;
   const double least = p->problem == DP_KNAPSACK_UNBOUNDED ? 1 : 0;
-  p->engine = DP_ROWS;
-  p->type = TSL_I64;
   p->m = s->capacity;
   TSL_TRY(dp_check_source(deck, "dp.weights", false));
   TSL_TRY(dp_check_source(deck, "dp.values", false));
@@ -212,12 +209,10 @@ done:
   return err;
 }
 
-static tsl_err load_binomial(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+tsl_err dp_load_binomial(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   (void)deck;
-  p->engine = DP_ROWS;
-  p->type = TSL_I64;
   p->n = s->n;
   p->m = s->k;
   if (s->mode == DP_VALUE && p->m <= p->n && p->m > p->n - p->m)
@@ -230,12 +225,11 @@ done:
   return err;
 }
 
-static tsl_err load_allotment(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+tsl_err dp_load_allotment(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   double *values = NULL;
   int64_t columns = tsl_deck_given(deck, "dp.capacity") ? s->capacity + 1 : 0;
-  p->engine = DP_ROWS;
   TSL_TRY(dp_check_source(deck, "dp.returns", false));
   if (s->returns.file == NULL && columns == 0)
     TSL_DECK_FAIL(deck, "dp", "allotment needs the key capacity when returns is no file");
@@ -252,12 +246,11 @@ done:
   return err;
 }
 
-static tsl_err load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+tsl_err dp_load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   double *costs = NULL, *start = NULL;
   int64_t columns = 0, one = 1, rows = 0, states = 0;
-  p->engine = DP_ROWS;
   TSL_TRY(dp_check_source(deck, "dp.costs", false));
   TSL_TRY(dp_check_source(deck, "dp.start", false));
   TSL_TRY(dp_read_numbers(deck, "dp.start", &s->start, &one, &start, &states, dp_own_of(problem)));
@@ -295,12 +288,11 @@ static tsl_err check_chain(const tsl_deck *deck, const tsl_problem *problem) {
   return TSL_OK;
 }
 
-static tsl_err load_chain(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+tsl_err dp_load_chain(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   double *values = NULL;
   int64_t columns = 1, n = 0;
-  p->engine = DP_INTERVAL;
   TSL_TRY(dp_check_source(deck, "dp.dimensions", false));
   TSL_TRY(dp_read_numbers(deck, "dp.dimensions", &s->dimensions, &columns, &values, &n,
                           dp_own_of(problem)));
@@ -311,7 +303,6 @@ static tsl_err load_chain(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   TSL_TRY(dp_add_nothing(problem, "b"));
   TSL_TRY(dp_add_nothing(problem, "c"));
   p->n = p->m = n - 1;
-  p->type = TSL_I64;
   TSL_TRY(check_chain(deck, problem));
 done:
   tsl_free(values);
@@ -338,12 +329,11 @@ done:
   return err;
 }
 
-static tsl_err load_tree(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+tsl_err dp_load_tree(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   double *keys = NULL, *gaps = NULL;
   int64_t columns = 1, n = 0;
-  p->engine = DP_INTERVAL;
   TSL_TRY(dp_check_source(deck, "dp.keys", false));
   TSL_TRY(dp_read_numbers(deck, "dp.keys", &s->keys, &columns, &keys, &p->n, dp_own_of(problem)));
   TSL_TRY(add_typed(deck, "dp.keys", problem, "Weight of each key.", &keys, p->n));
@@ -365,16 +355,4 @@ done:
   tsl_free(keys);
   tsl_free(gaps);
   return err;
-}
-
-tsl_err dp_load(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
-  static tsl_err (*const loads[DP_N_PROBLEMS])(const tsl_deck *, dp_deck *, tsl_problem *) = {
-      [DP_BINOMIAL] = load_binomial,       [DP_KNAPSACK] = load_sack,
-      [DP_KNAPSACK_UNBOUNDED] = load_sack, [DP_ALLOTMENT] = load_allotment,
-      [DP_STAGECOACH] = load_stagecoach,   [DP_LCS] = dp_load_texts,
-      [DP_EDIT] = dp_load_texts,           [DP_GLOBAL] = dp_load_texts,
-      [DP_LOCAL] = dp_load_texts,          [DP_DTW] = load_dtw,
-      [DP_MATRIX_CHAIN] = load_chain,      [DP_SEARCH_TREE] = load_tree,
-      [DP_NUSSINOV] = dp_load_nussinov};
-  return loads[s->problem](deck, s, problem);
 }

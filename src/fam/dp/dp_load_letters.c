@@ -1,5 +1,6 @@
 /* Problems of sequences: letters, scores and costs. */
 #include "dp_family.h"
+#include "dp_saved.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static tsl_err check_scores(const tsl_deck *deck, const dp_params *p) {
   tsl_err err = TSL_OK;
   int64_t bound = 0;
   const int64_t most = largest_score(p);
-  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return TSL_OK;
+  if (dp_edge_is_bits(p)) return TSL_OK;
   if (!tsl_mul_i64(p->n + p->m + 2, most, &bound) || bound >= (int64_t)1 << 30)
     err = tsl_deck_fail(deck, TSL_ERR_NUMERIC, p->problem == DP_EDIT ? "dp.edit" : "dp.scores",
                         __FILE__, __LINE__,
@@ -104,11 +105,9 @@ done:
 tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
-  const bool scored = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
+  const bool scored = dp_ready_of(p)->affine;
   char *matrix = NULL;
   uint32_t known = 0;
-  p->engine = DP_WAVEFRONT;
-  p->type = TSL_I32;
   p->insert = s->edit.insert, p->remove = s->edit.remove, p->replace = s->edit.replace;
   p->unit = p->insert == 1 && p->remove == 1 && p->replace == 1;
   if (scored) TSL_TRY(set_scores(deck, s, &p->scores, &matrix, &known));
@@ -124,8 +123,6 @@ tsl_err dp_load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   const dp_sequence_ask ask = {.key = "dp.a", .source = &s->a, .alphabet = s->alphabet};
-  p->engine = DP_INTERVAL;
-  p->type = TSL_I32;
   p->span = (int32_t)s->span;
   p->wobble = s->wobble;
   TSL_TRY(add_letters(deck, s, &ask, problem, &dp_own_of(problem)->a, &p->n));

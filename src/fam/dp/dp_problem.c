@@ -4,19 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Type of the values: what the deck says, or what suits the problem. */
-static tsl_err choose_type(const tsl_deck *deck, const dp_deck *s, dp_params *p) {
-  static const tsl_type types[] = {TSL_F64, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
-  tsl_err err = TSL_OK;
-  p->type = (int32_t)types[s->type]; /* sequences, knapsacks, ...: set by dp_load */
-  if (s->problem == DP_DTW && p->type != TSL_F32 && p->type != TSL_F64)
-    TSL_DECK_FAIL(deck, "dp.type", "dtw needs f32 or f64");
-  if (s->problem == DP_SEARCH_TREE && p->type != TSL_I64 && p->type != TSL_F64)
-    TSL_DECK_FAIL(deck, "dp.type", "search trees need i64 or f64");
-done:
-  return err;
-}
-
 tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *name,
                       const char *doc) {
   tsl_field field = *ask, *added = NULL;
@@ -31,54 +18,9 @@ static bool is_real(const dp_params *p) {
   return p->type == TSL_F32 || p->type == TSL_F64;
 }
 
-/** Numbers of a record of the path, or 0 where nothing can be recovered. */
-static int64_t path_columns(const dp_params *p) {
-  if (p->problem == DP_BINOMIAL) return 0;
-  return p->problem == DP_MATRIX_CHAIN || p->problem == DP_SEARCH_TREE ? 3 : 2;
-}
-
-static const char *path_doc(const dp_params *p) {
-  switch ((dp_problem)p->problem) {
-  case DP_LCS:
-    return "Places (i, j) of the letters of the common subsequence, from 0.";
-  case DP_EDIT:
-  case DP_GLOBAL:
-  case DP_LOCAL:
-    return "Runs (operation, length): 0 match, 1 mismatch, 2 insert (letter of b), 3 delete.";
-  case DP_DTW:
-    return "Cells (i, j) of the warping path, from 0.";
-  case DP_MATRIX_CHAIN:
-    return "Products (i, j, k): matrices i..k times k+1..j.";
-  case DP_SEARCH_TREE:
-    return "Roots (i, j, r) of the subtrees of keys i..j.";
-  case DP_NUSSINOV:
-    return "Paired letters (i, j), from 0.";
-  case DP_STAGECOACH:
-    return "State s of each stage t as (t, s), from 0.";
-  default:
-    return "What is taken: (item, how many), items from 0.";
-  }
-}
-
-static const char *table_doc(const dp_params *p) {
-  switch ((dp_problem)p->problem) {
-  case DP_MATRIX_CHAIN:
-    return "Cost [a][b] of the product of matrices a..b-1, a < b.";
-  case DP_SEARCH_TREE:
-    return "Cost [a][b] of the best tree of keys a+1..b-1, counted from 1, a < b.";
-  case DP_NUSSINOV:
-    return "Pairs [a][b] among letters a..b-1, counted from 0, a < b.";
-  case DP_DTW:
-    return "Cost [i][j] of warping x[0..i] to y[0..j].";
-  case DP_STAGECOACH:
-    return "Cost [t][s] of the cheapest way to state s at stage t.";
-  default:
-    return "The table; row 0 and column 0 are its boundary.";
-  }
-}
-
-static tsl_err add_table(tsl_problem *problem) {
+static tsl_err add_table(const char *quantity, tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
+  const char *doc = dp_ready_of(p)->table;
   const bool wanted = p->mode == DP_TABLE;
   const int64_t edge = dp_has_boundary(p);
   tsl_field ask = {.type = p->type,
@@ -88,14 +30,16 @@ static tsl_err add_table(tsl_problem *problem) {
                    .stream = wanted,
                    .hidden = !wanted};
   if (p->engine == DP_INTERVAL) ask.shape[0] = ask.shape[1] = dp_posts(p);
-  (void)snprintf(ask.quantity, sizeof ask.quantity, "%s", dp_goal_names[p->problem]);
-  return dp_add_output(problem, &ask, "table", table_doc(p));
+  (void)snprintf(ask.quantity, sizeof ask.quantity, "%s", quantity);
+  return dp_add_output(problem, &ask, "table",
+                       doc != NULL ? doc : "The table; row 0 and column 0 are its boundary.");
 }
 
-static tsl_err add_outputs(const tsl_deck *deck, tsl_problem *problem) {
+static tsl_err add_outputs(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
-  const int64_t columns = path_columns(p);
+  const dp_ready *ready = dp_ready_of(p);
+  const char *quantity = dp_ready_rows[s->problem].goal;
   tsl_field goal = {
       .type = is_real(p) ? TSL_F64 : TSL_I64, .combine = TSL_SUM, .rank = 1, .shape = {1, 1, 1}};
   const tsl_field best = {.type = TSL_I64,
@@ -104,17 +48,16 @@ static tsl_err add_outputs(const tsl_deck *deck, tsl_problem *problem) {
                           .shape = {DP_MAX_LANES, 3, 1},
                           .hidden = 1};
   const tsl_field path = {
-      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, columns, 1}};
-  (void)snprintf(goal.quantity, sizeof goal.quantity, "%s", dp_goal_names[p->problem]);
+      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, ready->columns, 1}};
+  (void)snprintf(goal.quantity, sizeof goal.quantity, "%s", quantity);
   TSL_TRY(dp_add_output(problem, &goal, "goal", "The optimum."));
-  if (p->problem == DP_LOCAL || p->problem == DP_STAGECOACH)
-    TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
-  if (p->mode == DP_RECOVER && columns == 0)
+  if (ready->best) TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
+  if (p->mode == DP_RECOVER && ready->columns == 0)
     TSL_DECK_FAIL(deck, "dp.mode", "problem %s has no solution to recover",
-                  dp_problem_words[p->problem]);
-  if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", path_doc(p)));
+                  dp_problem_words[s->problem]);
+  if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", ready->path));
   if (p->mode == DP_TABLE || (p->mode == DP_RECOVER && p->engine == DP_INTERVAL))
-    TSL_TRY(add_table(problem));
+    TSL_TRY(add_table(quantity, problem));
 done:
   return err;
 }
@@ -152,13 +95,14 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   p = problem->params;
   TSL_TRY(tsl_deck_bind(deck, "dp", dp_keys, sizeof s, &s));
   TSL_TRY(dp_deck_settle(deck, &s));
-  p->problem = s.problem, p->mode = s.mode, p->budget = s.memory, p->host = s.recover;
-  if (s.problem == DP_RECURRENCE) return dp_recur_create(deck, &s, problem);
-  TSL_TRY(choose_type(deck, &s, p));
+  p->problem = (int32_t)dp_ready_rows[s.problem].problem;
+  p->mode = s.mode, p->budget = s.memory, p->host = s.recover;
+  if (p->problem == DP_RECURRENCE) return dp_recur_create(deck, &s, problem);
+  p->engine = (int32_t)dp_ready_of(p)->engine, p->type = s.type;
   TSL_TRY(dp_own_create(deck, &s, problem));
-  TSL_TRY(dp_load(deck, &s, problem));
+  TSL_TRY(dp_ready_of(p)->load(deck, &s, problem));
   TSL_TRY(check_sizes(deck, p));
-  TSL_TRY(add_outputs(deck, problem));
+  TSL_TRY(add_outputs(deck, &s, problem));
 done:
   return err;
 }

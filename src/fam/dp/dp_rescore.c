@@ -33,7 +33,8 @@ static int64_t score_run(const tsl_problem *problem, const int64_t run[2], int64
   return sum;
 }
 
-static void rescore_alignment(const tsl_problem *problem, int64_t goal) {
+void dp_rescore_alignment(const tsl_problem *problem) {
+  const int64_t goal = *(const int64_t *)problem->fields[DP_GOAL].data;
   dp_own *own = dp_own_of(problem);
   int64_t i = own->begin[0], j = own->begin[1], sum = 0;
   bool bad = false;
@@ -50,7 +51,8 @@ static void rescore_alignment(const tsl_problem *problem, int64_t goal) {
     complain(own, (double)sum, (double)goal);
 }
 
-static void rescore_lcs(const tsl_problem *problem, int64_t goal) {
+void dp_rescore_lcs(const tsl_problem *problem) {
+  const int64_t goal = *(const int64_t *)problem->fields[DP_GOAL].data;
   dp_own *own = dp_own_of(problem);
   const uint8_t *a = problem->fields[DP_A].data, *b = problem->fields[DP_B].data;
   int64_t i = -1, j = -1;
@@ -64,7 +66,8 @@ static void rescore_lcs(const tsl_problem *problem, int64_t goal) {
   if (own->n_steps != goal) complain(own, (double)own->n_steps, (double)goal);
 }
 
-static void rescore_sack(const tsl_problem *problem, int64_t goal) {
+void dp_rescore_sack(const tsl_problem *problem) {
+  const int64_t goal = *(const int64_t *)problem->fields[DP_GOAL].data;
   dp_own *own = dp_own_of(problem);
   const dp_params *p = dp_params_of(problem);
   const int64_t *weights = problem->fields[DP_A].data, *values = problem->fields[DP_B].data;
@@ -107,7 +110,7 @@ static void compare(const tsl_problem *problem, long double sum) {
   if (sum != typed(goal, 0)) complain(dp_own_of(problem), (double)sum, (double)typed(goal, 0));
 }
 
-static void rescore_allotment(const tsl_problem *problem) {
+void dp_rescore_allotment(const tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   dp_own *own = dp_own_of(problem);
   int64_t k = own->n_steps - 1, left = p->m;
@@ -123,7 +126,7 @@ static void rescore_allotment(const tsl_problem *problem) {
   compare(problem, sum);
 }
 
-static void rescore_stagecoach(const tsl_problem *problem) {
+void dp_rescore_stagecoach(const tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   dp_own *own = dp_own_of(problem);
   long double sum = 0;
@@ -153,7 +156,7 @@ static long double distance(const tsl_problem *problem, int64_t i, int64_t j) {
   return p->square ? d * d : fabs(d);
 }
 
-static void rescore_dtw(const tsl_problem *problem) {
+void dp_rescore_dtw(const tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   dp_own *own = dp_own_of(problem);
   int64_t i = -1, j = -1;
@@ -167,34 +170,4 @@ static void rescore_dtw(const tsl_problem *problem) {
   }
   if (i != p->n - 1 || j != p->m - 1) return complain_path(own, "warping path");
   compare(problem, sum);
-}
-
-void dp_rescore(const tsl_problem *problem) {
-  const dp_params *p = dp_params_of(problem);
-  const tsl_field *goal = &problem->fields[DP_GOAL];
-  switch ((dp_problem)p->problem) {
-  case DP_LCS:
-    rescore_lcs(problem, *(const int64_t *)goal->data);
-    break;
-  case DP_EDIT:
-  case DP_GLOBAL:
-  case DP_LOCAL:
-    rescore_alignment(problem, *(const int64_t *)goal->data);
-    break;
-  case DP_KNAPSACK:
-  case DP_KNAPSACK_UNBOUNDED:
-    rescore_sack(problem, *(const int64_t *)goal->data);
-    break;
-  case DP_DTW:
-    rescore_dtw(problem);
-    break;
-  case DP_ALLOTMENT:
-    rescore_allotment(problem);
-    break;
-  case DP_STAGECOACH:
-    rescore_stagecoach(problem);
-    break;
-  default:
-    break;
-  }
 }

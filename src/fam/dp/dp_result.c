@@ -92,16 +92,12 @@ static tsl_err single_stage(tsl_problem *problem) {
              : TSL_OK;
 }
 
-/** Tables without tiles. */
+/** Tables without tiles: the end of the only row or column, or a binomial above the diagonal. */
 static tsl_err empty_goal(tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
-  int64_t *goal = problem->fields[DP_GOAL].data;
-  if (p->problem == DP_EDIT) *goal = p->n * p->remove + p->m * p->insert; /* one of them is 0 */
-  if (p->problem == DP_GLOBAL && p->n + p->m > 0)
-    *goal = -(p->scores.open + (p->n + p->m) * (int64_t)p->scores.extend);
-  if (p->problem == DP_BINOMIAL) *goal = p->m == 0;
-  if (p->problem == DP_BINOMIAL && p->modulus > 0) *goal %= p->modulus;
   if (p->problem == DP_STAGECOACH) return single_stage(problem);
+  *(int64_t *)problem->fields[DP_GOAL].data =
+      p->m > 0 ? dp_boundary(p, p->m, false) : dp_boundary(p, p->n, true);
   return TSL_OK;
 }
 
@@ -109,20 +105,12 @@ static tsl_err settle_goal(tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   if (p->engine == DP_INTERVAL) return TSL_OK;
   if (dp_own_of(problem)->n_lanes == 0) return empty_goal(problem);
-  if (p->problem == DP_LOCAL || p->problem == DP_STAGECOACH) /* the same bits in both types */
+  if (dp_ready_of(p)->best) /* the same bits in both types */
     memcpy(problem->fields[DP_GOAL].data, dp_best_of(problem), sizeof(int64_t));
   return TSL_OK;
 }
 
 /* ---- the boundary of a table without tiles */
-
-/** Value k of the only row or column there is. */
-static int64_t boundary_value(const dp_params *p, int64_t k) {
-  if (p->problem == DP_EDIT) return k * (p->n > 0 ? p->remove : p->insert);
-  if (p->problem == DP_GLOBAL && k > 0) return -(p->scores.open + k * (int64_t)p->scores.extend);
-  if (p->problem == DP_BINOMIAL && k == 0) return p->modulus == 1 ? 0 : 1;
-  return 0;
-}
 
 static tsl_err store_boundary(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
@@ -136,9 +124,9 @@ static tsl_err store_boundary(tsl_problem *problem, const tsl_field_rows *store)
   TSL_TRY(tsl_alloc(n, 8, "table", &values));
   for (int64_t k = 0; k < n; k++)
     if (field->type == TSL_I32)
-      ((int32_t *)values)[k] = (int32_t)boundary_value(p, k);
+      ((int32_t *)values)[k] = (int32_t)dp_boundary(p, k, p->n > 0);
     else if (field->type == TSL_I64)
-      ((int64_t *)values)[k] = boundary_value(p, k);
+      ((int64_t *)values)[k] = dp_boundary(p, k, p->n > 0);
   TSL_TRY(store->write(store->state, f, 0, field->shape[0], values));
 done:
   tsl_free(values);
@@ -149,12 +137,11 @@ done:
 
 static tsl_err finish_walk(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
-  const dp_params *p = dp_params_of(problem);
+  const dp_ready *ready = dp_ready_of(dp_params_of(problem));
   dp_own *own = dp_own_of(problem);
-  const bool runs = p->problem == DP_EDIT || p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
-  if (runs) TSL_TRY(add_boundary(problem));
-  if (runs || p->problem == DP_KNAPSACK_UNBOUNDED) join_runs(own);
-  dp_rescore(problem);
+  if (ready->steps == DP_STEPS_RUNS) TSL_TRY(add_boundary(problem));
+  if (ready->steps != DP_STEPS_PLACES) join_runs(own);
+  ready->rescore(problem);
   TSL_TRY(store_path(problem, store));
   if (own->alignment != NULL) (void)tsl_files_lose("dp.alignment", dp_write_alignment(problem));
 done:
@@ -177,21 +164,6 @@ done:
 
 /* ---- summary */
 
-const char *const dp_goal_names[DP_N_PROBLEMS] = {[DP_RECURRENCE] = "goal",
-                                                  [DP_BINOMIAL] = "binomial coefficient",
-                                                  [DP_KNAPSACK] = "value",
-                                                  [DP_KNAPSACK_UNBOUNDED] = "value",
-                                                  [DP_ALLOTMENT] = "return",
-                                                  [DP_STAGECOACH] = "cost",
-                                                  [DP_LCS] = "length",
-                                                  [DP_EDIT] = "distance",
-                                                  [DP_GLOBAL] = "score",
-                                                  [DP_LOCAL] = "score",
-                                                  [DP_DTW] = "distance",
-                                                  [DP_MATRIX_CHAIN] = "multiplications",
-                                                  [DP_SEARCH_TREE] = "expected cost",
-                                                  [DP_NUSSINOV] = "pairs"};
-
 static double goal_value(const tsl_field *goal) {
   return goal->type == TSL_F64 ? *(const double *)goal->data : (double)*(const int64_t *)goal->data;
 }
@@ -199,11 +171,13 @@ static double goal_value(const tsl_field *goal) {
 tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   const dp_params *p = dp_params_of(problem);
   const dp_own *own = dp_own_of(problem);
+  const tsl_field *goal = &problem->fields[DP_GOAL];
   summary->valid = true;
   const int64_t one = p->problem == DP_RECURRENCE;
   tsl_summary_add(summary, "rows", (double)(p->n + one), "1");
   tsl_summary_add(summary, "columns", (double)(p->m + one), "1");
-  tsl_summary_add(summary, dp_goal_names[p->problem], goal_value(&problem->fields[DP_GOAL]), "1");
+  tsl_summary_add(summary, goal->quantity[0] != '\0' ? goal->quantity : goal->name,
+                  goal_value(goal), "1");
   if (p->problem == DP_LOCAL && p->mode == DP_RECOVER) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
     tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");

@@ -43,7 +43,7 @@ typedef struct arrays {
 
 static arrays arrays_of(const dp_params *p) {
   const int value = (int)tsl_type_bytes((tsl_type)p->type);
-  const bool affine = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
+  const bool affine = dp_ready_of(p)->affine;
   if (p->mode == DP_TABLE) return (arrays){affine ? 2 : 1, {value, 4}, {1, 0}};
   if (p->problem == DP_DTW) return (arrays){1, {value, 0}, {0, 0}};
   return (arrays){2, {4, 4}, {0, 0}};
@@ -65,8 +65,7 @@ static bool state_is_possible(const dp_params *p, const char *state, int64_t col
 }
 
 static bool edge_is_possible(const dp_params *p, const char *edge, int64_t bytes) {
-  const bool affine = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
-  const int32_t type = affine ? TSL_I32 : p->type;
+  const int32_t type = dp_ready_of(p)->affine ? TSL_I32 : p->type;
   if (dp_edge_is_bits(p)) return true;
   return are_possible(p, type, edge, bytes / (int64_t)tsl_type_bytes((tsl_type)type));
 }

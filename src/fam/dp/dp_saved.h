@@ -38,12 +38,12 @@ tsl_err dp_saved_bad(const tsl_unit *unit);
 
 /** Are edges bits (dp.h)? */
 static inline bool dp_edge_is_bits(const dp_params *p) {
-  return p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit);
+  return dp_ready_of(p)->bits > 0 && p->unit;
 }
 
 /** Parts of bits, and words of each for so many rows or columns. */
 static inline int dp_bit_parts(const dp_params *p) {
-  return p->problem == DP_EDIT ? 2 : 1;
+  return dp_ready_of(p)->bits;
 }
 static inline int64_t dp_bit_words(int64_t n) {
   return (n + 31) / 32;
@@ -51,8 +51,7 @@ static inline int64_t dp_bit_words(int64_t n) {
 
 /** Bytes of an entry of an edge that is not bits. */
 static inline int64_t dp_edge_entry(const dp_params *p) {
-  const bool affine = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
-  return affine ? 8 : (int64_t)tsl_type_bytes((tsl_type)p->type);
+  return dp_ready_of(p)->affine ? 8 : (int64_t)tsl_type_bytes((tsl_type)p->type);
 }
 
 /** Bytes of the edge of so many rows. */

@@ -1,5 +1,6 @@
 /* What a tile fills, what it needs of others, and what it gives them. */
 #include "dp_family.h"
+#include "dp_saved.h"
 
 static int64_t ceil_div(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
@@ -32,28 +33,6 @@ void dp_region(const tsl_problem *problem, const tsl_unit *unit, int field, int6
 }
 
 /* ---- predecessors */
-
-/** The heaviest of items [lo, hi) of a knapsack that fit. */
-static int64_t heaviest(const dp_params *p, const int64_t *weights, int64_t lo, int64_t hi) {
-  int64_t most = 0;
-  for (int64_t i = lo; i < hi; i++)
-    if (weights[i] <= p->m && weights[i] > most) most = weights[i];
-  return most;
-}
-
-/** Columns to the left that rows [lo, hi) of a sweep reach at most. An unbounded knapsack finds its
- *  last row itself there, in which each item has been taken as often as is best. */
-static int64_t reach(const tsl_problem *problem, int64_t lo, int64_t hi) {
-  const dp_params *p = dp_params_of(problem);
-  const int64_t *weights = problem->fields[DP_A].data;
-  int64_t sum = 0;
-  if (p->problem == DP_BINOMIAL) return hi - lo;
-  if (p->problem == DP_KNAPSACK_UNBOUNDED) return heaviest(p, weights, lo, hi);
-  if (p->problem != DP_KNAPSACK) return p->m + 1;
-  for (int64_t i = lo; i < hi && sum <= p->m; i++)
-    if (weights[i] <= p->m) sum += weights[i];
-  return sum;
-}
 
 /** Append ids first..last; those beyond room are only counted. Returns the new number. */
 static int64_t put_range(int64_t first, int64_t last, int64_t *list, int64_t room, int64_t n) {
@@ -90,9 +69,11 @@ int64_t dp_lane_of(const tsl_unit *units, int64_t n, int64_t column) {
 static int64_t before_sweep(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
                             int64_t id, int64_t *list, int64_t room) {
   const dp_params *p = dp_params_of(problem);
+  const dp_ready *ready = dp_ready_of(p);
   const tsl_unit *u = &units[id];
   const int64_t row = id - u->lane, lanes = lanes_of(units, n_units);
-  const int64_t far = u->lo[1] - reach(problem, u->lo[0], u->hi[0]);
+  const int64_t far =
+      ready->reach != NULL ? u->lo[1] - ready->reach(problem, u->lo[0], u->hi[0]) : -1;
   int64_t first = u->lane, n = 0;
   while (first > 0 && units[row + first - 1].hi[1] > far) first--;
   if (p->problem == DP_KNAPSACK_UNBOUNDED) return put_range(row + first, id - 1, list, room, 0);
@@ -141,8 +122,5 @@ int64_t dp_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
   const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
   if (p->engine == DP_INTERVAL) return rows * columns * bytes;
   if (p->engine == DP_ROWS) return columns * bytes;
-  if (p->problem == DP_LCS) return ceil_div(rows, 32) * 4;
-  if (p->problem == DP_EDIT && p->unit) return ceil_div(rows, 32) * 8;
-  if (p->problem == DP_GLOBAL || p->problem == DP_LOCAL) return (rows + 1) * 8;
-  return (rows + 1) * bytes;
+  return dp_edge_size(p, rows);
 }

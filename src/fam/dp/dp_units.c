@@ -1,6 +1,7 @@
 /* The table cut into tiles: lanes for ranks, stages for time. */
 #include "dp_cut.h"
 #include "dp_family.h"
+#include "dp_saved.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,20 +42,12 @@ static int64_t value_bytes(const dp_params *p) {
 /** Items of a tile: what the innermost loop does for its cells. */
 static double tile_items(const dp_params *p, const tsl_unit *u) {
   const double rows = (double)(u->hi[0] - u->lo[0]), columns = (double)(u->hi[1] - u->lo[1]);
-  switch ((dp_problem)p->problem) {
-  case DP_ALLOTMENT: /* k = 0..j */
-    return rows * columns * ((double)(u->lo[1] + u->hi[1]) / 2);
-  case DP_STAGECOACH:
-    return rows * columns * (double)p->m;
-  case DP_MATRIX_CHAIN:
-  case DP_SEARCH_TREE:
-  case DP_NUSSINOV: { /* b - a splits of each pair */
+  const dp_ready *ready = dp_ready_of(p);
+  if (p->engine == DP_INTERVAL) { /* b - a splits of each pair */
     const double distance = (double)(u->lo[1] - u->lo[0]);
     return distance > 0 ? rows * columns * distance : rows * columns * columns / 6 + columns;
   }
-  default:
-    return rows * columns;
-  }
+  return rows * columns * (ready->items != NULL ? ready->items(p, u) : 1);
 }
 
 static void set_features(const dp_params *p, tsl_unit *u) {
@@ -68,39 +61,13 @@ static void set_features(const dp_params *p, tsl_unit *u) {
 
 /** Bits of history of one cell. */
 static double history_bits(const dp_params *p) {
-  switch ((dp_problem)p->problem) {
-  case DP_LCS:
-  case DP_KNAPSACK:
-  case DP_KNAPSACK_UNBOUNDED:
-    return 1;
-  case DP_EDIT:
-    return p->unit ? 2 : 8;
-  case DP_ALLOTMENT:
-  case DP_STAGECOACH:
-    return 32;
-  default:
-    return 8;
-  }
+  return dp_edge_is_bits(p) ? dp_ready_of(p)->bits : dp_ready_of(p)->history;
 }
 
-/** Bytes of one column's state between two stages. */
+/** Bytes of one column's state between two stages; of a wavefront's edge as many for each row, which
+ *  ranks keep of their left neighbour. */
 static double state_bytes(const dp_params *p) {
-  switch ((dp_problem)p->problem) {
-  case DP_LCS:
-    return 0.125;
-  case DP_EDIT:
-    return p->unit ? 0.25 : 4;
-  case DP_GLOBAL:
-  case DP_LOCAL:
-    return 8;
-  default:
-    return (double)value_bytes(p);
-  }
-}
-
-/** Bytes of an edge for each row, which ranks keep of their left neighbour. */
-static double edge_bytes(const dp_params *p) {
-  return p->engine == DP_WAVEFRONT ? state_bytes(p) : 0;
+  return dp_edge_is_bits(p) ? dp_ready_of(p)->bits / 8.0 : (double)dp_edge_entry(p);
 }
 
 /** Between least and most stages a recovery fits a budget: half of it holds the cells of one stage,
@@ -112,7 +79,7 @@ typedef struct stage_range {
 static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
   const double columns = ceil((double)dp_width(p) / (double)ranks), rows = (double)p->n;
   const double all = rows * columns * history_bits(p) / 8;
-  const double edges = ranks > 1 ? rows * edge_bytes(p) : 0;
+  const double edges = ranks > 1 && p->engine == DP_WAVEFRONT ? rows * state_bytes(p) : 0;
   stage_range s = {.least = ceil(2 * all / budget)};
   s.most = floor((budget / 2 - edges) / (columns * state_bytes(p) + 64));
   if (s.least < 1) s.least = 1;

@@ -73,7 +73,7 @@ tsl_err dp_walk_begin(tsl_problem *problem, tsl_cursor *cursor) {
   *cursor = (tsl_cursor){.lane = -1, .at = {p->n, p->m}};
   if (p->mode != DP_RECOVER || p->engine == DP_INTERVAL || p->problem == DP_RECURRENCE)
     return TSL_OK;
-  if ((p->problem == DP_LOCAL || p->problem == DP_STAGECOACH) && own->n_lanes > 0) {
+  if (dp_ready_of(p)->best && own->n_lanes > 0) {
     const int64_t *best = dp_best_of(problem);
     cursor->at[0] = best[1], cursor->at[1] = best[2];
   }

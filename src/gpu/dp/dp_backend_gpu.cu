@@ -37,8 +37,8 @@ static void dp_close_gpu(tsl_worker **worker) {
 
 static const dp_band_engine *engine_of(const dp_params *p) {
   if (p->mode == DP_TABLE) return &dp_engine_table;
-  if (p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit)) return &dp_engine_bits;
-  return p->problem == DP_GLOBAL || p->problem == DP_LOCAL ? &dp_engine_align : &dp_engine_grid;
+  if (dp_edge_is_bits(p)) return &dp_engine_bits;
+  return dp_ready_of(p)->affine ? &dp_engine_align : &dp_engine_grid;
 }
 
 static tsl_err open_engine(dp_worker *w, const tsl_device *device) {

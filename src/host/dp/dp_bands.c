@@ -282,21 +282,14 @@ dp_window dp_window_of(const dp_context *c, const tsl_unit *u, const tsl_part *p
   return (dp_window){(char *)part->slab[c->table] + (row * ld + column) * c->bytes, ld};
 }
 
-int32_t dp_boundary(const dp_params *p, int64_t k, bool rows) {
-  if (p->problem == DP_EDIT) return (int32_t)(k * (rows ? p->remove : p->insert));
-  if (p->problem == DP_GLOBAL && k > 0)
-    return (int32_t) - (p->scores.open + k * (int64_t)p->scores.extend);
-  return 0;
-}
-
 static void fill_boundary(const dp_params *p, const tsl_unit *u, const dp_window *window) {
   int32_t *cells = window->cells;
   const int64_t first = u->lo[1] == 0 ? -1 : 0;
   if (cells == NULL || !dp_has_boundary(p)) return;
   for (int64_t c = first; c < u->hi[1] - u->lo[1] && u->lo[0] == 0; c++)
-    cells[c - window->ld] = dp_boundary(p, u->lo[1] + c + 1, false);
+    cells[c - window->ld] = (int32_t)dp_boundary(p, u->lo[1] + c + 1, false);
   for (int64_t r = 0; r < u->hi[0] - u->lo[0] && u->lo[1] == 0; r++)
-    cells[r * window->ld - 1] = dp_boundary(p, u->lo[0] + r + 1, true);
+    cells[r * window->ld - 1] = (int32_t)dp_boundary(p, u->lo[0] + r + 1, true);
 }
 
 int64_t dp_band_end(const dp_bands *bands, const tsl_unit *units, int64_t n, int64_t k) {

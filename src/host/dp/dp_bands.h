@@ -141,9 +141,6 @@ tsl_err dp_band_best(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part
 /** Cells of the tile in its slab; the slab's row 0 or column 0 may be the boundary. */
 dp_window dp_window_of(const dp_context *c, const tsl_unit *unit, const tsl_part *part);
 
-/** Value of the boundary at (k, 0), or at (0, k) for rows false; not for DTW. */
-int32_t dp_boundary(const dp_params *p, int64_t k, bool rows);
-
 /** Sum this worker's parts of the goal into goal->data [1], i64 or f64; waits. DP_LOCAL: nothing,
  *  its goal comes from the field best. */
 tsl_err dp_bands_goal(dp_bands *bands, tsl_field *goal);

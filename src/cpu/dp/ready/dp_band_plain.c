@@ -12,10 +12,6 @@ static int64_t width_of(const plain_band *e) {
   return e->hi - e->lo;
 }
 
-static bool is_affine(const dp_params *p) {
-  return p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
-}
-
 static int64_t value_bytes(const plain_band *e) {
   return (int64_t)tsl_type_bytes((tsl_type)e->p->type);
 }
@@ -32,10 +28,7 @@ static void put_boundary(const plain_band *e, void *values, int64_t k, int64_t n
       ((double *)values)[k] = value;
     return;
   }
-  int64_t value = 0;
-  if (p->problem == DP_EDIT) value = n * (row ? p->insert : p->remove);
-  if (p->problem == DP_GLOBAL && n > 0) value = -(p->scores.open + n * (int64_t)p->scores.extend);
-  ((int32_t *)values)[k] = (int32_t)value;
+  ((int32_t *)values)[k] = (int32_t)dp_boundary(p, n, !row);
 }
 
 /* ---- open, close */
@@ -64,7 +57,8 @@ static tsl_err open_plain(void *worker, int64_t lo, int64_t hi, void **engine) {
   *engine = e;
   e->a = dp_input(&w->dp.c, DP_A), e->b = dp_input(&w->dp.c, DP_B);
   TSL_TRY(tsl_alloc(hi - lo + 1, (size_t)value_bytes(e), "row of the table", &e->h));
-  if (is_affine(e->p)) TSL_TRY(tsl_alloc(hi - lo, sizeof *e->f, "row of gaps", (void **)&e->f));
+  if (dp_ready_of(e->p)->affine)
+    TSL_TRY(tsl_alloc(hi - lo, sizeof *e->f, "row of gaps", (void **)&e->f));
   begin_plain(e);
 done:
   if (err != TSL_OK) close_plain(engine);
@@ -100,13 +94,13 @@ static void left_values(const plain_band *e, int64_t lo, int64_t rows, const voi
   if (left == NULL) {
     for (int64_t r = 0; r <= rows; r++) put_boundary(e, values, r, lo + r, false);
     for (int64_t r = 0; r <= rows && gaps != NULL; r++) gaps[r] = DP_MINUS_INFINITY;
-  } else if (is_affine(e->p)) {
+  } else if (dp_ready_of(e->p)->affine) {
     for (int64_t r = 0; r <= rows; r++) {
       ((int32_t *)values)[r] = ((const int32_t *)left)[2 * r];
       gaps[r] = ((const int32_t *)left)[2 * r + 1];
     }
-  } else if (e->p->problem == DP_LCS || (e->p->problem == DP_EDIT && e->p->unit)) {
-    bits_to_values(left, rows, e->p->problem == DP_LCS ? 1 : 2, *(const int32_t *)e->h, values);
+  } else if (dp_edge_is_bits(e->p)) {
+    bits_to_values(left, rows, dp_bit_parts(e->p), *(const int32_t *)e->h, values);
   } else {
     memcpy(values, left, (size_t)((rows + 1) * value_bytes(e)));
   }
@@ -114,13 +108,13 @@ static void left_values(const plain_band *e, int64_t lo, int64_t rows, const voi
 
 static void right_edge(const plain_band *e, int64_t rows, const void *values, const int32_t *gaps,
                        void *right) {
-  if (is_affine(e->p))
+  if (dp_ready_of(e->p)->affine)
     for (int64_t r = 0; r <= rows; r++) {
       ((int32_t *)right)[2 * r] = ((const int32_t *)values)[r];
       ((int32_t *)right)[2 * r + 1] = gaps[r];
     }
-  else if (e->p->problem == DP_LCS || (e->p->problem == DP_EDIT && e->p->unit))
-    values_to_bits(values, rows, e->p->problem == DP_LCS ? 1 : 2, right);
+  else if (dp_edge_is_bits(e->p))
+    values_to_bits(values, rows, dp_bit_parts(e->p), right);
   else
     memcpy(right, values, (size_t)((rows + 1) * value_bytes(e)));
 }
@@ -143,7 +137,7 @@ static void run_block(void *context, int64_t strip, int64_t block, int thread) {
                          .right = t->columns[at],
                          .right_gaps = t->gaps[at],
                          .best = t->best[strip]};
-  if (is_affine(e->p))
+  if (dp_ready_of(e->p)->affine)
     plain_affine(&k);
   else if (e->p->problem == DP_LCS)
     plain_lcs(&k);
@@ -167,7 +161,8 @@ static tsl_err open_tile(plain_tile *t) {
   TSL_TRY(tsl_alloc(t->strips, sizeof *t->best, "best cells", (void **)&t->best));
   for (int64_t k = 0; k <= t->n_columns; k++) {
     TSL_TRY(tsl_alloc(t->rows + 1, (size_t)value_bytes(e), "column", &t->columns[k]));
-    if (is_affine(e->p)) TSL_TRY(tsl_alloc(t->rows + 1, 4, "column", (void **)&t->gaps[k]));
+    if (dp_ready_of(e->p)->affine)
+      TSL_TRY(tsl_alloc(t->rows + 1, 4, "column", (void **)&t->gaps[k]));
   }
   t->left = t->columns[t->n_columns], t->left_gaps = t->gaps[t->n_columns];
 done:
@@ -244,9 +239,7 @@ static tsl_err state_put(void *engine, int64_t row, const void *state) {
 static double goal_of(const plain_band *e, bool last) {
   const int64_t width = width_of(e);
   const int32_t *h = e->h;
-  if (e->p->problem == DP_LCS) return h[width] - h[0];
-  if (e->p->problem == DP_EDIT && e->p->unit)
-    return (e->lo == 0 ? h[0] : 0) + (double)(h[width] - h[0]);
+  if (dp_edge_is_bits(e->p)) return (e->lo == 0 ? h[0] : 0) + (double)(h[width] - h[0]);
   if (!last) return 0;
   if (e->p->type == TSL_F32) return ((const float *)e->h)[width];
   if (e->p->type == TSL_F64) return ((const double *)e->h)[width];

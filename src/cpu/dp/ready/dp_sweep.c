@@ -7,13 +7,9 @@
 
 /** Columns to the left of a row's own that items after it, up to hi, reach. */
 static int64_t reach_after(const tsl_worker *w, int64_t item, int64_t hi) {
-  const int64_t *weights = dp_input(&w->dp.c, DP_A);
-  int64_t sum = 0;
-  if (w->dp.c.p->problem == DP_BINOMIAL) return hi - 1 - item;
-  if (w->dp.c.p->problem != DP_KNAPSACK) return 0;
-  for (int64_t i = item + 1; i < hi && sum <= w->dp.c.p->m; i++)
-    if (weights[i] <= w->dp.c.p->m) sum += weights[i];
-  return sum;
+  const dp_params *p = w->dp.c.p;
+  const bool above = dp_ready_of(p)->reach != NULL && p->problem != DP_KNAPSACK_UNBOUNDED;
+  return above ? dp_ready_of(p)->reach(w->dp.c.problem, item + 1, hi) : 0;
 }
 
 /** Items [lo, hi) of a span at once; y gets columns [from, span->to). */

@@ -25,12 +25,10 @@ static strips of_alignment(const dp_params *p, const tsl_device *device, int64_t
 }
 
 static strips of_engine(const dp_params *p, const tsl_device *device, int64_t columns) {
-  const bool bits = p->problem == DP_LCS || (p->problem == DP_EDIT && p->unit);
-  const bool affine = p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
   dp_card card = {};
   card.processors = device->processors;
-  if (affine && p->mode != DP_TABLE) return of_alignment(p, device, columns);
-  if (bits && p->mode != DP_TABLE)
+  if (dp_ready_of(p)->affine && p->mode != DP_TABLE) return of_alignment(p, device, columns);
+  if (dp_edge_is_bits(p) && p->mode != DP_TABLE)
     return strips{(int64_t)32 * DP_WARP * dp_bits_words(columns),
                   DP_BITS_ROWS * (DP_WARP + DP_BITS_BLOCKS)};
   return strips{(int64_t)DP_WARP * dp_grid_width(&card, columns), DP_WARP + DP_ENGINE_CHUNK};

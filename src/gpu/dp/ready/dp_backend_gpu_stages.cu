@@ -2,8 +2,7 @@
 #include "dp_backend_gpu.cuh"
 
 bool dp_gpu_bands_overlap(const dp_params *p) {
-  return p->engine == DP_WAVEFRONT && p->mode == DP_VALUE &&
-         (p->problem == DP_LOCAL || p->problem == DP_GLOBAL);
+  return p->mode == DP_VALUE && dp_ready_of(p)->affine;
 }
 
 /* Wait for the tiles in the engine of their band. */

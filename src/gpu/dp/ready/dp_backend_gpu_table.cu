@@ -18,10 +18,6 @@ typedef struct table_band {
   tsl_gpu_buffer corner;      /* value left of the last row, lo > 0 */
 } table_band;
 
-static bool is_affine(const dp_params *p) {
-  return p->problem == DP_GLOBAL || p->problem == DP_LOCAL;
-}
-
 /* ---- edges between bits and values */
 
 /* Sum of the block's threads before this one; *total: of all. */
@@ -96,7 +92,7 @@ static tsl_err open_cells(table_band *e) {
   const int64_t lo = e->lo, m = e->hi - e->lo;
   const void *a = dp_input(&w->dp.c, DP_A), *b = (const char *)dp_input(&w->dp.c, DP_B) + lo;
   const uint8_t *rows = (const uint8_t *)a, *columns = (const uint8_t *)b;
-  if (is_affine(p))
+  if (dp_ready_of(p)->affine)
     return dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores, rows, p->n, columns, m,
                           p->m, lo, 0, &e->align);
   if (p->problem == DP_LCS) return dp_grid_open_lcs(&w->card, rows, p->n, columns, m, lo, &e->grid);
@@ -112,7 +108,7 @@ static tsl_err open_table(void *worker, int64_t lo, int64_t hi, void **engine) {
   tsl_err err = TSL_OK;
   dp_worker *w = (dp_worker *)worker;
   table_band *e = NULL;
-  int32_t corner = 0; /* M[0][lo] */
+  const int32_t corner = (int32_t)dp_boundary(w->dp.c.p, lo, false);
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
   *engine = e;
@@ -120,7 +116,6 @@ static tsl_err open_table(void *worker, int64_t lo, int64_t hi, void **engine) {
   e->lo = lo;
   e->hi = hi;
   TSL_TRY(open_cells(e));
-  if (w->dp.c.p->problem == DP_EDIT) corner = (int32_t)(lo * w->dp.c.p->insert);
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &e->corner, 8, "corner"));
   TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, &corner, 4, cudaMemcpyDefault, w->card.stream));
   TSL_TRY(dp_card_wait(&w->card));
@@ -135,7 +130,7 @@ done:
 static tsl_err tile_of_bits(table_band *e, int64_t lo, int64_t hi, const void *left, void *right) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi - lo, bytes = 4 * (rows + 1);
-  const int parts = e->w->dp.c.p->problem == DP_LCS ? 1 : 2;
+  const int parts = dp_bit_parts(e->w->dp.c.p);
   tsl_gpu_memory *memory = &e->w->card.memory;
   cudaStream_t stream = e->w->card.stream;
   TSL_TRY(tsl_gpu_reserve(memory, &e->left, bytes, "edge"));
@@ -175,7 +170,7 @@ static tsl_err tile_table(void *engine, int64_t lo, int64_t hi, const void *left
   TSL_TRY(tsl_gpu_reserve(&e->w->card.memory, &e->cells, rows * width * each, "cells of a tile"));
   if (dp_edge_is_bits(p))
     TSL_TRY(tile_of_bits(e, lo, hi, left, right));
-  else if (is_affine(p))
+  else if (dp_ready_of(p)->affine)
     TSL_TRY(dp_affine_tile_cells(e->align, lo, hi, (const int32_t *)left, (int32_t *)right,
                                  (int32_t *)e->cells.data, width));
   else
@@ -197,7 +192,7 @@ static void side_value(const table_band *e, char value[8]) {
   const dp_params *p = e->w->dp.c.p;
   const double real = e->row == 0 ? 0 : (double)INFINITY;
   const float single = (float)real;
-  const int32_t whole = dp_boundary(p, e->row, true);
+  const int32_t whole = (int32_t)dp_boundary(p, e->row, true);
   memset(value, 0, 8);
   if (p->problem != DP_DTW)
     memcpy(value, &whole, sizeof whole);
