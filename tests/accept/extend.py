@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Adding something touches as few files as docs/architecture.md says: a copy of the tree gets a pair
-function, a functional (part and mixture) and a family, is built, and runs a deck of each.
+function, a functional (part and mixture), a ready problem of dp and a family, is built, and runs a deck of each.
 
 usage: extend.py TESELA
 
@@ -50,6 +50,20 @@ TSL_FN XC_ENERGY XC_(xc_wigner_uks)(const XC_SPINS *s) {
   const XC_ENERGY whole = XC_(xc_wigner_rks)(XC_SQRT(y), y);
   XC_ENERGY out = {part * whole.e, part * whole.x, (R)-2 * s->zeta * whole.e};
   return out;
+}
+
+"""
+READY_ROW = """\
+/* Letters inserted and deleted: n + m - 2 lcs. */
+DP_READY(INDEL, indel, EDIT, .needs = "a b", .takes = "alphabet recover memory alignment", .goal = "distance",
+         .settle = settle_indel)
+"""
+READY_SETTLE = """\
+/** A letter changed is one deleted and one inserted. */
+static tsl_err settle_indel(const tsl_deck *deck, dp_deck *s) {
+  (void)deck;
+  s->edit.replace = 2;
+  return TSL_OK;
 }
 
 """
@@ -121,9 +135,9 @@ class Copy:
         self.edited, self.made = set(), set()
         return counts
 
-    def check_docs(self):
-        done = subprocess.run([self.path("tools/check_docs"), self.path("docs/families/tri.md")], capture_output=True,
-                              text=True, check=False)
+    def check_docs(self, page):
+        done = subprocess.run([self.path("tools/check_docs"), self.path(page)], capture_output=True, text=True,
+                              check=False)
         return done.returncode, done.stdout + done.stderr
 
 
@@ -162,6 +176,12 @@ def adds_mixture():
     return same_count("a mixture of parts", copy.counted())
 
 
+def adds_ready_problem():
+    copy.edit("src/fam/dp/dp_ready.def", r"(?s:\A.*\n)\Z", READY_ROW)
+    copy.edit("src/fam/dp/dp_ready.c", r"^/\* ---- what a word says .*\n\n", READY_SETTLE)
+    return same_count("a ready problem", copy.counted())
+
+
 def adds_family():
     copy.add_folder("fam", "src/fam/sums")
     copy.add_folder("cpu", "src/cpu/sums")
@@ -169,13 +189,13 @@ def adds_family():
     return same_count("a family", copy.counted(), made=True)
 
 
-def docs_ask_for_it():
-    """The table of pair functions cannot be forgotten."""
+def docs_ask_for(word, page, after, row):
+    """The tables of pair functions and of ready problems cannot be forgotten."""
     subprocess.run(["git", "init", "-q", copy.folder], check=True)
-    status, said = copy.check_docs()
-    check(status == 1 and "geman" in said, f"check_docs ended with {status}: {said}")
-    copy.edit("docs/families/tri.md", r"^\| `overlap` .*\n", "| `geman` | sum_k t^2 / (1 + t^2), t = x_ik - x_jk | |\n")
-    status, said = copy.check_docs()
+    status, said = copy.check_docs(page)
+    check(status == 1 and word in said, f"check_docs ended with {status}: {said}")
+    copy.edit(page, rf"^\| `{after}` .*\n", row)
+    status, said = copy.check_docs(page)
     check(status == 0, f"check_docs ended with {status}: {said}")
 
 
@@ -204,6 +224,47 @@ def runs_pair_function(precision):
     check(off < (1e-5 if precision == "fp32" else 1e-14), f"off by {off}")
     check(unit in ("1", b"1"), f"unit {unit}")
     return f"off by {off:.1e}"
+
+
+def indels(a, b):
+    """Table of the letters to insert and to delete, cell by cell."""
+    table = np.add.outer(np.arange(len(a) + 1), np.arange(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        for j, y in enumerate(b, 1):
+            table[i, j] = table[i - 1, j - 1] if x == y else 1 + min(table[i - 1, j], table[i, j - 1])
+    return table
+
+
+def cost(path, a, b):
+    """Letters inserted and deleted by the runs of a path; a letter changed is both."""
+    i = j = total = 0
+    for operation, length in path:
+        changed = [x != y for x, y in zip(a[i:i + length], b[j:j + length])] if operation < 2 else []
+        check(all(c == (operation == 1) for c in changed), f"run of {length} at {i}, {j} is none of {operation}")
+        total += 2 * length if operation == 1 else length if operation > 1 else 0
+        i, j = i + length * (operation != 2), j + length * (operation != 3)
+    check((i, j) == (len(a), len(b)), f"the path ends at {i}, {j}")
+    return total
+
+
+def runs_ready_problem(ranks):
+    random = np.random.default_rng(5)
+    for n, m in ((0, 0), (0, 3), (1, 1), (67, 0), (150, 131)):
+        a, b = ("".join(random.choice(list("ACGT"), size=k)) for k in (n, m))
+        for name, letters in (("a", a), ("b", b)):
+            with open(suite.path(name), "w", encoding="ascii") as file:
+                file.write(letters)
+        tree = {"problem": "indel", "a": {"file": "a", "format": "text"}, "b": {"file": "b", "format": "text"}}
+        wanted = indels(a, b)
+        for mode in ("value", "table", "recover"):
+            with suite.result({"family": "dp", "dp": {**tree, "mode": mode}}, ranks) as file:
+                goal = int(file["results/goal"][0])
+                check(goal == wanted[-1, -1], f"{n} x {m}, {mode}: {goal} for {wanted[-1, -1]}")
+                if mode == "table":
+                    check(np.array_equal(file["results/table"][:], wanted), f"{n} x {m}: another table")
+                if mode == "recover":
+                    found = cost(file["results/path"][:], a, b)
+                    check(found == goal, f"{n} x {m}: the path costs {found}, the optimum is {goal}")
 
 
 def energy(molecule, functional, source):
@@ -247,14 +308,20 @@ copy = Copy(suite.path("tree"), tracked)
 suite.case("adds a pair function", adds_pair_function)
 suite.case("adds a part of a functional", adds_part)
 suite.case("adds a mixture of parts", adds_mixture)
+suite.case("adds a ready problem", adds_ready_problem)
 suite.case("adds a family", adds_family)
-suite.case("docs ask for a pair function's row", docs_ask_for_it)
+suite.case("docs ask for a pair function's row", docs_ask_for, "geman", "docs/families/tri.md", "overlap",
+           "| `geman` | sum_k t^2 / (1 + t^2), t = x_ik - x_jk | |\n")
+suite.case("docs ask for a ready problem's row", docs_ask_for, "indel", "docs/families/dp.md", "nussinov",
+           "| `indel` | letters inserted and deleted | `a` `b` | i32 |\n")
 suite.case("builds", builds)
 if suite.failed == 0:
     for each in ("fp32", "fp64"):
         suite.case(f"runs the pair function, {each}", runs_pair_function, each)
     for each in XC_WORDS:
         suite.case(f"runs the functional, {each}", runs_functional, each)
+    suite.case("runs the ready problem", runs_ready_problem, None)
+    suite.case("runs the ready problem on 3 ranks", runs_ready_problem, 3)
     suite.case("runs the family", runs_family, None)
     suite.case("runs the family on 3 ranks", runs_family, 3)
 suite.end()

@@ -420,6 +420,35 @@ static void too_little_memory(void **state) {
   recovers(chain, 1 << 20, 1 << 19, "rank 0 needs 703.1 KiB and may use 512.0 KiB");
 }
 
+/* ------------------------------------------------------ rows of dp_ready.def */
+
+static void are_keys(const char *problem, const char *list) {
+  char words[256];
+  (void)snprintf(words, sizeof words, "%s", list);
+  for (char *next = words, *word; (word = strsep(&next, " ")) != NULL;) {
+    const tsl_key *key = dp_keys;
+    while (key->name != NULL && strcmp(key->name, word) != 0) key++;
+    if (key->name == NULL) fail_msg("%s: no key '%s'", problem, word);
+  }
+}
+
+/** A row names keys that there are, and has what its problem is computed with. */
+static void rows_are_whole(void **state) {
+  (void)state;
+  for (int k = 0; k < DP_N_PROBLEMS; k++) {
+    const dp_ready *row = &dp_ready_rows[k], *computed = &dp_ready_rows[row->problem];
+    are_keys(dp_problem_words[k], row->needs);
+    are_keys(dp_problem_words[k], row->takes);
+    assert_int_equal(computed->problem, row->problem);
+    if (row->problem == DP_RECURRENCE) continue;
+    assert_non_null(row->goal);
+    assert_non_null(computed->load);
+    assert_int_equal(computed->columns > 0, computed->path != NULL);
+    assert_int_equal(computed->rescore != NULL,
+                     computed->columns > 0 && computed->engine != DP_INTERVAL);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sequences),
@@ -435,6 +464,7 @@ int main(void) {
       cmocka_unit_test(bad_input),
       cmocka_unit_test(overflow),
       cmocka_unit_test(too_little_memory),
+      cmocka_unit_test(rows_are_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The table of ready problems, and the functions of its rows: what a word says of the section, boundaries, reach
- * and work of a cell. */
+/* The table of ready problems, and the functions of its rows: what a word says of the section,
+ * boundaries, reach and work of a cell. */
 #include "dp_family.h"
 
 const char *const dp_problem_words[] = {
@@ -75,8 +75,8 @@ static int64_t sack_reach(const tsl_problem *problem, int64_t lo, int64_t hi) {
   return sum;
 }
 
-/** The heaviest item that fits: an unbounded knapsack finds its last row itself there, in which each
- *  item has been taken as often as is best. */
+/** The heaviest item that fits: an unbounded knapsack finds its last row itself there, in which
+ *  each item has been taken as often as is best. */
 static int64_t unbounded_reach(const tsl_problem *problem, int64_t lo, int64_t hi) {
   const dp_params *p = dp_params_of(problem);
   const int64_t *weights = problem->fields[DP_A].data;

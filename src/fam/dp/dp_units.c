@@ -64,7 +64,7 @@ static double history_bits(const dp_params *p) {
   return dp_edge_is_bits(p) ? dp_ready_of(p)->bits : dp_ready_of(p)->history;
 }
 
-/** Bytes of one column's state between two stages; of a wavefront's edge as many for each row, which
+/** Bytes of one column's state between two stages; as many of a wavefront's edge for a row, which
  *  ranks keep of their left neighbour. */
 static double state_bytes(const dp_params *p) {
   return dp_edge_is_bits(p) ? dp_ready_of(p)->bits / 8.0 : (double)dp_edge_entry(p);
