@@ -208,7 +208,7 @@ void tsl_summary_add(tsl_summary *summary, const char *name, double value, const
  * it can, then the cursor goes to the next owner.
  */
 typedef struct tsl_cursor {
-  int64_t lane;  /**< whose owner goes on; -1: the walk is over */
+  int64_t lane;  /**< whose owner goes on; -1: the traceback is over */
   int64_t at[7]; /**< meaning known to the family and its backends only */
 } tsl_cursor;
 
@@ -293,12 +293,12 @@ typedef struct tsl_family {
    *  alone; sets of kinds that first occur after TSL_PHASES_AHEAD phases are not planned for. */
   bool (*active)(const tsl_problem *problem, int phase, int kind);
 
-  /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the walk begins;
+  /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the traceback begins;
    *  lane -1 when there is nothing to recover. */
-  tsl_err (*walk_begin)(tsl_problem *problem, tsl_cursor *cursor);
-  /** REQUIRED with walk_begin. Root only: take in the steps that a rank has walked, in order.
-   *  @param[in] steps  [n] steps of the backend's walk, 16 bytes each; borrowed */
-  tsl_err (*walk_steps)(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
+  tsl_err (*traceback_begin)(tsl_problem *problem, tsl_cursor *cursor);
+  /** REQUIRED with traceback_begin. Root only: take in the steps that a rank has walked, in order.
+   *  @param[in] steps  [n] steps of the backend's traceback, 16 bytes each; borrowed */
+  tsl_err (*traceback_steps)(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
 
   /** OPTIONAL, default nothing. Root only, after the last phase and before summary: derive fields
    *  that no unit fills, and write pictures or other files beside the output. */
@@ -421,19 +421,19 @@ typedef struct tsl_backend {
   tsl_err (*edge_out)(tsl_worker *worker, const tsl_unit *unit, void *bytes);
   /** REQUIRED for WAVE. Take in the edge of another rank's tile. */
   tsl_err (*edge_in)(tsl_worker *worker, const tsl_unit *unit, const void *bytes);
-  /** REQUIRED when the family has walk_begin. Walk on from the cursor through the lanes of this
+  /** REQUIRED when the family has traceback_begin. Walk on from the cursor through the lanes of this
    *  worker, to where another's lane or the end is reached, or some way towards it: then it is
    *  called again, and between the calls the run can stop. The cursor must move.
    *  @param[in]  units  all tiles, shape [n], to tell the lane of a place
    *  @param[out] steps  list.data [n][2] int64 from malloc, freed by the runtime */
-  tsl_err (*walk)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
-                  tsl_list *steps);
+  tsl_err (*traceback)(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                       tsl_list *steps);
 
   /** REQUIRED for WAVE: checkpoints. The tiles of all stages before `stage` are finished, none of
    *  it is begun, and all edges that the later ones need are in: bytes to be saved of a finished
    *  tile of this worker, 0 nothing. What is saved depends on no device, number of ranks or plan:
    *  workers that have loaded it go on to the same results. Stage INT64_MAX: all tiles are
-   *  finished, and what the walk needs is saved; its turns may have begun. */
+   *  finished, and what the traceback needs is saved; its turns may have begun. */
   int64_t (*state_bytes)(const tsl_worker *worker, const tsl_unit *unit, int64_t stage);
   /** REQUIRED for WAVE. Copy what is saved of a tile to bytes (state_bytes). */
   tsl_err (*save)(tsl_worker *worker, const tsl_unit *unit, int64_t stage, void *bytes);

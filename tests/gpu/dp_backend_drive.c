@@ -482,17 +482,17 @@ static tsl_err walk(run *r) {
   tsl_cursor cursor;
   tsl_list steps = {0};
   const bool pauses = r->drive->pause == INT64_MAX && r->drive->moved != NULL;
-  TSL_TRY(problem->family->walk_begin(problem, &cursor));
+  TSL_TRY(problem->family->traceback_begin(problem, &cursor));
   for (int64_t turn = 0; cursor.lane >= 0; turn++) {
     const tsl_cursor before = cursor;
     if (pauses && turn == r->drive->turns) TSL_TRY(move_on(r, r->made->units.n, INT64_MAX));
     const int placement = owner_of_lane(r, cursor.lane);
     if (placement < 0) TSL_FAIL(TSL_ERR_INTERNAL, "no lane %lld", (long long)cursor.lane);
-    TSL_TRY(
-        backend_of(r, placement)
-            ->walk(r->workers[placement], r->made->units.list, r->made->units.n, &cursor, &steps));
+    TSL_TRY(backend_of(r, placement)
+                ->traceback(r->workers[placement], r->made->units.list, r->made->units.n, &cursor,
+                            &steps));
     r->out->n_steps += steps.n;
-    TSL_TRY(problem->family->walk_steps(problem, steps.data, steps.n));
+    TSL_TRY(problem->family->traceback_steps(problem, steps.data, steps.n));
     free(steps.data);
     steps = (tsl_list){0};
     if (memcmp(&before, &cursor, sizeof before) == 0)

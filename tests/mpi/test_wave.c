@@ -128,7 +128,7 @@ static void region(const tsl_problem *problem, const tsl_unit *unit, int field, 
     lo[0] = unit->id, hi[0] = unit->id + 1, hi[1] = hi[2] = 1;
 }
 
-static tsl_err walk_begin(tsl_problem *problem, tsl_cursor *cursor) {
+static tsl_err traceback_begin(tsl_problem *problem, tsl_cursor *cursor) {
   (void)problem;
   *cursor = (tsl_cursor){.lane = world.lanes - 1, .at = {world.lanes}};
   return TSL_OK;
@@ -136,7 +136,7 @@ static tsl_err walk_begin(tsl_problem *problem, tsl_cursor *cursor) {
 
 static int64_t walked[MAX_TILES][2], n_walked;
 
-static tsl_err walk_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n) {
+static tsl_err traceback_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n) {
   (void)problem;
   for (int64_t k = 0; k < n; k++) memcpy(walked[n_walked++], steps[k], sizeof walked[0]);
   return TSL_OK;
@@ -148,8 +148,8 @@ static const tsl_family family = {.name = "wave",
                                   .region = region,
                                   .predecessors = predecessors,
                                   .edge_bytes = edge_bytes,
-                                  .walk_begin = walk_begin,
-                                  .walk_steps = walk_steps};
+                                  .traceback_begin = traceback_begin,
+                                  .traceback_steps = traceback_steps};
 
 /* --------------------------------------------------------------- its backend */
 
@@ -248,8 +248,8 @@ done:
 }
 
 /* Back lane by lane: two steps in each, as far as this worker owns them. */
-static tsl_err walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
-                    tsl_list *steps) {
+static tsl_err traceback(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                         tsl_list *steps) {
   int64_t(*list)[2] = malloc((size_t)(2 * world.lanes) * sizeof *list + 1);
   (void)units;
   if (list == NULL) return TSL_ERR_MEMORY;
@@ -263,8 +263,11 @@ static tsl_err walk(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor 
   return TSL_OK;
 }
 
-static const tsl_backend backend = {
-    .family = "wave", .tiles = tiles, .edge_out = edge_out, .edge_in = edge_in, .walk = walk};
+static const tsl_backend backend = {.family = "wave",
+                                    .tiles = tiles,
+                                    .edge_out = edge_out,
+                                    .edge_in = edge_in,
+                                    .traceback = traceback};
 static const tsl_backend overlapping = {.family = "wave",
                                         .tiles = tiles,
                                         .start = start,
@@ -272,7 +275,7 @@ static const tsl_backend overlapping = {.family = "wave",
                                         .finish = finish,
                                         .edge_out = edge_out,
                                         .edge_in = edge_in,
-                                        .walk = walk};
+                                        .traceback = traceback};
 
 /* ------------------------------------------------------------------ a phase */
 
@@ -448,7 +451,7 @@ static void failures_end_it(void **state) {
   }
 }
 
-static void walk_visits_owners(void **state) {
+static void traceback_visits_owners(void **state) {
   static stage s;
   (void)state;
   for (int how = 0; how < 3; how++) {
@@ -466,7 +469,7 @@ static void walk_visits_owners(void **state) {
   }
 }
 
-static void walk_stands_still(void **state) {
+static void traceback_stands_still(void **state) {
   static stage s;
   (void)state;
   make_world(4, 50, 11);
@@ -485,7 +488,7 @@ static tsl_err look(void *state) {
   return tsl_fail(TSL_ERR_PAUSED, __FILE__, __LINE__, "to be continued");
 }
 
-static void walk_pauses(void **state) {
+static void traceback_pauses(void **state) {
   static stage s;
   int looks = 0;
   const tsl_traceback_break between = {&looks, look, true}, alone = {&looks, look, false};
@@ -540,11 +543,16 @@ static void cards_linger(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(edges_arrive),       cmocka_unit_test(groups_overlap),
-      cmocka_unit_test(memory_is_bounded),  cmocka_unit_test(nobody_waits_for_ever),
-      cmocka_unit_test(no_tiles),           cmocka_unit_test(failures_end_it),
-      cmocka_unit_test(walk_visits_owners), cmocka_unit_test(walk_stands_still),
-      cmocka_unit_test(walk_pauses),        cmocka_unit_test(cards_linger),
+      cmocka_unit_test(edges_arrive),
+      cmocka_unit_test(groups_overlap),
+      cmocka_unit_test(memory_is_bounded),
+      cmocka_unit_test(nobody_waits_for_ever),
+      cmocka_unit_test(no_tiles),
+      cmocka_unit_test(failures_end_it),
+      cmocka_unit_test(traceback_visits_owners),
+      cmocka_unit_test(traceback_stands_still),
+      cmocka_unit_test(traceback_pauses),
+      cmocka_unit_test(cards_linger),
   };
   int provided = 0, failed;
   (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

@@ -421,8 +421,8 @@ static bool accepted(const char *section, int64_t goal, const int64_t (*steps)[2
   cut(&m, 1, 0);
   assert_int_equal(tsl_alloc(1, 8, "goal", &m.problem.fields[DP_GOAL].data), TSL_OK);
   *(int64_t *)m.problem.fields[DP_GOAL].data = goal;
-  assert_int_equal(dp_walk_begin(&m.problem, &cursor), TSL_OK);
-  assert_int_equal(dp_walk_steps(&m.problem, steps, n), TSL_OK);
+  assert_int_equal(dp_traceback_begin(&m.problem, &cursor), TSL_OK);
+  assert_int_equal(dp_traceback_steps(&m.problem, steps, n), TSL_OK);
   assert_int_equal(dp_finish(&m.problem, &store), TSL_OK);
   assert_int_equal(dp_summary(&m.problem, &summary), TSL_OK);
   assert_true(stored >= 0 && summary.valid == (summary.reason[0] == '\0'));

@@ -98,8 +98,8 @@ static tsl_err dp_edge_in_cpu(tsl_worker *w, const tsl_unit *unit, const void *b
   return dp_driver_edge_in(&w->dp, unit, bytes);
 }
 
-static tsl_err dp_walk_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
-                           tsl_list *list) {
+static tsl_err dp_traceback_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
+                                tsl_list *list) {
   return dp_driver_walk(&w->dp, units, n, cursor, list);
 }
 
@@ -138,7 +138,7 @@ const tsl_backend dp_backend_cpu = {
     .pipeline_fill = dp_pipeline_fill_cpu,
     .edge_out = dp_edge_out_cpu,
     .edge_in = dp_edge_in_cpu,
-    .walk = dp_walk_cpu,
+    .traceback = dp_traceback_cpu,
     .state_bytes = dp_state_bytes_cpu,
     .save = dp_save_cpu,
     .load = dp_load_cpu,

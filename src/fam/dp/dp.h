@@ -150,7 +150,7 @@ typedef struct dp_params {
  *          [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals
  * goal is always there, the others as problem and mode ask; dp_field finds them.
  *
- * Steps of a walk (tsl_backend.walk), from the end of the solution to its beginning:
+ * Steps of a walk (tsl_backend.traceback), from the end of the solution to its beginning:
  *   lcs                  (i, j) letters that match, from 0
  *   edit global local    (dp_op, length)
  *   dtw                  (i, j) cells, from 0

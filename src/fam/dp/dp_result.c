@@ -20,8 +20,8 @@ static tsl_err add_boundary(tsl_problem *problem) {
   }
   if (p->problem != DP_LOCAL) {
     const int64_t rest[2][2] = {{DP_DELETE, i}, {DP_INSERT, j}};
-    if (i > 0) TSL_TRY(dp_walk_steps(problem, &rest[0], 1));
-    if (j > 0) TSL_TRY(dp_walk_steps(problem, &rest[1], 1));
+    if (i > 0) TSL_TRY(dp_traceback_steps(problem, &rest[0], 1));
+    if (j > 0) TSL_TRY(dp_traceback_steps(problem, &rest[1], 1));
     i = j = 0;
   }
   own->begin[0] = i, own->begin[1] = j;
@@ -88,7 +88,7 @@ static tsl_err single_stage(tsl_problem *problem) {
     if (less(start, s, best[0][1])) best[0][1] = s;
   put_goal(problem, start, best[0][1]);
   return dp_params_of(problem)->mode == DP_RECOVER
-             ? dp_walk_steps(problem, (const int64_t(*)[2])best, 1)
+             ? dp_traceback_steps(problem, (const int64_t(*)[2])best, 1)
              : TSL_OK;
 }
 
@@ -135,7 +135,7 @@ done:
 
 /* ---- finish */
 
-static tsl_err finish_walk(tsl_problem *problem, const tsl_field_rows *store) {
+static tsl_err finish_traceback(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const dp_ready *ready = dp_ready_of(dp_params_of(problem));
   dp_own *own = dp_own_of(problem);
@@ -157,7 +157,7 @@ tsl_err dp_finish(tsl_problem *problem, const tsl_field_rows *store) {
   if (p->mode == DP_TABLE && !interval && dp_own_of(problem)->n_lanes == 0)
     TSL_TRY(store_boundary(problem, store));
   if (p->mode == DP_RECOVER)
-    TSL_TRY(interval ? dp_recover_interval(problem, store) : finish_walk(problem, store));
+    TSL_TRY(interval ? dp_recover_interval(problem, store) : finish_traceback(problem, store));
 done:
   return err;
 }

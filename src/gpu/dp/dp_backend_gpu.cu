@@ -133,8 +133,8 @@ static tsl_err dp_edge_in_gpu(tsl_worker *worker, const tsl_unit *unit, const vo
   return dp_driver_edge_in(&w->dp, unit, bytes);
 }
 
-static tsl_err dp_walk_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
-                           tsl_list *list) {
+static tsl_err dp_traceback_gpu(tsl_worker *worker, const tsl_unit *units, int64_t n,
+                                tsl_cursor *cursor, tsl_list *list) {
   return dp_driver_walk(&worker_of(worker)->dp, units, n, cursor, list);
 }
 
@@ -202,7 +202,7 @@ static tsl_backend make_backend(void) {
   b.saturating_lanes = dp_gpu_saturating_lanes;
   b.edge_out = dp_edge_out_gpu;
   b.edge_in = dp_edge_in_gpu;
-  b.walk = dp_walk_gpu;
+  b.traceback = dp_traceback_gpu;
   b.state_bytes = dp_state_bytes_gpu;
   b.save = dp_save_gpu;
   b.load = dp_load_gpu;

@@ -1,4 +1,4 @@
-/* Turns of a walk: the owner of the cursor's lane walks on, sends its steps to rank 0 and
+/* Turns of a traceback: the owner of the cursor's lane walks on, sends its steps to rank 0 and
  * broadcasts the new cursor. */
 #include "traceback.h"
 
@@ -12,8 +12,8 @@
 
 enum { TAG_STEPS = 1 };
 
-/* The state of a walk on one rank. */
-typedef struct walk {
+/* The state of a traceback on one rank. */
+typedef struct traceback {
   tsl_task task;
   MPI_Comm comm;
   const tsl_executor *executor;
@@ -23,14 +23,14 @@ typedef struct walk {
   tsl_cursor cursor;
   tsl_list steps; /* of this rank's last turn */
   int rank;
-} walk;
+} traceback;
 
-static tsl_err walk_on(tsl_task *task) {
+static tsl_err trace_on(tsl_task *task) {
   tsl_err err = TSL_OK;
-  walk *w = (walk *)task;
+  traceback *w = (traceback *)task;
   const tsl_executor *st = w->executor;
   const double start = tsl_now();
-  TSL_TRY(st->backend->walk(st->worker, w->units, w->n_units, &w->cursor, &w->steps));
+  TSL_TRY(st->backend->traceback(st->worker, w->units, w->n_units, &w->cursor, &w->steps));
   TSL_TRY(tsl_test_delay_turn(start));
 done:
   return err;
@@ -44,7 +44,7 @@ static int owner_of(const tsl_unit *units, const tsl_plan *plan, int64_t lane) {
 }
 
 /* Rank 0 gets the steps of the owner and hands them to the family. */
-static tsl_err bring_steps(walk *w, int owner) {
+static tsl_err bring_steps(traceback *w, int owner) {
   tsl_err err = TSL_OK;
   int64_t n = w->steps.n;
   void *steps = w->rank == owner ? w->steps.data : NULL, *received = NULL;
@@ -58,7 +58,7 @@ static tsl_err bring_steps(walk *w, int owner) {
         tsl_bcast_receive(w->comm, owner, TAG_STEPS, steps, n * (int64_t)(2 * sizeof(int64_t))));
   if (owner != 0 && w->rank == owner)
     TSL_TRY(tsl_bcast_send(w->comm, 0, TAG_STEPS, steps, n * (int64_t)(2 * sizeof(int64_t))));
-  if (w->rank == 0) TSL_TRY(w->problem->family->walk_steps(w->problem, steps, n));
+  if (w->rank == 0) TSL_TRY(w->problem->family->traceback_steps(w->problem, steps, n));
 done:
   tsl_free(received);
   free(w->steps.data);
@@ -67,7 +67,7 @@ done:
 }
 
 /* One turn of the owner of the cursor's lane. */
-static tsl_err one_turn(walk *w, int owner) {
+static tsl_err one_turn(traceback *w, int owner) {
   tsl_err err = TSL_OK;
   const tsl_cursor before = w->cursor;
   TSL_COLLECTIVE_TRY(
@@ -90,7 +90,7 @@ static tsl_err check_signal(const tsl_traceback_break *between) {
       tsl_stop_signal);
 }
 
-static tsl_err look_around(const walk *w, const tsl_traceback_break *between) {
+static tsl_err look_around(const traceback *w, const tsl_traceback_break *between) {
   tsl_err err = TSL_OK;
   TSL_COLLECTIVE_TRY(w->comm, check_signal(between));
   if (between != NULL && between->on) TSL_TRY(between->look(between->state));
@@ -102,16 +102,16 @@ tsl_err tsl_traceback(MPI_Comm comm, const tsl_executor *executor, tsl_problem *
                       const tsl_unit *units, const tsl_plan *plan,
                       const tsl_traceback_break *between) {
   tsl_err err = TSL_OK;
-  walk w = {.task.run = walk_on,
-            .comm = comm,
-            .executor = executor,
-            .problem = problem,
-            .units = units,
-            .n_units = plan->n_units};
+  traceback w = {.task.run = trace_on,
+                 .comm = comm,
+                 .executor = executor,
+                 .problem = problem,
+                 .units = units,
+                 .n_units = plan->n_units};
   const tsl_family *family = problem->family;
-  if (family->walk_begin == NULL) return TSL_OK;
+  if (family->traceback_begin == NULL) return TSL_OK;
   TSL_MPI(MPI_Comm_rank(comm, &w.rank));
-  TSL_COLLECTIVE_TRY(comm, w.rank == 0 ? family->walk_begin(problem, &w.cursor) : TSL_OK);
+  TSL_COLLECTIVE_TRY(comm, w.rank == 0 ? family->traceback_begin(problem, &w.cursor) : TSL_OK);
   TSL_MPI(MPI_Bcast(&w.cursor, (int)sizeof w.cursor, MPI_BYTE, 0, comm));
   while (w.cursor.lane >= 0) {
     const int owner = owner_of(units, plan, w.cursor.lane);

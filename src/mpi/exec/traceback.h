@@ -16,7 +16,7 @@ typedef struct tsl_traceback_break {
 } tsl_traceback_break;
 
 /**
- * Collective on comm. Walk from family.walk_begin to the end; the steps go to family.walk_steps on
+ * Collective on comm. Walk from family.traceback_begin to the end; the steps go to family.traceback_steps on
  * the root. Nothing happens when the family has no walk. A turn that does not move the cursor is
  * TSL_ERR_INTERNAL.
  *

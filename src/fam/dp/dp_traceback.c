@@ -1,4 +1,4 @@
-/* Recovery on the root: where the walk begins, and its steps. */
+/* Recovery on the root: where the traceback begins, and its steps. */
 #include "dp_family.h"
 
 #include "files.h"
@@ -66,7 +66,7 @@ static int64_t lane_of(const dp_own *own, int64_t column) {
   return lane;
 }
 
-tsl_err dp_walk_begin(tsl_problem *problem, tsl_cursor *cursor) {
+tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor) {
   const dp_params *p = dp_params_of(problem);
   dp_own *own = dp_own_of(problem);
   const bool sweep = p->engine == DP_ROWS;
@@ -98,7 +98,7 @@ done:
   return err;
 }
 
-tsl_err dp_walk_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n) {
+tsl_err dp_traceback_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n) {
   tsl_err err = TSL_OK;
   dp_own *own = dp_own_of(problem);
   if (n == 0) return TSL_OK;
