@@ -6,7 +6,8 @@
  * F (F >= 1) makes each unit of this process last F times as long, by sleeping after it; "+S" makes
  * it last S seconds at least, whatever else the machine does; "rank:F,rank:+S" names ranks of the
  * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID). Backends of sockets do it
- * unit by unit; src/mpi/test_delay_card.c does it for the others, and for the turns of a walk.
+ * themselves, where dp and xc take units that they compute together for one;
+ * src/mpi/machine/test_delay_card.c does it for the others, and for the turns of a traceback.
  */
 #ifndef TSL_CORE_TEST_DELAY_H
 #define TSL_CORE_TEST_DELAY_H

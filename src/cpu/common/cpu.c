@@ -65,8 +65,8 @@ void tsl_cpu_virtual_seconds(const tsl_unit *unit, double factor, tsl_part *part
   part->seconds = 1e-9 * unit->flops * (0.75 + 0.5 * ldexp((double)mixed, -64)) * factor;
 }
 
-double tsl_cpu_unit_seconds(double start, double factor) {
+double tsl_cpu_unit_seconds(double start, double factor, int64_t units) {
   const double used = tsl_cpu_seconds() - start;
   if (clock_is("processor") || clock_is("work")) return used * factor;
-  return tsl_test_delay_sleep(used, factor, 1) > 0 ? tsl_cpu_seconds() - start : used;
+  return tsl_test_delay_sleep(used, factor, units) > 0 ? tsl_cpu_seconds() - start : used;
 }

@@ -27,9 +27,9 @@ int64_t tsl_cpu_cache_bytes(void);
  *  then multiplies and does not sleep. For ranks of one thread. */
 double tsl_cpu_seconds(void);
 
-/** Sleep after a unit that began at start, as TSL_TEST_SLOW asks (test_delay.h); returns the
- *  seconds since start after it. */
-double tsl_cpu_unit_seconds(double start, double factor);
+/** Sleep after units that began at start together, as TSL_TEST_SLOW asks (test_delay.h) of so many;
+ *  returns the seconds since start after them. */
+double tsl_cpu_unit_seconds(double start, double factor, int64_t units);
 
 /** Test knob: with TSL_TEST_CLOCK=work a unit takes a nanosecond for each floating-point operation,
  *  times 0.75 to 1.25 by its number, times factor (test_delay.h), whatever the machine does: for

@@ -186,7 +186,7 @@ static tsl_err run_together(tsl_worker *w, const tsl_unit *units, int64_t n, tsl
   TSL_TRY(tsl_alloc(w->threads * n, sizeof *job.work, "units", (void **)&job.work));
   for (int64_t u = 0; u < n; u++) job.first[u + 1] = job.first[u] + items_of(w, &units[u]);
   run_dealt(w, &job);
-  seconds_share(w, &job, tsl_cpu_unit_seconds(start, w->slow));
+  seconds_share(w, &job, tsl_cpu_unit_seconds(start, w->slow, n));
 done:
   tsl_free(job.first);
   tsl_free(job.work);
@@ -200,7 +200,7 @@ static tsl_err fractal_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, 
     void *const values = parts[u].slab[FRACTAL_VALUES];
     const double start = tsl_cpu_seconds();
     fractal_plain_run(w, &units[u], values);
-    parts[u].seconds = tsl_cpu_unit_seconds(start, w->slow);
+    parts[u].seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
   }
   return TSL_OK;
 }

@@ -88,7 +88,7 @@ static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
     xc_batches_fock(w->batches, unit->lo[0], unit->hi[0]);
   else
     TSL_TRY(xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]));
-  part->seconds = tsl_cpu_unit_seconds(start, w->slow);
+  part->seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
 done:
   return err;
 }

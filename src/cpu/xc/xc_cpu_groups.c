@@ -308,7 +308,7 @@ tsl_err xc_run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part 
     }
   for (int64_t i = 0; i < w->n_pieces; i++)
     if (w->pieces[i].block != NULL) xc_cache_ready(&w->cache, units[w->pieces[i].unit].lo[0]);
-  spread_seconds(w, tsl_cpu_unit_seconds(start, w->slow), n, parts);
+  spread_seconds(w, tsl_cpu_unit_seconds(start, w->slow, 1), n, parts);
 done:
   return err;
 }
