@@ -15,7 +15,7 @@ import time
 import harness
 from harness import check, h5py, np
 
-suite = harness.Suite(__doc__, jobs=4)  # runs are slowed down by sleeping
+suite = harness.Suite(__doc__, jobs=8)  # runs are slowed down by sleeping
 HOST = socket.gethostname()
 BEAT = 3  # s
 LIMIT = 120
@@ -185,7 +185,7 @@ def suspended(name, whole, seconds):
 def busy():
     """Ranks whose cores compute, and whose units take longer than run.heartbeat."""
     out = suite.path("busy.h5")
-    run = suite.run(["run", deck("image", heartbeat=2), "-o", out, "-s", "run.units=4"], 2, env={"TSL_TEST_SLOW": "+4"})
+    run = suite.run(["run", deck("image", heartbeat=4), "-o", out, "-s", "run.units=2"], 2, env={"TSL_TEST_SLOW": "+8"})
     check(run.status == 0 and "silent" not in run.err and "heartbeat" not in run.err, run.tail())
 
 

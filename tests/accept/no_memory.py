@@ -11,7 +11,7 @@ import os
 import harness
 from harness import check
 
-suite = harness.Suite(__doc__, jobs=3)
+suite = harness.Suite(__doc__, jobs=8)  # a launcher waits before it ends the other ranks
 STEP = 41 if suite.fast else 1
 FEW = {"ranks": "all", "threads": 1}
 DECKS = {

@@ -18,7 +18,7 @@ import harness
 from harness import check
 from interrupted import DECKS, checkpoints, compare_contents, contents, members, pace
 
-suite = harness.Suite(__doc__, jobs=4)
+suite = harness.Suite(__doc__, jobs=8)
 LIBRARY = [os.path.abspath(a.split("=", 1)[1]) for a in sys.argv if a.startswith("--library=")][0]
 NAMES = [name for name in ("condensed", "fractal", "rdf", "tree table", "nussinov", "water")
          if DECKS[name]["family"] != "xc" or suite.run(["help", "xc"]).status == 0]
