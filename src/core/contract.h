@@ -293,8 +293,8 @@ typedef struct tsl_family {
    *  alone; sets of kinds that first occur after TSL_PHASES_AHEAD phases are not planned for. */
   bool (*active)(const tsl_problem *problem, int phase, int kind);
 
-  /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the traceback begins;
-   *  lane -1 when there is nothing to recover. */
+  /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the traceback
+   *  begins; lane -1 when there is nothing to recover. */
   tsl_err (*traceback_begin)(tsl_problem *problem, tsl_cursor *cursor);
   /** REQUIRED with traceback_begin. Root only: take in the steps that a rank has walked, in order.
    *  @param[in] steps  [n] steps of the backend's traceback, 16 bytes each; borrowed */
@@ -421,8 +421,8 @@ typedef struct tsl_backend {
   tsl_err (*edge_out)(tsl_worker *worker, const tsl_unit *unit, void *bytes);
   /** REQUIRED for WAVE. Take in the edge of another rank's tile. */
   tsl_err (*edge_in)(tsl_worker *worker, const tsl_unit *unit, const void *bytes);
-  /** REQUIRED when the family has traceback_begin. Walk on from the cursor through the lanes of this
-   *  worker, to where another's lane or the end is reached, or some way towards it: then it is
+  /** REQUIRED when the family has traceback_begin. Walk on from the cursor through the lanes of
+   *  this worker, to where another's lane or the end is reached, or some way towards it: then it is
    *  called again, and between the calls the run can stop. The cursor must move.
    *  @param[in]  units  all tiles, shape [n], to tell the lane of a place
    *  @param[out] steps  list.data [n][2] int64 from malloc, freed by the runtime */

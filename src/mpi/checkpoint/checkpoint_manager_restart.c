@@ -211,7 +211,8 @@ static tsl_err fit_tiles(const tsl_session *s) {
     if (finished[u] != (s->units.list[u].stage < stage) ||
         (from->tiles && !finished[u] && from->tiles[u]))
       TSL_FAIL(TSL_ERR_INPUT, "--restart: the checkpoint does not hold whole stages");
-  if (from->tiles == NULL || (from->head.n_rows == s->units.n && s->family->traceback_begin == NULL))
+  if (from->tiles == NULL ||
+      (from->head.n_rows == s->units.n && s->family->traceback_begin == NULL))
     TSL_FAIL(TSL_ERR_INPUT, "--restart: the checkpoint lacks the states of its tiles");
 done:
   tsl_free(finished);

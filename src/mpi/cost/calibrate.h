@@ -50,9 +50,9 @@ void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed 
 
 /**
  * Root, not collective. Hold a finished run against its prediction, and correct the calibration
- * file where it was off by more than a tenth: the kind's coefficients are multiplied by measured over
- * predicted, of all ranks with the same key, or by its root where that is within what times vary
- * from run to run. Off by more than three times is said, unless quiet.
+ * file where it was off by more than a tenth: the kind's coefficients are multiplied by measured
+ * over predicted, of all ranks with the same key, or by its root where that is within what times
+ * vary from run to run. Off by more than three times is said, unless quiet.
  * @param[in] rows    shape [n], last runs of the units
  * @param[in] phases  of the run; what first runs take more is part of a single phase only
  */

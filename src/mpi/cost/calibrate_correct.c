@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Times of one device vary from run to run: by up to NOISE, mostly by less than USUAL; s below which
- * they say nothing. */
+/* Times of one device vary from run to run: by up to NOISE, mostly by less than USUAL; s below
+ * which they say nothing. */
 static const double NOISE = 1.3, USUAL = 1.1, LEAST = 0.05;
 static const double FAR_OFF = 3, WORTH_A_LINE = 1; /* factor; s */
 

@@ -16,9 +16,9 @@ typedef struct tsl_traceback_break {
 } tsl_traceback_break;
 
 /**
- * Collective on comm. Walk from family.traceback_begin to the end; the steps go to family.traceback_steps on
- * the root. Nothing happens when the family has no walk. A turn that does not move the cursor is
- * TSL_ERR_INTERNAL.
+ * Collective on comm. Walk from family.traceback_begin to the end; the steps go to
+ * family.traceback_steps on the root. Nothing happens when the family has no walk. A turn that
+ * does not move the cursor is TSL_ERR_INTERNAL.
  *
  * @param[in] units    shape [plan->n_units]
  * @param[in] between  NULL: any signal ends the walk with TSL_ERR_STOPPED
