@@ -89,6 +89,32 @@ def report_graph():
                                                **POINTS}})
 
 
+def report_points():
+    """Those that were read, some of many: in a plane, on a sphere, in space; more dimensions have no picture."""
+    rng = np.random.default_rng(5)
+    lines = rng.normal(size=(5000, 3)) * [40, 5, 1] + 7
+    lines[17] = 1e4
+    for name, function, columns, words in (("plane", "euclidean", 2, ("coordinate 1", "coordinate 2")),
+                                           ("sphere", "haversine", 2, ("longitude (degree)", "latitude (degree)")),
+                                           ("space", "gravity", 3, ("along the longest extent", "across it"))):
+        read = np.clip(lines, -80, 80) if name == "sphere" else lines
+        np.savetxt(suite.path(f"{name}.csv"), read[:, :columns], "%.17g", ",")
+        tree = {"function": function, "input": {"file": f"{name}.csv"}, "precision": "fp64",
+                **({"output": "forces", "softening": 0.1, "mass": 1} if function == "gravity" else
+                   {"output": "topk", "k": 3})}
+        page = report(name, ("points",), {"family": "tri", "run": CPU, "tri": tree})
+        with h5py.File(suite.path(f"{name}.h5")) as file:
+            drawn = file["input/drawn"][...]
+        check(np.array_equal(drawn, read[np.arange(2000) * 5000 // 2000, :columns]), f"{name}: other points")
+        for word in words:
+            check(word in page.words("points"), f"{name}: {page.words('points')}")
+        check("2,000 of 5,000" in page.caption("points"), page.caption("points"))
+    for made, pictured in ((4, False), (1, False), (3, True)):
+        page = report(f"d{made}", (), {"family": "tri", "run": CPU, "tri": {
+            "function": "euclidean", "output": "square", "generator": {"kind": "uniform", "n": 30, "d": made}}})
+        check(("points" in page.figures) == pictured, f"{made} dimensions: {page.figures}")
+
+
 def report_little():
     """No points, one point: figures may be missing, the page is whole."""
     for n in (0, 1):
@@ -560,7 +586,7 @@ def known_ticks():
         check(2 <= len(ticks) <= 14 and all(lo * 0.99 <= t <= hi * 1.01 for t in ticks), f"{lo} {hi}: {ticks}")
 
 
-for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_little,
+for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_points, report_little,
              headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses,
              report_keeps_files, ceiling, no_ceiling,
              refused, known_laws, known_copies, known_decks, known_ticks):

@@ -249,12 +249,15 @@ KINDS = [("distances", tri.distances), ("counts", tri.histogram), ("pairs", tri.
          ("iterations", fractal), ("goal", dp)]
 
 
-def pictures(results):
+def pictures(file):
     """Figures of the result, and the pixels of its first picture, or None."""
+    results = file["results"]
     n = int(h5.attribute(results, "points", 0))
     for name, make in KINDS:
         if name in results:
             made = [one if isinstance(one, tuple) else (one, None) for one in make(results, n)]
+            if "input/drawn" in file:
+                made.append((tri.points(file["input/drawn"], n), None))
             first = next((pixels for _, pixels in made if pixels is not None), None)
             return [one for one, _ in made if one], first
     return [], None

@@ -1,10 +1,11 @@
 """Pictures of the results of family tri, and drawings that other families use too."""
 import numpy as np
 
-from . import h5, raster, svg
+from . import h5, molecule, raster, svg
 from .page import figure, number, percent
 
-SIDE = 300  # rows and columns of a sampled matrix
+SIDE = 300           # rows and columns of a sampled matrix
+MOST_DRAWN = 10_000  # points of a picture
 
 
 # ---- drawings -----------------------------------------------------------------------------
@@ -39,6 +40,46 @@ def matrix(name, title, values, extent, labels, word, sentence, square=True, log
     pixels = raster.coloured(values, span.lo, span.hi, log)
     chart = raster.framed(pixels, extent, labels, title, span, word, square)
     return figure(name, title, chart.html(), sentence), pixels
+
+
+# ---- points -------------------------------------------------------------------------------
+
+
+def window(places):
+    """Middle and half height of what is shown at equal scales; few points far out are left out."""
+    wide = (svg.WIDTH - svg.LEFT - svg.RIGHT) / (svg.HEIGHT - svg.TOP - svg.BOTTOM)
+    lo, low, high, hi = np.quantile(places, (0, 0.01, 0.99, 1), axis=0)
+    whole, most = (max((b - a)[0] / wide, (b - a)[1]) / 2 for a, b in ((lo, hi), (low, high)))
+    far = whole > 3 * most > 0
+    middle, half = ((low + high) / 2, 1.5 * most) if far else ((lo + hi) / 2, 1.06 * max(whole, 1e-300))
+    return middle, half * np.array([wide, 1])
+
+
+def points(drawn, n):
+    """Points in a plane, or in space as seen along the direction in which they extend least; drawn: places of some."""
+    if not 1 < len(drawn) <= MOST_DRAWN or drawn.ndim != 2 or not 2 <= drawn.shape[1] <= 3:
+        return None
+    places, names = drawn[...].astype(float), ("coordinate 1", "coordinate 2")
+    if not np.isfinite(places).all():
+        return None
+    said = "Every point" if len(places) == n else f"{len(places):,} of {n:,} points, evenly spaced in their order"
+    if h5.unit_of(drawn) == "degree":
+        places, names = places[:, ::-1], ("longitude", "latitude")
+    elif places.shape[1] == 3:
+        places, names = molecule.turned(places), ("along the longest extent", "across it")
+        said += ", seen along the direction in which they extend least: what is nearer is darker"
+    middle, half = window(places[:, :2])
+    inside = (np.abs(places[:, :2] - middle) <= half).all(axis=1)
+    if not inside.all():
+        said += f"; {int((~inside).sum()):,} lie farther out"
+    places = places[inside]
+    chart = svg.Chart(*(svg.Scale(float(m - h), float(m + h)) for m, h in zip(middle, half)),
+                      *(h5.labelled(name, h5.unit_of(drawn)) for name in names), left=svg.LEFT, says="the points")
+    layers = np.array_split(np.argsort(places[:, 2]), 4) if places.shape[1] == 3 else [np.arange(len(places))]
+    for depth, layer in enumerate(layers):
+        chart.dots(*places[layer, :2].T, "c1", thick=2.5 if len(places) > 500 else 4,
+                   opacity=(depth + 1) / len(layers) * 0.85)
+    return figure("points", "The points", chart.html(), said + ".")
 
 
 # ---- matrices -----------------------------------------------------------------------------

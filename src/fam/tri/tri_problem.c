@@ -162,6 +162,36 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------- points for pictures */
+
+enum { MOST_DRAWN = 2000, MOST_SPACE = 3 };
+
+/** Some points as they were read, evenly spaced in their order; none where they are no places in a
+ *  plane or in space. */
+static tsl_err add_drawn(tsl_problem *problem, const tri_points *points) {
+  tsl_err err = TSL_OK;
+  const int64_t n = points->table.n, d = points->d, m = n < MOST_DRAWN ? n : MOST_DRAWN;
+  const bool on_sphere = tri_abouts[tri_params_of(problem)->function].prepare == TRI_SPHERE;
+  tsl_field *added = NULL;
+  tsl_field field = {.name = "drawn",
+                     .doc =
+                         "Coordinates of points k n / m of the n that were read, k = 0 to m - 1: "
+                         "enough for a picture.",
+                     .role = TSL_IN,
+                     .type = TSL_F64,
+                     .rank = 2,
+                     .shape = {m, d, 1}};
+  if (d < 2 || d > MOST_SPACE) return TSL_OK;
+  (void)snprintf(field.unit, sizeof field.unit, "%s", on_sphere ? "degree" : points->unit);
+  TSL_TRY(tsl_problem_add(problem, &field, &added));
+  TSL_TRY(tsl_alloc(m * d, sizeof(double), "points", &added->data));
+  for (int64_t k = 0; k < m; k++)
+    memcpy((double *)added->data + k * d, points->table.values + k * n / m * points->table.columns,
+           (size_t)d * sizeof(double));
+done:
+  return err;
+}
+
 /* ----------------------------------------------------------------- create */
 
 /** Bind the section and settle which keys count; *format as from tri_load_source. */
@@ -216,6 +246,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
   TSL_TRY(tri_prepare_points(deck, &s, &points, problem, &rounding));
   TSL_TRY(add_outputs(problem, points.unit));
+  TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(note_points(&points, &rounding, problem));
 done:
   tri_rounding_clear(&rounding);
