@@ -31,27 +31,8 @@ typedef int32_t T(Int);
 typedef __m512i T(I);
 enum { T(W) = 64 / sizeof(R) };
 
-LANE T(V) T(load)(const R *from) {
-  return OP(loadu)(from);
-}
-LANE void T(store)(R *to, T(V) a) {
-  OP(storeu)(to, a);
-}
-LANE T(V) T(all)(R a) {
-  return OP(set1)(a);
-}
-LANE T(V) T(plus)(T(V) a, T(V) b) {
-  return OP(add)(a, b);
-}
-LANE T(V) T(minus)(T(V) a, T(V) b) {
-  return OP(sub)(a, b);
-}
-LANE T(V) T(times)(T(V) a, T(V) b) {
-  return OP(mul)(a, b);
-}
-LANE T(V) T(fused)(T(V) a, T(V) b, T(V) c) {
-  return OP(fmadd)(a, b, c);
-}
+#include "fractal_lanes_alike.h"
+
 LANE T(V) T(size)(T(V) a) {
   return OP(abs)(a);
 }

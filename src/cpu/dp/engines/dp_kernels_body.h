@@ -13,144 +13,72 @@
 #define T(name) name##_i8
 #define DP_NARROW 1
 #include "dp_kernels_align.h"
-#undef E
-#undef V
-#undef T
+#include "dp_kernels_undef.h"
+
 #include "dp_kernels_moving.h"
+
 #define E int16_t
 #define V v_i16
 #define T(name) name##_i16
+#define DP_NARROW 1
+#define DP_CHAIN 0
+#define DP_BEST max_i16
 #include "dp_kernels_align.h"
-#undef E
-#undef V
-#undef T
-#undef DP_NARROW
-#define E int32_t
-#define V v_i32
-#define T(name) name##_i32
-#define DP_NARROW 0
-#include "dp_kernels_align.h"
-#undef E
-#undef V
-#undef T
+#include "dp_kernels_join.h"
+#include "dp_kernels_undef.h"
 
-#define E float
-#define V v_f32
-#define I v_i32
-#define ALL all_i32
-#define T(name) name##_f32
-#include "dp_kernels_dtw.h"
-#undef ALL
-#undef E
-#undef V
-#undef I
-#undef T
-#define E double
-#define V v_f64
-#define I v_i64
-#define ALL all_i64
-#define T(name) name##_f64
-#include "dp_kernels_dtw.h"
-#undef ALL
-#undef E
-#undef V
-#undef I
-#undef T
-
-#include "dp_kernels_rows.h"
 #define E int32_t
 #define U uint32_t
 #define V v_i32
 #define I v_i32
 #define ALL all_i32
 #define T(name) name##_i32
+#define DP_NARROW 0
 #define DP_WHOLE 1
+#define DP_CHAIN 0
+#define DP_BEST max_i32
+#include "dp_kernels_align.h"
+#include "dp_kernels_join.h"
 #include "dp_kernels_stage.h"
-#undef ALL
-#undef E
-#undef U
-#undef V
-#undef I
-#undef T
+#include "dp_kernels_undef.h"
+
 #define E int64_t
 #define U uint64_t
 #define V v_i64
 #define I v_i64
 #define ALL all_i64
 #define T(name) name##_i64
+#define DP_WHOLE 1
+#define DP_CHAIN 1
+#define DP_BEST min_i64
+#include "dp_kernels_join.h"
 #include "dp_kernels_stage.h"
-#undef ALL
-#undef I
-#undef E
-#undef U
-#undef V
-#undef T
-#undef DP_WHOLE
-#define DP_WHOLE 0
+#include "dp_kernels_undef.h"
+
 #define E float
 #define V v_f32
 #define I v_i32
 #define ALL all_i32
 #define T(name) name##_f32
+#define DP_WHOLE 0
+#include "dp_kernels_dtw.h"
 #include "dp_kernels_stage.h"
-#undef ALL
-#undef I
-#undef E
-#undef V
-#undef T
+#include "dp_kernels_undef.h"
+
 #define E double
 #define V v_f64
 #define I v_i64
 #define ALL all_i64
 #define T(name) name##_f64
-#include "dp_kernels_stage.h"
-#undef ALL
-#undef I
-#undef E
-#undef V
-#undef T
-#undef DP_WHOLE
-
-#define DP_CHAIN 0
-#define E int16_t
-#define V v_i16
-#define T(name) name##_i16
-#define DP_BEST max_i16
-#include "dp_kernels_join.h"
-#undef E
-#undef V
-#undef T
-#undef DP_BEST
-#define E int32_t
-#define V v_i32
-#define T(name) name##_i32
-#define DP_BEST max_i32
-#include "dp_kernels_join.h"
-#undef E
-#undef V
-#undef T
-#undef DP_BEST
-#undef DP_CHAIN
+#define DP_WHOLE 0
 #define DP_CHAIN 1
-#define E int64_t
-#define V v_i64
-#define T(name) name##_i64
-#define DP_BEST min_i64
-#include "dp_kernels_join.h"
-#undef E
-#undef V
-#undef T
-#undef DP_BEST
-#define E double
-#define V v_f64
-#define T(name) name##_f64
 #define DP_BEST min_f64
+#include "dp_kernels_dtw.h"
 #include "dp_kernels_join.h"
-#undef E
-#undef V
-#undef T
-#undef DP_BEST
-#undef DP_CHAIN
+#include "dp_kernels_stage.h"
+#include "dp_kernels_undef.h"
+
+#include "dp_kernels_rows.h"
 
 static void range(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi) {
   int32_t least = *lo, most = *hi;

@@ -79,18 +79,41 @@ DP_VECTOR(double, f64, i64)
     return choose_##name(a == b, x, y);                                                    \
   }
 
+#if defined __SSE4_2__
+/* DP_MM(name): the intrinsic of this level, on vectors of the types after it. */
 #if DP_BYTES == 64
+#define DP_MM(name) _mm512_##name
+typedef __m512i m_int;
+typedef __m512 m_f32;
+typedef __m512d m_f64;
+#elif DP_BYTES == 32
+#define DP_MM(name) _mm256_##name
+typedef __m256i m_int;
+typedef __m256 m_f32;
+typedef __m256d m_f64;
+#else
+#define DP_MM(name) _mm_##name
+typedef __m128i m_int;
+typedef __m128 m_f32;
+typedef __m128d m_f64;
+#endif
 #define DP_LESS(name, cast, suffix)             \
-  DP_PAIR(name, cast, max, _mm512_max_##suffix) \
-  DP_PAIR(name, cast, min, _mm512_min_##suffix)
-DP_LESS(i8, __m512i, epi8)
-DP_LESS(i16, __m512i, epi16)
-DP_LESS(i32, __m512i, epi32)
-DP_LESS(i64, __m512i, epi64)
-DP_LESS(f32, __m512, ps)
-DP_LESS(f64, __m512d, pd)
-DP_PAIR(i8, __m512i, clip, _mm512_subs_epu8)
-DP_PAIR(i16, __m512i, clip, _mm512_subs_epu16)
+  DP_PAIR(name, cast, max, DP_MM(max_##suffix)) \
+  DP_PAIR(name, cast, min, DP_MM(min_##suffix))
+DP_LESS(i8, m_int, epi8)
+DP_LESS(i16, m_int, epi16)
+DP_LESS(i32, m_int, epi32)
+DP_LESS(f32, m_f32, ps)
+DP_LESS(f64, m_f64, pd)
+DP_PAIR(i8, m_int, clip, DP_MM(subs_epu8))
+DP_PAIR(i16, m_int, clip, DP_MM(subs_epu16))
+#define DP_DOWN(name, type)                                               \
+  DP_INLINE v_##name down_##name(v_##name v, v_##name low) {              \
+    return (v_##name)down_bytes((m_int)v, (m_int)low, (int)sizeof(type)); \
+  }
+
+#if DP_BYTES == 64
+DP_LESS(i64, m_int, epi64)
 #define DP_CHOOSE_512(name, suffix)                                                        \
   DP_INLINE v_##name choose_equal_##name(v_##name a, v_##name b, v_##name x, v_##name y) { \
     return (v_##name)_mm512_mask_blend_##suffix(                                           \
@@ -99,7 +122,7 @@ DP_PAIR(i16, __m512i, clip, _mm512_subs_epu16)
 DP_CHOOSE_512(i8, epi8)
 DP_CHOOSE_512(i16, epi16)
 DP_CHOOSE_512(i32, epi32)
-DP_INLINE __m512i down_512(__m512i v, __m512i low, const int bytes) {
+DP_INLINE __m512i down_bytes(__m512i v, __m512i low, const int bytes) {
   const __m512i over = _mm512_alignr_epi64(low, v, 2);
   switch (bytes) {
   case 1:
@@ -112,10 +135,6 @@ DP_INLINE __m512i down_512(__m512i v, __m512i low, const int bytes) {
     return _mm512_alignr_epi64(low, v, 1);
   }
 }
-#define DP_DOWN(name, type)                                                 \
-  DP_INLINE v_##name down_##name(v_##name v, v_##name low) {                \
-    return (v_##name)down_512((__m512i)v, (__m512i)low, (int)sizeof(type)); \
-  }
 DP_INLINE uint64_t greater_bits_i32(v_i32 a, v_i32 b) {
   return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
 }
@@ -126,88 +145,38 @@ DP_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
   return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b) != 0;
 }
 
-#elif DP_BYTES == 32
-#define DP_LESS(name, cast, suffix)             \
-  DP_PAIR(name, cast, max, _mm256_max_##suffix) \
-  DP_PAIR(name, cast, min, _mm256_min_##suffix)
-DP_LESS(i8, __m256i, epi8)
-DP_LESS(i16, __m256i, epi16)
-DP_LESS(i32, __m256i, epi32)
-DP_LESS(f32, __m256, ps)
-DP_LESS(f64, __m256d, pd)
+#else              /* 32 or 16 bytes; comparisons leave lanes of ones */
 DP_PLAIN_LESS(i64)
-DP_PAIR(i8, __m256i, clip, _mm256_subs_epu8)
-DP_PAIR(i16, __m256i, clip, _mm256_subs_epu16)
 DP_CHOOSE_EQUAL(i8)
 DP_CHOOSE_EQUAL(i16)
 DP_CHOOSE_EQUAL(i32)
-DP_INLINE __m256i down_256(__m256i v, __m256i low, const int bytes) {
-  const __m256i over = _mm256_permute2x128_si256(v, low, 0x21);
+DP_INLINE m_int down_bytes(m_int v, m_int low, const int bytes) {
+#if DP_BYTES == 32 /* alignr shifts within 16 bytes: over has the 16 that follow each */
+  const m_int over = _mm256_permute2x128_si256(v, low, 0x21);
+#else
+  const m_int over = low;
+#endif
   switch (bytes) {
   case 1:
-    return _mm256_alignr_epi8(over, v, 1);
+    return DP_MM(alignr_epi8)(over, v, 1);
   case 2:
-    return _mm256_alignr_epi8(over, v, 2);
+    return DP_MM(alignr_epi8)(over, v, 2);
   case 4:
-    return _mm256_alignr_epi8(over, v, 4);
+    return DP_MM(alignr_epi8)(over, v, 4);
   default:
-    return _mm256_alignr_epi8(over, v, 8);
+    return DP_MM(alignr_epi8)(over, v, 8);
   }
 }
-#define DP_DOWN(name, type)                                                 \
-  DP_INLINE v_##name down_##name(v_##name v, v_##name low) {                \
-    return (v_##name)down_256((__m256i)v, (__m256i)low, (int)sizeof(type)); \
-  }
 DP_INLINE uint64_t greater_bits_i32(v_i32 a, v_i32 b) {
-  return (unsigned)_mm256_movemask_ps((__m256)(a > b));
+  return (unsigned)DP_MM(movemask_ps)((m_f32)(a > b));
 }
 DP_INLINE uint64_t greater_bits_i64(v_i64 a, v_i64 b) {
-  return (unsigned)_mm256_movemask_pd((__m256d)(a > b));
+  return (unsigned)DP_MM(movemask_pd)((m_f64)(a > b));
 }
 DP_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
-  return _mm256_movemask_epi8((__m256i)(a == b)) != 0;
+  return DP_MM(movemask_epi8)((m_int)(a == b)) != 0;
 }
-
-#elif defined __SSE4_2__
-#define DP_LESS(name, cast, suffix)          \
-  DP_PAIR(name, cast, max, _mm_max_##suffix) \
-  DP_PAIR(name, cast, min, _mm_min_##suffix)
-DP_LESS(i8, __m128i, epi8)
-DP_LESS(i16, __m128i, epi16)
-DP_LESS(i32, __m128i, epi32)
-DP_LESS(f32, __m128, ps)
-DP_LESS(f64, __m128d, pd)
-DP_PLAIN_LESS(i64)
-DP_PAIR(i8, __m128i, clip, _mm_subs_epu8)
-DP_PAIR(i16, __m128i, clip, _mm_subs_epu16)
-DP_CHOOSE_EQUAL(i8)
-DP_CHOOSE_EQUAL(i16)
-DP_CHOOSE_EQUAL(i32)
-DP_INLINE __m128i down_128(__m128i v, __m128i low, const int bytes) {
-  switch (bytes) {
-  case 1:
-    return _mm_alignr_epi8(low, v, 1);
-  case 2:
-    return _mm_alignr_epi8(low, v, 2);
-  case 4:
-    return _mm_alignr_epi8(low, v, 4);
-  default:
-    return _mm_alignr_epi8(low, v, 8);
-  }
-}
-#define DP_DOWN(name, type)                                                 \
-  DP_INLINE v_##name down_##name(v_##name v, v_##name low) {                \
-    return (v_##name)down_128((__m128i)v, (__m128i)low, (int)sizeof(type)); \
-  }
-DP_INLINE uint64_t greater_bits_i32(v_i32 a, v_i32 b) {
-  return (unsigned)_mm_movemask_ps((__m128)(a > b));
-}
-DP_INLINE uint64_t greater_bits_i64(v_i64 a, v_i64 b) {
-  return (unsigned)_mm_movemask_pd((__m128d)(a > b));
-}
-DP_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
-  return _mm_movemask_epi8((__m128i)(a == b)) != 0;
-}
+#endif
 
 #else
 DP_PLAIN_LESS(i8)
@@ -249,10 +218,8 @@ DP_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
 
 /* Chains of matrices: all values are integers below 2^53, so that one rounding or two are none. */
 DP_INLINE v_f64 add_term_f64(v_f64 x, v_f64 y, v_f64 sum) {
-#if DP_BYTES == 64
-  return (v_f64)_mm512_fmadd_pd((__m512d)x, (__m512d)y, (__m512d)sum);
-#elif DP_BYTES == 32
-  return (v_f64)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)sum);
+#if DP_BYTES > 16
+  return (v_f64)DP_MM(fmadd_pd)((m_f64)x, (m_f64)y, (m_f64)sum);
 #else
   return x * y + sum;
 #endif
