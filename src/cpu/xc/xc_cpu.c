@@ -161,7 +161,7 @@ done:
 
 static void xc_notes_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
-  xc_cache_tell(&w->cache, functions, sizeof functions);
+  xc_cache_tell(&w->cache, "xc.cache, run.host_memory", functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
   (void)snprintf(text, TSL_NOTES, "%s%s%s", functions,
                  functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);

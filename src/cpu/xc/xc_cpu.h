@@ -14,6 +14,7 @@
 
 #include "cpu.h"
 #include "xc_batches.h"
+#include "xc_cache.h"
 #include "xc_loops.h"
 #include "xc_problem.h"
 
@@ -24,32 +25,13 @@ enum {
   XC_LANES = 32   /**< pieces and leading dimensions are multiples of it */
 };
 
-/** A group's functions kept between iterations. */
-typedef struct xc_kept {
-  double *block; /**< pieces one after another, each [4 or 1][functions][ld]; NULL: not kept */
-  int64_t bytes;
-  int64_t batch; /**< the last that used it */
-  int64_t asked; /**< bytes asked for in this phase; 0: not asked for */
-  bool ready;    /**< filled */
-} xc_kept;
-
-/** Functions of groups, the smallest kept. */
-typedef struct xc_cache {
-  xc_kept *kept; /**< [n_groups] */
-  int64_t n, used, most, batch;
-} xc_cache;
-
 /** Make an empty cache. @param[in] most  bytes that blocks may take together
  *  @param[out] cache  free with xc_cache_close. @return TSL_ERR_MEMORY */
 tsl_err xc_cache_open(int64_t n_groups, int64_t most, xc_cache *cache);
 /** Free all blocks; zeroed one is accepted. */
 void xc_cache_close(xc_cache *cache);
-/** Begin a phase: nothing has been asked for. */
-void xc_cache_begin(xc_cache *cache);
 /** Begin a batch: what it uses stays. */
 void xc_cache_batch(xc_cache *cache);
-/** What of the phase's groups is not kept, as text for tsl_backend.notes; empty: nothing. */
-void xc_cache_tell(const xc_cache *cache, char *text, size_t size);
 /**
  * The block of a group. Larger groups that this batch does not use make room.
  * @param[out] block  NULL: not kept, use scratch memory

@@ -1,7 +1,6 @@
 /** @file xc_cpu_cache.c  Functions of groups kept between iterations, the smallest first. */
 #include "xc_cpu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,47 +21,15 @@ void xc_cache_close(xc_cache *cache) {
   *cache = (xc_cache){.n = 0};
 }
 
-void xc_cache_begin(xc_cache *cache) {
-  for (int64_t g = 0; g < cache->n; g++) cache->kept[g].asked = 0;
-}
-
 void xc_cache_batch(xc_cache *cache) {
   cache->batch++;
-}
-
-void xc_cache_tell(const xc_cache *cache, char *text, size_t size) {
-  int64_t asked = 0, kept = 0, n_asked = 0, n_kept = 0;
-  char part[24], all[24];
-  for (int64_t g = 0; g < cache->n; g++) {
-    const xc_kept *k = &cache->kept[g];
-    if (k->asked == 0) continue;
-    n_asked++, asked += k->asked;
-    if (k->block != NULL) n_kept++, kept += k->bytes;
-  }
-  text[0] = '\0';
-  if (n_kept < n_asked)
-    (void)snprintf(text, size,
-                   "keeps functions of %lld of %lld groups, %s of %s (xc.cache, run.host_memory)",
-                   (long long)n_kept, (long long)n_asked, tsl_bytes_text((double)kept, part),
-                   tsl_bytes_text((double)asked, all));
-}
-
-/* The largest block that is larger than bytes and idle. */
-static xc_kept *largest(const xc_cache *cache, int64_t bytes) {
-  xc_kept *found = NULL;
-  for (int64_t g = 0; g < cache->n; g++) {
-    xc_kept *k = &cache->kept[g];
-    if (k->block == NULL || k->batch == cache->batch || k->bytes <= bytes) continue;
-    if (found == NULL || k->bytes > found->bytes) found = k;
-  }
-  return found;
 }
 
 static bool make_room(xc_cache *cache, int64_t bytes) {
   xc_kept *victim;
   if (bytes > cache->most) return false;
   while (cache->used > cache->most - bytes) {
-    if ((victim = largest(cache, bytes)) == NULL) return false;
+    if ((victim = xc_cache_largest(cache, bytes)) == NULL) return false;
     drop(cache, victim);
   }
   return true;

@@ -64,7 +64,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   xc_gpu *w = gpu_of(worker);
   const size_t bytes = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
   w->phase = phase;
-  if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(w);
+  if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
   TSL_TRY(set_precision(w));
   TSL_CUDA_TRY(cudaMemcpyAsync(w->densities.data, xc_density_of(w->problem, 0), bytes,
                                cudaMemcpyHostToDevice, w->stream));
@@ -258,7 +258,7 @@ done:
 static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   const xc_gpu *w = (const xc_gpu *)worker;
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
-  xc_cache_tell(w, functions, sizeof functions);
+  xc_cache_tell(&w->cache, "xc.card_cache, run.device_memory", functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
   (void)snprintf(text, TSL_NOTES, "%s%s%s", functions,
                  functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);

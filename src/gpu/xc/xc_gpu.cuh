@@ -34,6 +34,7 @@
 
 #include "gpu.cuh"
 #include "xc_batches.h"
+#include "xc_cache.h"
 #include "xc_gpu_host.h"
 #include "xc_problem.h"
 
@@ -65,15 +66,6 @@ typedef struct xc_piece {
   int32_t zero;
 } xc_piece;
 
-/** A group's functions kept on the card. */
-typedef struct xc_kept {
-  void *block; /**< pieces one after another; NULL: not kept */
-  int64_t bytes;
-  int64_t batch; /**< the last that used it */
-  int64_t asked; /**< bytes asked for in this phase; 0: not asked for */
-  bool ready;
-} xc_kept;
-
 /** Steps of a batch, for who measures them. */
 typedef enum xc_step {
   XC_STEP_FUNCTIONS,
@@ -93,13 +85,6 @@ struct xc_shapes;
  *  floats in one call), all in one call, each bucket of equal shapes in a call, or each piece in a
  *  call: its result then depends on the piece alone, whatever else is in the batch. */
 typedef enum xc_calls { XC_CALLS_BEST, XC_CALLS_ONE, XC_CALLS_BUCKETS, XC_CALLS_EACH } xc_calls;
-
-/** Functions of groups, the smallest kept. */
-typedef struct xc_cache {
-  cudaMemPool_t pool; /**< NULL: the card has none, nothing is kept */
-  xc_kept *kept;      /**< [n_groups] */
-  int64_t n, used, most, batch;
-} xc_cache;
 
 /** (P|mn) of a unit, kept. */
 typedef struct xc_rows {
@@ -131,8 +116,9 @@ typedef struct xc_gpu {
   xc_calls calls;              /**< of products; other than XC_CALLS_BEST for measurements */
   double *steps;               /**< [XC_N_STEPS] seconds are added; NULL: nobody asks */
   tsl_gpu_timer step_timer;
-  xc_cache cache;
-  xc_piece *pieces; /**< [room_pieces] of a run */
+  xc_cache cache;     /**< functions of groups kept on the card */
+  cudaMemPool_t pool; /**< of cache; NULL: the card has none, nothing is kept */
+  xc_piece *pieces;   /**< [room_pieces] of a run */
   int64_t room_pieces;
   char *staged;            /**< host copy of what goes to tasks */
   xc_evaluator *evaluator; /**< functionals of libxc; NULL: own formulas */
@@ -206,10 +192,6 @@ void xc_batch_seconds(const xc_gpu *w, const tsl_unit *units, int64_t n, double 
 tsl_err xc_cache_open(xc_gpu *w);
 /** Give all memory and the pool back; waits. Also when it is not open. */
 void xc_cache_close(xc_gpu *w);
-/** Begin a phase: nothing has been asked for. */
-void xc_cache_begin(xc_gpu *w);
-/** What of the phase's groups is not kept, as text for tsl_backend.notes; empty: nothing. */
-void xc_cache_tell(const xc_gpu *w, char *text, size_t size);
 /** Give all memory back; waits. */
 tsl_err xc_cache_drop(xc_gpu *w);
 /**

@@ -2,7 +2,6 @@
  * in the order of its stream. */
 #include "xc_gpu.cuh"
 
-#include <stdio.h>
 #include <string.h>
 
 static tsl_err make_pool(xc_gpu *w) {
@@ -16,8 +15,8 @@ static tsl_err make_pool(xc_gpu *w) {
   props.allocType = cudaMemAllocationTypePinned;
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id = device;
-  TSL_CUDA_TRY(cudaMemPoolCreate(&w->cache.pool, &props));
-  TSL_CUDA_TRY(cudaMemPoolSetAttribute(w->cache.pool, cudaMemPoolAttrReleaseThreshold, &all));
+  TSL_CUDA_TRY(cudaMemPoolCreate(&w->pool, &props));
+  TSL_CUDA_TRY(cudaMemPoolSetAttribute(w->pool, cudaMemPoolAttrReleaseThreshold, &all));
 done:
   return err;
 }
@@ -44,41 +43,20 @@ static void drop(xc_gpu *w, xc_kept *kept) {
 tsl_err xc_cache_drop(xc_gpu *w) {
   tsl_err err = TSL_OK;
   xc_cache *cache = &w->cache;
-  if (cache->pool == NULL) return TSL_OK;
+  if (w->pool == NULL) return TSL_OK;
   for (int64_t g = 0; g < cache->n; g++) drop(w, &cache->kept[g]);
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
-  TSL_CUDA_TRY(cudaMemPoolTrimTo(cache->pool, 0));
+  TSL_CUDA_TRY(cudaMemPoolTrimTo(w->pool, 0));
 done:
   return err;
 }
 
 void xc_cache_close(xc_gpu *w) {
   if (w->cache.kept != NULL) (void)xc_cache_drop(w);
-  if (w->cache.pool != NULL) (void)cudaMemPoolDestroy(w->cache.pool);
+  if (w->pool != NULL) (void)cudaMemPoolDestroy(w->pool);
   tsl_free(w->cache.kept);
+  w->pool = NULL;
   memset(&w->cache, 0, sizeof w->cache);
-}
-
-void xc_cache_begin(xc_gpu *w) {
-  for (int64_t g = 0; g < w->cache.n; g++) w->cache.kept[g].asked = 0;
-}
-
-void xc_cache_tell(const xc_gpu *w, char *text, size_t size) {
-  int64_t asked = 0, kept = 0, n_asked = 0, n_kept = 0;
-  char part[24], all[24];
-  for (int64_t g = 0; g < w->cache.n; g++) {
-    const xc_kept *k = &w->cache.kept[g];
-    if (k->asked == 0) continue;
-    n_asked++, asked += k->asked;
-    if (k->block != NULL) n_kept++, kept += k->bytes;
-  }
-  text[0] = '\0';
-  if (n_kept < n_asked)
-    (void)snprintf(text, size,
-                   "keeps functions of %lld of %lld groups, %s of %s (xc.card_cache, "
-                   "run.device_memory)",
-                   (long long)n_kept, (long long)n_asked, tsl_bytes_text((double)kept, part),
-                   tsl_bytes_text((double)asked, all));
 }
 
 /* Bytes that the cache may hold now: what the others have left of the limit, less a batch's. */
@@ -89,22 +67,11 @@ static int64_t most_bytes(const xc_gpu *w) {
   return w->cache.most < left ? w->cache.most : left;
 }
 
-/* The largest block that is larger than bytes and idle. */
-static xc_kept *largest(const xc_cache *cache, int64_t bytes) {
-  xc_kept *found = NULL;
-  for (int64_t g = 0; g < cache->n; g++) {
-    xc_kept *k = &cache->kept[g];
-    if (k->block == NULL || k->batch == cache->batch || k->bytes <= bytes) continue;
-    if (found == NULL || k->bytes > found->bytes) found = k;
-  }
-  return found;
-}
-
 static bool make_room(xc_gpu *w, int64_t bytes) {
   const int64_t most = most_bytes(w);
   if (bytes > most) return false;
   while (w->cache.used > most - bytes) {
-    xc_kept *victim = largest(&w->cache, bytes);
+    xc_kept *victim = xc_cache_largest(&w->cache, bytes);
     if (victim == NULL) return false;
     drop(w, victim);
   }
@@ -124,8 +91,8 @@ void xc_cache_find(xc_gpu *w, int64_t group, void **block, bool *ready) {
     *block = k->block, *ready = true;
     return;
   }
-  if (cache->pool == NULL || !make_room(w, bytes)) return;
-  if (cudaMallocFromPoolAsync(&k->block, (size_t)bytes, cache->pool, w->stream) != cudaSuccess) {
+  if (w->pool == NULL || !make_room(w, bytes)) return;
+  if (cudaMallocFromPoolAsync(&k->block, (size_t)bytes, w->pool, w->stream) != cudaSuccess) {
     (void)cudaGetLastError(); /* the card is fuller than its limit: keep no more than now */
     k->block = NULL;
     cache->most = cache->used;
