@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) void fill(int l, int spherical, con
 #define KIND(l, spherical)                             \
   case 2 * (l) + (spherical):                          \
     fill(l, spherical, &t, n, gradients, ld, out, at); \
-    break
+    break;
 
 static void functions(const xc_shell *shell, const xc_place *place, bool gradients, int64_t ld,
                       double *const out[4]) {
@@ -83,18 +83,7 @@ static void functions(const xc_shell *shell, const xc_place *place, bool gradien
   for (int64_t at = 0; at < place->n; at += TILE) {
     const int n = (int)(place->n - at < TILE ? place->n - at : TILE);
     set_radial(shell, place, at, n, &t);
-    switch (2 * shell->l + (shell->spherical != 0)) {
-      KIND(0, 0);
-      KIND(0, 1);
-      KIND(1, 0);
-      KIND(1, 1);
-      KIND(2, 0);
-      KIND(2, 1);
-      KIND(3, 0);
-      KIND(3, 1);
-      KIND(4, 0);
-      KIND(4, 1);
-    }
+    switch (2 * shell->l + (shell->spherical != 0)) { XC_SHELL_KINDS(KIND) }
   }
 }
 

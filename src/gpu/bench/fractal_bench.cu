@@ -37,17 +37,6 @@ done:
   return err;
 }
 
-static tsl_err select_card(tsl_device *device) {
-  tsl_err err = TSL_OK;
-  const char *why = NULL;
-  if (tsl_platform_gpu.count(&why) == 0)
-    TSL_FAIL(TSL_ERR_DEVICE, "this bench needs a card: %s", why);
-  TSL_TRY(tsl_platform_gpu.describe(0, device));
-  TSL_TRY(tsl_platform_gpu.select(device));
-done:
-  return err;
-}
-
 tsl_err fractal_bench_open(fractal_bench_image *b) {
   tsl_err err = TSL_OK;
   tsl_device device;
@@ -62,7 +51,7 @@ tsl_err fractal_bench_open(fractal_bench_image *b) {
   b->unit.hi[1] = b->p.xres;
   b->unit.hi[2] = 1;
   b->unit.count = (double)pixels;
-  TSL_TRY(select_card(&device));
+  TSL_TRY(tri_bench_select_card(&device));
   TSL_TRY(fractal_backend_gpu.open(&b->problem, &device, &b->worker));
   b->w = (fractal_gpu *)b->worker;
   TSL_TRY(fractal_backend_gpu.host_alloc(pixels * fractal_value_bytes(&b->p),

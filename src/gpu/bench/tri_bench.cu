@@ -125,7 +125,7 @@ static void fill_points(const tri_params *p, float *x) {
   }
 }
 
-static tsl_err select_card(tsl_device *device) {
+tsl_err tri_bench_select_card(tsl_device *device) {
   tsl_err err = TSL_OK;
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0)
@@ -154,7 +154,7 @@ tsl_err tri_bench_open(tri_bench_worker *b) {
   }
   TSL_TRY(tsl_alloc(b->p.d * b->p.n_pad, sizeof(float), "points", &points->data));
   fill_points(&b->p, (float *)points->data);
-  TSL_TRY(select_card(&device));
+  TSL_TRY(tri_bench_select_card(&device));
   TSL_TRY(tri_backend_gpu.open(&b->problem, &device, &b->worker));
 done:
   return err;

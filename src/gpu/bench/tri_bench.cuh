@@ -30,6 +30,9 @@ tsl_err tri_bench_options_read(int argc, char **argv, const char *const *allowed
 /** Close the CSV file. @return TSL_ERR_IO when it could not be written */
 tsl_err tri_bench_finish(tri_bench_options *o, tsl_err err);
 
+/** Describe and select card 0. @return TSL_ERR_DEVICE without one */
+tsl_err tri_bench_select_card(tsl_device *device);
+
 /** A worker on card 0 with random fp32 points. */
 typedef struct tri_bench_worker {
   tri_params p;

@@ -69,6 +69,24 @@ void tsl_gpu_release(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer) {
   buffer->bytes = 0;
 }
 
+tsl_err tsl_gpu_host_alloc(int64_t bytes, void **out) {
+  tsl_err err = TSL_OK;
+  char text[24];
+  *out = NULL;
+  if (cudaHostAlloc(out, (size_t)(bytes > 0 ? bytes : 1),
+                    cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess) {
+    (void)cudaGetLastError();
+    TSL_FAIL(TSL_ERR_MEMORY, "no pinned host memory for a slab of %s; lower the memory limit",
+             tsl_bytes_text((double)bytes, text));
+  }
+done:
+  return err;
+}
+
+void tsl_gpu_host_free(void *memory) {
+  if (memory != NULL) (void)cudaFreeHost(memory);
+}
+
 tsl_err tsl_gpu_timer_create(tsl_gpu_timer *timer) {
   tsl_err err = TSL_OK;
   timer->begin = timer->end = NULL;

@@ -74,6 +74,11 @@ tsl_err tsl_gpu_reserve(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer, int64_t 
 /** Give the memory back; an empty buffer is accepted. */
 void tsl_gpu_release(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer);
 
+/** tsl_backend.host_alloc: pinned memory that kernels may write to. @return TSL_ERR_MEMORY */
+tsl_err tsl_gpu_host_alloc(int64_t bytes, void **out);
+/** tsl_backend.host_free; NULL is accepted. */
+void tsl_gpu_host_free(void *memory);
+
 /** Device time between two points of a stream. */
 typedef struct tsl_gpu_timer {
   cudaEvent_t begin, end;

@@ -148,23 +148,6 @@ static tsl_err dp_collect_gpu(tsl_worker *worker, tsl_problem *problem) {
                      : TSL_OK;
 }
 
-static tsl_err dp_host_alloc(int64_t bytes, void **out) {
-  tsl_err err = TSL_OK;
-  char text[24];
-  *out = NULL;
-  if (cudaHostAlloc(out, (size_t)(bytes > 0 ? bytes : 1), cudaHostAllocPortable) != cudaSuccess) {
-    (void)cudaGetLastError();
-    TSL_FAIL(TSL_ERR_MEMORY, "no pinned host memory for a slab of %s; lower the memory limit",
-             tsl_bytes_text((double)bytes, text));
-  }
-done:
-  return err;
-}
-
-static void dp_host_free(void *memory) {
-  if (memory != NULL) (void)cudaFreeHost(memory);
-}
-
 /* ---- checkpoints, in the form that sockets have: dp_saved.h, dp_recur_saved.h */
 
 static int64_t dp_state_bytes_gpu(const tsl_worker *worker, const tsl_unit *unit, int64_t stage) {
@@ -208,8 +191,8 @@ static tsl_backend make_backend(void) {
   b.load = dp_load_gpu;
   b.collect = dp_collect_gpu;
   b.close = dp_close_gpu;
-  b.host_alloc = dp_host_alloc;
-  b.host_free = dp_host_free;
+  b.host_alloc = tsl_gpu_host_alloc;
+  b.host_free = tsl_gpu_host_free;
   return b;
 }
 

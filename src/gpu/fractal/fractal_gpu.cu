@@ -298,24 +298,6 @@ done:
   return err;
 }
 
-static tsl_err fractal_host_alloc(int64_t bytes, void **out) {
-  tsl_err err = TSL_OK;
-  char text[24];
-  *out = NULL;
-  if (cudaHostAlloc(out, (size_t)(bytes > 0 ? bytes : 1),
-                    cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess) {
-    (void)cudaGetLastError();
-    TSL_FAIL(TSL_ERR_MEMORY, "no pinned host memory for a slab of %s; lower the memory limit",
-             tsl_bytes_text((double)bytes, text));
-  }
-done:
-  return err;
-}
-
-static void fractal_host_free(void *memory) {
-  if (memory != NULL) (void)cudaFreeHost(memory);
-}
-
 static tsl_backend make_backend(void) {
   tsl_backend b = {};
   b.family = "fractal";
@@ -324,8 +306,8 @@ static tsl_backend make_backend(void) {
   b.run = fractal_run;
   b.collect = fractal_collect;
   b.close = fractal_close;
-  b.host_alloc = fractal_host_alloc;
-  b.host_free = fractal_host_free;
+  b.host_alloc = tsl_gpu_host_alloc;
+  b.host_free = tsl_gpu_host_free;
   return b;
 }
 

@@ -255,23 +255,6 @@ done:
   return err;
 }
 
-static tsl_err tri_host_alloc(int64_t bytes, void **out) {
-  tsl_err err = TSL_OK;
-  char text[24];
-  *out = NULL;
-  if (cudaHostAlloc(out, (size_t)(bytes > 0 ? bytes : 1), cudaHostAllocPortable) != cudaSuccess) {
-    (void)cudaGetLastError();
-    TSL_FAIL(TSL_ERR_MEMORY, "no pinned host memory for a slab of %s; lower the memory limit",
-             tsl_bytes_text((double)bytes, text));
-  }
-done:
-  return err;
-}
-
-static void tri_host_free(void *memory) {
-  if (memory != NULL) (void)cudaFreeHost(memory);
-}
-
 static tsl_backend make_backend(void) {
   tsl_backend b = {};
   b.family = "tri";
@@ -284,8 +267,8 @@ static tsl_backend make_backend(void) {
   b.overlaps = tri_overlaps;
   b.collect = tri_collect;
   b.close = tri_close;
-  b.host_alloc = tri_host_alloc;
-  b.host_free = tri_host_free;
+  b.host_alloc = tsl_gpu_host_alloc;
+  b.host_free = tsl_gpu_host_free;
   return b;
 }
 

@@ -23,7 +23,7 @@ static __device__ __forceinline__ void store_shell(double x, double y, double z,
 #define KIND(l, spherical)                                           \
   case 2 * (l) + (spherical):                                        \
     store_shell<l, spherical, R, GGA>(x, y, z, f, g, to, ld, block); \
-    break
+    break;
 
 /* Points outside the piece get f = g = 0: zeros. */
 template <class R, bool GGA>
@@ -33,18 +33,7 @@ static __device__ __forceinline__ void do_shell(const xc_shell *shell, const dou
   double f = 0, g = 0;
   if (inside)
     xc_radial_f64(shell->n, shell->exponent, shell->coefficient, x * x + y * y + z * z, &f, &g);
-  switch (2 * shell->l + (shell->spherical != 0)) {
-    KIND(0, 0);
-    KIND(0, 1);
-    KIND(1, 0);
-    KIND(1, 1);
-    KIND(2, 0);
-    KIND(2, 1);
-    KIND(3, 0);
-    KIND(3, 1);
-    KIND(4, 0);
-    KIND(4, 1);
-  }
+  switch (2 * shell->l + (shell->spherical != 0)) { XC_SHELL_KINDS(KIND) }
 }
 
 /* Block (points, piece, shells). */

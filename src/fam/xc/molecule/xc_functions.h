@@ -36,6 +36,10 @@
 /** Most functions of a shell: Cartesian g. */
 enum { XC_MAX_FUNCTIONS = 15 };
 
+/** X(l, spherical) of each kind of shell. */
+#define XC_SHELL_KINDS(X) \
+  X(0, 0) X(0, 1) X(1, 0) X(1, 1) X(2, 0) X(2, 1) X(3, 0) X(3, 1) X(4, 0) X(4, 1)
+
 /** 2^k for -1022 <= k <= 1023, k held in the low bits of a shifted double (see xc_exp_f64). */
 TSL_FN double xc_power2_f64(double shifted) {
   int64_t bits;

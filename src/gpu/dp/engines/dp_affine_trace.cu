@@ -82,21 +82,13 @@ tsl_err dp_affine_trace(dp_affine *b, dp_place *place, uint8_t *steps, int64_t r
   tsl_err err = TSL_OK;
   long long values[5] = {place->row - b->kept_lo, place->column, place->state, place->done, 0};
   walk_args args = {};
-  tsl_gpu_memory *memory = &b->card->memory;
   TSL_TRY(check_place(b, place, room));
-  TSL_TRY(tsl_gpu_reserve(memory, &b->steps, 64 + b->kept_hi - b->kept_lo + b->m, "steps"));
+  TSL_TRY(
+      tsl_gpu_reserve(&b->card->memory, &b->steps, 64 + b->kept_hi - b->kept_lo + b->m, "steps"));
   args.history = (const uint32_t *)b->history.data;
   args.steps = b->kept_steps;
   args.lag = b->kept_lag;
-  args.result = (long long *)b->steps.data;
-  args.out = (uint8_t *)b->steps.data + 64;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(args.result, values, sizeof values, cudaMemcpyDefault, b->card->stream));
-  TSL_LAUNCH(walk_kernel, dim3(1), DP_WARP, 0, b->card->stream, args);
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(values, args.result, sizeof values, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  TSL_CUDA_TRY(cudaMemcpy(steps, args.out, (size_t)values[4], cudaMemcpyDefault));
+  TSL_TRY(dp_card_walk(b->card, walk_kernel, args, &b->steps, values, steps));
   place->row = b->kept_lo + values[0];
   place->column = values[1];
   place->state = (int32_t)values[2];

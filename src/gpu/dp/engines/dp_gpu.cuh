@@ -50,6 +50,30 @@ tsl_err dp_card_open(int64_t memory_limit, dp_card *card);
 void dp_card_close(dp_card *card);
 /** Wait for all that was queued. */
 tsl_err dp_card_wait(dp_card *card);
+
+/**
+ * Go back through a kept tile by one warp, and wait.
+ * @param[in,out] args    result and out are set here, to places in buffer
+ * @param[in]     buffer  64 bytes, and one for each step that is possible
+ * @param[in,out] values  what the kernel reads and leaves at args.result; the last: steps made
+ * @param[out]    steps   one byte each; host
+ */
+template <class ARGS, int N>
+tsl_err dp_card_walk(dp_card *card, void (*walk_kernel)(ARGS), ARGS args,
+                     const tsl_gpu_buffer *buffer, long long (&values)[N], uint8_t *steps) {
+  tsl_err err = TSL_OK;
+  args.result = (long long *)buffer->data;
+  args.out = (uint8_t *)buffer->data + 64;
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(args.result, values, sizeof values, cudaMemcpyDefault, card->stream));
+  TSL_LAUNCH(walk_kernel, dim3(1), 32, 0, card->stream, args);
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(values, args.result, sizeof values, cudaMemcpyDefault, card->stream));
+  TSL_TRY(dp_card_wait(card));
+  TSL_CUDA_TRY(cudaMemcpy(steps, args.out, (size_t)values[N - 1], cudaMemcpyDefault));
+done:
+  return err;
+}
 /** Is this device memory? */
 bool dp_card_holds(const void *memory);
 /** Zero the ticket. */

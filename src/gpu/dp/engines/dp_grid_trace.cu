@@ -62,15 +62,7 @@ tsl_err dp_grid_trace(dp_grid *b, int64_t *row, int64_t *column, uint8_t *steps,
   TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->steps, 64 + values[0] + values[1], "steps"));
   args.ways = (const unsigned *)b->ways.data;
   args.steps = dp_engine_steps(b->kept_hi - b->kept_lo);
-  args.result = (long long *)b->steps.data;
-  args.out = (uint8_t *)b->steps.data + 64;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(args.result, values, sizeof values, cudaMemcpyDefault, b->card->stream));
-  TSL_LAUNCH(walk_kernel, dim3(1), DP_WARP, 0, b->card->stream, args);
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(values, args.result, sizeof values, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  TSL_CUDA_TRY(cudaMemcpy(steps, args.out, (size_t)values[2], cudaMemcpyDefault));
+  TSL_TRY(dp_card_walk(b->card, walk_kernel, args, &b->steps, values, steps));
   *row = b->kept_lo + values[0];
   *column = values[1];
   *count = values[2];

@@ -87,22 +87,30 @@ done:
   return err;
 }
 
-static tsl_err best_align(void *engine, int64_t best[3]) {
+tsl_err dp_gpu_align_best(dp_affine *align, int64_t lo, int64_t best[3]) {
   tsl_err err = TSL_OK;
-  align_band *e = (align_band *)engine;
   dp_best found = {};
-  TSL_TRY(dp_affine_best(e->align, &found));
+  TSL_TRY(dp_affine_best(align, &found));
   best[0] = found.score;
   best[1] = found.row;
-  best[2] = found.score > 0 ? e->lo + found.column : 0;
+  best[2] = found.score > 0 ? lo + found.column : 0;
 done:
   return err;
 }
 
+tsl_err dp_gpu_align_best_put(dp_affine *align, int64_t lo, const int64_t best[3]) {
+  const dp_best found = {best[0], best[1], best[2] - lo};
+  return dp_affine_best_put(align, &found);
+}
+
+static tsl_err best_align(void *engine, int64_t best[3]) {
+  const align_band *e = (const align_band *)engine;
+  return dp_gpu_align_best(e->align, e->lo, best);
+}
+
 static tsl_err best_put_align(void *engine, const int64_t best[3]) {
-  align_band *e = (align_band *)engine;
-  const dp_best found = {best[0], best[1], best[2] - e->lo};
-  return dp_affine_best_put(e->align, &found);
+  const align_band *e = (const align_band *)engine;
+  return dp_gpu_align_best_put(e->align, e->lo, best);
 }
 
 static tsl_err start_align(void *engine, int64_t lo, int64_t hi, const void *left, void *right) {

@@ -171,12 +171,20 @@ done:
   return err;
 }
 
+/* Row i of the span to where the table's rows go; NULL: nowhere. */
+static tsl_err row_out(dp_worker *w, const dp_sweep_span *span, int64_t i, const void *x,
+                       char *rows) {
+  const int64_t row_bytes = (span->to - span->from) * w->dp.c.bytes;
+  if (rows == NULL) return TSL_OK;
+  return dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * row_bytes);
+}
+
 /* -------------------------------------------------------------------------------- binomial */
 
 /* Any cell of the table that is too large counts. */
 static tsl_err run_binomial(dp_worker *w, const dp_sweep_span *span, char *rows) {
   tsl_err err = TSL_OK;
-  const int64_t most = rows != NULL ? 1 : DP_BINOMIAL_ROWS, columns = span->to - span->from;
+  const int64_t most = rows != NULL ? 1 : DP_BINOMIAL_ROWS;
   const void *x = span->top;
   for (int64_t i = span->lo, next; i < span->hi; i = next) {
     next = i + most < span->hi ? i + most : span->hi;
@@ -197,9 +205,7 @@ static tsl_err run_binomial(dp_worker *w, const dp_sweep_span *span, char *rows)
     TSL_LAUNCH(dp_binomial_kernel, dim3((unsigned)tsl_ceil_div(a.end - a.start, block)),
                DP_BINOMIAL_THREADS, 0, w->card.stream, a);
     x = y;
-    if (rows != NULL)
-      TSL_TRY(
-          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->dp.c.bytes));
+    TSL_TRY(row_out(w, span, i, x, rows));
   }
 done:
   return err;
@@ -303,9 +309,7 @@ static tsl_err run_rows(dp_worker *w, const dp_sweep_span *span, void *made, cha
     int32_t *k = made != NULL ? (int32_t *)made + (i - span->lo) * columns : NULL;
     TSL_TRY(run_row<T>(w, span, i, (const T *)x, (T *)y, k));
     x = y;
-    if (rows != NULL)
-      TSL_TRY(
-          dp_row_cast(w, x, span->from, span->to, rows + (i - span->lo) * columns * w->dp.c.bytes));
+    TSL_TRY(row_out(w, span, i, x, rows));
   }
 done:
   return err;

@@ -252,21 +252,13 @@ done:
 }
 
 static tsl_err best_table(void *engine, int64_t best[3]) {
-  tsl_err err = TSL_OK;
-  table_band *e = (table_band *)engine;
-  dp_best found = {};
-  TSL_TRY(dp_affine_best(e->align, &found));
-  best[0] = found.score;
-  best[1] = found.row;
-  best[2] = found.score > 0 ? e->lo + found.column : 0;
-done:
-  return err;
+  const table_band *e = (const table_band *)engine;
+  return dp_gpu_align_best(e->align, e->lo, best);
 }
 
 static tsl_err best_put_table(void *engine, const int64_t best[3]) {
   const table_band *e = (const table_band *)engine;
-  const dp_best found = {best[0], best[1], best[2] - e->lo};
-  return dp_affine_best_put(e->align, &found);
+  return dp_gpu_align_best_put(e->align, e->lo, best);
 }
 
 const dp_band_engine dp_engine_table = {
