@@ -137,8 +137,16 @@ const char *tsl_deck_text(const tsl_deck *deck) {
   return deck->text;
 }
 
-const char *tsl_deck_folder(const tsl_deck *deck) {
-  return deck->folder;
+tsl_err tsl_deck_path(const tsl_deck *deck, const char *file, char **path) {
+  tsl_err err = TSL_OK;
+  const size_t bytes = strlen(deck->folder) + strlen(file) + 2;
+  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "path", (void **)path));
+  if (file[0] == '/')
+    (void)snprintf(*path, bytes, "%s", file);
+  else
+    (void)snprintf(*path, bytes, "%s/%s", deck->folder, file);
+done:
+  return err;
 }
 
 const char *tsl_deck_title(const tsl_deck *deck) {

@@ -125,11 +125,13 @@ void tsl_deck_place(const tsl_deck *deck, const char *path, char *text, size_t s
 /** Give the error of this thread, when there is one, the place of a path. @return err */
 tsl_err tsl_deck_blame(const tsl_deck *deck, const char *path, tsl_err err);
 
-/** The deck's text as read; the folder it is in ("." for text in memory); its title ("" when
- *  absent). Not owned, never NULL. */
+/** The deck's text as read; its title ("" when absent). Not owned, never NULL. */
 const char *tsl_deck_text(const tsl_deck *deck);
-const char *tsl_deck_folder(const tsl_deck *deck);
 const char *tsl_deck_title(const tsl_deck *deck);
+
+/** The path of a file named in the deck, taken from the deck's folder ("." for text in memory)
+ *  unless it begins with "/"; free with tsl_free. @return TSL_ERR_MEMORY */
+tsl_err tsl_deck_path(const tsl_deck *deck, const char *file, char **path);
 
 /**
  * The deck with overrides applied and every default of the bound sections written out; keys

@@ -50,21 +50,6 @@ bool tsl_files_replace(void) {
 
 /* ------------------------------------------------------------------ inputs */
 
-static tsl_err make_room(void) {
-  tsl_err err = TSL_OK;
-  input *more = NULL;
-  const int64_t room = the_files.room == 0 ? 16 : 2 * the_files.room;
-  if (the_files.n_inputs < the_files.room) return TSL_OK;
-  TSL_TRY(tsl_alloc(room, sizeof *more, "list of inputs", (void **)&more));
-  if (the_files.n_inputs > 0)
-    memcpy(more, the_files.inputs, (size_t)the_files.n_inputs * sizeof *more);
-  tsl_free(the_files.inputs);
-  the_files.inputs = more;
-  the_files.room = room;
-done:
-  return err;
-}
-
 static const input *find_input(dev_t device, ino_t inode) {
   for (int64_t k = 0; k < the_files.n_inputs; k++)
     if (the_files.inputs[k].device == device && the_files.inputs[k].inode == inode)
@@ -78,7 +63,8 @@ tsl_err tsl_files_read(int fd, const char *what) {
   if (fstat(fd, &at) != 0)
     TSL_FAIL(TSL_ERR_IO, "%s cannot be looked at: %s", what, strerror(errno));
   if (find_input(at.st_dev, at.st_ino) != NULL) return TSL_OK;
-  TSL_TRY(make_room());
+  TSL_TRY(tsl_grow((void **)&the_files.inputs, the_files.n_inputs, 1, &the_files.room,
+                   sizeof *the_files.inputs, "list of inputs"));
   the_files.inputs[the_files.n_inputs++] = (input){at.st_dev, at.st_ino, what};
 done:
   return err;

@@ -62,6 +62,21 @@ done:
   return err;
 }
 
+tsl_err tsl_grow(void **list, int64_t n, int64_t more, int64_t *room, size_t size,
+                 const char *what) {
+  tsl_err err = TSL_OK;
+  int64_t wanted = *room > 0 ? 2 * *room : 16;
+  void *memory = NULL;
+  if (more <= *room - n) return TSL_OK;
+  if (wanted - n < more) wanted = n + more;
+  TSL_TRY(tsl_alloc(wanted, size, what, &memory));
+  if (n > 0) memcpy(memory, *list, (size_t)n * size);
+  tsl_free(*list);
+  *list = memory, *room = wanted;
+done:
+  return err;
+}
+
 void tsl_free(void *memory) {
   free(memory);
 }

@@ -33,6 +33,15 @@ bool tsl_pairs_i64(int64_t n, int64_t *out);
  */
 tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);
 
+/**
+ * Make room for n + more elements in a list from tsl_alloc, of which the first n are kept; what
+ * has to grow is at least twice as long afterwards. On failure the list stays as it is.
+ * @param[in,out] list  NULL: none yet, with *room 0
+ * @param[in,out] room  elements that the list has memory for
+ */
+tsl_err tsl_grow(void **list, int64_t n, int64_t more, int64_t *room, size_t size,
+                 const char *what);
+
 /** Free memory of tsl_alloc; NULL accepted. */
 void tsl_free(void *memory);
 

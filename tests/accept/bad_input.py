@@ -6,7 +6,6 @@ usage: bad_input.py TESELA [--fast] [ONLY]
 Each case runs alone and with two ranks (--fast: with two ranks only where ranks matter). The message
 is printed once, names the place, and all ranks leave within 20 s.
 """
-import glob
 import gzip
 import os
 import resource
@@ -442,14 +441,8 @@ LONG = GOOD.replace("euclidean", "gravity").replace("condensed", "forces").repla
 def children(pid):
     """Processes named tesela below pid."""
     parent, names = {}, {}
-    for stat in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            with open(stat) as file:
-                head, rest = file.read().rsplit(")", 1)
-        except OSError:
-            continue  # it has ended meanwhile
-        number, names_text = head.split(" (", 1)
-        parent[int(number)], names[int(number)] = int(rest.split()[1]), names_text
+    for number, name, words in harness.processes():
+        parent[number], names[number] = int(words[1]), name
     below = {pid}
     for _ in range(6):
         below |= {p for p in parent if parent[p] in below}

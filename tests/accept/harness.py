@@ -5,6 +5,7 @@ N failed". With --hosts runs of several ranks are spread over N hosts of a netwo
 (tests/hosts/network.py); runs without mpirun stay on this host. Exit status: 0 all passed, 1 a case
 failed, 77 a Python package is missing, or no hosts can be made.
 """
+import glob
 import os
 import shutil
 import signal
@@ -320,6 +321,29 @@ class Suite:
 def datasets(file):
     """All datasets of /results as arrays by name."""
     return {name: file["results"][name][()] for name in file["results"]}
+
+
+def check_same(one, other):
+    """Arrays by name, the same byte for byte."""
+    check(one.keys() == other.keys(), f"one has {sorted(one)}, the other {sorted(other)}")
+    for name, a in one.items():
+        b = other[name]
+        check(a.dtype == b.dtype and a.shape == b.shape, f"{name}: {b.dtype} {b.shape}, one rank {a.dtype} {a.shape}")
+        if a.tobytes() != b.tobytes():
+            where = np.argwhere(a != b)
+            check(False, f"{name} differs in {len(where)} places, the first at {where[:3].tolist()}")
+
+
+def processes():
+    """Of this host: number, name, and the words of /proc/NUMBER/stat behind the name, from the state on."""
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(stat) as file:
+                head, rest = file.read().rsplit(")", 1)
+        except OSError:
+            continue  # it has ended meanwhile
+        number, name = head.split(" (", 1)
+        yield int(number), name, rest.split()
 
 
 def check_units(file, ranks):

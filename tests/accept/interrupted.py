@@ -1,10 +1,10 @@
 """Runs that tests interrupt: decks of every family and output, how to make them last, and what of two results
 must be the same."""
-import glob
 import os
 
 import numpy as np
 
+import harness
 from harness import check, h5py
 
 UNITS = 200
@@ -131,14 +131,5 @@ def checkpoints(out):
 
 def members(session):
     """Processes of a session, as (number, name); mpirun gives each rank a group of its own."""
-    found = []
-    for stat in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            with open(stat) as file:
-                head, rest = file.read().rsplit(")", 1)
-        except OSError:
-            continue  # it has ended meanwhile
-        number, title = head.split(" (", 1)
-        if int(rest.split()[3]) == session and rest.split()[0] != "Z":
-            found.append((int(number), title))
-    return found
+    return [(number, name) for number, name, words in harness.processes()
+            if int(words[3]) == session and words[0] != "Z"]

@@ -131,19 +131,9 @@ def truth(name, mode):
     return alone[name, mode]
 
 
-def compare(one, other):
-    check(one.keys() == other.keys(), f"one has {sorted(one)}, the other {sorted(other)}")
-    for name, a in one.items():
-        b = other[name]
-        check(a.dtype == b.dtype and a.shape == b.shape, f"{name}: {b.dtype} {b.shape}, one rank {a.dtype} {a.shape}")
-        if a.tobytes() != b.tobytes():
-            where = np.argwhere(a != b)
-            check(False, f"{name} differs in {len(where)} places, the first at {where[:3].tolist()}")
-
-
 def case(name, mode, ranks, **keys):
     made, units = run(PROBLEMS.get(name) or OWN[name], mode, ranks, **keys)
-    compare(truth(name, mode), made)
+    harness.check_same(truth(name, mode), made)
     return f"tiles per rank {np.bincount(units['rank'], minlength=ranks).tolist()}"
 
 
@@ -218,7 +208,7 @@ def card_case(name, mode, mix, section=None, **keys):
     """section: more keys of the problem, which change no result."""
     ranks = mix.count(",") + 1
     made, units = run({**(PROBLEMS.get(name) or OWN[name]), **(section or {})}, mode, ranks, device=mix, **keys)
-    compare(truth(name, mode), made)
+    harness.check_same(truth(name, mode), made)
     return f"tiles per rank {np.bincount(units['rank'], minlength=ranks).tolist()}"
 
 

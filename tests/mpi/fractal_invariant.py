@@ -49,16 +49,6 @@ def run(section, ranks, env=None, **keys):
     return made, units
 
 
-def compare(one, other):
-    check(one.keys() == other.keys(), f"one has {sorted(one)}, the other {sorted(other)}")
-    for name, a in one.items():
-        b = other[name]
-        check(a.dtype == b.dtype and a.shape == b.shape, f"{name}: {b.dtype} {b.shape}, one rank {a.dtype} {a.shape}")
-        if a.tobytes() != b.tobytes():
-            where = np.argwhere(a != b)
-            check(False, f"{name} differs in {len(where)} places, the first at {where[:3].tolist()}")
-
-
 def covers(units, xres, yres):
     """The boxes of the units are disjoint and cover the image."""
     count = np.zeros((yres, xres), np.int64)
@@ -82,7 +72,7 @@ def truth(section):
 def case(section, ranks, **keys):
     extra = keys.pop("also", {})
     made, units = run({**section, **extra}, ranks, **keys)
-    compare(truth(section), made)
+    harness.check_same(truth(section), made)
     covers(units, section["xres"], section["yres"])
     shares = np.bincount(units["rank"], minlength=ranks)
     return f"units per rank {shares.tolist()}, {int(units['dynamic'].sum())} dynamic"
@@ -118,7 +108,7 @@ def plan_case(name, plan, dynamic, keys):
     keys = {**keys, **({} if dynamic is None else {"dynamic": dynamic})}
     section = sized(name, *SIZE)
     made, units = run(section, 3, plan=plan, **keys)
-    compare(truth(section), made)
+    harness.check_same(truth(section), made)
     covers(units, *SIZE)
     if dynamic in (0, None):
         check(not units["dynamic"].any(), "units were taken from other ranks")
@@ -150,7 +140,7 @@ def slow_share(_):
     """The rank whose units last three times as long does clearly less than half of them."""
     section = sized("seahorse", *SIZE)
     made, units = run(section, 2, units=40, calibrate="always", env={"TSL_TEST_SLOW": "0:+0.05,1:+0.15"})
-    compare(truth(section), made)
+    harness.check_same(truth(section), made)
     share = float((units["rank"] == 1).mean())
     check(0 < share < 0.42, f"rank 1, three times slower, did {100 * share:.0f} % of the units")
     return f"rank 1 did {100 * share:.0f} % of the units"

@@ -1,18 +1,10 @@
 /* mpi.bcast: all inputs are shared once, later only those that the root has touched. */
 #include "bcast.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "mpi_fixture.h"
 
 enum { N = 1000 };
 
 static const tsl_family family = {.name = "test"};
-static int rank;
-
 static tsl_field *add(tsl_problem *problem, const char *name, int32_t role) {
   tsl_field field = {.role = role, .type = TSL_F64, .rank = 1, .shape = {N, 1, 1}}, *out = NULL;
   (void)snprintf(field.name, sizeof field.name, "%s", name);
@@ -70,8 +62,7 @@ static void changes(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(changes)};
-  (void)MPI_Init(&argc, &argv);
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  begin_ranks(&argc, &argv);
   const int failed = cmocka_run_group_tests_name("mpi.share", tests, NULL, NULL);
   (void)MPI_Finalize();
   return failed;

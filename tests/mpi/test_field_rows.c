@@ -1,43 +1,17 @@
 /* mpi.field_rows: family.finish reads and writes finished fields, in memory and in the file, on any
  * number of ranks and with either HDF5 flavour; a streamed field that no unit fills is legal. */
-#include "collective_error.h"
 #include "field_rows.h"
+#include "mpi_fixture.h"
 #include "phase.h"
 #include "result_writer.h"
 #include "slab_pool.h"
 
 #include <hdf5.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { ROWS = 517, COLUMNS = 1201, UNITS = 13 };
 enum { VALUES, DOUBLED, KEPT, LINE, TOTAL, RECORDS, N_FIELDS };
-
-static int rank, size;
-static char folder[64];
-
-/* An assertion that fails on all ranks when it fails on one, so that nobody waits for ever. */
-static void check_all(bool mine, const char *what, int line) {
-  int all = mine;
-  if (!mine)
-    (void)fprintf(stderr, "rank %d, line %d: %s: %s\n", rank, line, what, tsl_err_message());
-  (void)MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!all) fail_msg("line %d: %s", line, what);
-}
-#define CHECK(condition) check_all((condition), #condition, __LINE__)
-
-static const char *path_of(const char *name) {
-  static char path[128];
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
-}
 
 /* ------------------------------------------------------------- a small family */
 
@@ -321,12 +295,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(errors_reach_all),
   };
   int failed = 0;
-  (void)MPI_Init(&argc, &argv);
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
-  (void)snprintf(folder, sizeof folder, "/tmp/tsl_store_XXXXXX");
-  if (rank == 0 && mkdtemp(folder) == NULL) (void)MPI_Abort(MPI_COMM_WORLD, 1);
-  (void)MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+  begin_ranks(&argc, &argv);
+  make_folder();
   failed = cmocka_run_group_tests_name("mpi.store", tests, NULL, NULL);
   (void)MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (rank == 0) remove_folder();

@@ -1,16 +1,9 @@
 /* mpi.machine: the table of all ranks on the real host. */
 #include "bind.h"
-#include "collective_error.h"
 #include "machine.h"
+#include "mpi_fixture.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static int rank, size;
 
 static void table_is_same_everywhere(void **state) {
   const tsl_bind_ask ask = {.devices = "cpu", .threads = 0, .host_memory = 1 << 20};
@@ -71,9 +64,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(refusal_reaches_all),
   };
   int failed = 0;
-  (void)MPI_Init(&argc, &argv);
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin_ranks(&argc, &argv);
   failed = cmocka_run_group_tests_name("mpi.machine", tests, NULL, NULL);
   (void)MPI_Finalize();
   return failed;

@@ -1,43 +1,17 @@
 /* mpi.out_h5: the output file, run on 1 and more ranks, with either HDF5 flavour. */
-#include "collective_error.h"
+#include "mpi_fixture.h"
 #include "out_h5.h"
 
 #include <hdf5.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 extern char **environ;
-
-static int rank, size;
-static char folder[64];
-
-/* An assertion that fails on all ranks when it fails on one, so that nobody waits for ever. */
-static void check_all(bool mine, const char *what, int line) {
-  int all = mine;
-  if (!mine)
-    (void)fprintf(stderr, "rank %d, line %d: %s: %s\n", rank, line, what, tsl_err_message());
-  (void)MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!all) fail_msg("line %d: %s", line, what);
-}
-#define CHECK(condition) check_all((condition), #condition, __LINE__)
-
-static const char *path_of(const char *name) {
-  static char path[128];
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
-}
 
 /* Remove the output; the root does it, so the others wait before they look. */
 static void discard(tsl_out **out) {
@@ -454,13 +428,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(read_by_h5py),
   };
   int failed = 0;
-  (void)MPI_Init(&argc, &argv);
+  begin_ranks(&argc, &argv);
   (void)signal(SIGXFSZ, SIG_IGN);
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
-  (void)snprintf(folder, sizeof folder, "/tmp/tsl_out_XXXXXX");
-  if (rank == 0 && mkdtemp(folder) == NULL) (void)MPI_Abort(MPI_COMM_WORLD, 1);
-  (void)MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+  make_folder();
   failed = cmocka_run_group_tests_name("mpi.out_h5", tests, NULL, NULL);
   (void)MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (rank == 0) remove_folder();

@@ -1,33 +1,12 @@
 /* mpi.phase: a phase of independent units on a device whose batches overlap, on one that takes one
  * after another, and on one that is asked not to (start it alone or with mpirun). */
+#include "mpi_fixture.h"
 #include "overlap.h"
 #include "phase.h"
-
-#include "collective_error.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MAX_UNITS = 3000, MAX_RANKS = 7, VALUES = 0, RECORDS = 1, N_FIELDS = 2 };
 
 static const double SECONDS = 2e-4; /* of a unit */
-
-static int rank, size;
-
-/* An assertion that fails on all ranks when it fails on one, so that nobody waits for ever. */
-static void check_all(bool mine, const char *what, int line) {
-  int all = mine;
-  if (!mine)
-    (void)fprintf(stderr, "rank %d, line %d: %s: %s\n", rank, line, what, tsl_err_message());
-  (void)MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!all) fail_msg("line %d: %s", line, what);
-}
-#define CHECK(condition) check_all((condition), #condition, __LINE__)
 
 /* ------------------------------------------------------------------ a family */
 
@@ -448,11 +427,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(injected_errors),
       cmocka_unit_test(slow_devices_do_not_overlap),
   };
-  int provided = 0, failed;
-  (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  int failed;
+  begin_ranks(&argc, &argv);
   (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
   failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)MPI_Finalize();
   return failed;

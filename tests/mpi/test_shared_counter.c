@@ -1,22 +1,13 @@
 /* mpi.shared_counter: the window on any number of ranks (start it alone or with mpirun). */
+#include "mpi_fixture.h"
 #include "shared_counter.h"
 
 #include "clock.h"
-#include "collective_error.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 enum { MAX_RANKS = 7 };
-
-static int rank, size;
 
 static tsl_shared_counter *open_counter(void) {
   tsl_shared_counter *counter = NULL;
@@ -153,9 +144,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(adds_work),
   };
   int failed;
-  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 77;
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin_ranks(&argc, &argv);
   failed = cmocka_run_group_tests_name("mpi.shared_counter", tests, NULL, NULL);
   (void)MPI_Finalize();
   return failed;

@@ -2,35 +2,16 @@
  * failure ends the phase on all ranks, the walk back visits owner after owner (start it alone or
  * with mpirun). */
 #include "../unit/random.h"
-#include "collective_error.h"
+#include "mpi_fixture.h"
 #include "test_delay_card.h"
 #include "traceback.h"
 #include "wave.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 enum { MAX_TILES = 1200, MOST_BEFORE = 5, VALUES = 0 };
-
-static int rank, size;
-
-/* An assertion that fails on all ranks when it fails on one, so that nobody waits for ever. */
-static void check_all(bool mine, const char *what, int line) {
-  int all = mine;
-  if (!mine)
-    (void)fprintf(stderr, "rank %d, line %d: %s: %s\n", rank, line, what, tsl_err_message());
-  (void)MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!all) fail_msg("line %d: %s", line, what);
-}
-#define CHECK(condition) check_all((condition), #condition, __LINE__)
 
 /* ------------------------------------------------- a family made of random tiles */
 
@@ -554,11 +535,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(traceback_pauses),
       cmocka_unit_test(cards_linger),
   };
-  int provided = 0, failed;
-  (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  int failed;
+  begin_ranks(&argc, &argv);
   (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
   failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)MPI_Finalize();
   return failed;

@@ -1,41 +1,16 @@
 /* mpi.work_source: own part and others' parts: every unit goes to exactly one rank (start it
  * alone or with mpirun). */
-#include "../unit/random.h"
+#include "../unit/plan_fixture.h"
+#include "mpi_fixture.h"
 #include "work_source.h"
 
 #include "clock.h"
-#include "collective_error.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-enum { MAX_RANKS = 7, MAX_UNITS = 2000 };
-
-static int rank, size;
-
-typedef struct instance {
-  tsl_unit units[MAX_UNITS];
-  tsl_speed speeds[MAX_RANKS];
-  tsl_cost cost;
-  tsl_plan plan;
-} instance;
-
-/* n units; rank r is predicted to need slowness[r] seconds an item. */
 static void make(instance *in, tsl_plan_kind kind, int64_t n, int ranks, const double *slowness,
                  double dynamic, uint64_t *random) {
-  const tsl_plan_rule rule = {.kind = kind, .dynamic = dynamic};
-  memset(in, 0, sizeof *in);
-  in->cost = (tsl_cost){.n_ranks = ranks, .speeds = in->speeds};
-  for (int r = 0; r < ranks; r++) in->speeds[r].c[0][3] = slowness[r];
-  for (int64_t u = 0; u < n; u++)
-    in->units[u] = (tsl_unit){.id = u, .count = random != NULL ? 0.5 + random_unit(random) : 1};
-  if (tsl_plan_make(&rule, in->units, n, ranks, tsl_cost_seconds, &in->cost, &in->plan) != TSL_OK)
+  if (make_plan(in, kind, n, ranks, slowness, dynamic, random) != TSL_OK)
     fail_msg("%s", tsl_err_message());
 }
 
@@ -195,9 +170,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(left_out_takes_nothing),
   };
   int failed;
-  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 77;
-  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin_ranks(&argc, &argv);
   failed = cmocka_run_group_tests_name("mpi.source", tests, NULL, NULL);
   (void)MPI_Finalize();
   return failed;

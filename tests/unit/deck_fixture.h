@@ -3,26 +3,11 @@
 #define TSL_TEST_DECK_FIXTURE_H
 
 #include "deck.h"
+#include "must.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#define MUST(call)                       \
-  do {                                   \
-    if ((call) != TSL_OK) {              \
-      fail_msg("%s", tsl_err_message()); \
-      return;                            \
-    }                                    \
-  } while (0)
 
 /* ------------------------------------------------------------- the tables */
 

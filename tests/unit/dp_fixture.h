@@ -3,23 +3,7 @@
 #define TSL_TEST_DP_FIXTURE_H
 
 #include "dp_eval.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define MUST(call)                       \
-  do {                                   \
-    if ((call) != TSL_OK) {              \
-      fail_msg("%s", tsl_err_message()); \
-      return;                            \
-    }                                    \
-  } while (0)
+#include "must.h"
 
 /** An equation being written, and its data (borrowed). */
 typedef struct draft {

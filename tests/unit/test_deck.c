@@ -3,6 +3,13 @@
 
 /* ------------------------------------------------------------------ loads */
 
+static void assert_path(const tsl_deck *deck, const char *file, const char *wanted) {
+  char *path = NULL;
+  MUST(tsl_deck_path(deck, file, &path));
+  assert_string_equal(path, wanted);
+  tsl_free(path);
+}
+
 static void defaults(void **state) {
   tsl_deck *deck = NULL;
   tri t = {0};
@@ -24,7 +31,8 @@ static void defaults(void **state) {
   assert_string_equal(t.in.columns, "x: [1]");
   assert_int_equal(t.probes.n, 0);
   assert_string_equal(tsl_deck_title(deck), "");
-  assert_string_equal(tsl_deck_folder(deck), ".");
+  assert_path(deck, "a.csv", "./a.csv");
+  assert_path(deck, "/a.csv", "/a.csv");
   assert_string_equal(tsl_deck_text(deck), HEAD_TAIL);
   tsl_deck_destroy(&deck);
 }
@@ -311,8 +319,10 @@ static void files(void **state) {
   MUST(tsl_deck_read(path, NULL, 0, &deck));
   MUST(tsl_deck_bind(deck, "tri", tri_keys, sizeof t, &t));
   assert_string_equal(t.in.file, "a.csv");
-  assert_string_equal(tsl_deck_folder(deck), folder);
+  (void)snprintf(path, sizeof path, "%s/a.csv", folder);
+  assert_path(deck, "a.csv", path);
   tsl_deck_destroy(&deck);
+  (void)snprintf(path, sizeof path, "%s/d.yaml", folder);
   assert_int_equal(truncate(path, (16 << 20) + 1), 0);
   refused_file(path, "16777217 bytes; a deck has at most 16 MiB");
   assert_int_equal(unlink(path), 0);

@@ -1,8 +1,6 @@
 /* unit.plan.parts: the lists, the rules alone, and a game of ranks that work through their parts
  * and take from each other. */
-#include "random.h"
-
-#include "parts.h"
+#include "plan_fixture.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,26 +11,9 @@
 
 #include <cmocka.h>
 
-enum { MAX_RANKS = 7, MAX_UNITS = 5000 };
-
-typedef struct instance {
-  tsl_unit units[MAX_UNITS];
-  tsl_speed speeds[MAX_RANKS];
-  tsl_cost cost;
-  tsl_plan plan;
-  tsl_parts parts;
-} instance;
-
-/* n units of an item each, or of 0.5 to 1.5; rank r is predicted to need slowness[r] s an item. */
 static void make(instance *in, tsl_plan_kind kind, int64_t n, int ranks, const double *slowness,
                  double dynamic, uint64_t *random) {
-  const tsl_plan_rule rule = {.kind = kind, .dynamic = dynamic};
-  memset(in, 0, sizeof *in);
-  in->cost = (tsl_cost){.n_ranks = ranks, .speeds = in->speeds};
-  for (int r = 0; r < ranks; r++) in->speeds[r].c[0][3] = slowness[r];
-  for (int64_t u = 0; u < n; u++)
-    in->units[u] = (tsl_unit){.id = u, .count = random != NULL ? 0.5 + random_unit(random) : 1};
-  if (tsl_plan_make(&rule, in->units, n, ranks, tsl_cost_seconds, &in->cost, &in->plan) != TSL_OK ||
+  if (make_plan(in, kind, n, ranks, slowness, dynamic, random) != TSL_OK ||
       tsl_parts_make(&in->plan, in->units, &in->cost, &in->parts) != TSL_OK)
     fail_msg("%s", tsl_err_message());
 }

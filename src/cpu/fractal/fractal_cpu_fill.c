@@ -11,6 +11,7 @@
  */
 #include "fractal_cpu.h"
 #include "fractal_fn.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -69,24 +70,16 @@ void fractal_strip_destroy(fractal_strip **strip) {
   *strip = NULL;
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /** Strip number of the unit, cut to the unit. */
 static void strip_set(fractal_strip *s, const tsl_unit *unit, int64_t number) {
   const int64_t left = unit->lo[1] / WIDTH;
   const int64_t across = (unit->hi[1] - 1) / WIDTH - left + 1;
   const int64_t row = (unit->lo[0] / FRACTAL_TILE + number / across) * FRACTAL_TILE;
   const int64_t column = (left + number % across) * WIDTH;
-  s->row = larger(row, unit->lo[0]);
-  s->column = larger(column, unit->lo[1]);
-  s->rows = smaller(row + FRACTAL_TILE, unit->hi[0]) - s->row;
-  s->columns = smaller(column + WIDTH, unit->hi[1]) - s->column;
+  s->row = tsl_max(row, unit->lo[0]);
+  s->column = tsl_max(column, unit->lo[1]);
+  s->rows = tsl_min(row + FRACTAL_TILE, unit->hi[0]) - s->row;
+  s->columns = tsl_min(column + WIDTH, unit->hi[1]) - s->column;
   s->ld = fractal_width(unit);
   memset(s->state, UNKNOWN, sizeof s->state);
 }
@@ -95,7 +88,7 @@ static void strip_set(fractal_strip *s, const tsl_unit *unit, int64_t number) {
 static void strip_tiles(fractal_strip *s) {
   s->n_boxes[0] = 0;
   for (int64_t from = s->column, to; from < s->column + s->columns; from = to) {
-    to = smaller((from / FRACTAL_TILE + 1) * FRACTAL_TILE, s->column + s->columns);
+    to = tsl_min((from / FRACTAL_TILE + 1) * FRACTAL_TILE, s->column + s->columns);
     s->boxes[0][s->n_boxes[0]++] = (box){.column = (int16_t)(from - s->column),
                                          .rows = (int16_t)s->rows,
                                          .columns = (int16_t)(to - from)};

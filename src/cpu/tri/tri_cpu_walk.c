@@ -1,4 +1,5 @@
 /** @file tri_cpu_walk.c  Row groups x column blocks of a unit, dealt to the threads. */
+#include "integers.h"
 #include "tri_cpu.h"
 
 #include <cblas.h>
@@ -29,13 +30,6 @@ static tsl_err take_failure(const failure *f) {
   return f->code == TSL_OK ? TSL_OK : tsl_err_restore(&f->copy);
 }
 
-static int64_t min_i64(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-static int64_t max_i64(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 /** A task: rows [lo, hi) of the unit, columns [j0, j1), values computed from row first on. */
 typedef struct task {
   int64_t first, lo, hi, j0, j1;
@@ -51,8 +45,8 @@ static task group_task(const tsl_worker *w, const tsl_unit *unit, int64_t g) {
   task t = {.first = group_first(w, unit) + g * w->group_rows};
   const int64_t end = t.first + w->group_rows;
   int64_t lo, hi;
-  t.lo = max_i64(t.first, unit->lo[0]);
-  t.hi = min_i64(end, unit->hi[0]);
+  t.lo = tsl_max(t.first, unit->lo[0]);
+  t.hi = tsl_min(end, unit->hi[0]);
   tri_row_span(w->p, w->blas ? t.first : t.lo, &t.j0, &hi);
   tri_row_span(w->p, t.hi - 1, &lo, &t.j1);
   if (w->blas) t.j1 = w->p->output == TRI_SQUARE ? end : w->p->n_pad;
@@ -97,8 +91,8 @@ static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const 
     if (row.i < t->lo || row.i >= t->hi) continue;
     row.j0 = b->first ? INT64_MIN : b->j0;
     tri_row_span(w->p, row.i, &row.lo, &row.hi);
-    row.lo = max_i64(row.lo, lo);
-    row.hi = min_i64(row.hi, hi);
+    row.lo = tsl_max(row.lo, lo);
+    row.hi = tsl_min(row.hi, hi);
     if (row.lo >= row.hi) continue;
     row.values = (const char *)thread->values + (r * w->row_stride + row.lo - lo) * w->value_bytes;
     TSL_TRY(job->take(w, thread, job, &row));
@@ -117,8 +111,8 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
   }
   tri_row_span(w->p, b->i, &lo, &unused);
   tri_row_span(w->p, b->i + b->rows - 1, &unused, &hi);
-  lo = max_i64(b->j0, lo);
-  hi = min_i64(b->j1 + job->overlap, hi);
+  lo = tsl_max(b->j0, lo);
+  hi = tsl_min(b->j1 + job->overlap, hi);
   if (lo >= hi) return TSL_OK;
   if (!job->direct)
     w->kernels->fill[w->t][w->p->function](&w->view, b->i, b->rows, lo, hi - lo, thread->values,
@@ -134,9 +128,9 @@ static tsl_err walk_task(tsl_worker *w, tri_thread *thread, tri_job *job, const 
   if (job->start != NULL) TSL_TRY(job->start(w, thread, job, t->lo, t->hi));
   for (int64_t c = b0; c < b1; c++) {
     block b = {.j0 = t->j0 + c * w->columns, .first = c == 0};
-    b.j1 = min_i64(b.j0 + w->columns, t->j1);
+    b.j1 = tsl_min(b.j0 + w->columns, t->j1);
     for (b.i = t->first; b.i < end; b.i += b.rows) {
-      b.rows = (int)min_i64(w->fill_rows, end - b.i);
+      b.rows = (int)tsl_min(w->fill_rows, end - b.i);
       TSL_TRY(walk_block(w, thread, job, t, &b));
     }
   }
@@ -155,12 +149,12 @@ tsl_err tri_walk(tsl_worker *w, tri_job *job) {
   const int64_t wanted = 4 * w->threads;
   const int64_t most = (w->p->n_pad + w->columns - 1) / w->columns;
   int64_t cuts = job->split && groups < wanted ? (wanted + groups - 1) / groups : 1;
-  cuts = min_i64(cuts, most);
+  cuts = tsl_min(cuts, most);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
   for (int64_t k = 0; k < groups * cuts; k++) {
     if (has_failed(&first)) continue;
     const task t = group_task(w, unit, k / cuts);
-    const int64_t blocks = max_i64(0, (t.j1 - t.j0 + w->columns - 1) / w->columns);
+    const int64_t blocks = tsl_max(0, (t.j1 - t.j0 + w->columns - 1) / w->columns);
     const int64_t c = k % cuts;
     const tsl_err err = walk_task(w, &w->thread[omp_get_thread_num()], job, &t, blocks * c / cuts,
                                   blocks * (c + 1) / cuts);

@@ -218,18 +218,6 @@ static int64_t piece_points(const tsl_worker *w, const xc_group *group) {
   return share;
 }
 
-static tsl_err reserve(tsl_worker *w, int64_t n) {
-  tsl_err err = TSL_OK;
-  xc_piece *more = NULL;
-  if (n <= w->piece_room) goto done;
-  TSL_TRY(tsl_alloc(2 * n, sizeof *more, "pieces", (void **)&more));
-  if (w->n_pieces > 0) memcpy(more, w->pieces, (size_t)w->n_pieces * sizeof *more);
-  tsl_free(w->pieces);
-  w->pieces = more, w->piece_room = 2 * n;
-done:
-  return err;
-}
-
 static tsl_err add_pieces(tsl_worker *w, const tsl_unit *unit, int64_t at) {
   tsl_err err = TSL_OK;
   const xc_group *g = &w->view.groups[unit->lo[0]];
@@ -241,7 +229,8 @@ static tsl_err add_pieces(tsl_worker *w, const tsl_unit *unit, int64_t at) {
                 &ready);
   for (int64_t lo = 0; lo < g->n; lo += size) {
     const int64_t n = g->n - lo < size ? g->n - lo : size;
-    TSL_TRY(reserve(w, w->n_pieces + 1));
+    TSL_TRY(
+        tsl_grow((void **)&w->pieces, w->n_pieces, 1, &w->piece_room, sizeof *w->pieces, "pieces"));
     w->pieces[w->n_pieces++] = (xc_piece){.unit = at,
                                           .lo = lo,
                                           .n = n,

@@ -1,6 +1,7 @@
 /* Pieces of a length by a wanted number and a quantum, and the number of stages for some ranks and
  * a pipeline's fill time. */
 #include "dp_cut.h"
+#include "integers.h"
 
 #include <math.h>
 
@@ -12,27 +13,19 @@ enum {
 static const double ALONE_LOSS = 0.05; /* of a single rank's time that its stages may cost */
 static const double SAFE = 2.0 / 3;    /* of the most stages that overlap without loss */
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return a / b + (a % b > 0);
-}
-
-static int64_t at_most(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 dp_cut dp_cut_make(int64_t n, int64_t wanted, int64_t quantum) {
   dp_cut c = {.n = n, .quantum = quantum};
   while (c.quantum > 1 && n < wanted * c.quantum) c.quantum /= 2;
-  c.pieces = at_most(ceil_div(n, c.quantum), wanted);
+  c.pieces = tsl_min(tsl_divide_up(n, c.quantum), wanted);
   if (c.pieces < 1) c.pieces = n > 0;
   return c;
 }
 
 /** Where piece k begins; k = pieces: n. */
 static int64_t cut_at(const dp_cut *c, int64_t k) {
-  const int64_t quanta = ceil_div(c->n, c->quantum);
+  const int64_t quanta = tsl_divide_up(c->n, c->quantum);
   const int64_t at = quanta / c->pieces * k + (quanta % c->pieces) * k / c->pieces;
-  return at_most(at * c->quantum, c->n);
+  return tsl_min(at * c->quantum, c->n);
 }
 
 tsl_err dp_cut_ends(const dp_cut *c, dp_ends *e) {

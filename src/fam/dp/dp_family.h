@@ -34,9 +34,6 @@ extern const tsl_key dp_keys[];
 /** Refuse given keys that the problem or mode does not use; fill in the defaults of the others. */
 tsl_err dp_deck_settle(const tsl_deck *deck, dp_deck *s);
 
-/** A file named in the deck, relative to the deck's folder; free with tsl_free. */
-tsl_err dp_find_path(const tsl_deck *deck, const char *file, char **path);
-
 /** Append an IN field. @param[in] data  [n] of type, from tsl_alloc; taken over, even on error */
 tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
                      int64_t n, void *data);

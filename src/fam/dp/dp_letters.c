@@ -206,7 +206,7 @@ static tsl_err read_file(const tsl_deck *deck, const dp_sequence_ask *ask, dp_se
   origin from = {
       .ask = {.format = s->format, .record = s->record, .bytes = ask->alphabet == DP_BYTES}};
   dp_text text = {.letters = NULL};
-  TSL_TRY(dp_find_path(deck, s->file, &path));
+  TSL_TRY(tsl_deck_path(deck, s->file, &path));
   from.ask.path = path;
   TSL_TRY(tsl_deck_blame(deck, ask->key, table_file_load(path, &from.bytes, &from.n_bytes)));
   TSL_TRY(

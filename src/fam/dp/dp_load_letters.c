@@ -44,7 +44,7 @@ static tsl_err set_scores(const tsl_deck *deck, const dp_deck *s, dp_scores *sco
   }
   if (tsl_deck_given(deck, "dp.scores.match") || tsl_deck_given(deck, "dp.scores.mismatch"))
     TSL_DECK_FAIL(deck, "dp.scores.matrix", "give either a matrix or match and mismatch");
-  TSL_TRY(dp_find_path(deck, s->scores.matrix, path));
+  TSL_TRY(tsl_deck_path(deck, s->scores.matrix, path));
   TSL_TRY(
       tsl_deck_blame(deck, "dp.scores.matrix", dp_scores_read(*path, s->alphabet, scores, known)));
 done:

@@ -7,19 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-tsl_err dp_find_path(const tsl_deck *deck, const char *file, char **path) {
-  tsl_err err = TSL_OK;
-  const char *folder = tsl_deck_folder(deck);
-  const size_t bytes = strlen(folder) + strlen(file) + 2;
-  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "path", (void **)path));
-  if (file[0] == '/')
-    (void)snprintf(*path, bytes, "%s", file);
-  else
-    (void)snprintf(*path, bytes, "%s/%s", folder, file);
-done:
-  return err;
-}
-
 /** Rows of so many columns, 0: as many as there are. about: how it was read. */
 static tsl_err read_file(const tsl_deck *deck, const char *key, const dp_source *s, int64_t columns,
                          table_rows *table, char *about, size_t size) {
@@ -30,7 +17,7 @@ static tsl_err read_file(const tsl_deck *deck, const char *key, const dp_source 
                          .columns = s->columns.values,
                          .n_columns = (int64_t)s->columns.n,
                          .extra = -1};
-  TSL_TRY(dp_find_path(deck, s->file, &path));
+  TSL_TRY(tsl_deck_path(deck, s->file, &path));
   source.path = path;
   TSL_TRY(tsl_deck_blame(deck, key, table_read_format(&source, &source.format)));
   TSL_TRY(tsl_deck_blame(deck, key, table_read(&source, table)));

@@ -32,15 +32,7 @@ static tsl_err note_read(void *self, const dp_expr *expr, int32_t node, int64_t 
     return dp_node_fail(TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
                         "reads more than %d cells; use a row of the table more instead",
                         DP_WANTED_MAX);
-  if (w->n == w->room) {
-    const int64_t room = w->room > 0 ? 2 * w->room : 16;
-    void *memory = NULL;
-    TSL_TRY(tsl_alloc(room, sizeof *w->list, "goal", &memory));
-    if (w->n > 0) memcpy(memory, w->list, (size_t)w->n * sizeof *w->list);
-    tsl_free(w->list);
-    w->list = memory;
-    w->room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&w->list, w->n, 1, &w->room, sizeof *w->list, "goal"));
   dp_code_fold(w->code, i, j, &w->list[w->n][0], &w->list[w->n][1]);
   w->n++;
 done:

@@ -138,17 +138,9 @@ static tsl_err push_cell(tree *t, int64_t i, int64_t j, int64_t from) {
   tsl_err err = TSL_OK;
   const int64_t at = i * t->eval.recurrence->equation.names.tables[0].cols + j;
   const uint8_t bit = (uint8_t)(1u << (at & 7));
-  void *memory = NULL;
   if ((t->seen[at >> 3] & bit) != 0) return TSL_OK;
   t->seen[at >> 3] |= bit;
-  if (t->n_stack == t->room) {
-    const int64_t room = t->room > 0 ? 2 * t->room : 64;
-    TSL_TRY(tsl_alloc(room, sizeof *t->stack, "solution", &memory));
-    if (t->n_stack > 0) memcpy(memory, t->stack, (size_t)t->n_stack * sizeof *t->stack);
-    tsl_free(t->stack);
-    t->stack = memory;
-    t->room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&t->stack, t->n_stack, 1, &t->room, sizeof *t->stack, "solution"));
   t->stack[t->n_stack++] = (pending){i, j, from};
 done:
   return err;

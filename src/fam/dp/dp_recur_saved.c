@@ -1,5 +1,6 @@
 /* What is saved of the tiles of recurrences, as bytes. */
 #include "dp_recur_saved.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -7,14 +8,6 @@ enum { HEAD = 2, BEST = 3 };
 
 static int64_t padded(int64_t bytes) {
   return (bytes + 7) / 8 * 8;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
 }
 
 static int64_t row_bytes(const dp_recur *r, const tsl_unit *u) {
@@ -31,7 +24,7 @@ static void saved_rows(const dp_code *c, const tsl_unit *u, int64_t stage, int64
   *lo = u->lo[0];
   *hi = u->hi[0];
   if (c->engine == DP_WAVEFRONT) *lo = u->stage == stage - 1 ? *hi - 1 : *hi;
-  if (c->engine == DP_ROWS && c->depth > 0) *lo = smaller(*hi, larger(*lo, done - c->depth));
+  if (c->engine == DP_ROWS && c->depth > 0) *lo = tsl_min(*hi, tsl_max(*lo, done - c->depth));
 }
 
 bool dp_recur_saved_has_goal(const dp_recur *r, const dp_recur_front *front, const tsl_unit *u,

@@ -1,6 +1,7 @@
 /* The table of a recurrence cut into tiles: boxes of folded rows and columns. */
 #include "dp_cut.h"
 #include "dp_family.h"
+#include "integers.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,18 +18,6 @@ enum {
   MOST_BOXES = 4096, /* of an interval problem; boxes get larger */
   LOOKED_AT = 1024   /* stages whose cost is looked at; others cost what the one before does */
 };
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return a / b + (a % b > 0);
-}
-
-static int64_t at_least(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t at_most(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 /* ---- features */
 
@@ -110,24 +99,24 @@ static bool is_single(const dp_recur *r, const tsl_limits *limits) {
 
 static shape choose_shape(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
   const int64_t of_rank = r->code.engine == DP_ROWS ? SWEEP_LANES_OF_RANK : LANES_OF_RANK;
-  const double room = (double)at_most(at_least(limits->slab_bytes, 1), SLAB_BYTES);
-  shape s = {.ranks = at_least(limits->n_ranks, 1), .single = is_single(r, limits)};
-  s.lanes = limits->given ? at_most(limits->target_units, MOST_WISHED) : s.ranks * of_rank;
-  s.lanes = s.single ? 1 : at_most(s.lanes, DP_MAX_LANES);
+  const double room = (double)tsl_min(tsl_max(limits->slab_bytes, 1), SLAB_BYTES);
+  shape s = {.ranks = tsl_max(limits->n_ranks, 1), .single = is_single(r, limits)};
+  s.lanes = limits->given ? tsl_min(limits->target_units, MOST_WISHED) : s.ranks * of_rank;
+  s.lanes = s.single ? 1 : tsl_min(s.lanes, DP_MAX_LANES);
   s.stages = dp_cut_stages(s.single ? 1 : s.ranks,
                            r->code.engine == DP_ROWS ? 0 : limits->pipeline_fill, limits->overlap);
   if (r->code.engine == DP_ROWS && !s.single) s.stages = r->code.P;
   if (p->mode == DP_VALUE) return s;
   const double tile = ceil((double)r->code.Q / (double)s.lanes) * (double)r->code.P *
                       (double)tsl_type_bytes((tsl_type)r->code.type);
-  s.stages = at_most(at_least(s.stages, (int64_t)ceil(tile / room)), r->code.P);
+  s.stages = tsl_min(tsl_max(s.stages, (int64_t)ceil(tile / room)), r->code.P);
   return s;
 }
 
 /** All tiles of a stage, then those of the next. */
 static void fill_strips(const dp_recur *r, const dp_ends *rows, const dp_ends *columns,
                         tsl_units *units) {
-  const int64_t every = ceil_div(rows->n, LOOKED_AT);
+  const int64_t every = tsl_divide_up(rows->n, LOOKED_AT);
   for (int64_t stage = 0; stage < rows->n; stage++)
     for (int64_t lane = 0; lane < columns->n; lane++) {
       tsl_unit *u = &units->list[units->n];
@@ -145,7 +134,7 @@ static tsl_err strips(const dp_recur *r, const shape *s, tsl_units *units, int64
   const dp_cut stages =
       dp_cut_make(r->code.P, s->stages, s->stages == r->code.P ? 1 : STAGE_QUANTUM);
   dp_ends rows = {0}, columns = {0};
-  if (stages.pieces > FEW_TILES / lanes) lanes = at_least(s->ranks, FEW_TILES / stages.pieces);
+  if (stages.pieces > FEW_TILES / lanes) lanes = tsl_max(s->ranks, FEW_TILES / stages.pieces);
   const dp_cut cut = dp_cut_make(r->code.Q, s->single ? 1 : lanes, LANE_QUANTUM);
   if (!tsl_mul_i64(stages.pieces, cut.pieces, &n) || n > MOST_TILES)
     TSL_FAIL(TSL_ERR_INPUT, "dp: %lld stages of %lld tiles are too many; use fewer ranks",
@@ -169,8 +158,8 @@ static bool has_cell(const dp_recur *r, const int64_t lo[3], const int64_t hi[3]
   int64_t i[2], j[2];
   dp_code_unfold(&r->code, lo[0], lo[1], &i[0], &j[0]);
   dp_code_unfold(&r->code, hi[0] - 1, hi[1] - 1, &i[1], &j[1]);
-  if (cells == DP_CELLS_UPPER) return at_most(i[0], i[1]) <= at_least(j[0], j[1]);
-  if (cells == DP_CELLS_LOWER) return at_least(i[0], i[1]) >= at_most(j[0], j[1]);
+  if (cells == DP_CELLS_UPPER) return tsl_min(i[0], i[1]) <= tsl_max(j[0], j[1]);
+  if (cells == DP_CELLS_LOWER) return tsl_max(i[0], i[1]) >= tsl_min(j[0], j[1]);
   return true;
 }
 
@@ -178,15 +167,15 @@ static tsl_err boxes(const dp_recur *r, tsl_units *units) {
   tsl_err err = TSL_OK;
   const int64_t P = r->code.P, Q = r->code.Q;
   int64_t side = DP_BOX, stage = 0;
-  while (ceil_div(P, side) > MOST_BOXES / ceil_div(Q, side)) side *= 2;
-  const int64_t down = ceil_div(P, side), across = ceil_div(Q, side);
+  while (tsl_divide_up(P, side) > MOST_BOXES / tsl_divide_up(Q, side)) side *= 2;
+  const int64_t down = tsl_divide_up(P, side), across = tsl_divide_up(Q, side);
   TSL_TRY(tsl_alloc(down * across, sizeof *units->list, "tiles", (void **)&units->list));
   for (int64_t d = 0; d < down + across - 1; d++) {
     const int64_t before = units->n;
-    for (int64_t a = at_least(0, d - across + 1); a <= d && a < down; a++) {
+    for (int64_t a = tsl_max(0, d - across + 1); a <= d && a < down; a++) {
       tsl_unit u = {.id = units->n, .lane = units->n, .stage = stage};
-      u.lo[0] = a * side, u.hi[0] = at_most(u.lo[0] + side, P);
-      u.lo[1] = (d - a) * side, u.hi[1] = at_most(u.lo[1] + side, Q);
+      u.lo[0] = a * side, u.hi[0] = tsl_min(u.lo[0] + side, P);
+      u.lo[1] = (d - a) * side, u.hi[1] = tsl_min(u.lo[1] + side, Q);
       u.hi[2] = 1;
       if (!has_cell(r, u.lo, u.hi)) continue;
       set_features(r, &u, NULL);
@@ -247,7 +236,7 @@ done:
 void dp_recur_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,
                      tsl_unit *out) {
   const int64_t rows = whole->hi[0] - whole->lo[0];
-  const int64_t part = at_least((int64_t)ceil(fraction * (double)rows), 1);
+  const int64_t part = tsl_max((int64_t)ceil(fraction * (double)rows), 1);
   const double ratio = (double)part / (double)rows;
   (void)problem;
   *out = *whole;
@@ -268,8 +257,8 @@ void dp_recur_region(const tsl_problem *problem, const tsl_unit *u, int field, i
   if (field == dp_field(problem, "table")) {
     dp_code_unfold(&code, u->lo[0], u->lo[1], &i[0], &j[0]);
     dp_code_unfold(&code, u->hi[0] - 1, u->hi[1] - 1, &i[1], &j[1]);
-    lo[0] = at_most(i[0], i[1]), hi[0] = at_least(i[0], i[1]) + 1;
-    lo[1] = at_most(j[0], j[1]), hi[1] = at_least(j[0], j[1]) + 1;
+    lo[0] = tsl_min(i[0], i[1]), hi[0] = tsl_max(i[0], i[1]) + 1;
+    lo[1] = tsl_min(j[0], j[1]), hi[1] = tsl_max(j[0], j[1]) + 1;
     hi[2] = 1;
   }
   if (field == dp_field(problem, "best") && (p->engine == DP_INTERVAL || u->hi[0] == code.P))
@@ -320,6 +309,6 @@ int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
   const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
   const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
   if (p->engine == DP_INTERVAL) return rows * columns * bytes;
-  if (p->engine == DP_ROWS) return at_most(p->depth, rows) * columns * bytes;
+  if (p->engine == DP_ROWS) return tsl_min(p->depth, rows) * columns * bytes;
   return (rows + 1) * bytes;
 }

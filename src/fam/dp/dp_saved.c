@@ -207,27 +207,13 @@ void dp_lane_states_clear(dp_lane_states *lanes) {
   *lanes = (dp_lane_states){0};
 }
 
-/** Room for one more. */
-static tsl_err grow(dp_lane_states *lanes) {
-  tsl_err err = TSL_OK;
-  const int64_t room = lanes->room > 0 ? 2 * lanes->room : 16;
-  void *more = NULL;
-  if (lanes->n < lanes->room) return TSL_OK;
-  TSL_TRY(tsl_alloc(room, sizeof *lanes->list, "states of lanes", &more));
-  if (lanes->n > 0) memcpy(more, lanes->list, (size_t)lanes->n * sizeof *lanes->list);
-  tsl_free(lanes->list);
-  lanes->list = more;
-  lanes->room = room;
-done:
-  return err;
-}
-
 tsl_err dp_lane_states_add(const dp_params *p, dp_lane_states *lanes, const tsl_unit *u,
                            const dp_saved *saved) {
   tsl_err err = TSL_OK;
   const int64_t bytes = dp_state_bytes(p, columns_of(u));
   dp_lane_state *l = NULL;
-  TSL_TRY(grow(lanes));
+  TSL_TRY(tsl_grow((void **)&lanes->list, lanes->n, 1, &lanes->room, sizeof *lanes->list,
+                   "states of lanes"));
   l = &lanes->list[lanes->n++];
   *l = (dp_lane_state){.lo = u->lo[1], .hi = u->hi[1], .row = u->hi[0]};
   memcpy(l->best, saved->best, sizeof l->best);

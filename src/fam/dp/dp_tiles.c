@@ -1,10 +1,7 @@
 /* What a tile fills, what it needs of others, and what it gives them. */
 #include "dp_family.h"
 #include "dp_saved.h"
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return a / b + (a % b > 0);
-}
+#include "integers.h"
 
 /* ---- regions */
 
@@ -90,7 +87,7 @@ static int64_t tile_id(int64_t boxes, int64_t r, int64_t d) {
 
 /** Tiles to the left and below, (r, r + d) and (c - d, c); Nussinov also (r + 1, c - 1). */
 static int64_t before_interval(const dp_params *p, const tsl_unit *u, int64_t *list, int64_t room) {
-  const int64_t boxes = ceil_div(dp_posts(p), DP_BOX), r = u->lo[0] / DP_BOX;
+  const int64_t boxes = tsl_divide_up(dp_posts(p), DP_BOX), r = u->lo[0] / DP_BOX;
   int64_t n = 0;
   for (int64_t d = 0; d < u->stage; d++) {
     const int64_t left = tile_id(boxes, r, d), below = tile_id(boxes, r + u->stage - d, d);

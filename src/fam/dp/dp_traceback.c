@@ -84,25 +84,12 @@ tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor) {
   return TSL_OK;
 }
 
-static tsl_err make_room(dp_own *own, int64_t n) {
-  tsl_err err = TSL_OK;
-  void *more = NULL;
-  if (own->n_steps + n <= own->room) return TSL_OK;
-  const int64_t room = 2 * own->room > own->n_steps + n ? 2 * own->room : own->n_steps + n;
-  TSL_TRY(tsl_alloc(room, sizeof *own->steps, "solution", &more));
-  if (own->n_steps > 0) memcpy(more, own->steps, (size_t)own->n_steps * sizeof *own->steps);
-  tsl_free(own->steps);
-  own->steps = more;
-  own->room = room;
-done:
-  return err;
-}
-
 tsl_err dp_traceback_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n) {
   tsl_err err = TSL_OK;
   dp_own *own = dp_own_of(problem);
   if (n == 0) return TSL_OK;
-  TSL_TRY(make_room(own, n));
+  TSL_TRY(
+      tsl_grow((void **)&own->steps, own->n_steps, n, &own->room, sizeof *own->steps, "solution"));
   memcpy(own->steps + own->n_steps, steps, (size_t)n * sizeof *steps);
   own->n_steps += n;
 done:

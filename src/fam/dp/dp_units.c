@@ -2,6 +2,7 @@
 #include "dp_cut.h"
 #include "dp_family.h"
 #include "dp_saved.h"
+#include "integers.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,18 +21,6 @@ enum {
   FEW_TILES = 1 << 22,     /* above, sweeps get fewer strips */
   MOST_TILES = 1 << 24
 };
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return a / b + (a % b > 0);
-}
-
-static int64_t at_least(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t at_most(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 static int64_t value_bytes(const dp_params *p) {
   return (int64_t)tsl_type_bytes((tsl_type)p->type);
@@ -157,20 +146,20 @@ typedef struct shape {
 
 static void choose_lanes(const dp_params *p, const tsl_limits *limits, shape *s) {
   const int64_t of_rank = p->engine == DP_ROWS ? SWEEP_LANES_OF_RANK : LANES_OF_RANK;
-  s->ranks = at_least(limits->n_ranks, 1);
+  s->ranks = tsl_max(limits->n_ranks, 1);
   s->alone = s->ranks == 1 && !limits->given;
   s->lanes = s->ranks * of_rank;
-  if (s->alone) s->lanes = p->engine == DP_ROWS ? 1 : at_least(dp_width(p) / ALONE_COLUMNS, 1);
-  if (limits->given) s->lanes = at_most(limits->target_units, MOST_WISHED);
-  s->lanes = at_most(s->lanes, DP_MAX_LANES);
+  if (s->alone) s->lanes = p->engine == DP_ROWS ? 1 : tsl_max(dp_width(p) / ALONE_COLUMNS, 1);
+  if (limits->given) s->lanes = tsl_min(limits->target_units, MOST_WISHED);
+  s->lanes = tsl_min(s->lanes, DP_MAX_LANES);
 }
 
 /** Stages that keep the table's tiles small. */
 static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, int64_t lanes) {
-  const double room = (double)at_most(at_least(limits->slab_bytes, 1), SLAB_BYTES);
+  const double room = (double)tsl_min(tsl_max(limits->slab_bytes, 1), SLAB_BYTES);
   const double tile =
       ceil((double)dp_width(p) / (double)lanes) * (double)p->n * (double)value_bytes(p);
-  return p->mode == DP_TABLE ? (int64_t)at_most((int64_t)ceil(tile / room), p->n) : 1;
+  return p->mode == DP_TABLE ? (int64_t)tsl_min((int64_t)ceil(tile / room), p->n) : 1;
 }
 
 static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape *s) {
@@ -178,7 +167,7 @@ static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape
   stage_range fit = {1, (double)p->n};
   s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->pipeline_fill : 0,
                             limits->overlap);
-  s->stages = at_least(s->stages, stages_for_slabs(p, limits, s->lanes));
+  s->stages = tsl_max(s->stages, stages_for_slabs(p, limits, s->lanes));
   if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, limits, s->ranks, &fit));
   if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;
   if ((double)s->stages < fit.least) s->stages = (int64_t)fit.least;
@@ -213,9 +202,9 @@ static bool takes_together(const dp_params *p) {
 
 /** Stages of a sweep on several ranks, or with tiles that the user wants. */
 static int64_t sweep_stages(const dp_params *p, int64_t ranks, int64_t rows) {
-  if (p->problem == DP_BINOMIAL) return ceil_div(rows, SWEEP_ROWS);
+  if (p->problem == DP_BINOMIAL) return tsl_divide_up(rows, SWEEP_ROWS);
   if (!takes_together(p) || rows == 0) return rows;
-  return at_most(rows, dp_cut_stages(ranks, (double)COPY_ITEMS / (double)rows, false));
+  return tsl_min(rows, dp_cut_stages(ranks, (double)COPY_ITEMS / (double)rows, false));
 }
 
 /** Rows of the stages, counted from the first row that is computed. */
@@ -232,7 +221,7 @@ static tsl_err column_ends(const dp_params *p, const shape *s, int64_t stages, d
   tsl_err err = TSL_OK;
   int64_t lanes = s->lanes, n = 0;
   if (p->engine == DP_ROWS && stages > FEW_TILES / lanes)
-    lanes = at_least(s->ranks, FEW_TILES / stages);
+    lanes = tsl_max(s->ranks, FEW_TILES / stages);
   const dp_cut c = dp_cut_make(dp_width(p), lanes, LANE_QUANTUM);
   if (!tsl_mul_i64(stages, c.pieces, &n) || n > MOST_TILES)
     TSL_FAIL(TSL_ERR_INPUT, "dp: %lld stages of %lld tiles are too many; use fewer ranks",
@@ -295,7 +284,7 @@ done:
 
 static tsl_err triangle(const dp_params *p, const tsl_limits *limits, tsl_units *units) {
   tsl_err err = TSL_OK;
-  const int64_t posts = dp_posts(p), boxes = ceil_div(posts, DP_BOX);
+  const int64_t posts = dp_posts(p), boxes = tsl_divide_up(posts, DP_BOX);
   TSL_TRY(check_triangle(p, limits));
   TSL_TRY(tsl_alloc(boxes * (boxes + 1) / 2, sizeof *units->list, "tiles", (void **)&units->list));
   for (int64_t d = 0; d < boxes; d++)
@@ -303,8 +292,8 @@ static tsl_err triangle(const dp_params *p, const tsl_limits *limits, tsl_units 
       tsl_unit *u = &units->list[units->n];
       const int64_t a = r * DP_BOX, b = (r + d) * DP_BOX;
       *u = (tsl_unit){.id = units->n, .stage = d, .lane = units->n, .kind = d > 0};
-      u->lo[0] = a, u->hi[0] = at_most(a + DP_BOX, posts);
-      u->lo[1] = b, u->hi[1] = at_most(b + DP_BOX, posts);
+      u->lo[0] = a, u->hi[0] = tsl_min(a + DP_BOX, posts);
+      u->lo[1] = b, u->hi[1] = tsl_min(b + DP_BOX, posts);
       u->hi[2] = 1;
       set_features(p, u);
       units->n++;
@@ -335,16 +324,16 @@ void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
   }
   if (p->engine == DP_INTERVAL) { /* a tile nearer to the diagonal */
     const int64_t distance = (whole->lo[1] - whole->lo[0]) / DP_BOX;
-    const int64_t nearer = at_least((int64_t)ceil(fraction * (double)distance), distance > 0);
+    const int64_t nearer = tsl_max((int64_t)ceil(fraction * (double)distance), distance > 0);
     out->lo[1] = whole->lo[0] + nearer * DP_BOX;
-    out->hi[1] = at_most(out->lo[1] + DP_BOX, dp_posts(p));
+    out->hi[1] = tsl_min(out->lo[1] + DP_BOX, dp_posts(p));
   } else if (takes_together(p) && whole->hi[0] - whole->lo[0] > 1) {
     /* blocks of columns are as wide as the lightest item is heavy: some items would be faster */
     const int64_t columns = whole->hi[1] - whole->lo[1];
-    out->hi[1] = whole->lo[1] + at_least((int64_t)ceil(fraction * (double)columns), 1);
+    out->hi[1] = whole->lo[1] + tsl_max((int64_t)ceil(fraction * (double)columns), 1);
   } else {
     const int64_t rows = whole->hi[0] - whole->lo[0];
-    out->hi[0] = whole->lo[0] + at_least((int64_t)ceil(fraction * (double)rows), 1);
+    out->hi[0] = whole->lo[0] + tsl_max((int64_t)ceil(fraction * (double)rows), 1);
   }
   set_features(p, out);
 }

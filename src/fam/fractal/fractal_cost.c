@@ -38,6 +38,7 @@ TSL_FN int64_t sample_at(const plan *w, int axis, int64_t s) {
 #define FRACTAL_REAL float
 #define FRACTAL_(name) name##_f32
 #include "fractal_cost_body.h"
+#include "integers.h"
 
 TSL_FN int64_t walk_grid(const plan *w, walk *walks) {
   const int64_t columns = w->n[1];
@@ -114,16 +115,12 @@ done:
 
 /* ------------------------------------------------------------- finer grids */
 
-static int64_t at_most(int64_t wanted, int64_t limit) {
-  return wanted < limit ? wanted : limit;
-}
-
 static void set_grid(plan *w, int64_t side) {
-  for (int axis = 0; axis < 2; axis++) w->n[axis] = at_most(side, w->size[axis]);
+  for (int axis = 0; axis < 2; axis++) w->n[axis] = tsl_min(side, w->size[axis]);
 }
 
 static int64_t samples_of(const plan *w, int64_t side) {
-  return at_most(side, w->size[0]) * at_most(side, w->size[1]);
+  return tsl_min(side, w->size[0]) * tsl_min(side, w->size[1]);
 }
 
 /** Steps to expect of all pixels, were each computed. */
@@ -160,7 +157,7 @@ tsl_err fractal_cost_make(const tsl_problem *problem, const int64_t lo[2], const
   for (int64_t side = effort->first; steps == 0 || is_worth(&w, side, (double)steps, most);
        side *= 2) {
     set_grid(&w, side);
-    w.most = at_most(p->maxiter, at_most(LONGEST, left / samples_of(&w, side)) + 1);
+    w.most = tsl_min(p->maxiter, tsl_min(LONGEST, left / samples_of(&w, side)) + 1);
     steps = walk_all(&w, walks) + 1;
     left -= steps;
     most = fmin((double)left, effort->part * all_expected(&w, walks));
@@ -178,8 +175,8 @@ static double before(const fractal_cost *cost, int64_t a, int64_t c) {
   const double f[2] = {
       (double)(a - cost->lo[0]) * (double)cost->n[0] / (double)(cost->hi[0] - cost->lo[0]),
       (double)(c - cost->lo[1]) * (double)cost->n[1] / (double)(cost->hi[1] - cost->lo[1])};
-  const int64_t row = at_most((int64_t)f[0], cost->n[0] - 1);
-  const int64_t column = at_most((int64_t)f[1], cost->n[1] - 1);
+  const int64_t row = tsl_min((int64_t)f[0], cost->n[0] - 1);
+  const int64_t column = tsl_min((int64_t)f[1], cost->n[1] - 1);
   const double u = f[0] - (double)row, v = f[1] - (double)column;
   const double *s = cost->before + row * (cost->n[1] + 1) + column, *t = s + cost->n[1] + 1;
   return (1 - u) * ((1 - v) * s[0] + v * s[1]) + u * ((1 - v) * t[0] + v * t[1]);

@@ -2,6 +2,7 @@
  * needed.
  */
 #include "fractal_family.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -26,18 +27,10 @@ static int64_t round_up(int64_t n, int64_t quantum) {
   return (n + quantum - 1) / quantum;
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /** Pixels that the limits allow in a unit; values are all that a unit holds. */
 static int64_t pixels_within(const fractal_params *p, const tsl_limits *limits) {
-  const int64_t bytes = smaller(limits->slab_bytes, limits->device_bytes);
-  return larger(1, bytes / (int64_t)tsl_type_bytes((tsl_type)p->value_type));
+  const int64_t bytes = tsl_min(limits->slab_bytes, limits->device_bytes);
+  return tsl_max(1, bytes / (int64_t)tsl_type_bytes((tsl_type)p->value_type));
 }
 
 static tsl_err open_cutter(const tsl_problem *problem, const tsl_limits *limits, cutter *c) {
@@ -46,7 +39,7 @@ static tsl_err open_cutter(const tsl_problem *problem, const tsl_limits *limits,
   const int64_t tile = p->exact ? 1 : FRACTAL_TILE;
   const int64_t lo[2] = {0, 0}, hi[2] = {p->yres, p->xres};
   *c = (cutter){.params = p,
-                .wanted = larger(1, limits->target_units),
+                .wanted = tsl_max(1, limits->target_units),
                 .quantum = {tile, FRACTAL_TILE},
                 .most = pixels_within(p, limits)};
   if (p->exact && c->most < FRACTAL_TILE) c->quantum[1] = 1;
@@ -101,36 +94,36 @@ static int64_t next_cut(const line *l, int64_t from, int64_t left) {
   int64_t to = l->n;
   if (left > 1) to = end_for(l, from, cost_between(l, from, l->n) / (double)left);
   if (to < l->n) to = (to + quantum / 2) / quantum * quantum;
-  to = larger(to, from + quantum);
-  return smaller(smaller(to, from + l->most), l->n);
+  to = tsl_max(to, from + quantum);
+  return tsl_min(tsl_min(to, from + l->most), l->n);
 }
 
 /** Bands of full width, as many rows as fit, and no fewer than wanted. */
 static line rows_of(const cutter *c) {
   const fractal_params *p = c->params;
   const int64_t fit = c->most / p->xres / c->quantum[0] * c->quantum[0];
-  const int64_t most = larger(fit, c->quantum[0]);
+  const int64_t most = tsl_max(fit, c->quantum[0]);
   return (line){.cutter = c,
                 .n = p->yres,
                 .most = most,
-                .pieces = larger(c->wanted, round_up(p->yres, most))};
+                .pieces = tsl_max(c->wanted, round_up(p->yres, most))};
 }
 
 /** The band [a, b) is cut only when it is too large, or when there are too few rows to balance. */
 static line columns_of(const cutter *c, int64_t a, int64_t b) {
   const fractal_params *p = c->params;
   const int64_t fit = c->most / (b - a) / c->quantum[1] * c->quantum[1];
-  const int64_t most = larger(fit, c->quantum[1]);
+  const int64_t most = tsl_max(fit, c->quantum[1]);
   const int64_t bands = round_up(p->yres, c->quantum[0]);
-  const int64_t room = larger(1, p->xres / larger(1, SMALL / (b - a)));
-  const int64_t for_balance = smaller(round_up(c->wanted, bands), room);
+  const int64_t room = tsl_max(1, p->xres / tsl_max(1, SMALL / (b - a)));
+  const int64_t for_balance = tsl_min(round_up(c->wanted, bands), room);
   return (line){.cutter = c,
                 .axis = 1,
                 .a = a,
                 .b = b,
                 .n = p->xres,
                 .most = most,
-                .pieces = larger(for_balance, round_up(p->xres, most))};
+                .pieces = tsl_max(for_balance, round_up(p->xres, most))};
 }
 
 /** Pieces of the band, appended to list (NULL: counted) from entry n on. @return entries */
@@ -177,9 +170,9 @@ done:
 /** Part of [lo, hi) in its middle, of about fraction, cut at the quantum. */
 static void shrink(int64_t *lo, int64_t *hi, double fraction, int64_t quantum) {
   const int64_t n = round_up(*hi - *lo, quantum);
-  const int64_t kept = larger(1, smaller(n, (int64_t)(fraction * (double)n)));
+  const int64_t kept = tsl_max(1, tsl_min(n, (int64_t)(fraction * (double)n)));
   *lo += (n - kept) / 2 * quantum;
-  *hi = smaller(*hi, *lo + kept * quantum);
+  *hi = tsl_min(*hi, *lo + kept * quantum);
 }
 
 void fractal_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,

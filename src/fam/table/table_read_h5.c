@@ -1,6 +1,7 @@
 /* HDF5: one 1-D or 2-D dataset of integers or reals, 3-D where that is asked for. The only file of
  * the family that sees HDF5. The library may die or loop in a hostile file, so another process
  * reads it and sends the rows. */
+#include "integers.h"
 #include "memory.h"
 #include "sandbox.h"
 #include "table_read.h"
@@ -198,10 +199,6 @@ static int64_t rows_of_block(int64_t width) {
   return CHUNK / width + 1;
 }
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /** Shape, then all rows as doubles. */
 static tsl_err send_rows(const table_source *source, const h5 *f, int to) {
   tsl_err err = TSL_OK;
@@ -210,7 +207,7 @@ static tsl_err send_rows(const table_source *source, const h5 *f, int to) {
   TSL_TRY(tsl_sandbox_put(to, shape, (int64_t)sizeof shape));
   TSL_TRY(tsl_alloc(some * f->width, sizeof *rows, "rows of an HDF5 file", (void **)&rows));
   for (int64_t i0 = 0, m; i0 < f->n; i0 += m) {
-    m = least(least(f->n - i0, some), f->depth - i0 % f->depth);
+    m = tsl_min(tsl_min(f->n - i0, some), f->depth - i0 % f->depth);
     TSL_TRY(load_rows(source, f, i0, m, rows));
     TSL_TRY(tsl_sandbox_put(to, rows, m * f->width * (int64_t)sizeof *rows));
   }

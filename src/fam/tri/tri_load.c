@@ -4,22 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/** The file's path, relative ones taken from the deck's folder; free with tsl_free. */
-static tsl_err find_path(const tsl_deck *deck, const tri_deck *s, char **path) {
-  tsl_err err = TSL_OK;
-  void *memory = NULL;
-  const char *folder = tsl_deck_folder(deck), *file = s->input.file;
-  const size_t bytes = strlen(folder) + strlen(file) + 2;
-  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "path", &memory));
-  *path = memory;
-  if (file[0] == '/')
-    (void)snprintf(*path, bytes, "%s", file);
-  else
-    (void)snprintf(*path, bytes, "%s/%s", folder, file);
-done:
-  return err;
-}
-
 tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format) {
   tsl_err err = TSL_OK;
   char *path = NULL;
@@ -29,7 +13,7 @@ tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format
     TSL_DECK_FAIL(deck, s->input.file != NULL ? "tri.generator.kind" : "tri",
                   "points come from either input.file or generator.kind: give exactly one");
   if (s->input.file == NULL) goto done;
-  TSL_TRY(find_path(deck, s, &path));
+  TSL_TRY(tsl_deck_path(deck, s->input.file, &path));
   source.path = path;
   TSL_TRY(tsl_deck_blame(deck, "tri.input.file", table_read_format(&source, format)));
 done:
@@ -61,7 +45,7 @@ static tsl_err read_points(const tsl_deck *deck, const tri_deck *s, int32_t form
                          .n_columns = (int64_t)s->input.columns.n,
                          .extra = radius >= 0 ? radius : mass};
   TSL_TRY(find_comment(deck, s, &source.comment));
-  TSL_TRY(find_path(deck, s, &path));
+  TSL_TRY(tsl_deck_path(deck, s->input.file, &path));
   source.path = path;
   TSL_TRY(tsl_deck_blame(deck, "tri.input.file", table_read(&source, &points->table)));
   table_describe(&source, &points->table, points->from, sizeof points->from);

@@ -4,20 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Path of a file named in the deck, taken from the deck's folder; free with tsl_free. */
-static tsl_err resolve(const tsl_deck *deck, const char *name, char **path) {
-  tsl_err err = TSL_OK;
-  const char *folder = tsl_deck_folder(deck);
-  const size_t bytes = strlen(folder) + strlen(name) + 2;
-  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "file name", (void **)path));
-  if (name[0] == '/')
-    (void)snprintf(*path, bytes, "%s", name);
-  else
-    (void)snprintf(*path, bytes, "%s/%s", folder, name);
-done:
-  return err;
-}
-
 /* ----------------------------------------------------------------- molecule */
 
 /** Atoms in the deck as the text of an XYZ file. */
@@ -48,7 +34,7 @@ static tsl_err load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *m
   tsl_err err = TSL_OK;
   char *path = NULL;
   const char *file = s->molecule.xyz != NULL ? s->molecule.xyz : s->molecule.json;
-  if (file != NULL) TSL_TRY(resolve(deck, file, &path));
+  if (file != NULL) TSL_TRY(tsl_deck_path(deck, file, &path));
   if (s->molecule.xyz != NULL)
     TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", xc_molecule_read_xyz(path, molecule)));
   else if (s->molecule.json != NULL)
@@ -70,7 +56,7 @@ static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, xc_molecule
   char *path = NULL;
   TSL_TRY(load_atoms(deck, s, molecule, model));
   if (s->molecule.charges != NULL) {
-    TSL_TRY(resolve(deck, s->molecule.charges, &path));
+    TSL_TRY(tsl_deck_path(deck, s->molecule.charges, &path));
     TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
   }
   TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", molecule)));
@@ -88,12 +74,12 @@ static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *na
   const char *key = fitting ? "xc.fitting" : "xc.basis", *named = shipped;
   xc_set set = {.n = 0};
   if (s->basis_folder != NULL) {
-    TSL_TRY(resolve(deck, s->basis_folder, &given));
+    TSL_TRY(tsl_deck_path(deck, s->basis_folder, &given));
     named = given;
   } else {
     TSL_TRY(xc_basis_folder(shipped));
   }
-  if (strpbrk(name, "./") != NULL) TSL_TRY(resolve(deck, name, &path));
+  if (strpbrk(name, "./") != NULL) TSL_TRY(tsl_deck_path(deck, name, &path));
   TSL_TRY(tsl_deck_blame(
       deck, key, (fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, &set)));
   if (set.warning[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", set.warning);
@@ -133,7 +119,7 @@ static tsl_err load_guess(const tsl_deck *deck, const xc_deck *s, xc_own *own) {
   tsl_err err = TSL_OK;
   char *path = NULL;
   if (s->guess.file == NULL) goto done;
-  TSL_TRY(resolve(deck, s->guess.file, &path));
+  TSL_TRY(tsl_deck_path(deck, s->guess.file, &path));
   TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
                          xc_start_read(path, &own->molecule, &own->orbital, &own->start)));
 done:

@@ -49,14 +49,8 @@ done:
 /* A place for the rows of a unit. */
 static tsl_err new_rows(xc_gpu *w, const tsl_unit *unit, xc_rows **out) {
   tsl_err err = TSL_OK;
-  xc_rows *more = NULL;
-  const int64_t room = 2 * w->n_rows + 16;
-  if (w->n_rows == w->room_rows) {
-    TSL_TRY(tsl_alloc(room, sizeof *more, "rows", (void **)&more));
-    if (w->n_rows > 0) memcpy(more, w->kept_rows, (size_t)w->n_rows * sizeof *more);
-    tsl_free(w->kept_rows);
-    w->kept_rows = more, w->room_rows = room;
-  }
+  TSL_TRY(
+      tsl_grow((void **)&w->kept_rows, w->n_rows, 1, &w->room_rows, sizeof *w->kept_rows, "rows"));
   *out = &w->kept_rows[w->n_rows++];
   memset(*out, 0, sizeof **out);
   (*out)->lo = unit->lo[0], (*out)->hi = unit->hi[0];

@@ -48,7 +48,7 @@ dp_band *dp_band_find(dp_bands *bands, const tsl_unit *units, int64_t n) {
 
 tsl_err dp_bands_add(dp_bands *bands, int64_t lo, int64_t hi, dp_band **out) {
   tsl_err err = TSL_OK;
-  TSL_TRY(dp_list_grow((void **)&bands->list, bands->n, &bands->room, sizeof *bands->list));
+  TSL_TRY(tsl_grow((void **)&bands->list, bands->n, 1, &bands->room, sizeof *bands->list, "list"));
   *out = &bands->list[bands->n++];
   **out = (dp_band){.lo = lo, .hi = hi, .right_lo = -1, .out_lo = {-1, -1}, .at = -1};
 done:
@@ -136,8 +136,8 @@ static tsl_err edge_of_column(dp_bands *bands, int64_t column, int64_t row, dp_e
       *out = edge;
   }
   if (*out != NULL && (n == bands->edges_each || (*out)->row == row)) return TSL_OK;
-  TSL_TRY(dp_list_grow((void **)&bands->edges, bands->n_edges, &bands->edge_room,
-                       sizeof *bands->edges));
+  TSL_TRY(tsl_grow((void **)&bands->edges, bands->n_edges, 1, &bands->edge_room,
+                   sizeof *bands->edges, "list"));
   *out = &bands->edges[bands->n_edges++];
   **out = (dp_edge){.column = column, .row = -1};
 done:
@@ -231,7 +231,7 @@ static tsl_err keep_rows(dp_bands *bands, dp_band *b, int64_t lo, int64_t rows, 
   const int64_t edge = left != NULL ? dp_edge_size(c->p, to - from) : 0;
   dp_kept_rows *kept = NULL;
   char have[24], need[24];
-  TSL_TRY(dp_list_grow((void **)&b->kept, b->n_kept, &b->kept_room, sizeof *kept));
+  TSL_TRY(tsl_grow((void **)&b->kept, b->n_kept, 1, &b->kept_room, sizeof *kept, "list"));
   kept = &b->kept[b->n_kept++];
   *kept = (dp_kept_rows){.lo = lo + from, .hi = lo + to};
   bands->history += state + edge;

@@ -179,7 +179,7 @@ static tsl_err load_rows(dp_bands *bands, const tsl_unit *u, const dp_saved_rows
   dp_band *b = NULL;
   dp_kept_rows *kept = NULL;
   TSL_TRY(past_band(bands, rows, u->lane, &b));
-  TSL_TRY(dp_list_grow((void **)&b->kept, b->n_kept, &b->kept_room, sizeof *kept));
+  TSL_TRY(tsl_grow((void **)&b->kept, b->n_kept, 1, &b->kept_room, sizeof *kept, "list"));
   kept = &b->kept[b->n_kept++];
   *kept = (dp_kept_rows){.lo = rows->lo, .hi = rows->hi};
   b->row = rows->hi;

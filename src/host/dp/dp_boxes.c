@@ -94,7 +94,8 @@ static tsl_err list_boxes(dp_boxes *boxes, const tsl_unit *units, int64_t n) {
   tsl_err err = TSL_OK;
   boxes->n_last = boxes->out_from = boxes->out_to = 0;
   for (int64_t k = 0; k < n; k++) {
-    TSL_TRY(dp_list_grow((void **)&boxes->last, boxes->n_last, &boxes->room, sizeof *boxes->last));
+    TSL_TRY(tsl_grow((void **)&boxes->last, boxes->n_last, 1, &boxes->room, sizeof *boxes->last,
+                     "list"));
     boxes->last[boxes->n_last++] = box_of(&units[k]);
   }
 done:

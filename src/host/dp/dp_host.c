@@ -71,20 +71,7 @@ void dp_context_set(dp_context *c, const tsl_problem *problem, void *worker,
                     .bytes = (int64_t)tsl_type_bytes((tsl_type)p->type)};
 }
 
-/* ---- lists and units */
-
-tsl_err dp_list_grow(void **list, int64_t n, int64_t *room, size_t size) {
-  tsl_err err = TSL_OK;
-  void *more = NULL;
-  const int64_t wanted = *room > 0 ? 2 * *room : 16;
-  if (n < *room) return TSL_OK;
-  TSL_TRY(tsl_alloc(wanted, size, "list", &more));
-  if (n > 0) memcpy(more, *list, (size_t)n * size);
-  tsl_free(*list);
-  *list = more, *room = wanted;
-done:
-  return err;
-}
+/* ---- units */
 
 int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k) {
   for (k++; k < n; k++)

@@ -103,10 +103,7 @@ static inline tsl_err dp_wait(const dp_context *c) {
   return c->memory->wait(c->device);
 }
 
-/* ---- lists and units */
-
-/** A longer list, when n = *room. @param[in] size  bytes of an element */
-tsl_err dp_list_grow(void **list, int64_t n, int64_t *room, size_t size);
+/* ---- units */
 
 /** First unit of units after k that does not continue the lanes from k on; at most n. */
 int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k);

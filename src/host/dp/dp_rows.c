@@ -177,7 +177,7 @@ bool dp_decisions_later(const dp_rows *rows, const dp_sweep_span *span) {
 
 tsl_err dp_decisions_add(dp_rows *rows, const dp_sweep_span *span, dp_decisions **out) {
   tsl_err err = TSL_OK;
-  TSL_TRY(dp_list_grow((void **)&rows->list, rows->n, &rows->room, sizeof *rows->list));
+  TSL_TRY(tsl_grow((void **)&rows->list, rows->n, 1, &rows->room, sizeof *rows->list, "list"));
   *out = &rows->list[rows->n++];
   **out = (dp_decisions){.lo = span->lo,
                          .hi = span->hi,
@@ -233,8 +233,8 @@ tsl_err dp_rows_run(dp_rows *rows, const tsl_unit *units, int64_t n, tsl_part *p
   const dp_context *c = rows->c;
   const dp_sweep_span span = dp_sweep_span_of(rows, units, n);
   void *made = NULL;
-  TSL_TRY(
-      dp_list_grow((void **)&rows->spans, rows->n_spans, &rows->span_room, sizeof *rows->spans));
+  TSL_TRY(tsl_grow((void **)&rows->spans, rows->n_spans, 1, &rows->span_room, sizeof *rows->spans,
+                   "list"));
   rows->spans[rows->n_spans][0] = span.from;
   rows->spans[rows->n_spans++][1] = span.to;
   if (c->p->mode == DP_RECOVER) TSL_TRY(keep_decisions(rows, &span, &made));

@@ -102,7 +102,6 @@ done:
 /* Rows of the shells; not ready: to be filled; NULL: they do not fit. */
 static tsl_err find_rows(xc_batches *b, int64_t lo, int64_t hi, double **rows, bool *ready) {
   tsl_err err = TSL_OK;
-  xc_rows *more = NULL;
   const int64_t n = xc_fit_functions(&b->view.fitting, lo, hi);
   const double bytes = 8 * (double)n * (double)b->p->n_packed;
   *rows = NULL;
@@ -115,12 +114,7 @@ static tsl_err find_rows(xc_batches *b, int64_t lo, int64_t hi, double **rows, b
   *ready = false;
   if (b->rows_bytes + bytes > b->rows_most) drop_idle(b);
   if (b->rows_bytes + bytes > b->rows_most) return TSL_OK;
-  if (b->n_rows == b->rows_room) {
-    TSL_TRY(tsl_alloc(2 * b->n_rows + 16, sizeof *more, "rows", (void **)&more));
-    if (b->n_rows > 0) memcpy(more, b->rows, (size_t)b->n_rows * sizeof *more);
-    tsl_free(b->rows);
-    b->rows = more, b->rows_room = 2 * b->n_rows + 16;
-  }
+  TSL_TRY(tsl_grow((void **)&b->rows, b->n_rows, 1, &b->rows_room, sizeof *b->rows, "rows"));
   TSL_TRY(new_rows(n, b->p->n_packed, rows));
   b->rows[b->n_rows++] = (xc_rows){lo, hi, b->phase, bytes, *rows};
   b->rows_bytes += bytes;

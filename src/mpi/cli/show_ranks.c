@@ -1,5 +1,5 @@
 /* `tesela show`: the tables with one row for each rank. */
-#include "contract.h"
+#include "columns.h"
 #include "show_own.h"
 #include "text.h"
 
@@ -8,34 +8,27 @@
 
 enum { MOST_ROWS = 4096 };
 
-/* A column of the rows that are read; bytes 0: a number of the native type. */
-typedef struct column {
-  const char *name;
-  size_t offset, bytes;
-  enum { I32, I64, F64 } number;
-} column;
-
-static herr_t add_text(hid_t row, const column *c) {
+static herr_t add_text(hid_t row, const tsl_column *c) {
   const hid_t type = H5Tcopy(H5T_C_S1);
-  herr_t status = type < 0 ? -1 : H5Tset_size(type, c->bytes);
+  herr_t status = type < 0 ? -1 : H5Tset_size(type, (size_t)c->text);
   if (status >= 0) status = H5Tset_cset(type, H5T_CSET_UTF8);
   if (status >= 0) status = H5Tinsert(row, c->name, c->offset, type);
   if (type >= 0) (void)H5Tclose(type);
   return status;
 }
 
-static herr_t add_number(hid_t row, const column *c) {
+static herr_t add_number(hid_t row, const tsl_column *c) {
   return H5Tinsert(row, c->name, c->offset,
-                   c->number == I32   ? H5T_NATIVE_INT32
-                   : c->number == I64 ? H5T_NATIVE_INT64
-                                      : H5T_NATIVE_DOUBLE);
+                   c->type == TSL_I32   ? H5T_NATIVE_INT32
+                   : c->type == TSL_I64 ? H5T_NATIVE_INT64
+                                        : H5T_NATIVE_DOUBLE);
 }
 
-static hid_t row_type(const column *columns, size_t bytes) {
+static hid_t row_type(const tsl_column *columns, size_t bytes) {
   const hid_t row = H5Tcreate(H5T_COMPOUND, bytes);
   if (row < 0) return -1;
-  for (const column *c = columns; c->name != NULL; c++)
-    if ((c->bytes > 0 ? add_text(row, c) : add_number(row, c)) < 0) {
+  for (const tsl_column *c = columns; c->name != NULL; c++)
+    if ((c->text > 0 ? add_text(row, c) : add_number(row, c)) < 0) {
       (void)H5Tclose(row);
       return -1;
     }
@@ -53,7 +46,7 @@ static herr_t read_first(hid_t dataset, hid_t space, hid_t type, hsize_t n, void
 }
 
 /* Rows of a table, at most MOST_ROWS of *n; NULL when absent (*n 0) or unreadable (*n -1). */
-static void *read_rows(hid_t file, const char *path, const column *columns, size_t bytes,
+static void *read_rows(hid_t file, const char *path, const tsl_column *columns, size_t bytes,
                        int64_t *n) {
   hid_t dataset = -1, space = -1, type = -1;
   void *rows = NULL;
@@ -89,16 +82,16 @@ typedef struct seat_row {
   int32_t rank, node, kind, index, threads;
 } seat_row;
 
-static const column seat_columns[] = {
-    {"host", offsetof(seat_row, host), 64, I32},
-    {"device", offsetof(seat_row, device), 80, I32},
-    {"cpuset", offsetof(seat_row, cpuset), 256, I32},
-    {"rank", offsetof(seat_row, rank), 0, I32},
-    {"node", offsetof(seat_row, node), 0, I32},
-    {"kind", offsetof(seat_row, kind), 0, I32},
-    {"index", offsetof(seat_row, index), 0, I32},
-    {"threads", offsetof(seat_row, threads), 0, I32},
-    {NULL, 0, 0, I32},
+static const tsl_column seat_columns[] = {
+    TSL_TEXT_COLUMN(seat_row, host, "host"),
+    TSL_TEXT_COLUMN(seat_row, device, "device"),
+    TSL_TEXT_COLUMN(seat_row, cpuset, "cpuset"),
+    TSL_COLUMN(seat_row, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(seat_row, node, "node", TSL_I32, ""),
+    TSL_COLUMN(seat_row, kind, "kind", TSL_I32, ""),
+    TSL_COLUMN(seat_row, index, "index", TSL_I32, ""),
+    TSL_COLUMN(seat_row, threads, "threads", TSL_I32, ""),
+    TSL_NO_COLUMN,
 };
 
 static void print_seat(seat_row *row) {
@@ -131,15 +124,15 @@ typedef struct balance_row {
   double static_share, predicted, measured, idle;
 } balance_row;
 
-static const column balance_columns[] = {
-    {"rank", offsetof(balance_row, rank), 0, I32},
-    {"units", offsetof(balance_row, units), 0, I64},
-    {"dynamic", offsetof(balance_row, dynamic), 0, I64},
-    {"static_share", offsetof(balance_row, static_share), 0, F64},
-    {"predicted", offsetof(balance_row, predicted), 0, F64},
-    {"measured", offsetof(balance_row, measured), 0, F64},
-    {"idle", offsetof(balance_row, idle), 0, F64},
-    {NULL, 0, 0, F64},
+static const tsl_column balance_columns[] = {
+    TSL_COLUMN(balance_row, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(balance_row, units, "units", TSL_I64, ""),
+    TSL_COLUMN(balance_row, dynamic, "dynamic", TSL_I64, ""),
+    TSL_COLUMN(balance_row, static_share, "static_share", TSL_F64, ""),
+    TSL_COLUMN(balance_row, predicted, "predicted", TSL_F64, ""),
+    TSL_COLUMN(balance_row, measured, "measured", TSL_F64, ""),
+    TSL_COLUMN(balance_row, idle, "idle", TSL_F64, ""),
+    TSL_NO_COLUMN,
 };
 
 int tsl_show_balance(hid_t file) {

@@ -14,8 +14,9 @@ typedef struct store_state {
   tsl_out *out; /* after tsl_out_close_stream */
 } store_state;
 
-/* A GATHER field and rows within it. */
-static tsl_err check(const tsl_problem *problem, int f, int64_t lo, int64_t hi) {
+/* A GATHER field that has these rows. */
+static tsl_err find(const tsl_problem *problem, int f, int64_t lo, int64_t hi,
+                    const tsl_field **out) {
   tsl_err err = TSL_OK;
   const tsl_field *field = NULL;
   if (f < 0 || f >= problem->n_fields)
@@ -30,6 +31,7 @@ static tsl_err check(const tsl_problem *problem, int f, int64_t lo, int64_t hi) 
     TSL_FAIL(TSL_ERR_STOPPED,
              "stopped by signal %d while results were derived; no output was left behind",
              tsl_stop_signal);
+  *out = field;
 done:
   return err;
 }
@@ -50,8 +52,7 @@ static tsl_err read_rows(void *arg, int f, int64_t lo, int64_t hi, void *rows) {
   const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
-  TSL_TRY(check(state->problem, f, lo, hi));
-  field = &state->problem->fields[f];
+  TSL_TRY(find(state->problem, f, lo, hi, &field));
   if (field->stream)
     TSL_TRY(tsl_out_read_rows(state->out, field, lo, hi, rows));
   else if (hi > lo) {
@@ -67,8 +68,7 @@ static tsl_err write_rows(void *arg, int f, int64_t lo, int64_t hi, const void *
   const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
-  TSL_TRY(check(state->problem, f, lo, hi));
-  field = &state->problem->fields[f];
+  TSL_TRY(find(state->problem, f, lo, hi, &field));
   if (tsl_first_bad(field, rows, (hi - lo) * row_count(field)) >= 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in rows %lld to %lld", field->name,
              tsl_bad_word(field), (long long)lo, (long long)hi - 1);

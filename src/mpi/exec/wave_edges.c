@@ -21,14 +21,7 @@ typedef struct needs {
 
 static tsl_err add_need(needs *all, int64_t tile, int64_t user, int rank) {
   tsl_err err = TSL_OK;
-  if (all->n == all->room) {
-    const int64_t room = all->room > 0 ? 2 * all->room : 256;
-    void *more = NULL;
-    TSL_TRY(tsl_alloc(room, sizeof *all->list, "edges", &more));
-    if (all->n > 0) memcpy(more, all->list, (size_t)all->n * sizeof *all->list);
-    tsl_free(all->list);
-    all->list = more, all->room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&all->list, all->n, 1, &all->room, sizeof *all->list, "edges"));
   all->list[all->n++] = (need){.tile = tile, .user = user, .rank = (int32_t)rank};
 done:
   return err;

@@ -26,6 +26,7 @@
 #ifndef TSL_MPI_OUT_H5_H
 #define TSL_MPI_OUT_H5_H
 
+#include "columns.h"
 #include "machine.h"
 #include "out_unit.h"
 
@@ -164,16 +165,7 @@ tsl_err tsl_out_attr_f64(tsl_out *out, const char *object, const char *name, dou
 /** A text of any length as scalar UTF-8 dataset, "/run/deck". */
 tsl_err tsl_out_text(tsl_out *out, const char *path, const char *text);
 
-/** A column of a table. */
-typedef struct tsl_column {
-  const char *name;
-  const char *unit; /**< "" none; stored as attribute NAME_unit of the table */
-  size_t offset;    /**< of the member in the row's struct */
-  int32_t type;     /**< tsl_type, ignored for text */
-  int32_t text;     /**< bytes of a zero-ended char array member; 0: a number */
-} tsl_column;
-
-/** A table: shape [n] of compound type, n >= 0; columns end with a NULL name. */
+/** A table: shape [n] of compound type, n >= 0; columns end with TSL_NO_COLUMN. */
 tsl_err tsl_out_table(tsl_out *out, const char *path, const tsl_column *columns, const void *rows,
                       size_t row_bytes, int64_t n);
 

@@ -6,69 +6,58 @@
 
 enum { FORMAT = 1 };
 
-#define TEXT(type, member, name) \
-  { name, "", offsetof(type, member), 0, sizeof(((type *)0)->member) }
-#define I32(type, member, name) \
-  { name, "", offsetof(type, member), TSL_I32, 0 }
-#define I64(type, member, name, unit) \
-  { name, unit, offsetof(type, member), TSL_I64, 0 }
-#define F64(type, member, name, unit) \
-  { name, unit, offsetof(type, member), TSL_F64, 0 }
-#define LAST \
-  { NULL, NULL, 0, 0, 0 }
-
 static const tsl_column seat_columns[] = {
-    I32(tsl_placement, rank, "rank"),
-    I32(tsl_placement, node, "node"),
-    I32(tsl_placement, local_rank, "local_rank"),
-    TEXT(tsl_placement, host, "host"),
-    I32(tsl_placement, device.kind, "kind"),
-    I32(tsl_placement, device.index, "index"),
-    TEXT(tsl_placement, device.name, "device"),
-    TEXT(tsl_placement, device.id, "id"),
-    TEXT(tsl_placement, device.pci, "pci"),
-    I32(tsl_placement, device.numa, "numa"),
-    TEXT(tsl_placement, cpuset, "cpuset"),
-    I32(tsl_placement, threads, "threads"),
-    I32(tsl_placement, device.processors, "processors"),
-    I32(tsl_placement, device.capability, "capability"),
-    I64(tsl_placement, device.memory, "memory", "B"),
-    I64(tsl_placement, device.memory_free, "memory_free", "B"),
-    I64(tsl_placement, device.memory_limit, "memory_limit", "B"),
-    I64(tsl_placement, device.host_limit, "host_limit", "B"),
-    TEXT(tsl_placement, device.driver, "driver"),
-    LAST,
+    TSL_COLUMN(tsl_placement, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(tsl_placement, node, "node", TSL_I32, ""),
+    TSL_COLUMN(tsl_placement, local_rank, "local_rank", TSL_I32, ""),
+    TSL_TEXT_COLUMN(tsl_placement, host, "host"),
+    TSL_COLUMN(tsl_placement, device.kind, "kind", TSL_I32, ""),
+    TSL_COLUMN(tsl_placement, device.index, "index", TSL_I32, ""),
+    TSL_TEXT_COLUMN(tsl_placement, device.name, "device"),
+    TSL_TEXT_COLUMN(tsl_placement, device.id, "id"),
+    TSL_TEXT_COLUMN(tsl_placement, device.pci, "pci"),
+    TSL_COLUMN(tsl_placement, device.numa, "numa", TSL_I32, ""),
+    TSL_TEXT_COLUMN(tsl_placement, cpuset, "cpuset"),
+    TSL_COLUMN(tsl_placement, threads, "threads", TSL_I32, ""),
+    TSL_COLUMN(tsl_placement, device.processors, "processors", TSL_I32, ""),
+    TSL_COLUMN(tsl_placement, device.capability, "capability", TSL_I32, ""),
+    TSL_COLUMN(tsl_placement, device.memory, "memory", TSL_I64, "B"),
+    TSL_COLUMN(tsl_placement, device.memory_free, "memory_free", TSL_I64, "B"),
+    TSL_COLUMN(tsl_placement, device.memory_limit, "memory_limit", TSL_I64, "B"),
+    TSL_COLUMN(tsl_placement, device.host_limit, "host_limit", TSL_I64, "B"),
+    TSL_TEXT_COLUMN(tsl_placement, device.driver, "driver"),
+    TSL_NO_COLUMN,
 };
 
 static const tsl_column unit_columns[] = {
-    I64(tsl_out_unit, unit.id, "id", ""),
-    I32(tsl_out_unit, unit.kind, "kind"),
-    I64(tsl_out_unit, unit.lo[0], "lo0", ""),
-    I64(tsl_out_unit, unit.lo[1], "lo1", ""),
-    I64(tsl_out_unit, unit.lo[2], "lo2", ""),
-    I64(tsl_out_unit, unit.hi[0], "hi0", ""),
-    I64(tsl_out_unit, unit.hi[1], "hi1", ""),
-    I64(tsl_out_unit, unit.hi[2], "hi2", ""),
-    F64(tsl_out_unit, unit.flops, "flops", "1"),
-    F64(tsl_out_unit, unit.bytes, "bytes", "B"),
-    F64(tsl_out_unit, unit.count, "count", "1"),
-    I32(tsl_out_unit, owner, "rank"),
-    I32(tsl_out_unit, phase, "phase"),
-    I32(tsl_out_unit, dynamic, "dynamic"),
-    F64(tsl_out_unit, predicted, "predicted", "s"),
-    F64(tsl_out_unit, measured, "measured", "s"),
-    F64(tsl_out_unit, start, "start", "s"),
-    {"checksum", "", offsetof(tsl_out_unit, check), TSL_U64, 0},
-    LAST,
+    TSL_COLUMN(tsl_out_unit, unit.id, "id", TSL_I64, ""),
+    TSL_COLUMN(tsl_out_unit, unit.kind, "kind", TSL_I32, ""),
+    TSL_COLUMN(tsl_out_unit, unit.lo[0], "lo0", TSL_I64, ""),
+    TSL_COLUMN(tsl_out_unit, unit.lo[1], "lo1", TSL_I64, ""),
+    TSL_COLUMN(tsl_out_unit, unit.lo[2], "lo2", TSL_I64, ""),
+    TSL_COLUMN(tsl_out_unit, unit.hi[0], "hi0", TSL_I64, ""),
+    TSL_COLUMN(tsl_out_unit, unit.hi[1], "hi1", TSL_I64, ""),
+    TSL_COLUMN(tsl_out_unit, unit.hi[2], "hi2", TSL_I64, ""),
+    TSL_COLUMN(tsl_out_unit, unit.flops, "flops", TSL_F64, "1"),
+    TSL_COLUMN(tsl_out_unit, unit.bytes, "bytes", TSL_F64, "B"),
+    TSL_COLUMN(tsl_out_unit, unit.count, "count", TSL_F64, "1"),
+    TSL_COLUMN(tsl_out_unit, owner, "rank", TSL_I32, ""),
+    TSL_COLUMN(tsl_out_unit, phase, "phase", TSL_I32, ""),
+    TSL_COLUMN(tsl_out_unit, dynamic, "dynamic", TSL_I32, ""),
+    TSL_COLUMN(tsl_out_unit, predicted, "predicted", TSL_F64, "s"),
+    TSL_COLUMN(tsl_out_unit, measured, "measured", TSL_F64, "s"),
+    TSL_COLUMN(tsl_out_unit, start, "start", TSL_F64, "s"),
+    TSL_COLUMN(tsl_out_unit, check, "checksum", TSL_U64, ""),
+    TSL_NO_COLUMN,
 };
 
 static const tsl_column coefficient_columns[] = {
-    I32(tsl_out_coefficient, rank, "rank"),
-    TEXT(tsl_out_coefficient, device, "device"),
-    I32(tsl_out_coefficient, kind, "kind"),
-    TEXT(tsl_out_coefficient, term, "term"),
-    F64(tsl_out_coefficient, seconds, "coefficient", "s"),
-    LAST,
+    TSL_COLUMN(tsl_out_coefficient, rank, "rank", TSL_I32, ""),
+    TSL_TEXT_COLUMN(tsl_out_coefficient, device, "device"),
+    TSL_COLUMN(tsl_out_coefficient, kind, "kind", TSL_I32, ""),
+    TSL_TEXT_COLUMN(tsl_out_coefficient, term, "term"),
+    TSL_COLUMN(tsl_out_coefficient, seconds, "coefficient", TSL_F64, "s"),
+    TSL_NO_COLUMN,
 };
 
 tsl_err tsl_out_machine(tsl_out *out, const tsl_placement *placements, int64_t n) {

@@ -22,25 +22,13 @@ done:
   return err;
 }
 
-static tsl_err grow(tsl_timeline *trace) {
-  tsl_err err = TSL_OK;
-  tsl_event *more = NULL;
-  const int64_t capacity = trace->capacity == 0 ? 1024 : 2 * trace->capacity;
-  TSL_TRY(tsl_alloc(capacity, sizeof *more, "trace events", (void **)&more));
-  if (trace->n > 0) memcpy(more, trace->events, (size_t)trace->n * sizeof *more);
-  tsl_free(trace->events);
-  trace->events = more;
-  trace->capacity = capacity;
-done:
-  return err;
-}
-
 tsl_err tsl_trace_add(tsl_timeline *trace, tsl_track track, const char *name, int64_t unit,
                       double start, double seconds) {
   tsl_err err = TSL_OK;
   tsl_event *event = NULL;
   if (!trace->on) return TSL_OK;
-  if (trace->n == trace->capacity) TSL_TRY(grow(trace));
+  TSL_TRY(tsl_grow((void **)&trace->events, trace->n, 1, &trace->capacity, sizeof *trace->events,
+                   "trace events"));
   event = &trace->events[trace->n++];
   *event = (tsl_event){.track = track, .rank = trace->rank, .unit = unit, .seconds = seconds};
   event->start = start - trace->origin;

@@ -179,21 +179,16 @@ done:
   return err;
 }
 
-#define F64(member, name, unit) \
-  { name, unit, offsetof(tsl_share_line, member), TSL_F64, 0 }
-#define I64(member, name) \
-  { name, "", offsetof(tsl_share_line, member), TSL_I64, 0 }
-
 static const tsl_column balance_columns[] = {
-    {"rank", "", offsetof(tsl_share_line, rank), TSL_I32, 0},
-    I64(units, "units"),
-    I64(dynamic, "dynamic"),
-    F64(static_share, "static_share", "1"),
-    F64(predicted, "predicted", "s"),
-    F64(busy, "measured", "s"),
-    F64(finish, "finish", "s"),
-    F64(idle, "idle", "s"),
-    {NULL, NULL, 0, 0, 0},
+    TSL_COLUMN(tsl_share_line, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(tsl_share_line, units, "units", TSL_I64, ""),
+    TSL_COLUMN(tsl_share_line, dynamic, "dynamic", TSL_I64, ""),
+    TSL_COLUMN(tsl_share_line, static_share, "static_share", TSL_F64, "1"),
+    TSL_COLUMN(tsl_share_line, predicted, "predicted", TSL_F64, "s"),
+    TSL_COLUMN(tsl_share_line, busy, "measured", TSL_F64, "s"),
+    TSL_COLUMN(tsl_share_line, finish, "finish", TSL_F64, "s"),
+    TSL_COLUMN(tsl_share_line, idle, "idle", TSL_F64, "s"),
+    TSL_NO_COLUMN,
 };
 
 static tsl_err store_balance(const tsl_session *s, const tsl_record *record, tsl_out *out) {
@@ -215,13 +210,13 @@ done:
 }
 
 static const tsl_column use_columns[] = {
-    {"rank", "", offsetof(tsl_use, rank), TSL_I32, 0},
-    {"takes_part", "", offsetof(tsl_use, takes_part), TSL_I32, 0},
-    {"alone", "s", offsetof(tsl_use, alone), TSL_F64, 0},
-    {"without", "s", offsetof(tsl_use, without), TSL_F64, 0},
-    {"gain", "s", offsetof(tsl_use, gain), TSL_F64, 0},
-    {"price", "s", offsetof(tsl_use, price), TSL_F64, 0},
-    {NULL, NULL, 0, 0, 0},
+    TSL_COLUMN(tsl_use, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(tsl_use, takes_part, "takes_part", TSL_I32, ""),
+    TSL_COLUMN(tsl_use, alone, "alone", TSL_F64, "s"),
+    TSL_COLUMN(tsl_use, without, "without", TSL_F64, "s"),
+    TSL_COLUMN(tsl_use, gain, "gain", TSL_F64, "s"),
+    TSL_COLUMN(tsl_use, price, "price", TSL_F64, "s"),
+    TSL_NO_COLUMN,
 };
 
 static tsl_err store_about(const tsl_session *s, tsl_out *out) {

@@ -152,36 +152,31 @@ void tsl_record_print(const tsl_session *s, const tsl_record *record, FILE *file
 
 /* ---- into the file */
 
-#define F64(member, name, unit) \
-  { name, unit, offsetof(tsl_phase_line, member), TSL_F64, 0 }
-#define I64(member, name) \
-  { name, "", offsetof(tsl_phase_line, member), TSL_I64, 0 }
-
 static const tsl_column phase_columns[] = {
-    I64(phase, "phase"),
-    I64(kinds, "kinds"),
-    I64(units, "units"),
-    I64(moved, "moved"),
-    F64(wall, "measured", "s"),
-    F64(computed, "computed", "s"),
-    F64(predicted, "predicted", "s"),
-    F64(imbalance, "imbalance", "1"),
-    F64(imbalance_before, "imbalance_before", "1"),
-    F64(imbalance_after, "imbalance_after", "1"),
-    F64(communication, "communication", "s"),
-    I64(left_out, "left_out"),
-    F64(saved, "saved", "s"),
-    F64(least, "least", "s"),
-    {NULL, NULL, 0, 0, 0},
+    TSL_COLUMN(tsl_phase_line, phase, "phase", TSL_I64, ""),
+    TSL_COLUMN(tsl_phase_line, kinds, "kinds", TSL_I64, ""),
+    TSL_COLUMN(tsl_phase_line, units, "units", TSL_I64, ""),
+    TSL_COLUMN(tsl_phase_line, moved, "moved", TSL_I64, ""),
+    TSL_COLUMN(tsl_phase_line, wall, "measured", TSL_F64, "s"),
+    TSL_COLUMN(tsl_phase_line, computed, "computed", TSL_F64, "s"),
+    TSL_COLUMN(tsl_phase_line, predicted, "predicted", TSL_F64, "s"),
+    TSL_COLUMN(tsl_phase_line, imbalance, "imbalance", TSL_F64, "1"),
+    TSL_COLUMN(tsl_phase_line, imbalance_before, "imbalance_before", TSL_F64, "1"),
+    TSL_COLUMN(tsl_phase_line, imbalance_after, "imbalance_after", TSL_F64, "1"),
+    TSL_COLUMN(tsl_phase_line, communication, "communication", TSL_F64, "s"),
+    TSL_COLUMN(tsl_phase_line, left_out, "left_out", TSL_I64, ""),
+    TSL_COLUMN(tsl_phase_line, saved, "saved", TSL_F64, "s"),
+    TSL_COLUMN(tsl_phase_line, least, "least", TSL_F64, "s"),
+    TSL_NO_COLUMN,
 };
 
 static const tsl_column time_columns[] = {
-    {"phase", "", offsetof(tsl_phase_time, phase), TSL_I64, 0},
-    {"rank", "", offsetof(tsl_phase_time, rank), TSL_I32, 0},
-    {"kind", "", offsetof(tsl_phase_time, kind), TSL_I32, 0},
-    {"units", "", offsetof(tsl_phase_time, units), TSL_I64, 0},
-    {"measured", "s", offsetof(tsl_phase_time, seconds), TSL_F64, 0},
-    {NULL, NULL, 0, 0, 0},
+    TSL_COLUMN(tsl_phase_time, phase, "phase", TSL_I64, ""),
+    TSL_COLUMN(tsl_phase_time, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(tsl_phase_time, kind, "kind", TSL_I32, ""),
+    TSL_COLUMN(tsl_phase_time, units, "units", TSL_I64, ""),
+    TSL_COLUMN(tsl_phase_time, seconds, "measured", TSL_F64, "s"),
+    TSL_NO_COLUMN,
 };
 
 tsl_err tsl_record_store_phases(const tsl_record *record, tsl_out *out) {

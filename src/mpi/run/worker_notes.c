@@ -49,9 +49,9 @@ void tsl_worker_notes_print(const tsl_record *record, FILE *file) {
 }
 
 static const tsl_column columns[] = {
-    {"rank", "", offsetof(tsl_worker_note, rank), TSL_I32, 0},
-    {"told", "", offsetof(tsl_worker_note, text), 0, TSL_NOTES},
-    {NULL, NULL, 0, 0, 0},
+    TSL_COLUMN(tsl_worker_note, rank, "rank", TSL_I32, ""),
+    TSL_TEXT_COLUMN(tsl_worker_note, text, "told"),
+    TSL_NO_COLUMN,
 };
 
 tsl_err tsl_worker_notes_store(const tsl_record *record, tsl_out *out) {

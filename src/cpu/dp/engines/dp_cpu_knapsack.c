@@ -1,6 +1,7 @@
 /** @file dp_cpu_knapsack.c  Knapsacks: rows of items over columns of capacities. */
 #include "dp_cpu.h"
 #include "dp_kernels.h"
+#include "integers.h"
 
 #include <omp.h>
 #include <string.h>
@@ -39,10 +40,6 @@ typedef struct piece {
   bool bits;
 } piece;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /** Items too heavy for every column change nothing. */
 static bool is_light(const sweep *s, int64_t item) {
   return s->weights[item] < s->hi;
@@ -52,7 +49,7 @@ static bool is_light(const sweep *s, int64_t item) {
 static int64_t weight_from(const sweep *s, int64_t first) {
   int64_t sum = 0;
   for (int64_t i = first; i < s->items && sum < s->hi; i++)
-    if (is_light(s, i)) sum = least(sum + s->weights[i], s->hi);
+    if (is_light(s, i)) sum = tsl_min(sum + s->weights[i], s->hi);
   return sum;
 }
 
@@ -106,7 +103,7 @@ static uint64_t *bits_of(const sweep *s, const piece *p, int64_t item) {
 /** Columns of [first, first + n) that are too small for a weight. */
 static int64_t skip_of(int64_t weight, int64_t first, int64_t n) {
   const int64_t skip = weight - first;
-  return skip < 0 ? 0 : least(skip, n);
+  return skip < 0 ? 0 : tsl_min(skip, n);
 }
 
 /**
@@ -173,7 +170,7 @@ static void run_group(const sweep *s, const group *g, int64_t valid, const int64
     const int64_t k = before + after - down;
     piece p = {.lo = k < before ? valid + k * step : s->lo + (k - before) * step,
                .bits = k >= before && s->taken != NULL};
-    p.hi = least(p.lo + step, k < before ? s->lo : s->hi);
+    p.hi = tsl_min(p.lo + step, k < before ? s->lo : s->hi);
     p.base = p.lo > g->weight ? p.lo - g->weight : 0;
     run_piece(s, g, &p, from, to, r->values + omp_get_thread_num() * r->each);
   }
@@ -216,9 +213,9 @@ static tsl_err run_groups(const sweep *s, const group *groups, int64_t n, const 
                           int64_t *to, const room *r) {
   tsl_err err = TSL_OK;
   int64_t *rows[2] = {NULL, NULL};
-  const int64_t begin = s->lo - least(s->lo, weight_from(s, 0));
+  const int64_t begin = s->lo - tsl_min(s->lo, weight_from(s, 0));
   for (int64_t g = 0; g < n; g++) {
-    const int64_t valid = s->lo - least(s->lo, weight_from(s, groups[g].first + groups[g].items));
+    const int64_t valid = s->lo - tsl_min(s->lo, weight_from(s, groups[g].first + groups[g].items));
     const int which = s->threads > 1 ? (int)((n - 1 - g) % 2) : 0; /* 0 in the end */
     int64_t *next = to;
     if (g < n - 1 && (which == 1 || s->lo > 0)) {
@@ -301,11 +298,11 @@ static void run_block(const dp_kernels *k, const heavy *h, int64_t *row, int64_t
 /** All items at a block of columns after the other: each column takes the best of any item once
  *  more. Threads share a block. */
 static void run_heavy(const dp_cpu *cpu, const heavy *h, int64_t *row, int64_t lo, int64_t hi) {
-  const int64_t block = least(h->least, (int64_t)BLOCK * cpu->threads);
-  const int64_t most = least(cpu->threads, block / SHARE);
+  const int64_t block = tsl_min(h->least, (int64_t)BLOCK * cpu->threads);
+  const int64_t most = tsl_min(cpu->threads, block / SHARE);
 #pragma omp parallel num_threads(most > 1 ? (int)most : 1)
   for (int64_t c = lo; c < hi; c += block) {
-    const int64_t n = least(block, hi - c), thread = omp_get_thread_num();
+    const int64_t n = tsl_min(block, hi - c), thread = omp_get_thread_num();
     const int64_t all = omp_get_num_threads(), a = n * thread / all, b = n * (thread + 1) / all;
     run_block(cpu->kernels, h, row, c + a, c + b);
 #pragma omp barrier
@@ -336,13 +333,13 @@ static void run_few(const again *g, int64_t a, int64_t b) {
 static void run_slice(const again *g, int64_t a, int64_t b) {
   const int64_t begin = a > g->weight ? a : g->weight;
   if (a < g->weight)
-    memcpy(g->to + a, g->from + a, (size_t)(least(b, g->weight) - a) * sizeof *g->to);
+    memcpy(g->to + a, g->from + a, (size_t)(tsl_min(b, g->weight) - a) * sizeof *g->to);
   if (begin >= b) return;
   if (g->taken == NULL) {
     g->kernels->sack_again(g->from + begin, g->to + begin, b - begin, g->weight, g->value, NULL);
     return;
   }
-  const int64_t first = least(b, g->lo + (begin - g->lo + 63) / 64 * 64);
+  const int64_t first = tsl_min(b, g->lo + (begin - g->lo + 63) / 64 * 64);
   const int64_t words = (b - first) / 64, last = first + 64 * words;
   run_few(g, begin, first);
   g->kernels->sack_again(g->from + first, g->to + first, 64 * words, g->weight, g->value,
@@ -352,8 +349,8 @@ static void run_slice(const again *g, int64_t a, int64_t b) {
 
 /** Columns that differ by multiples of the weight are a thread's own: it waits for no other. */
 static void run_again(const again *g, int threads) {
-  const int64_t n = g->hi - g->lo, period = least(g->weight, n);
-  const int64_t most = least(threads, least(period / SHARE, n / LONG));
+  const int64_t n = g->hi - g->lo, period = tsl_min(g->weight, n);
+  const int64_t most = tsl_min(threads, tsl_min(period / SHARE, n / LONG));
   if (g->taken != NULL) memset(g->taken, 0, (size_t)((n + 63) / 64) * sizeof *g->taken);
   if (most <= 1) {
     run_slice(g, g->lo, g->hi);
@@ -362,8 +359,8 @@ static void run_again(const again *g, int threads) {
 #pragma omp parallel num_threads((int)most)
   for (int64_t c = g->lo; c < g->hi; c += period) {
     const int64_t thread = omp_get_thread_num(), all = omp_get_num_threads();
-    const int64_t a = least(g->hi, c + period * thread / all);
-    run_slice(g, a, least(g->hi, c + period * (thread + 1) / all));
+    const int64_t a = tsl_min(g->hi, c + period * thread / all);
+    run_slice(g, a, tsl_min(g->hi, c + period * (thread + 1) / all));
   }
 }
 
@@ -412,7 +409,7 @@ tsl_err dp_cpu_knapsack_unbounded(const dp_cpu *cpu, const int64_t *weights, con
       continue;
     }
     h.weights[h.n] = weights[i], h.values[h.n++] = values[i];
-    h.least = least(h.least, weights[i]);
+    h.least = tsl_min(h.least, weights[i]);
   }
   if (h.n > 0) run_heavy(cpu, &h, to, lo, hi);
   if (taken != NULL) cpu->kernels->larger(to + lo, from + lo, n, taken);

@@ -1,5 +1,6 @@
 /** @file dp_recur_boxes.c  Intervals: the whole table, boxes of a stage together. */
 #include "dp_recur_cpu.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -7,14 +8,6 @@ enum { SIDE = 64 /* of what a thread computes at a time */ };
 
 static char *cell(const dp_recur_cpu *r, int64_t p, int64_t q) {
   return r->table + (p * r->recur->code.Q + q) * r->bytes;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return a / b + (a % b > 0);
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
 }
 
 static tsl_err compute(const dp_recur_cpu *r, int64_t p0, int64_t p1, int64_t q0, int64_t q1) {
@@ -36,7 +29,7 @@ static void do_box(tsl_worker *w, const tsl_unit *u, tsl_part *part, int64_t a, 
   dp_recur_cpu *r = w->recur;
   const int64_t p0 = u->lo[0] + a * SIDE, q0 = u->lo[1] + (level - a) * SIDE;
   if (a > level || p0 >= u->hi[0] || q0 >= u->hi[1] || dp_fault_is(fault)) return;
-  const int64_t p1 = smaller(p0 + SIDE, u->hi[0]), q1 = smaller(q0 + SIDE, u->hi[1]);
+  const int64_t p1 = tsl_min(p0 + SIDE, u->hi[0]), q1 = tsl_min(q0 + SIDE, u->hi[1]);
   const dp_area cells = {p0, p1, q0, q1, cell(r, p0, q0), r->recur->code.Q};
   dp_fault_keep(fault, compute(r, p0, p1, q0, q1));
   dp_recur_watch(r, &cells, false);
@@ -48,8 +41,8 @@ tsl_err dp_recur_boxes_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   dp_fault fault = {0};
   int64_t down = 1, levels = 1;
   for (int64_t k = 0; k < n; k++) {
-    const int64_t rows = ceil_div(units[k].hi[0] - units[k].lo[0], SIDE);
-    const int64_t columns = ceil_div(units[k].hi[1] - units[k].lo[1], SIDE);
+    const int64_t rows = tsl_divide_up(units[k].hi[0] - units[k].lo[0], SIDE);
+    const int64_t columns = tsl_divide_up(units[k].hi[1] - units[k].lo[1], SIDE);
     if (rows > down) down = rows;
     if (rows + columns - 1 > levels) levels = rows + columns - 1;
   }

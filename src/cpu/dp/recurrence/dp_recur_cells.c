@@ -1,5 +1,6 @@
 /** @file dp_recur_cells.c  What is taken out of cells that have been computed. */
 #include "dp_recur_cpu.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -24,20 +25,12 @@ tsl_err dp_fault_settle(const dp_fault *fault) {
 
 /* ---- the goal */
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /** Cells that the goal may choose and that are in the box. */
 static dp_area chosen_in(const dp_recur_cpu *r, int64_t p0, int64_t p1, int64_t q0, int64_t q1) {
-  return (dp_area){.p0 = larger(p0, r->choice.p0),
-                   .p1 = smaller(p1, r->choice.p1),
-                   .q0 = larger(q0, r->choice.q0),
-                   .q1 = smaller(q1, r->choice.q1)};
+  return (dp_area){.p0 = tsl_max(p0, r->choice.p0),
+                   .p1 = tsl_min(p1, r->choice.p1),
+                   .q0 = tsl_max(q0, r->choice.q0),
+                   .q1 = tsl_min(q1, r->choice.q1)};
 }
 
 static bool is_empty(const dp_area *c) {
@@ -162,8 +155,8 @@ static void copy_steps(const char *from, char *to, int64_t n, int64_t step, int6
 static void store_unit(const tsl_worker *w, const dp_area *c, const tsl_unit *u, char *slab) {
   const dp_recur_cpu *r = w->recur;
   const dp_code *code = &r->recur->code;
-  const int64_t q0 = larger(c->q0, u->lo[1]), q1 = smaller(c->q1, u->hi[1]);
-  const int64_t p0 = larger(c->p0, u->lo[0]), p1 = smaller(c->p1, u->hi[0]);
+  const int64_t q0 = tsl_max(c->q0, u->lo[1]), q1 = tsl_min(c->q1, u->hi[1]);
+  const int64_t p0 = tsl_max(c->p0, u->lo[0]), p1 = tsl_min(c->p1, u->hi[0]);
   int64_t lo[3], hi[3], i, j;
   if (q0 >= q1 || p0 >= p1) return;
   w->dp.c.problem->family->region(w->dp.c.problem, u, w->dp.c.table, lo, hi);

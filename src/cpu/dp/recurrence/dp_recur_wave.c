@@ -1,6 +1,7 @@
 /** @file dp_recur_wave.c  Wavefronts: a tile as strips of columns in step, from its edges alone. */
 #include "dp_pipe.h"
 #include "dp_recur_cpu.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -26,15 +27,7 @@ static tsl_err add_side(dp_recur_cpu *r, int64_t column, dp_side **out) {
   tsl_err err = TSL_OK;
   *out = find_side(r, column);
   if (*out != NULL) return TSL_OK;
-  if (r->n_sides == r->side_room) {
-    const int64_t room = r->side_room > 0 ? 2 * r->side_room : 8;
-    void *memory = NULL;
-    TSL_TRY(tsl_alloc(room, sizeof *r->sides, "edges", &memory));
-    if (r->n_sides > 0) memcpy(memory, r->sides, (size_t)r->n_sides * sizeof *r->sides);
-    tsl_free(r->sides);
-    r->sides = memory;
-    r->side_room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&r->sides, r->n_sides, 1, &r->side_room, sizeof *r->sides, "edges"));
   *out = &r->sides[r->n_sides++];
   **out = (dp_side){.column = column};
 done:
@@ -102,10 +95,6 @@ typedef struct span {
   char **scratch;         /**< [threads] [height + 1][width + 1], NULL until needed */
   dp_fault fault;
 } span;
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 /** Boundary cells [p0, p1) x [q0, q1) to out, row after row. */
 static tsl_err do_boundary(span *s, int64_t p0, int64_t p1, int64_t q0, int64_t q1, char *out) {
@@ -216,7 +205,7 @@ static void pipe_block(void *context, int64_t strip, int64_t number, int thread)
   span *s = context;
   block b = {.p0 = s->p0 + number * s->height, .q0 = s->q0 + strip * s->width};
   if (dp_fault_is(&s->fault)) return;
-  b.p1 = smaller(b.p0 + s->height, s->hi[0]), b.q1 = smaller(b.q0 + s->width, s->hi[1]);
+  b.p1 = tsl_min(b.p0 + s->height, s->hi[0]), b.q1 = tsl_min(b.q0 + s->width, s->hi[1]);
   b.top = s->r->top + b.q0 * s->r->bytes;
   b.edge = s->edges + number * (s->height + 1) * s->r->bytes;
   dp_fault_keep(&s->fault, do_block(s, &b, thread));
@@ -253,7 +242,7 @@ done:
 
 static void cut_left(const span *s) {
   for (int64_t b = 0; b < s->blocks; b++) {
-    const int64_t p0 = s->p0 + b * s->height, p1 = smaller(p0 + s->height, s->hi[0]);
+    const int64_t p0 = s->p0 + b * s->height, p1 = tsl_min(p0 + s->height, s->hi[0]);
     memcpy(s->edges + b * (s->height + 1) * s->r->bytes, s->left + entry(s, p0 - 1),
            (size_t)((p1 - p0 + 1) * s->r->bytes));
   }
@@ -267,7 +256,7 @@ static tsl_err give_right(const span *s, const char *corner, const char *first) 
   TSL_TRY(open_side(s->r, s->hi[1], s->lo[0], s->hi[0], &right));
   if (s->strips == 0) memcpy(right, s->left, entry(s, s->hi[0]));
   for (int64_t b = 0; b < s->blocks && s->strips > 0; b++) {
-    const int64_t p0 = s->p0 + b * s->height, p1 = smaller(p0 + s->height, s->hi[0]);
+    const int64_t p0 = s->p0 + b * s->height, p1 = tsl_min(p0 + s->height, s->hi[0]);
     memcpy(right + entry(s, p0), s->edges + (b * (s->height + 1) + 1) * s->r->bytes,
            (size_t)(p1 - p0) * n);
   }
@@ -288,8 +277,8 @@ static void set_blocks(span *s) {
   s->width = threads == 1 ? WIDTH : fair < WIDTH_MOST ? fair : WIDTH_MOST;
   if (s->width < WIDTH_LEAST) s->width = WIDTH_LEAST;
   if (seen && s->width > SEEN_WIDTH) s->width = SEEN_WIDTH;
-  s->width = smaller(s->width, columns > 0 ? columns : 1);
-  s->height = smaller(s->height, rows > 0 ? rows : 1);
+  s->width = tsl_min(s->width, columns > 0 ? columns : 1);
+  s->height = tsl_min(s->height, rows > 0 ? rows : 1);
   s->blocks = (rows + s->height - 1) / s->height;
   s->strips = (columns + s->width - 1) / s->width;
 }
@@ -299,8 +288,8 @@ static tsl_err compute(span *s) {
   const dp_code *c = &s->r->recur->code;
   char corner[8] = {0}, first[8] = {0};
   char *const last = s->r->top + (s->hi[1] - 1) * s->r->bytes;
-  s->p0 = s->lo[0] == 0 ? smaller(c->margin_p, s->hi[0]) : s->lo[0];
-  s->q0 = s->lo[1] == 0 ? smaller(c->margin_q, s->hi[1]) : s->lo[1];
+  s->p0 = s->lo[0] == 0 ? tsl_min(c->margin_p, s->hi[0]) : s->lo[0];
+  s->q0 = s->lo[1] == 0 ? tsl_min(c->margin_q, s->hi[1]) : s->lo[1];
   set_blocks(s);
   if (s->lo[0] > 0) memcpy(corner, last, (size_t)s->r->bytes);
   TSL_TRY(do_boundary(s, s->lo[0], s->p0, s->lo[1], s->hi[1], s->r->top + s->lo[1] * s->r->bytes));

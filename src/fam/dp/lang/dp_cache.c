@@ -37,15 +37,7 @@ static const uint64_t start = UINT64_C(0xcbf29ce484222325);
 tsl_err dp_cache_add_text(dp_cache_key *key, const char *text) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)strlen(text) + 1;
-  if (n > key->room - key->n) {
-    const int64_t room = 2 * key->room + n;
-    void *memory = NULL;
-    TSL_TRY(tsl_alloc(room, 1, "text of a compiled object", &memory));
-    if (key->n > 0) memcpy(memory, key->text, (size_t)key->n);
-    tsl_free(key->text);
-    key->text = memory;
-    key->room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&key->text, key->n, n, &key->room, 1, "text of a compiled object"));
   memcpy(key->text + key->n, text, (size_t)n);
   key->n += n;
 done:

@@ -99,6 +99,10 @@ tsl_err dp_oracle_fill(dp_oracle *grid);
 /** Fill in the order of a pattern. @return TSL_ERR_INPUT when a cell reads one that comes later */
 tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern);
 
+/** dp_eval.read of a filled grid, which is self. */
+tsl_err dp_oracle_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+                       dp_value *out);
+
 /**
  * The goal of a filled grid.
  * @param[out] i, j  the cell that attains it, the first in row-major order; -1 for an expression

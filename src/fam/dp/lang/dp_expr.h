@@ -189,7 +189,8 @@ typedef struct dp_expr {
   char *text;        /**< as given */
   const char *place; /**< "deck.yaml:9: dp.cell", for messages; borrowed, NULL: no deck */
   dp_node *nodes;
-  int32_t n_nodes, room;
+  int64_t room;
+  int32_t n_nodes;
   int32_t root;
   int32_t n_refs; /**< table references */
 } dp_expr;

@@ -185,8 +185,8 @@ done:
 
 /* -------------------------------------------------------------------- goal */
 
-static tsl_err read_known(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
-                          dp_value *out) {
+tsl_err dp_oracle_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+                       dp_value *out) {
   const dp_oracle *grid = self;
   (void)expr;
   (void)node;
@@ -214,7 +214,7 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
   int64_t best = -1;
   *i = *j = -1;
   if (r->equation.goal == DP_GOAL_EXPR) {
-    dp_eval e = eval_of(grid, read_known, (void *)grid);
+    dp_eval e = eval_of(grid, dp_oracle_read, (void *)grid);
     return dp_evaluate(&e, &r->goal, r->goal.root, value);
   }
   for (int64_t c = 0; c < grid->rows * grid->cols; c++)

@@ -24,15 +24,8 @@ static tsl_err parse_expr(parser *p, int32_t *out);
 
 tsl_err dp_node_new(dp_expr *expr, dp_opcode op, int32_t at, int32_t length, int32_t *out) {
   tsl_err err = TSL_OK;
-  if (expr->n_nodes == expr->room) {
-    const int32_t room = expr->room > 0 ? 2 * expr->room : 32;
-    void *memory = NULL;
-    TSL_TRY(tsl_alloc(room, sizeof *expr->nodes, "expression", &memory));
-    if (expr->n_nodes > 0) memcpy(memory, expr->nodes, (size_t)expr->n_nodes * sizeof *expr->nodes);
-    tsl_free(expr->nodes);
-    expr->nodes = memory;
-    expr->room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&expr->nodes, expr->n_nodes, 1, &expr->room, sizeof *expr->nodes,
+                   "expression"));
   *out = expr->n_nodes++;
   expr->nodes[*out] = (dp_node){.op = op, .first = -1, .next = -1, .at = at, .length = length};
 done:

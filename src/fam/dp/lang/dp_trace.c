@@ -14,27 +14,10 @@ typedef struct tracer {
   uint8_t *seen; /**< [cells] */
 } tracer;
 
-static tsl_err read_known(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
-                          dp_value *out) {
-  const dp_oracle *grid = self;
-  (void)expr;
-  (void)node;
-  *out = grid->values[i * grid->cols + j];
-  return TSL_OK;
-}
-
 static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j) {
   tsl_err err = TSL_OK;
   dp_links *s = t->steps;
-  if (s->n == s->room) {
-    const int64_t room = s->room > 0 ? 2 * s->room : 64;
-    void *memory = NULL;
-    TSL_TRY(tsl_alloc(room, sizeof *s->list, "recovery", &memory));
-    if (s->n > 0) memcpy(memory, s->list, (size_t)s->n * sizeof *s->list);
-    tsl_free(s->list);
-    s->list = memory;
-    s->room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&s->list, s->n, 1, &s->room, sizeof *s->list, "recovery"));
   s->list[s->n++] = (dp_link){.i = t->eval.i,
                               .j = t->eval.j,
                               .to_i = to_i,
@@ -216,7 +199,7 @@ tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps) {
   t.eval = (dp_eval){.recurrence = grid->recurrence,
                      .i = -1,
                      .j = -1,
-                     .read = read_known,
+                     .read = dp_oracle_read,
                      .self = (void *)grid,
                      .work = grid->work};
   TSL_TRY(tsl_alloc(grid->rows * grid->cols + 1, sizeof *t.open, "recovery", &memory));

@@ -77,15 +77,7 @@ double xc_groups_reach(const xc_groups_rule *rule, const xc_shell *shell) {
 
 tsl_err xc_cut_add(xc_cut *cut, int64_t first, int64_t n, xc_group_kind kind) {
   tsl_err err = TSL_OK;
-  void *memory = NULL;
-  if (cut->n == cut->room) {
-    const int64_t room = cut->room > 0 ? 2 * cut->room : 64;
-    TSL_TRY(tsl_alloc(room, sizeof(xc_group), "groups", &memory));
-    if (cut->n > 0) memcpy(memory, cut->list, (size_t)cut->n * sizeof(xc_group));
-    tsl_free(cut->list);
-    cut->list = memory;
-    cut->room = room;
-  }
+  TSL_TRY(tsl_grow((void **)&cut->list, cut->n, 1, &cut->room, sizeof *cut->list, "groups"));
   cut->list[cut->n++] = (xc_group){.first = first, .n = n, .kind = kind};
 done:
   return err;
@@ -140,27 +132,13 @@ typedef struct shell_list {
   int64_t n, room;
 } shell_list;
 
-/** Make room for more shells. */
-static tsl_err reserve(shell_list *s, int64_t more) {
-  tsl_err err = TSL_OK;
-  void *memory = NULL;
-  if (s->room - s->n >= more) goto done;
-  const int64_t room = 2 * s->room + more;
-  TSL_TRY(tsl_alloc(room, sizeof(int32_t), "shells of the groups", &memory));
-  if (s->n > 0) memcpy(memory, s->list, (size_t)s->n * sizeof(int32_t));
-  tsl_free(s->list);
-  s->list = memory;
-  s->room = room;
-done:
-  return err;
-}
-
 static tsl_err find_shells(const xc_basis *basis, const double *reach, const xc_place *places,
                            xc_group *group, shell_list *s) {
   tsl_err err = TSL_OK;
   set_box(places, group);
   const extent e = extent_of(places, group);
-  TSL_TRY(reserve(s, basis->n_shells));
+  TSL_TRY(tsl_grow((void **)&s->list, s->n, basis->n_shells, &s->room, sizeof *s->list,
+                   "shells of the groups"));
   group->shells = s->n;
   for (int64_t i = 0; i < basis->n_shells; i++) {
     if (!touches(&e, basis->shells[i].at, reach[i])) continue;

@@ -1,6 +1,7 @@
 /* What is done to cells that are on the card: wanted ones noted, the best found, the table given in
  * the user's order. */
 #include "dp_recur_own.cuh"
+#include "integers.h"
 
 #include <string.h>
 
@@ -10,17 +11,9 @@ enum {
   TURNED_BYTES = 64 << 20 /* of the table in the user's order at a time */
 };
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 dp_recur_box dp_recur_common(dp_recur_box a, dp_recur_box b) {
-  return dp_recur_box{larger(a.p0, b.p0), smaller(a.p1, b.p1), larger(a.q0, b.q0),
-                      smaller(a.q1, b.q1)};
+  return dp_recur_box{tsl_max(a.p0, b.p0), tsl_min(a.p1, b.p1), tsl_max(a.q0, b.q0),
+                      tsl_min(a.q1, b.q1)};
 }
 
 /* The part of a view that lies in box; its box may be empty. */
@@ -143,7 +136,7 @@ tsl_err dp_recur_note_best(dp_recur_card *w, dp_recur_view whole) {
   const dp_recur_box box = view.box;
   if (dp_recur_empty(&box)) return TSL_OK;
   const int64_t count = (box.p1 - box.p0) * (box.q1 - box.q0);
-  const int64_t blocks = smaller(BEST_BLOCKS, tsl_ceil_div(count, BEST_THREADS));
+  const int64_t blocks = tsl_min(BEST_BLOCKS, tsl_ceil_div(count, BEST_THREADS));
   return dp_recur_typed(w, [=](auto zero) {
     typedef decltype(zero) T;
     tsl_err err = TSL_OK;
@@ -157,8 +150,8 @@ tsl_err dp_recur_note_best(dp_recur_card *w, dp_recur_view whole) {
 
 template <class T> static tsl_err forget_best(dp_recur_card *w) {
   tsl_err err = TSL_OK;
-  w->n_bests = larger(BEST_BLOCKS * BEST_THREADS,
-                      tsl_ceil_div(w->code.Q, DP_WARP * 4)); /* the narrowest strips */
+  w->n_bests = tsl_max(BEST_BLOCKS * BEST_THREADS,
+                       tsl_ceil_div(w->code.Q, DP_WARP * 4)); /* the narrowest strips */
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->bests,
                           w->n_bests * (int64_t)sizeof(dp_engine_best<T>), "best cells"));
   TSL_LAUNCH((none_kernel<T>), dim3((unsigned)tsl_ceil_div(w->n_bests, 256)), 256, 0,
@@ -214,7 +207,7 @@ static user_box user_box_of(const dp_recur_card *w, dp_recur_box b) {
   int64_t i, j, i2, j2;
   dp_code_unfold(&w->code, b.p0, b.q0, &i, &j);
   dp_code_unfold(&w->code, b.p1 - 1, b.q1 - 1, &i2, &j2);
-  return user_box{smaller(i, i2), larger(i, i2) + 1, smaller(j, j2), larger(j, j2) + 1};
+  return user_box{tsl_min(i, i2), tsl_max(i, i2) + 1, tsl_min(j, j2), tsl_max(j, j2) + 1};
 }
 
 template <class U>
@@ -235,7 +228,7 @@ static tsl_err turn(dp_recur_card *w, dp_recur_view view, user_box to) {
     typedef decltype(zero) U;
     tsl_err err = TSL_OK;
     const dim3 grid((unsigned)tsl_ceil_div(to.j1 - to.j0, 128),
-                    (unsigned)smaller(to.i1 - to.i0, 4096));
+                    (unsigned)tsl_min(to.i1 - to.i0, 4096));
     TSL_LAUNCH((turn_kernel<U>), grid, 128, 0, w->card->stream, (const U *)view.cells, view.stride,
                view.box, folding_of(w), to, (U *)w->turned.data);
   done:
@@ -274,9 +267,9 @@ tsl_err dp_recur_note_table(dp_recur_card *w, dp_recur_view view, const tsl_unit
     dp_recur_view part = part_of(w, view, dp_recur_box_of(&units[k]));
     if (dp_recur_empty(&part.box)) continue;
     const int64_t row = (part.box.q1 - part.box.q0) * w->bytes, end = part.box.p1;
-    const int64_t step = larger(TURNED_BYTES / row, 1);
+    const int64_t step = tsl_max(TURNED_BYTES / row, 1);
     for (dp_recur_box b = part.box; b.p0 < end; b.p0 += step) {
-      b.p1 = smaller(b.p0 + step, end);
+      b.p1 = tsl_min(b.p0 + step, end);
       TSL_TRY(give(w, part_of(w, part, b), &units[k], parts[k].slab[w->table]));
     }
   }

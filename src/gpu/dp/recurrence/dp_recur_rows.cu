@@ -1,15 +1,12 @@
 /* ROWS and INTERVAL on a card. The window holds rows base .. base + room - 1 of the table, all
  * columns: as many as fit a budget where a cell reads a fixed number of rows above, else all. */
 #include "dp_recur_own.cuh"
+#include "integers.h"
 
 enum {
   WINDOW_BYTES = 64 << 20, /* of a window that need not be the whole table */
   SIDE = 64                /* of the squares that tsl_dp_tile computes, a thread for each row */
 };
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 /* Does the window move? */
 static bool moves(const dp_recur_card *w) {
@@ -23,7 +20,7 @@ tsl_err dp_recur_rows_open(dp_recur_card *w) {
   w->room = w->code.P;
   if (moves(w) && row > 0) {
     const int64_t least = 4 * (int64_t)w->code.depth + 8;
-    w->room = smaller(w->code.P, WINDOW_BYTES / row > least ? WINDOW_BYTES / row : least);
+    w->room = tsl_min(w->code.P, WINDOW_BYTES / row > least ? WINDOW_BYTES / row : least);
   }
   if (!tsl_mul_i64(w->room, row, &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "a table of %lld x %lld cells is too large for a card",
@@ -73,7 +70,7 @@ static tsl_err reach(dp_recur_card *w, int64_t p0, int64_t p1) {
              (long long)first, (long long)p1, (long long)w->room);
   for (int64_t p = first; p < w->base + w->room; p += by) /* pieces that do not overlap */
     TSL_TRY(dp_recur_copy(w, row_at(w, p - by), row_at(w, p),
-                          smaller(by, w->base + w->room - p) * w->code.Q));
+                          tsl_min(by, w->base + w->room - p) * w->code.Q));
   w->base = first;
 done:
   return err;
@@ -170,7 +167,7 @@ static tsl_err run_box(dp_recur_card *w, dp_recur_box box, cudaStream_t stream) 
   for (int64_t d = 0; d < down + across - 1; d++) {
     a.diagonal = d;
     a.first = d < across ? 0 : d - across + 1;
-    TSL_TRY(dp_recur_run(w, DP_KERNEL_TILE, smaller(d, down - 1) - a.first + 1, SIDE, stream, &a));
+    TSL_TRY(dp_recur_run(w, DP_KERNEL_TILE, tsl_min(d, down - 1) - a.first + 1, SIDE, stream, &a));
   }
 done:
   return err;
@@ -200,7 +197,7 @@ tsl_err dp_recur_rows_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
              (long long)units->id);
   if (w->trial && moves(w)) w->base = box.p0 > w->code.depth ? box.p0 - w->code.depth : 0;
   for (; box.p0 < end; box.p0 = box.p1) {
-    box.p1 = smaller(box.p0 + step, end);
+    box.p1 = tsl_min(box.p0 + step, end);
     if (w->room == w->code.P) box.p1 = end;
     if (moves(w)) TSL_TRY(reach(w, box.p0, box.p1));
     if (w->code.same_row != 0) TSL_TRY(run_box(w, box, w->card->stream));
@@ -230,7 +227,7 @@ static int64_t independent(const tsl_unit *units, int64_t n) {
 /* Units that do not read each other, at once. */
 static tsl_err run_boxes(dp_recur_card *w, const tsl_unit *units, int64_t n) {
   tsl_err err = TSL_OK;
-  const int64_t streams = smaller(n, DP_RECUR_STREAMS);
+  const int64_t streams = tsl_min(n, DP_RECUR_STREAMS);
   if (n == 1) return run_box(w, dp_recur_box_of(units), w->card->stream);
   TSL_CUDA_TRY(cudaEventRecord(w->fork, w->card->stream));
   for (int64_t s = 0; s < streams; s++)

@@ -71,21 +71,6 @@ static dp_recur_edge *find_edge(dp_recur_card *w, int64_t column) {
   return NULL;
 }
 
-/* Room for one more edge. */
-static tsl_err grow_edges(dp_recur_card *w) {
-  tsl_err err = TSL_OK;
-  const int64_t room = w->edge_room > 0 ? 2 * w->edge_room : 16;
-  void *more = NULL;
-  if (w->n_edges < w->edge_room) return TSL_OK;
-  TSL_TRY(tsl_alloc(room, sizeof *w->edges, "edges", &more));
-  if (w->n_edges > 0) memcpy(more, w->edges, (size_t)w->n_edges * sizeof *w->edges);
-  tsl_free(w->edges);
-  w->edges = (dp_recur_edge *)more;
-  w->edge_room = room;
-done:
-  return err;
-}
-
 /* Where the edge of rows p0..p1 at a column is kept. */
 static tsl_err keep_edge(dp_recur_card *w, int64_t column, int64_t p0, int64_t p1,
                          dp_recur_edge **out) {
@@ -93,7 +78,7 @@ static tsl_err keep_edge(dp_recur_card *w, int64_t column, int64_t p0, int64_t p
   const int64_t bytes = (p1 - p0 + 1) * w->bytes;
   dp_recur_edge *edge = find_edge(w, column);
   if (edge == NULL) {
-    TSL_TRY(grow_edges(w));
+    TSL_TRY(tsl_grow((void **)&w->edges, w->n_edges, 1, &w->edge_room, sizeof *w->edges, "edges"));
     edge = &w->edges[w->n_edges++];
     *edge = dp_recur_edge{};
     edge->column = column;

@@ -1,0 +1,28 @@
+/**
+ * @file columns.h
+ * How rows of a struct stand in a table of the output: for who writes it and for who reads it.
+ */
+#ifndef TSL_CORE_COLUMNS_H
+#define TSL_CORE_COLUMNS_H
+
+#include "contract.h"
+
+#include <stddef.h>
+
+/** A column of a table; a list of them ends with TSL_NO_COLUMN. */
+typedef struct tsl_column {
+  const char *name;
+  const char *unit; /**< "" none; stored as attribute NAME_unit of the table */
+  size_t offset;    /**< of the member in the row's struct */
+  int32_t type;     /**< tsl_type, ignored for text */
+  int32_t text;     /**< bytes of a zero-ended char array member; 0: a number */
+} tsl_column;
+
+#define TSL_COLUMN(row, member, name, type, unit) \
+  { name, unit, offsetof(row, member), type, 0 }
+#define TSL_TEXT_COLUMN(row, member, name) \
+  { name, "", offsetof(row, member), 0, sizeof(((row *)0)->member) }
+#define TSL_NO_COLUMN \
+  { NULL, NULL, 0, 0, 0 }
+
+#endif

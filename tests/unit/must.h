@@ -1,0 +1,24 @@
+/* cmocka with the headers that it wants, and calls of a test that have to succeed. */
+#ifndef TSL_TEST_MUST_H
+#define TSL_TEST_MUST_H
+
+#include "error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MUST(call)                       \
+  do {                                   \
+    if ((call) != TSL_OK) {              \
+      fail_msg("%s", tsl_err_message()); \
+      return;                            \
+    }                                    \
+  } while (0)
+
+#endif
