@@ -81,6 +81,10 @@ void tsl_free(void *memory) {
   free(memory);
 }
 
+void tsl_free_list(void *const *list, int n) {
+  for (int k = 0; k < n; k++) free(list[k]);
+}
+
 int64_t tsl_memory_free(void) {
   char line[160];
   long long kib = -1;

@@ -44,6 +44,12 @@ tsl_err tsl_grow(void **list, int64_t n, int64_t more, int64_t *room, size_t siz
 
 /** Free memory of tsl_alloc; NULL accepted. */
 void tsl_free(void *memory);
+void tsl_free_list(void *const *list, int n);
+
+/** Free each of the pointers given; all are read before the first is freed. C only. */
+#define TSL_FREE_ALL(...)                     \
+  tsl_free_list((void *const[]){__VA_ARGS__}, \
+                (int)(sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *)))
 
 /** Bytes of this host's memory that programs may still take (MemAvailable), or -1: not known. */
 int64_t tsl_memory_free(void);

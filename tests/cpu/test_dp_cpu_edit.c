@@ -4,9 +4,8 @@
  * the way back, for cuts at random places and costs that need 16 and 32 bits. With unit costs the
  * same as by bits, and as edlib says where its library is installed.
  */
+#include "bench_dp_peers.h"
 #include "test_dp_cpu.h"
-
-#include <dlfcn.h>
 
 /** A grid of bands and tiles, and the plain table [n + 1][m + 1]. */
 typedef struct grid {
@@ -146,21 +145,6 @@ static void test_errors(const dp_cpu *cpu) {
 
 /* ------------------------------------------------------------------ edlib */
 
-/* As in edlib.h 1.2. */
-typedef struct edlib_config {
-  int k, mode, task;
-  const void *equalities;
-  int n_equalities;
-} edlib_config;
-
-typedef struct edlib_result {
-  int status, distance;
-  int *ends, *starts;
-  int n_locations;
-  unsigned char *alignment;
-  int alignment_length, alphabet_length;
-} edlib_result;
-
 static int64_t by_bits(const dp_cpu *cpu, const uint8_t *a, int64_t n, const uint8_t *b,
                        int64_t m) {
   dp_cpu_bits *band = NULL;
@@ -172,16 +156,7 @@ static int64_t by_bits(const dp_cpu *cpu, const uint8_t *a, int64_t n, const uin
 }
 
 static void test_unit(const dp_cpu *cpu) {
-  edlib_result (*align)(const char *, int, const char *, int, edlib_config) = NULL;
-  void (*result_free)(edlib_result) = NULL;
-  void *library = dlopen("libedlib.so.1", RTLD_NOW);
-  if (library == NULL && level_now <= 2 && threads_now == 1)
-    printf("edlib is not installed: not compared\n");
-  if (library != NULL) {
-    *(void **)&align = dlsym(library, "edlibAlign");
-    *(void **)&result_free = dlsym(library, "edlibFreeAlignResult");
-    CHECK(align != NULL && result_free != NULL, "libedlib.so.1 without its functions");
-  }
+  int compared = 0;
   for (int k = 0; k < 8; k++) {
     const int64_t n = 1000 + random_below(4000);
     int64_t m = 0;
@@ -192,17 +167,18 @@ static void test_unit(const dp_cpu *cpu) {
     const int64_t distance = dp_cpu_align_best(band).score;
     CHECK(distance == by_bits(cpu, a, n, b, m), "unit costs: %lld by numbers, %lld by bits",
           (long long)distance, (long long)by_bits(cpu, a, n, b, m));
-    if (align != NULL && result_free != NULL) {
-      const edlib_config config = {.k = -1};
-      const edlib_result r = align((const char *)a, (int)n, (const char *)b, (int)m, config);
-      CHECK(r.distance == distance, "edlib: %d, here %lld", r.distance, (long long)distance);
-      result_free(r);
+    double seconds = 0;
+    int64_t theirs = 0;
+    if (dp_peer_edlib(a, n, b, m, 1, &seconds, &theirs)) {
+      CHECK(theirs == distance, "edlib: %lld, here %lld", (long long)theirs, (long long)distance);
+      compared++;
     }
     dp_cpu_align_close(&band);
     tsl_free(a);
     tsl_free(b);
   }
-  if (library != NULL) (void)dlclose(library);
+  if (compared == 0 && level_now <= 2 && threads_now == 1)
+    printf("edlib is not installed: not compared\n");
 }
 
 static void test(const dp_cpu *cpu) {

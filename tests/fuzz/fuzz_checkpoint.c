@@ -5,12 +5,6 @@
 
 #include <unistd.h>
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
-
 static volatile unsigned char sink; /* so that reading is not left out */
 
 static void touch(const void *bytes, int64_t n) {

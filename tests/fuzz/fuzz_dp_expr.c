@@ -14,12 +14,6 @@ static long long n_computed; /* recurrences with values */
 static const int32_t w_data[] = {3, 1, 4, 2, 5};
 static const double x_data[] = {0.5, -2, 3};
 
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
-
 /** A message belongs to every refusal, and no refusal is our own fault. */
 static void check_refusal(tsl_err err) {
   if (err == TSL_ERR_INPUT || err == TSL_ERR_NUMERIC || err == TSL_ERR_STOPPED)
@@ -70,7 +64,7 @@ static void check_print(const dp_names *names, dp_scope scope, const dp_expr *ex
   if (dp_expr_print(names, expr, text, sizeof text) >= DP_TEXT_MAX) return;
   const tsl_err err = dp_expr_parse(names, scope, text, &again);
   if (err == TSL_ERR_INPUT && strstr(tsl_err_message(), "nested deeper") != NULL) return;
-  must(err, text); /* brackets count as depth; anything else parses again */
+  must(err == TSL_OK, text); /* brackets count as depth; anything else parses again */
   if (!dp_same(expr, expr->root, &again, again.root)) {
     (void)fprintf(stderr, "printed: %s\n", text);
     abort();
@@ -85,8 +79,8 @@ static void check_orders(const dp_recurrence *r, const dp_oracle *need, const dp
   if (!d->whole) return;
   for (int p = 0; p < DP_N_PATTERNS; p++) {
     if (d->clash[p].expr != NULL) continue;
-    must(dp_oracle_create(r, &grid), "grid");
-    must(dp_oracle_fill_order(&grid, (dp_pattern)p), dp_pattern_words[p]);
+    must(dp_oracle_create(r, &grid) == TSL_OK, "grid");
+    must(dp_oracle_fill_order(&grid, (dp_pattern)p) == TSL_OK, dp_pattern_words[p]);
     if (bytes > 0 && memcmp(grid.values, need->values, bytes) != 0) abort();
     dp_oracle_clear(&grid);
   }
@@ -96,8 +90,8 @@ static void check_emit(const dp_recurrence *r, dp_pattern pattern) {
   for (int t = 0; t < 2; t++) {
     dp_code code;
     char *text = NULL;
-    must(dp_code_plan(r, pattern, &code), "plan");
-    must(dp_emit(r, t == 0 ? DP_TARGET_C : DP_TARGET_CUDA, &code, &text), "emit");
+    must(dp_code_plan(r, pattern, &code) == TSL_OK, "plan");
+    must(dp_emit(r, t == 0 ? DP_TARGET_C : DP_TARGET_CUDA, &code, &text) == TSL_OK, "emit");
     tsl_free(text);
   }
 }
@@ -106,7 +100,7 @@ static void compute(const dp_recurrence *r) {
   dp_oracle grid;
   dp_links steps = {0};
   dp_depend depend;
-  must(dp_oracle_create(r, &grid), "grid");
+  must(dp_oracle_create(r, &grid) == TSL_OK, "grid");
   grid.work = WORK;
   const tsl_err checked = dp_depend_check(r, DP_AUTO, &depend);
   if (checked != TSL_OK) check_refusal(checked);

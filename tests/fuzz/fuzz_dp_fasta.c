@@ -6,12 +6,6 @@
 
 #include <ctype.h>
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
-
 /** Written with one letter a line and read again. */
 static void check_again(const char *text, int64_t n) {
   const dp_text_ask ask = {.path = "again", .format = DP_TEXT_FASTA, .record = 1};
@@ -108,11 +102,6 @@ static const char *const texts[] = {">a one\nACGT\nAC\n>b\nGG\n",
 
 static const char tokens[] = ">\1;\1\r\1\n\1\r\n\1 \1\t\1A\1C\1G\1T\1N\1a\1c\1g\1t\1-\1*";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_dp_fasta: %lld texts tried, none failed\n", runs);
-  return 0;
-}
+FUZZ_MAIN("fuzz_dp_fasta", "texts")
 
 #endif

@@ -3,12 +3,6 @@
 #include "dp_letters.h"
 #include "fuzz_driver.h"
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
-
 static bool has(uint32_t letters, int code) {
   return (letters >> code & 1) != 0;
 }
@@ -82,11 +76,6 @@ static const char tokens[] = "\n\1 \1\t\1#\1A\1C\1G\1T\1U\1a\1t\1u\1N\1R\1*\1E\1
                              "10001\1"
                              "1e3\1.5\1nan\1\r\1A 1 2\n\1\"";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_dp_matrix: %lld texts tried, none failed\n", runs);
-  return 0;
-}
+FUZZ_MAIN("fuzz_dp_matrix", "texts")
 
 #endif

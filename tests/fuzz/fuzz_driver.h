@@ -10,6 +10,9 @@
 #ifndef TSL_TESTS_FUZZ_DRIVER_H
 #define TSL_TESTS_FUZZ_DRIVER_H
 
+#include "error.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,13 @@
 #include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
+
+/** What does not hold ends the program, with the error of the last call. */
+static inline void must(bool holds, const char *what) {
+  if (holds) return;
+  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
+  abort();
+}
 
 #ifndef TSL_LIBFUZZER
 
@@ -122,6 +132,14 @@ static long long fuzz_run(int argc, char **argv, const fuzz_language *language) 
   }
   return runs;
 }
+
+/** The program of `texts` and `tokens`; what: what its inputs are called. */
+#define FUZZ_MAIN(name, what)                                                                   \
+  int main(int argc, char **argv) {                                                             \
+    const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};               \
+    (void)printf(name ": %lld " what " tried, none failed\n", fuzz_run(argc, argv, &language)); \
+    return 0;                                                                                   \
+  }
 
 #endif
 #endif

@@ -4,15 +4,8 @@
 #include "options.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 enum { WORDS = 200 };
-
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
 
 /* A text of the options is one of the words. */
 static void must_be_word(const char *text, int n, char **words) {
@@ -63,11 +56,6 @@ static const char tokens[] =
     "\n\1-\1--\1=\1:\1-o\n\1--out\1--set\n\1--quiet\n\1-q\n\1--restart\n\1--max-walltime\n\1"
     "1:00:00\1--strict\n\1--interpret\n\1-h\1\xff\1%s\1%n";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_options: %lld command lines tried, none failed\n", runs);
-  return 0;
-}
+FUZZ_MAIN("fuzz_options", "command lines")
 
 #endif

@@ -8,12 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
-
 /* What people are told: printable, within any size, and rows of one width only. */
 static void try_words(const table_source *source, const table_rows *table) {
   char text[300];
@@ -92,11 +86,6 @@ static const char tokens[] =
     "'>f4'\1'<f2'\1'|b1'\1'<c16'\1Properties=\1pos:R:3\1NA\1\x1f\x8b\1\xff\xfe\1"
     "True\1'fortran_order'\1\x93NUMPY\1\r\1\"\1'";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_table: %lld texts tried, none failed\n", runs);
-  return 0;
-}
+FUZZ_MAIN("fuzz_table", "texts")
 
 #endif

@@ -4,13 +4,6 @@
 #include "xc_functional.h"
 
 #include <math.h>
-#include <stdbool.h>
-
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
 
 static void try_evaluation(const xc_functional *f) {
   double rho = 0.3, sigma = 0.2, e = 0, v = 0, s = 0;
@@ -64,11 +57,6 @@ static const char tokens[] =
     "9\1"
     "1e308\1hf\1lda_x\1gga_x_\1gga_c_\1mgga_x_tpss\1hyb_\1pbe\1_\1\xff\1%s\1%n";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_xc_functional: %lld texts tried, none failed\n", runs);
-  return 0;
-}
+FUZZ_MAIN("fuzz_xc_functional", "texts")
 
 #endif

@@ -8,12 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  (void)fprintf(stderr, "%s: %s\n", what, tsl_err_message());
-  abort();
-}
-
 static bool taken(tsl_err err) {
   must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "refusal");
   return err == TSL_OK;
@@ -105,11 +99,6 @@ static const char tokens[] = "\r\1\n\1 \1\t\1#\1!\1*\1-\1+\1.\1"
                              "2\1"
                              "9\1e\1E\1d\1D\1S\1P\1G\1H\1O\1h\1\"\1[\1]\1{\1}\1,\1:\1****\1END";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_xc_input: %lld texts tried, none failed\n", runs);
-  return 0;
-}
+FUZZ_MAIN("fuzz_xc_input", "texts")
 
 #endif

@@ -23,6 +23,12 @@ static inline void begin_ranks(int *argc, char ***argv) {
   (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
+/* The exit status of the program. */
+static inline int end_ranks(int failed) {
+  (void)MPI_Finalize();
+  return failed;
+}
+
 /* An assertion that fails on all ranks when it fails on one, so that nobody waits for ever. */
 static inline void check_all(bool mine, const char *what, int line) {
   int all = mine;

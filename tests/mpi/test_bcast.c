@@ -63,7 +63,5 @@ static void changes(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(changes)};
   begin_ranks(&argc, &argv);
-  const int failed = cmocka_run_group_tests_name("mpi.share", tests, NULL, NULL);
-  (void)MPI_Finalize();
-  return failed;
+  return end_ranks(cmocka_run_group_tests_name("mpi.share", tests, NULL, NULL));
 }

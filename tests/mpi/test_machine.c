@@ -63,9 +63,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(thread_is_bound),
       cmocka_unit_test(refusal_reaches_all),
   };
-  int failed = 0;
   begin_ranks(&argc, &argv);
-  failed = cmocka_run_group_tests_name("mpi.machine", tests, NULL, NULL);
-  (void)MPI_Finalize();
-  return failed;
+  return end_ranks(cmocka_run_group_tests_name("mpi.machine", tests, NULL, NULL));
 }

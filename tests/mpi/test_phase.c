@@ -427,10 +427,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(injected_errors),
       cmocka_unit_test(slow_devices_do_not_overlap),
   };
-  int failed;
   begin_ranks(&argc, &argv);
   (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  failed = cmocka_run_group_tests(tests, NULL, NULL);
-  (void)MPI_Finalize();
-  return failed;
+  return end_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -143,9 +143,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(sleeps_while_it_waits),
       cmocka_unit_test(adds_work),
   };
-  int failed;
   begin_ranks(&argc, &argv);
-  failed = cmocka_run_group_tests_name("mpi.shared_counter", tests, NULL, NULL);
-  (void)MPI_Finalize();
-  return failed;
+  return end_ranks(cmocka_run_group_tests_name("mpi.shared_counter", tests, NULL, NULL));
 }

@@ -535,10 +535,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(traceback_pauses),
       cmocka_unit_test(cards_linger),
   };
-  int failed;
   begin_ranks(&argc, &argv);
   (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  failed = cmocka_run_group_tests(tests, NULL, NULL);
-  (void)MPI_Finalize();
-  return failed;
+  return end_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -169,9 +169,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(overlapping_devices_get_a_batch_ahead),
       cmocka_unit_test(left_out_takes_nothing),
   };
-  int failed;
   begin_ranks(&argc, &argv);
-  failed = cmocka_run_group_tests_name("mpi.source", tests, NULL, NULL);
-  (void)MPI_Finalize();
-  return failed;
+  return end_ranks(cmocka_run_group_tests_name("mpi.source", tests, NULL, NULL));
 }

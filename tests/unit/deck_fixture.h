@@ -3,6 +3,7 @@
 #define TSL_TEST_DECK_FIXTURE_H
 
 #include "deck.h"
+#include "memory.h"
 #include "must.h"
 
 #include <math.h>

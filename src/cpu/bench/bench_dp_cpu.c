@@ -287,11 +287,7 @@ static tsl_err bench_knapsack(const table *t) {
          "5e9 cells/s", k > 0 ? 0 : 1);
   }
 done:
-  tsl_free(r.weights);
-  tsl_free(r.values);
-  tsl_free(r.from);
-  tsl_free(r.to);
-  tsl_free(bits);
+  TSL_FREE_ALL(r.weights, r.values, r.from, r.to, bits);
   return err;
 }
 
@@ -325,9 +321,7 @@ static tsl_err bench_row(const table *t, bool stagecoach) {
   line(t, stagecoach ? "stagecoach f64 (memory)" : "allotment f64", rate_of(t, pairs, seconds), 1,
        "itself", 0);
 done:
-  tsl_free(r.from);
-  tsl_free(r.to);
-  tsl_free(r.costs);
+  TSL_FREE_ALL(r.from, r.to, r.costs);
   return err;
 }
 

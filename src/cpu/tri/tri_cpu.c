@@ -45,9 +45,7 @@ static void tri_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
   for (int k = 0; w->thread != NULL && k < w->threads; k++) tri_thread_clear(w, &w->thread[k]);
-  tsl_free(w->thread);
-  tsl_free((void *)w->bodies.p);
-  tsl_free(w);
+  TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w);
   *worker = NULL;
 }
 

@@ -187,12 +187,6 @@ done:
 void tri_thread_clear(const tsl_worker *w, tri_thread *t) {
   for (int64_t r = 0; t->rows != NULL && r < w->group_rows; r++) tri_hits_clear(&t->rows[r]);
   tri_hits_clear(&t->hits);
-  tsl_free(t->values);
-  tsl_free(t->places);
-  tsl_free(t->bins);
-  tsl_free(t->counts);
-  tsl_free(t->heap);
-  tsl_free(t->heap_n);
-  tsl_free(t->rows);
+  TSL_FREE_ALL(t->values, t->places, t->bins, t->counts, t->heap, t->heap_n, t->rows);
   memset(t, 0, sizeof *t);
 }

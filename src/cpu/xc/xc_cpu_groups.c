@@ -357,7 +357,5 @@ void xc_groups_close(tsl_worker *w) {
   xc_evaluator_destroy(&w->evaluator);
   xc_cache_close(&w->cache);
   xc_ordered_sum_close(&w->ordered_sum);
-  tsl_free(w->pieces);
-  tsl_free(w->xc);
-  tsl_free(w->fixed);
+  TSL_FREE_ALL(w->pieces, w->xc, w->fixed);
 }

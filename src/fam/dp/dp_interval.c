@@ -255,9 +255,6 @@ tsl_err dp_recover_interval(tsl_problem *problem, const tsl_field_rows *store) {
   TSL_TRY(check_path(&t, path, n, &s));
   TSL_TRY(store->append(store->state, dp_field(problem, "path"), path, n));
 done:
-  tsl_free(t.high);
-  tsl_free(t.low);
-  tsl_free(s.at);
-  tsl_free(path);
+  TSL_FREE_ALL(t.high, t.low, s.at, path);
   return err;
 }

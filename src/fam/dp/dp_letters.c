@@ -214,9 +214,7 @@ static tsl_err read_file(const tsl_deck *deck, const dp_sequence_ask *ask, dp_se
   *format = text.format;
   TSL_TRY(encode(deck, ask, &from, &text, out));
 done:
-  tsl_free(from.bytes);
-  tsl_free(text.letters);
-  tsl_free(path);
+  TSL_FREE_ALL(from.bytes, text.letters, path);
   return err;
 }
 

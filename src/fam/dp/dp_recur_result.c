@@ -201,9 +201,7 @@ static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
   while (t.n_stack > 0) TSL_TRY(follow_top(&t));
   TSL_TRY(flush_records(&t));
 done:
-  tsl_free(t.records);
-  tsl_free(t.seen);
-  tsl_free(t.stack);
+  TSL_FREE_ALL(t.records, t.seen, t.stack);
   return err;
 }
 

@@ -210,9 +210,7 @@ done:
 static void fractal_destroy(tsl_problem *problem) {
   fractal_own *own = problem->own;
   if (own == NULL) return;
-  tsl_free(own->png);
-  tsl_free(own->binarised_png);
-  tsl_free(own);
+  TSL_FREE_ALL(own->png, own->binarised_png, own);
   problem->own = NULL;
 }
 

@@ -50,10 +50,7 @@ done:
 }
 
 static void close_flow(flow *f) {
-  tsl_free(f->values);
-  tsl_free(f->bytes);
-  tsl_free(f->tally);
-  tsl_free(f->colour);
+  TSL_FREE_ALL(f->values, f->bytes, f->tally, f->colour);
 }
 
 /** Read rows from row on. @param[out] n  rows read */

@@ -53,10 +53,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
                          xc_scf_create(m, n, overlap, kinetic, attraction, &options, &own->scf)));
   TSL_TRY(guess(deck, s, own, overlap));
 done:
-  tsl_free(overlap);
-  tsl_free(kinetic);
-  tsl_free(attraction);
-  tsl_free(charges);
+  TSL_FREE_ALL(overlap, kinetic, attraction, charges);
   return err;
 }
 

@@ -2,9 +2,9 @@
  * Only the strip's part of the triangle is multiplied, about half of a full product. cuBLAS works
  * column by column: the points [d][n_pad] are its n_pad x d matrix P, and the row-major strip
  * S[r][c] is its C = P(columns) P(rows)^T. Default math mode: full float32, no TF32. */
+#include "gpu_blas.cuh"
 #include "tri_fn.cuh"
 
-#include <cublas_v2.h>
 #include <stdlib.h>
 
 struct tri_gemm {
@@ -14,15 +14,6 @@ struct tri_gemm {
 };
 
 enum { STRIP_MEGABYTES = 512 }; /* largest strip, so that four of them stay modest */
-
-#define CUBLAS_TRY(call)                                                                  \
-  do {                                                                                    \
-    const cublasStatus_t status_ = (call);                                                \
-    if (status_ != CUBLAS_STATUS_SUCCESS)                                                 \
-      TSL_FAIL((tsl_err)(status_ == CUBLAS_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY    \
-                                                               : TSL_ERR_DEVICE),         \
-               "card %s: %s: %s", tsl_gpu_card(), #call, cublasGetStatusString(status_)); \
-  } while (0)
 
 void tri_gemm_destroy(tri_gpu *w) {
   tri_gemm *g = w->gemm;
@@ -47,8 +38,8 @@ static tsl_err prepare(tri_gpu *w) {
   for (int s = 0; s < TRI_STREAMS; s++) {
     TSL_CUDA_TRY(cudaStreamCreateWithFlags(&g->stream[s], cudaStreamNonBlocking));
     TSL_CUDA_TRY(cudaEventCreateWithFlags(&g->done[s], cudaEventDisableTiming));
-    CUBLAS_TRY(cublasCreate(&g->handle[s]));
-    CUBLAS_TRY(cublasSetStream(g->handle[s], g->stream[s]));
+    TSL_BLAS_TRY(cublasCreate(&g->handle[s]));
+    TSL_BLAS_TRY(cublasSetStream(g->handle[s], g->stream[s]));
   }
 done:
   if (err != TSL_OK) tri_gemm_destroy(w);
@@ -71,8 +62,8 @@ template <class R>
 static tsl_err multiply(tri_gpu *w, int s, int64_t a, int64_t b, int64_t c0, int64_t c1) {
   tsl_err err = TSL_OK;
   const R *x = (const R *)w->points.data;
-  CUBLAS_TRY(product(w->gemm->handle[s], (int)(c1 - c0), (int)(b - a), (int)w->p.d, x + c0, x + a,
-                     (int)w->p.n_pad, (R *)w->strips[s].data, (int)(c1 - c0)));
+  TSL_BLAS_TRY(product(w->gemm->handle[s], (int)(c1 - c0), (int)(b - a), (int)w->p.d, x + c0, x + a,
+                       (int)w->p.n_pad, (R *)w->strips[s].data, (int)(c1 - c0)));
 done:
   return err;
 }

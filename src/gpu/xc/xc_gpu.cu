@@ -43,8 +43,8 @@ static tsl_err open_device(xc_gpu *w, const tsl_device *device) {
   if (w->memory.limit <= 0 || w->memory.limit > (int64_t)n_free) w->memory.limit = (int64_t)n_free;
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
-  XC_BLAS_TRY(cublasCreate(&w->blas));
-  XC_BLAS_TRY(cublasSetStream(w->blas, w->stream));
+  TSL_BLAS_TRY(cublasCreate(&w->blas));
+  TSL_BLAS_TRY(cublasSetStream(w->blas, w->stream));
 done:
   return err;
 }

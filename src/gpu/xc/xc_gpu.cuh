@@ -32,13 +32,11 @@
 #ifndef TSL_GPU_XC_GPU_CUH
 #define TSL_GPU_XC_GPU_CUH
 
-#include "gpu.cuh"
+#include "gpu_blas.cuh"
 #include "xc_batches.h"
 #include "xc_cache.h"
 #include "xc_gpu_host.h"
 #include "xc_problem.h"
-
-#include <cublas_v2.h>
 
 enum {
   XC_LANES = 32,        /**< points of a piece are padded to a multiple */
@@ -133,15 +131,6 @@ typedef struct xc_gpu {
   int64_t n_rows, room_rows;
   tsl_gpu_buffer packed, fitted, gamma, coefficients;
 } xc_gpu;
-
-#define XC_BLAS_TRY(call)                                                                 \
-  do {                                                                                    \
-    const cublasStatus_t status_ = (call);                                                \
-    if (status_ != CUBLAS_STATUS_SUCCESS)                                                 \
-      TSL_FAIL((tsl_err)(status_ == CUBLAS_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY    \
-                                                               : TSL_ERR_DEVICE),         \
-               "card %s: %s: %s", tsl_gpu_card(), #call, cublasGetStatusString(status_)); \
-  } while (0)
 
 extern const tsl_backend xc_backend_gpu;
 

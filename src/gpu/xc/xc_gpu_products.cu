@@ -92,7 +92,7 @@ template <class R> static tsl_err run_each(xc_gpu *w, const xc_batch *batch, boo
     for (int n = 0; n < s->count[i]; n++, k++) {
       const R *b = (const R *)(turned ? k->x : k->square);
       R *c = (R *)(turned ? k->square : k->x);
-      XC_BLAS_TRY(single(w->blas, s, i, (const R *)k->phi, b, c));
+      TSL_BLAS_TRY(single(w->blas, s, i, (const R *)k->phi, b, c));
     }
 done:
   return err;
@@ -111,14 +111,14 @@ template <class R> static tsl_err run(xc_gpu *w, const xc_batch *batch, bool tur
   if (w->calls == XC_CALLS_ONE || (w->calls == XC_CALLS_BEST && w->single)) {
     const cublasStatus_t status = grouped(w->blas, s, phi, b, c);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED) {
-      XC_BLAS_TRY(status);
+      TSL_BLAS_TRY(status);
       goto done;
     }
     w->calls = XC_CALLS_BUCKETS; /* this kind of card has no grouped products */
   }
 #endif
   for (int i = 0; i < s->buckets; i++) {
-    XC_BLAS_TRY(batched(w->blas, s, i, phi + at, b + at, c + at));
+    TSL_BLAS_TRY(batched(w->blas, s, i, phi + at, b + at, c + at));
     at += s->count[i];
   }
 done:

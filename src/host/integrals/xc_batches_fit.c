@@ -43,12 +43,7 @@ done:
 
 void xc_batches_fit_close(xc_batches *b) {
   for (int64_t k = 0; k < b->n_rows; k++) free(b->rows[k].rows);
-  tsl_free(b->rows);
-  tsl_free(b->scratch);
-  tsl_free(b->packed);
-  tsl_free(b->fitted);
-  tsl_free(b->fixed_fitted);
-  tsl_free(b->gamma);
+  TSL_FREE_ALL(b->rows, b->scratch, b->packed, b->fitted, b->fixed_fitted, b->gamma);
 }
 
 double xc_batches_kept(const xc_batches *b, bool *anew) {

@@ -60,9 +60,7 @@ done:
 }
 
 static void clear(task_state *e) {
-  tsl_free(e->tiles);
-  tsl_free(e->own);
-  tsl_free(e->bytes);
+  TSL_FREE_ALL(e->tiles, e->own, e->bytes);
 }
 
 /* ---- save */

@@ -49,10 +49,7 @@ done:
 static void free_heart(tsl_heart *h) {
   tsl_watch_close(&h->watch);
   tsl_post_close(&h->post);
-  tsl_free(h->silent);
-  tsl_free(h->mute);
-  tsl_free(h->states);
-  tsl_free(h);
+  TSL_FREE_ALL(h->silent, h->mute, h->states, h);
 }
 
 static tsl_err make_flags(tsl_heart *h) {

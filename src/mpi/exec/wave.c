@@ -353,9 +353,7 @@ static void close_batch(wave *w, tsl_wave_batch *f) {
   for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
     tsl_part_clear(w->phase->problem, w->phase->executor->backend, &f->parts[p]);
   for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_message_drop(&f->parcels[p]);
-  tsl_free(f->units);
-  tsl_free(f->parts);
-  tsl_free(f->parcels);
+  TSL_FREE_ALL(f->units, f->parts, f->parcels);
 }
 
 /* Tiles of the first stage when each lane is a single tile (stages then get shorter), else 0. */

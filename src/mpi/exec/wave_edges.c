@@ -214,11 +214,7 @@ tsl_err tsl_edges_make(const tsl_phase *phase, int rank, int64_t room, tsl_edges
   TSL_TRY(fill_out(phase, &l.out, group_of, e));
   set_ranges(e);
 done:
-  tsl_free(l.in.list);
-  tsl_free(l.out.list);
-  tsl_free(l.list);
-  tsl_free(l.waits);
-  tsl_free(group_of);
+  TSL_FREE_ALL(l.in.list, l.out.list, l.list, l.waits, group_of);
   return err;
 }
 
@@ -234,11 +230,7 @@ done:
 void tsl_edges_clear(tsl_edges *e) {
   for (int64_t k = 0; k < e->n_in; k++) tsl_free(e->in[k].data);
   for (int64_t k = 0; k < e->n_out; k++) tsl_free(e->out[k].data);
-  tsl_free(e->own);
-  tsl_free(e->groups);
-  tsl_free(e->in);
-  tsl_free(e->out);
-  tsl_free(e->receivers);
+  TSL_FREE_ALL(e->own, e->groups, e->in, e->out, e->receivers);
   *e = (tsl_edges){0};
 }
 

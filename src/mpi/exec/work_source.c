@@ -94,9 +94,7 @@ void tsl_work_source_close(tsl_work_source **source) {
   tsl_work_source *s = *source;
   if (s == NULL) return;
   tsl_parts_clear(&s->parts);
-  tsl_free(s->left);
-  tsl_free(s->slower);
-  tsl_free(s);
+  TSL_FREE_ALL(s->left, s->slower, s);
   *source = NULL;
 }
 

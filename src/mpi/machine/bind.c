@@ -401,10 +401,6 @@ tsl_err tsl_bind_decide(const tsl_bind_ask *ask, const tsl_bind_host *host,
   for (int32_t r = 0; r < host->n_ranks; r++) set_threads(&d, r);
   note_idle(&d);
 done:
-  tsl_free(d.core_taken);
-  tsl_free(d.seen);
-  tsl_free(d.card_fixed);
-  tsl_free(d.card_owner);
-  tsl_free(d.wants);
+  TSL_FREE_ALL(d.core_taken, d.seen, d.card_fixed, d.card_owner, d.wants);
   return err;
 }

@@ -235,14 +235,8 @@ done:
 }
 
 static void clear_node(node *self) {
-  tsl_free(self->choices);
-  tsl_free(self->ordinal);
-  tsl_free(self->cards);
-  tsl_free(self->sights);
-  tsl_free(self->in_job);
-  tsl_free(self->chosen);
-  tsl_free(self->may_run);
-  tsl_free(self->cores);
+  TSL_FREE_ALL(self->choices, self->ordinal, self->cards, self->sights, self->in_job, self->chosen,
+               self->may_run, self->cores);
   hwloc_bitmap_free(self->bound);
   if (self->loaded) hwloc_topology_destroy(self->topology);
   if (self->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&self->comm);

@@ -188,10 +188,7 @@ done:
 
 void tsl_result_writer_close(tsl_result_writer **delivery) {
   if (*delivery == NULL) return;
-  tsl_free((*delivery)->staging);
-  tsl_free((*delivery)->ids);
-  tsl_free((*delivery)->ended);
-  tsl_free(*delivery);
+  TSL_FREE_ALL((*delivery)->staging, (*delivery)->ids, (*delivery)->ended, *delivery);
   *delivery = NULL;
 }
 

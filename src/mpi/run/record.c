@@ -104,12 +104,8 @@ done:
 }
 
 void tsl_record_clear(tsl_record *record) {
-  tsl_free(record->rows);
-  tsl_free(record->last);
-  tsl_free(record->lines);
-  tsl_free(record->phases);
-  tsl_free(record->times);
-  tsl_free(record->told);
+  TSL_FREE_ALL(record->rows, record->last, record->lines, record->phases, record->times,
+               record->told);
   *record = (tsl_record){0};
 }
 

@@ -401,11 +401,7 @@ void tsl_session_close(tsl_session *s) {
     s->family->destroy(&s->problem);
   tsl_problem_clear(&s->problem);
   tsl_checkpoints_free(s);
-  tsl_free(s->units.list);
-  tsl_free(s->cost.speeds);
-  tsl_free(s->cost.left_out);
-  tsl_free(s->cost.keys);
-  tsl_free(s->use);
+  TSL_FREE_ALL(s->units.list, s->cost.speeds, s->cost.left_out, s->cost.keys, s->use);
   tsl_plan_clear(&s->plan);
   tsl_history_clear(&s->learned);
   tsl_free(s->placements);

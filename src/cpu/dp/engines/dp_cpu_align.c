@@ -180,17 +180,8 @@ void dp_cpu_align_close(dp_cpu_align **band) {
   dp_cpu_align *b = band != NULL ? *band : NULL;
   if (b == NULL) return;
   if (b->row_codes != NULL) tsl_free(b->row_codes - DP_PAD);
-  tsl_free(b->h);
-  tsl_free(b->f);
-  tsl_free(b->corner);
-  tsl_free(b->eh);
-  tsl_free(b->ee);
-  tsl_free(b->rooms);
-  tsl_free(b->keep_h);
-  tsl_free(b->keep_e);
-  tsl_free(b->keep_row_h);
-  tsl_free(b->keep_row_f);
-  tsl_free(b);
+  TSL_FREE_ALL(b->h, b->f, b->corner, b->eh, b->ee, b->rooms, b->keep_h, b->keep_e, b->keep_row_h,
+               b->keep_row_f, b);
   *band = NULL;
 }
 

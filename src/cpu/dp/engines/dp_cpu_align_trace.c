@@ -109,8 +109,6 @@ tsl_err dp_cpu_align_trace(const dp_cpu_align *b, dp_place *place, uint8_t *step
   place->row = b->keep_lo + i;
   place->column = j;
 done:
-  tsl_free(p.h);
-  tsl_free(p.f);
-  tsl_free(p.ways);
+  TSL_FREE_ALL(p.h, p.f, p.ways);
   return err;
 }

@@ -97,15 +97,7 @@ done:
 void dp_cpu_bits_close(dp_cpu_bits **band) {
   dp_cpu_bits *b = band != NULL ? *band : NULL;
   if (b == NULL) return;
-  tsl_free(b->strips);
-  tsl_free(b->p);
-  tsl_free(b->q);
-  tsl_free(b->b);
-  tsl_free(b->room);
-  tsl_free(b->edge);
-  tsl_free(b->keep);
-  tsl_free(b->top);
-  tsl_free(b);
+  TSL_FREE_ALL(b->strips, b->p, b->q, b->b, b->room, b->edge, b->keep, b->top, b);
   *band = NULL;
 }
 

@@ -122,15 +122,7 @@ done:
 void dp_cpu_dtw_close(dp_cpu_dtw **band) {
   dp_cpu_dtw *b = band != NULL ? *band : NULL;
   if (b == NULL) return;
-  tsl_free(b->strips);
-  tsl_free(b->x);
-  tsl_free(b->y);
-  tsl_free(b->h);
-  tsl_free(b->corner);
-  tsl_free(b->edge);
-  tsl_free(b->keep_edge);
-  tsl_free(b->keep_row);
-  tsl_free(b);
+  TSL_FREE_ALL(b->strips, b->x, b->y, b->h, b->corner, b->edge, b->keep_edge, b->keep_row, b);
   *band = NULL;
 }
 

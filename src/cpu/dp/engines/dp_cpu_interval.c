@@ -173,13 +173,7 @@ done:
 void dp_cpu_interval_close(dp_cpu_interval **interval) {
   dp_cpu_interval *w = interval != NULL ? *interval : NULL;
   if (w == NULL) return;
-  tsl_free(w->values);
-  tsl_free(w->d);
-  tsl_free(w->base);
-  tsl_free(w->high);
-  tsl_free(w->low);
-  tsl_free(w->letters);
-  tsl_free(w);
+  TSL_FREE_ALL(w->values, w->d, w->base, w->high, w->low, w->letters, w);
   *interval = NULL;
 }
 

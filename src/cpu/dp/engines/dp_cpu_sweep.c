@@ -59,9 +59,7 @@ tsl_err dp_cpu_binomial(const dp_cpu *cpu, int64_t modulus, int64_t rows, const 
     from = next;
   }
 done:
-  tsl_free(scratch);
-  tsl_free(between[0]);
-  tsl_free(between[1]);
+  TSL_FREE_ALL(scratch, between[0], between[1]);
   return err;
 }
 

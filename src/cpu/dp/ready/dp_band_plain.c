@@ -36,9 +36,7 @@ static void put_boundary(const plain_band *e, void *values, int64_t k, int64_t n
 static void close_plain(void **engine) {
   plain_band *e = *engine;
   if (e == NULL) return;
-  tsl_free(e->h);
-  tsl_free(e->f);
-  tsl_free(e);
+  TSL_FREE_ALL(e->h, e->f, e);
   *engine = NULL;
 }
 
@@ -172,9 +170,7 @@ done:
 static void close_tile(plain_tile *t) {
   for (int64_t k = 0; k <= t->n_columns && t->columns != NULL; k++) tsl_free(t->columns[k]);
   for (int64_t k = 0; k <= t->n_columns && t->gaps != NULL; k++) tsl_free(t->gaps[k]);
-  tsl_free(t->columns);
-  tsl_free(t->gaps);
-  tsl_free(t->best);
+  TSL_FREE_ALL(t->columns, t->gaps, t->best);
 }
 
 static bool better(const int64_t x[3], const int64_t y[3]) {

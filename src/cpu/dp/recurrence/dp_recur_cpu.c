@@ -146,10 +146,7 @@ void dp_recur_cpu_close(tsl_worker *w) {
   dp_recur_wave_clear(r);
   dp_recur_close(&r->recur);
   dp_object_close(&r->object);
-  tsl_free(r->wanted);
-  tsl_free(r->top);
-  tsl_free(r->table);
-  tsl_free(r);
+  TSL_FREE_ALL(r->wanted, r->top, r->table, r);
   w->recur = NULL;
 }
 

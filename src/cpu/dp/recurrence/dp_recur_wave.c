@@ -313,8 +313,6 @@ tsl_err dp_recur_wave_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
   TSL_TRY(compute(&s));
 done:
   for (int t = 0; t < w->cpu.threads && s.scratch != NULL; t++) tsl_free(s.scratch[t]);
-  tsl_free(s.scratch);
-  tsl_free(s.left);
-  tsl_free(s.edges);
+  TSL_FREE_ALL(s.scratch, s.left, s.edges);
   return err;
 }

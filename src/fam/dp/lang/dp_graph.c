@@ -265,8 +265,6 @@ tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern p
     if (memcmp(&values[0][c], &values[1][c], sizeof values[0][c]) != 0)
       TSL_TRY(fail_poisoned(r, pattern, w->i0 + c / (w->j1 - w->j0), w->j0 + c % (w->j1 - w->j0)));
 done:
-  tsl_free(f.known);
-  tsl_free(values[0]);
-  tsl_free(values[1]);
+  TSL_FREE_ALL(f.known, values[0], values[1]);
   return err;
 }

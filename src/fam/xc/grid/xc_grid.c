@@ -227,9 +227,7 @@ static tsl_err alloc_points(int64_t n, xc_grid *grid) {
   block = atom = shell = NULL;
   name_rows(grid);
 done:
-  tsl_free(block);
-  tsl_free(atom);
-  tsl_free(shell);
+  TSL_FREE_ALL(block, atom, shell);
   return err;
 }
 
@@ -338,9 +336,6 @@ done:
 }
 
 void xc_grid_clear(xc_grid *grid) {
-  tsl_free(grid->block);
-  tsl_free(grid->atom);
-  tsl_free(grid->shell);
-  tsl_free(grid->shells);
+  TSL_FREE_ALL(grid->block, grid->atom, grid->shell, grid->shells);
   *grid = (xc_grid){0};
 }

@@ -107,10 +107,7 @@ done:
 
 void xc_partition_destroy(xc_partition **partition) {
   if (*partition == NULL) return;
-  tsl_free((*partition)->at);
-  tsl_free((*partition)->inverse);
-  tsl_free((*partition)->shift);
-  tsl_free(*partition);
+  TSL_FREE_ALL((*partition)->at, (*partition)->inverse, (*partition)->shift, *partition);
   *partition = NULL;
 }
 

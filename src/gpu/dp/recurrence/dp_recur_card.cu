@@ -274,15 +274,23 @@ tsl_err dp_recur_card_edge_in(dp_recur_card *w, const tsl_unit *unit, const void
                                         : dp_recur_rows_edge_in(w, unit, bytes);
 }
 
+tsl_err dp_recur_card_wanted(dp_recur_card *w, char **values) {
+  tsl_err err = TSL_OK;
+  const int64_t n = w->recur->n_wanted;
+  TSL_TRY(tsl_alloc(n, (size_t)w->bytes, "goal", (void **)values));
+  TSL_CUDA_TRY(cudaMemcpyAsync(*values, w->wanted.data, (size_t)(n * w->bytes),
+                               cudaMemcpyDeviceToHost, w->card->stream));
+  TSL_TRY(dp_card_wait(w->card));
+done:
+  return err;
+}
+
 tsl_err dp_recur_card_collect(dp_recur_card *w, int64_t *wanted) {
   tsl_err err = TSL_OK;
   const int64_t n = w->recur->n_wanted;
   char *values = NULL;
   if (n == 0) return TSL_OK;
-  TSL_TRY(tsl_alloc(n, (size_t)w->bytes, "goal", (void **)&values));
-  TSL_CUDA_TRY(cudaMemcpyAsync(values, w->wanted.data, (size_t)(n * w->bytes),
-                               cudaMemcpyDeviceToHost, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(dp_recur_card_wanted(w, &values));
   for (int64_t k = 0; k < n; k++) wanted[k] = dp_recur_bits(w->type, values + k * w->bytes);
 done:
   tsl_free(values);

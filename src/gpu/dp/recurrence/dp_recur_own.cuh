@@ -59,6 +59,8 @@ static inline dp_recur_box dp_recur_box_of(const tsl_unit *u) {
   return dp_recur_box{u->lo[0], u->hi[0], u->lo[1], u->hi[1]};
 }
 
+/** Copy the wanted cells, at least one, to the host; waits. @param[out] values  from tsl_alloc */
+tsl_err dp_recur_card_wanted(dp_recur_card *w, char **values);
 /** Note those of the wanted cells that are in the view. */
 tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view);
 /** Compare the goal's cells of the view with the best so far. */

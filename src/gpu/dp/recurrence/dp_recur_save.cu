@@ -82,10 +82,7 @@ static tsl_err take_wanted(dp_recur_card *w, const dp_recur_saved *saved) {
   const int64_t n = w->recur->n_wanted;
   char *values = NULL;
   if (n == 0) return TSL_OK;
-  TSL_TRY(tsl_alloc(n, (size_t)w->bytes, "goal", (void **)&values));
-  TSL_CUDA_TRY(cudaMemcpyAsync(values, w->wanted.data, (size_t)(n * w->bytes),
-                               cudaMemcpyDeviceToHost, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(dp_recur_card_wanted(w, &values));
   for (int64_t k = 0; k < n; k++) {
     const int64_t bits = dp_recur_saved_wanted(saved, k);
     if (bits != 0) put_bits(w->type, bits, values + k * w->bytes);
