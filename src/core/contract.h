@@ -20,9 +20,7 @@
 #include "memory.h"
 #include "probe.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /* ------------------------------------------------------------------ units */
 
@@ -494,7 +492,5 @@ const tsl_backend *tsl_backend_find(const tsl_platform *platform, const char *fa
 /** All families of families.def, NULL-ended. */
 extern const tsl_family *const tsl_families[];
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

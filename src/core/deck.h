@@ -15,9 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** What a key holds, and the C type at its offset. */
 typedef enum tsl_key_type {
@@ -144,7 +142,5 @@ tsl_err tsl_deck_resolved(const tsl_deck *deck, char **text);
  *  when none is close. */
 const char *tsl_nearest_word(const char *word, const char *const *words);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -12,9 +12,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+/** Around what has C linkage in a header that CUDA and C++ files include too. */
 #ifdef __cplusplus
-extern "C" {
+#define TSL_C_BEGIN extern "C" {
+#define TSL_C_END }
+#else
+#define TSL_C_BEGIN
+#define TSL_C_END
 #endif
+
+TSL_C_BEGIN
 
 /** Code, exit status of the program. One list drives the enum and tsl_err_status. */
 #define TSL_ERR_LIST(X)                                        \
@@ -91,7 +98,5 @@ tsl_err tsl_err_restore(const tsl_err_copy *copy);
     }                                           \
   } while (0)
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

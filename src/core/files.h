@@ -13,9 +13,7 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** How a file comes to its name. */
 typedef enum tsl_file_kind {
@@ -69,7 +67,5 @@ bool tsl_files_lose(const char *key, tsl_err err);
 /** Message of the n-th lost file, "KEY: why"; NULL when there are no more. */
 const char *tsl_files_lost(int n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

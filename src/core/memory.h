@@ -10,9 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** *out = a * b for a, b >= 0. @return false on overflow or a negative factor; *out untouched. */
 bool tsl_mul_i64(int64_t a, int64_t b, int64_t *out);
@@ -61,7 +59,5 @@ char *tsl_limits_text(char text[200]);
 /** Bytes as text with a binary unit, "1.5 GiB"; text holds at least 24 bytes; returns text. */
 char *tsl_bytes_text(double bytes, char text[24]);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -10,9 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** A file that is being written as PATH.part. */
 typedef struct tsl_new_file {
@@ -45,7 +43,5 @@ tsl_err tsl_new_table_check(const char *what, const char *path);
 /** Close it; NULL accepted. When not all was written it is removed. @return err, or TSL_ERR_IO */
 tsl_err tsl_new_table_close(const char *what, const char *path, FILE **stream, tsl_err err);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

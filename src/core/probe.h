@@ -12,9 +12,7 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 enum { TSL_MAX_FIGURES = 128 };
 
@@ -54,7 +52,5 @@ tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double valu
 /** Say something of the last figure whatever its value. */
 void tsl_figures_note(tsl_figures *figures, const char *note);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -16,9 +16,7 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** The launcher's rank of this process, 0 without a launcher. */
 long tsl_test_launcher_rank(void);
@@ -32,7 +30,5 @@ tsl_err tsl_test_delay_factor(double *factor);
 /** Sleep after units that have taken `used` seconds together; the seconds slept. */
 double tsl_test_delay_sleep(double used, double factor, int64_t units);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -4,9 +4,7 @@
 
 #include "dp_recur_problem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** A recurrence, its CUDA text and the values of all cells in folded order. */
 typedef struct recur_case {
@@ -48,7 +46,5 @@ tsl_err recur_case_letters(const char *cell, const char *frame, int64_t n, const
  */
 tsl_err recur_problem_make(const recur_case *c, bool table, tsl_problem *problem);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -57,9 +57,7 @@
 #include "dp_order.h"
 #include "fn.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** DP_RECURRENCE, DP_BINOMIAL, ...: the rows of dp_ready.def, which says what each is. */
 typedef enum dp_problem {
@@ -290,7 +288,5 @@ extern const char *const dp_mode_words[];
 
 extern const tsl_family tsl_family_dp;
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

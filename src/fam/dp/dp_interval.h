@@ -7,9 +7,7 @@
 
 #include "dp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /**
  * Weights of subtrees: that between posts a < b is high[b] - low[a]. Sums run from left to right in
@@ -19,7 +17,5 @@ extern "C" {
  */
 void dp_tree_sums(const dp_params *p, const void *keys, const void *gaps, void *high, void *low);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

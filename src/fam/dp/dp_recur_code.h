@@ -12,9 +12,7 @@
 
 #include "contract.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /**
  * Append an object. Root only, before the fields are shared.
@@ -31,7 +29,5 @@ tsl_err dp_code_put(tsl_problem *problem, const char *field, int32_t architectur
 tsl_err dp_code_find(const tsl_problem *problem, const char *field, int32_t architecture,
                      const void **bytes, int64_t *n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -43,9 +43,7 @@
 #include "dp.h"
 #include "dp_emit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** The recurrence of a problem as a worker uses it. */
 typedef struct dp_recur {
@@ -87,7 +85,5 @@ bool dp_recur_candidate(const dp_recur *recur, int64_t i, int64_t j);
 /** Number of the first wanted cell at or after (p, q) in that order. */
 int64_t dp_recur_wanted_from(const dp_recur *recur, int64_t p, int64_t q);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -16,9 +16,7 @@
 
 #include "dp_recur_problem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** How far a worker is. */
 typedef struct dp_recur_front {
@@ -77,7 +75,5 @@ static inline int64_t dp_recur_saved_wanted(const dp_recur_saved *saved, int64_t
   return bits;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

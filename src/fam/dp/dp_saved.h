@@ -23,9 +23,7 @@
 
 #include "dp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 static inline int64_t dp_padded(int64_t bytes) {
   return (bytes + 7) / 8 * 8;
@@ -192,7 +190,5 @@ tsl_err dp_saved_row_open(const dp_params *p, const tsl_unit *unit, int64_t stag
 tsl_err dp_saved_choices_next(const dp_params *p, const tsl_unit *unit, int64_t lanes,
                               dp_saved *saved, dp_saved_choices *choices, bool *more);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -20,9 +20,7 @@
 
 #include "contract.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** In the order of the deck's words. */
 typedef enum fractal_set {
@@ -126,7 +124,5 @@ extern const char *const fractal_mean_words[];
 
 extern const tsl_family tsl_family_fractal;
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -19,9 +19,7 @@
 #include "fn.h"
 #include "tri_functions.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 typedef enum tri_output {
   TRI_CONDENSED,
@@ -122,7 +120,5 @@ extern const char *const tri_map_words[];
 
 extern const tsl_family tsl_family_tri;
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

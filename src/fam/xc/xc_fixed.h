@@ -23,9 +23,7 @@
 
 #include <math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** Bits behind the point of a kind of sums in this phase, and 2^bits. */
 static inline int xc_fixed_bits(const tsl_problem *problem, int which) {
@@ -61,7 +59,5 @@ tsl_err xc_fixed_check(const tsl_problem *problem);
 void xc_fixed_take(const tsl_problem *problem, int which, int field, int64_t first, int64_t n,
                    double *out);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -8,9 +8,7 @@
 
 #include "xc_problem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** Host bytes of the fields that a rank holds. */
 double xc_memory_fields(const tsl_problem *problem);
@@ -33,7 +31,5 @@ double xc_memory_said(double bytes);
  */
 tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t diis);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -24,9 +24,7 @@
 #include "xc_functional.h"
 #include "xc_groups.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 enum { XC_UNIT_GROUP, XC_UNIT_FOCK, XC_UNIT_FIT, XC_N_UNIT_KINDS };
 
@@ -139,7 +137,5 @@ extern const char *const xc_parallel_words[];
 
 extern const tsl_family tsl_family_xc;
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

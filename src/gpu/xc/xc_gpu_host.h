@@ -7,9 +7,7 @@
 
 #include "xc_functional.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** Points of a slice: partial sums are made of them. */
 enum { XC_SLICE = 128 };
@@ -31,7 +29,5 @@ int xc_host_threads(void);
 void xc_host_functional(const xc_evaluator *evaluator, int n_spin, bool gga, int threads,
                         const xc_host_points *pieces, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

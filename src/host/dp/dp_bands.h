@@ -12,9 +12,7 @@
 
 #include "dp_steps.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** Where a tile's cells go in the mode TABLE: of row lo + r and column c to [r * ld + c]. */
 typedef struct dp_window {
@@ -194,7 +192,5 @@ tsl_err dp_band_resume(dp_bands *bands, dp_band *b, int64_t row);
 /** Append a band without engine, edges and rows. The list may move. */
 tsl_err dp_bands_add(dp_bands *bands, int64_t lo, int64_t hi, dp_band **out);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

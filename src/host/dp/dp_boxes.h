@@ -10,9 +10,7 @@
 
 #include "dp_host.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** What a triangle is made from, as the problem has it; borrowed for the call of open. */
 typedef struct dp_triangle_input {
@@ -78,7 +76,5 @@ int64_t dp_boxes_state_bytes(const dp_boxes *boxes, const tsl_unit *unit);
 /** @return TSL_ERR_INPUT when n is not the size of the tile's edge */
 tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, const void *bytes, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

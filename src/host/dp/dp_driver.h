@@ -9,9 +9,7 @@
 #include "dp_boxes.h"
 #include "dp_rows.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** One of bands, rows and boxes is opened by the backend; zero-initialise, dp_driver_clear. */
 typedef struct dp_driver {
@@ -37,7 +35,5 @@ tsl_err dp_driver_save(dp_driver *d, const tsl_unit *unit, int64_t stage, void *
 tsl_err dp_driver_load(dp_driver *d, const tsl_unit *unit, int64_t stage, const uint8_t *own,
                        int64_t lanes, const void *bytes, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -17,9 +17,7 @@
 
 #include "dp_saved.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /* ---- memory */
 
@@ -111,7 +109,5 @@ int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k);
 /** Spread seconds over units by their items. */
 void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

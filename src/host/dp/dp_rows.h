@@ -11,9 +11,7 @@
 
 #include "dp_steps.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 enum { DP_ROW_PAD = 32 /**< places before column 0 of a row in memory */ };
 
@@ -140,7 +138,5 @@ tsl_err dp_rows_save(dp_rows *rows, const tsl_unit *unit, int64_t stage, void *b
 tsl_err dp_rows_load(dp_rows *rows, const tsl_unit *unit, int64_t stage, const uint8_t *own,
                      int64_t lanes, const void *bytes, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

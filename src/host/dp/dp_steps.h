@@ -7,9 +7,7 @@
 
 #include "dp_host.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** A growing list from malloc; zero-initialise, free(at). */
 typedef struct dp_steps {
@@ -36,7 +34,5 @@ tsl_err dp_steps_cells(const uint8_t *directions, int64_t n, int64_t i, int64_t 
 tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, int64_t lo,
                        const int64_t from[2], const int64_t to[2], dp_steps *steps);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

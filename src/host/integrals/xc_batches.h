@@ -19,9 +19,7 @@
 
 #include "xc_problem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 typedef struct xc_batches xc_batches;
 
@@ -79,7 +77,5 @@ void xc_batches_tell(const xc_batches *batches, char *text, size_t size);
 tsl_err xc_batches_collect(xc_batches *batches, tsl_problem *problem, const double *fitted,
                            const double *gamma);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -26,9 +26,7 @@
 
 #include "dp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 struct dp_kernels;
 
@@ -321,7 +319,5 @@ void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_box *box, void *valu
 /** Take in the values of a box that somebody else has computed. */
 void dp_cpu_interval_put(dp_cpu_interval *w, const dp_box *box, const void *values);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -15,9 +15,7 @@
 
 #include "dp_recur.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 typedef __int128 dp_wide;
 
@@ -98,7 +96,5 @@ dp_span dp_bounds_slant(dp_bounds *bounds, const dp_expr *expr, int32_t node);
  */
 bool dp_bounds_growth(const dp_recurrence *recurrence, dp_wide steps, dp_span *values);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

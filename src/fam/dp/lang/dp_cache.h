@@ -20,9 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** What an object is made from; zero it first, release with dp_cache_clear. */
 typedef struct dp_cache_key {
@@ -57,7 +55,5 @@ tsl_err dp_cache_take(const dp_cache_key *key, const char *suffix, void **bytes,
 /** Put an object into the cache. */
 tsl_err dp_cache_keep(const dp_cache_key *key, const char *suffix, const void *bytes, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -24,9 +24,7 @@
 #include "dp_bounds.h"
 #include "dp_eval.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 #define DP_LOOK_WORK INT64_C(20000000) /**< nodes visited on a window before the rest is left */
 
@@ -110,7 +108,5 @@ tsl_err dp_depend_stages(const dp_recurrence *recurrence, const dp_patch *window
 tsl_err dp_depend_poison(const dp_recurrence *recurrence, const dp_patch *window,
                          dp_pattern pattern);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -26,9 +26,7 @@
 #include "dp_depend.h"
 #include "dp_order.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** Why a cell failed; or'ed together. */
 enum dp_bad {
@@ -169,7 +167,5 @@ typedef enum dp_target { DP_TARGET_C, DP_TARGET_CUDA } dp_target;
  */
 tsl_err dp_emit(const dp_recurrence *recurrence, dp_target target, dp_code *code, char **text);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

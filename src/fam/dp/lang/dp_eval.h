@@ -10,9 +10,7 @@
 
 #include "dp_recur.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 #define DP_ORACLE_MAX (INT64_C(1) << 24) /**< cells of a grid */
 #define DP_WORK_MAX (INT64_C(1) << 33)   /**< nodes visited by one call below */
@@ -138,7 +136,5 @@ tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps);
  *  expression (i = -1), cells being read by eval->read. */
 tsl_err dp_trace_cell(dp_eval *eval, dp_links *links);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -56,9 +56,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 enum {
   DP_TEXT_MAX = 4096, /**< bytes of an expression */
@@ -251,7 +249,5 @@ tsl_err dp_node_fail(tsl_err code, const dp_expr *expr, int32_t node, const char
     goto done;                                                                      \
   } while (0)
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

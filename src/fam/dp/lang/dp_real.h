@@ -17,9 +17,7 @@
 
 #include "dp_bounds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** The result of a op b, rounded to f32 when single. */
 double dp_real_result(bool single, int32_t op, double a, double b);
@@ -55,7 +53,5 @@ double dp_real_growth(const dp_recurrence *recurrence, double steps);
 /** Least and greatest magnitude of reals, 0 left out; 0, 0 when there are none. */
 dp_reach dp_real_limits(int32_t type, const void *data, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -13,9 +13,7 @@
 #include "dp_expr.h"
 #include "dp_pattern.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 enum { DP_RULES_MAX = 16, DP_EQUATION_BYTES = 32768 };
 
@@ -95,7 +93,5 @@ void dp_array_limits(dp_array *array, const void *data);
 /** Elements of an array. */
 int64_t dp_array_count(const dp_array *array);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -21,9 +21,7 @@
 #include "contract.h"
 #include "xc_fn.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 enum {
   XC_NAME = 64,     /**< longest name with its zero, of libxc too */
@@ -111,7 +109,5 @@ void xc_evaluator_destroy(xc_evaluator **evaluator);
  */
 void xc_evaluate(const xc_evaluator *evaluator, const xc_points *points);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

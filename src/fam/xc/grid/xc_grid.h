@@ -15,9 +15,7 @@
 #include "xc_lebedev.h"
 #include "xc_molecule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /* ------------------------------------------------------------------ rule */
 
@@ -182,7 +180,5 @@ void xc_partition_destroy(xc_partition **partition);
  */
 tsl_err xc_partition_weights(const xc_partition *partition, xc_grid *grid, int64_t lo, int64_t hi);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

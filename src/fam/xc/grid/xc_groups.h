@@ -15,9 +15,7 @@
 
 #include "xc_grid.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /* ---------------------------------------------------------------- making */
 
@@ -140,7 +138,5 @@ tsl_err xc_groups_balance(const xc_groups *groups, const xc_cost_rule *rule, con
  */
 tsl_err xc_groups_text(const xc_groups *groups, const xc_cost_rule *rule, int n_ranks, char **text);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -18,9 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 typedef enum xc_orbit_kind {
   XC_ORBIT_001, /**< (0, 0, 1): 6 points */
@@ -67,7 +65,5 @@ const xc_lebedev *xc_lebedev_below(const xc_lebedev *rule, int places);
  */
 void xc_lebedev_points(const xc_lebedev *rule, double *x, double *y, double *z, double *w);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -15,9 +15,7 @@
 
 #include "xc_molecule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** Shells and shell pairs for the library. */
 typedef struct xc_integrals xc_integrals;
@@ -64,7 +62,5 @@ const double *xc_engine_triple(xc_engine *engine, int64_t p, int64_t m, int64_t 
 /** Pair (P|Q). @return block [size P][size Q], likewise */
 const double *xc_engine_double(xc_engine *engine, int64_t p, int64_t q);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

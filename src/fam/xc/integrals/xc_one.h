@@ -16,9 +16,7 @@
 
 #include "xc_molecule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** overlap S_ij = <i|j> and kinetic T_ij = -1/2 <i|nabla^2|j> (hartree). */
 void xc_overlap_kinetic(const xc_basis *basis, int64_t lo, int64_t hi, double *overlap,
@@ -42,7 +40,5 @@ void xc_nuclei(const xc_molecule *molecule, xc_charge *charges);
  *  For tests. */
 void xc_boys(int last, double t, double *f);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

@@ -22,9 +22,7 @@
 
 #include "xc_molecule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 /** A shell of an element, coefficients as in the file: of primitives normalised one by one. */
 typedef struct xc_set_shell {
@@ -97,7 +95,5 @@ tsl_err xc_basis_check_core(const char *name, const xc_molecule *molecule, const
  */
 tsl_err xc_shell_normalise(xc_shell *shell);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif

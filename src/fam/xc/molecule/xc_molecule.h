@@ -9,9 +9,7 @@
 
 #include "contract.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TSL_C_BEGIN
 
 enum {
   XC_MAX_L = 4,           /**< s p d f g */
@@ -142,7 +140,5 @@ tsl_err xc_molecule_finish(const char *what, xc_molecule *molecule);
 double xc_repulsion_nuclei(const xc_molecule *molecule);
 double xc_repulsion_charges(const xc_molecule *molecule);
 
-#ifdef __cplusplus
-}
-#endif
+TSL_C_END
 #endif
