@@ -4,6 +4,7 @@
  *
  * Lines: the cell's expression, then "where" and "value" of rules in turn. The first byte chooses
  * type, extents and cells. */
+#include "../unit/dp_print.h"
 #include "dp_emit.h"
 #include "fuzz_driver.h"
 

@@ -1,4 +1,5 @@
 /* Binomial coefficients, resource allotment and stagecoach on a card. */
+#include "dp_sweep_band.cuh"
 #include "test_dp_gpu.cuh"
 
 /* All columns of the last row from the bands. */

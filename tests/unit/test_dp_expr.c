@@ -1,5 +1,6 @@
 /* unit.dp.expr: values of expressions, kinds, errors with their caret, printing, whole problems. */
 #include "dp_fixture.h"
+#include "dp_print.h"
 
 #include <math.h>
 

@@ -214,13 +214,6 @@ tsl_err dp_expr_parse(const dp_names *names, dp_scope scope, const char *text, d
 /** Free the tree and zero the struct. */
 void dp_expr_clear(dp_expr *expr);
 
-/**
- * The tree as text with all brackets, which parses to the same tree. For tests.
- * @param[out] text  [size], zero-ended; cut when too small
- * @return bytes needed, the closing zero not counted
- */
-size_t dp_expr_print(const dp_names *names, const dp_expr *expr, char *text, size_t size);
-
 /** Child number n of a node, -1 when there are fewer. */
 int32_t dp_child(const dp_expr *expr, int32_t node, int n);
 

@@ -2,10 +2,6 @@
 #include "dp_affine_band.cuh"
 
 /* H, then F, of the real columns; what stands right of them reaches no column of the band. */
-int64_t dp_affine_state_bytes(const dp_affine *b) {
-  return 8 * b->m;
-}
-
 void dp_affine_forget(dp_affine *b) {
   tsl_gpu_release(&b->card->memory, &b->history);
   b->kept_lo = b->kept_hi = 0;

@@ -267,10 +267,6 @@ done:
 }
 
 /* Words of real columns; what stands right of them reaches no column of the band. */
-int64_t dp_bits_state_bytes(const dp_bits *b) {
-  return 4 * b->parts * dp_bits_row_words(b->m);
-}
-
 void dp_bits_forget(dp_bits *b) {
   tsl_gpu_release(&b->card->memory, &b->history);
   b->kept_lo = b->kept_hi = 0;

@@ -10,7 +10,7 @@
  *   dp_grid.cu        weighted edit distance, time warping by it         (dp_cells.cuh,
  * dp_grid.cuh) dp_interval*.cu   matrix chain, search tree, Nussinov (dp_interval*.cuh)
  *   dp_knapsack*.cu   knapsacks                                          (dp_knapsack.cuh)
- *   dp_sweep.cu       binomial, allotment, stagecoach                    (dp_sweep.cuh)
+ *   dp_sweep.cuh      binomial, allotment, stagecoach
  *   dp_ptx.cuh        tickets, words and counters between warps
  *   dp_bench*.cu      measurements
  *   dp_backend_gpu*   the backend made of them (dp_backend_gpu.cuh)
@@ -136,8 +136,7 @@ tsl_err dp_bits_sum(dp_bits *band, int64_t *sum);
 tsl_err dp_bits_row_get(dp_bits *band, uint32_t *bits);
 tsl_err dp_bits_row_put(dp_bits *band, const uint32_t *bits);
 
-/** The state, [dp_bits_state_bytes] device memory. */
-int64_t dp_bits_state_bytes(const dp_bits *band);
+/** The state, device memory: the words of each part of a row of bits. */
 tsl_err dp_bits_state_get(dp_bits *band, void *state);
 tsl_err dp_bits_state_put(dp_bits *band, const void *state);
 
@@ -220,8 +219,7 @@ void dp_affine_force(dp_affine *band, int bits);
 /** Tiles done again in 32 bits so far. For tests. */
 tsl_err dp_affine_again(dp_affine *band, int64_t *tiles);
 
-/** The state, [dp_affine_state_bytes] device memory; put makes it table row `row`. */
-int64_t dp_affine_state_bytes(const dp_affine *band);
+/** The state, 8 bytes a column of device memory; put makes it table row `row`. */
 tsl_err dp_affine_state_get(dp_affine *band, void *state);
 tsl_err dp_affine_state_put(dp_affine *band, int64_t row, const void *state);
 
@@ -423,53 +421,6 @@ tsl_err dp_knapsack_get(dp_knapsack *band, int64_t c0, int64_t c1, int64_t *valu
  * @param[out]    taken     [hi - lo] how often this call takes each item, host
  */
 tsl_err dp_knapsack_trace(dp_knapsack *band, int64_t *item, int64_t *capacity, int64_t *taken);
-
-/* ------------------------------------------------ binomial, resource allotment, stagecoach */
-
-struct dp_sweep;
-/** A band of columns of DP_BINOMIAL, DP_ALLOTMENT or DP_STAGECOACH. For tests of the kernels; in
- *  a run dp_backend_gpu_sweep.cu launches them. */
-typedef struct dp_sweep dp_sweep;
-
-/** C(i, j) for j = first .. first + count - 1. @param[in] n, k  the goal; modulus 0: exact, int64,
- *  where an overflow counts only in cells that C(n, k) is made of */
-tsl_err dp_sweep_open_binomial(dp_card *card, int64_t n, int64_t k, int64_t modulus, int64_t first,
-                               int64_t count, dp_sweep **out);
-
-/** M[i][j] = max over 0 <= x <= j of M[i-1][j-x] + r_i(x). @param[in] type  TSL_I32, I64, F32, F64
- *  @param[in] returns [n][m + 1] of the type, host; copied @param[in] keep  all rows, for the way
- *  back; a band of all columns */
-tsl_err dp_sweep_open_allotment(dp_card *card, tsl_type type, int64_t n, int64_t m,
-                                const void *returns, int64_t first, int64_t count, bool keep,
-                                dp_sweep **out);
-
-/** M[t][s] = min over x of M[t-1][x] + w_t(x, s), M[0] = start. @param[in] costs
- *  [stages - 1][m][m] @param[in] start [m], host; copied */
-tsl_err dp_sweep_open_stagecoach(dp_card *card, tsl_type type, int64_t stages, int64_t m,
-                                 const void *costs, const void *start, int64_t first, int64_t count,
-                                 bool keep, dp_sweep **out);
-void dp_sweep_close(dp_sweep **band);
-
-/** Values of the row before that dp_sweep_rows wants from others for rows lo + 1 .. hi: BINOMIAL
- *  the min(first, hi - lo) columns left of the band, ALLOTMENT all first columns, STAGECOACH the
- *  whole row; 0 for a band of all columns. */
-int64_t dp_sweep_halo(const dp_sweep *band, int64_t lo, int64_t hi);
-
-/**
- * Compute rows lo + 1 .. hi of the table (row 0 is the boundary). One row at a time where a band
- * of ALLOTMENT or STAGECOACH has not all columns.
- * @param[in] others  dp_sweep_halo values of row lo, host; NULL when there are none
- * @return TSL_ERR_NUMERIC when an exact binomial does not fit 64 bits
- */
-tsl_err dp_sweep_rows(dp_sweep *band, int64_t lo, int64_t hi, const void *others);
-
-/** The last row, value [count]; host. BINOMIAL int64. */
-tsl_err dp_sweep_get(dp_sweep *band, void *values);
-
-/** keep: from column of the last row back to row 0. ALLOTMENT: choices[i - 1] is the amount of
- *  activity i; STAGECOACH: choices[t - 1] is the state before stage t. The smallest that attains.
- */
-tsl_err dp_sweep_trace(dp_sweep *band, int64_t column, int64_t *choices);
 
 /* --------------------------------------------------------------------------------- the backend */
 

@@ -121,43 +121,4 @@ static __global__ void __launch_bounds__(DP_ALLOT_THREADS)
   }
 }
 
-/* ---------------------------------------------------------------------------- stagecoach */
-
-/* out[s] = min over x of in[x] + costs[x][s], s = first .. first + count - 1. */
-template <class T>
-static __global__ void dp_stage_kernel(const T *in, const T *costs, int64_t m, int64_t first,
-                                       int64_t count, T *out) {
-  __shared__ T parts[DP_STAGE_PARTS][DP_STAGE_STATES];
-  const int lane = (int)threadIdx.x % DP_STAGE_STATES, part = (int)threadIdx.x / DP_STAGE_STATES;
-  const int64_t s = (int64_t)blockIdx.x * DP_STAGE_STATES + lane;
-  const bool mine = s < count;
-  T best = 0;
-  if (mine) best = in[0] + costs[first + s];
-  for (int64_t x = part; mine && x < m; x += DP_STAGE_PARTS) {
-    const T v = in[x] + costs[x * m + first + s];
-    if (v < best) best = v;
-  }
-  parts[part][lane] = best;
-  __syncthreads();
-  if (part != 0 || !mine) return;
-  for (int p = 1; p < DP_STAGE_PARTS; p++)
-    if (parts[p][lane] < best) best = parts[p][lane];
-  out[s] = best;
-}
-
-/** The band. */
-struct dp_sweep {
-  dp_card *card; /**< not owned */
-  dp_problem problem;
-  tsl_type type;
-  bool keep;
-  int64_t n, k, modulus; /**< BINOMIAL */
-  int64_t rows, width;   /**< rows after row 0; columns of the table */
-  int64_t first, count;
-  int64_t room; /**< BINOMIAL: places left of the band */
-  int64_t row;  /**< last row computed */
-  int now;
-  tsl_gpu_buffer line[2], whole, data, start, table, bad, choices;
-};
-
 #endif

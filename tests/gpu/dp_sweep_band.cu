@@ -1,5 +1,5 @@
 /* Binomial coefficients, resource allotment, stagecoach: set-up, rows, the way back. */
-#include "dp_sweep.cuh"
+#include "dp_sweep_band.cuh"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* Trees as text. */
+/* Trees as text, which parses to the same tree. */
+#ifndef TSL_TEST_DP_PRINT_H
+#define TSL_TEST_DP_PRINT_H
+
 #include "dp_expr.h"
 
 #include <stdio.h>
@@ -177,9 +180,13 @@ static void print(printer *p, int32_t node) {
   }
 }
 
-size_t dp_expr_print(const dp_names *names, const dp_expr *expr, char *text, size_t size) {
+/** The tree with all brackets. @param[out] text  [size], zero-ended; cut when too small
+ *  @return bytes needed, the closing zero not counted */
+static size_t dp_expr_print(const dp_names *names, const dp_expr *expr, char *text, size_t size) {
   printer p = {names, expr, text, size, 0};
   print(&p, expr->root);
   if (size > 0) text[p.used < size ? p.used : size - 1] = '\0';
   return p.used;
 }
+
+#endif
