@@ -94,8 +94,7 @@ static tsl_err bench_bits(const table *t, dp_problem problem, int64_t n, int let
   line(t, what, rate, rate / 100, "100e9 cells/s", goal);
 done:
   dp_cpu_bits_close(&r.band);
-  tsl_free(a);
-  tsl_free(b);
+  TSL_FREE_ALL(a, b);
   return err;
 }
 
@@ -121,8 +120,7 @@ static tsl_err bench_edlib(const table *t, int64_t n) {
     printf("edlib is not installed (libedlib.so.1): not compared\n");
 done:
   dp_cpu_bits_close(&r.band);
-  tsl_free(a);
-  tsl_free(b);
+  TSL_FREE_ALL(a, b);
   return err;
 }
 
@@ -173,8 +171,7 @@ static tsl_err bench_align(const table *t, dp_problem problem, int same, const c
   line(t, what, rate, rate * t->o->threads / ((double)n * (double)n / peer * 1e-9), of, goal);
 done:
   dp_cpu_align_close(&r.band);
-  tsl_free(a);
-  tsl_free(b);
+  TSL_FREE_ALL(a, b);
   return err;
 }
 
@@ -191,8 +188,7 @@ static tsl_err bench_edit(const table *t) {
   line(t, "edit distance, weights", rate_of(t, (double)n * (double)n, seconds), 1, "itself", 0);
 done:
   dp_cpu_align_close(&r.band);
-  tsl_free(a);
-  tsl_free(b);
+  TSL_FREE_ALL(a, b);
   return err;
 }
 
@@ -245,8 +241,7 @@ static tsl_err bench_recurrence(const table *t) {
   line(t, "a deck's recurrence: LCS, i32", rate, rate, "1e9 cells/s", 1);
 done:
   dp_cpu_bits_close(&r.band);
-  tsl_free(a);
-  tsl_free(b);
+  TSL_FREE_ALL(a, b);
   return err;
 }
 
@@ -359,8 +354,7 @@ static tsl_err bench_interval(const table *t, dp_problem problem, int64_t n, int
   line(t, what, rate, rate / 5, "5e9 splits/s", goal);
 done:
   dp_cpu_interval_close(&w);
-  tsl_free(letters);
-  tsl_free(d);
+  TSL_FREE_ALL(letters, d);
   return err;
 }
 

@@ -59,8 +59,7 @@ static tsl_err measure(const dp_recurrence *r, dp_wave_fn *fn, int64_t n, int re
   }
   *length = top[n - 1];
 done:
-  tsl_free(top);
-  tsl_free(left);
+  TSL_FREE_ALL(top, left);
   return err;
 }
 

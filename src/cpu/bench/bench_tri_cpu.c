@@ -107,8 +107,7 @@ static tsl_err bench_plain(int64_t n, double *rate) {
   }
   *rate = (double)(n * (n - 1) / 2) / seconds;
 done:
-  tsl_free(x);
-  tsl_free(out);
+  TSL_FREE_ALL(x, out);
   return err;
 }
 
@@ -181,8 +180,7 @@ static tsl_err bench_gravity(const table *t) {
   const double rate = (double)n * (double)n / seconds / t->o->threads * 1e-9;
   line(t, "gravity f32, per thread", rate, "Gpairs/s", rate / 5, "5e9 ordered pairs/s", 1);
 done:
-  tsl_free(a);
-  tsl_free(potential);
+  TSL_FREE_ALL(a, potential);
   tsl_problem_clear(&problem);
   return err;
 }

@@ -25,8 +25,7 @@ static void fractal_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
   for (int k = 0; w->strips != NULL && k < w->threads; k++) fractal_strip_destroy(&w->strips[k]);
-  tsl_free(w->strips);
-  tsl_free(w);
+  TSL_FREE_ALL(w->strips, w);
   *worker = NULL;
 }
 
@@ -188,8 +187,7 @@ static tsl_err run_together(tsl_worker *w, const tsl_unit *units, int64_t n, tsl
   run_dealt(w, &job);
   seconds_share(w, &job, tsl_cpu_unit_seconds(start, w->slow, n));
 done:
-  tsl_free(job.first);
-  tsl_free(job.work);
+  TSL_FREE_ALL(job.first, job.work);
   return err;
 }
 

@@ -23,8 +23,7 @@ static void xc_close_cpu(tsl_worker **worker) {
   if (w == NULL) return;
   xc_groups_close(w);
   xc_batches_close(&w->batches);
-  tsl_free(w->thread);
-  tsl_free(w);
+  TSL_FREE_ALL(w->thread, w);
   *worker = NULL;
 }
 

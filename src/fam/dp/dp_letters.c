@@ -281,8 +281,7 @@ done:
 }
 
 void dp_sequence_clear(dp_sequence *sequence) {
-  tsl_free(sequence->codes);
-  tsl_free(sequence->letters);
+  TSL_FREE_ALL(sequence->codes, sequence->letters);
   *sequence = (dp_sequence){.codes = NULL};
 }
 

@@ -41,8 +41,7 @@ static tsl_err add_whole(const tsl_deck *deck, const char *key, tsl_problem *pro
   TSL_TRY(dp_add_input(problem, key + 3, doc, TSL_I64, n, whole));
   whole = NULL;
 done:
-  tsl_free(whole);
-  tsl_free(*values);
+  TSL_FREE_ALL(whole, *values);
   *values = NULL;
   return err;
 }
@@ -71,8 +70,7 @@ static tsl_err add_typed(const tsl_deck *deck, const char *key, tsl_problem *pro
   TSL_TRY(dp_add_input(problem, key + 3, doc, type, n, data));
   data = NULL;
 done:
-  tsl_free(data);
-  tsl_free(*values);
+  TSL_FREE_ALL(data, *values);
   *values = NULL;
   return err;
 }
@@ -204,8 +202,7 @@ tsl_err dp_load_sack(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
     TSL_DECK_FAIL(deck, "dp.values", "%lld values for %lld weights", (long long)n, (long long)p->n);
   TSL_TRY(check_sack(deck, problem));
 done:
-  tsl_free(weights);
-  tsl_free(values);
+  TSL_FREE_ALL(weights, values);
   return err;
 }
 
@@ -271,8 +268,7 @@ tsl_err dp_load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *proble
   TSL_TRY(dp_add_nothing(problem, "c"));
   TSL_TRY(check_sum(deck, "dp.costs", problem, p->n));
 done:
-  tsl_free(costs);
-  tsl_free(start);
+  TSL_FREE_ALL(costs, start);
   return err;
 }
 
@@ -352,7 +348,6 @@ tsl_err dp_load_tree(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   p->m = p->n;
   TSL_TRY(check_weights(deck, problem));
 done:
-  tsl_free(keys);
-  tsl_free(gaps);
+  TSL_FREE_ALL(keys, gaps);
   return err;
 }

@@ -181,7 +181,6 @@ tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *pro
 done:
   dp_recurrence_destroy(&l.recurrence);
   for (int a = 0; a < DP_ARRAYS_MAX; a++) tsl_free(l.data[a]);
-  tsl_free(l.equation);
-  tsl_free(l.places);
+  TSL_FREE_ALL(l.equation, l.places);
   return err;
 }

@@ -194,7 +194,6 @@ done:
 void dp_recur_close(dp_recur **recur) {
   if (recur == NULL || *recur == NULL) return;
   dp_recurrence_destroy(&(*recur)->recurrence);
-  tsl_free((*recur)->wanted);
-  tsl_free(*recur);
+  TSL_FREE_ALL((*recur)->wanted, *recur);
   *recur = NULL;
 }

@@ -145,8 +145,7 @@ static tsl_err strips(const dp_recur *r, const shape *s, tsl_units *units, int64
   fill_strips(r, &rows, &columns, units);
   *n_lanes = columns.n;
 done:
-  tsl_free(rows.at);
-  tsl_free(columns.at);
+  TSL_FREE_ALL(rows.at, columns.at);
   return err;
 }
 

@@ -261,8 +261,7 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   own->lane_end = columns.at, own->n_lanes = rows.n > 0 ? columns.n : 0;
   columns.at = NULL;
 done:
-  tsl_free(rows.at);
-  tsl_free(columns.at);
+  TSL_FREE_ALL(rows.at, columns.at);
   return err;
 }
 

@@ -179,7 +179,6 @@ tsl_err table_read_text(const table_source *source, table_rows *table) {
   }
 done:
   table_pick_clear(&t.pick);
-  tsl_free(t.fields);
-  tsl_free(memory);
+  TSL_FREE_ALL(t.fields, memory);
   return err;
 }

@@ -50,8 +50,7 @@ static tsl_err find_middle(const tri_preparing *c, double *middle) {
     middle[k] = tri_rounded(c->p, column[m / 2]);
   }
 done:
-  tsl_free(x);
-  tsl_free(column);
+  TSL_FREE_ALL(x, column);
   return err;
 }
 
@@ -125,8 +124,7 @@ static tsl_err find_near(const tri_preparing *c, tri_rounding *r) {
   r->near = isfinite(near[q / 2]) ? sqrt(near[q / 2]) : 0;
   if (d <= 3) r->near *= pow((double)m / (double)n, 1.0 / (double)d);
 done:
-  tsl_free(queries);
-  tsl_free(x);
+  TSL_FREE_ALL(queries, x);
   return err;
 }
 

@@ -87,8 +87,7 @@ static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *na
   if (!fitting) TSL_TRY(tsl_deck_blame(deck, key, xc_basis_check_core(set.name, molecule, basis)));
 done:
   xc_set_clear(&set);
-  tsl_free(path);
-  tsl_free(given);
+  TSL_FREE_ALL(path, given);
   return err;
 }
 

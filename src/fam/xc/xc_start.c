@@ -115,8 +115,7 @@ done:
 }
 
 void xc_start_clear(xc_start *start) {
-  tsl_free(start->density);
-  tsl_free(start->at);
+  TSL_FREE_ALL(start->density, start->at);
   *start = (xc_start){.n_spin = 0};
 }
 
@@ -136,8 +135,7 @@ static tsl_err old_overlap(const xc_basis *basis, const xc_start *start, double 
   TSL_TRY(xc_matrix_create(n, n, "kinetic energy", &kinetic));
   xc_overlap_kinetic(&old, 0, old.n_shells, overlap, kinetic);
 done:
-  tsl_free(kinetic);
-  tsl_free(old.shells);
+  TSL_FREE_ALL(kinetic, old.shells);
   return err;
 }
 

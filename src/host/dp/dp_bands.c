@@ -19,8 +19,7 @@ static void band_clear(const dp_bands *bands, dp_band *b) {
     dp_release(c, &b->kept[k].top);
     dp_release(c, &b->kept[k].left);
   }
-  tsl_free(b->kept);
-  tsl_free(b->image);
+  TSL_FREE_ALL(b->kept, b->image);
   dp_release(c, &b->right);
   for (int k = 0; k < 2 && c->memory->release_pinned != NULL; k++)
     c->memory->release_pinned(&b->out[k]);
@@ -33,8 +32,7 @@ void dp_bands_clear(dp_bands *bands) {
   dp_lane_states_clear(&bands->loaded);
   dp_release(bands->c, &bands->state);
   dp_release(bands->c, &bands->piece);
-  tsl_free(bands->list);
-  tsl_free(bands->edges);
+  TSL_FREE_ALL(bands->list, bands->edges);
   dp_bands_open(bands, bands->c, bands->engine, bands->edges_each);
 }
 

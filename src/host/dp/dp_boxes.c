@@ -30,8 +30,7 @@ tsl_err dp_boxes_open(dp_boxes *boxes, const dp_context *c, const dp_triangle_en
   }
   TSL_TRY(engine->open(c->worker, &in, &boxes->triangle));
 done:
-  tsl_free(in.high);
-  tsl_free(in.low);
+  TSL_FREE_ALL(in.high, in.low);
   return err;
 }
 

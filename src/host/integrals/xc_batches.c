@@ -136,12 +136,11 @@ void xc_batches_close(xc_batches **batches) {
     xc_batch_thread *own = &b->thread[t];
     xc_engine_destroy(&own->quartets);
     xc_engine_destroy(&own->triples);
-    tsl_free(own->coulomb), tsl_free(own->fixed_coulomb);
+    TSL_FREE_ALL(own->coulomb, own->fixed_coulomb);
     for (int s = 0; s < 2; s++) tsl_free(own->exchange[s]), tsl_free(own->fixed_exchange[s]);
   }
   xc_batches_fit_close(b);
-  tsl_free(b->thread);
-  tsl_free(b->largest);
+  TSL_FREE_ALL(b->thread, b->largest);
   xc_integrals_destroy(&b->integrals);
   tsl_free(b);
   *batches = NULL;

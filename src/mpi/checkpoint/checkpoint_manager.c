@@ -369,7 +369,6 @@ void tsl_checkpoints_free(tsl_session *s) {
   for (int f = 0; f < TSL_MAX_FIELDS; f++) tsl_free(k->base[f]);
   if (k->several) (void)MPI_Comm_free(&k->hosts);
   tsl_checkpoint_clear(&k->from);
-  tsl_free(k->finished);
-  tsl_free(k);
+  TSL_FREE_ALL(k->finished, k);
   s->checkpoints = NULL;
 }

@@ -249,7 +249,6 @@ tsl_err tsl_checkpoints_save(tsl_session *s, tsl_out *out, const tsl_phase *phas
   TSL_TRY(tsl_checkpoints_write(s, out, writer));
 done:
   tsl_checkpoint_drop(&to.writer);
-  tsl_free(rows);
-  tsl_free(owner);
+  TSL_FREE_ALL(rows, owner);
   return err;
 }

@@ -186,8 +186,7 @@ static tsl_err rates_of_session(tsl_session *s) {
              s->family->name, signature, path, s->options->deck);
   print_rates(s, list, n);
 done:
-  tsl_free(rates);
-  tsl_free(list);
+  TSL_FREE_ALL(rates, list);
   return err;
 }
 

@@ -79,8 +79,7 @@ done:
 void tsl_post_close(tsl_post *post) {
   if (post->fd >= 0) (void)close(post->fd);
   if (post->bell >= 0) (void)close(post->bell);
-  tsl_free(post->doors);
-  tsl_free(post->known);
+  TSL_FREE_ALL(post->doors, post->known);
   *post = (tsl_post){.fd = -1, .bell = -1};
 }
 

@@ -76,8 +76,7 @@ done:
 
 static void free_counter(tsl_shared_counter *counter) {
   if (counter == NULL) return;
-  tsl_free(counter->words);
-  tsl_free(counter);
+  TSL_FREE_ALL(counter->words, counter);
 }
 
 static tsl_err make_counter(MPI_Comm comm, tsl_shared_counter **out) {

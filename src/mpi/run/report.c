@@ -73,8 +73,7 @@ static void set_lines(const tsl_session *s, FILE *file) {
             100 * tsl_plan_efficiency(load, parts, s->size));
   }
 done:
-  tsl_free(load);
-  tsl_free(parts);
+  TSL_FREE_ALL(load, parts);
 }
 
 void tsl_report_plan(const tsl_session *s, FILE *file) {

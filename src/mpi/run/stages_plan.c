@@ -157,8 +157,7 @@ tsl_err tsl_session_make_plan(tsl_session *s) {
   TSL_TRY(name_ranks(&p, s->size, &s->plan));
   TSL_TRY(tell_phases(s));
 done:
-  tsl_free(p.ranks);
-  tsl_free(p.sides);
+  TSL_FREE_ALL(p.ranks, p.sides);
   return err;
 }
 
@@ -226,8 +225,7 @@ static void judge_ranks(tsl_session *s) {
 
 static tsl_err allocate_ranks(tsl_session *s) {
   tsl_err err = TSL_OK;
-  tsl_free(s->use);
-  tsl_free(s->cost.left_out);
+  TSL_FREE_ALL(s->use, s->cost.left_out);
   s->use = NULL, s->cost.left_out = NULL;
   TSL_TRY(tsl_alloc(s->size, sizeof *s->use, "ranks", (void **)&s->use));
   TSL_TRY(tsl_alloc(s->size, sizeof *s->cost.left_out, "ranks", (void **)&s->cost.left_out));

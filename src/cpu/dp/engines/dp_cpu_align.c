@@ -241,8 +241,7 @@ void dp_cpu_align_best_put(dp_cpu_align *b, const dp_best *best) {
 static tsl_err edge_room(dp_cpu_align *b, int64_t rows) {
   tsl_err err = TSL_OK;
   if (rows + 1 <= b->edge_room) goto done;
-  tsl_free(b->eh);
-  tsl_free(b->ee);
+  TSL_FREE_ALL(b->eh, b->ee);
   b->eh = b->ee = NULL;
   b->edge_room = 0;
   TSL_TRY(tsl_alloc(rows + 1, sizeof *b->eh, "edge of a tile", (void **)&b->eh));

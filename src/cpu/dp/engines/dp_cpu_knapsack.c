@@ -228,8 +228,7 @@ static tsl_err run_groups(const sweep *s, const group *groups, int64_t n, const 
     from = next;
   }
 done:
-  tsl_free(rows[0]);
-  tsl_free(rows[1]);
+  TSL_FREE_ALL(rows[0], rows[1]);
   return err;
 }
 
@@ -260,8 +259,7 @@ tsl_err dp_cpu_knapsack(const dp_cpu *cpu, const int64_t *weights, const int64_t
                     (void **)&r.values));
   TSL_TRY(run_groups(&s, groups, n, from, to, &r));
 done:
-  tsl_free(groups);
-  tsl_free(r.values);
+  TSL_FREE_ALL(groups, r.values);
   return err;
 }
 
@@ -414,7 +412,6 @@ tsl_err dp_cpu_knapsack_unbounded(const dp_cpu *cpu, const int64_t *weights, con
   if (h.n > 0) run_heavy(cpu, &h, to, lo, hi);
   if (taken != NULL) cpu->kernels->larger(to + lo, from + lo, n, taken);
 done:
-  tsl_free(h.weights);
-  tsl_free(h.values);
+  TSL_FREE_ALL(h.weights, h.values);
   return err;
 }

@@ -52,8 +52,7 @@ static tsl_err try_band(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_par
   dp_cpu_spread(w, start, units, n, parts);
 done:
   w->dp.bands.engine->close(&engine);
-  tsl_free(left);
-  tsl_free(right);
+  TSL_FREE_ALL(left, right);
   return err;
 }
 

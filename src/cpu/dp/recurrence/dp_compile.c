@@ -266,8 +266,7 @@ tsl_err dp_object_open(const char *text, int level, dp_object **out) {
   TSL_TRY(dp_object_load(bytes, n, out));
 done:
   dp_cache_clear(&key);
-  tsl_free(j);
-  tsl_free(bytes);
+  TSL_FREE_ALL(j, bytes);
   return err;
 }
 
@@ -294,7 +293,6 @@ void dp_object_close(dp_object **object) {
   if (object == NULL || *object == NULL) return;
   if ((*object)->handle != NULL) (void)dlclose((*object)->handle);
   if ((*object)->fd > 0) (void)close((*object)->fd);
-  tsl_free((*object)->bytes);
-  tsl_free(*object);
+  TSL_FREE_ALL((*object)->bytes, *object);
   *object = NULL;
 }

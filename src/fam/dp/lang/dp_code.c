@@ -158,7 +158,6 @@ tsl_err dp_code_plan(const dp_recurrence *r, dp_pattern pattern, dp_code *out) {
   find_margins(r, out, b);
   choose_engine(r, refs, out);
 done:
-  tsl_free(refs);
-  tsl_free(b);
+  TSL_FREE_ALL(refs, b);
   return err;
 }

@@ -407,7 +407,6 @@ tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **
   out.text = NULL;
 done:
   if (e != NULL) tsl_free(e->functions.text);
-  tsl_free(e);
-  tsl_free(out.text);
+  TSL_FREE_ALL(e, out.text);
   return err;
 }

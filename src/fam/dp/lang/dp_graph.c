@@ -157,8 +157,7 @@ tsl_err dp_depend_stages(const dp_recurrence *r, const dp_patch *w, int64_t *rea
   s.stack = memory;
   TSL_TRY(search(&s, stages));
 done:
-  tsl_free(s.stage);
-  tsl_free(s.stack);
+  TSL_FREE_ALL(s.stage, s.stack);
   return err;
 }
 

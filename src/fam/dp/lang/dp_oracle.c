@@ -38,8 +38,7 @@ done:
 }
 
 void dp_oracle_clear(dp_oracle *grid) {
-  tsl_free(grid->values);
-  tsl_free(grid->state);
+  TSL_FREE_ALL(grid->values, grid->state);
   grid->values = NULL;
   grid->state = NULL;
 }

@@ -484,7 +484,6 @@ done:
 }
 
 void dp_expr_clear(dp_expr *expr) {
-  tsl_free(expr->text);
-  tsl_free(expr->nodes);
+  TSL_FREE_ALL(expr->text, expr->nodes);
   memset(expr, 0, sizeof *expr);
 }

@@ -208,8 +208,7 @@ tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps) {
   t.seen = memory;
   TSL_TRY(trace_all(&t));
 done:
-  tsl_free(t.open);
-  tsl_free(t.seen);
+  TSL_FREE_ALL(t.open, t.seen);
   if (err != TSL_OK) {
     tsl_free(steps->list);
     *steps = (dp_links){0};

@@ -229,8 +229,7 @@ static tsl_err fail_unknown(const char *name) {
            "hf, any LDA, GGA or global hybrid of libxc %s, sums with '+')",
            name, text, xc_library_libxc.version());
 done:
-  tsl_free(list);
-  tsl_free(library);
+  TSL_FREE_ALL(list, library);
   return err;
 }
 

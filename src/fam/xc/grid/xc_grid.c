@@ -280,8 +280,7 @@ tsl_err xc_grid_points(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n
     p += own->points;
   }
 done:
-  tsl_free(unit);
-  tsl_free(recipes);
+  TSL_FREE_ALL(unit, recipes);
   if (err != TSL_OK) xc_grid_clear(grid);
   return err;
 }

@@ -172,8 +172,7 @@ static tsl_err find_all(const xc_groups_rule *rule, const xc_basis *basis, const
   out->shells = s.list, out->n_shells = s.n;
   cut->list = NULL, s.list = NULL;
 done:
-  tsl_free(memory);
-  tsl_free(s.list);
+  TSL_FREE_ALL(memory, s.list);
   return err;
 }
 
@@ -216,14 +215,12 @@ tsl_err xc_groups_make(const xc_groups_rule *rule, const xc_basis *basis, xc_gri
   TSL_TRY(find_all(rule, basis, places, &cut, out));
   TSL_TRY(order_grid(places, grid, out));
 done:
-  tsl_free(memory);
-  tsl_free(cut.list);
+  TSL_FREE_ALL(memory, cut.list);
   if (err != TSL_OK) xc_groups_clear(out);
   return err;
 }
 
 void xc_groups_clear(xc_groups *groups) {
-  tsl_free(groups->list);
-  tsl_free(groups->shells);
+  TSL_FREE_ALL(groups->list, groups->shells);
   *groups = (xc_groups){0};
 }

@@ -107,8 +107,7 @@ tsl_err xc_groups_balance(const xc_groups *groups, const xc_cost_rule *rule, con
   const double last = deal(costs, groups->n, speeds, n_ranks, loads);
   *efficiency = last > 0 ? fmin(1, work / (all * last)) : 1; /* rounding may exceed 1 */
 done:
-  tsl_free(memory);
-  tsl_free(loads);
+  TSL_FREE_ALL(memory, loads);
   return err;
 }
 
@@ -245,7 +244,6 @@ tsl_err xc_groups_text(const xc_groups *groups, const xc_cost_rule *rule, int n_
   *text = memory;
   memory = NULL;
 done:
-  tsl_free(memory);
-  tsl_free(values);
+  TSL_FREE_ALL(memory, values);
   return err;
 }

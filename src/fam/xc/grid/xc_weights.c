@@ -149,8 +149,7 @@ done:
 }
 
 static void frame_clear(frame *f) {
-  tsl_free(f->block);
-  tsl_free(f->order);
+  TSL_FREE_ALL(f->block, f->order);
   *f = (frame){0};
 }
 

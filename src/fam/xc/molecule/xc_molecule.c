@@ -34,8 +34,7 @@ void xc_basis_clear(xc_basis *basis) {
 }
 
 void xc_molecule_clear(xc_molecule *molecule) {
-  tsl_free(molecule->atoms);
-  tsl_free(molecule->charges);
+  TSL_FREE_ALL(molecule->atoms, molecule->charges);
   memset(molecule, 0, sizeof *molecule);
 }
 

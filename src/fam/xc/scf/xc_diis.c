@@ -22,8 +22,7 @@ done:
 }
 
 void xc_diis_clear(xc_diis *diis) {
-  tsl_free(diis->matrices);
-  tsl_free(diis->errors);
+  TSL_FREE_ALL(diis->matrices, diis->errors);
   memset(diis, 0, sizeof *diis);
 }
 

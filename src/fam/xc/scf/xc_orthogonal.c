@@ -31,7 +31,7 @@ tsl_err xc_orthogonal_create(int64_t n, const double *overlap, double limit, dou
   *half = vectors;
   vectors = NULL;
 done:
-  tsl_free(vectors), tsl_free(values);
+  TSL_FREE_ALL(vectors, values);
   return err;
 }
 
@@ -45,6 +45,6 @@ tsl_err xc_orthogonal_orbitals(int64_t n, int64_t m, const double *fock, const d
   TSL_TRY(xc_matrix_eigen(m, small, energies));
   xc_matrix_product(m, n, m, 1, small, false, half, false, orbitals);
 done:
-  tsl_free(work), tsl_free(small);
+  TSL_FREE_ALL(work, small);
   return err;
 }

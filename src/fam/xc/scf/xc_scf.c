@@ -290,7 +290,7 @@ static tsl_err set_commutator(xc_scf *s) {
       }
   }
 done:
-  tsl_free(product), tsl_free(half);
+  TSL_FREE_ALL(product, half);
   return err;
 }
 

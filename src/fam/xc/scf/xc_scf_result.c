@@ -49,6 +49,6 @@ tsl_err xc_scf_spin_square(const xc_scf *scf, double *square) {
   }
   *square = z * (z + 1) + (double)scf->electrons[1] - overlap;
 done:
-  tsl_free(left), tsl_free(right);
+  TSL_FREE_ALL(left, right);
   return err;
 }
