@@ -1,5 +1,5 @@
-/* What cmocka programs on several ranks share: the ranks, assertions that all of them fail together,
- * a folder of the test's own. */
+/* What cmocka programs on several ranks share: the ranks, assertions that all of them fail
+ * together, a folder of the test's own. */
 #ifndef TSL_TEST_MPI_FIXTURE_H
 #define TSL_TEST_MPI_FIXTURE_H
 

@@ -3,6 +3,7 @@
 #include "mpi_fixture.h"
 #include "overlap.h"
 #include "phase.h"
+#include "phase_fixture.h"
 
 enum { MAX_UNITS = 3000, MAX_RANKS = 7, VALUES = 0, RECORDS = 1, N_FIELDS = 2 };
 
@@ -205,15 +206,7 @@ static void open_stage(stage *s, int backend, int64_t n, double dynamic) {
                                .placement = &s->placement};
   s->placement.rank = rank;
   CHECK(open_parts(s, n, dynamic) == TSL_OK);
-  s->phase = (tsl_phase){.comm = MPI_COMM_WORLD,
-                         .executor = &s->executor,
-                         .problem = &s->problem,
-                         .units = s->units,
-                         .plan = &s->plan,
-                         .cost = &s->cost,
-                         .memory = 1 << 20,
-                         .quiet = true,
-                         .trace = &s->trace};
+  s->phase = quiet_phase(&s->executor, &s->problem, s->units, &s->plan, &s->cost, &s->trace);
 }
 
 static void close_stage(stage *s) {

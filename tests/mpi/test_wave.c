@@ -3,6 +3,7 @@
  * with mpirun). */
 #include "../unit/random.h"
 #include "mpi_fixture.h"
+#include "phase_fixture.h"
 #include "test_delay_card.h"
 #include "traceback.h"
 #include "wave.h"
@@ -308,15 +309,7 @@ static void open_stage(stage *s, int how, uint64_t seed) {
   for (int64_t u = 0; u < world.n; u++) s->owner[u] = owner_of(world.units[u].lane, how, seed);
   s->plan = (tsl_plan){.n_units = world.n, .n_ranks = size, .owner = s->owner};
   CHECK(tsl_trace_start(MPI_COMM_WORLD, false, &s->trace) == TSL_OK);
-  s->phase = (tsl_phase){.comm = MPI_COMM_WORLD,
-                         .executor = &s->executor,
-                         .problem = &s->problem,
-                         .units = world.units,
-                         .plan = &s->plan,
-                         .cost = &s->cost,
-                         .memory = 1 << 20,
-                         .quiet = true,
-                         .trace = &s->trace};
+  s->phase = quiet_phase(&s->executor, &s->problem, world.units, &s->plan, &s->cost, &s->trace);
 }
 
 static void close_stage(stage *s) {

@@ -28,16 +28,17 @@ static void wait_until(double until, bool one_host) {
       (void)MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/* Empty the work source, rank r napping naps[r] us for each unit; every unit must come out once. */
-static void empty_source(instance *in, const long *naps, int *stolen) {
+/* Empty the work source, rank r napping naps[r] us for each unit; every unit must come out once.
+ * Returns how many were taken from other ranks' parts. */
+static int empty_source(instance *in, const long *naps) {
   static int taken[MAX_UNITS], sum[MAX_UNITS];
   const tsl_plan *plan = &in->plan;
   tsl_work_source *source = NULL;
   tsl_shared_counter *counter = open_counter();
   bool one_host = false;
+  int stolen = 0;
   memset(taken, 0, sizeof taken);
   assert_int_equal(tsl_on_one_host(MPI_COMM_WORLD, &one_host), TSL_OK);
-  *stolen = 0;
   if (tsl_work_source_open(MPI_COMM_WORLD, counter, plan, in->units, &in->cost, false, &source) !=
       TSL_OK)
     fail_msg("%s", tsl_err_message());
@@ -48,15 +49,17 @@ static void empty_source(instance *in, const long *naps, int *stolen) {
     assert_int_equal(tsl_work_source_next(source, 0, true, &u, &dynamic), TSL_OK);
     if (u < 0) continue;
     assert_true(dynamic == (plan->owner[u] != rank));
-    *stolen += dynamic;
+    stolen += dynamic;
     taken[u]++;
     wait_until(until, one_host);
   }
+  (void)MPI_Allreduce(MPI_IN_PLACE, &stolen, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   (void)MPI_Allreduce(taken, sum, MAX_UNITS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int64_t u = 0; u < MAX_UNITS; u++) assert_int_equal(sum[u], u < plan->n_units);
   tsl_work_source_close(&source);
   assert_null(source);
   tsl_counter_close(&counter);
+  return stolen;
 }
 
 static void all_units_once(void **state) {
@@ -65,7 +68,6 @@ static void all_units_once(void **state) {
   static const long naps[MAX_RANKS] = {0};
   double slowness[MAX_RANKS];
   uint64_t seed = 2;
-  int stolen;
   (void)state;
   if (size > MAX_RANKS) skip();
   for (int r = 0; r < size; r++) slowness[r] = 1e-5 * (1 + r);
@@ -73,7 +75,7 @@ static void all_units_once(void **state) {
     for (int s = 0; s < 3; s++)
       for (int64_t n = 0; n < MAX_UNITS; n = 5 * n + 7) {
         make(&in, (tsl_plan_kind)kind, n, size, slowness, shares[s], &seed);
-        empty_source(&in, naps, &stolen);
+        const int stolen = empty_source(&in, naps);
         if (shares[s] == 0) assert_int_equal(stolen, 0); /* such a plan is kept */
         tsl_plan_clear(&in.plan);
       }
@@ -84,14 +86,11 @@ static void late_rank_is_relieved(void **state) {
   static instance in;
   double slowness[MAX_RANKS];
   long naps[MAX_RANKS];
-  int stolen = 0, all = 0;
   (void)state;
   if (size > MAX_RANKS || size == 1) skip();
   for (int r = 0; r < size; r++) slowness[r] = 1e-4, naps[r] = r == 0 ? 4000 : 100;
   make(&in, TSL_PLAN_STRIPS, 300 * size, size, slowness, 0.2, NULL);
-  empty_source(&in, naps, &stolen);
-  (void)MPI_Allreduce(&stolen, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  assert_true(all > 0);
+  assert_true(empty_source(&in, naps) > 0);
   tsl_plan_clear(&in.plan);
 }
 
@@ -100,16 +99,14 @@ static void slow_rank_holds_nobody_up(void **state) {
   static instance in;
   double slowness[MAX_RANKS];
   long naps[MAX_RANKS];
-  int stolen = 0, all = 0;
   (void)state;
   if (size > MAX_RANKS || size == 1) skip();
   for (int r = 0; r < size; r++) slowness[r] = r == 1 ? 1.5e-3 : 5e-5;
   for (int r = 0; r < size; r++) naps[r] = (long)(1e6 * slowness[r]);
   for (int kind = 0; kind < TSL_PLAN_SHARE; kind++) {
     make(&in, (tsl_plan_kind)kind, 300 * size, size, slowness, 0.2, NULL);
-    empty_source(&in, naps, &stolen);
-    (void)MPI_Allreduce(&stolen, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (kind == TSL_PLAN_ROUNDROBIN) assert_true(all > 0);
+    const int stolen = empty_source(&in, naps);
+    if (kind == TSL_PLAN_ROUNDROBIN) assert_true(stolen > 0);
     tsl_plan_clear(&in.plan);
   }
 }
