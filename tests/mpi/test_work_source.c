@@ -4,6 +4,7 @@
 #include "mpi_fixture.h"
 #include "work_source.h"
 
+#include "batch.h"
 #include "clock.h"
 
 #include <math.h>
@@ -150,8 +151,8 @@ static void overlapping_devices_get_a_batch_ahead(void **state) {
                              &source) != TSL_OK)
       fail_msg("%s", tsl_err_message());
     const double longest = tsl_work_source_longest(source), enough = tsl_work_source_enough(source);
-    assert_true(longest > TSL_SOURCE_AHEAD);
-    assert_true(fabs(enough - (overlaps ? longest : TSL_SOURCE_AHEAD)) < 1e-12);
+    assert_true(longest > TSL_BATCH_SHORT);
+    assert_true(fabs(enough - (overlaps ? longest : TSL_BATCH_SHORT)) < 1e-12);
     tsl_work_source_close(&source);
     tsl_counter_close(&counter);
   }

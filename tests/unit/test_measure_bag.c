@@ -89,7 +89,29 @@ static void units_longer_than_trials(void **state) {
   assert_true(worst < 0.1);
 }
 
+/* Units that cannot be cut and take longer than a calibration may are known after the first. */
+static void units_longer_than_the_budget(void **state) {
+  static const tsl_family family = {.name = "model", .shape = TSL_BAG, .n_kinds = 1};
+  const tsl_problem problem = {.family = &family};
+  const tsl_backend backend = {.family = "model", .run = run};
+  const tsl_placement placement = {.rank = 0};
+  tsl_worker worker = {0};
+  tsl_executor executor = {
+      .problem = &problem, .backend = &backend, .worker = &worker, .placement = &placement};
+  tsl_unit units[2] = {{.id = 0, .hi = {100 * ROWS, 1, 1}}, {.id = 1, .hi = {100 * ROWS, 1, 1}}};
+  tsl_speed speed = {.c = {{0}}};
+  (void)state;
+  for (int u = 0; u < 2; u++) set_features(&units[u], 0);
+  assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
+  assert_int_equal(tsl_measure(&executor, units, 2, 1, INT64_MAX, &speed), TSL_OK);
+  tsl_compute_thread_stop(&executor.thread);
+  for (int u = 0; u < 2; u++)
+    assert_true(fabs(tsl_speed_seconds(&speed, &units[u]) / (NANOSECOND * work_of(&units[u])) - 1) <
+                0.01);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(units_longer_than_trials)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(units_longer_than_trials),
+                                     cmocka_unit_test(units_longer_than_the_budget)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,7 +183,7 @@ static void whole_runs_on_a_card(void **state) {
     const double error = off(&tables[k], card_seconds, true, false);
     print_message("%lld on %d cards: %+.1f %%\n", (long long)tables[k].n, tables[k].ranks,
                   100 * error);
-    assert_true(fabs(error) <= 0.15);
+    assert_true(fabs(error) <= 0.05);
   }
 }
 

@@ -60,7 +60,7 @@ static const struct {
     {"plan", "usage: [mpirun -n RANKS] tesela plan DECK [options]\n"
              "\n"
              "Cuts the work, predicts and plans, and prints it. Devices that are not in the\n"
-             "calibration file are measured for up to half a second; nothing else is computed.\n"
+             "calibration file are measured for about a second at most; nothing else is computed.\n"
              "\n" DECK_OPTIONS},
     {"devices", "usage: [mpirun -n RANKS] tesela devices\n"
                 "\n"

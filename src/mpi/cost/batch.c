@@ -1,5 +1,4 @@
-/* Batches are limited by the bytes of their slabs (32 MiB, a quarter of the rank's memory) and by
- * their seconds. */
+/* Batches are limited by the bytes of their slabs (32 MiB, a quarter of the rank's memory). */
 #include "batch.h"
 
 #include "slab_pool.h"
@@ -24,9 +23,4 @@ int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_
   for (int f = 0; f < problem->n_fields; f++) bytes += largest_slab(problem, units, n, f);
   if (bytes * TSL_MAX_BATCH <= room) return TSL_MAX_BATCH;
   return bytes >= room ? 1 : room / bytes;
-}
-
-int64_t tsl_batch_size(double seconds, double longest, int64_t room) {
-  if (seconds * (double)room <= longest) return room;
-  return seconds >= longest ? 1 : (int64_t)(longest / seconds);
 }

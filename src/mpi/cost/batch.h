@@ -9,8 +9,10 @@
 
 enum { TSL_MAX_BATCH = 256 };
 
-/** Seconds of a batch that hide its start well; no more units than that travel together. */
-#define TSL_BATCH_LONGEST 0.01
+/** Batches need not be shorter than these seconds, which hide the start of the next one on a card;
+ *  nor than this part of a phase, the most that the last one can be late by. */
+#define TSL_BATCH_SHORT 3e-3
+enum { TSL_BATCHES = 64 };
 
 /**
  * Units of one batch that can have slabs: short units with small slabs share buffers' room.
@@ -20,8 +22,5 @@ enum { TSL_MAX_BATCH = 256 };
  */
 int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_t n,
                        int64_t memory);
-
-/** Units of about seconds each that make a batch of at most longest seconds; 1..room. */
-int64_t tsl_batch_size(double seconds, double longest, int64_t room);
 
 #endif

@@ -17,7 +17,7 @@
  * Collective on comm. The cost model of all ranks, the same on every rank.
  *
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
- * on the host, problem signature) is missing measure growing samples of real units for 0.2-0.5 s,
+ * on the host, problem signature) is missing measure real units (measure.h),
  * all at once so that shared hardware shows. New measurements are stored as they are; the model has
  * equal coefficients for equal devices whose measurements agree (device_class.h).
  *

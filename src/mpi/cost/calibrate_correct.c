@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Times of one device vary from run to run: by up to NOISE, mostly by less than USUAL; s below
- * which they say nothing. */
-static const double NOISE = 1.3, USUAL = 1.1, LEAST = 0.05;
+/* Times of one device vary from run to run: mostly by less than the noise, nearly always by less
+ * than three times that. */
+static const double USUAL = 1 + TSL_NOISE, FAR = 1 + 3 * TSL_NOISE;
 static const double FAR_OFF = 3, WORTH_A_LINE = 1; /* factor; s */
 
 /* Seconds of one kind on the ranks of one key. */
@@ -39,7 +39,7 @@ static void add_rows(const tsl_cost *cost, const tsl_out_unit *rows, int64_t n, 
 
 static double factor_of(const sums *s) {
   const bool known = s->predicted > 0 && s->measured > 0 && isfinite(s->measured / s->predicted) &&
-                     fmax(s->predicted, s->measured) >= LEAST;
+                     fmax(s->predicted, s->measured) >= TSL_PRECISE;
   return known ? s->measured / s->predicted : 1;
 }
 
@@ -51,7 +51,7 @@ static bool beyond(double factor, double limit) {
 static double correction_of(const sums *s) {
   const double factor = factor_of(s);
   if (!beyond(factor, USUAL)) return 1;
-  return beyond(factor, NOISE) ? factor : sqrt(factor);
+  return beyond(factor, FAR) ? factor : sqrt(factor);
 }
 
 static void correct(FILE *file, const tsl_cost *cost, int rank, int kind, double factor) {

@@ -59,13 +59,13 @@ double tsl_cost_mean(const void *model, int rank, const tsl_unit *unit) {
 static void solve_nonnegative(double a[TSL_N_COEFFICIENTS][TSL_N_COEFFICIENTS],
                               const double b[TSL_N_COEFFICIENTS], double x[TSL_N_COEFFICIENTS]) {
   enum { SWEEPS = 2000 };
-  for (int sweep = 0; sweep < SWEEPS; sweep++)
-    for (int k = 0; k < TSL_N_COEFFICIENTS; k++) {
-      double rest = b[k];
-      for (int l = 0; l < TSL_N_COEFFICIENTS; l++)
-        if (l != k) rest -= a[k][l] * x[l];
-      x[k] = a[k][k] > 0 && rest > 0 ? rest / a[k][k] : 0;
-    }
+  for (int step = 1; step <= SWEEPS * TSL_N_COEFFICIENTS; step++) {
+    const int k = step % TSL_N_COEFFICIENTS;
+    double rest = b[k];
+    for (int l = 0; l < TSL_N_COEFFICIENTS; l++)
+      if (l != k) rest -= a[k][l] * x[l];
+    x[k] = a[k][k] > 0 && rest > 0 ? rest / a[k][k] : 0;
+  }
 }
 
 void tsl_cost_fit(const tsl_sample *samples, int n, double *c) {

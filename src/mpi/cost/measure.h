@@ -2,15 +2,15 @@
  * @file measure.h
  * Time real units on this rank's device and fit the cost model's coefficients to them.
  *
- * A kind's samples grow from a part of a unit to what takes long enough; then units at places from
- * few items a byte to many. Units that keep something for later runs (tsl_unit.setup) run on: the
- * first run less later ones is the set-up, the later ones are the cost. The worker then holds what
- * these units keep; open it anew before it computes.
+ * A trial is a batch as a run has it: neighbouring units, or a part of a long one; of strips of a
+ * WAVE family (lanes of several tiles) the neighbouring tiles of a stage that are a rank's part, as
+ * they are one band to its device, and several stages of them. Trials grow until one takes long
+ * enough and its time grows with its work: what a device takes besides, such as a pipeline that
+ * fills, is then told from it. Of a bag trials at other places follow. All are fitted together.
  *
- * Strips of a WAVE family (lanes of several tiles) are measured as they run: the neighbouring tiles
- * of a stage that are a rank's fair part are one to its device (backend.tiles). What such a band
- * costs besides its cells goes to its tiles in equal parts. Where stages overlap the cost is what a
- * stage adds that others go before.
+ * Units that keep something for later runs (tsl_unit.setup) run twice: the first run less the
+ * second is the set-up. The worker then holds what these units keep; open it anew before it
+ * computes.
  */
 #ifndef TSL_MPI_MEASURE_H
 #define TSL_MPI_MEASURE_H
@@ -27,7 +27,7 @@
 tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                     int n_ranks, int64_t memory, tsl_speed *speed);
 
-/** The unit in the middle of the list, which stands for its kind; NULL when the kind has none. */
-const tsl_unit *tsl_measure_middle(const tsl_unit *units, int64_t n, int kind);
+/** Are the units strips: several stages of the same lanes, of one kind? */
+bool tsl_measure_has_strips(const tsl_problem *problem, const tsl_unit *units, int64_t n_units);
 
 #endif

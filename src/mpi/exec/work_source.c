@@ -9,9 +9,6 @@
 
 enum { MOST_UNITS = 1 << 29 }; /* ranges are counted in words, see shared_counter.c */
 
-enum { BATCHES = 64 }; /* of a rank in a phase, or more: what the last one can be late by */
-static const double SHORT = 3e-3; /* s: batches need not be shorter than this */
-
 static const double PAUSE = 5e-4, PAUSE_PER_RANK = 2e-5; /* s between questions to the others */
 
 /* Units that are this rank's, not handed out yet: positions of order. */
@@ -51,13 +48,6 @@ done:
   return err;
 }
 
-/* Where nobody takes from others, batches need not be as short. */
-static void set_lengths(tsl_work_source *s, bool overlaps) {
-  const double shortest = s->plan->dynamic > 0 ? SHORT : TSL_BATCH_LONGEST;
-  s->longest = fmax(shortest, s->parts.ideal / BATCHES);
-  s->enough = overlaps ? s->longest : fmin(s->longest, TSL_SOURCE_AHEAD);
-}
-
 static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
                            const tsl_unit *units, const tsl_cost *cost, bool overlaps,
                            tsl_work_source **out) {
@@ -69,7 +59,8 @@ static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl
   TSL_MPI(MPI_Comm_rank(comm, &s->rank));
   TSL_MPI(MPI_Comm_size(comm, &s->size));
   TSL_TRY(allocate(s, units, cost));
-  set_lengths(s, overlaps);
+  s->longest = fmax(TSL_BATCH_SHORT, s->parts.ideal / TSL_BATCHES);
+  s->enough = overlaps ? s->longest : TSL_BATCH_SHORT;
   const tsl_range mine = s->left[s->rank];
   const int64_t start = s->parts.start[s->rank];
   s->own = (range){start, start + mine.front};

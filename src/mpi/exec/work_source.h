@@ -10,9 +10,6 @@
 
 #include "shared_counter.h"
 
-/** Seconds ahead that hide a start: what enough is where batches do not overlap. */
-#define TSL_SOURCE_AHEAD 0.002
-
 typedef struct tsl_work_source tsl_work_source;
 
 /**
