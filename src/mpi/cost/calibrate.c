@@ -196,18 +196,6 @@ static void store(const char *path, const int *missing, const tsl_cost *cost, in
   fclose(file);
 }
 
-/* What plans go by, once what was measured is stored. Root. */
-static tsl_err pool(const char *keys, const tsl_unit *units, int64_t n_units, tsl_cost *cost) {
-  tsl_err err = TSL_OK;
-  int *device = NULL;
-  TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *device, "kinds of devices", (void **)&device));
-  TSL_TRY(tsl_device_class_kinds(keys, TSL_COST_KEY, cost->n_ranks, device));
-  TSL_TRY(tsl_device_class_pool(device, units, n_units, cost));
-done:
-  tsl_free(device);
-  return err;
-}
-
 static tsl_err make_tables(int size, tsl_cost *cost, char **keys, int **missing) {
   tsl_err err = TSL_OK;
   cost->n_ranks = size;
@@ -252,7 +240,8 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   TSL_MPI(MPI_Gather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed, MPI_BYTE,
                      0, comm));
   if (rank == 0 && total > 0 && cacheable && n_units > 0) store(path, missing, cost, n_kinds);
-  TSL_COLLECTIVE_TRY(comm, rank == 0 ? pool(keys, units, n_units, cost) : TSL_OK);
+  TSL_COLLECTIVE_TRY(
+      comm, rank == 0 ? tsl_device_class_pool(keys, TSL_COST_KEY, units, n_units, cost) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)sizeof speed * size));
   if (measured != NULL) *measured = total;
 done:
