@@ -32,7 +32,6 @@ enum {
 };
 static const long IDLE_US = 200, SENDING_US = 20; /* naps of the main thread */
 static const double KEEP = 0.8;                   /* weight of what was measured before */
-static const double NEWS = 0.02;                  /* a change of speed worth telling the others */
 
 /* A batch of units on its way: posted to the compute thread, then delivered. */
 typedef struct batch {
@@ -65,7 +64,7 @@ typedef struct engine_state {
   double freed;             /* see batch */
   double since;             /* tsl_now() when the device began its present batch, about */
   double planned, measured; /* s of the last batches, older ones counting less */
-  double slower, told;      /* measured over planned; what the others know */
+  double slower;            /* measured over planned */
   bool abort, pause, ended;
   bool lost;   /* a rank is silent; with abort: nothing can be saved */
   tsl_err err; /* first failure of this rank */
@@ -222,9 +221,7 @@ static tsl_err learn(engine_state *e, const batch *b) {
   e->measured = KEEP * e->measured + seconds;
   if (e->planned <= 0 || e->measured <= 0) return TSL_OK;
   e->slower = e->measured / e->planned;
-  if (e->slower > e->told * (1 - NEWS) && e->slower < e->told * (1 + NEWS)) return TSL_OK;
   TSL_TRY(tsl_counter_slower(e->counter, e->slower));
-  e->told = e->slower;
 done:
   return err;
 }
@@ -445,7 +442,7 @@ done:
 
 tsl_err tsl_bag_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
-  engine_state e = {.phase = phase, .slower = 1, .told = 1};
+  engine_state e = {.phase = phase, .slower = 1};
   phase->paused = phase->drained = false;
   TSL_MPI(MPI_Comm_rank(phase->comm, &e.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &e.size));

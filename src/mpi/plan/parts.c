@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static const double TAKEN = 0.25, MOST_TAKEN = 0.5; /* of what is left of its own */
-static const double FASTER = 2; /* times: who is faster by this takes a slow rank's last units */
+static const double TAKEN = 0.25; /* of what is left of its own */
+static const double FASTER = 2;   /* times: who is faster by this takes a slow rank's last units */
 
 static bool is_finished(const tsl_plan *plan, int64_t unit) {
   return plan->finished != NULL && plan->finished[unit];
@@ -120,7 +120,7 @@ int32_t tsl_parts_take(const tsl_parts *p, const tsl_parts_now *now, int rank, d
   const tsl_range *mine = &now->left[rank];
   const int32_t left = mine->back - mine->front;
   const double longest = fmax(batch, TSL_PARTS_SHORTEST * p->n_ranks);
-  const int32_t most = (int32_t)(left * fmax(TAKEN, fmin(MOST_TAKEN, 2 * p->share[rank] - 1)));
+  const int32_t most = (int32_t)(left * TAKEN);
   double seconds = 0;
   int32_t n = 0;
   while (n < left && (n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)

@@ -57,8 +57,7 @@ tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank
  * Number of units that a rank takes from the front of its own, 1 or more, were there none left: it
  * finds that out by taking.
  *
- * A quarter of what is left, so that the rest can be taken by others, or up to half where one rank
- * has most of all speed; no more than a batch.
+ * A quarter of what is left, so that the rest can be taken by others; no more than a batch.
  * @param[in] batch  s of a batch of this rank
  */
 int32_t tsl_parts_take(const tsl_parts *parts, const tsl_parts_now *now, int rank, double batch);

@@ -1,6 +1,7 @@
 /* The planners strips, lpt, bins, roundrobin and share over one accessor of cost. */
 #include "plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +22,13 @@ static double cost(const job *j, int rank, int64_t unit) {
   return j->seconds(j->model, rank, &j->units[unit]);
 }
 
+/* On those who take part. */
 static double mean_cost(const job *j, int64_t unit) {
   double sum = 0;
-  for (int r = 0; r < j->n_ranks; r++) sum += cost(j, r, unit);
-  return sum / j->n_ranks;
+  int n = 0;
+  for (int r = 0; r < j->n_ranks; r++)
+    if (isfinite(cost(j, r, unit))) sum += cost(j, r, unit), n++;
+  return n > 0 ? sum / n : 0;
 }
 
 static void give(job *j, int64_t unit, int rank, double seconds) {

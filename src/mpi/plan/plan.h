@@ -10,7 +10,7 @@
 
 #include "settings.h"
 
-/** Predicted seconds of a unit on a rank; never negative. */
+/** Predicted seconds of a unit on a rank; never negative, INFINITY where the rank takes no part. */
 typedef double (*tsl_seconds_fn)(const void *model, int rank, const tsl_unit *unit);
 
 typedef struct tsl_plan {

@@ -37,7 +37,8 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
                               const tsl_use *rank) {
   participants more = *p;
   const double rate = 1 / rank->alone, share = rate / (p->rate + rate);
-  const double unit = rank->alone / (double)ask->n_units / ask->cut_last;
+  const double whole = rank->alone / (double)(ask->n_units * phases_of(ask));
+  const double unit = whole > TSL_USEFUL_START ? whole / ask->cut_last : whole;
   more.rate += rate;
   more.unit = fmax(p->unit, unit);
   more.bytes += rank->rank > 0 ? share * ask->bytes : 0;

@@ -31,7 +31,7 @@ typedef struct tsl_select_ask {
   const void *model;
   double bytes;    /**< of all results that go to rank 0 or to the file */
   int64_t stages;  /**< WAVE: of strips, each rank more lengthens the run by one; else 0 */
-  double cut_last; /**< units can still be cut into so many, 1 or more */
+  double cut_last; /**< units longer than TSL_USEFUL_START can be cut into so many */
 } tsl_select_ask;
 
 /** What a rank brings and costs; a row of /run/ranks. */

@@ -29,22 +29,6 @@ done:
   return err;
 }
 
-/* The ranks that take part, as the planners see them: numbered without gaps. */
-typedef struct participants {
-  const tsl_cost *cost;
-  tsl_seconds_fn seconds;  /* of cost */
-  const uint8_t *finished; /* [n_units] units that cost nothing any more; NULL: none */
-  int n;
-  int *ranks;  /* [n] */
-  bool *sides; /* [n] of a fixed share */
-} participants;
-
-static double participants_seconds(const void *model, int rank, const tsl_unit *unit) {
-  const participants *p = model;
-  if (p->finished != NULL && p->finished[unit->id]) return 0;
-  return p->seconds(p->cost, p->ranks[rank], unit);
-}
-
 /* Runs of a unit that are expected. */
 static int phases_ahead(const tsl_session *s) {
   return s->family->advance != NULL ? TSL_COST_PHASES : 1;
@@ -55,35 +39,13 @@ static tsl_seconds_fn planned_seconds(const tsl_session *s) {
   return phases_ahead(s) > 1 ? tsl_cost_mean : tsl_cost_first;
 }
 
-/* A fixed share is of all ranks. */
-static tsl_err gather_participants(const tsl_session *s, participants *p) {
-  tsl_err err = TSL_OK;
-  bool *sides = NULL;
-  const bool all = s->run.plan == TSL_PLAN_SHARE;
-  *p = (participants){.cost = &s->cost, .seconds = planned_seconds(s), .finished = s->finished};
-  TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
-  TSL_TRY(tsl_alloc(s->size, sizeof *p->ranks, "plan", (void **)&p->ranks));
-  TSL_TRY(tsl_alloc(s->size, sizeof *p->sides, "plan", (void **)&p->sides));
-  tsl_session_sides(s, sides);
-  for (int r = 0; r < s->size; r++)
-    if (all || tsl_cost_takes_part(&s->cost, r)) p->sides[p->n] = sides[r], p->ranks[p->n++] = r;
-done:
-  tsl_free(sides);
-  return err;
-}
-
-/* The plan's ranks by their own numbers. */
-static tsl_err name_ranks(const participants *p, int size, tsl_plan *plan) {
-  tsl_err err = TSL_OK;
-  double *seconds = NULL;
-  TSL_TRY(tsl_alloc(size, sizeof *seconds, "plan", (void **)&seconds));
-  for (int64_t u = 0; u < plan->n_units; u++) plan->owner[u] = p->ranks[plan->owner[u]];
-  for (int k = 0; k < p->n; k++) seconds[p->ranks[k]] = plan->seconds[k];
-  tsl_free(plan->seconds);
-  plan->seconds = seconds;
-  plan->n_ranks = size;
-done:
-  return err;
+/* tsl_seconds_fn for planners; who takes no part would need for ever, and units that are finished
+ * cost nothing any more. */
+static double cost_of(const void *model, int rank, const tsl_unit *unit) {
+  const tsl_session *s = model;
+  if (!tsl_cost_takes_part(&s->cost, rank)) return INFINITY;
+  if (s->finished != NULL && s->finished[unit->id]) return 0;
+  return planned_seconds(s)(&s->cost, rank, unit);
 }
 
 /* Are there units whose first run on a rank takes more than later ones? */
@@ -123,18 +85,18 @@ done:
 }
 
 /* Where stages of a rank overlap: by how much later than its cells each of them ends. */
-static tsl_err plan_wave(const tsl_session *s, const tsl_plan_rule *rule, const participants *p,
-                         tsl_plan *plan) {
+static tsl_err plan_wave(tsl_session *s, const tsl_plan_rule *rule) {
   tsl_err err = TSL_OK;
+  tsl_plan *plan = &s->plan;
   double *delay = NULL;
-  TSL_TRY(tsl_plan_wave(rule, s->units.list, s->units.n, p->n, participants_seconds, p, plan));
-  TSL_TRY(tsl_alloc(p->n, sizeof *delay, "plan", (void **)&delay));
-  for (int k = 0; k < p->n; k++) {
+  TSL_TRY(tsl_plan_wave(rule, s->units.list, s->units.n, s->size, cost_of, s, plan));
+  TSL_TRY(tsl_alloc(s->size, sizeof *delay, "plan", (void **)&delay));
+  for (int r = 0; r < s->size; r++) {
     bool overlaps = false;
-    const double fill = tsl_session_pipeline_fill(s, p->ranks[k], &overlaps);
-    if (overlaps) delay[k] = fill * plan->seconds[k];
+    const double fill = tsl_session_pipeline_fill(s, r, &overlaps);
+    if (overlaps) delay[r] = fill * plan->seconds[r];
   }
-  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, participants_seconds, p, delay, plan));
+  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, cost_of, s, delay, plan));
 done:
   tsl_free(delay);
   return err;
@@ -142,22 +104,21 @@ done:
 
 tsl_err tsl_session_make_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
-  participants p = {.n = 0};
-  tsl_plan_clear(&s->plan);
+  bool *sides = NULL;
   tsl_plan_rule rule = {
       .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
-  TSL_TRY(gather_participants(s, &p));
-  rule.fast = p.sides;
-  if (s->family->shape == TSL_WAVE) {
-    TSL_TRY(plan_wave(s, &rule, &p, &s->plan));
-  } else {
-    TSL_TRY(tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, p.n, participants_seconds, &p,
-                          &s->plan));
-  }
-  TSL_TRY(name_ranks(&p, s->size, &s->plan));
+  tsl_plan_clear(&s->plan);
+  TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
+  tsl_session_sides(s, sides);
+  rule.fast = sides;
+  if (s->family->shape == TSL_WAVE)
+    TSL_TRY(plan_wave(s, &rule));
+  else
+    TSL_TRY(
+        tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, s->size, cost_of, s, &s->plan));
   TSL_TRY(tell_phases(s));
 done:
-  TSL_FREE_ALL(p.ranks, p.sides);
+  tsl_free(sides);
   return err;
 }
 
@@ -178,8 +139,7 @@ done:
 
 /* ---- who takes part */
 
-static const double LONG_RUN = 0.5; /* s: here finer units for slow ranks pay */
-enum { FINER = 4, FAST = 8 };       /* when a rank is so many times slower than the fastest */
+enum { FINER = 4 }; /* times, where the unit of a slow rank would be long */
 
 /* Stages of strips, whose number bounds what one more rank is worth; 0: no strips. */
 static int64_t strip_stages(const tsl_session *s) {
@@ -195,30 +155,20 @@ static bool can_be_finer(const tsl_session *s) {
          s->finished == NULL; /* a restart keeps its units */
 }
 
-static double alone(const tsl_session *s, int rank) {
-  const tsl_seconds_fn of = planned_seconds(s);
-  double seconds = 0;
-  for (int64_t u = 0; u < s->units.n; u++) seconds += of(&s->cost, rank, &s->units.list[u]);
-  return seconds;
-}
-
 /* Everybody takes part where the user or the plan says so. */
 static void judge_ranks(tsl_session *s) {
   const bool all = s->run.ranks == TSL_RANKS_ALL || s->run.plan == TSL_PLAN_ROUNDROBIN ||
                    s->run.plan == TSL_PLAN_SHARE;
-  tsl_select_ask ask = {.units = s->units.list,
-                        .n_units = s->units.n,
-                        .n_ranks = s->size,
-                        .seconds = tsl_cost_seconds,
-                        .setup = tsl_cost_setup,
-                        .phases = phases_ahead(s),
-                        .model = &s->cost,
-                        .bytes = (double)tsl_session_output_bytes(s),
-                        .stages = strip_stages(s),
-                        .cut_last = 1};
-  double fastest = alone(s, 0);
-  for (int r = 1; r < s->size; r++) fastest = fmin(fastest, alone(s, r));
-  if (can_be_finer(s) && fastest > LONG_RUN) ask.cut_last = FINER;
+  const tsl_select_ask ask = {.units = s->units.list,
+                              .n_units = s->units.n,
+                              .n_ranks = s->size,
+                              .seconds = tsl_cost_seconds,
+                              .setup = tsl_cost_setup,
+                              .phases = phases_ahead(s),
+                              .model = &s->cost,
+                              .bytes = (double)tsl_session_output_bytes(s),
+                              .stages = strip_stages(s),
+                              .cut_last = can_be_finer(s) ? FINER : 1};
   tsl_select_ranks(&ask, s->use);
   for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
 }
@@ -249,16 +199,17 @@ int tsl_session_parts(const tsl_session *s) {
   return n;
 }
 
-/* Do slow ranks take part in a long run? The same on all ranks. */
+/* Does a slow rank take part whose units are long? The same on all ranks. */
 static bool finer_pays(const tsl_session *s) {
-  double fastest = INFINITY, slowest = 0, rate = 0;
+  const double runs = (double)s->units.n * phases_ahead(s);
+  double fastest = INFINITY, slowest = 0;
   for (int r = 0; r < s->size; r++) {
     if (!s->use[r].takes_part || s->use[r].alone <= 0) continue;
     fastest = fmin(fastest, s->use[r].alone);
     slowest = fmax(slowest, s->use[r].alone);
-    rate += phases_ahead(s) / s->use[r].alone;
   }
-  return can_be_finer(s) && rate > 0 && 1 / rate > LONG_RUN && slowest > FAST * fastest;
+  return can_be_finer(s) && slowest > TSL_USEFUL_PEERS * fastest &&
+         slowest > TSL_USEFUL_START * runs;
 }
 
 static tsl_err calibrate(tsl_session *s) {
