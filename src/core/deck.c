@@ -77,8 +77,8 @@ static tsl_err keep_folder(tsl_deck *deck, const char *path) {
                         &deck->folder);
 }
 
-static tsl_err parse(const char *text, size_t n_bytes, const char *name, const char *folder_of,
-                     const char *const *sets, int n_sets, tsl_deck **out) {
+static tsl_err deck_parse(const char *text, size_t n_bytes, const char *name, const char *folder_of,
+                          const char *const *sets, int n_sets, tsl_deck **out) {
   tsl_err err = TSL_OK;
   tsl_deck *deck = NULL;
   void *memory = NULL;
@@ -107,7 +107,7 @@ done:
 
 tsl_err tsl_deck_parse(const char *text, size_t n_bytes, const char *name, const char *const *sets,
                        int n_sets, tsl_deck **out) {
-  return parse(text, n_bytes, name, "", sets, n_sets, out);
+  return deck_parse(text, n_bytes, name, "", sets, n_sets, out);
 }
 
 tsl_err tsl_deck_read(const char *path, const char *const *sets, int n_sets, tsl_deck **out) {
@@ -116,7 +116,7 @@ tsl_err tsl_deck_read(const char *path, const char *const *sets, int n_sets, tsl
   size_t n_bytes = 0;
   *out = NULL;
   TSL_TRY(read_file(path, &text, &n_bytes));
-  TSL_TRY(parse(text, n_bytes, path, path, sets, n_sets, out));
+  TSL_TRY(deck_parse(text, n_bytes, path, path, sets, n_sets, out));
 done:
   tsl_free(text);
   return err;

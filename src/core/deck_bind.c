@@ -9,7 +9,7 @@ enum { ADVICE_MAX = 1024 };
 static tsl_err check_map(tsl_deck *deck, const tsl_node *map, const char *path, const tsl_key *keys,
                          tsl_node **out);
 
-static const char *join(const char *path, const char *name, char out[TSL_DECK_PATH_MAX]) {
+static const char *deck_bind_join(const char *path, const char *name, char out[TSL_DECK_PATH_MAX]) {
   char show[TSL_DECK_SHOW_MAX];
   const size_t used = strlen(path);
   (void)snprintf(out, TSL_DECK_PATH_MAX, "%s", path);
@@ -24,8 +24,8 @@ static const tsl_key *find_key(const tsl_key *keys, const char *name) {
   return NULL;
 }
 
-static tsl_err fail_unknown(tsl_deck *deck, const tsl_node *node, const char *path,
-                            const tsl_key *keys) {
+static tsl_err deck_bind_fail_unknown(tsl_deck *deck, const tsl_node *node, const char *path,
+                                      const tsl_key *keys) {
   tsl_err err = TSL_OK;
   char advice[ADVICE_MAX], show[TSL_DECK_SHOW_MAX];
   const char **words = NULL;
@@ -155,8 +155,8 @@ static tsl_err check_given(tsl_deck *deck, const tsl_node *map, const char *path
   tsl_node *value = NULL;
   for (const tsl_node *child = map->first; child != NULL; child = child->next) {
     const tsl_key *key = find_key(keys, child->key);
-    if (key == NULL) return fail_unknown(deck, child, path, keys);
-    TSL_TRY(check_value(deck, child, join(path, key->name, name), key, &value));
+    if (key == NULL) return deck_bind_fail_unknown(deck, child, path, keys);
+    TSL_TRY(check_value(deck, child, deck_bind_join(path, key->name, name), key, &value));
     value->key = key->name;
     tsl_node_append(given, value);
   }
@@ -184,7 +184,7 @@ static tsl_err check_map(tsl_deck *deck, const tsl_node *map, const char *path, 
       TSL_NODE_FAIL(deck, map, "missing key '%s' in '%s' (%s)", keys->name, path,
                     keys->doc != NULL ? keys->doc : "required");
     } else {
-      TSL_TRY(add_standard(deck, map, join(path, keys->name, name), keys, *out));
+      TSL_TRY(add_standard(deck, map, deck_bind_join(path, keys->name, name), keys, *out));
     }
   }
 done:

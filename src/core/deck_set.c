@@ -5,7 +5,7 @@
 #include <string.h>
 
 /** Put value under key, in place of what is there. */
-static void put(tsl_node *map, const char *key, tsl_node *value) {
+static void deck_set_put(tsl_node *map, const char *key, tsl_node *value) {
   tsl_node *old = tsl_node_find(map, key);
   value->key = key;
   if (old == NULL) {
@@ -17,8 +17,8 @@ static void put(tsl_node *map, const char *key, tsl_node *value) {
 }
 
 /** The map under key, made when it is absent or empty. */
-static tsl_err enter(tsl_deck *deck, tsl_node *map, const char *key, const tsl_node *at,
-                     tsl_node **out) {
+static tsl_err deck_set_enter(tsl_deck *deck, tsl_node *map, const char *key, const tsl_node *at,
+                              tsl_node **out) {
   tsl_err err = TSL_OK;
   char show[TSL_DECK_SHOW_MAX];
   *out = tsl_node_find(map, key);
@@ -27,7 +27,7 @@ static tsl_err enter(tsl_deck *deck, tsl_node *map, const char *key, const tsl_n
     TSL_NODE_FAIL(deck, at, "'%s' is a %s, not a section", tsl_deck_show(key, show),
                   (*out)->kind == TSL_NODE_LIST ? "list" : "value");
   TSL_TRY(tsl_node_new(&deck->arena, TSL_NODE_MAP, at, out));
-  put(map, key, *out);
+  deck_set_put(map, key, *out);
   *out = tsl_node_find(map, key);
 done:
   return err;
@@ -50,10 +50,10 @@ tsl_err tsl_deck_override(tsl_deck *deck, int32_t set) {
     TSL_TRY(tsl_arena_text(&deck->arena, from, n, &key));
     from += n;
     if (from == equals) break;
-    TSL_TRY(enter(deck, map, key, &at, &map));
+    TSL_TRY(deck_set_enter(deck, map, key, &at, &map));
     from++;
   }
-  put(map, key, value);
+  deck_set_put(map, key, value);
 done:
   return err;
 }

@@ -39,7 +39,7 @@ static bool is_digit(char c) {
 
 /** Copy the decimal number that text starts with, underscores between digits left out.
  *  @return the first character after it, or NULL when there is none or it is too long */
-static const char *take_number(const char *text, char number[NUMBER_MAX]) {
+static const char *deck_value_take_number(const char *text, char number[NUMBER_MAX]) {
   size_t n = 0;
   for (const char *c = text;; c++) {
     const bool sign = (*c == '+' || *c == '-') && (c == text || c[-1] == 'e' || c[-1] == 'E');
@@ -73,7 +73,7 @@ static parsed whole_of_real(double real, int64_t *out) {
 
 static parsed parse_whole(const char *text, int64_t *out) {
   char number[NUMBER_MAX], *end = NULL;
-  const char *rest = take_number(text, number);
+  const char *rest = deck_value_take_number(text, number);
   double real = 0;
   if (rest == NULL || *rest != '\0') return NOT_A_NUMBER;
   errno = 0;
@@ -84,7 +84,7 @@ static parsed parse_whole(const char *text, int64_t *out) {
 
 static parsed parse_bytes(const char *text, int64_t *out) {
   char number[NUMBER_MAX];
-  const char *rest = take_number(text, number);
+  const char *rest = deck_value_take_number(text, number);
   double real = 0;
   if (rest == NULL) return NOT_A_NUMBER;
   if (*rest == '\0') return parse_whole(text, out);
@@ -100,8 +100,8 @@ static bool has_range(const tsl_key *key) {
   return key->min != 0 || key->max != 0;
 }
 
-static tsl_err check_range(const tsl_deck *deck, const tsl_node *value, const char *path,
-                           const tsl_key *key, double number) {
+static tsl_err deck_value_check_range(const tsl_deck *deck, const tsl_node *value, const char *path,
+                                      const tsl_key *key, double number) {
   tsl_err err = TSL_OK;
   char show[TSL_DECK_SHOW_MAX];
   if (has_range(key) && !(number >= key->min && number <= key->max))
@@ -155,7 +155,7 @@ static tsl_err check_whole(tsl_deck *deck, const tsl_node *value, const char *pa
     TYPE_FAIL(expected);
   }
   if (as == TSL_KEY_BYTES && number < 0) TYPE_FAIL("a size of at least 0 bytes");
-  TSL_TRY(check_range(deck, value, path, key, (double)number));
+  TSL_TRY(deck_value_check_range(deck, value, path, key, (double)number));
   (void)snprintf(text, sizeof text, "%lld", (long long)number);
   TSL_TRY(tsl_node_scalar(&deck->arena, text, false, value, out));
 done:
@@ -174,12 +174,12 @@ static tsl_err check_real(tsl_deck *deck, const tsl_node *value, const char *pat
                           const tsl_key *key, tsl_node **out) {
   tsl_err err = TSL_OK;
   char number[NUMBER_MAX], text[32];
-  const char *rest = take_number(value->text, number);
+  const char *rest = deck_value_take_number(value->text, number);
   double real = 0;
   if (value->quoted || rest == NULL || *rest != '\0' || !parse_real(number, &real))
     TYPE_FAIL("a finite number");
   if (!isfinite(real)) TYPE_FAIL("a number of at most 1.8e308");
-  TSL_TRY(check_range(deck, value, path, key, real));
+  TSL_TRY(deck_value_check_range(deck, value, path, key, real));
   print_real(real, text);
   TSL_TRY(tsl_node_scalar(&deck->arena, text, false, value, out));
 done:

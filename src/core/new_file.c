@@ -68,7 +68,7 @@ done:
 }
 
 /** Bytes to the disk; the descriptor, whose lock keeps others away, stays open. */
-static tsl_err settle(const tsl_new_file *f) {
+static tsl_err new_file_settle(const tsl_new_file *f) {
   tsl_err err = TSL_OK;
   if (fflush(f->stream) != 0 || ferror(f->stream))
     TSL_FAIL(TSL_ERR_IO, "'%s' cannot be written: %s", f->path, strerror(errno));
@@ -86,7 +86,7 @@ done:
 }
 
 tsl_err tsl_new_file_close(tsl_new_file *file, tsl_err err) {
-  if (file->stream != NULL && err == TSL_OK) err = settle(file);
+  if (file->stream != NULL && err == TSL_OK) err = new_file_settle(file);
   if (file->stream != NULL && err != TSL_OK) (void)unlink(file->part);
   if (file->stream != NULL) (void)fclose(file->stream);
   free(file->path);

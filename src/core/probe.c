@@ -17,7 +17,7 @@ static bool is_near(const tsl_figure *f) {
   return (f->smaller ? f->peak / f->value : f->value / f->peak) >= NEAR;
 }
 
-static tsl_err add(tsl_figures *figures, const tsl_figure *figure, const char *advice) {
+static tsl_err probe_add(tsl_figures *figures, const tsl_figure *figure, const char *advice) {
   tsl_err err = TSL_OK;
   tsl_figure *f = &figures->list[figures->n];
   if (figures->n == TSL_MAX_FIGURES)
@@ -36,7 +36,7 @@ tsl_err tsl_figures_add(tsl_figures *figures, const char *name, double value, co
   tsl_figure f = {.value = value, .peak = peak};
   (void)snprintf(f.name, sizeof f.name, "%s", name);
   (void)snprintf(f.unit, sizeof f.unit, "%s", unit);
-  return add(figures, &f, advice);
+  return probe_add(figures, &f, advice);
 }
 
 tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double value, const char *unit,
@@ -44,7 +44,7 @@ tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double valu
   tsl_figure f = {.value = value, .peak = peak, .smaller = 1};
   (void)snprintf(f.name, sizeof f.name, "%s", name);
   (void)snprintf(f.unit, sizeof f.unit, "%s", unit);
-  return add(figures, &f, advice);
+  return probe_add(figures, &f, advice);
 }
 
 void tsl_figures_note(tsl_figures *figures, const char *note) {

@@ -23,8 +23,8 @@ typedef struct table {
 } table;
 
 /** One line: what, 1e9 items a second and thread, the same as a ratio to a reference, its goal. */
-static void line(const table *t, const char *what, double rate, double ratio, const char *of,
-                 double goal) {
+static void bench_dp_cpu_line(const table *t, const char *what, double rate, double ratio,
+                              const char *of, double goal) {
   printf("%-40s %9.3f G/s/thread %8.2f x %-26s", what, rate, ratio, of);
   if (goal > 0)
     printf(" goal %5.2f  %s\n", goal, ratio >= goal ? "reached" : "NOT REACHED");
@@ -91,7 +91,7 @@ static tsl_err bench_bits(const table *t, dp_problem problem, int64_t n, int let
   TSL_TRY(dp_cpu_bits_open(&t->cpu, problem, a, n, b, n, &r.band));
   TSL_TRY(best_of(t, run_bits, &r, &seconds));
   const double rate = rate_of(t, (double)n * (double)n, seconds);
-  line(t, what, rate, rate / 100, "100e9 cells/s", goal);
+  bench_dp_cpu_line(t, what, rate, rate / 100, "100e9 cells/s", goal);
 done:
   dp_cpu_bits_close(&r.band);
   TSL_FREE_ALL(a, b);
@@ -114,8 +114,9 @@ static tsl_err bench_edlib(const table *t, int64_t n) {
     if (distance != dp_cpu_bits_sum(r.band) + n)
       TSL_FAIL(TSL_ERR_INTERNAL, "edit distance %lld, edlib says %lld",
                (long long)(dp_cpu_bits_sum(r.band) + n), (long long)distance);
-    line(t, "edit distance, 10 % different", rate_of(t, (double)n * (double)n, seconds),
-         peer / seconds, "edlib (band), 1 thread", 0);
+    bench_dp_cpu_line(t, "edit distance, 10 % different",
+                      rate_of(t, (double)n * (double)n, seconds), peer / seconds,
+                      "edlib (band), 1 thread", 0);
   } else
     printf("edlib is not installed (libedlib.so.1): not compared\n");
 done:
@@ -158,7 +159,7 @@ static tsl_err bench_align(const table *t, dp_problem problem, int same, const c
   const double rate = rate_of(t, (double)n * (double)n, seconds);
   if (!dp_peer_parasail(problem, &scores, a, n, b, n, t->repeats, &peer, &score, kernel)) {
     printf("parasail is not installed (libparasail.so.8): not compared\n");
-    line(t, what, rate, 1, "itself", 0);
+    bench_dp_cpu_line(t, what, rate, 1, "itself", 0);
     goto done;
   }
   /* 16 bits of parasail saturate; of a global alignment already on the boundary */
@@ -168,7 +169,8 @@ static tsl_err bench_align(const table *t, dp_problem problem, int same, const c
     TSL_FAIL(TSL_ERR_INTERNAL, "score %lld, %s says %lld", (long long)mine, kernel,
              (long long)score);
   (void)snprintf(of, sizeof of, "%s", kernel);
-  line(t, what, rate, rate * t->o->threads / ((double)n * (double)n / peer * 1e-9), of, goal);
+  bench_dp_cpu_line(t, what, rate, rate * t->o->threads / ((double)n * (double)n / peer * 1e-9), of,
+                    goal);
 done:
   dp_cpu_align_close(&r.band);
   TSL_FREE_ALL(a, b);
@@ -185,7 +187,8 @@ static tsl_err bench_edit(const table *t) {
   TSL_TRY(letters_make(n, 26, 8, &b));
   TSL_TRY(dp_cpu_edit_open(&t->cpu, 2, 3, 4, a, n, b, n, n, 0, &r.band));
   TSL_TRY(best_of(t, run_align, &r, &seconds));
-  line(t, "edit distance, weights", rate_of(t, (double)n * (double)n, seconds), 1, "itself", 0);
+  bench_dp_cpu_line(t, "edit distance, weights", rate_of(t, (double)n * (double)n, seconds), 1,
+                    "itself", 0);
 done:
   dp_cpu_align_close(&r.band);
   TSL_FREE_ALL(a, b);
@@ -214,7 +217,8 @@ static tsl_err bench_dtw(const table *t) {
   for (int64_t i = 0; i < 2 * n; i++) x[i] = (float)random_next(&state) * 0x1p-31f;
   TSL_TRY(dp_cpu_dtw_open(&t->cpu, TSL_F32, false, x, n, x + n, n, &r.band));
   TSL_TRY(best_of(t, run_dtw, &r, &seconds));
-  line(t, "dynamic time warping f32", rate_of(t, (double)n * (double)n, seconds), 1, "itself", 0);
+  bench_dp_cpu_line(t, "dynamic time warping f32", rate_of(t, (double)n * (double)n, seconds), 1,
+                    "itself", 0);
 done:
   dp_cpu_dtw_close(&r.band);
   tsl_free(x);
@@ -238,7 +242,7 @@ static tsl_err bench_recurrence(const table *t) {
     TSL_FAIL(TSL_ERR_INTERNAL, "a deck's recurrence finds the length %lld, the engine %lld",
              (long long)length, (long long)dp_cpu_bits_sum(r.band));
   const double rate = (double)n * (double)n / seconds * 1e-9;
-  line(t, "a deck's recurrence: LCS, i32", rate, rate, "1e9 cells/s", 1);
+  bench_dp_cpu_line(t, "a deck's recurrence: LCS, i32", rate, rate, "1e9 cells/s", 1);
 done:
   dp_cpu_bits_close(&r.band);
   TSL_FREE_ALL(a, b);
@@ -278,8 +282,8 @@ static tsl_err bench_knapsack(const table *t) {
     r.taken = k > 0 ? bits : NULL;
     TSL_TRY(best_of(t, run_sack, &r, &seconds));
     const double rate = rate_of(t, (double)r.items * (double)r.columns, seconds);
-    line(t, k > 0 ? "knapsack, bits of what is taken" : "knapsack, value", rate, rate / 5,
-         "5e9 cells/s", k > 0 ? 0 : 1);
+    bench_dp_cpu_line(t, k > 0 ? "knapsack, bits of what is taken" : "knapsack, value", rate,
+                      rate / 5, "5e9 cells/s", k > 0 ? 0 : 1);
   }
 done:
   TSL_FREE_ALL(r.weights, r.values, r.from, r.to, bits);
@@ -313,8 +317,8 @@ static tsl_err bench_row(const table *t, bool stagecoach) {
   for (int64_t k = 0; k < n; k++) r.costs[k] = (double)random_next(&state);
   TSL_TRY(best_of(t, run_row, &r, &seconds));
   const double pairs = (double)r.m * (double)r.m * (stagecoach ? 1 : 0.5);
-  line(t, stagecoach ? "stagecoach f64 (memory)" : "allotment f64", rate_of(t, pairs, seconds), 1,
-       "itself", 0);
+  bench_dp_cpu_line(t, stagecoach ? "stagecoach f64 (memory)" : "allotment f64",
+                    rate_of(t, pairs, seconds), 1, "itself", 0);
 done:
   TSL_FREE_ALL(r.from, r.to, r.costs);
   return err;
@@ -351,7 +355,7 @@ static tsl_err bench_interval(const table *t, dp_problem problem, int64_t n, int
   TSL_TRY(best_of(&few, run_interval, w, &seconds)); /* the same values again */
   const double splits = (double)n * (double)n * (double)n / 6;
   const double rate = rate_of(t, splits, seconds);
-  line(t, what, rate, rate / 5, "5e9 splits/s", goal);
+  bench_dp_cpu_line(t, what, rate, rate / 5, "5e9 splits/s", goal);
 done:
   dp_cpu_interval_close(&w);
   TSL_FREE_ALL(letters, d);

@@ -38,8 +38,8 @@ done:
 }
 
 /** The table from row and column 1 on, in one tile. */
-static tsl_err measure(const dp_recurrence *r, dp_wave_fn *fn, int64_t n, int repeats,
-                       double *seconds, int64_t *length) {
+static tsl_err bench_dp_recur_measure(const dp_recurrence *r, dp_wave_fn *fn, int64_t n,
+                                      int repeats, double *seconds, int64_t *length) {
   tsl_err err = TSL_OK;
   int32_t *top = NULL, *left = NULL;
   dp_args args;
@@ -76,7 +76,7 @@ tsl_err dp_bench_recurrence(const uint8_t *a, const uint8_t *b, int64_t n, int r
   TSL_TRY(dp_emit(r, DP_TARGET_C, &code, &text));
   TSL_TRY(dp_object_open(text, 0, &object));
   TSL_TRY(dp_object_find(object, "tsl_dp_wave", &fn));
-  TSL_TRY(measure(r, (dp_wave_fn *)fn, n, repeats, seconds, length));
+  TSL_TRY(bench_dp_recur_measure(r, (dp_wave_fn *)fn, n, repeats, seconds, length));
 done:
   dp_object_close(&object);
   dp_recurrence_destroy(&r);

@@ -141,8 +141,8 @@ typedef struct table {
 } table;
 
 /** One schedule at one size; published <= 0: none. */
-static void line(const table *t, const char *what, int64_t size, double seconds, double serial,
-                 double published) {
+static void bench_fractal_cpu_line(const table *t, const char *what, int64_t size, double seconds,
+                                   double serial, double published) {
   const double pixels = (double)size * (double)size;
   printf("%6lld  %-22s %10.4f s %10.2f Mpixel/s %8.2f x", (long long)size, what, seconds,
          1e-6 * pixels / seconds, serial / seconds);
@@ -184,18 +184,18 @@ static tsl_err bench_schedules(table *t, int64_t size) {
   double serial = 0, seconds = 0, best = INFINITY;
   TSL_TRY(bench_make(&full, &b));
   TSL_TRY(bench_run(&b, FRACTAL_SCHEDULE_STATIC, 1, repeats, &serial));
-  line(t, "serial", size, serial, serial, 0);
+  bench_fractal_cpu_line(t, "serial", size, serial, serial, 0);
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     if (rows[k].schedule == FRACTAL_SCHEDULE_TASKS && size > TASKS_SIZE) continue;
     TSL_TRY(bench_run(&b, rows[k].schedule, t->o->threads, repeats, &seconds));
-    line(t, rows[k].what, size, seconds, serial, rows[k].published);
+    bench_fractal_cpu_line(t, rows[k].what, size, seconds, serial, rows[k].published);
     if (seconds < best) best = seconds;
   }
   bench_textbook(&b, t->kernels, t->o->threads, repeats, &seconds);
-  line(t, "dynamic, textbook step", size, seconds, serial, 0);
+  bench_fractal_cpu_line(t, "dynamic, textbook step", size, seconds, serial, 0);
   if (seconds < best) best = seconds;
   TSL_TRY(bench_run(&b, FRACTAL_SCHEDULE_AUTO, t->o->threads, 5, &seconds));
-  line(t, "auto (default)", size, seconds, serial, 0);
+  bench_fractal_cpu_line(t, "auto (default)", size, seconds, serial, 0);
   t->size[t->n] = (double)size * (double)size;
   t->plain[t->n] = best;
   t->ours[t->n++] = seconds;

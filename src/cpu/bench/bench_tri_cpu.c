@@ -119,8 +119,8 @@ typedef struct table {
 } table;
 
 /** One line: what, value, unit, the same as a ratio to a reference, the goal of that ratio. */
-static void line(const table *t, const char *what, double value, const char *unit, double ratio,
-                 const char *of, double goal) {
+static void bench_tri_cpu_line(const table *t, const char *what, double value, const char *unit,
+                               double ratio, const char *of, double goal) {
   printf("%-34s %9.3f %-10s %7.2f x %-26s", what, value, unit, ratio, of);
   if (goal > 0)
     printf(" goal %5.2f  %s\n", goal, ratio >= goal ? "reached" : "NOT REACHED");
@@ -147,12 +147,12 @@ static tsl_err bench_distances(const table *t) {
   TSL_TRY(bench_run(&problem, t->o->threads, 5, slab, NULL, &seconds));
   TSL_TRY(bench_plain(6000, &plain));
   const double rate = (double)pairs / seconds;
-  line(t, "store bandwidth", store, "GB/s", 1, "itself", 0);
-  line(t, "plain fp64 distances 1 thread", plain * 1e-9, "Gpairs/s", 1, "itself", 0);
-  line(t, "distances f32 d=3 condensed", rate * 1e-9, "Gpairs/s", rate / plain,
-       "plain fp64 1 thread", 15);
-  line(t, "distances f32 d=3 written", 4e-9 * rate, "GB/s", 4e-9 * rate / store, "store bandwidth",
-       0);
+  bench_tri_cpu_line(t, "store bandwidth", store, "GB/s", 1, "itself", 0);
+  bench_tri_cpu_line(t, "plain fp64 distances 1 thread", plain * 1e-9, "Gpairs/s", 1, "itself", 0);
+  bench_tri_cpu_line(t, "distances f32 d=3 condensed", rate * 1e-9, "Gpairs/s", rate / plain,
+                     "plain fp64 1 thread", 15);
+  bench_tri_cpu_line(t, "distances f32 d=3 written", 4e-9 * rate, "GB/s", 4e-9 * rate / store,
+                     "store bandwidth", 0);
 done:
   tri_backend_cpu.host_free(slab);
   tsl_problem_clear(&problem);
@@ -178,7 +178,8 @@ static tsl_err bench_gravity(const table *t) {
   TSL_TRY(bench_problem(&p, &problem));
   TSL_TRY(bench_run(&problem, t->o->threads, 3, a, potential, &seconds));
   const double rate = (double)n * (double)n / seconds / t->o->threads * 1e-9;
-  line(t, "gravity f32, per thread", rate, "Gpairs/s", rate / 5, "5e9 ordered pairs/s", 1);
+  bench_tri_cpu_line(t, "gravity f32, per thread", rate, "Gpairs/s", rate / 5,
+                     "5e9 ordered pairs/s", 1);
 done:
   TSL_FREE_ALL(a, potential);
   tsl_problem_clear(&problem);
@@ -201,7 +202,7 @@ static tsl_err bench_histogram(const table *t) {
   TSL_TRY(bench_problem(&p, &problem));
   TSL_TRY(bench_run(&problem, t->o->threads, 3, NULL, NULL, &seconds));
   const double rate = (double)n * (double)(n - 1) / 2 / seconds / t->o->threads * 1e-9;
-  line(t, "RDF f32, 200 bins, per thread", rate, "Gpairs/s", rate, "1e9 pairs/s", 1);
+  bench_tri_cpu_line(t, "RDF f32, 200 bins, per thread", rate, "Gpairs/s", rate, "1e9 pairs/s", 1);
 done:
   tsl_problem_clear(&problem);
   return err;
@@ -236,10 +237,10 @@ static tsl_err bench_correlation(const table *t) {
   TSL_TRY(bench_problem(&p, &problem));
   full = product_seconds(&problem, t->o->threads, slab);
   TSL_TRY(bench_run(&problem, t->o->threads, 3, slab, NULL, &seconds));
-  line(t, "full product f32 k=1000", 2e-9 * (double)(n * n) * 1000 / full, "GFLOP/s", 1, "itself",
-       0);
-  line(t, "correlation f32 k=1000", 5e-10 * (double)(n * (n - 1)) / seconds, "Gpairs/s",
-       full / seconds, "full product", 1.3);
+  bench_tri_cpu_line(t, "full product f32 k=1000", 2e-9 * (double)(n * n) * 1000 / full, "GFLOP/s",
+                     1, "itself", 0);
+  bench_tri_cpu_line(t, "correlation f32 k=1000", 5e-10 * (double)(n * (n - 1)) / seconds,
+                     "Gpairs/s", full / seconds, "full product", 1.3);
 done:
   tsl_free(slab);
   tsl_problem_clear(&problem);

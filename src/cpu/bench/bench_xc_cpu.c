@@ -84,7 +84,7 @@ done:
   return err;
 }
 
-static tsl_err read_options(int argc, char **argv, options *o) {
+static tsl_err bench_xc_cpu_read_options(int argc, char **argv, options *o) {
   tsl_err err = TSL_OK;
   static const char *const standard[] = {"water", "benzene", "C60"};
   char **rest = NULL;
@@ -160,8 +160,8 @@ done:
 }
 
 /** The first build of a worker, and the best of the later ones; either may be NULL. */
-static tsl_err measure(const table *t, bench_xc_molecule *m, const way *how, figures *first,
-                       figures *later) {
+static tsl_err bench_xc_cpu_measure(const table *t, bench_xc_molecule *m, const way *how,
+                                    figures *first, figures *later) {
   tsl_err err = TSL_OK;
   xc_params *p = m->problem.params;
   const xc_params kept = *p;
@@ -198,8 +198,8 @@ static double product_flops(const bench_xc_molecule *m) {
   return sum * xc_params_of(&m->problem)->n_spin;
 }
 
-static void line(const table *t, const bench_xc_molecule *m, const char *what, const way *how,
-                 const figures *f, const char *note) {
+static void bench_xc_cpu_line(const table *t, const bench_xc_molecule *m, const char *what,
+                              const way *how, const figures *f, const char *note) {
   printf("  %-28s %10.4f s %10.4f s %8.1f  %s\n", what, f->wall, f->processor / how->threads,
          product_flops(m) / f->processor * how->threads * 1e-9, note);
   if (t->csv != NULL)
@@ -226,15 +226,15 @@ static tsl_err compare_ways(const table *t, bench_xc_molecule *m, const way *usu
   way how = *usual;
   for (int k = XC_INNER; k <= XC_OUTER; k++) {
     how.parallel = (xc_parallel)k;
-    TSL_TRY(measure(t, m, &how, NULL, &f));
+    TSL_TRY(bench_xc_cpu_measure(t, m, &how, NULL, &f));
     (void)snprintf(note, sizeof note, "hybrid is %.2f x as fast", f.processor / best->processor);
-    line(t, m, words[k], &how, &f, note);
+    bench_xc_cpu_line(t, m, words[k], &how, &f, note);
   }
   how = *usual, how.threads = 1;
-  TSL_TRY(measure(t, m, &how, NULL, &f));
+  TSL_TRY(bench_xc_cpu_measure(t, m, &how, NULL, &f));
   (void)snprintf(note, sizeof note, "speed-up %.2f on %d threads (seed: 11.4 on 12)",
                  f.wall / best->wall, usual->threads);
-  line(t, m, "hybrid, one thread", &how, &f, note);
+  bench_xc_cpu_line(t, m, "hybrid, one thread", &how, &f, note);
 done:
   return err;
 }
@@ -247,12 +247,12 @@ static tsl_err compare_scalar(const table *t, bench_xc_molecule *m, const way *u
   way how = *usual;
   double loops[2] = {0, 0};
   how.scalar = true;
-  TSL_TRY(measure(t, m, &how, &f, NULL));
+  TSL_TRY(bench_xc_cpu_measure(t, m, &how, &f, NULL));
   for (int s = 0; s < XC_STEP_SCATTER; s++)
     if (s != XC_STEP_X && s != XC_STEP_V) loops[0] += f.steps[s], loops[1] += best->steps[s];
   (void)snprintf(note, sizeof note, "vectorised %.2f x (goal 3, seed 4); loops alone %.2f x",
                  f.processor / best->processor, loops[0] / loops[1]);
-  line(t, m, "scalar, functions anew", &how, &f, note);
+  bench_xc_cpu_line(t, m, "scalar, functions anew", &how, &f, note);
 done:
   return err;
 }
@@ -283,13 +283,13 @@ static tsl_err bench_molecule(const table *t, const char *what) {
          m.name, (long long)p->n, (long long)p->n_points, (long long)p->n_groups,
          1e-9 * product_flops(&m), tsl_cpu_seconds() - start);
   if (t->o->points != NULL) TSL_TRY(write_points(t->o->points, &m));
-  TSL_TRY(measure(t, &m, &without, &anew, NULL));
-  line(t, &m, "functions anew", &without, &anew, "the first build");
+  TSL_TRY(bench_xc_cpu_measure(t, &m, &without, &anew, NULL));
+  bench_xc_cpu_line(t, &m, "functions anew", &without, &anew, "the first build");
   steps("of it", &anew);
-  TSL_TRY(measure(t, &m, &usual, NULL, &kept));
+  TSL_TRY(bench_xc_cpu_measure(t, &m, &usual, NULL, &kept));
   (void)snprintf(note, sizeof note, "%.0f %% of the functions kept, gains %.0f %% (seed: ~25)",
                  100 * kept.kept, 100 * (anew.processor / kept.processor - 1));
-  line(t, &m, "functions kept", &usual, &kept, note);
+  bench_xc_cpu_line(t, &m, "functions kept", &usual, &kept, note);
   steps("of it", &kept);
   printf("    energy %.9f hartree, electrons %.7f; %.0f XC iterations per day\n", kept.energy,
          kept.electrons, 86400 / kept.wall);
@@ -320,7 +320,7 @@ tsl_err xc_bench_cpu(int argc, char **argv) {
   options o = {.points = NULL};
   table t = {.o = &o};
   int level = 0;
-  TSL_TRY(read_options(argc, argv, &o));
+  TSL_TRY(bench_xc_cpu_read_options(argc, argv, &o));
   if (o.common.help) {
     help();
     goto done;

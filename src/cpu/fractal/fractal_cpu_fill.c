@@ -152,7 +152,7 @@ static bool is_uniform(const tsl_worker *w, const fractal_strip *s, const box *b
   return true;
 }
 
-static void fill(const tsl_worker *w, fractal_strip *s, const box *b) {
+static void fractal_cpu_fill_fill(const tsl_worker *w, fractal_strip *s, const box *b) {
   const uint32_t value = strip_value(w, s, b->row, b->column);
   for (int r = b->row + 1; r < b->row + b->rows - 1; r++)
     for (int c = b->column + 1; c < b->column + b->columns - 1; c++) {
@@ -183,7 +183,7 @@ static void divide(const tsl_worker *w, fractal_strip *s, int depth) {
     const box *b = &s->boxes[depth % 2][k];
     if (b->all != 0) continue;
     if (is_uniform(w, s, b)) {
-      fill(w, s, b);
+      fractal_cpu_fill_fill(w, s, b);
     } else if (b->rows <= SMALL || b->columns <= SMALL) {
       next[n] = *b;
       next[n++].all = 1;

@@ -70,7 +70,7 @@ typedef struct choices {
   int64_t sum;
 } choices;
 
-static void choose(void *arg) {
+static void probe_cpu_choose(void *arg) {
   choices *c = arg;
   int64_t sum = 0;
   for (int pass = 0; pass < PASSES; pass++)
@@ -89,12 +89,12 @@ static tsl_err probe_branches(tsl_figures *f) {
   uint32_t state = 1;
   TSL_TRY(tsl_alloc(BYTES, 1, "probe", (void **)&c.list));
   for (int k = 0; k < BYTES; k++) c.list[k] = (unsigned char)(k / (BYTES / 256));
-  sorted = tsl_cpu_best(choose, &c) / ((double)BYTES * PASSES) * 1e9;
+  sorted = tsl_cpu_best(probe_cpu_choose, &c) / ((double)BYTES * PASSES) * 1e9;
   for (int k = 0; k < BYTES; k++) {
     state = state * 1664525u + 1013904223u;
     c.list[k] = (unsigned char)(state >> 24);
   }
-  random = tsl_cpu_best(choose, &c) / ((double)BYTES * PASSES) * 1e9;
+  random = tsl_cpu_best(probe_cpu_choose, &c) / ((double)BYTES * PASSES) * 1e9;
   tsl_figures_group(f, "branches");
   TSL_TRY(tsl_figures_add_time(f, "predictable", sorted, "ns", 0,
                                "a branch that goes one way for long costs nearly nothing"));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /** Where in the slab the value (i, j) goes. */
-static char *place(const tsl_worker *w, const tri_job *job, int64_t i, int64_t j) {
+static char *tri_cpu_store_place(const tsl_worker *w, const tri_job *job, int64_t i, int64_t j) {
   const int64_t first = job->unit->lo[0];
   const int64_t at =
       w->p->output == TRI_SQUARE
@@ -13,7 +13,8 @@ static char *place(const tsl_worker *w, const tri_job *job, int64_t i, int64_t j
   return (char *)job->part->slab[TRI_OUT] + at * w->value_bytes;
 }
 
-static void put(const tsl_worker *w, const tri_job *job, char *to, const void *from, int64_t n) {
+static void tri_cpu_store_put(const tsl_worker *w, const tri_job *job, char *to, const void *from,
+                              int64_t n) {
   if (job->past_caches)
     w->kernels->stream(to, from, n * w->value_bytes);
   else
@@ -22,7 +23,7 @@ static void put(const tsl_worker *w, const tri_job *job, char *to, const void *f
 
 /** Columns from j to the next one of row i that starts a cache line of the slab. */
 static int64_t to_line(const tsl_worker *w, const tri_job *job, int64_t i, int64_t j) {
-  const uintptr_t at = (uintptr_t)place(w, job, i, j);
+  const uintptr_t at = (uintptr_t)tri_cpu_store_place(w, job, i, j);
   return (int64_t)(-at % 64) / w->value_bytes;
 }
 
@@ -62,15 +63,16 @@ static tsl_err store_take(tsl_worker *w, tri_thread *thread, tri_job *job, const
   tri_row row = *whole;
   if (job->overlap > 0) cut_at_lines(w, job, &row);
   if (row.lo >= row.hi) return TSL_OK;
-  char *const to = place(w, job, row.i, row.lo);
+  char *const to = tri_cpu_store_place(w, job, row.i, row.lo);
   if (job->direct)
     put_computed(w, thread->values, &row, to);
   else
-    put(w, job, to, row.values, row.hi - row.lo);
+    tri_cpu_store_put(w, job, to, row.values, row.hi - row.lo);
   if (w->p->output != TRI_SQUARE || row.hi != row.i + 1) return TSL_OK;
   /* the diagonal is exactly 0 (of spheres what the formula gives), above it are zeros */
   const int64_t zeros = job->unit->hi[0] - row.i - 1, own = w->view.extra == NULL;
-  memset(place(w, job, row.i, row.i + 1 - own), 0, (size_t)((zeros + own) * w->value_bytes));
+  memset(tri_cpu_store_place(w, job, row.i, row.i + 1 - own), 0,
+         (size_t)((zeros + own) * w->value_bytes));
   return TSL_OK;
 }
 

@@ -25,7 +25,7 @@ void xc_cache_batch(xc_cache *cache) {
   cache->batch++;
 }
 
-static bool make_room(xc_cache *cache, int64_t bytes) {
+static bool xc_cpu_cache_make_room(xc_cache *cache, int64_t bytes) {
   xc_kept *victim;
   if (bytes > cache->most) return false;
   while (cache->used > cache->most - bytes) {
@@ -45,7 +45,7 @@ void xc_cache_find(xc_cache *cache, int64_t group, int64_t bytes, double **block
     *block = k->block, *ready = true;
     return;
   }
-  if (!make_room(cache, bytes)) return;
+  if (!xc_cpu_cache_make_room(cache, bytes)) return;
   k->block = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
   if (k->block == NULL) return; /* no memory left: as if the cache were smaller */
   k->bytes = bytes, k->batch = cache->batch, k->ready = false;

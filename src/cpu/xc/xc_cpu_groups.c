@@ -190,7 +190,7 @@ static void set_matrix(const work *k, int spin) {
   step_ends(k->t, XC_STEP_V);
 }
 
-static void compute(work *k) {
+static void xc_cpu_groups_compute(work *k) {
   step_begins(k->t);
   set_functions(k);
   set_places(k);
@@ -251,7 +251,7 @@ static void run_piece(tsl_worker *w, xc_thread *t, const tsl_unit *units, xc_slo
   const xc_group *group = group_of(w, units, slot->piece);
   work k = {w, t, piece, group, slot, group->functions, {NULL}};
   const double start = tsl_cpu_seconds();
-  compute(&k);
+  xc_cpu_groups_compute(&k);
   piece->seconds = tsl_cpu_seconds() - start;
 }
 

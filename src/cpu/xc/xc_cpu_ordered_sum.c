@@ -50,7 +50,7 @@ void xc_ordered_sum_begin(xc_ordered_sum *sum, int64_t lo, int64_t hi) {
 }
 
 /* A slot of this piece (-1: free) that is done if it holds one; NULL: none. */
-static xc_slot *find(const xc_ordered_sum *sum, int64_t piece) {
+static xc_slot *xc_cpu_ordered_sum_find(const xc_ordered_sum *sum, int64_t piece) {
   for (int k = 0; k < sum->n; k++)
     if (sum->slots[k].piece == piece && (piece < 0 || sum->slots[k].done)) return &sum->slots[k];
   return NULL;
@@ -59,7 +59,7 @@ static xc_slot *find(const xc_ordered_sum *sum, int64_t piece) {
 xc_slot *xc_ordered_sum_take(xc_ordered_sum *sum) {
   xc_slot *slot = NULL;
   (void)pthread_mutex_lock(&sum->lock);
-  while (sum->taken < sum->end && (slot = find(sum, -1)) == NULL)
+  while (sum->taken < sum->end && (slot = xc_cpu_ordered_sum_find(sum, -1)) == NULL)
     (void)pthread_cond_wait(&sum->room, &sum->lock);
   if (slot != NULL) slot->piece = sum->taken++, slot->done = false;
   (void)pthread_mutex_unlock(&sum->lock);
@@ -99,7 +99,7 @@ void xc_ordered_sum_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units) {
   xc_ordered_sum *sum = &w->ordered_sum;
   (void)pthread_mutex_lock(&sum->lock);
   slot->done = true;
-  for (xc_slot *next; !sum->adding && (next = find(sum, sum->added)) != NULL;) {
+  for (xc_slot *next; !sum->adding && (next = xc_cpu_ordered_sum_find(sum, sum->added)) != NULL;) {
     sum->adding = true;
     (void)pthread_mutex_unlock(&sum->lock);
     const int64_t b = w->view.groups[units[w->pieces[next->piece].unit].lo[0]].functions;

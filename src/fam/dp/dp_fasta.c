@@ -96,7 +96,7 @@ static bool next_wanted(scan *s, int32_t format, int64_t record, char *name) {
   return false;
 }
 
-static scan begin(const char *bytes, int64_t n) {
+static scan dp_fasta_begin(const char *bytes, int64_t n) {
   return (scan){.at = skip_mark(bytes, n), .end = bytes + n};
 }
 
@@ -125,7 +125,7 @@ done:
 
 tsl_err dp_text_parse(const dp_text_ask *ask, const char *bytes, int64_t n_bytes, dp_text *out) {
   tsl_err err = TSL_OK;
-  scan s = begin(bytes, n_bytes);
+  scan s = dp_fasta_begin(bytes, n_bytes);
   *out = (dp_text){.letters = NULL};
   TSL_TRY(choose_format(ask, bytes, n_bytes, &out->format));
   if (out->format == DP_TEXT_PLAIN && ask->bytes) return take_all(ask, bytes, n_bytes, out);
@@ -134,7 +134,7 @@ tsl_err dp_text_parse(const dp_text_ask *ask, const char *bytes, int64_t n_bytes
     TSL_FAIL(TSL_ERR_INPUT, "%s: record %lld asked for, but the file has %lld", ask->path,
              (long long)ask->record, (long long)s.seen);
   TSL_TRY(tsl_alloc(out->n, 1, ask->path, (void **)&out->letters));
-  s = begin(bytes, n_bytes);
+  s = dp_fasta_begin(bytes, n_bytes);
   (void)collect(&s, out->format, ask->record, out->letters, NULL);
 done:
   return err;
@@ -153,7 +153,7 @@ static void place_of_byte(const char *bytes, int64_t k, int64_t *line, int64_t *
 
 void dp_text_place(const dp_text_ask *ask, const dp_text *text, const char *bytes, int64_t n_bytes,
                    int64_t k, int64_t *line, int64_t *column) {
-  scan s = begin(bytes, n_bytes);
+  scan s = dp_fasta_begin(bytes, n_bytes);
   int64_t left = k;
   *line = *column = 0;
   if (text->format == DP_TEXT_PLAIN && ask->bytes) return place_of_byte(bytes, k, line, column);

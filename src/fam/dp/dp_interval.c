@@ -105,7 +105,8 @@ static void push(stack *s, int64_t a, int64_t b) {
 }
 
 /** A record of the path. */
-static void put(int64_t *path, int64_t *n, const triangle *t, int64_t a, int64_t k, int64_t b) {
+static void dp_interval_put(int64_t *path, int64_t *n, const triangle *t, int64_t a, int64_t k,
+                            int64_t b) {
   const bool tree = t->p->problem == DP_SEARCH_TREE;
   int64_t *record = path + 3 * (*n)++;
   record[0] = a, record[1] = b - 1 - tree, record[2] = k - 1;
@@ -120,7 +121,7 @@ static tsl_err split_all(const triangle *t, stack *s, int64_t *path, int64_t *n)
     if (k < 0)
       TSL_FAIL(TSL_ERR_INTERNAL, "no split attains the value of the interval from %lld to %lld",
                (long long)a, (long long)b);
-    put(path, n, t, a, k, b);
+    dp_interval_put(path, n, t, a, k, b);
     push(s, k, b);
     push(s, a, k);
   }

@@ -75,7 +75,7 @@ static double tile_items(const dp_recur *r, const tsl_unit *u) {
   return cells * sum / 9 + 1;
 }
 
-static void set_features(const dp_recur *r, tsl_unit *u, const tsl_unit *like) {
+static void dp_recur_units_set_features(const dp_recur *r, tsl_unit *u, const tsl_unit *like) {
   const double bytes = (double)tsl_type_bytes((tsl_type)r->code.type);
   const double rows = (double)(u->hi[0] - u->lo[0]), columns = (double)(u->hi[1] - u->lo[1]);
   u->count = like != NULL ? like->count : tile_items(r, u);
@@ -124,7 +124,7 @@ static void fill_strips(const dp_recur *r, const dp_ends *rows, const dp_ends *c
       u->lo[0] = stage > 0 ? rows->at[stage - 1] : 0, u->hi[0] = rows->at[stage];
       u->lo[1] = lane > 0 ? columns->at[lane - 1] : 0, u->hi[1] = columns->at[lane];
       u->hi[2] = 1;
-      set_features(r, u, stage % every == 0 ? NULL : u - columns->n);
+      dp_recur_units_set_features(r, u, stage % every == 0 ? NULL : u - columns->n);
     }
 }
 
@@ -177,7 +177,7 @@ static tsl_err boxes(const dp_recur *r, tsl_units *units) {
       u.lo[1] = (d - a) * side, u.hi[1] = tsl_min(u.lo[1] + side, Q);
       u.hi[2] = 1;
       if (!has_cell(r, u.lo, u.hi)) continue;
-      set_features(r, &u, NULL);
+      dp_recur_units_set_features(r, &u, NULL);
       units->list[units->n++] = u;
     }
     stage += units->n > before;
@@ -266,7 +266,7 @@ void dp_recur_region(const tsl_problem *problem, const tsl_unit *u, int field, i
 
 /* ---- predecessors and edges */
 
-static int64_t put(int64_t id, int64_t *list, int64_t room, int64_t n) {
+static int64_t dp_recur_units_put(int64_t id, int64_t *list, int64_t room, int64_t n) {
   if (n < room) list[n] = id;
   return n + 1;
 }
@@ -276,7 +276,8 @@ static int64_t before_box(const tsl_unit *units, int64_t id, int64_t *list, int6
   const tsl_unit *u = &units[id];
   int64_t n = 0;
   for (int64_t t = 0; t < id; t++)
-    if (units[t].lo[0] <= u->lo[0] && units[t].lo[1] <= u->lo[1]) n = put(t, list, room, n);
+    if (units[t].lo[0] <= u->lo[0] && units[t].lo[1] <= u->lo[1])
+      n = dp_recur_units_put(t, list, room, n);
   return n;
 }
 
@@ -290,7 +291,7 @@ static int64_t before_row(const dp_params *p, const tsl_unit *units, int64_t id,
   while (first > 0 && units[first - 1].stage == stage - 1) first--;
   for (int64_t t = first; units[t].stage < stage; t++)
     if (units[t].lane != units[id].lane && units[t].hi[1] > lo && units[t].lo[1] < hi)
-      n = put(t, list, room, n);
+      n = dp_recur_units_put(t, list, room, n);
   return n;
 }
 
@@ -300,7 +301,7 @@ int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units,
   (void)n_units;
   if (p->engine == DP_INTERVAL) return before_box(units, id, list, room);
   if (p->engine == DP_ROWS) return before_row(p, units, id, list, room);
-  return units[id].lane > 0 ? put(id - 1, list, room, 0) : 0;
+  return units[id].lane > 0 ? dp_recur_units_put(id - 1, list, room, 0) : 0;
 }
 
 int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {

@@ -229,7 +229,7 @@ const dp_lane_state *dp_lane_states_find(const dp_lane_states *lanes, const tsl_
   return NULL;
 }
 
-static bool better(const int64_t x[3], const int64_t y[3]) {
+static bool dp_saved_better(const int64_t x[3], const int64_t y[3]) {
   if (x[0] != y[0]) return x[0] > y[0];
   return x[1] < y[1] || (x[1] == y[1] && x[2] < y[2]);
 }
@@ -243,7 +243,7 @@ tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int
     const dp_lane_state *l = &lanes->list[k];
     if (l->row != row || l->lo < lo || l->hi > hi) continue;
     paste_state(p, state, hi - lo, l->lo - lo, l->hi - lo, l->state);
-    if (l->best[0] > 0 && better(l->best, best)) memcpy(best, l->best, sizeof l->best);
+    if (l->best[0] > 0 && dp_saved_better(l->best, best)) memcpy(best, l->best, sizeof l->best);
     found += l->hi - l->lo;
   }
   if (found != hi - lo)

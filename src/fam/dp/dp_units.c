@@ -22,7 +22,7 @@ enum {
   MOST_TILES = 1 << 24
 };
 
-static int64_t value_bytes(const dp_params *p) {
+static int64_t dp_units_value_bytes(const dp_params *p) {
   return (int64_t)tsl_type_bytes((tsl_type)p->type);
 }
 
@@ -39,11 +39,12 @@ static double tile_items(const dp_params *p, const tsl_unit *u) {
   return rows * columns * (ready->items != NULL ? ready->items(p, u) : 1);
 }
 
-static void set_features(const dp_params *p, tsl_unit *u) {
+static void dp_units_set_features(const dp_params *p, tsl_unit *u) {
   u->count = tile_items(p, u);
   u->flops = u->count;
-  u->bytes = (double)((u->hi[0] - u->lo[0]) + (u->hi[1] - u->lo[1])) * (double)value_bytes(p);
-  u->device_bytes = (double)(u->hi[1] - u->lo[1]) * (double)value_bytes(p);
+  u->bytes =
+      (double)((u->hi[0] - u->lo[0]) + (u->hi[1] - u->lo[1])) * (double)dp_units_value_bytes(p);
+  u->device_bytes = (double)(u->hi[1] - u->lo[1]) * (double)dp_units_value_bytes(p);
 }
 
 /* ---- memory of a recovery */
@@ -158,7 +159,7 @@ static void choose_lanes(const dp_params *p, const tsl_limits *limits, shape *s)
 static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, int64_t lanes) {
   const double room = (double)tsl_min(tsl_max(limits->slab_bytes, 1), SLAB_BYTES);
   const double tile =
-      ceil((double)dp_width(p) / (double)lanes) * (double)p->n * (double)value_bytes(p);
+      ceil((double)dp_width(p) / (double)lanes) * (double)p->n * (double)dp_units_value_bytes(p);
   return p->mode == DP_TABLE ? (int64_t)tsl_min((int64_t)ceil(tile / room), p->n) : 1;
 }
 
@@ -241,7 +242,7 @@ static void fill_strips(const dp_params *p, const dp_ends *rows, const dp_ends *
       u->lo[0] = top + (stage > 0 ? rows->at[stage - 1] : 0), u->hi[0] = top + rows->at[stage];
       u->lo[1] = lane > 0 ? columns->at[lane - 1] : 0, u->hi[1] = columns->at[lane];
       u->hi[2] = 1;
-      set_features(p, u);
+      dp_units_set_features(p, u);
     }
 }
 
@@ -271,7 +272,7 @@ done:
 static tsl_err check_triangle(const dp_params *p, const tsl_limits *limits) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
-  const double posts = (double)dp_posts(p), bytes = posts * posts * (double)value_bytes(p);
+  const double posts = (double)dp_posts(p), bytes = posts * posts * (double)dp_units_value_bytes(p);
   if (p->mode == DP_RECOVER && limits->host_bytes > 0 && bytes > (double)limits->host_bytes)
     TSL_FAIL(TSL_ERR_INPUT,
              "dp.mode: to recover the solution of this table rank 0 needs %s and may use %s "
@@ -294,7 +295,7 @@ static tsl_err triangle(const dp_params *p, const tsl_limits *limits, tsl_units 
       u->lo[0] = a, u->hi[0] = tsl_min(a + DP_BOX, posts);
       u->lo[1] = b, u->hi[1] = tsl_min(b + DP_BOX, posts);
       u->hi[2] = 1;
-      set_features(p, u);
+      dp_units_set_features(p, u);
       units->n++;
     }
 done:
@@ -334,5 +335,5 @@ void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
     const int64_t rows = whole->hi[0] - whole->lo[0];
     out->hi[0] = whole->lo[0] + tsl_max((int64_t)ceil(fraction * (double)rows), 1);
   }
-  set_features(p, out);
+  dp_units_set_features(p, out);
 }

@@ -63,7 +63,7 @@ static tsl_err read_block(const flow *f, int64_t row, int64_t *n) {
 /* ------------------------------------------------------------ first pass */
 
 /** Sum, tally and binarise n pixels. */
-static void look(flow *f, int64_t n) {
+static void fractal_result_look(flow *f, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const uint32_t value = value_at(f, i);
     f->sum += value;
@@ -84,7 +84,7 @@ static tsl_err first_pass(flow *f, bool binarise, fractal_png **png) {
   const fractal_params *p = f->params;
   for (int64_t row = 0, n = 0; row < p->yres; row += n) {
     TSL_TRY(read_block(f, row, &n));
-    look(f, n * p->xres);
+    fractal_result_look(f, n * p->xres);
     if (!binarise) continue;
     TSL_TRY(f->store->write(f->store->state, FRACTAL_BINARY, row, row + n, f->bytes));
     put_rows(png, f->bytes, n);

@@ -49,7 +49,7 @@ done:
 }
 
 /** Features of the box of u, which the cost model reads. */
-static void set_features(const fractal_params *p, double steps, tsl_unit *u) {
+static void fractal_units_set_features(const fractal_params *p, double steps, tsl_unit *u) {
   const double pixels = (double)(u->hi[0] - u->lo[0]) * (double)(u->hi[1] - u->lo[1]);
   u->count = steps;
   u->flops = 7 * steps;
@@ -134,7 +134,7 @@ static int64_t cut_band(const cutter *c, int64_t a, int64_t b, tsl_unit *list, i
     to = next_cut(&columns, from, columns.pieces - piece++);
     if (list == NULL) continue;
     list[n] = (tsl_unit){.id = n, .lo = {a, from, 0}, .hi = {b, to, 1}};
-    set_features(c->params, cost_between(&columns, from, to), &list[n]);
+    fractal_units_set_features(c->params, cost_between(&columns, from, to), &list[n]);
   }
   return n;
 }
@@ -187,7 +187,7 @@ void fractal_sample(const tsl_problem *problem, const tsl_unit *whole, double fr
   if (fraction * rows < 1) shrink(&out->lo[1], &out->hi[1], fraction * rows, FRACTAL_TILE);
   const int64_t *lo = out->lo, *hi = out->hi;
   if (fractal_cost_make(problem, lo, hi, &OF_SAMPLE, &cost) == TSL_OK)
-    set_features(p, fractal_cost_of(&cost, lo[0], hi[0], lo[1], hi[1]), out);
+    fractal_units_set_features(p, fractal_cost_of(&cost, lo[0], hi[0], lo[1], hi[1]), out);
   else /* no memory for samples: as the whole */
     *out = *whole;
   fractal_cost_clear(&cost);

@@ -259,8 +259,8 @@ static tsl_err send_file(const void *ask, int to) {
   return table_h5_send(&source, to);
 }
 
-static tsl_err take_number(const reading *r, const table_pick *pick, int64_t row, int64_t column,
-                           double value) {
+static tsl_err table_read_h5_take_number(const reading *r, const table_pick *pick, int64_t row,
+                                         int64_t column, double value) {
   tsl_err err = TSL_OK;
   if (memcmp(&value, &INEXACT, sizeof value) == 0)
     TSL_FAIL(TSL_ERR_INPUT,
@@ -283,7 +283,7 @@ static tsl_err take_rows(const reading *r, const table_pick *pick, const int64_t
     TSL_TRY(tsl_sandbox_get(from, rows, m * width * (int64_t)sizeof *rows));
     for (int64_t i = 0; i < m; i++)
       for (int64_t c = 0; c < pick->n; c++)
-        TSL_TRY(take_number(r, pick, i0 + i, c, rows[i * width + pick->from[c]]));
+        TSL_TRY(table_read_h5_take_number(r, pick, i0 + i, c, rows[i * width + pick->from[c]]));
   }
 done:
   tsl_free(rows);

@@ -217,8 +217,8 @@ static void swap_bytes(void *buffer, int64_t size, int64_t count) {
 }
 
 /** Count elements from element first of the array. */
-static tsl_err load(const char *path, FILE *file, const npy *a, int64_t first, int64_t count,
-                    void *buffer) {
+static tsl_err table_read_npy_load(const char *path, FILE *file, const npy *a, int64_t first,
+                                   int64_t count, void *buffer) {
   tsl_err err = TSL_OK;
   const int64_t size = types[a->type].bytes;
   if (fseeko(file, (off_t)(a->data + first * size), SEEK_SET) != 0 ||
@@ -236,9 +236,9 @@ static uint64_t magnitude(const npy *a, const void *buffer, int64_t i) {
 }
 
 /** Element `at` of a buffer goes to row and column of the table. */
-static tsl_err take(const table_source *source, const npy *a, const table_pick *pick,
-                    const void *buffer, int64_t at, int64_t row, int64_t column,
-                    table_rows *table) {
+static tsl_err table_read_npy_take(const table_source *source, const npy *a, const table_pick *pick,
+                                   const void *buffer, int64_t at, int64_t row, int64_t column,
+                                   table_rows *table) {
   tsl_err err = TSL_OK;
   const char *code = types[a->type].code;
   const uint64_t size = code[0] != 'f' && code[1] == '8' ? magnitude(a, buffer, at) : 0;
@@ -255,18 +255,19 @@ done:
 }
 
 /** C order: whole rows, some at a time. */
-static tsl_err read_rows(const table_source *source, FILE *file, const npy *a,
-                         const table_pick *pick, table_rows *table) {
+static tsl_err table_read_npy_read_rows(const table_source *source, FILE *file, const npy *a,
+                                        const table_pick *pick, table_rows *table) {
   tsl_err err = TSL_OK;
   const int64_t rows = CHUNK / a->width + 1;
   void *buffer = NULL;
   TSL_TRY(tsl_alloc(rows * a->width, (size_t)types[a->type].bytes, "rows of an NPY file", &buffer));
   for (int64_t i0 = 0; i0 < a->n; i0 += rows) {
     const int64_t m = a->n - i0 < rows ? a->n - i0 : rows;
-    TSL_TRY(load(source->path, file, a, i0 * a->width, m * a->width, buffer));
+    TSL_TRY(table_read_npy_load(source->path, file, a, i0 * a->width, m * a->width, buffer));
     for (int64_t i = 0; i < m; i++)
       for (int64_t c = 0; c < pick->n; c++)
-        TSL_TRY(take(source, a, pick, buffer, i * a->width + pick->from[c], i0 + i, c, table));
+        TSL_TRY(table_read_npy_take(source, a, pick, buffer, i * a->width + pick->from[c], i0 + i,
+                                    c, table));
   }
 done:
   tsl_free(buffer);
@@ -282,8 +283,9 @@ static tsl_err read_columns(const table_source *source, FILE *file, const npy *a
   for (int64_t c = 0; c < pick->n; c++)
     for (int64_t i0 = 0; i0 < a->n; i0 += CHUNK) {
       const int64_t m = a->n - i0 < CHUNK ? a->n - i0 : CHUNK;
-      TSL_TRY(load(source->path, file, a, pick->from[c] * a->n + i0, m, buffer));
-      for (int64_t i = 0; i < m; i++) TSL_TRY(take(source, a, pick, buffer, i, i0 + i, c, table));
+      TSL_TRY(table_read_npy_load(source->path, file, a, pick->from[c] * a->n + i0, m, buffer));
+      for (int64_t i = 0; i < m; i++)
+        TSL_TRY(table_read_npy_take(source, a, pick, buffer, i, i0 + i, c, table));
     }
 done:
   tsl_free(buffer);
@@ -303,7 +305,7 @@ tsl_err table_read_npy(const table_source *source, table_rows *table) {
   table->facts.width = a.width;
   (void)snprintf(table->facts.kind, sizeof table->facts.kind, "NPY of %s%s",
                  a.swap ? "big-endian " : "", types[a.type].code);
-  TSL_TRY((a.fortran ? read_columns : read_rows)(source, file, &a, &pick, table));
+  TSL_TRY((a.fortran ? read_columns : table_read_npy_read_rows)(source, file, &a, &pick, table));
 done:
   table_pick_clear(&pick);
   if (file != NULL) (void)fclose(file);

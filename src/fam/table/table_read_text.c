@@ -141,7 +141,8 @@ static table_facts facts_of(const text *t, bool header) {
   return facts;
 }
 
-static tsl_err read_rows(const table_source *source, text *t, int64_t bytes, table_rows *table) {
+static tsl_err table_read_text_read_rows(const table_source *source, text *t, int64_t bytes,
+                                         table_rows *table) {
   tsl_err err = TSL_OK;
   int64_t row = 0;
   const bool header = is_header(t, source->header);
@@ -173,7 +174,7 @@ tsl_err table_read_text(const table_source *source, table_rows *table) {
   table_lines_open(source->path, memory, bytes, source->comment, &t.lines);
   if (table_lines_content(&t.lines)) {
     TSL_TRY(look_at_first(source, &t));
-    TSL_TRY(read_rows(source, &t, bytes, table));
+    TSL_TRY(table_read_text_read_rows(source, &t, bytes, table));
   } else {
     TSL_TRY(table_rows_create(0, source->n_columns + (source->extra >= 0), source->path, table));
   }

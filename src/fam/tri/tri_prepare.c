@@ -108,7 +108,7 @@ double tri_rounded(const tri_params *p, double value) {
 }
 
 /** Element i of an array of params.type. */
-static void put(const tri_params *p, void *data, int64_t i, double value) {
+static void tri_prepare_put(const tri_params *p, void *data, int64_t i, double value) {
   if (p->type == TSL_F32)
     ((float *)data)[i] = (float)value;
   else
@@ -137,7 +137,7 @@ static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void
     for (int64_t k = 0; k < p->d; k++) x[k] -= rounding->origin[k];
     TSL_TRY(check_row(c, i, x, p->d));
     for (int64_t k = 0; k < p->d; k++) {
-      put(p, data, k * p->n_pad + i, x[k]);
+      tri_prepare_put(p, data, k * p->n_pad + i, x[k]);
       moved += (x[k] - tri_rounded(p, x[k])) * (x[k] - tri_rounded(p, x[k]));
       x[k] = 0;
     }
@@ -219,7 +219,7 @@ static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *dat
       TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): %s %g is negative", (long long)i, what,
                     value);
     TSL_TRY(check_row(c, i, &value, 1));
-    put(c->p, data, i, value);
+    tri_prepare_put(c->p, data, i, value);
     if (i == 0) first = value;
     equal = equal && value == first;
     most = fmax(most, value);

@@ -114,7 +114,7 @@ static int64_t next_cut(const tri_params *p, const tsl_limits *limits, int64_t q
 }
 
 /** Fill the features of rows [lo[0], hi[0]). */
-static void set_features(const tri_params *p, tsl_unit *u) {
+static void tri_units_set_features(const tri_params *p, tsl_unit *u) {
   const tri_about *about = &tri_abouts[p->function];
   const int64_t a = u->lo[0], b = u->hi[0];
   u->count = (double)(tri_pairs_before(p, b) - tri_pairs_before(p, a));
@@ -131,7 +131,7 @@ static int64_t cut_all(const tri_params *p, const tsl_limits *limits, tsl_unit *
     b = next_cut(p, limits, quantum, a, wanted - n);
     if (list == NULL) continue;
     list[n] = (tsl_unit){.id = n, .lo = {a, 0, 0}, .hi = {b, 1, 1}};
-    set_features(p, &list[n]);
+    tri_units_set_features(p, &list[n]);
   }
   return n;
 }
@@ -156,7 +156,7 @@ void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fracti
   const double work = (double)(work_before(p, b) - work_before(p, a));
   *out = *whole;
   if (fraction < 1) out->hi[0] = rows_for(p, a, b, (int64_t)(fraction * work));
-  set_features(p, out);
+  tri_units_set_features(p, out);
 }
 
 void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],

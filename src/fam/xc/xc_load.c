@@ -92,8 +92,8 @@ done:
 }
 
 /** What the deck says, else what the JSON file says of itself. */
-static tsl_err choose(const tsl_deck *deck, const char *path, const char *said, const char *model,
-                      char name[XC_ASKED]) {
+static tsl_err xc_load_choose(const tsl_deck *deck, const char *path, const char *said,
+                              const char *model, char name[XC_ASKED]) {
   tsl_err err = TSL_OK;
   const char *chosen = said != NULL ? said : model;
   if (chosen[0] == '\0') TSL_DECK_FAIL(deck, path, "is missing; only a QCSchema file may say it");
@@ -132,8 +132,8 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   const xc_molecule *m = &own->molecule;
   TSL_TRY(load_molecule(deck, s, &own->molecule, &model));
   TSL_TRY(check_driver(deck, model.driver));
-  TSL_TRY(choose(deck, "xc.functional", s->functional, model.method, own->method));
-  TSL_TRY(choose(deck, "xc.basis", s->basis, model.basis, own->basis_name));
+  TSL_TRY(xc_load_choose(deck, "xc.functional", s->functional, model.method, own->method));
+  TSL_TRY(xc_load_choose(deck, "xc.basis", s->basis, model.basis, own->basis_name));
   TSL_TRY(tsl_deck_blame(deck, "xc.functional",
                          xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));

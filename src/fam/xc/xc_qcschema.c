@@ -10,7 +10,7 @@
 #include <string.h>
 
 /** Steals value; false when memory is short. */
-static bool put(json_t *object, const char *key, json_t *value) {
+static bool xc_qcschema_put(json_t *object, const char *key, json_t *value) {
   return json_object_set_new(object, key, value) == 0;
 }
 
@@ -43,19 +43,19 @@ static json_t *properties_of(const xc_params *p, const xc_own *own) {
   const xc_scf *scf = &own->scf;
   const xc_energies *e = &scf->energies;
   json_t *object = json_object();
-  (void)put(object, "calcinfo_nbasis", json_integer(p->n));
-  (void)put(object, "calcinfo_nmo", json_integer(scf->m));
-  (void)put(object, "calcinfo_nalpha", json_integer(scf->electrons[0]));
-  (void)put(object, "calcinfo_nbeta", json_integer(scf->electrons[1]));
-  (void)put(object, "calcinfo_natom", json_integer(own->molecule.n_atoms));
-  (void)put(object, "nuclear_repulsion_energy", json_real(e->nuclei));
-  (void)put(object, "return_energy", json_real(e->total));
-  (void)put(object, "scf_one_electron_energy", json_real(e->kinetic + e->attraction));
-  (void)put(object, "scf_two_electron_energy", json_real(e->coulomb + e->exchange));
-  (void)put(object, "scf_xc_energy", json_real(e->xc));
-  (void)put(object, "scf_dipole_moment", reals(own->dipole, 3));
-  (void)put(object, "scf_total_energy", json_real(e->total));
-  (void)put(object, "scf_iterations", json_integer(scf->iteration));
+  (void)xc_qcschema_put(object, "calcinfo_nbasis", json_integer(p->n));
+  (void)xc_qcschema_put(object, "calcinfo_nmo", json_integer(scf->m));
+  (void)xc_qcschema_put(object, "calcinfo_nalpha", json_integer(scf->electrons[0]));
+  (void)xc_qcschema_put(object, "calcinfo_nbeta", json_integer(scf->electrons[1]));
+  (void)xc_qcschema_put(object, "calcinfo_natom", json_integer(own->molecule.n_atoms));
+  (void)xc_qcschema_put(object, "nuclear_repulsion_energy", json_real(e->nuclei));
+  (void)xc_qcschema_put(object, "return_energy", json_real(e->total));
+  (void)xc_qcschema_put(object, "scf_one_electron_energy", json_real(e->kinetic + e->attraction));
+  (void)xc_qcschema_put(object, "scf_two_electron_energy", json_real(e->coulomb + e->exchange));
+  (void)xc_qcschema_put(object, "scf_xc_energy", json_real(e->xc));
+  (void)xc_qcschema_put(object, "scf_dipole_moment", reals(own->dipole, 3));
+  (void)xc_qcschema_put(object, "scf_total_energy", json_real(e->total));
+  (void)xc_qcschema_put(object, "scf_iterations", json_integer(scf->iteration));
   return object;
 }
 
@@ -64,17 +64,20 @@ static json_t *extras_of(const xc_own *own, const double *charges) {
   const xc_scf *scf = &own->scf;
   const xc_molecule *m = &own->molecule;
   json_t *inner = json_object(), *outer = json_object();
-  (void)put(inner, "kinetic_energy", json_real(scf->energies.kinetic));
-  (void)put(inner, "exact_exchange_energy", json_real(scf->energies.exchange));
-  (void)put(inner, "coulomb_energy", json_real(scf->energies.coulomb));
-  (void)put(inner, "electrons_integrated",
-            json_real(own->integrals[XC_INTEGRAL_ALPHA] + own->integrals[XC_INTEGRAL_BETA]));
-  (void)put(inner, "mulliken_charges", reals(charges, m->n_atoms));
-  (void)put(inner, "orbital_energies", reals(scf->levels[0], scf->m));
-  if (scf->n_spin == 2) (void)put(inner, "orbital_energies_beta", reals(scf->levels[1], scf->m));
+  (void)xc_qcschema_put(inner, "kinetic_energy", json_real(scf->energies.kinetic));
+  (void)xc_qcschema_put(inner, "exact_exchange_energy", json_real(scf->energies.exchange));
+  (void)xc_qcschema_put(inner, "coulomb_energy", json_real(scf->energies.coulomb));
+  (void)xc_qcschema_put(
+      inner, "electrons_integrated",
+      json_real(own->integrals[XC_INTEGRAL_ALPHA] + own->integrals[XC_INTEGRAL_BETA]));
+  (void)xc_qcschema_put(inner, "mulliken_charges", reals(charges, m->n_atoms));
+  (void)xc_qcschema_put(inner, "orbital_energies", reals(scf->levels[0], scf->m));
+  if (scf->n_spin == 2)
+    (void)xc_qcschema_put(inner, "orbital_energies_beta", reals(scf->levels[1], scf->m));
   if (m->n_charges > 0)
-    (void)put(inner, "point_charges", reals((const double *)m->charges, 4 * m->n_charges));
-  (void)put(outer, "tesela", inner);
+    (void)xc_qcschema_put(inner, "point_charges",
+                          reals((const double *)m->charges, 4 * m->n_charges));
+  (void)xc_qcschema_put(outer, "tesela", inner);
   return outer;
 }
 

@@ -63,7 +63,7 @@ done:
   return err;
 }
 
-static void judge(const xc_own *own, double electrons, tsl_summary *summary) {
+static void xc_result_judge(const xc_own *own, double electrons, tsl_summary *summary) {
   const xc_scf *scf = &own->scf;
   const double there = (double)(scf->electrons[0] + scf->electrons[1]);
   if (scf->state != XC_SCF_CONVERGED)
@@ -102,7 +102,7 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   tsl_summary_add(summary, "groups", (double)p->n_groups, "1");
   tsl_summary_add(summary, "pairs of shells", (double)p->n_pairs, "1");
   tsl_summary_add(summary, "elements with unsettled guess", (double)own->unconverged, "1");
-  judge(own, electrons, summary);
+  xc_result_judge(own, electrons, summary);
   summary->unfinished = scf->state == XC_SCF_STOPPED;
   summary->phase = xc_state_phase(problem);
 done:

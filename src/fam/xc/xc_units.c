@@ -15,7 +15,7 @@ typedef struct maker {
   int64_t n;
 } maker;
 
-static tsl_unit *add(maker *m, int32_t kind, int64_t lo, int64_t hi) {
+static tsl_unit *xc_units_add(maker *m, int32_t kind, int64_t lo, int64_t hi) {
   static tsl_unit nowhere;
   tsl_unit *u = m->list != NULL ? &m->list[m->n] : &nowhere;
   *u = (tsl_unit){.id = m->n, .kind = kind, .lo = {lo, 0, 0}, .hi = {hi, 1, 1}};
@@ -26,7 +26,7 @@ static tsl_unit *add(maker *m, int32_t kind, int64_t lo, int64_t hi) {
 static void add_groups(maker *m, const xc_groups *groups) {
   for (int64_t g = 0; g < groups->n; g++) {
     const xc_group_features f = xc_group_features_of(&groups->list[g]);
-    tsl_unit *u = add(m, XC_UNIT_GROUP, g, g + 1);
+    tsl_unit *u = xc_units_add(m, XC_UNIT_GROUP, g, g + 1);
     u->count = f.nb;
     u->flops = m->p->n_spin * (4 * f.nbb + 20 * f.nb) + FUNCTION * f.nb;
     u->bytes = 8 * (18 * f.nb + 2 * m->p->n_spin * f.bb);
@@ -101,7 +101,7 @@ static void add_batches(maker *m, int32_t kind, const cutter *c) {
   for (int64_t k = 0; k < c->n; k++) {
     sum += c->cost(c, k);
     if (k + 1 < c->n && sum < total * (double)(made + 1) / (double)c->wanted) continue;
-    set_batch(c->p, &c->own->fitting, add(m, kind, lo, k + 1), sum - last);
+    set_batch(c->p, &c->own->fitting, xc_units_add(m, kind, lo, k + 1), sum - last);
     made = (int64_t)(sum / total * (double)c->wanted);
     lo = k + 1, last = sum;
   }

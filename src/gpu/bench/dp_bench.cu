@@ -3,7 +3,7 @@
 
 #include "new_file.h"
 
-static void print_help(void) {
+static void dp_bench_print_help(void) {
   printf("tesela bench dp [--quick] [--repeat N] [--only TEXT] [--csv FILE]\n"
          "Engines of dynamic programming on card 0: cells, splits or pairs per second.\n"
          "  --quick      small sizes\n"
@@ -27,7 +27,7 @@ void dp_bench_print(const dp_bench_options *o, const dp_bench_line *l) {
                   l->goal, ratio, l->seconds * 1e3, l->published);
 }
 
-static tsl_err read_options(int argc, char **argv, dp_bench_options *o, bool *help) {
+static tsl_err dp_bench_read_options(int argc, char **argv, dp_bench_options *o, bool *help) {
   tsl_err err = TSL_OK;
   for (int a = 1; a < argc; a++) {
     const bool more = a + 1 < argc;
@@ -55,9 +55,9 @@ tsl_err dp_bench(int argc, char **argv) {
   bool help = false;
   dp_bench_options o = {};
   o.repeat = 3;
-  TSL_TRY(read_options(argc, argv, &o, &help));
+  TSL_TRY(dp_bench_read_options(argc, argv, &o, &help));
   if (help) {
-    print_help();
+    dp_bench_print_help();
     goto done;
   }
   TSL_TRY(dp_card_open(0, &o.card));

@@ -2,7 +2,8 @@
 #include "dp_bench.cuh"
 
 /* Box of all posts, timed; *walk: the solution. */
-static tsl_err run(dp_bench_options *o, const dp_interval_input *in, double *box, double *walk) {
+static tsl_err dp_bench_interval_run(dp_bench_options *o, const dp_interval_input *in, double *box,
+                                     double *walk) {
   tsl_err err = TSL_OK;
   dp_interval *w = NULL;
   int64_t *first = NULL;
@@ -49,7 +50,7 @@ static tsl_err bench_chain(dp_bench_options *o, const char *what, int64_t most, 
   in.problem = DP_MATRIX_CHAIN;
   in.n = n;
   in.dims = dims;
-  TSL_TRY(run(o, &in, &box, &walk));
+  TSL_TRY(dp_bench_interval_run(o, &in, &box, &walk));
   print(o, what, n, box, walk, goal, "");
 done:
   tsl_free(dims);
@@ -73,7 +74,7 @@ static tsl_err bench_tree(dp_bench_options *o) {
   in.high = sums; /* of keys below a post; low: up to it */
   in.low = sums + 1;
   in.base = gaps;
-  TSL_TRY(run(o, &in, &box, &walk));
+  TSL_TRY(dp_bench_interval_run(o, &in, &box, &walk));
   print(o, what, n, box, walk, 0, "");
 done:
   tsl_free(sums);
@@ -99,7 +100,7 @@ static tsl_err bench_nussinov(dp_bench_options *o) {
   in.pairs[2] = 1u << 1 | 1u << 3;
   in.pairs[3] = 1u << 0 | 1u << 2;
   in.loop = 3;
-  TSL_TRY(run(o, &in, &box, &walk));
+  TSL_TRY(dp_bench_interval_run(o, &in, &box, &walk));
   {
     const dp_bench_line line = {
         what, box, "s", 3, true, box, "8.62 s A100, 10.72 s EPYC 9654 (16-bit, plosone study)"};

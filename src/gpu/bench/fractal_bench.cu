@@ -74,7 +74,7 @@ void fractal_bench_close(fractal_bench_image *b) {
 }
 
 /* A group of one unit, as the backend makes it; another memory needs another image. */
-static tsl_err prepare(fractal_bench_image *b) {
+static tsl_err fractal_bench_prepare(fractal_bench_image *b) {
   tsl_err err = TSL_OK;
   TSL_TRY(fractal_prepare(b->w, &b->unit, 1, &b->part));
   TSL_TRY(fractal_backend_gpu.begin(b->worker, 0));
@@ -84,7 +84,7 @@ done:
 
 tsl_err fractal_bench_image_run(fractal_bench_image *b) {
   tsl_err err = TSL_OK;
-  TSL_TRY(prepare(b));
+  TSL_TRY(fractal_bench_prepare(b));
   TSL_TRY(fractal_values_run(b->w, 1));
   TSL_TRY(fractal_totals_run(b->w, 1));
   TSL_TRY(fractal_backend_gpu.collect(b->worker, &b->problem));
@@ -142,7 +142,7 @@ done:
   return err;
 }
 
-static void print_help(const char *name) {
+static void fractal_bench_print_help(const char *name) {
   printf("usage: tesela bench %s [--quick] [--repeat R] [--n LIST] [--csv FILE]\n", name);
   puts("\n"
        "Escape-time images in fp64 on card 0, best of R. fractal: rates with their goals, the "
@@ -157,7 +157,7 @@ static void print_help(const char *name) {
        "  --csv FILE  also write the lines as CSV");
 }
 
-static tsl_err read_options(int argc, char **argv, tri_bench_options *o) {
+static tsl_err fractal_bench_read_options(int argc, char **argv, tri_bench_options *o) {
   static const char *const allowed[] = {"--quick", "--repeat", "--n", "--csv", NULL};
   static const int64_t sizes[] = {1024, 2048, 4096, 8192, 10240};
   tsl_err err = TSL_OK;
@@ -172,9 +172,9 @@ done:
 tsl_err fractal_bench(int argc, char **argv) {
   tsl_err err = TSL_OK;
   tri_bench_options o = {};
-  TSL_TRY(read_options(argc, argv, &o));
+  TSL_TRY(fractal_bench_read_options(argc, argv, &o));
   if (o.help) {
-    print_help(argv[0]);
+    fractal_bench_print_help(argv[0]);
     goto done;
   }
   if (o.csv != NULL)
@@ -215,7 +215,7 @@ static tsl_err tune_view(const tri_bench_options *o, const char *what, bool insi
   fractal_bench_view(&b, inside, o->n[o->n_n - 1], maxiter);
   b.p.interior = b.p.periodicity = tricks;
   TSL_TRY(fractal_bench_open(&b));
-  TSL_TRY(prepare(&b));
+  TSL_TRY(fractal_bench_prepare(&b));
   for (int refill : {1, 4, 8, 12, 16, 24, 32}) TSL_TRY(tune_line(o, &b, what, refill));
 done:
   fractal_bench_close(&b);
@@ -225,9 +225,9 @@ done:
 tsl_err fractal_bench_tune(int argc, char **argv) {
   tsl_err err = TSL_OK;
   tri_bench_options o = {};
-  TSL_TRY(read_options(argc, argv, &o));
+  TSL_TRY(fractal_bench_read_options(argc, argv, &o));
   if (o.help) {
-    print_help(argv[0]);
+    fractal_bench_print_help(argv[0]);
     goto done;
   }
   if (o.csv != NULL) (void)fputs("view,resolution,refill,longest,milliseconds\n", o.csv);

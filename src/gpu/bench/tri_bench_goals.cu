@@ -4,7 +4,7 @@
 #include <cublas_v2.h>
 #include <math.h>
 
-static void print_help(void) {
+static void tri_bench_goals_print_help(void) {
   puts("usage: tesela bench tri [--quick] [--repeat R] [--csv FILE]\n"
        "\n"
        "Kernels of all pairs on card 0 in fp32, copies to the host not counted; each line has its\n"
@@ -14,8 +14,8 @@ static void print_help(void) {
        "  --csv FILE  also write the table as CSV");
 }
 
-static void print_row(const tri_bench_options *o, const char *what, double value, const char *unit,
-                      double goal, double seconds) {
+static void tri_bench_goals_print_row(const tri_bench_options *o, const char *what, double value,
+                                      const char *unit, double goal, double seconds) {
   printf("%-36s %12.4g %-18s goal %9.4g  ratio %6.2f  (%.4f ms)\n", what, value, unit, goal,
          value / goal, seconds * 1e3);
   if (o->csv != NULL)
@@ -54,8 +54,9 @@ static tsl_err bench_gravity(const tri_bench_options *o) {
       tsl_gpu_reserve(&w->memory, &w->work[0], tri_gravity_bytes(w, n), "partial sums of forces"));
   TSL_TRY(tri_bench_measure(
       w, o->repeat, [=]() { return gravity(w, (double *)w->work[0].data); }, &time));
-  print_row(o, "gravity fp32", 20.0 * (double)n * (double)(n - 1) / time.mean * 1e-12, "TFLOP/s",
-            35, time.mean);
+  tri_bench_goals_print_row(o, "gravity fp32",
+                            20.0 * (double)n * (double)(n - 1) / time.mean * 1e-12, "TFLOP/s", 35,
+                            time.mean);
 done:
   tri_bench_close(&b);
   return err;
@@ -78,8 +79,9 @@ static tsl_err bench_rdf(const tri_bench_options *o) {
   w = tri_bench_gpu(&b);
   TSL_TRY(tri_bench_measure(
       w, o->repeat, [=]() { return tri_histogram_run(w, 0, n); }, &time));
-  print_row(o, "RDF periodic 200 bins fp32", 0.5 * (double)n * (double)(n - 1) / time.mean,
-            "pairs/s", 4e11, time.mean);
+  tri_bench_goals_print_row(o, "RDF periodic 200 bins fp32",
+                            0.5 * (double)n * (double)(n - 1) / time.mean, "pairs/s", 4e11,
+                            time.mean);
 done:
   tri_bench_close(&b);
   return err;
@@ -119,8 +121,8 @@ static tsl_err bench_correlation(const tri_bench_options *o) {
       w, o->repeat, [=]() { return full_product(handle, w, (float *)w->out.data); }, &full));
   TSL_TRY(tri_bench_measure(
       w, o->repeat, [=]() { return tri_slab_run(w, &slab, w->out.data); }, &ours));
-  print_row(o, "correlation k=1000 against full GEMM", full.mean / ours.mean, "times as fast", 1.3,
-            ours.mean);
+  tri_bench_goals_print_row(o, "correlation k=1000 against full GEMM", full.mean / ours.mean,
+                            "times as fast", 1.3, ours.mean);
 done:
   if (handle != NULL) (void)cublasDestroy(handle);
   tri_bench_close(&b);
@@ -135,9 +137,9 @@ static void print_distances(const tri_bench_options *o, const tri_params *p, dou
   const char *word = square ? "square" : "condensed";
   char what[64];
   (void)snprintf(what, sizeof what, "euclidean d=%lld %s fp32", (long long)p->d, word);
-  print_row(o, what, 4 * cells / ours / ceiling, "of the write rate", 0.85, ours);
+  tri_bench_goals_print_row(o, what, 4 * cells / ours / ceiling, "of the write rate", 0.85, ours);
   (void)snprintf(what, sizeof what, "euclidean d=%lld %s against map fr", (long long)p->d, word);
-  print_row(o, what, fr / ours, "times as fast", 2.5, fr);
+  tri_bench_goals_print_row(o, what, fr / ours, "times as fast", 2.5, fr);
 }
 
 static tsl_err bench_distances(const tri_bench_options *o, int64_t d, int output) {
@@ -175,7 +177,7 @@ tsl_err tri_bench_goals(int argc, char **argv) {
   o.repeat = 5;
   TSL_TRY(tri_bench_options_read(argc, argv, allowed, &o));
   if (o.help) {
-    print_help();
+    tri_bench_goals_print_help();
     goto done;
   }
   if (o.csv != NULL) (void)fputs("what,value,unit,goal,ratio,milliseconds\n", o.csv);

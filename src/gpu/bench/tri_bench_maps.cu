@@ -30,7 +30,7 @@ static double published_ms(int64_t n, int64_t block, int map) {
   return 0;
 }
 
-static void print_help(void) {
+static void tri_bench_maps_print_help(void) {
   puts(
       "usage: tesela bench maps [--n LIST] [--block LIST] [--d 2|3] [--repeat R] [--csv FILE]\n"
       "\n"
@@ -45,8 +45,8 @@ static void print_help(void) {
       "card's best write rate in this run, and the published time on a Tesla K40c.");
 }
 
-static void print_row(const tri_bench_options *o, const tri_params *p, const tri_bench_time *time,
-                      double rate, double ceiling) {
+static void tri_bench_maps_print_row(const tri_bench_options *o, const tri_params *p,
+                                     const tri_bench_time *time, double rate, double ceiling) {
   const bool plain = p->map == TRI_MAP_AUTO;
   const char *output = p->output == TRI_SQUARE ? "square" : "condensed";
   const double peer = published_ms(p->n, p->block, p->map);
@@ -63,8 +63,8 @@ static void print_row(const tri_bench_options *o, const tri_params *p, const tri
 }
 
 /* One line of the table. */
-static tsl_err measure(tri_bench_worker *b, const tri_bench_options *o, int output, int map,
-                       int64_t block, double ceiling) {
+static tsl_err tri_bench_maps_measure(tri_bench_worker *b, const tri_bench_options *o, int output,
+                                      int map, int64_t block, double ceiling) {
   tsl_err err = TSL_OK;
   tri_gpu *w = tri_bench_gpu(b);
   tri_bench_time time = {};
@@ -78,7 +78,7 @@ static tsl_err measure(tri_bench_worker *b, const tri_bench_options *o, int outp
   TSL_TRY(tri_bench_measure(
       w, o->repeat, [=]() { return tri_slab_run(w, &slab, w->out.data); }, &time));
   if (map == TRI_MAP_CDP) TSL_TRY(tri_cdp_check(w, (const int *)w->work[5].data));
-  print_row(o, &w->p, &time, 4 * cells / time.mean, ceiling);
+  tri_bench_maps_print_row(o, &w->p, &time, 4 * cells / time.mean, ceiling);
 done:
   return err;
 }
@@ -105,9 +105,9 @@ static tsl_err table(const tri_bench_options *o, int64_t n) {
          "RMS ms", "GB/s", "share", "K40c ms");
   for (int k = 0; k < o->n_block; k++)
     for (int map = TRI_MAP_BB; map < TRI_N_MAPS; map++)
-      TSL_TRY(measure(&b, o, TRI_SQUARE, map, o->block[k], ceiling));
-  TSL_TRY(measure(&b, o, TRI_SQUARE, TRI_MAP_AUTO, 16, ceiling));
-  TSL_TRY(measure(&b, o, TRI_CONDENSED, TRI_MAP_AUTO, 16, ceiling));
+      TSL_TRY(tri_bench_maps_measure(&b, o, TRI_SQUARE, map, o->block[k], ceiling));
+  TSL_TRY(tri_bench_maps_measure(&b, o, TRI_SQUARE, TRI_MAP_AUTO, 16, ceiling));
+  TSL_TRY(tri_bench_maps_measure(&b, o, TRI_CONDENSED, TRI_MAP_AUTO, 16, ceiling));
 done:
   tri_bench_close(&b);
   return err;
@@ -120,7 +120,7 @@ tsl_err tri_bench_maps(int argc, char **argv) {
       {1024, 2048, 4096, 8192, 16384, 32768}, {8, 16, 32}, 6, 3, 2, 20, false, false, NULL};
   TSL_TRY(tri_bench_options_read(argc, argv, allowed, &o));
   if (o.help) {
-    print_help();
+    tri_bench_maps_print_help();
     goto done;
   }
   if (o.csv != NULL)

@@ -21,7 +21,7 @@ typedef struct options {
   bool mixed_only, double_only, help;
 } options;
 
-static void print_help(void) {
+static void xc_bench_print_help(void) {
   printf("tesela bench xc [--deck FILE] [--xyz FILE]... [--functional F] [--basis B] [--grid G]\n"
          "                [--repeat N] [--precision fp64|mixed]\n"
          "Builds of the exchange-correlation energy and matrix on card 0, of the guess density.\n"
@@ -37,7 +37,7 @@ static void print_help(void) {
          "and function at 4.8 TB/s, whichever is longer (nominal, H200).\n");
 }
 
-static tsl_err read_options(int argc, char **argv, options *o) {
+static tsl_err xc_bench_read_options(int argc, char **argv, options *o) {
   tsl_err err = TSL_OK;
   for (int a = 1; a < argc; a++) {
     const char *const value = a + 1 < argc ? argv[a + 1] : NULL;
@@ -273,9 +273,9 @@ tsl_err xc_bench(int argc, char **argv) {
   tsl_device device = {};
   const char *why = NULL;
   o.repeat = 10, o.functional = "pbe", o.basis = "def2-SVP", o.grid = "default";
-  TSL_TRY(read_options(argc, argv, &o));
+  TSL_TRY(xc_bench_read_options(argc, argv, &o));
   if (o.help) {
-    print_help();
+    xc_bench_print_help();
     goto done;
   }
   if (tsl_platform_gpu.count(&why) == 0) TSL_FAIL(TSL_ERR_DEVICE, "%s", why);

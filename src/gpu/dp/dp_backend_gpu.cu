@@ -169,7 +169,7 @@ static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t sta
   return dp_driver_load(&w->dp, unit, stage, own, lanes, bytes, n);
 }
 
-static tsl_backend make_backend(void) {
+static tsl_backend dp_backend_gpu_make_backend(void) {
   tsl_backend b = {};
   b.family = "dp";
   b.prepare = dp_prepare_gpu;
@@ -196,4 +196,4 @@ static tsl_backend make_backend(void) {
   return b;
 }
 
-const tsl_backend dp_backend_gpu = make_backend();
+const tsl_backend dp_backend_gpu = dp_backend_gpu_make_backend();

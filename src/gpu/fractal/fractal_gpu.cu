@@ -208,7 +208,7 @@ done:
   return err;
 }
 
-static tsl_err upload(fractal_gpu *w) {
+static tsl_err fractal_gpu_upload(fractal_gpu *w) {
   tsl_err err = TSL_OK;
   TSL_TRY(upload_field(w, FRACTAL_X, &w->x));
   TSL_TRY(upload_field(w, FRACTAL_Y, &w->y));
@@ -254,7 +254,7 @@ static tsl_err fractal_open(const tsl_problem *problem, const tsl_device *device
       cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
-  TSL_TRY(upload(w));
+  TSL_TRY(fractal_gpu_upload(w));
   TSL_TRY(clear_totals(w));
 done:
   if (err != TSL_OK && *worker != NULL) fractal_close(worker);
@@ -263,7 +263,7 @@ done:
 
 static tsl_err fractal_begin(tsl_worker *worker, int phase) {
   tsl_err err = TSL_OK;
-  if (phase > 0) TSL_TRY(upload(gpu_of(worker)));
+  if (phase > 0) TSL_TRY(fractal_gpu_upload(gpu_of(worker)));
   TSL_TRY(clear_totals(gpu_of(worker)));
 done:
   return err;
@@ -298,7 +298,7 @@ done:
   return err;
 }
 
-static tsl_backend make_backend(void) {
+static tsl_backend fractal_gpu_make_backend(void) {
   tsl_backend b = {};
   b.family = "fractal";
   b.open = fractal_open;
@@ -311,4 +311,4 @@ static tsl_backend make_backend(void) {
   return b;
 }
 
-const tsl_backend fractal_backend_gpu = make_backend();
+const tsl_backend fractal_backend_gpu = fractal_gpu_make_backend();

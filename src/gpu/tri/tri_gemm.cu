@@ -28,7 +28,7 @@ void tri_gemm_destroy(tri_gpu *w) {
   w->gemm = NULL;
 }
 
-static tsl_err prepare(tri_gpu *w) {
+static tsl_err tri_gemm_prepare(tri_gpu *w) {
   tsl_err err = TSL_OK;
   tri_gemm *g = NULL;
   if (w->gemm != NULL) return TSL_OK;
@@ -93,7 +93,7 @@ done:
 
 tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1) {
   tsl_err err = TSL_OK;
-  TSL_TRY(prepare(w));
+  TSL_TRY(tri_gemm_prepare(w));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[0], (b - a) * (c1 - c0) * tri_value_bytes(w),
                           "strip of inner products"));
   TSL_TRY(fork_stream(w, 0));
@@ -128,7 +128,7 @@ template <class R> static tsl_err run(tri_gpu *w, const tri_slab *slab, R *out) 
   tsl_err err = TSL_OK;
   const bool square = w->p.output == TRI_SQUARE;
   const int64_t widest = square ? slab->b : w->p.n - slab->a, rows = tri_gemm_rows(w, widest);
-  TSL_TRY(prepare(w));
+  TSL_TRY(tri_gemm_prepare(w));
   for (int s = 0; s < TRI_STREAMS; s++) {
     TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[s], rows * widest * (int64_t)sizeof(R),
                             "strip of inner products"));

@@ -125,7 +125,7 @@ done:
 
 /* ------------------------------------------------------------ the backend */
 
-static tsl_err upload(tri_gpu *w) {
+static tsl_err tri_gpu_upload(tri_gpu *w) {
   tsl_err err = TSL_OK;
   const tsl_field *points = &w->problem->fields[TRI_POINTS],
                   *extras = &w->problem->fields[TRI_EXTRAS];
@@ -186,7 +186,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
-  TSL_TRY(upload(w));
+  TSL_TRY(tri_gpu_upload(w));
   TSL_TRY(clear_counts(w));
 done:
   if (err != TSL_OK && *worker != NULL) tri_close(worker);
@@ -195,7 +195,7 @@ done:
 
 static tsl_err tri_begin(tsl_worker *worker, int phase) {
   tsl_err err = TSL_OK;
-  if (phase > 0) TSL_TRY(upload(gpu_of(worker)));
+  if (phase > 0) TSL_TRY(tri_gpu_upload(gpu_of(worker)));
   TSL_TRY(clear_counts(gpu_of(worker)));
 done:
   return err;
@@ -255,7 +255,7 @@ done:
   return err;
 }
 
-static tsl_backend make_backend(void) {
+static tsl_backend tri_gpu_make_backend(void) {
   tsl_backend b = {};
   b.family = "tri";
   b.open = tri_open;
@@ -272,4 +272,4 @@ static tsl_backend make_backend(void) {
   return b;
 }
 
-const tsl_backend tri_backend_gpu = make_backend();
+const tsl_backend tri_backend_gpu = tri_gpu_make_backend();

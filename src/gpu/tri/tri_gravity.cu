@@ -175,8 +175,8 @@ int64_t tri_gravity_rows(const tri_gpu *w, int64_t rows) {
 
 /* Blocks of THREADS * Q rows from row a + first on. */
 template <class R, int Q>
-static tsl_err launch(const tri_gpu *w, gravity_job<R> job, int first, int64_t blocks,
-                      cudaStream_t stream) {
+static tsl_err tri_gravity_launch(const tri_gpu *w, gravity_job<R> job, int first, int64_t blocks,
+                                  cudaStream_t stream) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)blocks, (unsigned)segments_of(w->p.n));
   job.first = first;

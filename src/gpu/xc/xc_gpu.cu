@@ -264,7 +264,7 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
                  functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);
 }
 
-static tsl_backend make_backend(void) {
+static tsl_backend xc_gpu_make_backend(void) {
   tsl_backend b = {};
   b.family = "xc";
   b.open = xc_open;
@@ -276,4 +276,4 @@ static tsl_backend make_backend(void) {
   return b;
 }
 
-const tsl_backend xc_backend_gpu = make_backend();
+const tsl_backend xc_backend_gpu = xc_gpu_make_backend();

@@ -37,8 +37,8 @@ done:
   return err;
 }
 
-static tsl_err upload(xc_gpu *w, tsl_gpu_buffer *buffer, const void *from, int64_t bytes,
-                      const char *what) {
+static tsl_err xc_gpu_batch_upload(xc_gpu *w, tsl_gpu_buffer *buffer, const void *from,
+                                   int64_t bytes, const char *what) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes > 0 ? bytes : 1, what));
   if (bytes > 0)
@@ -55,12 +55,12 @@ static tsl_err upload_tables(xc_gpu *w) {
   const xc_params *p = w->p;
   const int64_t n_lists = w->problem->fields[XC_IN_LISTS].shape[0];
   TSL_TRY(make_tables(w, &places, &rows_of, &n_places));
-  TSL_TRY(upload(w, &w->places, places, n_places * 4, "places of functions"));
-  TSL_TRY(upload(w, &w->rows_of, rows_of, n_lists * 4, "rows of shells"));
-  TSL_TRY(upload(w, &w->lists, w->view.lists, n_lists * 4, "lists of shells"));
-  TSL_TRY(upload(w, &w->shells, w->view.orbital.shells, p->n_shells * (int64_t)sizeof(xc_shell),
-                 "shells"));
-  TSL_TRY(upload(w, &w->points, w->view.point[0], 4 * p->n_points * 8, "points"));
+  TSL_TRY(xc_gpu_batch_upload(w, &w->places, places, n_places * 4, "places of functions"));
+  TSL_TRY(xc_gpu_batch_upload(w, &w->rows_of, rows_of, n_lists * 4, "rows of shells"));
+  TSL_TRY(xc_gpu_batch_upload(w, &w->lists, w->view.lists, n_lists * 4, "lists of shells"));
+  TSL_TRY(xc_gpu_batch_upload(w, &w->shells, w->view.orbital.shells,
+                              p->n_shells * (int64_t)sizeof(xc_shell), "shells"));
+  TSL_TRY(xc_gpu_batch_upload(w, &w->points, w->view.point[0], 4 * p->n_points * 8, "points"));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   tsl_free(places);
@@ -279,7 +279,7 @@ done:
   return err;
 }
 
-static tsl_err compute(xc_gpu *w, const xc_batch *batch) {
+static tsl_err xc_gpu_batch_compute(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
   STEP(XC_STEP_FUNCTIONS, xc_functions_run(w, batch));
   for (int s = 0; s < w->p->n_spin; s++) {
@@ -310,13 +310,14 @@ static tsl_err run_batch(xc_gpu *w, int64_t at, int64_t n, int64_t bytes) {
   batch.host = pieces, batch.n = n;
   place_pieces(w, pieces, &batch);
   TSL_TRY(upload_batch(w, &batch));
-  TSL_TRY(compute(w, &batch));
+  TSL_TRY(xc_gpu_batch_compute(w, &batch));
 done:
   return err;
 }
 
 /* After a batch found no memory: the cache gives its own back, the batch becomes smaller. */
-static tsl_err make_room(xc_gpu *w, tsl_err failed, int64_t n, int64_t bytes, bool *again) {
+static tsl_err xc_gpu_batch_make_room(xc_gpu *w, tsl_err failed, int64_t n, int64_t bytes,
+                                      bool *again) {
   tsl_err err = TSL_OK;
   *again = false;
   if (failed != TSL_ERR_DEVICE_MEMORY || (n == 1 && w->cache.used == 0)) return failed;
@@ -339,7 +340,7 @@ tsl_err xc_batch_run(xc_gpu *w, const tsl_unit *units, int64_t n_units) {
     n = batch_size(w, at, count, &bytes);
     err = run_batch(w, at, n, bytes);
     again = false;
-    if (err != TSL_OK) TSL_TRY(make_room(w, err, n, bytes, &again));
+    if (err != TSL_OK) TSL_TRY(xc_gpu_batch_make_room(w, err, n, bytes, &again));
     for (int64_t k = at; again && k < count; k++) w->pieces[k].phi = NULL, w->pieces[k].ready = 0;
   }
 done:

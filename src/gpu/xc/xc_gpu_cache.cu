@@ -67,7 +67,7 @@ static int64_t most_bytes(const xc_gpu *w) {
   return w->cache.most < left ? w->cache.most : left;
 }
 
-static bool make_room(xc_gpu *w, int64_t bytes) {
+static bool xc_gpu_cache_make_room(xc_gpu *w, int64_t bytes) {
   const int64_t most = most_bytes(w);
   if (bytes > most) return false;
   while (w->cache.used > most - bytes) {
@@ -91,7 +91,7 @@ void xc_cache_find(xc_gpu *w, int64_t group, void **block, bool *ready) {
     *block = k->block, *ready = true;
     return;
   }
-  if (w->pool == NULL || !make_room(w, bytes)) return;
+  if (w->pool == NULL || !xc_gpu_cache_make_room(w, bytes)) return;
   if (cudaMallocFromPoolAsync(&k->block, (size_t)bytes, w->pool, w->stream) != cudaSuccess) {
     (void)cudaGetLastError(); /* the card is fuller than its limit: keep no more than now */
     k->block = NULL;

@@ -24,8 +24,8 @@ static __global__ void gather_kernel(const xc_piece *pieces, const int32_t *plac
     to[i] = i < k.b && j < k.b ? (R)from[place[i]] : (R)0;
 }
 
-static __device__ void add(unsigned long long *sum, double value, double small, int32_t group,
-                           unsigned long long *flag) {
+static __device__ void xc_gpu_matrix_add(unsigned long long *sum, double value, double small,
+                                         int32_t group, unsigned long long *flag) {
   const long long fixed = __double2ll_rn(value * 0x1p52);
   if (fabs(value) < small)
     atomicAdd(sum, (unsigned long long)fixed);
@@ -59,14 +59,14 @@ static __global__ void scatter_kernel(const xc_piece *pieces, const int32_t *pla
     const int i = i0 + y, j = j0 + x;
     if (i >= k.b || j > i) continue;
     const double value = (double)m[i * k.pad + j] + (double)turned[x][y];
-    if (value != 0) add(&sums[place[i] * n + place[j]], value, small, k.group, flag);
+    if (value != 0) xc_gpu_matrix_add(&sums[place[i] * n + place[j]], value, small, k.group, flag);
   }
 }
 
-static __device__ void put(double *to, long long sum) {
+static __device__ void xc_gpu_matrix_put(double *to, long long sum) {
   *to = (double)sum * 0x1p-52;
 }
-static __device__ void put(int64_t *to, long long sum) {
+static __device__ void xc_gpu_matrix_put(int64_t *to, long long sum) {
   *to = sum;
 }
 
@@ -78,7 +78,7 @@ static __global__ void matrix_kernel(const unsigned long long *sums, T *matrix, 
   if (at >= count) return;
   const int64_t spin = at / (n * n), i = at % (n * n) / n, j = at % n;
   const int64_t from = (spin * n + (i > j ? i : j)) * n + (i > j ? j : i);
-  put(&matrix[at], (long long)sums[from]);
+  xc_gpu_matrix_put(&matrix[at], (long long)sums[from]);
 }
 
 tsl_err xc_gather_run(xc_gpu *w, const xc_batch *batch, int spin) {

@@ -71,7 +71,7 @@ static tsl_err flush(tsl_checkpoint_writer *w) {
   return TSL_OK;
 }
 
-static tsl_err put(tsl_checkpoint_writer *w, const void *bytes, int64_t n) {
+static tsl_err checkpoint_put(tsl_checkpoint_writer *w, const void *bytes, int64_t n) {
   tsl_err err = TSL_OK;
   const char *from = bytes;
   while (n > 0) {
@@ -96,7 +96,7 @@ tsl_err tsl_checkpoint_create(const char *path, int64_t most, tsl_checkpoint_wri
   TSL_TRY(name_file(w, path));
   reserve(w, LEAST);
   if (w->room == 0) TSL_FAIL(TSL_ERR_MEMORY, "checkpoint '%s': no memory for it", path);
-  TSL_TRY(put(w, TSL_CHECKPOINT_MAGIC, 8));
+  TSL_TRY(checkpoint_put(w, TSL_CHECKPOINT_MAGIC, 8));
   *out = w;
   w = NULL;
 done:
@@ -111,8 +111,8 @@ tsl_err tsl_checkpoint_block(tsl_checkpoint_writer *w, tsl_block tag, int index,
     TSL_FAIL(TSL_ERR_INTERNAL, "checkpoint '%s': block %d begins too early", w->path, (int)tag);
   reserve(w,
           bytes < INT64_MAX - LEAST ? bytes + LEAST : bytes); /* its head, its end, the checksum */
-  TSL_TRY(put(w, head, (int64_t)sizeof head));
-  TSL_TRY(put(w, &bytes, (int64_t)sizeof bytes));
+  TSL_TRY(checkpoint_put(w, head, (int64_t)sizeof head));
+  TSL_TRY(checkpoint_put(w, &bytes, (int64_t)sizeof bytes));
   w->left = bytes;
   w->fill = (8 - bytes % 8) % 8;
 done:
@@ -125,10 +125,10 @@ tsl_err tsl_checkpoint_put(tsl_checkpoint_writer *w, const void *bytes, int64_t 
   if (n < 0 || n > w->left)
     TSL_FAIL(TSL_ERR_INTERNAL, "checkpoint '%s': %lld bytes for a block of %lld", w->path,
              (long long)n, (long long)w->left);
-  TSL_TRY(put(w, bytes, n));
+  TSL_TRY(checkpoint_put(w, bytes, n));
   w->left -= n;
   if (w->left > 0) goto done;
-  TSL_TRY(put(w, zeros, w->fill));
+  TSL_TRY(checkpoint_put(w, zeros, w->fill));
   w->fill = 0;
 done:
   return err;
@@ -162,13 +162,13 @@ done:
   return err;
 }
 
-static tsl_err finish(tsl_checkpoint_writer *w) {
+static tsl_err checkpoint_finish(tsl_checkpoint_writer *w) {
   tsl_err err = TSL_OK;
   uint64_t sum = 0;
   if (w->left != 0) TSL_FAIL(TSL_ERR_INTERNAL, "checkpoint '%s': a block is short", w->path);
   TSL_TRY(flush(w));
   sum = tsl_checksum_end(&w->sum);
-  TSL_TRY(put(w, &sum, (int64_t)sizeof sum));
+  TSL_TRY(checkpoint_put(w, &sum, (int64_t)sizeof sum));
   TSL_TRY(flush(w));
   if (fsync(w->fd) != 0) TSL_TRY(io_fail(w, "fsync"));
   if (rename(w->temporary, w->path) != 0) TSL_TRY(io_fail(w, "cannot rename"));
@@ -178,7 +178,7 @@ done:
 }
 
 tsl_err tsl_checkpoint_commit(tsl_checkpoint_writer **writer, int64_t *bytes) {
-  const tsl_err err = finish(*writer);
+  const tsl_err err = checkpoint_finish(*writer);
   *bytes = (*writer)->written;
   tsl_checkpoint_drop(writer);
   return err;

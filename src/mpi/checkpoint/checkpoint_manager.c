@@ -137,7 +137,7 @@ done:
   return err;
 }
 
-static tsl_err prepare(tsl_session *s, tsl_phase *phase) {
+static tsl_err checkpoint_manager_prepare(tsl_session *s, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_complete_open(phase));
   if (s->checkpoints->from.bytes != NULL) TSL_TRY(take_over(s, phase));
@@ -157,7 +157,7 @@ tsl_err tsl_checkpoints_enter(tsl_session *s, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   tsl_checkpoint_manager *k = s->checkpoints;
   if (k == NULL || !k->on) return TSL_OK;
-  TSL_COLLECTIVE_TRY(s->comm, prepare(s, phase));
+  TSL_COLLECTIVE_TRY(s->comm, checkpoint_manager_prepare(s, phase));
   s->plan.finished = k->finished;
   phase->can_pause = !k->between && phase->index == 0; /* what later phases need is not saved */
   phase->hold = k->between;

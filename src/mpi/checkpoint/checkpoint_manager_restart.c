@@ -44,7 +44,8 @@ static void read_pair(const char *output, pair *p) {
 }
 
 /* The newer of the good ones, or the one asked for; a damaged one is told. */
-static tsl_err choose(const char *output, int asked, const pair *p, int *chosen) {
+static tsl_err checkpoint_manager_restart_choose(const char *output, int asked, const pair *p,
+                                                 int *chosen) {
   tsl_err err = TSL_OK;
   *chosen = -1;
   if (!p->there[0] && !p->there[1])
@@ -87,7 +88,7 @@ done:
   return err;
 }
 
-static tsl_err load(tsl_session *s) {
+static tsl_err checkpoint_manager_restart_load(tsl_session *s) {
   tsl_err err = TSL_OK;
   pair *p = NULL;
   char output[1024];
@@ -95,7 +96,7 @@ static tsl_err load(tsl_session *s) {
   output_of(s->options->restart, output, &asked);
   TSL_TRY(tsl_alloc(1, sizeof *p, "checkpoints", (void **)&p));
   read_pair(output, p);
-  TSL_TRY(choose(output, asked, p, &chosen));
+  TSL_TRY(checkpoint_manager_restart_choose(output, asked, p, &chosen));
   TSL_TRY(take_chosen(s, p, chosen));
 done:
   for (int c = 0; c < 2 && p != NULL; c++) tsl_checkpoint_clear(&p->read[c]);
@@ -127,18 +128,19 @@ done:
   return err;
 }
 
-static tsl_err find(tsl_session *s) {
+static tsl_err checkpoint_manager_restart_find(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof *s->checkpoints, "checkpoints", (void **)&s->checkpoints));
   s->checkpoints->output = s->path;
-  if (s->rank == 0) TSL_TRY(s->options->restart != NULL ? load(s) : check_new(s));
+  if (s->rank == 0)
+    TSL_TRY(s->options->restart != NULL ? checkpoint_manager_restart_load(s) : check_new(s));
 done:
   return err;
 }
 
 tsl_err tsl_checkpoints_open(tsl_session *s) {
   tsl_err err = TSL_OK;
-  TSL_COLLECTIVE_TRY(s->comm, find(s));
+  TSL_COLLECTIVE_TRY(s->comm, checkpoint_manager_restart_find(s));
 done:
   return err;
 }

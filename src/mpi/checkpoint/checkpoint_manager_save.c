@@ -33,18 +33,21 @@ typedef struct sink {
   tsl_err_copy why;
 } sink;
 
-static void settle(sink *to, tsl_err err) {
+static void checkpoint_manager_save_settle(sink *to, tsl_err err) {
   if (err == TSL_OK) return;
   tsl_err_save(err, &to->why);
   tsl_checkpoint_drop(&to->writer);
 }
 
-static void add(sink *to, tsl_block tag, int index, const void *bytes, int64_t n) {
-  if (to->writer != NULL) settle(to, tsl_checkpoint_add(to->writer, tag, index, bytes, n));
+static void checkpoint_manager_save_add(sink *to, tsl_block tag, int index, const void *bytes,
+                                        int64_t n) {
+  if (to->writer != NULL)
+    checkpoint_manager_save_settle(to, tsl_checkpoint_add(to->writer, tag, index, bytes, n));
 }
 
-static void put(sink *to, const void *bytes, int64_t n) {
-  if (to->writer != NULL) settle(to, tsl_checkpoint_put(to->writer, bytes, n));
+static void checkpoint_manager_save_put(sink *to, const void *bytes, int64_t n) {
+  if (to->writer != NULL)
+    checkpoint_manager_save_settle(to, tsl_checkpoint_put(to->writer, bytes, n));
 }
 
 static int64_t array_bytes(const tsl_field *field) {
@@ -64,12 +67,12 @@ static tsl_err put_list(tsl_session *s, const tsl_phase *phase, int f, int64_t u
   const tsl_list *list = &phase->lists.of[unit * s->problem.n_fields + f];
   void *received = NULL;
   if (owner <= 0) {
-    put(to, list->data, bytes);
+    checkpoint_manager_save_put(to, list->data, bytes);
     return TSL_OK;
   }
   TSL_TRY(tsl_alloc(bytes, 1, "records", &received));
   TSL_TRY(tsl_bcast_receive(s->comm, owner, TAG_LIST, received, bytes));
-  put(to, received, bytes);
+  checkpoint_manager_save_put(to, received, bytes);
 done:
   tsl_free(received);
   return err;
@@ -81,10 +84,12 @@ static tsl_err collect_lists(tsl_session *s, const tsl_phase *phase, int f, cons
   const int64_t record = record_bytes(&s->problem.fields[f]);
   int64_t sum = 0;
   for (int64_t u = 0; u < s->units.n; u++) sum += counts[u];
-  add(to, TSL_BLOCK_COUNTS, f, counts, s->units.n * (int64_t)sizeof *counts);
+  checkpoint_manager_save_add(to, TSL_BLOCK_COUNTS, f, counts,
+                              s->units.n * (int64_t)sizeof *counts);
   if (to->writer != NULL)
-    settle(to, tsl_checkpoint_block(to->writer, TSL_BLOCK_RECORDS, f, sum * record));
-  if (sum == 0) put(to, "", 0);
+    checkpoint_manager_save_settle(
+        to, tsl_checkpoint_block(to->writer, TSL_BLOCK_RECORDS, f, sum * record));
+  if (sum == 0) checkpoint_manager_save_put(to, "", 0);
   for (int64_t u = 0; u < s->units.n; u++)
     if (counts[u] > 0) TSL_TRY(put_list(s, phase, f, u, owner[u], counts[u] * record, to));
 done:
@@ -147,16 +152,17 @@ static void add_head(const tsl_session *s, int64_t n_rows, int next, sink *to) {
   head.inputs = k->inputs;
   head.limits = s->limits;
   head.seconds = k->before + tsl_now() - s->opened;
-  add(to, TSL_BLOCK_HEAD, 0, &head, (int64_t)sizeof head);
-  add(to, TSL_BLOCK_VERSION, 0, version, (int64_t)sizeof version);
-  add(to, TSL_BLOCK_FAMILY, 0, s->family->name, (int64_t)strlen(s->family->name) + 1);
+  checkpoint_manager_save_add(to, TSL_BLOCK_HEAD, 0, &head, (int64_t)sizeof head);
+  checkpoint_manager_save_add(to, TSL_BLOCK_VERSION, 0, version, (int64_t)sizeof version);
+  checkpoint_manager_save_add(to, TSL_BLOCK_FAMILY, 0, s->family->name,
+                              (int64_t)strlen(s->family->name) + 1);
 }
 
 static tsl_err add_deck(const tsl_session *s, sink *to) {
   tsl_err err = TSL_OK;
   char *resolved = NULL;
   TSL_TRY(tsl_deck_resolved(s->deck, &resolved));
-  add(to, TSL_BLOCK_DECK, 0, resolved, (int64_t)strlen(resolved) + 1);
+  checkpoint_manager_save_add(to, TSL_BLOCK_DECK, 0, resolved, (int64_t)strlen(resolved) + 1);
 done:
   free(resolved);
   return err;
@@ -173,23 +179,27 @@ static void add_fields(const tsl_session *s, sink *to) {
     fields[f].role = field->role, fields[f].stream = field->stream;
     fields[f].place = s->checkpoints->place[f];
   }
-  add(to, TSL_BLOCK_FIELDS, 0, fields, s->problem.n_fields * (int64_t)sizeof *fields);
+  checkpoint_manager_save_add(to, TSL_BLOCK_FIELDS, 0, fields,
+                              s->problem.n_fields * (int64_t)sizeof *fields);
   for (int f = 0; f < s->problem.n_fields; f++)
     if (tsl_checkpoints_saves(s->checkpoints, &s->problem.fields[f]) &&
         s->problem.fields[f].data != NULL)
-      add(to, TSL_BLOCK_DATA, f, s->problem.fields[f].data, array_bytes(&s->problem.fields[f]));
+      checkpoint_manager_save_add(to, TSL_BLOCK_DATA, f, s->problem.fields[f].data,
+                                  array_bytes(&s->problem.fields[f]));
 }
 
 static tsl_err begin_file(tsl_session *s, const tsl_out_unit *rows, int64_t n_rows, int next,
                           sink *to) {
   tsl_err err = TSL_OK;
   char path[1100];
-  settle(to, tsl_checkpoint_create(tsl_checkpoints_path(s, s->checkpoints->slot, path),
-                                   tsl_memory_free() / 2, &to->writer));
+  checkpoint_manager_save_settle(
+      to, tsl_checkpoint_create(tsl_checkpoints_path(s, s->checkpoints->slot, path),
+                                tsl_memory_free() / 2, &to->writer));
   add_head(s, n_rows, next, to);
   TSL_TRY(add_deck(s, to));
-  add(to, TSL_BLOCK_UNITS, 0, s->units.list, s->units.n * (int64_t)sizeof *s->units.list);
-  add(to, TSL_BLOCK_ROWS, 0, rows, n_rows * (int64_t)sizeof *rows);
+  checkpoint_manager_save_add(to, TSL_BLOCK_UNITS, 0, s->units.list,
+                              s->units.n * (int64_t)sizeof *s->units.list);
+  checkpoint_manager_save_add(to, TSL_BLOCK_ROWS, 0, rows, n_rows * (int64_t)sizeof *rows);
   add_fields(s, to);
 done:
   return err;
@@ -199,13 +209,15 @@ done:
 
 static void begin_tiles(void *state, const int64_t *tiles, int64_t n, int64_t bytes) {
   sink *to = state;
-  add(to, TSL_BLOCK_TILES, 0, tiles, n * (int64_t)sizeof *tiles);
-  if (to->writer != NULL) settle(to, tsl_checkpoint_block(to->writer, TSL_BLOCK_STATES, 0, bytes));
-  if (bytes == 0) put(to, "", 0);
+  checkpoint_manager_save_add(to, TSL_BLOCK_TILES, 0, tiles, n * (int64_t)sizeof *tiles);
+  if (to->writer != NULL)
+    checkpoint_manager_save_settle(to,
+                                   tsl_checkpoint_block(to->writer, TSL_BLOCK_STATES, 0, bytes));
+  if (bytes == 0) checkpoint_manager_save_put(to, "", 0);
 }
 
 static void put_tile(void *state, const void *bytes, int64_t n) {
-  put(state, bytes, n);
+  checkpoint_manager_save_put(state, bytes, n);
 }
 
 /* ---- the whole */

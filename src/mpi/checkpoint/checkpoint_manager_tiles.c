@@ -37,7 +37,7 @@ static void keep_error(task_state *e, tsl_err err) {
   tsl_err_save(err, &e->error);
 }
 
-static tsl_err settle(const task_state *e) {
+static tsl_err checkpoint_manager_tiles_settle(const task_state *e) {
   return e->err == TSL_OK ? TSL_OK : tsl_err_restore(&e->error);
 }
 
@@ -65,7 +65,7 @@ static void clear(task_state *e) {
 
 /* ---- save */
 
-static tsl_err measure(tsl_task *task) {
+static tsl_err checkpoint_manager_tiles_measure(tsl_task *task) {
   task_state *e = (task_state *)task;
   const tsl_executor *st = &e->s->executor;
   for (int64_t u = 0; u < e->s->units.n; u++)
@@ -98,13 +98,13 @@ tsl_err tsl_checkpoints_save_tiles(tsl_session *s, const tsl_checkpoints_sink *s
   tsl_err err = TSL_OK;
   task_state e = {.s = s, .stage = tsl_checkpoints_stage(s, s->checkpoints->finished)};
   TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->units.n, sizeof *e.tiles, "states", (void **)&e.tiles));
-  call(&e, measure);
+  call(&e, checkpoint_manager_tiles_measure);
   TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, e.tiles, (int)s->units.n, MPI_INT64_T, MPI_SUM, s->comm));
   TSL_COLLECTIVE_TRY(s->comm, take_room(&e));
   if (s->rank == 0) sink->begin(sink->state, e.tiles, s->units.n, e.total);
   for (e.unit = 0; e.unit < s->units.n; e.unit++)
     if (e.tiles[e.unit] > 0) TSL_TRY(move_tile(&e, sink));
-  TSL_COLLECTIVE_TRY(s->comm, settle(&e));
+  TSL_COLLECTIVE_TRY(s->comm, checkpoint_manager_tiles_settle(&e));
 done:
   clear(&e);
   return err;
@@ -112,7 +112,7 @@ done:
 
 /* ---- load */
 
-static tsl_err load(tsl_task *task) {
+static tsl_err checkpoint_manager_tiles_load(tsl_task *task) {
   task_state *e = (task_state *)task;
   const tsl_executor *st = &e->s->executor;
   return st->backend->load(st->worker, &e->s->units.list[e->unit], e->stage, e->own, e->lanes,
@@ -147,9 +147,9 @@ static tsl_err load_tiles(tsl_session *s) {
     if (n == 0) continue;
     if (s->rank == 0) memcpy(e.bytes, from, (size_t)n), from += n;
     TSL_TRY(tsl_bcast_bytes(s->comm, e.bytes, n));
-    call(&e, load);
+    call(&e, checkpoint_manager_tiles_load);
   }
-  TSL_COLLECTIVE_TRY(s->comm, settle(&e));
+  TSL_COLLECTIVE_TRY(s->comm, checkpoint_manager_tiles_settle(&e));
 done:
   clear(&e);
   return err;

@@ -121,7 +121,8 @@ done:
 }
 
 /* This rank's part. When a rank is silent each of the others syncs its rows here and now. */
-static tsl_err begin(tsl_session *s, const tsl_out *out, tsl_checkpoint_writer *writer) {
+static tsl_err checkpoint_manager_write_begin(tsl_session *s, const tsl_out *out,
+                                              tsl_checkpoint_writer *writer) {
   tsl_err err = TSL_OK;
   tsl_checkpoint_manager *k = s->checkpoints;
   const bool alarm = tsl_heart_alarm(), rows = out != NULL && streams(s);
@@ -139,7 +140,7 @@ static tsl_err begin(tsl_session *s, const tsl_out *out, tsl_checkpoint_writer *
 tsl_err tsl_checkpoints_write(tsl_session *s, tsl_out *out, tsl_checkpoint_writer *writer) {
   tsl_err err = TSL_OK;
   tsl_checkpoint_manager *k = s->checkpoints;
-  TSL_COLLECTIVE_TRY(s->comm, begin(s, out, writer));
+  TSL_COLLECTIVE_TRY(s->comm, checkpoint_manager_write_begin(s, out, writer));
   if (s->rank != 0 && !k->safe) tsl_heart_saved(k->output, 0); /* rank 0 will tell */
   if (k->behind != NULL && !k->apart) go(k, true);
   if (out != NULL && s->rank == 0) tsl_out_keep(out, true);

@@ -211,7 +211,7 @@ done:
 
 /* ---- the file */
 
-static tsl_err load(const char *path, int fd, char *bytes, int64_t n) {
+static tsl_err checkpoint_read_load(const char *path, int fd, char *bytes, int64_t n) {
   tsl_err err = TSL_OK;
   int64_t at = 0;
   while (at < n) {
@@ -238,7 +238,7 @@ tsl_err tsl_checkpoint_read(const char *path, tsl_checkpoint *out) {
   if (bytes == NULL)
     TSL_FAIL(TSL_ERR_MEMORY, "checkpoint '%s': no memory for its %lld bytes", path,
              (long long)st.st_size);
-  TSL_TRY(load(path, fd, bytes, st.st_size));
+  TSL_TRY(checkpoint_read_load(path, fd, bytes, st.st_size));
   err = tsl_checkpoint_parse(path, bytes, st.st_size, out);
   bytes = NULL;
 done:

@@ -62,7 +62,7 @@ static void end(tsl_behind *b) {
   atomic_store(&b->over, true);
 }
 
-static void *run(void *behind) {
+static void *checkpoint_thread_run(void *behind) {
   sync_rows(behind);
   end(behind);
   return NULL;
@@ -75,7 +75,7 @@ static bool start_thread(tsl_behind *b) {
   sigset_t all, before;
   (void)sigfillset(&all);
   (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = pthread_create(&b->thread, NULL, run, b);
+  const int failed = pthread_create(&b->thread, NULL, checkpoint_thread_run, b);
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   return failed == 0;
 }

@@ -58,8 +58,8 @@ typedef struct bench {
 
 /* ---- command line */
 
-static tsl_err take_number(const char *name, const char *text, double low, double high,
-                           double *value) {
+static tsl_err bench_share_take_number(const char *name, const char *text, double low, double high,
+                                       double *value) {
   tsl_err err = TSL_OK;
   char *end = NULL;
   *value = strtod(text, &end);
@@ -86,8 +86,8 @@ static tsl_err own_options(int argc, char **argv, ask *a, int *n_rest, char **re
     if (k + 1 == argc)
       TSL_FAIL(TSL_ERR_USAGE, "%s needs a value; see `tesela bench share --help`", argv[k]);
     if (csv) a->csv = argv[k + 1];
-    if (tolerance) TSL_TRY(take_number(argv[k], argv[k + 1], 1e-4, 0.5, &a->tolerance));
-    if (repeat) TSL_TRY(take_number(argv[k], argv[k + 1], 1, 100, &number));
+    if (tolerance) TSL_TRY(bench_share_take_number(argv[k], argv[k + 1], 1e-4, 0.5, &a->tolerance));
+    if (repeat) TSL_TRY(bench_share_take_number(argv[k], argv[k + 1], 1, 100, &number));
     if (repeat) a->repeats = (int64_t)number;
     k++;
   }
@@ -95,7 +95,7 @@ done:
   return err;
 }
 
-static tsl_err parse(int argc, char **argv, bench *b) {
+static tsl_err bench_share_parse(int argc, char **argv, bench *b) {
   tsl_err err = TSL_OK;
   static char name[] = "bench share";
   char *rest[MOST_ARGS];
@@ -153,7 +153,7 @@ done:
 /* ---- one row */
 
 /* Rank 0: what a run of the phase took. */
-static row judge(const bench *b, const tsl_record *record) {
+static row bench_share_judge(const bench *b, const tsl_record *record) {
   row r = {.wall = record->balance.wall,
            .ideal = record->balance.ideal,
            .waiting = record->balance.waiting};
@@ -170,7 +170,7 @@ static row judge(const bench *b, const tsl_record *record) {
   return r;
 }
 
-static void print_row(const row *r) {
+static void bench_share_print_row(const row *r) {
   char share[16] = "-";
   if (r->share >= 0) (void)snprintf(share, sizeof share, "%.4f", r->share);
   printf("  %-22s %8s %8.1f %11.5g %11.5g %11.5g %7.1f\n", r->plan, share, 100 * r->items, r->fast,
@@ -179,7 +179,7 @@ static void print_row(const row *r) {
 }
 
 /* Deal by the session's settings and keep the best of the repeated runs; the same on all ranks. */
-static tsl_err measure(bench *b, const char *plan, double share, row *result) {
+static tsl_err bench_share_measure(bench *b, const char *plan, double share, row *result) {
   tsl_err err = TSL_OK;
   tsl_session *s = &b->session;
   tsl_record record = {0};
@@ -187,14 +187,14 @@ static tsl_err measure(bench *b, const char *plan, double share, row *result) {
   TSL_TRY(tsl_session_assign(s));
   for (int64_t k = 0; k < b->ask.repeats; k++) {
     TSL_TRY(tsl_phase_run(s, NULL, 0, &record));
-    const row r = s->rank == 0 ? judge(b, &record) : best;
+    const row r = s->rank == 0 ? bench_share_judge(b, &record) : best;
     if (k == 0 || r.wall < best.wall) best = r;
     tsl_record_clear(&record);
   }
   (void)snprintf(best.plan, sizeof best.plan, "%s", plan);
   best.share = share;
   TSL_MPI(MPI_Bcast(&best, (int)sizeof best, MPI_BYTE, 0, s->comm));
-  if (s->rank == 0) print_row(&best);
+  if (s->rank == 0) bench_share_print_row(&best);
   if (b->n_rows < MOST_ROWS) b->rows[b->n_rows++] = best;
   if (result != NULL) *result = best;
 done:
@@ -205,14 +205,14 @@ done:
 static tsl_err measure_share(bench *b, const char *plan, double share, row *result) {
   b->session.run.plan = TSL_PLAN_SHARE;
   b->session.run.gpu_share = share;
-  return measure(b, plan, share, result);
+  return bench_share_measure(b, plan, share, result);
 }
 
 static tsl_err measure_own(bench *b, row *result) {
   char plan[24];
   b->session.run.plan = b->plan;
   (void)snprintf(plan, sizeof plan, "%s, dynamic %g", tsl_plan_words[b->plan], b->dynamic);
-  return measure(b, plan, -1, result);
+  return bench_share_measure(b, plan, -1, result);
 }
 
 /* ---- the search */
@@ -304,7 +304,7 @@ tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv) {
   int rank = 0;
   FILE *csv = NULL;
   bench b = {.session = {.comm = MPI_COMM_NULL}};
-  TSL_TRY(parse(argc, argv, &b));
+  TSL_TRY(bench_share_parse(argc, argv, &b));
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   if (b.options.help) {
     if (rank == 0) fputs(help_text, stdout);

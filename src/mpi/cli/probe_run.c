@@ -35,7 +35,7 @@ typedef struct probe_options {
   char *device;
 } probe_options;
 
-static tsl_err parse(int argc, char **argv, probe_options *o) {
+static tsl_err probe_run_parse(int argc, char **argv, probe_options *o) {
   tsl_err err = TSL_OK;
   *o = (probe_options){.csv = NULL};
   for (int k = 1; k < argc; k++) {
@@ -174,7 +174,7 @@ static tsl_err probe_device(tsl_task *task) {
   return platform_of(p->placement)->probe(&p->placement->device, p->figures);
 }
 
-static tsl_err measure(tsl_session *s, tsl_figures *f) {
+static tsl_err probe_run_measure(tsl_session *s, tsl_figures *f) {
   tsl_err err = TSL_OK;
   probing p = {.task.run = probe_device, .placement = s->executor.placement, .figures = f};
   if (platform_of(p.placement)->probe == NULL)
@@ -197,7 +197,7 @@ static tsl_err figures_of_rank(tsl_session *s, bool again, tsl_figures *f, int *
   if (*fresh == 0) goto done;
   memset(f, 0, sizeof *f);
   TSL_MPI(MPI_Barrier(s->comm));
-  TSL_COLLECTIVE_TRY(s->comm, measure(s, f));
+  TSL_COLLECTIVE_TRY(s->comm, probe_run_measure(s, f));
   remember(path, key, f);
 done:
   return err;
@@ -292,7 +292,7 @@ tsl_err tsl_probe(MPI_Comm comm, int argc, char **argv) {
   tsl_session session = {.comm = MPI_COMM_NULL};
   tsl_figures *all = NULL;
   int size = 1, rank = 0;
-  TSL_TRY(parse(argc, argv, &options));
+  TSL_TRY(probe_run_parse(argc, argv, &options));
   TSL_MPI(MPI_Comm_size(comm, &size));
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   if (options.help) return rank == 0 ? (void)fputs(tsl_probe_help, stdout) : (void)0, TSL_OK;

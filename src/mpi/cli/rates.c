@@ -45,8 +45,8 @@ static bool same(const device_rate *a, const device_rate *b) {
 }
 
 /* One line as a rate of one kind; false for lines of others and for what is not understood. */
-static bool parse(char *line, const char *family, const char *signature, device_rate *rate,
-                  int *kind) {
+static bool rates_parse(char *line, const char *family, const char *signature, device_rate *rate,
+                        int *kind) {
   double c[TSL_N_COEFFICIENTS], setup = 0;
   char *words[N_WORDS];
   int at = 0;
@@ -83,7 +83,7 @@ static int read_rates(const char *path, const char *family, const char *signatur
   while (fgets(line, sizeof line, file) != NULL) {
     device_rate rate;
     int kind = 0, at = 0;
-    if (!parse(line, family, wanted, &rate, &kind)) continue;
+    if (!rates_parse(line, family, wanted, &rate, &kind)) continue;
     while (at < n && !same(&rates[at], &rate)) at++;
     if (at == room) continue;
     if (at == n) rates[n++] = rate;

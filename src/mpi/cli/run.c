@@ -95,7 +95,7 @@ done:
 }
 
 /* Derived fields and pictures; rank 0 works, the others wait. */
-static tsl_err finish(tsl_session *s, tsl_out *out) {
+static tsl_err run_finish(tsl_session *s, tsl_out *out) {
   tsl_err err = TSL_OK;
   const double begin = tsl_now();
   if (s->family->finish == NULL) return TSL_OK;
@@ -160,7 +160,7 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   TSL_TRY(open_output(s, out));
   TSL_TRY(all_phases(s, *out, record));
   TSL_TRY(tsl_worker_notes_gather(s, record));
-  TSL_TRY(finish(s, *out));
+  TSL_TRY(run_finish(s, *out));
   if (talk) tsl_record_print(s, record, stdout), tsl_worker_notes_print(record, stdout);
   if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
   TSL_COLLECTIVE_TRY(s->comm, tsl_record_store(s, record, *out));

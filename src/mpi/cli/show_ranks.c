@@ -46,8 +46,8 @@ static herr_t read_first(hid_t dataset, hid_t space, hid_t type, hsize_t n, void
 }
 
 /* Rows of a table, at most MOST_ROWS of *n; NULL when absent (*n 0) or unreadable (*n -1). */
-static void *read_rows(hid_t file, const char *path, const tsl_column *columns, size_t bytes,
-                       int64_t *n) {
+static void *show_ranks_read_rows(hid_t file, const char *path, const tsl_column *columns,
+                                  size_t bytes, int64_t *n) {
   hid_t dataset = -1, space = -1, type = -1;
   void *rows = NULL;
   bool good = false;
@@ -107,7 +107,7 @@ static void print_seat(seat_row *row) {
 
 int tsl_show_ranks(hid_t file) {
   int64_t n = 0;
-  seat_row *rows = read_rows(file, "/run/machine", seat_columns, sizeof *rows, &n);
+  seat_row *rows = show_ranks_read_rows(file, "/run/machine", seat_columns, sizeof *rows, &n);
   if (rows == NULL) return n < 0;
   printf("\nRanks\n");
   for (int64_t r = 0; r < n && r < MOST_ROWS; r++) print_seat(&rows[r]);
@@ -137,7 +137,7 @@ static const tsl_column balance_columns[] = {
 
 int tsl_show_balance(hid_t file) {
   int64_t n = 0;
-  balance_row *rows = read_rows(file, "/run/balance", balance_columns, sizeof *rows, &n);
+  balance_row *rows = show_ranks_read_rows(file, "/run/balance", balance_columns, sizeof *rows, &n);
   if (rows == NULL) return n < 0;
   printf("\nBalance\n  %5s %8s %8s %8s  %11s  %10s  %8s\n", "rank", "units", "static %", "dynamic",
          "predicted s", "measured s", "idle s");

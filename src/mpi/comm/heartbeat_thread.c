@@ -115,7 +115,7 @@ static void miss(tsl_heart *h, int rank, double now) {
 }
 
 /* The ranks of a host are found one after another: the alarm waits for those in doubt. */
-static void judge(tsl_heart *h, double now) {
+static void heartbeat_thread_judge(tsl_heart *h, double now) {
   bool doubt = false;
   tsl_watch_look(&h->watch, now);
   for (int r = 0; r < h->size; r++) {
@@ -172,7 +172,7 @@ static void take_lost(tsl_heart *h, const tsl_beat *b, double now) {
   raise_alarm(h, b->from, now);
 }
 
-static void take(tsl_heart *h, const tsl_beat *b, double now) {
+static void heartbeat_thread_take(tsl_heart *h, const tsl_beat *b, double now) {
   tsl_watch_heard(&h->watch, b->from, b->unit, now);
   if (b->kind == TSL_BEAT_ASKED) tsl_heart_send(h, b->from, TSL_BEAT_SIGN, -1, 0);
   if (b->kind == TSL_BEAT_LEFT) tsl_watch_left(&h->watch, b->from);
@@ -193,7 +193,7 @@ static void take_all(tsl_heart *h) {
     if (!ours || b.from < 0 || b.from >= h->size || b.from == h->rank) continue;
     if (atomic_load(&h->silent[b.from])) continue; /* for good */
     h->post.known[b.from] = from;
-    take(h, &b, tsl_now());
+    heartbeat_thread_take(h, &b, tsl_now());
   }
 }
 
@@ -229,10 +229,10 @@ static void warn_once(tsl_heart *h, double now) {
             n, h->size, first, h->placements[first].host);
 }
 
-static void look_around(tsl_heart *h, double now) {
+static void heartbeat_thread_look_around(tsl_heart *h, double now) {
   if (now < h->look && !atomic_load(&h->ending)) return;
   h->look = now + LOOK * h->patience;
-  judge(h, now);
+  heartbeat_thread_judge(h, now);
   spread_alarm(h, now);
   warn_once(h, now);
 }
@@ -242,7 +242,7 @@ void *tsl_heart_thread(void *arg) {
   while (!atomic_load(&h->stop)) {
     take_all(h);
     send_signs(h, tsl_now());
-    look_around(h, tsl_now());
+    heartbeat_thread_look_around(h, tsl_now());
     end_in_time(h, tsl_now());
     tsl_post_wait(&h->post, LOOK * h->patience);
   }

@@ -187,7 +187,8 @@ void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed 
 }
 
 /* A home that cannot be written is no error. */
-static void store(const char *path, const int *missing, const tsl_cost *cost, int n_kinds) {
+static void calibrate_store(const char *path, const int *missing, const tsl_cost *cost,
+                            int n_kinds) {
   FILE *file = tsl_calibration_append(path);
   if (file == NULL) return;
   for (int r = 0; r < cost->n_ranks; r++)
@@ -239,7 +240,8 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   }
   TSL_MPI(MPI_Gather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed, MPI_BYTE,
                      0, comm));
-  if (rank == 0 && total > 0 && cacheable && n_units > 0) store(path, missing, cost, n_kinds);
+  if (rank == 0 && total > 0 && cacheable && n_units > 0)
+    calibrate_store(path, missing, cost, n_kinds);
   TSL_COLLECTIVE_TRY(
       comm, rank == 0 ? tsl_device_class_pool(keys, TSL_COST_KEY, units, n_units, cost) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)sizeof speed * size));

@@ -84,7 +84,7 @@ static void keep_error(engine_state *e, tsl_err err) {
 
 /* ---- on the compute thread */
 
-static tsl_err compute(tsl_task *task) {
+static tsl_err bag_engine_compute(tsl_task *task) {
   tsl_err err = TSL_OK;
   batch *b = (batch *)task;
   const tsl_executor *st = b->executor;
@@ -99,7 +99,7 @@ done:
 }
 
 /* The same in two halves. */
-static tsl_err begin(tsl_task *task) {
+static tsl_err bag_engine_begin(tsl_task *task) {
   tsl_err err = TSL_OK;
   batch *b = (batch *)task;
   const tsl_executor *st = b->executor;
@@ -116,7 +116,7 @@ static bool has_ended(tsl_task *task) {
   return st->backend->ended(st->worker);
 }
 
-static tsl_err finish(tsl_task *task) {
+static tsl_err bag_engine_finish(tsl_task *task) {
   tsl_err err = TSL_OK;
   batch *b = (batch *)task;
   const tsl_executor *st = b->executor;
@@ -161,7 +161,7 @@ static bool is_finished(const engine_state *e, int64_t unit) {
 }
 
 /* Units for a batch: none when there are none for now. */
-static tsl_err fill(engine_state *e, batch *b) {
+static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
   int64_t u = 0;
   b->n = 0;
@@ -198,7 +198,7 @@ static tsl_err feed(engine_state *e, bool *moved) {
   tsl_err err = TSL_OK;
   batch *b;
   while (work_left(e) && wants_more(e) && (b = idle_batch(e)) != NULL) {
-    TSL_TRY(fill(e, b));
+    TSL_TRY(bag_engine_fill(e, b));
     if (b->n == 0) break;
     b->posted = true;
     b->order = e->n_posted++;
@@ -324,7 +324,7 @@ static void heed_alarm(engine_state *e) {
 }
 
 /* Has someone failed, or the user asked to stop? */
-static tsl_err look_around(engine_state *e) {
+static tsl_err bag_engine_look_around(engine_state *e) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
   heed_alarm(e);
@@ -362,7 +362,7 @@ static void turn(engine_state *e) {
   bool moved = false;
   tsl_task *landed;
   end_if_hung(e, tsl_now());
-  keep_error(e, look_around(e));
+  keep_error(e, bag_engine_look_around(e));
   keep_error(e, feed(e, &moved));
   keep_error(e, serve_others(e, &moved));
   keep_error(e, release_sent(e, &moved));
@@ -393,8 +393,8 @@ static tsl_err open_engine(engine_state *e) {
   TSL_TRY(tsl_overlaps(phase->executor, &e->overlaps));
   TSL_TRY(tsl_alloc(N_BATCHES, sizeof *e->batches, "result buffers", (void **)&e->batches));
   for (int k = 0; k < N_BATCHES; k++) {
-    e->batches[k].task.run = e->overlaps ? begin : compute;
-    e->batches[k].task.finish = e->overlaps ? finish : NULL;
+    e->batches[k].task.run = e->overlaps ? bag_engine_begin : bag_engine_compute;
+    e->batches[k].task.finish = e->overlaps ? bag_engine_finish : NULL;
     e->batches[k].task.ended = e->overlaps ? has_ended : NULL;
     e->batches[k].executor = phase->executor;
     e->batches[k].freed = &e->freed;

@@ -15,8 +15,8 @@ typedef struct store_state {
 } store_state;
 
 /* A GATHER field that has these rows. */
-static tsl_err find(const tsl_problem *problem, int f, int64_t lo, int64_t hi,
-                    const tsl_field **out) {
+static tsl_err field_rows_find(const tsl_problem *problem, int f, int64_t lo, int64_t hi,
+                               const tsl_field **out) {
   tsl_err err = TSL_OK;
   const tsl_field *field = NULL;
   if (f < 0 || f >= problem->n_fields)
@@ -47,12 +47,12 @@ static char *rows_in_memory(const tsl_field *field, int64_t lo, int64_t hi, size
   return (char *)field->data + (size_t)lo * row;
 }
 
-static tsl_err read_rows(void *arg, int f, int64_t lo, int64_t hi, void *rows) {
+static tsl_err field_rows_read_rows(void *arg, int f, int64_t lo, int64_t hi, void *rows) {
   tsl_err err = TSL_OK;
   const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
-  TSL_TRY(find(state->problem, f, lo, hi, &field));
+  TSL_TRY(field_rows_find(state->problem, f, lo, hi, &field));
   if (field->stream)
     TSL_TRY(tsl_out_read_rows(state->out, field, lo, hi, rows));
   else if (hi > lo) {
@@ -68,7 +68,7 @@ static tsl_err write_rows(void *arg, int f, int64_t lo, int64_t hi, const void *
   const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
-  TSL_TRY(find(state->problem, f, lo, hi, &field));
+  TSL_TRY(field_rows_find(state->problem, f, lo, hi, &field));
   if (tsl_first_bad(field, rows, (hi - lo) * row_count(field)) >= 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in rows %lld to %lld", field->name,
              tsl_bad_word(field), (long long)lo, (long long)hi - 1);
@@ -100,11 +100,11 @@ done:
   return err;
 }
 
-static tsl_err finish(tsl_problem *problem, tsl_out *out) {
+static tsl_err field_rows_finish(tsl_problem *problem, tsl_out *out) {
   tsl_err err = TSL_OK;
   store_state state = {problem, out};
   const tsl_field_rows store = {
-      .state = &state, .read = read_rows, .write = write_rows, .append = append_records};
+      .state = &state, .read = field_rows_read_rows, .write = write_rows, .append = append_records};
   TSL_TRY(problem->family->finish(problem, &store));
   TSL_TRY(tsl_out_end_rows(out));
 done:
@@ -116,7 +116,7 @@ tsl_err tsl_field_rows_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out)
   int rank = 0;
   if (problem->family->finish == NULL) return TSL_OK;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
-  TSL_COLLECTIVE_TRY(comm, rank == 0 ? finish(problem, out) : TSL_OK);
+  TSL_COLLECTIVE_TRY(comm, rank == 0 ? field_rows_finish(problem, out) : TSL_OK);
 done:
   return err;
 }

@@ -90,7 +90,7 @@ static tsl_err check_signal(const tsl_traceback_break *between) {
       tsl_stop_signal);
 }
 
-static tsl_err look_around(const traceback *w, const tsl_traceback_break *between) {
+static tsl_err traceback_look_around(const traceback *w, const tsl_traceback_break *between) {
   tsl_err err = TSL_OK;
   TSL_COLLECTIVE_TRY(w->comm, check_signal(between));
   if (between != NULL && between->on) TSL_TRY(between->look(between->state));
@@ -118,7 +118,7 @@ tsl_err tsl_traceback(MPI_Comm comm, const tsl_executor *executor, tsl_problem *
     if (owner < 0)
       TSL_FAIL(TSL_ERR_INTERNAL, "the recovery of the solution is in lane %lld, which is none",
                (long long)w.cursor.lane);
-    TSL_TRY(look_around(&w, between)); /* after the last turn there is only to write */
+    TSL_TRY(traceback_look_around(&w, between)); /* after the last turn there is only to write */
     TSL_TRY(one_turn(&w, owner));
   }
 done:

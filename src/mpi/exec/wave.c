@@ -263,7 +263,7 @@ static void end_if_hung(const wave *w, double now) {
   }
 }
 
-static tsl_err look_around(wave *w) {
+static tsl_err wave_look_around(wave *w) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
   end_if_hung(w, now);
@@ -320,7 +320,7 @@ static long nap(const wave *w) {
 static void turn(wave *w) {
   bool moved = false;
   tsl_task *landed;
-  keep_error(w, look_around(w));
+  keep_error(w, wave_look_around(w));
   keep_error(w, look_at_cut(w));
   keep_error(w, feed(w, &moved));
   keep_error(w, serve_others(w, &moved));
@@ -415,7 +415,7 @@ static void close_wave(wave *w) {
 }
 
 /* The edges of what is done arrive, on all ranks, and is anything left? */
-static tsl_err settle(wave *w) {
+static tsl_err wave_settle(wave *w) {
   tsl_err err = TSL_OK;
   const int64_t n = w->phase->plan->n_units;
   w->phase->paused = n > 0 && w->cut.stage <= w->phase->units[n - 1].stage;
@@ -451,7 +451,7 @@ tsl_err tsl_wave_run(tsl_phase *phase) {
   start_clock(&w);
   while (!has_ended(&w)) turn(&w);
   tsl_progress_end(&w.progress);
-  if (w.err == TSL_OK && !w.abort) keep_error(&w, settle(&w));
+  if (w.err == TSL_OK && !w.abort) keep_error(&w, wave_settle(&w));
   if (w.err != TSL_OK) (void)tsl_err_restore(&w.error);
   TSL_COLLECTIVE_TRY(phase->comm, w.lost ? tsl_heart_lost(__FILE__, __LINE__) : w.err);
 done:

@@ -32,7 +32,7 @@ done:
   return err;
 }
 
-static tsl_err compute(tsl_task *task) {
+static tsl_err wave_compute_compute(tsl_task *task) {
   tsl_err err = TSL_OK;
   tsl_wave_batch *f = (tsl_wave_batch *)task;
   const tsl_executor *st = f->phase->executor;
@@ -49,7 +49,7 @@ done:
   return err;
 }
 
-static tsl_err begin(tsl_task *task) {
+static tsl_err wave_compute_begin(tsl_task *task) {
   tsl_err err = TSL_OK;
   tsl_wave_batch *f = (tsl_wave_batch *)task;
   const tsl_executor *st = f->phase->executor;
@@ -67,7 +67,7 @@ static bool has_ended(tsl_task *task) {
   return st->backend->ended(st->worker);
 }
 
-static tsl_err finish(tsl_task *task) {
+static tsl_err wave_compute_finish(tsl_task *task) {
   tsl_err err = TSL_OK;
   tsl_wave_batch *f = (tsl_wave_batch *)task;
   const tsl_executor *st = f->phase->executor;
@@ -84,8 +84,8 @@ done:
 
 tsl_wave_batch tsl_wave_batch_make(const tsl_phase *phase, tsl_edges *edges, int rank,
                                    bool overlaps, double *freed) {
-  return (tsl_wave_batch){.task.run = overlaps ? begin : compute,
-                          .task.finish = overlaps ? finish : NULL,
+  return (tsl_wave_batch){.task.run = overlaps ? wave_compute_begin : wave_compute_compute,
+                          .task.finish = overlaps ? wave_compute_finish : NULL,
                           .task.ended = overlaps ? has_ended : NULL,
                           .phase = phase,
                           .edges = edges,

@@ -33,7 +33,8 @@ struct tsl_work_source {
 
 /* ---- opening */
 
-static tsl_err allocate(tsl_work_source *s, const tsl_unit *units, const tsl_cost *cost) {
+static tsl_err work_source_allocate(tsl_work_source *s, const tsl_unit *units,
+                                    const tsl_cost *cost) {
   tsl_err err = TSL_OK;
   const int64_t n = s->plan->n_units;
   if (n > MOST_UNITS) TSL_FAIL(TSL_ERR_INPUT, "%lld units; at most %d", (long long)n, MOST_UNITS);
@@ -58,7 +59,7 @@ static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl
   *s = (tsl_work_source){.counter = counter, .plan = plan};
   TSL_MPI(MPI_Comm_rank(comm, &s->rank));
   TSL_MPI(MPI_Comm_size(comm, &s->size));
-  TSL_TRY(allocate(s, units, cost));
+  TSL_TRY(work_source_allocate(s, units, cost));
   s->longest = fmax(TSL_BATCH_SHORT, s->parts.ideal / TSL_BATCHES);
   s->enough = overlaps ? s->longest : TSL_BATCH_SHORT;
   const tsl_range mine = s->left[s->rank];

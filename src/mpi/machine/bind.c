@@ -373,7 +373,7 @@ static void note_idle(decision *d) {
 
 /* ---------------------------------------------------------------------- entry */
 
-static tsl_err prepare(decision *d) {
+static tsl_err bind_prepare(decision *d) {
   tsl_err err = TSL_OK;
   const tsl_bind_host *host = d->host;
   TSL_TRY(tsl_alloc(host->n_ranks, sizeof *d->wants, "device requests", (void **)&d->wants));
@@ -394,7 +394,7 @@ tsl_err tsl_bind_decide(const tsl_bind_ask *ask, const tsl_bind_host *host,
                         tsl_bind_choice *choices, bool *cores) {
   tsl_err err = TSL_OK;
   decision d = {.ask = ask, .host = host, .choices = choices, .cores = cores};
-  TSL_TRY(prepare(&d));
+  TSL_TRY(bind_prepare(&d));
   TSL_TRY(read_request(&d));
   TSL_TRY(assign_cards(&d));
   TSL_TRY(assign_cores(&d));

@@ -99,7 +99,7 @@ static void finish_first(tsl_compute_thread *thread) {
 }
 
 /* A thread that could not be prepared (bound) refuses its tasks with that error. */
-static void run(const tsl_compute_thread *thread, tsl_task *task) {
+static void compute_thread_run(const tsl_compute_thread *thread, tsl_task *task) {
   if (thread->prepared.code != TSL_OK)
     task->error = thread->prepared;
   else
@@ -107,11 +107,11 @@ static void run(const tsl_compute_thread *thread, tsl_task *task) {
 }
 
 /* A task that failed keeps its place among those begun. */
-static void begin(tsl_compute_thread *thread, tsl_task *task) {
-  run(thread, task);
+static void compute_thread_begin(tsl_compute_thread *thread, tsl_task *task) {
+  compute_thread_run(thread, task);
   if (task->error.code == TSL_ERR_DEVICE_MEMORY && thread->n_begun > 0) {
     while (thread->n_begun > 0) finish_first(thread);
-    run(thread, task);
+    compute_thread_run(thread, task);
   }
   if (task->finish == NULL) {
     give_back(thread, task);
@@ -128,7 +128,7 @@ static void *thread_main(void *arg) {
   if (thread->prepare != NULL) tsl_err_save(thread->prepare(thread->arg), &thread->prepared);
   while (next_step(thread, &task))
     if (task != NULL)
-      begin(thread, task);
+      compute_thread_begin(thread, task);
     else
       finish_first(thread);
   return NULL;

@@ -64,7 +64,7 @@ done:
   return err;
 }
 
-static tsl_err allocate(node *self) {
+static tsl_err machine_allocate(node *self) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)self->size * self->host.n_cores;
   TSL_TRY(tsl_alloc(n, sizeof(bool), "core table", (void **)&self->may_run));
@@ -217,7 +217,7 @@ static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *pla
   tsl_err err = TSL_OK;
   TSL_COLLECTIVE_TRY(self->comm, load_topology(self));
   TSL_COLLECTIVE_TRY(self->comm, same_cores(self));
-  TSL_COLLECTIVE_TRY(self->comm, allocate(self));
+  TSL_COLLECTIVE_TRY(self->comm, machine_allocate(self));
   TSL_COLLECTIVE_TRY(self->comm, share_cores(self));
   TSL_COLLECTIVE_TRY(self->comm, look_at_cards(self, ask));
   TSL_COLLECTIVE_TRY(self->comm, share_cards(self));

@@ -25,7 +25,7 @@ static void fill_row(const tsl_placement *placement, char cells[COLUMNS][CELL]) 
                  placement->cpuset[0] != '\0' ? placement->cpuset : "not pinned");
 }
 
-static void print_row(char cells[COLUMNS][CELL], const int *width, FILE *file) {
+static void machine_text_print_row(char cells[COLUMNS][CELL], const int *width, FILE *file) {
   (void)fputc(' ', file);
   for (int c = 0; c < COLUMNS; c++)
     (void)fprintf(file, c == COLUMNS - 1 ? " %.*s%s" : " %*s%s",
@@ -42,10 +42,10 @@ void tsl_machine_print(const tsl_placement *placements, int64_t n, FILE *file) {
       if ((int)strlen(cells[c]) > width[c]) width[c] = (int)strlen(cells[c]);
   }
   for (int c = 0; c < COLUMNS; c++) (void)snprintf(cells[c], CELL, "%s", titles[c]);
-  print_row(cells, width, file);
+  machine_text_print_row(cells, width, file);
   for (int64_t s = 0; s < n; s++) {
     fill_row(&placements[s], cells);
-    print_row(cells, width, file);
+    machine_text_print_row(cells, width, file);
   }
 }
 

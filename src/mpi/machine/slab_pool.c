@@ -17,7 +17,7 @@ int64_t tsl_slab_bytes(const tsl_problem *problem, const tsl_unit *unit, int f) 
   return count * (int64_t)tsl_type_bytes((tsl_type)field->type);
 }
 
-static tsl_err allocate(const tsl_backend *backend, int64_t bytes, void **out) {
+static tsl_err slab_pool_allocate(const tsl_backend *backend, int64_t bytes, void **out) {
   if (backend->host_alloc != NULL) return backend->host_alloc(bytes, out);
   return tsl_alloc(bytes, 1, "result buffer", out);
 }
@@ -47,7 +47,7 @@ tsl_err tsl_part_init(const tsl_problem *problem, const tsl_backend *backend,
   tsl_err err = TSL_OK;
   *part = (tsl_part){0};
   for (int f = 0; f < problem->n_fields; f++)
-    if (bytes[f] > 0) TSL_TRY(allocate(backend, bytes[f], &part->slab[f]));
+    if (bytes[f] > 0) TSL_TRY(slab_pool_allocate(backend, bytes[f], &part->slab[f]));
 done:
   if (err != TSL_OK) tsl_part_clear(problem, backend, part);
   return err;
@@ -63,7 +63,8 @@ tsl_err tsl_slab_pool_open(const tsl_problem *problem, const tsl_backend *backen
     if (!tsl_mul_i64(largest[f], n_most, &slots->bytes[f]))
       TSL_FAIL(TSL_ERR_INPUT, "field '%s': slabs of %lld units overflow 64-bit counts",
                problem->fields[f].name, (long long)n_most);
-    if (slots->bytes[f] > 0) TSL_TRY(allocate(backend, slots->bytes[f], &slots->block[f]));
+    if (slots->bytes[f] > 0)
+      TSL_TRY(slab_pool_allocate(backend, slots->bytes[f], &slots->block[f]));
   }
 done:
   if (err != TSL_OK) tsl_slab_pool_close(slots);

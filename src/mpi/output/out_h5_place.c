@@ -91,7 +91,7 @@ static void tell_gone(tsl_out *out, int why) {
 }
 
 /* Root: 1 when there is a new place for the file. */
-static int look(tsl_out *out, int *fd) {
+static int out_h5_place_look(tsl_out *out, int *fd) {
   if (tsl_out_in_place(out)) return 0;
   const int why = make_place(out, fd);
   if (why != 0) tell_gone(out, why);
@@ -114,7 +114,7 @@ tsl_err tsl_out_look(tsl_out *out) {
   tsl_err err = TSL_OK;
   int anew = 0, fd = -1;
   if (tsl_heart_alarm()) return TSL_OK;
-  if (out->rank == 0) anew = look(out, &fd);
+  if (out->rank == 0) anew = out_h5_place_look(out, &fd);
   TSL_MPI(MPI_Bcast(&anew, 1, MPI_INT, 0, out->comm));
   if (anew == 0) return TSL_OK;
   out->reopens = out->mpio; /* MPI-IO has the old file open by its name */

@@ -96,8 +96,8 @@ static tsl_err check_slab(const tsl_problem *problem, int f, const tsl_unit *uni
 /* ---- rank 0's side */
 
 /* Copy a row-major box into the whole array. */
-static void place(const tsl_field *field, const int64_t lo[3], const int64_t hi[3],
-                  const void *slab) {
+static void result_writer_place(const tsl_field *field, const int64_t lo[3], const int64_t hi[3],
+                                const void *slab) {
   const size_t element = tsl_type_bytes((tsl_type)field->type);
   const size_t run = (size_t)(hi[2] - lo[2]) * element;
   const char *from = slab;
@@ -123,8 +123,8 @@ static bool continues(const joined *j, const int64_t lo[3], const int64_t hi[3],
 }
 
 /* Write the box, or keep it to be written with those that follow. */
-static tsl_err join(tsl_result_writer *d, int f, const int64_t lo[3], const int64_t hi[3],
-                    const char *slab) {
+static tsl_err result_writer_join(tsl_result_writer *d, int f, const int64_t lo[3],
+                                  const int64_t hi[3], const char *slab) {
   tsl_err err = TSL_OK;
   joined *j = &d->pending[f];
   const tsl_type type = (tsl_type)d->problem->fields[f].type;
@@ -146,7 +146,8 @@ done:
   return err;
 }
 
-static tsl_err store(tsl_result_writer *d, const tsl_unit *unit, int f, const void *slab) {
+static tsl_err result_writer_store(tsl_result_writer *d, const tsl_unit *unit, int f,
+                                   const void *slab) {
   const tsl_field *field = &d->problem->fields[f];
   int64_t lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
   tsl_err err = TSL_OK;
@@ -154,9 +155,9 @@ static tsl_err store(tsl_result_writer *d, const tsl_unit *unit, int f, const vo
   if (box_count(lo, hi) == 0) return TSL_OK;
   TSL_TRY(check_slab(d->problem, f, unit, lo, hi, slab));
   if (!field->stream)
-    place(field, lo, hi, slab);
+    result_writer_place(field, lo, hi, slab);
   else if (d->out != NULL)
-    TSL_TRY(join(d, f, lo, hi, slab));
+    TSL_TRY(result_writer_join(d, f, lo, hi, slab));
 done:
   return err;
 }
@@ -262,7 +263,7 @@ tsl_err tsl_result_writer_put(tsl_result_writer *d, const tsl_unit *unit, const 
     const tsl_field *field = &d->problem->fields[f];
     const bool gathered = (field->role & TSL_OUT) && field->combine == TSL_GATHER;
     const bool here = d->rank == 0 || !goes_to_root(d, f);
-    if (gathered && here) TSL_TRY(store(d, unit, f, part->slab[f]));
+    if (gathered && here) TSL_TRY(result_writer_store(d, unit, f, part->slab[f]));
   }
 done:
   return err;
@@ -298,7 +299,7 @@ done:
   return err;
 }
 
-static tsl_err grow(void **memory, int64_t *room, int64_t wanted, size_t size) {
+static tsl_err result_writer_grow(void **memory, int64_t *room, int64_t wanted, size_t size) {
   tsl_err err = TSL_OK;
   if (wanted <= *room) return TSL_OK;
   tsl_free(*memory);
@@ -316,7 +317,7 @@ static tsl_err store_received(tsl_result_writer *d, int64_t n, int f) {
   for (int64_t k = 0; k < n; k++) {
     const tsl_unit *unit = &d->units[d->ids[k]];
     const int64_t bytes = tsl_slab_bytes(d->problem, unit, f);
-    if (bytes > 0) TSL_TRY(store(d, unit, f, slab));
+    if (bytes > 0) TSL_TRY(result_writer_store(d, unit, f, slab));
     slab += bytes;
   }
   TSL_TRY(write_pending(d, f));
@@ -328,7 +329,7 @@ done:
 static tsl_err take_ids(tsl_result_writer *d, int source, int bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   *n = bytes / (int64_t)sizeof *d->ids;
-  TSL_TRY(grow((void **)&d->ids, &d->id_room, *n, sizeof *d->ids));
+  TSL_TRY(result_writer_grow((void **)&d->ids, &d->id_room, *n, sizeof *d->ids));
   TSL_TRY(receive(d, source, TAG_HEADER, d->ids, bytes));
   for (int64_t k = 0; k < *n; k++)
     if (d->ids[k] >= d->n_units || (d->ids[k] < 0 && d->ids[0] != END_MARK))
@@ -347,7 +348,7 @@ static tsl_err take_parcel(tsl_result_writer *d, int source, int64_t n, bool dro
     if (!goes_to_root(d, f)) continue;
     for (int64_t k = 0; k < n; k++) bytes += tsl_slab_bytes(d->problem, &d->units[d->ids[k]], f);
     if (bytes == 0) continue;
-    TSL_TRY(grow(&d->staging, &d->room, bytes, 1));
+    TSL_TRY(result_writer_grow(&d->staging, &d->room, bytes, 1));
     TSL_TRY(receive(d, source, TAG_FIELD + f, d->staging, bytes));
     if (drop || first != TSL_OK) continue;
     first = store_received(d, n, f);

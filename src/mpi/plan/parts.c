@@ -13,7 +13,7 @@ static bool is_finished(const tsl_plan *plan, int64_t unit) {
 
 /* ---- lists */
 
-static tsl_err allocate(const tsl_plan *plan, tsl_parts *p, int64_t **next) {
+static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p, int64_t **next) {
   tsl_err err = TSL_OK;
   const int n = plan->n_ranks;
   TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
@@ -57,7 +57,7 @@ tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_co
   tsl_err err = TSL_OK;
   int64_t *next = NULL;
   *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
-  TSL_TRY(allocate(plan, parts, &next));
+  TSL_TRY(parts_allocate(plan, parts, &next));
   list_units(plan, parts, next);
   measure_shares(plan, parts);
 done:

@@ -47,7 +47,7 @@ static double imbalance(const state *s) {
   return all > 0 ? most * n / all - 1 : 0;
 }
 
-static double largest(const state *s, bool with_extra) {
+static double rebalance_largest(const state *s, bool with_extra) {
   double most = 0;
   for (int r = 0; r < s->ask->n_ranks; r++)
     most = fmax(most, s->sum[r] + (with_extra ? s->extra[r] : 0));
@@ -69,7 +69,7 @@ static double overshoot(const state *s, int rank, double more) {
 }
 
 /* The unit to move from the slowest to the fastest, or -1. */
-static int64_t pick(const state *s, int slowest, int fastest) {
+static int64_t rebalance_pick(const state *s, int slowest, int fastest) {
   const tsl_rebalance_ask *ask = s->ask;
   const double most = s->sum[slowest], least = s->sum[fastest], goal = (most - least) / 2;
   double nearest = INFINITY;
@@ -102,7 +102,7 @@ static void move_all(state *s) {
   int slowest, fastest;
   for (int64_t moves = 0; moves < 2 * s->ask->n && ends(s, &slowest, &fastest); moves++) {
     if (s->sum[slowest] <= k * s->sum[fastest]) break;
-    const int64_t unit = pick(s, slowest, fastest);
+    const int64_t unit = rebalance_pick(s, slowest, fastest);
     if (unit < 0) break;
     move(s, unit, slowest, fastest);
   }
@@ -134,17 +134,17 @@ tsl_err tsl_rebalance(const tsl_rebalance_ask *ask, int32_t *owner, tsl_rebalanc
   TSL_TRY(open_state(ask, &s));
   for (int64_t u = 0; u < ask->n; u++) s.owner[u] = owner[u], s.seconds[u] = ask->seconds[u];
   sum_up(&s);
-  gain->before = gain->after = s.before = largest(&s, false);
+  gain->before = gain->after = s.before = rebalance_largest(&s, false);
   gain->imbalance_before = gain->imbalance_after = imbalance(&s);
   move_all(&s);
   sum_up(&s); /* afresh, free of the rounding of many updates */
   count_moves(&s, owner, gain);
-  gain->cost = largest(&s, true) - largest(&s, false);
-  if (gain->moved == 0 || !pays(gain->before - largest(&s, false), gain->cost)) {
+  gain->cost = rebalance_largest(&s, true) - rebalance_largest(&s, false);
+  if (gain->moved == 0 || !pays(gain->before - rebalance_largest(&s, false), gain->cost)) {
     gain->moved = 0, gain->cost = 0;
     goto done;
   }
-  gain->after = largest(&s, false);
+  gain->after = rebalance_largest(&s, false);
   gain->imbalance_after = imbalance(&s);
   for (int64_t u = 0; u < ask->n; u++) owner[u] = s.owner[u];
 done:

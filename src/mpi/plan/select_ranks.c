@@ -46,7 +46,7 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
   return more;
 }
 
-static void judge(const tsl_select_ask *ask, const participants *p, tsl_use *rank) {
+static void select_ranks_judge(const tsl_select_ask *ask, const participants *p, tsl_use *rank) {
   const participants more = with_rank(ask, p, rank);
   rank->without = run_seconds(p);
   rank->gain = run_seconds(p) - run_seconds(&more);
@@ -83,7 +83,7 @@ static void tell_peers(tsl_use *use, int peers, const participants *all) {
 }
 
 /* Of a list ordered by speed. */
-static void choose(const tsl_select_ask *ask, tsl_use *use) {
+static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
   participants p = {.rate = 0}, best;
   const int peers = take_peers(use, ask->n_ranks, &p);
   best = p;
@@ -96,7 +96,7 @@ static void choose(const tsl_select_ask *ask, tsl_use *use) {
   for (int k = ask->n_ranks; k-- > peers;) {
     p = best;
     if (use[k].takes_part) p.rate -= 1 / use[k].alone, p.slow--;
-    judge(ask, &p, &use[k]);
+    select_ranks_judge(ask, &p, &use[k]);
   }
   tell_peers(use, peers, &best);
 }
@@ -110,6 +110,6 @@ void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {
   }
   if (!known) return; /* nothing to do, or nothing known of a rank: all take part */
   qsort(use, (size_t)ask->n_ranks, sizeof *use, by_speed);
-  choose(ask, use);
+  select_ranks_choose(ask, use);
   qsort(use, (size_t)ask->n_ranks, sizeof *use, by_rank);
 }

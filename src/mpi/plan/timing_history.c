@@ -76,27 +76,29 @@ static sum *sum_of(const look *v, const tsl_out_unit *row) {
   return &v->sums[(int64_t)row->owner * TSL_MAX_KINDS + row->unit.kind];
 }
 
-static int64_t place(const look *v, const tsl_out_unit *row) {
+static int64_t timing_history_place(const look *v, const tsl_out_unit *row) {
   return v->set * v->h->n_units + row->unit.id;
 }
 
 /* Of a unit that runs where it has run before. */
 static void add_row(const look *v, const tsl_out_unit *row) {
   tsl_timing_history *h = v->h;
-  const double last = h->last[place(v, row)] > 0 ? h->last[place(v, row)] : row->measured;
+  const double last = h->last[timing_history_place(v, row)] > 0
+                          ? h->last[timing_history_place(v, row)]
+                          : row->measured;
   sum *s = sum_of(v, row);
   s->now += row->measured;
   s->last += last;
   s->both += fmin(row->measured, last);
   s->predicted += predict(h, v->cost, v->set, row->owner, &row->unit);
-  if (!h->first[place(v, row)]) return;
+  if (!h->first[timing_history_place(v, row)]) return;
   h->first_sum[row->unit.kind] += last;
   h->later_sum[row->unit.kind] += fmin(row->measured, last);
 }
 
 /* Seconds as far as two runs show them. */
 static double confirmed(const look *v, const tsl_out_unit *row) {
-  const double last = v->h->last[place(v, row)];
+  const double last = v->h->last[timing_history_place(v, row)];
   const sum *s = sum_of(v, row);
   const double part = s->both > 0 ? fmin(s->now, s->last) / s->both : 1;
   return part * (last > 0 ? fmin(row->measured, last) : row->measured);
@@ -105,7 +107,7 @@ static double confirmed(const look *v, const tsl_out_unit *row) {
 /* What the unit is off beyond its rank, once, in its second run. */
 static void take_row(const look *v, const tsl_out_unit *row) {
   tsl_timing_history *h = v->h;
-  const int64_t at = place(v, row);
+  const int64_t at = timing_history_place(v, row);
   const sum *s = sum_of(v, row);
   const double now = confirmed(v, row),
                predicted = tsl_cost_seconds(v->cost, row->owner, &row->unit);
@@ -140,8 +142,8 @@ tsl_err tsl_history_phase(tsl_timing_history *h, int set, const tsl_out_unit *ro
   for (int64_t k = 0; k < n_rows; k++)
     if (h->settled[rows[k].unit.id]) take_row(&v, &rows[k]);
   for (int64_t k = 0; k < n_rows; k++) {
-    h->last[place(&v, &rows[k])] = rows[k].measured;
-    h->first[place(&v, &rows[k])] = !h->settled[rows[k].unit.id];
+    h->last[timing_history_place(&v, &rows[k])] = rows[k].measured;
+    h->first[timing_history_place(&v, &rows[k])] = !h->settled[rows[k].unit.id];
     h->settled[rows[k].unit.id] = true;
   }
   take_factors(&v);
@@ -268,7 +270,7 @@ typedef struct loads {
   double *sum, *extra; /* [n_ranks] */
 } loads;
 
-static double largest(const double *list, int n) {
+static double timing_history_largest(const double *list, int n) {
   double most = 0;
   for (int r = 0; r < n; r++) most = fmax(most, list[r]);
   return most;
@@ -289,7 +291,7 @@ static void give_away(const view *v, int from, const loads *l, int32_t *to, tsl_
   const int n = v->h->n_ranks;
   *out = (tsl_exclusion){.rank = from, .least = INFINITY};
   for (int64_t u = 0; u < v->h->n_units; u++) l->sum[to[u]] += expect(v, to[u], &v->units[u]);
-  out->saves = -largest(l->sum, n);
+  out->saves = -timing_history_largest(l->sum, n);
   for (int64_t u = 0; u < v->h->n_units; u++) {
     if (to[u] != from) continue;
     out->least = fmin(out->least, expect(v, from, &v->units[u]));
@@ -298,8 +300,8 @@ static void give_away(const view *v, int from, const loads *l, int32_t *to, tsl_
     l->extra[to[u]] += migration(v, u, from, to[u]);
   }
   l->sum[from] = 0;
-  out->saves += largest(l->sum, n);
-  out->cost = largest(l->extra, n);
+  out->saves += timing_history_largest(l->sum, n);
+  out->cost = timing_history_largest(l->extra, n);
   if (!isfinite(out->least)) out->least = 0;
 }
 

@@ -235,7 +235,7 @@ done:
   return err;
 }
 
-static tsl_err store(tsl_session *s, tsl_record *record, tsl_out *out) {
+static tsl_err record_store(tsl_session *s, tsl_record *record, tsl_out *out) {
   tsl_err err = TSL_OK;
   record->summary.valid = true;
   if (s->family->summary != NULL) TSL_TRY(s->family->summary(&s->problem, &record->summary));
@@ -256,7 +256,7 @@ done:
 
 tsl_err tsl_record_store(tsl_session *s, tsl_record *record, tsl_out *out) {
   tsl_err err = TSL_OK;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? store(s, record, out) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? record_store(s, record, out) : TSL_OK);
   TSL_MPI(MPI_Bcast(&record->summary, (int)sizeof record->summary, MPI_BYTE, 0, s->comm));
 done:
   return err;

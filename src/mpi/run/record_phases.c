@@ -53,7 +53,7 @@ static void add_sums(const tsl_session *s, const tsl_share_line *lines, const ts
 /* ---- tables */
 
 /* Grow an array by doubling. */
-static tsl_err make_room(void **rows, int64_t n, int64_t more, size_t bytes) {
+static tsl_err record_phases_make_room(void **rows, int64_t n, int64_t more, size_t bytes) {
   tsl_err err = TSL_OK;
   void *larger = NULL;
   int64_t room = 16, wanted = 16;
@@ -73,7 +73,7 @@ static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const tsl
   tsl_err err = TSL_OK;
   double most = 0, sum = 0;
   void *rows = record->phases;
-  TSL_TRY(make_room(&rows, record->n_phases, 1, sizeof *record->phases));
+  TSL_TRY(record_phases_make_room(&rows, record->n_phases, 1, sizeof *record->phases));
   record->phases = rows;
   for (int r = 0; r < s->size; r++) most = fmax(most, lines[r].busy), sum += lines[r].busy;
   record->phases[record->n_phases++] =
@@ -100,7 +100,7 @@ static tsl_err add_times(const tsl_session *s, const tsl_phase *phase, tsl_recor
   if (record->n_detailed + 1 < record->n_phases || record->n_times + most > TSL_PHASE_TIMES)
     return TSL_OK;
   TSL_TRY(tsl_alloc(most, sizeof *all, "phase report", (void **)&all));
-  TSL_TRY(make_room(&room, record->n_times, most, sizeof *record->times));
+  TSL_TRY(record_phases_make_room(&room, record->n_times, most, sizeof *record->times));
   record->times = room;
   for (int64_t k = 0; k < record->n_last; k++) {
     const tsl_out_unit *row = &record->last[k];

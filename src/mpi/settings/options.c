@@ -21,7 +21,7 @@ static const struct {
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
-static int find(const char *word, const char *allowed) {
+static int options_find(const char *word, const char *allowed) {
   for (int k = 0; k < N_OPTIONS; k++) {
     const bool match =
         strcmp(word, table[k].name) == 0 || (table[k].alias && strcmp(word, table[k].alias) == 0);
@@ -57,7 +57,7 @@ static tsl_err unknown(const char *word, const char *subcommand, const char *all
 }
 
 /* Digits alone, so that no sign or blank slips in. */
-static bool take_number(const char **text, double most, double *out) {
+static bool options_take_number(const char **text, double most, double *out) {
   int digits = 0;
   *out = 0;
   for (; **text >= '0' && **text <= '9'; ++*text, digits++) *out = 10 * *out + (**text - '0');
@@ -69,8 +69,9 @@ static tsl_err take_walltime(const char *text, double *seconds) {
   tsl_err err = TSL_OK;
   const char *at = text;
   double h = 0, m = 0, s = 0;
-  const bool good = take_number(&at, 1e6, &h) && *at++ == ':' && take_number(&at, 59, &m) &&
-                    *at++ == ':' && take_number(&at, 59, &s) && *at == '\0';
+  const bool good = options_take_number(&at, 1e6, &h) && *at++ == ':' &&
+                    options_take_number(&at, 59, &m) && *at++ == ':' &&
+                    options_take_number(&at, 59, &s) && *at == '\0';
   *seconds = 3600 * h + 60 * m + s;
   if (!good || *seconds <= 0)
     TSL_FAIL(TSL_ERR_USAGE, "--max-walltime %s: expected H:MM:SS, such as 11:59:00", text);
@@ -78,7 +79,7 @@ done:
   return err;
 }
 
-static tsl_err take(tsl_options *o, char letter, const char *value) {
+static tsl_err options_take(tsl_options *o, char letter, const char *value) {
   switch (letter) {
   case 'o':
     o->output = value;
@@ -111,7 +112,7 @@ static tsl_err take(tsl_options *o, char letter, const char *value) {
   return TSL_OK;
 }
 
-static void join(int argc, char **argv, char *text, size_t size) {
+static void options_join(int argc, char **argv, char *text, size_t size) {
   size_t used = (size_t)snprintf(text, size, "tesela");
   for (int k = 0; k < argc && used < size; k++)
     used += (size_t)snprintf(text + used, size - used, " %s", argv[k]);
@@ -121,9 +122,9 @@ tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_
                           tsl_options *o) {
   tsl_err err = TSL_OK;
   *o = (tsl_options){0};
-  join(argc, argv, o->command, sizeof o->command);
+  options_join(argc, argv, o->command, sizeof o->command);
   for (int k = 1; k < argc; k++) {
-    const int which = argv[k][0] == '-' ? find(argv[k], allowed) : -1;
+    const int which = argv[k][0] == '-' ? options_find(argv[k], allowed) : -1;
     if (argv[k][0] != '-') {
       if (!need_deck) TSL_FAIL(TSL_ERR_USAGE, "`tesela %s` takes no '%s'", argv[0], argv[k]);
       if (o->deck != NULL)
@@ -138,7 +139,7 @@ tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_
     if (table[which].value && argv[k + 1][0] == '-')
       TSL_FAIL(TSL_ERR_USAGE, "%s needs a value before '%s'; a file of that name is ./%s", argv[k],
                argv[k + 1], argv[k + 1]);
-    TSL_TRY(take(o, table[which].letter, table[which].value ? argv[k + 1] : NULL));
+    TSL_TRY(options_take(o, table[which].letter, table[which].value ? argv[k + 1] : NULL));
     k += table[which].value;
   }
   if (need_deck && o->deck == NULL && !o->help)

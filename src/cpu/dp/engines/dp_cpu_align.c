@@ -252,7 +252,7 @@ done:
 }
 
 /** Entry i of the left edge of the tile that begins at row lo. */
-static tsl_err enter(dp_cpu_align *b, int64_t lo, int64_t i, const void *left) {
+static tsl_err dp_cpu_align_enter(dp_cpu_align *b, int64_t lo, int64_t i, const void *left) {
   tsl_err err = TSL_OK;
   int64_t h = boundary(b, lo + i, b->extend_f), e = DP_MINUS_INFINITY;
   if (left != NULL && b->kind == DP_ALIGN_LINEAR)
@@ -305,7 +305,7 @@ static void keep_block(const tile *t, int64_t strip, int64_t block, int64_t rows
   memcpy(b->keep_row_f + row_at, b->f + column, (size_t)columns * sizeof *b->keep_row_f);
 }
 
-static void run_block(void *context, int64_t strip, int64_t block, int thread) {
+static void dp_cpu_align_run_block(void *context, int64_t strip, int64_t block, int thread) {
   const tile *t = context;
   const int64_t first = block * t->block, left = t->rows - first;
   const int64_t rows = left < t->block ? left : t->block;
@@ -314,7 +314,7 @@ static void run_block(void *context, int64_t strip, int64_t block, int thread) {
 }
 
 /** Replace a list of at least `had` values by one of at least `need`. */
-static tsl_err grow(int32_t **list, int64_t need) {
+static tsl_err dp_cpu_align_grow(int32_t **list, int64_t need) {
   tsl_err err = TSL_OK;
   tsl_free(*list);
   *list = NULL;
@@ -332,14 +332,14 @@ static tsl_err keep_room(dp_cpu_align *b, const tile *t, int64_t blocks) {
              (long long)b->m);
   if (edges > b->keep_edges) {
     b->keep_edges = 0;
-    TSL_TRY(grow(&b->keep_h, edges));
-    TSL_TRY(grow(&b->keep_e, edges));
+    TSL_TRY(dp_cpu_align_grow(&b->keep_h, edges));
+    TSL_TRY(dp_cpu_align_grow(&b->keep_e, edges));
     b->keep_edges = edges;
   }
   if (rows > b->keep_rows) {
     b->keep_rows = 0;
-    TSL_TRY(grow(&b->keep_row_h, rows));
-    TSL_TRY(grow(&b->keep_row_f, rows));
+    TSL_TRY(dp_cpu_align_grow(&b->keep_row_h, rows));
+    TSL_TRY(dp_cpu_align_grow(&b->keep_row_f, rows));
     b->keep_rows = rows;
   }
   b->keep_lo = t->lo, b->keep_hi = t->lo + t->rows;
@@ -376,7 +376,7 @@ tsl_err dp_cpu_align_tile(dp_cpu_align *b, int64_t lo, int64_t hi, const void *l
     TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld to %lld of %lld", (long long)lo, (long long)hi,
              (long long)b->n);
   TSL_TRY(edge_room(b, t.rows));
-  for (int64_t i = 0; i <= t.rows; i++) TSL_TRY(enter(b, lo, i, left));
+  for (int64_t i = 0; i <= t.rows; i++) TSL_TRY(dp_cpu_align_enter(b, lo, i, left));
   if (keep) TSL_TRY(keep_room(b, &t, blocks));
   top = b->m > 0 ? b->h[b->m - 1] : b->eh[0];
   for (int64_t s = 0; s < b->n_strips; s++)
@@ -386,7 +386,7 @@ tsl_err dp_cpu_align_tile(dp_cpu_align *b, int64_t lo, int64_t hi, const void *l
     b->rooms[k].pending = false;
     memset(b->rooms[k].profile_of, 0, sizeof b->rooms[k].profile_of);
   }
-  TSL_TRY(dp_pipe_run(b->cpu.threads, b->n_strips, blocks, run_block, &t));
+  TSL_TRY(dp_pipe_run(b->cpu.threads, b->n_strips, blocks, dp_cpu_align_run_block, &t));
   take_best(b);
   b->row = hi;
   if (right != NULL) leave(b, t.rows, top, right);

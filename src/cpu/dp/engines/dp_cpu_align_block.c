@@ -20,7 +20,7 @@ static const dp_number_width score_width[DP_N_WIDTHS] = {DP_W8, DP_W8, DP_W16, D
 /* ------------------------------------------------------------------ which width */
 
 /** Smallest and largest H on the block's left and upper sides. */
-static void look(block *b) {
+static void dp_cpu_align_block_look(block *b) {
   const dp_kernels *k = b->band->cpu.kernels;
   b->low = b->high = b->at.corner;
   k->range(b->at.eh, b->at.rows, &b->low, &b->high);
@@ -89,7 +89,7 @@ static void fill_profile(const block *b, dp_number_width width, int64_t c, int64
 /* ------------------------------------------------------------------ running */
 
 /** Lists by row at a width, from the block's left side. */
-static void enter(const block *b, dp_number_width width) {
+static void dp_cpu_align_block_enter(const block *b, dp_number_width width) {
   const dp_cpu_align *band = b->band;
   const dp_kernels *k = band->cpu.kernels;
   align_room *room = b->room;
@@ -161,8 +161,8 @@ static int32_t part_best(const block *b, dp_number_width width, int64_t groups) 
  * *h_out, *e_out. Returns the largest H (LOCAL, LOCATE); LOCATE: room->found_row, found_column is
  * where target is first.
  */
-static int32_t run(block *b, dp_number_width width, dp_align_kind kind, int32_t target,
-                   char **h_out, char **e_out) {
+static int32_t dp_cpu_align_block_run(block *b, dp_number_width width, dp_align_kind kind,
+                                      int32_t target, char **h_out, char **e_out) {
   const dp_cpu_align *band = b->band;
   align_room *room = b->room;
   dp_align_strip s = {.rows = b->at.rows,
@@ -187,7 +187,7 @@ static int32_t run(block *b, dp_number_width width, dp_align_kind kind, int32_t 
             .h_out = (char *)room->h_out,
             .e_out = (char *)room->e_out};
   int32_t best = INT32_MIN;
-  enter(b, width);
+  dp_cpu_align_block_enter(b, width);
   room->found_row = room->found_column = INT64_MAX;
   for (; p.c < b->at.columns; p.c += p.groups * p.columns, p.at += p.columns * p.vector) {
     const int64_t left = b->at.columns - p.c;
@@ -230,7 +230,7 @@ static dp_best locate(const dp_cpu_align *band, align_room *room, const align_sa
                       int64_t score) {
   block b = {.band = band, .room = room, .at = saved->sides};
   char *h_out = NULL, *e_out = NULL;
-  (void)run(&b, DP_W32, DP_ALIGN_LOCATE, (int32_t)score, &h_out, &e_out);
+  (void)dp_cpu_align_block_run(&b, DP_W32, DP_ALIGN_LOCATE, (int32_t)score, &h_out, &e_out);
   const bool found = room->found_row < INT64_MAX;
   return (dp_best){score, b.at.row + (found ? room->found_row : 0) + 1,
                    b.at.column + (found ? room->found_column : 0) + 1};
@@ -303,10 +303,10 @@ void align_block(dp_cpu_align *band, int64_t lo, int64_t strip, int64_t first, i
   int width = local ? DP_W8 : DP_MOVING;
   int32_t score = 0;
   char *h_out = NULL, *e_out = NULL;
-  look(&b);
+  dp_cpu_align_block_look(&b);
   for (bool surely = false;; width++) {
     if (!width_fits(&b, (dp_number_width)width, &surely)) continue;
-    score = run(&b, (dp_number_width)width, band->kind, 0, &h_out, &e_out);
+    score = dp_cpu_align_block_run(&b, (dp_number_width)width, band->kind, 0, &h_out, &e_out);
     if (surely || score <= value_most[width] - band->most) break;
   }
   const bool compare = local && may_be_best(&b, score);

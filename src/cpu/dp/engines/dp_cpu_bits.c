@@ -115,7 +115,7 @@ typedef struct tile {
   bool keep;
 } tile;
 
-static void run_block(void *context, int64_t strip, int64_t block, int thread) {
+static void dp_cpu_bits_run_block(void *context, int64_t strip, int64_t block, int thread) {
   const tile *t = context;
   dp_cpu_bits *b = t->band;
   const dp_kernels *k = b->cpu.kernels;
@@ -187,7 +187,8 @@ done:
 }
 
 /** The left edge, or the boundary column of the table: M[i][0] = i for EDIT. */
-static tsl_err enter(dp_cpu_bits *b, int64_t rows, int64_t groups, const uint32_t *left) {
+static tsl_err dp_cpu_bits_enter(dp_cpu_bits *b, int64_t rows, int64_t groups,
+                                 const uint32_t *left) {
   tsl_err err = TSL_OK;
   const int64_t words = b->parts * groups;
   if (words > b->edge_words || b->edge == NULL) {
@@ -214,9 +215,9 @@ tsl_err dp_cpu_bits_tile(dp_cpu_bits *b, int64_t lo, int64_t hi, const uint32_t 
   if (lo < 0 || hi < lo || hi > b->n)
     TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld to %lld of %lld", (long long)lo, (long long)hi,
              (long long)b->n);
-  TSL_TRY(enter(b, t.rows, t.groups, left));
+  TSL_TRY(dp_cpu_bits_enter(b, t.rows, t.groups, left));
   if (keep) TSL_TRY(keep_room(b, lo, hi));
-  TSL_TRY(dp_pipe_run(b->cpu.threads, b->n_strips, blocks_of(t.rows), run_block, &t));
+  TSL_TRY(dp_pipe_run(b->cpu.threads, b->n_strips, blocks_of(t.rows), dp_cpu_bits_run_block, &t));
   if (right != NULL && t.rows > 0)
     memcpy(right, b->edge, (size_t)(b->parts * t.groups) * sizeof *right);
 done:

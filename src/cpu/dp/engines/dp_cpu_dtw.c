@@ -160,7 +160,7 @@ static void keep_block(const tile *t, const dtw_strip *s, int64_t strip, int64_t
     memcpy(row + c * b->size, b->h + place_of(b, s, c) * b->size, (size_t)b->size);
 }
 
-static void run_block(void *context, int64_t strip, int64_t block, int thread) {
+static void dp_cpu_dtw_run_block(void *context, int64_t strip, int64_t block, int thread) {
   const tile *t = context;
   dp_cpu_dtw *b = t->band;
   const dtw_strip *s = &b->strips[strip];
@@ -184,7 +184,7 @@ static void run_block(void *context, int64_t strip, int64_t block, int thread) {
   memcpy(corner, &next, (size_t)size);
 }
 
-static tsl_err grow(char **list, int64_t *had, int64_t need, int64_t size) {
+static tsl_err dp_cpu_dtw_grow(char **list, int64_t *had, int64_t need, int64_t size) {
   tsl_err err = TSL_OK;
   if (need <= *had) goto done;
   tsl_free(*list);
@@ -196,24 +196,24 @@ done:
   return err;
 }
 
-static tsl_err make_room(dp_cpu_dtw *b, const tile *t, int64_t blocks) {
+static tsl_err dp_cpu_dtw_make_room(dp_cpu_dtw *b, const tile *t, int64_t blocks) {
   tsl_err err = TSL_OK;
   int64_t edges = 0, rows = 0;
-  TSL_TRY(grow(&b->edge, &b->edge_rows, t->rows + 2 * DP_PAD, b->size));
+  TSL_TRY(dp_cpu_dtw_grow(&b->edge, &b->edge_rows, t->rows + 2 * DP_PAD, b->size));
   if (!t->keep) goto done;
   b->keep_lo = b->keep_hi = 0;
   if (!tsl_mul_i64(b->n_strips, t->rows + 1, &edges) || !tsl_mul_i64(blocks, b->m, &rows))
     TSL_FAIL(TSL_ERR_MEMORY, "what %lld x %lld cells keep does not fit", (long long)t->rows,
              (long long)b->m);
-  TSL_TRY(grow(&b->keep_edge, &b->keep_edges, edges, b->size));
-  TSL_TRY(grow(&b->keep_row, &b->keep_rows, rows, b->size));
+  TSL_TRY(dp_cpu_dtw_grow(&b->keep_edge, &b->keep_edges, edges, b->size));
+  TSL_TRY(dp_cpu_dtw_grow(&b->keep_row, &b->keep_rows, rows, b->size));
   b->keep_lo = t->lo, b->keep_hi = t->lo + t->rows;
 done:
   return err;
 }
 
 /** Left edge and corners; *top gets what entry 0 of the right edge is. */
-static void enter(dp_cpu_dtw *b, const tile *t, const char *left, char *top) {
+static void dp_cpu_dtw_enter(dp_cpu_dtw *b, const tile *t, const char *left, char *top) {
   char first[sizeof(double)];
   const size_t size = (size_t)b->size;
   char *edge = b->edge + DP_PAD * b->size;
@@ -241,9 +241,9 @@ tsl_err dp_cpu_dtw_tile(dp_cpu_dtw *b, int64_t lo, int64_t hi, const void *left,
   while (!keep && b->cpu.threads > 1 && t.block > 128 && t.rows < 4 * t.block * b->cpu.threads)
     t.block /= 2;
   const int64_t blocks = (t.rows + t.block - 1) / t.block;
-  TSL_TRY(make_room(b, &t, blocks));
-  enter(b, &t, left, top);
-  TSL_TRY(dp_pipe_run(b->cpu.threads, b->n_strips, blocks, run_block, &t));
+  TSL_TRY(dp_cpu_dtw_make_room(b, &t, blocks));
+  dp_cpu_dtw_enter(b, &t, left, top);
+  TSL_TRY(dp_pipe_run(b->cpu.threads, b->n_strips, blocks, dp_cpu_dtw_run_block, &t));
   if (right == NULL) goto done;
   memcpy(right, top, (size_t)b->size);
   memcpy((char *)right + b->size, b->edge + DP_PAD * b->size, (size_t)(t.rows * b->size));

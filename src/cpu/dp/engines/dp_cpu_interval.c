@@ -46,7 +46,7 @@ static void to_outside(const dp_cpu_interval *w, const char *list, int64_t k, vo
 /* ------------------------------------------------------------------ opening */
 
 /** Largest |value| of n numbers of the outer type. */
-static double largest(tsl_type type, const void *list, int64_t n) {
+static double dp_cpu_interval_largest(tsl_type type, const void *list, int64_t n) {
   double most = 0;
   for (int64_t k = 0; k < n; k++) {
     const double x =
@@ -60,12 +60,12 @@ static double largest(tsl_type type, const void *list, int64_t n) {
 static double bound_of(const dp_cpu_interval_input *in) {
   const double n = (double)in->posts;
   if (in->problem == DP_MATRIX_CHAIN) {
-    const double d = largest(TSL_I64, in->dims, in->posts);
+    const double d = dp_cpu_interval_largest(TSL_I64, in->dims, in->posts);
     return (n + 1) * d * d * d;
   }
-  const double weight =
-      largest(in->type, in->high, in->posts) + largest(in->type, in->low, in->posts);
-  return (n + 1) * (weight + largest(in->type, in->gaps, in->posts - 1));
+  const double weight = dp_cpu_interval_largest(in->type, in->high, in->posts) +
+                        dp_cpu_interval_largest(in->type, in->low, in->posts);
+  return (n + 1) * (weight + dp_cpu_interval_largest(in->type, in->gaps, in->posts - 1));
 }
 
 static tsl_err check_input(const dp_cpu_interval_input *in) {

@@ -44,7 +44,7 @@ static void look_at_pairs(const dp_cpu_interval *w, dp_join *t, uint64_t *pairs,
   if (t->column > t->row) t->below = interval_at(w, t->row + DP_SIDE, t->column);
 }
 
-static void join(const dp_cpu_interval *w, int64_t i, int64_t j) {
+static void dp_cpu_interval_run_join(const dp_cpu_interval *w, int64_t i, int64_t j) {
   const int64_t list = DP_SIDE * w->size;
   uint64_t pairs[DP_SIDE];
   int32_t left[DP_SIDE];
@@ -103,7 +103,7 @@ static void finish_tile(const dp_cpu_interval *w, const region *r, int64_t i, in
     meet(w, i, j, s, i + 1, low);
     meet(w, i, j, s, high > i ? high : i + 1, j);
   }
-  join(w, i, j);
+  dp_cpu_interval_run_join(w, i, j);
 }
 
 void dp_cpu_interval_boxes(dp_cpu_interval *w, const dp_box *boxes, int64_t n) {
@@ -142,7 +142,7 @@ void dp_cpu_interval_all(dp_cpu_interval *w) {
         meet(w, i, i + d, (int)(task % STRIPES), i + 1, i + d);
       }
 #pragma omp for schedule(dynamic)
-      for (int64_t i = 0; i < count; i++) join(w, i, i + d);
+      for (int64_t i = 0; i < count; i++) dp_cpu_interval_run_join(w, i, i + d);
     }
   }
 }

@@ -81,7 +81,7 @@ done:
 }
 
 /** Largest |value| of integers, INT64_MAX for the smallest integer of 64 bits. */
-static int64_t largest(dp_row_type type, const void *values, int64_t n) {
+static int64_t dp_cpu_sweep_largest(dp_row_type type, const void *values, int64_t n) {
   int64_t most = 0;
   for (int64_t k = 0; k < n; k++) {
     const int64_t x =
@@ -108,7 +108,7 @@ tsl_err dp_cpu_allotment(const dp_cpu *cpu, tsl_type type, const void *from, con
     TSL_FAIL(TSL_ERR_INPUT, "allotment: choices of %lld columns; at most %d are possible",
              (long long)hi, INT32_MAX);
   if (t == DP_ROW_I32 || t == DP_ROW_I64) {
-    const int64_t a = largest(t, from, hi), b = largest(t, returns, hi);
+    const int64_t a = dp_cpu_sweep_largest(t, from, hi), b = dp_cpu_sweep_largest(t, returns, hi);
     const int64_t most = t == DP_ROW_I32 ? INT32_MAX : INT64_MAX;
     if (a > most - b)
       TSL_FAIL(TSL_ERR_NUMERIC, "allotment: %lld + %lld may not fit %s", (long long)a, (long long)b,

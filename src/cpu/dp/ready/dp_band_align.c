@@ -51,21 +51,21 @@ static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left
   return dp_cpu_align_tile(e->align, lo, hi, left, right, keep);
 }
 
-static int64_t keep_bytes(const void *engine, int64_t rows) {
+static int64_t dp_band_align_keep_bytes(const void *engine, int64_t rows) {
   const align_band *e = engine;
   return dp_cpu_align_keep_bytes(&e->w->cpu, rows, width_of(e));
 }
 
 /* ---- state: H, then F */
 
-static tsl_err state_get(void *engine, void *state) {
+static tsl_err dp_band_align_state_get(void *engine, void *state) {
   const align_band *e = engine;
   memset(state, 0, (size_t)dp_state_bytes(e->w->dp.c.p, width_of(e)));
   dp_cpu_align_row_get(e->align, state, (int32_t *)state + width_of(e));
   return TSL_OK;
 }
 
-static tsl_err state_put(void *engine, int64_t row, const void *state) {
+static tsl_err dp_band_align_state_put(void *engine, int64_t row, const void *state) {
   align_band *e = engine;
   (void)row; /* a tile says where it begins */
   dp_cpu_align_row_put(e->align, state, (const int32_t *)state + width_of(e));
@@ -118,10 +118,10 @@ const dp_band_engine dp_engine_align_cpu = {
     .open = open_align,
     .close = close_align,
     .tile = tile_align,
-    .keep_bytes = keep_bytes,
+    .keep_bytes = dp_band_align_keep_bytes,
     .state_bytes = dp_state_bytes,
-    .state_get = state_get,
-    .state_put = state_put,
+    .state_get = dp_band_align_state_get,
+    .state_put = dp_band_align_state_put,
     .trace = trace_align,
     .goal = goal_align,
     .best = best_align,

@@ -50,12 +50,12 @@ static int64_t keep_bits(const void *engine, int64_t rows) {
   return dp_cpu_bits_keep_bytes(&e->w->cpu, problem_of(e), rows, e->hi - e->lo);
 }
 
-static tsl_err state_get(void *engine, void *state) {
+static tsl_err dp_band_bits_state_get(void *engine, void *state) {
   dp_cpu_bits_row_get(((const bits_band *)engine)->bits, state);
   return TSL_OK;
 }
 
-static tsl_err state_put(void *engine, int64_t row, const void *state) {
+static tsl_err dp_band_bits_state_put(void *engine, int64_t row, const void *state) {
   bits_band *e = engine;
   e->row = row;
   dp_cpu_bits_row_put(e->bits, state);
@@ -92,8 +92,8 @@ const dp_band_engine dp_engine_bits_cpu = {
     .tile = tile_bits,
     .keep_bytes = keep_bits,
     .state_bytes = dp_state_bytes,
-    .state_get = state_get,
-    .state_put = state_put,
+    .state_get = dp_band_bits_state_get,
+    .state_put = dp_band_bits_state_put,
     .trace = trace_bits,
     .goal = goal_bits,
 };

@@ -55,17 +55,17 @@ done:
   return err;
 }
 
-static int64_t keep_bytes(const void *engine, int64_t rows) {
+static int64_t dp_band_dtw_keep_bytes(const void *engine, int64_t rows) {
   const dtw_band *e = engine;
   return dp_cpu_dtw_keep_bytes(e->cpu, e->type, rows, width_of(e));
 }
 
-static tsl_err state_get(void *engine, void *state) {
+static tsl_err dp_band_dtw_state_get(void *engine, void *state) {
   dp_cpu_dtw_row_get(((const dtw_band *)engine)->dtw, state);
   return TSL_OK;
 }
 
-static tsl_err state_put(void *engine, int64_t row, const void *state) {
+static tsl_err dp_band_dtw_state_put(void *engine, int64_t row, const void *state) {
   const dtw_band *e = engine;
   (void)row; /* a tile says where it begins */
   dp_cpu_dtw_row_put(e->dtw, state);
@@ -97,10 +97,10 @@ const dp_band_engine dp_engine_dtw_cpu = {
     .open = open_dtw,
     .close = close_dtw,
     .tile = tile_dtw,
-    .keep_bytes = keep_bytes,
+    .keep_bytes = dp_band_dtw_keep_bytes,
     .state_bytes = dp_state_bytes,
-    .state_get = state_get,
-    .state_put = state_put,
+    .state_get = dp_band_dtw_state_get,
+    .state_put = dp_band_dtw_state_put,
     .trace = trace_dtw,
     .goal = goal_dtw,
 };

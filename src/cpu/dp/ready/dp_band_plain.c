@@ -12,7 +12,7 @@ static int64_t width_of(const plain_band *e) {
   return e->hi - e->lo;
 }
 
-static int64_t value_bytes(const plain_band *e) {
+static int64_t dp_band_plain_value_bytes(const plain_band *e) {
   return (int64_t)tsl_type_bytes((tsl_type)e->p->type);
 }
 
@@ -54,7 +54,7 @@ static tsl_err open_plain(void *worker, int64_t lo, int64_t hi, void **engine) {
   *e = (plain_band){.p = w->dp.c.p, .threads = w->cpu.threads, .lo = lo, .hi = hi};
   *engine = e;
   e->a = dp_input(&w->dp.c, DP_A), e->b = dp_input(&w->dp.c, DP_B);
-  TSL_TRY(tsl_alloc(hi - lo + 1, (size_t)value_bytes(e), "row of the table", &e->h));
+  TSL_TRY(tsl_alloc(hi - lo + 1, (size_t)dp_band_plain_value_bytes(e), "row of the table", &e->h));
   if (dp_ready_of(e->p)->affine)
     TSL_TRY(tsl_alloc(hi - lo, sizeof *e->f, "row of gaps", (void **)&e->f));
   begin_plain(e);
@@ -100,7 +100,7 @@ static void left_values(const plain_band *e, int64_t lo, int64_t rows, const voi
   } else if (dp_edge_is_bits(e->p)) {
     bits_to_values(left, rows, dp_bit_parts(e->p), *(const int32_t *)e->h, values);
   } else {
-    memcpy(values, left, (size_t)((rows + 1) * value_bytes(e)));
+    memcpy(values, left, (size_t)((rows + 1) * dp_band_plain_value_bytes(e)));
   }
 }
 
@@ -114,12 +114,12 @@ static void right_edge(const plain_band *e, int64_t rows, const void *values, co
   else if (dp_edge_is_bits(e->p))
     values_to_bits(values, rows, dp_bit_parts(e->p), right);
   else
-    memcpy(right, values, (size_t)((rows + 1) * value_bytes(e)));
+    memcpy(right, values, (size_t)((rows + 1) * dp_band_plain_value_bytes(e)));
 }
 
 /* ---- tiles */
 
-static void run_block(void *context, int64_t strip, int64_t block, int thread) {
+static void dp_band_plain_run_block(void *context, int64_t strip, int64_t block, int thread) {
   const plain_tile *t = context;
   const plain_band *e = t->band;
   const int64_t at = strip % t->n_columns, before = (strip + t->n_columns - 1) % t->n_columns;
@@ -158,7 +158,7 @@ static tsl_err open_tile(plain_tile *t) {
   TSL_TRY(tsl_alloc(t->n_columns + 1, sizeof *t->gaps, "columns", (void **)&t->gaps));
   TSL_TRY(tsl_alloc(t->strips, sizeof *t->best, "best cells", (void **)&t->best));
   for (int64_t k = 0; k <= t->n_columns; k++) {
-    TSL_TRY(tsl_alloc(t->rows + 1, (size_t)value_bytes(e), "column", &t->columns[k]));
+    TSL_TRY(tsl_alloc(t->rows + 1, (size_t)dp_band_plain_value_bytes(e), "column", &t->columns[k]));
     if (dp_ready_of(e->p)->affine)
       TSL_TRY(tsl_alloc(t->rows + 1, 4, "column", (void **)&t->gaps[k]));
   }
@@ -173,7 +173,7 @@ static void close_tile(plain_tile *t) {
   TSL_FREE_ALL(t->columns, t->gaps, t->best);
 }
 
-static bool better(const int64_t x[3], const int64_t y[3]) {
+static bool dp_band_plain_better(const int64_t x[3], const int64_t y[3]) {
   if (x[0] != y[0]) return x[0] > y[0];
   return x[1] < y[1] || (x[1] == y[1] && x[2] < y[2]);
 }
@@ -182,10 +182,10 @@ static bool better(const int64_t x[3], const int64_t y[3]) {
 static void finish_tile(plain_tile *t, void *right) {
   plain_band *e = t->band;
   const int64_t last = (t->strips - 1) % t->n_columns;
-  const int64_t bytes = value_bytes(e);
+  const int64_t bytes = dp_band_plain_value_bytes(e);
   memcpy(e->h, (const char *)t->left + t->rows * bytes, (size_t)bytes);
   for (int64_t s = 0; s < t->strips; s++)
-    if (t->best[s][0] > 0 && better(t->best[s], e->best))
+    if (t->best[s][0] > 0 && dp_band_plain_better(t->best[s], e->best))
       memcpy(e->best, t->best[s], sizeof e->best);
   if (right != NULL) right_edge(e, t->rows, t->columns[last], t->gaps[last], right);
 }
@@ -199,7 +199,7 @@ static tsl_err tile_plain(void *engine, int64_t lo, int64_t hi, const void *left
   TSL_TRY(open_tile(&t));
   (void)keep; /* a whole table is not walked */
   left_values(e, lo, t.rows, left, t.columns[t.n_columns], t.gaps[t.n_columns]);
-  TSL_TRY(dp_pipe_run(e->threads, t.strips, t.blocks, run_block, &t));
+  TSL_TRY(dp_pipe_run(e->threads, t.strips, t.blocks, dp_band_plain_run_block, &t));
   finish_tile(&t, right);
 done:
   close_tile(&t);
@@ -209,10 +209,10 @@ done:
 /* ---- state */
 
 static int64_t values_bytes(const plain_band *e) {
-  return (width_of(e) + 1) * value_bytes(e);
+  return (width_of(e) + 1) * dp_band_plain_value_bytes(e);
 }
 
-static tsl_err state_get(void *engine, void *state) {
+static tsl_err dp_band_plain_state_get(void *engine, void *state) {
   const plain_band *e = engine;
   char *gaps = (char *)state + values_bytes(e);
   memcpy(state, e->h, (size_t)values_bytes(e));
@@ -220,7 +220,7 @@ static tsl_err state_get(void *engine, void *state) {
   return TSL_OK;
 }
 
-static tsl_err state_put(void *engine, int64_t row, const void *state) {
+static tsl_err dp_band_plain_state_put(void *engine, int64_t row, const void *state) {
   plain_band *e = engine;
   (void)row; /* a tile says where it begins */
   memcpy(e->h, state, (size_t)values_bytes(e));
@@ -262,8 +262,8 @@ const dp_band_engine dp_engine_plain_cpu = {
     .close = close_plain,
     .tile = tile_plain,
     .state_bytes = dp_state_bytes,
-    .state_get = state_get,
-    .state_put = state_put,
+    .state_get = dp_band_plain_state_get,
+    .state_put = dp_band_plain_state_put,
     .goal = goal_plain,
     .best = best_plain,
     .best_put = best_put,

@@ -10,7 +10,8 @@ static char *cell(const dp_recur_cpu *r, int64_t p, int64_t q) {
   return r->table + (p * r->recur->code.Q + q) * r->bytes;
 }
 
-static tsl_err compute(const dp_recur_cpu *r, int64_t p0, int64_t p1, int64_t q0, int64_t q1) {
+static tsl_err dp_recur_boxes_compute(const dp_recur_cpu *r, int64_t p0, int64_t p1, int64_t q0,
+                                      int64_t q1) {
   tsl_err err = TSL_OK;
   const dp_code *c = &r->recur->code;
   const dp_view view = {.cells = {0, c->P, 0, c->Q, r->table, c->Q}};
@@ -31,7 +32,7 @@ static void do_box(tsl_worker *w, const tsl_unit *u, tsl_part *part, int64_t a, 
   if (a > level || p0 >= u->hi[0] || q0 >= u->hi[1] || dp_fault_is(fault)) return;
   const int64_t p1 = tsl_min(p0 + SIDE, u->hi[0]), q1 = tsl_min(q0 + SIDE, u->hi[1]);
   const dp_area cells = {p0, p1, q0, q1, cell(r, p0, q0), r->recur->code.Q};
-  dp_fault_keep(fault, compute(r, p0, p1, q0, q1));
+  dp_fault_keep(fault, dp_recur_boxes_compute(r, p0, p1, q0, q1));
   dp_recur_watch(r, &cells, false);
   dp_recur_store(w, &cells, u, 1, part);
 }

@@ -113,7 +113,7 @@ static bool is_promising(const dp_recur_cpu *r, const char *values, int64_t n,
   return dp_recur_better(r->recur, &here, best) || here.bits == best->bits;
 }
 
-static void choose(dp_recur_cpu *r, const dp_area *cells) {
+static void dp_recur_cells_choose(dp_recur_cpu *r, const dp_area *cells) {
   const dp_area c = chosen_in(r, cells->p0, cells->p1, cells->q0, cells->q1);
   dp_recur_best best = {0, -1, -1};
   if (is_empty(&c)) return;
@@ -133,7 +133,7 @@ static void choose(dp_recur_cpu *r, const dp_area *cells) {
 
 void dp_recur_watch(dp_recur_cpu *r, const dp_area *cells, bool chosen) {
   keep_wanted(r, cells);
-  if (!chosen) choose(r, cells);
+  if (!chosen) dp_recur_cells_choose(r, cells);
 }
 
 /* ---- the user's table */

@@ -21,14 +21,14 @@ static char *cell_at(const dp_recur_cpu *r, const dp_view *v, int64_t p, int64_t
   return c->values + ((p - c->p0) * c->stride + q - c->q0) * r->bytes;
 }
 
-static dp_value load(int32_t type, const char *at) {
+static dp_value dp_recur_interpret_load(int32_t type, const char *at) {
   const int64_t bits = dp_recur_bits(type, at);
   dp_value v = {.whole = bits};
   if (dp_kind_of(type) == DP_REAL) memcpy(&v.real, &bits, sizeof v.real);
   return v;
 }
 
-static void store(int32_t type, dp_value v, char *at) {
+static void dp_recur_interpret_store(int32_t type, dp_value v, char *at) {
   switch (type) {
   case TSL_I16:
     *(int16_t *)at = (int16_t)v.whole;
@@ -65,7 +65,7 @@ static tsl_err read_cell(void *self, const dp_expr *expr, int32_t node, int64_t 
   if (at == NULL)
     DP_EVAL_FAIL(&d->eval, TSL_ERR_INTERNAL, expr, node, "cell %lld, %lld is not kept",
                  (long long)i, (long long)j);
-  *out = load(d->r->recur->code.type, at);
+  *out = dp_recur_interpret_load(d->r->recur->code.type, at);
 done:
   return err;
 }
@@ -86,7 +86,7 @@ tsl_err dp_recur_interpret(const dp_recur_cpu *r, const dp_view *view, int64_t p
       if (err != TSL_OK && !r->trial) return tsl_trace(err, __FILE__, __LINE__);
       if (err != TSL_OK) v = (dp_value){0};
       err = TSL_OK;
-      store(r->recur->code.type, v, cell_at(r, view, p, q));
+      dp_recur_interpret_store(r->recur->code.type, v, cell_at(r, view, p, q));
     }
   return err;
 }

@@ -25,7 +25,7 @@ static dp_view view_of(const dp_recur_cpu *r, int64_t p, void *const *rows) {
 }
 
 /** Columns [q0, q1) of row p. */
-static tsl_err compute(const dp_recur_cpu *r, int64_t p, int64_t q0, int64_t q1) {
+static tsl_err dp_recur_rows_compute(const dp_recur_cpu *r, int64_t p, int64_t q0, int64_t q1) {
   tsl_err err = TSL_OK;
   void *rows[DP_DEPTH_ROWS + 1];
   set_rows(r, p, rows);
@@ -52,7 +52,7 @@ static void do_piece(sweep *s, int64_t p, int64_t q0) {
   dp_recur_cpu *r = s->w->recur;
   const int64_t q1 = q0 + s->grain < s->hi[1] ? q0 + s->grain : s->hi[1];
   if (dp_fault_is(&s->fault)) return;
-  dp_fault_keep(&s->fault, compute(r, p, q0, q1));
+  dp_fault_keep(&s->fault, dp_recur_rows_compute(r, p, q0, q1));
   const dp_area cells = {p, p + 1, q0, q1, row_at(r, p) + q0 * r->bytes, 0};
   dp_recur_watch(r, &cells, false);
   dp_recur_store(s->w, &cells, s->units, s->n, s->parts);

@@ -283,7 +283,7 @@ static void set_blocks(span *s) {
   s->strips = (columns + s->width - 1) / s->width;
 }
 
-static tsl_err compute(span *s) {
+static tsl_err dp_recur_wave_compute(span *s) {
   tsl_err err = TSL_OK;
   const dp_code *c = &s->r->recur->code;
   char corner[8] = {0}, first[8] = {0};
@@ -310,7 +310,7 @@ tsl_err dp_recur_wave_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
   s.lo[0] = units[0].lo[0], s.hi[0] = units[0].hi[0];
   s.lo[1] = units[0].lo[1], s.hi[1] = units[n - 1].hi[1];
   TSL_TRY(tsl_alloc(w->cpu.threads, sizeof *s.scratch, "cells", (void **)&s.scratch));
-  TSL_TRY(compute(&s));
+  TSL_TRY(dp_recur_wave_compute(&s));
 done:
   for (int t = 0; t < w->cpu.threads && s.scratch != NULL; t++) tsl_free(s.scratch[t]);
   TSL_FREE_ALL(s.scratch, s.left, s.edges);

@@ -100,7 +100,7 @@ static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {
                       "the recurrence fits none of the eight patterns:%s", text);
 }
 
-static bool better(const dp_recurrence *r, const dp_depend *d, int p, int best) {
+static bool dp_depend_better(const dp_recurrence *r, const dp_depend *d, int p, int best) {
   const dp_table *t = &r->equation.names.tables[0];
   const int64_t a = dp_pattern_stages((dp_pattern)p, t->rows, t->cols);
   if (d->clash[p].expr != NULL) return false;
@@ -111,7 +111,7 @@ static bool better(const dp_recurrence *r, const dp_depend *d, int p, int best) 
   return a < dp_pattern_stages((dp_pattern)best, t->rows, t->cols);
 }
 
-static tsl_err choose(const dp_recurrence *r, dp_pattern asked, dp_depend *d) {
+static tsl_err dp_depend_choose(const dp_recurrence *r, dp_pattern asked, dp_depend *d) {
   int best = -1;
   if (asked != DP_AUTO) {
     d->pattern = asked;
@@ -119,7 +119,7 @@ static tsl_err choose(const dp_recurrence *r, dp_pattern asked, dp_depend *d) {
     return TSL_OK;
   }
   for (int p = 0; p < DP_N_PATTERNS; p++)
-    if (better(r, d, p, best)) best = p;
+    if (dp_depend_better(r, d, p, best)) best = p;
   if (best < 0) return fail_all(r, d);
   d->pattern = (dp_pattern)best;
   return TSL_OK;
@@ -159,7 +159,7 @@ tsl_err dp_depend_check(const dp_recurrence *r, dp_pattern asked, dp_depend *out
   TSL_TRY(prove(r, out));
   for (int w = 0; w < n; w++) TSL_TRY(look_at(r, &windows[w], out));
   for (int w = 0; w < n; w++) TSL_TRY(dp_depend_stages(r, &windows[w], &reads, &out->stages));
-  TSL_TRY(choose(r, asked, out));
+  TSL_TRY(dp_depend_choose(r, asked, out));
   for (int w = 0; w < n; w++) TSL_TRY(poison(r, &windows[w], out->pattern));
 done:
   return err;

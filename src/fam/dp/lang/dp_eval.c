@@ -258,7 +258,7 @@ done:
 }
 
 /** Does b replace a, the best so far? Equal values do not. */
-static bool better(bool maximum, int32_t kind, dp_value a, dp_value b) {
+static bool dp_eval_better(bool maximum, int32_t kind, dp_value a, dp_value b) {
   if (kind == DP_REAL) return maximum ? b.real > a.real : b.real < a.real;
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
@@ -270,7 +270,7 @@ static tsl_err eval_extreme(dp_eval *e, const dp_expr *x, int32_t node, dp_value
   TSL_TRY(dp_evaluate(e, x, n->first, out));
   for (int32_t child = x->nodes[n->first].next; child >= 0; child = x->nodes[child].next) {
     TSL_TRY(dp_evaluate(e, x, child, &v));
-    if (better(n->op == DP_OP_MAX, n->kind, *out, v)) *out = v;
+    if (dp_eval_better(n->op == DP_OP_MAX, n->kind, *out, v)) *out = v;
   }
 done:
   return err;
@@ -341,7 +341,7 @@ static tsl_err eval_range(dp_eval *e, const dp_expr *x, int32_t node, dp_value *
     TSL_TRY(dp_evaluate(e, x, body, &v));
     if (sum)
       TSL_TRY(eval_sum(e, x, node, v, out));
-    else if (c == 0 || better(n->op == DP_OP_RANGE_MAX, n->kind, *out, v))
+    else if (c == 0 || dp_eval_better(n->op == DP_OP_RANGE_MAX, n->kind, *out, v))
       *out = v;
   }
   e->n_k = n_k;

@@ -8,7 +8,7 @@ typedef struct cell {
   int64_t i, j;
 } cell;
 
-static int64_t place(const dp_patch *w, int64_t i, int64_t j) {
+static int64_t dp_graph_place(const dp_patch *w, int64_t i, int64_t j) {
   return (i - w->i0) * (w->j1 - w->j0) + (j - w->j0);
 }
 
@@ -99,7 +99,7 @@ static tsl_err visit_stage(void *self, const dp_expr *x, int32_t node, int64_t i
   searcher *s = self;
   if (--*s->reads < 0) return TSL_ERR_STOPPED;
   if (!is_inside(s->window, i, j)) return TSL_OK;
-  const int64_t stage = s->stage[place(s->window, i, j)];
+  const int64_t stage = s->stage[dp_graph_place(s->window, i, j)];
   if (stage >= s->deepest) s->deepest = stage + 1;
   if (stage >= 0) return TSL_OK;
   if (stage == OPEN) return fail_cycle(s, x, node, (cell){i, j});
@@ -111,7 +111,7 @@ static tsl_err visit_stage(void *self, const dp_expr *x, int32_t node, int64_t i
 /** Settle the top cell, or put one it reads on top. */
 static tsl_err search_top(searcher *s) {
   const cell top = s->stack[s->n - 1];
-  s->stage[place(s->window, top.i, top.j)] = OPEN;
+  s->stage[dp_graph_place(s->window, top.i, top.j)] = OPEN;
   s->pending = false;
   s->deepest = 0;
   s->eval.i = top.i;
@@ -119,7 +119,7 @@ static tsl_err search_top(searcher *s) {
   const tsl_err err = dp_reads(&s->eval, visit_stage, s);
   if (err == TSL_ERR_STOPPED && s->pending) return TSL_OK;
   if (err != TSL_OK) return err;
-  s->stage[place(s->window, top.i, top.j)] = s->deepest;
+  s->stage[dp_graph_place(s->window, top.i, top.j)] = s->deepest;
   s->n--;
   return TSL_OK;
 }
@@ -131,14 +131,14 @@ static tsl_err search(searcher *s, int64_t *stages) {
   for (int64_t c = 0; c < count(w); c++) s->stage[c] = UNKNOWN;
   for (int64_t i = w->i0; i < w->i1; i++)
     for (int64_t j = w->j0; j < w->j1; j++) {
-      if (!dp_has_cell(t, i, j) || s->stage[place(w, i, j)] >= 0) continue;
+      if (!dp_has_cell(t, i, j) || s->stage[dp_graph_place(w, i, j)] >= 0) continue;
       s->stack[s->n++] = (cell){i, j};
       while (s->n > 0) {
         err = search_top(s);
         if (err == TSL_ERR_STOPPED || s->eval.work < 0) return TSL_OK; /* enough looked at */
         TSL_TRY(err);
       }
-      const int64_t stage = s->stage[place(w, i, j)];
+      const int64_t stage = s->stage[dp_graph_place(w, i, j)];
       if (stage >= *stages) *stages = stage + 1;
     }
 done:
@@ -185,19 +185,19 @@ static tsl_err read_poisoned(void *self, const dp_expr *x, int32_t node, int64_t
       out->whole = made_up;
     return TSL_OK;
   }
-  const int64_t at = place(f->window, i, j);
+  const int64_t at = dp_graph_place(f->window, i, j);
   *out = f->known[at] != 0 ? f->values[at] : f->poison;
   return TSL_OK;
 }
 
 /** A cell that fails fails again when the engines run; here it counts as 0 of its own. */
 static void fill_cell(filler *f, dp_eval *e, int64_t i, int64_t j) {
-  const int64_t at = place(f->window, i, j);
+  const int64_t at = dp_graph_place(f->window, i, j);
   if (dp_eval_cell(e, &f->values[at]) != TSL_OK) f->values[at] = (dp_value){0};
 }
 
 /** @return false when ranges are too long for a test */
-static bool fill(filler *f, const dp_recurrence *r, dp_pattern pattern) {
+static bool dp_graph_fill(filler *f, const dp_recurrence *r, dp_pattern pattern) {
   const dp_table *t = &r->equation.names.tables[0];
   const dp_patch *w = f->window;
   const int64_t rows = w->i1 - w->i0, cols = w->j1 - w->j0;
@@ -258,7 +258,7 @@ tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern p
     TSL_TRY(tsl_alloc(count(w), sizeof *f.values, "poison test", &memory));
     f.values = values[n] = memory;
     set_poison(&f, t->type, n == 0 ? 1 : -1);
-    if (!fill(&f, r, pattern)) goto done;
+    if (!dp_graph_fill(&f, r, pattern)) goto done;
   }
   for (int64_t c = 0; c < count(w); c++)
     if (memcmp(&values[0][c], &values[1][c], sizeof values[0][c]) != 0)

@@ -49,13 +49,13 @@ int32_t dp_child(const dp_expr *expr, int32_t node, int n) {
 }
 
 /** A node over what was read since byte at. */
-static tsl_err finish(parser *p, dp_opcode op, int32_t at, int32_t *out) {
+static tsl_err dp_parse_finish(parser *p, dp_opcode op, int32_t at, int32_t *out) {
   return dp_node_new(p->expr, op, at, p->end - at, out);
 }
 
 /* ------------------------------------------------------------------ tokens */
 
-static tsl_err take(parser *p) {
+static tsl_err dp_parse_take(parser *p) {
   p->end = p->token.at + p->token.length;
   return dp_lex(p->text, p->end, &p->token);
 }
@@ -73,7 +73,7 @@ static tsl_err expect(parser *p, const char *word, const char *where) {
     DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length, "expected '%s' %s, got '%.*s'",
                word, where, (int)p->token.length, p->text + p->token.at);
   }
-  TSL_TRY(take(p));
+  TSL_TRY(dp_parse_take(p));
 done:
   return err;
 }
@@ -123,7 +123,7 @@ static int find_scalar(const dp_names *names, const char *name) {
   return -1;
 }
 
-static tsl_err fail_unknown(const parser *p, const dp_token *name) {
+static tsl_err dp_parse_fail_unknown(const parser *p, const dp_token *name) {
   tsl_err err = TSL_OK;
   char word[64];
   const char *near = nearest(p, token_text(p, name, word));
@@ -155,7 +155,7 @@ static tsl_err parse_table(parser *p, const dp_token *name, int table, int32_t *
     DP_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length, "the table '%s' cannot be read %s",
                p->names->tables[table].name,
                p->scope == DP_SCOPE_WHERE ? "in a condition of 'boundary'" : "here");
-  TSL_TRY(finish(p, DP_OP_TABLE, name->at, out));
+  TSL_TRY(dp_parse_finish(p, DP_OP_TABLE, name->at, out));
   p->expr->nodes[*out].ref = table;
   p->expr->nodes[*out].dim = p->expr->n_refs++;
   p->expr->nodes[*out].reads = 1;
@@ -167,7 +167,7 @@ done:
 
 static tsl_err parse_data(parser *p, const dp_token *name, int array, int32_t *out) {
   tsl_err err = TSL_OK;
-  TSL_TRY(finish(p, DP_OP_DATA, name->at, out));
+  TSL_TRY(dp_parse_finish(p, DP_OP_DATA, name->at, out));
   p->expr->nodes[*out].ref = array;
   for (int d = 0; d < p->names->arrays[array].rank; d++) TSL_TRY(parse_index(p, *out));
   if (next_is(p, "["))
@@ -184,7 +184,7 @@ static tsl_err parse_leaf(parser *p, const dp_token *name, dp_opcode op, int ref
     DP_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length,
                "'%.*s' is the place of a cell; there is none here", (int)name->length,
                p->text + name->at);
-  TSL_TRY(finish(p, op, name->at, out));
+  TSL_TRY(dp_parse_finish(p, op, name->at, out));
   p->expr->nodes[*out].ref = ref;
 done:
   return err;
@@ -200,13 +200,13 @@ static tsl_err parse_extent(parser *p, const dp_token *word, int32_t *out) {
   const int array = find_array(p->names, text), table = find_table(p->names, text);
   if (name.sign != DP_SIGN_NAME)
     DP_FAIL_AT(TSL_ERR_INPUT, p->text, name.at, name.length, "expected the name of an array");
-  if (array < 0 && table < 0) TSL_TRY(fail_unknown(p, &name));
+  if (array < 0 && table < 0) TSL_TRY(dp_parse_fail_unknown(p, &name));
   if (array < 0 && (p->scope == DP_SCOPE_SIZE || p->scope == DP_SCOPE_CONSTANT))
     DP_FAIL_AT(TSL_ERR_INPUT, p->text, name.at, name.length,
                "the extents of '%s' are not yet known here", text);
-  TSL_TRY(take(p));
+  TSL_TRY(dp_parse_take(p));
   TSL_TRY(expect(p, ")", "after the name of an array"));
-  TSL_TRY(finish(p, DP_OP_EXTENT, word->at, out));
+  TSL_TRY(dp_parse_finish(p, DP_OP_EXTENT, word->at, out));
   p->expr->nodes[*out].ref = array >= 0 ? array : -1 - table;
   p->expr->nodes[*out].dim = dp_token_is(p->text, word, "cols");
 done:
@@ -240,7 +240,7 @@ static tsl_err parse_variable(parser *p, dp_token *variable) {
     DP_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length, "%s", why);
   }
   *variable = token;
-  TSL_TRY(take(p));
+  TSL_TRY(dp_parse_take(p));
   TSL_TRY(expect(p, "=", "after the range's variable"));
 done:
   return err;
@@ -264,14 +264,14 @@ static tsl_err parse_range(parser *p, const dp_token *word, int32_t *out) {
     if (sum)
       DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
                  "an empty sum is 0; it takes no 'else'");
-    TSL_TRY(take(p));
+    TSL_TRY(dp_parse_take(p));
     TSL_TRY(parse_expr(p, &part[3]));
   }
   TSL_TRY(expect(p, ")", "after a range"));
   const dp_opcode op = sum                                 ? DP_OP_RANGE_SUM
                        : dp_token_is(p->text, word, "min") ? DP_OP_RANGE_MIN
                                                            : DP_OP_RANGE_MAX;
-  TSL_TRY(finish(p, op, word->at, out));
+  TSL_TRY(dp_parse_finish(p, op, word->at, out));
   p->expr->nodes[*out].ref = p->n_loops;
   p->expr->nodes[*out].dim = variable.at;
   for (int i = 0; i < 4 && part[i] >= 0; i++) dp_node_adopt(p->expr, *out, part[i]);
@@ -294,7 +294,7 @@ static tsl_err parse_call(parser *p, const dp_token *word, int32_t *out) {
   TSL_TRY(parse_expr(p, &argument));
   dp_node_adopt(p->expr, *out, argument);
   while (!abs_ && next_is(p, ",")) {
-    TSL_TRY(take(p));
+    TSL_TRY(dp_parse_take(p));
     TSL_TRY(parse_expr(p, &argument));
     dp_node_adopt(p->expr, *out, argument);
   }
@@ -309,9 +309,9 @@ static tsl_err parse_name(parser *p, int32_t *out) {
   const dp_token name = p->token;
   char text[64];
   int found;
-  TSL_TRY(take(p));
+  TSL_TRY(dp_parse_take(p));
   (void)token_text(p, &name, text);
-  if (name.length >= DP_NAME_MAX) return fail_unknown(p, &name);
+  if (name.length >= DP_NAME_MAX) return dp_parse_fail_unknown(p, &name);
   if (strcmp(text, "i") == 0) return parse_leaf(p, &name, DP_OP_I, 0, out);
   if (strcmp(text, "j") == 0) return parse_leaf(p, &name, DP_OP_J, 0, out);
   if (strcmp(text, "len") == 0 || strcmp(text, "rows") == 0 || strcmp(text, "cols") == 0)
@@ -320,7 +320,7 @@ static tsl_err parse_name(parser *p, int32_t *out) {
       strcmp(text, "abs") == 0)
     return parse_call(p, &name, out);
   if (strcmp(text, "inf") == 0) {
-    TSL_TRY(finish(p, DP_OP_NUMBER, name.at, out));
+    TSL_TRY(dp_parse_finish(p, DP_OP_NUMBER, name.at, out));
     p->expr->nodes[*out].kind = DP_REAL;
     p->expr->nodes[*out].real = HUGE_VAL;
     return TSL_OK;
@@ -330,7 +330,7 @@ static tsl_err parse_name(parser *p, int32_t *out) {
     return parse_leaf(p, &name, DP_OP_SCALAR, found, out);
   if ((found = find_table(p->names, text)) >= 0) return parse_table(p, &name, found, out);
   if ((found = find_array(p->names, text)) >= 0) return parse_data(p, &name, found, out);
-  return fail_unknown(p, &name);
+  return dp_parse_fail_unknown(p, &name);
 done:
   return err;
 }
@@ -340,15 +340,15 @@ static tsl_err parse_primary(parser *p, int32_t *out) {
   const dp_token token = p->token;
   if (token.sign == DP_SIGN_NAME) return parse_name(p, out);
   if (token.sign == DP_SIGN_NUMBER) {
-    TSL_TRY(take(p));
-    TSL_TRY(finish(p, DP_OP_NUMBER, token.at, out));
+    TSL_TRY(dp_parse_take(p));
+    TSL_TRY(dp_parse_finish(p, DP_OP_NUMBER, token.at, out));
     p->expr->nodes[*out].kind = token.kind;
     p->expr->nodes[*out].whole = token.whole;
     p->expr->nodes[*out].real = token.real;
     goto done;
   }
   if (next_is(p, "(")) {
-    TSL_TRY(take(p));
+    TSL_TRY(dp_parse_take(p));
     TSL_TRY(parse_expr(p, out));
     TSL_TRY(expect(p, ")", "to close the bracket"));
     goto done;
@@ -379,11 +379,11 @@ static tsl_err parse_unary(parser *p, int32_t *out) {
   const bool minus = next_is(p, "-"), not = next_is(p, "!");
   if (!minus && !not &&!next_is(p, "+")) return parse_primary(p, out);
   TSL_TRY(go_deeper(p, at));
-  TSL_TRY(take(p));
+  TSL_TRY(dp_parse_take(p));
   TSL_TRY(parse_unary(p, &operand));
   *out = operand;
   if (minus || not ) {
-    TSL_TRY(finish(p, minus ? DP_OP_NEG : DP_OP_NOT, at, out));
+    TSL_TRY(dp_parse_finish(p, minus ? DP_OP_NEG : DP_OP_NOT, at, out));
     dp_node_adopt(p->expr, *out, operand);
   }
   p->depth--;
@@ -420,9 +420,9 @@ static tsl_err parse_binary(parser *p, int precedence, int32_t *out) {
       DP_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
                  "comparisons do not chain; write a < b && b < c");
     left = *out;
-    TSL_TRY(take(p));
+    TSL_TRY(dp_parse_take(p));
     TSL_TRY(parse_binary(p, precedence + 1, &right));
-    TSL_TRY(finish(p, operators[o].op, at, out));
+    TSL_TRY(dp_parse_finish(p, operators[o].op, at, out));
     dp_node_adopt(p->expr, *out, left);
     dp_node_adopt(p->expr, *out, right);
   }
@@ -438,11 +438,11 @@ static tsl_err parse_expr(parser *p, int32_t *out) {
   TSL_TRY(parse_binary(p, 1, out));
   if (next_is(p, "?")) {
     part[0] = *out;
-    TSL_TRY(take(p));
+    TSL_TRY(dp_parse_take(p));
     TSL_TRY(parse_expr(p, &part[1]));
     TSL_TRY(expect(p, ":", "between the two values of '?'"));
     TSL_TRY(parse_expr(p, &part[2]));
-    TSL_TRY(finish(p, DP_OP_COND, at, out));
+    TSL_TRY(dp_parse_finish(p, DP_OP_COND, at, out));
     for (int i = 0; i < 3; i++) dp_node_adopt(p->expr, *out, part[i]);
   }
   p->depth--;

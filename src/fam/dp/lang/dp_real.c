@@ -63,7 +63,7 @@ static dp_reach reach_of_number(double value) {
   return r;
 }
 
-static dp_reach join(dp_reach a, dp_reach b) {
+static dp_reach dp_real_join(dp_reach a, dp_reach b) {
   dp_reach r = a.most == 0 ? b : a;
   if (a.most > 0 && b.most > 0) r.least = fmin(a.least, b.least), r.most = fmax(a.most, b.most);
   r.infinite = a.infinite || b.infinite;
@@ -103,7 +103,7 @@ static dp_reach reach_of_range(dp_bounds *b, const dp_expr *x, int32_t node) {
   const dp_span saved = b->k[level];
   const dp_reach empty = otherwise >= 0 ? dp_real_reach(b, x, otherwise) : (dp_reach){0};
   dp_bounds_range(b, x, node);
-  const dp_reach r = join(empty, dp_real_reach(b, x, dp_child(x, node, 2)));
+  const dp_reach r = dp_real_join(empty, dp_real_reach(b, x, dp_child(x, node, 2)));
   b->n_facts = n_facts;
   b->k[level] = saved;
   return r;
@@ -130,7 +130,7 @@ dp_reach dp_real_reach(dp_bounds *b, const dp_expr *x, int32_t node) {
   case DP_OP_COND:
     for (int32_t c = n->op == DP_OP_COND ? x->nodes[n->first].next : n->first; c >= 0;
          c = x->nodes[c].next)
-      r = join(r, dp_real_reach(b, x, c));
+      r = dp_real_join(r, dp_real_reach(b, x, c));
     return r;
   case DP_OP_RANGE_MIN:
   case DP_OP_RANGE_MAX:

@@ -114,8 +114,8 @@ done:
 }
 
 /** Parse one text; the message starts with what. */
-static tsl_err parse(const dp_recurrence *r, dp_scope scope, int32_t at, const char *what,
-                     dp_expr *out) {
+static tsl_err dp_recur_parse(const dp_recurrence *r, dp_scope scope, int32_t at, const char *what,
+                              dp_expr *out) {
   const tsl_err err = dp_expr_parse(&r->equation.names, scope, r->equation.text + at, out);
   if (err == TSL_OK) return err;
   char why[TSL_ERR_MESSAGE_MAX];
@@ -129,12 +129,13 @@ static tsl_err parse_all(dp_recurrence *r) {
   char what[48];
   for (int n = 0; n < s->n_rules; n++) {
     (void)snprintf(what, sizeof what, "boundary[%d].where", n);
-    TSL_TRY(parse(r, DP_SCOPE_WHERE, s->where_at[n], what, &r->rules[n].where));
+    TSL_TRY(dp_recur_parse(r, DP_SCOPE_WHERE, s->where_at[n], what, &r->rules[n].where));
     (void)snprintf(what, sizeof what, "boundary[%d].value", n);
-    TSL_TRY(parse(r, DP_SCOPE_CELL, s->value_at[n], what, &r->rules[n].value));
+    TSL_TRY(dp_recur_parse(r, DP_SCOPE_CELL, s->value_at[n], what, &r->rules[n].value));
   }
-  TSL_TRY(parse(r, DP_SCOPE_CELL, s->cell_at, "cell", &r->cell));
-  if (s->goal == DP_GOAL_EXPR) TSL_TRY(parse(r, DP_SCOPE_GOAL, s->goal_at, "goal", &r->goal));
+  TSL_TRY(dp_recur_parse(r, DP_SCOPE_CELL, s->cell_at, "cell", &r->cell));
+  if (s->goal == DP_GOAL_EXPR)
+    TSL_TRY(dp_recur_parse(r, DP_SCOPE_GOAL, s->goal_at, "goal", &r->goal));
 done:
   return err;
 }

@@ -116,7 +116,7 @@ done:
   return err;
 }
 
-static tsl_err check_range(const checker *c, int32_t node) {
+static tsl_err dp_type_check_range(const checker *c, int32_t node) {
   tsl_err err = TSL_OK;
   for (int i = 0; i < 2; i++) {
     TSL_TRY(need_whole(c, dp_child(c->expr, node, i), "the end of a range"));
@@ -154,7 +154,7 @@ static tsl_err check_node(const checker *c, int32_t node) {
   case DP_OP_RANGE_MIN:
   case DP_OP_RANGE_MAX:
   case DP_OP_RANGE_SUM:
-    TSL_TRY(check_range(c, node));
+    TSL_TRY(dp_type_check_range(c, node));
     break;
   default:
     if (c->expr->nodes[node].first >= 0)

@@ -27,21 +27,21 @@ static growth grow_sum(growth a, growth b) {
   return sum;
 }
 
-static growth grow(dp_bounds *b, const dp_expr *x, int32_t node);
+static growth dp_value_bounds_grow(dp_bounds *b, const dp_expr *x, int32_t node);
 
 static growth grow_range(dp_bounds *b, const dp_expr *x, int32_t node) {
   const dp_node *n = &x->nodes[node];
   const int32_t n_facts = b->n_facts, otherwise = dp_child(x, node, 3);
   growth g = {.known = n->op != DP_OP_RANGE_SUM};
   if (!g.known) return g;
-  if (otherwise >= 0) g = grow(b, x, otherwise);
+  if (otherwise >= 0) g = dp_value_bounds_grow(b, x, otherwise);
   dp_bounds_range(b, x, node);
-  g = grow_hull(g, grow(b, x, dp_child(x, node, 2)));
+  g = grow_hull(g, dp_value_bounds_grow(b, x, dp_child(x, node, 2)));
   b->n_facts = n_facts;
   return g;
 }
 
-static growth grow(dp_bounds *b, const dp_expr *x, int32_t node) {
+static growth dp_value_bounds_grow(dp_bounds *b, const dp_expr *x, int32_t node) {
   const dp_node *n = &x->nodes[node];
   growth g = {.known = true}, h;
   if (n->reads == 0) {
@@ -55,18 +55,19 @@ static growth grow(dp_bounds *b, const dp_expr *x, int32_t node) {
     g.has_cell = true;
     return g;
   case DP_OP_ADD:
-    return grow_sum(grow(b, x, n->first), grow(b, x, x->nodes[n->first].next));
+    return grow_sum(dp_value_bounds_grow(b, x, n->first),
+                    dp_value_bounds_grow(b, x, x->nodes[n->first].next));
   case DP_OP_SUB:
-    h = grow(b, x, x->nodes[n->first].next);
+    h = dp_value_bounds_grow(b, x, x->nodes[n->first].next);
     h.known &= !h.has_cell;
     h.free = (dp_span){-h.free.hi, -h.free.lo};
-    return grow_sum(grow(b, x, n->first), h);
+    return grow_sum(dp_value_bounds_grow(b, x, n->first), h);
   case DP_OP_MIN:
   case DP_OP_MAX:
   case DP_OP_COND:
     for (int32_t c = n->op == DP_OP_COND ? x->nodes[n->first].next : n->first; c >= 0;
          c = x->nodes[c].next)
-      g = grow_hull(g, grow(b, x, c));
+      g = grow_hull(g, dp_value_bounds_grow(b, x, c));
     return g;
   case DP_OP_RANGE_MIN:
   case DP_OP_RANGE_MAX:
@@ -85,7 +86,7 @@ bool dp_bounds_growth(const dp_recurrence *r, dp_wide steps, dp_span *values) {
     dp_bounds_init(r, &b);
     dp_bounds_rule(&b, rule);
     const dp_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
-    all = grow_hull(all, grow(&b, x, x->root));
+    all = grow_hull(all, dp_value_bounds_grow(&b, x, x->root));
   }
   if (!all.known || !all.has_free || steps < 0 || steps >= (dp_wide)1 << 62) return false;
   *values = all.free;

@@ -38,7 +38,7 @@ static int is_gga(const xc_func_type *f) {
   return family == XC_FAMILY_GGA || family == XC_FAMILY_HYB_GGA;
 }
 
-static bool find(const char *name, xc_library_info *info) {
+static bool xc_functional_libxc_find(const char *name, xc_library_info *info) {
   xc_func_type f;
   if (!start(name, XC_UNPOLARIZED, &f)) return false;
   memset(info, 0, sizeof *info);
@@ -98,7 +98,7 @@ static void eval(const void *handle, int64_t n, const double *rho, const double 
 
 const xc_library xc_library_libxc = {
     .version = version,
-    .find = find,
+    .find = xc_functional_libxc_find,
     .names = names,
     .open = open_one,
     .close = close_one,

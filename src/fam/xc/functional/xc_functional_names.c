@@ -197,7 +197,7 @@ static void write_nearest(const char *name, const char **list, int64_t n, char *
 }
 
 /** Fail with what the unknown name could have been. */
-static tsl_err fail_unknown(const char *name) {
+static tsl_err xc_functional_names_fail_unknown(const char *name) {
   tsl_err err = TSL_OK;
   const char **library = NULL, **list = NULL;
   char text[4 * XC_NAME], exchange[XC_NAME], correlation[XC_NAME];
@@ -258,7 +258,7 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   char full[XC_NAME];
   const char *why;
   if (!library_find(name, full, &info)) {
-    err = fail_unknown(name);
+    err = xc_functional_names_fail_unknown(name);
     goto done;
   }
   why = refusal(info.kind);

@@ -5,7 +5,7 @@ static const char *version(void) {
   return NULL;
 }
 
-static bool find(const char *name, xc_library_info *info) {
+static bool xc_functional_none_find(const char *name, xc_library_info *info) {
   (void)name;
   (void)info;
   return false;
@@ -36,7 +36,7 @@ static void eval(const void *handle, int64_t n, const double *rho, const double 
 
 const xc_library xc_library_libxc = {
     .version = version,
-    .find = find,
+    .find = xc_functional_none_find,
     .names = names,
     .open = open_one,
     .close = close_one,

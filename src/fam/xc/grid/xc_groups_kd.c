@@ -26,7 +26,7 @@ static void swap(xc_place *a, xc_place *b) {
 }
 
 /** Three places of a range by a fixed generator, so that no order of points is a bad one. */
-static xc_place pick(const xc_place *places, int64_t n, int axis, uint64_t *state) {
+static xc_place xc_groups_kd_pick(const xc_place *places, int64_t n, int axis, uint64_t *state) {
   const xc_place *three[3];
   for (int i = 0; i < 3; i++) {
     *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth, MMIX */
@@ -40,7 +40,7 @@ static void select_first(xc_place *places, int64_t n, int64_t k, int axis) {
   uint64_t state = 1;
   int64_t lo = 0, hi = n;
   while (hi - lo > 1) {
-    const xc_place pivot = pick(places + lo, hi - lo, axis, &state);
+    const xc_place pivot = xc_groups_kd_pick(places + lo, hi - lo, axis, &state);
     int64_t i = lo, j = hi - 1;
     while (i <= j) {
       while (before(&places[i], &pivot, axis)) i++;

@@ -48,7 +48,7 @@ static void fill_powers(int l) {
     }
 }
 
-static void fill(void) {
+static void xc_hermite_fill(void) {
   enum { N = XC_BOYS_REACH * XC_BOYS_STEPS, TOP = XC_HERMITE_L + XC_BOYS_TERMS - 1 };
   xc_harmonics_fill(&tables.harmonics);
   for (int l = 0; l <= XC_MAX_L; l++) fill_powers(l);
@@ -65,7 +65,7 @@ static void fill(void) {
 }
 
 const xc_one_tables *xc_one_tables_get(void) {
-  call_once(&filled, fill);
+  call_once(&filled, xc_hermite_fill);
   return &tables;
 }
 

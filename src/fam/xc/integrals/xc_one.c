@@ -74,8 +74,8 @@ static void add_pair(const pair *q, const task *what, double block[3][BLOCK]) {
             what->element(q, what->state, k, tables->power[q->a->l][i], tables->power[q->b->l][j]);
 }
 
-static void store(const xc_basis *basis, const xc_shell *a, const xc_shell *b, const double *block,
-                  double *matrix) {
+static void xc_one_store(const xc_basis *basis, const xc_shell *a, const xc_shell *b,
+                         const double *block, double *matrix) {
   const int na = xc_shell_size(a), nb = xc_shell_size(b);
   for (int i = 0; i < na; i++)
     for (int j = 0; j < nb; j++) {
@@ -97,7 +97,7 @@ static void do_shells(const xc_basis *basis, const xc_shell *a, const xc_shell *
     }
   for (int k = 0; k < what->n_blocks; k++) {
     xc_harmonics_block(&xc_one_tables_get()->harmonics, a, b, block[k], out);
-    store(basis, a, b, out, what->matrix[k]);
+    xc_one_store(basis, a, b, out, what->matrix[k]);
   }
 }
 

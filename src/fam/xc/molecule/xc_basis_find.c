@@ -55,7 +55,7 @@ static void plain_name(const char *name, char out[NAME_BYTES]) {
   out[k] = '\0';
 }
 
-static tsl_err fail_unknown(const char *name, const char *folder, const names *list) {
+static tsl_err xc_basis_find_fail_unknown(const char *name, const char *folder, const names *list) {
   const char *words[MOST_NAMES + 1];
   char text[1024] = "";
   for (int64_t k = 0; k < list->n; k++) {
@@ -82,7 +82,7 @@ static tsl_err find_path(const char *name, const char *folder, char path[1024]) 
   TSL_TRY(list_folder(folder, list));
   plain_name(name, plain);
   while (k < list->n && strcasecmp(list->text[k], plain) != 0) k++;
-  if (k == list->n) TSL_TRY(fail_unknown(name, folder, list));
+  if (k == list->n) TSL_TRY(xc_basis_find_fail_unknown(name, folder, list));
   if (snprintf(path, 1024, "%s/%s%s", folder, list->text[k], suffix) >= 1024)
     TSL_FAIL(TSL_ERR_INPUT, "folder of basis sets: a path of more than 1000 characters");
 done:

@@ -157,7 +157,7 @@ done:
 }
 
 /* "gaussian", blocks of an element, again, "endbasis". */
-static tsl_err parse(stream *s, xc_set *orbital, xc_set *fitting) {
+static tsl_err xc_basis_lio_parse(stream *s, xc_set *orbital, xc_set *fitting) {
   tsl_err err = TSL_OK;
   bool end = false;
   char shown[48];
@@ -219,7 +219,7 @@ tsl_err xc_set_parse_lio(const char *name, const char *text, int64_t bytes, xc_s
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld bytes; a basis set may have %d", name, (long long)bytes,
              XC_SET_MAX_BYTES);
   table_lines_open(name, text, bytes, '#', &s.lines);
-  TSL_TRY(parse(&s, orbital, fitting));
+  TSL_TRY(xc_basis_lio_parse(&s, orbital, fitting));
   warn(&s, orbital->warning, sizeof orbital->warning);
   warn(&s, fitting->warning, sizeof fitting->warning);
 done:

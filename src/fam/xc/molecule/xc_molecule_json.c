@@ -9,7 +9,8 @@
 /* Longest file that is read as JSON. */
 static const int64_t longest = INT64_C(64) << 20;
 
-static tsl_err parse(const char *path, const char *text, int64_t bytes, json_t **root) {
+static tsl_err xc_molecule_json_parse(const char *path, const char *text, int64_t bytes,
+                                      json_t **root) {
   tsl_err err = TSL_OK;
   json_error_t at;
   *root = NULL;
@@ -146,7 +147,7 @@ tsl_err xc_molecule_parse_json(const char *path, const char *text, int64_t bytes
   tsl_err err = TSL_OK;
   json_t *root = NULL;
   memset(model, 0, sizeof *model);
-  TSL_TRY(parse(path, text, bytes, &root));
+  TSL_TRY(xc_molecule_json_parse(path, text, bytes, &root));
   const json_t *inner = json_object_get(root, "molecule");
   TSL_TRY(read_model(path, root, model));
   TSL_TRY(read_molecule(path, inner != NULL ? inner : root, molecule));

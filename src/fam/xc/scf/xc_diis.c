@@ -26,7 +26,7 @@ void xc_diis_clear(xc_diis *diis) {
   memset(diis, 0, sizeof *diis);
 }
 
-static void store(xc_diis *diis, const double *error, const double *matrix) {
+static void xc_diis_store(xc_diis *diis, const double *error, const double *matrix) {
   const int32_t at = diis->next;
   memcpy(diis->errors + at * diis->n_error, error, (size_t)diis->n_error * sizeof *error);
   memcpy(diis->matrices + at * diis->n_matrix, matrix, (size_t)diis->n_matrix * sizeof *matrix);
@@ -63,7 +63,7 @@ static bool find_weights(const xc_diis *diis, int32_t n, double *weight) {
 
 void xc_diis_step(xc_diis *diis, const double *error, double *matrix) {
   double weight[XC_DIIS_MOST + 1];
-  store(diis, error, matrix);
+  xc_diis_store(diis, error, matrix);
   int32_t n = diis->n;
   while (n > 1 && !find_weights(diis, n, weight)) n--;
   if (n < 2) return;

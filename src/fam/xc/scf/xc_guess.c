@@ -92,7 +92,8 @@ static int64_t radial_rows(const xc_basis *basis, int l, int64_t *rows) {
   return n;
 }
 
-static void pick(const double *matrix, int64_t n, const int64_t *rows, int64_t m, double *out) {
+static void xc_guess_pick(const double *matrix, int64_t n, const int64_t *rows, int64_t m,
+                          double *out) {
   for (int64_t i = 0; i < m; i++)
     for (int64_t j = 0; j < m; j++) out[i * m + j] = matrix[rows[i] * n + rows[j]];
 }
@@ -106,9 +107,9 @@ static tsl_err fill_momentum(lone *a, int l, const int64_t *rows, int64_t m) {
   TSL_TRY(xc_matrix_create(m, m, "an atom's block", &block));
   TSL_TRY(xc_matrix_create(m, m, "an atom's orbitals", &orbitals));
   TSL_TRY(xc_matrix_create(m, 1, "an atom's energies", &values));
-  pick(a->overlap, a->basis.n, rows, m, block);
+  xc_guess_pick(a->overlap, a->basis.n, rows, m, block);
   TSL_TRY(xc_orthogonal_create(m, block, 1e-8, &half, &independent, NULL));
-  pick(a->fock, a->basis.n, rows, m, block);
+  xc_guess_pick(a->fock, a->basis.n, rows, m, block);
   TSL_TRY(xc_orthogonal_orbitals(m, independent, block, half, orbitals, values));
   for (int64_t k = 0; k < independent && left > 0; k++) {
     const double each = fmin(left, 2 * (2 * l + 1)) / (2 * l + 1);

@@ -149,7 +149,7 @@ static void ask(xc_scf *s) {
   ask_difference(s);
 }
 
-static void begin(xc_scf *s) {
+static void xc_scf_begin(xc_scf *s) {
   s->iteration = 0; /* so that everything is asked for */
   s->state = XC_SCF_RUNNING;
   s->energies.total = 0;
@@ -163,13 +163,13 @@ void xc_scf_start(xc_scf *scf, const double *total) {
   for (int t = 0; t < scf->n_spin; t++)
     for (int64_t k = 0; k < scf->n * scf->n; k++)
       scf->density[t][k] = (double)scf->electrons[t] / all * total[k];
-  begin(scf);
+  xc_scf_begin(scf);
 }
 
 void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done) {
   for (int t = 0; t < scf->n_spin; t++)
     memcpy(scf->density[t], density[t], (size_t)(scf->n * scf->n) * sizeof **density);
-  begin(scf);
+  xc_scf_begin(scf);
   scf->iteration = done;
 }
 

@@ -35,7 +35,7 @@ static __global__ void leave_kernel(const int32_t *h_above, int64_t m, int64_t r
 }
 
 /* Largest |score| times the longest path must stay below 2^30; a local one grows by pairs. */
-static tsl_err check_range(const dp_scores *s, bool local, int64_t n, int64_t m) {
+static tsl_err dp_affine_check_range(const dp_scores *s, bool local, int64_t n, int64_t m) {
   tsl_err err = TSL_OK;
   int64_t most = (int64_t)s->open + s->extend, bound = 0;
   for (int a = 0; a < s->alphabet; a++)
@@ -95,7 +95,7 @@ done:
   return err;
 }
 
-static tsl_err upload(dp_affine *b, const uint8_t *rows, const uint8_t *columns) {
+static tsl_err dp_affine_upload(dp_affine *b, const uint8_t *rows, const uint8_t *columns) {
   tsl_err err = TSL_OK;
   tsl_gpu_memory *memory = &b->card->memory;
   cudaStream_t stream = b->card->stream;
@@ -147,7 +147,7 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
   if (n < 0 || m < 0 || first < 0 || total < first + m)
     TSL_FAIL(TSL_ERR_INTERNAL, "columns %lld + %lld of %lld", (long long)first, (long long)m,
              (long long)total);
-  TSL_TRY(check_range(scores, problem == DP_LOCAL, n, total));
+  TSL_TRY(dp_affine_check_range(scores, problem == DP_LOCAL, n, total));
   TSL_TRY(check_letters(rows, n, scores->alphabet, "rows"));
   TSL_TRY(check_letters(columns, m, scores->alphabet, "columns"));
   TSL_TRY(tsl_alloc(1, sizeof *b, "band", (void **)&b));
@@ -164,7 +164,7 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
   b->first = first;
   b->stride = DP_AFFINE_ALIGN * tsl_ceil_div(m + 1, DP_AFFINE_ALIGN);
   dp_narrow_measure(b, scores);
-  TSL_TRY(upload(b, rows, columns));
+  TSL_TRY(dp_affine_upload(b, rows, columns));
   TSL_TRY(upload_scores(b, scores));
   TSL_TRY(dp_affine_begin(b));
   *out = b;
@@ -339,7 +339,7 @@ done:
 }
 
 /* In 16 bits, and again in 32 where they did not hold: the card decides, nobody waits. */
-static tsl_err compute(dp_affine *b, int64_t lo, int64_t hi, const extra *x) {
+static tsl_err dp_affine_compute(dp_affine *b, int64_t lo, int64_t hi, const extra *x) {
   tsl_err err = TSL_OK;
   const dp_affine_shape shape = dp_affine_choose(b, x->mode);
   cudaStream_t stream = b->card->stream;
@@ -402,7 +402,7 @@ static tsl_err run_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *lef
   b->last = 0;
   b->edge_rows = rows;
   if (rows > 0 && b->m > 0)
-    TSL_TRY(compute(b, lo, hi, x));
+    TSL_TRY(dp_affine_compute(b, lo, hi, x));
   else
     TSL_LAUNCH(leave_kernel, dim3((unsigned)tsl_ceil_div(rows + 1, 256)), 256, 0, b->card->stream,
                (const int32_t *)b->sets[b->now].h.data, b->m, rows, b->open_extend - b->extend,

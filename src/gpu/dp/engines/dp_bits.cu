@@ -79,7 +79,7 @@ int64_t dp_bits_keep_bytes(dp_problem problem, int64_t rows, int64_t m) {
   return 4 * history_words(problem == DP_EDIT ? 2 : 1, rows, m);
 }
 
-static tsl_err upload(dp_bits *b, const uint8_t *rows, const uint8_t *columns) {
+static tsl_err dp_bits_upload(dp_bits *b, const uint8_t *rows, const uint8_t *columns) {
   tsl_err err = TSL_OK;
   tsl_gpu_memory *memory = &b->card->memory;
   cudaStream_t stream = b->card->stream;
@@ -124,7 +124,7 @@ tsl_err dp_bits_open(dp_card *card, dp_problem problem, const uint8_t *rows, int
   b->planes = b->letters <= DP_BITS_LETTERS ? 0
               : b->letters <= 62            ? DP_BITS_PLANES_MID
                                             : DP_BITS_PLANES_HIGH;
-  TSL_TRY(upload(b, rows, columns));
+  TSL_TRY(dp_bits_upload(b, rows, columns));
   TSL_TRY(dp_bits_begin(b));
   *out = b;
 done:
@@ -154,8 +154,8 @@ done:
   return err;
 }
 
-static tsl_err prepare(dp_bits *b, int64_t lo, int64_t rows, int words_of_lane,
-                       const uint32_t *left) {
+static tsl_err dp_bits_prepare(dp_bits *b, int64_t lo, int64_t rows, int words_of_lane,
+                               const uint32_t *left) {
   tsl_err err = TSL_OK;
   tsl_gpu_memory *memory = &b->card->memory;
   cudaStream_t stream = b->card->stream;
@@ -188,7 +188,7 @@ static dp_bits_function pick(const dp_bits *b, int words, bool keep) {
   return dp_bits_pick_edit(b->planes, words, keep);
 }
 
-static tsl_err launch(dp_bits *b, int64_t rows, int words, bool keep) {
+static tsl_err dp_bits_launch(dp_bits *b, int64_t rows, int words, bool keep) {
   tsl_err err = TSL_OK;
   const dp_bits_function kernel = pick(b, words, keep);
   dp_bits_args args = {};
@@ -242,8 +242,8 @@ tsl_err dp_bits_tile(dp_bits *b, int64_t lo, int64_t hi, const uint32_t *left, u
              (long long)b->n);
   if (keep) TSL_TRY(keep_tile(b, lo, hi));
   if (rows == 0) goto done;
-  TSL_TRY(prepare(b, lo, rows, lane_words, left));
-  if (b->m > 0) TSL_TRY(launch(b, rows, lane_words, keep));
+  TSL_TRY(dp_bits_prepare(b, lo, rows, lane_words, left));
+  if (b->m > 0) TSL_TRY(dp_bits_launch(b, rows, lane_words, keep));
   if (right == NULL) goto done;
   TSL_LAUNCH(leave_kernel, dim3((unsigned)tsl_ceil_div(words, 256)), 256, 0, b->card->stream,
              (const uint64_t *)b->edge.data, words, (uint32_t *)b->edge_bits.data);

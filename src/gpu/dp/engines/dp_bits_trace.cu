@@ -26,7 +26,8 @@ static __host__ __device__ uint32_t bits_of(const trace_args *a, int64_t row, in
                     lane];
 }
 
-static __device__ trace_window look(const trace_args *a, int64_t top, int64_t word, int lane) {
+static __device__ trace_window dp_bits_trace_look(const trace_args *a, int64_t top, int64_t word,
+                                                  int lane) {
   trace_window w = {};
   for (int part = 0; part < a->parts; part++) w.bits[part] = bits_of(a, top - lane, word, part);
   return w;
@@ -84,7 +85,7 @@ static __global__ void trace_kernel(const __grid_constant__ trace_args a) {
   __syncwarp();
   while (s.i > 0 && s.j > 0) {
     const int64_t top = s.i, word = (s.j - 1) / 32;
-    const trace_window w = look(&a, top, word, lane);
+    const trace_window w = dp_bits_trace_look(&a, top, word, lane);
     while (s.i > 0 && s.j > 32 * word && s.i > top - DP_WARP + 1) {
       if (a.parts == 1)
         step_lcs(&a, &s, &w, top, word, lane);

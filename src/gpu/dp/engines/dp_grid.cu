@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int64_t value_bytes(const dp_grid *b) {
+static int64_t dp_grid_value_bytes(const dp_grid *b) {
   return (int64_t)tsl_type_bytes(b->type);
 }
 
@@ -49,7 +49,7 @@ static tsl_err open_band(dp_card *card, const dp_grid *like, const void *rows, c
   TSL_TRY(tsl_gpu_reserve(memory, &b->columns, (int64_t)m + 1, "columns"));
   TSL_TRY(tsl_gpu_reserve(memory, &b->bad, 4, "flags"));
   for (int k = 0; k < 2; k++)
-    TSL_TRY(tsl_gpu_reserve(memory, &b->line[k], value_bytes(b) * (b->m + 1), "row"));
+    TSL_TRY(tsl_gpu_reserve(memory, &b->line[k], dp_grid_value_bytes(b) * (b->m + 1), "row"));
   if (n > 0) TSL_CUDA_TRY(cudaMemcpyAsync(b->rows.data, rows, n, cudaMemcpyDefault, card->stream));
   if (m > 0)
     TSL_CUDA_TRY(cudaMemcpyAsync(b->columns.data, columns, m, cudaMemcpyDefault, card->stream));
@@ -115,7 +115,7 @@ tsl_err dp_grid_open_dtw(dp_card *card, tsl_type type, bool square, const void *
   like.n = n;
   like.m = m;
   like.first = first;
-  TSL_TRY(open_band(card, &like, rows, columns, value_bytes(&like), out));
+  TSL_TRY(open_band(card, &like, rows, columns, dp_grid_value_bytes(&like), out));
 done:
   return err;
 }
@@ -264,7 +264,7 @@ tsl_err dp_grid_tile_cells(dp_grid *b, int64_t lo, int64_t hi, const void *left,
 }
 
 int64_t dp_grid_state_bytes(const dp_grid *b) {
-  return b->m * value_bytes(b);
+  return b->m * dp_grid_value_bytes(b);
 }
 
 void dp_grid_forget(dp_grid *b) {

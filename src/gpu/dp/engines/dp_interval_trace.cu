@@ -20,7 +20,7 @@ static __device__ void give(const trace_queue &q, int a, int b) {
 }
 
 /* Next interval, or x < 0 when all are finished. Called by one thread. */
-static __device__ int2 take(const trace_queue &q, uint32_t room) {
+static __device__ int2 dp_interval_trace_take(const trace_queue &q, uint32_t room) {
   const uint32_t place = atomicAdd(q.next, 1u);
   while (place < room) {
     if (dp_load_acquire(&q.ready[place]) != 0) return __ldcg(&q.intervals[place]);
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(THREADS)
   __shared__ int2 interval;
   __shared__ int found;
   for (;;) {
-    if (threadIdx.x == 0) interval = take(q, room);
+    if (threadIdx.x == 0) interval = dp_interval_trace_take(q, room);
     __syncthreads();
     const int a = interval.x, b = interval.y;
     __syncthreads();
@@ -135,8 +135,8 @@ done:
 }
 
 template <class P>
-static tsl_err launch(dp_interval *w, const trace_queue &q, uint32_t room, long long *first,
-                      long long *second) {
+static tsl_err dp_interval_trace_launch(dp_interval *w, const trace_queue &q, uint32_t room,
+                                        long long *first, long long *second) {
   tsl_err err = TSL_OK;
   const dp_interval_args<typename P::T> args = dp_interval_args_of<typename P::T>(w);
   unsigned blocks = 0;

@@ -78,14 +78,14 @@ void dp_knapsack_close(dp_knapsack **band) {
   *band = NULL;
 }
 
-static int64_t value_bytes(const dp_knapsack *b) {
+static int64_t dp_knapsack_value_bytes(const dp_knapsack *b) {
   return b->wide ? 8 : 4;
 }
 
 /* Rows with space for `halo` capacities left of the band; keeps the band's values. */
-static tsl_err make_room(dp_knapsack *b, int64_t halo) {
+static tsl_err dp_knapsack_make_room(dp_knapsack *b, int64_t halo) {
   tsl_err err = TSL_OK;
-  const int64_t room = 32 * tsl_ceil_div(halo, 32), each = value_bytes(b);
+  const int64_t room = 32 * tsl_ceil_div(halo, 32), each = dp_knapsack_value_bytes(b);
   const int64_t bytes = each * (room + b->count) + each;
   tsl_gpu_memory *memory = &b->card->memory;
   tsl_gpu_buffer fresh = {};
@@ -109,7 +109,7 @@ done:
 
 tsl_err dp_knapsack_begin(dp_knapsack *b) {
   tsl_err err = TSL_OK;
-  TSL_TRY(make_room(b, 0));
+  TSL_TRY(dp_knapsack_make_room(b, 0));
   TSL_CUDA_TRY(
       cudaMemsetAsync(b->row[b->now].data, 0, (size_t)b->row[b->now].bytes, b->card->stream));
 done:
@@ -135,7 +135,7 @@ static tsl_err move_values(dp_knapsack *b, int64_t place, int64_t count, int64_t
   tsl_err err = TSL_OK;
   cudaStream_t stream = b->card->stream;
   const dim3 grid((unsigned)tsl_ceil_div(count, 256));
-  char *row = (char *)b->row[b->now].data + place * value_bytes(b);
+  char *row = (char *)b->row[b->now].data + place * dp_knapsack_value_bytes(b);
   int64_t *box = NULL;
   if (count == 0) goto done;
   TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->box, 8 * count, "values"));
@@ -245,7 +245,7 @@ tsl_err dp_knapsack_items(dp_knapsack *b, int64_t lo, int64_t hi, const int64_t 
   if (lo < 0 || hi > b->n || lo > hi || (halo > 0 && left == NULL))
     TSL_FAIL(TSL_ERR_INTERNAL, "items %lld..%lld of %lld, %lld values from the left", (long long)lo,
              (long long)hi, (long long)b->n, (long long)halo);
-  TSL_TRY(make_room(b, halo));
+  TSL_TRY(dp_knapsack_make_room(b, halo));
   if (halo > 0) TSL_TRY(move_values(b, b->room - halo, halo, NULL, left));
   if (keep) {
     const int64_t bytes = 4 * (hi - lo) * tsl_ceil_div(b->count, 32);
@@ -263,7 +263,7 @@ done:
   return err;
 }
 
-static tsl_err check_range(const dp_knapsack *b, int64_t c0, int64_t c1) {
+static tsl_err dp_knapsack_check_range(const dp_knapsack *b, int64_t c0, int64_t c1) {
   tsl_err err = TSL_OK;
   if (c0 < b->first || c1 < c0 || c1 > b->first + b->count)
     TSL_FAIL(TSL_ERR_INTERNAL, "capacities %lld..%lld are not in the band", (long long)c0,
@@ -274,7 +274,7 @@ done:
 
 tsl_err dp_knapsack_get(dp_knapsack *b, int64_t c0, int64_t c1, int64_t *values) {
   tsl_err err = TSL_OK;
-  TSL_TRY(check_range(b, c0, c1));
+  TSL_TRY(dp_knapsack_check_range(b, c0, c1));
   TSL_TRY(move_values(b, b->room + c0 - b->first, c1 - c0, values, NULL));
 done:
   return err;

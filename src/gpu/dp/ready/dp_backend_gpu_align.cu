@@ -41,16 +41,16 @@ static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left
   return dp_affine_tile(e->align, lo, hi, (const int32_t *)left, (int32_t *)right, keep);
 }
 
-static int64_t keep_bytes(const void *engine, int64_t rows) {
+static int64_t dp_backend_gpu_align_keep_bytes(const void *engine, int64_t rows) {
   const align_band *e = (const align_band *)engine;
   return dp_affine_keep_bytes(rows, e->hi - e->lo);
 }
 
-static tsl_err state_get(void *engine, void *state) {
+static tsl_err dp_backend_gpu_align_state_get(void *engine, void *state) {
   return dp_affine_state_get(((align_band *)engine)->align, state);
 }
 
-static tsl_err state_put(void *engine, int64_t row, const void *state) {
+static tsl_err dp_backend_gpu_align_state_put(void *engine, int64_t row, const void *state) {
   return dp_affine_state_put(((align_band *)engine)->align, row, state);
 }
 
@@ -126,7 +126,8 @@ static tsl_err finish_align(void *engine, double *seconds) {
   return dp_affine_finish(((align_band *)engine)->align, seconds);
 }
 
-const dp_band_engine dp_engine_align = {open_align,     close_align, tile_align,  keep_bytes,
-                                        dp_state_bytes, state_get,   state_put,   trace_align,
-                                        forget_align,   goal_align,  best_align,  best_put_align,
-                                        start_align,    ended_align, finish_align};
+const dp_band_engine dp_engine_align = {open_align,  close_align,    tile_align,
+                                        keep_bytes,  dp_state_bytes, dp_backend_gpu_align_state_get,
+                                        state_put,   trace_align,    forget_align,
+                                        goal_align,  best_align,     best_put_align,
+                                        start_align, ended_align,    finish_align};

@@ -45,16 +45,16 @@ static tsl_err tile_bits(void *engine, int64_t lo, int64_t hi, const void *left,
   return dp_bits_tile(e->bits, lo, hi, (const uint32_t *)left, (uint32_t *)right, keep);
 }
 
-static int64_t keep_bytes(const void *engine, int64_t rows) {
+static int64_t dp_backend_gpu_bits_keep_bytes(const void *engine, int64_t rows) {
   const bits_band *e = (const bits_band *)engine;
   return dp_bits_keep_bytes(problem_of(e), rows, e->hi - e->lo);
 }
 
-static tsl_err state_get(void *engine, void *state) {
+static tsl_err dp_backend_gpu_bits_state_get(void *engine, void *state) {
   return dp_bits_state_get(((bits_band *)engine)->bits, state);
 }
 
-static tsl_err state_put(void *engine, int64_t row, const void *state) {
+static tsl_err dp_backend_gpu_bits_state_put(void *engine, int64_t row, const void *state) {
   bits_band *e = (bits_band *)engine;
   e->row = row;
   return dp_bits_state_put(e->bits, state);
@@ -92,7 +92,18 @@ done:
   return err;
 }
 
-const dp_band_engine dp_engine_bits = {open_bits,      close_bits, tile_bits, keep_bytes,
-                                       dp_state_bytes, state_get,  state_put, trace_bits,
-                                       forget_bits,    goal_bits,  NULL,      NULL,
-                                       NULL,           NULL,       NULL};
+const dp_band_engine dp_engine_bits = {open_bits,
+                                       close_bits,
+                                       tile_bits,
+                                       dp_backend_gpu_bits_keep_bytes,
+                                       dp_state_bytes,
+                                       dp_backend_gpu_bits_state_get,
+                                       state_put,
+                                       trace_bits,
+                                       forget_bits,
+                                       goal_bits,
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       NULL};

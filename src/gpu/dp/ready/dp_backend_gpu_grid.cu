@@ -46,7 +46,7 @@ static tsl_err tile_grid(void *engine, int64_t lo, int64_t hi, const void *left,
   return dp_grid_tile(e->grid, lo, hi, left, right, keep);
 }
 
-static int64_t keep_bytes(const void *engine, int64_t rows) {
+static int64_t dp_backend_gpu_grid_keep_bytes(const void *engine, int64_t rows) {
   const grid_band *e = (const grid_band *)engine;
   return dp_grid_keep_bytes(rows, e->hi - e->lo);
 }
@@ -56,11 +56,11 @@ static int64_t state_bytes(const dp_params *p, int64_t columns) {
   return dp_state_bytes(p, columns) / (p->problem == DP_EDIT ? 2 : 1);
 }
 
-static tsl_err state_get(void *engine, void *state) {
+static tsl_err dp_backend_gpu_grid_state_get(void *engine, void *state) {
   return dp_grid_state_get(((grid_band *)engine)->grid, state);
 }
 
-static tsl_err state_put(void *engine, int64_t row, const void *state) {
+static tsl_err dp_backend_gpu_grid_state_put(void *engine, int64_t row, const void *state) {
   return dp_grid_state_put(((grid_band *)engine)->grid, row, state);
 }
 
@@ -92,6 +92,18 @@ static tsl_err goal_grid(void *engine, bool last, double *goal) {
   return last ? dp_grid_last(((grid_band *)engine)->grid, goal) : TSL_OK;
 }
 
-const dp_band_engine dp_engine_grid = {open_grid, close_grid, tile_grid,  keep_bytes,  state_bytes,
-                                       state_get, state_put,  trace_grid, forget_grid, goal_grid,
-                                       NULL,      NULL,       NULL,       NULL,        NULL};
+const dp_band_engine dp_engine_grid = {open_grid,
+                                       close_grid,
+                                       tile_grid,
+                                       keep_bytes,
+                                       state_bytes,
+                                       state_get,
+                                       dp_backend_gpu_grid_state_put,
+                                       trace_grid,
+                                       forget_grid,
+                                       goal_grid,
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       NULL};

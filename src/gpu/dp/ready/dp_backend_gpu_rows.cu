@@ -24,7 +24,7 @@ done:
 }
 
 /* Weights, returns or costs. */
-static tsl_err upload(dp_worker *w) {
+static tsl_err dp_backend_gpu_rows_upload(dp_worker *w) {
   tsl_err err = TSL_OK;
   const tsl_field *field = &w->dp.c.problem->fields[DP_A];
   const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
@@ -44,7 +44,7 @@ tsl_err dp_gpu_rows_open(dp_worker *w) {
   TSL_TRY(dp_rows_open(&w->dp.rows, &w->dp.c, &dp_engine_sweep, narrow));
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &w->sweep.bad, 4, "flag"));
   TSL_TRY(dp_pinned_reserve(&w->sweep.bad_here, 4));
-  TSL_TRY(upload(w));
+  TSL_TRY(dp_backend_gpu_rows_upload(w));
 done:
   return err;
 }

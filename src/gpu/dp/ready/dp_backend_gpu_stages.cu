@@ -6,7 +6,7 @@ bool dp_gpu_bands_overlap(const dp_params *p) {
 }
 
 /* Wait for the tiles in the engine of their band. */
-static tsl_err settle(dp_worker *w, dp_stage_gpu *s) {
+static tsl_err dp_backend_gpu_stages_settle(dp_worker *w, dp_stage_gpu *s) {
   if (!s->under_way) return TSL_OK;
   s->under_way = false;
   return w->dp.bands.engine->finish(w->dp.bands.list[s->band].engine, &s->seconds);
@@ -14,7 +14,8 @@ static tsl_err settle(dp_worker *w, dp_stage_gpu *s) {
 
 static tsl_err settle_all(dp_worker *w) {
   tsl_err err = TSL_OK;
-  for (int k = 0; k < w->stages.n_started; k++) TSL_TRY(settle(w, &w->stages.started[k]));
+  for (int k = 0; k < w->stages.n_started; k++)
+    TSL_TRY(dp_backend_gpu_stages_settle(w, &w->stages.started[k]));
 done:
   return err;
 }
@@ -86,7 +87,7 @@ tsl_err dp_gpu_bands_finish(dp_worker *w) {
   if (stages->n_started == 0) TSL_FAIL(TSL_ERR_INTERNAL, "dp: no tile is started");
   for (int k = 1; k < stages->n_started; k++) stages->started[k - 1] = stages->started[k];
   stages->n_started--;
-  TSL_TRY(settle(w, &s));
+  TSL_TRY(dp_backend_gpu_stages_settle(w, &s));
   if (!s.spread) return TSL_OK;
   dp_seconds_spread(s.seconds, s.units, s.n, s.parts);
   TSL_TRY(dp_band_best(&w->dp.bands, s.units, s.n, s.parts));

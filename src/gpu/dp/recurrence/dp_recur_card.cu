@@ -24,8 +24,8 @@ tsl_err dp_recur_run(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, i
 /* --------------------------------------------------------------------------- open and close */
 
 /* Host memory to a new buffer; 16 bytes at least, so that there is an address. */
-static tsl_err upload(dp_recur_card *w, tsl_gpu_buffer *buffer, const void *host, int64_t bytes,
-                      const char *what) {
+static tsl_err dp_recur_card_upload(dp_recur_card *w, tsl_gpu_buffer *buffer, const void *host,
+                                    int64_t bytes, const char *what) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, buffer, bytes + 16, what));
   TSL_CUDA_TRY(cudaMemsetAsync(buffer->data, 0, (size_t)buffer->bytes, w->card->stream));
@@ -44,7 +44,8 @@ static tsl_err upload_data(dp_recur_card *w) {
     const bool used = a < names->n_arrays;
     const int64_t n = used ? dp_array_count(&names->arrays[a]) : 0;
     const int64_t size = used ? (int64_t)tsl_type_bytes((tsl_type)names->arrays[a].type) : 0;
-    TSL_TRY(upload(w, &w->data[a], w->recur->args.data[a], n * size, "data of the recurrence"));
+    TSL_TRY(dp_recur_card_upload(w, &w->data[a], w->recur->args.data[a], n * size,
+                                 "data of the recurrence"));
     w->args.data[a] = w->data[a].data;
   }
 done:
@@ -59,8 +60,8 @@ static tsl_err upload_wanted(dp_recur_card *w) {
   TSL_TRY(tsl_alloc(n, sizeof *at, "goal", (void **)&at));
   for (int64_t k = 0; k < n; k++)
     dp_code_fold(&w->code, w->recur->wanted[k][0], w->recur->wanted[k][1], &at[k][0], &at[k][1]);
-  TSL_TRY(upload(w, &w->wanted_at, at, n * (int64_t)sizeof *at, "goal"));
-  TSL_TRY(upload(w, &w->wanted, NULL, n * w->bytes, "goal"));
+  TSL_TRY(dp_recur_card_upload(w, &w->wanted_at, at, n * (int64_t)sizeof *at, "goal"));
+  TSL_TRY(dp_recur_card_upload(w, &w->wanted, NULL, n * w->bytes, "goal"));
 done:
   tsl_free(at);
   return err;
@@ -82,7 +83,7 @@ tsl_err dp_recur_card_make(dp_card *card, const dp_recur_source *source, dp_recu
   w->goal = dp_recur_goal_box(w->recur);
   TSL_TRY(upload_data(w));
   TSL_TRY(upload_wanted(w));
-  TSL_TRY(upload(w, &w->bad, NULL, (int64_t)sizeof(int), "flags"));
+  TSL_TRY(dp_recur_card_upload(w, &w->bad, NULL, (int64_t)sizeof(int), "flags"));
   if (w->code.P > 0 && w->code.Q > 0) /* an empty table has no tiles and was not compiled */
     TSL_TRY(dp_recur_load(source->image, source->image_bytes, &w->kernels));
   if (w->code.engine == DP_WAVEFRONT)

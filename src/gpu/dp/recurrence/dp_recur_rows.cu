@@ -173,8 +173,8 @@ done:
   return err;
 }
 
-static tsl_err look(dp_recur_card *w, dp_recur_box box, const tsl_unit *units, int64_t n,
-                    tsl_part *parts) {
+static tsl_err dp_recur_rows_look(dp_recur_card *w, dp_recur_box box, const tsl_unit *units,
+                                  int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const dp_recur_view view = view_of(w, box);
   TSL_TRY(dp_recur_note_wanted(w, view));
@@ -203,7 +203,7 @@ tsl_err dp_recur_rows_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
     if (w->code.same_row != 0) TSL_TRY(run_box(w, box, w->card->stream));
     for (int64_t p = box.p0; p < box.p1 && w->code.same_row == 0; p++)
       TSL_TRY(run_row(w, p, box.q0, box.q1));
-    TSL_TRY(look(w, box, units, n, parts));
+    TSL_TRY(dp_recur_rows_look(w, box, units, n, parts));
   }
 done:
   return err;
@@ -248,7 +248,7 @@ tsl_err dp_recur_boxes_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n,
     m = independent(units + k, n - k);
     TSL_TRY(run_boxes(w, units + k, m));
     for (int64_t l = k; l < k + m; l++)
-      TSL_TRY(look(w, dp_recur_box_of(&units[l]), units + l, 1, parts + l));
+      TSL_TRY(dp_recur_rows_look(w, dp_recur_box_of(&units[l]), units + l, 1, parts + l));
   }
 done:
   return err;

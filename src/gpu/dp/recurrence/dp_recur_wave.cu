@@ -200,7 +200,7 @@ done:
 
 /* Cells of a box without boundary, from line, side and to line, side; also to table. */
 template <class T>
-static tsl_err launch(dp_recur_card *w, dp_recur_box b, void *table, int64_t stride) {
+static tsl_err dp_recur_wave_launch(dp_recur_card *w, dp_recur_box b, void *table, int64_t stride) {
   tsl_err err = TSL_OK;
   dp_engine_args<like_cell<T>> a = {};
   const bool few = dp_grid_width(w->card, b.q1 - b.q0) == DP_GRID_FEW;
@@ -254,7 +254,7 @@ done:
 /* ------------------------------------------------------------------------------------ pieces */
 
 /* What is asked of the cells of rows a..b, which are done. */
-static tsl_err look(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
+static tsl_err dp_recur_wave_look(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
   const dp_recur_box all = {a, b, t->box.q0, t->box.q1};
   const dp_recur_box row = {b - 1, b, all.q0, all.q1}, column = {a, b, all.q1 - 1, all.q1};
@@ -275,7 +275,7 @@ static tsl_err piece(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   if (a < t->mp) TSL_TRY(enter_top(w, t));
   TSL_TRY(inner(w, t, a, b));
   if (t->box.q0 < t->mq) TSL_TRY(enter_side(w, t, a, b));
-  TSL_TRY(look(w, t, a, b));
+  TSL_TRY(dp_recur_wave_look(w, t, a, b));
 done:
   return err;
 }

@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(1024)
 }
 
 template <int F, class R>
-static tsl_err launch(const tri_gpu *w, const tri_target *t, R *out, int *flag) {
+static tsl_err tri_cdp_launch(const tri_gpu *w, const tri_target *t, R *out, int *flag) {
   tsl_err err = TSL_OK;
   const tri_args<R> args = tri_args_of<R>(w);
   const int side = w->p.block, leaf = tri_cdp_leaf(t->m, SMALLEST_LEAF);

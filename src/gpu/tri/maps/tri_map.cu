@@ -18,8 +18,8 @@ template <class R> struct tri_map_job {
 };
 
 template <class R>
-static tsl_err launch(const tri_map_job<R> *job, int64_t x, int64_t y, int level,
-                      tri_segment segment) {
+static tsl_err tri_map_launch(const tri_map_job<R> *job, int64_t x, int64_t y, int level,
+                              tri_segment segment) {
   tsl_err err = TSL_OK;
   if (x > INT32_MAX || y > MAX_GRID_Y)
     TSL_FAIL(TSL_ERR_INPUT,
@@ -36,8 +36,8 @@ template <class R> static tsl_err launch_rec(const tri_map_job<R> *job, int t) {
   tsl_err err = TSL_OK;
   const tri_segment none = {};
   for (int level = 0; ((int64_t)1 << level) < t; level++)
-    TSL_TRY(launch(job, (int64_t)1 << level, tri_rec_rows(t, level), level, none));
-  TSL_TRY(launch(job, t, 1, TRI_REC_DIAGONAL, none));
+    TSL_TRY(tri_map_launch(job, (int64_t)1 << level, tri_rec_rows(t, level), level, none));
+  TSL_TRY(tri_map_launch(job, t, 1, TRI_REC_DIAGONAL, none));
 done:
   return err;
 }
@@ -46,7 +46,7 @@ template <class R> static tsl_err launch_flat(const tri_map_job<R> *job, int t) 
   tsl_err err = TSL_OK;
   for (int at = 0; at < t;) {
     const tri_segment segment = tri_segment_at(at, t);
-    TSL_TRY(launch(job, tri_flat_columns(segment), tri_flat_rows(segment), 0, segment));
+    TSL_TRY(tri_map_launch(job, tri_flat_columns(segment), tri_flat_rows(segment), 0, segment));
     at += segment.p;
   }
 done:
@@ -59,14 +59,14 @@ template <class R> static tsl_err launch_triangle(const tri_map_job<R> *job, int
   const int64_t t = tsl_ceil_div(m, side);
   switch (map) {
   case TRI_MAP_BB:
-    return launch(job, t, t, 0, none);
+    return tri_map_launch(job, t, t, 0, none);
   case TRI_MAP_RB:
-    return launch(job, tsl_ceil_div(tri_rb_columns(m), side), tsl_ceil_div(tri_rb_rows(m), side), 0,
-                  none);
+    return tri_map_launch(job, tsl_ceil_div(tri_rb_columns(m), side),
+                          tsl_ceil_div(tri_rb_rows(m), side), 0, none);
   case TRI_MAP_REC:
     return launch_rec(job, (int)t);
   case TRI_MAP_LTM:
-    return launch(job, t * (t + 1) / 2, 1, 0, none);
+    return tri_map_launch(job, t * (t + 1) / 2, 1, 0, none);
   default:
     return launch_flat(job, (int)t);
   }
@@ -89,7 +89,8 @@ template <class R> static tsl_err run(tri_gpu *w, const tri_slab *slab, R *out) 
   job.kernel = tri_map_kernel_of<R>(job.map, w->p.function);
   if (job.kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   beside = job.target.square ? slab->a : w->p.n - slab->b;
-  TSL_TRY(launch(&job, tsl_ceil_div(beside, side), tsl_ceil_div(job.target.m, side), 0, none));
+  TSL_TRY(
+      tri_map_launch(&job, tsl_ceil_div(beside, side), tsl_ceil_div(job.target.m, side), 0, none));
   if (w->p.map == TRI_MAP_CDP) {
     TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[5], sizeof(int), "flag of the map cdp"));
     TSL_CUDA_TRY(cudaMemsetAsync(w->work[5].data, 0, sizeof(int), w->stream));
