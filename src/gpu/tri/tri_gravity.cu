@@ -195,7 +195,7 @@ static tsl_err launch_rest(const tri_gpu *w, const gravity_job<R> &job, int firs
                            cudaStream_t stream) {
   if constexpr (Q > 1)
     if (job.rows - first <= (Q - 1) * THREADS) return launch_rest<R, Q - 1>(w, job, first, stream);
-  return launch<R, Q>(w, job, first, job.rows > first, stream);
+  return tri_gravity_launch<R, Q>(w, job, first, job.rows > first, stream);
 }
 
 template <class R>
@@ -216,7 +216,7 @@ static tsl_err sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial, c
   job.eps2 = (R)ldexp(w->p.softening, -w->length) * (R)ldexp(w->p.softening, -w->length);
   job.partial = partial;
   blocks = job.rows / (THREADS * Q);
-  TSL_TRY((launch<R, Q>(w, job, 0, blocks, stream)));
+  TSL_TRY((tri_gravity_launch<R, Q>(w, job, 0, blocks, stream)));
   TSL_TRY((launch_rest<R, Q>(w, job, (int)blocks * THREADS * Q, rest)));
 done:
   return err;

@@ -168,7 +168,8 @@ tsl_err dp_interval_trace(dp_interval *w, int64_t *first, int64_t *second) {
   TSL_CUDA_TRY(cudaMemsetAsync(solution, 0xff, (size_t)(2 * bytes), w->card->stream));
   if (!empty)
     TSL_TRY(dp_interval_as(w, [=](auto p) {
-      return launch<decltype(p)>(w, q, (uint32_t)room, solution, solution + w->posts);
+      return dp_interval_trace_launch<decltype(p)>(w, q, (uint32_t)room, solution,
+                                                   solution + w->posts);
     }));
   TSL_CUDA_TRY(cudaMemcpyAsync(first, solution, (size_t)bytes, cudaMemcpyDefault, w->card->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync(second, solution + w->posts, (size_t)bytes, cudaMemcpyDefault,

@@ -126,8 +126,18 @@ static tsl_err finish_align(void *engine, double *seconds) {
   return dp_affine_finish(((align_band *)engine)->align, seconds);
 }
 
-const dp_band_engine dp_engine_align = {open_align,  close_align,    tile_align,
-                                        keep_bytes,  dp_state_bytes, dp_backend_gpu_align_state_get,
-                                        state_put,   trace_align,    forget_align,
-                                        goal_align,  best_align,     best_put_align,
-                                        start_align, ended_align,    finish_align};
+const dp_band_engine dp_engine_align = {open_align,
+                                        close_align,
+                                        tile_align,
+                                        dp_backend_gpu_align_keep_bytes,
+                                        dp_state_bytes,
+                                        dp_backend_gpu_align_state_get,
+                                        dp_backend_gpu_align_state_put,
+                                        trace_align,
+                                        forget_align,
+                                        goal_align,
+                                        best_align,
+                                        best_put_align,
+                                        start_align,
+                                        ended_align,
+                                        finish_align};

@@ -242,8 +242,8 @@ static tsl_err inner(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   void *const table = t->stored ? dp_recur_at(w, &w->cells, at) : NULL;
   if (dp_recur_empty(&box)) return TSL_OK;
   TSL_TRY(dp_recur_copy(w, w->side.data, dp_recur_at(w, &w->left, from), b - box.p0 + 1));
-  TSL_TRY(
-      dp_recur_typed(w, [=](auto zero) { return launch<decltype(zero)>(w, box, table, width); }));
+  TSL_TRY(dp_recur_typed(
+      w, [=](auto zero) { return dp_recur_wave_launch<decltype(zero)>(w, box, table, width); }));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, from + 1), dp_recur_at(w, &w->side, 1),
                         b - box.p0));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->line, box.q0), w->below.data, box.q1 - box.q0));

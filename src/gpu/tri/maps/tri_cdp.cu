@@ -88,7 +88,7 @@ static tsl_err launch_of(const tri_gpu *w, const tri_target *t, R *out, int *fla
   switch (w->p.function) {
 #define X(NAME, ...) \
   case TRI_##NAME:   \
-    return launch<tri_same<TRI_##NAME>::value, R>(w, t, out, flag);
+    return tri_cdp_launch<tri_same<TRI_##NAME>::value, R>(w, t, out, flag);
     TRI_PAIR_LIST(X)
 #undef X
   default:
