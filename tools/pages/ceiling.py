@@ -46,9 +46,9 @@ def typical_time(times):
 class Copy(Run):
     """One of the copies: a run of one rank on given hardware threads."""
 
-    def __init__(self, group, number, seat):
+    def __init__(self, group, number, placement):
         super().__init__(group.owner, f"{group.name}-{number}", group.devices, 1, group.repeat, group.sets)
-        self.number, self.cores, self.threads = number, h5.text_of(seat["cpuset"]), int(seat["threads"])
+        self.number, self.cores, self.threads = number, h5.text_of(placement["cpuset"]), int(placement["threads"])
         self.calibration = f"calibration-{group.devices}-c{group.ranks}-{number}"
 
     def command(self):
@@ -60,9 +60,9 @@ class Copy(Run):
     def measured(self):
         """(seconds, begin and end of computing by the clock of the host); Unfit says what is wrong."""
         done = record.read(self.path("h5"))
-        seat = h5.text_of(done.seats[0]["cpuset"])
-        if cores_of(seat) != cores_of(self.cores):
-            raise h5.Unfit(f"{self.name} ran on cores {seat or 'of all ranks'}, not {self.cores}: does --program bind?")
+        placement = h5.text_of(done.placements[0]["cpuset"])
+        if cores_of(placement) != cores_of(self.cores):
+            raise h5.Unfit(f"{self.name} ran on cores {placement or 'of all ranks'}, not {self.cores}: does --program bind?")
         if done.attributes.get("verdict") != "VALID" or not done.wall > 0:
             raise h5.Unfit(f"{self.name}: {done.attributes.get('reason') or 'nothing was computed'}")
         opened = os.stat(self.path("h5")).st_mtime - done.total  # the number of seconds is written last
@@ -86,24 +86,24 @@ class Copies(Run):
     def kept(self):
         return True  # all that counts is in the note
 
-    def seats(self):
+    def placements(self):
         """Where the ranks of the point's own runs sat; Unfit when copies cannot be put there."""
         done = next((one for one in (run.result() for run in self.point.runs) if one is not None), None)
         if done is None:
             raise h5.Unfit("no run of the point ended well: where its ranks sit is not known")
-        if len(set(done.seats["node"])) > 1:
+        if len(set(done.placements["node"])) > 1:
             raise h5.Unfit("the ranks sit on several hosts; copies are for one")
-        sets = [cores_of(h5.text_of(seat["cpuset"])) for seat in done.seats]
+        sets = [cores_of(h5.text_of(placement["cpuset"])) for placement in done.placements]
         if not all(sets) or len(set().union(*sets)) < sum(map(len, sets)):
             raise h5.Unfit("the ranks have no cores of their own: more ranks than cores, or --program binds them to "
                            "the same")
-        return done.seats
+        return done.placements
 
     def start(self, launcher):
         """Until the copies were at once, some times at most."""
         self.tries, share = 0, 0.0
         try:
-            copies = [Copy(self, k, seat) for k, seat in enumerate(self.seats())]
+            copies = [Copy(self, k, placement) for k, placement in enumerate(self.placements())]
             while self.tries < ATTEMPTS and share < TOGETHER:
                 self.tries += 1
                 share = self.attempt(launcher, copies)

@@ -22,14 +22,14 @@ class Run:
     def __init__(self, file):
         run = file["run"]
         self.attributes = {name: h5.attribute(run, name) for name in run.attrs}
-        self.seats = file["run/machine"][...]
+        self.placements = file["run/machine"][...]
         units = file["run/units"][...]
         self.units, self.before = units[units["rank"] >= 0], units[units["rank"] < 0]
         self.balance = run["balance"][...] if "balance" in run else None
         self.calibration = run["calibration"][...] if "calibration" in run else None
         self.use = run["ranks"][...] if "ranks" in run else None
         self.phases = table_of(run, "phases")
-        self.ranks = len(self.seats)
+        self.ranks = len(self.placements)
         self.predicted, self.wall = self.number("predicted_seconds"), self.number("measured_seconds")
         self.total = self.number("total_seconds")
         self.exchange = column_sum(self.phases, "communication")
@@ -60,8 +60,8 @@ class Run:
     def devices(self):
         """How many of what compute, as "2 x NVIDIA H200, 1 x AMD EPYC"."""
         kinds = {}
-        for seat in self.seats:
-            kinds[h5.text_of(seat["device"])] = kinds.get(h5.text_of(seat["device"]), 0) + 1
+        for placement in self.placements:
+            kinds[h5.text_of(placement["device"])] = kinds.get(h5.text_of(placement["device"]), 0) + 1
         return ", ".join(f"{count} x {name}" for name, count in kinds.items())
 
 

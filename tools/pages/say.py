@@ -123,10 +123,10 @@ def losses(point, base):
 def crowded(point):
     """More threads than cores on some node?"""
     nodes = {}
-    for seat in point.typical.record.seats:
-        if seat["kind"] == 0:
-            threads, cores = nodes.get((seat["node"], seat["index"]), (0, 0))
-            nodes[(seat["node"], seat["index"])] = (threads + int(seat["threads"]), int(seat["processors"]))
+    for placement in point.typical.record.placements:
+        if placement["kind"] == 0:
+            threads, cores = nodes.get((placement["node"], placement["index"]), (0, 0))
+            nodes[(placement["node"], placement["index"])] = (threads + int(placement["threads"]), int(placement["processors"]))
     return any(threads > cores for threads, cores in nodes.values())
 
 

@@ -251,16 +251,16 @@ BAD = {True: ' class="failed"', False: ""}
 
 
 def machine_table(table):
-    """Seats of the largest run of each series and mix; equal seats together."""
+    """Placements of the largest run of each series and mix; equal placements together."""
     rows = []
     largest = [mine[-1] for mine in table.series.values()] + table.mixes
     for point in largest:
         groups = {}
-        for seat in point.typical.record.seats:
-            key = (h5.text_of(seat["host"]), "gpu" if seat["kind"] == 1 else "cpu", h5.text_of(seat["device"]),
-                   int(seat["threads"]), int(seat["processors"]), page.size(int(seat["memory"])),
-                   h5.text_of(seat["driver"]))
-            groups.setdefault(key, []).append(int(seat["rank"]))
+        for placement in point.typical.record.placements:
+            key = (h5.text_of(placement["host"]), "gpu" if placement["kind"] == 1 else "cpu", h5.text_of(placement["device"]),
+                   int(placement["threads"]), int(placement["processors"]), page.size(int(placement["memory"])),
+                   h5.text_of(placement["driver"]))
+            groups.setdefault(key, []).append(int(placement["rank"]))
         for (host, kind, device, threads, processors, memory, driver), ranks in groups.items():
             rows.append([f"{point.devices}, {point.ranks}", spans(ranks), host, kind, device, threads, processors,
                          memory, driver])

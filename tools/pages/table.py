@@ -39,7 +39,7 @@ class Row:
             return head | dict.fromkeys(names, math.nan) | {"error": self.error}
         part = [self.parts[name] for name in PARTS]
         numbers = (self.computation, self.total, done.wall, done.predicted, *part, done.imbalance, len(done.units),
-                   done.work, done.taking_part(), len(set(done.seats["node"])))
+                   done.work, done.taking_part(), len(set(done.placements["node"])))
         return head | dict(zip(names, numbers)) | {"error": self.error}
 
 
@@ -195,4 +195,4 @@ def write_csv(table, stem):
 
 
 def hosts(rows):
-    return sorted({h5.text_of(seat["host"]) for row in rows for seat in row.record.seats})
+    return sorted({h5.text_of(placement["host"]) for row in rows for placement in row.record.placements})
