@@ -113,6 +113,21 @@ static void check_boxes(const dp_cpu *cpu, const plain *p) {
   }
 }
 
+/** As a calibration does: the same boxes again, far ones before near ones, whatever is in them. */
+static void try_boxes(dp_cpu_interval *w, int64_t posts) {
+  const int64_t half = posts / 128 * 64;
+  const dp_box boxes[] = {
+      {{0, half}, {half, posts}}, {{half, half}, {posts, posts}}, {{0, 0}, {half, half}}};
+  for (int run = 0; run < 2; run++) {
+    const double wrong[4] = {-1e6, -1e6, -1e6, -1e6};
+    const dp_box corner = {{0, 1}, {1, 2}};
+    if (posts > 1) dp_cpu_interval_put(w, &corner, wrong);
+    for (int k = 0; k < 3; k++)
+      if (boxes[k].hi[0] > boxes[k].lo[0] && boxes[k].hi[1] > boxes[k].lo[1])
+        dp_cpu_interval_boxes(w, &boxes[k], 1);
+  }
+}
+
 static void check(const dp_cpu *cpu, plain *p) {
   dp_cpu_interval *w = NULL;
   const dp_box all = {{0, 0}, {p->in.posts, p->in.posts}};
@@ -120,6 +135,10 @@ static void check(const dp_cpu *cpu, plain *p) {
   must(dp_cpu_interval_open(cpu, &p->in, &w));
   dp_cpu_interval_all(w);
   check_values(p, w, &all, "whole");
+  try_boxes(w, p->in.posts);
+  dp_cpu_interval_begin(w);
+  dp_cpu_interval_all(w);
+  check_values(p, w, &all, "after trials");
   dp_cpu_interval_close(&w);
   check_boxes(cpu, p);
   tsl_free(p->x);

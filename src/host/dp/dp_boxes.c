@@ -47,7 +47,7 @@ void dp_boxes_clear(dp_boxes *boxes) {
 tsl_err dp_boxes_begin(dp_boxes *boxes) {
   boxes->whole = false;
   boxes->n_last = boxes->out_from = boxes->out_to = 0;
-  return boxes->engine->begin != NULL ? boxes->engine->begin(boxes->triangle) : TSL_OK;
+  return boxes->engine->begin(boxes->triangle);
 }
 
 /* ---- values */

@@ -27,7 +27,7 @@ typedef struct dp_triangle_engine {
   tsl_err (*open)(void *worker, const dp_triangle_input *in, void **triangle);
   /** REQUIRED. NULL is accepted. */
   void (*close)(void **triangle);
-  /** OPTIONAL, default nothing. Forget all values. */
+  /** REQUIRED. Forget all values: those of trials were computed without what they need. */
   tsl_err (*begin)(void *triangle);
   /** REQUIRED. Queue n boxes that do not need each other. */
   tsl_err (*boxes)(void *triangle, const dp_box *boxes, int64_t n);

@@ -296,12 +296,16 @@ struct dp_cpu_interval;
 typedef struct dp_cpu_interval dp_cpu_interval;
 
 /**
- * Open; the input is copied. Inside, values are int16 (or int32) for NUSSINOV, doubles where all of
- * them are proven to be integers below 2^53, else int64. Memory: half of N^2 values.
+ * Open and begin; the input is copied. Inside, values are int16 (or int32) for NUSSINOV, doubles
+ * where all of them are proven to be integers below 2^53, else int64. Memory: half of N^2 values.
  * @return TSL_ERR_INPUT for negative dimensions; TSL_ERR_NUMERIC where values may exceed 61 bits
  */
 tsl_err dp_cpu_interval_open(const dp_cpu *cpu, const dp_cpu_interval_input *input,
                              dp_cpu_interval **out);
+
+/** The worst value everywhere, a max table's X[a][a] 0: nothing is left of trials, whose values
+ *  would be taken for candidates. */
+void dp_cpu_interval_begin(dp_cpu_interval *w);
 void dp_cpu_interval_close(dp_cpu_interval **w);
 
 /**

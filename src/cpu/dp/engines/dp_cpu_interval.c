@@ -116,8 +116,7 @@ done:
   return err;
 }
 
-/** The worst value everywhere; a max table's X[a][a] is 0. */
-static void fill_worst(dp_cpu_interval *w) {
+void dp_cpu_interval_begin(dp_cpu_interval *w) {
   const bool max = w->problem == DP_NUSSINOV;
   const int64_t tile_count = w->tiles * (w->tiles + 1) / 2;
   const int64_t worst = w->kind == DP_JOIN_I16   ? INT16_MIN / 2
@@ -162,7 +161,7 @@ tsl_err dp_cpu_interval_open(const dp_cpu *cpu, const dp_cpu_interval_input *in,
   }
   memcpy(w->pairs, in->pairs, sizeof w->pairs);
   w->span = in->span;
-  fill_worst(w);
+  dp_cpu_interval_begin(w);
   *out = w;
   w = NULL;
 done:

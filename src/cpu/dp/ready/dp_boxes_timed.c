@@ -30,6 +30,11 @@ static void close_triangle(void **triangle) {
   *triangle = NULL;
 }
 
+static tsl_err begin_triangle(void *triangle) {
+  dp_cpu_interval_begin(triangle);
+  return TSL_OK;
+}
+
 static tsl_err compute_boxes(void *triangle, const dp_box *boxes, int64_t n) {
   dp_cpu_interval_boxes(triangle, boxes, n);
   return TSL_OK;
@@ -47,6 +52,7 @@ static tsl_err put_box(void *triangle, const dp_box *box, const void *values) {
 
 const dp_triangle_engine dp_engine_triangle_cpu = {.open = open_triangle,
                                                    .close = close_triangle,
+                                                   .begin = begin_triangle,
                                                    .boxes = compute_boxes,
                                                    .get = get_box,
                                                    .put = put_box};
