@@ -282,7 +282,8 @@ def launcher_stopped(number, status):
         return "this mpirun does not pass it on"
     out = fresh("condensed", f"launcher{number}")
     began = time.time()
-    env = {**pace(60.0), "OMPI_MCA_odls_base_sigkill_timeout": "20"}
+    # mpirun waits that time before it passes SIGTERM on, too: the run is longer than that on any machine
+    env = {**pace(200.0), "OMPI_MCA_odls_base_sigkill_timeout": "20"}
     process = suite.start(["run", "condensed.yaml", "-o", out, "-s", "run.checkpoint=1000"], 2, env=env)
     wait_for(lambda: os.path.exists(out + ".part"), process, "output")
     harness.let_work(1.0)
