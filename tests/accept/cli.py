@@ -376,8 +376,7 @@ def example(name):
     if name in LARGE:
         good(["plan", deck, "-q", *LIGHT], timeout=limit)
     else:
-        more = LIGHT if name == os.path.join("xc", "benzene.yaml") else []
-        good(["run", deck, "-o", name.replace(os.sep, "_") + ".h5", "-q", *more], timeout=limit)
+        good(["run", deck, "-o", name.replace(os.sep, "_") + ".h5", "-q"], timeout=limit)
 
 
 def all_families():

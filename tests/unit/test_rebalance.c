@@ -195,40 +195,47 @@ static void stays(void **state) {
   assert_int_equal(balance(&in, 0.02).moved, 0);
 }
 
-/* Equal units, 60 on one rank and 40 on the other. */
-static tsl_rebalance_gain at_price(instance *in, double dear) {
-  uint64_t seed = 7;
-  make(in, 2, 100, &seed);
-  for (int64_t u = 0; u < in->n; u++) in->work[u] = 1, in->owner[u] = u < 60;
-  in->price = dear;
-  return balance(in, 0);
-}
-
-/* First runs that fit below the time of the last phase cost nothing; beyond it a second must come
- * back within the phases that are left. */
 static void pays(void **state) {
   static instance in;
+  uint64_t seed = 7;
   (void)state;
-  tsl_rebalance_gain gain = at_price(&in, 1); /* 10 s less, 10 s once */
+  make(&in, 2, 100, &seed);
+  for (int64_t u = 0; u < in.n; u++) in.work[u] = 1, in.owner[u] = u < 60;
+  in.price = 1;
+  tsl_rebalance_gain gain = balance(&in, 0); /* 10 units move: 10 s less, 10 s once */
   assert_int_equal(gain.moved, 10);
   assert_true(fabs(gain.cost - 10) < ROUNDING && fabs(gain.before - gain.after - 10) < ROUNDING);
-  assert_int_equal(at_price(&in, 5).moved, 3); /* 58 s, and a fourth would make it 64 */
-  assert_int_equal(at_price(&in, 100).moved, 0);
+  assert_true(tsl_rebalance_pays(&gain, 2) && !tsl_rebalance_pays(&gain, 1));
+  gain.moved = 0;
+  assert_false(tsl_rebalance_pays(&gain, 100));
 }
 
-/* Nothing moves that does not come back. */
-static void dear_moves(void **state) {
+/* Moves with a limit on the next phase keep it; as long as the last one, they cost nothing. */
+static void limited_moves(void **state) {
   static instance in;
   uint64_t seed = 14;
   int moved = 0;
   (void)state;
   for (int trial = 0; trial < 100; trial++) {
+    tsl_rebalance_gain gain;
     make(&in, 2 + trial % 3, 200, &seed);
     in.slowness[1] = 1 + 30 * random_unit(&seed);
     in.price = 10 * random_unit(&seed);
-    for (int64_t u = 0; u < in.n; u++) in.owner[u] = u % 50 == 0;
-    const tsl_rebalance_gain gain = balance(&in, 0.02);
-    assert_true(gain.moved == 0 || TSL_PHASES_LEFT * (gain.before - gain.after) > gain.cost);
+    for (int64_t u = 0; u < in.n; u++) {
+      in.owner[u] = u % 50 == 0;
+      in.seconds[u] = in.work[u] * in.slowness[in.owner[u]];
+    }
+    const tsl_rebalance_ask ask = {.n = in.n,
+                                   .n_ranks = in.ranks,
+                                   .seconds = in.seconds,
+                                   .correction = ratio,
+                                   .migration = price,
+                                   .model = &in,
+                                   .threshold = 0.02,
+                                   .longest = 1 + 0.25 * (trial % 2)};
+    assert_int_equal(tsl_rebalance(&ask, in.owner, &gain), TSL_OK);
+    assert_true(gain.after + gain.cost <= ask.longest * gain.before * (1 + ROUNDING));
+    assert_true(gain.moved == 0 || ask.longest > 1 || tsl_rebalance_pays(&gain, 2));
     moved += gain.moved > 0;
   }
   assert_true(moved > 90);
@@ -239,7 +246,7 @@ int main(void) {
       cmocka_unit_test(equal_ranks),    cmocka_unit_test(seed_case),
       cmocka_unit_test(unequal_speeds), cmocka_unit_test(one_to_three),
       cmocka_unit_test(no_move_left),   cmocka_unit_test(stays),
-      cmocka_unit_test(pays),           cmocka_unit_test(dear_moves),
+      cmocka_unit_test(pays),           cmocka_unit_test(limited_moves),
   };
   return cmocka_run_group_tests_name("unit.rebalance", tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* unit.timing_history: what phases show is believed when it lasts, and a rank that was late or is
  * slow gets its fair share or is left out. */
+#include "exclude_slow_ranks.h"
 #include "random.h"
 #include "timing_history.h"
+#include "timing_history_own.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -49,10 +51,6 @@ static void make_world(world *w, int ranks, int64_t n, double first, uint64_t *s
   }
 }
 
-static double factor(const tsl_timing_history *l, int rank, int kind) {
-  return l->factor[rank * TSL_MAX_KINDS + kind];
-}
-
 /* Run a phase of a set. @return its longest rank over the mean - 1, first runs counted as others */
 static double run(world *w, tsl_timing_history *l, uint32_t mask, int set) {
   double sum[MOST_RANKS] = {0}, all = 0, longest = 0;
@@ -67,7 +65,7 @@ static double run(world *w, tsl_timing_history *l, uint32_t mask, int set) {
     w->ran[u] = true;
   }
   for (int r = 0; r < w->cost.n_ranks; r++) all += sum[r], longest = fmax(longest, sum[r]);
-  assert_int_equal(tsl_history_phase(l, set, w->rows, n, &w->cost), TSL_OK);
+  tsl_history_phase(l, set, w->rows, n, &w->cost);
   return longest * w->cost.n_ranks / all - 1;
 }
 
@@ -132,7 +130,7 @@ static void learns_sets(void **state) {
   tsl_history_clear(&l);
 }
 
-/* What the cost model says of first runs is believed until units have run again. */
+/* What the cost model says of first runs is believed, then corrected by units that ran again. */
 static void learns_setup(void **state) {
   static world w;
   uint64_t seed = 11;
@@ -149,7 +147,7 @@ static void learns_setup(void **state) {
   assert_false(tsl_history_knows(&l, 0));
   (void)run(&w, &l, 3, 0);
   assert_true(tsl_history_knows(&l, 0));
-  assert_true(l.seconds[0] == 0); /* a first run tells nothing of later ones */
+  assert_true(fabs(l.seconds[0] - 6 * work / 3.5) < ROUNDING); /* of which 2.5 are set-up */
   (void)run(&w, &l, 3, 0);
   assert_true(fabs(l.seconds[0] - work) < ROUNDING);
   assert_true(fabs(tsl_history_setup(&l, &w.cost, 1, unit, work) - 5 * work) < ROUNDING * 10);
@@ -222,7 +220,7 @@ static double run_slow(world *w, tsl_timing_history *l, uint32_t mask, int set, 
                                   .measured = w->ran[u] ? seconds : seconds * (r == 0 ? 3 : 4)};
     w->ran[u] = true;
   }
-  assert_int_equal(tsl_history_phase(l, set, w->rows, n, &w->cost), TSL_OK);
+  tsl_history_phase(l, set, w->rows, n, &w->cost);
   return fmax(sum[0], sum[1]) * 2 / (sum[0] + sum[1]) - 1;
 }
 
@@ -234,7 +232,8 @@ static int32_t between(world *w, tsl_timing_history *l, const tsl_kind_sets *s, 
   memcpy(before, w->owner, sizeof before);
   assert_int_equal(tsl_history_rebalance(l, &w->cost, w->units, s, set, 0.02, w->owner, &gain),
                    TSL_OK);
-  assert_int_equal(tsl_history_exclude(l, &w->cost, w->units, s, w->owner, &rest), TSL_OK);
+  if (gain.imbalance_after > TSL_REST_ABOVE)
+    assert_int_equal(tsl_exclude_slow_ranks(l, &w->cost, w->units, s, w->owner, &rest), TSL_OK);
   for (int64_t u = 0; u < w->n; u++)
     if (w->owner[u] != before[u]) w->ran[u] = false;
   return rest.rank;
@@ -255,9 +254,9 @@ static int32_t settle(double slowness, double error, double seconds) {
       if (set == 0) even = found;
       out = between(&w, &l, &sets, set);
     }
-  if (out < 0 && even > 0.06)
+  if (out < 0 && even > 0.05)
     print_error("1:%g, error %g, %g s: %g\n", slowness, error, seconds, even);
-  if (out < 0) assert_true(even <= 0.06); /* a unit of the slow rank is the grain */
+  if (out < 0) assert_true(even <= 0.05);
   for (int64_t u = 0; u < w.n; u++) assert_true(out < 0 || w.owner[u] == 0);
   tsl_history_clear(&l);
   return out;
@@ -288,13 +287,13 @@ static void rests_late(void **state) {
   assert_int_equal(tsl_history_open(w.n, 2, &sets, &l), TSL_OK);
   for (int pair = 0; pair < 2; pair++)
     for (int set = 0; set < 2; set++) {
-      assert_int_equal(tsl_history_exclude(&l, &w.cost, w.units, &sets, w.owner, &rest), TSL_OK);
+      assert_int_equal(tsl_exclude_slow_ranks(&l, &w.cost, w.units, &sets, w.owner, &rest), TSL_OK);
       assert_int_equal(rest.rank, pair == 1 && set == 1 ? 1 : -1);
       (void)run_slow(&w, &l, sets.mask[set], set, &seed);
       if (rest.rank == 1) goto out;
     }
 out:
-  assert_true(rest.saves < 0.02 && rest.least > 0 && rest.cost > 0);
+  assert_true(rest.saves < 0.02 + rest.least && rest.least > 0 && rest.cost > 0);
   tsl_history_clear(&l);
 }
 
@@ -345,7 +344,8 @@ static void late_unit(void **state) {
       const int64_t moved = phase(&w, &l);
       if (when == 1) continue;
       assert_int_equal(moved, 0);
-      for (int r = 0; r < ranks && k >= 1; r++) assert_true(fabs(factor(&l, r, 0) - 1) < 0.1);
+      for (int r = 0; r < ranks && k >= 1; r++)
+        assert_true(fabs(*tsl_history_off(&l, 0, r, 0) - 1) < 0.1);
     }
     for (int r = 0; r < ranks; r++)
       assert_true(fabs((double)units_of(&w, r) * ranks / 120 - 1) < 0.2);
@@ -363,7 +363,7 @@ static void late_rank(void **state) {
     const int64_t n = trial % 2 ? 120 : 12;
     tsl_timing_history l;
     make_even(&w, &l, ranks, n, 1 + trial % 2 * 2);
-    for (int k = 0; k < when + 10; k++) {
+    for (int k = 0; k < when + 6; k++) {
       w.slowness[1] = k == when ? late : 1;
       (void)phase(&w, &l);
       for (int r = 0; r < ranks; r++) assert_true(units_of(&w, r) > 0);
@@ -388,8 +388,8 @@ static void shared_rank(void **state) {
         w.late[u] = w.owner[u] == 1 && random_unit(&seed) < 0.25 ? 5 : 1;
       (void)phase(&w, &l);
     }
-    const double off = factor(&l, 1, 0);
-    assert_true(off > 1.5 && off < 3);         /* truly 2 */
+    const double off = *tsl_history_off(&l, 0, 1, 0);
+    assert_true(off > 1.5 && off < 2.7);       /* truly 2 */
     assert_in_range(units_of(&w, 1), 95, 120); /* even: 100 */
     tsl_history_clear(&l);
   }
@@ -412,6 +412,35 @@ static void odd_units(void **state) {
   tsl_history_clear(&l);
 }
 
+/* Two units on two ranks, of which one is three times slower in the first of 30 phases: the other
+ * one has both. @return phases, from the 15th on, in which both had one */
+static int tried(int slow_phases, int first) {
+  static world w;
+  tsl_timing_history l;
+  bool empty = false;
+  int n = 0;
+  make_even(&w, &l, 2, 2, first);
+  for (int k = 0; k < 30; k++) {
+    w.slowness[1] = k < slow_phases ? 3 : 1;
+    (void)phase(&w, &l);
+    empty = empty || units_of(&w, 1) == 0;
+    n += k >= 15 && units_of(&w, 1) == 1;
+  }
+  assert_true(empty);
+  tsl_history_clear(&l);
+  return n;
+}
+
+/* A rank without units is tried again: if it is fast by then, it keeps them; if not, ever more
+ * rarely. */
+static void empty_rank(void **state) {
+  (void)state;
+  for (int first = 1; first < 4; first++) {
+    assert_int_equal(tried(4, first), 15);
+    assert_in_range(tried(30, first), 0, 2);
+  }
+}
+
 /* Equal ranks of which one has all units of a kind, which take 6 times what is predicted in sum,
  * some 30 times: who gets such units is no slower for it, and who has had none no faster. */
 static void odd_kind(void **state) {
@@ -432,7 +461,7 @@ static void odd_kind(void **state) {
     for (int r = 0; r < ranks; r++) {
       assert_true(units_of(&w, r) > 0);
       for (int q = 0; q < ranks; q++) {
-        const double one = factor(&l, r, 1), other = factor(&l, q, 1);
+        const double one = *tsl_history_off(&l, 0, r, 1), other = *tsl_history_off(&l, 0, q, 1);
         assert_true(one <= 0 || other <= 0 || one < 2 * other);
       }
     }
@@ -453,6 +482,7 @@ int main(void) {
       cmocka_unit_test(late_rank),
       cmocka_unit_test(shared_rank),
       cmocka_unit_test(odd_units),
+      cmocka_unit_test(empty_rank),
       cmocka_unit_test(odd_kind),
   };
   return cmocka_run_group_tests_name("unit.timing_history", tests, NULL, NULL);

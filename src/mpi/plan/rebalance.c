@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double PROGRESS = 1e-9; /* of the largest sum: smaller gains are rounding */
+
 /* The present owners and their sums. */
 typedef struct state {
   const tsl_rebalance_ask *ask;
@@ -58,14 +60,10 @@ static double moved_seconds(const state *s, int64_t unit, int from, int to) {
   return s->seconds[unit] * s->ask->correction(s->ask->model, unit, from, to);
 }
 
-/* Is a gain in each of the phases to come more than what the next one is longer by? */
-static bool pays(double gain, double cost) {
-  return gain * TSL_PHASES_LEFT > cost;
-}
-
-/* s that the next phase is longer than the last one when a rank has so many to do. */
-static double overshoot(const state *s, int rank, double more) {
-  return fmax(0, s->sum[rank] + s->extra[rank] + more - s->before);
+/* Does the first run fit into the next phase? */
+static bool fits(const state *s, int to, double there, double extra) {
+  const double seconds = s->sum[to] + s->extra[to] + there + extra;
+  return s->ask->longest <= 0 || seconds <= s->ask->longest * s->before;
 }
 
 /* The unit to move from the slowest to the fastest, or -1. */
@@ -81,9 +79,8 @@ static int64_t rebalance_pick(const state *s, int slowest, int fastest) {
     const double extra = ask->migration(ask->model, u, slowest, fastest);
     const double off = fabs(there + extra - goal);
     const double larger = fmax(most - s->seconds[u], least + there);
-    const double late = overshoot(s, fastest, there + extra) - overshoot(s, fastest, 0);
-    if (!pays(most - larger, late)) continue;
-    if (off < nearest) best = u, nearest = off;
+    if (!fits(s, fastest, there, extra)) continue;
+    if (larger < most * (1 - PROGRESS) && off < nearest) best = u, nearest = off;
   }
   return best;
 }
@@ -134,18 +131,14 @@ tsl_err tsl_rebalance(const tsl_rebalance_ask *ask, int32_t *owner, tsl_rebalanc
   TSL_TRY(open_state(ask, &s));
   for (int64_t u = 0; u < ask->n; u++) s.owner[u] = owner[u], s.seconds[u] = ask->seconds[u];
   sum_up(&s);
-  gain->before = gain->after = s.before = rebalance_largest(&s, false);
-  gain->imbalance_before = gain->imbalance_after = imbalance(&s);
+  gain->before = s.before = rebalance_largest(&s, false);
+  gain->imbalance_before = imbalance(&s);
   move_all(&s);
   sum_up(&s); /* afresh, free of the rounding of many updates */
   count_moves(&s, owner, gain);
-  gain->cost = rebalance_largest(&s, true) - rebalance_largest(&s, false);
-  if (gain->moved == 0 || !pays(gain->before - rebalance_largest(&s, false), gain->cost)) {
-    gain->moved = 0, gain->cost = 0;
-    goto done;
-  }
   gain->after = rebalance_largest(&s, false);
   gain->imbalance_after = imbalance(&s);
+  gain->cost = rebalance_largest(&s, true) - gain->after;
   for (int64_t u = 0; u < ask->n; u++) owner[u] = s.owner[u];
 done:
   tsl_free(s.owner);
@@ -153,4 +146,8 @@ done:
   tsl_free(s.sum);
   tsl_free(s.extra);
   return err;
+}
+
+bool tsl_rebalance_pays(const tsl_rebalance_gain *gain, int phases) {
+  return gain->moved > 0 && (gain->before - gain->after) * phases > gain->cost;
 }

@@ -9,9 +9,10 @@
  *     to dT, correction being its seconds on the fastest rank over those on the slowest;
  *     move it; update both sums
  *
- * A move must make the larger of the two sums smaller, so the search ends, and pay: in
- * TSL_PHASES_LEFT phases it gains more than the next one gets longer by the unit's first run. What
- * fits below the time of the last phase costs nothing, so a slow rank fills up over several phases.
+ * A move must make the larger of the two sums smaller, so the search ends.
+ *
+ * With a limit on the next phase, what first runs take more has to fit into the time below it: a
+ * slow rank fills up over several phases. A limit of what the last phase took costs nothing.
  */
 #ifndef TSL_MPI_REBALANCE_H
 #define TSL_MPI_REBALANCE_H
@@ -20,9 +21,6 @@
 #include <stdint.h>
 
 #include "error.h"
-
-/** Nobody knows how many phases follow; what is done once must pay within so many. */
-enum { TSL_PHASES_LEFT = 4 };
 
 /** Seconds of a unit on rank to over its seconds on rank from; positive. */
 typedef double (*tsl_ratio_fn)(const void *model, int64_t unit, int from, int to);
@@ -40,6 +38,7 @@ typedef struct tsl_rebalance_ask {
   tsl_migration_fn migration;
   const void *model;
   double threshold; /**< k - 1 */
+  double longest;   /**< the next phase may take so many times the last one's seconds; 0: any */
 } tsl_rebalance_ask;
 
 /** What the moves bring. Imbalance: largest sum over mean sum - 1. */
@@ -48,13 +47,16 @@ typedef struct tsl_rebalance_gain {
   double before, after;    /**< s, largest sum */
   double imbalance_before; /**< 0: none */
   double imbalance_after;
-  double cost; /**< s that the next phase is longer than later ones */
+  double cost; /**< s that the next phase is longer, once */
 } tsl_rebalance_gain;
 
 /**
  * @param[in,out] owner  shape [n]
- * @param[out]    gain   may be without moves: then owners are as they were
+ * @param[out]    gain   may be without moves
  */
 tsl_err tsl_rebalance(const tsl_rebalance_ask *ask, int32_t *owner, tsl_rebalance_gain *gain);
+
+/** Are the moves worth their cost when so many phases follow? */
+bool tsl_rebalance_pays(const tsl_rebalance_gain *gain, int phases);
 
 #endif

@@ -1,22 +1,30 @@
 /**
  * @file timing_history.h
- * What the phases of an iterating family have shown: seconds of units on their owners, one factor
- * for each rank and kind, what a unit's first run on a rank takes more; and what follows for the
- * phases to come. Pure, tested without MPI; the runtime has it on rank 0.
+ * What the phases of an iterating family have shown: seconds of units on their owners, how far
+ * ranks are off the cost model, what a unit's first run on a rank takes more. Pure, tested without
+ * MPI; the runtime has it on rank 0.
  *
- * Times are kept for each set of kinds (plan_kinds.h), of runs with everything in place: a unit's
- * first run on a rank is not one, and tells only what a kind's first runs take more. A machine
- * holds up a unit or a rank now and then, so more time counts as far as two runs in a row show it:
- * of the sum of a rank's units of a kind the smaller one, and of each unit the smaller one in
- * proportion. A rank that others slow down in every phase is slow by its sum, whichever units are
- * hit.
+ * Times are kept for each set of kinds (plan_kinds.h) and smoothed over its phases. They are those
+ * of runs with everything in place. What a first run takes more is what the cost model says
+ * (tsl_unit.setup), corrected by what first runs have shown; where the model says nothing, first
+ * runs take so many times longer as they have shown.
  *
- * A rank's factor is what its units of a kind take over what the cost model says of them, times
- * each unit's own factor, found in its second run as what it is off beyond its rank: so a rank is
- * not thought slow for having got a long unit. Where a rank has shown nothing of a kind, all ranks'
- * factor stands for it.
+ * A machine holds up a unit or a rank now and then, in a phase of milliseconds a hundred times
+ * longer than it computes. So more time counts as far as two phases in a row show it, of the sum of
+ * a rank (its units of a kind that have run there before) and, within that sum, of each unit. A
+ * unit's second run is believed, as its first, which may have had less to do, tells little of it;
+ * its first on a new rank counts for twice what was expected at most. Less time than half of what
+ * was known counts at once. A rank that others slow down in every phase is slow by its sum,
+ * whichever units are hit.
  *
- * A change of owners is adopted when the gain in TSL_PHASES_LEFT phases is more than it costs once.
+ * Units of a kind may take many times more or less than the cost model says, each by its own
+ * factor, found in its second run as what it is off beyond its rank's units together. It goes with
+ * the unit, so that a rank is not thought slow for having got a long one.
+ *
+ * A rank without units of a kind is measured no more. What was believed of it goes half way
+ * (geometric) back to the cost model in the 1st, 2nd, 4th, 8th ... phase that passes so: it is
+ * tried again when that promises to pay, and if it is slow indeed, ever more rarely. That one of
+ * much slower ranks should have none at all is decided elsewhere (exclude_slow_ranks.h).
  */
 #ifndef TSL_MPI_TIMING_HISTORY_H
 #define TSL_MPI_TIMING_HISTORY_H
@@ -25,73 +33,69 @@
 #include "plan_kinds.h"
 #include "rebalance.h"
 
+/** s of a rank's units of a kind. */
+typedef struct tsl_history_sum {
+  double now, last; /**< in a phase and in the one before */
+  double both;      /**< of each unit the smaller one */
+  double predicted;
+} tsl_history_sum;
+
 typedef struct tsl_timing_history {
   int64_t n_units;
   int n_ranks, n_sets;
-  double *seconds;   /**< [n_sets][n_units] on the present owner; 0: not known yet */
+  double *seconds;   /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
   double *last;      /**< [n_sets][n_units] s as measured there in the set's last phase; 0: none */
-  bool *first;       /**< [n_sets][n_units] that was its first run there */
-  double *unit_bias; /**< [n_sets][n_units] measured over predicted seconds beyond the factor of the
-                      rank where it was found; 0: not known */
+  bool *guessed;     /**< [n_sets][n_units] that was a first run, of which seconds is a guess */
+  double *unit_bias; /**< [n_sets][n_units] a factor: measured over predicted seconds beyond off of
+                      the rank where it was found; 0: not known */
   bool *settled;     /**< [n_units] has run on its present owner */
-  double *factor;    /**< [n_ranks][TSL_MAX_KINDS] measured over predicted seconds; 0: not known */
-  double usual[TSL_MAX_KINDS];     /**< of all ranks; 0: not known */
+  double *rank_bias; /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds (times
+                    own); 0: not known */
+  int32_t *idle;     /**< likewise: phases of the set in which the rank had no unit of the kind */
+  tsl_history_sum *sums;           /**< [n_ranks][TSL_MAX_KINDS] room */
   double first_sum[TSL_MAX_KINDS]; /**< s of first runs, of units that ran again */
   double later_sum[TSL_MAX_KINDS]; /**< s of their second runs */
+  double setup_sum[TSL_MAX_KINDS]; /**< s that the cost model has their first runs take more */
 } tsl_timing_history;
 
-/** @param[out] history  free with tsl_history_clear */
+/** @param[out] learned  free with tsl_history_clear */
 tsl_err tsl_history_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets,
-                         tsl_timing_history *history);
-void tsl_history_clear(tsl_timing_history *history);
+                         tsl_timing_history *learned);
+void tsl_history_clear(tsl_timing_history *learned);
 
 /**
  * Take in a phase.
  * @param[in] rows  [n_rows] its units as computed: unit, owner, measured
  * @param[in] cost  predicts
  */
-tsl_err tsl_history_phase(tsl_timing_history *history, int set, const tsl_out_unit *rows,
-                          int64_t n_rows, const tsl_cost *cost);
+void tsl_history_phase(tsl_timing_history *learned, int set, const tsl_out_unit *rows,
+                       int64_t n_rows, const tsl_cost *cost);
+
+/** s of a run of the unit on a rank by the cost model, and by what it misses in the unit. */
+double tsl_history_predicted(const tsl_timing_history *learned, const tsl_cost *cost, int set,
+                             int rank, const tsl_unit *unit);
 
 /** Has the unit run on its present owner? */
-static inline bool tsl_history_knows(const tsl_timing_history *history, int64_t unit) {
-  return history->settled != NULL && history->settled[unit];
+static inline bool tsl_history_knows(const tsl_timing_history *learned, int64_t unit) {
+  return learned->settled != NULL && learned->settled[unit];
 }
 
-/** First over later seconds of a kind, 1 or more; 0: not known. */
-double tsl_history_first(const tsl_timing_history *history, int kind);
-
-/** s that the first run of a unit on a rank takes more than a later one, which takes later s: as
- *  shown, or by the cost model where nothing has. */
-double tsl_history_setup(const tsl_timing_history *history, const tsl_cost *cost, int rank,
+/** s that the first run of a unit on a rank takes more than a later one, which takes later s. */
+double tsl_history_setup(const tsl_timing_history *learned, const tsl_cost *cost, int rank,
                          const tsl_unit *unit, double later);
 
+/** First over later seconds of a kind, 1 or more; 0: not known. */
+double tsl_history_first(const tsl_timing_history *learned, int kind);
+
 /**
- * Move the units whose home the set is, where that pays; then times go over to the new owners.
- * Units of a kind whose first runs cannot be told from later ones yet, because none ran twice,
- * stay: so nothing moves after the first phase.
- * @param[in,out] owner  shape [n_units]
+ * Move the units whose home the set is, when that pays within some phases, else fewer units with a
+ * limit on the next phase (tsl_rebalance_ask.longest); then times go over to the new owners. Units
+ * of a kind whose first runs cannot be told from later ones yet, because none ran twice, stay: so
+ * nothing moves after the first phase, which shows little of the later ones.
+ * @param[in,out] owner  shape [n_units]; as it was when gain says no moves
  */
-tsl_err tsl_history_rebalance(tsl_timing_history *history, const tsl_cost *cost,
+tsl_err tsl_history_rebalance(tsl_timing_history *learned, const tsl_cost *cost,
                               const tsl_unit *units, const tsl_kind_sets *sets, int set,
                               double threshold, int32_t *owner, tsl_rebalance_gain *gain);
-
-/** The rank that was left out; seconds of one phase of each set together. */
-typedef struct tsl_exclusion {
-  int32_t rank; /**< -1: nobody */
-  double saves; /**< that it took off the phases; below 0: they waited for it */
-  double least; /**< its least unit takes */
-  double cost;  /**< once, of what the others make anew */
-} tsl_exclusion;
-
-/**
- * Give the units of a rank that is more than TSL_USEFUL_PEERS times slower than the fastest to the
- * others when it saves less than TSL_USEFUL_START and that pays. Nobody is left out before all
- * units ran twice.
- * @param[in,out] owner  shape [n_units]
- */
-tsl_err tsl_history_exclude(tsl_timing_history *history, const tsl_cost *cost,
-                            const tsl_unit *units, const tsl_kind_sets *sets, int32_t *owner,
-                            tsl_exclusion *out);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "bcast.h"
 #include "collective_error.h"
+#include "exclude_slow_ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *recor
     rows[k] = record->last[k];
     if (phase == 0) rows[k].measured *= later_over_first(s, &rows[k]);
   }
-  TSL_TRY(tsl_history_phase(&s->learned, set, rows, record->n_last, &s->cost));
+  tsl_history_phase(&s->learned, set, rows, record->n_last, &s->cost);
 done:
   tsl_free(rows);
   return err;
@@ -75,8 +76,8 @@ static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_rec
     if (move)
       TSL_TRY(tsl_history_rebalance(&s->learned, &s->cost, s->units.list, &s->sets, set,
                                     s->run.rebalance_threshold, owner, &gain));
-    if (move)
-      TSL_TRY(tsl_history_exclude(&s->learned, &s->cost, s->units.list, &s->sets, owner, &rest));
+    if (move && gain.imbalance_after > TSL_REST_ABOVE)
+      TSL_TRY(tsl_exclude_slow_ranks(&s->learned, &s->cost, s->units.list, &s->sets, owner, &rest));
   }
   if (rest.rank >= 0) s->cost.left_out[rest.rank] = true;
   line->left_out = rest.rank, line->saved = rest.saves, line->least = rest.least;
@@ -137,8 +138,8 @@ void tsl_rebalance_phases_print(const tsl_record *record, FILE *file) {
             (long long)line->moved, 100 * line->imbalance_before, 100 * line->imbalance_after);
   if (line->left_out >= 0)
     fprintf(file,
-            "; rank %lld left out from here on: it made an iteration %.3g ms %s, its least unit "
-            "takes %.3g ms",
+            "; rank %lld left out from here on: it made an iteration %.3g ms %s, its least units "
+            "take %.3g ms",
             (long long)line->left_out, 1e3 * fabs(line->saved),
             line->saved >= 0 ? "shorter" : "longer", 1e3 * line->least);
   fputc('\n', file);
