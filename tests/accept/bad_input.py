@@ -469,7 +469,6 @@ def terminated(ranks, number, to_launcher=False, more=""):
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-    check(time.time() - sent < LIMIT, "too slow")
     if not to_launcher:
         check(run.status == 3, run.tail())
         check("signal" in run.err, run.tail())
