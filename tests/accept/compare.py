@@ -9,7 +9,6 @@ import os
 import re
 import resource
 import shutil
-import subprocess
 import sys
 
 import harness
@@ -43,8 +42,7 @@ def compare(*args, limit=None):
         if limit:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
-    done = subprocess.run([sys.executable, TOOL, *args], cwd=suite.folder, text=True, capture_output=True,
-                          preexec_fn=prepare, timeout=300)
+    done = harness.completed([sys.executable, TOOL, *args], 300, cwd=suite.folder, text=True, preexec_fn=prepare)
     check("Traceback" not in done.stderr, done.stderr[-800:])
     return done.returncode, done.stdout, done.stderr
 

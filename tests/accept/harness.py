@@ -104,6 +104,22 @@ class Patience:
         return self.left <= 0
 
 
+def completed(command, seconds, **more):
+    """subprocess.run with its output captured and seconds of a free machine; more: as for Popen."""
+    patience = Patience(seconds)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **more)
+    while True:
+        try:
+            out, err = process.communicate(timeout=min(1, seconds))
+            return subprocess.CompletedProcess(command, process.returncode, out, err)
+        except subprocess.TimeoutExpired:
+            if not patience.over():
+                continue
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise Failed(f"{' '.join(command)[:300]} does not end")
+
+
 def let_work(seconds):
     """Sleep so long on a free machine, longer where others use it, too."""
     patience = Patience(seconds)

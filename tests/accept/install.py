@@ -129,7 +129,7 @@ def module_keeps_the_man_pages():
     base = {"PATH": f"{other}/bin:/usr/bin:/bin", "MODULEPATH": there("share", "modulefiles")}
     look = f"source {init}; module load tesela; man -w tesela && man -w other"
     for mine in ({}, {"MANPATH": pages + ":"}):
-        run = subprocess.run(["bash", "-c", look], env={**base, **mine}, capture_output=True, text=True, timeout=60)
+        run = harness.completed(["bash", "-c", look], 60, env={**base, **mine}, text=True)
         check(run.returncode == 0 and f"{moved}/share/man" in run.stdout and "other.1" in run.stdout,
               f"MANPATH {mine}: {run.stdout}{run.stderr}")
 

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import harness
@@ -52,8 +51,7 @@ FRACTAL = {"family": "fractal", "run": {"device": "cpu"},
 def browse(*args):
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1300,2400",
                f"--user-data-dir={suite.path('browser')}", "--host-resolver-rules=MAP * ~NOTFOUND", *args]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=suite.folder, timeout=120, check=False,
-                          env=suite.environment())
+    done = harness.completed(command, 120, text=True, cwd=suite.folder, env=suite.environment())
     check(done.returncode == 0, done.stderr[-500:])
     return done.stdout
 

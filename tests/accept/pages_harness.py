@@ -2,10 +2,10 @@
 import csv
 import os
 import re
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+import harness
 from harness import check
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools")
@@ -14,8 +14,8 @@ TOOLS = os.path.normpath(TOOLS)
 
 def tool(suite, name, *args, status=0, env=None, timeout=120):
     """Run tools/NAME in the suite's folder; returns its standard output and error."""
-    done = subprocess.run([sys.executable, os.path.join(TOOLS, name), *args], cwd=suite.folder, text=True,
-                          capture_output=True, env=suite.environment(env), timeout=timeout, check=False)
+    done = harness.completed([sys.executable, os.path.join(TOOLS, name), *args], timeout, cwd=suite.folder, text=True,
+                             env=suite.environment(env))
     check("Traceback" not in done.stderr, done.stderr[-1500:])
     said = done.stdout[-400:] + done.stderr[-800:]
     check(done.returncode == status, f"exit {done.returncode}, expected {status}: {said}")

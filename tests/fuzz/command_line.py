@@ -49,11 +49,8 @@ def bounded():
 
 def attempt(command, allowed, what):
     """Run it; its exit status must be one of these."""
-    try:
-        done = subprocess.run(command, capture_output=True, cwd=suite.folder, check=False, preexec_fn=bounded,
-                              stdin=subprocess.DEVNULL, timeout=600, env=suite.environment())
-    except subprocess.TimeoutExpired:
-        raise harness.Failed(f"{what}: {' '.join(command)} neither ends nor computes") from None
+    done = harness.completed(command, 600, cwd=suite.folder, preexec_fn=bounded, stdin=subprocess.DEVNULL,
+                             env=suite.environment())
     err = done.stderr.decode(errors="replace")
     said = f"{what}: {' '.join(command)}: exit {done.returncode}: {err[-600:]}"
     check(done.returncode in allowed or (done.returncode == 3 and "memory" in err), said)
