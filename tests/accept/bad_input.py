@@ -458,7 +458,8 @@ def terminated(ranks, number, to_launcher=False, more=""):
     process = suite.start(["run", "long.yaml", "-o", "long.h5"], ranks, env={"TSL_TEST_SLOW": "50"})
     try:
         part = suite.path("long.h5.part")
-        while not os.path.exists(part) and process.poll() is None and time.time() - began < 60:
+        patience = harness.Patience(60)
+        while not os.path.exists(part) and process.poll() is None and not patience.over():
             time.sleep(0.05)
         check(os.path.exists(part), "the run did not begin to write")
         time.sleep(0.3)

@@ -52,7 +52,7 @@ def fail(what, rank, unit, ranks, words, statuses, name="tri", seconds=3.0, limi
     for word in words:
         check(re.search(word, run.err), f"no '{word}' in: {run.tail()}")
     check(not os.path.exists(out), "there is an output")
-    check(run.seconds < limit, f"ended after {run.seconds:.1f} s")
+    check(run.seconds < limit / harness.share_of_core(), f"ended after {run.seconds:.1f} s")
     return run, out
 
 

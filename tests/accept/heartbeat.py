@@ -143,9 +143,9 @@ def stopped(name, ranks, victim, saves, **more):
     check([(one[0], one[1]) for one in named] == [(str(victim), HOST)], f"named: {named} in {run.err[-900:]}")
     limit = 2 * BEAT / harness.share_of_core()  # who watches and was starved itself starts its clocks anew
     check(BEAT <= float(named[0][2]) <= limit, f"silent for {named[0][2]} s, wanted {limit:.1f}")
-    until = time.time() + 10  # its launcher has killed it; the system takes a moment to
+    patience = harness.Patience(10)  # its launcher has killed it; the system takes a moment to
     while any(lives(number) for number in numbers.values()):
-        check(time.time() < until, "a rank is left")
+        check(not patience.over(), "a rank is left")
         time.sleep(0.05)
     check(saves is None or (SAVED in run.err) == saves, run.err[-900:])
     check("checkpoint" not in more or "no checkpoint is known" not in run.err, "there was a checkpoint")

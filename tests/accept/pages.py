@@ -267,9 +267,9 @@ def stopped(name, tree):
     """A run that is told to stop once it has saved some units."""
     process = suite.start(["run", suite.deck(f"{name}.yaml", tree), "-o", suite.path(f"{name}.h5")],
                           env={"TSL_TEST_SLOW": "+0.03"})
-    began = time.time()
+    began, patience = time.time(), harness.Patience(60)
     while process.poll() is None and saved_units(name) == 0:
-        check(time.time() < began + 60, "no checkpoint")
+        check(not patience.over(), "no checkpoint")
         time.sleep(0.02)
     process.send_signal(signal.SIGUSR1)
     run = suite.finish(process, began, 60)

@@ -55,9 +55,9 @@ def finished(run):
 
 def kill_all(process):
     """kill -9 for the program and its launcher, and wait until all are gone."""
-    until = time.time() + 20
+    patience = harness.Patience(20)
     while members(process.pid):
-        check(time.time() < until, "a killed run is still there")
+        check(not patience.over(), "a killed run is still there")
         for number, _ in members(process.pid):
             try:
                 os.kill(number, signal.SIGKILL)

@@ -261,8 +261,8 @@ def checkpoints(out):
 def interrupt(path, out):
     """Run a deck until it has written some checkpoints, of an iteration at least, then ask it to stop."""
     process = suite.start(["run", path, "-o", out, "-q"])
-    began, seen = time.time(), set()
-    while len(seen) < 6 and process.poll() is None and time.time() - began < 60:
+    began, patience, seen = time.time(), harness.Patience(60), set()
+    while len(seen) < 6 and process.poll() is None and not patience.over():
         seen |= checkpoints(out)
         time.sleep(0.005)
     process.send_signal(signal.SIGTERM)

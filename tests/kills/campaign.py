@@ -159,9 +159,9 @@ class Cycle:
     def switch_off(self):
         """Both sides of the dead link have ended by themselves; the daemon of mpirun beyond it waits still."""
         check(self.statuses[0] in (0, 3), f"exit {self.statuses[0]}")  # 0: it had computed all by then
-        end = time.time() + LIMIT
+        patience = harness.Patience(LIMIT)
         while left := self.hosts.hosts[1].processes("tesela"):
-            check(time.time() < end, f"ranks beyond the link do not end: {left}")
+            check(not patience.over(), f"ranks beyond the link do not end: {left}")
             time.sleep(0.1)
         self.hosts.__exit__()
         self.hosts = None
