@@ -18,6 +18,14 @@
 #define TSL_FN static inline __attribute__((always_inline))
 #endif
 
+/** Before a loop with constant bounds: on a card all its turns are written out, so that arrays
+ *  indexed by it are registers. */
+#ifdef __CUDA_ARCH__
+#define TSL_UNROLL _Pragma("unroll")
+#else
+#define TSL_UNROLL
+#endif
+
 /** Before a loop: its turns do not depend on each other, so that it may be vectorised. */
 #ifdef __clang__
 #define TSL_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")

@@ -5,6 +5,7 @@
 #ifndef TSL_FAM_XC_HARMONICS_H
 #define TSL_FAM_XC_HARMONICS_H
 
+#include "fn.h"
 #include "xc_molecule.h"
 
 /** Cartesian and spherical functions of angular momentum l. */
@@ -12,7 +13,7 @@
 #define XC_SPHERICALS(l) (2 * (l) + 1)
 
 /** Number of x^a y^b z^c among the monomials of degree a + b + c, in the order of xc_molecule.h. */
-static inline int xc_cartesian_at(int b, int c) {
+TSL_FN int xc_cartesian_at(int b, int c) {
   return (b + c) * (b + c + 1) / 2 + c;
 }
 
@@ -21,6 +22,8 @@ static inline int xc_cartesian_at(int b, int c) {
 typedef struct xc_harmonics {
   double of[XC_MAX_L + 1][XC_SPHERICALS(XC_MAX_L)][XC_CARTESIANS(XC_MAX_L)]; /**< [l][m + l][xyz] */
 } xc_harmonics;
+
+TSL_C_BEGIN
 
 void xc_harmonics_fill(xc_harmonics *harmonics);
 
@@ -31,5 +34,7 @@ void xc_harmonics_fill(xc_harmonics *harmonics);
  */
 void xc_harmonics_block(const xc_harmonics *harmonics, const xc_shell *a, const xc_shell *b,
                         const double *block, double *out);
+
+TSL_C_END
 
 #endif

@@ -49,18 +49,17 @@ static void fill_powers(int l) {
 }
 
 static void xc_hermite_fill(void) {
-  enum { N = XC_BOYS_REACH * XC_BOYS_STEPS, TOP = XC_HERMITE_L + XC_BOYS_TERMS - 1 };
+  enum { TOP = XC_BOYS_ROW - 2 };
   xc_harmonics_fill(&tables.harmonics);
   for (int l = 0; l <= XC_MAX_L; l++) fill_powers(l);
   for (int d = 0; d <= XC_HERMITE_L; d++)
     for (int t = 0; t <= d; t++)
       for (int u = 0; t + u <= d; u++) fill_step(t, u, d - t - u);
-  for (int k = 0; k <= N; k++) {
+  for (int k = 0; k < XC_BOYS_NODES; k++) {
     const double t = (double)k / XC_BOYS_STEPS;
-    tables.exponential[k] = exp(-t);
-    tables.boys[k][TOP] = boys_series(TOP, t);
-    for (int n = TOP; n > 0; n--)
-      tables.boys[k][n - 1] = (2 * t * tables.boys[k][n] + exp(-t)) / (2 * n - 1);
+    double *row = tables.boys[k], *f = row + 1;
+    row[0] = exp(-t), f[TOP] = boys_series(TOP, t);
+    for (int n = TOP; n > 0; n--) f[n - 1] = xc_boys_down(n, t, f[n], row[0]);
   }
 }
 
@@ -69,11 +68,7 @@ const xc_one_tables *xc_one_tables_get(void) {
   return &tables;
 }
 
-/*
- * F_0..F_l of XC_LANES arguments. F_l by Taylor's series about the nearest node (dF_n/dt = -F_n+1),
- * or beyond the table (2l - 1)!! / (2t)^l sqrt(pi / t) / 2; the others downwards by
- * F_n-1 = (2t F_n + exp(-t)) / (2n - 1), which adds positive terms.
- */
+/* F_0..F_l of XC_LANES arguments, as xc_boys_functions without a branch. */
 static inline __attribute__((always_inline)) void
 boys_lanes(const xc_one_tables *tab, int l, const double *t, double f[][XC_LANES]) {
   double decay[XC_LANES], far[XC_LANES];
@@ -81,16 +76,8 @@ boys_lanes(const xc_one_tables *tab, int l, const double *t, double f[][XC_LANES
     const double inside = t[k] < XC_BOYS_REACH ? t[k] : XC_BOYS_REACH;
     const int node = (int)(inside * XC_BOYS_STEPS + 0.5);
     const double d = (double)node / XC_BOYS_STEPS - inside;
-    const double *table = &tab->boys[node][l];
-    double sum = table[7], e = 1.0 / 5040;
-    sum = sum * (d / 7) + table[6], e = e * d + 1.0 / 720;
-    sum = sum * (d / 6) + table[5], e = e * d + 1.0 / 120;
-    sum = sum * (d / 5) + table[4], e = e * d + 1.0 / 24;
-    sum = sum * (d / 4) + table[3], e = e * d + 1.0 / 6;
-    sum = sum * (d / 3) + table[2], e = e * d + 0.5;
-    sum = sum * (d / 2) + table[1], e = e * d + 1.0;
-    f[l][k] = sum * d + table[0], e = e * d + 1.0;
-    decay[k] = tab->exponential[node] * e;
+    f[l][k] = xc_boys_taylor(tab->boys[node] + 1 + l, d);
+    decay[k] = xc_boys_decay(tab->boys[node][0], d);
   }
   for (int k = 0; k < XC_LANES; k++) {
     const double t1 = t[k] > 1 ? t[k] : 1;
@@ -102,8 +89,7 @@ boys_lanes(const xc_one_tables *tab, int l, const double *t, double f[][XC_LANES
     decay[k] = t[k] < XC_BOYS_REACH ? decay[k] : 0;
   }
   for (int n = l; n > 0; n--)
-    for (int k = 0; k < XC_LANES; k++)
-      f[n - 1][k] = (2 * t[k] * f[n][k] + decay[k]) * (1.0 / (2 * n - 1));
+    for (int k = 0; k < XC_LANES; k++) f[n - 1][k] = xc_boys_down(n, t[k], f[n][k], decay[k]);
 }
 
 void xc_boys(int last, double t, double *f) {

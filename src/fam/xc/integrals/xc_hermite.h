@@ -1,27 +1,24 @@
-/* Hermite expansion of products of primitives, and sums over charges; private to xc_one.c and
- * xc_hermite.c. */
+/* Hermite functions by number, tables that all integrals by them share, and sums over charges. */
 #ifndef TSL_FAM_XC_HERMITE_H
 #define TSL_FAM_XC_HERMITE_H
 
+#include "xc_boys.h"
 #include "xc_harmonics.h"
 
 enum {
   XC_HERMITE_L = 2 * XC_MAX_L, /* degree of a product */
   XC_HERMITES = (XC_HERMITE_L + 1) * (XC_HERMITE_L + 2) * (XC_HERMITE_L + 3) / 6,
-  XC_LANES = 8, /* charges at a time */
-  XC_BOYS_STEPS = 16,
-  XC_BOYS_REACH = 64, /* beyond it exp(-t) is nothing beside every F_n */
-  XC_BOYS_TERMS = 8
+  XC_LANES = 8 /* charges at a time */
 };
 
 /* Number of Hermite function (t, u, v), degrees ascending. */
-static inline int xc_hermite_at(int t, int u, int v) {
+TSL_FN int xc_hermite_at(int t, int u, int v) {
   const int d = t + u + v;
   return d * (d + 1) * (d + 2) / 6 + xc_cartesian_at(u, v);
 }
 
 /* Number of those of degree <= l. */
-static inline int xc_hermite_count(int l) {
+TSL_FN int xc_hermite_count(int l) {
   return (l + 1) * (l + 2) * (l + 3) / 6;
 }
 
@@ -35,8 +32,7 @@ typedef struct xc_one_tables {
   xc_harmonics harmonics;
   int power[XC_MAX_L + 1][XC_CARTESIANS(XC_MAX_L)][3]; /* of x, y, z in function k of degree l */
   xc_hermite_step step[XC_HERMITES];
-  double boys[XC_BOYS_REACH * XC_BOYS_STEPS + 1][XC_HERMITE_L + XC_BOYS_TERMS]; /* F_n(k / STEPS) */
-  double exponential[XC_BOYS_REACH * XC_BOYS_STEPS + 1]; /* exp(-k / STEPS) */
+  double boys[XC_BOYS_NODES][XC_BOYS_ROW];
 } xc_one_tables;
 
 /* The tables, filled at the first call; any thread. */

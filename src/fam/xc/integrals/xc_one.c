@@ -1,7 +1,8 @@
-/* Hermite expansion of pairs of primitives, and from it overlap, kinetic energy, dipole and
+/* Pairs of primitives, and from their Hermite expansion overlap, kinetic energy, dipole and
  * attraction by point charges. */
 #include "xc_one.h"
 
+#include "xc_expansion.h"
 #include "xc_hermite.h"
 
 #include <math.h>
@@ -9,34 +10,13 @@
 
 enum { BLOCK = XC_CARTESIANS(XC_MAX_L) * XC_CARTESIANS(XC_MAX_L) };
 
-/* Hermite coefficients of a product of primitives along one axis: of[i][j][t]; j has room for the
- * second derivative. */
-typedef struct expansion {
-  double of[XC_MAX_L + 1][XC_MAX_L + 3][2 * XC_MAX_L + 4];
-} expansion;
-
 /* A pair of primitives. */
 typedef struct pair {
   const xc_shell *a, *b;
   double alpha, beta, p, factor; /* factor: both coefficients */
   double at[3];                  /* centre of the product */
-  expansion e[3];
+  xc_expansion e[3];
 } pair;
-
-/* E_t^(i+1,j) = E_t-1^ij / 2p + PA E_t^ij + (t + 1) E_t+1^ij, likewise j with PB. */
-static void raise(const double *from, double *to, double shift, double half, int top) {
-  for (int t = 0; t <= top + 1; t++)
-    to[t] = (t > 0 ? half * from[t - 1] : 0) + (t <= top ? shift * from[t] : 0) +
-            (t < top ? (t + 1) * from[t + 1] : 0);
-}
-
-static void expand(expansion *e, int la, int lb, double pa, double pb, double p, double start) {
-  const double half = 0.5 / p;
-  e->of[0][0][0] = start;
-  for (int i = 0; i < la; i++) raise(e->of[i][0], e->of[i + 1][0], pa, half, i);
-  for (int i = 0; i <= la; i++)
-    for (int j = 0; j < lb; j++) raise(e->of[i][j], e->of[i][j + 1], pb, half, i + j);
-}
 
 /* Set up primitives i and j of shells a and b, lb with room for extra derivatives. */
 static void set_pair(pair *q, const xc_shell *a, const xc_shell *b, int i, int j, int extra) {
@@ -47,8 +27,8 @@ static void set_pair(pair *q, const xc_shell *a, const xc_shell *b, int i, int j
   for (int x = 0; x < 3; x++) {
     const double ab = a->at[x] - b->at[x];
     q->at[x] = (q->alpha * a->at[x] + q->beta * b->at[x]) / q->p;
-    expand(&q->e[x], a->l, b->l + extra, q->at[x] - a->at[x], q->at[x] - b->at[x], q->p,
-           exp(-q->alpha * q->beta / q->p * ab * ab));
+    xc_expansion_fill(&q->e[x], a->l, b->l + extra, q->at[x] - a->at[x], q->at[x] - b->at[x], q->p,
+                      exp(-q->alpha * q->beta / q->p * ab * ab));
   }
 }
 
@@ -109,7 +89,7 @@ static void do_batch(const xc_basis *basis, int64_t lo, int64_t hi, const task *
 /* ------------------------------------------- overlap, kinetic energy, dipole */
 
 /* One-dimensional -1/2 d^2/dx^2 on x^j exp(-b x^2), as Hermite coefficient 0. */
-static double kinetic_1(const expansion *e, int i, int j, double beta) {
+static double kinetic_1(const xc_expansion *e, int i, int j, double beta) {
   return -2 * beta * beta * e->of[i][j + 2][0] + beta * (2 * j + 1) * e->of[i][j][0] -
          (j > 1 ? 0.5 * j * (j - 1) * e->of[i][j - 2][0] : 0);
 }
