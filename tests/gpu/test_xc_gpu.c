@@ -3,6 +3,7 @@
  *   test_xc_gpu sizes     groups of 1, a prime, 512, 2048 and more points
  *   test_xc_gpu repeat    the same bits again: kept functions or not, orders, calls, small memory
  *   test_xc_gpu coulomb   gamma, J, K beside the socket's
+ *   test_xc_gpu integrals (P|mn) one by one beside the socket's, to g functions
  *   test_xc_gpu mixed     float beside double
  *   test_xc_gpu scf       whole fields: card, mixed precision, socket: one energy
  *   test_xc_gpu reproducible  integers: the same whatever else a card, or a rank, was given
@@ -315,6 +316,53 @@ done:
   return err;
 }
 
+/* ----------------------------------------------------------------- integrals */
+
+/* Contractions, tight and diffuse shells, all degrees. */
+static tsl_err integrals_to_g(void) {
+  tsl_err err = TSL_OK;
+  static const char *const kinds[] = {"spherical", "cartesian"};
+  char path[64] = "", section[2048], what[96];
+  TSL_TRY(write_basis(path));
+  for (int kind = 0; kind < 2; kind++) {
+    (void)snprintf(section, sizeof section,
+                   WATER "  basis: %s\n  functions: %s\n  functional: pbe\n  coulomb: fitted\n"
+                         "  fitting: %s\n" SMALL,
+                   path, kinds[kind], kind == 0 ? "def2-universal-jfit" : path);
+    (void)snprintf(what, sizeof what, "water to g, %s", kinds[kind]);
+    TSL_TRY(xc_integrals_same(what, section, &card, &host));
+  }
+done:
+  if (path[0] != '\0') (void)unlink(path);
+  return err;
+}
+
+static tsl_err test_integrals(void) {
+  tsl_err err = TSL_OK;
+  static const struct {
+    const char *what, *section;
+  } cases[] = {
+      {"water def2-SVP", WATER "  basis: def2-SVP\n"},
+      {"water def2-TZVP", WATER "  basis: def2-TZVP\n"},
+      {"hydrogen sulphide def2-TZVP",
+       "  molecule: {atoms: 'S 0 0 0.1; H 0 0.97 -0.83; H 0 -0.97 -0.83'}\n  basis: def2-TZVP\n"},
+      {"iron oxide def2-TZVP",
+       "  molecule: {atoms: 'Fe 0 0 0; O 0.3 0.2 1.58', multiplicity: 5}\n  basis: def2-TZVP\n"},
+      {"water DZVP, Cartesian",
+       WATER "  basis: DZVP\n  functions: cartesian\n  fitting: DZVP-fit\n"},
+      {"water def2-TZVP, Cartesian", WATER "  basis: def2-TZVP\n  functions: cartesian\n"},
+      {"benzene 6-31G*", BENZENE "  basis: 6-31G*\n"}};
+  char section[2048];
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    (void)snprintf(section, sizeof section, "%s  functional: pbe\n  coulomb: fitted\n" SMALL,
+                   cases[k].section);
+    TSL_TRY(xc_integrals_same(cases[k].what, section, &card, &host));
+  }
+  TSL_TRY(integrals_to_g());
+done:
+  return err;
+}
+
 /* --------------------------------------------------------------- mixed, memory */
 
 static tsl_err test_mixed(void) {
@@ -569,10 +617,11 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     tsl_err (*run)(void);
-  } tests[] = {
-      {"truth", test_truth},     {"sizes", test_sizes},     {"repeat", test_repeat},
-      {"coulomb", test_coulomb}, {"mixed", test_mixed},     {"memory", test_memory},
-      {"scf", test_scf},         {"numbers", test_numbers}, {"reproducible", test_reproducible}};
+  } tests[] = {{"truth", test_truth},         {"sizes", test_sizes},
+               {"repeat", test_repeat},       {"coulomb", test_coulomb},
+               {"integrals", test_integrals}, {"mixed", test_mixed},
+               {"memory", test_memory},       {"scf", test_scf},
+               {"numbers", test_numbers},     {"reproducible", test_reproducible}};
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {
     printf("%s\n", why);
@@ -587,10 +636,11 @@ int main(int argc, char **argv) {
       TSL_TRY(tests[k].run());
       return 0;
     }
-  fprintf(stderr,
-          "usage: %s truth | sizes | repeat | coulomb | mixed | memory | scf | numbers | "
-          "reproducible\n",
-          argv[0]);
+  fprintf(
+      stderr,
+      "usage: %s truth | sizes | repeat | coulomb | integrals | mixed | memory | scf | numbers | "
+      "reproducible\n",
+      argv[0]);
   return 2;
 done:
   fprintf(stderr, "%s\n%s", tsl_err_message(), tsl_err_places());

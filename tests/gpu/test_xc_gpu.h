@@ -46,4 +46,8 @@ tsl_err xc_phase(const tsl_backend *backend, tsl_worker *worker, xc_made *made, 
  */
 tsl_err xc_truth(const xc_made *made, xc_outcome *out);
 
+/** Each (P|mn) of a card beside the socket's: within 1e-12, not all the same bits. */
+tsl_err xc_integrals_same(const char *what, const char *section, const tsl_device *card,
+                          const tsl_device *host);
+
 #endif

@@ -1,5 +1,6 @@
-/* `tesela bench xc`: one build of the exchange-correlation energy and matrix on a card, of the
- * guess density: the first, which computes the functions of the basis, and the next ones. */
+/* `tesela bench xc`: on a card, the integrals of density fitting, and one build of the
+ * exchange-correlation energy and matrix of the guess density: the first, which computes the
+ * functions of the basis, and the next ones. */
 #include "xc_bench.cuh"
 
 #include <algorithm>
@@ -24,7 +25,9 @@ typedef struct options {
 static void xc_bench_print_help(void) {
   printf("tesela bench xc [--deck FILE] [--xyz FILE]... [--functional F] [--basis B] [--grid G]\n"
          "                [--repeat N] [--precision fp64|mixed]\n"
-         "Builds of the exchange-correlation energy and matrix on card 0, of the guess density.\n"
+         "Fitting integrals, and builds of the exchange-correlation energy and matrix, on card 0, "
+         "of the\n"
+         "guess density.\n"
          "  --deck FILE      the molecule and all else from a deck\n"
          "  --xyz FILE       a molecule; may be given again; none: water\n"
          "  --functional F   pbe\n"
@@ -239,10 +242,53 @@ done:
   return err;
 }
 
+/* ----------------------------------------------------------------- integrals */
+
+static void print_integrals(const xc_triple_times *times) {
+  printf("    degree functions      pairs  primitive   ms by l of P: 0        1        2        3  "
+         "      "
+         "4   expand  1e9/s\n");
+  for (int k = 0; k < XC_TRIPLE_GROUPS && times[k].group.n > 0; k++) {
+    const xc_triple_times *t = &times[k];
+    double integrals = 0, seconds = 0;
+    printf("    %6d %9d %10lld %10lld      ", (int)t->group.L, (int)t->group.size,
+           (long long)t->group.n, (long long)t->group.twos);
+    for (int l = 0; l < XC_TRIPLE_STEPS; l++) {
+      printf(" %8.3f", t->seconds[l] * 1e3);
+      seconds += t->seconds[l];
+      if (l <= XC_MAX_L)
+        integrals += (double)t->parts[l] * (2 * l + 1) * (double)(t->group.n * t->group.size);
+    }
+    printf(" %6.2f\n", integrals / seconds * 1e-9);
+  }
+}
+
+/* All fitting integrals at once; times by class with a second worker, each step waited for. */
+static tsl_err run_integrals(made *m, const tsl_device *device, xc_triple_times *times) {
+  tsl_err err = TSL_OK;
+  tsl_worker *worker = NULL;
+  const xc_params *p = xc_params_of(&m->problem);
+  double seconds = 0, start = 0;
+  TSL_TRY(xc_backend_gpu.open(&m->problem, device, &worker));
+  ((xc_gpu *)worker)->triple_times = times;
+  start = seconds_now();
+  TSL_TRY(xc_fit_fill((xc_gpu *)worker, m->units.list, m->units.n, &seconds));
+  printf("  fitting integrals %s: %lld x %lld, %9.3f ms on the card, with lists %9.3f; %.3g a "
+         "second\n",
+         times == NULL ? "" : "by class", (long long)p->n_fit, (long long)p->n_packed,
+         seconds * 1e3, (seconds_now() - start) * 1e3,
+         (double)p->n_fit * (double)p->n_packed / seconds);
+  if (times != NULL) print_integrals(times);
+done:
+  xc_backend_gpu.close(&worker);
+  return err;
+}
+
 static tsl_err run_molecule(const options *o, const tsl_device *device, const char *xyz) {
   tsl_err err = TSL_OK;
   made m = {};
   const xc_params *p = NULL;
+  xc_triple_times times[XC_TRIPLE_GROUPS] = {};
   TSL_TRY(made_open(o, xyz, &m));
   p = xc_params_of(&m.problem);
   printf("%s: %s, %lld functions, %lld points, %lld groups; points x functions %.4g, x functions^2 "
@@ -252,6 +298,8 @@ static tsl_err run_molecule(const options *o, const tsl_device *device, const ch
                          : "water",
          p->functional.name, (long long)p->n, (long long)p->n_points, (long long)p->n_groups, m.s1,
          m.s2, 4e-9 * p->n_spin * m.s2, 32e-9 * m.s1);
+  for (int by_class = 0; by_class < 2 && p->fitted; by_class++)
+    TSL_TRY(run_integrals(&m, device, by_class ? times : NULL));
   if (!o->mixed_only) TSL_TRY(run_builds(o, &m, device, false));
   if (!o->double_only) TSL_TRY(run_builds(o, &m, device, true));
 done:

@@ -97,14 +97,11 @@ done:
   return err;
 }
 
-/* The host's memory: half of what is left for rows on their way, half for rows kept there. */
 static tsl_err open_host(xc_gpu *w, int64_t limit) {
   tsl_err err = TSL_OK;
   double room = 0;
   TSL_TRY(xc_batches_room(w->problem, w->threads, limit, 0, &room));
-  w->host_rows_most = room / 2;
-  if (room - w->host_rows_most < xc_batches_least(w->problem)) w->host_rows_most = 0;
-  TSL_TRY(xc_batches_open(w->problem, w->threads, room - w->host_rows_most, &w->batches));
+  TSL_TRY(xc_batches_open(w->problem, w->threads, room, &w->batches));
 done:
   return err;
 }
@@ -134,16 +131,31 @@ done:
   return err;
 }
 
-/* Units [0, n) of one kind that follow one another. */
+/* Compute integrals that are not kept; the parts of units get their time by what it depends on. */
+static tsl_err fill_units(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  double seconds = 0, all = 0;
+  TSL_TRY(xc_fit_fill(w, units, n, &seconds));
+  for (int64_t u = 0; u < n; u++) {
+    parts[u].seconds = 0;
+    all += units[u].setup;
+  }
+  for (int64_t u = 0; u < n && all > 0; u++) parts[u].seconds = seconds * units[u].setup / all;
+done:
+  return err;
+}
+
+/* Units [0, n) of integrals that follow one another. */
 static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
+  TSL_TRY(fill_units(w, units, n, parts));
   for (int64_t u = 0; u < n; u++) {
     const double start = seconds_now();
     if (units[u].kind == XC_UNIT_FOCK)
       xc_batches_fock(w->batches, units[u].lo[0], units[u].hi[0]);
     else
       TSL_TRY(xc_fit_run(w, &units[u]));
-    parts[u].seconds = seconds_now() - start;
+    parts[u].seconds += seconds_now() - start;
   }
 done:
   return err;

@@ -11,6 +11,8 @@
  *   xc_gpu_functional.cu  functional, energy, electrons: what runs over points
  *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
  *   xc_gpu_fit.cu         (P|mn) kept on the card
+ *   xc_gpu_triples.cu     (P|mn) computed on the card: xc_gpu_triples.cuh, _low.cu, _high.cu
+ *   xc_gpu_lists.c        lists of pairs and fitting shells for it
  *   xc_gpu_host.c         host threads: functionals of libxc
  *   xc_bench.cu           measurements
  *
@@ -36,6 +38,7 @@
 #include "xc_batches.h"
 #include "xc_cache.h"
 #include "xc_gpu_host.h"
+#include "xc_gpu_lists.h"
 #include "xc_problem.h"
 
 enum {
@@ -91,6 +94,15 @@ typedef struct xc_rows {
   tsl_gpu_buffer card; /**< [n][n_packed]; empty: the host's threads have them (xc_batches.h) */
 } xc_rows;
 
+enum { XC_TRIPLE_GROUPS = 64, XC_TRIPLE_STEPS = XC_MAX_L + 2 };
+
+/** What (P|mn) of a group of pairs took, for who measures it: kernels of each l of P; expansion. */
+typedef struct xc_triple_times {
+  xc_triple_group group;
+  int64_t parts[XC_TRIPLE_STEPS]; /**< of fitting shells */
+  double seconds[XC_TRIPLE_STEPS];
+} xc_triple_times;
+
 /** A worker; tsl_worker of this backend. */
 typedef struct xc_gpu {
   const tsl_problem *problem; /**< not owned */
@@ -125,10 +137,9 @@ typedef struct xc_gpu {
   double *host_partials; /**< [n_slices][XC_N_INTEGRALS] */
   xc_batches *batches;   /**< bra pairs and fitting integrals; NULL when there are none */
   xc_rows *kept_rows;    /**< [n_rows] */
-  double *host_rows;     /**< rows on their way to the card, [host_rows_room]; NULL until needed */
-  int64_t host_rows_room;
-  double host_rows_most; /**< bytes that host_rows may take */
   int64_t n_rows, room_rows;
+  xc_triple_times *triple_times; /**< [XC_TRIPLE_GROUPS], added to; NULL: nobody asks */
+  struct xc_triples *triples;    /**< xc_gpu_triples.cu; NULL until needed, or there is no memory */
   tsl_gpu_buffer packed, fitted, gamma, coefficients;
 } xc_gpu;
 
@@ -223,9 +234,22 @@ tsl_err xc_fit_open(xc_gpu *w);
 void xc_fit_close(xc_gpu *w);
 /** Start a phase: queue the upload of density and coefficients, zero J and gamma. */
 tsl_err xc_fit_begin(xc_gpu *w);
-/** One unit of fitting shells; computes its integrals when they are not kept. Waits. */
+/** Compute the integrals of those units that have none yet, where the card has memory. Waits.
+ *  @param[out] seconds  that the card took */
+tsl_err xc_fit_fill(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
+/** One unit of fitting shells, on the card if its integrals are there. Waits. */
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
 /** gamma and J into the fields. Waits. */
 tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem);
+
+/* ------------------------------------------------------------------ triples */
+
+/** Lists on the card, and memory to expand pairs in, until the next fill ends.
+ *  @param[out] ready  false: the card has no memory for them, nothing is taken */
+tsl_err xc_triples_prepare(xc_gpu *w, bool *ready);
+/** (P|mn) of fitting shells into their rows [functions][n_packed]. After xc_triples_prepare. Waits.
+ *  @param[out] seconds  that the card took */
+tsl_err xc_triples_fill(xc_gpu *w, const xc_triple_ket *kets, int64_t n, double *seconds);
+void xc_triples_close(xc_gpu *w);
 
 #endif

@@ -1,6 +1,6 @@
-/* The fitted Coulomb matrix on a card: (P|mn) comes from the host's threads once, stays on the card
- * while its part of the memory lasts; gamma and J are products with it. The rest, and all when sums
- * are to be reproducible, is the host's (xc_batches.h). */
+/* The fitted Coulomb matrix on a card: (P|mn) is computed there once and stays while its part of
+ * the memory lasts; gamma and J are products with it. The rest, and all when sums are to be
+ * reproducible, is the host's (xc_batches.h). */
 #include "xc_gpu.cuh"
 
 #include <limits.h>
@@ -26,7 +26,7 @@ done:
 void xc_fit_close(xc_gpu *w) {
   for (int64_t k = 0; k < w->n_rows; k++) tsl_gpu_release(&w->memory, &w->kept_rows[k].card);
   tsl_free(w->kept_rows);
-  tsl_free(w->host_rows);
+  xc_triples_close(w);
   tsl_gpu_buffer *const all[] = {&w->packed, &w->fitted, &w->gamma, &w->coefficients};
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&w->memory, buffer);
 }
@@ -78,50 +78,69 @@ done:
   return err;
 }
 
-/* Host memory that all units pass through: taken and touched once. */
-static tsl_err reserve_host(xc_gpu *w, int64_t count) {
-  tsl_err err = TSL_OK;
-  if (count <= w->host_rows_room) return TSL_OK;
-  tsl_free(w->host_rows);
-  w->host_rows = NULL, w->host_rows_room = 0;
-  TSL_TRY(tsl_alloc(count, sizeof *w->host_rows, "fitting integrals", (void **)&w->host_rows));
-  w->host_rows_room = count;
-done:
-  return err;
-}
-
-/* Rows of a unit to the card, if it has room for them. */
-static tsl_err fill_rows(xc_gpu *w, xc_rows *rows) {
-  tsl_err err = TSL_OK;
-  int64_t count = 0;
-  if (!tsl_mul_i64(rows->n, w->p->n_packed, &count) || count > INT64_MAX / 8)
-    TSL_FAIL(TSL_ERR_INPUT, "the fitting integrals overflow 64-bit counts");
-  if (8 * (double)count > w->host_rows_most) goto done; /* no way to the card: the host's */
-  TSL_TRY(reserve_card(w, rows, count * 8));
-  if (rows->card.data == NULL) goto done;
-  TSL_TRY(reserve_host(w, count));
-  xc_batches_triples(w->batches, rows->lo, rows->hi, w->host_rows);
-  TSL_CUDA_TRY(cudaMemcpyAsync(rows->card.data, w->host_rows, (size_t)count * 8,
-                               cudaMemcpyHostToDevice, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
-done:
-  return err;
-}
-
-static tsl_err find_rows(xc_gpu *w, const tsl_unit *unit, xc_rows **out) {
-  tsl_err err = TSL_OK;
+static xc_rows *find_rows(const xc_gpu *w, const tsl_unit *unit) {
   for (int64_t k = 0; k < w->n_rows; k++)
-    if (w->kept_rows[k].lo == unit->lo[0] && w->kept_rows[k].hi == unit->hi[0]) {
-      *out = &w->kept_rows[k];
-      return TSL_OK;
-    }
-  TSL_TRY(new_rows(w, unit, out));
-  err = fill_rows(w, *out);
-  if (err != TSL_OK) { /* nothing is kept half filled */
-    tsl_gpu_release(&w->memory, &(*out)->card);
-    w->n_rows--;
+    if (w->kept_rows[k].lo == unit->lo[0] && w->kept_rows[k].hi == unit->hi[0])
+      return &w->kept_rows[k];
+  return NULL;
+}
+
+/* Places for the rows of units that have none, with memory of the card if it can fill them. */
+static tsl_err reserve_rows(xc_gpu *w, const tsl_unit *units, int64_t n, bool card) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0; u < n; u++) {
+    xc_rows *rows = NULL;
+    int64_t count = 0;
+    if (units[u].kind != XC_UNIT_FIT || find_rows(w, &units[u]) != NULL) continue;
+    TSL_TRY(new_rows(w, &units[u], &rows));
+    if (!tsl_mul_i64(rows->n, w->p->n_packed, &count) || count > INT64_MAX / 8)
+      TSL_FAIL(TSL_ERR_INPUT, "the fitting integrals overflow 64-bit counts");
+    if (card) TSL_TRY(reserve_card(w, rows, count * 8));
   }
 done:
+  return err;
+}
+
+/* Fill the rows from number `first` on that have memory of the card. */
+static tsl_err fill_rows(xc_gpu *w, int64_t first, double *seconds) {
+  tsl_err err = TSL_OK;
+  xc_triple_ket *kets = NULL;
+  int64_t n = 0, most = 0;
+  for (int64_t k = first; k < w->n_rows; k++) most += w->kept_rows[k].hi - w->kept_rows[k].lo;
+  TSL_TRY(tsl_alloc(most, sizeof *kets, "fitting shells", (void **)&kets));
+  for (int64_t k = first; k < w->n_rows; k++) {
+    const xc_rows *rows = &w->kept_rows[k];
+    for (int64_t s = rows->lo; s < rows->hi && rows->card.data != NULL; s++) {
+      const xc_shell *shell = &w->view.fitting.shells[s];
+      kets[n++] = {shell,
+                   (double *)rows->card.data + (shell->first - rows->first) * w->p->n_packed};
+    }
+  }
+  TSL_TRY(xc_triples_fill(w, kets, n, seconds));
+done:
+  tsl_free(kets);
+  return err;
+}
+
+static void release_rows(xc_gpu *w, int64_t first) {
+  for (int64_t k = first; k < w->n_rows; k++) tsl_gpu_release(&w->memory, &w->kept_rows[k].card);
+}
+
+tsl_err xc_fit_fill(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds) {
+  tsl_err err = TSL_OK;
+  const int64_t first = w->n_rows;
+  bool ready = false, any = false;
+  *seconds = 0;
+  for (int64_t u = 0; u < n && !w->p->reproducible; u++)
+    any = any || (units[u].kind == XC_UNIT_FIT && find_rows(w, &units[u]) == NULL);
+  if (!any || w->p->n_packed == 0) return TSL_OK;
+  TSL_TRY(xc_triples_prepare(w, &ready));
+  TSL_TRY(reserve_rows(w, units, n, ready));
+  if (ready) TSL_TRY(fill_rows(w, first, seconds));
+done:
+  if (err != TSL_OK) release_rows(w, first);
+  if (err == TSL_ERR_DEVICE_MEMORY) return TSL_OK; /* then they are the host's */
+  if (err != TSL_OK) w->n_rows = first;            /* nothing is kept half filled */
   return err;
 }
 
@@ -144,14 +163,9 @@ done:
 
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit) {
   tsl_err err = TSL_OK;
-  xc_rows *rows = NULL;
-  if (w->p->reproducible) return xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]);
-  TSL_TRY(find_rows(w, unit, &rows));
-  if (rows->n == 0 || w->p->n_packed == 0) goto done;
-  if (rows->card.data == NULL) {
-    TSL_TRY(xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]));
-    goto done;
-  }
+  const xc_rows *rows = w->p->reproducible ? NULL : find_rows(w, unit);
+  if (rows == NULL || rows->card.data == NULL)
+    return xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]);
   TSL_TRY(card_product(w, rows));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:

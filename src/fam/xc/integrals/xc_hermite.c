@@ -68,80 +68,82 @@ const xc_one_tables *xc_one_tables_get(void) {
   return &tables;
 }
 
-/* F_0..F_l of XC_LANES arguments, as xc_boys_functions without a branch. */
+/* F_0..F_l of XC_CHARGE_LANES arguments, as xc_boys_functions without a branch. */
 static inline __attribute__((always_inline)) void
-boys_lanes(const xc_one_tables *tab, int l, const double *t, double f[][XC_LANES]) {
-  double decay[XC_LANES], far[XC_LANES];
-  for (int k = 0; k < XC_LANES; k++) {
+boys_lanes(const xc_one_tables *tab, int l, const double *t, double f[][XC_CHARGE_LANES]) {
+  double decay[XC_CHARGE_LANES], far[XC_CHARGE_LANES];
+  for (int k = 0; k < XC_CHARGE_LANES; k++) {
     const double inside = t[k] < XC_BOYS_REACH ? t[k] : XC_BOYS_REACH;
     const int node = (int)(inside * XC_BOYS_STEPS + 0.5);
     const double d = (double)node / XC_BOYS_STEPS - inside;
     f[l][k] = xc_boys_taylor(tab->boys[node] + 1 + l, d);
     decay[k] = xc_boys_decay(tab->boys[node][0], d);
   }
-  for (int k = 0; k < XC_LANES; k++) {
+  for (int k = 0; k < XC_CHARGE_LANES; k++) {
     const double t1 = t[k] > 1 ? t[k] : 1;
     far[k] = 0.5 * sqrt(M_PI / t1);
     for (int n = 1; n <= l; n++) far[k] *= (2 * n - 1) / (2 * t1);
   }
-  for (int k = 0; k < XC_LANES; k++) {
+  for (int k = 0; k < XC_CHARGE_LANES; k++) {
     f[l][k] = t[k] < XC_BOYS_REACH ? f[l][k] : far[k];
     decay[k] = t[k] < XC_BOYS_REACH ? decay[k] : 0;
   }
   for (int n = l; n > 0; n--)
-    for (int k = 0; k < XC_LANES; k++) f[n - 1][k] = xc_boys_down(n, t[k], f[n][k], decay[k]);
+    for (int k = 0; k < XC_CHARGE_LANES; k++)
+      f[n - 1][k] = xc_boys_down(n, t[k], f[n][k], decay[k]);
 }
 
 void xc_boys(int last, double t, double *f) {
-  double arguments[XC_LANES] = {t}, lanes[XC_HERMITE_L + 1][XC_LANES];
+  double arguments[XC_CHARGE_LANES] = {t}, lanes[XC_HERMITE_L + 1][XC_CHARGE_LANES];
   boys_lanes(xc_one_tables_get(), last, arguments, lanes);
   for (int n = 0; n <= last; n++) f[n] = lanes[n][0];
 }
 
 /* R of degree <= l from Boys functions: order n = l..0, each from the order above it. */
 static inline __attribute__((always_inline))
-const double (*hermite_lanes(const xc_one_tables *tab, int l, double p, const double r[3][XC_LANES],
-                             double f[][XC_LANES],
-                             double work[2][XC_HERMITES][XC_LANES]))[XC_LANES] {
+const double (*hermite_lanes(const xc_one_tables *tab, int l, double p,
+                             const double r[3][XC_CHARGE_LANES], double f[][XC_CHARGE_LANES],
+                             double work[2][XC_HERMITES][XC_CHARGE_LANES]))[XC_CHARGE_LANES] {
   double power = 1;
   for (int n = 0; n <= l; n++, power *= -2 * p)
-    for (int k = 0; k < XC_LANES; k++) f[n][k] *= power;
+    for (int k = 0; k < XC_CHARGE_LANES; k++) f[n][k] *= power;
   for (int n = l; n >= 0; n--) {
-    double(*to)[XC_LANES] = work[n % 2];
-    const double(*from)[XC_LANES] = (const double(*)[XC_LANES])work[1 - n % 2];
+    double(*to)[XC_CHARGE_LANES] = work[n % 2];
+    const double(*from)[XC_CHARGE_LANES] = (const double(*)[XC_CHARGE_LANES])work[1 - n % 2];
     const int count = xc_hermite_count(l - n);
-    for (int k = 0; k < XC_LANES; k++) to[0][k] = f[n][k];
+    for (int k = 0; k < XC_CHARGE_LANES; k++) to[0][k] = f[n][k];
     for (int h = 1; h < count; h++) {
       const xc_hermite_step s = tab->step[h];
-      for (int k = 0; k < XC_LANES; k++)
+      for (int k = 0; k < XC_CHARGE_LANES; k++)
         to[h][k] = r[s.axis][k] * from[s.one][k] + s.factor * from[s.two][k];
     }
   }
-  return (const double(*)[XC_LANES])work[0];
+  return (const double(*)[XC_CHARGE_LANES])work[0];
 }
 
 XC_LEVELS
 void xc_hermite_charges(const xc_one_tables *tab, int l, double p, const double at[3],
                         const xc_charge *charges, int64_t n, double sum[XC_HERMITES]) {
-  double total[XC_HERMITES][XC_LANES], work[2][XC_HERMITES][XC_LANES];
-  double f[XC_HERMITE_L + 1][XC_LANES], r[3][XC_LANES], q[XC_LANES], t[XC_LANES];
+  double total[XC_HERMITES][XC_CHARGE_LANES], work[2][XC_HERMITES][XC_CHARGE_LANES];
+  double f[XC_HERMITE_L + 1][XC_CHARGE_LANES], r[3][XC_CHARGE_LANES], q[XC_CHARGE_LANES],
+      t[XC_CHARGE_LANES];
   const int count = xc_hermite_count(l);
   memset(total, 0, (size_t)count * sizeof *total);
-  for (int64_t first = 0; first < n; first += XC_LANES) {
-    for (int k = 0; k < XC_LANES; k++) {
+  for (int64_t first = 0; first < n; first += XC_CHARGE_LANES) {
+    for (int k = 0; k < XC_CHARGE_LANES; k++) {
       const xc_charge *c = &charges[first + k < n ? first + k : n - 1];
       q[k] = first + k < n ? c->q : 0;
       for (int x = 0; x < 3; x++) r[x][k] = at[x] - c->at[x];
     }
-    for (int k = 0; k < XC_LANES; k++)
+    for (int k = 0; k < XC_CHARGE_LANES; k++)
       t[k] = p * (r[0][k] * r[0][k] + r[1][k] * r[1][k] + r[2][k] * r[2][k]);
     boys_lanes(tab, l, t, f);
-    const double(*lanes)[XC_LANES] = hermite_lanes(tab, l, p, r, f, work);
+    const double(*lanes)[XC_CHARGE_LANES] = hermite_lanes(tab, l, p, r, f, work);
     for (int h = 0; h < count; h++)
-      for (int k = 0; k < XC_LANES; k++) total[h][k] += q[k] * lanes[h][k];
+      for (int k = 0; k < XC_CHARGE_LANES; k++) total[h][k] += q[k] * lanes[h][k];
   }
   for (int h = 0; h < count; h++) {
     sum[h] = 0;
-    for (int k = 0; k < XC_LANES; k++) sum[h] += total[h][k];
+    for (int k = 0; k < XC_CHARGE_LANES; k++) sum[h] += total[h][k];
   }
 }

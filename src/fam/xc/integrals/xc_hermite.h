@@ -8,7 +8,7 @@
 enum {
   XC_HERMITE_L = 2 * XC_MAX_L, /* degree of a product */
   XC_HERMITES = (XC_HERMITE_L + 1) * (XC_HERMITE_L + 2) * (XC_HERMITE_L + 3) / 6,
-  XC_LANES = 8 /* charges at a time */
+  XC_CHARGE_LANES = 8 /* charges at a time */
 };
 
 /* Number of Hermite function (t, u, v), degrees ascending. */
@@ -40,7 +40,7 @@ const xc_one_tables *xc_one_tables_get(void);
 
 /*
  * sum[h] = sum_c q_c R_h(p, at - R_c) for the Hermite functions of degree <= l, where R_000 =
- * F_0(p r^2); charges in blocks of XC_LANES, the last one filled up with zeros.
+ * F_0(p r^2); charges in blocks of XC_CHARGE_LANES, the last one filled up with zeros.
  */
 void xc_hermite_charges(const xc_one_tables *tables, int l, double p, const double at[3],
                         const xc_charge *charges, int64_t n, double sum[XC_HERMITES]);

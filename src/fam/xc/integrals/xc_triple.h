@@ -5,12 +5,13 @@
  *
  * A pair of primitives is a sum of Hermite Gaussians d^t/dX d^u/dY d^v/dZ exp(-p |r - X|^2). A
  * solid harmonic times a Gaussian of exponent c at C is the harmonic of the gradient,
- * S_lm(-d/dX) / (-2c)^l, before the integral (Hobson's theorem), and S_lm(d/dX) f(R^2) =
+ * S_lm(d/dX) / (-2c)^l, before the integral (Hobson's theorem), and S_lm(d/dX) f(R^2) =
  * S_lm(R) ((1/R) d/dR)^l f with R = X - C. So of a primitive pair and all primitives of P
  *
- *   (P_m|ab) = sum_tuv E_tuv^ab V_tuv,    V_tuv = d_tuv (S_lm(R) G_0(R)),    G_n = ((1/R) d/dR)^n G_0
- *   G_n = sum_c weight s u^l (-2 alpha)^n F_l+n(alpha R^2),  s = (p + c)^-1/2, u = p / (p + c),
- *   alpha = p c / (p + c),   weight = 2 pi^5/2 coefficient / c;   1/p is part of E.
+ *   (P_m|ab) = sum_tuv E_tuv^ab V_tuv,   V_tuv = d_tuv (S_lm(R) G_0(R)),
+ *   G_n = ((1/R) d/dR)^n G_0 = sum_c weight s u^l (-2 alpha)^n F_l+n(alpha R^2),
+ *   s = (p + c)^-1/2, u = p / (p + c), alpha = p c / (p + c),
+ *   weight = 2 pi^5/2 coefficient / c;   1/p is part of E.
  *
  * Here derivatives are coefficients of Taylor's series, d_tuv / (t! u! v!): then a product of
  * functions is one of polynomials, and derivatives of G beyond those of the pair are not needed.
@@ -143,6 +144,15 @@ TSL_FN void xc_triple_radial(int L, int l, int j, double p, xc_triple_primitive 
   }
 }
 
+/** Coefficient (t, u, v) of one order from those of lower degree of the order above it. */
+TSL_FN void xc_triple_step(const double r[3], int t, int u, int v, double *out) {
+  const int i = t > 0, j = !i && u > 0, k = !i && !j, most = i ? t : j ? u : v;
+  double value = r[i ? 0 : j ? 1 : 2] * out[xc_hermite_at(t - i, u - j, v - k)];
+  if (most > 1)
+    value = (value + out[xc_hermite_at(t - 2 * i, u - 2 * j, v - 2 * k)]) * (1.0 / most);
+  out[xc_hermite_at(t, u, v)] = value;
+}
+
 /** Taylor's coefficients of G_0 at R to degree L: order n = L..0, each from the order above it.
  *  @param[in] g  [L + 1] */
 TSL_FN void xc_triple_taylor(int L, const double r[3], const double *g, double *out) {
@@ -150,16 +160,12 @@ TSL_FN void xc_triple_taylor(int L, const double r[3], const double *g, double *
   TSL_UNROLL
   for (int n = L - 1; n >= 0; n--) {
     TSL_UNROLL
-    for (int d = L - n; d > 0; d--) TSL_UNROLL
-    for (int t = 0; t <= d; t++) TSL_UNROLL
-    for (int u = 0; u <= d - t; u++) {
-      const int v = d - t - u, i = t > 0, j = !i && u > 0, k = !i && !j;
-      const int first = i ? t : j ? u : v;
-      const double one = r[i ? 0 : j ? 1 : 2] * out[xc_hermite_at(t - i, u - j, v - k)];
-      const int h = xc_hermite_at(t, u, v);
-      out[h] = first == 1
-                   ? one
-                   : (one + out[xc_hermite_at(t - 2 * i, u - 2 * j, v - 2 * k)]) * (1.0 / first);
+    for (int d = L - n; d > 0; d--) {
+      TSL_UNROLL
+      for (int t = 0; t <= d; t++) {
+        TSL_UNROLL
+        for (int u = 0; u <= d - t; u++) xc_triple_step(r, t, u, d - t - u, out);
+      }
     }
     out[0] = g[n];
   }
@@ -215,23 +221,33 @@ TSL_FN int xc_triple_binomial(int a, int i) {
   return i == 0 || i == a ? 1 : a == 4 && i == 2 ? 6 : a;
 }
 
+/* c X^a Y^b Z^e; powers below 0 are asked for where they are not used. */
+TSL_FN double xc_triple_monomial(double c, double x[3][XC_MAX_L + 1], int a, int b, int e) {
+  return c * (x[0][a < 0 ? 0 : a] * (x[1][b < 0 ? 0 : b] * x[2][e < 0 ? 0 : e]));
+}
+
 /* Coefficient (i, j, k) of c (X + x)^a (Y + y)^b (Z + z)^e. */
 #define XC_TERM_(c, a, b, e)                                                                       \
   if (i <= (a) && j <= (b) && k <= (e))                                                            \
-    sum = fma(                                                                                     \
-        (c) * (xc_triple_binomial(a, i) * xc_triple_binomial(b, j) * xc_triple_binomial(e, k)),    \
-        x[0][(a)-i < 0 ? 0 : (a)-i] * (x[1][(b)-j < 0 ? 0 : (b)-j] * x[2][(e)-k < 0 ? 0 : (e)-k]), \
-        sum);
-#define XC_CASE_(m)                                              \
-  case m:                                                        \
-    TSL_UNROLL                                                   \
-    for (int i = 0; i <= top; i++) TSL_UNROLL                    \
-    for (int j = 0; j <= top - i; j++) TSL_UNROLL                \
-    for (int k = 0; k <= top - i - j; k++) {                     \
-      double sum = 0;                                            \
-      XC_HARMONIC_##m(XC_TERM_) d[xc_hermite_at(i, j, k)] = sum; \
-    }                                                            \
-    break;
+    sum += xc_triple_monomial((c) * (double)(xc_triple_binomial(a, i) * xc_triple_binomial(b, j) * \
+                                             xc_triple_binomial(e, k)),                            \
+                              x, (a)-i, (b)-j, (e)-k);
+/* All coefficients of harmonic number m. */
+#define XC_CASE_(m)                                                  \
+  case m: {                                                          \
+    TSL_UNROLL                                                       \
+    for (int i = 0; i <= top; i++) {                                 \
+      TSL_UNROLL                                                     \
+      for (int j = 0; j <= top - i; j++) {                           \
+        TSL_UNROLL                                                   \
+        for (int k = 0; k <= top - i - j; k++) {                     \
+          double sum = 0;                                            \
+          XC_HARMONIC_##m(XC_TERM_) d[xc_hermite_at(i, j, k)] = sum; \
+        }                                                            \
+      }                                                              \
+    }                                                                \
+    break;                                                           \
+  }
 
 /** Taylor's coefficients of S_lm at R to degree top <= l. @param[in] m  0..2l */
 TSL_FN void xc_triple_harmonic(int l, int m, int top, const double r[3], double *d) {
@@ -240,7 +256,7 @@ TSL_FN void xc_triple_harmonic(int l, int m, int top, const double r[3], double 
   for (int a = 0; a < 3; a++) {
     x[a][0] = 1;
     TSL_UNROLL
-    for (int n = 0; n < l; n++) x[a][n + 1] = x[a][n] * r[a];
+    for (int n = 0; n < XC_MAX_L; n++) x[a][n + 1] = x[a][n] * r[a];
   }
   if (l == 0)
     d[0] = 1;
@@ -262,19 +278,31 @@ TSL_FN void xc_triple_harmonic(int l, int m, int top, const double r[3], double 
     }
 }
 
+/** Coefficient (t, u, w) of a product of two series, d of degree top. */
+TSL_FN double xc_triple_convolve(int top, int t, int u, int w, const double *d, const double *g) {
+  double sum = 0;
+  TSL_UNROLL
+  for (int i = 0; i <= (t < top ? t : top); i++) {
+    TSL_UNROLL
+    for (int j = 0; j <= (u < top - i ? u : top - i); j++) {
+      TSL_UNROLL
+      for (int k = 0; k <= (w < top - i - j ? w : top - i - j); k++)
+        sum = fma(d[xc_hermite_at(i, j, k)], g[xc_hermite_at(t - i, u - j, w - k)], sum);
+    }
+  }
+  return sum;
+}
+
 /** V: the product of two series to degree L. @param[in] d  of degree top <= L */
 TSL_FN void xc_triple_product(int L, int top, const double *d, const double *g, double *v) {
   TSL_UNROLL
-  for (int t = 0; t <= L; t++) TSL_UNROLL
-  for (int u = 0; u <= L - t; u++) TSL_UNROLL
-  for (int w = 0; w <= L - t - u; w++) {
-    double sum = 0;
+  for (int t = 0; t <= L; t++) {
     TSL_UNROLL
-    for (int i = 0; i <= (t < top ? t : top); i++) TSL_UNROLL
-    for (int j = 0; j <= (u < top - i ? u : top - i); j++) TSL_UNROLL
-    for (int k = 0; k <= (w < top - i - j ? w : top - i - j); k++)
-      sum = fma(d[xc_hermite_at(i, j, k)], g[xc_hermite_at(t - i, u - j, w - k)], sum);
-    v[xc_hermite_at(t, u, w)] = sum;
+    for (int u = 0; u <= L - t; u++) {
+      TSL_UNROLL
+      for (int w = 0; w <= L - t - u; w++)
+        v[xc_hermite_at(t, u, w)] = xc_triple_convolve(top, t, u, w, d, g);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #define TSL_FAM_XC_MOLECULE_H
 
 #include "contract.h"
+#include "fn.h"
 
 TSL_C_BEGIN
 
@@ -55,7 +56,7 @@ typedef struct xc_shell {
 } xc_shell;
 
 /** Functions of a shell. */
-static inline int xc_shell_size(const xc_shell *shell) {
+TSL_FN int xc_shell_size(const xc_shell *shell) {
   return shell->spherical ? 2 * shell->l + 1 : (shell->l + 1) * (shell->l + 2) / 2;
 }
 

@@ -1,0 +1,5 @@
+/* (P|ab) on a card for pairs of degree 5 to 8: those with f and g shells. */
+#include "xc_gpu_triples.cuh"
+
+const xc_triple_class xc_triple_high[XC_TRIPLE_HIGH] = {
+    XC_TRIPLE_CLASS(5, 18), XC_TRIPLE_CLASS(6, 25), XC_TRIPLE_CLASS(7, 18), XC_TRIPLE_CLASS(8, 25)};
