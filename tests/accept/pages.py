@@ -27,7 +27,7 @@ POINTS = {"generator": {"kind": "uniform", "n": 3000, "seed": 3}}
 RDF = {"family": "tri", "title": "small & <quick>", "run": CPU,
        "tri": {"function": "euclidean", "output": "histogram", "box": [1, 1, 1], "bins": 40,
                "range": [0, 0.5], **POINTS}}
-RUN_FIGURES = ("shares", "ranks", "prediction", "timeline")
+RUN_FIGURES = ("wall", "shares", "ranks", "prediction", "timeline")
 WORDS = {"a": {"text": "ACGTACGTTAGC"}, "b": {"text": "ACGTTACGTAGC"}}
 WATER = {"molecule": {"atoms": "O 0 0 0; H 0 0.757 0.587; H 0 -0.757 0.587"}, "basis": "STO-3G", "functional": "pbe",
          "grid": {"preset": "coarse"}}
@@ -43,7 +43,33 @@ def report(name, figures, tree, ranks=2, args=()):
     page = Page(suite.path(f"{name}.html"))
     page.has(*figures, *RUN_FIGURES)
     science_first(page, figures, suite.path(f"{name}.h5"))
+    wall_adds_up(page, suite.path(f"{name}.h5"))
     return page
+
+
+def wall_adds_up(page, path):
+    """Rows and columns of the table are the whole run's time, which is that of the file; one bar for each row."""
+    with h5py.File(path) as file:
+        total, stages = file["run"].attrs["total_seconds"], file["run/stages"][...]
+        kinds = set(file["run/phase_times"]["kind"][file["run/phase_times"]["measured"] > 0])
+    near(stages["seconds"].sum(), total)
+    rows = page.texts("wall-times")
+    names, whole, rows, shares = rows[0], rows[1], rows[2:-1], rows[-1]
+    check(whole[0] == "whole run" and shares[0] == "share" and "waiting" in names, f"{names} {whole} {shares}")
+    check(len(names) >= 5 + len(kinds), f"{names}, kinds {kinds}")
+    half = 0.5 * 10.0 ** -len(whole[-1].partition(".")[2])  # what rounding may take off a number
+    for k, line in enumerate([whole, *rows]):
+        check(abs(sum(map(number_of, line[1:-1])) - number_of(line[-1])) <= half * (len(line) + 1), f"row {k}: {line}")
+    for k, name in enumerate(names[1:], 1):
+        column = sum(number_of(line[k]) for line in rows)
+        check(abs(column - number_of(whole[k])) <= half * (len(rows) + 1), f"{name}: {column}, not {whole[k]}")
+    check(abs(number_of(whole[-1]) - total) <= half * 1.01, f"{whole[-1]} s, the file says {total}")
+    for line in (whole, *rows):
+        check(line[0] in page.words("wall"), f"no bar for '{line[0]}': {page.words('wall')}")
+
+
+def number_of(text):
+    return float(text) if text else 0.0
 
 
 def science_first(page, figures, path):
