@@ -19,7 +19,7 @@ from harness import check, h5py, np
 from pages_harness import TOOLS, Page, csv_rows, same_as_csv, tool
 
 sys.path.insert(0, TOOLS)
-from pages import ceiling as copies, deck, laws, svg  # noqa: E402
+from pages import ceiling as copies, deck, laws, svg, wall  # noqa: E402
 
 suite = harness.Suite(__doc__, jobs=3)
 CPU = {"device": "cpu", "threads": 1}
@@ -264,6 +264,34 @@ def report_xc():
     if len(history):
         check(f"{history[-1][3]:.2e}" in page.caption("convergence"), page.caption("convergence"))
     return None
+
+
+def report_earlier():
+    """An output of a version that recorded no stages: no such picture, and the page is whole."""
+    with suite.result(RDF, name="earlier"):
+        pass
+    with h5py.File(suite.path("earlier.h5"), "r+") as file:
+        del file["run/stages"]
+    tool(suite, "report", "earlier.h5")
+    check("wall" not in Page(suite.path("earlier.html")).figures, "a picture of nothing")
+
+
+def many_phases():
+    """Few phases stand alone, many in groups, none twice; waiting is what the devices did not compute."""
+    def row(phase):
+        return wall.phase_row(phase, [("share", 0.5), ("compute", 2.0), ("advance", 1.0)], {0: 1.0, 2: 0.5})
+
+    for n in (0, 1, 8, 9, 31, 1000):
+        rows = wall.grouped([row(phase) for phase in range(3, n + 3)])
+        check(len(rows) <= 8, f"{n} phases in {len(rows)} rows")
+        phases = [phase for one in rows for phase in range(one.labels[0], one.labels[-1] + 1)]
+        check(phases == list(range(3, n + 3)), f"{n} phases: {phases}")
+        near(sum(one.total() for one in rows), 3.5 * n)
+    near(rows[-1].parts[wall.WAITING] / rows[-1].parts[0], 0.5)
+    near(wall.phase_row(0, [("compute", 1.0)], {0: 3.0, 1: 1.0}).parts[1], 0.25)
+    check([one.label() for one in wall.together([wall.Row(name, {"set-up": t}) for name, t in
+                                                (("a", 1), ("b", 9), ("c", 1), ("d", 1), ("e", 1), ("f", 9))], 2)] ==
+          ["a", "b", "c to e", "f"], "short stages")
 
 
 def report_trace():
@@ -613,9 +641,9 @@ def known_ticks():
 
 
 for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_points, report_little,
-             headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses,
-             report_keeps_files, ceiling, no_ceiling,
-             refused, known_laws, known_copies, known_decks, known_ticks):
+             headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_earlier,
+             many_phases, report_trace, report_restarted, report_refuses, report_keeps_files, ceiling, no_ceiling, refused,
+             known_laws, known_copies, known_decks, known_ticks):
     suite.case(each.__name__.replace("_", " "), each)
 suite.group = "strong"  # the second looks at what the first left
 for each in (strong, resumed):

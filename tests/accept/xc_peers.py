@@ -177,11 +177,6 @@ def beside_pyscf():
     return None
 
 
-def has_xc():
-    help_text = suite.run(["help", "xc"])
-    return help_text.status == 0 and "lacks the libraries" not in help_text.out
-
-
-for each in (compared, refused, watched, iterations, *((whole, beside_pyscf) if has_xc() else ())):
+for each in (compared, refused, watched, iterations, whole, beside_pyscf):
     suite.case(each.__name__.replace("_", " "), each)
 suite.end()

@@ -80,12 +80,14 @@ def phase_row(phase, stages, kinds):
 
 def together(rows, short):
     """Neighbours that are short become one."""
-    made = []
+    made, after_short = [], False
     for row in rows:
-        if made and row.total() < short and made[-1].total() < short:
+        is_short = row.total() < short
+        if is_short and after_short:
             made[-1].add(row)
         else:
             made.append(row)
+        after_short = is_short
     return made
 
 
