@@ -290,8 +290,8 @@ def many_phases():
     near(rows[-1].parts[wall.WAITING] / rows[-1].parts[0], 0.5)
     near(wall.phase_row(0, [("compute", 1.0)], {0: 3.0, 1: 1.0}).parts[1], 0.25)
     check([one.label() for one in wall.together([wall.Row(name, {"set-up": t}) for name, t in
-                                                (("a", 1), ("b", 9), ("c", 1), ("d", 1), ("e", 1), ("f", 9))], 2)] ==
-          ["a", "b", "c to e", "f"], "short stages")
+                                                (("a", 1), ("b", 9), ("c", 1), ("d", 1.5), ("e", 1), ("f", 9))], 2)] ==
+          ["a", "b", "d and 2 more", "f"], "short stages")
 
 
 def report_trace():

@@ -42,8 +42,9 @@ p { margin: .3rem 0; max-width: 62rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr));
   gap: .9rem; align-items: start; margin-bottom: .8rem; }
 figure { margin: 0; padding: .8rem .9rem; break-inside: avoid; }
-figure.full { grid-column: 1 / -1; }
+figure.full { grid-column: 1 / -1; overflow-x: auto; }
 figure svg { display: block; width: 100%; height: auto; }
+figure.full > svg { min-width: 44rem; }
 svg text { fill: var(--soft); font: 13px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 svg text.ink { fill: var(--ink); }
 figcaption { color: var(--ink); font-size: .92rem; margin-top: .5rem; }

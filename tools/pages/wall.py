@@ -7,15 +7,15 @@ from .page import figure, percent, seconds, table
 SHORT = 0.01   # share of the whole below which neighbouring stages are one row
 ALONE = 2      # phases that stand alone: the first ones make what later ones keep
 GROUPS = 6     # of the phases after them
-KINDS = {"xc": ("XC", "four-centre J, K", "fitted J"), "tri": ("pairs",), "fractal": ("pixels",),
+KINDS = {"xc": ("XC", "four-centre J and K", "fitted J"), "tri": ("pairs",), "fractal": ("pixels",),
          "dp": ("tiles", "tiles off the diagonal")}
 FAMILY = {"xc": "algebra", "dp": "solution", "fractal": "derived fields"}  # what the family does on rank 0
 WAITING = "waiting"
 STAGES = {"set-up": ("start", "deck", "machine", "create", "units", "open worker"),
-          "calibration, planning": ("calibrate", "plan", "rebalance"),
+          "calibration and planning": ("calibrate", "plan", "rebalance"),
           "copies and messages": ("share", "begin", "collect", "combine", "record"),
           "family": ("advance", "traceback", "finish"), "writing": ("checkpoint", "write")}
-COLOURS = {"set-up": "c5", "calibration, planning": "pale", WAITING: "c6", "family": "c4",
+COLOURS = {"set-up": "c5", "calibration and planning": "pale", WAITING: "c6", "family": "c4",
            "copies and messages": "c7", "writing": "head"}
 KIND_COLOURS = ("c1", "c2", "c3")
 
@@ -25,12 +25,15 @@ class Row:
 
     def __init__(self, label, parts):
         self.labels, self.parts = [label], dict(parts)
+        self.main, self.most = label, self.total()  # of the stages in it the longest
 
     def total(self):
         return sum(self.parts.values())
 
     def add(self, other):
         self.labels += other.labels
+        if other.most > self.most:
+            self.main, self.most = other.main, other.most
         for part, value in other.parts.items():
             self.parts[part] = self.parts.get(part, 0.0) + value
         return self
@@ -39,7 +42,7 @@ class Row:
         first, last = self.labels[0], self.labels[-1]
         if isinstance(first, int):
             return f"phase {first}" if first == last else f"phases {first} to {last}"
-        return first if len(self.labels) == 1 else f"{first} to {last}" if len(self.labels) > 2 else f"{first}, {last}"
+        return self.main if len(self.labels) == 1 else f"{self.main} and {len(self.labels) - 1} more"
 
 
 def part_of(stage):
@@ -96,9 +99,9 @@ def grouped(rows):
     if len(rows) <= ALONE + GROUPS:
         return rows
     made, later = rows[:ALONE], rows[ALONE:]
-    edges = [len(later) * k // GROUPS for k in range(GROUPS + 1)]
-    for begin, end in zip(edges, edges[1:]):
-        for row in later[begin + 1:end]:
+    step = 2 * -(-len(later) // (2 * GROUPS))  # an iteration may be two phases
+    for begin in range(0, len(later), step):
+        for row in later[begin + 1:begin + step]:
             later[begin].add(row)
         made.append(later[begin])
     return made
@@ -141,7 +144,7 @@ def parts_of(run, rows):
     """Those that took time, in the order of a run."""
     found = {key for row in rows for key, value in row.parts.items() if value > 0}
     kinds = sorted(key for key in found if isinstance(key, int))
-    order = ["set-up", "calibration, planning", *kinds, WAITING, "copies and messages", "family", "writing"]
+    order = ["set-up", "calibration and planning", *kinds, WAITING, "copies and messages", "family", "writing"]
     return [Part(run, key) for key in order if key in found]
 
 
