@@ -56,9 +56,10 @@ table { border-collapse: collapse; width: 100%; font-size: .87rem; }
 th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(--line);
   white-space: nowrap; vertical-align: top; }
 tr:last-child td { border-bottom: 0; }
-th { color: var(--soft); font-weight: 600; background: var(--back); }
+th { color: var(--soft); font-weight: 600; background: var(--back); vertical-align: bottom; }
 td.wide { white-space: normal; min-width: 16rem; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+th.number { white-space: normal; }
 .dense table { font-size: .76rem; } .dense th, .dense td { padding: .3rem .42rem; }
 .dense th { white-space: normal; vertical-align: bottom; }
 tr.failed td { color: var(--bad); }
