@@ -19,6 +19,11 @@ static double stage_lap(tsl_stage_clock *clock, tsl_stage stage) {
   return start;
 }
 
+void tsl_stage_start(tsl_session *s) {
+  s->stages = (tsl_stage_clock){.since = s->trace.origin};
+  s->stages.spent[TSL_STAGE_START] = s->trace.origin - s->opened;
+}
+
 tsl_err tsl_stage_end(tsl_session *s, tsl_stage stage) {
   tsl_err err = TSL_OK;
   const double start = stage_lap(&s->stages, stage);

@@ -52,6 +52,9 @@ typedef struct tsl_stage_clock {
 
 struct tsl_session;
 
+/** Not collective. Stage START, from the start of the program to the trace's zero, is over. */
+void tsl_stage_start(struct tsl_session *session);
+
 /** Collective on session->comm with --trace, else not. A stage ends: all since the end of the one
  *  before was this. With --trace it is noted there. @return TSL_ERR_MEMORY */
 tsl_err tsl_stage_end(struct tsl_session *session, tsl_stage stage);

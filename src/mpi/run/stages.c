@@ -25,14 +25,13 @@ static void utc_now(char *text, size_t size) {
 tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session *s) {
   tsl_err err = TSL_OK;
   *s = (tsl_session){.comm = MPI_COMM_NULL, .options = options, .opened = tsl_program_start()};
-  s->stages.since = s->opened;
   utc_now(s->began, sizeof s->began);
   TSL_MPI(MPI_Comm_dup(comm, &s->comm));
   TSL_MPI(MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN));
   TSL_MPI(MPI_Comm_rank(s->comm, &s->rank));
   TSL_MPI(MPI_Comm_size(s->comm, &s->size));
-  TSL_TRY(tsl_stage_end(s, TSL_STAGE_START)); /* before the trace, whose zero comes after it */
   TSL_TRY(tsl_trace_start(s->comm, options != NULL && options->trace != NULL, &s->trace));
+  tsl_stage_start(s);
 done:
   return err;
 }
