@@ -4,7 +4,9 @@ import math
 from . import h5, svg
 from .page import figure, percent, seconds, table
 
-SHORT = 0.01   # share of the whole below which neighbouring stages are one row
+SHORT = 0.01   # share of the whole below which neighbouring stages are one row,
+TINY = 0.001   # and one joins a longer neighbour
+TOLD = 0.05    # share above which the page says what waiting is
 ALONE = 2      # phases that stand alone: the first ones make what later ones keep
 GROUPS = 6     # of the phases after them
 KINDS = {"xc": ("XC", "four-centre J and K", "fitted J"), "tri": ("pairs",), "fractal": ("pixels",),
@@ -81,16 +83,15 @@ def phase_row(phase, stages, kinds):
     return row
 
 
-def together(rows, short):
-    """Neighbours that are short become one."""
-    made, after_short = [], False
+def together(rows, whole):
+    """Neighbours that are short become one, and what is next to nothing goes with its neighbour."""
+    made = []
     for row in rows:
-        is_short = row.total() < short
-        if is_short and after_short:
+        if made and (max(row.total(), made[-1].most) < SHORT * whole or
+                     min(row.total(), made[-1].most) < TINY * whole):
             made[-1].add(row)
         else:
             made.append(row)
-        after_short = is_short
     return made
 
 
@@ -118,9 +119,9 @@ def rows_of(run):
             phases.setdefault(phase, []).append((stage, value))
         else:
             (after if phases else before).append(Row(stage, {part_of(stage): value}))
-    short = SHORT * sum(float(value) for value in run.stages["seconds"])
-    return (together(before, short) + grouped([phase_row(*each, kinds.get(each[0], {})) for each in phases.items()]) +
-            together(after, short))
+    whole = float(run.stages["seconds"].sum())
+    return (together(before, whole) + grouped([phase_row(*each, kinds.get(each[0], {})) for each in phases.items()]) +
+            together(after, whole))
 
 
 # ---- picture and table ------------------------------------------------------------------------
@@ -185,8 +186,10 @@ def sentence(rows, parts, total):
     most = sorted(spent.items(), key=lambda item: -item[1])[:3]
     said = ", ".join(f"{percent(value / total)} {name}" for name, value in most)
     longest = max(rows, key=Row.total)
+    told = (" Waiting is what of the phases devices did not compute: between units, for the last rank, for results on "
+            "their way." if spent.get(WAITING, 0.0) > TOLD * total else "")
     return (f"Of {seconds(total)} from the start of the program to the end of writing, by rank 0's clock: {said}. The "
-            f"longest row, {longest.label()}, took {seconds(longest.total())}.")
+            f"longest row, {longest.label()}, took {seconds(longest.total())}.{told}")
 
 
 def numbers(rows, parts, total):
