@@ -2,7 +2,7 @@
 import math
 
 from . import h5, svg
-from .page import figure, percent, seconds, table
+from .page import figure, figures, percent, seconds, table
 
 SHORT = 0.01   # share of the whole below which neighbouring stages are one row,
 TINY = 0.001   # and one joins a longer neighbour
@@ -163,9 +163,10 @@ def drawn(rows, parts, total):
     for row in rows:
         whole.add(Row("", row.parts))
     begins = [0.0, *(sum(row.total() for row in rows[:k]) for k in range(len(rows)))]
-    chart = svg.Chart(svg.Scale(0, 1.07 * total, ticks=svg.steps(0, total, 8)),
-                      label_axis(["whole run", *(row.label() for row in rows)]), "seconds after the start of the program",
-                      "", width=1240, height=svg.TOP + svg.BOTTOM + 30 * (len(rows) + 1), grid="x",
+    labels = label_axis(["whole run", *(row.label() for row in rows)])
+    chart = svg.Chart(svg.Scale(0, 1.07 * total, ticks=svg.steps(0, total, 8)), labels,
+                      "seconds after the start of the program", "", width=1240,
+                      height=svg.TOP + svg.BOTTOM + 30 * (len(rows) + 1), grid="x",
                       says="where the wall time of the run went")
     ends = list(begins)
     for part in parts:
@@ -201,7 +202,8 @@ def numbers(rows, parts, total):
 
     sums = [sum(row.parts.get(part.key, 0.0) for row in rows) for part in parts]
     lines = [["whole run", *map(shown, sums), shown(total)]]
-    lines += [[row.label(), *(shown(row.parts.get(part.key, 0.0)) for part in parts), shown(row.total())] for row in rows]
+    for row in rows:
+        lines.append([row.label(), *(shown(row.parts.get(part.key, 0.0)) for part in parts), shown(row.total())])
     lines.append(["share", *(percent(value / total) for value in sums), percent(1.0)])
     return table(["seconds", *(part.name for part in parts), "together"], lines, "wall-times")
 
@@ -213,6 +215,6 @@ def picture(run):
     if not total > 0:
         return ""
     parts = parts_of(run, rows)
-    drawing = drawn(rows, parts, total).html()
-    return (f'<div class="figures">{figure("wall", "Where the time of the job went", drawing, sentence(rows, parts, total), True)}'
-            f"</div>{numbers(rows, parts, total)}")
+    drawing = figure("wall", "Where the time of the job went", drawn(rows, parts, total).html(),
+                     sentence(rows, parts, total), full=True)
+    return figures([drawing]) + numbers(rows, parts, total)
