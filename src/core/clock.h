@@ -8,4 +8,7 @@
 /** Seconds of the monotonic clock of this host; any thread. */
 double tsl_now(void);
 
+/** tsl_now() at the first call, which main makes before all else: when the program began. */
+double tsl_program_start(void);
+
 #endif

@@ -1,5 +1,6 @@
 /* tesela: the one place that starts and ends the program. */
 #include "bench_share.h"
+#include "clock.h"
 #include "contract.h"
 #include "heartbeat.h"
 #include "help.h"
@@ -218,6 +219,7 @@ static void let_waiting_threads_sleep(char **argv) {
 int main(int argc, char **argv) {
   tsl_err err;
   int k;
+  (void)tsl_program_start();
   if (getuid() != geteuid()) return fputs("tesela: error: refuses to run setuid\n", stderr), 2;
   let_waiting_threads_sleep(argv);
   k = argc > 1 ? find_command(argv[1]) : -1;

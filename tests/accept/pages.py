@@ -19,7 +19,7 @@ from harness import check, h5py, np
 from pages_harness import TOOLS, Page, csv_rows, same_as_csv, tool
 
 sys.path.insert(0, TOOLS)
-from pages import ceiling as copies, deck, laws, svg  # noqa: E402
+from pages import ceiling as copies, deck, laws, svg, wall  # noqa: E402
 
 suite = harness.Suite(__doc__, jobs=3)
 CPU = {"device": "cpu", "threads": 1}
@@ -27,7 +27,7 @@ POINTS = {"generator": {"kind": "uniform", "n": 3000, "seed": 3}}
 RDF = {"family": "tri", "title": "small & <quick>", "run": CPU,
        "tri": {"function": "euclidean", "output": "histogram", "box": [1, 1, 1], "bins": 40,
                "range": [0, 0.5], **POINTS}}
-RUN_FIGURES = ("shares", "ranks", "prediction", "timeline")
+RUN_FIGURES = ("wall", "shares", "ranks", "prediction", "timeline")
 WORDS = {"a": {"text": "ACGTACGTTAGC"}, "b": {"text": "ACGTTACGTAGC"}}
 WATER = {"molecule": {"atoms": "O 0 0 0; H 0 0.757 0.587; H 0 -0.757 0.587"}, "basis": "STO-3G", "functional": "pbe",
          "grid": {"preset": "coarse"}}
@@ -43,7 +43,33 @@ def report(name, figures, tree, ranks=2, args=()):
     page = Page(suite.path(f"{name}.html"))
     page.has(*figures, *RUN_FIGURES)
     science_first(page, figures, suite.path(f"{name}.h5"))
+    wall_adds_up(page, suite.path(f"{name}.h5"))
     return page
+
+
+def wall_adds_up(page, path):
+    """Rows and columns of the table are the whole run's time, which is that of the file; one bar for each row."""
+    with h5py.File(path) as file:
+        total, stages = file["run"].attrs["total_seconds"], file["run/stages"][...]
+        kinds = set(file["run/phase_times"]["kind"][file["run/phase_times"]["measured"] > 0])
+    near(stages["seconds"].sum(), total)
+    rows = page.texts("wall-times")
+    names, whole, rows, shares = rows[0], rows[1], rows[2:-1], rows[-1]
+    check(whole[0] == "whole run" and shares[0] == "share" and "waiting" in names, f"{names} {whole} {shares}")
+    check(len(names) >= 5 + len(kinds), f"{names}, kinds {kinds}")
+    half = 0.5 * 10.0 ** -len(whole[-1].partition(".")[2])  # what rounding may take off a number
+    for k, line in enumerate([whole, *rows]):
+        check(abs(sum(map(number_of, line[1:-1])) - number_of(line[-1])) <= half * (len(line) + 1), f"row {k}: {line}")
+    for k, name in enumerate(names[1:], 1):
+        column = sum(number_of(line[k]) for line in rows)
+        check(abs(column - number_of(whole[k])) <= half * (len(rows) + 1), f"{name}: {column}, not {whole[k]}")
+    check(abs(number_of(whole[-1]) - total) <= half * 1.01, f"{whole[-1]} s, the file says {total}")
+    for line in (whole, *rows):
+        check(line[0] in page.words("wall"), f"no bar for '{line[0]}': {page.words('wall')}")
+
+
+def number_of(text):
+    return float(text) if text else 0.0
 
 
 def science_first(page, figures, path):
@@ -238,6 +264,34 @@ def report_xc():
     if len(history):
         check(f"{history[-1][3]:.2e}" in page.caption("convergence"), page.caption("convergence"))
     return None
+
+
+def report_earlier():
+    """An output of a version that recorded no stages: no such picture, and the page is whole."""
+    with suite.result(RDF, name="earlier"):
+        pass
+    with h5py.File(suite.path("earlier.h5"), "r+") as file:
+        del file["run/stages"]
+    tool(suite, "report", "earlier.h5")
+    check("wall" not in Page(suite.path("earlier.html")).figures, "a picture of nothing")
+
+
+def many_phases():
+    """Few phases stand alone, many in groups, none twice; waiting is what the devices did not compute."""
+    def row(phase):
+        return wall.phase_row(phase, [("share", 0.5), ("compute", 2.0), ("advance", 1.0)], {0: 1.0, 2: 0.5})
+
+    for n in (0, 1, 8, 9, 31, 1000):
+        rows = wall.grouped([row(phase) for phase in range(3, n + 3)])
+        check(len(rows) <= 8, f"{n} phases in {len(rows)} rows")
+        phases = [phase for one in rows for phase in range(one.labels[0], one.labels[-1] + 1)]
+        check(phases == list(range(3, n + 3)), f"{n} phases: {phases}")
+        near(sum(one.total() for one in rows), 3.5 * n)
+    near(rows[-1].parts[wall.WAITING] / rows[-1].parts[0], 0.5)
+    near(wall.phase_row(0, [("compute", 1.0)], {0: 3.0, 1: 1.0}).parts[1], 0.25)
+    times = (("y", 0.01), ("a", 1), ("b", 90), ("z", 0.05), ("c", 1), ("d", 1.5), ("e", 1), ("f", 90))
+    labels = [one.label() for one in wall.together([wall.Row(name, {"set-up": t}) for name, t in times], 184.56)]
+    check(labels == ["a and 1 more", "b and 1 more", "d and 2 more", "f"], f"{labels}")
 
 
 def report_trace():
@@ -587,9 +641,9 @@ def known_ticks():
 
 
 for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_points, report_little,
-             headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_trace, report_restarted, report_refuses,
-             report_keeps_files, ceiling, no_ceiling,
-             refused, known_laws, known_copies, known_decks, known_ticks):
+             headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_earlier,
+             many_phases, report_trace, report_restarted, report_refuses, report_keeps_files, ceiling, no_ceiling, refused,
+             known_laws, known_copies, known_decks, known_ticks):
     suite.case(each.__name__.replace("_", " "), each)
 suite.group = "strong"  # the second looks at what the first left
 for each in (strong, resumed):

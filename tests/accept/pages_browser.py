@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages of tools/report and tools/scaling in a browser: nothing cut off, light, dark and printed.
+"""The pages of tools/report and tools/scaling in a browser: nothing cut off, wide and narrow, light, dark and printed.
 
 usage: pages_browser.py TESELA [--fast] [ONLY]
 
@@ -44,12 +44,15 @@ suite = harness.Suite(__doc__)
 RDF = {"family": "tri", "title": "pairs", "run": {"device": "cpu", "threads": 1},
        "tri": {"function": "euclidean", "output": "histogram", "box": [1, 1, 1], "bins": 40, "range": [0, 0.5],
                "generator": {"kind": "uniform", "n": 3000, "seed": 3}}}
+WATER = {"family": "xc", "run": {"device": "cpu", "threads": 1},
+         "xc": {"molecule": {"atoms": "O 0 0 0; H 0 0.757 0.587; H 0 -0.757 0.587"}, "basis": "STO-3G", "functional": "pbe",
+                "coulomb": "fitted", "grid": {"preset": "coarse"}}}
 FRACTAL = {"family": "fractal", "run": {"device": "cpu"},
            "fractal": {"set": "mandelbrot", "xres": 320, "yres": 240, "view": {"centre": [-0.743644, 0.131826], "width": 0.0015}}}
 
 
-def browse(*args):
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1300,2400",
+def browse(*args, width=1300):
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={width},2400",
                f"--user-data-dir={suite.path('browser')}", "--host-resolver-rules=MAP * ~NOTFOUND", *args]
     done = harness.completed(command, 120, text=True, cwd=suite.folder, env=suite.environment())
     check(done.returncode == 0, done.stderr[-500:])
@@ -59,7 +62,7 @@ def browse(*args):
 def made():
     """The pages, once."""
     if not os.path.exists(suite.path("rdf.html")):
-        for name, tree in (("rdf", RDF), ("fractal", FRACTAL)):
+        for name, tree in (("rdf", RDF), ("fractal", FRACTAL), *[("water", WATER)] * HAS_XC):
             with suite.result(tree, 2, name=name):
                 pass
             tool(suite, "report", f"{name}.h5")
@@ -81,13 +84,13 @@ def with_ceiling():
          "-o", "scale", "--program", suite.binary, "--page-only", "--ceiling")
 
 
-def nothing_cut_off(name):
+def nothing_cut_off(name, width=1300):
     """Every text of every figure lies within its figure and on no other, and the page is not wider than the window."""
     made()
     with open(suite.path(f"{name}.html"), encoding="utf-8") as file:
         text = file.read()
     suite.write("measured.html", text.replace("</body>", MEASURE + "</body>"))
-    dom = browse("--dump-dom", f"file://{suite.path('measured.html')}")
+    dom = browse("--dump-dom", f"file://{suite.path('measured.html')}", width=width)
     found = re.search(r'<p id="measured">(.*?)</p>', dom, re.S)
     check(found, "the script did not run")
     seen = json.loads(found[1].replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
@@ -124,9 +127,12 @@ def printed(name):
     return f"{pages} pages"
 
 
-for page in ("rdf", "fractal", "scale"):
+HAS_XC = "lacks the libraries" not in suite.run(["help", "xc"]).out
+for page in ("rdf", "fractal", "scale", *["water"] * HAS_XC):
     suite.case(f"nothing cut off, {page}", nothing_cut_off, page)
     suite.case(f"printed, {page}", printed, page)
+for page in ("rdf", *["water"] * HAS_XC):
+    suite.case(f"narrow, {page}", nothing_cut_off, page, 520)
 for page in ("rdf", "scale"):
     suite.case(f"light and dark, {page}", light_and_dark, page)
 suite.end()

@@ -90,6 +90,12 @@ class Page:
         rows = found[0].find("tbody").findall("tr")
         return [{cell.get("data-name"): cell.get("data-csv") for cell in row} for row in rows]
 
+    def texts(self, name):
+        """Cells of a table as they are read, the titles first."""
+        found = [one for one in self.root.iter("table") if one.get("id") == name]
+        check(len(found) == 1, f"{len(found)} tables {name}")
+        return [["".join(cell.itertext()) for cell in row] for row in found[0].iter("tr")]
+
     def body(self):
         return " ".join("".join(self.root.find("body").itertext()).split())
 

@@ -8,6 +8,7 @@ record     what an output file says about its run
 heading    what a run computed, in words
 results    pictures of the result of each family (results_tri; molecule: atoms and bonds)
 run        figures of one run: shares, timeline, prediction, phases
+wall       where the wall time of a job went: picture and table
 deck       values of a deck, as far as growing a problem needs them
 experiment points of a scaling experiment in a folder, repeating what is missing
 runs       one start of the program, and the files that it leaves

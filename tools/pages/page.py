@@ -10,11 +10,11 @@ ROWS = 2000  # of a table on a page
 # Colours by role. c1 to c6 are told apart by people with any colour vision (and by marker and dash).
 LIGHT = {"ink": "#1c2430", "soft": "#59636f", "line": "#d9dee4", "grid": "#e6eaee", "paper": "#ffffff",
          "back": "#f3f5f7", "good": "#17703f", "bad": "#b3261e", "warn": "#8a5a00", "c1": "#1f5fa8",
-         "c2": "#c4580a", "c3": "#12836b", "c4": "#8445a0", "c5": "#96780a", "c6": "#6b7682",
+         "c2": "#c4580a", "c3": "#12836b", "c4": "#8445a0", "c5": "#96780a", "c6": "#6b7682", "c7": "#c2417c",
          "pale": "#b9d1e8", "head": "#22384f"}
 DARK = {"ink": "#e8ebf0", "soft": "#a3adb9", "line": "#3a424d", "grid": "#2d343d", "paper": "#1b2026",
         "back": "#12161a", "good": "#63cf92", "bad": "#ff8f86", "warn": "#e8b75a", "c1": "#6aa9ec",
-        "c2": "#f0a050", "c3": "#4fc3a1", "c4": "#c792e0", "c5": "#d9bd55", "c6": "#a9b3c0",
+        "c2": "#f0a050", "c3": "#4fc3a1", "c4": "#c792e0", "c5": "#d9bd55", "c6": "#a9b3c0", "c7": "#f08bb4",
         "pale": "#37587a", "head": "#9fc3e8"}
 
 CSS = """
@@ -42,8 +42,9 @@ p { margin: .3rem 0; max-width: 62rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr));
   gap: .9rem; align-items: start; margin-bottom: .8rem; }
 figure { margin: 0; padding: .8rem .9rem; break-inside: avoid; }
-figure.full { grid-column: 1 / -1; }
+figure.full { grid-column: 1 / -1; overflow-x: auto; }
 figure svg { display: block; width: 100%; height: auto; }
+figure.full > svg { min-width: 44rem; }
 svg text { fill: var(--soft); font: 13px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 svg text.ink { fill: var(--ink); }
 figcaption { color: var(--ink); font-size: .92rem; margin-top: .5rem; }
@@ -55,9 +56,10 @@ table { border-collapse: collapse; width: 100%; font-size: .87rem; }
 th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(--line);
   white-space: nowrap; vertical-align: top; }
 tr:last-child td { border-bottom: 0; }
-th { color: var(--soft); font-weight: 600; background: var(--back); }
+th { color: var(--soft); font-weight: 600; background: var(--back); vertical-align: bottom; }
 td.wide { white-space: normal; min-width: 16rem; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+th.number { white-space: normal; }
 .dense table { font-size: .76rem; } .dense th, .dense td { padding: .3rem .42rem; }
 .dense th { white-space: normal; vertical-align: bottom; }
 tr.failed td { color: var(--bad); }

@@ -16,6 +16,7 @@ class Run:
     computing, between, waiting
                the ranks' time n * wall: devices at work; between units (handing out, sending
                results, messages); ended and waiting for the last rank
+    stages     where rank 0's time went, stage by stage; None in outputs of earlier versions
     exchange   sharing inputs and combining results, by rank 0's clock; 0 where it is not recorded
     """
 
@@ -28,7 +29,8 @@ class Run:
         self.balance = run["balance"][...] if "balance" in run else None
         self.calibration = run["calibration"][...] if "calibration" in run else None
         self.use = run["ranks"][...] if "ranks" in run else None
-        self.phases = table_of(run, "phases")
+        self.phases, self.phase_times = table_of(run, "phases"), table_of(run, "phase_times")
+        self.stages = table_of(run, "stages")
         self.ranks = len(self.placements)
         self.predicted, self.wall = self.number("predicted_seconds"), self.number("measured_seconds")
         self.total = self.number("total_seconds")

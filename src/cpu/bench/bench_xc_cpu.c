@@ -19,8 +19,7 @@ typedef struct options {
   bench_options common;
   const char *molecules[MOST_MOLECULES];
   int n_molecules;
-  const char *points; /**< file for the grid of the last molecule; NULL: none */
-  bool brief;         /**< two lines a molecule */
+  bool brief; /**< two lines a molecule */
   int64_t cache, repeats;
 } options;
 
@@ -69,8 +68,6 @@ static tsl_err read_own(int argc, char **argv, options *o, int *used) {
     o->cache <<= MIB;
   } else if (strcmp(argv[0], "--repeats") == 0 && more)
     TSL_TRY(read_count(argv[0], argv[1], 1000, &o->repeats));
-  else if (strcmp(argv[0], "--points") == 0 && more)
-    o->points = argv[1];
   else if (strcmp(argv[0], "--brief") == 0)
     o->brief = true, *used = 1;
   else if (argv[0][0] != '-') {
@@ -257,17 +254,6 @@ done:
   return err;
 }
 
-static tsl_err write_points(const char *path, const bench_xc_molecule *m) {
-  tsl_err err = TSL_OK;
-  const tsl_field *points = &m->problem.fields[XC_IN_POINTS];
-  const size_t n = (size_t)tsl_field_count(points);
-  FILE *file = NULL;
-  TSL_TRY(tsl_new_table_open("--points", path, &file));
-  (void)fwrite(points->data, sizeof(double), n, file);
-done:
-  return tsl_new_table_close("--points", path, &file, err);
-}
-
 static tsl_err bench_molecule(const table *t, const char *what) {
   tsl_err err = TSL_OK;
   bench_xc_molecule m;
@@ -282,7 +268,6 @@ static tsl_err bench_molecule(const table *t, const char *what) {
   printf("%s: %lld functions, %lld points in %lld groups, products %.2f GFLOP; set up in %.2f s\n",
          m.name, (long long)p->n, (long long)p->n_points, (long long)p->n_groups,
          1e-9 * product_flops(&m), tsl_cpu_seconds() - start);
-  if (t->o->points != NULL) TSL_TRY(write_points(t->o->points, &m));
   TSL_TRY(bench_xc_cpu_measure(t, &m, &without, &anew, NULL));
   bench_xc_cpu_line(t, &m, "functions anew", &without, &anew, "the first build");
   steps("of it", &anew);
@@ -304,20 +289,19 @@ done:
 static void help(void) {
   printf(
       "tesela bench xc-cpu [--threads N] [--quick] [--csv FILE] [--cache MIB] [--repeats N]\n"
-      "                    [--brief] [--points FILE] [MOLECULE ...]\n"
+      "                    [--brief] [MOLECULE ...]\n"
       "Exchange-correlation builds (energy and matrix) of a guess density, best of several.\n"
       "MOLECULE: water, benzene, C60 (all three when none is given; without C60 with --quick),\n"
       "a file .xyz (PBE/def2-SVP, default grid) or a deck .yaml. --brief leaves out the ways of\n"
-      "sharing and the scalar code. --points writes x, y, z, w as doubles, for a peer on the\n"
-      "same grid (tools/bench-xc-pyscf). Columns: wall seconds, processor seconds for each\n"
-      "thread, GFLOP/s of the products by the latter. TSL_SIMD=2|3|4 measures a lower level.\n"
+      "sharing and the scalar code. Columns: wall seconds, processor seconds for each thread,\n"
+      "GFLOP/s of the products by the latter. TSL_SIMD=2|3|4 measures a lower level.\n"
       "Seed's figures: XC 22 x its original program on 12 cores, speed-up 11.4 on 12 threads,\n"
       "vectorisation 4 x, kept functions ~25 %%.\n");
 }
 
 tsl_err xc_bench_cpu(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  options o = {.points = NULL};
+  options o = {.n_molecules = 0};
   table t = {.o = &o};
   int level = 0;
   TSL_TRY(bench_xc_cpu_read_options(argc, argv, &o));

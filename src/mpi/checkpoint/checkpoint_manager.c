@@ -228,12 +228,10 @@ done:
 static tsl_err save_and_go_on(tsl_session *s, tsl_out *out, const tsl_phase *phase, int next,
                               double since) {
   tsl_err err = TSL_OK;
-  const double begin = tsl_now();
   int reason = GO_ON;
   TSL_TRY(tsl_checkpoints_save(s, out, phase, next));
   if (s->rank == 0) tsl_checkpoints_spend(s, tsl_now() - since);
-  TSL_COLLECTIVE_TRY(s->comm, tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "checkpoint", -1, begin,
-                                            tsl_now() - begin));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
   TSL_TRY(reason_to_end(s, &reason));
   if (reason == GO_ON) return TSL_OK;
   TSL_TRY(tsl_checkpoints_settle(s, out));
@@ -306,6 +304,7 @@ tsl_err tsl_checkpoints_walk(tsl_session *s, tsl_out *out, const tsl_out_unit *l
   bool due = false;
   TSL_TRY(is_due(s, &due));
   if (!due) return TSL_OK;
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_TRACEBACK));
   TSL_COLLECTIVE_TRY(s->comm, reopen(s, log, n, &phase));
   TSL_TRY(save_and_go_on(s, out, &phase, 0, since));
 done:

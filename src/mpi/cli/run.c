@@ -45,7 +45,6 @@ done:
 static tsl_err advance(tsl_session *s, int phase, bool *more) {
   tsl_err err = TSL_OK;
   int flag = 0;
-  double since = tsl_now();
   *more = false;
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && s->family->advance != NULL
                                   ? s->family->advance(&s->problem, phase, more)
@@ -53,7 +52,8 @@ static tsl_err advance(tsl_session *s, int phase, bool *more) {
   flag = *more;
   TSL_MPI(MPI_Bcast(&flag, 1, MPI_INT, 0, s->comm));
   *more = flag != 0;
-  TSL_TRY(tsl_session_stage(s, "advance", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_ADVANCE));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_stage_rows(s, phase));
 done:
   return err;
 }
@@ -88,8 +88,10 @@ static tsl_err all_phases(tsl_session *s, tsl_out *out, tsl_record *record) {
     if (more) TSL_TRY(tsl_checkpoints_between(s, out, phase + 1));
   }
   TSL_TRY(walk(s, out, record));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_TRACEBACK));
   TSL_TRY(tsl_checkpoints_settle(s, out));
   TSL_COLLECTIVE_TRY(s->comm, tsl_out_close_stream(out));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));
 done:
   return err;
 }
@@ -97,11 +99,9 @@ done:
 /* Derived fields and pictures; rank 0 works, the others wait. */
 static tsl_err run_finish(tsl_session *s, tsl_out *out) {
   tsl_err err = TSL_OK;
-  const double begin = tsl_now();
   if (s->family->finish == NULL) return TSL_OK;
   TSL_TRY(tsl_field_rows_finish(s->comm, &s->problem, out));
-  TSL_COLLECTIVE_TRY(
-      s->comm, tsl_trace_add(&s->trace, TSL_TRACK_MAIN, "finish", -1, begin, tsl_now() - begin));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_FINISH));
 done:
   return err;
 }
@@ -150,14 +150,18 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   TSL_TRY(tsl_session_deck(s));
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? check_files(s) : TSL_OK);
   TSL_TRY(tsl_checkpoints_open(s));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
   TSL_TRY(tsl_session_machine(s));
   if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->placements, s->size, stdout);
   TSL_TRY(tsl_session_problem(s));
   TSL_TRY(tsl_checkpoints_ready(s));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
   if (talk) tsl_report_plan(s, stdout), fflush(stdout);
   TSL_TRY(open_output(s, out));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_stage_rows(s, -1));
   TSL_TRY(all_phases(s, *out, record));
   TSL_TRY(tsl_worker_notes_gather(s, record));
   TSL_TRY(run_finish(s, *out));

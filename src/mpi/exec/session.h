@@ -8,6 +8,7 @@
 #include "options.h"
 #include "phase.h"
 #include "select_ranks.h"
+#include "stage_times.h"
 #include "timing_history.h"
 
 /** Opened by tsl_session_open, freed by tsl_session_close. */
@@ -32,16 +33,16 @@ typedef struct tsl_session {
   double first;               /**< root, s predicted of the first phase; 0: as of others */
   tsl_kind_sets sets;         /**< kinds of units that are active together */
   tsl_timing_history learned; /**< root, once a second phase follows */
-  double shared;              /**< root, s that sharing the inputs of the present phase took */
   tsl_limits limits;          /**< root: the units were cut by */
   bool limited;               /**< limits are those of a checkpoint */
   struct tsl_checkpoint_manager
       *checkpoints; /**< checkpoints (checkpoint_manager.h); NULL: none are written or read */
   const uint8_t *finished; /**< [n_units] units that a restart finds done; NULL: none */
   tsl_timeline trace;
-  bool rescued;   /**< root: after a rank was lost the others have written a checkpoint */
-  double opened;  /**< tsl_now() when the session began */
-  char began[32]; /**< the same moment as UTC text, ISO 8601 */
+  tsl_stage_clock stages; /**< where the time goes */
+  bool rescued;           /**< root: after a rank was lost the others have written a checkpoint */
+  double opened;          /**< tsl_now() when the program began */
+  char began[32];         /**< when the session began, UTC text, ISO 8601 */
 } tsl_session;
 
 #endif

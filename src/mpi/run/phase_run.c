@@ -30,24 +30,24 @@ static tsl_err collect_phase(tsl_task *task) {
 }
 
 /* The whole phase, or what of it is done until it pauses for a checkpoint. */
-static tsl_err compute_part(tsl_session *s, tsl_phase *phase, tsl_record *record) {
+static tsl_err compute_part(tsl_session *s, tsl_phase *phase) {
   tsl_err err = TSL_OK;
   task_state e = {.session = s, .phase = phase->index};
-  double begin;
   const bool wave = s->family->shape == TSL_WAVE, goes_on = wave && phase->paused;
   e.task.run = begin_phase;
   if (!goes_on) TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &e.task));
   if (!goes_on) TSL_TRY(tsl_checkpoints_begun(s));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_BEGIN));
   if (wave && s->checkpoints->walks) return TSL_OK; /* all is computed, and combined */
   TSL_TRY(wave ? tsl_wave_run(phase) : tsl_bag_run(phase));
   phase->drained = false; /* from here on others may be further than a checkpoint allows */
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_COMPUTE));
   if (wave && phase->paused) return TSL_OK; /* the workers keep what they have */
   e.task.run = collect_phase;
   TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &e.task));
-  begin = tsl_now();
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_COLLECT));
   TSL_TRY(tsl_combine_reduce(s->comm, &s->problem));
-  record->combined += tsl_now() - begin;
-  TSL_TRY(tsl_session_stage(s, "combine", &begin));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_COMBINE));
 done:
   return err;
 }
@@ -88,14 +88,14 @@ tsl_err tsl_phase_run(tsl_session *s, tsl_out *out, int index, tsl_record *recor
                      .watchdog = s->run.watchdog,
                      .trace = &s->trace};
   TSL_COLLECTIVE_TRY(s->comm, choose_units(s, index, &units, &plan, &phase));
-  record->combined = 0;
   do {
     TSL_TRY(tsl_checkpoints_enter(s, &phase));
-    TSL_TRY(compute_part(s, &phase, record));
+    TSL_TRY(compute_part(s, &phase));
     TSL_TRY(tsl_checkpoints_leave(s, out, &phase));
   } while (phase.paused);
   TSL_TRY(tsl_record_phase(s, &phase, record));
   TSL_TRY(tsl_combine_lists(&phase, record->last, record->n_last));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_RECORD));
 done:
   if (err == TSL_ERR_LOST) tsl_survivors_save(s, out, &phase);
   tsl_phase_clear(&phase);

@@ -114,16 +114,15 @@ done:
 tsl_err tsl_rebalance_phases_next(tsl_session *s, int phase, tsl_record *record) {
   tsl_err err = TSL_OK;
   int32_t *owner = NULL;
-  double begin = tsl_now();
   TSL_TRY(tsl_bcast_inputs(s->comm, &s->problem));
-  s->shared = tsl_now() - begin;
-  TSL_TRY(tsl_session_stage(s, "share", &begin));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_SHARE));
   if (s->family->shape == TSL_WAVE) return TSL_OK; /* its lanes stay where they are */
   TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->units.n, sizeof *owner, "owners", (void **)&owner));
   TSL_COLLECTIVE_TRY(s->comm, next_owners(s, phase, owner, record));
   TSL_TRY(tsl_bcast_bytes(s->comm, owner, s->units.n * (int64_t)sizeof *owner));
   TSL_TRY(tsl_bcast_bytes(s->comm, s->cost.left_out, s->size * (int64_t)sizeof(bool)));
   set_owners(s, owner);
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_REBALANCE));
 done:
   tsl_free(owner);
   return err;

@@ -195,7 +195,6 @@ static tsl_err store_balance(const tsl_session *s, const tsl_record *record, tsl
   TSL_TRY(tsl_out_attr_f64(out, "/run", "predicted_seconds", b->predicted));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "measured_seconds", b->wall));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "ideal_seconds", b->ideal));
-  TSL_TRY(tsl_out_attr_f64(out, "/run", "total_seconds", tsl_now() - s->opened));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "imbalance", b->imbalance));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "waiting", b->waiting));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "static_share", b->static_share));
@@ -250,6 +249,7 @@ static tsl_err record_store(tsl_session *s, tsl_record *record, tsl_out *out) {
   TSL_TRY(tsl_out_table(out, "/run/ranks", use_columns, s->use, sizeof *s->use, s->size));
   TSL_TRY(tsl_worker_notes_store(record, out));
   TSL_TRY(tsl_out_summary(out, &record->summary));
+  TSL_TRY(tsl_stage_store(s, out));
 done:
   return err;
 }

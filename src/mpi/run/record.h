@@ -51,7 +51,6 @@ typedef struct tsl_record {
   tsl_phase_time *times;                 /**< [n_times] */
   int64_t n_phases, n_times, n_detailed; /**< n_detailed: phases that times has */
   double expected;       /**< s that the phase to come takes as others have shown; 0: not known */
-  double combined;       /**< s in which the present phase's results were combined */
   tsl_worker_note *told; /**< [n_told] of ranks that did without something (worker_notes.h) */
   int64_t n_told;
   tsl_summary summary;

@@ -76,16 +76,16 @@ static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const tsl
   TSL_TRY(record_phases_make_room(&rows, record->n_phases, 1, sizeof *record->phases));
   record->phases = rows;
   for (int r = 0; r < s->size; r++) most = fmax(most, lines[r].busy), sum += lines[r].busy;
-  record->phases[record->n_phases++] =
-      (tsl_phase_line){.phase = phase->index,
-                       .kinds = tsl_kinds_active(&s->problem, phase->index),
-                       .units = phase->plan->n_units,
-                       .wall = balance->wall,
-                       .computed = sum,
-                       .predicted = balance->predicted,
-                       .imbalance = sum > 0 ? most * tsl_session_parts(s) / sum - 1 : 0,
-                       .communication = s->shared + record->combined,
-                       .left_out = -1};
+  record->phases[record->n_phases++] = (tsl_phase_line){
+      .phase = phase->index,
+      .kinds = tsl_kinds_active(&s->problem, phase->index),
+      .units = phase->plan->n_units,
+      .wall = balance->wall,
+      .computed = sum,
+      .predicted = balance->predicted,
+      .imbalance = sum > 0 ? most * tsl_session_parts(s) / sum - 1 : 0,
+      .communication = s->stages.spent[TSL_STAGE_SHARE] + s->stages.spent[TSL_STAGE_COMBINE],
+      .left_out = -1};
 done:
   return err;
 }

@@ -24,23 +24,14 @@ static void utc_now(char *text, size_t size) {
 
 tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session *s) {
   tsl_err err = TSL_OK;
-  *s = (tsl_session){.comm = MPI_COMM_NULL, .options = options, .opened = tsl_now()};
+  *s = (tsl_session){.comm = MPI_COMM_NULL, .options = options, .opened = tsl_program_start()};
   utc_now(s->began, sizeof s->began);
   TSL_MPI(MPI_Comm_dup(comm, &s->comm));
   TSL_MPI(MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN));
   TSL_MPI(MPI_Comm_rank(s->comm, &s->rank));
   TSL_MPI(MPI_Comm_size(s->comm, &s->size));
   TSL_TRY(tsl_trace_start(s->comm, options != NULL && options->trace != NULL, &s->trace));
-done:
-  return err;
-}
-
-tsl_err tsl_session_stage(tsl_session *s, const char *name, double *since) {
-  tsl_err err = TSL_OK;
-  if (!s->trace.on) return TSL_OK;
-  TSL_COLLECTIVE_TRY(
-      s->comm, tsl_trace_add(&s->trace, TSL_TRACK_MAIN, name, -1, *since, tsl_now() - *since));
-  *since = tsl_now();
+  tsl_stage_start(s);
 done:
   return err;
 }
@@ -115,7 +106,6 @@ done:
 tsl_err tsl_session_deck(tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_options *o = s->options;
-  double since = tsl_now();
   tsl_files_clear();
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? read_deck(s) : TSL_OK);
   TSL_COLLECTIVE_TRY(s->comm, share_deck(s));
@@ -123,7 +113,7 @@ tsl_err tsl_session_deck(tsl_session *s) {
   s->output.overwrite = s->output.overwrite || o->overwrite;
   TSL_COLLECTIVE_TRY(s->comm, name_output(s));
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? name_calibration(s) : TSL_OK);
-  TSL_TRY(tsl_session_stage(s, "deck", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_DECK));
 done:
   return err;
 }
@@ -161,7 +151,6 @@ static tsl_err blame_device(const tsl_session *s, tsl_err err) {
 tsl_err tsl_session_machine(tsl_session *s) {
   tsl_err err = TSL_OK;
   char note[512] = "";
-  double since = tsl_now();
   const tsl_bind_ask ask = {.devices = s->run.device != NULL ? s->run.device : "auto",
                             .threads = (int32_t)s->run.threads,
                             .host_memory = s->run.host_memory,
@@ -178,7 +167,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
   TSL_COLLECTIVE_TRY(
       s->comm, tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
   TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));
-  TSL_TRY(tsl_session_stage(s, "machine", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_MACHINE));
 done:
   return err;
 }
@@ -302,15 +291,14 @@ done:
 
 tsl_err tsl_session_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
-  double since = tsl_now();
   s->finer = 1;
   TSL_COLLECTIVE_TRY(s->comm, create_problem(s));
   tsl_sandbox_end(); /* all files of numbers are read */
-  TSL_TRY(tsl_session_stage(s, "create", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_CREATE));
   TSL_TRY(tsl_bcast_problem(s->comm, &s->problem));
-  TSL_TRY(tsl_session_stage(s, "share", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_SHARE));
   TSL_TRY(tsl_session_units(s));
-  TSL_TRY(tsl_session_stage(s, "units", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_UNITS));
 done:
   return err;
 }
@@ -347,11 +335,10 @@ done:
 
 tsl_err tsl_session_worker(tsl_session *s) {
   tsl_err err = TSL_OK;
-  double since = tsl_now();
   opening o = {.task.run = open_worker, .executor = &s->executor};
   TSL_COLLECTIVE_TRY(s->comm, find_backend(s));
   TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &o.task));
-  TSL_TRY(tsl_session_stage(s, "open worker", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_OPEN_WORKER));
 done:
   return err;
 }
@@ -406,6 +393,7 @@ void tsl_session_close(tsl_session *s) {
   tsl_history_clear(&s->learned);
   tsl_free(s->placements);
   tsl_trace_clear(&s->trace);
+  tsl_stage_clear(&s->stages);
   tsl_files_clear();
   tsl_deck_destroy(&s->deck);
   if (s->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&s->comm);

@@ -57,10 +57,6 @@ int tsl_session_parts(const tsl_session *session);
 /** Bytes of the output's datasets. Root and others alike. */
 int64_t tsl_session_output_bytes(const tsl_session *session);
 
-/** Collective on session->comm with --trace, else nothing: note a stage of the main thread that
- *  began at *since; *since becomes now. */
-tsl_err tsl_session_stage(tsl_session *session, const char *name, double *since);
-
 /** Collective on session->comm in MPI_Comm_free alone; after the alarm of heartbeat.h not at all,
  *  and nothing is freed. Free everything, in any state. */
 void tsl_session_close(tsl_session *session);

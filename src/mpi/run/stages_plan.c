@@ -214,12 +214,11 @@ static bool finer_pays(const tsl_session *s) {
 
 static tsl_err calibrate(tsl_session *s) {
   tsl_err err = TSL_OK;
-  double since = tsl_now();
   tsl_free(s->cost.speeds);
   s->cost.speeds = NULL;
   TSL_TRY(tsl_calibrate(s->comm, &s->executor, s->units.list, s->units.n, &s->run, &s->cost,
                         &s->measured));
-  TSL_TRY(tsl_session_stage(s, "calibrate", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_CALIBRATE));
   if (s->measured > 0 && has_setup(s)) TSL_TRY(tsl_session_reopen(s));
 done:
   return err;
@@ -237,13 +236,11 @@ done:
 
 tsl_err tsl_session_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
-  double since;
   TSL_TRY(calibrate(s));
   TSL_TRY(choose_ranks(s));
   if (finer_pays(s)) TSL_TRY(cut_finer(s));
-  since = tsl_now();
   TSL_TRY(tsl_session_assign(s));
-  TSL_TRY(tsl_session_stage(s, "plan", &since));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_PLAN));
 done:
   return err;
 }

@@ -1,0 +1,75 @@
+/* The main thread's stages: a stopwatch whose laps are summed by stage and phase. */
+#include "stage_times.h"
+
+#include "collective_error.h"
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STAGE_WORD(name, word) word,
+static const char *const words[TSL_N_STAGES] = {TSL_STAGE_LIST(STAGE_WORD)};
+#undef STAGE_WORD
+
+/* The lap's start. */
+static double stage_lap(tsl_stage_clock *clock, tsl_stage stage) {
+  const double start = clock->since;
+  clock->since = tsl_now();
+  clock->spent[stage] += clock->since - start;
+  return start;
+}
+
+void tsl_stage_start(tsl_session *s) {
+  s->stages = (tsl_stage_clock){.since = s->trace.origin};
+  s->stages.spent[TSL_STAGE_START] = s->trace.origin - s->opened;
+}
+
+tsl_err tsl_stage_end(tsl_session *s, tsl_stage stage) {
+  tsl_err err = TSL_OK;
+  const double start = stage_lap(&s->stages, stage);
+  if (!s->trace.on) return TSL_OK;
+  TSL_COLLECTIVE_TRY(s->comm, tsl_trace_add(&s->trace, TSL_TRACK_MAIN, words[stage], -1, start,
+                                            s->stages.since - start));
+done:
+  return err;
+}
+
+tsl_err tsl_stage_rows(tsl_session *s, int64_t phase) {
+  tsl_err err = TSL_OK;
+  tsl_stage_clock *clock = &s->stages;
+  for (int k = 0; k < TSL_N_STAGES && s->rank == 0; k++) {
+    if (clock->spent[k] <= 0) continue;
+    TSL_TRY(tsl_grow((void **)&clock->rows, clock->n_rows, 1, &clock->capacity, sizeof *clock->rows,
+                     "stages"));
+    tsl_stage_row *row = &clock->rows[clock->n_rows++];
+    *row = (tsl_stage_row){.phase = phase, .seconds = clock->spent[k]};
+    (void)snprintf(row->stage, sizeof row->stage, "%s", words[k]);
+  }
+  memset(clock->spent, 0, sizeof clock->spent);
+done:
+  return err;
+}
+
+static const tsl_column columns[] = {
+    TSL_COLUMN(tsl_stage_row, phase, "phase", TSL_I64, ""),
+    TSL_TEXT_COLUMN(tsl_stage_row, stage, "stage"),
+    TSL_COLUMN(tsl_stage_row, seconds, "seconds", TSL_F64, "s"),
+    TSL_NO_COLUMN,
+};
+
+tsl_err tsl_stage_store(tsl_session *s, tsl_out *out) {
+  tsl_err err = TSL_OK;
+  tsl_stage_clock *clock = &s->stages;
+  (void)stage_lap(clock, TSL_STAGE_WRITE);
+  TSL_TRY(tsl_stage_rows(s, -1));
+  TSL_TRY(
+      tsl_out_table(out, "/run/stages", columns, clock->rows, sizeof *clock->rows, clock->n_rows));
+  TSL_TRY(tsl_out_attr_f64(out, "/run", "total_seconds", clock->since - s->opened));
+done:
+  return err;
+}
+
+void tsl_stage_clear(tsl_stage_clock *clock) {
+  tsl_free(clock->rows);
+  *clock = (tsl_stage_clock){0};
+}
