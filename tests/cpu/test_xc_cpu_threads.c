@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   (void)snprintf(text, sizeof text,
-                 "%s molecule: {xyz: %s/vitamin_c.xyz}\n basis: def2-SVP\n functional: pbe\n"
+                 "%s molecule: {xyz: %s/vitamin_c.xyz}\n basis: def2-TZVP\n functional: pbe\n"
                  " coulomb: fitted\n",
                  head, argv[1]);
   threads_case("vitamin C", text);

@@ -194,7 +194,7 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
     own->idle = false;
     goto done;
   }
-  xc_root_threads(p->reproducible);
+  xc_root_threads(p);
   TSL_TRY(xc_fixed_check(problem));
   if (!p->fitted || phase % 2 != 0)
     xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);

@@ -182,8 +182,10 @@ tsl_err xc_put_densities(tsl_problem *problem) {
   return xc_fixed_choose(problem);
 }
 
-void xc_root_threads(bool reproducible) {
-  xc_matrix_threads(reproducible ? 1 : tsl_parallel_slots());
+void xc_root_threads(const xc_params *p) {
+  enum { ROWS = 64 }; /* for fewer a thread costs more than it saves */
+  const int64_t most = p->reproducible ? 1 : 1 + p->n / ROWS, slots = tsl_parallel_slots();
+  xc_matrix_threads((int)(most < slots ? most : slots));
 }
 
 void xc_view_set(const tsl_problem *problem, xc_view *view) {
@@ -251,9 +253,9 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   xc_params *p = problem->params;
   TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
   TSL_TRY(xc_deck_check(deck, &s));
-  xc_root_threads(s.reproducible);
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, own, p));
+  xc_root_threads(p);
   TSL_TRY(xc_memory_check(deck, problem, s.scf.diis));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));

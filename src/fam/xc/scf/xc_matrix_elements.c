@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A range has at least RANGE elements, so that it is worth a thread; there are at most RANGES.
+/* A range has at least RANGE elements, so that it is worth a thread's waking; at most RANGES are.
  * Blocks of BLOCK elements stay in the first-level cache; TILE x TILE of a matrix likewise. */
-enum { RANGE = 1 << 15, RANGES = 1024, BLOCK = 2048, TILE = 32, LANES = 8 };
+enum { RANGE = 1 << 16, RANGES = 1024, BLOCK = 2048, TILE = 32, LANES = 8 };
 
 static int64_t range_of(int64_t n) {
   return n / RANGES >= RANGE ? n / RANGES + 1 : RANGE;
