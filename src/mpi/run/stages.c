@@ -159,10 +159,17 @@ static tsl_err blame_device(const tsl_session *s, tsl_err err) {
   return err == TSL_ERR_INPUT && given ? tsl_deck_blame(s->deck, "run.device", err) : err;
 }
 
-/* Threads of the root for the family's work before and between phases: one a core of the rank, as
- * many as the deck says on a socket. */
-static int own_threads(const tsl_placement *placement) {
-  return placement->device.kind == TSL_CPU ? placement->threads : placement->cores;
+/* Threads of the root for the family's work before and between phases. The other ranks of its node
+ * wait for it then, and it has their cores. */
+static tsl_err open_team(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_placement all;
+  TSL_TRY(tsl_bind_node(s->placements, s->size, s->rank, &all));
+  TSL_TRY(tsl_bind_thread(&all)); /* which threads inherit */
+  TSL_TRY(tsl_parallel_open(all.cores));
+  TSL_TRY(tsl_bind_thread(&s->placements[s->rank]));
+done:
+  return err;
 }
 
 tsl_err tsl_session_machine(tsl_session *s) {
@@ -182,8 +189,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
     tsl_machine_warn(s->placements, s->size, stderr);
   }
   s->executor.placement = &s->placements[s->rank];
-  TSL_COLLECTIVE_TRY(s->comm,
-                     s->rank == 0 ? tsl_parallel_open(own_threads(s->executor.placement)) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? open_team(s) : TSL_OK);
   TSL_COLLECTIVE_TRY(
       s->comm, tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
   TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));

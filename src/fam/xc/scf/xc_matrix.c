@@ -8,8 +8,10 @@
 #include <lapacke.h>
 #include <math.h>
 
+/* The library's threads are on the processors that the process had when it began. */
 void xc_matrix_threads(int n) {
-  openblas_set_num_threads(n);
+  const int most = openblas_get_num_procs();
+  openblas_set_num_threads(n < most ? n : most);
 }
 
 tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double **out) {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** From now on the library works with so many threads. */
+/** From now on the library works with so many threads, or as many as there are processors. */
 void xc_matrix_threads(int n);
 
 /** A rows x columns matrix of zeros; what names it in messages. Free with tsl_free. */
