@@ -224,7 +224,8 @@ typedef struct tsl_field_rows {
   tsl_err (*append)(void *state, int field, const void *records, int64_t n);
 } tsl_field_rows;
 
-/** What is computed. Device-neutral, single-threaded, no MPI. Static storage. */
+/** What is computed. Device-neutral, single-threaded but for what it hands over in ranges
+ *  (parallel.h), no MPI. Static storage. */
 typedef struct tsl_family {
   const char *name;      /**< REQUIRED, also the deck section */
   const char *doc;       /**< REQUIRED, one sentence */

@@ -2,6 +2,7 @@
  * memory and process limits are read from the system. */
 #include "memory.h"
 
+#include "parallel.h"
 #include "test_delay.h"
 
 #include <stdatomic.h>
@@ -10,7 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { ALIGNMENT = 64 };
+/* The system hands out pages as they are zeroed, which takes as long as much of what is done with
+ * them: a thread takes ZEROED bytes at a time. */
+enum { ALIGNMENT = 64, ZEROED = 1 << 20 };
 
 bool tsl_mul_i64(int64_t a, int64_t b, int64_t *out) {
   int64_t product;
@@ -41,6 +44,12 @@ static bool is_refused(void) {
   return rank == tsl_test_launcher_rank() && atomic_fetch_add(&allocations, 1) == n;
 }
 
+static tsl_err zero_range(void *context, int slot, int64_t lo, int64_t hi) {
+  (void)slot;
+  memset((char *)context + lo, 0, (size_t)(hi - lo));
+  return TSL_OK;
+}
+
 tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out) {
   tsl_err err = TSL_OK;
   char text[24];
@@ -56,7 +65,7 @@ tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out) {
   if (memory == NULL)
     TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s", what,
              tsl_bytes_text((double)bytes, text));
-  memset(memory, 0, (size_t)bytes);
+  TSL_TRY(tsl_parallel(bytes, ZEROED, zero_range, memory));
   *out = memory;
 done:
   return err;

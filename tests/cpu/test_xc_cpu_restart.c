@@ -220,7 +220,7 @@ static void refused_cases(void) {
   refused_case(one, other, "spins");
   make(one, &bad);
   xc_own_of(&bad.problem)->scf.iteration = 100;
-  xc_state_save(&bad.problem);
+  xc_state_save(&bad.problem, true);
   check(tsl_family_xc.restore(&bad.problem, 0) == TSL_ERR_INPUT, "not refused", "iterations", 0);
   check(strstr(tsl_err_message(), "ask for more") != NULL, tsl_err_message(), "iterations", 0);
   release(&bad);

@@ -346,6 +346,25 @@ static void cpuset_text(void **state) {
   close_host(&b);
 }
 
+/** The ranks of a node lend their cores; a rank that is not pinned stays so. */
+static void node_cores(void **state) {
+  tsl_placement p[4] = {{.node = 1, .cores = 4, .cpuset = "0-3,16-19"},
+                        {.node = 0, .cores = 8, .cpuset = "0-7"},
+                        {.node = 1, .cores = 2, .cpuset = "8,10", .rank = 2},
+                        {.node = 1, .cores = 0}};
+  tsl_placement all;
+  (void)state;
+  assert_int_equal(tsl_bind_node(p, 4, 2, &all), TSL_OK);
+  assert_string_equal(all.cpuset, "0-3,8,10,16-19");
+  assert_true(all.cores == 6 && all.node == 1 && all.rank == 2);
+  assert_int_equal(tsl_bind_node(p, 4, 1, &all), TSL_OK);
+  assert_string_equal(all.cpuset, "0-7");
+  assert_int_equal(all.cores, 8);
+  assert_int_equal(tsl_bind_node(p, 4, 3, &all), TSL_OK);
+  assert_string_equal(all.cpuset, "");
+  assert_int_equal(all.cores, 6);
+}
+
 static void table_text(void **state) {
   tsl_placement placements[2] = {
       {.rank = 0, .local_size = 2, .threads = 1, .cores = 1, .node_cores = 32},
@@ -438,6 +457,7 @@ int main(void) {
       cmocka_unit_test(common_part_split),
       cmocka_unit_test(crowded_gpu_rank_feeds),
       cmocka_unit_test(cpuset_text),
+      cmocka_unit_test(node_cores),
       cmocka_unit_test(table_text),
       cmocka_unit_test(slurm_notes),
   };

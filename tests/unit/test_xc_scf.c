@@ -4,6 +4,8 @@
 
 #include "xc_reference.h"
 
+#include "parallel.h"
+
 static const char water[] = "3\n\nO 0 0 0.1174\nH 0.757 0 -0.4696\nH -0.757 0 -0.4696\n";
 static const char oxygen[] = "2\n\nO 0 0 0\nO 0 0 1.2\n";
 static const char lio[] =
@@ -105,6 +107,48 @@ static void parts(void **state) {
   near(xc_fock_part(&fock, 0, pairs), 1, 1e-12);
   tsl_free(largest);
   field_clear(&f);
+}
+
+/** Element by element, against plain loops, and the same bits for any number of threads. */
+static void elements_of(int64_t n, double sums[4]) {
+  const int64_t nn = n * n;
+  double *a = room(n, n), *b = room(n, n), *c = room(n, n), plain = 0, most = 0;
+  for (int64_t k = 0; k < nn; k++) a[k] = sin(1.7 * (double)k), b[k] = cos(0.9 * (double)k);
+  for (int64_t k = 0; k < nn; k++) plain += a[k] * b[k];
+  sums[0] = xc_matrix_dot(nn, a, b);
+  near(sums[0], plain, 1e-12 * (1 + (double)nn));
+  xc_matrix_combine(nn, 3, (const double[]){2, -1, 0.5}, (const double *const[]){a, b, a}, c);
+  for (int64_t k = 0; k < nn; k++) near(c[k], 2.5 * a[k] - b[k], 1e-14);
+  xc_matrix_add(nn, -2.5, a, c);
+  for (int64_t k = 0; k < nn; k++) near(c[k], -b[k], 1e-14);
+  xc_matrix_copy(nn, a, c);
+  assert_memory_equal(a, c, (size_t)nn * sizeof *a);
+  xc_matrix_symmetrise(n, 0.5, c);
+  sums[1] = xc_matrix_antisymmetrise(n, a);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) {
+      const double ij = sin(1.7 * (double)(i * n + j)), ji = sin(1.7 * (double)(j * n + i));
+      assert_true(c[i * n + j] == 0.5 * (ij + ji) && a[i * n + j] == ij - ji);
+      most = fmax(most, fabs(ij - ji));
+    }
+  assert_true(sums[1] == most);
+  sums[2] = xc_matrix_dot(nn, a, a), sums[3] = xc_matrix_dot(nn, c, b);
+  tsl_free(a), tsl_free(b), tsl_free(c);
+}
+
+static void elements(void **state) {
+  static const int64_t sizes[] = {0, 1, 2, 31, 32, 33, 181, 257, 700};
+  (void)state;
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    double one[4], more[4];
+    elements_of(sizes[k], one);
+    for (int slots = 2; slots <= 5; slots += 3) {
+      good(tsl_parallel_open(slots));
+      elements_of(sizes[k], more);
+      assert_memory_equal(one, more, sizeof one);
+    }
+    tsl_parallel_close();
+  }
 }
 
 /* ------------------------------------------------------------------- guess */
@@ -347,13 +391,14 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matrices),         cmocka_unit_test(parts),
-      cmocka_unit_test(occupations),      cmocka_unit_test(guess),
-      cmocka_unit_test(water_energy),     cmocka_unit_test(oxygen_energy),
-      cmocka_unit_test(lio_energy),       cmocka_unit_test(triple_energy),
-      cmocka_unit_test(cartesian_energy), cmocka_unit_test(ways),
-      cmocka_unit_test(stopped),          cmocka_unit_test(hydrogen),
-      cmocka_unit_test(dependence),       cmocka_unit_test(refusals),
+      cmocka_unit_test(elements),      cmocka_unit_test(matrices),
+      cmocka_unit_test(parts),         cmocka_unit_test(occupations),
+      cmocka_unit_test(guess),         cmocka_unit_test(water_energy),
+      cmocka_unit_test(oxygen_energy), cmocka_unit_test(lio_energy),
+      cmocka_unit_test(triple_energy), cmocka_unit_test(cartesian_energy),
+      cmocka_unit_test(ways),          cmocka_unit_test(stopped),
+      cmocka_unit_test(hydrogen),      cmocka_unit_test(dependence),
+      cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void xc_close_cpu(tsl_worker **worker) {
   *worker = NULL;
 }
 
-/* In a phase products run inside the threads here; between phases the root's algebra has them. */
+/* In a phase products run inside the threads here. */
 static tsl_err xc_begin_cpu(tsl_worker *w, int phase) {
   w->phase = phase;
   openblas_set_num_threads(1);
@@ -153,7 +153,6 @@ static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   else
     collect_xc(w, problem);
   TSL_TRY(xc_batches_collect(w->batches, problem, NULL, NULL));
-  openblas_set_num_threads(w->p->reproducible ? 1 : w->threads);
 done:
   return err;
 }

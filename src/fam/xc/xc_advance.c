@@ -4,6 +4,8 @@
 #include "xc_matrix.h"
 #include "xc_one.h"
 
+#include "parallel.h"
+
 #include <string.h>
 
 /** Keep what the first (or only) phase of an iteration has summed. */
@@ -71,16 +73,28 @@ done:
   return err;
 }
 
+typedef struct dipoles {
+  const xc_basis *basis;
+  double *moments[3];
+} dipoles;
+
+static tsl_err dipole_rows(void *context, int slot, int64_t lo, int64_t hi) {
+  static const double origin[3];
+  const dipoles *d = context;
+  (void)slot;
+  xc_dipole(d->basis, origin, lo, hi, d->moments);
+  return TSL_OK;
+}
+
 static tsl_err set_dipole(xc_own *own) {
   tsl_err err = TSL_OK;
-  static const double origin[3];
   const int64_t n = own->orbital.n;
-  double *moments[3] = {NULL, NULL, NULL};
-  for (int x = 0; x < 3; x++) TSL_TRY(xc_matrix_create(n, n, "dipole moments", &moments[x]));
-  xc_dipole(&own->orbital, origin, 0, own->orbital.n_shells, moments);
-  xc_scf_dipole(&own->scf, &own->molecule, (const double *const *)moments, own->dipole);
+  dipoles d = {.basis = &own->orbital};
+  for (int x = 0; x < 3; x++) TSL_TRY(xc_matrix_create(n, n, "dipole moments", &d.moments[x]));
+  TSL_TRY(tsl_parallel(own->orbital.n_shells, 1, dipole_rows, &d));
+  xc_scf_dipole(&own->scf, &own->molecule, (const double *const *)d.moments, own->dipole);
 done:
-  for (int x = 0; x < 3; x++) tsl_free(moments[x]);
+  for (int x = 0; x < 3; x++) tsl_free(d.moments[x]);
   return err;
 }
 
@@ -180,8 +194,10 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
     own->idle = false;
     goto done;
   }
+  xc_root_threads(p);
   TSL_TRY(xc_fixed_check(problem));
-  xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
+  if (!p->fitted || phase % 2 != 0)
+    xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
   if (!p->fitted || phase % 2 == 0) {
     keep_sums(problem);
     finish_batches(problem);
@@ -195,7 +211,7 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   note(own);
   set_precision(problem);
   if (*more) {
-    xc_state_save(problem);
+    xc_state_save(problem, false);
     TSL_TRY(xc_put_densities(problem));
   } else { /* the state stays that before the last iteration, from which a restart may go on */
     TSL_TRY(set_results(problem));

@@ -165,8 +165,8 @@ int64_t xc_state_numbers(const xc_own *own);
 /** Make the fields of checkpoints and fill them for the first time. */
 tsl_err xc_state_create(tsl_problem *problem);
 /** Fill them after an iteration: the density to go on with. The field of marks is as long as it is
- *  filled. */
-void xc_state_save(tsl_problem *problem);
+ *  filled. @param[in] whole  else they hold the iteration before, and get what has changed */
+void xc_state_save(tsl_problem *problem, bool whole);
 /** The phase that the fields of checkpoints are before. */
 int32_t xc_state_phase(const tsl_problem *problem);
 /**
@@ -185,6 +185,9 @@ tsl_err xc_put_densities(tsl_problem *problem);
 tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
 /** A part of a unit of bra pairs or fitting shells, from its middle; groups whole. */
 void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
+/** The root's algebra gets the root's threads, as far as matrices are large enough for them;
+ *  reproducible: one, as its bits depend on them. */
+void xc_root_threads(const xc_params *p);
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
 tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary);
 void xc_describe(const tsl_problem *problem, char *text, size_t size);

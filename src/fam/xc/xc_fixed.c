@@ -3,8 +3,7 @@
 #include "xc_fixed.h"
 
 #include "xc_family.h"
-
-#include <string.h>
+#include "xc_matrix.h"
 
 enum { PART = 40, MOST = 62 }; /* guards are in 2^40; sums stay below 2^62 */
 
@@ -149,7 +148,7 @@ void xc_fixed_take(const tsl_problem *problem, int which, int field, int64_t fir
                    double *out) {
   const double *data = (const double *)problem->fields[field].data + first;
   if (!xc_params_of(problem)->reproducible) {
-    memcpy(out, data, (size_t)n * sizeof *out);
+    xc_matrix_copy(n, data, out);
     return;
   }
   const double unit = ldexp(1, -xc_fixed_bits(problem, which));

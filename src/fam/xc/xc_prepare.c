@@ -5,6 +5,8 @@
 #include "xc_matrix.h"
 #include "xc_one.h"
 
+#include "parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -33,59 +35,105 @@ done:
   return err;
 }
 
+/** One-electron matrices of rows of shells. */
+typedef struct one_electron {
+  const xc_basis *basis;
+  const xc_charge *charges;
+  int64_t n_charges;
+  double *overlap, *kinetic, *attraction;
+} one_electron;
+
+static tsl_err one_electron_rows(void *context, int slot, int64_t lo, int64_t hi) {
+  const one_electron *o = context;
+  (void)slot;
+  xc_overlap_kinetic(o->basis, lo, hi, o->overlap, o->kinetic);
+  xc_attraction(o->basis, o->charges, o->n_charges, lo, hi, o->attraction);
+  return TSL_OK;
+}
+
 static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
                            const xc_params *p) {
   tsl_err err = TSL_OK;
   const xc_molecule *m = &own->molecule;
-  const int64_t n = p->n, shells = p->n_shells;
-  double *overlap = NULL, *kinetic = NULL, *attraction = NULL;
+  const int64_t n = p->n;
+  one_electron o = {.basis = &own->orbital, .n_charges = m->n_atoms + m->n_charges};
   xc_charge *charges = NULL;
   xc_scf_options options = xc_deck_scf(s);
   options.exchange = p->functional.exchange;
   options.restricted = p->n_spin == 1;
-  TSL_TRY(xc_matrix_create(n, n, "overlap", &overlap));
-  TSL_TRY(xc_matrix_create(n, n, "kinetic energy", &kinetic));
-  TSL_TRY(xc_matrix_create(n, n, "attraction", &attraction));
+  TSL_TRY(xc_matrix_create(n, n, "overlap", &o.overlap));
+  TSL_TRY(xc_matrix_create(n, n, "kinetic energy", &o.kinetic));
+  TSL_TRY(xc_matrix_create(n, n, "attraction", &o.attraction));
   TSL_TRY(all_charges(m, &charges));
-  xc_overlap_kinetic(&own->orbital, 0, shells, overlap, kinetic);
-  xc_attraction(&own->orbital, charges, m->n_atoms + m->n_charges, 0, shells, attraction);
-  TSL_TRY(tsl_deck_blame(deck, "xc.basis",
-                         xc_scf_create(m, n, overlap, kinetic, attraction, &options, &own->scf)));
-  TSL_TRY(guess(deck, s, own, overlap));
+  o.charges = charges;
+  TSL_TRY(tsl_parallel(p->n_shells, 1, one_electron_rows, &o));
+  TSL_TRY(
+      tsl_deck_blame(deck, "xc.basis",
+                     xc_scf_create(m, n, o.overlap, o.kinetic, o.attraction, &options, &own->scf)));
+  TSL_TRY(guess(deck, s, own, o.overlap));
 done:
-  TSL_FREE_ALL(overlap, kinetic, attraction, charges);
+  TSL_FREE_ALL(o.overlap, o.kinetic, o.attraction, charges);
   return err;
 }
 
-static tsl_err prepare_pairs(xc_integrals *integrals, xc_own *own, xc_params *p) {
+/** A table of integrals by rows of shells, with an engine in each slot that works. */
+typedef struct integral_table {
+  const xc_integrals *integrals;
+  const xc_basis *basis;
+  xc_repulsion kind; /* quartets: bounds of pairs of shells; doubles: (P|Q) */
+  double precision;
+  double *out;
+  xc_engine *engines[TSL_PARALLEL_MOST];
+} integral_table;
+
+static tsl_err integral_rows(void *context, int slot, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
-  double *bounds = NULL;
-  xc_engine *engine = NULL;
-  TSL_TRY(xc_matrix_create(p->n_shells, p->n_shells, "bounds of pairs", &bounds));
-  TSL_TRY(xc_engine_create(integrals, XC_QUARTETS, 0.01 * p->threshold * p->threshold, &engine));
-  xc_schwarz(engine, &own->orbital, 0, p->n_shells, bounds);
-  TSL_TRY(xc_pairs_create(&own->orbital, bounds, 0.1 * p->threshold, &own->pairs));
+  integral_table *t = context;
+  xc_engine **engine = &t->engines[slot];
+  if (*engine == NULL) TSL_TRY(xc_engine_create(t->integrals, t->kind, t->precision, engine));
+  if (t->kind == XC_QUARTETS)
+    xc_schwarz(*engine, t->basis, lo, hi, t->out);
+  else
+    xc_fit_metric(*engine, t->basis, lo, hi, t->out);
+done:
+  return err;
+}
+
+static tsl_err fill_table(integral_table *t) {
+  const tsl_err err = tsl_parallel(t->basis->n_shells, 1, integral_rows, t);
+  for (int slot = 0; slot < TSL_PARALLEL_MOST; slot++) xc_engine_destroy(&t->engines[slot]);
+  return err;
+}
+
+static tsl_err prepare_pairs(const xc_integrals *integrals, xc_own *own, xc_params *p) {
+  tsl_err err = TSL_OK;
+  integral_table bounds = {.integrals = integrals,
+                           .basis = &own->orbital,
+                           .kind = XC_QUARTETS,
+                           .precision = 0.01 * p->threshold * p->threshold};
+  TSL_TRY(xc_matrix_create(p->n_shells, p->n_shells, "bounds of pairs", &bounds.out));
+  TSL_TRY(fill_table(&bounds));
+  TSL_TRY(xc_pairs_create(&own->orbital, bounds.out, 0.1 * p->threshold, &own->pairs));
   p->n_pairs = own->pairs.n;
   p->n_packed = own->pairs.n_packed;
 done:
-  xc_engine_destroy(&engine);
-  tsl_free(bounds);
+  tsl_free(bounds.out);
   return err;
 }
 
-static tsl_err prepare_metric(const tsl_deck *deck, xc_integrals *integrals, xc_own *own,
+static tsl_err prepare_metric(const tsl_deck *deck, const xc_integrals *integrals, xc_own *own,
                               const xc_params *p) {
   tsl_err err = TSL_OK;
-  xc_engine *engine = NULL;
+  integral_table metric = {
+      .integrals = integrals, .basis = &own->fitting, .kind = XC_DOUBLES, .precision = 1e-16};
   TSL_TRY(xc_matrix_create(p->n_fit, p->n_fit, "the fitting set", &own->metric));
-  TSL_TRY(xc_engine_create(integrals, XC_DOUBLES, 1e-16, &engine));
-  xc_fit_metric(engine, &own->fitting, 0, p->n_fit_shells, own->metric);
+  metric.out = own->metric;
+  TSL_TRY(fill_table(&metric));
   TSL_TRY(xc_matrix_create(p->n_fit, 1, "bounds of the fitting set", &own->fit_bounds));
   for (int64_t f = 0; f < p->n_fit; f++) own->fit_bounds[f] = sqrt(own->metric[f * (p->n_fit + 1)]);
   TSL_TRY(tsl_deck_blame(deck, "xc.fitting",
                          xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
 done:
-  xc_engine_destroy(&engine);
   return err;
 }
 

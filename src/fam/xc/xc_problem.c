@@ -4,6 +4,8 @@
 #include "xc_matrix.h"
 #include "xc_memory.h"
 
+#include "parallel.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -171,14 +173,19 @@ done:
 tsl_err xc_put_densities(tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   const xc_scf *scf = &xc_own_of(problem)->scf;
-  const size_t bytes = (size_t)(p->n * p->n) * sizeof(double);
+  const int64_t nn = p->n * p->n;
   double *to = problem->fields[XC_IN_DENSITIES].data;
-  for (int t = 0; t < p->n_spin; t++) memcpy(to + t * p->n * p->n, scf->density[t], bytes);
-  memcpy(to + p->n_spin * p->n * p->n, scf->ask_total, bytes);
-  for (int t = 0; t < p->n_spin; t++)
-    memcpy(to + (p->n_spin + 1 + t) * p->n * p->n, scf->ask_spin[t], bytes);
+  for (int t = 0; t < p->n_spin; t++, to += nn) xc_matrix_copy(nn, scf->density[t], to);
+  xc_matrix_copy(nn, scf->ask_total, to);
+  for (int t = 0; t < p->n_spin; t++) xc_matrix_copy(nn, scf->ask_spin[t], to += nn);
   tsl_field_touch(&problem->fields[XC_IN_DENSITIES]);
   return xc_fixed_choose(problem);
+}
+
+void xc_root_threads(const xc_params *p) {
+  enum { ROWS = 64 }; /* for fewer a thread costs more than it saves */
+  const int64_t most = p->reproducible ? 1 : 1 + p->n / ROWS, slots = tsl_parallel_slots();
+  xc_matrix_threads((int)(most < slots ? most : slots));
 }
 
 void xc_view_set(const tsl_problem *problem, xc_view *view) {
@@ -246,9 +253,9 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   xc_params *p = problem->params;
   TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
   TSL_TRY(xc_deck_check(deck, &s));
-  if (s.reproducible) xc_matrix_one_thread();
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, own, p));
+  xc_root_threads(p);
   TSL_TRY(xc_memory_check(deck, problem, s.scf.diis));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Changes when the meaning of the marks does. */
-static const double format = 2;
+static const double format = 3;
 
 /* tr(D S) of a spin may differ from its electrons by this. */
 static const double electrons_off = 1e-6;
@@ -62,23 +62,22 @@ int64_t xc_state_numbers(const xc_own *own) {
   return numbers_of(own, own->scf.options.most_iterations);
 }
 
-static void save_numbers(const xc_own *own, double *numbers) {
-  xc_scf_save(&own->scf, numbers);
+static void save_numbers(const xc_own *own, bool whole, double *numbers) {
+  xc_scf_save(&own->scf, whole, numbers);
   numbers += xc_scf_numbers(&own->scf);
   numbers[0] = (double)own->n_history;
   memcpy(numbers + 1, own->history, (size_t)own->n_history * sizeof *own->history);
 }
 
-void xc_state_save(tsl_problem *problem) {
+void xc_state_save(tsl_problem *problem, bool whole) {
   const xc_own *own = xc_own_of(problem);
   const xc_scf *scf = &own->scf;
   tsl_field *mark = &problem->fields[XC_STATE_MARK];
   const int64_t nn = scf->n * scf->n;
   double *density = problem->fields[XC_STATE_DENSITY].data;
-  for (int t = 0; t < scf->n_spin; t++)
-    memcpy(density + t * nn, scf->density[t], (size_t)nn * sizeof *density);
+  for (int t = 0; t < scf->n_spin; t++) xc_matrix_copy(nn, scf->density[t], density + t * nn);
   set_marks(own, mark->data);
-  save_numbers(own, (double *)mark->data + XC_N_MARKS);
+  save_numbers(own, whole, (double *)mark->data + XC_N_MARKS);
   mark->shape[0] = XC_N_MARKS + numbers_of(own, own->n_history);
 }
 
@@ -96,7 +95,7 @@ tsl_err xc_state_create(tsl_problem *problem) {
   tsl_field *density = &problem->fields[XC_STATE_DENSITY];
   TSL_TRY(tsl_alloc(tsl_field_count(density), sizeof(double), density->name, &density->data));
   TSL_TRY(take_memory(problem));
-  xc_state_save(problem);
+  xc_state_save(problem, true);
 done:
   return err;
 }
@@ -194,7 +193,7 @@ tsl_err xc_restore(tsl_problem *problem, int phase) {
   TSL_TRY(load_numbers(problem, marks + XC_N_MARKS));
   own->idle = xc_params_of(problem)->fitted && phase % 2 != 0;
   TSL_TRY(take_memory(problem));
-  xc_state_save(problem);
+  xc_state_save(problem, true);
   TSL_TRY(xc_put_densities(problem));
 done:
   return err;

@@ -74,6 +74,15 @@ tsl_err tsl_bind_cpuset(hwloc_topology_t topology, const bool *chosen, int32_t n
                         hwloc_const_bitmap_t allowed, char text[256]);
 
 /**
+ * The cores of all ranks of a rank's node, for work that the others wait for.
+ * @param[in]  placements  shape [n]
+ * @param[out] all  the rank's placement with the cores and hardware threads of them all; its cpuset
+ *                  stays empty when the rank is not pinned
+ * @return TSL_ERR_INTERNAL when the text does not fit
+ */
+tsl_err tsl_bind_node(const tsl_placement *placements, int n, int rank, tsl_placement *all);
+
+/**
  * Bind the calling thread to the placement's hardware threads; OpenMP threads that it creates
  * inherit them. Called first thing by a compute thread. Threads: any. Does nothing for an empty
  * cpuset.

@@ -49,6 +49,25 @@ done:
   return err;
 }
 
+tsl_err tsl_bind_node(const tsl_placement *placements, int n, int rank, tsl_placement *all) {
+  tsl_err err = TSL_OK;
+  const hwloc_bitmap_t mask = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
+  *all = placements[rank];
+  all->cores = 0;
+  if (mask == NULL || one == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for a cpuset");
+  for (int r = 0; r < n; r++) {
+    if (placements[r].node != all->node) continue;
+    all->cores += placements[r].cores;
+    if (hwloc_bitmap_list_sscanf(one, placements[r].cpuset) == 0)
+      (void)hwloc_bitmap_or(mask, mask, one);
+  }
+  if (all->cpuset[0] != '\0' && hwloc_bitmap_list_snprintf(all->cpuset, 256, mask) >= 256)
+    TSL_FAIL(TSL_ERR_INTERNAL, "the cpuset %.200s... has too many pieces", all->cpuset);
+done:
+  hwloc_bitmap_free(mask), hwloc_bitmap_free(one);
+  return err;
+}
+
 tsl_err tsl_bind_thread(const tsl_placement *placement) {
   tsl_err err = TSL_OK;
   cpu_set_t *set = NULL;

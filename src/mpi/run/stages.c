@@ -8,6 +8,7 @@
 #include "collective_error.h"
 #include "files.h"
 #include "heartbeat.h"
+#include "parallel.h"
 #include "sandbox.h"
 
 #include <stdio.h>
@@ -148,6 +149,19 @@ static tsl_err blame_device(const tsl_session *s, tsl_err err) {
   return err == TSL_ERR_INPUT && given ? tsl_deck_blame(s->deck, "run.device", err) : err;
 }
 
+/* Threads of the root for the family's work before and between phases. The other ranks of its node
+ * wait for it then, and it has their cores. */
+static tsl_err open_team(const tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_placement all;
+  TSL_TRY(tsl_bind_node(s->placements, s->size, s->rank, &all));
+  TSL_TRY(tsl_bind_thread(&all)); /* which threads inherit */
+  TSL_TRY(tsl_parallel_open(all.cores));
+  TSL_TRY(tsl_bind_thread(&s->placements[s->rank]));
+done:
+  return err;
+}
+
 tsl_err tsl_session_machine(tsl_session *s) {
   tsl_err err = TSL_OK;
   char note[512] = "";
@@ -164,6 +178,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
     tsl_machine_warn(s->placements, s->size, stderr);
   }
   s->executor.placement = &s->placements[s->rank];
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? open_team(s) : TSL_OK);
   TSL_COLLECTIVE_TRY(
       s->comm, tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
   TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));
@@ -383,6 +398,7 @@ void tsl_session_close(tsl_session *s) {
     (void)tsl_err_restore(&kept);
   }
   tsl_compute_thread_stop(&s->executor.thread);
+  tsl_parallel_close();
   tsl_heart_stop();
   if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
     s->family->destroy(&s->problem);

@@ -1,6 +1,8 @@
 /* Rules of grids, and the points of atoms. */
 #include "xc_grid.h"
 
+#include "parallel.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +15,9 @@ const char *const xc_scheme_words[] = {"becke", "ssf", NULL};
 const char *const xc_adjust_words[] = {"none", "treutler", "bragg", "slater", NULL};
 const char *const xc_preset_words[] = {"coarse", "default", "fine", "ultrafine",
                                        "lio0",   "lio1",    "lio2", NULL};
+
+/** Points that a thread takes at a time: they amortise a table of neighbours (xc_grid.h). */
+enum { RANGE = 4096 };
 
 /** Points of less weight than this are dropped: far below what any sum can show. */
 #define STANDARD_CUT 1e-14
@@ -287,16 +292,30 @@ done:
 
 /* -------------------------------------------------------------- whole grid */
 
+typedef struct taking {
+  const xc_grid *from;
+  const int64_t *order;
+  xc_grid *to;
+} taking;
+
+static tsl_err take_points(void *context, int slot, int64_t lo, int64_t hi) {
+  const taking *t = context;
+  const xc_grid *from = t->from, *to = t->to;
+  (void)slot;
+  for (int64_t i = lo; i < hi; i++) {
+    const int64_t k = t->order[i];
+    to->x[i] = from->x[k], to->y[i] = from->y[k], to->z[i] = from->z[k], to->w[i] = from->w[k];
+    to->atom[i] = from->atom[k], to->shell[i] = from->shell[k];
+  }
+  return TSL_OK;
+}
+
 tsl_err xc_grid_take(xc_grid *grid, const int64_t *order, int64_t n) {
   tsl_err err = TSL_OK;
   xc_grid taken = {0};
+  taking t = {grid, order, &taken};
   TSL_TRY(alloc_points(n, &taken));
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t from = order[i];
-    taken.x[i] = grid->x[from], taken.y[i] = grid->y[from], taken.z[i] = grid->z[from];
-    taken.w[i] = grid->w[from];
-    taken.atom[i] = grid->atom[from], taken.shell[i] = grid->shell[from];
-  }
+  TSL_TRY(tsl_parallel(n, RANGE, take_points, &t));
   taken.n_made = grid->n_made, taken.n_atoms = grid->n_atoms, taken.shells = grid->shells;
   grid->shells = NULL;
   xc_grid_clear(grid);
@@ -320,13 +339,25 @@ done:
   return err;
 }
 
+typedef struct weighing {
+  const xc_partition *partition;
+  xc_grid *grid;
+} weighing;
+
+static tsl_err weigh(void *context, int slot, int64_t lo, int64_t hi) {
+  const weighing *w = context;
+  (void)slot;
+  return xc_partition_weights(w->partition, w->grid, lo, hi);
+}
+
 tsl_err xc_grid_make(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_atoms,
                      xc_grid *grid) {
   tsl_err err = TSL_OK;
   xc_partition *partition = NULL;
   TSL_TRY(xc_grid_points(rule, atoms, n_atoms, grid));
   TSL_TRY(xc_partition_create(rule, atoms, n_atoms, &partition));
-  TSL_TRY(xc_partition_weights(partition, grid, 0, grid->n));
+  weighing w = {partition, grid};
+  TSL_TRY(tsl_parallel(grid->n, RANGE, weigh, &w));
   TSL_TRY(drop_points(grid, rule->cut));
 done:
   xc_partition_destroy(&partition);

@@ -7,7 +7,8 @@
  *     -> xc_partition_weights: volume times the owner's share of the point, by ranges of points
  *     -> points of no weight leave (xc_grid_make does all three) -> groups (xc_groups.h)
  *
- * Atomic units throughout. All functions are single-threaded and without state.
+ * Atomic units throughout. All functions are without state; xc_grid_make hands the weights over in
+ * ranges (parallel.h).
  */
 #ifndef TSL_FAM_XC_GRID_H
 #define TSL_FAM_XC_GRID_H
@@ -143,7 +144,7 @@ tsl_err xc_grid_points(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n
  *  other points leave. */
 tsl_err xc_grid_take(xc_grid *grid, const int64_t *order, int64_t n);
 
-/** Points, weights and drop in one call, on one thread. */
+/** Points, weights and drop in one call. */
 tsl_err xc_grid_make(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_atoms,
                      xc_grid *grid);
 

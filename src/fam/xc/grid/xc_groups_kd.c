@@ -1,6 +1,8 @@
 /* Groups of equal numbers of points by median cuts (k-d tree: J. L. Bentley, 1975). */
 #include "xc_groups_own.h"
 
+#include "parallel.h"
+
 /** Points of a group are a multiple of this many where the target allows it. */
 enum { QUANTUM = 32 };
 
@@ -70,21 +72,6 @@ static int longest_side(const xc_place *places, int64_t n) {
   return side[2] > side[longest] ? 2 : longest;
 }
 
-/** Cut places [first, first + n) into groups of quantum points and one of the rest. */
-static tsl_err cut_range(xc_place *places, int64_t first, int64_t n, int64_t size, xc_cut *cut) {
-  tsl_err err = TSL_OK;
-  if (n <= size) {
-    TSL_TRY(xc_cut_add(cut, first, n, XC_GROUP_KD));
-    goto done;
-  }
-  const int64_t left = (n + size - 1) / size / 2 * size;
-  select_first(places + first, n, left, longest_side(places + first, n));
-  TSL_TRY(cut_range(places, first, left, size, cut));
-  TSL_TRY(cut_range(places, first + left, n - left, size, cut));
-done:
-  return err;
-}
-
 /** Points of a group: the same for all but one, whole vectors, at most target. */
 static int64_t group_size(int64_t n, int64_t target) {
   const int64_t groups = (n - 1) / target + 1, even = (n - 1) / groups + 1;
@@ -92,9 +79,56 @@ static int64_t group_size(int64_t n, int64_t target) {
   return whole < target ? whole : target;
 }
 
+/** The groups of all ranges of a depth of the tree, cut in two. */
+typedef struct depth {
+  xc_place *places;
+  int64_t n, size;     /**< places; places of a group */
+  const int64_t *edge; /**< [ranges + 1] first group of each range */
+  int64_t *next;       /**< [2 ranges + 1] likewise, one deeper; ranges of no group occur */
+} depth;
+
+static tsl_err cut_ranges(void *context, int slot, int64_t lo, int64_t hi) {
+  const depth *d = context;
+  (void)slot;
+  for (int64_t r = lo; r < hi; r++) {
+    const int64_t left = (d->edge[r + 1] - d->edge[r]) / 2, first = d->edge[r] * d->size;
+    const int64_t end = d->edge[r + 1] * d->size < d->n ? d->edge[r + 1] * d->size : d->n;
+    d->next[2 * r] = d->edge[r];
+    d->next[2 * r + 1] = d->edge[r] + left;
+    if (left == 0) continue;
+    const int axis = longest_side(d->places + first, end - first);
+    select_first(d->places + first, end - first, left * d->size, axis);
+  }
+  return TSL_OK;
+}
+
+/** Order places so that groups of size follow one another. */
+static tsl_err cut_all(xc_place *places, int64_t n, int64_t size) {
+  tsl_err err = TSL_OK;
+  const int64_t groups = (n + size - 1) / size;
+  int64_t *edge = NULL, *next = NULL;
+  TSL_TRY(tsl_alloc(2 * groups + 1, sizeof *edge, "cuts of the points", (void **)&edge));
+  TSL_TRY(tsl_alloc(2 * groups + 1, sizeof *next, "cuts of the points", (void **)&next));
+  edge[1] = groups;
+  for (int64_t ranges = 1; ranges < groups; ranges *= 2) {
+    depth d = {places, n, size, edge, next};
+    next[2 * ranges] = groups;
+    TSL_TRY(tsl_parallel(ranges, 1, cut_ranges, &d));
+    int64_t *done = edge;
+    edge = next, next = done;
+  }
+done:
+  TSL_FREE_ALL(edge, next);
+  return err;
+}
+
 tsl_err xc_groups_kd(xc_place *places, int64_t n, int64_t target, xc_cut *cut) {
   tsl_err err = TSL_OK;
-  if (n > 0) TSL_TRY(cut_range(places, 0, n, group_size(n, target), cut));
+  if (n == 0) goto done;
+  const int64_t size = group_size(n, target);
+  TSL_TRY(cut_all(places, n, size));
+  for (int64_t first = 0; first < n; first += size)
+    TSL_TRY(xc_cut_add(cut, first, n - first < size ? n - first : size, XC_GROUP_KD));
 done:
   return err;
 }

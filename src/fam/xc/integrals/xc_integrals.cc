@@ -1,6 +1,8 @@
 /* libint2's C++ interface is seen here alone; no exception leaves this file. */
 #include "xc_integrals.h"
 
+#include "parallel.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,14 +53,28 @@ void fill(const xc_basis *basis, std::vector<Shell> &shells) {
   for (int64_t k = 0; k < basis->n_shells; k++) shells.push_back(to_library(basis->shells[k]));
 }
 
-void fill_pairs(xc_integrals &all) {
-  const size_t n = all.orbital.size();
-  all.pairs.reserve(n * (n + 1) / 2);
-  for (size_t a = 0; a < n; a++)
-    for (size_t b = 0; b <= a; b++)
-      all.pairs.emplace_back(all.orbital[a], all.orbital[b], ln_pair_limit);
-  for (const Shell &shell : all.fitting)
-    all.fit_pairs.emplace_back(shell, Shell::unit(), ln_pair_limit);
+// Run work and turn what it throws into an error.
+template <typename Work> tsl_err guarded(const char *what, Work work) {
+  tsl_err err = TSL_OK;
+  try {
+    work();
+  } catch (const std::bad_alloc &) {
+    TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory", what);
+  } catch (const std::exception &e) {
+    TSL_FAIL(TSL_ERR_INTERNAL, "%s: libint2: %s", what, e.what());
+  }
+done:
+  return err;
+}
+
+// Pairs of rows [lo, hi) of shells.
+tsl_err fill_rows(void *context, int, int64_t lo, int64_t hi) {
+  xc_integrals &all = *static_cast<xc_integrals *>(context);
+  return guarded("pairs of shells", [&] {
+    for (size_t a = static_cast<size_t>(lo); a < static_cast<size_t>(hi); a++)
+      for (size_t b = 0; b <= a; b++)
+        all.pairs[a * (a + 1) / 2 + b] = ShellPair(all.orbital[a], all.orbital[b], ln_pair_limit);
+  });
 }
 
 tsl_err check(const xc_basis *basis) {
@@ -70,20 +86,6 @@ tsl_err check(const xc_basis *basis) {
                "shell %lld: l = %d with %d primitives; at most %d and %d are allowed",
                static_cast<long long>(k), static_cast<int>(s.l), static_cast<int>(s.n),
                static_cast<int>(XC_MAX_L), static_cast<int>(XC_MAX_PRIMITIVES));
-  }
-done:
-  return err;
-}
-
-// Run work and turn what it throws into an error.
-template <typename Work> tsl_err guarded(const char *what, Work work) {
-  tsl_err err = TSL_OK;
-  try {
-    work();
-  } catch (const std::bad_alloc &) {
-    TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory", what);
-  } catch (const std::exception &e) {
-    TSL_FAIL(TSL_ERR_INTERNAL, "%s: libint2: %s", what, e.what());
   }
 done:
   return err;
@@ -131,8 +133,11 @@ extern "C" tsl_err xc_integrals_create(const xc_basis *orbital, const xc_basis *
     made = std::make_unique<xc_integrals>();
     fill(orbital, made->orbital);
     if (fitting != nullptr) fill(fitting, made->fitting);
-    fill_pairs(*made);
+    made->pairs.resize(made->orbital.size() * (made->orbital.size() + 1) / 2);
+    for (const Shell &shell : made->fitting)
+      made->fit_pairs.emplace_back(shell, Shell::unit(), ln_pair_limit);
   }));
+  TSL_TRY(tsl_parallel(static_cast<int64_t>(made->orbital.size()), 1, fill_rows, made.get()));
   *out = made.release();
 done:
   return err;

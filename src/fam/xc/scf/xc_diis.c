@@ -9,13 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-tsl_err xc_diis_create(int64_t n_matrix, int64_t n_error, int32_t room, xc_diis *diis) {
+tsl_err xc_diis_create(int64_t size, int32_t room, xc_diis *diis) {
   tsl_err err = TSL_OK;
-  *diis = (xc_diis){.n_matrix = n_matrix, .n_error = n_error, .room = room};
+  *diis = (xc_diis){.size = size, .room = room};
   if (room < 1 || room > XC_DIIS_MOST)
     TSL_FAIL(TSL_ERR_INPUT, "DIIS with %d matrices; 1 to %d are allowed", (int)room, XC_DIIS_MOST);
-  TSL_TRY(xc_matrix_create(room, n_matrix, "matrices of DIIS", &diis->matrices));
-  TSL_TRY(xc_matrix_create(room, n_error, "errors of DIIS", &diis->errors));
+  TSL_TRY(xc_matrix_create(room, size, "matrices of DIIS", &diis->matrices));
+  TSL_TRY(xc_matrix_create(room, size, "errors of DIIS", &diis->errors));
 done:
   if (err != TSL_OK) xc_diis_clear(diis);
   return err;
@@ -28,13 +28,13 @@ void xc_diis_clear(xc_diis *diis) {
 
 static void xc_diis_store(xc_diis *diis, const double *error, const double *matrix) {
   const int32_t at = diis->next;
-  memcpy(diis->errors + at * diis->n_error, error, (size_t)diis->n_error * sizeof *error);
-  memcpy(diis->matrices + at * diis->n_matrix, matrix, (size_t)diis->n_matrix * sizeof *matrix);
+  xc_matrix_copy(diis->size, error, diis->errors + at * diis->size);
+  xc_matrix_copy(diis->size, matrix, diis->matrices + at * diis->size);
   if (diis->n < diis->room) diis->n++;
   diis->next = (at + 1) % diis->room;
   for (int32_t k = 0; k < diis->n; k++)
     diis->overlap[at][k] = diis->overlap[k][at] =
-        xc_matrix_dot(diis->n_error, error, diis->errors + k * diis->n_error);
+        xc_matrix_dot(diis->size, error, diis->errors + k * diis->size);
 }
 
 /* Entry that is k-th newest. */
@@ -63,12 +63,11 @@ static bool find_weights(const xc_diis *diis, int32_t n, double *weight) {
 
 void xc_diis_step(xc_diis *diis, const double *error, double *matrix) {
   double weight[XC_DIIS_MOST + 1];
+  const double *entries[XC_DIIS_MOST];
   xc_diis_store(diis, error, matrix);
   int32_t n = diis->n;
   while (n > 1 && !find_weights(diis, n, weight)) n--;
   if (n < 2) return;
-  memset(matrix, 0, (size_t)diis->n_matrix * sizeof *matrix);
-  for (int32_t k = 0; k < n; k++)
-    xc_matrix_add(diis->n_matrix, weight[k], diis->matrices + recent(diis, k) * diis->n_matrix,
-                  matrix);
+  for (int32_t k = 0; k < n; k++) entries[k] = diis->matrices + recent(diis, k) * diis->size;
+  xc_matrix_combine(diis->size, n, weight, entries, matrix);
 }

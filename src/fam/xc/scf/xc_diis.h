@@ -16,16 +16,16 @@ enum { XC_DIIS_MOST = 20 };
 
 /** History of matrices and errors. Release with xc_diis_clear. */
 typedef struct xc_diis {
-  int64_t n_matrix, n_error;                  /**< elements, all spins together */
+  int64_t size;                               /**< elements, all spins together */
   int32_t room, n;                            /**< most entries; entries so far */
   int32_t next;                               /**< entry that the next one replaces */
-  double *matrices;                           /**< [room][n_matrix] */
-  double *errors;                             /**< [room][n_error] */
+  double *matrices;                           /**< [room][size] */
+  double *errors;                             /**< [room][size] */
   double overlap[XC_DIIS_MOST][XC_DIIS_MOST]; /**< of errors */
 } xc_diis;
 
 /** @param[in] room  1..XC_DIIS_MOST */
-tsl_err xc_diis_create(int64_t n_matrix, int64_t n_error, int32_t room, xc_diis *diis);
+tsl_err xc_diis_create(int64_t size, int32_t room, xc_diis *diis);
 void xc_diis_clear(xc_diis *diis);
 
 /** Store a matrix with its error and replace matrix by the best combination; with one entry, or

@@ -9,6 +9,8 @@
 #include "xc_one.h"
 #include "xc_orthogonal.h"
 
+#include "parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -74,7 +76,7 @@ static tsl_err lone_matrices(lone *a) {
   TSL_TRY(xc_engine_create(a->integrals, XC_QUARTETS, 1e-14, &a->engine));
   xc_schwarz(a->engine, &a->basis, 0, m, a->largest);
   TSL_TRY(xc_pairs_create(&a->basis, a->largest, 0, &a->pairs));
-  TSL_TRY(xc_diis_create(n * n, n * n, 8, &a->diis));
+  TSL_TRY(xc_diis_create(n * n, 8, &a->diis));
   xc_overlap_kinetic(&a->basis, 0, m, a->overlap, a->core);
   xc_attraction(&a->basis, &a->nucleus, 1, 0, m, a->work);
   xc_matrix_add(n * n, 1, a->work, a->core);
@@ -165,16 +167,9 @@ static void build_fock(lone *a) {
 /* error = F D S - S D F; its largest element. */
 static double commutator(lone *a) {
   const int64_t n = a->basis.n;
-  double most = 0;
   xc_matrix_product(n, n, n, 1, a->fock, false, a->density, false, a->work);
   xc_matrix_product(n, n, n, 1, a->work, false, a->overlap, false, a->error);
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j <= i; j++) {
-      const double e = a->error[i * n + j] - a->error[j * n + i];
-      a->error[i * n + j] = e, a->error[j * n + i] = -e;
-      most = fmax(most, fabs(e));
-    }
-  return most;
+  return xc_matrix_antisymmetrise(n, a->error);
 }
 
 static tsl_err lone_solve(lone *a, bool *converged) {
@@ -219,15 +214,24 @@ static void place_atom(const xc_harmonics *h, const lone *a, const xc_basis *bas
                   density);
 }
 
+/* A molecule's guess while it is made. */
+typedef struct guessing {
+  const xc_molecule *molecule;
+  const xc_basis *basis;
+  xc_harmonics harmonics;
+  double *density;
+  bool unconverged[XC_MAX_Z + 1];
+} guessing;
+
 /* Solve element z, whose shells begin at first, and place it on all its atoms. */
-static tsl_err do_element(const xc_molecule *molecule, const xc_basis *basis, int32_t z,
-                          const xc_harmonics *h, double *density, int64_t *n_unconverged) {
+static tsl_err do_element(guessing *g, int32_t z) {
   tsl_err err = TSL_OK;
+  const xc_basis *basis = g->basis;
   lone a = {.nucleus = {{0, 0, 0}, z}};
   bool converged = false;
   for (int64_t k = 0; k < basis->n_shells; k++) {
     const int32_t atom = basis->shells[k].atom;
-    if (molecule->atoms[atom].z != z || (k > 0 && basis->shells[k - 1].atom == atom)) continue;
+    if (g->molecule->atoms[atom].z != z || (k > 0 && basis->shells[k - 1].atom == atom)) continue;
     if (a.basis.n == 0) { /* the first atom of its element */
       int64_t n = 0;
       while (k + n < basis->n_shells && basis->shells[k + n].atom == atom) n++;
@@ -235,24 +239,33 @@ static tsl_err do_element(const xc_molecule *molecule, const xc_basis *basis, in
       TSL_TRY(lone_shells(basis, k, n, &a.basis));
       TSL_TRY(lone_matrices(&a));
       TSL_TRY(lone_solve(&a, &converged));
-      *n_unconverged += !converged;
+      g->unconverged[z] = !converged;
     }
-    place_atom(h, &a, basis, k, density);
+    place_atom(&g->harmonics, &a, basis, k, g->density);
   }
 done:
   lone_clear(&a);
   return err;
 }
 
+/* Elements [lo, hi), the heaviest first. */
+static tsl_err do_elements(void *context, int slot, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  (void)slot;
+  for (int64_t k = lo; k < hi; k++) TSL_TRY(do_element(context, (int32_t)(XC_MAX_Z - k)));
+done:
+  return err;
+}
+
 tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, double *density,
                        int64_t *n_unconverged) {
   tsl_err err = TSL_OK;
-  xc_harmonics h;
-  xc_harmonics_fill(&h);
+  guessing g = {.molecule = molecule, .basis = basis, .density = density};
+  xc_harmonics_fill(&g.harmonics);
   *n_unconverged = 0;
   memset(density, 0, (size_t)(basis->n * basis->n) * sizeof *density);
-  for (int32_t z = 1; z <= XC_MAX_Z; z++)
-    TSL_TRY(do_element(molecule, basis, z, &h, density, n_unconverged));
+  TSL_TRY(tsl_parallel(XC_MAX_Z, 1, do_elements, &g));
+  for (int z = 1; z <= XC_MAX_Z; z++) *n_unconverged += g.unconverged[z];
 done:
   return err;
 }

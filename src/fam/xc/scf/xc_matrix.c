@@ -8,8 +8,10 @@
 #include <lapacke.h>
 #include <math.h>
 
-void xc_matrix_one_thread(void) {
-  openblas_set_num_threads(1);
+/* The library's threads are on the processors that the process had when it began. */
+void xc_matrix_threads(int n) {
+  const int most = openblas_get_num_procs();
+  openblas_set_num_threads(n < most ? n : most);
 }
 
 tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double **out) {
@@ -38,36 +40,61 @@ void xc_matrix_project(int64_t m, int64_t n, const double *a, const double *b, d
   xc_matrix_product(m, m, n, 1, work, false, b, true, out);
 }
 
-double xc_matrix_dot(int64_t n, const double *a, const double *b) {
-  double sum = 0;
-  for (int64_t k = 0; k < n; k++) sum += a[k] * b[k];
-  return sum;
+void xc_matrix_outer(int64_t n, int64_t k, double factor, const double *rows, double keep,
+                     double *out) {
+  if (n == 0) return;
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)n, (int)k, factor, rows, (int)n,
+              rows, (int)n, keep, out, (int)n);
 }
 
-void xc_matrix_add(int64_t n, double factor, const double *x, double *y) {
-  for (int64_t k = 0; k < n; k++) y[k] += factor * x[k];
-}
-
-void xc_matrix_symmetrise(int64_t n, double factor, double *a) {
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j <= i; j++)
-      a[i * n + j] = a[j * n + i] = factor * (a[i * n + j] + a[j * n + i]);
-}
-
-tsl_err xc_matrix_eigen(int64_t n, double *a, double *values) {
+static tsl_err check_finite(int64_t n, const double *a) {
   tsl_err err = TSL_OK;
+  if (isfinite(xc_matrix_dot(n * n, a, a))) goto done; /* its square may overflow, too */
   for (int64_t k = 0; k < n * n; k++)
     if (!isfinite(a[k]))
       TSL_FAIL(TSL_ERR_NUMERIC, "a matrix to be diagonalised holds %g in row %lld", a[k],
                (long long)(k / n));
-  /* column-major: the same symmetric matrix, and its vectors come as rows */
-  const lapack_int info =
-      LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, a, (lapack_int)n, values);
+done:
+  return err;
+}
+
+static tsl_err check_lapack(lapack_int info, const char *routine, int64_t n) {
+  tsl_err err = TSL_OK;
   if (info != 0)
     TSL_FAIL(info == LAPACK_WORK_MEMORY_ERROR ? TSL_ERR_MEMORY : TSL_ERR_NUMERIC,
-             "diagonalisation of a matrix of order %lld failed (dsyevd: %d)", (long long)n,
+             "diagonalisation of a matrix of order %lld failed (%s: %d)", (long long)n, routine,
              (int)info);
 done:
+  return err;
+}
+
+tsl_err xc_matrix_eigen(int64_t n, double *a, double *values) {
+  tsl_err err = TSL_OK;
+  const lapack_int m = (lapack_int)n;
+  TSL_TRY(check_finite(n, a));
+  /* column-major: the same symmetric matrix, and its vectors come as rows */
+  TSL_TRY(check_lapack(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', m, a, m, values), "dsyevd", n));
+done:
+  return err;
+}
+
+/* The steps of dsyevd, of which the last is for k vectors. */
+tsl_err xc_matrix_eigen_lowest(int64_t n, int64_t k, double *a, double *values, double *vectors) {
+  tsl_err err = TSL_OK;
+  const lapack_int m = (lapack_int)n, few = (lapack_int)k;
+  double *rest = NULL;
+  TSL_TRY(check_finite(n, a));
+  TSL_TRY(xc_matrix_create(2, n, "a tridiagonal matrix", &rest));
+  double *beside = rest, *factors = rest + n;
+  TSL_TRY(check_lapack(LAPACKE_dsytrd(LAPACK_COL_MAJOR, 'L', m, a, m, values, beside, factors),
+                       "dsytrd", n));
+  TSL_TRY(check_lapack(LAPACKE_dstedc(LAPACK_COL_MAJOR, 'I', m, values, beside, vectors, m),
+                       "dstedc", n));
+  TSL_TRY(check_lapack(
+      LAPACKE_dormtr(LAPACK_COL_MAJOR, 'L', 'L', 'N', m, few, a, m, factors, vectors, m), "dormtr",
+      n));
+done:
+  tsl_free(rest);
   return err;
 }
 
@@ -84,8 +111,9 @@ done:
 }
 
 void xc_matrix_solve(int64_t n, const double *factor, double *b) {
-  (void)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, factor, (lapack_int)n, b,
-                       (lapack_int)n);
+  const int m = (int)n;
+  cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, m, factor, m, b, 1);
+  cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, m, factor, m, b, 1);
 }
 
 bool xc_matrix_solve_any(int n, double *a, double *b) {

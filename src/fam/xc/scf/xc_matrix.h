@@ -1,6 +1,7 @@
 /**
  * @file xc_matrix.h
- * Dense matrices, row-major, over OpenBLAS and LAPACKE, whose headers only xc_matrix.c sees.
+ * Dense matrices, row-major, over OpenBLAS and LAPACKE, whose headers only xc_matrix.c sees; and
+ * what is done to them element by element (xc_matrix_elements.c).
  */
 #ifndef TSL_FAM_XC_MATRIX_H
 #define TSL_FAM_XC_MATRIX_H
@@ -10,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** From now on the library works with one thread: the same bits on any number of processors. */
-void xc_matrix_one_thread(void);
+/** From now on the library works with so many threads, or as many as there are processors. */
+void xc_matrix_threads(int n);
 
 /** A rows x columns matrix of zeros; what names it in messages. Free with tsl_free. */
 tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double **out);
@@ -24,14 +25,29 @@ void xc_matrix_product(int64_t m, int64_t n, int64_t k, double factor, const dou
 void xc_matrix_project(int64_t m, int64_t n, const double *a, const double *b, double *work,
                        double *out);
 
+/** out[n][n] = keep out + factor rows^T rows, of k rows [n]; keep 0: out is not read. */
+void xc_matrix_outer(int64_t n, int64_t k, double factor, const double *rows, double keep,
+                     double *out);
+
+/* Element by element, in ranges that threads may share (parallel.h): the same bits however many. */
+
 /** Sum of a_ij b_ij over n elements; for symmetric matrices the trace of their product. */
 double xc_matrix_dot(int64_t n, const double *a, const double *b);
+
+void xc_matrix_copy(int64_t n, const double *from, double *to);
 
 /** y += factor x, n elements. */
 void xc_matrix_add(int64_t n, double factor, const double *x, double *y);
 
+/** out = sum_k factor[k] x[k] of count arrays of n elements; out may be one of them. */
+void xc_matrix_combine(int64_t n, int count, const double *factor, const double *const *x,
+                       double *out);
+
 /** Replace a by (a + a^T) factor. */
 void xc_matrix_symmetrise(int64_t n, double factor, double *a);
+
+/** Replace a by a - a^T; returns its largest element. */
+double xc_matrix_antisymmetrise(int64_t n, double *a);
 
 /**
  * Eigenvalues, ascending, and vectors of a symmetric matrix.
@@ -39,6 +55,14 @@ void xc_matrix_symmetrise(int64_t n, double factor, double *a);
  * @return TSL_ERR_NUMERIC when it holds NaN or does not converge
  */
 tsl_err xc_matrix_eigen(int64_t n, double *a, double *values);
+
+/**
+ * Likewise, of the k lowest alone.
+ * @param[in,out] a  [n][n]; destroyed
+ * @param[out] values   [n], all of them
+ * @param[out] vectors  [n][n]; rows [0, k), the others are destroyed
+ */
+tsl_err xc_matrix_eigen_lowest(int64_t n, int64_t k, double *a, double *values, double *vectors);
 
 /** Cholesky factor of a positive matrix, in place, for xc_matrix_solve.
  *  @return TSL_ERR_NUMERIC naming what and the order at which it is not positive */

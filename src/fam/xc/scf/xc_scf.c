@@ -58,7 +58,7 @@ static tsl_err take_memory(xc_scf *s) {
   const int count = matrices_of(s, list);
   for (int k = 0; k < count; k++)
     TSL_TRY(xc_matrix_create(s->n, s->n, "matrices of the SCF", list[k]));
-  TSL_TRY(xc_matrix_create(s->n_spin * s->n, s->n, "Fock matrices", &both)); /* DIIS sees one */
+  TSL_TRY(xc_matrix_create(s->n_spin * s->n, s->n, "Fock matrices", &both));
   s->fock[0] = both;
   if (s->n_spin == 2) s->fock[1] = both + s->n * s->n;
 done:
@@ -76,9 +76,14 @@ static tsl_err take_orbitals(xc_scf *s) {
                (long long)s->electrons[t], (long long)s->m);
   }
   TSL_TRY(xc_matrix_create(s->n_spin * s->m, s->m, "commutators", &s->error));
+  TSL_TRY(xc_matrix_create(s->n_spin * s->m, s->m, "Fock matrices", &s->fock_half[0]));
+  TSL_TRY(xc_matrix_create(s->n_spin * s->m, s->m, "densities", &s->density_half[0]));
+  if (s->n_spin == 2) {
+    s->fock_half[1] = s->fock_half[0] + s->m * s->m;
+    s->density_half[1] = s->density_half[0] + s->m * s->m;
+  }
   if (s->options.diis > 0)
-    TSL_TRY(xc_diis_create(s->n_spin * s->n * s->n, s->n_spin * s->m * s->m, s->options.diis,
-                           &s->diis));
+    TSL_TRY(xc_diis_create(s->n_spin * s->m * s->m, s->options.diis, &s->diis));
 done:
   return err;
 }
@@ -112,7 +117,7 @@ void xc_scf_clear(xc_scf *scf) {
   const int count = matrices_of(scf, list);
   for (int k = 0; k < count; k++) tsl_free(*list[k]);
   for (int t = 0; t < 2; t++) tsl_free(scf->orbitals[t]), tsl_free(scf->levels[t]);
-  tsl_free(scf->fock[0]), tsl_free(scf->half), tsl_free(scf->error);
+  TSL_FREE_ALL(scf->fock[0], scf->half, scf->error, scf->fock_half[0], scf->density_half[0]);
   xc_diis_clear(&scf->diis);
   memset(scf, 0, sizeof *scf);
 }
@@ -120,22 +125,20 @@ void xc_scf_clear(xc_scf *scf) {
 /* ------------------------------------------------------------------ density */
 
 static void sum_spins(xc_scf *s) {
-  const int64_t nn = s->n * s->n;
-  memset(s->total, 0, (size_t)nn * sizeof *s->total);
-  for (int t = 0; t < s->n_spin; t++)
-    xc_matrix_add(nn, s->n_spin == 1 ? 2 : 1, s->density[t], s->total);
+  const double factors[2] = {s->n_spin == 1 ? 2 : 1, 1};
+  xc_matrix_combine(s->n * s->n, s->n_spin, factors, (const double *const *)s->density, s->total);
+}
+
+static void subtract(int64_t n, const double *a, const double *b, double *out) {
+  const double factors[2] = {1, -1};
+  xc_matrix_combine(n, 2, factors, (const double *const[2]){a, b}, out);
 }
 
 /* Ask for the difference to what J and K are known of. */
 static void ask_difference(xc_scf *s) {
   const int64_t nn = s->n * s->n;
-  const size_t bytes = (size_t)nn * sizeof *s->total;
-  memcpy(s->ask_total, s->total, bytes);
-  xc_matrix_add(nn, -1, s->last_total, s->ask_total);
-  for (int t = 0; t < s->n_spin; t++) {
-    memcpy(s->ask_spin[t], s->density[t], bytes);
-    xc_matrix_add(nn, -1, s->last_spin[t], s->ask_spin[t]);
-  }
+  subtract(nn, s->total, s->last_total, s->ask_total);
+  for (int t = 0; t < s->n_spin; t++) subtract(nn, s->density[t], s->last_spin[t], s->ask_spin[t]);
 }
 
 /* That, or anew for everything. */
@@ -149,11 +152,21 @@ static void ask(xc_scf *s) {
   ask_difference(s);
 }
 
+/* D' = half S D S half^T, which for densities of orbitals is exact. The Fock matrix is made later:
+ * its memory holds half S. */
+static void set_density_half(xc_scf *s) {
+  double *turn = s->fock[0];
+  xc_matrix_product(s->m, s->n, s->n, 1, s->half, false, s->overlap, false, turn);
+  for (int t = 0; t < s->n_spin; t++)
+    xc_matrix_project(s->m, s->n, s->density[t], turn, s->work, s->density_half[t]);
+}
+
 static void xc_scf_begin(xc_scf *s) {
   s->iteration = 0; /* so that everything is asked for */
   s->state = XC_SCF_RUNNING;
   s->energies.total = 0;
   s->diis.n = s->diis.next = 0;
+  set_density_half(s);
   sum_spins(s);
   ask(s);
 }
@@ -175,47 +188,52 @@ void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done) {
 
 /* -------------------------------------------------------------------- state */
 
-enum { SCALARS = 6, MOST_BLOCKS = 10 };
+enum { SCALARS = 6, HEAD = SCALARS + XC_DIIS_MOST * XC_DIIS_MOST, MOST_BLOCKS = 10 };
 
-/** Numbers of the state that lie together. */
+/** Numbers of the state that lie together, of which a step changes [lo, hi). */
 typedef struct block {
   double *at;
-  int64_t n;
+  int64_t n, lo, hi;
 } block;
 
 static int blocks_of(const xc_scf *s, block list[MOST_BLOCKS]) {
-  const int64_t nn = s->n * s->n;
+  const int64_t nn = s->n * s->n, half = s->n_spin * s->m * s->m;
   const xc_diis *d = &s->diis;
+  const int64_t entry = d->n > 0 ? (d->next + d->room - 1) % d->room : 0; /* the newest */
+  const int64_t lo = entry * half, hi = d->n > 0 ? lo + half : lo;
   int n = 0;
-  list[n++] = (block){s->coulomb, nn};
-  list[n++] = (block){s->last_total, nn};
+  list[n++] = (block){s->coulomb, nn, 0, nn};
+  list[n++] = (block){s->last_total, nn, 0, nn};
   for (int t = 0; t < s->n_spin; t++) {
-    list[n++] = (block){s->exchange[t], nn};
-    list[n++] = (block){s->last_spin[t], nn};
+    list[n++] = (block){s->exchange[t], nn, 0, nn};
+    list[n++] = (block){s->last_spin[t], nn, 0, nn};
   }
-  list[n++] = (block){d->matrices, d->room * d->n_matrix};
-  list[n++] = (block){d->errors, d->room * d->n_error};
+  list[n++] = (block){s->density_half[0], half, 0, half};
+  list[n++] = (block){d->matrices, d->room * half, lo, hi};
+  list[n++] = (block){d->errors, d->room * half, lo, hi};
   return n;
 }
 
 int64_t xc_scf_numbers(const xc_scf *scf) {
   block list[MOST_BLOCKS];
-  int64_t n = SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
+  int64_t n = HEAD;
   const int count = blocks_of(scf, list);
   for (int k = 0; k < count; k++) n += list[k].n;
   return n;
 }
 
-void xc_scf_save(const xc_scf *scf, double *numbers) {
+void xc_scf_save(const xc_scf *scf, bool whole, double *numbers) {
   const double scalars[SCALARS] = {scf->energies.total, scf->change, scf->commutator,
                                    scf->rough,          scf->diis.n, scf->diis.next};
   block list[MOST_BLOCKS];
   const int count = blocks_of(scf, list);
   memcpy(numbers, scalars, sizeof scalars);
   memcpy(numbers + SCALARS, scf->diis.overlap, sizeof scf->diis.overlap);
-  numbers += SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
-  for (int k = 0; k < count; numbers += list[k++].n)
-    if (list[k].n > 0) memcpy(numbers, list[k].at, (size_t)list[k].n * sizeof *numbers);
+  numbers += HEAD;
+  for (int k = 0; k < count; numbers += list[k++].n) {
+    const int64_t lo = whole ? 0 : list[k].lo, hi = whole ? list[k].n : list[k].hi;
+    if (lo < hi) xc_matrix_copy(hi - lo, list[k].at + lo, numbers + lo);
+  }
 }
 
 tsl_err xc_scf_load(xc_scf *scf, const double *numbers) {
@@ -229,9 +247,9 @@ tsl_err xc_scf_load(xc_scf *scf, const double *numbers) {
   scf->rough = numbers[3] != 0;
   scf->diis.n = (int32_t)n, scf->diis.next = (int32_t)next;
   memcpy(scf->diis.overlap, numbers + SCALARS, sizeof scf->diis.overlap);
-  numbers += SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
+  numbers += HEAD;
   for (int k = 0; k < count; numbers += list[k++].n)
-    if (list[k].n > 0) memcpy(list[k].at, numbers, (size_t)list[k].n * sizeof *numbers);
+    if (list[k].n > 0) xc_matrix_copy(list[k].n, numbers, list[k].at);
   ask_difference(scf);
 done:
   return err;
@@ -241,15 +259,14 @@ done:
 
 static void sum_up(xc_scf *s, const xc_scf_built *built) {
   const int64_t nn = s->n * s->n;
+  const double factors[4] = {1, 1, -s->options.exchange, 1};
   xc_matrix_add(nn, 1, built->coulomb, s->coulomb);
-  memcpy(s->last_total, s->total, (size_t)nn * sizeof *s->total);
+  xc_matrix_copy(nn, s->total, s->last_total);
   for (int t = 0; t < s->n_spin; t++) {
+    const double *const parts[4] = {s->core, s->coulomb, s->exchange[t], built->xc[t]};
     if (s->options.exchange != 0) xc_matrix_add(nn, 1, built->exchange[t], s->exchange[t]);
-    memcpy(s->last_spin[t], s->density[t], (size_t)nn * sizeof *s->total);
-    memcpy(s->fock[t], s->core, (size_t)nn * sizeof *s->core);
-    xc_matrix_add(nn, 1, s->coulomb, s->fock[t]);
-    xc_matrix_add(nn, -s->options.exchange, s->exchange[t], s->fock[t]);
-    if (built->xc[t] != NULL) xc_matrix_add(nn, 1, built->xc[t], s->fock[t]);
+    xc_matrix_copy(nn, s->density[t], s->last_spin[t]);
+    xc_matrix_combine(nn, built->xc[t] != NULL ? 4 : 3, factors, parts, s->fock[t]);
   }
 }
 
@@ -269,64 +286,51 @@ static void set_energies(xc_scf *s, double xc) {
   s->change = e->total - last;
 }
 
-/* error = half (F D S - S D F) half^T of all spins; its largest element. */
-static tsl_err set_commutator(xc_scf *s) {
-  tsl_err err = TSL_OK;
+/* F', and error = F' D' - D' F' of all spins; its largest element. */
+static void set_commutator(xc_scf *s) {
   const int64_t n = s->n, m = s->m;
-  double *product = NULL, *half = NULL;
   s->commutator = 0;
-  TSL_TRY(xc_matrix_create(n, n, "F D S", &product));
-  TSL_TRY(xc_matrix_create(m, n, "half of F D S", &half));
   for (int t = 0; t < s->n_spin; t++) {
     double *error = s->error + t * m * m;
-    xc_matrix_product(n, n, n, 1, s->fock[t], false, s->density[t], false, s->work);
-    xc_matrix_product(n, n, n, 1, s->work, false, s->overlap, false, product);
-    xc_matrix_project(m, n, product, s->half, half, error);
-    for (int64_t i = 0; i < m; i++)
-      for (int64_t j = 0; j <= i; j++) {
-        const double e = error[i * m + j] - error[j * m + i];
-        error[i * m + j] = e, error[j * m + i] = -e;
-        s->commutator = fmax(s->commutator, fabs(e));
-      }
+    xc_matrix_project(m, n, s->fock[t], s->half, s->work, s->fock_half[t]);
+    xc_matrix_product(m, m, m, 1, s->fock_half[t], false, s->density_half[t], false, error);
+    s->commutator = fmax(s->commutator, xc_matrix_antisymmetrise(m, error));
   }
-done:
-  TSL_FREE_ALL(product, half);
-  return err;
 }
 
-/* Raise the empty orbitals: F += shift (S - S D S). */
-static void shift_levels(xc_scf *s, double *product, double *fock, const double *density) {
-  const int64_t n = s->n;
-  xc_matrix_product(n, n, n, 1, s->overlap, false, density, false, s->work);
-  xc_matrix_product(n, n, n, 1, s->work, false, s->overlap, false, product);
-  xc_matrix_add(n * n, s->options.level_shift, s->overlap, fock);
-  xc_matrix_add(n * n, -s->options.level_shift, product, fock);
+/* Raise the empty orbitals: F' += shift (1 - D'). */
+static void shift_levels(xc_scf *s, int t, double shift) {
+  const int64_t m = s->m;
+  xc_matrix_add(m * m, -shift, s->density_half[t], s->fock_half[t]);
+  for (int64_t k = 0; k < m; k++) s->fock_half[t][k * (m + 1)] += shift;
 }
 
-/* New densities of the lowest orbitals; share of the old ones kept. */
+/* New densities of the lowest orbitals; share of the old ones kept. The error's memory, of which
+ * DIIS has its copy, holds the vectors of F'. */
 static tsl_err set_density(xc_scf *s, double keep, double shift) {
   tsl_err err = TSL_OK;
-  const int64_t n = s->n;
-  double *fresh = NULL;
-  TSL_TRY(xc_matrix_create(n, n, "a density", &fresh));
+  const int64_t n = s->n, m = s->m;
   for (int t = 0; t < s->n_spin; t++) {
-    if (shift > 0) shift_levels(s, fresh, s->fock[t], s->density[t]);
-    TSL_TRY(xc_orthogonal_orbitals(n, s->m, s->fock[t], s->half, s->orbitals[t], s->levels[t]));
-    memset(fresh, 0, (size_t)(n * n) * sizeof *fresh);
-    xc_matrix_product(n, n, s->electrons[t], 1 - keep, s->orbitals[t], true, s->orbitals[t], false,
-                      fresh);
-    for (int64_t k = 0; k < n * n; k++) s->density[t][k] = keep * s->density[t][k] + fresh[k];
+    const int64_t filled = s->electrons[t];
+    double *vectors = s->error + t * m * m;
+    if (shift > 0) shift_levels(s, t, shift);
+    TSL_TRY(xc_matrix_eigen_lowest(m, filled, s->fock_half[t], s->levels[t], vectors));
+    xc_matrix_outer(m, filled, 1 - keep, vectors, keep, s->density_half[t]);
+    xc_matrix_product(filled, n, m, 1, vectors, false, s->half, false, s->orbitals[t]);
+    xc_matrix_outer(n, filled, 1 - keep, s->orbitals[t], keep, s->density[t]);
   }
 done:
-  tsl_free(fresh);
   return err;
 }
 
 /* Orbitals of the Fock matrix of the last density. */
 static tsl_err end(xc_scf *s, xc_scf_state state) {
   tsl_err err = TSL_OK;
-  for (int t = 0; t < s->n_spin; t++)
-    TSL_TRY(xc_orthogonal_orbitals(s->n, s->m, s->fock[t], s->half, s->orbitals[t], s->levels[t]));
+  const int64_t n = s->n, m = s->m;
+  for (int t = 0; t < s->n_spin; t++) {
+    TSL_TRY(xc_matrix_eigen(m, s->fock_half[t], s->levels[t]));
+    xc_matrix_product(m, n, m, 1, s->fock_half[t], false, s->half, false, s->orbitals[t]);
+  }
   s->state = state;
 done:
   return err;
@@ -335,7 +339,7 @@ done:
 static tsl_err go_on(xc_scf *s) {
   tsl_err err = TSL_OK;
   const bool far = s->commutator > s->options.damping_until;
-  if (s->options.diis > 0) xc_diis_step(&s->diis, s->error, s->fock[0]);
+  if (s->options.diis > 0) xc_diis_step(&s->diis, s->error, s->fock_half[0]);
   TSL_TRY(set_density(s, far ? s->options.damping : 0, far ? s->options.level_shift : 0));
   sum_spins(s);
   ask(s);
@@ -350,7 +354,7 @@ tsl_err xc_scf_step(xc_scf *scf, const xc_scf_built *built) {
   if (!isfinite(scf->energies.total))
     TSL_FAIL(TSL_ERR_NUMERIC, "iteration %d: the energy is %g", (int)scf->iteration + 1,
              scf->energies.total);
-  TSL_TRY(set_commutator(scf));
+  set_commutator(scf);
   scf->iteration++;
   if (!scf->rough && scf->iteration > 1 && fabs(scf->change) < scf->options.energy_limit &&
       scf->commutator < scf->options.commutator_limit)

@@ -13,6 +13,9 @@
  * linear, so only the change of the density is asked for (ask_*), every rebuild-th time the whole.
  * Convergence: change of the energy and largest element of the commutator F D S - S D F in the
  * orthonormal basis, both with the Fock matrix of the very density.
+ *
+ * In the orthonormal basis, where half S half^T = 1, F' = half F half^T and D = half^T D' half, so
+ * that half (F D S - S D F) half^T = F' D' - D' F'. DIIS, level shift and orbitals work there.
  */
 #ifndef TSL_FAM_XC_SCF_H
 #define TSL_FAM_XC_SCF_H
@@ -81,7 +84,8 @@ typedef struct xc_scf {
   int32_t rough;     /**< 1: what is built is too rough to end with */
   int32_t state;     /**< xc_scf_state; STOPPED: not converged in most_iterations */
   /* private */
-  double *coulomb, *exchange[2], *last_total, *last_spin[2], *error, *work;
+  double *coulomb, *exchange[2], *last_total, *last_spin[2], *work;
+  double *fock_half[2], *density_half[2], *error; /* F', D', F' D' - D' F': [m][m] of each spin */
   xc_diis diis;
 } xc_scf;
 
@@ -104,12 +108,14 @@ void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
 
 /**
  * All that the next iterations depend on beside the densities and the number of iterations: J, K
- * and what they are of, DIIS, the last energy. After xc_scf_restart with the same densities, load
- * makes the field go on with the same bits.
+ * and what they are of, D', DIIS, the last energy. After xc_scf_restart with the same densities,
+ * load makes the field go on with the same bits.
  * @param[in,out] numbers  [xc_scf_numbers(scf)]
  */
 int64_t xc_scf_numbers(const xc_scf *scf);
-void xc_scf_save(const xc_scf *scf, double *numbers);
+/** @param[in] whole  else numbers are those saved before the last step, and only what that step
+ *                    has changed is written */
+void xc_scf_save(const xc_scf *scf, bool whole, double *numbers);
 /** @return TSL_ERR_INPUT when they are of another DIIS */
 tsl_err xc_scf_load(xc_scf *scf, const double *numbers);
 

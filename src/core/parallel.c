@@ -1,0 +1,151 @@
+/* A team of threads that sleep until there is work. Who wakes takes ranges from a counter; the
+ * caller works too, and waits only for those that have begun. */
+#include "parallel.h"
+
+#include "memory.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+typedef struct job {
+  tsl_parallel_body body;
+  void *context;
+  int64_t n, grain, ranges;
+  atomic_llong next;
+  atomic_bool failed;
+} job;
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t work, idle;
+  pthread_t threads[TSL_PARALLEL_MOST];
+  int slots;      /* threads, the caller among them */
+  job *job;       /* NULL: nothing to join */
+  int64_t number; /* of the job */
+  int working;    /* threads in it */
+  bool stop;
+  atomic_flag taken;
+  int64_t failed_range; /* of the job, the lowest */
+  tsl_err_copy error;
+} team = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .idle = PTHREAD_COND_INITIALIZER,
+          .slots = 1,
+          .taken = ATOMIC_FLAG_INIT};
+
+static tsl_err do_range(const job *j, int slot, int64_t range) {
+  const int64_t lo = range * j->grain, left = j->n - lo;
+  return j->body(j->context, slot, lo, lo + (left < j->grain ? left : j->grain));
+}
+
+/* Ranges begin in rising order, so the lowest one that fails has always begun. */
+static void note_error(job *j, int64_t range, tsl_err err) {
+  pthread_mutex_lock(&team.lock);
+  if (!atomic_load(&j->failed) || range < team.failed_range) {
+    team.failed_range = range;
+    tsl_err_save(err, &team.error);
+  }
+  atomic_store(&j->failed, true);
+  pthread_mutex_unlock(&team.lock);
+}
+
+static void take_ranges(job *j, int slot) {
+  while (!atomic_load(&j->failed)) {
+    const int64_t range = atomic_fetch_add(&j->next, 1);
+    if (range >= j->ranges) return;
+    const tsl_err err = do_range(j, slot, range);
+    if (err != TSL_OK) note_error(j, range, err);
+  }
+}
+
+static void *thread_main(void *arg) {
+  const int slot = (int)(intptr_t)arg;
+  int64_t seen = 0;
+  pthread_mutex_lock(&team.lock);
+  for (;;) {
+    while (!team.stop && (team.job == NULL || team.number == seen))
+      pthread_cond_wait(&team.work, &team.lock);
+    if (team.stop) break;
+    job *j = team.job;
+    seen = team.number;
+    team.working++;
+    pthread_mutex_unlock(&team.lock);
+    take_ranges(j, slot);
+    pthread_mutex_lock(&team.lock);
+    if (--team.working == 0) pthread_cond_signal(&team.idle);
+  }
+  pthread_mutex_unlock(&team.lock);
+  return NULL;
+}
+
+static tsl_err do_together(job *j) {
+  pthread_mutex_lock(&team.lock);
+  team.job = j;
+  team.number++;
+  pthread_cond_broadcast(&team.work);
+  pthread_mutex_unlock(&team.lock);
+  take_ranges(j, 0);
+  pthread_mutex_lock(&team.lock);
+  team.job = NULL;
+  while (team.working > 0) pthread_cond_wait(&team.idle, &team.lock);
+  pthread_mutex_unlock(&team.lock);
+  return atomic_load(&j->failed) ? tsl_err_restore(&team.error) : TSL_OK;
+}
+
+static tsl_err do_alone(const job *j) {
+  tsl_err err = TSL_OK;
+  for (int64_t range = 0; range < j->ranges; range++) TSL_TRY(do_range(j, 0, range));
+done:
+  return err;
+}
+
+tsl_err tsl_parallel(int64_t n, int64_t grain, tsl_parallel_body body, void *context) {
+  tsl_err err = TSL_OK;
+  job j = {.body = body, .context = context, .n = n, .grain = grain};
+  if (n < 0 || grain < 1)
+    TSL_FAIL(TSL_ERR_INTERNAL, "%lld items in ranges of %lld", (long long)n, (long long)grain);
+  j.ranges = n / grain + (n % grain > 0);
+  if (j.ranges < 2 || team.slots < 2 || atomic_flag_test_and_set(&team.taken)) return do_alone(&j);
+  err = do_together(&j);
+  atomic_flag_clear(&team.taken);
+done:
+  return err;
+}
+
+int tsl_parallel_slots(void) {
+  return team.slots;
+}
+
+void tsl_parallel_close(void) {
+  pthread_mutex_lock(&team.lock);
+  team.stop = true;
+  pthread_cond_broadcast(&team.work);
+  pthread_mutex_unlock(&team.lock);
+  for (int slot = 1; slot < team.slots; slot++) pthread_join(team.threads[slot], NULL);
+  team.slots = 1, team.stop = false;
+}
+
+tsl_err tsl_parallel_open(int slots) {
+  tsl_err err = TSL_OK;
+  char limits[200];
+  sigset_t all, before;
+  int why = 0;
+  tsl_parallel_close();
+  (void)sigfillset(&all); /* signals are the main thread's */
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (why == 0 && team.slots < slots && team.slots < TSL_PARALLEL_MOST) {
+    void *slot = (void *)(intptr_t)team.slots;
+    why = pthread_create(&team.threads[team.slots], NULL, thread_main, slot);
+    team.slots += why == 0;
+  }
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (why == 0) goto done;
+  tsl_parallel_close();
+  TSL_FAIL(TSL_ERR_MEMORY, "cannot start %d threads: %s%s", slots - 1, strerror(why),
+           tsl_limits_text(limits));
+done:
+  return err;
+}

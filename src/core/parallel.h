@@ -1,0 +1,52 @@
+/**
+ * @file parallel.h
+ * Independent ranges of work, on the threads that this process has for them.
+ *
+ * Families have no threads. What they do on the root before and between phases they hand over here
+ * in ranges, and the runtime says how many threads there are. The ranges depend on the number of
+ * items and the grain alone: when each writes what is its own, the result is the same bits for any
+ * number of threads. Sums over ranges are the caller's, in an order of its own.
+ */
+#ifndef TSL_CORE_PARALLEL_H
+#define TSL_CORE_PARALLEL_H
+
+#include "error.h"
+
+#include <stdint.h>
+
+TSL_C_BEGIN
+
+/** More slots are never used. */
+enum { TSL_PARALLEL_MOST = 256 };
+
+/** Items [lo, hi). @param[in] slot  in 0..tsl_parallel_slots() - 1, of one range at a time: its
+ *  scratch memory may be kept from range to range */
+typedef tsl_err (*tsl_parallel_body)(void *context, int slot, int64_t lo, int64_t hi);
+
+/**
+ * From now on work is shared by so many threads, the caller among them; without this call, or with
+ * 1, there is only the caller. The others are started here, on the processors that the caller may
+ * use, and sleep between the calls of tsl_parallel. Not while one is under way.
+ * @param[in] slots  held within 1..TSL_PARALLEL_MOST
+ * @return TSL_ERR_MEMORY when threads cannot be started; then there is the caller alone
+ */
+tsl_err tsl_parallel_open(int slots);
+/** Ends the threads; then there is the caller alone. */
+void tsl_parallel_close(void);
+
+/** Threads that share work. */
+int tsl_parallel_slots(void);
+
+/**
+ * Items [0, n) in ranges of grain, begun in rising order; returns when all are done.
+ *
+ * A call within a range, or while another thread's call is under way, does its ranges in the
+ * caller's thread one after another, in slot 0.
+ * @param[in] grain  items of a range, the last one's fewer; at least 1
+ * @return the error, with its message, of the lowest range that fails, and no other; ranges not
+ *         begun by then are left out
+ */
+tsl_err tsl_parallel(int64_t n, int64_t grain, tsl_parallel_body body, void *context);
+
+TSL_C_END
+#endif
