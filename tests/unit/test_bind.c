@@ -348,18 +348,19 @@ static void cpuset_text(void **state) {
 
 /** The ranks of a node lend their cores; a rank that is not pinned stays so. */
 static void node_cores(void **state) {
-  tsl_placement p[4] = {{.node = 1, .cores = 4, .cpuset = "0-3,16-19"},
-                        {.node = 0, .cores = 8, .cpuset = "0-7"},
-                        {.node = 1, .cores = 2, .cpuset = "8,10", .rank = 2},
+  tsl_placement p[4] = {{.node = 1, .cores = 4, .threads = 1, .cpuset = "0-3,16-19"},
+                        {.node = 0, .cores = 8, .threads = 3, .cpuset = "0-7"},
+                        {.node = 1, .cores = 2, .threads = 2, .cpuset = "8,10", .rank = 2},
                         {.node = 1, .cores = 0}};
   tsl_placement all;
   (void)state;
+  p[0].device.kind = TSL_GPU, p[1].device.kind = p[2].device.kind = TSL_CPU;
   assert_int_equal(tsl_bind_node(p, 4, 2, &all), TSL_OK);
   assert_string_equal(all.cpuset, "0-3,8,10,16-19");
   assert_true(all.cores == 6 && all.node == 1 && all.rank == 2);
   assert_int_equal(tsl_bind_node(p, 4, 1, &all), TSL_OK);
   assert_string_equal(all.cpuset, "0-7");
-  assert_int_equal(all.cores, 8);
+  assert_int_equal(all.cores, 3);
   assert_int_equal(tsl_bind_node(p, 4, 3, &all), TSL_OK);
   assert_string_equal(all.cpuset, "");
   assert_int_equal(all.cores, 6);

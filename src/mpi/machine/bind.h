@@ -76,8 +76,9 @@ tsl_err tsl_bind_cpuset(hwloc_topology_t topology, const bool *chosen, int32_t n
 /**
  * The cores of all ranks of a rank's node, for work that the others wait for.
  * @param[in]  placements  shape [n]
- * @param[out] all  the rank's placement with the cores and hardware threads of them all; its cpuset
- *                  stays empty when the rank is not pinned
+ * @param[out] all  the rank's placement with the hardware threads of them all, and as many cores as
+ *                  they may have threads: of a socket no more than run.threads; its cpuset stays
+ *                  empty when the rank is not pinned
  * @return TSL_ERR_INTERNAL when the text does not fit
  */
 tsl_err tsl_bind_node(const tsl_placement *placements, int n, int rank, tsl_placement *all);

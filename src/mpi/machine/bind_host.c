@@ -49,6 +49,11 @@ done:
   return err;
 }
 
+/* Cores for threads of this rank: on a socket no more than run.threads. */
+static int32_t lent_cores(const tsl_placement *p) {
+  return p->device.kind == TSL_CPU && p->threads < p->cores ? p->threads : p->cores;
+}
+
 tsl_err tsl_bind_node(const tsl_placement *placements, int n, int rank, tsl_placement *all) {
   tsl_err err = TSL_OK;
   const hwloc_bitmap_t mask = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
@@ -57,7 +62,7 @@ tsl_err tsl_bind_node(const tsl_placement *placements, int n, int rank, tsl_plac
   if (mask == NULL || one == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for a cpuset");
   for (int r = 0; r < n; r++) {
     if (placements[r].node != all->node) continue;
-    all->cores += placements[r].cores;
+    all->cores += lent_cores(&placements[r]);
     if (hwloc_bitmap_list_sscanf(one, placements[r].cpuset) == 0)
       (void)hwloc_bitmap_or(mask, mask, one);
   }
