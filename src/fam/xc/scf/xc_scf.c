@@ -208,6 +208,7 @@ static int blocks_of(const xc_scf *s, block list[MOST_BLOCKS]) {
     list[n++] = (block){s->exchange[t], nn, 0, nn};
     list[n++] = (block){s->last_spin[t], nn, 0, nn};
   }
+  list[n++] = (block){s->half, s->m * s->n, 0, 0}; /* its signs are the threads' */
   list[n++] = (block){s->density_half[0], half, 0, half};
   list[n++] = (block){d->matrices, d->room * half, lo, hi};
   list[n++] = (block){d->errors, d->room * half, lo, hi};

@@ -108,8 +108,9 @@ void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
 
 /**
  * All that the next iterations depend on beside the densities and the number of iterations: J, K
- * and what they are of, D', DIIS, the last energy. After xc_scf_restart with the same densities,
- * load makes the field go on with the same bits.
+ * and what they are of, the orthonormal basis (which another number of threads makes with other
+ * signs) and what is in it, D' and DIIS, the last energy. After xc_scf_restart with the same
+ * densities, load makes the field go on with the same bits.
  * @param[in,out] numbers  [xc_scf_numbers(scf)]
  */
 int64_t xc_scf_numbers(const xc_scf *scf);
