@@ -12,6 +12,7 @@ static const char *const source_words[] = {"auto", "own", "libxc", NULL};
 static const char *const coulomb_words[] = {"exact", "fitted", NULL};
 static const char *const reference_words[] = {"auto", "restricted", "unrestricted", NULL};
 static const char *const precision_words[] = {"fp64", "mixed", NULL};
+static const char *const accelerator_words[] = {"diis", "adiis+diis", NULL};
 
 #define AT(member) offsetof(xc_deck, member)
 #define IN(map, member) (offsetof(xc_deck, map.member) - offsetof(xc_deck, map))
@@ -84,6 +85,10 @@ static const tsl_key scf_keys[] = {
      "Most iterations."},
     {"diis", TSL_KEY_INT, IN(scf, diis), "8", 0, XC_DIIS_MOST, NULL, NULL, 0,
      "Matrices of DIIS; 0: none."},
+    {"accelerator", TSL_KEY_CHOICE, IN(scf, accelerator), "adiis+diis", 0, 0, accelerator_words,
+     NULL, 0,
+     "Weights of DIIS: adiis+diis: of lowest energy far from the end, Pulay's near it; diis: "
+     "Pulay's alone."},
     {"damping", TSL_KEY_REAL, IN(scf, damping), "0", 0, 0.99, NULL, NULL, 0,
      "Share of the old density kept, at first."},
     {"level_shift", TSL_KEY_REAL, IN(scf, level_shift), "0", 0, 100, NULL, NULL, 0,
@@ -207,6 +212,9 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     TSL_DECK_FAIL(deck, "xc.groups.max_exponent", "used with reach: exponent alone; remove it");
   if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)
     TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
+  if (s->scf.diis == 0 && tsl_deck_given(deck, "xc.scf.accelerator"))
+    TSL_DECK_FAIL(deck, "xc.scf.accelerator",
+                  "not used without DIIS (diis: 0); remove one of them");
   if (tsl_deck_given(deck, "xc.grid.radial") != tsl_deck_given(deck, "xc.grid.angular"))
     TSL_DECK_FAIL(deck, "xc.grid", "radial and angular go together");
 done:
@@ -263,6 +271,11 @@ xc_scf_options xc_deck_scf(const xc_deck *s) {
   options.level_shift = s->scf.level_shift;
   options.most_iterations = (int32_t)s->scf.iterations;
   options.diis = (int32_t)s->scf.diis;
+  options.adiis = s->scf.accelerator == XC_ACCELERATOR_ADIIS_DIIS;
   options.rebuild = (int32_t)s->scf.rebuild;
   return options;
+}
+
+int64_t xc_deck_kept(const xc_deck *s) {
+  return s->scf.diis * (s->scf.accelerator == XC_ACCELERATOR_ADIIS_DIIS ? 2 : 1);
 }

@@ -42,6 +42,7 @@ typedef struct xc_deck {
   struct {
     double energy, commutator, overlap, damping, damping_until, level_shift;
     int64_t iterations, diis, rebuild;
+    int32_t accelerator;
   } scf;
 } xc_deck;
 
@@ -50,6 +51,7 @@ extern const tsl_key xc_keys[];
 /** Places in the deck's words. */
 enum { XC_COULOMB_EXACT, XC_COULOMB_FITTED };
 enum { XC_PRECISION_FP64, XC_PRECISION_MIXED };
+enum { XC_ACCELERATOR_DIIS, XC_ACCELERATOR_ADIIS_DIIS };
 enum { XC_REFERENCE_AUTO, XC_REFERENCE_RESTRICTED, XC_REFERENCE_UNRESTRICTED };
 
 /** Deck of a QCSchema file, .json, that is run as it is. */
@@ -60,6 +62,8 @@ tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s);
 tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule);
 xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s);
 xc_scf_options xc_deck_scf(const xc_deck *s);
+/** Matrices of a spin that DIIS keeps, densities among them. */
+int64_t xc_deck_kept(const xc_deck *s);
 
 enum { XC_ASKED = 256, XC_FOLDER = 4096, XC_INPUT = 1024 };
 

@@ -249,7 +249,7 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   if (s.reproducible) xc_matrix_one_thread();
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, own, p));
-  TSL_TRY(xc_memory_check(deck, problem, s.scf.diis));
+  TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s)));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));
   TSL_TRY(xc_files_keep(&s, own));

@@ -74,7 +74,7 @@ static tsl_err lone_matrices(lone *a) {
   TSL_TRY(xc_engine_create(a->integrals, XC_QUARTETS, 1e-14, &a->engine));
   xc_schwarz(a->engine, &a->basis, 0, m, a->largest);
   TSL_TRY(xc_pairs_create(&a->basis, a->largest, 0, &a->pairs));
-  TSL_TRY(xc_diis_create(n * n, n * n, 8, &a->diis));
+  TSL_TRY(xc_diis_create(n * n, n * n, 8, false, &a->diis));
   xc_overlap_kinetic(&a->basis, 0, m, a->overlap, a->core);
   xc_attraction(&a->basis, &a->nucleus, 1, 0, m, a->work);
   xc_matrix_add(n * n, 1, a->work, a->core);
@@ -185,7 +185,7 @@ static tsl_err lone_solve(lone *a, bool *converged) {
   for (int k = 0; k < MOST_ITERATIONS && !*converged; k++) {
     build_fock(a);
     *converged = commutator(a) < settled;
-    xc_diis_step(&a->diis, a->error, a->fock);
+    xc_diis_step(&a->diis, a->error, NULL, 0, a->fock);
     TSL_TRY(fill_density(a));
   }
 done:

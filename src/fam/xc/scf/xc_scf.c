@@ -1,5 +1,5 @@
-/* Memory of the field, its state as plain numbers for checkpoints, and one step: energies,
- * commutator, DIIS, level shift, damping, new densities, convergence. */
+/* Memory of the field, and one step: energies, commutator, DIIS, level shift, damping, new densities,
+ * convergence. */
 #include "xc_scf.h"
 
 #include "xc_matrix.h"
@@ -15,6 +15,7 @@ void xc_scf_standard(xc_scf_options *options) {
                               .exchange = 1,
                               .damping_until = 0.01,
                               .diis = 8,
+                              .adiis = 1,
                               .most_iterations = 100,
                               .rebuild = 8,
                               .restricted = 1};
@@ -40,27 +41,35 @@ done:
   return err;
 }
 
-/* The [n][n] matrices in one table. */
+/* The [n][n] matrices in one table; those of which DIIS sees both spins at once are not in it. */
 static int matrices_of(xc_scf *s, double **list[24]) {
   double **shared[] = {&s->overlap,   &s->core,    &s->kinetic,    &s->total,
                        &s->ask_total, &s->coulomb, &s->last_total, &s->work};
-  double **spin[] = {s->density, s->ask_spin, s->exchange, s->last_spin};
+  double **spin[] = {s->ask_spin, s->exchange, s->last_spin};
   int n = 0;
   for (int k = 0; k < 8; k++) list[n++] = shared[k];
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 3; k++)
     for (int t = 0; t < s->n_spin; t++) list[n++] = &spin[k][t];
   return n;
 }
 
+/* A matrix of each spin, one behind the other. */
+static tsl_err take_spins(const xc_scf *s, const char *what, double *of[2]) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_matrix_create(s->n_spin * s->n, s->n, what, &of[0]));
+  if (s->n_spin == 2) of[1] = of[0] + s->n * s->n;
+done:
+  return err;
+}
+
 static tsl_err take_memory(xc_scf *s) {
   tsl_err err = TSL_OK;
-  double **list[24], *both = NULL;
+  double **list[24];
   const int count = matrices_of(s, list);
   for (int k = 0; k < count; k++)
     TSL_TRY(xc_matrix_create(s->n, s->n, "matrices of the SCF", list[k]));
-  TSL_TRY(xc_matrix_create(s->n_spin * s->n, s->n, "Fock matrices", &both)); /* DIIS sees one */
-  s->fock[0] = both;
-  if (s->n_spin == 2) s->fock[1] = both + s->n * s->n;
+  TSL_TRY(take_spins(s, "Fock matrices", s->fock));
+  TSL_TRY(take_spins(s, "densities", s->density));
 done:
   return err;
 }
@@ -78,7 +87,7 @@ static tsl_err take_orbitals(xc_scf *s) {
   TSL_TRY(xc_matrix_create(s->n_spin * s->m, s->m, "commutators", &s->error));
   if (s->options.diis > 0)
     TSL_TRY(xc_diis_create(s->n_spin * s->n * s->n, s->n_spin * s->m * s->m, s->options.diis,
-                           &s->diis));
+                           s->options.adiis != 0, &s->diis));
 done:
   return err;
 }
@@ -112,7 +121,7 @@ void xc_scf_clear(xc_scf *scf) {
   const int count = matrices_of(scf, list);
   for (int k = 0; k < count; k++) tsl_free(*list[k]);
   for (int t = 0; t < 2; t++) tsl_free(scf->orbitals[t]), tsl_free(scf->levels[t]);
-  tsl_free(scf->fock[0]), tsl_free(scf->half), tsl_free(scf->error);
+  TSL_FREE_ALL(scf->fock[0], scf->density[0], scf->half, scf->error);
   xc_diis_clear(&scf->diis);
   memset(scf, 0, sizeof *scf);
 }
@@ -126,8 +135,7 @@ static void sum_spins(xc_scf *s) {
     xc_matrix_add(nn, s->n_spin == 1 ? 2 : 1, s->density[t], s->total);
 }
 
-/* Ask for the difference to what J and K are known of. */
-static void ask_difference(xc_scf *s) {
+void xc_scf_ask(xc_scf *s) {
   const int64_t nn = s->n * s->n;
   const size_t bytes = (size_t)nn * sizeof *s->total;
   memcpy(s->ask_total, s->total, bytes);
@@ -138,7 +146,7 @@ static void ask_difference(xc_scf *s) {
   }
 }
 
-/* That, or anew for everything. */
+/* The difference, or anew for everything. */
 static void ask(xc_scf *s) {
   const size_t bytes = (size_t)(s->n * s->n) * sizeof *s->total;
   if (s->iteration % s->options.rebuild == 0) {
@@ -146,7 +154,7 @@ static void ask(xc_scf *s) {
     for (int t = 0; t < s->n_spin; t++)
       memset(s->exchange[t], 0, bytes), memset(s->last_spin[t], 0, bytes);
   }
-  ask_difference(s);
+  xc_scf_ask(s);
 }
 
 static void xc_scf_begin(xc_scf *s) {
@@ -171,70 +179,6 @@ void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done) {
     memcpy(scf->density[t], density[t], (size_t)(scf->n * scf->n) * sizeof **density);
   xc_scf_begin(scf);
   scf->iteration = done;
-}
-
-/* -------------------------------------------------------------------- state */
-
-enum { SCALARS = 6, MOST_BLOCKS = 10 };
-
-/** Numbers of the state that lie together. */
-typedef struct block {
-  double *at;
-  int64_t n;
-} block;
-
-static int blocks_of(const xc_scf *s, block list[MOST_BLOCKS]) {
-  const int64_t nn = s->n * s->n;
-  const xc_diis *d = &s->diis;
-  int n = 0;
-  list[n++] = (block){s->coulomb, nn};
-  list[n++] = (block){s->last_total, nn};
-  for (int t = 0; t < s->n_spin; t++) {
-    list[n++] = (block){s->exchange[t], nn};
-    list[n++] = (block){s->last_spin[t], nn};
-  }
-  list[n++] = (block){d->matrices, d->room * d->n_matrix};
-  list[n++] = (block){d->errors, d->room * d->n_error};
-  return n;
-}
-
-int64_t xc_scf_numbers(const xc_scf *scf) {
-  block list[MOST_BLOCKS];
-  int64_t n = SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
-  const int count = blocks_of(scf, list);
-  for (int k = 0; k < count; k++) n += list[k].n;
-  return n;
-}
-
-void xc_scf_save(const xc_scf *scf, double *numbers) {
-  const double scalars[SCALARS] = {scf->energies.total, scf->change, scf->commutator,
-                                   scf->rough,          scf->diis.n, scf->diis.next};
-  block list[MOST_BLOCKS];
-  const int count = blocks_of(scf, list);
-  memcpy(numbers, scalars, sizeof scalars);
-  memcpy(numbers + SCALARS, scf->diis.overlap, sizeof scf->diis.overlap);
-  numbers += SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
-  for (int k = 0; k < count; numbers += list[k++].n)
-    if (list[k].n > 0) memcpy(numbers, list[k].at, (size_t)list[k].n * sizeof *numbers);
-}
-
-tsl_err xc_scf_load(xc_scf *scf, const double *numbers) {
-  tsl_err err = TSL_OK;
-  block list[MOST_BLOCKS];
-  const int count = blocks_of(scf, list);
-  const double n = numbers[4], next = numbers[5], room = scf->diis.room;
-  if (!(n >= 0 && n <= room && next >= 0 && (next < room || next == 0)))
-    TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's DIIS has %g matrices, here at most %g", n, room);
-  scf->energies.total = numbers[0], scf->change = numbers[1], scf->commutator = numbers[2];
-  scf->rough = numbers[3] != 0;
-  scf->diis.n = (int32_t)n, scf->diis.next = (int32_t)next;
-  memcpy(scf->diis.overlap, numbers + SCALARS, sizeof scf->diis.overlap);
-  numbers += SCALARS + XC_DIIS_MOST * XC_DIIS_MOST;
-  for (int k = 0; k < count; numbers += list[k++].n)
-    if (list[k].n > 0) memcpy(list[k].at, numbers, (size_t)list[k].n * sizeof *numbers);
-  ask_difference(scf);
-done:
-  return err;
 }
 
 /* --------------------------------------------------------------------- step */
@@ -332,10 +276,18 @@ done:
   return err;
 }
 
+/* Share of ADIIS in the weights: all far from the end, nothing near it. */
+static double adiis_share(const xc_scf *s) {
+  static const double far = 0.1, near = 1e-4; /* hartree */
+  if (!s->options.adiis || s->commutator < near) return 0;
+  return fmin(1, s->commutator / far);
+}
+
 static tsl_err go_on(xc_scf *s) {
   tsl_err err = TSL_OK;
   const bool far = s->commutator > s->options.damping_until;
-  if (s->options.diis > 0) xc_diis_step(&s->diis, s->error, s->fock[0]);
+  if (s->options.diis > 0)
+    xc_diis_step(&s->diis, s->error, s->density[0], adiis_share(s), s->fock[0]);
   TSL_TRY(set_density(s, far ? s->options.damping : 0, far ? s->options.level_shift : 0));
   sum_spins(s);
   ask(s);

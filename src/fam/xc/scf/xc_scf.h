@@ -30,6 +30,7 @@ typedef struct xc_scf_options {
   double damping;          /**< share of the old density kept, 0..1 (0) */
   double damping_until;    /**< commutator below which damping and level shift end (0.01) */
   int32_t diis;            /**< matrices of DIIS; 0: none (8) */
+  int32_t adiis;           /**< 1: ADIIS far from the end; needs diis (1) */
   int32_t most_iterations; /**< (100) */
   int32_t rebuild;         /**< whole J and K every so many iterations (8) */
   int32_t restricted;      /**< 1: RKS, needs alpha = beta */
@@ -112,6 +113,8 @@ int64_t xc_scf_numbers(const xc_scf *scf);
 void xc_scf_save(const xc_scf *scf, double *numbers);
 /** @return TSL_ERR_INPUT when they are of another DIIS */
 tsl_err xc_scf_load(xc_scf *scf, const double *numbers);
+/** Ask for the difference of the density to what J and K are known of. */
+void xc_scf_ask(xc_scf *scf);
 
 /** One iteration: Fock matrix and energy of the density, then the next density and what to ask.
  *  When it ends (state) density, fock, orbitals and energies belong together. */
