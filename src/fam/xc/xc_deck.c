@@ -12,6 +12,7 @@ static const char *const source_words[] = {"auto", "own", "libxc", NULL};
 static const char *const coulomb_words[] = {"exact", "fitted", NULL};
 static const char *const reference_words[] = {"auto", "restricted", "unrestricted", NULL};
 static const char *const precision_words[] = {"fp64", "mixed", NULL};
+static const char *const smearing_words[] = {"none", "fermi", "gaussian", NULL}; /* xc_smearing */
 static const char *const accelerator_words[] = {"diis", "adiis+diis", NULL};
 
 #define AT(member) offsetof(xc_deck, member)
@@ -69,6 +70,14 @@ static const tsl_key groups_keys[] = {
      "cubes: cubes of fewer points are joined with the next; default 1."},
     {"cost", TSL_KEY_CHOICE, IN(groups, cost), "fitted", 0, 0, xc_cost_words, NULL, 0,
      "Formula of the balance that `tesela plan` prints."},
+    {0}};
+
+static const tsl_key smearing_keys[] = {
+    {"kind", TSL_KEY_CHOICE, IN(smearing, kind), "none", 0, 0, smearing_words, NULL, 0,
+     "Fractions of electrons in orbitals near the Fermi level, of each spin its own: by Fermi and "
+     "Dirac, or by a Gaussian."},
+    {"width", TSL_KEY_REAL, IN(smearing, width), "0.01", 1e-6, 1, NULL, NULL, 0,
+     "Width of the step, hartree; of fermi: kT."},
     {0}};
 
 static const tsl_key guess_keys[] = {
@@ -130,6 +139,8 @@ const tsl_key xc_keys[] = {
     {"guess", TSL_KEY_MAP, AT(guess), "", 0, 0, NULL, guess_keys, SIZE(guess),
      "First density; default: of the atoms."},
     {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
+    {"smearing", TSL_KEY_MAP, AT(smearing), "", 0, 0, NULL, smearing_keys, SIZE(smearing),
+     "Fractional occupations."},
     {"molden", TSL_KEY_TEXT, AT(files[XC_FILE_MOLDEN]), "", 0, 0, NULL, NULL, 0,
      "Orbitals for viewers are written to this file, .molden."},
     {"qcschema", TSL_KEY_TEXT, AT(files[XC_FILE_QCSCHEMA]), "", 0, 0, NULL, NULL, 0,
@@ -212,6 +223,12 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     TSL_DECK_FAIL(deck, "xc.groups.max_exponent", "used with reach: exponent alone; remove it");
   if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)
     TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
+  if (s->smearing.kind == XC_SMEARING_NONE && tsl_deck_given(deck, "xc.smearing.width"))
+    TSL_DECK_FAIL(deck, "xc.smearing.width", "used with kind: fermi or gaussian alone; remove it");
+  if (s->smearing.kind != XC_SMEARING_NONE && s->scf.level_shift > 0)
+    TSL_DECK_FAIL(deck, "xc.scf.level_shift",
+                  "a shift changes the levels that smearing fills by; remove one of them, or use "
+                  "damping");
   if (s->scf.diis == 0 && tsl_deck_given(deck, "xc.scf.accelerator"))
     TSL_DECK_FAIL(deck, "xc.scf.accelerator",
                   "not used without DIIS (diis: 0); remove one of them");
@@ -273,6 +290,8 @@ xc_scf_options xc_deck_scf(const xc_deck *s) {
   options.diis = (int32_t)s->scf.diis;
   options.adiis = s->scf.accelerator == XC_ACCELERATOR_ADIIS_DIIS;
   options.rebuild = (int32_t)s->scf.rebuild;
+  options.smearing = s->smearing.kind;
+  options.width = s->smearing.width;
   return options;
 }
 

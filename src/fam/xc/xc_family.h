@@ -23,6 +23,10 @@ typedef struct xc_deck {
   struct {
     char *file;
   } guess;
+  struct {
+    int32_t kind;
+    double width;
+  } smearing;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t functions, source, coulomb, reference, parallel, precision;
   bool reproducible;

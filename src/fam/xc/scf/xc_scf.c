@@ -33,6 +33,10 @@ static tsl_err check(const xc_molecule *molecule, const xc_scf_options *o) {
   if (o->diis < 0 || o->diis > XC_DIIS_MOST || o->most_iterations < 1 || o->rebuild < 1)
     TSL_FAIL(TSL_ERR_INPUT, "diis %d must be in 0..%d, iterations %d and rebuild %d at least 1",
              (int)o->diis, XC_DIIS_MOST, (int)o->most_iterations, (int)o->rebuild);
+  if (o->smearing < 0 || o->smearing >= XC_N_SMEARINGS ||
+      (o->smearing != XC_SMEARING_NONE && (!(o->width > 0) || o->level_shift > 0)))
+    TSL_FAIL(TSL_ERR_INPUT, "smearing needs a positive width and no level shift; they are %g, %g",
+             o->width, o->level_shift);
   if (o->restricted && molecule->alpha != molecule->beta)
     TSL_FAIL(TSL_ERR_INPUT,
              "a restricted method needs as many alpha as beta electrons; there are %lld and %lld",
@@ -79,6 +83,7 @@ static tsl_err take_orbitals(xc_scf *s) {
   for (int t = 0; t < s->n_spin; t++) {
     TSL_TRY(xc_matrix_create(s->m, s->n, "orbitals", &s->orbitals[t]));
     TSL_TRY(xc_matrix_create(s->m, 1, "orbital energies", &s->levels[t]));
+    TSL_TRY(xc_matrix_create(s->m, 1, "occupations", &s->occupations[t]));
     if (s->electrons[t] > s->m)
       TSL_FAIL(TSL_ERR_INPUT,
                "%lld electrons of a spin, but the basis has %lld independent functions",
@@ -120,7 +125,7 @@ void xc_scf_clear(xc_scf *scf) {
   double **list[24];
   const int count = matrices_of(scf, list);
   for (int k = 0; k < count; k++) tsl_free(*list[k]);
-  for (int t = 0; t < 2; t++) tsl_free(scf->orbitals[t]), tsl_free(scf->levels[t]);
+  for (int t = 0; t < 2; t++) TSL_FREE_ALL(scf->orbitals[t], scf->levels[t], scf->occupations[t]);
   TSL_FREE_ALL(scf->fock[0], scf->density[0], scf->half, scf->error);
   xc_diis_clear(&scf->diis);
   memset(scf, 0, sizeof *scf);
@@ -160,7 +165,7 @@ static void ask(xc_scf *s) {
 static void xc_scf_begin(xc_scf *s) {
   s->iteration = 0; /* so that everything is asked for */
   s->state = XC_SCF_RUNNING;
-  s->energies.total = 0;
+  s->energies.total = 0, s->entropy = 0;
   s->diis.n = s->diis.next = 0;
   sum_spins(s);
   ask(s);
@@ -247,18 +252,42 @@ static void shift_levels(xc_scf *s, double *product, double *fock, const double 
   xc_matrix_add(n * n, -s->options.level_shift, product, fock);
 }
 
-/* New densities of the lowest orbitals; share of the old ones kept. */
+/* Orbitals of the Fock matrices, and their occupations. @param[out] entropy  of both spins */
+static tsl_err set_orbitals(xc_scf *s, double *entropy) {
+  tsl_err err = TSL_OK;
+  *entropy = 0;
+  for (int t = 0; t < s->n_spin; t++) {
+    TSL_TRY(xc_orthogonal_orbitals(s->n, s->m, s->fock[t], s->half, s->orbitals[t], s->levels[t]));
+    *entropy += (s->n_spin == 1 ? 2 : 1) *
+                xc_occupy((xc_smearing)s->options.smearing, s->options.width, s->m, s->levels[t],
+                          s->electrons[t], s->occupations[t], &s->fermi[t]);
+  }
+done:
+  return err;
+}
+
+/* Occupied orbitals of spin t times the roots of their occupations, in s->work. @return how many */
+static int64_t weigh_orbitals(xc_scf *s, int t) {
+  int64_t k = 0;
+  for (; k < s->m && s->occupations[t][k] > 0; k++)
+    for (int64_t i = 0; i < s->n; i++)
+      s->work[k * s->n + i] = sqrt(s->occupations[t][k]) * s->orbitals[t][k * s->n + i];
+  return k;
+}
+
+/* New densities of the occupied orbitals; share of the old ones kept. */
 static tsl_err set_density(xc_scf *s, double keep, double shift) {
   tsl_err err = TSL_OK;
   const int64_t n = s->n;
   double *fresh = NULL;
   TSL_TRY(xc_matrix_create(n, n, "a density", &fresh));
+  for (int t = 0; t < s->n_spin && shift > 0; t++)
+    shift_levels(s, fresh, s->fock[t], s->density[t]);
+  TSL_TRY(set_orbitals(s, &s->entropy));
   for (int t = 0; t < s->n_spin; t++) {
-    if (shift > 0) shift_levels(s, fresh, s->fock[t], s->density[t]);
-    TSL_TRY(xc_orthogonal_orbitals(n, s->m, s->fock[t], s->half, s->orbitals[t], s->levels[t]));
+    const int64_t filled = weigh_orbitals(s, t);
     memset(fresh, 0, (size_t)(n * n) * sizeof *fresh);
-    xc_matrix_product(n, n, s->electrons[t], 1 - keep, s->orbitals[t], true, s->orbitals[t], false,
-                      fresh);
+    xc_matrix_product(n, n, filled, 1 - keep, s->work, true, s->work, false, fresh);
     for (int64_t k = 0; k < n * n; k++) s->density[t][k] = keep * s->density[t][k] + fresh[k];
   }
 done:
@@ -266,11 +295,11 @@ done:
   return err;
 }
 
-/* Orbitals of the Fock matrix of the last density. */
+/* Orbitals of the Fock matrix of the last density; the entropy stays that of the density. */
 static tsl_err end(xc_scf *s, xc_scf_state state) {
   tsl_err err = TSL_OK;
-  for (int t = 0; t < s->n_spin; t++)
-    TSL_TRY(xc_orthogonal_orbitals(s->n, s->m, s->fock[t], s->half, s->orbitals[t], s->levels[t]));
+  double entropy = 0;
+  TSL_TRY(set_orbitals(s, &entropy));
   s->state = state;
 done:
   return err;

@@ -19,6 +19,7 @@
 
 #include "xc_diis.h"
 #include "xc_molecule.h"
+#include "xc_occupation.h"
 
 /** Options with their usual values in brackets. */
 typedef struct xc_scf_options {
@@ -34,6 +35,8 @@ typedef struct xc_scf_options {
   int32_t most_iterations; /**< (100) */
   int32_t rebuild;         /**< whole J and K every so many iterations (8) */
   int32_t restricted;      /**< 1: RKS, needs alpha = beta */
+  int32_t smearing;        /**< xc_smearing; not with a level shift (none) */
+  double width;            /**< of smearing, hartree */
 } xc_scf_options;
 
 void xc_scf_standard(xc_scf_options *options);
@@ -73,8 +76,12 @@ typedef struct xc_scf {
   double *ask_total;   /**< density for J, a difference or the whole */
   double *ask_spin[2]; /**< densities for K, likewise */
   double *fock[2];
-  double *orbitals[2]; /**< [m][n], row k is orbital k */
-  double *levels[2];   /**< [m] energies of the orbitals, hartree */
+  double *orbitals[2];    /**< [m][n], row k is orbital k */
+  double *levels[2];      /**< [m] energies of the orbitals, hartree */
+  double *occupations[2]; /**< [m] of the orbitals, 0..1 */
+  double fermi[2];        /**< Fermi level of each spin (xc_occupy), hartree */
+  double
+      entropy; /**< of the densities, both spins, Boltzmann's constants; 0 before the first step */
   xc_energies energies;
   double change; /**< of the energy, last iteration */
   double commutator;
