@@ -82,7 +82,11 @@ static const tsl_key smearing_keys[] = {
 
 static const tsl_key guess_keys[] = {
     {"file", TSL_KEY_TEXT, IN(guess, file), "", 0, 0, NULL, NULL, 0,
-     "Output of a run of the same atoms in the same basis; they may have moved by 0.5 Angstrom."},
+     "Output of a run of the same atoms, in any basis; they may have moved by 0.5 Angstrom."},
+    {"spins", TSL_KEY_TEXT, IN(guess, spins), "", 0, 0, NULL, NULL, 0,
+     "Atoms with unpaired electrons, negative: of beta: 'atom spin', separated by ';', where an "
+     "atom "
+     "is its number or an element, as in '1 4; 2 -4'. The orbitals are unrestricted then."},
     {0}};
 
 static const tsl_key scf_keys[] = {
@@ -125,7 +129,7 @@ const tsl_key xc_keys[] = {
     {"source", TSL_KEY_CHOICE, AT(source), "auto", 0, 0, source_words, NULL, 0,
      "Who computes the functional: own formulas, libxc, or own where there are any."},
     {"reference", TSL_KEY_CHOICE, AT(reference), "auto", 0, 0, reference_words, NULL, 0,
-     "Same orbitals for both spins, or not; auto: restricted for singlets."},
+     "Same orbitals for both spins, or not; auto: restricted for singlets without guess.spins."},
     {"coulomb", TSL_KEY_CHOICE, AT(coulomb), "exact", 0, 0, coulomb_words, NULL, 0,
      "Coulomb matrix from four-centre integrals, or by density fitting."},
     {"fitting", TSL_KEY_TEXT, AT(fitting), "", 0, 0, NULL, NULL, 0,
@@ -223,6 +227,8 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     TSL_DECK_FAIL(deck, "xc.groups.max_exponent", "used with reach: exponent alone; remove it");
   if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)
     TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
+  if (s->guess.file != NULL && s->guess.spins != NULL)
+    TSL_DECK_FAIL(deck, "xc.guess.spins", "the file has spins of its own; remove one of them");
   if (s->smearing.kind == XC_SMEARING_NONE && tsl_deck_given(deck, "xc.smearing.width"))
     TSL_DECK_FAIL(deck, "xc.smearing.width", "used with kind: fermi or gaussian alone; remove it");
   if (s->smearing.kind != XC_SMEARING_NONE && s->scf.level_shift > 0)

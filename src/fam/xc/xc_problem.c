@@ -233,7 +233,7 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
   for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
-  TSL_FREE_ALL(own->metric, own->fit_bounds, own->coulomb, own->history, own->xc);
+  TSL_FREE_ALL(own->spins, own->metric, own->fit_bounds, own->coulomb, own->history, own->xc);
   for (int t = 0; t < 2; t++) tsl_free(own->exchange[t]);
   tsl_free(own);
   problem->own = NULL;

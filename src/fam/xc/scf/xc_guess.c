@@ -15,11 +15,12 @@
 enum { MOST_ITERATIONS = 100 };
 static const double settled = 1e-6;
 
-void xc_guess_occupation(int z, double electrons[4]) {
+void xc_guess_occupation(double all, double electrons[4]) {
+  double left = all;
   memset(electrons, 0, 4 * sizeof *electrons);
-  for (int sum = 1, left = z; left > 0; sum++) /* n + l = sum, l falling */
+  for (int sum = 1; left > 0; sum++) /* n + l = sum, l falling */
     for (int l = (sum - 1) / 2; l >= 0 && left > 0; l--) {
-      const int room = 2 * (2 * l + 1), taken = left < room ? left : room;
+      const double taken = fmin(left, 2 * (2 * l + 1));
       if (l < 4) electrons[l] += taken;
       left -= taken;
     }
@@ -219,40 +220,68 @@ static void place_atom(const xc_harmonics *h, const lone *a, const xc_basis *bas
                   density);
 }
 
-/* Solve element z, whose shells begin at first, and place it on all its atoms. */
+/* Solve the atom whose n shells begin at first. */
+static tsl_err make_lone(const xc_basis *basis, int64_t first, int32_t z, lone *a,
+                         int64_t *n_unconverged) {
+  tsl_err err = TSL_OK;
+  int64_t n = 0;
+  bool converged = false;
+  while (first + n < basis->n_shells && basis->shells[first + n].atom == basis->shells[first].atom)
+    n++;
+  xc_guess_occupation(z, a->electrons);
+  TSL_TRY(lone_shells(basis, first, n, &a->basis));
+  TSL_TRY(lone_matrices(a));
+  TSL_TRY(lone_solve(a, &converged));
+  *n_unconverged += !converged;
+done:
+  return err;
+}
+
+/* The densities of both spins of an atom with unpaired electrons. */
+static tsl_err place_spins(const xc_harmonics *h, lone *a, double spin, const xc_basis *basis,
+                           int64_t first, double *const density[2]) {
+  tsl_err err = TSL_OK;
+  const int64_t n = a->basis.n;
+  for (int t = 0; t < 2; t++) {
+    xc_guess_occupation(a->nucleus.q + (t == 0 ? spin : -spin), a->electrons);
+    TSL_TRY(fill_density(a));
+    for (int64_t k = 0; k < n * n; k++) a->density[k] *= 0.5;
+    place_atom(h, a, basis, first, density[t]);
+  }
+done:
+  return err;
+}
+
+/* Solve element z and place it on all its atoms. */
 static tsl_err do_element(const xc_molecule *molecule, const xc_basis *basis, int32_t z,
-                          const xc_harmonics *h, double *density, int64_t *n_unconverged) {
+                          const xc_harmonics *h, const double *spins, double *const density[2],
+                          int64_t *n_unconverged) {
   tsl_err err = TSL_OK;
   lone a = {.nucleus = {{0, 0, 0}, z}};
-  bool converged = false;
   for (int64_t k = 0; k < basis->n_shells; k++) {
     const int32_t atom = basis->shells[k].atom;
     if (molecule->atoms[atom].z != z || (k > 0 && basis->shells[k - 1].atom == atom)) continue;
-    if (a.basis.n == 0) { /* the first atom of its element */
-      int64_t n = 0;
-      while (k + n < basis->n_shells && basis->shells[k + n].atom == atom) n++;
-      xc_guess_occupation(z, a.electrons);
-      TSL_TRY(lone_shells(basis, k, n, &a.basis));
-      TSL_TRY(lone_matrices(&a));
-      TSL_TRY(lone_solve(&a, &converged));
-      *n_unconverged += !converged;
-    }
-    place_atom(h, &a, basis, k, density);
+    if (a.basis.n == 0) TSL_TRY(make_lone(basis, k, z, &a, n_unconverged));
+    if (spins == NULL)
+      place_atom(h, &a, basis, k, density[0]);
+    else
+      TSL_TRY(place_spins(h, &a, spins[atom], basis, k, density));
   }
 done:
   lone_clear(&a);
   return err;
 }
 
-tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, double *density,
-                       int64_t *n_unconverged) {
+tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, const double *spins,
+                       double *const density[2], int64_t *n_unconverged) {
   tsl_err err = TSL_OK;
   xc_harmonics h;
   xc_harmonics_fill(&h);
   *n_unconverged = 0;
-  memset(density, 0, (size_t)(basis->n * basis->n) * sizeof *density);
+  for (int t = 0; t < (spins == NULL ? 1 : 2); t++)
+    memset(density[t], 0, (size_t)(basis->n * basis->n) * sizeof **density);
   for (int32_t z = 1; z <= XC_MAX_Z; z++)
-    TSL_TRY(do_element(molecule, basis, z, &h, density, n_unconverged));
+    TSL_TRY(do_element(molecule, basis, z, &h, spins, density, n_unconverged));
 done:
   return err;
 }
