@@ -131,8 +131,7 @@ static void guess(void **state) {
       field f;
       int64_t unconverged = 9;
       field_create("3\n\nO 0 0 0\nMg 0 0 1.8\nCl 0 2.1 0\n", 2, sets[k], NULL, kind, NULL, 0, &f);
-      good(
-          xc_guess_atoms(&f.molecule, &f.orbital, NULL, (double *const[2]){f.work}, &unconverged));
+      good(xc_guess_atoms(&f.molecule, &f.orbital, NULL, (double *const[2]){f.work}, &unconverged));
       assert_int_equal(unconverged, 0);
       near(xc_matrix_dot(f.orbital.n * f.orbital.n, f.work, f.overlap), 8 + 12 + 17, 1e-9);
       field_clear(&f);

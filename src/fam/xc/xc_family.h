@@ -204,6 +204,8 @@ tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
 /** A part of a unit of bra pairs or fitting shells, from its middle; groups whole. */
 void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
+/** What may help a field that did not converge; one sentence without its end. */
+const char *xc_advice(const xc_own *own);
 tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary);
 void xc_describe(const tsl_problem *problem, char *text, size_t size);
 

@@ -81,8 +81,8 @@ static void xc_result_judge(const xc_own *own, double electrons, tsl_summary *su
   if (scf->state != XC_SCF_CONVERGED)
     (void)snprintf(summary->reason, sizeof summary->reason,
                    "not converged in %d iterations: the energy still changes by %.2e hartree, the "
-                   "commutator is %.2e; more iterations, damping or level_shift may help",
-                   (int)scf->iteration, scf->change, scf->commutator);
+                   "commutator is %.2e; %s",
+                   (int)scf->iteration, scf->change, scf->commutator, xc_advice(own));
   else if (!(fabs(electrons - there) <= ELECTRONS * there))
     (void)snprintf(summary->reason, sizeof summary->reason,
                    "the grid holds %.6f electrons where there are %.0f: it is too coarse",
