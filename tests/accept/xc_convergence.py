@@ -58,7 +58,7 @@ def smeared_case(case):
     heat = lines["total energy"] - lines["free energy"]
     near("width times entropy", heat, case["width"] * lines["entropy"], 1e-12)
     near("half of it", lines["total energy"] - lines["energy at no width"], heat / 2, 1e-12)
-    orbitals = xc_molden.load(file)[2]
+    orbitals = xc_molden.load(file)[1]
     for t, spin in enumerate(["Alpha", "Beta"][:len(filled)]):
         near("occupations of the Molden file", orbitals[spin][1], full * filled[t], 1e-8)
     return f"{lines['free energy'] - case['free energy']:+.1e} hartree, {lines['iterations']:.0f} iterations"
@@ -101,6 +101,101 @@ def words_case():
     near("energies", energies, energies[0], 1e-9)
 
 
+# ------------------------------------------------------------- accelerators
+
+# Fields that Pulay's DIIS alone does not end within 100 iterations, found by trying oxides and carbonyls
+HARD = {
+    "manganese oxide": {"atoms": "Mn 0 0 0; O 0 0 1.65", "multiplicity": 6, "basis": "def2-SVP", "functional": "hf"},
+    "iron carbonyl": {"atoms": "Fe 0 0 0; C 0 0 1.8; O 0 0 2.95", "multiplicity": 3, "basis": "STO-3G", "functional": "b3lyp"},
+}
+EASY = {
+    "water": {"atoms": "O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696", "basis": "def2-SVP", "functional": "pbe"},
+    "oxygen": {"atoms": "O 0 0 0; O 0 0 1.2", "multiplicity": 3, "basis": "def2-SVP", "functional": "b3lyp"},
+    "ozone": {"atoms": "O 0 0 0; O 1.0885 0.6697 0; O -1.0885 0.6697 0", "basis": "def2-SVP", "functional": "pbe"},
+}
+
+
+def usual(case, **more):
+    """With the usual limits of the iterations, on a coarse grid."""
+    return deck(case, **{"grid": {"preset": "coarse"}, "threshold": 1e-11, "scf": {}, **more})
+
+
+def hard_case(case):
+    """ADIIS ends what DIIS alone does not; the density is stationary, by a damped field without either."""
+    alone = suite.run(["run", suite.deck("diis.yaml", usual(case, scf={"accelerator": "diis"})), "-o", "diis.h5", "-q",
+                       "--overwrite"], timeout=600)
+    check(alone.status == 3 and "not converged in 100" in alone.err, f"DIIS alone: {alone.tail()}")
+    lines, _ = solve(usual(case), name="adiis")
+    check(lines["iterations"] <= 60, f"{lines['iterations']:.0f} iterations")
+    plain, _ = solve(usual(case, scf={"diis": 0, "damping": 0.3, "damping_until": 0, "iterations": 400},
+                           guess={"file": suite.path("adiis.h5")}))
+    near("energy", plain["total energy"], lines["total energy"], 1e-7)
+    return f"{lines['iterations']:.0f} iterations"
+
+
+def easy_case(case):
+    """The usual accelerator costs no iteration more than DIIS alone, and has the same energy."""
+    found = [solve(usual(case, scf={"accelerator": which, "energy": 1e-9, "commutator": 1e-6}))[0] for which in ("diis", "adiis+diis")]
+    near("energy", found[1]["total energy"], found[0]["total energy"], 1e-9)
+    check(found[1]["iterations"] <= found[0]["iterations"], f"{found[1]['iterations']:.0f} iterations")
+    return f"{found[1]['iterations']:.0f} iterations, {found[0]['iterations']:.0f} by DIIS alone"
+
+
+def advice_case():
+    """What fits the field is advised: more iterations, smearing, damping."""
+    fluorine = {"atoms": "F 0 0 0; F 0 0 2.5", "basis": "def2-SVP", "functional": "pbe"}
+    metal = HARD["manganese oxide"]
+    for case, scf, needle in ((EASY["water"], {"iterations": 4}, "xc.scf.iterations"), (fluorine, {}, "xc.smearing"),
+                              (metal, {"accelerator": "diis", "iterations": 40}, "try xc.scf.accelerator adiis+diis"),
+                              (metal, {"iterations": 22, "energy": 1e-15}, "try xc.scf.damping")):
+        path = suite.deck("advice.yaml", usual(case, scf=scf))
+        run = suite.run(["run", path, "-o", "advice.h5", "-q", "--overwrite"], timeout=600)
+        check(run.status == 3 and needle in run.err, f"{needle}: {run.tail()}")
+    lines, _ = solve(usual(fluorine, smearing={"kind": "fermi", "width": 0.01}))
+    check(lines["iterations"] < 50, f"smeared: {lines['iterations']:.0f} iterations")
+
+
+# --------------------------------------------------------------- projection
+
+
+def projected_case(name, case, small, large):
+    """The density of a small basis spares iterations in a large one, whose energy is the same."""
+    solve({**usual({**case, "basis": small})}, name="small")
+    alone, _ = solve(usual({**case, "basis": large}))
+    tree = usual({**case, "basis": large}, guess={"file": suite.path("small.h5")})
+    lines, _ = solve(tree, ranks=2)
+    near("energy", lines["total energy"], alone["total energy"], 1e-8)
+    check(lines["iterations"] < alone["iterations"], f"{lines['iterations']:.0f} iterations, {alone['iterations']:.0f} alone")
+    run = suite.run(["run", suite.deck("guess.yaml", tree), "-o", "guess.h5"])
+    check("projected from" in run.out, run.out[:400])
+    back = usual({**case, "basis": small}, guess={"file": suite.path("guess.h5")})
+    near("energy in the small basis", solve(back)[0]["total energy"], solve(usual({**case, "basis": small}))[0]["total energy"], 1e-8)
+    return f"{lines['iterations']:.0f} iterations, {alone['iterations']:.0f} alone"
+
+
+def kept_case():
+    """A projected density holds its electrons and its orbitals: in a basis that contains the small one it is the same."""
+    case = {"atoms": "O 0 0 0.1; H 0.76 0 -0.47", "multiplicity": 2, "functional": "hf"}
+    small = "O S\n 30 0.3\n 6 0.7\nO S\n 0.7 1\nO P\n 1.1 1\nH S\n 0.6 1\n"
+    suite.write("small.nw", f"BASIS SPHERICAL\n{small}END\n")
+    suite.write("large.nw", f"BASIS SPHERICAL\n{small}O P\n 5 1\nO D\n 0.9 1\nH P\n 0.8 1\nEND\n")
+    lines, _ = solve(usual({**case, "basis": "./small.nw"}, scf={"energy": 1e-11, "commutator": 1e-8}), name="small")
+    path = suite.deck("first.yaml", usual({**case, "basis": "./large.nw"}, scf={"iterations": 1},
+                                          guess={"file": suite.path("small.h5")}))
+    run = suite.run(["run", path, "-o", "first.h5", "-q"])
+    check(run.status == 3, run.tail())
+    with harness.h5py.File(suite.path("first.h5"), "r") as file:
+        near("energy of the projected density", file["results"].attrs["total energy"], lines["total energy"], 1e-9)
+
+
+for one in EASY:
+    suite.case(f"easy {one}", easy_case, EASY[one])
+for one in HARD:
+    suite.case(f"hard {one}", hard_case, HARD[one])
+suite.case("advice", advice_case)
+for one, two, three in (("water", "def2-SVP", "def2-TZVP"), ("oxygen", "STO-3G", "def2-SVP")):
+    suite.case(f"projected {one}, {two} to {three}", projected_case, one, EASY[one], two, three)
+suite.case("a projection to a larger space", kept_case)
 for one in TRUTH["smeared"]:
     suite.case(f"smeared {one['name']}", smeared_case, one)
 suite.case("smeared water", narrow_case)

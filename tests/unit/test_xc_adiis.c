@@ -15,7 +15,7 @@ static double number(uint64_t *seed) {
   return (double)(*seed >> 11) * 0x1p-53;
 }
 
-/** f as the paper has it: 2 <D - D_n|F_n> + <D - D_n|F - F_n>, densities and matrices as vectors. */
+/** f as the paper has it: 2 <D - D_n|F_n> + <D - D_n|F - F_n>; densities, matrices as vectors. */
 static double model(int32_t n, int dim, const double *d, const double *f, const double *c) {
   double value = 0;
   for (int k = 0; k < dim; k++) {

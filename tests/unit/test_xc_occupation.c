@@ -1,4 +1,4 @@
-/* unit.xc.occupation: smeared steps against closed formulas and what thermodynamics asks of them. */
+/* unit.xc.occupation: smeared steps against closed formulas and thermodynamics. */
 #include "xc_occupation.h"
 
 #include <math.h>

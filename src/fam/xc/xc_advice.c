@@ -5,9 +5,8 @@
 
 /* Iterations that are looked at; fewer say nothing. */
 enum { LAST = 10 };
-/* Hartree: levels that come closer than this may change places from iteration to iteration, and a
- * commutator above the other is beyond what Pulay's DIIS is made for. */
-static const double close_levels = 0.02, far_away = 0.1;
+/* Levels that come closer may change places from iteration to iteration, hartree. */
+static const double close_levels = 0.02;
 
 /* The geometric means of the commutators of the last iterations and of those before them. */
 static bool still_falls(const xc_own *own) {
@@ -28,12 +27,11 @@ const char *xc_advice(const xc_own *own) {
   if (o->smearing == XC_SMEARING_NONE && lowest - highest < close_levels)
     return "the gap is small: xc.smearing {kind: fermi, width: 0.01} shares electrons among such "
            "levels";
-  if (o->diis > 0 && !o->adiis && scf->commutator > far_away)
+  if (o->damping == 0 && o->smearing == XC_SMEARING_NONE && o->diis > 0 && !o->adiis)
     return "try xc.scf.accelerator adiis+diis";
   if (o->damping == 0) return "try xc.scf.damping 0.7";
   if (scf->commutator <= o->damping_until)
     return "damping has ended: try a smaller xc.scf.damping_until";
-  if (o->smearing == XC_SMEARING_NONE && o->level_shift == 0)
-    return "try xc.scf.level_shift 0.3";
+  if (o->smearing == XC_SMEARING_NONE && o->level_shift == 0) return "try xc.scf.level_shift 0.3";
   return "try another multiplicity, or xc.guess.file from a smaller basis";
 }

@@ -138,9 +138,10 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
 tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_basis *basis,
                       xc_start *start);
 /**
- * Begin the field with a file's density: orbitals are made orthonormal again where atoms have moved,
- * D' = X D X^T with X = S'^(-1/2) S^(1/2) (P.-O. Loewdin, J. Chem. Phys. 18 (1950) 365), and those
- * occupied are projected where the basis is another one, C' = C S_old,new S'^-1, orthonormal again.
+ * Begin the field with a file's density: orbitals are made orthonormal again where atoms have
+ * moved, D' = X D X^T with X = S'^(-1/2) S^(1/2) (P.-O. Loewdin, J. Chem. Phys. 18 (1950) 365), and
+ * those occupied are projected where the basis is another one, C' = C S_old,new S'^-1, orthonormal
+ * again.
  * @param[in] name  of the file, for messages
  */
 tsl_err xc_start_apply(const char *name, const xc_basis *basis, xc_start *start, xc_scf *scf);

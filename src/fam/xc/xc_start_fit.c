@@ -1,5 +1,5 @@
-/* The field begins with the densities of a guess: their orbitals made orthonormal again where atoms have
- * moved, projected where their basis is another one, and as many electrons as the field has. */
+/* The field begins with the densities of a guess: their orbitals made orthonormal again where atoms
+ * have moved, projected where their basis is another one; as many electrons as the field has. */
 #include "xc_family.h"
 #include "xc_matrix.h"
 #include "xc_one.h"
@@ -117,7 +117,8 @@ done:
   return err;
 }
 
-/* The orthonormal orbitals of a density that hold most electrons. @param[out] orbitals  [count][n0] */
+/* The orthonormal orbitals of a density that hold most electrons.
+ * @param[out] orbitals  [count][n0] */
 static tsl_err fullest_orbitals(const projection *p, const double *density, int64_t count,
                                 double *orbitals) {
   tsl_err err = TSL_OK;

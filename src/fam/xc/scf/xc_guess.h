@@ -21,8 +21,8 @@ void xc_guess_occupation(double all, double electrons[4]);
  * where shells are open.
  * @param[in]  spins         [n_atoms] unpaired electrons of each atom, |spin| <= z, negative: beta;
  *                           NULL: none
- * @param[out] density       [n][n] of the neutral atoms, zero between them: density[0] the total; with
- *                           spins density[0] alpha, density[1] beta
+ * @param[out] density       [n][n] of the neutral atoms, zero between them: density[0] the total;
+ *                           with spins density[0] alpha, density[1] beta
  * @param[out] n_unconverged elements whose iterations did not settle to 1e-6; their density is used
  */
 tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, const double *spins,

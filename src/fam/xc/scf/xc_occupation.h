@@ -32,7 +32,8 @@ typedef enum xc_smearing {
  * @param[in]  levels       [m], ascending, hartree
  * @param[in]  electrons    0..m
  * @param[out] occupations  [m], 0..1
- * @param[out] fermi        mu, hartree; 0 where nothing is smeared: NONE, no electron, no empty place
+ * @param[out] fermi        mu, hartree; 0 where nothing is smeared: NONE, no electron, no empty
+ *                          place
  * @return S
  */
 double xc_occupy(xc_smearing kind, double width, int64_t m, const double *levels, int64_t electrons,

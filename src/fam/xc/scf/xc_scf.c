@@ -1,5 +1,5 @@
-/* Memory of the field, and one step: energies, commutator, DIIS, level shift, damping, new densities,
- * convergence. */
+/* Memory of the field, and one step: energies, commutator, DIIS, level shift, damping, new
+ * densities, convergence. */
 #include "xc_scf.h"
 
 #include "xc_matrix.h"
@@ -165,7 +165,7 @@ static void ask(xc_scf *s) {
 static void xc_scf_begin(xc_scf *s) {
   s->iteration = 0; /* so that everything is asked for */
   s->state = XC_SCF_RUNNING;
-  s->energies.total = 0, s->entropy = 0, s->lowest = INFINITY;
+  s->energies.total = 0, s->entropy = 0;
   s->diis.n = s->diis.next = 0;
   sum_spins(s);
   ask(s);
@@ -305,15 +305,16 @@ done:
   return err;
 }
 
-/* Share of ADIIS in the weights: all far from the end and where Pulay's weights have led the energy
- * up, nothing near the end. The first energy is of a density without orbitals, and does not count. */
-static double adiis_share(xc_scf *s) {
+/* Share of ADIIS in the weights: all far from the end, nothing near it; all, too, where the energy
+ * rises late, which early it may. Its model is of densities of orbitals, which those of damped
+ * fields are not, and it knows no entropy. */
+static double adiis_share(const xc_scf *s) {
+  enum { LATE = 15 };
   static const double far = 0.3, near = 0.03, uphill = 1e-3; /* hartree */
-  const double energy = s->energies.total - s->options.width * s->entropy;
-  const bool up = energy > s->lowest + uphill;
-  if (s->iteration > 1) s->lowest = fmin(s->lowest, energy);
-  if (!s->options.adiis) return 0;
-  return up ? 1 : fmin(1, fmax(0, (s->commutator - near) / (far - near)));
+  const xc_scf_options *o = &s->options;
+  if (!o->adiis || o->damping > 0 || o->smearing != XC_SMEARING_NONE) return 0;
+  if (s->iteration > LATE && s->change > uphill) return 1;
+  return fmin(1, fmax(0, (s->commutator - near) / (far - near)));
 }
 
 static tsl_err go_on(xc_scf *s) {

@@ -89,7 +89,6 @@ typedef struct xc_scf {
   int32_t rough;     /**< 1: what is built is too rough to end with */
   int32_t state;     /**< xc_scf_state; STOPPED: not converged in most_iterations */
   /* private */
-  double lowest; /* free energy after the first iteration, hartree */
   double *coulomb, *exchange[2], *last_total, *last_spin[2], *error, *work;
   xc_diis diis;
 } xc_scf;

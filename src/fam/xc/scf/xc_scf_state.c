@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SCALARS = 8, TABLE = XC_DIIS_MOST * XC_DIIS_MOST, MOST_BLOCKS = 11 };
+enum { SCALARS = 7, TABLE = XC_DIIS_MOST * XC_DIIS_MOST, MOST_BLOCKS = 11 };
 enum { FIRST_BLOCK = SCALARS + 2 * TABLE };
 
 /** Numbers of the state that lie together. */
@@ -39,9 +39,8 @@ int64_t xc_scf_numbers(const xc_scf *scf) {
 }
 
 void xc_scf_save(const xc_scf *scf, double *numbers) {
-  const double scalars[SCALARS] = {scf->energies.total, scf->change, scf->commutator,
-                                   scf->rough,          scf->diis.n, scf->diis.next,
-                                   scf->entropy,        scf->lowest};
+  const double scalars[SCALARS] = {scf->energies.total, scf->change,    scf->commutator, scf->rough,
+                                   scf->diis.n,         scf->diis.next, scf->entropy};
   block list[MOST_BLOCKS];
   const int count = blocks_of(scf, list);
   memcpy(numbers, scalars, sizeof scalars);
@@ -60,7 +59,7 @@ tsl_err xc_scf_load(xc_scf *scf, const double *numbers) {
   if (!(n >= 0 && n <= room && next >= 0 && (next < room || next == 0)))
     TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's DIIS has %g matrices, here at most %g", n, room);
   scf->energies.total = numbers[0], scf->change = numbers[1], scf->commutator = numbers[2];
-  scf->rough = numbers[3] != 0, scf->entropy = numbers[6], scf->lowest = numbers[7];
+  scf->rough = numbers[3] != 0, scf->entropy = numbers[6];
   scf->diis.n = (int32_t)n, scf->diis.next = (int32_t)next;
   memcpy(scf->diis.overlap, numbers + SCALARS, TABLE * sizeof *numbers);
   memcpy(scf->diis.trace, numbers + SCALARS + TABLE, TABLE * sizeof *numbers);
