@@ -88,7 +88,35 @@ def name_cases():
     both("keys of other groups", WATER + "  groups: {kind: kd, side: 3}\n", ["xc.groups.side", "kd"])
     both("an unknown key", WATER + "  iterations: 3\n", ["bad.yaml:8", "iterations"])
     both("damping of 1", WATER + "  scf: {damping: 1}\n", ["bad.yaml:8", "damping"])
+    both("an accelerator misspelt", WATER + "  scf: {accelerator: adiis}\n", ["bad.yaml:8", "adiis+diis"])
+    both("an accelerator without DIIS", WATER + "  scf: {accelerator: diis, diis: 0}\n", ["bad.yaml:8", "xc.scf.accelerator", "remove"])
+    both("smearing by nobody", WATER + "  smearing: {kind: fermo}\n", ["bad.yaml:8", "fermi"])
+    both("smearing without a width", WATER + "  smearing: {kind: fermi, width: 0}\n", ["bad.yaml:8", "width"])
+    both("a width of nothing", WATER + "  smearing: {width: 0.01}\n", ["bad.yaml:8", "xc.smearing.width", "kind"])
+    both("smearing of shifted levels", WATER + "  smearing: {kind: gaussian}\n  scf: {level_shift: 0.3}\n",
+         ["bad.yaml:9", "xc.scf.level_shift", "damping"])
     both("more memory of DIIS than there is", WATER + "  scf: {diis: 99}\n", ["bad.yaml:8", "diis"])
+
+
+def spins_cases():
+    def spins(text, base=WATER):
+        return base + f'  guess: {{spins: "{text}"}}\n'
+
+    triplet = change("    atoms:", "    multiplicity: 3\n    atoms:", WATER)
+    for name, deck, needles in (
+            ("spins without a number", spins("O"), ["bad.yaml:8", "xc.guess.spins", "spins:1", "atom spin"]),
+            ("a spin that is text", spins("1 up"), ["spins:1", "'up'"]),
+            ("a spin of NaN", spins("1 nan"), ["finite"]),
+            ("a spin of an atom that is not there", spins("1 1; 4 -1"), ["spins:2", "1..3"]),
+            ("atom 0", spins("0 1"), ["spins:1", "1..3"]),
+            ("a spin of an element that is not there", spins("Fe 2; O -2"), ["no atom Fe"]),
+            ("a spin of no element", spins("Ox 2"), ["Ox"]),
+            ("more unpaired electrons than there are", spins("1 9; 2 -9"), ["atom 1 (O)", "9 electrons"]),
+            ("spins of another multiplicity", spins("1 2; 2 -1"), ["1 unpaired", "0 by its multiplicity 1"]),
+            ("spins of another triplet", spins("1 1", triplet), ["1 unpaired", "2 by its multiplicity 3"]),
+            ("spins of restricted orbitals", spins("2 1; 3 -1") + "  reference: restricted\n", ["xc.reference", "guess.spins"]),
+            ("spins beside a file", WATER + '  guess: {spins: "2 1; 3 -1", file: none.h5}\n', ["xc.guess.spins", "remove"])):
+        both(name, deck, needles)
 
 
 def basis_cases():
@@ -229,7 +257,12 @@ def guess_case():
     shutil.copy(suite.path("first.h5"), suite.path("torn.h5"))
     with harness.h5py.File(suite.path("torn.h5"), "r+") as file:
         file["results/density"][0, 0, 0] += 0.3
-    for deck, needle in ((change("STO-3G", "def2-SVP", guess), "another basis"), (change("O 0 0", "S 0 0", guess), "atomic number"),
+    shutil.copy(suite.path("first.h5"), suite.path("odd.h5"))
+    with harness.h5py.File(suite.path("odd.h5"), "r+") as file:
+        file["results/basis"][3, 2] = 7
+    larger = change("STO-3G", "def2-SVP", guess)
+    for deck, needle in ((change("O 0 0", "S 0 0", guess), "atomic number"), (change("O 0 0", "S 0 0", larger), "atomic number"),
+                         (change("first.h5", "odd.h5", guess), "row 3 of its basis"), (change("first.h5", "torn.h5", larger), "electrons of spin"),
                          (change("O 0 0 0.1174", "O 0 0 1.1", guess), "Angstrom from where"),
                          (change("; H -0.757 0 -0.4696", "", change("    atoms:", "    charge: -1\n    atoms:", guess)), "3 atoms"),
                          (change("first.h5", "first.yaml", guess), "no HDF5 file"), (change("first.h5", "none.h5", guess), "none.h5"),
@@ -356,6 +389,7 @@ def bare_case():
 suite.case("the deck that the cases start from is good", good_deck)
 molecule_cases()
 name_cases()
+spins_cases()
 basis_cases()
 file_cases()
 json_cases()

@@ -1,8 +1,9 @@
 /**
  * @file test_xc_cpu_restart.c
  * A self-consistent field that stops after any phase and goes on from its STATE fields alone, in a
- * new problem, ends at the same energy after as many iterations in all, with the same history; so
- * does one that had too few iterations; a density that does not fit is refused.
+ * new problem, ends at the same energy after as many iterations in all, with the same history (bit
+ * by bit where sums are reproducible); so does one that had too few iterations; a density that does
+ * not fit is refused.
  */
 #include "cpu.h"
 #include "xc_family.h"
@@ -103,6 +104,11 @@ static const char water[] = " molecule: {atoms: \"O 0 0 0.1174; H 0.757 0 -0.469
                             "commutator: 1e-6}\n";
 static const char oxygen[] = " molecule: {atoms: \"O 0 0 0; O 0 0 1.2\", multiplicity: 3}\n grid: "
                              "{preset: coarse}\n scf: {energy: 1e-9, commutator: 1e-6}\n";
+static const char carbon[] =
+    " molecule: {atoms: \"C 0 0 0; C 0 0 1.24\"}\n grid: {preset: coarse}\n "
+    "scf: {energy: 1e-9, commutator: 1e-6, damping: 0.2}\n";
+static const char nitrogen[] = " molecule: {atoms: \"N 0 0 0; N 0 0 2.2\"}\n grid: {preset: "
+                               "coarse}\n scf: {energy: 1e-9, commutator: 1e-6, diis: 4}\n";
 
 static const struct {
   const char *name, *molecule, *rest;
@@ -115,6 +121,10 @@ static const struct {
      " basis: STO-3G\n functional: b3lyp\n reproducible: yes\n threshold: 1e-9\n"},
     {"reproducible, fitted", oxygen,
      " basis: STO-3G\n functional: pbe0\n coulomb: fitted\n reproducible: yes\n"},
+    {"reproducible, smeared", carbon,
+     " basis: STO-3G\n functional: pbe\n reproducible: yes\n smearing: {kind: fermi}\n"},
+    {"reproducible, spins of atoms", nitrogen,
+     " basis: STO-3G\n functional: pbe0\n reproducible: yes\n guess: {spins: 1 3; 2 -3}\n"},
 };
 
 /** The orthonormal basis as other threads may make it: one function has the other sign. */
@@ -123,32 +133,41 @@ static void turn_basis(tsl_problem *problem) {
   for (int64_t k = 0; k < scf->n; k++) scf->half[k] = -scf->half[k];
 }
 
+enum { LINES = 100 };
+
 /** How an undisturbed field went. */
 typedef struct course {
-  double energy;
+  double energy, entropy;
   int iterations;
+  double history[LINES][XC_N_HISTORY];
 } course;
 
 static course course_of(const made *m) {
-  const xc_scf *scf = &xc_own_of(&m->problem)->scf;
-  return (course){scf->energies.total, scf->iteration};
+  const xc_own *own = xc_own_of(&m->problem);
+  course c = {own->scf.energies.total, own->scf.entropy, own->scf.iteration, {{0}}};
+  memcpy(c.history, own->history, (size_t)own->n_history * sizeof *c.history);
+  return c;
 }
 
-static void check_end(const char *name, const made *m, int stop, course truth) {
+static void check_end(const char *name, const made *m, int stop, const course *truth) {
   const xc_own *own = xc_own_of(&m->problem);
   const double off = xc_params_of(&m->problem)->reproducible ? 0 : 1e-9;
   check(own->scf.state == XC_SCF_CONVERGED, "not converged", name, stop);
-  check(fabs(own->scf.energies.total - truth.energy) <= off, "another energy after phase", name,
+  check(fabs(own->scf.energies.total - truth->energy) <= off, "another energy after phase", name,
         stop);
-  check(own->scf.iteration == truth.iterations, "other iterations in all", name,
-        own->scf.iteration - truth.iterations);
-  check(own->n_history == truth.iterations, "a history of other length", name,
+  check(own->scf.iteration == truth->iterations, "other iterations in all", name,
+        own->scf.iteration - truth->iterations);
+  check(own->n_history == truth->iterations, "a history of other length", name,
         (double)own->n_history);
+  check(fabs(own->scf.entropy - truth->entropy) <= off, "another entropy after phase", name, stop);
+  check(off > 0 || memcmp(own->history, truth->history,
+                          (size_t)own->n_history * sizeof *truth->history) == 0,
+        "other bits in the history after phase", name, stop);
   for (int64_t k = 0; k < own->n_history; k++)
     check(own->history[k][0] == (double)(k + 1), "a line of history is missing", name, (double)k);
 }
 
-static void restart_after(const char *name, const char *section, int stop, course truth) {
+static void restart_after(const char *name, const char *section, int stop, const course *truth) {
   made first, second;
   bool more = false;
   make(section, &first);
@@ -165,7 +184,7 @@ static void restart_after(const char *name, const char *section, int stop, cours
 }
 
 /** Too few iterations; from what is left, with more of them. */
-static void more_iterations(const char *name, const char *section, course truth) {
+static void more_iterations(const char *name, const char *section, const course *truth) {
   char few[1024];
   made first, second;
   bool more = false;
@@ -194,8 +213,8 @@ static void restart_case(const char *name, const char *molecule, const char *res
   const int phases = go(&whole, 0, -1, &more);
   const course truth = course_of(&whole);
   release(&whole);
-  more_iterations(name, section, truth);
-  for (int stop = 1; stop < phases && stop < 8; stop++) restart_after(name, section, stop, truth);
+  more_iterations(name, section, &truth);
+  for (int stop = 1; stop < phases && stop < 8; stop++) restart_after(name, section, stop, &truth);
 }
 
 /** The state of one problem in another. */

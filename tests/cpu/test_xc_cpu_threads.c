@@ -134,6 +134,12 @@ int main(int argc, char **argv) {
                  "\n",
                  head);
   threads_case("chlorine monoxide, cubes", text);
+  (void)snprintf(
+      text, sizeof text,
+      "%s molecule: {atoms: \"N 0 0 0; O 0 0 2.2\", multiplicity: 2}\n basis: def2-TZVP\n"
+      " functional: pbe0\n guess: {spins: 1 3; 2 -2}\n smearing: {kind: fermi}\n",
+      head);
+  threads_case("nitrogen monoxide, spins of atoms, smeared", text);
   printf("%ld checks, %ld failures\n", n_checks, n_failures);
   return n_failures > 0 ? 1 : 0;
 }

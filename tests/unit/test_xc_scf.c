@@ -175,11 +175,48 @@ static void guess(void **state) {
       field f;
       int64_t unconverged = 9;
       field_create("3\n\nO 0 0 0\nMg 0 0 1.8\nCl 0 2.1 0\n", 2, sets[k], NULL, kind, NULL, 0, &f);
-      good(xc_guess_atoms(&f.molecule, &f.orbital, f.work, &unconverged));
+      good(xc_guess_atoms(&f.molecule, &f.orbital, NULL, (double *const[2]){f.work}, &unconverged));
       assert_int_equal(unconverged, 0);
       near(xc_matrix_dot(f.orbital.n * f.orbital.n, f.work, f.overlap), 8 + 12 + 17, 1e-9);
       field_clear(&f);
     }
+}
+
+/** Electrons of the atom's functions. */
+static double electrons_of(const field *f, int32_t atom, const double *density) {
+  double sum = 0;
+  for (int64_t k = 0; k < f->orbital.n_shells; k++) {
+    const xc_shell *shell = &f->orbital.shells[k];
+    const int64_t first = shell->first * f->orbital.n, n = xc_shell_size(shell) * f->orbital.n;
+    if (shell->atom == atom) sum += xc_matrix_dot(n, density + first, f->overlap + first);
+  }
+  return sum;
+}
+
+/** Spins of atoms: each has its electrons of alpha and of beta; none leaves the neutral atoms. */
+static void guess_spins(void **state) {
+  static const double spins[3] = {2, 0, -1.5}, none[3] = {0};
+  static const int z[3] = {8, 24, 17};
+  field f;
+  int64_t unconverged = 9;
+  (void)state;
+  field_create("3\n\nO 0 0 0\nCr 0 0 1.8\nCl 0 2.1 0\n", 2, "def2-SVP", NULL, XC_KIND_AUTO, NULL, 0,
+               &f);
+  const int64_t n = f.orbital.n;
+  double *density[2] = {room(n, n), room(n, n)};
+  good(xc_guess_atoms(&f.molecule, &f.orbital, spins, density, &unconverged));
+  assert_int_equal(unconverged, 0);
+  for (int32_t a = 0; a < 3; a++)
+    for (int t = 0; t < 2; t++)
+      near(electrons_of(&f, a, density[t]), 0.5 * (z[a] + (t == 0 ? spins[a] : -spins[a])), 1e-9);
+  good(xc_guess_atoms(&f.molecule, &f.orbital, NULL, (double *const[2]){f.work}, &unconverged));
+  good(xc_guess_atoms(&f.molecule, &f.orbital, none, density, &unconverged));
+  for (int64_t k = 0; k < n * n; k++) {
+    near(density[0][k], 0.5 * f.work[k], 1e-12);
+    near(density[1][k], 0.5 * f.work[k], 1e-12);
+  }
+  tsl_free(density[0]), tsl_free(density[1]);
+  field_clear(&f);
 }
 
 /* ---------------------------------------------------------------- energies */
@@ -391,13 +428,21 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(elements),      cmocka_unit_test(matrices),
-      cmocka_unit_test(parts),         cmocka_unit_test(occupations),
-      cmocka_unit_test(guess),         cmocka_unit_test(water_energy),
-      cmocka_unit_test(oxygen_energy), cmocka_unit_test(lio_energy),
-      cmocka_unit_test(triple_energy), cmocka_unit_test(cartesian_energy),
-      cmocka_unit_test(ways),          cmocka_unit_test(stopped),
-      cmocka_unit_test(hydrogen),      cmocka_unit_test(dependence),
+      cmocka_unit_test(elements),
+      cmocka_unit_test(matrices),
+      cmocka_unit_test(parts),
+      cmocka_unit_test(occupations),
+      cmocka_unit_test(guess),
+      cmocka_unit_test(guess_spins),
+      cmocka_unit_test(water_energy),
+      cmocka_unit_test(oxygen_energy),
+      cmocka_unit_test(lio_energy),
+      cmocka_unit_test(triple_energy),
+      cmocka_unit_test(cartesian_energy),
+      cmocka_unit_test(ways),
+      cmocka_unit_test(stopped),
+      cmocka_unit_test(hydrogen),
+      cmocka_unit_test(dependence),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

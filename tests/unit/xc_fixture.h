@@ -140,7 +140,7 @@ static inline void field_solve(field *f, const xc_scf_options *options, bool fit
   int64_t unconverged = 0;
   double *coulomb = room(n, n), *exchange[2] = {room(n, n), room(n, n)};
   good(xc_scf_create(&f->molecule, n, f->overlap, f->kinetic, f->attraction, options, scf));
-  good(xc_guess_atoms(&f->molecule, &f->orbital, f->work, &unconverged));
+  good(xc_guess_atoms(&f->molecule, &f->orbital, NULL, (double *const[2]){f->work}, &unconverged));
   assert_int_equal(unconverged, 0);
   xc_scf_start(scf, f->work);
   while (scf->state == XC_SCF_RUNNING) {

@@ -9,11 +9,12 @@ import numpy as np
 LINES = {"total energy": 1e-7, "nuclear repulsion": 1e-7, "kinetic energy": 1e-4, "attraction by charges": 1e-4,
          "Coulomb energy": 1e-4, "exact exchange": 1e-4, "exchange-correlation": 1e-4, "electrons integrated": 1e-4,
          "electrons": 0, "highest occupied": 1e-4, "lowest empty": 1e-4, "gap": 1e-4, "dipole x": 1e-4, "dipole y": 1e-4,
-         "dipole z": 1e-4, "spin square": 1e-4, "functions": 0, "independent functions": 0,
+         "dipole z": 1e-4, "entropy": 1e-3, "free energy": 1e-7, "energy at no width": 1e-5, "Fermi level": 1e-4,
+         "Fermi level of beta": 1e-4, "spin square": 1e-4, "functions": 0, "independent functions": 0,
          "smallest eigenvalue of overlap": 1e-8}
 # likewise of the cells of datasets
 FIELDS = {"atoms": 1e-8, "basis": 1e-8, "overlap": 1e-8, "density": 1e-4, "fock": 1e-4, "orbital_energies": 1e-4,
-          "mulliken_charges": 1e-4, "xc_matrix": 1e-4, "xc_integrals": 1e-4}
+          "occupations": 1e-3, "mulliken_charges": 1e-4, "xc_matrix": 1e-4, "xc_integrals": 1e-4}
 SAME_LEVEL = 1e-3  # hartree; orbitals nearer than this may be rotated into each other
 ORBITALS = 1e-2    # elements of the density of the orbitals of one level
 LEFT_OUT = ("history", "group_sizes", "orbitals")

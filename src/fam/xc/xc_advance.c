@@ -146,10 +146,11 @@ static tsl_err set_results(tsl_problem *problem) {
   const xc_scf *scf = &own->scf;
   const int64_t nn = scf->n * scf->n;
   double *density = NULL, *fock = NULL, *levels = NULL, *charges = NULL, *orbitals = NULL,
-         *overlap = NULL;
+         *overlap = NULL, *occupations = NULL;
   TSL_TRY(final(problem, XC_OUT_DENSITY, &density));
   TSL_TRY(final(problem, XC_OUT_FOCK, &fock));
   TSL_TRY(final(problem, XC_OUT_LEVELS, &levels));
+  TSL_TRY(final(problem, XC_OUT_OCCUPATIONS, &occupations));
   TSL_TRY(final(problem, XC_OUT_CHARGES, &charges));
   TSL_TRY(final(problem, XC_OUT_ORBITALS, &orbitals));
   TSL_TRY(final(problem, XC_OUT_OVERLAP, &overlap));
@@ -157,6 +158,7 @@ static tsl_err set_results(tsl_problem *problem) {
     memcpy(density + t * nn, scf->density[t], (size_t)nn * sizeof *density);
     memcpy(fock + t * nn, scf->fock[t], (size_t)nn * sizeof *fock);
     memcpy(levels + t * scf->m, scf->levels[t], (size_t)scf->m * sizeof *levels);
+    memcpy(occupations + t * scf->m, scf->occupations[t], (size_t)scf->m * sizeof *occupations);
     memcpy(orbitals + t * scf->m * scf->n, scf->orbitals[t],
            (size_t)(scf->m * scf->n) * sizeof *orbitals);
   }

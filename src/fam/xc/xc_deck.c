@@ -12,6 +12,8 @@ static const char *const source_words[] = {"auto", "own", "libxc", NULL};
 static const char *const coulomb_words[] = {"exact", "fitted", NULL};
 static const char *const reference_words[] = {"auto", "restricted", "unrestricted", NULL};
 static const char *const precision_words[] = {"fp64", "mixed", NULL};
+static const char *const smearing_words[] = {"none", "fermi", "gaussian", NULL}; /* xc_smearing */
+static const char *const accelerator_words[] = {"diis", "adiis+diis", NULL};
 
 #define AT(member) offsetof(xc_deck, member)
 #define IN(map, member) (offsetof(xc_deck, map.member) - offsetof(xc_deck, map))
@@ -70,9 +72,21 @@ static const tsl_key groups_keys[] = {
      "Formula of the balance that `tesela plan` prints."},
     {0}};
 
+static const tsl_key smearing_keys[] = {
+    {"kind", TSL_KEY_CHOICE, IN(smearing, kind), "none", 0, 0, smearing_words, NULL, 0,
+     "Fractions of electrons in orbitals near the Fermi level, of each spin its own: by Fermi and "
+     "Dirac, or by a Gaussian."},
+    {"width", TSL_KEY_REAL, IN(smearing, width), "0.01", 1e-6, 1, NULL, NULL, 0,
+     "Width of the step, hartree; of fermi: kT."},
+    {0}};
+
 static const tsl_key guess_keys[] = {
     {"file", TSL_KEY_TEXT, IN(guess, file), "", 0, 0, NULL, NULL, 0,
-     "Output of a run of the same atoms in the same basis; they may have moved by 0.5 Angstrom."},
+     "Output of a run of the same atoms, in any basis; they may have moved by 0.5 Angstrom."},
+    {"spins", TSL_KEY_TEXT, IN(guess, spins), "", 0, 0, NULL, NULL, 0,
+     "Atoms with unpaired electrons, negative: of beta: 'atom spin', separated by ';', where an "
+     "atom "
+     "is its number or an element, as in '1 4; 2 -4'. The orbitals are unrestricted then."},
     {0}};
 
 static const tsl_key scf_keys[] = {
@@ -84,6 +98,10 @@ static const tsl_key scf_keys[] = {
      "Most iterations."},
     {"diis", TSL_KEY_INT, IN(scf, diis), "8", 0, XC_DIIS_MOST, NULL, NULL, 0,
      "Matrices of DIIS; 0: none."},
+    {"accelerator", TSL_KEY_CHOICE, IN(scf, accelerator), "adiis+diis", 0, 0, accelerator_words,
+     NULL, 0,
+     "Weights of DIIS: adiis+diis: of lowest energy far from the end, Pulay's near it; diis: "
+     "Pulay's alone."},
     {"damping", TSL_KEY_REAL, IN(scf, damping), "0", 0, 0.99, NULL, NULL, 0,
      "Share of the old density kept, at first."},
     {"level_shift", TSL_KEY_REAL, IN(scf, level_shift), "0", 0, 100, NULL, NULL, 0,
@@ -111,7 +129,7 @@ const tsl_key xc_keys[] = {
     {"source", TSL_KEY_CHOICE, AT(source), "auto", 0, 0, source_words, NULL, 0,
      "Who computes the functional: own formulas, libxc, or own where there are any."},
     {"reference", TSL_KEY_CHOICE, AT(reference), "auto", 0, 0, reference_words, NULL, 0,
-     "Same orbitals for both spins, or not; auto: restricted for singlets."},
+     "Same orbitals for both spins, or not; auto: restricted for singlets without guess.spins."},
     {"coulomb", TSL_KEY_CHOICE, AT(coulomb), "exact", 0, 0, coulomb_words, NULL, 0,
      "Coulomb matrix from four-centre integrals, or by density fitting."},
     {"fitting", TSL_KEY_TEXT, AT(fitting), "", 0, 0, NULL, NULL, 0,
@@ -125,6 +143,8 @@ const tsl_key xc_keys[] = {
     {"guess", TSL_KEY_MAP, AT(guess), "", 0, 0, NULL, guess_keys, SIZE(guess),
      "First density; default: of the atoms."},
     {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
+    {"smearing", TSL_KEY_MAP, AT(smearing), "", 0, 0, NULL, smearing_keys, SIZE(smearing),
+     "Fractional occupations."},
     {"molden", TSL_KEY_TEXT, AT(files[XC_FILE_MOLDEN]), "", 0, 0, NULL, NULL, 0,
      "Orbitals for viewers are written to this file, .molden."},
     {"qcschema", TSL_KEY_TEXT, AT(files[XC_FILE_QCSCHEMA]), "", 0, 0, NULL, NULL, 0,
@@ -207,6 +227,17 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     TSL_DECK_FAIL(deck, "xc.groups.max_exponent", "used with reach: exponent alone; remove it");
   if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)
     TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
+  if (s->guess.file != NULL && s->guess.spins != NULL)
+    TSL_DECK_FAIL(deck, "xc.guess.spins", "the file has spins of its own; remove one of them");
+  if (s->smearing.kind == XC_SMEARING_NONE && tsl_deck_given(deck, "xc.smearing.width"))
+    TSL_DECK_FAIL(deck, "xc.smearing.width", "used with kind: fermi or gaussian alone; remove it");
+  if (s->smearing.kind != XC_SMEARING_NONE && s->scf.level_shift > 0)
+    TSL_DECK_FAIL(deck, "xc.scf.level_shift",
+                  "a shift changes the levels that smearing fills by; remove one of them, or use "
+                  "damping");
+  if (s->scf.diis == 0 && tsl_deck_given(deck, "xc.scf.accelerator"))
+    TSL_DECK_FAIL(deck, "xc.scf.accelerator",
+                  "not used without DIIS (diis: 0); remove one of them");
   if (tsl_deck_given(deck, "xc.grid.radial") != tsl_deck_given(deck, "xc.grid.angular"))
     TSL_DECK_FAIL(deck, "xc.grid", "radial and angular go together");
 done:
@@ -263,6 +294,13 @@ xc_scf_options xc_deck_scf(const xc_deck *s) {
   options.level_shift = s->scf.level_shift;
   options.most_iterations = (int32_t)s->scf.iterations;
   options.diis = (int32_t)s->scf.diis;
+  options.adiis = s->scf.accelerator == XC_ACCELERATOR_ADIIS_DIIS;
   options.rebuild = (int32_t)s->scf.rebuild;
+  options.smearing = s->smearing.kind;
+  options.width = s->smearing.width;
   return options;
+}
+
+int64_t xc_deck_kept(const xc_deck *s) {
+  return s->scf.diis * (s->scf.accelerator == XC_ACCELERATOR_ADIIS_DIIS ? 2 : 1);
 }

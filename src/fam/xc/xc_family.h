@@ -21,8 +21,12 @@ typedef struct xc_deck {
     int64_t charge, multiplicity;
   } molecule;
   struct {
-    char *file;
+    char *file, *spins;
   } guess;
+  struct {
+    int32_t kind;
+    double width;
+  } smearing;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t functions, source, coulomb, reference, parallel, precision;
   bool reproducible;
@@ -42,6 +46,7 @@ typedef struct xc_deck {
   struct {
     double energy, commutator, overlap, damping, damping_until, level_shift;
     int64_t iterations, diis, rebuild;
+    int32_t accelerator;
   } scf;
 } xc_deck;
 
@@ -50,6 +55,7 @@ extern const tsl_key xc_keys[];
 /** Places in the deck's words. */
 enum { XC_COULOMB_EXACT, XC_COULOMB_FITTED };
 enum { XC_PRECISION_FP64, XC_PRECISION_MIXED };
+enum { XC_ACCELERATOR_DIIS, XC_ACCELERATOR_ADIIS_DIIS };
 enum { XC_REFERENCE_AUTO, XC_REFERENCE_RESTRICTED, XC_REFERENCE_UNRESTRICTED };
 
 /** Deck of a QCSchema file, .json, that is run as it is. */
@@ -60,6 +66,8 @@ tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s);
 tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule);
 xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s);
 xc_scf_options xc_deck_scf(const xc_deck *s);
+/** Matrices of a spin that DIIS keeps, densities among them. */
+int64_t xc_deck_kept(const xc_deck *s);
 
 enum { XC_ASKED = 256, XC_FOLDER = 4096, XC_INPUT = 1024 };
 
@@ -69,9 +77,12 @@ enum { XC_ASKED = 256, XC_FOLDER = 4096, XC_INPUT = 1024 };
 /** Columns of XC_OUT_ATOMS and XC_OUT_BASIS. */
 enum { XC_N_ATOM_COLUMNS = 4, XC_N_BASIS_COLUMNS = 6 };
 
-/** A density of another run's output. Release with xc_start_clear. */
+/** Densities to begin with, of another run's output or of atoms with spins. Release with
+ *  xc_start_clear. */
 typedef struct xc_start {
-  double *density; /**< [n_spin][n][n]; NULL: no file is asked for */
+  double *density; /**< [n_spin][n][n]; NULL: none are asked for */
+  xc_basis basis;  /**< of a file's density, where the molecule's atoms are */
+  bool projected;  /**< that is not the field's */
   double (*at)[3]; /**< [n_atoms] where the atoms were, bohr */
   double moved;    /**< the farthest that one is from there, bohr */
   int32_t n_spin;
@@ -88,6 +99,7 @@ typedef struct xc_own {
   xc_groups groups; /**< both arrays are the fields' */
   xc_cost_rule cost;
   xc_start start;
+  double *spins; /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
   xc_scf scf;
   double *metric;      /**< [n_fit][n_fit] Cholesky factor */
   double *fit_bounds;  /**< [n_fit] sqrt((P|P)) */
@@ -121,13 +133,20 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
 
 /**
  * Read the density of an output of family xc.
- * @return TSL_ERR_INPUT naming what is of other atoms or of another basis, or too far away
+ * @return TSL_ERR_INPUT naming what is of other atoms or too far away
  */
 tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_basis *basis,
                       xc_start *start);
-/** Begin the field with it: orbitals made orthonormal again where atoms have moved, as many
- *  electrons as the field has. @param[in] name  of the file, for messages */
+/**
+ * Begin the field with a file's density: orbitals are made orthonormal again where atoms have
+ * moved, D' = X D X^T with X = S'^(-1/2) S^(1/2) (P.-O. Loewdin, J. Chem. Phys. 18 (1950) 365), and
+ * those occupied are projected where the basis is another one, C' = C S_old,new S'^-1, orthonormal
+ * again.
+ * @param[in] name  of the file, for messages
+ */
 tsl_err xc_start_apply(const char *name, const xc_basis *basis, xc_start *start, xc_scf *scf);
+/** Begin with densities of the field's basis, each scaled to as many electrons as the field has. */
+tsl_err xc_start_begin(const xc_start *start, xc_scf *scf);
 void xc_start_clear(xc_start *start);
 /** A row of XC_OUT_BASIS: primitive p of a shell. */
 void xc_basis_row(const xc_shell *shell, int64_t number, int p, double row[XC_N_BASIS_COLUMNS]);
@@ -189,6 +208,8 @@ void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
  *  reproducible: one, as its bits depend on them. */
 void xc_root_threads(const xc_params *p);
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
+/** What may help a field that did not converge; one sentence without its end. */
+const char *xc_advice(const xc_own *own);
 tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary);
 void xc_describe(const tsl_problem *problem, char *text, size_t size);
 

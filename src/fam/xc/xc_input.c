@@ -88,6 +88,8 @@ void xc_input_text(const xc_deck *s, xc_own *own) {
   if (s->guess.file == NULL) return;
   ADD(&l, "; guess from ");
   add_name(&l, s->guess.file);
+  if (own->start.projected)
+    ADD(&l, ", projected from %lld functions", (long long)own->start.basis.n);
   if (own->start.moved > 0)
     ADD(&l, ", atoms moved by up to %.3g Angstrom", own->start.moved * XC_BOHR);
 }

@@ -114,9 +114,24 @@ done:
   return err;
 }
 
+static tsl_err load_spins(const tsl_deck *deck, const xc_deck *s, xc_own *own) {
+  tsl_err err = TSL_OK;
+  if (s->reference == XC_REFERENCE_RESTRICTED)
+    TSL_DECK_FAIL(deck, "xc.reference",
+                  "restricted orbitals are the same for both spins, and xc.guess.spins wants "
+                  "unlike ones; remove one of them");
+  TSL_TRY(
+      tsl_alloc(own->molecule.n_atoms, sizeof *own->spins, "spins of atoms", (void **)&own->spins));
+  TSL_TRY(tsl_deck_blame(deck, "xc.guess.spins",
+                         xc_molecule_parse_spins(s->guess.spins, &own->molecule, own->spins)));
+done:
+  return err;
+}
+
 static tsl_err load_guess(const tsl_deck *deck, const xc_deck *s, xc_own *own) {
   tsl_err err = TSL_OK;
   char *path = NULL;
+  if (s->guess.spins != NULL) TSL_TRY(load_spins(deck, s, own));
   if (s->guess.file == NULL) goto done;
   TSL_TRY(tsl_deck_path(deck, s->guess.file, &path));
   TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
@@ -146,7 +161,10 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
                   "restricted orbitals need as many alpha as beta electrons; there are %lld and "
                   "%lld",
                   (long long)m->alpha, (long long)m->beta);
-  p->n_spin = s->reference == XC_REFERENCE_UNRESTRICTED || m->alpha != m->beta ? 2 : 1;
+  p->n_spin =
+      s->reference == XC_REFERENCE_UNRESTRICTED || s->guess.spins != NULL || m->alpha != m->beta
+          ? 2
+          : 1;
   p->parallel = s->parallel;
   p->cache = s->cache;
   p->card_cache = s->card_cache;

@@ -44,15 +44,15 @@ double xc_memory_card(const xc_params *p) {
 /* -------------------------------------------------------------------- early */
 
 /* Matrices among the fields and, on a socket, its sum of exchange-correlation; on rank 0 the state
- * of the field: density, J, K, what they are of, matrices of DIIS. Orbitals are left out, as
+ * of the field: density, J, K, what they are of, matrices kept for DIIS. Orbitals are left out, as
  * functions may be dependent. */
-static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t diis) {
+static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t kept) {
   const double nn = (double)p->n * (double)p->n, s = p->n_spin;
   const bool socket = device->kind == TSL_CPU;
   const int threads = socket && device->threads > 0 ? device->threads : 1;
   const double exchange = has_exchange(p) ? s : 0;
   const double fields = (2 * s + 1) + s + 1 + exchange + 2 * s + 1; /* IN; sums; OUT */
-  const double state = rank == 0 ? s + 2 + 2 * s + (double)diis * s : 0;
+  const double state = rank == 0 ? s + 2 + 2 * s + (double)kept * s : 0;
   return 8 * nn * (fields + state + (socket ? s : 0)) + xc_memory_sums(p, threads);
 }
 
@@ -73,12 +73,12 @@ done:
   return err;
 }
 
-tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t diis) {
+tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t kept) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
-    const double host = least_host(p, device, r, diis), card = xc_memory_card(p);
+    const double host = least_host(p, device, r, kept), card = xc_memory_card(p);
     const int64_t limit = device->kind == TSL_CPU ? device->memory_limit : device->host_limit;
     if (limit > 0 && host > (double)limit)
       TSL_TRY(too_small(deck, "run.host_memory", "host memory", (double)limit, host, r, p));

@@ -105,8 +105,8 @@ tsl_err xc_molden_write(const xc_params *p, const xc_own *own, FILE *file) {
   for (int t = 0; t < scf->n_spin; t++)
     for (int64_t k = 0; k < scf->m; k++) {
       const double full = scf->n_spin == 1 ? 2 : 1;
-      (void)fprintf(file, " Sym= A%lld\n Ene= %.12f\n Spin= %s\n Occup= %.1f\n", (long long)k + 1,
-                    scf->levels[t][k], t == 0 ? "Alpha" : "Beta", k < scf->electrons[t] ? full : 0);
+      (void)fprintf(file, " Sym= A%lld\n Ene= %.12f\n Spin= %s\n Occup= %.8f\n", (long long)k + 1,
+                    scf->levels[t][k], t == 0 ? "Alpha" : "Beta", full * scf->occupations[t][k]);
       write_orbital(&own->orbital, scf->orbitals[t] + k * scf->n, file);
     }
   return TSL_OK;

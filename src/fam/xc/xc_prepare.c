@@ -20,17 +20,33 @@ done:
   return err;
 }
 
+/** Atoms with spins. */
+static tsl_err guess_spins(xc_own *own) {
+  tsl_err err = TSL_OK;
+  const int64_t n = own->orbital.n;
+  own->start.n_spin = 2;
+  TSL_TRY(xc_matrix_create(2 * n, n, "guess", &own->start.density));
+  double *const density[2] = {own->start.density, own->start.density + n * n};
+  TSL_TRY(xc_guess_atoms(&own->molecule, &own->orbital, own->spins, density, &own->unconverged));
+  TSL_TRY(xc_start_begin(&own->start, &own->scf));
+done:
+  return err;
+}
+
 /** The first density. @param[out] work  [n][n] */
 static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double *work) {
   tsl_err err = TSL_OK;
-  if (own->start.density != NULL) {
+  if (s->guess.file != NULL) {
     TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
                            xc_start_apply(s->guess.file, &own->orbital, &own->start, &own->scf)));
-    xc_start_clear(&own->start);
-    goto done;
+  } else if (own->spins != NULL) {
+    TSL_TRY(guess_spins(own));
+  } else {
+    TSL_TRY(xc_guess_atoms(&own->molecule, &own->orbital, NULL, (double *const[2]){work, NULL},
+                           &own->unconverged));
+    xc_scf_start(&own->scf, work);
   }
-  TSL_TRY(xc_guess_atoms(&own->molecule, &own->orbital, work, &own->unconverged));
-  xc_scf_start(&own->scf, work);
+  xc_start_clear(&own->start);
 done:
   return err;
 }

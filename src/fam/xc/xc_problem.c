@@ -51,6 +51,9 @@ static const about abouts[XC_N_FIELDS] = {
                      TSL_GATHER, 3, 0},
     [XC_OUT_LEVELS] = {"orbital_energies", "hartree", "Energies of the orbitals of each spin.",
                        TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
+    [XC_OUT_OCCUPATIONS] = {"occupations", "1",
+                            "Electrons in the orbitals of each spin (restricted: of one), 0 to 1.",
+                            TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
     [XC_OUT_CHARGES] = {"mulliken_charges", "e", "Mulliken's charges of the atoms.", TSL_OUT,
                         TSL_F64, TSL_GATHER, 1, 0},
     [XC_OUT_ORBITALS] = {"orbitals", "1", "Orbitals of each spin, one a row.", TSL_OUT, TSL_F64,
@@ -101,6 +104,7 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_OUT_DENSITY] = {spins, n, n},
       [XC_OUT_FOCK] = {spins, n, n},
       [XC_OUT_LEVELS] = {spins, own->scf.m, 1},
+      [XC_OUT_OCCUPATIONS] = {spins, own->scf.m, 1},
       [XC_OUT_CHARGES] = {own->molecule.n_atoms, 1, 1},
       [XC_OUT_ORBITALS] = {spins, own->scf.m, n},
       [XC_OUT_OVERLAP] = {n, n, 1},
@@ -236,7 +240,7 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
   for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
-  TSL_FREE_ALL(own->metric, own->fit_bounds, own->coulomb, own->history, own->xc);
+  TSL_FREE_ALL(own->spins, own->metric, own->fit_bounds, own->coulomb, own->history, own->xc);
   for (int t = 0; t < 2; t++) tsl_free(own->exchange[t]);
   tsl_free(own);
   problem->own = NULL;
@@ -256,7 +260,7 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, own, p));
   xc_root_threads(p);
-  TSL_TRY(xc_memory_check(deck, problem, s.scf.diis));
+  TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s)));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));
   TSL_TRY(xc_files_keep(&s, own));

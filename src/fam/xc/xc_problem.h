@@ -72,6 +72,7 @@ enum {
   XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
   XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
   XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */
+  XC_OUT_OCCUPATIONS, /**< F64 [n_spin][independent functions] */
   XC_OUT_CHARGES,     /**< F64 [n_atoms] */
   XC_OUT_ORBITALS,    /**< F64 [n_spin][independent functions][n]: row k is orbital k */
   XC_OUT_OVERLAP,     /**< F64 [n][n] */

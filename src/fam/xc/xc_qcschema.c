@@ -74,6 +74,9 @@ static json_t *extras_of(const xc_own *own, const double *charges) {
   (void)xc_qcschema_put(inner, "orbital_energies", reals(scf->levels[0], scf->m));
   if (scf->n_spin == 2)
     (void)xc_qcschema_put(inner, "orbital_energies_beta", reals(scf->levels[1], scf->m));
+  if (scf->options.smearing != XC_SMEARING_NONE)
+    (void)xc_qcschema_put(inner, "free_energy",
+                          json_real(scf->energies.total - scf->options.width * scf->entropy));
   if (m->n_charges > 0)
     (void)xc_qcschema_put(inner, "point_charges",
                           reals((const double *)m->charges, 4 * m->n_charges));

@@ -39,6 +39,18 @@ static void add_energies(const xc_scf *scf, tsl_summary *summary) {
   tsl_summary_add(summary, "exchange-correlation", e->xc, "hartree");
 }
 
+/** Energies of smeared occupations: what is made lowest, and what is left without a width. */
+static void add_smearing(const xc_scf *scf, tsl_summary *summary) {
+  static const char *const names[2] = {"Fermi level", "Fermi level of beta"};
+  const double heat = scf->options.width * scf->entropy;
+  if (scf->options.smearing == XC_SMEARING_NONE) return;
+  tsl_summary_add(summary, "entropy", scf->entropy, "1");
+  tsl_summary_add(summary, "free energy", scf->energies.total - heat, "hartree");
+  tsl_summary_add(summary, "energy at no width", scf->energies.total - 0.5 * heat, "hartree");
+  for (int t = 0; t < scf->n_spin; t++)
+    tsl_summary_add(summary, names[t], scf->fermi[t], "hartree");
+}
+
 static void add_orbitals(const xc_scf *scf, tsl_summary *summary) {
   double highest = 0, lowest = 0;
   xc_scf_frontier(scf, &highest, &lowest);
@@ -69,8 +81,8 @@ static void xc_result_judge(const xc_own *own, double electrons, tsl_summary *su
   if (scf->state != XC_SCF_CONVERGED)
     (void)snprintf(summary->reason, sizeof summary->reason,
                    "not converged in %d iterations: the energy still changes by %.2e hartree, the "
-                   "commutator is %.2e; more iterations, damping or level_shift may help",
-                   (int)scf->iteration, scf->change, scf->commutator);
+                   "commutator is %.2e; %s",
+                   (int)scf->iteration, scf->change, scf->commutator, xc_advice(own));
   else if (!(fabs(electrons - there) <= ELECTRONS * there))
     (void)snprintf(summary->reason, sizeof summary->reason,
                    "the grid holds %.6f electrons where there are %.0f: it is too coarse",
@@ -88,6 +100,7 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   add_energies(scf, summary);
   tsl_summary_add(summary, "electrons integrated", electrons, "1");
   tsl_summary_add(summary, "electrons", (double)(scf->electrons[0] + scf->electrons[1]), "1");
+  add_smearing(scf, summary);
   add_orbitals(scf, summary);
   add_dipole(own, summary);
   TSL_TRY(add_spin(scf, summary));

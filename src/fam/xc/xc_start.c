@@ -1,7 +1,6 @@
-/* The guess from the output of another run of the same atoms in the same basis. */
+/* Density, atoms and basis of the output of another run of the same atoms, for a guess. */
 #include "xc_family.h"
 #include "xc_matrix.h"
-#include "xc_one.h"
 
 #include "table_read.h"
 
@@ -10,10 +9,8 @@
 
 /* Atoms may have moved by this between the two, bohr (0.5 Angstrom). */
 static const double farthest = 0.5 / XC_BOHR;
-/* Exponents and coefficients may differ by this part, electrons of the density by this number. */
-static const double near_part = 1e-10, near_electrons = 1e-4;
-
-/* --------------------------------------------------------------------- read */
+/* Exponents and coefficients of the same basis may differ by this part. */
+static const double near_part = 1e-10;
 
 static tsl_err read_table(const char *path, const char *dataset, bool deep, table_rows *rows) {
   const table_source source = {
@@ -62,27 +59,61 @@ void xc_basis_row(const xc_shell *shell, int64_t number, int p, double row[XC_N_
   row[4] = shell->exponent[p], row[5] = shell->coefficient[p];
 }
 
-static bool same_row(const double *a, const double *b) {
-  for (int c = 0; c < XC_N_BASIS_COLUMNS; c++)
-    if (!(fabs(a[c] - b[c]) <= (c < 4 ? 0 : near_part * fabs(b[c])))) return false;
+/* Append a primitive of a row to shell k. */
+static tsl_err take_row(const char *path, int64_t r, const double *row, const xc_molecule *m,
+                        int64_t k, xc_shell *shell) {
+  tsl_err err = TSL_OK;
+  const double atom = row[1], l = row[2], spherical = row[3];
+  const bool good = row[0] == (double)k && atom >= 0 && atom < (double)m->n_atoms && l >= 0 &&
+                    l <= XC_MAX_L && (spherical == 0 || spherical == 1) && row[4] > 0 &&
+                    atom == floor(atom) && l == floor(l) && shell->n < XC_MAX_PRIMITIVES;
+  if (!good ||
+      (shell->n > 0 && (shell->atom != atom || shell->l != l || shell->spherical != spherical)))
+    TSL_FAIL(TSL_ERR_INPUT, "%s: row %lld of its basis is no primitive of a shell", path,
+             (long long)r);
+  shell->atom = (int32_t)atom, shell->l = (int32_t)l, shell->spherical = (int32_t)spherical;
+  memcpy(shell->at, m->atoms[shell->atom].at, sizeof shell->at);
+  shell->exponent[shell->n] = row[4], shell->coefficient[shell->n++] = row[5];
+done:
+  return err;
+}
+
+/* The shells of the file, where the molecule's atoms are. */
+static tsl_err take_basis(const char *path, const table_rows *rows, const xc_molecule *m,
+                          xc_basis *basis) {
+  tsl_err err = TSL_OK;
+  if (rows->columns != XC_N_BASIS_COLUMNS)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: a basis of %lld columns", path, (long long)rows->columns);
+  TSL_TRY(
+      tsl_alloc(rows->n, sizeof *basis->shells, "shells of the guess", (void **)&basis->shells));
+  for (int64_t r = 0; r < rows->n; r++) {
+    const double *row = rows->values + r * rows->columns;
+    if (r == 0 || row[0] != row[-rows->columns]) basis->n_shells++;
+    TSL_TRY(take_row(path, r, row, m, basis->n_shells - 1, &basis->shells[basis->n_shells - 1]));
+  }
+  for (int64_t k = 0; k < basis->n_shells; k++) {
+    basis->shells[k].first = basis->n;
+    basis->n += xc_shell_size(&basis->shells[k]);
+  }
+done:
+  return err;
+}
+
+static bool same_shell(const xc_shell *a, const xc_shell *b) {
+  if (a->atom != b->atom || a->l != b->l || a->spherical != b->spherical || a->n != b->n)
+    return false;
+  for (int p = 0; p < a->n; p++)
+    if (!(fabs(a->exponent[p] - b->exponent[p]) <= near_part * b->exponent[p]) ||
+        !(fabs(a->coefficient[p] - b->coefficient[p]) <= near_part * fabs(b->coefficient[p])))
+      return false;
   return true;
 }
 
-static tsl_err check_basis(const char *path, const table_rows *rows, const xc_basis *basis) {
-  tsl_err err = TSL_OK;
-  int64_t r = 0;
-  bool same = rows->columns == XC_N_BASIS_COLUMNS;
-  for (int64_t k = 0; k < basis->n_shells && same; k++)
-    for (int p = 0; p < basis->shells[k].n && same; p++, r++) {
-      double row[XC_N_BASIS_COLUMNS];
-      xc_basis_row(&basis->shells[k], k, p, row);
-      same = r < rows->n && same_row(rows->values + r * rows->columns, row);
-    }
-  if (!same || r != rows->n)
-    TSL_FAIL(TSL_ERR_INPUT, "%s is of another basis: they differ at primitive %lld", path,
-             (long long)r);
-done:
-  return err;
+static bool same_basis(const xc_basis *a, const xc_basis *b) {
+  if (a->n_shells != b->n_shells) return false;
+  for (int64_t k = 0; k < a->n_shells; k++)
+    if (!same_shell(&a->shells[k], &b->shells[k])) return false;
+  return true;
 }
 
 static tsl_err take_density(const char *path, const table_rows *rows, int64_t n, xc_start *start) {
@@ -106,9 +137,10 @@ tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_ba
   TSL_TRY(read_table(path, "/results/atoms", false, &atoms));
   TSL_TRY(check_atoms(path, &atoms, molecule, start));
   TSL_TRY(read_table(path, "/results/basis", false, &shells));
-  TSL_TRY(check_basis(path, &shells, basis));
+  TSL_TRY(take_basis(path, &shells, molecule, &start->basis));
+  start->projected = !same_basis(&start->basis, basis);
   TSL_TRY(read_table(path, "/results/density", true, &density));
-  TSL_TRY(take_density(path, &density, basis->n, start));
+  TSL_TRY(take_density(path, &density, start->basis.n, start));
 done:
   table_rows_clear(&atoms), table_rows_clear(&shells), table_rows_clear(&density);
   return err;
@@ -116,116 +148,6 @@ done:
 
 void xc_start_clear(xc_start *start) {
   TSL_FREE_ALL(start->density, start->at);
+  xc_basis_clear(&start->basis);
   *start = (xc_start){.n_spin = 0};
-}
-
-/* --------------------------------------------------------------------- move */
-
-/* The overlap when the atoms were where the guess has them. */
-static tsl_err old_overlap(const xc_basis *basis, const xc_start *start, double *overlap) {
-  tsl_err err = TSL_OK;
-  const int64_t n = basis->n;
-  xc_basis old = *basis;
-  double *kinetic = NULL;
-  old.shells = NULL;
-  TSL_TRY(tsl_alloc(basis->n_shells, sizeof *old.shells, "shells", (void **)&old.shells));
-  memcpy(old.shells, basis->shells, (size_t)basis->n_shells * sizeof *old.shells);
-  for (int64_t k = 0; k < old.n_shells; k++)
-    memcpy(old.shells[k].at, start->at[old.shells[k].atom], sizeof old.shells[k].at);
-  TSL_TRY(xc_matrix_create(n, n, "kinetic energy", &kinetic));
-  xc_overlap_kinetic(&old, 0, old.n_shells, overlap, kinetic);
-done:
-  TSL_FREE_ALL(kinetic, old.shells);
-  return err;
-}
-
-/* out = matrix^power; what belongs to eigenvalues below the limit is left out. */
-static tsl_err matrix_power(int64_t n, const double *matrix, double power, double limit,
-                            double *out) {
-  tsl_err err = TSL_OK;
-  double *vectors = NULL, *values = NULL, *scaled = NULL;
-  TSL_TRY(xc_matrix_create(n, n, "vectors of the overlap", &vectors));
-  TSL_TRY(xc_matrix_create(n, n, "vectors of the overlap", &scaled));
-  TSL_TRY(xc_matrix_create(n, 1, "eigenvalues of the overlap", &values));
-  memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
-  TSL_TRY(xc_matrix_eigen(n, vectors, values));
-  for (int64_t k = 0; k < n; k++)
-    for (int64_t i = 0; i < n; i++)
-      scaled[k * n + i] = values[k] < limit ? 0 : pow(values[k], power) * vectors[k * n + i];
-  xc_matrix_product(n, n, n, 1, vectors, true, scaled, false, out);
-done:
-  tsl_free(vectors), tsl_free(values), tsl_free(scaled);
-  return err;
-}
-
-/* D' = X D X^T with X = S'^(-1/2) S^(1/2): the same orbitals, orthonormal again where the atoms are
- * now. */
-static tsl_err move_density(int64_t n, const double *old, const double *now, double limit,
-                            xc_start *start) {
-  tsl_err err = TSL_OK;
-  double *half = NULL, *inverse = NULL, *work = NULL, *moved = NULL;
-  TSL_TRY(xc_matrix_create(n, n, "S^1/2", &half));
-  TSL_TRY(xc_matrix_create(n, n, "S^-1/2", &inverse));
-  TSL_TRY(xc_matrix_create(n, n, "S'^-1/2 S^1/2", &work));
-  TSL_TRY(xc_matrix_create(n, n, "density", &moved));
-  TSL_TRY(matrix_power(n, old, 0.5, limit, half));
-  TSL_TRY(matrix_power(n, now, -0.5, limit, inverse));
-  xc_matrix_product(n, n, n, 1, inverse, false, half, false, work);
-  for (int t = 0; t < start->n_spin; t++) {
-    double *density = start->density + t * n * n;
-    xc_matrix_project(n, n, density, work, half, moved);
-    memcpy(density, moved, (size_t)(n * n) * sizeof *moved);
-  }
-done:
-  tsl_free(half), tsl_free(inverse), tsl_free(work), tsl_free(moved);
-  return err;
-}
-
-/* -------------------------------------------------------------------- spins */
-
-/* The density of spin t of the field from those of the guess, with the field's electrons. */
-static void set_spin(const xc_start *start, const xc_scf *scf, int t, double *out) {
-  const int64_t nn = scf->n * scf->n;
-  const double *a = start->density, *b = start->density + (start->n_spin - 1) * nn;
-  const bool mean = scf->n_spin < start->n_spin;
-  for (int64_t k = 0; k < nn; k++) out[k] = mean ? 0.5 * (a[k] + b[k]) : (t == 0 ? a : b)[k];
-  double there = xc_matrix_dot(nn, out, scf->overlap);
-  if (!(there > near_electrons)) { /* a spin without electrons in the guess: as the other */
-    memcpy(out, a, (size_t)nn * sizeof *out);
-    there = xc_matrix_dot(nn, out, scf->overlap);
-  }
-  for (int64_t k = 0; k < nn; k++) out[k] *= (double)scf->electrons[t] / there;
-}
-
-/* A density of orbitals has a whole number of electrons of each spin. */
-static tsl_err check_electrons(const char *name, int64_t n, const double *overlap,
-                               const xc_start *start) {
-  tsl_err err = TSL_OK;
-  for (int t = 0; t < start->n_spin; t++) {
-    const double there = xc_matrix_dot(n * n, start->density + t * n * n, overlap);
-    if (!(there > -near_electrons && fabs(there - round(there)) <= near_electrons) ||
-        (t == 0 && there < 0.5))
-      TSL_FAIL(TSL_ERR_INPUT, "%s: its density holds %.6f electrons of spin %d", name, there, t);
-  }
-done:
-  return err;
-}
-
-tsl_err xc_start_apply(const char *name, const xc_basis *basis, xc_start *start, xc_scf *scf) {
-  tsl_err err = TSL_OK;
-  const int64_t n = scf->n;
-  double *overlap = NULL, *spins[2] = {NULL, NULL};
-  TSL_TRY(xc_matrix_create(n, n, "overlap of the guess", &overlap));
-  TSL_TRY(old_overlap(basis, start, overlap));
-  TSL_TRY(check_electrons(name, n, overlap, start));
-  if (start->moved > 0)
-    TSL_TRY(move_density(n, overlap, scf->overlap, scf->options.overlap_limit, start));
-  for (int t = 0; t < scf->n_spin; t++) {
-    TSL_TRY(xc_matrix_create(n, n, "guess", &spins[t]));
-    set_spin(start, scf, t, spins[t]);
-  }
-  xc_scf_restart(scf, (const double *const *)spins, 0);
-done:
-  tsl_free(overlap), tsl_free(spins[0]), tsl_free(spins[1]);
-  return err;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Changes when the meaning of the marks does. */
-static const double format = 3;
+static const double format = 4;
 
 /* tr(D S) of a spin may differ from its electrons by this. */
 static const double electrons_off = 1e-6;

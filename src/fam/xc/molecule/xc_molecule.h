@@ -137,6 +137,16 @@ tsl_err xc_molecule_parse_json(const char *path, const char *text, int64_t bytes
  */
 tsl_err xc_molecule_finish(const char *what, xc_molecule *molecule);
 
+/**
+ * Unpaired electrons of the atoms from lines "atom spin", separated by ';' or line ends: an atom is
+ * its number, from 1, or an element, which means all its atoms; a later line replaces an earlier
+ * one, atoms that are not named have none.
+ * @param[in]  molecule  finished
+ * @param[out] spins     [n_atoms], negative: of beta
+ * @return TSL_ERR_INPUT naming the line, or when the sum is not that of the multiplicity
+ */
+tsl_err xc_molecule_parse_spins(const char *text, const xc_molecule *molecule, double *spins);
+
 /** Repulsion energy of the nuclei, and of nuclei and point charges (hartree). */
 double xc_repulsion_nuclei(const xc_molecule *molecule);
 double xc_repulsion_charges(const xc_molecule *molecule);

@@ -17,11 +17,12 @@
 enum { MOST_ITERATIONS = 100 };
 static const double settled = 1e-6;
 
-void xc_guess_occupation(int z, double electrons[4]) {
+void xc_guess_occupation(double all, double electrons[4]) {
+  double left = all;
   memset(electrons, 0, 4 * sizeof *electrons);
-  for (int sum = 1, left = z; left > 0; sum++) /* n + l = sum, l falling */
+  for (int sum = 1; left > 0; sum++) /* n + l = sum, l falling */
     for (int l = (sum - 1) / 2; l >= 0 && left > 0; l--) {
-      const int room = 2 * (2 * l + 1), taken = left < room ? left : room;
+      const double taken = fmin(left, 2 * (2 * l + 1));
       if (l < 4) electrons[l] += taken;
       left -= taken;
     }
@@ -76,7 +77,7 @@ static tsl_err lone_matrices(lone *a) {
   TSL_TRY(xc_engine_create(a->integrals, XC_QUARTETS, 1e-14, &a->engine));
   xc_schwarz(a->engine, &a->basis, 0, m, a->largest);
   TSL_TRY(xc_pairs_create(&a->basis, a->largest, 0, &a->pairs));
-  TSL_TRY(xc_diis_create(n * n, 8, &a->diis));
+  TSL_TRY(xc_diis_create(n * n, 8, false, &a->diis));
   xc_overlap_kinetic(&a->basis, 0, m, a->overlap, a->core);
   xc_attraction(&a->basis, &a->nucleus, 1, 0, m, a->work);
   xc_matrix_add(n * n, 1, a->work, a->core);
@@ -180,7 +181,7 @@ static tsl_err lone_solve(lone *a, bool *converged) {
   for (int k = 0; k < MOST_ITERATIONS && !*converged; k++) {
     build_fock(a);
     *converged = commutator(a) < settled;
-    xc_diis_step(&a->diis, a->error, a->fock);
+    xc_diis_step(&a->diis, a->error, NULL, 0, a->fock);
     TSL_TRY(fill_density(a));
   }
 done:
@@ -218,30 +219,56 @@ static void place_atom(const xc_harmonics *h, const lone *a, const xc_basis *bas
 typedef struct guessing {
   const xc_molecule *molecule;
   const xc_basis *basis;
+  const double *spins;
   xc_harmonics harmonics;
-  double *density;
+  double *density[2];
   bool unconverged[XC_MAX_Z + 1];
 } guessing;
 
-/* Solve element z, whose shells begin at first, and place it on all its atoms. */
+/* Solve the atom whose shells begin at first. */
+static tsl_err make_lone(guessing *g, int64_t first, int32_t z, lone *a) {
+  tsl_err err = TSL_OK;
+  const xc_basis *basis = g->basis;
+  int64_t n = 0;
+  bool converged = false;
+  while (first + n < basis->n_shells && basis->shells[first + n].atom == basis->shells[first].atom)
+    n++;
+  xc_guess_occupation(z, a->electrons);
+  TSL_TRY(lone_shells(basis, first, n, &a->basis));
+  TSL_TRY(lone_matrices(a));
+  TSL_TRY(lone_solve(a, &converged));
+  g->unconverged[z] = !converged;
+done:
+  return err;
+}
+
+/* The densities of both spins of an atom with unpaired electrons. */
+static tsl_err place_spins(const guessing *g, lone *a, double spin, int64_t first) {
+  tsl_err err = TSL_OK;
+  const int64_t n = a->basis.n;
+  for (int t = 0; t < 2; t++) {
+    xc_guess_occupation(a->nucleus.q + (t == 0 ? spin : -spin), a->electrons);
+    TSL_TRY(fill_density(a));
+    for (int64_t k = 0; k < n * n; k++) a->density[k] *= 0.5;
+    place_atom(&g->harmonics, a, g->basis, first, g->density[t]);
+  }
+done:
+  return err;
+}
+
+/* Solve element z and place it on all its atoms. */
 static tsl_err do_element(guessing *g, int32_t z) {
   tsl_err err = TSL_OK;
   const xc_basis *basis = g->basis;
   lone a = {.nucleus = {{0, 0, 0}, z}};
-  bool converged = false;
   for (int64_t k = 0; k < basis->n_shells; k++) {
     const int32_t atom = basis->shells[k].atom;
     if (g->molecule->atoms[atom].z != z || (k > 0 && basis->shells[k - 1].atom == atom)) continue;
-    if (a.basis.n == 0) { /* the first atom of its element */
-      int64_t n = 0;
-      while (k + n < basis->n_shells && basis->shells[k + n].atom == atom) n++;
-      xc_guess_occupation(z, a.electrons);
-      TSL_TRY(lone_shells(basis, k, n, &a.basis));
-      TSL_TRY(lone_matrices(&a));
-      TSL_TRY(lone_solve(&a, &converged));
-      g->unconverged[z] = !converged;
-    }
-    place_atom(&g->harmonics, &a, basis, k, g->density);
+    if (a.basis.n == 0) TSL_TRY(make_lone(g, k, z, &a));
+    if (g->spins == NULL)
+      place_atom(&g->harmonics, &a, basis, k, g->density[0]);
+    else
+      TSL_TRY(place_spins(g, &a, g->spins[atom], k));
   }
 done:
   lone_clear(&a);
@@ -257,13 +284,16 @@ done:
   return err;
 }
 
-tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, double *density,
-                       int64_t *n_unconverged) {
+tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, const double *spins,
+                       double *const density[2], int64_t *n_unconverged) {
   tsl_err err = TSL_OK;
-  guessing g = {.molecule = molecule, .basis = basis, .density = density};
+  guessing g = {.molecule = molecule, .basis = basis, .spins = spins};
   xc_harmonics_fill(&g.harmonics);
   *n_unconverged = 0;
-  memset(density, 0, (size_t)(basis->n * basis->n) * sizeof *density);
+  for (int t = 0; t < (spins == NULL ? 1 : 2); t++) {
+    g.density[t] = density[t];
+    memset(density[t], 0, (size_t)(basis->n * basis->n) * sizeof **density);
+  }
   TSL_TRY(tsl_parallel(XC_MAX_Z, 1, do_elements, &g));
   for (int z = 1; z <= XC_MAX_Z; z++) *n_unconverged += g.unconverged[z];
 done:

@@ -1,5 +1,5 @@
-/* Memory of the field, its state as plain numbers for checkpoints, and one step: energies,
- * commutator, DIIS, level shift, damping, new densities, convergence. */
+/* Memory of the field, and one step: energies, commutator, DIIS, level shift, damping, new
+ * densities, convergence. */
 #include "xc_scf.h"
 
 #include "xc_matrix.h"
@@ -15,6 +15,7 @@ void xc_scf_standard(xc_scf_options *options) {
                               .exchange = 1,
                               .damping_until = 0.01,
                               .diis = 8,
+                              .adiis = 1,
                               .most_iterations = 100,
                               .rebuild = 8,
                               .restricted = 1};
@@ -32,6 +33,10 @@ static tsl_err check(const xc_molecule *molecule, const xc_scf_options *o) {
   if (o->diis < 0 || o->diis > XC_DIIS_MOST || o->most_iterations < 1 || o->rebuild < 1)
     TSL_FAIL(TSL_ERR_INPUT, "diis %d must be in 0..%d, iterations %d and rebuild %d at least 1",
              (int)o->diis, XC_DIIS_MOST, (int)o->most_iterations, (int)o->rebuild);
+  if (o->smearing < 0 || o->smearing >= XC_N_SMEARINGS ||
+      (o->smearing != XC_SMEARING_NONE && (!(o->width > 0) || o->level_shift > 0)))
+    TSL_FAIL(TSL_ERR_INPUT, "smearing needs a positive width and no level shift; they are %g, %g",
+             o->width, o->level_shift);
   if (o->restricted && molecule->alpha != molecule->beta)
     TSL_FAIL(TSL_ERR_INPUT,
              "a restricted method needs as many alpha as beta electrons; there are %lld and %lld",
@@ -70,6 +75,7 @@ static tsl_err take_orbitals(xc_scf *s) {
   for (int t = 0; t < s->n_spin; t++) {
     TSL_TRY(xc_matrix_create(s->m, s->n, "orbitals", &s->orbitals[t]));
     TSL_TRY(xc_matrix_create(s->m, 1, "orbital energies", &s->levels[t]));
+    TSL_TRY(xc_matrix_create(s->m, 1, "occupations", &s->occupations[t]));
     if (s->electrons[t] > s->m)
       TSL_FAIL(TSL_ERR_INPUT,
                "%lld electrons of a spin, but the basis has %lld independent functions",
@@ -83,7 +89,8 @@ static tsl_err take_orbitals(xc_scf *s) {
     s->density_half[1] = s->density_half[0] + s->m * s->m;
   }
   if (s->options.diis > 0)
-    TSL_TRY(xc_diis_create(s->n_spin * s->m * s->m, s->options.diis, &s->diis));
+    TSL_TRY(
+        xc_diis_create(s->n_spin * s->m * s->m, s->options.diis, s->options.adiis != 0, &s->diis));
 done:
   return err;
 }
@@ -116,7 +123,7 @@ void xc_scf_clear(xc_scf *scf) {
   double **list[24];
   const int count = matrices_of(scf, list);
   for (int k = 0; k < count; k++) tsl_free(*list[k]);
-  for (int t = 0; t < 2; t++) tsl_free(scf->orbitals[t]), tsl_free(scf->levels[t]);
+  for (int t = 0; t < 2; t++) TSL_FREE_ALL(scf->orbitals[t], scf->levels[t], scf->occupations[t]);
   TSL_FREE_ALL(scf->fock[0], scf->half, scf->error, scf->fock_half[0], scf->density_half[0]);
   xc_diis_clear(&scf->diis);
   memset(scf, 0, sizeof *scf);
@@ -134,14 +141,13 @@ static void subtract(int64_t n, const double *a, const double *b, double *out) {
   xc_matrix_combine(n, 2, factors, (const double *const[2]){a, b}, out);
 }
 
-/* Ask for the difference to what J and K are known of. */
-static void ask_difference(xc_scf *s) {
+void xc_scf_ask(xc_scf *s) {
   const int64_t nn = s->n * s->n;
   subtract(nn, s->total, s->last_total, s->ask_total);
   for (int t = 0; t < s->n_spin; t++) subtract(nn, s->density[t], s->last_spin[t], s->ask_spin[t]);
 }
 
-/* That, or anew for everything. */
+/* The difference, or anew for everything. */
 static void ask(xc_scf *s) {
   const size_t bytes = (size_t)(s->n * s->n) * sizeof *s->total;
   if (s->iteration % s->options.rebuild == 0) {
@@ -149,7 +155,7 @@ static void ask(xc_scf *s) {
     for (int t = 0; t < s->n_spin; t++)
       memset(s->exchange[t], 0, bytes), memset(s->last_spin[t], 0, bytes);
   }
-  ask_difference(s);
+  xc_scf_ask(s);
 }
 
 /* D' = half S D S half^T, which for densities of orbitals is exact. The Fock matrix is made later:
@@ -164,7 +170,7 @@ static void set_density_half(xc_scf *s) {
 static void xc_scf_begin(xc_scf *s) {
   s->iteration = 0; /* so that everything is asked for */
   s->state = XC_SCF_RUNNING;
-  s->energies.total = 0;
+  s->energies.total = 0, s->entropy = 0;
   s->diis.n = s->diis.next = 0;
   set_density_half(s);
   sum_spins(s);
@@ -184,76 +190,6 @@ void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done) {
     memcpy(scf->density[t], density[t], (size_t)(scf->n * scf->n) * sizeof **density);
   xc_scf_begin(scf);
   scf->iteration = done;
-}
-
-/* -------------------------------------------------------------------- state */
-
-enum { SCALARS = 6, HEAD = SCALARS + XC_DIIS_MOST * XC_DIIS_MOST, MOST_BLOCKS = 10 };
-
-/** Numbers of the state that lie together, of which a step changes [lo, hi). */
-typedef struct block {
-  double *at;
-  int64_t n, lo, hi;
-} block;
-
-static int blocks_of(const xc_scf *s, block list[MOST_BLOCKS]) {
-  const int64_t nn = s->n * s->n, half = s->n_spin * s->m * s->m;
-  const xc_diis *d = &s->diis;
-  const int64_t entry = d->n > 0 ? (d->next + d->room - 1) % d->room : 0; /* the newest */
-  const int64_t lo = entry * half, hi = d->n > 0 ? lo + half : lo;
-  int n = 0;
-  list[n++] = (block){s->coulomb, nn, 0, nn};
-  list[n++] = (block){s->last_total, nn, 0, nn};
-  for (int t = 0; t < s->n_spin; t++) {
-    list[n++] = (block){s->exchange[t], nn, 0, nn};
-    list[n++] = (block){s->last_spin[t], nn, 0, nn};
-  }
-  list[n++] = (block){s->half, s->m * s->n, 0, 0}; /* its signs are the threads' */
-  list[n++] = (block){s->density_half[0], half, 0, half};
-  list[n++] = (block){d->matrices, d->room * half, lo, hi};
-  list[n++] = (block){d->errors, d->room * half, lo, hi};
-  return n;
-}
-
-int64_t xc_scf_numbers(const xc_scf *scf) {
-  block list[MOST_BLOCKS];
-  int64_t n = HEAD;
-  const int count = blocks_of(scf, list);
-  for (int k = 0; k < count; k++) n += list[k].n;
-  return n;
-}
-
-void xc_scf_save(const xc_scf *scf, bool whole, double *numbers) {
-  const double scalars[SCALARS] = {scf->energies.total, scf->change, scf->commutator,
-                                   scf->rough,          scf->diis.n, scf->diis.next};
-  block list[MOST_BLOCKS];
-  const int count = blocks_of(scf, list);
-  memcpy(numbers, scalars, sizeof scalars);
-  memcpy(numbers + SCALARS, scf->diis.overlap, sizeof scf->diis.overlap);
-  numbers += HEAD;
-  for (int k = 0; k < count; numbers += list[k++].n) {
-    const int64_t lo = whole ? 0 : list[k].lo, hi = whole ? list[k].n : list[k].hi;
-    if (lo < hi) xc_matrix_copy(hi - lo, list[k].at + lo, numbers + lo);
-  }
-}
-
-tsl_err xc_scf_load(xc_scf *scf, const double *numbers) {
-  tsl_err err = TSL_OK;
-  block list[MOST_BLOCKS];
-  const int count = blocks_of(scf, list);
-  const double n = numbers[4], next = numbers[5], room = scf->diis.room;
-  if (!(n >= 0 && n <= room && next >= 0 && (next < room || next == 0)))
-    TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's DIIS has %g matrices, here at most %g", n, room);
-  scf->energies.total = numbers[0], scf->change = numbers[1], scf->commutator = numbers[2];
-  scf->rough = numbers[3] != 0;
-  scf->diis.n = (int32_t)n, scf->diis.next = (int32_t)next;
-  memcpy(scf->diis.overlap, numbers + SCALARS, sizeof scf->diis.overlap);
-  numbers += HEAD;
-  for (int k = 0; k < count; numbers += list[k++].n)
-    if (list[k].n > 0) xc_matrix_copy(list[k].n, numbers, list[k].at);
-  ask_difference(scf);
-done:
-  return err;
 }
 
 /* --------------------------------------------------------------------- step */
@@ -306,16 +242,35 @@ static void shift_levels(xc_scf *s, int t, double shift) {
   for (int64_t k = 0; k < m; k++) s->fock_half[t][k * (m + 1)] += shift;
 }
 
-/* New densities of the lowest orbitals; share of the old ones kept. The error's memory, of which
+/* Occupations of the levels of spin t. @return its part of the entropy */
+static double occupy(xc_scf *s, int t) {
+  return (s->n_spin == 1 ? 2 : 1) * xc_occupy((xc_smearing)s->options.smearing, s->options.width,
+                                              s->m, s->levels[t], s->electrons[t],
+                                              s->occupations[t], &s->fermi[t]);
+}
+
+/* Occupied vectors of spin t times the roots of their occupations. @return how many */
+static int64_t weigh_vectors(const xc_scf *s, int t, double *vectors) {
+  int64_t k = 0;
+  for (; k < s->m && s->occupations[t][k] > 0; k++)
+    for (int64_t i = 0; i < s->m && s->occupations[t][k] < 1; i++)
+      vectors[k * s->m + i] *= sqrt(s->occupations[t][k]);
+  return k;
+}
+
+/* New densities of the occupied orbitals; share of the old ones kept. The error's memory, of which
  * DIIS has its copy, holds the vectors of F'. */
 static tsl_err set_density(xc_scf *s, double keep, double shift) {
   tsl_err err = TSL_OK;
   const int64_t n = s->n, m = s->m;
+  s->entropy = 0;
   for (int t = 0; t < s->n_spin; t++) {
-    const int64_t filled = s->electrons[t];
+    const int64_t most = s->options.smearing == XC_SMEARING_NONE ? s->electrons[t] : m;
     double *vectors = s->error + t * m * m;
     if (shift > 0) shift_levels(s, t, shift);
-    TSL_TRY(xc_matrix_eigen_lowest(m, filled, s->fock_half[t], s->levels[t], vectors));
+    TSL_TRY(xc_matrix_eigen_lowest(m, most, s->fock_half[t], s->levels[t], vectors));
+    s->entropy += occupy(s, t);
+    const int64_t filled = weigh_vectors(s, t, vectors);
     xc_matrix_outer(m, filled, 1 - keep, vectors, keep, s->density_half[t]);
     xc_matrix_product(filled, n, m, 1, vectors, false, s->half, false, s->orbitals[t]);
     xc_matrix_outer(n, filled, 1 - keep, s->orbitals[t], keep, s->density[t]);
@@ -324,12 +279,13 @@ done:
   return err;
 }
 
-/* Orbitals of the Fock matrix of the last density. */
+/* Orbitals of the Fock matrix of the last density; the entropy stays that of the density. */
 static tsl_err end(xc_scf *s, xc_scf_state state) {
   tsl_err err = TSL_OK;
   const int64_t n = s->n, m = s->m;
   for (int t = 0; t < s->n_spin; t++) {
     TSL_TRY(xc_matrix_eigen(m, s->fock_half[t], s->levels[t]));
+    (void)occupy(s, t);
     xc_matrix_product(m, n, m, 1, s->fock_half[t], false, s->half, false, s->orbitals[t]);
   }
   s->state = state;
@@ -337,10 +293,23 @@ done:
   return err;
 }
 
+/* Share of ADIIS in the weights: all far from the end, nothing near it; all, too, where the energy
+ * rises late, which early it may. Its model is of densities of orbitals, which those of damped
+ * fields are not, and it knows no entropy. */
+static double adiis_share(const xc_scf *s) {
+  enum { LATE = 15 };
+  static const double far = 0.3, near = 0.03, uphill = 1e-3; /* hartree */
+  const xc_scf_options *o = &s->options;
+  if (!o->adiis || o->damping > 0 || o->smearing != XC_SMEARING_NONE) return 0;
+  if (s->iteration > LATE && s->change > uphill) return 1;
+  return fmin(1, fmax(0, (s->commutator - near) / (far - near)));
+}
+
 static tsl_err go_on(xc_scf *s) {
   tsl_err err = TSL_OK;
   const bool far = s->commutator > s->options.damping_until;
-  if (s->options.diis > 0) xc_diis_step(&s->diis, s->error, s->fock_half[0]);
+  if (s->options.diis > 0)
+    xc_diis_step(&s->diis, s->error, s->density_half[0], adiis_share(s), s->fock_half[0]);
   TSL_TRY(set_density(s, far ? s->options.damping : 0, far ? s->options.level_shift : 0));
   sum_spins(s);
   ask(s);

@@ -22,6 +22,7 @@
 
 #include "xc_diis.h"
 #include "xc_molecule.h"
+#include "xc_occupation.h"
 
 /** Options with their usual values in brackets. */
 typedef struct xc_scf_options {
@@ -33,9 +34,12 @@ typedef struct xc_scf_options {
   double damping;          /**< share of the old density kept, 0..1 (0) */
   double damping_until;    /**< commutator below which damping and level shift end (0.01) */
   int32_t diis;            /**< matrices of DIIS; 0: none (8) */
+  int32_t adiis;           /**< 1: ADIIS far from the end; needs diis (1) */
   int32_t most_iterations; /**< (100) */
   int32_t rebuild;         /**< whole J and K every so many iterations (8) */
   int32_t restricted;      /**< 1: RKS, needs alpha = beta */
+  int32_t smearing;        /**< xc_smearing; not with a level shift (none) */
+  double width;            /**< of smearing, hartree */
 } xc_scf_options;
 
 void xc_scf_standard(xc_scf_options *options);
@@ -75,8 +79,11 @@ typedef struct xc_scf {
   double *ask_total;   /**< density for J, a difference or the whole */
   double *ask_spin[2]; /**< densities for K, likewise */
   double *fock[2];
-  double *orbitals[2]; /**< [m][n], row k is orbital k */
-  double *levels[2];   /**< [m] energies of the orbitals, hartree */
+  double *orbitals[2];    /**< [m][n], row k is orbital k */
+  double *levels[2];      /**< [m] energies of the orbitals, hartree */
+  double *occupations[2]; /**< [m] of the orbitals, 0..1 */
+  double fermi[2];        /**< Fermi level of each spin (xc_occupy), hartree */
+  double entropy;         /**< of the densities, both spins, Boltzmann's constants; at first 0 */
   xc_energies energies;
   double change; /**< of the energy, last iteration */
   double commutator;
@@ -119,6 +126,8 @@ int64_t xc_scf_numbers(const xc_scf *scf);
 void xc_scf_save(const xc_scf *scf, bool whole, double *numbers);
 /** @return TSL_ERR_INPUT when they are of another DIIS */
 tsl_err xc_scf_load(xc_scf *scf, const double *numbers);
+/** Ask for the difference of the density to what J and K are known of. */
+void xc_scf_ask(xc_scf *scf);
 
 /** One iteration: Fock matrix and energy of the density, then the next density and what to ask.
  *  When it ends (state) density, fock, orbitals and energies belong together. */
