@@ -37,7 +37,7 @@ double xc_memory_fields(const tsl_problem *problem) {
 double xc_memory_card_exchange(const xc_params *p, int64_t orbitals) {
   const double n = (double)p->n, fit = (double)p->n_fit;
   if (!p->fitted_exchange) return 0;
-  return 8 * (fit * fit + p->n_spin * n * n + (fit + 1) * n * (double)orbitals +
+  return 8 * (fit * fit + (2 * p->n_spin + 0.5) * n * n + (fit + 1) * n * (double)orbitals +
               XC_EXCHANGE_ROWS * (n * n + (double)p->n_packed));
 }
 

@@ -177,7 +177,6 @@ static void sum_threads(const xc_batches *b, int which, double *out) {
     const double *from = which < 0 ? b->thread[t].coulomb : b->thread[t].exchange[which];
     for (int64_t k = 0; k < nn; k++) out[k] += from[k];
   }
-  if (which >= 0 && b->p->fitted_exchange) xc_batches_mirror(b->p->n, out);
 }
 
 static bool join_threads(const xc_batches *b, int which, int64_t *out) {
@@ -241,6 +240,7 @@ static void collect_plain(xc_batches *b, tsl_problem *problem, const double *fit
   for (int s = 0; s < p->n_spin && has_exchange(p); s++) {
     sum_threads(b, s, exchange + s * nn);
     if (more != NULL) add_to(exchange + s * nn, more + s * nn, nn);
+    if (p->fitted_exchange) xc_batches_mirror(p->n, exchange + s * nn);
   }
   if (!p->fitted) {
     sum_threads(b, -1, coulomb);
