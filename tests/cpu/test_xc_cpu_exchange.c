@@ -75,7 +75,8 @@ static void brute_force(const tsl_problem *problem, double *exchange) {
   xc_matrix_product(p->n_fit, nn, p->n_fit, 1, inverse, false, squares, false, z);
   for (int s = 0; s < p->n_spin; s++)
     for (int64_t f = 0; f < p->n_fit; f++) {
-      xc_matrix_product(n, n, n, 1, squares + f * nn, false, xc_asked_spin(problem, s), false, half);
+      xc_matrix_product(n, n, n, 1, squares + f * nn, false, xc_asked_spin(problem, s), false,
+                        half);
       xc_matrix_product(n, n, n, 1, half, false, z + f * nn, false, part);
       xc_matrix_add(nn, 1, part, exchange + s * nn);
     }
@@ -126,8 +127,10 @@ static void one(const char *what, const char *section) {
   const int file = mkstemps(path, 5);
   FILE *out = file < 0 ? NULL : fdopen(file, "w");
   if (out == NULL) exit(1);
-  fprintf(out, "family: xc\nxc:\n%s  coulomb: fitted\n  exchange: fitted\n  grid: {radial: 4, "
-               "angular: 6}\n", section);
+  fprintf(out,
+          "family: xc\nxc:\n%s  coulomb: fitted\n  exchange: fitted\n  grid: {radial: 4, "
+          "angular: 6}\n",
+          section);
   (void)fclose(out);
   must(bench_xc_make(path, &m), what);
   (void)unlink(path);

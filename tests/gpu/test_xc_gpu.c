@@ -475,7 +475,8 @@ done:
 #define FITTED "  coulomb: fitted\n  exchange: fitted\n" SMALL
 static tsl_err test_exchange(void) {
   tsl_err err = TSL_OK;
-  TSL_TRY(one_coulomb("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" FITTED, 0));
+  TSL_TRY(
+      one_coulomb("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" FITTED, 0));
   TSL_TRY(one_coulomb("a triplet", OXYGEN "  basis: def2-TZVP\n  functional: b3lyp\n" FITTED, 0));
   TSL_TRY(one_coulomb("Cartesian functions",
                       WATER "  basis: 6-31G*\n  functional: pbe0\n  functions: cartesian\n" FITTED,

@@ -51,9 +51,9 @@ double xc_memory_card(const xc_params *p) {
 
 /* -------------------------------------------------------------------- early */
 
-/* Matrices among the fields, what the exchange of one orbital takes when fitted and, on a socket, its sum of exchange-correlation; on rank 0 the state
- * of the field: density, J, K, what they are of, matrices of DIIS. Orbitals are left out, as
- * functions may be dependent. */
+/* Matrices among the fields, what the exchange of one orbital takes when fitted and, on a socket,
+ * its sum of exchange-correlation; on rank 0 the state of the field: density, J, K, what they are
+ * of, matrices of DIIS. Orbitals are left out, as functions may be dependent. */
 static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t diis) {
   const double nn = (double)p->n * (double)p->n, s = p->n_spin;
   const bool socket = device->kind == TSL_CPU;

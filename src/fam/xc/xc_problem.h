@@ -36,13 +36,13 @@ typedef enum xc_parallel { XC_HYBRID, XC_INNER, XC_OUTER, XC_N_PARALLEL } xc_par
 /** Parameters; plain data, the same on all ranks. */
 typedef struct xc_params {
   xc_functional functional;
-  int32_t n_spin;       /**< 1 restricted, 2 unrestricted */
-  int32_t fitted;       /**< 1: Coulomb by density fitting */
+  int32_t n_spin;          /**< 1 restricted, 2 unrestricted */
+  int32_t fitted;          /**< 1: Coulomb by density fitting */
   int32_t fitted_exchange; /**< 1: exchange too, of a functional that has any */
-  int32_t parallel;     /**< xc_parallel; of sockets */
-  int32_t mixed;        /**< 1: cards use float until the last iterations (XC_IN_PRECISION) */
-  int32_t reproducible; /**< 1: the same bits whoever computes: sums are integers (xc_fixed.h) */
-  int64_t n;            /**< functions */
+  int32_t parallel;        /**< xc_parallel; of sockets */
+  int32_t mixed;           /**< 1: cards use float until the last iterations (XC_IN_PRECISION) */
+  int32_t reproducible;    /**< 1: the same bits whoever computes: sums are integers (xc_fixed.h) */
+  int64_t n;               /**< functions */
   int64_t n_shells, n_fit_shells;
   int64_t n_fit;    /**< functions of the fitting set; 0 when not fitted */
   int64_t n_slots;  /**< parts that the orbitals of a spin are dealt in (xc_exchange.h) */
@@ -110,6 +110,7 @@ static inline const xc_params *xc_params_of(const tsl_problem *problem) {
 
 /** Has a kind of unit work in a phase? */
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
+  if (p->fitted && kind == XC_UNIT_EXCHANGE) return p->fitted_exchange && phase % 2 == 0;
   return !p->fitted || phase % 2 == 0 || kind == XC_UNIT_FIT;
 }
 

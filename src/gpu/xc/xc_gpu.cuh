@@ -104,8 +104,7 @@ typedef struct xc_triple_times {
   double seconds[XC_TRIPLE_STEPS];
 } xc_triple_times;
 
-/** Fitted exchange (xc_exchange.h); all empty when exchange is not fitted. Matrices of the basis are
- *  [n][n]. */
+/** Fitted exchange (xc_exchange.h); all empty when exchange is not fitted. */
 typedef struct xc_gpu_exchange {
   tsl_gpu_buffer metric;        /**< [n_fit][n_fit] L, column by column */
   tsl_gpu_buffer orbitals;      /**< [n_spin][n][n] of this phase, one a row */

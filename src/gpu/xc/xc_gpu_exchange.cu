@@ -27,8 +27,8 @@ static tsl_err upload_map(xc_gpu *w) {
         if (a != b) map[(size_t)((b->first + j) * n + a->first + i)] = (int32_t)at;
       }
   }
-  TSL_CUDA_TRY(cudaMemcpy(w->x.map.data, map.data(), map.size() * sizeof map[0],
-                          cudaMemcpyHostToDevice));
+  TSL_CUDA_TRY(
+      cudaMemcpy(w->x.map.data, map.data(), map.size() * sizeof map[0], cudaMemcpyHostToDevice));
 done:
   return err;
 }
@@ -48,8 +48,8 @@ static void choose_blocks(xc_gpu *w) {
   const int64_t most = INT_MAX / std::max(p->n, p->n_fit);
   w->x.most = std::max<int64_t>(1, left / X_PART / (8 * (p->n_fit + 1) * p->n));
   w->x.most = std::min({w->x.most, p->n_slots, most});
-  w->x.n_rows = std::max<int64_t>(left / ROWS_PART / (8 * (p->n * p->n + p->n_packed)),
-                                  XC_EXCHANGE_ROWS);
+  w->x.n_rows =
+      std::max<int64_t>(left / ROWS_PART / (8 * (p->n * p->n + p->n_packed)), XC_EXCHANGE_ROWS);
   w->x.n_rows = std::min<int64_t>(w->x.n_rows, MOST_ROWS);
 }
 
@@ -95,10 +95,10 @@ tsl_err xc_exchange_begin(xc_gpu *w) {
   if (!p->fitted_exchange) goto done;
   TSL_CUDA_TRY(cudaMemsetAsync(w->x.sums.data, 0, (size_t)(p->n_spin * nn) * 8, w->stream));
   for (int s = 0; s < p->n_spin && xc_is_active(p, w->phase, XC_UNIT_EXCHANGE); s++)
-    TSL_CUDA_TRY(cudaMemcpyAsync(
-        (double *)w->x.orbitals.data + s * nn, xc_exchange_orbital(w->problem, s, 0),
-        (size_t)(xc_exchange_before(w->problem, s, p->n_slots) * p->n) * 8, cudaMemcpyHostToDevice,
-        w->stream));
+    TSL_CUDA_TRY(cudaMemcpyAsync((double *)w->x.orbitals.data + s * nn,
+                                 xc_exchange_orbital(w->problem, s, 0),
+                                 (size_t)(xc_exchange_before(w->problem, s, p->n_slots) * p->n) * 8,
+                                 cudaMemcpyHostToDevice, w->stream));
 done:
   return err;
 }
@@ -153,13 +153,12 @@ static tsl_err transform(xc_gpu *w, int m) {
     const dim3 grid((unsigned)tsl_ceil_div(nn, BLOCK), (unsigned)rows.size());
     TSL_CUDA_TRY(cudaMemcpyAsync(w->x.pointers.data, rows.data(), rows.size() * sizeof rows[0],
                                  cudaMemcpyHostToDevice, w->stream));
-    TSL_LAUNCH(square_kernel, grid, BLOCK, 0, w->stream,
-               (const double *const *)w->x.pointers.data, (const int32_t *)w->x.map.data,
-               (double *)w->x.squares.data, nn);
-    TSL_BLAS_TRY(cublasDgemmStridedBatched(
-        w->blas, CUBLAS_OP_N, CUBLAS_OP_N, (int)n, m, (int)n, &one,
-        (const double *)w->x.squares.data, (int)n, nn, (const double *)w->x.taken.data, (int)n, 0,
-        &zero, to, (int)n, m * n, (int)rows.size()));
+    TSL_LAUNCH(square_kernel, grid, BLOCK, 0, w->stream, (const double *const *)w->x.pointers.data,
+               (const int32_t *)w->x.map.data, (double *)w->x.squares.data, nn);
+    TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, (int)n, m, (int)n,
+                                           &one, (const double *)w->x.squares.data, (int)n, nn,
+                                           (const double *)w->x.taken.data, (int)n, 0, &zero, to,
+                                           (int)n, m * n, (int)rows.size()));
     TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* rows is used again */
   }
 done:
@@ -175,8 +174,8 @@ static tsl_err run_block(xc_gpu *w, int spin, int m) {
   if (m == 0) goto done;
   TSL_TRY(transform(w, m));
   TSL_BLAS_TRY(cublasDtrsm(w->blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T,
-                           CUBLAS_DIAG_NON_UNIT, n * m, fit, &one,
-                           (const double *)w->x.metric.data, fit, x, n * m));
+                           CUBLAS_DIAG_NON_UNIT, n * m, fit, &one, (const double *)w->x.metric.data,
+                           fit, x, n * m));
   TSL_BLAS_TRY(cublasDsyrk(w->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, n, m * fit, &one, x, n,
                            &one, (double *)w->x.sums.data + (int64_t)spin * n * n, n));
 done:

@@ -74,7 +74,8 @@ void xc_batches_tell(const xc_batches *batches, char *text, size_t size);
 /**
  * Copy the sums into the fields J, K and gamma.
  * @param[in] fitted, gamma, exchange  [n_packed], [n_fit], [n_spin][n][n] of another device to be
- *                           added (of exchange the upper triangle); NULL: none, as always when reproducible
+ *                           added, of exchange the upper triangle; NULL: none, as always when
+ *                           reproducible
  * @return TSL_ERR_NUMERIC when a reproducible sum met what it cannot hold
  */
 tsl_err xc_batches_collect(xc_batches *batches, tsl_problem *problem, const double *fitted,

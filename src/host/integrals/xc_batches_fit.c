@@ -56,7 +56,8 @@ done:
 
 void xc_batches_fit_close(xc_batches *b) {
   for (int64_t s = 0; b->rows != NULL && s < b->p->n_fit_shells; s++) free(b->rows[s].rows);
-  TSL_FREE_ALL(b->rows, b->row, b->fill, b->x, b->scratch, b->packed, b->fitted, b->fixed_fitted, b->gamma);
+  TSL_FREE_ALL(b->rows, b->row, b->fill, b->x, b->scratch, b->packed, b->fitted, b->fixed_fitted,
+               b->gamma);
 }
 
 double xc_batches_kept(const xc_batches *b, bool *anew) {

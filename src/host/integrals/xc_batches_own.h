@@ -37,10 +37,10 @@ struct xc_batches {
   xc_rows *rows;           /**< [n_fit_shells] */
   double **row;            /**< [n_fit] of each function, as far as xc_batches_rows has made them */
   int64_t *fill;           /**< [n_fit_shells] shells to be computed */
-  double rows_bytes, rows_most; /**< what rows take, and may take */
-  double *scratch;              /**< rows of scratch_shells shells; NULL until needed */
+  double rows_bytes, rows_most;    /**< what rows take, and may take */
+  double *scratch;                 /**< rows of scratch_shells shells; NULL until needed */
   int64_t scratch_shells, dropped; /**< dropped: the last phase that gave back idle rows */
-  double *x;        /**< [n_fit][x_orbitals][n]; NULL until needed */
+  double *x;                       /**< [n_fit][x_orbitals][n]; NULL until needed */
   int64_t x_orbitals;
 };
 
