@@ -82,6 +82,14 @@ def name_cases():
     both("a preset misspelt", change("coarse", "corse", WATER), ["bad.yaml:7", "coarse"])
     both("an angular rule that is none", change("preset: coarse", "radial: 30, angular: 51", WATER), ["bad.yaml:7", "51"])
     both("radial without angular", change("preset: coarse", "radial: 30", WATER), ["xc.grid", "together"])
+    fitted = change("pbe", "pbe0", WATER) + "  coulomb: fitted\n  exchange: fitted\n"
+    both("fitted exchange with exact Coulomb", change("  coulomb: fitted\n", "", fitted), ["xc.exchange", "coulomb: fitted"],
+         ranks_matter=True)
+    both("fitted exchange of a functional without any", change("pbe0", "pbe", fitted), ["xc.exchange", "no exact exchange"])
+    both("fitted exchange that is to be reproducible", fitted + "  reproducible: yes\n", ["xc.exchange", "reproducible"])
+    both("fitted exchange of changes", fitted + "  scf: {rebuild: 4}\n", ["xc.scf.rebuild", "remove"])
+    both("fitted exchange with a set that is not there", fitted + "  fitting: none.nw\n", ["xc.fitting", "none.nw"])
+    both("fitted exchange beyond the set", change("O 0 0 0.1174", "Fe 0 0 0.1174", fitted), ["xc.fitting", "Fe"])
     both("a fitting set with exact Coulomb", WATER + "  fitting: DZVP-fit\n", ["xc.fitting", "remove"])
     both("restricted orbitals of a triplet", change("    atoms:", "    multiplicity: 3\n    atoms:", WATER)
          + "  reference: restricted\n", ["xc.reference", "alpha"])

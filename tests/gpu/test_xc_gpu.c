@@ -20,7 +20,11 @@
 
 static tsl_device card, host;
 
-enum { GROUPS = 1 << XC_UNIT_GROUP, BATCHES = 1 << XC_UNIT_FOCK | 1 << XC_UNIT_FIT, CALL = 256 };
+enum {
+  GROUPS = 1 << XC_UNIT_GROUP,
+  BATCHES = 1 << XC_UNIT_FOCK | 1 << XC_UNIT_FIT | 1 << XC_UNIT_EXCHANGE,
+  CALL = 256
+};
 
 #define WATER "  molecule: {atoms: 'O 0 0 0.1174; H 0 0.757 -0.4696; H 0 -0.757 -0.4696'}\n"
 #define OXYGEN "  molecule: {atoms: 'O 0 0 0; O 0 0 1.2', multiplicity: 3}\n"
@@ -468,6 +472,22 @@ done:
   return err;
 }
 
+#define FITTED "  coulomb: fitted\n  exchange: fitted\n" SMALL
+static tsl_err test_exchange(void) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(
+      one_coulomb("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" FITTED, 0));
+  TSL_TRY(one_coulomb("a triplet", OXYGEN "  basis: def2-TZVP\n  functional: b3lyp\n" FITTED, 0));
+  TSL_TRY(one_coulomb("Cartesian functions",
+                      WATER "  basis: 6-31G*\n  functional: pbe0\n  functions: cartesian\n" FITTED,
+                      0));
+  TSL_TRY(one_coulomb("most integrals anew, a few orbitals at a time", /* 26 MiB of integrals */
+                      BENZENE "  basis: def2-SVP\n  functional: pbe0\n" FITTED, 40 << 20));
+  TSL_TRY(one_field("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" FITTED));
+done:
+  return err;
+}
+
 /* What the last message says is needed. */
 static tsl_err needed(int64_t *bytes) {
   tsl_err err = TSL_OK;
@@ -621,7 +641,8 @@ int main(int argc, char **argv) {
                {"repeat", test_repeat},       {"coulomb", test_coulomb},
                {"integrals", test_integrals}, {"mixed", test_mixed},
                {"memory", test_memory},       {"scf", test_scf},
-               {"numbers", test_numbers},     {"reproducible", test_reproducible}};
+               {"numbers", test_numbers},     {"reproducible", test_reproducible},
+               {"exchange", test_exchange}};
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {
     printf("%s\n", why);
@@ -639,7 +660,7 @@ int main(int argc, char **argv) {
   fprintf(
       stderr,
       "usage: %s truth | sizes | repeat | coulomb | integrals | mixed | memory | scf | numbers | "
-      "reproducible\n",
+      "reproducible | exchange\n",
       argv[0]);
   return 2;
 done:

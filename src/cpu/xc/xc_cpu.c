@@ -85,6 +85,8 @@ static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   const double start = tsl_cpu_seconds();
   if (unit->kind == XC_UNIT_FOCK)
     xc_batches_fock(w->batches, unit->lo[0], unit->hi[0]);
+  else if (unit->kind == XC_UNIT_EXCHANGE)
+    TSL_TRY(xc_batches_exchange(w->batches, unit));
   else
     TSL_TRY(xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]));
   part->seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
@@ -152,7 +154,7 @@ static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {
     TSL_TRY(collect_fixed(w, problem));
   else
     collect_xc(w, problem);
-  TSL_TRY(xc_batches_collect(w->batches, problem, NULL, NULL));
+  TSL_TRY(xc_batches_collect(w->batches, problem, NULL, NULL, NULL));
 done:
   return err;
 }

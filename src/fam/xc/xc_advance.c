@@ -32,7 +32,7 @@ static tsl_err solve_coefficients(tsl_problem *problem) {
 static void finish_batches(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   const xc_own *own = xc_own_of(problem);
-  const bool exact = p->functional.exchange != 0;
+  const bool exact = p->functional.exchange != 0 && !p->fitted_exchange;
   const xc_fock fock = {
       .basis = &own->orbital,
       .total = p->fitted ? NULL : own->scf.ask_total,

@@ -10,6 +10,7 @@ const char *const xc_parallel_words[] = {"hybrid", "inner", "outer", NULL};
 static const char *const kind_words[] = {"auto", "spherical", "cartesian", NULL};
 static const char *const source_words[] = {"auto", "own", "libxc", NULL};
 static const char *const coulomb_words[] = {"exact", "fitted", NULL};
+static const char *const exchange_words[] = {"exact", "fitted", NULL};
 static const char *const reference_words[] = {"auto", "restricted", "unrestricted", NULL};
 static const char *const precision_words[] = {"fp64", "mixed", NULL};
 static const char *const smearing_words[] = {"none", "fermi", "gaussian", NULL}; /* xc_smearing */
@@ -132,8 +133,11 @@ const tsl_key xc_keys[] = {
      "Same orbitals for both spins, or not; auto: restricted for singlets without guess.spins."},
     {"coulomb", TSL_KEY_CHOICE, AT(coulomb), "exact", 0, 0, coulomb_words, NULL, 0,
      "Coulomb matrix from four-centre integrals, or by density fitting."},
+    {"exchange", TSL_KEY_CHOICE, AT(exchange), "exact", 0, 0, exchange_words, NULL, 0,
+     "Exact exchange from four-centre integrals, or by density fitting; with coulomb: fitted."},
     {"fitting", TSL_KEY_TEXT, AT(fitting), "", 0, 0, NULL, NULL, 0,
-     "Coulomb fitted: fitting set or file; default def2-universal-jfit."},
+     "Coulomb fitted: fitting set or file; default def2-universal-jfit, with exchange fitted "
+     "def2-universal-jkfit."},
     {"basis_folder", TSL_KEY_TEXT, AT(basis_folder), "", 0, 0, NULL, NULL, 0,
      "Folder of the named sets; default: the one that came with tesela."},
     {"grid", TSL_KEY_MAP, AT(grid), "", 0, 0, NULL, grid_keys, SIZE(grid),
@@ -209,6 +213,22 @@ done:
   return err;
 }
 
+static tsl_err check_exchange(const tsl_deck *deck, const xc_deck *s) {
+  tsl_err err = TSL_OK;
+  if (s->exchange != XC_EXCHANGE_FITTED) goto done;
+  if (s->coulomb != XC_COULOMB_FITTED)
+    TSL_DECK_FAIL(deck, "xc.exchange", "fitted needs coulomb: fitted");
+  if (s->reproducible)
+    TSL_DECK_FAIL(deck, "xc.exchange",
+                  "fitted is not reproducible: its products are done in an order that ranks and "
+                  "threads change; use exact, or reproducible: no");
+  if (tsl_deck_given(deck, "xc.scf.rebuild"))
+    TSL_DECK_FAIL(deck, "xc.scf.rebuild",
+                  "not used with exchange: fitted, which is of the whole density; remove it");
+done:
+  return err;
+}
+
 /** Keys that the other choice of another key uses. */
 static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
   tsl_err err = TSL_OK;
@@ -227,6 +247,7 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     TSL_DECK_FAIL(deck, "xc.groups.max_exponent", "used with reach: exponent alone; remove it");
   if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)
     TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
+  TSL_TRY(check_exchange(deck, s));
   if (s->guess.file != NULL && s->guess.spins != NULL)
     TSL_DECK_FAIL(deck, "xc.guess.spins", "the file has spins of its own; remove one of them");
   if (s->smearing.kind == XC_SMEARING_NONE && tsl_deck_given(deck, "xc.smearing.width"))
@@ -250,6 +271,11 @@ tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s) {
   TSL_TRY(check_use(deck, s));
 done:
   return err;
+}
+
+const char *xc_deck_fitting(const xc_deck *s) {
+  if (s->fitting != NULL) return s->fitting;
+  return s->exchange == XC_EXCHANGE_FITTED ? "def2-universal-jkfit" : "def2-universal-jfit";
 }
 
 /* -------------------------------------------------------------------- rules */
@@ -295,7 +321,7 @@ xc_scf_options xc_deck_scf(const xc_deck *s) {
   options.most_iterations = (int32_t)s->scf.iterations;
   options.diis = (int32_t)s->scf.diis;
   options.adiis = s->scf.accelerator == XC_ACCELERATOR_ADIIS_DIIS;
-  options.rebuild = (int32_t)s->scf.rebuild;
+  options.rebuild = s->exchange == XC_EXCHANGE_FITTED ? 1 : (int32_t)s->scf.rebuild;
   options.smearing = s->smearing.kind;
   options.width = s->smearing.width;
   return options;

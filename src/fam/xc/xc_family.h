@@ -28,7 +28,7 @@ typedef struct xc_deck {
     double width;
   } smearing;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
-  int32_t functions, source, coulomb, reference, parallel, precision;
+  int32_t functions, source, coulomb, exchange, reference, parallel, precision;
   bool reproducible;
   int64_t cache, card_cache, fitting_cache;
   double threshold;
@@ -54,6 +54,7 @@ extern const tsl_key xc_keys[];
 
 /** Places in the deck's words. */
 enum { XC_COULOMB_EXACT, XC_COULOMB_FITTED };
+enum { XC_EXCHANGE_EXACT, XC_EXCHANGE_FITTED };
 enum { XC_PRECISION_FP64, XC_PRECISION_MIXED };
 enum { XC_ACCELERATOR_DIIS, XC_ACCELERATOR_ADIIS_DIIS };
 enum { XC_REFERENCE_AUTO, XC_REFERENCE_RESTRICTED, XC_REFERENCE_UNRESTRICTED };
@@ -71,8 +72,8 @@ int64_t xc_deck_kept(const xc_deck *s);
 
 enum { XC_ASKED = 256, XC_FOLDER = 4096, XC_INPUT = 1024 };
 
-/** Fitting set of a deck that names none. */
-#define XC_STANDARD_FITTING "def2-universal-jfit"
+/** Fitting set that the deck names, or that goes with what is fitted. */
+const char *xc_deck_fitting(const xc_deck *s);
 
 /** Columns of XC_OUT_ATOMS and XC_OUT_BASIS. */
 enum { XC_N_ATOM_COLUMNS = 4, XC_N_BASIS_COLUMNS = 6 };
@@ -200,6 +201,10 @@ tsl_err xc_restore(tsl_problem *problem, int phase);
 /** Copy the densities that the next phase needs into XC_IN_DENSITIES, and choose the bits of its
  *  sums. @return TSL_ERR_NUMERIC when they are not finite and sums are to be fixed */
 tsl_err xc_put_densities(tsl_problem *problem);
+
+/** Orbitals of the densities asked for K into XC_IN_ORBITALS, when exchange is fitted.
+ *  @return TSL_ERR_NUMERIC when a density has a negative occupation */
+tsl_err xc_put_orbitals(tsl_problem *problem);
 
 tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
 /** A part of a unit of bra pairs or fitting shells, from its middle; groups whole. */

@@ -82,9 +82,7 @@ void xc_input_text(const xc_deck *s, xc_own *own) {
   ADD(&l, "read ");
   add_molecule(&l, s, &own->molecule);
   add_set(&l, "basis", own->basis_name, s, &own->orbital);
-  if (own->fitting.n_shells > 0)
-    add_set(&l, "fitting set", s->fitting != NULL ? s->fitting : XC_STANDARD_FITTING, s,
-            &own->fitting);
+  if (own->fitting.n_shells > 0) add_set(&l, "fitting set", xc_deck_fitting(s), s, &own->fitting);
   if (s->guess.file == NULL) return;
   ADD(&l, "; guess from ");
   add_name(&l, s->guess.file);

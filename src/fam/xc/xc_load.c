@@ -153,9 +153,12 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
                          xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
-  if (p->fitted)
-    TSL_TRY(load_basis(deck, s, s->fitting != NULL ? s->fitting : XC_STANDARD_FITTING, true, m,
-                       &own->fitting));
+  if (p->fitted) TSL_TRY(load_basis(deck, s, xc_deck_fitting(s), true, m, &own->fitting));
+  if (s->exchange == XC_EXCHANGE_FITTED && p->functional.exchange == 0)
+    TSL_DECK_FAIL(deck, "xc.exchange", "%s has no exact exchange to be fitted; remove it",
+                  p->functional.name);
+  p->fitted_exchange = s->exchange == XC_EXCHANGE_FITTED;
+  p->n_slots = m->alpha > m->beta ? m->alpha : m->beta;
   if (s->reference == XC_REFERENCE_RESTRICTED && m->alpha != m->beta)
     TSL_DECK_FAIL(deck, "xc.reference",
                   "restricted orbitals need as many alpha as beta electrons; there are %lld and "

@@ -19,6 +19,11 @@ double xc_memory_sums(const xc_params *p, int threads);
 /** Card's bytes of shells, points and matrices, of fitting vectors. */
 double xc_memory_card(const xc_params *p);
 
+enum { XC_EXCHANGE_ROWS = (XC_MAX_L + 1) * (XC_MAX_L + 2) / 2 }; /**< of the largest shell */
+/** Of these, fitted exchange of so many orbitals at a time: the metric, orbitals, K, X, and squares
+ *  and rows of one fitting shell. */
+double xc_memory_card_exchange(const xc_params *p, int64_t orbitals);
+
 /** Bytes rounded up so that tsl_bytes_text says no less. */
 double xc_memory_said(double bytes);
 

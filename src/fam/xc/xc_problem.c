@@ -28,6 +28,12 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_IN_DENSITIES] = {"densities", "1", "Density matrices of an iteration.", TSL_IN, TSL_F64, 0,
                          3, 1},
     [XC_IN_COEFFICIENTS] = {"coefficients", "1", "Fitted density.", TSL_IN, TSL_F64, 0, 1, 1},
+    [XC_IN_ORBITALS] = {"asked_orbitals", "1", "Orbitals of the densities asked for exchange.",
+                        TSL_IN, TSL_F64, 0, 3, 1},
+    [XC_IN_OCCUPIED] = {"occupied", "1", "How many of them, of each spin.", TSL_IN, TSL_I32, 0, 1,
+                        1},
+    [XC_IN_METRIC] = {"metric", "1", "Cholesky factor of the fitting set's Coulomb integrals.",
+                      TSL_IN, TSL_F64, 0, 2, 1},
     [XC_IN_PRECISION] = {"precision", "1",
                          "1: cards may use float in this phase; bits of fixed-point sums.", TSL_IN,
                          TSL_I32, 0, 1, 1},
@@ -85,6 +91,7 @@ static int64_t count_primitives(const xc_basis *basis) {
 
 static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N_FIELDS][3]) {
   const int64_t n = p->n, spins = p->n_spin;
+  const int64_t fit = p->fitted_exchange ? p->n_fit : 0;
   const bool exact = p->functional.exchange != 0;
   const int64_t all[XC_N_FIELDS][3] = {
       [XC_IN_SHELLS] = {p->n_shells + p->n_fit_shells, (int64_t)sizeof(xc_shell), 1},
@@ -94,6 +101,9 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_IN_LISTS] = {own->groups.n_shells, 1, 1},
       [XC_IN_DENSITIES] = {2 * spins + 1, n, n},
       [XC_IN_COEFFICIENTS] = {p->n_fit, 1, 1},
+      [XC_IN_ORBITALS] = {p->fitted_exchange ? spins : 0, n, n},
+      [XC_IN_OCCUPIED] = {p->fitted_exchange ? spins : 0, 1, 1},
+      [XC_IN_METRIC] = {fit, fit, 1},
       [XC_IN_PRECISION] = {1 + XC_N_FIXED, 1, 1},
       [XC_SUM_XC] = {spins, n, n},
       [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
@@ -146,13 +156,14 @@ done:
   return err;
 }
 
-/** Shells, points and densities are copied; pairs and groups go over to the fields. */
+/** Shells, points and densities are copied; pairs, groups and the metric go over to the fields. */
 static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tsl_field *fields = problem->fields;
   const double *rows[4] = {grid->x, grid->y, grid->z, grid->w};
   for (int f = 0; f <= XC_IN_PRECISION; f++) {
     if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
+    if (f == XC_IN_METRIC && xc_params_of(problem)->fitted_exchange) continue;
     TSL_TRY(tsl_alloc(tsl_field_count(&fields[f]), tsl_type_bytes((tsl_type)fields[f].type),
                       fields[f].name, &fields[f].data));
   }
@@ -164,6 +175,7 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
     memcpy((double *)fields[XC_IN_POINTS].data + k * grid->n, rows[k],
            (size_t)grid->n * sizeof(double));
   fields[XC_IN_PAIRS].data = own->pairs.list;
+  if (xc_params_of(problem)->fitted_exchange) fields[XC_IN_METRIC].data = own->metric;
   fields[XC_IN_GROUPS].data = own->groups.list;
   fields[XC_IN_LISTS].data = own->groups.shells;
   own->scf.rough = xc_params_of(problem)->mixed;
@@ -175,6 +187,7 @@ done:
 }
 
 tsl_err xc_put_densities(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   const xc_scf *scf = &xc_own_of(problem)->scf;
   const int64_t nn = p->n * p->n;
@@ -183,7 +196,10 @@ tsl_err xc_put_densities(tsl_problem *problem) {
   xc_matrix_copy(nn, scf->ask_total, to);
   for (int t = 0; t < p->n_spin; t++) xc_matrix_copy(nn, scf->ask_spin[t], to += nn);
   tsl_field_touch(&problem->fields[XC_IN_DENSITIES]);
-  return xc_fixed_choose(problem);
+  TSL_TRY(xc_put_orbitals(problem));
+  TSL_TRY(xc_fixed_choose(problem));
+done:
+  return err;
 }
 
 void xc_root_threads(const xc_params *p) {
@@ -232,6 +248,8 @@ static void xc_destroy(tsl_problem *problem) {
     own->pairs.list = NULL;
   if (problem->n_fields > XC_IN_LISTS && problem->fields[XC_IN_LISTS].data == own->groups.shells)
     own->groups.list = NULL, own->groups.shells = NULL;
+  if (problem->n_fields > XC_IN_METRIC && problem->fields[XC_IN_METRIC].data == own->metric)
+    own->metric = NULL;
   xc_pairs_clear(&own->pairs);
   xc_groups_clear(&own->groups);
   xc_start_clear(&own->start);
@@ -274,10 +292,11 @@ done:
 /** What the speed of a unit depends on. */
 static void xc_signature(const tsl_problem *problem, char text[96]) {
   const xc_params *p = xc_params_of(problem);
-  (void)snprintf(text, 96, "gga%d own%d spins%d exchange%d fitted%d mixed%d fixed%d %s n%lld s%lld",
+  (void)snprintf(text, 96,
+                 "gga%d own%d spins%d exchange%d fitted%d%d mixed%d fixed%d %s n%lld s%lld",
                  p->functional.gga, p->functional.own, p->n_spin, p->functional.exchange != 0,
-                 p->fitted, p->mixed, p->reproducible, xc_parallel_words[p->parallel],
-                 (long long)p->n, (long long)p->n_shells);
+                 p->fitted, p->fitted_exchange, p->mixed, p->reproducible,
+                 xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells);
 }
 
 /** Matrices of the result are the root's; no unit fills them. */

@@ -7,6 +7,8 @@
  *                  exchange-correlation matrix, energy and electrons
  *   XC_UNIT_FOCK   bra pairs of shells [lo[0], hi[0]): their share of J and K (xc_fock.h)
  *   XC_UNIT_FIT    fitting shells [lo[0], hi[0]): their share of gamma, and of J (xc_fit.h)
+ *   XC_UNIT_EXCHANGE  slots [lo[0], hi[0]) of spin lo[1]: K of their orbitals by density fitting
+ *                  (xc_exchange.h); instead of bra pairs when Coulomb and exchange are fitted
  *
  * Phases. With exact Coulomb a phase is an iteration: groups and bra pairs. With fitted Coulomb an
  * iteration is two phases: in the even one groups, exchange, and gamma = (P|mn) D; then the root
@@ -26,7 +28,7 @@
 
 TSL_C_BEGIN
 
-enum { XC_UNIT_GROUP, XC_UNIT_FOCK, XC_UNIT_FIT, XC_N_UNIT_KINDS };
+enum { XC_UNIT_GROUP, XC_UNIT_FOCK, XC_UNIT_FIT, XC_UNIT_EXCHANGE, XC_N_UNIT_KINDS };
 
 /** What the threads of a socket share: the points of a group, the groups, or pieces of both. */
 typedef enum xc_parallel { XC_HYBRID, XC_INNER, XC_OUTER, XC_N_PARALLEL } xc_parallel;
@@ -34,14 +36,16 @@ typedef enum xc_parallel { XC_HYBRID, XC_INNER, XC_OUTER, XC_N_PARALLEL } xc_par
 /** Parameters; plain data, the same on all ranks. */
 typedef struct xc_params {
   xc_functional functional;
-  int32_t n_spin;       /**< 1 restricted, 2 unrestricted */
-  int32_t fitted;       /**< 1: Coulomb by density fitting */
-  int32_t parallel;     /**< xc_parallel; of sockets */
-  int32_t mixed;        /**< 1: cards use float until the last iterations (XC_IN_PRECISION) */
-  int32_t reproducible; /**< 1: the same bits whoever computes: sums are integers (xc_fixed.h) */
-  int64_t n;            /**< functions */
+  int32_t n_spin;          /**< 1 restricted, 2 unrestricted */
+  int32_t fitted;          /**< 1: Coulomb by density fitting */
+  int32_t fitted_exchange; /**< 1: exchange too, of a functional that has any */
+  int32_t parallel;        /**< xc_parallel; of sockets */
+  int32_t mixed;           /**< 1: cards use float until the last iterations (XC_IN_PRECISION) */
+  int32_t reproducible;    /**< 1: the same bits whoever computes: sums are integers (xc_fixed.h) */
+  int64_t n;               /**< functions */
   int64_t n_shells, n_fit_shells;
   int64_t n_fit;    /**< functions of the fitting set; 0 when not fitted */
+  int64_t n_slots;  /**< parts that the orbitals of a spin are dealt in (xc_exchange.h) */
   int64_t n_pairs;  /**< pairs of shells that the bounds leave */
   int64_t n_packed; /**< elements of their blocks */
   int64_t n_points, n_groups;
@@ -60,6 +64,11 @@ enum {
   XC_IN_LISTS,        /**< I32 [.]: shells of the groups */
   XC_IN_DENSITIES,    /**< F64 [2 n_spin + 1][n][n]: of the spins; asked for J; for K, by spin */
   XC_IN_COEFFICIENTS, /**< F64 [n_fit]: c of the odd phases */
+  XC_IN_ORBITALS,     /**< F64 [n_spin][n][n]: exchange fitted: of the densities asked for K, D =
+                           sum of c c^T over the first rows c (xc_exchange.h); else empty */
+  XC_IN_OCCUPIED,     /**< I32 [n_spin]: how many rows; else empty */
+  XC_IN_METRIC,       /**< F64 [n_fit][n_fit]: exchange fitted: L of (P|Q) = L L^T, column by
+                           column, only its lower triangle is set; else empty */
   XC_IN_PRECISION,    /**< I32 [1 + XC_N_FIXED]: 1: cards may use float in this phase; bits behind
                            the point of each kind of sums */
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
@@ -102,7 +111,13 @@ static inline const xc_params *xc_params_of(const tsl_problem *problem) {
 
 /** Has a kind of unit work in a phase? */
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
+  if (p->fitted && kind == XC_UNIT_EXCHANGE) return p->fitted_exchange && phase % 2 == 0;
   return !p->fitted || phase % 2 == 0 || kind == XC_UNIT_FIT;
+}
+
+/** Are four-centre integrals needed? */
+static inline bool xc_has_quartets(const xc_params *p) {
+  return !p->fitted || (p->functional.exchange != 0 && !p->fitted_exchange);
 }
 
 /** May cards use float for functions and products in the phase at hand? */

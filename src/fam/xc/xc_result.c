@@ -14,12 +14,13 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
   char *groups = NULL, parts[XC_TEXT];
   const int used =
       snprintf(text, size,
-               "%s\n%s = %s; %lld atoms, %lld functions, %s, %s Coulomb; %lld points of %lld in "
+               "%s\n%s = %s; %lld atoms, %lld functions, %s, %s Coulomb%s; %lld points of %lld in "
                "%lld groups\n",
                own->input, p->functional.name, xc_functional_text(&p->functional, parts),
                (long long)own->molecule.n_atoms, (long long)p->n,
                p->n_spin == 1 ? "restricted" : "unrestricted", p->fitted ? "fitted" : "exact",
-               (long long)p->n_points, (long long)own->n_made, (long long)p->n_groups);
+               p->fitted_exchange ? " and exchange" : "", (long long)p->n_points,
+               (long long)own->n_made, (long long)p->n_groups);
   if (used < 0 || (size_t)used >= size) return;
   if (xc_groups_text(&own->groups, &own->cost, 8, &groups) == TSL_OK)
     (void)snprintf(text + used, size - (size_t)used, "\n%s", groups);

@@ -1,4 +1,4 @@
-/* The units: groups of points, ranges of bra pairs, ranges of fitting shells. */
+/* The units: groups of points, ranges of bra pairs, of fitting shells and of orbitals. */
 #include "xc_family.h"
 #include "xc_fit.h"
 
@@ -79,6 +79,7 @@ static tsl_err look_at_guess(const tsl_problem *problem, tsl_units *units) {
   double *largest = NULL;
   xc_fock fock = {.basis = &own->orbital, .pairs = &own->pairs, .threshold = p->threshold};
   if (!p->fitted) fock.total = xc_asked_total(problem);
+  if (!xc_has_quartets(p)) return TSL_OK;
   for (int s = 0; s < p->n_spin && p->functional.exchange != 0; s++)
     fock.spin[s] = xc_asked_spin(problem, s);
   TSL_TRY(tsl_alloc(n * n, sizeof *largest, "bounds of densities", (void **)&largest));
@@ -107,6 +108,31 @@ static void add_batches(maker *m, int32_t kind, const cutter *c) {
   }
 }
 
+/** A unit costs orbitals; all of them together what makes (P|mn), which are kept. */
+static void set_exchange(const xc_params *p, const xc_basis *fitting, tsl_unit *u,
+                         double orbitals) {
+  const double n = (double)p->n, fit = (double)p->n_fit;
+  const double part = (double)(u->hi[0] - u->lo[0]) / (double)(p->n_slots * p->n_spin);
+  u->count = orbitals;
+  u->flops = orbitals * fit * n * (3 * n + fit);
+  u->bytes = 8 * fit * n * orbitals;
+  u->device_bytes = u->bytes;
+  u->setup = part * rows_cost(fitting, p->n_packed, 0, p->n_fit_shells);
+}
+
+static void add_exchange(maker *m, const xc_own *own, int64_t wanted) {
+  const xc_params *p = m->p;
+  const int64_t pieces = wanted < p->n_slots ? wanted : p->n_slots;
+  for (int s = 0; s < p->n_spin; s++)
+    for (int64_t k = 0; k < pieces && own->scf.electrons[s] > 0; k++) {
+      const int64_t lo = p->n_slots * k / pieces, hi = p->n_slots * (k + 1) / pieces;
+      tsl_unit *u = xc_units_add(m, XC_UNIT_EXCHANGE, lo, hi);
+      u->lo[1] = s, u->hi[1] = s + 1;
+      set_exchange(p, &own->fitting, u,
+                   (double)((hi - lo) * own->scf.electrons[s]) / (double)p->n_slots);
+    }
+}
+
 static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
   enum { PER_RANK = 8, PART = 4 };
   const xc_params *p = m->p;
@@ -116,8 +142,9 @@ static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
   const cutter pairs = {own, p, pair_cost, p->n_pairs, wanted};
   const cutter fits = {own, p, fit_cost, p->n_fit_shells, wanted};
   add_groups(m, &own->groups);
-  if (!p->fitted || p->functional.exchange != 0) add_batches(m, XC_UNIT_FOCK, &pairs);
+  if (xc_has_quartets(p)) add_batches(m, XC_UNIT_FOCK, &pairs);
   if (p->fitted) add_batches(m, XC_UNIT_FIT, &fits);
+  if (p->fitted_exchange) add_exchange(m, own, wanted);
 }
 
 tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
@@ -154,6 +181,11 @@ void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
   if (whole->kind == XC_UNIT_GROUP || part >= n) return;
   if (part < 1) part = 1;
   xc_view_set(problem, &view);
+  if (whole->kind == XC_UNIT_EXCHANGE) {
+    out->hi[0] = lo + part;
+    set_exchange(p, &view.fitting, out, whole->count * (double)part / (double)n);
+    return;
+  }
   const int64_t begin = lo + (n - part) / 2; /* an atom's first shells are not like its others */
   const double all = batch_cost(&view, p, whole->kind, lo, lo + n);
   out->lo[0] = begin, out->hi[0] = begin + part;

@@ -23,6 +23,7 @@ static void xc_close(tsl_worker **worker) {
   xc_gpu *w = gpu_of(*worker);
   if (w == NULL) return;
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
+  xc_exchange_close(w);
   xc_fit_close(w);
   xc_cache_close(w);
   xc_batch_close(w);
@@ -74,6 +75,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
                                (size_t)(w->n_slices * XC_N_INTEGRALS) * sizeof(double), w->stream));
   xc_batches_begin(w->batches, phase);
   TSL_TRY(xc_fit_begin(w));
+  TSL_TRY(xc_exchange_begin(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -125,6 +127,7 @@ static tsl_err xc_open(const tsl_problem *problem, const tsl_device *device, tsl
     TSL_TRY(xc_evaluator_create(&p->functional, p->n_spin, 0, &w->evaluator));
   TSL_TRY(open_host(w, device->host_limit));
   TSL_TRY(xc_fit_open(w));
+  TSL_TRY(xc_exchange_open(w));
   TSL_TRY(xc_begin(*worker, 0)); /* calibration comes before the first phase */
 done:
   if (err != TSL_OK && *worker != NULL) xc_close(worker);
@@ -138,9 +141,23 @@ static tsl_err fill_units(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part 
   TSL_TRY(xc_fit_fill(w, units, n, &seconds));
   for (int64_t u = 0; u < n; u++) {
     parts[u].seconds = 0;
-    all += units[u].setup;
+    if (units[u].kind == XC_UNIT_FIT) all += units[u].setup;
   }
-  for (int64_t u = 0; u < n && all > 0; u++) parts[u].seconds = seconds * units[u].setup / all;
+  for (int64_t u = 0; u < n && all > 0; u++)
+    if (units[u].kind == XC_UNIT_FIT) parts[u].seconds = seconds * units[u].setup / all;
+done:
+  return err;
+}
+
+/* Units of exchange share their time by orbitals. */
+static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const double start = seconds_now();
+  double all = 0;
+  TSL_TRY(xc_exchange_run(w, units, n, &all));
+  for (int64_t u = 0; u < n; u++)
+    if (units[u].kind == XC_UNIT_EXCHANGE)
+      parts[u].seconds = all > 0 ? (seconds_now() - start) * units[u].count / all : 0;
 done:
   return err;
 }
@@ -151,12 +168,14 @@ static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part
   TSL_TRY(fill_units(w, units, n, parts));
   for (int64_t u = 0; u < n; u++) {
     const double start = seconds_now();
+    if (units[u].kind == XC_UNIT_EXCHANGE) continue;
     if (units[u].kind == XC_UNIT_FOCK)
       xc_batches_fock(w->batches, units[u].lo[0], units[u].hi[0]);
     else
       TSL_TRY(xc_fit_run(w, &units[u]));
     parts[u].seconds += seconds_now() - start;
   }
+  if (xc_is_active(w->p, w->phase, XC_UNIT_EXCHANGE)) TSL_TRY(run_exchange(w, units, n, parts));
 done:
   return err;
 }

@@ -11,6 +11,7 @@
  *   xc_gpu_functional.cu  functional, energy, electrons: what runs over points
  *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
  *   xc_gpu_fit.cu         (P|mn) kept on the card
+ *   xc_gpu_exchange.cu    fitted exchange of orbitals
  *   xc_gpu_triples.cu     (P|mn) computed on the card: xc_gpu_triples.cuh, _low.cu, _high.cu
  *   xc_gpu_lists.c        lists of pairs and fitting shells for it
  *   xc_gpu_host.c         host threads: functionals of libxc
@@ -103,6 +104,19 @@ typedef struct xc_triple_times {
   double seconds[XC_TRIPLE_STEPS];
 } xc_triple_times;
 
+/** Fitted exchange (xc_exchange.h); all empty when exchange is not fitted. */
+typedef struct xc_gpu_exchange {
+  tsl_gpu_buffer metric;        /**< [n_fit][n_fit] L, column by column */
+  tsl_gpu_buffer orbitals;      /**< [n_spin][n][n] of this phase, one a row */
+  tsl_gpu_buffer sums;          /**< [n_spin] K of this phase, the upper triangle by rows */
+  tsl_gpu_buffer map;           /**< I32 [n][n] places in packed matrices, or -1 */
+  tsl_gpu_buffer taken;         /**< [most][n] orbitals of a block */
+  tsl_gpu_buffer x;             /**< [n_fit][orbitals of a block][n] */
+  tsl_gpu_buffer rows, squares; /**< [n_rows][n_packed], [n_rows][n][n]: (P|mn) of a few P */
+  tsl_gpu_buffer pointers;      /**< [n_rows] to the packed rows of those P */
+  int64_t most, n_rows;         /**< orbitals, and functions P, at a time */
+} xc_gpu_exchange;
+
 /** A worker; tsl_worker of this backend. */
 typedef struct xc_gpu {
   const tsl_problem *problem; /**< not owned */
@@ -141,6 +155,7 @@ typedef struct xc_gpu {
   xc_triple_times *triple_times; /**< [XC_TRIPLE_GROUPS], added to; NULL: nobody asks */
   struct xc_triples *triples;    /**< xc_gpu_triples.cu; NULL until needed, or there is no memory */
   tsl_gpu_buffer packed, fitted, gamma, coefficients;
+  xc_gpu_exchange x;
 } xc_gpu;
 
 extern const tsl_backend xc_backend_gpu;
@@ -239,8 +254,24 @@ tsl_err xc_fit_begin(xc_gpu *w);
 tsl_err xc_fit_fill(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
 /** One unit of fitting shells, on the card if its integrals are there. Waits. */
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
-/** gamma and J into the fields. Waits. */
+/** (P|mn) of a fitting shell, [functions][n_packed] on the card; NULL: not kept there. */
+const double *xc_fit_kept(const xc_gpu *w, int64_t shell);
+/** gamma, J and K into the fields. Waits. */
 tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem);
+
+/* ----------------------------------------------------------------- exchange */
+
+/** Memory of fitted exchange, as much as helps; nothing when exchange is not fitted.
+ *  @return TSL_ERR_DEVICE_MEMORY */
+tsl_err xc_exchange_open(xc_gpu *w);
+void xc_exchange_close(xc_gpu *w);
+/** Start a phase: queue the upload of orbitals, zero K. */
+tsl_err xc_exchange_begin(xc_gpu *w);
+/** Those of the units that are of kind XC_UNIT_EXCHANGE. Waits.
+ *  @param[out] orbitals  sum of their counts */
+tsl_err xc_exchange_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *orbitals);
+/** @param[out] exchange  [n_spin][n][n], the upper triangle by rows */
+tsl_err xc_exchange_collect(xc_gpu *w, double *exchange);
 
 /* ------------------------------------------------------------------ triples */
 

@@ -172,10 +172,20 @@ done:
   return err;
 }
 
+const double *xc_fit_kept(const xc_gpu *w, int64_t shell) {
+  for (int64_t k = 0; k < w->n_rows; k++) {
+    const xc_rows *rows = &w->kept_rows[k];
+    if (rows->lo > shell || shell >= rows->hi || rows->card.data == NULL) continue;
+    return (const double *)rows->card.data +
+           (xc_batches_first(w->batches, shell) - rows->first) * w->p->n_packed;
+  }
+  return NULL;
+}
+
 tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const xc_params *p = w->p;
-  double *fitted = NULL, *gamma = NULL;
+  double *fitted = NULL, *gamma = NULL, *exchange = NULL;
   if (p->fitted && !p->reproducible) {
     TSL_TRY(tsl_alloc(p->n_packed, 8, "packed Coulomb matrix", (void **)&fitted));
     TSL_TRY(tsl_alloc(p->n_fit, 8, "gamma", (void **)&gamma));
@@ -185,8 +195,13 @@ tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem) {
                                  w->stream));
     TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
   }
-  TSL_TRY(xc_batches_collect(w->batches, problem, fitted, gamma));
+  if (p->fitted_exchange) {
+    TSL_TRY(tsl_alloc(p->n_spin * p->n * p->n, 8, "exchange matrix", (void **)&exchange));
+    TSL_TRY(xc_exchange_collect(w, exchange));
+  }
+  TSL_TRY(xc_batches_collect(w->batches, problem, fitted, gamma, exchange));
 done:
+  tsl_free(exchange);
   tsl_free(fitted);
   tsl_free(gamma);
   return err;

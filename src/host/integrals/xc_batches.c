@@ -10,10 +10,6 @@ static bool has_exchange(const xc_params *p) {
   return p->functional.exchange != 0;
 }
 
-static bool has_quartets(const xc_params *p) {
-  return !p->fitted || has_exchange(p);
-}
-
 static xc_fock fock_of(const xc_batches *b, const xc_batch_thread *t) {
   xc_fock fock = {.basis = &b->view.orbital,
                   .pairs = &b->view.pairs,
@@ -21,7 +17,7 @@ static xc_fock fock_of(const xc_batches *b, const xc_batch_thread *t) {
                   .threshold = b->p->threshold,
                   .total = b->p->fitted ? NULL : xc_asked_total(b->problem),
                   .coulomb = t->coulomb};
-  for (int s = 0; s < b->p->n_spin && has_exchange(b->p); s++) {
+  for (int s = 0; s < b->p->n_spin && has_exchange(b->p) && !b->p->fitted_exchange; s++) {
     fock.spin[s] = xc_asked_spin(b->problem, s);
     fock.exchange[s] = t->exchange[s];
   }
@@ -99,12 +95,15 @@ done:
 static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
-  if (has_quartets(p))
+  if (xc_has_quartets(p))
     TSL_TRY(xc_engine_create(b->integrals, XC_QUARTETS, 1e-3 * p->threshold, &t->quartets));
   if (p->fitted) TSL_TRY(xc_engine_create(b->integrals, XC_TRIPLES, 1e-16, &t->triples));
   if (!p->fitted) TSL_TRY(open_matrix(b, "Coulomb matrix", &t->coulomb, &t->fixed_coulomb));
   for (int s = 0; s < p->n_spin && has_exchange(p); s++)
     TSL_TRY(open_matrix(b, "exchange matrix", &t->exchange[s], &t->fixed_exchange[s]));
+  if (p->fitted_exchange)
+    TSL_TRY(tsl_alloc(p->n * p->n, sizeof(double), "integrals of a fitting function",
+                      (void **)&t->square));
 done:
   return err;
 }
@@ -136,7 +135,7 @@ void xc_batches_close(xc_batches **batches) {
     xc_batch_thread *own = &b->thread[t];
     xc_engine_destroy(&own->quartets);
     xc_engine_destroy(&own->triples);
-    TSL_FREE_ALL(own->coulomb, own->fixed_coulomb);
+    TSL_FREE_ALL(own->coulomb, own->fixed_coulomb, own->square);
     for (int s = 0; s < 2; s++) tsl_free(own->exchange[s]), tsl_free(own->fixed_exchange[s]);
   }
   xc_batches_fit_close(b);
@@ -157,7 +156,7 @@ void xc_batches_begin(xc_batches *b, int phase) {
   const int64_t nn = p->n * p->n;
   const xc_fock fock = fock_of(b, &b->thread[0]);
   b->phase = phase;
-  if (has_quartets(p)) xc_fock_largest(fock.basis, fock.total, fock.spin, b->largest);
+  if (xc_has_quartets(p)) xc_fock_largest(fock.basis, fock.total, fock.spin, b->largest);
   for (int t = 0; t < b->threads; t++) {
     xc_batch_thread *own = &b->thread[t];
     own->bad = false;
@@ -232,12 +231,17 @@ done:
   return err;
 }
 
-static void collect_plain(xc_batches *b, tsl_problem *problem, const double *fitted) {
+static void collect_plain(xc_batches *b, tsl_problem *problem, const double *fitted,
+                          const double *more) {
   const xc_params *p = b->p;
+  const int64_t nn = p->n * p->n;
   double *coulomb = problem->fields[XC_SUM_COULOMB].data;
   double *exchange = problem->fields[XC_SUM_EXCHANGE].data;
-  for (int s = 0; s < p->n_spin && has_exchange(p); s++)
-    sum_threads(b, s, exchange + s * p->n * p->n);
+  for (int s = 0; s < p->n_spin && has_exchange(p); s++) {
+    sum_threads(b, s, exchange + s * nn);
+    if (more != NULL) add_to(exchange + s * nn, more + s * nn, nn);
+    if (p->fitted_exchange) xc_batches_mirror(p->n, exchange + s * nn);
+  }
   if (!p->fitted) {
     sum_threads(b, -1, coulomb);
     return;
@@ -247,13 +251,13 @@ static void collect_plain(xc_batches *b, tsl_problem *problem, const double *fit
 }
 
 tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const double *fitted,
-                           const double *gamma) {
+                           const double *gamma, const double *exchange) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
   if (p->reproducible)
     TSL_TRY(collect_fixed(b, problem));
   else
-    collect_plain(b, problem, fitted);
+    collect_plain(b, problem, fitted, exchange);
   if (!p->fitted) goto done;
   add_to(b->gamma, gamma, p->n_fit);
   memcpy(problem->fields[XC_SUM_GAMMA].data, b->gamma, (size_t)p->n_fit * sizeof *b->gamma);

@@ -11,8 +11,9 @@
  * function of the fitting set, adds is computed alone and added as integers (xc_fixed.h), so sums
  * depend on neither.
  *
- * (P|mn) of a unit are kept from phase to phase within the room that open is given; rows beyond it
- * are computed anew, some shells at a time, with the same result.
+ * (P|mn) of fitting shells are kept from phase to phase within the room that open is given; rows
+ * beyond it are computed anew, some shells at a time, with the same result. Fitted exchange needs
+ * them of all shells on each rank.
  */
 #ifndef TSL_THREADS_XC_BATCHES_H
 #define TSL_THREADS_XC_BATCHES_H
@@ -23,7 +24,8 @@ TSL_C_BEGIN
 
 typedef struct xc_batches xc_batches;
 
-/** Host bytes that rows need at least: (P|mn) of one shell; 0 when Coulomb is not fitted. */
+/** Host bytes needed at least: (P|mn) of one shell, with fitted exchange X of one orbital; 0 when
+ *  Coulomb is not fitted. */
 double xc_batches_least(const tsl_problem *problem);
 
 /**
@@ -55,10 +57,11 @@ void xc_batches_fock(xc_batches *batches, int64_t lo, int64_t hi);
 /** Fitting shells [lo, hi): gamma in even phases, their share of J in odd ones. */
 tsl_err xc_batches_fit(xc_batches *batches, int64_t lo, int64_t hi);
 
+/** Orbitals of a unit of kind XC_UNIT_EXCHANGE into K. OpenBLAS is to have one thread. */
+tsl_err xc_batches_exchange(xc_batches *batches, const tsl_unit *unit);
+
 /** First function of a fitting shell; their number for n_fit_shells. */
 int64_t xc_batches_first(const xc_batches *batches, int64_t shell);
-/** (P|mn) of fitting shells [lo, hi). @param[out] rows  [functions][n_packed] */
-void xc_batches_triples(xc_batches *batches, int64_t lo, int64_t hi, double *rows);
 
 /** The packed density asked for, [n_packed]; NULL when Coulomb is not fitted. */
 const double *xc_batches_packed(const xc_batches *batches);
@@ -70,12 +73,13 @@ void xc_batches_tell(const xc_batches *batches, char *text, size_t size);
 
 /**
  * Copy the sums into the fields J, K and gamma.
- * @param[in] fitted, gamma  [n_packed], [n_fit] of another device to be added; NULL: none, as
- *                           always when reproducible
+ * @param[in] fitted, gamma, exchange  [n_packed], [n_fit], [n_spin][n][n] of another device to be
+ *                           added, of exchange the upper triangle; NULL: none, as always when
+ *                           reproducible
  * @return TSL_ERR_NUMERIC when a reproducible sum met what it cannot hold
  */
 tsl_err xc_batches_collect(xc_batches *batches, tsl_problem *problem, const double *fitted,
-                           const double *gamma);
+                           const double *gamma, const double *exchange);
 
 TSL_C_END
 #endif

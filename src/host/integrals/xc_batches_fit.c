@@ -16,17 +16,23 @@ static int most_size(const xc_basis *basis) {
   return most;
 }
 
+/* X of one orbital. */
+static double x_least(const xc_params *p) {
+  return p->fitted_exchange ? 8 * (double)p->n_fit * (double)p->n : 0;
+}
+
 double xc_batches_least(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   xc_view view;
   xc_view_set(problem, &view);
-  return p->fitted ? 8 * (double)p->n_packed * most_size(&view.fitting) : 0;
+  return p->fitted ? 8 * (double)p->n_packed * most_size(&view.fitting) + x_least(p) : 0;
 }
 
 tsl_err xc_batches_fit_open(xc_batches *b, double room) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
-  const double shell = xc_batches_least(b->problem);
+  const double shell = 8 * (double)p->n_packed * most_size(&b->view.fitting);
+  enum { X_PART = 4 }; /* of the room */
   TSL_TRY(tsl_alloc(p->n_packed, sizeof(double), "packed density", (void **)&b->packed));
   if (p->reproducible)
     TSL_TRY(tsl_alloc(p->n_packed, sizeof(int64_t), "packed Coulomb matrix",
@@ -34,6 +40,13 @@ tsl_err xc_batches_fit_open(xc_batches *b, double room) {
   else
     TSL_TRY(tsl_alloc(p->n_packed, sizeof(double), "packed Coulomb matrix", (void **)&b->fitted));
   TSL_TRY(tsl_alloc(p->n_fit, sizeof(double), "gamma", (void **)&b->gamma));
+  TSL_TRY(tsl_alloc(p->n_fit_shells, sizeof *b->rows, "rows", (void **)&b->rows));
+  TSL_TRY(tsl_alloc(p->n_fit_shells, sizeof *b->fill, "rows", (void **)&b->fill));
+  TSL_TRY(tsl_alloc(p->n_fit, sizeof *b->row, "rows", (void **)&b->row));
+  if (p->fitted_exchange) {
+    b->x_orbitals = (int64_t)fmin(fmax(room / X_PART / x_least(p), 1), (double)p->n_slots);
+    room -= (double)b->x_orbitals * x_least(p);
+  }
   b->scratch_shells = 2 * b->threads;
   while (b->scratch_shells > 1 && 4 * shell * (double)b->scratch_shells > room) b->scratch_shells--;
   b->rows_most = fmin(room - shell * (double)b->scratch_shells, (double)p->fitting_cache);
@@ -42,8 +55,9 @@ done:
 }
 
 void xc_batches_fit_close(xc_batches *b) {
-  for (int64_t k = 0; k < b->n_rows; k++) free(b->rows[k].rows);
-  TSL_FREE_ALL(b->rows, b->scratch, b->packed, b->fitted, b->fixed_fitted, b->gamma);
+  for (int64_t s = 0; b->rows != NULL && s < b->p->n_fit_shells; s++) free(b->rows[s].rows);
+  TSL_FREE_ALL(b->rows, b->row, b->fill, b->x, b->scratch, b->packed, b->fitted, b->fixed_fitted,
+               b->gamma);
 }
 
 double xc_batches_kept(const xc_batches *b, bool *anew) {
@@ -69,13 +83,17 @@ const double *xc_batches_packed(const xc_batches *b) {
 
 /* --------------------------------------------------------------------- rows */
 
-/* Units that have gone to another rank give their rows back. */
+static double bytes_of(const xc_batches *b, int64_t shell) {
+  return 8 * (double)xc_shell_size(&b->view.fitting.shells[shell]) * (double)b->p->n_packed;
+}
+
+/* Shells whose units have gone to another rank give their rows back. */
 static void drop_idle(xc_batches *b) {
-  for (int64_t k = 0; k < b->n_rows; k++) {
-    if (b->rows[k].phase >= b->phase - 2) continue;
-    b->rows_bytes -= b->rows[k].bytes;
-    free(b->rows[k].rows);
-    b->rows[k--] = b->rows[--b->n_rows];
+  for (int64_t s = 0; s < b->p->n_fit_shells; s++) {
+    if (b->rows[s].rows == NULL || b->rows[s].phase >= b->phase - 2) continue;
+    b->rows_bytes -= bytes_of(b, s);
+    free(b->rows[s].rows);
+    b->rows[s].rows = NULL;
   }
 }
 
@@ -94,24 +112,17 @@ done:
   return err;
 }
 
-/* Rows of the shells; not ready: to be filled; NULL: they do not fit. */
-static tsl_err find_rows(xc_batches *b, int64_t lo, int64_t hi, double **rows, bool *ready) {
+/* Memory for the rows of a shell, if they may be kept. */
+static tsl_err keep_rows(xc_batches *b, int64_t shell) {
   tsl_err err = TSL_OK;
-  const int64_t n = xc_fit_functions(&b->view.fitting, lo, hi);
-  const double bytes = 8 * (double)n * (double)b->p->n_packed;
-  *rows = NULL;
-  for (int64_t k = 0; k < b->n_rows; k++)
-    if (b->rows[k].lo == lo && b->rows[k].hi == hi) {
-      *rows = b->rows[k].rows, *ready = true;
-      b->rows[k].phase = b->phase;
-      return TSL_OK;
-    }
-  *ready = false;
-  if (b->rows_bytes + bytes > b->rows_most) drop_idle(b);
-  if (b->rows_bytes + bytes > b->rows_most) return TSL_OK;
-  TSL_TRY(tsl_grow((void **)&b->rows, b->n_rows, 1, &b->rows_room, sizeof *b->rows, "rows"));
-  TSL_TRY(new_rows(n, b->p->n_packed, rows));
-  b->rows[b->n_rows++] = (xc_rows){lo, hi, b->phase, bytes, *rows};
+  const double bytes = bytes_of(b, shell);
+  const int64_t n = xc_shell_size(&b->view.fitting.shells[shell]);
+  if (b->rows_bytes + bytes > b->rows_most && b->dropped != b->phase) {
+    drop_idle(b);
+    b->dropped = b->phase;
+  }
+  if (b->rows_bytes + bytes > b->rows_most) goto done;
+  TSL_TRY(new_rows(n, b->p->n_packed, &b->rows[shell].rows));
   b->rows_bytes += bytes;
 done:
   return err;
@@ -121,13 +132,40 @@ int64_t xc_batches_first(const xc_batches *b, int64_t shell) {
   return shell < b->p->n_fit_shells ? b->view.fitting.shells[shell].first : b->p->n_fit;
 }
 
-void xc_batches_triples(xc_batches *b, int64_t lo, int64_t hi, double *rows) {
-  const int64_t before = xc_batches_first(b, lo);
+/* Compute the rows of n shells. */
+static void fill_rows(xc_batches *b, int64_t n) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
-  for (int64_t s = lo; s < hi; s++)
+  for (int64_t k = 0; k < n; k++)
     xc_fit_triples(b->thread[omp_get_thread_num()].triples, &b->view.orbital, &b->view.fitting,
-                   &b->view.pairs, s, s + 1,
-                   rows + (xc_batches_first(b, s) - before) * b->p->n_packed);
+                   &b->view.pairs, b->fill[k], b->fill[k] + 1,
+                   b->row[xc_batches_first(b, b->fill[k])]);
+}
+
+/* Rows that are not kept lie in scratch memory of scratch_shells shells. */
+tsl_err xc_batches_rows(xc_batches *b, int64_t lo, int64_t end, int64_t *hi) {
+  tsl_err err = TSL_OK;
+  const int64_t m = b->p->n_packed, room = most_size(&b->view.fitting) * m;
+  int64_t s = lo, n = 0, anew = 0;
+  for (; s < end; s++) {
+    xc_rows *kept = &b->rows[s];
+    double *rows = kept->rows;
+    if (rows == NULL) TSL_TRY(keep_rows(b, s));
+    if (kept->rows == NULL && anew == b->scratch_shells) break;
+    if (kept->rows == NULL && b->scratch == NULL)
+      TSL_TRY(tsl_alloc(b->scratch_shells * room, sizeof(double), "a few fitting integrals",
+                        (void **)&b->scratch));
+    if (rows == NULL) {
+      b->fill[n++] = s;
+      rows = kept->rows != NULL ? kept->rows : b->scratch + room * anew++;
+    }
+    kept->phase = b->phase;
+    for (int64_t f = xc_batches_first(b, s); f < xc_batches_first(b, s + 1); f++, rows += m)
+      b->row[f] = rows;
+  }
+  fill_rows(b, n);
+  *hi = s;
+done:
+  return err;
 }
 
 /* --------------------------------------------------------------------- sums */
@@ -144,19 +182,19 @@ static double dot(int64_t n, const double *x, const double *y) {
   return sum;
 }
 
-static void add_gamma(xc_batches *b, int64_t first, int64_t n, const double *rows) {
-  const int64_t m = b->p->n_packed;
+static void add_gamma(xc_batches *b, int64_t first, int64_t n) {
 #pragma omp parallel for schedule(static) num_threads(b->threads)
-  for (int64_t f = 0; f < n; f++) b->gamma[first + f] += dot(m, rows + f * m, b->packed);
+  for (int64_t f = first; f < first + n; f++)
+    b->gamma[f] += dot(b->p->n_packed, b->row[f], b->packed);
 }
 
 /* c rows of elements [lo, hi), one function after another. */
-static bool add_slice(const xc_batches *b, int64_t n, const double *c, const double *rows,
-                      double scale, int64_t lo, int64_t hi) {
-  const int64_t m = b->p->n_packed;
+static bool add_slice(const xc_batches *b, int64_t first, int64_t n, double scale, int64_t lo,
+                      int64_t hi) {
+  const double *c = b->problem->fields[XC_IN_COEFFICIENTS].data;
   bool good = true;
-  for (int64_t f = 0; f < n; f++) {
-    const double *row = rows + f * m;
+  for (int64_t f = first; f < first + n; f++) {
+    const double *row = b->row[f];
     if (b->fixed_fitted == NULL)
       for (int64_t k = lo; k < hi; k++) b->fitted[k] += c[f] * row[k];
     else
@@ -166,53 +204,27 @@ static bool add_slice(const xc_batches *b, int64_t n, const double *c, const dou
   return good;
 }
 
-static void add_fitted(xc_batches *b, int64_t first, int64_t n, const double *rows) {
+static void add_fitted(xc_batches *b, int64_t first, int64_t n) {
   enum { SLICE = 4096 };
   const int64_t m = b->p->n_packed;
-  const double *c = (const double *)b->problem->fields[XC_IN_COEFFICIENTS].data + first;
   const double scale = b->p->reproducible ? xc_fixed_scale(b->problem, XC_FIXED_COULOMB) : 1;
   bool good = true;
 #pragma omp parallel for schedule(static) num_threads(b->threads) reduction(&& : good)
   for (int64_t lo = 0; lo < m; lo += SLICE)
-    good = add_slice(b, n, c, rows, scale, lo, lo + SLICE < m ? lo + SLICE : m) && good;
+    good = add_slice(b, first, n, scale, lo, lo + SLICE < m ? lo + SLICE : m) && good;
   if (!good) b->bad_fit = true;
-}
-
-static void add_rows(xc_batches *b, int64_t lo, int64_t hi, const double *rows) {
-  const int64_t first = xc_batches_first(b, lo), n = xc_fit_functions(&b->view.fitting, lo, hi);
-  if (b->phase % 2 == 0)
-    add_gamma(b, first, n, rows);
-  else
-    add_fitted(b, first, n, rows);
-}
-
-/* A few shells at a time, through scratch memory. */
-static tsl_err fit_anew(xc_batches *b, int64_t first, int64_t end) {
-  tsl_err err = TSL_OK;
-  const int64_t most = b->scratch_shells, size = most * most_size(&b->view.fitting);
-  if (b->scratch == NULL)
-    TSL_TRY(tsl_alloc(size * b->p->n_packed, sizeof(double), "a few fitting integrals",
-                      (void **)&b->scratch));
-  for (int64_t lo = first, hi; lo < end; lo = hi) {
-    hi = lo + most < end ? lo + most : end;
-    xc_batches_triples(b, lo, hi, b->scratch);
-    add_rows(b, lo, hi, b->scratch);
-  }
-done:
-  return err;
 }
 
 tsl_err xc_batches_fit(xc_batches *b, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
-  double *rows = NULL;
-  bool ready = false;
-  TSL_TRY(find_rows(b, lo, hi, &rows, &ready));
-  if (rows == NULL) {
-    TSL_TRY(fit_anew(b, lo, hi));
-    goto done;
+  for (int64_t end; lo < hi; lo = end) {
+    TSL_TRY(xc_batches_rows(b, lo, hi, &end));
+    const int64_t first = xc_batches_first(b, lo), n = xc_batches_first(b, end) - first;
+    if (b->phase % 2 == 0)
+      add_gamma(b, first, n);
+    else
+      add_fitted(b, first, n);
   }
-  if (!ready) xc_batches_triples(b, lo, hi, rows);
-  add_rows(b, lo, hi, rows);
 done:
   return err;
 }

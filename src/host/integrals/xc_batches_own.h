@@ -10,16 +10,15 @@
 typedef struct xc_batch_thread {
   xc_engine *quartets, *triples;
   double *coulomb, *exchange[2];              /**< [n][n] sums; reproducible: of one bra pair */
+  double *square;                             /**< [n][n] (P|mn) of a P; fitted exchange alone */
   int64_t *fixed_coulomb, *fixed_exchange[2]; /**< [n][n] sums when reproducible, else NULL */
   bool bad;                                   /**< something did not fit a fixed sum */
 } xc_batch_thread;
 
-/** (P|mn) of a unit, kept. */
+/** (P|mn) of a fitting shell. */
 typedef struct xc_rows {
-  int64_t lo, hi;
-  int64_t phase; /**< the last that used it */
-  double bytes;
-  double *rows; /**< [functions][n_packed] */
+  int64_t phase; /**< the last that used them */
+  double *rows;  /**< [functions][n_packed], kept; NULL: not */
 } xc_rows;
 
 struct xc_batches {
@@ -35,15 +34,23 @@ struct xc_batches {
   int64_t *fixed_fitted;   /**< [n_packed] J when reproducible, else NULL */
   bool bad_fit;            /**< something did not fit it */
   double *gamma;           /**< [n_fit] */
-  xc_rows *rows;           /**< [n_rows] */
-  int64_t n_rows, rows_room;
-  double rows_bytes, rows_most; /**< what rows take, and may take */
-  double *scratch;              /**< rows of scratch_shells shells; NULL until needed */
-  int64_t scratch_shells;
+  xc_rows *rows;           /**< [n_fit_shells] */
+  double **row;            /**< [n_fit] of each function, as far as xc_batches_rows has made them */
+  int64_t *fill;           /**< [n_fit_shells] shells to be computed */
+  double rows_bytes, rows_most;    /**< what rows take, and may take */
+  double *scratch;                 /**< rows of scratch_shells shells; NULL until needed */
+  int64_t scratch_shells, dropped; /**< dropped: the last phase that gave back idle rows */
+  double *x;                       /**< [n_fit][x_orbitals][n]; NULL until needed */
+  int64_t x_orbitals;
 };
 
 /** Memory of fitted Coulomb. */
 tsl_err xc_batches_fit_open(xc_batches *b, double room);
 void xc_batches_fit_close(xc_batches *b);
+/** Set b->row of the functions of shells [lo, *hi), *hi <= end as far as memory goes; they hold
+ *  until the next call. */
+tsl_err xc_batches_rows(xc_batches *b, int64_t lo, int64_t end, int64_t *hi);
+/** The upper triangle of a row-major matrix becomes the lower too. */
+void xc_batches_mirror(int64_t n, double *matrix);
 
 #endif
