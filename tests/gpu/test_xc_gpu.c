@@ -461,18 +461,18 @@ done:
   return err;
 }
 
+#define TIGHT "  grid: {radial: 30, angular: 86}\n  scf: {energy: 1e-10, commutator: 1e-6}\n"
 static tsl_err test_scf(void) {
   tsl_err err = TSL_OK;
-#define TIGHT "  grid: {radial: 30, angular: 86}\n  scf: {energy: 1e-10, commutator: 1e-6}\n"
   TSL_TRY(
       one_field("water", WATER "  basis: def2-SVP\n  functional: pbe\n  coulomb: fitted\n" TIGHT));
   TSL_TRY(one_field("oxygen", OXYGEN "  basis: STO-3G\n  functional: b3lyp\n" TIGHT));
-#undef TIGHT
 done:
   return err;
 }
 
-#define FITTED "  coulomb: fitted\n  exchange: fitted\n" SMALL
+#define BOTH "  coulomb: fitted\n  exchange: fitted\n"
+#define FITTED BOTH SMALL
 static tsl_err test_exchange(void) {
   tsl_err err = TSL_OK;
   TSL_TRY(
@@ -483,7 +483,8 @@ static tsl_err test_exchange(void) {
                       0));
   TSL_TRY(one_coulomb("most integrals anew, a few orbitals at a time", /* 26 MiB of integrals */
                       BENZENE "  basis: def2-SVP\n  functional: pbe0\n" FITTED, 40 << 20));
-  TSL_TRY(one_field("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" FITTED));
+  TSL_TRY(
+      one_field("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" BOTH TIGHT));
 done:
   return err;
 }
