@@ -483,8 +483,7 @@ static tsl_err test_exchange(void) {
                       0));
   TSL_TRY(one_coulomb("most integrals anew, a few orbitals at a time", /* 26 MiB of integrals */
                       BENZENE "  basis: def2-SVP\n  functional: pbe0\n" FITTED, 40 << 20));
-  TSL_TRY(
-      one_field("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" BOTH TIGHT));
+  TSL_TRY(one_field("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" BOTH TIGHT));
 done:
   return err;
 }

@@ -145,8 +145,7 @@ static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
   if (xc_has_quartets(p)) add_batches(m, XC_UNIT_FOCK, &pairs);
   if (p->fitted) add_batches(m, XC_UNIT_FIT, &fits);
   /* few: each call of a device passes over all (P|mn), however few orbitals it has */
-  if (p->fitted_exchange)
-    add_exchange(m, own, limits->given ? wanted : PER_RANK * limits->n_ranks);
+  if (p->fitted_exchange) add_exchange(m, own, limits->given ? wanted : PER_RANK * limits->n_ranks);
 }
 
 tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
