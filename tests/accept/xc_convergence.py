@@ -5,12 +5,15 @@ usage: xc_convergence.py TESELA [--fast] [ONLY]
 
 Truth: xc_scf_truth.json, which tools/xc_scf_truth made with PySCF.
 """
+import functools
 import json
 import os
 
 import harness
+import xc_harness
 import xc_molden
 from harness import check, np
+from xc_harness import near
 
 suite = harness.Suite(__doc__, jobs=2)
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,16 +31,7 @@ def deck(case, **more):
     return {"family": "xc", "run": {"device": "cpu", "threads": 1, "ranks": "all"}, "xc": section}
 
 
-def solve(tree, ranks=None, name="case"):
-    """Summary lines and datasets."""
-    with suite.result(tree, ranks=ranks, timeout=600, name=name) as file:
-        lines = {k: float(v) for k, v in file["results"].attrs.items() if isinstance(v, np.floating)}
-        return lines, harness.datasets(file)
-
-
-def near(name, found, truth, limit):
-    worst = float(np.abs(np.asarray(found) - np.asarray(truth)).max())
-    check(worst <= limit, f"{name} is {worst:.1e} away")
+solve = functools.partial(xc_harness.solve, suite)
 
 
 # ----------------------------------------------------------------- smearing

@@ -4,6 +4,7 @@
  * cache gives the scalar build's sums, and those are right: electrons of the guess, and the change
  * of the energy with the density against the matrix. (P|mn) kept and computed anew: same bits.
  */
+#include "test_xc_cpu.h"
 #include "bench_xc_molecules.h"
 #include "xc_cpu.h"
 
@@ -11,20 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static long n_checks, n_failures;
-
-static void check(bool good, const char *what, double got, double wanted) {
-  n_checks++;
-  if (!good && ++n_failures <= 20)
-    fprintf(stderr, "FAIL %s: %.15g, should be %.15g\n", what, got, wanted);
-}
-
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
-}
 
 static xc_params *params(bench_xc_molecule *m) {
   return m->problem.params;

@@ -6,6 +6,7 @@
  * memory.
  */
 #include "bench_xc_molecules.h"
+#include "test_xc_cpu.h"
 #include "xc_batches_own.h"
 #include "xc_cpu.h"
 #include "xc_exchange.h"
@@ -16,20 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static long n_checks, n_failures;
-
-static void check(bool good, const char *what, double got, double wanted) {
-  n_checks++;
-  if (!good && ++n_failures <= 20)
-    fprintf(stderr, "FAIL %s: %.15g, should be %.15g\n", what, got, wanted);
-}
-
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
-}
 
 static double *matrix(int64_t rows, int64_t columns) {
   double *out = NULL;
