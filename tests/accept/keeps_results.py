@@ -50,8 +50,8 @@ def begin(name, out, ranks, seconds, waits_for, more=(), **environment):
     environment = {**slow(name, seconds), "TSL_TEST_CHECKPOINTS": "prompt", **environment}
     process = suite.start(["run", f"{name}.yaml", "-o", out, *more], ranks, env=environment)
     wait_for(process, out, waits_for)
-    if waits_for == "part" and ranks is not None:
-        harness.let_work(0.3)  # the other ranks open the file by its name before they compute
+    if waits_for == "part":
+        harness.let_work(0.5)  # the name is there first: the file is locked and opened by all ranks by that name
         check(process.poll() is None, "ended too early")
     return process
 
