@@ -86,8 +86,8 @@ NEAR = {"water", "oxygen", "fitted"}
 
 
 def pace(seconds, name=None):
-    """The environment in which a run lasts about so long, on one rank."""
-    return {"TSL_TEST_SLOW": f"+{seconds / CALLS.get(name, UNITS):.3g}"}
+    """The environment in which a run lasts about so long, on one rank, and writes checkpoints as often as asked."""
+    return {"TSL_TEST_SLOW": f"+{seconds / CALLS.get(name, UNITS):.3g}", "TSL_TEST_CHECKPOINTS": "prompt"}
 
 
 def contents(path):

@@ -258,7 +258,7 @@ def checkpoints(out):
 
 def interrupt(path, out):
     """Run a deck until it has written some checkpoints, of an iteration at least, then ask it to stop."""
-    process = suite.start(["run", path, "-o", out, "-q"])
+    process = suite.start(["run", path, "-o", out, "-q"], env={"TSL_TEST_CHECKPOINTS": "prompt"})
     began, patience, seen = time.time(), harness.Patience(60), set()
     while len(seen) < 6 and process.poll() is None and not patience.over():
         seen |= checkpoints(out)
