@@ -2,6 +2,8 @@
 #include "xc_family.h"
 #include "xc_fit.h"
 
+#include "parallel.h"
+
 #include <math.h>
 
 /* Floating-point operations: a function with its gradient, density and potential at a point; an
@@ -67,11 +69,26 @@ static void set_batch(const xc_params *p, const xc_basis *fitting, tsl_unit *u, 
   u->setup = u->kind == XC_UNIT_FIT ? rows_cost(fitting, p->n_packed, u->lo[0], u->hi[0]) : 0;
 }
 
+/** Units whose bra pairs are looked at. */
+typedef struct guess_look {
+  const xc_fock *fock;
+  tsl_unit *units;
+} guess_look;
+
+static tsl_err look_at_units(void *context, int slot, int64_t lo, int64_t hi) {
+  static const double MOST = 0.99; /* looking through the list takes time in any case */
+  const guess_look *look = context;
+  (void)slot;
+  for (tsl_unit *u = look->units + lo; u < look->units + hi; u++)
+    if (u->kind == XC_UNIT_FOCK)
+      u->phase0_skipped = fmax(0, fmin(MOST, 1 - xc_fock_part(look->fock, u->lo[0], u->hi[0])));
+  return TSL_OK;
+}
+
 /** What bra pairs have to do with the density that is asked for now, of all that the bounds leave.
  *  A guess of atoms has nothing between atoms, nor of functions that no atom fills; the densities
  *  that follow have a little everywhere. */
 static tsl_err look_at_guess(const tsl_problem *problem, tsl_units *units) {
-  static const double MOST = 0.99; /* looking through the list takes time in any case */
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   const xc_own *own = xc_own_of(problem);
@@ -85,11 +102,7 @@ static tsl_err look_at_guess(const tsl_problem *problem, tsl_units *units) {
   TSL_TRY(tsl_alloc(n * n, sizeof *largest, "bounds of densities", (void **)&largest));
   xc_fock_largest(fock.basis, fock.total, fock.spin, largest);
   fock.largest = largest;
-  for (int64_t k = 0; k < units->n; k++) {
-    tsl_unit *u = &units->list[k];
-    if (u->kind != XC_UNIT_FOCK) continue;
-    u->phase0_skipped = fmax(0, fmin(MOST, 1 - xc_fock_part(&fock, u->lo[0], u->hi[0])));
-  }
+  TSL_TRY(tsl_parallel(units->n, 1, look_at_units, &(guess_look){&fock, units->list}));
 done:
   tsl_free(largest);
   return err;
