@@ -4,6 +4,7 @@
  *   test_xc_gpu repeat    the same bits again: kept functions or not, orders, calls, small memory
  *   test_xc_gpu coulomb   gamma, J, K beside the socket's
  *   test_xc_gpu integrals (P|mn) one by one beside the socket's, to g functions
+ *   test_xc_gpu quartets  exact J and K beside the socket's, to g functions
  *   test_xc_gpu mixed     float beside double
  *   test_xc_gpu scf       whole fields: card, mixed precision, socket: one energy
  *   test_xc_gpu reproducible  integers: the same whatever else a card, or a rank, was given
@@ -255,20 +256,31 @@ done:
 
 /* ------------------------------------------------------------------- coulomb */
 
+/* Likewise of count sums of batches [n][n], whose triangles count together (xc_fock_finish). */
+static double worst_of_batches(const double *a, const double *b, int64_t count, int64_t n) {
+  double worst = 0;
+  for (int64_t k = 0; k < count * n * n; k++) {
+    const int64_t i = k / n % n, j = k % n, turned = k - i * n - j + j * n + i;
+    const double off = fabs(a[k] + a[turned] - b[k] - b[turned]);
+    if (!(off <= worst)) worst = off; /* NaN stays */
+  }
+  return worst;
+}
+
 /* All phases of an iteration, by the card and by a socket; workers keep what they keep. */
 static tsl_err compare_phases(const char *what, xc_made *made, tsl_worker *mine, tsl_worker *theirs,
                               xc_outcome *a, xc_outcome *b) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(&made->problem);
-  const int64_t count = tsl_field_count(&made->problem.fields[XC_SUM_EXCHANGE]);
+  const int64_t spins = p->functional.exchange != 0 ? p->n_spin : 0;
   for (int phase = 0; phase < (p->fitted ? 4 : 2); phase++) {
     TSL_TRY(xc_phase(tsl_backend_find(&tsl_platform_gpu, "xc"), mine, made, phase, GROUPS | BATCHES,
                      XC_ORDER_GIVEN, 5, a));
     TSL_TRY(xc_phase(tsl_backend_find(&tsl_platform_cpu, "xc"), theirs, made, phase,
                      GROUPS | BATCHES, XC_ORDER_GIVEN, 5, b));
     TSL_TRY(compare(what, made, a, b, 1e-11));
-    const double j = worst_of(a->coulomb, b->coulomb, p->n * p->n);
-    const double k = worst_of(a->exchange, b->exchange, count);
+    const double j = worst_of_batches(a->coulomb, b->coulomb, 1, p->n);
+    const double k = worst_of_batches(a->exchange, b->exchange, spins, p->n);
     const double gamma = worst_of(a->gamma, b->gamma, p->n_fit);
     printf("%-34s phase %d: J %.1e K %.1e gamma %.1e\n", what, phase, j, k, gamma);
     if (!(j < 1e-10) || !(k < 1e-10) || !(gamma < 1e-10))
@@ -363,6 +375,57 @@ static tsl_err test_integrals(void) {
     TSL_TRY(xc_integrals_same(cases[k].what, section, &card, &host));
   }
   TSL_TRY(integrals_to_g());
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------ quartets */
+
+#define NO_GRID "  grid: {radial: 4, angular: 6}\n"
+
+/* g functions are the host's, beside the card's. */
+static tsl_err quartets_to_g(void) {
+  tsl_err err = TSL_OK;
+  static const char *const kinds[] = {"spherical", "cartesian"};
+  char path[64] = "", section[2048], what[96];
+  TSL_TRY(write_basis(path));
+  for (int kind = 0; kind < 2; kind++) {
+    (void)snprintf(section, sizeof section,
+                   WATER "  basis: %s\n  functions: %s\n  functional: pbe0\n" NO_GRID, path,
+                   kinds[kind]);
+    (void)snprintf(what, sizeof what, "water to g, %s", kinds[kind]);
+    TSL_TRY(xc_quartets_same(what, section, &card, &host));
+  }
+done:
+  if (path[0] != '\0') (void)unlink(path);
+  return err;
+}
+
+static tsl_err test_quartets(void) {
+  tsl_err err = TSL_OK;
+  static const struct {
+    const char *what, *section;
+  } cases[] = {
+      {"water STO-3G", WATER "  basis: STO-3G\n  functional: pbe0\n"},
+      {"water def2-SVP", WATER "  basis: def2-SVP\n  functional: pbe0\n"},
+      {"water def2-SVP, J alone", WATER "  basis: def2-SVP\n  functional: pbe\n"},
+      {"water def2-SVP, K alone",
+       WATER "  basis: def2-SVP\n  functional: pbe0\n  coulomb: fitted\n"},
+      {"oxygen def2-SVP, two spins", OXYGEN "  basis: def2-SVP\n  functional: b3lyp5\n"},
+      {"water def2-TZVP", WATER "  basis: def2-TZVP\n  functional: pbe0\n"},
+      {"water def2-TZVP, Cartesian",
+       WATER "  basis: def2-TZVP\n  functions: cartesian\n  functional: pbe0\n"},
+      {"iron oxide def2-TZVP",
+       "  molecule: {atoms: 'Fe 0 0 0; O 0.3 0.2 1.58', multiplicity: 5}\n  basis: def2-TZVP\n  "
+       "functional: pbe0\n"},
+      {"benzene 6-31G*", BENZENE "  basis: 6-31G*\n  functional: pbe0\n"},
+      {"benzene def2-SVP", BENZENE "  basis: def2-SVP\n  functional: pbe0\n"}};
+  char section[2048];
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    (void)snprintf(section, sizeof section, "%s" NO_GRID, cases[k].section);
+    TSL_TRY(xc_quartets_same(cases[k].what, section, &card, &host));
+  }
+  TSL_TRY(quartets_to_g());
 done:
   return err;
 }
@@ -637,11 +700,17 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     tsl_err (*run)(void);
-  } tests[] = {{"truth", test_truth},         {"sizes", test_sizes},
-               {"repeat", test_repeat},       {"coulomb", test_coulomb},
-               {"integrals", test_integrals}, {"mixed", test_mixed},
-               {"memory", test_memory},       {"scf", test_scf},
-               {"numbers", test_numbers},     {"reproducible", test_reproducible},
+  } tests[] = {{"truth", test_truth},
+               {"sizes", test_sizes},
+               {"repeat", test_repeat},
+               {"coulomb", test_coulomb},
+               {"integrals", test_integrals},
+               {"quartets", test_quartets},
+               {"mixed", test_mixed},
+               {"memory", test_memory},
+               {"scf", test_scf},
+               {"numbers", test_numbers},
+               {"reproducible", test_reproducible},
                {"exchange", test_exchange}};
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {

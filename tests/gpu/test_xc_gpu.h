@@ -50,4 +50,8 @@ tsl_err xc_truth(const xc_made *made, xc_outcome *out);
 tsl_err xc_integrals_same(const char *what, const char *section, const tsl_device *card,
                           const tsl_device *host);
 
+/** Exact J and K of a card beside the socket's, within 1e-12 of the largest element. */
+tsl_err xc_quartets_same(const char *what, const char *section, const tsl_device *card,
+                         const tsl_device *host);
+
 #endif

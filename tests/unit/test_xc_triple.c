@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "xc_random_shells.h"
+
 enum { MOST = XC_CARTESIANS(XC_MAX_L), BLOCK = MOST * MOST * MOST };
 
 /* ------------------------------------------------------------------- own */
@@ -75,41 +77,6 @@ static void own_triple(const xc_shell *p, const xc_shell *a, const xc_shell *b, 
 
 /* ---------------------------------------------------------------- comparing */
 
-static uint64_t seed = 20260;
-
-static double uniform(double lo, double hi) {
-  seed = seed * 6364136223846793005u + 1442695040888963407u;
-  return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
-}
-
-/* Places repeat, so that shells share centres. The exponents of a shell are within a factor of 100
- * and places not far apart, as libint2 loses digits beyond (see digits). */
-static void random_shell(int l, int spherical, double lo, double hi, xc_shell *s) {
-  static const double places[][3] = {{0, 0, 0},        {0.9, -0.4, 1.3}, {-1.7, 0.6, 0.2},
-                                     {2.5, 3.1, -2.2}, {0, 0, 1e-3},     {4, -3, 6}};
-  const int place = (int)uniform(0, 6);
-  *s = (xc_shell){.l = l, .spherical = spherical, .n = 1 + (int)uniform(0, 4)};
-  const double first = exp(uniform(log(lo), log(hi)));
-  memcpy(s->at, places[place], sizeof s->at);
-  for (int k = 0; k < s->n; k++) {
-    s->exponent[k] = fmax(lo, fmin(hi, first * exp(uniform(-log(10), log(10)))));
-    s->coefficient[k] = uniform(0.2, 1);
-  }
-  assert_int_equal(xc_shell_normalise(s), TSL_OK);
-}
-
-/* Shells of each l, `each` times. */
-static void random_basis(int most_l, int each, int spherical, double lo, double hi, xc_basis *b) {
-  *b = (xc_basis){.n_shells = (most_l + 1) * each};
-  b->shells = calloc((size_t)b->n_shells, sizeof *b->shells);
-  assert_non_null(b->shells);
-  for (int64_t k = 0; k < b->n_shells; k++) {
-    random_shell((int)k / each, spherical, lo, hi, &b->shells[k]);
-    b->shells[k].first = b->n;
-    b->n += xc_shell_size(&b->shells[k]);
-  }
-}
-
 /* Error of all triples; the largest integral in *largest. */
 static double compare(const xc_basis *orbital, const xc_basis *fitting, double *largest) {
   static double own[BLOCK];
@@ -140,8 +107,8 @@ static void one_range(const char *what, int most_l, int each, int spherical, dou
                       double limit) {
   xc_basis orbital, fitting;
   double largest = 0;
-  random_basis(most_l, each, spherical, lo, hi, &orbital);
-  random_basis(XC_MAX_L, each, spherical, lo, hi, &fitting);
+  xc_random_basis(most_l, each, spherical, lo, hi, &orbital);
+  xc_random_basis(XC_MAX_L, each, spherical, lo, hi, &fitting);
   const double worst = compare(&orbital, &fitting, &largest);
   print_message("%s, %s: largest %.2g, off by %.1e\n", what, spherical ? "spherical" : "Cartesian",
                 largest, worst);

@@ -72,7 +72,7 @@ static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
   TSL_TRY(share_memory(w, device->memory_limit, &room));
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
   TSL_TRY(xc_groups_open(w));
-  TSL_TRY(xc_batches_open(problem, w->threads, room, &w->batches));
+  TSL_TRY(xc_batches_open(problem, w->threads, room, 0, &w->batches));
   TSL_TRY(xc_begin_cpu(w, 0)); /* calibration comes before the first phase */
   *worker = w;
 done:
@@ -154,7 +154,7 @@ static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {
     TSL_TRY(collect_fixed(w, problem));
   else
     collect_xc(w, problem);
-  TSL_TRY(xc_batches_collect(w->batches, problem, NULL, NULL, NULL));
+  TSL_TRY(xc_batches_collect(w->batches, problem, &(xc_batches_more){NULL}));
 done:
   return err;
 }

@@ -1,5 +1,5 @@
 /* The family xc on a card: the backend. Groups run on the card, together; batches of integrals on
- * the threads of the rank's host, meanwhile. */
+ * the threads of the rank's host, as far as they are not the card's. */
 #include "xc_gpu.cuh"
 
 #include "xc_fixed.h"
@@ -23,6 +23,7 @@ static void xc_close(tsl_worker **worker) {
   xc_gpu *w = gpu_of(*worker);
   if (w == NULL) return;
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
+  xc_quartets_close(w);
   xc_exchange_close(w);
   xc_fit_close(w);
   xc_cache_close(w);
@@ -76,6 +77,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   xc_batches_begin(w->batches, phase);
   TSL_TRY(xc_fit_begin(w));
   TSL_TRY(xc_exchange_begin(w));
+  TSL_TRY(xc_quartets_begin(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -99,11 +101,22 @@ done:
   return err;
 }
 
+/* The degree from which on quartets are the host's (xc_batches_open). */
+static int least_degree(const xc_gpu *w) {
+  if (w->p->fitted_exchange) return XC_BATCHES_NONE;
+  if (!xc_quartets_on_card(w->p)) return 0;
+  for (int64_t k = 0; k < w->view.orbital.n_shells; k++)
+    if (w->view.orbital.shells[k].l > XC_QUARTET_L) return XC_QUARTET_L + 1;
+  return XC_BATCHES_NONE;
+}
+
 static tsl_err open_host(xc_gpu *w, int64_t limit) {
   tsl_err err = TSL_OK;
+  const int least = least_degree(w);
   double room = 0;
-  TSL_TRY(xc_batches_room(w->problem, w->threads, limit, 0, &room));
-  TSL_TRY(xc_batches_open(w->problem, w->threads, room, &w->batches));
+  w->host_quartets = xc_has_quartets(w->p) && least < XC_BATCHES_NONE;
+  TSL_TRY(xc_batches_room(w->problem, w->host_quartets ? w->threads : 1, limit, 0, &room));
+  TSL_TRY(xc_batches_open(w->problem, w->threads, room, least, &w->batches));
 done:
   return err;
 }
@@ -128,6 +141,7 @@ static tsl_err xc_open(const tsl_problem *problem, const tsl_device *device, tsl
   TSL_TRY(open_host(w, device->host_limit));
   TSL_TRY(xc_fit_open(w));
   TSL_TRY(xc_exchange_open(w));
+  TSL_TRY(xc_quartets_open(w));
   TSL_TRY(xc_begin(*worker, 0)); /* calibration comes before the first phase */
 done:
   if (err != TSL_OK && *worker != NULL) xc_close(worker);
@@ -162,19 +176,34 @@ done:
   return err;
 }
 
+/* Bra pairs of all units together, then what is left of each to the host; units share the card's
+ * time by their cost. */
+static tsl_err run_quartets(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  double seconds = 0, all = 0;
+  TSL_TRY(xc_quartets_run(w, units, n, &seconds));
+  for (int64_t u = 0; u < n; u++) all += units[u].kind == XC_UNIT_FOCK ? units[u].count : 0;
+  for (int64_t u = 0; u < n; u++) {
+    if (units[u].kind != XC_UNIT_FOCK) continue;
+    const double start = seconds_now();
+    if (w->host_quartets) xc_batches_fock(w->batches, units[u].lo[0], units[u].hi[0]);
+    parts[u].seconds = seconds_now() - start + (all > 0 ? seconds * units[u].count / all : 0);
+  }
+done:
+  return err;
+}
+
 /* Units [0, n) of integrals that follow one another. */
 static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   TSL_TRY(fill_units(w, units, n, parts));
   for (int64_t u = 0; u < n; u++) {
     const double start = seconds_now();
-    if (units[u].kind == XC_UNIT_EXCHANGE) continue;
-    if (units[u].kind == XC_UNIT_FOCK)
-      xc_batches_fock(w->batches, units[u].lo[0], units[u].hi[0]);
-    else
-      TSL_TRY(xc_fit_run(w, &units[u]));
+    if (units[u].kind != XC_UNIT_FIT) continue;
+    TSL_TRY(xc_fit_run(w, &units[u]));
     parts[u].seconds += seconds_now() - start;
   }
+  if (xc_is_active(w->p, w->phase, XC_UNIT_FOCK)) TSL_TRY(run_quartets(w, units, n, parts));
   if (xc_is_active(w->p, w->phase, XC_UNIT_EXCHANGE)) TSL_TRY(run_exchange(w, units, n, parts));
 done:
   return err;
@@ -278,10 +307,35 @@ done:
   return err;
 }
 
+/* J, K and gamma: what the card has, added to the host's. */
+static tsl_err collect_integrals(xc_gpu *w, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  const int64_t nn = p->n * p->n;
+  xc_batches_more more = {};
+  if (p->reproducible) return xc_batches_collect(w->batches, problem, &more);
+  if (p->fitted) {
+    TSL_TRY(tsl_alloc(p->n_packed, 8, "packed Coulomb matrix", (void **)&more.fitted));
+    TSL_TRY(tsl_alloc(p->n_fit, 8, "gamma", (void **)&more.gamma));
+    TSL_TRY(xc_fit_collect(w, more.fitted, more.gamma));
+  } else
+    TSL_TRY(tsl_alloc(nn, 8, "Coulomb matrix", (void **)&more.coulomb));
+  if (p->functional.exchange != 0)
+    TSL_TRY(tsl_alloc(p->n_spin * nn, 8, "exchange matrix", (void **)&more.exchange));
+  if (p->fitted_exchange)
+    TSL_TRY(xc_exchange_collect(w, more.exchange));
+  else
+    TSL_TRY(xc_quartets_collect(w, more.coulomb, more.exchange));
+  TSL_TRY(xc_batches_collect(w->batches, problem, &more));
+done:
+  for (double *sums : {more.fitted, more.gamma, more.coulomb, more.exchange}) tsl_free(sums);
+  return err;
+}
+
 static tsl_err xc_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   TSL_TRY(collect_xc(gpu_of(worker), problem));
-  TSL_TRY(xc_fit_collect(gpu_of(worker), problem));
+  TSL_TRY(collect_integrals(gpu_of(worker), problem));
 done:
   return err;
 }

@@ -12,6 +12,7 @@
  *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
  *   xc_gpu_fit.cu         (P|mn) kept on the card
  *   xc_gpu_exchange.cu    fitted exchange of orbitals
+ *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _low.cu, _high.cu, _lists.c
  *   xc_gpu_triples.cu     (P|mn) computed on the card: xc_gpu_triples.cuh, _low.cu, _high.cu
  *   xc_gpu_lists.c        lists of pairs and fitting shells for it
  *   xc_gpu_host.c         host threads: functionals of libxc
@@ -27,7 +28,7 @@
  * The sum of the pieces' matrices is kept as 64-bit integers (xc_gpu_matrix.cu) and energies as
  * one partial sum for each slice of points: results do not depend on the order of the units.
  * Reproducible: the integers are what leaves the card, partial sums are rounded to integers, each
- * product is a call of its own, and fitted Coulomb is the host's alone. So no result depends on
+ * product is a call of its own, and Coulomb and exact exchange are the host's alone. So no result depends on
  * what else a card was given.
  *
  * All functions work on the worker's stream and do not wait unless they say so.
@@ -40,6 +41,7 @@
 #include "xc_cache.h"
 #include "xc_gpu_host.h"
 #include "xc_gpu_lists.h"
+#include "xc_gpu_quartet_lists.h"
 #include "xc_problem.h"
 
 enum {
@@ -124,6 +126,7 @@ typedef struct xc_gpu {
   xc_view view;
   int phase, threads; /**< threads: of the host */
   bool single;        /**< this phase: R is float */
+  bool host_quartets; /**< some quartets are the host's: all, or those of high shells */
   tsl_gpu_memory memory;
   int64_t room; /**< bytes of a batch */
   cudaStream_t stream;
@@ -154,6 +157,7 @@ typedef struct xc_gpu {
   int64_t n_rows, room_rows;
   xc_triple_times *triple_times; /**< [XC_TRIPLE_GROUPS], added to; NULL: nobody asks */
   struct xc_triples *triples;    /**< xc_gpu_triples.cu; NULL until needed, or there is no memory */
+  struct xc_quartets *quartets; /**< xc_gpu_quartets.cu; NULL: they are the host's, or not needed */
   tsl_gpu_buffer packed, fitted, gamma, coefficients;
   xc_gpu_exchange x;
 } xc_gpu;
@@ -256,8 +260,9 @@ tsl_err xc_fit_fill(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
 /** (P|mn) of a fitting shell, [functions][n_packed] on the card; NULL: not kept there. */
 const double *xc_fit_kept(const xc_gpu *w, int64_t shell);
-/** gamma, J and K into the fields. Waits. */
-tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem);
+/** J and gamma of this phase, when the card has them. Waits.
+ *  @param[out] fitted, gamma  [n_packed], [n_fit] */
+tsl_err xc_fit_collect(xc_gpu *w, double *fitted, double *gamma);
 
 /* ----------------------------------------------------------------- exchange */
 
@@ -272,6 +277,26 @@ tsl_err xc_exchange_begin(xc_gpu *w);
 tsl_err xc_exchange_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *orbitals);
 /** @param[out] exchange  [n_spin][n][n], the upper triangle by rows */
 tsl_err xc_exchange_collect(xc_gpu *w, double *exchange);
+
+/* ----------------------------------------------------------------- quartets */
+
+/** Are J and K of quartets the card's, as far as its kernels go? */
+static inline bool xc_quartets_on_card(const xc_params *p) {
+  return xc_has_quartets(p) && !p->reproducible;
+}
+/** Lists and memory of exact J and K on the card; nothing when they are not the card's.
+ *  @return TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY; TSL_ERR_INPUT: more of something than an int */
+tsl_err xc_quartets_open(xc_gpu *w);
+void xc_quartets_close(xc_gpu *w);
+/** Start a phase, after xc_batches_begin: queue the upload of densities, zero J and K. */
+tsl_err xc_quartets_begin(xc_gpu *w);
+/** Those bra pairs of the units of kind XC_UNIT_FOCK and their kets that have no shell beyond
+ *  XC_QUARTET_L; the others are the host's (xc_batches_open, least). Waits.
+ *  @param[out] seconds  that the card took */
+tsl_err xc_quartets_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
+/** Sums before xc_fock_finish. Waits. @param[out] coulomb, exchange  [n][n], [n_spin][n][n], those
+ *  that are asked for */
+tsl_err xc_quartets_collect(xc_gpu *w, double *coulomb, double *exchange);
 
 /* ------------------------------------------------------------------ triples */
 

@@ -182,27 +182,14 @@ const double *xc_fit_kept(const xc_gpu *w, int64_t shell) {
   return NULL;
 }
 
-tsl_err xc_fit_collect(xc_gpu *w, tsl_problem *problem) {
+tsl_err xc_fit_collect(xc_gpu *w, double *fitted, double *gamma) {
   tsl_err err = TSL_OK;
   const xc_params *p = w->p;
-  double *fitted = NULL, *gamma = NULL, *exchange = NULL;
-  if (p->fitted && !p->reproducible) {
-    TSL_TRY(tsl_alloc(p->n_packed, 8, "packed Coulomb matrix", (void **)&fitted));
-    TSL_TRY(tsl_alloc(p->n_fit, 8, "gamma", (void **)&gamma));
-    TSL_CUDA_TRY(cudaMemcpyAsync(fitted, w->fitted.data, (size_t)p->n_packed * 8,
-                                 cudaMemcpyDeviceToHost, w->stream));
-    TSL_CUDA_TRY(cudaMemcpyAsync(gamma, w->gamma.data, (size_t)p->n_fit * 8, cudaMemcpyDeviceToHost,
-                                 w->stream));
-    TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
-  }
-  if (p->fitted_exchange) {
-    TSL_TRY(tsl_alloc(p->n_spin * p->n * p->n, 8, "exchange matrix", (void **)&exchange));
-    TSL_TRY(xc_exchange_collect(w, exchange));
-  }
-  TSL_TRY(xc_batches_collect(w->batches, problem, fitted, gamma, exchange));
+  TSL_CUDA_TRY(cudaMemcpyAsync(fitted, w->fitted.data, (size_t)p->n_packed * 8,
+                               cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(gamma, w->gamma.data, (size_t)p->n_fit * 8, cudaMemcpyDeviceToHost,
+                               w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
-  tsl_free(exchange);
-  tsl_free(fitted);
-  tsl_free(gamma);
   return err;
 }

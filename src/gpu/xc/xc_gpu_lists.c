@@ -18,26 +18,25 @@ static int key_of(const xc_basis *basis, const xc_shell_pair *pair) {
   return (a->l + b->l) * SIZES + xc_shell_size(a) * xc_shell_size(b);
 }
 
-/* Does a pair of primitives matter to any integral of normalised functions? */
-static bool matters(const xc_shell *a, const xc_shell *b, int i, int j, double distance) {
+bool xc_primitives_matter(const xc_shell *a, const xc_shell *b, int i, int j, double distance) {
   const double p = a->exponent[i] + b->exponent[j];
   const double decay = exp(-a->exponent[i] * b->exponent[j] / p * distance * distance);
   return fabs(a->coefficient[i] * b->coefficient[j]) / p * decay * pow(1 + distance, a->l + b->l) >
          1e-22;
 }
 
-static double distance_of(const xc_shell *a, const xc_shell *b) {
+double xc_shell_distance(const xc_shell *a, const xc_shell *b) {
   double sum = 0;
   for (int x = 0; x < 3; x++) sum += (a->at[x] - b->at[x]) * (a->at[x] - b->at[x]);
   return sqrt(sum);
 }
 
 static int32_t add_twos(const xc_shell *a, const xc_shell *b, int64_t bra, xc_triple_two *to) {
-  const double distance = distance_of(a, b);
+  const double distance = xc_shell_distance(a, b);
   int32_t n = 0;
   for (int i = 0; i < a->n; i++)
     for (int j = 0; j < b->n; j++)
-      if (matters(a, b, i, j, distance))
+      if (xc_primitives_matter(a, b, i, j, distance))
         to[n++] = (xc_triple_two){(int32_t)bra, (int16_t)i, (int16_t)j};
   return n;
 }

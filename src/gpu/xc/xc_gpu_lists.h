@@ -11,6 +11,11 @@
 
 TSL_C_BEGIN
 
+/** Distance of their centres, bohr. */
+double xc_shell_distance(const xc_shell *a, const xc_shell *b);
+/** Does a pair of primitives matter to any integral of normalised functions? */
+bool xc_primitives_matter(const xc_shell *a, const xc_shell *b, int i, int j, double distance);
+
 /** A pair of shells. */
 typedef struct xc_triple_bra {
   int64_t packed; /**< of xc_shell_pair */

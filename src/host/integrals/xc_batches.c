@@ -10,11 +10,21 @@ static bool has_exchange(const xc_params *p) {
   return p->functional.exchange != 0;
 }
 
+/* Has this host sums of J from quartets, of K? */
+static bool makes_coulomb(const xc_batches *b) {
+  return !b->p->fitted && b->least < XC_BATCHES_NONE;
+}
+
+static bool makes_exchange(const xc_batches *b) {
+  return has_exchange(b->p) && b->least < XC_BATCHES_NONE;
+}
+
 static xc_fock fock_of(const xc_batches *b, const xc_batch_thread *t) {
   xc_fock fock = {.basis = &b->view.orbital,
                   .pairs = &b->view.pairs,
                   .largest = b->largest,
                   .threshold = b->p->threshold,
+                  .least = b->least,
                   .total = b->p->fitted ? NULL : xc_asked_total(b->problem),
                   .coulomb = t->coulomb};
   for (int s = 0; s < b->p->n_spin && has_exchange(b->p) && !b->p->fitted_exchange; s++) {
@@ -95,26 +105,27 @@ done:
 static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
-  if (xc_has_quartets(p))
+  if (xc_has_quartets(p) && b->least < XC_BATCHES_NONE)
     TSL_TRY(xc_engine_create(b->integrals, XC_QUARTETS, 1e-3 * p->threshold, &t->quartets));
   if (p->fitted) TSL_TRY(xc_engine_create(b->integrals, XC_TRIPLES, 1e-16, &t->triples));
-  if (!p->fitted) TSL_TRY(open_matrix(b, "Coulomb matrix", &t->coulomb, &t->fixed_coulomb));
-  for (int s = 0; s < p->n_spin && has_exchange(p); s++)
+  if (makes_coulomb(b)) TSL_TRY(open_matrix(b, "Coulomb matrix", &t->coulomb, &t->fixed_coulomb));
+  for (int s = 0; s < p->n_spin && makes_exchange(b); s++)
     TSL_TRY(open_matrix(b, "exchange matrix", &t->exchange[s], &t->fixed_exchange[s]));
-  if (p->fitted_exchange)
+  if (p->fitted_exchange && makes_exchange(b))
     TSL_TRY(tsl_alloc(p->n * p->n, sizeof(double), "integrals of a fitting function",
                       (void **)&t->square));
 done:
   return err;
 }
 
-tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, xc_batches **out) {
+tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, int least,
+                        xc_batches **out) {
   tsl_err err = TSL_OK;
   xc_batches *b = NULL;
   const xc_params *p = xc_params_of(problem);
   *out = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *b, "batches of integrals", (void **)&b));
-  b->problem = problem, b->p = p, b->threads = threads;
+  b->problem = problem, b->p = p, b->threads = threads, b->least = least;
   xc_view_set(problem, &b->view);
   TSL_TRY(xc_integrals_create(&b->view.orbital, &b->view.fitting, &b->integrals));
   TSL_TRY(tsl_alloc(p->n_shells * p->n_shells, sizeof(double), "largest elements",
@@ -170,12 +181,16 @@ void xc_batches_begin(xc_batches *b, int phase) {
     xc_fit_pack(&b->view.orbital, &b->view.pairs, xc_asked_total(b->problem), b->packed);
 }
 
+const double *xc_batches_largest(const xc_batches *b) {
+  return b->largest;
+}
+
 static void sum_threads(const xc_batches *b, int which, double *out) {
   const int64_t nn = b->p->n * b->p->n;
   memset(out, 0, (size_t)nn * sizeof *out);
   for (int t = 0; t < b->threads; t++) {
     const double *from = which < 0 ? b->thread[t].coulomb : b->thread[t].exchange[which];
-    for (int64_t k = 0; k < nn; k++) out[k] += from[k];
+    for (int64_t k = 0; from != NULL && k < nn; k++) out[k] += from[k];
   }
 }
 
@@ -231,35 +246,34 @@ done:
   return err;
 }
 
-static void collect_plain(xc_batches *b, tsl_problem *problem, const double *fitted,
-                          const double *more) {
+static void collect_plain(xc_batches *b, tsl_problem *problem, const xc_batches_more *more) {
   const xc_params *p = b->p;
   const int64_t nn = p->n * p->n;
   double *coulomb = problem->fields[XC_SUM_COULOMB].data;
   double *exchange = problem->fields[XC_SUM_EXCHANGE].data;
   for (int s = 0; s < p->n_spin && has_exchange(p); s++) {
     sum_threads(b, s, exchange + s * nn);
-    if (more != NULL) add_to(exchange + s * nn, more + s * nn, nn);
+    if (more->exchange != NULL) add_to(exchange + s * nn, more->exchange + s * nn, nn);
     if (p->fitted_exchange) xc_batches_mirror(p->n, exchange + s * nn);
   }
   if (!p->fitted) {
     sum_threads(b, -1, coulomb);
+    add_to(coulomb, more->coulomb, nn);
     return;
   }
-  add_to(b->fitted, fitted, p->n_packed);
+  add_to(b->fitted, more->fitted, p->n_packed);
   xc_fit_unpack(&b->view.orbital, &b->view.pairs, b->fitted, coulomb);
 }
 
-tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const double *fitted,
-                           const double *gamma, const double *exchange) {
+tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const xc_batches_more *more) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
   if (p->reproducible)
     TSL_TRY(collect_fixed(b, problem));
   else
-    collect_plain(b, problem, fitted, exchange);
+    collect_plain(b, problem, more);
   if (!p->fitted) goto done;
-  add_to(b->gamma, gamma, p->n_fit);
+  add_to(b->gamma, more->gamma, p->n_fit);
   memcpy(problem->fields[XC_SUM_GAMMA].data, b->gamma, (size_t)p->n_fit * sizeof *b->gamma);
 done:
   return err;

@@ -38,13 +38,20 @@ double xc_batches_least(const tsl_problem *problem);
 tsl_err xc_batches_room(const tsl_problem *problem, int threads, int64_t limit, double other,
                         double *room);
 
+/** No degree is as high. */
+enum { XC_BATCHES_NONE = XC_MAX_L + 1 };
+
 /**
  * Engines and sums for the units of a problem.
  * @param[in] problem  borrowed; its IN fields are read again by begin
  * @param[in] room  bytes for (P|mn), at least xc_batches_least; the deck's xc.fitting_cache is
  *                  obeyed too
+ * @param[in] least  quartets with a shell of this degree or higher are computed here, others by the
+ *                   backend; 0: all; XC_BATCHES_NONE: none, nor fitted exchange, and no memory is
+ *                   taken for either
  */
-tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, xc_batches **out);
+tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, int least,
+                        xc_batches **out);
 /** NULL accepted, sets NULL. */
 void xc_batches_close(xc_batches **batches);
 
@@ -66,20 +73,27 @@ int64_t xc_batches_first(const xc_batches *batches, int64_t shell);
 /** The packed density asked for, [n_packed]; NULL when Coulomb is not fitted. */
 const double *xc_batches_packed(const xc_batches *batches);
 
+/** Largest elements of this phase's densities asked for, [n_shells][n_shells] (xc_fock_largest). */
+const double *xc_batches_largest(const xc_batches *batches);
+
 /** Bytes of rows that are kept; whether some were computed anew. Global for tests. */
 double xc_batches_kept(const xc_batches *batches, bool *anew);
 /** As text for tsl_backend.notes, empty when all rows are kept. */
 void xc_batches_tell(const xc_batches *batches, char *text, size_t size);
 
+/** Sums of another device; NULL: none, as always when reproducible. */
+typedef struct xc_batches_more {
+  double *fitted;   /**< [n_packed] J, when it is fitted */
+  double *gamma;    /**< [n_fit] */
+  double *coulomb;  /**< [n][n] J of quartets */
+  double *exchange; /**< [n_spin][n][n] K; fitted: the upper triangle */
+} xc_batches_more;
+
 /**
- * Copy the sums into the fields J, K and gamma.
- * @param[in] fitted, gamma, exchange  [n_packed], [n_fit], [n_spin][n][n] of another device to be
- *                           added, of exchange the upper triangle; NULL: none, as always when
- *                           reproducible
+ * Copy the sums into the fields J, K and gamma, with those of another device added.
  * @return TSL_ERR_NUMERIC when a reproducible sum met what it cannot hold
  */
-tsl_err xc_batches_collect(xc_batches *batches, tsl_problem *problem, const double *fitted,
-                           const double *gamma, const double *exchange);
+tsl_err xc_batches_collect(xc_batches *batches, tsl_problem *problem, const xc_batches_more *more);
 
 TSL_C_END
 #endif

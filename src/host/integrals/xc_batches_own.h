@@ -26,7 +26,7 @@ struct xc_batches {
   const xc_params *p;
   xc_view view;
   xc_integrals *integrals;
-  int threads, phase;
+  int threads, phase, least;
   xc_batch_thread *thread; /**< [threads] */
   double *largest;         /**< [n_shells][n_shells] of the densities asked for */
   double *packed;          /**< [n_packed] density */

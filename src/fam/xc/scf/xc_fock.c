@@ -216,6 +216,12 @@ static void do_quartet(xc_engine *engine, const xc_fock *fock, const xc_shell_pa
     if (fock->spin[s] != NULL) add_exchange(&all, v, n, fock->spin[s], fock->exchange[s]);
 }
 
+/* Highest degree of a pair's shells. */
+static int degree_of(const xc_fock *fock, const xc_shell_pair *p) {
+  const int a = fock->basis->shells[p->a].l, b = fock->basis->shells[p->b].l;
+  return a > b ? a : b;
+}
+
 void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi) {
   const xc_shell_pair *list = fock->pairs->list;
   const double most = largest_of_all(fock);
@@ -223,6 +229,8 @@ void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t
     for (int64_t q = 0; q <= p; q++) {
       const double bound = list[p].bound * list[q].bound;
       if (bound * most < fock->threshold) break; /* and so are all that follow */
+      if (degree_of(fock, &list[p]) < fock->least && degree_of(fock, &list[q]) < fock->least)
+        continue;
       if (bound * density_bound(fock, &list[p], &list[q]) >= fock->threshold)
         do_quartet(quartets, fock, &list[p], &list[q]);
     }

@@ -1,0 +1,77 @@
+/* gpu.xc.quartets: exact J and K of a card beside a socket's by libint2, of densities without any
+ * pattern, so that each integral counts in some element. */
+#include "test_xc_gpu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_densities(xc_made *made) {
+  const xc_params *p = xc_params_of(&made->problem);
+  double *d = made->problem.fields[XC_IN_DENSITIES].data;
+  for (int64_t k = 0; k < 2 * p->n_spin + 1; k++)
+    for (int64_t i = 0; i < p->n; i++)
+      for (int64_t j = 0; j <= i; j++)
+        d[(k * p->n + i) * p->n + j] = d[(k * p->n + j) * p->n + i] =
+            cos(1.3 * (double)(i * i) + 0.7 * (double)j + (double)k);
+}
+
+/* The largest difference as a part of the largest element; [count][n][n]. Sums of batches count by
+ * both of their triangles together (xc_fock_finish). */
+static double off_by(const double *a, const double *b, int64_t count, int64_t n) {
+  double worst = 0, largest = 0;
+  for (int64_t k = 0; k < count * n * n; k++) {
+    const int64_t i = k / n % n, j = k % n, turned = k - i * n - j + j * n + i;
+    const double off = fabs(a[k] + a[turned] - b[k] - b[turned]);
+    if (!(off <= worst)) worst = off; /* NaN stays */
+    largest = fmax(largest, fabs(b[k] + b[turned]));
+  }
+  return count == 0 ? 0 : worst / largest;
+}
+
+/* The card beside the socket, with so many units a call. */
+static tsl_err compare_calls(const char *what, xc_made *made, tsl_worker *card, int64_t call,
+                             const xc_outcome *theirs, xc_outcome *mine) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = xc_params_of(&made->problem);
+  const int64_t spins = p->functional.exchange != 0 ? p->n_spin : 0;
+  TSL_TRY(xc_phase(tsl_backend_find(&tsl_platform_gpu, "xc"), card, made, 0, 1 << XC_UNIT_FOCK,
+                   call % 2 ? XC_ORDER_GIVEN : XC_ORDER_TURNED, call, mine));
+  const double j = off_by(mine->coulomb, theirs->coulomb, !p->fitted, p->n);
+  const double k = off_by(mine->exchange, theirs->exchange, spins, p->n);
+  printf("%-34s %4lld functions, %3lld units a call: J %.1e K %.1e, %.3f ms; socket %.3f ms\n",
+         what, (long long)p->n, (long long)call, j, k, mine->seconds * 1e3, theirs->seconds * 1e3);
+  (void)fflush(stdout);
+  if (!(j < 1e-12) || !(k < 1e-12))
+    TSL_FAIL(TSL_ERR_NUMERIC, "%s: J off by %.3g, K by %.3g of the largest", what, j, k);
+  if (j == 0 && k == 0) TSL_FAIL(TSL_ERR_NUMERIC, "%s: the card's are the socket's bits", what);
+done:
+  return err;
+}
+
+tsl_err xc_quartets_same(const char *what, const char *section, const tsl_device *card,
+                         const tsl_device *host) {
+  static const int64_t calls[] = {256, 1, 5};
+  tsl_err err = TSL_OK;
+  xc_made made = {.deck = NULL};
+  xc_outcome mine = {.xc = NULL}, theirs = {.xc = NULL};
+  tsl_worker *workers[2] = {NULL, NULL};
+  const tsl_backend *gpu = tsl_backend_find(&tsl_platform_gpu, "xc");
+  const tsl_backend *cpu = tsl_backend_find(&tsl_platform_cpu, "xc");
+  TSL_TRY(xc_made_open(section, &made));
+  TSL_TRY(xc_outcome_open(&made, &mine));
+  TSL_TRY(xc_outcome_open(&made, &theirs));
+  set_densities(&made);
+  TSL_TRY(gpu->open(&made.problem, card, &workers[0]));
+  TSL_TRY(cpu->open(&made.problem, host, &workers[1]));
+  TSL_TRY(xc_phase(cpu, workers[1], &made, 0, 1 << XC_UNIT_FOCK, XC_ORDER_GIVEN, 256, &theirs));
+  for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+    TSL_TRY(compare_calls(what, &made, workers[0], calls[k], &theirs, &mine));
+done:
+  gpu->close(&workers[0]);
+  cpu->close(&workers[1]);
+  xc_outcome_close(&mine);
+  xc_outcome_close(&theirs);
+  xc_made_close(&made);
+  return err;
+}
