@@ -2,6 +2,7 @@
  * the threads of the rank's host, meanwhile. */
 #include "xc_gpu.cuh"
 
+#include "gpu_linalg.cuh"
 #include "xc_fixed.h"
 #include "xc_memory.h"
 
@@ -40,6 +41,7 @@ static tsl_err open_device(xc_gpu *w, const tsl_device *device) {
   tsl_err err = TSL_OK;
   size_t n_free = 0, n_total = 0;
   w->memory.limit = device->memory_limit;
+  if (w->memory.limit > 0) w->memory.limit -= tsl_gpu_linalg_bytes();
   TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total));
   if (w->memory.limit <= 0 || w->memory.limit > (int64_t)n_free) w->memory.limit = (int64_t)n_free;
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));

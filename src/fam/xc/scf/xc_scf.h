@@ -108,10 +108,10 @@ tsl_err xc_scf_create(const xc_molecule *molecule, int64_t n, const double *over
 void xc_scf_clear(xc_scf *scf);
 
 /** Begin with a total density, shared among the spins by their electrons. */
-void xc_scf_start(xc_scf *scf, const double *total);
+tsl_err xc_scf_start(xc_scf *scf, const double *total);
 /** Begin with spin densities; density[1] unused when restricted.
  *  @param[in] done  iterations that were done before; they count */
-void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
+tsl_err xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
 
 /**
  * All that the next iterations depend on beside the densities and the number of iterations: J, K
