@@ -192,6 +192,7 @@ static tsl_err xc_scf_begin(xc_scf *s) {
   s->state = XC_SCF_RUNNING;
   s->energies.total = 0, s->entropy = 0;
   s->diis.n = s->diis.next = 0;
+  s->filled[0] = s->filled[1] = 0;
   TSL_TRY(set_density_half(s));
   sum_spins(s);
   ask(s);
@@ -315,6 +316,8 @@ static tsl_err set_spin_density(xc_scf *s, int t, double keep, double shift) {
   TSL_TRY(xc_matrix_outer(n, filled, 1 - keep, s->orbitals[t], keep, s->density[t]));
   TSL_TRY(xc_matrix_fetch(s->density_half[t]));
   TSL_TRY(xc_matrix_fetch(s->density[t]));
+  if (filled > 0) TSL_TRY(xc_matrix_fetch(s->orbitals[t]));
+  s->filled[t] = keep == 0 ? filled : 0;
 done:
   return err;
 }
@@ -342,6 +345,7 @@ static tsl_err end(xc_scf *s, xc_scf_state state) {
     TSL_TRY(xc_matrix_product(m, n, m, 1, vectors, false, s->half, false, s->orbitals[t]));
     TSL_TRY(xc_matrix_fetch(s->orbitals[t]));
   }
+  s->filled[0] = s->filled[1] = 0;
   s->state = state;
 done:
   xc_matrix_leave();

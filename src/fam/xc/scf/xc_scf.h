@@ -80,6 +80,8 @@ typedef struct xc_scf {
   double *ask_spin[2]; /**< densities for K, likewise */
   double *fock[2];
   double *orbitals[2];    /**< [m][n], row k is orbital k */
+  int64_t filled[2];      /**< while it runs: so many rows, each times the root of its occupation,
+                               make the density; 0: it is not made of them */
   double *levels[2];      /**< [m] energies of the orbitals, hartree */
   double *occupations[2]; /**< [m] of the orbitals, 0..1 */
   double fermi[2];        /**< Fermi level of each spin (xc_occupy), hartree */
