@@ -483,8 +483,7 @@ typedef struct tsl_platform {
   tsl_err (*select)(const tsl_device *device);
   /** OPTIONAL, default no `tesela probe`. Measure the selected device; a few seconds. */
   tsl_err (*probe)(const tsl_device *device, tsl_figures *figures);
-  /** OPTIONAL, default the host's threads. Dense algebra of the root on a device (linalg.h), for
-   *  tsl_linalg_open. Starts nothing on the device; the table is static storage. */
+  /** OPTIONAL, default the host's threads. Dense algebra of the root on it; starts nothing there. */
   const tsl_linalg *(*linalg)(const tsl_device *device);
 } tsl_platform;
 

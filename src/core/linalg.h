@@ -2,10 +2,11 @@
  * @file linalg.h
  * Dense linear algebra of this process on its device, where that is faster than the host's threads.
  *
- * Families have no devices. What they do with large matrices on the root they bring here in regions:
+ * Families have no devices. What they do with large matrices on the root they bring here in
+ * regions:
  *
- *   enter(region) -> { product, eigen: operands move to the device when they are first used, results
- *   stay there; fetch what the host wants } -> leave
+ *   enter(region) -> { product, eigen: operands move to the device when they are first used,
+ *   results stay there; fetch what the host wants } -> leave
  *
  * Matrices are row-major, in the host's memory, named by the address of their first element; those
  * of a region must not overlap. The device's copy counts until leave. The host's memory holds a
@@ -31,7 +32,7 @@ typedef struct tsl_linalg_region {
   double moved;        /**< elements between host and device */
   double operations;   /**< floating-point operations of products */
   int64_t eigen;       /**< sum of the orders of matrices that are diagonalised */
-  double host_seconds; /**< that the host would take */
+  double host_seconds; /**< that the host would take; infinity: the device is to do it */
 } tsl_linalg_region;
 
 /** c[m][n] = factor op(a) op(b) + keep c, op(a) m x k and op(b) k x n. */

@@ -1,5 +1,5 @@
 /* unit.xc.linalg: large matrices go to the table of the device that is open, and to no other. The
- * table here computes on copies of its own, as a card does, so that what is not fetched is missed. */
+ * table here computes on copies of its own, as a card does: what is not fetched is missed. */
 #include "xc_fixture.h"
 
 #include "linalg.h"

@@ -1,5 +1,5 @@
-/* The operations, when they are worth their moves, and the handles, which a thread of its own makes:
- * loading the libraries and their kernels takes a few tenths of a second. */
+/* The operations, when they are worth their moves, and the handles, which a thread of its own
+ * makes: loading the libraries and their kernels takes a few tenths of a second. */
 #include "gpu_linalg.cuh"
 
 #include "gpu_linalg_own.cuh"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* For matrices below LEAST launches alone take as long as the host. A system of SOLVED equations is
- * solved by the host in a millisecond, by the card in no less. At most a SHARE-th of the card's memory
- * is taken, as most of it is the worker's. */
+ * solved by the host in a millisecond, by the card in no less. At most a SHARE-th of the card's
+ * memory is taken, as most of it is the worker's. */
 enum { LEAST = 256, SOLVED = 1024, SHARE = 8, WARMED = 256 };
 
 static linalg own;
@@ -32,14 +32,14 @@ static bool lacks;
 
 /* ------------------------------------------------------------- diagonalisation */
 
-/* Memory of the solver for matrices of order n. @param[in] a  any memory of the card */
-static tsl_err reserve_solver(linalg *l, int64_t n, const void *a) {
+/* Memory of the solver for matrices of order n; what it needs depends on no address. */
+static tsl_err reserve_solver(linalg *l, int64_t n) {
   tsl_err err = TSL_OK;
   size_t card = 0, host = 0;
   TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "eigenvalues"));
-  TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR,
-                                             CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, a, n,
-                                             CUDA_R_64F, l->vector.data, CUDA_R_64F, &card, &host));
+  TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(
+      l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
+      l->vector.data, n, CUDA_R_64F, l->vector.data, CUDA_R_64F, &card, &host));
   TSL_TRY(tsl_gpu_reserve(&l->memory, &l->work, (int64_t)card + 8, "a diagonalisation"));
   if (host <= l->host_bytes) goto done;
   free(l->host_work);
@@ -58,12 +58,12 @@ static tsl_err diagonalise(linalg *l, int64_t n, double *a, double *values) {
   int info = 0;
   double *on_card = NULL;
   int *info_on_card = NULL;
-  TSL_TRY(reserve_solver(l, n, a));
+  TSL_TRY(reserve_solver(l, n));
   on_card = (double *)l->vector.data;
   info_on_card = (int *)(on_card + n);
   TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR,
-                                             CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, a, n,
-                                             CUDA_R_64F, on_card, CUDA_R_64F, &card, &host));
+                                             CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, l->vector.data,
+                                             n, CUDA_R_64F, on_card, CUDA_R_64F, &card, &host));
   TSL_SOLVER_TRY(cusolverDnXsyevd(
       l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, a,
       n, CUDA_R_64F, on_card, CUDA_R_64F, l->work.data, card, l->host_work, host, info_on_card));
@@ -238,8 +238,8 @@ static void warm(int64_t order) {
   if (order >= LEAST) start_warming();
 }
 
-/* Moves at the rate of the host's threads into pinned memory; launches of one region; for each column
- * that the solver eliminates a few launches one after another, and 9 n^3 operations in all. */
+/* Moves at the rate of the host's threads into pinned memory; launches of one region; for each
+ * column that the solver eliminates a few launches one after another; 9 n^3 operations in all. */
 static double card_seconds(const linalg *l, const tsl_linalg_region *r) {
   static const double move = 8 / 1e10, launches = 1e-4, column = 3e-5;
   const double square = (double)r->order * (double)r->order;
@@ -251,15 +251,20 @@ static tsl_err reserve_region(linalg *l, const tsl_linalg_region *r) {
   tsl_err err = TSL_OK;
   TSL_TRY(make_ready());
   TSL_TRY(linalg_reserve(l, r->matrices, r->order * r->order));
-  if (r->eigen > 0) TSL_TRY(reserve_solver(l, r->order, l->stage));
+  if (r->eigen > 0) TSL_TRY(reserve_solver(l, r->order));
 done:
   return err;
+}
+
+static bool is_worth(const tsl_linalg_region *region) {
+  if (isinf(region->host_seconds)) return true;
+  return region->order >= LEAST && card_seconds(&own, region) < region->host_seconds;
 }
 
 static tsl_err enter(const tsl_linalg_region *region, bool *taken) {
   tsl_err err = TSL_OK;
   *taken = false;
-  if (region->order < LEAST || !(card_seconds(&own, region) < region->host_seconds)) goto done;
+  if (!is_worth(region)) goto done;
   err = reserve_region(&own, region);
   *taken = !yields_to_host(&err) && err == TSL_OK;
 done:

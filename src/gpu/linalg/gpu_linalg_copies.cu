@@ -1,6 +1,6 @@
-/* Copies of the host's matrices on the card: found by the address of the first element. Their memory
- * is kept for the next matrices. Moves go through pinned memory, into and out of which the root's
- * threads copy: the driver's own way through pageable memory is a third as fast. */
+/* Copies of the host's matrices on the card: found by the address of the first element. Their
+ * memory is kept for the next matrices. Moves go through pinned memory, into and out of which the
+ * root's threads copy: the driver's own way through pageable memory uses one. */
 #include "gpu_linalg_own.cuh"
 
 #include "parallel.h"

@@ -293,8 +293,15 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(&w->cache, "xc.card_cache, run.device_memory", functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
-  (void)snprintf(text, TSL_NOTES, "%s%s%s", functions,
-                 functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);
+  const char *const parts[] = {
+      tsl_gpu_linalg_lacks_memory() ? "algebra on the host's threads (run.device_memory)" : "",
+      functions, rows};
+  text[0] = '\0';
+  for (const char *part : parts) {
+    const size_t at = strlen(text);
+    if (part[0] != '\0')
+      (void)snprintf(text + at, TSL_NOTES - at, "%s%s", at > 0 ? "; " : "", part);
+  }
 }
 
 static tsl_backend xc_gpu_make_backend(void) {

@@ -1,5 +1,5 @@
-/* Calls of OpenBLAS and LAPACKE with row-major arguments, or of the card's table where a region is on
- * it. LAPACKE's failures become TSL_ERR_NUMERIC or TSL_ERR_MEMORY. */
+/* Calls of OpenBLAS and LAPACKE with row-major arguments, or of the card's table where a region is
+ * on it. LAPACKE's failures become TSL_ERR_NUMERIC or TSL_ERR_MEMORY. */
 #include "xc_matrix.h"
 
 #include "linalg.h"

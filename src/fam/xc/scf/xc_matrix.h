@@ -38,8 +38,8 @@ tsl_err xc_matrix_enter(const xc_matrix_region *region);
 tsl_err xc_matrix_fetch(double *a);
 /** Accepted without enter. */
 void xc_matrix_leave(void);
-/** The rows x columns matrix stays as it is until drop, and so may stay on a card. Called again, the
- *  host has changed it. */
+/** The rows x columns matrix stays as it is until drop, and so may stay on a card. Called again,
+ *  the host has changed it. */
 tsl_err xc_matrix_hold(int64_t rows, int64_t columns, const double *a);
 /** Before it is changed or freed; accepted for what is not held. */
 void xc_matrix_drop(const double *a);
