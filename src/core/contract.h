@@ -17,6 +17,7 @@
 
 #include "deck.h"
 #include "error.h"
+#include "linalg.h"
 #include "memory.h"
 #include "probe.h"
 
@@ -482,6 +483,8 @@ typedef struct tsl_platform {
   tsl_err (*select)(const tsl_device *device);
   /** OPTIONAL, default no `tesela probe`. Measure the selected device; a few seconds. */
   tsl_err (*probe)(const tsl_device *device, tsl_figures *figures);
+  /** OPTIONAL, default the host's threads. Dense algebra of the root there; starts nothing. */
+  const tsl_linalg *(*linalg)(const tsl_device *device);
 } tsl_platform;
 
 extern const tsl_platform tsl_platform_cpu; /**< src/cpu/platform_cpu.c */

@@ -1,6 +1,7 @@
 /* The cards of this host: how many, what they are, which one this thread uses. */
 #include "bench_gpu.cuh"
 #include "gpu.cuh"
+#include "gpu_linalg.cuh"
 #include "probe_gpu.cuh"
 
 #include <ctype.h>
@@ -108,6 +109,6 @@ static const tsl_backend *const gpu_backends[] = {
     NULL};
 
 extern "C" const tsl_platform tsl_platform_gpu = {
-    TSL_GPU,   "gpu",        gpu_backends, tsl_gpu_benches,
-    gpu_count, gpu_describe, gpu_select,   tsl_gpu_probe,
+    TSL_GPU,      "gpu",      gpu_backends,  tsl_gpu_benches, gpu_count,
+    gpu_describe, gpu_select, tsl_gpu_probe, tsl_gpu_linalg,
 };

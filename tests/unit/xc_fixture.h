@@ -127,9 +127,9 @@ static inline void field_exact(field *f, const double *total, const double *cons
 static inline void field_fitted(field *f, const double *total, double *coulomb) {
   const int64_t n = f->fitting.n, m = f->pairs.n_packed;
   xc_fit_pack(&f->orbital, &f->pairs, total, f->packed);
-  xc_matrix_product(n, 1, m, 1, f->rows, false, f->packed, false, f->gamma);
-  xc_matrix_solve(n, f->metric, f->gamma);
-  xc_matrix_product(m, 1, n, 1, f->rows, true, f->gamma, false, f->packed);
+  good(xc_matrix_product(n, 1, m, 1, f->rows, false, f->packed, false, f->gamma));
+  good(xc_matrix_solve(n, f->metric, f->gamma));
+  good(xc_matrix_product(m, 1, n, 1, f->rows, true, f->gamma, false, f->packed));
   xc_fit_unpack(&f->orbital, &f->pairs, f->packed, coulomb);
 }
 
@@ -142,7 +142,7 @@ static inline void field_solve(field *f, const xc_scf_options *options, bool fit
   good(xc_scf_create(&f->molecule, n, f->overlap, f->kinetic, f->attraction, options, scf));
   good(xc_guess_atoms(&f->molecule, &f->orbital, NULL, (double *const[2]){f->work}, &unconverged));
   assert_int_equal(unconverged, 0);
-  xc_scf_start(scf, f->work);
+  good(xc_scf_start(scf, f->work));
   while (scf->state == XC_SCF_RUNNING) {
     const xc_scf_built built = {.coulomb = coulomb, .exchange = {exchange[0], exchange[1]}};
     const double *const spin[2] = {scf->ask_spin[0], scf->ask_spin[1]};

@@ -20,12 +20,15 @@ static void keep_sums(const tsl_problem *problem) {
 }
 
 static tsl_err solve_coefficients(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   double *c = problem->fields[XC_IN_COEFFICIENTS].data;
   memcpy(c, problem->fields[XC_SUM_GAMMA].data, (size_t)p->n_fit * sizeof *c);
-  xc_matrix_solve(p->n_fit, xc_own_of(problem)->metric, c);
+  TSL_TRY(xc_matrix_solve(p->n_fit, xc_own_of(problem)->metric, c));
   tsl_field_touch(&problem->fields[XC_IN_COEFFICIENTS]);
-  return xc_fixed_choose(problem);
+  TSL_TRY(xc_fixed_choose(problem));
+done:
+  return err;
 }
 
 /** Sums of batches become J and K. */
@@ -196,7 +199,7 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
     own->idle = false;
     goto done;
   }
-  xc_root_threads(p);
+  xc_root_algebra(p);
   TSL_TRY(xc_fixed_check(problem));
   if (!p->fitted || phase % 2 != 0)
     xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);

@@ -32,6 +32,17 @@ done:
   return err;
 }
 
+/* Those that the density of spin s was made of, where it was; those that are as good as empty left
+ * out. @return whether */
+static bool take_filled(const xc_scf *scf, int s, double *orbitals, int32_t *occupied) {
+  int64_t n = scf->filled[s];
+  if (n == 0) return false;
+  while (n > 1 && scf->occupations[s][n - 1] <= rounding * scf->occupations[s][0]) n--;
+  memcpy(orbitals, scf->orbitals[s], (size_t)(n * scf->n) * sizeof *orbitals);
+  *occupied = (int32_t)n;
+  return true;
+}
+
 tsl_err xc_put_orbitals(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
@@ -42,6 +53,7 @@ tsl_err xc_put_orbitals(tsl_problem *problem) {
   TSL_TRY(xc_matrix_create(n, 1, "occupations", &values));
   for (int s = 0; s < p->n_spin; s++) {
     double *to = orbitals + s * n * n;
+    if (take_filled(&xc_own_of(problem)->scf, s, to, &occupied[s])) continue;
     memcpy(to, xc_asked_spin(problem, s), (size_t)(n * n) * sizeof *to);
     TSL_TRY(orbitals_of(n, to, values, &occupied[s]));
   }

@@ -209,9 +209,9 @@ tsl_err xc_put_orbitals(tsl_problem *problem);
 tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
 /** A part of a unit of bra pairs or fitting shells, from its middle; groups whole. */
 void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
-/** The root's algebra gets the root's threads, as far as matrices are large enough for them;
- *  reproducible: one, as its bits depend on them. */
-void xc_root_threads(const xc_params *p);
+/** The root's algebra gets the root's threads, as far as matrices are large enough for them, and
+ *  its card; reproducible: one thread, as its bits depend on them. */
+void xc_root_algebra(const xc_params *p);
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
 /** What may help a field that did not converge; one sentence without its end. */
 const char *xc_advice(const xc_own *own);

@@ -44,7 +44,7 @@ static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double
   } else {
     TSL_TRY(xc_guess_atoms(&own->molecule, &own->orbital, NULL, (double *const[2]){work, NULL},
                            &own->unconverged));
-    xc_scf_start(&own->scf, work);
+    TSL_TRY(xc_scf_start(&own->scf, work));
   }
   xc_start_clear(&own->start);
 done:
@@ -149,6 +149,7 @@ static tsl_err prepare_metric(const tsl_deck *deck, const xc_integrals *integral
   for (int64_t f = 0; f < p->n_fit; f++) own->fit_bounds[f] = sqrt(own->metric[f * (p->n_fit + 1)]);
   TSL_TRY(tsl_deck_blame(deck, "xc.fitting",
                          xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
+  TSL_TRY(xc_matrix_hold(p->n_fit, p->n_fit, own->metric));
 done:
   return err;
 }

@@ -202,10 +202,10 @@ done:
   return err;
 }
 
-void xc_root_threads(const xc_params *p) {
+void xc_root_algebra(const xc_params *p) {
   enum { ROWS = 64 }; /* for fewer a thread costs more than it saves */
   const int64_t most = p->reproducible ? 1 : 1 + p->n / ROWS, slots = tsl_parallel_slots();
-  xc_matrix_threads((int)(most < slots ? most : slots));
+  xc_matrix_use((int)(most < slots ? most : slots), !p->reproducible, p->n);
 }
 
 void xc_view_set(const tsl_problem *problem, xc_view *view) {
@@ -244,6 +244,7 @@ done:
 static void xc_destroy(tsl_problem *problem) {
   xc_own *own = xc_own_of(problem);
   if (own == NULL) return;
+  xc_matrix_drop(own->metric);
   if (problem->n_fields > XC_IN_PAIRS && problem->fields[XC_IN_PAIRS].data == own->pairs.list)
     own->pairs.list = NULL;
   if (problem->n_fields > XC_IN_LISTS && problem->fields[XC_IN_LISTS].data == own->groups.shells)
@@ -277,7 +278,7 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_deck_check(deck, &s));
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, own, p));
-  xc_root_threads(p);
+  xc_root_algebra(p);
   TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s)));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));

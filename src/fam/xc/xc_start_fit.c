@@ -45,7 +45,7 @@ static tsl_err matrix_power(int64_t n, const double *matrix, double power, doubl
   for (int64_t k = 0; k < n; k++)
     for (int64_t i = 0; i < n; i++)
       scaled[k * n + i] = values[k] < limit ? 0 : pow(values[k], power) * vectors[k * n + i];
-  xc_matrix_product(n, n, n, 1, vectors, true, scaled, false, out);
+  TSL_TRY(xc_matrix_product(n, n, n, 1, vectors, true, scaled, false, out));
 done:
   tsl_free(vectors), tsl_free(values), tsl_free(scaled);
   return err;
@@ -63,10 +63,10 @@ static tsl_err move_density(int64_t n, const double *old, const double *now, dou
   TSL_TRY(xc_matrix_create(n, n, "density", &moved));
   TSL_TRY(matrix_power(n, old, 0.5, limit, half));
   TSL_TRY(matrix_power(n, now, -0.5, limit, inverse));
-  xc_matrix_product(n, n, n, 1, inverse, false, half, false, work);
+  TSL_TRY(xc_matrix_product(n, n, n, 1, inverse, false, half, false, work));
   for (int t = 0; t < start->n_spin; t++) {
     double *density = start->density + t * n * n;
-    xc_matrix_project(n, n, density, work, half, moved);
+    TSL_TRY(xc_matrix_project(n, n, density, work, half, moved));
     memcpy(density, moved, (size_t)(n * n) * sizeof *moved);
   }
 done:
@@ -111,7 +111,7 @@ static tsl_err projection_create(const xc_basis *from, const xc_basis *to, doubl
   TSL_TRY(matrix_power(n0, old, 0.5, limit, p->root));
   TSL_TRY(matrix_power(n0, old, -0.5, limit, p->inverse));
   TSL_TRY(matrix_power(n1, new, -1, limit, work));
-  xc_matrix_product(n0, n1, n1, 1, p->cross, false, work, false, p->onto);
+  TSL_TRY(xc_matrix_product(n0, n1, n1, 1, p->cross, false, work, false, p->onto));
 done:
   TSL_FREE_ALL(joint, old, new, work);
   return err;
@@ -127,9 +127,10 @@ static tsl_err fullest_orbitals(const projection *p, const double *density, int6
   TSL_TRY(xc_matrix_create(n, n, "natural orbitals", &vectors));
   TSL_TRY(xc_matrix_create(n, n, "natural orbitals", &work));
   TSL_TRY(xc_matrix_create(n, 1, "their electrons", &values));
-  xc_matrix_project(n, n, density, p->root, work, vectors);
+  TSL_TRY(xc_matrix_project(n, n, density, p->root, work, vectors));
   TSL_TRY(xc_matrix_eigen(n, vectors, values));
-  xc_matrix_product(count, n, n, 1, vectors + (n - count) * n, false, p->inverse, false, orbitals);
+  TSL_TRY(xc_matrix_product(count, n, n, 1, vectors + (n - count) * n, false, p->inverse, false,
+                            orbitals));
 done:
   TSL_FREE_ALL(vectors, values, work);
   return err;
@@ -147,12 +148,12 @@ static tsl_err project_density(const projection *p, const double *density, int64
   TSL_TRY(xc_matrix_create(count, count, "their overlap", &metric));
   TSL_TRY(xc_matrix_create(count, count, "their overlap", &inverse));
   TSL_TRY(fullest_orbitals(p, density, count, orbitals));
-  xc_matrix_product(count, n1, n0, 1, orbitals, false, p->onto, false, moved);
-  xc_matrix_product(count, n1, n0, 1, orbitals, false, p->cross, false, crossed);
-  xc_matrix_product(count, count, n1, 1, crossed, false, moved, true, metric);
+  TSL_TRY(xc_matrix_product(count, n1, n0, 1, orbitals, false, p->onto, false, moved));
+  TSL_TRY(xc_matrix_product(count, n1, n0, 1, orbitals, false, p->cross, false, crossed));
+  TSL_TRY(xc_matrix_product(count, count, n1, 1, crossed, false, moved, true, metric));
   TSL_TRY(matrix_power(count, metric, -1, limit, inverse));
-  xc_matrix_product(count, n1, count, 1, inverse, false, moved, false, crossed);
-  xc_matrix_product(n1, n1, count, 1, moved, true, crossed, false, out);
+  TSL_TRY(xc_matrix_product(count, n1, count, 1, inverse, false, moved, false, crossed));
+  TSL_TRY(xc_matrix_product(n1, n1, count, 1, moved, true, crossed, false, out));
 done:
   TSL_FREE_ALL(orbitals, moved, crossed, metric, inverse);
   return err;
@@ -236,7 +237,7 @@ tsl_err xc_start_begin(const xc_start *start, xc_scf *scf) {
     TSL_TRY(xc_matrix_create(scf->n, scf->n, "guess", &spins[t]));
     set_spin(start, scf, t, spins[t]);
   }
-  xc_scf_restart(scf, (const double *const *)spins, 0);
+  TSL_TRY(xc_scf_restart(scf, (const double *const *)spins, 0));
 done:
   TSL_FREE_ALL(spins[0], spins[1]);
   return err;

@@ -189,7 +189,7 @@ tsl_err xc_restore(tsl_problem *problem, int phase) {
   TSL_TRY(check_marks(own, marks));
   TSL_TRY(check_length(own, mark));
   for (int t = 0; t < own->scf.n_spin; t++) TSL_TRY(check_density(&own->scf, t, spins[t]));
-  xc_scf_restart(&own->scf, spins, (int32_t)marks[XC_MARK_ITERATION]);
+  TSL_TRY(xc_scf_restart(&own->scf, spins, (int32_t)marks[XC_MARK_ITERATION]));
   TSL_TRY(load_numbers(problem, marks + XC_N_MARKS));
   own->idle = xc_params_of(problem)->fitted && phase % 2 != 0;
   TSL_TRY(take_memory(problem));

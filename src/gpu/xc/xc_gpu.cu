@@ -2,6 +2,7 @@
  * the threads of the rank's host, as far as they are not the card's. */
 #include "xc_gpu.cuh"
 
+#include "gpu_linalg.cuh"
 #include "xc_fixed.h"
 #include "xc_memory.h"
 
@@ -41,6 +42,7 @@ static tsl_err open_device(xc_gpu *w, const tsl_device *device) {
   tsl_err err = TSL_OK;
   size_t n_free = 0, n_total = 0;
   w->memory.limit = device->memory_limit;
+  if (w->memory.limit > 0) w->memory.limit -= tsl_gpu_linalg_bytes();
   TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total));
   if (w->memory.limit <= 0 || w->memory.limit > (int64_t)n_free) w->memory.limit = (int64_t)n_free;
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
@@ -345,8 +347,15 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(&w->cache, "xc.card_cache, run.device_memory", functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
-  (void)snprintf(text, TSL_NOTES, "%s%s%s", functions,
-                 functions[0] != '\0' && rows[0] != '\0' ? "; " : "", rows);
+  const char *const parts[] = {
+      tsl_gpu_linalg_lacks_memory() ? "algebra on the host's threads (run.device_memory)" : "",
+      functions, rows};
+  text[0] = '\0';
+  for (const char *part : parts) {
+    const size_t at = strlen(text);
+    if (part[0] != '\0')
+      (void)snprintf(text + at, TSL_NOTES - at, "%s%s", at > 0 ? "; " : "", part);
+  }
 }
 
 static tsl_backend xc_gpu_make_backend(void) {

@@ -162,6 +162,13 @@ done:
   return err;
 }
 
+/* The family's dense algebra on the root goes to the root's card, if it has one. */
+static void open_algebra(const tsl_session *s) {
+  const tsl_placement *mine = s->executor.placement;
+  const tsl_platform *platform = platform_of(mine);
+  if (platform->linalg != NULL) tsl_linalg_open(platform->linalg(&mine->device));
+}
+
 tsl_err tsl_session_machine(tsl_session *s) {
   tsl_err err = TSL_OK;
   char note[512] = "";
@@ -181,6 +188,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? open_team(s) : TSL_OK);
   TSL_COLLECTIVE_TRY(
       s->comm, tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
+  if (s->rank == 0) open_algebra(s);
   TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_MACHINE));
 done:
@@ -397,6 +405,7 @@ void tsl_session_close(tsl_session *s) {
     (void)tsl_compute_thread_call(s->executor.thread, &o.task);
     (void)tsl_err_restore(&kept);
   }
+  tsl_linalg_close();
   tsl_compute_thread_stop(&s->executor.thread);
   tsl_parallel_close();
   tsl_heart_stop();

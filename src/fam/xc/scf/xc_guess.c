@@ -166,21 +166,26 @@ static void build_fock(lone *a) {
 }
 
 /* error = F D S - S D F; its largest element. */
-static double commutator(lone *a) {
+static tsl_err commutator(lone *a, double *largest) {
+  tsl_err err = TSL_OK;
   const int64_t n = a->basis.n;
-  xc_matrix_product(n, n, n, 1, a->fock, false, a->density, false, a->work);
-  xc_matrix_product(n, n, n, 1, a->work, false, a->overlap, false, a->error);
-  return xc_matrix_antisymmetrise(n, a->error);
+  TSL_TRY(xc_matrix_product(n, n, n, 1, a->fock, false, a->density, false, a->work));
+  TSL_TRY(xc_matrix_product(n, n, n, 1, a->work, false, a->overlap, false, a->error));
+  *largest = xc_matrix_antisymmetrise(n, a->error);
+done:
+  return err;
 }
 
 static tsl_err lone_solve(lone *a, bool *converged) {
   tsl_err err = TSL_OK;
+  double largest = 0;
   *converged = false;
   memcpy(a->fock, a->core, (size_t)(a->basis.n * a->basis.n) * sizeof *a->fock);
   TSL_TRY(fill_density(a));
   for (int k = 0; k < MOST_ITERATIONS && !*converged; k++) {
     build_fock(a);
-    *converged = commutator(a) < settled;
+    TSL_TRY(commutator(a, &largest));
+    *converged = largest < settled;
     xc_diis_step(&a->diis, a->error, NULL, 0, a->fock);
     TSL_TRY(fill_density(a));
   }

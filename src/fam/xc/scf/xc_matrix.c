@@ -1,17 +1,31 @@
-/* Calls of OpenBLAS and LAPACKE with row-major arguments. LAPACKE's failures become TSL_ERR_NUMERIC
- * or TSL_ERR_MEMORY. */
+/* Calls of OpenBLAS and LAPACKE with row-major arguments, or of the card's table where a region is
+ * on it. LAPACKE's failures become TSL_ERR_NUMERIC or TSL_ERR_MEMORY. */
 #include "xc_matrix.h"
 
+#include "linalg.h"
 #include "memory.h"
 
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
 
+/* What xc_matrix_use has said. */
+static struct {
+  int threads;
+  bool card;
+} use = {.threads = 1, .card = true};
+
+/* Of the thread that has a table, and of no other. */
+static enum { OUTSIDE, ON_HOST, ON_CARD } where = OUTSIDE;
+
 /* The library's threads are on the processors that the process had when it began. */
-void xc_matrix_threads(int n) {
+void xc_matrix_use(int threads, bool card, int64_t order) {
   const int most = openblas_get_num_procs();
-  openblas_set_num_threads(n < most ? n : most);
+  const tsl_linalg *table = tsl_linalg_used();
+  use.threads = threads < most ? threads : most;
+  use.card = card;
+  openblas_set_num_threads(use.threads);
+  if (card && table != NULL) table->warm(order);
 }
 
 tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double **out) {
@@ -26,26 +40,154 @@ done:
   return err;
 }
 
-void xc_matrix_product(int64_t m, int64_t n, int64_t k, double factor, const double *a,
-                       bool a_turned, const double *b, bool b_turned, double *c) {
-  if (m == 0 || n == 0) return;
-  cblas_dgemm(CblasRowMajor, a_turned ? CblasTrans : CblasNoTrans,
-              b_turned ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, factor, a,
-              (int)(a_turned ? m : k), b, (int)(b_turned ? k : n), 0.0, c, (int)n);
+/* -------------------------------------------------------------------- regions */
+
+/* The table that this thread may use. */
+static const tsl_linalg *table_of(void) {
+  return use.card ? tsl_linalg_used() : NULL;
 }
 
-void xc_matrix_project(int64_t m, int64_t n, const double *a, const double *b, double *work,
-                       double *out) {
-  xc_matrix_product(m, n, n, 1, b, false, a, false, work);
-  xc_matrix_product(m, m, n, 1, work, false, b, true, out);
+/* The table of a region that is on the card. */
+static const tsl_linalg *card_of(void) {
+  const tsl_linalg *table = table_of();
+  return table != NULL && where == ON_CARD ? table : NULL;
 }
 
-void xc_matrix_outer(int64_t n, int64_t k, double factor, const double *rows, double keep,
-                     double *out) {
-  if (n == 0) return;
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)n, (int)k, factor, rows, (int)n,
-              rows, (int)n, keep, out, (int)n);
+/* Of OpenBLAS 0.3 on recent Xeons: operations of a core in products; dsytrd, dstedc and dormtr, of
+ * which a part goes by threads, one by the memory and one by the columns, however many threads. */
+static double host_seconds(const tsl_linalg_region *r) {
+  static const double rate = 3e10, shared = 1.7e-10, memory = 3e-11, columns = 4e-8;
+  const double n = (double)r->order, threads = use.threads;
+  return r->operations / (rate * threads) +
+         (double)r->eigen * n * (n * (shared / threads + memory) + columns);
 }
+
+static tsl_err enter(tsl_linalg_region region) {
+  tsl_err err = TSL_OK;
+  const tsl_linalg *table = table_of();
+  bool taken = false;
+  if (table == NULL) goto done;
+  region.host_seconds = host_seconds(&region);
+  TSL_TRY(table->enter(&region, &taken));
+  where = taken ? ON_CARD : ON_HOST;
+done:
+  return err;
+}
+
+tsl_err xc_matrix_enter(const xc_matrix_region *r) {
+  const double n = (double)r->order;
+  return enter((tsl_linalg_region){.order = r->order,
+                                   .matrices = r->matrices,
+                                   .moved = n * n * r->moved,
+                                   .operations = 2 * n * n * n * r->products,
+                                   .eigen = r->eigen * r->order});
+}
+
+tsl_err xc_matrix_fetch(double *a) {
+  const tsl_linalg *card = card_of();
+  return card != NULL ? card->fetch(a) : TSL_OK;
+}
+
+void xc_matrix_leave(void) {
+  const tsl_linalg *card = card_of();
+  if (card != NULL) card->leave();
+  if (table_of() != NULL) where = OUTSIDE;
+}
+
+tsl_err xc_matrix_hold(int64_t rows, int64_t columns, const double *a) {
+  tsl_err err = TSL_OK;
+  const tsl_linalg *table = table_of();
+  if (table == NULL) goto done;
+  table->drop(a);
+  TSL_TRY(table->hold(rows * columns, a));
+done:
+  return err;
+}
+
+void xc_matrix_drop(const double *a) {
+  const tsl_linalg *table = tsl_linalg_used();
+  if (table != NULL && a != NULL) table->drop(a);
+}
+
+/* An operation outside of regions is one of its own, whose result is fetched. */
+static tsl_err enter_alone(const tsl_linalg_region *region, bool *alone) {
+  *alone = table_of() != NULL && where == OUTSIDE;
+  return *alone ? enter(*region) : TSL_OK;
+}
+
+static tsl_err leave_alone(bool alone, double *result, tsl_err err) {
+  if (alone && err == TSL_OK) err = xc_matrix_fetch(result);
+  if (alone) xc_matrix_leave();
+  return err;
+}
+
+/* ------------------------------------------------------------------- products */
+
+static void multiply_on_host(const tsl_linalg_product *p) {
+  cblas_dgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
+              p->b_turned ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, p->factor,
+              p->a, (int)(p->a_turned ? p->m : p->k), p->b, (int)(p->b_turned ? p->k : p->n),
+              p->keep, p->c, (int)p->n);
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static tsl_err multiply(const tsl_linalg_product *p) {
+  tsl_err err = TSL_OK;
+  const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+  const tsl_linalg_region region = {.order = larger(larger(p->m, p->n), p->k),
+                                    .matrices = 3,
+                                    .moved = m * k + k * n + m * n * (p->keep != 0 ? 2 : 1),
+                                    .operations = 2 * m * n * k};
+  bool alone = false;
+  if (p->m == 0 || p->n == 0) goto done;
+  TSL_TRY(enter_alone(&region, &alone));
+  if (card_of() != NULL)
+    TSL_TRY(card_of()->product(p));
+  else
+    multiply_on_host(p);
+done:
+  return leave_alone(alone, p->c, err);
+}
+
+tsl_err xc_matrix_product(int64_t m, int64_t n, int64_t k, double factor, const double *a,
+                          bool a_turned, const double *b, bool b_turned, double *c) {
+  return multiply(&(tsl_linalg_product){.m = m,
+                                        .n = n,
+                                        .k = k,
+                                        .factor = factor,
+                                        .a = a,
+                                        .a_turned = a_turned,
+                                        .b = b,
+                                        .b_turned = b_turned,
+                                        .c = c});
+}
+
+tsl_err xc_matrix_project(int64_t m, int64_t n, const double *a, const double *b, double *work,
+                          double *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_matrix_product(m, n, n, 1, b, false, a, false, work));
+  TSL_TRY(xc_matrix_product(m, m, n, 1, work, false, b, true, out));
+done:
+  return err;
+}
+
+tsl_err xc_matrix_outer(int64_t n, int64_t k, double factor, const double *rows, double keep,
+                        double *out) {
+  return multiply(&(tsl_linalg_product){.m = n,
+                                        .n = n,
+                                        .k = k,
+                                        .factor = factor,
+                                        .keep = keep,
+                                        .a = rows,
+                                        .a_turned = true,
+                                        .b = rows,
+                                        .c = out});
+}
+
+/* ------------------------------------------------------------ diagonalisations */
 
 static tsl_err check_finite(int64_t n, const double *a) {
   tsl_err err = TSL_OK;
@@ -68,7 +210,7 @@ done:
   return err;
 }
 
-tsl_err xc_matrix_eigen(int64_t n, double *a, double *values) {
+static tsl_err eigen_on_host(int64_t n, double *a, double *values) {
   tsl_err err = TSL_OK;
   const lapack_int m = (lapack_int)n;
   TSL_TRY(check_finite(n, a));
@@ -79,7 +221,8 @@ done:
 }
 
 /* The steps of dsyevd, of which the last is for k vectors. */
-tsl_err xc_matrix_eigen_lowest(int64_t n, int64_t k, double *a, double *values, double *vectors) {
+static tsl_err eigen_lowest_on_host(int64_t n, int64_t k, double *a, double *values,
+                                    double *vectors) {
   tsl_err err = TSL_OK;
   const lapack_int m = (lapack_int)n, few = (lapack_int)k;
   double *rest = NULL;
@@ -98,6 +241,35 @@ done:
   return err;
 }
 
+static tsl_linalg_region eigen_region(int64_t n) {
+  return (tsl_linalg_region){
+      .order = n, .matrices = 2, .moved = 2 * (double)n * (double)n, .eigen = n};
+}
+
+tsl_err xc_matrix_eigen(int64_t n, double *a, double *values) {
+  tsl_err err = TSL_OK;
+  const tsl_linalg_region region = eigen_region(n);
+  bool alone = false;
+  TSL_TRY(enter_alone(&region, &alone));
+  TSL_TRY(card_of() != NULL ? card_of()->eigen(n, a, values, a) : eigen_on_host(n, a, values));
+done:
+  return leave_alone(alone, a, err);
+}
+
+/* A card finds all vectors: to leave some out would save it no time. */
+tsl_err xc_matrix_eigen_lowest(int64_t n, int64_t k, double *a, double *values, double *vectors) {
+  tsl_err err = TSL_OK;
+  const tsl_linalg_region region = eigen_region(n);
+  bool alone = false;
+  TSL_TRY(enter_alone(&region, &alone));
+  TSL_TRY(card_of() != NULL ? card_of()->eigen(n, a, values, vectors)
+                            : eigen_lowest_on_host(n, k, a, values, vectors));
+done:
+  return leave_alone(alone, vectors, err);
+}
+
+/* ------------------------------------------------------------------- equations */
+
 tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
   tsl_err err = TSL_OK;
   const lapack_int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, a, (lapack_int)n);
@@ -110,10 +282,16 @@ done:
   return err;
 }
 
-void xc_matrix_solve(int64_t n, const double *factor, double *b) {
+tsl_err xc_matrix_solve(int64_t n, const double *factor, double *b) {
+  tsl_err err = TSL_OK;
   const int m = (int)n;
+  bool taken = false;
+  if (table_of() != NULL) TSL_TRY(table_of()->solve(n, factor, b, &taken));
+  if (taken) goto done;
   cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, m, factor, m, b, 1);
   cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, m, factor, m, b, 1);
+done:
+  return err;
 }
 
 bool xc_matrix_solve_any(int n, double *a, double *b) {

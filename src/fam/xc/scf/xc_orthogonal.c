@@ -41,9 +41,9 @@ tsl_err xc_orthogonal_orbitals(int64_t n, int64_t m, const double *fock, const d
   double *work = NULL, *small = NULL;
   TSL_TRY(xc_matrix_create(m, n, "half a Fock matrix", &work));
   TSL_TRY(xc_matrix_create(m, m, "a Fock matrix", &small));
-  xc_matrix_project(m, n, fock, half, work, small);
+  TSL_TRY(xc_matrix_project(m, n, fock, half, work, small));
   TSL_TRY(xc_matrix_eigen(m, small, energies));
-  xc_matrix_product(m, n, m, 1, small, false, half, false, orbitals);
+  TSL_TRY(xc_matrix_product(m, n, m, 1, small, false, half, false, orbitals));
 done:
   TSL_FREE_ALL(work, small);
   return err;

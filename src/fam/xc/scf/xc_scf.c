@@ -112,6 +112,7 @@ tsl_err xc_scf_create(const xc_molecule *molecule, int64_t n, const double *over
   xc_matrix_add(n * n, 1, attraction, scf->core);
   TSL_TRY(xc_orthogonal_create(n, overlap, options->overlap_limit, &scf->half, &scf->m,
                                &scf->smallest_overlap));
+  TSL_TRY(xc_matrix_hold(scf->m, n, scf->half));
   TSL_TRY(take_orbitals(scf));
   scf->energies.nuclei = xc_repulsion_nuclei(molecule) + xc_repulsion_charges(molecule);
 done:
@@ -122,6 +123,7 @@ done:
 void xc_scf_clear(xc_scf *scf) {
   double **list[24];
   const int count = matrices_of(scf, list);
+  xc_matrix_drop(scf->half);
   for (int k = 0; k < count; k++) tsl_free(*list[k]);
   for (int t = 0; t < 2; t++) TSL_FREE_ALL(scf->orbitals[t], scf->levels[t], scf->occupations[t]);
   TSL_FREE_ALL(scf->fock[0], scf->half, scf->error, scf->fock_half[0], scf->density_half[0]);
@@ -158,38 +160,62 @@ static void ask(xc_scf *s) {
   xc_scf_ask(s);
 }
 
-/* D' = half S D S half^T, which for densities of orbitals is exact. The Fock matrix is made later:
- * its memory holds half S. */
-static void set_density_half(xc_scf *s) {
-  double *turn = s->fock[0];
-  xc_matrix_product(s->m, s->n, s->n, 1, s->half, false, s->overlap, false, turn);
-  for (int t = 0; t < s->n_spin; t++)
-    xc_matrix_project(s->m, s->n, s->density[t], turn, s->work, s->density_half[t]);
+/* So many products and diagonalisations of a spin, and so many matrices moved. All regions have the
+ * memory of the largest, which a card then keeps. */
+static tsl_err enter(const xc_scf *s, double products, int eigen, int moved) {
+  return xc_matrix_enter(&(xc_matrix_region){.order = s->n,
+                                             .matrices = 1 + 5 * s->n_spin,
+                                             .moved = moved * s->n_spin,
+                                             .products = products * s->n_spin,
+                                             .eigen = eigen * s->n_spin});
 }
 
-static void xc_scf_begin(xc_scf *s) {
+/* D' = half S D S half^T, which for densities of orbitals is exact. The Fock matrix is made later:
+ * its memory holds half S. */
+static tsl_err set_density_half(xc_scf *s) {
+  tsl_err err = TSL_OK;
+  double *turn = s->fock[0];
+  TSL_TRY(enter(s, 3, 0, 3));
+  TSL_TRY(xc_matrix_product(s->m, s->n, s->n, 1, s->half, false, s->overlap, false, turn));
+  for (int t = 0; t < s->n_spin; t++) {
+    TSL_TRY(xc_matrix_project(s->m, s->n, s->density[t], turn, s->work, s->density_half[t]));
+    TSL_TRY(xc_matrix_fetch(s->density_half[t]));
+  }
+done:
+  xc_matrix_leave();
+  return err;
+}
+
+static tsl_err xc_scf_begin(xc_scf *s) {
+  tsl_err err = TSL_OK;
   s->iteration = 0; /* so that everything is asked for */
   s->state = XC_SCF_RUNNING;
   s->energies.total = 0, s->entropy = 0;
   s->diis.n = s->diis.next = 0;
-  set_density_half(s);
+  s->filled[0] = s->filled[1] = 0;
+  TSL_TRY(set_density_half(s));
   sum_spins(s);
   ask(s);
+done:
+  return err;
 }
 
-void xc_scf_start(xc_scf *scf, const double *total) {
+tsl_err xc_scf_start(xc_scf *scf, const double *total) {
   const double all = (double)(scf->electrons[0] + scf->electrons[1]);
   for (int t = 0; t < scf->n_spin; t++)
     for (int64_t k = 0; k < scf->n * scf->n; k++)
       scf->density[t][k] = (double)scf->electrons[t] / all * total[k];
-  xc_scf_begin(scf);
+  return xc_scf_begin(scf);
 }
 
-void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done) {
+tsl_err xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done) {
+  tsl_err err = TSL_OK;
   for (int t = 0; t < scf->n_spin; t++)
     memcpy(scf->density[t], density[t], (size_t)(scf->n * scf->n) * sizeof **density);
-  xc_scf_begin(scf);
+  TSL_TRY(xc_scf_begin(scf));
   scf->iteration = done;
+done:
+  return err;
 }
 
 /* --------------------------------------------------------------------- step */
@@ -224,15 +250,22 @@ static void set_energies(xc_scf *s, double xc) {
 }
 
 /* F', and error = F' D' - D' F' of all spins; its largest element. */
-static void set_commutator(xc_scf *s) {
+static tsl_err set_commutator(xc_scf *s) {
+  tsl_err err = TSL_OK;
   const int64_t n = s->n, m = s->m;
   s->commutator = 0;
+  TSL_TRY(enter(s, 3, 0, 4));
   for (int t = 0; t < s->n_spin; t++) {
-    double *error = s->error + t * m * m;
-    xc_matrix_project(m, n, s->fock[t], s->half, s->work, s->fock_half[t]);
-    xc_matrix_product(m, m, m, 1, s->fock_half[t], false, s->density_half[t], false, error);
+    double *small = s->fock_half[t], *error = s->error + t * m * m;
+    TSL_TRY(xc_matrix_project(m, n, s->fock[t], s->half, s->work, small));
+    TSL_TRY(xc_matrix_product(m, m, m, 1, small, false, s->density_half[t], false, error));
+    TSL_TRY(xc_matrix_fetch(small));
+    TSL_TRY(xc_matrix_fetch(error));
     s->commutator = fmax(s->commutator, xc_matrix_antisymmetrise(m, error));
   }
+done:
+  xc_matrix_leave();
+  return err;
 }
 
 /* Raise the empty orbitals: F' += shift (1 - D'). */
@@ -249,33 +282,54 @@ static double occupy(xc_scf *s, int t) {
                                               s->occupations[t], &s->fermi[t]);
 }
 
-/* Occupied vectors of spin t times the roots of their occupations. @return how many */
-static int64_t weigh_vectors(const xc_scf *s, int t, double *vectors) {
+/* Occupied vectors of spin t times the roots of their occupations. @param[out] filled  how many */
+static tsl_err weigh_vectors(const xc_scf *s, int t, double *vectors, int64_t *filled) {
+  tsl_err err = TSL_OK;
+  const double *part = s->occupations[t];
   int64_t k = 0;
-  for (; k < s->m && s->occupations[t][k] > 0; k++)
-    for (int64_t i = 0; i < s->m && s->occupations[t][k] < 1; i++)
-      vectors[k * s->m + i] *= sqrt(s->occupations[t][k]);
-  return k;
+  bool whole = true;
+  for (; k < s->m && part[k] > 0; k++) whole = whole && part[k] == 1;
+  *filled = k;
+  if (whole) goto done;
+  TSL_TRY(xc_matrix_fetch(vectors));
+  for (k = 0; k < *filled; k++)
+    for (int64_t i = 0; i < s->m && part[k] < 1; i++) vectors[k * s->m + i] *= sqrt(part[k]);
+  xc_matrix_drop(vectors);
+done:
+  return err;
 }
 
 /* New densities of the occupied orbitals; share of the old ones kept. The error's memory, of which
  * DIIS has its copy, holds the vectors of F'. */
-static tsl_err set_density(xc_scf *s, double keep, double shift) {
+static tsl_err set_spin_density(xc_scf *s, int t, double keep, double shift) {
   tsl_err err = TSL_OK;
   const int64_t n = s->n, m = s->m;
-  s->entropy = 0;
-  for (int t = 0; t < s->n_spin; t++) {
-    const int64_t most = s->options.smearing == XC_SMEARING_NONE ? s->electrons[t] : m;
-    double *vectors = s->error + t * m * m;
-    if (shift > 0) shift_levels(s, t, shift);
-    TSL_TRY(xc_matrix_eigen_lowest(m, most, s->fock_half[t], s->levels[t], vectors));
-    s->entropy += occupy(s, t);
-    const int64_t filled = weigh_vectors(s, t, vectors);
-    xc_matrix_outer(m, filled, 1 - keep, vectors, keep, s->density_half[t]);
-    xc_matrix_product(filled, n, m, 1, vectors, false, s->half, false, s->orbitals[t]);
-    xc_matrix_outer(n, filled, 1 - keep, s->orbitals[t], keep, s->density[t]);
-  }
+  const int64_t most = s->options.smearing == XC_SMEARING_NONE ? s->electrons[t] : m;
+  double *vectors = s->error + t * m * m;
+  int64_t filled = 0;
+  if (shift > 0) shift_levels(s, t, shift);
+  TSL_TRY(xc_matrix_eigen_lowest(m, most, s->fock_half[t], s->levels[t], vectors));
+  s->entropy += occupy(s, t);
+  TSL_TRY(weigh_vectors(s, t, vectors, &filled));
+  TSL_TRY(xc_matrix_outer(m, filled, 1 - keep, vectors, keep, s->density_half[t]));
+  TSL_TRY(xc_matrix_product(filled, n, m, 1, vectors, false, s->half, false, s->orbitals[t]));
+  TSL_TRY(xc_matrix_outer(n, filled, 1 - keep, s->orbitals[t], keep, s->density[t]));
+  TSL_TRY(xc_matrix_fetch(s->density_half[t]));
+  TSL_TRY(xc_matrix_fetch(s->density[t]));
+  if (filled > 0) TSL_TRY(xc_matrix_fetch(s->orbitals[t]));
+  s->filled[t] = keep == 0 ? filled : 0;
 done:
+  return err;
+}
+
+static tsl_err set_density(xc_scf *s, double keep, double shift) {
+  tsl_err err = TSL_OK;
+  const double filled = (double)s->electrons[0] / (double)s->n;
+  s->entropy = 0;
+  TSL_TRY(enter(s, 3 * filled, 1, 3));
+  for (int t = 0; t < s->n_spin; t++) TSL_TRY(set_spin_density(s, t, keep, shift));
+done:
+  xc_matrix_leave();
   return err;
 }
 
@@ -283,13 +337,18 @@ done:
 static tsl_err end(xc_scf *s, xc_scf_state state) {
   tsl_err err = TSL_OK;
   const int64_t n = s->n, m = s->m;
+  TSL_TRY(enter(s, 1, 1, 2));
   for (int t = 0; t < s->n_spin; t++) {
-    TSL_TRY(xc_matrix_eigen(m, s->fock_half[t], s->levels[t]));
+    double *vectors = s->fock_half[t];
+    TSL_TRY(xc_matrix_eigen(m, vectors, s->levels[t]));
     (void)occupy(s, t);
-    xc_matrix_product(m, n, m, 1, s->fock_half[t], false, s->half, false, s->orbitals[t]);
+    TSL_TRY(xc_matrix_product(m, n, m, 1, vectors, false, s->half, false, s->orbitals[t]));
+    TSL_TRY(xc_matrix_fetch(s->orbitals[t]));
   }
+  s->filled[0] = s->filled[1] = 0;
   s->state = state;
 done:
+  xc_matrix_leave();
   return err;
 }
 
@@ -324,7 +383,7 @@ tsl_err xc_scf_step(xc_scf *scf, const xc_scf_built *built) {
   if (!isfinite(scf->energies.total))
     TSL_FAIL(TSL_ERR_NUMERIC, "iteration %d: the energy is %g", (int)scf->iteration + 1,
              scf->energies.total);
-  set_commutator(scf);
+  TSL_TRY(set_commutator(scf));
   scf->iteration++;
   if (!scf->rough && scf->iteration > 1 && fabs(scf->change) < scf->options.energy_limit &&
       scf->commutator < scf->options.commutator_limit)

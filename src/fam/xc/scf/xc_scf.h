@@ -80,6 +80,8 @@ typedef struct xc_scf {
   double *ask_spin[2]; /**< densities for K, likewise */
   double *fock[2];
   double *orbitals[2];    /**< [m][n], row k is orbital k */
+  int64_t filled[2];      /**< while it runs: so many rows, each times the root of its occupation,
+                               make the density; 0: it is not made of them */
   double *levels[2];      /**< [m] energies of the orbitals, hartree */
   double *occupations[2]; /**< [m] of the orbitals, 0..1 */
   double fermi[2];        /**< Fermi level of each spin (xc_occupy), hartree */
@@ -108,10 +110,10 @@ tsl_err xc_scf_create(const xc_molecule *molecule, int64_t n, const double *over
 void xc_scf_clear(xc_scf *scf);
 
 /** Begin with a total density, shared among the spins by their electrons. */
-void xc_scf_start(xc_scf *scf, const double *total);
+tsl_err xc_scf_start(xc_scf *scf, const double *total);
 /** Begin with spin densities; density[1] unused when restricted.
  *  @param[in] done  iterations that were done before; they count */
-void xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
+tsl_err xc_scf_restart(xc_scf *scf, const double *const density[2], int32_t done);
 
 /**
  * All that the next iterations depend on beside the densities and the number of iterations: J, K

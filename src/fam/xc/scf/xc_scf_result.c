@@ -43,8 +43,8 @@ tsl_err xc_scf_spin_square(const xc_scf *scf, double *square) {
   if (scf->n_spin == 2) {
     TSL_TRY(xc_matrix_create(n, n, "alpha density and overlap", &left));
     TSL_TRY(xc_matrix_create(n, n, "overlap and beta density", &right));
-    xc_matrix_product(n, n, n, 1, scf->density[0], false, scf->overlap, false, left);
-    xc_matrix_product(n, n, n, 1, scf->overlap, false, scf->density[1], false, right);
+    TSL_TRY(xc_matrix_product(n, n, n, 1, scf->density[0], false, scf->overlap, false, left));
+    TSL_TRY(xc_matrix_product(n, n, n, 1, scf->overlap, false, scf->density[1], false, right));
     overlap = xc_matrix_dot(n * n, left, right);
   }
   *square = z * (z + 1) + (double)scf->electrons[1] - overlap;

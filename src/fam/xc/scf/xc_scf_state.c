@@ -72,6 +72,7 @@ tsl_err xc_scf_load(xc_scf *scf, const double *numbers) {
   numbers += HEAD;
   for (int k = 0; k < count; numbers += list[k++].n)
     if (list[k].n > 0) xc_matrix_copy(list[k].n, numbers, list[k].at);
+  TSL_TRY(xc_matrix_hold(scf->m, scf->n, scf->half));
   xc_scf_ask(scf);
 done:
   return err;

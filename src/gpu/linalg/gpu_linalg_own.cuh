@@ -1,0 +1,56 @@
+/**
+ * @file gpu_linalg_own.cuh
+ * What gpu_linalg.cu and gpu_linalg_copies.cu share: handles, copies of matrices, moves.
+ */
+#ifndef TSL_GPU_GPU_LINALG_OWN_CUH
+#define TSL_GPU_GPU_LINALG_OWN_CUH
+
+#include "gpu.cuh"
+#include "gpu_blas.cuh"
+
+#include <cusolverDn.h>
+
+/** Matrices of a region; bytes of the pinned memory that moves go through. */
+enum { LINALG_COPIES = 40, LINALG_STAGE = 16 << 20 };
+
+/** A matrix on the card. */
+typedef struct linalg_copy {
+  const double *host; /**< its name; NULL: the memory is free */
+  int64_t n;          /**< elements */
+  bool held;
+  tsl_gpu_buffer memory;
+} linalg_copy;
+
+/** Card, handles and memory of the table; one of a process. */
+typedef struct linalg {
+  tsl_device card;
+  double rate; /**< operations a second of products in double precision, estimated */
+  cudaStream_t stream;
+  cublasHandle_t blas;
+  cusolverDnHandle_t solver;
+  cusolverDnParams_t parameters;
+  tsl_gpu_memory memory;
+  linalg_copy copies[LINALG_COPIES];
+  tsl_gpu_buffer work, vector; /**< of the solver; order + 1 numbers */
+  void *host_work;             /**< of the solver, [host_bytes] */
+  size_t host_bytes;
+  char *stage; /**< pinned, [LINALG_STAGE] */
+} linalg;
+
+/** Make room for n copies of so many elements each beside those in use.
+ *  @return TSL_ERR_DEVICE_MEMORY when there is none */
+tsl_err linalg_reserve(linalg *l, int n, int64_t elements);
+/** The card's copy of a matrix that is read; moved there when there is none.
+ *  @param[out] out  not touched for n = 0 */
+tsl_err linalg_read(linalg *l, int64_t n, const double *host, double **out);
+/** Room for a matrix that is written. */
+tsl_err linalg_write(linalg *l, int64_t n, const double *host, double **out);
+/** The copy of that name, or NULL. */
+linalg_copy *linalg_find(linalg *l, const double *host);
+tsl_err linalg_fetch(linalg *l, double *host);
+/** Forget all copies but those held; their memory stays for others. */
+void linalg_forget(linalg *l);
+/** Give back the memory of copies that are not in use. */
+void linalg_shrink(linalg *l);
+
+#endif
