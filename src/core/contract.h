@@ -483,7 +483,7 @@ typedef struct tsl_platform {
   tsl_err (*select)(const tsl_device *device);
   /** OPTIONAL, default no `tesela probe`. Measure the selected device; a few seconds. */
   tsl_err (*probe)(const tsl_device *device, tsl_figures *figures);
-  /** OPTIONAL, default the host's threads. Dense algebra of the root on it; starts nothing there. */
+  /** OPTIONAL, default the host's threads. Dense algebra of the root there; starts nothing. */
   const tsl_linalg *(*linalg)(const tsl_device *device);
 } tsl_platform;
 

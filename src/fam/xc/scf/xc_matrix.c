@@ -53,12 +53,13 @@ static const tsl_linalg *card_of(void) {
   return table != NULL && where == ON_CARD ? table : NULL;
 }
 
-/* Measured with OpenBLAS on sockets of 2020 to 2024: operations of a core in products; time of
- * dsytrd, dstedc and dormtr by n^3, of which a part is bound by memory, however many cores. */
+/* Of OpenBLAS 0.3 on recent Xeons: operations of a core in products; dsytrd, dstedc and dormtr, of
+ * which a part goes by threads, one by the memory and one by the columns, however many threads. */
 static double host_seconds(const tsl_linalg_region *r) {
-  static const double rate = 2e10, shared = 4e-10, bound = 8e-11;
-  const double square = (double)r->order * (double)r->order, threads = use.threads;
-  return r->operations / (rate * threads) + (double)r->eigen * square * (shared / threads + bound);
+  static const double rate = 3e10, shared = 1.7e-10, memory = 3e-11, columns = 4e-8;
+  const double n = (double)r->order, threads = use.threads;
+  return r->operations / (rate * threads) +
+         (double)r->eigen * n * (n * (shared / threads + memory) + columns);
 }
 
 static tsl_err enter(tsl_linalg_region region) {
