@@ -27,14 +27,6 @@ enum {
   CALL = 256
 };
 
-#define WATER "  molecule: {atoms: 'O 0 0 0.1174; H 0 0.757 -0.4696; H 0 -0.757 -0.4696'}\n"
-#define OXYGEN "  molecule: {atoms: 'O 0 0 0; O 0 0 1.2', multiplicity: 3}\n"
-#define SMALL "  grid: {radial: 12, angular: 26}\n"
-#define BENZENE                                                                                \
-  "  molecule: {atoms: 'C 1.3915 0 0; C 0.69575 1.205074 0; C -0.69575 1.205074 0; C -1.3915 " \
-  "0 0; C -0.69575 -1.205074 0; C 0.69575 -1.205074 0; H 2.4715 0 0; H 1.23575 2.140382 0; H " \
-  "-1.23575 2.140382 0; H -2.4715 0 0; H -1.23575 -2.140382 0; H 1.23575 -2.140382 0'}\n"
-
 /* --------------------------------------------------------------- comparing */
 
 static double worst_of(const double *a, const double *b, int64_t n) {
@@ -118,7 +110,7 @@ static const char basis_text[] =
     "O S\n 120.0 0.1\n 18.0 0.4\n 4.1 0.6\nO S\n 0.9 1.0\nO S\n 0.3 1.0\nO P\n 8.0 0.2\n 1.7 0.6\n"
     "O P\n 0.4 1.0\nO D\n 1.2 1.0\nO F\n 1.4 1.0\nO G\n 1.6 1.0\nEND\n";
 
-static tsl_err write_basis(char path[64]) {
+tsl_err xc_write_basis(char path[64]) {
   tsl_err err = TSL_OK;
   (void)snprintf(path, 64, "/tmp/test_xc_gpu.XXXXXX");
   const int file = mkstemp(path);
@@ -157,7 +149,7 @@ static tsl_err truth_bases(void) {
   static const char *const kinds[] = {"spherical", "cartesian"};
   static const char *const names[] = {"svwn5", "pbe"};
   char path[64] = "", section[2048], what[96];
-  TSL_TRY(write_basis(path));
+  TSL_TRY(xc_write_basis(path));
   for (int kind = 0; kind < 2; kind++)
     for (int f = 0; f < 2; f++) {
       (void)snprintf(section, sizeof section,
@@ -339,7 +331,7 @@ static tsl_err integrals_to_g(void) {
   tsl_err err = TSL_OK;
   static const char *const kinds[] = {"spherical", "cartesian"};
   char path[64] = "", section[2048], what[96];
-  TSL_TRY(write_basis(path));
+  TSL_TRY(xc_write_basis(path));
   for (int kind = 0; kind < 2; kind++) {
     (void)snprintf(section, sizeof section,
                    WATER "  basis: %s\n  functions: %s\n  functional: pbe\n  coulomb: fitted\n"
@@ -379,55 +371,8 @@ done:
   return err;
 }
 
-/* ------------------------------------------------------------------ quartets */
-
-#define NO_GRID "  grid: {radial: 4, angular: 6}\n"
-
-/* g functions are the host's, beside the card's. */
-static tsl_err quartets_to_g(void) {
-  tsl_err err = TSL_OK;
-  static const char *const kinds[] = {"spherical", "cartesian"};
-  char path[64] = "", section[2048], what[96];
-  TSL_TRY(write_basis(path));
-  for (int kind = 0; kind < 2; kind++) {
-    (void)snprintf(section, sizeof section,
-                   WATER "  basis: %s\n  functions: %s\n  functional: pbe0\n" NO_GRID, path,
-                   kinds[kind]);
-    (void)snprintf(what, sizeof what, "water to g, %s", kinds[kind]);
-    TSL_TRY(xc_quartets_same(what, section, &card, &host));
-  }
-done:
-  if (path[0] != '\0') (void)unlink(path);
-  return err;
-}
-
 static tsl_err test_quartets(void) {
-  tsl_err err = TSL_OK;
-  static const struct {
-    const char *what, *section;
-  } cases[] = {
-      {"water STO-3G", WATER "  basis: STO-3G\n  functional: pbe0\n"},
-      {"water def2-SVP", WATER "  basis: def2-SVP\n  functional: pbe0\n"},
-      {"water def2-SVP, J alone", WATER "  basis: def2-SVP\n  functional: pbe\n"},
-      {"water def2-SVP, K alone",
-       WATER "  basis: def2-SVP\n  functional: pbe0\n  coulomb: fitted\n"},
-      {"oxygen def2-SVP, two spins", OXYGEN "  basis: def2-SVP\n  functional: b3lyp5\n"},
-      {"water def2-TZVP", WATER "  basis: def2-TZVP\n  functional: pbe0\n"},
-      {"water def2-TZVP, Cartesian",
-       WATER "  basis: def2-TZVP\n  functions: cartesian\n  functional: pbe0\n"},
-      {"iron oxide def2-TZVP",
-       "  molecule: {atoms: 'Fe 0 0 0; O 0.3 0.2 1.58', multiplicity: 5}\n  basis: def2-TZVP\n  "
-       "functional: pbe0\n"},
-      {"benzene 6-31G*", BENZENE "  basis: 6-31G*\n  functional: pbe0\n"},
-      {"benzene def2-SVP", BENZENE "  basis: def2-SVP\n  functional: pbe0\n"}};
-  char section[2048];
-  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    (void)snprintf(section, sizeof section, "%s" NO_GRID, cases[k].section);
-    TSL_TRY(xc_quartets_same(cases[k].what, section, &card, &host));
-  }
-  TSL_TRY(quartets_to_g());
-done:
-  return err;
+  return xc_test_quartets(&card, &host);
 }
 
 /* --------------------------------------------------------------- mixed, memory */

@@ -7,6 +7,18 @@
 
 #include "xc_problem.h"
 
+/* Molecules of sections, and a grid. */
+#define WATER "  molecule: {atoms: 'O 0 0 0.1174; H 0 0.757 -0.4696; H 0 -0.757 -0.4696'}\n"
+#define OXYGEN "  molecule: {atoms: 'O 0 0 0; O 0 0 1.2', multiplicity: 3}\n"
+#define SMALL "  grid: {radial: 12, angular: 26}\n"
+#define BENZENE                                                                                \
+  "  molecule: {atoms: 'C 1.3915 0 0; C 0.69575 1.205074 0; C -0.69575 1.205074 0; C -1.3915 " \
+  "0 0; C -0.69575 -1.205074 0; C 0.69575 -1.205074 0; H 2.4715 0 0; H 1.23575 2.140382 0; H " \
+  "-1.23575 2.140382 0; H -2.4715 0 0; H -1.23575 -2.140382 0; H 1.23575 -2.140382 0'}\n"
+
+/** Write a basis with even-tempered shells up to g on hydrogen and oxygen into a new file. */
+tsl_err xc_write_basis(char path[64]);
+
 /** A problem from a section of a deck, its units, and fields for the sums. */
 typedef struct xc_made {
   tsl_deck *deck;
@@ -50,8 +62,7 @@ tsl_err xc_truth(const xc_made *made, xc_outcome *out);
 tsl_err xc_integrals_same(const char *what, const char *section, const tsl_device *card,
                           const tsl_device *host);
 
-/** Exact J and K of a card beside the socket's, within 1e-12 of the largest element. */
-tsl_err xc_quartets_same(const char *what, const char *section, const tsl_device *card,
-                         const tsl_device *host);
+/** Exact J and K of a card beside the socket's, of several molecules and bases. */
+tsl_err xc_test_quartets(const tsl_device *card, const tsl_device *host);
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void set_densities(xc_made *made) {
   const xc_params *p = xc_params_of(&made->problem);
@@ -49,8 +50,8 @@ done:
   return err;
 }
 
-tsl_err xc_quartets_same(const char *what, const char *section, const tsl_device *card,
-                         const tsl_device *host) {
+static tsl_err one_case(const char *what, const char *section, const tsl_device *card,
+                        const tsl_device *host) {
   static const int64_t calls[] = {256, 1, 5};
   tsl_err err = TSL_OK;
   xc_made made = {.deck = NULL};
@@ -73,5 +74,54 @@ done:
   xc_outcome_close(&mine);
   xc_outcome_close(&theirs);
   xc_made_close(&made);
+  return err;
+}
+
+#define NO_GRID "  grid: {radial: 4, angular: 6}\n"
+
+/* f and g functions are the host's, beside the card's. */
+static tsl_err quartets_to_g(const tsl_device *card, const tsl_device *host) {
+  tsl_err err = TSL_OK;
+  static const char *const kinds[] = {"spherical", "cartesian"};
+  char path[64] = "", section[2048], what[96];
+  TSL_TRY(xc_write_basis(path));
+  for (int kind = 0; kind < 2; kind++) {
+    (void)snprintf(section, sizeof section,
+                   WATER "  basis: %s\n  functions: %s\n  functional: pbe0\n" NO_GRID, path,
+                   kinds[kind]);
+    (void)snprintf(what, sizeof what, "water to g, %s", kinds[kind]);
+    TSL_TRY(one_case(what, section, card, host));
+  }
+done:
+  if (path[0] != '\0') (void)unlink(path);
+  return err;
+}
+
+tsl_err xc_test_quartets(const tsl_device *card, const tsl_device *host) {
+  tsl_err err = TSL_OK;
+  static const struct {
+    const char *what, *section;
+  } cases[] = {
+      {"water STO-3G", WATER "  basis: STO-3G\n  functional: pbe0\n"},
+      {"water def2-SVP", WATER "  basis: def2-SVP\n  functional: pbe0\n"},
+      {"water def2-SVP, J alone", WATER "  basis: def2-SVP\n  functional: pbe\n"},
+      {"water def2-SVP, K alone",
+       WATER "  basis: def2-SVP\n  functional: pbe0\n  coulomb: fitted\n"},
+      {"oxygen def2-SVP, two spins", OXYGEN "  basis: def2-SVP\n  functional: b3lyp5\n"},
+      {"water def2-TZVP", WATER "  basis: def2-TZVP\n  functional: pbe0\n"},
+      {"water def2-TZVP, Cartesian",
+       WATER "  basis: def2-TZVP\n  functions: cartesian\n  functional: pbe0\n"},
+      {"iron oxide def2-TZVP",
+       "  molecule: {atoms: 'Fe 0 0 0; O 0.3 0.2 1.58', multiplicity: 5}\n  basis: def2-TZVP\n  "
+       "functional: pbe0\n"},
+      {"benzene 6-31G*", BENZENE "  basis: 6-31G*\n  functional: pbe0\n"},
+      {"benzene def2-SVP", BENZENE "  basis: def2-SVP\n  functional: pbe0\n"}};
+  char section[2048];
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    (void)snprintf(section, sizeof section, "%s" NO_GRID, cases[k].section);
+    TSL_TRY(one_case(cases[k].what, section, card, host));
+  }
+  TSL_TRY(quartets_to_g(card, host));
+done:
   return err;
 }

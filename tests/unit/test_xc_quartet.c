@@ -1,5 +1,5 @@
-/* unit.xc.quartet: Rys quadrature of xc_rys.h, and four-centre integrals of xc_quartet.h, which cards
- * compute, against libint2's. */
+/* unit.xc.quartet: Rys quadrature of xc_rys.h, and four-centre integrals of xc_quartet.h, which
+ * cards compute, against libint2's. */
 #include "xc_basis.h"
 #include "xc_integrals.h"
 #include "xc_one.h"
@@ -41,7 +41,7 @@ static void tables(void **state) {
     }
 }
 
-/* Moments are Boys functions, which unit.xc.integrals holds to quadrature: also beyond the tables. */
+/* Moments are Boys functions, which unit.xc.integrals holds to quadrature. */
 static void moments(void **state) {
   double f[2 * XC_MAX_L + 1];
   (void)state;
@@ -173,8 +173,8 @@ static void one_range(const char *what, int each, int spherical, double lo, doub
   free(basis.shells);
 }
 
-/* Of shells of all exponents libint2 is off by 3e-12, these integrals by 2e-14, beside the same sums
- * in long double. */
+/* Of shells of all exponents libint2 is off by 3e-12, these integrals by 2e-14, beside the same
+ * sums in long double. */
 static void random_shells(void **state) {
   (void)state;
   for (int spherical = 1; spherical >= 0; spherical--) {

@@ -78,6 +78,55 @@ static void matrices(void **state) {
   field_clear(&f);
 }
 
+/** Quartets with a shell of some degree or higher, beside those of lower shells by plain loops: all
+ *  of them together. */
+static void degrees(void **state) {
+  field f;
+  (void)state;
+  field_create(water, 1, "def2-TZVP", NULL, XC_KIND_AUTO, NULL, 0, &f);
+  const int64_t n = f.orbital.n;
+  double *all = all_quartets(&f), *d = room(n, n), *whole[2] = {room(n, n), room(n, n)};
+  int *degree = calloc((size_t)n, sizeof *degree);
+  for (int64_t s = 0; s < f.orbital.n_shells; s++)
+    for (int i = 0; i < xc_shell_size(&f.orbital.shells[s]); i++)
+      degree[f.orbital.shells[s].first + i] = f.orbital.shells[s].l;
+  for (int64_t k = 0; k < n * n; k++) d[k] = cos(0.9 * (double)k);
+  xc_matrix_symmetrise(n, 0.5, d);
+  field_exact(&f, d, (const double *const[2]){d, NULL}, whole[0],
+              (double *const[2]){whole[1], NULL});
+  for (int least = 1; least <= 4; least++) {
+    double *part[2] = {room(n, n), room(n, n)};
+    const xc_fock fock = {.basis = &f.orbital,
+                          .pairs = &f.pairs,
+                          .largest = f.largest,
+                          .threshold = 1e-13,
+                          .least = least,
+                          .total = d,
+                          .spin = {d, NULL},
+                          .coulomb = part[0],
+                          .exchange = {part[1], NULL}};
+    xc_fock_batch(f.quartets, &fock, 0, f.pairs.n);
+    xc_fock_finish(&fock);
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < n; j++) {
+        double low[2] = {0, 0};
+        for (int64_t k = 0; k < n; k++)
+          for (int64_t l = 0; l < n; l++) {
+            if (degree[i] >= least || degree[j] >= least || degree[k] >= least ||
+                degree[l] >= least)
+              continue;
+            low[0] += d[k * n + l] * all[((i * n + j) * n + k) * n + l];
+            low[1] += d[k * n + l] * all[((i * n + k) * n + j) * n + l];
+          }
+        for (int m = 0; m < 2; m++) near(part[m][i * n + j] + low[m], whole[m][i * n + j], 1e-10);
+      }
+    tsl_free(part[0]), tsl_free(part[1]);
+  }
+  tsl_free(all), tsl_free(d), tsl_free(whole[0]), tsl_free(whole[1]);
+  free(degree);
+  field_clear(&f);
+}
+
 /** A density of ones leaves all, none leaves nothing, one of atoms what touches an atom twice. */
 static void parts(void **state) {
   field f;
@@ -428,21 +477,14 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(elements),
-      cmocka_unit_test(matrices),
-      cmocka_unit_test(parts),
-      cmocka_unit_test(occupations),
-      cmocka_unit_test(guess),
-      cmocka_unit_test(guess_spins),
-      cmocka_unit_test(water_energy),
-      cmocka_unit_test(oxygen_energy),
-      cmocka_unit_test(lio_energy),
-      cmocka_unit_test(triple_energy),
-      cmocka_unit_test(cartesian_energy),
-      cmocka_unit_test(ways),
-      cmocka_unit_test(stopped),
-      cmocka_unit_test(hydrogen),
-      cmocka_unit_test(dependence),
+      cmocka_unit_test(elements),      cmocka_unit_test(matrices),
+      cmocka_unit_test(degrees),       cmocka_unit_test(parts),
+      cmocka_unit_test(occupations),   cmocka_unit_test(guess),
+      cmocka_unit_test(guess_spins),   cmocka_unit_test(water_energy),
+      cmocka_unit_test(oxygen_energy), cmocka_unit_test(lio_energy),
+      cmocka_unit_test(triple_energy), cmocka_unit_test(cartesian_energy),
+      cmocka_unit_test(ways),          cmocka_unit_test(stopped),
+      cmocka_unit_test(hydrogen),      cmocka_unit_test(dependence),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

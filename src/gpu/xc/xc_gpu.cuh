@@ -12,7 +12,7 @@
  *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
  *   xc_gpu_fit.cu         (P|mn) kept on the card
  *   xc_gpu_exchange.cu    fitted exchange of orbitals
- *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _low.cu, _high.cu, _lists.c
+ *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _kernels.cu, xc_gpu_quartet_lists.c
  *   xc_gpu_triples.cu     (P|mn) computed on the card: xc_gpu_triples.cuh, _low.cu, _high.cu
  *   xc_gpu_lists.c        lists of pairs and fitting shells for it
  *   xc_gpu_host.c         host threads: functionals of libxc
@@ -28,8 +28,8 @@
  * The sum of the pieces' matrices is kept as 64-bit integers (xc_gpu_matrix.cu) and energies as
  * one partial sum for each slice of points: results do not depend on the order of the units.
  * Reproducible: the integers are what leaves the card, partial sums are rounded to integers, each
- * product is a call of its own, and Coulomb and exact exchange are the host's alone. So no result depends on
- * what else a card was given.
+ * product is a call of its own, and Coulomb and exact exchange are the host's alone. So no result
+ * depends on what else a card was given.
  *
  * All functions work on the worker's stream and do not wait unless they say so.
  */

@@ -1,5 +1,5 @@
-/* Pairs of shells sorted by class with the pairs of primitives that matter, and functions as sums of
- * monomials. */
+/* Pairs of shells sorted by class with the pairs of primitives that matter, and functions as sums
+ * of monomials. */
 #include "xc_gpu_quartet_lists.h"
 
 #include "xc_gpu_lists.h"

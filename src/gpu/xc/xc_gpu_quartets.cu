@@ -1,5 +1,5 @@
-/* J and K from (ab|cd) on a card: lists kept on it, densities of monomials, screening of the bra pairs
- * of a call beside all pairs, kernels by classes, and sums back in the basis. */
+/* J and K from (ab|cd) on a card: lists kept on it, densities of monomials, screening of the bra
+ * pairs of a call beside all pairs, kernels by classes, and sums back in the basis. */
 #include "xc_gpu.cuh"
 #include "xc_gpu_quartets.cuh"
 
@@ -9,7 +9,6 @@
 #include <vector>
 
 enum {
-  LOW = 6,             /* classes without an f shell */
   SCREEN = 256,        /* threads of a block that screens */
   MOST_ROWS = 1 << 15, /* of a launch */
   LIST = 1 << 25,      /* quartets listed at a time, if one row does not need more */
@@ -272,11 +271,6 @@ static __global__ void __launch_bounds__(SCREEN) screen_kernel(const xc_screen_t
 
 /* ----------------------------------------------------------------------- run */
 
-static xc_quartet_run run_of(int first, int second) {
-  return first < LOW && second < LOW ? xc_quartet_low(first, second)
-                                     : xc_quartet_high(first, second);
-}
-
 static xc_quartet_task task_of(const xc_quartets *q) {
   xc_quartet_task task = {};
   task.pairs = (const xc_quartet_pair *)q->pairs.data;
@@ -335,12 +329,12 @@ typedef struct bra_sets {
   xc_screen_set of[XC_QUARTET_CLASSES];
 } bra_sets;
 
-/* Two classes in the order of their kernel: bras of the first with all of the second, then all of the
- * first with bras of the second. */
+/* Two classes in the order of their kernel: bras of the first with all of the second, then all of
+ * the first with bras of the second. */
 static tsl_err run_classes(xc_gpu *w, const bra_sets *bras, int first, int second) {
   tsl_err err = TSL_OK;
   const xc_quartet_lists *l = &w->quartets->lists;
-  const xc_quartet_run run = run_of(first, second);
+  const xc_quartet_run run = xc_quartet_kernel(first, second);
   xc_screen_set all[2];
   if (run == NULL) goto done; /* the other order has the kernel */
   for (int k = 0; k < 2; k++) {

@@ -1,12 +1,13 @@
 /**
  * @file xc_gpu_quartets.cuh
- * J and K from (ab|cd) on a card: what its files share. xc_gpu_quartets.cu makes lists and tasks;
- * kernels are compiled by xc_gpu_quartets_low.cu for shells up to d, by _high.cu for f.
+ * J and K from (ab|cd) on a card: what its files share. xc_gpu_quartets.cu makes lists and tasks,
+ * xc_gpu_quartets_kernels.cu compiles the kernels. Shells beyond XC_QUARTET_L are the host's.
  *
- * Quartets that the bounds leave are listed by pairs of classes. One with few integrals is a thread's,
- * all of it in registers. Of a larger one each thread of a group has a pair (i, j) of functions of
- * the first pair and all (k, l) of the second, which has more; the group shares the integrals along
- * the axes of a primitive quartet in shared memory: an item of that work is a root and an axis.
+ * Quartets that the bounds leave are listed by pairs of classes. One with few integrals is a
+ * thread's, all of it in registers. Of a larger one each thread of a group has a pair (i, j) of
+ * functions of the first pair and all (k, l) of the second, which has more; the group shares the
+ * integrals along the axes of a primitive quartet in shared memory: an item of that work is a root
+ * and an axis.
  *
  * Densities and sums are of monomials, [n][n]: D' = T^T D T and J = T J' T^T, where row i of T is
  * function i. Sums are added by atomics: their last bits depend on the order.
@@ -40,9 +41,7 @@ typedef struct xc_quartet_task {
 typedef tsl_err (*xc_quartet_run)(const xc_quartet_task *task, cudaStream_t stream);
 
 /** The kernel for two classes of pairs; NULL: it has the classes in the other order. */
-xc_quartet_run xc_quartet_low(int first, int second);
-/** Likewise, one of them with an f shell. */
-xc_quartet_run xc_quartet_high(int first, int second);
+xc_quartet_run xc_quartet_kernel(int first, int second);
 
 /** Sizes of a class of quartets. */
 template <int LA, int LB, int LC, int LD> struct xc_quartet_shape {
@@ -158,7 +157,7 @@ xc_quartet_share(const xc_quartet_task &k, const xc_quartet &q, int pair, int it
   xc_quartet_item<LA, LB, LC, LD>(q, bra, ket, core, y, w, x, g + (x * S::ROOTS + r) * S::I * S::K);
 }
 
-/** Add to a thread's integrals [NKL] what all roots have. @param[in] along  its place on each axis */
+/** Add to a thread's integrals [NKL] what all roots have. @param[in] along  its place on an axis */
 template <int LA, int LB, int LC, int LD>
 static __device__ __forceinline__ void xc_quartet_add(const double *g, const int along[3],
                                                       double *v) {
@@ -298,8 +297,8 @@ xc_quartet_digest(const xc_quartet_task &k, const xc_quartet &q, int me, const d
 
 /* ------------------------------------------------------------------ kernels */
 
-/** Quartets of group number g of a launch: a range of the list, so that most that follow one another
- *  have the same shells a, b and c, and groups that run at the same time seldom add to the same
+/** Quartets of a group of a launch: a range of the list, so that most that follow one another have
+ *  the same shells a, b and c, and groups that run at the same time seldom add to the same
  *  elements. @return its length in the list, the same for all but the last groups */
 template <class S>
 static __device__ __forceinline__ int64_t xc_quartet_range(const xc_quartet_task &k, int group,
@@ -387,13 +386,8 @@ static tsl_err xc_quartet_spins(const xc_quartet_task *task, cudaStream_t stream
 
 /** The launch for classes given as la (la + 1) / 2 + lb, the one with fewer functions first. */
 template <int FIRST, int SECOND> static xc_quartet_run xc_quartet_of() {
-  constexpr int LA = FIRST < 1   ? 0
-                     : FIRST < 3 ? 1
-                     : FIRST < 6 ? 2
-                                 : 3,
-                LB = FIRST - LA * (LA + 1) / 2;
-  constexpr int LC = SECOND < 1 ? 0 : SECOND < 3 ? 1 : SECOND < 6 ? 2 : 3;
-  constexpr int LD = SECOND - LC * (LC + 1) / 2;
+  constexpr int LA = FIRST < 1 ? 0 : FIRST < 3 ? 1 : 2, LB = FIRST - LA * (LA + 1) / 2;
+  constexpr int LC = SECOND < 1 ? 0 : SECOND < 3 ? 1 : 2, LD = SECOND - LC * (LC + 1) / 2;
   constexpr int NIJ = XC_CARTESIANS(LA) * XC_CARTESIANS(LB);
   constexpr int NKL = XC_CARTESIANS(LC) * XC_CARTESIANS(LD);
   if constexpr (NIJ < NKL || FIRST == SECOND)

@@ -9,7 +9,8 @@
  * below 1e-14 of any moment there. Below it roots and weights have relative errors of 1e-15.
  *
  * Sources: M. Dupuis, J. Rys, H. F. King, J. Chem. Phys. 65 (1976) 111; the recursion coefficients
- * of a discretised measure by Stieltjes' procedure, W. Gautschi, Orthogonal Polynomials (2004), 2.2.
+ * of a discretised measure by Stieltjes' procedure: W. Gautschi, Orthogonal Polynomials (2004),
+ * 2.2.
  */
 #ifndef TSL_FAM_XC_RYS_H
 #define TSL_FAM_XC_RYS_H
@@ -19,7 +20,7 @@
 #include <stdint.h>
 
 enum {
-  XC_RYS_MOST = 7,   /**< roots: four f shells */
+  XC_RYS_MOST = 5,   /**< roots: four d shells */
   XC_RYS_REACH = 64, /**< intervals */
   XC_RYS_TERMS = 12  /**< of a polynomial */
 };
