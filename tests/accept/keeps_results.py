@@ -50,8 +50,10 @@ def begin(name, out, ranks, seconds, waits_for, more=(), **environment):
     environment = {**slow(name, seconds), "TSL_TEST_CHECKPOINTS": "prompt", **environment}
     process = suite.start(["run", f"{name}.yaml", "-o", out, *more], ranks, env=environment)
     wait_for(process, out, waits_for)
-    if waits_for == "part":
-        harness.let_work(0.5)  # the name is there first: the file is locked and opened by all ranks by that name
+    if waits_for == "part":  # the name is there first: then the file is locked, and opened by all ranks by that name
+        time.sleep(0.5)  # as the run, which is slowed down by sleeping
+        if ranks is not None:
+            harness.let_work(0.3)
         check(process.poll() is None, "ended too early")
     return process
 
@@ -88,7 +90,7 @@ def removed(name, ranks):
     folder = fresh(f"gone_{name}_{ranks}")
     out = os.path.join(folder, "deep", "out.h5")
     os.makedirs(os.path.dirname(out))
-    process = begin(name, out, ranks, 8 if name == "lcs" else 6 * (ranks or 1), "part")
+    process = begin(name, out, ranks, 12 if name == "lcs" else 6 * (ranks or 1), "part")
     remove(folder)
     run = end(process)
     check(run.status == 0 and "was removed while the run goes on" in run.err, run.tail())
