@@ -449,7 +449,7 @@ typedef struct tsl_backend {
   tsl_err (*collect)(tsl_worker *worker, tsl_problem *problem);
 
   /** OPTIONAL, default nothing. After the last phase: what this worker did without, for lack of
-   *  memory or as the deck says; empty: nothing. */
+   *  memory or of kernels, or as the deck says: "rank R" and this text; empty: nothing. */
   void (*notes)(const tsl_worker *worker, char text[TSL_NOTES]);
 
   /** REQUIRED. NULL accepted, sets NULL. */

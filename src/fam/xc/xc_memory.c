@@ -41,12 +41,20 @@ double xc_memory_card_exchange(const xc_params *p, int64_t orbitals) {
               XC_EXCHANGE_ROWS * (n * n + (double)p->n_packed));
 }
 
+/* Exact J and K on a card, with no more monomials than functions: densities and sums, T and what is
+ * in between, the largest elements of blocks. */
+static double card_quartets(const xc_params *p) {
+  const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
+  const int matrices = (p->fitted ? 0 : 2) + (has_exchange(p) ? 2 * p->n_spin : 0) + 2;
+  return xc_has_quartets(p) && !p->reproducible ? 8 * (matrices * nn + shells * shells) : 0;
+}
+
 double xc_memory_card(const xc_params *p) {
   const double nn = (double)p->n * (double)p->n;
   const double fit =
       p->fitted && !p->reproducible ? 16 * ((double)p->n_packed + (double)p->n_fit) : 0;
   return (double)p->n_shells * sizeof(xc_shell) + 32 * (double)p->n_points + 24 * p->n_spin * nn +
-         fit + xc_memory_card_exchange(p, 1);
+         fit + xc_memory_card_exchange(p, 1) + card_quartets(p);
 }
 
 /* -------------------------------------------------------------------- early */

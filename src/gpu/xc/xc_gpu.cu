@@ -347,9 +347,13 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(&w->cache, "xc.card_cache, run.device_memory", functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
-  const char *const parts[] = {
-      tsl_gpu_linalg_lacks_memory() ? "algebra on the host's threads (run.device_memory)" : "",
-      functions, rows};
+  const char *const parts[] = {w->quartets != NULL && w->host_quartets
+                                   ? "computes J and K of shells beyond d on the host's threads"
+                                   : "",
+                               tsl_gpu_linalg_lacks_memory()
+                                   ? "does its algebra on the host's threads (run.device_memory)"
+                                   : "",
+                               functions, rows};
   text[0] = '\0';
   for (const char *part : parts) {
     const size_t at = strlen(text);
