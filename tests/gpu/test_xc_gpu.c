@@ -375,6 +375,10 @@ static tsl_err test_quartets(void) {
   return xc_test_quartets(&card, &host);
 }
 
+static tsl_err test_classes(void) {
+  return xc_test_classes(&card, &host);
+}
+
 /* --------------------------------------------------------------- mixed, memory */
 
 static tsl_err test_mixed(void) {
@@ -645,17 +649,12 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     tsl_err (*run)(void);
-  } tests[] = {{"truth", test_truth},
-               {"sizes", test_sizes},
-               {"repeat", test_repeat},
-               {"coulomb", test_coulomb},
-               {"integrals", test_integrals},
-               {"quartets", test_quartets},
-               {"mixed", test_mixed},
-               {"memory", test_memory},
-               {"scf", test_scf},
-               {"numbers", test_numbers},
-               {"reproducible", test_reproducible},
+  } tests[] = {{"truth", test_truth},         {"sizes", test_sizes},
+               {"repeat", test_repeat},       {"coulomb", test_coulomb},
+               {"integrals", test_integrals}, {"quartets", test_quartets},
+               {"classes", test_classes},     {"mixed", test_mixed},
+               {"memory", test_memory},       {"scf", test_scf},
+               {"numbers", test_numbers},     {"reproducible", test_reproducible},
                {"exchange", test_exchange}};
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {
@@ -671,11 +670,11 @@ int main(int argc, char **argv) {
       TSL_TRY(tests[k].run());
       return 0;
     }
-  fprintf(
-      stderr,
-      "usage: %s truth | sizes | repeat | coulomb | integrals | mixed | memory | scf | numbers | "
-      "reproducible | exchange\n",
-      argv[0]);
+  fprintf(stderr,
+          "usage: %s truth | sizes | repeat | coulomb | integrals | quartets | classes | mixed | "
+          "memory | "
+          "scf | numbers | reproducible | exchange\n",
+          argv[0]);
   return 2;
 done:
   fprintf(stderr, "%s\n%s", tsl_err_message(), tsl_err_places());

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,9 +51,11 @@ done:
   return err;
 }
 
-static tsl_err one_case(const char *what, const char *section, const tsl_device *card,
+/* With several numbers of units a call, or all of them in one. */
+static tsl_err one_case(const char *what, const char *section, bool several, const tsl_device *card,
                         const tsl_device *host) {
   static const int64_t calls[] = {256, 1, 5};
+  const size_t n = several ? sizeof calls / sizeof *calls : 1;
   tsl_err err = TSL_OK;
   xc_made made = {.deck = NULL};
   xc_outcome mine = {.xc = NULL}, theirs = {.xc = NULL};
@@ -66,7 +69,7 @@ static tsl_err one_case(const char *what, const char *section, const tsl_device 
   TSL_TRY(gpu->open(&made.problem, card, &workers[0]));
   TSL_TRY(cpu->open(&made.problem, host, &workers[1]));
   TSL_TRY(xc_phase(cpu, workers[1], &made, 0, 1 << XC_UNIT_FOCK, XC_ORDER_GIVEN, 256, &theirs));
-  for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+  for (size_t k = 0; k < n; k++)
     TSL_TRY(compare_calls(what, &made, workers[0], calls[k], &theirs, &mine));
 done:
   gpu->close(&workers[0]);
@@ -79,7 +82,81 @@ done:
 
 #define NO_GRID "  grid: {radial: 4, angular: 6}\n"
 
-/* f and g functions are the host's, beside the card's. */
+/* ------------------------------------------------------------------- classes */
+
+/** Exponents of shells: all within a factor of 30 of the least. */
+typedef struct exponents {
+  const char *what;
+  double least;
+} exponents;
+
+/* A basis for H, He, Li, Be: 1s of STO-3G, which the nucleus wants, and a shell of degree l. */
+static tsl_err write_shells(const int l[4], double least, char path[64]) {
+  static const char *const elements[4] = {"H", "He", "Li", "Be"};
+  tsl_err err = TSL_OK;
+  FILE *file = NULL;
+  (void)snprintf(path, 64, "/tmp/test_xc_gpu.XXXXXX");
+  const int handle = mkstemp(path);
+  if (handle < 0 || (file = fdopen(handle, "w")) == NULL)
+    TSL_FAIL(TSL_ERR_IO, "cannot write '%s'", path);
+  (void)fprintf(file, "BASIS \"one\" SPHERICAL\n");
+  for (int k = 0; k < 4; k++) {
+    const double z2 = (k + 1) * (k + 1);
+    (void)fprintf(file, "%s S\n %.6f 0.154329\n %.6f 0.535328\n %.6f 0.444635\n", elements[k],
+                  2.227661 * z2, 0.405771 * z2, 0.109818 * z2);
+    (void)fprintf(file, "%s %c\n", elements[k], "SPDFG"[l[k]]);
+    for (int e = 0; e <= k % 3; e++)
+      (void)fprintf(file, " %.6f %.2f\n", least * (1 + 0.37 * k) * pow(4.3, e), 0.8 - 0.3 * e);
+  }
+  (void)fprintf(file, "END\n");
+  if (fclose(file) != 0) err = TSL_ERR_IO;
+done:
+  return err;
+}
+
+/* Shells of degrees l at four places, as far from one another as their exponents are wide. Atoms
+ * keep 0.1 angstrom. */
+static tsl_err one_class(const int l[4], const exponents *range, const tsl_device *card,
+                         const tsl_device *host) {
+  tsl_err err = TSL_OK;
+  char path[64] = "", section[2048], what[96];
+  static const char letter[] = "spdf";
+  const double wide = fmax(0.4 / sqrt(range->least), 0.13);
+  TSL_TRY(write_shells(l, range->least, path));
+  for (int cartesian = 0; cartesian < 2; cartesian++) {
+    (void)snprintf(
+        section, sizeof section,
+        "  molecule: {atoms: 'H 0 0 0; He %g %g %g; Li %g %g %g; Be %g %g %g', charge: "
+        "8}\n  basis: %s\n  functions: %s\n  functional: pbe0\n  threshold: 1e-16\n" NO_GRID,
+        0.3 * wide, -0.5 * wide, 0.9 * wide, -1.1 * wide, 0.4 * wide, 0.2 * wide, 0.7 * wide,
+        1.2 * wide, -0.8 * wide, path, cartesian ? "cartesian" : "spherical");
+    (void)snprintf(what, sizeof what, "(%c%c|%c%c) %s", letter[l[0]], letter[l[1]], letter[l[2]],
+                   letter[l[3]], range->what);
+    TSL_TRY(one_case(what, section, false, card, host));
+  }
+done:
+  if (path[0] != '\0') (void)unlink(path);
+  return err;
+}
+
+tsl_err xc_test_classes(const tsl_device *card, const tsl_device *host) {
+  tsl_err err = TSL_OK;
+  static const exponents ranges[] = {{"middle", 0.4}, {"tight", 80}, {"diffuse", 0.03}};
+  static const int pairs[][2] = {{0, 0}, {1, 0}, {1, 1}, {2, 0}, {2, 1},
+                                 {2, 2}, {3, 0}, {3, 1}, {3, 2}, {3, 3}};
+  for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
+    for (size_t bra = 0; bra < sizeof pairs / sizeof *pairs; bra++)
+      for (size_t ket = 0; ket <= bra; ket++) {
+        const int l[4] = {pairs[bra][0], pairs[bra][1], pairs[ket][0], pairs[ket][1]};
+        TSL_TRY(one_class(l, &ranges[k], card, host));
+      }
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- molecules */
+
+/* g functions are the host's, beside the card's. */
 static tsl_err quartets_to_g(const tsl_device *card, const tsl_device *host) {
   tsl_err err = TSL_OK;
   static const char *const kinds[] = {"spherical", "cartesian"};
@@ -90,7 +167,7 @@ static tsl_err quartets_to_g(const tsl_device *card, const tsl_device *host) {
                    WATER "  basis: %s\n  functions: %s\n  functional: pbe0\n" NO_GRID, path,
                    kinds[kind]);
     (void)snprintf(what, sizeof what, "water to g, %s", kinds[kind]);
-    TSL_TRY(one_case(what, section, card, host));
+    TSL_TRY(one_case(what, section, true, card, host));
   }
 done:
   if (path[0] != '\0') (void)unlink(path);
@@ -119,7 +196,7 @@ tsl_err xc_test_quartets(const tsl_device *card, const tsl_device *host) {
   char section[2048];
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     (void)snprintf(section, sizeof section, "%s" NO_GRID, cases[k].section);
-    TSL_TRY(one_case(cases[k].what, section, card, host));
+    TSL_TRY(one_case(cases[k].what, section, true, card, host));
   }
   TSL_TRY(quartets_to_g(card, host));
 done:

@@ -153,7 +153,7 @@ const tsl_key xc_keys[] = {
      "Orbitals for viewers are written to this file, .molden."},
     {"qcschema", TSL_KEY_TEXT, AT(files[XC_FILE_QCSCHEMA]), "", 0, 0, NULL, NULL, 0,
      "The result is written to this file too, .json, as QCSchema's output."},
-    {"threshold", TSL_KEY_REAL, AT(threshold), "1e-11", 1e-16, 1e-4, NULL, NULL, 0,
+    {"threshold", TSL_KEY_REAL, AT(threshold), "1e-12", 1e-16, 1e-4, NULL, NULL, 0,
      "Contributions to J and K below it are left out, hartree."},
     {"precision", TSL_KEY_CHOICE, AT(precision), "fp64", 0, 0, precision_words, NULL, 0,
      "Arithmetic of cards: fp64, or mixed: functions and their products in fp32 until the "

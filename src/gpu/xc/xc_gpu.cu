@@ -348,7 +348,7 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   xc_cache_tell(&w->cache, "xc.card_cache, run.device_memory", functions, sizeof functions);
   xc_batches_tell(w->batches, rows, sizeof rows);
   const char *const parts[] = {w->quartets != NULL && w->host_quartets
-                                   ? "computes J and K of shells beyond d on the host's threads"
+                                   ? "computes J and K of shells beyond f on the host's threads"
                                    : "",
                                tsl_gpu_linalg_lacks_memory()
                                    ? "does its algebra on the host's threads (run.device_memory)"

@@ -12,7 +12,8 @@
  *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
  *   xc_gpu_fit.cu         (P|mn) kept on the card
  *   xc_gpu_exchange.cu    fitted exchange of orbitals
- *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _kernels.cu, xc_gpu_quartet_lists.c
+ *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _low.cu, _high.cu; its lists are
+ *                         xc_gpu_quartet_lists.c's
  *   xc_gpu_triples.cu     (P|mn) computed on the card: xc_gpu_triples.cuh, _low.cu, _high.cu
  *   xc_gpu_lists.c        lists of pairs and fitting shells for it
  *   xc_gpu_host.c         host threads: functionals of libxc

@@ -9,6 +9,7 @@
 #include <vector>
 
 enum {
+  LOW = 6,             /* classes without an f shell */
   SCREEN = 256,        /* threads of a block that screens */
   MOST_ROWS = 1 << 15, /* of a launch */
   LIST = 1 << 25,      /* quartets listed at a time, if one row does not need more */
@@ -271,6 +272,11 @@ static __global__ void __launch_bounds__(SCREEN) screen_kernel(const xc_screen_t
 
 /* ----------------------------------------------------------------------- run */
 
+static xc_quartet_run run_of(int first, int second) {
+  return first < LOW && second < LOW ? xc_quartet_low(first, second)
+                                     : xc_quartet_high(first, second);
+}
+
 static xc_quartet_task task_of(const xc_quartets *q) {
   xc_quartet_task task = {};
   task.pairs = (const xc_quartet_pair *)q->pairs.data;
@@ -334,7 +340,7 @@ typedef struct bra_sets {
 static tsl_err run_classes(xc_gpu *w, const bra_sets *bras, int first, int second) {
   tsl_err err = TSL_OK;
   const xc_quartet_lists *l = &w->quartets->lists;
-  const xc_quartet_run run = xc_quartet_kernel(first, second);
+  const xc_quartet_run run = run_of(first, second);
   xc_screen_set all[2];
   if (run == NULL) goto done; /* the other order has the kernel */
   for (int k = 0; k < 2; k++) {

@@ -1,13 +1,14 @@
 /**
  * @file xc_gpu_quartets.cuh
- * J and K from (ab|cd) on a card: what its files share. xc_gpu_quartets.cu makes lists and tasks,
- * xc_gpu_quartets_kernels.cu compiles the kernels. Shells beyond XC_QUARTET_L are the host's.
+ * J and K from (ab|cd) on a card: what its files share. xc_gpu_quartets.cu makes lists and tasks;
+ * kernels are compiled by xc_gpu_quartets_low.cu for shells to d, by _high.cu for f. Shells beyond
+ * XC_QUARTET_L are the host's.
  *
  * Quartets that the bounds leave are listed by pairs of classes. One with few integrals is a
  * thread's, all of it in registers. Of a larger one each thread of a group has a pair (i, j) of
- * functions of the first pair and all (k, l) of the second, which has more; the group shares the
- * integrals along the axes of a primitive quartet in shared memory: an item of that work is a root
- * and an axis.
+ * functions of the first pair and all (k, l) of the second, which has more, or half of them where
+ * all would not fit its registers; the group shares the integrals along the axes of a primitive
+ * quartet in shared memory: an item of that work is a root and an axis.
  *
  * Densities and sums are of monomials, [n][n]: D' = T^T D T and J = T J' T^T, where row i of T is
  * function i. Sums are added by atomics: their last bits depend on the order.
@@ -20,6 +21,7 @@
 
 enum {
   XC_QUARTET_ALONE = 27,        /**< most integrals of a quartet that one thread computes */
+  XC_QUARTET_MOST = 60,         /**< most integrals of a thread of a group */
   XC_QUARTET_THREADS = 128,     /**< of a block, as far as groups fill it */
   XC_QUARTET_SHARED = 48 << 10, /**< bytes of a block's groups, if one does not need more */
   XC_QUARTET_BLOCKS = 4096      /**< of a launch */
@@ -41,7 +43,9 @@ typedef struct xc_quartet_task {
 typedef tsl_err (*xc_quartet_run)(const xc_quartet_task *task, cudaStream_t stream);
 
 /** The kernel for two classes of pairs; NULL: it has the classes in the other order. */
-xc_quartet_run xc_quartet_kernel(int first, int second);
+xc_quartet_run xc_quartet_low(int first, int second);
+/** Likewise, one of them with an f shell. */
+xc_quartet_run xc_quartet_high(int first, int second);
 
 /** Sizes of a class of quartets. */
 template <int LA, int LB, int LC, int LD> struct xc_quartet_shape {
@@ -51,7 +55,9 @@ template <int LA, int LB, int LC, int LD> struct xc_quartet_shape {
   static constexpr int I = (LA + 1) * (LB + 1), K = (LC + 1) * (LD + 1); /* along an axis */
   static constexpr int ROOTS = (LA + LB + LC + LD) / 2 + 1;
   static constexpr bool ALONE = NIJ * NKL <= XC_QUARTET_ALONE;
-  static constexpr int GROUP = ALONE ? 1 : NIJ;
+  static constexpr int PARTS = NKL > XC_QUARTET_MOST ? 2 : 1; /* of the functions k */
+  static constexpr int EACH = NKL / PARTS;                    /* integrals of a thread */
+  static constexpr int GROUP = ALONE ? 1 : NIJ * PARTS;
   static constexpr int REGION = 3 * ROOTS * I * K > NIJ *NKL ? 3 * ROOTS *I *K : NIJ *NKL;
   static constexpr int BY_THREADS = XC_QUARTET_THREADS / GROUP > 0 ? XC_QUARTET_THREADS / GROUP : 1;
   static constexpr int BY_SHARED =
@@ -157,23 +163,30 @@ xc_quartet_share(const xc_quartet_task &k, const xc_quartet &q, int pair, int it
   xc_quartet_item<LA, LB, LC, LD>(q, bra, ket, core, y, w, x, g + (x * S::ROOTS + r) * S::I * S::K);
 }
 
-/** Add to a thread's integrals [NKL] what all roots have. @param[in] along  its place on an axis */
+/** Add to a thread's integrals what all roots have.
+ *  @param[in] along  place of its (i, j) on an axis
+ *  @param[in] first  of its functions k
+ *  @param     v      [NC / PARTS][ND] */
 template <int LA, int LB, int LC, int LD>
 static __device__ __forceinline__ void xc_quartet_add(const double *g, const int along[3],
-                                                      double *v) {
+                                                      int first, double *v) {
   using S = xc_quartet_shape<LA, LB, LC, LD>;
 #pragma unroll 1
   for (int r = 0; r < S::ROOTS; r++) {
-    double h[3][S::K];
 #pragma unroll
-    for (int x = 0; x < 3; x++)
+    for (int k = 0; k < S::NC / S::PARTS; k++) {
+      double h[3][LD + 1];
 #pragma unroll
-      for (int e = 0; e < S::K; e++) h[x][e] = g[((x * S::ROOTS + r) * S::I + along[x]) * S::K + e];
+      for (int x = 0; x < 3; x++)
 #pragma unroll
-    for (int kl = 0; kl < S::NKL; kl++)
-      v[kl] = fma(h[0][xc_quartet_along<LC, LD>(kl / S::ND, kl % S::ND, 0)] *
-                      h[1][xc_quartet_along<LC, LD>(kl / S::ND, kl % S::ND, 1)],
-                  h[2][xc_quartet_along<LC, LD>(kl / S::ND, kl % S::ND, 2)], v[kl]);
+        for (int e = 0; e <= LD; e++)
+          h[x][e] = g[((x * S::ROOTS + r) * S::I + along[x]) * S::K +
+                      xc_quartet_power(LC, first + k, x) * (LD + 1) + e];
+#pragma unroll
+      for (int l = 0; l < S::ND; l++)
+        v[k * S::ND + l] = fma(h[0][xc_quartet_power(LD, l, 0)] * h[1][xc_quartet_power(LD, l, 1)],
+                               h[2][xc_quartet_power(LD, l, 2)], v[k * S::ND + l]);
+    }
   }
 }
 
@@ -328,32 +341,33 @@ static __global__ void __launch_bounds__(XC_QUARTET_THREADS)
 }
 
 template <int LA, int LB, int LC, int LD, int SPINS>
-static __global__ void __launch_bounds__(XC_QUARTET_THREADS)
+static __global__ void __launch_bounds__(xc_quartet_shape<LA, LB, LC, LD>::BLOCK)
     xc_quartet_group_kernel(const xc_quartet_task k) {
   using S = xc_quartet_shape<LA, LB, LC, LD>;
   extern __shared__ double xc_quartet_memory[];
   const int me = threadIdx.x % S::GROUP, group = threadIdx.x / S::GROUP;
+  const int ij = me / S::PARTS, first = me % S::PARTS * (S::NC / S::PARTS);
   double *own = xc_quartet_memory + group * S::REGION;
   xc_quartet_sums<S, SPINS> sums = {};
   int along[3];
   int64_t lo, hi;
 #pragma unroll
-  for (int x = 0; x < 3; x++) along[x] = xc_quartet_along<LA, LB>(me / S::NB, me % S::NB, x);
+  for (int x = 0; x < 3; x++) along[x] = xc_quartet_along<LA, LB>(ij / S::NB, ij % S::NB, x);
   const int64_t each = xc_quartet_range<S>(k, group, &lo, &hi);
   sums.a = -1;
   for (int64_t step = 0; step < each; step++) { /* the same turns for all threads */
     const bool mine = lo + step < hi;
     const xc_quartet q = xc_quartet_load(k, mine ? lo + step : 0);
     const int pairs = mine ? q.bra.n * q.ket.n : 0;
-    double v[S::NKL] = {};
+    double v[S::EACH] = {};
     for (int pair = 0; __syncthreads_or(pair < pairs); pair++) {
       for (int item = me; pair < pairs && item < 3 * S::ROOTS; item += S::GROUP)
         xc_quartet_share<LA, LB, LC, LD>(k, q, pair, item, own);
       __syncthreads();
-      if (pair < pairs) xc_quartet_add<LA, LB, LC, LD>(own, along, v);
+      if (pair < pairs) xc_quartet_add<LA, LB, LC, LD>(own, along, first, v);
     }
 #pragma unroll
-    for (int kl = 0; kl < S::NKL; kl++) own[me * S::NKL + kl] = v[kl];
+    for (int e = 0; e < S::EACH; e++) own[me * S::EACH + e] = v[e];
     __syncthreads();
     if (mine) xc_quartet_digest<S, SPINS>(k, q, me, own, &sums);
     __syncthreads();
@@ -386,8 +400,9 @@ static tsl_err xc_quartet_spins(const xc_quartet_task *task, cudaStream_t stream
 
 /** The launch for classes given as la (la + 1) / 2 + lb, the one with fewer functions first. */
 template <int FIRST, int SECOND> static xc_quartet_run xc_quartet_of() {
-  constexpr int LA = FIRST < 1 ? 0 : FIRST < 3 ? 1 : 2, LB = FIRST - LA * (LA + 1) / 2;
-  constexpr int LC = SECOND < 1 ? 0 : SECOND < 3 ? 1 : 2, LD = SECOND - LC * (LC + 1) / 2;
+  constexpr int LA = FIRST < 1 ? 0 : FIRST < 3 ? 1 : FIRST < 6 ? 2 : 3;
+  constexpr int LC = SECOND < 1 ? 0 : SECOND < 3 ? 1 : SECOND < 6 ? 2 : 3;
+  constexpr int LB = FIRST - LA * (LA + 1) / 2, LD = SECOND - LC * (LC + 1) / 2;
   constexpr int NIJ = XC_CARTESIANS(LA) * XC_CARTESIANS(LB);
   constexpr int NKL = XC_CARTESIANS(LC) * XC_CARTESIANS(LD);
   if constexpr (NIJ < NKL || FIRST == SECOND)

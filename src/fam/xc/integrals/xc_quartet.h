@@ -24,7 +24,7 @@
 #include "xc_rys.h"
 
 enum {
-  XC_QUARTET_L = 2, /**< highest degree of a shell: four of them need XC_RYS_MOST roots */
+  XC_QUARTET_L = 3, /**< highest degree of a shell: four of them need XC_RYS_MOST roots */
   XC_QUARTET_AXIS = 2 * XC_QUARTET_L + 1 /**< degrees of a pair along an axis */
 };
 
@@ -162,7 +162,7 @@ TSL_FN int xc_quartet_roots(int la, int lb, int lc, int ld) {
 
 /** Power of x, y or z in monomial k of degree l. */
 TSL_FN int xc_quartet_power(int l, int k, int axis) {
-  const int both = (k >= 1) + (k >= 3); /* of y and z */
+  const int both = (k >= 1) + (k >= 3) + (k >= 6); /* of y and z */
   const int z = k - both * (both + 1) / 2;
   return axis == 0 ? l - both : axis == 1 ? both - z : z;
 }

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 enum {
-  XC_RYS_MOST = 5,   /**< roots: four d shells */
+  XC_RYS_MOST = 7,   /**< roots: four f shells */
   XC_RYS_REACH = 64, /**< intervals */
   XC_RYS_TERMS = 12  /**< of a polynomial */
 };

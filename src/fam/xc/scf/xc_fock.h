@@ -42,7 +42,7 @@ typedef struct xc_fock {
   const xc_basis *basis;
   const xc_pairs *pairs;
   const double *largest; /**< [n_shells][n_shells] largest |D| of a block (xc_fock_largest) */
-  double threshold;      /**< contributions below are left out, for instance 1e-11 */
+  double threshold;      /**< contributions below are left out, for instance 1e-12 */
   int least;             /**< quartets without a shell of this degree or higher are left out */
   const double *total;   /**< density of J; NULL: no J */
   const double *spin[2]; /**< densities of K; NULL: none */
