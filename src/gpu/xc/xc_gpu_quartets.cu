@@ -12,9 +12,17 @@ enum {
   LOW = 6,             /* classes without an f shell */
   SCREEN = 256,        /* threads of a block that screens */
   MOST_ROWS = 1 << 15, /* of a launch */
+  LANES = 4,           /* pairs of classes at a time: the last blocks of one leave room */
   LIST = 1 << 25,      /* quartets listed at a time, if one row does not need more */
-  LIST_PART = 4        /* of the memory that is left, for the list */
+  LIST_PART = 4        /* of the memory that is left, for the lists */
 };
+
+/** Where pairs of classes are listed and computed one after another. */
+typedef struct xc_quartet_lane {
+  cudaStream_t stream;
+  cudaEvent_t done;
+  tsl_gpu_buffer list, count;
+} xc_quartet_lane;
 
 /** What a worker keeps. */
 struct xc_quartets {
@@ -24,7 +32,9 @@ struct xc_quartets {
   tsl_gpu_buffer half;                         /* [functions][monomials], in between */
   tsl_gpu_buffer total, spin[2];       /* densities of monomials; empty: none is asked for */
   tsl_gpu_buffer coulomb, exchange[2]; /* sums likewise */
-  tsl_gpu_buffer bras, list, count;    /* of a call */
+  tsl_gpu_buffer bras;                 /* pairs of shells of a call */
+  xc_quartet_lane lanes[LANES];
+  cudaEvent_t begun; /* of a call */
   tsl_gpu_timer timer;
   double most; /* of `largest` */
 };
@@ -78,17 +88,33 @@ static int64_t largest_class(const xc_quartet_lists *l) {
   return most;
 }
 
-static tsl_err reserve_call(xc_gpu *w) {
+/* A list takes a row of the largest class at least. */
+static tsl_err open_lanes(xc_gpu *w) {
   tsl_err err = TSL_OK;
   xc_quartets *q = w->quartets;
-  const int64_t left = (w->memory.limit - w->memory.used) / LIST_PART / (int64_t)sizeof(int2);
-  const int64_t all = q->lists.n * largest_class(&q->lists);
-  const int64_t some = std::max(std::min({left, (int64_t)LIST, all}), largest_class(&q->lists));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &q->list, some * (int64_t)sizeof(int2), "quartets"));
+  const int64_t row = largest_class(&q->lists), left = w->memory.limit - w->memory.used;
+  const int64_t part = left / LIST_PART / LANES / (int64_t)sizeof(int2);
+  const int64_t some = std::max(std::min({part, (int64_t)LIST, q->lists.n * row}), row);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &q->bras, q->lists.n * 4, "pairs of shells"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &q->count, sizeof(unsigned), "quartets"));
+  TSL_CUDA_TRY(cudaEventCreateWithFlags(&q->begun, cudaEventDisableTiming));
+  for (xc_quartet_lane &lane : q->lanes) {
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &lane.list, some * (int64_t)sizeof(int2), "quartets"));
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &lane.count, sizeof(unsigned), "quartets"));
+    TSL_CUDA_TRY(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking));
+    TSL_CUDA_TRY(cudaEventCreateWithFlags(&lane.done, cudaEventDisableTiming));
+  }
 done:
   return err;
+}
+
+static void close_lanes(xc_gpu *w) {
+  for (xc_quartet_lane &lane : w->quartets->lanes) {
+    tsl_gpu_release(&w->memory, &lane.list);
+    tsl_gpu_release(&w->memory, &lane.count);
+    if (lane.stream != NULL) (void)cudaStreamDestroy(lane.stream);
+    if (lane.done != NULL) (void)cudaEventDestroy(lane.done);
+  }
+  if (w->quartets->begun != NULL) (void)cudaEventDestroy(w->quartets->begun);
 }
 
 tsl_err xc_quartets_open(xc_gpu *w) {
@@ -105,7 +131,7 @@ tsl_err xc_quartets_open(xc_gpu *w) {
              (long long)q->lists.n_monomials);
   TSL_TRY(upload_lists(w));
   TSL_TRY(reserve_matrices(w));
-  TSL_TRY(reserve_call(w));
+  TSL_TRY(open_lanes(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -114,11 +140,12 @@ done:
 void xc_quartets_close(xc_gpu *w) {
   xc_quartets *q = w->quartets;
   if (q == NULL) return;
-  tsl_gpu_buffer *const all[] = {&q->keys,    &q->pairs,       &q->twos,    &q->turn,
-                                 &q->rys,     &q->largest,     &q->half,    &q->total,
-                                 &q->spin[0], &q->spin[1],     &q->coulomb, &q->exchange[0],
-                                 &q->bras,    &q->exchange[1], &q->list,    &q->count};
+  tsl_gpu_buffer *const all[] = {&q->keys,    &q->pairs,   &q->twos,        &q->turn,
+                                 &q->rys,     &q->largest, &q->half,        &q->spin[0],
+                                 &q->spin[1], &q->coulomb, &q->exchange[0], &q->exchange[1],
+                                 &q->total,   &q->bras};
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&w->memory, buffer);
+  close_lanes(w);
   tsl_gpu_timer_destroy(&q->timer);
   xc_quartet_lists_clear(&q->lists);
   free(q);
@@ -277,12 +304,12 @@ static xc_quartet_run run_of(int first, int second) {
                                      : xc_quartet_high(first, second);
 }
 
-static xc_quartet_task task_of(const xc_quartets *q) {
+static xc_quartet_task task_of(const xc_quartets *q, const xc_quartet_lane *lane) {
   xc_quartet_task task = {};
   task.pairs = (const xc_quartet_pair *)q->pairs.data;
   task.twos = (const xc_quartet_two *)q->twos.data;
-  task.list = (const int2 *)q->list.data;
-  task.count = (const unsigned *)q->count.data;
+  task.list = (const int2 *)lane->list.data;
+  task.count = (const unsigned *)lane->count.data;
   task.rys = (const double *)q->rys.data;
   task.total = (const double *)q->total.data, task.coulomb = (double *)q->coulomb.data;
   for (int s = 0; s < 2; s++) {
@@ -293,12 +320,13 @@ static xc_quartet_task task_of(const xc_quartets *q) {
   return task;
 }
 
-static xc_screen_task screen_of(const xc_gpu *w, const xc_quartet_task *task) {
+static xc_screen_task screen_of(const xc_gpu *w, const xc_quartet_lane *lane,
+                                const xc_quartet_task *task) {
   const xc_quartets *q = w->quartets;
   xc_screen_task screen = {};
   screen.keys = (const xc_quartet_key *)q->keys.data;
   screen.largest = (const double *)q->largest.data;
-  screen.list = (int2 *)q->list.data, screen.count = (unsigned *)q->count.data;
+  screen.list = (int2 *)lane->list.data, screen.count = (unsigned *)lane->count.data;
   screen.threshold = w->p->threshold, screen.most = q->most;
   screen.n_shells = (int32_t)w->p->n_shells;
   screen.coulomb = task->total != NULL, screen.exchange = task->spin[0] != NULL;
@@ -306,25 +334,25 @@ static xc_screen_task screen_of(const xc_gpu *w, const xc_quartet_task *task) {
 }
 
 /* Quartets of two sets of pairs: as many rows at a time as the list takes. */
-static tsl_err run_sets(xc_gpu *w, xc_screen_set rows, xc_screen_set columns, bool column_bra,
-                        xc_quartet_run run) {
+static tsl_err run_sets(xc_gpu *w, const xc_quartet_lane *lane, xc_screen_set rows,
+                        xc_screen_set columns, bool column_bra, xc_quartet_run run) {
   tsl_err err = TSL_OK;
-  const xc_quartets *q = w->quartets;
-  const xc_quartet_task task = task_of(q);
-  xc_screen_task screen = screen_of(w, &task);
+  xc_quartet_task task = task_of(w->quartets, lane);
+  xc_screen_task screen = screen_of(w, lane, &task);
   const int32_t n = rows.n;
   if (n == 0 || columns.n == 0) goto done;
   screen.rows = rows, screen.columns = columns, screen.column_bra = column_bra;
   screen.rows.n =
-      (int32_t)std::min<int64_t>(MOST_ROWS, q->list.bytes / (int64_t)sizeof(int2) / columns.n);
+      (int32_t)std::min<int64_t>(MOST_ROWS, lane->list.bytes / (int64_t)sizeof(int2) / columns.n);
   for (int32_t at = 0; at < n; at += screen.rows.n) {
     const unsigned some = (unsigned)std::min(screen.rows.n, n - at);
     screen.rows.first = rows.first + at;
     if (rows.list != NULL) screen.rows.list = rows.list + at;
-    TSL_CUDA_TRY(cudaMemsetAsync(q->count.data, 0, sizeof(unsigned), w->stream));
+    task.most = (int64_t)some * columns.n;
+    TSL_CUDA_TRY(cudaMemsetAsync(lane->count.data, 0, sizeof(unsigned), lane->stream));
     TSL_LAUNCH(screen_kernel, dim3((unsigned)tsl_ceil_div(columns.n, SCREEN), some), SCREEN, 0,
-               w->stream, screen);
-    TSL_TRY(run(&task, w->stream));
+               lane->stream, screen);
+    TSL_TRY(run(&task, lane->stream));
   }
 done:
   return err;
@@ -335,20 +363,20 @@ typedef struct bra_sets {
   xc_screen_set of[XC_QUARTET_CLASSES];
 } bra_sets;
 
-/* Two classes in the order of their kernel: bras of the first with all of the second, then all of
+/* Two classes in the order that has a kernel: bras of the first with all of the second, then all of
  * the first with bras of the second. */
-static tsl_err run_classes(xc_gpu *w, const bra_sets *bras, int first, int second) {
+static tsl_err run_classes(xc_gpu *w, const xc_quartet_lane *lane, const bra_sets *bras, int first,
+                           int second) {
   tsl_err err = TSL_OK;
   const xc_quartet_lists *l = &w->quartets->lists;
   const xc_quartet_run run = run_of(first, second);
   xc_screen_set all[2];
-  if (run == NULL) goto done; /* the other order has the kernel */
   for (int k = 0; k < 2; k++) {
     const int c = k == 0 ? first : second;
     all[k] = {NULL, (int32_t)l->first[c], (int32_t)(l->first[c + 1] - l->first[c])};
   }
-  TSL_TRY(run_sets(w, bras->of[first], all[1], false, run));
-  if (first != second) TSL_TRY(run_sets(w, all[0], bras->of[second], true, run));
+  TSL_TRY(run_sets(w, lane, bras->of[first], all[1], false, run));
+  if (first != second) TSL_TRY(run_sets(w, lane, all[0], bras->of[second], true, run));
 done:
   return err;
 }
@@ -360,6 +388,26 @@ static void list_bras(const xc_quartet_lists *l, const tsl_unit *units, int64_t 
     for (int64_t k = units[u].lo[0]; units[u].kind == XC_UNIT_FOCK && k < units[u].hi[0]; k++)
       if (l->place[k] >= 0) bras->push_back(l->place[k]);
   std::sort(bras->begin(), bras->end());
+}
+
+/* All pairs of classes, those of one lane after another; the worker's stream goes on after all. */
+static tsl_err run_lanes(xc_gpu *w, const bra_sets *bras) {
+  tsl_err err = TSL_OK;
+  xc_quartets *q = w->quartets;
+  int next = 0;
+  TSL_CUDA_TRY(cudaEventRecord(q->begun, w->stream));
+  for (const xc_quartet_lane &lane : q->lanes)
+    TSL_CUDA_TRY(cudaStreamWaitEvent(lane.stream, q->begun, 0));
+  for (int first = 0; first < XC_QUARTET_CLASSES; first++)
+    for (int second = 0; second < XC_QUARTET_CLASSES; second++)
+      if (run_of(first, second) != NULL)
+        TSL_TRY(run_classes(w, &q->lanes[next++ % LANES], bras, first, second));
+  for (const xc_quartet_lane &lane : q->lanes) {
+    TSL_CUDA_TRY(cudaEventRecord(lane.done, lane.stream));
+    TSL_CUDA_TRY(cudaStreamWaitEvent(w->stream, lane.done, 0));
+  }
+done:
+  return err;
 }
 
 tsl_err xc_quartets_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds) {
@@ -379,9 +427,7 @@ tsl_err xc_quartets_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *sec
     const auto hi = std::lower_bound(lo, bras.end(), (int32_t)q->lists.first[c + 1]);
     sets.of[c] = {(const int32_t *)q->bras.data + (lo - bras.begin()), 0, (int32_t)(hi - lo)};
   }
-  for (int first = 0; first < XC_QUARTET_CLASSES; first++)
-    for (int second = 0; second < XC_QUARTET_CLASSES; second++)
-      TSL_TRY(run_classes(w, &sets, first, second));
+  TSL_TRY(run_lanes(w, &sets));
   TSL_TRY(tsl_gpu_timer_stop(&q->timer, w->stream, seconds));
 done:
   return err;

@@ -23,6 +23,7 @@ enum {
   XC_QUARTET_ALONE = 27,        /**< most integrals of a quartet that one thread computes */
   XC_QUARTET_MOST = 60,         /**< most integrals of a thread of a group */
   XC_QUARTET_THREADS = 128,     /**< of a block, as far as groups fill it */
+  XC_QUARTET_RESIDENT = 4,      /**< blocks of lone threads an SM holds: they wait for loads */
   XC_QUARTET_SHARED = 48 << 10, /**< bytes of a block's groups, if one does not need more */
   XC_QUARTET_BLOCKS = 4096      /**< of a launch */
 };
@@ -37,7 +38,8 @@ typedef struct xc_quartet_task {
   const double *total;   /**< density of J; NULL: no J */
   const double *spin[2]; /**< densities of K; NULL: none */
   double *coulomb, *exchange[2];
-  int n; /**< monomials */
+  int64_t most; /**< that *count can be */
+  int n;        /**< monomials */
 } xc_quartet_task;
 
 typedef tsl_err (*xc_quartet_run)(const xc_quartet_task *task, cudaStream_t stream);
@@ -324,7 +326,7 @@ static __device__ __forceinline__ int64_t xc_quartet_range(const xc_quartet_task
 }
 
 template <int LA, int LB, int LC, int LD, int SPINS>
-static __global__ void __launch_bounds__(XC_QUARTET_THREADS)
+static __global__ void __launch_bounds__(XC_QUARTET_THREADS, XC_QUARTET_RESIDENT)
     xc_quartet_alone_kernel(const xc_quartet_task k) {
   using S = xc_quartet_shape<LA, LB, LC, LD>;
   xc_quartet_sums<S, SPINS> sums = {};
@@ -379,14 +381,16 @@ template <int LA, int LB, int LC, int LD, int SPINS>
 static tsl_err xc_quartet_launch(const xc_quartet_task *task, cudaStream_t stream) {
   tsl_err err = TSL_OK;
   using S = xc_quartet_shape<LA, LB, LC, LD>;
+  const int64_t full = tsl_ceil_div(task->most, S::GROUPS), most = XC_QUARTET_BLOCKS;
+  const unsigned blocks = (unsigned)(full < most ? full : most);
   if constexpr (S::ALONE) {
-    TSL_LAUNCH((xc_quartet_alone_kernel<LA, LB, LC, LD, SPINS>), XC_QUARTET_BLOCKS, S::BLOCK, 0,
-               stream, *task);
+    TSL_LAUNCH((xc_quartet_alone_kernel<LA, LB, LC, LD, SPINS>), blocks, S::BLOCK, 0, stream,
+               *task);
   } else {
     TSL_CUDA_TRY(cudaFuncSetAttribute(xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED));
-    TSL_LAUNCH((xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>), XC_QUARTET_BLOCKS, S::BLOCK,
-               S::SHARED, stream, *task);
+    TSL_LAUNCH((xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>), blocks, S::BLOCK, S::SHARED,
+               stream, *task);
   }
 done:
   return err;
