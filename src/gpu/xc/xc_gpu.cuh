@@ -259,6 +259,9 @@ tsl_err xc_fit_begin(xc_gpu *w);
 tsl_err xc_fit_fill(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
 /** One unit of fitting shells, on the card if its integrals are there. Waits. */
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
+/** A place on the card for (P|mn) of shells [lo, hi), none of which is kept: they are from now on,
+ *  so the caller fills it. @param[out] place  [functions][n_packed]; NULL: no memory for it */
+tsl_err xc_fit_place(xc_gpu *w, int64_t lo, int64_t hi, double **place);
 /** (P|mn) of a fitting shell, [functions][n_packed] on the card; NULL: not kept there. */
 const double *xc_fit_kept(const xc_gpu *w, int64_t shell);
 /** J and gamma of this phase, when the card has them. Waits.

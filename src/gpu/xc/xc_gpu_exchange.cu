@@ -1,6 +1,7 @@
 /* Exact exchange by density fitting on a card (xc_exchange.h), of all units of a call together, as
  * many orbitals at a time as there is memory for X. (P|mn) that are kept for the Coulomb matrix
- * serve here too; others are computed anew, a block of functions P at a time. */
+ * serve here too; others are computed when they are first needed and kept likewise, or, where there
+ * is no memory, computed anew, a block of functions P at a time. */
 #include "xc_gpu.cuh"
 
 #include "xc_exchange.h"
@@ -112,31 +113,66 @@ static __global__ void square_kernel(const double *const *rows, const int32_t *m
   squares[blockIdx.y * nn + at] = from < 0 ? 0 : rows[blockIdx.y][from];
 }
 
-/* Rows of the shells [lo, *hi), as many as a block takes, by function. */
-static tsl_err block_rows(xc_gpu *w, int64_t lo, int64_t *hi, std::vector<const double *> *rows) {
+/* Rows of a block: by function, where they are; those to compute first; what is left for such that
+ * do not stay. */
+typedef struct block_rows {
+  std::vector<const double *> of;
+  std::vector<xc_triple_ket> missing;
+  double *spare;
+} block_rows;
+
+static void add_rows(const xc_gpu *w, const xc_shell *shell, const double *at, block_rows *rows) {
+  for (int f = 0; f < xc_shell_size(shell); f++) rows->of.push_back(at + f * w->p->n_packed);
+}
+
+/* Rows of shells [lo, hi), none of which is kept. */
+static tsl_err add_missing(xc_gpu *w, int64_t lo, int64_t hi, block_rows *rows) {
   tsl_err err = TSL_OK;
-  const int64_t m = w->p->n_packed;
-  std::vector<xc_triple_ket> kets;
-  double *free_rows = (double *)w->x.rows.data, seconds = 0;
-  bool ready = true;
-  rows->clear();
-  for (*hi = lo; *hi < w->p->n_fit_shells; ++*hi) {
-    const xc_shell *shell = &w->view.fitting.shells[*hi];
-    const int size = xc_shell_size(shell);
-    if ((int64_t)rows->size() + size > w->x.n_rows) break;
-    const double *from = xc_fit_kept(w, *hi);
-    if (from == NULL) {
-      from = free_rows;
-      kets.push_back({shell, free_rows});
-      free_rows += size * m;
-    }
-    for (int f = 0; f < size; f++) rows->push_back(from + f * m);
+  double *at = NULL;
+  TSL_TRY(xc_fit_place(w, lo, hi, &at));
+  if (at == NULL) at = rows->spare;
+  for (const xc_shell *s = w->view.fitting.shells + lo; s < w->view.fitting.shells + hi; s++) {
+    rows->missing.push_back({s, at});
+    add_rows(w, s, at, rows);
+    at += xc_shell_size(s) * w->p->n_packed;
   }
-  if (!kets.empty() && m > 0) TSL_TRY(xc_triples_prepare(w, &ready));
+  if (xc_fit_kept(w, lo) == NULL) rows->spare = at;
+done:
+  return err;
+}
+
+/* Shells from lo on that a block takes: [lo, return value). */
+static int64_t block_end(const xc_gpu *w, int64_t lo) {
+  int64_t n = 0;
+  for (; lo < w->p->n_fit_shells; lo++) {
+    n += xc_shell_size(&w->view.fitting.shells[lo]);
+    if (n > w->x.n_rows) break;
+  }
+  return lo;
+}
+
+/* Rows of the shells [lo, hi). */
+static tsl_err fill_block(xc_gpu *w, int64_t lo, int64_t hi, block_rows *rows) {
+  tsl_err err = TSL_OK;
+  double seconds = 0;
+  bool ready = true;
+  *rows = {{}, {}, (double *)w->x.rows.data};
+  for (int64_t s = lo, end; s < hi; s = end) {
+    const double *kept = xc_fit_kept(w, s);
+    end = s + 1;
+    if (kept != NULL) {
+      add_rows(w, &w->view.fitting.shells[s], kept, rows);
+      continue;
+    }
+    while (end < hi && xc_fit_kept(w, end) == NULL) end++;
+    TSL_TRY(add_missing(w, s, end, rows));
+  }
+  if (rows->missing.empty() || w->p->n_packed == 0) goto done;
+  TSL_TRY(xc_triples_prepare(w, &ready));
   if (!ready)
     TSL_FAIL(TSL_ERR_DEVICE_MEMORY, "card %s: no memory to compute fitting integrals",
              tsl_gpu_card());
-  if (m > 0) TSL_TRY(xc_triples_fill(w, kets.data(), (int64_t)kets.size(), &seconds));
+  TSL_TRY(xc_triples_fill(w, rows->missing.data(), (int64_t)rows->missing.size(), &seconds));
 done:
   return err;
 }
@@ -146,19 +182,22 @@ static tsl_err transform(xc_gpu *w, int m) {
   tsl_err err = TSL_OK;
   const int64_t n = w->p->n, nn = n * n;
   const double one = 1, zero = 0;
-  std::vector<const double *> rows;
+  block_rows rows;
   double *to = (double *)w->x.x.data;
-  for (int64_t lo = 0, hi; lo < w->p->n_fit_shells; lo = hi, to += (int64_t)rows.size() * m * n) {
-    TSL_TRY(block_rows(w, lo, &hi, &rows));
-    const dim3 grid((unsigned)tsl_ceil_div(nn, BLOCK), (unsigned)rows.size());
-    TSL_CUDA_TRY(cudaMemcpyAsync(w->x.pointers.data, rows.data(), rows.size() * sizeof rows[0],
+  for (int64_t lo = 0, hi; lo < w->p->n_fit_shells; lo = hi) {
+    hi = block_end(w, lo);
+    TSL_TRY(fill_block(w, lo, hi, &rows));
+    const size_t count = rows.of.size();
+    const dim3 grid((unsigned)tsl_ceil_div(nn, BLOCK), (unsigned)count);
+    TSL_CUDA_TRY(cudaMemcpyAsync(w->x.pointers.data, rows.of.data(), count * sizeof rows.of[0],
                                  cudaMemcpyHostToDevice, w->stream));
     TSL_LAUNCH(square_kernel, grid, BLOCK, 0, w->stream, (const double *const *)w->x.pointers.data,
                (const int32_t *)w->x.map.data, (double *)w->x.squares.data, nn);
     TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, (int)n, m, (int)n,
                                            &one, (const double *)w->x.squares.data, (int)n, nn,
                                            (const double *)w->x.taken.data, (int)n, 0, &zero, to,
-                                           (int)n, m * n, (int)rows.size()));
+                                           (int)n, m * n, (int)count));
+    to += (int64_t)count * m * n;
     TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* rows is used again */
   }
 done:

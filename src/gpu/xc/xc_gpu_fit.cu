@@ -46,16 +46,16 @@ done:
   return err;
 }
 
-/* A place for the rows of a unit. */
-static tsl_err new_rows(xc_gpu *w, const tsl_unit *unit, xc_rows **out) {
+/* A place for the rows of shells [lo, hi). */
+static tsl_err new_rows(xc_gpu *w, int64_t lo, int64_t hi, xc_rows **out) {
   tsl_err err = TSL_OK;
   TSL_TRY(
       tsl_grow((void **)&w->kept_rows, w->n_rows, 1, &w->room_rows, sizeof *w->kept_rows, "rows"));
   *out = &w->kept_rows[w->n_rows++];
   memset(*out, 0, sizeof **out);
-  (*out)->lo = unit->lo[0], (*out)->hi = unit->hi[0];
-  (*out)->first = xc_batches_first(w->batches, unit->lo[0]);
-  (*out)->n = xc_batches_first(w->batches, unit->hi[0]) - (*out)->first;
+  (*out)->lo = lo, (*out)->hi = hi;
+  (*out)->first = xc_batches_first(w->batches, lo);
+  (*out)->n = xc_batches_first(w->batches, hi) - (*out)->first;
 done:
   return err;
 }
@@ -92,7 +92,7 @@ static tsl_err reserve_rows(xc_gpu *w, const tsl_unit *units, int64_t n, bool ca
     xc_rows *rows = NULL;
     int64_t count = 0;
     if (units[u].kind != XC_UNIT_FIT || find_rows(w, &units[u]) != NULL) continue;
-    TSL_TRY(new_rows(w, &units[u], &rows));
+    TSL_TRY(new_rows(w, units[u].lo[0], units[u].hi[0], &rows));
     if (!tsl_mul_i64(rows->n, w->p->n_packed, &count) || count > INT64_MAX / 8)
       TSL_FAIL(TSL_ERR_INPUT, "the fitting integrals overflow 64-bit counts");
     if (card) TSL_TRY(reserve_card(w, rows, count * 8));
@@ -169,6 +169,18 @@ tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit) {
   TSL_TRY(card_product(w, rows));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
+  return err;
+}
+
+tsl_err xc_fit_place(xc_gpu *w, int64_t lo, int64_t hi, double **place) {
+  tsl_err err = TSL_OK;
+  xc_rows *rows = NULL;
+  *place = NULL;
+  TSL_TRY(new_rows(w, lo, hi, &rows));
+  TSL_TRY(reserve_card(w, rows, rows->n * w->p->n_packed * 8));
+  *place = (double *)rows->card.data;
+done:
+  if (rows != NULL && *place == NULL) w->n_rows--;
   return err;
 }
 
