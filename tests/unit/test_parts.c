@@ -78,6 +78,31 @@ static void front_is_kept(void **state) {
   }
 }
 
+/* After the first phase units with a setup are their owner's, and come first. */
+static void what_keeps_something_stays(void **state) {
+  static instance in;
+  static const double slowness[] = {1, 1};
+  (void)state;
+  make(&in, TSL_PLAN_STRIPS, 80, 2, slowness, 1, NULL);
+  for (int u = 0; u < 80; u++) in.units[u].setup = u % 4 == 3;
+  assert_int_equal(tsl_parts_begin(&in.parts, &in.plan, 1).front, 0);
+  tsl_parts_clear(&in.parts);
+  in.plan.kept = true;
+  assert_int_equal(tsl_parts_make(&in.plan, in.units, &in.cost, &in.parts), TSL_OK);
+  for (int r = 0; r < 2; r++) {
+    const tsl_range all = tsl_parts_begin(&in.parts, &in.plan, r);
+    const int64_t *order = in.parts.order + in.parts.start[r];
+    assert_int_equal(all.front, 10);
+    assert_int_equal(all.back, 40);
+    for (int k = 0; k < 40; k++) {
+      assert_true((in.units[order[k]].setup > 0) == (k < 10));
+      assert_true(k == 0 || k == 10 || order[k] > order[k - 1]);
+    }
+  }
+  for (int u = 0; u < 80; u++) in.units[u].setup = 0;
+  clear(&in);
+}
+
 /* --------------------------------------------------------------------- rules */
 
 /* Three ranks with 100 planned units of 1 s each; what they have not begun is given. */
@@ -470,6 +495,7 @@ int main(void) {
       cmocka_unit_test(list_owners),
       cmocka_unit_test(lists_leave_out_finished),
       cmocka_unit_test(front_is_kept),
+      cmocka_unit_test(what_keeps_something_stays),
       cmocka_unit_test(takes_from_the_longest),
       cmocka_unit_test(takes_a_batch_at_most),
       cmocka_unit_test(leaves_what_is_as_soon_done_there),

@@ -147,7 +147,7 @@ static void add_exchange(maker *m, const xc_own *own, int64_t wanted) {
 }
 
 static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
-  enum { PER_RANK = 8, PART = 4 };
+  enum { PER_RANK = 8, PART = 4, EXCHANGE_PER_RANK = 2 };
   const xc_params *p = m->p;
   int64_t wanted = limits->target_units / PART;
   if (!limits->given && wanted < PER_RANK * limits->n_ranks) wanted = PER_RANK * limits->n_ranks;
@@ -158,7 +158,8 @@ static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
   if (xc_has_quartets(p)) add_batches(m, XC_UNIT_FOCK, &pairs);
   if (p->fitted) add_batches(m, XC_UNIT_FIT, &fits);
   /* few: each call of a device passes over all (P|mn), however few orbitals it has */
-  if (p->fitted_exchange) add_exchange(m, own, limits->given ? wanted : PER_RANK * limits->n_ranks);
+  const int64_t ranges = limits->n_ranks > 1 ? EXCHANGE_PER_RANK * limits->n_ranks : 1;
+  if (p->fitted_exchange) add_exchange(m, own, limits->given ? wanted : ranges);
 }
 
 tsl_err xc_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {

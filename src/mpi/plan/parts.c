@@ -11,6 +11,11 @@ static bool is_finished(const tsl_plan *plan, int64_t unit) {
   return plan->finished != NULL && plan->finished[unit];
 }
 
+/* It has left something on its owner that another rank would have to make anew. */
+static bool stays(const tsl_plan *plan, const tsl_unit *unit) {
+  return plan->kept && unit->setup > 0;
+}
+
 /* ---- lists */
 
 static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p, int64_t **next) {
@@ -32,8 +37,10 @@ static void list_units(const tsl_plan *plan, tsl_parts *p, int64_t *next) {
     p->start[r + 1] += p->start[r];
     next[r] = p->start[r];
   }
-  for (int64_t u = 0; u < plan->n_units; u++)
-    if (!is_finished(plan, u)) p->order[next[plan->owner[u]]++] = u;
+  for (int others = 0; others < 2; others++)
+    for (int64_t u = 0; u < plan->n_units; u++)
+      if (!is_finished(plan, u) && stays(plan, &p->units[u]) != others)
+        p->order[next[plan->owner[u]]++] = u;
   for (int64_t k = 0; k < p->start[plan->n_ranks]; k++)
     p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
 }
@@ -75,8 +82,11 @@ void tsl_parts_clear(tsl_parts *parts) {
 }
 
 tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank) {
+  const int64_t *mine = parts->order + parts->start[rank];
   const int64_t n = parts->start[rank + 1] - parts->start[rank];
-  return (tsl_range){(int32_t)ceil((double)n * (1 - plan->dynamic)), (int32_t)n};
+  int64_t front = (int64_t)ceil((double)n * (1 - plan->dynamic));
+  while (front < n && stays(plan, &parts->units[mine[front]])) front++;
+  return (tsl_range){(int32_t)front, (int32_t)n};
 }
 
 /* ---- speeds */

@@ -25,8 +25,8 @@ typedef struct tsl_parts {
   int n_ranks;
   const tsl_unit *units; /**< all units, not owned, nor is the next */
   const tsl_cost *cost;
-  int64_t *order; /**< [start[n_ranks]] units of rank 0 in order of id, then of rank 1, ...; without
-                       finished ones */
+  int64_t *order; /**< [start[n_ranks]] units of rank 0, then of rank 1, ...; those that stay first
+                       (tsl_plan.kept), else in order of id; without finished ones */
   int64_t *start; /**< [n_ranks + 1] where each rank's begin in order */
   double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
   double *share;  /**< [n_ranks] of all ranks' speed, by the whole work */
@@ -50,7 +50,7 @@ tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_co
 void tsl_parts_clear(tsl_parts *parts);
 
 /** What others may take of a rank's part at first: all but the front that the plan has for it
- *  alone (tsl_plan.dynamic). */
+ *  alone (tsl_plan.dynamic, kept). */
 tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank);
 
 /**

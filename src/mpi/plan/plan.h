@@ -18,6 +18,7 @@ typedef struct tsl_plan {
   int32_t n_ranks;
   int32_t kind;
   double dynamic;          /**< part 0..1 of each rank's units that others may take; 0: none */
+  bool kept;               /**< a phase has run: units with a setup stay with their owners */
   int32_t *owner;          /**< [n_units] rank */
   double *seconds;         /**< [n_ranks] predicted seconds */
   double total_seconds;    /**< predicted seconds of the whole phase, those of the longest rank */

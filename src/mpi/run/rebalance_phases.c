@@ -92,11 +92,11 @@ done:
 
 /* ---- all ranks */
 
-/* The plan becomes one of owners alone. */
+/* Units that keep something stay with their owners now; others may take the rest. */
 static void set_owners(tsl_session *s, const int32_t *owner) {
   tsl_plan *plan = &s->plan;
   if (s->units.n > 0) memcpy(plan->owner, owner, (size_t)s->units.n * sizeof *owner);
-  plan->dynamic = plan->total_seconds = 0;
+  plan->kept = true, plan->total_seconds = 0;
   tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
   for (int r = 0; r < s->size; r++)
     plan->total_seconds = fmax(plan->total_seconds, plan->seconds[r]);
