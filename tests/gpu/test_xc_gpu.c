@@ -672,8 +672,7 @@ int main(int argc, char **argv) {
     }
   fprintf(stderr,
           "usage: %s truth | sizes | repeat | coulomb | integrals | quartets | classes | mixed | "
-          "memory | "
-          "scf | numbers | reproducible | exchange\n",
+          "memory | scf | numbers | reproducible | exchange\n",
           argv[0]);
   return 2;
 done:

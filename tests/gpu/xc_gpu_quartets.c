@@ -84,6 +84,8 @@ done:
 
 /* ------------------------------------------------------------------- classes */
 
+static const char LETTER[] = "SPDF";
+
 /** Exponents of shells: all within a factor of 30 of the least. */
 typedef struct exponents {
   const char *what;
@@ -104,7 +106,7 @@ static tsl_err write_shells(const int l[4], double least, char path[64]) {
     const double z2 = (k + 1) * (k + 1);
     (void)fprintf(file, "%s S\n %.6f 0.154329\n %.6f 0.535328\n %.6f 0.444635\n", elements[k],
                   2.227661 * z2, 0.405771 * z2, 0.109818 * z2);
-    (void)fprintf(file, "%s %c\n", elements[k], "SPDFG"[l[k]]);
+    (void)fprintf(file, "%s %c\n", elements[k], LETTER[l[k]]);
     for (int e = 0; e <= k % 3; e++)
       (void)fprintf(file, " %.6f %.2f\n", least * (1 + 0.37 * k) * pow(4.3, e), 0.8 - 0.3 * e);
   }
@@ -120,7 +122,6 @@ static tsl_err one_class(const int l[4], const exponents *range, const tsl_devic
                          const tsl_device *host) {
   tsl_err err = TSL_OK;
   char path[64] = "", section[2048], what[96];
-  static const char letter[] = "spdf";
   const double wide = fmax(0.4 / sqrt(range->least), 0.13);
   TSL_TRY(write_shells(l, range->least, path));
   for (int cartesian = 0; cartesian < 2; cartesian++) {
@@ -130,8 +131,8 @@ static tsl_err one_class(const int l[4], const exponents *range, const tsl_devic
         "8}\n  basis: %s\n  functions: %s\n  functional: pbe0\n  threshold: 1e-16\n" NO_GRID,
         0.3 * wide, -0.5 * wide, 0.9 * wide, -1.1 * wide, 0.4 * wide, 0.2 * wide, 0.7 * wide,
         1.2 * wide, -0.8 * wide, path, cartesian ? "cartesian" : "spherical");
-    (void)snprintf(what, sizeof what, "(%c%c|%c%c) %s", letter[l[0]], letter[l[1]], letter[l[2]],
-                   letter[l[3]], range->what);
+    (void)snprintf(what, sizeof what, "(%c%c|%c%c) %s", LETTER[l[0]], LETTER[l[1]], LETTER[l[2]],
+                   LETTER[l[3]], range->what);
     TSL_TRY(one_case(what, section, false, card, host));
   }
 done:

@@ -25,7 +25,7 @@ EVEN, SAME = 0.05, 1e-10
 FEW = ("xc.scf.energy=1e-3", "xc.scf.commutator=1e-2")  # iterations
 COARSE = ("xc.grid.preset=coarse",)
 ENERGY = -683.5164218  # hartree, of one rank, on a coarse grid after few iterations
-KIND_FIT = 2
+KIND_PAIRS, KIND_FIT = 1, 2
 
 
 # ------------------------------------------------------------------ predicted
@@ -177,6 +177,23 @@ def energy_case(name, plan, rebalance, slow=None):
     return f"{found - alone[name]:+.1e} hartree, {moved} moves"
 
 
+def taken_case():
+    """After the first phase a rank with nothing left takes what keeps nothing, and nothing else, from a rank whose
+    part is too large. The second phase has more quartets than the guess of atoms; a plan ignores speed."""
+    out = suite.path("taken.h5")
+    settings = ("xc.functional=b3lyp", "xc.coulomb=exact", "xc.basis=STO-3G", "run.plan=roundrobin", "run.rebalance=no",
+                "xc.scf.iterations=2", *COARSE)
+    run = suite.run(["run", DECK, "-o", out, "--overwrite", *COMMON, *(w for s in settings for w in ("--set", s))], 2,
+                    env={"TSL_TEST_SLOW": "1:2"}, timeout=300)
+    check(run.status == 3 and "not converged in 2 iterations" in run.err, run.tail())
+    with harness.h5py.File(out) as file:
+        units = check_units(file, 2)
+    check((units["phase"] == 1).all(), "units of another phase")
+    taken = units[units["dynamic"] == 1]
+    check(len(taken) > 0 and (taken["kind"] == KIND_PAIRS).all(), f"{len(taken)} units, kinds {set(taken['kind'].tolist())}")
+    return f"{len(taken)} of {(units['kind'] == KIND_PAIRS).sum()} batches of pairs"
+
+
 def key_case():
     for setting in ("run.rebalance_threshold=-0.1", "run.rebalance=perhaps"):
         run = suite.run(["plan", DECK, "--set", setting])
@@ -197,6 +214,7 @@ for slow in ("1:10", "1:30"):
         suite.case(f"speeds {slow} from a plan that ignores them", slow_case, slow, "run.plan=roundrobin")
 suite.case("speeds 1:1000", slow_case, "1:1000", "run.plan=roundrobin")
 suite.case("not even without rebalancing", still_case)
+suite.case("taken after the first phase", taken_case)
 for name in DECKS:
     for plan in ("strips", "lpt", "bins", "roundrobin"):
         for rebalance in ("yes", "no"):

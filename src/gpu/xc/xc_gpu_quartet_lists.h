@@ -11,8 +11,8 @@
 
 TSL_C_BEGIN
 
-/** Classes of pairs (la, lb), la >= lb: la (la + 1) / 2 + lb. */
-enum { XC_QUARTET_CLASSES = (XC_QUARTET_L + 1) * (XC_QUARTET_L + 2) / 2 };
+/** Classes of pairs (la, lb), la >= lb: la (la + 1) / 2 + lb; those without f are the first. */
+enum { XC_QUARTET_CLASSES = (XC_QUARTET_L + 1) * (XC_QUARTET_L + 2) / 2, XC_QUARTET_LOW = 6 };
 
 /** What screening looks at. */
 typedef struct xc_quartet_key {

@@ -9,7 +9,6 @@
 #include <vector>
 
 enum {
-  LOW = 6,             /* classes without an f shell */
   SCREEN = 256,        /* threads of a block that screens */
   MOST_ROWS = 1 << 15, /* of a launch */
   LANES = 4,           /* pairs of classes at a time: the last blocks of one leave room */
@@ -300,8 +299,8 @@ static __global__ void __launch_bounds__(SCREEN) screen_kernel(const xc_screen_t
 /* ----------------------------------------------------------------------- run */
 
 static xc_quartet_run run_of(int first, int second) {
-  return first < LOW && second < LOW ? xc_quartet_low(first, second)
-                                     : xc_quartet_high(first, second);
+  return first < XC_QUARTET_LOW && second < XC_QUARTET_LOW ? xc_quartet_low(first, second)
+                                                           : xc_quartet_high(first, second);
 }
 
 static xc_quartet_task task_of(const xc_quartets *q, const xc_quartet_lane *lane) {

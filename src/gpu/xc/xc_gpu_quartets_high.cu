@@ -1,16 +1,15 @@
 /* (ab|cd) on a card where a pair has an f shell. */
 #include "xc_gpu_quartets.cuh"
 
-enum { LOW = 6 }; /* classes without f */
-
 template <int FIRST, int SECOND> static xc_quartet_run either() {
-  if constexpr (FIRST >= LOW || SECOND >= LOW)
+  if constexpr (FIRST >= XC_QUARTET_LOW || SECOND >= XC_QUARTET_LOW)
     return xc_quartet_of<FIRST, SECOND>();
   else
     return NULL;
 }
 
 template <int FIRST> static xc_quartet_run with(int second) {
+  static_assert(XC_QUARTET_CLASSES == 10, "one entry for each class");
   static const xc_quartet_run all[] = {either<FIRST, 0>(), either<FIRST, 1>(), either<FIRST, 2>(),
                                        either<FIRST, 3>(), either<FIRST, 4>(), either<FIRST, 5>(),
                                        either<FIRST, 6>(), either<FIRST, 7>(), either<FIRST, 8>(),

@@ -2,6 +2,7 @@
 #include "xc_gpu_quartets.cuh"
 
 template <int FIRST> static xc_quartet_run with(int second) {
+  static_assert(XC_QUARTET_LOW == 6, "one entry for each class");
   static const xc_quartet_run all[] = {xc_quartet_of<FIRST, 0>(), xc_quartet_of<FIRST, 1>(),
                                        xc_quartet_of<FIRST, 2>(), xc_quartet_of<FIRST, 3>(),
                                        xc_quartet_of<FIRST, 4>(), xc_quartet_of<FIRST, 5>()};
