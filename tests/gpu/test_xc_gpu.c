@@ -493,7 +493,7 @@ static tsl_err test_exchange(void) {
   TSL_TRY(one_coulomb("Cartesian functions",
                       WATER "  basis: 6-31G*\n  functional: pbe0\n  functions: cartesian\n" FITTED,
                       0));
-  TSL_TRY(one_coulomb("most integrals anew, a few orbitals at a time", /* 26 MiB of integrals */
+  TSL_TRY(one_coulomb("integrals anew, some at a time", /* 26 MiB of them */
                       BENZENE "  basis: def2-SVP\n  functional: pbe0\n" FITTED, 40 << 20));
   TSL_TRY(one_field("fitted exchange", WATER "  basis: def2-SVP\n  functional: pbe0\n" BOTH TIGHT));
 done:

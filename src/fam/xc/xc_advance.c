@@ -194,6 +194,7 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   xc_own *own = xc_own_of(problem);
+  const int phases = xc_phases(p);
   *more = true;
   if (own->idle) {
     own->idle = false;
@@ -201,13 +202,13 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   }
   xc_root_algebra(p);
   TSL_TRY(xc_fixed_check(problem));
-  if (!p->fitted || phase % 2 != 0)
-    xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
-  if (!p->fitted || phase % 2 == 0) {
+  const bool first = phase % phases == 0, last = phase % phases == phases - 1;
+  if (last) xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
+  if (first) {
     keep_sums(problem);
     finish_batches(problem);
   }
-  if (p->fitted && phase % 2 == 0) {
+  if (!last) {
     TSL_TRY(solve_coefficients(problem));
     goto done;
   }

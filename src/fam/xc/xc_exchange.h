@@ -1,14 +1,17 @@
 /**
  * @file xc_exchange.h
- * Exact exchange by density fitting (F. Weigend, Phys. Chem. Chem. Phys. 4 (2002) 4285):
+ * Coulomb and exact exchange by density fitting, of one kind of integrals (F. Weigend, Phys. Chem.
+ * Chem. Phys. 4 (2002) 4285):
  *
- *   K_mn = sum_i sum_PQ (mi|P) (P|Q)^-1 (Q|ni) = sum_i sum_P Y_Pim Y_Pin
- *   L Y = X,  X_Pim = sum_n (P|mn) c_in,  (P|Q) = L L^T
+ *   B_Qmn = sum_P (L^-1)_QP (P|mn),  (P|Q) = L L^T
+ *   J_mn  = sum_Q B_Qmn beta_Q,      beta_Q = sum_kl B_Qkl D_kl
+ *   K_mn  = sum_Q sum_i X_Qim X_Qin, X_Qim  = sum_n B_Qmn c_in
  *
- * The i are orbitals of the very density that is asked for, D = sum_i c_i c_i^T, whether it is of a
- * determinant, of atoms or a mixture of iterations: eigenvectors of D times the root of their
- * eigenvalue. How many there are differs by iteration, so units are ranges of slots, and the
- * orbitals are dealt to slots evenly.
+ * The Q are orthonormal combinations of fitting functions, Q of the first Q alone as L is a lower
+ * triangle. Both matrices are sums over Q, so units are ranges of Q, and B of a range is kept where
+ * it was made. The i are orbitals of the very density that is asked for, D = sum_i c_i c_i^T,
+ * whether it is of a determinant, of atoms or a mixture of iterations: eigenvectors of D times the
+ * root of their eigenvalue.
  */
 #ifndef TSL_FAM_XC_XC_EXCHANGE_H
 #define TSL_FAM_XC_XC_EXCHANGE_H
@@ -17,16 +20,22 @@
 
 TSL_C_BEGIN
 
-/** Orbitals of spin s before a slot; all of them for n_slots. */
-static inline int64_t xc_exchange_before(const tsl_problem *problem, int64_t s, int64_t slot) {
-  const int32_t *occupied = (const int32_t *)problem->fields[XC_IN_OCCUPIED].data;
-  return occupied[s] * slot / xc_params_of(problem)->n_slots;
+/** Orbitals of spin s. */
+static inline int64_t xc_exchange_count(const tsl_problem *problem, int s) {
+  return ((const int32_t *)problem->fields[XC_IN_OCCUPIED].data)[s];
 }
 
-/** Row k of spin s in XC_IN_ORBITALS, [n]. */
-static inline const double *xc_exchange_orbital(const tsl_problem *problem, int64_t s, int64_t k) {
+/** The orbitals c of spin s, one a row, [xc_exchange_count][n]. */
+static inline const double *xc_exchange_orbitals(const tsl_problem *problem, int s) {
   const int64_t n = xc_params_of(problem)->n;
-  return (const double *)problem->fields[XC_IN_ORBITALS].data + (s * n + k) * n;
+  return (const double *)problem->fields[XC_IN_ORBITALS].data + s * n * n;
+}
+
+/** Columns of L^-1 from row and column on, column by column with leading dimension n_fit. */
+static inline const double *xc_exchange_metric(const tsl_problem *problem, int64_t row,
+                                               int64_t column) {
+  return (const double *)problem->fields[XC_IN_METRIC].data +
+         column * xc_params_of(problem)->n_fit + row;
 }
 
 TSL_C_END

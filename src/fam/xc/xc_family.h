@@ -102,7 +102,7 @@ typedef struct xc_own {
   xc_start start;
   double *spins; /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
   xc_scf scf;
-  double *metric;      /**< [n_fit][n_fit] Cholesky factor */
+  double *metric;      /**< [n_fit][n_fit] L of (P|Q) = L L^T; with fitted exchange L^-1 */
   double *fit_bounds;  /**< [n_fit] sqrt((P|P)) */
   double *coulomb;     /**< [n][n] of this iteration */
   double *xc;          /**< [n_spin][n][n] of this iteration */

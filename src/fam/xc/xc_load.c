@@ -158,7 +158,6 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
     TSL_DECK_FAIL(deck, "xc.exchange", "%s has no exact exchange to be fitted; remove it",
                   p->functional.name);
   p->fitted_exchange = s->exchange == XC_EXCHANGE_FITTED;
-  p->n_slots = m->alpha > m->beta ? m->alpha : m->beta;
   if (s->reference == XC_REFERENCE_RESTRICTED && m->alpha != m->beta)
     TSL_DECK_FAIL(deck, "xc.reference",
                   "restricted orbitals need as many alpha as beta electrons; there are %lld and "
@@ -168,6 +167,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
       s->reference == XC_REFERENCE_UNRESTRICTED || s->guess.spins != NULL || m->alpha != m->beta
           ? 2
           : 1;
+  p->n_occupied = p->n_spin == 2 ? m->alpha + m->beta : m->alpha;
   p->parallel = s->parallel;
   p->cache = s->cache;
   p->card_cache = s->card_cache;

@@ -19,7 +19,7 @@ double xc_memory_sums(const xc_params *p, int threads) {
   const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
   const double sums = (!p->fitted ? nn : 0) + (has_exchange(p) ? p->n_spin * nn : 0);
   const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
-  const double squares = p->fitted_exchange ? threads * nn : 0;
+  const double squares = p->fitted_exchange ? 2 * threads * nn : 0;
   return 8 * ((p->reproducible ? 2 : 1) * threads * sums + squares + packed + shells * shells);
 }
 
@@ -34,11 +34,11 @@ double xc_memory_fields(const tsl_problem *problem) {
   return bytes;
 }
 
-double xc_memory_card_exchange(const xc_params *p, int64_t orbitals) {
-  const double n = (double)p->n, fit = (double)p->n_fit;
+double xc_memory_card_exchange(const xc_params *p, int64_t rows) {
+  const double nn = (double)p->n * (double)p->n, fit = (double)p->n_fit;
   if (!p->fitted_exchange) return 0;
-  return 8 * (fit * fit + (2 * p->n_spin + 0.5) * n * n + (fit + 1) * n * (double)orbitals +
-              XC_EXCHANGE_ROWS * (n * n + (double)p->n_packed));
+  return 8 *
+         (fit * fit + (2 * p->n_spin + 0.5) * nn + 2 * (double)rows * (nn + (double)p->n_packed));
 }
 
 /* Exact J and K on a card, with no more monomials than functions: densities and sums, T and what is
@@ -54,20 +54,20 @@ double xc_memory_card(const xc_params *p) {
   const double fit =
       p->fitted && !p->reproducible ? 16 * ((double)p->n_packed + (double)p->n_fit) : 0;
   return (double)p->n_shells * sizeof(xc_shell) + 32 * (double)p->n_points + 24 * p->n_spin * nn +
-         fit + xc_memory_card_exchange(p, 1) + card_quartets(p);
+         fit + xc_memory_card_exchange(p, XC_EXCHANGE_ROWS) + card_quartets(p);
 }
 
 /* -------------------------------------------------------------------- early */
 
-/* Matrices among the fields, what the exchange of one orbital takes when fitted and, on a socket,
- * its sum of exchange-correlation; on rank 0 the state of the field: density, J, K, what they are
- * of, matrices kept for DIIS. Orbitals are left out, as functions may be dependent. */
+/* Matrices among the fields, orbitals and the metric of fitted exchange and, on a socket, its sum
+ * of exchange-correlation; on rank 0 the state of the field: density, J, K, what they are of,
+ * matrices kept for DIIS. Orbitals are left out, as functions may be dependent. */
 static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t kept) {
   const double nn = (double)p->n * (double)p->n, s = p->n_spin;
   const bool socket = device->kind == TSL_CPU;
   const int threads = socket && device->threads > 0 ? device->threads : 1;
   const double exchange = has_exchange(p) ? s : 0, fit = (double)p->n_fit;
-  const double fitted = p->fitted_exchange ? s * nn + fit * fit + fit * (double)p->n : 0;
+  const double fitted = p->fitted_exchange ? s * nn + fit * fit : 0;
   const double fields = (2 * s + 1) + s + 1 + exchange + 2 * s + 1; /* IN; sums; OUT */
   const double state = rank == 0 ? s + 2 + 2 * s + (double)kept * s : 0;
   return 8 * nn * (fields + state + (socket ? s : 0)) + 8 * fitted + xc_memory_sums(p, threads);

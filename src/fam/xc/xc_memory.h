@@ -20,9 +20,9 @@ double xc_memory_sums(const xc_params *p, int threads);
 double xc_memory_card(const xc_params *p);
 
 enum { XC_EXCHANGE_ROWS = (XC_MAX_L + 1) * (XC_MAX_L + 2) / 2 }; /**< of the largest shell */
-/** Of these, fitted exchange of so many orbitals at a time: the metric, orbitals, K, X, and squares
- *  and rows of one fitting shell. */
-double xc_memory_card_exchange(const xc_params *p, int64_t orbitals);
+/** Of these, fitted exchange of so many B_Q at a time: the metric, orbitals, K, places of pairs;
+ *  and of each (P|mn), B_Q, B_Q unpacked and X. */
+double xc_memory_card_exchange(const xc_params *p, int64_t rows);
 
 /** Bytes rounded up so that tsl_bytes_text says no less. */
 double xc_memory_said(double bytes);

@@ -149,7 +149,10 @@ static tsl_err prepare_metric(const tsl_deck *deck, const xc_integrals *integral
   for (int64_t f = 0; f < p->n_fit; f++) own->fit_bounds[f] = sqrt(own->metric[f * (p->n_fit + 1)]);
   TSL_TRY(tsl_deck_blame(deck, "xc.fitting",
                          xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
-  TSL_TRY(xc_matrix_hold(p->n_fit, p->n_fit, own->metric));
+  if (p->fitted_exchange)
+    TSL_TRY(xc_matrix_invert_factor(p->n_fit, own->metric));
+  else
+    TSL_TRY(xc_matrix_hold(p->n_fit, p->n_fit, own->metric));
 done:
   return err;
 }

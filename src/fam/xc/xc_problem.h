@@ -7,13 +7,13 @@
  *                  exchange-correlation matrix, energy and electrons
  *   XC_UNIT_FOCK   bra pairs of shells [lo[0], hi[0]): their share of J and K (xc_fock.h)
  *   XC_UNIT_FIT    fitting shells [lo[0], hi[0]): their share of gamma, and of J (xc_fit.h)
- *   XC_UNIT_EXCHANGE  slots [lo[0], hi[0]) of spin lo[1]: K of their orbitals by density fitting
- *                  (xc_exchange.h); instead of bra pairs when Coulomb and exchange are fitted
+ *   XC_UNIT_EXCHANGE  orthonormal fitting functions [lo[0], hi[0]): their share of J and K
+ *                  (xc_exchange.h); the only ones beside groups when exchange is fitted, too
  *
- * Phases. With exact Coulomb a phase is an iteration: groups and bra pairs. With fitted Coulomb an
- * iteration is two phases: in the even one groups, exchange, and gamma = (P|mn) D; then the root
- * solves (P|Q) c = gamma, and in the odd one J = c (P|mn). Units with nothing to do in a phase are
- * not handed out in it (xc_is_active). (P|mn) of a unit is kept by the rank that made it.
+ * Phases. A phase is an iteration, but where Coulomb alone is fitted two are: in the even one
+ * groups, bra pairs, and gamma = (P|mn) D; then the root solves (P|Q) c = gamma, and in the odd one
+ * J = c (P|mn). Units with nothing to do in a phase are not handed out in it (xc_is_active).
+ * Fitting integrals of a unit are kept by the rank that made them.
  *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
  * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
@@ -44,10 +44,10 @@ typedef struct xc_params {
   int32_t reproducible;    /**< 1: the same bits whoever computes: sums are integers (xc_fixed.h) */
   int64_t n;               /**< functions */
   int64_t n_shells, n_fit_shells;
-  int64_t n_fit;    /**< functions of the fitting set; 0 when not fitted */
-  int64_t n_slots;  /**< parts that the orbitals of a spin are dealt in (xc_exchange.h) */
-  int64_t n_pairs;  /**< pairs of shells that the bounds leave */
-  int64_t n_packed; /**< elements of their blocks */
+  int64_t n_fit;      /**< functions of the fitting set; 0 when not fitted */
+  int64_t n_occupied; /**< orbitals of all spins that electrons are in */
+  int64_t n_pairs;    /**< pairs of shells that the bounds leave */
+  int64_t n_packed;   /**< elements of their blocks */
   int64_t n_points, n_groups;
   int64_t cache;         /**< bytes of function values that a rank may keep between iterations */
   int64_t card_cache;    /**< likewise on a card */
@@ -67,8 +67,8 @@ enum {
   XC_IN_ORBITALS,     /**< F64 [n_spin][n][n]: exchange fitted: of the densities asked for K, D =
                            sum of c c^T over the first rows c (xc_exchange.h); else empty */
   XC_IN_OCCUPIED,     /**< I32 [n_spin]: how many rows; else empty */
-  XC_IN_METRIC,       /**< F64 [n_fit][n_fit]: exchange fitted: L of (P|Q) = L L^T, column by
-                           column, only its lower triangle is set; else empty */
+  XC_IN_METRIC,       /**< F64 [n_fit][n_fit]: exchange fitted: L^-1 of (P|Q) = L L^T, column by
+                           column, zero above the diagonal; else empty */
   XC_IN_PRECISION,    /**< I32 [1 + XC_N_FIXED]: 1: cards may use float in this phase; bits behind
                            the point of each kind of sums */
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
@@ -109,10 +109,15 @@ static inline const xc_params *xc_params_of(const tsl_problem *problem) {
   return (const xc_params *)problem->params;
 }
 
+/** Phases of an iteration. */
+static inline int xc_phases(const xc_params *p) {
+  return p->fitted && !p->fitted_exchange ? 2 : 1;
+}
+
 /** Has a kind of unit work in a phase? */
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
-  if (p->fitted && kind == XC_UNIT_EXCHANGE) return p->fitted_exchange && phase % 2 == 0;
-  return !p->fitted || phase % 2 == 0 || kind == XC_UNIT_FIT;
+  if (xc_phases(p) == 1 || kind == XC_UNIT_FIT) return true;
+  return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE;
 }
 
 /** Are four-centre integrals needed? */

@@ -102,7 +102,7 @@ done:
 
 int32_t xc_state_phase(const tsl_problem *problem) {
   const double *marks = problem->fields[XC_STATE_MARK].data;
-  return (int32_t)marks[XC_MARK_ITERATION] * (xc_params_of(problem)->fitted ? 2 : 1);
+  return (int32_t)marks[XC_MARK_ITERATION] * xc_phases(xc_params_of(problem));
 }
 
 /* ------------------------------------------------------------------ restart */
@@ -191,7 +191,7 @@ tsl_err xc_restore(tsl_problem *problem, int phase) {
   for (int t = 0; t < own->scf.n_spin; t++) TSL_TRY(check_density(&own->scf, t, spins[t]));
   TSL_TRY(xc_scf_restart(&own->scf, spins, (int32_t)marks[XC_MARK_ITERATION]));
   TSL_TRY(load_numbers(problem, marks + XC_N_MARKS));
-  own->idle = xc_params_of(problem)->fitted && phase % 2 != 0;
+  own->idle = phase % xc_phases(xc_params_of(problem)) != 0;
   TSL_TRY(take_memory(problem));
   xc_state_save(problem, true);
   TSL_TRY(xc_put_densities(problem));

@@ -1,4 +1,5 @@
-/* The units: groups of points, ranges of bra pairs, of fitting shells and of orbitals. */
+/* The units: groups of points, ranges of bra pairs, of fitting shells and of orthonormal fitting
+ * functions. */
 #include "xc_family.h"
 #include "xc_fit.h"
 
@@ -121,29 +122,27 @@ static void add_batches(maker *m, int32_t kind, const cutter *c) {
   }
 }
 
-/** A unit costs orbitals; all of them together what makes (P|mn), which are kept. */
-static void set_exchange(const xc_params *p, const xc_basis *fitting, tsl_unit *u,
-                         double orbitals) {
-  const double n = (double)p->n, fit = (double)p->n_fit;
-  const double part = (double)(u->hi[0] - u->lo[0]) / (double)(p->n_slots * p->n_spin);
-  u->count = orbitals;
-  u->flops = orbitals * fit * n * (3 * n + fit);
-  u->bytes = 8 * fit * n * orbitals;
-  u->device_bytes = u->bytes;
-  u->setup = part * rows_cost(fitting, p->n_packed, 0, p->n_fit_shells);
+/** Rows B_Q, kept, are made of (P|mn) of all P up to Q by a product: rows x columns elements and
+ *  2 columns x rows x hi operations, which devices do about PER times as fast as an element. */
+static void set_exchange(const xc_params *p, const xc_basis *fitting, tsl_unit *u) {
+  static const double PER = 1800;
+  const double n = (double)p->n, rows = (double)(u->hi[0] - u->lo[0]), hi = (double)u->hi[0];
+  int64_t shells = 0;
+  while (shells < p->n_fit_shells && fitting->shells[shells].first < u->hi[0]) shells++;
+  u->count = rows;
+  u->flops = rows * 3 * n * n * (double)p->n_occupied;
+  u->bytes = rows * 8 * ((double)p->n_packed + 2 * n * n);
+  u->device_bytes = rows * 8 * (double)p->n_packed;
+  u->setup = rows_cost(fitting, p->n_packed, 0, shells) + 2 * rows * hi * (double)p->n_packed / PER;
 }
 
 static void add_exchange(maker *m, const xc_own *own, int64_t wanted) {
   const xc_params *p = m->p;
-  const int64_t pieces = wanted < p->n_slots ? wanted : p->n_slots;
-  for (int s = 0; s < p->n_spin; s++)
-    for (int64_t k = 0; k < pieces && own->scf.electrons[s] > 0; k++) {
-      const int64_t lo = p->n_slots * k / pieces, hi = p->n_slots * (k + 1) / pieces;
-      tsl_unit *u = xc_units_add(m, XC_UNIT_EXCHANGE, lo, hi);
-      u->lo[1] = s, u->hi[1] = s + 1;
-      set_exchange(p, &own->fitting, u,
-                   (double)((hi - lo) * own->scf.electrons[s]) / (double)p->n_slots);
-    }
+  const int64_t pieces = wanted < p->n_fit ? wanted : p->n_fit;
+  for (int64_t k = 0; k < pieces; k++)
+    set_exchange(
+        p, &own->fitting,
+        xc_units_add(m, XC_UNIT_EXCHANGE, p->n_fit * k / pieces, p->n_fit * (k + 1) / pieces));
 }
 
 static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
@@ -156,8 +155,8 @@ static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
   const cutter fits = {own, p, fit_cost, p->n_fit_shells, wanted};
   add_groups(m, &own->groups);
   if (xc_has_quartets(p)) add_batches(m, XC_UNIT_FOCK, &pairs);
-  if (p->fitted) add_batches(m, XC_UNIT_FIT, &fits);
-  /* few: each call of a device passes over all (P|mn), however few orbitals it has */
+  if (p->fitted && !p->fitted_exchange) add_batches(m, XC_UNIT_FIT, &fits);
+  /* few: the first run of each makes (P|mn) of all P before its last row */
   const int64_t ranges = limits->n_ranks > 1 ? EXCHANGE_PER_RANK * limits->n_ranks : 1;
   if (p->fitted_exchange) add_exchange(m, own, limits->given ? wanted : ranges);
 }
@@ -196,9 +195,9 @@ void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
   if (whole->kind == XC_UNIT_GROUP || part >= n) return;
   if (part < 1) part = 1;
   xc_view_set(problem, &view);
-  if (whole->kind == XC_UNIT_EXCHANGE) {
-    out->hi[0] = lo + part;
-    set_exchange(p, &view.fitting, out, whole->count * (double)part / (double)n);
+  if (whole->kind == XC_UNIT_EXCHANGE) { /* the first rows need the fewest (P|mn) */
+    out->lo[0] = 0, out->hi[0] = part;
+    set_exchange(p, &view.fitting, out);
     return;
   }
   const int64_t begin = lo + (n - part) / 2; /* an atom's first shells are not like its others */

@@ -165,19 +165,6 @@ done:
   return err;
 }
 
-/* Units of exchange share their time by orbitals. */
-static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  tsl_err err = TSL_OK;
-  const double start = seconds_now();
-  double all = 0;
-  TSL_TRY(xc_exchange_run(w, units, n, &all));
-  for (int64_t u = 0; u < n; u++)
-    if (units[u].kind == XC_UNIT_EXCHANGE)
-      parts[u].seconds = all > 0 ? (seconds_now() - start) * units[u].count / all : 0;
-done:
-  return err;
-}
-
 /* Bra pairs of all units together, then what is left of each to the host; units share the card's
  * time by their cost. */
 static tsl_err run_quartets(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
@@ -201,12 +188,15 @@ static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part
   TSL_TRY(fill_units(w, units, n, parts));
   for (int64_t u = 0; u < n; u++) {
     const double start = seconds_now();
-    if (units[u].kind != XC_UNIT_FIT) continue;
-    TSL_TRY(xc_fit_run(w, &units[u]));
+    if (units[u].kind == XC_UNIT_FIT)
+      TSL_TRY(xc_fit_run(w, &units[u]));
+    else if (units[u].kind == XC_UNIT_EXCHANGE)
+      TSL_TRY(xc_exchange_run(w, &units[u]));
+    else
+      continue;
     parts[u].seconds += seconds_now() - start;
   }
   if (xc_is_active(w->p, w->phase, XC_UNIT_FOCK)) TSL_TRY(run_quartets(w, units, n, parts));
-  if (xc_is_active(w->p, w->phase, XC_UNIT_EXCHANGE)) TSL_TRY(run_exchange(w, units, n, parts));
 done:
   return err;
 }

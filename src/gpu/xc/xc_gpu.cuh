@@ -91,10 +91,11 @@ struct xc_shapes;
  *  call: its result then depends on the piece alone, whatever else is in the batch. */
 typedef enum xc_calls { XC_CALLS_BEST, XC_CALLS_ONE, XC_CALLS_BUCKETS, XC_CALLS_EACH } xc_calls;
 
-/** (P|mn) of a unit, kept. */
+/** (P|mn) of a unit, or B_Q (xc_exchange.h), kept. */
 typedef struct xc_rows {
-  int64_t lo, hi;      /**< fitting shells */
+  int64_t lo, hi;      /**< fitting shells, or Q */
   int64_t first, n;    /**< functions */
+  int phase;           /**< of B_Q, the last that used them */
   tsl_gpu_buffer card; /**< [n][n_packed]; empty: the host's threads have them (xc_batches.h) */
 } xc_rows;
 
@@ -109,15 +110,13 @@ typedef struct xc_triple_times {
 
 /** Fitted exchange (xc_exchange.h); all empty when exchange is not fitted. */
 typedef struct xc_gpu_exchange {
-  tsl_gpu_buffer metric;        /**< [n_fit][n_fit] L, column by column */
-  tsl_gpu_buffer orbitals;      /**< [n_spin][n][n] of this phase, one a row */
-  tsl_gpu_buffer sums;          /**< [n_spin] K of this phase, the upper triangle by rows */
-  tsl_gpu_buffer map;           /**< I32 [n][n] places in packed matrices, or -1 */
-  tsl_gpu_buffer taken;         /**< [most][n] orbitals of a block */
-  tsl_gpu_buffer x;             /**< [n_fit][orbitals of a block][n] */
-  tsl_gpu_buffer rows, squares; /**< [n_rows][n_packed], [n_rows][n][n]: (P|mn) of a few P */
-  tsl_gpu_buffer pointers;      /**< [n_rows] to the packed rows of those P */
-  int64_t most, n_rows;         /**< orbitals, and functions P, at a time */
+  tsl_gpu_buffer metric;     /**< [n_fit][n_fit] L^-1, column by column */
+  tsl_gpu_buffer orbitals;   /**< [n_spin][n][n] of this phase, one a row */
+  tsl_gpu_buffer sums;       /**< [n_spin] K of this phase, the upper triangle by rows */
+  tsl_gpu_buffer map;        /**< I32 [n][n] places in packed matrices, or -1 */
+  tsl_gpu_buffer squares, x; /**< [n_rows][n][n]: some B_Q, and their X */
+  tsl_gpu_buffer fit, anew;  /**< [n_rows][n_packed]: some (P|mn); B_Q that are not kept */
+  int64_t n_rows;            /**< functions at a time */
 } xc_gpu_exchange;
 
 /** A worker; tsl_worker of this backend. */
@@ -259,11 +258,13 @@ tsl_err xc_fit_begin(xc_gpu *w);
 tsl_err xc_fit_fill(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
 /** One unit of fitting shells, on the card if its integrals are there. Waits. */
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
-/** A place on the card for (P|mn) of shells [lo, hi), none of which is kept: they are from now on,
- *  so the caller fills it. @param[out] place  [functions][n_packed]; NULL: no memory for it */
+/** A place on the card for B_Q, Q in [lo, hi), which are kept from now on, so the caller fills it.
+ *  @param[out] place  [hi - lo][n_packed]; NULL: no memory for it */
 tsl_err xc_fit_place(xc_gpu *w, int64_t lo, int64_t hi, double **place);
-/** (P|mn) of a fitting shell, [functions][n_packed] on the card; NULL: not kept there. */
-const double *xc_fit_kept(const xc_gpu *w, int64_t shell);
+/** B_Q of Q in [lo, hi), [hi - lo][n_packed] on the card; NULL: not kept there. */
+const double *xc_fit_kept(const xc_gpu *w, int64_t lo, int64_t hi);
+/** Give B_Q back that were used last in this or a later phase. */
+void xc_fit_forget(xc_gpu *w, int phase);
 /** J and gamma of this phase, when the card has them. Waits.
  *  @param[out] fitted, gamma  [n_packed], [n_fit] */
 tsl_err xc_fit_collect(xc_gpu *w, double *fitted, double *gamma);
@@ -276,9 +277,8 @@ tsl_err xc_exchange_open(xc_gpu *w);
 void xc_exchange_close(xc_gpu *w);
 /** Start a phase: queue the upload of orbitals, zero K. */
 tsl_err xc_exchange_begin(xc_gpu *w);
-/** Those of the units that are of kind XC_UNIT_EXCHANGE. Waits.
- *  @param[out] orbitals  sum of their counts */
-tsl_err xc_exchange_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *orbitals);
+/** A unit of kind XC_UNIT_EXCHANGE. Waits. */
+tsl_err xc_exchange_run(xc_gpu *w, const tsl_unit *unit);
 /** @param[out] exchange  [n_spin][n][n], the upper triangle by rows */
 tsl_err xc_exchange_collect(xc_gpu *w, double *exchange);
 

@@ -46,16 +46,17 @@ done:
   return err;
 }
 
-/* A place for the rows of shells [lo, hi). */
-static tsl_err new_rows(xc_gpu *w, int64_t lo, int64_t hi, xc_rows **out) {
+/* A place for the rows of [lo, hi), functions [first, first + n). */
+static tsl_err new_rows(xc_gpu *w, int64_t lo, int64_t hi, int64_t first, int64_t n,
+                        xc_rows **out) {
   tsl_err err = TSL_OK;
   TSL_TRY(
       tsl_grow((void **)&w->kept_rows, w->n_rows, 1, &w->room_rows, sizeof *w->kept_rows, "rows"));
   *out = &w->kept_rows[w->n_rows++];
   memset(*out, 0, sizeof **out);
   (*out)->lo = lo, (*out)->hi = hi;
-  (*out)->first = xc_batches_first(w->batches, lo);
-  (*out)->n = xc_batches_first(w->batches, hi) - (*out)->first;
+  (*out)->first = first, (*out)->n = n;
+  (*out)->phase = w->phase;
 done:
   return err;
 }
@@ -92,7 +93,9 @@ static tsl_err reserve_rows(xc_gpu *w, const tsl_unit *units, int64_t n, bool ca
     xc_rows *rows = NULL;
     int64_t count = 0;
     if (units[u].kind != XC_UNIT_FIT || find_rows(w, &units[u]) != NULL) continue;
-    TSL_TRY(new_rows(w, units[u].lo[0], units[u].hi[0], &rows));
+    const int64_t first = xc_batches_first(w->batches, units[u].lo[0]);
+    TSL_TRY(new_rows(w, units[u].lo[0], units[u].hi[0], first,
+                     xc_batches_first(w->batches, units[u].hi[0]) - first, &rows));
     if (!tsl_mul_i64(rows->n, w->p->n_packed, &count) || count > INT64_MAX / 8)
       TSL_FAIL(TSL_ERR_INPUT, "the fitting integrals overflow 64-bit counts");
     if (card) TSL_TRY(reserve_card(w, rows, count * 8));
@@ -172,11 +175,25 @@ done:
   return err;
 }
 
+/* Give back rows that were last used in phases [from, end). */
+static void forget(xc_gpu *w, int from, int end) {
+  for (int64_t k = w->n_rows - 1; k >= 0; k--) {
+    if (w->kept_rows[k].phase < from || w->kept_rows[k].phase >= end) continue;
+    tsl_gpu_release(&w->memory, &w->kept_rows[k].card);
+    w->kept_rows[k] = w->kept_rows[--w->n_rows];
+  }
+}
+
+void xc_fit_forget(xc_gpu *w, int phase) {
+  forget(w, phase, INT_MAX);
+}
+
 tsl_err xc_fit_place(xc_gpu *w, int64_t lo, int64_t hi, double **place) {
   tsl_err err = TSL_OK;
   xc_rows *rows = NULL;
   *place = NULL;
-  TSL_TRY(new_rows(w, lo, hi, &rows));
+  forget(w, 0, w->phase - 1); /* those of ranges that have gone to another rank */
+  TSL_TRY(new_rows(w, lo, hi, lo, hi - lo, &rows));
   TSL_TRY(reserve_card(w, rows, rows->n * w->p->n_packed * 8));
   *place = (double *)rows->card.data;
 done:
@@ -184,12 +201,12 @@ done:
   return err;
 }
 
-const double *xc_fit_kept(const xc_gpu *w, int64_t shell) {
+const double *xc_fit_kept(const xc_gpu *w, int64_t lo, int64_t hi) {
   for (int64_t k = 0; k < w->n_rows; k++) {
-    const xc_rows *rows = &w->kept_rows[k];
-    if (rows->lo > shell || shell >= rows->hi || rows->card.data == NULL) continue;
-    return (const double *)rows->card.data +
-           (xc_batches_first(w->batches, shell) - rows->first) * w->p->n_packed;
+    xc_rows *rows = &w->kept_rows[k];
+    if (rows->lo > lo || rows->hi < hi) continue;
+    rows->phase = w->phase;
+    return (const double *)rows->card.data + (lo - rows->lo) * w->p->n_packed;
   }
   return NULL;
 }

@@ -111,9 +111,12 @@ static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
   if (makes_coulomb(b)) TSL_TRY(open_matrix(b, "Coulomb matrix", &t->coulomb, &t->fixed_coulomb));
   for (int s = 0; s < p->n_spin && makes_exchange(b); s++)
     TSL_TRY(open_matrix(b, "exchange matrix", &t->exchange[s], &t->fixed_exchange[s]));
-  if (p->fitted_exchange && makes_exchange(b))
+  if (p->fitted_exchange && makes_exchange(b)) {
     TSL_TRY(tsl_alloc(p->n * p->n, sizeof(double), "integrals of a fitting function",
                       (void **)&t->square));
+    TSL_TRY(
+        tsl_alloc(p->n * p->n, sizeof(double), "transformed fitting integrals", (void **)&t->x));
+  }
 done:
   return err;
 }
@@ -146,7 +149,7 @@ void xc_batches_close(xc_batches **batches) {
     xc_batch_thread *own = &b->thread[t];
     xc_engine_destroy(&own->quartets);
     xc_engine_destroy(&own->triples);
-    TSL_FREE_ALL(own->coulomb, own->fixed_coulomb, own->square);
+    TSL_FREE_ALL(own->coulomb, own->fixed_coulomb, own->square, own->x);
     for (int s = 0; s < 2; s++) tsl_free(own->exchange[s]), tsl_free(own->fixed_exchange[s]);
   }
   xc_batches_fit_close(b);
@@ -175,6 +178,7 @@ void xc_batches_begin(xc_batches *b, int phase) {
     for (int s = 0; s < 2; s++) clear(own->exchange[s], nn), clear(own->fixed_exchange[s], nn);
   }
   b->bad_fit = false;
+  xc_batches_exchange_begin(b);
   clear(b->gamma, p->n_fit);
   clear(b->fitted, p->n_packed), clear(b->fixed_fitted, p->n_packed);
   if (p->fitted)

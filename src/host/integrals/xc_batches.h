@@ -12,8 +12,8 @@
  * depend on neither.
  *
  * (P|mn) of fitting shells are kept from phase to phase within the room that open is given; rows
- * beyond it are computed anew, some shells at a time, with the same result. Fitted exchange needs
- * them of all shells on each rank.
+ * beyond it are computed anew, some shells at a time, with the same result. Likewise the B_Q of
+ * fitted exchange, which are made of them.
  */
 #ifndef TSL_THREADS_XC_BATCHES_H
 #define TSL_THREADS_XC_BATCHES_H
@@ -24,8 +24,8 @@ TSL_C_BEGIN
 
 typedef struct xc_batches xc_batches;
 
-/** Host bytes needed at least: (P|mn) of one shell, with fitted exchange X of one orbital; 0 when
- *  Coulomb is not fitted. */
+/** Host bytes needed at least: (P|mn) of one shell, with fitted exchange one B_Q; 0 when Coulomb is
+ *  not fitted. */
 double xc_batches_least(const tsl_problem *problem);
 
 /**
@@ -64,7 +64,7 @@ void xc_batches_fock(xc_batches *batches, int64_t lo, int64_t hi);
 /** Fitting shells [lo, hi): gamma in even phases, their share of J in odd ones. */
 tsl_err xc_batches_fit(xc_batches *batches, int64_t lo, int64_t hi);
 
-/** Orbitals of a unit of kind XC_UNIT_EXCHANGE into K. OpenBLAS is to have one thread. */
+/** A unit of kind XC_UNIT_EXCHANGE into J and K. OpenBLAS is to have one thread. */
 tsl_err xc_batches_exchange(xc_batches *batches, const tsl_unit *unit);
 
 /** First function of a fitting shell; their number for n_fit_shells. */

@@ -16,23 +16,18 @@ static int most_size(const xc_basis *basis) {
   return most;
 }
 
-/* X of one orbital. */
-static double x_least(const xc_params *p) {
-  return p->fitted_exchange ? 8 * (double)p->n_fit * (double)p->n : 0;
-}
-
 double xc_batches_least(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   xc_view view;
   xc_view_set(problem, &view);
-  return p->fitted ? 8 * (double)p->n_packed * most_size(&view.fitting) + x_least(p) : 0;
+  if (p->fitted_exchange) return xc_batches_exchange_least(p, most_size(&view.fitting));
+  return p->fitted ? 8 * (double)p->n_packed * most_size(&view.fitting) : 0;
 }
 
 tsl_err xc_batches_fit_open(xc_batches *b, double room) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
   const double shell = 8 * (double)p->n_packed * most_size(&b->view.fitting);
-  enum { X_PART = 4 }; /* of the room */
   TSL_TRY(tsl_alloc(p->n_packed, sizeof(double), "packed density", (void **)&b->packed));
   if (p->reproducible)
     TSL_TRY(tsl_alloc(p->n_packed, sizeof(int64_t), "packed Coulomb matrix",
@@ -44,8 +39,9 @@ tsl_err xc_batches_fit_open(xc_batches *b, double room) {
   TSL_TRY(tsl_alloc(p->n_fit_shells, sizeof *b->fill, "rows", (void **)&b->fill));
   TSL_TRY(tsl_alloc(p->n_fit, sizeof *b->row, "rows", (void **)&b->row));
   if (p->fitted_exchange) {
-    b->x_orbitals = (int64_t)fmin(fmax(room / X_PART / x_least(p), 1), (double)p->n_slots);
-    room -= (double)b->x_orbitals * x_least(p);
+    xc_batches_exchange_open(b, most_size(&b->view.fitting), &room);
+    b->rows_most = fmin(room, (double)p->fitting_cache);
+    goto done;
   }
   b->scratch_shells = 2 * b->threads;
   while (b->scratch_shells > 1 && 4 * shell * (double)b->scratch_shells > room) b->scratch_shells--;
@@ -56,12 +52,13 @@ done:
 
 void xc_batches_fit_close(xc_batches *b) {
   for (int64_t s = 0; b->rows != NULL && s < b->p->n_fit_shells; s++) free(b->rows[s].rows);
-  TSL_FREE_ALL(b->rows, b->row, b->fill, b->x, b->scratch, b->packed, b->fitted, b->fixed_fitted,
+  xc_batches_exchange_close(b);
+  TSL_FREE_ALL(b->rows, b->row, b->fill, b->scratch, b->packed, b->fitted, b->fixed_fitted,
                b->gamma);
 }
 
 double xc_batches_kept(const xc_batches *b, bool *anew) {
-  *anew = b->scratch != NULL;
+  *anew = b->scratch != NULL || b->anew != NULL;
   return b->rows_bytes;
 }
 
@@ -132,8 +129,7 @@ int64_t xc_batches_first(const xc_batches *b, int64_t shell) {
   return shell < b->p->n_fit_shells ? b->view.fitting.shells[shell].first : b->p->n_fit;
 }
 
-/* Compute the rows of n shells. */
-static void fill_rows(xc_batches *b, int64_t n) {
+void xc_batches_fill(xc_batches *b, int64_t n) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
   for (int64_t k = 0; k < n; k++)
     xc_fit_triples(b->thread[omp_get_thread_num()].triples, &b->view.orbital, &b->view.fitting,
@@ -162,7 +158,7 @@ tsl_err xc_batches_rows(xc_batches *b, int64_t lo, int64_t end, int64_t *hi) {
     for (int64_t f = xc_batches_first(b, s); f < xc_batches_first(b, s + 1); f++, rows += m)
       b->row[f] = rows;
   }
-  fill_rows(b, n);
+  xc_batches_fill(b, n);
   *hi = s;
 done:
   return err;
@@ -182,16 +178,15 @@ static double dot(int64_t n, const double *x, const double *y) {
   return sum;
 }
 
-static void add_gamma(xc_batches *b, int64_t first, int64_t n) {
+void xc_batches_gamma(xc_batches *b, int64_t first, int64_t n) {
 #pragma omp parallel for schedule(static) num_threads(b->threads)
   for (int64_t f = first; f < first + n; f++)
     b->gamma[f] += dot(b->p->n_packed, b->row[f], b->packed);
 }
 
 /* c rows of elements [lo, hi), one function after another. */
-static bool add_slice(const xc_batches *b, int64_t first, int64_t n, double scale, int64_t lo,
-                      int64_t hi) {
-  const double *c = b->problem->fields[XC_IN_COEFFICIENTS].data;
+static bool add_slice(const xc_batches *b, int64_t first, int64_t n, const double *c, double scale,
+                      int64_t lo, int64_t hi) {
   bool good = true;
   for (int64_t f = first; f < first + n; f++) {
     const double *row = b->row[f];
@@ -204,14 +199,14 @@ static bool add_slice(const xc_batches *b, int64_t first, int64_t n, double scal
   return good;
 }
 
-static void add_fitted(xc_batches *b, int64_t first, int64_t n) {
+void xc_batches_coulomb(xc_batches *b, int64_t first, int64_t n, const double *c) {
   enum { SLICE = 4096 };
   const int64_t m = b->p->n_packed;
   const double scale = b->p->reproducible ? xc_fixed_scale(b->problem, XC_FIXED_COULOMB) : 1;
   bool good = true;
 #pragma omp parallel for schedule(static) num_threads(b->threads) reduction(&& : good)
   for (int64_t lo = 0; lo < m; lo += SLICE)
-    good = add_slice(b, first, n, scale, lo, lo + SLICE < m ? lo + SLICE : m) && good;
+    good = add_slice(b, first, n, c, scale, lo, lo + SLICE < m ? lo + SLICE : m) && good;
   if (!good) b->bad_fit = true;
 }
 
@@ -221,9 +216,9 @@ tsl_err xc_batches_fit(xc_batches *b, int64_t lo, int64_t hi) {
     TSL_TRY(xc_batches_rows(b, lo, hi, &end));
     const int64_t first = xc_batches_first(b, lo), n = xc_batches_first(b, end) - first;
     if (b->phase % 2 == 0)
-      add_gamma(b, first, n);
+      xc_batches_gamma(b, first, n);
     else
-      add_fitted(b, first, n);
+      xc_batches_coulomb(b, first, n, b->problem->fields[XC_IN_COEFFICIENTS].data);
   }
 done:
   return err;

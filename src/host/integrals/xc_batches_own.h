@@ -10,7 +10,7 @@
 typedef struct xc_batch_thread {
   xc_engine *quartets, *triples;
   double *coulomb, *exchange[2];              /**< [n][n] sums; reproducible: of one bra pair */
-  double *square;                             /**< [n][n] (P|mn) of a P; fitted exchange alone */
+  double *square, *x;                         /**< [n][n] B_Q, X of some Q; fitted exchange alone */
   int64_t *fixed_coulomb, *fixed_exchange[2]; /**< [n][n] sums when reproducible, else NULL */
   bool bad;                                   /**< something did not fit a fixed sum */
 } xc_batch_thread;
@@ -20,6 +20,12 @@ typedef struct xc_rows {
   int64_t phase; /**< the last that used them */
   double *rows;  /**< [functions][n_packed], kept; NULL: not */
 } xc_rows;
+
+/** Rows B_Q of a unit, or of a trial (xc_exchange.h). */
+typedef struct xc_kept_rows {
+  int64_t lo, hi, phase; /**< phase: the last that used them */
+  double *rows;          /**< [hi - lo][n_packed] */
+} xc_kept_rows;
 
 struct xc_batches {
   const tsl_problem *problem;
@@ -40,8 +46,9 @@ struct xc_batches {
   double rows_bytes, rows_most;    /**< what rows take, and may take */
   double *scratch;                 /**< rows of scratch_shells shells; NULL until needed */
   int64_t scratch_shells, dropped; /**< dropped: the last phase that gave back idle rows */
-  double *x;                       /**< [n_fit][x_orbitals][n]; NULL until needed */
-  int64_t x_orbitals;
+  xc_kept_rows *kept;              /**< [n_kept], fitted exchange alone */
+  int64_t n_kept, room_kept, fit_rows, anew_rows;
+  double *fit_scratch, *anew; /**< [fit_rows] (P|mn), [anew_rows] B_Q; NULL until needed */
 };
 
 /** Memory of fitted Coulomb. */
@@ -50,6 +57,19 @@ void xc_batches_fit_close(xc_batches *b);
 /** Set b->row of the functions of shells [lo, *hi), *hi <= end as far as memory goes; they hold
  *  until the next call. */
 tsl_err xc_batches_rows(xc_batches *b, int64_t lo, int64_t end, int64_t *hi);
+/** Compute (P|mn) of the shells fill[0..n) into the rows of their functions. */
+void xc_batches_fill(xc_batches *b, int64_t n);
+/** Products of rows [first, first + n), which are there: gamma += row D; J += c row.
+ *  @param[in] c  [n_fit] */
+void xc_batches_gamma(xc_batches *b, int64_t first, int64_t n);
+void xc_batches_coulomb(xc_batches *b, int64_t first, int64_t n, const double *c);
+
+/** Memory of fitted exchange: bytes at least; taken off the room; what is kept lies in the rest. */
+double xc_batches_exchange_least(const xc_params *p, int most_size);
+void xc_batches_exchange_open(xc_batches *b, int most_size, double *room);
+/** A phase begins: forget what trials have kept since it was last said to begin. */
+void xc_batches_exchange_begin(xc_batches *b);
+void xc_batches_exchange_close(xc_batches *b);
 /** The upper triangle of a row-major matrix becomes the lower too. */
 void xc_batches_mirror(int64_t n, double *matrix);
 

@@ -8,6 +8,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
+#include <string.h>
 
 /* What xc_matrix_use has said. */
 static struct {
@@ -278,6 +279,18 @@ tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
              "%s is not positive definite at row %d of %lld: its functions are "
              "linearly dependent",
              what, (int)info, (long long)n);
+done:
+  return err;
+}
+
+tsl_err xc_matrix_invert_factor(int64_t n, double *factor) {
+  tsl_err err = TSL_OK;
+  const lapack_int order = (lapack_int)n;
+  const lapack_int info = LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, factor, order);
+  if (info != 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "a factor of order %lld has no inverse (dtrtri: %d)", (long long)n,
+             (int)info);
+  for (int64_t k = 1; k < n; k++) memset(factor + k * n, 0, (size_t)k * sizeof *factor);
 done:
   return err;
 }
