@@ -40,7 +40,8 @@ static void integrals(const tsl_problem *problem, double *squares, double *inver
   must(xc_engine_create(all, XC_DOUBLES, 1e-16, &doubles), "doubles");
   xc_fit_triples(triples, &v.orbital, &v.fitting, &v.pairs, 0, p->n_fit_shells, rows);
   for (int64_t f = 0; f < p->n_fit; f++)
-    xc_fit_unpack(&v.orbital, &v.pairs, rows + f * p->n_packed, squares + f * p->n * p->n);
+    xc_fit_unpack(&v.orbital, &v.pairs, 0, v.pairs.n, rows + f * p->n_packed,
+                  squares + f * p->n * p->n);
   xc_fit_metric(doubles, &v.fitting, 0, p->n_fit_shells, vectors);
   must(xc_matrix_eigen(p->n_fit, vectors, values), "metric");
   for (int64_t a = 0; a < p->n_fit; a++)

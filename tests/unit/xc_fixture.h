@@ -126,11 +126,11 @@ static inline void field_exact(field *f, const double *total, const double *cons
 
 static inline void field_fitted(field *f, const double *total, double *coulomb) {
   const int64_t n = f->fitting.n, m = f->pairs.n_packed;
-  xc_fit_pack(&f->orbital, &f->pairs, total, f->packed);
+  xc_fit_pack(&f->orbital, &f->pairs, 0, f->pairs.n, total, f->packed);
   good(xc_matrix_product(n, 1, m, 1, f->rows, false, f->packed, false, f->gamma));
   good(xc_matrix_solve(n, f->metric, f->gamma));
   good(xc_matrix_product(m, 1, n, 1, f->rows, true, f->gamma, false, f->packed));
-  xc_fit_unpack(&f->orbital, &f->pairs, f->packed, coulomb);
+  xc_fit_unpack(&f->orbital, &f->pairs, 0, f->pairs.n, f->packed, coulomb);
 }
 
 /** Hartree-Fock to the end; fitted Coulomb where the field has a fitting set and fit is set. */

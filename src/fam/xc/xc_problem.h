@@ -77,7 +77,8 @@ enum {
   XC_SUM_GUARD,       /**< I64 [XC_N_FIXED]: size of each rank's sums (xc_fixed_set_guard) */
   XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
   XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
-  XC_SUM_GAMMA,       /**< F64 [n_fit]; each element by one rank, so its sum is exact */
+  XC_SUM_GAMMA,       /**< F64 [n_fit], of the even phases when Coulomb alone is fitted; each
+                           element by one rank, so its sum is exact */
   XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
   XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
   XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */

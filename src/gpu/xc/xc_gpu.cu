@@ -70,8 +70,9 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   w->phase = phase;
   if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
   TSL_TRY(set_precision(w));
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->densities.data, xc_density_of(w->problem, 0), bytes,
-                               cudaMemcpyHostToDevice, w->stream));
+  if (xc_is_active(w->p, phase, XC_UNIT_GROUP))
+    TSL_CUDA_TRY(cudaMemcpyAsync(w->densities.data, xc_density_of(w->problem, 0), bytes,
+                                 cudaMemcpyHostToDevice, w->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(w->sums.data, 0, bytes, w->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(w->flag.data, 0xff, 8, w->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(w->partials.data, 0,
@@ -165,6 +166,31 @@ done:
   return err;
 }
 
+/* Products of all units are queued, the host's done meanwhile; the card's share what is left of the
+ * time by their cost. */
+static tsl_err run_fits(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const double start = seconds_now();
+  double host = 0, all = 0, card = 0;
+  for (int64_t u = 0; u < n; u++) {
+    const double begin = seconds_now();
+    if (units[u].kind != XC_UNIT_FIT) continue;
+    TSL_TRY(xc_fit_run(w, &units[u]));
+    const double took = seconds_now() - begin;
+    if (xc_fit_on_card(w, &units[u]))
+      all += units[u].count;
+    else
+      parts[u].seconds += took, host += took;
+  }
+  if (all > 0) TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  card = seconds_now() - start - host;
+  for (int64_t u = 0; u < n && all > 0; u++)
+    if (units[u].kind == XC_UNIT_FIT && xc_fit_on_card(w, &units[u]))
+      parts[u].seconds += card * units[u].count / all;
+done:
+  return err;
+}
+
 /* Bra pairs of all units together, then what is left of each to the host; units share the card's
  * time by their cost. */
 static tsl_err run_quartets(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
@@ -186,15 +212,12 @@ done:
 static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   TSL_TRY(fill_units(w, units, n, parts));
+  TSL_TRY(run_fits(w, units, n, parts));
   for (int64_t u = 0; u < n; u++) {
     const double start = seconds_now();
-    if (units[u].kind == XC_UNIT_FIT)
-      TSL_TRY(xc_fit_run(w, &units[u]));
-    else if (units[u].kind == XC_UNIT_EXCHANGE)
-      TSL_TRY(xc_exchange_run(w, &units[u]));
-    else
-      continue;
-    parts[u].seconds += seconds_now() - start;
+    if (units[u].kind != XC_UNIT_EXCHANGE) continue;
+    TSL_TRY(xc_exchange_run(w, &units[u]));
+    parts[u].seconds = seconds_now() - start;
   }
   if (xc_is_active(w->p, w->phase, XC_UNIT_FOCK)) TSL_TRY(run_quartets(w, units, n, parts));
 done:

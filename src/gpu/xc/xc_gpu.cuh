@@ -256,7 +256,9 @@ tsl_err xc_fit_begin(xc_gpu *w);
 /** Compute the integrals of those units that have none yet, where the card has memory. Waits.
  *  @param[out] seconds  that the card took */
 tsl_err xc_fit_fill(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
-/** One unit of fitting shells, on the card if its integrals are there. Waits. */
+/** Are the integrals of a unit of fitting shells on the card? */
+bool xc_fit_on_card(const xc_gpu *w, const tsl_unit *unit);
+/** Such a unit: queued when they are, else it is done by the host. */
 tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit);
 /** A place on the card for B_Q, Q in [lo, hi), which are kept from now on, so the caller fills it.
  *  @param[out] place  [hi - lo][n_packed]; NULL: no memory for it */

@@ -36,8 +36,9 @@ tsl_err xc_fit_begin(xc_gpu *w) {
   const xc_params *p = w->p;
   const size_t packed = (size_t)p->n_packed * 8, fit = (size_t)p->n_fit * 8;
   if (!p->fitted || p->reproducible) goto done;
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->packed.data, xc_batches_packed(w->batches), packed,
-                               cudaMemcpyHostToDevice, w->stream));
+  if (w->phase % xc_phases(p) == 0)
+    TSL_CUDA_TRY(cudaMemcpyAsync(w->packed.data, xc_batches_packed(w->batches), packed,
+                                 cudaMemcpyHostToDevice, w->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync(w->coefficients.data, w->problem->fields[XC_IN_COEFFICIENTS].data,
                                fit, cudaMemcpyHostToDevice, w->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(w->fitted.data, 0, packed, w->stream));
@@ -164,15 +165,14 @@ done:
   return err;
 }
 
-tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit) {
-  tsl_err err = TSL_OK;
+bool xc_fit_on_card(const xc_gpu *w, const tsl_unit *unit) {
   const xc_rows *rows = w->p->reproducible ? NULL : find_rows(w, unit);
-  if (rows == NULL || rows->card.data == NULL)
-    return xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]);
-  TSL_TRY(card_product(w, rows));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
-done:
-  return err;
+  return rows != NULL && rows->card.data != NULL;
+}
+
+tsl_err xc_fit_run(xc_gpu *w, const tsl_unit *unit) {
+  if (xc_fit_on_card(w, unit)) return card_product(w, find_rows(w, unit));
+  return xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]);
 }
 
 /* Give back rows that were last used in phases [from, end). */

@@ -165,6 +165,23 @@ static void clear(void *sums, int64_t n) {
   if (sums != NULL) memset(sums, 0, (size_t)n * sizeof(double));
 }
 
+/* Pairs in as many ranges as there are threads. */
+static void pack(xc_batches *b) {
+  const int64_t n = b->view.pairs.n;
+#pragma omp parallel for schedule(static, 1) num_threads(b->threads)
+  for (int t = 0; t < b->threads; t++)
+    xc_fit_pack(&b->view.orbital, &b->view.pairs, n * t / b->threads, n * (t + 1) / b->threads,
+                xc_asked_total(b->problem), b->packed);
+}
+
+static void unpack(const xc_batches *b, double *coulomb) {
+  const int64_t n = b->view.pairs.n;
+#pragma omp parallel for schedule(static, 1) num_threads(b->threads)
+  for (int t = 0; t < b->threads; t++)
+    xc_fit_unpack(&b->view.orbital, &b->view.pairs, n * t / b->threads, n * (t + 1) / b->threads,
+                  b->fitted, coulomb);
+}
+
 void xc_batches_begin(xc_batches *b, int phase) {
   const xc_params *p = b->p;
   const int64_t nn = p->n * p->n;
@@ -181,8 +198,7 @@ void xc_batches_begin(xc_batches *b, int phase) {
   xc_batches_exchange_begin(b);
   clear(b->gamma, p->n_fit);
   clear(b->fitted, p->n_packed), clear(b->fixed_fitted, p->n_packed);
-  if (p->fitted)
-    xc_fit_pack(&b->view.orbital, &b->view.pairs, xc_asked_total(b->problem), b->packed);
+  if (p->fitted && phase % xc_phases(p) == 0) pack(b);
 }
 
 const double *xc_batches_largest(const xc_batches *b) {
@@ -265,8 +281,10 @@ static void collect_plain(xc_batches *b, tsl_problem *problem, const xc_batches_
     add_to(coulomb, more->coulomb, nn);
     return;
   }
+  memset(coulomb, 0, (size_t)nn * sizeof *coulomb);
+  if (b->phase % xc_phases(p) != xc_phases(p) - 1) return;
   add_to(b->fitted, more->fitted, p->n_packed);
-  xc_fit_unpack(&b->view.orbital, &b->view.pairs, b->fitted, coulomb);
+  unpack(b, coulomb);
 }
 
 tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const xc_batches_more *more) {
@@ -276,7 +294,7 @@ tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const xc_batches
     TSL_TRY(collect_fixed(b, problem));
   else
     collect_plain(b, problem, more);
-  if (!p->fitted) goto done;
+  if (xc_phases(p) == 1) goto done;
   add_to(b->gamma, more->gamma, p->n_fit);
   memcpy(problem->fields[XC_SUM_GAMMA].data, b->gamma, (size_t)p->n_fit * sizeof *b->gamma);
 done:

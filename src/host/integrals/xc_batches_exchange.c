@@ -147,7 +147,8 @@ done:
 static void add_exchange(const xc_batches *b, xc_batch_thread *t, int s, int64_t lo, int64_t hi) {
   const int n = (int)b->p->n, m = (int)xc_exchange_count(b->problem, s);
   for (int64_t q = lo; q < hi; q++) {
-    xc_fit_unpack(&b->view.orbital, &b->view.pairs, b->row[q], t->square);
+    memset(t->square, 0, (size_t)(n * n) * sizeof *t->square);
+    xc_fit_unpack(&b->view.orbital, &b->view.pairs, 0, b->view.pairs.n, b->row[q], t->square);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, n, 1,
                 xc_exchange_orbitals(b->problem, s), n, t->square, n, 0, t->x + (q - lo) * m * n,
                 n);

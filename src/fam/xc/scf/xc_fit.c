@@ -53,26 +53,27 @@ void xc_fit_triples(xc_engine *triples, const xc_basis *orbital, const xc_basis 
   }
 }
 
-void xc_fit_pack(const xc_basis *orbital, const xc_pairs *pairs, const double *density,
-                 double *packed) {
-  for (int64_t k = 0; k < pairs->n; k++) {
-    const xc_shell *a = &orbital->shells[pairs->list[k].a], *b = &orbital->shells[pairs->list[k].b];
+void xc_fit_pack(const xc_basis *orbital, const xc_pairs *pairs, int64_t lo, int64_t hi,
+                 const double *density, double *packed) {
+  for (const xc_shell_pair *pair = pairs->list + lo; pair < pairs->list + hi; pair++) {
+    const xc_shell *a = &orbital->shells[pair->a], *b = &orbital->shells[pair->b];
     const double times = a == b ? 1 : 2;
+    double *to = packed + pair->packed;
     for (int i = 0; i < xc_shell_size(a); i++)
       for (int j = 0; j < xc_shell_size(b); j++)
-        *packed++ = times * density[(a->first + i) * orbital->n + b->first + j];
+        *to++ = times * density[(a->first + i) * orbital->n + b->first + j];
   }
 }
 
-void xc_fit_unpack(const xc_basis *orbital, const xc_pairs *pairs, const double *packed,
-                   double *coulomb) {
+void xc_fit_unpack(const xc_basis *orbital, const xc_pairs *pairs, int64_t lo, int64_t hi,
+                   const double *packed, double *coulomb) {
   const int64_t n = orbital->n;
-  memset(coulomb, 0, (size_t)(n * n) * sizeof *coulomb);
-  for (int64_t k = 0; k < pairs->n; k++) {
-    const xc_shell *a = &orbital->shells[pairs->list[k].a], *b = &orbital->shells[pairs->list[k].b];
+  for (const xc_shell_pair *pair = pairs->list + lo; pair < pairs->list + hi; pair++) {
+    const xc_shell *a = &orbital->shells[pair->a], *b = &orbital->shells[pair->b];
+    const double *from = packed + pair->packed;
     for (int i = 0; i < xc_shell_size(a); i++)
       for (int j = 0; j < xc_shell_size(b); j++) {
-        const double value = *packed++;
+        const double value = *from++;
         coulomb[(a->first + i) * n + b->first + j] = value;
         coulomb[(b->first + j) * n + a->first + i] = value;
       }

@@ -28,12 +28,13 @@ void xc_fit_metric(xc_engine *doubles, const xc_basis *fitting, int64_t lo, int6
 void xc_fit_triples(xc_engine *triples, const xc_basis *orbital, const xc_basis *fitting,
                     const xc_pairs *pairs, int64_t lo, int64_t hi, double *rows);
 
-/** Packed density, blocks of unlike shells doubled, so that gamma = rows packed. */
-void xc_fit_pack(const xc_basis *orbital, const xc_pairs *pairs, const double *density,
-                 double *packed);
+/** Packed density, blocks of unlike shells doubled, so that gamma = rows packed. The pairs [lo, hi)
+ *  of the list alone. */
+void xc_fit_pack(const xc_basis *orbital, const xc_pairs *pairs, int64_t lo, int64_t hi,
+                 const double *density, double *packed);
 
-/** J from packed = rows^T c. Pairs that are not listed become 0. */
-void xc_fit_unpack(const xc_basis *orbital, const xc_pairs *pairs, const double *packed,
-                   double *coulomb);
+/** J from packed = rows^T c, of the pairs [lo, hi) of the list alone; other elements stay. */
+void xc_fit_unpack(const xc_basis *orbital, const xc_pairs *pairs, int64_t lo, int64_t hi,
+                   const double *packed, double *coulomb);
 
 #endif
