@@ -52,6 +52,8 @@ static const tsl_key grid_keys[] = {
      "Sizes of the cells."},
     {"cut", TSL_KEY_REAL, IN(grid, cut), "", 0, 1, NULL, NULL, 0,
      "Points of less weight are dropped, bohr^3."},
+    {"response", TSL_KEY_BOOL, IN(grid, response), "yes", 0, 0, NULL, NULL, 0,
+     "Gradients follow points and weights, which move with the atoms, beside the functions."},
     {0}};
 
 static const tsl_key groups_keys[] = {

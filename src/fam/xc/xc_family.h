@@ -37,6 +37,7 @@ typedef struct xc_deck {
     int64_t radial, angular;
     int32_t rule, pruning, scheme, adjust;
     double cut;
+    bool response;
   } grid;
   struct {
     int32_t kind, reach, cost;

@@ -37,6 +37,9 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_IN_PRECISION] = {"precision", "1",
                          "1: cards may use float in this phase; bits of fixed-point sums.", TSL_IN,
                          TSL_I32, 0, 1, 1},
+    [XC_IN_OWNERS] = {"owners", "1", "Atoms that points of the grid belong to.", TSL_IN, TSL_I32, 0,
+                      1, 1},
+    [XC_IN_ATOMS] = {"asked_atoms", "1", "Atoms of the molecule.", TSL_IN, TSL_U8, 0, 2, 1},
     [XC_SUM_XC] = {"xc_matrix", "hartree", "Exchange-correlation matrix of each spin.", TSL_OUT,
                    TSL_F64, TSL_SUM, 3, 0},
     [XC_SUM_INTEGRALS] = {"xc_integrals", "1",
@@ -105,6 +108,8 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_IN_OCCUPIED] = {p->fitted_exchange ? spins : 0, 1, 1},
       [XC_IN_METRIC] = {fit, fit, 1},
       [XC_IN_PRECISION] = {1 + XC_N_FIXED, 1, 1},
+      [XC_IN_OWNERS] = {p->n_points, 1, 1},
+      [XC_IN_ATOMS] = {p->n_atoms, (int64_t)sizeof(xc_atom), 1},
       [XC_SUM_XC] = {spins, n, n},
       [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
       [XC_SUM_GUARD] = {XC_N_FIXED, 1, 1},
@@ -161,7 +166,7 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   tsl_err err = TSL_OK;
   tsl_field *fields = problem->fields;
   const double *rows[4] = {grid->x, grid->y, grid->z, grid->w};
-  for (int f = 0; f <= XC_IN_PRECISION; f++) {
+  for (int f = 0; f <= XC_IN_ATOMS; f++) {
     if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
     if (f == XC_IN_METRIC && xc_params_of(problem)->fitted_exchange) continue;
     TSL_TRY(tsl_alloc(tsl_field_count(&fields[f]), tsl_type_bytes((tsl_type)fields[f].type),
@@ -174,6 +179,10 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   for (int k = 0; k < 4 && grid->n > 0; k++)
     memcpy((double *)fields[XC_IN_POINTS].data + k * grid->n, rows[k],
            (size_t)grid->n * sizeof(double));
+  if (grid->n > 0)
+    memcpy(fields[XC_IN_OWNERS].data, grid->atom, (size_t)grid->n * sizeof *grid->atom);
+  memcpy(fields[XC_IN_ATOMS].data, own->molecule.atoms,
+         (size_t)own->molecule.n_atoms * sizeof *own->molecule.atoms);
   fields[XC_IN_PAIRS].data = own->pairs.list;
   if (xc_params_of(problem)->fitted_exchange) fields[XC_IN_METRIC].data = own->metric;
   fields[XC_IN_GROUPS].data = own->groups.list;
@@ -226,15 +235,16 @@ void xc_view_set(const tsl_problem *problem, xc_view *view) {
 static tsl_err make_grid(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p,
                          xc_grid *grid) {
   tsl_err err = TSL_OK;
-  xc_grid_rule rule;
   const xc_groups_rule groups = xc_deck_groups(deck, s);
-  TSL_TRY(xc_deck_grid(deck, s, &rule));
+  TSL_TRY(xc_deck_grid(deck, s, &p->grid));
   own->cost = xc_cost_standard((xc_cost_kind)s->groups.cost);
-  TSL_TRY(xc_grid_make(&rule, own->molecule.atoms, own->molecule.n_atoms, grid));
+  TSL_TRY(xc_grid_make(&p->grid, own->molecule.atoms, own->molecule.n_atoms, grid));
   own->n_made = grid->n_made;
   TSL_TRY(tsl_deck_blame(deck, "xc.groups",
                          xc_groups_make(&groups, &own->orbital, grid, &own->groups)));
   p->n_points = grid->n;
+  p->n_atoms = own->molecule.n_atoms;
+  p->response = s->grid.response;
   p->n_groups = own->groups.n;
 done:
   return err;

@@ -53,6 +53,10 @@ typedef struct xc_params {
   int64_t card_cache;    /**< likewise on a card */
   int64_t fitting_cache; /**< bytes of (P|mn) that a rank may keep; what is beyond is made anew */
   double threshold;      /**< of J and K, see xc_fock.threshold */
+  int64_t n_atoms;
+  xc_grid_rule grid; /**< of the points; gradients need the partition of space */
+  int32_t response;  /**< 1: gradients follow points and weights of the grid */
+  int32_t zero;      /**< reserved */
 } xc_params;
 
 /** Indices into problem->fields. */
@@ -71,6 +75,8 @@ enum {
                            column, only its lower triangle is set; else empty */
   XC_IN_PRECISION,    /**< I32 [1 + XC_N_FIXED]: 1: cards may use float in this phase; bits behind
                            the point of each kind of sums */
+  XC_IN_OWNERS,       /**< I32 [n_points]: atoms that points belong to */
+  XC_IN_ATOMS,        /**< U8 [n_atoms][sizeof xc_atom] */
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
                            until the root has set the results */
   XC_SUM_INTEGRALS,   /**< F64 [XC_N_INTEGRALS] */
