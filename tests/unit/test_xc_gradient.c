@@ -294,7 +294,9 @@ static void triples_and_doubles(void **state) {
     for (int64_t p = 0; p < r.fitting.n_shells; p++) {
       const int64_t first = r.fitting.shells[p].first;
       xc_fit_gradient(triples, &r.basis, &r.fitting, &pairs, p, r.rows + first * pairs.n_packed, 1,
-                      0, gradient);
+                      0, 0, 2, gradient);
+      xc_fit_gradient(triples, &r.basis, &r.fitting, &pairs, p, r.rows + first * pairs.n_packed, 1,
+                      0, 1, 2, gradient);
       xc_fit_metric_gradient(doubles, &r.fitting, p, twice + first * r.fitting.n, gradient);
     }
     compare("triples and doubles", &r, fitted, gradient, 1e-9);

@@ -83,7 +83,9 @@ done:
 static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
-  if (unit->kind == XC_UNIT_FOCK)
+  if (xc_adds_gradient(w->problem, w->phase, unit->kind))
+    TSL_TRY(xc_batches_gradient(w->batches, unit));
+  else if (unit->kind == XC_UNIT_FOCK)
     xc_batches_fock(w->batches, unit->lo[0], unit->hi[0]);
   else if (unit->kind == XC_UNIT_EXCHANGE)
     TSL_TRY(xc_batches_exchange(w->batches, unit));

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 const char *const xc_parallel_words[] = {"hybrid", "inner", "outer", NULL};
+static const char *const task_words[] = {"energy", "gradient", NULL}; /* xc_task */
 static const char *const kind_words[] = {"auto", "spherical", "cartesian", NULL};
 static const char *const source_words[] = {"auto", "own", "libxc", NULL};
 static const char *const coulomb_words[] = {"exact", "fitted", NULL};
@@ -120,6 +121,8 @@ static const tsl_key scf_keys[] = {
 const tsl_key xc_keys[] = {
     {"molecule", TSL_KEY_MAP, AT(molecule), "", 0, 0, NULL, molecule_keys, SIZE(molecule),
      "Atoms, charge and multiplicity."},
+    {"task", TSL_KEY_CHOICE, AT(task), "energy", 0, 0, task_words, NULL, 0,
+     "What is computed: the energy, or the gradient too; default: what a QCSchema file says."},
     {"basis", TSL_KEY_TEXT, AT(basis), "", 0, 0, NULL, NULL, 0,
      "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or '.'); "
      "required "
@@ -263,6 +266,18 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
                   "not used without DIIS (diis: 0); remove one of them");
   if (tsl_deck_given(deck, "xc.grid.radial") != tsl_deck_given(deck, "xc.grid.angular"))
     TSL_DECK_FAIL(deck, "xc.grid", "radial and angular go together");
+done:
+  return err;
+}
+
+tsl_err xc_deck_check_gradient(const tsl_deck *deck, const xc_deck *s, bool gradient) {
+  tsl_err err = TSL_OK;
+  if (!gradient && tsl_deck_given(deck, "xc.grid.response"))
+    TSL_DECK_FAIL(deck, "xc.grid.response", "used with task: gradient alone; remove it");
+  if (gradient && s->exchange == XC_EXCHANGE_FITTED)
+    TSL_DECK_FAIL(deck, "xc.exchange",
+                  "the gradient of fitted exchange is not computed here; use exact, or task: "
+                  "energy");
 done:
   return err;
 }

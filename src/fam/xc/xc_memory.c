@@ -1,6 +1,7 @@
 /* Bytes of sums, fields and card copies, and the check against each rank's host and device limits
  * before the problem is prepared. */
 #include "xc_memory.h"
+#include "xc_harmonics.h"
 
 #include <math.h>
 
@@ -20,7 +21,12 @@ double xc_memory_sums(const xc_params *p, int threads) {
   const double sums = (!p->fitted ? nn : 0) + (has_exchange(p) ? p->n_spin * nn : 0);
   const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
   const double squares = p->fitted_exchange ? threads * nn : 0;
-  return 8 * ((p->reproducible ? 2 : 1) * threads * sums + squares + packed + shells * shells);
+  const double slopes =
+      p->gradient && p->fitted
+          ? XC_CARTESIANS(XC_MAX_L) * ((double)p->n_packed + threads * (double)p->n_fit)
+          : 0;
+  return 8 *
+         ((p->reproducible ? 2 : 1) * threads * sums + squares + packed + slopes + shells * shells);
 }
 
 /* The state of the field is the root's alone, which has made it. */

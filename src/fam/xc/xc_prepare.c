@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/** Nuclei and point charges together. */
-static tsl_err all_charges(const xc_molecule *m, xc_charge **out) {
+tsl_err xc_all_charges(const xc_molecule *m, xc_charge **out) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(m->n_atoms + m->n_charges, sizeof **out, "charges", (void **)out));
   xc_nuclei(m, *out);
@@ -80,7 +79,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   TSL_TRY(xc_matrix_create(n, n, "overlap", &o.overlap));
   TSL_TRY(xc_matrix_create(n, n, "kinetic energy", &o.kinetic));
   TSL_TRY(xc_matrix_create(n, n, "attraction", &o.attraction));
-  TSL_TRY(all_charges(m, &charges));
+  TSL_TRY(xc_all_charges(m, &charges));
   o.charges = charges;
   TSL_TRY(tsl_parallel(p->n_shells, 1, one_electron_rows, &o));
   TSL_TRY(

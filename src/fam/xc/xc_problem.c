@@ -40,6 +40,8 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_IN_OWNERS] = {"owners", "1", "Atoms that points of the grid belong to.", TSL_IN, TSL_I32, 0,
                       1, 1},
     [XC_IN_ATOMS] = {"asked_atoms", "1", "Atoms of the molecule.", TSL_IN, TSL_U8, 0, 2, 1},
+    [XC_IN_TASK] = {"task", "1", "1: the next phases are those of the gradient.", TSL_IN, TSL_I32,
+                    0, 1, 1},
     [XC_SUM_XC] = {"xc_matrix", "hartree", "Exchange-correlation matrix of each spin.", TSL_OUT,
                    TSL_F64, TSL_SUM, 3, 0},
     [XC_SUM_INTEGRALS] = {"xc_integrals", "1",
@@ -54,6 +56,10 @@ static const about abouts[XC_N_FIELDS] = {
                          TSL_OUT, TSL_F64, TSL_SUM, 3, 1},
     [XC_SUM_GAMMA] = {"gamma", "hartree", "Fitting integrals of a density.", TSL_OUT, TSL_F64,
                       TSL_SUM, 1, 1},
+    [XC_SUM_GRADIENT] = {"gradient", "hartree/bohr",
+                         "Derivatives of the energy (smeared: the free energy) with respect to the "
+                         "places x y z of the atoms.",
+                         TSL_OUT, TSL_F64, TSL_SUM, 2, 0},
     [XC_OUT_DENSITY] = {"density", "1", "Density matrix of each spin (restricted: of one).",
                         TSL_OUT, TSL_F64, TSL_GATHER, 3, 0},
     [XC_OUT_FOCK] = {"fock", "hartree", "Kohn-Sham matrix of each spin.", TSL_OUT, TSL_F64,
@@ -77,6 +83,9 @@ static const about abouts[XC_N_FIELDS] = {
                       "Of each primitive: shell, atom, l, 1 for spherical functions, exponent "
                       "(bohr^-2), coefficient of the bare primitive.",
                       TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
+    [XC_OUT_ON_CHARGES] = {"charge_gradient", "hartree/bohr",
+                           "Likewise with respect to the places of the point charges.", TSL_OUT,
+                           TSL_F64, TSL_GATHER, 2, 0},
     [XC_OUT_HISTORY] = {"history", "1",
                         "Of each iteration: number, energy, its change, commutator (hartree).",
                         TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
@@ -110,12 +119,14 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_IN_PRECISION] = {1 + XC_N_FIXED, 1, 1},
       [XC_IN_OWNERS] = {p->n_points, 1, 1},
       [XC_IN_ATOMS] = {p->n_atoms, (int64_t)sizeof(xc_atom), 1},
+      [XC_IN_TASK] = {1, 1, 1},
       [XC_SUM_XC] = {spins, n, n},
       [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
       [XC_SUM_GUARD] = {XC_N_FIXED, 1, 1},
       [XC_SUM_COULOMB] = {n, n, 1},
       [XC_SUM_EXCHANGE] = {exact ? spins : 0, n, n},
       [XC_SUM_GAMMA] = {p->n_fit, 1, 1},
+      [XC_SUM_GRADIENT] = {p->gradient ? p->n_atoms : 0, 3, 1},
       [XC_OUT_DENSITY] = {spins, n, n},
       [XC_OUT_FOCK] = {spins, n, n},
       [XC_OUT_LEVELS] = {spins, own->scf.m, 1},
@@ -126,6 +137,7 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_OUT_SIZES] = {p->n_groups, 2, 1},
       [XC_OUT_ATOMS] = {own->molecule.n_atoms, XC_N_ATOM_COLUMNS, 1},
       [XC_OUT_BASIS] = {count_primitives(&own->orbital), XC_N_BASIS_COLUMNS, 1},
+      [XC_OUT_ON_CHARGES] = {p->gradient ? own->molecule.n_charges : 0, 3, 1},
       [XC_OUT_HISTORY] = {own->scf.options.most_iterations, XC_N_HISTORY, 1},
       [XC_STATE_DENSITY] = {spins, n, n},
       [XC_STATE_MARK] = {XC_N_MARKS + xc_state_numbers(own), 1, 1},
@@ -150,6 +162,7 @@ static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
                        .rank = a->rank,
                        .hidden = a->hidden};
     if (xc_params_of(problem)->reproducible && is_fixed(f)) field.type = TSL_I64;
+    if ((f == XC_SUM_GRADIENT || f == XC_OUT_ON_CHARGES) && shape[f][0] == 0) field.hidden = 1;
     tsl_field *added = NULL;
     (void)snprintf(field.name, sizeof field.name, "%s", a->name);
     (void)snprintf(field.unit, sizeof field.unit, "%s", a->unit);
@@ -166,7 +179,7 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   tsl_err err = TSL_OK;
   tsl_field *fields = problem->fields;
   const double *rows[4] = {grid->x, grid->y, grid->z, grid->w};
-  for (int f = 0; f <= XC_IN_ATOMS; f++) {
+  for (int f = 0; f <= XC_IN_TASK; f++) {
     if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
     if (f == XC_IN_METRIC && xc_params_of(problem)->fitted_exchange) continue;
     TSL_TRY(tsl_alloc(tsl_field_count(&fields[f]), tsl_type_bytes((tsl_type)fields[f].type),
@@ -269,7 +282,8 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
   for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
-  TSL_FREE_ALL(own->spins, own->metric, own->fit_bounds, own->coulomb, own->history, own->xc);
+  TSL_FREE_ALL(own->spins, own->metric, own->fit_bounds, own->coulomb, own->history, own->xc,
+               own->gradient);
   for (int t = 0; t < 2; t++) tsl_free(own->exchange[t]);
   tsl_free(own);
   problem->own = NULL;

@@ -15,6 +15,11 @@
  * solves (P|Q) c = gamma, and in the odd one J = c (P|mn). Units with nothing to do in a phase are
  * not handed out in it (xc_is_active). (P|mn) of a unit is kept by the rank that made it.
  *
+ * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with the
+ * same units in the same phases: groups and bra pairs add their share of it; with fitted Coulomb
+ * gamma of the whole density is made in the even phase, and fitting shells add theirs in the odd one.
+ * Its phases are told from the field's by XC_IN_TASK, as nobody knows before how many those are.
+ *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
  * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
  */
@@ -56,7 +61,7 @@ typedef struct xc_params {
   int64_t n_atoms;
   xc_grid_rule grid; /**< of the points; gradients need the partition of space */
   int32_t response;  /**< 1: gradients follow points and weights of the grid */
-  int32_t zero;      /**< reserved */
+  int32_t gradient;  /**< 1: the gradient of the energy follows the field (XC_IN_TASK) */
 } xc_params;
 
 /** Indices into problem->fields. */
@@ -77,6 +82,7 @@ enum {
                            the point of each kind of sums */
   XC_IN_OWNERS,       /**< I32 [n_points]: atoms that points belong to */
   XC_IN_ATOMS,        /**< U8 [n_atoms][sizeof xc_atom] */
+  XC_IN_TASK,         /**< I32 [1]: what the next phases are for, xc_task */
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
                            until the root has set the results */
   XC_SUM_INTEGRALS,   /**< F64 [XC_N_INTEGRALS] */
@@ -84,6 +90,7 @@ enum {
   XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
   XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
   XC_SUM_GAMMA,       /**< F64 [n_fit]; each element by one rank, so its sum is exact */
+  XC_SUM_GRADIENT,    /**< F64 [n_atoms or 0][3]: what units add to it; of the result all of it */
   XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
   XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
   XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */
@@ -94,6 +101,7 @@ enum {
   XC_OUT_SIZES,       /**< I64 [n_groups][2]: points and functions */
   XC_OUT_ATOMS,       /**< F64 [n_atoms][4]: atomic number, x y z in bohr */
   XC_OUT_BASIS,       /**< F64 [primitives][6]: shell, atom, l, spherical, exponent, coefficient */
+  XC_OUT_ON_CHARGES,  /**< F64 [n_charges or 0][3]: the gradient with respect to point charges */
   XC_OUT_HISTORY,     /**< F64 [iterations][XC_N_HISTORY]: number, energy, its change, commutator;
                            until the end as long as the most iterations there may be */
   XC_STATE_DENSITY,   /**< F64 [n_spin][n][n] of the next iteration; of checkpoints, root only */
@@ -119,6 +127,16 @@ static inline const xc_params *xc_params_of(const tsl_problem *problem) {
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
   if (p->fitted && kind == XC_UNIT_EXCHANGE) return p->fitted_exchange && phase % 2 == 0;
   return !p->fitted || phase % 2 == 0 || kind == XC_UNIT_FIT;
+}
+
+/** What phases are for: first the field, then, when it has converged, its gradient. */
+typedef enum xc_task { XC_TASK_ENERGY, XC_TASK_GRADIENT } xc_task;
+
+/** Does a kind of unit add to the gradient in this phase? Fitting shells do so once gamma of the
+ *  whole density is known. */
+static inline bool xc_adds_gradient(const tsl_problem *problem, int phase, int kind) {
+  return *(const int32_t *)problem->fields[XC_IN_TASK].data == XC_TASK_GRADIENT &&
+         (kind != XC_UNIT_FIT || phase % 2 != 0);
 }
 
 /** Are four-centre integrals needed? */

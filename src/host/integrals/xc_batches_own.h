@@ -6,6 +6,9 @@
 #include "xc_fit.h"
 #include "xc_fixed.h"
 
+/** Engines of gradients: of quartets, (P|mn), (P|Q). */
+enum { XC_SLOPE_QUARTETS, XC_SLOPE_TRIPLES, XC_SLOPE_DOUBLES, XC_N_SLOPES };
+
 /** What one thread owns. */
 typedef struct xc_batch_thread {
   xc_engine *quartets, *triples;
@@ -13,6 +16,9 @@ typedef struct xc_batch_thread {
   double *square;                             /**< [n][n] (P|mn) of a P; fitted exchange alone */
   int64_t *fixed_coulomb, *fixed_exchange[2]; /**< [n][n] sums when reproducible, else NULL */
   bool bad;                                   /**< something did not fit a fixed sum */
+  xc_engine *slopes[XC_N_SLOPES];             /**< of gradients; NULL until there is one */
+  double (*gradient)[3], (*share)[3];         /**< [n_atoms]; share: reproducible, not summed yet */
+  double *pairs;                              /**< [functions of a shell][n_fit]; fitted alone */
 } xc_batch_thread;
 
 /** (P|mn) of a fitting shell. */
@@ -42,6 +48,8 @@ struct xc_batches {
   int64_t scratch_shells, dropped; /**< dropped: the last phase that gave back idle rows */
   double *x;                       /**< [n_fit][x_orbitals][n]; NULL until needed */
   int64_t x_orbitals;
+  double *weights;    /**< [functions of a shell][n_packed] of d(P|mn); NULL until needed */
+  double *fit_bounds; /**< [n_fit_shells] sqrt((P|P)), likewise */
 };
 
 /** Memory of fitted Coulomb. */
@@ -50,6 +58,14 @@ void xc_batches_fit_close(xc_batches *b);
 /** Set b->row of the functions of shells [lo, *hi), *hi <= end as far as memory goes; they hold
  *  until the next call. */
 tsl_err xc_batches_rows(xc_batches *b, int64_t lo, int64_t end, int64_t *hi);
+/** What quartets are for, into the sums of a thread. */
+xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t);
+/** Sums of gradients: zero, add to out [n_atoms][3], free. None may have been made yet. */
+void xc_batches_gradient_begin(xc_batches *b);
+void xc_batches_gradient_collect(const xc_batches *b, double *out);
+void xc_batches_gradient_close(xc_batches *b);
+/** Functions of the largest shell. */
+int xc_batches_most_size(const xc_basis *basis);
 /** The upper triangle of a row-major matrix becomes the lower too. */
 void xc_batches_mirror(int64_t n, double *matrix);
 

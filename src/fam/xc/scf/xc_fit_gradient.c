@@ -20,11 +20,11 @@ static double gather(int n_rows, int64_t n_columns, const double *from, int64_t 
 
 void xc_fit_gradient(xc_engine *triples, const xc_basis *orbital, const xc_basis *fitting,
                      const xc_pairs *pairs, int64_t shell, const double *weights, double bound,
-                     double threshold, double (*gradient)[3]) {
+                     double threshold, int64_t first, int64_t step, double (*gradient)[3]) {
   const xc_shell *p = &fitting->shells[shell];
   const int rows = xc_shell_size(p);
   double block[MOST * MOST * MOST];
-  for (int64_t k = 0; k < pairs->n; k++) {
+  for (int64_t k = first; k < pairs->n; k += step) {
     const xc_shell_pair *pair = &pairs->list[k];
     const xc_shell *const shells[3] = {p, &orbital->shells[pair->a], &orbital->shells[pair->b]};
     const int64_t columns = (int64_t)xc_shell_size(shells[1]) * xc_shell_size(shells[2]);

@@ -13,7 +13,8 @@
 #include "xc_fit.h"
 
 /**
- * gradient += sum_mn weights_P,mn d(P|mn)/dR of the functions P of a fitting shell, hartree/bohr.
+ * gradient += sum_mn weights_P,mn d(P|mn)/dR of the functions P of a fitting shell and every step-th
+ * pair of shells from first on, hartree/bohr.
  * @param[in] triples    engine of kind XC_TRIPLE_GRADIENTS
  * @param[in] weights    [functions of the shell][pairs->n_packed], both orders of a pair in one
  *                       (xc_fit_pack)
@@ -23,7 +24,7 @@
  */
 void xc_fit_gradient(xc_engine *triples, const xc_basis *orbital, const xc_basis *fitting,
                      const xc_pairs *pairs, int64_t shell, const double *weights, double bound,
-                     double threshold, double (*gradient)[3]);
+                     double threshold, int64_t first, int64_t step, double (*gradient)[3]);
 
 /**
  * gradient += sum_PQ weights_PQ d(P|Q)/dR of the functions P of a fitting shell and all Q of shells
