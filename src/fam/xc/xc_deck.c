@@ -97,7 +97,8 @@ static const tsl_key scf_keys[] = {
     {"energy", TSL_KEY_REAL, IN(scf, energy), "1e-8", 1e-15, 1, NULL, NULL, 0,
      "Largest change of the energy at the end, hartree."},
     {"commutator", TSL_KEY_REAL, IN(scf, commutator), "1e-5", 1e-14, 1, NULL, NULL, 0,
-     "Largest element of F D S - S D F at the end, hartree."},
+     "Largest element of F D S - S D F at the end, hartree; with task: gradient its default is "
+     "1e-6."},
     {"iterations", TSL_KEY_INT, IN(scf, iterations), "100", 1, 100000, NULL, NULL, 0,
      "Most iterations."},
     {"diis", TSL_KEY_INT, IN(scf, diis), "8", 0, XC_DIIS_MOST, NULL, NULL, 0,
@@ -326,11 +327,16 @@ xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s) {
   return rule;
 }
 
-xc_scf_options xc_deck_scf(const xc_deck *s) {
+/* A gradient is off by about the commutator at the end, an energy by its square. */
+static const double gradient_commutator = 1e-6;
+
+xc_scf_options xc_deck_scf(const tsl_deck *deck, const xc_deck *s, bool gradient) {
   xc_scf_options options;
   xc_scf_standard(&options);
   options.energy_limit = s->scf.energy;
   options.commutator_limit = s->scf.commutator;
+  if (gradient && !tsl_deck_given(deck, "xc.scf.commutator"))
+    options.commutator_limit = gradient_commutator;
   options.overlap_limit = s->scf.overlap;
   options.damping = s->scf.damping;
   options.damping_until = s->scf.damping_until;

@@ -69,7 +69,7 @@ tsl_err xc_deck_check_gradient(const tsl_deck *deck, const xc_deck *s, bool grad
 /** The grid's rule: a preset, its parts replaced by what the deck gives. */
 tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule);
 xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s);
-xc_scf_options xc_deck_scf(const xc_deck *s);
+xc_scf_options xc_deck_scf(const tsl_deck *deck, const xc_deck *s, bool gradient);
 /** Matrices of a spin that DIIS keeps, densities among them. */
 int64_t xc_deck_kept(const xc_deck *s);
 

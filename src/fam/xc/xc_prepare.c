@@ -73,7 +73,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   const int64_t n = p->n;
   one_electron o = {.basis = &own->orbital, .n_charges = m->n_atoms + m->n_charges};
   xc_charge *charges = NULL;
-  xc_scf_options options = xc_deck_scf(s);
+  xc_scf_options options = xc_deck_scf(deck, s, p->gradient != 0);
   options.exchange = p->functional.exchange;
   options.restricted = p->n_spin == 1;
   TSL_TRY(xc_matrix_create(n, n, "overlap", &o.overlap));
