@@ -132,11 +132,15 @@ static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
 /** What phases are for: first the field, then, when it has converged, its gradient. */
 typedef enum xc_task { XC_TASK_ENERGY, XC_TASK_GRADIENT } xc_task;
 
+/** Are the phases at hand those of the gradient? */
+static inline bool xc_is_gradient(const tsl_problem *problem) {
+  return *(const int32_t *)problem->fields[XC_IN_TASK].data == XC_TASK_GRADIENT;
+}
+
 /** Does a kind of unit add to the gradient in this phase? Fitting shells do so once gamma of the
  *  whole density is known. */
 static inline bool xc_adds_gradient(const tsl_problem *problem, int phase, int kind) {
-  return *(const int32_t *)problem->fields[XC_IN_TASK].data == XC_TASK_GRADIENT &&
-         (kind != XC_UNIT_FIT || phase % 2 != 0);
+  return xc_is_gradient(problem) && (kind != XC_UNIT_FIT || phase % 2 != 0);
 }
 
 /** Are four-centre integrals needed? */
