@@ -216,6 +216,7 @@ static tsl_err advance_gradient(tsl_problem *problem, int phase, bool *more) {
   *more = xc_params_of(problem)->fitted && phase % 2 == 0;
   if (*more) {
     TSL_TRY(solve_coefficients(problem));
+    xc_gradient_solve(problem);
     goto done;
   }
   TSL_TRY(xc_gradient_finish(problem));

@@ -271,14 +271,10 @@ done:
   return err;
 }
 
-tsl_err xc_deck_check_gradient(const tsl_deck *deck, const xc_deck *s, bool gradient) {
+tsl_err xc_deck_check_gradient(const tsl_deck *deck, bool gradient) {
   tsl_err err = TSL_OK;
   if (!gradient && tsl_deck_given(deck, "xc.grid.response"))
     TSL_DECK_FAIL(deck, "xc.grid.response", "used with task: gradient alone; remove it");
-  if (gradient && s->exchange == XC_EXCHANGE_FITTED)
-    TSL_DECK_FAIL(deck, "xc.exchange",
-                  "the gradient of fitted exchange is not computed here; use exact, or task: "
-                  "energy");
 done:
   return err;
 }

@@ -65,7 +65,7 @@ tsl_err xc_adopt(const char *file, char **text);
 /** Keys that exclude each other, or that a choice does not use. */
 tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s);
 /** Those of gradients, when it is known whether one is asked for. */
-tsl_err xc_deck_check_gradient(const tsl_deck *deck, const xc_deck *s, bool gradient);
+tsl_err xc_deck_check_gradient(const tsl_deck *deck, bool gradient);
 /** The grid's rule: a preset, its parts replaced by what the deck gives. */
 tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule);
 xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s);
@@ -226,6 +226,8 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
 tsl_err xc_gradient_begin(tsl_problem *problem);
 /** Keep what the units of a phase have added. */
 void xc_gradient_take(const tsl_problem *problem);
+/** Fitted products of orbitals from their integrals, when exchange is fitted. */
+void xc_gradient_solve(tsl_problem *problem);
 /** Add what no unit does: one-electron matrices, the overlap times the energy-weighted density, and
  *  nuclei and charges; then own->gradient is whole. */
 tsl_err xc_gradient_finish(tsl_problem *problem);

@@ -36,6 +36,18 @@ void xc_gradient_take(const tsl_problem *problem) {
     for (int x = 0; x < 3; x++) own->gradient[a][x] += sum[a][x];
 }
 
+void xc_gradient_solve(tsl_problem *problem) {
+  const xc_params *p = xc_params_of(problem);
+  tsl_field *field = &problem->fields[XC_IN_PRODUCTS];
+  const int64_t size = p->n_fit * p->n_products;
+  double *to = field->data;
+  if (p->n_products == 0) return;
+  xc_matrix_copy(p->n_spin * size, problem->fields[XC_SUM_PRODUCTS].data, to);
+  for (int s = 0; s < p->n_spin; s++, to += size)
+    xc_matrix_solve_columns(p->n_fit, p->n_products, xc_own_of(problem)->metric, to);
+  tsl_field_touch(field);
+}
+
 /* ------------------------------------------------- energy-weighted density */
 
 /**

@@ -116,7 +116,7 @@ static tsl_err choose_task(const tsl_deck *deck, const xc_deck *s, const char *d
                   "the file's driver is '%s'; energy, gradient and properties are computed here",
                   driver);
   *gradient = tsl_deck_given(deck, "xc.task") ? s->task == XC_TASK_GRADIENT : slope;
-  TSL_TRY(xc_deck_check_gradient(deck, s, *gradient != 0));
+  TSL_TRY(xc_deck_check_gradient(deck, *gradient != 0));
 done:
   return err;
 }

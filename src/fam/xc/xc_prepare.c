@@ -157,6 +157,9 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_param
   tsl_err err = TSL_OK;
   xc_integrals *integrals = NULL;
   TSL_TRY(prepare_scf(deck, s, own, p));
+  if (p->gradient && p->fitted_exchange)
+    p->n_orbitals = s->smearing.kind == XC_SMEARING_NONE ? p->n_slots : own->scf.m;
+  p->n_products = p->n_orbitals * (p->n_orbitals + 1) / 2;
   TSL_TRY(tsl_deck_blame(deck, "xc.basis",
                          xc_integrals_create(&own->orbital, &own->fitting, &integrals)));
   TSL_TRY(prepare_pairs(integrals, own, p));

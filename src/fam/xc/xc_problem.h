@@ -17,7 +17,8 @@
  *
  * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with the
  * same units in the same phases: groups and bra pairs add their share of it; with fitted Coulomb
- * gamma of the whole density is made in the even phase, and fitting shells add theirs in the odd one.
+ * gamma of the whole density and (P|ij) of its orbitals, when exchange is fitted, are made in the even
+ * phase, and fitting shells add theirs in the odd one.
  * Its phases are told from the field's by XC_IN_TASK, as nobody knows before how many those are.
  *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
@@ -59,9 +60,11 @@ typedef struct xc_params {
   int64_t fitting_cache; /**< bytes of (P|mn) that a rank may keep; what is beyond is made anew */
   double threshold;      /**< of J and K, see xc_fock.threshold */
   int64_t n_atoms;
-  xc_grid_rule grid; /**< of the points; gradients need the partition of space */
-  int32_t response;  /**< 1: gradients follow points and weights of the grid */
-  int32_t gradient;  /**< 1: the gradient of the energy follows the field (XC_IN_TASK) */
+  xc_grid_rule grid;  /**< of the points; gradients need the partition of space */
+  int32_t response;   /**< 1: gradients follow points and weights of the grid */
+  int64_t n_orbitals; /**< most orbitals of a spin in XC_IN_PRODUCTS; 0: none are needed */
+  int64_t n_products; /**< pairs of them */
+  int32_t gradient;   /**< 1: the gradient of the energy follows the field (XC_IN_TASK) */
 } xc_params;
 
 /** Indices into problem->fields. */
@@ -82,6 +85,8 @@ enum {
                            the point of each kind of sums */
   XC_IN_OWNERS,       /**< I32 [n_points]: atoms that points belong to */
   XC_IN_ATOMS,        /**< U8 [n_atoms][sizeof xc_atom] */
+  XC_IN_PRODUCTS,     /**< F64 [n_spin][n_fit][n_products]: gradient of fitted exchange: sum_Q
+                           (P|Q)^-1 (Q|ij) of orbitals i >= j (xc_exchange.h); else empty */
   XC_IN_TASK,         /**< I32 [1]: what the next phases are for, xc_task */
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
                            until the root has set the results */
@@ -90,10 +95,12 @@ enum {
   XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
   XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
   XC_SUM_GAMMA,       /**< F64 [n_fit]; each element by one rank, so its sum is exact */
-  XC_SUM_GRADIENT,    /**< F64 [n_atoms or 0][3]: what units add to it; of the result all of it */
-  XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
-  XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
-  XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */
+  XC_SUM_PRODUCTS, /**< F64 [n_spin][n_fit][n_products]: (P|ij), each by one rank; empty but in the
+                           phase that makes them */
+  XC_SUM_GRADIENT, /**< F64 [n_atoms or 0][3]: what units add to it; of the result all of it */
+  XC_OUT_DENSITY,  /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
+  XC_OUT_FOCK,     /**< F64 [n_spin][n][n] */
+  XC_OUT_LEVELS,   /**< F64 [n_spin][independent functions] */
   XC_OUT_OCCUPATIONS, /**< F64 [n_spin][independent functions] */
   XC_OUT_CHARGES,     /**< F64 [n_atoms] */
   XC_OUT_ORBITALS,    /**< F64 [n_spin][independent functions][n]: row k is orbital k */

@@ -275,6 +275,7 @@ tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const xc_batches
   else
     collect_plain(b, problem, more);
   if (p->gradient) xc_batches_gradient_collect(b, problem->fields[XC_SUM_GRADIENT].data);
+  if (p->n_products > 0) TSL_TRY(xc_batches_products_collect(b, problem));
   if (!p->fitted) goto done;
   add_to(b->gamma, more->gamma, p->n_fit);
   memcpy(problem->fields[XC_SUM_GAMMA].data, b->gamma, (size_t)p->n_fit * sizeof *b->gamma);

@@ -182,10 +182,13 @@ static double dot(int64_t n, const double *x, const double *y) {
   return sum;
 }
 
-static void add_gamma(xc_batches *b, int64_t first, int64_t n) {
+/* Of the whole density, orbitals too: the gradient of fitted exchange needs them. */
+static tsl_err add_gamma(xc_batches *b, int64_t first, int64_t n) {
+  const bool products = b->p->n_products > 0 && xc_is_gradient(b->problem);
 #pragma omp parallel for schedule(static) num_threads(b->threads)
   for (int64_t f = first; f < first + n; f++)
     b->gamma[f] += dot(b->p->n_packed, b->row[f], b->packed);
+  return products ? xc_batches_products(b, first, n) : TSL_OK;
 }
 
 /* c rows of elements [lo, hi), one function after another. */
@@ -221,7 +224,7 @@ tsl_err xc_batches_fit(xc_batches *b, int64_t lo, int64_t hi) {
     TSL_TRY(xc_batches_rows(b, lo, hi, &end));
     const int64_t first = xc_batches_first(b, lo), n = xc_batches_first(b, end) - first;
     if (b->phase % 2 == 0)
-      add_gamma(b, first, n);
+      TSL_TRY(add_gamma(b, first, n));
     else
       add_fitted(b, first, n);
   }

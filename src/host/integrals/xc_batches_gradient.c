@@ -25,6 +25,9 @@ static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
     TSL_TRY(tsl_alloc(xc_batches_most_size(&b->view.fitting) * p->n_fit, sizeof *t->pairs,
                       "weights of pairs", (void **)&t->pairs));
   }
+  if (p->n_products > 0)
+    TSL_TRY(tsl_alloc(p->n_orbitals * (p->n + p->n_orbitals), sizeof *t->half,
+                      "products of orbitals", (void **)&t->half));
   if (p->reproducible)
     TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->share, "gradient", (void **)&t->share));
   TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->gradient, "gradient", (void **)&t->gradient));
@@ -50,7 +53,7 @@ done:
   return err;
 }
 
-static tsl_err open(xc_batches *b) {
+tsl_err xc_batches_gradient_open(xc_batches *b) {
   tsl_err err = TSL_OK;
   const int64_t most = b->p->fitted ? xc_batches_most_size(&b->view.fitting) : 0;
   for (int t = 0; t < b->threads; t++) TSL_TRY(open_thread(b, &b->thread[t]));
@@ -66,9 +69,9 @@ void xc_batches_gradient_close(xc_batches *b) {
   for (int t = 0; b->thread != NULL && t < b->threads; t++) {
     xc_batch_thread *own = &b->thread[t];
     for (int k = 0; k < XC_N_SLOPES; k++) xc_engine_destroy(&own->slopes[k]);
-    TSL_FREE_ALL(own->gradient, own->share, own->pairs);
+    TSL_FREE_ALL(own->gradient, own->share, own->pairs, own->half);
   }
-  TSL_FREE_ALL(b->weights, b->fit_bounds);
+  TSL_FREE_ALL(b->weights, b->fit_bounds, b->products);
 }
 
 /* ------------------------------------------------------------------- sums */
@@ -136,7 +139,7 @@ static const double *coefficients_of(const xc_batches *b) {
   return b->problem->fields[XC_IN_COEFFICIENTS].data;
 }
 
-/* c_P D_mn of the functions of a shell. */
+/* c_P D_mn of the functions of a shell, and exchange's part. */
 static void set_weights(const xc_batches *b, int64_t shell) {
   const int64_t m = b->p->n_packed, first = xc_batches_first(b, shell);
   const double *c = coefficients_of(b);
@@ -144,6 +147,8 @@ static void set_weights(const xc_batches *b, int64_t shell) {
   for (int64_t k = 0; k < m; k++)
     for (int64_t f = first; f < xc_batches_first(b, shell + 1); f++)
       b->weights[(f - first) * m + k] = c[f] * b->packed[k];
+  if (b->p->n_products > 0)
+    xc_batches_products_weigh(b, first, xc_batches_first(b, shell + 1) - first);
 }
 
 /* Threads share the pairs of shells; reproducible: one has them all, as its sum is rounded alone. */
@@ -159,12 +164,14 @@ static void run_triples(xc_batches *b, int64_t shell) {
   }
 }
 
-/* - c_P c_Q of a shell and those before it; both orders in one. */
+/* - c_P c_Q of a shell and those before it, both orders in one, and exchange's part. */
 static void run_doubles(const xc_batches *b, xc_batch_thread *t, int64_t shell) {
   const int64_t n = b->p->n_fit, first = xc_batches_first(b, shell);
   const double *c = coefficients_of(b);
   for (int64_t f = first; f < xc_batches_first(b, shell + 1); f++)
     for (int64_t q = 0; q < first; q++) t->pairs[(f - first) * n + q] = -c[f] * c[q];
+  if (b->p->n_products > 0)
+    xc_batches_products_pair(b, t, first, xc_batches_first(b, shell + 1) - first);
   xc_fit_metric_gradient(t->slopes[XC_SLOPE_DOUBLES], &b->view.fitting, shell, t->pairs, sum_of(t));
   flush(b, t);
 }
@@ -181,7 +188,7 @@ static void run_shells(xc_batches *b, int64_t lo, int64_t hi) {
 
 tsl_err xc_batches_gradient(xc_batches *b, const tsl_unit *unit) {
   tsl_err err = TSL_OK;
-  TSL_TRY(open(b));
+  TSL_TRY(xc_batches_gradient_open(b));
   if (unit->kind == XC_UNIT_FOCK)
     run_pairs(b, unit->lo[0], unit->hi[0]);
   else if (unit->kind == XC_UNIT_FIT)

@@ -18,7 +18,8 @@ typedef struct xc_batch_thread {
   bool bad;                                   /**< something did not fit a fixed sum */
   xc_engine *slopes[XC_N_SLOPES];             /**< of gradients; NULL until there is one */
   double (*gradient)[3], (*share)[3];         /**< [n_atoms]; share: reproducible, not summed yet */
-  double *pairs;                              /**< [functions of a shell][n_fit]; fitted alone */
+  double *half;  /**< [n_orbitals][n + n_orbitals]; fitted exchange alone */
+  double *pairs; /**< [functions of a shell][n_fit]; fitted alone */
 } xc_batch_thread;
 
 /** (P|mn) of a fitting shell. */
@@ -49,6 +50,7 @@ struct xc_batches {
   double *x;                       /**< [n_fit][x_orbitals][n]; NULL until needed */
   int64_t x_orbitals;
   double *weights;    /**< [functions of a shell][n_packed] of d(P|mn); NULL until needed */
+  double *products;   /**< [n_spin][n_fit][n_products] (P|ij); NULL until needed */
   double *fit_bounds; /**< [n_fit_shells] sqrt((P|P)), likewise */
 };
 
@@ -60,6 +62,16 @@ void xc_batches_fit_close(xc_batches *b);
 tsl_err xc_batches_rows(xc_batches *b, int64_t lo, int64_t end, int64_t *hi);
 /** What quartets are for, into the sums of a thread. */
 xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t);
+/** Make what gradients need, when it has not been. */
+tsl_err xc_batches_gradient_open(xc_batches *b);
+/** (P|ij) of functions [first, first + n), whose rows are there. */
+tsl_err xc_batches_products(xc_batches *b, int64_t first, int64_t n);
+/** They go over to the field. */
+tsl_err xc_batches_products_collect(xc_batches *b, tsl_problem *problem);
+/** Subtract exchange's part of the weights of d(P|mn), of a shell from first on, and add it to those
+ *  of d(P|Q), of a thread. */
+void xc_batches_products_weigh(const xc_batches *b, int64_t first, int64_t n);
+void xc_batches_products_pair(const xc_batches *b, xc_batch_thread *t, int64_t first, int64_t n);
 /** Sums of gradients: zero, add to out [n_atoms][3], free. None may have been made yet. */
 void xc_batches_gradient_begin(xc_batches *b);
 void xc_batches_gradient_collect(const xc_batches *b, double *out);

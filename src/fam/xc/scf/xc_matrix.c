@@ -294,6 +294,14 @@ done:
   return err;
 }
 
+/* By rows the factor's columns are its transpose. */
+void xc_matrix_solve_columns(int64_t n, int64_t m, const double *factor, double *b) {
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
+              factor, (int)n, b, (int)m);
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, (int)m, 1,
+              factor, (int)n, b, (int)m);
+}
+
 bool xc_matrix_solve_any(int n, double *a, double *b) {
   lapack_int pivots[64];
   return n <= 64 && LAPACKE_dgesv(LAPACK_COL_MAJOR, n, 1, a, n, pivots, b, n) == 0;

@@ -77,6 +77,9 @@ tsl_err xc_matrix_factor(int64_t n, const char *what, double *a);
 /** Solve a x = b with the factor, on a card where that is held there; b becomes x. */
 tsl_err xc_matrix_solve(int64_t n, const double *factor, double *b);
 
+/** Solve a x = b for all columns of b[n][m], which become x, on the host's threads. */
+void xc_matrix_solve_columns(int64_t n, int64_t m, const double *factor, double *b);
+
 /** Solve a general small system in place; false when it is singular. a is destroyed. */
 bool xc_matrix_solve_any(int n, double *a, double *b);
 
