@@ -1,9 +1,9 @@
 /**
  * @file test_xc_cpu_gradient.c
  * The gradient of the exchange-correlation energy at fixed density matrices, beside differences of
- * the energy when atoms move and the grid, its weights and its groups are made anew: functionals of
- * both sources, one and two spins, every partition and adjustment, spherical and Cartesian functions
- * to g; and beside PySCF's. Its sum over the atoms; threads, pieces, SIMD levels, caches;
+ * the energy when atoms move and the grid, weights and groups are made anew: functionals of
+ * both sources, one and two spins, every partition and adjustment, spherical and Cartesian
+ * functions to g; and beside PySCF's. Its sum over the atoms; threads, pieces, SIMD levels, caches;
  * reproducible: the same bits for any threads and units.
  */
 #include "test_xc_cpu.h"
@@ -300,6 +300,24 @@ static void check_references(void) {
     }
 }
 
+/** Groups that leave out the functions that do not reach them, beside one of all. */
+static void check_groups(void) {
+  static const char *const groups[2] = {"", ", groups: {target: 1048576}"};
+  char keys[1024];
+  double *gradient[2];
+  made m[2];
+  for (int k = 0; k < 2; k++) {
+    (void)snprintf(keys, sizeof keys, "{basis: def2-SVP, functional: pbe%s}", groups[k]);
+    make(METHANOL, keys, &m[k]);
+    gradient[k] = gradient_of(&m[k], 2, m[k].params.n_groups);
+  }
+  const double most = largest(3 * m[0].params.n_atoms, gradient[0], gradient[1]);
+  check(most < 1e-8 && m[0].params.n_groups > 10 && m[1].params.n_groups == 1,
+        "functions left out of groups", most, 0);
+  printf("%.1e: functions left out of groups\n", most);
+  for (int k = 0; k < 2; k++) tsl_free(gradient[k]), clear(&m[k]);
+}
+
 /** Levels, ways of sharing, threads, caches. */
 static void check_sharing(const char *keys) {
   made m;
@@ -357,6 +375,7 @@ int main(void) {
   check_functionals();
   check_momenta();
   check_references();
+  check_groups();
   check_sharing("{basis: def2-SVP, functional: pbe, grid: {preset: coarse}}");
   check_sharing("{basis: def2-SVP, functional: svwn5, reference: unrestricted, grid: {preset: "
                 "coarse, scheme: becke}}");

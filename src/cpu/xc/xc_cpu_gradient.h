@@ -6,7 +6,7 @@
  *   functions move   what follows the atoms' functions, points and weights at rest: J. A. Pople,
  *                    P. M. W. Gill, B. G. Johnson, Chem. Phys. Lett. 199 (1992) 557, eq. 20 to 24
  *   points move      with the atom that owns them, and so does their weight: B. G. Johnson,
- *                    P. M. W. Gill, J. A. Pople, J. Chem. Phys. 98 (1993) 5612, appendix A; with
+ *                    P. M. W. Gill, J. A. Pople, J. Chem. Phys. 98 (1993) 5612, appendix; with
  *                    xc_params.response alone. The sum over the groups is the derivative of the
  *                    quadrature then, and the sum over the atoms is zero to rounding
  * With X = D phi, G = de/d(grad rho) and psi = v_rho phi + G . grad phi, the first is of atom A

@@ -1,6 +1,6 @@
 /**
  * @file xc_cpu_groups.h
- * A piece of a group at work: the steps that the exchange-correlation matrix and the gradient share.
+ * A piece of a group at work: the steps that the matrix and the gradient share.
  */
 #ifndef TSL_CPU_XC_CPU_GROUPS_H
 #define TSL_CPU_XC_CPU_GROUPS_H

@@ -342,13 +342,9 @@ static bool xc_active(const tsl_problem *problem, int phase, int kind) {
 }
 
 /** What does not change the iterations that are done. */
-static const char *const xc_free_keys[] = {"xc.scf.iterations",
-                                           "xc.scf.energy",
-                                           "xc.scf.commutator",
-                                           "xc.scf.damping",
-                                           "xc.scf.level_shift",
-                                           "xc.scf.damping_until",
-                                           NULL};
+static const char *const xc_free_keys[] = {
+    "xc.grid.response", "xc.scf.iterations",  "xc.scf.energy",        "xc.scf.commutator",
+    "xc.scf.damping",   "xc.scf.level_shift", "xc.scf.damping_until", NULL};
 
 const tsl_family tsl_family_xc = {
     .name = "xc",

@@ -190,10 +190,10 @@ void xc_partition_work_destroy(xc_partition_work **work);
 
 /**
  * Derivatives of sum_p amount_p ln w_p, the weights w_p as xc_partition_weights makes them, when
- * atoms move and points with their owners; that is of sum_p w_p e_p with fixed e when amount is w e.
+ * atoms move and points with their owners; so of sum_p w_p e_p with fixed e when amount is w e.
  *
- * B. G. Johnson, P. M. W. Gill, J. A. Pople, J. Chem. Phys. 98 (1993) 5612, appendix A, for cells of
- * Becke and of SSF, and all adjustments. Its sum over the atoms is zero to rounding.
+ * B. G. Johnson, P. M. W. Gill, J. A. Pople, J. Chem. Phys. 98 (1993) 5612, appendix, for cells
+ * of Becke and of SSF, and all adjustments. Its sum over the atoms is zero to rounding.
  * Cost: that of the weights, a few times; points with one cell (SSF) cost their distances alone.
  * @param[in]     at        [3] arrays [n], bohr
  * @param[in]     owner     [n] atoms; points of weight 0 are not allowed

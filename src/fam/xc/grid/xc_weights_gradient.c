@@ -9,8 +9,9 @@ static const double least_cell = 1e-16;
 
 /**
  * The atoms that matter to a point, its rivals, and what is known of each: [n] arrays of doubles.
- * u is the unit vector from the atom to the point. Of the pairs (i, k) of one atom i: mu, the factor
- * of the cell, and slope = (ds/dnu)/s (dnu/dmu)/R_ik, the derivative of ln s_ik with r_i - r_k.
+ * u is the unit vector from the atom to the point. Of the pairs (i, k) of one atom i: mu, the
+ * factor of the cell, and slope = (ds/dnu)/s (dnu/dmu)/R_ik, the derivative of ln s_ik with
+ * r_i - r_k.
  */
 struct xc_partition_work {
   int64_t n;                /**< rivals of this point */
