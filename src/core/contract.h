@@ -112,7 +112,7 @@ typedef enum tsl_combine {
   TSL_LIST    /**< each unit appends records; result is the concatenation in unit order */
 } tsl_combine;
 
-enum { TSL_MAX_FIELDS = 32, TSL_NAME = 40 };
+enum { TSL_MAX_FIELDS = 40, TSL_NAME = 40 };
 
 /**
  * An array of the problem. The table of fields drives allocation, broadcast, combination,
@@ -187,7 +187,7 @@ typedef struct tsl_result {
   double value;
 } tsl_result;
 
-enum { TSL_MAX_RESULTS = 32, TSL_PHASES_AHEAD = 8 };
+enum { TSL_MAX_RESULTS = 40, TSL_PHASES_AHEAD = 8 };
 
 typedef struct tsl_summary {
   tsl_result results[TSL_MAX_RESULTS];
@@ -195,6 +195,8 @@ typedef struct tsl_summary {
   bool valid;       /**< verdict VALID or INVALID */
   bool unfinished;  /**< INVALID, and more phases could mend it: a checkpoint is kept */
   int32_t phase;    /**< unfinished: the STATE fields are as before this phase (family.restore) */
+  bool other_work;  /**< units of the last phase did other work than they are calibrated for, so
+                         that its times are no lesson for later runs */
   char reason[256]; /**< why invalid; empty otherwise */
 } tsl_summary;
 

@@ -2,8 +2,8 @@
  * @file test_xc_cpu_restart.c
  * A self-consistent field that stops after any phase and goes on from its STATE fields alone, in a
  * new problem, ends at the same energy after as many iterations in all, with the same history (bit
- * by bit where sums are reproducible); so does one that had too few iterations; a density that does
- * not fit is refused.
+ * by bit where sums are reproducible) and gradient, also when it stops between the field's end and the
+ * gradient's; so does one that had too few iterations; a density that does not fit is refused.
  */
 #include "cpu.h"
 #include "xc_family.h"
@@ -125,6 +125,15 @@ static const struct {
      " basis: STO-3G\n functional: pbe\n reproducible: yes\n smearing: {kind: fermi}\n"},
     {"reproducible, spins of atoms", nitrogen,
      " basis: STO-3G\n functional: pbe0\n reproducible: yes\n guess: {spins: 1 3; 2 -3}\n"},
+    {"a gradient", water, " task: gradient\n basis: def2-SVP\n functional: pbe0\n"},
+    {"a gradient, fitted", oxygen,
+     " task: gradient\n basis: STO-3G\n functional: pbe\n coulomb: fitted\n"},
+    {"a gradient, fitted exchange", oxygen,
+     " task: gradient\n basis: STO-3G\n functional: pbe0\n coulomb: fitted\n exchange: "
+     "fitted\n"},
+    {"a gradient, reproducible", oxygen,
+     " task: gradient\n basis: STO-3G\n functional: pbe0\n coulomb: fitted\n reproducible: "
+     "yes\n"},
 };
 
 /** The orthonormal basis as other threads may make it: one function has the other sign. */
@@ -133,20 +142,38 @@ static void turn_basis(tsl_problem *problem) {
   for (int64_t k = 0; k < scf->n; k++) scf->half[k] = -scf->half[k];
 }
 
-enum { LINES = 100 };
+enum { LINES = 100, ATOMS = 3 };
 
 /** How an undisturbed field went. */
 typedef struct course {
   double energy, entropy;
   int iterations;
   double history[LINES][XC_N_HISTORY];
+  double gradient[ATOMS][3]; /**< of none: 0 */
 } course;
 
 static course course_of(const made *m) {
   const xc_own *own = xc_own_of(&m->problem);
-  course c = {own->scf.energies.total, own->scf.entropy, own->scf.iteration, {{0}}};
+  course c = {own->scf.energies.total, own->scf.entropy, own->scf.iteration, {{0}}, {{0}}};
   memcpy(c.history, own->history, (size_t)own->n_history * sizeof *c.history);
+  if (own->gradient_done)
+    memcpy(c.gradient, m->problem.fields[XC_SUM_GRADIENT].data,
+           (size_t)own->molecule.n_atoms * sizeof *c.gradient);
   return c;
+}
+
+static void check_gradient(const char *name, const made *m, int stop, const course *truth) {
+  const course now = course_of(m);
+  const double off = xc_params_of(&m->problem)->reproducible ? 0 : 1e-8;
+  double largest = 0;
+  check(xc_own_of(&m->problem)->gradient_done == (xc_params_of(&m->problem)->gradient != 0),
+        "a gradient that was not asked for, or none", name, stop);
+  for (int k = 0; k < 3 * ATOMS; k++) {
+    largest = fmax(largest, fabs(now.gradient[k / 3][k % 3]));
+    check(fabs(now.gradient[k / 3][k % 3] - truth->gradient[k / 3][k % 3]) <= off,
+          "another gradient after phase", name, stop);
+  }
+  check(!xc_params_of(&m->problem)->gradient || largest > 1e-3, "no gradient", name, largest);
 }
 
 static void check_end(const char *name, const made *m, int stop, const course *truth) {
@@ -165,6 +192,7 @@ static void check_end(const char *name, const made *m, int stop, const course *t
         "other bits in the history after phase", name, stop);
   for (int64_t k = 0; k < own->n_history; k++)
     check(own->history[k][0] == (double)(k + 1), "a line of history is missing", name, (double)k);
+  check_gradient(name, m, stop, truth);
 }
 
 static void restart_after(const char *name, const char *section, int stop, const course *truth) {
@@ -214,7 +242,9 @@ static void restart_case(const char *name, const char *molecule, const char *res
   const course truth = course_of(&whole);
   release(&whole);
   more_iterations(name, section, &truth);
-  for (int stop = 1; stop < phases && stop < 8; stop++) restart_after(name, section, stop, &truth);
+  for (int stop = 1; stop < phases; stop++)
+    if (stop < 8 || (stop >= phases - 2 && strstr(section, "task: gradient") != NULL))
+      restart_after(name, section, stop, &truth);
 }
 
 /** The state of one problem in another. */

@@ -307,6 +307,44 @@ static void gradients(void **state) {
       }
 }
 
+/** Second derivatives against differences of gradients, of fourth order; the gradients beside them
+ *  are the same bits. */
+static void seconds(void **state) {
+  static const double places[][3] = {{0.3, -0.7, 0.4}, {-1.2, 0.1, 0.9}, {0, 0, 0}, {2, 3, -1}};
+  static const int pairs[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+  static const double steps[4] = {1, -1, 2, -2}, weights[4] = {8, -8, -1, 1};
+  const double h = 1e-3;
+  (void)state;
+  for (int l = 0; l <= XC_MAX_L; l++)
+    for (int spherical = 0; spherical < 2; spherical++)
+      for (size_t p = 0; p < 4; p++) {
+        const xc_shell s = shell_of(l, spherical);
+        const double *q = places[p];
+        double d[9][XC_MAX_FUNCTIONS], v[15], first[3][15], change[3][3][15] = {{{0}}}, f, g, c;
+        xc_radial_second_f64(s.n, s.exponent, s.coefficient,
+                             q[0] * q[0] + q[1] * q[1] + q[2] * q[2], &f, &g, &c);
+        xc_function_seconds_f64(l, spherical, q[0], q[1], q[2], f, g, c, d);
+        values_at(&s, q, v, first[0], first[1], first[2]);
+        for (int k = 0; k < 3; k++)
+          for (int i = 0; i < xc_shell_size(&s); i++) near(d[k][i], first[k][i], 0);
+        for (int k = 0; k < 3; k++)
+          for (int side = 0; side < 4; side++) {
+            double at[3];
+            memcpy(at, q, sizeof at);
+            at[k] += steps[side] * h;
+            values_at(&s, at, v, first[0], first[1], first[2]);
+            for (int m = 0; m < 3; m++)
+              for (int i = 0; i < xc_shell_size(&s); i++)
+                change[k][m][i] += weights[side] / (12 * h) * first[m][i];
+          }
+        for (int k = 0; k < 6; k++)
+          for (int i = 0; i < xc_shell_size(&s); i++) {
+            near(d[3 + k][i], change[pairs[k][0]][pairs[k][1]][i], 2e-10);
+            near(d[3 + k][i], change[pairs[k][1]][pairs[k][0]][i], 2e-10);
+          }
+      }
+}
+
 static void single(void **state) {
   (void)state;
   for (int l = 0; l <= XC_MAX_L; l++)
@@ -384,13 +422,14 @@ static void cancelling(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nwchem),       cmocka_unit_test(gaussian),
-      cmocka_unit_test(lio),          cmocka_unit_test(lio_as_lio_reads),
-      cmocka_unit_test(refusals),     cmocka_unit_test(shipped),
-      cmocka_unit_test(names),        cmocka_unit_test(norms),
-      cmocka_unit_test(harmonics),    cmocka_unit_test(gradients),
-      cmocka_unit_test(single),       cmocka_unit_test(radii),
-      cmocka_unit_test(exponentials), cmocka_unit_test(cancelling),
+      cmocka_unit_test(nwchem),     cmocka_unit_test(gaussian),
+      cmocka_unit_test(lio),        cmocka_unit_test(lio_as_lio_reads),
+      cmocka_unit_test(refusals),   cmocka_unit_test(shipped),
+      cmocka_unit_test(names),      cmocka_unit_test(norms),
+      cmocka_unit_test(harmonics),  cmocka_unit_test(gradients),
+      cmocka_unit_test(seconds),    cmocka_unit_test(single),
+      cmocka_unit_test(radii),      cmocka_unit_test(exponentials),
+      cmocka_unit_test(cancelling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

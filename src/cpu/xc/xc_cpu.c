@@ -1,5 +1,6 @@
 /** @file xc_cpu.c  The backend of xc on a socket: open, begin, run, collect, close. */
 #include "xc_cpu.h"
+#include "xc_cpu_gradient.h"
 #include "xc_fixed.h"
 
 #include <cblas.h>
@@ -21,9 +22,10 @@ done:
 static void xc_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
+  xc_gradient_close(&w->gradient);
   xc_groups_close(w);
   xc_batches_close(&w->batches);
-  TSL_FREE_ALL(w->thread, w);
+  TSL_FREE_ALL(w->thread, w->gradient_sum, w);
   *worker = NULL;
 }
 
@@ -36,6 +38,8 @@ static tsl_err xc_begin_cpu(tsl_worker *w, int phase) {
   memset(w->integrals_sum, 0, sizeof w->integrals_sum);
   memset(w->integrals_fixed, 0, sizeof w->integrals_fixed);
   w->bad = false;
+  if (w->gradient_sum != NULL)
+    memset(w->gradient_sum, 0, (size_t)(3 * w->p->n_atoms) * sizeof *w->gradient_sum);
   if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
   xc_batches_begin(w->batches, phase);
   return TSL_OK;
@@ -45,8 +49,9 @@ static tsl_err xc_begin_cpu(tsl_worker *w, int phase) {
  * fitting integrals get what is left. */
 static tsl_err share_memory(tsl_worker *w, int64_t limit, double *room) {
   tsl_err err = TSL_OK;
-  double spare = 0;
-  TSL_TRY(xc_batches_room(w->problem, w->threads, limit, xc_groups_bytes(w), room));
+  double spare = 0, groups = xc_groups_bytes(w);
+  if (w->p->gradient) groups += xc_gradient_bytes(w);
+  TSL_TRY(xc_batches_room(w->problem, w->threads, limit, groups, room));
   spare = *room - xc_batches_least(w->problem);
   w->cache_bytes = w->p->cache;
   if (limit > 0 && w->cache_bytes > limit / CACHE_PART) w->cache_bytes = limit / CACHE_PART;
@@ -72,6 +77,11 @@ static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
   TSL_TRY(share_memory(w, device->memory_limit, &room));
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
   TSL_TRY(xc_groups_open(w));
+  if (w->p->gradient) {
+    TSL_TRY(xc_gradient_open(w, &w->gradient));
+    TSL_TRY(tsl_alloc(3 * w->p->n_atoms, sizeof *w->gradient_sum, "gradient",
+                      (void **)&w->gradient_sum));
+  }
   TSL_TRY(xc_batches_open(problem, w->threads, room, 0, &w->batches));
   TSL_TRY(xc_begin_cpu(w, 0)); /* calibration comes before the first phase */
   *worker = w;
@@ -83,7 +93,9 @@ done:
 static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
-  if (unit->kind == XC_UNIT_FOCK)
+  if (xc_adds_gradient(w->problem, w->phase, unit->kind))
+    TSL_TRY(xc_batches_gradient(w->batches, unit));
+  else if (unit->kind == XC_UNIT_FOCK)
     xc_batches_fock(w->batches, unit->lo[0], unit->hi[0]);
   else if (unit->kind == XC_UNIT_EXCHANGE)
     TSL_TRY(xc_batches_exchange(w->batches, unit));
@@ -92,6 +104,14 @@ static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   part->seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
 done:
   return err;
+}
+
+static tsl_err run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  for (int64_t u = 0; u < n; u++) parts[u].seconds = 0;
+  if (xc_task_of(w->problem) == XC_TASK_PRODUCTS) return TSL_OK;
+  if (!xc_adds_gradient(w->problem, w->phase, XC_UNIT_GROUP))
+    return xc_run_groups(w, units, n, parts);
+  return xc_gradient_groups(w, w->gradient, units, n, parts, w->gradient_sum);
 }
 
 /* Groups that follow one another travel together. */
@@ -106,7 +126,7 @@ static tsl_err xc_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
       continue;
     }
     while (end < n && units[end].kind == XC_UNIT_GROUP) end++;
-    TSL_TRY(xc_run_groups(w, units + u, end - u, parts + u));
+    TSL_TRY(run_groups(w, units + u, end - u, parts + u));
   }
   for (int64_t u = 0; u < n; u++)
     if (xc_is_active(w->p, w->phase, units[u].kind))
@@ -155,6 +175,8 @@ static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   else
     collect_xc(w, problem);
   TSL_TRY(xc_batches_collect(w->batches, problem, &(xc_batches_more){NULL}));
+  for (int64_t k = 0; w->gradient_sum != NULL && k < 3 * w->p->n_atoms; k++)
+    ((double *)problem->fields[XC_SUM_GRADIENT].data)[k] += w->gradient_sum[k];
 done:
   return err;
 }

@@ -115,6 +115,8 @@ struct tsl_worker {
   int64_t integrals_fixed[XC_N_INTEGRALS]; /**< instead, when reproducible */
   bool bad;                                /**< something did not fit a fixed sum */
   xc_batches *batches;                     /**< bra pairs and fitting shells */
+  struct xc_gradient *gradient;            /**< of groups; NULL unless a gradient is asked for */
+  double *gradient_sum;                    /**< [n_atoms][3] of groups, likewise */
 };
 
 /** A batch of groups; seconds of the parts are set. */

@@ -1,68 +1,49 @@
 /** @file xc_cpu_groups.c  Groups of points: density, functional, matrix. */
-#include "xc_cpu.h"
+#include "xc_cpu_groups.h"
 
 #include <cblas.h>
 #include <omp.h>
 #include <string.h>
 #include <time.h>
 
-/* Arrays of one value for each point of a piece. */
-enum {
-  A_RHO = 0,      /* of spins */
-  A_GRADIENT = 2, /* [spin][3] */
-  A_SIGMA = 8,    /* aa ab bb */
-  A_ENERGY = 11,
-  A_VRHO = 12,
-  A_VSIGMA = 14,
-  A_SCALE = 17, /* w vrho / 2 */
-  A_SLOPE = 18, /* [3] what multiplies the gradient of a function */
-  N_ARRAYS = 21
-};
-
-/** A piece at work. */
-typedef struct work {
-  tsl_worker *w;
-  xc_thread *t;
-  const xc_piece *piece;
-  const xc_group *group;
-  xc_slot *slot;
-  int64_t functions;
-  const double *phi[4];
-} work;
-
-static double *array(const work *k, int which) {
-  return k->t->points + which * k->w->most_points;
-}
-
 /* ------------------------------------------------------------------- clock */
 
-static void step_begins(xc_thread *t) {
+void xc_step_begins(xc_thread *t) {
   struct timespec now;
   (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   t->mark = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void step_ends(xc_thread *t, xc_step step) {
+void xc_step_ends(xc_thread *t, xc_step step) {
   const double last = t->mark;
-  step_begins(t);
+  xc_step_begins(t);
   t->steps[step] += t->mark - last;
 }
 
 /* --------------------------------------------------------------- functions */
 
-static int64_t row_blocks(const tsl_worker *w) {
+int64_t xc_row_blocks(const tsl_worker *w) {
   return w->p->functional.gga ? 4 : 1;
 }
 
-/* Functions of the group at the piece's points, into its block or scratch. */
-static void set_functions(work *k) {
+/* Places of the group's functions in the basis. */
+static void set_places(xc_work *k) {
+  int64_t row = 0;
+  for (int64_t s = 0; s < k->group->n_shells; s++) {
+    const xc_shell *shell = &k->w->view.orbital.shells[k->w->view.lists[k->group->shells + s]];
+    for (int i = 0; i < xc_shell_size(shell); i++) k->at[row++] = shell->first + i;
+  }
+}
+
+void xc_work_functions(xc_work *k) {
   const tsl_worker *w = k->w;
   const xc_piece *piece = k->piece;
   const int64_t first = k->group->first + piece->lo, size = k->functions * piece->ld;
   const xc_place place = {w->view.point[0] + first, w->view.point[1] + first,
                           w->view.point[2] + first, piece->n};
   double *block = piece->block != NULL ? piece->block : k->t->phi, *out[4];
-  for (int b = 0; b < 4; b++) k->phi[b] = b < row_blocks(w) ? block + b * size : NULL;
+  for (int b = 0; b < 4; b++) k->phi[b] = b < xc_row_blocks(w) ? block + b * size : NULL;
+  set_places(k);
   if (piece->ready) return;
   for (int64_t s = 0, row = 0; s < k->group->n_shells; s++) {
     const xc_shell *shell = &w->view.orbital.shells[w->view.lists[k->group->shells + s]];
@@ -73,28 +54,19 @@ static void set_functions(work *k) {
   }
 }
 
-/* Places of the group's functions in the basis. */
-static void set_places(work *k) {
-  int64_t row = 0;
-  for (int64_t s = 0; s < k->group->n_shells; s++) {
-    const xc_shell *shell = &k->w->view.orbital.shells[k->w->view.lists[k->group->shells + s]];
-    for (int i = 0; i < xc_shell_size(shell); i++) k->slot->at[row++] = shell->first + i;
-  }
-}
-
 /* ----------------------------------------------------------------- density */
 
-static void gather(const work *k, const double *density) {
+void xc_work_gather(const xc_work *k, const double *density) {
   const int64_t b = k->functions, n = k->w->p->n;
   for (int64_t i = 0; i < b; i++) {
-    const double *row = density + k->slot->at[i] * n;
+    const double *row = density + k->at[i] * n;
     double *to = k->t->square + i * b;
-    for (int64_t j = 0; j < b; j++) to[j] = row[k->slot->at[j]];
+    for (int64_t j = 0; j < b; j++) to[j] = row[k->at[j]];
   }
 }
 
-static void product(const work *k, bool turned, int64_t columns, int64_t inner, const double *a,
-                    int64_t lda, const double *b, double *c, int64_t ldc) {
+void xc_work_product(const xc_work *k, bool turned, int64_t columns, int64_t inner, const double *a,
+                     int64_t lda, const double *b, double *c, int64_t ldc) {
   if (k->w->loops->product != NULL)
     k->w->loops->product(turned, k->functions, columns, inner, a, lda, b, k->piece->ld, c, ldc);
   else
@@ -102,33 +74,34 @@ static void product(const work *k, bool turned, int64_t columns, int64_t inner, 
                 (int)columns, (int)inner, 1, a, (int)lda, b, (int)k->piece->ld, 0, c, (int)ldc);
 }
 
-static void set_density(const work *k, int spin) {
+void xc_work_density(const xc_work *k, int spin, double *x) {
   const tsl_worker *w = k->w;
   const int64_t n = k->piece->n;
   const bool gga = w->p->functional.gga != 0;
   double *gradient[3];
-  for (int x = 0; x < 3; x++) {
-    gradient[x] = gga ? array(k, A_GRADIENT + 3 * spin + x) : NULL;
-    if (gga) memset(gradient[x], 0, (size_t)n * sizeof(double));
+  for (int c = 0; c < 3; c++) {
+    gradient[c] = gga ? xc_work_array(k, XC_AT_GRADIENT + 3 * spin + c) : NULL;
+    if (gga) memset(gradient[c], 0, (size_t)n * sizeof(double));
   }
-  memset(array(k, A_RHO + spin), 0, (size_t)n * sizeof(double));
-  gather(k, xc_density_of(w->problem, spin));
-  product(k, false, n, k->functions, k->t->square, k->functions, k->phi[0], k->t->x, k->piece->ld);
-  step_ends(k->t, XC_STEP_X);
-  w->loops->density(k->functions, n, k->piece->ld, w->p->n_spin == 1 ? 2 : 1, k->phi, k->t->x,
-                    array(k, A_RHO + spin), gradient);
-  step_ends(k->t, XC_STEP_DENSITY);
+  memset(xc_work_array(k, XC_AT_RHO + spin), 0, (size_t)n * sizeof(double));
+  xc_work_gather(k, xc_density_of(w->problem, spin));
+  xc_work_product(k, false, n, k->functions, k->t->square, k->functions, k->phi[0], x,
+                  k->piece->ld);
+  xc_step_ends(k->t, XC_STEP_X);
+  w->loops->density(k->functions, n, k->piece->ld, w->p->n_spin == 1 ? 2 : 1, k->phi, x,
+                    xc_work_array(k, XC_AT_RHO + spin), gradient);
+  xc_step_ends(k->t, XC_STEP_DENSITY);
 }
 
-static void set_sigma(const work *k) {
+static void set_sigma(const xc_work *k) {
   static const int pairs[3][2] = {{0, 0}, {0, 1}, {1, 1}};
   const int last = k->w->p->n_spin == 1 ? 1 : 3;
   for (int s = 0; s < last; s++) {
-    double *sigma = array(k, A_SIGMA + s);
+    double *sigma = xc_work_array(k, XC_AT_SIGMA + s);
     memset(sigma, 0, (size_t)k->piece->n * sizeof *sigma);
     for (int x = 0; x < 3; x++) {
-      const double *a = array(k, A_GRADIENT + 3 * pairs[s][0] + x);
-      const double *b = array(k, A_GRADIENT + 3 * pairs[s][1] + x);
+      const double *a = xc_work_array(k, XC_AT_GRADIENT + 3 * pairs[s][0] + x);
+      const double *b = xc_work_array(k, XC_AT_GRADIENT + 3 * pairs[s][1] + x);
       for (int64_t p = 0; p < k->piece->n; p++) sigma[p] += a[p] * b[p];
     }
   }
@@ -136,96 +109,98 @@ static void set_sigma(const work *k) {
 
 /* -------------------------------------------------------------- functional */
 
-static void evaluate(const work *k) {
+void xc_work_evaluate(const xc_work *k) {
   const bool gga = k->w->p->functional.gga != 0;
-  xc_points points = {.n = k->piece->n, .e = array(k, A_ENERGY)};
+  if (gga) set_sigma(k);
+  xc_step_ends(k->t, XC_STEP_DENSITY);
+  xc_points points = {.n = k->piece->n, .e = xc_work_array(k, XC_AT_ENERGY)};
   for (int s = 0; s < 2; s++)
-    points.rho[s] = array(k, A_RHO + s), points.vrho[s] = array(k, A_VRHO + s);
+    points.rho[s] = xc_work_array(k, XC_AT_RHO + s),
+    points.vrho[s] = xc_work_array(k, XC_AT_VRHO + s);
   for (int s = 0; s < 3 && gga; s++)
-    points.sigma[s] = array(k, A_SIGMA + s), points.vsigma[s] = array(k, A_VSIGMA + s);
+    points.sigma[s] = xc_work_array(k, XC_AT_SIGMA + s),
+    points.vsigma[s] = xc_work_array(k, XC_AT_VSIGMA + s);
   xc_evaluate(k->w->evaluator, &points);
 }
 
-static void integrate(const work *k, double sums[XC_N_INTEGRALS]) {
+static void integrate(const xc_work *k, double sums[XC_N_INTEGRALS]) {
   const double *w = k->w->view.point[3] + k->group->first + k->piece->lo;
-  const double *e = array(k, A_ENERGY);
+  const double *e = xc_work_array(k, XC_AT_ENERGY);
   memset(sums, 0, XC_N_INTEGRALS * sizeof *sums);
   for (int64_t p = 0; p < k->piece->n; p++) sums[XC_INTEGRAL_ENERGY] += w[p] * e[p];
   for (int s = 0; s < k->w->p->n_spin; s++) {
-    const double *rho = array(k, A_RHO + s);
+    const double *rho = xc_work_array(k, XC_AT_RHO + s);
     for (int64_t p = 0; p < k->piece->n; p++) sums[XC_INTEGRAL_ALPHA + s] += w[p] * rho[p];
   }
 }
 
 /* ------------------------------------------------------------------ matrix */
 
-/* What multiplies functions and their gradients in Z of a spin. */
-static void set_scales(const work *k, int spin) {
+void xc_work_scales(const xc_work *k, int spin) {
   const tsl_worker *w = k->w;
   const double *weight = w->view.point[3] + k->group->first + k->piece->lo;
-  const double *vrho = array(k, A_VRHO + spin), *own = array(k, A_VSIGMA + 2 * spin);
-  const double *mixed = array(k, A_VSIGMA + 1);
-  double *scale = array(k, A_SCALE);
+  const double *vrho = xc_work_array(k, XC_AT_VRHO + spin),
+               *own = xc_work_array(k, XC_AT_VSIGMA + 2 * spin);
+  const double *mixed = xc_work_array(k, XC_AT_VSIGMA + 1);
+  double *scale = xc_work_array(k, XC_AT_SCALE);
   for (int64_t p = 0; p < k->piece->n; p++) scale[p] = 0.5 * weight[p] * vrho[p];
   for (int x = 0; x < 3 && w->p->functional.gga; x++) {
-    const double *g = array(k, A_GRADIENT + 3 * spin + x);
-    const double *other = array(k, A_GRADIENT + 3 * (1 - spin) + x);
-    double *slope = array(k, A_SLOPE + x);
+    const double *g = xc_work_array(k, XC_AT_GRADIENT + 3 * spin + x);
+    const double *other = xc_work_array(k, XC_AT_GRADIENT + 3 * (1 - spin) + x);
+    double *slope = xc_work_array(k, XC_AT_SLOPE + x);
     for (int64_t p = 0; p < k->piece->n; p++) slope[p] = 2 * weight[p] * own[p] * g[p];
     for (int64_t p = 0; p < k->piece->n && w->p->n_spin == 2; p++)
       slope[p] += weight[p] * mixed[p] * other[p];
   }
 }
 
-static void set_matrix(const work *k, int spin) {
+static void set_matrix(const xc_work *k, int spin) {
   const int64_t b = k->functions;
   const bool gga = k->w->p->functional.gga != 0;
   const double *slopes[3];
-  for (int x = 0; x < 3; x++) slopes[x] = gga ? array(k, A_SLOPE + x) : NULL;
-  set_scales(k, spin);
-  k->w->loops->potential(b, k->piece->n, k->piece->ld, array(k, A_SCALE), slopes, k->phi, k->t->x);
-  step_ends(k->t, XC_STEP_Z);
-  product(k, true, b, k->piece->n, k->phi[0], k->piece->ld, k->t->x, k->slot->matrix + spin * b * b,
-          b);
-  step_ends(k->t, XC_STEP_V);
+  for (int x = 0; x < 3; x++) slopes[x] = gga ? xc_work_array(k, XC_AT_SLOPE + x) : NULL;
+  xc_work_scales(k, spin);
+  k->w->loops->potential(b, k->piece->n, k->piece->ld, xc_work_array(k, XC_AT_SCALE), slopes,
+                         k->phi, k->t->x);
+  xc_step_ends(k->t, XC_STEP_Z);
+  xc_work_product(k, true, b, k->piece->n, k->phi[0], k->piece->ld, k->t->x,
+                  k->slot->matrix + spin * b * b, b);
+  xc_step_ends(k->t, XC_STEP_V);
 }
 
-static void xc_cpu_groups_compute(work *k) {
-  step_begins(k->t);
-  set_functions(k);
-  set_places(k);
-  step_ends(k->t, XC_STEP_FUNCTIONS);
-  for (int s = 0; s < k->w->p->n_spin; s++) set_density(k, s);
-  if (k->w->p->functional.gga) set_sigma(k);
-  step_ends(k->t, XC_STEP_DENSITY);
-  evaluate(k);
+static void xc_cpu_groups_compute(xc_work *k) {
+  xc_step_begins(k->t);
+  xc_work_functions(k);
+  xc_step_ends(k->t, XC_STEP_FUNCTIONS);
+  for (int s = 0; s < k->w->p->n_spin; s++) xc_work_density(k, s, k->t->x);
+  xc_work_evaluate(k);
   integrate(k, k->slot->sums);
-  step_ends(k->t, XC_STEP_FUNCTIONAL);
+  xc_step_ends(k->t, XC_STEP_FUNCTIONAL);
   for (int s = 0; s < k->w->p->n_spin; s++) set_matrix(k, s);
 }
 
 /* ------------------------------------------------------------------ pieces */
 
-static int64_t round_up(int64_t n) {
+int64_t xc_round_up(int64_t n) {
   return (n + XC_LANES - 1) / XC_LANES * XC_LANES;
 }
 
 /** Points of a piece of a group. */
 static int64_t piece_points(const tsl_worker *w, const xc_group *group) {
-  if (w->p->parallel == XC_OUTER) return round_up(group->n);
+  if (w->p->parallel == XC_OUTER) return xc_round_up(group->n);
   if (w->p->parallel == XC_HYBRID || w->p->reproducible) return XC_PIECE;
-  const int64_t share = round_up((group->n + w->threads - 1) / w->threads);
+  const int64_t share = xc_round_up((group->n + w->threads - 1) / w->threads);
   return share;
 }
 
 static tsl_err add_pieces(tsl_worker *w, const tsl_unit *unit, int64_t at) {
   tsl_err err = TSL_OK;
   const xc_group *g = &w->view.groups[unit->lo[0]];
-  const int64_t size = piece_points(w, g), row = row_blocks(w) * g->functions;
+  const int64_t size = piece_points(w, g), row = xc_row_blocks(w) * g->functions;
   double *block = NULL;
   bool ready = false;
   if (g->functions == 0) goto done;
-  xc_cache_find(&w->cache, unit->lo[0], row * round_up(g->n) * (int64_t)sizeof *block, &block,
+  xc_cache_find(&w->cache, unit->lo[0], row * xc_round_up(g->n) * (int64_t)sizeof *block, &block,
                 &ready);
   for (int64_t lo = 0; lo < g->n; lo += size) {
     const int64_t n = g->n - lo < size ? g->n - lo : size;
@@ -234,7 +209,7 @@ static tsl_err add_pieces(tsl_worker *w, const tsl_unit *unit, int64_t at) {
     w->pieces[w->n_pieces++] = (xc_piece){.unit = at,
                                           .lo = lo,
                                           .n = n,
-                                          .ld = round_up(n),
+                                          .ld = xc_round_up(n),
                                           .block = block != NULL ? block + row * lo : NULL,
                                           .ready = ready};
   }
@@ -242,14 +217,28 @@ done:
   return err;
 }
 
-static const xc_group *group_of(const tsl_worker *w, const tsl_unit *units, int64_t piece) {
+tsl_err xc_set_pieces(tsl_worker *w, const tsl_unit *units, int64_t n) {
+  tsl_err err = TSL_OK;
+  xc_cache_batch(&w->cache);
+  w->n_pieces = 0;
+  for (int64_t u = 0; u < n; u++) TSL_TRY(add_pieces(w, &units[u], u));
+done:
+  return err;
+}
+
+void xc_keep_pieces(tsl_worker *w, const tsl_unit *units) {
+  for (int64_t i = 0; i < w->n_pieces; i++)
+    if (w->pieces[i].block != NULL) xc_cache_ready(&w->cache, units[w->pieces[i].unit].lo[0]);
+}
+
+const xc_group *xc_group_of_piece(const tsl_worker *w, const tsl_unit *units, int64_t piece) {
   return &w->view.groups[units[w->pieces[piece].unit].lo[0]];
 }
 
 static void run_piece(tsl_worker *w, xc_thread *t, const tsl_unit *units, xc_slot *slot) {
   xc_piece *piece = &w->pieces[slot->piece];
-  const xc_group *group = group_of(w, units, slot->piece);
-  work k = {w, t, piece, group, slot, group->functions, {NULL}};
+  const xc_group *group = xc_group_of_piece(w, units, slot->piece);
+  xc_work k = {w, t, piece, group, slot, slot->at, group->functions, {NULL}};
   const double start = tsl_cpu_seconds();
   xc_cpu_groups_compute(&k);
   piece->seconds = tsl_cpu_seconds() - start;
@@ -263,15 +252,14 @@ static void run_pieces(tsl_worker *w, const tsl_unit *units, int64_t lo, int64_t
     xc_thread *own = &w->thread[omp_get_thread_num()];
     for (xc_slot *slot; (slot = xc_ordered_sum_take(&w->ordered_sum)) != NULL;) {
       run_piece(w, own, units, slot);
-      step_begins(own);
+      xc_step_begins(own);
       xc_ordered_sum_add(w, slot, units);
-      step_ends(own, XC_STEP_SCATTER);
+      xc_step_ends(own, XC_STEP_SCATTER);
     }
   }
 }
 
-/* Share the time of a batch among its units as their pieces took it. */
-static void spread_seconds(const tsl_worker *w, double seconds, int64_t n, tsl_part *parts) {
+void xc_spread_seconds(const tsl_worker *w, double seconds, int64_t n, tsl_part *parts) {
   double sum = 0;
   for (int64_t u = 0; u < n; u++) parts[u].seconds = 0;
   for (int64_t i = 0; i < w->n_pieces; i++) {
@@ -285,9 +273,7 @@ static void spread_seconds(const tsl_worker *w, double seconds, int64_t n, tsl_p
 tsl_err xc_run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
-  xc_cache_batch(&w->cache);
-  w->n_pieces = 0;
-  for (int64_t u = 0; u < n; u++) TSL_TRY(add_pieces(w, &units[u], u));
+  TSL_TRY(xc_set_pieces(w, units, n));
   if (w->p->parallel != XC_INNER)
     run_pieces(w, units, 0, w->n_pieces);
   else
@@ -295,9 +281,8 @@ tsl_err xc_run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part 
       for (hi = lo + 1; hi < w->n_pieces && w->pieces[hi].unit == w->pieces[lo].unit;) hi++;
       run_pieces(w, units, lo, hi);
     }
-  for (int64_t i = 0; i < w->n_pieces; i++)
-    if (w->pieces[i].block != NULL) xc_cache_ready(&w->cache, units[w->pieces[i].unit].lo[0]);
-  spread_seconds(w, tsl_cpu_unit_seconds(start, w->slow, 1), n, parts);
+  xc_keep_pieces(w, units);
+  xc_spread_seconds(w, tsl_cpu_unit_seconds(start, w->slow, 1), n, parts);
 done:
   return err;
 }
@@ -307,10 +292,10 @@ done:
 static tsl_err open_thread(const tsl_worker *w, xc_thread *t) {
   tsl_err err = TSL_OK;
   const int64_t b = w->most_functions, ld = w->most_points;
-  TSL_TRY(tsl_alloc(row_blocks(w) * b * ld, sizeof *t->phi, "functions", (void **)&t->phi));
+  TSL_TRY(tsl_alloc(xc_row_blocks(w) * b * ld, sizeof *t->phi, "functions", (void **)&t->phi));
   TSL_TRY(tsl_alloc(b * ld, sizeof *t->x, "products", (void **)&t->x));
   TSL_TRY(tsl_alloc(b * b, sizeof *t->square, "density of a group", (void **)&t->square));
-  TSL_TRY(tsl_alloc(N_ARRAYS * ld, sizeof *t->points, "points", (void **)&t->points));
+  TSL_TRY(tsl_alloc(XC_POINT_ARRAYS * ld, sizeof *t->points, "points", (void **)&t->points));
 done:
   return err;
 }
@@ -318,7 +303,7 @@ done:
 /* Likewise. */
 static double thread_bytes(const tsl_worker *w) {
   const double b = (double)w->most_functions, ld = (double)w->most_points;
-  return 8 * ((double)(row_blocks(w) + 1) * b * ld + b * b + N_ARRAYS * ld);
+  return 8 * ((double)(xc_row_blocks(w) + 1) * b * ld + b * b + XC_POINT_ARRAYS * ld);
 }
 
 double xc_groups_bytes(tsl_worker *w) {
@@ -326,7 +311,7 @@ double xc_groups_bytes(tsl_worker *w) {
   w->most_points = XC_LANES, w->most_functions = 1;
   for (int64_t g = 0; g < p->n_groups; g++) {
     const xc_group *group = &w->view.groups[g];
-    const int64_t piece = piece_points(w, group), points = round_up(group->n);
+    const int64_t piece = piece_points(w, group), points = xc_round_up(group->n);
     const int64_t most = points < piece ? points : piece;
     if (most > w->most_points) w->most_points = most;
     if (group->functions > w->most_functions) w->most_functions = group->functions;

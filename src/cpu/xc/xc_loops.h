@@ -32,6 +32,12 @@ typedef struct xc_loops {
   /** z_i = a phi_i + sum_k b[k] dphi_i/dk; b[0] NULL: the first term alone. */
   void (*potential)(int64_t functions, int64_t n, int64_t ld, const double *a,
                     const double *const b[3], const double *const phi[4], double *z);
+  /** A shell's part of a gradient at points: t_k = sum_i z_i dphi_i/dk + x_i sum_b slope[b]
+   *  d2phi_i/dk db over its functions i; slope[0] NULL: the first term alone. Adds t_k to move[k],
+   *  [n], and its sum over the points to sum[k]. */
+  void (*gradient)(const xc_shell *shell, const xc_place *place, int64_t ld, const double *x,
+                   const double *z, const double *const slope[3], double *const move[3],
+                   double sum[3]);
   /** C = A B, or A B^T with turned; row-major. NULL: BLAS does it. */
   void (*product)(bool turned, int64_t rows, int64_t columns, int64_t inner, const double *a,
                   int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc);

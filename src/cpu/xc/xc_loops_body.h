@@ -11,7 +11,7 @@ enum { TILE = 128 };
 
 /** Points of a tile relative to the shell's centre, and its radial parts there. */
 typedef struct radial {
-  double x[TILE], y[TILE], z[TILE], r2[TILE], f[TILE], g[TILE];
+  double x[TILE], y[TILE], z[TILE], r2[TILE], f[TILE], g[TILE], h[TILE];
 } radial;
 
 /* As xc_radial_f64, with the loop over points inside. */
@@ -86,6 +86,106 @@ static void functions(const xc_shell *shell, const xc_place *place, bool gradien
     switch (2 * shell->l + (shell->spherical != 0)) { XC_SHELL_KINDS(KIND) }
   }
 }
+
+/* -------------------------------------------------------------- gradients */
+
+/* h of xc_radial_second_f64 beside what set_radial has set. */
+static void set_second(const xc_shell *s, int n, radial *t) {
+#pragma omp simd
+  for (int p = 0; p < n; p++) t->h[p] = 0;
+  for (int k = 0; k < s->n; k++) {
+    const double a = s->exponent[k], c = 4 * a * a * s->coefficient[k];
+#pragma omp simd
+    for (int p = 0; p < n; p++) t->h[p] = fma(c, xc_exp_f64(-a * t->r2[p]), t->h[p]);
+  }
+}
+
+/** Parts of a gradient at the points of a tile. */
+typedef struct parts {
+  double x[TILE], y[TILE], z[TILE];
+} parts;
+
+/* sum_i z_i grad phi_i of one kind of shell. */
+static inline __attribute__((always_inline)) void
+add_first(int l, int spherical, const radial *t, int n, int64_t ld, const double *z, parts *to) {
+  const int size = spherical ? 2 * l + 1 : (l + 1) * (l + 2) / 2;
+  TSL_INDEPENDENT
+  for (int p = 0; p < n; p++) {
+    double value[XC_MAX_FUNCTIONS], dx[XC_MAX_FUNCTIONS], dy[XC_MAX_FUNCTIONS],
+        dz[XC_MAX_FUNCTIONS], sx = 0, sy = 0, sz = 0;
+    xc_functions_f64(l, spherical, t->x[p], t->y[p], t->z[p], t->f[p], t->g[p], value, dx, dy, dz);
+#pragma GCC unroll 15
+    for (int i = 0; i < size; i++) {
+      const double zi = z[i * ld + p];
+      sx = fma(zi, dx[i], sx), sy = fma(zi, dy[i], sy), sz = fma(zi, dz[i], sz);
+    }
+    to->x[p] = sx, to->y[p] = sy, to->z[p] = sz;
+  }
+}
+
+/* Likewise with x_i (grad grad phi_i) slope. */
+static inline __attribute__((always_inline)) void
+add_second(int l, int spherical, const radial *t, int n, int64_t ld, const double *x,
+           const double *z, const double *const slope[3], parts *to) {
+  const int size = spherical ? 2 * l + 1 : (l + 1) * (l + 2) / 2;
+  const double *restrict a = slope[0], *restrict b = slope[1], *restrict c = slope[2];
+  TSL_INDEPENDENT
+  for (int p = 0; p < n; p++) {
+    double d[9][XC_MAX_FUNCTIONS], sx = 0, sy = 0, sz = 0;
+    xc_function_seconds_f64(l, spherical, t->x[p], t->y[p], t->z[p], t->f[p], t->g[p], t->h[p], d);
+#pragma GCC unroll 15
+    for (int i = 0; i < size; i++) {
+      const double xi = x[i * ld + p], zi = z[i * ld + p];
+      const double xa = xi * a[p], xb = xi * b[p], xc = xi * c[p];
+      sx = fma(zi, d[0][i], fma(xa, d[3][i], fma(xb, d[4][i], fma(xc, d[5][i], sx))));
+      sy = fma(zi, d[1][i], fma(xa, d[4][i], fma(xb, d[6][i], fma(xc, d[7][i], sy))));
+      sz = fma(zi, d[2][i], fma(xa, d[5][i], fma(xb, d[7][i], fma(xc, d[8][i], sz))));
+    }
+    to->x[p] = sx, to->y[p] = sy, to->z[p] = sz;
+  }
+}
+
+#define FIRST(l, spherical)                             \
+  case 2 * (l) + (spherical):                           \
+    add_first(l, spherical, &t, n, ld, z + at, &found); \
+    break;
+#define SECOND(l, spherical)                                             \
+  case 2 * (l) + (spherical):                                            \
+    add_second(l, spherical, &t, n, ld, x + at, z + at, slopes, &found); \
+    break;
+
+/* Parts of a tile to points and sum. */
+static void add_part(int n, const double *part, double *restrict move, double *sum) {
+  double all = 0;
+  for (int p = 0; p < n; p++) all += part[p];
+#pragma omp simd
+  for (int p = 0; p < n; p++) move[p] += part[p];
+  *sum += all;
+}
+
+static void gradient(const xc_shell *shell, const xc_place *place, int64_t ld, const double *x,
+                     const double *z, const double *const slope[3], double *const move[3],
+                     double sum[3]) {
+  radial t;
+  parts found;
+  const int kind = 2 * shell->l + (shell->spherical != 0);
+  for (int64_t at = 0; at < place->n; at += TILE) {
+    const int n = (int)(place->n - at < TILE ? place->n - at : TILE);
+    set_radial(shell, place, at, n, &t);
+    if (slope[0] != NULL) {
+      const double *const slopes[3] = {slope[0] + at, slope[1] + at, slope[2] + at};
+      set_second(shell, n, &t);
+      switch (kind) { XC_SHELL_KINDS(SECOND) }
+    } else {
+      switch (kind) { XC_SHELL_KINDS(FIRST) }
+    }
+    add_part(n, found.x, move[0] + at, &sum[0]);
+    add_part(n, found.y, move[1] + at, &sum[1]);
+    add_part(n, found.z, move[2] + at, &sum[2]);
+  }
+}
+
+/* ---------------------------------------------------------------- density */
 
 /* Points whose sums stay in registers while the functions pass by: VECTORS vectors of WIDTH. */
 enum {
@@ -170,4 +270,5 @@ const xc_loops TSL_SIMD_TABLE = {.level = TSL_SIMD_LEVEL,
                                  .functions = functions,
                                  .density = density,
                                  .potential = potential,
+                                 .gradient = gradient,
                                  .product = XC_PRODUCT};

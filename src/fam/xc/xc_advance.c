@@ -143,6 +143,24 @@ done:
   return err;
 }
 
+/** What the runtime has summed last goes; the whole gradient, and none of a field that stopped. */
+static tsl_err set_gradient(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const xc_own *own = xc_own_of(problem);
+  const int64_t atoms = own->molecule.n_atoms, charges = own->molecule.n_charges;
+  double *on_charges = NULL;
+  if (!own->gradient_done) {
+    problem->fields[XC_SUM_GRADIENT].hidden = problem->fields[XC_OUT_ON_CHARGES].hidden = 1;
+    goto done;
+  }
+  TSL_TRY(final(problem, XC_OUT_ON_CHARGES, &on_charges));
+  memcpy(problem->fields[XC_SUM_GRADIENT].data, own->gradient, (size_t)atoms * 3 * sizeof(double));
+  if (charges > 0)
+    memcpy(on_charges, own->gradient + atoms, (size_t)charges * 3 * sizeof *on_charges);
+done:
+  return err;
+}
+
 static tsl_err set_results(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const xc_own *own = xc_own_of(problem);
@@ -174,6 +192,7 @@ static tsl_err set_results(tsl_problem *problem) {
   problem->fields[XC_SUM_XC].type = problem->fields[XC_SUM_INTEGRALS].type = TSL_F64;
   memcpy(problem->fields[XC_SUM_XC].data, own->xc, (size_t)(scf->n_spin * nn) * sizeof *fock);
   memcpy(problem->fields[XC_SUM_INTEGRALS].data, own->integrals, sizeof own->integrals);
+  TSL_TRY(set_gradient(problem));
 done:
   return err;
 }
@@ -190,6 +209,27 @@ static void set_precision(tsl_problem *problem) {
   tsl_field_touch(field);
 }
 
+/** After a phase of the gradient. */
+static tsl_err advance_gradient(tsl_problem *problem, int phase, bool *more) {
+  tsl_err err = TSL_OK;
+  const int phases = xc_phases(xc_params_of(problem));
+  *more = true;
+  if (xc_task_of(problem) == XC_TASK_PRODUCTS) {
+    TSL_TRY(xc_gradient_solve(problem));
+    goto done;
+  }
+  xc_gradient_take(problem);
+  if (phase % phases != phases - 1) {
+    TSL_TRY(solve_coefficients(problem));
+    goto done;
+  }
+  *more = false;
+  TSL_TRY(xc_gradient_finish(problem));
+  TSL_TRY(set_results(problem));
+done:
+  return err;
+}
+
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
@@ -202,6 +242,7 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   }
   xc_root_algebra(p);
   TSL_TRY(xc_fixed_check(problem));
+  if (own->gradient_begun) return advance_gradient(problem, phase, more);
   const bool first = phase % phases == 0, last = phase % phases == phases - 1;
   if (last) xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
   if (first) {
@@ -219,7 +260,10 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   if (*more) {
     xc_state_save(problem, false);
     TSL_TRY(xc_put_densities(problem));
-  } else { /* the state stays that before the last iteration, from which a restart may go on */
+  } else if (p->gradient && own->scf.state == XC_SCF_CONVERGED) {
+    *more = true; /* the state stays that before the last iteration, which a restart repeats */
+    TSL_TRY(xc_gradient_begin(problem));
+  } else { /* likewise; from there a restart may go on */
     TSL_TRY(set_results(problem));
   }
 done:

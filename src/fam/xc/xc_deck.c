@@ -7,6 +7,7 @@
 #include <strings.h>
 
 const char *const xc_parallel_words[] = {"hybrid", "inner", "outer", NULL};
+static const char *const task_words[] = {"energy", "gradient", NULL}; /* xc_task */
 static const char *const kind_words[] = {"auto", "spherical", "cartesian", NULL};
 static const char *const source_words[] = {"auto", "own", "libxc", NULL};
 static const char *const coulomb_words[] = {"exact", "fitted", NULL};
@@ -52,6 +53,8 @@ static const tsl_key grid_keys[] = {
      "Sizes of the cells."},
     {"cut", TSL_KEY_REAL, IN(grid, cut), "", 0, 1, NULL, NULL, 0,
      "Points of less weight are dropped, bohr^3."},
+    {"response", TSL_KEY_BOOL, IN(grid, response), "yes", 0, 0, NULL, NULL, 0,
+     "Gradients follow points and weights, which move with the atoms, beside the functions."},
     {0}};
 
 static const tsl_key groups_keys[] = {
@@ -94,7 +97,8 @@ static const tsl_key scf_keys[] = {
     {"energy", TSL_KEY_REAL, IN(scf, energy), "1e-8", 1e-15, 1, NULL, NULL, 0,
      "Largest change of the energy at the end, hartree."},
     {"commutator", TSL_KEY_REAL, IN(scf, commutator), "1e-5", 1e-14, 1, NULL, NULL, 0,
-     "Largest element of F D S - S D F at the end, hartree."},
+     "Largest element of F D S - S D F at the end, hartree; with task: gradient its default is "
+     "1e-6."},
     {"iterations", TSL_KEY_INT, IN(scf, iterations), "100", 1, 100000, NULL, NULL, 0,
      "Most iterations."},
     {"diis", TSL_KEY_INT, IN(scf, diis), "8", 0, XC_DIIS_MOST, NULL, NULL, 0,
@@ -118,6 +122,8 @@ static const tsl_key scf_keys[] = {
 const tsl_key xc_keys[] = {
     {"molecule", TSL_KEY_MAP, AT(molecule), "", 0, 0, NULL, molecule_keys, SIZE(molecule),
      "Atoms, charge and multiplicity."},
+    {"task", TSL_KEY_CHOICE, AT(task), "energy", 0, 0, task_words, NULL, 0,
+     "What is computed: the energy, or the gradient too; default: what a QCSchema file says."},
     {"basis", TSL_KEY_TEXT, AT(basis), "", 0, 0, NULL, NULL, 0,
      "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or '.'); "
      "required "
@@ -265,6 +271,14 @@ done:
   return err;
 }
 
+tsl_err xc_deck_check_gradient(const tsl_deck *deck, bool gradient) {
+  tsl_err err = TSL_OK;
+  if (!gradient && tsl_deck_given(deck, "xc.grid.response"))
+    TSL_DECK_FAIL(deck, "xc.grid.response", "used with task: gradient alone; remove it");
+done:
+  return err;
+}
+
 tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(check_molecule(deck, s));
@@ -309,11 +323,16 @@ xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s) {
   return rule;
 }
 
-xc_scf_options xc_deck_scf(const xc_deck *s) {
+/* A gradient is off by about the commutator at the end, an energy by its square. */
+static const double gradient_commutator = 1e-6;
+
+xc_scf_options xc_deck_scf(const tsl_deck *deck, const xc_deck *s, bool gradient) {
   xc_scf_options options;
   xc_scf_standard(&options);
   options.energy_limit = s->scf.energy;
   options.commutator_limit = s->scf.commutator;
+  if (gradient && !tsl_deck_given(deck, "xc.scf.commutator"))
+    options.commutator_limit = gradient_commutator;
   options.overlap_limit = s->scf.overlap;
   options.damping = s->scf.damping;
   options.damping_until = s->scf.damping_until;

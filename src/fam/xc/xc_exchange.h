@@ -12,6 +12,13 @@
  * it was made. The i are orbitals of the very density that is asked for, D = sum_i c_i c_i^T,
  * whether it is of a determinant, of atoms or a mixture of iterations: eigenvectors of D times the
  * root of their eigenvalue.
+ *
+ * The gradient is that of E = J/2 - a/2 sum_ij sum_PQ (ij|P) (P|Q)^-1 (Q|ij) of each spin:
+ *
+ *   dE_x = -a sum_ijP C_Pij d(P|ij) + a/2 sum_ijPQ C_Pij C_Qij d(P|Q),
+ *   C_Pij = sum_Q (P|Q)^-1 (Q|ij) = sum_Q (L^-1)_QP B_Qij,  c_P = sum_Q (L^-1)_QP beta_Q
+ *
+ * Products i >= j are kept, those of unlike orbitals times the root of 2.
  */
 #ifndef TSL_FAM_XC_XC_EXCHANGE_H
 #define TSL_FAM_XC_XC_EXCHANGE_H
@@ -36,6 +43,21 @@ static inline const double *xc_exchange_metric(const tsl_problem *problem, int64
                                                int64_t column) {
   return (const double *)problem->fields[XC_IN_METRIC].data +
          column * xc_params_of(problem)->n_fit + row;
+}
+
+/** Orbitals of a spin in products, and the first of them; of more the others have no occupation. */
+static inline int64_t xc_exchange_rank(const tsl_problem *problem, int64_t s, int64_t *first) {
+  const int32_t *occupied = (const int32_t *)problem->fields[XC_IN_OCCUPIED].data;
+  const int64_t most = xc_params_of(problem)->n_orbitals;
+  *first = occupied[s] > most ? occupied[s] - most : 0;
+  return occupied[s] - *first;
+}
+
+/** C of function P and spin s, [n_products]. */
+static inline const double *xc_exchange_products(const tsl_problem *problem, int64_t s, int64_t p) {
+  const xc_params *all = xc_params_of(problem);
+  return (const double *)problem->fields[XC_IN_PRODUCTS].data +
+         (s * all->n_fit + p) * all->n_products;
 }
 
 TSL_C_END

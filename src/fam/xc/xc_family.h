@@ -28,7 +28,7 @@ typedef struct xc_deck {
     double width;
   } smearing;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
-  int32_t functions, source, coulomb, exchange, reference, parallel, precision;
+  int32_t task, functions, source, coulomb, exchange, reference, parallel, precision;
   bool reproducible;
   int64_t cache, card_cache, fitting_cache;
   double threshold;
@@ -37,6 +37,7 @@ typedef struct xc_deck {
     int64_t radial, angular;
     int32_t rule, pruning, scheme, adjust;
     double cut;
+    bool response;
   } grid;
   struct {
     int32_t kind, reach, cost;
@@ -63,10 +64,12 @@ enum { XC_REFERENCE_AUTO, XC_REFERENCE_RESTRICTED, XC_REFERENCE_UNRESTRICTED };
 tsl_err xc_adopt(const char *file, char **text);
 /** Keys that exclude each other, or that a choice does not use. */
 tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s);
+/** Those of gradients, when it is known whether one is asked for. */
+tsl_err xc_deck_check_gradient(const tsl_deck *deck, bool gradient);
 /** The grid's rule: a preset, its parts replaced by what the deck gives. */
 tsl_err xc_deck_grid(const tsl_deck *deck, const xc_deck *s, xc_grid_rule *rule);
 xc_groups_rule xc_deck_groups(const tsl_deck *deck, const xc_deck *s);
-xc_scf_options xc_deck_scf(const xc_deck *s);
+xc_scf_options xc_deck_scf(const tsl_deck *deck, const xc_deck *s, bool gradient);
 /** Matrices of a spin that DIIS keeps, densities among them. */
 int64_t xc_deck_kept(const xc_deck *s);
 
@@ -102,11 +105,13 @@ typedef struct xc_own {
   xc_start start;
   double *spins; /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
   xc_scf scf;
-  double *metric;      /**< [n_fit][n_fit] L of (P|Q) = L L^T; with fitted exchange L^-1 */
-  double *fit_bounds;  /**< [n_fit] sqrt((P|P)) */
-  double *coulomb;     /**< [n][n] of this iteration */
-  double *xc;          /**< [n_spin][n][n] of this iteration */
-  double *exchange[2]; /**< [n][n] */
+  double *metric;        /**< [n_fit][n_fit] L of (P|Q) = L L^T; with fitted exchange L^-1 */
+  double *fit_bounds;    /**< [n_fit] sqrt((P|P)) */
+  double *coulomb;       /**< [n][n] of this iteration */
+  double *xc;            /**< [n_spin][n][n] of this iteration */
+  double *exchange[2];   /**< [n][n] */
+  double (*gradient)[3]; /**< [n_atoms + n_charges], made when it is asked for; or NULL */
+  bool gradient_begun, gradient_done;
   double integrals[XC_N_INTEGRALS];
   double (*history)[XC_N_HISTORY]; /**< [most iterations] */
   int64_t n_history;
@@ -154,6 +159,9 @@ void xc_basis_row(const xc_shell *shell, int64_t number, int p, double row[XC_N_
 
 /** Say in own->input how molecule and sets, which are loaded, were read. */
 void xc_input_text(const xc_deck *s, xc_own *own);
+
+/** Nuclei and point charges together, from tsl_alloc. */
+tsl_err xc_all_charges(const xc_molecule *m, xc_charge **out);
 
 /** One-electron matrices, the guess, pairs, the metric. */
 tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
@@ -213,6 +221,16 @@ void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
  *  its card; reproducible: one thread, as its bits depend on them. */
 void xc_root_algebra(const xc_params *p);
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
+
+/** The field has converged: the next phases are those of its gradient, of the whole density. */
+tsl_err xc_gradient_begin(tsl_problem *problem);
+/** Keep what the units of a phase have added. */
+void xc_gradient_take(const tsl_problem *problem);
+/** After the phase for products of orbitals: c and C of beta and B_Qij (xc_exchange.h). */
+tsl_err xc_gradient_solve(tsl_problem *problem);
+/** Add what no unit does: one-electron matrices, the overlap times the energy-weighted density, and
+ *  nuclei and charges; then own->gradient is whole. */
+tsl_err xc_gradient_finish(tsl_problem *problem);
 /** What may help a field that did not converge; one sentence without its end. */
 const char *xc_advice(const xc_own *own);
 tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary);

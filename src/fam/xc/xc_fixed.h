@@ -44,6 +44,13 @@ static inline bool xc_fixed_add(int64_t *sum, double value, double scale) {
   return true;
 }
 
+/** A share of a gradient as a multiple of 2^-XC_FIXED_GRADIENT_BITS: sums below 2048 hartree/bohr are
+ *  exact in doubles then. */
+enum { XC_FIXED_GRADIENT_BITS = 42 };
+static inline double xc_fixed_share(double value) {
+  return rint(value * 0x1p42) * 0x1p-42;
+}
+
 /** Add n numbers and make them zero. @return false as above; all are added that can be */
 bool xc_fixed_flush(int64_t n, double *values, double scale, int64_t *sums);
 /** sums += more. @return false when a sum overflows */

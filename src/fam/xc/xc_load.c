@@ -105,11 +105,18 @@ done:
   return err;
 }
 
-static tsl_err check_driver(const tsl_deck *deck, const char *driver) {
+/** What the deck asks for, else the driver of the JSON file. */
+static tsl_err choose_task(const tsl_deck *deck, const xc_deck *s, const char *driver,
+                           int32_t *gradient) {
   tsl_err err = TSL_OK;
-  if (driver[0] != '\0' && strcmp(driver, "energy") != 0 && strcmp(driver, "properties") != 0)
+  const bool slope = strcmp(driver, "gradient") == 0;
+  if (driver[0] != '\0' && !slope && strcmp(driver, "energy") != 0 &&
+      strcmp(driver, "properties") != 0)
     TSL_DECK_FAIL(deck, "xc.molecule.json",
-                  "the file's driver is '%s'; energy and properties are computed here", driver);
+                  "the file's driver is '%s'; energy, gradient and properties are computed here",
+                  driver);
+  *gradient = tsl_deck_given(deck, "xc.task") ? s->task == XC_TASK_GRADIENT : slope;
+  TSL_TRY(xc_deck_check_gradient(deck, *gradient != 0));
 done:
   return err;
 }
@@ -146,7 +153,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   xc_model model = {.method = ""};
   const xc_molecule *m = &own->molecule;
   TSL_TRY(load_molecule(deck, s, &own->molecule, &model));
-  TSL_TRY(check_driver(deck, model.driver));
+  TSL_TRY(choose_task(deck, s, model.driver, &p->gradient));
   TSL_TRY(xc_load_choose(deck, "xc.functional", s->functional, model.method, own->method));
   TSL_TRY(xc_load_choose(deck, "xc.basis", s->basis, model.basis, own->basis_name));
   TSL_TRY(tsl_deck_blame(deck, "xc.functional",

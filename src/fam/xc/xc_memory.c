@@ -1,6 +1,7 @@
 /* Bytes of sums, fields and card copies, and the check against each rank's host and device limits
  * before the problem is prepared. */
 #include "xc_memory.h"
+#include "xc_harmonics.h"
 
 #include <math.h>
 
@@ -15,12 +16,21 @@ static bool has_exchange(const xc_params *p) {
   return p->functional.exchange != 0;
 }
 
+/* Numbers of the weights of a fitting shell and of products of orbitals. */
+static double gradient_sums(const xc_params *p, int threads) {
+  const double fit = (double)p->n_fit, orbitals = (double)p->n_orbitals;
+  if (!p->gradient || !p->fitted) return 0;
+  return XC_CARTESIANS(XC_MAX_L) * ((double)p->n_packed + threads * fit) +
+         p->n_spin * fit * (double)p->n_products + threads * orbitals * ((double)p->n + orbitals);
+}
+
 double xc_memory_sums(const xc_params *p, int threads) {
   const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
   const double sums = (!p->fitted ? nn : 0) + (has_exchange(p) ? p->n_spin * nn : 0);
   const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
   const double squares = p->fitted_exchange ? 2 * threads * nn : 0;
-  return 8 * ((p->reproducible ? 2 : 1) * threads * sums + squares + packed + shells * shells);
+  return 8 * ((p->reproducible ? 2 : 1) * threads * sums + squares + packed +
+              gradient_sums(p, threads) + shells * shells);
 }
 
 /* The state of the field is the root's alone, which has made it. */

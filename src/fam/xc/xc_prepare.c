@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/** Nuclei and point charges together. */
-static tsl_err all_charges(const xc_molecule *m, xc_charge **out) {
+tsl_err xc_all_charges(const xc_molecule *m, xc_charge **out) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(m->n_atoms + m->n_charges, sizeof **out, "charges", (void **)out));
   xc_nuclei(m, *out);
@@ -74,13 +73,13 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   const int64_t n = p->n;
   one_electron o = {.basis = &own->orbital, .n_charges = m->n_atoms + m->n_charges};
   xc_charge *charges = NULL;
-  xc_scf_options options = xc_deck_scf(s);
+  xc_scf_options options = xc_deck_scf(deck, s, p->gradient != 0);
   options.exchange = p->functional.exchange;
   options.restricted = p->n_spin == 1;
   TSL_TRY(xc_matrix_create(n, n, "overlap", &o.overlap));
   TSL_TRY(xc_matrix_create(n, n, "kinetic energy", &o.kinetic));
   TSL_TRY(xc_matrix_create(n, n, "attraction", &o.attraction));
-  TSL_TRY(all_charges(m, &charges));
+  TSL_TRY(xc_all_charges(m, &charges));
   o.charges = charges;
   TSL_TRY(tsl_parallel(p->n_shells, 1, one_electron_rows, &o));
   TSL_TRY(
@@ -161,6 +160,12 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_param
   tsl_err err = TSL_OK;
   xc_integrals *integrals = NULL;
   TSL_TRY(prepare_scf(deck, s, own, p));
+  if (p->gradient && p->fitted_exchange)
+    p->n_orbitals = s->smearing.kind == XC_SMEARING_NONE
+                        ? (own->scf.electrons[0] > own->scf.electrons[1] ? own->scf.electrons[0]
+                                                                         : own->scf.electrons[1])
+                        : own->scf.m;
+  p->n_products = p->n_orbitals * (p->n_orbitals + 1) / 2;
   TSL_TRY(tsl_deck_blame(deck, "xc.basis",
                          xc_integrals_create(&own->orbital, &own->fitting, &integrals)));
   TSL_TRY(prepare_pairs(integrals, own, p));

@@ -37,6 +37,12 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_IN_PRECISION] = {"precision", "1",
                          "1: cards may use float in this phase; bits of fixed-point sums.", TSL_IN,
                          TSL_I32, 0, 1, 1},
+    [XC_IN_OWNERS] = {"owners", "1", "Atoms that points of the grid belong to.", TSL_IN, TSL_I32, 0,
+                      1, 1},
+    [XC_IN_ATOMS] = {"asked_atoms", "1", "Atoms of the molecule.", TSL_IN, TSL_U8, 0, 2, 1},
+    [XC_IN_PRODUCTS] = {"products", "1", "Fitted products of orbitals.", TSL_IN, TSL_F64, 0, 3, 1},
+    [XC_IN_TASK] = {"task", "1", "1: the next phases are those of the gradient.", TSL_IN, TSL_I32,
+                    0, 1, 1},
     [XC_SUM_XC] = {"xc_matrix", "hartree", "Exchange-correlation matrix of each spin.", TSL_OUT,
                    TSL_F64, TSL_SUM, 3, 0},
     [XC_SUM_INTEGRALS] = {"xc_integrals", "1",
@@ -51,6 +57,13 @@ static const about abouts[XC_N_FIELDS] = {
                          TSL_OUT, TSL_F64, TSL_SUM, 3, 1},
     [XC_SUM_GAMMA] = {"gamma", "hartree", "Fitting integrals of a density.", TSL_OUT, TSL_F64,
                       TSL_SUM, 1, 1},
+    [XC_SUM_PRODUCTS] = {"product_integrals", "hartree",
+                         "Fitting integrals of products of orbitals.", TSL_OUT, TSL_F64, TSL_SUM, 3,
+                         1},
+    [XC_SUM_GRADIENT] = {"gradient", "hartree/bohr",
+                         "Derivatives of the energy (smeared: the free energy) with respect to the "
+                         "places x y z of the atoms.",
+                         TSL_OUT, TSL_F64, TSL_SUM, 2, 0},
     [XC_OUT_DENSITY] = {"density", "1", "Density matrix of each spin (restricted: of one).",
                         TSL_OUT, TSL_F64, TSL_GATHER, 3, 0},
     [XC_OUT_FOCK] = {"fock", "hartree", "Kohn-Sham matrix of each spin.", TSL_OUT, TSL_F64,
@@ -74,6 +87,9 @@ static const about abouts[XC_N_FIELDS] = {
                       "Of each primitive: shell, atom, l, 1 for spherical functions, exponent "
                       "(bohr^-2), coefficient of the bare primitive.",
                       TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
+    [XC_OUT_ON_CHARGES] = {"charge_gradient", "hartree/bohr",
+                           "Likewise with respect to the places of the point charges.", TSL_OUT,
+                           TSL_F64, TSL_GATHER, 2, 0},
     [XC_OUT_HISTORY] = {"history", "1",
                         "Of each iteration: number, energy, its change, commutator (hartree).",
                         TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
@@ -105,12 +121,18 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_IN_OCCUPIED] = {p->fitted_exchange ? spins : 0, 1, 1},
       [XC_IN_METRIC] = {fit, fit, 1},
       [XC_IN_PRECISION] = {1 + XC_N_FIXED, 1, 1},
+      [XC_IN_OWNERS] = {p->n_points, 1, 1},
+      [XC_IN_ATOMS] = {p->n_atoms, (int64_t)sizeof(xc_atom), 1},
+      [XC_IN_PRODUCTS] = {p->n_products > 0 ? spins : 0, p->n_fit, p->n_products},
+      [XC_IN_TASK] = {1, 1, 1},
       [XC_SUM_XC] = {spins, n, n},
       [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
       [XC_SUM_GUARD] = {XC_N_FIXED, 1, 1},
       [XC_SUM_COULOMB] = {n, n, 1},
       [XC_SUM_EXCHANGE] = {exact ? spins : 0, n, n},
       [XC_SUM_GAMMA] = {p->n_fit, 1, 1},
+      [XC_SUM_PRODUCTS] = {0, p->n_fit, p->n_products},
+      [XC_SUM_GRADIENT] = {p->gradient ? p->n_atoms : 0, 3, 1},
       [XC_OUT_DENSITY] = {spins, n, n},
       [XC_OUT_FOCK] = {spins, n, n},
       [XC_OUT_LEVELS] = {spins, own->scf.m, 1},
@@ -121,6 +143,7 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_OUT_SIZES] = {p->n_groups, 2, 1},
       [XC_OUT_ATOMS] = {own->molecule.n_atoms, XC_N_ATOM_COLUMNS, 1},
       [XC_OUT_BASIS] = {count_primitives(&own->orbital), XC_N_BASIS_COLUMNS, 1},
+      [XC_OUT_ON_CHARGES] = {p->gradient ? own->molecule.n_charges : 0, 3, 1},
       [XC_OUT_HISTORY] = {own->scf.options.most_iterations, XC_N_HISTORY, 1},
       [XC_STATE_DENSITY] = {spins, n, n},
       [XC_STATE_MARK] = {XC_N_MARKS + xc_state_numbers(own), 1, 1},
@@ -145,6 +168,7 @@ static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
                        .rank = a->rank,
                        .hidden = a->hidden};
     if (xc_params_of(problem)->reproducible && is_fixed(f)) field.type = TSL_I64;
+    if ((f == XC_SUM_GRADIENT || f == XC_OUT_ON_CHARGES) && shape[f][0] == 0) field.hidden = 1;
     tsl_field *added = NULL;
     (void)snprintf(field.name, sizeof field.name, "%s", a->name);
     (void)snprintf(field.unit, sizeof field.unit, "%s", a->unit);
@@ -161,7 +185,7 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   tsl_err err = TSL_OK;
   tsl_field *fields = problem->fields;
   const double *rows[4] = {grid->x, grid->y, grid->z, grid->w};
-  for (int f = 0; f <= XC_IN_PRECISION; f++) {
+  for (int f = 0; f <= XC_IN_TASK; f++) {
     if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
     if (f == XC_IN_METRIC && xc_params_of(problem)->fitted_exchange) continue;
     TSL_TRY(tsl_alloc(tsl_field_count(&fields[f]), tsl_type_bytes((tsl_type)fields[f].type),
@@ -174,6 +198,10 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   for (int k = 0; k < 4 && grid->n > 0; k++)
     memcpy((double *)fields[XC_IN_POINTS].data + k * grid->n, rows[k],
            (size_t)grid->n * sizeof(double));
+  if (grid->n > 0)
+    memcpy(fields[XC_IN_OWNERS].data, grid->atom, (size_t)grid->n * sizeof *grid->atom);
+  memcpy(fields[XC_IN_ATOMS].data, own->molecule.atoms,
+         (size_t)own->molecule.n_atoms * sizeof *own->molecule.atoms);
   fields[XC_IN_PAIRS].data = own->pairs.list;
   if (xc_params_of(problem)->fitted_exchange) fields[XC_IN_METRIC].data = own->metric;
   fields[XC_IN_GROUPS].data = own->groups.list;
@@ -226,15 +254,16 @@ void xc_view_set(const tsl_problem *problem, xc_view *view) {
 static tsl_err make_grid(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p,
                          xc_grid *grid) {
   tsl_err err = TSL_OK;
-  xc_grid_rule rule;
   const xc_groups_rule groups = xc_deck_groups(deck, s);
-  TSL_TRY(xc_deck_grid(deck, s, &rule));
+  TSL_TRY(xc_deck_grid(deck, s, &p->grid));
   own->cost = xc_cost_standard((xc_cost_kind)s->groups.cost);
-  TSL_TRY(xc_grid_make(&rule, own->molecule.atoms, own->molecule.n_atoms, grid));
+  TSL_TRY(xc_grid_make(&p->grid, own->molecule.atoms, own->molecule.n_atoms, grid));
   own->n_made = grid->n_made;
   TSL_TRY(tsl_deck_blame(deck, "xc.groups",
                          xc_groups_make(&groups, &own->orbital, grid, &own->groups)));
   p->n_points = grid->n;
+  p->n_atoms = own->molecule.n_atoms;
+  p->response = s->grid.response;
   p->n_groups = own->groups.n;
 done:
   return err;
@@ -259,7 +288,8 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
   for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
-  TSL_FREE_ALL(own->spins, own->metric, own->fit_bounds, own->coulomb, own->history, own->xc);
+  TSL_FREE_ALL(own->spins, own->metric, own->fit_bounds, own->coulomb, own->history, own->xc,
+               own->gradient);
   for (int t = 0; t < 2; t++) tsl_free(own->exchange[t]);
   tsl_free(own);
   problem->own = NULL;
@@ -312,13 +342,9 @@ static bool xc_active(const tsl_problem *problem, int phase, int kind) {
 }
 
 /** What does not change the iterations that are done. */
-static const char *const xc_free_keys[] = {"xc.scf.iterations",
-                                           "xc.scf.energy",
-                                           "xc.scf.commutator",
-                                           "xc.scf.damping",
-                                           "xc.scf.level_shift",
-                                           "xc.scf.damping_until",
-                                           NULL};
+static const char *const xc_free_keys[] = {
+    "xc.grid.response", "xc.scf.iterations",  "xc.scf.energy",        "xc.scf.commutator",
+    "xc.scf.damping",   "xc.scf.level_shift", "xc.scf.damping_until", NULL};
 
 const tsl_family tsl_family_xc = {
     .name = "xc",

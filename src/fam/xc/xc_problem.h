@@ -15,6 +15,13 @@
  * J = c (P|mn). Units with nothing to do in a phase are not handed out in it (xc_is_active).
  * Fitting integrals of a unit are kept by the rank that made them.
  *
+ * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with
+ * the same units in the same phases: groups and bra pairs add their share of it; with Coulomb fitted
+ * gamma of the whole density is made in the even phase, and fitting shells add theirs in the odd
+ * one. With fitted exchange there are two phases: in the first beta of the whole density and B_Qij
+ * of its orbitals are made, in the second groups and fitting shells add their share. The phases are
+ * told from the field's by XC_IN_TASK, as nobody knows before how many those are.
+ *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
  * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
  */
@@ -53,6 +60,12 @@ typedef struct xc_params {
   int64_t card_cache;    /**< likewise on a card */
   int64_t fitting_cache; /**< bytes of (P|mn) that a rank may keep; what is beyond is made anew */
   double threshold;      /**< of J and K, see xc_fock.threshold */
+  int64_t n_atoms;
+  xc_grid_rule grid;  /**< of the points; gradients need the partition of space */
+  int32_t response;   /**< 1: gradients follow points and weights of the grid */
+  int64_t n_orbitals; /**< most orbitals of a spin in XC_IN_PRODUCTS; 0: none are needed */
+  int64_t n_products; /**< pairs of them */
+  int32_t gradient;   /**< 1: the gradient of the energy follows the field (XC_IN_TASK) */
 } xc_params;
 
 /** Indices into problem->fields. */
@@ -71,17 +84,26 @@ enum {
                            column, zero above the diagonal; else empty */
   XC_IN_PRECISION,    /**< I32 [1 + XC_N_FIXED]: 1: cards may use float in this phase; bits behind
                            the point of each kind of sums */
+  XC_IN_OWNERS,       /**< I32 [n_points]: atoms that points belong to */
+  XC_IN_ATOMS,        /**< U8 [n_atoms][sizeof xc_atom] */
+  XC_IN_PRODUCTS,     /**< F64 [n_spin][n_fit][n_products]: gradient of fitted exchange: sum_Q
+                           (P|Q)^-1 (Q|ij) of orbitals i >= j (xc_exchange.h); else empty */
+  XC_IN_TASK,         /**< I32 [1]: what the next phases are for, xc_task */
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
                            until the root has set the results */
   XC_SUM_INTEGRALS,   /**< F64 [XC_N_INTEGRALS] */
   XC_SUM_GUARD,       /**< I64 [XC_N_FIXED]: size of each rank's sums (xc_fixed_set_guard) */
   XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
   XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
-  XC_SUM_GAMMA,       /**< F64 [n_fit], of the even phases when Coulomb alone is fitted; each
-                           element by one rank, so its sum is exact */
-  XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
-  XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
-  XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */
+  XC_SUM_GAMMA,       /**< F64 [n_fit]: when Coulomb alone is fitted gamma, of the even phases;
+                           exchange too: beta before a gradient; each element by one rank, so its
+                           sum is exact */
+  XC_SUM_PRODUCTS, /**< F64 [n_spin][n_fit][n_products]: B_Qij, each by one rank; empty but in the
+                           phase that makes them */
+  XC_SUM_GRADIENT, /**< F64 [n_atoms or 0][3]: what units add to it; of the result all of it */
+  XC_OUT_DENSITY,  /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
+  XC_OUT_FOCK,     /**< F64 [n_spin][n][n] */
+  XC_OUT_LEVELS,   /**< F64 [n_spin][independent functions] */
   XC_OUT_OCCUPATIONS, /**< F64 [n_spin][independent functions] */
   XC_OUT_CHARGES,     /**< F64 [n_atoms] */
   XC_OUT_ORBITALS,    /**< F64 [n_spin][independent functions][n]: row k is orbital k */
@@ -89,6 +111,7 @@ enum {
   XC_OUT_SIZES,       /**< I64 [n_groups][2]: points and functions */
   XC_OUT_ATOMS,       /**< F64 [n_atoms][4]: atomic number, x y z in bohr */
   XC_OUT_BASIS,       /**< F64 [primitives][6]: shell, atom, l, spherical, exponent, coefficient */
+  XC_OUT_ON_CHARGES,  /**< F64 [n_charges or 0][3]: the gradient with respect to point charges */
   XC_OUT_HISTORY,     /**< F64 [iterations][XC_N_HISTORY]: number, energy, its change, commutator;
                            until the end as long as the most iterations there may be */
   XC_STATE_DENSITY,   /**< F64 [n_spin][n][n] of the next iteration; of checkpoints, root only */
@@ -119,6 +142,20 @@ static inline int xc_phases(const xc_params *p) {
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
   if (xc_phases(p) == 1 || kind == XC_UNIT_FIT) return true;
   return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE;
+}
+
+/** What phases are for: first the field; when it has converged its gradient, of fitted exchange after
+ *  a phase for products of orbitals. */
+typedef enum xc_task { XC_TASK_ENERGY, XC_TASK_GRADIENT, XC_TASK_PRODUCTS } xc_task;
+
+static inline xc_task xc_task_of(const tsl_problem *problem) {
+  return (xc_task) * (const int32_t *)problem->fields[XC_IN_TASK].data;
+}
+
+/** Does a kind of unit add to the gradient in this phase? Fitting shells do so once gamma of the
+ *  whole density is known. */
+static inline bool xc_adds_gradient(const tsl_problem *problem, int phase, int kind) {
+  return xc_task_of(problem) == XC_TASK_GRADIENT && (kind != XC_UNIT_FIT || phase % 2 != 0);
 }
 
 /** Are four-centre integrals needed? */

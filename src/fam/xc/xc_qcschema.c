@@ -39,6 +39,11 @@ static json_t *molecule_of(const xc_molecule *m) {
                    provenance_of("tesela run"));
 }
 
+/** Of all atoms; null when the field did not converge. */
+static json_t *gradient_of(const xc_own *own) {
+  return own->gradient_done ? reals(own->gradient[0], 3 * own->molecule.n_atoms) : json_null();
+}
+
 static json_t *properties_of(const xc_params *p, const xc_own *own) {
   const xc_scf *scf = &own->scf;
   const xc_energies *e = &scf->energies;
@@ -55,6 +60,10 @@ static json_t *properties_of(const xc_params *p, const xc_own *own) {
   (void)xc_qcschema_put(object, "scf_xc_energy", json_real(e->xc));
   (void)xc_qcschema_put(object, "scf_dipole_moment", reals(own->dipole, 3));
   (void)xc_qcschema_put(object, "scf_total_energy", json_real(e->total));
+  if (own->gradient_done) {
+    (void)xc_qcschema_put(object, "return_gradient", gradient_of(own));
+    (void)xc_qcschema_put(object, "scf_total_gradient", gradient_of(own));
+  }
   (void)xc_qcschema_put(object, "scf_iterations", json_integer(scf->iteration));
   return object;
 }
@@ -80,6 +89,9 @@ static json_t *extras_of(const xc_own *own, const double *charges) {
   if (m->n_charges > 0)
     (void)xc_qcschema_put(inner, "point_charges",
                           reals((const double *)m->charges, 4 * m->n_charges));
+  if (own->gradient_done && m->n_charges > 0)
+    (void)xc_qcschema_put(inner, "charge_gradient",
+                          reals(own->gradient[m->n_atoms], 3 * m->n_charges));
   (void)xc_qcschema_put(outer, "tesela", inner);
   return outer;
 }
@@ -95,12 +107,13 @@ static json_t *error_of(const xc_scf *scf) {
 static json_t *result_of(const xc_params *p, const xc_own *own, const double *charges) {
   const bool good = own->scf.state == XC_SCF_CONVERGED;
   return json_pack(
-      "{s:s, s:i, s:o, s:s, s:{s:s, s:s}, s:{}, s:o, s:f, s:o, s:b, s:n, s:n, s:o, s:o}",
+      "{s:s, s:i, s:o, s:s, s:{s:s, s:s}, s:{}, s:o, s:o, s:o, s:b, s:n, s:n, s:o, s:o}",
       "schema_name", "qcschema_output", "schema_version", 1, "molecule",
-      molecule_of(&own->molecule), "driver", "energy", "model", "method", own->method, "basis",
-      own->basis_name, "keywords", "properties", properties_of(p, own), "return_result",
-      own->scf.energies.total, "extras", extras_of(own, charges), "success", good, "stdout",
-      "stderr", "error", error_of(&own->scf), "provenance", provenance_of("xc"));
+      molecule_of(&own->molecule), "driver", p->gradient ? "gradient" : "energy", "model", "method",
+      own->method, "basis", own->basis_name, "keywords", "properties", properties_of(p, own),
+      "return_result", p->gradient ? gradient_of(own) : json_real(own->scf.energies.total),
+      "extras", extras_of(own, charges), "success", good, "stdout", "stderr", "error",
+      error_of(&own->scf), "provenance", provenance_of("xc"));
 }
 
 tsl_err xc_qcschema_write(const xc_params *p, const xc_own *own, FILE *file) {

@@ -66,6 +66,22 @@ static void add_dipole(const xc_own *own, tsl_summary *summary) {
   for (int x = 0; x < 3; x++) tsl_summary_add(summary, names[x], own->dipole[x], "e bohr");
 }
 
+/** What people look at first; the sum is 0 but for the grid's error, and with point charges. */
+static void add_gradient(const xc_own *own, tsl_summary *summary) {
+  static const char *const names[3] = {"sum of forces x", "sum of forces y", "sum of forces z"};
+  double square = 0, largest = 0, sum[3] = {0};
+  summary->other_work = own->gradient_done;
+  if (!own->gradient_done) return;
+  for (int64_t a = 0; a < own->molecule.n_atoms; a++)
+    for (int x = 0; x < 3; x++) {
+      const double g = own->gradient[a][x];
+      square += g * g, largest = fmax(largest, fabs(g)), sum[x] -= g;
+    }
+  tsl_summary_add(summary, "gradient norm", sqrt(square), "hartree/bohr");
+  tsl_summary_add(summary, "largest gradient component", largest, "hartree/bohr");
+  for (int x = 0; x < 3; x++) tsl_summary_add(summary, names[x], sum[x], "hartree/bohr");
+}
+
 static tsl_err add_spin(const xc_scf *scf, tsl_summary *summary) {
   tsl_err err = TSL_OK;
   double square = 0;
@@ -105,6 +121,7 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   add_orbitals(scf, summary);
   add_dipole(own, summary);
   TSL_TRY(add_spin(scf, summary));
+  add_gradient(own, summary);
   tsl_summary_add(summary, "iterations", scf->iteration, "1");
   tsl_summary_add(summary, "last change of energy", scf->change, "hartree");
   tsl_summary_add(summary, "commutator", scf->commutator, "hartree");

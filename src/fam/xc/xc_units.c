@@ -136,13 +136,17 @@ static void set_exchange(const xc_params *p, const xc_basis *fitting, tsl_unit *
   u->setup = rows_cost(fitting, p->n_packed, 0, shells) + 2 * rows * hi * (double)p->n_packed / PER;
 }
 
+/** Ranges of whole shells, as those of the gradient are. */
 static void add_exchange(maker *m, const xc_own *own, int64_t wanted) {
-  const xc_params *p = m->p;
-  const int64_t pieces = wanted < p->n_fit ? wanted : p->n_fit;
-  for (int64_t k = 0; k < pieces; k++)
-    set_exchange(
-        p, &own->fitting,
-        xc_units_add(m, XC_UNIT_EXCHANGE, p->n_fit * k / pieces, p->n_fit * (k + 1) / pieces));
+  const xc_basis *fitting = &own->fitting;
+  const int64_t n = fitting->n;
+  int64_t lo = 0, made = 0;
+  for (int64_t s = 0; s < fitting->n_shells; s++) {
+    const int64_t hi = fitting->shells[s].first + xc_shell_size(&fitting->shells[s]);
+    if (hi < n && hi * wanted < n * (made + 1)) continue;
+    set_exchange(m->p, fitting, xc_units_add(m, XC_UNIT_EXCHANGE, lo, hi));
+    lo = hi, made = hi * wanted / n;
+  }
 }
 
 static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {

@@ -31,6 +31,7 @@ static void xc_close(tsl_worker **worker) {
   xc_batch_close(w);
   xc_evaluator_destroy(&w->evaluator);
   xc_batches_close(&w->batches);
+  xc_host_worker_close(w);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->blas != NULL) (void)cublasDestroy(w->blas);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
@@ -67,6 +68,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   tsl_err err = TSL_OK;
   xc_gpu *w = gpu_of(worker);
   const size_t bytes = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
+  if (xc_task_of(w->problem) != XC_TASK_ENERGY) return xc_host_worker_begin(w, phase);
   w->phase = phase;
   if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
   TSL_TRY(set_precision(w));
@@ -133,6 +135,7 @@ static tsl_err xc_open(const tsl_problem *problem, const tsl_device *device, tsl
   w->problem = problem;
   w->p = p;
   w->threads = xc_host_threads();
+  w->host_limit = device->host_limit;
   if (p->reproducible) w->calls = XC_CALLS_EACH;
   xc_view_set(problem, &w->view);
   TSL_TRY(open_device(w, device));
@@ -268,6 +271,7 @@ done:
 static tsl_err xc_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   xc_gpu *w = gpu_of(worker);
+  if (w->host != NULL) return w->sockets->run(w->host, units, n, parts);
   TSL_CUDA_TRY(cudaEventRecord(w->timer.begin, w->stream));
   TSL_TRY(run_kind(w, units, n, parts, true));
   TSL_CUDA_TRY(cudaEventRecord(w->timer.end, w->stream));
@@ -349,6 +353,8 @@ done:
 
 static tsl_err xc_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
+  const xc_gpu *w = gpu_of(worker);
+  if (w->host != NULL) return w->sockets->collect(w->host, problem);
   TSL_TRY(collect_xc(gpu_of(worker), problem));
   TSL_TRY(collect_integrals(gpu_of(worker), problem));
 done:
@@ -359,8 +365,10 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   const xc_gpu *w = (const xc_gpu *)worker;
   char functions[TSL_NOTES / 2 - 2], rows[TSL_NOTES / 2 - 2];
   xc_cache_tell(&w->cache, "xc.card_cache, run.device_memory", functions, sizeof functions);
-  xc_batches_tell(w->batches, rows, sizeof rows);
-  const char *const parts[] = {w->quartets != NULL && w->host_quartets
+  rows[0] = '\0';
+  if (w->batches != NULL) xc_batches_tell(w->batches, rows, sizeof rows);
+  const char *const parts[] = {w->host != NULL ? "computes the gradient on the host's threads" : "",
+                               w->quartets != NULL && w->host_quartets
                                    ? "computes J and K of shells beyond f on the host's threads"
                                    : "",
                                tsl_gpu_linalg_lacks_memory()

@@ -160,9 +160,17 @@ typedef struct xc_gpu {
   struct xc_quartets *quartets; /**< xc_gpu_quartets.cu; NULL: they are the host's, or not needed */
   tsl_gpu_buffer packed, fitted, gamma, coefficients;
   xc_gpu_exchange x;
+  const tsl_backend *sockets; /**< of gradients (xc_gpu_gradient.cu); NULL until there is one */
+  tsl_worker *host;           /**< its worker, likewise */
+  int64_t host_limit;         /**< bytes of the host's memory that the rank may use; 0: all */
 } xc_gpu;
 
 extern const tsl_backend xc_backend_gpu;
+
+/** Begin a phase of the gradient: from then on the rank's threads have all units, as on a socket; what
+ *  the host has kept for the field is freed. */
+tsl_err xc_host_worker_begin(xc_gpu *w, int phase);
+void xc_host_worker_close(xc_gpu *w);
 
 /** Blocks of functions: values, and gradients where the functional needs them. */
 static inline int64_t xc_blocks(const xc_gpu *w) {

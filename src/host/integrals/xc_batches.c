@@ -19,7 +19,7 @@ static bool makes_exchange(const xc_batches *b) {
   return has_exchange(b->p) && b->least < XC_BATCHES_NONE;
 }
 
-static xc_fock fock_of(const xc_batches *b, const xc_batch_thread *t) {
+xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t) {
   xc_fock fock = {.basis = &b->view.orbital,
                   .pairs = &b->view.pairs,
                   .largest = b->largest,
@@ -63,7 +63,7 @@ void xc_batches_fock(xc_batches *b, int64_t lo, int64_t hi) {
   {
     const int me = omp_get_thread_num(), all = omp_get_num_threads();
     xc_batch_thread *t = &b->thread[me];
-    const xc_fock fock = fock_of(b, t);
+    const xc_fock fock = xc_batches_task(b, t);
     for (int64_t pair = lo + me; pair < hi; pair += all) {
       xc_fock_batch(t->quartets, &fock, pair, pair + 1);
       if (b->p->reproducible) flush_pair(b, t, pair);
@@ -153,6 +153,7 @@ void xc_batches_close(xc_batches **batches) {
     for (int s = 0; s < 2; s++) tsl_free(own->exchange[s]), tsl_free(own->fixed_exchange[s]);
   }
   xc_batches_fit_close(b);
+  xc_batches_gradient_close(b);
   TSL_FREE_ALL(b->thread, b->largest);
   xc_integrals_destroy(&b->integrals);
   tsl_free(b);
@@ -185,7 +186,7 @@ static void unpack(const xc_batches *b, double *coulomb) {
 void xc_batches_begin(xc_batches *b, int phase) {
   const xc_params *p = b->p;
   const int64_t nn = p->n * p->n;
-  const xc_fock fock = fock_of(b, &b->thread[0]);
+  const xc_fock fock = xc_batches_task(b, &b->thread[0]);
   b->phase = phase;
   if (xc_has_quartets(p)) xc_fock_largest(fock.basis, fock.total, fock.spin, b->largest);
   for (int t = 0; t < b->threads; t++) {
@@ -194,6 +195,7 @@ void xc_batches_begin(xc_batches *b, int phase) {
     clear(own->coulomb, nn), clear(own->fixed_coulomb, nn);
     for (int s = 0; s < 2; s++) clear(own->exchange[s], nn), clear(own->fixed_exchange[s], nn);
   }
+  xc_batches_gradient_begin(b);
   b->bad_fit = false;
   xc_batches_exchange_begin(b);
   clear(b->gamma, p->n_fit);
@@ -294,7 +296,9 @@ tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const xc_batches
     TSL_TRY(collect_fixed(b, problem));
   else
     collect_plain(b, problem, more);
-  if (xc_phases(p) == 1) goto done;
+  if (p->gradient) xc_batches_gradient_collect(b, problem->fields[XC_SUM_GRADIENT].data);
+  if (p->n_products > 0) TSL_TRY(xc_batches_products_collect(b, problem));
+  if (xc_phases(p) == 1 && xc_task_of(problem) != XC_TASK_PRODUCTS) goto done;
   add_to(b->gamma, more->gamma, p->n_fit);
   memcpy(problem->fields[XC_SUM_GAMMA].data, b->gamma, (size_t)p->n_fit * sizeof *b->gamma);
 done:

@@ -67,6 +67,10 @@ tsl_err xc_batches_fit(xc_batches *batches, int64_t lo, int64_t hi);
 /** A unit of kind XC_UNIT_EXCHANGE into J and K. OpenBLAS is to have one thread. */
 tsl_err xc_batches_exchange(xc_batches *batches, const tsl_unit *unit);
 
+/** What a unit of bra pairs or fitting shells adds to the gradient (xc_adds_gradient).
+ *  @return TSL_ERR_MEMORY; TSL_ERR_NUMERIC reproducible: beyond what sums can hold */
+tsl_err xc_batches_gradient(xc_batches *batches, const tsl_unit *unit);
+
 /** First function of a fitting shell; their number for n_fit_shells. */
 int64_t xc_batches_first(const xc_batches *batches, int64_t shell);
 

@@ -179,6 +179,10 @@ tsl_err xc_batches_exchange(xc_batches *b, const tsl_unit *unit) {
     TSL_TRY(find_rows(b, lo, unit->hi[0], &hi, &rows));
     for (int64_t q = lo; q < hi; q++) b->row[q] = rows + (q - lo) * b->p->n_packed;
     xc_batches_gamma(b, lo, hi - lo);
+    if (xc_task_of(b->problem) == XC_TASK_PRODUCTS) {
+      TSL_TRY(xc_batches_products(b, lo, hi - lo));
+      continue;
+    }
     xc_batches_coulomb(b, lo, hi - lo, b->gamma);
     for (int s = 0; s < b->p->n_spin; s++) add_products(b, s, lo, hi);
   }

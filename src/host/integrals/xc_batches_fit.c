@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int most_size(const xc_basis *basis) {
+int xc_batches_most_size(const xc_basis *basis) {
   int most = 1;
   for (int64_t k = 0; k < basis->n_shells; k++) {
     const int size = xc_shell_size(&basis->shells[k]);
@@ -20,14 +20,14 @@ double xc_batches_least(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   xc_view view;
   xc_view_set(problem, &view);
-  if (p->fitted_exchange) return xc_batches_exchange_least(p, most_size(&view.fitting));
-  return p->fitted ? 8 * (double)p->n_packed * most_size(&view.fitting) : 0;
+  if (p->fitted_exchange) return xc_batches_exchange_least(p, xc_batches_most_size(&view.fitting));
+  return p->fitted ? 8 * (double)p->n_packed * xc_batches_most_size(&view.fitting) : 0;
 }
 
 tsl_err xc_batches_fit_open(xc_batches *b, double room) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
-  const double shell = 8 * (double)p->n_packed * most_size(&b->view.fitting);
+  const double shell = 8 * (double)p->n_packed * xc_batches_most_size(&b->view.fitting);
   TSL_TRY(tsl_alloc(p->n_packed, sizeof(double), "packed density", (void **)&b->packed));
   if (p->reproducible)
     TSL_TRY(tsl_alloc(p->n_packed, sizeof(int64_t), "packed Coulomb matrix",
@@ -39,7 +39,7 @@ tsl_err xc_batches_fit_open(xc_batches *b, double room) {
   TSL_TRY(tsl_alloc(p->n_fit_shells, sizeof *b->fill, "rows", (void **)&b->fill));
   TSL_TRY(tsl_alloc(p->n_fit, sizeof *b->row, "rows", (void **)&b->row));
   if (p->fitted_exchange) {
-    xc_batches_exchange_open(b, most_size(&b->view.fitting), &room);
+    xc_batches_exchange_open(b, xc_batches_most_size(&b->view.fitting), &room);
     b->rows_most = fmin(room, (double)p->fitting_cache);
     goto done;
   }
@@ -140,7 +140,7 @@ void xc_batches_fill(xc_batches *b, int64_t n) {
 /* Rows that are not kept lie in scratch memory of scratch_shells shells. */
 tsl_err xc_batches_rows(xc_batches *b, int64_t lo, int64_t end, int64_t *hi) {
   tsl_err err = TSL_OK;
-  const int64_t m = b->p->n_packed, room = most_size(&b->view.fitting) * m;
+  const int64_t m = b->p->n_packed, room = xc_batches_most_size(&b->view.fitting) * m;
   int64_t s = lo, n = 0, anew = 0;
   for (; s < end; s++) {
     xc_rows *kept = &b->rows[s];

@@ -6,6 +6,9 @@
 #include "xc_fit.h"
 #include "xc_fixed.h"
 
+/** Engines of gradients: of quartets, (P|mn), (P|Q). */
+enum { XC_SLOPE_QUARTETS, XC_SLOPE_TRIPLES, XC_SLOPE_DOUBLES, XC_N_SLOPES };
+
 /** What one thread owns. */
 typedef struct xc_batch_thread {
   xc_engine *quartets, *triples;
@@ -13,6 +16,10 @@ typedef struct xc_batch_thread {
   double *square, *x;                         /**< [n][n] B_Q, X of some Q; fitted exchange alone */
   int64_t *fixed_coulomb, *fixed_exchange[2]; /**< [n][n] sums when reproducible, else NULL */
   bool bad;                                   /**< something did not fit a fixed sum */
+  xc_engine *slopes[XC_N_SLOPES];             /**< of gradients; NULL until there is one */
+  double (*gradient)[3], (*share)[3];         /**< [n_atoms]; share: reproducible, not summed yet */
+  double *half;  /**< [n_orbitals][n + n_orbitals]; fitted exchange alone */
+  double *pairs; /**< [functions of a shell][n_fit]; fitted alone */
 } xc_batch_thread;
 
 /** (P|mn) of a fitting shell. */
@@ -49,6 +56,9 @@ struct xc_batches {
   xc_kept_rows *kept;              /**< [n_kept], fitted exchange alone */
   int64_t n_kept, room_kept, fit_rows, anew_rows;
   double *fit_scratch, *anew; /**< [fit_rows] (P|mn), [anew_rows] B_Q; NULL until needed */
+  double *weights;            /**< [functions of a shell][n_packed] of d(P|mn); NULL until needed */
+  double *products;           /**< [n_spin][n_fit][n_products] B_Qij; NULL until needed */
+  double *fit_bounds;         /**< [n_fit_shells] sqrt((P|P)), likewise */
 };
 
 /** Memory of fitted Coulomb. */
@@ -70,6 +80,24 @@ void xc_batches_exchange_open(xc_batches *b, int most_size, double *room);
 /** A phase begins: forget what trials have kept since it was last said to begin. */
 void xc_batches_exchange_begin(xc_batches *b);
 void xc_batches_exchange_close(xc_batches *b);
+/** What quartets are for, into the sums of a thread. */
+xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t);
+/** Make what gradients need, when it has not been. */
+tsl_err xc_batches_gradient_open(xc_batches *b);
+/** B_Qij of functions [first, first + n), whose rows are there. */
+tsl_err xc_batches_products(xc_batches *b, int64_t first, int64_t n);
+/** They go over to the field. */
+tsl_err xc_batches_products_collect(xc_batches *b, tsl_problem *problem);
+/** Subtract exchange's part of the weights of d(P|mn), of a shell from first on, and add it to those
+ *  of d(P|Q), of a thread. */
+void xc_batches_products_weigh(const xc_batches *b, int64_t first, int64_t n);
+void xc_batches_products_pair(const xc_batches *b, xc_batch_thread *t, int64_t first, int64_t n);
+/** Sums of gradients: zero, add to out [n_atoms][3], free. None may have been made yet. */
+void xc_batches_gradient_begin(xc_batches *b);
+void xc_batches_gradient_collect(const xc_batches *b, double *out);
+void xc_batches_gradient_close(xc_batches *b);
+/** Functions of the largest shell. */
+int xc_batches_most_size(const xc_basis *basis);
 /** The upper triangle of a row-major matrix becomes the lower too. */
 void xc_batches_mirror(int64_t n, double *matrix);
 

@@ -136,6 +136,7 @@ done:
 /* Root: the next run is predicted by what this one measured. The result is written already,
  * whatever happens here. */
 static void learn(const tsl_session *s, const tsl_record *record) {
+  if (record->summary.other_work) return;
   const tsl_err err = tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows,
                                               record->n_phases, s->options->quiet);
   if (err != TSL_OK)

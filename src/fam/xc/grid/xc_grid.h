@@ -181,5 +181,27 @@ void xc_partition_destroy(xc_partition **partition);
  */
 tsl_err xc_partition_weights(const xc_partition *partition, xc_grid *grid, int64_t lo, int64_t hi);
 
+/** Scratch memory of one thread for xc_partition_gradient. */
+typedef struct xc_partition_work xc_partition_work;
+/** Memory: 88 n_atoms bytes. @param[out] out  free with xc_partition_work_destroy */
+tsl_err xc_partition_work_create(const xc_partition *partition, xc_partition_work **out);
+/** NULL accepted, sets NULL. */
+void xc_partition_work_destroy(xc_partition_work **work);
+
+/**
+ * Derivatives of sum_p amount_p ln w_p, the weights w_p as xc_partition_weights makes them, when
+ * atoms move and points with their owners; so of sum_p w_p e_p with fixed e when amount is w e.
+ *
+ * B. G. Johnson, P. M. W. Gill, J. A. Pople, J. Chem. Phys. 98 (1993) 5612, appendix, for cells
+ * of Becke and of SSF, and all adjustments. Its sum over the atoms is zero to rounding.
+ * Cost: that of the weights, a few times; points with one cell (SSF) cost their distances alone.
+ * @param[in]     at        [3] arrays [n], bohr
+ * @param[in]     owner     [n] atoms; points of weight 0 are not allowed
+ * @param[in,out] gradient  [n_atoms][3] added to, unit of amount per bohr
+ */
+void xc_partition_gradient(const xc_partition *partition, xc_partition_work *work, int64_t n,
+                           const double *const at[3], const int32_t *owner, const double *amount,
+                           double *gradient);
+
 TSL_C_END
 #endif

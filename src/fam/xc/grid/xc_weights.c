@@ -1,5 +1,5 @@
 /* Weights of a fuzzy partition of space: Becke's and Stratmann, Scuseria and Frisch's cells. */
-#include "xc_grid.h"
+#include "xc_weights_own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,27 +7,6 @@
 
 /** Rows of atoms are padded to LANES; a cell takes LANES factors first, then PIECE at a time. */
 enum { LANES = 8, PIECE = 32 };
-
-/** The widest vectors of the processor, chosen when the program starts: same operations, same bits.
- */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDE
-#endif
-
-/** The half width of the SSF step. */
-static const double ssf_a = 0.64;
-
-struct xc_partition {
-  int64_t n; /**< atoms */
-  bool becke;
-  double cut;
-  double over;     /**< SSF: beyond |mu| = over the step is over, whatever the sizes of the cells */
-  double *at;      /**< [n][3] */
-  double *inverse; /**< [n][n] 1/R_ij, 0 on the diagonal */
-  double *shift;   /**< [n][n] a_ij of the size adjustment, -1 on the diagonal: own factor 1 */
-};
 
 /* ------------------------------------------------------------------ create */
 
@@ -45,9 +24,9 @@ static double size_shift(int32_t adjust, double own, double other) {
   return adjust == XC_ADJUST_SLATER ? a : fmin(0.5, fmax(-0.5, a));
 }
 
-/** The mu below which mu + a (1 - mu^2) <= -ssf_a for all |a| <= shift, without its sign. */
+/** The mu below which mu + a (1 - mu^2) <= -XC_SSF_A for all |a| <= shift, without its sign. */
 static double step_end(double shift) {
-  const double t = shift + ssf_a;
+  const double t = shift + XC_SSF_A;
   return 2 * t / (1 + sqrt(1 + 4 * shift * t)) * (1 + 1e-12);
 }
 
@@ -195,21 +174,6 @@ static int64_t within(const frame *f, double reach, int64_t from) {
 }
 
 /* ------------------------------------------------------------------- cells */
-
-/** Becke's step: 1/2 (1 - p(p(p(nu)))), p(t) = t (3 - t^2)/2. */
-static inline double becke_step(double nu) {
-  nu = (3 - nu * nu) * nu * 0.5;
-  nu = (3 - nu * nu) * nu * 0.5;
-  nu = (3 - nu * nu) * nu * 0.5;
-  return 0.5 - 0.5 * nu;
-}
-
-/** The step of SSF, eq. 11 and 14: exactly 1 below -a and 0 above a. */
-static inline double ssf_step(double nu) {
-  const double above = nu < -ssf_a ? -ssf_a : nu;
-  const double t = (above > ssf_a ? ssf_a : above) / ssf_a, t2 = t * t;
-  return 0.5 - 0.5 * ((1 / 16.) * (t * (35 + t2 * (-35 + t2 * (21 - 5 * t2)))));
-}
 
 /** Product of n factors, n a multiple of LANES. */
 static inline double product_of(const double *s, int64_t n) {

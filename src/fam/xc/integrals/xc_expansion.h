@@ -12,9 +12,9 @@
 #include "fn.h"
 #include "xc_molecule.h"
 
-/** Hermite coefficients; j has room for the second derivative. */
+/** Hermite coefficients; i has room for the first derivative, j for the second. */
 typedef struct xc_expansion {
-  double of[XC_MAX_L + 1][XC_MAX_L + 3][2 * XC_MAX_L + 4]; /**< [i][j][t] */
+  double of[XC_MAX_L + 2][XC_MAX_L + 3][2 * XC_MAX_L + 4]; /**< [i][j][t] */
 } xc_expansion;
 
 /** E_t^(i+1,j) = E_t-1^ij / 2p + PA E_t^ij + (t + 1) E_t+1^ij, likewise j with PB. top = i + j. */

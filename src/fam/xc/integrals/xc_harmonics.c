@@ -68,3 +68,24 @@ void xc_harmonics_block(const xc_harmonics *harmonics, const xc_shell *a, const 
       for (int i = 0; i < ma; i++) out[i * mb + j] += c * half[i * nb + k];
     }
 }
+
+void xc_harmonics_density(const xc_harmonics *harmonics, const xc_shell *a, const xc_shell *b,
+                          const double *density, int64_t ld, double *block) {
+  const int na = XC_CARTESIANS(a->l), nb = XC_CARTESIANS(b->l);
+  const int ma = xc_shell_size(a), mb = xc_shell_size(b);
+  double half[MOST * MOST];
+  memset(half, 0, sizeof half);
+  memset(block, 0, (size_t)(na * nb) * sizeof *block);
+  for (int k = 0; k < na; k++)
+    for (int i = 0; i < ma; i++) {
+      const double c = a->spherical ? harmonics->of[a->l][i][k] : i == k;
+      if (c == 0) continue;
+      for (int j = 0; j < mb; j++) half[k * mb + j] += c * density[i * ld + j];
+    }
+  for (int k = 0; k < nb; k++)
+    for (int j = 0; j < mb; j++) {
+      const double c = b->spherical ? harmonics->of[b->l][j][k] : j == k;
+      if (c == 0) continue;
+      for (int i = 0; i < na; i++) block[i * nb + k] += c * half[i * mb + j];
+    }
+}

@@ -35,6 +35,14 @@ void xc_harmonics_fill(xc_harmonics *harmonics);
 void xc_harmonics_block(const xc_harmonics *harmonics, const xc_shell *a, const xc_shell *b,
                         const double *block, double *out);
 
+/**
+ * Turn a block of a density matrix into that of Cartesian functions, which gives the same density.
+ * @param[in]  density  first element of the block, rows of ld elements
+ * @param[out] block    [XC_CARTESIANS(a->l)][XC_CARTESIANS(b->l)]
+ */
+void xc_harmonics_density(const xc_harmonics *harmonics, const xc_shell *a, const xc_shell *b,
+                          const double *density, int64_t ld, double *block);
+
 TSL_C_END
 
 #endif

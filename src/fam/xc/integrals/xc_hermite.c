@@ -40,6 +40,12 @@ static void fill_step(int t, int u, int v) {
                            v - 1};
 }
 
+static void fill_up(int t, int u, int v) {
+  const int up[3] = {xc_hermite_at(t + 1, u, v), xc_hermite_at(t, u + 1, v),
+                     xc_hermite_at(t, u, v + 1)};
+  memcpy(tables.up[xc_hermite_at(t, u, v)], up, sizeof up);
+}
+
 static void fill_powers(int l) {
   for (int a = 0; a <= l; a++)
     for (int b = 0; a + b <= l; b++) {
@@ -54,7 +60,10 @@ static void xc_hermite_fill(void) {
   for (int l = 0; l <= XC_MAX_L; l++) fill_powers(l);
   for (int d = 0; d <= XC_HERMITE_L; d++)
     for (int t = 0; t <= d; t++)
-      for (int u = 0; t + u <= d; u++) fill_step(t, u, d - t - u);
+      for (int u = 0; t + u <= d; u++) {
+        fill_step(t, u, d - t - u);
+        if (d < XC_HERMITE_L) fill_up(t, u, d - t - u);
+      }
   for (int k = 0; k < XC_BOYS_NODES; k++) {
     const double t = (double)k / XC_BOYS_STEPS;
     double *row = tables.boys[k], *f = row + 1;
@@ -121,29 +130,72 @@ const double (*hermite_lanes(const xc_one_tables *tab, int l, double p,
   return (const double(*)[XC_CHARGE_LANES])work[0];
 }
 
-XC_LEVELS
-void xc_hermite_charges(const xc_one_tables *tab, int l, double p, const double at[3],
-                        const xc_charge *charges, int64_t n, double sum[XC_HERMITES]) {
-  double total[XC_HERMITES][XC_CHARGE_LANES], work[2][XC_HERMITES][XC_CHARGE_LANES];
-  double f[XC_HERMITE_L + 1][XC_CHARGE_LANES], r[3][XC_CHARGE_LANES], q[XC_CHARGE_LANES],
-      t[XC_CHARGE_LANES];
-  const int count = xc_hermite_count(l);
-  memset(total, 0, (size_t)count * sizeof *total);
-  for (int64_t first = 0; first < n; first += XC_CHARGE_LANES) {
-    for (int k = 0; k < XC_CHARGE_LANES; k++) {
-      const xc_charge *c = &charges[first + k < n ? first + k : n - 1];
-      q[k] = first + k < n ? c->q : 0;
-      for (int x = 0; x < 3; x++) r[x][k] = at[x] - c->at[x];
-    }
-    for (int k = 0; k < XC_CHARGE_LANES; k++)
-      t[k] = p * (r[0][k] * r[0][k] + r[1][k] * r[1][k] + r[2][k] * r[2][k]);
-    boys_lanes(tab, l, t, f);
-    const double(*lanes)[XC_CHARGE_LANES] = hermite_lanes(tab, l, p, r, f, work);
-    for (int h = 0; h < count; h++)
-      for (int k = 0; k < XC_CHARGE_LANES; k++) total[h][k] += q[k] * lanes[h][k];
+/* Memory of XC_CHARGE_LANES charges. */
+typedef struct lanes {
+  double work[2][XC_HERMITES][XC_CHARGE_LANES], f[XC_HERMITE_L + 1][XC_CHARGE_LANES];
+  double r[3][XC_CHARGE_LANES], q[XC_CHARGE_LANES], t[XC_CHARGE_LANES];
+} lanes;
+
+/* R of degree <= l of charges from first on; q of those beyond n is 0. */
+static inline __attribute__((always_inline))
+const double (*lanes_of(const xc_one_tables *tab, int l, double p, const double at[3],
+                        const xc_charge *charges, int64_t first, int64_t n,
+                        lanes *a))[XC_CHARGE_LANES] {
+  for (int k = 0; k < XC_CHARGE_LANES; k++) {
+    const xc_charge *c = &charges[first + k < n ? first + k : n - 1];
+    a->q[k] = first + k < n ? c->q : 0;
+    for (int x = 0; x < 3; x++) a->r[x][k] = at[x] - c->at[x];
   }
+  for (int k = 0; k < XC_CHARGE_LANES; k++)
+    a->t[k] = p * (a->r[0][k] * a->r[0][k] + a->r[1][k] * a->r[1][k] + a->r[2][k] * a->r[2][k]);
+  boys_lanes(tab, l, a->t, a->f);
+  return hermite_lanes(tab, l, p, (const double(*)[XC_CHARGE_LANES])a->r, a->f, a->work);
+}
+
+static inline __attribute__((always_inline)) void add_lanes(int count, const double *q,
+                                                            const double (*from)[XC_CHARGE_LANES],
+                                                            double (*total)[XC_CHARGE_LANES]) {
+  for (int h = 0; h < count; h++)
+    for (int k = 0; k < XC_CHARGE_LANES; k++) total[h][k] += q[k] * from[h][k];
+}
+
+static inline __attribute__((always_inline)) void
+sum_lanes(int count, const double (*total)[XC_CHARGE_LANES], double *sum) {
   for (int h = 0; h < count; h++) {
     sum[h] = 0;
     for (int k = 0; k < XC_CHARGE_LANES; k++) sum[h] += total[h][k];
   }
+}
+
+XC_LEVELS
+void xc_hermite_charges(const xc_one_tables *tab, int l, double p, const double at[3],
+                        const xc_charge *charges, int64_t n, double sum[XC_HERMITES]) {
+  double total[XC_HERMITES][XC_CHARGE_LANES];
+  lanes a;
+  const int count = xc_hermite_count(l);
+  memset(total, 0, (size_t)count * sizeof *total);
+  for (int64_t first = 0; first < n; first += XC_CHARGE_LANES)
+    add_lanes(count, a.q, lanes_of(tab, l, p, at, charges, first, n, &a), total);
+  sum_lanes(count, (const double(*)[XC_CHARGE_LANES])total, sum);
+}
+
+XC_LEVELS
+void xc_hermite_forces(const xc_one_tables *tab, int l, double p, const double at[3],
+                       const xc_charge *charges, int64_t n, const double *weights,
+                       double sum[XC_HERMITES], double (*forces)[3]) {
+  double total[XC_HERMITES][XC_CHARGE_LANES];
+  lanes a;
+  const int count = xc_hermite_count(l), all = xc_hermite_count(l + 1);
+  memset(total, 0, (size_t)all * sizeof *total);
+  for (int64_t first = 0; first < n; first += XC_CHARGE_LANES) {
+    double force[3][XC_CHARGE_LANES] = {{0}};
+    const double(*r)[XC_CHARGE_LANES] = lanes_of(tab, l + 1, p, at, charges, first, n, &a);
+    add_lanes(all, a.q, r, total);
+    for (int h = 0; h < count; h++)
+      for (int x = 0; x < 3; x++)
+        for (int k = 0; k < XC_CHARGE_LANES; k++) force[x][k] += weights[h] * r[tab->up[h][x]][k];
+    for (int k = 0; k < XC_CHARGE_LANES && first + k < n; k++)
+      for (int x = 0; x < 3; x++) forces[first + k][x] += a.q[k] * force[x][k];
+  }
+  sum_lanes(all, (const double(*)[XC_CHARGE_LANES])total, sum);
 }

@@ -6,7 +6,7 @@
 #include "xc_harmonics.h"
 
 enum {
-  XC_HERMITE_L = 2 * XC_MAX_L, /* degree of a product */
+  XC_HERMITE_L = 2 * XC_MAX_L + 1, /* degree of a product, and of its derivative */
   XC_HERMITES = (XC_HERMITE_L + 1) * (XC_HERMITE_L + 2) * (XC_HERMITE_L + 3) / 6,
   XC_CHARGE_LANES = 8 /* charges at a time */
 };
@@ -32,6 +32,7 @@ typedef struct xc_one_tables {
   xc_harmonics harmonics;
   int power[XC_MAX_L + 1][XC_CARTESIANS(XC_MAX_L)][3]; /* of x, y, z in function k of degree l */
   xc_hermite_step step[XC_HERMITES];
+  int up[XC_HERMITES][3]; /* (t + 1, u, v) and so on of those below XC_HERMITE_L */
   double boys[XC_BOYS_NODES][XC_BOYS_ROW];
 } xc_one_tables;
 
@@ -44,5 +45,14 @@ const xc_one_tables *xc_one_tables_get(void);
  */
 void xc_hermite_charges(const xc_one_tables *tables, int l, double p, const double at[3],
                         const xc_charge *charges, int64_t n, double sum[XC_HERMITES]);
+
+/*
+ * Likewise of degree <= l + 1, and of each charge what it adds to the derivative of
+ * sum_h weights[h] sum[h] with respect to `at`, for weights of degree <= l < XC_HERMITE_L:
+ * forces[c][x] += q_c sum_h weights[h] R_(h + x).
+ */
+void xc_hermite_forces(const xc_one_tables *tables, int l, double p, const double at[3],
+                       const xc_charge *charges, int64_t n, const double *weights,
+                       double sum[XC_HERMITES], double (*forces)[3]);
 
 #endif

@@ -16,6 +16,8 @@
 static_assert(XC_MAX_L <= LIBINT2_MAX_AM_eri, "libint2 was built with too low quartets");
 static_assert(XC_MAX_L <= LIBINT2_MAX_AM_3eri, "libint2 was built with too low triples");
 static_assert(XC_MAX_L <= LIBINT2_MAX_AM_2eri, "libint2 was built with too low pairs");
+static_assert(XC_MAX_L <= LIBINT2_MAX_AM_eri1, "libint2 was built with too low derivatives");
+static_assert(XC_MAX_L <= LIBINT2_MAX_AM_2eri1, "libint2 was built with too low derivatives");
 
 using libint2::BraKet;
 using libint2::Engine;
@@ -119,6 +121,15 @@ const ShellPair *fit_pair(const xc_engine *e, int64_t k) {
   return &e->integrals->fit_pairs[static_cast<size_t>(k)];
 }
 
+// Results of some centres; the library makes all or none.
+bool take(const xc_engine *e, std::initializer_list<size_t> centres, const double **blocks) {
+  const auto &made = e->engine.results();
+  if (made[0] == nullptr) return false;
+  for (const size_t centre : centres)
+    for (size_t x = 0; x < 3; x++) *blocks++ = made[3 * centre + x];
+  return true;
+}
+
 } // namespace
 
 extern "C" tsl_err xc_integrals_create(const xc_basis *orbital, const xc_basis *fitting,
@@ -150,14 +161,17 @@ extern "C" void xc_integrals_destroy(xc_integrals **integrals) {
 
 extern "C" tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion kind,
                                     double precision, xc_engine **out) {
-  static const BraKet brakets[] = {BraKet::xx_xx, BraKet::xs_xx, BraKet::xs_xs};
+  static const BraKet brakets[XC_N_REPULSIONS] = {BraKet::xx_xx, BraKet::xs_xx, BraKet::xs_xs,
+                                                  BraKet::xx_xx, BraKet::xx_xx, BraKet::xs_xs};
   tsl_err err = TSL_OK;
   *out = nullptr;
   TSL_TRY(guarded("engine for integrals", [&] {
     Reach reach;
-    if (kind != XC_DOUBLES) reach.over(integrals->orbital);
-    if (kind != XC_QUARTETS) reach.over(integrals->fitting);
-    Engine engine(Operator::coulomb, reach.primitives, reach.l, 0, precision,
+    const int order = kind >= XC_QUARTET_GRADIENTS ? 1 : 0;
+    const int of = kind - XC_QUARTET_GRADIENTS * order;
+    if (of != XC_DOUBLES) reach.over(integrals->orbital);
+    if (of != XC_QUARTETS) reach.over(integrals->fitting);
+    Engine engine(Operator::coulomb, reach.primitives, reach.l, order, precision,
                   libint2::operator_traits<Operator::coulomb>::default_params(), brakets[kind]);
     *out = new xc_engine{integrals, std::move(engine)};
   }));
@@ -189,4 +203,27 @@ extern "C" const double *xc_engine_double(xc_engine *e, int64_t p, int64_t q) {
   e->engine.compute2<Operator::coulomb, BraKet::xs_xs, 0>(
       fitting(e, p), Shell::unit(), fitting(e, q), Shell::unit(), fit_pair(e, p), fit_pair(e, q));
   return e->engine.results()[0];
+}
+
+extern "C" bool xc_engine_quartet_gradient(xc_engine *e, int64_t a, int64_t b, int64_t c, int64_t d,
+                                           const double *blocks[9]) {
+  e->engine.compute2<Operator::coulomb, BraKet::xx_xx, 1>(
+      orbital(e, a), orbital(e, b), orbital(e, c), orbital(e, d), pair_of(e->integrals, a, b),
+      pair_of(e->integrals, c, d));
+  return take(e, {0, 1, 2}, blocks);
+}
+
+extern "C" bool xc_engine_triple_gradient(xc_engine *e, int64_t p, int64_t m, int64_t n,
+                                          const double *blocks[6]) {
+  e->engine.compute2<Operator::coulomb, BraKet::xx_xx, 1>(
+      fitting(e, p), Shell::unit(), orbital(e, m), orbital(e, n), fit_pair(e, p),
+      pair_of(e->integrals, m, n));
+  return take(e, {0, 2}, blocks);
+}
+
+extern "C" bool xc_engine_double_gradient(xc_engine *e, int64_t p, int64_t q,
+                                          const double *blocks[3]) {
+  e->engine.compute2<Operator::coulomb, BraKet::xs_xs, 1>(
+      fitting(e, p), Shell::unit(), fitting(e, q), Shell::unit(), fit_pair(e, p), fit_pair(e, q));
+  return take(e, {0}, blocks);
 }

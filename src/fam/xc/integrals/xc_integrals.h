@@ -8,7 +8,8 @@
  *
  * The library ends the process when a limit is exceeded; here limits are checked first and are
  * errors. Limits of the installed library that are used: l <= XC_MAX_L for all shells, contractions
- * of XC_MAX_PRIMITIVES; first derivatives of triples are wrong in libint 2.7 and are not offered.
+ * of XC_MAX_PRIMITIVES. First derivatives of triples are wrong in libint 2.7; those of quartets with
+ * a function that is 1 everywhere are not, and stand for them.
  */
 #ifndef TSL_FAM_XC_INTEGRALS_H
 #define TSL_FAM_XC_INTEGRALS_H
@@ -22,9 +23,13 @@ typedef struct xc_integrals xc_integrals;
 
 /** What an engine computes. */
 typedef enum xc_repulsion {
-  XC_QUARTETS, /**< (ab|cd), shells of the orbital basis */
-  XC_TRIPLES,  /**< (P|mn), P of the fitting basis */
-  XC_DOUBLES   /**< (P|Q) */
+  XC_QUARTETS,          /**< (ab|cd), shells of the orbital basis */
+  XC_TRIPLES,           /**< (P|mn), P of the fitting basis */
+  XC_DOUBLES,           /**< (P|Q) */
+  XC_QUARTET_GRADIENTS, /**< first derivatives of the three kinds */
+  XC_TRIPLE_GRADIENTS,
+  XC_DOUBLE_GRADIENTS,
+  XC_N_REPULSIONS
 } xc_repulsion;
 
 /** Scratch memory and tables of one thread. */
@@ -61,6 +66,19 @@ const double *xc_engine_triple(xc_engine *engine, int64_t p, int64_t m, int64_t 
 
 /** Pair (P|Q). @return block [size P][size Q], likewise */
 const double *xc_engine_double(xc_engine *engine, int64_t p, int64_t q);
+
+/**
+ * First derivatives of a block with respect to the places of its shells, in the order in which the
+ * shells are named: block 3 k + x is that of shell k along axis x. The sum over all shells is 0, so
+ * those of the last shell are left to the caller.
+ * @param[out] blocks  [9], [6], [3]: blocks as of the integrals, the engine's, until its next call
+ * @return false: all are below the precision, and blocks are not set
+ */
+bool xc_engine_quartet_gradient(xc_engine *engine, int64_t a, int64_t b, int64_t c, int64_t d,
+                                const double *blocks[9]);
+bool xc_engine_triple_gradient(xc_engine *engine, int64_t p, int64_t m, int64_t n,
+                               const double *blocks[6]);
+bool xc_engine_double_gradient(xc_engine *engine, int64_t p, int64_t q, const double *blocks[3]);
 
 TSL_C_END
 #endif

@@ -2,24 +2,15 @@
  * attraction by point charges. */
 #include "xc_one.h"
 
-#include "xc_expansion.h"
-#include "xc_hermite.h"
+#include "xc_one_own.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = XC_CARTESIANS(XC_MAX_L) * XC_CARTESIANS(XC_MAX_L) };
+enum { BLOCK = XC_ONE_BLOCK };
 
-/* A pair of primitives. */
-typedef struct pair {
-  const xc_shell *a, *b;
-  double alpha, beta, p, factor; /* factor: both coefficients */
-  double at[3];                  /* centre of the product */
-  xc_expansion e[3];
-} pair;
-
-/* Set up primitives i and j of shells a and b, lb with room for extra derivatives. */
-static void set_pair(pair *q, const xc_shell *a, const xc_shell *b, int i, int j, int extra) {
+void xc_primitives_set(xc_primitives *q, const xc_shell *a, const xc_shell *b, int i, int j,
+                       int raise, int extra) {
   q->a = a, q->b = b;
   q->alpha = a->exponent[i], q->beta = b->exponent[j];
   q->p = q->alpha + q->beta;
@@ -27,23 +18,24 @@ static void set_pair(pair *q, const xc_shell *a, const xc_shell *b, int i, int j
   for (int x = 0; x < 3; x++) {
     const double ab = a->at[x] - b->at[x];
     q->at[x] = (q->alpha * a->at[x] + q->beta * b->at[x]) / q->p;
-    xc_expansion_fill(&q->e[x], a->l, b->l + extra, q->at[x] - a->at[x], q->at[x] - b->at[x], q->p,
-                      exp(-q->alpha * q->beta / q->p * ab * ab));
+    xc_expansion_fill(&q->e[x], a->l + raise, b->l + extra, q->at[x] - a->at[x],
+                      q->at[x] - b->at[x], q->p, exp(-q->alpha * q->beta / q->p * ab * ab));
   }
 }
 
 /* Integrals of an operator over a pair of primitives: n_blocks matrices at a time. */
 typedef struct task {
   /* value of matrix which for Cartesian functions with powers i and j */
-  double (*element)(const pair *q, const void *state, int which, const int i[3], const int j[3]);
+  double (*element)(const xc_primitives *q, const void *state, int which, const int i[3],
+                    const int j[3]);
   /* OPTIONAL: once a pair, before its elements; false: the pair adds nothing */
-  bool (*prepare)(const pair *q, void *state);
+  bool (*prepare)(const xc_primitives *q, void *state);
   void *state;
   int n_blocks, extra; /* extra: degree that the operator adds to b */
   double *const *matrix;
 } task;
 
-static void add_pair(const pair *q, const task *what, double block[3][BLOCK]) {
+static void add_pair(const xc_primitives *q, const task *what, double block[3][BLOCK]) {
   const int na = XC_CARTESIANS(q->a->l), nb = XC_CARTESIANS(q->b->l);
   const xc_one_tables *tables = xc_one_tables_get();
   if (what->prepare != NULL && !what->prepare(q, what->state)) return;
@@ -67,12 +59,12 @@ static void xc_one_store(const xc_basis *basis, const xc_shell *a, const xc_shel
 static void do_shells(const xc_basis *basis, const xc_shell *a, const xc_shell *b,
                       const task *what) {
   double block[3][BLOCK], out[BLOCK];
-  pair q;
+  xc_primitives q;
   const size_t used = (size_t)(XC_CARTESIANS(a->l) * XC_CARTESIANS(b->l)) * sizeof **block;
   for (int k = 0; k < what->n_blocks; k++) memset(block[k], 0, used);
   for (int i = 0; i < a->n; i++)
     for (int j = 0; j < b->n; j++) {
-      set_pair(&q, a, b, i, j, what->extra);
+      xc_primitives_set(&q, a, b, i, j, 0, what->extra);
       add_pair(&q, what, block);
     }
   for (int k = 0; k < what->n_blocks; k++) {
@@ -88,32 +80,21 @@ static void do_batch(const xc_basis *basis, int64_t lo, int64_t hi, const task *
 
 /* ------------------------------------------- overlap, kinetic energy, dipole */
 
-/* One-dimensional -1/2 d^2/dx^2 on x^j exp(-b x^2), as Hermite coefficient 0. */
-static double kinetic_1(const xc_expansion *e, int i, int j, double beta) {
-  return -2 * beta * beta * e->of[i][j + 2][0] + beta * (2 * j + 1) * e->of[i][j][0] -
-         (j > 1 ? 0.5 * j * (j - 1) * e->of[i][j - 2][0] : 0);
-}
-
 /* which 0: overlap, 1: kinetic. */
-static double overlap_kinetic(const pair *q, const void *state, int which, const int i[3],
+static double overlap_kinetic(const xc_primitives *q, const void *state, int which, const int i[3],
                               const int j[3]) {
   const double *factor = state;
   double s[3], t[3];
   for (int x = 0; x < 3; x++) {
     s[x] = q->e[x].of[i[x]][j[x]][0];
-    t[x] = which == 0 ? 0 : kinetic_1(&q->e[x], i[x], j[x], q->beta);
+    t[x] = which == 0 ? 0 : xc_primitives_kinetic(q, x, i[x], j[x]);
   }
   if (which == 0) return *factor * s[0] * s[1] * s[2];
   return *factor * (t[0] * s[1] * s[2] + s[0] * t[1] * s[2] + s[0] * s[1] * t[2]);
 }
 
-/* The integral of the product's Gaussian, coefficients included. */
-static double gaussian_integral(const pair *q) {
-  return q->factor * (M_PI / q->p) * sqrt(M_PI / q->p);
-}
-
-static bool prepare_overlap(const pair *q, void *state) {
-  *(double *)state = gaussian_integral(q);
+static bool prepare_overlap(const xc_primitives *q, void *state) {
+  *(double *)state = xc_primitives_overlap(q);
   return true;
 }
 
@@ -130,7 +111,7 @@ typedef struct lever {
 } lever;
 
 /* x - origin = (x - P) + (P - origin): Hermite coefficients 1 and 0. */
-static double dipole_element(const pair *q, const void *state, int which, const int i[3],
+static double dipole_element(const xc_primitives *q, const void *state, int which, const int i[3],
                              const int j[3]) {
   const lever *at = state;
   double value = at->factor;
@@ -142,8 +123,8 @@ static double dipole_element(const pair *q, const void *state, int which, const 
   return value;
 }
 
-static bool prepare_dipole(const pair *q, void *state) {
-  ((lever *)state)->factor = gaussian_integral(q);
+static bool prepare_dipole(const xc_primitives *q, void *state) {
+  ((lever *)state)->factor = xc_primitives_overlap(q);
   return true;
 }
 
@@ -162,8 +143,8 @@ typedef struct cloud {
   double factor, sum[XC_HERMITES];
 } cloud;
 
-static double attraction_element(const pair *q, const void *state, int which, const int i[3],
-                                 const int j[3]) {
+static double attraction_element(const xc_primitives *q, const void *state, int which,
+                                 const int i[3], const int j[3]) {
   const cloud *c = state;
   double value = 0;
   (void)which;
@@ -177,11 +158,9 @@ static double attraction_element(const pair *q, const void *state, int which, co
 }
 
 /* False when the pair overlaps too little to feel any charge. */
-static bool prepare_attraction(const pair *q, void *state) {
+static bool prepare_attraction(const xc_primitives *q, void *state) {
   cloud *c = state;
-  c->factor = -2 * M_PI / q->p * q->factor;
-  if (fabs(c->factor) * q->e[0].of[0][0][0] * q->e[1].of[0][0][0] * q->e[2].of[0][0][0] < 1e-24)
-    return false;
+  if (!xc_primitives_feel(q, &c->factor)) return false;
   xc_hermite_charges(xc_one_tables_get(), q->a->l + q->b->l, q->p, q->at, c->charges, c->n, c->sum);
   return true;
 }

@@ -1,10 +1,11 @@
 /**
  * @file xc_functions.h
- * Values and gradients of the functions of one shell at one point: the one source of these
- * formulas for sockets and cards, double and float.
+ * Values, gradients and second derivatives of the functions of one shell at one point: the one
+ * source of these formulas for sockets and cards, double and float.
  *
  * With r = point - centre and f(r^2) = sum_k c_k exp(-a_k r^2), function i of a shell is
  *     value  = P_i(r) f,      gradient = grad P_i(r) f + P_i(r) r g,      g = 2 df/d(r^2)
+ *     second     d2P_i f + (dP_i r + r dP_i + P_i 1) g + P_i r r h, h = 2 dg/d(r^2)
  * where P_i is
  *     spherical  the real solid harmonic r^l C_lm, m = -l..l, Racah's normalisation (m < 0 holds
  *                sin |m| phi, m > 0 cos m phi, no Condon-Shortley sign):
@@ -22,6 +23,9 @@
  *                                        value and gradient of the 1..15 functions; l and
  *                                        spherical are constants at the place of the call
  *   xc_function_values(l, spherical, r, f, value)
+ *   xc_radial_second(n, a, c, r2, &f, &g, &h)
+ *   xc_function_seconds(l, spherical, r, f, g, h, d)
+ *                                        d[9][XC_MAX_FUNCTIONS]: d/dx d/dy d/dz xx xy xz yy yz zz
  *
  * Source of the harmonics: Helgaker, Jorgensen, Olsen, Molecular Electronic-Structure Theory, 6.4.
  */

@@ -172,3 +172,26 @@ double xc_repulsion_charges(const xc_molecule *molecule) {
                 distance(molecule->atoms[a].at, molecule->charges[b].at);
   return energy;
 }
+
+/* d/da of z_a z_b / |a - b|, and the opposite for b. */
+static void add_repulsion(double charges, const double *a, const double *b, double *on_a,
+                          double *on_b) {
+  const double r = distance(a, b), factor = -charges / (r * r * r);
+  for (int x = 0; x < 3; x++) {
+    on_a[x] += factor * (a[x] - b[x]);
+    on_b[x] -= factor * (a[x] - b[x]);
+  }
+}
+
+void xc_repulsion_gradient(const xc_molecule *molecule, double (*gradient)[3]) {
+  const xc_atom *atoms = molecule->atoms;
+  const xc_charge *charges = molecule->charges;
+  double(*on_charges)[3] = gradient + molecule->n_atoms;
+  for (int64_t a = 0; a < molecule->n_atoms; a++) {
+    for (int64_t b = 0; b < a; b++)
+      add_repulsion(atoms[a].z * atoms[b].z, atoms[a].at, atoms[b].at, gradient[a], gradient[b]);
+    for (int64_t b = 0; b < molecule->n_charges; b++)
+      add_repulsion(atoms[a].z * charges[b].q, atoms[a].at, charges[b].at, gradient[a],
+                    on_charges[b]);
+  }
+}

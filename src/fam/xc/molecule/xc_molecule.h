@@ -150,6 +150,9 @@ tsl_err xc_molecule_parse_spins(const char *text, const xc_molecule *molecule, d
 /** Repulsion energy of the nuclei, and of nuclei and point charges (hartree). */
 double xc_repulsion_nuclei(const xc_molecule *molecule);
 double xc_repulsion_charges(const xc_molecule *molecule);
+/** Add the derivatives of both with respect to nuclei and point charges, hartree/bohr.
+ *  @param[in,out] gradient  [n_atoms + n_charges][3] */
+void xc_repulsion_gradient(const xc_molecule *molecule, double (*gradient)[3]);
 
 TSL_C_END
 #endif

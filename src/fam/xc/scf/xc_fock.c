@@ -182,7 +182,7 @@ static double pair_cost(const xc_fock *fock, const xc_shell_pair *bra, double mo
   return elements * (double)block_size(fock->basis, bra);
 }
 
-static double largest_of_all(const xc_fock *fock) {
+double xc_fock_most(const xc_fock *fock) {
   const int64_t n = fock->basis->n_shells;
   double most = 0;
   for (int64_t k = 0; k < n * n; k++) most = fmax(most, fock->largest[k]);
@@ -192,7 +192,7 @@ static double largest_of_all(const xc_fock *fock) {
 double xc_fock_part(const xc_fock *fock, int64_t lo, int64_t hi) {
   enum { FEW = 8 };
   const int64_t step = (hi - lo + FEW - 1) / FEW;
-  const double most = largest_of_all(fock);
+  const double most = xc_fock_most(fock);
   double left = 0, all = 0;
   for (int64_t p = lo + step / 2; p < hi; p += step) {
     left += pair_cost(fock, &fock->pairs->list[p], most);
@@ -224,7 +224,7 @@ static int degree_of(const xc_fock *fock, const xc_shell_pair *p) {
 
 void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi) {
   const xc_shell_pair *list = fock->pairs->list;
-  const double most = largest_of_all(fock);
+  const double most = xc_fock_most(fock);
   for (int64_t p = lo; p < hi; p++)
     for (int64_t q = 0; q <= p; q++) {
       const double bound = list[p].bound * list[q].bound;

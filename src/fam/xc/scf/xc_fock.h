@@ -54,6 +54,9 @@ typedef struct xc_fock {
 void xc_fock_largest(const xc_basis *basis, const double *total, const double *const spin[2],
                      double *largest);
 
+/** The largest of fock->largest. */
+double xc_fock_most(const xc_fock *fock);
+
 /** Work of bra pairs [lo, hi) with the density ignored: integrals of all quartets that the bounds
  *  leave, for cost models. */
 double xc_fock_cost(const xc_basis *basis, const xc_pairs *pairs, double threshold, int64_t lo,

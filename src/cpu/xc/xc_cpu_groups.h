@@ -1,0 +1,70 @@
+/**
+ * @file xc_cpu_groups.h
+ * A piece of a group at work: the steps that the matrix and the gradient share.
+ */
+#ifndef TSL_CPU_XC_CPU_GROUPS_H
+#define TSL_CPU_XC_CPU_GROUPS_H
+
+#include "xc_cpu.h"
+
+/** Arrays of one value for each point of a piece. */
+enum {
+  XC_AT_RHO = 0,      /**< of spins */
+  XC_AT_GRADIENT = 2, /**< [spin][3] */
+  XC_AT_SIGMA = 8,    /**< aa ab bb */
+  XC_AT_ENERGY = 11,
+  XC_AT_VRHO = 12,
+  XC_AT_VSIGMA = 14,
+  XC_AT_SCALE = 17, /**< w vrho / 2 */
+  XC_AT_SLOPE = 18, /**< [3] what multiplies the gradient of a function */
+  XC_POINT_ARRAYS = 21
+};
+
+/** A piece at work. */
+typedef struct xc_work {
+  tsl_worker *w;
+  xc_thread *t;
+  const xc_piece *piece;
+  const xc_group *group;
+  xc_slot *slot; /**< where its matrices go; NULL: there are none */
+  int64_t *at;   /**< [functions] their places in the basis */
+  int64_t functions;
+  const double *phi[4];
+} xc_work;
+
+static inline double *xc_work_array(const xc_work *k, int which) {
+  return k->t->points + which * k->w->most_points;
+}
+
+/** Blocks of functions: values, and for functionals of the gradient three more. */
+int64_t xc_row_blocks(const tsl_worker *w);
+/** The next multiple of XC_LANES. */
+int64_t xc_round_up(int64_t n);
+
+/** This thread's clock: begin, and count what has passed for a step. */
+void xc_step_begins(xc_thread *t);
+void xc_step_ends(xc_thread *t, xc_step step);
+
+/** Functions of the group at the piece's points, into its block or scratch, and their places. */
+void xc_work_functions(xc_work *k);
+/** The elements of an n x n matrix between the group's functions, into square. */
+void xc_work_gather(const xc_work *k, const double *density);
+/** C = A B or A B^T, A of as many rows as there are functions, B with the piece's ld. */
+void xc_work_product(const xc_work *k, bool turned, int64_t columns, int64_t inner, const double *a,
+                     int64_t lda, const double *b, double *c, int64_t ldc);
+/** Density and its gradient of a spin. @param[out] x  [functions][ld] D phi */
+void xc_work_density(const xc_work *k, int spin, double *x);
+/** The functional, after the densities of all spins. */
+void xc_work_evaluate(const xc_work *k);
+/** What multiplies functions and their gradients in Z of a spin. */
+void xc_work_scales(const xc_work *k, int spin);
+
+/** Cut a batch of groups into the worker's pieces. */
+tsl_err xc_set_pieces(tsl_worker *w, const tsl_unit *units, int64_t n);
+/** What pieces have put into the cache is there now. */
+void xc_keep_pieces(tsl_worker *w, const tsl_unit *units);
+const xc_group *xc_group_of_piece(const tsl_worker *w, const tsl_unit *units, int64_t piece);
+/** Share the time of a batch among its units as their pieces took it. */
+void xc_spread_seconds(const tsl_worker *w, double seconds, int64_t n, tsl_part *parts);
+
+#endif

@@ -1,0 +1,208 @@
+/* Gradients of J and K on the threads of a host: quartets of a unit dealt to threads, and (P|mn) and
+ * (P|Q) of fitting shells. */
+#include "xc_batches_own.h"
+#include "xc_fit_gradient.h"
+#include "xc_fock_gradient.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ memory */
+
+static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = b->p;
+  const double precision = 1e-3 * p->threshold;
+  xc_engine **slopes = t->slopes;
+  if (t->gradient != NULL) goto done;
+  if (xc_has_quartets(p))
+    TSL_TRY(xc_engine_create(b->integrals, XC_QUARTET_GRADIENTS, precision,
+                             &slopes[XC_SLOPE_QUARTETS]));
+  if (p->fitted) {
+    TSL_TRY(xc_engine_create(b->integrals, XC_TRIPLE_GRADIENTS, 1e-16, &slopes[XC_SLOPE_TRIPLES]));
+    TSL_TRY(xc_engine_create(b->integrals, XC_DOUBLE_GRADIENTS, 1e-16, &slopes[XC_SLOPE_DOUBLES]));
+    TSL_TRY(tsl_alloc(xc_batches_most_size(&b->view.fitting) * p->n_fit, sizeof *t->pairs,
+                      "weights of pairs", (void **)&t->pairs));
+  }
+  if (p->n_products > 0)
+    TSL_TRY(tsl_alloc(p->n_orbitals * (p->n + p->n_orbitals), sizeof *t->half,
+                      "products of orbitals", (void **)&t->half));
+  if (p->reproducible)
+    TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->share, "gradient", (void **)&t->share));
+  TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->gradient, "gradient", (void **)&t->gradient));
+done:
+  return err;
+}
+
+static tsl_err set_fit_bounds(xc_batches *b) {
+  tsl_err err = TSL_OK;
+  xc_engine *doubles = NULL;
+  TSL_TRY(xc_engine_create(b->integrals, XC_DOUBLES, 1e-16, &doubles));
+  TSL_TRY(tsl_alloc(b->p->n_fit_shells, sizeof *b->fit_bounds, "bounds of the fitting set",
+                    (void **)&b->fit_bounds));
+  for (int64_t s = 0; s < b->p->n_fit_shells; s++) {
+    const int n = xc_shell_size(&b->view.fitting.shells[s]);
+    const double *v = xc_engine_double(doubles, s, s);
+    double most = 0;
+    for (int i = 0; i < n && v != NULL; i++) most = fmax(most, v[i * (n + 1)]);
+    b->fit_bounds[s] = sqrt(most);
+  }
+done:
+  xc_engine_destroy(&doubles);
+  return err;
+}
+
+tsl_err xc_batches_gradient_open(xc_batches *b) {
+  tsl_err err = TSL_OK;
+  const int64_t most = b->p->fitted ? xc_batches_most_size(&b->view.fitting) : 0;
+  for (int t = 0; t < b->threads; t++) TSL_TRY(open_thread(b, &b->thread[t]));
+  if (!b->p->fitted || b->weights != NULL) goto done;
+  TSL_TRY(set_fit_bounds(b));
+  TSL_TRY(tsl_alloc(most * b->p->n_packed, sizeof *b->weights, "weights of fitting integrals",
+                    (void **)&b->weights));
+done:
+  return err;
+}
+
+void xc_batches_gradient_close(xc_batches *b) {
+  for (int t = 0; b->thread != NULL && t < b->threads; t++) {
+    xc_batch_thread *own = &b->thread[t];
+    for (int k = 0; k < XC_N_SLOPES; k++) xc_engine_destroy(&own->slopes[k]);
+    TSL_FREE_ALL(own->gradient, own->share, own->pairs, own->half);
+  }
+  TSL_FREE_ALL(b->weights, b->fit_bounds, b->products);
+}
+
+/* ------------------------------------------------------------------- sums */
+
+void xc_batches_gradient_begin(xc_batches *b) {
+  for (int t = 0; t < b->threads; t++)
+    if (b->thread[t].gradient != NULL)
+      memset(b->thread[t].gradient, 0, (size_t)b->p->n_atoms * sizeof *b->thread[t].gradient);
+}
+
+void xc_batches_gradient_collect(const xc_batches *b, double *out) {
+  const int64_t n = 3 * b->p->n_atoms;
+  memset(out, 0, (size_t)n * sizeof *out);
+  for (int t = 0; t < b->threads; t++) {
+    const double *sum = b->thread[t].gradient != NULL ? b->thread[t].gradient[0] : NULL;
+    for (int64_t k = 0; sum != NULL && k < n; k++) out[k] += sum[k];
+  }
+}
+
+/* Where a thread adds: reproducible, what one share adds is rounded alone. */
+static double (*sum_of(const xc_batch_thread *t))[3] {
+  return t->share != NULL ? t->share : t->gradient;
+}
+
+static void flush(const xc_batches *b, xc_batch_thread *t) {
+  static const double most = 1024; /* half of what is exact */
+  for (int64_t a = 0; t->share != NULL && a < b->p->n_atoms; a++)
+    for (int x = 0; x < 3; x++) {
+      t->gradient[a][x] += xc_fixed_share(t->share[a][x]);
+      t->share[a][x] = 0;
+      if (!(fabs(t->gradient[a][x]) < most)) t->bad = true;
+    }
+}
+
+static tsl_err check(const xc_batches *b) {
+  tsl_err err = TSL_OK;
+  for (int t = 0; t < b->threads; t++)
+    if (b->thread[t].bad)
+      TSL_FAIL(TSL_ERR_NUMERIC, "the gradient of Coulomb and exchange energy is not finite, or "
+                                "beyond what xc.reproducible can hold");
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------- quartets */
+
+/* Dealt as by xc_batches_fock. */
+static void run_pairs(xc_batches *b, int64_t lo, int64_t hi) {
+#pragma omp parallel num_threads(b->threads)
+  {
+    const int me = omp_get_thread_num(), all = omp_get_num_threads();
+    xc_batch_thread *t = &b->thread[me];
+    const xc_fock fock = xc_batches_task(b, t);
+    for (int64_t pair = lo + me; pair < hi; pair += all) {
+      xc_fock_gradient(t->slopes[XC_SLOPE_QUARTETS], &fock, b->p->functional.exchange, pair,
+                       pair + 1, sum_of(t));
+      flush(b, t);
+    }
+  }
+}
+
+/* ----------------------------------------------------------------- fitting */
+
+static const double *coefficients_of(const xc_batches *b) {
+  return b->problem->fields[XC_IN_COEFFICIENTS].data;
+}
+
+/* c_P D_mn of the functions of a shell, and exchange's part. */
+static void set_weights(const xc_batches *b, int64_t shell) {
+  const int64_t m = b->p->n_packed, first = xc_batches_first(b, shell);
+  const double *c = coefficients_of(b);
+#pragma omp parallel for schedule(static) num_threads(b->threads)
+  for (int64_t k = 0; k < m; k++)
+    for (int64_t f = first; f < xc_batches_first(b, shell + 1); f++)
+      b->weights[(f - first) * m + k] = c[f] * b->packed[k];
+  if (b->p->n_products > 0)
+    xc_batches_products_weigh(b, first, xc_batches_first(b, shell + 1) - first);
+}
+
+/* Threads share the pairs of shells; reproducible: one has them all, as its sum is rounded alone. */
+static void run_triples(xc_batches *b, int64_t shell) {
+  const int threads = b->p->reproducible ? 1 : b->threads;
+#pragma omp parallel num_threads(threads)
+  {
+    const int me = omp_get_thread_num(), all = omp_get_num_threads();
+    xc_batch_thread *t = &b->thread[me];
+    xc_fit_gradient(t->slopes[XC_SLOPE_TRIPLES], &b->view.orbital, &b->view.fitting, &b->view.pairs,
+                    shell, b->weights, b->fit_bounds[shell], b->p->threshold, me, all, sum_of(t));
+    flush(b, t);
+  }
+}
+
+/* - c_P c_Q of a shell and those before it, both orders in one, and exchange's part. */
+static void run_doubles(const xc_batches *b, xc_batch_thread *t, int64_t shell) {
+  const int64_t n = b->p->n_fit, first = xc_batches_first(b, shell);
+  const double *c = coefficients_of(b);
+  for (int64_t f = first; f < xc_batches_first(b, shell + 1); f++)
+    for (int64_t q = 0; q < first; q++) t->pairs[(f - first) * n + q] = -c[f] * c[q];
+  if (b->p->n_products > 0)
+    xc_batches_products_pair(b, t, first, xc_batches_first(b, shell + 1) - first);
+  xc_fit_metric_gradient(t->slopes[XC_SLOPE_DOUBLES], &b->view.fitting, shell, t->pairs, sum_of(t));
+  flush(b, t);
+}
+
+static void run_shells(xc_batches *b, int64_t lo, int64_t hi) {
+  for (int64_t s = lo; s < hi; s++) {
+    set_weights(b, s);
+    run_triples(b, s);
+  }
+#pragma omp parallel num_threads(b->threads)
+  for (int64_t s = lo + omp_get_thread_num(); s < hi; s += omp_get_num_threads())
+    run_doubles(b, &b->thread[omp_get_thread_num()], s);
+}
+
+/* The shell that begins with a function: ranges of functions are of whole shells. */
+static int64_t shell_of(const xc_batches *b, int64_t function) {
+  int64_t s = 0;
+  while (xc_batches_first(b, s) < function) s++;
+  return s;
+}
+
+tsl_err xc_batches_gradient(xc_batches *b, const tsl_unit *unit) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_batches_gradient_open(b));
+  if (unit->kind == XC_UNIT_FOCK)
+    run_pairs(b, unit->lo[0], unit->hi[0]);
+  else if (unit->kind == XC_UNIT_FIT)
+    run_shells(b, unit->lo[0], unit->hi[0]);
+  else
+    run_shells(b, shell_of(b, unit->lo[0]), shell_of(b, unit->hi[0]));
+  TSL_TRY(check(b));
+done:
+  return err;
+}
