@@ -203,6 +203,13 @@ static bool is_known(const char *name) {
          xc_published_find(name) != NULL || library_find(name, full, &info);
 }
 
+/** Fail for a published name that is not computed, or with a correction that is not. */
+static tsl_err fail_row(const char *name, const xc_published *row, unsigned lacks) {
+  if (row->choices == NULL) return fail_lacking(name, row->name, row->lacks | lacks);
+  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                  "functional '%s' is the name of several; write %s", name, row->choices);
+}
+
 /** pbe_d3: a known functional with a correction. @return what is lacking, its name in base; or 0 */
 static unsigned corrected(const char *name, char base[XC_NAME]) {
   size_t begin = 0;
@@ -221,7 +228,7 @@ bool xc_name_known(const char *name) {
 static tsl_err fail_corrected(const char *name, const char *base, unsigned lacks) {
   const xc_published *row = xc_published_find(base);
   char text[XC_TEXT];
-  if (row != NULL && row->sum == NULL) return fail_lacking(name, row->name, row->lacks | lacks);
+  if (row != NULL && row->sum == NULL) return fail_row(name, row, lacks);
   return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
                   "functional '%s' needs %s, not computed here; '%s' is without", name,
                   xc_lacks_text(lacks, text), base);
@@ -372,6 +379,5 @@ tsl_err xc_name_add(double weight, const char *name, xc_functional *f) {
     return TSL_OK;
   }
   if (row == NULL) return add_library(weight, name, f);
-  return row->sum != NULL ? xc_sum_add(weight, row->sum, f)
-                          : fail_lacking(name, row->name, row->lacks);
+  return row->sum != NULL ? xc_sum_add(weight, row->sum, f) : fail_row(name, row, 0);
 }

@@ -41,8 +41,9 @@ void xc_squeeze(const char *name, char out[XC_NAME]);
 /** A name that people publish with. */
 typedef struct xc_published {
   const char *name;
-  const char *sum; /**< what it is; NULL when it is refused */
-  unsigned lacks;  /**< why: bits XC_LACKS_.. */
+  const char *sum;     /**< what it is; NULL when it is refused */
+  unsigned lacks;      /**< why: bits XC_LACKS_.. */
+  const char *choices; /**< or what to write, where it is the name of several */
 } xc_published;
 
 /** All n rows of xc_published.h. */

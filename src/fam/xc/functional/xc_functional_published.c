@@ -6,12 +6,14 @@
 #include <string.h>
 
 static const xc_published rows[] = {
-#define X(name, sum) {name, sum, 0},
+#define X(name, sum) {name, sum, 0, NULL},
     XC_PUBLISHED_LIST(X) XC_SPELLING_LIST(X)
 #undef X
-#define X(name, lacks) {name, NULL, lacks},
-        XC_LACKING_LIST(X, XC_LACKS_TAU, XC_LACKS_RANGE, XC_LACKS_DISPERSION, XC_LACKS_NON_LOCAL,
-                        XC_LACKS_PT2, XC_LACKS_BASIS)
+#define X(name, lacks) {name, NULL, lacks, NULL},
+        XC_LACKING_LIST(X)
+#undef X
+#define X(name, choices) {name, NULL, 0, choices},
+            XC_AMBIGUOUS_LIST(X)
 #undef X
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
