@@ -113,7 +113,7 @@ static void test_refused(void **unused) {
       {"gga_xc_vv10", "non-local correlation"},
       {"pbe-d3", "'pbe' is without"},
       {"b3lyp-d3bj", "'b3lyp' is without"},
-      {"mgga_x_scan+mgga_c_scan", "kinetic-energy density of a meta-GGA"},
+      {"mgga_x_scan+mgga_c_scan", "kinetic-energy density or Laplacian of a meta-GGA"},
       {"hyb_gga_xc_hse06", "range-separated exact exchange"},
       {"hyb_gga_xc_lc_wpbe", "range-separated exact exchange"},
       {"vv10", "non-local correlation"},

@@ -193,7 +193,7 @@ static void test_meaning(void **unused) {
 
 static void test_refused(void **unused) {
   (void)unused;
-  static const char meta[] = "the kinetic-energy density of a meta-GGA",
+  static const char meta[] = "the kinetic-energy density or Laplacian of a meta-GGA",
                     range[] = "range-separated exact exchange",
                     dispersion[] = "a correction for dispersion", local[] = "non-local correlation",
                     twice[] = "the perturbative correlation of a double hybrid";
