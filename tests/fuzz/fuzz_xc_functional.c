@@ -49,11 +49,16 @@ static const char *const texts[] = {"pbe",
                                     "hyb_gga_xc_b3pw91",
                                     "-1e-3*hf+lda_c_vwn",
                                     "wb97x",
+                                    "0.5*B 97-1 + revPBE",
+                                    "\xcf\x89"
+                                    "B97X-D3(BJ)",
                                     ""};
 
 static const char tokens[] =
     "+\1-\1*\1 \1e\1E\1.\1inf\1nan\1"
     "0\1"
+    "(\1)\1(BJ)\1d3\1-D3\1\xcf\1\xcf\x89\1\xc2\xb2\1"
+    "B97\1revPBE\1scan\1"
     "9\1"
     "1e308\1hf\1lda_x\1gga_x_\1gga_c_\1mgga_x_tpss\1hyb_\1pbe\1_\1\xff\1%s\1%n";
 

@@ -20,6 +20,9 @@ static void test_names(void **unused) {
   refused("hyb_gga_xc_b3pw91", XC_SOURCE_AUTO, "this build lacks libxc");
   refused("b3lip", XC_SOURCE_AUTO, "'b3lyp'");
   refused("pbe", XC_SOURCE_LIBXC, "this build lacks libxc");
+  refused("revPBE", XC_SOURCE_AUTO, "this build lacks libxc");
+  refused("CAM-B3LYP", XC_SOURCE_AUTO, "needs range-separated exact exchange");
+  refused("TPSS", XC_SOURCE_AUTO, "needs the kinetic-energy density");
 }
 
 static void test_values(void **unused) {
@@ -29,6 +32,8 @@ static void test_values(void **unused) {
                             &e, {&v, NULL},   {&s, NULL, NULL}};
   xc_functional f, other;
   xc_evaluator *ev = NULL;
+  assert_int_equal(xc_functional_find("BHandHLYP", XC_SOURCE_OWN, &f), TSL_OK);
+  assert_true(f.exchange == 0.5 && f.mix.b88 == 0.5 && f.mix.lyp == 1);
   assert_int_equal(xc_functional_find("0.25*hf+0.75*gga_x_pbe+gga_c_pbe", XC_SOURCE_AUTO, &f),
                    TSL_OK);
   assert_int_equal(xc_evaluator_create(&f, 1, 2, &ev), TSL_OK);

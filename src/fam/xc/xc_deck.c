@@ -1,5 +1,6 @@
 /* The deck section `xc:`: words, keys, and which key goes with which choice. */
 #include "xc_family.h"
+#include "xc_published.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -131,8 +132,8 @@ const tsl_key xc_keys[] = {
     {"functions", TSL_KEY_CHOICE, AT(functions), "auto", 0, 0, kind_words, NULL, 0,
      "Functions of shells; auto: as the set says."},
     {"functional", TSL_KEY_TEXT, AT(functional), "", 0, 0, NULL, NULL, 0,
-     XC_OWN_NAMES "hf, a functional of libxc, or a sum; required "
-                  "likewise."},
+     XC_OWN_NAMES "hf" XC_PUBLISHED_NAMES
+                  "; a functional of libxc by its name, or a sum; required likewise."},
     {"source", TSL_KEY_CHOICE, AT(source), "auto", 0, 0, source_words, NULL, 0,
      "Who computes the functional: own formulas, libxc, or own where there are any."},
     {"reference", TSL_KEY_CHOICE, AT(reference), "auto", 0, 0, reference_words, NULL, 0,

@@ -36,18 +36,62 @@ done:
   return err;
 }
 
-/** A name: letters, digits, '_' and '-'; comes out in lower case with '_'. */
-static tsl_err read_name(const char **at, const char *text, char name[XC_NAME]) {
-  tsl_err err = TSL_OK;
-  const char *c = *at;
+void xc_name_fold(const char *name, char out[XC_NAME]) {
   int length = 0;
-  for (; isalnum((unsigned char)*c) || *c == '_' || *c == '-'; c++) {
+  for (; *name != '\0' && length + 1 < XC_NAME; name++)
+    out[length++] = (char)(*name == '-' ? '_' : tolower((unsigned char)*name));
+  out[length] = '\0';
+}
+
+/** Letters of names that are not ASCII, in UTF-8: "\u03c9B97X" and "r\u00b2SCAN". */
+static const struct {
+  const char *bytes;
+  char ascii;
+} letters[] = {{"\xcf\x89", 'w'}, {"\xc2\xb2", '2'}};
+
+/** The character of a name at c and the bytes it takes; 0 bytes at the end of the name. */
+static int letter_at(const char *c, char *letter) {
+  *letter = *c;
+  if (isalnum((unsigned char)*c) || *c == '_' || *c == '-') return 1;
+  for (size_t k = 0; k < sizeof letters / sizeof letters[0]; k++)
+    if (strncmp(c, letters[k].bytes, 2) == 0) return *letter = letters[k].ascii, 2;
+  return 0;
+}
+
+/** Bytes of "(BJ)" at c, letters and digits in parentheses; 0 when there is no such thing. */
+static int bracket_at(const char *c) {
+  int n = 1;
+  if (*c != '(') return 0;
+  while (isalnum((unsigned char)c[n])) n++;
+  return n > 1 && c[n] == ')' ? n + 1 : 0;
+}
+
+/** Append one word to a name: letters, digits, '_', '-', and "(BJ)" behind a letter, as "_bj". */
+static tsl_err read_word(const char **at, const char *text, char name[XC_NAME]) {
+  tsl_err err = TSL_OK;
+  const char *c = *at, *close = NULL;
+  char raw[XC_NAME], letter;
+  int length = (int)strlen(name), n;
+  (void)snprintf(raw, sizeof raw, "%s", name);
+  for (;; c += n) {
+    n = letter_at(c, &letter);
+    if (n == 0 && length > 0 && close == NULL && bracket_at(c) > 0) {
+      close = c + bracket_at(c) - 1;
+      letter = '_';
+      n = 1;
+    } else if (close != NULL && c == close) {
+      close = NULL;
+      n = 1;
+      continue;
+    }
+    if (n == 0) break;
     if (length + 1 == XC_NAME)
       TSL_FAIL(TSL_ERR_INPUT, "functional '%s': a name has at most %d characters", text,
                XC_NAME - 1);
-    name[length++] = (char)(*c == '-' ? '_' : tolower((unsigned char)*c));
+    raw[length++] = letter;
   }
-  name[length] = '\0';
+  raw[length] = '\0';
+  xc_name_fold(raw, name);
   if (length == 0)
     TSL_FAIL(TSL_ERR_INPUT, "functional '%s': a name is missing at '%.20s'", text, c);
   *at = skip_blanks(c);
@@ -55,16 +99,36 @@ done:
   return err;
 }
 
+/** A name in lower case with '_'; words behind it belong to it where together they are a name. */
+static tsl_err read_name(const char **at, const char *text, char name[XC_NAME]) {
+  tsl_err err = TSL_OK;
+  char joined[XC_NAME];
+  name[0] = '\0';
+  TSL_TRY(read_word(at, text, name));
+  (void)snprintf(joined, sizeof joined, "%s", name);
+  for (const char *ahead = *at; isalnum((unsigned char)*ahead) || bracket_at(ahead) > 0;) {
+    const size_t length = strlen(joined);
+    if (length + 1 + strcspn(ahead, " \t+") >= XC_NAME) break;
+    if (*ahead != '(') joined[length] = '_', joined[length + 1] = '\0';
+    TSL_TRY(read_word(&ahead, text, joined));
+    if (!xc_name_known(joined)) continue;
+    (void)snprintf(name, XC_NAME, "%s", joined);
+    *at = ahead;
+  }
+done:
+  return err;
+}
+
 /** term { '+' term } */
-static tsl_err read_sum(const char *text, xc_functional *out) {
+tsl_err xc_sum_add(double weight, const char *text, xc_functional *out) {
   tsl_err err = TSL_OK;
   const char *at = text;
   char name[XC_NAME];
-  double weight;
+  double factor;
   for (;;) {
-    TSL_TRY(read_weight(&at, text, &weight));
+    TSL_TRY(read_weight(&at, text, &factor));
     TSL_TRY(read_name(&at, text, name));
-    TSL_TRY(xc_name_add(weight, name, out));
+    TSL_TRY(xc_name_add(weight * factor, name, out));
     if (*at == '\0') break;
     if (*at != '+')
       TSL_FAIL(TSL_ERR_INPUT, "functional '%s': expected '+' or the end at '%.20s'", text, at);
@@ -106,7 +170,7 @@ tsl_err xc_functional_find(const char *text, xc_source source, xc_functional *ou
   if (strlen(text) >= XC_TEXT)
     TSL_FAIL(TSL_ERR_INPUT, "functional '%.40s...': at most %d characters", text, XC_TEXT - 1);
   (void)snprintf(out->name, sizeof out->name, "%s", text);
-  TSL_TRY(read_sum(text, out));
+  TSL_TRY(xc_sum_add(1, text, out));
   for (int part = 0, gga; part < XC_N_PARTS; part++) {
     (void)xc_part_name(part, &gga);
     if (xc_mix_list(&out->mix)[part] != 0) out->gga |= gga;

@@ -8,12 +8,15 @@
  *   svwn5, pbe, b3lyp, ...                 own formulas, one fused loop (XC_OWN_LIST)
  *   hyb_gga_xc_b3pw91, gga_xc_b97_d, ...   any LDA, GGA or global hybrid of libxc, by its name;
  *   b3pw91, b97_d, ...                     "hyb_gga_xc_", "gga_xc_", ... may be left out
+ *   revPBE, BP86, B97-1, mPW1PW91, ...     names that people publish with (xc_published.h), blanks
+ *                                          and hyphens or not: "B97 1", "b971"
  *   0.25*hf + 0.75*gga_x_pbe + gga_c_pbe   sums; hf is exact exchange
  *
  * Terms that have own formulas use them ("gga_x_pbe+gga_c_pbe" is pbe). b3lyp has the VWN fit to
  * the random-phase approximation, as in Gaussian and libxc; b3lyp5 has VWN5.
- * Refused by name: meta-GGAs, range-separated hybrids, functionals with non-local correlation,
- * kinetic functionals, potentials without an energy, those of one or two dimensions.
+ * Refused by name, with what is lacking: meta-GGAs, range-separated and double hybrids, functionals
+ * with non-local correlation or a correction for dispersion, kinetic functionals, potentials
+ * without an energy, those of one or two dimensions.
  */
 #ifndef TSL_FAM_XC_FUNCTIONAL_H
 #define TSL_FAM_XC_FUNCTIONAL_H

@@ -33,26 +33,12 @@ static const part_entry part_list[XC_N_PARTS] = {
 #undef X
 };
 
-/** Other names of own functionals. */
-static const struct {
-  const char *name;
-  int own;
-} aliases[] = {
-    {"pbeh", XC_OWN_pbe0},
-    {"pbe1pbe", XC_OWN_pbe0},
-    {"b3lypg", XC_OWN_b3lyp},
-    {"hyb_gga_xc_pbeh", XC_OWN_pbe0},
-    {"hyb_gga_xc_b3lyp", XC_OWN_b3lyp},
-    {"hyb_gga_xc_b3lyp5", XC_OWN_b3lyp5},
-};
-enum { N_ALIASES = sizeof aliases / sizeof aliases[0] };
-
 /** Place in own_list, or -1. */
 static int own_find(const char *name) {
+  char squeezed[XC_NAME];
+  xc_squeeze(name, squeezed);
   for (int k = 0; k < XC_N_OWN; k++)
-    if (strcmp(name, own_list[k].name) == 0) return k;
-  for (int k = 0; k < N_ALIASES; k++)
-    if (strcmp(name, aliases[k].name) == 0) return aliases[k].own;
+    if (strcmp(squeezed, own_list[k].name) == 0) return k;
   return -1;
 }
 
@@ -101,17 +87,28 @@ static bool library_find(const char *name, char full[XC_NAME], xc_library_info *
   return false;
 }
 
-/** Why a functional of this kind is refused; NULL when it is not. */
+/** What a functional of this kind has that is not computed here: a bit of XC_LACKS_.., or 0. */
+static unsigned lacks_of(xc_kind kind) {
+  switch (kind) {
+  case XC_KIND_MGGA:
+    return XC_LACKS_TAU;
+  case XC_KIND_RANGE_SEPARATED:
+    return XC_LACKS_RANGE;
+  case XC_KIND_NON_LOCAL:
+    return XC_LACKS_NON_LOCAL;
+  default:
+    return 0;
+  }
+}
+
+/** Why a functional of this kind is refused for other reasons; NULL when it is not. */
 static const char *refusal(xc_kind kind) {
   switch (kind) {
   case XC_KIND_GOOD:
-    return NULL;
   case XC_KIND_MGGA:
-    return "a meta-GGA";
   case XC_KIND_RANGE_SEPARATED:
-    return "a range-separated hybrid";
   case XC_KIND_NON_LOCAL:
-    return "a functional with non-local correlation";
+    return NULL;
   case XC_KIND_KINETIC:
     return "a kinetic functional";
   case XC_KIND_NO_ENERGY:
@@ -124,54 +121,135 @@ static const char *refusal(xc_kind kind) {
   return "of a kind that is not known here";
 }
 
+/** Fail: without what it lacks it would be another functional. */
+static tsl_err fail_lacking(const char *name, const char *title, unsigned lacks) {
+  char text[XC_TEXT];
+  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                  "functional '%s' (%s) needs %s, not computed here; without, it is another "
+                  "functional (allowed are LDAs, GGAs and global hybrids)",
+                  name, title, xc_lacks_text(lacks, text));
+}
+
 /* -------------------------------------------------------------- dispersion */
 
 /** How names end that say: with a correction for dispersion, or with non-local correlation. */
-static const char *const dispersion_endings[] = {"_d",     "_d2", "_d3", "_d3bj", "_d3zero", "_d3m",
-                                                 "_d3mbj", "_d4", "_v",  "_nl",   "_3c",     "vdw"};
-enum { N_ENDINGS = sizeof dispersion_endings / sizeof dispersion_endings[0] };
+static const struct {
+  const char *text;
+  unsigned lacks;
+} endings[] = {
+    {"_d", XC_LACKS_DISPERSION},
+    {"_d2", XC_LACKS_DISPERSION},
+    {"_d3", XC_LACKS_DISPERSION},
+    {"_d3bj", XC_LACKS_DISPERSION},
+    {"_d3_bj", XC_LACKS_DISPERSION},
+    {"_d3zero", XC_LACKS_DISPERSION},
+    {"_d3_zero", XC_LACKS_DISPERSION},
+    {"_d3_0", XC_LACKS_DISPERSION},
+    {"_d3m", XC_LACKS_DISPERSION},
+    {"_d3mbj", XC_LACKS_DISPERSION},
+    {"_d3m_bj", XC_LACKS_DISPERSION},
+    {"_d4", XC_LACKS_DISPERSION},
+    {"_gd2", XC_LACKS_DISPERSION},
+    {"_gd3", XC_LACKS_DISPERSION},
+    {"_gd3bj", XC_LACKS_DISPERSION},
+    {"_ts", XC_LACKS_DISPERSION},
+    {"_mbd", XC_LACKS_DISPERSION},
+    {"_xdm", XC_LACKS_DISPERSION},
+    {"_3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS},
+    {"_v", XC_LACKS_NON_LOCAL},
+    {"_rv", XC_LACKS_NON_LOCAL},
+    {"_nl", XC_LACKS_NON_LOCAL},
+    {"_vv10", XC_LACKS_NON_LOCAL},
+    {"_rvv10", XC_LACKS_NON_LOCAL},
+    {"vdw", XC_LACKS_NON_LOCAL},
+};
+enum { N_ENDINGS = sizeof endings / sizeof endings[0] };
 
-/** Made for a correction that their names do not say: S12g and S12h for D3 (M. Swart, Chem. Phys.
- *  Lett. 580 (2013) 166), C09 for vdW-DF (V. R. Cooper, Phys. Rev. B 81 (2010) 161104). */
-static const char *const made_for_dispersion[] = {"gga_x_s12g", "hyb_gga_x_s12h", "gga_x_c09x"};
-enum { N_MADE = sizeof made_for_dispersion / sizeof made_for_dispersion[0] };
+/** Made for what their names do not say: S12g and S12h for D3 (M. Swart, Chem. Phys. Lett. 580
+ *  (2013) 166), C09 for vdW-DF (V. R. Cooper, Phys. Rev. B 81 (2010) 161104). */
+static const struct {
+  const char *name;
+  unsigned lacks;
+} made_for[] = {{"gga_x_s12g", XC_LACKS_DISPERSION},
+                {"hyb_gga_x_s12h", XC_LACKS_DISPERSION},
+                {"gga_x_c09x", XC_LACKS_NON_LOCAL}};
+enum { N_MADE = sizeof made_for / sizeof made_for[0] };
 
-/** Where such an ending begins, or NULL. */
-static const char *dispersion_ending(const char *name) {
+/** What the end of a name says that is lacking, and where it begins; 0 when it says nothing. */
+static unsigned ending_of(const char *name, size_t *begin) {
   const size_t length = strlen(name);
   for (int k = 0; k < N_ENDINGS; k++) {
-    const size_t n = strlen(dispersion_endings[k]);
-    if (length > n && strcmp(name + length - n, dispersion_endings[k]) == 0)
-      return name + length - n;
+    const size_t n = strlen(endings[k].text);
+    if (length <= n || strcmp(name + length - n, endings[k].text) != 0) continue;
+    *begin = length - n;
+    return endings[k].lacks;
   }
-  return NULL;
+  return 0;
 }
 
-/** A functional of the library that is only a part of what its name stands for. */
-static bool needs_dispersion(const char *full) {
+/** What a functional of the library is made for and has not in it. */
+static unsigned made_for_what(const char *full) {
+  size_t begin;
   for (int k = 0; k < N_MADE; k++)
-    if (strcmp(full, made_for_dispersion[k]) == 0) return true;
-  return dispersion_ending(full) != NULL;
+    if (strcmp(full, made_for[k].name) == 0) return made_for[k].lacks;
+  return ending_of(full, &begin);
 }
 
-/** pbe_d3: a known functional with a correction. @return the functional's name in base */
-static bool is_corrected(const char *name, char base[XC_NAME]) {
-  const char *end = dispersion_ending(name);
+/** Does the name mean something, other than by a correction? */
+static bool is_known(const char *name) {
   xc_library_info info;
   char full[XC_NAME];
-  if (end == NULL) return false;
-  (void)snprintf(base, XC_NAME, "%.*s", (int)(end - name), name);
-  return own_find(base) >= 0 || strcmp(base, "hf") == 0 || library_find(base, full, &info);
+  return strcmp(name, "hf") == 0 || own_find(name) >= 0 || part_find(name) >= 0 ||
+         xc_published_find(name) != NULL || library_find(name, full, &info);
+}
+
+/** Fail for a published name that is not computed, or with a correction that is not. */
+static tsl_err fail_row(const char *name, const xc_published *row, unsigned lacks) {
+  if (row->choices == NULL) return fail_lacking(name, row->name, row->lacks | lacks);
+  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                  "functional '%s' is the name of several; write %s", name, row->choices);
+}
+
+/** pbe_d3: a known functional with a correction. @return what is lacking, its name in base; or 0 */
+static unsigned corrected(const char *name, char base[XC_NAME]) {
+  size_t begin = 0;
+  const unsigned lacks = ending_of(name, &begin);
+  if (lacks == 0) return 0;
+  (void)snprintf(base, XC_NAME, "%.*s", (int)begin, name);
+  return is_known(base) ? lacks : 0;
+}
+
+bool xc_name_known(const char *name) {
+  char base[XC_NAME];
+  return is_known(name) || corrected(name, base) != 0;
+}
+
+/** Fail for pbe_d3, and for b2plyp_d3 with all that it lacks. */
+static tsl_err fail_corrected(const char *name, const char *base, unsigned lacks) {
+  const xc_published *row = xc_published_find(base);
+  char text[XC_TEXT];
+  if (row != NULL && row->sum == NULL) return fail_row(name, row, lacks);
+  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                  "functional '%s' needs %s, not computed here; '%s' is without", name,
+                  xc_lacks_text(lacks, text), base);
 }
 
 /* ---------------------------------------------------------- nearest names */
 
 enum { N_NEAREST = 3, N_XC_PREFIXES = 5 };
 
-/** Candidates: own names, libxc's, and libxc's without "hyb_gga_xc_" and the like. */
-static int64_t fill_candidates(const char *const *library, const char **list) {
+/** Candidates: own names, published ones in the reader's form, libxc's, and libxc's without
+ *  "hyb_gga_xc_" and the like. */
+static int64_t fill_candidates(const char *const *library, char (*published)[XC_NAME],
+                               const char **list) {
   int64_t used = 0;
+  int n_rows;
+  const xc_published *const rows = xc_published_rows(&n_rows);
   for (int k = 0; k < XC_N_OWN; k++) list[used++] = own_list[k].name;
+  for (int k = 0; k < n_rows; k++) {
+    xc_name_fold(rows[k].name, published[k]);
+    if (rows[k].sum != NULL) list[used++] = published[k];
+  }
   for (; *library != NULL; library++) {
     list[used++] = *library;
     for (int k = 1; k < N_XC_PREFIXES; k++) {
@@ -192,7 +270,7 @@ static void write_nearest(const char *name, const char **list, int64_t n, char *
     if (near == NULL) break;
     (void)snprintf(text + used, size - used, "%s'%s'", k == 0 ? "; near it: " : ", ", near);
     for (int64_t i = 0; i < n; i++)
-      if (list[i] == near) list[i] = "";
+      if (strcmp(list[i], near) == 0) list[i] = "";
   }
 }
 
@@ -200,14 +278,17 @@ static void write_nearest(const char *name, const char **list, int64_t n, char *
 static tsl_err xc_functional_names_fail_unknown(const char *name) {
   tsl_err err = TSL_OK;
   const char **library = NULL, **list = NULL;
+  char(*published)[XC_NAME] = NULL;
   char text[4 * XC_NAME], exchange[XC_NAME], correlation[XC_NAME];
   xc_library_info info;
   int64_t n = 0;
-  if (is_corrected(name, text))
-    TSL_FAIL(TSL_ERR_INPUT,
-             "functional '%s': corrections for dispersion and non-local correlation are not "
-             "computed here; '%s' is without",
-             name, text);
+  int n_rows;
+  unsigned lacks;
+  lacks = corrected(name, text);
+  if (lacks != 0) {
+    err = fail_corrected(name, text, lacks);
+    goto done;
+  }
   (void)snprintf(exchange, sizeof exchange, "gga_x_%.50s", name);
   (void)snprintf(correlation, sizeof correlation, "gga_c_%.50s", name);
   if (xc_library_libxc.find(exchange, &info) && xc_library_libxc.find(correlation, &info))
@@ -217,8 +298,11 @@ static tsl_err xc_functional_names_fail_unknown(const char *name) {
              name, exchange, correlation);
   TSL_TRY(xc_library_libxc.names(&library));
   while (library[n] != NULL) n++;
-  TSL_TRY(tsl_alloc(XC_N_OWN + 2 * n + 1, sizeof *list, "names of functionals", (void **)&list));
-  write_nearest(name, list, fill_candidates(library, list), text, sizeof text);
+  (void)xc_published_rows(&n_rows);
+  TSL_TRY(tsl_alloc(n_rows, sizeof *published, "published names", (void **)&published));
+  TSL_TRY(tsl_alloc(XC_N_OWN + n_rows + 2 * n + 1, sizeof *list, "names of functionals",
+                    (void **)&list));
+  write_nearest(name, list, fill_candidates(library, published, list), text, sizeof text);
   if (xc_library_libxc.version() == NULL)
     TSL_FAIL(TSL_ERR_INPUT,
              "functional '%s' has no formulas here%s; this build lacks libxc, which has more "
@@ -226,10 +310,11 @@ static tsl_err xc_functional_names_fail_unknown(const char *name) {
              name, text);
   TSL_FAIL(TSL_ERR_INPUT,
            "unknown functional '%s'%s (allowed: " XC_OWN_NAMES
-           "hf, any LDA, GGA or global hybrid of libxc %s, sums with '+')",
+           "hf, any LDA, GGA or global hybrid of libxc %s, published names, see `tesela help xc`, "
+           "sums with '+')",
            name, text, xc_library_libxc.version());
 done:
-  TSL_FREE_ALL(list, library);
+  TSL_FREE_ALL(list, library, published);
   return err;
 }
 
@@ -257,6 +342,7 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   xc_library_info info = {0};
   char full[XC_NAME];
   const char *why;
+  unsigned lacks;
   if (!library_find(name, full, &info)) {
     err = xc_functional_names_fail_unknown(name);
     goto done;
@@ -265,11 +351,11 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   if (why != NULL)
     TSL_FAIL(TSL_ERR_INPUT, "functional '%s' (%s) is %s; allowed are LDAs, GGAs and global hybrids",
              name, info.title, why);
-  if (needs_dispersion(full))
-    TSL_FAIL(TSL_ERR_INPUT,
-             "functional '%s' (%s) is defined with a correction for dispersion or with non-local "
-             "correlation, which are not computed here; without them it is another functional",
-             name, info.title);
+  lacks = lacks_of(info.kind) | made_for_what(full);
+  if (lacks != 0) {
+    err = fail_lacking(name, info.title, lacks);
+    goto done;
+  }
   f->gga |= info.gga;
   f->exchange += weight * info.exchange;
   TSL_TRY(add_term(weight, full, f));
@@ -279,6 +365,7 @@ done:
 
 tsl_err xc_name_add(double weight, const char *name, xc_functional *f) {
   const int own = own_find(name), part = part_find(name);
+  const xc_published *const row = xc_published_find(name);
   if (strcmp(name, "hf") == 0) {
     f->exchange += weight;
     return TSL_OK;
@@ -291,5 +378,6 @@ tsl_err xc_name_add(double weight, const char *name, xc_functional *f) {
     xc_mix_list(&f->mix)[part] += weight;
     return TSL_OK;
   }
-  return add_library(weight, name, f);
+  if (row == NULL) return add_library(weight, name, f);
+  return row->sum != NULL ? xc_sum_add(weight, row->sum, f) : fail_row(name, row, 0);
 }

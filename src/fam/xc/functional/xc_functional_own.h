@@ -6,6 +6,7 @@
 #define TSL_FAM_XC_FUNCTIONAL_OWN_H
 
 #include "xc_functional.h"
+#include "xc_published.h"
 
 /** The weights of a mix as a list in the order of XC_PART_LIST. */
 static inline double *xc_mix_list(xc_mix *mix) {
@@ -21,6 +22,38 @@ static inline double *xc_mix_list(xc_mix *mix) {
  * @return TSL_ERR_INPUT for an unknown or refused name
  */
 tsl_err xc_name_add(double weight, const char *name, xc_functional *functional);
+
+/** Does a name mean something, be it refused or not? name as for xc_name_add. */
+bool xc_name_known(const char *name);
+
+/**
+ * Add weight times a sum of names: the grammar of xc_functional_find.
+ * @return TSL_ERR_INPUT as xc_functional_find
+ */
+tsl_err xc_sum_add(double weight, const char *text, xc_functional *functional);
+
+/** A name in the form of xc_name_add: lower case, '_' for '-'; other characters as they are. */
+void xc_name_fold(const char *name, char out[XC_NAME]);
+
+/** Letters and digits of a name alone, in lower case: equal for all ways to write it. */
+void xc_squeeze(const char *name, char out[XC_NAME]);
+
+/** A name that people publish with. */
+typedef struct xc_published {
+  const char *name;
+  const char *sum;     /**< what it is; NULL when it is refused */
+  unsigned lacks;      /**< why: bits XC_LACKS_.. */
+  const char *choices; /**< or what to write, where it is the name of several */
+} xc_published;
+
+/** All n rows of xc_published.h. */
+const xc_published *xc_published_rows(int *n);
+
+/** The row of a name, whatever its case, hyphens and blanks; NULL when there is none. */
+const xc_published *xc_published_find(const char *name);
+
+/** "range-separated exact exchange and a correction for dispersion"; returns text. */
+const char *xc_lacks_text(unsigned lacks, char text[XC_TEXT]);
 
 /** Place in XC_OWN_LIST of exactly these weights, or -1. */
 int xc_own_of(const xc_mix *mix);

@@ -1,0 +1,257 @@
+/**
+ * @file xc_published.h
+ * Names that functionals are published with: lists of one row each. docs/families/xc.md has parts,
+ * papers and known ambiguities; tests/unit/test_xc_functional_published.c compares each with PySCF.
+ */
+#ifndef TSL_FAM_XC_PUBLISHED_H
+#define TSL_FAM_XC_PUBLISHED_H
+
+/** X(name, sum): computed, as the sum of own and libxc's names. Of XC_OWN_LIST none. */
+#define XC_PUBLISHED_LIST(X)                                   \
+  X("SPW92", "lda_x + lda_c_pw_mod")                           \
+  X("revPBE", "gga_x_pbe_r + gga_c_pbe")                       \
+  X("RPBE", "gga_x_rpbe + gga_c_pbe")                          \
+  X("PBEsol", "gga_x_pbe_sol + gga_c_pbe_sol")                 \
+  X("PW91", "gga_x_pw91 + gga_c_pw91")                         \
+  X("mPWPW91", "gga_x_mpw91 + gga_c_pw91")                     \
+  X("BP86", "gga_x_b88 + gga_c_p86")                           \
+  X("BPW91", "gga_x_b88 + gga_c_pw91")                         \
+  X("BPBE", "gga_x_b88 + gga_c_pbe")                           \
+  X("BOP", "gga_x_b88 + gga_c_op_b88")                         \
+  X("OLYP", "gga_x_optx + gga_c_lyp")                          \
+  X("OPBE", "gga_x_optx + gga_c_pbe")                          \
+  X("XLYP", "gga_xc_xlyp")                                     \
+  X("EDF1", "gga_xc_edf1")                                     \
+  X("HCTH93", "gga_xc_hcth_93")                                \
+  X("HCTH120", "gga_xc_hcth_120")                              \
+  X("HCTH147", "gga_xc_hcth_147")                              \
+  X("HCTH407", "gga_xc_hcth_407")                              \
+  X("KT2", "gga_xc_kt2")                                       \
+  X("SOGGA11", "gga_x_sogga11 + gga_c_sogga11")                \
+  X("N12", "gga_x_n12 + gga_c_n12")                            \
+  X("GAM", "gga_x_gam + gga_c_gam")                            \
+  X("revPBE0", "0.25*hf + 0.75*gga_x_pbe_r + gga_c_pbe")       \
+  X("PBEsol0", "0.25*hf + 0.75*gga_x_pbe_sol + gga_c_pbe_sol") \
+  X("PBE38", "0.375*hf + 0.625*gga_x_pbe + gga_c_pbe")         \
+  X("PBE50", "0.5*hf + 0.5*gga_x_pbe + gga_c_pbe")             \
+  X("B1LYP", "0.25*hf + 0.75*gga_x_b88 + gga_c_lyp")           \
+  X("B1PW91", "0.25*hf + 0.75*gga_x_b88 + gga_c_pw91")         \
+  X("B3PW91", "hyb_gga_xc_b3pw91")                             \
+  X("B3P86", "hyb_gga_xc_b3p86")                               \
+  X("BHandH", "0.5*hf + 0.5*lda_x + gga_c_lyp")                \
+  X("BHandHLYP", "0.5*hf + 0.5*gga_x_b88 + gga_c_lyp")         \
+  X("HFLYP", "hf + gga_c_lyp")                                 \
+  X("X3LYP", "hyb_gga_xc_x3lyp")                               \
+  X("O3LYP", "hyb_gga_xc_o3lyp")                               \
+  X("mPW1PW91", "0.25*hf + 0.75*gga_x_mpw91 + gga_c_pw91")     \
+  X("mPW1PBE", "0.25*hf + 0.75*gga_x_mpw91 + gga_c_pbe")       \
+  X("mPW1LYP", "0.25*hf + 0.75*gga_x_mpw91 + gga_c_lyp")       \
+  X("mPW1K", "0.428*hf + 0.572*gga_x_mpw91 + gga_c_pw91")      \
+  X("B97", "hyb_gga_xc_b97")                                   \
+  X("B97-1", "hyb_gga_xc_b97_1")                               \
+  X("B97-2", "hyb_gga_xc_b97_2")                               \
+  X("B97-3", "hyb_gga_xc_b97_3")                               \
+  X("B97-K", "hyb_gga_xc_b97_k")                               \
+  X("SOGGA11-X", "hyb_gga_x_sogga11_x + gga_c_sogga11_x")      \
+  X("APF", "hyb_gga_xc_apf")                                   \
+  X("EDF2", "hyb_gga_xc_edf2")
+
+/** X(name, sum): other spellings of these and of own functionals. */
+#define XC_SPELLING_LIST(X)        \
+  X("PBEh", "pbe0")                \
+  X("PBE1PBE", "pbe0")             \
+  X("B3LYPG", "b3lyp")             \
+  X("B3LYP-VWN5", "b3lyp5")        \
+  X("hyb_gga_xc_pbeh", "pbe0")     \
+  X("hyb_gga_xc_b3lyp", "b3lyp")   \
+  X("hyb_gga_xc_b3lyp5", "b3lyp5") \
+  X("BHLYP", "bhandhlyp")          \
+  X("BHHLYP", "bhandhlyp")         \
+  X("mPW1PW", "mpw1pw91")          \
+  X("mPWPW", "mpwpw91")
+
+/** Parts of functionals that are not computed here, as bits. */
+enum {
+  XC_LACKS_TAU = 1,
+  XC_LACKS_RANGE = 2,
+  XC_LACKS_DISPERSION = 4,
+  XC_LACKS_NON_LOCAL = 8,
+  XC_LACKS_PT2 = 16,
+  XC_LACKS_BASIS = 32
+};
+
+/** X(name, what is lacking): refused. */
+#define XC_LACKING_LIST(X)                                             \
+  X("TPSS", XC_LACKS_TAU)                                              \
+  X("revTPSS", XC_LACKS_TAU)                                           \
+  X("TPSSh", XC_LACKS_TAU)                                             \
+  X("revTPSSh", XC_LACKS_TAU)                                          \
+  X("TPSS0", XC_LACKS_TAU)                                             \
+  X("PKZB", XC_LACKS_TAU)                                              \
+  X("VSXC", XC_LACKS_TAU)                                              \
+  X("tHCTH", XC_LACKS_TAU)                                             \
+  X("tHCTHh", XC_LACKS_TAU)                                            \
+  X("TM", XC_LACKS_TAU)                                                \
+  X("revTM", XC_LACKS_TAU)                                             \
+  X("SCAN", XC_LACKS_TAU)                                              \
+  X("revSCAN", XC_LACKS_TAU)                                           \
+  X("rSCAN", XC_LACKS_TAU)                                             \
+  X("r2SCAN", XC_LACKS_TAU)                                            \
+  X("r4SCAN", XC_LACKS_TAU)                                            \
+  X("SCAN0", XC_LACKS_TAU)                                             \
+  X("r2SCANh", XC_LACKS_TAU)                                           \
+  X("r2SCAN0", XC_LACKS_TAU)                                           \
+  X("r2SCAN50", XC_LACKS_TAU)                                          \
+  X("SCANL", XC_LACKS_TAU)                                             \
+  X("r2SCANL", XC_LACKS_TAU)                                           \
+  X("MS0", XC_LACKS_TAU)                                               \
+  X("MS1", XC_LACKS_TAU)                                               \
+  X("MS2", XC_LACKS_TAU)                                               \
+  X("MS2h", XC_LACKS_TAU)                                              \
+  X("MVS", XC_LACKS_TAU)                                               \
+  X("MVSh", XC_LACKS_TAU)                                              \
+  X("TASK", XC_LACKS_TAU)                                              \
+  X("M05", XC_LACKS_TAU)                                               \
+  X("M05-2X", XC_LACKS_TAU)                                            \
+  X("M06", XC_LACKS_TAU)                                               \
+  X("M06-L", XC_LACKS_TAU)                                             \
+  X("M06-2X", XC_LACKS_TAU)                                            \
+  X("M06-HF", XC_LACKS_TAU)                                            \
+  X("revM06", XC_LACKS_TAU)                                            \
+  X("revM06-L", XC_LACKS_TAU)                                          \
+  X("M08-HX", XC_LACKS_TAU)                                            \
+  X("M08-SO", XC_LACKS_TAU)                                            \
+  X("M11-L", XC_LACKS_TAU)                                             \
+  X("MN12-L", XC_LACKS_TAU)                                            \
+  X("MN15", XC_LACKS_TAU)                                              \
+  X("MN15-L", XC_LACKS_TAU)                                            \
+  X("BMK", XC_LACKS_TAU)                                               \
+  X("PW6B95", XC_LACKS_TAU)                                            \
+  X("PWB6K", XC_LACKS_TAU)                                             \
+  X("B1B95", XC_LACKS_TAU)                                             \
+  X("BB1K", XC_LACKS_TAU)                                              \
+  X("mPW1B95", XC_LACKS_TAU)                                           \
+  X("mPWB1K", XC_LACKS_TAU)                                            \
+  X("M11", XC_LACKS_TAU | XC_LACKS_RANGE)                              \
+  X("revM11", XC_LACKS_TAU | XC_LACKS_RANGE)                           \
+  X("M06-SX", XC_LACKS_TAU | XC_LACKS_RANGE)                           \
+  X("MN12-SX", XC_LACKS_TAU | XC_LACKS_RANGE)                          \
+  X("B97M-V", XC_LACKS_TAU | XC_LACKS_NON_LOCAL)                       \
+  X("B97M-rV", XC_LACKS_TAU | XC_LACKS_NON_LOCAL)                      \
+  X("wB97M-V", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)     \
+  X("wB97M-rV", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)    \
+  X("B97M-D3BJ", XC_LACKS_TAU | XC_LACKS_DISPERSION)                   \
+  X("B97M-D4", XC_LACKS_TAU | XC_LACKS_DISPERSION)                     \
+  X("wB97M-D3BJ", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_DISPERSION) \
+  X("wB97M-D4", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_DISPERSION)   \
+  X("mBEEF", XC_LACKS_TAU)                                             \
+  X("mBEEF-vdW", XC_LACKS_TAU | XC_LACKS_NON_LOCAL)                    \
+  X("r2SCAN-3c", XC_LACKS_TAU | XC_LACKS_DISPERSION | XC_LACKS_BASIS)  \
+  X("HSE", XC_LACKS_RANGE)                                             \
+  X("HSE03", XC_LACKS_RANGE)                                           \
+  X("HSE06", XC_LACKS_RANGE)                                           \
+  X("HSE12", XC_LACKS_RANGE)                                           \
+  X("HSEsol", XC_LACKS_RANGE)                                          \
+  X("HISS", XC_LACKS_RANGE)                                            \
+  X("N12-SX", XC_LACKS_RANGE)                                          \
+  X("CAM-B3LYP", XC_LACKS_RANGE)                                       \
+  X("CAM-QTP00", XC_LACKS_RANGE)                                       \
+  X("CAM-QTP01", XC_LACKS_RANGE)                                       \
+  X("CAM-QTP02", XC_LACKS_RANGE)                                       \
+  X("CAM-PBE0", XC_LACKS_RANGE)                                        \
+  X("LC-BLYP", XC_LACKS_RANGE)                                         \
+  X("LC-PBE", XC_LACKS_RANGE)                                          \
+  X("LC-wPBE", XC_LACKS_RANGE)                                         \
+  X("LC-wPBEh", XC_LACKS_RANGE)                                        \
+  X("LRC-wPBE", XC_LACKS_RANGE)                                        \
+  X("LRC-wPBEh", XC_LACKS_RANGE)                                       \
+  X("wPBEh", XC_LACKS_RANGE)                                           \
+  X("wB97", XC_LACKS_RANGE)                                            \
+  X("wB97X", XC_LACKS_RANGE)                                           \
+  X("wB97X-D", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                   \
+  X("wB97X-D3", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
+  X("wB97X-D3BJ", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
+  X("wB97X-D4", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
+  X("wB97X-V", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                    \
+  X("wB97X-rV", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                   \
+  X("wB97X-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
+  X("HSE-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION | XC_LACKS_BASIS)   \
+  X("LC-VV10", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                    \
+  X("B97-D", XC_LACKS_DISPERSION)                                      \
+  X("B97-D2", XC_LACKS_DISPERSION)                                     \
+  X("B97-D3", XC_LACKS_DISPERSION)                                     \
+  X("B97-D3BJ", XC_LACKS_DISPERSION)                                   \
+  X("APFD", XC_LACKS_DISPERSION)                                       \
+  X("SSB-D", XC_LACKS_DISPERSION)                                      \
+  X("S12g", XC_LACKS_DISPERSION)                                       \
+  X("S12h", XC_LACKS_DISPERSION)                                       \
+  X("CAM-S12g", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
+  X("CAM-S12h", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
+  X("OPBE-D", XC_LACKS_DISPERSION)                                     \
+  X("OLYP-D", XC_LACKS_DISPERSION)                                     \
+  X("D2", XC_LACKS_DISPERSION)                                         \
+  X("D3", XC_LACKS_DISPERSION)                                         \
+  X("D3BJ", XC_LACKS_DISPERSION)                                       \
+  X("D4", XC_LACKS_DISPERSION)                                         \
+  X("B97-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                    \
+  X("B3LYP-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                  \
+  X("PBEh-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                   \
+  X("HF-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                     \
+  X("BEEF-vdW", XC_LACKS_NON_LOCAL)                                    \
+  X("vdW-DF", XC_LACKS_NON_LOCAL)                                      \
+  X("vdW-DF2", XC_LACKS_NON_LOCAL)                                     \
+  X("vdW-DF-cx", XC_LACKS_NON_LOCAL)                                   \
+  X("rev-vdW-DF2", XC_LACKS_NON_LOCAL)                                 \
+  X("optPBE-vdW", XC_LACKS_NON_LOCAL)                                  \
+  X("optB88-vdW", XC_LACKS_NON_LOCAL)                                  \
+  X("optB86b-vdW", XC_LACKS_NON_LOCAL)                                 \
+  X("VV10", XC_LACKS_NON_LOCAL)                                        \
+  X("rVV10", XC_LACKS_NON_LOCAL)                                       \
+  X("B2PLYP", XC_LACKS_PT2)                                            \
+  X("B2GP-PLYP", XC_LACKS_PT2)                                         \
+  X("B2K-PLYP", XC_LACKS_PT2)                                          \
+  X("B2T-PLYP", XC_LACKS_PT2)                                          \
+  X("B2NC-PLYP", XC_LACKS_PT2)                                         \
+  X("mPW2PLYP", XC_LACKS_PT2)                                          \
+  X("mPW2K-PLYP", XC_LACKS_PT2)                                        \
+  X("PBE0-DH", XC_LACKS_PT2)                                           \
+  X("PBE0-2", XC_LACKS_PT2)                                            \
+  X("PBE-QIDH", XC_LACKS_PT2)                                          \
+  X("B2PI-PLYP", XC_LACKS_PT2)                                         \
+  X("XYG3", XC_LACKS_PT2)                                              \
+  X("XYGJ-OS", XC_LACKS_PT2)                                           \
+  X("ROB2PLYP", XC_LACKS_PT2)                                          \
+  X("B2PLYP-D", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                    \
+  X("B2PLYP-D3", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                   \
+  X("B2PLYP-D3BJ", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                 \
+  X("DSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                    \
+  X("DSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
+  X("DSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                     \
+  X("DSD-PBEB95", XC_LACKS_PT2 | XC_LACKS_DISPERSION | XC_LACKS_TAU)   \
+  X("revDSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                 \
+  X("revDSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
+  X("revDSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)               \
+  X("PWPB95", XC_LACKS_PT2 | XC_LACKS_TAU)                             \
+  X("PTPSS", XC_LACKS_PT2 | XC_LACKS_TAU)                              \
+  X("TPSS0-DH", XC_LACKS_PT2 | XC_LACKS_TAU)                           \
+  X("SCAN0-2", XC_LACKS_PT2 | XC_LACKS_TAU)                            \
+  X("Pr2SCAN50", XC_LACKS_PT2 | XC_LACKS_TAU)                          \
+  X("RSX-QIDH", XC_LACKS_PT2 | XC_LACKS_RANGE)                         \
+  X("RSX-0DH", XC_LACKS_PT2 | XC_LACKS_RANGE)                          \
+  X("wB2PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                          \
+  X("wB2GP-PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                       \
+  X("wB97X-2", XC_LACKS_PT2 | XC_LACKS_RANGE)                          \
+  X("wB97M(2)", XC_LACKS_PT2 | XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)
+
+/** X(name, what to write): names of several functionals; refused, as nobody can tell which. */
+#define XC_AMBIGUOUS_LIST(X)                                                     \
+  X("LDA", "svwn5, spw92 or lda_x + lda_c_vwn_rpa, or lda_x for exchange alone") \
+  X("LSDA", "svwn5, spw92 or lda_x + lda_c_vwn_rpa")                             \
+  X("SVWN", "svwn5 or, with the fit to RPA, lda_x + lda_c_vwn_rpa")              \
+  X("B98", "sb98_2c for Schmider and Becke's; Becke's is a meta-GGA, not computed here")
+
+/** Names of those that are computed, each with ", " before it, for messages. */
+#define XC_PUBLISHED_NAME(name, ...) ", " name
+#define XC_PUBLISHED_NAMES XC_PUBLISHED_LIST(XC_PUBLISHED_NAME)
+
+#endif
