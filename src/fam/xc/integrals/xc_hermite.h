@@ -45,4 +45,11 @@ const xc_one_tables *xc_one_tables_get(void);
 void xc_hermite_charges(const xc_one_tables *tables, int l, double p, const double at[3],
                         const xc_charge *charges, int64_t n, double sum[XC_HERMITES]);
 
+/*
+ * out[k] += sum_h number[h] R_h(p, at - r_k) of the Hermite functions of degree <= l at n points
+ * r_k; r[x] holds their x, y and z.
+ */
+void xc_hermite_points(const xc_one_tables *tables, int l, double p, const double at[3],
+                       const double *number, const double *const r[3], int64_t n, double *out);
+
 #endif
