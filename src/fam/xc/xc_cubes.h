@@ -32,7 +32,7 @@ extern const tsl_key xc_cube_keys[];
 enum { XC_CUBE_ORBITALS = 32, XC_CUBE_POINTS = 1 << 30, XC_CUBE_PLANE = 1 << 24, XC_CUBE_SLAB = 8 };
 
 /** Potential of a pair of primitives at a point, seconds of a core; for predictions. */
-#define XC_CUBE_PAIR_SECONDS 1e-8
+#define XC_CUBE_PAIR_SECONDS 2e-8
 
 typedef struct xc_cube {
   int32_t kind;    /**< xc_cube_kind */
