@@ -3,6 +3,8 @@
 #include "xc_family.h"
 #include "xc_potential.h"
 
+#include "parallel.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -228,6 +230,24 @@ done:
   return err;
 }
 
+/* Seconds of a core that the potential takes. */
+static double predicted_seconds(const xc_cubes *c) {
+  return XC_CUBE_PAIR_SECONDS * (double)c->pairs * (double)c->points[0] * (double)c->points[1] *
+         (double)c->points[2];
+}
+
+/* The potential of a large molecule may take longer than its field. */
+static void warn_of_time(const xc_cubes *c) {
+  static const double long_time = 600;
+  const int threads = tsl_parallel_slots();
+  const double seconds = predicted_seconds(c) / threads;
+  if (seconds > long_time)
+    fprintf(stderr,
+            "tesela: warning: xc.cube.potential takes about %.2g s on %d thread%s once the field "
+            "has converged; a larger xc.cube.spacing makes it shorter\n",
+            seconds, threads, threads == 1 ? "" : "s");
+}
+
 tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const xc_molecule *molecule,
                       const xc_basis *basis, int32_t n_spin, xc_cubes *out) {
   static const char *const of_box[] = {"xc.cube.spacing", "xc.cube.margin"};
@@ -251,6 +271,7 @@ tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const xc_mole
     TSL_TRY(check_disk(deck, out, k));
     if (out->list[k].kind == XC_CUBE_POTENTIAL) out->pairs = xc_potential_pairs(basis);
   }
+  warn_of_time(out);
 done:
   return err;
 }
@@ -270,7 +291,6 @@ void xc_cubes_text(const xc_cubes *c, char *text, size_t size) {
   char bytes[24];
   text[0] = '\0';
   if (c->n == 0) return;
-  const double all = (double)c->points[0] * (double)c->points[1] * (double)c->points[2];
   const int used =
       snprintf(text, size, "%d cube file%s of %lld x %lld x %lld points, %s each", c->n,
                c->n == 1 ? "" : "s", (long long)c->points[0], (long long)c->points[1],
@@ -279,5 +299,5 @@ void xc_cubes_text(const xc_cubes *c, char *text, size_t size) {
     (void)snprintf(text + used, size - (size_t)used,
                    "; the potential: up to %lld pairs of primitives at each point, about %.2g s "
                    "of a core",
-                   (long long)c->pairs, XC_CUBE_PAIR_SECONDS * all * (double)c->pairs);
+                   (long long)c->pairs, predicted_seconds(c));
 }
