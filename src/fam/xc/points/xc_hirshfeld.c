@@ -3,12 +3,18 @@
 
 #include "xc_functions.h"
 #include "xc_guess.h"
-#include "xc_values.h"
 
 #include "parallel.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Loops over points are compiled for each level of x86-64 and chosen when the program starts. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define XC_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define XC_LEVELS
+#endif
 
 /* --------------------------------------------------------------- free atoms */
 
@@ -62,19 +68,45 @@ done:
 }
 
 /* sum_l r^2l sum_ij d_ij f_i f_j: a closed subshell's squares add up to r^2l (xc_functions.h). */
-double xc_free_atom_density(const xc_free_atoms *atoms, int64_t atom, double r) {
-  const int64_t n = atoms->first[atom + 1] - atoms->first[atom];
-  const xc_shell *shells = atoms->basis->shells + atoms->first[atom];
-  const double *d = atoms->radial[atoms->z[atom]];
-  double f[XC_MAX_FREE_SHELLS], slope, sum = 0;
-  for (int64_t i = 0; i < n; i++) {
-    xc_radial_f64(shells[i].n, shells[i].exponent, shells[i].coefficient, r * r, &f[i], &slope);
-    for (int k = 0; k < shells[i].l; k++) f[i] *= r;
-    double row = 0.5 * d[i * n + i] * f[i];
-    for (int64_t j = 0; j < i; j++) row += d[i * n + j] * f[j];
-    sum += 2 * f[i] * row;
+XC_LEVELS
+static void free_density(int64_t n, const xc_shell *shells, const double *d,
+                         const xc_places *places, double *f, double *out) {
+  const int n_points = (int)places->n;
+  double r2[XC_PLACES], row[XC_PLACES];
+#pragma omp simd
+  for (int p = 0; p < n_points; p++) {
+    const double x = places->x[p] - shells->at[0], y = places->y[p] - shells->at[1],
+                 z = places->z[p] - shells->at[2];
+    r2[p] = x * x + y * y + z * z;
+    out[p] = 0;
   }
-  return sum;
+  for (int64_t i = 0; i < n; i++) {
+    double *restrict to = f + i * XC_PLACES;
+    for (int p = 0; p < n_points; p++) to[p] = row[p] = 0;
+    for (int k = 0; k < shells[i].n; k++) {
+      const double a = shells[i].exponent[k], c = shells[i].coefficient[k];
+#pragma omp simd
+      for (int p = 0; p < n_points; p++) to[p] += c * xc_exp_f64(-a * r2[p]);
+    }
+    for (int64_t j = 0; j <= i; j++) {
+      const double both = (j < i ? 2 : 1) * d[i * n + j], *restrict from = f + j * XC_PLACES;
+      if (both == 0) continue; /* of another l */
+#pragma omp simd
+      for (int p = 0; p < n_points; p++) row[p] += both * from[p];
+    }
+    for (int l = 0; l < shells[i].l; l++)
+#pragma omp simd
+      for (int p = 0; p < n_points; p++) row[p] *= r2[p];
+#pragma omp simd
+    for (int p = 0; p < n_points; p++) out[p] += row[p] * to[p];
+  }
+}
+
+void xc_free_atom_density(const xc_free_atoms *atoms, int64_t atom, const xc_places *places,
+                          double *scratch, double *out) {
+  const int64_t first = atoms->first[atom];
+  free_density(atoms->first[atom + 1] - first, atoms->basis->shells + first,
+               atoms->radial[atoms->z[atom]], places, scratch, out);
 }
 
 /* ------------------------------------------------------------------- groups */
@@ -89,7 +121,8 @@ typedef struct sharing {
   const double *total;
   double *part;
   xc_values values[TSL_PARALLEL_MOST];
-  double *share[TSL_PARALLEL_MOST]; /* [n_atoms] */
+  int64_t most_atoms;               /* of a group */
+  double *share[TSL_PARALLEL_MOST]; /* [most_atoms + XC_MAX_FREE_SHELLS][XC_PLACES] */
 } sharing;
 
 /* Atoms of the shells of a group, each once. */
@@ -100,21 +133,31 @@ static int64_t next_atom(const sharing *s, const xc_group *g, int64_t k) {
   return k;
 }
 
-/* Share out electrons at a point. */
-static void share_point(const sharing *s, const xc_group *g, int64_t p, double electrons,
-                        double *share) {
+static void set_most_atoms(sharing *s) {
+  for (int64_t k = 0; k < s->groups->n; k++) {
+    const xc_group *g = &s->groups->list[k];
+    int64_t n = 0;
+    for (int64_t i = 0; i < g->n_shells; i = next_atom(s, g, i)) n++;
+    if (n > s->most_atoms) s->most_atoms = n;
+  }
+}
+
+/* Share out the electrons at points: share[k] of the k-th atom of the group, [XC_PLACES] each. */
+static void share_points(const sharing *s, const xc_group *g, const xc_places *places,
+                         const double *electrons, double *share) {
   const int32_t *list = s->groups->shells + g->shells;
-  double *part = s->part + g->shells, sum = 0;
+  double *part = s->part + g->shells, sum[XC_PLACES] = {0};
+  double *scratch = share + s->most_atoms * XC_PLACES;
   int64_t n = 0;
   for (int64_t k = 0; k < g->n_shells; k = next_atom(s, g, k), n++) {
-    const int32_t atom = s->basis->shells[list[k]].atom;
-    const double *at = s->molecule->atoms[atom].at;
-    const double x = s->point[0][p] - at[0], y = s->point[1][p] - at[1], z = s->point[2][p] - at[2];
-    share[n] = xc_free_atom_density(s->atoms, atom, sqrt(x * x + y * y + z * z));
-    sum += share[n];
+    double *of = share + n * XC_PLACES;
+    xc_free_atom_density(s->atoms, s->basis->shells[list[k]].atom, places, scratch, of);
+    for (int64_t p = 0; p < places->n; p++) sum[p] += of[p];
   }
-  if (sum <= 0) return; /* so far from all atoms that their densities underflow */
-  for (int64_t k = 0; k < n; k++) part[k] += electrons * share[k] / sum;
+  /* far from all atoms their densities underflow, and so does that of the molecule */
+  for (int64_t p = 0; p < places->n; p++) sum[p] = sum[p] > 0 ? electrons[p] / sum[p] : 0;
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t p = 0; p < places->n; p++) part[k] += sum[p] * share[k * XC_PLACES + p];
 }
 
 static tsl_err share_group(const sharing *s, int slot, const xc_group *g, xc_values *values) {
@@ -122,12 +165,12 @@ static tsl_err share_group(const sharing *s, int slot, const xc_group *g, xc_val
   double rho[XC_PLACES];
   for (int64_t at = g->first; at < g->first + g->n; at += XC_PLACES) {
     const int64_t left = g->first + g->n - at;
-    const xc_places points = {s->point[0] + at, s->point[1] + at, s->point[2] + at,
+    const xc_places places = {s->point[0] + at, s->point[1] + at, s->point[2] + at,
                               left < XC_PLACES ? left : XC_PLACES};
-    TSL_TRY(xc_values_fill(s->basis, s->groups->shells + g->shells, g->n_shells, &points, values));
+    TSL_TRY(xc_values_fill(s->basis, s->groups->shells + g->shells, g->n_shells, &places, values));
     xc_values_density(values, s->total, rho);
-    for (int64_t p = 0; p < points.n; p++)
-      share_point(s, g, at + p, s->point[3][at + p] * rho[p], s->share[slot]);
+    for (int64_t p = 0; p < places.n; p++) rho[p] *= s->point[3][at + p];
+    share_points(s, g, &places, rho, s->share[slot]);
   }
 done:
   return err;
@@ -138,7 +181,8 @@ static tsl_err share_groups(void *context, int slot, int64_t lo, int64_t hi) {
   sharing *s = context;
   double **share = &s->share[slot];
   if (*share == NULL)
-    TSL_TRY(tsl_alloc(s->molecule->n_atoms, sizeof **share, "shares of atoms", (void **)share));
+    TSL_TRY(tsl_alloc((s->most_atoms + XC_MAX_FREE_SHELLS) * XC_PLACES, sizeof **share,
+                      "shares of atoms", (void **)share));
   for (int64_t g = lo; g < hi; g++)
     TSL_TRY(share_group(s, slot, &s->groups->list[g], &s->values[slot]));
 done:
@@ -166,6 +210,7 @@ tsl_err xc_hirshfeld(const xc_molecule *molecule, const xc_basis *basis, const x
   TSL_TRY(tsl_alloc(1, sizeof *s, "Hirshfeld's charges", (void **)&s));
   s->atoms = &atoms, s->molecule = molecule, s->basis = basis, s->groups = groups;
   s->point = point, s->total = total;
+  set_most_atoms(s);
   TSL_TRY(tsl_alloc(groups->n_shells, sizeof *s->part, "Hirshfeld's charges", (void **)&s->part));
   TSL_TRY(tsl_parallel(groups->n, 1, share_groups, s));
   add_parts(s, charges);

@@ -13,6 +13,7 @@
 #define TSL_FAM_XC_HIRSHFELD_H
 
 #include "xc_groups.h"
+#include "xc_values.h"
 
 TSL_C_BEGIN
 
@@ -29,8 +30,11 @@ tsl_err xc_free_atoms_create(const xc_molecule *molecule, const xc_basis *basis,
                              xc_free_atoms *out);
 void xc_free_atoms_clear(xc_free_atoms *atoms);
 
-/** Density of a free atom at a distance from its nucleus, electrons per bohr^3. */
-double xc_free_atom_density(const xc_free_atoms *atoms, int64_t atom, double r);
+/** Density of a free atom at points, electrons per bohr^3. Any thread.
+ *  @param scratch   [XC_MAX_FREE_SHELLS][XC_PLACES]
+ *  @param[out] out  [places->n] */
+void xc_free_atom_density(const xc_free_atoms *atoms, int64_t atom, const xc_places *places,
+                          double *scratch, double *out);
 
 /**
  * Charges of a density on the molecular grid, in ranges of groups.
