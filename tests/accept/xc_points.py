@@ -8,6 +8,8 @@ a reader of their own here.
 """
 import json
 import os
+import subprocess
+import time
 
 import harness
 from harness import check, np
@@ -145,9 +147,36 @@ def same_case():
 
 
 
+def full_case():
+    """A disk that fills up while the field is computed costs the cube that is there; a disk that is full, nothing."""
+    case, folder = CASES["water"], suite.path("disk")
+    os.makedirs(folder)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tesela", folder], capture_output=True, check=False).returncode:
+        return "skipped: no mount"
+    try:
+        slow = {"energy": 1e-9, "commutator": 1e-7, "damping": 0.9, "damping_until": 1e-6, "iterations": 1000, "diis": 0}
+        tree = tree_of(case, suite.path("disk_else"), scf=slow)
+        tree["xc"]["cube"].update(density=os.path.join(folder, "d.cube"), spacing=0.4, margin=4)
+        arguments = ["run", suite.deck("disk.yaml", tree), "-o", suite.path("disk.h5"), "--overwrite", "-q"]
+        with open(os.path.join(folder, "filler"), "wb") as file:
+            process, began = suite.start(arguments), time.monotonic()
+            time.sleep(1)
+            file.write(b"x" * 4096 * 40)
+        run = suite.finish(process, began, 120)
+        check(run.status == 0 and "lost: xc.cube.density" in run.err and "No space left" in run.err, run.tail())
+        check("electrons of density cube" not in run.out, "a sum of half a cube")
+        check(os.listdir(folder) == ["filler"], f"left {os.listdir(folder)}")
+        check(os.path.exists(file_of(suite.path("disk_else"), "potential")), "another cube is lost too")
+        run = suite.run(arguments)
+        check(run.status == 2 and "disk.yaml:" in run.err and "xc.cube.density" in run.err and "are free" in run.err, run.tail())
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
 for molecule in CASES:
     suite.case(f"{molecule} as cubegen has it", cubegen_case, molecule)
 suite.case("sums", sum_case)
 suite.case("charges of ammonium", charges_case)
 suite.case("ranks and threads", same_case)
+suite.case("a full disk", full_case)
 suite.end()

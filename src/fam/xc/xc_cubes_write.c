@@ -9,6 +9,7 @@
 #include "new_file.h"
 #include "parallel.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -174,7 +175,7 @@ static tsl_err write_slab(writing *w, int k) {
     w->rows = w->slab + (k * rows + first) * nz;
     TSL_TRY(tsl_parallel(n, 16, do_rows, w));
     if (fwrite(w->text, (size_t)w->row_bytes, (size_t)n, file) != (size_t)n)
-      TSL_FAIL(TSL_ERR_IO, "'%s' cannot be written", w->cubes->list[k].file);
+      TSL_FAIL(TSL_ERR_IO, "'%s' cannot be written: %s", w->cubes->list[k].file, strerror(errno));
   }
 done:
   return err;
@@ -200,7 +201,9 @@ static tsl_err do_slab(writing *w) {
     for (int64_t i = 0; i < w->planes * plane; i++) sum += w->slab[k * w->planes * plane + i];
     if (w->cubes->list[k].kind == XC_CUBE_DENSITY) w->cubes->electrons += sum * volume;
     const tsl_err written = write_slab(w, k);
-    if (written != TSL_OK) end_cube(w, k, written);
+    if (written == TSL_OK) continue;
+    if (w->cubes->list[k].kind == XC_CUBE_DENSITY) w->cubes->electrons = -1;
+    end_cube(w, k, written);
   }
 done:
   return err;
