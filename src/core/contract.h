@@ -186,7 +186,7 @@ typedef struct tsl_result {
   double value;
 } tsl_result;
 
-enum { TSL_MAX_RESULTS = 40, TSL_PHASES_AHEAD = 8 };
+enum { TSL_MAX_RESULTS = 48, TSL_PHASES_AHEAD = 8 };
 
 typedef struct tsl_summary {
   tsl_result results[TSL_MAX_RESULTS];

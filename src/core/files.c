@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_OUTPUTS = 16, MOST_LOST = 16, LOST_TEXT = 600 };
+enum { MOST_OUTPUTS = 64, MOST_LOST = 16, LOST_TEXT = 600 };
 
 typedef struct input {
   dev_t device;

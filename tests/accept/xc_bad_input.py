@@ -383,6 +383,39 @@ def gradient_cases():
     both("response of an energy", change("preset: coarse", "preset: coarse, response: yes", WATER), ["xc.grid.response", "gradient"])
 
 
+def cube_cases():
+    def cube(text, base=WATER):
+        return base + f"  cube: {{{text}}}\n"
+
+    suite.write("mine.cube", "my notes\n")
+    mo = "orbital_files: mo_*.cube, "
+    for name, deck, needles in (
+            ("an orbital that is none", cube(mo + "orbitals: homa"), ["xc.cube.orbitals", "'homa'", "lumo+1"]),
+            ("half an orbital", cube(mo + "orbitals: homo-1x"), ["xc.cube.orbitals", "homo-1x"]),
+            ("orbital 0", cube(mo + "orbitals: 0"), ["xc.cube.orbitals", "1..7"]),
+            ("an orbital beyond the functions", cube(mo + "orbitals: 1 lumo+2"), ["xc.cube.orbitals", "orbital 8", "1..7"]),
+            ("an orbital below the first", cube(mo + "orbitals: homo-5"), ["xc.cube.orbitals", "1..7"]),
+            ("an orbital beyond all numbers", cube(mo + "orbitals: 99999999999999999999999"), ["xc.cube.orbitals", "1..7"]),
+            ("beta's orbital of a singlet", cube(mo + 'orbitals: "beta:homo"'), ["xc.cube.orbitals", "remove beta:"]),
+            ("an orbital twice", cube(mo + "orbitals: homo homo"), ["xc.cube.orbital_files", "mo_homo.cube"]),
+            ("more orbitals than are written", cube(mo + f'orbitals: "{"1 " * 40}"'), ["xc.cube.orbital"]),
+            ("orbitals without files", cube("orbitals: homo"), ["xc.cube.orbitals", "xc.cube.orbital_files"]),
+            ("files without orbitals", cube("orbital_files: mo_*.cube"), ["xc.cube.orbital_files", "xc.cube.orbitals"]),
+            ("files of one name", cube("orbitals: homo, orbital_files: mo.cube"), ["xc.cube.orbital_files", "one *"]),
+            ("the spin of a singlet", cube("spin: s.cube"), ["xc.cube.spin", "same for both spins"]),
+            ("a spacing below zero", cube("density: a.cube, spacing: -0.2"), ["spacing", "-0.2"]),
+            ("no spacing", cube("density: a.cube, spacing: 0"), ["spacing"]),
+            ("a margin below zero", cube("density: a.cube, margin: -1"), ["margin", "-1"]),
+            ("a spacing of nothing", cube("spacing: 0.3"), ["xc.cube.spacing", "remove"]),
+            ("a cube by another name", cube("density: a.txt"), ["xc.cube.density", ".cube"]),
+            ("a file that is no cube of ours", cube("density: mine.cube"), ["xc.cube.density", "not replaced"]),
+            ("a cube in a folder that is not there", cube("potential: none/a.cube"), ["xc.cube.potential", "No such"]),
+            ("two cubes in one file", cube("potential: a.cube, density: ./a.cube"), ["a.cube", "too"]),
+            ("a cube beyond all disks", cube("density: a.cube, spacing: 0.001, margin: 100"),
+             ["xc.cube.spacing", "on disk", "of memory", "larger spacing"])):
+        both(name, deck, ["bad.yaml:8", *needles])
+
+
 def json_cases():
     molecule = '"molecule": {"symbols": ["He"], "geometry": [0, 0, 0]}'
     tree = change('atoms: "O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"', "json: mol.json", WATER)
@@ -408,6 +441,7 @@ name_cases()
 spins_cases()
 basis_cases()
 file_cases()
+cube_cases()
 json_cases()
 gradient_cases()
 suite.case("linear dependence", dependent_case)

@@ -1,6 +1,7 @@
 /* Between phases, on the root: fitting coefficients, the step of the SCF, the final fields. */
 #include "xc_family.h"
 #include "xc_fixed.h"
+#include "xc_hirshfeld.h"
 #include "xc_matrix.h"
 #include "xc_one.h"
 
@@ -132,6 +133,23 @@ done:
   return err;
 }
 
+static tsl_err set_hirshfeld(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  xc_own *own = xc_own_of(problem);
+  const int64_t n = own->molecule.n_atoms;
+  double *charges = NULL;
+  xc_view view;
+  xc_view_set(problem, &view);
+  TSL_TRY(final(problem, XC_OUT_HIRSHFELD, &charges));
+  TSL_TRY(xc_hirshfeld(&own->molecule, &own->orbital, &own->groups, view.point, own->scf.total,
+                       charges));
+  if (own->hirshfeld == NULL)
+    TSL_TRY(tsl_alloc(n, sizeof *charges, "charges", (void **)&own->hirshfeld));
+  memcpy(own->hirshfeld, charges, (size_t)n * sizeof *charges);
+done:
+  return err;
+}
+
 static tsl_err set_history(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const xc_own *own = xc_own_of(problem);
@@ -189,6 +207,7 @@ static tsl_err set_results(tsl_problem *problem) {
   TSL_TRY(set_history(problem));
   TSL_TRY(set_dipole(xc_own_of(problem)));
   xc_scf_mulliken(scf, &own->molecule, &own->orbital, charges);
+  if (own->shares) TSL_TRY(set_hirshfeld(problem));
   problem->fields[XC_SUM_XC].type = problem->fields[XC_SUM_INTEGRALS].type = TSL_F64;
   memcpy(problem->fields[XC_SUM_XC].data, own->xc, (size_t)(scf->n_spin * nn) * sizeof *fock);
   memcpy(problem->fields[XC_SUM_INTEGRALS].data, own->integrals, sizeof own->integrals);

@@ -6,6 +6,7 @@
 #define TSL_FAM_XC_XC_FAMILY_H
 
 #include "xc_basis.h"
+#include "xc_cubes.h"
 #include "xc_problem.h"
 #include "xc_scf.h"
 
@@ -29,7 +30,8 @@ typedef struct xc_deck {
   } smearing;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t task, functions, source, coulomb, exchange, reference, parallel, precision;
-  bool reproducible;
+  bool reproducible, hirshfeld;
+  xc_cube_deck cube;
   int64_t cache, card_cache, fitting_cache;
   double threshold;
   struct {
@@ -120,6 +122,9 @@ typedef struct xc_own {
   int64_t unconverged;     /**< elements of the guess that did not settle */
   bool idle;               /**< the next phase is a half iteration that a restart passes over */
   char *files[XC_N_FILES]; /**< to be written, or NULL */
+  xc_cubes cubes;
+  bool shares;       /**< are Hirshfeld's charges asked for? */
+  double *hirshfeld; /**< [n_atoms] at the end, when they are */
 } xc_own;
 
 static inline xc_own *xc_own_of(const tsl_problem *problem) {
@@ -168,6 +173,10 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_param
 
 /** Can the files beside the output be written? Asked before anything is computed. */
 tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s);
+/** The same of one file. @param[in] head  that a file which may be replaced has near its beginning
+ */
+tsl_err xc_files_check_one(const tsl_deck *deck, const char *key, const char *ending,
+                           const char *head, const char *file);
 /** Keep their names, which are the deck's, for xc_finish. */
 tsl_err xc_files_keep(const xc_deck *s, xc_own *own);
 /** Write an open file. */

@@ -27,8 +27,8 @@ static bool ends_in(const char *file, const char *ending) {
   return n > m && strcasecmp(file + n - m, ending) == 0;
 }
 
-/** Is there no plain file, or an empty one, or one of this kind? */
-static bool may_replace(const char *file, const kind *k) {
+/** Is there no plain file, or an empty one, or one with this head? */
+static bool may_replace(const char *file, const char *wanted) {
   struct stat there;
   char head[65] = "";
   if (lstat(file, &there) != 0 || !S_ISREG(there.st_mode)) return true;
@@ -36,17 +36,17 @@ static bool may_replace(const char *file, const kind *k) {
   if (stream == NULL) return false;
   const size_t n = fread(head, 1, sizeof head - 1, stream);
   (void)fclose(stream);
-  return n == 0 || strstr(head, k->head) != NULL;
+  return n == 0 || strstr(head, wanted) != NULL;
 }
 
-static tsl_err check_file(const tsl_deck *deck, const kind *k, const char *file) {
+tsl_err xc_files_check_one(const tsl_deck *deck, const char *key, const char *ending,
+                           const char *head, const char *file) {
   tsl_err err = TSL_OK;
-  if (!ends_in(file, k->ending))
-    TSL_DECK_FAIL(deck, k->key, "'%s' must end in %s", file, k->ending);
-  if (!may_replace(file, k))
-    TSL_DECK_FAIL(deck, k->key, "'%s' is there and does not begin with %s; it is not replaced",
-                  file, k->head);
-  TSL_TRY(tsl_deck_blame(deck, k->key, tsl_files_write(TSL_FILE_BESIDE, k->key, file)));
+  if (!ends_in(file, ending)) TSL_DECK_FAIL(deck, key, "'%s' must end in %s", file, ending);
+  if (!may_replace(file, head))
+    TSL_DECK_FAIL(deck, key, "'%s' is there and does not begin with %s; it is not replaced", file,
+                  head);
+  TSL_TRY(tsl_deck_blame(deck, key, tsl_files_write(TSL_FILE_BESIDE, key, file)));
 done:
   return err;
 }
@@ -54,7 +54,8 @@ done:
 tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s) {
   tsl_err err = TSL_OK;
   for (int f = 0; f < XC_N_FILES; f++)
-    if (s->files[f] != NULL) TSL_TRY(check_file(deck, &kinds[f], s->files[f]));
+    if (s->files[f] != NULL)
+      TSL_TRY(xc_files_check_one(deck, kinds[f].key, kinds[f].ending, kinds[f].head, s->files[f]));
 done:
   return err;
 }
@@ -84,11 +85,12 @@ done:
 
 /** A file that cannot be written is lost, not the field. */
 tsl_err xc_finish(tsl_problem *problem, const tsl_field_rows *store) {
-  const xc_own *own = xc_own_of(problem);
+  xc_own *own = xc_own_of(problem);
   const xc_params *p = xc_params_of(problem);
   (void)store;
   for (int f = 0; f < XC_N_FILES; f++)
     if (own->files[f] != NULL)
       (void)tsl_files_lose(kinds[f].key, write_file(&kinds[f], p, own, own->files[f]));
+  xc_cubes_write(&own->scf, &own->molecule, &own->orbital, &own->cubes);
   return TSL_OK;
 }

@@ -75,6 +75,8 @@ static const about abouts[XC_N_FIELDS] = {
                             TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
     [XC_OUT_CHARGES] = {"mulliken_charges", "e", "Mulliken's charges of the atoms.", TSL_OUT,
                         TSL_F64, TSL_GATHER, 1, 0},
+    [XC_OUT_HIRSHFELD] = {"hirshfeld_charges", "e", "Hirshfeld's charges of the atoms.", TSL_OUT,
+                          TSL_F64, TSL_GATHER, 1, 0},
     [XC_OUT_ORBITALS] = {"orbitals", "1", "Orbitals of each spin, one a row.", TSL_OUT, TSL_F64,
                          TSL_GATHER, 3, 0},
     [XC_OUT_OVERLAP] = {"overlap", "1", "Overlap of the functions.", TSL_OUT, TSL_F64, TSL_GATHER,
@@ -138,6 +140,7 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_OUT_LEVELS] = {spins, own->scf.m, 1},
       [XC_OUT_OCCUPATIONS] = {spins, own->scf.m, 1},
       [XC_OUT_CHARGES] = {own->molecule.n_atoms, 1, 1},
+      [XC_OUT_HIRSHFELD] = {own->molecule.n_atoms, 1, 1},
       [XC_OUT_ORBITALS] = {spins, own->scf.m, n},
       [XC_OUT_OVERLAP] = {n, n, 1},
       [XC_OUT_SIZES] = {p->n_groups, 2, 1},
@@ -169,6 +172,7 @@ static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
                        .hidden = a->hidden};
     if (xc_params_of(problem)->reproducible && is_fixed(f)) field.type = TSL_I64;
     if ((f == XC_SUM_GRADIENT || f == XC_OUT_ON_CHARGES) && shape[f][0] == 0) field.hidden = 1;
+    if (f == XC_OUT_HIRSHFELD) field.hidden = !own->shares;
     tsl_field *added = NULL;
     (void)snprintf(field.name, sizeof field.name, "%s", a->name);
     (void)snprintf(field.unit, sizeof field.unit, "%s", a->unit);
@@ -288,8 +292,9 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
   for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
-  TSL_FREE_ALL(own->spins, own->metric, own->fit_bounds, own->coulomb, own->history, own->xc,
-               own->gradient);
+  xc_cubes_clear(&own->cubes);
+  TSL_FREE_ALL(own->hirshfeld, own->spins, own->metric, own->fit_bounds, own->coulomb, own->history,
+               own->xc, own->gradient);
   for (int t = 0; t < 2; t++) tsl_free(own->exchange[t]);
   tsl_free(own);
   problem->own = NULL;
@@ -308,10 +313,13 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_deck_check(deck, &s));
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, own, p));
+  TSL_TRY(xc_cubes_plan(deck, &s.cube, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
+  own->shares = s.hirshfeld;
   xc_root_algebra(p);
   TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s)));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));
+  TSL_TRY(xc_cubes_check(deck, &own->cubes, own->scf.m));
   TSL_TRY(xc_files_keep(&s, own));
   TSL_TRY(add_fields(own, problem));
   TSL_TRY(fill_fields(own, &grid, problem));

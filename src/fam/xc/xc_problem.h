@@ -106,6 +106,7 @@ enum {
   XC_OUT_LEVELS,   /**< F64 [n_spin][independent functions] */
   XC_OUT_OCCUPATIONS, /**< F64 [n_spin][independent functions] */
   XC_OUT_CHARGES,     /**< F64 [n_atoms] */
+  XC_OUT_HIRSHFELD,   /**< F64 [n_atoms]; hidden where it is not asked for */
   XC_OUT_ORBITALS,    /**< F64 [n_spin][independent functions][n]: row k is orbital k */
   XC_OUT_OVERLAP,     /**< F64 [n][n] */
   XC_OUT_SIZES,       /**< I64 [n_groups][2]: points and functions */

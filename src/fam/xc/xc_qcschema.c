@@ -80,6 +80,8 @@ static json_t *extras_of(const xc_own *own, const double *charges) {
       inner, "electrons_integrated",
       json_real(own->integrals[XC_INTEGRAL_ALPHA] + own->integrals[XC_INTEGRAL_BETA]));
   (void)xc_qcschema_put(inner, "mulliken_charges", reals(charges, m->n_atoms));
+  if (own->hirshfeld != NULL)
+    (void)xc_qcschema_put(inner, "hirshfeld_charges", reals(own->hirshfeld, m->n_atoms));
   (void)xc_qcschema_put(inner, "orbital_energies", reals(scf->levels[0], scf->m));
   if (scf->n_spin == 2)
     (void)xc_qcschema_put(inner, "orbital_energies_beta", reals(scf->levels[1], scf->m));

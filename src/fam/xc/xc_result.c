@@ -8,11 +8,19 @@
 /* Electrons integrated may differ from those there are by this part; more is a grid too coarse. */
 static const double ELECTRONS = 1e-3;
 
+/** A line of its own, where cubes are asked for. @return characters */
+static int describe_cubes(const xc_own *own, char *text, size_t size) {
+  char line[XC_INPUT];
+  xc_cubes_text(&own->cubes, line, sizeof line);
+  if (line[0] == '\0' || strlen(line) + 2 > size) return 0;
+  return snprintf(text, size, "%s\n", line);
+}
+
 void xc_describe(const tsl_problem *problem, char *text, size_t size) {
   const xc_params *p = xc_params_of(problem);
   const xc_own *own = xc_own_of(problem);
   char *groups = NULL, parts[XC_TEXT];
-  const int used =
+  int used =
       snprintf(text, size,
                "%s\n%s = %s; %lld atoms, %lld functions, %s, %s Coulomb%s; %lld points of %lld in "
                "%lld groups\n",
@@ -22,6 +30,7 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
                p->fitted_exchange ? " and exchange" : "", (long long)p->n_points,
                (long long)own->n_made, (long long)p->n_groups);
   if (used < 0 || (size_t)used >= size) return;
+  used += describe_cubes(own, text + used, size - (size_t)used);
   if (xc_groups_text(&own->groups, &own->cost, 8, &groups) == TSL_OK)
     (void)snprintf(text + used, size - (size_t)used, "\n%s", groups);
   tsl_free(groups);
@@ -122,6 +131,8 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   add_dipole(own, summary);
   TSL_TRY(add_spin(scf, summary));
   add_gradient(own, summary);
+  if (own->cubes.electrons >= 0)
+    tsl_summary_add(summary, "electrons of density cube", own->cubes.electrons, "1");
   tsl_summary_add(summary, "iterations", scf->iteration, "1");
   tsl_summary_add(summary, "last change of energy", scf->change, "hartree");
   tsl_summary_add(summary, "commutator", scf->commutator, "hartree");

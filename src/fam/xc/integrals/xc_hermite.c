@@ -1,4 +1,4 @@
-/* Boys functions and Hermite Coulomb integrals summed over charges. */
+/* Boys functions and Hermite Coulomb integrals, summed over charges or at points. */
 #include "xc_hermite.h"
 
 #include "xc_one.h"
@@ -198,4 +198,26 @@ void xc_hermite_forces(const xc_one_tables *tab, int l, double p, const double a
       for (int x = 0; x < 3; x++) forces[first + k][x] += a.q[k] * force[x][k];
   }
   sum_lanes(all, (const double(*)[XC_CHARGE_LANES])total, sum);
+}
+
+XC_LEVELS
+void xc_hermite_points(const xc_one_tables *tab, int l, double p, const double at[3],
+                       const double *number, const double *const place[3], int64_t n, double *out) {
+  double work[2][XC_HERMITES][XC_CHARGE_LANES], f[XC_HERMITE_L + 1][XC_CHARGE_LANES];
+  double r[3][XC_CHARGE_LANES], t[XC_CHARGE_LANES], sum[XC_CHARGE_LANES];
+  const int count = xc_hermite_count(l);
+  for (int64_t first = 0; first < n; first += XC_CHARGE_LANES) {
+    const int lanes = (int)(n - first < XC_CHARGE_LANES ? n - first : XC_CHARGE_LANES);
+    for (int x = 0; x < 3; x++)
+      for (int k = 0; k < XC_CHARGE_LANES; k++)
+        r[x][k] = at[x] - place[x][first + (k < lanes ? k : lanes - 1)];
+    for (int k = 0; k < XC_CHARGE_LANES; k++)
+      t[k] = p * (r[0][k] * r[0][k] + r[1][k] * r[1][k] + r[2][k] * r[2][k]);
+    boys_lanes(tab, l, t, f);
+    const double(*hermite)[XC_CHARGE_LANES] = hermite_lanes(tab, l, p, r, f, work);
+    for (int k = 0; k < XC_CHARGE_LANES; k++) sum[k] = number[0] * hermite[0][k];
+    for (int h = 1; h < count; h++)
+      for (int k = 0; k < XC_CHARGE_LANES; k++) sum[k] += number[h] * hermite[h][k];
+    for (int k = 0; k < lanes; k++) out[first + k] += sum[k];
+  }
 }

@@ -55,4 +55,11 @@ void xc_hermite_forces(const xc_one_tables *tables, int l, double p, const doubl
                        const xc_charge *charges, int64_t n, const double *weights,
                        double sum[XC_HERMITES], double (*forces)[3]);
 
+/*
+ * out[k] += sum_h number[h] R_h(p, at - r_k) of the Hermite functions of degree <= l at n points
+ * r_k; r[x] holds their x, y and z.
+ */
+void xc_hermite_points(const xc_one_tables *tables, int l, double p, const double at[3],
+                       const double *number, const double *const r[3], int64_t n, double *out);
+
 #endif

@@ -304,3 +304,23 @@ tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, const
 done:
   return err;
 }
+
+tsl_err xc_guess_radial(const xc_basis *basis, int64_t first, int64_t n, int32_t z,
+                        double *radial) {
+  tsl_err err = TSL_OK;
+  guessing g = {.basis = basis};
+  lone a = {.nucleus = {{0, 0, 0}, z}};
+  if (n > XC_MAX_FREE_SHELLS)
+    TSL_FAIL(TSL_ERR_INPUT, "%s has %lld shells; densities of free atoms have at most %d",
+             xc_symbol(z), (long long)n, XC_MAX_FREE_SHELLS);
+  TSL_TRY(make_lone(&g, first, z, &a));
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) {
+      const xc_shell *p = &a.basis.shells[i], *q = &a.basis.shells[j];
+      radial[i * n + j] =
+          p->l == q->l ? a.density[(p->first + p->l) * a.basis.n + q->first + q->l] : 0;
+    }
+done:
+  lone_clear(&a);
+  return err;
+}

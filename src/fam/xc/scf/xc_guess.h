@@ -28,4 +28,17 @@ void xc_guess_occupation(double all, double electrons[4]);
 tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, const double *spins,
                        double *const density[2], int64_t *n_unconverged);
 
+/** Most shells of an atom whose density xc_guess_radial gives. */
+enum { XC_MAX_FREE_SHELLS = 256 };
+
+/**
+ * Density of a neutral atom alone, as the guess has it: with f_i(r) = sum_k c_k exp(-a_k r^2) of
+ * shell i it is sum_ij d_ij r^2l f_i f_j over pairs of shells of the same l.
+ * @param[in]  first,n  its shells in the basis
+ * @param[out] radial   [n][n] d, zero between unlike l
+ * @return TSL_ERR_INPUT for more than XC_MAX_FREE_SHELLS shells; what did not settle to 1e-6 is
+ *         used, as in xc_guess_atoms
+ */
+tsl_err xc_guess_radial(const xc_basis *basis, int64_t first, int64_t n, int32_t z, double *radial);
+
 #endif

@@ -1,0 +1,215 @@
+/* The density as Hermite Gaussians, a list of them for each shell, and their potential at points.
+ */
+#include "xc_potential.h"
+
+#include "xc_expansion.h"
+#include "xc_hermite.h"
+
+#include "parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CARTESIANS = XC_CARTESIANS(XC_MAX_L) };
+static const double SMALLEST = 1e-12, NOTHING = 1e-24; /* hartree; overlap of a pair */
+
+/* Hermite Gaussians of one exponent and centre. */
+typedef struct cloud {
+  double p, at[3];
+  int64_t first; /* of its numbers, of degree <= l */
+  int32_t l, zero;
+} cloud;
+
+/* Pairs of one shell with those before it. */
+typedef struct cloud_row {
+  cloud *list;
+  double *numbers;
+  int64_t n, room, n_numbers, numbers_room;
+} cloud_row;
+
+struct xc_potential {
+  const xc_molecule *molecule;
+  const xc_basis *basis;
+  const double *density; /* while it is made */
+  cloud_row *rows;       /* [n_shells] */
+};
+
+/* ---------------------------------------------------------------- one pair */
+
+/* exp(-a b / (a + b) |AB|^2) of the s functions, as xc_attraction leaves pairs out. */
+static double overlap_of(const xc_shell *a, const xc_shell *b, int i, int j) {
+  const double alpha = a->exponent[i], beta = b->exponent[j];
+  double d2 = 0;
+  for (int x = 0; x < 3; x++) d2 += (a->at[x] - b->at[x]) * (a->at[x] - b->at[x]);
+  return fabs(a->coefficient[i] * b->coefficient[j]) * 2 * M_PI / (alpha + beta) *
+         exp(-alpha * beta / (alpha + beta) * d2);
+}
+
+int64_t xc_potential_pairs(const xc_basis *basis) {
+  int64_t n = 0;
+  for (int64_t s = 0; s < basis->n_shells; s++)
+    for (int64_t t = 0; t <= s; t++)
+      for (int i = 0; i < basis->shells[s].n; i++)
+        for (int j = 0; j < basis->shells[t].n; j++)
+          n += overlap_of(&basis->shells[s], &basis->shells[t], i, j) >= SMALLEST;
+  return n;
+}
+
+/* Density of two shells in Cartesian functions; pairs of unlike shells count twice. */
+static void cartesian_block(const xc_basis *basis, const double *density, const xc_shell *a,
+                            const xc_shell *b, double *out) {
+  const xc_harmonics *h = &xc_one_tables_get()->harmonics;
+  const int na = XC_CARTESIANS(a->l), nb = XC_CARTESIANS(b->l);
+  const int ma = xc_shell_size(a), mb = xc_shell_size(b);
+  const double twice = a == b ? 1 : 2;
+  double half[CARTESIANS * CARTESIANS] = {0}; /* [ma][nb] */
+  memset(out, 0, (size_t)(na * nb) * sizeof *out);
+  for (int i = 0; i < ma; i++)
+    for (int j = 0; j < mb; j++) {
+      const double d = twice * density[(a->first + i) * basis->n + b->first + j];
+      for (int k = 0; k < nb; k++)
+        half[i * nb + k] += d * (b->spherical ? h->of[b->l][j][k] : j == k);
+    }
+  for (int i = 0; i < ma; i++)
+    for (int k = 0; k < na; k++) {
+      const double c = a->spherical ? h->of[a->l][i][k] : i == k;
+      for (int j = 0; j < nb && c != 0; j++) out[k * nb + j] += c * half[i * nb + j];
+    }
+}
+
+/* Add the numbers of Cartesian functions of powers i and j whose density is d. */
+static void add_element(const xc_expansion e[3], const int i[3], const int j[3], double d,
+                        double *numbers) {
+  for (int t = 0; t <= i[0] + j[0]; t++)
+    for (int u = 0; u <= i[1] + j[1]; u++) {
+      const double tu = d * e[0].of[i[0]][j[0]][t] * e[1].of[i[1]][j[1]][u];
+      for (int v = 0; v <= i[2] + j[2]; v++)
+        numbers[xc_hermite_at(t, u, v)] += tu * e[2].of[i[2]][j[2]][v];
+    }
+}
+
+/* More than the potential of these numbers is anywhere: |R_tuv| < sqrt(2^d d!) p^(d/2). */
+static double bound_of(const cloud *c, const double *numbers) {
+  double bound = 0, factor = 1;
+  for (int d = 0, h = 0; d <= c->l; d++) {
+    for (; h < xc_hermite_count(d); h++) bound += factor * fabs(numbers[h]);
+    factor *= sqrt(2 * (d + 1) * c->p);
+  }
+  return bound;
+}
+
+static void set_cloud(const xc_shell *a, const xc_shell *b, int i, int j, const double *block,
+                      cloud *c, double *numbers) {
+  const xc_one_tables *tables = xc_one_tables_get();
+  const double alpha = a->exponent[i], beta = b->exponent[j], p = alpha + beta;
+  const int na = XC_CARTESIANS(a->l), nb = XC_CARTESIANS(b->l);
+  const double factor = -2 * M_PI / p * a->coefficient[i] * b->coefficient[j];
+  xc_expansion e[3];
+  *c = (cloud){.p = p, .l = a->l + b->l};
+  for (int x = 0; x < 3; x++) {
+    const double ab = a->at[x] - b->at[x];
+    c->at[x] = (alpha * a->at[x] + beta * b->at[x]) / p;
+    xc_expansion_fill(&e[x], a->l, b->l, c->at[x] - a->at[x], c->at[x] - b->at[x], p,
+                      exp(-alpha * beta / p * ab * ab));
+  }
+  memset(numbers, 0, (size_t)xc_hermite_count(c->l) * sizeof *numbers);
+  for (int k = 0; k < na; k++)
+    for (int m = 0; m < nb; m++)
+      add_element(e, tables->power[a->l][k], tables->power[b->l][m], factor * block[k * nb + m],
+                  numbers);
+}
+
+/* --------------------------------------------------------------------- rows */
+
+static tsl_err add_cloud(cloud_row *row, const cloud *c, const double *numbers) {
+  tsl_err err = TSL_OK;
+  const int64_t count = xc_hermite_count(c->l);
+  TSL_TRY(tsl_grow((void **)&row->list, row->n, 1, &row->room, sizeof *row->list,
+                   "pairs of primitives"));
+  TSL_TRY(tsl_grow((void **)&row->numbers, row->n_numbers, count, &row->numbers_room,
+                   sizeof *row->numbers, "density of pairs of primitives"));
+  row->list[row->n] = *c;
+  row->list[row->n++].first = row->n_numbers;
+  memcpy(row->numbers + row->n_numbers, numbers, (size_t)count * sizeof *numbers);
+  row->n_numbers += count;
+done:
+  return err;
+}
+
+static tsl_err add_shells(const xc_potential *v, const xc_shell *a, const xc_shell *b,
+                          cloud_row *row) {
+  tsl_err err = TSL_OK;
+  double block[CARTESIANS * CARTESIANS], numbers[XC_HERMITES];
+  cartesian_block(v->basis, v->density, a, b, block);
+  for (int i = 0; i < a->n; i++)
+    for (int j = 0; j < b->n; j++) {
+      cloud c;
+      if (overlap_of(a, b, i, j) < NOTHING) continue;
+      set_cloud(a, b, i, j, block, &c, numbers);
+      if (bound_of(&c, numbers) >= SMALLEST) TSL_TRY(add_cloud(row, &c, numbers));
+    }
+done:
+  return err;
+}
+
+static tsl_err potential_rows(void *context, int slot, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  const xc_potential *v = context;
+  (void)slot;
+  for (int64_t a = lo; a < hi; a++)
+    for (int64_t b = 0; b <= a; b++)
+      TSL_TRY(add_shells(v, &v->basis->shells[a], &v->basis->shells[b], &v->rows[a]));
+done:
+  return err;
+}
+
+void xc_potential_destroy(xc_potential **potential) {
+  xc_potential *v = *potential;
+  if (v == NULL) return;
+  for (int64_t s = 0; v->rows != NULL && s < v->basis->n_shells; s++)
+    TSL_FREE_ALL(v->rows[s].list, v->rows[s].numbers);
+  TSL_FREE_ALL(v->rows, v);
+  *potential = NULL;
+}
+
+tsl_err xc_potential_create(const xc_molecule *molecule, const xc_basis *basis, const double *total,
+                            xc_potential **out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(1, sizeof **out, "the potential", (void **)out));
+  xc_potential *v = *out;
+  v->molecule = molecule, v->basis = basis, v->density = total;
+  TSL_TRY(tsl_alloc(basis->n_shells, sizeof *v->rows, "the potential", (void **)&v->rows));
+  TSL_TRY(tsl_parallel(basis->n_shells, 1, potential_rows, v));
+  v->density = NULL;
+done:
+  if (err != TSL_OK) xc_potential_destroy(out);
+  return err;
+}
+
+/* ------------------------------------------------------------------- points */
+
+static void add_charge(double q, const double at[3], const xc_places *points, double *out) {
+  const double least = XC_POTENTIAL_NEAREST;
+#pragma omp simd
+  for (int64_t p = 0; p < points->n; p++) {
+    const double x = points->x[p] - at[0], y = points->y[p] - at[1], z = points->z[p] - at[2];
+    const double r = sqrt(x * x + y * y + z * z);
+    out[p] += q / (r > least ? r : least);
+  }
+}
+
+void xc_potential_at(const xc_potential *v, const xc_places *points, double *out) {
+  const xc_one_tables *tables = xc_one_tables_get();
+  const xc_molecule *m = v->molecule;
+  const double *const places[3] = {points->x, points->y, points->z};
+  memset(out, 0, (size_t)points->n * sizeof *out);
+  for (int64_t s = 0; s < v->basis->n_shells; s++)
+    for (int64_t k = 0; k < v->rows[s].n; k++) {
+      const cloud *c = &v->rows[s].list[k];
+      xc_hermite_points(tables, c->l, c->p, c->at, v->rows[s].numbers + c->first, places, points->n,
+                        out);
+    }
+  for (int64_t a = 0; a < m->n_atoms; a++) add_charge(m->atoms[a].z, m->atoms[a].at, points, out);
+  for (int64_t c = 0; c < m->n_charges; c++)
+    add_charge(m->charges[c].q, m->charges[c].at, points, out);
+}

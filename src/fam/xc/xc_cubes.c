@@ -1,0 +1,303 @@
+/* Section `xc.cube:` - which cubes, of how many points, into which files. */
+#include "xc_cubes.h"
+#include "xc_family.h"
+#include "xc_potential.h"
+
+#include "parallel.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define AT(member) offsetof(xc_cube_deck, member)
+
+const tsl_key xc_cube_keys[] = {
+    {"density", TSL_KEY_TEXT, AT(files[XC_CUBE_DENSITY]), "", 0, 0, NULL, NULL, 0,
+     "The electrons' density is written to this file, .cube."},
+    {"spin", TSL_KEY_TEXT, AT(files[XC_CUBE_SPIN]), "", 0, 0, NULL, NULL, 0,
+     "Likewise alpha's density less beta's."},
+    {"potential", TSL_KEY_TEXT, AT(files[XC_CUBE_POTENTIAL]), "", 0, 0, NULL, NULL, 0,
+     "Likewise the electrostatic potential, of point charges too; takes much longer."},
+    {"orbitals", TSL_KEY_TEXT, AT(orbitals), "", 0, 0, NULL, NULL, 0,
+     "Orbitals: numbers from 1, homo, lumo, homo-1, lumo+2, of alpha or with beta: before them, "
+     "as "
+     "in 'homo lumo 12 beta:homo'."},
+    {"orbital_files", TSL_KEY_TEXT, AT(orbital_files), "", 0, 0, NULL, NULL, 0,
+     "Their files, .cube, with a * where the orbital's name goes: mo_*.cube makes mo_homo.cube, "
+     "mo_beta_homo.cube."},
+    {"spacing", TSL_KEY_REAL, AT(spacing), "0.2", 1e-3, 100, NULL, NULL, 0,
+     "Points are so far from each other, bohr; at most six digits behind the point."},
+    {"margin", TSL_KEY_REAL, AT(margin), "4", 0, 1000, NULL, NULL, 0,
+     "The box ends so far from the outermost nuclei, bohr."},
+    {0}};
+
+static const char *const kind_keys[XC_N_CUBE_KINDS] = {
+    "xc.cube.density", "xc.cube.spin", "xc.cube.potential", "xc.cube.orbital_files"};
+
+const char *xc_cube_key(const xc_cube *cube) {
+  return kind_keys[cube->kind];
+}
+
+void xc_cubes_clear(xc_cubes *cubes) {
+  for (int k = 0; k < cubes->n; k++) tsl_free(cubes->list[k].file);
+  cubes->n = 0;
+}
+
+/* ---------------------------------------------------------------- orbitals */
+
+/* How many levels lie beyond homo or lumo: "", "+2", "-1". */
+static bool read_shift(const char *text, int64_t *shift) {
+  char *end = NULL;
+  *shift = 0;
+  if (*text == '\0') return true;
+  if ((*text != '+' && *text != '-') || !isdigit((unsigned char)text[1])) return false;
+  *shift = strtoll(text, &end, 10);
+  return *end == '\0' && llabs(*shift) <= INT32_MAX;
+}
+
+/* The orbital of a word; its number from 0. @return false: it is none */
+static bool read_orbital(const char *word, const xc_molecule *m, xc_cube *cube) {
+  const int64_t electrons[2] = {m->alpha, m->beta};
+  char *end = NULL;
+  *cube = (xc_cube){.kind = XC_CUBE_ORBITAL};
+  if (strncmp(word, "alpha:", 6) == 0) word += 6;
+  if (strncmp(word, "beta:", 5) == 0) word += 5, cube->spin = 1;
+  if (strncmp(word, "homo", 4) == 0 || strncmp(word, "lumo", 4) == 0) {
+    int64_t shift = 0;
+    if (!read_shift(word + 4, &shift)) return false;
+    cube->orbital = electrons[cube->spin] - (word[0] == 'h') + shift;
+    return true;
+  }
+  if (!isdigit((unsigned char)*word)) return false;
+  cube->orbital = strtoll(word, &end, 10) - 1;
+  return *end == '\0';
+}
+
+/* The pattern with the word for its '*', ':' of it as '_'. */
+static tsl_err orbital_file(const char *pattern, const char *word, char **file) {
+  tsl_err err = TSL_OK;
+  const char *star = strchr(pattern, '*');
+  const size_t before = (size_t)(star - pattern), room = strlen(pattern) + strlen(word) + 1;
+  TSL_TRY(tsl_alloc((int64_t)room, 1, "file name", (void **)file));
+  (void)snprintf(*file, room, "%.*s%s%s", (int)before, pattern, word, star + 1);
+  for (char *c = *file + before; c < *file + before + strlen(word); c++)
+    if (*c == ':') *c = '_';
+done:
+  return err;
+}
+
+static tsl_err add_orbital(const tsl_deck *deck, const xc_cube_deck *s, const char *word,
+                           const xc_molecule *m, const xc_basis *basis, int32_t n_spin,
+                           xc_cubes *out) {
+  static const char *const key = "xc.cube.orbitals";
+  tsl_err err = TSL_OK;
+  xc_cube cube;
+  if (!read_orbital(word, m, &cube))
+    TSL_DECK_FAIL(deck, key,
+                  "'%s' is no orbital; it takes a number from 1, homo, lumo, homo-1 or lumo+1, "
+                  "perhaps behind alpha: or beta:",
+                  word);
+  if (cube.spin == 1 && n_spin == 1)
+    TSL_DECK_FAIL(deck, key,
+                  "'%s': orbitals of this run are the same for both spins; remove beta:", word);
+  if (cube.orbital < 0 || cube.orbital >= basis->n)
+    TSL_DECK_FAIL(deck, key, "'%s' would be orbital %lld; there are 1..%lld", word,
+                  (long long)cube.orbital + 1, (long long)basis->n);
+  if (out->n == XC_CUBE_ORBITAL + XC_CUBE_ORBITALS)
+    TSL_DECK_FAIL(deck, key, "names too many orbitals; %d may be written at a time",
+                  XC_CUBE_ORBITALS);
+  TSL_TRY(orbital_file(s->orbital_files, word, &cube.file));
+  out->list[out->n++] = cube;
+done:
+  return err;
+}
+
+static tsl_err add_orbitals(const tsl_deck *deck, const xc_cube_deck *s, const xc_molecule *m,
+                            const xc_basis *basis, int32_t n_spin, xc_cubes *out) {
+  tsl_err err = TSL_OK;
+  char *words = NULL, *rest = NULL;
+  if (s->orbitals == NULL && s->orbital_files == NULL) goto done;
+  if (s->orbital_files == NULL)
+    TSL_DECK_FAIL(deck, "xc.cube.orbitals", "needs xc.cube.orbital_files, such as mo_*.cube");
+  if (s->orbitals == NULL)
+    TSL_DECK_FAIL(deck, "xc.cube.orbital_files", "needs xc.cube.orbitals, such as 'homo lumo'");
+  const char *star = strchr(s->orbital_files, '*');
+  if (star == NULL || strchr(star + 1, '*') != NULL)
+    TSL_DECK_FAIL(deck, "xc.cube.orbital_files",
+                  "'%s' needs one * where the orbital's name goes, as in mo_*.cube",
+                  s->orbital_files);
+  const size_t bytes = strlen(s->orbitals) + 1;
+  TSL_TRY(tsl_alloc((int64_t)bytes, 1, "orbitals of cubes", (void **)&words));
+  memcpy(words, s->orbitals, bytes);
+  for (char *word = strtok_r(words, " \t\n,;", &rest); word != NULL;
+       word = strtok_r(NULL, " \t\n,;", &rest))
+    TSL_TRY(add_orbital(deck, s, word, m, basis, n_spin, out));
+done:
+  tsl_free(words);
+  return err;
+}
+
+/* -------------------------------------------------------------------- box */
+
+static double cube_bytes(const xc_cubes *c) {
+  return 13.2 * (double)c->points[0] * (double)c->points[1] * (double)c->points[2];
+}
+
+static void set_box(const xc_cube_deck *s, const xc_molecule *m, xc_cubes *out) {
+  static const double digits = 1e6; /* of numbers in the files */
+  out->step = rint(digits * s->spacing) / digits;
+  for (int k = 0; k < 3; k++) {
+    double lo = INFINITY, hi = -INFINITY;
+    for (int64_t a = 0; a < m->n_atoms; a++) {
+      lo = fmin(lo, m->atoms[a].at[k]);
+      hi = fmax(hi, m->atoms[a].at[k]);
+    }
+    const double steps = ceil((hi - lo + 2 * s->margin) / out->step - 1e-9);
+    out->origin[k] = rint(digits * (lo - s->margin)) / digits;
+    out->points[k] = 1 + (int64_t)fmin(steps, 1e12);
+  }
+}
+
+static tsl_err check_points(const tsl_deck *deck, const xc_cubes *c) {
+  tsl_err err = TSL_OK;
+  char bytes[24], memory[24];
+  const double plane = (double)c->points[1] * (double)c->points[2];
+  const double all = plane * (double)c->points[0];
+  if (all <= XC_CUBE_POINTS && c->n * plane <= XC_CUBE_PLANE) goto done;
+  TSL_DECK_FAIL(deck, "xc.cube.spacing",
+                "%g bohr makes %lld x %lld x %lld points: %s on disk for each cube of %d, %s of "
+                "memory; at most %d points a cube and %d of all cubes in a plane are written; take "
+                "a larger spacing or a smaller margin",
+                c->step, (long long)c->points[0], (long long)c->points[1], (long long)c->points[2],
+                tsl_bytes_text(cube_bytes(c), bytes), c->n,
+                tsl_bytes_text(8.0 * XC_CUBE_SLAB * c->n * plane, memory), XC_CUBE_POINTS,
+                XC_CUBE_PLANE);
+done:
+  return err;
+}
+
+/* The folder of a file. */
+static void folder_of(const char *file, char folder[XC_FOLDER]) {
+  (void)snprintf(folder, XC_FOLDER, "%s", file);
+  char *slash = strrchr(folder, '/');
+  if (slash == NULL)
+    (void)snprintf(folder, XC_FOLDER, ".");
+  else
+    slash[slash == folder] = '\0';
+}
+
+/* Is there room on disk for the cubes that go where cube k goes? */
+static tsl_err check_disk(const tsl_deck *deck, const xc_cubes *c, int k) {
+  tsl_err err = TSL_OK;
+  char folder[XC_FOLDER], needs[24], has[24];
+  struct statvfs disk;
+  struct stat here, there;
+  int n = 0;
+  folder_of(c->list[k].file, folder);
+  if (statvfs(folder, &disk) != 0 || stat(folder, &here) != 0) goto done;
+  for (int i = 0; i < c->n; i++) {
+    folder_of(c->list[i].file, folder);
+    n += stat(folder, &there) == 0 && there.st_dev == here.st_dev;
+  }
+  const double room = (double)disk.f_bavail * (double)disk.f_frsize;
+  if (n * cube_bytes(c) > room)
+    TSL_DECK_FAIL(deck, xc_cube_key(&c->list[k]),
+                  "%d cubes of %lld x %lld x %lld points take %s of disk, and %s are free; take a "
+                  "larger xc.cube.spacing",
+                  n, (long long)c->points[0], (long long)c->points[1], (long long)c->points[2],
+                  tsl_bytes_text(n * cube_bytes(c), needs), tsl_bytes_text(room, has));
+done:
+  return err;
+}
+
+/* -------------------------------------------------------------------- plan */
+
+static tsl_err add_files(const xc_cube_deck *s, xc_cubes *out) {
+  tsl_err err = TSL_OK;
+  for (int f = 0; f < XC_CUBE_ORBITAL; f++) {
+    if (s->files[f] == NULL) continue;
+    const size_t bytes = strlen(s->files[f]) + 1;
+    xc_cube *cube = &out->list[out->n];
+    *cube = (xc_cube){.kind = f};
+    TSL_TRY(tsl_alloc((int64_t)bytes, 1, "file name", (void **)&cube->file));
+    memcpy(cube->file, s->files[f], bytes);
+    out->n++;
+  }
+done:
+  return err;
+}
+
+/* Seconds of a core that the potential takes. */
+static double predicted_seconds(const xc_cubes *c) {
+  return XC_CUBE_PAIR_SECONDS * (double)c->pairs * (double)c->points[0] * (double)c->points[1] *
+         (double)c->points[2];
+}
+
+/* The potential of a large molecule may take longer than its field. */
+static void warn_of_time(const xc_cubes *c) {
+  static const double long_time = 600;
+  const int threads = tsl_parallel_slots();
+  const double seconds = predicted_seconds(c) / threads;
+  if (seconds > long_time)
+    fprintf(stderr,
+            "tesela: warning: xc.cube.potential takes about %.2g s on %d thread%s once the field "
+            "has converged; a larger xc.cube.spacing makes it shorter\n",
+            seconds, threads, threads == 1 ? "" : "s");
+}
+
+tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const xc_molecule *molecule,
+                      const xc_basis *basis, int32_t n_spin, xc_cubes *out) {
+  static const char *const of_box[] = {"xc.cube.spacing", "xc.cube.margin"};
+  tsl_err err = TSL_OK;
+  *out = (xc_cubes){.electrons = -1};
+  if (s->files[XC_CUBE_SPIN] != NULL && n_spin == 1)
+    TSL_DECK_FAIL(deck, "xc.cube.spin",
+                  "densities of this run are the same for both spins; remove it, or take "
+                  "xc.reference: unrestricted");
+  TSL_TRY(add_files(s, out));
+  TSL_TRY(add_orbitals(deck, s, molecule, basis, n_spin, out));
+  for (int k = 0; k < 2 && out->n == 0; k++)
+    if (tsl_deck_given(deck, of_box[k]))
+      TSL_DECK_FAIL(deck, of_box[k], "no cube is to be written; remove it");
+  if (out->n == 0) goto done;
+  set_box(s, molecule, out);
+  TSL_TRY(check_points(deck, out));
+  for (int k = 0; k < out->n; k++) {
+    TSL_TRY(
+        xc_files_check_one(deck, xc_cube_key(&out->list[k]), ".cube", "tesela", out->list[k].file));
+    TSL_TRY(check_disk(deck, out, k));
+    if (out->list[k].kind == XC_CUBE_POTENTIAL) out->pairs = xc_potential_pairs(basis);
+  }
+  warn_of_time(out);
+done:
+  return err;
+}
+
+tsl_err xc_cubes_check(const tsl_deck *deck, const xc_cubes *cubes, int64_t m) {
+  tsl_err err = TSL_OK;
+  for (int k = 0; k < cubes->n; k++)
+    if (cubes->list[k].kind == XC_CUBE_ORBITAL && cubes->list[k].orbital >= m)
+      TSL_DECK_FAIL(deck, "xc.cube.orbitals",
+                    "there is no orbital %lld; the functions make %lld independent ones",
+                    (long long)cubes->list[k].orbital + 1, (long long)m);
+done:
+  return err;
+}
+
+void xc_cubes_text(const xc_cubes *c, char *text, size_t size) {
+  char bytes[24];
+  text[0] = '\0';
+  if (c->n == 0) return;
+  const int used =
+      snprintf(text, size, "%d cube file%s of %lld x %lld x %lld points, %s each", c->n,
+               c->n == 1 ? "" : "s", (long long)c->points[0], (long long)c->points[1],
+               (long long)c->points[2], tsl_bytes_text(cube_bytes(c), bytes));
+  if (c->pairs > 0 && used > 0 && (size_t)used < size)
+    (void)snprintf(text + used, size - (size_t)used,
+                   "; the potential: up to %lld pairs of primitives at each point, about %.2g s "
+                   "of a core",
+                   (long long)c->pairs, predicted_seconds(c));
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""What family xc finds at points of space: cube files and Hirshfeld's charges.
+
+usage: xc_points.py TESELA [--fast] [ONLY]
+
+Truth: xc_points_truth.json, which tools/xc_points_truth made with PySCF's cubegen on the same points; cubes are read by
+a reader of their own here.
+"""
+import json
+import os
+import subprocess
+import time
+
+import harness
+from harness import check, np
+from xc_harness import near
+
+suite = harness.Suite(__doc__, jobs=2)
+HERE = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(HERE, "xc_points_truth.json"), encoding="ascii") as truth_file:
+    TRUTH = json.load(truth_file)
+CASES = {case["name"]: case for case in TRUTH["cases"]}
+HEAD = 2
+
+
+def read_cube(path):
+    """Origin, numbers of points, steps, orbitals' numbers, atoms and values of a file, all by its format."""
+    with open(path, encoding="ascii") as file:
+        lines = file.read().split("\n")
+    check(lines[0].startswith("tesela: ") and lines[-1] == "", f"{path} begins with {lines[0]!r}")
+    atoms, *origin = lines[HEAD].split()
+    axes = [line.split() for line in lines[HEAD + 1:HEAD + 4]]
+    points, steps = [int(axis[0]) for axis in axes], np.array([axis[1:] for axis in axes], float)
+    at = HEAD + 4 + abs(int(atoms))
+    nuclei = np.array([line.split() for line in lines[HEAD + 4:at]], float)
+    numbers = []
+    if int(atoms) < 0:
+        count, *numbers = map(int, lines[at].split())
+        check(count == len(numbers) == 1, f"{path} has {count} orbitals")
+        at += 1
+    rows = -(-points[2] // 6)
+    body = lines[at:-1]
+    check(len(body) == rows * points[0] * points[1], f"{path} has {len(body)} lines of values")
+    check(all(len(line) % 13 == 0 for line in body), f"{path} has values of other widths")
+    values = np.array([line[k:k + 13] for line in body for k in range(0, len(line), 13)], float)
+    return np.array(origin, float), points, steps, numbers, nuclei, values.reshape(points)
+
+
+def tree_of(case, folder, **more):
+    """The deck of a case, with cubes of all that there is."""
+    molecule = {"atoms": f'"{case["atoms"]}"', "multiplicity": case.get("multiplicity", 1)}
+    name = case["name"].replace(" ", "_")
+    basis = case.get("basis")
+    if "text" in case:
+        basis = suite.write(f"{name}.nw", case["text"])
+    if "charges" in case:
+        molecule["charges"] = suite.write(f"{name}.txt", "".join(f"{x} {y} {z} {q}\n" for (x, y, z), q in case["charges"]))
+    os.makedirs(folder, exist_ok=True)
+    cube = {key: os.path.join(folder, f"{key}.cube") for key in ("density", "spin", "potential") if key in case["values"]}
+    cube.update(orbitals=f'"{case["orbitals"]}"', orbital_files=f'"{os.path.join(folder, "mo_*.cube")}"',
+                spacing=TRUTH["spacing"], margin=TRUTH["margin"])
+    section = {"molecule": molecule, "basis": basis, "functional": case["functional"],
+               "functions": case.get("functions", "auto"), "grid": {"preset": "ultrafine"},
+               "scf": {"energy": 1e-11, "commutator": 1e-8}, "threshold": 1e-14, "hirshfeld": True, "cube": cube, **more}
+    return {"family": "xc", "run": {"device": "cpu", "threads": 1, "ranks": "all"}, "xc": section}
+
+
+def file_of(folder, key):
+    own = key in ("density", "spin", "potential")
+    return os.path.join(folder, f"{key}.cube" if own else f"mo_{key.replace(':', '_')}.cube")
+
+
+def digits(found, truth):
+    """The largest difference in units of the last digit that the format has; of values that cancel to less than 1/100 of
+    the largest, in the last digit that such a value has, as both fields are converged to 1e-8 hartree and no further."""
+    signed, truth = truth, np.abs(truth)
+    return float((np.abs(found - signed) / 10.0 ** (np.floor(np.log10(np.maximum(truth, truth.max() / 100))) - 5)).max())
+
+
+def cubegen_case(name):
+    """Every value that cubegen has, to two units of the last digit, orbitals up to their sign."""
+    case, folder = CASES[name], suite.path(name.replace(" ", "_"))
+    with suite.result(tree_of(case, folder), timeout=300) as file:
+        lines = dict(file["results"].attrs)
+        charges = file["results/hirshfeld_charges"][()]
+    near("total energy", lines["total energy"], case["energy"], 2e-7)
+    worst = {}
+    for key, truth in case["values"].items():
+        origin, points, steps, numbers, nuclei, values = read_cube(file_of(folder, key))
+        near("origin", origin, case["origin"], 1e-9)
+        near("steps", steps, np.eye(3) * TRUTH["spacing"], 1e-9)
+        check(points == case["points"], f"points {points}")
+        check(len(nuclei) == len(case["hirshfeld"]) and (nuclei[:, 0] == nuclei[:, 1]).all(), "atoms are missing")
+        truth = np.array(truth).reshape(points)
+        if key not in ("density", "spin", "potential"):
+            check(len(numbers) == 1, "the orbital's number is missing")
+            truth = truth * np.sign(np.vdot(truth, values))
+        worst[key] = digits(values, truth)
+    check(max(worst.values()) <= 2, f"units of the last digit: {worst}")
+    near("Hirshfeld's charges", charges, case["hirshfeld"], 1e-5)
+    return ", ".join(f"{key} {value:.1f}" for key, value in worst.items()) + " units of the last digit"
+
+
+def sum_case():
+    """The sum of the density is the line of the summary, and nearly the electrons."""
+    case, folder = CASES["water"], suite.path("sums")
+    tree = tree_of(case, folder, grid={"preset": "coarse"})
+    tree["xc"]["cube"].update(spacing=0.12, margin=6)
+    del tree["xc"]["cube"]["potential"]
+    with suite.result(tree, name="sums", timeout=300) as file:
+        told = float(file["results"].attrs["electrons of density cube"])
+    values = read_cube(file_of(folder, "density"))[-1]
+    near("electrons of the line", values.sum() * 0.12 ** 3, told, 1e-4)
+    near("electrons of ten", told, 10, 0.1)
+    norm = read_cube(file_of(folder, "homo"))[-1]
+    near("norm of the orbital", (norm ** 2).sum() * 0.12 ** 3, 1, 1e-3)
+    return f"{told:.5f} electrons"
+
+
+def charges_case():
+    """Charges add up to the molecule's, and equal atoms have equal ones."""
+    tree = {"family": "xc", "run": {"device": "cpu", "threads": 1, "ranks": "all"},
+            "xc": {"molecule": {"atoms": '"N 0 0 0; H 0.95 0 -0.38; H -0.475 0.8227 -0.38; H -0.475 -0.8227 -0.38; H 0 0 1.02"',
+                                "charge": 1}, "basis": "def2-TZVP", "functional": "pbe", "hirshfeld": True}}
+    with suite.result(tree, name="ammonium") as file:
+        charges = file["results/hirshfeld_charges"][()]
+    near("their sum", charges.sum(), 1, 1e-4)
+    near("equal atoms", charges[1:4], charges[1:4].mean(), 2e-4)
+    tree["xc"]["hirshfeld"] = False
+    with suite.result(tree, name="plain") as file:
+        check("hirshfeld_charges" not in file["results"], "charges that nobody asked for")
+    return f"N {charges[0]:+.4f}"
+
+
+def same_case():
+    """The same text on any ranks and threads."""
+    case, texts = CASES["hydroxyl"], []
+    for ranks, threads in ((1, 1), (2, 1), (1, 2)):
+        folder = suite.path(f"same{ranks}{threads}")
+        tree = tree_of(case, folder, grid={"preset": "coarse"}, reproducible=True)
+        tree["run"]["threads"] = threads
+        suite.result(tree, ranks=ranks, name=f"same{ranks}{threads}", timeout=300).close()
+        with open(file_of(folder, "potential"), encoding="ascii") as file:
+            texts.append(file.read())
+    check(texts.count(texts[0]) == len(texts), "they differ")
+
+
+
+
+def full_case():
+    """A disk that fills up while the field is computed costs the cube that is there; a disk that is full, nothing."""
+    case, folder = CASES["water"], suite.path("disk")
+    os.makedirs(folder)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tesela", folder], capture_output=True, check=False).returncode:
+        return "skipped: no mount"
+    try:
+        slow = {"energy": 1e-9, "commutator": 1e-7, "damping": 0.9, "damping_until": 1e-6, "iterations": 1000, "diis": 0}
+        tree = tree_of(case, suite.path("disk_else"), scf=slow)
+        tree["xc"]["cube"].update(density=os.path.join(folder, "d.cube"), spacing=0.4, margin=4)
+        arguments = ["run", suite.deck("disk.yaml", tree), "-o", suite.path("disk.h5"), "--overwrite", "-q"]
+        with open(os.path.join(folder, "filler"), "wb") as file:
+            process, began = suite.start(arguments), time.monotonic()
+            time.sleep(1)
+            file.write(b"x" * 4096 * 40)
+        run = suite.finish(process, began, 120)
+        check(run.status == 0 and "lost: xc.cube.density" in run.err and "No space left" in run.err, run.tail())
+        check("electrons of density cube" not in run.out, "a sum of half a cube")
+        check(os.listdir(folder) == ["filler"], f"left {os.listdir(folder)}")
+        check(os.path.exists(file_of(suite.path("disk_else"), "potential")), "another cube is lost too")
+        run = suite.run(arguments)
+        check(run.status == 2 and "disk.yaml:" in run.err and "xc.cube.density" in run.err and "are free" in run.err, run.tail())
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+for molecule in CASES:
+    suite.case(f"{molecule} as cubegen has it", cubegen_case, molecule)
+suite.case("sums", sum_case)
+suite.case("charges of ammonium", charges_case)
+suite.case("ranks and threads", same_case)
+suite.case("a full disk", full_case)
+suite.end()
