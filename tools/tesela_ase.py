@@ -23,8 +23,8 @@ from pages.molecule import ANGSTROM
 
 class Tesela(Points):
     """Of a deck. folder: of the runs, by default a temporary one that is removed with the calculator; sets: as
-    KEY=VALUE of `tesela run --set`; ranks: by mpirun, or by launch, a command with {ranks} in it; program: by default of
-    this tree's builds, else of the PATH. Runs that fail raise pages.step.StepError with what they said."""
+    KEY=VALUE of `tesela run --set`; ranks: by mpirun, or by launcher, a command with {ranks} in it; program: by default
+    of this tree's builds, else of the PATH. Runs that fail raise pages.step.StepError with what they said."""
 
     def __init__(self, deck, folder=None, sets=(), ranks=None, launcher=None, program=None, **more):
         super().__init__(self.point, **more)

@@ -111,7 +111,7 @@ def choose(name, python):
     for one in wanted:
         if version(one):
             return one, version(one)
-    raise OptimiserError(f"{' and '.join(wanted)} not found in {python}. geomeTRIC: `pip install geometric` in a virtual "
+    raise OptimiserError(f"no {' and no '.join(wanted)} in {python}. geomeTRIC: `pip install geometric` in a virtual "
                          "environment with --system-site-packages, then start this tool by that environment's "
                          "python3; ASE: the same with `ase`, or Debian's package python3-ase")
 

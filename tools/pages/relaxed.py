@@ -29,8 +29,8 @@ def energies(rows):
     drawing = chart([row["step"] for row in rows], [("energy", above)], "energy above the lowest (hartree)",
                     "energy of each step")
     return page.figure("energies", "Energy", drawing,
-                       f"Each step's energy above that of step {lowest}, {values[lowest]:.9f} hartree, the lowest; from "
-                       f"the first step to the last it changes by {values[-1] - values[0]:+.3e} hartree.")
+                       f"Each step's energy above that of step {lowest}, {values[lowest]:.9f} hartree, the lowest; "
+                       f"from the first step to the last it changes by {values[-1] - values[0]:+.3e} hartree.")
 
 
 def gradients(rows, limit):
@@ -67,18 +67,18 @@ def document(path, title, about, converged, limit, words):
     """words: one sentence of how it ended."""
     rows, numbers = path.rows(), np.asarray(path.numbers)
     atoms = np.column_stack([numbers, path.points[-1].places])
-    verdict = "VALID" if converged else "INVALID"
-    head = f'<p><span class="verdict {verdict}">{"CONVERGED" if converged else "NOT CONVERGED"}</span> {page.escape(words)}</p>'
+    verdict, shown = ("VALID", "CONVERGED") if converged else ("INVALID", "NOT CONVERGED")
+    head = f'<p><span class="verdict {verdict}">{shown}</span> {page.escape(words)}</p>'
     tiles = [("energy", f"{rows[-1]['energy_hartree']:.9f} hartree"),
              ("lower than at first by", f"{rows[0]['energy_hartree'] - rows[-1]['energy_hartree']:.6g} hartree"),
              ("largest gradient", f"{rows[-1]['largest_gradient_hartree_bohr']:.2e} hartree/bohr"),
              ("steps", page.number(len(rows) - 1)), ("in all", page.seconds(sum(row["seconds"] for row in rows)))]
     made = [energies(rows), gradients(rows, limit)] if len(rows) > 1 else []
-    return page.document(f"{title or molecule.formula(numbers)}: optimised" if converged else
-                         f"{title or molecule.formula(numbers)}: not yet optimised", about, head, [
+    heading = f"{title or molecule.formula(numbers)}: {'optimised' if converged else 'not yet optimised'}"
+    lengths = page.table(["bond", "first (angstrom)", "last (angstrom)", "change"], bonds(path), "bonds")
+    columns = ["step", "energy (hartree)", "change", "largest gradient", "rms gradient",
+               "largest displacement (angstrom)", "iterations", "seconds"]
+    return page.document(heading, about, head, [
         page.section("Result", page.tiles(tiles), page.figures([*made, molecule.picture(atoms)])),
-        page.section("Bonds", page.table(["bond", "first (angstrom)", "last (angstrom)", "change"], bonds(path), "bonds")
-                     if bonds(path) else ""),
-        page.section("Steps", page.table(["step", "energy (hartree)", "change", "largest gradient", "rms gradient",
-                                          "largest displacement (angstrom)", "iterations", "seconds"],
-                                         step_rows(rows), "steps"))])
+        page.section("Bonds", lengths if bonds(path) else ""),
+        page.section("Steps", page.table(columns, step_rows(rows), "steps"))])

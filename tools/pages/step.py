@@ -25,8 +25,8 @@ class StepError(Exception):
 
 @dataclass
 class Point:
-    """Places in bohr, energy in hartree (smeared fields: the free energy, whose derivative the gradient is), gradient in
-    hartree/bohr, seconds and iterations of the run."""
+    """Places in bohr, energy in hartree (smeared fields: the free energy, whose derivative the gradient is), gradient
+    in hartree/bohr, seconds and iterations of the run."""
 
     places: np.ndarray
     energy: float
