@@ -1,8 +1,7 @@
 """Optimisers of other projects, which ask for energies and gradients until the molecule is at a minimum.
 
-Each has the same form: f(start, numbers, evaluate, limit, most, folder, field) -> has it converged? start in bohr,
-evaluate(places) -> Point, limit: hartree/bohr, most: displacements, folder: for its own log, field: is there anything
-beside the atoms that does not move with them.
+Each has the same form: f(start, numbers, evaluate, limit, most, folder) -> has it converged? start in bohr,
+evaluate(places) -> Point, limit: hartree/bohr, most: displacements, folder: for its own log.
 """
 import importlib
 import os
@@ -45,7 +44,7 @@ class Astray(Exception):
     """A restart asks for other places than the steps that are there have."""
 
 
-def by_geometric(start, numbers, evaluate, limit, most, folder, field):
+def by_geometric(start, numbers, evaluate, limit, most, folder):
     """In internal coordinates (translation, rotation, and delocalised internals)."""
     from geometric.engine import Engine
     from geometric.errors import GeomOptNotConvergedError
@@ -71,7 +70,7 @@ def by_geometric(start, numbers, evaluate, limit, most, folder, field):
     wanted = {f"convergence_{name}": value * scale for name, value in OTHERS.items()}
     try:
         run_optimizer(customengine=Tesela(), input=stem, prefix=stem, logIni=f"{stem}.ini", maxiter=most,
-                      convergence_energy=ENERGY, convergence_gmax=limit, subfrctor=0 if field else 1, **wanted)
+                      convergence_energy=ENERGY, convergence_gmax=limit, **wanted)
     except GeomOptNotConvergedError:
         return False
     except (ArithmeticError, ValueError, np.linalg.LinAlgError, RuntimeError) as error:
@@ -80,7 +79,7 @@ def by_geometric(start, numbers, evaluate, limit, most, folder, field):
     return True
 
 
-def by_ase(start, numbers, evaluate, limit, most, folder, field):
+def by_ase(start, numbers, evaluate, limit, most, folder):
     """BFGS in Cartesian coordinates; converged by the gradient alone."""
     from ase import Atoms
     from ase.optimize import BFGS
@@ -105,14 +104,22 @@ def version(name):
         return None
 
 
-def choose(name, python):
-    """Name and version of the optimiser: the one asked for, else the first that is there."""
-    wanted = [name] if name else list(OPTIMISERS)
+def choose(name, python, field=False):
+    """Name and version of the optimiser: the one asked for, else the first that is there.
+
+    field: beside point charges, a molecule's place and turn count. geomeTRIC limits the length of its steps, and judges
+    them, up to translation and rotation, which then may be of any size.
+    """
+    if field and name == "geometric":
+        raise OptimiserError("geomeTRIC does not limit how far it shifts and turns the whole molecule, which matters "
+                             "beside point charges: --optimiser ase")
+    wanted = [name] if name else [one for one in OPTIMISERS if not (field and one == "geometric")]
     for one in wanted:
         if version(one):
             return one, version(one)
-    raise OptimiserError(f"no {' and no '.join(wanted)} in {python}. geomeTRIC: `pip install geometric` in a virtual "
-                         "environment with --system-site-packages, then start this tool by that environment's "
+    why = " (beside point charges geomeTRIC is not used)" if field else ""
+    raise OptimiserError(f"no {' and no '.join(wanted)} in {python}{why}. geomeTRIC: `pip install geometric` in a "
+                         "virtual environment with --system-site-packages, then start this tool by that environment's "
                          "python3; ASE: the same with `ase`, or Debian's package python3-ase")
 
 
@@ -137,13 +144,13 @@ class Relaxation:
         self.told(k)
         return self.path.points[k]
 
-    def run(self, name, limit, most, folder, field):
+    def run(self, name, limit, most, folder):
         """Has it converged? most: displacements in all, those before a restart among them."""
         while True:
             start = self.path.points[self.path.begin].places
             left = max(most - self.path.begin, 0)
             try:
-                return OPTIMISERS[name](start, self.path.numbers, self.evaluate, limit, left, folder, field)
+                return OPTIMISERS[name](start, self.path.numbers, self.evaluate, limit, left, folder)
             except Astray:
                 self.anew()
 
