@@ -21,7 +21,7 @@ from xc_harness import near
 
 HAVE = [name for name in ("geometric", "ase") if importlib.util.find_spec(name)]
 if not HAVE:
-    print(f"skipped: no geometric and no ase in {sys.executable}; on PyPI geometric, ase; Debian package python3-ase")
+    print(f"skipped: no geometric and no ase in {sys.executable}; `pip install geometric`, Debian package python3-ase")
     sys.exit(77)
 suite = harness.Suite(__doc__, jobs=2)
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -245,6 +245,12 @@ def bad_case():
     if "geometric" in HAVE:
         _, err = optimise(beside, "-o", "beside", "--optimiser", "geometric", status=2)
         check("--optimiser ase" in err, err)
+    suite.write("mine.molden", "mine")
+    written = deck("written", TRUTH["formaldehyde"], SMALL, molden="mine.molden", qcschema="mine.json")
+    optimise(written, "-o", "written", "--max-steps", "1", status=3)
+    with open(suite.path("mine.molden"), encoding="ascii") as file:
+        check(file.read() == "mine" and not os.path.exists(suite.path("mine.json")), "steps write files of the deck")
+    check(os.path.exists(suite.path("written/runs/step-0001.molden")), "no Molden file of the last step")
     squeezed = deck("squeezed", {"atoms": "H 0 0 0; H 0 0 0.25", "basis": "STO-3G", "functional": "hf"}, SMALL)
     _, err = optimise(squeezed, "-o", "squeezed", "--max-steps", "1", status=3)
     check("less than half a bond" in err, err)

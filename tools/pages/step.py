@@ -1,6 +1,7 @@
 """Energy and gradient of a molecule at any places of its atoms: a run of tesela each, from the density of the last."""
 import json
 import os
+import re
 import subprocess
 import time
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from .molecule import ANGSTROM, symbol
 
 FAR = 0.45 / ANGSTROM  # bohr; a run takes no density of atoms that have moved by more than 0.5 Angstrom
 REFUSED, IN_VAIN = 2, 3
+BESIDE = (("molden", "molden"), ("qcschema", "out.json"))  # files that a deck may name: key, and ending here
 
 
 class StepError(Exception):
@@ -78,7 +80,7 @@ class Steps:
         """The point; StepError when there is none."""
         out, log = self.path(number, "h5"), self.path(number, "log")
         command = [*self.words, self.program, "run", self.deck, "-o", out, "-q", "--overwrite"]
-        for one in [*self.sets, "xc.task=gradient", *sets]:
+        for one in [*self.sets, "xc.task=gradient", *self.beside(number), *sets]:
             command += ["--set", one]
         began = time.time()
         status = self.wait(command, log)
@@ -87,6 +89,15 @@ class Steps:
         point = self.read(out, time.time() - began)
         self.last = (out, point.places)
         return point
+
+    def beside(self, number):
+        """Files that the deck names go into the folder: a step replaces none of the user's."""
+        text = "\n".join(self.sets)
+        if not self.deck.lower().endswith(".json"):
+            with open(self.deck, encoding="utf-8", errors="replace") as stream:
+                text += stream.read()
+        return [f"xc.{key}={quoted(self.path(number, ending))}" for key, ending in BESIDE
+                if re.search(rf"\b{key}\b", text)]
 
     def wait(self, command, log):
         """The exit status. The run holds the lock as well: it may outlive this program."""
