@@ -6,7 +6,6 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-import h5py
 import numpy as np
 
 from . import deck, files, h5, launch
