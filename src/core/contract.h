@@ -151,7 +151,6 @@ int64_t tsl_field_count(const tsl_field *field);
 /* ---------------------------------------------------------------- problem */
 
 struct tsl_family;
-
 /** A problem on one rank. On the root made by family.create, elsewhere received from the root. */
 typedef struct tsl_problem {
   const struct tsl_family *family; /**< not owned */
@@ -195,8 +194,7 @@ typedef struct tsl_summary {
   bool valid;       /**< verdict VALID or INVALID */
   bool unfinished;  /**< INVALID, and more phases could mend it: a checkpoint is kept */
   int32_t phase;    /**< unfinished: the STATE fields are as before this phase (family.restore) */
-  bool other_work;  /**< units of the last phase did other work than they are calibrated for, so
-                         that its times are no lesson for later runs */
+  bool other_work;  /**< units of the last phase did other work: no calibration learns from it */
   char reason[256]; /**< why invalid; empty otherwise */
 } tsl_summary;
 
@@ -447,7 +445,7 @@ typedef struct tsl_backend {
                   int64_t lanes, const void *bytes, int64_t n);
 
   /** REQUIRED when the family has SUM, MIN or MAX fields: copy the phase's accumulators into
-   *  problem->fields[].data of this rank. */
+   *  problem->fields[].data of this rank; hidden ones may have another shape[0] in each phase. */
   tsl_err (*collect)(tsl_worker *worker, tsl_problem *problem);
 
   /** OPTIONAL, default nothing. After the last phase: what this worker did without, for lack of

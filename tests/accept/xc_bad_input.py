@@ -375,12 +375,17 @@ def file_cases():
     both("the output twice", WATER + "  qcschema: out.json\n", ["output file too"], output="out.json")
 
 
+def gradient_cases():
+    both("a task that is none", WATER + "  task: forces\n", ["xc.task", "gradient"])
+    both("response of an energy", change("preset: coarse", "preset: coarse, response: yes", WATER), ["xc.grid.response", "gradient"])
+
+
 def json_cases():
     molecule = '"molecule": {"symbols": ["He"], "geometry": [0, 0, 0]}'
     tree = change('atoms: "O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"', "json: mol.json", WATER)
     for name, text, needles in (
             ("JSON cut short", "{" + molecule, ["mol.json:1"]),
-            ("JSON of an optimisation", f'{{"driver": "gradient", {molecule}}}', ["driver", "gradient"]),
+            ("JSON of second derivatives", f'{{"driver": "hessian", {molecule}}}', ["driver", "hessian"]),
             ("JSON with keywords", f'{{"keywords": {{"scf_type": "df"}}, {molecule}}}', ["keywords"]),
             ("JSON without a geometry", '{"molecule": {"symbols": ["He"]}}', ["geometry"])):
         suite.write("mol.json", text)
@@ -401,6 +406,7 @@ spins_cases()
 basis_cases()
 file_cases()
 json_cases()
+gradient_cases()
 suite.case("linear dependence", dependent_case)
 suite.case("a basis file as LIO has them", lio_file_case)
 suite.case("how the input was read", input_line_case)

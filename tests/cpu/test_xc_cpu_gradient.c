@@ -68,7 +68,8 @@ static void make(const char *atoms, const char *keys, made *m) {
   const char *const families[] = {"xc", NULL};
   int family = 0;
   *m = (made){.deck = NULL};
-  (void)snprintf(yaml, sizeof yaml, "family: xc\nxc: {molecule: {atoms: \"%s\"}, %s\n", atoms,
+  (void)snprintf(yaml, sizeof yaml,
+                 "family: xc\nxc: {task: gradient, molecule: {atoms: \"%s\"}, %s\n", atoms,
                  keys + 1);
   must(tsl_deck_parse(yaml, (int64_t)strlen(yaml), "test", NULL, 0, &m->deck), keys);
   must(tsl_deck_top(m->deck, families, &family), keys);

@@ -2,8 +2,8 @@
  * @file test_xc_cpu_restart.c
  * A self-consistent field that stops after any phase and goes on from its STATE fields alone, in a
  * new problem, ends at the same energy after as many iterations in all, with the same history (bit
- * by bit where sums are reproducible) and gradient, also when it stops between the field's end and the
- * gradient's; so does one that had too few iterations; a density that does not fit is refused.
+ * by bit where sums are reproducible) and gradient, also when it stops between the field's end and
+ * the gradient's; so does one that had too few iterations; a density that does not fit is refused.
  */
 #include "cpu.h"
 #include "xc_family.h"

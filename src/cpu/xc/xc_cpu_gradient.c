@@ -1,6 +1,7 @@
 /** @file xc_cpu_gradient.c  Groups of points: the gradient of the exchange-correlation energy. */
 #include "xc_cpu_gradient.h"
 #include "xc_cpu_groups.h"
+#include "xc_fixed.h"
 
 #include <math.h>
 #include <omp.h>
@@ -124,11 +125,10 @@ static void run_pieces(tsl_worker *w, const xc_gradient *g, const tsl_unit *unit
 /** Add what pieces found, in their order. */
 static tsl_err add_found(const tsl_worker *w, const xc_gradient *g, int64_t n, double *gradient) {
   tsl_err err = TSL_OK;
-  const double unit = 0x1p42;
   for (int64_t i = 0; i < n; i++) {
     const double *found = g->found + i * 3 * g->n_atoms;
     for (int64_t c = 0; c < 3 * g->n_atoms; c++)
-      gradient[c] += w->p->reproducible ? rint(found[c] * unit) / unit : found[c];
+      gradient[c] += w->p->reproducible ? xc_fixed_share(found[c]) : found[c];
   }
   for (int64_t c = 0; c < 3 * g->n_atoms && w->p->reproducible; c++)
     if (!(fabs(gradient[c]) < 1024))

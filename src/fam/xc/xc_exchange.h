@@ -9,10 +9,11 @@
  * determinant, of atoms or a mixture of iterations: eigenvectors of D times the root of their
  * eigenvalue. The gradient is that of E = -a/2 sum_ij sum_PQ (ij|P) (P|Q)^-1 (Q|ij) of each spin,
  *
- *   dE = -a sum_ijP C_Pij d(P|ij) + a/2 sum_ijPQ C_Pij C_Qij d(P|Q),  C_Pij = sum_Q (P|Q)^-1 (Q|ij),
+ *   dE = -a sum_ijP C_Pij d(P|ij) + a/2 sum_ijPQ C_Pij C_Qij d(P|Q)
+ *   C_Pij = sum_Q (P|Q)^-1 (Q|ij)
  *
- * where products i >= j are kept, those of unlike orbitals times the root of 2. How many there are differs by iteration, so units are ranges of slots, and the
- * orbitals are dealt to slots evenly.
+ * where products i >= j are kept, those of unlike orbitals times the root of 2. How many there are
+ * differs by iteration, so units are ranges of slots, and the orbitals are dealt to slots evenly.
  */
 #ifndef TSL_FAM_XC_XC_EXCHANGE_H
 #define TSL_FAM_XC_XC_EXCHANGE_H

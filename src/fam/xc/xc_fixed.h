@@ -44,9 +44,8 @@ static inline bool xc_fixed_add(int64_t *sum, double value, double scale) {
   return true;
 }
 
-/** A share of a gradient as a multiple of 2^-XC_FIXED_GRADIENT_BITS: sums below 2048 hartree/bohr are
- *  exact in doubles then. */
-enum { XC_FIXED_GRADIENT_BITS = 42 };
+/** A share of a gradient as a multiple of 2^-42: sums below 2048 hartree/bohr are exact in doubles
+ *  then. */
 static inline double xc_fixed_share(double value) {
   return rint(value * 0x1p42) * 0x1p-42;
 }

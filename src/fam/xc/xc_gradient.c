@@ -1,5 +1,5 @@
-/* The gradient on the root: its phases begin, what units add is kept, and what no unit does follows:
- * one-electron matrices, the energy-weighted density, nuclei. */
+/* The gradient on the root: its phases begin, what units add is kept, and what no unit does
+ * follows: one-electron matrices, the energy-weighted density, nuclei. */
 #include "xc_family.h"
 #include "xc_matrix.h"
 #include "xc_one.h"
@@ -51,10 +51,10 @@ void xc_gradient_solve(tsl_problem *problem) {
 /* ------------------------------------------------- energy-weighted density */
 
 /**
- * weighted += D F S^-1 + S^-1 F D times half the spins that D stands for. With orbitals and levels of
- * F it is sum_k n_k e_k c_k c_k^T; so, of D and its own F, it is the derivative of the energy when
- * functions move and D stays orthonormal by Loewdin's way, whatever the occupations, however far from
- * the end (P. Pulay, Mol. Phys. 17 (1969) 197). S^-1 is half^T half.
+ * weighted += D F S^-1 + S^-1 F D times half the spins that D stands for. With orbitals and levels
+ * of F it is sum_k n_k e_k c_k c_k^T; so, of D and its own F, it is the derivative of the energy
+ * when functions move and D stays orthonormal by Loewdin's way, whatever the occupations, however
+ * far from the end (P. Pulay, Mol. Phys. 17 (1969) 197). S^-1 is half^T half.
  */
 static tsl_err add_weighted(const xc_scf *scf, int t, double *work[3], double *weighted) {
   tsl_err err = TSL_OK;

@@ -15,10 +15,10 @@
  * solves (P|Q) c = gamma, and in the odd one J = c (P|mn). Units with nothing to do in a phase are
  * not handed out in it (xc_is_active). (P|mn) of a unit is kept by the rank that made it.
  *
- * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with the
- * same units in the same phases: groups and bra pairs add their share of it; with fitted Coulomb
- * gamma of the whole density and (P|ij) of its orbitals, when exchange is fitted, are made in the even
- * phase, and fitting shells add theirs in the odd one.
+ * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with
+ * the same units in the same phases: groups and bra pairs add their share of it; with fitted
+ * Coulomb gamma of the whole density and (P|ij) of its orbitals, when exchange is fitted, are made
+ * in the even phase, and fitting shells add theirs in the odd one.
  * Its phases are told from the field's by XC_IN_TASK, as nobody knows before how many those are.
  *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units

@@ -168,8 +168,8 @@ typedef struct xc_gpu {
 
 extern const tsl_backend xc_backend_gpu;
 
-/** Begin a phase of the gradient: from then on the rank's threads have all units, as on a socket; what
- *  the host has kept for the field is freed. */
+/** Begin a phase of the gradient: from then on the rank's threads have all units, as on a socket;
+ *  what the host has kept for the field is freed. */
 tsl_err xc_host_worker_begin(xc_gpu *w, int phase);
 void xc_host_worker_close(xc_gpu *w);
 

@@ -1,5 +1,5 @@
-/* Gradients of J and K on the threads of a host: quartets of a unit dealt to threads, and (P|mn) and
- * (P|Q) of fitting shells. */
+/* Gradients of J and K on the threads of a host: quartets of a unit dealt to threads, and (P|mn)
+ * and (P|Q) of fitting shells. */
 #include "xc_batches_own.h"
 #include "xc_fit_gradient.h"
 #include "xc_fock_gradient.h"
@@ -151,7 +151,7 @@ static void set_weights(const xc_batches *b, int64_t shell) {
     xc_batches_products_weigh(b, first, xc_batches_first(b, shell + 1) - first);
 }
 
-/* Threads share the pairs of shells; reproducible: one has them all, as its sum is rounded alone. */
+/* Threads share the pairs of shells; reproducible: one has them all, whose sum is rounded. */
 static void run_triples(xc_batches *b, int64_t shell) {
   const int threads = b->p->reproducible ? 1 : b->threads;
 #pragma omp parallel num_threads(threads)

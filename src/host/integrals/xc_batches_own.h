@@ -68,8 +68,8 @@ tsl_err xc_batches_gradient_open(xc_batches *b);
 tsl_err xc_batches_products(xc_batches *b, int64_t first, int64_t n);
 /** They go over to the field. */
 tsl_err xc_batches_products_collect(xc_batches *b, tsl_problem *problem);
-/** Subtract exchange's part of the weights of d(P|mn), of a shell from first on, and add it to those
- *  of d(P|Q), of a thread. */
+/** Subtract exchange's part of the weights of d(P|mn), of a shell from first on, and add it to
+ *  those of d(P|Q), of a thread. */
 void xc_batches_products_weigh(const xc_batches *b, int64_t first, int64_t n);
 void xc_batches_products_pair(const xc_batches *b, xc_batch_thread *t, int64_t first, int64_t n);
 /** Sums of gradients: zero, add to out [n_atoms][3], free. None may have been made yet. */

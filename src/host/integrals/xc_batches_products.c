@@ -1,5 +1,5 @@
-/* Gradient of fitted exchange (xc_exchange.h): integrals of products of orbitals, and what the fitted
- * products weigh the derivatives of (P|mn) and (P|Q) by. */
+/* Gradient of fitted exchange (xc_exchange.h): integrals of products of orbitals, and what the
+ * fitted products weigh the derivatives of (P|mn) and (P|Q) by. */
 #include "xc_batches_own.h"
 #include "xc_exchange.h"
 

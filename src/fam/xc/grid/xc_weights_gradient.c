@@ -15,6 +15,7 @@ static const double least_cell = 1e-16;
  */
 struct xc_partition_work {
   int64_t n;                /**< rivals of this point */
+  double reach;             /**< cells of rivals farther away are 0 */
   double *r, *ux, *uy, *uz; /**< r: first of all atoms, then of rivals */
   double *inverse, *shift, *mu, *factor, *slope;
   double *cell;  /**< P_i; 0: left out */
@@ -69,8 +70,9 @@ static bool find_rivals(const xc_partition *p, const double at[3], xc_partition_
   int64_t cells = 0;
   set_distances(p, at, w->r);
   for (int64_t k = 0; k < p->n; k++) nearest = fmin(nearest, w->r[k]);
+  w->reach = p->becke ? INFINITY : ratio * nearest;
   for (int64_t k = 0; k < p->n; k++)
-    if (p->becke || w->r[k] <= ratio * nearest) cells++, farthest = fmax(farthest, w->r[k]);
+    if (w->r[k] <= w->reach) cells++, farthest = fmax(farthest, w->r[k]);
   w->n = 0;
   if (cells == 1) return false;
   for (int64_t k = 0; k < p->n; k++)
@@ -152,7 +154,8 @@ static double set_cells(const xc_partition *p, xc_partition_work *w) {
     if (w->r[i] < w->r[nearest]) nearest = i;
   const double most = cell_of(p, w, nearest, 0);
   for (int64_t i = 0; i < w->n; i++) {
-    w->cell[i] = i == nearest ? most : cell_of(p, w, i, least_cell * most);
+    w->cell[i] = i == nearest ? most : 0;
+    if (i != nearest && w->r[i] <= w->reach) w->cell[i] = cell_of(p, w, i, least_cell * most);
     sum += w->cell[i];
   }
   return sum;

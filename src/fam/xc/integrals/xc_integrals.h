@@ -8,8 +8,8 @@
  *
  * The library ends the process when a limit is exceeded; here limits are checked first and are
  * errors. Limits of the installed library that are used: l <= XC_MAX_L for all shells, contractions
- * of XC_MAX_PRIMITIVES. First derivatives of triples are wrong in libint 2.7; those of quartets with
- * a function that is 1 everywhere are not, and stand for them.
+ * of XC_MAX_PRIMITIVES. First derivatives of triples are wrong in libint 2.7; those of quartets
+ * with a function that is 1 everywhere are not, and stand for them.
  */
 #ifndef TSL_FAM_XC_INTEGRALS_H
 #define TSL_FAM_XC_INTEGRALS_H

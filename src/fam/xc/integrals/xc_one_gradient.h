@@ -3,8 +3,8 @@
  * First derivatives of one-electron integrals with respect to nuclei and charges, contracted at
  * once with a symmetric matrix. All functions add.
  *
- *   d/dA_x of (x - A)^i exp(-a (x - A)^2) is 2 a (i + 1) - i (i - 1): the function of one power more
- *   and that of one less. Overlap and kinetic energy depend on A - B alone, so d/dB = - d/dA.
+ *   d/dA_x of (x - A)^i exp(-a (x - A)^2) is 2 a (i + 1) - i (i - 1): the function of one power
+ *   more and that of one less. Overlap and kinetic energy depend on A - B alone, so d/dB = - d/dA.
  *   Attraction: the density of a pair of primitives is one sum of Hermite Gaussians about P,
  *     sum_h H_h L_h(r - P),   E = - sum_c q_c 2 pi / p sum_h H_h R_h(P - C)
  *   and dR_tuv/dP_x = R_(t+1)uv = - dR_tuv/dC_x, so d/dA + d/dB = - sum_c d/dC_c.

@@ -17,7 +17,7 @@ typedef struct xc_primitives {
   xc_expansion e[3];
 } xc_primitives;
 
-/** Set up primitives i and j of shells a and b, with room for raise more powers of a, extra of b. */
+/** Set up primitives i and j of shells a and b, a with room for raise more powers, b for extra. */
 void xc_primitives_set(xc_primitives *q, const xc_shell *a, const xc_shell *b, int i, int j,
                        int raise, int extra);
 

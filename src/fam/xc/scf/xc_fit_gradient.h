@@ -13,8 +13,8 @@
 #include "xc_fit.h"
 
 /**
- * gradient += sum_mn weights_P,mn d(P|mn)/dR of the functions P of a fitting shell and every step-th
- * pair of shells from first on, hartree/bohr.
+ * gradient += sum_mn weights_P,mn d(P|mn)/dR of the functions P of a fitting shell and every
+ * step-th pair of shells from first on, hartree/bohr.
  * @param[in] triples    engine of kind XC_TRIPLE_GRADIENTS
  * @param[in] weights    [functions of the shell][pairs->n_packed], both orders of a pair in one
  *                       (xc_fit_pack)

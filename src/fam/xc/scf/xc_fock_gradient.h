@@ -1,14 +1,15 @@
 /**
  * @file xc_fock_gradient.h
- * Derivatives of the Coulomb and exact-exchange energies from quartets, in the batches of xc_fock.h:
+ * Derivatives of the Coulomb and exact-exchange energies from quartets, in the batches of
+ * xc_fock.h:
  *
  *   dE/dR = sum_ijkl G_ijkl d(ij|kl)/dR at fixed densities,
  *   G_ijkl = P_ij P_kl / 2 - a/2 sum_s D^s_ik D^s_jl,     P = sum_s D^s
  *
  * Each quartet of shells is met once; G of both orders of bra, ket and of the two is the same.
  *
- * Source: P. Pulay, Mol. Phys. 17 (1969) 197; J. A. Pople, P. M. W. Gill, B. G. Johnson, Chem. Phys.
- * Lett. 199 (1992) 557.
+ * Source: P. Pulay, Mol. Phys. 17 (1969) 197; J. A. Pople, P. M. W. Gill, B. G. Johnson, Chem.
+ * Phys. Lett. 199 (1992) 557.
  */
 #ifndef TSL_FAM_XC_FOCK_GRADIENT_H
 #define TSL_FAM_XC_FOCK_GRADIENT_H
@@ -21,7 +22,8 @@
  * @param[in] fock      what the energy is of, largest for the whole densities (xc_fock_largest);
  *                      coulomb, exchange and least are not used. Quartets whose bound times the
  *                      largest product of two elements is below threshold are left out
- * @param[in] share     a, hartree of exact exchange; restricted (spin[1] NULL): spin[0] counts twice
+ * @param[in] share     a, hartree of exact exchange; restricted (spin[1] NULL): spin[0] counts
+ * twice
  * @param[in,out] gradient  [atoms][3], hartree/bohr, by the shells' atom
  */
 void xc_fock_gradient(xc_engine *quartets, const xc_fock *fock, double share, int64_t lo,
