@@ -8,9 +8,23 @@ import time
 
 from .gate import Gate
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 
 class LaunchError(Exception):
     """Nothing can be started, and why."""
+
+
+def program_of(named):
+    """The program to start, with its whole path: as named, else of this tree's builds or of the PATH."""
+    if named:
+        found = shutil.which(named)
+    else:
+        built = [os.path.join(ROOT, "build", preset, "bin", "tesela") for preset in ("cuda", "portable", "cpu")]
+        found = next((path for path in built if os.access(path, os.X_OK)), None) or shutil.which("tesela")
+    if not found:
+        raise LaunchError(f"no program: {named or 'tesela'} is not there; say where with --program")
+    return os.path.abspath(found)
 
 
 def cores():
