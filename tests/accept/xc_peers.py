@@ -152,13 +152,14 @@ def whole():
     """Runs of the program, in the modes: the outputs' energies and times stand in the table."""
     suite.write("lih.xyz", "2\nLiH\nLi 0 0 0\nH 0 0 1.6\n")
     words = ("--molecules", suite.path("lih.xyz"), "--basis", "STO-3G", "--set", "xc.grid.preset=coarse")
-    for mode, keys in (("fitted", {"functional": "pbe", "coulomb": "fitted"}), ("exact", {"functional": "b3lyp"})):
+    for mode, keys in (("fitted", {"functional": "pbe", "coulomb": "fitted"}), ("exact", {"functional": "b3lyp"}),
+                       ("both", {"functional": "b3lyp", "coulomb": "fitted", "exchange": "fitted"})):
         tree = {"molecule": {"xyz": suite.path("lih.xyz")}, "basis": "STO-3G",
                 "grid": {"preset": "coarse", "scheme": "becke", "adjust": "treutler"}, **keys}
         with suite.result({"family": "xc", "run": {"device": "cpu", "threads": 1}, "xc": tree}, name=mode) as file:
             StandIn.energies["lih.xyz", mode] = float(file["results"].attrs["total energy"])
     status, text = called(StandIn, *words, "--json", suite.path("whole.json"))
-    check(status == 0 and ratios(text) == 2 and "tesela 0" in text and "a stand-in with 1 threads" in text, text)
+    check(status == 0 and ratios(text) == 3 and "tesela 0" in text and "a stand-in with 1 threads" in text, text)
     with open(suite.path("whole.json"), encoding="utf-8") as file:
         for row in json.load(file)["pairs"]:
             own = row["tesela"]
@@ -175,11 +176,11 @@ def whole():
 
 
 def beside_pyscf():
-    """Energies of PySCF itself, with both modes."""
+    """Energies of PySCF itself, in all modes."""
     if importlib.util.find_spec("pyscf") is None:
         return "no pyscf"
     status, text = called(None, "--molecules", "water")
-    check(status == 0 and ratios(text) == 2, text)
+    check(status == 0 and ratios(text) == 3, text)
     return None
 
 

@@ -16,9 +16,9 @@
  * Fitting integrals of a unit are kept by the rank that made them.
  *
  * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with
- * the same units in the same phases: groups and bra pairs add their share of it; with Coulomb fitted
- * gamma of the whole density is made in the even phase, and fitting shells add theirs in the odd
- * one. With fitted exchange there are two phases: in the first beta of the whole density and B_Qij
+ * the same units in the same phases: groups and bra pairs add their share of it; with Coulomb
+ * fitted gamma of the whole density is made in the even phase, and fitting shells add theirs in the
+ * odd one. With fitted exchange there are two phases: in the first beta of the whole density and B_Qij
  * of its orbitals are made, in the second groups and fitting shells add their share. The phases are
  * told from the field's by XC_IN_TASK, as nobody knows before how many those are.
  *
@@ -145,8 +145,8 @@ static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
   return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE;
 }
 
-/** What phases are for: first the field; when it has converged its gradient, of fitted exchange after
- *  a phase for products of orbitals. */
+/** What phases are for: first the field; when it has converged its gradient, of fitted exchange
+ *  after a phase for products of orbitals. */
 typedef enum xc_task { XC_TASK_ENERGY, XC_TASK_GRADIENT, XC_TASK_PRODUCTS } xc_task;
 
 static inline xc_task xc_task_of(const tsl_problem *problem) {

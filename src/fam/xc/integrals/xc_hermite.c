@@ -136,7 +136,16 @@ typedef struct lanes {
   double r[3][XC_CHARGE_LANES], q[XC_CHARGE_LANES], t[XC_CHARGE_LANES];
 } lanes;
 
-/* R of degree <= l of charges from first on; q of those beyond n is 0. */
+/* R of degree <= l, of a->r. */
+static inline __attribute__((always_inline))
+const double (*hermites_of(const xc_one_tables *tab, int l, double p, lanes *a))[XC_CHARGE_LANES] {
+  for (int k = 0; k < XC_CHARGE_LANES; k++)
+    a->t[k] = p * (a->r[0][k] * a->r[0][k] + a->r[1][k] * a->r[1][k] + a->r[2][k] * a->r[2][k]);
+  boys_lanes(tab, l, a->t, a->f);
+  return hermite_lanes(tab, l, p, (const double(*)[XC_CHARGE_LANES])a->r, a->f, a->work);
+}
+
+/* Likewise of charges from first on; q of those beyond n is 0. */
 static inline __attribute__((always_inline))
 const double (*lanes_of(const xc_one_tables *tab, int l, double p, const double at[3],
                         const xc_charge *charges, int64_t first, int64_t n,
@@ -146,10 +155,7 @@ const double (*lanes_of(const xc_one_tables *tab, int l, double p, const double 
     a->q[k] = first + k < n ? c->q : 0;
     for (int x = 0; x < 3; x++) a->r[x][k] = at[x] - c->at[x];
   }
-  for (int k = 0; k < XC_CHARGE_LANES; k++)
-    a->t[k] = p * (a->r[0][k] * a->r[0][k] + a->r[1][k] * a->r[1][k] + a->r[2][k] * a->r[2][k]);
-  boys_lanes(tab, l, a->t, a->f);
-  return hermite_lanes(tab, l, p, (const double(*)[XC_CHARGE_LANES])a->r, a->f, a->work);
+  return hermites_of(tab, l, p, a);
 }
 
 static inline __attribute__((always_inline)) void add_lanes(int count, const double *q,
@@ -203,21 +209,18 @@ void xc_hermite_forces(const xc_one_tables *tab, int l, double p, const double a
 XC_LEVELS
 void xc_hermite_points(const xc_one_tables *tab, int l, double p, const double at[3],
                        const double *number, const double *const place[3], int64_t n, double *out) {
-  double work[2][XC_HERMITES][XC_CHARGE_LANES], f[XC_HERMITE_L + 1][XC_CHARGE_LANES];
-  double r[3][XC_CHARGE_LANES], t[XC_CHARGE_LANES], sum[XC_CHARGE_LANES];
+  double sum[XC_CHARGE_LANES];
+  lanes a;
   const int count = xc_hermite_count(l);
   for (int64_t first = 0; first < n; first += XC_CHARGE_LANES) {
-    const int lanes = (int)(n - first < XC_CHARGE_LANES ? n - first : XC_CHARGE_LANES);
+    const int some = (int)(n - first < XC_CHARGE_LANES ? n - first : XC_CHARGE_LANES);
     for (int x = 0; x < 3; x++)
       for (int k = 0; k < XC_CHARGE_LANES; k++)
-        r[x][k] = at[x] - place[x][first + (k < lanes ? k : lanes - 1)];
-    for (int k = 0; k < XC_CHARGE_LANES; k++)
-      t[k] = p * (r[0][k] * r[0][k] + r[1][k] * r[1][k] + r[2][k] * r[2][k]);
-    boys_lanes(tab, l, t, f);
-    const double(*hermite)[XC_CHARGE_LANES] = hermite_lanes(tab, l, p, r, f, work);
-    for (int k = 0; k < XC_CHARGE_LANES; k++) sum[k] = number[0] * hermite[0][k];
+        a.r[x][k] = at[x] - place[x][first + (k < some ? k : some - 1)];
+    const double(*r)[XC_CHARGE_LANES] = hermites_of(tab, l, p, &a);
+    for (int k = 0; k < XC_CHARGE_LANES; k++) sum[k] = number[0] * r[0][k];
     for (int h = 1; h < count; h++)
-      for (int k = 0; k < XC_CHARGE_LANES; k++) sum[k] += number[h] * hermite[h][k];
-    for (int k = 0; k < lanes; k++) out[first + k] += sum[k];
+      for (int k = 0; k < XC_CHARGE_LANES; k++) sum[k] += number[h] * r[h][k];
+    for (int k = 0; k < some; k++) out[first + k] += sum[k];
   }
 }
