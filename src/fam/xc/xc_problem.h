@@ -18,9 +18,9 @@
  * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with
  * the same units in the same phases: groups and bra pairs add their share of it; with Coulomb
  * fitted gamma of the whole density is made in the even phase, and fitting shells add theirs in the
- * odd one. With fitted exchange there are two phases: in the first beta of the whole density and B_Qij
- * of its orbitals are made, in the second groups and fitting shells add their share. The phases are
- * told from the field's by XC_IN_TASK, as nobody knows before how many those are.
+ * odd one. With fitted exchange there are two phases: in the first beta of the whole density and
+ * B_Qij of its orbitals are made, in the second groups and fitting shells add their share. The
+ * phases are told from the field's by XC_IN_TASK, as nobody knows before how many those are.
  *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
  * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
