@@ -38,7 +38,9 @@ static void integrals(const tsl_problem *problem, double *squares, double *inver
   must(xc_integrals_create(&v.orbital, &v.fitting, &all), "integrals");
   must(xc_engine_create(all, XC_TRIPLES, 1e-16, &triples), "triples");
   must(xc_engine_create(all, XC_DOUBLES, 1e-16, &doubles), "doubles");
-  xc_fit_triples(triples, &v.orbital, &v.fitting, &v.pairs, 0, p->n_fit_shells, rows);
+  for (int64_t s = 0; s < p->n_fit_shells; s++)
+    xc_fit_triples(triples, &v.orbital, &v.fitting, &v.pairs, s, 0, v.pairs.n,
+                   rows + v.fitting.shells[s].first * p->n_packed);
   for (int64_t f = 0; f < p->n_fit; f++)
     xc_fit_unpack(&v.orbital, &v.pairs, 0, v.pairs.n, rows + f * p->n_packed,
                   squares + f * p->n * p->n);

@@ -268,7 +268,9 @@ static double fitted(const rig *r) {
   const int64_t n = r->fitting.n, m = pairs.n_packed;
   double *rows = calloc((size_t)(n * m), sizeof *rows), *metric = symmetric(n);
   assert_non_null(rows);
-  xc_fit_triples(triples, &r->basis, &r->fitting, &pairs, 0, r->fitting.n_shells, rows);
+  for (int64_t s = 0; s < r->fitting.n_shells; s++)
+    xc_fit_triples(triples, &r->basis, &r->fitting, &pairs, s, 0, pairs.n,
+                   rows + r->fitting.shells[s].first * pairs.n_packed);
   xc_fit_metric(doubles, &r->fitting, 0, r->fitting.n_shells, metric);
   const double sum = xc_matrix_dot(n * m, rows, r->rows) + xc_matrix_dot(n * n, metric, r->metric);
   free(rows), free(metric);

@@ -52,10 +52,12 @@ static inline void field_fit(field *f) {
   f->packed = room(f->pairs.n_packed, 1), f->gamma = room(n, 1);
   xc_fit_metric(doubles, &f->fitting, 0, shells, f->metric);
   good(xc_matrix_factor(n, "the fitting set", f->metric));
-  const int64_t cut = shells / 3; /* two batches */
-  xc_fit_triples(f->triples, &f->orbital, &f->fitting, &f->pairs, 0, cut, f->rows);
-  xc_fit_triples(f->triples, &f->orbital, &f->fitting, &f->pairs, cut, shells,
-                 f->rows + xc_fit_functions(&f->fitting, 0, cut) * f->pairs.n_packed);
+  const int64_t cut = f->pairs.n / 3; /* two ranges */
+  for (int64_t s = 0; s < shells; s++) {
+    double *rows = f->rows + f->fitting.shells[s].first * f->pairs.n_packed;
+    xc_fit_triples(f->triples, &f->orbital, &f->fitting, &f->pairs, s, 0, cut, rows);
+    xc_fit_triples(f->triples, &f->orbital, &f->fitting, &f->pairs, s, cut, f->pairs.n, rows);
+  }
   xc_engine_destroy(&doubles);
 }
 

@@ -129,12 +129,17 @@ int64_t xc_batches_first(const xc_batches *b, int64_t shell) {
   return shell < b->p->n_fit_shells ? b->view.fitting.shells[shell].first : b->p->n_fit;
 }
 
+/* Shells are few, so threads share pairs of each of them, too. */
 void xc_batches_fill(xc_batches *b, int64_t n) {
+  enum { TASKS = 4 }; /* of a thread, about */
+  const int64_t parts = n > 0 ? 1 + TASKS * b->threads / n : 1, pairs = b->view.pairs.n;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
-  for (int64_t k = 0; k < n; k++)
+  for (int64_t k = 0; k < n * parts; k++) {
+    const int64_t shell = b->fill[k / parts], part = k % parts;
     xc_fit_triples(b->thread[omp_get_thread_num()].triples, &b->view.orbital, &b->view.fitting,
-                   &b->view.pairs, b->fill[k], b->fill[k] + 1,
-                   b->row[xc_batches_first(b, b->fill[k])]);
+                   &b->view.pairs, shell, pairs * part / parts, pairs * (part + 1) / parts,
+                   b->row[xc_batches_first(b, shell)]);
+  }
 }
 
 /* Rows that are not kept lie in scratch memory of scratch_shells shells. */

@@ -39,17 +39,13 @@ static void store_triple(const double *v, int n_rows, int64_t n_block, int64_t n
 }
 
 void xc_fit_triples(xc_engine *triples, const xc_basis *orbital, const xc_basis *fitting,
-                    const xc_pairs *pairs, int64_t lo, int64_t hi, double *rows) {
-  for (int64_t p = lo; p < hi; p++) {
-    const int n_rows = xc_shell_size(&fitting->shells[p]);
-    for (int64_t k = 0; k < pairs->n; k++) {
-      const xc_shell_pair *pair = &pairs->list[k];
-      const int64_t n_block = (int64_t)xc_shell_size(&orbital->shells[pair->a]) *
-                              xc_shell_size(&orbital->shells[pair->b]);
-      store_triple(xc_engine_triple(triples, p, pair->a, pair->b), n_rows, n_block, pairs->n_packed,
-                   rows + pair->packed);
-    }
-    rows += n_rows * pairs->n_packed;
+                    const xc_pairs *pairs, int64_t shell, int64_t lo, int64_t hi, double *rows) {
+  const int n_rows = xc_shell_size(&fitting->shells[shell]);
+  for (const xc_shell_pair *pair = pairs->list + lo; pair < pairs->list + hi; pair++) {
+    const int64_t n_block = (int64_t)xc_shell_size(&orbital->shells[pair->a]) *
+                            xc_shell_size(&orbital->shells[pair->b]);
+    store_triple(xc_engine_triple(triples, shell, pair->a, pair->b), n_rows, n_block,
+                 pairs->n_packed, rows + pair->packed);
   }
 }
 

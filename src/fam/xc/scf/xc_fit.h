@@ -24,9 +24,10 @@ int64_t xc_fit_functions(const xc_basis *fitting, int64_t lo, int64_t hi);
 void xc_fit_metric(xc_engine *doubles, const xc_basis *fitting, int64_t lo, int64_t hi,
                    double *metric);
 
-/** (P|mn) of fitting shells [lo, hi). @param[out] rows  [xc_fit_functions][pairs->n_packed] */
+/** (P|mn) of a fitting shell and the pairs [lo, hi) of the list.
+ *  @param[out] rows  [functions][pairs->n_packed], of which the blocks of these pairs are set */
 void xc_fit_triples(xc_engine *triples, const xc_basis *orbital, const xc_basis *fitting,
-                    const xc_pairs *pairs, int64_t lo, int64_t hi, double *rows);
+                    const xc_pairs *pairs, int64_t shell, int64_t lo, int64_t hi, double *rows);
 
 /** Packed density, blocks of unlike shells doubled, so that gamma = rows packed. The pairs [lo, hi)
  *  of the list alone. */
