@@ -33,4 +33,12 @@
 #define TSL_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+/** Before a function of a host: compiled for each level of x86-64, chosen when the program starts;
+ *  without contraction the same operations and bits. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define TSL_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define TSL_LEVELS
+#endif
+
 #endif

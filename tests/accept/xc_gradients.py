@@ -191,6 +191,19 @@ def unconverged_case():
         check(json.load(file)["return_result"] is None, "QCSchema has a gradient")
 
 
+def calibration_case():
+    """Phases of a gradient take longer than the units' own work, so no calibration is corrected by them."""
+    case = {key: value for key, value in TRUTH["methanol_fitted"].items() if key != "fitting"}
+    path, stored = suite.deck("learn.yaml", deck({**case, "functional": "pbe0"}, grid=SMALL)), suite.path("speeds")
+    kept = []
+    for words in (["calibrate", path], ["run", path, "-o", suite.path("learn.h5"), "-q"]):
+        run = suite.run([*words, "--set", f"run.calibration={stored}"])
+        check(run.status == 0, run.tail())
+        with open(stored, "rb") as file:
+            kept.append(file.read())
+    check(len(kept[0]) > 0 and kept[0] == kept[1], "a gradient has corrected the calibration")
+
+
 QUICK = ("water_lda_response", "oxygen", "oxygen_fitted", "water_charges", "water_fitted_exchange")
 for molecule in QUICK if suite.fast else TRUTH:
     suite.case(f"{molecule} as PySCF has it", truth_case, molecule)
@@ -203,6 +216,7 @@ suite.case("differences, fitted exchange", difference_case, "water_fitted_exchan
 for molecule in ("water_charges", "oxygen", "oxygen_fitted", "water_fitted_exchange"):
     suite.case(f"{molecule} on ranks", ranks_case, molecule)
 suite.case("restart", restart_case, "methanol_fitted")
+suite.case("calibration", calibration_case)
 suite.case("QCSchema", schema_case)
 suite.case("a field that does not converge", unconverged_case)
 suite.end()

@@ -1,11 +1,7 @@
 /* Chains of multiply-adds in registers: compiled with contraction, once for each SIMD level. */
 #include "probe_cpu.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
+#include "fn.h"
 
 enum { VECTOR_BYTES = 64, CHAINS = 12 };
 typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES)));
@@ -29,8 +25,8 @@ typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES)));
   for (int lane = 0; lane < lanes; lane++) *result += (double)total[lane];                        \
   return 2.0 * lanes * CHAINS * (double)rounds;
 
-CLONES double tsl_cpu_fma_f64(int64_t rounds, double *result){BODY(vector_f64, double)}
+TSL_LEVELS double tsl_cpu_fma_f64(int64_t rounds, double *result){BODY(vector_f64, double)}
 
-CLONES double tsl_cpu_fma_f32(int64_t rounds, double *result) {
+TSL_LEVELS double tsl_cpu_fma_f32(int64_t rounds, double *result) {
   BODY(vector_f32, float)
 }

@@ -74,7 +74,7 @@ double xc_memory_card(const xc_params *p) {
  * matrices kept for DIIS. Orbitals are left out, as functions may be dependent. */
 static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t kept) {
   const double nn = (double)p->n * (double)p->n, s = p->n_spin;
-  const bool socket = device->kind == TSL_CPU;
+  const bool socket = device->kind == TSL_CPU || p->gradient; /* which is the host's on a card */
   const int threads = socket && device->threads > 0 ? device->threads : 1;
   const double exchange = has_exchange(p) ? s : 0, fit = (double)p->n_fit;
   const double fitted = p->fitted_exchange ? s * nn + fit * fit : 0;

@@ -156,15 +156,17 @@ done:
   return err;
 }
 
+/* Orbitals of a spin that may hold electrons. */
+static int64_t most_orbitals(const xc_deck *s, const xc_scf *scf) {
+  if (s->smearing.kind != XC_SMEARING_NONE) return scf->m;
+  return scf->electrons[0] > scf->electrons[1] ? scf->electrons[0] : scf->electrons[1];
+}
+
 tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p) {
   tsl_err err = TSL_OK;
   xc_integrals *integrals = NULL;
   TSL_TRY(prepare_scf(deck, s, own, p));
-  if (p->gradient && p->fitted_exchange)
-    p->n_orbitals = s->smearing.kind == XC_SMEARING_NONE
-                        ? (own->scf.electrons[0] > own->scf.electrons[1] ? own->scf.electrons[0]
-                                                                         : own->scf.electrons[1])
-                        : own->scf.m;
+  if (p->gradient && p->fitted_exchange) p->n_orbitals = most_orbitals(s, &own->scf);
   p->n_products = p->n_orbitals * (p->n_orbitals + 1) / 2;
   TSL_TRY(tsl_deck_blame(deck, "xc.basis",
                          xc_integrals_create(&own->orbital, &own->fitting, &integrals)));

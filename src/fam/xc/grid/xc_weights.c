@@ -159,7 +159,7 @@ static void frame_set(frame *f, int32_t owner) {
 }
 
 /** Distances of the first n atoms of the frame from a point. */
-WIDE static void set_distances(frame *f, int64_t from, int64_t n, const double at[3]) {
+TSL_LEVELS static void set_distances(frame *f, int64_t from, int64_t n, const double at[3]) {
   for (int64_t k = from; k < n; k++) {
     const double x = at[0] - f->x[k], y = at[1] - f->y[k], z = at[2] - f->z[k];
     f->r[k] = sqrt(x * x + y * y + z * z);
@@ -186,22 +186,22 @@ static inline double product_of(const double *s, int64_t n) {
 
 /** The cell of atom j of the frame against the first n atoms, piece by piece; 0 once it is at most
  *  stop. Most cells end in the first piece, which holds the owner's nearest. */
-#define CELL(name, step)                                                       \
-  WIDE static double name(const frame *f, int64_t j, int64_t n, double stop) { \
-    const double own = f->r[j];                                                \
-    double product = 1, s[PIECE];                                              \
-    for (int64_t k = 0, piece = LANES; k < n; k += piece, piece = PIECE) {     \
-      const double *r = f->r + k, *inverse = f->inverse + j * f->row + k;      \
-      const double *shift = f->shift + j * f->row + k;                         \
-      if (piece > n - k) piece = n - k;                                        \
-      for (int64_t u = 0; u < piece; u++) {                                    \
-        const double mu = (own - r[u]) * inverse[u];                           \
-        s[u] = step(mu + shift[u] * (1 - mu * mu));                            \
-      }                                                                        \
-      product *= product_of(s, piece);                                         \
-      if (product <= stop) return 0;                                           \
-    }                                                                          \
-    return product;                                                            \
+#define CELL(name, step)                                                             \
+  TSL_LEVELS static double name(const frame *f, int64_t j, int64_t n, double stop) { \
+    const double own = f->r[j];                                                      \
+    double product = 1, s[PIECE];                                                    \
+    for (int64_t k = 0, piece = LANES; k < n; k += piece, piece = PIECE) {           \
+      const double *r = f->r + k, *inverse = f->inverse + j * f->row + k;            \
+      const double *shift = f->shift + j * f->row + k;                               \
+      if (piece > n - k) piece = n - k;                                              \
+      for (int64_t u = 0; u < piece; u++) {                                          \
+        const double mu = (own - r[u]) * inverse[u];                                 \
+        s[u] = step(mu + shift[u] * (1 - mu * mu));                                  \
+      }                                                                              \
+      product *= product_of(s, piece);                                               \
+      if (product <= stop) return 0;                                                 \
+    }                                                                                \
+    return product;                                                                  \
   }
 CELL(becke_cell, becke_step)
 CELL(ssf_cell, ssf_step)

@@ -51,7 +51,8 @@ void xc_partition_work_destroy(xc_partition_work **work) {
 
 /* ------------------------------------------------------------------ rivals */
 
-WIDE static void set_distances(const xc_partition *p, const double at[3], double *restrict r) {
+TSL_LEVELS static void set_distances(const xc_partition *p, const double at[3],
+                                     double *restrict r) {
   for (int64_t k = 0; k < p->n; k++) {
     const double *c = &p->at[3 * k], x = at[0] - c[0], y = at[1] - c[1], z = at[2] - c[2];
     r[k] = sqrt(x * x + y * y + z * z);
@@ -111,23 +112,24 @@ static void set_pairs(const xc_partition *p, int64_t i, int64_t lo, int64_t hi,
 
 /* mu and factors of the pairs of i with rivals [lo, hi), and slopes of all. The diagonal has mu = 0
  * and shift -1: nu is -1, its factor 1 and its slope 0. */
-#define ROW(name, step, step_slope)                                                                \
-  WIDE static void name##_factors(const xc_partition_work *w, int64_t i, int64_t lo, int64_t hi) { \
-    const double own = w->r[i];                                                                    \
-    const double *restrict r = w->r, *restrict inverse = w->inverse, *restrict shift = w->shift;   \
-    double *restrict mu = w->mu, *restrict factor = w->factor;                                     \
-    for (int64_t k = lo; k < hi; k++) {                                                            \
-      mu[k] = (own - r[k]) * inverse[k];                                                           \
-      factor[k] = step(mu[k] + shift[k] * (1 - mu[k] * mu[k]));                                    \
-    }                                                                                              \
-  }                                                                                                \
-  WIDE static void name##_slopes(const xc_partition_work *w) {                                     \
-    const double *restrict inverse = w->inverse, *restrict shift = w->shift;                       \
-    const double *restrict mu = w->mu, *restrict factor = w->factor;                               \
-    double *restrict slope = w->slope;                                                             \
-    for (int64_t k = 0; k < w->n; k++)                                                             \
-      slope[k] = step_slope(mu[k] + shift[k] * (1 - mu[k] * mu[k]), factor[k]) *                   \
-                 (1 - 2 * shift[k] * mu[k]) * inverse[k];                                          \
+#define ROW(name, step, step_slope)                                                              \
+  TSL_LEVELS static void name##_factors(const xc_partition_work *w, int64_t i, int64_t lo,       \
+                                        int64_t hi) {                                            \
+    const double own = w->r[i];                                                                  \
+    const double *restrict r = w->r, *restrict inverse = w->inverse, *restrict shift = w->shift; \
+    double *restrict mu = w->mu, *restrict factor = w->factor;                                   \
+    for (int64_t k = lo; k < hi; k++) {                                                          \
+      mu[k] = (own - r[k]) * inverse[k];                                                         \
+      factor[k] = step(mu[k] + shift[k] * (1 - mu[k] * mu[k]));                                  \
+    }                                                                                            \
+  }                                                                                              \
+  TSL_LEVELS static void name##_slopes(const xc_partition_work *w) {                             \
+    const double *restrict inverse = w->inverse, *restrict shift = w->shift;                     \
+    const double *restrict mu = w->mu, *restrict factor = w->factor;                             \
+    double *restrict slope = w->slope;                                                           \
+    for (int64_t k = 0; k < w->n; k++)                                                           \
+      slope[k] = step_slope(mu[k] + shift[k] * (1 - mu[k] * mu[k]), factor[k]) *                 \
+                 (1 - 2 * shift[k] * mu[k]) * inverse[k];                                        \
   }
 ROW(becke, becke_step, becke_slope)
 ROW(ssf, ssf_step, ssf_slope)

@@ -4,15 +4,9 @@
 
 #include "xc_grid.h"
 
-#include <math.h>
+#include "fn.h"
 
-/** The widest vectors of the processor, chosen when the program starts: same operations, same bits.
- */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDE
-#endif
+#include <math.h>
 
 /** The half width of the SSF step. */
 #define XC_SSF_A 0.64

@@ -48,44 +48,36 @@ void xc_harmonics_fill(xc_harmonics *harmonics) {
   }
 }
 
-void xc_harmonics_block(const xc_harmonics *harmonics, const xc_shell *a, const xc_shell *b,
-                        const double *block, double *out) {
-  const int na = XC_CARTESIANS(a->l), nb = XC_CARTESIANS(b->l);
-  const int ma = xc_shell_size(a), mb = xc_shell_size(b);
+/* A block of two shells, [in of a][in of b], turned to [out of a][out of b]: from Cartesian
+ * functions to the shells' own, or back by the transpose. */
+static void turn(const xc_harmonics *h, const xc_shell *a, const xc_shell *b, bool back,
+                 const double *in, int64_t ld, double *out) {
+  const int cartesian[2] = {XC_CARTESIANS(a->l), XC_CARTESIANS(b->l)};
+  const int own[2] = {xc_shell_size(a), xc_shell_size(b)};
+  const int *from = back ? own : cartesian, *to = back ? cartesian : own;
   double half[MOST * MOST];
   memset(half, 0, sizeof half);
-  memset(out, 0, (size_t)(ma * mb) * sizeof *out);
-  for (int i = 0; i < ma; i++)
-    for (int k = 0; k < na; k++) {
-      const double c = a->spherical ? harmonics->of[a->l][i][k] : i == k;
+  memset(out, 0, (size_t)(to[0] * to[1]) * sizeof *out);
+  for (int i = 0; i < to[0]; i++)
+    for (int k = 0; k < from[0]; k++) {
+      const double c = a->spherical ? h->of[a->l][back ? k : i][back ? i : k] : i == k;
       if (c == 0) continue;
-      for (int j = 0; j < nb; j++) half[i * nb + j] += c * block[k * nb + j];
+      for (int j = 0; j < from[1]; j++) half[i * from[1] + j] += c * in[k * ld + j];
     }
-  for (int j = 0; j < mb; j++)
-    for (int k = 0; k < nb; k++) {
-      const double c = b->spherical ? harmonics->of[b->l][j][k] : j == k;
+  for (int j = 0; j < to[1]; j++)
+    for (int k = 0; k < from[1]; k++) {
+      const double c = b->spherical ? h->of[b->l][back ? k : j][back ? j : k] : j == k;
       if (c == 0) continue;
-      for (int i = 0; i < ma; i++) out[i * mb + j] += c * half[i * nb + k];
+      for (int i = 0; i < to[0]; i++) out[i * to[1] + j] += c * half[i * from[1] + k];
     }
+}
+
+void xc_harmonics_block(const xc_harmonics *harmonics, const xc_shell *a, const xc_shell *b,
+                        const double *block, double *out) {
+  turn(harmonics, a, b, false, block, XC_CARTESIANS(b->l), out);
 }
 
 void xc_harmonics_density(const xc_harmonics *harmonics, const xc_shell *a, const xc_shell *b,
                           const double *density, int64_t ld, double *block) {
-  const int na = XC_CARTESIANS(a->l), nb = XC_CARTESIANS(b->l);
-  const int ma = xc_shell_size(a), mb = xc_shell_size(b);
-  double half[MOST * MOST];
-  memset(half, 0, sizeof half);
-  memset(block, 0, (size_t)(na * nb) * sizeof *block);
-  for (int k = 0; k < na; k++)
-    for (int i = 0; i < ma; i++) {
-      const double c = a->spherical ? harmonics->of[a->l][i][k] : i == k;
-      if (c == 0) continue;
-      for (int j = 0; j < mb; j++) half[k * mb + j] += c * density[i * ld + j];
-    }
-  for (int k = 0; k < nb; k++)
-    for (int j = 0; j < mb; j++) {
-      const double c = b->spherical ? harmonics->of[b->l][j][k] : j == k;
-      if (c == 0) continue;
-      for (int i = 0; i < na; i++) block[i * nb + k] += c * half[i * mb + j];
-    }
+  turn(harmonics, a, b, true, density, ld, block);
 }

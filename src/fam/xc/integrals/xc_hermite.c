@@ -3,16 +3,11 @@
 
 #include "xc_one.h"
 
+#include "fn.h"
+
 #include <math.h>
 #include <string.h>
 #include <threads.h>
-
-/* The loop over charges is compiled for each level of x86-64 and chosen when the program starts. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define XC_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define XC_LEVELS
-#endif
 
 static xc_one_tables tables;
 static once_flag filled = ONCE_FLAG_INIT;
@@ -173,7 +168,7 @@ sum_lanes(int count, const double (*total)[XC_CHARGE_LANES], double *sum) {
   }
 }
 
-XC_LEVELS
+TSL_LEVELS
 void xc_hermite_charges(const xc_one_tables *tab, int l, double p, const double at[3],
                         const xc_charge *charges, int64_t n, double sum[XC_HERMITES]) {
   double total[XC_HERMITES][XC_CHARGE_LANES];
@@ -185,7 +180,7 @@ void xc_hermite_charges(const xc_one_tables *tab, int l, double p, const double 
   sum_lanes(count, (const double(*)[XC_CHARGE_LANES])total, sum);
 }
 
-XC_LEVELS
+TSL_LEVELS
 void xc_hermite_forces(const xc_one_tables *tab, int l, double p, const double at[3],
                        const xc_charge *charges, int64_t n, const double *weights,
                        double sum[XC_HERMITES], double (*forces)[3]) {
@@ -206,7 +201,7 @@ void xc_hermite_forces(const xc_one_tables *tab, int l, double p, const double a
   sum_lanes(all, (const double(*)[XC_CHARGE_LANES])total, sum);
 }
 
-XC_LEVELS
+TSL_LEVELS
 void xc_hermite_points(const xc_one_tables *tab, int l, double p, const double at[3],
                        const double *number, const double *const place[3], int64_t n, double *out) {
   double sum[XC_CHARGE_LANES];

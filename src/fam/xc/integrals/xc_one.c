@@ -2,7 +2,7 @@
  * attraction by point charges. */
 #include "xc_one.h"
 
-#include "xc_one_own.h"
+#include "xc_primitives.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +21,14 @@ void xc_primitives_set(xc_primitives *q, const xc_shell *a, const xc_shell *b, i
     xc_expansion_fill(&q->e[x], a->l + raise, b->l + extra, q->at[x] - a->at[x],
                       q->at[x] - b->at[x], q->p, exp(-q->alpha * q->beta / q->p * ab * ab));
   }
+}
+
+void xc_primitives_density(const xc_basis *basis, const xc_shell *a, const xc_shell *b,
+                           const double *density, double *block) {
+  const double times = a == b ? 1 : 2;
+  xc_harmonics_density(&xc_one_tables_get()->harmonics, a, b,
+                       density + a->first * basis->n + b->first, basis->n, block);
+  for (int k = 0; k < XC_CARTESIANS(a->l) * XC_CARTESIANS(b->l); k++) block[k] *= times;
 }
 
 /* Integrals of an operator over a pair of primitives: n_blocks matrices at a time. */

@@ -2,7 +2,7 @@
  * shells and charges, contracted with densities pair by pair. */
 #include "xc_one_gradient.h"
 
-#include "xc_one_own.h"
+#include "xc_primitives.h"
 
 #include <string.h>
 
@@ -13,15 +13,6 @@ typedef struct shift {
 
 static shift shift_of(const xc_primitives *q, int i) {
   return (shift){2 * q->alpha, -i};
-}
-
-/* The density of a pair of shells, of Cartesian functions; both orders of unlike shells. */
-static void take_block(const xc_basis *basis, const xc_shell *a, const xc_shell *b,
-                       const double *density, double *block) {
-  const double times = a == b ? 1 : 2;
-  xc_harmonics_density(&xc_one_tables_get()->harmonics, a, b,
-                       density + a->first * basis->n + b->first, basis->n, block);
-  for (int k = 0; k < XC_CARTESIANS(a->l) * XC_CARTESIANS(b->l); k++) block[k] *= times;
 }
 
 /* ------------------------------------------------ overlap and kinetic energy */
@@ -79,8 +70,8 @@ void xc_overlap_kinetic_gradient(const xc_basis *basis, int64_t lo, int64_t hi,
       const xc_shell *a = &basis->shells[k], *b = &basis->shells[l];
       double force[3] = {0};
       if (a->atom == b->atom) continue; /* they move together */
-      take_block(basis, a, b, overlap, blocks[0]);
-      take_block(basis, a, b, kinetic, blocks[1]);
+      xc_primitives_density(basis, a, b, overlap, blocks[0]);
+      xc_primitives_density(basis, a, b, kinetic, blocks[1]);
       overlap_kinetic_shells(a, b, blocks[0], blocks[1], force);
       for (int x = 0; x < 3; x++)
         gradient[a->atom][x] += force[x], gradient[b->atom][x] -= force[x];
@@ -164,7 +155,7 @@ void xc_attraction_gradient(const xc_basis *basis, const xc_charge *charges, int
   for (int64_t k = lo; k < hi && n > 0; k++)
     for (int64_t l = 0; l <= k; l++) {
       const xc_shell *a = &basis->shells[k], *b = &basis->shells[l];
-      take_block(basis, a, b, density, block);
+      xc_primitives_density(basis, a, b, density, block);
       for (int p = 0; p < a->n * b->n; p++) {
         xc_primitives_set(&q, a, b, p / b->n, p % b->n, 1, 0);
         attraction_primitives(&q, charges, n, block, gradient, on_charges);

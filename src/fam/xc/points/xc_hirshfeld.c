@@ -4,17 +4,11 @@
 #include "xc_functions.h"
 #include "xc_guess.h"
 
+#include "fn.h"
 #include "parallel.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Loops over points are compiled for each level of x86-64 and chosen when the program starts. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define XC_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define XC_LEVELS
-#endif
 
 /* --------------------------------------------------------------- free atoms */
 
@@ -68,7 +62,7 @@ done:
 }
 
 /* sum_l r^2l sum_ij d_ij f_i f_j: a closed subshell's squares add up to r^2l (xc_functions.h). */
-XC_LEVELS
+TSL_LEVELS
 static void free_density(int64_t n, const xc_shell *shells, const double *d,
                          const xc_places *places, double *f, double *out) {
   const int n_points = (int)places->n;

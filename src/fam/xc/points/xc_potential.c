@@ -2,16 +2,14 @@
  */
 #include "xc_potential.h"
 
-#include "xc_expansion.h"
-#include "xc_hermite.h"
+#include "xc_primitives.h"
 
 #include "parallel.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CARTESIANS = XC_CARTESIANS(XC_MAX_L) };
-static const double SMALLEST = 1e-12, NOTHING = 1e-24; /* hartree; overlap of a pair */
+static const double SMALLEST = 1e-12; /* hartree */
 
 /* Hermite Gaussians of one exponent and centre. */
 typedef struct cloud {
@@ -55,28 +53,6 @@ int64_t xc_potential_pairs(const xc_basis *basis) {
   return n;
 }
 
-/* Density of two shells in Cartesian functions; pairs of unlike shells count twice. */
-static void cartesian_block(const xc_basis *basis, const double *density, const xc_shell *a,
-                            const xc_shell *b, double *out) {
-  const xc_harmonics *h = &xc_one_tables_get()->harmonics;
-  const int na = XC_CARTESIANS(a->l), nb = XC_CARTESIANS(b->l);
-  const int ma = xc_shell_size(a), mb = xc_shell_size(b);
-  const double twice = a == b ? 1 : 2;
-  double half[CARTESIANS * CARTESIANS] = {0}; /* [ma][nb] */
-  memset(out, 0, (size_t)(na * nb) * sizeof *out);
-  for (int i = 0; i < ma; i++)
-    for (int j = 0; j < mb; j++) {
-      const double d = twice * density[(a->first + i) * basis->n + b->first + j];
-      for (int k = 0; k < nb; k++)
-        half[i * nb + k] += d * (b->spherical ? h->of[b->l][j][k] : j == k);
-    }
-  for (int i = 0; i < ma; i++)
-    for (int k = 0; k < na; k++) {
-      const double c = a->spherical ? h->of[a->l][i][k] : i == k;
-      for (int j = 0; j < nb && c != 0; j++) out[k * nb + j] += c * half[i * nb + j];
-    }
-}
-
 /* Add the numbers of Cartesian functions of powers i and j whose density is d. */
 static void add_element(const xc_expansion e[3], const int i[3], const int j[3], double d,
                         double *numbers) {
@@ -98,25 +74,19 @@ static double bound_of(const cloud *c, const double *numbers) {
   return bound;
 }
 
-static void set_cloud(const xc_shell *a, const xc_shell *b, int i, int j, const double *block,
-                      cloud *c, double *numbers) {
+/* @param[in] block  of xc_primitives_density. @return false: too little to feel any charge */
+static bool set_cloud(const xc_primitives *q, const double *block, cloud *c, double *numbers) {
   const xc_one_tables *tables = xc_one_tables_get();
-  const double alpha = a->exponent[i], beta = b->exponent[j], p = alpha + beta;
-  const int na = XC_CARTESIANS(a->l), nb = XC_CARTESIANS(b->l);
-  const double factor = -2 * M_PI / p * a->coefficient[i] * b->coefficient[j];
-  xc_expansion e[3];
-  *c = (cloud){.p = p, .l = a->l + b->l};
-  for (int x = 0; x < 3; x++) {
-    const double ab = a->at[x] - b->at[x];
-    c->at[x] = (alpha * a->at[x] + beta * b->at[x]) / p;
-    xc_expansion_fill(&e[x], a->l, b->l, c->at[x] - a->at[x], c->at[x] - b->at[x], p,
-                      exp(-alpha * beta / p * ab * ab));
-  }
+  const int na = XC_CARTESIANS(q->a->l), nb = XC_CARTESIANS(q->b->l);
+  double factor;
+  if (!xc_primitives_feel(q, &factor)) return false;
+  *c = (cloud){.p = q->p, .at = {q->at[0], q->at[1], q->at[2]}, .l = q->a->l + q->b->l};
   memset(numbers, 0, (size_t)xc_hermite_count(c->l) * sizeof *numbers);
   for (int k = 0; k < na; k++)
     for (int m = 0; m < nb; m++)
-      add_element(e, tables->power[a->l][k], tables->power[b->l][m], factor * block[k * nb + m],
-                  numbers);
+      add_element(q->e, tables->power[q->a->l][k], tables->power[q->b->l][m],
+                  factor * block[k * nb + m], numbers);
+  return bound_of(c, numbers) >= SMALLEST;
 }
 
 /* --------------------------------------------------------------------- rows */
@@ -139,14 +109,14 @@ done:
 static tsl_err add_shells(const xc_potential *v, const xc_shell *a, const xc_shell *b,
                           cloud_row *row) {
   tsl_err err = TSL_OK;
-  double block[CARTESIANS * CARTESIANS], numbers[XC_HERMITES];
-  cartesian_block(v->basis, v->density, a, b, block);
+  double block[XC_ONE_BLOCK], numbers[XC_HERMITES];
+  xc_primitives_density(v->basis, a, b, v->density, block);
   for (int i = 0; i < a->n; i++)
     for (int j = 0; j < b->n; j++) {
+      xc_primitives q;
       cloud c;
-      if (overlap_of(a, b, i, j) < NOTHING) continue;
-      set_cloud(a, b, i, j, block, &c, numbers);
-      if (bound_of(&c, numbers) >= SMALLEST) TSL_TRY(add_cloud(row, &c, numbers));
+      xc_primitives_set(&q, a, b, i, j, 0, 0);
+      if (set_cloud(&q, block, &c, numbers)) TSL_TRY(add_cloud(row, &c, numbers));
     }
 done:
   return err;

@@ -4,14 +4,10 @@
 
 #include "xc_functions.h"
 
+#include "fn.h"
+
 #include <math.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define XC_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define XC_LEVELS
-#endif
 
 /* Rows of the density and points whose sums stay in registers while functions pass by. */
 enum { ROWS = 4, WIDTH = 8, VECTORS = 2, LANES = WIDTH * VECTORS };
@@ -93,7 +89,7 @@ static inline __attribute__((always_inline)) void values_fill(int l, int spheric
     values_fill(l, spherical, &t, (int)points->n, out); \
     break;
 
-XC_LEVELS
+TSL_LEVELS
 static void values_of_shell(const xc_shell *shell, const xc_places *points, double *out) {
   radial t;
   values_radial(shell, points, &t);
@@ -147,7 +143,7 @@ static void pack_density(const xc_values *v, const double *density) {
 }
 
 /* Sums of LANES points. */
-XC_LEVELS
+TSL_LEVELS
 static void density_lanes(int64_t b, const double *phi, const double *d, double *rho) {
   lanes sum[VECTORS] = {{0}};
   for (int64_t i = 0; i < b; i += ROWS) {

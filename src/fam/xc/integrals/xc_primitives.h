@@ -1,6 +1,6 @@
-/** @file xc_one_own.h  A pair of primitives, as integrals and their derivatives share it. */
-#ifndef TSL_FAM_XC_ONE_OWN_H
-#define TSL_FAM_XC_ONE_OWN_H
+/** @file xc_primitives.h  A pair of primitives, as integrals, derivatives and potentials share it. */
+#ifndef TSL_FAM_XC_PRIMITIVES_H
+#define TSL_FAM_XC_PRIMITIVES_H
 
 #include "xc_expansion.h"
 #include "xc_hermite.h"
@@ -20,6 +20,12 @@ typedef struct xc_primitives {
 /** Set up primitives i and j of shells a and b, a with room for raise more powers, b for extra. */
 void xc_primitives_set(xc_primitives *q, const xc_shell *a, const xc_shell *b, int i, int j,
                        int raise, int extra);
+
+/** The density of a pair of shells in Cartesian functions, of both orders of unlike shells.
+ *  @param[in] density  [n][n] symmetric
+ *  @param[out] block   [cartesians of a][of b] */
+void xc_primitives_density(const xc_basis *basis, const xc_shell *a, const xc_shell *b,
+                           const double *density, double *block);
 
 /** The integral of the product's Gaussian, coefficients included, but for E_0^00. */
 static inline double xc_primitives_overlap(const xc_primitives *q) {
