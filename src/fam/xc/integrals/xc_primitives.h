@@ -1,4 +1,4 @@
-/** @file xc_primitives.h  A pair of primitives, as integrals, derivatives and potentials share it. */
+/** @file xc_primitives.h  A pair of primitives, for integrals, derivatives and potentials. */
 #ifndef TSL_FAM_XC_PRIMITIVES_H
 #define TSL_FAM_XC_PRIMITIVES_H
 
