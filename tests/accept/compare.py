@@ -324,9 +324,9 @@ def field(name, **xc):
 
 def physical():
     """Other signs, other orbitals of one level and another way there are no difference; another density is."""
-    field("ring")
-    field("again", guess={"file": "ring.h5"}, scf={"commutator": 1e-6})
-    expect(0, ["ring.h5", "again.h5", "--physical"], "same       total energy", "left out: history")
+    field("ring", task="gradient")
+    field("again", task="gradient", guess={"file": "ring.h5"}, scf={"commutator": 1e-6})
+    expect(0, ["ring.h5", "again.h5", "--physical"], "same       total energy", "same       gradient", "left out: history")
     expect(1, ["ring.h5", "again.h5"])
 
     def gauge(file):
@@ -350,11 +350,14 @@ def physical():
     def lower(file):
         file["results"].attrs["total energy"] -= 1e-6
 
+    def steeper(file):
+        file["results/gradient"][0, 0] += 1e-4
+
     def nan(file):
         file["results/fock"][0, 1, 1] = np.nan
 
     for change, needle in ((mixed, "DIFFERENT  orbitals"), (denser, "DIFFERENT  density"), (lower, "DIFFERENT  total energy"),
-                           (nan, "DIFFERENT  fock")):
+                           (steeper, "DIFFERENT  gradient"), (nan, "DIFFERENT  fock")):
         expect(1, ["ring.h5", changed("ring", change), "--physical"], needle)
     expect(2, ["square.h5", "square.h5", "--physical"], "family xc")
     expect(2, ["ring.h5", "ring.h5", "--physical", "--field", "density"], "no other option")

@@ -246,10 +246,14 @@ def bad_case():
         _, err = optimise(beside, "-o", "beside", "--optimiser", "geometric", status=2)
         check("--optimiser ase" in err, err)
     suite.write("mine.molden", "mine")
-    written = deck("written", TRUTH["formaldehyde"], SMALL, molden="mine.molden", qcschema="mine.json")
+    suite.write("mine.cube", "tesela: mine")
+    written = deck("written", TRUTH["formaldehyde"], SMALL, molden="mine.molden", qcschema="mine.json",
+                   cube={"density": "mine.cube", "spacing": 1})
     optimise(written, "-o", "written", "--max-steps", "1", status=3)
     with open(suite.path("mine.molden"), encoding="ascii") as file:
         check(file.read() == "mine" and not os.path.exists(suite.path("mine.json")), "steps write files of the deck")
+    with open(suite.path("mine.cube"), encoding="ascii") as file:
+        check(file.read() == "tesela: mine", "steps write a cube of the deck")
     check(os.path.exists(suite.path("written/runs/step-0001.molden")), "no Molden file of the last step")
     squeezed = deck("squeezed", {"atoms": "H 0 0 0; H 0 0 0.25", "basis": "STO-3G", "functional": "hf"}, SMALL)
     _, err = optimise(squeezed, "-o", "squeezed", "--max-steps", "1", status=3)

@@ -145,8 +145,6 @@ def same_case():
     check(texts.count(texts[0]) == len(texts), "they differ")
 
 
-
-
 def full_case():
     """A disk that fills up while the field is computed costs the cube that is there; a disk that is full, nothing."""
     case, folder = CASES["water"], suite.path("disk")

@@ -14,7 +14,8 @@ LINES = {"total energy": 1e-7, "nuclear repulsion": 1e-7, "kinetic energy": 1e-4
          "smallest eigenvalue of overlap": 1e-8}
 # likewise of the cells of datasets
 FIELDS = {"atoms": 1e-8, "basis": 1e-8, "overlap": 1e-8, "density": 1e-4, "fock": 1e-4, "orbital_energies": 1e-4,
-          "occupations": 1e-3, "mulliken_charges": 1e-4, "hirshfeld_charges": 1e-4, "xc_matrix": 1e-4, "xc_integrals": 1e-4}
+          "occupations": 1e-3, "mulliken_charges": 1e-4, "hirshfeld_charges": 1e-4, "xc_matrix": 1e-4, "xc_integrals": 1e-4,
+          "gradient": 1e-5, "charge_gradient": 1e-5}
 SAME_LEVEL = 1e-3  # hartree; orbitals nearer than this may be rotated into each other
 ORBITALS = 1e-2    # elements of the density of the orbitals of one level
 LEFT_OUT = ("history", "group_sizes", "orbitals")

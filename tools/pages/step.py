@@ -90,13 +90,14 @@ class Steps:
         return point
 
     def beside(self, number):
-        """Files that the deck names go into the folder: a step replaces none of the user's."""
+        """Files that the deck names go into the folder, cubes nowhere: a step replaces none of the user's."""
         text = "\n".join(self.sets)
         if not self.deck.lower().endswith(".json"):
             with open(self.deck, encoding="utf-8", errors="replace") as stream:
                 text += stream.read()
-        return [f"xc.{key}={quoted(self.path(number, ending))}" for key, ending in BESIDE
-                if re.search(rf"\b{key}\b", text)]
+        words = [f"xc.{key}={quoted(self.path(number, ending))}" for key, ending in BESIDE
+                 if re.search(rf"\b{key}\b", text)]
+        return words + ["xc.cube={}"] * bool(re.search(r"\bcube\b", text))
 
     def wait(self, command, log):
         """The exit status. The run holds the lock as well: it may outlive this program."""
