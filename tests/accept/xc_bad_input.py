@@ -104,6 +104,8 @@ def name_cases():
     both("smearing by nobody", WATER + "  smearing: {kind: fermo}\n", ["bad.yaml:8", "fermi"])
     both("smearing without a width", WATER + "  smearing: {kind: fermi, width: 0}\n", ["bad.yaml:8", "width"])
     both("a width of nothing", WATER + "  smearing: {width: 0.01}\n", ["bad.yaml:8", "xc.smearing.width", "kind"])
+    both("stability of smeared levels", WATER + "  smearing: {kind: fermi}\n  scf: {stability: check}\n",
+         ["bad.yaml:9", "xc.scf.stability", "occupations 0 and 1"])
     both("smearing of shifted levels", WATER + "  smearing: {kind: gaussian}\n  scf: {level_shift: 0.3}\n",
          ["bad.yaml:9", "xc.scf.level_shift", "damping"])
     both("more memory of DIIS than there is", WATER + "  scf: {diis: 99}\n", ["bad.yaml:8", "diis"])

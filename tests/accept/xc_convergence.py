@@ -149,6 +149,47 @@ def advice_case():
     check(lines["iterations"] < 50, f"smeared: {lines['iterations']:.0f} iterations")
 
 
+# ---------------------------------------------------------------- stability
+
+
+def stability(case, how, **more):
+    return deck(case, reference="unrestricted" if case.get("two") else "restricted",
+                scf={"energy": 1e-10, "commutator": 1e-6, "stability": how}, **more)
+
+
+def stable_case(case):
+    """PySCF's lowest eigenvalue of whole Hessians; a saddle point says so, and is left for PySCF's minimum."""
+    name = "lowest second derivative"
+    saddle = case[name] < -1e-4
+    path, out = suite.deck("look.yaml", stability(case, "check")), suite.path("look.h5")
+    run = suite.run(["run", path, "-o", out, "-q", "--overwrite"], timeout=600)
+    check(run.status == (3 if saddle else 0) and ("saddle point" in run.err) == saddle, run.tail())
+    with harness.h5py.File(out, "r") as file:
+        found, energy = (float(file["results"].attrs[key]) for key in (name, "total energy"))
+    near(name, found, case[name], 2e-5)
+    near("energy", energy, case["total energy"], 1e-8)
+    lines, _ = solve(stability(case, "follow", task="gradient"), ranks=2)
+    near("energy at the end", lines["total energy"], case["lower energy"], 1e-7)
+    near(f"{name} there", lines[name], case["there"], 2e-5)
+    check((lines["saddle points left"] > 0) == saddle, "saddle points left")
+    return f"{found:+.6f}, then {lines[name]:+.6f} hartree, {lines['Fock matrices for it']:.0f} Fock matrices"
+
+
+def same_field_case():
+    """A look changes nothing of the field, of any way to make J and K."""
+    for ways in ({}, {"coulomb": "fitted"}, {"coulomb": "fitted", "exchange": "fitted"}):
+        found = [solve(usual(EASY["oxygen"], scf={"stability": how, "energy": 1e-9}, reproducible="exchange" not in ways, **ways))
+                 for how in ("none", "check")]
+        (plain, before), (looked, after) = found
+        check("lowest second derivative" not in plain and looked["lowest second derivative"] > 0.05, "what is said")
+        for key in ("density", "fock", "orbitals"):
+            check(ways.get("exchange") or np.array_equal(before[key], after[key]), f"{key} with {ways}")
+        near("energy", looked["total energy"], plain["total energy"], 1e-9)
+    helium = {"atoms": "He 0 0 0", "basis": "STO-3G", "functional": "hf"}
+    lines, _ = solve(usual(helium, scf={"stability": "check"}))
+    check("lowest second derivative" not in lines, "helium has nothing to turn")
+
+
 # --------------------------------------------------------------- projection
 
 
@@ -196,4 +237,7 @@ suite.case("smeared water", narrow_case)
 for one in TRUTH["broken"]:
     suite.case(f"broken {one['name']}", broken_case, one)
 suite.case("words of spins", words_case)
+for one in TRUTH["stable"]:
+    suite.case(f"stability of {one['name']}", stable_case, one)
+suite.case("a look changes nothing", same_field_case)
 suite.end()

@@ -9,13 +9,19 @@
 
 #include <string.h>
 
+/** The exchange-correlation matrices of this iteration. */
+static double *xc_matrices(xc_own *own) {
+  return own->stability.running ? own->stability.xc : own->xc;
+}
+
 /** Keep what the first (or only) phase of an iteration has summed. */
 static void keep_sums(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   xc_own *own = xc_own_of(problem);
   const int64_t nn = p->n * p->n;
-  xc_fixed_take(problem, XC_FIXED_XC, XC_SUM_XC, 0, p->n_spin * nn, own->xc);
-  xc_fixed_take(problem, XC_FIXED_INTEGRALS, XC_SUM_INTEGRALS, 0, XC_N_INTEGRALS, own->integrals);
+  xc_fixed_take(problem, XC_FIXED_XC, XC_SUM_XC, 0, p->n_spin * nn, xc_matrices(own));
+  if (!own->stability.running)
+    xc_fixed_take(problem, XC_FIXED_INTEGRALS, XC_SUM_INTEGRALS, 0, XC_N_INTEGRALS, own->integrals);
   for (int t = 0; t < p->n_spin && p->functional.exchange != 0; t++)
     xc_fixed_take(problem, XC_FIXED_EXCHANGE, XC_SUM_EXCHANGE, t * nn, nn, own->exchange[t]);
 }
@@ -46,14 +52,14 @@ static void finish_batches(const tsl_problem *problem) {
   xc_fock_finish(&fock);
 }
 
-static tsl_err step(tsl_problem *problem) {
+static xc_scf_built built_of(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   xc_own *own = xc_own_of(problem);
-  const xc_scf_built built = {.coulomb = own->coulomb,
-                              .exchange = {own->exchange[0], own->exchange[1]},
-                              .xc = {own->xc, p->n_spin == 2 ? own->xc + p->n * p->n : NULL},
-                              .xc_energy = own->integrals[XC_INTEGRAL_ENERGY]};
-  return xc_scf_step(&own->scf, &built);
+  const double *xc = xc_matrices(own);
+  return (xc_scf_built){.coulomb = own->coulomb,
+                        .exchange = {own->exchange[0], own->exchange[1]},
+                        .xc = {xc, p->n_spin == 2 ? xc + p->n * p->n : NULL},
+                        .xc_energy = own->integrals[XC_INTEGRAL_ENERGY]};
 }
 
 /** One line of the history, which has room for the most iterations. */
@@ -249,6 +255,60 @@ done:
   return err;
 }
 
+/** The field has ended. In checkpoints the state stays that before the last iteration, which a
+ * restart
+ *  repeats, and from which more iterations may go on. */
+static tsl_err leave_field(tsl_problem *problem, bool *more) {
+  const bool gradient = xc_params_of(problem)->gradient != 0;
+  *more = gradient && xc_own_of(problem)->scf.state == XC_SCF_CONVERGED;
+  return *more ? xc_gradient_begin(problem) : set_results(problem);
+}
+
+/** It goes on. @param[in] anew  with other densities than those of its last step */
+static tsl_err go_on(tsl_problem *problem, bool anew) {
+  xc_state_save(problem, anew);
+  return xc_put_densities(problem);
+}
+
+/** After an iteration of the field. */
+static tsl_err advance_field(tsl_problem *problem, const xc_scf_built *built, bool *more) {
+  tsl_err err = TSL_OK;
+  xc_own *own = xc_own_of(problem);
+  xc_scf *scf = &own->scf;
+  TSL_TRY(xc_scf_step(scf, built));
+  note(own);
+  set_precision(problem);
+  if (scf->state == XC_SCF_RUNNING) {
+    TSL_TRY(go_on(problem, false));
+    goto done;
+  }
+  if (scf->state == XC_SCF_CONVERGED && scf->options.stability != XC_STABILITY_NONE)
+    TSL_TRY(xc_stability_begin(scf, &own->stability));
+  TSL_TRY(own->stability.running ? xc_put_densities(problem) : leave_field(problem, more));
+done:
+  return err;
+}
+
+/** After a product of the second derivatives. */
+static tsl_err advance_stability(tsl_problem *problem, const xc_scf_built *built, bool *more) {
+  tsl_err err = TSL_OK;
+  enum { MOST_FOLLOWS = 5 };
+  xc_own *own = xc_own_of(problem);
+  xc_stability *s = &own->stability;
+  TSL_TRY(xc_stability_step(&own->scf, built, s));
+  if (s->running) {
+    TSL_TRY(xc_put_densities(problem));
+  } else if (own->scf.options.stability == XC_STABILITY_FOLLOW && xc_stability_unstable(s) &&
+             s->follows < MOST_FOLLOWS) {
+    TSL_TRY(xc_stability_follow(&own->scf, s));
+    TSL_TRY(go_on(problem, true));
+  } else {
+    TSL_TRY(leave_field(problem, more));
+  }
+done:
+  return err;
+}
+
 tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
@@ -272,19 +332,9 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
     TSL_TRY(solve_coefficients(problem));
     goto done;
   }
-  TSL_TRY(step(problem));
-  *more = own->scf.state == XC_SCF_RUNNING;
-  note(own);
-  set_precision(problem);
-  if (*more) {
-    xc_state_save(problem, false);
-    TSL_TRY(xc_put_densities(problem));
-  } else if (p->gradient && own->scf.state == XC_SCF_CONVERGED) {
-    *more = true; /* the state stays that before the last iteration, which a restart repeats */
-    TSL_TRY(xc_gradient_begin(problem));
-  } else { /* likewise; from there a restart may go on */
-    TSL_TRY(set_results(problem));
-  }
+  const xc_scf_built built = built_of(problem);
+  TSL_TRY(own->stability.running ? advance_stability(problem, &built, more)
+                                 : advance_field(problem, &built, more));
 done:
   return err;
 }

@@ -16,6 +16,8 @@ static const char *const exchange_words[] = {"exact", "fitted", NULL};
 static const char *const reference_words[] = {"auto", "restricted", "unrestricted", NULL};
 static const char *const precision_words[] = {"fp64", "mixed", NULL};
 static const char *const smearing_words[] = {"none", "fermi", "gaussian", NULL}; /* xc_smearing */
+static const char *const stability_words[] = {"none", "check", "follow",
+                                              NULL}; /* xc_stability_task */
 static const char *const accelerator_words[] = {"diis", "adiis+diis", NULL};
 
 #define AT(member) offsetof(xc_deck, member)
@@ -116,6 +118,10 @@ static const tsl_key scf_keys[] = {
      "Commutator below which damping and level shift end, hartree."},
     {"rebuild", TSL_KEY_INT, IN(scf, rebuild), "8", 1, 1000, NULL, NULL, 0,
      "J and K anew every so many iterations; between, of the density's change."},
+    {"stability", TSL_KEY_CHOICE, IN(scf, stability), "none", 0, 0, stability_words, NULL, 0,
+     "Of a field that has converged: check: whether it is a minimum among fields of its kind; "
+     "follow: "
+     "from a saddle point go downhill and on."},
     {"overlap", TSL_KEY_REAL, IN(scf, overlap), "1e-7", 1e-14, 0.1, NULL, NULL, 0,
      "Combinations of functions with a smaller eigenvalue of the overlap are left out."},
     {0}};
@@ -267,6 +273,8 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     TSL_DECK_FAIL(deck, "xc.scf.level_shift",
                   "a shift changes the levels that smearing fills by; remove one of them, or use "
                   "damping");
+  if (s->smearing.kind != XC_SMEARING_NONE && s->scf.stability != XC_STABILITY_NONE)
+    TSL_DECK_FAIL(deck, "xc.scf.stability", "is of occupations 0 and 1; remove it, or xc.smearing");
   if (s->scf.diis == 0 && tsl_deck_given(deck, "xc.scf.accelerator"))
     TSL_DECK_FAIL(deck, "xc.scf.accelerator",
                   "not used without DIIS (diis: 0); remove one of them");
@@ -348,6 +356,7 @@ xc_scf_options xc_deck_scf(const tsl_deck *deck, const xc_deck *s, bool gradient
   options.rebuild = s->exchange == XC_EXCHANGE_FITTED ? 1 : (int32_t)s->scf.rebuild;
   options.smearing = s->smearing.kind;
   options.width = s->smearing.width;
+  options.stability = s->scf.stability;
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "xc_cubes.h"
 #include "xc_problem.h"
 #include "xc_scf.h"
+#include "xc_stability.h"
 
 #include <stdio.h>
 
@@ -49,7 +50,7 @@ typedef struct xc_deck {
   struct {
     double energy, commutator, overlap, damping, damping_until, level_shift;
     int64_t iterations, diis, rebuild;
-    int32_t accelerator;
+    int32_t accelerator, stability;
   } scf;
 } xc_deck;
 
@@ -107,6 +108,7 @@ typedef struct xc_own {
   xc_start start;
   double *spins; /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
   xc_scf scf;
+  xc_stability stability;
   double *metric;        /**< [n_fit][n_fit] L of (P|Q) = L L^T; with fitted exchange L^-1 */
   double *fit_bounds;    /**< [n_fit] sqrt((P|P)) */
   double *coulomb;       /**< [n][n] of this iteration */

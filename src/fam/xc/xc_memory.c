@@ -1,6 +1,7 @@
 /* Bytes of sums, fields and card copies, and the check against each rank's host and device limits
  * before the problem is prepared. */
 #include "xc_memory.h"
+#include "xc_davidson.h"
 #include "xc_harmonics.h"
 
 #include <math.h>
@@ -71,8 +72,10 @@ double xc_memory_card(const xc_params *p) {
 
 /* Matrices among the fields, orbitals and the metric of fitted exchange and, on a socket, its sum
  * of exchange-correlation; on rank 0 the state of the field: density, J, K, what they are of,
- * matrices kept for DIIS. Orbitals are left out, as functions may be dependent. */
-static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t kept) {
+ * matrices kept for DIIS, and vectors of its second derivatives. Orbitals are left out, as
+ * functions may be dependent. */
+static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t kept,
+                         bool stability) {
   const double nn = (double)p->n * (double)p->n, s = p->n_spin;
   const bool socket = device->kind == TSL_CPU || p->gradient; /* which is the host's on a card */
   const int threads = socket && device->threads > 0 ? device->threads : 1;
@@ -80,7 +83,10 @@ static double least_host(const xc_params *p, const tsl_device *device, int rank,
   const double fitted = p->fitted_exchange ? s * nn + fit * fit : 0;
   const double fields = (2 * s + 1) + s + 1 + exchange + 2 * s + 1; /* IN; sums; OUT */
   const double state = rank == 0 ? s + 2 + 2 * s + (double)kept * s : 0;
-  return 8 * nn * (fields + state + (socket ? s : 0)) + 8 * fitted + xc_memory_sums(p, threads);
+  const double rotations = (double)p->n_occupied * ((double)p->n - (double)p->n_occupied / s);
+  const double looks = rank == 0 && stability ? 3 * s * nn + 2 * XC_DAVIDSON_ROOM * rotations : 0;
+  return 8 * nn * (fields + state + (socket ? s : 0)) + 8 * (fitted + looks) +
+         xc_memory_sums(p, threads);
 }
 
 static tsl_err too_small(const tsl_deck *deck, const char *key, const char *what, double limit,
@@ -100,12 +106,13 @@ done:
   return err;
 }
 
-tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t kept) {
+tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t kept,
+                        bool stability) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
-    const double host = least_host(p, device, r, kept), card = xc_memory_card(p);
+    const double host = least_host(p, device, r, kept, stability), card = xc_memory_card(p);
     const int64_t limit = device->kind == TSL_CPU ? device->memory_limit : device->host_limit;
     if (limit > 0 && host > (double)limit)
       TSL_TRY(too_small(deck, "run.host_memory", "host memory", (double)limit, host, r, p));

@@ -288,6 +288,7 @@ static void xc_destroy(tsl_problem *problem) {
   xc_groups_clear(&own->groups);
   xc_start_clear(&own->start);
   xc_scf_clear(&own->scf);
+  xc_stability_clear(&own->stability);
   xc_basis_clear(&own->orbital);
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
@@ -316,7 +317,7 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_cubes_plan(deck, &s.cube, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
   own->shares = s.hirshfeld;
   xc_root_algebra(p);
-  TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s)));
+  TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s), s.scf.stability != XC_STABILITY_NONE));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, own, p));
   TSL_TRY(xc_cubes_check(deck, &own->cubes, own->scf.m));
@@ -351,8 +352,9 @@ static bool xc_active(const tsl_problem *problem, int phase, int kind) {
 
 /** What does not change the iterations that are done. */
 static const char *const xc_free_keys[] = {
-    "xc.grid.response", "xc.scf.iterations",  "xc.scf.energy",        "xc.scf.commutator",
-    "xc.scf.damping",   "xc.scf.level_shift", "xc.scf.damping_until", NULL};
+    "xc.grid.response",     "xc.scf.iterations", "xc.scf.energy",
+    "xc.scf.commutator",    "xc.scf.damping",    "xc.scf.level_shift",
+    "xc.scf.damping_until", "xc.scf.stability",  NULL};
 
 const tsl_family tsl_family_xc = {
     .name = "xc",

@@ -6,6 +6,7 @@
 #include "xc_family.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,6 +89,8 @@ static json_t *extras_of(const xc_own *own, const double *charges) {
   if (scf->options.smearing != XC_SMEARING_NONE)
     (void)xc_qcschema_put(inner, "free_energy",
                           json_real(scf->energies.total - scf->options.width * scf->entropy));
+  if (own->stability.known && isfinite(own->stability.lowest))
+    (void)xc_qcschema_put(inner, "lowest_second_derivative", json_real(own->stability.lowest));
   if (m->n_charges > 0)
     (void)xc_qcschema_put(inner, "point_charges",
                           reals((const double *)m->charges, 4 * m->n_charges));

@@ -101,6 +101,30 @@ done:
   return err;
 }
 
+static void add_stability(const xc_stability *s, tsl_summary *summary) {
+  if (!s->known) return;
+  if (isfinite(s->lowest))
+    tsl_summary_add(summary, "lowest second derivative", s->lowest, "hartree");
+  tsl_summary_add(summary, "its residual", s->residual, "hartree");
+  tsl_summary_add(summary, "Fock matrices for it", s->builds, "1");
+  tsl_summary_add(summary, "saddle points left", s->follows, "1");
+}
+
+/** Why the second derivatives say that this is no minimum, or nothing; into reason. */
+static void judge_stability(const xc_stability *s, tsl_summary *summary) {
+  if (xc_stability_unstable(s))
+    (void)snprintf(summary->reason, sizeof summary->reason,
+                   "the field is a saddle point: its lowest second derivative is %.5f hartree; %s",
+                   s->lowest,
+                   s->follows > 0 ? "so were those that it came from: try another guess"
+                                  : "xc.scf.stability: follow goes downhill from there");
+  else if (s->known && !s->settled)
+    (void)snprintf(summary->reason, sizeof summary->reason,
+                   "whether the field is a minimum is not known: after %d Fock matrices its lowest "
+                   "second derivative is %.5f hartree, give or take %.1e",
+                   (int)s->builds, s->lowest, s->residual);
+}
+
 static void xc_result_judge(const xc_own *own, double electrons, tsl_summary *summary) {
   const xc_scf *scf = &own->scf;
   const double there = (double)(scf->electrons[0] + scf->electrons[1]);
@@ -113,6 +137,8 @@ static void xc_result_judge(const xc_own *own, double electrons, tsl_summary *su
     (void)snprintf(summary->reason, sizeof summary->reason,
                    "the grid holds %.6f electrons where there are %.0f: it is too coarse",
                    electrons, there);
+  else
+    judge_stability(&own->stability, summary);
   summary->valid = summary->reason[0] == '\0';
 }
 
@@ -136,6 +162,7 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   tsl_summary_add(summary, "iterations", scf->iteration, "1");
   tsl_summary_add(summary, "last change of energy", scf->change, "hartree");
   tsl_summary_add(summary, "commutator", scf->commutator, "hartree");
+  add_stability(&own->stability, summary);
   tsl_summary_add(summary, "functions", (double)p->n, "1");
   tsl_summary_add(summary, "independent functions", (double)scf->m, "1");
   tsl_summary_add(summary, "smallest eigenvalue of overlap", scf->smallest_overlap, "1");

@@ -149,15 +149,24 @@ void xc_scf_ask(xc_scf *s) {
   for (int t = 0; t < s->n_spin; t++) subtract(nn, s->density[t], s->last_spin[t], s->ask_spin[t]);
 }
 
+/* J and K, and what they are of: the next are asked for anew. */
+static void forget(xc_scf *s) {
+  const size_t bytes = (size_t)(s->n * s->n) * sizeof *s->total;
+  memset(s->coulomb, 0, bytes), memset(s->last_total, 0, bytes);
+  for (int t = 0; t < s->n_spin; t++)
+    memset(s->exchange[t], 0, bytes), memset(s->last_spin[t], 0, bytes);
+}
+
 /* The difference, or anew for everything. */
 static void ask(xc_scf *s) {
-  const size_t bytes = (size_t)(s->n * s->n) * sizeof *s->total;
-  if (s->iteration % s->options.rebuild == 0) {
-    memset(s->coulomb, 0, bytes), memset(s->last_total, 0, bytes);
-    for (int t = 0; t < s->n_spin; t++)
-      memset(s->exchange[t], 0, bytes), memset(s->last_spin[t], 0, bytes);
-  }
+  if (s->iteration % s->options.rebuild == 0) forget(s);
   xc_scf_ask(s);
+}
+
+void xc_scf_vary(xc_scf *scf) {
+  sum_spins(scf);
+  if (scf->options.rebuild == 1) forget(scf);
+  xc_scf_ask(scf);
 }
 
 /* So many products and diagonalisations of a spin, and so many matrices moved. All regions have the
@@ -220,7 +229,7 @@ done:
 
 /* --------------------------------------------------------------------- step */
 
-static void sum_up(xc_scf *s, const xc_scf_built *built) {
+void xc_scf_sum(xc_scf *s, const xc_scf_built *built) {
   const int64_t nn = s->n * s->n;
   const double factors[4] = {1, 1, -s->options.exchange, 1};
   xc_matrix_add(nn, 1, built->coulomb, s->coulomb);
@@ -378,7 +387,7 @@ done:
 
 tsl_err xc_scf_step(xc_scf *scf, const xc_scf_built *built) {
   tsl_err err = TSL_OK;
-  sum_up(scf, built);
+  xc_scf_sum(scf, built);
   set_energies(scf, built->xc_energy);
   if (!isfinite(scf->energies.total))
     TSL_FAIL(TSL_ERR_NUMERIC, "iteration %d: the energy is %g", (int)scf->iteration + 1,

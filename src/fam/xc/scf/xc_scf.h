@@ -40,7 +40,17 @@ typedef struct xc_scf_options {
   int32_t restricted;      /**< 1: RKS, needs alpha = beta */
   int32_t smearing;        /**< xc_smearing; not with a level shift (none) */
   double width;            /**< of smearing, hartree */
+  int32_t stability;       /**< xc_stability_task, of the caller (none) */
 } xc_scf_options;
+
+/** What follows a field that has converged (xc_stability.h): nothing, a look, or from a saddle
+ * point a
+ *  field of lower energy. */
+typedef enum xc_stability_task {
+  XC_STABILITY_NONE,
+  XC_STABILITY_CHECK,
+  XC_STABILITY_FOLLOW
+} xc_stability_task;
 
 void xc_scf_standard(xc_scf_options *options);
 
@@ -134,6 +144,14 @@ void xc_scf_ask(xc_scf *scf);
 /** One iteration: Fock matrix and energy of the density, then the next density and what to ask.
  *  When it ends (state) density, fock, orbitals and energies belong together. */
 tsl_err xc_scf_step(xc_scf *scf, const xc_scf_built *built);
+
+/* The Fock matrices of other densities than the field's: */
+
+/** The densities were set: J and K of them are asked for. */
+void xc_scf_vary(xc_scf *scf);
+/** They were built: the Fock matrices of these densities; energies and what else there is of the
+ *  field stay. */
+void xc_scf_sum(xc_scf *scf, const xc_scf_built *built);
 
 /* ------------------------------------------------------------- properties */
 
