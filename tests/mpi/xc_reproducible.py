@@ -101,7 +101,7 @@ for name in DECKS:
             suite.case(f"{name}: plan {plan}, no rebalancing", same_case, name, 3, plan=plan, rebalance="no")
     suite.case(f"{name}: units move", same_case, name, 2, {"TSL_TEST_SLOW": "1:3", "TSL_TEST_CLOCK": "processor"},
                moves=True, plan="roundrobin", calibrate="always")
-    suite.case(f"{name}: nothing kept", same_case, name, 2, None, {"cache": 0, "fitting_cache": 0})
+    suite.case(f"{name}: nothing kept", same_case, name, 2, None, {"cache": 0, "fitting_cache": 0, "quartet_cache": 0})
     if DEVICE == "cpu":
         for parallel in ("hybrid", "inner", "outer"):
             if not suite.fast or parallel == "inner":

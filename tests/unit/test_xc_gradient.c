@@ -208,6 +208,7 @@ static double repulsion_of(const rig *r, int n_spin) {
   const xc_fock fock = {.basis = &r->basis,
                         .pairs = &pairs,
                         .largest = largest,
+                        .most = 1,
                         .total = r->weights[0],
                         .spin = {r->weights[1], n_spin == 2 ? r->weights[2] : NULL},
                         .coulomb = m,

@@ -96,15 +96,15 @@ static void degrees(void **state) {
               (double *const[2]){whole[1], NULL});
   for (int least = 1; least <= 4; least++) {
     double *part[2] = {room(n, n), room(n, n)};
-    const xc_fock fock = {.basis = &f.orbital,
-                          .pairs = &f.pairs,
-                          .largest = f.largest,
-                          .threshold = 1e-13,
-                          .least = least,
-                          .total = d,
-                          .spin = {d, NULL},
-                          .coulomb = part[0],
-                          .exchange = {part[1], NULL}};
+    xc_fock fock = {.basis = &f.orbital,
+                    .pairs = &f.pairs,
+                    .threshold = 1e-13,
+                    .least = least,
+                    .total = d,
+                    .spin = {d, NULL},
+                    .coulomb = part[0],
+                    .exchange = {part[1], NULL}};
+    xc_fock_largest(&fock, f.largest);
     xc_fock_batch(f.quartets, &fock, 0, f.pairs.n);
     xc_fock_finish(&fock);
     for (int64_t i = 0; i < n; i++)
@@ -134,7 +134,8 @@ static void parts(void **state) {
   field_create(water, 1, "6-31G*", NULL, XC_KIND_AUTO, NULL, 0, &f);
   const int64_t n = f.orbital.n_shells, pairs = f.pairs.n;
   double *largest = room(n, n), atoms = 0;
-  xc_fock fock = {.basis = &f.orbital, .pairs = &f.pairs, .largest = largest, .threshold = 1e-14};
+  xc_fock fock = {
+      .basis = &f.orbital, .pairs = &f.pairs, .largest = largest, .most = 1, .threshold = 1e-14};
   fock.spin[0] = f.work;
   assert_true(xc_fock_part(&fock, 0, pairs) == 0);
   for (int64_t a = 0; a < n; a++) largest[a * n + a] = 1; /* each shell an atom */

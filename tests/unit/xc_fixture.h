@@ -111,16 +111,15 @@ static inline void field_clear(field *f) {
 /** Exact J (total not NULL) and K (spin not NULL), in batches of bra pairs. */
 static inline void field_exact(field *f, const double *total, const double *const spin[2],
                                double *coulomb, double *const exchange[2]) {
-  const xc_fock fock = {.basis = &f->orbital,
-                        .pairs = &f->pairs,
-                        .largest = f->largest,
-                        .threshold = 1e-13,
-                        .total = total,
-                        .spin = {spin[0], spin[1]},
-                        .coulomb = coulomb,
-                        .exchange = {exchange[0], exchange[1]}};
+  xc_fock fock = {.basis = &f->orbital,
+                  .pairs = &f->pairs,
+                  .threshold = 1e-13,
+                  .total = total,
+                  .spin = {spin[0], spin[1]},
+                  .coulomb = coulomb,
+                  .exchange = {exchange[0], exchange[1]}};
   const int64_t n = f->pairs.n;
-  xc_fock_largest(&f->orbital, total, spin, f->largest);
+  xc_fock_largest(&fock, f->largest);
   for (int64_t lo = 0; lo < n; lo += 17)
     xc_fock_batch(f->quartets, &fock, lo, lo + 17 < n ? lo + 17 : n);
   xc_fock_finish(&fock);

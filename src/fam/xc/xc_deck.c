@@ -188,6 +188,9 @@ const tsl_key xc_keys[] = {
     {"fitting_cache", TSL_KEY_BYTES, AT(fitting_cache), "1 TiB", 0, 0, NULL, NULL, 0,
      "Fitting integrals that a rank keeps, as far as its memory goes; others are computed anew in "
      "each phase. 0: none."},
+    {"quartet_cache", TSL_KEY_BYTES, AT(quartet_cache), "1 TiB", 0, 0, NULL, NULL, 0,
+     "Four-centre integrals that a rank keeps, on sockets alone and where all of them fit into "
+     "their memory; 0: none."},
     {"card_cache", TSL_KEY_BYTES, AT(card_cache), "1 TiB", 0, 0, NULL, NULL, 0,
      "Likewise on a card, as far as its memory goes; 0: none."},
     {0}};

@@ -33,7 +33,7 @@ typedef struct xc_deck {
   int32_t task, functions, source, coulomb, exchange, reference, parallel, precision;
   bool reproducible, hirshfeld;
   xc_cube_deck cube;
-  int64_t cache, card_cache, fitting_cache;
+  int64_t cache, card_cache, fitting_cache, quartet_cache;
   double threshold;
   struct {
     char *preset;
@@ -171,7 +171,8 @@ void xc_input_text(const xc_deck *s, xc_own *own);
 tsl_err xc_all_charges(const xc_molecule *m, xc_charge **out);
 
 /** One-electron matrices, the guess, pairs, the metric. */
-tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
+tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *problem, xc_own *own,
+                   xc_params *p);
 
 /** Can the files beside the output be written? Asked before anything is computed. */
 tsl_err xc_files_check(const tsl_deck *deck, const xc_deck *s);

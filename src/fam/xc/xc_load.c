@@ -179,6 +179,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   p->cache = s->cache;
   p->card_cache = s->card_cache;
   p->fitting_cache = s->fitting_cache;
+  p->quartet_cache = s->quartet_cache;
   p->mixed = s->precision == XC_PRECISION_MIXED;
   p->reproducible = s->reproducible;
   p->threshold = s->threshold;

@@ -162,7 +162,21 @@ static int64_t most_orbitals(const xc_deck *s, const xc_scf *scf) {
   return scf->electrons[0] > scf->electrons[1] ? scf->electrons[0] : scf->electrons[1];
 }
 
-tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p) {
+/* Quartets are kept where all do: half of the memory of the ranks holds them, which are sockets. */
+static void choose_quartet_cache(const tsl_problem *problem, const xc_own *own, xc_params *p) {
+  const double all = xc_fock_cost(&own->orbital, &own->pairs, p->threshold, 0, own->pairs.n);
+  double room = 0;
+  bool sockets = true;
+  for (int r = 0; r < problem->n_devices; r++) {
+    const tsl_device *device = &problem->devices[r];
+    sockets = sockets && device->kind == TSL_CPU;
+    room += device->memory_limit > 0 ? 0.5 * (double)device->memory_limit : INFINITY;
+  }
+  if (!sockets || !xc_has_quartets(p) || 8 * all > room) p->quartet_cache = 0;
+}
+
+tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *problem, xc_own *own,
+                   xc_params *p) {
   tsl_err err = TSL_OK;
   xc_integrals *integrals = NULL;
   TSL_TRY(prepare_scf(deck, s, own, p));
@@ -171,6 +185,7 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_param
   TSL_TRY(tsl_deck_blame(deck, "xc.basis",
                          xc_integrals_create(&own->orbital, &own->fitting, &integrals)));
   TSL_TRY(prepare_pairs(integrals, own, p));
+  choose_quartet_cache(problem, own, p);
   if (p->fitted) TSL_TRY(prepare_metric(deck, integrals, own, p));
   TSL_TRY(xc_matrix_create(p->n_spin * p->n, p->n, "exchange-correlation matrix", &own->xc));
   TSL_TRY(xc_matrix_create(p->n, p->n, "Coulomb matrix", &own->coulomb));

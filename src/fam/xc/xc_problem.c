@@ -319,7 +319,7 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   xc_root_algebra(p);
   TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s), s.scf.stability != XC_STABILITY_NONE));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
-  TSL_TRY(xc_prepare(deck, &s, own, p));
+  TSL_TRY(xc_prepare(deck, &s, problem, own, p));
   TSL_TRY(xc_cubes_check(deck, &own->cubes, own->scf.m));
   TSL_TRY(xc_files_keep(&s, own));
   TSL_TRY(add_fields(own, problem));
@@ -333,9 +333,9 @@ done:
 static void xc_signature(const tsl_problem *problem, char text[96]) {
   const xc_params *p = xc_params_of(problem);
   (void)snprintf(text, 96,
-                 "gga%d own%d spins%d exchange%d fitted%d%d mixed%d fixed%d %s n%lld s%lld",
+                 "gga%d own%d spins%d exchange%d fitted%d%d kept%d mixed%d fixed%d %s n%lld s%lld",
                  p->functional.gga, p->functional.own, p->n_spin, p->functional.exchange != 0,
-                 p->fitted, p->fitted_exchange, p->mixed, p->reproducible,
+                 p->fitted, p->fitted_exchange, p->quartet_cache > 0, p->mixed, p->reproducible,
                  xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells);
 }
 

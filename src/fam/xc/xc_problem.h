@@ -59,7 +59,9 @@ typedef struct xc_params {
   int64_t cache;         /**< bytes of function values that a rank may keep between iterations */
   int64_t card_cache;    /**< likewise on a card */
   int64_t fitting_cache; /**< bytes of (P|mn) that a rank may keep; what is beyond is made anew */
-  double threshold;      /**< of J and K, see xc_fock.threshold */
+  int64_t
+      quartet_cache; /**< likewise of quartets; 0 where there are cards, which are as fast anew */
+  double threshold;  /**< of J and K, see xc_fock.threshold */
   int64_t n_atoms;
   xc_grid_rule grid;  /**< of the points; gradients need the partition of space */
   int32_t response;   /**< 1: gradients follow points and weights of the grid */

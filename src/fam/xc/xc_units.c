@@ -61,13 +61,14 @@ static double fit_cost(const cutter *c, int64_t shell) {
   return (double)xc_fit_functions(&c->own->fitting, shell, shell + 1) * (double)c->p->n_packed;
 }
 
+/** Integrals that are kept are made once. */
 static void set_batch(const xc_params *p, const xc_basis *fitting, tsl_unit *u, double cost) {
-  const double rows = u->kind == XC_UNIT_FIT ? 8 * cost : 0;
+  const bool fit = u->kind == XC_UNIT_FIT, kept = fit || p->quartet_cache > 0;
   u->count = cost;
-  u->flops = cost * (u->kind == XC_UNIT_FIT ? TRIPLE : QUARTET);
-  u->bytes = rows + 16 * (double)p->n * (double)p->n;
+  u->flops = cost * (fit ? TRIPLE : QUARTET);
+  u->bytes = (kept ? 8 * cost : 0) + 16 * (double)p->n * (double)p->n;
   u->device_bytes = u->bytes;
-  u->setup = u->kind == XC_UNIT_FIT ? rows_cost(fitting, p->n_packed, u->lo[0], u->hi[0]) : 0;
+  u->setup = fit ? rows_cost(fitting, p->n_packed, u->lo[0], u->hi[0]) : kept ? cost : 0;
 }
 
 /** Units whose bra pairs are looked at. */
@@ -97,12 +98,11 @@ static tsl_err look_at_guess(const tsl_problem *problem, tsl_units *units) {
   double *largest = NULL;
   xc_fock fock = {.basis = &own->orbital, .pairs = &own->pairs, .threshold = p->threshold};
   if (!p->fitted) fock.total = xc_asked_total(problem);
-  if (!xc_has_quartets(p)) return TSL_OK;
+  if (!xc_has_quartets(p) || p->quartet_cache > 0) return TSL_OK;
   for (int s = 0; s < p->n_spin && p->functional.exchange != 0; s++)
     fock.spin[s] = xc_asked_spin(problem, s);
   TSL_TRY(tsl_alloc(n * n, sizeof *largest, "bounds of densities", (void **)&largest));
-  xc_fock_largest(fock.basis, fock.total, fock.spin, largest);
-  fock.largest = largest;
+  xc_fock_largest(&fock, largest);
   TSL_TRY(tsl_parallel(units->n, 1, look_at_units, &(guess_look){&fock, units->list}));
 done:
   tsl_free(largest);

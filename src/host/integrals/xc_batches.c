@@ -1,9 +1,7 @@
-/* Memory and room of each thread, quartets of a unit dealt to threads, and sums of threads joined
- * in a fixed order or as integers. */
+/* Memory and room of each thread, and sums of threads joined in a fixed order or as integers. */
 #include "xc_batches_own.h"
 #include "xc_memory.h"
 
-#include <omp.h>
 #include <string.h>
 
 static bool has_exchange(const xc_params *p) {
@@ -23,6 +21,7 @@ xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t) {
   xc_fock fock = {.basis = &b->view.orbital,
                   .pairs = &b->view.pairs,
                   .largest = b->largest,
+                  .most = b->most,
                   .threshold = b->p->threshold,
                   .least = b->least,
                   .total = b->p->fitted ? NULL : xc_asked_total(b->problem),
@@ -32,43 +31,6 @@ xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t) {
     fock.exchange[s] = t->exchange[s];
   }
   return fock;
-}
-
-/* ---------------------------------------------------------------- quartets */
-
-/* What one bra pair has added goes to the fixed sums: J anywhere, K in the rows of its shells. */
-static void flush_pair(const xc_batches *b, xc_batch_thread *t, int64_t pair) {
-  const int64_t n = b->p->n;
-  const xc_shell_pair *bra = &b->view.pairs.list[pair];
-  const int64_t shells[2] = {bra->a, bra->b};
-  bool good = true;
-  if (t->coulomb != NULL)
-    good = xc_fixed_flush(n * n, t->coulomb, xc_fixed_scale(b->problem, XC_FIXED_COULOMB),
-                          t->fixed_coulomb);
-  for (int s = 0; s < b->p->n_spin && t->exchange[s] != NULL; s++)
-    for (int k = 0; k < 2; k++) {
-      const xc_shell *shell = &b->view.orbital.shells[shells[k]];
-      const int64_t at = shell->first * n;
-      good = xc_fixed_flush(xc_shell_size(shell) * n, t->exchange[s] + at,
-                            xc_fixed_scale(b->problem, XC_FIXED_EXCHANGE),
-                            t->fixed_exchange[s] + at) &&
-             good;
-    }
-  if (!good) t->bad = true;
-}
-
-/* Pair k of the unit goes to thread k modulo threads: neighbours in the list cost the same. */
-void xc_batches_fock(xc_batches *b, int64_t lo, int64_t hi) {
-#pragma omp parallel num_threads(b->threads)
-  {
-    const int me = omp_get_thread_num(), all = omp_get_num_threads();
-    xc_batch_thread *t = &b->thread[me];
-    const xc_fock fock = xc_batches_task(b, t);
-    for (int64_t pair = lo + me; pair < hi; pair += all) {
-      xc_fock_batch(t->quartets, &fock, pair, pair + 1);
-      if (b->p->reproducible) flush_pair(b, t, pair);
-    }
-  }
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -136,6 +98,7 @@ tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, in
   TSL_TRY(tsl_alloc(threads, sizeof *b->thread, "threads", (void **)&b->thread));
   for (int t = 0; t < threads; t++) TSL_TRY(open_thread(b, &b->thread[t]));
   if (p->fitted) TSL_TRY(xc_batches_fit_open(b, room));
+  TSL_TRY(xc_batches_quartets_open(b, room));
   *out = b;
 done:
   if (err != TSL_OK) xc_batches_close(&b);
@@ -153,6 +116,7 @@ void xc_batches_close(xc_batches **batches) {
     for (int s = 0; s < 2; s++) tsl_free(own->exchange[s]), tsl_free(own->fixed_exchange[s]);
   }
   xc_batches_fit_close(b);
+  xc_batches_quartets_close(b);
   xc_batches_gradient_close(b);
   TSL_FREE_ALL(b->thread, b->largest);
   xc_integrals_destroy(&b->integrals);
@@ -186,9 +150,9 @@ static void unpack(const xc_batches *b, double *coulomb) {
 void xc_batches_begin(xc_batches *b, int phase) {
   const xc_params *p = b->p;
   const int64_t nn = p->n * p->n;
-  const xc_fock fock = xc_batches_task(b, &b->thread[0]);
+  xc_fock fock = xc_batches_task(b, &b->thread[0]);
   b->phase = phase;
-  if (xc_has_quartets(p)) xc_fock_largest(fock.basis, fock.total, fock.spin, b->largest);
+  if (xc_has_quartets(p)) xc_fock_largest(&fock, b->largest), b->most = fock.most;
   for (int t = 0; t < b->threads; t++) {
     xc_batch_thread *own = &b->thread[t];
     own->bad = false;

@@ -13,7 +13,8 @@
  *
  * (P|mn) of fitting shells are kept from phase to phase within the room that open is given; rows
  * beyond it are computed anew, some shells at a time, with the same result. Likewise the B_Q of
- * fitted exchange, which are made of them.
+ * fitted exchange, which are made of them, and quartets, where there are sockets alone
+ * (xc_params.quartet_cache).
  */
 #ifndef TSL_THREADS_XC_BATCHES_H
 #define TSL_THREADS_XC_BATCHES_H
@@ -44,8 +45,8 @@ enum { XC_BATCHES_NONE = XC_MAX_L + 1 };
 /**
  * Engines and sums for the units of a problem.
  * @param[in] problem  borrowed; its IN fields are read again by begin
- * @param[in] room  bytes for (P|mn), at least xc_batches_least; the deck's xc.fitting_cache is
- *                  obeyed too
+ * @param[in] room  bytes for what is kept, at least xc_batches_least; the deck's xc.fitting_cache
+ *                  and xc.quartet_cache are obeyed too
  * @param[in] least  quartets with a shell of this degree or higher are computed here, others by the
  *                   backend; 0: all; XC_BATCHES_NONE: none, nor fitted exchange, and no memory is
  *                   taken for either
@@ -82,7 +83,9 @@ const double *xc_batches_largest(const xc_batches *batches);
 
 /** Bytes of rows that are kept; whether some were computed anew. Global for tests. */
 double xc_batches_kept(const xc_batches *batches, bool *anew);
-/** As text for tsl_backend.notes, empty when all rows are kept. */
+/** Likewise of quartets. */
+double xc_batches_quartets_kept(const xc_batches *batches, bool *anew);
+/** As text for tsl_backend.notes, empty when all rows and quartets are kept that may be. */
 void xc_batches_tell(const xc_batches *batches, char *text, size_t size);
 
 /** Sums of another device; NULL: none, as always when reproducible. */

@@ -64,14 +64,16 @@ double xc_batches_kept(const xc_batches *b, bool *anew) {
 
 void xc_batches_tell(const xc_batches *b, char *text, size_t size) {
   char kept[24];
-  bool anew = false;
-  const double bytes = xc_batches_kept(b, &anew);
+  bool rows = false, quartets = false;
+  const double row_bytes = xc_batches_kept(b, &rows);
+  const double quartet_bytes = xc_batches_quartets_kept(b, &quartets);
   text[0] = '\0';
-  if (anew)
+  if (rows || quartets)
     (void)snprintf(text, size,
-                   "keeps %s of fitting integrals, others are computed anew in each phase "
-                   "(xc.fitting_cache, run.host_memory)",
-                   tsl_bytes_text(bytes, kept));
+                   "keeps %s of %s integrals, others are computed anew in each phase "
+                   "(xc.%s_cache, run.host_memory)",
+                   tsl_bytes_text(rows ? row_bytes : quartet_bytes, kept),
+                   rows ? "fitting" : "four-centre", rows ? "fitting" : "quartet");
 }
 
 const double *xc_batches_packed(const xc_batches *b) {

@@ -1,4 +1,4 @@
-/** @file xc_batches_own.h  What xc_batches.c and xc_batches_fit.c share. */
+/** @file xc_batches_own.h  What the files xc_batches*.c share. */
 #ifndef TSL_THREADS_XC_BATCHES_OWN_H
 #define TSL_THREADS_XC_BATCHES_OWN_H
 
@@ -34,22 +34,34 @@ typedef struct xc_kept_rows {
   double *rows;          /**< [hi - lo][n_packed] */
 } xc_kept_rows;
 
+/** Integrals of a bra pair. */
+typedef struct xc_kept_pair {
+  double *values; /**< [xc_fock_cost of the pair]; NULL: not kept */
+  int64_t phase;  /**< the last that used them */
+  bool filled;
+} xc_kept_pair;
+
 struct xc_batches {
   const tsl_problem *problem;
   const xc_params *p;
   xc_view view;
   xc_integrals *integrals;
   int threads, phase, least;
-  xc_batch_thread *thread; /**< [threads] */
-  double *largest;         /**< [n_shells][n_shells] of the densities asked for */
-  double *packed;          /**< [n_packed] density */
-  double *fitted;          /**< [n_packed] J; NULL when reproducible */
-  int64_t *fixed_fitted;   /**< [n_packed] J when reproducible, else NULL */
-  bool bad_fit;            /**< something did not fit it */
-  double *gamma;           /**< [n_fit] */
-  xc_rows *rows;           /**< [n_fit_shells] */
-  double **row;            /**< [n_fit] of each function, as far as xc_batches_rows has made them */
-  int64_t *fill;           /**< [n_fit_shells] shells to be computed */
+  xc_batch_thread *thread;              /**< [threads] */
+  double *largest;                      /**< [n_shells][n_shells] of the densities asked for */
+  double most;                          /**< the largest of them */
+  xc_kept_pair *quartets;               /**< [n_pairs]; NULL: none are kept */
+  double quartets_bytes, quartets_most; /**< what they take, and may take */
+  int64_t quartets_dropped;             /**< the last phase that gave back idle ones */
+  bool quartets_anew;                   /**< there was no memory for some */
+  double *packed;                       /**< [n_packed] density */
+  double *fitted;                       /**< [n_packed] J; NULL when reproducible */
+  int64_t *fixed_fitted;                /**< [n_packed] J when reproducible, else NULL */
+  bool bad_fit;                         /**< something did not fit it */
+  double *gamma;                        /**< [n_fit] */
+  xc_rows *rows;                        /**< [n_fit_shells] */
+  double **row;  /**< [n_fit] of each function, as far as xc_batches_rows has made them */
+  int64_t *fill; /**< [n_fit_shells] shells to be computed */
   double rows_bytes, rows_most;    /**< what rows take, and may take */
   double *scratch;                 /**< rows of scratch_shells shells; NULL until needed */
   int64_t scratch_shells, dropped; /**< dropped: the last phase that gave back idle rows */
@@ -60,6 +72,10 @@ struct xc_batches {
   double *products;           /**< [n_spin][n_fit][n_products] B_Qij; NULL until needed */
   double *fit_bounds;         /**< [n_fit_shells] sqrt((P|P)), likewise */
 };
+
+/** Memory of quartets that are kept, of the room that fitting integrals leave. */
+tsl_err xc_batches_quartets_open(xc_batches *b, double room);
+void xc_batches_quartets_close(xc_batches *b);
 
 /** Memory of fitted Coulomb. */
 tsl_err xc_batches_fit_open(xc_batches *b, double room);

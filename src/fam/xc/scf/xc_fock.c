@@ -93,9 +93,10 @@ static double block_most(const double *matrix, int64_t n, const xc_shell *a, con
   return most;
 }
 
-void xc_fock_largest(const xc_basis *basis, const double *total, const double *const spin[2],
-                     double *largest) {
-  const double *const all[3] = {total, spin[0], spin[1]};
+void xc_fock_largest(xc_fock *fock, double *largest) {
+  const xc_basis *basis = fock->basis;
+  const double *const all[3] = {fock->total, fock->spin[0], fock->spin[1]};
+  fock->largest = largest, fock->most = 0;
   for (int64_t a = 0; a < basis->n_shells; a++)
     for (int64_t b = 0; b < basis->n_shells; b++) {
       double most = 0;
@@ -103,6 +104,7 @@ void xc_fock_largest(const xc_basis *basis, const double *total, const double *c
         if (all[k] != NULL)
           most = fmax(most, block_most(all[k], basis->n, &basis->shells[a], &basis->shells[b]));
       largest[a * basis->n_shells + b] = most;
+      fock->most = fmax(fock->most, most);
     }
 }
 
@@ -170,43 +172,34 @@ static double density_bound(const xc_fock *fock, const xc_shell_pair *p, const x
 }
 
 /* Elements of a bra pair's quartets that the density leaves. */
-static double pair_cost(const xc_fock *fock, const xc_shell_pair *bra, double most) {
+static double pair_cost(const xc_fock *fock, const xc_shell_pair *bra) {
   const xc_shell_pair *list = fock->pairs->list;
   double elements = 0;
   for (const xc_shell_pair *ket = list; ket <= bra; ket++) {
     const double bound = bra->bound * ket->bound;
-    if (bound * most < fock->threshold) break;
+    if (bound * fock->most < fock->threshold) break;
     if (bound * density_bound(fock, bra, ket) >= fock->threshold)
       elements += (double)block_size(fock->basis, ket);
   }
   return elements * (double)block_size(fock->basis, bra);
 }
 
-double xc_fock_most(const xc_fock *fock) {
-  const int64_t n = fock->basis->n_shells;
-  double most = 0;
-  for (int64_t k = 0; k < n * n; k++) most = fmax(most, fock->largest[k]);
-  return most;
-}
-
 double xc_fock_part(const xc_fock *fock, int64_t lo, int64_t hi) {
   enum { FEW = 8 };
   const int64_t step = (hi - lo + FEW - 1) / FEW;
-  const double most = xc_fock_most(fock);
   double left = 0, all = 0;
   for (int64_t p = lo + step / 2; p < hi; p += step) {
-    left += pair_cost(fock, &fock->pairs->list[p], most);
+    left += pair_cost(fock, &fock->pairs->list[p]);
     all += xc_fock_cost(fock->basis, fock->pairs, fock->threshold, p, p + 1);
   }
   return all > 0 ? left / all : 1;
 }
 
-static void do_quartet(xc_engine *engine, const xc_fock *fock, const xc_shell_pair *p,
-                       const xc_shell_pair *q) {
+/* Add the integrals v of a quartet. */
+static void add_quartet(const xc_fock *fock, const xc_shell_pair *p, const xc_shell_pair *q,
+                        const double *v) {
   const int64_t shells[4] = {p->a, p->b, q->a, q->b}, n = fock->basis->n;
-  const double *v = xc_engine_quartet(engine, p->a, p->b, q->a, q->b);
   quartet all = {.times = (p->a == p->b ? 0.5 : 1) * (q->a == q->b ? 0.5 : 1) * (p == q ? 0.5 : 1)};
-  if (v == NULL) return;
   for (int k = 0; k < 4; k++) {
     all.at[k] = fock->basis->shells[shells[k]].first;
     all.size[k] = xc_shell_size(&fock->basis->shells[shells[k]]);
@@ -216,24 +209,45 @@ static void do_quartet(xc_engine *engine, const xc_fock *fock, const xc_shell_pa
     if (fock->spin[s] != NULL) add_exchange(&all, v, n, fock->spin[s], fock->exchange[s]);
 }
 
+/* Make the integrals of a quartet, of which what is below the engine's precision is 0. */
+static void keep_quartet(xc_engine *engine, const xc_shell_pair *p, const xc_shell_pair *q,
+                         int64_t size, double *kept) {
+  const double *v = xc_engine_quartet(engine, p->a, p->b, q->a, q->b);
+  if (v != NULL)
+    memcpy(kept, v, (size_t)size * sizeof *v);
+  else
+    memset(kept, 0, (size_t)size * sizeof *v);
+}
+
 /* Highest degree of a pair's shells. */
 static int degree_of(const xc_fock *fock, const xc_shell_pair *p) {
   const int a = fock->basis->shells[p->a].l, b = fock->basis->shells[p->b].l;
   return a > b ? a : b;
 }
 
-void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi) {
-  const xc_shell_pair *list = fock->pairs->list;
-  const double most = xc_fock_most(fock);
-  for (int64_t p = lo; p < hi; p++)
-    for (int64_t q = 0; q <= p; q++) {
-      const double bound = list[p].bound * list[q].bound;
-      if (bound * most < fock->threshold) break; /* and so are all that follow */
-      if (degree_of(fock, &list[p]) < fock->least && degree_of(fock, &list[q]) < fock->least)
-        continue;
-      if (bound * density_bound(fock, &list[p], &list[q]) >= fock->threshold)
-        do_quartet(quartets, fock, &list[p], &list[q]);
+void xc_fock_pair(xc_engine *quartets, const xc_fock *fock, int64_t pair, double *kept,
+                  bool filled) {
+  const xc_shell_pair *p = &fock->pairs->list[pair];
+  for (const xc_shell_pair *q = fock->pairs->list; q <= p; q++) {
+    const double bound = p->bound * q->bound;
+    const bool stays = kept != NULL && bound >= fock->threshold;
+    if (!stays && bound * fock->most < fock->threshold) break; /* and so are all that follow */
+    if (degree_of(fock, p) < fock->least && degree_of(fock, q) < fock->least) continue;
+    const bool needed = bound * density_bound(fock, p, q) >= fock->threshold;
+    const double *v = kept;
+    if (stays) {
+      const int64_t size = block_size(fock->basis, p) * block_size(fock->basis, q);
+      if (!filled) keep_quartet(quartets, p, q, size, kept);
+      kept += size;
+    } else if (needed) {
+      v = xc_engine_quartet(quartets, p->a, p->b, q->a, q->b);
     }
+    if (needed && v != NULL) add_quartet(fock, p, q, v);
+  }
+}
+
+void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi) {
+  for (int64_t p = lo; p < hi; p++) xc_fock_pair(quartets, fock, p, NULL, false);
 }
 
 void xc_fock_finish(const xc_fock *fock) {

@@ -42,6 +42,7 @@ typedef struct xc_fock {
   const xc_basis *basis;
   const xc_pairs *pairs;
   const double *largest; /**< [n_shells][n_shells] largest |D| of a block (xc_fock_largest) */
+  double most;           /**< the largest of them */
   double threshold;      /**< contributions below are left out, for instance 1e-12 */
   int least;             /**< quartets without a shell of this degree or higher are left out */
   const double *total;   /**< density of J; NULL: no J */
@@ -50,12 +51,9 @@ typedef struct xc_fock {
   double *exchange[2];   /**< added to */
 } xc_fock;
 
-/** Largest elements over the blocks of all densities that are not NULL. */
-void xc_fock_largest(const xc_basis *basis, const double *total, const double *const spin[2],
-                     double *largest);
-
-/** The largest of fock->largest. */
-double xc_fock_most(const xc_fock *fock);
+/** Set fock's largest, whose memory that is from now on, and most, of all its densities.
+ *  @param[out] largest  [n_shells][n_shells] */
+void xc_fock_largest(xc_fock *fock, double *largest);
 
 /** Work of bra pairs [lo, hi) with the density ignored: integrals of all quartets that the bounds
  *  leave, for cost models. */
@@ -71,6 +69,15 @@ double xc_fock_part(const xc_fock *fock, int64_t lo, int64_t hi);
 
 /** Add bra pairs [lo, hi). Matrices and engine belong to the caller's thread. */
 void xc_fock_batch(xc_engine *quartets, const xc_fock *fock, int64_t lo, int64_t hi);
+
+/**
+ * Add one bra pair, whose integrals are kept as far as bounds alone reach the threshold; those that
+ * only a density above 1 makes large enough are made anew.
+ * @param[in,out] kept  [xc_fock_cost of the pair], of a fock of all degrees; NULL: nothing is kept
+ * @param[in] filled    they were made before; else they are made now, all of them
+ */
+void xc_fock_pair(xc_engine *quartets, const xc_fock *fock, int64_t pair, double *kept,
+                  bool filled);
 
 /** Turn sums of batches into J and K. */
 void xc_fock_finish(const xc_fock *fock);

@@ -80,7 +80,7 @@ static double product_bound(const xc_fock *fock, const xc_shell_pair *p, const x
 void xc_fock_gradient(xc_engine *quartets, const xc_fock *fock, double share, int64_t lo,
                       int64_t hi, double (*gradient)[3]) {
   const xc_shell_pair *list = fock->pairs->list;
-  const double most = xc_fock_most(fock);
+  const double most = fock->most;
   for (int64_t p = lo; p < hi; p++)
     for (int64_t q = 0; q <= p; q++) {
       const double bound = list[p].bound * list[q].bound;

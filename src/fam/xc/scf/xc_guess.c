@@ -147,17 +147,16 @@ done:
 /* F = H + J - K/2 of the density. */
 static void build_fock(lone *a) {
   const int64_t n = a->basis.n;
-  const xc_fock fock = {.basis = &a->basis,
-                        .pairs = &a->pairs,
-                        .largest = a->largest,
-                        .threshold = 1e-12,
-                        .total = a->density,
-                        .spin = {a->density},
-                        .coulomb = a->coulomb,
-                        .exchange = {a->exchange}};
+  xc_fock fock = {.basis = &a->basis,
+                  .pairs = &a->pairs,
+                  .threshold = 1e-12,
+                  .total = a->density,
+                  .spin = {a->density},
+                  .coulomb = a->coulomb,
+                  .exchange = {a->exchange}};
   memset(a->coulomb, 0, (size_t)(n * n) * sizeof *a->coulomb);
   memset(a->exchange, 0, (size_t)(n * n) * sizeof *a->exchange);
-  xc_fock_largest(&a->basis, fock.total, fock.spin, a->largest);
+  xc_fock_largest(&fock, a->largest);
   xc_fock_batch(a->engine, &fock, 0, a->pairs.n);
   xc_fock_finish(&fock);
   memcpy(a->fock, a->core, (size_t)(n * n) * sizeof *a->fock);
