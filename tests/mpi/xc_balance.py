@@ -177,12 +177,30 @@ def energy_case(name, plan, rebalance, slow=None):
     return f"{found - alone[name]:+.1e} hartree, {moved} moves"
 
 
+EXACT = ("xc.functional=b3lyp", "xc.coulomb=exact", "xc.basis=STO-3G", *COARSE)
+
+
+def kept_case():
+    """Batches whose integrals are kept stay, and move when the plan ignored speed, by what their first run cost."""
+    out = suite.path("kept.h5")
+    settings = (*EXACT, "run.plan=roundrobin", "run.calibrate=always", "xc.scf.energy=1e-3", "xc.scf.commutator=1e-2")
+    run = suite.run(["run", DECK, "-o", out, "--overwrite", *COMMON, *(w for s in settings for w in ("--set", s))], 2,
+                    env={"TSL_TEST_CLOCK": "work", "TSL_TEST_SLOW": "1:3"}, timeout=300)
+    check(run.status == 0, run.tail())
+    with harness.h5py.File(out) as file:
+        units, phases = check_units(file, 2), file["run/phases"][()]
+    later = units[units["phase"] > 0]
+    check((later["dynamic"] == 0).all(), "a batch that is kept was taken")
+    settled = np.median(phases["imbalance"][2:])
+    check(phases["moved"].sum() > 0 and settled <= EVEN, f"imbalance {np.round(100 * phases['imbalance'], 1).tolist()}")
+    return f"imbalance {100 * phases['imbalance'][0]:.0f} % in the first phase, {100 * settled:.1f} % later; {phases['moved'].sum()} moves"
+
+
 def taken_case():
     """After the first phase a rank with nothing left takes what keeps nothing, and nothing else, from a rank whose
     part is too large. The second phase has more quartets than the guess of atoms; a plan ignores speed."""
     out = suite.path("taken.h5")
-    settings = ("xc.functional=b3lyp", "xc.coulomb=exact", "xc.basis=STO-3G", "run.plan=roundrobin", "run.rebalance=no",
-                "xc.scf.iterations=2", *COARSE)
+    settings = (*EXACT, "xc.quartet_cache=0", "run.plan=roundrobin", "run.rebalance=no", "xc.scf.iterations=2")
     run = suite.run(["run", DECK, "-o", out, "--overwrite", *COMMON, *(w for s in settings for w in ("--set", s))], 2,
                     env={"TSL_TEST_SLOW": "1:2"}, timeout=300)
     check(run.status == 3 and "not converged in 2 iterations" in run.err, run.tail())
@@ -214,6 +232,7 @@ for slow in ("1:10", "1:30"):
         suite.case(f"speeds {slow} from a plan that ignores them", slow_case, slow, "run.plan=roundrobin")
 suite.case("speeds 1:1000", slow_case, "1:1000", "run.plan=roundrobin")
 suite.case("not even without rebalancing", still_case)
+suite.case("quartets kept, speeds 1:3 from a plan that ignores them", kept_case)
 suite.case("taken after the first phase", taken_case)
 for name in DECKS:
     for plan in ("strips", "lpt", "bins", "roundrobin"):
