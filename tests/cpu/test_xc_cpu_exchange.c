@@ -36,8 +36,8 @@ static void integrals(const tsl_problem *problem, double *squares, double *inver
   double *values = matrix(p->n_fit, 1);
   xc_view_set(problem, &v);
   must(xc_integrals_create(&v.orbital, &v.fitting, &all), "integrals");
-  must(xc_engine_create(all, XC_TRIPLES, 1e-16, &triples), "triples");
-  must(xc_engine_create(all, XC_DOUBLES, 1e-16, &doubles), "doubles");
+  must(xc_engine_create(all, XC_TRIPLES, 0, 1e-16, &triples), "triples");
+  must(xc_engine_create(all, XC_DOUBLES, 0, 1e-16, &doubles), "doubles");
   for (int64_t s = 0; s < p->n_fit_shells; s++)
     xc_fit_triples(triples, &v.orbital, &v.fitting, &v.pairs, s, 0, v.pairs.n,
                    rows + v.fitting.shells[s].first * p->n_packed);

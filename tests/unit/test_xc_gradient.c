@@ -181,7 +181,7 @@ static xc_integrals *integrals_of(const rig *r) {
 
 static xc_engine *engine_of(const xc_integrals *integrals, xc_repulsion kind) {
   xc_engine *engine = NULL;
-  good(xc_engine_create(integrals, kind, 1e-18, &engine));
+  good(xc_engine_create(integrals, kind, 0, 1e-18, &engine));
   return engine;
 }
 

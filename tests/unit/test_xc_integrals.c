@@ -135,7 +135,8 @@ static rig rig_of(int kind) {
   if (xc_integrals_create(&r.basis, &r.basis, &r.integrals) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   for (int k = 0; k < 3; k++)
-    assert_int_equal(xc_engine_create(r.integrals, (xc_repulsion)k, 1e-16, &r.engine[k]), TSL_OK);
+    assert_int_equal(xc_engine_create(r.integrals, (xc_repulsion)k, 0, 1e-16, &r.engine[k]),
+                     TSL_OK);
   return r;
 }
 
@@ -228,7 +229,7 @@ typedef struct shared {
 static void *thread_sum(void *argument) {
   shared *s = argument;
   xc_engine *engine = NULL;
-  if (xc_engine_create(s->integrals, XC_QUARTETS, 1e-16, &engine) != TSL_OK) return NULL;
+  if (xc_engine_create(s->integrals, XC_QUARTETS, 0, 1e-16, &engine) != TSL_OK) return NULL;
   for (int64_t a = 0; a < s->n; a++)
     for (int64_t c = 0; c < s->n; c++) {
       const double *v = xc_engine_quartet(engine, a, a, c, c);

@@ -137,7 +137,7 @@ static double compare(const xc_basis *basis, int quartets, double *largest) {
   double worst = 0;
   *largest = 0;
   assert_int_equal(xc_integrals_create(basis, NULL, &integrals), TSL_OK);
-  assert_int_equal(xc_engine_create(integrals, XC_QUARTETS, 1e-18, &engine), TSL_OK);
+  assert_int_equal(xc_engine_create(integrals, XC_QUARTETS, 0, 1e-18, &engine), TSL_OK);
   for (int k = 0; k < quartets; k++) {
     int64_t at[4];
     for (int c = 0; c < 4; c += 2) {

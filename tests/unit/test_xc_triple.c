@@ -85,7 +85,7 @@ static double compare(const xc_basis *orbital, const xc_basis *fitting, double *
   double worst = 0;
   *largest = 0;
   assert_int_equal(xc_integrals_create(orbital, fitting, &integrals), TSL_OK);
-  assert_int_equal(xc_engine_create(integrals, XC_TRIPLES, 1e-18, &engine), TSL_OK);
+  assert_int_equal(xc_engine_create(integrals, XC_TRIPLES, 0, 1e-18, &engine), TSL_OK);
   for (int64_t p = 0; p < fitting->n_shells; p++)
     for (int64_t a = 0; a < orbital->n_shells; a++)
       for (int64_t b = 0; b <= a; b++) {

@@ -46,8 +46,8 @@ static inline double *room(int64_t rows, int64_t columns) {
 static inline void field_fit(field *f) {
   xc_engine *doubles = NULL;
   const int64_t n = f->fitting.n, shells = f->fitting.n_shells;
-  good(xc_engine_create(f->integrals, XC_TRIPLES, 1e-16, &f->triples));
-  good(xc_engine_create(f->integrals, XC_DOUBLES, 1e-16, &doubles));
+  good(xc_engine_create(f->integrals, XC_TRIPLES, 0, 1e-16, &f->triples));
+  good(xc_engine_create(f->integrals, XC_DOUBLES, 0, 1e-16, &doubles));
   f->metric = room(n, n), f->rows = room(n, f->pairs.n_packed);
   f->packed = room(f->pairs.n_packed, 1), f->gamma = room(n, 1);
   xc_fit_metric(doubles, &f->fitting, 0, shells, f->metric);
@@ -91,7 +91,7 @@ static inline void field_create(const char *xyz, int32_t multiplicity, const cha
   xc_overlap_kinetic(&f->orbital, 0, m, f->overlap, f->kinetic);
   xc_attraction(&f->orbital, all, atoms + n_charges, 0, m, f->attraction);
   good(xc_integrals_create(&f->orbital, &f->fitting, &f->integrals));
-  good(xc_engine_create(f->integrals, XC_QUARTETS, 1e-16, &f->quartets));
+  good(xc_engine_create(f->integrals, XC_QUARTETS, 0, 1e-16, &f->quartets));
   xc_schwarz(f->quartets, &f->orbital, 0, m, f->largest);
   good(xc_pairs_create(&f->orbital, f->largest, 1e-13, &f->pairs));
   if (fitting != NULL) field_fit(f);

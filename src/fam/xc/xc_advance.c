@@ -22,7 +22,7 @@ static void keep_sums(const tsl_problem *problem) {
   xc_fixed_take(problem, XC_FIXED_XC, XC_SUM_XC, 0, p->n_spin * nn, xc_matrices(own));
   if (!own->stability.running)
     xc_fixed_take(problem, XC_FIXED_INTEGRALS, XC_SUM_INTEGRALS, 0, XC_N_INTEGRALS, own->integrals);
-  for (int t = 0; t < p->n_spin && p->functional.exchange != 0; t++)
+  for (int t = 0; t < p->n_spin && xc_functional_exact(&p->functional); t++)
     xc_fixed_take(problem, XC_FIXED_EXCHANGE, XC_SUM_EXCHANGE, t * nn, nn, own->exchange[t]);
 }
 
@@ -42,7 +42,7 @@ done:
 static void finish_batches(const tsl_problem *problem) {
   const xc_params *p = xc_params_of(problem);
   const xc_own *own = xc_own_of(problem);
-  const bool exact = p->functional.exchange != 0 && !p->fitted_exchange;
+  const bool exact = xc_functional_exact(&p->functional) && !p->fitted_exchange;
   const xc_fock fock = {
       .basis = &own->orbital,
       .total = p->fitted ? NULL : own->scf.ask_total,

@@ -92,7 +92,7 @@ static tsl_err exchange_bound(const tsl_problem *problem, double *bound) {
   const xc_params *p = xc_params_of(problem);
   double *rows = NULL, most = 0;
   *bound = 0;
-  if (p->functional.exchange == 0) goto done;
+  if (!xc_functional_exact(&p->functional)) goto done;
   TSL_TRY(tsl_alloc(p->n_shells, sizeof *rows, "bounds", (void **)&rows));
   for (int t = 0; t < p->n_spin; t++)
     most = fmax(most, largest_of(p->n * p->n, own->scf.ask_spin[t]));

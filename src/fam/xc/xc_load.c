@@ -161,7 +161,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
   if (p->fitted) TSL_TRY(load_basis(deck, s, xc_deck_fitting(s), true, m, &own->fitting));
-  if (s->exchange == XC_EXCHANGE_FITTED && p->functional.exchange == 0)
+  if (s->exchange == XC_EXCHANGE_FITTED && !xc_functional_exact(&p->functional))
     TSL_DECK_FAIL(deck, "xc.exchange", "%s has no exact exchange to be fitted; remove it",
                   p->functional.name);
   p->fitted_exchange = s->exchange == XC_EXCHANGE_FITTED;

@@ -14,7 +14,7 @@ double xc_memory_said(double bytes) {
 }
 
 static bool has_exchange(const xc_params *p) {
-  return p->functional.exchange != 0;
+  return xc_functional_exact(&p->functional);
 }
 
 /* Numbers of the weights of a fitting shell and of products of orbitals. */

@@ -74,7 +74,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   one_electron o = {.basis = &own->orbital, .n_charges = m->n_atoms + m->n_charges};
   xc_charge *charges = NULL;
   xc_scf_options options = xc_deck_scf(deck, s, p->gradient != 0);
-  options.exchange = p->functional.exchange;
+  options.exchange = xc_functional_share(&p->functional);
   options.restricted = p->n_spin == 1;
   TSL_TRY(xc_matrix_create(n, n, "overlap", &o.overlap));
   TSL_TRY(xc_matrix_create(n, n, "kinetic energy", &o.kinetic));
@@ -105,7 +105,7 @@ static tsl_err integral_rows(void *context, int slot, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
   integral_table *t = context;
   xc_engine **engine = &t->engines[slot];
-  if (*engine == NULL) TSL_TRY(xc_engine_create(t->integrals, t->kind, t->precision, engine));
+  if (*engine == NULL) TSL_TRY(xc_engine_create(t->integrals, t->kind, 0, t->precision, engine));
   if (t->kind == XC_QUARTETS)
     xc_schwarz(*engine, t->basis, lo, hi, t->out);
   else
@@ -172,7 +172,9 @@ static void choose_quartet_cache(const tsl_problem *problem, const xc_own *own, 
     sockets = sockets && device->kind == TSL_CPU;
     room += device->memory_limit > 0 ? 0.5 * (double)device->memory_limit : INFINITY;
   }
-  if (!sockets || !xc_has_quartets(p) || 8 * all > room) p->quartet_cache = 0;
+  xc_operator operators[XC_MOST_OPERATORS];
+  const int n = xc_operators_of(p, operators);
+  if (!sockets || n == 0 || 8 * all * n > room) p->quartet_cache = 0;
 }
 
 tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *problem, xc_own *own,
@@ -191,7 +193,7 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *pr
   TSL_TRY(xc_matrix_create(p->n, p->n, "Coulomb matrix", &own->coulomb));
   TSL_TRY(tsl_alloc(own->scf.options.most_iterations, sizeof *own->history, "history",
                     (void **)&own->history));
-  for (int t = 0; t < p->n_spin && p->functional.exchange != 0; t++)
+  for (int t = 0; t < p->n_spin && xc_functional_exact(&p->functional); t++)
     TSL_TRY(xc_matrix_create(p->n, p->n, "exchange matrix", &own->exchange[t]));
 done:
   xc_integrals_destroy(&integrals);

@@ -110,7 +110,7 @@ static int64_t count_primitives(const xc_basis *basis) {
 static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N_FIELDS][3]) {
   const int64_t n = p->n, spins = p->n_spin;
   const int64_t fit = p->fitted_exchange ? p->n_fit : 0;
-  const bool exact = p->functional.exchange != 0;
+  const bool exact = xc_functional_exact(&p->functional);
   const int64_t all[XC_N_FIELDS][3] = {
       [XC_IN_SHELLS] = {p->n_shells + p->n_fit_shells, (int64_t)sizeof(xc_shell), 1},
       [XC_IN_PAIRS] = {p->n_pairs, (int64_t)sizeof(xc_shell_pair), 1},
@@ -334,8 +334,9 @@ static void xc_signature(const tsl_problem *problem, char text[96]) {
   const xc_params *p = xc_params_of(problem);
   (void)snprintf(text, 96,
                  "gga%d own%d spins%d exchange%d fitted%d%d kept%d mixed%d fixed%d %s n%lld s%lld",
-                 p->functional.gga, p->functional.own, p->n_spin, p->functional.exchange != 0,
-                 p->fitted, p->fitted_exchange, p->quartet_cache > 0, p->mixed, p->reproducible,
+                 p->functional.gga, p->functional.own, p->n_spin,
+                 xc_functional_exact(&p->functional) + (p->functional.far != 0), p->fitted,
+                 p->fitted_exchange, p->quartet_cache > 0, p->mixed, p->reproducible,
                  xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells);
 }
 

@@ -163,7 +163,25 @@ static inline bool xc_adds_gradient(const tsl_problem *problem, int phase, int k
 
 /** Are four-centre integrals needed? */
 static inline bool xc_has_quartets(const xc_params *p) {
-  return !p->fitted || (p->functional.exchange != 0 && !p->fitted_exchange);
+  return !p->fitted || (xc_functional_exact(&p->functional) && !p->fitted_exchange);
+}
+
+/** An operator that four-centre integrals are made of: erf(omega r) / r; omega 0: 1 / r. */
+typedef struct xc_operator {
+  double omega, weight; /**< weight: of K's integrals in K; 0: none */
+} xc_operator;
+
+enum { XC_MOST_OPERATORS = 2 };
+
+/** Those that are needed. J is of 1 / r, which is the first. @return how many */
+static inline int xc_operators_of(const xc_params *p, xc_operator list[XC_MOST_OPERATORS]) {
+  const xc_functional *f = &p->functional;
+  const bool exact = xc_functional_exact(f) && !p->fitted_exchange;
+  const double near = !exact ? 0 : f->far != 0 ? f->exchange : 1;
+  int n = 0;
+  if (!p->fitted || near != 0) list[n++] = (xc_operator){0, near};
+  if (exact && f->far != 0) list[n++] = (xc_operator){f->omega, f->far};
+  return n;
 }
 
 /** May cards use float for functions and products in the phase at hand? */

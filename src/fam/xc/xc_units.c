@@ -99,7 +99,7 @@ static tsl_err look_at_guess(const tsl_problem *problem, tsl_units *units) {
   xc_fock fock = {.basis = &own->orbital, .pairs = &own->pairs, .threshold = p->threshold};
   if (!p->fitted) fock.total = xc_asked_total(problem);
   if (!xc_has_quartets(p) || p->quartet_cache > 0) return TSL_OK;
-  for (int s = 0; s < p->n_spin && p->functional.exchange != 0; s++)
+  for (int s = 0; s < p->n_spin && xc_functional_exact(&p->functional); s++)
     fock.spin[s] = xc_asked_spin(problem, s);
   TSL_TRY(tsl_alloc(n * n, sizeof *largest, "bounds of densities", (void **)&largest));
   xc_fock_largest(&fock, largest);

@@ -339,7 +339,7 @@ static tsl_err collect_integrals(xc_gpu *w, tsl_problem *problem) {
     TSL_TRY(xc_fit_collect(w, more.fitted, more.gamma));
   } else
     TSL_TRY(tsl_alloc(nn, 8, "Coulomb matrix", (void **)&more.coulomb));
-  if (p->functional.exchange != 0)
+  if (xc_functional_exact(&p->functional))
     TSL_TRY(tsl_alloc(p->n_spin * nn, 8, "exchange matrix", (void **)&more.exchange));
   if (p->fitted_exchange)
     TSL_TRY(xc_exchange_collect(w, more.exchange));

@@ -73,7 +73,7 @@ static tsl_err reserve_matrices(xc_gpu *w) {
     TSL_TRY(tsl_gpu_reserve(&w->memory, &q->total, bytes, "density of monomials"));
     TSL_TRY(tsl_gpu_reserve(&w->memory, &q->coulomb, bytes, "Coulomb matrix"));
   }
-  for (int s = 0; s < p->n_spin && p->functional.exchange != 0; s++) {
+  for (int s = 0; s < p->n_spin && xc_functional_exact(&p->functional); s++) {
     TSL_TRY(tsl_gpu_reserve(&w->memory, &q->spin[s], bytes, "density of monomials"));
     TSL_TRY(tsl_gpu_reserve(&w->memory, &q->exchange[s], bytes, "exchange matrix"));
   }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool has_exchange(const xc_params *p) {
-  return p->functional.exchange != 0;
+  return xc_functional_exact(&p->functional);
 }
 
 /* Has this host sums of J from quartets, of K? */
@@ -17,16 +17,17 @@ static bool makes_exchange(const xc_batches *b) {
   return has_exchange(b->p) && b->least < XC_BATCHES_NONE;
 }
 
-xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t) {
+xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t, int which) {
+  const xc_operator *one = &b->operators[which];
   xc_fock fock = {.basis = &b->view.orbital,
                   .pairs = &b->view.pairs,
                   .largest = b->largest,
                   .most = b->most,
                   .threshold = b->p->threshold,
                   .least = b->least,
-                  .total = b->p->fitted ? NULL : xc_asked_total(b->problem),
+                  .total = b->p->fitted || one->omega > 0 ? NULL : xc_asked_total(b->problem),
                   .coulomb = t->coulomb};
-  for (int s = 0; s < b->p->n_spin && has_exchange(b->p) && !b->p->fitted_exchange; s++) {
+  for (int s = 0; s < b->p->n_spin && one->weight != 0; s++) {
     fock.spin[s] = xc_asked_spin(b->problem, s);
     fock.exchange[s] = t->exchange[s];
   }
@@ -67,9 +68,10 @@ done:
 static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
-  if (xc_has_quartets(p) && b->least < XC_BATCHES_NONE)
-    TSL_TRY(xc_engine_create(b->integrals, XC_QUARTETS, 1e-3 * p->threshold, &t->quartets));
-  if (p->fitted) TSL_TRY(xc_engine_create(b->integrals, XC_TRIPLES, 1e-16, &t->triples));
+  for (int k = 0; k < b->n_operators && b->least < XC_BATCHES_NONE; k++)
+    TSL_TRY(xc_engine_create(b->integrals, XC_QUARTETS, b->operators[k].omega, 1e-3 * p->threshold,
+                             &t->quartets[k]));
+  if (p->fitted) TSL_TRY(xc_engine_create(b->integrals, XC_TRIPLES, 0, 1e-16, &t->triples));
   if (makes_coulomb(b)) TSL_TRY(open_matrix(b, "Coulomb matrix", &t->coulomb, &t->fixed_coulomb));
   for (int s = 0; s < p->n_spin && makes_exchange(b); s++)
     TSL_TRY(open_matrix(b, "exchange matrix", &t->exchange[s], &t->fixed_exchange[s]));
@@ -91,6 +93,7 @@ tsl_err xc_batches_open(const tsl_problem *problem, int threads, double room, in
   *out = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *b, "batches of integrals", (void **)&b));
   b->problem = problem, b->p = p, b->threads = threads, b->least = least;
+  b->n_operators = xc_operators_of(p, b->operators);
   xc_view_set(problem, &b->view);
   TSL_TRY(xc_integrals_create(&b->view.orbital, &b->view.fitting, &b->integrals));
   TSL_TRY(tsl_alloc(p->n_shells * p->n_shells, sizeof(double), "largest elements",
@@ -110,7 +113,7 @@ void xc_batches_close(xc_batches **batches) {
   if (b == NULL) return;
   for (int t = 0; b->thread != NULL && t < b->threads; t++) {
     xc_batch_thread *own = &b->thread[t];
-    xc_engine_destroy(&own->quartets);
+    for (int k = 0; k < XC_MOST_OPERATORS; k++) xc_engine_destroy(&own->quartets[k]);
     xc_engine_destroy(&own->triples);
     TSL_FREE_ALL(own->coulomb, own->fixed_coulomb, own->square, own->x);
     for (int s = 0; s < 2; s++) tsl_free(own->exchange[s]), tsl_free(own->fixed_exchange[s]);
@@ -150,9 +153,8 @@ static void unpack(const xc_batches *b, double *coulomb) {
 void xc_batches_begin(xc_batches *b, int phase) {
   const xc_params *p = b->p;
   const int64_t nn = p->n * p->n;
-  xc_fock fock = xc_batches_task(b, &b->thread[0]);
   b->phase = phase;
-  if (xc_has_quartets(p)) xc_fock_largest(&fock, b->largest), b->most = fock.most;
+  if (xc_has_quartets(p)) xc_batches_quartets_begin(b);
   for (int t = 0; t < b->threads; t++) {
     xc_batch_thread *own = &b->thread[t];
     own->bad = false;

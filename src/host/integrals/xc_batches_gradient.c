@@ -16,12 +16,14 @@ static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
   const double precision = 1e-3 * p->threshold;
   xc_engine **slopes = t->slopes;
   if (t->gradient != NULL) goto done;
-  if (xc_has_quartets(p))
-    TSL_TRY(xc_engine_create(b->integrals, XC_QUARTET_GRADIENTS, precision,
-                             &slopes[XC_SLOPE_QUARTETS]));
+  for (int k = 0; k < b->n_operators; k++)
+    TSL_TRY(xc_engine_create(b->integrals, XC_QUARTET_GRADIENTS, b->operators[k].omega, precision,
+                             &slopes[XC_SLOPE_QUARTETS + k]));
   if (p->fitted) {
-    TSL_TRY(xc_engine_create(b->integrals, XC_TRIPLE_GRADIENTS, 1e-16, &slopes[XC_SLOPE_TRIPLES]));
-    TSL_TRY(xc_engine_create(b->integrals, XC_DOUBLE_GRADIENTS, 1e-16, &slopes[XC_SLOPE_DOUBLES]));
+    TSL_TRY(
+        xc_engine_create(b->integrals, XC_TRIPLE_GRADIENTS, 0, 1e-16, &slopes[XC_SLOPE_TRIPLES]));
+    TSL_TRY(
+        xc_engine_create(b->integrals, XC_DOUBLE_GRADIENTS, 0, 1e-16, &slopes[XC_SLOPE_DOUBLES]));
     TSL_TRY(tsl_alloc(xc_batches_most_size(&b->view.fitting) * p->n_fit, sizeof *t->pairs,
                       "weights of pairs", (void **)&t->pairs));
   }
@@ -38,7 +40,7 @@ done:
 static tsl_err set_fit_bounds(xc_batches *b) {
   tsl_err err = TSL_OK;
   xc_engine *doubles = NULL;
-  TSL_TRY(xc_engine_create(b->integrals, XC_DOUBLES, 1e-16, &doubles));
+  TSL_TRY(xc_engine_create(b->integrals, XC_DOUBLES, 0, 1e-16, &doubles));
   TSL_TRY(tsl_alloc(b->p->n_fit_shells, sizeof *b->fit_bounds, "bounds of the fitting set",
                     (void **)&b->fit_bounds));
   for (int64_t s = 0; s < b->p->n_fit_shells; s++) {
@@ -118,16 +120,21 @@ done:
 
 /* ---------------------------------------------------------------- quartets */
 
+/* A bra pair of an operator. */
+static void run_pair(const xc_batches *b, xc_batch_thread *t, int which, int64_t pair) {
+  const xc_fock fock = xc_batches_task(b, t, which);
+  const double share = xc_functional_share(&b->p->functional) * b->operators[which].weight;
+  xc_fock_gradient(t->slopes[XC_SLOPE_QUARTETS + which], &fock, share, pair, pair + 1, sum_of(t));
+}
+
 /* Dealt as by xc_batches_fock. */
 static void run_pairs(xc_batches *b, int64_t lo, int64_t hi) {
 #pragma omp parallel num_threads(b->threads)
   {
     const int me = omp_get_thread_num(), all = omp_get_num_threads();
     xc_batch_thread *t = &b->thread[me];
-    const xc_fock fock = xc_batches_task(b, t);
     for (int64_t pair = lo + me; pair < hi; pair += all) {
-      xc_fock_gradient(t->slopes[XC_SLOPE_QUARTETS], &fock, b->p->functional.exchange, pair,
-                       pair + 1, sum_of(t));
+      for (int k = 0; k < b->n_operators; k++) run_pair(b, t, k, pair);
       flush(b, t);
     }
   }

@@ -7,11 +7,16 @@
 #include "xc_fixed.h"
 
 /** Engines of gradients: of quartets, (P|mn), (P|Q). */
-enum { XC_SLOPE_QUARTETS, XC_SLOPE_TRIPLES, XC_SLOPE_DOUBLES, XC_N_SLOPES };
+enum {
+  XC_SLOPE_QUARTETS, /* of the first operator */
+  XC_SLOPE_TRIPLES = XC_MOST_OPERATORS,
+  XC_SLOPE_DOUBLES,
+  XC_N_SLOPES
+};
 
 /** What one thread owns. */
 typedef struct xc_batch_thread {
-  xc_engine *quartets, *triples;
+  xc_engine *quartets[XC_MOST_OPERATORS], *triples;
   double *coulomb, *exchange[2];              /**< [n][n] sums; reproducible: of one bra pair */
   double *square, *x;                         /**< [n][n] B_Q, X of some Q; fitted exchange alone */
   int64_t *fixed_coulomb, *fixed_exchange[2]; /**< [n][n] sums when reproducible, else NULL */
@@ -47,10 +52,15 @@ struct xc_batches {
   xc_view view;
   xc_integrals *integrals;
   int threads, phase, least;
-  xc_batch_thread *thread;              /**< [threads] */
-  double *largest;                      /**< [n_shells][n_shells] of the densities asked for */
-  double most;                          /**< the largest of them */
-  xc_kept_pair *quartets;               /**< [n_pairs]; NULL: none are kept */
+  xc_batch_thread *thread;                  /**< [threads] */
+  double *largest;                          /**< [n_shells][n_shells] of the densities asked for */
+  double most;                              /**< the largest of them */
+  xc_operator operators[XC_MOST_OPERATORS]; /**< of quartets */
+  int n_operators;
+  double
+      *weighted[XC_MOST_OPERATORS]; /**< [n_spin][n][n] densities asked for K, where the weight of
+                                            an operator is not 1 */
+  xc_kept_pair *quartets;           /**< [n_operators][n_pairs]; NULL: none are kept */
   double quartets_bytes, quartets_most; /**< what they take, and may take */
   int64_t quartets_dropped;             /**< the last phase that gave back idle ones */
   bool quartets_anew;                   /**< there was no memory for some */
@@ -73,9 +83,11 @@ struct xc_batches {
   double *fit_bounds;         /**< [n_fit_shells] sqrt((P|P)), likewise */
 };
 
-/** Memory of quartets that are kept, of the room that fitting integrals leave. */
+/** Memory of quartets that are kept, of the room that fitting integrals leave, and of densities. */
 tsl_err xc_batches_quartets_open(xc_batches *b, double room);
 void xc_batches_quartets_close(xc_batches *b);
+/** Take in the densities of a phase. */
+void xc_batches_quartets_begin(xc_batches *b);
 
 /** Memory of fitted Coulomb. */
 tsl_err xc_batches_fit_open(xc_batches *b, double room);
@@ -96,8 +108,8 @@ void xc_batches_exchange_open(xc_batches *b, int most_size, double *room);
 /** A phase begins: forget what trials have kept since it was last said to begin. */
 void xc_batches_exchange_begin(xc_batches *b);
 void xc_batches_exchange_close(xc_batches *b);
-/** What quartets are for, into the sums of a thread. */
-xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t);
+/** What quartets of an operator are for, into the sums of a thread; K without its weight. */
+xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t, int which);
 /** Make what gradients need, when it has not been. */
 tsl_err xc_batches_gradient_open(xc_batches *b);
 /** B_Qij of functions [first, first + n), whose rows are there. */

@@ -53,10 +53,22 @@ typedef struct xc_functional {
   int32_t own;        /**< XC_OWN_pbe, ... when the parts are exactly that mix; else -1 */
   int32_t n_terms;    /**< 0: own formulas alone, also on cards */
   int32_t zero;       /**< reserved */
-  double exchange;    /**< fraction of exact exchange */
+  double exchange;    /**< fraction of exact exchange; range-separated: of 1 / r */
+  double far;         /**< range-separated: that of erf(omega r) / r beside it; else 0 */
+  double omega;       /**< 1 / bohr */
   xc_mix mix;         /**< weights of the own parts */
   xc_term terms[XC_MAX_TERMS];
 } xc_functional;
+
+/** Is there exact exchange? */
+static inline bool xc_functional_exact(const xc_functional *f) {
+  return f->exchange != 0 || f->far != 0;
+}
+
+/** What the matrix K is multiplied with: range-separated it has its fractions in it. */
+static inline double xc_functional_share(const xc_functional *f) {
+  return f->far != 0 ? 1 : f->exchange;
+}
 
 /**
  * Find out what a text means.

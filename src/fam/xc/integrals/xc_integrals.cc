@@ -34,6 +34,7 @@ struct xc_integrals {
 struct xc_engine {
   const xc_integrals *integrals;
   Engine engine;
+  bool separated; // erf(omega r) / r
 };
 
 namespace {
@@ -121,6 +122,16 @@ const ShellPair *fit_pair(const xc_engine *e, int64_t k) {
   return &e->integrals->fit_pairs[static_cast<size_t>(k)];
 }
 
+// Quartets of either operator, or their derivatives, in the engine's results.
+template <int order> void make_quartet(xc_engine *e, int64_t a, int64_t b, int64_t c, int64_t d) {
+  const Shell &sa = orbital(e, a), &sb = orbital(e, b), &sc = orbital(e, c), &sd = orbital(e, d);
+  const ShellPair *bra = pair_of(e->integrals, a, b), *ket = pair_of(e->integrals, c, d);
+  if (e->separated)
+    e->engine.compute2<Operator::erf_coulomb, BraKet::xx_xx, order>(sa, sb, sc, sd, bra, ket);
+  else
+    e->engine.compute2<Operator::coulomb, BraKet::xx_xx, order>(sa, sb, sc, sd, bra, ket);
+}
+
 // Results of some centres; the library makes all or none.
 bool take(const xc_engine *e, std::initializer_list<size_t> centres, const double **blocks) {
   const auto &made = e->engine.results();
@@ -159,7 +170,7 @@ extern "C" void xc_integrals_destroy(xc_integrals **integrals) {
   *integrals = nullptr;
 }
 
-extern "C" tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion kind,
+extern "C" tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion kind, double omega,
                                     double precision, xc_engine **out) {
   static const BraKet brakets[XC_N_REPULSIONS] = {BraKet::xx_xx, BraKet::xs_xx, BraKet::xs_xs,
                                                   BraKet::xx_xx, BraKet::xx_xx, BraKet::xs_xs};
@@ -171,9 +182,15 @@ extern "C" tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion 
     const int of = kind - XC_QUARTET_GRADIENTS * order;
     if (of != XC_DOUBLES) reach.over(integrals->orbital);
     if (of != XC_QUARTETS) reach.over(integrals->fitting);
-    Engine engine(Operator::coulomb, reach.primitives, reach.l, order, precision,
-                  libint2::operator_traits<Operator::coulomb>::default_params(), brakets[kind]);
-    *out = new xc_engine{integrals, std::move(engine)};
+    if (omega > 0) {
+      Engine engine(Operator::erf_coulomb, reach.primitives, reach.l, order, precision, omega,
+                    brakets[kind]);
+      *out = new xc_engine{integrals, std::move(engine), true};
+    } else {
+      Engine engine(Operator::coulomb, reach.primitives, reach.l, order, precision,
+                    libint2::operator_traits<Operator::coulomb>::default_params(), brakets[kind]);
+      *out = new xc_engine{integrals, std::move(engine), false};
+    }
   }));
 done:
   return err;
@@ -186,9 +203,7 @@ extern "C" void xc_engine_destroy(xc_engine **engine) {
 
 extern "C" const double *xc_engine_quartet(xc_engine *e, int64_t a, int64_t b, int64_t c,
                                            int64_t d) {
-  e->engine.compute2<Operator::coulomb, BraKet::xx_xx, 0>(
-      orbital(e, a), orbital(e, b), orbital(e, c), orbital(e, d), pair_of(e->integrals, a, b),
-      pair_of(e->integrals, c, d));
+  make_quartet<0>(e, a, b, c, d);
   return e->engine.results()[0];
 }
 
@@ -207,9 +222,7 @@ extern "C" const double *xc_engine_double(xc_engine *e, int64_t p, int64_t q) {
 
 extern "C" bool xc_engine_quartet_gradient(xc_engine *e, int64_t a, int64_t b, int64_t c, int64_t d,
                                            const double *blocks[9]) {
-  e->engine.compute2<Operator::coulomb, BraKet::xx_xx, 1>(
-      orbital(e, a), orbital(e, b), orbital(e, c), orbital(e, d), pair_of(e->integrals, a, b),
-      pair_of(e->integrals, c, d));
+  make_quartet<1>(e, a, b, c, d);
   return take(e, {0, 1, 2}, blocks);
 }
 

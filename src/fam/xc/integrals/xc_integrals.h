@@ -49,9 +49,11 @@ void xc_integrals_destroy(xc_integrals **integrals);
 
 /** One engine for one thread. integrals is borrowed. Memory grows with the fourth power of the
  *  longest contraction (4 MiB for 8 primitives, 300 MiB for 24).
+ *  @param[in] omega      of quartets and their derivatives: erf(omega r) / r in place of 1 / r, of
+ *                        which it is a part; 1 / bohr; 0: 1 / r
  *  @param[in] precision  absolute error allowed in an integral, for instance 1e-14 */
-tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion kind, double precision,
-                         xc_engine **out);
+tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion kind, double omega,
+                         double precision, xc_engine **out);
 void xc_engine_destroy(xc_engine **engine);
 
 /**

@@ -74,7 +74,7 @@ static tsl_err lone_matrices(lone *a) {
     TSL_TRY(xc_matrix_create(n, n, "matrices of an atom", all[k]));
   TSL_TRY(xc_matrix_create(m, m, "bounds of an atom", &a->largest));
   TSL_TRY(xc_integrals_create(&a->basis, NULL, &a->integrals));
-  TSL_TRY(xc_engine_create(a->integrals, XC_QUARTETS, 1e-14, &a->engine));
+  TSL_TRY(xc_engine_create(a->integrals, XC_QUARTETS, 0, 1e-14, &a->engine));
   xc_schwarz(a->engine, &a->basis, 0, m, a->largest);
   TSL_TRY(xc_pairs_create(&a->basis, a->largest, 0, &a->pairs));
   TSL_TRY(xc_diis_create(n * n, 8, false, &a->diis));
