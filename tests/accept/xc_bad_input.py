@@ -73,9 +73,9 @@ def molecule_cases():
 def name_cases():
     both("a functional misspelt", change("pbe", "pbee", WATER), ["bad.yaml:6", "pbee", "pbe"], ranks_matter=True)
     both("a published functional misspelt", change("functional: pbe", "functional: revPBEE", WATER), ["bad.yaml:6", "'revpbe'"])
-    both("a meta-GGA", change("pbe", "mgga_x_scan", WATER), ["bad.yaml:6", "meta"])
+    both("a functional of the Laplacian", change("pbe", "mgga_x_br89", WATER), ["bad.yaml:6", "Laplacian"])
     for name, needle in (("b97-d", "dispersion"), ("gga_xc_vv10", "non-local"), ("pbe-d3", "dispersion"),
-                         ("gga_x_optb88_vdw+gga_c_pbe", "non-local"), ("r2SCAN", "meta-GGA"), ("CAM-B3LYP", "range-separated"),
+                         ("gga_x_optb88_vdw+gga_c_pbe", "non-local"), ("r2SCANL", "meta-GGA"), ("CAM-B3LYP", "range-separated"),
                          ("wB97X-D", "range-separated exact exchange and a correction for dispersion"),
                          ("B2PLYP", "double hybrid"), ("revPBE-D3(BJ)", "'revpbe' is without")):
         both(f"{name}, which is not all computed here", change("functional: pbe", f"functional: {name}", WATER),

@@ -6,9 +6,15 @@
 #include <math.h>
 
 static void try_evaluation(const xc_functional *f) {
-  double rho = 0.3, sigma = 0.2, e = 0, v = 0, s = 0;
-  const xc_points points = {1,  {&rho, NULL}, {&sigma, NULL, NULL},
-                            &e, {&v, NULL},   {&s, NULL, NULL}};
+  double rho = 0.3, sigma = 0.2, tau = 0.4, e = 0, v = 0, s = 0, t = 0;
+  const xc_points points = {.n = 1,
+                            .rho = {&rho},
+                            .sigma = {&sigma},
+                            .tau = {&tau},
+                            .e = &e,
+                            .vrho = {&v},
+                            .vsigma = {&s},
+                            .vtau = {&t}};
   xc_evaluator *evaluator = NULL;
   const tsl_err err = xc_evaluator_create(f, 1, 2, &evaluator);
   must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "an evaluator");

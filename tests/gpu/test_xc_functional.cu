@@ -14,7 +14,7 @@
 #include <string.h>
 #include <vector>
 
-enum { INPUTS = SWEEP_INPUTS, OUTPUTS = SWEEP_OUTPUTS, RKS_OUTPUTS = 3, BLOCK = 128 };
+enum { INPUTS = SWEEP_INPUTS, OUTPUTS = SWEEP_OUTPUTS, RKS_OUTPUTS = 4, BLOCK = 128 };
 static const double SAME = 1e-12, LIBXC = 1e-11;
 
 /* ---------------------------------------------------------------- kernels */
@@ -35,40 +35,46 @@ static const char *const own_names[] = {
 #undef X
 };
 
-TSL_FN xc_uks_f64 uks_point(xc_mix mix, double a, double b, double aa, double ab, double bb) {
-  return xc_uks_point_f64(mix, a, b, aa, ab, bb);
+TSL_FN xc_uks_f64 uks_point(xc_mix mix, double a, double b, double aa, double ab, double bb,
+                            double ta, double tb) {
+  return xc_uks_point_f64(mix, a, b, aa, ab, bb, ta, tb);
 }
-TSL_FN xc_uks_f32 uks_point(xc_mix mix, float a, float b, float aa, float ab, float bb) {
-  return xc_uks_point_f32(mix, a, b, aa, ab, bb);
+TSL_FN xc_uks_f32 uks_point(xc_mix mix, float a, float b, float aa, float ab, float bb, float ta,
+                            float tb) {
+  return xc_uks_point_f32(mix, a, b, aa, ab, bb, ta, tb);
 }
-TSL_FN xc_rks_f64 rks_point(xc_mix mix, double n, double sigma) {
-  return xc_rks_point_f64(mix, n, sigma);
+TSL_FN xc_rks_f64 rks_point(xc_mix mix, double n, double sigma, double tau) {
+  return xc_rks_point_f64(mix, n, sigma, tau);
 }
-TSL_FN xc_rks_f32 rks_point(xc_mix mix, float n, float sigma) {
-  return xc_rks_point_f32(mix, n, sigma);
+TSL_FN xc_rks_f32 rks_point(xc_mix mix, float n, float sigma, float tau) {
+  return xc_rks_point_f32(mix, n, sigma, tau);
 }
 
 /* Point i of n; arrays follow one another: [INPUTS][n] and [OUTPUTS][n]. */
 template <class R>
 static __host__ __device__ __forceinline__ void uks_one(xc_mix mix, const R *in, R *out, int64_t n,
                                                         int64_t i) {
-  const auto o = uks_point(mix, in[i], in[n + i], in[2 * n + i], in[3 * n + i], in[4 * n + i]);
+  const auto o = uks_point(mix, in[i], in[n + i], in[2 * n + i], in[3 * n + i], in[4 * n + i],
+                           in[5 * n + i], in[6 * n + i]);
   out[i] = o.e;
   out[n + i] = o.a;
   out[2 * n + i] = o.b;
   out[3 * n + i] = o.aa;
   out[4 * n + i] = o.ab;
   out[5 * n + i] = o.bb;
+  out[6 * n + i] = o.ta;
+  out[7 * n + i] = o.tb;
 }
 
 /* Spin-restricted with the first density and the first sigma. */
 template <class R>
 static __host__ __device__ __forceinline__ void rks_one(xc_mix mix, const R *in, R *out, int64_t n,
                                                         int64_t i) {
-  const auto o = rks_point(mix, in[i], in[2 * n + i]);
+  const auto o = rks_point(mix, in[i], in[2 * n + i], in[5 * n + i]);
   out[i] = o.e;
   out[n + i] = o.v;
   out[2 * n + i] = o.s;
+  out[3 * n + i] = o.t;
 }
 
 template <int F, class R, int SPINS>
@@ -233,7 +239,8 @@ template <int F, class R, int SPINS> static tsl_err speed_of(const char *kind) {
     best = seconds < best ? seconds : best;
   }
   printf("%-8s %-18s %.4f ns/point, %.0f GB/s\n", own_names[F], kind, 1e9 * best / (double)n,
-         1e-9 * (double)n * (SPINS == 2 ? 11 : 5) * (double)sizeof(R) / best);
+         1e-9 * (double)n * (SPINS == 2 ? INPUTS + OUTPUTS : 3 + RKS_OUTPUTS) * (double)sizeof(R) /
+             best);
 done:
   tsl_gpu_release(&memory, &d_in);
   tsl_gpu_release(&memory, &d_out);

@@ -22,14 +22,15 @@ static void test_names(void **unused) {
   refused("pbe", XC_SOURCE_LIBXC, "this build lacks libxc");
   refused("revPBE", XC_SOURCE_AUTO, "this build lacks libxc");
   refused("CAM-B3LYP", XC_SOURCE_AUTO, "needs range-separated exact exchange");
-  refused("TPSS", XC_SOURCE_AUTO, "needs the kinetic-energy density");
+  refused("SCAN", XC_SOURCE_AUTO, "this build lacks libxc");
+  refused("SCANL", XC_SOURCE_AUTO, "needs the Laplacian");
 }
 
 static void test_values(void **unused) {
   (void)unused;
   double rho = 0.3, sigma = 0.2, e = 0, v = 0, s = 0;
-  const xc_points points = {1,  {&rho, NULL}, {&sigma, NULL, NULL},
-                            &e, {&v, NULL},   {&s, NULL, NULL}};
+  const xc_points points = {
+      .n = 1, .rho = {&rho}, .sigma = {&sigma}, .e = &e, .vrho = {&v}, .vsigma = {&s}};
   xc_functional f, other;
   xc_evaluator *ev = NULL;
   assert_int_equal(xc_functional_find("BHandHLYP", XC_SOURCE_OWN, &f), TSL_OK);

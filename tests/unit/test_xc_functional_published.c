@@ -30,27 +30,27 @@ static void refused(const char *text, const char *words) {
     fail_msg("'%s': '%s' lacks '%s'", text, tsl_err_message(), words);
 }
 
-/** e, v_a, v_b, v_aa, v_ab, v_bb at the points of the reference. */
-static void compute(const xc_functional *f, double out[N_POINTS][6]) {
-  double in[5][N_POINTS], to[6][N_POINTS];
-  const xc_points points = {N_POINTS, {in[0], in[1]}, {in[2], in[3], in[4]},
-                            to[0],    {to[1], to[2]}, {to[3], to[4], to[5]}};
+/** e, v_a, v_b, v_aa, v_ab, v_bb, and by tau_a, tau_b at the points of the reference. */
+static void compute(const xc_functional *f, double out[N_POINTS][8]) {
+  double in[7][N_POINTS], to[8][N_POINTS];
+  const xc_points points = {N_POINTS, {in[0], in[1]}, {in[2], in[3], in[4]}, {in[5], in[6]},
+                            to[0],    {to[1], to[2]}, {to[3], to[4], to[5]}, {to[6], to[7]}};
   xc_evaluator *evaluator = NULL;
   for (int k = 0; k < N_POINTS; k++)
-    for (int x = 0; x < 5; x++) in[x][k] = reference_points[k][x];
+    for (int x = 0; x < 7; x++) in[x][k] = reference_points[k][x];
   if (xc_evaluator_create(f, 2, 2, &evaluator) != TSL_OK) fail_msg("%s", tsl_err_message());
   xc_evaluate(evaluator, &points);
   for (int k = 0; k < N_POINTS; k++)
-    for (int x = 0; x < 6; x++) out[k][x] = to[x][k];
+    for (int x = 0; x < 8; x++) out[k][x] = to[x][k];
   xc_evaluator_destroy(&evaluator);
 }
 
 /** The largest difference, relative to the largest value of its kind at its point. */
-static double difference(const double one[N_POINTS][6], const double other[N_POINTS][6]) {
-  static const int kinds[][2] = {{0, 1}, {1, 3}, {3, 6}};
+static double difference(const double one[N_POINTS][8], const double other[N_POINTS][8]) {
+  static const int kinds[][2] = {{0, 1}, {1, 3}, {3, 6}, {6, 8}};
   double worst = 0;
   for (int k = 0; k < N_POINTS; k++)
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
       double size = 0, off = 0;
       for (int x = kinds[kind][0]; x < kinds[kind][1]; x++) {
         size = fmax(size, fabs(other[k][x]));
@@ -68,7 +68,7 @@ static void test_values(void **unused) {
   (void)unused;
   double worst = 0;
   for (int k = 0; k < N_REFERENCES; k++) {
-    double out[N_POINTS][6];
+    double out[N_POINTS][8];
     const xc_functional f = found(references[k].name);
     compute(&f, out);
     const double off = difference(out, references[k].out);
@@ -95,7 +95,7 @@ static void test_apart(void **unused) {
       if (!exchange) least = fmin(least, off);
     }
   print_message("the nearest two are %.1e apart\n", least);
-  assert_true(least > 1e6 * SAME);
+  assert_true(least > 1e4 * SAME);
 }
 
 /** Every name that is computed has its numbers, every own one too. */
@@ -114,7 +114,7 @@ static void test_all_proven(void **unused) {
 /** No two rows are one name; a row that libxc has by its short name too is the same functional. */
 static void test_unambiguous(void **unused) {
   (void)unused;
-  static const char *const prefixes[] = {"hyb_gga_xc_", "gga_xc_"};
+  static const char *const prefixes[] = {"hyb_gga_xc_", "gga_xc_", "hyb_mgga_xc_"};
   int n, shared = 0;
   const xc_published *const rows = xc_published_rows(&n);
   for (int k = 0; k < n; k++) {
@@ -122,8 +122,8 @@ static void test_unambiguous(void **unused) {
     assert_ptr_equal(xc_published_find(rows[k].name), &rows[k]);
     assert_int_equal((rows[k].sum != NULL) + (rows[k].lacks != 0) + (rows[k].choices != NULL), 1);
     xc_name_fold(rows[k].name, key);
-    for (int p = 0; p < 2; p++) {
-      double one[N_POINTS][6], other[N_POINTS][6];
+    for (int p = 0; p < 3; p++) {
+      double one[N_POINTS][8], other[N_POINTS][8];
       xc_library_info info;
       xc_functional f, direct;
       (void)snprintf(full, sizeof full, "%s%.40s", prefixes[p], key);
@@ -189,30 +189,23 @@ static void test_meaning(void **unused) {
   assert_int_equal(found("BPBE").n_terms, 0); /* own parts alone: on cards too */
   assert_int_equal(found("BHandHLYP").n_terms, 0);
   assert_int_equal(found("SPW92").gga, 0);
+  assert_int_equal(found("TPSS").own, XC_OWN_tpss);
+  assert_int_equal(found("r\xc2\xb2SCAN").own, XC_OWN_r2scan);
+  assert_int_equal(found("r2SCAN50").n_terms, 0);
+  assert_true(found("M06 2X").tau == 1 && found("M06 2X").gga == 1 && found("pbe").tau == 0);
 }
 
 static void test_refused(void **unused) {
   (void)unused;
-  static const char meta[] = "the kinetic-energy density or Laplacian of a meta-GGA",
+  static const char meta[] = "the Laplacian of a meta-GGA",
                     range[] = "range-separated exact exchange",
                     dispersion[] = "a correction for dispersion", local[] = "non-local correlation",
                     twice[] = "the perturbative correlation of a double hybrid";
   const struct {
     const char *text, *words;
   } cases[] = {
-      {"TPSS", meta},
-      {"tpssh", meta},
-      {"SCAN", meta},
-      {"r2SCAN", meta},
-      {"M06-L", meta},
-      {"M06L", meta},
-      {"M06-2X", meta},
-      {"M06 2X", meta},
-      {"m062x", meta},
-      {"PW6B95", meta},
-      {"BMK", meta},
-      {"MN15", meta},
-      {"r\xc2\xb2SCAN", "(r2SCAN) needs"},
+      {"SCANL", meta},
+      {"r\xc2\xb2SCANL", "(r2SCANL) needs"},
       {"CAM-B3LYP", "(CAM-B3LYP) needs range-separated exact exchange"},
       {"camb3lyp", range},
       {"HSE06", range},
@@ -224,7 +217,7 @@ static void test_refused(void **unused) {
        range},
       {"wB97X-D", "range-separated exact exchange and a correction for dispersion"},
       {"wB97X-V", "range-separated exact exchange and non-local correlation"},
-      {"wB97M-V", "meta-GGA, range-separated exact exchange and non-local correlation"},
+      {"wB97M-V", "range-separated exact exchange and non-local correlation"},
       {"B97-D", dispersion},
       {"B97 D", dispersion},
       {"B97D", dispersion},
@@ -243,10 +236,10 @@ static void test_refused(void **unused) {
       {"PBE-3c", "basis set"},
       {"B3LYP+D3", "(D3) needs"},
       {"B3LYP-NL", local},
-      {"TPSS-D3", "meta-GGA and a correction"},
+      {"TPSS-D3", "'tpss' is without"},
       {"r2SCAN-3c", "corrections for its basis set"},
       {"PBEh-3c", "corrections for its basis set"},
-      {"0.5*pbe+0.5*scan", meta},
+      {"0.5*pbe+0.5*scanl", meta},
       {"wB97M(2)", twice},
       {"DSD-PBEP86", twice},
       {"svwn", "several; write svwn5 or"},

@@ -1,12 +1,13 @@
-/* Points of a wide sweep: density, polarisation, reduced gradients. */
+/* Points of a wide sweep: density, polarisation, reduced gradients, kinetic energy. */
 #ifndef XC_SWEEP_H
 #define XC_SWEEP_H
 
 #include "random.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { SWEEP_INPUTS = 5, SWEEP_OUTPUTS = 6 };
+enum { SWEEP_INPUTS = 7, SWEEP_OUTPUTS = 8 };
 
 /** Log-uniform between two positive bounds. */
 static inline double sweep_log(uint64_t *state, double lo, double hi) {
@@ -35,9 +36,17 @@ static inline double sweep_s(uint64_t *state) {
   return random_below(state, 3) == 0 ? 50 * random_unit(state) : sweep_log(state, 3e-4, 50);
 }
 
+/** tau of a spin: von Weizsaecker's and alpha times the uniform gas', alpha 1e-6..1e3. */
+static inline double sweep_tau(double n, double sigma) {
+  uint64_t state; /* of the density: points are those of a sweep without tau */
+  memcpy(&state, &n, sizeof state);
+  return sigma / (8 * n) +
+         sweep_log(&state, 1e-6, 1e3) * 0.3 * pow(6 * M_PI * M_PI, 2.0 / 3) * pow(n, 5.0 / 3);
+}
+
 /**
  * A point: density 1e-12..1e4, so that no threshold of libxc cuts in.
- * @param[out] in  n_a, n_b, sigma_aa, sigma_ab, sigma_bb
+ * @param[out] in  n_a, n_b, sigma_aa, sigma_ab, sigma_bb, tau_a, tau_b
  */
 static inline void sweep_point(uint64_t *state, double in[SWEEP_INPUTS]) {
   const double s_scale = 2 * cbrt(6 * M_PI * M_PI);
@@ -51,6 +60,7 @@ static inline void sweep_point(uint64_t *state, double in[SWEEP_INPUTS]) {
     in[3] = gradient[0] * gradient[1] * (2 * random_unit(state) - 1);
     in[4] = gradient[1] * gradient[1];
   } while (in[0] < 1.01e-12 || in[1] < 1.01e-12 || in[2] < 1e-32 || in[4] < 1e-32);
+  for (int k = 0; k < 2; k++) in[5 + k] = sweep_tau(in[k], in[2 + 2 * k]);
 }
 
 #endif

@@ -11,12 +11,13 @@ enum { PIECES_EACH = 32 }; /* of a thread before what they found is added */
 
 /** What one thread owns beside xc_thread. */
 typedef struct gradient_thread {
-  double *x[2];            /**< [functions][ld] D phi of the spins; x[0] is xc_thread.x */
-  double *psi, *z;         /**< [functions][ld]; local functionals: z alone */
-  double *move[3];         /**< [ld] what points add when they move, without its factor */
-  double *amount;          /**< [ld] w e */
-  int64_t *at;             /**< [functions] */
-  double *block;           /**< all of the doubles but x[0] */
+  double *x[2][4]; /**< [functions][ld] of spins: D phi; meta-GGAs: D dphi/dx, ..; x[0][0] is
+                        xc_thread.x */
+  double *psi, *z; /**< [functions][ld]; local functionals: z alone */
+  double *move[3]; /**< [ld] what points add when they move, without its factor */
+  double *amount;  /**< [ld] w e */
+  int64_t *at;     /**< [functions] */
+  double *block;   /**< all of the doubles but x[0][0] */
   xc_partition_work *work; /**< NULL: no response */
 } gradient_thread;
 
@@ -31,6 +32,11 @@ struct xc_gradient {
 
 /* ------------------------------------------------------------------- piece */
 
+/** Blocks of X = D phi that a spin has. */
+static int x_blocks(const tsl_worker *w) {
+  return w->p->functional.tau ? 4 : 1;
+}
+
 /** Add the parts of the functions of a spin. @param[out] found  [n_atoms][3] */
 static void add_functions(const xc_work *k, const gradient_thread *o, int spin, double *found) {
   const tsl_worker *w = k->w;
@@ -39,13 +45,15 @@ static void add_functions(const xc_work *k, const gradient_thread *o, int spin, 
   const xc_place place = {w->view.point[0] + first, w->view.point[1] + first,
                           w->view.point[2] + first, piece->n};
   const bool gga = w->p->functional.gga != 0;
-  const double *slope[3];
+  const double *slope[3], *curve = w->p->functional.tau ? xc_work_array(k, XC_AT_CURVE) : NULL;
   for (int c = 0; c < 3; c++) slope[c] = gga ? xc_work_array(k, XC_AT_SLOPE + c) : NULL;
   for (int64_t s = 0, row = 0; s < k->group->n_shells; s++) {
     const xc_shell *shell = &w->view.orbital.shells[w->view.lists[k->group->shells + s]];
+    const double *x[4] = {NULL};
     double sum[3] = {0};
-    w->loops->gradient(shell, &place, piece->ld, o->x[spin] + row * piece->ld,
-                       o->z + row * piece->ld, slope, o->move, sum);
+    for (int b = 0; b < x_blocks(w); b++) x[b] = o->x[spin][b] + row * piece->ld;
+    w->loops->gradient(shell, &place, piece->ld, x, o->z + row * piece->ld, slope, curve, o->move,
+                       sum);
     for (int c = 0; c < 3; c++) found[3 * shell->atom + c] -= sum[c];
     row += xc_shell_size(shell);
   }
@@ -59,14 +67,16 @@ static void set_z(const xc_work *k, const gradient_thread *o, int spin) {
   const double *slope[3] = {NULL};
   xc_work_scales(k, spin);
   for (int64_t p = 0; p < n; p++) scale[p] *= 2;
+  double *curve = xc_work_array(k, XC_AT_CURVE);
+  for (int64_t p = 0; p < n && w->p->functional.tau; p++) curve[p] *= 2;
   if (!w->p->functional.gga) {
-    w->loops->potential(b, n, ld, scale, slope, (const double *const[4]){o->x[spin]}, o->z);
+    w->loops->potential(b, n, ld, scale, slope, (const double *const[4]){o->x[spin][0]}, o->z);
     return;
   }
   for (int c = 0; c < 3; c++) slope[c] = xc_work_array(k, XC_AT_SLOPE + c);
   w->loops->potential(b, n, ld, scale, slope, k->phi, o->psi);
   if (w->p->n_spin == 2) xc_work_gather(k, xc_density_of(w->problem, spin));
-  xc_work_product(k, false, n, b, k->t->square, b, o->psi, o->z, ld);
+  xc_work_product(k, false, false, n, b, k->t->square, b, o->psi, o->z, ld);
 }
 
 /** Points and weights that follow their owners. */
@@ -161,7 +171,7 @@ done:
 
 /** Blocks of functions that a thread has beside those of xc_thread. */
 static int64_t blocks(const tsl_worker *w) {
-  return (w->p->functional.gga ? 2 : 1) + w->p->n_spin - 1;
+  return (w->p->functional.gga ? 2 : 1) + w->p->n_spin * x_blocks(w) - 1;
 }
 
 enum { POINT_ROWS = 4 };
@@ -184,8 +194,10 @@ static tsl_err open_own(const tsl_worker *w, const xc_gradient *g, int thread, g
   TSL_TRY(tsl_alloc(w->most_functions, sizeof *o->at, "places", (void **)&o->at));
   if (g->partition != NULL) TSL_TRY(xc_partition_work_create(g->partition, &o->work));
   double *next = o->block;
-  o->x[0] = w->thread[thread].x;
-  if (w->p->n_spin == 2) o->x[1] = next, next += size;
+  o->x[0][0] = w->thread[thread].x;
+  for (int s = 0; s < w->p->n_spin; s++)
+    for (int b = 0; b < x_blocks(w); b++)
+      if (s + b > 0) o->x[s][b] = next, next += size;
   o->z = next, next += size;
   if (w->p->functional.gga) o->psi = next, next += size;
   for (int c = 0; c < 3; c++) o->move[c] = next, next += w->most_points;

@@ -10,9 +10,10 @@
  *                    xc_params.response alone. The sum over the groups is the derivative of the
  *                    quadrature then, and the sum over the atoms is zero to rounding
  * With X = D phi, G = de/d(grad rho) and psi = v_rho phi + G . grad phi, the first is of atom A
- *     -2 sum_p w_p sum_(i of A) [ grad phi_i (D psi)_i + x_i (grad grad phi_i) G ]
- * for each spin, so it costs two products of matrices (local functionals: one) as an
- * exchange-correlation matrix does; second derivatives are used where they are made.
+ *     -2 sum_p w_p sum_(i of A) [ grad phi_i (D psi)_i + (grad grad phi_i) (x_i G + u y_i) ]
+ * for each spin, with u = v_tau / 2 and y = D grad phi for meta-GGAs, so it costs two products of
+ * matrices (local functionals: one, meta-GGAs: five), about as an exchange-correlation matrix does;
+ * second derivatives are used where they are made.
  */
 #ifndef TSL_CPU_XC_CPU_GRADIENT_H
 #define TSL_CPU_XC_CPU_GRADIENT_H

@@ -65,16 +65,37 @@ void xc_work_gather(const xc_work *k, const double *density) {
   }
 }
 
-void xc_work_product(const xc_work *k, bool turned, int64_t columns, int64_t inner, const double *a,
-                     int64_t lda, const double *b, double *c, int64_t ldc) {
+void xc_work_product(const xc_work *k, bool turned, bool add, int64_t columns, int64_t inner,
+                     const double *a, int64_t lda, const double *b, double *c, int64_t ldc) {
   if (k->w->loops->product != NULL)
-    k->w->loops->product(turned, k->functions, columns, inner, a, lda, b, k->piece->ld, c, ldc);
+    k->w->loops->product(turned, add, k->functions, columns, inner, a, lda, b, k->piece->ld, c,
+                         ldc);
   else
     cblas_dgemm(CblasRowMajor, CblasNoTrans, turned ? CblasTrans : CblasNoTrans, (int)k->functions,
-                (int)columns, (int)inner, 1, a, (int)lda, b, (int)k->piece->ld, 0, c, (int)ldc);
+                (int)columns, (int)inner, 1, a, (int)lda, b, (int)k->piece->ld, add, c, (int)ldc);
 }
 
-void xc_work_density(const xc_work *k, int spin, double *x) {
+/* X = D phi of a block of functions. */
+static void set_x(const xc_work *k, int block, double *x) {
+  xc_work_product(k, false, false, k->piece->n, k->functions, k->t->square, k->functions,
+                  k->phi[block], x, k->piece->ld);
+}
+
+/* tau = sum_k D dphi/dk . dphi/dk / 2, of both spins together where they are alike. */
+static void set_tau(const xc_work *k, int spin, double *const x[4]) {
+  double *const tau = xc_work_array(k, XC_AT_TAU + spin);
+  double *const none[3] = {NULL};
+  memset(tau, 0, (size_t)k->piece->n * sizeof *tau);
+  for (int b = 1; b < 4; b++) {
+    set_x(k, b, x[b]);
+    xc_step_ends(k->t, XC_STEP_X);
+    k->w->loops->density(k->functions, k->piece->n, k->piece->ld, k->w->p->n_spin == 1 ? 1 : 0.5,
+                         &k->phi[b], x[b], tau, none);
+    xc_step_ends(k->t, XC_STEP_DENSITY);
+  }
+}
+
+void xc_work_density(const xc_work *k, int spin, double *const x[4]) {
   const tsl_worker *w = k->w;
   const int64_t n = k->piece->n;
   const bool gga = w->p->functional.gga != 0;
@@ -85,10 +106,10 @@ void xc_work_density(const xc_work *k, int spin, double *x) {
   }
   memset(xc_work_array(k, XC_AT_RHO + spin), 0, (size_t)n * sizeof(double));
   xc_work_gather(k, xc_density_of(w->problem, spin));
-  xc_work_product(k, false, n, k->functions, k->t->square, k->functions, k->phi[0], x,
-                  k->piece->ld);
+  if (w->p->functional.tau) set_tau(k, spin, x);
+  set_x(k, 0, x[0]);
   xc_step_ends(k->t, XC_STEP_X);
-  w->loops->density(k->functions, n, k->piece->ld, w->p->n_spin == 1 ? 2 : 1, k->phi, x,
+  w->loops->density(k->functions, n, k->piece->ld, w->p->n_spin == 1 ? 2 : 1, k->phi, x[0],
                     xc_work_array(k, XC_AT_RHO + spin), gradient);
   xc_step_ends(k->t, XC_STEP_DENSITY);
 }
@@ -110,7 +131,7 @@ static void set_sigma(const xc_work *k) {
 /* -------------------------------------------------------------- functional */
 
 void xc_work_evaluate(const xc_work *k) {
-  const bool gga = k->w->p->functional.gga != 0;
+  const bool gga = k->w->p->functional.gga != 0, tau = k->w->p->functional.tau != 0;
   if (gga) set_sigma(k);
   xc_step_ends(k->t, XC_STEP_DENSITY);
   xc_points points = {.n = k->piece->n, .e = xc_work_array(k, XC_AT_ENERGY)};
@@ -120,6 +141,9 @@ void xc_work_evaluate(const xc_work *k) {
   for (int s = 0; s < 3 && gga; s++)
     points.sigma[s] = xc_work_array(k, XC_AT_SIGMA + s),
     points.vsigma[s] = xc_work_array(k, XC_AT_VSIGMA + s);
+  for (int s = 0; s < 2 && tau; s++)
+    points.tau[s] = xc_work_array(k, XC_AT_TAU + s),
+    points.vtau[s] = xc_work_array(k, XC_AT_VTAU + s);
   xc_evaluate(k->w->evaluator, &points);
 }
 
@@ -152,27 +176,35 @@ void xc_work_scales(const xc_work *k, int spin) {
     for (int64_t p = 0; p < k->piece->n && w->p->n_spin == 2; p++)
       slope[p] += weight[p] * mixed[p] * other[p];
   }
+  const double *vtau = xc_work_array(k, XC_AT_VTAU + spin);
+  double *curve = xc_work_array(k, XC_AT_CURVE);
+  for (int64_t p = 0; p < k->piece->n && w->p->functional.tau; p++)
+    curve[p] = 0.25 * weight[p] * vtau[p];
 }
 
 static void set_matrix(const xc_work *k, int spin) {
   const int64_t b = k->functions;
   const bool gga = k->w->p->functional.gga != 0;
-  const double *slopes[3];
+  const double *slopes[3], *const none[3] = {NULL};
   for (int x = 0; x < 3; x++) slopes[x] = gga ? xc_work_array(k, XC_AT_SLOPE + x) : NULL;
   xc_work_scales(k, spin);
-  k->w->loops->potential(b, k->piece->n, k->piece->ld, xc_work_array(k, XC_AT_SCALE), slopes,
-                         k->phi, k->t->x);
-  xc_step_ends(k->t, XC_STEP_Z);
-  xc_work_product(k, true, b, k->piece->n, k->phi[0], k->piece->ld, k->t->x,
-                  k->slot->matrix + spin * b * b, b);
-  xc_step_ends(k->t, XC_STEP_V);
+  for (int block = 0; block < (k->w->p->functional.tau ? 4 : 1); block++) {
+    k->w->loops->potential(b, k->piece->n, k->piece->ld,
+                           xc_work_array(k, block == 0 ? XC_AT_SCALE : XC_AT_CURVE),
+                           block == 0 ? slopes : none, &k->phi[block], k->t->x);
+    xc_step_ends(k->t, XC_STEP_Z);
+    xc_work_product(k, true, block > 0, b, k->piece->n, k->phi[block], k->piece->ld, k->t->x,
+                    k->slot->matrix + spin * b * b, b);
+    xc_step_ends(k->t, XC_STEP_V);
+  }
 }
 
 static void xc_cpu_groups_compute(xc_work *k) {
   xc_step_begins(k->t);
   xc_work_functions(k);
   xc_step_ends(k->t, XC_STEP_FUNCTIONS);
-  for (int s = 0; s < k->w->p->n_spin; s++) xc_work_density(k, s, k->t->x);
+  double *const x[4] = {k->t->x, k->t->x, k->t->x, k->t->x};
+  for (int s = 0; s < k->w->p->n_spin; s++) xc_work_density(k, s, x);
   xc_work_evaluate(k);
   integrate(k, k->slot->sums);
   xc_step_ends(k->t, XC_STEP_FUNCTIONAL);

@@ -17,7 +17,10 @@ enum {
   XC_AT_VSIGMA = 14,
   XC_AT_SCALE = 17, /**< w vrho / 2 */
   XC_AT_SLOPE = 18, /**< [3] what multiplies the gradient of a function */
-  XC_POINT_ARRAYS = 21
+  XC_AT_TAU = 21,   /**< of spins */
+  XC_AT_VTAU = 23,
+  XC_AT_CURVE = 25, /**< w vtau / 4 */
+  XC_POINT_ARRAYS = 26
 };
 
 /** A piece at work. */
@@ -49,14 +52,16 @@ void xc_step_ends(xc_thread *t, xc_step step);
 void xc_work_functions(xc_work *k);
 /** The elements of an n x n matrix between the group's functions, into square. */
 void xc_work_gather(const xc_work *k, const double *density);
-/** C = A B or A B^T, A of as many rows as there are functions, B with the piece's ld. */
-void xc_work_product(const xc_work *k, bool turned, int64_t columns, int64_t inner, const double *a,
-                     int64_t lda, const double *b, double *c, int64_t ldc);
-/** Density and its gradient of a spin. @param[out] x  [functions][ld] D phi */
-void xc_work_density(const xc_work *k, int spin, double *x);
+/** C = A B or A B^T, added to C with add; A of as many rows as there are functions, B with the
+ *  piece's ld. */
+void xc_work_product(const xc_work *k, bool turned, bool add, int64_t columns, int64_t inner,
+                     const double *a, int64_t lda, const double *b, double *c, int64_t ldc);
+/** Density of a spin, its gradient, and for meta-GGAs tau. @param[out] x  [functions][ld] D phi and
+ *  for meta-GGAs D dphi/dx, ..; x[0] is written last, so all may be one */
+void xc_work_density(const xc_work *k, int spin, double *const x[4]);
 /** The functional, after the densities of all spins. */
 void xc_work_evaluate(const xc_work *k);
-/** What multiplies functions and their gradients in Z of a spin. */
+/** What multiplies functions, their gradients in Z, and in Z of gradients, of a spin. */
 void xc_work_scales(const xc_work *k, int spin);
 
 /** Cut a batch of groups into the worker's pieces. */

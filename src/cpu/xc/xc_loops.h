@@ -32,15 +32,17 @@ typedef struct xc_loops {
   /** z_i = a phi_i + sum_k b[k] dphi_i/dk; b[0] NULL: the first term alone. */
   void (*potential)(int64_t functions, int64_t n, int64_t ld, const double *a,
                     const double *const b[3], const double *const phi[4], double *z);
-  /** A shell's part of a gradient at points: t_k = sum_i z_i dphi_i/dk + x_i sum_b slope[b]
-   *  d2phi_i/dk db over its functions i; slope[0] NULL: the first term alone. Adds t_k to move[k],
-   *  [n], and its sum over the points to sum[k]. */
-  void (*gradient)(const xc_shell *shell, const xc_place *place, int64_t ld, const double *x,
-                   const double *z, const double *const slope[3], double *const move[3],
-                   double sum[3]);
-  /** C = A B, or A B^T with turned; row-major. NULL: BLAS does it. */
-  void (*product)(bool turned, int64_t rows, int64_t columns, int64_t inner, const double *a,
-                  int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc);
+  /** A shell's part of a gradient at points: t_k = sum_i z_i dphi_i/dk + sum_b (x_i slope[b] +
+   *  curve x_bi) d2phi_i/dk db over its functions i; slope[0] NULL: the first term alone, curve
+   *  NULL: without x_b. Adds t_k to move[k], [n], and its sum over the points to sum[k].
+   *  x: of D phi and of D dphi/db, from the shell's first row. */
+  void (*gradient)(const xc_shell *shell, const xc_place *place, int64_t ld,
+                   const double *const x[4], const double *z, const double *const slope[3],
+                   const double *curve, double *const move[3], double sum[3]);
+  /** C = A B, or A B^T with turned, added to C with add; row-major. NULL: BLAS does it. */
+  void (*product)(bool turned, bool add, int64_t rows, int64_t columns, int64_t inner,
+                  const double *a, int64_t lda, const double *b, int64_t ldb, double *c,
+                  int64_t ldc);
 } xc_loops;
 
 /** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */

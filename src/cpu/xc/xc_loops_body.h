@@ -123,20 +123,26 @@ add_first(int l, int spherical, const radial *t, int n, int64_t ld, const double
   }
 }
 
-/* Likewise with x_i (grad grad phi_i) slope. */
+/* Likewise with (grad grad phi_i) (x_i slope), and with (x_1i, x_2i, x_3i) curve beside x_i slope
+ * where there is a curve. */
 static inline __attribute__((always_inline)) void
-add_second(int l, int spherical, const radial *t, int n, int64_t ld, const double *x,
-           const double *z, const double *const slope[3], parts *to) {
+add_second(int l, int spherical, bool curved, const radial *t, int n, int64_t ld,
+           const double *const x[4], const double *z, const double *const slope[3],
+           const double *curve, parts *to) {
   const int size = spherical ? 2 * l + 1 : (l + 1) * (l + 2) / 2;
   const double *restrict a = slope[0], *restrict b = slope[1], *restrict c = slope[2];
+  const double *restrict x0 = x[0], *restrict x1 = x[1], *restrict x2 = x[2], *restrict x3 = x[3];
   TSL_INDEPENDENT
   for (int p = 0; p < n; p++) {
     double d[9][XC_MAX_FUNCTIONS], sx = 0, sy = 0, sz = 0;
     xc_function_seconds_f64(l, spherical, t->x[p], t->y[p], t->z[p], t->f[p], t->g[p], t->h[p], d);
 #pragma GCC unroll 15
     for (int i = 0; i < size; i++) {
-      const double xi = x[i * ld + p], zi = z[i * ld + p];
-      const double xa = xi * a[p], xb = xi * b[p], xc = xi * c[p];
+      const double xi = x0[i * ld + p], zi = z[i * ld + p];
+      double xa = xi * a[p], xb = xi * b[p], xc = xi * c[p];
+      if (curved)
+        xa = fma(curve[p], x1[i * ld + p], xa), xb = fma(curve[p], x2[i * ld + p], xb),
+        xc = fma(curve[p], x3[i * ld + p], xc);
       sx = fma(zi, d[0][i], fma(xa, d[3][i], fma(xb, d[4][i], fma(xc, d[5][i], sx))));
       sy = fma(zi, d[1][i], fma(xa, d[4][i], fma(xb, d[6][i], fma(xc, d[7][i], sy))));
       sz = fma(zi, d[2][i], fma(xa, d[5][i], fma(xb, d[7][i], fma(xc, d[8][i], sz))));
@@ -149,9 +155,13 @@ add_second(int l, int spherical, const radial *t, int n, int64_t ld, const doubl
   case 2 * (l) + (spherical):                           \
     add_first(l, spherical, &t, n, ld, z + at, &found); \
     break;
-#define SECOND(l, spherical)                                             \
-  case 2 * (l) + (spherical):                                            \
-    add_second(l, spherical, &t, n, ld, x + at, z + at, slopes, &found); \
+#define SECOND(l, spherical)                                                        \
+  case 2 * (l) + (spherical):                                                       \
+    add_second(l, spherical, false, &t, n, ld, here, z + at, slopes, NULL, &found); \
+    break;
+#define CURVED(l, spherical)                                                             \
+  case 2 * (l) + (spherical):                                                            \
+    add_second(l, spherical, true, &t, n, ld, here, z + at, slopes, curve + at, &found); \
     break;
 
 /* Parts of a tile to points and sum. */
@@ -163,9 +173,9 @@ static void add_part(int n, const double *part, double *restrict move, double *s
   *sum += all;
 }
 
-static void gradient(const xc_shell *shell, const xc_place *place, int64_t ld, const double *x,
-                     const double *z, const double *const slope[3], double *const move[3],
-                     double sum[3]) {
+static void gradient(const xc_shell *shell, const xc_place *place, int64_t ld,
+                     const double *const x[4], const double *z, const double *const slope[3],
+                     const double *curve, double *const move[3], double sum[3]) {
   radial t;
   parts found;
   const int kind = 2 * shell->l + (shell->spherical != 0);
@@ -174,8 +184,14 @@ static void gradient(const xc_shell *shell, const xc_place *place, int64_t ld, c
     set_radial(shell, place, at, n, &t);
     if (slope[0] != NULL) {
       const double *const slopes[3] = {slope[0] + at, slope[1] + at, slope[2] + at};
+      const double *here[4] = {x[0] + at};
+      for (int k = 1; k < 4 && curve != NULL; k++) here[k] = x[k] + at;
       set_second(shell, n, &t);
-      switch (kind) { XC_SHELL_KINDS(SECOND) }
+      if (curve != NULL) {
+        switch (kind) { XC_SHELL_KINDS(CURVED) }
+      } else {
+        switch (kind) { XC_SHELL_KINDS(SECOND) }
+      }
     } else {
       switch (kind) { XC_SHELL_KINDS(FIRST) }
     }

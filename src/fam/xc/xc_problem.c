@@ -334,7 +334,7 @@ static void xc_signature(const tsl_problem *problem, char text[96]) {
   const xc_params *p = xc_params_of(problem);
   (void)snprintf(text, 96,
                  "gga%d own%d spins%d exchange%d fitted%d%d kept%d mixed%d fixed%d %s n%lld s%lld",
-                 p->functional.gga, p->functional.own, p->n_spin,
+                 p->functional.gga + p->functional.tau, p->functional.own, p->n_spin,
                  xc_functional_exact(&p->functional) + (p->functional.far != 0), p->fitted,
                  p->fitted_exchange, p->quartet_cache > 0, p->mixed, p->reproducible,
                  xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells);

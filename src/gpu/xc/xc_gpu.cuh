@@ -20,11 +20,12 @@
  *   xc_bench.cu           measurements
  *
  * A batch of pieces passes through: functions (unless kept) -> P -> X = P phi -> density ->
- * functional -> Z = w (v/2 phi + 2 s grad rho . grad phi) -> M = phi Z^T -> matrix. Matrices of a
- * piece are [function][point], point fastest; functions are padded with zero rows to a multiple of
- * XC_PAD, points with zero columns to a multiple of XC_LANES. R is double, or float where the
- * phase allows it: then functions and products are float, all sums over functions of one point,
- * the functional and the matrix of the basis double.
+ * functional -> Z = w (v/2 phi + 2 s grad rho . grad phi) -> M = phi Z^T -> matrix. Meta-GGAs have
+ * these products for each component of grad phi, too: X_k = P dphi/dk adds to tau, and
+ * Z_k = w t/4 dphi/dk to M. Matrices of a piece are [function][point], point fastest; functions
+ * are padded with zero rows to a multiple of XC_PAD, points with zero columns to a multiple of
+ * XC_LANES. R is double, or float where the phase allows it: then functions and products are float,
+ * all sums over functions of one point, the functional and the matrix of the basis double.
  *
  * The sum of the pieces' matrices is kept as 64-bit integers (xc_gpu_matrix.cu) and energies as
  * one partial sum for each slice of points: results do not depend on the order of the units.
@@ -50,8 +51,12 @@ enum {
   XC_PAD = 16,          /**< functions of a piece are padded to a multiple */
   XC_PIECE = 2048,      /**< most points of a piece */
   XC_MAX_PIECES = 4096, /**< most pieces of a batch */
-  XC_INPUTS = 8,        /**< arrays over points: density of 2 spins, its gradient [spin][3] */
-  XC_SCALES = 8         /**< and after it [spin][4]: what multiplies phi and grad phi in Z */
+  XC_POINTERS = 6,      /**< to four blocks of phi, x, square of each piece, behind the pieces */
+  XC_INPUTS = 10, /**< arrays over points: density of 2 spins, its gradient [spin][3], tau [spin] */
+  XC_SCALES = 10, /**< and after it [spin][4]: what multiplies phi and grad phi in Z; then [spin]:
+                       what multiplies a component of grad phi in its own Z (meta-GGAs) */
+  XC_TAU_IN = 8,  /**< where tau begins */
+  XC_TAU_SCALE = 8 /**< and its scales */
 };
 
 /** Points of a group with their functions: a task of the kernels, in device memory. */
@@ -188,6 +193,11 @@ static inline int64_t xc_block_bytes(const xc_gpu *w, const xc_group *g) {
          xc_real_bytes(w);
 }
 
+/** Block b of a piece's functions: 0 values, 1 to 3 their gradients. */
+static inline void *xc_block_of(const xc_gpu *w, const xc_piece *k, int b) {
+  return (char *)k->phi + b * (int64_t)k->pad * k->ld * xc_real_bytes(w);
+}
+
 /** Pieces of a batch on the card, sorted by shape, and its arrays over points. */
 typedef struct xc_batch {
   const xc_piece *host; /**< [n] */
@@ -234,12 +244,14 @@ void xc_cache_find(xc_gpu *w, int64_t group, void **block, bool *ready);
 tsl_err xc_functions_run(xc_gpu *w, const xc_batch *batch);
 /** Density and gradient of a spin from X. */
 tsl_err xc_density_run(xc_gpu *w, const xc_batch *batch, int spin);
-/** Z of a spin, in place of X. */
-tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin);
+/** What block 1, 2 or 3 of phi adds to tau of a spin, from its X; block 1 sets it. */
+tsl_err xc_tau_run(xc_gpu *w, const xc_batch *batch, int spin, int block);
+/** Z of a spin, in place of X; of block 1, 2 or 3 of phi: that of its tau. */
+tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin, int block);
 /** Energy and electrons of the slices; scales of Z. Waits when libxc computes. */
 tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch);
-/** X = phi P, or with turned M = phi^T Z. */
-tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned);
+/** X = phi P, or with turned M = phi^T Z, of a block of phi; blocks beyond 0 add to M. */
+tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned, int block);
 /** Host memory for the shapes of products. @return TSL_ERR_MEMORY */
 tsl_err xc_product_open(xc_gpu *w);
 /** P of a spin. */

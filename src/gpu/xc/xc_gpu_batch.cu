@@ -92,7 +92,8 @@ double xc_batch_least(const xc_gpu *w) {
     n_slices += (double)tsl_ceil_div(w->view.groups[g].n, XC_SLICE);
   }
   return 4 * n_places + 8 * n_lists + 8 * XC_N_INTEGRALS * n_slices +
-         XC_MAX_PIECES * (double)(sizeof(xc_piece) + 3 * sizeof(void *)) + piece_bytes(w) + SMALL;
+         XC_MAX_PIECES * (double)(sizeof(xc_piece) + XC_POINTERS * sizeof(void *)) +
+         piece_bytes(w) + SMALL;
 }
 
 tsl_err xc_batch_open(xc_gpu *w) {
@@ -113,9 +114,10 @@ tsl_err xc_batch_open(xc_gpu *w) {
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->partials, (w->n_slices + 1) * XC_N_INTEGRALS * 8,
                           "energies of slices"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->flag, 8, "flag"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->tasks,
-                          XC_MAX_PIECES * (int64_t)(sizeof(xc_piece) + 3 * sizeof(void *)),
-                          "pieces of a batch"));
+  TSL_TRY(
+      tsl_gpu_reserve(&w->memory, &w->tasks,
+                      XC_MAX_PIECES * (int64_t)(sizeof(xc_piece) + XC_POINTERS * sizeof(void *)),
+                      "pieces of a batch"));
   TSL_TRY(tsl_alloc(w->tasks.bytes, 1, "pieces of a batch", (void **)&w->staged));
   TSL_TRY(tsl_alloc((w->n_slices + 1) * XC_N_INTEGRALS, 8, "energies of slices",
                     (void **)&w->host_partials));
@@ -244,11 +246,14 @@ static void place_pieces(xc_gpu *w, xc_piece *pieces, xc_batch *batch) {
 static tsl_err upload_batch(xc_gpu *w, xc_batch *batch) {
   tsl_err err = TSL_OK;
   const size_t n = (size_t)batch->n, bytes = n * sizeof(xc_piece);
-  void **phi = (void **)(w->staged + bytes), **x = phi + n, **square = x + n;
+  void **phi = (void **)(w->staged + bytes), **x = phi + 4 * n, **square = x + n;
   memcpy(w->staged, batch->host, bytes);
-  for (size_t i = 0; i < n; i++)
-    phi[i] = batch->host[i].phi, x[i] = batch->host[i].x, square[i] = batch->host[i].square;
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->tasks.data, w->staged, bytes + 3 * n * sizeof(void *),
+  for (size_t i = 0; i < n; i++) {
+    const xc_piece *k = &batch->host[i];
+    for (int b = 0; b < xc_blocks(w); b++) phi[b * n + i] = xc_block_of(w, k, b);
+    x[i] = k->x, square[i] = k->square;
+  }
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->tasks.data, w->staged, bytes + XC_POINTERS * n * sizeof(void *),
                                cudaMemcpyHostToDevice, w->stream));
   batch->card = (const xc_piece *)w->tasks.data;
 done:
@@ -281,16 +286,23 @@ done:
 
 static tsl_err xc_gpu_batch_compute(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
+  const int blocks = w->p->functional.tau ? 4 : 1; /* of phi that have products */
   STEP(XC_STEP_FUNCTIONS, xc_functions_run(w, batch));
   for (int s = 0; s < w->p->n_spin; s++) {
     STEP(XC_STEP_GATHER, xc_gather_run(w, batch, s));
-    STEP(XC_STEP_X, xc_product_run(w, batch, false));
+    for (int block = 1; block < blocks; block++) {
+      STEP(XC_STEP_X, xc_product_run(w, batch, false, block));
+      STEP(XC_STEP_DENSITY, xc_tau_run(w, batch, s, block));
+    }
+    STEP(XC_STEP_X, xc_product_run(w, batch, false, 0));
     STEP(XC_STEP_DENSITY, xc_density_run(w, batch, s));
   }
   STEP(XC_STEP_FUNCTIONAL, xc_functional_run(w, batch));
   for (int s = 0; s < w->p->n_spin; s++) {
-    STEP(XC_STEP_POTENTIAL, xc_potential_run(w, batch, s));
-    STEP(XC_STEP_M, xc_product_run(w, batch, true));
+    for (int block = 0; block < blocks; block++) {
+      STEP(XC_STEP_POTENTIAL, xc_potential_run(w, batch, s, block));
+      STEP(XC_STEP_M, xc_product_run(w, batch, true, block));
+    }
     STEP(XC_STEP_SCATTER, xc_scatter_run(w, batch, s));
   }
 done:
@@ -350,10 +362,12 @@ done:
 void xc_batch_seconds(const xc_gpu *w, const tsl_unit *units, int64_t n, double seconds,
                       tsl_part *parts) {
   static const double FLOPS = 4e13, BYTES = 3e12; /* per second; their ratio is what counts */
+  const double products = w->p->functional.tau ? 16 : 4;
   double sum = 0;
   for (int64_t u = 0; u < n; u++) {
     const xc_group_features f = xc_group_features_of(&w->view.groups[units[u].lo[0]]);
-    parts[u].seconds = w->p->n_spin * (4 * f.nbb / FLOPS + 8 * (14 * f.nb + 4 * f.bb) / BYTES);
+    parts[u].seconds =
+        w->p->n_spin * (products * f.nbb / FLOPS + 8 * (14 * f.nb + 4 * f.bb) / BYTES);
     sum += parts[u].seconds;
   }
   for (int64_t u = 0; u < n; u++)

@@ -5,6 +5,8 @@
 #include "xc_fn.h"
 
 enum { BLOCK = XC_SLICE, WARP = 32, MIXED = -1 };
+/* KIND: what a functional depends on beside the density: nothing, sigma, tau too. */
+enum { LOCAL, GRADIENTS, META };
 
 /* Weights of a functional; MIXED: known when running. */
 template <int F> static __device__ __forceinline__ xc_mix mix_of(const xc_mix &mix) {
@@ -34,27 +36,38 @@ struct point {
     for (int x = 0; x < 3; x++) sum += slope(s, x) * slope(t, x);
     return sum;
   }
+  __device__ double tau(int s) const {
+    return in[(XC_TAU_IN + s) * stride];
+  }
   __device__ void scale(int s, int c, double value) {
     out[(4 * s + c) * stride] = value;
+  }
+  __device__ void scale_tau(int s, double value) {
+    out[(XC_TAU_SCALE + s) * stride] = 0.25 * weight * value;
   }
 };
 
 /* Energy and electrons go to sums. */
-template <int F, bool GGA>
+template <int F, int KIND>
 static __device__ void do_restricted(point k, const xc_mix &mix, double sums[XC_N_INTEGRALS]) {
+  constexpr bool GGA = KIND >= GRADIENTS, TAU = KIND >= META;
   const double rho = k.density(0);
-  const xc_rks_f64 o = xc_rks_point_f64(mix_of<F>(mix), rho, GGA ? k.sigma(0, 0) : 0);
+  const xc_rks_f64 o =
+      xc_rks_point_f64(mix_of<F>(mix), rho, GGA ? k.sigma(0, 0) : 0, TAU ? k.tau(0) : 0);
   k.scale(0, 0, 0.5 * k.weight * o.v);
   for (int x = 0; x < 3 && GGA; x++) k.scale(0, 1 + x, 2 * k.weight * o.s * k.slope(0, x));
+  if (TAU) k.scale_tau(0, o.t);
   sums[XC_INTEGRAL_ENERGY] = k.weight * o.e;
   sums[XC_INTEGRAL_ALPHA] = k.weight * rho;
 }
 
-template <int F, bool GGA>
+template <int F, int KIND>
 static __device__ void do_polarised(point k, const xc_mix &mix, double sums[XC_N_INTEGRALS]) {
+  constexpr bool GGA = KIND >= GRADIENTS, TAU = KIND >= META;
   const double a = k.density(0), b = k.density(1);
-  const xc_uks_f64 o = xc_uks_point_f64(mix_of<F>(mix), a, b, GGA ? k.sigma(0, 0) : 0,
-                                        GGA ? k.sigma(0, 1) : 0, GGA ? k.sigma(1, 1) : 0);
+  const xc_uks_f64 o =
+      xc_uks_point_f64(mix_of<F>(mix), a, b, GGA ? k.sigma(0, 0) : 0, GGA ? k.sigma(0, 1) : 0,
+                       GGA ? k.sigma(1, 1) : 0, TAU ? k.tau(0) : 0, TAU ? k.tau(1) : 0);
   k.scale(0, 0, 0.5 * k.weight * o.a);
   k.scale(1, 0, 0.5 * k.weight * o.b);
   for (int x = 0; x < 3 && GGA; x++) {
@@ -62,6 +75,7 @@ static __device__ void do_polarised(point k, const xc_mix &mix, double sums[XC_N
     k.scale(0, 1 + x, 2 * k.weight * o.aa * ga + k.weight * o.ab * gb);
     k.scale(1, 1 + x, 2 * k.weight * o.bb * gb + k.weight * o.ab * ga);
   }
+  if (TAU) k.scale_tau(0, o.ta), k.scale_tau(1, o.tb);
   sums[XC_INTEGRAL_ENERGY] = k.weight * o.e;
   sums[XC_INTEGRAL_ALPHA] = k.weight * a;
   sums[XC_INTEGRAL_BETA] = k.weight * b;
@@ -84,7 +98,7 @@ static __device__ void add_block(double sums[XC_N_INTEGRALS], double *out) {
 }
 
 /* Block (slice, piece); points beyond the piece get scales 0. */
-template <int F, bool UKS, bool GGA>
+template <int F, bool UKS, int KIND>
 static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, const double *weights,
                                          double *arrays, int64_t stride, double *partials) {
   const xc_piece k = pieces[blockIdx.y];
@@ -95,26 +109,26 @@ static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, con
   point here = {at, at + XC_INPUTS * stride, stride, p < k.n ? weights[k.first + p] : 0};
   if (p < k.n) {
     if (UKS)
-      do_polarised<F, GGA>(here, mix, sums);
+      do_polarised<F, KIND>(here, mix, sums);
     else
-      do_restricted<F, GGA>(here, mix, sums);
+      do_restricted<F, KIND>(here, mix, sums);
   } else if (p < k.ld)
-    for (int c = 0; c < (UKS ? XC_SCALES : XC_SCALES / 2); c++) here.out[c * stride] = 0;
+    for (int c = 0; c < XC_SCALES; c++) here.out[c * stride] = 0;
   add_block(sums, partials + (k.slice + blockIdx.x) * XC_N_INTEGRALS);
 }
 
-template <int F, bool UKS, bool GGA> static tsl_err launch(xc_gpu *w, const xc_batch *batch) {
+template <int F, bool UKS, int KIND> static tsl_err launch(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, BLOCK), (unsigned)batch->n);
-  TSL_LAUNCH((functional_kernel<F, UKS, GGA>), grid, BLOCK, 0, w->stream, batch->card,
+  TSL_LAUNCH((functional_kernel<F, UKS, KIND>), grid, BLOCK, 0, w->stream, batch->card,
              w->p->functional.mix, (const double *)w->points.data + 3 * w->p->n_points,
              batch->arrays, batch->stride, (double *)w->partials.data);
 done:
   return err;
 }
 
-template <int F, bool GGA> static tsl_err run_own(xc_gpu *w, const xc_batch *batch) {
-  return w->p->n_spin == 2 ? launch<F, true, GGA>(w, batch) : launch<F, false, GGA>(w, batch);
+template <int F, int KIND> static tsl_err run_own(xc_gpu *w, const xc_batch *batch) {
+  return w->p->n_spin == 2 ? launch<F, true, KIND>(w, batch) : launch<F, false, KIND>(w, batch);
 }
 
 /* ------------------------------------------------------------------- libxc */
@@ -138,7 +152,7 @@ done:
 static tsl_err evaluate(const xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
   xc_host_points *list = NULL;
-  const bool gga = w->p->functional.gga != 0;
+  const xc_host_kind kind = {w->p->n_spin, w->p->functional.gga != 0, w->p->functional.tau != 0};
   TSL_TRY(tsl_alloc(batch->n, sizeof *list, "pieces", (void **)&list));
   for (int64_t i = 0; i < batch->n; i++) {
     const xc_piece *k = &batch->host[i];
@@ -151,7 +165,7 @@ static tsl_err evaluate(const xc_gpu *w, const xc_batch *batch) {
                at + XC_INPUTS * batch->stride,
                w->host_partials + k->slice * XC_N_INTEGRALS};
   }
-  xc_host_functional(w->evaluator, w->p->n_spin, gga, w->threads, list, batch->n);
+  xc_host_functional(w->evaluator, kind, w->threads, list, batch->n);
 done:
   tsl_free(list);
   return err;
@@ -194,10 +208,12 @@ tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch) {
   switch (f->own) {
 #define X(name, ...)  \
   case XC_OWN_##name: \
-    return run_own<XC_OWN_##name, XC_OWN_GGA_##name != 0>(w, batch);
+    return run_own<XC_OWN_##name, (int)XC_OWN_GGA_##name + (int)XC_OWN_TAU_##name>(w, batch);
     XC_OWN_LIST(X, )
 #undef X
   default:
-    return f->gga ? run_own<MIXED, true>(w, batch) : run_own<MIXED, false>(w, batch);
+    return f->tau   ? run_own<MIXED, META>(w, batch)
+           : f->gga ? run_own<MIXED, GRADIENTS>(w, batch)
+                    : run_own<MIXED, LOCAL>(w, batch);
   }
 }

@@ -17,16 +17,22 @@ typedef struct xc_host_points {
   int64_t n, ld;         /**< points, padded to ld */
   int64_t stride;        /**< from array to array */
   const double *weights; /**< [n] */
-  const double *in;      /**< [8][stride] density of spins, gradients [spin][3] */
-  double *out;           /**< [8][stride] scales [spin][4]; 0 beyond n */
+  const double *in;      /**< [10][stride] density of spins, gradients [spin][3], tau [spin] */
+  double *out;           /**< [10][stride] scales [spin][4], of tau [spin]; 0 beyond n */
   double *partials;      /**< [slices][3] energy, electrons of spins */
 } xc_host_points;
 
 /** Threads that this process may run on. */
 int xc_host_threads(void);
 
+/** What densities the functional needs. */
+typedef struct xc_host_kind {
+  int n_spin;
+  bool gga, tau;
+} xc_host_kind;
+
 /** The functional at the points of pieces, by threads; values of a slice depend on it alone. */
-void xc_host_functional(const xc_evaluator *evaluator, int n_spin, bool gga, int threads,
+void xc_host_functional(const xc_evaluator *evaluator, xc_host_kind kind, int threads,
                         const xc_host_points *pieces, int64_t n);
 
 TSL_C_END

@@ -41,6 +41,43 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
   for (int c = 1; c < N; c++) to[(2 + 3 * spin + c - 1) * stride] = 2 * factor * sum[c];
 }
 
+/* tau += factor sum x_i phi_i with X and phi of one component of the gradients. */
+template <class R>
+static __global__ void __launch_bounds__(WARPS *XC_LANES)
+    tau_kernel(const xc_piece *pieces, double factor, double *arrays, int64_t stride, int spin,
+               int component) {
+  const xc_piece k = pieces[blockIdx.y];
+  const int p = (int)(blockIdx.x * XC_LANES + threadIdx.x);
+  const int64_t ld = k.ld, block = ld * k.pad;
+  const R *const x = (const R *)k.x + p, *const phi = (const R *)k.phi + component * block + p;
+  double sum[1] = {};
+  if (p >= k.ld) return;
+#pragma unroll 4
+  for (int i = (int)threadIdx.y; i < k.b; i += WARPS)
+    sum[0] = fma((double)x[i * ld], (double)phi[i * ld], sum[0]);
+  add_warps(sum);
+  if (threadIdx.y != 0) return;
+  double *const to = arrays + (XC_TAU_IN + spin) * stride + k.points + p;
+  *to = factor * sum[0] + (component > 1 ? *to : 0);
+}
+
+/* z_i = scale dphi_i of one component, in place of x. */
+template <class R>
+static __global__ void __launch_bounds__(WARPS *XC_LANES)
+    curve_kernel(const xc_piece *pieces, const double *scales, int64_t stride, int spin,
+                 int component) {
+  const xc_piece k = pieces[blockIdx.y];
+  const int p = (int)(blockIdx.x * XC_LANES + threadIdx.x);
+  const int64_t ld = k.ld, block = ld * k.pad;
+  const R *const __restrict__ phi = (const R *)k.phi + component * block + p;
+  R *const __restrict__ z = (R *)k.x + p;
+  if (p >= k.ld) return;
+  const double scale = scales[(XC_TAU_SCALE + spin) * stride + k.points + p];
+#pragma unroll 4
+  for (int i = (int)threadIdx.y; i < k.pad; i += WARPS)
+    z[i * ld] = (R)(scale * (double)phi[i * ld]);
+}
+
 /* z_i = a phi_i + b . grad phi_i, in place of x. */
 template <class R, bool GGA>
 static __global__ void __launch_bounds__(WARPS *XC_LANES)
@@ -82,13 +119,37 @@ done:
   return err;
 }
 
+template <class R> static tsl_err tau(xc_gpu *w, const xc_batch *batch, int spin, int component) {
+  tsl_err err = TSL_OK;
+  const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
+  TSL_LAUNCH(tau_kernel<R>, grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
+             w->p->n_spin == 1 ? 1.0 : 0.5, batch->arrays, batch->stride, spin, component);
+done:
+  return err;
+}
+
+template <class R> static tsl_err curve(xc_gpu *w, const xc_batch *batch, int spin, int component) {
+  tsl_err err = TSL_OK;
+  const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
+  TSL_LAUNCH(curve_kernel<R>, grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
+             batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin, component);
+done:
+  return err;
+}
+
+tsl_err xc_tau_run(xc_gpu *w, const xc_batch *batch, int spin, int block) {
+  return w->single ? tau<float>(w, batch, spin, block) : tau<double>(w, batch, spin, block);
+}
+
 tsl_err xc_density_run(xc_gpu *w, const xc_batch *batch, int spin) {
   if (w->p->functional.gga)
     return w->single ? density<float, true>(w, batch, spin) : density<double, true>(w, batch, spin);
   return w->single ? density<float, false>(w, batch, spin) : density<double, false>(w, batch, spin);
 }
 
-tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin) {
+tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin, int block) {
+  if (block > 0)
+    return w->single ? curve<float>(w, batch, spin, block) : curve<double>(w, batch, spin, block);
   if (w->p->functional.gga)
     return w->single ? potential<float, true>(w, batch, spin)
                      : potential<double, true>(w, batch, spin);

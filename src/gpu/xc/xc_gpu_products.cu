@@ -12,8 +12,8 @@ struct xc_shapes {
   cublasOperation_t turned[XC_MAX_PIECES], plain[XC_MAX_PIECES];
   int m[XC_MAX_PIECES], n[XC_MAX_PIECES], k[XC_MAX_PIECES], count[XC_MAX_PIECES];
   int lda[XC_MAX_PIECES], ldb[XC_MAX_PIECES], ldc[XC_MAX_PIECES];
-  double one[XC_MAX_PIECES], zero[XC_MAX_PIECES];
-  float one_f[XC_MAX_PIECES], zero_f[XC_MAX_PIECES];
+  double one[XC_MAX_PIECES], old[XC_MAX_PIECES]; /* old: what C had counts, 0 or 1 */
+  float one_f[XC_MAX_PIECES], old_f[XC_MAX_PIECES];
   int buckets;
 };
 
@@ -29,8 +29,8 @@ static bool same_shape(const xc_piece *a, const xc_piece *b) {
   return a->ld == b->ld && a->pad == b->pad;
 }
 
-/* turned: square = phi^T x, else x = phi square. */
-static void set_shapes(xc_shapes *s, const xc_batch *batch, bool turned) {
+/* turned: square = phi^T x, or with add square += phi^T x; else x = phi square. */
+static void set_shapes(xc_shapes *s, const xc_batch *batch, bool turned, bool add) {
   s->buckets = 0;
   for (int64_t lo = 0, hi; lo < batch->n; lo = hi, s->buckets++) {
     const xc_piece *k = &batch->host[lo];
@@ -45,6 +45,7 @@ static void set_shapes(xc_shapes *s, const xc_batch *batch, bool turned) {
     s->ldb[b] = turned ? k->ld : k->pad;
     s->ldc[b] = turned ? k->pad : k->ld;
     s->count[b] = (int)(hi - lo);
+    s->old[b] = s->old_f[b] = add;
   }
 }
 
@@ -52,39 +53,40 @@ static void set_shapes(xc_shapes *s, const xc_batch *batch, bool turned) {
 static cublasStatus_t grouped(cublasHandle_t blas, const xc_shapes *s, const double *const *a,
                               const double *const *b, double *const *c) {
   return cublasDgemmGroupedBatched(blas, s->turned, s->plain, s->m, s->n, s->k, s->one, a, s->lda,
-                                   b, s->ldb, s->zero, c, s->ldc, s->buckets, s->count);
+                                   b, s->ldb, s->old, c, s->ldc, s->buckets, s->count);
 }
 static cublasStatus_t grouped(cublasHandle_t blas, const xc_shapes *s, const float *const *a,
                               const float *const *b, float *const *c) {
   return cublasSgemmGroupedBatched(blas, s->turned, s->plain, s->m, s->n, s->k, s->one_f, a, s->lda,
-                                   b, s->ldb, s->zero_f, c, s->ldc, s->buckets, s->count);
+                                   b, s->ldb, s->old_f, c, s->ldc, s->buckets, s->count);
 }
 #endif
 
 static cublasStatus_t batched(cublasHandle_t blas, const xc_shapes *s, int i,
                               const double *const *a, const double *const *b, double *const *c) {
   return cublasDgemmBatched(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one, a,
-                            s->lda[i], b, s->ldb[i], s->zero, c, s->ldc[i], s->count[i]);
+                            s->lda[i], b, s->ldb[i], s->old, c, s->ldc[i], s->count[i]);
 }
 static cublasStatus_t batched(cublasHandle_t blas, const xc_shapes *s, int i, const float *const *a,
                               const float *const *b, float *const *c) {
   return cublasSgemmBatched(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one_f, a,
-                            s->lda[i], b, s->ldb[i], s->zero_f, c, s->ldc[i], s->count[i]);
+                            s->lda[i], b, s->ldb[i], s->old_f, c, s->ldc[i], s->count[i]);
 }
 
 static cublasStatus_t single(cublasHandle_t blas, const xc_shapes *s, int i, const double *a,
                              const double *b, double *c) {
   return cublasDgemm(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one, a,
-                     s->lda[i], b, s->ldb[i], s->zero, c, s->ldc[i]);
+                     s->lda[i], b, s->ldb[i], s->old, c, s->ldc[i]);
 }
 static cublasStatus_t single(cublasHandle_t blas, const xc_shapes *s, int i, const float *a,
                              const float *b, float *c) {
   return cublasSgemm(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one_f, a,
-                     s->lda[i], b, s->ldb[i], s->zero_f, c, s->ldc[i]);
+                     s->lda[i], b, s->ldb[i], s->old_f, c, s->ldc[i]);
 }
 
 /* Each piece in a call. */
-template <class R> static tsl_err run_each(xc_gpu *w, const xc_batch *batch, bool turned) {
+template <class R>
+static tsl_err run_each(xc_gpu *w, const xc_batch *batch, bool turned, int block) {
   tsl_err err = TSL_OK;
   const xc_shapes *const s = w->shapes;
   const xc_piece *k = batch->host;
@@ -92,21 +94,22 @@ template <class R> static tsl_err run_each(xc_gpu *w, const xc_batch *batch, boo
     for (int n = 0; n < s->count[i]; n++, k++) {
       const R *b = (const R *)(turned ? k->x : k->square);
       R *c = (R *)(turned ? k->square : k->x);
-      TSL_BLAS_TRY(single(w->blas, s, i, (const R *)k->phi, b, c));
+      TSL_BLAS_TRY(single(w->blas, s, i, (const R *)xc_block_of(w, k, block), b, c));
     }
 done:
   return err;
 }
 
-template <class R> static tsl_err run(xc_gpu *w, const xc_batch *batch, bool turned) {
+template <class R> static tsl_err run(xc_gpu *w, const xc_batch *batch, bool turned, int block) {
   tsl_err err = TSL_OK;
   xc_shapes *const s = w->shapes;
   char *const pointers = (char *)w->tasks.data + (size_t)batch->n * sizeof(xc_piece);
-  R **const phi = (R **)pointers, **const x = phi + batch->n, **const square = x + batch->n;
+  R **const all = (R **)pointers, **const phi = all + block * batch->n;
+  R **const x = all + 4 * batch->n, **const square = x + batch->n;
   R **const b = turned ? x : square, **const c = turned ? square : x;
   int64_t at = 0;
-  set_shapes(s, batch, turned);
-  if (w->calls == XC_CALLS_EACH) return run_each<R>(w, batch, turned);
+  set_shapes(s, batch, turned, turned && block > 0);
+  if (w->calls == XC_CALLS_EACH) return run_each<R>(w, batch, turned, block);
 #if CUBLAS_VERSION >= 120500
   if (w->calls == XC_CALLS_ONE || (w->calls == XC_CALLS_BEST && w->single)) {
     const cublasStatus_t status = grouped(w->blas, s, phi, b, c);
@@ -125,6 +128,6 @@ done:
   return err;
 }
 
-tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned) {
-  return w->single ? run<float>(w, batch, turned) : run<double>(w, batch, turned);
+tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned, int block) {
+  return w->single ? run<float>(w, batch, turned, block) : run<double>(w, batch, turned, block);
 }

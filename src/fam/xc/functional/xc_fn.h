@@ -2,11 +2,13 @@
  * @file xc_fn.h
  * Exchange-correlation formulas: one source for sockets, cards and tests.
  *
- * A point has the density (electrons / bohr^3) and sigma, the square of its gradient; out come the
- * energy per volume e = n eps(n, sigma) (hartree / bohr^3) and its derivatives:
+ * A point has the density (electrons/bohr^3), sigma, the square of its gradient, and tau, the
+ * density of the orbitals' kinetic energy (sum of |grad psi|^2 / 2); out come the energy per volume
+ * e = n eps(n, sigma, tau) (hartree / bohr^3) and its derivatives:
  *
- *   xc_rks_*  n, sigma                          -> e, v = de/dn, s = de/dsigma
- *   xc_uks_*  n_a, n_b, sigma_aa, _ab, _bb      -> e, a, b = de/dn_a, _b, aa, ab, bb = de/dsigma_..
+ *   xc_rks_*  n, sigma, tau                     -> e, v = de/dn, s = de/dsigma, t = de/dtau
+ *   xc_uks_*  n_a, n_b, sigma_aa, _ab, _bb,     -> e, a, b = de/dn_a, _b, aa, ab, bb = de/dsigma..,
+ *             tau_a, tau_b                         ta, tb = de/dtau_a, _b
  *
  * which are libxc's conventions but for e, where libxc gives e / n. A functional is a mix of parts
  * (xc_parts.h); a mix known when compiling leaves no trace of the other parts.
@@ -21,14 +23,19 @@
  *  - PBE correlation: eps + H = gamma phi^3 log(1 - w / ((1 + w) Y)) with y = A t^2,
  *    w = exp(-eps/(gamma phi^3)) - 1, Y = 1 + y + y^2; the common form takes nearly equal numbers
  *    from each other at large gradients.
+ *  - TPSS exchange: numerator and denominator of x are divided by p^2, so nothing overflows.
+ *  - r2SCAN correlation: eps + H as PBE's, of the limits alpha = 0 and 1 alike.
  *  - LYP: linear in the sigmas with dimensionless coefficients (B. Miehlich, A. Savin, H. Stoll,
  *    H. Preuss, Chem. Phys. Lett. 157 (1989) 200), so that nothing overflows.
  *
  * Thresholds are those of libxc 5.2, part by part, for double:
  *  - a part is 0 where n_a + n_b is below its density threshold (1e-15; LYP 1e-14, PBE correlation
- *    1e-12), exchange of a spin also where that spin's density is not above it;
+ *    1e-12, r2SCAN exchange 1e-11), exchange of a spin also where that spin's density is not above
+ *    it;
  *  - correlation sees max(n_spin, threshold); all see max(sigma_.., threshold^(8/3)) and sigma_ab
  *    within +-(sigma_aa + sigma_bb)/2. Negative densities and sigmas (noise) are covered by that;
+ *  - meta-GGAs see tau of at least 1e-20 (of a spin, restricted: of both), and sigma_ss of at most
+ *    8 n_s tau_s, where the curvature of the Fermi hole is 0 (libxc's default);
  *  - 1 +- zeta is at least 2^-52, with derivative 0 there, in f(zeta) and phi(zeta). (libxc bounds
  *    it in exchange and LYP too, where nothing diverges; its derivatives by the values of a spin
  *    that is smaller by 10^15 differ from these.)
@@ -38,6 +45,9 @@
  * M. Nusair, Can. J. Phys. 58 (1980) 1200, fit V and the RPA fit. PW92: J. P. Perdew, Y. Wang, PRB
  * 45 (1992) 13244, with f''(0) in full. PBE: J. P. Perdew, K. Burke, M. Ernzerhof, PRL 77 (1996)
  * 3865. B88: A. D. Becke, PRA 38 (1988) 3098. LYP: C. Lee, W. Yang, R. G. Parr, PRB 37 (1988) 785.
+ * TPSS: J. Tao, J. P. Perdew, V. N. Staroverov, G. E. Scuseria, PRL 91 (2003) 146401. r2SCAN: J. W.
+ * Furness, A. D. Kaplan, J. Ning, J. P. Perdew, J. Sun, J. Phys. Chem. Lett. 11 (2020) 8208 and its
+ * supplement (S..), 9248.
  */
 #ifndef TSL_FAM_XC_FN_H
 #define TSL_FAM_XC_FN_H
@@ -95,6 +105,11 @@ TSL_FN float xc_root_guess_f32(float x) {
 #define XC_ENERGY XC_(xc_energy)
 #define XC_PBE_LOG XC_(xc_pbe_log)
 #define XC_LYP XC_(xc_lyp)
+#define XC_PARTICLE XC_(xc_particle)
+#define XC_TPSS_C0 XC_(xc_tpss_c0)
+#define XC_TPSS_C XC_(xc_tpss_c)
+#define XC_SLOPES XC_(xc_slopes)
+#define XC_R2SCAN_LOCAL XC_(xc_r2scan_local)
 
 #define XC_REAL double
 #define XC_UINT uint64_t
@@ -124,6 +139,9 @@ TSL_FN float xc_root_guess_f32(float x) {
 #define XC_LEAST_COMMON 1e-15, 1e-5, 1e-40
 #define XC_LEAST_LYP 1e-14, 2.1544346900318837e-5, 4.6415888336127789e-38
 #define XC_LEAST_PBE_C 1e-12, 1e-4, 1e-32
+#define XC_LEAST_R2SCAN_X 1e-11, 2.1544346900318838e-4, 4.6415888336127773e-30
+#define XC_TAU_LEAST 1e-20
+#define XC_SQUARE_LEAST 1e-300
 #define XC_ZETA_LEAST 0x1p-52
 #define XC_ZETA_LEAST_ROOT 6.0554544523933395e-6
 #define XC_Y_MOST 1e60
@@ -158,6 +176,9 @@ TSL_FN float xc_root_guess_f32(float x) {
 #define XC_LEAST_COMMON 1e-10f, 4.64158883e-4f, 2.15443469e-27f
 #define XC_LEAST_LYP XC_LEAST_COMMON
 #define XC_LEAST_PBE_C XC_LEAST_COMMON
+#define XC_LEAST_R2SCAN_X XC_LEAST_COMMON
+#define XC_TAU_LEAST 1e-20f
+#define XC_SQUARE_LEAST 1e-37f
 #define XC_ZETA_LEAST 1e-18f
 #define XC_ZETA_LEAST_ROOT 1e-6f
 #define XC_Y_MOST 1e8f

@@ -6,6 +6,8 @@
 
 #include "xc_fn_gga_body.h"
 
+#include "xc_fn_mgga_body.h"
+
 #include "xc_fn_point_body.h"
 
 #include "xc_fn_undef.h"

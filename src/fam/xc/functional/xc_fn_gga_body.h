@@ -66,38 +66,62 @@ TSL_FN XC_PBE_LOG XC_(xc_pbe_log_of)(R q, R t2) {
   return out;
 }
 
-/** PBE correlation without polarisation; returns weight times e, v, s in the sums. */
+/** An energy per particle, n d/dn and d/dzeta of it, and its derivative by sigma times n. */
+typedef struct XC_(xc_particle) {
+  R e, n, z, s;
+} XC_(xc_particle);
+
+/**
+ * PBE correlation of a particle.
+ * @param[in] eps    local energy
+ * @param[in] gamma  gamma phi^3
+ * @param[in] bend   dlog(phi)/dzeta
+ * @param[in] t2     t^2 over sigma
+ */
+TSL_FN XC_PARTICLE XC_(xc_pbe_particle)(XC_ENERGY eps, R gamma, R bend, R t2, R n, R sigma) {
+  const XC_PBE_LOG l = XC_(xc_pbe_log_of)(-eps.e / gamma, t2 * sigma);
+  XC_PARTICLE out;
+  out.e = gamma * l.l;
+  out.n = XC_FMA(l.by_q, eps.x * (R)(1.0 / 6), (R)(-7.0 / 3) * gamma * l.by_t);
+  out.z = XC_FMA((R)3 * gamma * bend, XC_FMA((R)(-2.0 / 3), l.by_t, l.bend), -l.by_q * eps.z);
+  out.s = (R)(0.06672455060314922 / XC_GAMMA) * gamma * t2 * n * l.rise;
+  return out;
+}
+
+/** PBE correlation without polarisation. */
+TSL_FN XC_PARTICLE XC_(xc_pbe_alike)(XC_DENSITY d, R sigma) {
+  const R r = d.inverse, r2 = r * r, y = (R)XC_RS * r;
+  return XC_(xc_pbe_particle)(XC_(xc_pw92_rks)(XC_SQRT(y), y), (R)XC_GAMMA, (R)0,
+                              (R)XC_T2 * r2 * r2 * r2 * r, d.n, sigma);
+}
+
+/** PBE correlation of any spins; sigma is that of the total density. */
+TSL_FN XC_PARTICLE XC_(xc_pbe_spins)(const XC_SPINS *s, R sigma) {
+  const R r2 = s->r * s->r, r7 = r2 * r2 * r2 * s->r;
+  const R phi = (R)0.5 * XC_FMA(s->p_root, s->p_root, s->m_root * s->m_root), phi2 = phi * phi;
+  const R bend = (R)(1.0 / 3) * (s->p_inverse - s->m_inverse) / phi;
+  return XC_(xc_pbe_particle)(XC_(xc_pw92_uks)(s), (R)XC_GAMMA * phi2 * phi, bend,
+                              (R)XC_T2 * r7 / phi2, s->n, sigma);
+}
+
+/** PBE correlation without polarisation: weight times e, v, s to the sums. */
 TSL_FN void XC_(xc_pbe_c_rks)(R weight, XC_DENSITY d, R sigma, XC_RKS *out) {
-  const R r = d.inverse, r2 = r * r, r7 = r2 * r2 * r2 * r, y = (R)XC_RS * r;
-  const R t2 = (R)XC_T2 * r7;
-  const XC_ENERGY eps = XC_(xc_pw92_rks)(XC_SQRT(y), y);
-  const XC_PBE_LOG l = XC_(xc_pbe_log_of)(eps.e * (R)(-1 / XC_GAMMA), t2 * sigma);
-  const R g = (R)XC_GAMMA * l.l;
-  const R by_n = XC_FMA(l.by_q, eps.x * (R)(1.0 / 6), (R)(-7.0 / 3 * XC_GAMMA) * l.by_t);
-  out->e = XC_FMA(weight, d.n * g, out->e);
-  out->v = XC_FMA(weight, g + by_n, out->v);
-  out->s = XC_FMA(weight, (R)0.06672455060314922 * t2 * d.n * l.rise, out->s);
+  const XC_PARTICLE g = XC_(xc_pbe_alike)(d, sigma);
+  out->e = XC_FMA(weight, d.n * g.e, out->e);
+  out->v = XC_FMA(weight, g.e + g.n, out->v);
+  out->s = XC_FMA(weight, g.s, out->s);
 }
 
 /** PBE correlation, which sees the gradient of the total density. */
 TSL_FN void XC_(xc_pbe_c_uks)(R weight, const XC_SPINS *s, R saa, R sab, R sbb, XC_UKS *out) {
-  const R sigma = saa + (R)2 * sab + sbb;
-  const R r2 = s->r * s->r, r7 = r2 * r2 * r2 * s->r;
-  const R phi = (R)0.5 * XC_FMA(s->p_root, s->p_root, s->m_root * s->m_root), phi2 = phi * phi;
-  const R bend = (R)(1.0 / 3) * (s->p_inverse - s->m_inverse) / phi; /* dlog(phi)/dzeta */
-  const R gamma = (R)XC_GAMMA * phi2 * phi, t2 = (R)XC_T2 * r7 / phi2;
-  const XC_ENERGY eps = XC_(xc_pw92_uks)(s);
-  const XC_PBE_LOG l = XC_(xc_pbe_log_of)(-eps.e / gamma, t2 * sigma);
-  const R g = gamma * l.l;
-  const R v = XC_FMA(l.by_q, eps.x * (R)(1.0 / 6), XC_FMA((R)(-7.0 / 3) * gamma, l.by_t, g));
-  const R z = XC_FMA((R)3 * gamma * bend, XC_FMA((R)(-2.0 / 3), l.by_t, l.bend), -l.by_q * eps.z);
-  const R vs = weight * ((R)(0.06672455060314922 / XC_GAMMA) * gamma * t2 * s->n * l.rise);
-  out->e = XC_FMA(weight, s->n * g, out->e);
-  out->a = XC_FMA(weight, XC_FMA(s->m, z, v), out->a);
-  out->b = XC_FMA(weight, XC_FMA(-s->p, z, v), out->b);
-  out->aa += vs;
-  out->ab += (R)2 * vs;
-  out->bb += vs;
+  const XC_PARTICLE g = XC_(xc_pbe_spins)(s, saa + (R)2 * sab + sbb);
+  const R v = g.e + g.n;
+  out->e = XC_FMA(weight, s->n * g.e, out->e);
+  out->a = XC_FMA(weight, XC_FMA(s->m, g.z, v), out->a);
+  out->b = XC_FMA(weight, XC_FMA(-s->p, g.z, v), out->b);
+  out->aa = XC_FMA(weight, g.s, out->aa);
+  out->ab = XC_FMA((R)2 * weight, g.s, out->ab);
+  out->bb = XC_FMA(weight, g.s, out->bb);
 }
 
 /* -------------------------------------------------------- LYP correlation */

@@ -3,14 +3,15 @@
 
 #define R XC_REAL
 
-/** Sums over the parts of a mix, spin-restricted: e, de/dn, de/dsigma. */
+/** Sums over the parts of a mix, spin-restricted: e, de/dn, de/dsigma, de/dtau. */
 typedef struct XC_(xc_rks) {
-  R e, v, s;
+  R e, v, s, t;
 } XC_(xc_rks);
 
-/** Sums over the parts of a mix, spin-polarised: e, de/dn_a, _b, de/dsigma_aa, _ab, _bb. */
+/** Sums over the parts of a mix, spin-polarised: e, de/dn_a, _b, de/dsigma_aa, _ab, _bb,
+ *  de/dtau_a, _b. */
 typedef struct XC_(xc_uks) {
-  R e, a, b, aa, ab, bb;
+  R e, a, b, aa, ab, bb, ta, tb;
 } XC_(xc_uks);
 
 /** Smallest values that libxc lets into a part: density, its cube root, sigma. */
@@ -131,10 +132,36 @@ TSL_FN XC_ENERGY XC_(xc_pw_fit)(R x, R y, R amplitude, R a1, R b1, R b2, R b3, R
   return out;
 }
 
+/** x d/dx of xc_pw_fit and again. */
+TSL_FN XC_ENERGY XC_(xc_pw_curve)(R x, R y, R amplitude, R a1, R b1, R b2, R b3, R b4) {
+  const R odd1 = b1 * x, even1 = b2 * y, odd3 = b3 * y * x, even2 = b4 * y * y;
+  const R q = (R)2 * amplitude * (odd1 + even1 + odd3 + even2);
+  const R once = (R)2 * amplitude * (odd1 + (R)2 * even1 + (R)3 * odd3 + (R)4 * even2);
+  const R twice = (R)2 * amplitude * (odd1 + (R)4 * even1 + (R)9 * odd3 + (R)16 * even2);
+  const R low = (R)1 / (q * ((R)1 + q)), front = XC_FMA(a1, y, (R)1), rise = a1 * y;
+  const R logs = XC_(xc_log1p)((R)1 / q), slope = -once * low;
+  const R bend = low * XC_FMA(once * once * low, XC_FMA((R)2, q, (R)1), -twice);
+  XC_ENERGY out;
+  out.e = (R)-2 * amplitude * XC_FMA((R)2 * rise, logs, front * slope);
+  out.x = (R)-2 * amplitude * XC_FMA((R)4 * rise, logs, XC_FMA((R)4 * rise, slope, front * bend));
+  out.z = (R)0;
+  return out;
+}
+
+/* Perdew and Wang's numbers: without polarisation, of one spin alone, of the stiffness. */
+#define XC_PW92_PARA (R)0.0310907, (R)0.21370, (R)7.5957, (R)3.5876, (R)1.6382, (R)0.49294
+#define XC_PW92_FERRO (R)0.01554535, (R)0.20548, (R)14.1189, (R)6.1977, (R)3.3662, (R)0.62517
+#define XC_PW92_STIFF (R)0.0168869, (R)0.11125, (R)10.357, (R)3.6231, (R)0.88026, (R)0.49671
+#define XC_PW92_SCALE (R)(-1 / 1.709920934161365617563962776245)
+
+/** PW92 of one spin alone. */
+TSL_FN XC_ENERGY XC_(xc_pw92_ferro)(R x, R y) {
+  return XC_(xc_pw_fit)(x, y, XC_PW92_FERRO);
+}
+
 /** PW92 without polarisation. */
 TSL_FN XC_ENERGY XC_(xc_pw92_rks)(R x, R y) {
-  return XC_(xc_pw_fit)(x, y, (R)0.0310907, (R)0.21370, (R)7.5957, (R)3.5876, (R)1.6382,
-                        (R)0.49294);
+  return XC_(xc_pw_fit)(x, y, XC_PW92_PARA);
 }
 
 /** f(zeta) and its derivative. */
@@ -193,15 +220,25 @@ TSL_FN XC_ENERGY XC_(xc_vwn_rpa_uks)(const XC_SPINS *s) {
 
 /** PW92 with f''(0) in full. */
 TSL_FN XC_ENERGY XC_(xc_pw92_uks)(const XC_SPINS *s) {
-  const R y = (R)XC_RS * s->r, x = XC_SQRT(y), scale = (R)(-1 / 1.709920934161365617563962776245);
-  const XC_ENERGY ferro =
-      XC_(xc_pw_fit)(x, y, (R)0.01554535, (R)0.20548, (R)14.1189, (R)6.1977, (R)3.3662, (R)0.62517);
-  XC_ENERGY
-  stiff =
-      XC_(xc_pw_fit)(x, y, (R)0.0168869, (R)0.11125, (R)10.357, (R)3.6231, (R)0.88026, (R)0.49671);
-  stiff.e *= scale;
-  stiff.x *= scale;
-  return XC_(xc_interpolate)(s, XC_(xc_pw92_rks)(x, y), ferro, stiff);
+  const R y = (R)XC_RS * s->r, x = XC_SQRT(y);
+  XC_ENERGY stiff = XC_(xc_pw_fit)(x, y, XC_PW92_STIFF);
+  stiff.e *= XC_PW92_SCALE;
+  stiff.x *= XC_PW92_SCALE;
+  return XC_(xc_interpolate)(s, XC_(xc_pw92_rks)(x, y), XC_(xc_pw92_ferro)(x, y), stiff);
+}
+
+/** PW92 and its second derivatives: e, x de/dx, de/dzeta, and the same of x de/dx. */
+TSL_FN void XC_(xc_pw92_curve)(const XC_SPINS *s, R x, R y, int polarised, XC_ENERGY *e,
+                               XC_ENERGY *slope) {
+  XC_ENERGY stiff;
+  *e = XC_(xc_pw92_rks)(x, y);
+  *slope = XC_(xc_pw_curve)(x, y, XC_PW92_PARA);
+  if (!polarised) return;
+  stiff = XC_(xc_pw_curve)(x, y, XC_PW92_STIFF);
+  stiff.e *= XC_PW92_SCALE;
+  stiff.x *= XC_PW92_SCALE;
+  *e = XC_(xc_pw92_uks)(s);
+  *slope = XC_(xc_interpolate)(s, *slope, XC_(xc_pw_curve)(x, y, XC_PW92_FERRO), stiff);
 }
 
 /** Add weight times a local energy per particle to the sums. n deps/dn = -x/6 deps/dx. */

@@ -67,6 +67,18 @@
 #define XC_CF 2.8712340001881918159 /**< of LYP */
 #define XC_CBRT2 1.2599210498948731648 /**< 2^(1/3) */
 #define XC_CBRT_HALF 0.79370052598409973738 /**< 2^(-1/3) */
+#define XC_SPIN_CF 4.5577998723455971373 /**< tau over n^(5/3) of a spin of the uniform gas */
+#define XC_P2 0.026121172985233599568 /**< s^2 over sigma n^(-8/3) */
+#define XC_R2SCAN_CX -0.12082102608764785778 /**< C_eta C_2x of r2SCAN */
+#define XC_R2SCAN_DC -0.84746378630693838476 /**< Delta f_c2 / (27 gamma) of r2SCAN */
+/** f_x(alpha) of r2SCAN for 0 < alpha <= 5/2, from alpha^0 on. */
+#define XC_R2SCAN_FX(R) \
+  (R)1, (R)-0.667, (R)-0.4445555, (R)-0.663086601049, \
+  (R)1.451297044490, (R)-0.887998041597, (R)0.234528941479, (R)-0.023185843322
+/** f_c(alpha) of r2SCAN for 0 < alpha <= 5/2, from alpha^0 on. */
+#define XC_R2SCAN_FC(R) \
+  (R)1, (R)-0.64, (R)-0.4352, (R)-1.535685604549, \
+  (R)3.061560252175, (R)-1.915710236206, (R)0.516884468372, (R)-0.051848879792
 #define XC_F_SCALE 1.9236610509315363198 /**< of f(zeta) */
 /* clang-format on */
 

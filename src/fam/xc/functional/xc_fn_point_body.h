@@ -35,34 +35,56 @@ TSL_FN R XC_(xc_weight_spin)(double weight, R n, R least) {
   }
 #define XC_SPIN_LDA_C(name, threshold)
 #define XC_SPIN_GGA_C(name, threshold)
+#define XC_SPIN_MGGA_C(name, threshold)
+#define XC_SPIN_MGGA_X(name, threshold)                                                      \
+  if (mix->name != 0) {                                                                      \
+    const XC_LEAST bound = XC_(xc_least_of)(XC_LEAST_##threshold);                           \
+    const R weight = XC_(xc_weight_spin)(mix->name, n, bound.n);                             \
+    const XC_DENSITY raised = XC_(xc_density_raise)(d, bound);                               \
+    const R kinetic = XC_(xc_raise)(tau, XC_TAU_LEAST);                                      \
+    XC_(xc_##name)                                                                           \
+    (raised, XC_(xc_bound_curvature)(XC_(xc_raise)(square, bound.sigma), raised.n, kinetic), \
+     kinetic, &e, &v, &s, &t);                                                               \
+    out.e = XC_FMA(weight, e, out.e);                                                        \
+    out.v = XC_FMA(weight, v, out.v);                                                        \
+    out.s = XC_FMA(weight, s, out.s);                                                        \
+    out.t = XC_FMA(weight, t, out.t);                                                        \
+  }
 #define XC_SPIN(name, form, threshold, libxc) XC_SPIN_##form(name, threshold)
 
 /** Local correlation, in xc_local_rks and xc_local_uks. */
 #define XC_LOCAL_RKS_LDA_X(name, threshold)
 #define XC_LOCAL_RKS_GGA_X(name, threshold)
+#define XC_LOCAL_RKS_MGGA_X(name, threshold)
 #define XC_LOCAL_RKS_LDA_C(name, threshold)                                                        \
   XC_SHARED_##threshold if (mix->name != 0) XC_(xc_add_rks)(XC_(xc_weight)(mix->name, n, least.n), \
                                                             d.n, XC_(xc_##name##_rks)(x, y), out);
 #define XC_LOCAL_RKS_GGA_C(name, threshold)
+#define XC_LOCAL_RKS_MGGA_C(name, threshold)
 #define XC_LOCAL_RKS(name, form, threshold, libxc) XC_LOCAL_RKS_##form(name, threshold)
 
 #define XC_LOCAL_UKS_LDA_X(name)
 #define XC_LOCAL_UKS_GGA_X(name)
+#define XC_LOCAL_UKS_MGGA_X(name)
 #define XC_LOCAL_UKS_LDA_C(name) \
   if (mix->name != 0)            \
     XC_(xc_add_uks)(XC_(xc_weight)(mix->name, n, least.n), &s, XC_(xc_##name##_uks)(&s), out);
 #define XC_LOCAL_UKS_GGA_C(name)
+#define XC_LOCAL_UKS_MGGA_C(name)
 #define XC_LOCAL_UKS(name, form, threshold, libxc) XC_LOCAL_UKS_##form(name)
 
 #define XC_ANY_LOCAL_LDA_X(name)
 #define XC_ANY_LOCAL_GGA_X(name)
+#define XC_ANY_LOCAL_MGGA_X(name)
 #define XC_ANY_LOCAL_LDA_C(name) || mix->name != 0
 #define XC_ANY_LOCAL_GGA_C(name)
+#define XC_ANY_LOCAL_MGGA_C(name)
 #define XC_ANY_LOCAL(name, form, threshold, libxc) XC_ANY_LOCAL_##form(name)
 
 /** Correlation with gradients, in xc_rks_point and xc_uks_point. */
 #define XC_SLOPES_RKS_LDA_X(name, threshold)
 #define XC_SLOPES_RKS_GGA_X(name, threshold)
+#define XC_SLOPES_RKS_MGGA_X(name, threshold)
 #define XC_SLOPES_RKS_LDA_C(name, threshold)
 #define XC_SLOPES_RKS_GGA_C(name, threshold)                                \
   if (mix.name != 0) {                                                      \
@@ -71,10 +93,21 @@ TSL_FN R XC_(xc_weight_spin)(double weight, R n, R least) {
     (XC_(xc_weight)(mix.name, n, bound.n), XC_(xc_density_raise)(d, bound), \
      XC_(xc_raise)(sigma, bound.sigma), &out);                              \
   }
+#define XC_SLOPES_RKS_MGGA_C(name, threshold)                                                \
+  if (mix.name != 0) {                                                                       \
+    const XC_LEAST bound = XC_(xc_least_of)(XC_LEAST_##threshold);                           \
+    const XC_DENSITY raised = XC_(xc_density_raise)(d, bound);                               \
+    const R kinetic = XC_(xc_raise)(tau, XC_TAU_LEAST);                                      \
+    XC_(xc_##name##_rks)                                                                     \
+    (XC_(xc_weight)(mix.name, n, bound.n), raised,                                           \
+     XC_(xc_bound_curvature)(XC_(xc_raise)(sigma, bound.sigma), raised.n, kinetic), kinetic, \
+     &out);                                                                                  \
+  }
 #define XC_SLOPES_RKS(name, form, threshold, libxc) XC_SLOPES_RKS_##form(name, threshold)
 
 #define XC_SLOPES_UKS_LDA_X(name, threshold)
 #define XC_SLOPES_UKS_GGA_X(name, threshold)
+#define XC_SLOPES_UKS_MGGA_X(name, threshold)
 #define XC_SLOPES_UKS_LDA_C(name, threshold)
 #define XC_SLOPES_UKS_GGA_C(name, threshold)                                                \
   if (mix.name != 0) {                                                                      \
@@ -84,15 +117,32 @@ TSL_FN R XC_(xc_weight_spin)(double weight, R n, R least) {
     XC_(xc_bound_sigma)(bound.sigma, &aa, &ab, &bb);                                        \
     XC_(xc_##name##_uks)(XC_(xc_weight)(mix.name, na + nb, bound.n), &s, aa, ab, bb, &out); \
   }
+#define XC_SLOPES_UKS_MGGA_C(name, threshold)                                           \
+  if (mix.name != 0) {                                                                  \
+    const XC_LEAST bound = XC_(xc_least_of)(XC_LEAST_##threshold);                      \
+    const XC_SPINS s = XC_(xc_spins_of)(a, b, bound);                                   \
+    const R ka = XC_(xc_raise)(ta, XC_TAU_LEAST), kb = XC_(xc_raise)(tb, XC_TAU_LEAST); \
+    R aa = XC_(xc_bound_curvature)(saa, XC_(xc_raise)(a.n, bound.n), ka), ab = sab;     \
+    R bb = XC_(xc_bound_curvature)(sbb, XC_(xc_raise)(b.n, bound.n), kb);               \
+    XC_(xc_bound_sigma)(bound.sigma, &aa, &ab, &bb);                                    \
+    XC_(xc_##name##_uks)                                                                \
+    (XC_(xc_weight)(mix.name, na + nb, bound.n), &s, aa, ab, bb, ka + kb, &out);        \
+  }
 #define XC_SLOPES_UKS(name, form, threshold, libxc) XC_SLOPES_UKS_##form(name, threshold)
 
 /* ------------------------------------------------------------------ sums */
 
-/** Exchange of one spin: weighted e, de/dn, de/dsigma; d is n raised to the bound. */
-TSL_FN XC_RKS XC_(xc_exchange_spin)(const xc_mix *mix, R n, XC_DENSITY d, R square) {
+/** sigma where the curvature of the Fermi hole is positive: at most 8 n tau. */
+TSL_FN R XC_(xc_bound_curvature)(R sigma, R n, R tau) {
+  const R most = (R)8 * n * tau;
+  return sigma > most ? most : sigma;
+}
+
+/** Exchange of one spin: weighted e, de/dn, de/dsigma, de/dtau; d is n raised to the bound. */
+TSL_FN XC_RKS XC_(xc_exchange_spin)(const xc_mix *mix, R n, XC_DENSITY d, R square, R tau) {
   const XC_LEAST least = XC_(xc_least_of)(XC_LEAST_COMMON);
-  XC_RKS out = {(R)0, (R)0, (R)0};
-  R e, v, s;
+  XC_RKS out = {(R)0, (R)0, (R)0, (R)0};
+  R e, v, s, t;
   XC_PART_LIST(XC_SPIN)
   return out;
 }
@@ -106,15 +156,17 @@ TSL_FN void XC_(xc_local_rks)(const xc_mix *mix, R n, XC_DENSITY d, XC_RKS *out)
 
 /**
  * A mix at one point, spin-restricted.
- * @param[in] n      density; sigma: square of its gradient (0 for local mixes)
- * @return e, de/dn, de/dsigma
+ * @param[in] n      density
+ * @param[in] sigma  square of its gradient (0 for local mixes)
+ * @param[in] tau    density of kinetic energy (0 for others than meta-GGAs)
+ * @return e, de/dn, de/dsigma, de/dtau
  */
-TSL_FN XC_RKS XC_(xc_rks_point)(const xc_mix mix, R n, R sigma) {
+TSL_FN XC_RKS XC_(xc_rks_point)(const xc_mix mix, R n, R sigma, R tau) {
   const XC_LEAST least = XC_(xc_least_of)(XC_LEAST_COMMON);
   const XC_DENSITY d = XC_(xc_density_of)(n, least.n);
   XC_RKS
   out = XC_(xc_exchange_spin)(&mix, (R)0.5 * n, XC_(xc_density_half)(d),
-                              (R)0.25 * XC_(xc_raise)(sigma, least.sigma));
+                              (R)0.25 * XC_(xc_raise)(sigma, least.sigma), (R)0.5 * tau);
   out.e *= (R)2;
   out.s *= (R)0.5;
   XC_(xc_local_rks)(&mix, n, d, &out);
@@ -144,17 +196,18 @@ TSL_FN void XC_(xc_bound_sigma)(R least, R *aa, R *ab, R *bb) {
  * A mix at one point, spin-polarised.
  * @param[in] na, nb         spin densities
  * @param[in] saa, sab, sbb  products of their gradients (0 for local mixes)
- * @return e, de/dn_a, _b, de/dsigma_aa, _ab, _bb
+ * @param[in] ta, tb         densities of kinetic energy (0 for others than meta-GGAs)
+ * @return e, de/dn_a, _b, de/dsigma_aa, _ab, _bb, de/dtau_a, _b
  */
-TSL_FN XC_UKS XC_(xc_uks_point)(const xc_mix mix, R na, R nb, R saa, R sab, R sbb) {
+TSL_FN XC_UKS XC_(xc_uks_point)(const xc_mix mix, R na, R nb, R saa, R sab, R sbb, R ta, R tb) {
   const XC_LEAST least = XC_(xc_least_of)(XC_LEAST_COMMON);
   const XC_DENSITY a = XC_(xc_density_of)(na, least.n), b = XC_(xc_density_of)(nb, least.n);
   const int empty = na + nb < least.n;
   const XC_RKS xa =
-      XC_(xc_exchange_spin)(&mix, empty ? (R)0 : na, a, XC_(xc_raise)(saa, least.sigma));
+      XC_(xc_exchange_spin)(&mix, empty ? (R)0 : na, a, XC_(xc_raise)(saa, least.sigma), ta);
   const XC_RKS xb =
-      XC_(xc_exchange_spin)(&mix, empty ? (R)0 : nb, b, XC_(xc_raise)(sbb, least.sigma));
-  XC_UKS out = {xa.e + xb.e, xa.v, xb.v, xa.s, (R)0, xb.s};
+      XC_(xc_exchange_spin)(&mix, empty ? (R)0 : nb, b, XC_(xc_raise)(sbb, least.sigma), tb);
+  XC_UKS out = {xa.e + xb.e, xa.v, xb.v, xa.s, (R)0, xb.s, xa.t, xb.t};
   XC_(xc_local_uks)(&mix, na + nb, a, b, &out);
   XC_PART_LIST(XC_SLOPES_UKS)
   return out;

@@ -148,8 +148,8 @@ static tsl_err hand_over(xc_functional *f) {
     TSL_FAIL(TSL_ERR_INPUT, "functional '%s' by libxc: this build lacks libxc", f->name);
   for (int part = 0; part < XC_N_PARTS; part++) {
     const double weight = xc_mix_list(&mix)[part];
-    int gga;
-    const char *const name = xc_part_name(part, &gga);
+    int gga, tau;
+    const char *const name = xc_part_name(part, &gga, &tau);
     if (weight == 0) continue;
     if (!xc_library_libxc.find(name, &info))
       TSL_FAIL(TSL_ERR_INPUT, "functional '%s': libxc %s lacks '%s'", f->name,
@@ -171,9 +171,9 @@ tsl_err xc_functional_find(const char *text, xc_source source, xc_functional *ou
     TSL_FAIL(TSL_ERR_INPUT, "functional '%.40s...': at most %d characters", text, XC_TEXT - 1);
   (void)snprintf(out->name, sizeof out->name, "%s", text);
   TSL_TRY(xc_sum_add(1, text, out));
-  for (int part = 0, gga; part < XC_N_PARTS; part++) {
-    (void)xc_part_name(part, &gga);
-    if (xc_mix_list(&out->mix)[part] != 0) out->gga |= gga;
+  for (int part = 0, gga, tau; part < XC_N_PARTS; part++) {
+    (void)xc_part_name(part, &gga, &tau);
+    if (xc_mix_list(&out->mix)[part] != 0) out->gga |= gga, out->tau |= tau;
   }
   if (source == XC_SOURCE_OWN && out->n_terms > 0)
     TSL_FAIL(TSL_ERR_INPUT,
@@ -190,14 +190,14 @@ done:
 const char *xc_functional_text(const xc_functional *functional, char text[XC_TEXT]) {
   xc_mix mix = functional->mix;
   size_t used = 0;
-  int gga;
+  int gga, tau;
   text[0] = '\0';
 #define ADD(weight, name)                                                                    \
   if ((weight) != 0 && used < XC_TEXT)                                                       \
   used += (size_t)snprintf(text + used, XC_TEXT - used, "%s%.10g*%s", used > 0 ? " + " : "", \
                            (double)(weight), (name))
   ADD(functional->exchange, "hf");
-  for (int k = 0; k < XC_N_PARTS; k++) ADD(xc_mix_list(&mix)[k], xc_part_name(k, &gga));
+  for (int k = 0; k < XC_N_PARTS; k++) ADD(xc_mix_list(&mix)[k], xc_part_name(k, &gga, &tau));
   for (int k = 0; k < functional->n_terms; k++)
     ADD(functional->terms[k].weight, functional->terms[k].name);
 #undef ADD

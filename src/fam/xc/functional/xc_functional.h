@@ -6,17 +6,17 @@
  * fraction of exact exchange. Accepted texts, case and '-' or '_' alike:
  *
  *   svwn5, pbe, b3lyp, ...                 own formulas, one fused loop (XC_OWN_LIST)
- *   hyb_gga_xc_b3pw91, gga_xc_b97_d, ...   any LDA, GGA or global hybrid of libxc, by its name;
- *   b3pw91, b97_d, ...                     "hyb_gga_xc_", "gga_xc_", ... may be left out
+ *   hyb_gga_xc_b3pw91, mgga_x_scan, ...    any LDA, GGA, meta-GGA of tau or global hybrid of libxc,
+ *   b3pw91, ...                            by its name; "hyb_gga_xc_", ... may be left out
  *   revPBE, BP86, B97-1, mPW1PW91, ...     names that people publish with (xc_published.h), blanks
  *                                          and hyphens or not: "B97 1", "b971"
  *   0.25*hf + 0.75*gga_x_pbe + gga_c_pbe   sums; hf is exact exchange
  *
  * Terms that have own formulas use them ("gga_x_pbe+gga_c_pbe" is pbe). b3lyp has the VWN fit to
  * the random-phase approximation, as in Gaussian and libxc; b3lyp5 has VWN5.
- * Refused by name, with what is lacking: meta-GGAs, range-separated and double hybrids, functionals
- * with non-local correlation or a correction for dispersion, kinetic functionals, potentials
- * without an energy, those of one or two dimensions.
+ * Refused by name, with what is lacking: functionals of the Laplacian, range-separated and double
+ * hybrids, functionals with non-local correlation or a correction for dispersion, kinetic
+ * functionals, potentials without an energy, those of one or two dimensions.
  */
 #ifndef TSL_FAM_XC_FUNCTIONAL_H
 #define TSL_FAM_XC_FUNCTIONAL_H
@@ -49,10 +49,10 @@ typedef struct xc_term {
 /** What a functional is: plain data, sent between ranks as bytes. */
 typedef struct xc_functional {
   char name[XC_TEXT]; /**< as asked for */
-  int32_t gga;        /**< 1: depends on sigma */
+  int32_t gga;        /**< 1: depends on sigma; meta-GGAs do */
   int32_t own;        /**< XC_OWN_pbe, ... when the parts are exactly that mix; else -1 */
   int32_t n_terms;    /**< 0: own formulas alone, also on cards */
-  int32_t zero;       /**< reserved */
+  int32_t tau;        /**< 1: depends on tau too */
   double exchange;    /**< fraction of exact exchange; range-separated: of 1 / r */
   double far;         /**< range-separated: that of erf(omega r) / r beside it; else 0 */
   double omega;       /**< 1 / bohr */
@@ -84,17 +84,21 @@ const char *xc_functional_text(const xc_functional *functional, char text[XC_TEX
 
 /**
  * Points and what is wanted at them: arrays of n doubles each, owned by the caller, apart.
- * Spin-restricted (n_spins 1): rho[0], sigma[0] -> e, vrho[0], vsigma[0], of the total density.
- * Spin-polarised (n_spins 2): rho[a, b], sigma[aa, ab, bb] -> e, vrho[a, b], vsigma[aa, ab, bb].
- * Local functionals: sigma and vsigma may be NULL; a vsigma that is there is set to 0.
+ * Spin-restricted (n_spins 1): rho[0], sigma[0], tau[0] -> e, vrho[0], vsigma[0], vtau[0], of the
+ * total density. Spin-polarised (n_spins 2): rho[a, b], sigma[aa, ab, bb], tau[a, b] -> e,
+ * vrho[a, b], vsigma[aa, ab, bb], vtau[a, b].
+ * Local functionals: sigma and vsigma may be NULL, others than meta-GGAs: tau and vtau; a vsigma or
+ * vtau that is there is set to 0.
  */
 typedef struct xc_points {
   int64_t n;
   const double *rho[2];   /**< electrons / bohr^3 */
   const double *sigma[3]; /**< electrons^2 / bohr^8 */
+  const double *tau[2];   /**< sum of |grad orbital|^2 / 2, hartree / bohr^3 */
   double *e;              /**< energy per volume, hartree / bohr^3 */
   double *vrho[2];        /**< de/drho, hartree */
   double *vsigma[3];      /**< de/dsigma */
+  double *vtau[2];        /**< de/dtau */
 } xc_points;
 
 /** A functional ready to be computed on this host. */

@@ -41,15 +41,16 @@ void xc_evaluator_destroy(xc_evaluator **evaluator) {
 
 /* ------------------------------------------------------------------- sums */
 
-/** The pieces of a block that are summed: e, vrho, vsigma; NULL where nothing is wanted. */
-enum { N_PIECES = 6 };
+/** The pieces of a block that are summed: e, vrho, vsigma, vtau; NULL where nothing is wanted. */
+enum { N_PIECES = 8 };
 
-static void pieces_of(const xc_points *p, int n_spins, int gga, double *pieces[N_PIECES]) {
+static void pieces_of(const xc_points *p, int n_spins, int gga, int tau, double *pieces[N_PIECES]) {
   const int n_sigma = n_spins == 1 ? 1 : 3;
   for (int k = 0; k < N_PIECES; k++) pieces[k] = NULL;
   pieces[0] = p->e;
   for (int k = 0; k < n_spins; k++) pieces[1 + k] = p->vrho[k];
   for (int k = 0; k < n_sigma && gga; k++) pieces[3 + k] = p->vsigma[k];
+  for (int k = 0; k < n_spins && tau; k++) pieces[6 + k] = p->vtau[k];
 }
 
 static void add_pieces(double weight, int64_t n, double *const from[N_PIECES],
@@ -64,6 +65,7 @@ static xc_points scratch_points(const xc_points *block, double scratch[N_PIECES]
   p.e = scratch[0];
   for (int k = 0; k < 2; k++) p.vrho[k] = scratch[1 + k];
   for (int k = 0; k < 3; k++) p.vsigma[k] = scratch[3 + k];
+  for (int k = 0; k < 2; k++) p.vtau[k] = scratch[6 + k];
   return p;
 }
 
@@ -73,8 +75,8 @@ static void add_part(const xc_evaluator *ev, int part, double weight, const xc_p
   const xc_kernel *const kernel = &ev->kernels->part[part];
   const xc_points p = scratch_points(block, scratch);
   (ev->n_spins == 1 ? kernel->rks : kernel->uks)(&p);
-  pieces_of(&p, ev->n_spins, kernel->gga, from);
-  pieces_of(block, ev->n_spins, kernel->gga, to);
+  pieces_of(&p, ev->n_spins, kernel->gga, kernel->tau, from);
+  pieces_of(block, ev->n_spins, kernel->gga, kernel->tau, to);
   add_pieces(weight, block->n, from, to);
 }
 
@@ -94,16 +96,20 @@ static void scatter_add(double weight, const double *in, int n_arrays, int64_t n
 }
 
 static void add_term(const xc_evaluator *ev, int term, const xc_points *block) {
-  double rho[2 * XC_BLOCK], sigma[3 * XC_BLOCK], e[XC_BLOCK], v[2 * XC_BLOCK], s[3 * XC_BLOCK];
+  double rho[2 * XC_BLOCK], sigma[3 * XC_BLOCK], tau[2 * XC_BLOCK];
+  double e[XC_BLOCK], v[2 * XC_BLOCK], s[3 * XC_BLOCK], t[2 * XC_BLOCK];
   const double weight = ev->functional.terms[term].weight;
   const int n_rho = ev->n_spins, n_sigma = ev->n_spins == 1 ? 1 : 3;
   gather(block->rho, n_rho, block->n, rho);
   gather(block->sigma, n_sigma, block->n, sigma);
-  xc_library_libxc.eval(ev->handles[term], block->n, rho, sigma, e, v, s);
+  gather(block->tau, n_rho, block->n, tau);
+  xc_library_libxc.eval(ev->handles[term], block->n, &(xc_library_in){rho, sigma, tau},
+                        &(xc_library_out){e, v, s, t});
   for (int64_t i = 0; i < block->n; i++)
     block->e[i] += weight * e[i] * (n_rho == 1 ? rho[i] : rho[2 * i] + rho[2 * i + 1]);
   scatter_add(weight, v, n_rho, block->n, block->vrho);
   if (ev->functional.gga) scatter_add(weight, s, n_sigma, block->n, block->vsigma);
+  if (ev->functional.tau) scatter_add(weight, t, n_rho, block->n, block->vtau);
 }
 
 /* ------------------------------------------------------------------- all */
@@ -120,6 +126,8 @@ static xc_points slice(const xc_points *points, int64_t first, int64_t n) {
   for (int k = 0; k < 2; k++) {
     if (p.rho[k] != NULL) p.rho[k] += first;
     if (p.vrho[k] != NULL) p.vrho[k] += first;
+    if (p.tau[k] != NULL) p.tau[k] += first;
+    if (p.vtau[k] != NULL) p.vtau[k] += first;
   }
   for (int k = 0; k < 3; k++) {
     if (p.sigma[k] != NULL) p.sigma[k] += first;
@@ -148,6 +156,8 @@ void xc_evaluate(const xc_evaluator *ev, const xc_points *points) {
   const int n_sigma = ev->n_spins == 1 ? 1 : 3;
   if (!fused || !f->gga)
     for (int k = 0; k < n_sigma; k++) clear(points->vsigma[k], points->n);
+  if (!fused || !f->tau)
+    for (int k = 0; k < ev->n_spins; k++) clear(points->vtau[k], points->n);
   if (fused) {
     const xc_kernel *const kernel = &ev->kernels->own[f->own];
     (ev->n_spins == 1 ? kernel->rks : kernel->uks)(points);

@@ -15,22 +15,9 @@ static bool start(const char *name, int n_spins, xc_func_type *out) {
   return number > 0 && xc_func_init(out, number, n_spins) == 0;
 }
 
-/* Functionals of these kinds need more than rho and sigma, or give less than an energy. */
-static xc_kind kind_of(const xc_func_type *f) {
-  const int family = xc_func_info_get_family(f->info), flags = xc_func_info_get_flags(f->info);
-  const int separated = XC_FLAGS_HYB_CAM | XC_FLAGS_HYB_CAMY | XC_FLAGS_HYB_LC | XC_FLAGS_HYB_LCY;
-  if (family == XC_FAMILY_MGGA || family == XC_FAMILY_HYB_MGGA) return XC_KIND_MGGA;
-  if (family != XC_FAMILY_LDA && family != XC_FAMILY_GGA && family != XC_FAMILY_HYB_LDA &&
-      family != XC_FAMILY_HYB_GGA)
-    return XC_KIND_OTHER;
-  if (xc_func_info_get_kind(f->info) == XC_KINETIC) return XC_KIND_KINETIC;
-  if ((flags & XC_FLAGS_3D) == 0) return XC_KIND_DIMENSION;
-  if ((flags & separated) != 0 || f->cam_omega != 0 || f->cam_beta != 0)
-    return XC_KIND_RANGE_SEPARATED;
-  if ((flags & XC_FLAGS_VV10) != 0 || f->nlc_b != 0 || f->nlc_C != 0) return XC_KIND_NON_LOCAL;
-  if ((flags & XC_FLAGS_HAVE_EXC) == 0 || (flags & XC_FLAGS_HAVE_VXC) == 0)
-    return XC_KIND_NO_ENERGY;
-  return (flags & XC_FLAGS_NEEDS_LAPLACIAN) != 0 ? XC_KIND_MGGA : XC_KIND_GOOD;
+static int is_mgga(const xc_func_type *f) {
+  const int family = xc_func_info_get_family(f->info);
+  return family == XC_FAMILY_MGGA || family == XC_FAMILY_HYB_MGGA;
 }
 
 static int is_gga(const xc_func_type *f) {
@@ -38,12 +25,30 @@ static int is_gga(const xc_func_type *f) {
   return family == XC_FAMILY_GGA || family == XC_FAMILY_HYB_GGA;
 }
 
+/* Functionals of these kinds need more than rho and sigma, or give less than an energy. */
+static xc_kind kind_of(const xc_func_type *f) {
+  const int family = xc_func_info_get_family(f->info), flags = xc_func_info_get_flags(f->info);
+  const int separated = XC_FLAGS_HYB_CAM | XC_FLAGS_HYB_CAMY | XC_FLAGS_HYB_LC | XC_FLAGS_HYB_LCY;
+  if (family != XC_FAMILY_LDA && family != XC_FAMILY_GGA && family != XC_FAMILY_MGGA &&
+      family != XC_FAMILY_HYB_LDA && family != XC_FAMILY_HYB_GGA && family != XC_FAMILY_HYB_MGGA)
+    return XC_KIND_OTHER;
+  if (xc_func_info_get_kind(f->info) == XC_KINETIC) return XC_KIND_KINETIC;
+  if ((flags & XC_FLAGS_3D) == 0) return XC_KIND_DIMENSION;
+  if ((flags & separated) != 0 || f->cam_beta != 0 || (f->cam_omega != 0 && !is_mgga(f)))
+    return XC_KIND_RANGE_SEPARATED; /* M11-L is local; its omega is a parameter like others */
+  if ((flags & XC_FLAGS_VV10) != 0 || f->nlc_b != 0 || f->nlc_C != 0) return XC_KIND_NON_LOCAL;
+  if ((flags & XC_FLAGS_HAVE_EXC) == 0 || (flags & XC_FLAGS_HAVE_VXC) == 0)
+    return XC_KIND_NO_ENERGY;
+  return (flags & XC_FLAGS_NEEDS_LAPLACIAN) != 0 ? XC_KIND_LAPLACIAN : XC_KIND_GOOD;
+}
+
 static bool xc_functional_libxc_find(const char *name, xc_library_info *info) {
   xc_func_type f;
   if (!start(name, XC_UNPOLARIZED, &f)) return false;
   memset(info, 0, sizeof *info);
   info->kind = kind_of(&f);
-  info->gga = is_gga(&f);
+  info->gga = is_gga(&f) || is_mgga(&f);
+  info->tau = is_mgga(&f);
   info->exchange = f.cam_alpha;
   (void)snprintf(info->title, sizeof info->title, "%s", xc_func_info_get_name(f.info));
   xc_func_end(&f);
@@ -85,15 +90,34 @@ static void close_one(void *handle) {
   tsl_free(handle);
 }
 
-static void eval(const void *handle, int64_t n, const double *rho, const double *sigma, double *e,
-                 double *vrho, double *vsigma) {
+/** Meta-GGAs of libxc want a Laplacian, too; those that are taken do not depend on it. */
+static void eval_mgga(const xc_func_type *f, int64_t n, const xc_library_in *in,
+                      const xc_library_out *out) {
+  double none[2 * XC_BLOCK] = {0}, ignored[2 * XC_BLOCK];
+  const int spins = f->nspin == XC_POLARIZED ? 2 : 1, sigmas = 2 * spins - 1;
+  for (int64_t at = 0; at < n; at += XC_BLOCK) {
+    const int64_t count = n - at < XC_BLOCK ? n - at : XC_BLOCK;
+    xc_mgga_exc_vxc(f, (size_t)count, in->rho + spins * at, in->sigma + sigmas * at, none,
+                    in->tau + spins * at, out->e + at, out->vrho + spins * at,
+                    out->vsigma + sigmas * at, ignored, out->vtau + spins * at);
+  }
+}
+
+static void eval(const void *handle, int64_t n, const xc_library_in *in,
+                 const xc_library_out *out) {
   const xc_func_type *const f = handle;
-  if (is_gga(f)) {
-    xc_gga_exc_vxc(f, (size_t)n, rho, sigma, e, vrho, vsigma);
+  const size_t spins = f->nspin == XC_POLARIZED ? 2 : 1, sigmas = 2 * spins - 1;
+  if (is_mgga(f)) {
+    eval_mgga(f, n, in, out);
     return;
   }
-  xc_lda_exc_vxc(f, (size_t)n, rho, e, vrho);
-  memset(vsigma, 0, (size_t)n * (f->nspin == XC_POLARIZED ? 3 : 1) * sizeof *vsigma);
+  memset(out->vtau, 0, (size_t)n * spins * sizeof *out->vtau);
+  if (is_gga(f)) {
+    xc_gga_exc_vxc(f, (size_t)n, in->rho, in->sigma, out->e, out->vrho, out->vsigma);
+    return;
+  }
+  xc_lda_exc_vxc(f, (size_t)n, in->rho, out->e, out->vrho);
+  memset(out->vsigma, 0, (size_t)n * sigmas * sizeof *out->vsigma);
 }
 
 const xc_library xc_library_libxc = {

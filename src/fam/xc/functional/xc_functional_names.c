@@ -24,11 +24,12 @@ static const own_entry own_list[XC_N_OWN] = {
 
 typedef struct part_entry {
   const char *libxc;
-  int gga;
+  int gga, tau;
 } part_entry;
 
 static const part_entry part_list[XC_N_PARTS] = {
-#define X(name, form, threshold, libxc) [XC_PART_##name] = {libxc, XC_PART_GGA_##name},
+#define X(name, form, threshold, libxc) \
+  [XC_PART_##name] = {libxc, XC_PART_GGA_##name, XC_PART_TAU_##name},
     XC_PART_LIST(X)
 #undef X
 };
@@ -65,17 +66,17 @@ int xc_own_of(const xc_mix *mix) {
   return -1;
 }
 
-const char *xc_part_name(int part, int *gga) {
+const char *xc_part_name(int part, int *gga, int *tau) {
   *gga = part_list[part].gga;
+  *tau = part_list[part].tau;
   return part_list[part].libxc;
 }
 
 /* ------------------------------------------------------------ libxc names */
 
 /** What may be left out in front of a name. */
-static const char *const prefixes[] = {"",        "hyb_gga_xc_",  "gga_xc_",  "hyb_lda_xc_",
-                                       "lda_xc_", "hyb_mgga_xc_", "mgga_xc_", "hyb_mgga_x_",
-                                       "mgga_x_"};
+static const char *const prefixes[] = {"",        "hyb_gga_xc_",  "gga_xc_", "hyb_lda_xc_",
+                                       "lda_xc_", "hyb_mgga_xc_", "mgga_xc_"};
 enum { N_PREFIXES = sizeof prefixes / sizeof prefixes[0] };
 
 /** The name as libxc has it. */
@@ -90,8 +91,8 @@ static bool library_find(const char *name, char full[XC_NAME], xc_library_info *
 /** What a functional of this kind has that is not computed here: a bit of XC_LACKS_.., or 0. */
 static unsigned lacks_of(xc_kind kind) {
   switch (kind) {
-  case XC_KIND_MGGA:
-    return XC_LACKS_TAU;
+  case XC_KIND_LAPLACIAN:
+    return XC_LACKS_LAPLACIAN;
   case XC_KIND_RANGE_SEPARATED:
     return XC_LACKS_RANGE;
   case XC_KIND_NON_LOCAL:
@@ -105,7 +106,7 @@ static unsigned lacks_of(xc_kind kind) {
 static const char *refusal(xc_kind kind) {
   switch (kind) {
   case XC_KIND_GOOD:
-  case XC_KIND_MGGA:
+  case XC_KIND_LAPLACIAN:
   case XC_KIND_RANGE_SEPARATED:
   case XC_KIND_NON_LOCAL:
     return NULL;
@@ -126,7 +127,7 @@ static tsl_err fail_lacking(const char *name, const char *title, unsigned lacks)
   char text[XC_TEXT];
   return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
                   "functional '%s' (%s) needs %s, not computed here; without, it is another "
-                  "functional (allowed are LDAs, GGAs and global hybrids)",
+                  "functional (allowed are LDAs, GGAs, meta-GGAs and global hybrids)",
                   name, title, xc_lacks_text(lacks, text));
 }
 
@@ -236,7 +237,7 @@ static tsl_err fail_corrected(const char *name, const char *base, unsigned lacks
 
 /* ---------------------------------------------------------- nearest names */
 
-enum { N_NEAREST = 3, N_XC_PREFIXES = 5 };
+enum { N_NEAREST = 3 };
 
 /** Candidates: own names, published ones in the reader's form, libxc's, and libxc's without
  *  "hyb_gga_xc_" and the like. */
@@ -252,7 +253,7 @@ static int64_t fill_candidates(const char *const *library, char (*published)[XC_
   }
   for (; *library != NULL; library++) {
     list[used++] = *library;
-    for (int k = 1; k < N_XC_PREFIXES; k++) {
+    for (int k = 1; k < N_PREFIXES; k++) {
       const size_t length = strlen(prefixes[k]);
       if (strncmp(*library, prefixes[k], length) == 0) list[used++] = *library + length;
     }
@@ -274,13 +275,26 @@ static void write_nearest(const char *name, const char **list, int64_t n, char *
   }
 }
 
+/** Has the library exchange and correlation of this name? */
+static bool in_two_parts(const char *name, char exchange[XC_NAME], char correlation[XC_NAME]) {
+  static const char *const families[][2] = {
+      {"gga_x_", "gga_c_"}, {"mgga_x_", "mgga_c_"}, {"hyb_mgga_x_", "mgga_c_"}};
+  xc_library_info info;
+  for (size_t k = 0; k < sizeof families / sizeof families[0]; k++) {
+    (void)snprintf(exchange, XC_NAME, "%s%.45s", families[k][0], name);
+    (void)snprintf(correlation, XC_NAME, "%s%.45s", families[k][1], name);
+    if (xc_library_libxc.find(exchange, &info) && xc_library_libxc.find(correlation, &info))
+      return true;
+  }
+  return false;
+}
+
 /** Fail with what the unknown name could have been. */
 static tsl_err xc_functional_names_fail_unknown(const char *name) {
   tsl_err err = TSL_OK;
   const char **library = NULL, **list = NULL;
   char(*published)[XC_NAME] = NULL;
   char text[4 * XC_NAME], exchange[XC_NAME], correlation[XC_NAME];
-  xc_library_info info;
   int64_t n = 0;
   int n_rows;
   unsigned lacks;
@@ -289,9 +303,7 @@ static tsl_err xc_functional_names_fail_unknown(const char *name) {
     err = fail_corrected(name, text, lacks);
     goto done;
   }
-  (void)snprintf(exchange, sizeof exchange, "gga_x_%.50s", name);
-  (void)snprintf(correlation, sizeof correlation, "gga_c_%.50s", name);
-  if (xc_library_libxc.find(exchange, &info) && xc_library_libxc.find(correlation, &info))
+  if (in_two_parts(name, exchange, correlation))
     TSL_FAIL(TSL_ERR_INPUT,
              "functional '%s': exchange and correlation have names of their own; "
              "write '%s+%s'",
@@ -310,7 +322,8 @@ static tsl_err xc_functional_names_fail_unknown(const char *name) {
              name, text);
   TSL_FAIL(TSL_ERR_INPUT,
            "unknown functional '%s'%s (allowed: " XC_OWN_NAMES
-           "hf, any LDA, GGA or global hybrid of libxc %s, published names, see `tesela help xc`, "
+           "hf, any LDA, GGA, meta-GGA or global hybrid of libxc %s, published names, see `tesela "
+           "help xc`, "
            "sums with '+')",
            name, text, xc_library_libxc.version());
 done:
@@ -349,7 +362,9 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   }
   why = refusal(info.kind);
   if (why != NULL)
-    TSL_FAIL(TSL_ERR_INPUT, "functional '%s' (%s) is %s; allowed are LDAs, GGAs and global hybrids",
+    TSL_FAIL(TSL_ERR_INPUT,
+             "functional '%s' (%s) is %s; allowed are LDAs, GGAs, meta-GGAs and "
+             "global hybrids",
              name, info.title, why);
   lacks = lacks_of(info.kind) | made_for_what(full);
   if (lacks != 0) {
@@ -357,6 +372,7 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
     goto done;
   }
   f->gga |= info.gga;
+  f->tau |= info.tau;
   f->exchange += weight * info.exchange;
   TSL_TRY(add_term(weight, full, f));
 done:

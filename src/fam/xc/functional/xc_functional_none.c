@@ -29,9 +29,9 @@ static void close_one(void *handle) {
 }
 
 /** Not reached: open_one gives no handle. */
-static void eval(const void *handle, int64_t n, const double *rho, const double *sigma, double *e,
-                 double *vrho, double *vsigma) {
-  (void)handle, (void)n, (void)rho, (void)sigma, (void)e, (void)vrho, (void)vsigma;
+static void eval(const void *handle, int64_t n, const xc_library_in *in,
+                 const xc_library_out *out) {
+  (void)handle, (void)n, (void)in, (void)out;
 }
 
 const xc_library xc_library_libxc = {

@@ -58,16 +58,16 @@ const char *xc_lacks_text(unsigned lacks, char text[XC_TEXT]);
 /** Place in XC_OWN_LIST of exactly these weights, or -1. */
 int xc_own_of(const xc_mix *mix);
 
-/** libxc's name of a part, and whether it depends on sigma. */
-const char *xc_part_name(int part, int *gga);
+/** libxc's name of a part, and whether it depends on sigma and tau. */
+const char *xc_part_name(int part, int *gga, int *tau);
 
 /* ---------------------------------------------------------------- kernels */
 
-/** Spin-restricted and spin-polarised loops over points; local ones ignore sigma, vsigma. */
+/** Spin-restricted and spin-polarised loops over points; what they do not depend on is ignored. */
 typedef struct xc_kernel {
   void (*rks)(const xc_points *points);
   void (*uks)(const xc_points *points);
-  int gga;
+  int gga, tau;
 } xc_kernel;
 
 /** The same loops compiled for one SIMD level; bits are the same on levels 3 and 4. */
@@ -85,7 +85,7 @@ const xc_kernels *xc_kernels_at(int level);
 /** What a functional of libxc is. */
 typedef enum xc_kind {
   XC_KIND_GOOD,
-  XC_KIND_MGGA,
+  XC_KIND_LAPLACIAN,
   XC_KIND_RANGE_SEPARATED,
   XC_KIND_NON_LOCAL,
   XC_KIND_KINETIC,
@@ -96,10 +96,20 @@ typedef enum xc_kind {
 
 typedef struct xc_library_info {
   xc_kind kind;
-  int gga;
+  int gga, tau;
   double exchange;     /**< fraction of exact exchange */
   char title[XC_NAME]; /**< such as "M06-2X" */
 } xc_library_info;
+
+/** Arrays of n points: rho, tau [n][1], sigma [n][1]; polarised [n][2] and [n][3]. */
+typedef struct xc_library_in {
+  const double *rho, *sigma, *tau;
+} xc_library_in;
+
+/** Likewise; e [n], per particle. */
+typedef struct xc_library_out {
+  double *e, *vrho, *vsigma, *vtau;
+} xc_library_out;
 
 /** libxc behind a door: xc_functional_libxc.c, or xc_functional_none.c in a build without it. */
 typedef struct xc_library {
@@ -114,11 +124,10 @@ typedef struct xc_library {
   void (*close)(void *handle);
   /**
    * Values at n points in libxc's order, spins innermost.
-   * @param[in]  rho, sigma  [n][1] and [n][1], polarised [n][2] and [n][3]
-   * @param[out] e           [n], per particle; vrho, vsigma as rho, sigma; 0 for a local functional
+   * @param[in]  in   as below; what the functional does not depend on is ignored
+   * @param[out] out  likewise; 0 of what it does not depend on
    */
-  void (*eval)(const void *handle, int64_t n, const double *rho, const double *sigma, double *e,
-               double *vrho, double *vsigma);
+  void (*eval)(const void *handle, int64_t n, const xc_library_in *in, const xc_library_out *out);
 } xc_library;
 
 extern const xc_library xc_library_libxc;

@@ -41,7 +41,7 @@ const xc_published *xc_published_find(const char *name) {
 }
 
 const char *xc_lacks_text(unsigned lacks, char text[XC_TEXT]) {
-  static const char *const words[] = {"the kinetic-energy density or Laplacian of a meta-GGA",
+  static const char *const words[] = {"the Laplacian of a meta-GGA",
                                       "range-separated exact exchange",
                                       "a correction for dispersion",
                                       "non-local correlation",

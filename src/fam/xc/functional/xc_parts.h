@@ -2,7 +2,7 @@
  * @file xc_parts.h
  * The parts with formulas of our own, and their mixtures: lists of one row each. Weights, sums at a
  * point, kernels, names and tests follow them; the formulas are in xc_fn_lda_body.h and
- * xc_fn_gga_body.h.
+ * xc_fn_gga_body.h and xc_fn_mgga_body.h.
  */
 #ifndef TSL_FAM_XC_PARTS_H
 #define TSL_FAM_XC_PARTS_H
@@ -11,23 +11,30 @@
 
 /**
  * X(name, form, threshold, libxc): a part, what its formulas take, the density below which it is 0
- * (XC_LEAST_<threshold> of xc_fn.h; parts other than GGA_C share COMMON), libxc's name. By form:
+ * (XC_LEAST_<threshold> of xc_fn.h; LDA_X, LDA_C and GGA_X have COMMON), libxc's name. By form:
  *
  *   LDA_X  exchange of a spin           xc_<name>(density, e, v)
  *   GGA_X  the same with its gradient   xc_<name>(density, sigma, e, v, s)
  *   LDA_C  correlation of a particle    xc_<name>_rks(sqrt(r_s), r_s) and xc_<name>_uks(spins)
  *   GGA_C  correlation                  xc_<name>_rks(weight, density, sigma, sums) and
  *                                       xc_<name>_uks(weight, spins, saa, sab, sbb, sums)
+ *   MGGA_X  exchange of a spin          xc_<name>(density, sigma, tau, e, v, s, t)
+ *   MGGA_C  correlation                 xc_<name>_rks(weight, density, sigma, tau, sums) and
+ *                                       xc_<name>_uks(weight, spins, saa, sab, sbb, tau, sums)
  */
-#define XC_PART_LIST(X)                      \
-  X(slater, LDA_X, COMMON, "lda_x")          \
-  X(vwn5, LDA_C, COMMON, "lda_c_vwn")        \
-  X(vwn_rpa, LDA_C, COMMON, "lda_c_vwn_rpa") \
-  X(pw92, LDA_C, COMMON, "lda_c_pw_mod")     \
-  X(pbe_x, GGA_X, COMMON, "gga_x_pbe")       \
-  X(pbe_c, GGA_C, PBE_C, "gga_c_pbe")        \
-  X(b88, GGA_X, COMMON, "gga_x_b88")         \
-  X(lyp, GGA_C, LYP, "gga_c_lyp")
+#define XC_PART_LIST(X)                          \
+  X(slater, LDA_X, COMMON, "lda_x")              \
+  X(vwn5, LDA_C, COMMON, "lda_c_vwn")            \
+  X(vwn_rpa, LDA_C, COMMON, "lda_c_vwn_rpa")     \
+  X(pw92, LDA_C, COMMON, "lda_c_pw_mod")         \
+  X(pbe_x, GGA_X, COMMON, "gga_x_pbe")           \
+  X(pbe_c, GGA_C, PBE_C, "gga_c_pbe")            \
+  X(b88, GGA_X, COMMON, "gga_x_b88")             \
+  X(lyp, GGA_C, LYP, "gga_c_lyp")                \
+  X(tpss_x, MGGA_X, COMMON, "mgga_x_tpss")       \
+  X(tpss_c, MGGA_C, COMMON, "mgga_c_tpss")       \
+  X(r2scan_x, MGGA_X, R2SCAN_X, "mgga_x_r2scan") \
+  X(r2scan_c, MGGA_C, COMMON, "mgga_c_r2scan")
 
 /**
  * Functionals with a kernel of their own: X(name, fraction of exact exchange, parts, what it is),
@@ -41,7 +48,11 @@
   X(b3lyp, 0.2, W(slater, 0.08) W(vwn_rpa, 0.19) W(b88, 0.72) W(lyp, 0.81),         \
     "Becke's three parameters, VWN of RPA")                                         \
   X(b3lyp5, 0.2, W(slater, 0.08) W(vwn5, 0.19) W(b88, 0.72) W(lyp, 0.81),           \
-    "Becke's three parameters, VWN5")
+    "Becke's three parameters, VWN5")                                               \
+  X(tpss, 0, W(tpss_x, 1) W(tpss_c, 1), "Tao, Perdew, Staroverov, Scuseria")        \
+  X(tpssh, 0.1, W(tpss_x, 0.9) W(tpss_c, 1), "TPSS with a tenth of exact exchange") \
+  X(r2scan, 0, W(r2scan_x, 1) W(r2scan_c, 1), "Furness, Kaplan, Ning, Perdew, Sun") \
+  X(r2scan0, 0.25, W(r2scan_x, 0.75) W(r2scan_c, 1), "r2SCAN with a quarter of exact exchange")
 
 /** Weights of the parts. */
 typedef struct xc_mix {
@@ -72,6 +83,8 @@ enum {
 #define XC_GGA_LDA_C 0
 #define XC_GGA_GGA_X 1
 #define XC_GGA_GGA_C 1
+#define XC_GGA_MGGA_X 1
+#define XC_GGA_MGGA_C 1
 #define X(name, form, ...) XC_PART_GGA_##name = XC_GGA_##form,
   XC_PART_LIST(X)
 #undef X
@@ -81,6 +94,25 @@ enum {
 #undef X
 #undef W
           XC_N_GGA
+};
+
+/** 1 where tau is needed: XC_PART_TAU_slater, ... and XC_OWN_TAU_pbe, ... */
+enum {
+#define XC_TAU_LDA_X 0
+#define XC_TAU_LDA_C 0
+#define XC_TAU_GGA_X 0
+#define XC_TAU_GGA_C 0
+#define XC_TAU_MGGA_X 1
+#define XC_TAU_MGGA_C 1
+#define X(name, form, ...) XC_PART_TAU_##name = XC_TAU_##form,
+  XC_PART_LIST(X)
+#undef X
+#define X(name, exact, parts, ...) XC_OWN_TAU_##name = 0 parts,
+#define W(part, weight) | (int)XC_PART_TAU_##part
+      XC_OWN_LIST(X, W)
+#undef X
+#undef W
+          XC_N_TAU
 };
 
 /* xc_mix_pbe(), ...: weights known when compiling. */

@@ -54,7 +54,51 @@
   X("B97-K", "hyb_gga_xc_b97_k")                               \
   X("SOGGA11-X", "hyb_gga_x_sogga11_x + gga_c_sogga11_x")      \
   X("APF", "hyb_gga_xc_apf")                                   \
-  X("EDF2", "hyb_gga_xc_edf2")
+  X("EDF2", "hyb_gga_xc_edf2")                                 \
+  X("TPSS0", "0.25*hf + 0.75*mgga_x_tpss + mgga_c_tpss")       \
+  X("revTPSS", "mgga_x_revtpss + mgga_c_revtpss")              \
+  X("revTPSSh", "hyb_mgga_xc_revtpssh")                        \
+  X("PKZB", "mgga_x_pkzb + mgga_c_pkzb")                       \
+  X("VSXC", "mgga_x_gvt4 + mgga_c_vsxc")                       \
+  X("tHCTH", "mgga_x_tau_hcth + gga_c_hcth_a")                 \
+  X("tHCTHh", "hyb_mgga_x_tau_hcth + gga_c_hyb_tau_hcth")      \
+  X("TM", "mgga_x_tm + mgga_c_tm")                             \
+  X("revTM", "mgga_x_revtm + mgga_c_revtm")                    \
+  X("SCAN", "mgga_x_scan + mgga_c_scan")                       \
+  X("SCAN0", "hyb_mgga_x_scan0 + mgga_c_scan")                 \
+  X("rSCAN", "mgga_x_rscan + mgga_c_rscan")                    \
+  X("r4SCAN", "mgga_x_r4scan + mgga_c_r2scan")                 \
+  X("r2SCANh", "0.1*hf + 0.9*mgga_x_r2scan + mgga_c_r2scan")   \
+  X("r2SCAN50", "0.5*hf + 0.5*mgga_x_r2scan + mgga_c_r2scan")  \
+  X("MS0", "mgga_x_ms0 + gga_c_regtpss")                       \
+  X("MS1", "mgga_x_ms1 + gga_c_regtpss")                       \
+  X("MS2", "mgga_x_ms2 + gga_c_regtpss")                       \
+  X("MS2h", "hyb_mgga_x_ms2h + gga_c_regtpss")                 \
+  X("MVS", "mgga_x_mvs + gga_c_regtpss")                       \
+  X("MVSh", "hyb_mgga_x_mvsh + gga_c_regtpss")                 \
+  X("TASK", "mgga_x_task + lda_c_pw")                          \
+  X("M05", "hyb_mgga_x_m05 + mgga_c_m05")                      \
+  X("M05-2X", "hyb_mgga_x_m05_2x + mgga_c_m05_2x")             \
+  X("M06", "hyb_mgga_x_m06 + mgga_c_m06")                      \
+  X("M06-L", "mgga_x_m06_l + mgga_c_m06_l")                    \
+  X("M06-2X", "hyb_mgga_x_m06_2x + mgga_c_m06_2x")             \
+  X("M06-HF", "hyb_mgga_x_m06_hf + mgga_c_m06_hf")             \
+  X("revM06", "hyb_mgga_x_revm06 + mgga_c_revm06")             \
+  X("revM06-L", "mgga_x_revm06_l + mgga_c_revm06_l")           \
+  X("M08-HX", "hyb_mgga_x_m08_hx + mgga_c_m08_hx")             \
+  X("M08-SO", "hyb_mgga_x_m08_so + mgga_c_m08_so")             \
+  X("M11-L", "mgga_x_m11_l + mgga_c_m11_l")                    \
+  X("MN12-L", "mgga_x_mn12_l + mgga_c_mn12_l")                 \
+  X("MN15", "hyb_mgga_x_mn15 + mgga_c_mn15")                   \
+  X("MN15-L", "mgga_x_mn15_l + mgga_c_mn15_l")                 \
+  X("BMK", "hyb_mgga_x_bmk + gga_c_bmk")                       \
+  X("PW6B95", "hyb_mgga_xc_pw6b95")                            \
+  X("PWB6K", "hyb_mgga_xc_pwb6k")                              \
+  X("B1B95", "hyb_mgga_xc_b88b95")                             \
+  X("BB1K", "hyb_mgga_xc_bb1k")                                \
+  X("mPW1B95", "hyb_mgga_xc_mpw1b95")                          \
+  X("mPWB1K", "hyb_mgga_xc_mpwb1k")                            \
+  X("mBEEF", "mgga_x_mbeef + gga_c_pbe_sol")
 
 /** X(name, sum): other spellings of these and of own functionals. */
 #define XC_SPELLING_LIST(X)        \
@@ -68,11 +112,13 @@
   X("BHLYP", "bhandhlyp")          \
   X("BHHLYP", "bhandhlyp")         \
   X("mPW1PW", "mpw1pw91")          \
-  X("mPWPW", "mpwpw91")
+  X("mPWPW", "mpwpw91")            \
+  X("hyb_mgga_xc_tpssh", "tpssh")  \
+  X("hyb_mgga_xc_tpss0", "tpss0")
 
 /** Parts of functionals that are not computed here, as bits. */
 enum {
-  XC_LACKS_TAU = 1,
+  XC_LACKS_LAPLACIAN = 1,
   XC_LACKS_RANGE = 2,
   XC_LACKS_DISPERSION = 4,
   XC_LACKS_NON_LOCAL = 8,
@@ -81,174 +127,125 @@ enum {
 };
 
 /** X(name, what is lacking): refused. */
-#define XC_LACKING_LIST(X)                                             \
-  X("TPSS", XC_LACKS_TAU)                                              \
-  X("revTPSS", XC_LACKS_TAU)                                           \
-  X("TPSSh", XC_LACKS_TAU)                                             \
-  X("revTPSSh", XC_LACKS_TAU)                                          \
-  X("TPSS0", XC_LACKS_TAU)                                             \
-  X("PKZB", XC_LACKS_TAU)                                              \
-  X("VSXC", XC_LACKS_TAU)                                              \
-  X("tHCTH", XC_LACKS_TAU)                                             \
-  X("tHCTHh", XC_LACKS_TAU)                                            \
-  X("TM", XC_LACKS_TAU)                                                \
-  X("revTM", XC_LACKS_TAU)                                             \
-  X("SCAN", XC_LACKS_TAU)                                              \
-  X("revSCAN", XC_LACKS_TAU)                                           \
-  X("rSCAN", XC_LACKS_TAU)                                             \
-  X("r2SCAN", XC_LACKS_TAU)                                            \
-  X("r4SCAN", XC_LACKS_TAU)                                            \
-  X("SCAN0", XC_LACKS_TAU)                                             \
-  X("r2SCANh", XC_LACKS_TAU)                                           \
-  X("r2SCAN0", XC_LACKS_TAU)                                           \
-  X("r2SCAN50", XC_LACKS_TAU)                                          \
-  X("SCANL", XC_LACKS_TAU)                                             \
-  X("r2SCANL", XC_LACKS_TAU)                                           \
-  X("MS0", XC_LACKS_TAU)                                               \
-  X("MS1", XC_LACKS_TAU)                                               \
-  X("MS2", XC_LACKS_TAU)                                               \
-  X("MS2h", XC_LACKS_TAU)                                              \
-  X("MVS", XC_LACKS_TAU)                                               \
-  X("MVSh", XC_LACKS_TAU)                                              \
-  X("TASK", XC_LACKS_TAU)                                              \
-  X("M05", XC_LACKS_TAU)                                               \
-  X("M05-2X", XC_LACKS_TAU)                                            \
-  X("M06", XC_LACKS_TAU)                                               \
-  X("M06-L", XC_LACKS_TAU)                                             \
-  X("M06-2X", XC_LACKS_TAU)                                            \
-  X("M06-HF", XC_LACKS_TAU)                                            \
-  X("revM06", XC_LACKS_TAU)                                            \
-  X("revM06-L", XC_LACKS_TAU)                                          \
-  X("M08-HX", XC_LACKS_TAU)                                            \
-  X("M08-SO", XC_LACKS_TAU)                                            \
-  X("M11-L", XC_LACKS_TAU)                                             \
-  X("MN12-L", XC_LACKS_TAU)                                            \
-  X("MN15", XC_LACKS_TAU)                                              \
-  X("MN15-L", XC_LACKS_TAU)                                            \
-  X("BMK", XC_LACKS_TAU)                                               \
-  X("PW6B95", XC_LACKS_TAU)                                            \
-  X("PWB6K", XC_LACKS_TAU)                                             \
-  X("B1B95", XC_LACKS_TAU)                                             \
-  X("BB1K", XC_LACKS_TAU)                                              \
-  X("mPW1B95", XC_LACKS_TAU)                                           \
-  X("mPWB1K", XC_LACKS_TAU)                                            \
-  X("M11", XC_LACKS_TAU | XC_LACKS_RANGE)                              \
-  X("revM11", XC_LACKS_TAU | XC_LACKS_RANGE)                           \
-  X("M06-SX", XC_LACKS_TAU | XC_LACKS_RANGE)                           \
-  X("MN12-SX", XC_LACKS_TAU | XC_LACKS_RANGE)                          \
-  X("B97M-V", XC_LACKS_TAU | XC_LACKS_NON_LOCAL)                       \
-  X("B97M-rV", XC_LACKS_TAU | XC_LACKS_NON_LOCAL)                      \
-  X("wB97M-V", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)     \
-  X("wB97M-rV", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)    \
-  X("B97M-D3BJ", XC_LACKS_TAU | XC_LACKS_DISPERSION)                   \
-  X("B97M-D4", XC_LACKS_TAU | XC_LACKS_DISPERSION)                     \
-  X("wB97M-D3BJ", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_DISPERSION) \
-  X("wB97M-D4", XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_DISPERSION)   \
-  X("mBEEF", XC_LACKS_TAU)                                             \
-  X("mBEEF-vdW", XC_LACKS_TAU | XC_LACKS_NON_LOCAL)                    \
-  X("r2SCAN-3c", XC_LACKS_TAU | XC_LACKS_DISPERSION | XC_LACKS_BASIS)  \
-  X("HSE", XC_LACKS_RANGE)                                             \
-  X("HSE03", XC_LACKS_RANGE)                                           \
-  X("HSE06", XC_LACKS_RANGE)                                           \
-  X("HSE12", XC_LACKS_RANGE)                                           \
-  X("HSEsol", XC_LACKS_RANGE)                                          \
-  X("HISS", XC_LACKS_RANGE)                                            \
-  X("N12-SX", XC_LACKS_RANGE)                                          \
-  X("CAM-B3LYP", XC_LACKS_RANGE)                                       \
-  X("CAM-QTP00", XC_LACKS_RANGE)                                       \
-  X("CAM-QTP01", XC_LACKS_RANGE)                                       \
-  X("CAM-QTP02", XC_LACKS_RANGE)                                       \
-  X("CAM-PBE0", XC_LACKS_RANGE)                                        \
-  X("LC-BLYP", XC_LACKS_RANGE)                                         \
-  X("LC-PBE", XC_LACKS_RANGE)                                          \
-  X("LC-wPBE", XC_LACKS_RANGE)                                         \
-  X("LC-wPBEh", XC_LACKS_RANGE)                                        \
-  X("LRC-wPBE", XC_LACKS_RANGE)                                        \
-  X("LRC-wPBEh", XC_LACKS_RANGE)                                       \
-  X("wPBEh", XC_LACKS_RANGE)                                           \
-  X("wB97", XC_LACKS_RANGE)                                            \
-  X("wB97X", XC_LACKS_RANGE)                                           \
-  X("wB97X-D", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                   \
-  X("wB97X-D3", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
-  X("wB97X-D3BJ", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
-  X("wB97X-D4", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
-  X("wB97X-V", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                    \
-  X("wB97X-rV", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                   \
-  X("wB97X-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
-  X("HSE-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION | XC_LACKS_BASIS)   \
-  X("LC-VV10", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                    \
-  X("B97-D", XC_LACKS_DISPERSION)                                      \
-  X("B97-D2", XC_LACKS_DISPERSION)                                     \
-  X("B97-D3", XC_LACKS_DISPERSION)                                     \
-  X("B97-D3BJ", XC_LACKS_DISPERSION)                                   \
-  X("APFD", XC_LACKS_DISPERSION)                                       \
-  X("SSB-D", XC_LACKS_DISPERSION)                                      \
-  X("S12g", XC_LACKS_DISPERSION)                                       \
-  X("S12h", XC_LACKS_DISPERSION)                                       \
-  X("CAM-S12g", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
-  X("CAM-S12h", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                  \
-  X("OPBE-D", XC_LACKS_DISPERSION)                                     \
-  X("OLYP-D", XC_LACKS_DISPERSION)                                     \
-  X("D2", XC_LACKS_DISPERSION)                                         \
-  X("D3", XC_LACKS_DISPERSION)                                         \
-  X("D3BJ", XC_LACKS_DISPERSION)                                       \
-  X("D4", XC_LACKS_DISPERSION)                                         \
-  X("B97-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                    \
-  X("B3LYP-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                  \
-  X("PBEh-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                   \
-  X("HF-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                     \
-  X("BEEF-vdW", XC_LACKS_NON_LOCAL)                                    \
-  X("vdW-DF", XC_LACKS_NON_LOCAL)                                      \
-  X("vdW-DF2", XC_LACKS_NON_LOCAL)                                     \
-  X("vdW-DF-cx", XC_LACKS_NON_LOCAL)                                   \
-  X("rev-vdW-DF2", XC_LACKS_NON_LOCAL)                                 \
-  X("optPBE-vdW", XC_LACKS_NON_LOCAL)                                  \
-  X("optB88-vdW", XC_LACKS_NON_LOCAL)                                  \
-  X("optB86b-vdW", XC_LACKS_NON_LOCAL)                                 \
-  X("VV10", XC_LACKS_NON_LOCAL)                                        \
-  X("rVV10", XC_LACKS_NON_LOCAL)                                       \
-  X("B2PLYP", XC_LACKS_PT2)                                            \
-  X("B2GP-PLYP", XC_LACKS_PT2)                                         \
-  X("B2K-PLYP", XC_LACKS_PT2)                                          \
-  X("B2T-PLYP", XC_LACKS_PT2)                                          \
-  X("B2NC-PLYP", XC_LACKS_PT2)                                         \
-  X("mPW2PLYP", XC_LACKS_PT2)                                          \
-  X("mPW2K-PLYP", XC_LACKS_PT2)                                        \
-  X("PBE0-DH", XC_LACKS_PT2)                                           \
-  X("PBE0-2", XC_LACKS_PT2)                                            \
-  X("PBE-QIDH", XC_LACKS_PT2)                                          \
-  X("B2PI-PLYP", XC_LACKS_PT2)                                         \
-  X("XYG3", XC_LACKS_PT2)                                              \
-  X("XYGJ-OS", XC_LACKS_PT2)                                           \
-  X("ROB2PLYP", XC_LACKS_PT2)                                          \
-  X("B2PLYP-D", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                    \
-  X("B2PLYP-D3", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                   \
-  X("B2PLYP-D3BJ", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                 \
-  X("DSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                    \
-  X("DSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
-  X("DSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                     \
-  X("DSD-PBEB95", XC_LACKS_PT2 | XC_LACKS_DISPERSION | XC_LACKS_TAU)   \
-  X("revDSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                 \
-  X("revDSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
-  X("revDSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)               \
-  X("PWPB95", XC_LACKS_PT2 | XC_LACKS_TAU)                             \
-  X("PTPSS", XC_LACKS_PT2 | XC_LACKS_TAU)                              \
-  X("TPSS0-DH", XC_LACKS_PT2 | XC_LACKS_TAU)                           \
-  X("SCAN0-2", XC_LACKS_PT2 | XC_LACKS_TAU)                            \
-  X("Pr2SCAN50", XC_LACKS_PT2 | XC_LACKS_TAU)                          \
-  X("RSX-QIDH", XC_LACKS_PT2 | XC_LACKS_RANGE)                         \
-  X("RSX-0DH", XC_LACKS_PT2 | XC_LACKS_RANGE)                          \
-  X("wB2PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                          \
-  X("wB2GP-PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                       \
-  X("wB97X-2", XC_LACKS_PT2 | XC_LACKS_RANGE)                          \
-  X("wB97M(2)", XC_LACKS_PT2 | XC_LACKS_TAU | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)
+#define XC_LACKING_LIST(X)                                           \
+  X("SCANL", XC_LACKS_LAPLACIAN)                                     \
+  X("r2SCANL", XC_LACKS_LAPLACIAN)                                   \
+  X("M11", XC_LACKS_RANGE)                                           \
+  X("revM11", XC_LACKS_RANGE)                                        \
+  X("M06-SX", XC_LACKS_RANGE)                                        \
+  X("MN12-SX", XC_LACKS_RANGE)                                       \
+  X("B97M-V", XC_LACKS_NON_LOCAL)                                    \
+  X("B97M-rV", XC_LACKS_NON_LOCAL)                                   \
+  X("wB97M-V", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                  \
+  X("wB97M-rV", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                 \
+  X("B97M-D3BJ", XC_LACKS_DISPERSION)                                \
+  X("B97M-D4", XC_LACKS_DISPERSION)                                  \
+  X("wB97M-D3BJ", XC_LACKS_RANGE | XC_LACKS_DISPERSION)              \
+  X("wB97M-D4", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
+  X("mBEEF-vdW", XC_LACKS_NON_LOCAL)                                 \
+  X("r2SCAN-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)               \
+  X("HSE", XC_LACKS_RANGE)                                           \
+  X("HSE03", XC_LACKS_RANGE)                                         \
+  X("HSE06", XC_LACKS_RANGE)                                         \
+  X("HSE12", XC_LACKS_RANGE)                                         \
+  X("HSEsol", XC_LACKS_RANGE)                                        \
+  X("HISS", XC_LACKS_RANGE)                                          \
+  X("N12-SX", XC_LACKS_RANGE)                                        \
+  X("CAM-B3LYP", XC_LACKS_RANGE)                                     \
+  X("CAM-QTP00", XC_LACKS_RANGE)                                     \
+  X("CAM-QTP01", XC_LACKS_RANGE)                                     \
+  X("CAM-QTP02", XC_LACKS_RANGE)                                     \
+  X("CAM-PBE0", XC_LACKS_RANGE)                                      \
+  X("LC-BLYP", XC_LACKS_RANGE)                                       \
+  X("LC-PBE", XC_LACKS_RANGE)                                        \
+  X("LC-wPBE", XC_LACKS_RANGE)                                       \
+  X("LC-wPBEh", XC_LACKS_RANGE)                                      \
+  X("LRC-wPBE", XC_LACKS_RANGE)                                      \
+  X("LRC-wPBEh", XC_LACKS_RANGE)                                     \
+  X("wPBEh", XC_LACKS_RANGE)                                         \
+  X("wB97", XC_LACKS_RANGE)                                          \
+  X("wB97X", XC_LACKS_RANGE)                                         \
+  X("wB97X-D", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                 \
+  X("wB97X-D3", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
+  X("wB97X-D3BJ", XC_LACKS_RANGE | XC_LACKS_DISPERSION)              \
+  X("wB97X-D4", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
+  X("wB97X-V", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                  \
+  X("wB97X-rV", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                 \
+  X("wB97X-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
+  X("HSE-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION | XC_LACKS_BASIS) \
+  X("LC-VV10", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                  \
+  X("B97-D", XC_LACKS_DISPERSION)                                    \
+  X("B97-D2", XC_LACKS_DISPERSION)                                   \
+  X("B97-D3", XC_LACKS_DISPERSION)                                   \
+  X("B97-D3BJ", XC_LACKS_DISPERSION)                                 \
+  X("APFD", XC_LACKS_DISPERSION)                                     \
+  X("SSB-D", XC_LACKS_DISPERSION)                                    \
+  X("S12g", XC_LACKS_DISPERSION)                                     \
+  X("S12h", XC_LACKS_DISPERSION)                                     \
+  X("CAM-S12g", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
+  X("CAM-S12h", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
+  X("OPBE-D", XC_LACKS_DISPERSION)                                   \
+  X("OLYP-D", XC_LACKS_DISPERSION)                                   \
+  X("D2", XC_LACKS_DISPERSION)                                       \
+  X("D3", XC_LACKS_DISPERSION)                                       \
+  X("D3BJ", XC_LACKS_DISPERSION)                                     \
+  X("D4", XC_LACKS_DISPERSION)                                       \
+  X("B97-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                  \
+  X("B3LYP-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                \
+  X("PBEh-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                 \
+  X("HF-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                   \
+  X("BEEF-vdW", XC_LACKS_NON_LOCAL)                                  \
+  X("vdW-DF", XC_LACKS_NON_LOCAL)                                    \
+  X("vdW-DF2", XC_LACKS_NON_LOCAL)                                   \
+  X("vdW-DF-cx", XC_LACKS_NON_LOCAL)                                 \
+  X("rev-vdW-DF2", XC_LACKS_NON_LOCAL)                               \
+  X("optPBE-vdW", XC_LACKS_NON_LOCAL)                                \
+  X("optB88-vdW", XC_LACKS_NON_LOCAL)                                \
+  X("optB86b-vdW", XC_LACKS_NON_LOCAL)                               \
+  X("VV10", XC_LACKS_NON_LOCAL)                                      \
+  X("rVV10", XC_LACKS_NON_LOCAL)                                     \
+  X("B2PLYP", XC_LACKS_PT2)                                          \
+  X("B2GP-PLYP", XC_LACKS_PT2)                                       \
+  X("B2K-PLYP", XC_LACKS_PT2)                                        \
+  X("B2T-PLYP", XC_LACKS_PT2)                                        \
+  X("B2NC-PLYP", XC_LACKS_PT2)                                       \
+  X("mPW2PLYP", XC_LACKS_PT2)                                        \
+  X("mPW2K-PLYP", XC_LACKS_PT2)                                      \
+  X("PBE0-DH", XC_LACKS_PT2)                                         \
+  X("PBE0-2", XC_LACKS_PT2)                                          \
+  X("PBE-QIDH", XC_LACKS_PT2)                                        \
+  X("B2PI-PLYP", XC_LACKS_PT2)                                       \
+  X("XYG3", XC_LACKS_PT2)                                            \
+  X("XYGJ-OS", XC_LACKS_PT2)                                         \
+  X("ROB2PLYP", XC_LACKS_PT2)                                        \
+  X("B2PLYP-D", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
+  X("B2PLYP-D3", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                 \
+  X("B2PLYP-D3BJ", XC_LACKS_PT2 | XC_LACKS_DISPERSION)               \
+  X("DSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
+  X("DSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                \
+  X("DSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                   \
+  X("DSD-PBEB95", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                \
+  X("revDSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)               \
+  X("revDSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                \
+  X("revDSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)             \
+  X("PWPB95", XC_LACKS_PT2)                                          \
+  X("PTPSS", XC_LACKS_PT2)                                           \
+  X("TPSS0-DH", XC_LACKS_PT2)                                        \
+  X("SCAN0-2", XC_LACKS_PT2)                                         \
+  X("Pr2SCAN50", XC_LACKS_PT2)                                       \
+  X("RSX-QIDH", XC_LACKS_PT2 | XC_LACKS_RANGE)                       \
+  X("RSX-0DH", XC_LACKS_PT2 | XC_LACKS_RANGE)                        \
+  X("wB2PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                        \
+  X("wB2GP-PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                     \
+  X("wB97X-2", XC_LACKS_PT2 | XC_LACKS_RANGE)                        \
+  X("wB97M(2)", XC_LACKS_PT2 | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)
 
 /** X(name, what to write): names of several functionals; refused, as nobody can tell which. */
 #define XC_AMBIGUOUS_LIST(X)                                                     \
   X("LDA", "svwn5, spw92 or lda_x + lda_c_vwn_rpa, or lda_x for exchange alone") \
   X("LSDA", "svwn5, spw92 or lda_x + lda_c_vwn_rpa")                             \
   X("SVWN", "svwn5 or, with the fit to RPA, lda_x + lda_c_vwn_rpa")              \
-  X("B98", "sb98_2c for Schmider and Becke's; Becke's is a meta-GGA, not computed here")
+  X("B98", "sb98_2c for Schmider and Becke's; Becke's is one of the Laplacian, not computed here")
 
 /** Names of those that are computed, each with ", " before it, for messages. */
 #define XC_PUBLISHED_NAME(name, ...) ", " name
