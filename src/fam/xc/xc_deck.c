@@ -126,6 +126,13 @@ static const tsl_key scf_keys[] = {
      "Combinations of functions with a smaller eigenvalue of the overlap are left out."},
     {0}};
 
+static const tsl_key serve_keys[] = {
+    {"remote", TSL_KEY_BOOL, IN(serve, remote), "no", 0, 0, NULL, NULL, 0,
+     "The server that --ipi tcp:HOST:PORT names may be on another host."},
+    {"wait", TSL_KEY_REAL, IN(serve, wait), "10", 0, 86400, NULL, NULL, 0,
+     "So long the server may take to appear, s."},
+    {0}};
+
 const tsl_key xc_keys[] = {
     {"molecule", TSL_KEY_MAP, AT(molecule), "", 0, 0, NULL, molecule_keys, SIZE(molecule),
      "Atoms, charge and multiplicity."},
@@ -162,6 +169,8 @@ const tsl_key xc_keys[] = {
     {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
     {"smearing", TSL_KEY_MAP, AT(smearing), "", 0, 0, NULL, smearing_keys, SIZE(smearing),
      "Fractional occupations."},
+    {"serve", TSL_KEY_MAP, AT(serve), "", 0, 0, NULL, serve_keys, SIZE(serve),
+     "For `tesela serve` alone."},
     {"molden", TSL_KEY_TEXT, AT(files[XC_FILE_MOLDEN]), "", 0, 0, NULL, NULL, 0,
      "Orbitals for viewers are written to this file, .molden."},
     {"qcschema", TSL_KEY_TEXT, AT(files[XC_FILE_QCSCHEMA]), "", 0, 0, NULL, NULL, 0,
@@ -295,9 +304,9 @@ done:
   return err;
 }
 
-tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s) {
+tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s, bool molecule) {
   tsl_err err = TSL_OK;
-  TSL_TRY(check_molecule(deck, s));
+  if (molecule) TSL_TRY(check_molecule(deck, s));
   TSL_TRY(check_use(deck, s));
 done:
   return err;

@@ -29,6 +29,10 @@ typedef struct xc_deck {
     int32_t kind;
     double width;
   } smearing;
+  struct {
+    bool remote;
+    double wait;
+  } serve;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t task, functions, source, coulomb, exchange, reference, parallel, precision;
   bool reproducible, hirshfeld;
@@ -65,8 +69,9 @@ enum { XC_REFERENCE_AUTO, XC_REFERENCE_RESTRICTED, XC_REFERENCE_UNRESTRICTED };
 
 /** Deck of a QCSchema file, .json, that is run as it is. */
 tsl_err xc_adopt(const char *file, char **text);
-/** Keys that exclude each other, or that a choice does not use. */
-tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s);
+/** Keys that exclude each other, or that a choice does not use.
+ *  @param[in] molecule  the deck has to have one */
+tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s, bool molecule);
 /** Those of gradients, when it is known whether one is asked for. */
 tsl_err xc_deck_check_gradient(const tsl_deck *deck, bool gradient);
 /** The grid's rule: a preset, its parts replaced by what the deck gives. */
@@ -141,14 +146,24 @@ static inline xc_own *xc_own_of(const tsl_problem *problem) {
  */
 tsl_err xc_basis_folder(char folder[XC_FOLDER]);
 
-/** Read the molecule and the sets, find the functional. */
-tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
+/** Read the molecule and the sets, find the functional.
+ *  @param[in] talk  of a served job: it has the molecule and what is asked for; else NULL */
+struct xc_talk;
+tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const struct xc_talk *talk, xc_own *own,
+                xc_params *p);
 
 /**
  * Read the density of an output of family xc.
  * @return TSL_ERR_INPUT naming what is of other atoms or too far away
  */
 tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_basis *basis,
+                      xc_start *start);
+/** Keep the densities of a field. */
+tsl_err xc_start_keep(const xc_molecule *molecule, const xc_basis *basis, const xc_scf *scf,
+                      xc_start *start);
+/** What was kept, for the same atoms at other places; nothing, when one of them is farther away than
+ *  xc_start_read allows. */
+tsl_err xc_start_copy(const xc_start *kept, const xc_molecule *molecule, const xc_basis *basis,
                       xc_start *start);
 /**
  * Begin the field with a file's density: orbitals are made orthonormal again where atoms have

@@ -35,9 +35,10 @@ done:
 /** The first density. @param[out] work  [n][n] */
 static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double *work) {
   tsl_err err = TSL_OK;
-  if (s->guess.file != NULL) {
+  if (own->start.density != NULL) {
+    const char *name = s->guess.file != NULL ? s->guess.file : "the last density";
     TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
-                           xc_start_apply(s->guess.file, &own->orbital, &own->start, &own->scf)));
+                           xc_start_apply(name, &own->orbital, &own->start, &own->scf)));
   } else if (own->spins != NULL) {
     TSL_TRY(guess_spins(own));
   } else {

@@ -1,5 +1,5 @@
 /* From a deck to parameters and fields, and the family itself. */
-#include "xc_family.h"
+#include "xc_talk.h"
 #include "xc_fixed.h"
 #include "xc_matrix.h"
 #include "xc_memory.h"
@@ -305,15 +305,16 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   xc_deck s = {.basis = NULL};
   xc_grid grid = {.n = 0};
+  const xc_talk *talk = xc_talk_of(problem);
   TSL_TRY(tsl_alloc(1, sizeof(xc_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(xc_params);
   TSL_TRY(tsl_alloc(1, sizeof(xc_own), "the field", &problem->own));
   xc_own *own = problem->own;
   xc_params *p = problem->params;
   TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
-  TSL_TRY(xc_deck_check(deck, &s));
+  TSL_TRY(xc_deck_check(deck, &s, talk == NULL || talk->protocol->deck_molecule));
   TSL_TRY(xc_files_check(deck, &s));
-  TSL_TRY(xc_load(deck, &s, own, p));
+  TSL_TRY(xc_load(deck, &s, talk, own, p));
   TSL_TRY(xc_cubes_plan(deck, &s.cube, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
   own->shares = s.hirshfeld;
   xc_root_algebra(p);
@@ -376,4 +377,5 @@ const tsl_family tsl_family_xc = {
     .finish = xc_finish,
     .summary = xc_summary,
     .destroy = xc_destroy,
+    .service = &xc_service,
 };

@@ -18,6 +18,7 @@ static const struct {
     {'w', "--overwrite", NULL, false},   {'h', "--help", "-h", false},
     {'i', "--interpret", NULL, false},   {'r', "--restart", NULL, true},
     {'m', "--max-walltime", NULL, true}, {'x', "--strict", NULL, false},
+    {'p', "--ipi", NULL, true},          {'j', "--qcschema", NULL, false},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -79,6 +80,14 @@ done:
   return err;
 }
 
+static tsl_err take_protocol(tsl_options *o, tsl_protocol protocol, const char *address) {
+  if (o->serving.protocol != TSL_PROTOCOL_NONE)
+    return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
+                    "a job speaks with one side: one --ipi or --qcschema");
+  o->serving = (tsl_serving){protocol, address};
+  return TSL_OK;
+}
+
 static tsl_err options_take(tsl_options *o, char letter, const char *value) {
   switch (letter) {
   case 'o':
@@ -101,6 +110,10 @@ static tsl_err options_take(tsl_options *o, char letter, const char *value) {
   case 'x':
     o->strict = true;
     break;
+  case 'p':
+    return take_protocol(o, TSL_PROTOCOL_IPI, value);
+  case 'j':
+    return take_protocol(o, TSL_PROTOCOL_QCSCHEMA, NULL);
   case 'h':
     o->help = true;
     break;
