@@ -7,6 +7,7 @@
 
 #include "xc_basis.h"
 #include "xc_cubes.h"
+#include "xc_last.h"
 #include "xc_problem.h"
 #include "xc_scf.h"
 #include "xc_stability.h"
@@ -111,7 +112,8 @@ typedef struct xc_own {
   xc_groups groups; /**< both arrays are the fields' */
   xc_cost_rule cost;
   xc_start start;
-  double *spins; /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
+  const xc_last *last; /**< of a served job, whose it is; or NULL */
+  double *spins;       /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
   xc_scf scf;
   xc_stability stability;
   double *metric;        /**< [n_fit][n_fit] L of (P|Q) = L L^T; with fitted exchange L^-1 */
@@ -158,13 +160,8 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const struct xc_talk *ta
  */
 tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_basis *basis,
                       xc_start *start);
-/** Keep the densities of a field. */
-tsl_err xc_start_keep(const xc_molecule *molecule, const xc_basis *basis, const xc_scf *scf,
-                      xc_start *start);
-/** What was kept, for the same atoms at other places; nothing, when one of them is farther away than
- *  xc_start_read allows. */
-tsl_err xc_start_copy(const xc_start *kept, const xc_molecule *molecule, const xc_basis *basis,
-                      xc_start *start);
+/** The same shells of the same atoms, wherever those are. */
+bool xc_basis_same(const xc_basis *a, const xc_basis *b);
 /**
  * Begin the field with a file's density: orbitals are made orthonormal again where atoms have
  * moved, D' = X D X^T with X = S'^(-1/2) S^(1/2) (P.-O. Loewdin, J. Chem. Phys. 18 (1950) 365), and

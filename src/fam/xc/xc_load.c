@@ -57,8 +57,7 @@ static tsl_err take_atoms(const xc_talk *talk, xc_molecule *molecule, xc_model *
   const xc_molecule *asked = &talk->asked;
   *molecule = (xc_molecule){.charge = asked->charge, .multiplicity = asked->multiplicity};
   *model = talk->model;
-  TSL_TRY(
-      tsl_alloc(asked->n_atoms, sizeof *asked->atoms, "atoms", (void **)&molecule->atoms));
+  TSL_TRY(tsl_alloc(asked->n_atoms, sizeof *asked->atoms, "atoms", (void **)&molecule->atoms));
   molecule->n_atoms = asked->n_atoms;
   memcpy(molecule->atoms, asked->atoms, (size_t)asked->n_atoms * sizeof *asked->atoms);
 done:
@@ -132,14 +131,17 @@ static tsl_err choose_task(const tsl_deck *deck, const xc_deck *s, const char *d
                            const xc_talk *talk, int32_t *gradient) {
   tsl_err err = TSL_OK;
   const bool slope = strcmp(driver, "gradient") == 0;
-  if (driver[0] != '\0' && !slope && strcmp(driver, "energy") != 0 &&
-      strcmp(driver, "properties") != 0)
+  const bool known = slope || driver[0] == '\0' || strcmp(driver, "energy") == 0 ||
+                     strcmp(driver, "properties") == 0;
+  if (!known && talk != NULL)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: the driver is '%s'; energy, gradient and properties are computed",
+             talk->what, driver);
+  if (!known)
     TSL_DECK_FAIL(deck, "xc.molecule.json",
                   "the file's driver is '%s'; energy, gradient and properties are computed here",
                   driver);
   const bool asked = talk != NULL && driver[0] != '\0';
-  *gradient =
-      tsl_deck_given(deck, "xc.task") && !asked ? s->task == XC_TASK_GRADIENT : slope;
+  *gradient = tsl_deck_given(deck, "xc.task") && !asked ? s->task == XC_TASK_GRADIENT : slope;
   if (talk == NULL) TSL_TRY(xc_deck_check_gradient(deck, *gradient != 0));
 done:
   return err;
@@ -164,8 +166,8 @@ static tsl_err load_guess(const tsl_deck *deck, const xc_deck *s, const xc_talk 
   tsl_err err = TSL_OK;
   char *path = NULL;
   if (s->guess.spins != NULL) TSL_TRY(load_spins(deck, s, own));
-  if (talk != NULL) TSL_TRY(xc_talk_start(talk, &own->molecule, &own->orbital, &own->start));
-  if (s->guess.file == NULL || own->start.density != NULL) goto done;
+  if (talk != NULL) own->last = &talk->last;
+  if (s->guess.file == NULL || (talk != NULL && talk->last.n > 0)) goto done;
   TSL_TRY(tsl_deck_path(deck, s->guess.file, &path));
   TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
                          xc_start_read(path, &own->molecule, &own->orbital, &own->start)));

@@ -35,10 +35,13 @@ done:
 /** The first density. @param[out] work  [n][n] */
 static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double *work) {
   tsl_err err = TSL_OK;
+  bool begun = false;
+  if (own->last != NULL)
+    TSL_TRY(xc_last_begin(own->last, &own->molecule, &own->orbital, &own->scf, &begun));
+  if (begun) goto done;
   if (own->start.density != NULL) {
-    const char *name = s->guess.file != NULL ? s->guess.file : "the last density";
     TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
-                           xc_start_apply(name, &own->orbital, &own->start, &own->scf)));
+                           xc_start_apply(s->guess.file, &own->orbital, &own->start, &own->scf)));
   } else if (own->spins != NULL) {
     TSL_TRY(guess_spins(own));
   } else {
@@ -46,8 +49,8 @@ static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double
                            &own->unconverged));
     TSL_TRY(xc_scf_start(&own->scf, work));
   }
-  xc_start_clear(&own->start);
 done:
+  xc_start_clear(&own->start);
   return err;
 }
 

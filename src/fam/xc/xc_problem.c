@@ -1,8 +1,8 @@
 /* From a deck to parameters and fields, and the family itself. */
-#include "xc_talk.h"
 #include "xc_fixed.h"
 #include "xc_matrix.h"
 #include "xc_memory.h"
+#include "xc_talk.h"
 
 #include "parallel.h"
 

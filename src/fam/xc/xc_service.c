@@ -2,37 +2,8 @@
  * begins with. QCSchema's questions: xc_lines.c. */
 #include "xc_talk.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---------------------------------------------------------------- last field */
-
-static void forget_last(xc_talk *talk) {
-  xc_start_clear(&talk->last);
-  tsl_free(talk->last_z);
-  talk->last_z = NULL, talk->last_atoms = 0;
-}
-
-static tsl_err keep_last(xc_talk *talk, const tsl_problem *problem) {
-  tsl_err err = TSL_OK;
-  const xc_own *own = xc_own_of(problem);
-  const xc_molecule *m = &own->molecule;
-  forget_last(talk);
-  TSL_TRY(tsl_alloc(m->n_atoms, sizeof *talk->last_z, "atoms", (void **)&talk->last_z));
-  for (int64_t a = 0; a < m->n_atoms; a++) talk->last_z[a] = m->atoms[a].z;
-  TSL_TRY(xc_start_keep(m, &own->orbital, &own->scf, &talk->last));
-  talk->last_atoms = m->n_atoms;
-done:
-  return err;
-}
-
-tsl_err xc_talk_start(const xc_talk *talk, const xc_molecule *m, const xc_basis *basis,
-                      xc_start *start) {
-  bool same = talk->last_atoms == m->n_atoms;
-  for (int64_t a = 0; same && a < m->n_atoms; a++) same = talk->last_z[a] == m->atoms[a].z;
-  return same ? xc_start_copy(&talk->last, m, basis, start) : TSL_OK;
-}
 
 /* --------------------------------------------------------------------- i-PI */
 
@@ -83,8 +54,6 @@ static tsl_err ipi_answer(xc_talk *talk, const tsl_problem *problem, const tsl_s
   for (int64_t a = 0; a < ipi->n_atoms; a++)
     for (int x = 0; x < 3; x++) ipi->forces[a][x] = -own->gradient[a][x];
   set_virial(own, ipi->virial);
-  (void)snprintf(ipi->extra, sizeof ipi->extra, "{\"dipole\": [%.12g, %.12g, %.12g]}",
-                 own->dipole[0], own->dipole[1], own->dipole[2]);
   ipi->answered = true;
 done:
   return err;
@@ -97,9 +66,9 @@ const xc_protocol xc_protocol_ipi = {
 
 /* A served job writes no files, which the next geometry would replace. */
 static tsl_err refuse_files(const tsl_deck *deck) {
-  static const char *const keys[] = {"xc.molden",       "xc.qcschema",     "xc.cube.density",
-                                     "xc.cube.spin",    "xc.cube.orbitals", "xc.cube.potential",
-                                     NULL};
+  static const char *const keys[] = {
+      "xc.molden",         "xc.qcschema", "xc.cube.density", "xc.cube.spin", "xc.cube.orbitals",
+      "xc.cube.potential", NULL};
   tsl_err err = TSL_OK;
   for (int k = 0; keys[k] != NULL; k++)
     if (tsl_deck_given(deck, keys[k]))
@@ -111,7 +80,7 @@ done:
 static void service_close(void **talk) {
   xc_talk *t = *talk;
   if (t == NULL) return;
-  forget_last(t);
+  xc_last_clear(&t->last);
   xc_ipi_clear(&t->ipi);
   xc_lines_clear(&t->lines);
   xc_molecule_clear(&t->asked);
@@ -145,11 +114,12 @@ static tsl_err service_answer(void *talk, const tsl_problem *problem, const tsl_
                               tsl_err failed) {
   tsl_err err = TSL_OK;
   xc_talk *t = talk;
+  const xc_own *own = xc_own_of(problem);
   TSL_TRY(t->protocol->answer(t, problem, summary, failed));
   if (failed == TSL_OK && summary->valid)
-    TSL_TRY(keep_last(t, problem));
+    TSL_TRY(xc_last_keep(&t->last, &own->molecule, &own->orbital, &own->scf));
   else
-    forget_last(t); /* it may be what led astray */
+    xc_last_clear(&t->last); /* what is kept may be what led astray */
 done:
   return err;
 }

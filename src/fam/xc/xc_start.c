@@ -29,10 +29,6 @@ done:
   return err;
 }
 
-static double distance(const double a[3], const double b[3]) {
-  return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
-}
-
 static tsl_err check_atoms(const char *path, const table_rows *atoms, const xc_molecule *m,
                            xc_start *start) {
   tsl_err err = TSL_OK;
@@ -43,7 +39,7 @@ static tsl_err check_atoms(const char *path, const table_rows *atoms, const xc_m
   for (int64_t a = 0; a < m->n_atoms; a++) {
     const double *row = atoms->values + a * XC_N_ATOM_COLUMNS, *at = m->atoms[a].at;
     memcpy(start->at[a], row + 1, sizeof start->at[a]);
-    const double moved = distance(row + 1, at);
+    const double moved = hypot(hypot(row[1] - at[0], row[2] - at[1]), row[3] - at[2]);
     if (row[0] != m->atoms[a].z)
       TSL_FAIL(TSL_ERR_INPUT, "%s: atom %lld has the atomic number %g, in the molecule %d", path,
                (long long)a + 1, row[0], (int)m->atoms[a].z);
@@ -113,7 +109,7 @@ static bool same_shell(const xc_shell *a, const xc_shell *b) {
   return true;
 }
 
-static bool same_basis(const xc_basis *a, const xc_basis *b) {
+bool xc_basis_same(const xc_basis *a, const xc_basis *b) {
   if (a->n_shells != b->n_shells) return false;
   for (int64_t k = 0; k < a->n_shells; k++)
     if (!same_shell(&a->shells[k], &b->shells[k])) return false;
@@ -142,55 +138,11 @@ tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_ba
   TSL_TRY(check_atoms(path, &atoms, molecule, start));
   TSL_TRY(read_table(path, "/results/basis", false, &shells));
   TSL_TRY(take_basis(path, &shells, molecule, &start->basis));
-  start->projected = !same_basis(&start->basis, basis);
+  start->projected = !xc_basis_same(&start->basis, basis);
   TSL_TRY(read_table(path, "/results/density", true, &density));
   TSL_TRY(take_density(path, &density, start->basis.n, start));
 done:
   table_rows_clear(&atoms), table_rows_clear(&shells), table_rows_clear(&density);
-  return err;
-}
-
-/* -------------------------------------------------------------- from memory */
-
-tsl_err xc_start_keep(const xc_molecule *m, const xc_basis *basis, const xc_scf *scf,
-                      xc_start *start) {
-  tsl_err err = TSL_OK;
-  const int64_t n = scf->n;
-  const size_t bytes = (size_t)basis->n_shells * sizeof *basis->shells;
-  *start = (xc_start){.n_spin = scf->n_spin, .basis = {NULL, basis->n_shells, basis->n}};
-  TSL_TRY(xc_matrix_create(n * scf->n_spin, n, "last density", &start->density));
-  for (int t = 0; t < scf->n_spin; t++)
-    xc_matrix_copy(n * n, scf->density[t], start->density + t * n * n);
-  TSL_TRY(tsl_alloc(1, bytes, "shells", (void **)&start->basis.shells));
-  memcpy(start->basis.shells, basis->shells, bytes);
-  TSL_TRY(tsl_alloc(m->n_atoms, sizeof *start->at, "places of atoms", (void **)&start->at));
-  for (int64_t a = 0; a < m->n_atoms; a++) memcpy(start->at[a], m->atoms[a].at, sizeof *start->at);
-done:
-  return err;
-}
-
-tsl_err xc_start_copy(const xc_start *kept, const xc_molecule *m, const xc_basis *basis,
-                      xc_start *start) {
-  tsl_err err = TSL_OK;
-  const int64_t n = kept->basis.n;
-  const size_t bytes = (size_t)kept->basis.n_shells * sizeof *basis->shells;
-  double most = 0;
-  for (int64_t a = 0; a < m->n_atoms; a++) most = fmax(most, distance(kept->at[a], m->atoms[a].at));
-  if (!(most <= farthest)) goto done;
-  *start = (xc_start){.n_spin = kept->n_spin, .basis = kept->basis, .moved = most};
-  start->basis.shells = NULL;
-  TSL_TRY(xc_matrix_create(n * kept->n_spin, n, "last density", &start->density));
-  xc_matrix_copy(n * n * kept->n_spin, kept->density, start->density);
-  TSL_TRY(tsl_alloc(1, bytes, "shells", (void **)&start->basis.shells));
-  memcpy(start->basis.shells, kept->basis.shells, bytes);
-  for (int64_t k = 0; k < start->basis.n_shells; k++) {
-    xc_shell *shell = &start->basis.shells[k];
-    memcpy(shell->at, m->atoms[shell->atom].at, sizeof shell->at);
-  }
-  TSL_TRY(tsl_alloc(m->n_atoms, sizeof *start->at, "places of atoms", (void **)&start->at));
-  memcpy(start->at, kept->at, (size_t)m->n_atoms * sizeof *start->at);
-  start->projected = !same_basis(&start->basis, basis);
-done:
   return err;
 }
 

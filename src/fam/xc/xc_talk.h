@@ -45,9 +45,7 @@ typedef struct xc_talk {
   char what[64];     /**< the question, for messages */
   xc_molecule asked; /**< atoms, charge, multiplicity */
   xc_model model;    /**< what else is asked for; empty: as the deck says */
-  xc_start last;     /**< the last field that converged, where its atoms were */
-  int32_t *last_z;   /**< [last_atoms] atomic numbers */
-  int64_t last_atoms;
+  xc_last last;      /**< the last geometries' densities */
 } xc_talk;
 
 static inline xc_talk *xc_talk_of(const tsl_problem *problem) {
@@ -55,11 +53,6 @@ static inline xc_talk *xc_talk_of(const tsl_problem *problem) {
 }
 
 extern const tsl_service xc_service;
-
-/** Begin with the last field's density, when that was of these atoms near to where they are; else
- *  start stays empty. */
-tsl_err xc_talk_start(const xc_talk *talk, const xc_molecule *molecule, const xc_basis *basis,
-                      xc_start *start);
 
 /** The atoms that the deck has. */
 tsl_err xc_load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,

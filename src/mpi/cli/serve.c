@@ -82,8 +82,8 @@ static void tell(const server *v, const tsl_summary *summary, tsl_err failed, do
   else if (!summary->valid)
     fprintf(stderr, "tesela: question %lld is INVALID: %s\n", number, summary->reason);
   else if (v->tells)
-    fprintf(stderr, "tesela: question %lld, %.1f ms: %s\n", number,
-            1e3 * (tsl_now() - since), stages);
+    fprintf(stderr, "tesela: question %lld, %.1f ms: %s\n", number, 1e3 * (tsl_now() - since),
+            stages);
 }
 
 /* What workers did without, once. */

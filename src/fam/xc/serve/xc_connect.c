@@ -103,7 +103,8 @@ tsl_err xc_stream_connect(const xc_address *a, xc_stream *s) {
     done = code == 0 || !may_come(code) || tsl_now() - since >= a->wait;
     if (code != 0) (void)close(fd), fd = -1;
     if (!done && nanosleep(&nap, NULL) != 0)
-      TSL_FAIL(TSL_ERR_STOPPED, "--ipi %s: stopped by a signal while waiting for a server", a->text);
+      TSL_FAIL(TSL_ERR_STOPPED, "--ipi %s: stopped by a signal while waiting for a server",
+               a->text);
   }
   if (code != 0) TSL_FAIL(TSL_ERR_IO, "--ipi %s: no server: %s", a->text, strerror(code));
   if (p.at.any.sa_family != AF_UNIX)

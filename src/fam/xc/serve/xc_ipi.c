@@ -31,14 +31,15 @@ static tsl_err put_header(const xc_ipi *ipi, const char *word) {
 
 static tsl_err put_forces(const xc_ipi *ipi) {
   tsl_err err = TSL_OK;
-  const int32_t n = (int32_t)ipi->n_atoms, extra = (int32_t)strlen(ipi->extra);
+  static const char nothing = '\0';
+  const int32_t n = (int32_t)ipi->n_atoms, extra = (int32_t)sizeof nothing;
   TSL_TRY(put_header(ipi, "FORCEREADY"));
   TSL_TRY(xc_stream_put(ipi->stream, &ipi->energy, sizeof ipi->energy));
   TSL_TRY(xc_stream_put(ipi->stream, &n, sizeof n));
   TSL_TRY(xc_stream_put(ipi->stream, ipi->forces, n * (int64_t)sizeof *ipi->forces));
   TSL_TRY(xc_stream_put(ipi->stream, ipi->virial, sizeof ipi->virial));
   TSL_TRY(xc_stream_put(ipi->stream, &extra, sizeof extra));
-  TSL_TRY(xc_stream_put(ipi->stream, ipi->extra, extra));
+  TSL_TRY(xc_stream_put(ipi->stream, &nothing, extra));
 done:
   return err;
 }
@@ -96,8 +97,7 @@ done:
 
 static tsl_err take_getforce(xc_ipi *ipi, bool *whole) {
   tsl_err err = TSL_OK;
-  if (!ipi->answered)
-    TSL_FAIL(TSL_ERR_INPUT, "%s: GETFORCE before any places", ipi->stream->name);
+  if (!ipi->answered) TSL_FAIL(TSL_ERR_INPUT, "%s: GETFORCE before any places", ipi->stream->name);
   *whole = true;
   xc_stream_take(ipi->stream, HEADER);
   ipi->answered = false;
@@ -149,9 +149,13 @@ tsl_err xc_ipi_next(xc_ipi *ipi, double seconds, tsl_asked *asked) {
   *asked = TSL_ASKED_NOTHING;
   while (*asked == TSL_ASKED_NOTHING && whole) TSL_TRY(take_message(ipi, asked, &whole));
   if (*asked != TSL_ASKED_NOTHING) goto done;
-  if (s->ended)
-    TSL_FAIL(TSL_ERR_IO, "%s: the server is gone%s; EXIT would have ended it", s->name,
-             xc_stream_left(s) > 0 ? " in the middle of a message" : "");
+  if (s->ended && (xc_stream_left(s) > 0 || ipi->answered))
+    TSL_FAIL(TSL_ERR_IO, "%s: the server is gone %s", s->name,
+             ipi->answered ? "and has not taken the forces" : "in the middle of a message");
+  if (s->ended) { /* ASE's way to say EXIT */
+    *asked = TSL_ASKED_END;
+    goto done;
+  }
   TSL_TRY(xc_stream_wait(s, seconds));
 done:
   return err;

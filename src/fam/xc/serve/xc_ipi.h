@@ -8,7 +8,8 @@
  * say nothing that matters here; POSDATA has a cell and its inverse (nine numbers each, not looked
  * at: a molecule has none), the number of atoms and their places; GETFORCE is answered by
  * FORCEREADY with the energy, the number of atoms, forces, the virial sum r f (nine numbers) and a
- * text in JSON; EXIT ends it. The protocol has no word for an error: the conversation ends.
+ * text of one zero byte, as clients differ in what they make of more or of none; EXIT ends it, as does the end of
+ * the connection between two messages. The protocol has no word for an error: the conversation ends.
  */
 #ifndef TSL_FAM_XC_IPI_H
 #define TSL_FAM_XC_IPI_H
@@ -23,7 +24,6 @@ typedef struct xc_ipi {
   double energy;       /**< hartree */
   double (*forces)[3]; /**< [n_atoms] hartree/bohr */
   double virial[9];    /**< hartree */
-  char extra[256];     /**< JSON */
   bool started;        /**< INIT has come */
   bool answered;       /**< energy and forces are those of the places */
 } xc_ipi;

@@ -11,10 +11,10 @@
 
 /** Release with xc_stream_close. */
 typedef struct xc_stream {
-  int in, out;  /**< -1: closed */
-  bool socket;  /**< in and out are one */
-  bool ended;   /**< the other side writes no more */
-  char *bytes;  /**< [room] from tsl_alloc; those of [at, n) are not taken yet */
+  int in, out; /**< -1: closed */
+  bool socket; /**< in and out are one */
+  bool ended;  /**< the other side writes no more */
+  char *bytes; /**< [room] from tsl_alloc; those of [at, n) are not taken yet */
   int64_t at, n, room;
   char name[256]; /**< for messages */
 } xc_stream;
