@@ -227,7 +227,7 @@ typedef struct tsl_field_rows {
 } tsl_field_rows;
 
 /** Protocols of `tesela serve`: i-PI's on a socket; QCSchema, an object a line. */
-typedef enum tsl_protocol { TSL_PROTOCOL_NONE, TSL_PROTOCOL_IPI, TSL_PROTOCOL_QCSCHEMA } tsl_protocol;
+typedef enum tsl_protocol { TSL_PROTOCOL_IPI, TSL_PROTOCOL_QCSCHEMA } tsl_protocol;
 
 /** How a served job is talked to, as the command line says. */
 typedef struct tsl_serving {

@@ -8,6 +8,7 @@
 #include "xc_basis.h"
 #include "xc_cubes.h"
 #include "xc_last.h"
+#include "xc_lennard_jones.h"
 #include "xc_problem.h"
 #include "xc_scf.h"
 #include "xc_stability.h"
@@ -22,6 +23,10 @@ typedef struct xc_deck {
   struct {
     char *xyz, *json, *atoms, *charges;
     int64_t charge, multiplicity;
+    struct {
+      char *atoms;
+      int32_t mixing;
+    } lennard_jones;
   } molecule;
   struct {
     char *file, *spins;
@@ -107,6 +112,7 @@ typedef struct xc_own {
   char basis_name[XC_ASKED]; /**< the basis set likewise */
   char input[XC_INPUT];      /**< how the input was read, one line */
   xc_molecule molecule;
+  xc_lj lennard_jones;
   xc_basis orbital, fitting;
   xc_pairs pairs;   /**< the list is the field's */
   xc_groups groups; /**< both arrays are the fields' */

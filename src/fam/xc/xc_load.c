@@ -64,22 +64,33 @@ done:
   return err;
 }
 
-static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk,
-                             xc_molecule *molecule, xc_model *model) {
+/** Point charges, and Lennard-Jones of those and the atoms. */
+static tsl_err load_charges(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
+                            xc_lj *lj) {
   tsl_err err = TSL_OK;
   char *path = NULL;
-  TSL_TRY(talk != NULL ? take_atoms(talk, molecule, model)
-                       : xc_load_atoms(deck, s, molecule, model));
-  if (s->molecule.charges != NULL) {
-    TSL_TRY(tsl_deck_path(deck, s->molecule.charges, &path));
-    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
-  }
-  if (talk != NULL)
-    TSL_TRY(xc_molecule_finish(talk->what, molecule));
-  else
-    TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", molecule)));
+  const char *atoms = s->molecule.lennard_jones.atoms;
+  TSL_TRY(tsl_deck_path(deck, s->molecule.charges, &path));
+  TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
+  lj->mixing = s->molecule.lennard_jones.mixing;
+  TSL_TRY(tsl_deck_blame(deck, atoms != NULL ? "xc.molecule.lennard_jones" : "xc.molecule.charges",
+                         xc_lj_read(atoms, path, molecule, lj)));
 done:
   tsl_free(path);
+  return err;
+}
+
+static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk,
+                             xc_own *own, xc_model *model) {
+  tsl_err err = TSL_OK;
+  xc_molecule *m = &own->molecule;
+  TSL_TRY(talk != NULL ? take_atoms(talk, m, model) : xc_load_atoms(deck, s, m, model));
+  if (s->molecule.charges != NULL) TSL_TRY(load_charges(deck, s, m, &own->lennard_jones));
+  if (talk != NULL)
+    TSL_TRY(xc_molecule_finish(talk->what, m));
+  else
+    TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", m)));
+done:
   return err;
 }
 
@@ -181,7 +192,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk, xc_
   tsl_err err = TSL_OK;
   xc_model model = {.method = ""};
   const xc_molecule *m = &own->molecule;
-  TSL_TRY(load_molecule(deck, s, talk, &own->molecule, &model));
+  TSL_TRY(load_molecule(deck, s, talk, own, &model));
   TSL_TRY(choose_task(deck, s, model.driver, talk, &p->gradient));
   TSL_TRY(xc_load_choose(deck, "xc.functional", s->functional, model.method, talk, own->method));
   TSL_TRY(xc_load_choose(deck, "xc.basis", s->basis, model.basis, talk, own->basis_name));

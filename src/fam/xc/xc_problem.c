@@ -292,6 +292,7 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->orbital);
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
+  xc_lj_clear(&own->lennard_jones);
   for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
   xc_cubes_clear(&own->cubes);
   TSL_FREE_ALL(own->hirshfeld, own->spins, own->metric, own->fit_bounds, own->coulomb, own->history,

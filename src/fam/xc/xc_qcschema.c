@@ -93,6 +93,8 @@ static json_t *extras_of(const xc_own *own, const double *charges) {
   if (m->n_charges > 0)
     (void)xc_qcschema_put(inner, "point_charges",
                           reals((const double *)m->charges, 4 * m->n_charges));
+  if (own->lennard_jones.sites != NULL)
+    (void)xc_qcschema_put(inner, "lennard_jones_energy", json_real(scf->energies.lennard_jones));
   if (own->gradient_done && m->n_charges > 0)
     (void)xc_qcschema_put(inner, "charge_gradient",
                           reals(own->gradient[m->n_atoms], 3 * m->n_charges));

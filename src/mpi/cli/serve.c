@@ -28,7 +28,9 @@ static tsl_err open_talk(tsl_session *s) {
   if (s->family->service == NULL)
     TSL_FAIL(TSL_ERR_INPUT, "%s: family '%s' is not served; `tesela run` computes it once",
              s->options->deck, s->family->name);
-  TSL_TRY(s->family->service->open(s->deck, &s->options->serving, &s->talk));
+  const tsl_serving how = {s->options->ipi != NULL ? TSL_PROTOCOL_IPI : TSL_PROTOCOL_QCSCHEMA,
+                           s->options->ipi};
+  TSL_TRY(s->family->service->open(s->deck, &how, &s->talk));
 done:
   return err;
 }
@@ -151,8 +153,8 @@ tsl_err tsl_serve(MPI_Comm comm, int argc, char **argv) {
   tsl_session session = {.comm = MPI_COMM_NULL};
   TSL_TRY(tsl_options_parse(argc, argv, "sqpj", true, &options));
   if (options.help) return tsl_help(comm, "serve");
-  if (options.serving.protocol == TSL_PROTOCOL_NONE)
-    TSL_FAIL(TSL_ERR_USAGE, "who asks? --ipi ADDRESS or --qcschema; see `tesela serve --help`");
+  if ((options.ipi != NULL) == options.qcschema)
+    TSL_FAIL(TSL_ERR_USAGE, "`tesela serve` needs one of --ipi ADDRESS and --qcschema");
   (void)signal(SIGPIPE, SIG_IGN); /* who does not read any more is an error, not a death */
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(serve_session(&session, &options));

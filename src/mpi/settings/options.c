@@ -80,14 +80,6 @@ done:
   return err;
 }
 
-static tsl_err take_protocol(tsl_options *o, tsl_protocol protocol, const char *address) {
-  if (o->serving.protocol != TSL_PROTOCOL_NONE)
-    return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
-                    "a job speaks with one side: one --ipi or --qcschema");
-  o->serving = (tsl_serving){protocol, address};
-  return TSL_OK;
-}
-
 static tsl_err options_take(tsl_options *o, char letter, const char *value) {
   switch (letter) {
   case 'o':
@@ -111,9 +103,11 @@ static tsl_err options_take(tsl_options *o, char letter, const char *value) {
     o->strict = true;
     break;
   case 'p':
-    return take_protocol(o, TSL_PROTOCOL_IPI, value);
+    o->ipi = value;
+    break;
   case 'j':
-    return take_protocol(o, TSL_PROTOCOL_QCSCHEMA, NULL);
+    o->qcschema = true;
+    break;
   case 'h':
     o->help = true;
     break;

@@ -5,7 +5,7 @@
 #ifndef TSL_MPI_OPTIONS_H
 #define TSL_MPI_OPTIONS_H
 
-#include "contract.h"
+#include "error.h"
 
 #include <stdbool.h>
 
@@ -20,7 +20,8 @@ typedef struct tsl_options {
   double walltime;     /**< --max-walltime, s; 0: not given */
   const char *sets[TSL_MAX_SETS];
   int n_sets;
-  tsl_serving serving; /**< --ipi ADDRESS or --qcschema */
+  const char *ipi; /**< --ipi: an address, or NULL */
+  bool qcschema;   /**< --qcschema */
   bool quiet, overwrite, help;
   bool strict;        /**< --strict: a lost file beside the output is a failure */
   char command[1024]; /**< the whole command line, for the record */
