@@ -173,7 +173,7 @@ def ase(ranks):
     return f"drift {found['drift']:.1e} hartree in {names['STEPS']} steps"
 
 
-IPI = """<simulation mode="static" verbosity="quiet">
+IPI = """<simulation mode="md" verbosity="quiet">
   <output prefix="sim"><properties stride="1"> [step, potential, conserved] </properties></output>
   <total_steps>3</total_steps>
   <prng><seed>1</seed></prng>
@@ -196,7 +196,7 @@ def ipi():
         return "i-pi is not installed"
     name = f"tsl_ipi_{os.getpid()}"
     suite.write("start.xyz", "3\n# CELL(abcABC): 20 20 20 90 90 90\n" + ATOMS.replace("; ", "\n") + "\n")
-    suite.write("input.xml", IPI.format(name=name).replace('mode="static"', 'mode="md"'))
+    suite.write("input.xml", IPI.format(name=name))
     server = subprocess.Popen([program, "input.xml"], cwd=suite.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, start_new_session=True)
     job = start(suite, [DECK, "--ipi", f"unix:{name}", "-s", "xc.serve.wait=60"])

@@ -6,8 +6,8 @@
  * The density matrices are kept in Loewdin's orthonormal basis, D' = S^1/2 D S^1/2, in which they
  * change with the places of the atoms alone and little. The next one is a mixture sum_j c_j D'_j
  * with sum_j c_j = 1 whose coefficients make the same mixture of the places of the atoms come
- * nearest to where they are, |R - sum_j c_j R_j|^2 + e^2 sum_j c_j^2 (E. Polack, G. Dusson, B. Stamm,
- * F. Lipparini, J. Chem. Theory Comput. 17 (2021) 6965, who fit descriptors and mix on the
+ * nearest to where they are, |R - sum_j c_j R_j|^2 + e^2 sum_j c_j^2 (E. Polack, G. Dusson,
+ * B. Stamm, F. Lipparini, J. Chem. Theory Comput. 17 (2021) 6965, who fit descriptors and mix on the
  * Grassmann manifold). What the mixture is off from a density of orbitals is mended by McWeeny's
  * D' <- 3 D'^2 - 2 D'^3 (Rev. Mod. Phys. 32 (1960) 335).
  */
@@ -40,8 +40,8 @@ tsl_err xc_last_keep(xc_last *last, const xc_molecule *molecule, const xc_basis 
 
 /**
  * Begin a field with what is kept.
- * @param[out] begun  false: nothing is kept of this molecule, basis and kind of spins, or an atom is
- *                    more than 0.5 Angstrom from where it was last
+ * @param[out] begun  false: nothing is kept of this molecule, basis and kind of spins, or an atom
+ *                    is more than 0.5 Angstrom from where it was last
  */
 tsl_err xc_last_begin(const xc_last *last, const xc_molecule *molecule, const xc_basis *basis,
                       xc_scf *scf, bool *begun);

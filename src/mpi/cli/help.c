@@ -74,7 +74,8 @@ static const struct {
      "  -q, --quiet         warnings and errors only; else a line a geometry to standard error\n"
      "\n"
      "Exit status: 0 the other side has ended it, 2 it sent what makes no sense, 3 it is gone,\n"
-     "or a run-time failure. With --qcschema a line that fails is answered, and the job goes on.\n"},
+     "or a run-time failure. With --qcschema a line that fails is answered, and the job goes\n"
+     "on.\n"},
     {"plan", "usage: [mpirun -n RANKS] tesela plan DECK [options]\n"
              "\n"
              "Cuts the work, predicts and plans, and prints it. Devices that are not in the\n"

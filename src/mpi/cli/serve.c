@@ -8,6 +8,7 @@
 #include "collective_error.h"
 #include "help.h"
 #include "phases.h"
+#include "service.h"
 #include "stages.h"
 #include "worker_notes.h"
 

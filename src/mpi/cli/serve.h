@@ -1,6 +1,6 @@
 /**
  * @file serve.h
- * `tesela serve`.
+ * The subcommand `serve`: one job that computes problem after problem.
  */
 #ifndef TSL_MPI_SERVE_H
 #define TSL_MPI_SERVE_H

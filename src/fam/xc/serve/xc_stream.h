@@ -7,7 +7,7 @@
 #ifndef TSL_FAM_XC_STREAM_H
 #define TSL_FAM_XC_STREAM_H
 
-#include "contract.h"
+#include "service.h"
 
 /** Release with xc_stream_close. */
 typedef struct xc_stream {
