@@ -132,12 +132,10 @@ typedef struct tsl_field {
   int32_t hidden;   /**< 1: not written to the file */
   int32_t device;   /**< 1: IN, of this run alone (compiled objects, lines of the deck) */
   int32_t infinite; /**< 1: infinity is a value of the field; NaN never is */
-  int32_t scale[3]; /**< coordinates along a dimension: 1 + index of a 1-D field, 0 none; becomes
-                         an HDF5 dimension scale */
-  void *data;       /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
-                         where this rank needs none (GATHER and LIST away from the root) */
-  int64_t changes;  /**< IN: how often data has changed (tsl_field_touch), on all ranks the same */
-  int64_t shared;   /**< the runtime's own: changes when it was shared last */
+  int32_t scale[3]; /**< of a dimension, an HDF5 scale: 1 + index of a 1-D field; 0 none */
+  void *data; /**< from tsl_alloc, the problem's; NULL: streamed, or GATHER, LIST off the root */
+  int64_t changes; /**< IN: how often data has changed (tsl_field_touch), on all ranks the same */
+  int64_t shared;  /**< the runtime's own: changes when it was shared last */
 } tsl_field;
 
 /** Root, in family.advance: data of an IN field has changed; it is shared before the next phase. */

@@ -18,7 +18,7 @@ import time
 import harness
 from harness import check, np
 from xc_harness import near, solve
-from xc_serve_harness import ATOMS, SYMBOLS, WATER, Gone, Server, ended, question, start, tree
+from xc_serve_harness import ANGSTROM, ATOMS, SYMBOLS, WATER, Gone, Server, ended, question, start, tree
 
 suite = harness.Suite(__doc__, jobs=2)
 DECK = suite.deck("water.yaml", tree())
@@ -111,6 +111,37 @@ def schema(answers):
     from qcelemental.models import AtomicResult, FailedOperation
     for one in answers:
         (AtomicResult if one["success"] else FailedOperation)(**one)
+
+
+def moving_charges(ranks):
+    """Point charges of each line: as those of a file, and forces on them come back."""
+    one = tree(task="gradient")
+    for x in (3.0, 3.1):
+        one["xc"]["molecule"]["charges"] = suite.write("charges.txt", f"0 0 {x!r} 0.5\n0.3 0 -3 -0.5\n")
+        numbers = [0, 0, x * ANGSTROM, 0.5, 0.3 * ANGSTROM, 0, -3 * ANGSTROM, -0.5]
+        text = question(WATER, extras={"tesela": {"point_charges": numbers}})
+        job = start(suite, [DECK, "--qcschema", "-q"], ranks)
+        out, err = ended(job, "\n".join([text, question(WATER), text.replace(", -0.5]", "]")]).encode())
+        charged, alone, bad = [json.loads(line) for line in out.splitlines()]
+        check(job.returncode == 0 and "x y z q" in bad["error"]["error_message"], err)
+        lines, found = solve(suite, one)
+        near("energy", charged["properties"]["return_energy"], lines["total energy"], 1e-8)
+        near("gradient", charged["return_result"], found["gradient"].ravel(), 2e-6)
+        near("on charges", charged["extras"]["tesela"]["charge_gradient"], found["charge_gradient"].ravel(), 2e-6)
+        check("charge_gradient" not in alone["extras"]["tesela"], "charges of the line before")
+
+
+def charged():
+    """A deck of an ion answers for that ion alone."""
+    one = tree(task="energy")
+    one["xc"]["molecule"].update({"atoms": '"O 0 0 0; H 0 0 0.97"', "charge": -1})
+    job = start(suite, [suite.deck("ion.yaml", one), "--qcschema", "-q"])
+    ion = json.loads(question([[0, 0, 0], [0, 0, 0.97 / 0.529177210903]], "energy", symbols=("O", "H")))
+    neutral, ion["molecule"]["molecular_charge"] = json.dumps(ion), -1
+    out, err = ended(job, f"{neutral}\n{json.dumps(ion)}\n".encode())
+    first, second = [json.loads(line) for line in out.splitlines()]
+    check(job.returncode == 0 and "asks for 0" in first["error"]["error_message"], f"{first}{err}")
+    near("energy", second["return_result"], solve(suite, one)[0]["total energy"], 1e-8)
 
 
 def not_converged():
@@ -357,6 +388,8 @@ for n in RANKS:
 suite.case("unix socket", sockets, "unix", None)
 suite.case("tcp socket, 2 ranks", sockets, "tcp", 2)
 suite.case("charges", charges)
+suite.case("charged", charged)
+suite.case("moving charges", moving_charges, None)
 suite.case("not converged", not_converged)
 suite.case("i-PI", ipi)
 suite.case("a byte at a time", slowly)

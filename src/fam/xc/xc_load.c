@@ -51,15 +51,38 @@ done:
   return err;
 }
 
+/** A charge or multiplicity that the deck gives is not another than that of the question. */
+static tsl_err check_asked(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk) {
+  tsl_err err = TSL_OK;
+  const xc_molecule *m = &talk->asked;
+  if (tsl_deck_given(deck, "xc.molecule.charge") && s->molecule.charge != m->charge)
+    TSL_DECK_FAIL(deck, "xc.molecule.charge", "is %lld, and %s asks for %d",
+                  (long long)s->molecule.charge, talk->what, (int)m->charge);
+  if (s->molecule.multiplicity > 0 && m->multiplicity > 0 &&
+      s->molecule.multiplicity != m->multiplicity)
+    TSL_DECK_FAIL(deck, "xc.molecule.multiplicity", "is %lld, and %s asks for %d",
+                  (long long)s->molecule.multiplicity, talk->what, (int)m->multiplicity);
+done:
+  return err;
+}
+
 /** Of a served job: what is asked for. */
-static tsl_err take_atoms(const xc_talk *talk, xc_molecule *molecule, xc_model *model) {
+static tsl_err take_atoms(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk,
+                          xc_molecule *molecule, xc_model *model) {
   tsl_err err = TSL_OK;
   const xc_molecule *asked = &talk->asked;
+  TSL_TRY(check_asked(deck, s, talk));
   *molecule = (xc_molecule){.charge = asked->charge, .multiplicity = asked->multiplicity};
+  if (molecule->multiplicity == 0) molecule->multiplicity = (int32_t)s->molecule.multiplicity;
   *model = talk->model;
   TSL_TRY(tsl_alloc(asked->n_atoms, sizeof *asked->atoms, "atoms", (void **)&molecule->atoms));
   molecule->n_atoms = asked->n_atoms;
   memcpy(molecule->atoms, asked->atoms, (size_t)asked->n_atoms * sizeof *asked->atoms);
+  if (asked->n_charges == 0) goto done;
+  TSL_TRY(tsl_alloc(asked->n_charges, sizeof *asked->charges, "point charges",
+                    (void **)&molecule->charges));
+  molecule->n_charges = asked->n_charges;
+  memcpy(molecule->charges, asked->charges, (size_t)asked->n_charges * sizeof *asked->charges);
 done:
   return err;
 }
@@ -70,6 +93,8 @@ static tsl_err load_charges(const tsl_deck *deck, const xc_deck *s, xc_molecule 
   tsl_err err = TSL_OK;
   char *path = NULL;
   const char *atoms = s->molecule.lennard_jones.atoms;
+  if (molecule->n_charges > 0)
+    TSL_DECK_FAIL(deck, "xc.molecule.charges", "the JSON has point charges of its own");
   TSL_TRY(tsl_deck_path(deck, s->molecule.charges, &path));
   TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
   lj->mixing = s->molecule.lennard_jones.mixing;
@@ -84,7 +109,7 @@ static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, const xc_ta
                              xc_own *own, xc_model *model) {
   tsl_err err = TSL_OK;
   xc_molecule *m = &own->molecule;
-  TSL_TRY(talk != NULL ? take_atoms(talk, m, model) : xc_load_atoms(deck, s, m, model));
+  TSL_TRY(talk != NULL ? take_atoms(deck, s, talk, m, model) : xc_load_atoms(deck, s, m, model));
   if (s->molecule.charges != NULL) TSL_TRY(load_charges(deck, s, m, &own->lennard_jones));
   if (talk != NULL)
     TSL_TRY(xc_molecule_finish(talk->what, m));
