@@ -7,9 +7,10 @@
  * change with the places of the atoms alone and little. The next one is a mixture sum_j c_j D'_j
  * with sum_j c_j = 1 whose coefficients make the same mixture of the places of the atoms come
  * nearest to where they are, |R - sum_j c_j R_j|^2 + e^2 sum_j c_j^2 (E. Polack, G. Dusson,
- * B. Stamm, F. Lipparini, J. Chem. Theory Comput. 17 (2021) 6965, who fit descriptors and mix on the
- * Grassmann manifold). What the mixture is off from a density of orbitals is mended by McWeeny's
- * D' <- 3 D'^2 - 2 D'^3 (Rev. Mod. Phys. 32 (1960) 335).
+ * B. Stamm, F. Lipparini, J. Chem. Theory Comput. 17 (2021) 6965, who fit descriptors and mix on
+ * the Grassmann manifold). What the mixture is off from a density of orbitals is mended by
+ * McWeeny's D' <- 3 D'^2 - 2 D'^3 (Rev. Mod. Phys. 32 (1960) 335). Smeared fields begin with the
+ * newest alone, as a mixture of theirs may have negative occupations.
  */
 #ifndef TSL_FAM_XC_XC_LAST_H
 #define TSL_FAM_XC_XC_LAST_H
