@@ -3,11 +3,12 @@
 
 usage: xc_serve.py TESELA [--fast] [ONLY]
 
-ASE (Debian python3-ase), i-PI (PyPI ipi) and qcelemental (PyPI) are used where they are installed.
+ASE (Debian python3-ase), LAMMPS (python3-lammps), i-PI (PyPI ipi) and qcelemental (PyPI) are used where they are there.
 """
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -23,11 +24,18 @@ from xc_serve_harness import ANGSTROM, ATOMS, SYMBOLS, WATER, Gone, Server, ende
 suite = harness.Suite(__doc__, jobs=2)
 DECK = suite.deck("water.yaml", tree())
 RANKS = (None, 2)
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MOVED = [WATER + 0.02 * k * np.array([[0, 0, 1], [0, 1, 0], [1, 0, -1]]) for k in range(4)]
 
 
 def have(*names):
     return all(importlib.util.find_spec(name) for name in names)
+
+
+def have_lammps():
+    """Its library is another package than its module."""
+    text = "from lammps import lammps; lammps(cmdargs=['-screen', 'none', '-log', 'none'])"
+    return harness.completed([sys.executable, "-c", text], 60, cwd=suite.folder).returncode == 0
 
 
 def run_at(places, **more):
@@ -242,6 +250,28 @@ def ipi():
     return None
 
 
+def page(name, there):
+    """The examples of a page run as they are written, from a folder with inputs, tools and a build."""
+    if not there():
+        return "what it needs is not installed"
+    folder = suite.path(name)
+    os.makedirs(os.path.join(folder, "build", "cpu", "bin"))
+    os.symlink(suite.binary, os.path.join(folder, "build", "cpu", "bin", "tesela"))
+    for one in ("inputs", "tools"):
+        os.symlink(os.path.join(ROOT, one), os.path.join(folder, one))
+    with open(os.path.join(ROOT, "docs", f"{name}.md"), encoding="utf-8") as file:
+        examples = re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S)
+    for number, text in enumerate(examples):
+        done = harness.completed([sys.executable, "-c", text], 600, cwd=folder, env=suite.environment())
+        check(done.returncode == 0, f"example {number + 1}: {done.stderr[-500:]}")
+    check(len(examples) > 0, "no example")
+    if name == "qmmm":
+        drift, spread = [float(x) for x in re.search(r"drift (\S+) spread (\S+)", done.stdout.decode()).groups()]
+        near("drift", drift, 0, 1e-5)
+        check(spread < 2e-4, f"the energy swings by {spread}")
+    return f"{len(examples)} examples"
+
+
 # --------------------------------------------------------------- bad company
 
 
@@ -392,6 +422,8 @@ suite.case("charged", charged)
 suite.case("moving charges", moving_charges, None)
 suite.case("not converged", not_converged)
 suite.case("i-PI", ipi)
+suite.case("examples of serve.md", page, "serve", lambda: have("ase"))
+suite.case("examples of qmmm.md", page, "qmmm", have_lammps)
 suite.case("a byte at a time", slowly)
 suite.case("refused", refused)
 suite.case("stopped between questions", stopped_idle)
