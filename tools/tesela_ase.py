@@ -1,51 +1,56 @@
-"""tesela as a calculator of ASE (https://ase-lib.org): energies and forces of an xc deck at any places of its atoms.
+"""tesela as a calculator of ASE (https://ase-lib.org): energies, forces and dipoles by a served job.
 
     import sys; sys.path.insert(0, "tools")
+    from ase.io import read
     from tesela_ase import Tesela
-    atoms = Tesela.atoms("inputs/xc/water.yaml", folder="md")
-    VelocityVerlet(atoms, 0.5 * units.fs).run(5)
+    atoms = read("inputs/xc/water.xyz")
+    with Tesela("inputs/xc/water.yaml") as atoms.calc:
+        VelocityVerlet(atoms, 0.5 * units.fs).run(5)
 
-The deck says all but the places: elements and their order, charge, multiplicity, point charges (which stay where they
-are), basis, functional. Each call is a run of tesela from the density of the one before; smeared fields give their free
-energy, whose derivative the forces are. The folder keeps logs, places, and the outputs of the last two runs. Units are
-ASE's: Angstrom, eV. Needs h5py, numpy and ase.
+The deck says how to compute: basis, functional, charge, multiplicity, point charges (which stay where they are); the
+atoms and their places are ASE's. One `tesela serve` answers all geometries, each from the densities of those before;
+it begins with the first and ends with close() or the calculator. Smeared fields give their free energy, whose
+derivative the forces are. Units are ASE's: Angstrom, eV. Needs numpy and ase.
 """
-import os
-import tempfile
-
 import numpy as np
-from ase import Atoms
+from ase.calculators.calculator import CalculationFailed, Calculator, all_changes
+from ase.units import Bohr, Hartree
 
-from pages import launch, step
-from pages.ase_points import Points
-from pages.molecule import ANGSTROM
+from pages.served import Job, ServedError, energy_of
 
 
-class Tesela(Points):
-    """Of a deck. folder: of the runs, by default a temporary one that is removed with the calculator; sets: as
-    KEY=VALUE of `tesela run --set`; ranks: by mpirun, or by launcher, a command with {ranks} in it; program: by default
-    of this tree's builds, else of the PATH. Runs that fail raise pages.step.StepError with what they said."""
+class Tesela(Calculator):
+    """Of a deck; sets, ranks, launcher, program: see pages.served.Job. What fails raises CalculationFailed with what
+    tesela said; the next geometry is computed all the same."""
 
-    def __init__(self, deck, folder=None, sets=(), ranks=None, launcher=None, program=None, **more):
-        super().__init__(self.point, **more)
-        self.temporary = tempfile.TemporaryDirectory(prefix="tesela_ase_") if folder is None else None
-        folder = folder or self.temporary.name
-        os.makedirs(folder, exist_ok=True)
-        words = launch.Local(launcher).words(ranks or 1) if ranks or launcher else []
-        self.steps = step.Steps(deck, folder, launch.program_of(program), sets, words)
-        self.start, self.count = self.steps.first(), 0
+    implemented_properties = ["energy", "free_energy", "forces", "dipole"]
 
-    def point(self, places):
-        """At places in bohr."""
-        if len(places) != len(self.steps.numbers) or (self.atoms.numbers != self.steps.numbers).any():
-            raise ValueError("the atoms are not those of the deck, in its order")
-        self.count += 1
-        found = self.steps.at(self.count, np.asarray(places))
-        self.steps.clean(self.count - 1)
-        return found
+    def __init__(self, deck, sets=(), ranks=None, launcher=None, program=None, **more):
+        super().__init__(**more)
+        self.job = Job(deck, sets, ranks, launcher, program)
 
-    @classmethod
-    def atoms(cls, deck, **more):
-        """The deck's molecule where the deck has it, with a calculator: as the constructor."""
-        made = cls(deck, **more)
-        return Atoms(numbers=made.steps.numbers, positions=made.start.places * ANGSTROM, calculator=made)
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def close(self):
+        """End the job, if there is one; its exit status."""
+        return self.job.close() if hasattr(self, "job") else None
+
+    def calculate(self, atoms=None, properties=("energy",), system_changes=all_changes):
+        super().calculate(atoms, properties, system_changes)
+        driver = "gradient" if "forces" in properties else "energy"
+        try:
+            found = self.job.ask(self.atoms.get_chemical_symbols(), self.atoms.get_positions(), driver)
+        except ServedError as error:
+            raise CalculationFailed(str(error)) from None
+        energy = energy_of(found) * Hartree
+        self.results = {"energy": energy, "free_energy": energy,
+                        "dipole": np.array(found["properties"]["scf_dipole_moment"]) * Bohr}
+        if driver == "gradient":
+            self.results["forces"] = -np.reshape(found["return_result"], (-1, 3)) * (Hartree / Bohr)

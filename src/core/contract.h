@@ -132,12 +132,10 @@ typedef struct tsl_field {
   int32_t hidden;   /**< 1: not written to the file */
   int32_t device;   /**< 1: IN, of this run alone (compiled objects, lines of the deck) */
   int32_t infinite; /**< 1: infinity is a value of the field; NaN never is */
-  int32_t scale[3]; /**< coordinates along a dimension: 1 + index of a 1-D field, 0 none; becomes
-                         an HDF5 dimension scale */
-  void *data;       /**< host array from tsl_alloc, owned by the problem; NULL when streamed, or
-                         where this rank needs none (GATHER and LIST away from the root) */
-  int64_t changes;  /**< IN: how often data has changed (tsl_field_touch), on all ranks the same */
-  int64_t shared;   /**< the runtime's own: changes when it was shared last */
+  int32_t scale[3]; /**< of a dimension, an HDF5 scale: 1 + index of a 1-D field; 0 none */
+  void *data; /**< from tsl_alloc, the problem's; NULL: streamed, or GATHER, LIST off the root */
+  int64_t changes; /**< IN: how often data has changed (tsl_field_touch), on all ranks the same */
+  int64_t shared;  /**< the runtime's own: changes when it was shared last */
 } tsl_field;
 
 /** Root, in family.advance: data of an IN field has changed; it is shared before the next phase. */
@@ -161,7 +159,8 @@ typedef struct tsl_problem {
   const char *output; /**< root only: name of the output file, set before create; NULL: none */
   const struct tsl_device *devices; /**< root only, in create: [n_devices] of the ranks; or NULL */
   int32_t n_devices;
-  void *own; /**< root only, private to the family; freed by family.destroy */
+  void *own;  /**< root only, private to the family; freed by family.destroy */
+  void *talk; /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
 
 /** Free params and all field data and zero the struct (root: family.destroy has run before). */
@@ -309,6 +308,7 @@ typedef struct tsl_family {
 
   /** OPTIONAL, default nothing. Root only: free problem->own. */
   void (*destroy)(tsl_problem *problem);
+  const struct tsl_service *service; /**< OPTIONAL, default not served (service.h) */
 } tsl_family;
 
 /* ---------------------------------------------------------------- devices */

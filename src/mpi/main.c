@@ -9,6 +9,7 @@
 #include "rates.h"
 #include "run.h"
 #include "sandbox.h"
+#include "serve.h"
 #include "show.h"
 #include "version.h"
 
@@ -80,6 +81,7 @@ static const struct {
   tsl_err (*ranks)(MPI_Comm comm, int argc, char **argv);
 } commands[] = {
     {"run", NULL, tsl_run},
+    {"serve", NULL, tsl_serve},
     {"plan", NULL, tsl_plan_only},
     {"devices", NULL, tsl_devices},
     {"calibrate", NULL, tsl_calibrate_only},

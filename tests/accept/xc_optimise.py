@@ -265,14 +265,24 @@ def bad_case():
 
 def drift(path, steps, timestep):
     """Change of the sum of both energies in so many steps at constant energy, and the kinetic one; eV."""
-    from ase import units
+    from ase import Atoms, units
+    from ase.calculators.calculator import CalculationFailed
     from ase.md.verlet import VelocityVerlet
     from tesela_ase import Tesela
-    atoms = Tesela.atoms(path, program=suite.binary)
-    first = atoms.get_potential_energy()
-    near("first energy", first / HARTREE, atoms.calc.start.energy, 1e-8)
-    VelocityVerlet(atoms, timestep=timestep * units.fs).run(steps)
-    return atoms.get_potential_energy() + atoms.get_kinetic_energy() - first, atoms.get_kinetic_energy()
+    words = [one.split() for one in TRUTH["formaldehyde"]["atoms"].split(";")]
+    atoms = Atoms([word[0] for word in words], [[float(x) for x in word[1:]] for word in words])
+    with Tesela(path, program=suite.binary) as atoms.calc:
+        first = atoms.get_potential_energy()
+        VelocityVerlet(atoms, timestep=timestep * units.fs).run(steps)
+        change, kinetic = atoms.get_potential_energy() + atoms.get_kinetic_energy() - first, atoms.get_kinetic_energy()
+        atoms.positions[1] = atoms.positions[0]
+        try:
+            atoms.get_potential_energy()
+            check(False, "atoms on top of each other have an energy")
+        except CalculationFailed as error:
+            check("Angstrom apart" in str(error), str(error))
+        check(atoms.calc.close() == 0, "the job did not end well")
+    return change, kinetic
 
 
 def dynamics_case():

@@ -25,6 +25,7 @@ static void try_words(int n, char **words, const char *allowed, bool need_deck) 
   must(isfinite(o.walltime) && o.walltime >= 0, "walltime");
   must_be_word(o.deck, n, words), must_be_word(o.output, n, words);
   must_be_word(o.trace, n, words), must_be_word(o.restart, n, words);
+  must_be_word(o.ipi, n, words);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
@@ -40,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
     *at = '\0';
     words[n++] = at + 1;
   }
-  try_words(n, words, "ostqwirmx", true);
+  try_words(n, words, "ostqwirmxpj", true);
   try_words(n, words, "", false);
   free(text);
   return 0;

@@ -149,6 +149,15 @@ static void json_good(void **state) {
   assert_int_equal(m.multiplicity, 3);
   assert_string_equal(model.basis, "");
   xc_molecule_clear(&m);
+  assert_int_equal(
+      json("{\"molecule\": {\"symbols\": [\"he\"], \"geometry\": [1, 2, 3]}, \"extras\": "
+           "{\"tesela\": {\"point_charges\": [0, 0, 9, -0.5, 0, 0, -9, 0.25]}}}",
+           &m, &model),
+      TSL_OK);
+  assert_int_equal(m.n_charges, 2);
+  near(m.charges[1].at[2], -9, 0);
+  near(m.charges[1].q, 0.25, 0);
+  xc_molecule_clear(&m);
 }
 
 static void json_bad(void **state) {
@@ -157,6 +166,9 @@ static void json_bad(void **state) {
       {"[1]", "not a JSON object"},
       {"{\"a\":1,\"a\":2}", "duplicate"},
       {"{}", "'symbols' is missing"},
+      {"{\"extras\": {\"tesela\": {\"point_charges\": [1, 2, 3]}}}", "x y z q"},
+      {"{\"extras\": {\"tesela\": {\"point_charges\": [1, 2, 3, null]}}}", "[3] is no number"},
+      {"{\"extras\": {\"tesela\": {\"point_charges\": [1, 2, 3, 4]}}}", "'symbols' is missing"},
       {"{\"symbols\": 1}", "of another type"},
       {"{\"symbols\": []}", "1 to 65536"},
       {"{\"symbols\": [\"H\"]}", "'geometry' is missing"},

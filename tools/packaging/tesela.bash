@@ -4,7 +4,7 @@
 _tesela_benches() { "$1" bench 2>/dev/null | awk '{ print $1 }'; }
 
 _tesela_topics() {
-  echo run plan devices calibrate rates probe bench show run-keys output-keys tri dp xc fractal
+  echo run serve plan devices calibrate rates probe bench show run-keys output-keys tri dp xc fractal
 }
 
 # family.key= of the deck on the command line, or of run: and output:.
@@ -28,7 +28,7 @@ _tesela() {
   local command=${COMP_WORDS[1]} words=''
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    words="run plan devices calibrate rates probe bench show help --version --help"
+    words="run serve plan devices calibrate rates probe bench show help --version --help"
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
     return
   fi
@@ -44,6 +44,7 @@ _tesela() {
   if [[ $word == -* ]]; then
     case $command in
       run) words="--output --overwrite --strict --set --interpret --restart --max-walltime --trace --quiet --help" ;;
+      serve) words="--ipi --qcschema --set --quiet --help" ;;
       plan | calibrate | rates) words="--set --interpret --quiet --help" ;;
       bench) words="--csv --help" ;;
       probe) words="--device --again --csv --help" ;;
@@ -54,7 +55,7 @@ _tesela() {
     return
   fi
   case $command in
-    run | plan | calibrate | rates)
+    run | serve | plan | calibrate | rates)
       mapfile -t COMPREPLY < <(compgen -f -X '!*.@(yaml|yml|json)' -- "$word"; compgen -d -S / -- "$word")
       compopt -o nospace 2>/dev/null ;;
     show)

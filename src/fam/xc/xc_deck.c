@@ -24,6 +24,16 @@ static const char *const accelerator_words[] = {"diis", "adiis+diis", NULL};
 #define IN(map, member) (offsetof(xc_deck, map.member) - offsetof(xc_deck, map))
 #define SIZE(map) sizeof((xc_deck *)0)->map
 
+static const tsl_key lj_keys[] = {
+    {"atoms", TSL_KEY_TEXT, IN(molecule.lennard_jones, atoms), "", 0, 0, NULL, NULL, 0,
+     "Parameters of the atoms: 'atom epsilon sigma' (kcal/mol, Angstrom), separated by ';', where "
+     "an "
+     "atom is its number or an element, as in 'O 0.1521 3.1506; H 0.046 0.4'."},
+    {"mixing", TSL_KEY_CHOICE, IN(molecule.lennard_jones, mixing), "lorentz-berthelot", 0, 0,
+     xc_mixing_words, NULL, 0,
+     "Of unlike ones: mean sigma and geometric mean of epsilon, or geometric means of both."},
+    {0}};
+
 static const tsl_key molecule_keys[] = {
     {"xyz", TSL_KEY_TEXT, IN(molecule, xyz), "", 0, 0, NULL, NULL, 0,
      "XYZ file (Angstrom); relative to the deck's folder."},
@@ -36,7 +46,10 @@ static const tsl_key molecule_keys[] = {
     {"multiplicity", TSL_KEY_INT, IN(molecule, multiplicity), "0", 0, 1000, NULL, NULL, 0,
      "2S + 1; 0: the lowest, 1 or 2."},
     {"charges", TSL_KEY_TEXT, IN(molecule, charges), "", 0, 0, NULL, NULL, 0,
-     "File of point charges around it, 'x y z q' a line (Angstrom, elementary charges)."},
+     "File of point charges around it, 'x y z q' a line (Angstrom, elementary charges); with "
+     "lennard_jones 'x y z q epsilon sigma' (kcal/mol, Angstrom)."},
+    {"lennard_jones", TSL_KEY_MAP, IN(molecule, lennard_jones), "", 0, 0, NULL, lj_keys,
+     SIZE(molecule.lennard_jones), "Dispersion and repulsion of atoms and point charges."},
     {0}};
 
 static const tsl_key grid_keys[] = {
@@ -126,6 +139,13 @@ static const tsl_key scf_keys[] = {
      "Combinations of functions with a smaller eigenvalue of the overlap are left out."},
     {0}};
 
+static const tsl_key serve_keys[] = {
+    {"remote", TSL_KEY_BOOL, IN(serve, remote), "no", 0, 0, NULL, NULL, 0,
+     "The server that --ipi tcp:HOST:PORT names may be on another host."},
+    {"wait", TSL_KEY_REAL, IN(serve, wait), "10", 0, 86400, NULL, NULL, 0,
+     "So long the server may take to appear, s."},
+    {0}};
+
 const tsl_key xc_keys[] = {
     {"molecule", TSL_KEY_MAP, AT(molecule), "", 0, 0, NULL, molecule_keys, SIZE(molecule),
      "Atoms, charge and multiplicity."},
@@ -162,6 +182,8 @@ const tsl_key xc_keys[] = {
     {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
     {"smearing", TSL_KEY_MAP, AT(smearing), "", 0, 0, NULL, smearing_keys, SIZE(smearing),
      "Fractional occupations."},
+    {"serve", TSL_KEY_MAP, AT(serve), "", 0, 0, NULL, serve_keys, SIZE(serve),
+     "For `tesela serve` alone."},
     {"molden", TSL_KEY_TEXT, AT(files[XC_FILE_MOLDEN]), "", 0, 0, NULL, NULL, 0,
      "Orbitals for viewers are written to this file, .molden."},
     {"qcschema", TSL_KEY_TEXT, AT(files[XC_FILE_QCSCHEMA]), "", 0, 0, NULL, NULL, 0,
@@ -233,6 +255,19 @@ done:
   return err;
 }
 
+static tsl_err check_lennard_jones(const tsl_deck *deck, const xc_deck *s) {
+  tsl_err err = TSL_OK;
+  const bool given = s->molecule.lennard_jones.atoms != NULL;
+  if (given && s->molecule.charges == NULL)
+    TSL_DECK_FAIL(deck, "xc.molecule.lennard_jones",
+                  "is of atoms and point charges; charges: FILE "
+                  "is missing");
+  if (!given && tsl_deck_given(deck, "xc.molecule.lennard_jones"))
+    TSL_DECK_FAIL(deck, "xc.molecule.lennard_jones", "needs atoms");
+done:
+  return err;
+}
+
 static tsl_err check_exchange(const tsl_deck *deck, const xc_deck *s) {
   tsl_err err = TSL_OK;
   if (s->exchange != XC_EXCHANGE_FITTED) goto done;
@@ -268,6 +303,7 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
   if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)
     TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
   TSL_TRY(check_exchange(deck, s));
+  TSL_TRY(check_lennard_jones(deck, s));
   if (s->guess.file != NULL && s->guess.spins != NULL)
     TSL_DECK_FAIL(deck, "xc.guess.spins", "the file has spins of its own; remove one of them");
   if (s->smearing.kind == XC_SMEARING_NONE && tsl_deck_given(deck, "xc.smearing.width"))
@@ -295,9 +331,9 @@ done:
   return err;
 }
 
-tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s) {
+tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s, bool molecule) {
   tsl_err err = TSL_OK;
-  TSL_TRY(check_molecule(deck, s));
+  if (molecule) TSL_TRY(check_molecule(deck, s));
   TSL_TRY(check_use(deck, s));
 done:
   return err;

@@ -7,6 +7,8 @@
 
 #include "xc_basis.h"
 #include "xc_cubes.h"
+#include "xc_last.h"
+#include "xc_lennard_jones.h"
 #include "xc_problem.h"
 #include "xc_scf.h"
 #include "xc_stability.h"
@@ -21,6 +23,10 @@ typedef struct xc_deck {
   struct {
     char *xyz, *json, *atoms, *charges;
     int64_t charge, multiplicity;
+    struct {
+      char *atoms;
+      int32_t mixing;
+    } lennard_jones;
   } molecule;
   struct {
     char *file, *spins;
@@ -29,6 +35,10 @@ typedef struct xc_deck {
     int32_t kind;
     double width;
   } smearing;
+  struct {
+    bool remote;
+    double wait;
+  } serve;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t task, functions, source, coulomb, exchange, reference, parallel, precision;
   bool reproducible, hirshfeld;
@@ -65,8 +75,9 @@ enum { XC_REFERENCE_AUTO, XC_REFERENCE_RESTRICTED, XC_REFERENCE_UNRESTRICTED };
 
 /** Deck of a QCSchema file, .json, that is run as it is. */
 tsl_err xc_adopt(const char *file, char **text);
-/** Keys that exclude each other, or that a choice does not use. */
-tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s);
+/** Keys that exclude each other, or that a choice does not use.
+ *  @param[in] molecule  the deck has to have one */
+tsl_err xc_deck_check(const tsl_deck *deck, const xc_deck *s, bool molecule);
 /** Those of gradients, when it is known whether one is asked for. */
 tsl_err xc_deck_check_gradient(const tsl_deck *deck, bool gradient);
 /** The grid's rule: a preset, its parts replaced by what the deck gives. */
@@ -101,12 +112,14 @@ typedef struct xc_own {
   char basis_name[XC_ASKED]; /**< the basis set likewise */
   char input[XC_INPUT];      /**< how the input was read, one line */
   xc_molecule molecule;
+  xc_lj lennard_jones;
   xc_basis orbital, fitting;
   xc_pairs pairs;   /**< the list is the field's */
   xc_groups groups; /**< both arrays are the fields' */
   xc_cost_rule cost;
   xc_start start;
-  double *spins; /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
+  const xc_last *last; /**< of a served job, whose it is; or NULL */
+  double *spins;       /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
   xc_scf scf;
   xc_stability stability;
   double *metric;        /**< [n_fit][n_fit] L of (P|Q) = L L^T; with fitted exchange L^-1 */
@@ -141,8 +154,11 @@ static inline xc_own *xc_own_of(const tsl_problem *problem) {
  */
 tsl_err xc_basis_folder(char folder[XC_FOLDER]);
 
-/** Read the molecule and the sets, find the functional. */
-tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p);
+/** Read the molecule and the sets, find the functional.
+ *  @param[in] talk  of a served job: it has the molecule and what is asked for; else NULL */
+struct xc_talk;
+tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const struct xc_talk *talk, xc_own *own,
+                xc_params *p);
 
 /**
  * Read the density of an output of family xc.
@@ -150,6 +166,8 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
  */
 tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_basis *basis,
                       xc_start *start);
+/** The same shells of the same atoms, wherever those are. */
+bool xc_basis_same(const xc_basis *a, const xc_basis *b);
 /**
  * Begin the field with a file's density: orbitals are made orthonormal again where atoms have
  * moved, D' = X D X^T with X = S'^(-1/2) S^(1/2) (P.-O. Loewdin, J. Chem. Phys. 18 (1950) 365), and

@@ -146,6 +146,7 @@ tsl_err xc_gradient_finish(tsl_problem *problem) {
   TSL_TRY(make_weighted(&own->scf, &weighted));
   TSL_TRY(add_one_electron(own, weighted));
   xc_repulsion_gradient(&own->molecule, own->gradient);
+  xc_lj_gradient(&own->lennard_jones, &own->molecule, own->gradient);
   own->gradient_done = true;
 done:
   tsl_free(weighted);

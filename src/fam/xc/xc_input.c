@@ -49,8 +49,8 @@ static void add_molecule(line *l, const xc_deck *s, const xc_molecule *m) {
   for (int64_t k = 0; k < m->n_charges; k++) sum += m->charges[k].q;
   ADD(l, "; %lld point charge%s, in all %.6g e, from ", (long long)m->n_charges,
       m->n_charges == 1 ? "" : "s", sum);
-  add_name(l, s->molecule.charges);
-  ADD(l, " in Angstrom");
+  add_name(l, s->molecule.charges != NULL ? s->molecule.charges : "the JSON");
+  ADD(l, " in %s", s->molecule.charges != NULL ? "Angstrom" : "bohr");
 }
 
 static void add_set(line *l, const char *what, const char *name, const xc_deck *s,

@@ -1,8 +1,9 @@
 /* From the deck to a molecule, its shells and a functional. */
-#include "xc_family.h"
+#include "xc_talk.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* ----------------------------------------------------------------- molecule */
 
@@ -29,8 +30,8 @@ done:
   return err;
 }
 
-static tsl_err load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
-                          xc_model *model) {
+tsl_err xc_load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
+                      xc_model *model) {
   tsl_err err = TSL_OK;
   char *path = NULL;
   const char *file = s->molecule.xyz != NULL ? s->molecule.xyz : s->molecule.json;
@@ -50,18 +51,71 @@ done:
   return err;
 }
 
-static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
-                             xc_model *model) {
+/** A charge or multiplicity that the deck gives is not another than that of the question. */
+static tsl_err check_asked(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk) {
+  tsl_err err = TSL_OK;
+  const xc_molecule *m = &talk->asked;
+  if (tsl_deck_given(deck, "xc.molecule.charge") && s->molecule.charge != m->charge)
+    TSL_DECK_FAIL(deck, "xc.molecule.charge", "is %lld, and %s asks for %d",
+                  (long long)s->molecule.charge, talk->what, (int)m->charge);
+  if (s->molecule.multiplicity > 0 && m->multiplicity > 0 &&
+      s->molecule.multiplicity != m->multiplicity)
+    TSL_DECK_FAIL(deck, "xc.molecule.multiplicity", "is %lld, and %s asks for %d",
+                  (long long)s->molecule.multiplicity, talk->what, (int)m->multiplicity);
+done:
+  return err;
+}
+
+/** Of a served job: what is asked for. */
+static tsl_err take_atoms(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk,
+                          xc_molecule *molecule, xc_model *model) {
+  tsl_err err = TSL_OK;
+  const xc_molecule *asked = &talk->asked;
+  TSL_TRY(check_asked(deck, s, talk));
+  *molecule = (xc_molecule){.charge = asked->charge, .multiplicity = asked->multiplicity};
+  if (molecule->multiplicity == 0) molecule->multiplicity = (int32_t)s->molecule.multiplicity;
+  *model = talk->model;
+  TSL_TRY(tsl_alloc(asked->n_atoms, sizeof *asked->atoms, "atoms", (void **)&molecule->atoms));
+  molecule->n_atoms = asked->n_atoms;
+  memcpy(molecule->atoms, asked->atoms, (size_t)asked->n_atoms * sizeof *asked->atoms);
+  if (asked->n_charges == 0) goto done;
+  TSL_TRY(tsl_alloc(asked->n_charges, sizeof *asked->charges, "point charges",
+                    (void **)&molecule->charges));
+  molecule->n_charges = asked->n_charges;
+  memcpy(molecule->charges, asked->charges, (size_t)asked->n_charges * sizeof *asked->charges);
+done:
+  return err;
+}
+
+/** Point charges, and Lennard-Jones of those and the atoms. */
+static tsl_err load_charges(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
+                            xc_lj *lj) {
   tsl_err err = TSL_OK;
   char *path = NULL;
-  TSL_TRY(load_atoms(deck, s, molecule, model));
-  if (s->molecule.charges != NULL) {
-    TSL_TRY(tsl_deck_path(deck, s->molecule.charges, &path));
-    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
-  }
-  TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", molecule)));
+  const char *atoms = s->molecule.lennard_jones.atoms;
+  if (molecule->n_charges > 0)
+    TSL_DECK_FAIL(deck, "xc.molecule.charges", "the JSON has point charges of its own");
+  TSL_TRY(tsl_deck_path(deck, s->molecule.charges, &path));
+  TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
+  lj->mixing = s->molecule.lennard_jones.mixing;
+  TSL_TRY(tsl_deck_blame(deck, atoms != NULL ? "xc.molecule.lennard_jones" : "xc.molecule.charges",
+                         xc_lj_read(atoms, path, molecule, lj)));
 done:
   tsl_free(path);
+  return err;
+}
+
+static tsl_err load_molecule(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk,
+                             xc_own *own, xc_model *model) {
+  tsl_err err = TSL_OK;
+  xc_molecule *m = &own->molecule;
+  TSL_TRY(talk != NULL ? take_atoms(deck, s, talk, m, model) : xc_load_atoms(deck, s, m, model));
+  if (s->molecule.charges != NULL) TSL_TRY(load_charges(deck, s, m, &own->lennard_jones));
+  if (talk != NULL)
+    TSL_TRY(xc_molecule_finish(talk->what, m));
+  else
+    TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", m)));
+done:
   return err;
 }
 
@@ -91,11 +145,14 @@ done:
   return err;
 }
 
-/** What the deck says, else what the JSON file says of itself. */
+/** What the deck says, else what the JSON file says of itself; a served question that says another
+ *  than the deck is not answered by what it does not ask for. */
 static tsl_err xc_load_choose(const tsl_deck *deck, const char *path, const char *said,
-                              const char *model, char name[XC_ASKED]) {
+                              const char *model, const xc_talk *talk, char name[XC_ASKED]) {
   tsl_err err = TSL_OK;
   const char *chosen = said != NULL ? said : model;
+  if (talk != NULL && said != NULL && model[0] != '\0' && strcasecmp(said, model) != 0)
+    TSL_DECK_FAIL(deck, path, "is %s, and %s asks for %s", said, talk->what, model);
   if (chosen[0] == '\0') TSL_DECK_FAIL(deck, path, "is missing; only a QCSchema file may say it");
   if (strlen(chosen) >= XC_ASKED)
     TSL_DECK_FAIL(deck, path, "has %zu characters; at most %d are allowed", strlen(chosen),
@@ -107,16 +164,21 @@ done:
 
 /** What the deck asks for, else the driver of the JSON file. */
 static tsl_err choose_task(const tsl_deck *deck, const xc_deck *s, const char *driver,
-                           int32_t *gradient) {
+                           const xc_talk *talk, int32_t *gradient) {
   tsl_err err = TSL_OK;
   const bool slope = strcmp(driver, "gradient") == 0;
-  if (driver[0] != '\0' && !slope && strcmp(driver, "energy") != 0 &&
-      strcmp(driver, "properties") != 0)
+  const bool known = slope || driver[0] == '\0' || strcmp(driver, "energy") == 0 ||
+                     strcmp(driver, "properties") == 0;
+  if (!known && talk != NULL)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: the driver is '%s'; energy, gradient and properties are computed",
+             talk->what, driver);
+  if (!known)
     TSL_DECK_FAIL(deck, "xc.molecule.json",
                   "the file's driver is '%s'; energy, gradient and properties are computed here",
                   driver);
-  *gradient = tsl_deck_given(deck, "xc.task") ? s->task == XC_TASK_GRADIENT : slope;
-  TSL_TRY(xc_deck_check_gradient(deck, *gradient != 0));
+  const bool asked = talk != NULL && driver[0] != '\0';
+  *gradient = tsl_deck_given(deck, "xc.task") && !asked ? s->task == XC_TASK_GRADIENT : slope;
+  if (talk == NULL) TSL_TRY(xc_deck_check_gradient(deck, *gradient != 0));
 done:
   return err;
 }
@@ -135,11 +197,13 @@ done:
   return err;
 }
 
-static tsl_err load_guess(const tsl_deck *deck, const xc_deck *s, xc_own *own) {
+static tsl_err load_guess(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk,
+                          xc_own *own) {
   tsl_err err = TSL_OK;
   char *path = NULL;
   if (s->guess.spins != NULL) TSL_TRY(load_spins(deck, s, own));
-  if (s->guess.file == NULL) goto done;
+  if (talk != NULL) own->last = &talk->last;
+  if (s->guess.file == NULL || (talk != NULL && talk->last.n > 0)) goto done;
   TSL_TRY(tsl_deck_path(deck, s->guess.file, &path));
   TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
                          xc_start_read(path, &own->molecule, &own->orbital, &own->start)));
@@ -148,14 +212,15 @@ done:
   return err;
 }
 
-tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p) {
+tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk, xc_own *own,
+                xc_params *p) {
   tsl_err err = TSL_OK;
   xc_model model = {.method = ""};
   const xc_molecule *m = &own->molecule;
-  TSL_TRY(load_molecule(deck, s, &own->molecule, &model));
-  TSL_TRY(choose_task(deck, s, model.driver, &p->gradient));
-  TSL_TRY(xc_load_choose(deck, "xc.functional", s->functional, model.method, own->method));
-  TSL_TRY(xc_load_choose(deck, "xc.basis", s->basis, model.basis, own->basis_name));
+  TSL_TRY(load_molecule(deck, s, talk, own, &model));
+  TSL_TRY(choose_task(deck, s, model.driver, talk, &p->gradient));
+  TSL_TRY(xc_load_choose(deck, "xc.functional", s->functional, model.method, talk, own->method));
+  TSL_TRY(xc_load_choose(deck, "xc.basis", s->basis, model.basis, talk, own->basis_name));
   TSL_TRY(tsl_deck_blame(deck, "xc.functional",
                          xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
@@ -187,7 +252,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *
   p->n_shells = own->orbital.n_shells;
   p->n_fit = own->fitting.n;
   p->n_fit_shells = own->fitting.n_shells;
-  TSL_TRY(load_guess(deck, s, own));
+  TSL_TRY(load_guess(deck, s, talk, own));
   xc_input_text(s, own);
 done:
   return err;

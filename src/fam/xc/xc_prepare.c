@@ -35,7 +35,11 @@ done:
 /** The first density. @param[out] work  [n][n] */
 static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double *work) {
   tsl_err err = TSL_OK;
-  if (s->guess.file != NULL) {
+  bool begun = false;
+  if (own->last != NULL)
+    TSL_TRY(xc_last_begin(own->last, &own->molecule, &own->orbital, &own->scf, &begun));
+  if (begun) goto done;
+  if (own->start.density != NULL) {
     TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
                            xc_start_apply(s->guess.file, &own->orbital, &own->start, &own->scf)));
   } else if (own->spins != NULL) {
@@ -45,8 +49,8 @@ static tsl_err guess(const tsl_deck *deck, const xc_deck *s, xc_own *own, double
                            &own->unconverged));
     TSL_TRY(xc_scf_start(&own->scf, work));
   }
-  xc_start_clear(&own->start);
 done:
+  xc_start_clear(&own->start);
   return err;
 }
 
@@ -85,6 +89,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   TSL_TRY(
       tsl_deck_blame(deck, "xc.basis",
                      xc_scf_create(m, n, o.overlap, o.kinetic, o.attraction, &options, &own->scf)));
+  own->scf.energies.lennard_jones = xc_lj_energy(&own->lennard_jones, m);
   TSL_TRY(guess(deck, s, own, o.overlap));
 done:
   TSL_FREE_ALL(o.overlap, o.kinetic, o.attraction, charges);

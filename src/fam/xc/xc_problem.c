@@ -1,8 +1,8 @@
 /* From a deck to parameters and fields, and the family itself. */
-#include "xc_family.h"
 #include "xc_fixed.h"
 #include "xc_matrix.h"
 #include "xc_memory.h"
+#include "xc_talk.h"
 
 #include "parallel.h"
 
@@ -292,6 +292,7 @@ static void xc_destroy(tsl_problem *problem) {
   xc_basis_clear(&own->orbital);
   xc_basis_clear(&own->fitting);
   xc_molecule_clear(&own->molecule);
+  xc_lj_clear(&own->lennard_jones);
   for (int f = 0; f < XC_N_FILES; f++) tsl_free(own->files[f]);
   xc_cubes_clear(&own->cubes);
   TSL_FREE_ALL(own->hirshfeld, own->spins, own->metric, own->fit_bounds, own->coulomb, own->history,
@@ -305,15 +306,16 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   xc_deck s = {.basis = NULL};
   xc_grid grid = {.n = 0};
+  const xc_talk *talk = xc_talk_of(problem);
   TSL_TRY(tsl_alloc(1, sizeof(xc_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(xc_params);
   TSL_TRY(tsl_alloc(1, sizeof(xc_own), "the field", &problem->own));
   xc_own *own = problem->own;
   xc_params *p = problem->params;
   TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
-  TSL_TRY(xc_deck_check(deck, &s));
+  TSL_TRY(xc_deck_check(deck, &s, talk == NULL || talk->protocol->deck_molecule));
   TSL_TRY(xc_files_check(deck, &s));
-  TSL_TRY(xc_load(deck, &s, own, p));
+  TSL_TRY(xc_load(deck, &s, talk, own, p));
   TSL_TRY(xc_cubes_plan(deck, &s.cube, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
   own->shares = s.hirshfeld;
   xc_root_algebra(p);
@@ -377,4 +379,5 @@ const tsl_family tsl_family_xc = {
     .finish = xc_finish,
     .summary = xc_summary,
     .destroy = xc_destroy,
+    .service = &xc_service,
 };

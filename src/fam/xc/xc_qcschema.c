@@ -3,9 +3,8 @@
  * The result as MolSSI's QCSchema: an AtomicResult (schema_name qcschema_output, version 1), which
  * xc_molecule_read_json reads as well. Source: https://github.com/MolSSI/QCSchema, version 1.
  */
-#include "xc_family.h"
+#include "xc_qcschema.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +93,8 @@ static json_t *extras_of(const xc_own *own, const double *charges) {
   if (m->n_charges > 0)
     (void)xc_qcschema_put(inner, "point_charges",
                           reals((const double *)m->charges, 4 * m->n_charges));
+  if (own->lennard_jones.sites != NULL)
+    (void)xc_qcschema_put(inner, "lennard_jones_energy", json_real(scf->energies.lennard_jones));
   if (own->gradient_done && m->n_charges > 0)
     (void)xc_qcschema_put(inner, "charge_gradient",
                           reals(own->gradient[m->n_atoms], 3 * m->n_charges));
@@ -121,19 +122,27 @@ static json_t *result_of(const xc_params *p, const xc_own *own, const double *ch
       error_of(&own->scf), "provenance", provenance_of("xc"));
 }
 
-tsl_err xc_qcschema_write(const xc_params *p, const xc_own *own, FILE *file) {
+tsl_err xc_qcschema_result(const xc_params *p, const xc_own *own, json_t **result) {
   tsl_err err = TSL_OK;
   double *charges = NULL;
-  json_t *root = NULL;
+  *result = NULL;
   TSL_TRY(tsl_alloc(own->molecule.n_atoms, sizeof *charges, "charges", (void **)&charges));
   xc_scf_mulliken(&own->scf, &own->molecule, &own->orbital, charges);
-  root = result_of(p, own, charges);
-  if (root == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for the result as JSON");
+  *result = result_of(p, own, charges);
+  if (*result == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for the result as JSON");
+done:
+  tsl_free(charges);
+  return err;
+}
+
+tsl_err xc_qcschema_write(const xc_params *p, const xc_own *own, FILE *file) {
+  tsl_err err = TSL_OK;
+  json_t *root = NULL;
+  TSL_TRY(xc_qcschema_result(p, own, &root));
   if (json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
     TSL_FAIL(TSL_ERR_IO, "the result cannot be written as JSON");
   (void)fputc('\n', file);
 done:
   json_decref(root);
-  tsl_free(charges);
   return err;
 }

@@ -38,10 +38,12 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
 
 /* ------------------------------------------------------------------ summary */
 
-static void add_energies(const xc_scf *scf, tsl_summary *summary) {
-  const xc_energies *e = &scf->energies;
+static void add_energies(const xc_own *own, tsl_summary *summary) {
+  const xc_energies *e = &own->scf.energies;
   tsl_summary_add(summary, "total energy", e->total, "hartree");
   tsl_summary_add(summary, "nuclear repulsion", e->nuclei, "hartree");
+  if (own->lennard_jones.sites != NULL)
+    tsl_summary_add(summary, "Lennard-Jones", e->lennard_jones, "hartree");
   tsl_summary_add(summary, "kinetic energy", e->kinetic, "hartree");
   tsl_summary_add(summary, "attraction by charges", e->attraction, "hartree");
   tsl_summary_add(summary, "Coulomb energy", e->coulomb, "hartree");
@@ -149,7 +151,7 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   const xc_scf *scf = &own->scf;
   const double electrons = own->integrals[XC_INTEGRAL_ALPHA] + own->integrals[XC_INTEGRAL_BETA];
   summary->reason[0] = '\0';
-  add_energies(scf, summary);
+  add_energies(own, summary);
   tsl_summary_add(summary, "electrons integrated", electrons, "1");
   tsl_summary_add(summary, "electrons", (double)(scf->electrons[0] + scf->electrons[1]), "1");
   add_smearing(scf, summary);

@@ -109,7 +109,7 @@ static bool same_shell(const xc_shell *a, const xc_shell *b) {
   return true;
 }
 
-static bool same_basis(const xc_basis *a, const xc_basis *b) {
+bool xc_basis_same(const xc_basis *a, const xc_basis *b) {
   if (a->n_shells != b->n_shells) return false;
   for (int64_t k = 0; k < a->n_shells; k++)
     if (!same_shell(&a->shells[k], &b->shells[k])) return false;
@@ -138,7 +138,7 @@ tsl_err xc_start_read(const char *path, const xc_molecule *molecule, const xc_ba
   TSL_TRY(check_atoms(path, &atoms, molecule, start));
   TSL_TRY(read_table(path, "/results/basis", false, &shells));
   TSL_TRY(take_basis(path, &shells, molecule, &start->basis));
-  start->projected = !same_basis(&start->basis, basis);
+  start->projected = !xc_basis_same(&start->basis, basis);
   TSL_TRY(read_table(path, "/results/density", true, &density));
   TSL_TRY(take_density(path, &density, start->basis.n, start));
 done:

@@ -32,25 +32,6 @@ done:
   return err;
 }
 
-/* out = matrix^power; what belongs to eigenvalues below the limit is left out. */
-static tsl_err matrix_power(int64_t n, const double *matrix, double power, double limit,
-                            double *out) {
-  tsl_err err = TSL_OK;
-  double *vectors = NULL, *values = NULL, *scaled = NULL;
-  TSL_TRY(xc_matrix_create(n, n, "vectors of the overlap", &vectors));
-  TSL_TRY(xc_matrix_create(n, n, "vectors of the overlap", &scaled));
-  TSL_TRY(xc_matrix_create(n, 1, "eigenvalues of the overlap", &values));
-  memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
-  TSL_TRY(xc_matrix_eigen(n, vectors, values));
-  for (int64_t k = 0; k < n; k++)
-    for (int64_t i = 0; i < n; i++)
-      scaled[k * n + i] = values[k] < limit ? 0 : pow(values[k], power) * vectors[k * n + i];
-  TSL_TRY(xc_matrix_product(n, n, n, 1, vectors, true, scaled, false, out));
-done:
-  tsl_free(vectors), tsl_free(values), tsl_free(scaled);
-  return err;
-}
-
 /* D' = X D X^T with X = S'^(-1/2) S^(1/2): the same orbitals, orthonormal again where the atoms are
  * now. */
 static tsl_err move_density(int64_t n, const double *old, const double *now, double limit,
@@ -61,8 +42,8 @@ static tsl_err move_density(int64_t n, const double *old, const double *now, dou
   TSL_TRY(xc_matrix_create(n, n, "S^-1/2", &inverse));
   TSL_TRY(xc_matrix_create(n, n, "S'^-1/2 S^1/2", &work));
   TSL_TRY(xc_matrix_create(n, n, "density", &moved));
-  TSL_TRY(matrix_power(n, old, 0.5, limit, half));
-  TSL_TRY(matrix_power(n, now, -0.5, limit, inverse));
+  TSL_TRY(xc_matrix_power(n, old, 0.5, limit, half));
+  TSL_TRY(xc_matrix_power(n, now, -0.5, limit, inverse));
   TSL_TRY(xc_matrix_product(n, n, n, 1, inverse, false, half, false, work));
   for (int t = 0; t < start->n_spin; t++) {
     double *density = start->density + t * n * n;
@@ -108,9 +89,9 @@ static tsl_err projection_create(const xc_basis *from, const xc_basis *to, doubl
     memcpy(p->cross + i * n1, row, (size_t)n1 * sizeof *row);
     memcpy(old + i * n0, row + n1, (size_t)n0 * sizeof *row);
   }
-  TSL_TRY(matrix_power(n0, old, 0.5, limit, p->root));
-  TSL_TRY(matrix_power(n0, old, -0.5, limit, p->inverse));
-  TSL_TRY(matrix_power(n1, new, -1, limit, work));
+  TSL_TRY(xc_matrix_power(n0, old, 0.5, limit, p->root));
+  TSL_TRY(xc_matrix_power(n0, old, -0.5, limit, p->inverse));
+  TSL_TRY(xc_matrix_power(n1, new, -1, limit, work));
   TSL_TRY(xc_matrix_product(n0, n1, n1, 1, p->cross, false, work, false, p->onto));
 done:
   TSL_FREE_ALL(joint, old, new, work);
@@ -151,7 +132,7 @@ static tsl_err project_density(const projection *p, const double *density, int64
   TSL_TRY(xc_matrix_product(count, n1, n0, 1, orbitals, false, p->onto, false, moved));
   TSL_TRY(xc_matrix_product(count, n1, n0, 1, orbitals, false, p->cross, false, crossed));
   TSL_TRY(xc_matrix_product(count, count, n1, 1, crossed, false, moved, true, metric));
-  TSL_TRY(matrix_power(count, metric, -1, limit, inverse));
+  TSL_TRY(xc_matrix_power(count, metric, -1, limit, inverse));
   TSL_TRY(xc_matrix_product(count, n1, count, 1, inverse, false, moved, false, crossed));
   TSL_TRY(xc_matrix_product(n1, n1, count, 1, moved, true, crossed, false, out));
 done:

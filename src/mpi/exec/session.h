@@ -38,6 +38,8 @@ typedef struct tsl_session {
   struct tsl_checkpoint_manager
       *checkpoints; /**< checkpoints (checkpoint_manager.h); NULL: none are written or read */
   const uint8_t *finished; /**< [n_units] units that a restart finds done; NULL: none */
+  void *talk;              /**< root, of a served job (tsl_service): not owned; else NULL */
+  char calibrated[96];     /**< signature of the problem that cost is of; empty: of none */
   tsl_timeline trace;
   tsl_stage_clock stages; /**< where the time goes */
   bool rescued;           /**< root: after a rank was lost the others have written a checkpoint */

@@ -69,6 +69,28 @@ done:
   return err;
 }
 
+void tsl_stage_restart(tsl_session *s) {
+  tsl_stage_clock *clock = &s->stages;
+  memset(clock->spent, 0, sizeof clock->spent);
+  clock->n_rows = 0;
+  clock->since = tsl_now();
+}
+
+void tsl_stage_text(const tsl_session *s, char *text, size_t size) {
+  static const double LEAST = 1e-4; /* s; less is not told */
+  const tsl_stage_clock *clock = &s->stages;
+  size_t used = 0;
+  text[0] = '\0';
+  for (int k = 0; k < TSL_N_STAGES; k++) {
+    double sum = clock->spent[k];
+    for (int64_t r = 0; r < clock->n_rows; r++)
+      if (strcmp(clock->rows[r].stage, words[k]) == 0) sum += clock->rows[r].seconds;
+    if (sum >= LEAST && used < size)
+      used += (size_t)snprintf(text + used, size - used, "%s%.1f ms %s", used > 0 ? ", " : "",
+                               1e3 * sum, words[k]);
+  }
+}
+
 void tsl_stage_clear(tsl_stage_clock *clock) {
   tsl_free(clock->rows);
   *clock = (tsl_stage_clock){0};

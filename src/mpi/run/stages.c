@@ -231,6 +231,7 @@ static tsl_err create_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
   s->problem.family = s->family;
   s->problem.output = s->path;
+  s->problem.talk = s->talk;
   if (s->rank != 0) return TSL_OK;
   TSL_TRY(create_with_devices(s));
   TSL_TRY(tsl_files_check(s->deck));
@@ -393,11 +394,7 @@ int64_t tsl_session_output_bytes(const tsl_session *s) {
   return bytes;
 }
 
-void tsl_session_close(tsl_session *s) {
-  if (tsl_heart_alarm()) { /* the program ends now: what is left would wait for who is silent */
-    tsl_heart_end(s->rescued);
-    return;
-  }
+void tsl_session_drop(tsl_session *s) {
   if (s->executor.worker != NULL) {
     opening o = {.task.run = close_worker, .executor = &s->executor};
     tsl_err_copy kept; /* closing must not hide the error that brought us here */
@@ -405,17 +402,27 @@ void tsl_session_close(tsl_session *s) {
     (void)tsl_compute_thread_call(s->executor.thread, &o.task);
     (void)tsl_err_restore(&kept);
   }
+  if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
+    s->family->destroy(&s->problem);
+  tsl_problem_clear(&s->problem);
+  tsl_free(s->units.list);
+  s->units = (tsl_units){0};
+  tsl_plan_clear(&s->plan);
+  tsl_history_clear(&s->learned);
+}
+
+void tsl_session_close(tsl_session *s) {
+  if (tsl_heart_alarm()) { /* the program ends now: what is left would wait for who is silent */
+    tsl_heart_end(s->rescued);
+    return;
+  }
+  tsl_session_drop(s);
   tsl_linalg_close();
   tsl_compute_thread_stop(&s->executor.thread);
   tsl_parallel_close();
   tsl_heart_stop();
-  if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
-    s->family->destroy(&s->problem);
-  tsl_problem_clear(&s->problem);
   tsl_checkpoints_free(s);
-  TSL_FREE_ALL(s->units.list, s->cost.speeds, s->cost.left_out, s->cost.keys, s->use);
-  tsl_plan_clear(&s->plan);
-  tsl_history_clear(&s->learned);
+  TSL_FREE_ALL(s->cost.speeds, s->cost.left_out, s->cost.keys, s->use);
   tsl_free(s->placements);
   tsl_trace_clear(&s->trace);
   tsl_stage_clear(&s->stages);

@@ -57,6 +57,10 @@ int tsl_session_parts(const tsl_session *session);
 /** Bytes of the output's datasets. Root and others alike. */
 int64_t tsl_session_output_bytes(const tsl_session *session);
 
+/** Not collective. Worker, problem, units and plan go; deck, devices, threads and the cost model
+ *  stay, for the next problem of a served job. In any state; this thread's error stays. */
+void tsl_session_drop(tsl_session *session);
+
 /** Collective on session->comm in MPI_Comm_free alone; after the alarm of heartbeat.h not at all,
  *  and nothing is freed. Free everything, in any state. */
 void tsl_session_close(tsl_session *session);

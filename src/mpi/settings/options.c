@@ -18,6 +18,7 @@ static const struct {
     {'w', "--overwrite", NULL, false},   {'h', "--help", "-h", false},
     {'i', "--interpret", NULL, false},   {'r', "--restart", NULL, true},
     {'m', "--max-walltime", NULL, true}, {'x', "--strict", NULL, false},
+    {'p', "--ipi", NULL, true},          {'j', "--qcschema", NULL, false},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -100,6 +101,12 @@ static tsl_err options_take(tsl_options *o, char letter, const char *value) {
     break;
   case 'x':
     o->strict = true;
+    break;
+  case 'p':
+    o->ipi = value;
+    break;
+  case 'j':
+    o->qcschema = true;
     break;
   case 'h':
     o->help = true;

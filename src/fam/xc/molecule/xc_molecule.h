@@ -121,8 +121,8 @@ tsl_err xc_molecule_read_charges(const char *path, xc_molecule *molecule);
 
 /**
  * Read a molecule in MolSSI's QCSchema JSON: symbols, geometry in bohr, molecular_charge,
- * molecular_multiplicity; of a qcschema_input also model and driver.
- * Ghost atoms (real: false) are refused.
+ * molecular_multiplicity; of an input model, driver and extras.tesela.point_charges (x y z q in
+ * turn, bohr), too. Ghost atoms (real: false) are refused.
  */
 tsl_err xc_molecule_read_json(const char *path, xc_molecule *molecule, xc_model *model);
 /** The same from memory; path for messages. Global for tests. */

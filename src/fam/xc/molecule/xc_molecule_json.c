@@ -142,16 +142,51 @@ done:
   return err;
 }
 
+/* Point charges as outputs have them, x y z q in turn (bohr): extras.tesela.point_charges. */
+static tsl_err read_charges(const char *path, const json_t *root, xc_charge **out, int64_t *count) {
+  tsl_err err = TSL_OK;
+  const json_t *own = json_object_get(json_object_get(root, "extras"), "tesela"), *list = NULL;
+  xc_charge *charges = NULL;
+  double number[4];
+  if (json_object_get(own, "point_charges") == NULL) goto done;
+  TSL_TRY(find_array(path, own, "point_charges", -1, &list));
+  const size_t n = json_array_size(list);
+  if (n % 4 != 0 || n == 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: 'point_charges' has %zu numbers; x y z q of each are needed", path,
+             n);
+  TSL_TRY(tsl_alloc((int64_t)(n / 4), sizeof *charges, "point charges", (void **)&charges));
+  for (size_t k = 0; k < n; k++) {
+    const json_t *value = json_array_get(list, k);
+    if (!json_is_number(value))
+      TSL_FAIL(TSL_ERR_INPUT, "%s: point_charges[%zu] is no number", path, k);
+    number[k % 4] = json_number_value(value);
+    charges[k / 4] = (xc_charge){{number[0], number[1], number[2]}, number[3]};
+  }
+  *out = charges, *count = (int64_t)(n / 4);
+  charges = NULL;
+done:
+  tsl_free(charges);
+  return err;
+}
+
 tsl_err xc_molecule_parse_json(const char *path, const char *text, int64_t bytes,
                                xc_molecule *molecule, xc_model *model) {
   tsl_err err = TSL_OK;
   json_t *root = NULL;
+  xc_charge *charges = NULL;
+  int64_t n_charges = 0;
   memset(model, 0, sizeof *model);
   TSL_TRY(xc_molecule_json_parse(path, text, bytes, &root));
   const json_t *inner = json_object_get(root, "molecule");
   TSL_TRY(read_model(path, root, model));
+  TSL_TRY(read_charges(path, root, &charges, &n_charges));
   TSL_TRY(read_molecule(path, inner != NULL ? inner : root, molecule));
+  if (n_charges == 0) goto done;
+  tsl_free(molecule->charges);
+  molecule->charges = charges, molecule->n_charges = n_charges;
+  charges = NULL;
 done:
+  tsl_free(charges);
   json_decref(root);
   return err;
 }

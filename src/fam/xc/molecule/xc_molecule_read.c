@@ -95,12 +95,14 @@ tsl_err xc_molecule_read_charges(const char *path, xc_molecule *molecule) {
   TSL_TRY(table_read(&source, &rows));
   if (rows.n == 0)
     TSL_FAIL(TSL_ERR_INPUT, "%s: no point charge in it; remove the key for none", path);
-  if (rows.columns != 4)
-    TSL_FAIL(TSL_ERR_INPUT, "%s: %lld columns where 'x y z q' (Angstrom, charge) is expected", path,
-             (long long)rows.columns);
+  if (rows.columns != 4 && rows.columns != 6)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: %lld columns where 'x y z q' (Angstrom, charge) is expected, or 'x y z q epsilon "
+             "sigma'",
+             path, (long long)rows.columns);
   TSL_TRY(tsl_alloc(rows.n, sizeof *charges, "point charges", (void **)&charges));
   for (int64_t k = 0; k < rows.n; k++) {
-    const double *row = rows.values + 4 * k;
+    const double *row = rows.values + k * rows.columns;
     charges[k] = (xc_charge){{row[0] / XC_BOHR, row[1] / XC_BOHR, row[2] / XC_BOHR}, row[3]};
     for (int x = 0; x < 3; x++)
       if (!isfinite(charges[k].at[x]))

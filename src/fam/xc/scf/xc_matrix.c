@@ -311,3 +311,20 @@ bool xc_matrix_solve_any(int n, double *a, double *b) {
   lapack_int pivots[64];
   return n <= 64 && LAPACKE_dgesv(LAPACK_COL_MAJOR, n, 1, a, n, pivots, b, n) == 0;
 }
+
+tsl_err xc_matrix_power(int64_t n, const double *matrix, double power, double limit, double *out) {
+  tsl_err err = TSL_OK;
+  double *vectors = NULL, *values = NULL, *scaled = NULL;
+  TSL_TRY(xc_matrix_create(n, n, "vectors of a matrix", &vectors));
+  TSL_TRY(xc_matrix_create(n, n, "vectors of a matrix", &scaled));
+  TSL_TRY(xc_matrix_create(n, 1, "eigenvalues of a matrix", &values));
+  memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
+  TSL_TRY(xc_matrix_eigen(n, vectors, values));
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t i = 0; i < n; i++)
+      scaled[k * n + i] = values[k] < limit ? 0 : pow(values[k], power) * vectors[k * n + i];
+  TSL_TRY(xc_matrix_product(n, n, n, 1, vectors, true, scaled, false, out));
+done:
+  tsl_free(vectors), tsl_free(values), tsl_free(scaled);
+  return err;
+}

@@ -71,6 +71,9 @@ tsl_err xc_matrix_eigen(int64_t n, double *a, double *values);
  */
 tsl_err xc_matrix_eigen_lowest(int64_t n, int64_t k, double *a, double *values, double *vectors);
 
+/** out = matrix^power, [n][n]; what belongs to eigenvalues below the limit is left out. */
+tsl_err xc_matrix_power(int64_t n, const double *matrix, double power, double limit, double *out);
+
 /** Cholesky factor of a positive matrix, in place, for xc_matrix_solve.
  *  @return TSL_ERR_NUMERIC naming what and the order at which it is not positive */
 tsl_err xc_matrix_factor(int64_t n, const char *what, double *a);

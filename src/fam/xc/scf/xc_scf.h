@@ -56,7 +56,8 @@ void xc_scf_standard(xc_scf_options *options);
 
 /** Energies by term, hartree. */
 typedef struct xc_energies {
-  double nuclei; /**< repulsion of nuclei among themselves and with point charges */
+  double nuclei;        /**< repulsion of nuclei among themselves and with point charges */
+  double lennard_jones; /**< of atoms and point charges; the caller's, 0 without */
   double kinetic;
   double attraction; /**< of electrons by nuclei and point charges */
   double coulomb;

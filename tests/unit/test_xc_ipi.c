@@ -1,0 +1,186 @@
+/* unit.xc.ipi: i-PI's messages in whole, in pieces and at random, over a pair of sockets. */
+#include "xc_ipi.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { ATOMS = 2, ROOM = 4096 };
+
+/* Both ends; there is whom the job talks to. */
+typedef struct talk {
+  xc_stream stream;
+  xc_ipi ipi;
+  int there;
+} talk;
+
+static void open_talk(talk *t) {
+  int ends[2];
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  t->stream = (xc_stream){.in = ends[0], .out = ends[0], .socket = true, .name = "test"};
+  t->there = ends[1];
+  assert_int_equal(xc_ipi_open(&t->stream, ATOMS, &t->ipi), TSL_OK);
+}
+
+static void close_talk(talk *t) {
+  xc_ipi_clear(&t->ipi);
+  xc_stream_close(&t->stream);
+  if (t->there >= 0) (void)close(t->there);
+}
+
+static void say(talk *t, const void *bytes, size_t n) {
+  assert_int_equal(write(t->there, bytes, n), n);
+}
+
+/* A header, and a number of atoms with places all of the same value. @return bytes */
+static size_t posdata(char *to, int32_t n, double value) {
+  double places[3 * ATOMS];
+  memset(to, 0, 12 + 144);
+  (void)snprintf(to, 13, "%-12s", "POSDATA");
+  to[12] = 0;
+  memcpy(to + 156, &n, sizeof n);
+  for (int k = 0; k < 3 * ATOMS; k++) places[k] = value + k;
+  memcpy(to + 160, places, sizeof places);
+  return 160 + sizeof places;
+}
+
+static tsl_err next(talk *t, tsl_asked *asked) {
+  tsl_err err = TSL_OK;
+  *asked = TSL_ASKED_NOTHING;
+  for (int k = 0; k < 3 && err == TSL_OK && *asked == TSL_ASKED_NOTHING; k++)
+    err = xc_ipi_next(&t->ipi, 0, asked);
+  return err;
+}
+
+static void expect(talk *t, const char *word) {
+  char header[13] = "";
+  assert_int_equal(read(t->there, header, 12), 12);
+  assert_memory_equal(header, word, strlen(word));
+}
+
+static void whole(void **state) {
+  talk t;
+  tsl_asked asked;
+  char bytes[ROOM], answer[ROOM];
+  (void)state;
+  open_talk(&t);
+  say(&t, "STATUS      ", 12);
+  assert_int_equal(next(&t, &asked), TSL_OK);
+  expect(&t, "NEEDINIT");
+  say(&t, "INIT        \0\0\0\0\2\0\0\0ab", 22);
+  say(&t, "STATUS      ", 12);
+  assert_int_equal(next(&t, &asked), TSL_OK);
+  expect(&t, "READY");
+  say(&t, bytes, posdata(bytes, ATOMS, 0.5));
+  assert_int_equal(next(&t, &asked), TSL_OK);
+  assert_int_equal(asked, TSL_ASKED_PROBLEM);
+  assert_true(t.ipi.places[1][2] == 5.5);
+  t.ipi.energy = -1.5, t.ipi.forces[0][1] = 2, t.ipi.virial[8] = 3, t.ipi.answered = true;
+  say(&t, "STATUS      GETFORCE    STATUS      ", 36);
+  assert_int_equal(next(&t, &asked), TSL_OK);
+  expect(&t, "HAVEDATA");
+  const size_t n = 12 + 8 + 4 + 48 + 72 + 4 + 1;
+  assert_int_equal(read(t.there, answer, n), n);
+  assert_memory_equal(answer, "FORCEREADY  ", 12);
+  double value;
+  memcpy(&value, answer + 12, sizeof value);
+  assert_true(value == -1.5);
+  memcpy(&value, answer + 24 + 8, sizeof value);
+  assert_true(value == 2);
+  memcpy(&value, answer + 24 + 48 + 64, sizeof value);
+  assert_true(value == 3);
+  expect(&t, "READY");
+  say(&t, "EXIT        ", 12);
+  assert_int_equal(next(&t, &asked), TSL_OK);
+  assert_int_equal(asked, TSL_ASKED_END);
+  close_talk(&t);
+}
+
+/* The other side ends after so many bytes of a message. */
+static tsl_err cut_off(const char *bytes, size_t n, tsl_asked *asked) {
+  talk t;
+  open_talk(&t);
+  say(&t, bytes, n);
+  (void)shutdown(t.there, SHUT_WR);
+  const tsl_err err = next(&t, asked);
+  close_talk(&t);
+  return err;
+}
+
+static void in_pieces(void **state) {
+  char bytes[ROOM];
+  const size_t n = posdata(bytes, ATOMS, 0);
+  tsl_asked asked;
+  talk t;
+  (void)state;
+  for (size_t k = 1; k < n; k++) {
+    assert_int_equal(cut_off(bytes, k, &asked), TSL_ERR_IO);
+    assert_non_null(strstr(tsl_err_message(), "middle of a message"));
+  }
+  assert_int_equal(cut_off(bytes, n, &asked), TSL_OK);
+  assert_int_equal(asked, TSL_ASKED_PROBLEM);
+  assert_int_equal(cut_off(bytes, 0, &asked), TSL_OK);
+  assert_int_equal(asked, TSL_ASKED_END);
+  open_talk(&t);
+  for (size_t k = 0; k < n; k++) {
+    say(&t, bytes + k, 1);
+    assert_int_equal(next(&t, &asked), TSL_OK);
+    assert_int_equal(asked, k + 1 == n ? TSL_ASKED_PROBLEM : TSL_ASKED_NOTHING);
+  }
+  close_talk(&t);
+}
+
+static void refused(void **state) {
+  char bytes[ROOM];
+  tsl_asked asked;
+  (void)state;
+  for (int32_t n = -1; n <= ATOMS + 1; n++)
+    assert_int_equal(cut_off(bytes, posdata(bytes, n, 0), &asked),
+                     n == ATOMS ? TSL_OK : TSL_ERR_INPUT);
+  assert_int_equal(cut_off(bytes, posdata(bytes, ATOMS, NAN), &asked), TSL_ERR_INPUT);
+  assert_int_equal(cut_off(bytes, posdata(bytes, ATOMS, -INFINITY), &asked), TSL_ERR_INPUT);
+  assert_int_equal(cut_off("GETFORCE    ", 12, &asked), TSL_ERR_INPUT);
+  assert_int_equal(cut_off("status      ", 12, &asked), TSL_ERR_INPUT);
+  assert_int_equal(cut_off("INIT        \0\0\0\0\377\377\377\377", 20, &asked), TSL_ERR_INPUT);
+}
+
+/* Messages, some of them damaged, as they come. */
+static void at_random(void **state) {
+  static const char *const words[] = {"STATUS      ", "GETFORCE    ", "EXIT        ",
+                                      "INIT        \1\1\1\1\1"};
+  (void)state;
+  srand(1);
+  for (int round = 0; round < 4000; round++) {
+    char bytes[ROOM];
+    size_t n = 0;
+    tsl_asked asked;
+    for (int k = rand() % 6; k >= 0; k--) {
+      const char *word = words[rand() % 4];
+      if (rand() % 3 == 0)
+        n += posdata(bytes + n, ATOMS, rand());
+      else
+        memcpy(bytes + n, word, strlen(word)), n += strlen(word);
+    }
+    for (int k = rand() % 3; k > 0; k--) bytes[(size_t)rand() % n] = (char)rand();
+    const tsl_err err = cut_off(bytes, n - (size_t)rand() % 3, &asked);
+    assert_true(err == TSL_OK || err == TSL_ERR_INPUT || err == TSL_ERR_IO);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(whole),
+      cmocka_unit_test(in_pieces),
+      cmocka_unit_test(refused),
+      cmocka_unit_test(at_random),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
