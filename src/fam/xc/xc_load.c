@@ -226,6 +226,9 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk, xc_
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
   if (p->fitted) TSL_TRY(load_basis(deck, s, xc_deck_fitting(s), true, m, &own->fitting));
+  if (s->exchange == XC_EXCHANGE_FITTED && p->functional.far != 0)
+    TSL_DECK_FAIL(deck, "xc.exchange",
+                  "fitted is not made for range-separated functionals; use exact");
   if (s->exchange == XC_EXCHANGE_FITTED && !xc_functional_exact(&p->functional))
     TSL_DECK_FAIL(deck, "xc.exchange", "%s has no exact exchange to be fitted; remove it",
                   p->functional.name);

@@ -189,6 +189,7 @@ done:
 
 const char *xc_functional_text(const xc_functional *functional, char text[XC_TEXT]) {
   xc_mix mix = functional->mix;
+  char far[XC_NAME];
   size_t used = 0;
   int gga, tau;
   text[0] = '\0';
@@ -197,6 +198,8 @@ const char *xc_functional_text(const xc_functional *functional, char text[XC_TEX
   used += (size_t)snprintf(text + used, XC_TEXT - used, "%s%.10g*%s", used > 0 ? " + " : "", \
                            (double)(weight), (name))
   ADD(functional->exchange, "hf");
+  (void)snprintf(far, sizeof far, "hf(erf %g/bohr)", functional->omega);
+  ADD(functional->far, far);
   for (int k = 0; k < XC_N_PARTS; k++) ADD(xc_mix_list(&mix)[k], xc_part_name(k, &gga, &tau));
   for (int k = 0; k < functional->n_terms; k++)
     ADD(functional->terms[k].weight, functional->terms[k].name);

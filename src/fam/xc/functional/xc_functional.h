@@ -6,16 +6,16 @@
  * fraction of exact exchange. Accepted texts, case and '-' or '_' alike:
  *
  *   svwn5, pbe, b3lyp, ...                 own formulas, one fused loop (XC_OWN_LIST)
- *   hyb_gga_xc_b3pw91, mgga_x_scan, ...    any LDA, GGA, meta-GGA of tau or global hybrid of libxc,
- *   b3pw91, ...                            by its name; "hyb_gga_xc_", ... may be left out
+ *   hyb_gga_xc_b3pw91, mgga_x_scan, ...    any LDA, GGA, meta-GGA of tau or hybrid of libxc, by its
+ *   b3pw91, ...                            name; "hyb_gga_xc_", ... may be left out
  *   revPBE, BP86, B97-1, mPW1PW91, ...     names that people publish with (xc_published.h), blanks
  *                                          and hyphens or not: "B97 1", "b971"
  *   0.25*hf + 0.75*gga_x_pbe + gga_c_pbe   sums; hf is exact exchange
  *
  * Terms that have own formulas use them ("gga_x_pbe+gga_c_pbe" is pbe). b3lyp has the VWN fit to
  * the random-phase approximation, as in Gaussian and libxc; b3lyp5 has VWN5.
- * Refused by name, with what is lacking: functionals of the Laplacian, range-separated and double
- * hybrids, functionals with non-local correlation or a correction for dispersion, kinetic
+ * Refused by name, with what is lacking: functionals of the Laplacian, double hybrids and those whose
+ * ranges Yukawa's function separates, functionals with non-local correlation or a correction for dispersion, kinetic
  * functionals, potentials without an energy, those of one or two dimensions.
  */
 #ifndef TSL_FAM_XC_FUNCTIONAL_H

@@ -28,14 +28,13 @@ static int is_gga(const xc_func_type *f) {
 /* Functionals of these kinds need more than rho and sigma, or give less than an energy. */
 static xc_kind kind_of(const xc_func_type *f) {
   const int family = xc_func_info_get_family(f->info), flags = xc_func_info_get_flags(f->info);
-  const int separated = XC_FLAGS_HYB_CAM | XC_FLAGS_HYB_CAMY | XC_FLAGS_HYB_LC | XC_FLAGS_HYB_LCY;
+  const int yukawa = XC_FLAGS_HYB_CAMY | XC_FLAGS_HYB_LCY;
   if (family != XC_FAMILY_LDA && family != XC_FAMILY_GGA && family != XC_FAMILY_MGGA &&
       family != XC_FAMILY_HYB_LDA && family != XC_FAMILY_HYB_GGA && family != XC_FAMILY_HYB_MGGA)
     return XC_KIND_OTHER;
   if (xc_func_info_get_kind(f->info) == XC_KINETIC) return XC_KIND_KINETIC;
   if ((flags & XC_FLAGS_3D) == 0) return XC_KIND_DIMENSION;
-  if ((flags & separated) != 0 || f->cam_beta != 0 || (f->cam_omega != 0 && !is_mgga(f)))
-    return XC_KIND_RANGE_SEPARATED; /* M11-L is local; its omega is a parameter like others */
+  if ((flags & yukawa) != 0) return XC_KIND_YUKAWA;
   if ((flags & XC_FLAGS_VV10) != 0 || f->nlc_b != 0 || f->nlc_C != 0) return XC_KIND_NON_LOCAL;
   if ((flags & XC_FLAGS_HAVE_EXC) == 0 || (flags & XC_FLAGS_HAVE_VXC) == 0)
     return XC_KIND_NO_ENERGY;
@@ -49,7 +48,9 @@ static bool xc_functional_libxc_find(const char *name, xc_library_info *info) {
   info->kind = kind_of(&f);
   info->gga = is_gga(&f) || is_mgga(&f);
   info->tau = is_mgga(&f);
-  info->exchange = f.cam_alpha;
+  info->exchange = f.cam_alpha + f.cam_beta; /* alpha is of 1 / r, beta of erfc(omega r) / r */
+  info->far = -f.cam_beta;
+  info->omega = f.cam_beta != 0 ? f.cam_omega : 0; /* M11-L is local and has one, too */
   (void)snprintf(info->title, sizeof info->title, "%s", xc_func_info_get_name(f.info));
   xc_func_end(&f);
   return true;

@@ -93,8 +93,8 @@ static unsigned lacks_of(xc_kind kind) {
   switch (kind) {
   case XC_KIND_LAPLACIAN:
     return XC_LACKS_LAPLACIAN;
-  case XC_KIND_RANGE_SEPARATED:
-    return XC_LACKS_RANGE;
+  case XC_KIND_YUKAWA:
+    return XC_LACKS_YUKAWA;
   case XC_KIND_NON_LOCAL:
     return XC_LACKS_NON_LOCAL;
   default:
@@ -107,7 +107,7 @@ static const char *refusal(xc_kind kind) {
   switch (kind) {
   case XC_KIND_GOOD:
   case XC_KIND_LAPLACIAN:
-  case XC_KIND_RANGE_SEPARATED:
+  case XC_KIND_YUKAWA:
   case XC_KIND_NON_LOCAL:
     return NULL;
   case XC_KIND_KINETIC:
@@ -127,7 +127,7 @@ static tsl_err fail_lacking(const char *name, const char *title, unsigned lacks)
   char text[XC_TEXT];
   return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
                   "functional '%s' (%s) needs %s, not computed here; without, it is another "
-                  "functional (allowed are LDAs, GGAs, meta-GGAs and global hybrids)",
+                  "functional (allowed are LDAs, GGAs, meta-GGAs and hybrids)",
                   name, title, xc_lacks_text(lacks, text));
 }
 
@@ -322,7 +322,7 @@ static tsl_err xc_functional_names_fail_unknown(const char *name) {
              name, text);
   TSL_FAIL(TSL_ERR_INPUT,
            "unknown functional '%s'%s (allowed: " XC_OWN_NAMES
-           "hf, any LDA, GGA, meta-GGA or global hybrid of libxc %s, published names, see `tesela "
+           "hf, any LDA, GGA, meta-GGA or hybrid of libxc %s, published names, see `tesela "
            "help xc`, "
            "sums with '+')",
            name, text, xc_library_libxc.version());
@@ -350,6 +350,23 @@ done:
   return err;
 }
 
+/** Exact exchange of a functional; a sum has one omega. */
+static tsl_err add_exchange(double weight, const char *name, const xc_library_info *info,
+                            xc_functional *f) {
+  tsl_err err = TSL_OK;
+  f->exchange += weight * info->exchange;
+  if (info->far == 0) goto done;
+  if (f->far != 0 && f->omega != info->omega)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "functional '%s': '%s' separates the ranges of exact exchange by %g / bohr, another "
+             "term by %g",
+             f->name, name, info->omega, f->omega);
+  f->omega = info->omega;
+  f->far += weight * info->far;
+done:
+  return err;
+}
+
 static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   tsl_err err = TSL_OK;
   xc_library_info info = {0};
@@ -364,7 +381,7 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   if (why != NULL)
     TSL_FAIL(TSL_ERR_INPUT,
              "functional '%s' (%s) is %s; allowed are LDAs, GGAs, meta-GGAs and "
-             "global hybrids",
+             "hybrids",
              name, info.title, why);
   lacks = lacks_of(info.kind) | made_for_what(full);
   if (lacks != 0) {
@@ -373,7 +390,7 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   }
   f->gga |= info.gga;
   f->tau |= info.tau;
-  f->exchange += weight * info.exchange;
+  TSL_TRY(add_exchange(weight, full, &info, f));
   TSL_TRY(add_term(weight, full, f));
 done:
   return err;

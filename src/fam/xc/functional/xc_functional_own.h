@@ -86,7 +86,7 @@ const xc_kernels *xc_kernels_at(int level);
 typedef enum xc_kind {
   XC_KIND_GOOD,
   XC_KIND_LAPLACIAN,
-  XC_KIND_RANGE_SEPARATED,
+  XC_KIND_YUKAWA,
   XC_KIND_NON_LOCAL,
   XC_KIND_KINETIC,
   XC_KIND_NO_ENERGY,
@@ -97,7 +97,8 @@ typedef enum xc_kind {
 typedef struct xc_library_info {
   xc_kind kind;
   int gga, tau;
-  double exchange;     /**< fraction of exact exchange */
+  double exchange;     /**< fraction of exact exchange, of 1 / r */
+  double far, omega;   /**< of erf(omega r) / r beside it; 0, 0: not range-separated */
   char title[XC_NAME]; /**< such as "M06-2X" */
 } xc_library_info;
 

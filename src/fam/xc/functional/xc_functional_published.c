@@ -42,7 +42,7 @@ const xc_published *xc_published_find(const char *name) {
 
 const char *xc_lacks_text(unsigned lacks, char text[XC_TEXT]) {
   static const char *const words[] = {"the Laplacian of a meta-GGA",
-                                      "range-separated exact exchange",
+                                      "exact exchange by Yukawa's function",
                                       "a correction for dispersion",
                                       "non-local correlation",
                                       "the perturbative correlation of a double hybrid",

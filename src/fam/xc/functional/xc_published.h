@@ -98,6 +98,25 @@
   X("BB1K", "hyb_mgga_xc_bb1k")                                \
   X("mPW1B95", "hyb_mgga_xc_mpw1b95")                          \
   X("mPWB1K", "hyb_mgga_xc_mpwb1k")                            \
+  X("HSE03", "hyb_gga_xc_hse03")                               \
+  X("HSE06", "hyb_gga_xc_hse06")                               \
+  X("HSE12", "hyb_gga_xc_hse12")                               \
+  X("HSEsol", "hyb_gga_xc_hse_sol")                            \
+  X("N12-SX", "hyb_gga_x_n12_sx + gga_c_n12_sx")               \
+  X("CAM-B3LYP", "hyb_gga_xc_cam_b3lyp")                       \
+  X("CAM-QTP00", "hyb_gga_xc_cam_qtp_00")                      \
+  X("CAM-QTP01", "hyb_gga_xc_cam_qtp_01")                      \
+  X("CAM-QTP02", "hyb_gga_xc_cam_qtp_02")                      \
+  X("LC-BLYP", "hyb_gga_xc_lc_blyp")                           \
+  X("LC-wPBE", "hyb_gga_xc_lc_wpbe")                           \
+  X("LRC-wPBE", "hyb_gga_xc_lrc_wpbe")                         \
+  X("LRC-wPBEh", "hyb_gga_xc_lrc_wpbeh")                       \
+  X("wB97", "hyb_gga_xc_wb97")                                 \
+  X("wB97X", "hyb_gga_xc_wb97x")                               \
+  X("M11", "hyb_mgga_x_m11 + mgga_c_m11")                      \
+  X("revM11", "hyb_mgga_x_revm11 + mgga_c_revm11")             \
+  X("MN12-SX", "hyb_mgga_x_mn12_sx + mgga_c_mn12_sx")          \
+  X("M06-SX", "hyb_mgga_x_m06_sx + mgga_c_m06_sx")             \
   X("mBEEF", "mgga_x_mbeef + gga_c_pbe_sol")
 
 /** X(name, sum): other spellings of these and of own functionals. */
@@ -119,7 +138,7 @@
 /** Parts of functionals that are not computed here, as bits. */
 enum {
   XC_LACKS_LAPLACIAN = 1,
-  XC_LACKS_RANGE = 2,
+  XC_LACKS_YUKAWA = 2,
   XC_LACKS_DISPERSION = 4,
   XC_LACKS_NON_LOCAL = 8,
   XC_LACKS_PT2 = 16,
@@ -127,122 +146,98 @@ enum {
 };
 
 /** X(name, what is lacking): refused. */
-#define XC_LACKING_LIST(X)                                           \
-  X("SCANL", XC_LACKS_LAPLACIAN)                                     \
-  X("r2SCANL", XC_LACKS_LAPLACIAN)                                   \
-  X("M11", XC_LACKS_RANGE)                                           \
-  X("revM11", XC_LACKS_RANGE)                                        \
-  X("M06-SX", XC_LACKS_RANGE)                                        \
-  X("MN12-SX", XC_LACKS_RANGE)                                       \
-  X("B97M-V", XC_LACKS_NON_LOCAL)                                    \
-  X("B97M-rV", XC_LACKS_NON_LOCAL)                                   \
-  X("wB97M-V", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                  \
-  X("wB97M-rV", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                 \
-  X("B97M-D3BJ", XC_LACKS_DISPERSION)                                \
-  X("B97M-D4", XC_LACKS_DISPERSION)                                  \
-  X("wB97M-D3BJ", XC_LACKS_RANGE | XC_LACKS_DISPERSION)              \
-  X("wB97M-D4", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
-  X("mBEEF-vdW", XC_LACKS_NON_LOCAL)                                 \
-  X("r2SCAN-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)               \
-  X("HSE", XC_LACKS_RANGE)                                           \
-  X("HSE03", XC_LACKS_RANGE)                                         \
-  X("HSE06", XC_LACKS_RANGE)                                         \
-  X("HSE12", XC_LACKS_RANGE)                                         \
-  X("HSEsol", XC_LACKS_RANGE)                                        \
-  X("HISS", XC_LACKS_RANGE)                                          \
-  X("N12-SX", XC_LACKS_RANGE)                                        \
-  X("CAM-B3LYP", XC_LACKS_RANGE)                                     \
-  X("CAM-QTP00", XC_LACKS_RANGE)                                     \
-  X("CAM-QTP01", XC_LACKS_RANGE)                                     \
-  X("CAM-QTP02", XC_LACKS_RANGE)                                     \
-  X("CAM-PBE0", XC_LACKS_RANGE)                                      \
-  X("LC-BLYP", XC_LACKS_RANGE)                                       \
-  X("LC-PBE", XC_LACKS_RANGE)                                        \
-  X("LC-wPBE", XC_LACKS_RANGE)                                       \
-  X("LC-wPBEh", XC_LACKS_RANGE)                                      \
-  X("LRC-wPBE", XC_LACKS_RANGE)                                      \
-  X("LRC-wPBEh", XC_LACKS_RANGE)                                     \
-  X("wPBEh", XC_LACKS_RANGE)                                         \
-  X("wB97", XC_LACKS_RANGE)                                          \
-  X("wB97X", XC_LACKS_RANGE)                                         \
-  X("wB97X-D", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                 \
-  X("wB97X-D3", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
-  X("wB97X-D3BJ", XC_LACKS_RANGE | XC_LACKS_DISPERSION)              \
-  X("wB97X-D4", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
-  X("wB97X-V", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                  \
-  X("wB97X-rV", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                 \
-  X("wB97X-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
-  X("HSE-3c", XC_LACKS_RANGE | XC_LACKS_DISPERSION | XC_LACKS_BASIS) \
-  X("LC-VV10", XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)                  \
-  X("B97-D", XC_LACKS_DISPERSION)                                    \
-  X("B97-D2", XC_LACKS_DISPERSION)                                   \
-  X("B97-D3", XC_LACKS_DISPERSION)                                   \
-  X("B97-D3BJ", XC_LACKS_DISPERSION)                                 \
-  X("APFD", XC_LACKS_DISPERSION)                                     \
-  X("SSB-D", XC_LACKS_DISPERSION)                                    \
-  X("S12g", XC_LACKS_DISPERSION)                                     \
-  X("S12h", XC_LACKS_DISPERSION)                                     \
-  X("CAM-S12g", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
-  X("CAM-S12h", XC_LACKS_RANGE | XC_LACKS_DISPERSION)                \
-  X("OPBE-D", XC_LACKS_DISPERSION)                                   \
-  X("OLYP-D", XC_LACKS_DISPERSION)                                   \
-  X("D2", XC_LACKS_DISPERSION)                                       \
-  X("D3", XC_LACKS_DISPERSION)                                       \
-  X("D3BJ", XC_LACKS_DISPERSION)                                     \
-  X("D4", XC_LACKS_DISPERSION)                                       \
-  X("B97-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                  \
-  X("B3LYP-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                \
-  X("PBEh-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                 \
-  X("HF-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)                   \
-  X("BEEF-vdW", XC_LACKS_NON_LOCAL)                                  \
-  X("vdW-DF", XC_LACKS_NON_LOCAL)                                    \
-  X("vdW-DF2", XC_LACKS_NON_LOCAL)                                   \
-  X("vdW-DF-cx", XC_LACKS_NON_LOCAL)                                 \
-  X("rev-vdW-DF2", XC_LACKS_NON_LOCAL)                               \
-  X("optPBE-vdW", XC_LACKS_NON_LOCAL)                                \
-  X("optB88-vdW", XC_LACKS_NON_LOCAL)                                \
-  X("optB86b-vdW", XC_LACKS_NON_LOCAL)                               \
-  X("VV10", XC_LACKS_NON_LOCAL)                                      \
-  X("rVV10", XC_LACKS_NON_LOCAL)                                     \
-  X("B2PLYP", XC_LACKS_PT2)                                          \
-  X("B2GP-PLYP", XC_LACKS_PT2)                                       \
-  X("B2K-PLYP", XC_LACKS_PT2)                                        \
-  X("B2T-PLYP", XC_LACKS_PT2)                                        \
-  X("B2NC-PLYP", XC_LACKS_PT2)                                       \
-  X("mPW2PLYP", XC_LACKS_PT2)                                        \
-  X("mPW2K-PLYP", XC_LACKS_PT2)                                      \
-  X("PBE0-DH", XC_LACKS_PT2)                                         \
-  X("PBE0-2", XC_LACKS_PT2)                                          \
-  X("PBE-QIDH", XC_LACKS_PT2)                                        \
-  X("B2PI-PLYP", XC_LACKS_PT2)                                       \
-  X("XYG3", XC_LACKS_PT2)                                            \
-  X("XYGJ-OS", XC_LACKS_PT2)                                         \
-  X("ROB2PLYP", XC_LACKS_PT2)                                        \
-  X("B2PLYP-D", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
-  X("B2PLYP-D3", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                 \
-  X("B2PLYP-D3BJ", XC_LACKS_PT2 | XC_LACKS_DISPERSION)               \
-  X("DSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                  \
-  X("DSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                \
-  X("DSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                   \
-  X("DSD-PBEB95", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                \
-  X("revDSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)               \
-  X("revDSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)                \
-  X("revDSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)             \
-  X("PWPB95", XC_LACKS_PT2)                                          \
-  X("PTPSS", XC_LACKS_PT2)                                           \
-  X("TPSS0-DH", XC_LACKS_PT2)                                        \
-  X("SCAN0-2", XC_LACKS_PT2)                                         \
-  X("Pr2SCAN50", XC_LACKS_PT2)                                       \
-  X("RSX-QIDH", XC_LACKS_PT2 | XC_LACKS_RANGE)                       \
-  X("RSX-0DH", XC_LACKS_PT2 | XC_LACKS_RANGE)                        \
-  X("wB2PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                        \
-  X("wB2GP-PLYP", XC_LACKS_PT2 | XC_LACKS_RANGE)                     \
-  X("wB97X-2", XC_LACKS_PT2 | XC_LACKS_RANGE)                        \
-  X("wB97M(2)", XC_LACKS_PT2 | XC_LACKS_RANGE | XC_LACKS_NON_LOCAL)
+#define XC_LACKING_LIST(X)                               \
+  X("SCANL", XC_LACKS_LAPLACIAN)                         \
+  X("r2SCANL", XC_LACKS_LAPLACIAN)                       \
+  X("B97M-V", XC_LACKS_NON_LOCAL)                        \
+  X("B97M-rV", XC_LACKS_NON_LOCAL)                       \
+  X("wB97M-V", XC_LACKS_NON_LOCAL)                       \
+  X("wB97M-rV", XC_LACKS_NON_LOCAL)                      \
+  X("B97M-D3BJ", XC_LACKS_DISPERSION)                    \
+  X("B97M-D4", XC_LACKS_DISPERSION)                      \
+  X("wB97M-D3BJ", XC_LACKS_DISPERSION)                   \
+  X("wB97M-D4", XC_LACKS_DISPERSION)                     \
+  X("mBEEF-vdW", XC_LACKS_NON_LOCAL)                     \
+  X("r2SCAN-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)   \
+  X("wB97X-D", XC_LACKS_DISPERSION)                      \
+  X("wB97X-D3", XC_LACKS_DISPERSION)                     \
+  X("wB97X-D3BJ", XC_LACKS_DISPERSION)                   \
+  X("wB97X-D4", XC_LACKS_DISPERSION)                     \
+  X("wB97X-V", XC_LACKS_NON_LOCAL)                       \
+  X("wB97X-rV", XC_LACKS_NON_LOCAL)                      \
+  X("wB97X-3c", XC_LACKS_DISPERSION)                     \
+  X("HSE-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)      \
+  X("LC-VV10", XC_LACKS_NON_LOCAL)                       \
+  X("B97-D", XC_LACKS_DISPERSION)                        \
+  X("B97-D2", XC_LACKS_DISPERSION)                       \
+  X("B97-D3", XC_LACKS_DISPERSION)                       \
+  X("B97-D3BJ", XC_LACKS_DISPERSION)                     \
+  X("APFD", XC_LACKS_DISPERSION)                         \
+  X("SSB-D", XC_LACKS_DISPERSION)                        \
+  X("S12g", XC_LACKS_DISPERSION)                         \
+  X("S12h", XC_LACKS_DISPERSION)                         \
+  X("CAM-S12g", XC_LACKS_DISPERSION)                     \
+  X("CAM-S12h", XC_LACKS_DISPERSION)                     \
+  X("OPBE-D", XC_LACKS_DISPERSION)                       \
+  X("OLYP-D", XC_LACKS_DISPERSION)                       \
+  X("D2", XC_LACKS_DISPERSION)                           \
+  X("D3", XC_LACKS_DISPERSION)                           \
+  X("D3BJ", XC_LACKS_DISPERSION)                         \
+  X("D4", XC_LACKS_DISPERSION)                           \
+  X("B97-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)      \
+  X("B3LYP-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)    \
+  X("PBEh-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)     \
+  X("HF-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)       \
+  X("BEEF-vdW", XC_LACKS_NON_LOCAL)                      \
+  X("vdW-DF", XC_LACKS_NON_LOCAL)                        \
+  X("vdW-DF2", XC_LACKS_NON_LOCAL)                       \
+  X("vdW-DF-cx", XC_LACKS_NON_LOCAL)                     \
+  X("rev-vdW-DF2", XC_LACKS_NON_LOCAL)                   \
+  X("optPBE-vdW", XC_LACKS_NON_LOCAL)                    \
+  X("optB88-vdW", XC_LACKS_NON_LOCAL)                    \
+  X("optB86b-vdW", XC_LACKS_NON_LOCAL)                   \
+  X("VV10", XC_LACKS_NON_LOCAL)                          \
+  X("rVV10", XC_LACKS_NON_LOCAL)                         \
+  X("B2PLYP", XC_LACKS_PT2)                              \
+  X("B2GP-PLYP", XC_LACKS_PT2)                           \
+  X("B2K-PLYP", XC_LACKS_PT2)                            \
+  X("B2T-PLYP", XC_LACKS_PT2)                            \
+  X("B2NC-PLYP", XC_LACKS_PT2)                           \
+  X("mPW2PLYP", XC_LACKS_PT2)                            \
+  X("mPW2K-PLYP", XC_LACKS_PT2)                          \
+  X("PBE0-DH", XC_LACKS_PT2)                             \
+  X("PBE0-2", XC_LACKS_PT2)                              \
+  X("PBE-QIDH", XC_LACKS_PT2)                            \
+  X("B2PI-PLYP", XC_LACKS_PT2)                           \
+  X("XYG3", XC_LACKS_PT2)                                \
+  X("XYGJ-OS", XC_LACKS_PT2)                             \
+  X("ROB2PLYP", XC_LACKS_PT2)                            \
+  X("B2PLYP-D", XC_LACKS_PT2 | XC_LACKS_DISPERSION)      \
+  X("B2PLYP-D3", XC_LACKS_PT2 | XC_LACKS_DISPERSION)     \
+  X("B2PLYP-D3BJ", XC_LACKS_PT2 | XC_LACKS_DISPERSION)   \
+  X("DSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)      \
+  X("DSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION)    \
+  X("DSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)       \
+  X("DSD-PBEB95", XC_LACKS_PT2 | XC_LACKS_DISPERSION)    \
+  X("revDSD-BLYP", XC_LACKS_PT2 | XC_LACKS_DISPERSION)   \
+  X("revDSD-PBE", XC_LACKS_PT2 | XC_LACKS_DISPERSION)    \
+  X("revDSD-PBEP86", XC_LACKS_PT2 | XC_LACKS_DISPERSION) \
+  X("PWPB95", XC_LACKS_PT2)                              \
+  X("PTPSS", XC_LACKS_PT2)                               \
+  X("TPSS0-DH", XC_LACKS_PT2)                            \
+  X("SCAN0-2", XC_LACKS_PT2)                             \
+  X("Pr2SCAN50", XC_LACKS_PT2)                           \
+  X("RSX-QIDH", XC_LACKS_PT2)                            \
+  X("RSX-0DH", XC_LACKS_PT2)                             \
+  X("wB2PLYP", XC_LACKS_PT2)                             \
+  X("wB2GP-PLYP", XC_LACKS_PT2)                          \
+  X("wB97X-2", XC_LACKS_PT2)                             \
+  X("wB97M(2)", XC_LACKS_PT2 | XC_LACKS_NON_LOCAL)
 
 /** X(name, what to write): names of several functionals; refused, as nobody can tell which. */
 #define XC_AMBIGUOUS_LIST(X)                                                     \
   X("LDA", "svwn5, spw92 or lda_x + lda_c_vwn_rpa, or lda_x for exchange alone") \
+  X("HSE", "hse06, or hse03 of other ranges")                                    \
   X("LSDA", "svwn5, spw92 or lda_x + lda_c_vwn_rpa")                             \
   X("SVWN", "svwn5 or, with the fit to RPA, lda_x + lda_c_vwn_rpa")              \
   X("B98", "sb98_2c for Schmider and Becke's; Becke's is one of the Laplacian, not computed here")
