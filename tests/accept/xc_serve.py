@@ -38,12 +38,16 @@ def have_lammps():
     return harness.completed([sys.executable, "-c", text], 60, cwd=suite.folder).returncode == 0
 
 
-def run_at(places, **more):
+def atoms_at(places):
+    """As a deck has them; places in bohr."""
+    rows = (np.asarray(places) / ANGSTROM).tolist()
+    return '"' + "; ".join(f"{s} {x!r} {y!r} {z!r}" for s, (x, y, z) in zip(SYMBOLS, rows)) + '"'
+
+
+def run_at(places):
     """Energy and gradient of a run of its own."""
-    atoms = "; ".join(f"{s} {x!r} {y!r} {z!r}" for s, (x, y, z) in
-                      zip(SYMBOLS, (np.asarray(places) * 0.529177210903).tolist()))
-    one = tree(task="gradient", **more)
-    one["xc"]["molecule"]["atoms"] = f'"{atoms}"'
+    one = tree(task="gradient")
+    one["xc"]["molecule"]["atoms"] = atoms_at(places)
     lines, found = solve(suite, one)
     return lines["total energy"], found["gradient"]
 
@@ -137,6 +141,35 @@ def moving_charges(ranks):
         near("gradient", charged["return_result"], found["gradient"].ravel(), 2e-6)
         near("on charges", charged["extras"]["tesela"]["charge_gradient"], found["charge_gradient"].ravel(), 2e-6)
         check("charge_gradient" not in alone["extras"]["tesela"], "charges of the line before")
+
+
+FIELDS = {
+    "triplet, exact exchange": {"functional": "pbe0", "coulomb": "exact", "molecule": {"multiplicity": 3}},
+    "fitted exchange": {"functional": "pbe0", "exchange": "fitted"},
+    "smeared": {"smearing": {"kind": "fermi", "width": 0.02}},
+    "reproducible": {"reproducible": True},
+    "broken symmetry": {"guess": {"spins": '"1 2; 2 -1; 3 -1"'}, "functional": "hf", "coulomb": "exact"},
+}
+
+
+def fields(kind):
+    """Mixtures of densities are good beginnings of any field."""
+    more = {key: value for key, value in FIELDS[kind].items() if key != "molecule"}
+    one = tree(basis="STO-3G", **more)
+    one["xc"]["molecule"].update(FIELDS[kind].get("molecule", {}))
+    with Server() as server:
+        job = start(suite, [suite.deck("field.yaml", one), "--ipi", server.address])
+        server.begin()
+        found = [server.forces(places) for places in MOVED]
+        server.send("EXIT")
+        _, err = ended(job)
+    check(job.returncode == 0, err)
+    one["xc"]["task"] = "gradient"
+    for (energy, forces, _), places in list(zip(found, MOVED))[1 :: 2 if suite.fast else 1]:
+        one["xc"]["molecule"]["atoms"] = atoms_at(places)
+        lines, truth = solve(suite, one)
+        near("energy", energy, lines.get("free energy", lines["total energy"]), 2e-8)
+        near("forces", forces, -truth["gradient"], 4e-6)
 
 
 def charged():
@@ -418,6 +451,8 @@ for n in RANKS:
 suite.case("unix socket", sockets, "unix", None)
 suite.case("tcp socket, 2 ranks", sockets, "tcp", 2)
 suite.case("charges", charges)
+for field in FIELDS:
+    suite.case(f"field: {field}", fields, field)
 suite.case("charged", charged)
 suite.case("moving charges", moving_charges, None)
 suite.case("not converged", not_converged)
