@@ -186,14 +186,19 @@ def charged():
 
 
 def not_converged():
-    """A field that does not converge is a FailedOperation, and the next one is right."""
-    one = tree(scf={"iterations": 6})
+    """A field that does not converge, from atoms and once more after a good one, is a FailedOperation; the next is right."""
+    one = tree(scf={"iterations": 8, "commutator": 1e-5})
     job = start(suite, [suite.deck("short.yaml", one), "--qcschema", "-q"])
-    far = [[0, 0, 0], [0, 0, 6.0], [0, 5.0, 0]]
-    out, err = ended(job, "\n".join([question(far), question(WATER, "energy")]).encode())
+    far = [[0, 0, 0], [0, 0, 2.6], [0, 2.6, 0]]
+    asked = [question(places, "energy", id=str(k)) for k, places in enumerate((far, WATER, WATER, far, WATER))]
+    out, err = ended(job, "\n".join(asked).encode())
     answers = [json.loads(line) for line in out.splitlines()]
-    check(job.returncode == 0 and len(answers) == 2, err)
-    check(answers[0]["error"]["error_type"] == "convergence_error", str(answers[0]))
+    check(job.returncode == 0 and [one["id"] for one in answers] == list("01234"), err)
+    check([one["success"] for one in answers] == [False, True, True, False, True], err)
+    for k in (0, 3):
+        check(answers[k]["error"]["error_type"] == "convergence_error", str(answers[k]))
+    check(len(re.findall("is INVALID: not converged", err)) == 3, err)
+    near("energy", answers[4]["return_result"], answers[1]["return_result"], 1e-7)
 
 
 # ------------------------------------------------------------------- clients
