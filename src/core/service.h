@@ -29,7 +29,7 @@ typedef enum tsl_asked {
  * family.create with tsl_problem.talk, which says what the deck leaves open and holds what the
  * family keeps from question to question. Root only.
  *
- *   open -> { next -> create, phases, finish, summary -> answer } -> close
+ *   open -> { next -> create, units, phases, summary -> answer } -> close
  */
 typedef struct tsl_service {
   /** REQUIRED. Meet whoever asks. @return TSL_ERR_INPUT naming the key or the address */

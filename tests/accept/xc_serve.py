@@ -38,12 +38,16 @@ def have_lammps():
     return harness.completed([sys.executable, "-c", text], 60, cwd=suite.folder).returncode == 0
 
 
-def run_at(places, **more):
+def atoms_at(places):
+    """As a deck has them; places in bohr."""
+    rows = (np.asarray(places) / ANGSTROM).tolist()
+    return '"' + "; ".join(f"{s} {x!r} {y!r} {z!r}" for s, (x, y, z) in zip(SYMBOLS, rows)) + '"'
+
+
+def run_at(places):
     """Energy and gradient of a run of its own."""
-    atoms = "; ".join(f"{s} {x!r} {y!r} {z!r}" for s, (x, y, z) in
-                      zip(SYMBOLS, (np.asarray(places) * 0.529177210903).tolist()))
-    one = tree(task="gradient", **more)
-    one["xc"]["molecule"]["atoms"] = f'"{atoms}"'
+    one = tree(task="gradient")
+    one["xc"]["molecule"]["atoms"] = atoms_at(places)
     lines, found = solve(suite, one)
     return lines["total energy"], found["gradient"]
 
@@ -139,6 +143,35 @@ def moving_charges(ranks):
         check("charge_gradient" not in alone["extras"]["tesela"], "charges of the line before")
 
 
+FIELDS = {
+    "triplet, exact exchange": {"functional": "pbe0", "coulomb": "exact", "molecule": {"multiplicity": 3}},
+    "fitted exchange": {"functional": "pbe0", "exchange": "fitted"},
+    "smeared": {"smearing": {"kind": "fermi", "width": 0.02}},
+    "reproducible": {"reproducible": True},
+    "broken symmetry": {"guess": {"spins": '"1 2; 2 -1; 3 -1"'}, "functional": "hf", "coulomb": "exact"},
+}
+
+
+def fields(kind):
+    """Mixtures of densities are good beginnings of any field."""
+    more = {key: value for key, value in FIELDS[kind].items() if key != "molecule"}
+    one = tree(basis="STO-3G", **more)
+    one["xc"]["molecule"].update(FIELDS[kind].get("molecule", {}))
+    with Server() as server:
+        job = start(suite, [suite.deck("field.yaml", one), "--ipi", server.address])
+        server.begin()
+        found = [server.forces(places) for places in MOVED]
+        server.send("EXIT")
+        _, err = ended(job)
+    check(job.returncode == 0, err)
+    one["xc"]["task"] = "gradient"
+    for (energy, forces, _), places in list(zip(found, MOVED))[1 :: 2 if suite.fast else 1]:
+        one["xc"]["molecule"]["atoms"] = atoms_at(places)
+        lines, truth = solve(suite, one)
+        near("energy", energy, lines.get("free energy", lines["total energy"]), 2e-8)
+        near("forces", forces, -truth["gradient"], 4e-6)
+
+
 def charged():
     """A deck of an ion answers for that ion alone."""
     one = tree(task="energy")
@@ -153,14 +186,19 @@ def charged():
 
 
 def not_converged():
-    """A field that does not converge is a FailedOperation, and the next one is right."""
-    one = tree(scf={"iterations": 6})
+    """A field that does not converge, from atoms and once more after a good one, is a FailedOperation; the next is right."""
+    one = tree(scf={"iterations": 8, "commutator": 1e-5})
     job = start(suite, [suite.deck("short.yaml", one), "--qcschema", "-q"])
-    far = [[0, 0, 0], [0, 0, 6.0], [0, 5.0, 0]]
-    out, err = ended(job, "\n".join([question(far), question(WATER, "energy")]).encode())
+    far = [[0, 0, 0], [0, 0, 2.6], [0, 2.6, 0]]
+    asked = [question(places, "energy", id=str(k)) for k, places in enumerate((far, WATER, WATER, far, WATER))]
+    out, err = ended(job, "\n".join(asked).encode())
     answers = [json.loads(line) for line in out.splitlines()]
-    check(job.returncode == 0 and len(answers) == 2, err)
-    check(answers[0]["error"]["error_type"] == "convergence_error", str(answers[0]))
+    check(job.returncode == 0 and [one["id"] for one in answers] == list("01234"), err)
+    check([one["success"] for one in answers] == [False, True, True, False, True], err)
+    for k in (0, 3):
+        check(answers[k]["error"]["error_type"] == "convergence_error", str(answers[k]))
+    check(len(re.findall("is INVALID: not converged", err)) == 3, err)
+    near("energy", answers[4]["return_result"], answers[1]["return_result"], 1e-7)
 
 
 # ------------------------------------------------------------------- clients
@@ -418,6 +456,8 @@ for n in RANKS:
 suite.case("unix socket", sockets, "unix", None)
 suite.case("tcp socket, 2 ranks", sockets, "tcp", 2)
 suite.case("charges", charges)
+for field in FIELDS:
+    suite.case(f"field: {field}", fields, field)
 suite.case("charged", charged)
 suite.case("moving charges", moving_charges, None)
 suite.case("not converged", not_converged)

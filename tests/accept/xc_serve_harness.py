@@ -31,7 +31,7 @@ def start(suite, args, ranks=None, out=subprocess.PIPE):
 
 
 def ended(process, text=None, seconds=300):
-    """Standard output and error, once it has ended by itself; its group has no process any more."""
+    """Standard output and error, once it has ended by itself; its session has no process any more."""
     try:
         out, err = process.communicate(text, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -42,10 +42,10 @@ def ended(process, text=None, seconds=300):
     return (out or b"").decode(), err.decode(errors="replace")
 
 
-def alone(group):
-    """Processes of a group that live, a moment later."""
+def alone(session):
+    """Processes of a session that live, a moment later; ranks have groups of their own."""
     for _ in range(50):
-        left = [number for number, _, words in harness.processes() if int(words[2]) == group and words[0] != "Z"]
+        left = [number for number, _, words in harness.processes() if int(words[3]) == session and words[0] != "Z"]
         if not left:
             return []
         time.sleep(0.1)

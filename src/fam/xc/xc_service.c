@@ -107,7 +107,9 @@ done:
 
 static tsl_err service_next(void *talk, double seconds, tsl_asked *asked) {
   xc_talk *t = talk;
-  return t->protocol->next(t, seconds, asked);
+  if (!t->again) return t->protocol->next(t, seconds, asked);
+  *asked = TSL_ASKED_PROBLEM;
+  return TSL_OK;
 }
 
 static tsl_err service_answer(void *talk, const tsl_problem *problem, const tsl_summary *summary,
@@ -115,11 +117,13 @@ static tsl_err service_answer(void *talk, const tsl_problem *problem, const tsl_
   tsl_err err = TSL_OK;
   xc_talk *t = talk;
   const xc_own *own = xc_own_of(problem);
-  TSL_TRY(t->protocol->answer(t, problem, summary, failed));
-  if (failed == TSL_OK && summary->valid)
+  const bool good = failed == TSL_OK && summary->valid;
+  t->again = failed == TSL_OK && !good && t->last.n > 0; /* densities kept may lead astray */
+  if (!t->again) TSL_TRY(t->protocol->answer(t, problem, summary, failed));
+  if (good)
     TSL_TRY(xc_last_keep(&t->last, &own->molecule, &own->orbital, &own->scf));
   else
-    xc_last_clear(&t->last); /* what is kept may be what led astray */
+    xc_last_clear(&t->last);
 done:
   return err;
 }

@@ -46,6 +46,7 @@ typedef struct xc_talk {
   xc_molecule asked; /**< atoms, charge, multiplicity */
   xc_model model;    /**< what else is asked for; empty: as the deck says */
   xc_last last;      /**< the last geometries' densities */
+  bool again;        /**< the question has not converged from them: it begins with atoms now */
 } xc_talk;
 
 static inline xc_talk *xc_talk_of(const tsl_problem *problem) {
