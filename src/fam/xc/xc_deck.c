@@ -168,6 +168,9 @@ const tsl_key xc_keys[] = {
      "Coulomb matrix from four-centre integrals, or by density fitting."},
     {"exchange", TSL_KEY_CHOICE, AT(exchange), "exact", 0, 0, exchange_words, NULL, 0,
      "Exact exchange from four-centre integrals, or by density fitting; with coulomb: fitted."},
+    {"dispersion", TSL_KEY_CHOICE, AT(dispersion), "none", 0, 0, xc_dispersion_words, NULL, 0,
+     "Added to energy and gradient, with the functional's parameters: D3 of pairs with rational "
+     "damping, or D4."},
     {"fitting", TSL_KEY_TEXT, AT(fitting), "", 0, 0, NULL, NULL, 0,
      "Coulomb fitted: fitting set or file; default def2-universal-jfit, with exchange fitted "
      "def2-universal-jkfit."},

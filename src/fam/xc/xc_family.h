@@ -7,6 +7,7 @@
 
 #include "xc_basis.h"
 #include "xc_cubes.h"
+#include "xc_dispersion.h"
 #include "xc_last.h"
 #include "xc_lennard_jones.h"
 #include "xc_problem.h"
@@ -40,7 +41,7 @@ typedef struct xc_deck {
     double wait;
   } serve;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
-  int32_t task, functions, source, coulomb, exchange, reference, parallel, precision;
+  int32_t task, functions, source, coulomb, exchange, reference, parallel, precision, dispersion;
   bool reproducible, hirshfeld;
   xc_cube_deck cube;
   int64_t cache, card_cache, fitting_cache, quartet_cache;
@@ -120,6 +121,7 @@ typedef struct xc_own {
   xc_start start;
   const xc_last *last; /**< of a served job, whose it is; or NULL */
   double *spins;       /**< [n_atoms] unpaired electrons of the guess; NULL: none are asked for */
+  xc_dispersion dispersion;
   xc_scf scf;
   xc_stability stability;
   double *metric;        /**< [n_fit][n_fit] L of (P|Q) = L L^T; with fitted exchange L^-1 */

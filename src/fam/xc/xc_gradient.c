@@ -147,6 +147,8 @@ tsl_err xc_gradient_finish(tsl_problem *problem) {
   TSL_TRY(add_one_electron(own, weighted));
   xc_repulsion_gradient(&own->molecule, own->gradient);
   xc_lj_gradient(&own->lennard_jones, &own->molecule, own->gradient);
+  for (int64_t a = 0; a < own->molecule.n_atoms && own->dispersion.gradient != NULL; a++)
+    for (int x = 0; x < 3; x++) own->gradient[a][x] += own->dispersion.gradient[a][x];
   own->gradient_done = true;
 done:
   tsl_free(weighted);

@@ -223,6 +223,9 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk, xc_
   TSL_TRY(xc_load_choose(deck, "xc.basis", s->basis, model.basis, talk, own->basis_name));
   TSL_TRY(tsl_deck_blame(deck, "xc.functional",
                          xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.dispersion",
+                         xc_dispersion_compute((xc_dispersion_kind)s->dispersion, &p->functional, m,
+                                               &own->dispersion)));
   TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
   if (p->fitted) TSL_TRY(load_basis(deck, s, xc_deck_fitting(s), true, m, &own->fitting));

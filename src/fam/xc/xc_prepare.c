@@ -90,6 +90,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
       tsl_deck_blame(deck, "xc.basis",
                      xc_scf_create(m, n, o.overlap, o.kinetic, o.attraction, &options, &own->scf)));
   own->scf.energies.lennard_jones = xc_lj_energy(&own->lennard_jones, m);
+  own->scf.energies.dispersion = own->dispersion.energy;
   TSL_TRY(guess(deck, s, own, o.overlap));
 done:
   TSL_FREE_ALL(o.overlap, o.kinetic, o.attraction, charges);

@@ -287,6 +287,7 @@ static void xc_destroy(tsl_problem *problem) {
   xc_pairs_clear(&own->pairs);
   xc_groups_clear(&own->groups);
   xc_start_clear(&own->start);
+  xc_dispersion_clear(&own->dispersion);
   xc_scf_clear(&own->scf);
   xc_stability_clear(&own->stability);
   xc_basis_clear(&own->orbital);

@@ -58,6 +58,8 @@ static json_t *properties_of(const xc_params *p, const xc_own *own) {
   (void)xc_qcschema_put(object, "scf_one_electron_energy", json_real(e->kinetic + e->attraction));
   (void)xc_qcschema_put(object, "scf_two_electron_energy", json_real(e->coulomb + e->exchange));
   (void)xc_qcschema_put(object, "scf_xc_energy", json_real(e->xc));
+  if (own->dispersion.kind != XC_DISPERSION_NONE)
+    (void)xc_qcschema_put(object, "scf_dispersion_correction_energy", json_real(e->dispersion));
   (void)xc_qcschema_put(object, "scf_dipole_moment", reals(own->dipole, 3));
   (void)xc_qcschema_put(object, "scf_total_energy", json_real(e->total));
   if (own->gradient_done) {

@@ -20,15 +20,16 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
   const xc_params *p = xc_params_of(problem);
   const xc_own *own = xc_own_of(problem);
   char *groups = NULL, parts[XC_TEXT];
-  int used =
-      snprintf(text, size,
-               "%s\n%s = %s; %lld atoms, %lld functions, %s, %s Coulomb%s; %lld points of %lld in "
-               "%lld groups\n",
-               own->input, p->functional.name, xc_functional_text(&p->functional, parts),
-               (long long)own->molecule.n_atoms, (long long)p->n,
-               p->n_spin == 1 ? "restricted" : "unrestricted", p->fitted ? "fitted" : "exact",
-               p->fitted_exchange ? " and exchange" : "", (long long)p->n_points,
-               (long long)own->n_made, (long long)p->n_groups);
+  int used = snprintf(
+      text, size,
+      "%s\n%s = %s%s%s; %lld atoms, %lld functions, %s, %s Coulomb%s; %lld points of %lld in "
+      "%lld groups\n",
+      own->input, p->functional.name, xc_functional_text(&p->functional, parts),
+      own->dispersion.text[0] != '\0' ? ", with " : "", own->dispersion.text,
+      (long long)own->molecule.n_atoms, (long long)p->n,
+      p->n_spin == 1 ? "restricted" : "unrestricted", p->fitted ? "fitted" : "exact",
+      p->fitted_exchange ? " and exchange" : "", (long long)p->n_points, (long long)own->n_made,
+      (long long)p->n_groups);
   if (used < 0 || (size_t)used >= size) return;
   used += describe_cubes(own, text + used, size - (size_t)used);
   if (xc_groups_text(&own->groups, &own->cost, 8, &groups) == TSL_OK)
@@ -49,6 +50,8 @@ static void add_energies(const xc_own *own, tsl_summary *summary) {
   tsl_summary_add(summary, "Coulomb energy", e->coulomb, "hartree");
   tsl_summary_add(summary, "exact exchange", e->exchange, "hartree");
   tsl_summary_add(summary, "exchange-correlation", e->xc, "hartree");
+  if (own->dispersion.kind != XC_DISPERSION_NONE)
+    tsl_summary_add(summary, "dispersion", e->dispersion, "hartree");
 }
 
 /** Energies of smeared occupations: what is made lowest, and what is left without a width. */

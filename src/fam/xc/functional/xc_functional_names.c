@@ -66,6 +66,10 @@ int xc_own_of(const xc_mix *mix) {
   return -1;
 }
 
+const char *xc_own_name(int own) {
+  return own < 0 ? NULL : own_list[own].name;
+}
+
 const char *xc_part_name(int part, int *gga, int *tau) {
   *gga = part_list[part].gga;
   *tau = part_list[part].tau;
@@ -230,9 +234,11 @@ static tsl_err fail_corrected(const char *name, const char *base, unsigned lacks
   const xc_published *row = xc_published_find(base);
   char text[XC_TEXT];
   if (row != NULL && row->sum == NULL) return fail_row(name, row, lacks);
-  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
-                  "functional '%s' needs %s, not computed here; '%s' is without", name,
-                  xc_lacks_text(lacks, text), base);
+  return tsl_fail(
+      TSL_ERR_INPUT, __FILE__, __LINE__, "functional '%s' needs %s, %s; '%s' is without%s", name,
+      xc_lacks_text(lacks, text),
+      lacks == XC_LACKS_DISPERSION ? "no part of a functional here" : "not computed here", base,
+      lacks == XC_LACKS_DISPERSION ? ", and xc.dispersion adds d3bj or d4" : "");
 }
 
 /* ---------------------------------------------------------- nearest names */

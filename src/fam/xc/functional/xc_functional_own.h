@@ -58,6 +58,9 @@ const char *xc_lacks_text(unsigned lacks, char text[XC_TEXT]);
 /** Place in XC_OWN_LIST of exactly these weights, or -1. */
 int xc_own_of(const xc_mix *mix);
 
+/** Name of an own functional, by its place in XC_OWN_LIST; NULL for -1. */
+const char *xc_own_name(int own);
+
 /** libxc's name of a part, and whether it depends on sigma and tau. */
 const char *xc_part_name(int part, int *gga, int *tau);
 

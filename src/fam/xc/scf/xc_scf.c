@@ -254,8 +254,8 @@ static void set_energies(xc_scf *s, double xc) {
     e->exchange -= (s->n_spin == 1 ? 1 : 0.5) * s->options.exchange *
                    xc_matrix_dot(nn, s->density[t], s->exchange[t]);
   e->xc = xc;
-  e->total =
-      e->nuclei + e->lennard_jones + e->kinetic + e->attraction + e->coulomb + e->exchange + e->xc;
+  e->total = e->nuclei + e->lennard_jones + e->kinetic + e->attraction + e->coulomb + e->exchange +
+             e->xc + e->dispersion;
   s->change = e->total - last;
 }
 

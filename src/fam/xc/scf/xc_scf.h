@@ -61,8 +61,9 @@ typedef struct xc_energies {
   double kinetic;
   double attraction; /**< of electrons by nuclei and point charges */
   double coulomb;
-  double exchange; /**< exact, share included */
-  double xc;       /**< of the functional */
+  double exchange;   /**< exact, share included */
+  double xc;         /**< of the functional */
+  double dispersion; /**< of the nuclei's places alone (xc_dispersion.h), set by the caller */
   double total;
 } xc_energies;
 
