@@ -58,6 +58,27 @@ static void xyz(void **state) {
   xc_molecule_clear(&m);
 }
 
+static void ghosts(void **state) {
+  static const char *const names[] = {"@O",  "Gh:o", "gh-O", "Gh(O)", "ghost-O",
+                                      "X:O", "x-o",  "O:",   "O-Bq",  "GHOST:O"};
+  xc_molecule m;
+  (void)state;
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    char text[64];
+    (void)snprintf(text, sizeof text, "2\n\n%s 0 0 0\nHe 0 0 1\n", names[k]);
+    good(text, 0, 0, &m);
+    assert_int_equal(m.atoms[0].z, 8);
+    assert_int_equal(m.atoms[0].ghost, 1);
+    assert_int_equal(m.atoms[1].ghost, 0);
+    assert_int_equal(m.alpha + m.beta, 2);
+    assert_true(xc_repulsion_nuclei(&m) == 0);
+    xc_molecule_clear(&m);
+  }
+  bad("1\n\n@H 0 0 0\n", 0, 1, "leaves 0 electrons");
+  bad("1\n\nGh(O 0 0 0\n", 0, 1, "unknown element");
+  bad("1\n\nGh-U 0 0 0\n", 0, 1, "unknown element");
+}
+
 static void refusals(void **state) {
   (void)state;
   bad("", 0, 1, "empty XYZ");
@@ -176,7 +197,7 @@ static void json_bad(void **state) {
       {"{\"symbols\": [\"H\"], \"geometry\": [1, 2, \"3\"]}", "geometry[2] is no number"},
       {"{\"symbols\": [\"Q\"], \"geometry\": [1, 2, 3]}", "unknown element 'Q'"},
       {"{\"symbols\": [7], \"geometry\": [1, 2, 3]}", "symbols[0] is no text"},
-      {"{\"symbols\": [\"H\"], \"geometry\": [1, 2, 3], \"real\": [false]}", "ghost"},
+      {"{\"symbols\": [\"H\"], \"geometry\": [1, 2, 3], \"real\": [0]}", "neither true nor false"},
       {"{\"symbols\": [\"H\"], \"geometry\": [1, 2, 3], \"molecular_charge\": 0.5}", "integer"},
       {"{\"molecule\": 3}", "'molecule' is no object"},
       {"{\"molecule\": {}, \"model\": {\"basis\": {}}}", "'basis' must be a text"},
@@ -214,9 +235,9 @@ static void elements(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(xyz),       cmocka_unit_test(refusals), cmocka_unit_test(charges),
-      cmocka_unit_test(json_good), cmocka_unit_test(json_bad), cmocka_unit_test(deep_json),
-      cmocka_unit_test(elements),
+      cmocka_unit_test(xyz),       cmocka_unit_test(ghosts),    cmocka_unit_test(refusals),
+      cmocka_unit_test(charges),   cmocka_unit_test(json_good), cmocka_unit_test(json_bad),
+      cmocka_unit_test(deep_json), cmocka_unit_test(elements),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

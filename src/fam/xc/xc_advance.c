@@ -129,7 +129,7 @@ static tsl_err set_molecule(tsl_problem *problem) {
   TSL_TRY(final(problem, XC_OUT_ATOMS, &atoms));
   TSL_TRY(final(problem, XC_OUT_BASIS, &basis));
   for (int64_t a = 0; a < own->molecule.n_atoms; a++, atoms += XC_N_ATOM_COLUMNS) {
-    atoms[0] = own->molecule.atoms[a].z;
+    atoms[0] = xc_signed_z(&own->molecule.atoms[a]);
     memcpy(atoms + 1, own->molecule.atoms[a].at, sizeof own->molecule.atoms[a].at);
   }
   for (int64_t k = 0; k < own->orbital.n_shells; k++)

@@ -140,8 +140,9 @@ static void write_head(const writing *w, const xc_cube *cube, FILE *file) {
     (void)fprintf(file, "%5lld%12.6f%12.6f%12.6f\n", (long long)c->points[k],
                   k == 0 ? c->step : 0.0, k == 1 ? c->step : 0.0, k == 2 ? c->step : 0.0);
   for (int64_t a = 0; a < m->n_atoms; a++)
-    (void)fprintf(file, "%5d%12.6f%12.6f%12.6f%12.6f\n", (int)m->atoms[a].z, (double)m->atoms[a].z,
-                  m->atoms[a].at[0], m->atoms[a].at[1], m->atoms[a].at[2]);
+    (void)fprintf(file, "%5d%12.6f%12.6f%12.6f%12.6f\n", (int)m->atoms[a].z,
+                  (double)xc_nuclear(&m->atoms[a]), m->atoms[a].at[0], m->atoms[a].at[1],
+                  m->atoms[a].at[2]);
   if (orbital) (void)fprintf(file, "%5d%5lld\n", 1, (long long)cube->orbital + 1);
 }
 

@@ -36,7 +36,7 @@ static const tsl_key lj_keys[] = {
 
 static const tsl_key molecule_keys[] = {
     {"xyz", TSL_KEY_TEXT, IN(molecule, xyz), "", 0, 0, NULL, NULL, 0,
-     "XYZ file (Angstrom); relative to the deck's folder."},
+     "XYZ file (Angstrom); relative to the deck's folder. Ghosts: Gh-O, @O."},
     {"json", TSL_KEY_TEXT, IN(molecule, json), "", 0, 0, NULL, NULL, 0,
      "QCSchema file; it also says charge and multiplicity."},
     {"atoms", TSL_KEY_TEXT, IN(molecule, atoms), "", 0, 0, NULL, NULL, 0,

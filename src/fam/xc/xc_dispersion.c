@@ -141,19 +141,16 @@ static void close_session(const interface *l, session *s) {
   if (s->error != NULL) l->delete_error(&s->error);
 }
 
-static tsl_err compute(const interface *l, xc_dispersion_kind kind, const char *name,
-                       const xc_molecule *m, const int *numbers, const double *at,
-                       xc_dispersion *out) {
+static tsl_err compute(const interface *l, xc_dispersion_kind kind, const char *name, double charge,
+                       int n, const int *numbers, const double *at, xc_dispersion *out) {
   tsl_err err = TSL_OK;
   session s = {.error = l->new_error()};
-  const double charge = m->charge;
   char method[XC_NAME], what[XC_NAME + 64];
   (void)snprintf(method, sizeof method, "%s", name);
   (void)snprintf(what, sizeof what, "no parameters for the functional '%s'", name);
-  s.structure =
-      kind == XC_DISPERSION_D4
-          ? l->new_structure.d4(s.error, (int)m->n_atoms, numbers, at, &charge, NULL, NULL)
-          : l->new_structure.d3(s.error, (int)m->n_atoms, numbers, at, NULL, NULL);
+  s.structure = kind == XC_DISPERSION_D4
+                    ? l->new_structure.d4(s.error, n, numbers, at, &charge, NULL, NULL)
+                    : l->new_structure.d3(s.error, n, numbers, at, NULL, NULL);
   TSL_TRY(check_error(l, kind, s.error, "the molecule is refused"));
   s.model = l->new_model(s.error, s.structure);
   TSL_TRY(check_error(l, kind, s.error, "no model of the molecule"));
@@ -171,6 +168,7 @@ tsl_err xc_dispersion_compute(xc_dispersion_kind kind, const xc_functional *func
   tsl_err err = TSL_OK;
   interface l;
   int *numbers = NULL;
+  int64_t n = 0;
   double *at = NULL;
   char method[XC_NAME];
   *out = (xc_dispersion){.kind = kind};
@@ -182,10 +180,16 @@ tsl_err xc_dispersion_compute(xc_dispersion_kind kind, const xc_functional *func
   TSL_TRY(tsl_alloc(m->n_atoms, sizeof *out->gradient, "gradient of dispersion",
                     (void **)&out->gradient));
   for (int64_t a = 0; a < m->n_atoms; a++) {
-    numbers[a] = m->atoms[a].z;
-    memcpy(at + 3 * a, m->atoms[a].at, 3 * sizeof *at);
+    if (m->atoms[a].ghost) continue;
+    numbers[n] = m->atoms[a].z;
+    memcpy(at + 3 * n++, m->atoms[a].at, 3 * sizeof *at);
   }
-  TSL_TRY(compute(&l, kind, method, m, numbers, at, out));
+  TSL_TRY(compute(&l, kind, method, m->charge, (int)n, numbers, at, out));
+  for (int64_t a = m->n_atoms - 1; a >= 0; a--) { /* ghosts have none */
+    const bool ghost = m->atoms[a].ghost != 0;
+    if (!ghost) n--;
+    for (int x = 0; x < 3; x++) out->gradient[a][x] = ghost ? 0 : out->gradient[n][x];
+  }
   const int version = l.version();
   (void)snprintf(out->text, sizeof out->text, "%s dispersion for %.30s, by %s %d.%d.%d",
                  kinds[kind].title, method, kinds[kind].library, version / 10000,

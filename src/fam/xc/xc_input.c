@@ -27,14 +27,16 @@ static void add_name(line *l, const char *name) {
 /* C6H6O: carbon, hydrogen, then by atomic number. */
 static void add_formula(line *l, const xc_molecule *m) {
   enum { CARBON = 6 };
-  int64_t count[XC_MAX_Z + 1] = {0};
-  for (int64_t a = 0; a < m->n_atoms; a++) count[m->atoms[a].z]++;
+  int64_t count[XC_MAX_Z + 1] = {0}, ghosts = 0;
+  for (int64_t a = 0; a < m->n_atoms; a++)
+    count[xc_nuclear(&m->atoms[a])]++, ghosts += m->atoms[a].ghost;
   for (int k = 0; k <= XC_MAX_Z; k++) {
     const int z = k == 0 ? CARBON : k;
-    if (count[z] == 0 || (k == CARBON)) continue;
+    if (z == 0 || count[z] == 0 || k == CARBON) continue;
     ADD(l, "%s", xc_symbol(z));
     if (count[z] > 1) ADD(l, "%lld", (long long)count[z]);
   }
+  if (ghosts > 0) ADD(l, " and %lld ghost%s", (long long)ghosts, ghosts == 1 ? "" : "s");
 }
 
 static void add_molecule(line *l, const xc_deck *s, const xc_molecule *m) {

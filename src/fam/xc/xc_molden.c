@@ -58,7 +58,7 @@ static void write_atoms(const xc_molecule *m, FILE *file) {
   for (int64_t k = 0; k < m->n_atoms; k++) {
     const xc_atom *a = &m->atoms[k];
     (void)fprintf(file, "%-2s %6lld %3d %22.15g %22.15g %22.15g\n", xc_symbol(a->z),
-                  (long long)k + 1, (int)a->z, a->at[0], a->at[1], a->at[2]);
+                  (long long)k + 1, (int)xc_nuclear(a), a->at[0], a->at[1], a->at[2]);
   }
 }
 

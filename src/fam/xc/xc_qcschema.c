@@ -27,16 +27,17 @@ static json_t *provenance_of(const char *routine) {
 }
 
 static json_t *molecule_of(const xc_molecule *m) {
-  json_t *symbols = json_array(), *geometry = json_array();
+  json_t *symbols = json_array(), *geometry = json_array(), *real = json_array();
   for (int64_t k = 0; k < m->n_atoms; k++) {
     (void)json_array_append_new(symbols, json_string(xc_symbol(m->atoms[k].z)));
+    (void)json_array_append_new(real, json_boolean(!m->atoms[k].ghost));
     for (int x = 0; x < 3; x++) (void)json_array_append_new(geometry, json_real(m->atoms[k].at[x]));
   }
-  return json_pack("{s:s, s:i, s:o, s:o, s:f, s:i, s:b, s:b, s:o}", "schema_name",
+  return json_pack("{s:s, s:i, s:o, s:o, s:o, s:f, s:i, s:b, s:b, s:o}", "schema_name",
                    "qcschema_molecule", "schema_version", 2, "symbols", symbols, "geometry",
-                   geometry, "molecular_charge", (double)m->charge, "molecular_multiplicity",
-                   (int)m->multiplicity, "fix_com", 1, "fix_orientation", 1, "provenance",
-                   provenance_of("tesela run"));
+                   geometry, "real", real, "molecular_charge", (double)m->charge,
+                   "molecular_multiplicity", (int)m->multiplicity, "fix_com", 1, "fix_orientation",
+                   1, "provenance", provenance_of("tesela run"));
 }
 
 /** Of all atoms; null when the field did not converge. */

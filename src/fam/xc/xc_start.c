@@ -40,9 +40,9 @@ static tsl_err check_atoms(const char *path, const table_rows *atoms, const xc_m
     const double *row = atoms->values + a * XC_N_ATOM_COLUMNS, *at = m->atoms[a].at;
     memcpy(start->at[a], row + 1, sizeof start->at[a]);
     const double moved = hypot(hypot(row[1] - at[0], row[2] - at[1]), row[3] - at[2]);
-    if (row[0] != m->atoms[a].z)
+    if (row[0] != xc_signed_z(&m->atoms[a]))
       TSL_FAIL(TSL_ERR_INPUT, "%s: atom %lld has the atomic number %g, in the molecule %d", path,
-               (long long)a + 1, row[0], (int)m->atoms[a].z);
+               (long long)a + 1, row[0], (int)xc_signed_z(&m->atoms[a]));
     if (!(moved <= farthest))
       TSL_FAIL(TSL_ERR_INPUT,
                "%s: atom %lld is %.3g Angstrom from where it is in the molecule; at most %.3g is "

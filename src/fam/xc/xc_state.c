@@ -23,7 +23,8 @@ static uint64_t hash_of(const xc_own *own) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   const xc_molecule *m = &own->molecule;
   for (int64_t k = 0; k < m->n_atoms; k++) {
-    hash = add_bytes(hash, &m->atoms[k].z, sizeof m->atoms[k].z);
+    const int32_t z = xc_signed_z(&m->atoms[k]);
+    hash = add_bytes(hash, &z, sizeof z);
     hash = add_bytes(hash, m->atoms[k].at, sizeof m->atoms[k].at);
   }
   for (int64_t k = 0; k < m->n_charges; k++)

@@ -183,7 +183,7 @@ void xc_attraction(const xc_basis *basis, const xc_charge *charges, int64_t n, i
 
 void xc_nuclei(const xc_molecule *molecule, xc_charge *charges) {
   for (int64_t k = 0; k < molecule->n_atoms; k++) {
-    charges[k].q = molecule->atoms[k].z;
+    charges[k].q = xc_nuclear(&molecule->atoms[k]);
     memcpy(charges[k].at, molecule->atoms[k].at, sizeof charges[k].at);
   }
 }

@@ -123,7 +123,7 @@ done:
 static tsl_err count_electrons(const char *what, xc_molecule *molecule) {
   tsl_err err = TSL_OK;
   int64_t nuclear = 0;
-  for (int64_t k = 0; k < molecule->n_atoms; k++) nuclear += molecule->atoms[k].z;
+  for (int64_t k = 0; k < molecule->n_atoms; k++) nuclear += xc_nuclear(&molecule->atoms[k]);
   const int64_t electrons = nuclear - molecule->charge;
   if (molecule->charge > XC_MAX_CHARGE || molecule->charge < -XC_MAX_CHARGE || electrons < 1)
     TSL_FAIL(TSL_ERR_INPUT,
@@ -159,7 +159,7 @@ double xc_repulsion_nuclei(const xc_molecule *molecule) {
   double energy = 0;
   for (int64_t a = 0; a < molecule->n_atoms; a++)
     for (int64_t b = 0; b < a; b++)
-      energy += molecule->atoms[a].z * molecule->atoms[b].z /
+      energy += xc_nuclear(&molecule->atoms[a]) * xc_nuclear(&molecule->atoms[b]) /
                 distance(molecule->atoms[a].at, molecule->atoms[b].at);
   return energy;
 }
@@ -168,7 +168,7 @@ double xc_repulsion_charges(const xc_molecule *molecule) {
   double energy = 0;
   for (int64_t a = 0; a < molecule->n_atoms; a++)
     for (int64_t b = 0; b < molecule->n_charges; b++)
-      energy += molecule->atoms[a].z * molecule->charges[b].q /
+      energy += xc_nuclear(&molecule->atoms[a]) * molecule->charges[b].q /
                 distance(molecule->atoms[a].at, molecule->charges[b].at);
   return energy;
 }
@@ -189,9 +189,10 @@ void xc_repulsion_gradient(const xc_molecule *molecule, double (*gradient)[3]) {
   double(*on_charges)[3] = gradient + molecule->n_atoms;
   for (int64_t a = 0; a < molecule->n_atoms; a++) {
     for (int64_t b = 0; b < a; b++)
-      add_repulsion(atoms[a].z * atoms[b].z, atoms[a].at, atoms[b].at, gradient[a], gradient[b]);
+      add_repulsion(xc_nuclear(&atoms[a]) * xc_nuclear(&atoms[b]), atoms[a].at, atoms[b].at,
+                    gradient[a], gradient[b]);
     for (int64_t b = 0; b < molecule->n_charges; b++)
-      add_repulsion(atoms[a].z * charges[b].q, atoms[a].at, charges[b].at, gradient[a],
+      add_repulsion(xc_nuclear(&atoms[a]) * charges[b].q, atoms[a].at, charges[b].at, gradient[a],
                     on_charges[b]);
   }
 }

@@ -22,10 +22,20 @@ enum {
 #define XC_BOHR 0.529177210903
 
 typedef struct xc_atom {
-  int32_t z;    /**< atomic number, 1..XC_MAX_Z */
-  int32_t zero; /**< reserved */
-  double at[3]; /**< bohr */
+  int32_t z;     /**< atomic number, 1..XC_MAX_Z */
+  int32_t ghost; /**< 1: functions and points of the element without nucleus and electrons */
+  double at[3];  /**< bohr */
 } xc_atom;
+
+/** The nucleus' charge: 0 of a ghost. */
+static inline int32_t xc_nuclear(const xc_atom *atom) {
+  return atom->ghost ? 0 : atom->z;
+}
+
+/** The atomic number as files have it: negative for a ghost. */
+static inline int32_t xc_signed_z(const xc_atom *atom) {
+  return atom->ghost ? -atom->z : atom->z;
+}
 
 typedef struct xc_charge {
   double at[3]; /**< bohr */
@@ -106,7 +116,8 @@ typedef struct xc_model {
 
 /**
  * Read the atoms of an XYZ file: number of atoms, a comment line, "symbol x y z" in Angstrom.
- * More words of a line are ignored; an atomic number may stand for the symbol.
+ * More words of a line are ignored; an atomic number may stand for the symbol. Ghosts of an
+ * element: @O, Gh:O, Gh-O, Gh(O), Ghost:O, Ghost-O, X:O, X-O, O: and O-Bq, in any case.
  * @param[in,out] molecule  atoms are set; charge, multiplicity and point charges are left alone
  * @return TSL_ERR_INPUT naming file and line
  */

@@ -89,14 +89,18 @@ done:
   return err;
 }
 
-static tsl_err check_real(const char *path, const json_t *object, size_t n) {
+/* Atoms that are not real are ghosts. */
+static tsl_err read_real(const char *path, const json_t *object, size_t n, xc_atom *atoms) {
   tsl_err err = TSL_OK;
   const json_t *real = NULL;
   if (json_object_get(object, "real") == NULL) goto done;
   TSL_TRY(find_array(path, object, "real", (int64_t)n, &real));
-  for (size_t k = 0; k < n; k++)
-    if (!json_is_true(json_array_get(real, k)))
-      TSL_FAIL(TSL_ERR_INPUT, "%s: real[%zu] is not true: ghost atoms are not supported", path, k);
+  for (size_t k = 0; k < n; k++) {
+    const json_t *value = json_array_get(real, k);
+    if (!json_is_boolean(value))
+      TSL_FAIL(TSL_ERR_INPUT, "%s: real[%zu] is neither true nor false", path, k);
+    atoms[k].ghost = !json_is_true(value);
+  }
 done:
   return err;
 }
@@ -111,13 +115,13 @@ static tsl_err read_molecule(const char *path, const json_t *object, xc_molecule
   if (n < 1 || n > XC_MAX_ATOMS)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %zu symbols; 1 to %d are allowed", path, n, XC_MAX_ATOMS);
   TSL_TRY(find_array(path, object, "geometry", 3 * (int64_t)n, &geometry));
-  TSL_TRY(check_real(path, object, n));
   TSL_TRY(find_integer(path, object, "molecular_charge", 0, -XC_MAX_CHARGE, XC_MAX_CHARGE,
                        &molecule->charge));
   TSL_TRY(find_integer(path, object, "molecular_multiplicity", 0, 1, INT32_MAX,
                        &molecule->multiplicity));
   TSL_TRY(tsl_alloc((int64_t)n, sizeof *atoms, "atoms", (void **)&atoms));
   for (size_t k = 0; k < n; k++) TSL_TRY(read_atom(path, symbols, geometry, k, &atoms[k]));
+  TSL_TRY(read_real(path, object, n, atoms));
   tsl_free(molecule->atoms);
   molecule->atoms = atoms, molecule->n_atoms = (int64_t)n;
   atoms = NULL;

@@ -26,7 +26,7 @@ static tsl_err read_atom(const table_lines *lines, xc_atom *atom) {
   if (words.n < 4)
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %lld words where 'symbol x y z' is expected", lines->path,
              (long long)lines->number, (long long)words.n);
-  TSL_TRY(xc_word_element(&words, 0, &atom->z));
+  TSL_TRY(xc_word_atom(&words, 0, &atom->z, &atom->ghost));
   for (int k = 0; k < 3; k++) {
     TSL_TRY(xc_word_real(&words, k + 1, &atom->at[k]));
     atom->at[k] /= XC_BOHR;

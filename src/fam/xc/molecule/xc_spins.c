@@ -17,9 +17,9 @@ static tsl_err set_atoms(const xc_words *words, const xc_molecule *m, double spi
   else
     TSL_TRY(xc_word_element(words, 0, &z));
   for (int64_t k = 0; k < m->n_atoms; k++)
-    if (number > 0 ? k + 1 == number : m->atoms[k].z == z) {
+    if (number > 0 ? k + 1 == number : xc_nuclear(&m->atoms[k]) == z) {
       spins[k] = spin, found++;
-      if (fabs(spin) > m->atoms[k].z)
+      if (fabs(spin) > xc_nuclear(&m->atoms[k]))
         TSL_FAIL(TSL_ERR_INPUT, "atom %lld (%s) has no %g electrons to be unpaired",
                  (long long)k + 1, xc_symbol(m->atoms[k].z), fabs(spin));
     }

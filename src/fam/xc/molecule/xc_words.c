@@ -6,6 +6,7 @@
 #include "xc_molecule.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -90,6 +91,34 @@ tsl_err xc_word_integer(const xc_words *words, int64_t w, const char *what, int6
   *value = (int64_t)real;
 done:
   return err;
+}
+
+/** The element of a ghost's name, "" when it is none. */
+static void ghost_of(const char *name, char element[8]) {
+  static const char *const fronts[] = {"@", "Gh:", "Gh-", "Gh(", "Ghost:", "Ghost-", "X:", "X-"};
+  static const char *const backs[] = {":", "-Bq"};
+  const size_t length = strlen(name);
+  element[0] = '\0';
+  for (size_t k = 0; k < sizeof fronts / sizeof fronts[0]; k++) {
+    const size_t n = strlen(fronts[k]);
+    const bool closed = fronts[k][n - 1] == '(';
+    if (strncasecmp(name, fronts[k], n) != 0 || (closed && name[length - 1] != ')')) continue;
+    (void)snprintf(element, 8, "%.*s", (int)(length - n - closed), name + n);
+  }
+  for (size_t k = 0; k < sizeof backs / sizeof backs[0]; k++) {
+    const size_t n = strlen(backs[k]);
+    if (length > n && strcasecmp(name + length - n, backs[k]) == 0)
+      (void)snprintf(element, 8, "%.*s", (int)(length - n), name);
+  }
+}
+
+tsl_err xc_word_atom(const xc_words *words, int64_t w, int32_t *z, int32_t *ghost) {
+  char shown[48], element[8];
+  (void)xc_word_shown(words, w, shown);
+  ghost_of(shown, element);
+  *z = element[0] == '\0' ? 0 : (int32_t)xc_element(element);
+  *ghost = *z != 0;
+  return *ghost ? TSL_OK : xc_word_element(words, w, z);
 }
 
 tsl_err xc_word_element(const xc_words *words, int64_t w, int32_t *z) {

@@ -39,4 +39,7 @@ tsl_err xc_word_integer(const xc_words *words, int64_t w, const char *what, int6
 /** Element by symbol or atomic number. @return TSL_ERR_INPUT with the nearest symbol */
 tsl_err xc_word_element(const xc_words *words, int64_t w, int32_t *z);
 
+/** Likewise, or the ghost of an element in one of the spellings of xc_molecule.h. */
+tsl_err xc_word_atom(const xc_words *words, int64_t w, int32_t *z, int32_t *ghost);
+
 #endif

@@ -52,8 +52,8 @@ tsl_err xc_free_atoms_create(const xc_molecule *molecule, const xc_basis *basis,
   for (int64_t s = 0; s < basis->n_shells; s++) out->first[basis->shells[s].atom + 1]++;
   for (int64_t a = 0; a < molecule->n_atoms; a++) {
     out->first[a + 1] += out->first[a];
-    out->z[a] = molecule->atoms[a].z;
-    task.example[out->z[a]] = a + 1;
+    out->z[a] = xc_nuclear(&molecule->atoms[a]);
+    if (out->z[a] > 0) task.example[out->z[a]] = a + 1;
   }
   TSL_TRY(tsl_parallel(XC_MAX_Z, 1, free_elements, &task));
 done:
@@ -99,6 +99,10 @@ static void free_density(int64_t n, const xc_shell *shells, const double *d,
 void xc_free_atom_density(const xc_free_atoms *atoms, int64_t atom, const xc_places *places,
                           double *scratch, double *out) {
   const int64_t first = atoms->first[atom];
+  if (atoms->z[atom] == 0) { /* a ghost has none */
+    for (int64_t p = 0; p < places->n; p++) out[p] = 0;
+    return;
+  }
   free_density(atoms->first[atom + 1] - first, atoms->basis->shells + first,
                atoms->radial[atoms->z[atom]], places, scratch, out);
 }
@@ -185,7 +189,8 @@ done:
 
 /* Sums of all groups, in their order. */
 static void add_parts(const sharing *s, double *charges) {
-  for (int64_t a = 0; a < s->molecule->n_atoms; a++) charges[a] = s->molecule->atoms[a].z;
+  for (int64_t a = 0; a < s->molecule->n_atoms; a++)
+    charges[a] = xc_nuclear(&s->molecule->atoms[a]);
   for (int64_t k = 0; k < s->groups->n; k++) {
     const xc_group *g = &s->groups->list[k];
     const int32_t *list = s->groups->shells + g->shells;

@@ -179,7 +179,8 @@ void xc_potential_at(const xc_potential *v, const xc_places *points, double *out
       xc_hermite_points(tables, c->l, c->p, c->at, v->rows[s].numbers + c->first, places, points->n,
                         out);
     }
-  for (int64_t a = 0; a < m->n_atoms; a++) add_charge(m->atoms[a].z, m->atoms[a].at, points, out);
+  for (int64_t a = 0; a < m->n_atoms; a++)
+    add_charge(xc_nuclear(&m->atoms[a]), m->atoms[a].at, points, out);
   for (int64_t c = 0; c < m->n_charges; c++)
     add_charge(m->charges[c].q, m->charges[c].at, points, out);
 }

@@ -267,7 +267,8 @@ static tsl_err do_element(guessing *g, int32_t z) {
   lone a = {.nucleus = {{0, 0, 0}, z}};
   for (int64_t k = 0; k < basis->n_shells; k++) {
     const int32_t atom = basis->shells[k].atom;
-    if (g->molecule->atoms[atom].z != z || (k > 0 && basis->shells[k - 1].atom == atom)) continue;
+    if (xc_nuclear(&g->molecule->atoms[atom]) != z || (k > 0 && basis->shells[k - 1].atom == atom))
+      continue;
     if (a.basis.n == 0) TSL_TRY(make_lone(g, k, z, &a));
     if (g->spins == NULL)
       place_atom(&g->harmonics, &a, basis, k, g->density[0]);

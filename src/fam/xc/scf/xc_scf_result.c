@@ -20,13 +20,13 @@ void xc_scf_dipole(const xc_scf *scf, const xc_molecule *molecule, const double 
   for (int x = 0; x < 3; x++) {
     dipole[x] = -xc_matrix_dot(scf->n * scf->n, scf->total, matrices[x]);
     for (int64_t a = 0; a < molecule->n_atoms; a++)
-      dipole[x] += molecule->atoms[a].z * molecule->atoms[a].at[x];
+      dipole[x] += xc_nuclear(&molecule->atoms[a]) * molecule->atoms[a].at[x];
   }
 }
 
 void xc_scf_mulliken(const xc_scf *scf, const xc_molecule *molecule, const xc_basis *basis,
                      double *charges) {
-  for (int64_t a = 0; a < molecule->n_atoms; a++) charges[a] = molecule->atoms[a].z;
+  for (int64_t a = 0; a < molecule->n_atoms; a++) charges[a] = xc_nuclear(&molecule->atoms[a]);
   for (int64_t k = 0; k < basis->n_shells; k++) {
     const xc_shell *shell = &basis->shells[k];
     const int64_t first = shell->first * scf->n, n = xc_shell_size(shell) * scf->n;
