@@ -75,8 +75,8 @@ def name_cases():
     both("a published functional misspelt", change("functional: pbe", "functional: revPBEE", WATER), ["bad.yaml:6", "'revpbe'"])
     both("a functional of the Laplacian", change("pbe", "mgga_x_br89", WATER), ["bad.yaml:6", "Laplacian"])
     for name, needle in (("b97-d", "dispersion"), ("gga_xc_vv10", "non-local"), ("pbe-d3", "dispersion"),
-                         ("gga_x_optb88_vdw+gga_c_pbe", "non-local"), ("r2SCANL", "meta-GGA"), ("CAM-B3LYP", "range-separated"),
-                         ("wB97X-D", "range-separated exact exchange and a correction for dispersion"),
+                         ("gga_x_optb88_vdw+gga_c_pbe", "non-local"), ("r2SCANL", "meta-GGA"), ("wB97M-V", "non-local"),
+                         ("wB97X-D", "a correction for dispersion"),
                          ("B2PLYP", "double hybrid"), ("revPBE-D3(BJ)", "'revpbe' is without")):
         both(f"{name}, which is not all computed here", change("functional: pbe", f"functional: {name}", WATER),
              ["bad.yaml:6", "xc.functional", needle])

@@ -124,8 +124,10 @@ done:
 
 static tsl_err truth_functionals(void) {
   tsl_err err = TSL_OK;
-  static const char *const names[] = {"svwn5", "pbe",    "blyp",  "pbe0",
-                                      "b3lyp", "b3lyp5", "b97_d", "0.5*lda_x + 0.5*gga_x_b88"};
+  static const char *const names[] = {
+      "svwn5", "pbe",     "blyp",   "pbe0",
+      "b3lyp", "b3lyp5",  "b97-1",  "0.5*lda_x + 0.5*gga_x_b88",
+      "tpss",  "r2scan0", "m06-2x", "0.5*mgga_x_tpss + 0.5*gga_x_b88"};
   char section[2048], what[96];
   for (size_t k = 0; k < sizeof names / sizeof *names; k++)
     for (int spin = 0; spin < 2; spin++) {

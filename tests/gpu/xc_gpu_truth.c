@@ -159,26 +159,30 @@ static void set_here(const xc_view *v, const xc_harmonics *h, const xc_group *g,
   }
 }
 
-/** Density and gradient of a spin: d[0], d[1..3]. */
+/** Density, gradient and tau of a spin: d[0], d[1..3], d[4]. */
 static void set_density(const here *k, const double *density, int64_t n, double factor,
-                        double d[4]) {
-  for (int c = 0; c < 4; c++) d[c] = 0;
+                        double d[5]) {
+  for (int c = 0; c < 5; c++) d[c] = 0;
   for (int64_t i = 0; i < k->n; i++)
     for (int64_t j = 0; j < k->n; j++) {
       const double p = factor * density[k->at[i] * n + k->at[j]];
       d[0] += p * k->f[i].of[0] * k->f[j].of[0];
       for (int c = 1; c < 4; c++)
         d[c] += p * (k->f[i].of[c] * k->f[j].of[0] + k->f[i].of[0] * k->f[j].of[c]);
+      for (int c = 1; c < 4; c++) d[4] += 0.5 * p * k->f[i].of[c] * k->f[j].of[c];
     }
 }
 
-/* V_ij += w (v phi_i phi_j + (2 s_own grad rho + s_mixed grad rho') . grad(phi_i phi_j)). */
-static void add_matrix(const here *k, int64_t n, double v, const double slope[3], double *out) {
+/* V_ij += w (v phi_i phi_j + (2 s_own grad rho + s_mixed grad rho') . grad(phi_i phi_j) + t/2 grad
+ * phi_i . grad phi_j). */
+static void add_matrix(const here *k, int64_t n, double v, const double slope[3], double t,
+                       double *out) {
   for (int64_t i = 0; i < k->n; i++)
     for (int64_t j = 0; j < k->n; j++) {
       double sum = v * k->f[i].of[0] * k->f[j].of[0];
       for (int c = 0; c < 3; c++)
-        sum += slope[c] * (k->f[i].of[1 + c] * k->f[j].of[0] + k->f[i].of[0] * k->f[j].of[1 + c]);
+        sum += slope[c] * (k->f[i].of[1 + c] * k->f[j].of[0] + k->f[i].of[0] * k->f[j].of[1 + c]) +
+               0.5 * t * k->f[i].of[1 + c] * k->f[j].of[1 + c];
       out[k->at[i] * n + k->at[j]] += sum;
     }
 }
@@ -187,7 +191,7 @@ static void do_point(const xc_made *made, const xc_evaluator *evaluator, const h
                      xc_outcome *out) {
   const xc_params *p = xc_params_of(&made->problem);
   const int gga = p->functional.gga;
-  double d[2][4] = {{0}}, sigma[3], e, vrho[2] = {0}, vsigma[3] = {0};
+  double d[2][5] = {{0}}, sigma[3], e, vrho[2] = {0}, vsigma[3] = {0}, vtau[2] = {0};
   xc_points points = {.n = 1, .e = &e};
   for (int s = 0; s < p->n_spin; s++)
     set_density(k, xc_density_of(&made->problem, s), p->n, p->n_spin == 1 ? 2 : 1, d[s]);
@@ -196,6 +200,8 @@ static void do_point(const xc_made *made, const xc_evaluator *evaluator, const h
       sigma[c] = d[s][1] * d[t][1] + d[s][2] * d[t][2] + d[s][3] * d[t][3];
   for (int s = 0; s < 2; s++) points.rho[s] = &d[s][0], points.vrho[s] = &vrho[s];
   for (int c = 0; c < 3 && gga; c++) points.sigma[c] = &sigma[c], points.vsigma[c] = &vsigma[c];
+  for (int s = 0; s < 2 && p->functional.tau; s++)
+    points.tau[s] = &d[s][4], points.vtau[s] = &vtau[s];
   xc_evaluate(evaluator, &points);
   out->sums[XC_INTEGRAL_ENERGY] += w * e;
   for (int s = 0; s < p->n_spin; s++) {
@@ -205,7 +211,7 @@ static void do_point(const xc_made *made, const xc_evaluator *evaluator, const h
       slope[c] = w * (2 * vsigma[2 * s] * d[s][1 + c] + vsigma[1] * d[1 - s][1 + c]);
     if (p->n_spin == 1)
       for (int c = 0; c < 3; c++) slope[c] = w * 2 * vsigma[0] * d[0][1 + c];
-    add_matrix(k, p->n, w * vrho[s], slope, out->xc + s * p->n * p->n);
+    add_matrix(k, p->n, w * vrho[s], slope, w * vtau[s], out->xc + s * p->n * p->n);
   }
 }
 
