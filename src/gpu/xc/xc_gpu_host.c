@@ -45,7 +45,8 @@ static void set_partials(const xc_host_points *k, int n_spin, int64_t lo, int64_
                          const slice *s) {
   double *sums = k->partials + lo / XC_SLICE * 3;
   memset(sums, 0, 3 * sizeof *sums);
-  for (int64_t p = 0; p < n; p++) sums[0] += k->weights[lo + p] * s->e[p];
+  double *amount = k->out + 8 * k->stride + lo;
+  for (int64_t p = 0; p < n; p++) amount[p] = k->weights[lo + p] * s->e[p], sums[0] += amount[p];
   for (int t = 0; t < n_spin; t++)
     for (int64_t p = 0; p < n; p++)
       sums[1 + t] += k->weights[lo + p] * k->in[t * k->stride + lo + p];
@@ -64,8 +65,10 @@ static void do_slice(const xc_evaluator *evaluator, int n_spin, bool gga, const 
   xc_evaluate(evaluator, &points);
   set_scales(k, n_spin, gga, lo, n, &s);
   set_partials(k, n_spin, lo, n, &s);
-  for (int a = 0; a < 4 * n_spin; a++)
-    for (int64_t p = n; p < end; p++) k->out[a * k->stride + lo + p] = 0;
+  for (int64_t p = n; p < end; p++) {
+    for (int a = 0; a < 4 * n_spin; a++) k->out[a * k->stride + lo + p] = 0;
+    k->out[8 * k->stride + lo + p] = 0;
+  }
 }
 
 void xc_host_functional(const xc_evaluator *evaluator, int n_spin, bool gga, int threads,

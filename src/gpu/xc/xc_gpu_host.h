@@ -18,7 +18,7 @@ typedef struct xc_host_points {
   int64_t stride;        /**< from array to array */
   const double *weights; /**< [n] */
   const double *in;      /**< [8][stride] density of spins, gradients [spin][3] */
-  double *out;           /**< [8][stride] scales [spin][4]; 0 beyond n */
+  double *out;           /**< [9][stride] scales [spin][4], weight times energy; 0 beyond n */
   double *partials;      /**< [slices][3] energy, electrons of spins */
 } xc_host_points;
 

@@ -135,8 +135,8 @@ tsl_err xc_matrix_check(xc_gpu *w) {
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
   if (flag != ULLONG_MAX)
     TSL_FAIL(TSL_ERR_NUMERIC,
-             "card %s: the exchange-correlation matrix of group %llu is not finite, or beyond 512 "
-             "hartree",
+             "card %s: the exchange-correlation matrix, or its gradient, of group %llu is not finite, "
+             "or beyond 512 hartree",
              tsl_gpu_card(), flag);
 done:
   return err;
