@@ -140,7 +140,7 @@ static tsl_err molecules(const tsl_device *card, const tsl_device *host) {
       {"water pbe, the grid at rest", WATER "  basis: def2-SVP\n  functional: pbe\n" FIT
                                             "  grid: {radial: 12, angular: 26, response: no}\n"},
       {"water b3lyp, exact", WATER "  basis: def2-SVP\n  functional: b3lyp\n" SMALL},
-      {"water pbe, exact Coulomb", WATER "  basis: 6-31G\n  functional: pbe\n" SMALL},
+      {"water pbe, exact Coulomb", WATER "  basis: 6-31G*\n  functional: pbe\n" SMALL},
       {"water pbe0, fitted Coulomb", WATER "  basis: def2-SVP\n  functional: pbe0\n" FIT SMALL},
       {"water pbe0, fitted exchange",
        WATER "  basis: def2-SVP\n  functional: pbe0\n  exchange: fitted\n" FIT SMALL},

@@ -13,7 +13,8 @@
  *   xc_gpu_fit.cu         (P|mn) kept on the card
  *   xc_gpu_exchange.cu    fitted exchange of orbitals
  *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _low.cu, _high.cu; its lists are
- *                         xc_gpu_quartet_lists.c's
+ *                         xc_gpu_quartet_lists.c's; derivatives: xc_gpu_quartet_slopes.cuh,
+ *                         _low.cu, _high.cu
  *   xc_gpu_triples.cu     (P|mn) computed on the card: xc_gpu_triples.cuh, _low.cu, _high.cu
  *   xc_gpu_fit_slopes.cu  its derivatives: xc_gpu_fit_slopes.cuh, _low.cu, _high.cu
  *   xc_gpu_lists.c        lists of pairs and fitting shells for it
@@ -367,7 +368,8 @@ void xc_quartets_close(xc_gpu *w);
 /** Start a phase, after xc_batches_begin: queue the upload of densities, zero J and K. */
 tsl_err xc_quartets_begin(xc_gpu *w);
 /** Those bra pairs of the units of kind XC_UNIT_FOCK and their kets that have no shell beyond
- *  XC_QUARTET_L; the others are the host's (xc_batches_open, least). Waits.
+ *  XC_QUARTET_L; the others are the host's (xc_batches_open, least). In a phase of the gradient
+ *  into its sums. Waits.
  *  @param[out] seconds  that the card took */
 tsl_err xc_quartets_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
 /** Sums before xc_fock_finish. Waits. @param[out] coulomb, exchange  [n][n], [n_spin][n][n], those

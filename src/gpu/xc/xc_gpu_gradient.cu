@@ -91,7 +91,7 @@ done:
 
 /* What notes say. */
 static const char *const on_host[XC_N_UNIT_KINDS] = {
-    NULL, "computes the gradient of exact integrals on the host's threads",
+    NULL, "computes the gradient of quartets on the host's threads, as far as it must",
     "computes the gradient of fitted Coulomb on the host's threads",
     "computes the gradient of fitted Coulomb and exchange on the host's threads"};
 
@@ -127,6 +127,18 @@ done:
   return err;
 }
 
+/* Quartets of all units together. What is left has shells beyond the card's kernels. */
+static tsl_err run_quartets(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts,
+                            bool *done) {
+  tsl_err err = TSL_OK;
+  double seconds = 0;
+  TSL_TRY(xc_quartets_run(w, units, n, &seconds));
+  share_seconds(units, n, XC_UNIT_FOCK, seconds, parts);
+  *done = !w->host_quartets;
+done:
+  return err;
+}
+
 static bool is_asked(const xc_gpu *w, int kind) {
   return xc_is_active(w->p, w->phase, kind) && xc_adds_gradient(w->problem, w->phase, kind);
 }
@@ -135,6 +147,7 @@ tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_p
   tsl_err err = TSL_OK;
   bool done[XC_N_UNIT_KINDS] = {};
   if (is_asked(w, XC_UNIT_FIT)) TSL_TRY(run_fits(w, units, n, parts, &done[XC_UNIT_FIT]));
+  if (is_asked(w, XC_UNIT_FOCK)) TSL_TRY(run_quartets(w, units, n, parts, &done[XC_UNIT_FOCK]));
   for (int64_t u = 0; u < n; u++) {
     const int kind = units[u].kind;
     if (is_asked(w, kind) && !done[kind]) TSL_TRY(run_host(w, &units[u], on_host[kind], &parts[u]));
