@@ -25,8 +25,8 @@ static void set_densities(xc_made *made) {
       for (int64_t j = 0; j < n; j++) {
         own[i * n + j] = i == j ? 0.3 + 0.1 * s : 0;
         for (int k = 0; k < RANK; k++)
-          own[i * n + j] += 0.09 * cos(0.7 * (double)i + 1.9 * k + s) *
-                            cos(0.7 * (double)j + 1.9 * k + s);
+          own[i * n + j] +=
+              0.09 * cos(0.7 * (double)i + 1.9 * k + s) * cos(0.7 * (double)j + 1.9 * k + s);
         total[i * n + j] += (p->n_spin == 1 ? 2 : 1) * own[i * n + j];
       }
     memcpy(total + (1 + s) * nn, own, (size_t)nn * sizeof *d);
@@ -117,8 +117,7 @@ static tsl_err one_case(const char *what, const char *section, const tsl_device 
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
       int64_t count = 0;
       for (int64_t u = 0; u < made.units.n; u++) count += made.units.list[u].kind == kind;
-      if (count > 0)
-        TSL_TRY(compare_kind(what, &made, &p, kind == XC_UNIT_FIT, kind, calls[k]));
+      if (count > 0) TSL_TRY(compare_kind(what, &made, &p, kind == XC_UNIT_FIT, kind, calls[k]));
     }
 done:
   pair_close(&p);
@@ -148,15 +147,13 @@ static tsl_err molecules(const tsl_device *card, const tsl_device *host) {
       {"a triplet, svwn5", OXYGEN "  basis: def2-SVP\n  functional: svwn5\n" FIT SMALL},
       {"a triplet, b3lyp exact", OXYGEN "  basis: def2-TZVP\n  functional: b3lyp\n" SMALL},
       {"a functional of libxc", OXYGEN "  basis: def2-SVP\n  functional: b97_d\n" FIT SMALL},
-      {"Cartesian functions",
-       WATER "  basis: DZVP\n  functions: cartesian\n  functional: pbe\n  fitting: DZVP-fit\n" FIT
-             SMALL},
+      {"Cartesian functions", WATER
+       "  basis: DZVP\n  functions: cartesian\n  functional: pbe\n  fitting: DZVP-fit\n" FIT SMALL},
       {"iron oxide pbe", IRON "  basis: def2-TZVP\n  functional: pbe\n" FIT SMALL},
       {"iron oxide b3lyp exact", IRON "  basis: def2-SVP\n  functional: b3lyp\n" SMALL},
       {"benzene pbe", BENZENE "  basis: def2-SVP\n  functional: pbe\n" FIT SMALL},
       {"benzene b3lyp exact", BENZENE "  basis: 6-31G*\n  functional: b3lyp\n" SMALL},
-      {"reproducible",
-       OXYGEN "  basis: STO-3G\n  functional: b3lyp\n  reproducible: yes\n" SMALL}};
+      {"reproducible", OXYGEN "  basis: STO-3G\n  functional: b3lyp\n  reproducible: yes\n" SMALL}};
   char section[2048];
   xc_functional found;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -235,7 +232,7 @@ done:
   return err;
 }
 
-#define END                                                                   \
+#define END                                                                       \
   "  grid: {radial: 30, angular: 86}\n  scf: {energy: 1e-11, commutator: 1e-7}\n" \
   "  task: gradient\n"
 
@@ -248,8 +245,8 @@ tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host) {
   TSL_TRY(one_field("water pbe, mixed",
                     WATER "  basis: def2-SVP\n  functional: pbe\n  precision: mixed\n" FIT END, 3,
                     card, host));
-  TSL_TRY(
-      one_field("oxygen b3lyp", OXYGEN "  basis: def2-SVP\n  functional: b3lyp\n" END, 2, card, host));
+  TSL_TRY(one_field("oxygen b3lyp", OXYGEN "  basis: def2-SVP\n  functional: b3lyp\n" END, 2, card,
+                    host));
   TSL_TRY(one_field("water pbe0, fitted exchange",
                     WATER "  basis: def2-SVP\n  functional: pbe0\n  exchange: fitted\n" FIT END, 3,
                     card, host));

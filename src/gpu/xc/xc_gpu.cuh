@@ -134,6 +134,7 @@ typedef struct xc_gpu_exchange {
   tsl_gpu_buffer map;        /**< I32 [n][n] places in packed matrices, or -1 */
   tsl_gpu_buffer squares, x; /**< [n_rows][n][n]: some B_Q, and their X */
   tsl_gpu_buffer fit, anew;  /**< [n_rows][n_packed]: some (P|mn); B_Q that are not kept */
+  tsl_gpu_buffer products;   /**< [n_rows]: of orbitals, square and packed; of gradients */
   int64_t n_rows;            /**< functions at a time */
 } xc_gpu_exchange;
 

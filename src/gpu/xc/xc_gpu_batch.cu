@@ -93,9 +93,8 @@ double xc_batch_least(const xc_gpu *w) {
     n_places += (double)w->view.groups[g].functions;
     n_slices += (double)tsl_ceil_div(w->view.groups[g].n, XC_SLICE);
   }
-  return 4 * n_places + 8 * n_lists + 8 * XC_N_INTEGRALS * n_slices +
-         XC_MAX_PIECES * (double)TASK + piece_bytes(w) + SMALL +
-         (p->gradient ? xc_gradient_bytes(p) : 0);
+  return 4 * n_places + 8 * n_lists + 8 * XC_N_INTEGRALS * n_slices + XC_MAX_PIECES * (double)TASK +
+         piece_bytes(w) + SMALL + (p->gradient ? xc_gradient_bytes(p) : 0);
 }
 
 tsl_err xc_batch_open(xc_gpu *w) {

@@ -17,8 +17,8 @@ enum {
 struct slope_lists {
   std::vector<xc_slope_part> parts; /* by l, j, contraction */
   std::vector<xc_triple_primitive> primitives;
-  int32_t first[XC_MAX_L + 2]; /* where parts of l begin; the end */
-  std::vector<xc_slope_bra> pairs;  /* as xc_triple_lists.bras */
+  int32_t first[XC_MAX_L + 2];     /* where parts of l begin; the end */
+  std::vector<xc_slope_bra> pairs; /* as xc_triple_lists.bras */
 };
 
 /** And on the card. */
@@ -35,8 +35,7 @@ static const double *coefficients_of(const xc_gpu *w, const xc_shell *s) {
 /* q += c S_lm. */
 static void add_harmonic(const xc_triple_tables *tables, int l, int m, double c, double *q) {
   const xc_polynomial *s = &tables->of[1][l][m];
-  for (int k = 0; k < s->n; k++)
-    q[xc_cartesian_at(s->power[k][1], s->power[k][2])] += c * s->c[k];
+  for (int k = 0; k < s->n; k++) q[xc_cartesian_at(s->power[k][1], s->power[k][2])] += c * s->c[k];
 }
 
 static void add_shell(const xc_gpu *w, int64_t number, slope_lists *lists) {
@@ -191,10 +190,10 @@ static __global__ void density_kernel(const slope_range k, const xc_triple_bra *
     const int set = x / k.H, axis = set > 0 ? set - 1 : 0;
     double sum = 0;
     for (int ab = 0; ab < na * nb; ab++)
-      sum += packed[bra.packed + ab] *
-             element(tables, q, &tables->of[a->spherical != 0][a->l][ab / nb],
-                     &tables->of[b->spherical != 0][b->l][ab % nb], x % k.H, set, alpha,
-                     q->at[axis] - a->at[axis]);
+      sum += packed[bra.packed + ab] * element(tables, q,
+                                               &tables->of[a->spherical != 0][a->l][ab / nb],
+                                               &tables->of[b->spherical != 0][b->l][ab % nb],
+                                               x % k.H, set, alpha, q->at[axis] - a->at[axis]);
     k.h[at * XC_SLOPE_SETS * k.H + x] = sum;
   }
 }

@@ -56,9 +56,9 @@ typedef struct xc_slope_part {
 
 /** What a kernel is given: pairs of one degree and the parts of one l. */
 typedef struct xc_slope_task {
-  const xc_slope_bra *bras;  /**< [n_bras] */
-  const xc_slope_two *twos;  /**< from number `first` on */
-  const double *h;           /**< [.][XC_SLOPE_SETS][Hermite functions] likewise */
+  const xc_slope_bra *bras;   /**< [n_bras] */
+  const xc_slope_two *twos;   /**< from number `first` on */
+  const double *h;            /**< [.][XC_SLOPE_SETS][Hermite functions] likewise */
   const xc_slope_part *parts; /**< [n_parts] */
   const xc_triple_primitive *primitives;
   const double *boys;
@@ -75,17 +75,16 @@ extern const xc_slope_run xc_slope_high[XC_TRIPLE_L + 1 - XC_SLOPE_LOW][XC_MAX_L
 
 /** What one pair of primitives and one part have. @param[out] on_p, turned  added to */
 template <int L, int LP>
-static __device__ __forceinline__ void xc_slope_meet(const xc_slope_task &k,
-                                                     const xc_slope_part &part,
-                                                     const xc_slope_two &two, const double *h,
-                                                     double on_p[3], double turned[3]) {
+static __device__ __forceinline__ void
+xc_slope_meet(const xc_slope_task &k, const xc_slope_part &part, const xc_slope_two &two,
+              const double *h, double on_p[3], double turned[3]) {
   constexpr int T = L + 1, H = (L + 1) * (L + 2) * (L + 3) / 6, TOP = T < LP ? T : LP;
   constexpr int ALL = (T + 1) * (T + 2) * (T + 3) / 6;
   double g[T + 1] = {}, taylor[ALL], d[(TOP + 1) * (TOP + 2) * (TOP + 3) / 6];
   const double r[3] = {two.at[0] - part.at[0], two.at[1] - part.at[1], two.at[2] - part.at[2]};
   for (int i = part.first; i < part.first + part.n; i++)
-    xc_triple_radial(T, LP, part.j, two.p, k.primitives[i],
-                     r[0] * r[0] + r[1] * r[1] + r[2] * r[2], k.boys, g);
+    xc_triple_radial(T, LP, part.j, two.p, k.primitives[i], r[0] * r[0] + r[1] * r[1] + r[2] * r[2],
+                     k.boys, g);
   xc_triple_taylor(T, r, g, taylor);
   xc_triple_shift(LP, TOP, part.q, r, d);
 #pragma unroll
@@ -161,10 +160,10 @@ done:
   return err;
 }
 
-#define XC_SLOPE_DEGREE(L)                                                                \
-  {                                                                                       \
-    xc_slope_launch<L, 0>, xc_slope_launch<L, 1>, xc_slope_launch<L, 2>,                  \
-        xc_slope_launch<L, 3>, xc_slope_launch<L, 4>                                      \
+#define XC_SLOPE_DEGREE(L)                                                                      \
+  {                                                                                             \
+    xc_slope_launch<L, 0>, xc_slope_launch<L, 1>, xc_slope_launch<L, 2>, xc_slope_launch<L, 3>, \
+        xc_slope_launch<L, 4>                                                                   \
   }
 
 #endif

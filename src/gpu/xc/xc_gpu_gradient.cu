@@ -139,18 +139,19 @@ done:
   return err;
 }
 
-static bool is_asked(const xc_gpu *w, int kind) {
-  return xc_is_active(w->p, w->phase, kind) && xc_adds_gradient(w->problem, w->phase, kind);
-}
-
 tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  bool done[XC_N_UNIT_KINDS] = {};
-  if (is_asked(w, XC_UNIT_FIT)) TSL_TRY(run_fits(w, units, n, parts, &done[XC_UNIT_FIT]));
-  if (is_asked(w, XC_UNIT_FOCK)) TSL_TRY(run_quartets(w, units, n, parts, &done[XC_UNIT_FOCK]));
+  bool asked[XC_N_UNIT_KINDS] = {}, done[XC_N_UNIT_KINDS] = {};
   for (int64_t u = 0; u < n; u++) {
     const int kind = units[u].kind;
-    if (is_asked(w, kind) && !done[kind]) TSL_TRY(run_host(w, &units[u], on_host[kind], &parts[u]));
+    asked[kind] = kind != XC_UNIT_GROUP && xc_is_active(w->p, w->phase, kind) &&
+                  xc_adds_gradient(w->problem, w->phase, kind);
+  }
+  if (asked[XC_UNIT_FIT]) TSL_TRY(run_fits(w, units, n, parts, &done[XC_UNIT_FIT]));
+  if (asked[XC_UNIT_FOCK]) TSL_TRY(run_quartets(w, units, n, parts, &done[XC_UNIT_FOCK]));
+  for (int64_t u = 0; u < n; u++) {
+    const int kind = units[u].kind;
+    if (asked[kind] && !done[kind]) TSL_TRY(run_host(w, &units[u], on_host[kind], &parts[u]));
   }
 done:
   return err;

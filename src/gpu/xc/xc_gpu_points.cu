@@ -78,8 +78,8 @@ template <class R, bool GGA, bool PSI = false>
 static tsl_err potential(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
-  TSL_LAUNCH((potential_kernel<R, GGA, PSI>), grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
-             batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin);
+  TSL_LAUNCH((potential_kernel<R, GGA, PSI>), grid, dim3(XC_LANES, WARPS), 0, w->stream,
+             batch->card, batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin);
 done:
   return err;
 }

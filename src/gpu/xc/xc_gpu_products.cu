@@ -84,9 +84,7 @@ static cublasStatus_t single(cublasHandle_t blas, const xc_shapes *s, int i, con
 }
 
 /* Factors and result of a product, as xc_piece or the pointers behind the pieces have them. */
-template <class P> struct xc_factors {
-  P a, b, c;
-};
+template <class P> struct xc_factors { P a, b, c; };
 
 template <class P>
 static xc_factors<P> factors_of(P phi, P x, P square, P psi, P z, xc_product which) {
@@ -115,8 +113,7 @@ template <class R> static tsl_err run(xc_gpu *w, const xc_batch *batch, xc_produ
   char *const pointers = (char *)w->tasks.data + (size_t)batch->n * sizeof(xc_piece);
   R **const all = (R **)pointers;
   const int64_t n = batch->n;
-  const xc_factors<R **> f =
-      factors_of(all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, which);
+  const xc_factors<R **> f = factors_of(all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, which);
   int64_t at = 0;
   set_shapes(s, batch, which == XC_PRODUCT_M);
   if (w->calls == XC_CALLS_EACH) return run_each<R>(w, batch, which);

@@ -82,8 +82,8 @@ static __device__ __forceinline__ void xc_slope_density(const xc_quartet_task &k
       const double bc = of_k * __ldg(density + b * n + c + e);
 #pragma unroll
       for (int f = 0; f < S::ND; f++)
-        g[e * S::ND + f] += ac * __ldg(density + b * n + d + f) +
-                            bc * __ldg(density + a * n + d + f);
+        g[e * S::ND + f] +=
+            ac * __ldg(density + b * n + d + f) + bc * __ldg(density + a * n + d + f);
     }
   }
 }
@@ -183,8 +183,7 @@ xc_slope_add_some(const double *g, int stride, const int power[3][2], int first,
 #pragma unroll
     for (int x = 0; x < 3; x++) {
       of_k[x] = xc_quartet_power(LC, first + e, x);
-      own[x] = g + x * stride + (power[x][0] * (LB + 1) + power[x][1]) * S::K +
-               of_k[x] * (LD + 1);
+      own[x] = g + x * stride + (power[x][0] * (LB + 1) + power[x][1]) * S::K + of_k[x] * (LD + 1);
 #pragma unroll
       for (int l = 0; l <= LD; l++) h[x][l] = own[x][l];
     }
@@ -205,8 +204,7 @@ xc_slope_add_some(const double *g, int stride, const int power[3][2], int first,
 #pragma unroll
       for (int l = 0; l <= LD; l++) {
         sums[x][0] = fma(w[x][l], fma(two.a, up[l], -power[x][0] * down[l]), sums[x][0]);
-        sums[x][1] = fma(w[x][l],
-                         fma(two.b, fma(ab[x], h[x][l], up[l]), -power[x][1] * left[l]),
+        sums[x][1] = fma(w[x][l], fma(two.b, fma(ab[x], h[x][l], up[l]), -power[x][1] * left[l]),
                          sums[x][1]);
         sums[x][2] = fma(w[x][l], fma(two.c, next[l], -of_k[x] * before[l]), sums[x][2]);
       }
@@ -255,8 +253,8 @@ static __device__ __forceinline__ double *xc_slope_copy(const xc_quartet_task &k
 
 /** All of a quartet by one thread. @param[out] sums  [axis][A, B, C] */
 template <int LA, int LB, int LC, int LD>
-static __device__ __forceinline__ void
-xc_slope_alone(const xc_quartet_task &k, const xc_quartet &q, double sums[3][3]) {
+static __device__ __forceinline__ void xc_slope_alone(const xc_quartet_task &k, const xc_quartet &q,
+                                                      double sums[3][3]) {
   using S = xc_slope_shape<LA, LB, LC, LD>;
   double density[S::NIJ][S::NKL];
 #pragma unroll
@@ -315,8 +313,8 @@ static __global__ void __launch_bounds__(XC_QUARTET_THREADS)
 
 /** One item of a group: root item / 3, axis item % 3. @param[out] g  [axis][root][I][K] */
 template <int LA, int LB, int LC, int LD>
-static __device__ __forceinline__ void
-xc_slope_share(const xc_quartet_task &k, const xc_quartet &q, int pair, int item, double *g) {
+static __device__ __forceinline__ void xc_slope_share(const xc_quartet_task &k, const xc_quartet &q,
+                                                      int pair, int item, double *g) {
   using S = xc_slope_shape<LA, LB, LC, LD>;
   const xc_quartet_two bra = k.twos[q.bra.first + pair / q.ket.n];
   const xc_quartet_two ket = k.twos[q.ket.first + pair % q.ket.n];

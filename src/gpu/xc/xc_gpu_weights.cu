@@ -1,14 +1,14 @@
 /* What the weights of points add to the gradient of groups: derivatives of the fuzzy partition of
  * space as of xc_weights_gradient.c, whose names and formulas these are. A warp takes some points
  * of a piece, one after another, its lanes the atoms; sums of atoms are a warp's own in shared
- * memory until they are added as integers. */
+ * memory until those of a block are added as integers. */
 #include "xc_gpu.cuh"
 
 #include "xc_weights_own.h"
 
 #include <algorithm>
 
-enum { WARP = 32, WARPS = 8, EACH = 32 }; /* warps of a block at most; points of a warp */
+enum { WARP = 32, WARPS = 8, EACH = 4 }; /* warps of a block at most; points of a warp */
 
 /** The partition on the card, and where sums go. */
 struct weights_task {
@@ -95,32 +95,33 @@ static __device__ __forceinline__ weights_pair pair_of(const weights_task &k, co
   return {mu, mu + shift * (1 - mu * mu), inverse, (1 - 2 * shift * mu) * inverse};
 }
 
-/* The cell of rival i; 0 once it is at most stop. */
+/* The cells of 32 rivals, each lane one; lanes with none have 0. */
 template <bool BECKE>
-static __device__ double cell_of(const weights_task &k, const weights_own &w, int i, double stop) {
-  double product = 1;
-  for (int other = threadIdx.x % WARP; other < w.n; other += WARP)
-    product *= step_of<BECKE>(pair_of(k, w, i, other).nu);
-  for (int d = WARP / 2; d > 0; d /= 2) product *= __shfl_xor_sync(~0u, product, d);
-  return product <= stop ? 0 : product;
+static __device__ double cells_of(const weights_task &k, const weights_own &w, int i) {
+  double product = i < w.n && w.r[i] <= w.reach ? 1 : 0;
+  for (int other = 0; other < w.n && __any_sync(~0u, product != 0); other++)
+    if (product != 0) product *= step_of<BECKE>(pair_of(k, w, i, other).nu);
+  return product;
 }
 
 /* All cells, and their sum. */
 template <bool BECKE> static __device__ double set_cells(const weights_task &k, weights_own &w) {
   const int lane = threadIdx.x % WARP;
-  double r = INFINITY, sum = 0;
-  int nearest = 0;
-  for (int i = 0; i < w.n; i++)
-    if (w.r[i] < r) r = w.r[i], nearest = i;
-  const double most = cell_of<BECKE>(k, w, nearest, 0);
-  for (int i = 0; i < w.n; i++) {
-    double cell = i == nearest ? most : 0;
-    if (i != nearest && w.r[i] <= w.reach) cell = cell_of<BECKE>(k, w, i, XC_LEAST_CELL * most);
-    if (lane == 0) w.cell[i] = cell;
-    sum += cell;
+  double nearest = INFINITY, most = 0, sum = 0;
+  for (int i = lane; i < w.n; i += WARP) nearest = fmin(nearest, w.r[i]);
+  nearest = least_of(nearest);
+  for (int lo = 0; lo < w.n; lo += WARP) {
+    const double cell = cells_of<BECKE>(k, w, lo + lane);
+    if (lo + lane < w.n) w.cell[lo + lane] = cell;
+    if (lo + lane < w.n && w.r[lo + lane] == nearest) most = cell;
+  }
+  most = -least_of(-most);
+  for (int i = lane; i < w.n; i += WARP) {
+    if (w.cell[i] <= XC_LEAST_CELL * most) w.cell[i] = 0;
+    sum += w.cell[i];
   }
   __syncwarp();
-  return sum;
+  return sum_of(sum);
 }
 
 /* Add c d ln P_i; own: what the point's owner gets, a lane's part. Of the sums each lane adds to
@@ -186,13 +187,17 @@ static __global__ void __launch_bounds__(WARP *WARPS)
   weights_own w;
   w.sums = (double *)((char *)weights_memory + warp * own_bytes(k.n));
   w.r = w.sums + 3 * k.n, w.cell = w.r + k.n, w.atom = (int32_t *)(w.cell + k.n);
-  if (lo >= hi) return;
+  if ((int)blockIdx.x * k.warps * EACH >= piece.n) return;
   for (int a = lane; a < 3 * k.n; a += WARP) w.sums[a] = 0;
   __syncwarp();
-  for (int p = lo; p < hi; p++)
-    do_point<BECKE>(k, w, piece.first + p, amounts[piece.points + p]);
-  for (int a = lane; a < 3 * k.n; a += WARP)
-    if (w.sums[a] != 0) xc_gradient_add(&k.sums[a], w.sums[a], piece.group, k.flag);
+  for (int p = lo; p < hi; p++) do_point<BECKE>(k, w, piece.first + p, amounts[piece.points + p]);
+  __syncthreads();
+  for (int a = (int)threadIdx.x; a < 3 * k.n; a += (int)blockDim.x) {
+    double sum = 0;
+    for (int other = 0; other < k.warps; other++)
+      sum += ((const double *)((const char *)weights_memory + other * own_bytes(k.n)))[a];
+    if (sum != 0) xc_gradient_add(&k.sums[a], sum, piece.group, k.flag);
+  }
 }
 
 template <bool BECKE>
@@ -261,8 +266,7 @@ tsl_err xc_weights_open(xc_gpu *w) {
   xc_partition *partition = NULL;
   if (!w->p->response) goto done;
   TSL_TRY(check_shared(n));
-  TSL_TRY(xc_partition_create(&w->p->grid,
-                              (const xc_atom *)w->problem->fields[XC_IN_ATOMS].data, n,
+  TSL_TRY(xc_partition_create(&w->p->grid, (const xc_atom *)w->problem->fields[XC_IN_ATOMS].data, n,
                               &partition));
   g->becke = partition->becke, g->over = partition->over;
   TSL_TRY(upload(w, &g->at, partition->at, 3 * n));

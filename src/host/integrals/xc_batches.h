@@ -72,6 +72,10 @@ tsl_err xc_batches_exchange(xc_batches *batches, const tsl_unit *unit);
  *  @return TSL_ERR_MEMORY; TSL_ERR_NUMERIC reproducible: beyond what sums can hold */
 tsl_err xc_batches_gradient(xc_batches *batches, const tsl_unit *unit);
 
+/** Where the B_Qij of a phase of XC_TASK_PRODUCTS go that another device makes,
+ *  [n_spin][n_fit][n_products], zero at first. @return TSL_ERR_MEMORY */
+tsl_err xc_batches_products_place(xc_batches *batches, double **place);
+
 /** First function of a fitting shell; their number for n_fit_shells. */
 int64_t xc_batches_first(const xc_batches *batches, int64_t shell);
 

@@ -4,6 +4,7 @@
 #include "xc_fit_gradient.h"
 #include "xc_fock_gradient.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -28,6 +29,8 @@ static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
   if (p->n_products > 0)
     TSL_TRY(tsl_alloc(p->n_orbitals * (p->n + p->n_orbitals), sizeof *t->half,
                       "products of orbitals", (void **)&t->half));
+  if (p->n_products > 0 && t->square == NULL)
+    TSL_TRY(tsl_alloc(p->n * p->n, sizeof *t->square, "products of orbitals", (void **)&t->square));
   if (p->reproducible)
     TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->share, "gradient", (void **)&t->share));
   TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->gradient, "gradient", (void **)&t->gradient));
@@ -196,6 +199,7 @@ static int64_t shell_of(const xc_batches *b, int64_t function) {
 tsl_err xc_batches_gradient(xc_batches *b, const tsl_unit *unit) {
   tsl_err err = TSL_OK;
   TSL_TRY(xc_batches_gradient_open(b));
+  openblas_set_num_threads(1); /* products are made inside the threads here */
   if (unit->kind == XC_UNIT_FOCK)
     run_pairs(b, unit->lo[0], unit->hi[0]);
   else if (unit->kind == XC_UNIT_FIT)

@@ -314,10 +314,10 @@ TSL_FN void xc_triple_shift(int l, int top, const double *q, const double r[3], 
           TSL_UNROLL
           for (int e = k; e <= l - i - b; e++) {
             const int a = l - b - e;
-            const int times = xc_triple_binomial(a, i) * xc_triple_binomial(b, j) *
-                              xc_triple_binomial(e, k);
-            sum = fma(q[xc_cartesian_at(b, e)] * times,
-                      x[0][a - i] * (x[1][b - j] * x[2][e - k]), sum);
+            const int times =
+                xc_triple_binomial(a, i) * xc_triple_binomial(b, j) * xc_triple_binomial(e, k);
+            sum = fma(q[xc_cartesian_at(b, e)] * times, x[0][a - i] * (x[1][b - j] * x[2][e - k]),
+                      sum);
           }
         }
         d[xc_hermite_at(i, j, k)] = sum;
