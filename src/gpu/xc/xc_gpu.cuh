@@ -12,6 +12,7 @@
  *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
  *   xc_gpu_fit.cu         (P|mn) kept on the card
  *   xc_gpu_exchange.cu    fitted exchange of orbitals
+ *   xc_gpu_triple_slopes.cu  its derivatives: xc_gpu_triple_slopes.cuh, _low.cu, _high.cu
  *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _low.cu, _high.cu; its lists are
  *                         xc_gpu_quartet_lists.c's; derivatives: xc_gpu_quartet_slopes.cuh,
  *                         _low.cu, _high.cu
@@ -140,7 +141,7 @@ typedef struct xc_gpu_exchange {
 
 /** What gradients need; all empty until there is one. */
 typedef struct xc_gpu_gradient {
-  tsl_gpu_buffer groups;    /**< U64 [n_atoms][3] of groups, in 2^-42 hartree/bohr */
+  tsl_gpu_buffer groups;    /**< U64 [n_atoms][3] of groups (xc_gradient_scale) */
   tsl_gpu_buffer integrals; /**< [XC_GRADIENT_COPIES][n_atoms][3] of integrals, added up at last */
   tsl_gpu_buffer owners;    /**< I32 [n_points] */
   tsl_gpu_buffer at, inverse, shift; /**< of xc_partition (xc_weights_own.h); empty: no response */
@@ -283,12 +284,17 @@ tsl_err xc_matrix_check(xc_gpu *w);
 
 enum { XC_GRADIENT_COPIES = 512 }; /**< of sums, so that few blocks add to one at a time */
 
-/** Add to a sum in 2^-42 hartree/bohr; what is no number or 512 and more sets the flag to a group.
- *  Whatever their order, the sum has the same bits. */
+/** Numbers of sums of groups to hartree/bohr: 2^48, reproducible 2^42, as on sockets. */
+static inline double xc_gradient_scale(const xc_params *p) {
+  return p->reproducible ? 0x1p42 : 0x1p48;
+}
+/** Add to a sum of groups; what is no number or 512 and more sets the flag to a group. Whatever
+ *  their order, the sum has the same bits. */
 static __device__ __forceinline__ void xc_gradient_add(unsigned long long *sum, double value,
-                                                       int32_t group, unsigned long long *flag) {
+                                                       double scale, int32_t group,
+                                                       unsigned long long *flag) {
   if (fabs(value) < 512)
-    atomicAdd(sum, (unsigned long long)__double2ll_rn(value * 0x1p42));
+    atomicAdd(sum, (unsigned long long)__double2ll_rn(value * scale));
   else
     atomicMin(flag, (unsigned long long)group);
 }
@@ -355,6 +361,10 @@ tsl_err xc_exchange_begin(xc_gpu *w);
 tsl_err xc_exchange_run(xc_gpu *w, const tsl_unit *unit);
 /** @param[out] exchange  [n_spin][n][n], the upper triangle by rows */
 tsl_err xc_exchange_collect(xc_gpu *w, double *exchange);
+
+/** What the derivatives of (P|mn) of a unit of kind XC_UNIT_EXCHANGE add to the gradient. Waits.
+ *  @param[out] done  false: the card has no memory for it, nothing was added */
+tsl_err xc_exchange_slopes(xc_gpu *w, const tsl_unit *unit, bool *done);
 
 /* ----------------------------------------------------------------- quartets */
 

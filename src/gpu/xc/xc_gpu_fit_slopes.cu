@@ -148,25 +148,6 @@ struct slope_range {
   double *h;
 };
 
-/* E_tuv^ab t! u! v! / p; set > 0: when A moves along axis set - 1. */
-static __device__ double element(const xc_triple_tables *tables, const xc_triple_pair *q,
-                                 const xc_polynomial *a, const xc_polynomial *b, int h, int set,
-                                 double alpha, double pa) {
-  const int8_t *d = tables->hermite[h];
-  double sum = 0;
-  for (int m = 0; m < a->n; m++)
-    for (int n = 0; n < b->n; n++) {
-      const int8_t *i = a->power[m], *j = b->power[n];
-      double part = a->c[m] * b->c[n];
-      if (d[0] > i[0] + j[0] || d[1] > i[1] + j[1] || d[2] > i[2] + j[2]) continue;
-      for (int x = 0; x < 3; x++)
-        part *= x == set - 1 ? xc_triple_turned(&q->e[x], i[x], j[x], d[x], alpha, pa)
-                             : q->e[x].of[i[x]][j[x]][d[x]];
-      sum += part;
-    }
-  return q->factor * tables->factor[h] * sum;
-}
-
 /* A warp a pair of primitives: exponent and centre, E along the axes, its density. */
 static __global__ void density_kernel(const slope_range k, const xc_triple_bra *bras,
                                       const xc_triple_two *twos, const xc_shell *shells,
@@ -190,10 +171,10 @@ static __global__ void density_kernel(const slope_range k, const xc_triple_bra *
     const int set = x / k.H, axis = set > 0 ? set - 1 : 0;
     double sum = 0;
     for (int ab = 0; ab < na * nb; ab++)
-      sum += packed[bra.packed + ab] * element(tables, q,
-                                               &tables->of[a->spherical != 0][a->l][ab / nb],
-                                               &tables->of[b->spherical != 0][b->l][ab % nb],
-                                               x % k.H, set, alpha, q->at[axis] - a->at[axis]);
+      sum += packed[bra.packed + ab] *
+             xc_slope_element(tables, q, &tables->of[a->spherical != 0][a->l][ab / nb],
+                              &tables->of[b->spherical != 0][b->l][ab % nb], x % k.H, set, alpha,
+                              q->at[axis] - a->at[axis]);
     k.h[at * XC_SLOPE_SETS * k.H + x] = sum;
   }
 }

@@ -73,6 +73,25 @@ enum { XC_SLOPE_LOW = 5 }; /**< degrees of pairs that the low file has: up to tw
 extern const xc_slope_run xc_slope_low[XC_SLOPE_LOW][XC_MAX_L + 1];
 extern const xc_slope_run xc_slope_high[XC_TRIPLE_L + 1 - XC_SLOPE_LOW][XC_MAX_L + 1];
 
+/** E_tuv^ab t! u! v! / p; set > 0: when A moves along axis set - 1 and the centre stays. */
+static __device__ __forceinline__ double
+xc_slope_element(const xc_triple_tables *tables, const xc_triple_pair *q, const xc_polynomial *a,
+                 const xc_polynomial *b, int h, int set, double alpha, double pa) {
+  const int8_t *d = tables->hermite[h];
+  double sum = 0;
+  for (int m = 0; m < a->n; m++)
+    for (int n = 0; n < b->n; n++) {
+      const int8_t *i = a->power[m], *j = b->power[n];
+      double part = a->c[m] * b->c[n];
+      if (d[0] > i[0] + j[0] || d[1] > i[1] + j[1] || d[2] > i[2] + j[2]) continue;
+      for (int x = 0; x < 3; x++)
+        part *= x == set - 1 ? xc_triple_turned(&q->e[x], i[x], j[x], d[x], alpha, pa)
+                             : q->e[x].of[i[x]][j[x]][d[x]];
+      sum += part;
+    }
+  return q->factor * tables->factor[h] * sum;
+}
+
 /** What one pair of primitives and one part have. @param[out] on_p, turned  added to */
 template <int L, int LP>
 static __device__ __forceinline__ void

@@ -66,6 +66,7 @@ static __global__ void join_kernel(double *sums, int64_t n) {
 tsl_err xc_gradient_collect(xc_gpu *w, double *gradient) {
   tsl_err err = TSL_OK;
   static const double most = 1024; /* half of what is exact */
+  const double scale = xc_gradient_scale(w->p);
   const int64_t n = 3 * w->p->n_atoms;
   std::vector<int64_t> groups((size_t)n);
   std::vector<double> integrals((size_t)n);
@@ -77,7 +78,7 @@ tsl_err xc_gradient_collect(xc_gpu *w, double *gradient) {
                                cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
   for (int64_t k = 0; k < n; k++) {
-    gradient[k] += (double)groups[(size_t)k] * 0x1p-42 + integrals[(size_t)k];
+    gradient[k] += (double)groups[(size_t)k] / scale + integrals[(size_t)k];
     if (w->p->reproducible && !(fabs(gradient[k]) < most))
       TSL_FAIL(TSL_ERR_NUMERIC,
                "card %s: a gradient of %g hartree/bohr; xc.reproducible can hold less than 1024",
@@ -96,14 +97,9 @@ static const char *const on_host[XC_N_UNIT_KINDS] = {
     "computes the gradient of fitted Coulomb and exchange on the host's threads"};
 
 /* A unit, or what is left of it, to the host's threads. */
-static tsl_err run_host(xc_gpu *w, const tsl_unit *unit, const char *what, tsl_part *part) {
-  tsl_err err = TSL_OK;
-  const double start = seconds_now();
-  TSL_TRY(xc_batches_gradient(w->batches, unit));
+static tsl_err run_host(xc_gpu *w, const tsl_unit *unit, const char *what) {
   w->gradient.on_host = what;
-  part->seconds += seconds_now() - start;
-done:
-  return err;
+  return xc_batches_gradient(w->batches, unit);
 }
 
 /* Units of a kind share the card's time by their cost. */
@@ -139,6 +135,24 @@ done:
   return err;
 }
 
+/* Derivatives of (P|mn) here, of (P|Q) on the host; all there where the card has no memory. */
+static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0; u < n; u++) {
+    const double start = seconds_now();
+    bool done = false;
+    if (units[u].kind != XC_UNIT_EXCHANGE) continue;
+    if (!w->p->reproducible) TSL_TRY(xc_exchange_slopes(w, &units[u], &done));
+    if (done)
+      TSL_TRY(xc_batches_gradient_metric(w->batches, &units[u]));
+    else
+      TSL_TRY(run_host(w, &units[u], on_host[XC_UNIT_EXCHANGE]));
+    parts[u].seconds += seconds_now() - start;
+  }
+done:
+  return err;
+}
+
 tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   bool asked[XC_N_UNIT_KINDS] = {}, done[XC_N_UNIT_KINDS] = {};
@@ -147,11 +161,16 @@ tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_p
     asked[kind] = kind != XC_UNIT_GROUP && xc_is_active(w->p, w->phase, kind) &&
                   xc_adds_gradient(w->problem, w->phase, kind);
   }
+  if (asked[XC_UNIT_EXCHANGE]) TSL_TRY(run_exchange(w, units, n, parts));
+  done[XC_UNIT_EXCHANGE] = true;
   if (asked[XC_UNIT_FIT]) TSL_TRY(run_fits(w, units, n, parts, &done[XC_UNIT_FIT]));
   if (asked[XC_UNIT_FOCK]) TSL_TRY(run_quartets(w, units, n, parts, &done[XC_UNIT_FOCK]));
   for (int64_t u = 0; u < n; u++) {
     const int kind = units[u].kind;
-    if (asked[kind] && !done[kind]) TSL_TRY(run_host(w, &units[u], on_host[kind], &parts[u]));
+    const double start = seconds_now();
+    if (!asked[kind] || done[kind]) continue;
+    TSL_TRY(run_host(w, &units[u], on_host[kind]));
+    parts[u].seconds += seconds_now() - start;
   }
 done:
   return err;

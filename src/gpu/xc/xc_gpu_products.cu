@@ -1,8 +1,8 @@
 /* X = phi P, M = phi^T Z and Z = psi P of all pieces of a batch by cuBLAS, which works column by
- * column: phi, x, psi and z are its [ld][pad] matrices, square [pad][pad]. Pieces of one shape are a bucket. All
- * buckets go in one call where cuBLAS has grouped products (12.5) for this card, else each in a
- * call. Reproducible: each piece in a call, for cuBLAS may choose another kernel by how many
- * products there are; of one call, one shape and one kind of card it promises the same bits. */
+ * column: phi, x, psi and z are its [ld][pad] matrices, square [pad][pad]. Pieces of one shape are
+ * a bucket. All buckets go in one call where cuBLAS has grouped products (12.5) for this card, else
+ * each in a call. Reproducible: each piece in a call, for cuBLAS may choose another kernel by how
+ * many there are; of one call, one shape and one kind of card it promises the same bits. */
 #include "xc_gpu.cuh"
 
 #include <string.h>

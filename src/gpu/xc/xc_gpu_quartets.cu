@@ -1,5 +1,6 @@
-/* J and K from (ab|cd) on a card, and in a phase of the gradient derivatives of their energies: lists kept on it, densities of monomials, screening of the bra
- * pairs of a call beside all pairs, kernels by classes, and sums back in the basis. */
+/* J and K from (ab|cd) on a card, and in a phase of the gradient the derivatives of their energies:
+ * lists kept on it, densities of monomials, screening of the bra pairs of a call beside all pairs,
+ * kernels by classes, and sums back in the basis. */
 #include "xc_gpu.cuh"
 #include "xc_gpu_quartet_slopes.cuh"
 

@@ -65,7 +65,7 @@ static __device__ __forceinline__ void do_shell(const xc_shell *shell, const dou
 struct slope_sums {
   unsigned long long *atoms, *flag;
   const int32_t *owners;
-  double factor;
+  double factor, scale;
 };
 
 /* What a warp's points have of an atom leaves its sum. */
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void give_away(const slope_sums &to, int32_t g
   for (int c = 0; c < 3; c++) {
     for (int d = WARP / 2; d > 0; d /= 2) sum[c] += __shfl_down_sync(~0u, sum[c], d);
     if (threadIdx.x % WARP == 0)
-      xc_gradient_add(&to.atoms[3 * atom + c], -to.factor * sum[c], group, to.flag);
+      xc_gradient_add(&to.atoms[3 * atom + c], -to.factor * sum[c], to.scale, group, to.flag);
     sum[c] = 0;
   }
 }
@@ -110,7 +110,8 @@ static __global__ void __launch_bounds__(BLOCK)
   if (atom >= 0) give_away(to, k.group, atom, sum);
   if (to.owners == NULL || p >= k.n) return;
   unsigned long long *const owner = &to.atoms[3 * to.owners[k.first + p]];
-  for (int c = 0; c < 3; c++) xc_gradient_add(&owner[c], to.factor * all[c], k.group, to.flag);
+  for (int c = 0; c < 3; c++)
+    xc_gradient_add(&owner[c], to.factor * all[c], to.scale, k.group, to.flag);
 }
 
 template <bool GGA> static tsl_err run(xc_gpu *w, const xc_batch *batch, int spin) {
@@ -118,7 +119,8 @@ template <bool GGA> static tsl_err run(xc_gpu *w, const xc_batch *batch, int spi
   const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, BLOCK), (unsigned)batch->n);
   const slope_sums to = {(unsigned long long *)w->gradient.groups.data,
                          (unsigned long long *)w->flag.data,
-                         (const int32_t *)w->gradient.owners.data, w->p->n_spin == 1 ? 4.0 : 2.0};
+                         (const int32_t *)w->gradient.owners.data, w->p->n_spin == 1 ? 4.0 : 2.0,
+                         xc_gradient_scale(w->p)};
   TSL_LAUNCH((slopes_kernel<GGA>), grid, BLOCK, 0, w->stream, batch->card,
              (const xc_shell *)w->shells.data, (const int32_t *)w->lists.data,
              (const int32_t *)w->rows_of.data, (const double *)w->points.data, w->p->n_points,

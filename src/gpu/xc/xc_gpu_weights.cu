@@ -13,7 +13,7 @@ enum { WARP = 32, WARPS = 8, EACH = 4 }; /* warps of a block at most; points of 
 /** The partition on the card, and where sums go. */
 struct weights_task {
   const double *at, *inverse, *shift; /**< of xc_partition */
-  double over;
+  double over, scale;
   const int32_t *owners;
   const double *points; /**< [3][n_points] */
   int64_t n_points;
@@ -196,7 +196,7 @@ static __global__ void __launch_bounds__(WARP *WARPS)
     double sum = 0;
     for (int other = 0; other < k.warps; other++)
       sum += ((const double *)((const char *)weights_memory + other * own_bytes(k.n)))[a];
-    if (sum != 0) xc_gradient_add(&k.sums[a], sum, piece.group, k.flag);
+    if (sum != 0) xc_gradient_add(&k.sums[a], sum, k.scale, piece.group, k.flag);
   }
 }
 
@@ -220,6 +220,7 @@ tsl_err xc_weights_run(xc_gpu *w, const xc_batch *batch) {
   weights_task task = {};
   if (!w->p->response) goto done;
   task.at = (const double *)g->at.data, task.over = g->over;
+  task.scale = xc_gradient_scale(w->p);
   task.inverse = (const double *)g->inverse.data, task.shift = (const double *)g->shift.data;
   task.owners = (const int32_t *)g->owners.data;
   task.points = (const double *)w->points.data, task.n_points = w->p->n_points;

@@ -71,6 +71,9 @@ tsl_err xc_batches_exchange(xc_batches *batches, const tsl_unit *unit);
 /** What a unit of bra pairs or fitting shells adds to the gradient (xc_adds_gradient).
  *  @return TSL_ERR_MEMORY; TSL_ERR_NUMERIC reproducible: beyond what sums can hold */
 tsl_err xc_batches_gradient(xc_batches *batches, const tsl_unit *unit);
+/** Of a unit of kind XC_UNIT_EXCHANGE the derivatives of (P|Q) alone, where another device has the
+ *  rest. @return as xc_batches_gradient */
+tsl_err xc_batches_gradient_metric(xc_batches *batches, const tsl_unit *unit);
 
 /** Where the B_Qij of a phase of XC_TASK_PRODUCTS go that another device makes,
  *  [n_spin][n_fit][n_products], zero at first. @return TSL_ERR_MEMORY */

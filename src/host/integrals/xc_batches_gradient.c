@@ -179,14 +179,18 @@ static void run_doubles(const xc_batches *b, xc_batch_thread *t, int64_t shell) 
   flush(b, t);
 }
 
+static void run_metric(xc_batches *b, int64_t lo, int64_t hi) {
+#pragma omp parallel num_threads(b->threads)
+  for (int64_t s = lo + omp_get_thread_num(); s < hi; s += omp_get_num_threads())
+    run_doubles(b, &b->thread[omp_get_thread_num()], s);
+}
+
 static void run_shells(xc_batches *b, int64_t lo, int64_t hi) {
   for (int64_t s = lo; s < hi; s++) {
     set_weights(b, s);
     run_triples(b, s);
   }
-#pragma omp parallel num_threads(b->threads)
-  for (int64_t s = lo + omp_get_thread_num(); s < hi; s += omp_get_num_threads())
-    run_doubles(b, &b->thread[omp_get_thread_num()], s);
+  run_metric(b, lo, hi);
 }
 
 /* The shell that begins with a function: ranges of functions are of whole shells. */
@@ -206,6 +210,16 @@ tsl_err xc_batches_gradient(xc_batches *b, const tsl_unit *unit) {
     run_shells(b, unit->lo[0], unit->hi[0]);
   else
     run_shells(b, shell_of(b, unit->lo[0]), shell_of(b, unit->hi[0]));
+  TSL_TRY(check(b));
+done:
+  return err;
+}
+
+tsl_err xc_batches_gradient_metric(xc_batches *b, const tsl_unit *unit) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_batches_gradient_open(b));
+  openblas_set_num_threads(1);
+  run_metric(b, shell_of(b, unit->lo[0]), shell_of(b, unit->hi[0]));
   TSL_TRY(check(b));
 done:
   return err;
