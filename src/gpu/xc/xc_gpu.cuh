@@ -366,6 +366,10 @@ tsl_err xc_exchange_collect(xc_gpu *w, double *exchange);
  *  @param[out] done  false: the card has no memory for it, nothing was added */
 tsl_err xc_exchange_slopes(xc_gpu *w, const tsl_unit *unit, bool *done);
 
+/** Weights of (P|Q) of such a unit (xc_batches_gradient_metric). Waits.
+ *  @param[out] pairs  [functions][n_fit], free with tsl_free; NULL: the card has no memory for it */
+tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs);
+
 /* ----------------------------------------------------------------- quartets */
 
 /** Are J and K of quartets the card's, as far as its kernels go? */

@@ -138,18 +138,22 @@ done:
 /* Derivatives of (P|mn) here, of (P|Q) on the host; all there where the card has no memory. */
 static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
+  double *pairs = NULL;
   for (int64_t u = 0; u < n; u++) {
     const double start = seconds_now();
     bool done = false;
     if (units[u].kind != XC_UNIT_EXCHANGE) continue;
     if (!w->p->reproducible) TSL_TRY(xc_exchange_slopes(w, &units[u], &done));
-    if (done)
-      TSL_TRY(xc_batches_gradient_metric(w->batches, &units[u]));
-    else
+    if (done) {
+      tsl_free(pairs);
+      TSL_TRY(xc_exchange_pairs(w, &units[u], &pairs));
+      TSL_TRY(xc_batches_gradient_metric(w->batches, &units[u], pairs));
+    } else
       TSL_TRY(run_host(w, &units[u], on_host[XC_UNIT_EXCHANGE]));
     parts[u].seconds += seconds_now() - start;
   }
 done:
+  tsl_free(pairs);
   return err;
 }
 

@@ -344,3 +344,51 @@ done:
     tsl_gpu_release(&w->memory, buffer);
   return err;
 }
+
+/* --------------------------------------------------------------------- (P|Q) */
+
+/* share sum_ij C_Pij C_Qij of a spin, Q up to the last P; rows of pairs are columns to cuBLAS. */
+static tsl_err add_pairs(xc_gpu *w, int spin, const tsl_unit *unit, double *products,
+                         double *pairs) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  const double one = 1, share = p->functional.exchange * (p->n_spin == 1 ? 2 : 1);
+  const int rows = (int)(unit->hi[0] - unit->lo[0]), all = (int)unit->hi[0];
+  const int row = (int)p->n_products, fit = (int)p->n_fit;
+  TSL_CUDA_TRY(cudaMemcpyAsync(products, xc_exchange_products(w->problem, spin, 0),
+                               (size_t)(unit->hi[0] * p->n_products) * 8, cudaMemcpyHostToDevice,
+                               w->stream));
+  TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, all, rows, row, &share, products, row,
+                           products + unit->lo[0] * p->n_products, row, &one, pairs, fit));
+done:
+  return err;
+}
+
+tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  const int64_t rows = unit->hi[0] - unit->lo[0], bytes = rows * p->n_fit * 8;
+  const double minus = -1, *c = (const double *)w->coefficients.data;
+  tsl_gpu_buffer products = {}, weights = {};
+  *pairs = NULL;
+  err = reserve(w, &products, unit->hi[0] * p->n_products * 8);
+  if (err == TSL_OK) err = reserve(w, &weights, bytes);
+  if (err == TSL_ERR_DEVICE_MEMORY) {
+    err = TSL_OK;
+    goto done;
+  }
+  TSL_TRY(err);
+  TSL_TRY(tsl_alloc(rows, p->n_fit * 8, "weights of pairs", (void **)pairs));
+  TSL_CUDA_TRY(cudaMemsetAsync(weights.data, 0, (size_t)bytes, w->stream));
+  TSL_BLAS_TRY(cublasDger(w->blas, (int)p->n_fit, (int)rows, &minus, c, 1, c + unit->lo[0], 1,
+                          (double *)weights.data, (int)p->n_fit));
+  for (int s = 0; s < p->n_spin; s++)
+    TSL_TRY(add_pairs(w, s, unit, (double *)products.data, (double *)weights.data));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(*pairs, weights.data, (size_t)bytes, cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  tsl_gpu_release(&w->memory, &products);
+  tsl_gpu_release(&w->memory, &weights);
+  return err;
+}

@@ -168,21 +168,26 @@ static void run_triples(xc_batches *b, int64_t shell) {
 }
 
 /* - c_P c_Q of a shell and those before it, both orders in one, and exchange's part. */
-static void run_doubles(const xc_batches *b, xc_batch_thread *t, int64_t shell) {
+static void set_pairs(const xc_batches *b, xc_batch_thread *t, int64_t shell) {
   const int64_t n = b->p->n_fit, first = xc_batches_first(b, shell);
   const double *c = coefficients_of(b);
   for (int64_t f = first; f < xc_batches_first(b, shell + 1); f++)
     for (int64_t q = 0; q < first; q++) t->pairs[(f - first) * n + q] = -c[f] * c[q];
   if (b->p->n_products > 0)
     xc_batches_products_pair(b, t, first, xc_batches_first(b, shell + 1) - first);
-  xc_fit_metric_gradient(t->slopes[XC_SLOPE_DOUBLES], &b->view.fitting, shell, t->pairs, sum_of(t));
-  flush(b, t);
 }
 
-static void run_metric(xc_batches *b, int64_t lo, int64_t hi) {
+/* Shells [lo, hi) with all before them; pairs NULL: weights are made shell by shell. */
+static void run_metric(xc_batches *b, int64_t lo, int64_t hi, const double *pairs) {
 #pragma omp parallel num_threads(b->threads)
-  for (int64_t s = lo + omp_get_thread_num(); s < hi; s += omp_get_num_threads())
-    run_doubles(b, &b->thread[omp_get_thread_num()], s);
+  for (int64_t s = lo + omp_get_thread_num(); s < hi; s += omp_get_num_threads()) {
+    xc_batch_thread *t = &b->thread[omp_get_thread_num()];
+    const int64_t row = xc_batches_first(b, s) - xc_batches_first(b, lo);
+    if (pairs == NULL) set_pairs(b, t, s);
+    xc_fit_metric_gradient(t->slopes[XC_SLOPE_DOUBLES], &b->view.fitting, s,
+                           pairs == NULL ? t->pairs : pairs + row * b->p->n_fit, sum_of(t));
+    flush(b, t);
+  }
 }
 
 static void run_shells(xc_batches *b, int64_t lo, int64_t hi) {
@@ -190,7 +195,7 @@ static void run_shells(xc_batches *b, int64_t lo, int64_t hi) {
     set_weights(b, s);
     run_triples(b, s);
   }
-  run_metric(b, lo, hi);
+  run_metric(b, lo, hi, NULL);
 }
 
 /* The shell that begins with a function: ranges of functions are of whole shells. */
@@ -215,11 +220,11 @@ done:
   return err;
 }
 
-tsl_err xc_batches_gradient_metric(xc_batches *b, const tsl_unit *unit) {
+tsl_err xc_batches_gradient_metric(xc_batches *b, const tsl_unit *unit, const double *pairs) {
   tsl_err err = TSL_OK;
   TSL_TRY(xc_batches_gradient_open(b));
   openblas_set_num_threads(1);
-  run_metric(b, shell_of(b, unit->lo[0]), shell_of(b, unit->hi[0]));
+  run_metric(b, shell_of(b, unit->lo[0]), shell_of(b, unit->hi[0]), pairs);
   TSL_TRY(check(b));
 done:
   return err;
