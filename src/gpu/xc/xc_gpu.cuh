@@ -367,7 +367,7 @@ tsl_err xc_exchange_collect(xc_gpu *w, double *exchange);
 tsl_err xc_exchange_slopes(xc_gpu *w, const tsl_unit *unit, bool *done);
 
 /** Weights of (P|Q) of such a unit (xc_batches_gradient_metric). Waits.
- *  @param[out] pairs  [functions][n_fit], free with tsl_free; NULL: the card has no memory for it */
+ *  @param[out] pairs  [functions][n_fit], free with tsl_free; NULL: the card lacks memory for it */
 tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs);
 
 /* ----------------------------------------------------------------- quartets */
