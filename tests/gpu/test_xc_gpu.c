@@ -5,6 +5,7 @@
  *   test_xc_gpu coulomb   gamma, J, K beside the socket's
  *   test_xc_gpu integrals (P|mn) one by one beside the socket's, to g functions
  *   test_xc_gpu quartets  exact J and K beside the socket's, to g functions
+ *   test_xc_gpu gradient  what units add to the gradient beside the socket's
  *   test_xc_gpu mixed     float beside double
  *   test_xc_gpu scf       whole fields: card, mixed precision, socket: one energy
  *   test_xc_gpu reproducible  integers: the same whatever else a card, or a rank, was given
@@ -377,6 +378,10 @@ static tsl_err test_quartets(void) {
   return xc_test_quartets(&card, &host);
 }
 
+static tsl_err test_gradient(void) {
+  return xc_test_gradient(&card, &host);
+}
+
 static tsl_err test_classes(void) {
   return xc_test_classes(&card, &host);
 }
@@ -657,7 +662,7 @@ int main(int argc, char **argv) {
                {"classes", test_classes},     {"mixed", test_mixed},
                {"memory", test_memory},       {"scf", test_scf},
                {"numbers", test_numbers},     {"reproducible", test_reproducible},
-               {"exchange", test_exchange}};
+               {"exchange", test_exchange},   {"gradient", test_gradient}};
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {
     printf("%s\n", why);
@@ -674,7 +679,7 @@ int main(int argc, char **argv) {
     }
   fprintf(stderr,
           "usage: %s truth | sizes | repeat | coulomb | integrals | quartets | classes | mixed | "
-          "memory | scf | numbers | reproducible | exchange\n",
+          "memory | scf | numbers | reproducible | exchange | gradient\n",
           argv[0]);
   return 2;
 done:

@@ -64,6 +64,8 @@ tsl_err xc_integrals_same(const char *what, const char *section, const tsl_devic
 
 /** Exact J and K of a card beside the socket's, of several molecules and bases. */
 tsl_err xc_test_quartets(const tsl_device *card, const tsl_device *host);
+/** What units add to the gradient on a card beside a socket's; whole gradients of both. */
+tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host);
 /** Likewise of four shells of every class to f, with tight, middle and diffuse exponents. */
 tsl_err xc_test_classes(const tsl_device *card, const tsl_device *host);
 

@@ -20,7 +20,7 @@ tsl_err xc_made_open(const char *section, xc_made *made) {
   TSL_TRY(tsl_family_xc.create(made->deck, &made->problem));
   TSL_TRY(tsl_family_xc.units(&made->problem, &limits, &made->units));
   TSL_TRY(tsl_alloc(made->units.n, sizeof *made->parts, "parts", (void **)&made->parts));
-  for (int f = XC_SUM_XC; f <= XC_SUM_GAMMA; f++) {
+  for (int f = XC_SUM_XC; f <= XC_SUM_GRADIENT; f++) {
     tsl_field *field = &made->problem.fields[f];
     TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), field->name, &field->data));
   }

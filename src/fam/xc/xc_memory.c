@@ -47,9 +47,10 @@ double xc_memory_fields(const tsl_problem *problem) {
 
 double xc_memory_card_exchange(const xc_params *p, int64_t rows) {
   const double nn = (double)p->n * (double)p->n, fit = (double)p->n_fit;
+  const double products = (double)(p->n_orbitals * p->n_orbitals + p->n_products);
   if (!p->fitted_exchange) return 0;
-  return 8 *
-         (fit * fit + (2 * p->n_spin + 0.5) * nn + 2 * (double)rows * (nn + (double)p->n_packed));
+  return 8 * (fit * fit + (2 * p->n_spin + 0.5) * nn +
+              (double)rows * (2 * (nn + (double)p->n_packed) + products));
 }
 
 /* Exact J and K on a card, with no more monomials than functions: densities and sums, T and what is
@@ -77,8 +78,9 @@ double xc_memory_card(const xc_params *p) {
 static double least_host(const xc_params *p, const tsl_device *device, int rank, int64_t kept,
                          bool stability) {
   const double nn = (double)p->n * (double)p->n, s = p->n_spin;
-  const bool socket = device->kind == TSL_CPU || p->gradient; /* which is the host's on a card */
-  const int threads = socket && device->threads > 0 ? device->threads : 1;
+  const bool socket = device->kind == TSL_CPU;
+  const bool slopes = p->gradient && (p->reproducible || p->fitted_exchange); /* the host's, too */
+  const int threads = (socket || slopes) && device->threads > 0 ? device->threads : 1;
   const double exchange = has_exchange(p) ? s : 0, fit = (double)p->n_fit;
   const double fitted = p->fitted_exchange ? s * nn + fit * fit : 0;
   const double fields = (2 * s + 1) + s + 1 + exchange + 2 * s + 1; /* IN; sums; OUT */

@@ -199,8 +199,8 @@ static void print_build(const made *m, const char *what, const timing *t) {
 /* The steps of one build, each waited for. */
 static tsl_err print_steps(tsl_worker *worker, made *m) {
   tsl_err err = TSL_OK;
-  static const char *const names[XC_N_STEPS] = {"functions",  "gather",    "X", "density",
-                                                "functional", "potential", "M", "scatter"};
+  static const char *const names[XC_N_STEPS] = {
+      "functions", "gather", "X", "density", "functional", "potential", "M", "scatter", "weights"};
   xc_gpu *const w = (xc_gpu *)worker;
   double steps[XC_N_STEPS] = {};
   timing t = {1e30, 1e30};

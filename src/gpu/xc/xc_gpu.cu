@@ -31,7 +31,7 @@ static void xc_close(tsl_worker **worker) {
   xc_batch_close(w);
   xc_evaluator_destroy(&w->evaluator);
   xc_batches_close(&w->batches);
-  xc_host_worker_close(w);
+  xc_gradient_close(w);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->blas != NULL) (void)cublasDestroy(w->blas);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
@@ -54,10 +54,10 @@ done:
   return err;
 }
 
-/* Is a phase's precision another, the functions kept are of no use. */
+/* Is a phase's precision another, the functions kept are of no use. Gradients are in double. */
 static tsl_err set_precision(xc_gpu *w) {
   tsl_err err = TSL_OK;
-  const bool single = xc_is_single(w->problem);
+  const bool single = xc_is_single(w->problem) && w->task == XC_TASK_ENERGY;
   if (single != w->single) TSL_TRY(xc_cache_drop(w));
   w->single = single;
 done:
@@ -68,8 +68,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   tsl_err err = TSL_OK;
   xc_gpu *w = gpu_of(worker);
   const size_t bytes = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
-  if (xc_task_of(w->problem) != XC_TASK_ENERGY) return xc_host_worker_begin(w, phase);
-  w->phase = phase;
+  w->phase = phase, w->task = xc_task_of(w->problem);
   if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
   TSL_TRY(set_precision(w));
   if (xc_is_active(w->p, phase, XC_UNIT_GROUP))
@@ -83,6 +82,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   TSL_TRY(xc_fit_begin(w));
   TSL_TRY(xc_exchange_begin(w));
   TSL_TRY(xc_quartets_begin(w));
+  if (w->task == XC_TASK_GRADIENT) TSL_TRY(xc_gradient_begin(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -135,12 +135,12 @@ static tsl_err xc_open(const tsl_problem *problem, const tsl_device *device, tsl
   w->problem = problem;
   w->p = p;
   w->threads = xc_host_threads();
-  w->host_limit = device->host_limit;
   if (p->reproducible) w->calls = XC_CALLS_EACH;
   xc_view_set(problem, &w->view);
   TSL_TRY(open_device(w, device));
   TSL_TRY(check_card(w));
   TSL_TRY(xc_batch_open(w));
+  if (p->gradient) TSL_TRY(xc_gradient_open(w));
   TSL_TRY(xc_cache_open(w));
   if (p->functional.n_terms > 0)
     TSL_TRY(xc_evaluator_create(&p->functional, p->n_spin, 0, &w->evaluator));
@@ -211,20 +211,42 @@ done:
   return err;
 }
 
-/* Units [0, n) of integrals that follow one another. */
-static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  TSL_TRY(fill_units(w, units, n, parts));
-  TSL_TRY(run_fits(w, units, n, parts));
   for (int64_t u = 0; u < n; u++) {
     const double start = seconds_now();
     if (units[u].kind != XC_UNIT_EXCHANGE) continue;
     TSL_TRY(xc_exchange_run(w, &units[u]));
     parts[u].seconds = seconds_now() - start;
   }
-  if (xc_is_active(w->p, w->phase, XC_UNIT_FOCK)) TSL_TRY(run_quartets(w, units, n, parts));
 done:
   return err;
+}
+
+/* Does a kind of unit add to matrices in this phase? */
+static bool adds_matrices(const xc_gpu *w, int kind) {
+  return xc_is_active(w->p, w->phase, kind) && !xc_adds_gradient(w->problem, w->phase, kind);
+}
+
+/* Units [0, n) of integrals that follow one another. */
+static tsl_err run_batches(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  for (int64_t u = 0; u < n; u++) parts[u].seconds = 0;
+  if (adds_matrices(w, XC_UNIT_FIT)) {
+    TSL_TRY(fill_units(w, units, n, parts));
+    TSL_TRY(run_fits(w, units, n, parts));
+  }
+  if (adds_matrices(w, XC_UNIT_EXCHANGE)) TSL_TRY(run_exchange(w, units, n, parts));
+  if (adds_matrices(w, XC_UNIT_FOCK)) TSL_TRY(run_quartets(w, units, n, parts));
+  if (w->task == XC_TASK_GRADIENT) TSL_TRY(xc_gradient_integrals(w, units, n, parts));
+done:
+  return err;
+}
+
+/* Has a kind of unit anything to do? */
+static bool has_work(const xc_gpu *w, int kind) {
+  return xc_is_active(w->p, w->phase, kind) &&
+         (kind != XC_UNIT_GROUP || w->task != XC_TASK_PRODUCTS);
 }
 
 static int64_t same_kind(const tsl_unit *units, int64_t n) {
@@ -239,7 +261,7 @@ static tsl_err run_kind(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *p
   tsl_err err = TSL_OK;
   for (int64_t u = 0, m; u < n; u += m) {
     m = same_kind(units + u, n - u);
-    if (!xc_is_active(w->p, w->phase, units[u].kind)) {
+    if (!has_work(w, units[u].kind)) {
       for (int64_t k = u; k < u + m; k++) parts[k].seconds = 0;
     } else if (groups && units[u].kind == XC_UNIT_GROUP)
       TSL_TRY(xc_batch_run(w, units + u, m));
@@ -255,7 +277,7 @@ static tsl_err wait_groups(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part
   float milliseconds = 0;
   int64_t count = 0;
   for (int64_t u = 0; u < n; u++) count += units[u].kind == XC_UNIT_GROUP;
-  if (count == 0 || !xc_is_active(w->p, w->phase, XC_UNIT_GROUP)) goto done;
+  if (count == 0 || !has_work(w, XC_UNIT_GROUP)) goto done;
   TSL_CUDA_TRY(cudaEventSynchronize(w->timer.end));
   TSL_CUDA_TRY(cudaEventElapsedTime(&milliseconds, w->timer.begin, w->timer.end));
   TSL_TRY(xc_matrix_check(w));
@@ -271,7 +293,6 @@ done:
 static tsl_err xc_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   xc_gpu *w = gpu_of(worker);
-  if (w->host != NULL) return w->sockets->run(w->host, units, n, parts);
   TSL_CUDA_TRY(cudaEventRecord(w->timer.begin, w->stream));
   TSL_TRY(run_kind(w, units, n, parts, true));
   TSL_CUDA_TRY(cudaEventRecord(w->timer.end, w->stream));
@@ -306,7 +327,7 @@ static tsl_err collect_xc(xc_gpu *w, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const size_t matrix = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
   memset(problem->fields[XC_SUM_INTEGRALS].data, 0, XC_N_INTEGRALS * sizeof(double));
-  if (!xc_is_active(w->p, w->phase, XC_UNIT_GROUP)) {
+  if (!adds_matrices(w, XC_UNIT_GROUP)) {
     memset(problem->fields[XC_SUM_XC].data, 0, matrix);
     goto done;
   }
@@ -353,10 +374,11 @@ done:
 
 static tsl_err xc_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  const xc_gpu *w = gpu_of(worker);
-  if (w->host != NULL) return w->sockets->collect(w->host, problem);
-  TSL_TRY(collect_xc(gpu_of(worker), problem));
-  TSL_TRY(collect_integrals(gpu_of(worker), problem));
+  xc_gpu *w = gpu_of(worker);
+  TSL_TRY(collect_xc(w, problem));
+  TSL_TRY(collect_integrals(w, problem));
+  if (w->task == XC_TASK_GRADIENT)
+    TSL_TRY(xc_gradient_collect(w, (double *)problem->fields[XC_SUM_GRADIENT].data));
 done:
   return err;
 }
@@ -367,10 +389,10 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   xc_cache_tell(&w->cache, "xc.card_cache, run.device_memory", functions, sizeof functions);
   rows[0] = '\0';
   if (w->batches != NULL) xc_batches_tell(w->batches, rows, sizeof rows);
-  const char *const parts[] = {w->host != NULL ? "computes the gradient on the host's threads" : "",
-                               w->quartets != NULL && w->host_quartets
+  const char *const parts[] = {w->quartets != NULL && w->host_quartets
                                    ? "computes J and K of shells beyond f on the host's threads"
                                    : "",
+                               w->gradient.on_host != NULL ? w->gradient.on_host : "",
                                tsl_gpu_linalg_lacks_memory()
                                    ? "does its algebra on the host's threads (run.device_memory)"
                                    : "",

@@ -12,10 +12,16 @@
  *   xc_gpu_matrix.cu      from matrices of the basis to those of a piece, and back
  *   xc_gpu_fit.cu         (P|mn) kept on the card
  *   xc_gpu_exchange.cu    fitted exchange of orbitals
+ *   xc_gpu_triple_slopes.cu  its derivatives: xc_gpu_triple_slopes.cuh, _low.cu, _high.cu
  *   xc_gpu_quartets.cu    exact J and K: xc_gpu_quartets.cuh, _low.cu, _high.cu; its lists are
- *                         xc_gpu_quartet_lists.c's
+ *                         xc_gpu_quartet_lists.c's; derivatives: xc_gpu_quartet_slopes.cuh,
+ *                         _low.cu, _high.cu
  *   xc_gpu_triples.cu     (P|mn) computed on the card: xc_gpu_triples.cuh, _low.cu, _high.cu
+ *   xc_gpu_fit_slopes.cu  its derivatives: xc_gpu_fit_slopes.cuh, _low.cu, _high.cu
  *   xc_gpu_lists.c        lists of pairs and fitting shells for it
+ *   xc_gpu_gradient.cu    what units add to the gradient: which of it is the card's, sums
+ *   xc_gpu_slopes.cu      of groups: the functions move; points follow their owners
+ *   xc_gpu_weights.cu     of groups: the weights of the points
  *   xc_gpu_host.c         host threads: functionals of libxc
  *   xc_bench.cu           measurements
  *
@@ -26,6 +32,9 @@
  * are padded with zero rows to a multiple of XC_PAD, points with zero columns to a multiple of
  * XC_LANES. R is double, or float where the phase allows it: then functions and products are float,
  * all sums over functions of one point, the functional and the matrix of the basis double.
+ *
+ * Of the gradient (xc_cpu_gradient.h says what it is) it passes through: functions -> P -> X ->
+ * density -> functional -> psi -> Z = psi P -> sums of atoms; always in double.
  *
  * The sum of the pieces' matrices is kept as 64-bit integers (xc_gpu_matrix.cu) and energies as
  * one partial sum for each slice of points: results do not depend on the order of the units.
@@ -51,12 +60,13 @@ enum {
   XC_PAD = 16,          /**< functions of a piece are padded to a multiple */
   XC_PIECE = 2048,      /**< most points of a piece */
   XC_MAX_PIECES = 4096, /**< most pieces of a batch */
-  XC_POINTERS = 6,      /**< to four blocks of phi, x, square of each piece, behind the pieces */
   XC_INPUTS = 10, /**< arrays over points: density of 2 spins, its gradient [spin][3], tau [spin] */
   XC_SCALES = 10, /**< and after it [spin][4]: what multiplies phi and grad phi in Z; then [spin]:
                        what multiplies a component of grad phi in its own Z (meta-GGAs) */
   XC_TAU_IN = 8,  /**< where tau begins */
-  XC_TAU_SCALE = 8 /**< and its scales */
+  XC_TAU_SCALE = 8,                  /**< and its scales */
+  XC_AMOUNT = XC_INPUTS + XC_SCALES, /**< and weight times energy density */
+  XC_ROWS                            /**< of them all */
 };
 
 /** Points of a group with their functions: a task of the kernels, in device memory. */
@@ -64,6 +74,7 @@ typedef struct xc_piece {
   void *phi;      /**< R [4 or 1][pad][ld]: values, d/dx, d/dy, d/dz */
   void *x;        /**< R [pad][ld]: X, later Z */
   void *square;   /**< R [pad][pad]: P, later M */
+  void *psi, *z;  /**< [pad][ld], of gradients beyond LDA: psi, and Z = psi P */
   int64_t first;  /**< its first point in the grid */
   int64_t points; /**< its place in the arrays over points */
   int64_t slice;  /**< its first slice */
@@ -85,11 +96,18 @@ typedef enum xc_step {
   XC_STEP_FUNCTIONAL,
   XC_STEP_POTENTIAL,
   XC_STEP_M,
-  XC_STEP_SCATTER,
+  XC_STEP_SCATTER, /**< of a gradient: to sums of atoms */
+  XC_STEP_WEIGHTS, /**< of a gradient alone */
   XC_N_STEPS
 } xc_step;
 
 struct xc_shapes;
+
+/** Products of pieces: X = phi P, M = phi^T x, Z = psi P. */
+typedef enum xc_product { XC_PRODUCT_X, XC_PRODUCT_M, XC_PRODUCT_Z } xc_product;
+
+/** Pointers of a piece behind the pieces of a batch: blocks of phi, x, square, psi, z. */
+enum { XC_BLOCKS = 4, XC_PIECE_POINTERS = XC_BLOCKS + 4 };
 
 /** How products are asked of cuBLAS: as measured to be faster (on an H200 doubles by buckets,
  *  floats in one call), all in one call, each bucket of equal shapes in a call, or each piece in a
@@ -121,8 +139,20 @@ typedef struct xc_gpu_exchange {
   tsl_gpu_buffer map;        /**< I32 [n][n] places in packed matrices, or -1 */
   tsl_gpu_buffer squares, x; /**< [n_rows][n][n]: some B_Q, and their X */
   tsl_gpu_buffer fit, anew;  /**< [n_rows][n_packed]: some (P|mn); B_Q that are not kept */
+  tsl_gpu_buffer products;   /**< [n_rows]: of orbitals, square and packed; of gradients */
   int64_t n_rows;            /**< functions at a time */
 } xc_gpu_exchange;
+
+/** What gradients need; all empty until there is one. */
+typedef struct xc_gpu_gradient {
+  tsl_gpu_buffer groups;    /**< U64 [n_atoms][3] of groups (xc_gradient_scale) */
+  tsl_gpu_buffer integrals; /**< [XC_GRADIENT_COPIES][n_atoms][3] of integrals, added up at last */
+  tsl_gpu_buffer owners;    /**< I32 [n_points] */
+  tsl_gpu_buffer at, inverse, shift; /**< of xc_partition (xc_weights_own.h); empty: no response */
+  double over;                       /**< likewise */
+  bool becke;
+  const char *on_host; /**< what of it the host's threads computed; NULL: nothing */
+} xc_gpu_gradient;
 
 /** A worker; tsl_worker of this backend. */
 typedef struct xc_gpu {
@@ -130,6 +160,7 @@ typedef struct xc_gpu {
   const xc_params *p;
   xc_view view;
   int phase, threads; /**< threads: of the host */
+  xc_task task;       /**< of this phase */
   bool single;        /**< this phase: R is float */
   bool host_quartets; /**< some quartets are the host's: all, or those of high shells */
   tsl_gpu_memory memory;
@@ -165,21 +196,18 @@ typedef struct xc_gpu {
   struct xc_quartets *quartets; /**< xc_gpu_quartets.cu; NULL: they are the host's, or not needed */
   tsl_gpu_buffer packed, fitted, gamma, coefficients;
   xc_gpu_exchange x;
-  const tsl_backend *sockets; /**< of gradients (xc_gpu_gradient.cu); NULL until there is one */
-  tsl_worker *host;           /**< its worker, likewise */
-  int64_t host_limit;         /**< bytes of the host's memory that the rank may use; 0: all */
+  xc_gpu_gradient gradient;
 } xc_gpu;
 
 extern const tsl_backend xc_backend_gpu;
 
-/** Begin a phase of the gradient: from then on the rank's threads have all units, as on a socket;
- *  what the host has kept for the field is freed. */
-tsl_err xc_host_worker_begin(xc_gpu *w, int phase);
-void xc_host_worker_close(xc_gpu *w);
-
 /** Blocks of functions: values, and gradients where the functional needs them. */
 static inline int64_t xc_blocks(const xc_gpu *w) {
   return w->p->functional.gga ? 4 : 1;
+}
+/** Blocks that gradients need beside: psi and Z, which LDA makes of X. */
+static inline int64_t xc_gradient_blocks(const xc_gpu *w) {
+  return w->p->functional.gga ? 2 : 0;
 }
 static inline int64_t xc_real_bytes(const xc_gpu *w) {
   return w->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
@@ -246,12 +274,13 @@ tsl_err xc_functions_run(xc_gpu *w, const xc_batch *batch);
 tsl_err xc_density_run(xc_gpu *w, const xc_batch *batch, int spin);
 /** What block 1, 2 or 3 of phi adds to tau of a spin, from its X; block 1 sets it. */
 tsl_err xc_tau_run(xc_gpu *w, const xc_batch *batch, int spin, int block);
-/** Z of a spin, in place of X; of block 1, 2 or 3 of phi: that of its tau. */
+/** Z of a spin, in place of X; of block 1, 2 or 3 of phi: that of its tau. In a phase of the gradient
+ *  psi, in its own place. */
 tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin, int block);
-/** Energy and electrons of the slices; scales of Z. Waits when libxc computes. */
+/** Energy and electrons of the slices; scales of Z; amounts. Waits when libxc computes. */
 tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch);
-/** X = phi P, or with turned M = phi^T Z, of a block of phi; blocks beyond 0 add to M. */
-tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned, int block);
+/** A product of all pieces, of a block of phi; blocks beyond 0 add to M. */
+tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, xc_product which, int block);
 /** Host memory for the shapes of products. @return TSL_ERR_MEMORY */
 tsl_err xc_product_open(xc_gpu *w);
 /** P of a spin. */
@@ -262,6 +291,47 @@ tsl_err xc_scatter_run(xc_gpu *w, const xc_batch *batch, int spin);
 tsl_err xc_matrix_run(xc_gpu *w);
 /** A value did not fit the sums: which group. Waits. @return TSL_ERR_NUMERIC */
 tsl_err xc_matrix_check(xc_gpu *w);
+
+/* ----------------------------------------------------------------- gradient */
+
+enum { XC_GRADIENT_COPIES = 512 }; /**< of sums, so that few blocks add to one at a time */
+
+/** Numbers of sums of groups to hartree/bohr: 2^48, reproducible 2^42, as on sockets. */
+static inline double xc_gradient_scale(const xc_params *p) {
+  return p->reproducible ? 0x1p42 : 0x1p48;
+}
+/** Add to a sum of groups; what is no number or 512 and more sets the flag to a group. Whatever
+ *  their order, the sum has the same bits. */
+static __device__ __forceinline__ void xc_gradient_add(unsigned long long *sum, double value,
+                                                       double scale, int32_t group,
+                                                       unsigned long long *flag) {
+  if (fabs(value) < 512)
+    atomicAdd(sum, (unsigned long long)__double2ll_rn(value * scale));
+  else
+    atomicMin(flag, (unsigned long long)group);
+}
+
+/** Memory of sums and of what points need. @return TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY,
+ *  TSL_ERR_INPUT: more atoms than a card takes */
+tsl_err xc_gradient_open(xc_gpu *w);
+/** Bytes of it. */
+double xc_gradient_bytes(const xc_params *p);
+/** Start a phase of the gradient: sums are zero. */
+tsl_err xc_gradient_begin(xc_gpu *w);
+void xc_gradient_close(xc_gpu *w);
+/** Add what the card has to the field. Waits. @return TSL_ERR_NUMERIC reproducible: beyond 1024 */
+tsl_err xc_gradient_collect(xc_gpu *w, double *gradient);
+/** Those units of integrals that add to the gradient in this phase. Waits. */
+tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts);
+
+/** What the functions of a spin add, and points that follow their owners, after XC_PRODUCT_Z. */
+tsl_err xc_slopes_run(xc_gpu *w, const xc_batch *batch, int spin);
+/** What the weights add; nothing without response. */
+tsl_err xc_weights_run(xc_gpu *w, const xc_batch *batch);
+/** The partition of space on the card. @return TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY */
+tsl_err xc_weights_open(xc_gpu *w);
+/** Bytes of it. */
+double xc_weights_bytes(const xc_params *p);
 
 /* ---------------------------------------------------------------------- fit */
 
@@ -304,6 +374,14 @@ tsl_err xc_exchange_run(xc_gpu *w, const tsl_unit *unit);
 /** @param[out] exchange  [n_spin][n][n], the upper triangle by rows */
 tsl_err xc_exchange_collect(xc_gpu *w, double *exchange);
 
+/** What the derivatives of (P|mn) of a unit of kind XC_UNIT_EXCHANGE add to the gradient. Waits.
+ *  @param[out] done  false: the card has no memory for it, nothing was added */
+tsl_err xc_exchange_slopes(xc_gpu *w, const tsl_unit *unit, bool *done);
+
+/** Weights of (P|Q) of such a unit (xc_batches_gradient_metric). Waits.
+ *  @param[out] pairs  [functions][n_fit], free with tsl_free; NULL: the card lacks memory for it */
+tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs);
+
 /* ----------------------------------------------------------------- quartets */
 
 /** Are J and K of quartets the card's, as far as its kernels go? They are of 1 / r. */
@@ -317,7 +395,8 @@ void xc_quartets_close(xc_gpu *w);
 /** Start a phase, after xc_batches_begin: queue the upload of densities, zero J and K. */
 tsl_err xc_quartets_begin(xc_gpu *w);
 /** Those bra pairs of the units of kind XC_UNIT_FOCK and their kets that have no shell beyond
- *  XC_QUARTET_L; the others are the host's (xc_batches_open, least). Waits.
+ *  XC_QUARTET_L; the others are the host's (xc_batches_open, least). In a phase of the gradient
+ *  into its sums. Waits.
  *  @param[out] seconds  that the card took */
 tsl_err xc_quartets_run(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds);
 /** Sums before xc_fock_finish. Waits. @param[out] coulomb, exchange  [n][n], [n_spin][n][n], those
@@ -326,12 +405,21 @@ tsl_err xc_quartets_collect(xc_gpu *w, double *coulomb, double *exchange);
 
 /* ------------------------------------------------------------------ triples */
 
-/** Lists on the card, and memory to expand pairs in, until the next fill ends.
+/** Lists on the card. @param[out] ready  false: the card has no memory for them */
+tsl_err xc_triples_lists(xc_gpu *w, bool *ready);
+/** And memory to expand pairs in, until the next fill ends.
  *  @param[out] ready  false: the card has no memory for them, nothing is taken */
 tsl_err xc_triples_prepare(xc_gpu *w, bool *ready);
 /** (P|mn) of fitting shells into their rows [functions][n_packed]. After xc_triples_prepare. Waits.
  *  @param[out] seconds  that the card took */
 tsl_err xc_triples_fill(xc_gpu *w, const xc_triple_ket *kets, int64_t n, double *seconds);
 void xc_triples_close(xc_gpu *w);
+
+/**
+ * What fitted Coulomb adds to the gradient for fitting shells of units of kind XC_UNIT_FIT. Waits.
+ * @param[out] seconds  that the card took
+ * @param[out] done     false: the card has no memory for it, nothing was added
+ */
+tsl_err xc_fit_slopes(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds, bool *done);
 
 #endif

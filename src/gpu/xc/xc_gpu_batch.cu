@@ -6,6 +6,8 @@
 
 /* A batch holds some GiB of a large card, a smaller part of a small one. */
 enum { ROOM_PART = 8 };
+/* Bytes of a piece and its pointers. */
+static const int64_t TASK = (int64_t)(sizeof(xc_piece) + XC_PIECE_POINTERS * sizeof(void *));
 static const int64_t ROOM_MOST = INT64_C(4) << 30;
 
 /* ------------------------------------------------------------------- tables */
@@ -76,8 +78,8 @@ static double piece_bytes(const xc_gpu *w) {
     const int64_t n = std::min<int64_t>(group->n, XC_PIECE);
     const double ld = (double)xc_round_up(n, XC_LANES);
     const double pad = (double)xc_round_up(group->functions, XC_PAD);
-    const double real = (double)(xc_blocks(w) + 1) * pad * ld + pad * pad;
-    most = std::max(most, 8 * (real + (XC_INPUTS + XC_SCALES) * ld));
+    const double blocks = (double)(xc_blocks(w) + 1 + (w->p->gradient ? xc_gradient_blocks(w) : 0));
+    most = std::max(most, 8 * (blocks * pad * ld + pad * pad + XC_ROWS * ld));
   }
   return most;
 }
@@ -91,9 +93,8 @@ double xc_batch_least(const xc_gpu *w) {
     n_places += (double)w->view.groups[g].functions;
     n_slices += (double)tsl_ceil_div(w->view.groups[g].n, XC_SLICE);
   }
-  return 4 * n_places + 8 * n_lists + 8 * XC_N_INTEGRALS * n_slices +
-         XC_MAX_PIECES * (double)(sizeof(xc_piece) + XC_POINTERS * sizeof(void *)) +
-         piece_bytes(w) + SMALL;
+  return 4 * n_places + 8 * n_lists + 8 * XC_N_INTEGRALS * n_slices + XC_MAX_PIECES * (double)TASK +
+         piece_bytes(w) + SMALL + (p->gradient ? xc_gradient_bytes(p) : 0);
 }
 
 tsl_err xc_batch_open(xc_gpu *w) {
@@ -114,10 +115,7 @@ tsl_err xc_batch_open(xc_gpu *w) {
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->partials, (w->n_slices + 1) * XC_N_INTEGRALS * 8,
                           "energies of slices"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->flag, 8, "flag"));
-  TSL_TRY(
-      tsl_gpu_reserve(&w->memory, &w->tasks,
-                      XC_MAX_PIECES * (int64_t)(sizeof(xc_piece) + XC_POINTERS * sizeof(void *)),
-                      "pieces of a batch"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->tasks, XC_MAX_PIECES * TASK, "pieces of a batch"));
   TSL_TRY(tsl_alloc(w->tasks.bytes, 1, "pieces of a batch", (void **)&w->staged));
   TSL_TRY(tsl_alloc((w->n_slices + 1) * XC_N_INTEGRALS, 8, "energies of slices",
                     (void **)&w->host_partials));
@@ -172,7 +170,7 @@ done:
 
 /* Bytes of a piece in the batch's memory; each part begins at a multiple of 256 bytes. */
 typedef struct need {
-  int64_t phi, x, square, points;
+  int64_t phi, x, square, slopes, points;
 } need;
 
 static int64_t aligned(int64_t bytes) {
@@ -185,7 +183,8 @@ static need need_of(const xc_gpu *w, const xc_piece *k) {
   all.phi = k->phi == NULL ? aligned(xc_blocks(w) * block) : 0;
   all.x = aligned(block);
   all.square = aligned((int64_t)k->pad * k->pad * real);
-  all.points = aligned((XC_INPUTS + XC_SCALES) * k->ld * 8);
+  all.slopes = w->task == XC_TASK_GRADIENT ? xc_gradient_blocks(w) * aligned(block) : 0;
+  all.points = aligned(XC_ROWS * k->ld * 8);
   return all;
 }
 
@@ -208,7 +207,7 @@ static int64_t batch_size(const xc_gpu *w, int64_t at, int64_t count, int64_t *b
   *bytes = 0;
   while (at + n < count && n < XC_MAX_PIECES) {
     const need k = need_of(w, &w->pieces[at + n]);
-    const int64_t all = k.phi + k.x + k.square + k.points;
+    const int64_t all = k.phi + k.x + k.square + k.slopes + k.points;
     if (n > 0 && *bytes + all > w->room) break;
     *bytes += all, n++;
   }
@@ -232,7 +231,8 @@ static void place_pieces(xc_gpu *w, xc_piece *pieces, xc_batch *batch) {
     const need size = need_of(w, k);
     if (k->phi == NULL) k->phi = at;
     k->x = at + size.phi, k->square = at + size.phi + size.x;
-    at += size.phi + size.x + size.square;
+    k->psi = at + size.phi + size.x + size.square, k->z = (char *)k->psi + size.slopes / 2;
+    at += size.phi + size.x + size.square + size.slopes;
     k->points = batch->stride;
     batch->stride += k->ld;
     batch->most_ld = std::max(batch->most_ld, (int)k->ld);
@@ -246,14 +246,16 @@ static void place_pieces(xc_gpu *w, xc_piece *pieces, xc_batch *batch) {
 static tsl_err upload_batch(xc_gpu *w, xc_batch *batch) {
   tsl_err err = TSL_OK;
   const size_t n = (size_t)batch->n, bytes = n * sizeof(xc_piece);
-  void **phi = (void **)(w->staged + bytes), **x = phi + 4 * n, **square = x + n;
+  void **to = (void **)(w->staged + bytes);
   memcpy(w->staged, batch->host, bytes);
   for (size_t i = 0; i < n; i++) {
     const xc_piece *k = &batch->host[i];
-    for (int b = 0; b < xc_blocks(w); b++) phi[b * n + i] = xc_block_of(w, k, b);
-    x[i] = k->x, square[i] = k->square;
+    void *const all[XC_PIECE_POINTERS - XC_BLOCKS] = {k->x, k->square, k->psi, k->z};
+    for (int b = 0; b < xc_blocks(w); b++) to[b * n + i] = xc_block_of(w, k, b);
+    for (size_t a = XC_BLOCKS; a < XC_PIECE_POINTERS; a++) to[a * n + i] = all[a - XC_BLOCKS];
   }
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->tasks.data, w->staged, bytes + XC_POINTERS * n * sizeof(void *),
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->tasks.data, w->staged,
+                               bytes + XC_PIECE_POINTERS * n * sizeof(void *),
                                cudaMemcpyHostToDevice, w->stream));
   batch->card = (const xc_piece *)w->tasks.data;
 done:
@@ -284,6 +286,31 @@ done:
   return err;
 }
 
+/* X of a spin. */
+static tsl_err compute_x(xc_gpu *w, const xc_batch *batch, int spin) {
+  tsl_err err = TSL_OK;
+  STEP(XC_STEP_GATHER, xc_gather_run(w, batch, spin));
+  STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, 0));
+done:
+  return err;
+}
+
+/* After the functional. There is room for the X of one spin. */
+static tsl_err compute_gradient(xc_gpu *w, const xc_batch *batch) {
+  tsl_err err = TSL_OK;
+  for (int s = 0; s < w->p->n_spin; s++) {
+    if (w->p->n_spin == 2) TSL_TRY(compute_x(w, batch, s));
+    if (w->p->functional.gga) {
+      STEP(XC_STEP_POTENTIAL, xc_potential_run(w, batch, s, 0));
+      STEP(XC_STEP_M, xc_product_run(w, batch, XC_PRODUCT_Z, 0));
+    }
+    STEP(XC_STEP_SCATTER, xc_slopes_run(w, batch, s));
+  }
+  STEP(XC_STEP_WEIGHTS, xc_weights_run(w, batch));
+done:
+  return err;
+}
+
 static tsl_err xc_gpu_batch_compute(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
   const int blocks = w->p->functional.tau ? 4 : 1; /* of phi that have products */
@@ -291,17 +318,18 @@ static tsl_err xc_gpu_batch_compute(xc_gpu *w, const xc_batch *batch) {
   for (int s = 0; s < w->p->n_spin; s++) {
     STEP(XC_STEP_GATHER, xc_gather_run(w, batch, s));
     for (int block = 1; block < blocks; block++) {
-      STEP(XC_STEP_X, xc_product_run(w, batch, false, block));
+      STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, block));
       STEP(XC_STEP_DENSITY, xc_tau_run(w, batch, s, block));
     }
-    STEP(XC_STEP_X, xc_product_run(w, batch, false, 0));
+    STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, 0));
     STEP(XC_STEP_DENSITY, xc_density_run(w, batch, s));
   }
   STEP(XC_STEP_FUNCTIONAL, xc_functional_run(w, batch));
+  if (w->task == XC_TASK_GRADIENT) return compute_gradient(w, batch);
   for (int s = 0; s < w->p->n_spin; s++) {
     for (int block = 0; block < blocks; block++) {
       STEP(XC_STEP_POTENTIAL, xc_potential_run(w, batch, s, block));
-      STEP(XC_STEP_M, xc_product_run(w, batch, true, block));
+      STEP(XC_STEP_M, xc_product_run(w, batch, XC_PRODUCT_M, block));
     }
     STEP(XC_STEP_SCATTER, xc_scatter_run(w, batch, s));
   }

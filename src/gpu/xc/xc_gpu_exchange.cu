@@ -44,7 +44,8 @@ done:
  * elements than an int holds are slow. */
 static int64_t choose_rows(const xc_gpu *w) {
   const int64_t nn = w->p->n * w->p->n, left = w->memory.limit - w->memory.used;
-  const int64_t fit = left / PART / (16 * (nn + w->p->n_packed));
+  const int64_t orbitals = w->p->n_orbitals * w->p->n_orbitals + w->p->n_products;
+  const int64_t fit = left / PART / (16 * (nn + w->p->n_packed) + 8 * orbitals);
   return std::max<int64_t>(XC_EXCHANGE_ROWS, std::min({fit, (int64_t)MOST_ROWS, INT_MAX / nn}));
 }
 
@@ -69,6 +70,10 @@ tsl_err xc_exchange_open(xc_gpu *w) {
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->x.x, w->x.n_rows * nn * 8, "transformed integrals"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->x.fit, w->x.n_rows * p->n_packed * 8, "integrals"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->x.anew, w->x.n_rows * p->n_packed * 8, "integrals"));
+  if (p->n_products > 0)
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &w->x.products,
+                            w->x.n_rows * (p->n_orbitals * p->n_orbitals + p->n_products) * 8,
+                            "products of orbitals"));
   TSL_TRY(upload_map(w));
   TSL_TRY(upload_metric(w));
 done:
@@ -76,8 +81,9 @@ done:
 }
 
 void xc_exchange_close(xc_gpu *w) {
-  tsl_gpu_buffer *const all[] = {&w->x.metric,  &w->x.orbitals, &w->x.sums, &w->x.map,
-                                 &w->x.squares, &w->x.x,        &w->x.fit,  &w->x.anew};
+  tsl_gpu_buffer *const all[] = {&w->x.metric, &w->x.orbitals, &w->x.sums,
+                                 &w->x.map,    &w->x.squares,  &w->x.x,
+                                 &w->x.fit,    &w->x.anew,     &w->x.products};
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&w->memory, buffer);
 }
 
@@ -214,7 +220,51 @@ done:
   return err;
 }
 
-/* J and K of functions [first, end), whose rows are there. */
+/* B_Qij of i >= j, those of unlike orbitals times the root of 2. Block (pairs of orbitals, Q). */
+static __global__ void products_kernel(const double *squares, int64_t m, double *products,
+                                       int64_t n_products) {
+  const int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+  int64_t i = (int64_t)((sqrt(8.0 * (double)at + 1) - 1) * 0.5);
+  while ((i + 1) * (i + 2) / 2 <= at) i++;
+  while (i * (i + 1) / 2 > at) i--;
+  const int64_t j = at - i * (i + 1) / 2;
+  if (i < m)
+    products[blockIdx.y * n_products + at] =
+        (i == j ? 1 : 1.4142135623730951) * squares[(blockIdx.y * m + i) * m + j];
+}
+
+/* B_Qij of a spin and n squares, of functions from `first` on, to the host. */
+static tsl_err add_products(xc_gpu *w, int spin, int64_t first, int64_t n_rows) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = w->p;
+  const double one = 1, zero = 0;
+  int64_t orbital = 0;
+  const int64_t rank = xc_exchange_rank(w->problem, spin, &orbital), row = p->n_products;
+  const int n = (int)p->n, m = (int)rank, rows = (int)n_rows;
+  const int64_t nn = p->n * p->n, mm = rank * rank;
+  const double *c = (const double *)w->x.orbitals.data + spin * nn + orbital * p->n;
+  double *x = (double *)w->x.x.data, *square = (double *)w->x.products.data;
+  double *packed = square + w->x.n_rows * p->n_orbitals * p->n_orbitals, *to = NULL;
+  if (m == 0) goto done;
+  TSL_TRY(xc_batches_products_place(w->batches, &to));
+  TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, n, &one,
+                                         (const double *)w->x.squares.data, n, nn, c, n, 0, &zero,
+                                         x, n, (int64_t)m * n, rows));
+  TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, m, m, n, &one, c, n, 0,
+                                         x, n, (int64_t)m * n, &zero, square, m, mm, rows));
+  TSL_CUDA_TRY(cudaMemsetAsync(packed, 0, (size_t)(n_rows * row) * 8, w->stream));
+  TSL_LAUNCH(products_kernel,
+             dim3((unsigned)tsl_ceil_div(rank * (rank + 1) / 2, BLOCK), (unsigned)n_rows), BLOCK, 0,
+             w->stream, square, rank, packed, row);
+  TSL_CUDA_TRY(cudaMemcpyAsync(to + (spin * p->n_fit + first) * row, packed,
+                               (size_t)(n_rows * row) * 8, cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+/* J and K of functions [first, end), whose rows are there; before a gradient products of orbitals
+ * in place of K. */
 static tsl_err add_rows_of(xc_gpu *w, const double *rows, int64_t first, int64_t end) {
   tsl_err err = TSL_OK;
   const int64_t nn = w->p->n * w->p->n, columns = w->p->n_packed;
@@ -224,7 +274,8 @@ static tsl_err add_rows_of(xc_gpu *w, const double *rows, int64_t first, int64_t
     TSL_LAUNCH(square_kernel, grid, BLOCK, 0, w->stream, rows, columns,
                (const int32_t *)w->x.map.data, (double *)w->x.squares.data, nn);
     TSL_TRY(add_coulomb(w, rows, q, n));
-    for (int s = 0; s < w->p->n_spin; s++) TSL_TRY(add_exchange(w, s, (int)n));
+    for (int s = 0; s < w->p->n_spin; s++)
+      TSL_TRY(w->task == XC_TASK_PRODUCTS ? add_products(w, s, q, n) : add_exchange(w, s, (int)n));
   }
 done:
   return err;

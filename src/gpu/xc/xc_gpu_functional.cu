@@ -97,7 +97,7 @@ static __device__ void add_block(double sums[XC_N_INTEGRALS], double *out) {
   }
 }
 
-/* Block (slice, piece); points beyond the piece get scales 0. */
+/* Block (slice, piece); points beyond the piece get scales and amounts 0. */
 template <int F, bool UKS, int KIND>
 static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, const double *weights,
                                          double *arrays, int64_t stride, double *partials) {
@@ -114,6 +114,7 @@ static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, con
       do_restricted<F, KIND>(here, mix, sums);
   } else if (p < k.ld)
     for (int c = 0; c < XC_SCALES; c++) here.out[c * stride] = 0;
+  if (p < k.ld) at[XC_AMOUNT * stride] = sums[XC_INTEGRAL_ENERGY];
   add_block(sums, partials + (k.slice + blockIdx.x) * XC_N_INTEGRALS);
 }
 
@@ -187,7 +188,7 @@ done:
 
 static tsl_err run_host(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
-  const int64_t in = XC_INPUTS * batch->stride, out = XC_SCALES * batch->stride;
+  const int64_t in = XC_INPUTS * batch->stride, out = (XC_ROWS - XC_INPUTS) * batch->stride;
   const size_t in_bytes = (size_t)in * sizeof(double), out_bytes = (size_t)out * sizeof(double);
   TSL_TRY(reserve_host(w, (in + out) * (int64_t)sizeof(double)));
   TSL_CUDA_TRY(

@@ -49,7 +49,8 @@ static void set_partials(const xc_host_points *k, int n_spin, int64_t lo, int64_
                          const slice *s) {
   double *sums = k->partials + lo / XC_SLICE * 3;
   memset(sums, 0, 3 * sizeof *sums);
-  for (int64_t p = 0; p < n; p++) sums[0] += k->weights[lo + p] * s->e[p];
+  double *amount = k->out + ARRAYS * k->stride + lo;
+  for (int64_t p = 0; p < n; p++) amount[p] = k->weights[lo + p] * s->e[p], sums[0] += amount[p];
   for (int t = 0; t < n_spin; t++)
     for (int64_t p = 0; p < n; p++)
       sums[1 + t] += k->weights[lo + p] * k->in[t * k->stride + lo + p];
@@ -71,7 +72,7 @@ static void do_slice(const xc_evaluator *evaluator, xc_host_kind kind, const xc_
   xc_evaluate(evaluator, &points);
   set_scales(k, kind, lo, n, &s);
   set_partials(k, kind.n_spin, lo, n, &s);
-  for (int a = 0; a < ARRAYS; a++)
+  for (int a = 0; a <= ARRAYS; a++)
     for (int64_t p = n; p < end; p++) k->out[a * k->stride + lo + p] = 0;
 }
 

@@ -18,7 +18,8 @@ typedef struct xc_host_points {
   int64_t stride;        /**< from array to array */
   const double *weights; /**< [n] */
   const double *in;      /**< [10][stride] density of spins, gradients [spin][3], tau [spin] */
-  double *out;           /**< [10][stride] scales [spin][4], of tau [spin]; 0 beyond n */
+  double *out;           /**< [11][stride] scales [spin][4], of tau [spin], weight times energy; 0
+                              beyond n */
   double *partials;      /**< [slices][3] energy, electrons of spins */
 } xc_host_points;
 

@@ -132,7 +132,8 @@ static void add_shell(const xc_triple_ket *ket, int64_t stride, xc_triple_parts 
                                         .first = (int32_t)parts->n_primitives,
                                         .n = s->n,
                                         .l = s->l - 2 * j,
-                                        .j = j};
+                                        .j = j,
+                                        .atom = s->atom};
     row += (2 * (s->l - 2 * j) + 1) * stride;
     for (int k = 0; k < s->n; k++)
       parts->primitives[parts->n_primitives++] =

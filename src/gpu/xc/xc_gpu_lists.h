@@ -60,6 +60,7 @@ typedef struct xc_triple_part {
   double *row;      /**< of its first function, on the card */
   int32_t first, n; /**< primitives */
   int32_t l, j;
+  int32_t atom, zero;
 } xc_triple_part;
 
 /** A Cartesian fitting shell: its rows are those of its parts until they are joined. */

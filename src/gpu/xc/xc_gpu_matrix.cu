@@ -134,10 +134,11 @@ tsl_err xc_matrix_check(xc_gpu *w) {
       cudaMemcpyAsync(&flag, w->flag.data, sizeof flag, cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
   if (flag != ULLONG_MAX)
-    TSL_FAIL(TSL_ERR_NUMERIC,
-             "card %s: the exchange-correlation matrix of group %llu is not finite, or beyond 512 "
-             "hartree",
-             tsl_gpu_card(), flag);
+    TSL_FAIL(
+        TSL_ERR_NUMERIC,
+        "card %s: the exchange-correlation matrix, or its gradient, of group %llu is not finite, "
+        "or beyond 512 hartree",
+        tsl_gpu_card(), flag);
 done:
   return err;
 }

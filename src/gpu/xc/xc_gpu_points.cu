@@ -78,8 +78,8 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
     z[i * ld] = (R)(scale * (double)phi[i * ld]);
 }
 
-/* z_i = a phi_i + b . grad phi_i, in place of x. */
-template <class R, bool GGA>
+/* z_i = a phi_i + b . grad phi_i, in place of x; psi: 2 a phi_i + b . grad phi_i. */
+template <class R, bool GGA, bool PSI>
 static __global__ void __launch_bounds__(WARPS *XC_LANES)
     potential_kernel(const xc_piece *pieces, const double *scales, int64_t stride, int spin) {
   constexpr int N = GGA ? 4 : 1;
@@ -87,11 +87,12 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
   const int p = (int)(blockIdx.x * XC_LANES + threadIdx.x);
   const int64_t ld = k.ld, block = ld * k.pad;
   const R *const __restrict__ phi = (const R *)k.phi + p;
-  R *const __restrict__ z = (R *)k.x + p;
+  R *const __restrict__ z = (R *)(PSI ? k.psi : k.x) + p;
   double s[N];
   if (p >= k.ld) return;
 #pragma unroll
   for (int c = 0; c < N; c++) s[c] = scales[(4 * spin + c) * stride + k.points + p];
+  if (PSI) s[0] *= 2;
 #pragma unroll 4
   for (int i = (int)threadIdx.y; i < k.pad; i += WARPS) {
     double sum = 0;
@@ -110,11 +111,12 @@ done:
   return err;
 }
 
-template <class R, bool GGA> static tsl_err potential(xc_gpu *w, const xc_batch *batch, int spin) {
+template <class R, bool GGA, bool PSI = false>
+static tsl_err potential(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
-  TSL_LAUNCH((potential_kernel<R, GGA>), grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
-             batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin);
+  TSL_LAUNCH((potential_kernel<R, GGA, PSI>), grid, dim3(XC_LANES, WARPS), 0, w->stream,
+             batch->card, batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin);
 done:
   return err;
 }
@@ -148,6 +150,7 @@ tsl_err xc_density_run(xc_gpu *w, const xc_batch *batch, int spin) {
 }
 
 tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin, int block) {
+  if (w->task == XC_TASK_GRADIENT) return potential<double, true, true>(w, batch, spin);
   if (block > 0)
     return w->single ? curve<float>(w, batch, spin, block) : curve<double>(w, batch, spin, block);
   if (w->p->functional.gga)

@@ -1,8 +1,8 @@
-/* X = phi P and M = phi^T Z of all pieces of a batch by cuBLAS, which works column by column: phi
- * and x are its [ld][pad] matrices, square [pad][pad]. Pieces of one shape are a bucket. All
- * buckets go in one call where cuBLAS has grouped products (12.5) for this card, else each in a
- * call. Reproducible: each piece in a call, for cuBLAS may choose another kernel by how many
- * products there are; of one call, one shape and one kind of card it promises the same bits. */
+/* X = phi P, M = phi^T Z and Z = psi P of all pieces of a batch by cuBLAS, which works column by
+ * column: phi, x, psi and z are its [ld][pad] matrices, square [pad][pad]. Pieces of one shape are
+ * a bucket. All buckets go in one call where cuBLAS has grouped products (12.5) for this card, else
+ * each in a call. Reproducible: each piece in a call, for cuBLAS may choose another kernel by how
+ * many there are; of one call, one shape and one kind of card it promises the same bits. */
 #include "xc_gpu.cuh"
 
 #include <string.h>
@@ -84,35 +84,48 @@ static cublasStatus_t single(cublasHandle_t blas, const xc_shapes *s, int i, con
                      s->lda[i], b, s->ldb[i], s->old_f, c, s->ldc[i]);
 }
 
+/* Factors and result of a product, as xc_piece or the pointers behind the pieces have them. */
+template <class P> struct xc_factors { P a, b, c; };
+
+template <class P>
+static xc_factors<P> factors_of(P phi, P x, P square, P psi, P z, xc_product which) {
+  if (which == XC_PRODUCT_X) return {phi, square, x};
+  if (which == XC_PRODUCT_M) return {phi, x, square};
+  return {psi, square, z};
+}
+
 /* Each piece in a call. */
 template <class R>
-static tsl_err run_each(xc_gpu *w, const xc_batch *batch, bool turned, int block) {
+static tsl_err run_each(xc_gpu *w, const xc_batch *batch, xc_product which, int block) {
   tsl_err err = TSL_OK;
   const xc_shapes *const s = w->shapes;
   const xc_piece *k = batch->host;
   for (int i = 0; i < s->buckets; i++)
     for (int n = 0; n < s->count[i]; n++, k++) {
-      const R *b = (const R *)(turned ? k->x : k->square);
-      R *c = (R *)(turned ? k->square : k->x);
-      TSL_BLAS_TRY(single(w->blas, s, i, (const R *)xc_block_of(w, k, block), b, c));
+      const xc_factors<void *> f =
+          factors_of(xc_block_of(w, k, block), k->x, k->square, k->psi, k->z, which);
+      TSL_BLAS_TRY(single(w->blas, s, i, (const R *)f.a, (const R *)f.b, (R *)f.c));
     }
 done:
   return err;
 }
 
-template <class R> static tsl_err run(xc_gpu *w, const xc_batch *batch, bool turned, int block) {
+template <class R>
+static tsl_err run(xc_gpu *w, const xc_batch *batch, xc_product which, int block) {
   tsl_err err = TSL_OK;
   xc_shapes *const s = w->shapes;
   char *const pointers = (char *)w->tasks.data + (size_t)batch->n * sizeof(xc_piece);
-  R **const all = (R **)pointers, **const phi = all + block * batch->n;
-  R **const x = all + 4 * batch->n, **const square = x + batch->n;
-  R **const b = turned ? x : square, **const c = turned ? square : x;
+  R **const all = (R **)pointers;
+  const int64_t n = batch->n;
+  R **const other = all + XC_BLOCKS * n;
+  const xc_factors<R **> f =
+      factors_of(all + block * n, other, other + n, other + 2 * n, other + 3 * n, which);
   int64_t at = 0;
-  set_shapes(s, batch, turned, turned && block > 0);
-  if (w->calls == XC_CALLS_EACH) return run_each<R>(w, batch, turned, block);
+  set_shapes(s, batch, which == XC_PRODUCT_M, which == XC_PRODUCT_M && block > 0);
+  if (w->calls == XC_CALLS_EACH) return run_each<R>(w, batch, which, block);
 #if CUBLAS_VERSION >= 120500
   if (w->calls == XC_CALLS_ONE || (w->calls == XC_CALLS_BEST && w->single)) {
-    const cublasStatus_t status = grouped(w->blas, s, phi, b, c);
+    const cublasStatus_t status = grouped(w->blas, s, f.a, f.b, f.c);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED) {
       TSL_BLAS_TRY(status);
       goto done;
@@ -121,13 +134,13 @@ template <class R> static tsl_err run(xc_gpu *w, const xc_batch *batch, bool tur
   }
 #endif
   for (int i = 0; i < s->buckets; i++) {
-    TSL_BLAS_TRY(batched(w->blas, s, i, phi + at, b + at, c + at));
+    TSL_BLAS_TRY(batched(w->blas, s, i, f.a + at, f.b + at, f.c + at));
     at += s->count[i];
   }
 done:
   return err;
 }
 
-tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, bool turned, int block) {
-  return w->single ? run<float>(w, batch, turned, block) : run<double>(w, batch, turned, block);
+tsl_err xc_product_run(xc_gpu *w, const xc_batch *batch, xc_product which, int block) {
+  return w->single ? run<float>(w, batch, which, block) : run<double>(w, batch, which, block);
 }

@@ -25,15 +25,15 @@ static void shells_of(const xc_basis *basis, const xc_shell_pair *pair, const xc
   out[1] = &basis->shells[turned ? pair->a : pair->b];
 }
 
-/* Pairs of primitives that matter; to: where they go, NULL: count only. */
-static int32_t add_twos(const xc_shell *const s[2], xc_quartet_two *to) {
+/* Pairs of primitives that matter; to, alpha: where they go, NULL: count only. */
+static int32_t add_twos(const xc_shell *const s[2], xc_quartet_two *to, double *alpha) {
   const double distance = xc_shell_distance(s[0], s[1]);
   int32_t n = 0;
   for (int i = 0; i < s[0]->n; i++)
     for (int j = 0; j < s[1]->n; j++) {
       const bool last = n == 0 && i == s[0]->n - 1 && j == s[1]->n - 1;
       if (!last && !xc_primitives_matter(s[0], s[1], i, j, distance)) continue;
-      if (to != NULL) xc_quartet_set(s[0], s[1], i, j, to + n);
+      if (to != NULL) xc_quartet_set(s[0], s[1], i, j, to + n), alpha[n] = s[0]->exponent[i];
       n++;
     }
   return n;
@@ -62,7 +62,7 @@ static tsl_err sort_pairs(const xc_basis *basis, const xc_pairs *pairs, entry **
                              .n_b = s[1]->n,
                              .a = (int32_t)(s[0] - basis->shells),
                              .b = (int32_t)(s[1] - basis->shells)};
-    *twos += add_twos(s, NULL);
+    *twos += add_twos(s, NULL, NULL);
   }
   qsort(*out, (size_t)*n, sizeof **out, by_class);
 done:
@@ -109,10 +109,12 @@ static void fill_pair(const xc_basis *basis, const xc_shell_pair *from, const in
   for (int x = 0; x < 3; x++) pair->at[x] = s[0]->at[x], pair->ab[x] = s[0]->at[x] - s[1]->at[x];
   pair->at_a = monomial[a], pair->at_b = monomial[b], pair->same = a == b;
   pair->first = (int32_t)lists->n_twos;
-  pair->n = add_twos(s, lists->twos + lists->n_twos);
+  pair->atom_a = s[0]->atom, pair->atom_b = s[1]->atom;
+  pair->n = add_twos(s, lists->twos + lists->n_twos, lists->alpha + lists->n_twos);
   lists->n_twos += pair->n;
   lists->keys[at].bound = from->bound;
   lists->keys[at].a = a, lists->keys[at].b = b;
+  lists->keys[at].atom = s[0]->atom == s[1]->atom ? s[0]->atom : -1;
 }
 
 static void fill_pairs(const xc_basis *basis, const xc_pairs *pairs, const entry *entries,
@@ -145,6 +147,7 @@ tsl_err xc_quartet_lists_create(const xc_basis *orbital, const xc_pairs *pairs,
   TSL_TRY(tsl_alloc(lists->n, sizeof *lists->keys, "pairs", (void **)&lists->keys));
   TSL_TRY(tsl_alloc(lists->n, sizeof *lists->pairs, "pairs", (void **)&lists->pairs));
   TSL_TRY(tsl_alloc(twos, sizeof *lists->twos, "pairs of primitives", (void **)&lists->twos));
+  TSL_TRY(tsl_alloc(twos, sizeof *lists->alpha, "exponents", (void **)&lists->alpha));
   TSL_TRY(tsl_alloc(pairs->n, sizeof *lists->place, "pairs", (void **)&lists->place));
   fill_pairs(orbital, pairs, entries, monomial, lists);
   TSL_TRY(fill_turn(orbital, monomial, lists));
@@ -156,6 +159,6 @@ done:
 }
 
 void xc_quartet_lists_clear(xc_quartet_lists *lists) {
-  TSL_FREE_ALL(lists->keys, lists->pairs, lists->twos, lists->place, lists->turn);
+  TSL_FREE_ALL(lists->keys, lists->pairs, lists->twos, lists->alpha, lists->place, lists->turn);
   memset(lists, 0, sizeof *lists);
 }

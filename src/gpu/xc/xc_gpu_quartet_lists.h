@@ -19,7 +19,7 @@ typedef struct xc_quartet_key {
   double bound;  /**< Schwarz, of xc_shell_pair */
   int32_t order; /**< place in the list of pairs */
   int32_t a, b;  /**< shells, the one of higher degree first */
-  int32_t zero;
+  int32_t atom;  /**< of both; -1: two atoms */
 } xc_quartet_key;
 
 /** What integrals need. */
@@ -27,7 +27,8 @@ typedef struct xc_quartet_pair {
   double at[3], ab[3]; /**< A, A - B */
   int32_t first, n;    /**< its pairs of primitives */
   int32_t at_a, at_b;  /**< first monomials of the shells */
-  int32_t same, zero;  /**< same: a is b */
+  int32_t same;        /**< a is b */
+  int32_t atom_a, atom_b, zero;
 } xc_quartet_pair;
 
 /** Release with xc_quartet_lists_clear. */
@@ -35,6 +36,7 @@ typedef struct xc_quartet_lists {
   xc_quartet_key *keys;   /**< [n] by class, contractions, first shell, second */
   xc_quartet_pair *pairs; /**< [n] likewise */
   xc_quartet_two *twos;   /**< [n_twos] */
+  double *alpha;          /**< [n_twos] exponents at A */
   int32_t *place; /**< [list of pairs] where a pair is, -1: it has a shell of higher degree */
   double *turn;   /**< [functions][monomials]: functions as sums of monomials */
   int64_t first[XC_QUARTET_CLASSES + 1]; /**< where a class begins; the end */

@@ -1,7 +1,8 @@
-/* J and K from (ab|cd) on a card: lists kept on it, densities of monomials, screening of the bra
- * pairs of a call beside all pairs, kernels by classes, and sums back in the basis. */
+/* J and K from (ab|cd) on a card, and in a phase of the gradient the derivatives of their energies:
+ * lists kept on it, densities of monomials, screening of the bra pairs of a call beside all pairs,
+ * kernels by classes, and sums back in the basis. */
 #include "xc_gpu.cuh"
-#include "xc_gpu_quartets.cuh"
+#include "xc_gpu_quartet_slopes.cuh"
 
 #include <algorithm>
 #include <limits.h>
@@ -27,6 +28,7 @@ typedef struct xc_quartet_lane {
 struct xc_quartets {
   xc_quartet_lists lists;
   tsl_gpu_buffer keys, pairs, twos, turn, rys; /* of the basis */
+  tsl_gpu_buffer alpha;                        /* likewise; empty when no gradient is asked for */
   tsl_gpu_buffer largest;                      /* [shells][shells] of the densities */
   tsl_gpu_buffer half;                         /* [functions][monomials], in between */
   tsl_gpu_buffer total, spin[2];       /* densities of monomials; empty: none is asked for */
@@ -56,6 +58,7 @@ static tsl_err upload_lists(xc_gpu *w) {
   TSL_TRY(upload(w, &q->keys, l->keys, l->n * (int64_t)sizeof *l->keys));
   TSL_TRY(upload(w, &q->pairs, l->pairs, l->n * (int64_t)sizeof *l->pairs));
   TSL_TRY(upload(w, &q->twos, l->twos, l->n_twos * (int64_t)sizeof *l->twos));
+  if (w->p->gradient) TSL_TRY(upload(w, &q->alpha, l->alpha, l->n_twos * 8));
   TSL_TRY(upload(w, &q->turn, l->turn, w->p->n * l->n_monomials * 8));
   TSL_TRY(upload(w, &q->rys, xc_rys_tables_get(), sizeof(xc_rys_tables)));
 done:
@@ -142,7 +145,7 @@ void xc_quartets_close(xc_gpu *w) {
   tsl_gpu_buffer *const all[] = {&q->keys,    &q->pairs,   &q->twos,        &q->turn,
                                  &q->rys,     &q->largest, &q->half,        &q->spin[0],
                                  &q->spin[1], &q->coulomb, &q->exchange[0], &q->exchange[1],
-                                 &q->total,   &q->bras};
+                                 &q->total,   &q->bras,    &q->alpha};
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&w->memory, buffer);
   close_lanes(w);
   tsl_gpu_timer_destroy(&q->timer);
@@ -253,6 +256,7 @@ typedef struct xc_screen_task {
   int32_t n_shells;
   int32_t coulomb, exchange; /**< are they asked for? */
   int32_t column_bra;        /**< the bra, which comes later in the list of pairs, is a column's */
+  int32_t gradient;          /**< of derivatives */
 } xc_screen_task;
 
 /* The largest element of the densities that multiplies the quartet, as of xc_fock.c. */
@@ -266,6 +270,17 @@ density_bound(const xc_screen_task &k, const xc_quartet_key &p, const xc_quartet
   return most;
 }
 
+/* The largest product of two elements that multiplies its derivatives, as of xc_fock_gradient.c. */
+static __device__ __forceinline__ double
+product_bound(const xc_screen_task &k, const xc_quartet_key &p, const xc_quartet_key &q) {
+  const double *a = k.largest + (int64_t)p.a * k.n_shells;
+  const double *b = k.largest + (int64_t)p.b * k.n_shells;
+  double most = 0;
+  if (k.coulomb) most = a[p.b] * k.largest[(int64_t)q.a * k.n_shells + q.b];
+  if (k.exchange) most = fmax(most, fmax(a[q.a] * b[q.b], a[q.b] * b[q.a]));
+  return most;
+}
+
 static __device__ __forceinline__ int pair_of(const xc_screen_set &set, int at) {
   return set.list != NULL ? set.list[at] : set.first + at;
 }
@@ -275,6 +290,9 @@ static __device__ __forceinline__ bool is_left(const xc_screen_task &k, const xc
                                                const xc_quartet_key &q) {
   const double bound = p.bound * q.bound;
   if (k.column_bra ? p.order >= q.order : q.order > p.order) return false;
+  if (k.gradient)
+    return (p.atom < 0 || p.atom != q.atom) && bound * k.most * k.most >= k.threshold &&
+           bound * product_bound(k, p, q) >= k.threshold;
   return bound * k.most >= k.threshold && bound * density_bound(k, p, q) >= k.threshold;
 }
 
@@ -298,12 +316,15 @@ static __global__ void __launch_bounds__(SCREEN) screen_kernel(const xc_screen_t
 
 /* ----------------------------------------------------------------------- run */
 
-static xc_quartet_run run_of(int first, int second) {
-  return first < XC_QUARTET_LOW && second < XC_QUARTET_LOW ? xc_quartet_low(first, second)
-                                                           : xc_quartet_high(first, second);
+static xc_quartet_run run_of(const xc_gpu *w, int first, int second) {
+  const bool low = first < XC_QUARTET_LOW && second < XC_QUARTET_LOW;
+  if (w->task == XC_TASK_GRADIENT)
+    return (low ? xc_quartet_slopes_low : xc_quartet_slopes_high)(first, second);
+  return (low ? xc_quartet_low : xc_quartet_high)(first, second);
 }
 
-static xc_quartet_task task_of(const xc_quartets *q, const xc_quartet_lane *lane) {
+static xc_quartet_task task_of(const xc_gpu *w, const xc_quartet_lane *lane) {
+  const xc_quartets *q = w->quartets;
   xc_quartet_task task = {};
   task.pairs = (const xc_quartet_pair *)q->pairs.data;
   task.twos = (const xc_quartet_two *)q->twos.data;
@@ -316,6 +337,10 @@ static xc_quartet_task task_of(const xc_quartets *q, const xc_quartet_lane *lane
     task.exchange[s] = (double *)q->exchange[s].data;
   }
   task.n = (int)q->lists.n_monomials;
+  task.alpha = (const double *)q->alpha.data;
+  task.gradient = (double *)w->gradient.integrals.data;
+  task.share = w->p->functional.exchange * (w->p->n_spin == 1 ? 2 : 1);
+  task.n_gradient = (int)(3 * w->p->n_atoms), task.copies = XC_GRADIENT_COPIES;
   return task;
 }
 
@@ -328,6 +353,7 @@ static xc_screen_task screen_of(const xc_gpu *w, const xc_quartet_lane *lane,
   screen.list = (int2 *)lane->list.data, screen.count = (unsigned *)lane->count.data;
   screen.threshold = w->p->threshold, screen.most = q->most;
   screen.n_shells = (int32_t)w->p->n_shells;
+  screen.gradient = w->task == XC_TASK_GRADIENT;
   screen.coulomb = task->total != NULL, screen.exchange = task->spin[0] != NULL;
   return screen;
 }
@@ -336,7 +362,7 @@ static xc_screen_task screen_of(const xc_gpu *w, const xc_quartet_lane *lane,
 static tsl_err run_sets(xc_gpu *w, const xc_quartet_lane *lane, xc_screen_set rows,
                         xc_screen_set columns, bool column_bra, xc_quartet_run run) {
   tsl_err err = TSL_OK;
-  xc_quartet_task task = task_of(w->quartets, lane);
+  xc_quartet_task task = task_of(w, lane);
   xc_screen_task screen = screen_of(w, lane, &task);
   const int32_t n = rows.n;
   if (n == 0 || columns.n == 0) goto done;
@@ -368,7 +394,7 @@ static tsl_err run_classes(xc_gpu *w, const xc_quartet_lane *lane, const bra_set
                            int second) {
   tsl_err err = TSL_OK;
   const xc_quartet_lists *l = &w->quartets->lists;
-  const xc_quartet_run run = run_of(first, second);
+  const xc_quartet_run run = run_of(w, first, second);
   xc_screen_set all[2];
   for (int k = 0; k < 2; k++) {
     const int c = k == 0 ? first : second;
@@ -399,7 +425,7 @@ static tsl_err run_lanes(xc_gpu *w, const bra_sets *bras) {
     TSL_CUDA_TRY(cudaStreamWaitEvent(lane.stream, q->begun, 0));
   for (int first = 0; first < XC_QUARTET_CLASSES; first++)
     for (int second = 0; second < XC_QUARTET_CLASSES; second++)
-      if (run_of(first, second) != NULL)
+      if (run_of(w, first, second) != NULL)
         TSL_TRY(run_classes(w, &q->lanes[next++ % LANES], bras, first, second));
   for (const xc_quartet_lane &lane : q->lanes) {
     TSL_CUDA_TRY(cudaEventRecord(lane.done, lane.stream));

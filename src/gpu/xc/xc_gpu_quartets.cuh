@@ -38,6 +38,10 @@ typedef struct xc_quartet_task {
   const double *total;   /**< density of J; NULL: no J */
   const double *spin[2]; /**< densities of K; NULL: none */
   double *coulomb, *exchange[2];
+  const double *alpha; /**< [twos] exponents at A, of derivatives; this and what follows */
+  double *gradient;    /**< [copies][n_gradient] */
+  double share;        /**< of exact exchange, times the spins that a density stands for */
+  int n_gradient, copies;
   int64_t most; /**< that *count can be */
   int n;        /**< monomials */
 } xc_quartet_task;

@@ -15,13 +15,6 @@ enum {
   COLUMNS = 128 /* of a block that joins parts */
 };
 
-/** Lists of a worker, and what a fill needs beside them. */
-struct xc_triples {
-  xc_triple_lists lists;
-  tsl_gpu_buffer bras, twos, tables, expansion, parts, primitives, joins;
-  tsl_gpu_timer timer;
-};
-
 /* --------------------------------------------------------------------- class */
 
 static int chunks_of(const xc_triple_class *c, int size) {
@@ -112,16 +105,23 @@ static int64_t expansion_bytes(const xc_triples *t) {
   return bytes;
 }
 
+tsl_err xc_triples_lists(xc_gpu *w, bool *ready) {
+  tsl_err err = TSL_OK;
+  if (w->triples == NULL) err = open_lists(w);
+  *ready = err == TSL_OK;
+  if (err != TSL_OK) xc_triples_close(w);
+  return err == TSL_ERR_DEVICE_MEMORY ? TSL_OK : err;
+}
+
 tsl_err xc_triples_prepare(xc_gpu *w, bool *ready) {
   tsl_err err = TSL_OK;
-  *ready = false;
-  if (w->triples == NULL) err = open_lists(w);
-  if (err == TSL_OK) {
+  TSL_TRY(xc_triples_lists(w, ready));
+  if (*ready) {
     const int64_t bytes = expansion_bytes(w->triples);
     if (bytes > w->memory.limit - w->memory.used) TSL_TRY(xc_cache_drop(w));
     err = tsl_gpu_reserve(&w->memory, &w->triples->expansion, bytes, "expansions of pairs");
+    *ready = err == TSL_OK;
   }
-  *ready = err == TSL_OK;
 done:
   if (err != TSL_OK) xc_triples_close(w);
   return err == TSL_ERR_DEVICE_MEMORY ? TSL_OK : err; /* then integrals are the host's */

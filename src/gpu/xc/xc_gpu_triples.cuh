@@ -48,6 +48,13 @@ typedef struct xc_triple_class {
 enum { XC_TRIPLE_LOW = 7, XC_TRIPLE_HIGH = 4 };
 extern const xc_triple_class xc_triple_low[XC_TRIPLE_LOW], xc_triple_high[XC_TRIPLE_HIGH];
 
+/** Lists of a worker, and what a fill needs beside them. */
+struct xc_triples {
+  xc_triple_lists lists;
+  tsl_gpu_buffer bras, twos, tables, expansion, parts, primitives, joins;
+  tsl_gpu_timer timer;
+};
+
 /** Doubles from one Hermite function's coefficients to the next: pairs of them are aligned. */
 static __host__ __device__ __forceinline__ constexpr int xc_triple_stride(int N) {
   return N == 1 ? 1 : (N + 1) / 2 * 2;

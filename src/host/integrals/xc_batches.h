@@ -71,6 +71,16 @@ tsl_err xc_batches_exchange(xc_batches *batches, const tsl_unit *unit);
 /** What a unit of bra pairs or fitting shells adds to the gradient (xc_adds_gradient).
  *  @return TSL_ERR_MEMORY; TSL_ERR_NUMERIC reproducible: beyond what sums can hold */
 tsl_err xc_batches_gradient(xc_batches *batches, const tsl_unit *unit);
+/** Of a unit of kind XC_UNIT_EXCHANGE the derivatives of (P|Q) alone, where another device has the
+ *  rest.
+ *  @param[in] pairs  [functions of the unit][n_fit] their weights, of Q before P's shell, both
+ *                    orders in one; NULL: they are made here
+ *  @return as xc_batches_gradient */
+tsl_err xc_batches_gradient_metric(xc_batches *batches, const tsl_unit *unit, const double *pairs);
+
+/** Where the B_Qij of a phase of XC_TASK_PRODUCTS go that another device makes,
+ *  [n_spin][n_fit][n_products], zero at first. @return TSL_ERR_MEMORY */
+tsl_err xc_batches_products_place(xc_batches *batches, double **place);
 
 /** First function of a fitting shell; their number for n_fit_shells. */
 int64_t xc_batches_first(const xc_batches *batches, int64_t shell);

@@ -4,6 +4,7 @@
 #include "xc_fit_gradient.h"
 #include "xc_fock_gradient.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -30,6 +31,8 @@ static tsl_err open_thread(const xc_batches *b, xc_batch_thread *t) {
   if (p->n_products > 0)
     TSL_TRY(tsl_alloc(p->n_orbitals * (p->n + p->n_orbitals), sizeof *t->half,
                       "products of orbitals", (void **)&t->half));
+  if (p->n_products > 0 && t->square == NULL)
+    TSL_TRY(tsl_alloc(p->n * p->n, sizeof *t->square, "products of orbitals", (void **)&t->square));
   if (p->reproducible)
     TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->share, "gradient", (void **)&t->share));
   TSL_TRY(tsl_alloc(p->n_atoms, sizeof *t->gradient, "gradient", (void **)&t->gradient));
@@ -172,15 +175,26 @@ static void run_triples(xc_batches *b, int64_t shell) {
 }
 
 /* - c_P c_Q of a shell and those before it, both orders in one, and exchange's part. */
-static void run_doubles(const xc_batches *b, xc_batch_thread *t, int64_t shell) {
+static void set_pairs(const xc_batches *b, xc_batch_thread *t, int64_t shell) {
   const int64_t n = b->p->n_fit, first = xc_batches_first(b, shell);
   const double *c = coefficients_of(b);
   for (int64_t f = first; f < xc_batches_first(b, shell + 1); f++)
     for (int64_t q = 0; q < first; q++) t->pairs[(f - first) * n + q] = -c[f] * c[q];
   if (b->p->n_products > 0)
     xc_batches_products_pair(b, t, first, xc_batches_first(b, shell + 1) - first);
-  xc_fit_metric_gradient(t->slopes[XC_SLOPE_DOUBLES], &b->view.fitting, shell, t->pairs, sum_of(t));
-  flush(b, t);
+}
+
+/* Shells [lo, hi) with all before them; pairs NULL: weights are made shell by shell. */
+static void run_metric(xc_batches *b, int64_t lo, int64_t hi, const double *pairs) {
+#pragma omp parallel num_threads(b->threads)
+  for (int64_t s = lo + omp_get_thread_num(); s < hi; s += omp_get_num_threads()) {
+    xc_batch_thread *t = &b->thread[omp_get_thread_num()];
+    const int64_t row = xc_batches_first(b, s) - xc_batches_first(b, lo);
+    if (pairs == NULL) set_pairs(b, t, s);
+    xc_fit_metric_gradient(t->slopes[XC_SLOPE_DOUBLES], &b->view.fitting, s,
+                           pairs == NULL ? t->pairs : pairs + row * b->p->n_fit, sum_of(t));
+    flush(b, t);
+  }
 }
 
 static void run_shells(xc_batches *b, int64_t lo, int64_t hi) {
@@ -188,9 +202,7 @@ static void run_shells(xc_batches *b, int64_t lo, int64_t hi) {
     set_weights(b, s);
     run_triples(b, s);
   }
-#pragma omp parallel num_threads(b->threads)
-  for (int64_t s = lo + omp_get_thread_num(); s < hi; s += omp_get_num_threads())
-    run_doubles(b, &b->thread[omp_get_thread_num()], s);
+  run_metric(b, lo, hi, NULL);
 }
 
 /* The shell that begins with a function: ranges of functions are of whole shells. */
@@ -203,12 +215,23 @@ static int64_t shell_of(const xc_batches *b, int64_t function) {
 tsl_err xc_batches_gradient(xc_batches *b, const tsl_unit *unit) {
   tsl_err err = TSL_OK;
   TSL_TRY(xc_batches_gradient_open(b));
+  openblas_set_num_threads(1); /* products are made inside the threads here */
   if (unit->kind == XC_UNIT_FOCK)
     run_pairs(b, unit->lo[0], unit->hi[0]);
   else if (unit->kind == XC_UNIT_FIT)
     run_shells(b, unit->lo[0], unit->hi[0]);
   else
     run_shells(b, shell_of(b, unit->lo[0]), shell_of(b, unit->hi[0]));
+  TSL_TRY(check(b));
+done:
+  return err;
+}
+
+tsl_err xc_batches_gradient_metric(xc_batches *b, const tsl_unit *unit, const double *pairs) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_batches_gradient_open(b));
+  openblas_set_num_threads(1);
+  run_metric(b, shell_of(b, unit->lo[0]), shell_of(b, unit->hi[0]), pairs);
   TSL_TRY(check(b));
 done:
   return err;

@@ -37,20 +37,30 @@ static void transform(const xc_batches *b, xc_batch_thread *t, int s, double *ou
     for (int j = 0; j <= i; j++) *out++ = (i == j ? 1 : M_SQRT2) * whole[i * m + j];
 }
 
-tsl_err xc_batches_products(xc_batches *b, int64_t first, int64_t n) {
+tsl_err xc_batches_products_place(xc_batches *b, double **place) {
   tsl_err err = TSL_OK;
   const xc_params *p = b->p;
-  TSL_TRY(xc_batches_gradient_open(b));
   if (b->products == NULL)
     TSL_TRY(tsl_alloc(p->n_spin * p->n_fit, p->n_products * (int64_t)sizeof(double),
                       "products of orbitals", (void **)&b->products));
+  *place = b->products;
+done:
+  return err;
+}
+
+tsl_err xc_batches_products(xc_batches *b, int64_t first, int64_t n) {
+  tsl_err err = TSL_OK;
+  const xc_params *p = b->p;
+  double *place = NULL;
+  TSL_TRY(xc_batches_gradient_open(b));
+  TSL_TRY(xc_batches_products_place(b, &place));
 #pragma omp parallel for schedule(static) num_threads(b->threads)
   for (int64_t f = first; f < first + n; f++) {
     xc_batch_thread *t = &b->thread[omp_get_thread_num()];
     memset(t->square, 0, (size_t)(p->n * p->n) * sizeof *t->square);
     xc_fit_unpack(&b->view.orbital, &b->view.pairs, 0, b->view.pairs.n, b->row[f], t->square);
     for (int s = 0; s < p->n_spin; s++)
-      transform(b, t, s, b->products + (s * p->n_fit + f) * p->n_products);
+      transform(b, t, s, place + (s * p->n_fit + f) * p->n_products);
   }
 done:
   return err;

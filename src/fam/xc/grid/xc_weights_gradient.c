@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Cells below so much of the sum of cells are left out, as in the weights. */
-static const double least_cell = 1e-16;
-
 /**
  * The atoms that matter to a point, its rivals, and what is known of each: [n] arrays of doubles.
  * u is the unit vector from the atom to the point. Of the pairs (i, k) of one atom i: mu, the
@@ -90,19 +87,6 @@ static bool find_rivals(const xc_partition *p, const double at[3], xc_partition_
 
 /* ------------------------------------------------------------------- cells */
 
-/** d ln s / d nu; 0 where s is. */
-static inline double becke_slope(double nu, double s) {
-  const double a = (3 - nu * nu) * nu * 0.5, b = (3 - a * a) * a * 0.5;
-  const double slope = -0.5 * 3.375 * (1 - nu * nu) * (1 - a * a) * (1 - b * b);
-  return s > 0 ? slope / s : 0;
-}
-
-static inline double ssf_slope(double nu, double s) {
-  const double above = nu < -XC_SSF_A ? -XC_SSF_A : nu;
-  const double t = (above > XC_SSF_A ? XC_SSF_A : above) / XC_SSF_A, u = 1 - t * t;
-  return s > 0 ? -0.5 * (35 / 16.) / XC_SSF_A * (u * u * u) / s : 0;
-}
-
 static void set_pairs(const xc_partition *p, int64_t i, int64_t lo, int64_t hi,
                       xc_partition_work *w) {
   const double *inverse = p->inverse + w->atom[i] * p->n, *shift = p->shift + w->atom[i] * p->n;
@@ -157,7 +141,7 @@ static double set_cells(const xc_partition *p, xc_partition_work *w) {
   const double most = cell_of(p, w, nearest, 0);
   for (int64_t i = 0; i < w->n; i++) {
     w->cell[i] = i == nearest ? most : 0;
-    if (i != nearest && w->r[i] <= w->reach) w->cell[i] = cell_of(p, w, i, least_cell * most);
+    if (i != nearest && w->r[i] <= w->reach) w->cell[i] = cell_of(p, w, i, XC_LEAST_CELL * most);
     sum += w->cell[i];
   }
   return sum;
@@ -201,7 +185,7 @@ void xc_partition_gradient(const xc_partition *partition, xc_partition_work *wor
     for (int64_t i = 0; i < work->n; i++) {
       const double share = work->cell[i] / sum;
       const bool own = work->atom[i] == owner[q];
-      if (!own && share < least_cell) continue;
+      if (!own && share < XC_LEAST_CELL) continue;
       (void)cell_of(partition, work, i, -1); /* its factors again, all of them */
       (partition->becke ? becke_slopes : ssf_slopes)(work);
       add_cell(partition, work, i, amount[q] * ((own ? 1 : 0) - share), &gradient[3 * owner[q]],

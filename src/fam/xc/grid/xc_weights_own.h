@@ -1,4 +1,4 @@
-/* What the weights of the partition and their derivatives share. */
+/* What the weights of the partition and their derivatives share, on sockets and cards. */
 #ifndef TSL_FAM_XC_WEIGHTS_OWN_H
 #define TSL_FAM_XC_WEIGHTS_OWN_H
 
@@ -11,6 +11,9 @@
 /** The half width of the SSF step. */
 #define XC_SSF_A 0.64
 
+/** Cells below so much of the sum of cells are left out of derivatives. */
+#define XC_LEAST_CELL 1e-16
+
 struct xc_partition {
   int64_t n; /**< atoms */
   bool becke;
@@ -22,18 +25,32 @@ struct xc_partition {
 };
 
 /** Becke's step: 1/2 (1 - p(p(p(nu)))), p(t) = t (3 - t^2)/2. */
-static inline double becke_step(double nu) {
+TSL_FN double becke_step(double nu) {
   nu = (3 - nu * nu) * nu * 0.5;
   nu = (3 - nu * nu) * nu * 0.5;
   nu = (3 - nu * nu) * nu * 0.5;
   return 0.5 - 0.5 * nu;
 }
 
+/** d ln s / d nu of it; 0 where s is. */
+TSL_FN double becke_slope(double nu, double s) {
+  const double a = (3 - nu * nu) * nu * 0.5, b = (3 - a * a) * a * 0.5;
+  const double slope = -0.5 * 3.375 * (1 - nu * nu) * (1 - a * a) * (1 - b * b);
+  return s > 0 ? slope / s : 0;
+}
+
 /** The step of SSF, eq. 11 and 14: exactly 1 below -a and 0 above a. */
-static inline double ssf_step(double nu) {
+TSL_FN double ssf_step(double nu) {
   const double above = nu < -XC_SSF_A ? -XC_SSF_A : nu;
   const double t = (above > XC_SSF_A ? XC_SSF_A : above) / XC_SSF_A, t2 = t * t;
   return 0.5 - 0.5 * ((1 / 16.) * (t * (35 + t2 * (-35 + t2 * (21 - 5 * t2)))));
+}
+
+/** d ln s / d nu of it; 0 where s is. */
+TSL_FN double ssf_slope(double nu, double s) {
+  const double above = nu < -XC_SSF_A ? -XC_SSF_A : nu;
+  const double t = (above > XC_SSF_A ? XC_SSF_A : above) / XC_SSF_A, u = 1 - t * t;
+  return s > 0 ? -0.5 * (35 / 16.) / XC_SSF_A * (u * u * u) / s : 0;
 }
 
 #endif

@@ -14,7 +14,7 @@
 #include "fn.h"
 
 enum {
-  XC_BOYS_L = 12,    /**< highest order: three shells of XC_MAX_L */
+  XC_BOYS_L = 13,    /**< highest order: a derivative of three shells of XC_MAX_L */
   XC_BOYS_TERMS = 8, /**< of Taylor's series */
   XC_BOYS_STEPS = 16,
   XC_BOYS_REACH = 64, /**< beyond it exp(-t) is nothing beside every F_n */

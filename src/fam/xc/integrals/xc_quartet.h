@@ -10,7 +10,8 @@
  *   I(n+1, m) = c00 I(n, m) + n b10 I(n-1, m) + m b00 I(n, m-1)
  *   I(n, m+1) = d00 I(n, m) + m b01 I(n, m-1) + n b00 I(n-1, m)
  * and degrees are moved from A to B and from C to D: I(i, j+1) = I(i+1, j) + (A - B) I(i, j).
- * Functions are monomials; xc_quartet_power numbers them as xc_molecule.h does.
+ * Functions are monomials; xc_quartet_power numbers them as xc_molecule.h does. A derivative with
+ * respect to A is, along its axis, 2 alpha I(i+1, j) - i I(i-1, j), alpha the exponent at A.
  *
  * Loops have bounds that are constants at the place of the call on a card: their arrays are
  * registers there.
@@ -25,7 +26,7 @@
 
 enum {
   XC_QUARTET_L = 3, /**< highest degree of a shell: four of them need XC_RYS_MOST roots */
-  XC_QUARTET_AXIS = 2 * XC_QUARTET_L + 1 /**< degrees of a pair along an axis */
+  XC_QUARTET_AXIS = 2 * XC_QUARTET_L + 2 /**< degrees of a pair and its derivative along an axis */
 };
 
 /** A pair of primitives: exponent p and centre of the product, half = 1 / 2p; factor: both
@@ -126,7 +127,7 @@ TSL_FN void xc_quartet_climb(int n, int m, const xc_quartet_step *s, double firs
 TSL_FN void xc_quartet_axis(int la, int lb, int lc, int ld, const xc_quartet_step *s, double first,
                             double ab, double cd, double *out) {
   double v[XC_QUARTET_AXIS * XC_QUARTET_AXIS], h[XC_QUARTET_AXIS];
-  double moved[(XC_QUARTET_L + 1) * (XC_QUARTET_L + 1) * XC_QUARTET_AXIS];
+  double moved[(XC_QUARTET_L + 2) * (XC_QUARTET_L + 1) * XC_QUARTET_AXIS];
   const int n = la + lb, m = lc + ld;
   xc_quartet_climb(n, m, s, first, v);
   TSL_UNROLL

@@ -103,6 +103,20 @@ TSL_FN double xc_triple_element(const xc_triple_tables *tables, const xc_triple_
   return q->factor * tables->factor[h] * sum;
 }
 
+/**
+ * E along an axis, of powers i and j, when A moves and the centre of the product stays: with alpha
+ * the exponent at A, d/dA = alpha / p d/dP + this for t <= i + j, by 2 alpha (i + 1) - i (i - 1).
+ * @param[in] pa  P - A
+ */
+TSL_FN double xc_triple_turned(const xc_expansion *e, int i, int j, int t, double alpha,
+                               double pa) {
+  double sum = pa * e->of[i][j][t];
+  if (t < i + j) sum += (t + 1) * e->of[i][j][t + 1];
+  sum *= 2 * alpha;
+  if (i > 0 && t < i + j) sum -= i * e->of[i - 1][j][t];
+  return sum;
+}
+
 /* ------------------------------------------------------------- the fitting shell */
 
 /** A primitive of a part r^2j S_lm of P. */
@@ -276,6 +290,40 @@ TSL_FN void xc_triple_harmonic(int l, int m, int top, const double r[3], double 
       XC_CASE_(17)
       XC_CASE_(18) XC_CASE_(19) XC_CASE_(20) XC_CASE_(21) XC_CASE_(22) XC_CASE_(23) XC_CASE_(24)
     }
+}
+
+/** Taylor's coefficients at R to degree top <= l of a polynomial of monomials of degree l.
+ *  @param[in] q  [monomials], as xc_molecule.h numbers them */
+TSL_FN void xc_triple_shift(int l, int top, const double *q, const double r[3], double *d) {
+  double x[3][XC_MAX_L + 1];
+  TSL_UNROLL
+  for (int a = 0; a < 3; a++) {
+    x[a][0] = 1;
+    TSL_UNROLL
+    for (int n = 0; n < l; n++) x[a][n + 1] = x[a][n] * r[a];
+  }
+  TSL_UNROLL
+  for (int i = 0; i <= top; i++) {
+    TSL_UNROLL
+    for (int j = 0; j <= top - i; j++) {
+      TSL_UNROLL
+      for (int k = 0; k <= top - i - j; k++) {
+        double sum = 0;
+        TSL_UNROLL
+        for (int b = j; b <= l - i - k; b++) {
+          TSL_UNROLL
+          for (int e = k; e <= l - i - b; e++) {
+            const int a = l - b - e;
+            const int times =
+                xc_triple_binomial(a, i) * xc_triple_binomial(b, j) * xc_triple_binomial(e, k);
+            sum = fma(q[xc_cartesian_at(b, e)] * times, x[0][a - i] * (x[1][b - j] * x[2][e - k]),
+                      sum);
+          }
+        }
+        d[xc_hermite_at(i, j, k)] = sum;
+      }
+    }
+  }
 }
 
 /** Coefficient (t, u, w) of a product of two series, d of degree top. */

@@ -20,7 +20,7 @@
  * Add bra pairs [lo, hi).
  * @param[in] quartets  engine of kind XC_QUARTET_GRADIENTS
  * @param[in] fock      what the energy is of, largest for the whole densities (xc_fock_largest);
- *                      coulomb, exchange and least are not used. Quartets whose bound times the
+ *                      coulomb and exchange are not used. Quartets whose bound times the
  *                      largest product of two elements is below threshold are left out
  * @param[in] share     a, hartree of exact exchange; restricted (spin[1] NULL): spin[0] counts
  * twice
