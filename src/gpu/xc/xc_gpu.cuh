@@ -274,8 +274,8 @@ tsl_err xc_functions_run(xc_gpu *w, const xc_batch *batch);
 tsl_err xc_density_run(xc_gpu *w, const xc_batch *batch, int spin);
 /** What block 1, 2 or 3 of phi adds to tau of a spin, from its X; block 1 sets it. */
 tsl_err xc_tau_run(xc_gpu *w, const xc_batch *batch, int spin, int block);
-/** Z of a spin, in place of X; of block 1, 2 or 3 of phi: that of its tau. In a phase of the gradient
- *  psi, in its own place. */
+/** Z of a spin, in place of X; of block 1, 2 or 3 of phi: that of its tau. In a phase of the
+ *  gradient psi, in its own place. */
 tsl_err xc_potential_run(xc_gpu *w, const xc_batch *batch, int spin, int block);
 /** Energy and electrons of the slices; scales of Z; amounts. Waits when libxc computes. */
 tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch);

@@ -14,9 +14,10 @@
  *
  * Terms that have own formulas use them ("gga_x_pbe+gga_c_pbe" is pbe). b3lyp has the VWN fit to
  * the random-phase approximation, as in Gaussian and libxc; b3lyp5 has VWN5.
- * Refused by name, with what is lacking: functionals of the Laplacian, double hybrids and those whose
- * ranges Yukawa's function separates, functionals with non-local correlation or a correction for dispersion, kinetic
- * functionals, potentials without an energy, those of one or two dimensions.
+ * Refused by name, with what is lacking: functionals of the Laplacian, double hybrids and those
+ * whose ranges Yukawa's function separates, functionals with non-local correlation or a correction
+ * for dispersion, kinetic functionals, potentials without an energy, those of one or two
+ * dimensions.
  */
 #ifndef TSL_FAM_XC_FUNCTIONAL_H
 #define TSL_FAM_XC_FUNCTIONAL_H
