@@ -95,6 +95,14 @@ def total():
         near(f"atom {atom}, charge {charge}", one[x], slope, 5e-7)
 
 
+def ghost():
+    """A ghost of an element with parameters has none, and needs none."""
+    tree = deck(lennard_jones=PARAMETERS)
+    atoms = tree["xc"]["molecule"]["atoms"][1:-1]
+    tree["xc"]["molecule"]["atoms"] = f'"{atoms}; Gh-O 1.5 0 1; Gh-He 0 2 1"'
+    near("term", solve(suite, tree)[0]["Lennard-Jones"], plain(PLACES, CHARGES), 1e-12)
+
+
 def refused():
     """What is missing or wrong, with its place; status 2."""
     negative, lines = CHARGES.copy(), {"atoms": '"O 0.1 3; H 0.1"'}
@@ -121,5 +129,6 @@ def refused():
 for way in (None, "lorentz-berthelot", "geometric"):
     suite.case(f"sums, mixing {way}", sums, way)
 suite.case("differences of the total", total)
+suite.case("ghosts", ghost)
 suite.case("refused", refused)
 suite.end()

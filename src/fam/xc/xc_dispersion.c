@@ -35,7 +35,7 @@ typedef struct interface {
 
 /** What the kinds are called, and where they come from. */
 static const struct {
-  const char *title, *library, *prefix, *file;
+  const char *title, *origin, *prefix, *file;
   const char *new_model; /**< without the prefix */
 } kinds[] = {
     [XC_DISPERSION_D3BJ] = {"D3(BJ)", "simple-dftd3", "dftd3", "libs-dftd3.so", "new_d3_model"},
@@ -58,7 +58,7 @@ static tsl_err open_library(xc_dispersion_kind kind, void **handle) {
     TSL_FAIL(TSL_ERR_INPUT,
              "%s needs %s of %s, which is not here (%s); install it (PyPI: pyscf-dispersion) and "
              "set TSL_DISPERSION to its folder",
-             kinds[kind].title, file, kinds[kind].library, dlerror());
+             kinds[kind].title, file, kinds[kind].origin, dlerror());
 done:
   return err;
 }
@@ -105,7 +105,7 @@ static tsl_err check_error(const interface *l, xc_dispersion_kind kind, void *er
   if (l->check_error(error) == 0) goto done;
   l->get_error(error, text, &room);
   text[strcspn(text, "\n")] = '\0';
-  TSL_FAIL(TSL_ERR_INPUT, "%s: %s (%s: %s)", kinds[kind].title, what, kinds[kind].library, text);
+  TSL_FAIL(TSL_ERR_INPUT, "%s: %s (%s: %s)", kinds[kind].title, what, kinds[kind].origin, text);
 done:
   return err;
 }
@@ -192,7 +192,7 @@ tsl_err xc_dispersion_compute(xc_dispersion_kind kind, const xc_functional *func
   }
   const int version = l.version();
   (void)snprintf(out->text, sizeof out->text, "%s dispersion for %.30s, by %s %d.%d.%d",
-                 kinds[kind].title, method, kinds[kind].library, version / 10000,
+                 kinds[kind].title, method, kinds[kind].origin, version / 10000,
                  version / 100 % 100, version % 100);
 done:
   TSL_FREE_ALL(numbers, at);

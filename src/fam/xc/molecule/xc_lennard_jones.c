@@ -2,7 +2,6 @@
 #include "xc_lennard_jones.h"
 #include "xc_words.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,30 +21,17 @@ static bool set_site(double epsilon, double sigma, xc_lj_site *site) {
 
 /* ------------------------------------------------------------------- reading */
 
-static tsl_err set_atoms(const xc_words *words, const xc_molecule *m, const xc_lj_site *site,
-                         bool *known, xc_lj_site *sites) {
-  tsl_err err = TSL_OK;
-  int64_t number = 0;
-  int32_t z = 0;
-  if (isdigit((unsigned char)words->text[0][0]))
-    TSL_TRY(xc_word_integer(words, 0, "the number of an atom", 1, m->n_atoms, &number));
-  else
-    TSL_TRY(xc_word_element(words, 0, &z));
-  for (int64_t k = 0; k < m->n_atoms; k++)
-    if (number > 0 ? k + 1 == number : m->atoms[k].z == z) sites[k] = *site, known[k] = true;
-done:
-  return err;
-}
-
 static tsl_err read_atoms(const char *text, const xc_molecule *m, xc_lj_site *sites) {
   tsl_err err = TSL_OK;
   char *copy = NULL;
-  bool *known = NULL;
+  bool *known = NULL, *named = NULL;
+  int64_t found = 0;
   table_lines lines;
   xc_words words;
   const int64_t bytes = (int64_t)strlen(text);
   TSL_TRY(tsl_alloc(bytes + 1, 1, "parameters of atoms", (void **)&copy));
   TSL_TRY(tsl_alloc(m->n_atoms, sizeof *known, "parameters of atoms", (void **)&known));
+  TSL_TRY(tsl_alloc(m->n_atoms, sizeof *named, "parameters of atoms", (void **)&named));
   for (int64_t k = 0; k <= bytes; k++) copy[k] = (char)(text[k] == ';' ? '\n' : text[k]);
   table_lines_open("atoms", copy, bytes, '\0', &lines);
   while (xc_words_next(&lines, &words)) {
@@ -59,14 +45,16 @@ static tsl_err read_atoms(const char *text, const xc_molecule *m, xc_lj_site *si
     if (!set_site(epsilon, sigma, &site))
       TSL_FAIL(TSL_ERR_INPUT, "atoms:%lld: epsilon %g and sigma %g; 0 to 1000 are allowed",
                (long long)lines.number, epsilon, sigma);
-    TSL_TRY(set_atoms(&words, m, &site, known, sites));
+    TSL_TRY(xc_word_atoms(&words, 0, m, named, &found));
+    for (int64_t k = 0; k < m->n_atoms; k++)
+      if (named[k]) sites[k] = site, known[k] = true;
   }
   for (int64_t k = 0; k < m->n_atoms; k++)
-    if (!known[k])
+    if (!known[k] && !m->atoms[k].ghost)
       TSL_FAIL(TSL_ERR_INPUT, "atom %lld (%s) has no parameters; '%s 0 0' gives it none",
                (long long)k + 1, xc_symbol(m->atoms[k].z), xc_symbol(m->atoms[k].z));
 done:
-  TSL_FREE_ALL(copy, known);
+  TSL_FREE_ALL(copy, known, named);
   return err;
 }
 

@@ -3,7 +3,6 @@
 #include "xc_words.h"
 
 #include "deck.h"
-#include "xc_molecule.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -138,6 +137,24 @@ tsl_err xc_word_element(const xc_words *words, int64_t w, int32_t *z) {
              words->lines->path, (long long)words->lines->number, shown, xc_symbol(XC_MAX_Z),
              xc_element_near(shown) != NULL ? "; did you mean " : "",
              xc_element_near(shown) != NULL ? xc_element_near(shown) : "");
+done:
+  return err;
+}
+
+tsl_err xc_word_atoms(const xc_words *words, int64_t w, const xc_molecule *molecule, bool *named,
+                      int64_t *found) {
+  tsl_err err = TSL_OK;
+  int64_t number = 0;
+  int32_t z = 0;
+  *found = 0;
+  if (isdigit((unsigned char)words->text[w][0]))
+    TSL_TRY(xc_word_integer(words, w, "the number of an atom", 1, molecule->n_atoms, &number));
+  else
+    TSL_TRY(xc_word_element(words, w, &z));
+  for (int64_t k = 0; k < molecule->n_atoms; k++) {
+    named[k] = number > 0 ? k + 1 == number : xc_nuclear(&molecule->atoms[k]) == z;
+    *found += named[k];
+  }
 done:
   return err;
 }

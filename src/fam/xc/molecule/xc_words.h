@@ -6,6 +6,7 @@
 #define TSL_FAM_XC_WORDS_H
 
 #include "table_read.h"
+#include "xc_molecule.h"
 
 enum { XC_MAX_WORDS = 64 };
 
@@ -41,5 +42,12 @@ tsl_err xc_word_element(const xc_words *words, int64_t w, int32_t *z);
 
 /** Likewise, or the ghost of an element in one of the spellings of xc_molecule.h. */
 tsl_err xc_word_atom(const xc_words *words, int64_t w, int32_t *z, int32_t *ghost);
+
+/** Atoms of a molecule that word w names, by number or element; an element names no ghosts.
+ *  @param[out] named  [n_atoms]
+ *  @param[out] found  how many
+ *  @return TSL_ERR_INPUT: it is no element, and no number of an atom */
+tsl_err xc_word_atoms(const xc_words *words, int64_t w, const xc_molecule *molecule, bool *named,
+                      int64_t *found);
 
 #endif
