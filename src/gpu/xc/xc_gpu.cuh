@@ -319,6 +319,9 @@ double xc_gradient_bytes(const xc_params *p);
 /** Start a phase of the gradient: sums are zero. */
 tsl_err xc_gradient_begin(xc_gpu *w);
 void xc_gradient_close(xc_gpu *w);
+/** Memory for derivatives of integrals during a call, at least 8 bytes; for it the cache of
+ *  functions gives its own back. @return TSL_ERR_DEVICE_MEMORY */
+tsl_err xc_gradient_reserve(xc_gpu *w, tsl_gpu_buffer *buffer, int64_t bytes);
 /** Add what the card has to the field. Waits. @return TSL_ERR_NUMERIC reproducible: beyond 1024 */
 tsl_err xc_gradient_collect(xc_gpu *w, double *gradient);
 /** Those units of integrals that add to the gradient in this phase. Waits. */

@@ -87,15 +87,6 @@ static void list_pairs(const xc_gpu *w, slope_lists *lists) {
 
 /* -------------------------------------------------------------------- memory */
 
-/* What does not fit makes the cache of functions give its memory back. */
-static tsl_err reserve(xc_gpu *w, tsl_gpu_buffer *buffer, int64_t bytes) {
-  tsl_err err = TSL_OK;
-  if (bytes > w->memory.limit - w->memory.used) TSL_TRY(xc_cache_drop(w));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes, "derivatives of fitting integrals"));
-done:
-  return err;
-}
-
 static int64_t bytes_of_h(int L) {
   return XC_SLOPE_SETS * 8 * (int64_t)xc_hermite_count(L);
 }
@@ -119,12 +110,13 @@ static tsl_err reserve_all(xc_gpu *w, const slope_lists *lists, slope_card *card
     most = std::max(most, some), h = std::max(h, some * bytes_of_h(all->groups[k].L));
   }
   bras = std::max(bras, (int64_t)lists->pairs.size());
-  TSL_TRY(reserve(w, &card->parts, (int64_t)(lists->parts.size() * sizeof(xc_slope_part))));
-  TSL_TRY(reserve(w, &card->primitives,
-                  (int64_t)(lists->primitives.size() * sizeof(xc_triple_primitive))));
-  TSL_TRY(reserve(w, &card->bras, bras * (int64_t)sizeof(xc_slope_bra)));
-  TSL_TRY(reserve(w, &card->twos, most * (int64_t)sizeof(xc_slope_two)));
-  TSL_TRY(reserve(w, &card->h, h));
+  TSL_TRY(
+      xc_gradient_reserve(w, &card->parts, (int64_t)(lists->parts.size() * sizeof(xc_slope_part))));
+  TSL_TRY(xc_gradient_reserve(w, &card->primitives,
+                              (int64_t)(lists->primitives.size() * sizeof(xc_triple_primitive))));
+  TSL_TRY(xc_gradient_reserve(w, &card->bras, bras * (int64_t)sizeof(xc_slope_bra)));
+  TSL_TRY(xc_gradient_reserve(w, &card->twos, most * (int64_t)sizeof(xc_slope_two)));
+  TSL_TRY(xc_gradient_reserve(w, &card->h, h));
 done:
   return err;
 }

@@ -3,6 +3,7 @@
  * the card's kernels, and those of fitted exchange. */
 #include "xc_gpu.cuh"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -40,6 +41,15 @@ void xc_gradient_close(xc_gpu *w) {
   tsl_gpu_buffer *const all[] = {&g->groups, &g->integrals, &g->owners,
                                  &g->at,     &g->inverse,   &g->shift};
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&w->memory, buffer);
+}
+
+tsl_err xc_gradient_reserve(xc_gpu *w, tsl_gpu_buffer *buffer, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  if (bytes > w->memory.limit - w->memory.used) TSL_TRY(xc_cache_drop(w));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, std::max<int64_t>(bytes, 8),
+                          "derivatives of fitting integrals"));
+done:
+  return err;
 }
 
 /* ---------------------------------------------------------------------- sums */

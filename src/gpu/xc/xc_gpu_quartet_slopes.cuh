@@ -401,34 +401,24 @@ static __global__ void __launch_bounds__(xc_slope_shape<LA, LB, LC, LD>::BLOCK)
   xc_slope_flush<N, S::GROUP>(gradient, me, &kept);
 }
 
-template <int LA, int LB, int LC, int LD>
-static tsl_err xc_slope_launch(const xc_quartet_task *task, cudaStream_t stream) {
-  tsl_err err = TSL_OK;
-  using S = xc_slope_shape<LA, LB, LC, LD>;
-  const int64_t full = tsl_ceil_div(task->most, S::GROUPS), most = XC_QUARTET_BLOCKS;
-  const unsigned blocks = (unsigned)(full < most ? full : most);
-  if constexpr (S::ALONE) {
-    TSL_LAUNCH((xc_slope_alone_kernel<LA, LB, LC, LD>), blocks, S::BLOCK, 0, stream, *task);
-  } else {
-    TSL_CUDA_TRY(cudaFuncSetAttribute(xc_slope_group_kernel<LA, LB, LC, LD>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED));
-    TSL_LAUNCH((xc_slope_group_kernel<LA, LB, LC, LD>), blocks, S::BLOCK, S::SHARED, stream, *task);
+/** The kernel of derivatives. */
+template <int LA, int LB, int LC, int LD> struct xc_slope_launch {
+  static tsl_err run(const xc_quartet_task *task, cudaStream_t stream) {
+    tsl_err err = TSL_OK;
+    using S = xc_slope_shape<LA, LB, LC, LD>;
+    const int64_t full = tsl_ceil_div(task->most, S::GROUPS), most = XC_QUARTET_BLOCKS;
+    const unsigned blocks = (unsigned)(full < most ? full : most);
+    if constexpr (S::ALONE) {
+      TSL_LAUNCH((xc_slope_alone_kernel<LA, LB, LC, LD>), blocks, S::BLOCK, 0, stream, *task);
+    } else {
+      TSL_CUDA_TRY(cudaFuncSetAttribute(xc_slope_group_kernel<LA, LB, LC, LD>,
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED));
+      TSL_LAUNCH((xc_slope_group_kernel<LA, LB, LC, LD>), blocks, S::BLOCK, S::SHARED, stream,
+                 *task);
+    }
+  done:
+    return err;
   }
-done:
-  return err;
-}
-
-/** The launch for classes given as la (la + 1) / 2 + lb, the one with fewer functions first. */
-template <int FIRST, int SECOND> static xc_quartet_run xc_slope_of() {
-  constexpr int LA = FIRST < 1 ? 0 : FIRST < 3 ? 1 : FIRST < 6 ? 2 : 3;
-  constexpr int LC = SECOND < 1 ? 0 : SECOND < 3 ? 1 : SECOND < 6 ? 2 : 3;
-  constexpr int LB = FIRST - LA * (LA + 1) / 2, LD = SECOND - LC * (LC + 1) / 2;
-  constexpr int NIJ = XC_CARTESIANS(LA) * XC_CARTESIANS(LB);
-  constexpr int NKL = XC_CARTESIANS(LC) * XC_CARTESIANS(LD);
-  if constexpr (NIJ < NKL || FIRST == SECOND)
-    return xc_slope_launch<LA, LB, LC, LD>;
-  else
-    return NULL;
-}
+};
 
 #endif

@@ -16,6 +16,8 @@
 #ifndef TSL_GPU_XC_GPU_QUARTETS_CUH
 #define TSL_GPU_XC_GPU_QUARTETS_CUH
 
+#include <utility>
+
 #include "gpu.cuh"
 #include "xc_gpu_quartet_lists.h"
 
@@ -400,23 +402,44 @@ done:
   return err;
 }
 
-template <int LA, int LB, int LC, int LD>
-static tsl_err xc_quartet_spins(const xc_quartet_task *task, cudaStream_t stream) {
-  return task->spin[1] != NULL ? xc_quartet_launch<LA, LB, LC, LD, 2>(task, stream)
-                               : xc_quartet_launch<LA, LB, LC, LD, 1>(task, stream);
-}
+/** The kernels of J and K for one spin or two. */
+template <int LA, int LB, int LC, int LD> struct xc_quartet_spins {
+  static tsl_err run(const xc_quartet_task *task, cudaStream_t stream) {
+    return task->spin[1] != NULL ? xc_quartet_launch<LA, LB, LC, LD, 2>(task, stream)
+                                 : xc_quartet_launch<LA, LB, LC, LD, 1>(task, stream);
+  }
+};
 
-/** The launch for classes given as la (la + 1) / 2 + lb, the one with fewer functions first. */
-template <int FIRST, int SECOND> static xc_quartet_run xc_quartet_of() {
+/* -------------------------------------------------------------------- tables */
+
+/** LAUNCH of the classes la (la + 1) / 2 + lb numbered AT, if the pair with fewer functions is
+ *  first and HIGH says whether there is an f shell; else NULL. */
+template <template <int, int, int, int> class LAUNCH, bool HIGH, int AT>
+static xc_quartet_run xc_quartet_entry() {
+  constexpr int FIRST = AT / XC_QUARTET_CLASSES, SECOND = AT % XC_QUARTET_CLASSES;
   constexpr int LA = FIRST < 1 ? 0 : FIRST < 3 ? 1 : FIRST < 6 ? 2 : 3;
   constexpr int LC = SECOND < 1 ? 0 : SECOND < 3 ? 1 : SECOND < 6 ? 2 : 3;
   constexpr int LB = FIRST - LA * (LA + 1) / 2, LD = SECOND - LC * (LC + 1) / 2;
   constexpr int NIJ = XC_CARTESIANS(LA) * XC_CARTESIANS(LB);
   constexpr int NKL = XC_CARTESIANS(LC) * XC_CARTESIANS(LD);
-  if constexpr (NIJ < NKL || FIRST == SECOND)
-    return xc_quartet_spins<LA, LB, LC, LD>;
+  constexpr bool IS_HIGH = FIRST >= XC_QUARTET_LOW || SECOND >= XC_QUARTET_LOW;
+  if constexpr (IS_HIGH == HIGH && (NIJ < NKL || FIRST == SECOND))
+    return LAUNCH<LA, LB, LC, LD>::run;
   else
     return NULL;
+}
+
+template <template <int, int, int, int> class LAUNCH, bool HIGH, int... AT>
+static xc_quartet_run xc_quartet_find(int first, int second, std::integer_sequence<int, AT...>) {
+  static const xc_quartet_run all[] = {xc_quartet_entry<LAUNCH, HIGH, AT>()...};
+  return all[first * XC_QUARTET_CLASSES + second];
+}
+
+/** The entry of two classes. */
+template <template <int, int, int, int> class LAUNCH, bool HIGH>
+static xc_quartet_run xc_quartet_find(int first, int second) {
+  enum { ALL = XC_QUARTET_CLASSES * XC_QUARTET_CLASSES };
+  return xc_quartet_find<LAUNCH, HIGH>(first, second, std::make_integer_sequence<int, ALL>());
 }
 
 #endif

@@ -161,28 +161,13 @@ static __global__ void expand_kernel(const slope_range k, const xc_triple_bra *b
 
 /* ------------------------------------------------------------------- classes */
 
-static int chunks_of(const xc_triple_slope_class *c, int size) {
-  return (size + c->N - 1) / c->N;
-}
-
-/* The class that takes least, as of xc_gpu_triples.cu. */
 static const xc_triple_slope_class *class_of(const xc_triple_group *g) {
-  enum { OF_CHUNK = 4 };
-  const xc_triple_slope_class *best = NULL;
-  int least = INT_MAX;
-  for (int k = 0; k < XC_TRIPLE_LOW + XC_TRIPLE_HIGH; k++) {
-    const xc_triple_slope_class *c =
-        k < XC_TRIPLE_LOW ? &xc_triple_slope_low[k] : &xc_triple_slope_high[k - XC_TRIPLE_LOW];
-    const int cost = chunks_of(c, g->size) * (c->N + OF_CHUNK);
-    if (c->L != g->L || cost >= least) continue;
-    least = cost, best = c;
-  }
-  return best;
+  return xc_triple_class_of(xc_triple_slope_low, xc_triple_slope_high, g);
 }
 
 static int64_t bytes_of_two(const xc_triple_group *g) {
   const xc_triple_slope_class *c = class_of(g);
-  return 8 * (int64_t)chunks_of(c, g->size) * XC_SLOPE_SETS * xc_hermite_count(g->L) *
+  return 8 * (int64_t)xc_triple_chunks(c, g->size) * XC_SLOPE_SETS * xc_hermite_count(g->L) *
          xc_triple_stride(c->N);
 }
 
@@ -191,15 +176,6 @@ static int64_t twos_of(const xc_triple_group *g) {
 }
 
 /* -------------------------------------------------------------------- memory */
-
-static tsl_err reserve(xc_gpu *w, tsl_gpu_buffer *buffer, int64_t bytes) {
-  tsl_err err = TSL_OK;
-  if (bytes > w->memory.limit - w->memory.used) TSL_TRY(xc_cache_drop(w));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, std::max<int64_t>(bytes, 8),
-                          "derivatives of fitting integrals"));
-done:
-  return err;
-}
 
 /* All that a call needs, for as many rows as are worked on together. */
 static tsl_err reserve_all(xc_gpu *w, slope_buffers *b) {
@@ -212,12 +188,13 @@ static tsl_err reserve_all(xc_gpu *w, slope_buffers *b) {
     const int64_t some = twos_of(&all->groups[k]);
     twos = std::max(twos, some), e = std::max(e, some * bytes_of_two(&all->groups[k]));
   }
-  TSL_TRY(reserve(w, &b->twos, twos * (int64_t)sizeof(xc_slope_two)));
-  TSL_TRY(reserve(w, &b->e, e));
-  TSL_TRY(reserve(w, &b->parts, shells * PARTS * (int64_t)sizeof(xc_triple_part)));
-  TSL_TRY(reserve(w, &b->primitives,
-                  shells * PARTS * XC_MAX_PRIMITIVES * (int64_t)sizeof(xc_triple_primitive)));
-  TSL_TRY(reserve(w, &b->joins, shells * (int64_t)sizeof(xc_triple_join)));
+  TSL_TRY(xc_gradient_reserve(w, &b->twos, twos * (int64_t)sizeof(xc_slope_two)));
+  TSL_TRY(xc_gradient_reserve(w, &b->e, e));
+  TSL_TRY(xc_gradient_reserve(w, &b->parts, shells * PARTS * (int64_t)sizeof(xc_triple_part)));
+  TSL_TRY(xc_gradient_reserve(w, &b->primitives,
+                              shells * PARTS * XC_MAX_PRIMITIVES *
+                                  (int64_t)sizeof(xc_triple_primitive)));
+  TSL_TRY(xc_gradient_reserve(w, &b->joins, shells * (int64_t)sizeof(xc_triple_join)));
 done:
   return err;
 }
@@ -245,7 +222,7 @@ static tsl_err run_range(xc_gpu *w, const slope_buffers *b, const xc_triple_grou
                          xc_hermite_count(g->L),
                          c->N,
                          g->size,
-                         chunks_of(c, g->size),
+                         xc_triple_chunks(c, g->size),
                          (xc_slope_two *)b->twos.data,
                          (double *)b->e.data};
   xc_triple_slope_task task = {};
@@ -371,8 +348,8 @@ tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs) {
   const double minus = -1, *c = (const double *)w->coefficients.data;
   tsl_gpu_buffer products = {}, weights = {};
   *pairs = NULL;
-  err = reserve(w, &products, unit->hi[0] * p->n_products * 8);
-  if (err == TSL_OK) err = reserve(w, &weights, bytes);
+  err = xc_gradient_reserve(w, &products, unit->hi[0] * p->n_products * 8);
+  if (err == TSL_OK) err = xc_gradient_reserve(w, &weights, bytes);
   if (err == TSL_ERR_DEVICE_MEMORY) {
     err = TSL_OK;
     goto done;

@@ -17,29 +17,14 @@ enum {
 
 /* --------------------------------------------------------------------- class */
 
-static int chunks_of(const xc_triple_class *c, int size) {
-  return (size + c->N - 1) / c->N;
-}
-
-/* The class that takes least: functions with those that fill up, and something for each chunk. */
 static const xc_triple_class *class_of(const xc_triple_group *g) {
-  enum { OF_CHUNK = 4 };
-  const xc_triple_class *best = NULL;
-  int least = INT_MAX;
-  for (int k = 0; k < XC_TRIPLE_LOW + XC_TRIPLE_HIGH; k++) {
-    const xc_triple_class *c =
-        k < XC_TRIPLE_LOW ? &xc_triple_low[k] : &xc_triple_high[k - XC_TRIPLE_LOW];
-    const int cost = chunks_of(c, g->size) * (c->N + OF_CHUNK);
-    if (c->L != g->L || cost >= least) continue;
-    least = cost, best = c;
-  }
-  return best;
+  return xc_triple_class_of(xc_triple_low, xc_triple_high, g);
 }
 
 /* Doubles of E of a pair of primitives. */
 static int64_t expansion_of(const xc_triple_group *g) {
   const xc_triple_class *c = class_of(g);
-  return (int64_t)chunks_of(c, g->size) * xc_hermite_count(g->L) * xc_triple_stride(c->N);
+  return (int64_t)xc_triple_chunks(c, g->size) * xc_hermite_count(g->L) * xc_triple_stride(c->N);
 }
 
 static int64_t bytes_of_two(const xc_triple_group *g) {
@@ -239,8 +224,8 @@ static tsl_err run_range(xc_gpu *w, int64_t group, int64_t lo, int64_t hi,
   const int64_t twos = t->lists.bras[hi - 1].first + t->lists.bras[hi - 1].n - first;
   xc_triple_centre *centres = (xc_triple_centre *)t->expansion.data;
   double *e = (double *)(centres + twos);
-  const range k = {first,   twos, xc_hermite_count(g->L), c->N, g->size, chunks_of(c, g->size),
-                   centres, e};
+  const range k = {
+      first, twos, xc_hermite_count(g->L), c->N, g->size, xc_triple_chunks(c, g->size), centres, e};
   xc_triple_task task = {};
   task.bras = (const xc_triple_bra *)t->bras.data + lo;
   task.centres = centres, task.e = e;

@@ -11,6 +11,8 @@
 #ifndef TSL_GPU_XC_GPU_TRIPLES_CUH
 #define TSL_GPU_XC_GPU_TRIPLES_CUH
 
+#include <limits.h>
+
 #include "gpu.cuh"
 #include "xc_gpu_lists.h"
 
@@ -47,6 +49,28 @@ typedef struct xc_triple_class {
 
 enum { XC_TRIPLE_LOW = 7, XC_TRIPLE_HIGH = 4 };
 extern const xc_triple_class xc_triple_low[XC_TRIPLE_LOW], xc_triple_high[XC_TRIPLE_HIGH];
+
+/** Chunks of a class that pairs of `size` functions take. */
+template <class C> static inline int xc_triple_chunks(const C *c, int size) {
+  return (size + c->N - 1) / c->N;
+}
+
+/** Of classes of integrals or of derivatives the one that takes least for a group: functions with
+ *  those that fill up, and something for each chunk.
+ *  @param[in] low, high  [XC_TRIPLE_LOW], [XC_TRIPLE_HIGH] */
+template <class C>
+static const C *xc_triple_class_of(const C *low, const C *high, const xc_triple_group *g) {
+  enum { OF_CHUNK = 4 };
+  const C *best = NULL;
+  int least = INT_MAX;
+  for (int k = 0; k < XC_TRIPLE_LOW + XC_TRIPLE_HIGH; k++) {
+    const C *c = k < XC_TRIPLE_LOW ? &low[k] : &high[k - XC_TRIPLE_LOW];
+    const int cost = xc_triple_chunks(c, g->size) * (c->N + OF_CHUNK);
+    if (c->L != g->L || cost >= least) continue;
+    least = cost, best = c;
+  }
+  return best;
+}
 
 /** Lists of a worker, and what a fill needs beside them. */
 struct xc_triples {
