@@ -349,17 +349,14 @@ typedef struct tsl_part {
   double seconds;                /**< set by run: device time of this unit, waiting not counted */
 } tsl_part;
 
-/** Bytes of what a worker tells (tsl_backend.notes); batches started and not finished, at most
- *  (tsl_backend.start). */
+/** Bytes of what a worker tells (tsl_backend.notes); most batches started and not finished. */
 enum { TSL_NOTES = 256, TSL_MOST_STARTED = 2 };
 
 /** A backend's state on one device for one problem; each backend defines its own. */
 typedef struct tsl_worker tsl_worker;
 
-/**
- * How a family is computed on one kind of device. Static storage.
- * One thread calls for a worker: open, begin, run..., collect, begin, ..., close.
- */
+/** How a family is computed on one kind of device. Static storage.
+ *  One thread calls for a worker: open, begin, run..., collect, begin, ..., close. */
 typedef struct tsl_backend {
   const char *family; /**< REQUIRED, family name */
 
@@ -400,6 +397,9 @@ typedef struct tsl_backend {
   tsl_err (*finish)(tsl_worker *worker);
   /** OPTIONAL, default always. Does this worker gain by start and finish? Else they are unused. */
   bool (*overlaps)(const tsl_worker *worker);
+  /** OPTIONAL (BAG), default 1. How many units of a kind it takes to keep all of the device at work,
+   *  as a thread computes each: no batch holds fewer while there are as many. */
+  int64_t (*saturating_units)(const tsl_worker *worker, int kind);
 
   /** REQUIRED for WAVE. Compute the n tiles of one stage that belong to this worker, in order of
    *  lanes; neighbouring lanes are one wide tile to an engine. All edges they need are in.

@@ -45,6 +45,7 @@ struct tsl_worker {
   int n, most;
   double freed; /* end of all so far */
   int64_t started, ran, refused;
+  int64_t calls, first; /* of run; units of the first */
 };
 
 static bool has_unit(const batch *b, int64_t unit) {
@@ -85,6 +86,7 @@ static tsl_err run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *pa
   if (w->n > 0) TSL_FAIL(TSL_ERR_INTERNAL, "run with %d batches started", w->n);
   if (has_unit(&b, fault.starts)) TSL_FAIL(TSL_ERR_NUMERIC, "unit %lld", (long long)fault.starts);
   wait_until(tsl_now() + (double)n * SECONDS);
+  if (w->calls++ == 0) w->first = n;
   w->ran += n;
   TSL_TRY(fill(&b, (double)n * SECONDS));
 done:
@@ -134,7 +136,13 @@ static bool never(const tsl_worker *w) {
   return false;
 }
 
-enum { OVERLAPS, DECLINES, WHOLE, N_BACKENDS };
+enum { WIDTH = 40 }; /* units that a wide device computes at once */
+static int64_t wide(const tsl_worker *w, int kind) {
+  (void)w;
+  return kind == 0 ? WIDTH : 1;
+}
+
+enum { OVERLAPS, DECLINES, WHOLE, WIDE, N_BACKENDS };
 static const tsl_backend backends[N_BACKENDS] = {
     [OVERLAPS] = {.family = "bag", .run = run, .start = start, .ended = ended, .finish = finish},
     [DECLINES] = {.family = "bag",
@@ -143,7 +151,8 @@ static const tsl_backend backends[N_BACKENDS] = {
                   .ended = ended,
                   .finish = finish,
                   .overlaps = never},
-    [WHOLE] = {.family = "bag", .run = run}};
+    [WHOLE] = {.family = "bag", .run = run},
+    [WIDE] = {.family = "bag", .run = run, .saturating_units = wide}};
 
 /* ------------------------------------------------------------------ a phase */
 
@@ -304,6 +313,17 @@ static void batches_overlap(void **state) {
   assert_int_equal(most, TSL_MOST_STARTED);
 }
 
+/* A wide device gets as many units as it computes at once, though fewer make a batch's time. */
+static void batches_fill_the_device(void **state) {
+  static stage s;
+  (void)state;
+  open_stage(&s, WIDE, 300, 0);
+  CHECK(tsl_bag_run(&s.phase) == TSL_OK);
+  CHECK(s.worker.first >= (s.worker.ran < WIDTH ? s.worker.ran : WIDTH));
+  CHECK(s.worker.calls <= (s.worker.ran + WIDTH - 1) / WIDTH);
+  close_stage(&s);
+}
+
 static void no_units(void **state) {
   static stage s;
   (void)state;
@@ -410,15 +430,11 @@ static void slow_devices_do_not_overlap(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_units_once),
-      cmocka_unit_test(batches_overlap),
-      cmocka_unit_test(no_units),
-      cmocka_unit_test(failures_end_it),
-      cmocka_unit_test(no_room_beside),
-      cmocka_unit_test(no_room_at_all),
-      cmocka_unit_test(pauses_with_nothing_started),
-      cmocka_unit_test(injected_errors),
-      cmocka_unit_test(slow_devices_do_not_overlap),
+      cmocka_unit_test(all_units_once),          cmocka_unit_test(batches_overlap),
+      cmocka_unit_test(batches_fill_the_device), cmocka_unit_test(no_units),
+      cmocka_unit_test(failures_end_it),         cmocka_unit_test(no_room_beside),
+      cmocka_unit_test(no_room_at_all),          cmocka_unit_test(pauses_with_nothing_started),
+      cmocka_unit_test(injected_errors),         cmocka_unit_test(slow_devices_do_not_overlap),
   };
   begin_ranks(&argc, &argv);
   (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+static const int64_t one_each[] = {1}; /* units of a batch at least, by kind */
+
 static void make(instance *in, tsl_plan_kind kind, int64_t n, int ranks, const double *slowness,
                  double dynamic, uint64_t *random) {
   if (make_plan(in, kind, n, ranks, slowness, dynamic, random) != TSL_OK)
@@ -40,8 +42,8 @@ static int empty_source(instance *in, const long *naps) {
   int stolen = 0;
   memset(taken, 0, sizeof taken);
   assert_int_equal(tsl_on_one_host(MPI_COMM_WORLD, &one_host), TSL_OK);
-  if (tsl_work_source_open(MPI_COMM_WORLD, counter, plan, in->units, &in->cost, false, &source) !=
-      TSL_OK)
+  if (tsl_work_source_open(MPI_COMM_WORLD, counter, plan, in->units, &in->cost, one_each, false,
+                           &source) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   while (tsl_work_source_left(source)) {
     int64_t u = 0;
@@ -127,8 +129,8 @@ static void left_out_takes_nothing(void **state) {
   left_out[1] = true;
   in.cost.left_out = left_out;
   tsl_shared_counter *counter = open_counter();
-  if (tsl_work_source_open(MPI_COMM_WORLD, counter, &in.plan, in.units, &in.cost, false, &source) !=
-      TSL_OK)
+  if (tsl_work_source_open(MPI_COMM_WORLD, counter, &in.plan, in.units, &in.cost, one_each, false,
+                           &source) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   assert_int_equal(tsl_work_source_left(source), rank != 1);
   tsl_work_source_close(&source);
@@ -147,8 +149,8 @@ static void overlapping_devices_get_a_batch_ahead(void **state) {
   for (int overlaps = 0; overlaps < 2; overlaps++) {
     tsl_work_source *source = NULL;
     tsl_shared_counter *counter = open_counter();
-    if (tsl_work_source_open(MPI_COMM_WORLD, counter, &in.plan, in.units, &in.cost, overlaps != 0,
-                             &source) != TSL_OK)
+    if (tsl_work_source_open(MPI_COMM_WORLD, counter, &in.plan, in.units, &in.cost, one_each,
+                             overlaps != 0, &source) != TSL_OK)
       fail_msg("%s", tsl_err_message());
     const double longest = tsl_work_source_longest(source), enough = tsl_work_source_enough(source);
     assert_true(longest > TSL_BATCH_SHORT);

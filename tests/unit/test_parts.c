@@ -169,9 +169,12 @@ static void takes_of_its_own(void **state) {
   const tsl_parts_now now = {.left = ranges, .slower = shown};
   (void)state;
   make(&in, TSL_PLAN_STRIPS, 200, 2, equal, 1, NULL);
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 1), 20);
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 1e-3), 10);
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 0), 2); /* rank 0 is asked by both */
+  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 1, 1), 20);
+  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 1e-3, 1), 10);
+  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 0, 1), 2);   /* rank 0 is asked by both */
+  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 0, 32), 32); /* the threads of a device */
+  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 0, 100), 80);
+  assert_int_equal(tsl_parts_next(&in.parts, &now, 0), 20);
   clear(&in);
 }
 
@@ -270,7 +273,7 @@ static void find(game *g, int rank, double ahead, int64_t *lo, int64_t *hi) {
   if (mine->front < mine->back) {
     if (tsl_parts_slow(p, rank) && tsl_parts_wait(p, &now, rank)) return;
     *lo = p->start[rank] + mine->front;
-    mine->front += tsl_parts_take(p, &now, rank, g->batch);
+    mine->front += tsl_parts_take(p, &now, rank, g->batch, 1);
     assert_true(mine->front <= mine->back);
     *hi = p->start[rank] + mine->front;
     return;

@@ -114,6 +114,11 @@ static tsl_err run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
   return xc_gradient_groups(w, w->gradient, units, n, parts, w->gradient_sum);
 }
 
+/* A group is one thread's, unless threads share it; two for each thread even out. */
+static int64_t xc_cpu_saturating_units(const tsl_worker *w, int kind) {
+  return kind == XC_UNIT_GROUP && w->p->parallel != XC_INNER ? 2 * (int64_t)w->threads : 1;
+}
+
 /* Groups that follow one another travel together. */
 static tsl_err xc_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
@@ -194,6 +199,7 @@ const tsl_backend xc_backend_cpu = {
     .open = xc_open_cpu,
     .begin = xc_begin_cpu,
     .run = xc_run_cpu,
+    .saturating_units = xc_cpu_saturating_units,
     .collect = xc_collect_cpu,
     .notes = xc_notes_cpu,
     .close = xc_close_cpu,

@@ -60,6 +60,7 @@ typedef struct engine_state {
   int rank, size, posted;
   int64_t n_posted;         /* batches so far */
   int64_t room;             /* units of one batch, see batch.h */
+  int64_t *least;           /* [n_kinds] of a kind, while there are as many */
   bool overlaps;            /* the device takes a batch while it computes the one before */
   double freed;             /* see batch */
   double since;             /* tsl_now() when the device began its present batch, about */
@@ -151,8 +152,9 @@ static double ahead(const engine_state *e) {
 }
 
 static bool is_full(const engine_state *e, const batch *b) {
-  return b->n == e->room ||
-         (b->n > 0 && b->seconds * e->slower >= tsl_work_source_longest(e->source));
+  if (b->n == 0 || b->n == e->room) return b->n > 0;
+  return b->n >= e->least[b->units[0].kind] &&
+         b->seconds * e->slower >= tsl_work_source_longest(e->source);
 }
 
 static bool is_finished(const engine_state *e, int64_t unit) {
@@ -386,9 +388,23 @@ static bool finished(const engine_state *e) {
 
 /* ---- set-up */
 
+static tsl_err set_least(engine_state *e) {
+  tsl_err err = TSL_OK;
+  const tsl_executor *x = e->phase->executor;
+  const int n_kinds = x->problem->family->n_kinds;
+  TSL_TRY(tsl_alloc(n_kinds, sizeof *e->least, "batches", (void **)&e->least));
+  for (int k = 0; k < n_kinds; k++) {
+    const bool many = x->backend->saturating_units != NULL;
+    e->least[k] = many ? x->backend->saturating_units(x->worker, k) : 1;
+  }
+done:
+  return err;
+}
+
 static tsl_err open_engine(engine_state *e) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = e->phase;
+  TSL_TRY(set_least(e));
   const tsl_plan *plan = phase->plan;
   TSL_TRY(tsl_overlaps(phase->executor, &e->overlaps));
   TSL_TRY(tsl_alloc(N_BATCHES, sizeof *e->batches, "result buffers", (void **)&e->batches));
@@ -416,6 +432,7 @@ static void close_engine(engine_state *e) {
   }
   tsl_free(e->batches);
   tsl_work_source_close(&e->source);
+  tsl_free(e->least);
   tsl_result_writer_close(&e->delivery);
   tsl_counter_close(&e->counter);
 }
@@ -450,7 +467,7 @@ tsl_err tsl_bag_run(tsl_phase *phase) {
   TSL_COLLECTIVE_TRY(phase->comm, open_engine(&e));
   TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &e.counter));
   TSL_TRY(tsl_work_source_open(phase->comm, e.counter, phase->plan, phase->units, phase->cost,
-                               e.overlaps, &e.source));
+                               e.least, e.overlaps, &e.source));
   start_clock(&e);
   while (!finished(&e)) turn(&e);
   tsl_progress_end(&e.progress);

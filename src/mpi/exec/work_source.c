@@ -19,6 +19,7 @@ typedef struct range {
 struct tsl_work_source {
   tsl_shared_counter *counter; /* not owned, as the next */
   const tsl_plan *plan;
+  const int64_t *least; /* by kind of unit */
   int rank, size;
   tsl_parts parts;
   tsl_range *left;  /* [size] as last seen, as the next */
@@ -50,13 +51,13 @@ done:
 }
 
 static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
-                           const tsl_unit *units, const tsl_cost *cost, bool overlaps,
-                           tsl_work_source **out) {
+                           const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
+                           bool overlaps, tsl_work_source **out) {
   tsl_err err = TSL_OK;
   tsl_work_source *s = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *s, "work", (void **)&s));
   *out = s;
-  *s = (tsl_work_source){.counter = counter, .plan = plan};
+  *s = (tsl_work_source){.counter = counter, .plan = plan, .least = least};
   TSL_MPI(MPI_Comm_rank(comm, &s->rank));
   TSL_MPI(MPI_Comm_size(comm, &s->size));
   TSL_TRY(work_source_allocate(s, units, cost));
@@ -73,11 +74,11 @@ done:
 }
 
 tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
-                             const tsl_unit *units, const tsl_cost *cost, bool overlaps,
-                             tsl_work_source **out) {
+                             const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
+                             bool overlaps, tsl_work_source **out) {
   tsl_err err = TSL_OK;
   /* ranges are set everywhere */
-  TSL_COLLECTIVE_TRY(comm, make_source(comm, counter, plan, units, cost, overlaps, out));
+  TSL_COLLECTIVE_TRY(comm, make_source(comm, counter, plan, units, cost, least, overlaps, out));
 done:
   return err;
 }
@@ -100,7 +101,9 @@ static tsl_err take_own(tsl_work_source *s) {
   tsl_err err = TSL_OK;
   const tsl_parts_now now = now_of(s);
   const int64_t start = s->parts.start[s->rank];
-  const int32_t n = tsl_parts_take(&s->parts, &now, s->rank, s->longest);
+  const int64_t next = tsl_parts_next(&s->parts, &now, s->rank);
+  const int64_t least = next >= 0 ? s->least[s->parts.units[next].kind] : 1;
+  const int32_t n = tsl_parts_take(&s->parts, &now, s->rank, s->longest, least);
   tsl_range got;
   TSL_TRY(tsl_counter_take_range(s->counter, s->rank, n, &got));
   s->own = (range){start + got.front, start + got.back};

@@ -16,11 +16,12 @@ typedef struct tsl_work_source tsl_work_source;
  * Collective on comm, after tsl_counter_open; close before it. Make this rank's source of units,
  * and set its range before any rank goes on.
  * @param[in] units,plan,cost  not owned
+ * @param[in] least            [n_kinds] units of a batch (tsl_backend.saturating_units); not owned
  * @param[in] overlaps         batches of this rank overlap on its device
  */
 tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
-                             const tsl_unit *units, const tsl_cost *cost, bool overlaps,
-                             tsl_work_source **out);
+                             const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
+                             bool overlaps, tsl_work_source **out);
 /** Not collective; NULL accepted, sets NULL. */
 void tsl_work_source_close(tsl_work_source **source);
 

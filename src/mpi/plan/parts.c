@@ -126,14 +126,21 @@ double tsl_parts_enough(const tsl_parts *p, const tsl_parts_now *now, int rank, 
   return left > 0 ? fmax(TSL_PARTS_SHORTEST, fmin(enough, left / 2)) : enough;
 }
 
-int32_t tsl_parts_take(const tsl_parts *p, const tsl_parts_now *now, int rank, double batch) {
+int64_t tsl_parts_next(const tsl_parts *p, const tsl_parts_now *now, int rank) {
+  const tsl_range *mine = &now->left[rank];
+  return mine->front < mine->back ? p->order[p->start[rank] + mine->front] : -1;
+}
+
+int32_t tsl_parts_take(const tsl_parts *p, const tsl_parts_now *now, int rank, double batch,
+                       int64_t least) {
   const tsl_range *mine = &now->left[rank];
   const int32_t left = mine->back - mine->front;
   const double longest = fmax(batch, TSL_PARTS_SHORTEST * p->n_ranks);
   const int32_t most = (int32_t)(left * TAKEN);
   double seconds = 0;
   int32_t n = 0;
-  while (n < left && (n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)
+  while (n < left &&
+         (n < least || ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
     seconds += seconds_of(p, now, rank, p->order[p->start[rank] + mine->front + n++]);
   return n > 0 ? n : 1;
 }

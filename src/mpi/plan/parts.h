@@ -57,10 +57,16 @@ tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank
  * Number of units that a rank takes from the front of its own, 1 or more, were there none left: it
  * finds that out by taking.
  *
- * A quarter of what is left, so that the rest can be taken by others; no more than a batch.
+ * A quarter of what is left, so that the rest can be taken by others; no more than a batch; but no
+ * fewer than its device computes at once.
  * @param[in] batch  s of a batch of this rank
+ * @param[in] least  units of a batch while there are as many
  */
-int32_t tsl_parts_take(const tsl_parts *parts, const tsl_parts_now *now, int rank, double batch);
+int32_t tsl_parts_take(const tsl_parts *parts, const tsl_parts_now *now, int rank, double batch,
+                       int64_t least);
+
+/** The unit that a rank would take next of its own, an id, or -1: none. */
+int64_t tsl_parts_next(const tsl_parts *parts, const tsl_parts_now *now, int rank);
 
 /** Seconds ahead at which the rank's device gets no more: near the end of its own part less than
  *  enough, so that the rest can be taken by others. */
