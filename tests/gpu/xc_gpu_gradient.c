@@ -141,7 +141,7 @@ done:
 static tsl_err molecules(const tsl_device *card, const tsl_device *host) {
   tsl_err err = TSL_OK;
   static const struct {
-    const char *what, *section;
+    const char *what, *section, *libxc; /* libxc: its functional, where this build has it */
   } cases[] = {
       {"water pbe, fitted", WATER "  basis: def2-SVP\n  functional: pbe\n" FIT SMALL},
       {"water svwn5, Becke", WATER "  basis: def2-SVP\n  functional: svwn5\n" FIT BECKE},
@@ -155,7 +155,23 @@ static tsl_err molecules(const tsl_device *card, const tsl_device *host) {
       {"a triplet, pbe", OXYGEN "  basis: def2-TZVP\n  functional: pbe\n" FIT SMALL},
       {"a triplet, svwn5", OXYGEN "  basis: def2-SVP\n  functional: svwn5\n" FIT SMALL},
       {"a triplet, b3lyp exact", OXYGEN "  basis: def2-TZVP\n  functional: b3lyp\n" SMALL},
-      {"a functional of libxc", OXYGEN "  basis: def2-SVP\n  functional: b97_d\n" FIT SMALL},
+      {"a functional of libxc", OXYGEN "  basis: def2-SVP\n  functional: b97_d\n" FIT SMALL,
+       "b97_d"},
+      {"water tpss, fitted", WATER "  basis: def2-SVP\n  functional: tpss\n" FIT SMALL},
+      {"water r2scan0, exact", WATER "  basis: def2-TZVP\n  functional: r2scan0\n" SMALL},
+      {"water tpss, the grid at rest", WATER "  basis: def2-SVP\n  functional: tpss\n" FIT
+                                             "  grid: {radial: 12, angular: 26, response: no}\n"},
+      {"a triplet, tpss", OXYGEN "  basis: def2-TZVP\n  functional: tpss\n" FIT SMALL},
+      {"a triplet, tpss, the grid at rest",
+       OXYGEN "  basis: def2-SVP\n  functional: tpss\n" FIT
+              "  grid: {radial: 12, angular: 26, response: no}\n"},
+      {"benzene tpss, Becke", BENZENE "  basis: def2-SVP\n  functional: tpss\n" FIT BECKE},
+      {"water of libxc, tau", WATER "  basis: def2-SVP\n  functional: m06-2x\n" SMALL, "m06-2x"},
+      {"a triplet of libxc, tau", OXYGEN "  basis: def2-SVP\n  functional: m06-2x\n" SMALL,
+       "m06-2x"},
+      {"iron oxide tpss", IRON "  basis: def2-SVP\n  functional: tpss\n" FIT SMALL},
+      {"reproducible, tpss",
+       OXYGEN "  basis: def2-SVP\n  functional: tpss\n  reproducible: yes\n" FIT SMALL},
       {"Cartesian functions", WATER
        "  basis: DZVP\n  functions: cartesian\n  functional: pbe\n  fitting: DZVP-fit\n" FIT SMALL},
       {"iron oxide pbe", IRON "  basis: def2-TZVP\n  functional: pbe\n" FIT SMALL},
@@ -173,8 +189,8 @@ static tsl_err molecules(const tsl_device *card, const tsl_device *host) {
   char section[2048];
   xc_functional found;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    if (strstr(cases[k].section, "b97_d") != NULL &&
-        xc_functional_find("b97_d", XC_SOURCE_AUTO, &found) != TSL_OK)
+    if (cases[k].libxc != NULL &&
+        xc_functional_find(cases[k].libxc, XC_SOURCE_AUTO, &found) != TSL_OK)
       continue;
     (void)snprintf(section, sizeof section, "%s  task: gradient\n", cases[k].section);
     TSL_TRY(one_case(cases[k].what, section, card, host));
@@ -187,15 +203,16 @@ done:
 static tsl_err degrees(const tsl_device *card, const tsl_device *host) {
   tsl_err err = TSL_OK;
   static const char *const functions[] = {"spherical", "cartesian"};
+  static const char *const functionals[] = {"pbe", "pbe0", "tpss"};
   char path[64] = "", section[2048], what[96];
   TSL_TRY(xc_write_basis(path));
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 6; k++) {
     (void)snprintf(section, sizeof section,
                    WATER "  basis: %s\n  functions: %s\n  functional: %s\n%s%s%s"
                          "  task: gradient\n" SMALL,
-                   path, functions[k % 2], k < 2 ? "pbe" : "pbe0", k < 2 ? FIT "  fitting: " : "",
+                   path, functions[k % 2], functionals[k / 2], k < 2 ? FIT "  fitting: " : "",
                    k < 2 ? path : "", k < 2 ? "\n" : "");
-    (void)snprintf(what, sizeof what, "water to g, %s", functions[k % 2]);
+    (void)snprintf(what, sizeof what, "water to g, %s, %s", functionals[k / 2], functions[k % 2]);
     TSL_TRY(one_case(what, section, card, host));
   }
 done:
@@ -260,6 +277,11 @@ tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host) {
                     host));
   TSL_TRY(one_field("water pbe, mixed",
                     WATER "  basis: def2-SVP\n  functional: pbe\n  precision: mixed\n" FIT END, 3,
+                    card, host));
+  TSL_TRY(one_field("water tpss, mixed",
+                    WATER "  basis: def2-SVP\n  functional: tpss\n  precision: mixed\n" FIT END, 3,
+                    card, host));
+  TSL_TRY(one_field("oxygen r2scan", OXYGEN "  basis: def2-SVP\n  functional: r2scan\n" FIT END, 2,
                     card, host));
   TSL_TRY(one_field("oxygen b3lyp", OXYGEN "  basis: def2-SVP\n  functional: b3lyp\n" END, 2, card,
                     host));

@@ -303,20 +303,6 @@ static void xc_destroy(tsl_problem *problem) {
   problem->own = NULL;
 }
 
-/** What no card computes, and no thread for it. */
-static tsl_err check_devices(const tsl_deck *deck, const tsl_problem *problem, const xc_params *p) {
-  tsl_err err = TSL_OK;
-  for (int r = 0; r < problem->n_devices; r++)
-    if (problem->devices[r].kind == TSL_GPU && p->gradient && p->functional.tau)
-      TSL_DECK_FAIL(
-          deck, "xc.functional",
-          "gradients of meta-GGAs are computed on sockets alone, and rank %d drives a card; "
-          "use run.device cpu, or another functional",
-          r);
-done:
-  return err;
-}
-
 static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   xc_deck s = {.basis = NULL};
@@ -331,7 +317,6 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_deck_check(deck, &s, talk == NULL || talk->protocol->deck_molecule));
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, talk, own, p));
-  TSL_TRY(check_devices(deck, problem, p));
   TSL_TRY(xc_cubes_plan(deck, &s.cube, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
   own->shares = s.hirshfeld;
   xc_root_algebra(p);

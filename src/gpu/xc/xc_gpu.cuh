@@ -34,7 +34,8 @@
  * all sums over functions of one point, the functional and the matrix of the basis double.
  *
  * Of the gradient (xc_cpu_gradient.h says what it is) it passes through: functions -> P -> X ->
- * density -> functional -> psi -> Z = psi P -> sums of atoms; always in double.
+ * density -> functional -> psi -> Z = psi P -> sums of atoms; always in double. X_k of meta-GGAs are
+ * kept until then.
  *
  * The sum of the pieces' matrices is kept as 64-bit integers (xc_gpu_matrix.cu) and energies as
  * one partial sum for each slice of points: results do not depend on the order of the units.
@@ -69,10 +70,13 @@ enum {
   XC_ROWS                            /**< of them all */
 };
 
+/** What a functional depends on beside the density: nothing, its gradient, tau too. */
+enum { XC_KIND_LOCAL, XC_KIND_GRADIENT, XC_KIND_TAU };
+
 /** Points of a group with their functions: a task of the kernels, in device memory. */
 typedef struct xc_piece {
   void *phi;      /**< R [4 or 1][pad][ld]: values, d/dx, d/dy, d/dz */
-  void *x;        /**< R [pad][ld]: X, later Z */
+  void *x;        /**< R [pad][ld]: X, later Z; of gradients of meta-GGAs [4][pad][ld]: X of phi */
   void *square;   /**< R [pad][pad]: P, later M */
   void *psi, *z;  /**< [pad][ld], of gradients beyond LDA: psi, and Z = psi P */
   int64_t first;  /**< its first point in the grid */
@@ -106,8 +110,8 @@ struct xc_shapes;
 /** Products of pieces: X = phi P, M = phi^T x, Z = psi P. */
 typedef enum xc_product { XC_PRODUCT_X, XC_PRODUCT_M, XC_PRODUCT_Z } xc_product;
 
-/** Pointers of a piece behind the pieces of a batch: blocks of phi, x, square, psi, z. */
-enum { XC_BLOCKS = 4, XC_PIECE_POINTERS = XC_BLOCKS + 4 };
+/** Pointers of a piece behind the pieces of a batch: blocks of phi and of x, square, psi, z. */
+enum { XC_BLOCKS = 4, XC_PIECE_POINTERS = 2 * XC_BLOCKS + 3 };
 
 /** How products are asked of cuBLAS: as measured to be faster (on an H200 doubles by buckets,
  *  floats in one call), all in one call, each bucket of equal shapes in a call, or each piece in a
@@ -209,6 +213,10 @@ static inline int64_t xc_blocks(const xc_gpu *w) {
 static inline int64_t xc_gradient_blocks(const xc_gpu *w) {
   return w->p->functional.gga ? 2 : 0;
 }
+/** Blocks of X that a piece has room for in phases of a task. */
+static inline int64_t xc_x_blocks(const xc_gpu *w, xc_task task) {
+  return w->p->functional.tau && task == XC_TASK_GRADIENT ? XC_BLOCKS : 1;
+}
 static inline int64_t xc_real_bytes(const xc_gpu *w) {
   return w->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
 }
@@ -224,6 +232,14 @@ static inline int64_t xc_block_bytes(const xc_gpu *w, const xc_group *g) {
 /** Block b of a piece's functions: 0 values, 1 to 3 their gradients. */
 static inline void *xc_block_of(const xc_gpu *w, const xc_piece *k, int b) {
   return (char *)k->phi + b * (int64_t)k->pad * k->ld * xc_real_bytes(w);
+}
+
+/** Where X of a block of phi begins, in blocks: with room for one block all are made there. */
+static inline int64_t xc_x_place(const xc_gpu *w, int b) {
+  return b < xc_x_blocks(w, w->task) ? b : 0;
+}
+static inline void *xc_x_of(const xc_gpu *w, const xc_piece *k, int b) {
+  return (char *)k->x + xc_x_place(w, b) * (int64_t)k->pad * k->ld * xc_real_bytes(w);
 }
 
 /** Pieces of a batch on the card, sorted by shape, and its arrays over points. */

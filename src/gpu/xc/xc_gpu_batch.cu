@@ -78,7 +78,8 @@ static double piece_bytes(const xc_gpu *w) {
     const int64_t n = std::min<int64_t>(group->n, XC_PIECE);
     const double ld = (double)xc_round_up(n, XC_LANES);
     const double pad = (double)xc_round_up(group->functions, XC_PAD);
-    const double blocks = (double)(xc_blocks(w) + 1 + (w->p->gradient ? xc_gradient_blocks(w) : 0));
+    const int64_t x = xc_x_blocks(w, w->p->gradient ? XC_TASK_GRADIENT : XC_TASK_ENERGY);
+    const double blocks = (double)(xc_blocks(w) + x + (w->p->gradient ? xc_gradient_blocks(w) : 0));
     most = std::max(most, 8 * (blocks * pad * ld + pad * pad + XC_ROWS * ld));
   }
   return most;
@@ -181,7 +182,7 @@ static need need_of(const xc_gpu *w, const xc_piece *k) {
   const int64_t real = xc_real_bytes(w), block = (int64_t)k->pad * k->ld * real;
   need all;
   all.phi = k->phi == NULL ? aligned(xc_blocks(w) * block) : 0;
-  all.x = aligned(block);
+  all.x = aligned(xc_x_blocks(w, w->task) * block);
   all.square = aligned((int64_t)k->pad * k->pad * real);
   all.slopes = w->task == XC_TASK_GRADIENT ? xc_gradient_blocks(w) * aligned(block) : 0;
   all.points = aligned(XC_ROWS * k->ld * 8);
@@ -250,9 +251,11 @@ static tsl_err upload_batch(xc_gpu *w, xc_batch *batch) {
   memcpy(w->staged, batch->host, bytes);
   for (size_t i = 0; i < n; i++) {
     const xc_piece *k = &batch->host[i];
-    void *const all[XC_PIECE_POINTERS - XC_BLOCKS] = {k->x, k->square, k->psi, k->z};
+    void *const all[] = {k->square, k->psi, k->z};
     for (int b = 0; b < xc_blocks(w); b++) to[b * n + i] = xc_block_of(w, k, b);
-    for (size_t a = XC_BLOCKS; a < XC_PIECE_POINTERS; a++) to[a * n + i] = all[a - XC_BLOCKS];
+    for (int b = 0; b < XC_BLOCKS; b++) to[(XC_BLOCKS + b) * n + i] = xc_x_of(w, k, b);
+    for (size_t a = 2 * XC_BLOCKS; a < XC_PIECE_POINTERS; a++)
+      to[a * n + i] = all[a - 2 * XC_BLOCKS];
   }
   TSL_CUDA_TRY(cudaMemcpyAsync(w->tasks.data, w->staged,
                                bytes + XC_PIECE_POINTERS * n * sizeof(void *),
@@ -286,11 +289,31 @@ done:
   return err;
 }
 
-/* X of a spin. */
+/* Blocks of phi that have products. */
+static int product_blocks(const xc_gpu *w) {
+  return w->p->functional.tau ? XC_BLOCKS : 1;
+}
+
+/* X of a spin and the density that comes of it, that of the values last. */
+static tsl_err compute_density(xc_gpu *w, const xc_batch *batch, int spin) {
+  tsl_err err = TSL_OK;
+  STEP(XC_STEP_GATHER, xc_gather_run(w, batch, spin));
+  for (int block = 1; block < product_blocks(w); block++) {
+    STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, block));
+    STEP(XC_STEP_DENSITY, xc_tau_run(w, batch, spin, block));
+  }
+  STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, 0));
+  STEP(XC_STEP_DENSITY, xc_density_run(w, batch, spin));
+done:
+  return err;
+}
+
+/* X of a spin again. */
 static tsl_err compute_x(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
   STEP(XC_STEP_GATHER, xc_gather_run(w, batch, spin));
-  STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, 0));
+  for (int block = 0; block < product_blocks(w); block++)
+    STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, block));
 done:
   return err;
 }
@@ -313,21 +336,12 @@ done:
 
 static tsl_err xc_gpu_batch_compute(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
-  const int blocks = w->p->functional.tau ? 4 : 1; /* of phi that have products */
   STEP(XC_STEP_FUNCTIONS, xc_functions_run(w, batch));
-  for (int s = 0; s < w->p->n_spin; s++) {
-    STEP(XC_STEP_GATHER, xc_gather_run(w, batch, s));
-    for (int block = 1; block < blocks; block++) {
-      STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, block));
-      STEP(XC_STEP_DENSITY, xc_tau_run(w, batch, s, block));
-    }
-    STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, 0));
-    STEP(XC_STEP_DENSITY, xc_density_run(w, batch, s));
-  }
+  for (int s = 0; s < w->p->n_spin; s++) TSL_TRY(compute_density(w, batch, s));
   STEP(XC_STEP_FUNCTIONAL, xc_functional_run(w, batch));
   if (w->task == XC_TASK_GRADIENT) return compute_gradient(w, batch);
   for (int s = 0; s < w->p->n_spin; s++) {
-    for (int block = 0; block < blocks; block++) {
+    for (int block = 0; block < product_blocks(w); block++) {
       STEP(XC_STEP_POTENTIAL, xc_potential_run(w, batch, s, block));
       STEP(XC_STEP_M, xc_product_run(w, batch, XC_PRODUCT_M, block));
     }

@@ -5,8 +5,6 @@
 #include "xc_fn.h"
 
 enum { BLOCK = XC_SLICE, WARP = 32, MIXED = -1 };
-/* KIND: what a functional depends on beside the density: nothing, sigma, tau too. */
-enum { LOCAL, GRADIENTS, META };
 
 /* Weights of a functional; MIXED: known when running. */
 template <int F> static __device__ __forceinline__ xc_mix mix_of(const xc_mix &mix) {
@@ -50,7 +48,7 @@ struct point {
 /* Energy and electrons go to sums. */
 template <int F, int KIND>
 static __device__ void do_restricted(point k, const xc_mix &mix, double sums[XC_N_INTEGRALS]) {
-  constexpr bool GGA = KIND >= GRADIENTS, TAU = KIND >= META;
+  constexpr bool GGA = KIND >= XC_KIND_GRADIENT, TAU = KIND >= XC_KIND_TAU;
   const double rho = k.density(0);
   const xc_rks_f64 o =
       xc_rks_point_f64(mix_of<F>(mix), rho, GGA ? k.sigma(0, 0) : 0, TAU ? k.tau(0) : 0);
@@ -63,7 +61,7 @@ static __device__ void do_restricted(point k, const xc_mix &mix, double sums[XC_
 
 template <int F, int KIND>
 static __device__ void do_polarised(point k, const xc_mix &mix, double sums[XC_N_INTEGRALS]) {
-  constexpr bool GGA = KIND >= GRADIENTS, TAU = KIND >= META;
+  constexpr bool GGA = KIND >= XC_KIND_GRADIENT, TAU = KIND >= XC_KIND_TAU;
   const double a = k.density(0), b = k.density(1);
   const xc_uks_f64 o =
       xc_uks_point_f64(mix_of<F>(mix), a, b, GGA ? k.sigma(0, 0) : 0, GGA ? k.sigma(0, 1) : 0,
@@ -213,8 +211,8 @@ tsl_err xc_functional_run(xc_gpu *w, const xc_batch *batch) {
     XC_OWN_LIST(X, )
 #undef X
   default:
-    return f->tau   ? run_own<MIXED, META>(w, batch)
-           : f->gga ? run_own<MIXED, GRADIENTS>(w, batch)
-                    : run_own<MIXED, LOCAL>(w, batch);
+    return f->tau   ? run_own<MIXED, XC_KIND_TAU>(w, batch)
+           : f->gga ? run_own<MIXED, XC_KIND_GRADIENT>(w, batch)
+                    : run_own<MIXED, XC_KIND_LOCAL>(w, batch);
   }
 }

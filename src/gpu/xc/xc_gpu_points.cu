@@ -41,15 +41,16 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
   for (int c = 1; c < N; c++) to[(2 + 3 * spin + c - 1) * stride] = 2 * factor * sum[c];
 }
 
-/* tau += factor sum x_i phi_i with X and phi of one component of the gradients. */
+/* tau += factor sum x_i phi_i with X, in its block, and phi of one component of the gradients. */
 template <class R>
 static __global__ void __launch_bounds__(WARPS *XC_LANES)
     tau_kernel(const xc_piece *pieces, double factor, double *arrays, int64_t stride, int spin,
-               int component) {
+               int component, int64_t place) {
   const xc_piece k = pieces[blockIdx.y];
   const int p = (int)(blockIdx.x * XC_LANES + threadIdx.x);
   const int64_t ld = k.ld, block = ld * k.pad;
-  const R *const x = (const R *)k.x + p, *const phi = (const R *)k.phi + component * block + p;
+  const R *const x = (const R *)k.x + place * block + p, *const phi = (const R *)k.phi +
+                                                                      component * block + p;
   double sum[1] = {};
   if (p >= k.ld) return;
 #pragma unroll 4
@@ -125,7 +126,8 @@ template <class R> static tsl_err tau(xc_gpu *w, const xc_batch *batch, int spin
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
   TSL_LAUNCH(tau_kernel<R>, grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
-             w->p->n_spin == 1 ? 1.0 : 0.5, batch->arrays, batch->stride, spin, component);
+             w->p->n_spin == 1 ? 1.0 : 0.5, batch->arrays, batch->stride, spin, component,
+             xc_x_place(w, component));
 done:
   return err;
 }

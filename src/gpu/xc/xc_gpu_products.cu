@@ -102,8 +102,8 @@ static tsl_err run_each(xc_gpu *w, const xc_batch *batch, xc_product which, int 
   const xc_piece *k = batch->host;
   for (int i = 0; i < s->buckets; i++)
     for (int n = 0; n < s->count[i]; n++, k++) {
-      const xc_factors<void *> f =
-          factors_of(xc_block_of(w, k, block), k->x, k->square, k->psi, k->z, which);
+      const xc_factors<void *> f = factors_of(xc_block_of(w, k, block), xc_x_of(w, k, block),
+                                              k->square, k->psi, k->z, which);
       TSL_BLAS_TRY(single(w->blas, s, i, (const R *)f.a, (const R *)f.b, (R *)f.c));
     }
 done:
@@ -117,9 +117,9 @@ static tsl_err run(xc_gpu *w, const xc_batch *batch, xc_product which, int block
   char *const pointers = (char *)w->tasks.data + (size_t)batch->n * sizeof(xc_piece);
   R **const all = (R **)pointers;
   const int64_t n = batch->n;
-  R **const other = all + XC_BLOCKS * n;
-  const xc_factors<R **> f =
-      factors_of(all + block * n, other, other + n, other + 2 * n, other + 3 * n, which);
+  R **const other = all + 2 * XC_BLOCKS * n;
+  const xc_factors<R **> f = factors_of(all + block * n, all + (XC_BLOCKS + block) * n, other,
+                                        other + n, other + 2 * n, which);
   int64_t at = 0;
   set_shapes(s, batch, which == XC_PRODUCT_M, which == XC_PRODUCT_M && block > 0);
   if (w->calls == XC_CALLS_EACH) return run_each<R>(w, batch, which, block);
