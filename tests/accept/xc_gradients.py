@@ -30,7 +30,8 @@ def deck(case, task="gradient", grid=None, **more):
     if "charges" in case:
         lines = [" ".join(repr(number) for number in (*at, q)) for at, q in case["charges"]]
         molecule["charges"] = suite.write("charges.txt", "\n".join(lines) + "\n")
-    points = dict(grid or {"radial": 75, "angular": 302, "pruning": "none", "scheme": "becke"})
+    radial, angular = case.get("grid", (75, 302))
+    points = dict(grid or {"radial": radial, "angular": angular, "pruning": "none", "scheme": "becke"})
     if task == "gradient":
         points["response"] = case.get("response", False)
     section = {"task": task, "molecule": molecule, "basis": case["basis"], "functional": case["functional"],

@@ -132,8 +132,7 @@ static tsl_err truth_functionals(void) {
   char section[2048], what[96];
   for (size_t k = 0; k < sizeof names / sizeof *names; k++)
     for (int spin = 0; spin < 2; spin++) {
-      xc_functional found;
-      if (xc_functional_find(names[k], XC_SOURCE_AUTO, &found) != TSL_OK) {
+      if (!xc_known(names[k])) {
         printf("%s is skipped: no libxc\n", names[k]);
         continue;
       }
@@ -267,7 +266,7 @@ static tsl_err compare_phases(const char *what, xc_made *made, tsl_worker *mine,
                               xc_outcome *a, xc_outcome *b) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(&made->problem);
-  const int64_t spins = p->functional.exchange != 0 ? p->n_spin : 0;
+  const int64_t spins = xc_functional_exact(&p->functional) ? p->n_spin : 0;
   for (int phase = 0; phase < (p->fitted ? 4 : 2); phase++) {
     TSL_TRY(xc_phase(tsl_backend_find(&tsl_platform_gpu, "xc"), mine, made, phase, GROUPS | BATCHES,
                      XC_ORDER_GIVEN, 5, a));
@@ -486,6 +485,9 @@ static tsl_err test_scf(void) {
   TSL_TRY(
       one_field("water", WATER "  basis: def2-SVP\n  functional: pbe\n  coulomb: fitted\n" TIGHT));
   TSL_TRY(one_field("oxygen", OXYGEN "  basis: STO-3G\n  functional: b3lyp\n" TIGHT));
+  if (xc_known("cam-b3lyp"))
+    TSL_TRY(one_field("water, two operators",
+                      WATER "  basis: def2-SVP\n  functional: cam-b3lyp\n" TIGHT));
 done:
   return err;
 }

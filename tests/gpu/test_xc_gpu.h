@@ -16,6 +16,12 @@
   "0 0; C -0.69575 -1.205074 0; C 0.69575 -1.205074 0; H 2.4715 0 0; H 1.23575 2.140382 0; H " \
   "-1.23575 2.140382 0; H -2.4715 0 0; H -1.23575 -2.140382 0; H 1.23575 -2.140382 0'}\n"
 
+/** Does this build know a functional, which may be one of libxc? */
+static inline bool xc_known(const char *functional) {
+  xc_functional found;
+  return xc_functional_find(functional, XC_SOURCE_AUTO, &found) == TSL_OK;
+}
+
 /** Write a basis with even-tempered shells up to g on hydrogen and oxygen into a new file. */
 tsl_err xc_write_basis(char path[64]);
 

@@ -141,58 +141,54 @@ done:
 static tsl_err molecules(const tsl_device *card, const tsl_device *host) {
   tsl_err err = TSL_OK;
   static const struct {
-    const char *what, *section, *libxc; /* libxc: its functional, where this build has it */
+    const char *what, *functional, *section;
   } cases[] = {
-      {"water pbe, fitted", WATER "  basis: def2-SVP\n  functional: pbe\n" FIT SMALL},
-      {"water svwn5, Becke", WATER "  basis: def2-SVP\n  functional: svwn5\n" FIT BECKE},
-      {"water pbe, the grid at rest", WATER "  basis: def2-SVP\n  functional: pbe\n" FIT
-                                            "  grid: {radial: 12, angular: 26, response: no}\n"},
-      {"water b3lyp, exact", WATER "  basis: def2-SVP\n  functional: b3lyp\n" SMALL},
-      {"water pbe, exact Coulomb", WATER "  basis: 6-31G*\n  functional: pbe\n" SMALL},
-      {"water pbe0, fitted Coulomb", WATER "  basis: def2-SVP\n  functional: pbe0\n" FIT SMALL},
-      {"water pbe0, fitted exchange",
-       WATER "  basis: def2-SVP\n  functional: pbe0\n  exchange: fitted\n" FIT SMALL},
-      {"a triplet, pbe", OXYGEN "  basis: def2-TZVP\n  functional: pbe\n" FIT SMALL},
-      {"a triplet, svwn5", OXYGEN "  basis: def2-SVP\n  functional: svwn5\n" FIT SMALL},
-      {"a triplet, b3lyp exact", OXYGEN "  basis: def2-TZVP\n  functional: b3lyp\n" SMALL},
-      {"a functional of libxc", OXYGEN "  basis: def2-SVP\n  functional: b97_d\n" FIT SMALL,
-       "b97_d"},
-      {"water tpss, fitted", WATER "  basis: def2-SVP\n  functional: tpss\n" FIT SMALL},
-      {"water r2scan0, exact", WATER "  basis: def2-TZVP\n  functional: r2scan0\n" SMALL},
-      {"water tpss, the grid at rest", WATER "  basis: def2-SVP\n  functional: tpss\n" FIT
-                                             "  grid: {radial: 12, angular: 26, response: no}\n"},
-      {"a triplet, tpss", OXYGEN "  basis: def2-TZVP\n  functional: tpss\n" FIT SMALL},
-      {"a triplet, tpss, the grid at rest",
-       OXYGEN "  basis: def2-SVP\n  functional: tpss\n" FIT
-              "  grid: {radial: 12, angular: 26, response: no}\n"},
-      {"benzene tpss, Becke", BENZENE "  basis: def2-SVP\n  functional: tpss\n" FIT BECKE},
-      {"water of libxc, tau", WATER "  basis: def2-SVP\n  functional: m06-2x\n" SMALL, "m06-2x"},
-      {"a triplet of libxc, tau", OXYGEN "  basis: def2-SVP\n  functional: m06-2x\n" SMALL,
-       "m06-2x"},
-      {"iron oxide tpss", IRON "  basis: def2-SVP\n  functional: tpss\n" FIT SMALL},
-      {"reproducible, tpss",
-       OXYGEN "  basis: def2-SVP\n  functional: tpss\n  reproducible: yes\n" FIT SMALL},
-      {"Cartesian functions", WATER
-       "  basis: DZVP\n  functions: cartesian\n  functional: pbe\n  fitting: DZVP-fit\n" FIT SMALL},
-      {"iron oxide pbe", IRON "  basis: def2-TZVP\n  functional: pbe\n" FIT SMALL},
-      {"iron oxide b3lyp exact", IRON "  basis: def2-SVP\n  functional: b3lyp\n" SMALL},
-      {"benzene pbe", BENZENE "  basis: def2-SVP\n  functional: pbe\n" FIT SMALL},
-      {"benzene b3lyp exact", BENZENE "  basis: 6-31G*\n  functional: b3lyp\n" SMALL},
-      {"reproducible", OXYGEN "  basis: STO-3G\n  functional: b3lyp\n  reproducible: yes\n" SMALL},
-      {"reproducible, fitted",
-       BENZENE "  basis: def2-SVP\n  functional: pbe\n  reproducible: yes\n" FIT SMALL},
-      {"a triplet, fitted exchange",
-       OXYGEN "  basis: def2-TZVP\n  functional: b3lyp\n  exchange: fitted\n" FIT SMALL},
-      {"Cartesian functions, fitted exchange",
-       WATER "  basis: 6-31G*\n  functional: pbe0\n  functions: cartesian\n  exchange: fitted\n" FIT
-           SMALL}};
+      {"water pbe, fitted", "pbe", WATER "  basis: def2-SVP\n" FIT SMALL},
+      {"water svwn5, Becke", "svwn5", WATER "  basis: def2-SVP\n" FIT BECKE},
+      {"water pbe, the grid at rest", "pbe",
+       WATER "  basis: def2-SVP\n" FIT "  grid: {radial: 12, angular: 26, response: no}\n"},
+      {"water b3lyp, exact", "b3lyp", WATER "  basis: def2-SVP\n" SMALL},
+      {"water pbe, exact Coulomb", "pbe", WATER "  basis: 6-31G*\n" SMALL},
+      {"water pbe0, fitted Coulomb", "pbe0", WATER "  basis: def2-SVP\n" FIT SMALL},
+      {"water pbe0, fitted exchange", "pbe0",
+       WATER "  basis: def2-SVP\n  exchange: fitted\n" FIT SMALL},
+      {"a triplet, pbe", "pbe", OXYGEN "  basis: def2-TZVP\n" FIT SMALL},
+      {"a triplet, svwn5", "svwn5", OXYGEN "  basis: def2-SVP\n" FIT SMALL},
+      {"a triplet, b3lyp exact", "b3lyp", OXYGEN "  basis: def2-TZVP\n" SMALL},
+      {"a functional of libxc", "b97_d", OXYGEN "  basis: def2-SVP\n" FIT SMALL},
+      {"water tpss, fitted", "tpss", WATER "  basis: def2-SVP\n" FIT SMALL},
+      {"water r2scan0, exact", "r2scan0", WATER "  basis: def2-TZVP\n" SMALL},
+      {"water tpss, the grid at rest", "tpss",
+       WATER "  basis: def2-SVP\n" FIT "  grid: {radial: 12, angular: 26, response: no}\n"},
+      {"a triplet, tpss", "tpss", OXYGEN "  basis: def2-TZVP\n" FIT SMALL},
+      {"a triplet, tpss, the grid at rest", "tpss",
+       OXYGEN "  basis: def2-SVP\n" FIT "  grid: {radial: 12, angular: 26, response: no}\n"},
+      {"benzene tpss, Becke", "tpss", BENZENE "  basis: def2-SVP\n" FIT BECKE},
+      {"water of libxc, tau", "m06-2x", WATER "  basis: def2-SVP\n" SMALL},
+      {"a triplet of libxc, tau", "m06-2x", OXYGEN "  basis: def2-SVP\n" SMALL},
+      {"water cam-b3lyp, exact", "cam-b3lyp", WATER "  basis: def2-TZVP\n" SMALL},
+      {"water lc-wpbe, fitted Coulomb", "lc-wpbe", WATER "  basis: def2-SVP\n" FIT SMALL},
+      {"a triplet, wb97x exact", "wb97x", OXYGEN "  basis: def2-SVP\n" SMALL},
+      {"benzene hse06", "hse06", BENZENE "  basis: 6-31G*\n" SMALL},
+      {"iron oxide tpss", "tpss", IRON "  basis: def2-SVP\n" FIT SMALL},
+      {"reproducible, tpss", "tpss", OXYGEN "  basis: def2-SVP\n  reproducible: yes\n" FIT SMALL},
+      {"Cartesian functions", "pbe",
+       WATER "  basis: DZVP\n  functions: cartesian\n  fitting: DZVP-fit\n" FIT SMALL},
+      {"iron oxide pbe", "pbe", IRON "  basis: def2-TZVP\n" FIT SMALL},
+      {"iron oxide b3lyp exact", "b3lyp", IRON "  basis: def2-SVP\n" SMALL},
+      {"benzene pbe", "pbe", BENZENE "  basis: def2-SVP\n" FIT SMALL},
+      {"benzene b3lyp exact", "b3lyp", BENZENE "  basis: 6-31G*\n" SMALL},
+      {"reproducible", "b3lyp", OXYGEN "  basis: STO-3G\n  reproducible: yes\n" SMALL},
+      {"reproducible, fitted", "pbe", BENZENE "  basis: def2-SVP\n  reproducible: yes\n" FIT SMALL},
+      {"a triplet, fitted exchange", "b3lyp",
+       OXYGEN "  basis: def2-TZVP\n  exchange: fitted\n" FIT SMALL},
+      {"Cartesian functions, fitted exchange", "pbe0",
+       WATER "  basis: 6-31G*\n  functions: cartesian\n  exchange: fitted\n" FIT SMALL}};
   char section[2048];
-  xc_functional found;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    if (cases[k].libxc != NULL &&
-        xc_functional_find(cases[k].libxc, XC_SOURCE_AUTO, &found) != TSL_OK)
-      continue;
-    (void)snprintf(section, sizeof section, "%s  task: gradient\n", cases[k].section);
+    if (!xc_known(cases[k].functional)) continue;
+    (void)snprintf(section, sizeof section, "%s  functional: %s\n  task: gradient\n",
+                   cases[k].section, cases[k].functional);
     TSL_TRY(one_case(cases[k].what, section, card, host));
   }
 done:
@@ -203,10 +199,10 @@ done:
 static tsl_err degrees(const tsl_device *card, const tsl_device *host) {
   tsl_err err = TSL_OK;
   static const char *const functions[] = {"spherical", "cartesian"};
-  static const char *const functionals[] = {"pbe", "pbe0", "tpss"};
+  static const char *const functionals[] = {"pbe", "pbe0", "tpss", "cam-b3lyp"};
   char path[64] = "", section[2048], what[96];
   TSL_TRY(xc_write_basis(path));
-  for (int k = 0; k < 6; k++) {
+  for (int k = 0; k < (xc_known("cam-b3lyp") ? 8 : 6); k++) {
     (void)snprintf(section, sizeof section,
                    WATER "  basis: %s\n  functions: %s\n  functional: %s\n%s%s%s"
                          "  task: gradient\n" SMALL,
@@ -283,6 +279,10 @@ tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host) {
                     card, host));
   TSL_TRY(one_field("oxygen r2scan", OXYGEN "  basis: def2-SVP\n  functional: r2scan\n" FIT END, 2,
                     card, host));
+  if (xc_known("wb97x"))
+    TSL_TRY(one_field("oxygen wb97x, mixed",
+                      OXYGEN "  basis: def2-SVP\n  functional: wb97x\n  precision: mixed\n" END, 2,
+                      card, host));
   TSL_TRY(one_field("oxygen b3lyp", OXYGEN "  basis: def2-SVP\n  functional: b3lyp\n" END, 2, card,
                     host));
   TSL_TRY(one_field("water pbe0, fitted exchange",

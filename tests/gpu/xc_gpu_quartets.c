@@ -36,7 +36,7 @@ static tsl_err compare_calls(const char *what, xc_made *made, tsl_worker *card, 
                              const xc_outcome *theirs, xc_outcome *mine) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(&made->problem);
-  const int64_t spins = p->functional.exchange != 0 ? p->n_spin : 0;
+  const int64_t spins = xc_functional_exact(&p->functional) ? p->n_spin : 0;
   TSL_TRY(xc_phase(tsl_backend_find(&tsl_platform_gpu, "xc"), card, made, 0, 1 << XC_UNIT_FOCK,
                    call % 2 ? XC_ORDER_GIVEN : XC_ORDER_TURNED, call, mine));
   const double j = off_by(mine->coulomb, theirs->coulomb, !p->fitted, p->n);
@@ -117,7 +117,7 @@ done:
 }
 
 /* Shells of degrees l at four places, as far from one another as their exponents are wide. Atoms
- * keep 0.1 angstrom. */
+ * keep 0.1 angstrom. K of 1 / r, and of it and erf(omega r) / r where libxc says of how much. */
 static tsl_err one_class(const int l[4], const exponents *range, const tsl_device *card,
                          const tsl_device *host) {
   tsl_err err = TSL_OK;
@@ -128,9 +128,10 @@ static tsl_err one_class(const int l[4], const exponents *range, const tsl_devic
     (void)snprintf(
         section, sizeof section,
         "  molecule: {atoms: 'H 0 0 0; He %g %g %g; Li %g %g %g; Be %g %g %g', charge: "
-        "8}\n  basis: %s\n  functions: %s\n  functional: pbe0\n  threshold: 1e-16\n" NO_GRID,
+        "8}\n  basis: %s\n  functions: %s\n  functional: %s\n  threshold: 1e-16\n" NO_GRID,
         0.3 * wide, -0.5 * wide, 0.9 * wide, -1.1 * wide, 0.4 * wide, 0.2 * wide, 0.7 * wide,
-        1.2 * wide, -0.8 * wide, path, cartesian ? "cartesian" : "spherical");
+        1.2 * wide, -0.8 * wide, path, cartesian ? "cartesian" : "spherical",
+        cartesian && xc_known("cam-b3lyp") ? "cam-b3lyp" : "pbe0");
     (void)snprintf(what, sizeof what, "(%c%c|%c%c) %s", LETTER[l[0]], LETTER[l[1]], LETTER[l[2]],
                    LETTER[l[3]], range->what);
     TSL_TRY(one_case(what, section, false, card, host));
@@ -178,25 +179,28 @@ done:
 tsl_err xc_test_quartets(const tsl_device *card, const tsl_device *host) {
   tsl_err err = TSL_OK;
   static const struct {
-    const char *what, *section;
+    const char *what, *functional, *section;
   } cases[] = {
-      {"water STO-3G", WATER "  basis: STO-3G\n  functional: pbe0\n"},
-      {"water def2-SVP", WATER "  basis: def2-SVP\n  functional: pbe0\n"},
-      {"water def2-SVP, J alone", WATER "  basis: def2-SVP\n  functional: pbe\n"},
-      {"water def2-SVP, K alone",
-       WATER "  basis: def2-SVP\n  functional: pbe0\n  coulomb: fitted\n"},
-      {"oxygen def2-SVP, two spins", OXYGEN "  basis: def2-SVP\n  functional: b3lyp5\n"},
-      {"water def2-TZVP", WATER "  basis: def2-TZVP\n  functional: pbe0\n"},
-      {"water def2-TZVP, Cartesian",
-       WATER "  basis: def2-TZVP\n  functions: cartesian\n  functional: pbe0\n"},
-      {"iron oxide def2-TZVP",
-       "  molecule: {atoms: 'Fe 0 0 0; O 0.3 0.2 1.58', multiplicity: 5}\n  basis: def2-TZVP\n  "
-       "functional: pbe0\n"},
-      {"benzene 6-31G*", BENZENE "  basis: 6-31G*\n  functional: pbe0\n"},
-      {"benzene def2-SVP", BENZENE "  basis: def2-SVP\n  functional: pbe0\n"}};
+      {"water STO-3G", "pbe0", WATER "  basis: STO-3G\n"},
+      {"water def2-SVP", "pbe0", WATER "  basis: def2-SVP\n"},
+      {"water def2-SVP, J alone", "pbe", WATER "  basis: def2-SVP\n"},
+      {"water def2-SVP, K alone", "pbe0", WATER "  basis: def2-SVP\n  coulomb: fitted\n"},
+      {"oxygen def2-SVP, two spins", "b3lyp5", OXYGEN "  basis: def2-SVP\n"},
+      {"water def2-TZVP", "pbe0", WATER "  basis: def2-TZVP\n"},
+      {"water def2-TZVP, Cartesian", "pbe0", WATER "  basis: def2-TZVP\n  functions: cartesian\n"},
+      {"iron oxide def2-TZVP", "pbe0",
+       "  molecule: {atoms: 'Fe 0 0 0; O 0.3 0.2 1.58', multiplicity: 5}\n  basis: def2-TZVP\n"},
+      {"benzene 6-31G*", "pbe0", BENZENE "  basis: 6-31G*\n"},
+      {"benzene def2-SVP", "pbe0", BENZENE "  basis: def2-SVP\n"},
+      {"water cam-b3lyp", "cam-b3lyp", WATER "  basis: def2-TZVP\n"},
+      {"oxygen hse06, two spins", "hse06", OXYGEN "  basis: def2-SVP\n"},
+      {"water lc-wpbe, K alone", "lc-wpbe", WATER "  basis: def2-SVP\n  coulomb: fitted\n"},
+      {"benzene lc-wpbe", "lc-wpbe", BENZENE "  basis: 6-31G*\n"}};
   char section[2048];
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    (void)snprintf(section, sizeof section, "%s" NO_GRID, cases[k].section);
+    if (!xc_known(cases[k].functional)) continue;
+    (void)snprintf(section, sizeof section, "%s  functional: %s\n" NO_GRID, cases[k].section,
+                   cases[k].functional);
     TSL_TRY(one_case(cases[k].what, section, true, card, host));
   }
   TSL_TRY(quartets_to_g(card, host));

@@ -403,9 +403,9 @@ tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs);
 
 /* ----------------------------------------------------------------- quartets */
 
-/** Are J and K of quartets the card's, as far as its kernels go? They are of 1 / r. */
+/** Are J and K of quartets the card's, as far as its kernels go? */
 static inline bool xc_quartets_on_card(const xc_params *p) {
-  return xc_has_quartets(p) && !p->reproducible && p->functional.far == 0;
+  return xc_has_quartets(p) && !p->reproducible;
 }
 /** Lists and memory of exact J and K on the card; nothing when they are not the card's.
  *  @return TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY; TSL_ERR_INPUT: more of something than an int */

@@ -74,7 +74,7 @@ static __device__ __forceinline__ void xc_slope_density(const xc_quartet_task &k
       g[e * S::ND + f] = k.total != NULL ? of_j * __ldg(k.total + (c + e) * n + d + f) : 0;
 #pragma unroll 1
   for (int s = 0; s < 2; s++) {
-    const double *const density = k.spin[s], of_k = -2 * q.times * k.share;
+    const double *const density = k.spin[s], of_k = -2 * q.times * k.weight;
     if (density == NULL) continue;
 #pragma unroll
     for (int e = 0; e < S::ROWS; e++) {
@@ -265,7 +265,7 @@ static __device__ __forceinline__ void xc_slope_alone(const xc_quartet_task &k, 
     const xc_quartet_two bra = k.twos[i], ket = k.twos[j];
     const xc_slope_exponents two = xc_slope_load(k, i, j);
     xc_quartet_core core;
-    xc_quartet_meet(&bra, &ket, &core);
+    xc_quartet_meet(&bra, &ket, k.spread, &core);
 #pragma unroll 1
     for (int r = 0; r < S::ROOTS; r++) {
       double g[3 * S::I * S::K], y, w;
@@ -321,7 +321,7 @@ static __device__ __forceinline__ void xc_slope_share(const xc_quartet_task &k, 
   const int r = item / 3, x = item % 3;
   xc_quartet_core core;
   double y, w;
-  xc_quartet_meet(&bra, &ket, &core);
+  xc_quartet_meet(&bra, &ket, k.spread, &core);
   xc_rys(k.rys, S::ROOTS, r, core.t, &y, &w);
   xc_quartet_item<LA + 1, LB, LC + 1, LD>(q, bra, ket, core, y, w, x,
                                           g + (x * S::ROOTS + r) * S::I * S::K);

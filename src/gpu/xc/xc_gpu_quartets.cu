@@ -34,6 +34,8 @@ struct xc_quartets {
   tsl_gpu_buffer total, spin[2];       /* densities of monomials; empty: none is asked for */
   tsl_gpu_buffer coulomb, exchange[2]; /* sums likewise */
   tsl_gpu_buffer bras;                 /* pairs of shells of a call */
+  xc_operator operators[XC_MOST_OPERATORS];
+  int n_operators;
   xc_quartet_lane lanes[LANES];
   cudaEvent_t begun; /* of a call */
   tsl_gpu_timer timer;
@@ -125,6 +127,7 @@ tsl_err xc_quartets_open(xc_gpu *w) {
   if (!xc_quartets_on_card(w->p)) goto done;
   q = w->quartets = (xc_quartets *)calloc(1, sizeof *w->quartets);
   if (q == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for lists of quartets");
+  q->n_operators = xc_operators_of(w->p, q->operators);
   TSL_TRY(tsl_gpu_timer_create(&q->timer));
   TSL_TRY(xc_quartet_lists_create(&w->view.orbital, &w->view.pairs, &q->lists));
   if (q->lists.n == 0) goto done;
@@ -323,23 +326,29 @@ static xc_quartet_run run_of(const xc_gpu *w, int first, int second) {
   return (low ? xc_quartet_low : xc_quartet_high)(first, second);
 }
 
-static xc_quartet_task task_of(const xc_gpu *w, const xc_quartet_lane *lane) {
+/* J is of 1 / r; K of each operator counts by its weight. */
+static xc_quartet_task task_of(const xc_gpu *w, const xc_quartet_lane *lane,
+                               const xc_operator *which) {
   const xc_quartets *q = w->quartets;
+  const bool gradient = w->task == XC_TASK_GRADIENT;
   xc_quartet_task task = {};
   task.pairs = (const xc_quartet_pair *)q->pairs.data;
   task.twos = (const xc_quartet_two *)q->twos.data;
   task.list = (const int2 *)lane->list.data;
   task.count = (const unsigned *)lane->count.data;
   task.rys = (const double *)q->rys.data;
-  task.total = (const double *)q->total.data, task.coulomb = (double *)q->coulomb.data;
-  for (int s = 0; s < 2; s++) {
+  if (which->omega == 0) task.total = (const double *)q->total.data;
+  task.coulomb = (double *)q->coulomb.data;
+  for (int s = 0; s < 2 && which->weight != 0; s++) {
     task.spin[s] = (const double *)q->spin[s].data;
     task.exchange[s] = (double *)q->exchange[s].data;
   }
   task.n = (int)q->lists.n_monomials;
   task.alpha = (const double *)q->alpha.data;
   task.gradient = (double *)w->gradient.integrals.data;
-  task.share = w->p->functional.exchange * (w->p->n_spin == 1 ? 2 : 1);
+  task.spread = which->omega > 0 ? 1 / (which->omega * which->omega) : 0;
+  task.weight = which->weight;
+  if (gradient) task.weight *= xc_functional_share(&w->p->functional) * (w->p->n_spin == 1 ? 2 : 1);
   task.n_gradient = (int)(3 * w->p->n_atoms), task.copies = XC_GRADIENT_COPIES;
   return task;
 }
@@ -359,10 +368,11 @@ static xc_screen_task screen_of(const xc_gpu *w, const xc_quartet_lane *lane,
 }
 
 /* Quartets of two sets of pairs: as many rows at a time as the list takes. */
-static tsl_err run_sets(xc_gpu *w, const xc_quartet_lane *lane, xc_screen_set rows,
-                        xc_screen_set columns, bool column_bra, xc_quartet_run run) {
+static tsl_err run_sets(xc_gpu *w, const xc_quartet_lane *lane, const xc_operator *which,
+                        xc_screen_set rows, xc_screen_set columns, bool column_bra,
+                        xc_quartet_run run) {
   tsl_err err = TSL_OK;
-  xc_quartet_task task = task_of(w, lane);
+  xc_quartet_task task = task_of(w, lane, which);
   xc_screen_task screen = screen_of(w, lane, &task);
   const int32_t n = rows.n;
   if (n == 0 || columns.n == 0) goto done;
@@ -390,8 +400,8 @@ typedef struct bra_sets {
 
 /* Two classes in the order that has a kernel: bras of the first with all of the second, then all of
  * the first with bras of the second. */
-static tsl_err run_classes(xc_gpu *w, const xc_quartet_lane *lane, const bra_sets *bras, int first,
-                           int second) {
+static tsl_err run_classes(xc_gpu *w, const xc_quartet_lane *lane, const xc_operator *which,
+                           const bra_sets *bras, int first, int second) {
   tsl_err err = TSL_OK;
   const xc_quartet_lists *l = &w->quartets->lists;
   const xc_quartet_run run = run_of(w, first, second);
@@ -400,8 +410,8 @@ static tsl_err run_classes(xc_gpu *w, const xc_quartet_lane *lane, const bra_set
     const int c = k == 0 ? first : second;
     all[k] = {NULL, (int32_t)l->first[c], (int32_t)(l->first[c + 1] - l->first[c])};
   }
-  TSL_TRY(run_sets(w, lane, bras->of[first], all[1], false, run));
-  if (first != second) TSL_TRY(run_sets(w, lane, all[0], bras->of[second], true, run));
+  TSL_TRY(run_sets(w, lane, which, bras->of[first], all[1], false, run));
+  if (first != second) TSL_TRY(run_sets(w, lane, which, all[0], bras->of[second], true, run));
 done:
   return err;
 }
@@ -415,18 +425,27 @@ static void list_bras(const xc_quartet_lists *l, const tsl_unit *units, int64_t 
   std::sort(bras->begin(), bras->end());
 }
 
-/* All pairs of classes, those of one lane after another; the worker's stream goes on after all. */
-static tsl_err run_lanes(xc_gpu *w, const bra_sets *bras) {
+/* All pairs of classes of an operator, those of one lane after another. */
+static tsl_err run_operator(xc_gpu *w, const xc_operator *which, const bra_sets *bras) {
   tsl_err err = TSL_OK;
   xc_quartets *q = w->quartets;
   int next = 0;
-  TSL_CUDA_TRY(cudaEventRecord(q->begun, w->stream));
-  for (const xc_quartet_lane &lane : q->lanes)
-    TSL_CUDA_TRY(cudaStreamWaitEvent(lane.stream, q->begun, 0));
   for (int first = 0; first < XC_QUARTET_CLASSES; first++)
     for (int second = 0; second < XC_QUARTET_CLASSES; second++)
       if (run_of(w, first, second) != NULL)
-        TSL_TRY(run_classes(w, &q->lanes[next++ % LANES], bras, first, second));
+        TSL_TRY(run_classes(w, &q->lanes[next++ % LANES], which, bras, first, second));
+done:
+  return err;
+}
+
+/* All operators; the worker's stream goes on after all. */
+static tsl_err run_lanes(xc_gpu *w, const bra_sets *bras) {
+  tsl_err err = TSL_OK;
+  xc_quartets *q = w->quartets;
+  TSL_CUDA_TRY(cudaEventRecord(q->begun, w->stream));
+  for (const xc_quartet_lane &lane : q->lanes)
+    TSL_CUDA_TRY(cudaStreamWaitEvent(lane.stream, q->begun, 0));
+  for (int k = 0; k < q->n_operators; k++) TSL_TRY(run_operator(w, &q->operators[k], bras));
   for (const xc_quartet_lane &lane : q->lanes) {
     TSL_CUDA_TRY(cudaEventRecord(lane.done, lane.stream));
     TSL_CUDA_TRY(cudaStreamWaitEvent(w->stream, lane.done, 0));

@@ -40,9 +40,10 @@ typedef struct xc_quartet_task {
   const double *total;   /**< density of J; NULL: no J */
   const double *spin[2]; /**< densities of K; NULL: none */
   double *coulomb, *exchange[2];
+  double spread;       /**< 1 / omega^2 of erf(omega r) / r; 0: 1 / r */
+  double weight;       /**< of K; of derivatives times the spins that a density stands for */
   const double *alpha; /**< [twos] exponents at A, of derivatives; this and what follows */
   double *gradient;    /**< [copies][n_gradient] */
-  double share;        /**< of exact exchange, times the spins that a density stands for */
   int n_gradient, copies;
   int64_t most; /**< that *count can be */
   int n;        /**< monomials */
@@ -142,7 +143,7 @@ static __device__ __forceinline__ void xc_quartet_alone(const xc_quartet_task &k
     for (int j = 0; j < q.ket.n; j++) {
       const xc_quartet_two ket = k.twos[q.ket.first + j];
       xc_quartet_core core;
-      xc_quartet_meet(&bra, &ket, &core);
+      xc_quartet_meet(&bra, &ket, k.spread, &core);
 #pragma unroll 1
       for (int r = 0; r < S::ROOTS; r++) {
         double g[3 * S::I * S::K], y, w;
@@ -166,7 +167,7 @@ xc_quartet_share(const xc_quartet_task &k, const xc_quartet &q, int pair, int it
   const int r = item / 3, x = item % 3;
   xc_quartet_core core;
   double y, w;
-  xc_quartet_meet(&bra, &ket, &core);
+  xc_quartet_meet(&bra, &ket, k.spread, &core);
   xc_rys(k.rys, S::ROOTS, r, core.t, &y, &w);
   xc_quartet_item<LA, LB, LC, LD>(q, bra, ket, core, y, w, x, g + (x * S::ROOTS + r) * S::I * S::K);
 }
@@ -242,32 +243,35 @@ xc_quartet_coulomb(const xc_quartet_task &k, const xc_quartet &q, int me, const 
 /** Likewise of K of a spin: pairs (a, c), (a, d), (b, c), (b, d). */
 template <class S, int SPINS>
 static __device__ __forceinline__ void
-xc_quartet_exchange(const xc_quartet &q, int n, int me, const double *v, const double *density,
-                    int spin, double *to, xc_quartet_sums<S, SPINS> *sums) {
+xc_quartet_exchange(const xc_quartet_task &task, const xc_quartet &q, int me, const double *v,
+                    int spin, xc_quartet_sums<S, SPINS> *sums) {
+  const double *const density = task.spin[spin], times = q.times * task.weight;
+  double *const to = task.exchange[spin];
+  const int n = task.n;
   const int a = q.bra.at_a, b = q.bra.at_b, c = q.ket.at_a, d = q.ket.at_b;
   constexpr int AB = S::NB * S::NKL;
 #pragma unroll
   for (int e = 0, o = me; e < sums->AC; e++, o += S::GROUP)
     if (o < S::NA * S::NC)
       sums->ac[spin][e] +=
-          q.times * xc_quartet_contract<S::NB, S::ND>(v + o / S::NC * AB + o % S::NC * S::ND,
-                                                      S::NKL, 1, density + b * n + d, n);
+          times * xc_quartet_contract<S::NB, S::ND>(v + o / S::NC * AB + o % S::NC * S::ND, S::NKL,
+                                                    1, density + b * n + d, n);
 #pragma unroll
   for (int e = 0, o = me; e < sums->BC; e++, o += S::GROUP)
     if (o < S::NB * S::NC)
       sums->bc[spin][e] +=
-          q.times * xc_quartet_contract<S::NA, S::ND>(v + o / S::NC * S::NKL + o % S::NC * S::ND,
-                                                      AB, 1, density + a * n + d, n);
+          times * xc_quartet_contract<S::NA, S::ND>(v + o / S::NC * S::NKL + o % S::NC * S::ND, AB,
+                                                    1, density + a * n + d, n);
 #pragma unroll
   for (int o = me; o < S::NA * S::ND; o += S::GROUP)
     atomicAdd(to + (a + o / S::ND) * n + d + o % S::ND,
-              q.times * xc_quartet_contract<S::NB, S::NC>(v + o / S::ND * AB + o % S::ND, S::NKL,
-                                                          S::ND, density + b * n + c, n));
+              times * xc_quartet_contract<S::NB, S::NC>(v + o / S::ND * AB + o % S::ND, S::NKL,
+                                                        S::ND, density + b * n + c, n));
 #pragma unroll
   for (int o = me; o < S::NB * S::ND; o += S::GROUP)
     atomicAdd(to + (b + o / S::ND) * n + d + o % S::ND,
-              q.times * xc_quartet_contract<S::NA, S::NC>(v + o / S::ND * S::NKL + o % S::ND, AB,
-                                                          S::ND, density + a * n + c, n));
+              times * xc_quartet_contract<S::NA, S::NC>(v + o / S::ND * S::NKL + o % S::ND, AB,
+                                                        S::ND, density + a * n + c, n));
 }
 
 /** Add a thread's sums to the matrices and begin with zeros. */
@@ -312,8 +316,7 @@ xc_quartet_digest(const xc_quartet_task &k, const xc_quartet &q, int me, const d
   if (k.total != NULL) xc_quartet_coulomb<S, SPINS>(k, q, me, v, sums);
 #pragma unroll
   for (int s = 0; s < SPINS; s++)
-    if (k.spin[s] != NULL)
-      xc_quartet_exchange<S, SPINS>(q, k.n, me, v, k.spin[s], s, k.exchange[s], sums);
+    if (k.spin[s] != NULL) xc_quartet_exchange<S, SPINS>(k, q, me, v, s, sums);
 }
 
 /* ------------------------------------------------------------------ kernels */

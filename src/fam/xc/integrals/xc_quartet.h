@@ -13,10 +13,15 @@
  * Functions are monomials; xc_quartet_power numbers them as xc_molecule.h does. A derivative with
  * respect to A is, along its axis, 2 alpha I(i+1, j) - i I(i-1, j), alpha the exponent at A.
  *
+ * Of erf(omega r) / r the quadrature ends at sqrt(s), s = omega^2 / (omega^2 + p q / (p + q)): roots
+ * and weights are those of s t, and count times s and sqrt(s). As s / (p + q) is
+ * 1 / (p + q + p q / omega^2), that sum in place of p + q is all that changes.
+ *
  * Loops have bounds that are constants at the place of the call on a card: their arrays are
  * registers there.
  *
- * Source: J. Rys, M. Dupuis, H. F. King, J. Comput. Chem. 4 (1983) 154, eqs. 15-22.
+ * Sources: J. Rys, M. Dupuis, H. F. King, J. Comput. Chem. 4 (1983) 154, eqs. 15-22; erf(omega r) / r:
+ * R. Ahlrichs, Phys. Chem. Chem. Phys. 8 (2006) 3072.
  */
 #ifndef TSL_FAM_XC_QUARTET_H
 #define TSL_FAM_XC_QUARTET_H
@@ -53,7 +58,7 @@ TSL_FN void xc_quartet_set(const xc_shell *a, const xc_shell *b, int i, int j, x
 typedef struct xc_quartet_core {
   double t, scale;       /**< scale: of the weights */
   double half_p, half_q; /**< 1 / 2p, 1 / 2q */
-  double of_p, of_q;     /**< p / (p + q), q / (p + q) */
+  double of_p, of_q;     /**< s p / (p + q), s q / (p + q); s of 1 / r is 1 */
 } xc_quartet_core;
 
 /** 1 / sqrt(x). */
@@ -65,9 +70,11 @@ TSL_FN double xc_quartet_rsqrt(double x) {
 #endif
 }
 
-TSL_FN void xc_quartet_meet(const xc_quartet_two *bra, const xc_quartet_two *ket,
+/** @param[in] spread  1 / omega^2 of erf(omega r) / r; 0: 1 / r */
+TSL_FN void xc_quartet_meet(const xc_quartet_two *bra, const xc_quartet_two *ket, double spread,
                             xc_quartet_core *c) {
-  const double p = bra->p, q = ket->p, root = xc_quartet_rsqrt(p + q), inverse = root * root;
+  const double p = bra->p, q = ket->p;
+  const double root = xc_quartet_rsqrt(fma(p * q, spread, p + q)), inverse = root * root;
   double square = 0;
   for (int x = 0; x < 3; x++) {
     const double pq = bra->at[x] - ket->at[x];
@@ -89,7 +96,7 @@ typedef struct xc_quartet_step {
 TSL_FN xc_quartet_step xc_quartet_root(const xc_quartet_core *c, double y, double pa, double qc,
                                        double pq) {
   xc_quartet_step s;
-  s.b00 = y * c->of_p * c->half_p; /* = y / 2 (p + q) */
+  s.b00 = y * c->of_p * c->half_p; /* = s y / 2 (p + q) */
   s.b10 = c->half_p * (1 - y * c->of_q);
   s.b01 = c->half_q * (1 - y * c->of_p);
   s.c00 = fma(-y * c->of_q, pq, pa);
