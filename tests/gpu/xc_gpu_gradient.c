@@ -262,7 +262,7 @@ done:
 }
 
 #define END                                                                       \
-  "  grid: {radial: 30, angular: 86}\n  scf: {energy: 1e-11, commutator: 1e-7}\n" \
+  "  grid: {radial: 30, angular: 86}\n  scf: {energy: 1e-11, commutator: 1e-8}\n" \
   "  task: gradient\n"
 
 tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host) {

@@ -34,8 +34,8 @@
  * all sums over functions of one point, the functional and the matrix of the basis double.
  *
  * Of the gradient (xc_cpu_gradient.h says what it is) it passes through: functions -> P -> X ->
- * density -> functional -> psi -> Z = psi P -> sums of atoms; always in double. X_k of meta-GGAs are
- * kept until then.
+ * density -> functional -> psi -> Z = psi P -> sums of atoms; always in double. X_k of meta-GGAs
+ * are kept until then.
  *
  * The sum of the pieces' matrices is kept as 64-bit integers (xc_gpu_matrix.cu) and energies as
  * one partial sum for each slice of points: results do not depend on the order of the units.

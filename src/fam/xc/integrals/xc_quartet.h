@@ -13,15 +13,15 @@
  * Functions are monomials; xc_quartet_power numbers them as xc_molecule.h does. A derivative with
  * respect to A is, along its axis, 2 alpha I(i+1, j) - i I(i-1, j), alpha the exponent at A.
  *
- * Of erf(omega r) / r the quadrature ends at sqrt(s), s = omega^2 / (omega^2 + p q / (p + q)): roots
- * and weights are those of s t, and count times s and sqrt(s). As s / (p + q) is
+ * Of erf(omega r) / r the quadrature ends at sqrt(s), s = omega^2 / (omega^2 + p q / (p + q)):
+ * roots and weights are those of s t, and count times s and sqrt(s). As s / (p + q) is
  * 1 / (p + q + p q / omega^2), that sum in place of p + q is all that changes.
  *
  * Loops have bounds that are constants at the place of the call on a card: their arrays are
  * registers there.
  *
- * Sources: J. Rys, M. Dupuis, H. F. King, J. Comput. Chem. 4 (1983) 154, eqs. 15-22; erf(omega r) / r:
- * R. Ahlrichs, Phys. Chem. Chem. Phys. 8 (2006) 3072.
+ * Sources: J. Rys, M. Dupuis, H. F. King, J. Comput. Chem. 4 (1983) 154, eqs. 15-22; of other
+ * operators: R. Ahlrichs, Phys. Chem. Chem. Phys. 8 (2006) 3072.
  */
 #ifndef TSL_FAM_XC_QUARTET_H
 #define TSL_FAM_XC_QUARTET_H
