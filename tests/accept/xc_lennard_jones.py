@@ -126,9 +126,37 @@ def refused():
         check(run.status == 2 and words in run.err and "bad.yaml:" in run.err, f"{charges}, case {number}: {run.tail()}")
 
 
+def restarted():
+    """A checkpoint is of its parameters: others are refused, in the file of charges and in the deck; the same go on."""
+    other = CHARGES.copy()
+    other[3, 4] *= 1.5
+    tree = deck(lennard_jones=PARAMETERS)
+    truth = solve(suite, tree)[0]
+    short = deck(lennard_jones=PARAMETERS, scf={"energy": 1e-11, "commutator": 1e-8, "iterations": 4})
+    path, out = suite.deck("short.yaml", short), suite.path("short.h5")
+    words = ["run", path, "-o", out, "-q", "--overwrite"]
+    again = [*words, "--restart", out, "-s", "xc.scf.iterations=90"]
+    run = suite.run(words)
+    check(run.status == 3, run.tail())
+    deck(charges=other)
+    run = suite.run(again)
+    check(run.status == 2 and "other Lennard-Jones parameters" in run.err, run.tail())
+    deck(charges=CHARGES)
+    for key, value in (("mixing", "geometric"), ("atoms", "O 0.2 3; H 0.046 0.4")):
+        run = suite.run([*again, "-s", f"xc.molecule.lennard_jones.{key}={value}"])
+        check(run.status == 2 and f"lennard_jones.{key}" in run.err, run.tail())
+    run = suite.run(again)
+    check(run.status == 0, run.tail())
+    with harness.h5py.File(out, "r") as file:
+        lines = dict(file["results"].attrs)
+    near("energy", lines["total energy"], truth["total energy"], 1e-9)
+    near("term", lines["Lennard-Jones"], truth["Lennard-Jones"], 1e-12)
+
+
 for way in (None, "lorentz-berthelot", "geometric"):
     suite.case(f"sums, mixing {way}", sums, way)
 suite.case("differences of the total", total)
 suite.case("ghosts", ghost)
 suite.case("refused", refused)
+suite.case("restart", restarted)
 suite.end()

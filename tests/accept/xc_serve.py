@@ -254,7 +254,7 @@ IPI = """<simulation mode="md" verbosity="quiet">
   <output prefix="sim"><properties stride="1"> [step, potential, conserved] </properties></output>
   <total_steps>3</total_steps>
   <prng><seed>1</seed></prng>
-  <ffsocket mode="unix" name="driver"><address>{name}</address></ffsocket>
+  <ffsocket mode="unix" name="driver"><address>{name}</address><parameters>{{token: {token}}}</parameters></ffsocket>
   <system>
     <initialize nbeads="1"><file mode="xyz" units="angstrom"> start.xyz </file>
       <velocities mode="thermal" units="kelvin"> 100 </velocities></initialize>
@@ -267,16 +267,16 @@ IPI = """<simulation mode="md" verbosity="quiet">
 
 
 def ipi():
-    """Three steps of i-PI's own dynamics."""
+    """Three steps of i-PI's own dynamics, which shows a token."""
     program = shutil.which("i-pi")
     if program is None:
         return "i-pi is not installed"
     name = f"tsl_ipi_{os.getpid()}"
     suite.write("start.xyz", "3\n# CELL(abcABC): 20 20 20 90 90 90\n" + ATOMS.replace("; ", "\n") + "\n")
-    suite.write("input.xml", IPI.format(name=name))
+    suite.write("input.xml", IPI.format(name=name, token=TOKEN))
     server = subprocess.Popen([program, "input.xml"], cwd=suite.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, start_new_session=True)
-    job = start(suite, [DECK, "--ipi", f"unix:{name}", "-s", "xc.serve.wait=60"])
+    job = start(suite, [token_deck(), "--ipi", f"unix:{name}", "-s", "xc.serve.wait=60"])
     _, err = ended(job)
     said, _ = server.communicate(timeout=60)
     check(job.returncode == 0, f"{err}{said.decode()[-500:]}")
@@ -368,6 +368,79 @@ def slowly():
     check(job.returncode == 0, err)
 
 
+TOKEN = "4f0c-AZ.Qe_19+/="
+
+
+def token_deck():
+    """Asks for a token, of a server anywhere."""
+    os.chmod(suite.write("token", TOKEN + "\n"), 0o600)
+    return suite.deck("token.yaml", tree(serve={"remote": True, "token": "token"}))
+
+
+def address_of_this_host():
+    """One that is not that of localhost, or None."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            return None
+        name = probe.getsockname()[0]
+    return None if name.startswith("127.") or name == "0.0.0.0" else name
+
+
+def remote(ranks):
+    """A server at another address than localhost is asked for the token, and answered with it."""
+    name = address_of_this_host()
+    if name is None:
+        return "this host has no address but localhost"
+    deck = token_deck()
+    with Server(name) as server:
+        job = start(suite, [DECK, "--ipi", server.address])
+        _, err = ended(job)
+        check(job.returncode == 2 and "another host" in err, err[-300:])
+        job = start(suite, [DECK, "--ipi", server.address, "-s", "xc.serve.remote=yes"])
+        _, err = ended(job)
+        check(job.returncode == 2 and "xc.serve.remote" in err and "token" in err, err[-300:])
+        job = start(suite, [deck, "--ipi", server.address], ranks)
+        server.begin(f"name : water , token : {TOKEN} , ".encode())
+        energy = server.forces(WATER)[0]
+        server.send("EXIT")
+        _, err = ended(job)
+    check(job.returncode == 0, err)
+    near("energy", energy, run_at(WATER)[0], 1e-8)
+    return None
+
+
+STRANGERS = {
+    "no INIT": None,
+    "no token": b"abc",
+    "another token": b"token : 0000000000000000",
+    "half of the token": b"token : " + TOKEN[:-1].encode(),
+    "another after it": f"token : {TOKEN}".encode(),
+}
+
+
+def stranger(what):
+    """Who does not show the token is told nothing, on any socket; status 2."""
+    with Server() as server:
+        job = start(suite, [token_deck(), "--ipi", server.address])
+        server.meet()
+        check(server.status() == "NEEDINIT", "a driver that has no INIT wants none")
+        try:
+            if STRANGERS[what] is not None:
+                server.init(STRANGERS[what])
+            if what == "another after it":
+                server.init(b"token : 0000000000000000")
+            server.post(WATER)
+            server.send("GETFORCE")
+            check(False, f"answered by {server.word()}")
+        except (Gone, OSError):
+            pass
+        _, err = ended(job)
+    check(job.returncode == 2 and "xc.serve.token" in err, f"{job.returncode}: {err[-300:]}")
+    check(TOKEN not in err, "the token is told")
+
+
 def refused():
     """Addresses and decks that cannot be."""
     for args, words in (
@@ -378,6 +451,8 @@ def refused():
             ([DECK], "one of --ipi"),
             ([DECK, "--ipi", "unix:a", "--qcschema"], "one of --ipi"),
             ([DECK, "--qcschema", "-s", "xc.molden=a.molden"], "writes none"),
+            ([DECK, "--ipi", "unix:a", "-s", f"xc.serve.token={suite.path('none')}"], "xc.serve.token"),
+            ([DECK, "--ipi", "unix:a", "-s", f"xc.serve.token={suite.write('open', TOKEN)}"], "chmod 600"),
             ([suite.deck("fractal.yaml", {"family": "fractal", "fractal": {"xres": 8, "yres": 8}}), "--qcschema"],
              "not served")):
         job = start(suite, args)
@@ -466,6 +541,9 @@ suite.case("examples of serve.md", page, "serve", lambda: have("ase"))
 suite.case("examples of qmmm.md", page, "qmmm", have_lammps)
 suite.case("a byte at a time", slowly)
 suite.case("refused", refused)
+suite.case("remote, 2 ranks", remote, 2)
+for case in STRANGERS:
+    suite.case(f"stranger: {case}", stranger, case)
 suite.case("stopped between questions", stopped_idle)
 for case in HOSTILE:
     suite.case(f"hostile: {case}", hostile, 2 if case == "no number" else None, case)

@@ -65,7 +65,7 @@ class Gone(Exception):
 
 
 class Server:
-    """i-PI's side that asks: a socket, and the messages as bytes."""
+    """i-PI's side that asks: a socket, and the messages as bytes. kind: unix, tcp, or an address of this host."""
 
     def __init__(self, kind="unix"):
         self.folder = tempfile.mkdtemp(prefix="tsl_serve_")
@@ -77,8 +77,9 @@ class Server:
         else:
             self.path = None
             self.listener = socket.socket()
-            self.listener.bind(("127.0.0.1", 0))
-            self.address = f"tcp:localhost:{self.listener.getsockname()[1]}"
+            host = "localhost" if kind == "tcp" else kind
+            self.listener.bind((host, 0))
+            self.address = f"tcp:{host}:{self.listener.getsockname()[1]}"
         self.listener.listen(1)
         self.listener.settimeout(120)
         self.peer = None
@@ -119,10 +120,13 @@ class Server:
         self.send("STATUS")
         return self.word()
 
-    def begin(self):
+    def init(self, text):
+        self.send("INIT", np.int32(0).tobytes(), np.int32(len(text)).tobytes(), text)
+
+    def begin(self, text=b"abc"):
         self.meet()
         check(self.status() == "NEEDINIT", "a driver that has no INIT wants none")
-        self.send("INIT", np.int32(0).tobytes(), np.int32(3).tobytes(), b"abc")
+        self.init(text)
         check(self.status() == "READY", "not ready after INIT")
 
     def post(self, places):

@@ -1,5 +1,6 @@
-/* unit.xc.ipi: i-PI's messages in whole, in pieces and at random, over a pair of sockets. */
+/* unit.xc.ipi: i-PI's messages in whole, in pieces and at random, over a pair of sockets; tokens. */
 #include "xc_ipi.h"
+#include "xc_token.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -22,12 +24,16 @@ typedef struct talk {
   int there;
 } talk;
 
-static void open_talk(talk *t) {
+static void open_talk_with(const char *token, talk *t) {
   int ends[2];
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   t->stream = (xc_stream){.in = ends[0], .out = ends[0], .socket = true, .name = "test"};
   t->there = ends[1];
-  assert_int_equal(xc_ipi_open(&t->stream, ATOMS, &t->ipi), TSL_OK);
+  assert_int_equal(xc_ipi_open(&t->stream, ATOMS, token, &t->ipi), TSL_OK);
+}
+
+static void open_talk(talk *t) {
+  open_talk_with(NULL, t);
 }
 
 static void close_talk(talk *t) {
@@ -175,12 +181,93 @@ static void at_random(void **state) {
   }
 }
 
+/* What an INIT with a text of n bytes comes to, then places. */
+static tsl_err init_with(const char *token, const char *text, int32_t n) {
+  char bytes[ROOM];
+  tsl_asked asked;
+  talk t;
+  open_talk_with(token, &t);
+  say(&t, "INIT        \0\0\0\0", 16);
+  say(&t, &n, sizeof n);
+  say(&t, text, (size_t)n);
+  say(&t, bytes, posdata(bytes, ATOMS, 0));
+  const tsl_err err = next(&t, &asked);
+  assert_true(err == TSL_ERR_INPUT || asked == TSL_ASKED_PROBLEM);
+  close_talk(&t);
+  return err;
+}
+
+static void tokens(void **state) {
+  static const char token[] = "abcdefgh-0123456=";
+  static const struct {
+    const char *text;
+    bool right;
+  } cases[] = {{" token : abcdefgh-0123456= , ", true},
+               {"token:abcdefgh-0123456=", true},
+               {" name : water , token : abcdefgh-0123456= , a : 1 ", true},
+               {"", false},
+               {",,,:,:", false},
+               {" token : abcdefgh-0123456 , ", false},
+               {" token : abcdefgh-0123456== , ", false},
+               {" token : bbcdefgh-0123456= , ", false},
+               {" token : , ", false},
+               {" token , ", false},
+               {" tokens : abcdefgh-0123456= ", false},
+               {" token : abcdefgh : 0123456= ", false},
+               {"abcdefgh-0123456=", false}};
+  char bytes[ROOM];
+  tsl_asked asked;
+  talk t;
+  (void)state;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+    assert_int_equal(init_with(token, cases[k].text, (int32_t)strlen(cases[k].text)),
+                     cases[k].right ? TSL_OK : TSL_ERR_INPUT);
+  assert_int_equal(init_with(token, "token:\0abcdefgh-0123456=", 24), TSL_ERR_INPUT);
+  assert_int_equal(init_with(NULL, "token:x", 7), TSL_OK);
+  open_talk_with(token, &t);
+  say(&t, bytes, posdata(bytes, ATOMS, 0));
+  assert_int_equal(next(&t, &asked), TSL_ERR_INPUT);
+  assert_non_null(strstr(tsl_err_message(), "before an INIT"));
+  close_talk(&t);
+}
+
+static tsl_err read_as(const char *path, const char *text, mode_t mode, char *token) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  (void)fputs(text, file);
+  (void)fclose(file);
+  assert_int_equal(chmod(path, mode), 0);
+  return xc_token_read(path, token);
+}
+
+static void token_files(void **state) {
+  char path[] = "/tmp/tsl_token_XXXXXX", token[XC_TOKEN_MOST + 1], longest[XC_TOKEN_MOST + 2];
+  const int fd = mkstemp(path);
+  (void)state;
+  assert_true(fd >= 0);
+  (void)close(fd);
+  assert_int_equal(read_as(path, " abcdefgh01234567\n", 0600, token), TSL_OK);
+  assert_string_equal(token, "abcdefgh01234567");
+  assert_int_equal(read_as(path, "abcdefgh01234567", 0640, token), TSL_ERR_INPUT);
+  assert_int_equal(read_as(path, "abcdefgh01234567", 0604, token), TSL_ERR_INPUT);
+  assert_int_equal(read_as(path, "", 0600, token), TSL_ERR_INPUT);
+  assert_int_equal(read_as(path, "abcdefgh0123456", 0600, token), TSL_ERR_INPUT);
+  assert_int_equal(read_as(path, "abcdefgh 01234567", 0600, token), TSL_ERR_INPUT);
+  assert_int_equal(read_as(path, "abcdefgh,01234567", 0600, token), TSL_ERR_INPUT);
+  memset(longest, 'a', sizeof longest);
+  longest[XC_TOKEN_MOST + 1] = '\0';
+  assert_int_equal(read_as(path, longest, 0600, token), TSL_ERR_INPUT);
+  longest[XC_TOKEN_MOST] = '\0';
+  assert_int_equal(read_as(path, longest, 0600, token), TSL_OK);
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(xc_token_read(path, token), TSL_ERR_INPUT);
+  assert_int_equal(xc_token_read("/tmp", token), TSL_ERR_INPUT);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(whole),
-      cmocka_unit_test(in_pieces),
-      cmocka_unit_test(refused),
-      cmocka_unit_test(at_random),
+      cmocka_unit_test(whole),     cmocka_unit_test(in_pieces), cmocka_unit_test(refused),
+      cmocka_unit_test(at_random), cmocka_unit_test(tokens),    cmocka_unit_test(token_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

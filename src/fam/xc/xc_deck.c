@@ -142,6 +142,8 @@ static const tsl_key scf_keys[] = {
 static const tsl_key serve_keys[] = {
     {"remote", TSL_KEY_BOOL, IN(serve, remote), "no", 0, 0, NULL, NULL, 0,
      "The server that --ipi tcp:HOST:PORT names may be on another host."},
+    {"token", TSL_KEY_TEXT, IN(serve, token), "", 0, 0, NULL, NULL, 0,
+     "File with the token that the server has to send in INIT; needed with remote."},
     {"wait", TSL_KEY_REAL, IN(serve, wait), "10", 0, 86400, NULL, NULL, 0,
      "So long the server may take to appear, s."},
     {0}};
@@ -307,6 +309,10 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     TSL_DECK_FAIL(deck, "xc.fitting", "used with coulomb: fitted alone; remove it");
   TSL_TRY(check_exchange(deck, s));
   TSL_TRY(check_lennard_jones(deck, s));
+  if (s->serve.remote && s->serve.token == NULL)
+    TSL_DECK_FAIL(deck, "xc.serve.remote",
+                  "needs serve.token, by which the server shows that it may ask; or remove it and "
+                  "take a tunnel, ssh -L");
   if (s->guess.file != NULL && s->guess.spins != NULL)
     TSL_DECK_FAIL(deck, "xc.guess.spins", "the file has spins of its own; remove one of them");
   if (s->smearing.kind == XC_SMEARING_NONE && tsl_deck_given(deck, "xc.smearing.width"))

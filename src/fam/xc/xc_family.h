@@ -38,6 +38,7 @@ typedef struct xc_deck {
   } smearing;
   struct {
     bool remote;
+    char *token;
     double wait;
   } serve;
   char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
@@ -209,7 +210,7 @@ tsl_err xc_qcschema_write(const xc_params *p, const xc_own *own, FILE *file);
 tsl_err xc_finish(tsl_problem *problem, const tsl_field_rows *store);
 
 /** Numbers of XC_STATE_MARK: format, iteration, spins, electrons of both, functions, and two parts
- *  of a hash of atoms, point charges and shells. */
+ *  of a hash of atoms, point charges, Lennard-Jones parameters and shells. */
 enum {
   XC_MARK_FORMAT,
   XC_MARK_ITERATION,

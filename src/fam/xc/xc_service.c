@@ -7,6 +7,17 @@
 
 /* --------------------------------------------------------------------- i-PI */
 
+static tsl_err read_token(const tsl_deck *deck, const xc_deck *s, char *token) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  if (s->serve.token == NULL) goto done;
+  TSL_TRY(tsl_deck_path(deck, s->serve.token, &path));
+  TSL_TRY(tsl_deck_blame(deck, "xc.serve.token", xc_token_read(path, token)));
+done:
+  tsl_free(path);
+  return err;
+}
+
 static tsl_err ipi_open(xc_talk *talk, const tsl_deck *deck, const xc_deck *s,
                         const tsl_serving *how) {
   tsl_err err = TSL_OK;
@@ -15,8 +26,10 @@ static tsl_err ipi_open(xc_talk *talk, const tsl_deck *deck, const xc_deck *s,
   TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", &talk->asked)));
   (void)snprintf(talk->model.driver, sizeof talk->model.driver, "gradient");
   (void)snprintf(talk->what, sizeof talk->what, "the places");
+  TSL_TRY(read_token(deck, s, talk->token));
   TSL_TRY(xc_stream_connect(&address, &talk->stream));
-  TSL_TRY(xc_ipi_open(&talk->stream, talk->asked.n_atoms, &talk->ipi));
+  TSL_TRY(xc_ipi_open(&talk->stream, talk->asked.n_atoms,
+                      talk->token[0] != '\0' ? talk->token : NULL, &talk->ipi));
 done:
   return err;
 }

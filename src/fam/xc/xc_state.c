@@ -19,6 +19,14 @@ static uint64_t add_bytes(uint64_t hash, const void *data, size_t bytes) {
   return hash;
 }
 
+/* A term of the energy, though not of the density. */
+static uint64_t add_sites(uint64_t hash, const xc_lj *lj, const xc_molecule *m) {
+  if (lj->sites == NULL) return hash;
+  const size_t n = (size_t)(m->n_atoms + m->n_charges);
+  return add_bytes(add_bytes(hash, &lj->mixing, sizeof lj->mixing), lj->sites,
+                   n * sizeof *lj->sites);
+}
+
 static uint64_t hash_of(const xc_own *own) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   const xc_molecule *m = &own->molecule;
@@ -29,6 +37,7 @@ static uint64_t hash_of(const xc_own *own) {
   }
   for (int64_t k = 0; k < m->n_charges; k++)
     hash = add_bytes(hash, &m->charges[k], sizeof m->charges[k]);
+  hash = add_sites(hash, &own->lennard_jones, m);
   for (int64_t k = 0; k < own->orbital.n_shells; k++) {
     const xc_shell *shell = &own->orbital.shells[k];
     const int32_t head[4] = {shell->atom, shell->l, shell->spherical, shell->n};
@@ -121,7 +130,8 @@ static tsl_err check_marks(const xc_own *own, const double saved[XC_N_MARKS]) {
   for (int k = XC_MARK_HASH; k < XC_N_MARKS; k++)
     if (saved[k] != now[k])
       TSL_FAIL(TSL_ERR_INPUT, "the density of the checkpoint does not fit: it is of another "
-                              "molecule, other point charges or another basis");
+                              "molecule, other point charges, other Lennard-Jones parameters or "
+                              "another basis");
   if (!(saved[XC_MARK_ITERATION] >= 0 && saved[XC_MARK_ITERATION] < INT32_MAX))
     TSL_FAIL(TSL_ERR_INPUT, "the checkpoint is of iteration %g", saved[XC_MARK_ITERATION]);
 done:

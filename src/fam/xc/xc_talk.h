@@ -8,6 +8,7 @@
 
 #include "xc_family.h"
 #include "xc_ipi.h"
+#include "xc_token.h"
 
 struct json_t;
 
@@ -41,6 +42,7 @@ typedef struct xc_talk {
   const xc_protocol *protocol;
   xc_stream stream;
   xc_ipi ipi;
+  char token[XC_TOKEN_MOST + 1]; /**< that the server has to show; empty: none */
   xc_lines lines;
   char what[64];     /**< the question, for messages */
   xc_molecule asked; /**< atoms, charge, multiplicity */

@@ -61,8 +61,8 @@ static tsl_err find_tcp(const xc_address *a, const char *name, place *p) {
   for (one = list; one != NULL && !a->remote && !is_this_host(one->ai_addr);) one = one->ai_next;
   if (one == NULL)
     TSL_FAIL(TSL_ERR_INPUT,
-             "--ipi %s: another host; a deck with serve: {remote: yes} allows it. Nothing on the "
-             "way is encrypted or asks who is there",
+             "--ipi %s: another host; take a tunnel, ssh -L, or allow it by serve: {remote: yes, "
+             "token: FILE}, with nothing encrypted",
              a->text);
   memcpy(&p->at, one->ai_addr, one->ai_addrlen);
   p->length = one->ai_addrlen;

@@ -1,15 +1,17 @@
 /* Messages are looked at when they are whole; what cannot be one is refused at once. */
 #include "xc_ipi.h"
 
+#include "xc_token.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { HEADER = 12, CELLS = 18 * (int)sizeof(double), INIT_MOST = 1 << 20 };
 
-tsl_err xc_ipi_open(xc_stream *stream, int64_t n_atoms, xc_ipi *ipi) {
+tsl_err xc_ipi_open(xc_stream *stream, int64_t n_atoms, const char *token, xc_ipi *ipi) {
   tsl_err err = TSL_OK;
-  *ipi = (xc_ipi){.stream = stream, .n_atoms = n_atoms};
+  *ipi = (xc_ipi){.stream = stream, .n_atoms = n_atoms, .token = token};
   TSL_TRY(tsl_alloc(n_atoms, sizeof *ipi->places, "places of atoms", (void **)&ipi->places));
   TSL_TRY(tsl_alloc(n_atoms, sizeof *ipi->forces, "forces", (void **)&ipi->forces));
 done:
@@ -53,6 +55,26 @@ static tsl_err take_status(xc_ipi *ipi, bool *whole) {
   return put_header(ipi, ipi->answered ? "HAVEDATA" : ipi->started ? "READY" : "NEEDINIT");
 }
 
+/* Nothing is computed for who has not shown the token. */
+static tsl_err check_token(const xc_ipi *ipi, const char *text, int64_t n) {
+  tsl_err err = TSL_OK;
+  bool named = false;
+  if (ipi->token != NULL && !xc_token_shown(text, n, ipi->token, &named))
+    TSL_FAIL(TSL_ERR_INPUT, "%s: INIT has %s token (xc.serve.token)", ipi->stream->name,
+             named ? "another" : "no");
+done:
+  return err;
+}
+
+static tsl_err check_started(const xc_ipi *ipi, const char *word) {
+  tsl_err err = TSL_OK;
+  if (ipi->token != NULL && !ipi->started)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: %s before an INIT with the token (xc.serve.token)",
+             ipi->stream->name, word);
+done:
+  return err;
+}
+
 static tsl_err take_init(xc_ipi *ipi, bool *whole) {
   enum { NUMBERS = 2 * (int)sizeof(int32_t) };
   tsl_err err = TSL_OK;
@@ -62,7 +84,9 @@ static tsl_err take_init(xc_ipi *ipi, bool *whole) {
   memcpy(numbers, at + HEADER, sizeof numbers);
   if (numbers[1] < 0 || numbers[1] > INIT_MOST)
     TSL_FAIL(TSL_ERR_INPUT, "%s: INIT with a text of %d bytes", ipi->stream->name, numbers[1]);
-  if (xc_stream_peek(ipi->stream, HEADER + NUMBERS + numbers[1]) == NULL) goto done;
+  at = xc_stream_peek(ipi->stream, HEADER + NUMBERS + numbers[1]);
+  if (at == NULL) goto done;
+  TSL_TRY(check_token(ipi, at + HEADER + NUMBERS, numbers[1]));
   xc_stream_take(ipi->stream, HEADER + NUMBERS + numbers[1]);
   ipi->started = *whole = true;
 done:
@@ -75,6 +99,7 @@ static tsl_err take_places(xc_ipi *ipi, bool *whole) {
   const int64_t bytes = ipi->n_atoms * (int64_t)sizeof *ipi->places;
   const char *at = xc_stream_peek(ipi->stream, head);
   int32_t n = 0;
+  TSL_TRY(check_started(ipi, "POSDATA"));
   if (at == NULL) goto done;
   memcpy(&n, at + HEADER + CELLS, sizeof n);
   if (n != ipi->n_atoms)
@@ -97,6 +122,7 @@ done:
 
 static tsl_err take_getforce(xc_ipi *ipi, bool *whole) {
   tsl_err err = TSL_OK;
+  TSL_TRY(check_started(ipi, "GETFORCE"));
   if (!ipi->answered) TSL_FAIL(TSL_ERR_INPUT, "%s: GETFORCE before any places", ipi->stream->name);
   *whole = true;
   xc_stream_take(ipi->stream, HEADER);

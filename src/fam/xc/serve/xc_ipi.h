@@ -5,7 +5,7 @@
  *
  * A message is a header of 12 characters and what belongs to it, in the host's byte order, atomic
  * units: STATUS is answered by NEEDINIT, READY or HAVEDATA; INIT has a number and a text, which
- * say nothing that matters here; POSDATA has a cell and its inverse (nine numbers each, not looked
+ * say nothing that matters here but a token, where one is asked for; POSDATA has a cell and its inverse (nine numbers each, not looked
  * at: a molecule has none), the number of atoms and their places; GETFORCE is answered by
  * FORCEREADY with the energy, the number of atoms, forces, the virial sum r f (nine numbers) and a
  * text of one zero byte, as servers differ in what they make of more or of none; EXIT ends it, as
@@ -25,16 +25,18 @@ typedef struct xc_ipi {
   double energy;       /**< hartree */
   double (*forces)[3]; /**< [n_atoms] hartree/bohr */
   double virial[9];    /**< hartree */
+  const char *token;   /**< that INIT must show (xc_token.h), not owned; NULL: none is asked for */
   bool started;        /**< INIT has come */
   bool answered;       /**< energy and forces are those of the places */
 } xc_ipi;
 
-tsl_err xc_ipi_open(xc_stream *stream, int64_t n_atoms, xc_ipi *ipi);
+/** @param[in] token  with one, places and forces are refused before an INIT that shows it; or NULL */
+tsl_err xc_ipi_open(xc_stream *stream, int64_t n_atoms, const char *token, xc_ipi *ipi);
 
 /**
  * Answer messages until places come, or the end, at most so many seconds.
- * @return TSL_ERR_INPUT: an unknown or misplaced message, another number of atoms, places that are
- *         not finite; TSL_ERR_IO: the other side is gone
+ * @return TSL_ERR_INPUT: an unknown or misplaced message, no token or another, another number of
+ *         atoms, places that are not finite; TSL_ERR_IO: the other side is gone
  */
 tsl_err xc_ipi_next(xc_ipi *ipi, double seconds, tsl_asked *asked);
 
