@@ -160,7 +160,7 @@ tsl_err xc_basis_folder(char folder[XC_FOLDER]);
 /** Read the molecule and the sets, find the functional.
  *  @param[in] talk  of a served job: it has the molecule and what is asked for; else NULL */
 struct xc_talk;
-tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const struct xc_talk *talk, xc_own *own,
+tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, struct xc_talk *talk, xc_own *own,
                 xc_params *p);
 
 /**

@@ -121,12 +121,11 @@ done:
 
 /* --------------------------------------------------------------------- sets */
 
-static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *name, bool fitting,
-                          const xc_molecule *molecule, xc_basis *basis) {
+static tsl_err read_set(const tsl_deck *deck, const xc_deck *s, const char *name, bool fitting,
+                        xc_set *set) {
   tsl_err err = TSL_OK;
   char *path = NULL, *given = NULL, shipped[XC_FOLDER] = "";
-  const char *key = fitting ? "xc.fitting" : "xc.basis", *named = shipped;
-  xc_set set = {.n = 0};
+  const char *named = shipped;
   if (s->basis_folder != NULL) {
     TSL_TRY(tsl_deck_path(deck, s->basis_folder, &given));
     named = given;
@@ -134,14 +133,30 @@ static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, const char *na
     TSL_TRY(xc_basis_folder(shipped));
   }
   if (strpbrk(name, "./") != NULL) TSL_TRY(tsl_deck_path(deck, name, &path));
-  TSL_TRY(tsl_deck_blame(
-      deck, key, (fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, &set)));
-  if (set.warning[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", set.warning);
-  TSL_TRY(tsl_deck_blame(deck, key, xc_basis_create(&set, (xc_kind)s->functions, molecule, basis)));
-  if (!fitting) TSL_TRY(tsl_deck_blame(deck, key, xc_basis_check_core(set.name, molecule, basis)));
+  TSL_TRY((fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, set));
+  if (set->warning[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", set->warning);
 done:
-  xc_set_clear(&set);
   TSL_FREE_ALL(path, given);
+  return err;
+}
+
+/** A set is read once in a served job, until another one is asked for. */
+static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, const char *name,
+                          bool fitting, const xc_molecule *molecule, xc_basis *basis) {
+  tsl_err err = TSL_OK;
+  const char *key = fitting ? "xc.fitting" : "xc.basis";
+  xc_kept_set own = {.name = ""}, *kept = talk != NULL ? &talk->sets[fitting] : &own;
+  if (strcmp(kept->name, name) != 0) {
+    xc_set_clear(&kept->set);
+    kept->name[0] = '\0';
+    TSL_TRY(tsl_deck_blame(deck, key, read_set(deck, s, name, fitting, &kept->set)));
+    (void)snprintf(kept->name, sizeof kept->name, "%s", name);
+  }
+  const xc_set *set = &kept->set;
+  TSL_TRY(tsl_deck_blame(deck, key, xc_basis_create(set, (xc_kind)s->functions, molecule, basis)));
+  if (!fitting) TSL_TRY(tsl_deck_blame(deck, key, xc_basis_check_core(set->name, molecule, basis)));
+done:
+  xc_set_clear(&own.set);
   return err;
 }
 
@@ -212,8 +227,7 @@ done:
   return err;
 }
 
-tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk, xc_own *own,
-                xc_params *p) {
+tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, xc_own *own, xc_params *p) {
   tsl_err err = TSL_OK;
   xc_model model = {.method = ""};
   const xc_molecule *m = &own->molecule;
@@ -226,9 +240,9 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, const xc_talk *talk, xc_
   TSL_TRY(tsl_deck_blame(deck, "xc.dispersion",
                          xc_dispersion_compute((xc_dispersion_kind)s->dispersion, &p->functional, m,
                                                &own->dispersion)));
-  TSL_TRY(load_basis(deck, s, own->basis_name, false, m, &own->orbital));
+  TSL_TRY(load_basis(deck, s, talk, own->basis_name, false, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
-  if (p->fitted) TSL_TRY(load_basis(deck, s, xc_deck_fitting(s), true, m, &own->fitting));
+  if (p->fitted) TSL_TRY(load_basis(deck, s, talk, xc_deck_fitting(s), true, m, &own->fitting));
   if (s->exchange == XC_EXCHANGE_FITTED && p->functional.far != 0)
     TSL_DECK_FAIL(deck, "xc.exchange",
                   "fitted is not made for range-separated functionals; use exact");

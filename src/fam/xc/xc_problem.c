@@ -307,7 +307,7 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   xc_deck s = {.basis = NULL};
   xc_grid grid = {.n = 0};
-  const xc_talk *talk = xc_talk_of(problem);
+  xc_talk *talk = xc_talk_of(problem);
   TSL_TRY(tsl_alloc(1, sizeof(xc_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(xc_params);
   TSL_TRY(tsl_alloc(1, sizeof(xc_own), "the field", &problem->own));

@@ -37,6 +37,12 @@ typedef struct xc_protocol {
 
 extern const xc_protocol xc_protocol_ipi, xc_protocol_lines;
 
+/** A set of functions that was read for an earlier question. */
+typedef struct xc_kept_set {
+  char name[XC_ASKED]; /**< as it was asked for; empty: there is none */
+  xc_set set;
+} xc_kept_set;
+
 /** tsl_problem.talk. */
 typedef struct xc_talk {
   const xc_protocol *protocol;
@@ -44,11 +50,12 @@ typedef struct xc_talk {
   xc_ipi ipi;
   char token[XC_TOKEN_MOST + 1]; /**< that the server has to show; empty: none */
   xc_lines lines;
-  char what[64];     /**< the question, for messages */
-  xc_molecule asked; /**< atoms, charge, multiplicity */
-  xc_model model;    /**< what else is asked for; empty: as the deck says */
-  xc_last last;      /**< the last geometries' densities */
-  bool again;        /**< the question has not converged from them: it begins with atoms now */
+  char what[64];       /**< the question, for messages */
+  xc_molecule asked;   /**< atoms, charge, multiplicity */
+  xc_model model;      /**< what else is asked for; empty: as the deck says */
+  xc_kept_set sets[2]; /**< of orbitals, for fitting */
+  xc_last last;        /**< the last geometries' densities */
+  bool again;          /**< the question has not converged from them: it begins with atoms now */
 } xc_talk;
 
 static inline xc_talk *xc_talk_of(const tsl_problem *problem) {
