@@ -9,8 +9,13 @@
 
 TSL_C_BEGIN
 
-/** Protocols of `tesela serve`: i-PI's on a socket; QCSchema, an object a line. */
-typedef enum tsl_protocol { TSL_PROTOCOL_IPI, TSL_PROTOCOL_QCSCHEMA } tsl_protocol;
+/** Who asks: i-PI's protocol on a socket; QCSchema, an object a line; the deck itself, of a series
+ *  (tsl_series). */
+typedef enum tsl_protocol {
+  TSL_PROTOCOL_IPI,
+  TSL_PROTOCOL_QCSCHEMA,
+  TSL_PROTOCOL_SERIES
+} tsl_protocol;
 
 /** How a served job is talked to, as the command line says. */
 typedef struct tsl_serving {
@@ -23,6 +28,27 @@ typedef enum tsl_asked {
   TSL_ASKED_PROBLEM, /**< a problem, which create makes next */
   TSL_ASKED_END      /**< there will be no more */
 } tsl_asked;
+
+/**
+ * A run of many problems that the deck names (`tesela run`), and of one output: a conversation with
+ * the deck. Its fields have what is asked for and what is found, a row a problem, which answer
+ * fills; all are the root's, whole in memory, of roles OUT and STATE, so that a checkpoint has them.
+ * After a restart family.restore sees whether they are of the deck's problems, and next goes on
+ * with the first one that is not computed; where there is none, with the last once more.
+ */
+typedef struct tsl_series {
+  /** REQUIRED. Does the deck ask for one? Any rank, no error. */
+  bool (*asked)(const tsl_deck *deck);
+  /** REQUIRED, root only, once after open: add the fields. Their data stays where it is.
+   *  @param[in,out] all  with family and talk alone; family.describe and restore are called with
+   *                      it, too */
+  tsl_err (*fields)(void *talk, tsl_problem *all);
+  /** REQUIRED, root only, after answer: a line about what was found, without its end; empty: the
+   *  problem is asked for once more. */
+  void (*tell)(const void *talk, char *text, size_t size);
+  /** REQUIRED, root only, at the end: lines and verdict of the whole. */
+  tsl_err (*summary)(const void *talk, tsl_summary *summary);
+} tsl_series;
 
 /**
  * A job that answers one question after another (`tesela serve`): each is a problem, made by
@@ -47,6 +73,8 @@ typedef struct tsl_service {
                     tsl_err failed);
   /** REQUIRED. NULL accepted, sets NULL. */
   void (*close)(void **talk);
+  /** OPTIONAL, default none. */
+  const tsl_series *series;
 } tsl_service;
 
 TSL_C_END

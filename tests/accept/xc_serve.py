@@ -450,7 +450,7 @@ def refused():
             ([DECK, "--ipi", "unix:" + "a" * 200], "bytes"),
             ([DECK], "one of --ipi"),
             ([DECK, "--ipi", "unix:a", "--qcschema"], "one of --ipi"),
-            ([DECK, "--qcschema", "-s", "xc.molden=a.molden"], "writes none"),
+            ([DECK, "--qcschema", "-s", "xc.molden=a.molden"], "write none"),
             ([DECK, "--ipi", "unix:a", "-s", f"xc.serve.token={suite.path('none')}"], "xc.serve.token"),
             ([DECK, "--ipi", "unix:a", "-s", f"xc.serve.token={suite.write('open', TOKEN)}"], "chmod 600"),
             ([suite.deck("fractal.yaml", {"family": "fractal", "fractal": {"xres": 8, "yres": 8}}), "--qcschema"],

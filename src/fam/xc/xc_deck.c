@@ -37,6 +37,9 @@ static const tsl_key lj_keys[] = {
 static const tsl_key molecule_keys[] = {
     {"xyz", TSL_KEY_TEXT, IN(molecule, xyz), "", 0, 0, NULL, NULL, 0,
      "XYZ file (Angstrom); relative to the deck's folder. Ghosts: Gh-O, @O."},
+    {"frames", TSL_KEY_TEXT, IN(molecule, frames), "", 0, 0, NULL, NULL, 0,
+     "Frames of an XYZ file of several that are computed one after another: all, FIRST:LAST or "
+     "FIRST:LAST:STEP, from 1."},
     {"json", TSL_KEY_TEXT, IN(molecule, json), "", 0, 0, NULL, NULL, 0,
      "QCSchema file; it also says charge and multiplicity."},
     {"atoms", TSL_KEY_TEXT, IN(molecule, atoms), "", 0, 0, NULL, NULL, 0,
@@ -252,6 +255,8 @@ static tsl_err check_molecule(const tsl_deck *deck, const xc_deck *s) {
   if (given != 1)
     TSL_DECK_FAIL(deck, "xc.molecule", "needs exactly one of xyz, json and atoms; there %s %d",
                   given == 1 ? "is" : "are", given);
+  if (s->molecule.frames != NULL && s->molecule.xyz == NULL)
+    TSL_DECK_FAIL(deck, "xc.molecule.frames", "is of a file of frames; xyz: FILE is missing");
   if (s->molecule.json != NULL && tsl_deck_given(deck, "xc.molecule.charge"))
     TSL_DECK_FAIL(deck, "xc.molecule.charge", "the JSON file says it; remove it");
   if (s->molecule.json != NULL && tsl_deck_given(deck, "xc.molecule.multiplicity"))

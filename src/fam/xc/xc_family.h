@@ -22,7 +22,7 @@ enum { XC_FILE_MOLDEN, XC_FILE_QCSCHEMA, XC_N_FILES };
 /** Section `xc:`; the keys and their meaning are in xc_deck.c. */
 typedef struct xc_deck {
   struct {
-    char *xyz, *json, *atoms, *charges;
+    char *xyz, *frames, *json, *atoms, *charges;
     int64_t charge, multiplicity;
     struct {
       char *atoms;
@@ -223,6 +223,8 @@ enum {
 };
 /** Numbers behind the marks, at most: the state of the field and the history. */
 int64_t xc_state_numbers(const xc_own *own);
+/** Hash of point charges, Lennard-Jones parameters and shells, and with places of the atoms. */
+uint64_t xc_state_hash(const xc_own *own, bool places);
 /** Make the fields of checkpoints and fill them for the first time. */
 tsl_err xc_state_create(tsl_problem *problem);
 /** Fill them after an iteration: the density to go on with. The field of marks is as long as it is

@@ -30,13 +30,38 @@ done:
   return err;
 }
 
+tsl_err xc_load_frames(const tsl_deck *deck, const xc_deck *s, xc_frames *frames) {
+  tsl_err err = TSL_OK;
+  char *path = NULL;
+  TSL_TRY(tsl_deck_path(deck, s->molecule.xyz, &path));
+  TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", xc_frames_read(path, frames)));
+  TSL_TRY(tsl_deck_blame(deck, "xc.molecule.frames", xc_frames_choose(s->molecule.frames, frames)));
+done:
+  tsl_free(path);
+  return err;
+}
+
+/** The first of the frames that a run computes. */
+static tsl_err load_first(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule) {
+  tsl_err err = TSL_OK;
+  xc_frames frames = {.n = 0};
+  TSL_TRY(xc_load_frames(deck, s, &frames));
+  molecule->atoms = frames.atoms, molecule->n_atoms = frames.n_atoms;
+  frames.atoms = NULL;
+done:
+  xc_frames_clear(&frames);
+  return err;
+}
+
 tsl_err xc_load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
                       xc_model *model) {
   tsl_err err = TSL_OK;
   char *path = NULL;
   const char *file = s->molecule.xyz != NULL ? s->molecule.xyz : s->molecule.json;
   if (file != NULL) TSL_TRY(tsl_deck_path(deck, file, &path));
-  if (s->molecule.xyz != NULL)
+  if (s->molecule.frames != NULL)
+    TSL_TRY(load_first(deck, s, molecule));
+  else if (s->molecule.xyz != NULL)
     TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", xc_molecule_read_xyz(path, molecule)));
   else if (s->molecule.json != NULL)
     TSL_TRY(tsl_deck_blame(deck, "xc.molecule.json", xc_molecule_read_json(path, molecule, model)));
@@ -218,7 +243,8 @@ static tsl_err load_guess(const tsl_deck *deck, const xc_deck *s, const xc_talk 
   char *path = NULL;
   if (s->guess.spins != NULL) TSL_TRY(load_spins(deck, s, own));
   if (talk != NULL) own->last = &talk->last;
-  if (s->guess.file == NULL || (talk != NULL && talk->last.n > 0)) goto done;
+  if (s->guess.file == NULL || (talk != NULL && (talk->last.n > 0 || talk->series.row > 0)))
+    goto done;
   TSL_TRY(tsl_deck_path(deck, s->guess.file, &path));
   TSL_TRY(tsl_deck_blame(deck, "xc.guess.file",
                          xc_start_read(path, &own->molecule, &own->orbital, &own->start)));

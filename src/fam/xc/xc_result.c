@@ -1,5 +1,5 @@
 /* What people see: the groups before, the energies after. */
-#include "xc_family.h"
+#include "xc_talk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +20,10 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
   const xc_params *p = xc_params_of(problem);
   const xc_own *own = xc_own_of(problem);
   char *groups = NULL, parts[XC_TEXT];
+  if (own == NULL) { /* of a whole series */
+    xc_series_describe(xc_talk_of(problem), text, size);
+    return;
+  }
   int used = snprintf(
       text, size,
       "%s\n%s = %s%s%s; %lld atoms, %lld functions, %s, %s Coulomb%s; %lld points of %lld in "

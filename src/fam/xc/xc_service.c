@@ -77,7 +77,7 @@ const xc_protocol xc_protocol_ipi = {
 
 /* ------------------------------------------------------------------ service */
 
-/* A served job writes no files, which the next geometry would replace. */
+/* Files of a run of one molecule, which the next one would replace. */
 static tsl_err refuse_files(const tsl_deck *deck) {
   static const char *const keys[] = {
       "xc.molden",         "xc.qcschema", "xc.cube.density", "xc.cube.spin", "xc.cube.orbitals",
@@ -85,7 +85,17 @@ static tsl_err refuse_files(const tsl_deck *deck) {
   tsl_err err = TSL_OK;
   for (int k = 0; keys[k] != NULL; k++)
     if (tsl_deck_given(deck, keys[k]))
-      TSL_DECK_FAIL(deck, keys[k], "a file of a run; `tesela serve` writes none; remove it");
+      TSL_DECK_FAIL(deck, keys[k],
+                    "a file of a run of one molecule; `tesela serve` and runs of several frames "
+                    "write none; remove it");
+done:
+  return err;
+}
+
+static tsl_err refuse_frames(const tsl_deck *deck, const xc_talk *t) {
+  tsl_err err = TSL_OK;
+  if (t->protocol != &xc_protocol_series && tsl_deck_given(deck, "xc.molecule.frames"))
+    TSL_DECK_FAIL(deck, "xc.molecule.frames", "`tesela run` computes frames; here others ask");
 done:
   return err;
 }
@@ -97,6 +107,7 @@ static void service_close(void **talk) {
   xc_last_clear(&t->last);
   xc_ipi_clear(&t->ipi);
   xc_lines_clear(&t->lines);
+  xc_frames_clear(&t->series.frames);
   xc_molecule_clear(&t->asked);
   xc_stream_close(&t->stream);
   tsl_free(t);
@@ -104,16 +115,20 @@ static void service_close(void **talk) {
 }
 
 static tsl_err service_open(tsl_deck *deck, const tsl_serving *how, void **out) {
+  static const xc_protocol *const protocols[] = {[TSL_PROTOCOL_IPI] = &xc_protocol_ipi,
+                                                 [TSL_PROTOCOL_QCSCHEMA] = &xc_protocol_lines,
+                                                 [TSL_PROTOCOL_SERIES] = &xc_protocol_series};
   tsl_err err = TSL_OK;
   xc_deck s = {.basis = NULL};
   xc_talk *t = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *t, "conversation", out));
   t = *out;
   t->stream = (xc_stream){.in = -1, .out = -1};
-  t->protocol = how->protocol == TSL_PROTOCOL_IPI ? &xc_protocol_ipi : &xc_protocol_lines;
+  t->protocol = protocols[how->protocol];
   TSL_TRY(tsl_deck_bind(deck, "xc", xc_keys, sizeof s, &s));
   TSL_TRY(xc_deck_check(deck, &s, t->protocol->deck_molecule));
   TSL_TRY(refuse_files(deck));
+  TSL_TRY(refuse_frames(deck, t));
   TSL_TRY(t->protocol->open(t, deck, &s, how));
 done:
   return err;
@@ -142,5 +157,8 @@ done:
   return err;
 }
 
-const tsl_service xc_service = {
-    .open = service_open, .next = service_next, .answer = service_answer, .close = service_close};
+const tsl_service xc_service = {.open = service_open,
+                                .next = service_next,
+                                .answer = service_answer,
+                                .close = service_close,
+                                .series = &xc_series};

@@ -1,7 +1,7 @@
 /* Checkpoints: the density that the next iteration is of, what it belongs to, and all that the next
  * iterations depend on: J, K and what they are of, DIIS, the history. */
-#include "xc_family.h"
 #include "xc_matrix.h"
+#include "xc_talk.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,13 +27,13 @@ static uint64_t add_sites(uint64_t hash, const xc_lj *lj, const xc_molecule *m) 
                    n * sizeof *lj->sites);
 }
 
-static uint64_t hash_of(const xc_own *own) {
+uint64_t xc_state_hash(const xc_own *own, bool places) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   const xc_molecule *m = &own->molecule;
   for (int64_t k = 0; k < m->n_atoms; k++) {
     const int32_t z = xc_signed_z(&m->atoms[k]);
     hash = add_bytes(hash, &z, sizeof z);
-    hash = add_bytes(hash, m->atoms[k].at, sizeof m->atoms[k].at);
+    if (places) hash = add_bytes(hash, m->atoms[k].at, sizeof m->atoms[k].at);
   }
   for (int64_t k = 0; k < m->n_charges; k++)
     hash = add_bytes(hash, &m->charges[k], sizeof m->charges[k]);
@@ -50,7 +50,7 @@ static uint64_t hash_of(const xc_own *own) {
 
 static void set_marks(const xc_own *own, double marks[XC_N_MARKS]) {
   const xc_scf *scf = &own->scf;
-  const uint64_t hash = hash_of(own);
+  const uint64_t hash = xc_state_hash(own, true);
   marks[XC_MARK_FORMAT] = format;
   marks[XC_MARK_ITERATION] = scf->iteration;
   marks[XC_MARK_SPINS] = scf->n_spin;
@@ -189,6 +189,7 @@ done:
 tsl_err xc_restore(tsl_problem *problem, int phase) {
   tsl_err err = TSL_OK;
   xc_own *own = xc_own_of(problem);
+  if (own == NULL) return xc_series_restore(xc_talk_of(problem), problem); /* of a whole series */
   const int64_t n = own->scf.n;
   const double *density = problem->fields[XC_STATE_DENSITY].data;
   tsl_field *mark = &problem->fields[XC_STATE_MARK];

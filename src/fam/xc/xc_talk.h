@@ -7,6 +7,7 @@
 #define TSL_FAM_XC_XC_TALK_H
 
 #include "xc_family.h"
+#include "xc_frames.h"
 #include "xc_ipi.h"
 #include "xc_token.h"
 
@@ -23,6 +24,36 @@ typedef struct xc_lines {
 /** Forget the line. */
 void xc_lines_clear(xc_lines *lines);
 
+/** Fields of a series: what is asked for, then what is found, a row a frame. */
+enum {
+  XC_SERIES_FRAMES,
+  XC_SERIES_NUMBERS,
+  XC_SERIES_PLACES,
+  XC_SERIES_COMPUTED,
+  XC_SERIES_CONVERGED,
+  XC_SERIES_ITERATIONS,
+  XC_SERIES_ENERGIES,
+  XC_SERIES_FREE,
+  XC_SERIES_COMMUTATORS,
+  XC_SERIES_DIPOLES,
+  XC_SERIES_CHARGES,
+  XC_SERIES_SHARES,
+  XC_SERIES_GRADIENTS,
+  XC_SERIES_ON_CHARGES,
+  XC_SERIES_MARK,
+  XC_N_SERIES
+};
+
+/** Frames of a file, in turn (xc_series.c). */
+typedef struct xc_frame_series {
+  xc_frames frames;
+  tsl_field fields[XC_N_SERIES];  /**< of the whole series; their data is the runtime's */
+  bool gradient, smeared, shares; /**< which fields there are */
+  int64_t n_charges;
+  int64_t row;      /**< of the frame that is asked for */
+  int64_t answered; /**< by this job */
+} xc_frame_series;
+
 /** A protocol. */
 struct xc_talk;
 typedef struct xc_protocol {
@@ -35,7 +66,8 @@ typedef struct xc_protocol {
   bool deck_molecule; /**< the deck has the atoms */
 } xc_protocol;
 
-extern const xc_protocol xc_protocol_ipi, xc_protocol_lines;
+extern const xc_protocol xc_protocol_ipi, xc_protocol_lines, xc_protocol_series;
+extern const tsl_series xc_series;
 
 /** A set of functions that was read for an earlier question. */
 typedef struct xc_kept_set {
@@ -50,6 +82,7 @@ typedef struct xc_talk {
   xc_ipi ipi;
   char token[XC_TOKEN_MOST + 1]; /**< that the server has to show; empty: none */
   xc_lines lines;
+  xc_frame_series series;
   char what[64];       /**< the question, for messages */
   xc_molecule asked;   /**< atoms, charge, multiplicity */
   xc_model model;      /**< what else is asked for; empty: as the deck says */
@@ -63,6 +96,16 @@ static inline xc_talk *xc_talk_of(const tsl_problem *problem) {
 }
 
 extern const tsl_service xc_service;
+
+/** What family.describe says of a whole series. */
+void xc_series_describe(const xc_talk *talk, char *text, size_t size);
+
+/** The fields of a series have come from a checkpoint: are they of its frames?
+ *  @return TSL_ERR_INPUT */
+tsl_err xc_series_restore(xc_talk *talk, const tsl_problem *all);
+
+/** The frames that the deck asks for. */
+tsl_err xc_load_frames(const tsl_deck *deck, const xc_deck *s, xc_frames *frames);
 
 /** The atoms that the deck has. */
 tsl_err xc_load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,

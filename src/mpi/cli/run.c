@@ -9,7 +9,9 @@
 #include "files.h"
 #include "help.h"
 #include "phases.h"
+#include "question.h"
 #include "report.h"
+#include "series.h"
 #include "worker_notes.h"
 
 /* ---- output */
@@ -19,7 +21,6 @@ static tsl_err open_output(tsl_session *s, tsl_out **out) {
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
                                                               tsl_session_output_bytes(s))
                                            : TSL_OK);
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_checkpoints_forget_old(s) : TSL_OK);
   if (s->checkpoints->on)
     TSL_COLLECTIVE_TRY(s->comm, tsl_out_create_lasting(s->comm, s->path, s->output.overwrite,
                                                        (int)s->output.compress,
@@ -89,13 +90,52 @@ static void learn(const tsl_session *s, const tsl_record *record) {
 
 /* ---- the run, read from top to bottom */
 
-static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
+/* Record and result into the output; then it has its name. */
+static tsl_err end_run(tsl_session *s, tsl_out **out, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_record_store(s, record, *out));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_out_commit(out));
+  TSL_TRY(tsl_checkpoints_end(s, &record->summary));
+  if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
+done:
+  return err;
+}
+
+/* The result is there, whatever it is worth. */
+static tsl_err judge(tsl_session *s, const tsl_record *record) {
+  tsl_err err = TSL_OK;
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tell_lost(s) : TSL_OK);
+  if (!record->summary.valid)
+    TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);
+done:
+  return err;
+}
+
+/* Of many problems; the output is made at the end, from what checkpoints hold until then. */
+static tsl_err run_series(tsl_session *s, tsl_options *options, tsl_out **out, tsl_record *record) {
+  tsl_err err = TSL_OK;
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_checkpoints_forget_old(s) : TSL_OK);
+  TSL_TRY(tsl_series_run(s, options, record));
+  TSL_TRY(open_output(s, out));
+  TSL_TRY(tsl_checkpoints_settle(s, *out));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_out_close_stream(*out));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));
+  TSL_TRY(end_run(s, out, record));
+  TSL_TRY(judge(s, record));
+done:
+  return err;
+}
+
+static tsl_err run_session(tsl_session *s, tsl_options *options, tsl_out **out,
+                           tsl_record *record) {
   tsl_err err = TSL_OK;
   const bool talk = s->rank == 0 && !s->options->quiet;
   TSL_TRY(tsl_session_deck(s));
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? check_files(s) : TSL_OK);
   TSL_TRY(tsl_checkpoints_open(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
+  if (tsl_series_asked(s)) return run_series(s, options, out, record);
   TSL_TRY(tsl_session_machine(s));
   if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->placements, s->size, stdout);
   TSL_TRY(tsl_session_problem(s));
@@ -104,6 +144,7 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
   if (talk) tsl_report_plan(s, stdout), fflush(stdout);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_checkpoints_forget_old(s) : TSL_OK);
   TSL_TRY(open_output(s, out));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));
   TSL_COLLECTIVE_TRY(s->comm, tsl_stage_rows(s, -1));
@@ -111,15 +152,9 @@ static tsl_err run_session(tsl_session *s, tsl_out **out, tsl_record *record) {
   TSL_TRY(tsl_worker_notes_gather(s, record));
   TSL_TRY(run_finish(s, *out));
   if (talk) tsl_record_print(s, record, stdout), tsl_worker_notes_print(record, stdout);
-  if (s->options->trace != NULL) TSL_TRY(tsl_trace_write(s->comm, &s->trace, s->options->trace));
-  TSL_COLLECTIVE_TRY(s->comm, tsl_record_store(s, record, *out));
-  TSL_COLLECTIVE_TRY(s->comm, tsl_out_commit(out));
-  TSL_TRY(tsl_checkpoints_end(s, &record->summary));
-  if (s->rank == 0) tsl_report_summary(&record->summary, stdout), printf("%s\n", s->path);
+  TSL_TRY(end_run(s, out, record));
   if (s->rank == 0) learn(s, record);
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tell_lost(s) : TSL_OK);
-  if (!record->summary.valid)
-    TSL_FAIL(TSL_ERR_NUMERIC, "the result is INVALID: %s", record->summary.reason);
+  TSL_TRY(judge(s, record));
 done:
   return err;
 }
@@ -128,7 +163,7 @@ done:
 static void keep_for_restart(tsl_session *s, tsl_out *out, tsl_err err) {
   tsl_checkpoints_abandon(s);
   if (out != NULL && err != TSL_OK) tsl_out_keep(out, s->checkpoints->safe);
-  if (err == TSL_OK || out == NULL || !s->checkpoints->safe) return;
+  if (err == TSL_OK || s->checkpoints == NULL || !s->checkpoints->safe) return;
   if (err == TSL_ERR_PAUSED || err == TSL_ERR_LOST || s->rank != 0) return;
   fprintf(stderr, "tesela: a checkpoint is kept; --restart %s goes on from it\n", s->path);
 }
@@ -142,11 +177,12 @@ tsl_err tsl_run(MPI_Comm comm, int argc, char **argv) {
   TSL_TRY(tsl_options_parse(argc, argv, "ostqwirmx", true, &options));
   if (options.help) return tsl_help(comm, "run");
   TSL_TRY(tsl_session_open(comm, &options, &session));
-  TSL_TRY(run_session(&session, &out, &record));
+  TSL_TRY(run_session(&session, &options, &out, &record));
 done:
   keep_for_restart(&session, out, err);
   tsl_out_discard(&out);
   tsl_record_clear(&record);
+  tsl_question_close(&session);
   tsl_session_close(&session);
   return err;
 }

@@ -7,9 +7,8 @@
 #include "checkpoint_manager.h"
 #include "collective_error.h"
 #include "help.h"
-#include "phases.h"
+#include "question.h"
 #include "service.h"
-#include "stages.h"
 #include "worker_notes.h"
 
 #include <signal.h>
@@ -22,58 +21,7 @@ typedef struct server {
   int64_t number; /* of the question, from 1 */
 } server;
 
-/* ---- conversation; the root */
-
-static tsl_err open_talk(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  if (s->family->service == NULL)
-    TSL_FAIL(TSL_ERR_INPUT, "%s: family '%s' is not served; `tesela run` computes it once",
-             s->options->deck, s->family->name);
-  const tsl_serving how = {s->options->ipi != NULL ? TSL_PROTOCOL_IPI : TSL_PROTOCOL_QCSCHEMA,
-                           s->options->ipi};
-  TSL_TRY(s->family->service->open(s->deck, &how, &s->talk));
-done:
-  return err;
-}
-
-static tsl_err ask(tsl_session *s, tsl_asked *asked) {
-  static const double LOOK = 1; /* s */
-  tsl_err err = TSL_OK;
-  *asked = TSL_ASKED_NOTHING;
-  while (*asked == TSL_ASKED_NOTHING) {
-    if (tsl_stop_signal != 0)
-      TSL_FAIL(TSL_ERR_STOPPED, "stopped by signal %d between two questions", tsl_stop_signal);
-    TSL_TRY(s->family->service->next(s->talk, LOOK, asked));
-  }
-done:
-  return err;
-}
-
-/* What failed for this question may be right for the next; other errors are the job's. */
-static bool is_of_question(tsl_err err) {
-  return err == TSL_ERR_INPUT || err == TSL_ERR_NUMERIC || err == TSL_ERR_MEMORY ||
-         err == TSL_ERR_DEVICE_MEMORY;
-}
-
-static tsl_err answer(tsl_session *s, const tsl_summary *summary, tsl_err failed) {
-  return s->family->service->answer(s->talk, &s->problem, summary, failed);
-}
-
 /* ---- a question */
-
-static tsl_err compute(tsl_session *s, tsl_record *record) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_session_problem(s));
-  TSL_TRY(tsl_session_worker(s));
-  TSL_TRY(tsl_session_plan(s));
-  TSL_TRY(tsl_phases_run(s, NULL, record));
-  record->summary = (tsl_summary){.valid = true};
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && s->family->summary != NULL
-                                  ? s->family->summary(&s->problem, &record->summary)
-                                  : TSL_OK);
-done:
-  return err;
-}
 
 /* To people, who may want to know where the time goes. */
 static void tell(const server *v, const tsl_summary *summary, tsl_err failed, double since) {
@@ -103,10 +51,10 @@ static tsl_err serve_question(const server *v) {
   tsl_err err = TSL_OK, failed = TSL_OK;
   tsl_record record = {0};
   const double since = tsl_now();
-  failed = compute(s, &record);
-  if (failed != TSL_OK && !is_of_question(failed)) return tsl_record_clear(&record), failed;
+  failed = tsl_question_compute(s, &record);
+  if (failed != TSL_OK && !tsl_question_alone(failed)) return tsl_record_clear(&record), failed;
   if (s->rank == 0) tell(v, &record.summary, failed, since);
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? answer(s, &record.summary, failed) : TSL_OK);
+  TSL_TRY(tsl_question_answer(s, &record.summary, failed));
   if (v->number == 1 && failed == TSL_OK) TSL_TRY(tell_notes(s, &record));
 done:
   tsl_session_drop(s);
@@ -119,13 +67,10 @@ done:
 static tsl_err serve_all(server *v) {
   tsl_err err = TSL_OK;
   tsl_session *s = v->session;
-  int asked = TSL_ASKED_NOTHING;
   for (v->number = 1;; v->number++) {
-    tsl_asked mine = TSL_ASKED_NOTHING;
-    TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? ask(s, &mine) : TSL_OK);
+    tsl_asked asked = TSL_ASKED_NOTHING;
+    TSL_TRY(tsl_question_next(s, &asked));
     tsl_stage_restart(s);
-    asked = mine;
-    TSL_MPI(MPI_Bcast(&asked, 1, MPI_INT, 0, s->comm));
     if (asked == TSL_ASKED_END) break;
     TSL_TRY(serve_question(v));
   }
@@ -135,13 +80,15 @@ done:
 
 static tsl_err serve_session(tsl_session *s, tsl_options *options) {
   tsl_err err = TSL_OK;
+  const tsl_serving how = {options->ipi != NULL ? TSL_PROTOCOL_IPI : TSL_PROTOCOL_QCSCHEMA,
+                           options->ipi};
   server v = {.session = s, .tells = s->rank == 0 && !options->quiet};
   TSL_TRY(tsl_session_deck(s));
   s->run.checkpoint = 0;
   TSL_TRY(tsl_checkpoints_foresee(s));
   TSL_TRY(tsl_session_machine(s));
   if (v.tells) tsl_machine_print(s->placements, s->size, stderr);
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? open_talk(s) : TSL_OK);
+  TSL_TRY(tsl_question_open(s, &how));
   options->quiet = true; /* standard output is who asks */
   TSL_TRY(serve_all(&v));
 done:
@@ -160,7 +107,7 @@ tsl_err tsl_serve(MPI_Comm comm, int argc, char **argv) {
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(serve_session(&session, &options));
 done:
-  if (session.talk != NULL) session.family->service->close(&session.talk);
+  tsl_question_close(&session);
   tsl_session_close(&session);
   return err;
 }

@@ -50,6 +50,15 @@ done:
   return err;
 }
 
+tsl_err tsl_stage_fold(tsl_session *s) {
+  tsl_stage_clock *clock = &s->stages;
+  for (int64_t r = 0; r < clock->n_rows; r++)
+    for (int k = 0; k < TSL_N_STAGES; k++)
+      if (strcmp(clock->rows[r].stage, words[k]) == 0) clock->spent[k] += clock->rows[r].seconds;
+  clock->n_rows = 0;
+  return tsl_stage_rows(s, -1);
+}
+
 static const tsl_column columns[] = {
     TSL_COLUMN(tsl_stage_row, phase, "phase", TSL_I64, ""),
     TSL_TEXT_COLUMN(tsl_stage_row, stage, "stage"),

@@ -4,6 +4,7 @@
 
 #include "collective_error.h"
 #include "gather.h"
+#include "service.h"
 #include "version.h"
 #include "worker_notes.h"
 
@@ -236,8 +237,11 @@ done:
 
 static tsl_err record_store(tsl_session *s, tsl_record *record, tsl_out *out) {
   tsl_err err = TSL_OK;
-  record->summary.valid = true;
-  if (s->family->summary != NULL) TSL_TRY(s->family->summary(&s->problem, &record->summary));
+  record->summary = (tsl_summary){.valid = true};
+  if (s->talk != NULL)
+    TSL_TRY(s->family->service->series->summary(s->talk, &record->summary));
+  else if (s->family->summary != NULL)
+    TSL_TRY(s->family->summary(&s->problem, &record->summary));
   TSL_TRY(store_arrays(s, out));
   TSL_TRY(store_scales(&s->problem, out));
   TSL_TRY(store_about(s, out));
