@@ -3,6 +3,7 @@
  * headers. */
 #include "fuzz_driver.h"
 #include "xc_basis.h"
+#include "xc_frames.h"
 
 #include <math.h>
 #include <sys/mman.h>
@@ -39,6 +40,21 @@ static void check_set(xc_set *set) {
   xc_set_clear(set);
 }
 
+static void try_frames(const char *text, int64_t n) {
+  static const char *const ranges[] = {"all", "2:", ":2", "1:9:2"};
+  xc_frames frames;
+  for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
+    if (!taken(xc_frames_parse("fuzz", text, n, &frames))) {
+      must(frames.atoms == NULL && frames.number == NULL, "frames of a refused file");
+      return;
+    }
+    const int64_t there = frames.n;
+    if (taken(xc_frames_choose(ranges[k], &frames)))
+      must(frames.n >= 1 && frames.n <= there && frames.number[frames.n - 1] <= there, "frames");
+    xc_frames_clear(&frames);
+  }
+}
+
 /* Point charges are read from a file. */
 static void try_charges(const uint8_t *data, size_t n_bytes) {
   static int file = -1;
@@ -63,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
   xc_model model;
   xc_set set, fitting;
   if (taken(xc_molecule_parse_xyz("fuzz", text, n, &m))) check_molecule(&m);
+  try_frames(text, n);
   memset(&m, 0, sizeof m);
   if (taken(xc_molecule_parse_json("fuzz", text, n, &m, &model)))
     check_molecule(&m);
@@ -83,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
 
 static const char *const texts[] = {
     "3\nwater\nO 0 0 0.1\nH 0.7 0 -0.4\nH -0.7 0 -0.4\n",
+    "2\n\nO 0 0 0\nH 0 0 1\n\n2\nProperties=species:S:1:pos:R:3\nO 0 0 0\nH 0 0 1\n",
     "{\"molecule\": {\"symbols\": [\"O\", \"H\"], \"geometry\": [0, 0, 0, 0, 0.0, 1.8e0], "
     "\"molecular_charge\": -1, \"real\": [true, true]}, \"model\": {\"method\": \"PBE\"}}",
     "BASIS \"a\" SPHERICAL\nO SP\n 1.0D+01 0.5 0.6\n 2 .25 1e-1\nH S\n 3 1 0\n 1 .5 .5\nEND\n",

@@ -1,4 +1,5 @@
-/* unit.xc.ipi: i-PI's messages in whole, in pieces and at random, over a pair of sockets; tokens. */
+/* unit.xc.ipi: i-PI's messages in whole, in pieces and at random, over a pair of sockets;
+ * tokens. */
 #include "xc_ipi.h"
 #include "xc_token.h"
 

@@ -1,7 +1,9 @@
 /* unit.xc.molecule: molecules from XYZ, JSON and tables of charges; what is refused and how. */
+#include "xc_frames.h"
 #include "xc_molecule.h"
 #include "xc_near.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -77,6 +79,43 @@ static void ghosts(void **state) {
   bad("1\n\n@H 0 0 0\n", 0, 1, "leaves 0 electrons");
   bad("1\n\nGh(O 0 0 0\n", 0, 1, "unknown element");
   bad("1\n\nGh-U 0 0 0\n", 0, 1, "unknown element");
+}
+
+/* Frames of a text, chosen; or refused with these words. */
+static void frames_of(const char *text, const char *which, int64_t n, const char *words) {
+  xc_frames f;
+  tsl_err err = xc_frames_parse("m.xyz", text, (int64_t)strlen(text), &f);
+  if (err == TSL_OK) err = xc_frames_choose(which, &f);
+  assert_int_equal(err, words == NULL ? TSL_OK : TSL_ERR_INPUT);
+  if (words != NULL) assert_non_null(strstr(tsl_err_message(), words));
+  if (words == NULL) assert_int_equal(f.n, n);
+  for (int64_t k = 0; words == NULL && k < n; k++) /* x of the first atom is the frame's number */
+    assert_true(fabs(f.atoms[k * f.n_atoms].at[0] * XC_BOHR - (double)f.number[k]) < 1e-12);
+  xc_frames_clear(&f);
+}
+
+static void several_frames(void **state) {
+  static const char text[] = "2\n\nO 1 0 0\nH 0 0 1\n2\n\nO 2 0 0\nH 0 0 1\n\n \n"
+                             "2\nProperties=species:S:1:pos:R:3:f:R:1\nO 3 0 0 9\nH 0 0 1 9\n\n";
+  (void)state;
+  frames_of(text, "all", 3, NULL);
+  frames_of(text, "1:3:2", 2, NULL);
+  frames_of(text, "2:", 2, NULL);
+  frames_of(text, ":1", 1, NULL);
+  frames_of(text, ":", 3, NULL);
+  frames_of(text, "1:3:9223372036854775807", 1, NULL);
+  frames_of(text, "4:", 0, "frames 1 to 3");
+  frames_of(text, "1:4", 0, "frames 1 to 3");
+  frames_of(text, "0:1", 0, "frames 1 to 3");
+  frames_of(text, "99999999999999999999:", 0, "frames 1 to 3");
+  frames_of(text, "2", 0, "FIRST:LAST");
+  frames_of(text, "1:2:3:", 0, "FIRST:LAST");
+  frames_of(text, "1 :2", 0, "FIRST:LAST");
+  frames_of("", "all", 0, "empty XYZ");
+  frames_of("1\n\nO 1 0 0\n1\n\nN 1 0 0\n", "all", 0, "m.xyz:6: frame 2: atom 1 is N");
+  frames_of("1\n\nO 1 0 0\n1\n\n", "all", 0, "m.xyz:5: frame 2: 1 atoms announced in line 4");
+  frames_of("1\n\nO 1 0 0\n2\n\nO 1 0 0\nxxxxx", "all", 0, "m.xyz:7: frame 2: 1 words");
+  frames_of("1\nproperties=\"pos:R:3\"\nO 1 0 0\n", "all", 0, "m.xyz:2: frame 1: Properties");
 }
 
 static void refusals(void **state) {
@@ -235,9 +274,9 @@ static void elements(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(xyz),       cmocka_unit_test(ghosts),    cmocka_unit_test(refusals),
-      cmocka_unit_test(charges),   cmocka_unit_test(json_good), cmocka_unit_test(json_bad),
-      cmocka_unit_test(deep_json), cmocka_unit_test(elements),
+      cmocka_unit_test(xyz),      cmocka_unit_test(ghosts),    cmocka_unit_test(several_frames),
+      cmocka_unit_test(refusals), cmocka_unit_test(charges),   cmocka_unit_test(json_good),
+      cmocka_unit_test(json_bad), cmocka_unit_test(deep_json), cmocka_unit_test(elements),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 import re
 
 from . import deck, h5, molecule
-from .page import number
+from .page import number, some
 
 SETS = {"mandelbrot": "Mandelbrot set", "julia": "Julia set", "burning_ship": "Burning ship"}
 PROBLEMS = {"binomial": "Binomial coefficient", "knapsack": "Knapsack", "knapsack_unbounded": "Unbounded knapsack",
@@ -73,6 +73,8 @@ def functional(name):
 
 
 def xc(results, keys):
-    of_what = molecule.formula(results["atoms"][:, 0]) if "atoms" in results else "a molecule"
+    numbers = results["atoms"][:, 0] if "atoms" in results else results.get("atomic_numbers", ())
+    of_what = molecule.formula(numbers[...]) if len(numbers) else "a molecule"
     level = "/".join(part for part in (functional(keys.get("xc.functional", "")), keys.get("xc.basis")) if part)
-    return f"Kohn-Sham energy of {of_what}" + (f", {level}" if level else "")
+    energy = f"energies of {some(len(results['frames']), 'frame')}" if "frames" in results else "energy"
+    return f"Kohn-Sham {energy} of {of_what}" + (f", {level}" if level else "")

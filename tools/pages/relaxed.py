@@ -2,16 +2,15 @@
 import numpy as np
 
 from . import molecule, page, svg
-from .results import whole_steps
 
 SHOWN = 60  # bonds in the table
 
 
-def chart(steps, columns, label, says, level=None):
+def chart(steps, columns, label, says, level=None, of="step"):
     """Values above 0 of each step on a logarithmic axis; columns: of (name, values)."""
     finite = [v for _, values in columns for v in values if v > 0] + ([level[1]] if level else [])
-    drawn = svg.Chart(svg.Scale(steps[0] - 0.5, steps[-1] + 0.5, ticks=whole_steps(steps[0], steps[-1])),
-                      svg.Scale(min(finite) * 0.5, max(finite) * 2, log=True), "step", label, says=says)
+    drawn = svg.Chart(svg.Scale(steps[0] - 0.5, steps[-1] + 0.5, ticks=svg.whole_steps(steps[0], steps[-1])),
+                      svg.Scale(min(finite) * 0.5, max(finite) * 2, log=True), of, label, says=says)
     for k, (name, values) in enumerate(columns):
         values = np.where(np.array(values) > 0, values, np.nan)
         drawn.line(steps, values, svg.COLOURS[k], thick=1.6, dash=svg.DASHES[k])

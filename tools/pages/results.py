@@ -1,7 +1,7 @@
 """Pictures of the result of a run: each a figure, rasters with their pixels."""
 import numpy as np
 
-from . import h5, molecule, raster, results_tri as tri, svg
+from . import h5, molecule, raster, results_tri as tri, series, svg
 from .page import figure, percent, some
 
 IMAGE = 900  # rows and columns of a sampled image
@@ -195,7 +195,7 @@ def convergence(results):
     finite = [v for _, column in curves for v in column if np.isfinite(v)]
     if not finite:
         return None
-    chart = svg.Chart(svg.Scale(number[0] - 0.5, number[-1] + 0.5, ticks=whole_steps(number[0], number[-1])),
+    chart = svg.Chart(svg.Scale(number[0] - 0.5, number[-1] + 0.5, ticks=svg.whole_steps(number[0], number[-1])),
                       svg.Scale(min(finite) * 0.5, max(finite) * 2, log=True), "iteration", "energy (hartree)",
                       says="convergence")
     for k, (name, column) in enumerate(curves):
@@ -204,10 +204,6 @@ def convergence(results):
     return figure("convergence", "Convergence", chart.html(),
                   f"{some(len(number), 'iteration')}; in the last one the energy changed by {change[-1]:.2e} hartree "
                   f"and the commutator was {commutator[-1]:.2e}.")
-
-
-def whole_steps(lo, hi):
-    return [t for t in svg.steps(lo, hi, 10) if float(t).is_integer()] or [lo]
 
 
 def groups(results):
@@ -245,7 +241,7 @@ def xc(results, n):
 # ---- all ----------------------------------------------------------------------------------
 
 KINDS = [("distances", tri.distances), ("counts", tri.histogram), ("pairs", tri.graph),
-         ("neighbours", tri.neighbours), ("accelerations", tri.forces), ("orbital_energies", xc),
+         ("neighbours", tri.neighbours), ("accelerations", tri.forces), ("orbital_energies", xc), ("energies", series.figures),
          ("iterations", fractal), ("goal", dp)]
 
 

@@ -36,6 +36,11 @@ def steps(lo, hi, most):
     return [k * step for k in range(first, math.floor(hi / step + 1e-9) + 1)]
 
 
+def whole_steps(lo, hi):
+    """Likewise whole numbers alone."""
+    return [t for t in steps(lo, hi, 10) if float(t).is_integer()] or [lo]
+
+
 def decades(lo, hi):
     """Ticks of a logarithmic axis."""
     a, b = math.floor(math.log10(lo) - 1e-9), math.ceil(math.log10(hi) + 1e-9)

@@ -63,8 +63,8 @@ tsl_err tsl_stage_end(struct tsl_session *session, tsl_stage stage);
  *  that took time. @param[in] phase  its number; -1 outside of phases */
 tsl_err tsl_stage_rows(struct tsl_session *session, int64_t phase);
 
-/** Not collective, of a series: rows of phases become rows outside of phases, one for each stage, as
- *  the next problem counts its phases anew. @return TSL_ERR_MEMORY */
+/** Not collective, of a series: rows of phases become rows outside of phases, one for each stage,
+ *  as the next problem counts its phases anew. @return TSL_ERR_MEMORY */
 tsl_err tsl_stage_fold(struct tsl_session *session);
 
 /** Rank 0, last of all that is written: stage WRITE ends; /run/stages, and total_seconds, which is

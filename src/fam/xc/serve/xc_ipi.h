@@ -5,9 +5,9 @@
  *
  * A message is a header of 12 characters and what belongs to it, in the host's byte order, atomic
  * units: STATUS is answered by NEEDINIT, READY or HAVEDATA; INIT has a number and a text, which
- * say nothing that matters here but a token, where one is asked for; POSDATA has a cell and its inverse (nine numbers each, not looked
- * at: a molecule has none), the number of atoms and their places; GETFORCE is answered by
- * FORCEREADY with the energy, the number of atoms, forces, the virial sum r f (nine numbers) and a
+ * say nothing that matters here but a token, where one is asked for; POSDATA has a cell and its
+ * inverse (nine numbers each, not looked at: a molecule has none), the number of atoms and their
+ * places; GETFORCE is answered by FORCEREADY with the energy, the number of atoms, forces, the virial sum r f (nine numbers) and a
  * text of one zero byte, as servers differ in what they make of more or of none; EXIT ends it, as
  * does the end of the connection between two messages. The protocol has no word for an error: the
  * conversation ends.
@@ -30,7 +30,7 @@ typedef struct xc_ipi {
   bool answered;       /**< energy and forces are those of the places */
 } xc_ipi;
 
-/** @param[in] token  with one, places and forces are refused before an INIT that shows it; or NULL */
+/** @param[in] token  places and forces are refused before an INIT that shows it; NULL: none */
 tsl_err xc_ipi_open(xc_stream *stream, int64_t n_atoms, const char *token, xc_ipi *ipi);
 
 /**
