@@ -32,9 +32,9 @@ typedef enum tsl_asked {
 /**
  * A run of many problems that the deck names (`tesela run`), and of one output: a conversation with
  * the deck. Its fields have what is asked for and what is found, a row a problem, which answer
- * fills; all are the root's, whole in memory, of roles OUT and STATE, so that checkpoints have them.
- * After a restart family.restore sees whether they are of the deck's problems, and next goes on
- * with the first one that is not computed; where there is none, with the last once more.
+ * fills; all are the root's, whole in memory, of roles OUT and STATE, so that they are what a
+ * checkpoint has. After a restart family.restore sees whether they are of the deck's problems, and
+ * next goes on with the first one that is not computed; where there is none, with the last again.
  */
 typedef struct tsl_series {
   /** REQUIRED. Does the deck ask for one? Any rank, no error. */

@@ -7,10 +7,10 @@
  * units: STATUS is answered by NEEDINIT, READY or HAVEDATA; INIT has a number and a text, which
  * say nothing that matters here but a token, where one is asked for; POSDATA has a cell and its
  * inverse (nine numbers each, not looked at: a molecule has none), the number of atoms and their
- * places; GETFORCE is answered by FORCEREADY with the energy, the number of atoms, forces, the virial sum r f (nine numbers) and a
- * text of one zero byte, as servers differ in what they make of more or of none; EXIT ends it, as
- * does the end of the connection between two messages. The protocol has no word for an error: the
- * conversation ends.
+ * places; GETFORCE is answered by FORCEREADY with the energy, the number of atoms, forces, the
+ * virial sum r f (nine numbers) and a text of one zero byte, as servers differ in what they make of
+ * more or of none; EXIT ends it, as does the end of the connection between two messages. The
+ * protocol has no word for an error: the conversation ends.
  */
 #ifndef TSL_FAM_XC_IPI_H
 #define TSL_FAM_XC_IPI_H
