@@ -173,8 +173,12 @@ static tsl_err series_open(xc_talk *talk, const tsl_deck *deck, const xc_deck *s
   tsl_err err = TSL_OK;
   xc_frame_series *series = &talk->series;
   (void)how;
-  TSL_TRY(xc_load_atoms(deck, s, &talk->asked, &talk->model));
+  xc_molecule *m = &talk->asked;
   TSL_TRY(xc_load_frames(deck, s, &series->frames));
+  TSL_TRY(tsl_alloc(series->frames.n_atoms, sizeof *m->atoms, "atoms", (void **)&m->atoms));
+  m->n_atoms = series->frames.n_atoms;
+  m->charge = (int32_t)s->molecule.charge;
+  m->multiplicity = (int32_t)s->molecule.multiplicity;
   TSL_TRY(check_frames(deck, talk));
   TSL_TRY(count_charges(deck, s, &series->n_charges));
   series->gradient = s->task == XC_TASK_GRADIENT;
@@ -247,6 +251,7 @@ static tsl_err series_answer(xc_talk *talk, const tsl_problem *problem, const ts
   if (failed != TSL_OK) goto done;
   TSL_TRY(check_mark(talk, xc_own_of(problem)));
   keep_found(&talk->series, problem, summary->valid);
+  (void)snprintf(talk->series.input, sizeof talk->series.input, "%s", xc_own_of(problem)->input);
   talk->series.answered++;
 done:
   return err;
@@ -277,9 +282,10 @@ static void series_tell(const void *talk, char *text, size_t size) {
 
 void xc_series_describe(const xc_talk *talk, char *text, size_t size) {
   const xc_frames *f = &talk->series.frames;
-  (void)snprintf(text, size, "read %lld frames of %lld atoms, %lld to %lld of the file\n",
+  (void)snprintf(text, size, "read %lld frames of %lld atoms, %lld to %lld of the file\n%s%s",
                  (long long)f->n, (long long)f->n_atoms, (long long)f->number[0],
-                 (long long)f->number[f->n - 1]);
+                 (long long)f->number[f->n - 1], talk->series.input,
+                 talk->series.answered > 0 ? "\n" : "");
 }
 
 /* The frames that have not converged, the first few by number. */

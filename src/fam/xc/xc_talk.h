@@ -50,8 +50,9 @@ typedef struct xc_frame_series {
   tsl_field fields[XC_N_SERIES];  /**< of the whole series; their data is the runtime's */
   bool gradient, smeared, shares; /**< which fields there are */
   int64_t n_charges;
-  int64_t row;      /**< of the frame that is asked for */
-  int64_t answered; /**< by this job */
+  int64_t row;          /**< of the frame that is asked for */
+  char input[XC_INPUT]; /**< how the input of the last was read */
+  int64_t answered;     /**< by this job */
 } xc_frame_series;
 
 /** A protocol. */

@@ -21,6 +21,8 @@ static tsl_err open_output(tsl_session *s, tsl_out **out) {
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_out_precheck(s->path, s->output.overwrite,
                                                               tsl_session_output_bytes(s))
                                            : TSL_OK);
+  if (!s->checkpoints->safe) /* those that are there are of another run */
+    TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_checkpoints_forget_old(s) : TSL_OK);
   if (s->checkpoints->on)
     TSL_COLLECTIVE_TRY(s->comm, tsl_out_create_lasting(s->comm, s->path, s->output.overwrite,
                                                        (int)s->output.compress,
@@ -117,8 +119,8 @@ static tsl_err run_series(tsl_session *s, tsl_options *options, tsl_out **out, t
   tsl_err err = TSL_OK;
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_checkpoints_forget_old(s) : TSL_OK);
   TSL_TRY(tsl_series_run(s, options, record));
+  TSL_TRY(tsl_checkpoints_settle(s, NULL));
   TSL_TRY(open_output(s, out));
-  TSL_TRY(tsl_checkpoints_settle(s, *out));
   TSL_COLLECTIVE_TRY(s->comm, tsl_out_close_stream(*out));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));
   TSL_TRY(end_run(s, out, record));
@@ -144,7 +146,6 @@ static tsl_err run_session(tsl_session *s, tsl_options *options, tsl_out **out,
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
   if (talk) tsl_report_plan(s, stdout), fflush(stdout);
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_checkpoints_forget_old(s) : TSL_OK);
   TSL_TRY(open_output(s, out));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));
   TSL_COLLECTIVE_TRY(s->comm, tsl_stage_rows(s, -1));

@@ -60,8 +60,7 @@ static tsl_err make_fields(tsl_session *s) {
 
 /* A restart takes over what is computed; its problems are cut anew. */
 static tsl_err begin_whole(tsl_session *s) {
-  static const double EVERY =
-      1e-3; /* s: after each problem, as far as that costs 2 % of the time */
+  static const double EVERY = 1e-3; /* s: after each problem, where that costs at most 2 % */
   tsl_err err = TSL_OK;
   if (s->run.checkpoint > EVERY) s->run.checkpoint = EVERY;
   TSL_COLLECTIVE_TRY(s->comm, make_fields(s));
@@ -108,13 +107,20 @@ done:
   return err;
 }
 
+static tsl_err compute_next(tsl_session *s, whole *w, bool talks, tsl_record *record,
+                            tsl_asked *asked) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_question_next(s, asked));
+  if (*asked == TSL_ASKED_PROBLEM) TSL_TRY(compute_one(s, w, talks, record));
+done:
+  return err;
+}
+
 static tsl_err compute_all(tsl_session *s, whole *w, bool talks, tsl_record *record) {
   tsl_err err = TSL_OK;
-  for (;;) {
-    tsl_asked asked = TSL_ASKED_NOTHING;
-    TSL_TRY(tsl_question_next(s, &asked));
-    if (asked == TSL_ASKED_END) break;
-    err = compute_one(s, w, talks, record);
+  tsl_asked asked = TSL_ASKED_NOTHING;
+  while (asked != TSL_ASKED_END) {
+    err = compute_next(s, w, talks, record, &asked);
     if (err == TSL_ERR_STOPPED) TSL_TRY(end_stopped(s, err));
     TSL_TRY(err);
     TSL_TRY(tsl_stage_fold(s));
