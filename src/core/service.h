@@ -9,10 +9,11 @@
 
 TSL_C_BEGIN
 
-/** Who asks: i-PI's protocol on a socket; QCSchema, an object a line; the deck itself, of a series
- *  (tsl_series). */
+/** Who asks: i-PI's protocol or MDI's on a socket; QCSchema, an object a line; the deck itself, of
+ *  a series (tsl_series). */
 typedef enum tsl_protocol {
   TSL_PROTOCOL_IPI,
+  TSL_PROTOCOL_MDI,
   TSL_PROTOCOL_QCSCHEMA,
   TSL_PROTOCOL_SERIES
 } tsl_protocol;

@@ -25,7 +25,7 @@ static void try_words(int n, char **words, const char *allowed, bool need_deck) 
   must(isfinite(o.walltime) && o.walltime >= 0, "walltime");
   must_be_word(o.deck, n, words), must_be_word(o.output, n, words);
   must_be_word(o.trace, n, words), must_be_word(o.restart, n, words);
-  must_be_word(o.ipi, n, words);
+  must_be_word(o.ipi, n, words), must_be_word(o.mdi, n, words);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {

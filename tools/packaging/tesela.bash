@@ -44,7 +44,7 @@ _tesela() {
   if [[ $word == -* ]]; then
     case $command in
       run) words="--output --overwrite --strict --set --interpret --restart --max-walltime --trace --quiet --help" ;;
-      serve) words="--ipi --qcschema --set --quiet --help" ;;
+      serve) words="--ipi --mdi --qcschema --set --quiet --help" ;;
       plan | calibrate | rates) words="--set --interpret --quiet --help" ;;
       bench) words="--csv --help" ;;
       probe) words="--device --again --csv --help" ;;

@@ -119,7 +119,8 @@ static tsl_err load_charges(const tsl_deck *deck, const xc_deck *s, xc_molecule 
   char *path = NULL;
   const char *atoms = s->molecule.lennard_jones.atoms;
   if (molecule->n_charges > 0)
-    TSL_DECK_FAIL(deck, "xc.molecule.charges", "the JSON has point charges of its own");
+    TSL_DECK_FAIL(deck, "xc.molecule.charges",
+                  "the JSON, or who asks, has point charges of its own");
   TSL_TRY(tsl_deck_path(deck, s->molecule.charges, &path));
   TSL_TRY(tsl_deck_blame(deck, "xc.molecule.charges", xc_molecule_read_charges(path, molecule)));
   lj->mixing = s->molecule.lennard_jones.mixing;

@@ -21,7 +21,7 @@ done:
 static tsl_err ipi_open(xc_talk *talk, const tsl_deck *deck, const xc_deck *s,
                         const tsl_serving *how) {
   tsl_err err = TSL_OK;
-  const xc_address address = {how->address, s->serve.remote, s->serve.wait};
+  const xc_address address = {"--ipi", how->address, s->serve.remote, s->serve.wait};
   TSL_TRY(xc_load_atoms(deck, s, &talk->asked, &talk->model));
   TSL_TRY(tsl_deck_blame(deck, "xc.molecule", xc_molecule_finish("the molecule", &talk->asked)));
   (void)snprintf(talk->model.driver, sizeof talk->model.driver, "gradient");
@@ -43,6 +43,11 @@ done:
   return err;
 }
 
+double xc_force_energy(const xc_scf *scf) {
+  const bool smeared = scf->options.smearing != XC_SMEARING_NONE;
+  return scf->energies.total - (smeared ? scf->options.width * scf->entropy : 0);
+}
+
 /* -sum r dE/dr of atoms and point charges: what a change of the scale does to the energy. */
 static void set_virial(const xc_own *own, double virial[9]) {
   const xc_molecule *m = &own->molecule;
@@ -60,10 +65,7 @@ static tsl_err ipi_answer(xc_talk *talk, const tsl_problem *problem, const tsl_s
   xc_ipi *ipi = &talk->ipi;
   if (failed != TSL_OK) goto done;
   if (!summary->valid) TSL_FAIL(TSL_ERR_NUMERIC, "no forces: %s", summary->reason);
-  const xc_scf *scf = &own->scf;
-  ipi->energy = scf->energies.total;
-  if (scf->options.smearing != XC_SMEARING_NONE) /* whose derivative the forces are */
-    ipi->energy -= scf->options.width * scf->entropy;
+  ipi->energy = xc_force_energy(&own->scf);
   for (int64_t a = 0; a < ipi->n_atoms; a++)
     for (int x = 0; x < 3; x++) ipi->forces[a][x] = -own->gradient[a][x];
   set_virial(own, ipi->virial);
@@ -106,6 +108,7 @@ static void service_close(void **talk) {
   for (int k = 0; k < 2; k++) xc_set_clear(&t->sets[k].set);
   xc_last_clear(&t->last);
   xc_ipi_clear(&t->ipi);
+  xc_mdi_clear(&t->mdi);
   xc_lines_clear(&t->lines);
   xc_frames_clear(&t->series.frames);
   xc_molecule_clear(&t->asked);
@@ -116,6 +119,7 @@ static void service_close(void **talk) {
 
 static tsl_err service_open(tsl_deck *deck, const tsl_serving *how, void **out) {
   static const xc_protocol *const protocols[] = {[TSL_PROTOCOL_IPI] = &xc_protocol_ipi,
+                                                 [TSL_PROTOCOL_MDI] = &xc_protocol_mdi,
                                                  [TSL_PROTOCOL_QCSCHEMA] = &xc_protocol_lines,
                                                  [TSL_PROTOCOL_SERIES] = &xc_protocol_series};
   tsl_err err = TSL_OK;

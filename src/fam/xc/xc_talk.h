@@ -9,6 +9,7 @@
 #include "xc_family.h"
 #include "xc_frames.h"
 #include "xc_ipi.h"
+#include "xc_mdi.h"
 #include "xc_token.h"
 
 struct json_t;
@@ -67,7 +68,7 @@ typedef struct xc_protocol {
   bool deck_molecule; /**< the deck has the atoms */
 } xc_protocol;
 
-extern const xc_protocol xc_protocol_ipi, xc_protocol_lines, xc_protocol_series;
+extern const xc_protocol xc_protocol_ipi, xc_protocol_lines, xc_protocol_mdi, xc_protocol_series;
 extern const tsl_series xc_series;
 
 /** A set of functions that was read for an earlier question. */
@@ -81,6 +82,7 @@ typedef struct xc_talk {
   const xc_protocol *protocol;
   xc_stream stream;
   xc_ipi ipi;
+  xc_mdi mdi;
   char token[XC_TOKEN_MOST + 1]; /**< that the server has to show; empty: none */
   xc_lines lines;
   xc_frame_series series;
@@ -95,6 +97,9 @@ typedef struct xc_talk {
 static inline xc_talk *xc_talk_of(const tsl_problem *problem) {
   return (xc_talk *)problem->talk;
 }
+
+/** The energy whose derivative the forces are: of smeared fields the free one. */
+double xc_force_energy(const xc_scf *scf);
 
 extern const tsl_service xc_service;
 

@@ -59,7 +59,8 @@ static const struct {
      "\n"
      "Keys of a deck: tesela help FAMILY, tesela help run-keys, tesela help output-keys\n"},
     {"serve",
-     "usage: [mpirun -n RANKS] tesela serve DECK --ipi ADDRESS | --qcschema [options]\n"
+     "usage: [mpirun -n RANKS] tesela serve DECK --ipi ADDRESS | --mdi ADDRESS | --qcschema "
+     "[options]\n"
      "\n"
      "Family xc. Answers geometry after geometry with energy and forces; each begins with the\n"
      "density of the one before. No output, checkpoints or other files are written.\n"
@@ -69,6 +70,8 @@ static const struct {
      "                      that path), or tcp:HOST:PORT, of this host unless the deck has\n"
      "                      serve: {remote: yes, token: FILE}. The deck says the atoms and\n"
      "                      their order\n"
+     "  --mdi ADDRESS       be an engine of MDI, the MolSSI Driver Interface: connect to the\n"
+     "                      driver at tcp:HOST:PORT, of this host. The deck says the atoms\n"
      "  --qcschema          read AtomicInput from standard input, an object a line, and write\n"
      "                      AtomicResult or FailedOperation to standard output likewise\n"
      "  -s, --set KEY=VALUE override a key of the deck; repeatable\n"

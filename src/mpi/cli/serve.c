@@ -80,8 +80,10 @@ done:
 
 static tsl_err serve_session(tsl_session *s, tsl_options *options) {
   tsl_err err = TSL_OK;
-  const tsl_serving how = {options->ipi != NULL ? TSL_PROTOCOL_IPI : TSL_PROTOCOL_QCSCHEMA,
-                           options->ipi};
+  const tsl_serving how = {options->ipi != NULL   ? TSL_PROTOCOL_IPI
+                           : options->mdi != NULL ? TSL_PROTOCOL_MDI
+                                                  : TSL_PROTOCOL_QCSCHEMA,
+                           options->ipi != NULL ? options->ipi : options->mdi};
   server v = {.session = s, .tells = s->rank == 0 && !options->quiet};
   TSL_TRY(tsl_session_deck(s));
   s->run.checkpoint = 0;
@@ -99,10 +101,11 @@ tsl_err tsl_serve(MPI_Comm comm, int argc, char **argv) {
   tsl_err err = TSL_OK;
   tsl_options options;
   tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sqpj", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "sqpdj", true, &options));
   if (options.help) return tsl_help(comm, "serve");
-  if ((options.ipi != NULL) == options.qcschema)
-    TSL_FAIL(TSL_ERR_USAGE, "`tesela serve` needs one of --ipi ADDRESS and --qcschema");
+  if ((options.ipi != NULL) + (options.mdi != NULL) + options.qcschema != 1)
+    TSL_FAIL(TSL_ERR_USAGE,
+             "`tesela serve` needs one of --ipi ADDRESS, --mdi ADDRESS and --qcschema");
   (void)signal(SIGPIPE, SIG_IGN); /* who does not read any more is an error, not a death */
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(serve_session(&session, &options));

@@ -19,6 +19,7 @@ static const struct {
     {'i', "--interpret", NULL, false},   {'r', "--restart", NULL, true},
     {'m', "--max-walltime", NULL, true}, {'x', "--strict", NULL, false},
     {'p', "--ipi", NULL, true},          {'j', "--qcschema", NULL, false},
+    {'d', "--mdi", NULL, true},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -104,6 +105,9 @@ static tsl_err options_take(tsl_options *o, char letter, const char *value) {
     break;
   case 'p':
     o->ipi = value;
+    break;
+  case 'd':
+    o->mdi = value;
     break;
   case 'j':
     o->qcschema = true;

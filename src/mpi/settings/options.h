@@ -21,6 +21,7 @@ typedef struct tsl_options {
   const char *sets[TSL_MAX_SETS];
   int n_sets;
   const char *ipi; /**< --ipi: an address, or NULL */
+  const char *mdi; /**< --mdi: likewise */
   bool qcschema;   /**< --qcschema */
   bool quiet, overwrite, help;
   bool strict;        /**< --strict: a lost file beside the output is a failure */
@@ -32,7 +33,7 @@ typedef struct tsl_options {
  * @param[in] allowed  letters of the options this subcommand takes: o = -o, s = --set, t = --trace,
  *                     q = --quiet, w = --overwrite, i = --interpret, which sets dp.interpret,
  *                     r = --restart, m = --max-walltime, x = --strict, p = --ipi,
- *                     j = --qcschema
+ *                     d = --mdi, j = --qcschema
  * @return TSL_ERR_USAGE naming the word; missing DECK only when need_deck and not help
  */
 tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,

@@ -31,7 +31,7 @@ static tsl_err find_unix(const xc_address *a, const char *name, place *p) {
   const char *folder = strchr(name, '/') != NULL ? "" : "/tmp/ipi_";
   local->sun_family = AF_UNIX;
   if (strlen(folder) + strlen(name) >= sizeof local->sun_path || name[0] == '\0')
-    TSL_FAIL(TSL_ERR_INPUT, "--ipi %s: a socket's path has 1 to %zu bytes", a->text,
+    TSL_FAIL(TSL_ERR_INPUT, "%s %s: a socket's path has 1 to %zu bytes", a->option, a->text,
              sizeof local->sun_path - 1);
   memcpy(local->sun_path, folder, strlen(folder)); /* the rest is zero */
   memcpy(local->sun_path + strlen(folder), name, strlen(name));
@@ -54,16 +54,16 @@ static tsl_err find_tcp(const xc_address *a, const char *name, place *p) {
   const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
   struct addrinfo *list = NULL, *one = NULL;
   if (colon == NULL || colon == name || colon[1] == '\0' || colon - name >= (long)sizeof host)
-    TSL_FAIL(TSL_ERR_INPUT, "--ipi %s: tcp:HOST:PORT is expected", a->text);
+    TSL_FAIL(TSL_ERR_INPUT, "%s %s: tcp:HOST:PORT is expected", a->option, a->text);
   (void)snprintf(host, sizeof host, "%.*s", (int)(colon - name), name);
   const int code = getaddrinfo(host, colon + 1, &hints, &list);
-  if (code != 0) TSL_FAIL(TSL_ERR_INPUT, "--ipi %s: %s", a->text, gai_strerror(code));
+  if (code != 0) TSL_FAIL(TSL_ERR_INPUT, "%s %s: %s", a->option, a->text, gai_strerror(code));
   for (one = list; one != NULL && !a->remote && !is_this_host(one->ai_addr);) one = one->ai_next;
   if (one == NULL)
     TSL_FAIL(TSL_ERR_INPUT,
-             "--ipi %s: another host; take a tunnel, ssh -L, or allow it by serve: {remote: yes, "
-             "token: FILE}, with nothing encrypted",
-             a->text);
+             "%s %s: another host; take a tunnel, ssh -L, or with --ipi allow it by serve: "
+             "{remote: yes, token: FILE}, with nothing encrypted",
+             a->option, a->text);
   memcpy(&p->at, one->ai_addr, one->ai_addrlen);
   p->length = one->ai_addrlen;
 done:
@@ -78,7 +78,7 @@ static tsl_err find_place(const xc_address *a, place *p) {
   else if (strncmp(a->text, "tcp:", 4) == 0)
     TSL_TRY(find_tcp(a, a->text + 4, p));
   else
-    TSL_FAIL(TSL_ERR_INPUT, "--ipi %s: unix:NAME or tcp:HOST:PORT is expected", a->text);
+    TSL_FAIL(TSL_ERR_INPUT, "%s %s: unix:NAME or tcp:HOST:PORT is expected", a->option, a->text);
 done:
   return err;
 }
@@ -98,15 +98,15 @@ tsl_err xc_stream_connect(const xc_address *a, xc_stream *s) {
   TSL_TRY(find_place(a, &p));
   for (bool done = false; !done;) {
     fd = socket(p.at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) TSL_FAIL(TSL_ERR_IO, "--ipi %s: %s", a->text, strerror(errno));
+    if (fd < 0) TSL_FAIL(TSL_ERR_IO, "%s %s: %s", a->option, a->text, strerror(errno));
     code = connect(fd, &p.at.any, p.length) == 0 ? 0 : errno;
     done = code == 0 || !may_come(code) || tsl_now() - since >= a->wait;
     if (code != 0) (void)close(fd), fd = -1;
     if (!done && nanosleep(&nap, NULL) != 0)
-      TSL_FAIL(TSL_ERR_STOPPED, "--ipi %s: stopped by a signal while waiting for a server",
+      TSL_FAIL(TSL_ERR_STOPPED, "%s %s: stopped by a signal while waiting for a server", a->option,
                a->text);
   }
-  if (code != 0) TSL_FAIL(TSL_ERR_IO, "--ipi %s: no server: %s", a->text, strerror(code));
+  if (code != 0) TSL_FAIL(TSL_ERR_IO, "%s %s: no server: %s", a->option, a->text, strerror(code));
   if (p.at.any.sa_family != AF_UNIX)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, (socklen_t)sizeof on);
   *s = (xc_stream){.in = fd, .out = fd, .socket = true};

@@ -24,9 +24,10 @@ void xc_stream_standard(xc_stream *stream);
 
 /** Where to connect to. */
 typedef struct xc_address {
-  const char *text; /**< "unix:NAME" (/tmp/ipi_NAME; with '/': that path) or "tcp:HOST:PORT" */
-  bool remote;      /**< HOST may be another than this */
-  double wait;      /**< s that the server may take to appear */
+  const char *option; /**< that gives it, for messages */
+  const char *text;   /**< "unix:NAME" (/tmp/ipi_NAME; with '/': that path) or "tcp:HOST:PORT" */
+  bool remote;        /**< HOST may be another than this */
+  double wait;        /**< s that the server may take to appear */
 } xc_address;
 
 /**
