@@ -252,7 +252,6 @@ def other_charges():
     """Point charges and Lennard-Jones are files: others are found once the next frame is computed."""
     suite.write("near.txt", "0 0 3 0.4 0.1 3\n")
     around = {"charges": "near.txt", "lennard_jones": {"atoms": '"O 0.15 3.1; H 0 0"'}}
-    write_path([WATER, WATER * 3, PATH[3]])
     one = tree(molecule={"xyz": "path.xyz", **around}, basis="STO-3G", coulomb="exact")
     one["run"]["checkpoint"] = 0.001
     write_path(LONG)
