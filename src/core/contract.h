@@ -397,8 +397,8 @@ typedef struct tsl_backend {
   tsl_err (*finish)(tsl_worker *worker);
   /** OPTIONAL, default always. Does this worker gain by start and finish? Else they are unused. */
   bool (*overlaps)(const tsl_worker *worker);
-  /** OPTIONAL (BAG), default 1. How many units of a kind it takes to keep all of the device at work,
-   *  as a thread computes each: no batch holds fewer while there are as many. */
+  /** OPTIONAL (BAG), default 1. Units of a kind that keep all of the device at work, as a thread
+   *  computes each: no batch holds fewer while there are as many. */
   int64_t (*saturating_units)(const tsl_worker *worker, int kind);
 
   /** REQUIRED for WAVE. Compute the n tiles of one stage that belong to this worker, in order of
