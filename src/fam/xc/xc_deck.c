@@ -160,6 +160,8 @@ const tsl_key xc_keys[] = {
      "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or '.'); "
      "required "
      "but for what a QCSchema file says."},
+    {"ecp", TSL_KEY_TEXT, AT(ecp), "", 0, 0, NULL, NULL, 0,
+     "Effective core potentials of this set or file, in place of those that come with the basis."},
     {"functions", TSL_KEY_CHOICE, AT(functions), "auto", 0, 0, kind_words, NULL, 0,
      "Functions of shells; auto: as the set says."},
     {"functional", TSL_KEY_TEXT, AT(functional), "", 0, 0, NULL, NULL, 0,

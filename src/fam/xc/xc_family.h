@@ -41,7 +41,7 @@ typedef struct xc_deck {
     char *token;
     double wait;
   } serve;
-  char *basis, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
+  char *basis, *ecp, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t task, functions, source, coulomb, exchange, reference, parallel, precision, dispersion;
   bool reproducible, hirshfeld;
   xc_cube_deck cube;

@@ -1,5 +1,6 @@
 /* The gradient on the root: its phases begin, what units add is kept, and what no unit does
  * follows: one-electron matrices, the energy-weighted density, nuclei. */
+#include "xc_ecp_integrals.h"
 #include "xc_family.h"
 #include "xc_matrix.h"
 #include "xc_one.h"
@@ -145,6 +146,8 @@ tsl_err xc_gradient_finish(tsl_problem *problem) {
   double *weighted = NULL;
   TSL_TRY(make_weighted(&own->scf, &weighted));
   TSL_TRY(add_one_electron(own, weighted));
+  TSL_TRY(xc_ecp_gradient(&own->molecule, &own->orbital.ecps, &own->orbital, own->scf.total,
+                          own->gradient));
   xc_repulsion_gradient(&own->molecule, own->gradient);
   xc_lj_gradient(&own->lennard_jones, &own->molecule, own->gradient);
   for (int64_t a = 0; a < own->molecule.n_atoms && own->dispersion.gradient != NULL; a++)

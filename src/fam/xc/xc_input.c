@@ -29,7 +29,7 @@ static void add_formula(line *l, const xc_molecule *m) {
   enum { CARBON = 6 };
   int64_t count[XC_MAX_Z + 1] = {0}, ghosts = 0;
   for (int64_t a = 0; a < m->n_atoms; a++)
-    count[xc_nuclear(&m->atoms[a])]++, ghosts += m->atoms[a].ghost;
+    count[xc_real_z(&m->atoms[a])]++, ghosts += m->atoms[a].ghost;
   for (int k = 0; k <= XC_MAX_Z; k++) {
     const int z = k == 0 ? CARBON : k;
     if (z == 0 || count[z] == 0 || k == CARBON) continue;

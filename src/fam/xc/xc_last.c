@@ -37,7 +37,7 @@ static tsl_err copy_molecule(const xc_molecule *m, const xc_basis *basis, xc_las
   const size_t bytes = (size_t)basis->n_shells * sizeof *basis->shells;
   xc_molecule *to = &last->molecule;
   *to = (xc_molecule){.n_atoms = m->n_atoms, .alpha = m->alpha, .beta = m->beta};
-  last->basis = (xc_basis){NULL, basis->n_shells, basis->n};
+  last->basis = (xc_basis){.n_shells = basis->n_shells, .n = basis->n};
   TSL_TRY(tsl_alloc(m->n_atoms, sizeof *to->atoms, "last atoms", (void **)&to->atoms));
   memcpy(to->atoms, m->atoms, (size_t)m->n_atoms * sizeof *to->atoms);
   TSL_TRY(tsl_alloc(1, bytes, "last shells", (void **)&last->basis.shells));

@@ -147,6 +147,9 @@ done:
 
 /* --------------------------------------------------------------------- sets */
 
+static const char *const set_keys[XC_N_SETS] = {
+    [XC_SET_BASIS] = "xc.basis", [XC_SET_FITTING] = "xc.fitting", [XC_SET_ECP] = "xc.ecp"};
+
 static tsl_err read_set(const tsl_deck *deck, const xc_deck *s, const char *name, bool fitting,
                         xc_set *set) {
   tsl_err err = TSL_OK;
@@ -166,21 +169,63 @@ done:
   return err;
 }
 
-/** A set is read once in a served job, until another one is asked for. */
-static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, const char *name,
-                          bool fitting, const xc_molecule *molecule, xc_basis *basis) {
+/** A set is read once in a served job, until another one is asked for.
+ *  @param[in,out] own  keeps it where no job does */
+static tsl_err load_set(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, xc_set_kind kind,
+                        const char *name, xc_kept_set *own, const xc_set **set) {
   tsl_err err = TSL_OK;
-  const char *key = fitting ? "xc.fitting" : "xc.basis";
-  xc_kept_set own = {.name = ""}, *kept = talk != NULL ? &talk->sets[fitting] : &own;
+  xc_kept_set *kept = talk != NULL ? &talk->sets[kind] : own;
   if (strcmp(kept->name, name) != 0) {
     xc_set_clear(&kept->set);
     kept->name[0] = '\0';
-    TSL_TRY(tsl_deck_blame(deck, key, read_set(deck, s, name, fitting, &kept->set)));
+    TSL_TRY(tsl_deck_blame(deck, set_keys[kind],
+                           read_set(deck, s, name, kind == XC_SET_FITTING, &kept->set)));
     (void)snprintf(kept->name, sizeof kept->name, "%s", name);
   }
-  const xc_set *set = &kept->set;
-  TSL_TRY(tsl_deck_blame(deck, key, xc_basis_create(set, (xc_kind)s->functions, molecule, basis)));
-  if (!fitting) TSL_TRY(tsl_deck_blame(deck, key, xc_basis_check_core(set->name, molecule, basis)));
+  *set = &kept->set;
+done:
+  return err;
+}
+
+/** Potentials of xc.ecp, else those that come with the basis; the electrons that are left. */
+static tsl_err load_ecps(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, const xc_set *set,
+                         xc_molecule *molecule, xc_basis *basis) {
+  tsl_err err = TSL_OK;
+  xc_kept_set own = {.name = ""};
+  if (s->ecp != NULL) TSL_TRY(load_set(deck, s, talk, XC_SET_ECP, s->ecp, &own, &set));
+  if (s->ecp != NULL && set->ecps.n == 0)
+    TSL_DECK_FAIL(deck, "xc.ecp", "%s has no effective core potentials", set->name);
+  TSL_TRY(xc_ecps_choose(&set->ecps, molecule, &basis->ecps));
+  TSL_TRY(
+      tsl_deck_blame(deck, "xc.molecule", xc_ecps_place("the molecule", &basis->ecps, molecule)));
+done:
+  xc_set_clear(&own.set);
+  return err;
+}
+
+static tsl_err load_basis(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, const char *name,
+                          xc_molecule *molecule, xc_basis *basis) {
+  tsl_err err = TSL_OK;
+  xc_kept_set own = {.name = ""};
+  const xc_set *set = NULL;
+  TSL_TRY(load_set(deck, s, talk, XC_SET_BASIS, name, &own, &set));
+  TSL_TRY(tsl_deck_blame(deck, "xc.basis",
+                         xc_basis_create(set, (xc_kind)s->functions, molecule, basis)));
+  TSL_TRY(load_ecps(deck, s, talk, set, molecule, basis));
+  TSL_TRY(tsl_deck_blame(deck, "xc.basis", xc_basis_check_core(set->name, molecule, basis)));
+done:
+  xc_set_clear(&own.set);
+  return err;
+}
+
+static tsl_err load_fitting(const tsl_deck *deck, const xc_deck *s, xc_talk *talk,
+                            const xc_molecule *molecule, xc_basis *basis) {
+  tsl_err err = TSL_OK;
+  xc_kept_set own = {.name = ""};
+  const xc_set *set = NULL;
+  TSL_TRY(load_set(deck, s, talk, XC_SET_FITTING, xc_deck_fitting(s), &own, &set));
+  TSL_TRY(tsl_deck_blame(deck, "xc.fitting",
+                         xc_basis_create(set, (xc_kind)s->functions, molecule, basis)));
 done:
   xc_set_clear(&own.set);
   return err;
@@ -257,7 +302,7 @@ done:
 tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, xc_own *own, xc_params *p) {
   tsl_err err = TSL_OK;
   xc_model model = {.method = ""};
-  const xc_molecule *m = &own->molecule;
+  xc_molecule *m = &own->molecule;
   TSL_TRY(load_molecule(deck, s, talk, own, &model));
   TSL_TRY(choose_task(deck, s, model.driver, talk, &p->gradient));
   TSL_TRY(xc_load_choose(deck, "xc.functional", s->functional, model.method, talk, own->method));
@@ -267,9 +312,9 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, xc_own *o
   TSL_TRY(tsl_deck_blame(deck, "xc.dispersion",
                          xc_dispersion_compute((xc_dispersion_kind)s->dispersion, &p->functional, m,
                                                &own->dispersion)));
-  TSL_TRY(load_basis(deck, s, talk, own->basis_name, false, m, &own->orbital));
+  TSL_TRY(load_basis(deck, s, talk, own->basis_name, m, &own->orbital));
   p->fitted = s->coulomb == XC_COULOMB_FITTED;
-  if (p->fitted) TSL_TRY(load_basis(deck, s, talk, xc_deck_fitting(s), true, m, &own->fitting));
+  if (p->fitted) TSL_TRY(load_fitting(deck, s, talk, m, &own->fitting));
   if (s->exchange == XC_EXCHANGE_FITTED && p->functional.far != 0)
     TSL_DECK_FAIL(deck, "xc.exchange",
                   "fitted is not made for range-separated functionals; use exact");

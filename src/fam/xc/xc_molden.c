@@ -58,7 +58,7 @@ static void write_atoms(const xc_molecule *m, FILE *file) {
   for (int64_t k = 0; k < m->n_atoms; k++) {
     const xc_atom *a = &m->atoms[k];
     (void)fprintf(file, "%-2s %6lld %3d %22.15g %22.15g %22.15g\n", xc_symbol(a->z),
-                  (long long)k + 1, (int)xc_nuclear(a), a->at[0], a->at[1], a->at[2]);
+                  (long long)k + 1, (int)xc_real_z(a), a->at[0], a->at[1], a->at[2]);
   }
 }
 
@@ -96,11 +96,22 @@ static void write_orbital(const xc_basis *basis, const double *row, FILE *file) 
   }
 }
 
+/* Electrons of each atom that an effective core potential replaces. */
+static void write_cores(const xc_molecule *m, FILE *file) {
+  int64_t n = 0;
+  for (int64_t a = 0; a < m->n_atoms; a++) {
+    if (m->atoms[a].core == 0) continue;
+    (void)fprintf(file, "%s%lld : %d\n", n++ == 0 ? "[Core]\n" : "", (long long)a + 1,
+                  (int)m->atoms[a].core);
+  }
+}
+
 tsl_err xc_molden_write(const xc_params *p, const xc_own *own, FILE *file) {
   const xc_scf *scf = &own->scf;
   (void)p;
   write_atoms(&own->molecule, file);
   write_shells(&own->molecule, &own->orbital, file);
+  write_cores(&own->molecule, file);
   (void)fprintf(file, "[MO]\n");
   for (int t = 0; t < scf->n_spin; t++)
     for (int64_t k = 0; k < scf->m; k++) {

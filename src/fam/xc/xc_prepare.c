@@ -1,4 +1,5 @@
 /* What the root needs before the first iteration: one-electron matrices, guess, bounds, metric. */
+#include "xc_ecp_integrals.h"
 #include "xc_family.h"
 #include "xc_fit.h"
 #include "xc_guess.h"
@@ -86,6 +87,7 @@ static tsl_err prepare_scf(const tsl_deck *deck, const xc_deck *s, xc_own *own,
   TSL_TRY(xc_all_charges(m, &charges));
   o.charges = charges;
   TSL_TRY(tsl_parallel(p->n_shells, 1, one_electron_rows, &o));
+  TSL_TRY(xc_ecp_add(m, &own->orbital.ecps, &own->orbital, o.attraction));
   TSL_TRY(
       tsl_deck_blame(deck, "xc.basis",
                      xc_scf_create(m, n, o.overlap, o.kinetic, o.attraction, &options, &own->scf)));

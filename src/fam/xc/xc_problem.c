@@ -244,8 +244,10 @@ void xc_view_set(const tsl_problem *problem, xc_view *view) {
   const xc_params *p = xc_params_of(problem);
   const tsl_field *fields = problem->fields;
   xc_shell *shells = fields[XC_IN_SHELLS].data;
-  *view = (xc_view){.orbital = {shells, p->n_shells, p->n},
-                    .fitting = {shells + p->n_shells, p->n_fit_shells, p->n_fit},
+  *view = (xc_view){.orbital = {.shells = shells, .n_shells = p->n_shells, .n = p->n},
+                    .fitting = {.shells = shells + p->n_shells,
+                                .n_shells = p->n_fit_shells,
+                                .n = p->n_fit},
                     .pairs = {fields[XC_IN_PAIRS].data, p->n_pairs, p->n_packed},
                     .groups = fields[XC_IN_GROUPS].data,
                     .lists = fields[XC_IN_LISTS].data};

@@ -105,7 +105,7 @@ done:
 static void service_close(void **talk) {
   xc_talk *t = *talk;
   if (t == NULL) return;
-  for (int k = 0; k < 2; k++) xc_set_clear(&t->sets[k].set);
+  for (int k = 0; k < XC_N_SETS; k++) xc_set_clear(&t->sets[k].set);
   xc_last_clear(&t->last);
   xc_ipi_clear(&t->ipi);
   xc_mdi_clear(&t->mdi);

@@ -31,8 +31,8 @@ uint64_t xc_state_hash(const xc_own *own, bool places) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   const xc_molecule *m = &own->molecule;
   for (int64_t k = 0; k < m->n_atoms; k++) {
-    const int32_t z = xc_signed_z(&m->atoms[k]);
-    hash = add_bytes(hash, &z, sizeof z);
+    const int32_t z[2] = {xc_signed_z(&m->atoms[k]), m->atoms[k].core};
+    hash = add_bytes(hash, z, sizeof z);
     if (places) hash = add_bytes(hash, m->atoms[k].at, sizeof m->atoms[k].at);
   }
   for (int64_t k = 0; k < m->n_charges; k++)
@@ -45,6 +45,8 @@ uint64_t xc_state_hash(const xc_own *own, bool places) {
     hash = add_bytes(hash, shell->exponent, (size_t)shell->n * sizeof *shell->exponent);
     hash = add_bytes(hash, shell->coefficient, (size_t)shell->n * sizeof *shell->coefficient);
   }
+  for (int64_t k = 0; k < own->orbital.ecps.n; k++)
+    hash = add_bytes(hash, &own->orbital.ecps.list[k], sizeof own->orbital.ecps.list[k]);
   return hash;
 }
 

@@ -71,6 +71,9 @@ typedef struct xc_protocol {
 extern const xc_protocol xc_protocol_ipi, xc_protocol_lines, xc_protocol_mdi, xc_protocol_series;
 extern const tsl_series xc_series;
 
+/** What sets are read for: orbitals, fitting, effective core potentials (xc.ecp). */
+typedef enum xc_set_kind { XC_SET_BASIS, XC_SET_FITTING, XC_SET_ECP, XC_N_SETS } xc_set_kind;
+
 /** A set of functions that was read for an earlier question. */
 typedef struct xc_kept_set {
   char name[XC_ASKED]; /**< as it was asked for; empty: there is none */
@@ -86,12 +89,12 @@ typedef struct xc_talk {
   char token[XC_TOKEN_MOST + 1]; /**< that the server has to show; empty: none */
   xc_lines lines;
   xc_frame_series series;
-  char what[64];       /**< the question, for messages */
-  xc_molecule asked;   /**< atoms, charge, multiplicity */
-  xc_model model;      /**< what else is asked for; empty: as the deck says */
-  xc_kept_set sets[2]; /**< of orbitals, for fitting */
-  xc_last last;        /**< the last geometries' densities */
-  bool again;          /**< the question has not converged from them: it begins with atoms now */
+  char what[64];     /**< the question, for messages */
+  xc_molecule asked; /**< atoms, charge, multiplicity */
+  xc_model model;    /**< what else is asked for; empty: as the deck says */
+  xc_kept_set sets[XC_N_SETS];
+  xc_last last; /**< the last geometries' densities */
+  bool again;   /**< the question has not converged from them: it begins with atoms now */
 } xc_talk;
 
 static inline xc_talk *xc_talk_of(const tsl_problem *problem) {

@@ -69,14 +69,15 @@ done:
 
 /** Period of an element, 0 for hydrogen and helium. */
 static int period_of(int z) {
-  static const int last[] = {2, 10, 18, 36};
+  static const int last[] = {2, 10, 18, 36, 54};
   int period = 0;
-  while (period < 4 && z > last[period]) period++;
+  while (period < 5 && z > last[period]) period++;
   return period;
 }
 
 void xc_grid_sizes(const xc_grid_rule *rule, int z, int64_t *n_radial, int64_t *n_angular) {
-  static const int molecular[5][2] = {{50, 302}, {75, 302}, {80, 434}, {90, 434}, {95, 434}};
+  static const int molecular[6][2] = {{50, 302}, {75, 302}, {80, 434},
+                                      {90, 434}, {95, 434}, {100, 434}};
   const int period = period_of(z);
   *n_radial = rule->n_radial;
   *n_angular = rule->n_angular;
@@ -183,11 +184,17 @@ done:
 
 /* ---------------------------------------------------------------- molecule */
 
-static tsl_err check_atom(const xc_atom *atom, int64_t i) {
+static tsl_err check_atom(const xc_grid_rule *rule, const xc_atom *atom, int64_t i) {
   tsl_err err = TSL_OK;
+  const bool slater = rule->radial == XC_RADIAL_SLATER || rule->adjust == XC_ADJUST_SLATER;
   if (atom->z < 1 || atom->z > XC_MAX_Z)
     TSL_FAIL(TSL_ERR_INPUT, "atom %lld: there are no grids for element %d; allowed are 1 to %d",
              (long long)i + 1, atom->z, (int)XC_MAX_Z);
+  if (slater && atom->z > XC_MAX_SLATER_Z)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "atom %lld: the Slater radii of grids lio0, lio1, lio2 and of rule and adjust slater end at element "
+             "%d, and it is element %d; use another grid",
+             (long long)i + 1, (int)XC_MAX_SLATER_Z, atom->z);
   for (int k = 0; k < 3; k++)
     if (!isfinite(atom->at[k]))
       TSL_FAIL(TSL_ERR_INPUT, "atom %lld: coordinate %c is no number", (long long)i + 1, "xyz"[k]);
@@ -203,7 +210,7 @@ static tsl_err make_recipes(const xc_grid_rule *rule, const xc_atom *atoms, int6
   TSL_TRY(tsl_alloc(XC_MAX_Z + 1, sizeof(recipe), "recipes of the elements", &memory));
   *out = memory;
   for (int64_t i = 0; i < n_atoms; i++) {
-    TSL_TRY(check_atom(&atoms[i], i));
+    TSL_TRY(check_atom(rule, &atoms[i], i));
     recipe *own = &(*out)[atoms[i].z];
     if (own->n == 0) TSL_TRY(make_recipe(rule, atoms[i].z, own));
     *n += own->points; /* at most 1.5e6 an atom: no overflow */

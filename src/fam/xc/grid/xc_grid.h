@@ -71,7 +71,10 @@ typedef struct xc_grid_rule {
   double cut; /**< points of less weight are dropped; 0: those of weight 0 */
 } xc_grid_rule;
 
-enum { XC_MAX_RADIAL = 1000 };
+enum {
+  XC_MAX_RADIAL = 1000,
+  XC_MAX_SLATER_Z = 54 /**< elements of the seed's table of radii */
+};
 
 /** coarse default fine ultrafine lio0 lio1 lio2, NULL-ended. Global for tests. */
 extern const char *const xc_preset_words[];
@@ -99,7 +102,7 @@ void xc_grid_sizes(const xc_grid_rule *rule, int z, int64_t *n_radial, int64_t *
 /** Bragg-Slater radius, J. C. Slater, J. Chem. Phys. 41 (1964) 3199, noble gases filled in; bohr.
  */
 double xc_bragg_radius(int z);
-/** Slater radius of the seed's table; bohr. */
+/** Slater radius of the seed's table, z up to XC_MAX_SLATER_Z; bohr. */
 double xc_slater_radius(int z);
 
 /**

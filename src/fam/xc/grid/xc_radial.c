@@ -15,10 +15,15 @@ static const double bragg[XC_MAX_Z] = {
     1.30, 1.25, 1.15, 1.15, 1.15, 1.90,                         /* Ga - Kr */
     2.35, 2.00,                                                 /* Rb Sr */
     1.80, 1.55, 1.45, 1.45, 1.35, 1.30, 1.35, 1.40, 1.60, 1.55, /* Y - Cd */
-    1.55, 1.45, 1.45, 1.40, 1.40, 2.10};                        /* In - Xe */
+    1.55, 1.45, 1.45, 1.40, 1.40, 2.10,                         /* In - Xe */
+    2.60, 2.15,                                                 /* Cs Ba */
+    1.95, 1.85, 1.85, 1.85, 1.85, 1.85, 1.85,                   /* La - Eu */
+    1.80, 1.75, 1.75, 1.75, 1.75, 1.75, 1.75, 1.75,             /* Gd - Lu */
+    1.55, 1.45, 1.35, 1.35, 1.30, 1.35, 1.35, 1.35, 1.50,       /* Hf - Hg */
+    1.90, 1.80, 1.60, 1.90, 1.45, 2.10};                        /* Tl - Rn */
 
 /* The table of the seed's grids, which differs for noble gases and sodium. Angstrom. */
-static const double slater[XC_MAX_Z] = {
+static const double slater[XC_MAX_SLATER_Z] = {
     0.35, 0.93,                                                 /* H He */
     1.45, 1.05, 0.85, 0.70, 0.65, 0.60, 0.50, 0.71,             /* Li - Ne */
     3.60, 1.50, 1.25, 1.10, 1.00, 1.00, 1.00, 2.00,             /* Na - Ar */
@@ -29,7 +34,8 @@ static const double slater[XC_MAX_Z] = {
     1.80, 1.55, 1.45, 1.45, 1.35, 1.30, 1.35, 1.40, 1.60, 1.55, /* Y - Cd */
     1.55, 1.45, 1.45, 1.40, 1.40, 1.31};                        /* In - Xe */
 
-/* O. Treutler, R. Ahlrichs, J. Chem. Phys. 102 (1995) 346, table I; from Rb on as Psi4 has it. */
+/* O. Treutler, R. Ahlrichs, J. Chem. Phys. 102 (1995) 346, table I; from Rb on as Psi4 and
+ * PySCF have it. */
 static const double treutler_xi[XC_MAX_Z] = {
     0.8, 0.9,                                             /* H He */
     1.8, 1.4, 1.3,  1.1,  0.9,  0.9, 0.9,  0.9,           /* Li - Ne */
@@ -39,7 +45,12 @@ static const double treutler_xi[XC_MAX_Z] = {
     1.1, 1.0, 0.9,  0.9,  0.9,  0.9,                      /* Ga - Kr */
     2.0, 1.7,                                             /* Rb Sr */
     1.5, 1.5, 1.35, 1.35, 1.25, 1.2, 1.25, 1.3, 1.5, 1.5, /* Y - Cd */
-    1.3, 1.2, 1.2,  1.15, 1.15, 1.15};                    /* In - Xe */
+    1.3, 1.2, 1.2,  1.15, 1.15, 1.15,                     /* In - Xe */
+    2.5, 2.2,                                             /* Cs Ba */
+    2.5, 1.5, 1.5,  1.5,  1.5,  1.5, 1.5,                 /* La - Eu */
+    1.5, 1.5, 1.5,  1.5,  1.5,  1.5, 1.5,  1.5,           /* Gd - Lu */
+    1.5, 1.5, 1.5,  1.5,  1.5,  1.5, 1.5,  1.5, 1.5,      /* Hf - Hg */
+    1.5, 1.5, 1.5,  1.5,  1.5,  1.5};                     /* Tl - Rn */
 
 double xc_bragg_radius(int z) {
   return bragg[z - 1] / XC_BOHR;

@@ -2,6 +2,7 @@
  * attraction by point charges. */
 #include "xc_one.h"
 
+#include "xc_ecp_local.h"
 #include "xc_primitives.h"
 
 #include <math.h>
@@ -147,7 +148,8 @@ void xc_dipole(const xc_basis *basis, const double origin[3], int64_t lo, int64_
 
 typedef struct cloud {
   const xc_charge *charges;
-  int64_t n;
+  const xc_ecp_centre *centres;
+  int64_t n; /* of either */
   double factor, sum[XC_HERMITES];
 } cloud;
 
@@ -178,6 +180,30 @@ void xc_attraction(const xc_basis *basis, const xc_charge *charges, int64_t n, i
   cloud c = {.charges = charges, .n = n};
   double *const matrix[1] = {attraction};
   const task what = {attraction_element, prepare_attraction, &c, 1, 0, matrix};
+  do_batch(basis, lo, hi, &what);
+}
+
+/* ---------------------------------------------- effective core potentials */
+
+static bool prepare_local(const xc_primitives *q, void *state) {
+  cloud *c = state;
+  const int l = q->a->l + q->b->l, count = xc_hermite_count(l);
+  double one[XC_HERMITES];
+  if (!xc_primitives_feel(q, &c->factor)) return false;
+  c->factor = q->factor;
+  memset(c->sum, 0, (size_t)count * sizeof *c->sum);
+  for (int64_t k = 0; k < c->n; k++) {
+    xc_ecp_hermites(&c->centres[k], l, q->p, q->at, one);
+    for (int h = 0; h < count; h++) c->sum[h] += one[h];
+  }
+  return true;
+}
+
+void xc_ecp_local(const xc_basis *basis, const xc_ecp_centre *centres, int64_t n, int64_t lo,
+                  int64_t hi, double *matrix) {
+  cloud c = {.centres = centres, .n = n};
+  double *const list[1] = {matrix};
+  const task what = {attraction_element, prepare_local, &c, 1, 0, list};
   do_batch(basis, lo, hi, &what);
 }
 

@@ -2,6 +2,7 @@
  * shells and charges, contracted with densities pair by pair. */
 #include "xc_one_gradient.h"
 
+#include "xc_ecp_local.h"
 #include "xc_primitives.h"
 
 #include <string.h>
@@ -159,6 +160,49 @@ void xc_attraction_gradient(const xc_basis *basis, const xc_charge *charges, int
       for (int p = 0; p < a->n * b->n; p++) {
         xc_primitives_set(&q, a, b, p / b->n, p % b->n, 1, 0);
         attraction_primitives(&q, charges, n, block, gradient, on_charges);
+      }
+    }
+}
+
+/* ---------------------------------------------- effective core potentials */
+
+/* As charges feel the density; force += of a's functions, of b's, of the centre. */
+static void local_primitives(const xc_primitives *q, const xc_ecp_centre *centre,
+                             const hermites *density, double force[3][3]) {
+  const xc_one_tables *tables = xc_one_tables_get();
+  const int l = q->a->l + q->b->l;
+  double sum[XC_HERMITES];
+  xc_ecp_hermites(centre, l + 1, q->p, q->at, sum);
+  for (int x = 0; x < 3; x++) {
+    double a = 0, both = 0;
+    for (int h = 0; h < xc_hermite_count(l + 1); h++) a += density->moved[x][h] * sum[h];
+    for (int h = 0; h < xc_hermite_count(l); h++) both += density->whole[h] * sum[tables->up[h][x]];
+    force[0][x] += q->factor * a;
+    force[1][x] += q->factor * (both - a);
+    force[2][x] -= q->factor * both;
+  }
+}
+
+void xc_ecp_local_gradient(const xc_basis *basis, const xc_ecp_centre *centres, int64_t n,
+                           int64_t lo, int64_t hi, const double *density, double (*gradient)[3]) {
+  double block[XC_ONE_BLOCK], unused;
+  xc_primitives q;
+  hermites expanded;
+  for (int64_t k = lo; k < hi; k++)
+    for (int64_t l = 0; l <= k; l++) {
+      const xc_shell *a = &basis->shells[k], *b = &basis->shells[l];
+      xc_primitives_density(basis, a, b, density, block);
+      for (int p = 0; p < a->n * b->n; p++) {
+        xc_primitives_set(&q, a, b, p / b->n, p % b->n, 1, 0);
+        if (!xc_primitives_feel(&q, &unused)) continue;
+        set_hermites(&q, block, &expanded);
+        for (int64_t c = 0; c < n; c++) {
+          double force[3][3] = {{0}};
+          local_primitives(&q, &centres[c], &expanded, force);
+          const int64_t atoms[3] = {a->atom, b->atom, centres[c].atom};
+          for (int w = 0; w < 3; w++)
+            for (int x = 0; x < 3; x++) gradient[atoms[w]][x] += force[w][x];
+        }
       }
     }
 }

@@ -2,6 +2,8 @@
  * points stand for, at Chebyshev's points of each interval, and polynomials through them. */
 #include "xc_rys.h"
 
+#include "xc_gauss.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,27 +21,10 @@ typedef struct measure {
 static xc_rys_tables tables;
 static once_flag filled = ONCE_FLAG_INIT;
 
-/* Legendre's polynomial of degree POINTS at x, and its derivative. */
-static long double legendre(long double x, long double *derivative) {
-  long double below = 1, value = x;
-  for (int k = 2; k <= POINTS; k++) {
-    const long double next = ((2 * k - 1) * x * value - (k - 1) * below) / k;
-    below = value, value = next;
-  }
-  *derivative = POINTS * (x * value - below) / (x * x - 1);
-  return value;
-}
-
 /* dx on [0, 1] by Gauss and Legendre, in y = x^2. */
 static void set_measure(measure *m) {
-  enum { STEPS = 12 };
-  for (int k = 0; k < POINTS; k++) {
-    long double x = cosl(XC_RYS_PI * ((long double)k + 0.75L) / (POINTS + 0.5L)), slope = 1;
-    for (int s = 0; s < STEPS; s++) x -= legendre(x, &slope) / slope;
-    (void)legendre(x, &slope);
-    m->y[k] = (1 + x) / 2 * (1 + x) / 2;
-    m->w[k] = 1 / ((1 - x * x) * slope * slope);
-  }
+  xc_gauss_legendre(POINTS, m->y, m->w);
+  for (int k = 0; k < POINTS; k++) m->y[k] *= m->y[k];
 }
 
 /* Recursion coefficients of the monic polynomials that are orthogonal for exp(-t y) dx. */

@@ -9,6 +9,7 @@ static const double FUNCTION_LIMIT = 1e-10; /* of xc_shell.radius */
 
 void xc_set_clear(xc_set *set) {
   tsl_free(set->shells);
+  xc_ecps_clear(&set->ecps);
   memset(set, 0, sizeof *set);
 }
 

@@ -15,12 +15,13 @@
  *               line of its own, what the line has beyond it is passed over, primitives of
  *               exponent 0 are nothing, elements beyond what is supported are left out
  * Files are hostile: numbers must be finite, exponents positive, sizes are checked before memory
- * is taken, l is at most XC_MAX_L. Effective core potentials are refused.
+ * is taken, l is at most XC_MAX_L. NWChem's and Gaussian's may hold effective core potentials, too,
+ * or nothing else (xc_ecp.h).
  */
 #ifndef TSL_FAM_XC_BASIS_H
 #define TSL_FAM_XC_BASIS_H
 
-#include "xc_molecule.h"
+#include "xc_ecp.h"
 
 TSL_C_BEGIN
 
@@ -45,6 +46,7 @@ typedef struct xc_set {
   int32_t n_room;    /**< private */
   int64_t n;
   xc_set_shell *shells; /**< [n] from tsl_alloc, in the order of the file */
+  xc_ecps ecps;         /**< effective core potentials */
 } xc_set;
 
 void xc_set_clear(xc_set *set);
@@ -82,7 +84,7 @@ tsl_err xc_basis_create(const xc_set *set, xc_kind kind, const xc_molecule *mole
 
 /**
  * Refuse a basis without functions for the electrons near the nuclei, such as one made for an
- * effective core potential.
+ * effective core potential, of atoms whose core no potential replaces.
  * @param[in] name  of the set, for messages
  * @return TSL_ERR_INPUT naming the element
  */

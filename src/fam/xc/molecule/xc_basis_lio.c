@@ -82,7 +82,7 @@ done:
 
 /* Why an element cannot be used here; NULL when it can. */
 static const char *reason_against(const head *h) {
-  if (h->z > XC_MAX_Z) return "elements beyond xenon are not known";
+  if (h->z > XC_MAX_Z) return "elements beyond radon are not known";
   for (int64_t k = 0; k < h->n; k++) {
     if (h->l[k] > XC_MAX_L) return "functions beyond g are not supported";
     if (h->many[k] > XC_MAX_PRIMITIVES) return "a contraction has too many primitives";

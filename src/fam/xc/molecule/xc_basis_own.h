@@ -13,6 +13,14 @@ tsl_err xc_set_add(xc_set *set, const table_lines *lines, int32_t z, int32_t l,
 tsl_err xc_set_put(xc_set_shell *shell, const table_lines *lines, double exponent,
                    double coefficient);
 
+/** Read NWChem's block "ECP ... END", whose first word has been read, into set->ecps. */
+tsl_err xc_ecp_parse_nwchem(table_lines *lines, xc_set *set);
+
+/** Is this line "I-ECP 3 28"? */
+bool xc_ecp_begins_gaussian(const xc_words *words);
+/** Read the potential that begins with that line, head, into set->ecps. */
+tsl_err xc_ecp_parse_gaussian(table_lines *lines, const xc_words *head, int32_t z, xc_set *set);
+
 /** No element may come twice: z must not be among the shells so far. */
 tsl_err xc_set_check_new(const xc_set *set, const table_lines *lines, int32_t z);
 

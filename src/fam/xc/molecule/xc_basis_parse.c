@@ -165,15 +165,14 @@ static tsl_err parse_nwchem(table_lines *lines, xc_set *set) {
   block b = {0};
   bool inside = false;
   while (xc_words_next(lines, &words)) {
-    if (xc_word_is(&words, 0, "ecp"))
-      TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: effective core potentials are not supported", lines->path,
-               (long long)lines->number);
-    if (inside && xc_word_is(&words, 0, "end")) {
+    if (!inside && xc_word_is(&words, 0, "ecp")) {
+      TSL_TRY(xc_ecp_parse_nwchem(lines, set));
+    } else if (inside && xc_word_is(&words, 0, "end")) {
       TSL_TRY(nwchem_close(set, &b, lines));
       b = (block){0}, inside = false;
     } else if (!inside) {
       if (!xc_word_is(&words, 0, "basis") || set->n > 0)
-        TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: one block 'BASIS ... END' is expected", lines->path,
+        TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: one block 'BASIS ... END' is expected, and one 'ECP ... END'", lines->path,
                  (long long)lines->number);
       nwchem_kind(&words, set);
       inside = true;
@@ -224,21 +223,15 @@ done:
   return err;
 }
 
-/* "O 0" or "-O 0", or "RB-ECP ...". */
-static tsl_err gaussian_element(const xc_words *words, const xc_set *set, int32_t *z) {
+/* "O 0" or "-O 0". */
+static tsl_err gaussian_element(const xc_words *words, int32_t *z) {
   tsl_err err = TSL_OK;
   xc_words bare = *words;
-  char shown[48];
   if (bare.n > 0 && *bare.text[0] == '-') bare.text[0]++;
-  (void)xc_word_shown(words, 0, shown);
-  if (strstr(shown, "-ECP") != NULL || strstr(shown, "-ecp") != NULL)
-    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: effective core potentials are not supported",
-             words->lines->path, (long long)words->lines->number);
   if (words->n > 2 || (words->n == 2 && !xc_word_is(words, 1, "0")))
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: 'element 0' is expected", words->lines->path,
              (long long)words->lines->number);
   TSL_TRY(xc_word_element(&bare, 0, z));
-  TSL_TRY(xc_set_check_new(set, words->lines, *z));
 done:
   return err;
 }
@@ -247,19 +240,24 @@ static tsl_err parse_gaussian(table_lines *lines, xc_set *set) {
   tsl_err err = TSL_OK;
   xc_words words;
   int32_t z = 0;
-  bool stop = false;
+  bool fresh = false; /* of the element nothing but its name has been read */
   while (xc_words_next(lines, &words)) {
-    stop = xc_word_is(&words, 0, "****");
-    if (stop) {
+    if (xc_word_is(&words, 0, "****")) {
       z = 0;
+    } else if (fresh && xc_ecp_begins_gaussian(&words)) {
+      TSL_TRY(xc_ecp_parse_gaussian(lines, &words, z, set));
+      z = 0, fresh = false;
     } else if (z != 0) {
+      if (fresh) TSL_TRY(xc_set_check_new(set, lines, z));
+      fresh = false;
       TSL_TRY(gaussian_shell(lines, &words, z, set));
     } else if (set->n == 0 && xc_word_is(&words, 0, "spherical")) {
       set->kind = XC_KIND_SPHERICAL;
     } else if (set->n == 0 && xc_word_is(&words, 0, "cartesian")) {
       set->kind = XC_KIND_CARTESIAN;
     } else {
-      TSL_TRY(gaussian_element(&words, set, &z));
+      TSL_TRY(gaussian_element(&words, &z));
+      fresh = true;
     }
   }
   if (z != 0) TSL_FAIL(TSL_ERR_INPUT, "%s: no '****' after element %s", lines->path, xc_symbol(z));
@@ -272,7 +270,8 @@ static bool is_nwchem(const char *name, const char *text, int64_t bytes) {
   table_lines lines;
   xc_words words;
   table_lines_open(name, text, bytes, '#', &lines);
-  return xc_words_next(&lines, &words) && xc_word_is(&words, 0, "basis");
+  return xc_words_next(&lines, &words) &&
+         (xc_word_is(&words, 0, "basis") || xc_word_is(&words, 0, "ecp"));
 }
 
 tsl_err xc_set_parse(const char *name, const char *text, int64_t bytes, xc_set *set) {
@@ -286,7 +285,7 @@ tsl_err xc_set_parse(const char *name, const char *text, int64_t bytes, xc_set *
   const bool nwchem = is_nwchem(name, text, bytes);
   table_lines_open(name, text, bytes, nwchem ? '#' : '!', &lines);
   TSL_TRY(nwchem ? parse_nwchem(&lines, set) : parse_gaussian(&lines, set));
-  if (set->n == 0)
+  if (set->n == 0 && set->ecps.n == 0)
     TSL_FAIL(TSL_ERR_INPUT, "%s: no shell found; NWChem or Gaussian94 format is expected", name);
 done:
   if (err != TSL_OK) xc_set_clear(set);

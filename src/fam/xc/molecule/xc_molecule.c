@@ -12,7 +12,10 @@ static const char *const symbols[XC_MAX_Z + 2] = {
     "?",  "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al",
     "Si", "P",  "S",  "Cl", "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co",
     "Ni", "Cu", "Zn", "Ga", "Ge", "As", "Se", "Br", "Kr", "Rb", "Sr", "Y",  "Zr", "Nb",
-    "Mo", "Tc", "Ru", "Rh", "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",  "Xe", NULL};
+    "Mo", "Tc", "Ru", "Rh", "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",  "Xe", "Cs",
+    "Ba", "La", "Ce", "Pr", "Nd", "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm",
+    "Yb", "Lu", "Hf", "Ta", "W",  "Re", "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi",
+    "Po", "At", "Rn", NULL};
 
 int xc_element(const char *symbol) {
   for (int z = 1; z <= XC_MAX_Z; z++)
@@ -30,6 +33,7 @@ const char *xc_element_near(const char *symbol) {
 
 void xc_basis_clear(xc_basis *basis) {
   tsl_free(basis->shells);
+  tsl_free(basis->ecps.list);
   memset(basis, 0, sizeof *basis);
 }
 
@@ -120,7 +124,7 @@ done:
   return err;
 }
 
-static tsl_err count_electrons(const char *what, xc_molecule *molecule) {
+tsl_err xc_molecule_count(const char *what, xc_molecule *molecule) {
   tsl_err err = TSL_OK;
   int64_t nuclear = 0;
   for (int64_t k = 0; k < molecule->n_atoms; k++) nuclear += xc_nuclear(&molecule->atoms[k]);
@@ -148,7 +152,7 @@ tsl_err xc_molecule_finish(const char *what, xc_molecule *molecule) {
   tsl_err err = TSL_OK;
   TSL_TRY(check_numbers(what, molecule));
   TSL_TRY(check_distances(what, molecule));
-  TSL_TRY(count_electrons(what, molecule));
+  TSL_TRY(xc_molecule_count(what, molecule));
 done:
   return err;
 }

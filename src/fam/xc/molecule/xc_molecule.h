@@ -1,6 +1,6 @@
 /**
  * @file xc_molecule.h
- * A molecule in its basis: atoms, point charges, shells. Atomic units throughout (bohr, hartree).
+ * A molecule in its basis: atoms, point charges, shells, effective core potentials. Atomic units throughout (bohr, hartree).
  *
  * All arrays are plain data that travel between ranks as bytes.
  */
@@ -15,7 +15,7 @@ TSL_C_BEGIN
 enum {
   XC_MAX_L = 4,           /**< s p d f g */
   XC_MAX_PRIMITIVES = 24, /**< of a contracted shell */
-  XC_MAX_Z = 54           /**< elements without effective core potentials in the basis sets here */
+  XC_MAX_Z = 86           /**< elements that grids and basis sets here know */
 };
 
 /** 1 bohr in Angstrom (CODATA 2018). */
@@ -24,11 +24,19 @@ enum {
 typedef struct xc_atom {
   int32_t z;     /**< atomic number, 1..XC_MAX_Z */
   int32_t ghost; /**< 1: functions and points of the element without nucleus and electrons */
-  double at[3];  /**< bohr */
+  int32_t core;  /**< electrons that an effective core potential replaces (xc_ecp.h) */
+  int32_t zero;
+  double at[3]; /**< bohr */
 } xc_atom;
 
-/** The nucleus' charge: 0 of a ghost. */
+/** The charge that electrons, nuclei and point charges feel: of the nucleus less the electrons that
+ *  an effective core potential replaces; 0 of a ghost. */
 static inline int32_t xc_nuclear(const xc_atom *atom) {
+  return atom->ghost ? 0 : atom->z - atom->core;
+}
+
+/** The element: 0 of a ghost. */
+static inline int32_t xc_real_z(const xc_atom *atom) {
   return atom->ghost ? 0 : atom->z;
 }
 
@@ -70,11 +78,39 @@ TSL_FN int xc_shell_size(const xc_shell *shell) {
   return shell->spherical ? 2 * shell->l + 1 : (shell->l + 1) * (shell->l + 2) / 2;
 }
 
-/** Shells of a molecule, sorted by atom. Release with xc_basis_clear. */
+enum {
+  XC_MAX_ECP_L = 5,      /**< L: projectors to g */
+  XC_MAX_ECP_TERMS = 128 /**< of an element */
+};
+
+typedef struct xc_ecp_term {
+  int32_t l; /**< of the projector; L: local */
+  int32_t power;
+  double exponent, coefficient;
+} xc_ecp_term;
+
+/** The effective core potential of an element (xc_ecp.h). */
+typedef struct xc_ecp {
+  int32_t z;
+  int32_t core; /**< electrons that it replaces */
+  int32_t l;    /**< L */
+  int32_t n;
+  xc_ecp_term terms[XC_MAX_ECP_TERMS];
+} xc_ecp;
+
+/** Effective core potentials of elements. Release with xc_ecps_clear. */
+typedef struct xc_ecps {
+  xc_ecp *list; /**< [n] from tsl_alloc */
+  int64_t n;
+} xc_ecps;
+
+/** Shells of a molecule, sorted by atom, and its effective core potentials. Release with
+ *  xc_basis_clear. */
 typedef struct xc_basis {
   xc_shell *shells; /**< [n_shells] from tsl_alloc */
   int64_t n_shells;
-  int64_t n; /**< functions */
+  int64_t n;    /**< functions */
+  xc_ecps ecps; /**< of elements that the molecule has; of the whole basis on the root alone */
 } xc_basis;
 
 /** Release with xc_molecule_clear. */
@@ -141,12 +177,16 @@ tsl_err xc_molecule_parse_json(const char *path, const char *text, int64_t bytes
                                xc_molecule *molecule, xc_model *model);
 
 /**
- * Check a molecule that has been read and count its electrons: known elements, finite numbers,
+ * Check a molecule that has been read and count its electrons (xc_molecule_count): known elements, finite numbers,
  * atoms and charges no closer than XC_NEAREST to an atom, at least one electron, multiplicity that
  * fits. Multiplicity 0 becomes the lowest, 1 or 2.
  * @param[in] what  the file, for messages
  */
 tsl_err xc_molecule_finish(const char *what, xc_molecule *molecule);
+
+/** Count the electrons, again when effective core potentials have replaced some: at least one,
+ *  multiplicity that fits. Multiplicity 0 becomes the lowest, 1 or 2. */
+tsl_err xc_molecule_count(const char *what, xc_molecule *molecule);
 
 /**
  * Unpaired electrons of the atoms from lines "atom spin", separated by ';' or line ends: an atom is

@@ -152,7 +152,7 @@ tsl_err xc_word_atoms(const xc_words *words, int64_t w, const xc_molecule *molec
   else
     TSL_TRY(xc_word_element(words, w, &z));
   for (int64_t k = 0; k < molecule->n_atoms; k++) {
-    named[k] = number > 0 ? k + 1 == number : xc_nuclear(&molecule->atoms[k]) == z;
+    named[k] = number > 0 ? k + 1 == number : xc_real_z(&molecule->atoms[k]) == z;
     *found += named[k];
   }
 done:

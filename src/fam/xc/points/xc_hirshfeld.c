@@ -52,7 +52,7 @@ tsl_err xc_free_atoms_create(const xc_molecule *molecule, const xc_basis *basis,
   for (int64_t s = 0; s < basis->n_shells; s++) out->first[basis->shells[s].atom + 1]++;
   for (int64_t a = 0; a < molecule->n_atoms; a++) {
     out->first[a + 1] += out->first[a];
-    out->z[a] = xc_nuclear(&molecule->atoms[a]);
+    out->z[a] = xc_real_z(&molecule->atoms[a]);
     if (out->z[a] > 0) task.example[out->z[a]] = a + 1;
   }
   TSL_TRY(tsl_parallel(XC_MAX_Z, 1, free_elements, &task));

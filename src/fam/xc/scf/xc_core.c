@@ -60,7 +60,7 @@ tsl_err xc_basis_check_core(const char *name, const xc_molecule *molecule, const
     const int32_t atom = basis->shells[k].atom, z = molecule->atoms[atom].z;
     double level = 0;
     for (n = 1; k + n < basis->n_shells && basis->shells[k + n].atom == atom;) n++;
-    if (z < FIRST_WITH_CORE || seen[z]) continue;
+    if (z < FIRST_WITH_CORE || seen[z] || molecule->atoms[atom].core > 0) continue;
     seen[z] = true;
     TSL_TRY(lowest_level(&basis->shells[k], n, z, &level));
     if (!(-level >= part_needed * 0.5 * z * z))
@@ -68,7 +68,7 @@ tsl_err xc_basis_check_core(const char *name, const xc_molecule *molecule, const
           TSL_ERR_INPUT,
           "basis %s has no functions for the core of %s (atom %lld): at the bare nucleus they "
           "reach %.3g of the lowest level; it seems made for an effective core potential, which "
-          "is not supported",
+          "xc.ecp names",
           name, xc_symbol(z), (long long)atom + 1, -level / (0.5 * z * z));
   }
 done:

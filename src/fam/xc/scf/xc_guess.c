@@ -3,6 +3,7 @@
 #include "xc_guess.h"
 
 #include "xc_diis.h"
+#include "xc_ecp_integrals.h"
 #include "xc_fock.h"
 #include "xc_harmonics.h"
 #include "xc_matrix.h"
@@ -17,12 +18,17 @@
 enum { MOST_ITERATIONS = 100 };
 static const double settled = 1e-6;
 
-void xc_guess_occupation(double all, double electrons[4]) {
-  double left = all;
+void xc_guess_occupation(double all, int32_t core, double electrons[4]) {
+  double left = all, replaced[4];
+  (void)xc_ecp_core(core, replaced);
   memset(electrons, 0, 4 * sizeof *electrons);
   for (int sum = 1; left > 0; sum++) /* n + l = sum, l falling */
     for (int l = (sum - 1) / 2; l >= 0 && left > 0; l--) {
-      const double taken = fmin(left, 2 * (2 * l + 1));
+      const double full = 2 * (2 * l + 1), taken = fmin(left, full);
+      if (l < 4 && replaced[l] > 0) {
+        replaced[l] -= full;
+        continue;
+      }
       if (l < 4) electrons[l] += taken;
       left -= taken;
     }
@@ -31,7 +37,7 @@ void xc_guess_occupation(double all, double electrons[4]) {
 /* An atom alone: its shells as spherical ones at the origin. */
 typedef struct lone {
   xc_basis basis;
-  xc_charge nucleus;
+  xc_atom atom;
   double electrons[4];
   xc_integrals *integrals;
   xc_engine *engine;
@@ -79,7 +85,18 @@ static tsl_err lone_matrices(lone *a) {
   TSL_TRY(xc_pairs_create(&a->basis, a->largest, 0, &a->pairs));
   TSL_TRY(xc_diis_create(n * n, 8, false, &a->diis));
   xc_overlap_kinetic(&a->basis, 0, m, a->overlap, a->core);
-  xc_attraction(&a->basis, &a->nucleus, 1, 0, m, a->work);
+done:
+  return err;
+}
+
+/* core = kinetic energy, in it already, and attraction by the nucleus and its potential. */
+static tsl_err lone_core(lone *a, const xc_ecps *ecps) {
+  tsl_err err = TSL_OK;
+  const int64_t n = a->basis.n;
+  const xc_charge nucleus = {.q = xc_nuclear(&a->atom)};
+  const xc_molecule alone = {.atoms = &a->atom, .n_atoms = 1};
+  xc_attraction(&a->basis, &nucleus, 1, 0, a->basis.n_shells, a->work);
+  TSL_TRY(xc_ecp_add(&alone, ecps, &a->basis, a->work));
   xc_matrix_add(n * n, 1, a->work, a->core);
 done:
   return err;
@@ -233,13 +250,16 @@ typedef struct guessing {
 static tsl_err make_lone(guessing *g, int64_t first, int32_t z, lone *a) {
   tsl_err err = TSL_OK;
   const xc_basis *basis = g->basis;
+  const xc_ecp *ecp = xc_ecp_of(&basis->ecps, z);
   int64_t n = 0;
   bool converged = false;
   while (first + n < basis->n_shells && basis->shells[first + n].atom == basis->shells[first].atom)
     n++;
-  xc_guess_occupation(z, a->electrons);
+  a->atom = (xc_atom){.z = z, .core = ecp != NULL ? ecp->core : 0};
+  xc_guess_occupation(xc_nuclear(&a->atom), a->atom.core, a->electrons);
   TSL_TRY(lone_shells(basis, first, n, &a->basis));
   TSL_TRY(lone_matrices(a));
+  TSL_TRY(lone_core(a, &basis->ecps));
   TSL_TRY(lone_solve(a, &converged));
   g->unconverged[z] = !converged;
 done:
@@ -251,7 +271,8 @@ static tsl_err place_spins(const guessing *g, lone *a, double spin, int64_t firs
   tsl_err err = TSL_OK;
   const int64_t n = a->basis.n;
   for (int t = 0; t < 2; t++) {
-    xc_guess_occupation(a->nucleus.q + (t == 0 ? spin : -spin), a->electrons);
+    xc_guess_occupation(xc_nuclear(&a->atom) + (t == 0 ? spin : -spin), a->atom.core,
+                        a->electrons);
     TSL_TRY(fill_density(a));
     for (int64_t k = 0; k < n * n; k++) a->density[k] *= 0.5;
     place_atom(&g->harmonics, a, g->basis, first, g->density[t]);
@@ -264,10 +285,10 @@ done:
 static tsl_err do_element(guessing *g, int32_t z) {
   tsl_err err = TSL_OK;
   const xc_basis *basis = g->basis;
-  lone a = {.nucleus = {{0, 0, 0}, z}};
+  lone a = {.basis = {.n = 0}};
   for (int64_t k = 0; k < basis->n_shells; k++) {
     const int32_t atom = basis->shells[k].atom;
-    if (xc_nuclear(&g->molecule->atoms[atom]) != z || (k > 0 && basis->shells[k - 1].atom == atom))
+    if (xc_real_z(&g->molecule->atoms[atom]) != z || (k > 0 && basis->shells[k - 1].atom == atom))
       continue;
     if (a.basis.n == 0) TSL_TRY(make_lone(g, k, z, &a));
     if (g->spins == NULL)
@@ -309,7 +330,7 @@ tsl_err xc_guess_radial(const xc_basis *basis, int64_t first, int64_t n, int32_t
                         double *radial) {
   tsl_err err = TSL_OK;
   guessing g = {.basis = basis};
-  lone a = {.nucleus = {{0, 0, 0}, z}};
+  lone a = {.basis = {.n = 0}};
   if (n > XC_MAX_FREE_SHELLS)
     TSL_FAIL(TSL_ERR_INPUT, "%s has %lld shells; densities of free atoms have at most %d",
              xc_symbol(z), (long long)n, XC_MAX_FREE_SHELLS);

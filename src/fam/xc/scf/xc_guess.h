@@ -12,9 +12,11 @@
 
 #include "xc_molecule.h"
 
-/** Electrons of each angular momentum s, p, d, f of an atom by Madelung's order. Global for tests.
- *  @param[in] all  electrons, of both spins alike */
-void xc_guess_occupation(double all, double electrons[4]);
+/** Electrons of each angular momentum s, p, d, f of an atom by Madelung's order, without shells of
+ *  its core. Global for tests.
+ *  @param[in] all   electrons but those of the core, of both spins alike
+ *  @param[in] core  electrons that an effective core potential replaces (xc_ecp_core) */
+void xc_guess_occupation(double all, int32_t core, double electrons[4]);
 
 /**
  * Atoms with a spin have its orbitals filled for each spin alone, so that electrons are unpaired
@@ -32,7 +34,7 @@ tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, const
 enum { XC_MAX_FREE_SHELLS = 256 };
 
 /**
- * Density of a neutral atom alone, as the guess has it: with f_i(r) = sum_k c_k exp(-a_k r^2) of
+ * Density of a neutral atom alone, of the electrons that no effective core potential replaces, as the guess has it: with f_i(r) = sum_k c_k exp(-a_k r^2) of
  * shell i it is sum_ij d_ij r^2l f_i f_j over pairs of shells of the same l.
  * @param[in]  first,n  its shells in the basis
  * @param[out] radial   [n][n] d, zero between unlike l
