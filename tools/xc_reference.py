@@ -63,6 +63,8 @@ def basis_of(text, symbols):
     filled = []
     for line in text.splitlines():
         words = line.split("#")[0].split()
+        if words and words[0] == "ECP":
+            break
         if not words or words[0] in ("BASIS", "END"):
             continue
         if words[0].isalpha():
@@ -79,6 +81,13 @@ def shipped(name, symbols):
     """A set of inputs/xc/basis."""
     with open(os.path.join(ROOT, "inputs", "xc", "basis", name + ".nw"), encoding="ascii") as file:
         return basis_of(file.read(), symbols)
+
+
+def potentials(name, symbols, own=None):
+    """Effective core potentials of a set of inputs/xc/basis, or of NWChem's text, PySCF's form."""
+    with open(os.path.join(ROOT, "inputs", "xc", "basis", name + ".nw"), encoding="ascii") as file:
+        text = (own or file.read()).partition("ECP\n")[2]
+    return {s: gto.basis.parse_ecp(text, s) for s in symbols if f"{s} nelec" in text}
 
 
 def bohr(places):

@@ -142,6 +142,14 @@ def basis_cases():
     both("a basis without a core", change("STO-3G", "./valence.nw", WATER), ["bad.yaml:5", "xc.basis", "core of O"])
     suite.write("oxygen.nw", "BASIS SPHERICAL\nO S\n 30.0 1.0\nEND\n")
     both("a basis that lacks an element", change("STO-3G", "./oxygen.nw", WATER), ["bad.yaml:5", "no functions for H"])
+    suite.write("odd.nw", "ECP\nO nelec 3\nEND\n")
+    both("a core that is no closed shells", WATER + "  ecp: ./odd.nw\n", ["xc.ecp", "odd.nw:2", "closed shells"])
+    both("no potentials where they are asked for", WATER + "  ecp: ./tiny.nw\n", ["xc.ecp", "no effective core potentials"])
+    suite.write("core.nw", "ECP\nO nelec 2\nO ul\n2 3.0 -1.0\nO S\n2 2.0 9.0\nEND\n")
+    both("electrons that a potential has replaced", change("    atoms", "    charge: 9\n    atoms", WATER) + "  ecp: ./core.nw\n",
+         ["xc.molecule", "charge 9 leaves -1 electrons"])
+    heavy = "family: xc\nxc:\n  molecule: {atoms: Cs 0 0 0; H 0 0 2.5}\n  basis: def2-SVP\n  functional: hf\n"
+    both("a grid that ends before an element", heavy + "  grid: {preset: lio1}\n", ["xc.grid", "Slater", "55"])
     suite.write("noise.nw", b"\x00\xff\x01BASIS\n")
     both("a basis that is no text", change("STO-3G", "./noise.nw", WATER), ["noise.nw"])
 

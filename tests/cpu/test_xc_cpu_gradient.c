@@ -130,7 +130,7 @@ static double energy_at(made *m, int64_t atom, int x, double by) {
   to.atoms[atom].at[x] += by;
   for (int64_t s = 0; s < n_shells; s++)
     if (to.shells[s].atom == atom) to.shells[s].at[x] += by;
-  const xc_basis basis = {to.shells, m->params.n_shells, m->params.n};
+  const xc_basis basis = {.shells = to.shells, .n_shells = m->params.n_shells, .n = m->params.n};
   must(xc_grid_make(&m->params.grid, m->params.response ? to.atoms : m->atoms, n, &to.grid),
        "grid");
   must(xc_groups_make(&grouping, &basis, &to.grid, &to.groups), "groups");

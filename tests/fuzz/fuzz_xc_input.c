@@ -25,7 +25,18 @@ static void check_molecule(xc_molecule *m) {
 
 static void check_set(xc_set *set) {
   xc_basis basis;
-  must(set->n > 0, "an empty set");
+  double electrons[4];
+  must(set->n > 0 || set->ecps.n > 0, "an empty set");
+  for (int64_t k = 0; k < set->ecps.n; k++) {
+    const xc_ecp *e = &set->ecps.list[k];
+    must(e->core < e->z && xc_ecp_core(e->core, electrons), "a core");
+    must(e->l >= 0 && e->l <= XC_MAX_ECP_L && e->n >= 0 && e->n <= XC_MAX_ECP_TERMS, "a potential");
+    for (int t = 0; t < e->n; t++) {
+      const xc_ecp_term *term = &e->terms[t];
+      must(term->l >= 0 && term->l <= e->l && term->power >= 0 && term->power <= 2, "a term");
+      must(term->exponent > 0 && isfinite(term->coefficient), "numbers of a term");
+    }
+  }
   for (int64_t k = 0; k < set->n; k++) {
     const xc_set_shell *s = &set->shells[k];
     xc_atom atom = {.z = s->z};

@@ -357,9 +357,10 @@ static double plain_share(const xc_grid_rule *rule, const xc_atom *atoms, int64_
 }
 
 /* Radii that differ by up to 6.7 times: the shift a_ij is far beyond 1/2. */
-static const xc_atom uneven_atoms[] = {{26, 0, {0.1, 0.2, 0.3}},   {1, 0, {2.9, 0.3, -0.4}},
-                                       {15, 0, {-3.1, 2.2, 0.7}},  {1, 0, {-4.2, 4.1, 2.0}},
-                                       {37, 0, {0.5, -5.5, -2.5}}, {8, 0, {0.2, -1.1, 3.6}}};
+static const xc_atom uneven_atoms[] = {
+    {.z = 26, .at = {0.1, 0.2, 0.3}},   {.z = 1, .at = {2.9, 0.3, -0.4}},
+    {.z = 15, .at = {-3.1, 2.2, 0.7}},  {.z = 1, .at = {-4.2, 4.1, 2.0}},
+    {.z = 37, .at = {0.5, -5.5, -2.5}}, {.z = 8, .at = {0.2, -1.1, 3.6}}};
 
 /** Screened, sorted, vectorised weights against all pairs, and ranges against the whole. */
 static void check_weights(const xc_atom *atoms, int64_t n_atoms) {

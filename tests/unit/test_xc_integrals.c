@@ -21,8 +21,9 @@
 
 #include <cmocka.h>
 
-static xc_atom mixed_atoms[] = {
-    {8, 0, {0.1, -0.2, 0.3}}, {1, 0, {1.1, 0.4, -0.6}}, {6, 0, {-0.9, 0.8, 1.3}}};
+static xc_atom mixed_atoms[] = {{.z = 8, .at = {0.1, -0.2, 0.3}},
+                                {.z = 1, .at = {1.1, 0.4, -0.6}},
+                                {.z = 6, .at = {-0.9, 0.8, 1.3}}};
 static const xc_molecule mixed = {.atoms = mixed_atoms, .n_atoms = 3};
 static const xc_charge clouds[] = {{{3.0, 0.5, -1.0}, -0.7}, {{-0.4, 2.0, 0.2}, 0.4},
                                    {{40.0, -3.0, 9.0}, 1.5}, {{0.1, -0.2, 0.3}, 8},

@@ -45,7 +45,7 @@ static double angle(double x, double y) {
 
 static xc_shell shells[2] = {{.n = 1, .exponent = {1}, .coefficient = {1}},
                              {.n = 1, .first = 1, .exponent = {3}, .coefficient = {1}}};
-static const xc_basis basis = {shells, 2, N};
+static const xc_basis basis = {.shells = shells, .n_shells = 2, .n = N};
 
 static void keep(double x, double y, xc_last *last) {
   xc_atom atom;

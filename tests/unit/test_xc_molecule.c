@@ -129,7 +129,7 @@ static void refusals(void **state) {
   bad("1\n\nH 0 0\n", 0, 2, "m.xyz:3: 3 words");
   bad("1\n\nXx 0 0 0\n", 0, 2, "m.xyz:3: unknown element 'Xx'");
   bad("1\n\nU 0 0 0\n", 0, 1, "unknown element 'U'");
-  bad("1\n\n55 0 0 0\n", 0, 1, "1..54");
+  bad("1\n\n87 0 0 0\n", 0, 1, "1..86");
   bad("1\n\nH 0 nan 0\n", 0, 2, "'nan' is not a finite number");
   bad("1\n\nH 0 0 1e9\n", 0, 2, "bohr; at most");
   bad("2\n\nH 0 0 0\nH 0 0 0.05\n", 0, 1, "atom 1 and atom 2 (counted from 1) are 0.05 Angstrom");

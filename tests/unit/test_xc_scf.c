@@ -206,13 +206,13 @@ static void elements(void **state) {
 static void occupations(void **state) {
   double e[4];
   (void)state;
-  xc_guess_occupation(1, e);
+  xc_guess_occupation(1, 0, e);
   assert_true(e[0] == 1 && e[1] == 0);
-  xc_guess_occupation(8, e);
+  xc_guess_occupation(8, 0, e);
   assert_true(e[0] == 4 && e[1] == 4 && e[2] == 0);
-  xc_guess_occupation(26, e);
+  xc_guess_occupation(26, 0, e);
   assert_true(e[0] == 8 && e[1] == 12 && e[2] == 6 && e[3] == 0);
-  xc_guess_occupation(54, e);
+  xc_guess_occupation(54, 0, e);
   assert_true(e[0] == 10 && e[1] == 24 && e[2] == 20 && e[3] == 0);
 }
 

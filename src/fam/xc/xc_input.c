@@ -79,11 +79,25 @@ static void add_set(line *l, const char *what, const char *name, const xc_deck *
                   : "");
 }
 
+/* "; cores of 28 electrons of Ag, 46 of Te replaced by potentials of ecp.nw" */
+static void add_cores(line *l, const xc_deck *s, const xc_ecps *ecps) {
+  for (int64_t k = 0; k < ecps->n; k++)
+    ADD(l, "%s%d %s %s", k == 0 ? "; cores of " : ", ", (int)ecps->list[k].core,
+        k == 0 ? "electrons of" : "of", xc_symbol(ecps->list[k].z));
+  if (ecps->n == 0) return;
+  ADD(l, " replaced by potentials of ");
+  if (s->ecp != NULL)
+    add_name(l, s->ecp);
+  else
+    ADD(l, "the basis");
+}
+
 void xc_input_text(const xc_deck *s, xc_own *own) {
   line l = {own->input, sizeof own->input, 0};
   ADD(&l, "read ");
   add_molecule(&l, s, &own->molecule);
   add_set(&l, "basis", own->basis_name, s, &own->orbital);
+  add_cores(&l, s, &own->orbital.ecps);
   if (own->fitting.n_shells > 0) add_set(&l, "fitting set", xc_deck_fitting(s), s, &own->fitting);
   if (s->guess.file == NULL) return;
   ADD(&l, "; guess from ");

@@ -244,13 +244,12 @@ void xc_view_set(const tsl_problem *problem, xc_view *view) {
   const xc_params *p = xc_params_of(problem);
   const tsl_field *fields = problem->fields;
   xc_shell *shells = fields[XC_IN_SHELLS].data;
-  *view = (xc_view){.orbital = {.shells = shells, .n_shells = p->n_shells, .n = p->n},
-                    .fitting = {.shells = shells + p->n_shells,
-                                .n_shells = p->n_fit_shells,
-                                .n = p->n_fit},
-                    .pairs = {fields[XC_IN_PAIRS].data, p->n_pairs, p->n_packed},
-                    .groups = fields[XC_IN_GROUPS].data,
-                    .lists = fields[XC_IN_LISTS].data};
+  *view = (xc_view){
+      .orbital = {.shells = shells, .n_shells = p->n_shells, .n = p->n},
+      .fitting = {.shells = shells + p->n_shells, .n_shells = p->n_fit_shells, .n = p->n_fit},
+      .pairs = {fields[XC_IN_PAIRS].data, p->n_pairs, p->n_packed},
+      .groups = fields[XC_IN_GROUPS].data,
+      .lists = fields[XC_IN_LISTS].data};
   for (int k = 0; k < 4; k++)
     view->point[k] = (const double *)fields[XC_IN_POINTS].data + k * p->n_points;
 }
@@ -263,7 +262,8 @@ static tsl_err make_grid(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc
   const xc_groups_rule groups = xc_deck_groups(deck, s);
   TSL_TRY(xc_deck_grid(deck, s, &p->grid));
   own->cost = xc_cost_standard((xc_cost_kind)s->groups.cost);
-  TSL_TRY(xc_grid_make(&p->grid, own->molecule.atoms, own->molecule.n_atoms, grid));
+  TSL_TRY(tsl_deck_blame(deck, "xc.grid",
+                         xc_grid_make(&p->grid, own->molecule.atoms, own->molecule.n_atoms, grid)));
   own->n_made = grid->n_made;
   TSL_TRY(tsl_deck_blame(deck, "xc.groups",
                          xc_groups_make(&groups, &own->orbital, grid, &own->groups)));

@@ -192,7 +192,8 @@ static tsl_err check_atom(const xc_grid_rule *rule, const xc_atom *atom, int64_t
              (long long)i + 1, atom->z, (int)XC_MAX_Z);
   if (slater && atom->z > XC_MAX_SLATER_Z)
     TSL_FAIL(TSL_ERR_INPUT,
-             "atom %lld: the Slater radii of grids lio0, lio1, lio2 and of rule and adjust slater end at element "
+             "atom %lld: the Slater radii of grids lio0, lio1, lio2 and of rule and adjust slater "
+             "end at element "
              "%d, and it is element %d; use another grid",
              (long long)i + 1, (int)XC_MAX_SLATER_Z, atom->z);
   for (int k = 0; k < 3; k++)

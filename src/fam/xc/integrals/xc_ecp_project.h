@@ -32,7 +32,8 @@ enum {
 typedef struct xc_ecp_angles {
   double d[3], far; /**< d and its length */
   int l;            /**< projectors have l below it */
-  /** (2 k + 1) int S_lm x^i y^j z^k P_k(u d / |d|) du: [l^2 + l + m][powers, degrees ascending][k] */
+  /** [l^2 + l + m][powers, degrees ascending][k]:
+   *  (2 k + 1) int S_lm x^i y^j z^k P_k(u d / |d|) du */
   double of[XC_PROJECT_LM][XC_PROJECT_POWERS][XC_PROJECT_K];
 } xc_ecp_angles;
 

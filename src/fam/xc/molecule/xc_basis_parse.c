@@ -172,8 +172,9 @@ static tsl_err parse_nwchem(table_lines *lines, xc_set *set) {
       b = (block){0}, inside = false;
     } else if (!inside) {
       if (!xc_word_is(&words, 0, "basis") || set->n > 0)
-        TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: one block 'BASIS ... END' is expected, and one 'ECP ... END'", lines->path,
-                 (long long)lines->number);
+        TSL_FAIL(TSL_ERR_INPUT,
+                 "%s:%lld: one block 'BASIS ... END' is expected, and one 'ECP ... END'",
+                 lines->path, (long long)lines->number);
       nwchem_kind(&words, set);
       inside = true;
     } else if (b.z != 0 && begins_number(&words)) {

@@ -1,6 +1,7 @@
 /**
  * @file xc_molecule.h
- * A molecule in its basis: atoms, point charges, shells, effective core potentials. Atomic units throughout (bohr, hartree).
+ * A molecule in its basis: atoms, point charges, shells, effective core potentials. Atomic units
+ * throughout (bohr, hartree).
  *
  * All arrays are plain data that travel between ranks as bytes.
  */
@@ -177,9 +178,9 @@ tsl_err xc_molecule_parse_json(const char *path, const char *text, int64_t bytes
                                xc_molecule *molecule, xc_model *model);
 
 /**
- * Check a molecule that has been read and count its electrons (xc_molecule_count): known elements, finite numbers,
- * atoms and charges no closer than XC_NEAREST to an atom, at least one electron, multiplicity that
- * fits. Multiplicity 0 becomes the lowest, 1 or 2.
+ * Check a molecule that has been read and count its electrons (xc_molecule_count): known elements,
+ * finite numbers, atoms and charges no closer than XC_NEAREST to an atom, at least one electron,
+ * multiplicity that fits. Multiplicity 0 becomes the lowest, 1 or 2.
  * @param[in] what  the file, for messages
  */
 tsl_err xc_molecule_finish(const char *what, xc_molecule *molecule);

@@ -83,21 +83,24 @@ typedef struct looking {
   xc_ecp_view view;
 } looking;
 
-static tsl_err looking_create(const semilocal *s, const xc_shell *shell, int degree,
-                              looking **out) {
-  tsl_err err = TSL_OK;
-  double d[3];
-  TSL_TRY(tsl_alloc(1, sizeof **out, "projections of functions", (void **)out));
-  for (int x = 0; x < 3; x++) d[x] = shell->at[x] - s->centre.at[x];
-  xc_ecp_angles_set(d, s->centre.ecp->l, degree, &(*out)->angles);
-  (*out)->view.angles = &(*out)->angles, (*out)->view.r = s->r, (*out)->view.n = s->n;
-done:
-  return err;
-}
-
 /* The atom of the k-th of the shells. */
 static int32_t atom_of(const semilocal *s, int64_t k) {
   return s->basis->shells[s->shells[k]].atom;
+}
+
+/* Of the atom whose shells begin with the k-th. @param[in] extra  degrees above the functions' */
+static tsl_err looking_create(const semilocal *s, int64_t k, int extra, looking **out) {
+  tsl_err err = TSL_OK;
+  double d[3];
+  int most = 0;
+  TSL_TRY(tsl_alloc(1, sizeof **out, "projections of functions", (void **)out));
+  for (int64_t j = k; j < s->n_shells && atom_of(s, j) == atom_of(s, k); j++)
+    if (s->basis->shells[s->shells[j]].l > most) most = s->basis->shells[s->shells[j]].l;
+  for (int x = 0; x < 3; x++) d[x] = s->basis->shells[s->shells[k]].at[x] - s->centre.at[x];
+  xc_ecp_angles_set(d, s->centre.ecp->l, most + extra, &(*out)->angles);
+  (*out)->view.angles = &(*out)->angles, (*out)->view.r = s->r, (*out)->view.n = s->n;
+done:
+  return err;
 }
 
 /* Shells of atoms that begin in [lo, hi): an atom's directions serve all of them. */
@@ -108,7 +111,7 @@ static tsl_err see_shells(void *context, int slot, int64_t lo, int64_t hi) {
   (void)slot;
   for (int64_t k = lo; k < hi; k++) {
     if (k > 0 && atom_of(s, k) == atom_of(s, k - 1)) continue;
-    TSL_TRY(looking_create(s, &s->basis->shells[s->shells[k]], XC_MAX_L, &l));
+    TSL_TRY(looking_create(s, k, 0, &l));
     for (int64_t j = k; j < s->n_shells && atom_of(s, j) == atom_of(s, k); j++)
       xc_ecp_project(&l->view, &s->basis->shells[s->shells[j]], s->seen + s->first[j] * s->columns);
     tsl_free(l), l = NULL;
@@ -258,7 +261,7 @@ static tsl_err push_shells(void *context, int slot, int64_t lo, int64_t hi) {
   for (int64_t k = lo; k < hi; k++) {
     if (k > 0 && atom_of(s, k) == atom_of(s, k - 1)) continue;
     if (atom_of(s, k) == s->centre.atom) continue; /* they move with it */
-    TSL_TRY(looking_create(s, &s->basis->shells[s->shells[k]], XC_PROJECT_L, &l));
+    TSL_TRY(looking_create(s, k, 1, &l));
     TSL_TRY(xc_matrix_create(3 * XC_CARTESIANS(XC_MAX_L), s->columns, "derivatives of projections",
                              &slopes));
     for (int64_t j = k; j < s->n_shells && atom_of(s, j) == atom_of(s, k); j++) {

@@ -271,8 +271,7 @@ static tsl_err place_spins(const guessing *g, lone *a, double spin, int64_t firs
   tsl_err err = TSL_OK;
   const int64_t n = a->basis.n;
   for (int t = 0; t < 2; t++) {
-    xc_guess_occupation(xc_nuclear(&a->atom) + (t == 0 ? spin : -spin), a->atom.core,
-                        a->electrons);
+    xc_guess_occupation(xc_nuclear(&a->atom) + (t == 0 ? spin : -spin), a->atom.core, a->electrons);
     TSL_TRY(fill_density(a));
     for (int64_t k = 0; k < n * n; k++) a->density[k] *= 0.5;
     place_atom(&g->harmonics, a, g->basis, first, g->density[t]);

@@ -34,8 +34,9 @@ tsl_err xc_guess_atoms(const xc_molecule *molecule, const xc_basis *basis, const
 enum { XC_MAX_FREE_SHELLS = 256 };
 
 /**
- * Density of a neutral atom alone, of the electrons that no effective core potential replaces, as the guess has it: with f_i(r) = sum_k c_k exp(-a_k r^2) of
- * shell i it is sum_ij d_ij r^2l f_i f_j over pairs of shells of the same l.
+ * Density of a neutral atom alone, of the electrons that no effective core potential of the basis
+ * replaces, as the guess has it: with f_i(r) = sum_k c_k exp(-a_k r^2) of shell i it is
+ * sum_ij d_ij r^2l f_i f_j over pairs of shells of the same l.
  * @param[in]  first,n  its shells in the basis
  * @param[out] radial   [n][n] d, zero between unlike l
  * @return TSL_ERR_INPUT for more than XC_MAX_FREE_SHELLS shells; what did not settle to 1e-6 is
