@@ -50,11 +50,11 @@ static void add_product(int l, double size, double g, double h, const double *f,
   }
 }
 
-/* What a term adds. */
-static void add_term(const xc_ecp_term *term, int l, double p, double r2, double *slopes) {
+/* What a term adds. @return false: it is too far away */
+static bool add_term(const xc_ecp_term *term, int l, double p, double r2, double *slopes) {
   const double s = p + term->exponent, g = p * term->exponent / s, h = p * p / s;
   double f[TOP + 1] = {1}, size = term->coefficient;
-  if (g * r2 > least) return;
+  if (g * r2 > least) return false;
   size *= exp(-g * r2);
   if (term->power == 0) {
     xc_ecp_dawson(l, h * r2, f);
@@ -66,6 +66,7 @@ static void add_term(const xc_ecp_term *term, int l, double p, double r2, double
     size *= M_PI / s * sqrt(M_PI / s);
   }
   add_product(l, size, g, term->power == 2 ? 0 : h, f, slopes);
+  return true;
 }
 
 void xc_ecp_hermites(const xc_ecp_centre *centre, int l, double p, const double at[3],
@@ -73,9 +74,14 @@ void xc_ecp_hermites(const xc_ecp_centre *centre, int l, double p, const double 
   const xc_one_tables *tab = xc_one_tables_get();
   const xc_ecp *ecp = centre->ecp;
   double r[3], r2 = 0, slopes[TOP + 1] = {0}, work[2][XC_HERMITES];
+  bool felt = false;
   for (int x = 0; x < 3; x++) r[x] = at[x] - centre->at[x], r2 += r[x] * r[x];
   for (int k = 0; k < ecp->n; k++)
-    if (ecp->terms[k].l == ecp->l) add_term(&ecp->terms[k], l, p, r2, slopes);
+    if (ecp->terms[k].l == ecp->l && add_term(&ecp->terms[k], l, p, r2, slopes)) felt = true;
+  if (!felt) {
+    memset(sum, 0, (size_t)xc_hermite_count(l) * sizeof *sum);
+    return;
+  }
   for (int n = l; n >= 0; n--) { /* as of charges (xc_hermite.c) */
     double *to = n == 0 ? sum : work[n % 2];
     const double *from = work[1 - n % 2];

@@ -36,7 +36,7 @@ void xc_attraction(const xc_basis *basis, const xc_charge *charges, int64_t n, i
 /** The nuclei as charges. @param[out] charges  [molecule->n_atoms] */
 void xc_nuclei(const xc_molecule *molecule, xc_charge *charges);
 
-/** Boys functions F_0(t)..F_last(t), last <= 2 XC_MAX_L, t >= 0; relative error below 1e-14.
+/** Boys functions F_0(t)..F_last(t), last <= 2 XC_MAX_L + 1, t >= 0; relative error below 1e-14.
  *  For tests. */
 void xc_boys(int last, double t, double *f);
 

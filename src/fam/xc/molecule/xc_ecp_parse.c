@@ -47,10 +47,10 @@ static tsl_err add_term(xc_ecp *ecp, int32_t l, const xc_words *words) {
   TSL_TRY(xc_word_integer(words, 0, "a power of r", 0, 2, &power));
   TSL_TRY(xc_word_real(words, 1, &term.exponent));
   TSL_TRY(xc_word_real(words, 2, &term.coefficient));
-  if (!(term.exponent >= 1e-3 && term.exponent <= 1e7) ||
+  if (!(term.exponent >= 0.05 && term.exponent <= 1e7) ||
       !(term.coefficient >= -1e7 && term.coefficient <= 1e7))
     TSL_FAIL(TSL_ERR_INPUT,
-             "%s:%lld: exponent %g with coefficient %g; of potentials 1e-3 to 1e7 and -1e7 to 1e7 "
+             "%s:%lld: exponent %g with coefficient %g; of potentials 0.05 to 1e7 and -1e7 to 1e7 "
              "are allowed",
              lines->path, (long long)lines->number, term.exponent, term.coefficient);
   if (ecp->n == XC_MAX_ECP_TERMS)

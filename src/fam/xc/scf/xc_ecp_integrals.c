@@ -18,7 +18,6 @@ static const double potential_limit = 1e-12;
 
 /* The semilocal part of a centre, and the functions that reach it. */
 typedef struct semilocal {
-  const xc_molecule *molecule;
   const xc_basis *basis;
   xc_ecp_centre centre;
   int n;                                          /* radii */
@@ -35,28 +34,37 @@ static void semilocal_clear(semilocal *s) {
   TSL_FREE_ALL(s->shells, s->first, s->seen, s->weighted, s->force);
 }
 
-/* Sum of the sizes of the terms of projector l, or of all for l = -1. */
-static double value_at(const xc_ecp *ecp, int l, bool sizes, double r) {
+static double term_at(const xc_ecp_term *t, double r) {
+  return t->coefficient * pow(r, t->power - 2) * exp(-t->exponent * r * r);
+}
+
+/* U_l(r) */
+static double value_at(const xc_ecp *ecp, int l, double r) {
   double sum = 0;
-  for (int k = 0; k < ecp->n; k++) {
-    const xc_ecp_term *t = &ecp->terms[k];
-    const double term = t->coefficient * pow(r, t->power - 2) * exp(-t->exponent * r * r);
-    if (t->l == l || (sizes && t->l < ecp->l)) sum += sizes ? fabs(term) : term;
-  }
+  for (int k = 0; k < ecp->n; k++)
+    if (ecp->terms[k].l == l) sum += term_at(&ecp->terms[k], r);
+  return sum;
+}
+
+/* Of all projectors. */
+static double size_at(const xc_ecp *ecp, double r) {
+  double sum = 0;
+  for (int k = 0; k < ecp->n; k++)
+    if (ecp->terms[k].l < ecp->l) sum += fabs(term_at(&ecp->terms[k], r));
   return sum;
 }
 
 static void set_radii(semilocal *s) {
   const xc_ecp *ecp = s->centre.ecp;
   long double x[XC_PROJECT_POINTS], w[XC_PROJECT_POINTS];
-  for (s->radius = 0.5; value_at(ecp, -1, true, s->radius) > potential_limit;) s->radius += 0.1;
+  for (s->radius = 0.5; size_at(ecp, s->radius) > potential_limit;) s->radius += 0.1;
   xc_gauss_legendre(XC_PROJECT_POINTS, x, w);
   s->n = XC_PROJECT_POINTS;
   for (int k = 0; k < s->n; k++) {
     const double t = (double)x[k], r = s->radius * t * t;
     s->r[k] = r;
     for (int l = 0; l < ecp->l; l++)
-      s->weight[l][k] = 2 * s->radius * t * (double)w[k] * r * r * value_at(ecp, l, false, r);
+      s->weight[l][k] = 2 * s->radius * t * (double)w[k] * r * r * value_at(ecp, l, r);
   }
 }
 
@@ -132,10 +140,9 @@ static void weigh(semilocal *s) {
 }
 
 /* Projections of all functions that reach the centre; none when it has no projectors. */
-static tsl_err semilocal_create(const xc_molecule *molecule, const xc_basis *basis,
-                                const xc_ecp_centre *centre, semilocal *s) {
+static tsl_err semilocal_create(const xc_basis *basis, const xc_ecp_centre *centre, semilocal *s) {
   tsl_err err = TSL_OK;
-  *s = (semilocal){.molecule = molecule, .basis = basis, .centre = *centre};
+  *s = (semilocal){.basis = basis, .centre = *centre};
   if (centre->ecp->l == 0) goto done;
   set_radii(s);
   TSL_TRY(choose_shells(s));
@@ -226,7 +233,7 @@ tsl_err xc_ecp_add(const xc_molecule *molecule, const xc_ecps *ecps, const xc_ba
   xc_matrix_add(basis->n * basis->n, 1, o.matrix, matrix);
   for (int64_t c = 0; c < o.n; c++) {
     semilocal_clear(&s);
-    TSL_TRY(semilocal_create(molecule, basis, &centres[c], &s));
+    TSL_TRY(semilocal_create(basis, &centres[c], &s));
     TSL_TRY(add_semilocal(&s, matrix));
   }
 done:
@@ -318,7 +325,7 @@ tsl_err xc_ecp_gradient(const xc_molecule *molecule, const xc_ecps *ecps, const 
     for (int x = 0; x < 3; x++) gradient[k % o.n_atoms][x] += o.sums[k][x];
   for (int64_t c = 0; c < o.n; c++) {
     semilocal_clear(&s);
-    TSL_TRY(semilocal_create(molecule, basis, &centres[c], &s));
+    TSL_TRY(semilocal_create(basis, &centres[c], &s));
     TSL_TRY(semilocal_gradient(&s, density, gradient));
   }
 done:

@@ -10,9 +10,11 @@
  * with XC_PROJECT_POINTS points of Gauss and Legendre in r^(1/2), up to where the potential is
  * below 1e-12 hartree. Functions that are below 1e-10 there are left out.
  *
- * They are beside PySCF's within 1e-11 of the largest (tests/accept/xc_ecp.py). The library
- * libecpint 1.0.7 has coefficients of six digits between s and p shells, and beyond d in the field
- * of another atom it loses digits: Au2 in def2-SVP was off by 1e-7 hartree and 3e-6 hartree/bohr.
+ * Elements are within 1e-10 of the largest of sums over points of space, gradients within 1e-9 of
+ * differences (unit.xc.ecp); energies are PySCF's within 1e-10 hartree. The library libecpint 1.0.7,
+ * which was tried first, is not used: between s and p shells it has coefficients of six digits, and
+ * of d and f functions beside another atom it loses digits; Au2 in def2-SVP was off by 1e-7 hartree
+ * and 3e-6 hartree/bohr.
  */
 #ifndef TSL_FAM_XC_ECP_INTEGRALS_H
 #define TSL_FAM_XC_ECP_INTEGRALS_H
