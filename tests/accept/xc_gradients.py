@@ -215,6 +215,7 @@ suite.case("differences, point charges", difference_case, "water_charges", [(0, 
 suite.case("differences, fitted, Cartesian, two spins", difference_case, "oxygen_fitted", [(0, 2), (1, 1)])
 suite.case("differences, hybrid, two spins", difference_case, "oxygen", [(1, 2)])
 suite.case("differences, effective core potentials", difference_case, "gold_cation", [(0, 2), (1, 0)])
+suite.case("differences, effective core potentials, fitted", difference_case, "silver_hydride", [(1, 0), (1, 2)])
 suite.case("differences, all powers of potentials", difference_case, "magnesium_own", [(0, 2), (1, 1)])
 suite.case("differences, tau", difference_case, "methanol_r2scan", [(0, 0), (3, 2)])
 suite.case("differences, tau of two spins, libxc", difference_case, "oxygen_m062x", [(0, 1)])

@@ -242,12 +242,14 @@ static void test_bad_rules(void **state) {
 
 static void test_bad_atoms(void **state) {
   (void)state;
-  const xc_grid_rule rule = preset("coarse");
+  const xc_grid_rule rule = preset("coarse"), lio = preset("lio1");
   xc_grid grid;
   xc_atom atoms[3];
   memcpy(atoms, water_atoms, sizeof atoms);
-  atoms[1].z = 55;
+  atoms[1].z = 87;
   assert_says(xc_grid_make(&rule, atoms, 3, &grid), TSL_ERR_INPUT, "atom 2: there are no grids");
+  atoms[1].z = 55;
+  assert_says(xc_grid_make(&lio, atoms, 3, &grid), TSL_ERR_INPUT, "atom 2: the Slater radii");
   atoms[1].z = 0;
   assert_says(xc_grid_make(&rule, atoms, 3, &grid), TSL_ERR_INPUT, "atom 2: there are no grids");
   atoms[1] = water_atoms[1];

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <threads.h>
 
-enum { NODES = 48, TOP = XC_HERMITE_L };
+enum { NODES = 64, TOP = XC_HERMITE_L };
 
 /* Below 1e-22 of its size at the centre a term is nothing. */
 static const double least = 50;
@@ -23,9 +23,9 @@ static void fill_nodes(void) {
   for (int k = 0; k < NODES; k++) node[k] = (double)x[k], weight[k] = (double)w[k];
 }
 
-/* Up to t = 50 in u; beyond it in v = 1 - u^2, of which what is above 40 / t is below 1e-17. */
+/* Up to t = 60 in u; beyond it in v = 1 - u^2, of which what is above 50 / t is nothing. */
 void xc_ecp_dawson(int last, double t, double *d) {
-  static const double turn = 50, reach = 40;
+  static const double turn = 60, reach = 50;
   call_once(&filled, fill_nodes);
   for (int n = 0; n <= last; n++) d[n] = 0;
   for (int k = 0; k < NODES; k++) {
