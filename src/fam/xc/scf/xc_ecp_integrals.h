@@ -7,8 +7,8 @@
  *
  *   <i| sum_l U_l sum_m |lm><lm| |j> = sum_lm sum_k w_k r_k^2 U_l(r_k) a_ilm(r_k) a_jlm(r_k)
  *
- * with XC_PROJECT_POINTS points of Gauss and Legendre in r^(1/2), up to where the potential is
- * below 1e-12 hartree. Functions that are below 1e-10 there are left out.
+ * with XC_PROJECT_POINTS points of Gauss and Legendre in r^(1/2), up to where the projectors'
+ * potentials are below 1e-12 hartree. Functions that are below 1e-10 there are left out.
  *
  * Elements are within 1e-10 of the largest of sums over points of space, gradients within 1e-9 of
  * differences (unit.xc.ecp); energies are PySCF's within 1e-10 hartree. The library libecpint 1.0.7,
