@@ -11,9 +11,9 @@
  * potentials are below 1e-12 hartree. Functions that are below 1e-10 there are left out.
  *
  * Elements are within 1e-10 of the largest of sums over points of space, gradients within 1e-9 of
- * differences (unit.xc.ecp); energies are PySCF's within 1e-10 hartree. The library libecpint 1.0.7,
- * which was tried first, is not used: between s and p shells it has coefficients of six digits, and
- * of d and f functions beside another atom it loses digits; Au2 in def2-SVP was off by 1e-7 hartree
+ * differences (unit.xc.ecp); energies are PySCF's within 1e-10 hartree. The library libecpint
+ * 1.0.7 is not used: between s and p shells it has coefficients of six digits, and of d and f
+ * functions beside another atom it loses digits; with it Au2 in def2-SVP was off by 1e-7 hartree
  * and 3e-6 hartree/bohr.
  */
 #ifndef TSL_FAM_XC_ECP_INTEGRALS_H
