@@ -81,7 +81,7 @@ def name_cases():
         both(f"{name}, which is not all computed here", change("functional: pbe", f"functional: {name}", WATER),
              ["bad.yaml:6", "xc.functional", needle])
     both("a basis misspelt", change("STO-3G", "STO-3", WATER), ["bad.yaml:5", "STO-3G"], ranks_matter=True)
-    both("an element that the basis lacks", change("STO-3G", "def2-SVP", change("O 0 0", "Ag 0 0", WATER)), ["Ag"])
+    both("an element that the basis lacks", change("O 0 0", "Au 0 0", WATER), ["no functions for Au"])
     both("a preset misspelt", change("coarse", "corse", WATER), ["bad.yaml:7", "coarse"])
     both("an angular rule that is none", change("preset: coarse", "radial: 30, angular: 51", WATER), ["bad.yaml:7", "51"])
     both("radial without angular", change("preset: coarse", "radial: 30", WATER), ["xc.grid", "together"])
