@@ -55,6 +55,7 @@ template <class R> struct tri_problem_data {
   tsl_problem problem = {};
   std::vector<R> points, extras;
   std::vector<uint64_t> counts;
+  std::vector<int32_t> order;
 
   explicit tri_problem_data(const tri_case &c) {
     p.function = c.function;
@@ -97,7 +98,7 @@ template <class R> struct tri_problem_data {
     memset(f, 0, sizeof problem.fields);
     problem.params = &p;
     problem.params_bytes = sizeof p;
-    problem.n_fields = 3;
+    problem.n_fields = TRI_OUT + 1;
     f[TRI_POINTS].rank = 2;
     f[TRI_POINTS].shape[0] = p.d;
     f[TRI_POINTS].shape[1] = p.n_pad;
@@ -108,6 +109,25 @@ template <class R> struct tri_problem_data {
     f[TRI_EXTRAS].data = extras.data();
     f[TRI_POINTS].type = f[TRI_EXTRAS].type = p.type;
     f[TRI_OUT].data = counts.data();
+  }
+
+  /* Points in the order that a search for near pairs wants. */
+  tsl_err sort() {
+    tsl_err err = TSL_OK;
+    const std::vector<R> x = points, e = extras;
+    order.assign((size_t)p.n, 0);
+    TSL_TRY(tri_near_sort(&problem, order.data()));
+    for (int64_t i = 0; i < p.n; i++) {
+      const int64_t from = order[(size_t)i];
+      for (int64_t k = 0; k < p.d; k++)
+        points[(size_t)(k * p.n_pad + i)] = x[(size_t)(k * p.n_pad + from)];
+      if (!extras.empty()) extras[(size_t)i] = e[(size_t)from];
+    }
+    problem.fields[TRI_ORDER].data = order.data();
+    problem.fields[TRI_ORDER].shape[0] = p.n;
+    p.near = 1;
+  done:
+    return err;
   }
 
   void gravity(bool equal, double softening) {

@@ -64,6 +64,11 @@ static void deck_refused(void **state) {
       {CONDENSED " k: 3\n" TEN, "tri.k", "not used by output condensed"},
       {CONDENSED " threshold: 3\n" TEN, "tri.threshold", "not used by output condensed"},
       {CONDENSED " softening: 1\n" TEN, "tri.softening", "not used by function euclidean"},
+      {CONDENSED " search: near\n" TEN, "tri.search", "not used by output condensed"},
+      {" function: euclidean\n output: topk\n search: near\n generator: {kind: uniform, d: 17}\n",
+       "tri.search", "16 dimensions at most"},
+      {" function: cosine\n output: topk\n search: near\n generator: {kind: uniform, d: 16}\n",
+       "tri.search", "matrix product"},
       {CONDENSED " box: [1, 1, 1]\n" TEN, "tri.box", "not used by output condensed"},
       {CONDENSED " generator: {kind: uniform, n: 10, clusters: 3}\n", "generator.clusters",
        "not used by this generator"},
@@ -374,6 +379,42 @@ static void units_balanced(void **state) {
   }
 }
 
+/** Units of near pairs: rows of dense regions take more, and their units are shorter. */
+static void units_of_near(void **state) {
+  const char *const sections[] = {
+      " function: euclidean\n output: histogram\n range: [0, 0.1]\n search: near\n"
+      " generator: {kind: plummer, n: 30000}\n",
+      " function: euclidean\n output: threshold\n threshold: 0.02\n search: near\n"
+      " generator: {kind: clusters, n: 30000, scale: 0.01}\n"};
+  const tsl_limits limits = {
+      .slab_bytes = INT64_MAX, .device_bytes = INT64_MAX, .target_units = 40, .n_ranks = 2};
+  (void)state;
+  for (int s = 0; s < 2; s++) {
+    made m;
+    const tri_params *p = make_good(sections[s], &m);
+    tsl_units units;
+    double items = 0, most = 0;
+    int64_t row = 0, shortest = INT64_MAX, longest = 0;
+    assert_int_equal(p->near, 1);
+    assert_int_equal(m.problem.fields[TRI_ORDER].shape[0], p->n);
+    assert_int_equal(tri_units(&m.problem, &limits, &units), TSL_OK);
+    assert_true(units.n >= 30 && units.n <= 45);
+    for (int64_t u = 0; u < units.n; u++) {
+      const int64_t rows = units.list[u].hi[0] - units.list[u].lo[0];
+      assert_int_equal(units.list[u].lo[0], row);
+      row = units.list[u].hi[0];
+      items += units.list[u].count;
+      most = fmax(most, units.list[u].count);
+      shortest = rows < shortest ? rows : shortest, longest = rows > longest ? rows : longest;
+    }
+    assert_int_equal(row, p->n);
+    assert_true(most < 1.5 * items / (double)units.n);
+    assert_true(s == 1 || longest > 2 * shortest);
+    tsl_free(units.list);
+    release(&m);
+  }
+}
+
 static void sample_is_smaller(void **state) {
   const tsl_limits limits = {.slab_bytes = INT64_C(1) << 40,
                              .device_bytes = INT64_C(1) << 40,
@@ -529,14 +570,14 @@ static void resolved_again(void **state) {
 int main(void) {
   const int fd = mkstemp(path);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(deck_refused),          cmocka_unit_test(data_refused),
-      cmocka_unit_test(points_prepared),       cmocka_unit_test(few_points),
-      cmocka_unit_test(generator_independent), cmocka_unit_test(generator_moments),
-      cmocka_unit_test(generator_clusters),    cmocka_unit_test(units_cover_once),
-      cmocka_unit_test(units_balanced),        cmocka_unit_test(sample_is_smaller),
-      cmocka_unit_test(regions_cover_once),    cmocka_unit_test(regions_of_edges_empty),
-      cmocka_unit_test(rdf_of_volumes),        cmocka_unit_test(summary_of_forces),
-      cmocka_unit_test(resolved_again)};
+      cmocka_unit_test(deck_refused),           cmocka_unit_test(data_refused),
+      cmocka_unit_test(points_prepared),        cmocka_unit_test(few_points),
+      cmocka_unit_test(generator_independent),  cmocka_unit_test(generator_moments),
+      cmocka_unit_test(generator_clusters),     cmocka_unit_test(units_cover_once),
+      cmocka_unit_test(units_balanced),         cmocka_unit_test(units_of_near),
+      cmocka_unit_test(sample_is_smaller),      cmocka_unit_test(regions_cover_once),
+      cmocka_unit_test(regions_of_edges_empty), cmocka_unit_test(rdf_of_volumes),
+      cmocka_unit_test(summary_of_forces),      cmocka_unit_test(resolved_again)};
   if (fd < 0 || close(fd) != 0) return 1;
   const int failed = cmocka_run_group_tests_name("unit.tri.problem", tests, NULL, NULL);
   (void)unlink(path);

@@ -23,7 +23,7 @@ static void sizes_choose(tsl_worker *w) {
   const tri_params *p = w->p;
   w->blas = tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= TRI_BLAS_D;
   w->fill_rows = w->blas ? TRI_BLAS_ROWS : TRI_FILL_ROWS;
-  w->group_rows = w->blas ? TRI_BLAS_ROWS : p->d <= 4 ? 8 : 32;
+  w->group_rows = p->near ? TRI_TILE : w->blas ? TRI_BLAS_ROWS : p->d <= 4 ? 8 : 32;
   w->columns = w->blas ? 512 : (p->d <= 4 ? TRI_MAX_COLUMNS : 512) / (w->t + 1);
   w->row_stride = w->columns + (w->blas ? 0 : TRI_LAP);
   w->copies = p->bins <= 512 ? 8 : p->bins <= 1024 ? 4 : p->bins <= 2048 ? 2 : 1;
@@ -45,6 +45,7 @@ static void tri_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
   for (int k = 0; w->thread != NULL && k < w->threads; k++) tri_thread_clear(w, &w->thread[k]);
+  tri_tree_clear(&w->tree);
   TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w);
   *worker = NULL;
 }
@@ -63,6 +64,8 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   TSL_TRY(tsl_test_delay_factor(&w->slow));
   view_set(w, problem);
   sizes_choose(w);
+  if (w->p->near) TSL_TRY(tri_tree_create(problem, &w->tree));
+  w->order = problem->fields[TRI_ORDER].data;
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
   for (int k = 0; k < w->threads; k++) TSL_TRY(tri_thread_create(w, &w->thread[k]));
   if (w->p->output == TRI_FORCES) TSL_TRY(tri_forces_prepare(w, problem));

@@ -3,14 +3,15 @@
  * The family tri on a socket, private to src/cpu.
  *
  * Three layers: kernels (one source for each SIMD level, no OpenMP, no knowledge of outputs),
- * the walk (row groups x column blocks dealt to threads), and one file per output that
- * consumes rows of values from a buffer in the first-level cache.
+ * the walk (row groups x column blocks dealt to threads; with near pairs alone, the search: row
+ * groups x tiles that a tree of boxes leaves), and one file per output that consumes rows of values
+ * from a buffer in the first-level cache.
  */
 #ifndef TSL_CPU_TRI_CPU_H
 #define TSL_CPU_TRI_CPU_H
 
 #include "cpu.h"
-#include "tri.h"
+#include "tri_near.h"
 
 enum {
   TRI_FILL_ROWS = 4,      /**< rows of one direct fill */
@@ -37,6 +38,27 @@ typedef struct tri_view {
 typedef void (*tri_fill)(const tri_view *view, int64_t i, int rows, int64_t j, int64_t n, void *out,
                          int64_t out_ld);
 
+/** n boxes, element c of coordinate k at [k ld + c]. */
+typedef struct tri_boxes {
+  const void *lo, *hi;
+  const void *extra; /**< [n] largest radii, or NULL */
+  int64_t ld, n;
+} tri_boxes;
+
+/** The box of some rows; element k in the type of the points. */
+typedef struct tri_query {
+  double lo[TRI_NEAR_D], hi[TRI_NEAR_D]; /**< exact: coordinates */
+  double extra;                          /**< largest radius */
+} tri_query;
+
+/** Values of row i with the points of n tiles, TRI_TILE each, into values[n TRI_TILE]. */
+typedef void (*tri_tiles)(const tri_view *view, int64_t i, const int32_t *tiles, int64_t n,
+                          void *values);
+
+/** Bounds of the rows' values with what is in each box, into values[n]. */
+typedef void (*tri_bound)(const tri_view *view, const tri_query *query, const tri_boxes *boxes,
+                          void *values);
+
 /** Points of a gravity problem, [n][4] = x, y, z, mass. */
 typedef struct tri_bodies {
   const void *p; /**< float or double; 64-byte aligned */
@@ -53,6 +75,8 @@ typedef void (*tri_gravity)(const tri_bodies *bodies, int64_t i, int rows,
 typedef struct tri_kernels {
   int level;
   tri_fill fill[2][TRI_N_PAIRS];
+  tri_tiles tiles[2][TRI_N_PAIRS];
+  tri_bound bound[2][TRI_N_PAIRS];
   /** Cosine: inner products of row i with columns [j, j + n) become values, in place. */
   void (*from_products[2])(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values);
   /** Places k < n with values[k] <= most, ascending, into places[n]; returns their number. */
@@ -84,15 +108,16 @@ typedef struct tri_near {
 
 /** What one thread owns. */
 typedef struct tri_thread {
-  void *values;     /**< [fill_rows][row_stride] */
-  int32_t *places;  /**< [TRI_MAX_COLUMNS] bins or places */
-  uint32_t *bins;   /**< HISTOGRAM: [copies][bins_room] */
-  uint64_t *counts; /**< HISTOGRAM: [bins_room] */
-  int64_t counted;  /**< pairs in bins since the last flush */
-  tri_near *heap;   /**< TOPK: [group_rows][k] */
-  int64_t *heap_n;  /**< TOPK: [group_rows] */
-  tri_hits *rows;   /**< THRESHOLD: [group_rows] */
-  tri_hits hits;    /**< THRESHOLD: rows done, one after another */
+  void *values;            /**< [fill_rows][row_stride] */
+  int32_t *places;         /**< [TRI_MAX_COLUMNS] bins or places */
+  uint32_t *bins;          /**< HISTOGRAM: [copies][bins_room] */
+  uint64_t *counts;        /**< HISTOGRAM: [bins_room] */
+  int64_t counted;         /**< pairs in bins since the last flush */
+  tri_near *heap;          /**< TOPK: [group_rows][k] */
+  int64_t *heap_n;         /**< TOPK: [group_rows] */
+  tri_hits *rows;          /**< THRESHOLD: [group_rows] */
+  struct tri_finds *finds; /**< near: of the search */
+  tri_hits hits;           /**< THRESHOLD: rows done, one after another */
 } tri_thread;
 
 struct tsl_worker {
@@ -113,7 +138,9 @@ struct tsl_worker {
   double slow;         /**< TSL_TEST_SLOW */
   tri_bodies bodies;   /**< GRAVITY; p is owned */
   double acceleration_factor, potential_factor;
-  tri_thread *thread; /**< [threads] */
+  tri_thread *thread;   /**< [threads] */
+  const int32_t *order; /**< near: [n] the input's point at each place; not owned */
+  tri_tree tree;        /**< near */
 };
 
 struct tri_job;
@@ -125,10 +152,19 @@ struct tri_job;
  */
 typedef struct tri_row {
   int64_t i, lo, hi;
-  int64_t j0, j1; /**< block; j0 = INT64_MIN for the first block of a row group */
-  int64_t group;  /**< first row of the task */
+  int64_t j0, j1;       /**< block; j0 = INT64_MIN for the first block of a row group */
+  int64_t slot;         /**< of the rows of the task, 0..group_rows - 1 */
+  const int32_t *tiles; /**< near: columns count from the first point of these; or NULL */
   const void *values;
 } tri_row;
+
+/** The column at place c of the row's values, counted as in the input. */
+static inline int64_t tri_column(const tsl_worker *w, const tri_row *row, int64_t c) {
+  const int64_t at = row->lo + c;
+  return row->tiles == NULL
+             ? at
+             : w->order[(int64_t)row->tiles[at / TRI_TILE] * TRI_TILE + at % TRI_TILE];
+}
 
 /** How an output consumes values. */
 typedef struct tri_job {
@@ -141,13 +177,31 @@ typedef struct tri_job {
   int64_t overlap; /**< columns of overlap of the blocks, 0..TRI_LAP; 0 for products */
   /** REQUIRED. */
   tsl_err (*take)(tsl_worker *w, tri_thread *thread, struct tri_job *job, const tri_row *row);
-  /** OPTIONAL. Before and after rows [lo, hi) of a task. */
-  tsl_err (*start)(tsl_worker *w, tri_thread *thread, struct tri_job *job, int64_t lo, int64_t hi);
-  tsl_err (*finish)(tsl_worker *w, tri_thread *thread, struct tri_job *job, int64_t lo, int64_t hi);
+  /** OPTIONAL. Before the rows of a task, and for each of them (row: i and slot) after it. */
+  void (*start)(tsl_worker *w, tri_thread *thread, int64_t rows);
+  tsl_err (*finish)(tsl_worker *w, tri_thread *thread, struct tri_job *job, const tri_row *row);
 } tri_job;
+
+/** The first error of a team of threads is kept and given back after the parallel region. */
+typedef struct tri_failure {
+  int code; /* tsl_err, read and written atomically */
+  tsl_err_copy copy;
+} tri_failure;
+
+void tri_failure_note(tri_failure *f, tsl_err err);
+static inline bool tri_failure_is(const tri_failure *f) {
+  return __atomic_load_n(&f->code, __ATOMIC_ACQUIRE) != TSL_OK;
+}
+/** The noted error as this thread's error, or TSL_OK. */
+tsl_err tri_failure_take(const tri_failure *f);
 
 /** Deal the unit's rows to the threads. */
 tsl_err tri_walk(tsl_worker *w, tri_job *job);
+
+/** The same with near pairs alone; scratch memory of it. */
+tsl_err tri_search(tsl_worker *w, tri_job *job);
+tsl_err tri_finds_create(const tsl_worker *w, struct tri_finds **finds);
+void tri_finds_clear(struct tri_finds **finds);
 
 /** Units of each output; parts are filled, seconds excepted. */
 tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part);

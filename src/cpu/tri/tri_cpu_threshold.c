@@ -43,41 +43,86 @@ typedef struct row_place {
   int64_t first, n;
 } row_place;
 
-static tsl_err threshold_start(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo,
-                               int64_t hi) {
-  (void)w, (void)job;
-  for (int64_t r = 0; r < hi - lo; r++) thread->rows[r].n = 0;
-  return TSL_OK;
+static void threshold_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
+  (void)w;
+  for (int64_t r = 0; r < rows; r++) thread->rows[r].n = 0;
 }
 
 static tsl_err threshold_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   (void)job;
   tsl_err err = TSL_OK;
   const int64_t bytes = w->value_bytes;
-  tri_hits *hits = &thread->rows[row->i - row->group];
+  tri_hits *hits = &thread->rows[row->slot];
   const int64_t n =
       w->kernels->select[w->t](row->values, row->hi - row->lo, w->p->threshold, thread->places);
   if (n == 0) goto done;
   TSL_TRY(hits_reserve(hits, n, bytes));
   for (int64_t k = 0; k < n; k++) {
-    hits->j[hits->n + k] = (int32_t)(row->lo + thread->places[k]);
-    memcpy(hits->values + (hits->n + k) * bytes,
-           (const char *)row->values + thread->places[k] * bytes, (size_t)bytes);
+    const int64_t j = tri_column(w, row, thread->places[k]);
+    if (j <= row->i) continue; /* near: rows have columns on both sides */
+    hits->j[hits->n] = (int32_t)j;
+    memcpy(hits->values + hits->n++ * bytes, (const char *)row->values + thread->places[k] * bytes,
+           (size_t)bytes);
   }
-  hits->n += n;
 done:
   return err;
 }
 
-static tsl_err threshold_finish(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo,
-                                int64_t hi) {
+/** Put record r of the list where others are moved up for it. */
+static void hits_insert(tri_hits *hits, int64_t r, int64_t at, int64_t bytes) {
+  const int32_t j = hits->j[r];
+  char value[sizeof(double)];
+  memcpy(value, hits->values + r * bytes, (size_t)bytes);
+  memmove(hits->j + at + 1, hits->j + at, (size_t)(r - at) * sizeof *hits->j);
+  memmove(hits->values + (at + 1) * bytes, hits->values + at * bytes, (size_t)((r - at) * bytes));
+  hits->j[at] = j;
+  memcpy(hits->values + at * bytes, value, (size_t)bytes);
+}
+
+static int by_column(const void *a, const void *b) {
+  const int64_t i = ((const tri_near *)a)->j, j = ((const tri_near *)b)->j;
+  return (i > j) - (i < j);
+}
+
+/** near: columns came in the order of the tiles. */
+static tsl_err hits_sort(const tsl_worker *w, tri_hits *hits) {
+  enum { SHORT = 32 };
+  tsl_err err = TSL_OK;
+  tri_near *records = NULL;
+  if (hits->n <= SHORT) {
+    for (int64_t r = 1; r < hits->n; r++) {
+      int64_t at = r;
+      while (at > 0 && hits->j[at - 1] > hits->j[r]) at--;
+      if (at < r) hits_insert(hits, r, at, w->value_bytes);
+    }
+    return TSL_OK;
+  }
+  TSL_TRY(tsl_alloc(hits->n, sizeof *records, "records of a row", (void **)&records));
+  for (int64_t r = 0; r < hits->n; r++) {
+    const double value = w->t ? ((double *)hits->values)[r] : (double)((float *)hits->values)[r];
+    records[r] = (tri_near){value, hits->j[r]};
+  }
+  qsort(records, (size_t)hits->n, sizeof *records, by_column);
+  for (int64_t r = 0; r < hits->n; r++) {
+    hits->j[r] = (int32_t)records[r].j;
+    if (w->t)
+      ((double *)hits->values)[r] = records[r].value;
+    else
+      ((float *)hits->values)[r] = (float)records[r].value;
+  }
+done:
+  tsl_free(records);
+  return err;
+}
+
+static tsl_err threshold_finish(tsl_worker *w, tri_thread *thread, tri_job *job,
+                                const tri_row *row) {
   tsl_err err = TSL_OK;
   row_place *const places = job->own;
-  for (int64_t i = lo; i < hi; i++) {
-    const tri_hits *hits = &thread->rows[i - lo];
-    places[i - job->unit->lo[0]] = (row_place){thread, thread->hits.n, hits->n};
-    TSL_TRY(hits_append(&thread->hits, hits, w->value_bytes));
-  }
+  tri_hits *hits = &thread->rows[row->slot];
+  if (w->p->near) TSL_TRY(hits_sort(w, hits));
+  places[row->i - job->unit->lo[0]] = (row_place){thread, thread->hits.n, hits->n};
+  TSL_TRY(hits_append(&thread->hits, hits, w->value_bytes));
 done:
   return err;
 }

@@ -48,46 +48,42 @@ static double value_at(const tsl_worker *w, const void *values, int64_t k) {
   return w->t ? ((const double *)values)[k] : (double)((const float *)values)[k];
 }
 
-static tsl_err topk_start(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo, int64_t hi) {
-  (void)w, (void)job;
-  for (int64_t r = 0; r < hi - lo; r++) thread->heap_n[r] = 0;
-  return TSL_OK;
+static void topk_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
+  (void)w;
+  for (int64_t r = 0; r < rows; r++) thread->heap_n[r] = 0;
 }
 
 static tsl_err topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   (void)job;
-  const int64_t r = row->i - row->group, k = w->p->k, n = row->hi - row->lo;
-  tri_near *const heap = thread->heap + r * k;
-  int64_t *const heap_n = &thread->heap_n[r];
+  const int64_t k = w->p->k, n = row->hi - row->lo;
+  tri_near *const heap = thread->heap + row->slot * k;
+  int64_t *const heap_n = &thread->heap_n[row->slot];
   int64_t c = 0;
-  for (; c < n && *heap_n < k; c++)
-    if (row->lo + c != row->i)
-      heap_offer(heap, heap_n, k, (tri_near){value_at(w, row->values, c), row->lo + c});
+  for (; c < n && *heap_n < k; c++) {
+    const int64_t j = tri_column(w, row, c);
+    if (j != row->i) heap_offer(heap, heap_n, k, (tri_near){value_at(w, row->values, c), j});
+  }
   if (c == n || k == 0) return TSL_OK;
   const char *const rest = (const char *)row->values + c * w->value_bytes;
   const int64_t found = w->kernels->select[w->t](rest, n - c, heap[0].value, thread->places);
   for (int64_t f = 0; f < found; f++) {
-    const int64_t j = row->lo + c + thread->places[f];
+    const int64_t j = tri_column(w, row, c + thread->places[f]);
     if (j != row->i)
       heap_offer(heap, heap_n, k, (tri_near){value_at(w, rest, thread->places[f]), j});
   }
   return TSL_OK;
 }
 
-static tsl_err topk_finish(tsl_worker *w, tri_thread *thread, tri_job *job, int64_t lo,
-                           int64_t hi) {
-  const int64_t k = w->p->k;
-  for (int64_t i = lo; i < hi; i++) {
-    tri_near *const heap = thread->heap + (i - lo) * k;
-    const int64_t at = (i - job->unit->lo[0]) * k;
-    heap_sort(heap, k);
-    for (int64_t c = 0; c < k; c++) {
-      ((int64_t *)job->part->slab[TRI_OUT])[at + c] = heap[c].j;
-      if (w->t)
-        ((double *)job->part->slab[TRI_OUT_2])[at + c] = heap[c].value;
-      else
-        ((float *)job->part->slab[TRI_OUT_2])[at + c] = (float)heap[c].value;
-    }
+static tsl_err topk_finish(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
+  const int64_t k = w->p->k, at = (row->i - job->unit->lo[0]) * k;
+  tri_near *const heap = thread->heap + row->slot * k;
+  heap_sort(heap, k);
+  for (int64_t c = 0; c < k; c++) {
+    ((int64_t *)job->part->slab[TRI_OUT])[at + c] = heap[c].j;
+    if (w->t)
+      ((double *)job->part->slab[TRI_OUT_2])[at + c] = heap[c].value;
+    else
+      ((float *)job->part->slab[TRI_OUT_2])[at + c] = (float)heap[c].value;
   }
   return TSL_OK;
 }

@@ -6,14 +6,7 @@
 #include <omp.h>
 #include <string.h>
 
-/** Errors of threads: the first one is kept and given back after the parallel region. */
-typedef struct failure {
-  int code; /* tsl_err, read and written atomically */
-  tsl_err_copy copy;
-} failure;
-
-/** Keep the error of this thread if it is the first. */
-static void note_failure(failure *f, tsl_err err) {
+void tri_failure_note(tri_failure *f, tsl_err err) {
 #pragma omp critical(tri_failure)
   if (f->code == TSL_OK) {
     tsl_err_save(err, &f->copy);
@@ -21,12 +14,7 @@ static void note_failure(failure *f, tsl_err err) {
   }
 }
 
-static bool has_failed(const failure *f) {
-  return __atomic_load_n(&f->code, __ATOMIC_ACQUIRE) != TSL_OK;
-}
-
-/** The noted error as this thread's error, or TSL_OK. */
-static tsl_err take_failure(const failure *f) {
+tsl_err tri_failure_take(const tri_failure *f) {
   return f->code == TSL_OK ? TSL_OK : tsl_err_restore(&f->copy);
 }
 
@@ -87,7 +75,7 @@ static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const 
                          const block *b, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
   for (int r = 0; r < b->rows; r++) {
-    tri_row row = {.i = b->i + r, .group = t->lo, .j1 = b->j1};
+    tri_row row = {.i = b->i + r, .slot = b->i + r - t->lo, .j1 = b->j1};
     if (row.i < t->lo || row.i >= t->hi) continue;
     row.j0 = b->first ? INT64_MIN : b->j0;
     tri_row_span(w->p, row.i, &row.lo, &row.hi);
@@ -125,7 +113,7 @@ static tsl_err walk_task(tsl_worker *w, tri_thread *thread, tri_job *job, const 
                          int64_t b1) {
   tsl_err err = TSL_OK;
   const int64_t end = w->blas ? t->first + TRI_BLAS_ROWS : t->hi;
-  if (job->start != NULL) TSL_TRY(job->start(w, thread, job, t->lo, t->hi));
+  if (job->start != NULL) job->start(w, thread, t->hi - t->lo);
   for (int64_t c = b0; c < b1; c++) {
     block b = {.j0 = t->j0 + c * w->columns, .first = c == 0};
     b.j1 = tsl_min(b.j0 + w->columns, t->j1);
@@ -134,16 +122,18 @@ static tsl_err walk_task(tsl_worker *w, tri_thread *thread, tri_job *job, const 
       TSL_TRY(walk_block(w, thread, job, t, &b));
     }
   }
-  if (job->finish != NULL) TSL_TRY(job->finish(w, thread, job, t->lo, t->hi));
+  for (int64_t i = t->lo; job->finish != NULL && i < t->hi; i++)
+    TSL_TRY(job->finish(w, thread, job, &(tri_row){.i = i, .slot = i - t->lo}));
   if (job->past_caches) w->kernels->fence();
 done:
   return err;
 }
 
 tsl_err tri_walk(tsl_worker *w, tri_job *job) {
-  failure first = {.code = TSL_OK};
+  tri_failure first = {.code = TSL_OK};
   const tsl_unit *unit = job->unit;
   if (unit->hi[0] <= unit->lo[0]) return TSL_OK;
+  if (w->p->near) return tri_search(w, job);
   const int64_t rows = unit->hi[0] - group_first(w, unit);
   const int64_t groups = (rows + w->group_rows - 1) / w->group_rows;
   const int64_t wanted = 4 * w->threads;
@@ -152,15 +142,15 @@ tsl_err tri_walk(tsl_worker *w, tri_job *job) {
   cuts = tsl_min(cuts, most);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
   for (int64_t k = 0; k < groups * cuts; k++) {
-    if (has_failed(&first)) continue;
+    if (tri_failure_is(&first)) continue;
     const task t = group_task(w, unit, k / cuts);
     const int64_t blocks = tsl_max(0, (t.j1 - t.j0 + w->columns - 1) / w->columns);
     const int64_t c = k % cuts;
     const tsl_err err = walk_task(w, &w->thread[omp_get_thread_num()], job, &t, blocks * c / cuts,
                                   blocks * (c + 1) / cuts);
-    if (err != TSL_OK) note_failure(&first, err);
+    if (err != TSL_OK) tri_failure_note(&first, err);
   }
-  return take_failure(&first);
+  return tri_failure_take(&first);
 }
 
 tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
@@ -180,6 +170,7 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
   }
   if (p->output == TRI_THRESHOLD)
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->rows, "row lists", (void **)&t->rows));
+  if (p->near) TSL_TRY(tri_finds_create(w, &t->finds));
 done:
   return err;
 }
@@ -187,6 +178,7 @@ done:
 void tri_thread_clear(const tsl_worker *w, tri_thread *t) {
   for (int64_t r = 0; t->rows != NULL && r < w->group_rows; r++) tri_hits_clear(&t->rows[r]);
   tri_hits_clear(&t->hits);
+  tri_finds_clear(&t->finds);
   TSL_FREE_ALL(t->values, t->places, t->bins, t->counts, t->heap, t->heap_n, t->rows);
   memset(t, 0, sizeof *t);
 }

@@ -9,6 +9,7 @@
 #include "tri_cpu.h"
 #include "tri_pairs.h"
 
+#include <math.h>
 #include <string.h>
 #ifdef __SSE2__
 #include <immintrin.h>
@@ -75,10 +76,16 @@ static void fence(void) {
 
 #define FILL_F32(NAME, name, ...) [TRI_##NAME] = fill_##name##_f32,
 #define FILL_F64(NAME, name, ...) [TRI_##NAME] = fill_##name##_f64,
+#define TILES_F32(NAME, name, ...) [TRI_##NAME] = tiles_##name##_f32,
+#define TILES_F64(NAME, name, ...) [TRI_##NAME] = tiles_##name##_f64,
+#define BOUND_F32(NAME, name, ...) [TRI_##NAME] = bound_##name##_f32,
+#define BOUND_F64(NAME, name, ...) [TRI_##NAME] = bound_##name##_f64,
 
 const tri_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,
     .fill = {{TRI_PAIR_LIST(FILL_F32)}, {TRI_PAIR_LIST(FILL_F64)}},
+    .tiles = {{TRI_PAIR_LIST(TILES_F32)}, {TRI_PAIR_LIST(TILES_F64)}},
+    .bound = {{TRI_PAIR_LIST(BOUND_F32)}, {TRI_PAIR_LIST(BOUND_F64)}},
     .from_products = {from_products_f32, from_products_f64},
     .select = {select_f32, select_f64},
     .bin = {bin_f32, bin_f64},

@@ -70,6 +70,42 @@
 TRI_PAIR_LIST(TRI_FILL)
 #undef TRI_FILL
 
+/** The tiles and bounds of a search, see tri_cpu.h. */
+#define TRI_NEAR(NAME, name, prepare, extra_kind, ...)                                             \
+  static void T(tiles_##name)(const tri_view *v, int64_t i, const int32_t *tiles, int64_t n,       \
+                              void *values) {                                                      \
+    R *out = values;                                                                               \
+    int64_t t = 0;                                                                                 \
+    if (v->d == 3)                                                                                 \
+      for (; t < n; t++, out += TRI_TILE)                                                          \
+        T(pass_##name)(v, i, 1, 0, 3, true, true, (int64_t)tiles[t] * TRI_TILE, TRI_TILE, out, 0); \
+    for (; t < n; t++, out += TRI_TILE)                                                            \
+      T(fill_##name)(v, i, 1, (int64_t)tiles[t] * TRI_TILE, TRI_TILE, out, 0);                     \
+  }                                                                                                \
+  static void T(bound_##name)(const tri_view *v, const tri_query *q, const tri_boxes *b,           \
+                              void *values) {                                                      \
+    R *const restrict out = values;                                                                \
+    const R *const extra = (const R *)b->extra;                                                    \
+    const bool has = (extra_kind) != TRI_NO_EXTRA;                                                 \
+    const R e = has ? (R)q->extra : (R)0, scale = (R)v->scale;                                     \
+    for (int64_t k = 0; k < v->d; k++) {                                                           \
+      const R *const restrict lo = (const R *)b->lo + k * b->ld;                                   \
+      const R *const restrict hi = (const R *)b->hi + k * b->ld;                                   \
+      const R a = (R)q->lo[k], z = (R)q->hi[k], box = k < 3 ? (R)v->box[k] : (R)0;                 \
+      SIMD for (int64_t c = 0; c < b->n; c++) {                                                    \
+        const R gap = (prepare) == TRI_WRAPPED ? T(tri_gap_periodic)(a, z, lo[c], hi[c], box)      \
+                                               : T(tri_gap)(a, z, lo[c], hi[c]);                   \
+        out[c] = T(tri_step_##name)(k == 0 ? (R)0 : out[c], gap, (R)0, (R)INFINITY);               \
+      }                                                                                            \
+    }                                                                                              \
+    SIMD for (int64_t c = 0; c < b->n; c++) {                                                      \
+      const R bound = T(tri_finish_##name)(out[c], e, has ? extra[c] : (R)0, scale);               \
+      out[c] = (prepare) == TRI_SPHERE ? T(tri_bound_of_sphere)(bound) : bound;                    \
+    }                                                                                              \
+  }
+TRI_PAIR_LIST(TRI_NEAR)
+#undef TRI_NEAR
+
 /** Values of row i and columns j.. from their inner products; the few that are rounding of the
  * products are computed from the points. */
 static void T(from_products)(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values) {

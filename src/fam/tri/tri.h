@@ -7,10 +7,13 @@
  *
  *   condensed   upper triangle  j in (i, n)   flat, scipy.spatial.distance.pdist order
  *   square      lower triangle  j in [0, i]   n x n row-major; above the diagonal zero
- *   threshold   upper triangle  j in (i, n)   records (i, j, value) with value <= threshold, by (i,
- * j) histogram   upper triangle  j in (i, n)   counts per bin [lo, hi) topk        full rows j != i
- * k nearest, by (value, j) forces      full rows       j != i        gravity only: acceleration and
- * potential of i
+ *   threshold   upper triangle  j in (i, n)   records (i, j, value) within it, by (i, j)
+ *   histogram   upper triangle  j in (i, n)   counts per bin [lo, hi)
+ *   topk        full rows       j != i        k nearest, by (value, j)
+ *   forces      full rows       j != i        gravity only: acceleration and potential of i
+ *
+ * With params.near points lie in an order of their own (TRI_ORDER). Rows of threshold and topk are
+ * then still counted as in the input; those of histogram are places, and its columns places j > i.
  */
 #ifndef TSL_FAM_TRI_H
 #define TSL_FAM_TRI_H
@@ -60,11 +63,13 @@ typedef struct tri_params {
   int32_t map;      /**< tri_map; for condensed and square on a GPU */
   int32_t block;    /**< block side B of the maps: 8, 16 or 32 */
   int32_t bins;     /**< HISTOGRAM */
-  int64_t n;        /**< points, 0..2^31-129 */
-  int64_t n_pad;    /**< n rounded up to TRI_PAD (0 for n = 0) */
-  int64_t d;        /**< rows of the points array (gravity: always 3, haversine: 3) */
-  int64_t d_read;   /**< dimensions of the input points */
-  int64_t k;        /**< TOPK: neighbours per row, <= n - 1 */
+  int32_t near;   /**< 1: points are sorted in space and only near ones are looked at, tri_near.h */
+  int32_t unused; /**< zero */
+  int64_t n;      /**< points, 0..2^31-129 */
+  int64_t n_pad;  /**< n rounded up to TRI_PAD (0 for n = 0) */
+  int64_t d;      /**< rows of the points array (gravity: always 3, haversine: 3) */
+  int64_t d_read; /**< dimensions of the input points */
+  int64_t k;      /**< TOPK: neighbours per row, <= n - 1 */
   double threshold; /**< THRESHOLD: largest value kept */
   double range_lo;  /**< HISTOGRAM: first edge */
   double range_hi;  /**< HISTOGRAM: last edge, not included */
@@ -76,18 +81,19 @@ typedef struct tri_params {
 } tri_params;
 
 /**
- * Indices into problem->fields. TRI_POINTS and TRI_EXTRAS always exist:
+ * Indices into problem->fields. TRI_POINTS, TRI_EXTRAS and TRI_ORDER always exist:
  *   TRI_POINTS  IN  [d][n_pad]  params.type, prepared (tri_prepare), padding 0
  *   TRI_EXTRAS  IN  [n_pad] or [0]  params.type, radii or masses, padding 0
+ *   TRI_ORDER   IN  i32 [n] or [0]  near: which point of the input is at each place of the two
  * Output fields by output:
- *   condensed  2 "distances" GATHER stream [n(n-1)/2] params.type
- *   square     2 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
- *   threshold  2 "pairs" LIST i64 [.][2] (i < j), 3 "values" LIST [.] params.type
- *   topk       2 "neighbours" GATHER stream i64 [n][k], 3 "values" GATHER stream [n][k] params.type
- *   histogram  2 "counts" SUM u64 [bins]; the family adds "edges" and, with a box, "rdf"
- *   forces     2 "accelerations" GATHER f64 [n][d_read], 3 "potential" GATHER f64 [n]
+ *   condensed  3 "distances" GATHER stream [n(n-1)/2] params.type
+ *   square     3 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
+ *   threshold  3 "pairs" LIST i64 [.][2] (i < j), 4 "values" LIST [.] params.type
+ *   topk       3 "neighbours" GATHER stream i64 [n][k], 4 "values" GATHER stream [n][k] params.type
+ *   histogram  3 "counts" SUM u64 [bins]; the family adds "edges" and, with a box, "rdf"
+ *   forces     3 "accelerations" GATHER f64 [n][d_read], 4 "potential" GATHER f64 [n]
  */
-enum { TRI_POINTS, TRI_EXTRAS, TRI_OUT, TRI_OUT_2, TRI_OUT_3 };
+enum { TRI_POINTS, TRI_EXTRAS, TRI_ORDER, TRI_OUT, TRI_OUT_2, TRI_OUT_3 };
 
 /** Parameters of a problem. */
 static inline const tri_params *tri_params_of(const tsl_problem *problem) {

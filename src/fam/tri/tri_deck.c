@@ -8,6 +8,7 @@ const char *const tri_output_words[] = {"condensed", "square", "threshold", "top
 const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
 
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
+static const char *const search_words[] = {"auto", "all", "near", NULL};
 static const char *const block_words[] = {"8", "16", "32", NULL};
 static const char *const format_words[] = {"auto", "csv", "npy", "hdf5", "xyz", NULL};
 static const char *const delimiter_words[] = {"auto", "comma", "semicolon", "tab", "blank", NULL};
@@ -94,6 +95,9 @@ const tsl_key tri_keys[] = {
      "Gravity: Plummer softening length, in the unit of the coordinates; default 0."},
     {"G", TSL_KEY_REAL, AT(constant), "", 0, 0, NULL, NULL, 0,
      "Gravity: gravitational constant in the deck's units; default 1."},
+    {"search", TSL_KEY_CHOICE, AT(search), "", 0, 0, search_words, NULL, 0,
+     "Threshold, topk and histogram: look at all pairs, or at near ones, points being sorted in "
+     "space; auto (default): near where that is less than a quarter of the work."},
     {"map", TSL_KEY_CHOICE, AT(map), "", 0, 0, tri_map_words, NULL, 0,
      "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."},
     {"block", TSL_KEY_CHOICE, AT(block), "", 0, 0, block_words, NULL, 0,
@@ -110,6 +114,7 @@ const tsl_key tri_keys[] = {
 #define ANY_FILE 0xffu
 #define ANY_MADE 0xff00u
 #define MATRICES (O(CONDENSED) | O(SQUARE))
+#define CUTS (O(HISTOGRAM) | O(THRESHOLD) | O(TOPK))
 #define IF_UNITLESS(NAME, name, prepare, extra, sum, unit, ...) \
   | ((unit) == TRI_UNITLESS ? F(NAME) : 0u)
 #define IF_SPHERE(NAME, name, prepare, ...) | ((prepare) == TRI_SPHERE ? F(NAME) : 0u)
@@ -134,8 +139,8 @@ static const use uses[] = {
     {"tri.k", O(TOPK), ANY, ANY, TSL_KEY_INT, AT(k), 8},
     {"tri.bins", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(bins), 200},
     {"tri.range", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(range), 0},
-    {"tri.box", O(HISTOGRAM) | O(THRESHOLD) | O(TOPK), F(EUCLIDEAN_PERIODIC), ANY, TSL_KEY_REALS,
-     AT(box), 0},
+    {"tri.box", CUTS, F(EUCLIDEAN_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
+    {"tri.search", CUTS, ANY, ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
     {"tri.sphere_radius", ANY, SPHERES, ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
     {"tri.radius", ANY, RADII, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.mass", ANY, F(GRAVITY), ANY, TSL_KEY_TEXT, 0, 0},

@@ -8,11 +8,15 @@
 #include "table_read.h"
 #include "tri.h"
 #include "tri_generate.h"
+#include "tri_near.h"
+
+/** Words of the key `search`. */
+enum { TRI_SEARCH_AUTO, TRI_SEARCH_ALL, TRI_SEARCH_NEAR };
 
 /** Section `tri:`; the keys and their meaning are in tri_deck.c. */
 typedef struct tri_deck {
   int32_t choice; /**< index into the deck's words for `function` */
-  int32_t output, precision, map, block;
+  int32_t output, precision, search, map, block;
   int64_t k, bins;
   double threshold, sphere_radius, softening, constant, radius, mass;
   tsl_reals range, box;
@@ -49,6 +53,14 @@ enum { TRI_TEXT = 1024 };
 /** Smallest cloud or box of which squares of differences are added, see tri_prepare.c. */
 #define TRI_LEAST_F32 0x1p-50
 #define TRI_LEAST_F64 0x1p-484
+
+/** What the root keeps of a problem; problem->own. */
+typedef struct tri_own {
+  char text[TRI_TEXT]; /**< how the points came about */
+  double *work; /**< near: [chunks + 1] work of the rows before chunks of TRI_CHUNK; or NULL */
+} tri_own;
+
+enum { TRI_CHUNK = 64 };
 
 /** Points before preparation; release with table_rows_clear(&points.table). */
 typedef struct tri_points {
@@ -116,6 +128,13 @@ void tri_rounding_describe(const tri_params *p, const char *unit, const tri_roun
  */
 tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
                            tsl_problem *problem, tri_rounding *rounding);
+
+/**
+ * Decide whether near pairs alone are looked at; if so put the points in order, set params.near and
+ * own->work, and say in a line of own->text what part of the pairs that is.
+ * @return TSL_ERR_INPUT when the deck wants it and it is not possible
+ */
+tsl_err tri_search_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem);
 
 /** Pairs (i, j) of rows [0, i); i <= n. Global for tests. */
 int64_t tri_pairs_before(const tri_params *p, int64_t i);

@@ -114,6 +114,28 @@ TSL_FN R TRI_(tri_finish_overlap)(R acc, R ei, R ej, R scale) {
   return TRI_SQRT(acc) - (ei + ej);
 }
 
+/* ---- bounds, see tri_near.h: rounding is monotone, so that steps over these differences and
+ * finish with the largest extra numbers give no more than the value of any pair in the boxes */
+
+/** Least |x - y| of x in [a, a_end] and y in [b, b_end]. */
+TSL_FN R TRI_(tri_gap)(R a, R a_end, R b, R b_end) {
+  const R below = b - a_end, above = a - b_end;
+  const R gap = below > above ? below : above;
+  return gap > (R)0 ? gap : (R)0;
+}
+/** Likewise of the nearer images; all within [0, box). */
+TSL_FN R TRI_(tri_gap_periodic)(R a, R a_end, R b, R b_end, R box) {
+  const R gap = TRI_(tri_gap)(a, a_end, b, b_end);
+  const R up = b_end - a, down = a_end - b;
+  const R around = box - (up > down ? up : down);
+  const R least = around > (R)0 ? around : (R)0;
+  return least < gap ? least : gap;
+}
+/** Haversine alone ends in a polynomial, monotone but for its rounding: far less than this. */
+TSL_FN R TRI_(tri_bound_of_sphere)(R bound) {
+  return bound * ((R)1 - (R)64 * TRI_EPSILON);
+}
+
 /**
  * Histogram bin of a value: floor((value - lo) * inv_width) for lo <= value < hi, else -1.
  * The same operations on every device, so counts agree exactly.

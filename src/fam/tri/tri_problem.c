@@ -132,6 +132,20 @@ done:
   return err;
 }
 
+/** Field TRI_ORDER, empty until tri_near_apply. */
+static tsl_err add_order(tsl_problem *problem) {
+  tsl_field *added = NULL;
+  const tsl_field field = {.name = "order",
+                           .doc = "Which point of the input each of the prepared ones is.",
+                           .unit = "1",
+                           .role = TSL_IN,
+                           .type = TSL_I32,
+                           .rank = 1,
+                           .shape = {0, 1, 1},
+                           .hidden = 1};
+  return tsl_problem_add(problem, &field, &added);
+}
+
 /* ----------------------------------------------------------------- create */
 
 /** Bind the section and settle which keys count; *format as from tri_load_source. */
@@ -152,8 +166,10 @@ static tsl_err note_points(const tri_points *points, const tri_rounding *roundin
   const tri_params *p = tri_params_of(problem);
   char cost[256];
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
-  TSL_TRY(tsl_alloc(TRI_TEXT, 1, "text", &problem->own));
-  (void)snprintf(problem->own, TRI_TEXT, "points: %.640s; %lld of %lld dimension%s%s, in %s%s\n",
+  tri_own *own = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *own, "text", &problem->own));
+  own = problem->own;
+  (void)snprintf(own->text, TRI_TEXT, "points: %.640s; %lld of %lld dimension%s%s, in %s%s\n",
                  points->from, (long long)p->n, (long long)p->d_read, p->d_read == 1 ? "" : "s",
                  !points->has_extra           ? ""
                  : p->function == TRI_GRAVITY ? " with masses"
@@ -164,11 +180,13 @@ done:
 }
 
 static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
-  (void)snprintf(text, size, "%s", (const char *)problem->own);
+  (void)snprintf(text, size, "%s", ((const tri_own *)problem->own)->text);
 }
 
 static void tri_destroy(tsl_problem *problem) {
-  tsl_free(problem->own);
+  tri_own *own = problem->own;
+  if (own != NULL) tsl_free(own->work);
+  tsl_free(own);
   problem->own = NULL;
 }
 
@@ -185,9 +203,11 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_load(deck, &s, format, &points));
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
   TSL_TRY(tri_prepare_points(deck, &s, &points, problem, &rounding));
+  TSL_TRY(add_order(problem));
   TSL_TRY(add_outputs(problem, points.unit));
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(note_points(&points, &rounding, problem));
+  TSL_TRY(tri_search_settle(deck, &s, problem));
 done:
   tri_rounding_clear(&rounding);
   table_rows_clear(&points.table);
@@ -197,9 +217,9 @@ done:
 /** What the speed of a pair depends on: the function, the output, the type, d, and k or the map. */
 static void tri_signature(const tsl_problem *problem, char text[96]) {
   const tri_params *p = tri_params_of(problem);
-  (void)snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d", tri_function_words[p->function],
+  (void)snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d%s", tri_function_words[p->function],
                  tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
-                 (long long)p->k, p->bins, tri_map_words[p->map], p->block);
+                 (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "");
 }
 
 const tsl_family tsl_family_tri = {

@@ -1,4 +1,5 @@
 /* Rows of the pair domain cut into units of about equal cost. */
+#include "integers.h"
 #include "tri_family.h"
 
 #include <math.h>
@@ -19,9 +20,30 @@ int64_t tri_pairs_before(const tri_params *p, int64_t i) {
   }
 }
 
-/** Cost of rows [0, i): their pairs, and one for each row so that none is free. */
-static int64_t work_before(const tri_params *p, int64_t i) {
-  return tri_pairs_before(p, i) + i;
+/** The rows of a problem and what each is expected to take. */
+typedef struct rows {
+  const tri_params *p;
+  const double *work; /* near: tri_own.work, or NULL */
+} rows;
+
+static rows rows_of(const tsl_problem *problem) {
+  const tri_own *own = problem->own;
+  return (rows){tri_params_of(problem), own != NULL ? own->work : NULL};
+}
+
+/** Items of rows [0, i): their pairs; near: pairs and boxes looked at. */
+static int64_t items_before(const rows *r, int64_t i) {
+  if (r->work == NULL) return tri_pairs_before(r->p, i);
+  const int64_t c = i / TRI_CHUNK, first = c * TRI_CHUNK;
+  const int64_t in_chunk = tsl_min(TRI_CHUNK, r->p->n - first);
+  double work = r->work[c];
+  if (i > first) work += (r->work[c + 1] - work) * (double)(i - first) / (double)in_chunk;
+  return (int64_t)work;
+}
+
+/** Cost of rows [0, i): their items, and one for each row so that none is free. */
+static int64_t work_before(const rows *r, int64_t i) {
+  return items_before(r, i) + i;
 }
 
 /** Bytes of the GATHER slabs of rows [a, b). */
@@ -54,12 +76,12 @@ static bool within(const tri_params *p, const tsl_limits *limits, int64_t a, int
 }
 
 /** Smallest b in (a, hi] with work of rows [a, b) at least goal, or hi. */
-static int64_t rows_for(const tri_params *p, int64_t a, int64_t hi, int64_t goal) {
-  const int64_t start = work_before(p, a);
+static int64_t rows_for(const rows *r, int64_t a, int64_t hi, int64_t goal) {
+  const int64_t start = work_before(r, a);
   int64_t low = a + 1;
   while (low < hi) {
     const int64_t middle = low + (hi - low) / 2;
-    if (work_before(p, middle) - start >= goal)
+    if (work_before(r, middle) - start >= goal)
       hi = middle;
     else
       low = middle + 1;
@@ -101,10 +123,11 @@ static int64_t find_quantum(const tri_params *p, int64_t n_units) {
 }
 
 /** End of the unit that starts at row a when left more units are wanted from there. */
-static int64_t next_cut(const tri_params *p, const tsl_limits *limits, int64_t quantum, int64_t a,
+static int64_t next_cut(const rows *r, const tsl_limits *limits, int64_t quantum, int64_t a,
                         int64_t left) {
-  const int64_t rest = work_before(p, p->n) - work_before(p, a);
-  int64_t b = left > 1 ? rows_for(p, a, p->n, rest / left + (rest % left > 0)) : p->n;
+  const tri_params *p = r->p;
+  const int64_t rest = work_before(r, p->n) - work_before(r, a);
+  int64_t b = left > 1 ? rows_for(r, a, p->n, rest / left + (rest % left > 0)) : p->n;
   if (b < p->n) b = (b + quantum / 2) / quantum * quantum;
   if (b <= a) b = a + 1;
   if (b > p->n) b = p->n;
@@ -113,50 +136,59 @@ static int64_t next_cut(const tri_params *p, const tsl_limits *limits, int64_t q
   return b / quantum * quantum > a ? b / quantum * quantum : b;
 }
 
-/** Fill the features of rows [lo[0], hi[0]). */
-static void tri_units_set_features(const tri_params *p, tsl_unit *u) {
+/** Fill the features of rows [lo[0], hi[0]) with so many items. */
+static void set_features(const tri_params *p, double items, tsl_unit *u) {
   const tri_about *about = &tri_abouts[p->function];
   const int64_t a = u->lo[0], b = u->hi[0];
-  u->count = (double)(tri_pairs_before(p, b) - tri_pairs_before(p, a));
+  u->count = items;
   u->flops = u->count * ((double)p->d * about->flops_d + about->flops_pair);
   u->bytes = (double)(slab_bytes(p, a, b) > 0 ? slab_bytes(p, a, b) : device_bytes(p, a, b));
   u->device_bytes = (double)device_bytes(p, a, b);
 }
 
 /** Walk through the cuts; list may be NULL to count only. */
-static int64_t cut_all(const tri_params *p, const tsl_limits *limits, tsl_unit *list) {
+static int64_t cut_all(const rows *r, const tsl_limits *limits, tsl_unit *list) {
+  const tri_params *p = r->p;
   const int64_t wanted = aim(p, limits), quantum = find_quantum(p, wanted);
   int64_t n = 0;
   for (int64_t a = 0, b = 0; a < p->n; a = b, n++) {
-    b = next_cut(p, limits, quantum, a, wanted - n);
+    b = next_cut(r, limits, quantum, a, wanted - n);
     if (list == NULL) continue;
     list[n] = (tsl_unit){.id = n, .lo = {a, 0, 0}, .hi = {b, 1, 1}};
-    tri_units_set_features(p, &list[n]);
+    set_features(p, (double)(items_before(r, b) - items_before(r, a)), &list[n]);
   }
   return n;
 }
 
 tsl_err tri_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
   tsl_err err = TSL_OK;
-  const tri_params *p = tri_params_of(problem);
+  const rows r = rows_of(problem);
   void *memory = NULL;
   *units = (tsl_units){0};
-  if (p->n == 0) goto done;
-  const int64_t n = cut_all(p, limits, NULL);
+  if (r.p->n == 0) goto done;
+  const int64_t n = cut_all(&r, limits, NULL);
   TSL_TRY(tsl_alloc(n, sizeof(tsl_unit), "units", &memory));
   units->list = memory;
-  units->n = cut_all(p, limits, units->list);
+  units->n = cut_all(&r, limits, units->list);
 done:
   return err;
 }
 
 void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
   const tri_params *p = tri_params_of(problem);
+  const rows r = {.p = p};
   const int64_t a = whole->lo[0], b = whole->hi[0];
-  const double work = (double)(work_before(p, b) - work_before(p, a));
+  const double work = (double)(work_before(&r, b) - work_before(&r, a));
+  double items = whole->count;
   *out = *whole;
-  if (fraction < 1) out->hi[0] = rows_for(p, a, b, (int64_t)(fraction * work));
-  tri_units_set_features(p, out);
+  if (fraction < 1 && p->near) { /* the root alone knows what rows take: as if all took the same */
+    out->hi[0] = tsl_max(a + 1, a + (int64_t)(fraction * (double)(b - a)));
+    items *= (double)(out->hi[0] - a) / (double)(b - a);
+  } else if (!p->near) {
+    if (fraction < 1) out->hi[0] = rows_for(&r, a, b, (int64_t)(fraction * work));
+    items = (double)(tri_pairs_before(p, out->hi[0]) - tri_pairs_before(p, a));
+  }
+  set_features(p, items, out);
 }
 
 void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],

@@ -144,7 +144,7 @@ tsl_err tri_bench_open(tri_bench_worker *b) {
   b->p.n_pad = tsl_ceil_div(b->p.n, TRI_PAD) * TRI_PAD;
   b->p.d_read = b->p.d;
   b->problem.params = &b->p;
-  b->problem.n_fields = 2;
+  b->problem.n_fields = TRI_OUT;
   for (int f = 0; f < 2; f++) {
     b->problem.fields[f].type = TSL_F32;
     b->problem.fields[f].rank = 2;

@@ -58,7 +58,8 @@ TRI_PAIR_LIST(X)
 #undef X
 
 /**
- * Columns of a function's row: sphere: always three dimensions; radius: it uses the extra numbers;
+ * Columns of a function's row: sphere: always three dimensions; wrapped: coordinates have periods;
+ * radius: it uses the extra numbers;
  * roots: finish begins with the root of the sum, so that one range check serves a thread's columns;
  * squares: the sum may start from -0, which gives the same bits and makes the first addition free;
  * product: cosine of prepared points.
@@ -68,6 +69,7 @@ template <int F> struct tri_row_of;
 #define X(NAME, name, how, extra, sum, ...)             \
   template <> struct tri_row_of<TRI_##NAME> {           \
     static constexpr bool sphere = how == TRI_SPHERE;   \
+    static constexpr bool wrapped = how == TRI_WRAPPED; \
     static constexpr bool radius = extra == TRI_RADIUS; \
     static constexpr bool roots = sum == TRI_ROOT;      \
     static constexpr bool squares = sum != TRI_LENGTHS; \
@@ -137,6 +139,27 @@ template <class R> static __device__ __forceinline__ R tri_period(const tri_args
   return k == 0 ? args.box[0] : k == 1 ? args.box[1] : args.box[2];
 }
 
+/** Bounds of tri_pairs_body.h for a coordinate a and what is in [lo, hi]. */
+static __device__ __forceinline__ float tri_gap(float a, float lo, float hi) {
+  return tri_gap_f32(a, a, lo, hi);
+}
+static __device__ __forceinline__ double tri_gap(double a, double lo, double hi) {
+  return tri_gap_f64(a, a, lo, hi);
+}
+static __device__ __forceinline__ float tri_gap_wrapped(float a, float lo, float hi, float box) {
+  return tri_gap_periodic_f32(a, a, lo, hi, box);
+}
+static __device__ __forceinline__ double tri_gap_wrapped(double a, double lo, double hi,
+                                                         double box) {
+  return tri_gap_periodic_f64(a, a, lo, hi, box);
+}
+static __device__ __forceinline__ float tri_bound_of_sphere(float bound) {
+  return tri_bound_of_sphere_f32(bound);
+}
+static __device__ __forceinline__ double tri_bound_of_sphere(double bound) {
+  return tri_bound_of_sphere_f64(bound);
+}
+
 /** Value of a point with itself: exactly 0, and for spheres the overlap with itself. */
 template <int F, class R>
 static __device__ __forceinline__ R tri_diagonal(const tri_args<R> &args, R ei) {
@@ -147,7 +170,7 @@ static __device__ __forceinline__ R tri_diagonal(const tri_args<R> &args, R ei) 
 template <int F, class R, int D_, int G_> struct tri_direct {
   using real = R;
   static constexpr int C = tri_width<R>::value;
-  static constexpr int D = D_, G = 1;
+  static constexpr int function = F, D = D_, G = 1;
   static constexpr bool radius = tri_row_of<F>::radius;
   R x[D][C], e[C];
 
@@ -193,7 +216,7 @@ template <int F, class R, int D_, int G_> struct tri_direct {
 template <int F, class R, int G_> struct tri_direct<F, R, 0, G_> {
   using real = R;
   static constexpr int C = tri_width<R>::value;
-  static constexpr int D = 0, G = G_;
+  static constexpr int function = F, D = 0, G = G_;
   static constexpr bool radius = tri_row_of<F>::radius;
   int place[C];
   R e[C];

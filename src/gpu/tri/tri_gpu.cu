@@ -165,6 +165,7 @@ static void tri_close(tsl_worker **worker) {
   tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   release_scratch(w);
+  tri_near_close(w);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
   free(w);
@@ -187,6 +188,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
   TSL_TRY(tri_gpu_upload(w));
+  if (w->p.near) TSL_TRY(tri_near_open(w));
   TSL_TRY(clear_counts(w));
 done:
   if (err != TSL_OK && *worker != NULL) tri_close(worker);
@@ -202,9 +204,10 @@ done:
 }
 
 /* How many of the units run as one: neighbours, where the kernel gains from more rows and the bits
- * do not depend on the cut. */
+ * do not depend on the cut. Records of a group are the first unit's, as they come before all that
+ * follow; slabs of neighbours are one. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
-  const bool together = w->p.output == TRI_HISTOGRAM;
+  const bool together = w->p.output == TRI_HISTOGRAM || w->p.near;
   int64_t m = 1;
   while (together && m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
   return m;

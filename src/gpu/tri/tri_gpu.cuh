@@ -4,6 +4,7 @@
  *
  *   tri_gpu.cu        the backend: open, begin, run, collect, close
  *   tri_forces.cu     batches of forces, which overlap: start, ended, finish
+ *   tri_near.cu*      near pairs alone: the tree on the card, kernels of threshold, topk, histogram
  *   tri_fn.cuh        pair functions and the sources of pair values (formula or matrix)
  *   tri_tiles.cuh     tiles of a triangle and their enumeration
  *   tri_store*.cu*    condensed and square, our own map: tri_wide.cuh, tri_narrow.cuh,
@@ -18,7 +19,7 @@
 #define TSL_GPU_TRI_GPU_CUH
 
 #include "gpu.cuh"
-#include "tri.h"
+#include "tri_near.h"
 
 enum {
   TRI_STREAMS = 4,      /**< strips of a matrix product in flight */
@@ -43,6 +44,15 @@ template <class R> struct tri_args {
   const R *strip; /**< inner products of rows [strip_row, ..) with columns [strip_col, ..) */
   int64_t strip_ld;
   int strip_row, strip_col;
+};
+
+/** Boxes of a tree (tri_near.h) on the card; R is float or double. */
+template <class R> struct tri_boxes {
+  const R *lo, *hi; /**< [d][ld] */
+  const R *extra;   /**< [ld] or NULL */
+  const int *order; /**< [n] */
+  int64_t ld, first[TRI_LEVELS];
+  int levels, nodes[TRI_LEVELS];
 };
 
 struct tri_gemm;
@@ -74,6 +84,13 @@ typedef struct tri_forces {
   double late;      /**< s that an earlier batch than the last finished one ended after it */
 } tri_forces;
 
+/** Near pairs: the tree, and rows of a launch. */
+typedef struct tri_near_state {
+  tri_tree tree; /**< levels; its arrays are on the card: */
+  tsl_gpu_buffer lo, hi, extra, order, place;
+  tsl_gpu_buffer sorted, next, scratch;
+} tri_near_state;
+
 /** A worker; tsl_worker of this backend. */
 typedef struct tri_gpu {
   tri_params p;
@@ -89,6 +106,7 @@ typedef struct tri_gpu {
   tri_forces forces;     /**< FORCES */
   int length, weight;    /**< FORCES: points and extras are in these tri_gravity_units */
   int64_t expected;      /**< records of the last THRESHOLD batch */
+  tri_near_state near;   /**< with params.near */
 } tri_gpu;
 
 extern const tsl_backend tri_backend_gpu;
@@ -171,6 +189,18 @@ tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 /** Add the pairs of rows [lo, hi) to w->counts (u64 [bins]). */
 tsl_err tri_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
+/** Near pairs alone: boxes and order to the card; give them back. */
+tsl_err tri_near_open(tri_gpu *w);
+void tri_near_close(tri_gpu *w);
+/** Add the near pairs of rows [lo, hi) to w->counts. */
+tsl_err tri_near_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
+/** Near pairs of rows [lo, hi), for the two outputs. */
+template <class R> struct tri_records;
+template <class R> struct tri_nearest;
+template <class R>
+tsl_err tri_near_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_records<R> *records);
+template <class R>
+tsl_err tri_near_topk_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<R> *target);
 /** Sums of the forces on rows [lo, hi), lo < hi, by segments of points: whole blocks of rows on one
  *  stream, what is left over on another or the same. @param[out] partial  device memory of
  *  tri_gravity_bytes(w, hi - lo) */

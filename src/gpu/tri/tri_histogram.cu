@@ -12,5 +12,6 @@ template <class R> static tsl_err run(tri_gpu *w, int64_t lo, int64_t hi) {
 }
 
 tsl_err tri_histogram_run(tri_gpu *w, int64_t lo, int64_t hi) {
+  if (w->p.near) return tri_near_histogram_run(w, lo, hi);
   return w->p.type == TSL_F64 ? run<double>(w, lo, hi) : run<float>(w, lo, hi);
 }

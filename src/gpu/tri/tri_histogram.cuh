@@ -123,21 +123,26 @@ static inline int tri_histogram_copies(int bins, int shared_limit) {
   return bytes + fixed <= shared_limit ? 1 : 0;
 }
 
-template <class R>
-tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b) {
-  tsl_err err = TSL_OK;
-  int resident = 0, shared = 0;
-  int64_t blocks = 0;
+template <class R> static tri_bins<R> tri_bins_of(const tri_gpu *w) {
   tri_bins<R> bins = {};
-  typename tri_histogram_entry<tri_matrix<R>>::pointer kernel;
-  const tri_tiles tiles = tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
-                                         TRI_HISTOGRAM_ROWS, 16 * w->processors);
   bins.lo = (R)w->p.range_lo;
   bins.hi = (R)w->p.range_hi;
   bins.inv_width = (R)(w->p.bins / (w->p.range_hi - w->p.range_lo));
   bins.n = w->p.bins;
   bins.copies = tri_histogram_copies(bins.n, w->shared_limit);
   bins.counts = (unsigned long long *)w->counts.data;
+  return bins;
+}
+
+template <class R>
+tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b) {
+  tsl_err err = TSL_OK;
+  int resident = 0, shared = 0;
+  int64_t blocks = 0;
+  const tri_bins<R> bins = tri_bins_of<R>(w);
+  typename tri_histogram_entry<tri_matrix<R>>::pointer kernel;
+  const tri_tiles tiles = tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
+                                         TRI_HISTOGRAM_ROWS, 16 * w->processors);
   shared = bins.copies * bins.n * (int)sizeof(unsigned);
   kernel = tri_pick_or_matrix<tri_histogram_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
                                                                            args->strip != NULL);

@@ -56,10 +56,13 @@ template <class R> static tsl_err compact(tri_gpu *w, int64_t a, int64_t b, int6
   records.capacity = (unsigned long long)capacity_of(w);
   records.threshold = (R)w->p.threshold;
   TSL_CUDA_TRY(cudaMemsetAsync(records.count, 0, 8, w->stream));
-  TSL_TRY(
-      tri_each_strip<R>(w, a, b, true, [=](const tri_args<R> &args, int64_t first, int64_t last) {
-        return tri_threshold_rows<R>(w, &args, first, last, &records);
-      }));
+  if (w->p.near)
+    TSL_TRY(tri_near_threshold_run<R>(w, a, b, &records));
+  else
+    TSL_TRY(
+        tri_each_strip<R>(w, a, b, true, [=](const tri_args<R> &args, int64_t first, int64_t last) {
+          return tri_threshold_rows<R>(w, &args, first, last, &records);
+        }));
   TSL_CUDA_TRY(cudaMemcpyAsync(count, records.count, 8, cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:

@@ -27,10 +27,13 @@ static tsl_err batch(tri_gpu *w, int64_t lo, int64_t a, int64_t b, tsl_part *par
   target.room = room_of(k);
   target.neighbours = (long long *)w->out.data;
   target.values = (R *)w->out_2.data;
-  TSL_TRY(
-      tri_each_strip<R>(w, a, b, false, [=](const tri_args<R> &args, int64_t first, int64_t last) {
-        return tri_topk_rows<R>(w, &args, first, last, &target);
-      }));
+  if (w->p.near)
+    TSL_TRY(tri_near_topk_run<R>(w, a, b, &target));
+  else
+    TSL_TRY(tri_each_strip<R>(w, a, b, false,
+                              [=](const tri_args<R> &args, int64_t first, int64_t last) {
+                                return tri_topk_rows<R>(w, &args, first, last, &target);
+                              }));
   TSL_CUDA_TRY(cudaMemcpyAsync((int64_t *)part->slab[TRI_OUT] + at, w->out.data, (size_t)count * 8,
                                cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync((R *)part->slab[TRI_OUT_2] + at, w->out_2.data,

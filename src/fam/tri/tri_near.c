@@ -1,0 +1,235 @@
+/* Points sorted into the leaves of a k-d tree, and the boxes of its nodes. */
+#include "tri_near.h"
+
+#include "integers.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+bool tri_near_possible(const tri_params *p) {
+  const bool cut =
+      p->output == TRI_THRESHOLD || p->output == TRI_TOPK || p->output == TRI_HISTOGRAM;
+  const bool product = tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= TRI_GEMM_D;
+  return cut && p->function != TRI_GRAVITY && !product && p->d <= TRI_NEAR_D;
+}
+
+double tri_near_cut(const tri_params *p) {
+  return p->output == TRI_THRESHOLD ? p->threshold : p->output == TRI_TOPK ? INFINITY : p->range_hi;
+}
+
+int64_t tri_near_seeds(const tri_params *p) {
+  int64_t tiles = 2;
+  while (tiles * TRI_TILE < p->k + TRI_TILE) tiles *= 2; /* the last tile may hold one point */
+  return tiles;
+}
+
+static double coordinate(const tri_params *p, const void *x, int64_t k, int64_t i) {
+  const int64_t at = k * p->n_pad + i;
+  return p->type == TSL_F32 ? (double)((const float *)x)[at] : ((const double *)x)[at];
+}
+
+/* ---------------------------------------------------------------- sorting */
+
+typedef struct keyed {
+  double key;
+  int32_t i;
+} keyed;
+
+typedef struct sorting {
+  const tri_params *p;
+  const void *x;
+  int32_t *order;
+  keyed *keys;  /**< [n] */
+  int64_t cell; /**< points of the cells that are cut now */
+} sorting;
+
+/** Before b? Equal keys by index, so that the order is one and the same. */
+static bool keyed_before(keyed a, keyed b) {
+  return a.key < b.key || (a.key == b.key && a.i < b.i);
+}
+
+static keyed median_of_3(keyed a, keyed b, keyed c) {
+  if (keyed_before(b, a)) return keyed_before(c, b) ? b : keyed_before(c, a) ? c : a;
+  return keyed_before(c, a) ? a : keyed_before(c, b) ? c : b;
+}
+
+/** Put the m first of n to the front (Hoare, CACM 4, 1961, 321), pivots from scattered places. */
+static void select_first(keyed *v, int64_t n, int64_t m) {
+  int64_t lo = 0, hi = n - 1;
+  uint64_t state = (uint64_t)n;
+  while (lo < hi) {
+    int64_t at[3], a = lo, b = hi;
+    for (int s = 0; s < 3; s++) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      at[s] = lo + (int64_t)((state >> 33) % (uint64_t)(hi - lo + 1));
+    }
+    const keyed pivot = median_of_3(v[at[0]], v[at[1]], v[at[2]]);
+    while (a <= b) {
+      while (keyed_before(v[a], pivot)) a++;
+      while (keyed_before(pivot, v[b])) b--;
+      if (a > b) break;
+      const keyed swapped = v[a];
+      v[a++] = v[b], v[b--] = swapped;
+    }
+    if (m <= b)
+      hi = b;
+    else if (m >= a)
+      lo = a;
+    else
+      return;
+  }
+}
+
+/** The dimension along which points [lo, hi) of the order extend most. */
+static int64_t longest(const sorting *s, int64_t lo, int64_t hi) {
+  double most = -1;
+  int64_t widest = 0;
+  for (int64_t k = 0; k < s->p->d; k++) {
+    double least = INFINITY, largest = -INFINITY;
+    for (int64_t r = lo; r < hi; r++) {
+      const double x = coordinate(s->p, s->x, k, s->order[r]);
+      least = x < least ? x : least, largest = x > largest ? x : largest;
+    }
+    if (largest - least > most) most = largest - least, widest = k;
+  }
+  return widest;
+}
+
+/** Cut cells [first, last) in the middle, those that have more than half of the points. */
+static tsl_err cut_cells(void *context, int slot, int64_t first, int64_t last) {
+  const sorting *s = context;
+  (void)slot;
+  for (int64_t c = first; c < last; c++) {
+    const int64_t lo = c * s->cell, hi = tsl_min(lo + s->cell, s->p->n);
+    if (hi - lo <= s->cell / 2) continue;
+    const int64_t k = longest(s, lo, hi);
+    for (int64_t r = lo; r < hi; r++)
+      s->keys[r] = (keyed){coordinate(s->p, s->x, k, s->order[r]), s->order[r]};
+    select_first(s->keys + lo, hi - lo, s->cell / 2);
+    for (int64_t r = lo; r < hi; r++) s->order[r] = s->keys[r].i;
+  }
+  return TSL_OK;
+}
+
+tsl_err tri_near_sort(const tsl_problem *problem, int32_t *order) {
+  enum { GRAIN = 1 << 14 }; /* points */
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  sorting s = {.p = p, .x = problem->fields[TRI_POINTS].data, .order = order, .cell = TRI_TILE};
+  TSL_TRY(tsl_alloc(p->n, sizeof *s.keys, "keys of points", (void **)&s.keys));
+  for (int64_t i = 0; i < p->n; i++) order[i] = (int32_t)i;
+  while (s.cell < p->n) s.cell *= 2;
+  for (; s.cell > TRI_TILE; s.cell /= 2)
+    TSL_TRY(tsl_parallel(tsl_divide_up(p->n, s.cell), tsl_max(1, GRAIN / s.cell), cut_cells, &s));
+done:
+  tsl_free(s.keys);
+  return err;
+}
+
+/** A row of n elements in another order. */
+static void permute(int type, const int32_t *order, int64_t n, const void *from, void *to) {
+  for (int64_t r = 0; r < n; r++)
+    if (type == TSL_F32)
+      ((float *)to)[r] = ((const float *)from)[order[r]];
+    else
+      ((double *)to)[r] = ((const double *)from)[order[r]];
+}
+
+tsl_err tri_near_apply(tsl_problem *problem, int32_t *order) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  tsl_field *points = &problem->fields[TRI_POINTS], *extras = &problem->fields[TRI_EXTRAS];
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  const bool has = extras->shape[0] > 0;
+  void *x = NULL, *e = NULL;
+  TSL_TRY(tsl_alloc(p->d * p->n_pad, (size_t)bytes, "points in order", &x));
+  TSL_TRY(tsl_alloc(has ? p->n_pad : 0, (size_t)bytes, "extras in order", &e));
+  for (int64_t k = 0; k < p->d; k++)
+    permute(p->type, order, p->n, (const char *)points->data + k * p->n_pad * bytes,
+            (char *)x + k * p->n_pad * bytes);
+  if (has) permute(p->type, order, p->n, extras->data, e);
+  tsl_free(points->data);
+  tsl_free(extras->data);
+  points->data = x, extras->data = e;
+  x = e = NULL;
+  problem->fields[TRI_ORDER].data = order;
+  problem->fields[TRI_ORDER].shape[0] = p->n;
+done:
+  TSL_FREE_ALL(x, e);
+  return err;
+}
+
+/* ------------------------------------------------------------------ boxes */
+
+void tri_tree_clear(tri_tree *t) {
+  TSL_FREE_ALL(t->lo, t->hi, t->extra, t->place);
+  *t = (tri_tree){0};
+}
+
+/** Numbers of nodes and where levels begin. */
+static void set_levels(const tri_params *p, tri_tree *t) {
+  int64_t nodes = tsl_divide_up(p->n, TRI_TILE);
+  for (t->levels = 0; t->levels == 0 || t->nodes[t->levels - 1] > TRI_FAN;) {
+    t->nodes[t->levels] = nodes;
+    t->first[t->levels++] = t->ld;
+    t->ld += tsl_divide_up(tsl_max(nodes, 1), TRI_FAN) * TRI_FAN;
+    nodes = tsl_divide_up(nodes, TRI_FAN);
+  }
+}
+
+#define BOXES(R, name)                                                                     \
+  /** Least and largest of runs of `run` elements of n. lo, hi: [runs] */                  \
+  static void name(const void *least, const void *most, int64_t n, int64_t run, void *lo_, \
+                   void *hi_) {                                                            \
+    R *const lo = lo_, *const hi = hi_;                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                      \
+      const R a = ((const R *)least)[i], b = ((const R *)most)[i];                         \
+      const int64_t m = i / run;                                                           \
+      lo[m] = i % run == 0 || a < lo[m] ? a : lo[m];                                       \
+      hi[m] = i % run == 0 || b > hi[m] ? b : hi[m];                                       \
+    }                                                                                      \
+  }
+BOXES(float, boxes_f32)
+BOXES(double, boxes_f64)
+#undef BOXES
+
+/** All levels of one coordinate, lo and hi [ld]; its points are x. */
+static void set_boxes(const tri_params *p, const tri_tree *t, const char *x, char *lo, char *hi) {
+  void (*const boxes)(const void *, const void *, int64_t, int64_t, void *, void *) =
+      p->type == TSL_F32 ? boxes_f32 : boxes_f64;
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  boxes(x, x, p->n, TRI_TILE, lo, hi);
+  for (int l = 1; l < t->levels; l++) {
+    const int64_t below = t->first[l - 1] * bytes, at = t->first[l] * bytes;
+    boxes(lo + below, hi + below, t->nodes[l - 1], TRI_FAN, lo + at, hi + at);
+  }
+}
+
+tsl_err tri_tree_create(const tsl_problem *problem, tri_tree *t) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  const int32_t *order = problem->fields[TRI_ORDER].data;
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  const bool has = problem->fields[TRI_EXTRAS].shape[0] > 0;
+  void *least = NULL;
+  *t = (tri_tree){0};
+  set_levels(p, t);
+  TSL_TRY(tsl_alloc(p->d * t->ld, (size_t)bytes, "boxes", &t->lo));
+  TSL_TRY(tsl_alloc(p->d * t->ld, (size_t)bytes, "boxes", &t->hi));
+  TSL_TRY(tsl_alloc(p->n, sizeof *t->place, "places of points", (void **)&t->place));
+  for (int64_t k = 0; k < p->d; k++) {
+    const int64_t at = k * t->ld * bytes;
+    const char *x = (const char *)problem->fields[TRI_POINTS].data + k * p->n_pad * bytes;
+    set_boxes(p, t, x, (char *)t->lo + at, (char *)t->hi + at);
+  }
+  if (has) {
+    TSL_TRY(tsl_alloc(t->ld, (size_t)bytes, "boxes", &t->extra));
+    TSL_TRY(tsl_alloc(t->ld, (size_t)bytes, "boxes", &least));
+    set_boxes(p, t, problem->fields[TRI_EXTRAS].data, least, t->extra);
+  }
+  for (int64_t r = 0; r < p->n; r++) t->place[order[r]] = (int32_t)r;
+done:
+  tsl_free(least);
+  return err;
+}

@@ -1,0 +1,384 @@
+/**
+ * @file tri_near.cuh
+ * Near pairs on a card (src/fam/tri/tri_near.h): a warp takes a row down the tree, a lane for each
+ * of a node's boxes, then a lane for each point of a tile. Included once for each type.
+ */
+#ifndef TSL_GPU_TRI_NEAR_CUH
+#define TSL_GPU_TRI_NEAR_CUH
+
+#include "tri_histogram.cuh"
+#include "tri_threshold.cuh"
+#include "tri_topk.cuh"
+
+static_assert((int)TRI_TILE == 32 && (int)TRI_FAN == 32, "a lane for each");
+
+enum { TRI_ROWS_AT_ONCE = 4 /**< that a warp takes from the counter */ };
+
+/** A row, with its coordinates in registers where their number is known. */
+template <class S> struct tri_seeker {
+  using R = typename S::real;
+  static constexpr int F = S::function, D = S::D;
+  typedef tri_row_of<F> row;
+  R x[D > 0 ? D : 1], extra;
+  int place;
+
+  __device__ __forceinline__ void take(const tri_args<R> &args, int at) {
+    place = at;
+    extra = row::radius ? __ldg(args.extra + at) : (R)0;
+#pragma unroll
+    for (int k = 0; k < D; k++) x[k] = __ldg(args.x + k * args.n_pad + at);
+  }
+
+  __device__ __forceinline__ R coordinate(const tri_args<R> &args, int k) const {
+    if constexpr (D > 0)
+      return x[k];
+    else
+      return __ldg(args.x + k * args.n_pad + place);
+  }
+
+  __device__ __forceinline__ R value(const tri_args<R> &args, int j) const {
+    const int d = D > 0 ? D : args.d;
+    R acc = tri_zero<F, R>();
+#pragma unroll
+    for (int k = 0; k < d; k++)
+      acc = tri_fn<F, R>::step(acc, coordinate(args, k), __ldg(args.x + k * args.n_pad + j),
+                               tri_period(args, k));
+    return tri_fn<F, R>::finish(acc, extra, row::radius ? __ldg(args.extra + j) : (R)0, args.scale);
+  }
+
+  /** Of box b: not above any value in it. */
+  __device__ __forceinline__ R bound(const tri_args<R> &args, const tri_boxes<R> &boxes,
+                                     int64_t b) const {
+    const int d = D > 0 ? D : args.d;
+    R acc = (R)0;
+#pragma unroll
+    for (int k = 0; k < d; k++) {
+      const R a = coordinate(args, k);
+      const R lo = __ldg(boxes.lo + k * boxes.ld + b), hi = __ldg(boxes.hi + k * boxes.ld + b);
+      const R gap =
+          row::wrapped ? tri_gap_wrapped(a, lo, hi, tri_period(args, k)) : tri_gap(a, lo, hi);
+      acc = tri_fn<F, R>::step(acc, gap, (R)0, (R)HUGE_VAL);
+    }
+    acc = tri_fn<F, R>::finish(acc, extra, row::radius ? __ldg(boxes.extra + b) : (R)0, args.scale);
+    return row::sphere ? tri_bound_of_sphere(acc) : acc;
+  }
+};
+
+/**
+ * Take a row down the tree, leaving out nodes that end before the tile `own`. Calls visit.cut(),
+ * and visit.tiles(first, mask, bound): the tiles first + bit of the mask, bound: of this lane's.
+ * All lanes of the warp together.
+ */
+template <class S, class V>
+static __device__ __forceinline__ void tri_go_down(const tri_args<typename S::real> &args,
+                                                   const tri_boxes<typename S::real> &boxes,
+                                                   const tri_seeker<S> &row, int own, V &visit) {
+  using R = typename S::real;
+  const int lane = threadIdx.x % 32, levels = boxes.levels;
+  unsigned left = 0; /* lane l: nodes of level l that are still to come, from its `from` on */
+  int from = 0, first = 0, level = levels - 1;
+  for (;;) {
+    const int m = first + lane;
+    R bound = (R)HUGE_VAL;
+    bool near = m < boxes.nodes[level] && m >= own >> 5 * level;
+    if (near) {
+      bound = row.bound(args, boxes, boxes.first[level] + m);
+      near = bound <= visit.cut();
+    }
+    unsigned mask = __ballot_sync(~0u, near);
+    if (level == 0)
+      visit.tiles(first, mask, bound);
+    else if (lane == level)
+      left = mask, from = first;
+    if (level == 0) level = 1;
+    for (mask = 0; level < levels; level++)
+      if ((mask = __shfl_sync(~0u, left, level)) != 0) break;
+    if (mask == 0) return;
+    first = (__shfl_sync(~0u, from, level) + __ffs((int)mask) - 1) * TRI_FAN;
+    if (lane == level) left &= left - 1;
+    level--;
+  }
+}
+
+/** The rows of a launch, given out to warps in order. */
+typedef struct tri_near_rows {
+  const int *places; /**< [count]; NULL: first, first + 1, ... */
+  int first, count;
+  unsigned long long *next; /**< the next row to be given out */
+} tri_near_rows;
+
+/** Call f(place) for rows until none is left; all lanes together. */
+template <class F>
+static __device__ __forceinline__ void tri_near_each(const tri_near_rows &rows, F f) {
+  const int lane = threadIdx.x % 32;
+  for (;;) {
+    unsigned long long at = 0;
+    if (lane == 0) at = atomicAdd(rows.next, (unsigned long long)TRI_ROWS_AT_ONCE);
+    at = __shfl_sync(~0u, at, 0);
+    if (at >= (unsigned long long)rows.count) return;
+    for (int r = 0; r < TRI_ROWS_AT_ONCE && at + r < (unsigned long long)rows.count; r++)
+      f(rows.places == NULL ? rows.first + (int)at + r : __ldg(rows.places + at + r));
+  }
+}
+
+/* -------------------------------------------------------------- histogram */
+
+/** Tiles after which a warp empties its copy: 8 warps x 2^23 x 32 pairs < 2^32. */
+enum { TRI_NEAR_FLUSH = 1 << 23 };
+
+/** Move a copy's counts to the 64-bit ones, while others may count; all lanes together. */
+template <class R> static __device__ void tri_near_empty(const tri_bins<R> &bins, unsigned *mine) {
+  for (int b = threadIdx.x % 32; b < bins.n && bins.copies > 0; b += 32) {
+    const unsigned count = atomicExch(mine + b, 0u);
+    if (count != 0) atomicAdd(bins.counts + b, (unsigned long long)count);
+  }
+}
+
+template <class S> struct tri_near_counter {
+  using R = typename S::real;
+  const tri_args<R> &args;
+  const tri_bins<R> &bins;
+  const tri_seeker<S> &row;
+  unsigned *mine;
+  unsigned &since;
+
+  __device__ __forceinline__ R cut() const {
+    return bins.hi;
+  }
+  __device__ __forceinline__ void count(R value, int j) const {
+    const int bin = tri_bin(value, bins);
+    if (bin < 0 || j <= row.place || j >= args.n) return;
+    if (bins.copies > 0)
+      atomicAdd(mine + bin, 1u);
+    else
+      atomicAdd(bins.counts + bin, 1ull);
+  }
+  __device__ __forceinline__ void tiles(int first, unsigned mask, R) {
+    const int lane = threadIdx.x % 32;
+    since += (unsigned)__popc(mask);
+    while (mask != 0) { /* two tiles at a time, so that one does not wait for the other */
+      const int a = (first + __ffs((int)mask) - 1) * TRI_TILE + lane;
+      mask &= mask - 1;
+      const int b = mask != 0 ? (first + __ffs((int)mask) - 1) * TRI_TILE + lane : a;
+      mask &= mask - 1;
+      const R v = row.value(args, a), u = row.value(args, b);
+      count(v, a);
+      if (b != a) count(u, b);
+    }
+    if (since < TRI_NEAR_FLUSH) return;
+    tri_near_empty(bins, mine);
+    since = 0;
+  }
+};
+
+template <class S>
+static __global__ void __launch_bounds__(TRI_THREADS)
+    tri_near_histogram_kernel(tri_args<typename S::real> args, tri_boxes<typename S::real> boxes,
+                              tri_near_rows rows, tri_bins<typename S::real> bins) {
+  extern __shared__ unsigned shared[];
+  unsigned *const mine =
+      shared + (bins.copies > 0 ? (int)threadIdx.x / 32 % bins.copies * bins.n : 0);
+  unsigned since = 0;
+  for (int b = threadIdx.x; b < bins.copies * bins.n; b += TRI_THREADS) shared[b] = 0;
+  __syncthreads();
+  tri_near_each(rows, [&](int place) {
+    tri_seeker<S> row;
+    row.take(args, place);
+    tri_near_counter<S> visit = {args, bins, row, mine, since};
+    tri_go_down(args, boxes, row, place / TRI_TILE, visit);
+  });
+  tri_flush(bins, shared);
+}
+
+/* -------------------------------------------------------------- threshold */
+
+template <class S> struct tri_near_collector {
+  using R = typename S::real;
+  const tri_args<R> &args;
+  const tri_boxes<R> &boxes;
+  const tri_records<R> &records;
+  const tri_seeker<S> &row;
+  int i;
+
+  __device__ __forceinline__ R cut() const {
+    return records.threshold;
+  }
+  __device__ __forceinline__ void tiles(int first, unsigned mask, R) const {
+    for (; mask != 0; mask &= mask - 1) {
+      const int at = (first + __ffs((int)mask) - 1) * TRI_TILE + (int)threadIdx.x % 32;
+      const R v = row.value(args, at);
+      const int j = v <= records.threshold && at < args.n ? __ldg(boxes.order + at) : -1;
+      tri_append(records, j > i, (unsigned long long)i * (unsigned)args.n + (unsigned)j, v);
+    }
+  }
+};
+
+template <class S>
+static __global__ void __launch_bounds__(TRI_THREADS)
+    tri_near_threshold_kernel(tri_args<typename S::real> args, tri_boxes<typename S::real> boxes,
+                              tri_near_rows rows, tri_records<typename S::real> records) {
+  tri_near_each(rows, [&](int place) {
+    tri_seeker<S> row;
+    row.take(args, place);
+    tri_near_collector<S> visit = {args, boxes, records, row, __ldg(boxes.order + place)};
+    tri_go_down(args, boxes, row, 0, visit);
+  });
+}
+
+/* ------------------------------------------------------------------- topk */
+
+template <class S> struct tri_near_chooser {
+  using R = typename S::real;
+  const tri_args<R> &args;
+  const tri_boxes<R> &boxes;
+  const tri_nearest<R> &o;
+  const tri_seeker<S> &row;
+  tri_heap<R> &heap;
+  int i, seeded, seeds_end; /**< these tiles have been looked at */
+
+  __device__ __forceinline__ R cut() const {
+    return heap.bound;
+  }
+  __device__ __forceinline__ void tile(int tile) const {
+    const int lane = threadIdx.x % 32, at = tile * TRI_TILE + lane;
+    const R v = row.value(args, at);
+    const int j = v <= heap.bound && at < args.n ? __ldg(boxes.order + at) : -1;
+    const bool hit = j >= 0 && j != i && tri_before(v, j, heap.bound, heap.bound_j);
+    const unsigned hits = __ballot_sync(~0u, hit);
+    if (heap.held + __popc(hits) > o.room) tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
+    if (hit) {
+      const int to = heap.held + __popc(hits & ((1u << lane) - 1));
+      heap.value[to] = v;
+      heap.j[to] = j;
+    }
+    heap.held += __popc(hits);
+    __syncwarp();
+  }
+  __device__ __forceinline__ void tiles(int first, unsigned mask, R bound) const {
+    for (; mask != 0; mask &= mask - 1) {
+      const int bit = __ffs((int)mask) - 1, m = first + bit;
+      const R of_tile = __shfl_sync(~0u, bound, bit);
+      if (of_tile <= heap.bound && (m < seeded || m >= seeds_end)) tile(m);
+    }
+  }
+};
+
+template <class S>
+static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
+    tri_near_topk_kernel(tri_args<typename S::real> args, tri_boxes<typename S::real> boxes,
+                         tri_near_rows rows, tri_nearest<typename S::real> o, int seeds) {
+  using R = typename S::real;
+  extern __shared__ double shared_[];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  tri_heap<R> heap;
+  heap.value = (R *)shared_ + warp * o.room;
+  heap.j = (int *)((R *)shared_ + warps * o.room) + warp * o.room;
+  tri_near_each(rows, [&](int place) {
+    tri_seeker<S> row;
+    const int own = place / TRI_TILE, i = __ldg(boxes.order + place);
+    const int begin = (int)tri_near_seed(boxes.nodes[0], seeds, own);
+    const int end = begin + seeds < boxes.nodes[0] ? begin + seeds : boxes.nodes[0];
+    row.take(args, place);
+    heap.held = 0;
+    heap.bound = (R)HUGE_VAL;
+    heap.bound_j = INT32_MAX;
+    tri_near_chooser<S> visit = {args, boxes, o, row, heap, i, begin, end};
+    for (int t = begin; t < end; t++) visit.tile(t);
+    tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
+    tri_go_down(args, boxes, row, 0, visit);
+    tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
+    for (int t = lane; t < o.k; t += 32) {
+      const int64_t to = (int64_t)(i - o.first) * o.k + t;
+      o.neighbours[to] = heap.j[t];
+      o.values[to] = heap.value[t];
+    }
+    __syncwarp();
+  });
+}
+
+/* --------------------------------------------------------------- launches */
+
+#define TRI_NEAR_ENTRY(name, ...)                                                   \
+  template <class S> struct tri_near_##name##_entry {                               \
+    using R = typename S::real;                                                     \
+    typedef void (*pointer)(tri_args<R>, tri_boxes<R>, tri_near_rows, __VA_ARGS__); \
+    static pointer kernel() {                                                       \
+      return tri_near_##name##_kernel<S>;                                           \
+    }                                                                               \
+  };
+TRI_NEAR_ENTRY(histogram, tri_bins<R>)
+TRI_NEAR_ENTRY(threshold, tri_records<R>)
+TRI_NEAR_ENTRY(topk, tri_nearest<R>, int)
+#undef TRI_NEAR_ENTRY
+
+/** As many blocks as the card holds at once, or as there are rows for. */
+template <class K>
+static tsl_err tri_near_blocks(const tri_gpu *w, K kernel, int threads, int shared, int rows,
+                               unsigned *blocks) {
+  tsl_err err = TSL_OK;
+  int resident = 0;
+  int64_t most = 0;
+  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
+  if (shared > 40960)
+    TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, (const void *)kernel,
+                                                             threads, (size_t)shared));
+  most = tsl_ceil_div(rows, TRI_ROWS_AT_ONCE * (threads / 32));
+  *blocks = (unsigned)(most < (int64_t)resident * w->processors ? most : resident * w->processors);
+done:
+  return err;
+}
+
+template <class R>
+tsl_err tri_near_histogram(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows) {
+  tsl_err err = TSL_OK;
+  const tri_args<R> args = tri_args_of<R>(w);
+  const tri_bins<R> bins = tri_bins_of<R>(w);
+  const int shared = bins.copies * bins.n * (int)sizeof(unsigned);
+  const auto kernel =
+      tri_pick<tri_near_histogram_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
+  unsigned blocks = 0;
+  TSL_TRY(tri_near_blocks(w, kernel, TRI_THREADS, shared, rows->count, &blocks));
+  TSL_LAUNCH(kernel, dim3(blocks, 1), TRI_THREADS, (size_t)shared, w->stream, args, *boxes, *rows,
+             bins);
+done:
+  return err;
+}
+
+template <class R>
+tsl_err tri_near_threshold(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows,
+                           const tri_records<R> *records) {
+  tsl_err err = TSL_OK;
+  const tri_args<R> args = tri_args_of<R>(w);
+  const auto kernel =
+      tri_pick<tri_near_threshold_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
+  unsigned blocks = 0;
+  TSL_TRY(tri_near_blocks(w, kernel, TRI_THREADS, 0, rows->count, &blocks));
+  TSL_LAUNCH(kernel, dim3(blocks, 1), TRI_THREADS, 0, w->stream, args, *boxes, *rows, *records);
+done:
+  return err;
+}
+
+template <class R>
+tsl_err tri_near_topk(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows,
+                      const tri_nearest<R> *target) {
+  tsl_err err = TSL_OK;
+  const tri_args<R> args = tri_args_of<R>(w);
+  tri_nearest<R> o = *target;
+  const auto kernel = tri_pick<tri_near_topk_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
+  unsigned blocks = 0;
+  int each = 0, warps = 0;
+  for (o.room = 64; o.room < o.k + 32; o.room *= 2) {
+  }
+  each = o.room * (int)(sizeof(R) + sizeof(int));
+  warps = 45056 / each;
+  warps = warps < 1 ? 1 : warps > TRI_TOPK_WARPS ? TRI_TOPK_WARPS : warps;
+  TSL_TRY(tri_near_blocks(w, kernel, 32 * warps, warps * each, rows->count, &blocks));
+  TSL_LAUNCH(kernel, dim3(blocks, 1), (unsigned)(32 * warps), (size_t)(warps * each), w->stream,
+             args, *boxes, *rows, o, (int)tri_near_seeds(&w->p));
+done:
+  return err;
+}
+
+#endif
