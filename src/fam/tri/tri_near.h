@@ -11,7 +11,7 @@
  * A row goes down the tree and leaves out nodes whose bound is beyond its cut: the pair's own
  * formula on the least differences of coordinates (tri_pairs_body.h). Rounding is monotone, so the
  * bound of a box is never above the value of a pair in it, to the last bit; values are computed as
- * without the tree, and are the same for (i, j) and (j, i). See docs/adr/0020-near-pairs.md.
+ * without the tree, and are the same for (i, j) and (j, i). See docs/adr/0021-near-pairs.md.
  */
 #ifndef TSL_FAM_TRI_NEAR_H
 #define TSL_FAM_TRI_NEAR_H
