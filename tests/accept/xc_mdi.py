@@ -16,7 +16,7 @@ import sys
 import harness
 from harness import check, np
 from xc_harness import near, solve
-from xc_serve_harness import ANGSTROM, SYMBOLS, WATER, Gone, ended, start, tree
+from xc_serve_harness import ANGSTROM, SYMBOLS, WATER, Listener, ended, start, tree
 
 suite = harness.Suite(__doc__, jobs=2)
 DECK = suite.deck("water.yaml", tree())
@@ -26,37 +26,8 @@ CHARGES = np.array([0.5, -0.4])
 INT, DOUBLE, CHAR = 1, 2, 3
 
 
-class Driver:
-    """MDI's side that asks: it listens, and sends and takes messages as bytes."""
-
-    def __init__(self):
-        self.listener = socket.socket()
-        self.listener.bind(("127.0.0.1", 0))
-        self.listener.listen(1)
-        self.listener.settimeout(120)
-        self.address = f"tcp:localhost:{self.listener.getsockname()[1]}"
-        self.peer = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for one in (self.peer, self.listener):
-            if one is not None:
-                one.close()
-
-    def get(self, n):
-        data = b""
-        while len(data) < n:
-            more = self.peer.recv(n - len(data))
-            if not more:
-                raise Gone
-            data += more
-        return data
-
-    def meet(self):
-        self.peer, _ = self.listener.accept()
-        self.peer.settimeout(300)
+class Driver(Listener):
+    """MDI's side that asks: it sends and takes messages as bytes."""
 
     def begin(self, length=256):
         self.meet()
@@ -106,7 +77,7 @@ def run_at(places, lattice=False):
 def facts():
     """What an engine says of itself, with texts of any length."""
     for length in (256, 40, 12, 5000):
-        with Driver() as driver:
+        with Driver("tcp") as driver:
             job = start(suite, [DECK, "--mdi", driver.address])
             driver.begin(length)
             check(driver.ask("<NAME").rstrip("\0") == "tesela", "another name")
@@ -130,7 +101,7 @@ def facts():
 
 def answers(ranks):
     """Energies, forces and charges are those of runs; charges of a lattice are point charges."""
-    with Driver() as driver:
+    with Driver("tcp") as driver:
         job = start(suite, [DECK, "--mdi", driver.address], ranks)
         driver.begin()
         driver.say("@DEFAULT")
@@ -168,7 +139,7 @@ def answers(ranks):
 
 def failures():
     """What cannot be computed is an error in the header, and the job goes on."""
-    with Driver() as driver:
+    with Driver("tcp") as driver:
         job = start(suite, [DECK, "--mdi", driver.address, "-s", "xc.scf.iterations=8", "-s", "xc.scf.commutator=1e-5"])
         driver.begin()
         driver.send(">COORDS", np.zeros(9))
@@ -298,7 +269,7 @@ STRANGERS = {
 
 def hostile(what, table, ranks=None):
     data, status, words = table[what]
-    with Driver() as driver:
+    with Driver("tcp") as driver:
         job = start(suite, [DECK, "--mdi", driver.address], ranks)
         if table is HOSTILE:
             driver.begin()
@@ -312,7 +283,7 @@ def hostile(what, table, ranks=None):
 
 def slowly():
     """A byte at a time is as good as a message."""
-    with Driver() as driver:
+    with Driver("tcp") as driver:
         job = start(suite, [DECK, "--mdi", driver.address])
         driver.begin()
         for byte in word(">COORDS") + message(DOUBLE, 9, WATER.tobytes()) + word("<NATOMS"):
@@ -325,7 +296,7 @@ def slowly():
 
 def driver_killed(ranks):
     """The driver is gone while its answer is computed: status 3, no process is left."""
-    with Driver() as driver:
+    with Driver("tcp") as driver:
         job = start(suite, [DECK, "--mdi", driver.address], ranks)
         driver.begin()
         driver.say("<FORCES")
@@ -336,7 +307,7 @@ def driver_killed(ranks):
 
 def stopped():
     """SIGTERM while nothing is asked."""
-    with Driver() as driver:
+    with Driver("tcp") as driver:
         job = start(suite, [DECK, "--mdi", driver.address])
         driver.begin()
         job.send_signal(signal.SIGTERM)

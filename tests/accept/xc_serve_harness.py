@@ -64,8 +64,8 @@ class Gone(Exception):
     """The other side has closed the connection."""
 
 
-class Server:
-    """i-PI's side that asks: a socket, and the messages as bytes. kind: unix, tcp, or an address of this host."""
+class Listener:
+    """The side that asks: a socket for one job. kind: unix, tcp, or an address of this host."""
 
     def __init__(self, kind="unix"):
         self.folder = tempfile.mkdtemp(prefix="tsl_serve_")
@@ -99,11 +99,6 @@ class Server:
         self.peer, _ = self.listener.accept()
         self.peer.settimeout(300)
 
-    def send(self, *parts):
-        """Words become headers; numbers and arrays their bytes."""
-        for part in parts:
-            self.peer.sendall(f"{part:12}".encode() if isinstance(part, str) else part)
-
     def get(self, n):
         data = b""
         while len(data) < n:
@@ -112,6 +107,15 @@ class Server:
                 raise Gone
             data += more
         return data
+
+
+class Server(Listener):
+    """i-PI's side: messages as bytes."""
+
+    def send(self, *parts):
+        """Words become headers; numbers and arrays their bytes."""
+        for part in parts:
+            self.peer.sendall(f"{part:12}".encode() if isinstance(part, str) else part)
 
     def word(self):
         return self.get(12).decode().strip()

@@ -1,5 +1,6 @@
 /* unit.tri.problem: decks, generators, units and regions of family tri. */
 #include "tri_family.h"
+#include "tri_near.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -415,6 +416,31 @@ static void units_of_near(void **state) {
   }
 }
 
+/** The sample that spares a search: a sphere's part of a periodic box, and k of n - 1. */
+static void part_that_is_kept(void **state) {
+  const double radii[] = {1, 3, 4.9}, pi = acos(-1);
+  (void)state;
+  for (int s = 0; s < 4; s++) {
+    char section[256];
+    made m;
+    if (s < 3)
+      (void)snprintf(section, sizeof section,
+                     " function: euclidean\n output: histogram\n range: [0, %g]\n"
+                     " box: [10, 10, 10]\n generator: {kind: uniform, n: 20000}\n",
+                     radii[s]);
+    else
+      (void)snprintf(section, sizeof section,
+                     " function: euclidean\n output: topk\n k: 8\n search: all\n"
+                     " generator: {kind: uniform, n: 20000}\n");
+    const tri_params *p = make_good(section, &m);
+    const double kept = s < 3 ? 4 * pi / 3 * pow(radii[s], 3) / 1000 : 8.0 / 19999;
+    assert_true(fabs(tri_near_least(&m.problem) - kept) < (s < 3 ? 0.01 : 1e-15));
+    assert_int_equal(p->near, s == 0);
+    assert_int_equal(m.problem.fields[TRI_ORDER].shape[0], s == 0 ? p->n : 0);
+    release(&m);
+  }
+}
+
 static void sample_is_smaller(void **state) {
   const tsl_limits limits = {.slab_bytes = INT64_C(1) << 40,
                              .device_bytes = INT64_C(1) << 40,
@@ -570,14 +596,15 @@ static void resolved_again(void **state) {
 int main(void) {
   const int fd = mkstemp(path);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(deck_refused),           cmocka_unit_test(data_refused),
-      cmocka_unit_test(points_prepared),        cmocka_unit_test(few_points),
-      cmocka_unit_test(generator_independent),  cmocka_unit_test(generator_moments),
-      cmocka_unit_test(generator_clusters),     cmocka_unit_test(units_cover_once),
-      cmocka_unit_test(units_balanced),         cmocka_unit_test(units_of_near),
-      cmocka_unit_test(sample_is_smaller),      cmocka_unit_test(regions_cover_once),
-      cmocka_unit_test(regions_of_edges_empty), cmocka_unit_test(rdf_of_volumes),
-      cmocka_unit_test(summary_of_forces),      cmocka_unit_test(resolved_again)};
+      cmocka_unit_test(deck_refused),          cmocka_unit_test(data_refused),
+      cmocka_unit_test(points_prepared),       cmocka_unit_test(few_points),
+      cmocka_unit_test(generator_independent), cmocka_unit_test(generator_moments),
+      cmocka_unit_test(generator_clusters),    cmocka_unit_test(units_cover_once),
+      cmocka_unit_test(units_balanced),        cmocka_unit_test(units_of_near),
+      cmocka_unit_test(part_that_is_kept),     cmocka_unit_test(sample_is_smaller),
+      cmocka_unit_test(regions_cover_once),    cmocka_unit_test(regions_of_edges_empty),
+      cmocka_unit_test(rdf_of_volumes),        cmocka_unit_test(summary_of_forces),
+      cmocka_unit_test(resolved_again)};
   if (fd < 0 || close(fd) != 0) return 1;
   const int failed = cmocka_run_group_tests_name("unit.tri.problem", tests, NULL, NULL);
   (void)unlink(path);

@@ -70,6 +70,10 @@ typedef struct tri_look {
   float *row;   /**< [tiles] pairs and boxes of a row of the tile, from tsl_alloc */
 } tri_look;
 
+/** The part of all pairs that any search has to look at, as they are kept: estimated from some
+ *  pairs of unsorted points, or known (topk). 0..1 */
+double tri_near_least(const tsl_problem *problem);
+
 /** Count it for about so many rows (at most twice as many), evenly spaced. The caller frees
  *  look->row. */
 tsl_err tri_near_count(const tsl_problem *problem, const tri_tree *tree, int64_t rows,

@@ -94,21 +94,47 @@ static void seed(seeker *s) {
   s->cut = p->k < n ? values[p->k] : INFINITY; /* the row itself is among them */
 }
 
+static void take_point(seeker *s, int64_t i) {
+  const tri_params *p = s->c->p;
+  const tsl_field *f = s->c->problem->fields;
+  for (int64_t k = 0; k < p->d; k++) s->x[k] = at(p, f[TRI_POINTS].data, k * p->n_pad + i);
+  if (f[TRI_EXTRAS].shape[0] > 0) s->radius = at(p, f[TRI_EXTRAS].data, i);
+}
+
 static tsl_err count_tiles(void *context, int slot, int64_t lo, int64_t hi) {
   const counting *c = context;
   const tri_params *p = c->p;
   (void)slot;
   for (int64_t m = lo; m < hi; m++) {
     const int64_t tile = m * c->step, i = tsl_min(tile * TRI_TILE + TRI_TILE / 2, p->n - 1);
-    const tsl_field *f = c->problem->fields;
     seeker s = {.c = c, .own = tile, .cut = tri_near_cut(p)};
-    for (int64_t k = 0; k < p->d; k++) s.x[k] = at(p, f[TRI_POINTS].data, k * p->n_pad + i);
-    if (f[TRI_EXTRAS].shape[0] > 0) s.radius = at(p, f[TRI_EXTRAS].data, i);
+    take_point(&s, i);
     if (p->output == TRI_TOPK) seed(&s);
     go_down(&s, c->t->levels - 1, 0, c->t->nodes[c->t->levels - 1]);
     c->pairs[m] = s.pairs, c->boxes[m] = s.boxes;
   }
   return TSL_OK;
+}
+
+double tri_near_least(const tsl_problem *problem) {
+  enum { ROWS = 64, COLUMNS = 1024 };
+  const counting c = {.problem = problem, .p = tri_params_of(problem)};
+  const tri_params *p = c.p;
+  const tsl_field *f = problem->fields;
+  const void *x = f[TRI_POINTS].data, *extra = f[TRI_EXTRAS].shape[0] > 0 ? f[TRI_EXTRAS].data : 0;
+  int64_t kept = 0, pairs = 0;
+  if (p->output == TRI_TOPK) return (double)p->k / (double)(p->n - 1);
+  for (int64_t r = 0; r < ROWS; r++) {
+    seeker s = {.c = &c};
+    const int64_t i = r * p->n / ROWS;
+    take_point(&s, i);
+    for (int64_t k = 0; k < COLUMNS; k++) {
+      const int64_t j = (2 * k + 1) * p->n / (2 * COLUMNS);
+      kept += i != j && bound_of(&s, x, x, p->n_pad, extra, j) <= tri_near_cut(p);
+      pairs += i != j;
+    }
+  }
+  return (double)kept / (double)pairs;
 }
 
 tsl_err tri_near_count(const tsl_problem *problem, const tri_tree *tree, int64_t rows,

@@ -107,6 +107,7 @@ tsl_err tri_search_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *
   if (wanted) TSL_TRY(check_possible(deck, p));
   if (p->n < 2 || (!wanted && (s->search == TRI_SEARCH_ALL || !tri_near_possible(p) || p->n < FEW)))
     goto done;
+  if (!wanted && dearer * tri_near_least(problem) >= 1) goto done; /* nothing is sorted in vain */
   TSL_TRY(look_near(problem, &tree, &look));
   p->near = wanted || dearer * (look.pairs + look.boxes) < all_pairs(p);
   TSL_TRY(p->near ? count_work(problem, &tree, &look) : undo(problem, &tree));
