@@ -46,7 +46,7 @@ static void tri_close_cpu(tsl_worker **worker) {
   if (w == NULL) return;
   for (int k = 0; w->thread != NULL && k < w->threads; k++) tri_thread_clear(w, &w->thread[k]);
   tri_tree_clear(&w->tree);
-  TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w);
+  TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w);
   *worker = NULL;
 }
 
@@ -57,6 +57,8 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "tri worker", (void **)&w));
   w->p = tri_params_of(problem);
+  w->problem = problem;
+  w->nearest = tri_wants_nearest(w->p);
   w->t = w->p->type == TSL_F64;
   w->value_bytes = w->t ? 8 : 4;
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
@@ -65,6 +67,7 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   view_set(w, problem);
   sizes_choose(w);
   if (w->p->near) TSL_TRY(tri_tree_create(problem, &w->tree));
+  if (tri_is_graph(w->p)) TSL_TRY(tri_graph_open(w));
   w->order = problem->fields[TRI_ORDER].data;
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
   for (int k = 0; k < w->threads; k++) TSL_TRY(tri_thread_create(w, &w->thread[k]));
@@ -79,6 +82,7 @@ done:
 static tsl_err tri_begin_cpu(tsl_worker *w, int phase) {
   (void)phase;
   if (w->p->output == TRI_HISTOGRAM) tri_histogram_zero(w);
+  if (tri_is_graph(w->p)) tri_graph_begin(w);
   return TSL_OK;
 }
 
@@ -88,9 +92,19 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   case TRI_SQUARE:
     return tri_run_store(w, unit, part);
   case TRI_THRESHOLD:
+  case TRI_CSR:
     return tri_run_threshold(w, unit, part);
   case TRI_TOPK:
+  case TRI_MINIMUM:
     return tri_run_topk(w, unit, part);
+  case TRI_DEGREE:
+    return tri_run_degree(w, unit, part);
+  case TRI_MAXIMUM:
+    return tri_run_maximum(w, unit, part);
+  case TRI_COMPONENTS:
+  case TRI_DBSCAN:
+  case TRI_LINKAGE:
+    return tri_run_graph(w, unit, part);
   case TRI_HISTOGRAM:
     return tri_run_histogram(w, unit, part);
   case TRI_FORCES:

@@ -11,7 +11,7 @@
 #define TSL_CPU_TRI_CPU_H
 
 #include "cpu.h"
-#include "tri_near.h"
+#include "tri_graph.h"
 
 enum {
   TRI_FILL_ROWS = 4,      /**< rows of one direct fill */
@@ -81,6 +81,8 @@ typedef struct tri_kernels {
   void (*from_products[2])(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values);
   /** Places k < n with values[k] <= most, ascending, into places[n]; returns their number. */
   int64_t (*select[2])(const void *values, int64_t n, double most, int32_t *places);
+  /** The k-th least of n values, 1 <= k <= n; about n log n / 4 vector operations. */
+  double (*kth)(const double *values, int64_t n, int64_t k);
   /** 1 + tri_bin of each value, so 0 means outside. */
   void (*bin[2])(const void *values, int64_t n, double lo, double hi, double inv_width, int bins,
                  int32_t *out);
@@ -115,6 +117,9 @@ typedef struct tri_thread {
   int64_t counted;         /**< pairs in bins since the last flush */
   tri_near *heap;          /**< TOPK: [group_rows][k] */
   int64_t *heap_n;         /**< TOPK: [group_rows] */
+  double *cuts;            /**< [group_rows] values beyond it do not matter to a row */
+  double *within;          /**< DBSCAN: [group_rows][within_room] values within the cut */
+  int64_t *within_n;       /**< DBSCAN: [group_rows] */
   tri_hits *rows;          /**< THRESHOLD: [group_rows] */
   struct tri_finds *finds; /**< near: of the search */
   tri_hits hits;           /**< THRESHOLD: rows done, one after another */
@@ -138,9 +143,15 @@ struct tsl_worker {
   double slow;         /**< TSL_TEST_SLOW */
   tri_bodies bodies;   /**< GRAVITY; p is owned */
   double acceleration_factor, potential_factor;
-  tri_thread *thread;   /**< [threads] */
-  const int32_t *order; /**< near: [n] the input's point at each place; not owned */
-  tri_tree tree;        /**< near */
+  tri_thread *thread;         /**< [threads] */
+  const int32_t *order;       /**< near: [n] the input's point at each place; not owned */
+  tri_tree tree;              /**< near */
+  const tsl_problem *problem; /**< not owned */
+  bool nearest;               /**< rows keep the k nearest, which cut what is left to see */
+  tri_graph_view graph;       /**< of the phase, for the outputs of tri_graph.h; else zero */
+  int32_t *uniform; /**< [tree.ld] near: components of nodes in a phase that joins them; or NULL */
+  bool skips;       /**< uniform is set */
+  int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */
 };
 
 struct tri_job;
@@ -151,7 +162,9 @@ struct tri_job;
  * where it wants the block boundaries j0 and j1 to be for this row on.
  */
 typedef struct tri_row {
-  int64_t i, lo, hi;
+  int64_t i;    /**< as rows of the output are counted */
+  int64_t self; /**< as points of the input are */
+  int64_t lo, hi;
   int64_t j0, j1;       /**< block; j0 = INT64_MIN for the first block of a row group */
   int64_t slot;         /**< of the rows of the task, 0..group_rows - 1 */
   const int32_t *tiles; /**< near: columns count from the first point of these; or NULL */
@@ -164,6 +177,13 @@ static inline int64_t tri_column(const tsl_worker *w, const tri_row *row, int64_
   return row->tiles == NULL
              ? at
              : w->order[(int64_t)row->tiles[at / TRI_TILE] * TRI_TILE + at % TRI_TILE];
+}
+
+/** The same as rows of the output are counted where these are places, and in fields that go with
+ *  them. */
+static inline int64_t tri_column_place(const tri_row *row, int64_t c) {
+  const int64_t at = row->lo + c;
+  return row->tiles == NULL ? at : (int64_t)row->tiles[at / TRI_TILE] * TRI_TILE + at % TRI_TILE;
 }
 
 /** How an output consumes values. */
@@ -209,6 +229,20 @@ tsl_err tri_run_threshold(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 tsl_err tri_run_topk(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 tsl_err tri_run_histogram(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 tsl_err tri_run_forces(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_degree(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_maximum(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_graph(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+
+/** Outputs of tri_graph.h: what rows look for in the phase that begins; scratch memory for it. */
+tsl_err tri_graph_open(tsl_worker *w);
+void tri_graph_begin(tsl_worker *w);
+
+/** k nearest: before the rows of a task, and the values of one. */
+void tri_topk_start(tsl_worker *w, tri_thread *thread, int64_t rows);
+tsl_err tri_topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row);
+
+/** What is beyond it does not matter to the row from the start. */
+double tri_first_cut(const tsl_worker *w, int64_t row);
 
 /** Allocate and free what one thread needs for the output. */
 tsl_err tri_thread_create(const tsl_worker *w, tri_thread *thread);

@@ -30,7 +30,8 @@ typedef struct tri_group {
   int64_t n;             /**< 1..TRI_TILE */
   const int32_t *places; /**< [n] ascending, in one tile */
   tri_query box;
-  double cut; /**< the largest of the rows' */
+  double cut;        /**< the largest of the rows' */
+  int32_t component; /**< of all rows, or TRI_MIXED */
   tri_job *job;
 } tri_group;
 
@@ -71,13 +72,14 @@ static void set_query(const tsl_worker *w, const int32_t *places, int64_t n, tri
 
 /** The row's number in the output. */
 static int64_t row_number(const tsl_worker *w, int32_t place) {
-  return w->p->output == TRI_HISTOGRAM ? place : w->order[place];
+  return tri_rows_are_places(w->p) ? place : w->order[place];
 }
 
 /** Values beyond it do not matter to the row in this slot any more. */
 static double cut_of(const tsl_worker *w, const tri_thread *thread, int64_t slot) {
-  if (w->p->output != TRI_TOPK) return tri_near_cut(w->p);
-  return thread->heap_n[slot] == w->p->k ? thread->heap[slot * w->p->k].value : INFINITY;
+  if (!w->nearest) return tri_near_cut(w->p);
+  if (w->p->output == TRI_DBSCAN) return thread->cuts[slot];
+  return thread->heap_n[slot] == w->p->k ? thread->heap[slot * w->p->k].value : thread->cuts[slot];
 }
 
 /** Hand the values of up to CHUNK tiles over to the output. histogram: of places after the row. */
@@ -86,6 +88,7 @@ static tsl_err take_tiles(tsl_worker *w, tri_thread *thread, const tri_group *g,
   const int32_t place = g->places[slot];
   const int64_t last = w->tree.nodes[0] - 1;
   tri_row row = {.i = row_number(w, place),
+                 .self = w->order[place],
                  .hi = n * TRI_TILE,
                  .slot = slot,
                  .tiles = tiles,
@@ -107,6 +110,16 @@ static tsl_err take_chunks(tsl_worker *w, tri_thread *thread, const tri_group *g
     TSL_TRY(take_tiles(w, thread, g, slot, tiles + c, tsl_min(CHUNK, n - c)));
 done:
   return err;
+}
+
+/** Component of a place; TRI_MIXED where components do not matter. */
+static int32_t component_at(const tsl_worker *w, int32_t place) {
+  return w->skips ? w->graph.component[place] : TRI_MIXED;
+}
+
+/** Do nodes at an index of the tree's levels tell rows of this component nothing? */
+static bool is_skipped(const tsl_worker *w, int32_t component, int64_t node) {
+  return w->skips && tri_graph_skips(component, w->uniform[node]);
 }
 
 /** topk: tiles around the row, whose k-th value is the first cut. */
@@ -149,12 +162,16 @@ done:
 static tsl_err look(tsl_worker *w, tri_thread *thread, const tri_group *g, int64_t slot) {
   tri_finds *f = thread->finds;
   const tri_boxes boxes = {f->lo, f->hi, f->extra, ROOM, f->n};
-  const bool topk = w->p->output == TRI_TOPK;
+  const bool topk = w->nearest;
+  const int32_t component = component_at(w, g->places[slot]);
   tri_query q;
   if (g->n == 1 && !topk) return take_chunks(w, thread, g, slot, f->tiles, f->n);
   set_query(w, g->places + slot, 1, &q);
   w->kernels->bound[w->t][w->p->function](&w->view, &q, &boxes, f->bounds);
-  const int64_t n = w->kernels->select[w->t](f->bounds, f->n, cut_of(w, thread, slot), f->own);
+  const int64_t near = w->kernels->select[w->t](f->bounds, f->n, cut_of(w, thread, slot), f->own);
+  int64_t n = 0;
+  for (int64_t c = 0; c < near; c++)
+    if (!is_skipped(w, component, f->tiles[f->own[c]])) f->own[n++] = f->own[c];
   if (topk) return take_nearest(w, thread, g, slot, n);
   for (int64_t c = 0; c < n; c++) f->own[c] = f->tiles[f->own[c]];
   return take_chunks(w, thread, g, slot, f->own, n);
@@ -183,7 +200,7 @@ static void gather(const tsl_worker *w, tri_finds *f) {
 static tsl_err look_all(tsl_worker *w, tri_thread *thread, const tri_group *g) {
   tsl_err err = TSL_OK;
   tri_finds *f = thread->finds;
-  if (f->n > 0 && (g->n > 1 || w->p->output == TRI_TOPK)) gather(w, f);
+  if (f->n > 0 && (g->n > 1 || w->nearest)) gather(w, f);
   for (int64_t slot = 0; slot < g->n && f->n > 0; slot++) TSL_TRY(look(w, thread, g, slot));
   f->n = 0;
 done:
@@ -208,6 +225,7 @@ static tsl_err go_down(tsl_worker *w, tri_thread *thread, const tri_group *g, in
   const int64_t n = w->kernels->select[w->t](f->bounds, end - begin, g->cut, places);
   for (int64_t c = 0; c < n; c++) {
     const int64_t m = begin + places[c];
+    if (is_skipped(w, g->component, t->first[level] + m)) continue;
     if (level > 0) {
       TSL_TRY(go_down(w, thread, g, level - 1, m * TRI_FAN,
                       tsl_min((m + 1) * TRI_FAN, t->nodes[level - 1])));
@@ -224,13 +242,17 @@ done:
 static tsl_err search_group(tsl_worker *w, tri_thread *thread, tri_job *job, const int32_t *places,
                             int64_t n) {
   tsl_err err = TSL_OK;
-  tri_group g = {.n = n, .places = places, .job = job};
+  tri_group g = {.n = n, .places = places, .job = job, .component = component_at(w, places[0])};
   const int top = w->tree.levels - 1;
   int64_t first, end;
   set_query(w, places, n, &g.box);
   set_seeds(w, &g, &first, &end);
+  for (int64_t slot = 0; slot < n; slot++) {
+    if (w->nearest) thread->cuts[slot] = tri_first_cut(w, row_number(w, places[slot]));
+    if (component_at(w, places[slot]) != g.component) g.component = TRI_MIXED;
+  }
   if (job->start != NULL) job->start(w, thread, n);
-  for (int64_t slot = 0; slot < n && w->p->output == TRI_TOPK; slot++)
+  for (int64_t slot = 0; slot < n && w->nearest; slot++)
     TSL_TRY(seed_row(w, thread, &g, slot, first, end));
   g.cut = -INFINITY;
   for (int64_t slot = 0; slot < n; slot++) g.cut = fmax(g.cut, cut_of(w, thread, slot));
@@ -238,8 +260,10 @@ static tsl_err search_group(tsl_worker *w, tri_thread *thread, tri_job *job, con
   TSL_TRY(go_down(w, thread, &g, top, 0, w->tree.nodes[top]));
   TSL_TRY(look_all(w, thread, &g));
   for (int64_t slot = 0; slot < n && job->finish != NULL; slot++)
-    TSL_TRY(
-        job->finish(w, thread, job, &(tri_row){.i = row_number(w, places[slot]), .slot = slot}));
+    TSL_TRY(job->finish(w, thread, job,
+                        &(tri_row){.i = row_number(w, places[slot]),
+                                   .self = w->order[places[slot]],
+                                   .slot = slot}));
 done:
   return err;
 }
@@ -263,10 +287,13 @@ static int32_t *sort_places(int32_t *from, int32_t *to, int64_t n) {
 /** Where the unit's rows lie. @param[out] groups  [rows + 1] where rows of another tile begin */
 static int32_t *set_groups(const tsl_worker *w, const tsl_unit *unit, int32_t *one, int32_t *other,
                            int64_t *groups, int64_t *n_groups) {
-  const int64_t lo = unit->lo[0], rows = unit->hi[0] - lo;
-  const bool places = w->p->output == TRI_HISTOGRAM;
+  const int64_t lo = unit->lo[0], hi = unit->hi[0];
+  const bool places = tri_rows_are_places(w->p);
   int32_t *sorted = one;
-  for (int64_t r = 0; r < rows; r++) one[r] = places ? (int32_t)(lo + r) : w->tree.place[lo + r];
+  int64_t rows = 0;
+  for (int64_t r = lo; r < hi; r++)
+    if (w->graph.active == NULL || w->graph.active[r])
+      one[rows++] = places ? (int32_t)r : w->tree.place[r];
   if (!places) sorted = sort_places(one, other, rows);
   *n_groups = 0;
   for (int64_t r = 0; r < rows; r++)

@@ -53,13 +53,14 @@ static tsl_err threshold_take(tsl_worker *w, tri_thread *thread, tri_job *job, c
   tsl_err err = TSL_OK;
   const int64_t bytes = w->value_bytes;
   tri_hits *hits = &thread->rows[row->slot];
+  const bool csr = w->p->output == TRI_CSR;
   const int64_t n =
       w->kernels->select[w->t](row->values, row->hi - row->lo, w->p->threshold, thread->places);
   if (n == 0) goto done;
   TSL_TRY(hits_reserve(hits, n, bytes));
   for (int64_t k = 0; k < n; k++) {
     const int64_t j = tri_column(w, row, thread->places[k]);
-    if (j <= row->i) continue; /* near: rows have columns on both sides */
+    if (csr ? j == row->self : j <= row->i) continue; /* rows may have columns on both sides */
     hits->j[hits->n] = (int32_t)j;
     memcpy(hits->values + hits->n++ * bytes, (const char *)row->values + thread->places[k] * bytes,
            (size_t)bytes);
@@ -127,35 +128,45 @@ done:
   return err;
 }
 
-/** Write the hits of row i as records from place at on. */
-static void write_row(const tsl_worker *w, const row_place *place, int64_t i, int64_t (*pairs)[2],
+/** Write the hits of row i as records. @param[out] pairs  csr: i32 [n]; i64 [n][2] */
+static void write_row(const tsl_worker *w, const row_place *place, int64_t i, void *pairs,
                       char *values) {
   const tri_hits *hits = &place->thread->hits;
-  for (int64_t k = 0; k < place->n; k++) {
-    pairs[k][0] = i;
-    pairs[k][1] = hits->j[place->first + k];
-  }
+  if (w->p->output == TRI_CSR)
+    memcpy(pairs, hits->j + place->first, (size_t)place->n * sizeof *hits->j);
+  else
+    for (int64_t k = 0; k < place->n; k++) {
+      ((int64_t(*)[2])pairs)[k][0] = i;
+      ((int64_t(*)[2])pairs)[k][1] = hits->j[place->first + k];
+    }
   memcpy(values, hits->values + place->first * w->value_bytes, (size_t)(place->n * w->value_bytes));
 }
 
 static tsl_err gather(tsl_worker *w, const tsl_unit *unit, const row_place *places,
                       tsl_part *part) {
   tsl_err err = TSL_OK;
+  const bool csr = w->p->output == TRI_CSR;
+  const size_t record = csr ? sizeof(int32_t) : 2 * sizeof(int64_t);
   int64_t total = 0, at = 0;
-  int64_t(*pairs)[2] = NULL;
-  char *values = NULL;
+  char *pairs = NULL, *values = NULL;
   const int64_t rows = unit->hi[0] - unit->lo[0];
-  for (int64_t r = 0; r < rows; r++) total += places[r].n;
+  for (int64_t r = 0; r < rows; r++) {
+    if (csr && places[r].n > INT32_MAX)
+      TSL_FAIL(TSL_ERR_MEMORY, "row %lld has too many entries", (long long)(unit->lo[0] + r));
+    if (csr) ((int32_t *)part->slab[TRI_OUT_3])[r] = (int32_t)places[r].n;
+    total += places[r].n;
+  }
   part->list[TRI_OUT] = part->list[TRI_OUT_2] = (tsl_list){NULL, 0};
   if (total == 0) goto done;
-  pairs = malloc((size_t)total * sizeof *pairs);
+  pairs = malloc((size_t)total * record);
   values = malloc((size_t)(total * w->value_bytes));
   if (pairs == NULL || values == NULL)
     TSL_FAIL(TSL_ERR_MEMORY, "no memory for %lld pairs within the threshold; lower it",
              (long long)total);
   for (int64_t r = 0; r < rows; at += places[r++].n)
     if (places[r].n > 0)
-      write_row(w, &places[r], unit->lo[0] + r, pairs + at, values + at * w->value_bytes);
+      write_row(w, &places[r], unit->lo[0] + r, pairs + (size_t)at * record,
+                values + at * w->value_bytes);
   part->list[TRI_OUT] = (tsl_list){pairs, total};
   part->list[TRI_OUT_2] = (tsl_list){values, total};
   pairs = NULL, values = NULL;

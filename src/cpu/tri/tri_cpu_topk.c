@@ -1,6 +1,8 @@
 /** @file tri_cpu_topk.c  topk: the k nearest of each row by (value, j), kept in a heap. */
 #include "tri_cpu.h"
 
+#include <math.h>
+
 static bool before(tri_near a, tri_near b) {
   return a.value < b.value || (a.value == b.value && a.j < b.j);
 }
@@ -48,27 +50,45 @@ static double value_at(const tsl_worker *w, const void *values, int64_t k) {
   return w->t ? ((const double *)values)[k] : (double)((const float *)values)[k];
 }
 
-static void topk_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
+void tri_topk_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
   (void)w;
   for (int64_t r = 0; r < rows; r++) thread->heap_n[r] = 0;
 }
 
-static tsl_err topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
+double tri_first_cut(const tsl_worker *w, int64_t row) {
+  const void *bound = w->graph.bound;
+  if (w->p->output == TRI_DBSCAN) return w->p->threshold;
+  if (w->p->output != TRI_LINKAGE) return INFINITY;
+  return w->t ? ((const double *)bound)[row] : (double)((const float *)bound)[row];
+}
+
+/** May the point at place c be among the nearest? linkage: it is of another component. */
+static bool wanted(const tsl_worker *w, const tri_row *row, int64_t c, int64_t j) {
+  const int32_t *component = w->graph.component;
+  if (j == row->self) return false;
+  return w->p->output != TRI_LINKAGE || component[tri_column_place(row, c)] != component[row->i];
+}
+
+tsl_err tri_topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   (void)job;
   const int64_t k = w->p->k, n = row->hi - row->lo;
   tri_near *const heap = thread->heap + row->slot * k;
   int64_t *const heap_n = &thread->heap_n[row->slot];
   int64_t c = 0;
-  for (; c < n && *heap_n < k; c++) {
+  const double first_cut = thread->cuts[row->slot];
+  if (k == 0) return TSL_OK;
+  for (; c < n && *heap_n < k && first_cut == INFINITY; c++) {
     const int64_t j = tri_column(w, row, c);
-    if (j != row->i) heap_offer(heap, heap_n, k, (tri_near){value_at(w, row->values, c), j});
+    if (wanted(w, row, c, j))
+      heap_offer(heap, heap_n, k, (tri_near){value_at(w, row->values, c), j});
   }
-  if (c == n || k == 0) return TSL_OK;
+  if (c == n) return TSL_OK;
+  const double cut = *heap_n < k ? first_cut : heap[0].value;
   const char *const rest = (const char *)row->values + c * w->value_bytes;
-  const int64_t found = w->kernels->select[w->t](rest, n - c, heap[0].value, thread->places);
+  const int64_t found = w->kernels->select[w->t](rest, n - c, cut, thread->places);
   for (int64_t f = 0; f < found; f++) {
-    const int64_t j = tri_column(w, row, c + thread->places[f]);
-    if (j != row->i)
+    const int64_t at = c + thread->places[f], j = tri_column(w, row, at);
+    if (wanted(w, row, at, j))
       heap_offer(heap, heap_n, k, (tri_near){value_at(w, rest, thread->places[f]), j});
   }
   return TSL_OK;
@@ -89,7 +109,10 @@ static tsl_err topk_finish(tsl_worker *w, tri_thread *thread, tri_job *job, cons
 }
 
 tsl_err tri_run_topk(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
-  tri_job job = {
-      .unit = unit, .part = part, .take = topk_take, .start = topk_start, .finish = topk_finish};
+  tri_job job = {.unit = unit,
+                 .part = part,
+                 .take = tri_topk_take,
+                 .start = tri_topk_start,
+                 .finish = topk_finish};
   return tri_walk(w, &job);
 }

@@ -75,7 +75,7 @@ static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const 
                          const block *b, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
   for (int r = 0; r < b->rows; r++) {
-    tri_row row = {.i = b->i + r, .slot = b->i + r - t->lo, .j1 = b->j1};
+    tri_row row = {.i = b->i + r, .self = b->i + r, .slot = b->i + r - t->lo, .j1 = b->j1};
     if (row.i < t->lo || row.i >= t->hi) continue;
     row.j0 = b->first ? INT64_MIN : b->j0;
     tri_row_span(w->p, row.i, &row.lo, &row.hi);
@@ -113,6 +113,8 @@ static tsl_err walk_task(tsl_worker *w, tri_thread *thread, tri_job *job, const 
                          int64_t b1) {
   tsl_err err = TSL_OK;
   const int64_t end = w->blas ? t->first + TRI_BLAS_ROWS : t->hi;
+  for (int64_t i = t->lo; w->nearest && i < t->hi; i++)
+    thread->cuts[i - t->lo] = tri_first_cut(w, i);
   if (job->start != NULL) job->start(w, thread, t->hi - t->lo);
   for (int64_t c = b0; c < b1; c++) {
     block b = {.j0 = t->j0 + c * w->columns, .first = c == 0};
@@ -123,7 +125,7 @@ static tsl_err walk_task(tsl_worker *w, tri_thread *thread, tri_job *job, const 
     }
   }
   for (int64_t i = t->lo; job->finish != NULL && i < t->hi; i++)
-    TSL_TRY(job->finish(w, thread, job, &(tri_row){.i = i, .slot = i - t->lo}));
+    TSL_TRY(job->finish(w, thread, job, &(tri_row){.i = i, .self = i, .slot = i - t->lo}));
   if (job->past_caches) w->kernels->fence();
 done:
   return err;
@@ -164,11 +166,19 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
     TSL_TRY(tsl_alloc(w->copies * w->bins_room, sizeof *t->bins, "bins", (void **)&t->bins));
     TSL_TRY(tsl_alloc(w->bins_room, sizeof *t->counts, "counts", (void **)&t->counts));
   }
-  if (p->output == TRI_TOPK) {
-    TSL_TRY(tsl_alloc(w->group_rows * p->k, sizeof *t->heap, "heaps", (void **)&t->heap));
+  if (tri_wants_nearest(p) || tri_output_in(p, TRI_BIT(DEGREE) | TRI_BIT(MAXIMUM))) {
+    const int64_t k = tsl_max(p->k, 1);
+    TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->cuts, "cut-offs", (void **)&t->cuts));
+    TSL_TRY(tsl_alloc(w->group_rows * k, sizeof *t->heap, "heaps", (void **)&t->heap));
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->heap_n, "heaps", (void **)&t->heap_n));
   }
-  if (p->output == TRI_THRESHOLD)
+  if (p->output == TRI_DBSCAN) {
+    const int64_t room = w->group_rows * w->within_room;
+    TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->cuts, "cut-offs", (void **)&t->cuts));
+    TSL_TRY(tsl_alloc(room, sizeof *t->within, "values of rows", (void **)&t->within));
+    TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->within_n, "counts", (void **)&t->within_n));
+  }
+  if (p->output == TRI_THRESHOLD || p->output == TRI_CSR)
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->rows, "row lists", (void **)&t->rows));
   if (p->near) TSL_TRY(tri_finds_create(w, &t->finds));
 done:
@@ -179,6 +189,7 @@ void tri_thread_clear(const tsl_worker *w, tri_thread *t) {
   for (int64_t r = 0; t->rows != NULL && r < w->group_rows; r++) tri_hits_clear(&t->rows[r]);
   tri_hits_clear(&t->hits);
   tri_finds_clear(&t->finds);
-  TSL_FREE_ALL(t->values, t->places, t->bins, t->counts, t->heap, t->heap_n, t->rows);
+  TSL_FREE_ALL(t->values, t->places, t->bins, t->counts, t->heap, t->heap_n, t->cuts, t->within,
+               t->within_n, t->rows);
   memset(t, 0, sizeof *t);
 }

@@ -120,7 +120,7 @@ static void T(from_products)(const tri_view *view, int64_t i, int64_t j, int64_t
     if (v[k] < noise) T(fill_cosine)(view, i, 1, j + k, 1, v + k, 1);
 }
 
-/** Chunks without a hit are passed over by a vector test; the rest goes one by one, branchless. */
+/** Chunks without a hit are passed over by a vector test. */
 static int64_t T(select)(const void *values, int64_t n, double most_, int32_t *places) {
   enum { CHUNK = 64 };
   const R *const v = values;
@@ -130,11 +130,10 @@ static int64_t T(select)(const void *values, int64_t n, double most_, int32_t *p
     int any = 0;
     _Pragma("omp simd reduction(| : any)") for (int c = 0; c < CHUNK; c++) any |= v[k + c] <= most;
     if (!any) continue;
-    for (int c = 0; c < CHUNK; c++) {
-      places[found] = (int32_t)(k + c);
-      found += v[k + c] <= most;
-    }
+    for (int c = 0; c < CHUNK; c += T(PACK))
+      found += T(pack)(v + k + c, most, k + c, places + found);
   }
+  for (; k + T(PACK) <= n; k += T(PACK)) found += T(pack)(v + k, most, k, places + found);
   for (; k < n; k++) {
     places[found] = (int32_t)k;
     found += v[k] <= most;

@@ -11,9 +11,14 @@
  *   histogram   upper triangle  j in (i, n)   counts per bin [lo, hi)
  *   topk        full rows       j != i        k nearest, by (value, j)
  *   forces      full rows       j != i        gravity only: acceleration and potential of i
+ *   degree      full rows       j != i        how many are within the threshold
+ *   minimum     full rows       j != i        the nearest: topk with k = 1
+ *   maximum     full rows       j != i        the farthest, the first of equal ones
+ *   csr         full rows       j != i        records (j, value) within the threshold, by (i, j)
+ *   components, dbscan, linkage: full rows, in phases; tri_graph.h
  *
- * With params.near points lie in an order of their own (TRI_ORDER). Rows of threshold and topk are
- * then still counted as in the input; those of histogram are places, and its columns places j > i.
+ * With params.near points lie in an order of their own (TRI_ORDER). Rows are then still counted as
+ * in the input but for tri_rows_are_places(); columns of histogram are places j > i.
  */
 #ifndef TSL_FAM_TRI_H
 #define TSL_FAM_TRI_H
@@ -31,6 +36,13 @@ typedef enum tri_output {
   TRI_TOPK,
   TRI_HISTOGRAM,
   TRI_FORCES,
+  TRI_DEGREE,
+  TRI_MINIMUM,
+  TRI_MAXIMUM,
+  TRI_CSR,
+  TRI_COMPONENTS,
+  TRI_DBSCAN,
+  TRI_LINKAGE,
   TRI_N_OUTPUTS
 } tri_output;
 
@@ -69,8 +81,9 @@ typedef struct tri_params {
   int64_t n_pad;  /**< n rounded up to TRI_PAD (0 for n = 0) */
   int64_t d;      /**< rows of the points array (gravity: always 3, haversine: 3) */
   int64_t d_read; /**< dimensions of the input points */
-  int64_t k;      /**< TOPK: neighbours per row, <= n - 1 */
-  double threshold; /**< THRESHOLD: largest value kept */
+  int64_t k; /**< TOPK: neighbours per row, <= n - 1; MINIMUM: 1, LINKAGE: 1; DBSCAN: neighbours
+                that make a core point, may exceed n - 1 */
+  double threshold; /**< THRESHOLD, DEGREE, CSR, COMPONENTS, DBSCAN: largest value kept */
   double range_lo;  /**< HISTOGRAM: first edge */
   double range_hi;  /**< HISTOGRAM: last edge, not included */
   double box[3];    /**< EUCLIDEAN_PERIODIC: period per dimension */
@@ -92,6 +105,11 @@ typedef struct tri_params {
  *   topk       3 "neighbours" GATHER stream i64 [n][k], 4 "values" GATHER stream [n][k] params.type
  *   histogram  3 "counts" SUM u64 [bins]; the family adds "edges" and, with a box, "rdf"
  *   forces     3 "accelerations" GATHER f64 [n][d_read], 4 "potential" GATHER f64 [n]
+ *   degree     3 "degree" GATHER i64 [n]
+ *   minimum, maximum  3 "neighbours" GATHER i64 [n], 4 "values" GATHER [n] params.type; n = 1: [0]
+ *   csr        3 "indices" LIST i32 [.], 4 "values" LIST [.] params.type, 5 "lengths" GATHER i32
+ *              [n], hidden; the family adds "indptr"
+ *   components, dbscan, linkage: tri_graph.h
  */
 enum { TRI_POINTS, TRI_EXTRAS, TRI_ORDER, TRI_OUT, TRI_OUT_2, TRI_OUT_3 };
 
@@ -105,7 +123,35 @@ TSL_FN int64_t tri_condensed_row(int64_t n, int64_t i) {
   return n * i - i * (i + 1) / 2;
 }
 
-/** First column and one past the last column of row i for an output (diagonal of topk/forces
+/** One bit of a set of outputs. */
+#define TRI_BIT(output) (1u << TRI_##output)
+
+static inline bool tri_output_in(const tri_params *p, uint32_t set) {
+  return (set >> p->output & 1) != 0;
+}
+
+/** Outputs that are worked out in phases, tri_graph.h. */
+static inline bool tri_is_graph(const tri_params *p) {
+  return tri_output_in(p, TRI_BIT(COMPONENTS) | TRI_BIT(DBSCAN) | TRI_BIT(LINKAGE));
+}
+
+/** near: rows are places, not points as counted in the input. */
+static inline bool tri_rows_are_places(const tri_params *p) {
+  return p->output == TRI_HISTOGRAM || tri_is_graph(p);
+}
+
+/** Rows look at pairs within params.threshold. */
+static inline bool tri_has_threshold(const tri_params *p) {
+  return tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(DEGREE) | TRI_BIT(CSR) |
+                              TRI_BIT(COMPONENTS) | TRI_BIT(DBSCAN));
+}
+
+/** Rows look for the k nearest of all. */
+static inline bool tri_wants_nearest(const tri_params *p) {
+  return tri_output_in(p, TRI_BIT(TOPK) | TRI_BIT(MINIMUM) | TRI_BIT(LINKAGE));
+}
+
+/** First column and one past the last column of row i for an output (diagonal of full rows
  * included). */
 static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int64_t *hi) {
   const bool upper =

@@ -120,7 +120,8 @@ done:
 static tsl_err check_threshold(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
   tsl_err err = TSL_OK;
   if (!tsl_deck_given(deck, "tri.threshold") && s->choice != TRI_OVERLAP)
-    TSL_DECK_FAIL(deck, "tri.output", "output threshold needs the key threshold");
+    TSL_DECK_FAIL(deck, "tri.output", "output %s needs the key threshold",
+                  tri_output_words[s->output]);
   TSL_TRY(check_fits(deck, "tri.threshold", p, s->threshold));
   TSL_TRY(check_cut(deck, s, "tri.threshold", s->threshold));
   p->threshold = s->threshold;
@@ -145,7 +146,7 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   TSL_TRY(check_twice(deck, "tri.mass", "tri.input.mass_column"));
   TSL_TRY(check_box(deck, s, p));
   if (p->output == TRI_HISTOGRAM) TSL_TRY(check_histogram(deck, s, p));
-  if (p->output == TRI_THRESHOLD) TSL_TRY(check_threshold(deck, s, p));
+  if (tri_has_threshold(p)) TSL_TRY(check_threshold(deck, s, p));
 done:
   return err;
 }
@@ -190,6 +191,8 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));
   TSL_TRY(check_result(deck, p));
+  if (p->output == TRI_DBSCAN) p->k = s->min_samples - 1;
+  if (tri_output_in(p, TRI_BIT(MINIMUM) | TRI_BIT(LINKAGE))) p->k = p->n > 1;
   if (p->output != TRI_TOPK || p->n <= 1) goto done;
   if (s->k > p->n - 1)
     TSL_DECK_FAIL(deck, "tri.k", "%lld neighbours asked for, but %lld points have %lld each",

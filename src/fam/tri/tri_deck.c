@@ -3,8 +3,9 @@
 
 #include <stddef.h>
 
-const char *const tri_output_words[] = {"condensed", "square", "threshold", "topk",
-                                        "histogram", "forces", NULL};
+const char *const tri_output_words[] = {"condensed",  "square", "threshold", "topk",    "histogram",
+                                        "forces",     "degree", "minimum",   "maximum", "csr",
+                                        "components", "dbscan", "linkage",   NULL};
 const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
 
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
@@ -64,7 +65,11 @@ const tsl_key tri_keys[] = {
     {"function", TSL_KEY_CHOICE, AT(choice), NULL, 0, 0, tri_choice_words, NULL, 0,
      "Value of a pair: a distance, the gap between spheres (overlap), or gravity."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
-     "What is kept: every value, those within a threshold, the nearest, a histogram, or forces."},
+     "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
+     "the "
+     "nearest (topk), a histogram, forces; of each point the number of others within a threshold "
+     "(degree), the nearest (minimum) or the farthest (maximum); clusters: components, dbscan, "
+     "linkage."},
     {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
      "Type of points, arithmetic and values."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
@@ -75,7 +80,11 @@ const tsl_key tri_keys[] = {
     {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, generator_keys,
      sizeof((tri_deck *)0)->generator, "Made-up points instead of a file."},
     {"threshold", TSL_KEY_REAL, AT(threshold), "", 0, 0, NULL, NULL, 0,
-     "Output threshold: largest value kept, in the values' unit; overlap: default 0 (touching)."},
+     "Outputs threshold, degree, csr, components, dbscan: largest value that counts, in the "
+     "values' "
+     "unit; overlap: default 0 (touching)."},
+    {"min_samples", TSL_KEY_INT, AT(min_samples), "", 1, TRI_MAX_K + 1, NULL, NULL, 0,
+     "Output dbscan: points within the threshold of a core point, itself included; default 5."},
     {"k", TSL_KEY_INT, AT(k), "", 1, TRI_MAX_K, NULL, NULL, 0,
      "Output topk: neighbours per point; default 8."},
     {"bins", TSL_KEY_INT, AT(bins), "", 1, TRI_MAX_BINS, NULL, NULL, 0,
@@ -96,8 +105,9 @@ const tsl_key tri_keys[] = {
     {"G", TSL_KEY_REAL, AT(constant), "", 0, 0, NULL, NULL, 0,
      "Gravity: gravitational constant in the deck's units; default 1."},
     {"search", TSL_KEY_CHOICE, AT(search), "", 0, 0, search_words, NULL, 0,
-     "Threshold, topk and histogram: look at all pairs, or at near ones, points being sorted in "
-     "space; auto (default): near where that is less than a quarter of the work."},
+     "Outputs with a cut-off: look at all pairs, or at near ones, points being sorted in space; "
+     "auto "
+     "(default): near where that is less than a quarter of the work."},
     {"map", TSL_KEY_CHOICE, AT(map), "", 0, 0, tri_map_words, NULL, 0,
      "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."},
     {"block", TSL_KEY_CHOICE, AT(block), "", 0, 0, block_words, NULL, 0,
@@ -114,7 +124,8 @@ const tsl_key tri_keys[] = {
 #define ANY_FILE 0xffu
 #define ANY_MADE 0xff00u
 #define MATRICES (O(CONDENSED) | O(SQUARE))
-#define CUTS (O(HISTOGRAM) | O(THRESHOLD) | O(TOPK))
+#define WITHIN (O(THRESHOLD) | O(DEGREE) | O(CSR) | O(COMPONENTS) | O(DBSCAN))
+#define CUTS (WITHIN | O(HISTOGRAM) | O(TOPK) | O(MINIMUM) | O(LINKAGE))
 #define IF_UNITLESS(NAME, name, prepare, extra, sum, unit, ...) \
   | ((unit) == TRI_UNITLESS ? F(NAME) : 0u)
 #define IF_SPHERE(NAME, name, prepare, ...) | ((prepare) == TRI_SPHERE ? F(NAME) : 0u)
@@ -135,11 +146,12 @@ typedef struct use {
 
 static const use uses[] = {
     {"tri.unit", ANY, ~UNITLESS, ANY, TSL_KEY_TEXT, 0, 0},
-    {"tri.threshold", O(THRESHOLD), ANY, ANY, TSL_KEY_REAL, AT(threshold), 0},
+    {"tri.threshold", WITHIN, ANY, ANY, TSL_KEY_REAL, AT(threshold), 0},
     {"tri.k", O(TOPK), ANY, ANY, TSL_KEY_INT, AT(k), 8},
+    {"tri.min_samples", O(DBSCAN), ANY, ANY, TSL_KEY_INT, AT(min_samples), 5},
     {"tri.bins", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(bins), 200},
     {"tri.range", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(range), 0},
-    {"tri.box", CUTS, F(EUCLIDEAN_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
+    {"tri.box", CUTS | O(MAXIMUM), F(EUCLIDEAN_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
     {"tri.search", CUTS, ANY, ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
     {"tri.sphere_radius", ANY, SPHERES, ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
     {"tri.radius", ANY, RADII, ANY, TSL_KEY_TEXT, 0, 0},

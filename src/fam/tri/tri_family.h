@@ -17,7 +17,7 @@ enum { TRI_SEARCH_AUTO, TRI_SEARCH_ALL, TRI_SEARCH_NEAR };
 typedef struct tri_deck {
   int32_t choice; /**< index into the deck's words for `function` */
   int32_t output, precision, search, map, block;
-  int64_t k, bins;
+  int64_t k, bins, min_samples;
   double threshold, sphere_radius, softening, constant, radius, mass;
   tsl_reals range, box;
   char *unit;
@@ -58,6 +58,7 @@ enum { TRI_TEXT = 1024 };
 typedef struct tri_own {
   char text[TRI_TEXT]; /**< how the points came about */
   double *work; /**< near: [chunks + 1] work of the rows before chunks of TRI_CHUNK; or NULL */
+  struct tri_graph *graph; /**< between phases, tri_graph_root.h; or NULL */
 } tri_own;
 
 enum { TRI_CHUNK = 64 };

@@ -8,14 +8,13 @@
 #include <string.h>
 
 bool tri_near_possible(const tri_params *p) {
-  const bool cut =
-      p->output == TRI_THRESHOLD || p->output == TRI_TOPK || p->output == TRI_HISTOGRAM;
+  const bool cut = tri_has_threshold(p) || tri_wants_nearest(p) || p->output == TRI_HISTOGRAM;
   const bool product = tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= TRI_GEMM_D;
   return cut && p->function != TRI_GRAVITY && !product && p->d <= TRI_NEAR_D;
 }
 
 double tri_near_cut(const tri_params *p) {
-  return p->output == TRI_THRESHOLD ? p->threshold : p->output == TRI_TOPK ? INFINITY : p->range_hi;
+  return tri_has_threshold(p) ? p->threshold : tri_wants_nearest(p) ? INFINITY : p->range_hi;
 }
 
 int64_t tri_near_seeds(const tri_params *p) {

@@ -109,7 +109,7 @@ static tsl_err count_tiles(void *context, int slot, int64_t lo, int64_t hi) {
     const int64_t tile = m * c->step, i = tsl_min(tile * TRI_TILE + TRI_TILE / 2, p->n - 1);
     seeker s = {.c = c, .own = tile, .cut = tri_near_cut(p)};
     take_point(&s, i);
-    if (p->output == TRI_TOPK) seed(&s);
+    if (tri_wants_nearest(p)) seed(&s);
     go_down(&s, c->t->levels - 1, 0, c->t->nodes[c->t->levels - 1]);
     c->pairs[m] = s.pairs, c->boxes[m] = s.boxes;
   }
@@ -123,7 +123,7 @@ double tri_near_least(const tsl_problem *problem) {
   const tsl_field *f = problem->fields;
   const void *x = f[TRI_POINTS].data, *extra = f[TRI_EXTRAS].shape[0] > 0 ? f[TRI_EXTRAS].data : 0;
   int64_t kept = 0, pairs = 0;
-  if (p->output == TRI_TOPK) return (double)p->k / (double)(p->n - 1);
+  if (tri_wants_nearest(p)) return (double)p->k / (double)(p->n - 1);
   for (int64_t r = 0; r < ROWS; r++) {
     seeker s = {.c = &c};
     const int64_t i = r * p->n / ROWS;

@@ -1,5 +1,6 @@
 /* From a deck to parameters and fields. */
 #include "tri_family.h"
+#include "tri_graph_root.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 /** What the fields of an output depend on. */
 typedef struct sizes {
-  int64_t n, pairs, k, d, bins, bins_1, none;
+  int64_t n, pairs, k, d, bins, bins_1, rows, n_1, edges, two, four, none;
 } sizes;
 
 #define SIZE(member) offsetof(sizes, member)
@@ -18,7 +19,8 @@ typedef struct sizes {
 /** Unit of a field: of the values, none, or of a length. */
 typedef enum unit_of { OF_VALUE, OF_NOTHING } unit_of;
 
-/** An output field; type -1 stands for params.type; ends with a NULL name. */
+/** An output field; type -1 stands for params.type; ends with a NULL name. stream: 1 as in
+ *  tsl_field; 2 hidden, may be infinite; 3 may be infinite. */
 typedef struct output_field {
   const char *name;
   const char *doc;
@@ -27,7 +29,7 @@ typedef struct output_field {
   int stream, unit;
 } output_field;
 
-enum { MAX_OUT = 4 };
+enum { MAX_OUT = 6 };
 
 static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
     [TRI_CONDENSED] = {{"distances", "Values of all pairs i < j, row by row: (0,1), (0,2), ...", -1,
@@ -52,6 +54,55 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
                      SIZE(n), SIZE(d), 0, OF_NOTHING},
                     {"potential", "Gravitational potential at each point, its own mass left out.",
                      TSL_F64, TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING}},
+    [TRI_DEGREE] = {{"degree", "Other points within the threshold of each point.", TSL_I64,
+                     TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING}},
+    [TRI_MINIMUM] = {{"neighbours", "The nearest point of each point, the first of equal ones.",
+                      TSL_I64, TSL_GATHER, 1, SIZE(rows), END, 1, OF_NOTHING},
+                     {"values", "Values of the nearest points.", -1, TSL_GATHER, 1, SIZE(rows), END,
+                      1, OF_VALUE}},
+    [TRI_MAXIMUM] = {{"neighbours", "The farthest point of each point, the first of equal ones.",
+                      TSL_I64, TSL_GATHER, 1, SIZE(rows), END, 1, OF_NOTHING},
+                     {"values", "Values of the farthest points.", -1, TSL_GATHER, 1, SIZE(rows),
+                      END, 1, OF_VALUE}},
+    [TRI_CSR] = {{"indices", "Points j within the threshold of point i, row by row, ascending.",
+                  TSL_I32, TSL_LIST, 1, SIZE(none), END, 0, OF_NOTHING},
+                 {"values", "Values of the pairs (i, j).", -1, TSL_LIST, 1, SIZE(none), END, 0,
+                  OF_VALUE},
+                 {"lengths", "Entries of each row.", TSL_I32, TSL_GATHER, 1, SIZE(n), END, 2,
+                  OF_NOTHING},
+                 {"indptr", "Row i has entries indptr[i] to indptr[i+1].", TSL_I64, TSL_GATHER, 1,
+                  SIZE(n_1), END, 0, OF_NOTHING}},
+#define LINKS                                                                                    \
+  {                                                                                              \
+    "links", "Clusters that a row is linked to.", TSL_I32, TSL_GATHER, 2, SIZE(n), SIZE(two), 2, \
+        OF_NOTHING                                                                               \
+  }
+#define REACH \
+  { "reach", "How far a row has to reach.", -1, TSL_GATHER, 1, SIZE(n), END, 2, OF_VALUE }
+    [TRI_COMPONENTS] = {LINKS,
+                        {"labels",
+                         "Component of each point; components are numbered by their first points.",
+                         TSL_I64, TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING}},
+    [TRI_DBSCAN] =
+        {LINKS,
+         REACH,
+         {"labels", "Cluster of each point, numbered by their first core points; -1: noise.",
+          TSL_I64, TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING},
+         {"core_distances",
+          "Value of the neighbour that makes a point a core point; infinite: it is none.", -1,
+          TSL_GATHER, 1, SIZE(n), END, 3, OF_VALUE}},
+    [TRI_LINKAGE] = {LINKS,
+                     REACH,
+                     {"pairs", "Edges i < j of the minimum spanning tree, sorted by (value, i, j).",
+                      TSL_I64, TSL_GATHER, 2, SIZE(edges), SIZE(two), 0, OF_NOTHING},
+                     {"values", "Values of the edges.", -1, TSL_GATHER, 1, SIZE(edges), END, 0,
+                      OF_VALUE},
+                     {"linkage",
+                      "Single linkage as scipy has it: the two clusters that each edge joins, its "
+                      "value, points of both.",
+                      TSL_F64, TSL_GATHER, 2, SIZE(edges), SIZE(four), 0, OF_NOTHING}},
+#undef LINKS
+#undef REACH
 };
 
 /** Unit of a pair's value, from that of the coordinates. */
@@ -75,7 +126,9 @@ static tsl_err add_output(tsl_problem *problem, const output_field *o, const siz
                      .combine = o->combine,
                      .rank = o->rank,
                      .shape = {size_of(s, o->rows), size_of(s, o->columns), 1},
-                     .stream = o->stream};
+                     .stream = o->stream == 1,
+                     .hidden = o->stream == 2,
+                     .infinite = o->stream >= 2};
   if (o->combine == TSL_LIST && o->rank == 2) field.shape[1] = 2;
   (void)snprintf(field.name, sizeof field.name, "%s", o->name);
   (void)snprintf(field.doc, sizeof field.doc, "%s", o->doc);
@@ -92,7 +145,16 @@ done:
 static tsl_err add_outputs(tsl_problem *problem, const char *unit) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  sizes s = {.n = p->n, .k = p->k, .d = p->d_read, .bins = p->bins, .bins_1 = p->bins + 1};
+  sizes s = {.n = p->n,
+             .k = p->k,
+             .d = p->d_read,
+             .bins = p->bins,
+             .bins_1 = p->bins + 1,
+             .rows = p->n > 1 ? p->n : 0,
+             .n_1 = p->n + 1,
+             .edges = p->n > 1 ? p->n - 1 : 0,
+             .two = 2,
+             .four = 4};
   const bool boxed = p->function == TRI_EUCLIDEAN_PERIODIC;
   if (!tsl_pairs_i64(p->n, &s.pairs))
     TSL_FAIL(TSL_ERR_INPUT, "the pairs of %lld points overflow 64-bit counts", (long long)p->n);
@@ -185,6 +247,7 @@ static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
 
 static void tri_destroy(tsl_problem *problem) {
   tri_own *own = problem->own;
+  if (own != NULL) tri_graph_clear(&own->graph);
   if (own != NULL) tsl_free(own->work);
   tsl_free(own);
   problem->own = NULL;
@@ -208,6 +271,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(note_points(&points, &rounding, problem));
   TSL_TRY(tri_search_settle(deck, &s, problem));
+  if (tri_is_graph(problem->params)) TSL_TRY(tri_graph_create(problem));
 done:
   tri_rounding_clear(&rounding);
   table_rows_clear(&points.table);

@@ -1,5 +1,6 @@
 /* After the units: bin edges, radial distribution, and the lines of the summary. */
 #include "tri_family.h"
+#include "tri_graph_root.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,6 +43,19 @@ static double ideal_pairs(const tri_params *p, int64_t b) {
   return all_pairs(p) * (shell(p->d, edge(p, b), edge(p, b + 1)) / volume);
 }
 
+/** csr: where rows begin. */
+static tsl_err set_indptr(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const int32_t *lengths = problem->fields[TRI_OUT_3].data;
+  void *data = NULL;
+  TSL_TRY(tri_graph_result(problem, "indptr", &data));
+  int64_t *const indptr = data;
+  indptr[0] = 0;
+  for (int64_t i = 0; i < tri_params_of(problem)->n; i++) indptr[i + 1] = indptr[i] + lengths[i];
+done:
+  return err;
+}
+
 tsl_err tri_advance(tsl_problem *problem, int phase, bool *more) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
@@ -49,6 +63,8 @@ tsl_err tri_advance(tsl_problem *problem, int phase, bool *more) {
   double *edges = NULL, *rdf = NULL;
   (void)phase;
   *more = false;
+  if (tri_is_graph(p)) return tri_graph_advance(problem, more);
+  if (p->output == TRI_CSR) return set_indptr(problem);
   if (p->output != TRI_HISTOGRAM) goto done;
   TSL_TRY(own_data(problem, "edges", &edges));
   for (int64_t b = 0; b <= p->bins; b++) edges[b] = edge(p, b);
@@ -84,6 +100,21 @@ static void sum_histogram(const tsl_problem *problem, tsl_summary *summary) {
   for (int64_t b = 0; b < p->bins; b++) in_range += counts[b];
   tsl_summary_add(summary, "pairs in range", (double)in_range, "1");
   if (p->function == TRI_EUCLIDEAN_PERIODIC) add_peak(problem, summary);
+}
+
+static void sum_degree(const tsl_problem *problem, tsl_summary *summary) {
+  const int64_t *degree = problem->fields[TRI_OUT].data;
+  int64_t sum = 0, most = 0;
+  for (int64_t i = 0; i < tri_params_of(problem)->n; i++) {
+    sum += degree[i];
+    most = degree[i] > most ? degree[i] : most;
+  }
+  tsl_summary_add(summary, "pairs within the threshold", (double)sum / 2, "1");
+  tsl_summary_add(summary, "largest degree", (double)most, "1");
+}
+
+static void sum_csr(const tsl_problem *problem, tsl_summary *summary) {
+  tsl_summary_add(summary, "entries", (double)problem->fields[TRI_OUT].shape[0], "1");
 }
 
 static void sum_threshold(const tsl_problem *problem, tsl_summary *summary) {
@@ -138,8 +169,15 @@ static void sum_forces(const tsl_problem *problem, tsl_summary *summary) {
 }
 
 tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
-  static void (*const lines[TRI_N_OUTPUTS])(const tsl_problem *, tsl_summary *) = {
-      [TRI_HISTOGRAM] = sum_histogram, [TRI_THRESHOLD] = sum_threshold, [TRI_FORCES] = sum_forces};
+  static void (*const lines[TRI_N_OUTPUTS])(const tsl_problem *,
+                                            tsl_summary *) = {[TRI_HISTOGRAM] = sum_histogram,
+                                                              [TRI_THRESHOLD] = sum_threshold,
+                                                              [TRI_FORCES] = sum_forces,
+                                                              [TRI_DEGREE] = sum_degree,
+                                                              [TRI_CSR] = sum_csr,
+                                                              [TRI_COMPONENTS] = tri_graph_summary,
+                                                              [TRI_DBSCAN] = tri_graph_summary,
+                                                              [TRI_LINKAGE] = tri_graph_summary};
   const tri_params *p = tri_params_of(problem);
   summary->valid = true;
   tsl_summary_add(summary, "points", (double)p->n, "1");

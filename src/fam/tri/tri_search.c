@@ -19,7 +19,7 @@ static tsl_err set_work(const tri_params *p, const tri_tree *tree, const tri_loo
   for (int64_t c = 0; c < chunks; c++) {
     double sum = 0;
     for (int64_t i = c * TRI_CHUNK; i < tsl_min((c + 1) * TRI_CHUNK, p->n); i++)
-      sum += look->row[(p->output == TRI_HISTOGRAM ? i : tree->place[i]) / TRI_TILE];
+      sum += look->row[(tri_rows_are_places(p) ? i : tree->place[i]) / TRI_TILE];
     (*work)[c + 1] = (*work)[c] + sum;
   }
 done:
@@ -42,7 +42,8 @@ done:
 /** Pairs that a run without cut-offs looks at. */
 static double all_pairs(const tri_params *p) {
   const double n = (double)p->n;
-  return p->output == TRI_TOPK ? n * (n - 1) : n * (n - 1) / 2;
+  const bool halves = tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM));
+  return halves ? n * (n - 1) / 2 : n * (n - 1);
 }
 
 static void say(const tri_params *p, const tri_look *look, tri_own *own) {

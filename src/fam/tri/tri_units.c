@@ -12,11 +12,12 @@ int64_t tri_pairs_before(const tri_params *p, int64_t i) {
   switch (p->output) {
   case TRI_SQUARE:
     return i * (i + 1) / 2; /* diagonal included */
-  case TRI_TOPK:
-  case TRI_FORCES:
-    return i * (p->n - 1);
-  default:
+  case TRI_CONDENSED:
+  case TRI_THRESHOLD:
+  case TRI_HISTOGRAM:
     return tri_condensed_row(p->n, i);
+  default:
+    return i * (p->n - 1);
   }
 }
 
@@ -58,6 +59,17 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
     return (b - a) * p->k * ((int64_t)sizeof(int64_t) + element);
   case TRI_FORCES:
     return (b - a) * (p->d_read + 1) * (int64_t)sizeof(double);
+  case TRI_MINIMUM:
+  case TRI_MAXIMUM:
+    return p->n > 1 ? (b - a) * ((int64_t)sizeof(int64_t) + element) : 0;
+  case TRI_DEGREE:
+  case TRI_COMPONENTS:
+    return (b - a) * (int64_t)sizeof(int64_t);
+  case TRI_CSR:
+    return (b - a) * (int64_t)sizeof(int32_t);
+  case TRI_DBSCAN:
+  case TRI_LINKAGE:
+    return (b - a) * ((int64_t)sizeof(int64_t) + element);
   default:
     return 0;
   }
@@ -67,7 +79,7 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
 static int64_t device_bytes(const tri_params *p, int64_t a, int64_t b) {
   const int64_t word = (int64_t)sizeof(int64_t);
   if (p->output == TRI_HISTOGRAM) return p->bins * word;
-  if (p->output == TRI_THRESHOLD) return (b - a) * word;
+  if (tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR))) return (b - a) * word;
   return slab_bytes(p, a, b);
 }
 
@@ -195,8 +207,17 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
                 int64_t hi[3]) {
   const tri_params *p = tri_params_of(problem);
   const int64_t a = unit->lo[0], b = unit->hi[0];
-  const int64_t columns[TRI_N_OUTPUTS] = {
-      [TRI_SQUARE] = b, [TRI_TOPK] = p->k, [TRI_FORCES] = field == TRI_OUT ? p->d_read : 1};
+  const int64_t columns[TRI_N_OUTPUTS] = {[TRI_SQUARE] = b,
+                                          [TRI_TOPK] = p->k,
+                                          [TRI_FORCES] = field == TRI_OUT ? p->d_read : 1,
+                                          [TRI_DEGREE] = field == TRI_OUT,
+                                          [TRI_MINIMUM] = p->n > 1,
+                                          [TRI_MAXIMUM] = p->n > 1,
+                                          [TRI_CSR] = field == TRI_OUT_3,
+                                          [TRI_COMPONENTS] = field == TRI_OUT ? 2 : 0,
+                                          [TRI_DBSCAN] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
+                                          [TRI_LINKAGE] =
+                                              field == TRI_OUT ? 2 : field == TRI_OUT_2};
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
   if (p->output == TRI_CONDENSED) {
@@ -204,7 +225,7 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
     hi[0] = tri_condensed_row(p->n, b);
   } else if (columns[p->output] > 0 || p->output == TRI_TOPK) {
     lo[0] = a, hi[0] = b, hi[1] = columns[p->output];
-  } /* else edges and rdf: written by advance, by no unit */
+  } /* else written by advance, by no unit */
 }
 
 /** Exponent e with |value| < 2^e for all n values and least, 0 when all are 0. */

@@ -106,8 +106,17 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
     TSL_TRY(run_batches(w, group, lo, hi, hi - lo, slab_batch));
     break;
   case TRI_THRESHOLD:
+  case TRI_CSR:
     TSL_TRY(tri_threshold_run(w, lo, hi, group->parts));
     break;
+  case TRI_DEGREE:
+  case TRI_MAXIMUM:
+  case TRI_COMPONENTS:
+  case TRI_DBSCAN:
+  case TRI_LINKAGE:
+    TSL_TRY(tri_fold_run(w, lo, hi, group->parts));
+    break;
+  case TRI_MINIMUM:
   case TRI_TOPK:
     TSL_TRY(tri_topk_run(w, lo, hi, group->parts));
     break;
@@ -166,6 +175,7 @@ static void tri_close(tsl_worker **worker) {
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   release_scratch(w);
   tri_near_close(w);
+  tri_graph_close(w);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
   free(w);
@@ -189,6 +199,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
   TSL_TRY(tri_gpu_upload(w));
   if (w->p.near) TSL_TRY(tri_near_open(w));
+  if (tri_is_graph(&w->p)) TSL_TRY(tri_graph_begin(w)); /* trials come before the first phase */
   TSL_TRY(clear_counts(w));
 done:
   if (err != TSL_OK && *worker != NULL) tri_close(worker);
@@ -197,6 +208,7 @@ done:
 
 static tsl_err tri_begin(tsl_worker *worker, int phase) {
   tsl_err err = TSL_OK;
+  if (tri_is_graph(&gpu_of(worker)->p)) return tri_graph_begin(gpu_of(worker));
   if (phase > 0) TSL_TRY(tri_gpu_upload(gpu_of(worker)));
   TSL_TRY(clear_counts(gpu_of(worker)));
 done:

@@ -5,6 +5,7 @@
  *   tri_gpu.cu        the backend: open, begin, run, collect, close
  *   tri_forces.cu     batches of forces, which overlap: start, ended, finish
  *   tri_near.cu*      near pairs alone: the tree on the card, kernels of threshold, topk, histogram
+ *   tri_fold.cu*      degree, maximum, and the phases of tri_graph.h
  *   tri_fn.cuh        pair functions and the sources of pair values (formula or matrix)
  *   tri_tiles.cuh     tiles of a triangle and their enumeration
  *   tri_store*.cu*    condensed and square, our own map: tri_wide.cuh, tri_narrow.cuh,
@@ -19,7 +20,7 @@
 #define TSL_GPU_TRI_GPU_CUH
 
 #include "gpu.cuh"
-#include "tri_near.h"
+#include "tri_graph.h"
 
 enum {
   TRI_STREAMS = 4,      /**< strips of a matrix product in flight */
@@ -91,6 +92,12 @@ typedef struct tri_near_state {
   tsl_gpu_buffer sorted, next, scratch;
 } tri_near_state;
 
+/** Outputs of tri_graph.h: the phase's fields on the card. */
+typedef struct tri_graph_state {
+  tri_stage stage;
+  tsl_gpu_buffer component, active, bound, uniform;
+} tri_graph_state;
+
 /** A worker; tsl_worker of this backend. */
 typedef struct tri_gpu {
   tri_params p;
@@ -107,6 +114,7 @@ typedef struct tri_gpu {
   int length, weight;    /**< FORCES: points and extras are in these tri_gravity_units */
   int64_t expected;      /**< records of the last THRESHOLD batch */
   tri_near_state near;   /**< with params.near */
+  tri_graph_state graph; /**< tri_is_graph */
 } tri_gpu;
 
 extern const tsl_backend tri_backend_gpu;
@@ -187,6 +195,13 @@ tri_args<R> tri_args_of_strip(const tri_gpu *w, int64_t a, int64_t c0, int64_t c
 tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 /** Neighbours of rows [lo, hi) into part->slab of TRI_OUT and TRI_OUT_2; waits. */
 tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
+/** degree, maximum, components, dbscan, linkage: rows [lo, hi) into part->slab; waits. */
+tsl_err tri_fold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
+/** dbscan: of rows [a, b) the k-th nearest within the threshold. @param[out] last  device memory */
+tsl_err tri_kth_run(tri_gpu *w, int64_t a, int64_t b, void *last);
+/** Outputs of tri_graph.h: the fields of the phase that begins; waits. */
+tsl_err tri_graph_begin(tri_gpu *w);
+void tri_graph_close(tri_gpu *w);
 /** Add the pairs of rows [lo, hi) to w->counts (u64 [bins]). */
 tsl_err tri_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
 /** Near pairs alone: boxes and order to the card; give them back. */
@@ -194,13 +209,16 @@ tsl_err tri_near_open(tri_gpu *w);
 void tri_near_close(tri_gpu *w);
 /** Add the near pairs of rows [lo, hi) to w->counts. */
 tsl_err tri_near_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
-/** Near pairs of rows [lo, hi), for the two outputs. */
+/** Near pairs of rows [lo, hi), for the other outputs. */
 template <class R> struct tri_records;
 template <class R> struct tri_nearest;
+template <class R> struct tri_fold;
 template <class R>
 tsl_err tri_near_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_records<R> *records);
 template <class R>
 tsl_err tri_near_topk_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<R> *target);
+template <class R>
+tsl_err tri_near_fold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_fold<R> *target);
 /** Sums of the forces on rows [lo, hi), lo < hi, by segments of points: whole blocks of rows on one
  *  stream, what is left over on another or the same. @param[out] partial  device memory of
  *  tri_gravity_bytes(w, hi - lo) */

@@ -10,7 +10,9 @@
   extern template tsl_err tri_near_threshold<R>(const tri_gpu *, const tri_boxes<R> *,          \
                                                 const tri_near_rows *, const tri_records<R> *); \
   extern template tsl_err tri_near_topk<R>(const tri_gpu *, const tri_boxes<R> *,               \
-                                           const tri_near_rows *, const tri_nearest<R> *);
+                                           const tri_near_rows *, const tri_nearest<R> *);      \
+  extern template tsl_err tri_near_fold<R>(const tri_gpu *, const tri_boxes<R> *,               \
+                                           const tri_near_rows *, const tri_fold<R> *);
 EXTERN_NEAR(float)
 EXTERN_NEAR(double)
 
@@ -127,12 +129,26 @@ tsl_err tri_near_topk_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<
   const tri_boxes<R> boxes = boxes_of<R>(w);
   tri_near_rows rows;
   if (lo >= hi) return TSL_OK;
-  TSL_TRY(set_rows(w, lo, hi, false, &rows));
+  TSL_TRY(set_rows(w, lo, hi, tri_rows_are_places(&w->p), &rows));
   TSL_TRY(tri_near_topk<R>(w, &boxes, &rows, target));
 done:
   return err;
 }
 
+template <class R>
+tsl_err tri_near_fold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_fold<R> *target) {
+  tsl_err err = TSL_OK;
+  const tri_boxes<R> boxes = boxes_of<R>(w);
+  tri_near_rows rows;
+  if (lo >= hi) return TSL_OK;
+  TSL_TRY(set_rows(w, lo, hi, tri_rows_are_places(&w->p), &rows));
+  TSL_TRY(tri_near_fold<R>(w, &boxes, &rows, target));
+done:
+  return err;
+}
+
+template tsl_err tri_near_fold_run<float>(tri_gpu *, int64_t, int64_t, const tri_fold<float> *);
+template tsl_err tri_near_fold_run<double>(tri_gpu *, int64_t, int64_t, const tri_fold<double> *);
 template tsl_err tri_near_threshold_run<float>(tri_gpu *, int64_t, int64_t,
                                                const tri_records<float> *);
 template tsl_err tri_near_threshold_run<double>(tri_gpu *, int64_t, int64_t,

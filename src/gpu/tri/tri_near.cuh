@@ -6,6 +6,7 @@
 #ifndef TSL_GPU_TRI_NEAR_CUH
 #define TSL_GPU_TRI_NEAR_CUH
 
+#include "tri_fold.cuh"
 #include "tri_histogram.cuh"
 #include "tri_threshold.cuh"
 #include "tri_topk.cuh"
@@ -66,7 +67,8 @@ template <class S> struct tri_seeker {
 
 /**
  * Take a row down the tree, leaving out nodes that end before the tile `own`. Calls visit.cut(),
- * and visit.tiles(first, mask, bound): the tiles first + bit of the mask, bound: of this lane's.
+ * visit.wants(node of the boxes' arrays), and visit.tiles(first, mask, bound): the tiles first +
+ * bit of the mask; bound: of this lane's.
  * All lanes of the warp together.
  */
 template <class S, class V>
@@ -83,7 +85,7 @@ static __device__ __forceinline__ void tri_go_down(const tri_args<typename S::re
     bool near = m < boxes.nodes[level] && m >= own >> 5 * level;
     if (near) {
       bound = row.bound(args, boxes, boxes.first[level] + m);
-      near = bound <= visit.cut();
+      near = bound <= visit.cut() && visit.wants(boxes.first[level] + m);
     }
     unsigned mask = __ballot_sync(~0u, near);
     if (level == 0)
@@ -145,6 +147,9 @@ template <class S> struct tri_near_counter {
   __device__ __forceinline__ R cut() const {
     return bins.hi;
   }
+  __device__ __forceinline__ bool wants(int64_t) const {
+    return true;
+  }
   __device__ __forceinline__ void count(R value, int j) const {
     const int bin = tri_bin(value, bins);
     if (bin < 0 || j <= row.place || j >= args.n) return;
@@ -203,12 +208,16 @@ template <class S> struct tri_near_collector {
   __device__ __forceinline__ R cut() const {
     return records.threshold;
   }
+  __device__ __forceinline__ bool wants(int64_t) const {
+    return true;
+  }
   __device__ __forceinline__ void tiles(int first, unsigned mask, R) const {
     for (; mask != 0; mask &= mask - 1) {
       const int at = (first + __ffs((int)mask) - 1) * TRI_TILE + (int)threadIdx.x % 32;
       const R v = row.value(args, at);
       const int j = v <= records.threshold && at < args.n ? __ldg(boxes.order + at) : -1;
-      tri_append(records, j > i, (unsigned long long)i * (unsigned)args.n + (unsigned)j, v);
+      tri_append(records, records.full ? j >= 0 && j != i : j > i,
+                 (unsigned long long)i * (unsigned)args.n + (unsigned)j, v);
     }
   }
 };
@@ -239,6 +248,9 @@ template <class S> struct tri_near_chooser {
   __device__ __forceinline__ R cut() const {
     return heap.bound;
   }
+  __device__ __forceinline__ bool wants(int64_t) const {
+    return true;
+  }
   __device__ __forceinline__ void tile(int tile) const {
     const int lane = threadIdx.x % 32, at = tile * TRI_TILE + lane;
     const R v = row.value(args, at);
@@ -266,7 +278,8 @@ template <class S> struct tri_near_chooser {
 template <class S>
 static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
     tri_near_topk_kernel(tri_args<typename S::real> args, tri_boxes<typename S::real> boxes,
-                         tri_near_rows rows, tri_nearest<typename S::real> o, int seeds) {
+                         tri_near_rows rows, tri_nearest<typename S::real> o, int seeds,
+                         bool places) {
   using R = typename S::real;
   extern __shared__ double shared_[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -280,7 +293,7 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
     const int end = begin + seeds < boxes.nodes[0] ? begin + seeds : boxes.nodes[0];
     row.take(args, place);
     heap.held = 0;
-    heap.bound = (R)HUGE_VAL;
+    heap.bound = o.cut;
     heap.bound_j = INT32_MAX;
     tri_near_chooser<S> visit = {args, boxes, o, row, heap, i, begin, end};
     for (int t = begin; t < end; t++) visit.tile(t);
@@ -288,11 +301,58 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
     tri_go_down(args, boxes, row, 0, visit);
     tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
     for (int t = lane; t < o.k; t += 32) {
-      const int64_t to = (int64_t)(i - o.first) * o.k + t;
+      const int64_t to = (int64_t)((places ? place : i) - o.first) * o.k + t;
       o.neighbours[to] = heap.j[t];
       o.values[to] = heap.value[t];
     }
     __syncwarp();
+  });
+}
+
+/* ------------------------------------------------------------------- fold */
+
+template <class S> struct tri_near_folder {
+  using R = typename S::real;
+  const tri_args<R> &args;
+  const tri_boxes<R> &boxes;
+  const tri_fold<R> &o;
+  const tri_seeker<S> &row;
+  tri_seen<R> &seen;
+  int i;
+
+  __device__ __forceinline__ R cut() const {
+    return seen.cut;
+  }
+  __device__ __forceinline__ bool wants(int64_t node) const {
+    return o.uniform == NULL || !tri_graph_skips(seen.own, __ldg(o.uniform + node));
+  }
+  __device__ __forceinline__ void tiles(int first, unsigned mask, R bound) const {
+    for (; mask != 0; mask &= mask - 1) {
+      const int bit = __ffs((int)mask) - 1, at = (first + bit) * TRI_TILE + (int)threadIdx.x % 32;
+      if (__shfl_sync(~0u, bound, bit) > seen.cut) continue;
+      const R v = row.value(args, at);
+      if (v <= seen.cut && at < args.n) tri_fold_take(o, seen, v, __ldg(boxes.order + at), at, i);
+      tri_fold_cut(o, seen);
+    }
+  }
+};
+
+template <class S>
+static __global__ void __launch_bounds__(TRI_THREADS)
+    tri_near_fold_kernel(tri_args<typename S::real> args, tri_boxes<typename S::real> boxes,
+                         tri_near_rows rows, tri_fold<typename S::real> o, bool places) {
+  using R = typename S::real;
+  tri_near_each(rows, [&](int place) {
+    const int i = __ldg(boxes.order + place), out = places ? place : i;
+    tri_seeker<S> row;
+    tri_seen<R> seen = tri_fold_start(o, out);
+    tri_near_folder<S> visit = {args, boxes, o, row, seen, i};
+    row.take(args, place);
+    if (tri_fold_wanted(o, out)) {
+      if (o.kind == TRI_FOLD_NEAREST) visit.tiles(place / TRI_TILE, 1u, -(R)HUGE_VAL); /* a cut */
+      tri_go_down(args, boxes, row, 0, visit);
+    }
+    tri_fold_put(o, seen, out);
   });
 }
 
@@ -308,7 +368,8 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
   };
 TRI_NEAR_ENTRY(histogram, tri_bins<R>)
 TRI_NEAR_ENTRY(threshold, tri_records<R>)
-TRI_NEAR_ENTRY(topk, tri_nearest<R>, int)
+TRI_NEAR_ENTRY(topk, tri_nearest<R>, int, bool)
+TRI_NEAR_ENTRY(fold, tri_fold<R>, bool)
 #undef TRI_NEAR_ENTRY
 
 /** As many blocks as the card holds at once, or as there are rows for. */
@@ -376,7 +437,21 @@ tsl_err tri_near_topk(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_nea
   warps = warps < 1 ? 1 : warps > TRI_TOPK_WARPS ? TRI_TOPK_WARPS : warps;
   TSL_TRY(tri_near_blocks(w, kernel, 32 * warps, warps * each, rows->count, &blocks));
   TSL_LAUNCH(kernel, dim3(blocks, 1), (unsigned)(32 * warps), (size_t)(warps * each), w->stream,
-             args, *boxes, *rows, o, (int)tri_near_seeds(&w->p));
+             args, *boxes, *rows, o, (int)tri_near_seeds(&w->p), tri_rows_are_places(&w->p));
+done:
+  return err;
+}
+
+template <class R>
+tsl_err tri_near_fold(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows,
+                      const tri_fold<R> *target) {
+  tsl_err err = TSL_OK;
+  const tri_args<R> args = tri_args_of<R>(w);
+  const auto kernel = tri_pick<tri_near_fold_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
+  unsigned blocks = 0;
+  TSL_TRY(tri_near_blocks(w, kernel, TRI_THREADS, 0, rows->count, &blocks));
+  TSL_LAUNCH(kernel, dim3(blocks, 1), TRI_THREADS, 0, w->stream, args, *boxes, *rows, *target,
+             tri_rows_are_places(&w->p));
 done:
   return err;
 }

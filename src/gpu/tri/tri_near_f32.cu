@@ -7,3 +7,5 @@ template tsl_err tri_near_threshold<float>(const tri_gpu *, const tri_boxes<floa
                                            const tri_near_rows *, const tri_records<float> *);
 template tsl_err tri_near_topk<float>(const tri_gpu *, const tri_boxes<float> *,
                                       const tri_near_rows *, const tri_nearest<float> *);
+template tsl_err tri_near_fold<float>(const tri_gpu *, const tri_boxes<float> *,
+                                      const tri_near_rows *, const tri_fold<float> *);

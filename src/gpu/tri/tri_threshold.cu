@@ -6,6 +6,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <stdlib.h>
+#include <string.h>
 
 extern template tsl_err tri_threshold_rows<float>(const tri_gpu *, const tri_args<float> *, int64_t,
                                                   int64_t, const tri_records<float> *);
@@ -22,6 +23,17 @@ static __global__ void split_keys(const unsigned long long *keys, int64_t count,
   if (r >= count) return;
   const unsigned long long key = keys[r], i = key / n;
   pairs[r] = make_longlong2((long long)i, (long long)(key - i * n));
+}
+
+/* csr: keys to columns j, and how many there are of each row from a on. */
+static __global__ void split_rows(const unsigned long long *keys, int64_t count,
+                                  unsigned long long n, unsigned long long a, int *columns,
+                                  int *lengths) {
+  const int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= count) return;
+  const unsigned long long key = keys[r], i = key / n;
+  columns[r] = (int)(key - i * n);
+  atomicAdd(lengths + (i - a), 1);
 }
 
 static tsl_err reserve_records(tri_gpu *w, int64_t capacity) {
@@ -55,14 +67,15 @@ template <class R> static tsl_err compact(tri_gpu *w, int64_t a, int64_t b, int6
   records.values = (R *)w->work[VALUES].data;
   records.capacity = (unsigned long long)capacity_of(w);
   records.threshold = (R)w->p.threshold;
+  records.full = w->p.output == TRI_CSR;
   TSL_CUDA_TRY(cudaMemsetAsync(records.count, 0, 8, w->stream));
   if (w->p.near)
     TSL_TRY(tri_near_threshold_run<R>(w, a, b, &records));
   else
-    TSL_TRY(
-        tri_each_strip<R>(w, a, b, true, [=](const tri_args<R> &args, int64_t first, int64_t last) {
-          return tri_threshold_rows<R>(w, &args, first, last, &records);
-        }));
+    TSL_TRY(tri_each_strip<R>(w, a, b, !records.full,
+                              [=](const tri_args<R> &args, int64_t first, int64_t last) {
+                                return tri_threshold_rows<R>(w, &args, first, last, &records);
+                              }));
   TSL_CUDA_TRY(cudaMemcpyAsync(count, records.count, 8, cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
@@ -105,21 +118,47 @@ done:
   return err;
 }
 
-/* Sort and append count records to the part's lists. */
-template <class R> static tsl_err append(tri_gpu *w, int64_t count, tsl_part *part) {
+/* Pairs (i, j) of sorted keys into w->out; csr: columns, and lengths of rows [a, b) into strips[2]
+ * and lengths. */
+static tsl_err split(tri_gpu *w, const unsigned long long *keys, int64_t count, int64_t a,
+                     int64_t b, int32_t *lengths) {
+  tsl_err err = TSL_OK;
+  const dim3 blocks((unsigned)tsl_ceil_div(count, 256));
+  const unsigned long long n = (unsigned long long)w->p.n;
+  const size_t bytes = (size_t)(b - a) * sizeof *lengths;
+  if (w->p.output != TRI_CSR) {
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, 16 * count, "pairs of records"));
+    TSL_LAUNCH(split_keys, blocks, 256, 0, w->stream, keys, count, n, (longlong2 *)w->out.data);
+    goto done;
+  }
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, 4 * count, "columns of records"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[2], (int64_t)bytes, "lengths of rows"));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->strips[2].data, 0, bytes, w->stream));
+  TSL_LAUNCH(split_rows, blocks, 256, 0, w->stream, keys, count, n, (unsigned long long)a,
+             (int *)w->out.data, (int *)w->strips[2].data);
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(lengths, w->strips[2].data, bytes, cudaMemcpyDeviceToHost, w->stream));
+done:
+  return err;
+}
+
+/* Sort and append count records of rows [a, b) to the part's lists. */
+template <class R>
+static tsl_err append(tri_gpu *w, int64_t count, int64_t a, int64_t b, int32_t *lengths,
+                      tsl_part *part) {
   tsl_err err = TSL_OK;
   unsigned long long *keys = NULL;
   R *values = NULL;
+  const int64_t record = w->p.output == TRI_CSR ? 4 : 16;
   tsl_list *pairs = &part->list[TRI_OUT], *list = &part->list[TRI_OUT_2];
+  if (lengths != NULL) memset(lengths, 0, (size_t)(b - a) * sizeof *lengths);
   if (count == 0) return TSL_OK;
   TSL_TRY(sort<R>(w, count, &keys, &values));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, 16 * count, "pairs of records"));
-  TSL_LAUNCH(split_keys, dim3((unsigned)tsl_ceil_div(count, 256)), 256, 0, w->stream, keys, count,
-             (unsigned long long)w->p.n, (longlong2 *)w->out.data);
-  TSL_TRY(extend(pairs, count, 16));
+  TSL_TRY(split(w, keys, count, a, b, lengths));
+  TSL_TRY(extend(pairs, count, record));
   TSL_TRY(extend(list, count, (int64_t)sizeof(R)));
-  TSL_CUDA_TRY(cudaMemcpyAsync((char *)pairs->data + 16 * pairs->n, w->out.data,
-                               (size_t)(16 * count), cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync((char *)pairs->data + record * pairs->n, w->out.data,
+                               (size_t)(record * count), cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync((R *)list->data + list->n, values, (size_t)count * sizeof(R),
                                cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
@@ -129,8 +168,9 @@ done:
   return err;
 }
 
-/* Rows [a, b) whole, or TSL_ERR_DEVICE_MEMORY with nothing appended. */
-template <class R> static tsl_err batch(tri_gpu *w, int64_t a, int64_t b, tsl_part *part) {
+/* Rows [a, b) whole, or TSL_ERR_DEVICE_MEMORY with nothing appended. lengths: csr, of row a on. */
+template <class R>
+static tsl_err batch(tri_gpu *w, int64_t a, int64_t b, int32_t *lengths, tsl_part *part) {
   tsl_err err = TSL_OK;
   int64_t count = 0, most = (b - a) * w->p.n;
   TSL_TRY(reserve_records(w, most < FIRST_CAPACITY ? most + 1 : FIRST_CAPACITY));
@@ -139,7 +179,7 @@ template <class R> static tsl_err batch(tri_gpu *w, int64_t a, int64_t b, tsl_pa
     TSL_TRY(reserve_records(w, count + count / 8));
     TSL_TRY(compact<R>(w, a, b, &count));
   }
-  TSL_TRY(append<R>(w, count, part));
+  TSL_TRY(append<R>(w, count, a, b, lengths, part));
 done:
   return err;
 }
@@ -150,7 +190,10 @@ tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
   part->list[TRI_OUT] = part->list[TRI_OUT_2] = tsl_list{NULL, 0};
   for (int64_t a = lo; a < hi;) {
     const int64_t b = a + rows < hi ? a + rows : hi;
-    err = w->p.type == TSL_F64 ? batch<double>(w, a, b, part) : batch<float>(w, a, b, part);
+    int32_t *const lengths =
+        w->p.output == TRI_CSR ? (int32_t *)part->slab[TRI_OUT_3] + (a - lo) : NULL;
+    err = w->p.type == TSL_F64 ? batch<double>(w, a, b, lengths, part)
+                               : batch<float>(w, a, b, lengths, part);
     if (tri_smaller_batch(w, err, b - a, &rows)) continue;
     TSL_TRY(err);
     a = b;

@@ -16,6 +16,7 @@ template <class R> struct tri_records {
   R *values;
   unsigned long long capacity;
   R threshold;
+  bool full; /**< csr: all j != i, not j > i alone */
 };
 
 /** Append the warp's hits; called by all lanes. */
@@ -59,7 +60,9 @@ static __global__ void __launch_bounds__(TRI_THREADS)
       if (p + g >= count || !__any_sync(~0u, any)) continue;
 #pragma unroll
       for (int c = 0; c < S::C; c++)
-        tri_append(records, v[g][c] <= records.threshold && j + c > i && j + c < args.n,
+        tri_append(records,
+                   v[g][c] <= records.threshold && (records.full ? j + c != i : j + c > i) &&
+                       j + c < args.n,
                    (unsigned long long)i * (unsigned)args.n + (unsigned)(j + c), v[g][c]);
     }
   }
@@ -77,7 +80,8 @@ template <class R>
 tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
                            const tri_records<R> *records) {
   tsl_err err = TSL_OK;
-  const tri_tiles tiles = tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
+  const int shape = records->full ? TRI_RECTANGLE : TRI_UPPER;
+  const tri_tiles tiles = tri_tiles_make(shape, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
                                          TRI_THRESHOLD_ROWS, 8 * w->processors);
   typename tri_threshold_entry<tri_matrix<R>>::pointer kernel =
       tri_pick_or_matrix<tri_threshold_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,

@@ -14,17 +14,17 @@ static int room_of(int64_t k) {
   return room;
 }
 
-/* Rows [a, b) of the unit that begins at lo. */
-template <class R>
-static tsl_err batch(tri_gpu *w, int64_t lo, int64_t a, int64_t b, tsl_part *part) {
+/* The k nearest of rows [a, b) within a cut-off, left in w->out and w->out_2. */
+template <class R> static tsl_err find(tri_gpu *w, int64_t a, int64_t b, R cut) {
   tsl_err err = TSL_OK;
-  const int64_t k = w->p.k, count = (b - a) * k, at = (a - lo) * k;
+  const int64_t k = w->p.k, count = (b - a) * k;
   tri_nearest<R> target = {};
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, count * 8, "neighbours"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, count * (int64_t)sizeof(R), "neighbours' values"));
   target.first = (int)a;
   target.k = (int)k;
   target.room = room_of(k);
+  target.cut = cut;
   target.neighbours = (long long *)w->out.data;
   target.values = (R *)w->out_2.data;
   if (w->p.near)
@@ -34,6 +34,37 @@ static tsl_err batch(tri_gpu *w, int64_t lo, int64_t a, int64_t b, tsl_part *par
                               [=](const tri_args<R> &args, int64_t first, int64_t last) {
                                 return tri_topk_rows<R>(w, &args, first, last, &target);
                               }));
+done:
+  return err;
+}
+
+/* The last of the k nearest of rows [a, b); infinite where there are fewer. */
+template <class R>
+static __global__ void take_last(const R *values, int64_t k, int64_t rows, R *last) {
+  const int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < rows) last[r] = k > 0 ? values[r * k + k - 1] : (R)0;
+}
+
+template <class R> static tsl_err kth(tri_gpu *w, int64_t a, int64_t b, R *last) {
+  tsl_err err = TSL_OK;
+  const dim3 blocks((unsigned)tsl_ceil_div(b - a, 256));
+  if (w->p.k > 0) TSL_TRY(find<R>(w, a, b, (R)w->p.threshold));
+  TSL_LAUNCH(take_last<R>, blocks, 256, 0, w->stream, (const R *)w->out_2.data, w->p.k, b - a,
+             last);
+done:
+  return err;
+}
+
+tsl_err tri_kth_run(tri_gpu *w, int64_t a, int64_t b, void *last) {
+  return w->p.type == TSL_F64 ? kth(w, a, b, (double *)last) : kth(w, a, b, (float *)last);
+}
+
+/* Rows [a, b) of the unit that begins at lo. */
+template <class R>
+static tsl_err batch(tri_gpu *w, int64_t lo, int64_t a, int64_t b, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  const int64_t k = w->p.k, count = (b - a) * k, at = (a - lo) * k;
+  TSL_TRY(find<R>(w, a, b, (R)HUGE_VAL));
   TSL_CUDA_TRY(cudaMemcpyAsync((int64_t *)part->slab[TRI_OUT] + at, w->out.data, (size_t)count * 8,
                                cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync((R *)part->slab[TRI_OUT_2] + at, w->out_2.data,

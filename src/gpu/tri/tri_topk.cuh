@@ -20,6 +20,7 @@ template <class R> struct tri_nearest {
   int first;
   int k;
   int room;              /**< of a warp's buffer, a power of two >= k + 32 C */
+  R cut;                 /**< values beyond it are not wanted */
   long long *neighbours; /**< [rows][k] */
   R *values;             /**< [rows][k] */
 };
@@ -91,7 +92,7 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
   heap.value = (R *)shared_ + warp * o.room;
   heap.j = (int *)((R *)shared_ + warps * o.room) + warp * o.room;
   heap.held = 0;
-  heap.bound = infinity;
+  heap.bound = o.cut;
   heap.bound_j = INT32_MAX;
   if (lane == 0) tri_rows_put<S>(args, rows, warp, i);
   __syncwarp();
