@@ -3,11 +3,13 @@
  *   test_tri_gpu wide                      large condensed and square output
  *   test_tri_gpu maps [--small | --tiny]   the seed's maps for many sizes
  *   test_tri_gpu halves [--small | --tiny] batches of forces that overlap
+ *   test_tri_gpu graph [--small | --tiny]  row reductions, and phases that join points
  *   test_tri_gpu sqrt                      the fast square root on all floats
  * --small, --tiny: fewer sizes and dimensions, for sanitizers. --no-cdp: without the map cdp, whose
  * launches from the card the race checker does not follow.
  * Exit status 77: no card. Bitwise equality, except gravity and products by cuBLAS (tolerances). */
 #include "gpu.cuh"
+#include "test_tri_gpu_graph.cuh"
 #include "test_tri_gpu_halves.cuh"
 
 #include <stdio.h>
@@ -324,12 +326,14 @@ static tsl_err test(const char *what) {
     TSL_TRY(test_wide());
   else if (strcmp(what, "halves") == 0)
     TSL_TRY(test_halves(effort != FULL));
+  else if (strcmp(what, "graph") == 0)
+    TSL_TRY(test_graph(ref_sizes[effort], ref_dims[effort]));
   else if (strcmp(what, "ref") == 0) {
     TSL_TRY(test_ref());
     if (effort != TINY) TSL_TRY(test_batches());
   } else
     TSL_FAIL(TSL_ERR_USAGE,
-             "usage: test_tri_gpu ref|wide|maps|halves|sqrt [--small | --tiny] [--no-cdp]");
+             "usage: test_tri_gpu ref|wide|maps|halves|graph|sqrt [--small | --tiny] [--no-cdp]");
 done:
   return err;
 }
