@@ -241,6 +241,7 @@ def xc(results, n):
 # ---- all ----------------------------------------------------------------------------------
 
 KINDS = [("distances", tri.distances), ("counts", tri.histogram), ("pairs", tri.graph),
+         ("labels", tri.clusters), ("degree", tri.degree), ("indptr", tri.degree),
          ("neighbours", tri.neighbours), ("accelerations", tri.forces), ("orbital_energies", xc), ("energies", series.figures),
          ("iterations", fractal), ("goal", dp)]
 
@@ -253,7 +254,7 @@ def pictures(file):
         if name in results:
             made = [one if isinstance(one, tuple) else (one, None) for one in make(results, n)]
             if "input/drawn" in file:
-                made.append((tri.points(file["input/drawn"], n), None))
+                made.append((tri.points(file["input/drawn"], n, results.get("labels")), None))
             first = next((pixels for _, pixels in made if pixels is not None), None)
             return [one for one, _ in made if one], first
     return [], None

@@ -6,6 +6,7 @@ from .page import figure, number, percent
 
 SIDE = 300           # rows and columns of a sampled matrix
 MOST_DRAWN = 10_000  # points of a picture
+CLUSTERS = ("c1", "c2", "c3", "c4", "c5", "c7", "c6")  # the last: of none
 
 
 # ---- drawings -----------------------------------------------------------------------------
@@ -55,8 +56,9 @@ def window(places):
     return middle, half * np.array([wide, 1])
 
 
-def points(drawn, n):
-    """Points in a plane, or in space as seen along the direction in which they extend least; drawn: places of some."""
+def points(drawn, n, labels=None):
+    """Points in a plane, or in space as seen along the direction in which they extend least; drawn: places of some;
+    labels: cluster of every point, -1 none."""
     if not 1 < len(drawn) <= MOST_DRAWN or drawn.ndim != 2 or not 2 <= drawn.shape[1] <= 3:
         return None
     places, names = drawn[...].astype(float), ("coordinate 1", "coordinate 2")
@@ -73,12 +75,19 @@ def points(drawn, n):
     if not inside.all():
         said += f"; {int((~inside).sum()):,} lie farther out"
     places = places[inside]
+    cluster = np.zeros(len(drawn)) if labels is None else labels[...][np.arange(len(drawn)) * n // len(drawn)]
+    colour = np.where(cluster < 0, 6, cluster % 6)[inside]
+    if labels is not None:
+        said += "; a colour for each cluster, used again after six" + ("; grey: none" if (cluster < 0).any() else "")
     chart = svg.Chart(*(svg.Scale(float(m - h), float(m + h)) for m, h in zip(middle, half)),
                       *(h5.labelled(name, h5.unit_of(drawn)) for name in names), left=svg.LEFT, says="the points")
     layers = np.array_split(np.argsort(places[:, 2]), 4) if places.shape[1] == 3 else [np.arange(len(places))]
     for depth, layer in enumerate(layers):
-        chart.dots(*places[layer, :2].T, "c1", thick=2.5 if len(places) > 500 else 4,
-                   opacity=(depth + 1) / len(layers) * 0.85)
+        for at, one in enumerate(CLUSTERS):
+            chosen = layer[colour[layer] == at]
+            if len(chosen):
+                chart.dots(*places[chosen, :2].T, one, thick=2.5 if len(places) > 500 else 4,
+                           opacity=(depth + 1) / len(layers) * 0.85)
     return figure("points", "The points", chart.html(), said + ".")
 
 
@@ -154,6 +163,27 @@ def degrees(pairs, n, name, sentence, labels):
     return figure(name, "Pairs of a point", chart.html(), sentence)
 
 
+def degree(results, n):
+    """degree, and rows of csr."""
+    counts = results["degree"][...] if "degree" in results else np.diff(results["indptr"][...])
+    return [bars("degrees", "Points within the threshold", counts.astype(float), "others within the threshold",
+                 f"Of {n:,} points.")] if n else []
+
+
+def clusters(results, n):
+    """How large they are."""
+    labels = results["labels"][...]
+    sizes = np.sort(np.bincount(labels[labels >= 0]))[::-1].astype(float) if n else np.zeros(0)
+    if not sizes.size:
+        return []
+    shown = sizes[:60]
+    chart = svg.Chart(svg.Scale(0.5, len(shown) + 0.5), svg.Scale(0, shown[0] * 1.06), "cluster, by size", "points",
+                      says="sizes of clusters")
+    chart.boxes([(k + 0.6, k + 1.4, size, 0) for k, size in enumerate(shown)], "c1")
+    said = f"{len(sizes):,} clusters, the largest of {int(sizes[0]):,} points, {int((sizes == 1).sum()):,} of one point"
+    return [figure("clusters", "Sizes of clusters", chart.html(), said + ".")]
+
+
 def graph(results, n):
     pairs, whole = h5.blocks(results["pairs"])
     if not len(pairs):
@@ -195,6 +225,9 @@ def neighbours(results, n):
     values, whole = h5.blocks(results["values"])
     if not values.size:
         return []
+    if values.ndim == 1:
+        return [bars("neighbours", f"The {h5.quantity_of(results['values'])} of one other point", values,
+                     h5.axis_of(results["values"]), f"Of {values.size:,} points.")]
     k = values.shape[1]
     edges = np.histogram_bin_edges(values[np.isfinite(values)], bins=80)
     curves = [np.histogram(values[:, c], edges)[0].astype(float) for c in ((0, k - 1) if k > 1 else (0,))]
