@@ -1,9 +1,9 @@
 /* Frames of XYZ files: one after another, all of the same atoms. */
 #include "xc_frames.h"
+#include "table_range.h"
 #include "xc_words.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -178,48 +178,11 @@ done:
 
 /* ------------------------------------------------------------------- choice */
 
-/* A number, or what stands for none. @return false: another word */
-static bool take_number(const char **at, int64_t none, int64_t *value) {
-  char *end = NULL;
-  *value = none;
-  if (**at == ':' || **at == '\0') return true;
-  if (**at < '0' || **at > '9') return false;
-  *value = strtoll(*at, &end, 10);
-  *at = end;
-  return true;
-}
-
-static bool take_colon(const char **at) {
-  const bool there = **at == ':';
-  *at += there;
-  return there;
-}
-
-/* Frames first, first + step, ... up to last. */
-typedef struct range {
-  int64_t first, last, step;
-} range;
-
-static tsl_err read_range(const char *which, int64_t n, range *r) {
-  tsl_err err = TSL_OK;
-  const char *at = which;
-  *r = (range){1, n, 1};
-  if (strcasecmp(which, "all") == 0) goto done;
-  bool good = take_number(&at, 1, &r->first) && take_colon(&at) && take_number(&at, n, &r->last);
-  if (good && take_colon(&at)) good = *at != '\0' && take_number(&at, 0, &r->step);
-  if (!good || *at != '\0')
-    TSL_FAIL(TSL_ERR_INPUT, "all, FIRST:LAST or FIRST:LAST:STEP is expected, numbers from 1");
-  if (r->first < 1 || r->last < r->first || r->last > n || r->step < 1)
-    TSL_FAIL(TSL_ERR_INPUT, "the file has frames 1 to %lld", (long long)n);
-done:
-  return err;
-}
-
 tsl_err xc_frames_choose(const char *which, xc_frames *frames) {
   tsl_err err = TSL_OK;
-  range r;
+  table_range r;
   int64_t n = 0;
-  TSL_TRY(read_range(which, frames->n, &r));
+  TSL_TRY(table_range_parse(which, frames->n, &r));
   for (int64_t k = r.first - 1; k < r.last; n++) {
     memmove(frames->atoms + n * frames->n_atoms, frames->atoms + k * frames->n_atoms,
             (size_t)frames->n_atoms * sizeof *frames->atoms);

@@ -1,0 +1,98 @@
+/* Trajectories: which reader a file has. */
+#include "trajectory.h"
+
+#include "table_range.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct trajectory_reader {
+  int32_t format;
+  void *state;
+};
+
+static bool ends_in(const char *path, const char *ending) {
+  const size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcasecmp(path + n - m, ending) == 0;
+}
+
+tsl_err trajectory_scan(const char *path, trajectory *t) {
+  static const char *const others[] = {".xtc", ".trr", ".dcd", ".pdb", ".gro", ".nc", ".lammpstrj"};
+  tsl_err err = TSL_OK;
+  bool known = false;
+  *t = (trajectory){.format = TRAJECTORY_LIBRARY};
+  for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= ends_in(path, others[k]);
+  if (ends_in(path, ".xyz") || ends_in(path, ".extxyz")) {
+    t->format = TRAJECTORY_XYZ;
+    TSL_TRY(trajectory_xyz_scan(path, t));
+  } else if (known) {
+    TSL_TRY(trajectory_library_scan(path, t));
+  } else {
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: frames are read of files whose names end in .xyz, .extxyz, .xtc, .trr, .dcd, "
+             ".pdb, .gro, .nc or .lammpstrj",
+             path);
+  }
+done:
+  if (err != TSL_OK) trajectory_clear(t);
+  return err;
+}
+
+void trajectory_clear(trajectory *t) {
+  TSL_FREE_ALL(t->places, t->cells);
+  *t = (trajectory){.n = 0};
+}
+
+tsl_err trajectory_frame_create(int64_t n, trajectory_frame *frame) {
+  *frame = (trajectory_frame){.n = n};
+  return tsl_alloc(3 * n, sizeof *frame->at, "places of a frame", (void **)&frame->at);
+}
+
+void trajectory_frame_clear(trajectory_frame *frame) {
+  tsl_free(frame->at);
+  *frame = (trajectory_frame){.n = 0};
+}
+
+tsl_err trajectory_open(const char *path, int32_t format, trajectory_reader **reader) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(1, sizeof **reader, "a reader of frames", (void **)reader));
+  (*reader)->format = format;
+  TSL_TRY(format == TRAJECTORY_XYZ ? trajectory_xyz_open(path, &(*reader)->state)
+                                   : trajectory_library_open(path, &(*reader)->state));
+done:
+  if (err != TSL_OK) trajectory_close(reader);
+  return err;
+}
+
+void trajectory_close(trajectory_reader **reader) {
+  trajectory_reader *r = *reader;
+  if (r == NULL) return;
+  if (r->format == TRAJECTORY_XYZ)
+    trajectory_xyz_close(r->state);
+  else
+    trajectory_library_close(r->state);
+  tsl_free(r);
+  *reader = NULL;
+}
+
+tsl_err trajectory_read(trajectory_reader *r, const trajectory_place *place,
+                        trajectory_frame *frame) {
+  return r->format == TRAJECTORY_XYZ ? trajectory_xyz_read(r->state, place, frame)
+                                     : trajectory_library_read(r->state, place, frame);
+}
+
+tsl_err trajectory_choose(const char *which, trajectory *t) {
+  tsl_err err = TSL_OK;
+  table_range r;
+  int64_t n = 0;
+  TSL_TRY(table_range_parse(which, t->n, &r));
+  for (int64_t k = r.first - 1; k < r.last; n++) {
+    t->places[n] = t->places[k];
+    if (k < t->n_cells) t->cells[n] = t->cells[k];
+    k = r.step < r.last - k ? k + r.step : r.last;
+  }
+  if (t->n_cells == t->n) t->n_cells = n;
+  t->n = n;
+done:
+  return err;
+}
