@@ -1,5 +1,6 @@
 /** @file tri_cpu.c  The backend of tri on a socket: open, run, collect, close. */
 #include "tri_cpu.h"
+#include "tri_cpu_frames.h"
 
 #include "tri_pairs.h"
 
@@ -44,6 +45,7 @@ static void view_set(tsl_worker *w, const tsl_problem *problem) {
 static void tri_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
+  tri_frames_close_cpu(&w->frames);
   for (int k = 0; w->thread != NULL && k < w->threads; k++) tri_thread_clear(w, &w->thread[k]);
   tri_tree_clear(&w->tree);
   TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w);
@@ -64,6 +66,11 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
   TSL_TRY(kernels_choose(&w->kernels));
   TSL_TRY(tsl_test_delay_factor(&w->slow));
+  if (w->p->frames > 0) {
+    TSL_TRY(tri_frames_open_cpu(problem, w->threads, &w->frames));
+    *worker = w;
+    return TSL_OK;
+  }
   view_set(w, problem);
   sizes_choose(w);
   if (w->p->near) TSL_TRY(tri_tree_create(problem, &w->tree));
@@ -81,7 +88,7 @@ done:
 
 static tsl_err tri_begin_cpu(tsl_worker *w, int phase) {
   (void)phase;
-  if (w->p->output == TRI_HISTOGRAM) tri_histogram_zero(w);
+  if (w->p->output == TRI_HISTOGRAM && w->frames == NULL) tri_histogram_zero(w);
   if (tri_is_graph(w->p)) tri_graph_begin(w);
   return TSL_OK;
 }
@@ -117,6 +124,7 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
 
 static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
+  if (w->frames != NULL) return tri_frames_run_cpu(w->frames, units, n, w->slow, parts);
   for (int64_t u = 0; u < n; u++) {
     const double start = tsl_cpu_seconds();
     TSL_TRY(run_unit(w, &units[u], &parts[u]));
@@ -127,8 +135,15 @@ done:
 }
 
 static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
-  if (w->p->output == TRI_HISTOGRAM) tri_histogram_total(w, problem->fields[TRI_OUT].data);
+  if (w->p->output == TRI_HISTOGRAM && w->frames == NULL)
+    tri_histogram_total(w, problem->fields[TRI_OUT].data);
   return TSL_OK;
+}
+
+/** Frames: a thread computes each, and waits for the last one of a batch. */
+static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
+  (void)kind;
+  return w->frames != NULL ? 2 * w->threads : 1;
 }
 
 /** Slabs on huge pages where the system has them: streaming stores miss the page tables less. */
@@ -153,6 +168,7 @@ const tsl_backend tri_backend_cpu = {
     .open = tri_open_cpu,
     .begin = tri_begin_cpu,
     .run = tri_run_cpu,
+    .saturating_units = tri_saturating_units_cpu,
     .collect = tri_collect_cpu,
     .close = tri_close_cpu,
     .host_alloc = tri_alloc_cpu,

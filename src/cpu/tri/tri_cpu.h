@@ -152,6 +152,8 @@ struct tsl_worker {
   int32_t *uniform; /**< [tree.ld] near: components of nodes in a phase that joins them; or NULL */
   bool skips;       /**< uniform is set */
   int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */
+
+  struct tri_frames_cpu *frames; /**< of a trajectory; then nothing else but p and slow is set */
 };
 
 struct tri_job;

@@ -91,6 +91,10 @@ typedef struct tri_params {
   double softening; /**< GRAVITY: Plummer softening length eps */
   double constant;  /**< GRAVITY: G */
   double mass;      /**< GRAVITY: the mass when all are equal, else 0 */
+
+  int64_t frames;        /**< > 0: of a trajectory, n atoms each; fields and units: tri_frames.h */
+  int32_t frames_format; /**< trajectory_format */
+  int32_t frames_boxed;  /**< 1: frames have cells */
 } tri_params;
 
 /**

@@ -26,6 +26,9 @@ const char *const tri_kind_words[] = {"none", "uniform", "plummer", "clusters", 
 static const tsl_key input_keys[] = {
     {"file", TSL_KEY_TEXT, IN(file), "", 0, 0, NULL, NULL, 0,
      "File with one point per row; relative to the deck's folder."},
+    {"frames", TSL_KEY_TEXT, IN(frames), "", 0, 0, NULL, NULL, 0,
+     "The file is a trajectory (XYZ, extended XYZ; XTC, TRR, DCD, PDB, GRO with libchemfiles), of "
+     "which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."},
     {"format", TSL_KEY_CHOICE, IN(format), "", 0, 0, format_words, NULL, 0,
      "File format; auto (default) looks at the first bytes and at the ending .xyz."},
     {"dataset", TSL_KEY_TEXT, IN(dataset), "", 0, 0, NULL, NULL, 0,

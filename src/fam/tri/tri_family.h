@@ -22,7 +22,7 @@ typedef struct tri_deck {
   tsl_reals range, box;
   char *unit;
   struct {
-    char *file, *dataset, *comment;
+    char *file, *frames, *dataset, *comment;
     int32_t format, delimiter, header;
     tsl_ints columns;
     int64_t radius_column, mass_column;
@@ -139,6 +139,16 @@ tsl_err tri_search_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *
 
 /** Pairs (i, j) of rows [0, i); i <= n. Global for tests. */
 int64_t tri_pairs_before(const tri_params *p, int64_t i);
+
+/** The same of a trajectory (tri_frames.h): the deck has input.frames, params->frames > 0. */
+tsl_err tri_frames_create_problem(tsl_deck *deck, const tri_deck *s, tsl_problem *problem);
+tsl_err tri_frames_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
+void tri_frames_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                       tsl_unit *out);
+void tri_frames_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                       int64_t hi[3]);
+tsl_err tri_frames_finish(tsl_problem *problem, const tsl_field_rows *store);
+tsl_err tri_frames_summary(const tsl_problem *problem, tsl_summary *summary);
 
 tsl_err tri_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
 void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);

@@ -253,6 +253,10 @@ static void tri_destroy(tsl_problem *problem) {
   problem->own = NULL;
 }
 
+static tsl_err tri_finish(tsl_problem *problem, const tsl_field_rows *store) {
+  return tri_params_of(problem)->frames > 0 ? tri_frames_finish(problem, store) : TSL_OK;
+}
+
 static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_deck s = {0};
@@ -261,6 +265,10 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   int32_t format = TABLE_FORMAT_AUTO;
   TSL_TRY(tsl_alloc(1, sizeof(tri_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(tri_params);
+  if (tsl_deck_given(deck, "tri.input.frames")) {
+    TSL_TRY(tsl_deck_bind(deck, "tri", tri_keys, sizeof s, &s));
+    return tri_frames_create_problem(deck, &s, problem);
+  }
   TSL_TRY(read_section(deck, &s, &format));
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(tri_load(deck, &s, format, &points));
@@ -281,6 +289,11 @@ done:
 /** What the speed of a pair depends on: the function, the output, the type, d, and k or the map. */
 static void tri_signature(const tsl_problem *problem, char text[96]) {
   const tri_params *p = tri_params_of(problem);
+  if (p->frames > 0) {
+    (void)snprintf(text, 96, "frames %s %s n%lld b%d f%d", tri_output_words[p->output],
+                   tsl_type_name((tsl_type)p->type), (long long)p->n, p->bins, p->frames_format);
+    return;
+  }
   (void)snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d%s", tri_function_words[p->function],
                  tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
                  (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "");
@@ -300,6 +313,7 @@ const tsl_family tsl_family_tri = {
     .describe = tri_describe,
     .region = tri_region,
     .advance = tri_advance,
+    .finish = tri_finish,
     .summary = tri_summary,
     .destroy = tri_destroy,
 };

@@ -65,7 +65,7 @@ tsl_err tri_advance(tsl_problem *problem, int phase, bool *more) {
   *more = false;
   if (tri_is_graph(p)) return tri_graph_advance(problem, more);
   if (p->output == TRI_CSR) return set_indptr(problem);
-  if (p->output != TRI_HISTOGRAM) goto done;
+  if (p->output != TRI_HISTOGRAM || p->frames > 0) goto done;
   TSL_TRY(own_data(problem, "edges", &edges));
   for (int64_t b = 0; b <= p->bins; b++) edges[b] = edge(p, b);
   if (p->function != TRI_EUCLIDEAN_PERIODIC) goto done;
@@ -179,6 +179,7 @@ tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
                                                               [TRI_DBSCAN] = tri_graph_summary,
                                                               [TRI_LINKAGE] = tri_graph_summary};
   const tri_params *p = tri_params_of(problem);
+  if (p->frames > 0) return tri_frames_summary(problem, summary);
   summary->valid = true;
   tsl_summary_add(summary, "points", (double)p->n, "1");
   tsl_summary_add(summary, "pairs", all_pairs(p), "1");

@@ -177,6 +177,7 @@ tsl_err tri_units(const tsl_problem *problem, const tsl_limits *limits, tsl_unit
   const rows r = rows_of(problem);
   void *memory = NULL;
   *units = (tsl_units){0};
+  if (r.p->frames > 0) return tri_frames_units(problem, limits, units);
   if (r.p->n == 0) goto done;
   const int64_t n = cut_all(&r, limits, NULL);
   TSL_TRY(tsl_alloc(n, sizeof(tsl_unit), "units", &memory));
@@ -190,6 +191,10 @@ void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fracti
   const tri_params *p = tri_params_of(problem);
   const rows r = {.p = p};
   const int64_t a = whole->lo[0], b = whole->hi[0];
+  if (p->frames > 0) {
+    tri_frames_sample(problem, whole, fraction, out);
+    return;
+  }
   const double work = (double)(work_before(&r, b) - work_before(&r, a));
   double items = whole->count;
   *out = *whole;
@@ -218,6 +223,10 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
                                           [TRI_DBSCAN] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
                                           [TRI_LINKAGE] =
                                               field == TRI_OUT ? 2 : field == TRI_OUT_2};
+  if (p->frames > 0) {
+    tri_frames_region(problem, unit, field, lo, hi);
+    return;
+  }
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
   if (p->output == TRI_CONDENSED) {

@@ -1,0 +1,312 @@
+/**
+ * @file tri_cpu_frames.c
+ * Atoms are sorted into the cells of a grid. What a cell must look at is gathered once, without
+ * gaps, and swept by each of its atoms; bins are counted one by one in several copies, so that
+ * equal neighbours do not wait for each other.
+ */
+#include "tri_cpu_frames.h"
+
+#include "integers.h"
+#include "tri_cpu.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  SWEEP = 1024, /**< atoms gathered before a cell's atoms sweep them: fits the first cache level */
+  COPIES = 8,
+  FEW_BINS = 1024 /**< with more of them there is one copy */
+};
+
+/** What a thread counts with. */
+typedef struct counter {
+  uint32_t *u[3];  /**< [SWEEP + TRI_FRAME_LAP] gathered; from one tsl_alloc */
+  int64_t n;       /**< gathered */
+  int32_t *bin;    /**< [SWEEP + TRI_FRAME_LAP] */
+  uint32_t *few;   /**< [copies][bins + 1] */
+  uint64_t *all;   /**< [bins + 1] */
+  int64_t counted; /**< in few */
+  char apart[128]; /**< from the next one's */
+} counter;
+
+/** A frame under way. */
+typedef struct seat {
+  tri_frames_slot slot;
+  uint32_t *sorted[3]; /**< [n + TRI_FRAME_LAP], from one tsl_alloc */
+  int32_t *cell;       /**< [n] of each atom */
+  int64_t *first;      /**< [room] where cells begin, and the end */
+  int64_t room;
+  uint64_t *counts; /**< [bins] of the frame */
+} seat;
+
+typedef struct tri_frames_cpu {
+  const tsl_problem *problem;
+  const tri_params *p;
+  tri_frame_bins bins;
+  int threads;
+  int copies;
+  seat *seats;       /**< [threads], made when they are used */
+  counter *counters; /**< [threads] */
+} tri_frames_cpu;
+
+/* ------------------------------------------------------------------ memory */
+
+static tsl_err counter_create(const tri_frames_cpu *w, counter *c) {
+  enum { ROOM = SWEEP + TRI_FRAME_LAP };
+  tsl_err err = TSL_OK;
+  const int64_t bins = w->p->bins + 1;
+  TSL_TRY(tsl_alloc(3 * (int64_t)ROOM, sizeof *c->u[0], "atoms of a cell", (void **)&c->u[0]));
+  TSL_TRY(tsl_alloc(ROOM, sizeof *c->bin, "bins", (void **)&c->bin));
+  TSL_TRY(tsl_alloc(bins * w->copies, sizeof *c->few, "counts", (void **)&c->few));
+  TSL_TRY(tsl_alloc(bins, sizeof *c->all, "counts", (void **)&c->all));
+  c->u[1] = c->u[0] + ROOM;
+  c->u[2] = c->u[1] + ROOM;
+done:
+  return err;
+}
+
+static tsl_err seat_create(const tri_frames_cpu *w, seat *s) {
+  tsl_err err = TSL_OK;
+  const int64_t room = w->p->n + TRI_FRAME_LAP;
+  if (s->counts != NULL) goto done;
+  TSL_TRY(tri_frames_slot_create(w->problem, &s->slot));
+  TSL_TRY(tsl_alloc(3 * room, sizeof *s->sorted[0], "sorted atoms", (void **)&s->sorted[0]));
+  TSL_TRY(tsl_alloc(w->p->n, sizeof *s->cell, "cells of atoms", (void **)&s->cell));
+  TSL_TRY(tsl_alloc(w->p->bins, sizeof *s->counts, "counts", (void **)&s->counts));
+  s->sorted[1] = s->sorted[0] + room;
+  s->sorted[2] = s->sorted[1] + room;
+done:
+  return err;
+}
+
+static void seat_clear(seat *s) {
+  tri_frames_slot_clear(&s->slot);
+  TSL_FREE_ALL(s->sorted[0], s->cell, s->first, s->counts);
+}
+
+void tri_frames_close_cpu(tri_frames_cpu **frames) {
+  tri_frames_cpu *w = *frames;
+  if (w == NULL) return;
+  for (int k = 0; k < w->threads && w->seats != NULL; k++) seat_clear(&w->seats[k]);
+  for (int k = 0; k < w->threads && w->counters != NULL; k++)
+    TSL_FREE_ALL(w->counters[k].u[0], w->counters[k].bin, w->counters[k].few, w->counters[k].all);
+  TSL_FREE_ALL(w->seats, w->counters, w);
+  *frames = NULL;
+}
+
+tsl_err tri_frames_open_cpu(const tsl_problem *problem, int threads, tri_frames_cpu **out) {
+  tsl_err err = TSL_OK;
+  tri_frames_cpu *w = NULL;
+  int level = 0;
+  TSL_TRY(tsl_alloc(1, sizeof *w, "a worker of frames", (void **)&w));
+  *w = (tri_frames_cpu){.problem = problem, .p = tri_params_of(problem), .threads = threads};
+  TSL_TRY(tsl_cpu_level_use(&level));
+  w->bins = tri_frame_kernels_at(level)->bins[w->p->type == TSL_F64];
+  w->copies = w->p->bins <= FEW_BINS ? COPIES : 1;
+  TSL_TRY(tsl_alloc(threads, sizeof *w->seats, "frames", (void **)&w->seats));
+  TSL_TRY(tsl_alloc(threads, sizeof *w->counters, "counters", (void **)&w->counters));
+  for (int k = 0; k < threads; k++) TSL_TRY(counter_create(w, &w->counters[k]));
+done:
+  if (err != TSL_OK) tri_frames_close_cpu(&w);
+  *out = w;
+  return err;
+}
+
+/* ------------------------------------------------------------------- counts */
+
+static void flush(const tri_frames_cpu *w, counter *c) {
+  const int64_t bins = w->p->bins + 1;
+  for (int k = 0; k < w->copies; k++)
+    for (int64_t b = 0; b < bins; b++) c->all[b] += c->few[k * bins + b];
+  memset(c->few, 0, (size_t)(w->copies * bins) * sizeof *c->few);
+  c->counted = 0;
+}
+
+static void count_8(const int32_t *bin, int64_t n, uint32_t *c0, int64_t room) {
+  uint32_t *const c1 = c0 + room, *const c2 = c1 + room, *const c3 = c2 + room;
+  uint32_t *const c4 = c3 + room, *const c5 = c4 + room, *const c6 = c5 + room;
+  uint32_t *const c7 = c6 + room;
+  int64_t k = 0;
+  for (; k + 8 <= n; k += 8) {
+    c0[bin[k]]++, c1[bin[k + 1]]++, c2[bin[k + 2]]++, c3[bin[k + 3]]++;
+    c4[bin[k + 4]]++, c5[bin[k + 5]]++, c6[bin[k + 6]]++, c7[bin[k + 7]]++;
+  }
+  for (; k < n; k++) c0[bin[k]]++;
+}
+
+/** An atom and n <= SWEEP others. */
+static void sweep(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
+                  const uint32_t at[3], uint32_t *const u[3], int64_t first, int64_t n) {
+  if (n <= 0) return;
+  if (c->counted + n > UINT32_MAX) flush(w, c);
+  c->counted += n;
+  w->bins(view, at, u[0] + first, u[1] + first, u[2] + first, n, c->bin);
+  if (w->copies == COPIES)
+    count_8(c->bin, n, c->few, w->p->bins + 1);
+  else
+    for (int64_t k = 0; k < n; k++) c->few[c->bin[k]]++;
+}
+
+/* -------------------------------------------------------------------- cells */
+
+/** The atoms [lo, hi) of a cell and all that is gathered. */
+static void sweep_gathered(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
+                           const seat *s, int64_t lo, int64_t hi) {
+  for (int64_t i = lo; i < hi; i++) {
+    const uint32_t at[3] = {s->sorted[0][i], s->sorted[1][i], s->sorted[2][i]};
+    sweep(w, view, c, at, c->u, 0, c->n);
+  }
+  c->n = 0;
+}
+
+/** Gather the atoms [from, to) for those of the cell [lo, hi). */
+static void gather(const tri_frames_cpu *w, const tri_frame_view *view, counter *c, const seat *s,
+                   int64_t lo, int64_t hi, int64_t from, int64_t to) {
+  while (from < to) {
+    const int64_t n = tsl_min(to - from, SWEEP - c->n);
+    for (int k = 0; k < 3; k++)
+      for (int64_t j = 0; j < n; j++) c->u[k][c->n + j] = s->sorted[k][from + j];
+    c->n += n, from += n;
+    if (c->n == SWEEP) sweep_gathered(w, view, c, s, lo, hi);
+  }
+}
+
+/** Pairs within a cell. */
+static void sweep_own(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
+                      const seat *s, int64_t lo, int64_t hi) {
+  for (int64_t i = lo; i < hi; i++) {
+    const uint32_t at[3] = {s->sorted[0][i], s->sorted[1][i], s->sorted[2][i]};
+    for (int64_t j = i + 1; j < hi; j += SWEEP)
+      sweep(w, view, c, at, s->sorted, j, tsl_min(hi - j, SWEEP));
+  }
+}
+
+/** Cell k of a row of cells, and all cells after it that are near. */
+static void take_cell(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
+                      const seat *s, int64_t row, int32_t k) {
+  const tri_frame *f = &s->slot.frame;
+  const int64_t n1 = f->cells[0], n2 = f->cells[1], n3 = f->cells[2];
+  const int64_t lo = s->first[row * n1 + k], hi = s->first[row * n1 + k + 1];
+  if (lo == hi) return;
+  sweep_own(w, view, c, s, lo, hi);
+  for (int t = 0; t < f->n_steps; t++) {
+    const tri_step *step = &f->steps[t];
+    const int64_t other = (row / n2 + step->d3) % n3 * n2 + (row % n2 + step->d2) % n2;
+    int32_t a, b;
+    if (other < row) continue;
+    const int32_t rest = tri_step_run(step, (int32_t)n1, k, &a, &b);
+    if (other == row) { /* cells after this one */
+      if (rest > k) gather(w, view, c, s, lo, hi, hi, s->first[row * n1 + rest + 1]);
+      a = a > k ? a : k + 1;
+    } else if (rest >= 0) {
+      gather(w, view, c, s, lo, hi, s->first[other * n1], s->first[other * n1 + rest + 1]);
+    }
+    if (a <= b)
+      gather(w, view, c, s, lo, hi, s->first[other * n1 + a], s->first[other * n1 + b + 1]);
+  }
+  if (c->n > 0) sweep_gathered(w, view, c, s, lo, hi);
+}
+
+/** Sort the atoms of a frame by cells: counted, then put. */
+static tsl_err sort(const tri_frames_cpu *w, seat *s) {
+  tsl_err err = TSL_OK;
+  const tri_frame *f = &s->slot.frame;
+  const int64_t cells = (int64_t)f->cells[0] * f->cells[1] * f->cells[2], n = w->p->n;
+  if (cells + 2 > s->room) {
+    tsl_free(s->first);
+    s->first = NULL, s->room = 0;
+    TSL_TRY(tsl_alloc(cells + 2, sizeof *s->first, "cells", (void **)&s->first));
+    s->room = cells + 2;
+  }
+  memset(s->first, 0, (size_t)(cells + 2) * sizeof *s->first);
+  for (int64_t i = 0; i < n; i++) {
+    int32_t at[3];
+    for (int k = 0; k < 3; k++) at[k] = tri_frame_cell(f->u[k][i], f->cells[k]);
+    s->cell[i] = (at[2] * f->cells[1] + at[1]) * f->cells[0] + at[0];
+    s->first[s->cell[i] + 2]++;
+  }
+  for (int64_t k = 2; k < cells + 2; k++) s->first[k] += s->first[k - 1];
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t to = s->first[s->cell[i] + 1]++;
+    for (int k = 0; k < 3; k++) s->sorted[k][to] = f->u[k][i];
+  }
+done:
+  return err;
+}
+
+/** All pairs of a sorted frame, by `team` threads with the counters from counters on. */
+static void count_frame(const tri_frames_cpu *w, seat *s, counter *counters, int team) {
+  const tri_params *p = w->p;
+  const tri_frame *f = &s->slot.frame;
+  tri_frame_view view = {.lo = p->range_lo,
+                         .hi = p->range_hi,
+                         .inv_width = p->bins / (p->range_hi - p->range_lo),
+                         .bins = p->bins};
+  const int64_t rows = (int64_t)f->cells[1] * f->cells[2];
+  memcpy(view.m, f->m, sizeof view.m);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(team) if (team > 1)
+  for (int64_t row = 0; row < rows; row++)
+    for (int32_t k = 0; k < f->cells[0]; k++)
+      take_cell(w, &view, &counters[team > 1 ? omp_get_thread_num() : 0], s, row, k);
+  memset(s->counts, 0, (size_t)p->bins * sizeof *s->counts);
+  for (int t = 0; t < team; t++) {
+    flush(w, &counters[t]);
+    for (int64_t b = 0; b < p->bins; b++) s->counts[b] += counters[t].all[b + 1];
+    memset(counters[t].all, 0, (size_t)(p->bins + 1) * sizeof *counters[t].all);
+  }
+}
+
+/* ------------------------------------------------------------------- frames */
+
+/** A frame of a unit. */
+typedef struct errand {
+  int64_t unit, frame;
+} errand;
+
+static tsl_err run_frame(const tri_frames_cpu *w, const tsl_unit *units, const errand *e,
+                         double slow, int place, int team, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  seat *s = &w->seats[place];
+  const double start = tsl_cpu_seconds();
+  TSL_TRY(seat_create(w, s));
+  TSL_TRY(tri_frames_slot_read(w->problem, e->frame, &s->slot));
+  TSL_TRY(sort(w, s));
+  count_frame(w, s, w->counters + (int64_t)place * team, team);
+  tri_frames_put(w->problem, &units[e->unit], e->frame, s->slot.frame.volume, s->counts,
+                 &parts[e->unit]);
+  (void)tsl_cpu_unit_seconds(start, slow, 1); /* waits, in tests */
+done:
+  return err;
+}
+
+tsl_err tri_frames_run_cpu(tri_frames_cpu *w, const tsl_unit *units, int64_t n, double slow,
+                           tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  tri_failure first = {.code = TSL_OK};
+  const double start = tsl_cpu_seconds();
+  errand *errands = NULL;
+  int64_t m = 0;
+  for (int64_t u = 0; u < n; u++) m += units[u].hi[0] - units[u].lo[0];
+  TSL_TRY(tsl_alloc(m, sizeof *errands, "frames", (void **)&errands));
+  m = 0;
+  for (int64_t u = 0; u < n; u++)
+    for (int64_t k = units[u].lo[0]; k < units[u].hi[0]; k++) errands[m++] = (errand){u, k};
+  const int places = (int)tsl_max(1, tsl_min(w->threads, m)), team = w->threads / places;
+  if (team > 1) omp_set_max_active_levels(2);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(places)
+  for (int64_t k = 0; k < m; k++) {
+    if (tri_failure_is(&first)) continue;
+    const tsl_err failed =
+        run_frame(w, units, &errands[k], slow, omp_get_thread_num(), team, parts);
+    if (failed != TSL_OK) tri_failure_note(&first, failed);
+  }
+  TSL_TRY(tri_failure_take(&first));
+  const double seconds = tsl_cpu_seconds() - start;
+  for (int64_t u = 0; u < n; u++)
+    parts[u].seconds = m > 0 ? seconds * (double)(units[u].hi[0] - units[u].lo[0]) / (double)m : 0;
+done:
+  tsl_free(errands);
+  return err;
+}

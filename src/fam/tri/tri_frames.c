@@ -1,0 +1,372 @@
+/* Frames of a trajectory: from the deck to fields and units. */
+#include "tri_frames.h"
+
+#include "integers.h"
+#include "tri_family.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------- deck */
+
+/** Keys that go with frames. */
+static const char *const keys[] = {"function",  "output", "precision", "unit", "input",
+                                   "threshold", "bins",   "range",     "box",  NULL};
+static const char *const input_keys[] = {"file", "frames", NULL};
+
+static tsl_err refuse_others(const tsl_deck *deck, const char *section, const tsl_key *table,
+                             const char *const *allowed) {
+  tsl_err err = TSL_OK;
+  char path[128];
+  for (const tsl_key *key = table; key->name != NULL; key++) {
+    bool good = false;
+    for (const char *const *a = allowed; *a != NULL; a++) good |= strcmp(*a, key->name) == 0;
+    (void)snprintf(path, sizeof path, "%s.%s", section, key->name);
+    if (!good && tsl_deck_given(deck, path))
+      TSL_DECK_FAIL(deck, path, "not used with input.frames; remove it");
+    if (strcmp(path, "tri.input") == 0) TSL_TRY(refuse_others(deck, path, key->keys, input_keys));
+  }
+done:
+  return err;
+}
+
+static tsl_err check_choice(const tsl_deck *deck, const tri_deck *s) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(refuse_others(deck, "tri", tri_keys, keys));
+  if (s->choice != TRI_EUCLIDEAN)
+    TSL_DECK_FAIL(deck, "tri.function", "frames go with function euclidean");
+  if (s->output != TRI_HISTOGRAM && s->output != TRI_THRESHOLD)
+    TSL_DECK_FAIL(deck, "tri.output", "frames go with output histogram or threshold");
+  if (s->input.file == NULL)
+    TSL_DECK_FAIL(deck, "tri.input.frames", "is of a file of frames; file: FILE is missing");
+  if (s->box.n != 0 && s->box.n != 3)
+    TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but atoms have 3 coordinates",
+                  (unsigned long long)s->box.n);
+  for (uint64_t k = 0; k < s->box.n; k++)
+    if (!(s->box.values[k] > 1e-6 && s->box.values[k] < 1e9))
+      TSL_DECK_FAIL(deck, "tri.box", "edge %llu is %g; 1e-6 to 1e9 is possible",
+                    (unsigned long long)k, s->box.values[k]);
+done:
+  return err;
+}
+
+/** Least height of the cells that are known before frames are read. */
+static double least_height(const tri_params *p, const trajectory *t) {
+  double least = INFINITY;
+  for (int k = 0; k < 3 && p->box[k] > 0; k++) least = fmin(least, p->box[k]);
+  for (int64_t k = 0; k < t->n_cells && p->frames_boxed; k++)
+    least = fmin(least, tri_cell_height(&t->cells[k]));
+  return least;
+}
+
+/** What the key said that gives the cut-off. */
+static tsl_err check_cut(const tsl_deck *deck, const tri_params *p, const char *path,
+                         const trajectory *t) {
+  tsl_err err = TSL_OK;
+  const bool histogram = p->output == TRI_HISTOGRAM;
+  if (!(p->range_lo >= 0 && p->range_lo < p->range_hi && p->range_hi >= 1e-6 && p->range_hi < 1e9))
+    TSL_DECK_FAIL(deck, path,
+                  histogram ? "two edges with 0 <= lo < hi are needed, 1e9 at most"
+                            : "a distance above 0 is needed, 1e9 at most");
+  if (p->type == TSL_F32 && !((float)p->range_lo < (float)p->range_hi))
+    TSL_DECK_FAIL(deck, path, "lo and hi are the same number in fp32; use precision: fp64");
+  if (p->range_hi > least_height(p, t) / 2 * (histogram ? 1 : 1 + 1e-6))
+    TSL_DECK_FAIL(deck, path,
+                  "the cut-off %g is above half of the least height of the frames' cells, %g",
+                  histogram ? p->range_hi : p->threshold, least_height(p, t) / 2);
+done:
+  return err;
+}
+
+static tsl_err set_range(const tsl_deck *deck, const tri_deck *s, const trajectory *t,
+                         tri_params *p) {
+  tsl_err err = TSL_OK;
+  const double half = least_height(p, t) / 2;
+  p->bins = tsl_deck_given(deck, "tri.bins") ? (int32_t)s->bins : 200;
+  if (p->output == TRI_THRESHOLD) {
+    TSL_TRY(tsl_deck_given(deck, "tri.bins") || tsl_deck_given(deck, "tri.range")
+                ? tsl_deck_fail(deck, TSL_ERR_INPUT,
+                                tsl_deck_given(deck, "tri.bins") ? "tri.bins" : "tri.range",
+                                __FILE__, __LINE__, "not used by output threshold; remove it")
+                : TSL_OK);
+    if (!tsl_deck_given(deck, "tri.threshold"))
+      TSL_DECK_FAIL(deck, "tri.output", "output threshold needs the key threshold");
+    p->threshold = s->threshold;
+    p->bins = 1; /* of values up to the threshold, which counts */
+    p->range_hi = p->type == TSL_F32 ? (double)nextafterf((float)s->threshold, INFINITY)
+                                     : nextafter(s->threshold, INFINITY);
+    return check_cut(deck, p, "tri.threshold", t);
+  }
+  if (tsl_deck_given(deck, "tri.threshold"))
+    TSL_DECK_FAIL(deck, "tri.threshold", "not used by output histogram; remove it");
+  if (s->range.n != 2 && !(s->range.n == 0 && half < 1e9))
+    TSL_DECK_FAIL(deck, "tri.range", "output histogram needs two edges, range: [lo, hi]");
+  p->range_lo = s->range.n == 0 ? 0 : s->range.values[0];
+  p->range_hi = s->range.n == 0 ? half : s->range.values[1];
+  TSL_TRY(check_cut(deck, p, "tri.range", t));
+done:
+  return err;
+}
+
+/** Those that are known have a volume. */
+static tsl_err check_cells(const tsl_deck *deck, const trajectory *t) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = 0; k < t->n_cells; k++)
+    if (tri_cell_check(&t->cells[k], 0) != TSL_OK)
+      TSL_DECK_FAIL(deck, "tri.input.file", "frame %lld: its cell has no volume",
+                    (long long)t->places[k].number);
+done:
+  return err;
+}
+
+static tsl_err set_params(const tsl_deck *deck, const tri_deck *s, const trajectory *t,
+                          tri_params *p) {
+  tsl_err err = TSL_OK;
+  p->function = TRI_EUCLIDEAN_PERIODIC;
+  p->output = s->output;
+  p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
+  p->n = t->n_atoms;
+  p->d = p->d_read = 3;
+  p->frames = t->n;
+  p->frames_format = t->format;
+  p->frames_boxed = t->cells[0].given;
+  for (uint64_t k = 0; k < s->box.n; k++) p->box[k] = s->box.values[k];
+  TSL_TRY(check_cells(deck, t));
+  if (s->box.n > 0 && p->frames_boxed)
+    TSL_DECK_FAIL(deck, "tri.box", "the frames have cells of their own; remove it");
+  TSL_TRY(set_range(deck, s, t, p));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- fields */
+
+static tsl_err add_in(tsl_problem *problem, const char *name, int type, int64_t rows,
+                      int64_t columns, const void *data) {
+  tsl_err err = TSL_OK;
+  tsl_field *added = NULL;
+  tsl_field field = {.unit = "1",
+                     .doc = "Where frames are.",
+                     .role = TSL_IN,
+                     .type = type,
+                     .rank = columns > 1 ? 2 : 1,
+                     .shape = {rows, columns, 1},
+                     .hidden = 1,
+                     .device = type == TSL_U8};
+  (void)snprintf(field.name, sizeof field.name, "%s", name);
+  TSL_TRY(tsl_problem_add(problem, &field, &added));
+  TSL_TRY(tsl_alloc(rows * columns, tsl_type_bytes((tsl_type)type), name, &added->data));
+  memcpy(added->data, data, (size_t)(rows * columns) * tsl_type_bytes((tsl_type)type));
+done:
+  return err;
+}
+
+/** A field of results; bins 0: of frames alone; rows 0: of bins alone. */
+typedef struct out_field {
+  const char *name, *unit, *doc;
+  int type, stream;
+  bool frames, bins;
+  int extra; /**< bins more */
+  int need;  /**< 0 always, 1 histogram, 2 histogram of frames with cells, 3 threshold */
+} out_field;
+
+static const out_field outs[] = {
+    {"frames", "1", "Number of each frame in its file, from 1.", TSL_I64, 0, true, false, 0, 0},
+    {"counts_frames", "1", "Pairs i < j of each frame with their distance in the bin.", TSL_U64, 1,
+     true, true, 0, 1},
+    {"contacts", "1", "Pairs i < j of each frame within the threshold.", TSL_U64, 0, true, false, 0,
+     3},
+    {"volumes", "^3", "Volume of each frame's cell; 0: none.", TSL_F64, 0, true, false, 0, 0},
+    {"rdf_frames", "1", "g(r) of each frame: counts over those of an ideal gas in its cell.",
+     TSL_F64, 1, true, true, 0, 2},
+    {"counts", "1", "Pairs of all frames with their distance in [edges[b], edges[b+1]).", TSL_U64,
+     0, false, true, 0, 1},
+    {"edges", "", "Edges of the bins.", TSL_F64, 0, false, true, 1, 1},
+    {"rdf", "1", "Radial distribution g(r), the mean over the frames.", TSL_F64, 0, false, true, 0,
+     2},
+    {"rdf_error", "1", "Standard error of rdf, from how frames differ; 0 of one frame.", TSL_F64, 0,
+     false, true, 0, 2},
+    {"coordination", "1",
+     "Neighbours of an atom from the first edge to the end of each bin, the mean over the frames.",
+     TSL_F64, 0, false, true, 0, 1},
+    {"coordination_error", "1", "Standard error of coordination, as of rdf.", TSL_F64, 0, false,
+     true, 0, 1}};
+
+static bool is_needed(const tri_params *p, int need) {
+  const bool histogram = p->output == TRI_HISTOGRAM;
+  const bool boxed = p->frames_boxed || p->box[0] > 0;
+  return need == 0 || (need == 1 && histogram) || (need == 2 && histogram && boxed) ||
+         (need == 3 && !histogram);
+}
+
+static tsl_err add_out(tsl_problem *problem, const out_field *o, const char *unit) {
+  const tri_params *p = tri_params_of(problem);
+  const int64_t bins = p->bins + o->extra;
+  tsl_field *added = NULL;
+  tsl_field field = {.role = TSL_OUT,
+                     .type = o->type,
+                     .combine = TSL_GATHER,
+                     .rank = o->frames && o->bins ? 2 : 1,
+                     .shape = {o->frames ? p->frames : bins, o->frames && o->bins ? bins : 1, 1},
+                     .stream = o->stream};
+  const bool length = o->unit[0] != '1' && strcmp(unit, "1") != 0;
+  (void)snprintf(field.name, sizeof field.name, "%s", o->name);
+  (void)snprintf(field.doc, sizeof field.doc, "%s", o->doc);
+  (void)snprintf(field.unit, sizeof field.unit, "%.30s%s", length ? unit : "1",
+                 length ? o->unit : "");
+  if (strcmp(o->name, "edges") == 0)
+    (void)snprintf(field.quantity, sizeof field.quantity, "distance");
+  return tsl_problem_add(problem, &field, &added);
+}
+
+static tsl_err add_fields(tsl_problem *problem, const char *path, const trajectory *t,
+                          const char *unit) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  _Static_assert(sizeof(trajectory_place) == 3 * sizeof(int64_t), "a row of three");
+  TSL_TRY(add_in(problem, "path", TSL_U8, (int64_t)strlen(path) + 1, 1, path));
+  TSL_TRY(add_in(problem, "places", TSL_I64, t->n, 3, t->places));
+  for (size_t k = 0; k < sizeof outs / sizeof *outs; k++)
+    if (is_needed(p, outs[k].need)) TSL_TRY(add_out(problem, &outs[k], unit));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- create */
+
+static tsl_err note_frames(const tri_params *p, const trajectory *t, const char *file,
+                           tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_own *own = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *own, "text", &problem->own));
+  own = problem->own;
+  (void)snprintf(own->text, TRI_TEXT, "frames: %.500s: %lld frames of %lld atoms, %s, in %s%s%s\n",
+                 file, (long long)p->frames, (long long)p->n,
+                 p->frames_boxed ? "with cells of their own"
+                 : p->box[0] > 0 ? "in the deck's box"
+                                 : "without a cell",
+                 p->type == TSL_F32 ? "fp32" : "fp64", t->note[0] != '\0' ? "; " : "", t->note);
+done:
+  return err;
+}
+
+tsl_err tri_frames_create_problem(tsl_deck *deck, const tri_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  trajectory t = {.n = 0};
+  char *path = NULL, *full = NULL;
+  tri_params *p = problem->params;
+  TSL_TRY(check_choice(deck, s));
+  TSL_TRY(tsl_deck_path(deck, s->input.file, &path));
+  TSL_TRY(tsl_deck_blame(deck, "tri.input.file", trajectory_scan(path, &t)));
+  TSL_TRY(tsl_deck_blame(deck, "tri.input.frames", trajectory_choose(s->input.frames, &t)));
+  TSL_TRY(set_params(deck, s, &t, p));
+  full = realpath(path, NULL); /* ranks may be in other folders */
+  TSL_TRY(
+      add_fields(problem, full != NULL ? full : path, &t, s->unit != NULL ? s->unit : "angstrom"));
+  TSL_TRY(note_frames(p, &t, s->input.file, problem));
+done:
+  free(full);
+  tsl_free(path);
+  trajectory_clear(&t);
+  return err;
+}
+
+/* -------------------------------------------------------------------- units */
+
+static void set_features(const tri_params *p, tsl_unit *u) {
+  const double n = (double)(u->hi[0] - u->lo[0]) * (double)p->n;
+  u->count = n;
+  u->flops = 1000 * n; /* some hundred neighbours of an atom */
+  u->bytes = 50 * n;
+  u->device_bytes = 64 * (double)p->n + 8 * (double)p->bins;
+}
+
+tsl_err tri_frames_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
+  enum { MOST = 8192 };
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  const int64_t most = tsl_max(limits->target_units, MOST);
+  const int64_t room = tsl_max(1, limits->slab_bytes / (16 * (int64_t)p->bins + 32));
+  const int64_t each = tsl_min(room, tsl_divide_up(p->frames, most));
+  const int64_t n = tsl_divide_up(p->frames, each);
+  void *memory = NULL;
+  *units = (tsl_units){.n = 0};
+  TSL_TRY(tsl_alloc(n, sizeof(tsl_unit), "units", &memory));
+  *units = (tsl_units){.list = memory, .n = n};
+  for (int64_t u = 0; u < n; u++) {
+    units->list[u] = (tsl_unit){
+        .id = u, .lo = {u * each, 0, 0}, .hi = {tsl_min((u + 1) * each, p->frames), 1, 1}};
+    set_features(p, &units->list[u]);
+  }
+done:
+  return err;
+}
+
+void tri_frames_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                       tsl_unit *out) {
+  const int64_t n = whole->hi[0] - whole->lo[0];
+  *out = *whole;
+  out->hi[0] = whole->lo[0] + tsl_max(1, tsl_min(n, (int64_t)(fraction * (double)n)));
+  set_features(tri_params_of(problem), out);
+}
+
+void tri_frames_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                       int64_t hi[3]) {
+  const tsl_field *f = &problem->fields[field];
+  memset(lo, 0, 3 * sizeof lo[0]);
+  hi[0] = 0, hi[1] = hi[2] = 1;
+  if (field > TRI_FRAMES_RDF || (field == TRI_FRAMES_RDF && f->rank != 2)) return; /* of finish */
+  lo[0] = unit->lo[0], hi[0] = unit->hi[0], hi[1] = f->shape[1];
+}
+
+/* ------------------------------------------------------------------- frames */
+
+tsl_err tri_frames_slot_create(const tsl_problem *problem, tri_frames_slot *slot) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  *slot = (tri_frames_slot){.reader = NULL};
+  TSL_TRY(trajectory_open(problem->fields[TRI_FRAMES_PATH].data, p->frames_format, &slot->reader));
+  TSL_TRY(trajectory_frame_create(p->n, &slot->read));
+  TSL_TRY(tri_frame_create(p->n, &slot->frame));
+done:
+  return err;
+}
+
+void tri_frames_slot_clear(tri_frames_slot *slot) {
+  trajectory_close(&slot->reader);
+  trajectory_frame_clear(&slot->read);
+  tri_frame_clear(&slot->frame);
+}
+
+tsl_err tri_frames_slot_read(const tsl_problem *problem, int64_t k, tri_frames_slot *slot) {
+  tsl_err err = TSL_OK;
+  const char *path = problem->fields[TRI_FRAMES_PATH].data;
+  const trajectory_place *place =
+      (const trajectory_place *)problem->fields[TRI_FRAMES_PLACES].data + k;
+  TSL_TRY(trajectory_read(slot->reader, place, &slot->read));
+  TSL_TRY(
+      tri_frame_prepare(tri_params_of(problem), path, place->number, &slot->read, &slot->frame));
+done:
+  return err;
+}
+
+void tri_frames_put(const tsl_problem *problem, const tsl_unit *unit, int64_t k, double volume,
+                    const uint64_t *counts, tsl_part *part) {
+  const tri_params *p = tri_params_of(problem);
+  const int64_t row = k - unit->lo[0];
+  const tsl_field *f = problem->fields;
+  ((int64_t *)part->slab[TRI_FRAMES_NUMBERS])[row] =
+      ((const trajectory_place *)f[TRI_FRAMES_PLACES].data)[k].number;
+  memcpy((uint64_t *)part->slab[TRI_FRAMES_ROWS] + row * p->bins, counts,
+         (size_t)p->bins * sizeof *counts);
+  ((double *)part->slab[TRI_FRAMES_VOLUMES])[row] = volume;
+  if (problem->n_fields <= TRI_FRAMES_RDF || f[TRI_FRAMES_RDF].rank != 2) return;
+  double *rdf = (double *)part->slab[TRI_FRAMES_RDF] + row * p->bins;
+  for (int64_t b = 0; b < p->bins; b++) {
+    const double ideal = volume > 0 ? tri_frames_ideal(p, volume, b) : 0;
+    rdf[b] = ideal > 0 ? (double)counts[b] / ideal : 0;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * @file tri_frames.h
+ * Frames of a trajectory: pairs of atoms within a cut-off, frame by frame.
+ *
+ * A unit is the frames [lo[0], hi[0]) of those that were chosen. Whoever computes it reads them
+ * from the file, which all ranks must see, sorts the atoms and counts their pairs (tri_frame.h).
+ * Counts are integers, and each frame has rows of its own in the results: they depend on nobody's
+ * share.
+ */
+#ifndef TSL_FAM_TRI_FRAMES_H
+#define TSL_FAM_TRI_FRAMES_H
+
+#include "tri_frame.h"
+
+TSL_C_BEGIN
+
+/**
+ * Indices into problem->fields where params.frames > 0; F = params.frames.
+ *   TRI_FRAMES_PATH     IN   u8 [.] of the file, zero-ended
+ *   TRI_FRAMES_PLACES   IN   i64 [F][3] trajectory_place
+ *   TRI_FRAMES_NUMBERS  OUT  "frames" GATHER i64 [F]
+ *   TRI_FRAMES_ROWS     OUT  histogram: "counts_frames" GATHER stream u64 [F][bins];
+ *                            threshold: "contacts" GATHER u64 [F]
+ *   TRI_FRAMES_VOLUMES  OUT  "volumes" GATHER f64 [F], 0 without a cell
+ *   TRI_FRAMES_RDF      OUT  "rdf_frames" GATHER stream f64 [F][bins], of a histogram of frames
+ *                            with cells,
+ * and with histogram what tri_frames_finish makes of them.
+ */
+enum {
+  TRI_FRAMES_PATH,
+  TRI_FRAMES_PLACES,
+  TRI_FRAMES_NUMBERS,
+  TRI_FRAMES_ROWS,
+  TRI_FRAMES_VOLUMES,
+  TRI_FRAMES_RDF
+};
+
+/** What a thread needs to read frames; tri_frames_slot_clear() also after an error. */
+typedef struct tri_frames_slot {
+  trajectory_reader *reader;
+  trajectory_frame read;
+  tri_frame frame;
+} tri_frames_slot;
+
+tsl_err tri_frames_slot_create(const tsl_problem *problem, tri_frames_slot *slot);
+void tri_frames_slot_clear(tri_frames_slot *slot);
+
+/** Read and prepare frame k of those chosen, into slot->frame. */
+tsl_err tri_frames_slot_read(const tsl_problem *problem, int64_t k, tri_frames_slot *slot);
+
+/** Put the results of frame k of a unit where they belong. @param[in] counts  [bins] */
+void tri_frames_put(const tsl_problem *problem, const tsl_unit *unit, int64_t k, double volume,
+                    const uint64_t *counts, tsl_part *part);
+
+/** Pairs that an ideal gas of n atoms in a volume has in bin b. */
+double tri_frames_ideal(const tri_params *p, double volume, int64_t b);
+
+TSL_C_END
+#endif
