@@ -1,5 +1,6 @@
 /* The family tri on a card: the backend. Units are run one after another; a unit whose output does
  * not fit the card is run in smaller batches of rows. Batches of forces overlap (tri_forces.cu). */
+#include "tri_frames.cuh"
 #include "tri_gpu.cuh"
 
 #include <stdlib.h>
@@ -158,7 +159,7 @@ done:
 static tsl_err clear_counts(tri_gpu *w) {
   tsl_err err = TSL_OK;
   const int64_t bytes = (int64_t)w->p.bins * 8;
-  if (w->p.output != TRI_HISTOGRAM) return TSL_OK;
+  if (w->p.output != TRI_HISTOGRAM || w->frames != NULL) return TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->counts, bytes, "histogram"));
   TSL_CUDA_TRY(cudaMemsetAsync(w->counts.data, 0, (size_t)bytes, w->stream));
 done:
@@ -168,6 +169,7 @@ done:
 static void tri_close(tsl_worker **worker) {
   tri_gpu *w = gpu_of(*worker);
   if (w == NULL) return;
+  tri_frames_close_gpu(&w->frames);
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
   tri_forces_close(w);
   tri_gemm_destroy(w);
@@ -182,6 +184,13 @@ static void tri_close(tsl_worker **worker) {
   *worker = NULL;
 }
 
+/* A trajectory: points come later, frame by frame. */
+static tsl_err tri_frames_open_worker(tri_gpu *w, const tsl_device *device, tsl_worker **worker) {
+  const tsl_err err = tri_frames_open_gpu(w->problem, device, &w->frames);
+  if (err != TSL_OK) tri_close(worker);
+  return err;
+}
+
 static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker) {
   tsl_err err = TSL_OK;
   tri_gpu *w = (tri_gpu *)calloc(1, sizeof *w);
@@ -189,6 +198,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   if (w == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a worker");
   w->p = *tri_params_of(problem);
   w->problem = problem;
+  if (w->p.frames > 0) return tri_frames_open_worker(w, device, worker);
   w->memory.limit = device->memory_limit;
   TSL_CUDA_TRY(
       cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
@@ -208,6 +218,7 @@ done:
 
 static tsl_err tri_begin(tsl_worker *worker, int phase) {
   tsl_err err = TSL_OK;
+  if (gpu_of(worker)->frames != NULL) return TSL_OK;
   if (tri_is_graph(&gpu_of(worker)->p)) return tri_graph_begin(gpu_of(worker));
   if (phase > 0) TSL_TRY(tri_gpu_upload(gpu_of(worker)));
   TSL_TRY(clear_counts(gpu_of(worker)));
@@ -223,6 +234,12 @@ static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
   int64_t m = 1;
   while (together && m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
   return m;
+}
+
+static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {
+  const tri_gpu *w = (const tri_gpu *)worker;
+  (void)kind;
+  return w->frames != NULL ? tri_frames_saturating_gpu(w->frames) : 1;
 }
 
 static bool tri_overlaps(const tsl_worker *worker) {
@@ -245,6 +262,7 @@ static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   tri_group group = {};
+  if (w->frames != NULL) return tri_frames_run_gpu(w->frames, units, n, parts);
   if (w->p.output == TRI_FORCES) {
     TSL_TRY(tri_forces_start(w, units, n, parts));
     return tri_forces_finish(w);
@@ -262,7 +280,7 @@ done:
 static tsl_err tri_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
-  if (w->p.output != TRI_HISTOGRAM) return TSL_OK;
+  if (w->p.output != TRI_HISTOGRAM || w->frames != NULL) return TSL_OK;
   TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data, (size_t)w->p.bins * 8,
                                cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
@@ -280,6 +298,7 @@ static tsl_backend tri_gpu_make_backend(void) {
   b.ended = tri_ended;
   b.finish = tri_finish;
   b.overlaps = tri_overlaps;
+  b.saturating_units = tri_saturating_units;
   b.collect = tri_collect;
   b.close = tri_close;
   b.host_alloc = tsl_gpu_host_alloc;

@@ -115,6 +115,8 @@ typedef struct tri_gpu {
   int64_t expected;      /**< records of the last THRESHOLD batch */
   tri_near_state near;   /**< with params.near */
   tri_graph_state graph; /**< tri_is_graph */
+
+  struct tri_frames_gpu *frames; /**< of a trajectory; then only p and problem are set besides */
 } tri_gpu;
 
 extern const tsl_backend tri_backend_gpu;

@@ -1,0 +1,298 @@
+/* Frames of a trajectory on a card: threads of the host that read, sort and count them there. */
+#include "tri_frames_kernels.cuh"
+
+#include <cub/device/device_scan.cuh>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+namespace {
+
+enum {
+  SHARED = 48 << 10, /* bytes of a block */
+  MOST_THREADS = 64,
+  CELL_ROOM = 64 + 2 /* cells beyond 2 n, as tri_frame_prepare makes them, and the ends */
+};
+
+/* What a thread has for the frame it is at. */
+struct seat {
+  tri_frames_slot slot;
+  cudaStream_t stream;
+  tsl_gpu_buffer u, sorted, cell, count, first, scratch, steps, counts;
+  uint64_t *host; /* [bins] pinned */
+};
+
+/* A frame of a unit. */
+struct errand {
+  int64_t unit, frame;
+};
+
+} // namespace
+
+struct tri_frames_gpu {
+  const tsl_problem *problem;
+  tri_params p;
+  int card, processors, threads;
+  size_t scratch; /* bytes of the scan */
+  tsl_gpu_memory memory;
+  seat *seats; /* [threads] */
+  /* of a run */
+  const tsl_unit *units;
+  tsl_part *parts;
+  const errand *errands;
+  int64_t n;
+  int64_t next; /* errand, taken atomically */
+};
+
+namespace {
+
+/* ------------------------------------------------------------------ memory */
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : n;
+}
+
+tsl_err seat_create(tri_frames_gpu *w, seat *s) {
+  tsl_err err = TSL_OK;
+  const int64_t n = w->p.n, cells = 2 * n + CELL_ROOM;
+  void *host = nullptr;
+  TSL_TRY(tri_frames_slot_create(w->problem, &s->slot));
+  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->u, 12 * n, "atoms"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->sorted, 12 * n, "sorted atoms"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->cell, 4 * n, "cells of atoms"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->count, 4 * cells, "cells"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->first, 4 * cells, "cells"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->scratch, (int64_t)w->scratch, "scratch"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->steps, TRI_STEPS * (int64_t)sizeof(tri_step), "steps"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->counts, 8 * (int64_t)w->p.bins, "counts"));
+  TSL_TRY(tsl_gpu_host_alloc(8 * (int64_t)w->p.bins, &host));
+  s->host = (uint64_t *)host;
+done:
+  return err;
+}
+
+void seat_clear(tri_frames_gpu *w, seat *s) {
+  if (s->stream != nullptr) (void)cudaStreamSynchronize(s->stream);
+  tri_frames_slot_clear(&s->slot);
+  tsl_gpu_buffer *const buffers[] = {&s->u,     &s->sorted,  &s->cell,  &s->count,
+                                     &s->first, &s->scratch, &s->steps, &s->counts};
+  for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  tsl_gpu_host_free(s->host);
+  s->host = nullptr;
+  if (s->stream != nullptr) (void)cudaStreamDestroy(s->stream);
+  s->stream = nullptr;
+}
+
+/* As many threads as cores, fewer where memory does not suffice. */
+tsl_err make_seats(tri_frames_gpu *w) {
+  tsl_err err = TSL_OK;
+  const int wanted = usable_cores();
+  w->seats = (seat *)calloc((size_t)wanted, sizeof *w->seats);
+  if (w->seats == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for frames");
+  for (int k = 0; k < wanted; k++) {
+    err = seat_create(w, &w->seats[k]);
+    if ((err == TSL_ERR_DEVICE_MEMORY || err == TSL_ERR_MEMORY) && k > 0) {
+      seat_clear(w, &w->seats[k]);
+      return TSL_OK;
+    }
+    w->threads = k + 1; /* also to be cleared */
+    TSL_TRY(err);
+  }
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------- frames */
+
+tsl_err sort_frame(tri_frames_gpu *w, seat *s) {
+  tsl_err err = TSL_OK;
+  const tri_frame *f = &s->slot.frame;
+  const int n = (int)f->n, cells = f->cells[0] * f->cells[1] * f->cells[2];
+  sort_args a = {(const uint32_t *)s->u.data,
+                 (uint32_t *)s->sorted.data,
+                 (int *)s->cell.data,
+                 (int *)s->count.data,
+                 n,
+                 {f->cells[0], f->cells[1], f->cells[2]}};
+  const dim3 grid((unsigned)tsl_ceil_div(n, BLOCK));
+  const size_t bytes = (size_t)(cells + 1) * 4;
+  size_t scratch = w->scratch;
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(s->u.data, f->u[0], (size_t)n * 12, cudaMemcpyHostToDevice, s->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(s->steps.data, f->steps, (size_t)f->n_steps * sizeof(tri_step),
+                               cudaMemcpyHostToDevice, s->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(a.count, 0, bytes, s->stream));
+  TSL_LAUNCH(count_kernel, grid, BLOCK, 0, s->stream, a);
+  TSL_CUDA_TRY(cub::DeviceScan::ExclusiveSum(s->scratch.data, scratch, a.count,
+                                             (int *)s->first.data, cells + 1, s->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(a.count, s->first.data, bytes, cudaMemcpyDeviceToDevice, s->stream));
+  TSL_LAUNCH(put_kernel, grid, BLOCK, 0, s->stream, a);
+done:
+  return err;
+}
+
+template <class R> tsl_err count_frame(tri_frames_gpu *w, seat *s) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = &w->p;
+  const tri_frame *f = &s->slot.frame;
+  const int64_t cells = (int64_t)f->cells[0] * f->cells[1] * f->cells[2];
+  const int room = SHARED / 4 / p->bins;
+  const int warps = room >= BLOCK / 32 || room == 0 ? BLOCK / 32 : room;
+  const int64_t blocks = tsl_ceil_div(cells, warps), most = 16 * (int64_t)w->processors;
+  frame_args<R> a = {};
+  for (int k = 0; k < 3; k++) a.u[k] = (const uint32_t *)s->sorted.data + k * f->n;
+  for (int k = 0; k < 6; k++) a.m[k] = (R)f->m[k];
+  a.first = (const int *)s->first.data;
+  a.steps = (const tri_step *)s->steps.data;
+  a.n_steps = f->n_steps;
+  a.n1 = f->cells[0], a.n2 = f->cells[1], a.n3 = f->cells[2];
+  a.bins = p->bins;
+  a.warps = room == 0 ? 0 : warps;
+  a.lo = (R)p->range_lo, a.hi = (R)p->range_hi;
+  a.inv_width = (R)(p->bins / (p->range_hi - p->range_lo));
+  a.counts = (unsigned long long *)s->counts.data;
+  TSL_CUDA_TRY(cudaMemsetAsync(a.counts, 0, (size_t)p->bins * 8, s->stream));
+  TSL_LAUNCH((frame_kernel<R>), dim3((unsigned)(blocks < most ? blocks : most)), warps * 32,
+             (size_t)a.warps * p->bins * 4, s->stream, a);
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(s->host, a.counts, (size_t)p->bins * 8, cudaMemcpyDeviceToHost, s->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(s->stream));
+done:
+  return err;
+}
+
+tsl_err run_frame(tri_frames_gpu *w, seat *s, const errand *e) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tri_frames_slot_read(w->problem, e->frame, &s->slot));
+  TSL_TRY(sort_frame(w, s));
+  TSL_TRY(w->p.type == TSL_F64 ? count_frame<double>(w, s) : count_frame<float>(w, s));
+  tri_frames_put(w->problem, &w->units[e->unit], e->frame, s->slot.frame.volume, s->host,
+                 &w->parts[e->unit]);
+done:
+  if (err != TSL_OK) (void)cudaStreamSynchronize(s->stream);
+  return err;
+}
+
+/* A thread's turn: frames until none is left, or one fails. */
+struct turn {
+  tri_frames_gpu *w;
+  seat *s;
+  pthread_t thread;
+  bool begun;
+  int64_t failed; /* errand */
+  tsl_err_copy error;
+};
+
+void *take_frames(void *turn_) {
+  turn *t = (turn *)turn_;
+  tri_frames_gpu *w = t->w;
+  tsl_err err = TSL_OK;
+  int64_t k = 0;
+  TSL_CUDA_TRY(cudaSetDevice(w->card));
+  while ((k = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->n)
+    TSL_TRY(run_frame(w, t->s, &w->errands[k]));
+done:
+  if (err != TSL_OK) {
+    tsl_err_save(err, &t->error);
+    t->failed = k;
+    __atomic_store_n(&w->next, w->n, __ATOMIC_RELAXED);
+  }
+  return nullptr;
+}
+
+/* All errands, by as many threads as there are frames for; the error of the first frame. */
+tsl_err take_all(tri_frames_gpu *w) {
+  tsl_err err = TSL_OK;
+  const int n = (int)(w->n < w->threads ? w->n : w->threads);
+  const turn *first = nullptr;
+  turn *turns = (turn *)calloc((size_t)(n > 0 ? n : 1), sizeof *turns);
+  if (turns == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for frames");
+  w->next = 0;
+  for (int k = 0; k < n; k++) {
+    turns[k].w = w, turns[k].s = &w->seats[k];
+    if (k > 0)
+      turns[k].begun = pthread_create(&turns[k].thread, nullptr, take_frames, &turns[k]) == 0;
+  }
+  if (n > 0)
+    take_frames(&turns[0]); /* this thread's own; others that did not begin are not missed */
+  for (int k = 1; k < n; k++)
+    if (turns[k].begun) (void)pthread_join(turns[k].thread, nullptr);
+  for (int k = 0; k < n; k++)
+    if (turns[k].error.code != TSL_OK && (first == nullptr || turns[k].failed < first->failed))
+      first = &turns[k];
+  if (first != nullptr) err = tsl_err_restore(&first->error);
+done:
+  free(turns);
+  return err;
+}
+
+double now() {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+} // namespace
+
+/* --------------------------------------------------------------- the worker */
+
+void tri_frames_close_gpu(tri_frames_gpu **frames) {
+  tri_frames_gpu *w = *frames;
+  if (w == nullptr) return;
+  for (int k = 0; k < w->threads; k++) seat_clear(w, &w->seats[k]);
+  free(w->seats);
+  free(w);
+  *frames = nullptr;
+}
+
+tsl_err tri_frames_open_gpu(const tsl_problem *problem, const tsl_device *device,
+                            tri_frames_gpu **out) {
+  tsl_err err = TSL_OK;
+  tri_frames_gpu *w = (tri_frames_gpu *)calloc(1, sizeof *w);
+  if (w == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a worker");
+  w->problem = problem;
+  w->p = *tri_params_of(problem);
+  w->card = device->index;
+  w->memory.limit = device->memory_limit;
+  if (w->p.n > 1000000000)
+    TSL_FAIL(TSL_ERR_INPUT, "a card takes frames of 1e9 atoms at most; run.device: cpu takes more");
+  TSL_CUDA_TRY(
+      cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
+  TSL_CUDA_TRY(cub::DeviceScan::ExclusiveSum(nullptr, w->scratch, (int *)nullptr, (int *)nullptr,
+                                             (int)(2 * w->p.n + CELL_ROOM)));
+  TSL_TRY(make_seats(w));
+done:
+  if (err != TSL_OK) tri_frames_close_gpu(&w);
+  *out = w;
+  return err;
+}
+
+int64_t tri_frames_saturating_gpu(const tri_frames_gpu *frames) {
+  return 4 * (int64_t)frames->threads; /* threads wait for the last frames of a batch */
+}
+
+tsl_err tri_frames_run_gpu(tri_frames_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const double start = now();
+  errand *errands = nullptr;
+  int64_t m = 0;
+  for (int64_t u = 0; u < n; u++) m += units[u].hi[0] - units[u].lo[0];
+  errands = (errand *)calloc((size_t)(m > 0 ? m : 1), sizeof *errands);
+  if (errands == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for frames");
+  m = 0;
+  for (int64_t u = 0; u < n; u++)
+    for (int64_t k = units[u].lo[0]; k < units[u].hi[0]; k++) errands[m++] = {u, k};
+  w->units = units, w->parts = parts, w->errands = errands, w->n = m;
+  TSL_TRY(take_all(w));
+  for (int64_t u = 0; u < n; u++)
+    parts[u].seconds =
+        m > 0 ? (now() - start) * (double)(units[u].hi[0] - units[u].lo[0]) / (double)m : 0;
+done:
+  free(errands);
+  return err;
+}
