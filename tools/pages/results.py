@@ -240,7 +240,7 @@ def xc(results, n):
 
 # ---- all ----------------------------------------------------------------------------------
 
-KINDS = [("distances", tri.distances), ("counts", tri.histogram), ("pairs", tri.graph),
+KINDS = [("distances", tri.distances), ("counts", tri.histogram), ("contacts", tri.contacts), ("pairs", tri.graph),
          ("labels", tri.clusters), ("degree", tri.degree), ("indptr", tri.degree),
          ("neighbours", tri.neighbours), ("accelerations", tri.forces), ("orbital_energies", xc), ("energies", series.figures),
          ("iterations", fractal), ("goal", dp)]

@@ -26,11 +26,15 @@ def bars(name, title, values, word, sentence, bins=90):
     return figure(name, title, chart.html(), said)
 
 
-def outline(name, title, edges, heights, words, sentence, level=None):
+def outline(name, title, edges, heights, words, sentence, level=None, error=None):
+    """Steps of a histogram; error: beside them steps that are so much lower and higher."""
     chart = svg.Chart(svg.Scale(float(edges[0]), float(edges[-1])), svg.Scale(0, float(heights.max()) * 1.06 or 1.0),
                       *words, says=title)
     if level is not None:
         chart.level(level)
+    if error is not None:
+        chart.outline(edges, heights - error, "c2", "a standard error below and above")
+        chart.outline(edges, heights + error, "c2")
     chart.outline(edges, heights, "c1")
     return figure(name, title, chart.html(), sentence)
 
@@ -144,13 +148,32 @@ def histogram(results, n):
         across = h5.labelled("distance r", h5.unit_of(results["edges"]))
         made.append(outline("rdf", "Radial distribution g(r)", edges, rdf, (across, "g(r)"),
                             f"Highest at r = {(edges[top] + edges[top + 1]) / 2:.4g} with {rdf[top]:.4g}; over the "
-                            f"outer half of the range its mean is {tail.mean():.4g} (dashed: 1, an ideal gas).", 1))
+                            f"outer half of the range its mean is {tail.mean():.4g} (dashed: 1, an ideal gas).", 1,
+                            results["rdf_error"][...] if "rdf_error" in results else None))
+    if "coordination" in results:
+        running = results["coordination"][...]
+        across = h5.labelled("distance r", h5.unit_of(results["edges"]))
+        made.append(outline("coordination", "Neighbours of an atom", edges, running, (across, "neighbours up to r"),
+                            f"{running[-1]:.5g} within {edges[-1]:.4g} in the mean of {len(results['frames'])} frames.",
+                            None, results["coordination_error"][...]))
     peak = int(counts.argmax())
     made.append(outline("counts", "Pairs in each bin", edges, counts.astype(float),
                         (h5.axis_of(results["edges"]), "pairs"),
                         f"{int(counts.sum()):,} pairs in {len(counts)} bins, most ({int(counts[peak]):,}) between "
                         f"{edges[peak]:.4g} and {edges[peak + 1]:.4g}."))
     return made
+
+
+def contacts(results, _):
+    """Of each frame of a trajectory."""
+    frames, values = results["frames"][...], results["contacts"][...].astype(float)
+    low, high = float(values.min()), float(values.max())
+    room = 0.06 * (high - low) or 1.0
+    chart = svg.Chart(svg.Scale(float(frames[0]), float(max(frames[-1], frames[0] + 1))),
+                      svg.Scale(low - room, high + room), "frame", "pairs within the threshold", says="contacts")
+    chart.line(frames, values, "c1")
+    return [figure("contacts", "Contacts of each frame", chart.html(),
+                   f"From {low:,.0f} to {high:,.0f}, {values.mean():,.6g} in the mean.")]
 
 
 def degrees(pairs, n, name, sentence, labels):
