@@ -39,6 +39,17 @@ def fractal():
     return section, "iterations", np.array([[fractal_truth.exact_value(section, a, b) for a in x] for b in y]), 0
 
 
+def triples():
+    points = np.random.default_rng(7).normal(size=(40, 3))
+    np.save(suite.path("points.npy"), points)
+    r = np.sqrt(((points[:, None] - points[None]) ** 2).sum(-1))
+    i, j, k = np.array([(i, j, k) for i in range(40) for j in range(i) for k in range(j)]).T
+    sides = np.sort([r[i, j], r[i, k], r[j, k]], axis=0)
+    counts = np.histogramdd(sides.T, bins=4, range=[(0, 2)] * 3)[0].astype(np.uint64)
+    return {"function": "triangles", "precision": "fp64", "bins": 4, "range": [0, 2],
+            "input": {"file": "points.npy"}}, "triangles", counts, 0
+
+
 def xc():
     """psi4 1.3.2: PBE/def2-SVP with 99 x 590 points."""
     section = {"molecule": {"atoms": '"O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"'}, "basis": "def2-SVP",
@@ -61,7 +72,7 @@ def run(family):
     check(worst <= tolerance, f"{worst:.2e} away from the truth")
 
 
-for one in (tri, dp, fractal, xc):
+for one in (tri, triples, dp, fractal, xc):
     if one is not xc or suite.has_family("xc"):
         suite.case(one.__name__, run, one)
 suite.end()

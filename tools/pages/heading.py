@@ -16,7 +16,7 @@ LETTERS = ("lcs", "edit", "global", "local")
 def of(file):
     """One line; never the file's name."""
     family, keys = h5.attribute(file["run"], "family"), deck.scalars(h5.stored_text(file, "run/resolved_deck"))
-    makers = {"tri": tri, "fractal": fractal, "dp": dp, "xc": xc}
+    makers = {"tri": tri, "triples": triples, "fractal": fractal, "dp": dp, "xc": xc}
     return makers[family](file["results"], keys) if family in makers else f"Results of family {family}"
 
 
@@ -52,6 +52,12 @@ def kept(results, keys):
 
 def tri(results, keys):
     return f"{capital(kept(results, keys))}, {count(results, 'points')} points"
+
+
+def triples(results, keys):
+    counts = keys.get("triples.function") == "triangles"
+    what = f"Triangles with sides of {keys.get('triples.range')}" if counts else "Axilrod-Teller forces"
+    return f"{what}, {count(results, 'points')} points"
 
 
 def fractal(results, keys):

@@ -242,8 +242,8 @@ def xc(results, n):
 
 KINDS = [("distances", tri.distances), ("counts", tri.histogram), ("contacts", tri.contacts), ("pairs", tri.graph),
          ("labels", tri.clusters), ("degree", tri.degree), ("indptr", tri.degree),
-         ("neighbours", tri.neighbours), ("accelerations", tri.forces), ("orbital_energies", xc), ("energies", series.figures),
-         ("iterations", fractal), ("goal", dp)]
+         ("neighbours", tri.neighbours), ("accelerations", tri.forces), ("forces", tri.three_body), ("orbital_energies", xc),
+         ("energies", series.figures), ("iterations", fractal), ("goal", dp)]
 
 
 def pictures(file):

@@ -272,3 +272,11 @@ def forces(results, n):
     return [bars("accelerations", "Accelerations", np.sqrt((field ** 2).sum(axis=1)),
                  "magnitude of the acceleration", said),
             bars("potentials", "Potentials", potential, "potential", said)]
+
+
+def three_body(results, n):
+    field, whole = h5.blocks(results["forces"])
+    if not len(field):
+        return []
+    return [bars("forces", "Three-body forces", np.sqrt((field ** 2).sum(axis=1)), "magnitude of the force",
+                 "All points." if whole else "A sample of the points.")]

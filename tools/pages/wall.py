@@ -9,7 +9,7 @@ TINY = 0.001   # and one joins a longer neighbour
 TOLD = 0.05    # share above which the page says what waiting is
 ALONE = 2      # phases that stand alone: the first ones make what later ones keep
 GROUPS = 6     # of the phases after them
-KINDS = {"xc": ("XC", "four-centre J and K", "fitted J"), "tri": ("pairs",), "fractal": ("pixels",),
+KINDS = {"xc": ("XC", "four-centre J and K", "fitted J"), "tri": ("pairs",), "triples": ("triples",), "fractal": ("pixels",),
          "dp": ("tiles", "tiles off the diagonal")}
 FAMILY = {"xc": "algebra", "dp": "solution", "fractal": "derived fields"}  # what the family does on rank 0
 WAITING = "waiting"

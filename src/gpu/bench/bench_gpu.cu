@@ -4,6 +4,7 @@
 #include "dp_bench.cuh"
 #include "fractal_bench.cuh"
 #include "tri_gpu.cuh"
+#include "triples_bench.cuh"
 #ifdef TSL_HAVE_XC
 #include "xc_bench.cuh"
 #endif
@@ -12,6 +13,8 @@ const tsl_bench tsl_gpu_benches[] = {
     {"dp", "dynamic programming on a card: each engine beside its goal and published figures",
      dp_bench},
     {"maps", "maps from thread block to tile of a triangle: the seed's tables", tri_bench_maps},
+    {"maps3", "maps from thread block to tile of a tetrahedron, and three-body forces",
+     triples_bench_maps},
     {"tri", "all-pairs kernels against their goals and cuBLAS", tri_bench_goals},
     {"fractal", "escape-time images: goals, the seed's table and theory", fractal_bench},
     {"fractal-tune", "escape-time images: when warps refill and test", fractal_bench_tune},

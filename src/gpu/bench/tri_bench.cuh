@@ -55,8 +55,8 @@ typedef struct tri_bench_time {
 } tri_bench_time;
 
 /** Time work(w) on the worker's stream with events; two runs before do not count. */
-template <class F>
-tsl_err tri_bench_measure(tri_gpu *w, int64_t repeat, F work, tri_bench_time *time) {
+template <class W, class F>
+tsl_err tri_bench_measure(W *w, int64_t repeat, F work, tri_bench_time *time) {
   tsl_err err = TSL_OK;
   double sum = 0, squares = 0, seconds = 0;
   time->best = 1e300;

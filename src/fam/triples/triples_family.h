@@ -1,0 +1,73 @@
+/**
+ * @file triples_family.h
+ * What the files of the family share among themselves: the deck section and the steps of create.
+ */
+#ifndef TSL_FAM_TRIPLES_FAMILY_H
+#define TSL_FAM_TRIPLES_FAMILY_H
+
+#include "table_read.h"
+#include "tri_generate.h"
+#include "triples.h"
+
+/** Section `triples:`; the keys and their meaning are in triples_deck.c. */
+typedef struct triples_deck {
+  int32_t function, precision;
+  char *unit;
+  double strength, cutoff;
+  tsl_reals box, range;
+  int64_t bins;
+  struct {
+    char *file, *dataset, *comment;
+    int32_t format, delimiter, header;
+    tsl_ints columns;
+  } input;
+  struct {
+    int32_t kind;
+    int64_t n, d, seed, clusters;
+    double side, scale;
+  } generator;
+} triples_deck;
+
+extern const tsl_key triples_keys[];
+
+/** Points as read or made; release with table_rows_clear(&points.table). */
+typedef struct triples_points {
+  table_rows table; /**< [n][d] */
+  char unit[32];    /**< of the coordinates, "1" when unknown */
+  char from[512];   /**< where they come from, for people */
+  bool made;        /**< by a generator */
+} triples_points;
+
+/** Refuse keys that the function does not use, and what cannot be computed; fills the parameters
+ *  but those of the points. */
+tsl_err triples_check(const tsl_deck *deck, const triples_deck *s, triples_params *p);
+
+/** Read or make the points. */
+tsl_err triples_load(const tsl_deck *deck, const triples_deck *s, triples_points *points);
+
+/** Root: what problem->own holds. */
+typedef struct triples_own {
+  char text[1024]; /**< how the points came about */
+  double *work;    /**< TRIANGLES: [cells + 1] what the rows before each cell take; or NULL */
+} triples_own;
+
+/**
+ * Fill n, n_pad, d, length and blocks, and add the field TRIPLES_POINTS: coordinates wrapped into
+ * the box, counted from the middle of the cloud without one, in units of 2^length.
+ * @return TSL_ERR_INPUT naming the points that coincide
+ */
+tsl_err triples_prepare(const tsl_deck *deck, const triples_points *points, tsl_problem *problem);
+
+/** Add the field TRIPLES_CELLS. TRIANGLES: choose the cells, sort the points into them, and set
+ *  own->work. */
+tsl_err triples_cells_make(tsl_problem *problem);
+
+tsl_err triples_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
+void triples_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                    tsl_unit *out);
+void triples_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
+                    int64_t hi[3]);
+tsl_err triples_advance(tsl_problem *problem, int phase, bool *more);
+tsl_err triples_summary(const tsl_problem *problem, tsl_summary *summary);
+
+#endif

@@ -1,0 +1,161 @@
+/* The family triples on a card: the backend. Blocks of a unit run together as far as the slopes of
+ * their pairs fit; units follow one another. */
+#include "triples_gpu.cuh"
+
+#include "integers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_MEGABYTES = 1024 }; /* of slopes at once */
+
+static triples_gpu *gpu_of(tsl_worker *worker) {
+  return (triples_gpu *)worker;
+}
+
+static void triples_close(tsl_worker **worker) {
+  triples_gpu *w = gpu_of(*worker);
+  if (w == NULL) return;
+  if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
+  tsl_gpu_buffer *const buffers[] = {&w->points, &w->slopes, &w->sums, &w->cells,
+                                     &w->lists,  &w->counts, &w->next};
+  for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  tsl_gpu_timer_destroy(&w->timer);
+  if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
+  free(w);
+  *worker = NULL;
+}
+
+static tsl_err upload(triples_gpu *w, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const tsl_field *points = &problem->fields[TRIPLES_POINTS];
+  const int64_t bytes = tsl_field_count(points) * (int64_t)tsl_type_bytes((tsl_type)points->type);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->points, bytes, "points"));
+  if (bytes > 0)
+    TSL_CUDA_TRY(cudaMemcpyAsync(w->points.data, points->data, (size_t)bytes,
+                                 cudaMemcpyHostToDevice, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+static tsl_err triples_open(const tsl_problem *problem, const tsl_device *device,
+                            tsl_worker **worker) {
+  tsl_err err = TSL_OK;
+  triples_gpu *w = (triples_gpu *)calloc(1, sizeof *w);
+  *worker = (tsl_worker *)w;
+  if (w == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a worker");
+  w->p = *triples_params_of(problem);
+  w->memory.limit = device->memory_limit;
+  TSL_CUDA_TRY(
+      cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&w->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                      device->index));
+  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
+  TSL_TRY(tsl_gpu_timer_create(&w->timer));
+  TSL_TRY(upload(w, problem));
+  if (w->p.function == TRIPLES_TRIANGLES) {
+    TSL_TRY(triples_triangles_open(w, problem));
+    TSL_TRY(triples_triangles_zero(w));
+  }
+done:
+  if (err != TSL_OK && *worker != NULL) triples_close(worker);
+  return err;
+}
+
+static tsl_err triples_begin(tsl_worker *worker, int phase) {
+  triples_gpu *w = gpu_of(worker);
+  (void)phase;
+  return w->p.function == TRIPLES_TRIANGLES ? triples_triangles_zero(w) : TSL_OK;
+}
+
+static tsl_err triples_collect(tsl_worker *worker, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  triples_gpu *w = gpu_of(worker);
+  if (w->p.function != TRIPLES_TRIANGLES) return TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRIPLES_OUT].data, w->counts.data,
+                               (size_t)triples_counts_bytes(&w->p), cudaMemcpyDeviceToHost,
+                               w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------ units */
+
+static int64_t slope_bytes(const triples_params *p, int64_t blocks) {
+  return blocks * p->block_rows * p->n_pad * (int64_t)sizeof(double);
+}
+
+static int64_t sum_count(const triples_params *p, int64_t blocks) {
+  return blocks * p->n * TRIPLES_SUMS;
+}
+
+/* Blocks [a, b) to host memory of their sums. TSL_ERR_DEVICE_MEMORY: try fewer. */
+static tsl_err run_blocks(triples_gpu *w, int64_t a, int64_t b, double *host) {
+  tsl_err err = TSL_OK;
+  const int64_t bytes = sum_count(&w->p, b - a) * (int64_t)sizeof(double);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->slopes, slope_bytes(&w->p, b - a), "slopes of pairs"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->sums, bytes, "sums of blocks"));
+  TSL_TRY(triples_slopes_run(w, a, b));
+  TSL_TRY(triples_sums_run(w, a, b, (double *)w->sums.data));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(host, w->sums.data, (size_t)bytes, cudaMemcpyDeviceToHost, w->stream));
+done:
+  return err;
+}
+
+static void release_scratch(triples_gpu *w) {
+  (void)cudaStreamSynchronize(w->stream);
+  tsl_gpu_release(&w->memory, &w->slopes);
+  tsl_gpu_release(&w->memory, &w->sums);
+}
+
+static tsl_err run_unit(triples_gpu *w, const tsl_unit *unit, double *host) {
+  tsl_err err = TSL_OK;
+  const int64_t fit = (int64_t)MOST_MEGABYTES * 1048576 / tsl_max(1, slope_bytes(&w->p, 1));
+  int64_t most = tsl_max(1, fit);
+  for (int64_t a = unit->lo[0]; a < unit->hi[0];) {
+    const int64_t b = tsl_min(unit->hi[0], a + most);
+    err = run_blocks(w, a, b, host + sum_count(&w->p, a - unit->lo[0]));
+    if (err == TSL_ERR_DEVICE_MEMORY && b - a > 1) {
+      release_scratch(w);
+      most = (b - a + 1) / 2;
+      continue;
+    }
+    TSL_TRY(err);
+    a = b;
+  }
+done:
+  return err;
+}
+
+static tsl_err triples_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  triples_gpu *w = gpu_of(worker);
+  for (int64_t u = 0; u < n; u++) {
+    TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
+    if (w->p.function == TRIPLES_TRIANGLES)
+      TSL_TRY(triples_triangles_run(w, units[u].lo[0], units[u].hi[0]));
+    else
+      TSL_TRY(run_unit(w, &units[u], (double *)parts[u].slab[TRIPLES_OUT]));
+    TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &parts[u].seconds));
+  }
+done:
+  return err;
+}
+
+static tsl_backend make_backend(void) {
+  tsl_backend b = {};
+  b.family = "triples";
+  b.open = triples_open;
+  b.begin = triples_begin;
+  b.run = triples_run;
+  b.collect = triples_collect;
+  b.close = triples_close;
+  b.host_alloc = tsl_gpu_host_alloc;
+  b.host_free = tsl_gpu_host_free;
+  return b;
+}
+
+const tsl_backend triples_backend_gpu = make_backend();

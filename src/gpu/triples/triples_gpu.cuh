@@ -1,0 +1,48 @@
+/**
+ * @file triples_gpu.cuh
+ * The family triples on a card: the worker and what its files offer each other. All functions work
+ * on the worker's stream and do not wait.
+ *
+ *   triples_gpu.cu        the backend: open, begin, run, collect, close
+ *   triples_slopes.cu     axilrod_teller: slopes of pairs, sums of rows and columns
+ *   triples_triangles.cu  triangles: neighbours, and pairs of them
+ */
+#ifndef TSL_GPU_TRIPLES_GPU_CUH
+#define TSL_GPU_TRIPLES_GPU_CUH
+
+#include "gpu.cuh"
+#include "triples.h"
+
+/** A worker; tsl_worker of this backend. */
+typedef struct triples_gpu {
+  triples_params p;
+  tsl_gpu_memory memory;
+  int processors;   /**< multiprocessors */
+  int shared_limit; /**< largest dynamic shared memory of a block, bytes */
+  cudaStream_t stream;
+  tsl_gpu_timer timer;
+  tsl_gpu_buffer points;                     /**< [3][n_pad] */
+  tsl_gpu_buffer slopes;                     /**< [rows of some blocks][n_pad] double */
+  tsl_gpu_buffer sums;                       /**< [blocks][n][TRIPLES_SUMS] double */
+  tsl_gpu_buffer cells, lists, counts, next; /**< TRIANGLES */
+  int64_t room;                              /**< TRIANGLES: most neighbours of a row */
+} triples_gpu;
+
+extern const tsl_backend triples_backend_gpu;
+
+/** Slopes of the pairs of blocks [a, b), row by row from their first, into w->slopes (reserved):
+ *  row stride n_pad; nothing is written in tiles of columns below the rows. */
+tsl_err triples_slopes_run(const triples_gpu *w, int64_t a, int64_t b);
+
+/** Sums of these blocks' pairs over w->slopes into sums (device, [b - a][n][TRIPLES_SUMS]). */
+tsl_err triples_sums_run(const triples_gpu *w, int64_t a, int64_t b, double *sums);
+
+/** TRIANGLES: the cells to the card; waits. */
+tsl_err triples_triangles_open(triples_gpu *w, const tsl_problem *problem);
+/** Start w->counts (u64 [bins^3]) anew; their bytes. */
+tsl_err triples_triangles_zero(triples_gpu *w);
+int64_t triples_counts_bytes(const triples_params *p);
+/** Add the triangles whose first corner is one of rows [lo, hi) to w->counts. */
+tsl_err triples_triangles_run(triples_gpu *w, int64_t lo, int64_t hi);
+
+#endif

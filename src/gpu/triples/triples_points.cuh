@@ -1,0 +1,70 @@
+/**
+ * @file triples_points.cuh
+ * The formulas of triples_fn.h as members of a type, and the points as kernels see them.
+ */
+#ifndef TSL_GPU_TRIPLES_POINTS_CUH
+#define TSL_GPU_TRIPLES_POINTS_CUH
+
+#include "triples_fn.h"
+#include "triples_gpu.cuh"
+
+template <class R> struct triples_formulas;
+#define TRIPLES_FORMULAS(R, suffix)                                                              \
+  template <> struct triples_formulas<R> {                                                       \
+    typedef triples_side_##suffix side;                                                          \
+    typedef triples_pair_##suffix pair;                                                          \
+    static __device__ __forceinline__ R difference(R a, R b, R box) {                            \
+      return triples_difference_##suffix(a, b, box);                                             \
+    }                                                                                            \
+    static __device__ __forceinline__ R square(R x, R y, R z) {                                  \
+      return triples_square_##suffix(x, y, z);                                                   \
+    }                                                                                            \
+    static __device__ __forceinline__ side side_of(R square, R cutoff2) {                        \
+      return triples_side_of_##suffix(square, cutoff2);                                          \
+    }                                                                                            \
+    static __device__ __forceinline__ pair pair_of(side s) {                                     \
+      return triples_pair_of_##suffix(s);                                                        \
+    }                                                                                            \
+    static __device__ __forceinline__ R term(pair p, side ik, side jk, R acc) {                  \
+      return triples_term_##suffix(p, ik, jk, acc);                                              \
+    }                                                                                            \
+    static __device__ __forceinline__ R energy(side ij, side ik, side jk) {                      \
+      return triples_energy_##suffix(ij, ik, jk);                                                \
+    }                                                                                            \
+    static __device__ __forceinline__ int bin(R square, R lo, R hi, R inverse_width, int bins) { \
+      return triples_bin_##suffix(square, lo, hi, inverse_width, bins);                          \
+    }                                                                                            \
+  };
+TRIPLES_FORMULAS(float, f32)
+TRIPLES_FORMULAS(double, f64)
+
+/* The points as kernels see them. */
+template <class R> struct triples_args {
+  const R *x; /* [3][ld] */
+  int n, ld;
+  R box[3], cutoff2;
+};
+
+template <class R> static triples_args<R> triples_args_of(const triples_gpu *w) {
+  triples_args<R> args = {};
+  args.x = (const R *)w->points.data;
+  args.n = (int)w->p.n;
+  args.ld = (int)w->p.n_pad;
+  args.cutoff2 = (R)(w->p.cutoff * w->p.cutoff);
+  for (int k = 0; k < 3; k++) args.box[k] = (R)w->p.box[k];
+  return args;
+}
+
+/** OPEN: neither box nor cut-off, which the compiler then knows. */
+template <class R, bool OPEN>
+static __device__ __forceinline__ typename triples_formulas<R>::side
+triples_side_between(const triples_args<R> &args, const R a[3], const R b[3]) {
+  typedef triples_formulas<R> fn;
+  const R none = (R)INFINITY;
+  const R dx = fn::difference(a[0], b[0], OPEN ? none : args.box[0]);
+  const R dy = fn::difference(a[1], b[1], OPEN ? none : args.box[1]);
+  const R dz = fn::difference(a[2], b[2], OPEN ? none : args.box[2]);
+  return fn::side_of(fn::square(dx, dy, dz), OPEN ? none : args.cutoff2);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* What the tests of family triples share: problems from deck text, all units run by a backend. */
+#ifndef TSL_TEST_TRIPLES_FIXTURE_H
+#define TSL_TEST_TRIPLES_FIXTURE_H
+
+#include "triples.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void must(tsl_err err, const char *what) {
+  if (err == TSL_OK) return;
+  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
+  exit(1);
+}
+
+typedef struct made {
+  tsl_deck *deck;
+  tsl_problem problem;
+} made;
+
+static inline void make(const char *section, made *m) {
+  static char text[4096];
+  const int n = snprintf(text, sizeof text, "family: triples\ntriples:\n%s", section);
+  *m = (made){.problem.family = &tsl_family_triples};
+  must(tsl_deck_parse(text, (size_t)n, "d.yaml", NULL, 0, &m->deck), "deck");
+  must(tsl_family_triples.create(m->deck, &m->problem), section);
+}
+
+static inline void release(made *m) {
+  tsl_family_triples.destroy(&m->problem);
+  tsl_problem_clear(&m->problem);
+  tsl_deck_destroy(&m->deck);
+}
+
+/** Bytes of TRIPLES_OUT. */
+static inline int64_t out_bytes(const tsl_problem *problem) {
+  return tsl_field_count(&problem->fields[TRIPLES_OUT]) * 8;
+}
+
+/** TRIPLES_OUT by a backend, about so many units, several in a call; free() it. */
+static inline char *computed(made *m, const tsl_backend *backend, const tsl_device *device,
+                             int64_t wish, double *seconds) {
+  const tsl_limits limits = {
+      .slab_bytes = INT64_MAX, .device_bytes = INT64_MAX, .target_units = wish, .n_ranks = 1};
+  tsl_field *field = &m->problem.fields[TRIPLES_OUT];
+  const int64_t bytes = out_bytes(&m->problem);
+  char *out = malloc((size_t)bytes + 1);
+  tsl_units units = {0};
+  tsl_worker *worker = NULL;
+  void *slab = NULL;
+  must(tsl_family_triples.units(&m->problem, &limits, &units), "units");
+  tsl_part *parts = calloc((size_t)units.n + 1, sizeof *parts);
+  if (out == NULL || parts == NULL) abort();
+  memset(out, 0xff, (size_t)bytes);
+  must(backend->open(&m->problem, device, &worker), "open");
+  must(backend->begin(worker, 0), "begin");
+  if (field->combine == TSL_GATHER) {
+    must(backend->host_alloc != NULL ? backend->host_alloc(bytes, &slab)
+                                     : tsl_alloc(bytes, 1, "slab", &slab),
+         "slab");
+    for (int64_t u = 0; u < units.n; u++)
+      parts[u].slab[TRIPLES_OUT] =
+          (double *)slab + units.list[u].lo[0] * field->shape[1] * field->shape[2];
+  }
+  must(backend->run(worker, units.list, units.n, parts), "run");
+  *seconds = 0;
+  for (int64_t u = 0; u < units.n; u++) *seconds += parts[u].seconds;
+  if (slab != NULL) {
+    memcpy(out, slab, (size_t)bytes);
+    if (backend->host_free != NULL)
+      backend->host_free(slab);
+    else
+      tsl_free(slab);
+  } else {
+    field->data = out;
+    must(backend->collect(worker, &m->problem), "collect");
+    field->data = NULL;
+  }
+  backend->close(&worker);
+  tsl_free(units.list);
+  free(parts);
+  return out;
+}
+
+/** Sections: each function, sizes around a tile, with and without cut-off, box and range. */
+static const char *const triples_sections[] = {
+    "  function: axilrod_teller\n  generator: {kind: uniform, n: 3}\n",
+    "  function: axilrod_teller\n  generator: {kind: uniform, n: 64}\n",
+    "  function: axilrod_teller\n  generator: {kind: uniform, n: 65, d: 2}\n",
+    "  function: axilrod_teller\n  generator: {kind: plummer, n: 200}\n",
+    "  function: axilrod_teller\n  cutoff: 0.4\n  generator: {kind: clusters, n: 333}\n",
+    "  function: axilrod_teller\n  cutoff: 0.33\n  box: [1, 1.2, 1.1]\n  generator: {kind: "
+    "uniform, "
+    "n: 257}\n",
+    "  function: triangles\n  bins: 7\n  range: [0, 0.3]\n  generator: {kind: uniform, n: 3}\n",
+    "  function: triangles\n  bins: 5\n  range: [0.01, 9]\n  generator: {kind: uniform, n: 300}\n",
+    "  function: triangles\n  bins: 64\n  range: [0, 0.3]\n  box: [1, 1, 1]\n  generator: {kind: "
+    "uniform, n: 500}\n",
+    "  function: triangles\n  bins: 12\n  range: [0.01, 0.1]\n  box: [1, 2, 0.3]\n  generator: "
+    "{kind: uniform, n: 2000}\n",
+    "  function: triangles\n  bins: 20\n  range: [0, 0.4]\n  generator: {kind: plummer, n: 900}\n",
+    "  function: triangles\n  bins: 9\n  range: [0, 0.05]\n  generator: {kind: clusters, n: 1500, "
+    "d: 2, scale: 0.03}\n",
+    NULL};
+
+#endif
