@@ -20,7 +20,7 @@ static const char *const header_words[] = {"auto", "yes", "no", NULL};
 #define BIG 1e300
 #define TINY 1e-300
 
-static const tsl_key input_keys[] = {
+static const tsl_key triples_input_keys[] = {
     {"file", TSL_KEY_TEXT, IN(file), "", 0, 0, NULL, NULL, 0,
      "File with one point per row; relative to the deck's folder."},
     {"format", TSL_KEY_CHOICE, IN(format), "auto", 0, 0, format_words, NULL, 0,
@@ -37,7 +37,7 @@ static const tsl_key input_keys[] = {
      "Text: one character that starts a comment."},
     {0}};
 
-static const tsl_key generator_keys[] = {
+static const tsl_key triples_generator_keys[] = {
     {"kind", TSL_KEY_CHOICE, GEN(kind), "none", 0, 0, tri_kind_words, NULL, 0,
      "uniform: in a cube, or in the box; plummer: a star cluster; clusters: Gaussian blobs."},
     {"n", TSL_KEY_INT, GEN(n), "1000", 0, TRIPLES_MAX_N, NULL, NULL, 0, "Points."},
@@ -58,9 +58,9 @@ const tsl_key triples_keys[] = {
      "Type of points and arithmetic; sums are in double precision."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
      "Unit of the coordinates, written to the output; default: angstrom for XYZ."},
-    {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof((triples_deck *)0)->input,
-     "Points from a file."},
-    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, generator_keys,
+    {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, triples_input_keys,
+     sizeof((triples_deck *)0)->input, "Points from a file."},
+    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, triples_generator_keys,
      sizeof((triples_deck *)0)->generator, "Made-up points instead of a file."},
     {"strength", TSL_KEY_REAL, AT(strength), "1", -BIG, BIG, NULL, NULL, 0,
      "axilrod_teller: nu (C9), an energy times a length to the ninth power."},
