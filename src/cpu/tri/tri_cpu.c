@@ -5,6 +5,7 @@
 #include "tri_pairs.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,34 @@ static void sizes_choose(tsl_worker *w) {
   w->copies = p->bins <= 512 ? 8 : p->bins <= 1024 ? 4 : p->bins <= 2048 ? 2 : 1;
   w->bins_room = (p->bins + 1 + 15) / 16 * 16;
   w->cache_bytes = tsl_cpu_cache_bytes();
+}
+
+/** The largest square whose root is at most cut; negative: none. */
+static double square_of_cut(const tsl_worker *w, double cut) {
+  if (cut < 0) return -1;
+  if (w->t) {
+    double square = cut * cut;
+    while (sqrt(square) > cut) square = nextafter(square, 0);
+    while (sqrt(nextafter(square, INFINITY)) <= cut) square = nextafter(square, INFINITY);
+    return square;
+  }
+  const float most = (float)cut;
+  float square = most * most;
+  while (sqrtf(square) > most) square = nextafterf(square, 0);
+  while (sqrtf(nextafterf(square, INFINITY)) <= most) square = nextafterf(square, INFINITY);
+  return (double)square;
+}
+
+/** Where values are only compared with the cut-off, squares do as well. */
+static void function_choose(tsl_worker *w) {
+  const tri_params *p = w->p;
+  w->function = p->function;
+  w->cut = tri_near_cut(p);
+  if (p->function != TRI_EUCLIDEAN ||
+      !tri_output_in(p, TRI_BIT(DEGREE) | TRI_BIT(COMPONENTS) | TRI_BIT(DBSCAN)))
+    return;
+  w->function = TRI_SQEUCLIDEAN;
+  w->cut = square_of_cut(w, p->threshold);
 }
 
 static void view_set(tsl_worker *w, const tsl_problem *problem) {
@@ -73,6 +102,7 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   }
   view_set(w, problem);
   sizes_choose(w);
+  function_choose(w);
   if (w->p->near) TSL_TRY(tri_tree_create(problem, &w->tree));
   if (tri_is_graph(w->p)) TSL_TRY(tri_graph_open(w));
   w->order = problem->fields[TRI_ORDER].data;

@@ -147,8 +147,10 @@ struct tsl_worker {
   const int32_t *order;       /**< near: [n] the input's point at each place; not owned */
   tri_tree tree;              /**< near */
   const tsl_problem *problem; /**< not owned */
-  bool nearest;               /**< rows keep the k nearest, which cut what is left to see */
-  tri_graph_view graph;       /**< of the phase, for the outputs of tri_graph.h; else zero */
+  int function; /**< of the kernels: params.function, or sqeuclidean where roots change nothing */
+  double cut;   /**< values of that function beyond it do not matter; topk: infinite */
+  bool nearest; /**< rows keep the k nearest, which cut what is left to see */
+  tri_graph_view graph; /**< of the phase, for the outputs of tri_graph.h; else zero */
   int32_t *uniform; /**< [tree.ld] near: components of nodes in a phase that joins them; or NULL */
   bool skips;       /**< uniform is set */
   int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */

@@ -13,7 +13,7 @@ static void degree_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
 static tsl_err degree_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   (void)job;
   const int64_t n =
-      w->kernels->select[w->t](row->values, row->hi - row->lo, w->p->threshold, thread->places);
+      w->kernels->select[w->t](row->values, row->hi - row->lo, w->cut, thread->places);
   int64_t found = n;
   for (int64_t k = 0; k < n; k++)
     if (tri_column(w, row, thread->places[k]) == row->self) found--;

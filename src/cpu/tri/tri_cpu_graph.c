@@ -42,7 +42,7 @@ static tsl_err link_take(tsl_worker *w, tri_thread *thread, tri_job *job, const 
   int32_t *const links = links_of(job, row->i);
   if (!w->graph.active[row->i]) return TSL_OK;
   const int64_t n =
-      w->kernels->select[w->t](row->values, row->hi - row->lo, w->p->threshold, thread->places);
+      w->kernels->select[w->t](row->values, row->hi - row->lo, w->cut, thread->places);
   for (int64_t k = 0; k < n; k++) { /* the row itself is among them, and of its own component */
     const int32_t c = component[tri_column_place(row, thread->places[k])];
     if (c < 0) continue;
@@ -110,7 +110,9 @@ static tsl_err core_take(tsl_worker *w, tri_thread *thread, tri_job *job, const 
 static tsl_err core_finish(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   const int64_t k = w->p->k, held = thread->within_n[row->slot];
   double *const within = thread->within + row->slot * w->within_room;
-  set_reach(w, job, row->i, k == 0 ? 0 : held < k ? INFINITY : kth_of(w, within, held, k));
+  double value = k == 0 ? 0 : held < k ? INFINITY : kth_of(w, within, held, k);
+  if (w->function != w->p->function) value = w->t ? sqrt(value) : (double)sqrtf((float)value);
+  set_reach(w, job, row->i, value);
   return TSL_OK;
 }
 

@@ -77,7 +77,7 @@ static int64_t row_number(const tsl_worker *w, int32_t place) {
 
 /** Values beyond it do not matter to the row in this slot any more. */
 static double cut_of(const tsl_worker *w, const tri_thread *thread, int64_t slot) {
-  if (!w->nearest) return tri_near_cut(w->p);
+  if (!w->nearest) return w->cut;
   if (w->p->output == TRI_DBSCAN) return thread->cuts[slot];
   return thread->heap_n[slot] == w->p->k ? thread->heap[slot * w->p->k].value : thread->cuts[slot];
 }
@@ -94,7 +94,7 @@ static tsl_err take_tiles(tsl_worker *w, tri_thread *thread, const tri_group *g,
                  .tiles = tiles,
                  .values = thread->values};
   if (n == 0) return TSL_OK;
-  w->kernels->tiles[w->t][w->p->function](&w->view, place, tiles, n, thread->values);
+  w->kernels->tiles[w->t][w->function](&w->view, place, tiles, n, thread->values);
   if (tiles[n - 1] == last) row.hi -= (last + 1) * TRI_TILE - w->p->n;
   if (w->p->output == TRI_HISTOGRAM && tiles[0] == place / TRI_TILE) {
     row.lo = place % TRI_TILE + 1;
@@ -167,7 +167,7 @@ static tsl_err look(tsl_worker *w, tri_thread *thread, const tri_group *g, int64
   tri_query q;
   if (g->n == 1 && !topk) return take_chunks(w, thread, g, slot, f->tiles, f->n);
   set_query(w, g->places + slot, 1, &q);
-  w->kernels->bound[w->t][w->p->function](&w->view, &q, &boxes, f->bounds);
+  w->kernels->bound[w->t][w->function](&w->view, &q, &boxes, f->bounds);
   const int64_t near = w->kernels->select[w->t](f->bounds, f->n, cut_of(w, thread, slot), f->own);
   int64_t n = 0;
   for (int64_t c = 0; c < near; c++)
@@ -221,7 +221,7 @@ static tsl_err go_down(tsl_worker *w, tri_thread *thread, const tri_group *g, in
   const tri_boxes boxes = {(const char *)t->lo + at, (const char *)t->hi + at,
                            t->extra != NULL ? (const char *)t->extra + at : NULL, t->ld,
                            end - begin};
-  w->kernels->bound[w->t][w->p->function](&w->view, &g->box, &boxes, f->bounds);
+  w->kernels->bound[w->t][w->function](&w->view, &g->box, &boxes, f->bounds);
   const int64_t n = w->kernels->select[w->t](f->bounds, end - begin, g->cut, places);
   for (int64_t c = 0; c < n; c++) {
     const int64_t m = begin + places[c];

@@ -57,7 +57,7 @@ void tri_topk_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
 
 double tri_first_cut(const tsl_worker *w, int64_t row) {
   const void *bound = w->graph.bound;
-  if (w->p->output == TRI_DBSCAN) return w->p->threshold;
+  if (w->p->output == TRI_DBSCAN) return w->cut;
   if (w->p->output != TRI_LINKAGE) return INFINITY;
   return w->t ? ((const double *)bound)[row] : (double)((const float *)bound)[row];
 }

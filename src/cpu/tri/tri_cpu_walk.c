@@ -103,8 +103,8 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
   hi = tsl_min(b->j1 + job->overlap, hi);
   if (lo >= hi) return TSL_OK;
   if (!job->direct)
-    w->kernels->fill[w->t][w->p->function](&w->view, b->i, b->rows, lo, hi - lo, thread->values,
-                                           w->row_stride);
+    w->kernels->fill[w->t][w->function](&w->view, b->i, b->rows, lo, hi - lo, thread->values,
+                                        w->row_stride);
   return take_rows(w, thread, job, t, b, lo, hi);
 }
 
