@@ -253,7 +253,7 @@ def guess_case():
     check(run.status == 0, run.tail())
     with harness.h5py.File(suite.path("first.h5"), "r") as file:
         plain = dict(file["results"].attrs)
-        check(file["results/atoms"].shape == (3, 4) and file["results/atoms"][0, 0] == 8, "the atoms")
+        check(file["results/atoms"].shape == (3, 5) and file["results/atoms"][0, 0] == 8, "the atoms")
         check(file["results/basis"].shape == (15, 6), f"the basis: {file['results/basis'].shape}")
     guess = WATER + "  guess: {file: first.h5}\n"
 
@@ -291,6 +291,38 @@ def guess_case():
         suite.write("guess.yaml", deck)
         run = suite.run(["run", "guess.yaml", "-o", "no.h5"], timeout=LIMIT)
         check(run.status == 2 and "xc.guess.file" in run.err and needle in run.err, f"{needle}: {run.tail()}")
+
+
+MAGNESIUM = """family: xc
+xc:
+  molecule: {atoms: "Mg 0 0 0"}
+  basis: def2-SVP
+  functional: pbe
+  grid: {preset: coarse}
+"""
+CORE = """ECP
+Mg nelec 10
+Mg ul
+2 1.2 -1.0
+Mg S
+2 1.5 8.0
+END
+"""
+
+
+def core_case():
+    """A density of atoms with their cores is no guess for some without; projections of functions are counted."""
+    suite.write("core.nw", CORE)
+    suite.write("all.yaml", MAGNESIUM)
+    suite.write("core.yaml", MAGNESIUM + "  ecp: core.nw\n  guess: {file: all.h5}\n")
+    run = suite.run(["run", "all.yaml", "-o", "all.h5", "--overwrite", "-q"], timeout=LIMIT)
+    check(run.status == 0, run.tail())
+    run = suite.run(["run", "core.yaml", "-o", "no.h5"], timeout=LIMIT)
+    check(run.status == 2 and "xc.guess.file" in run.err and "replaces 0 electrons of atom 1" in run.err, run.tail())
+    suite.write("heavy.yaml", change('"Mg 0 0 0"', '"I 0 0 0; I 0 0 2.7"', MAGNESIUM))
+    run = suite.run(["run", "heavy.yaml", "-o", "no.h5", "--set", "run.device=cpu", "--set", "run.host_memory=6 MiB"],
+                    timeout=LIMIT)
+    check(run.status == 2 and "run.host_memory" in run.err and "more than" in run.err, run.tail())
 
 
 def memory_case():
@@ -467,4 +499,5 @@ suite.case("no convergence", unconverged_case)
 suite.case("no convergence, continued", continued_case, "exact", None)
 suite.case("no convergence, continued, fitted, 2 ranks", continued_case, "fitted", 2)
 suite.case("a guess from a file", guess_case)
+suite.case("a guess with other cores, and their memory", core_case)
 suite.end()

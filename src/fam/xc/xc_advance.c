@@ -131,6 +131,7 @@ static tsl_err set_molecule(tsl_problem *problem) {
   for (int64_t a = 0; a < own->molecule.n_atoms; a++, atoms += XC_N_ATOM_COLUMNS) {
     atoms[0] = xc_signed_z(&own->molecule.atoms[a]);
     memcpy(atoms + 1, own->molecule.atoms[a].at, sizeof own->molecule.atoms[a].at);
+    atoms[4] = own->molecule.atoms[a].core;
   }
   for (int64_t k = 0; k < own->orbital.n_shells; k++)
     for (int p = 0; p < own->orbital.shells[k].n; p++, basis += XC_N_BASIS_COLUMNS)

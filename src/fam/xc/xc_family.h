@@ -95,7 +95,7 @@ enum { XC_ASKED = 256, XC_FOLDER = 4096, XC_INPUT = 1024 };
 const char *xc_deck_fitting(const xc_deck *s);
 
 /** Columns of XC_OUT_ATOMS and XC_OUT_BASIS. */
-enum { XC_N_ATOM_COLUMNS = 4, XC_N_BASIS_COLUMNS = 6 };
+enum { XC_N_ATOM_COLUMNS = 5, XC_N_BASIS_COLUMNS = 6 };
 
 /** Densities to begin with, of another run's output or of atoms with spins. Release with
  *  xc_start_clear. */

@@ -109,12 +109,13 @@ done:
 }
 
 tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t kept,
-                        bool stability) {
+                        bool stability, double scratch) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
-    const double host = least_host(p, device, r, kept, stability), card = xc_memory_card(p);
+    const double card = xc_memory_card(p);
+    const double host = least_host(p, device, r, kept, stability) + (r == 0 ? scratch : 0);
     const int64_t limit = device->kind == TSL_CPU ? device->memory_limit : device->host_limit;
     if (limit > 0 && host > (double)limit)
       TSL_TRY(too_small(deck, "run.host_memory", "host memory", (double)limit, host, r, p));

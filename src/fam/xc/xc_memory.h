@@ -32,11 +32,12 @@ double xc_memory_said(double bytes);
  * memory than any rank needs in any case? Points, pairs and groups are not known yet.
  * @param[in] kept       matrices of a spin kept for DIIS, in the state of the field on rank 0
  * @param[in] stability  the field's second derivatives are looked at there
+ * @param[in] scratch    bytes that rank 0 needs beside, for effective core potentials
  * @return TSL_ERR_INPUT with the key, where the deck gives the limit; else TSL_ERR_MEMORY or
  *         TSL_ERR_DEVICE_MEMORY
  */
 tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t kept,
-                        bool stability);
+                        bool stability, double scratch);
 
 TSL_C_END
 #endif

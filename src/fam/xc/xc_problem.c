@@ -1,4 +1,5 @@
 /* From a deck to parameters and fields, and the family itself. */
+#include "xc_ecp_integrals.h"
 #include "xc_fixed.h"
 #include "xc_matrix.h"
 #include "xc_memory.h"
@@ -83,8 +84,9 @@ static const about abouts[XC_N_FIELDS] = {
                         2, 0},
     [XC_OUT_SIZES] = {"group_sizes", "1", "Points and functions of each group of the grid.",
                       TSL_OUT, TSL_I64, TSL_GATHER, 2, 0},
-    [XC_OUT_ATOMS] = {"atoms", "bohr", "Atomic number and place x y z of each atom.", TSL_OUT,
-                      TSL_F64, TSL_GATHER, 2, 0},
+    [XC_OUT_ATOMS] = {"atoms", "bohr",
+                      "Atomic number, place x y z and electrons that a potential replaces.",
+                      TSL_OUT, TSL_F64, TSL_GATHER, 2, 0},
     [XC_OUT_BASIS] = {"basis", "1",
                       "Of each primitive: shell, atom, l, 1 for spherical functions, exponent "
                       "(bohr^-2), coefficient of the bare primitive.",
@@ -322,7 +324,8 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_cubes_plan(deck, &s.cube, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
   own->shares = s.hirshfeld;
   xc_root_algebra(p);
-  TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s), s.scf.stability != XC_STABILITY_NONE));
+  TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s), s.scf.stability != XC_STABILITY_NONE,
+                          xc_ecp_bytes(&own->orbital.ecps, &own->orbital, tsl_parallel_slots())));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, problem, own, p));
   TSL_TRY(xc_cubes_check(deck, &own->cubes, own->scf.m));

@@ -112,7 +112,7 @@ enum {
   XC_OUT_ORBITALS,    /**< F64 [n_spin][independent functions][n]: row k is orbital k */
   XC_OUT_OVERLAP,     /**< F64 [n][n] */
   XC_OUT_SIZES,       /**< I64 [n_groups][2]: points and functions */
-  XC_OUT_ATOMS,       /**< F64 [n_atoms][4]: atomic number, x y z in bohr */
+  XC_OUT_ATOMS,       /**< F64 [n_atoms][5]: atomic number, x y z in bohr, core electrons */
   XC_OUT_BASIS,       /**< F64 [primitives][6]: shell, atom, l, spherical, exponent, coefficient */
   XC_OUT_ON_CHARGES,  /**< F64 [n_charges or 0][3]: the gradient with respect to point charges */
   XC_OUT_HISTORY,     /**< F64 [iterations][XC_N_HISTORY]: number, energy, its change, commutator;

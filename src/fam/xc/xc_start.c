@@ -29,20 +29,32 @@ done:
   return err;
 }
 
+/* Columns of atoms without a core, as outputs of earlier versions have them. */
+enum { BEFORE_CORES = 4 };
+
 static tsl_err check_atoms(const char *path, const table_rows *atoms, const xc_molecule *m,
                            xc_start *start) {
   tsl_err err = TSL_OK;
-  if (atoms->columns != XC_N_ATOM_COLUMNS || atoms->n != m->n_atoms)
+  if (atoms->columns < BEFORE_CORES || atoms->columns > XC_N_ATOM_COLUMNS)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: its atoms have %lld columns", path, (long long)atoms->columns);
+  if (atoms->n != m->n_atoms)
     TSL_FAIL(TSL_ERR_INPUT, "%s has %lld atoms, the molecule %lld", path, (long long)atoms->n,
              (long long)m->n_atoms);
   TSL_TRY(tsl_alloc(m->n_atoms, sizeof *start->at, "atoms of the guess", (void **)&start->at));
   for (int64_t a = 0; a < m->n_atoms; a++) {
-    const double *row = atoms->values + a * XC_N_ATOM_COLUMNS, *at = m->atoms[a].at;
+    const double *row = atoms->values + a * atoms->columns, *at = m->atoms[a].at;
+    const double core = atoms->columns > BEFORE_CORES ? row[BEFORE_CORES] : 0;
     memcpy(start->at[a], row + 1, sizeof start->at[a]);
     const double moved = hypot(hypot(row[1] - at[0], row[2] - at[1]), row[3] - at[2]);
     if (row[0] != xc_signed_z(&m->atoms[a]))
       TSL_FAIL(TSL_ERR_INPUT, "%s: atom %lld has the atomic number %g, in the molecule %d", path,
                (long long)a + 1, row[0], (int)xc_signed_z(&m->atoms[a]));
+    if (core != m->atoms[a].core)
+      TSL_FAIL(
+          TSL_ERR_INPUT,
+          "%s: an effective core potential replaces %g electrons of atom %lld, in the molecule "
+          "%d; a density of other electrons is no guess",
+          path, core, (long long)a + 1, (int)m->atoms[a].core);
     if (!(moved <= farthest))
       TSL_FAIL(TSL_ERR_INPUT,
                "%s: atom %lld is %.3g Angstrom from where it is in the molecule; at most %.3g is "

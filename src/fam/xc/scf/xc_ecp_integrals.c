@@ -129,6 +129,16 @@ done:
   return err;
 }
 
+double xc_ecp_bytes(const xc_ecps *ecps, const xc_basis *basis, int threads) {
+  const double n = (double)basis->n;
+  double columns = 0;
+  for (int64_t k = 0; k < ecps->n; k++)
+    columns = fmax(columns, (double)ecps->list[k].l * ecps->list[k].l * XC_PROJECT_POINTS);
+  if (ecps->n == 0) return 0;
+  return 8 * (2 * n * columns + n * n) +
+         threads * ((double)sizeof(looking) + 24 * XC_CARTESIANS(XC_MAX_L) * columns);
+}
+
 static void weigh(semilocal *s) {
   for (int64_t f = 0; f < s->n_functions; f++)
     for (int l = 0, lm = 0; l < s->centre.ecp->l; l++)

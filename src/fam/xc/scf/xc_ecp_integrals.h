@@ -30,6 +30,10 @@
 tsl_err xc_ecp_add(const xc_molecule *molecule, const xc_ecps *ecps, const xc_basis *basis,
                    double *matrix);
 
+/** Bytes that these take beside their arguments, at most: projections of all functions on the
+ *  largest of the potentials, and of the threads. @param[in] threads  that ranges are handed to */
+double xc_ecp_bytes(const xc_ecps *ecps, const xc_basis *basis, int threads);
+
 /**
  * gradient += the derivatives of sum_ij density_ij <i| sum_A U_A |j> with respect to the atoms.
  * @param[in] density       [n][n] symmetric
