@@ -74,12 +74,21 @@ def name_cases():
     both("a functional misspelt", change("pbe", "pbee", WATER), ["bad.yaml:6", "pbee", "pbe"], ranks_matter=True)
     both("a published functional misspelt", change("functional: pbe", "functional: revPBEE", WATER), ["bad.yaml:6", "'revpbe'"])
     both("a functional of the Laplacian", change("pbe", "mgga_x_br89", WATER), ["bad.yaml:6", "Laplacian"])
-    for name, needle in (("b97-d", "dispersion"), ("gga_xc_vv10", "non-local"), ("pbe-d3", "dispersion"),
-                         ("gga_x_optb88_vdw+gga_c_pbe", "non-local"), ("r2SCANL", "meta-GGA"), ("wB97M-V", "non-local"),
+    for name, needle in (("b97-d", "dispersion"), ("rvv10", "non-local"), ("pbe-d3", "dispersion"),
+                         ("gga_x_optb88_vdw+gga_c_pbe", "non-local"), ("r2SCANL", "meta-GGA"), ("wB97M-rV", "non-local"),
                          ("wB97X-D", "a correction for dispersion"),
                          ("B2PLYP", "double hybrid"), ("revPBE-D3(BJ)", "'revpbe' is without")):
         both(f"{name}, which is not all computed here", change("functional: pbe", f"functional: {name}", WATER),
              ["bad.yaml:6", "xc.functional", needle])
+    for name, key, needle, more in (
+            ("VV10 of a local functional", "xc.nonlocal", "local", "  nonlocal: {b: 5.9}\n"),
+            ("VV10 twice", "xc.nonlocal.b", "of its own", "  nonlocal: {b: 5.9}\n"),
+            ("points of no VV10", "xc.nonlocal", "b: NUMBER", "  nonlocal: {preset: fine}\n"),
+            ("C without b", "xc.nonlocal.c", "b alone", "  nonlocal: {c: 0.01}\n"),
+            ("dispersion twice", "xc.dispersion", "twice", "  nonlocal: {b: 5.9}\n  dispersion: d3bj\n"),
+            ("radial points of VV10 alone", "xc.nonlocal", "together", "  nonlocal: {b: 5.9, radial: 30}\n")):
+        functional = {"VV10 of a local functional": "svwn5", "VV10 twice": "b97m-v"}.get(name, "pbe")
+        both(name, change("functional: pbe", f"functional: {functional}", WATER) + more, [key, needle])
     both("a basis misspelt", change("STO-3G", "STO-3", WATER), ["bad.yaml:5", "STO-3G"], ranks_matter=True)
     both("an element that the basis lacks", change("O 0 0", "Au 0 0", WATER), ["no functions for Au"])
     both("a preset misspelt", change("coarse", "corse", WATER), ["bad.yaml:7", "coarse"])

@@ -36,6 +36,10 @@ def deck(case, task="gradient", grid=None, **more):
         points["response"] = case.get("response", False)
     section = {"task": task, "molecule": molecule, "basis": case["basis"], "functional": case["functional"],
                "functions": case.get("functions", "auto"), "grid": points, "scf": TIGHT}
+    if "nonlocal" in case:
+        section["nonlocal"] = {"radial": 50, "angular": 194, "pruning": "none", **case["nonlocal"]}
+        if grid:
+            section["nonlocal"].update({"radial": 20, "angular": 50})
     if "fitting" in case:
         section.update({"coulomb": "fitted", "fitting": case["fitting"]})
     if "ecp" in case:
@@ -208,6 +212,7 @@ def calibration_case():
 
 
 QUICK = ("water_lda_response", "oxygen", "oxygen_fitted", "water_charges", "water_fitted_exchange", "water_tpss", "oxygen_m062x",
+         "water_pbe_vv10", "oxygen_wb97m_v",
          "silver_hydride", "magnesium_own", "iodide_charges")
 for molecule in QUICK if suite.fast else TRUTH:
     suite.case(f"{molecule} as PySCF has it", truth_case, molecule)
@@ -219,12 +224,15 @@ suite.case("differences, effective core potentials, fitted", difference_case, "s
 suite.case("differences, all powers of potentials", difference_case, "magnesium_own", [(0, 2), (1, 1)])
 suite.case("differences, tau", difference_case, "methanol_r2scan", [(0, 0), (3, 2)])
 suite.case("differences, tau of two spins, libxc", difference_case, "oxygen_m062x", [(0, 1)])
+suite.case("differences, non-local", difference_case, "water_pbe_vv10", [(0, 2), (1, 0)])
+suite.case("differences, non-local, two spins", difference_case, "oxygen_wb97m_v", [(1, 1)])
 suite.case("differences, smearing", difference_case, "water_charges", [(0, 2)],
            smearing={"kind": "fermi", "width": 0.2})
 suite.case("differences, fitted exchange", difference_case, "water_fitted_exchange", [(0, 2), (1, 1)])
-for molecule in ("water_charges", "oxygen", "oxygen_fitted", "water_fitted_exchange"):
+for molecule in ("water_charges", "oxygen", "oxygen_fitted", "water_fitted_exchange", "water_pbe_vv10"):
     suite.case(f"{molecule} on ranks", ranks_case, molecule)
 suite.case("restart", restart_case, "methanol_fitted")
+suite.case("restart, non-local", restart_case, "water_pbe_vv10")
 suite.case("calibration", calibration_case)
 suite.case("QCSchema", schema_case)
 suite.case("a field that does not converge", unconverged_case)

@@ -24,7 +24,7 @@ static tsl_device card, host;
 
 enum {
   GROUPS = 1 << XC_UNIT_GROUP,
-  BATCHES = 1 << XC_UNIT_FOCK | 1 << XC_UNIT_FIT | 1 << XC_UNIT_EXCHANGE,
+  BATCHES = 1 << XC_UNIT_FOCK | 1 << XC_UNIT_FIT | 1 << XC_UNIT_EXCHANGE | 1 << XC_UNIT_NONLOCAL,
   CALL = 256
 };
 
@@ -488,6 +488,12 @@ static tsl_err test_scf(void) {
   if (xc_known("cam-b3lyp"))
     TSL_TRY(one_field("water, two operators",
                       WATER "  basis: def2-SVP\n  functional: cam-b3lyp\n" TIGHT));
+  TSL_TRY(one_field("water, non-local", WATER
+                    "  basis: def2-SVP\n  functional: pbe\n  coulomb: fitted\n" NONLOCAL TIGHT));
+  TSL_TRY(one_field("oxygen, non-local",
+                    OXYGEN "  basis: def2-SVP\n  functional: tpssh\n" NONLOCAL TIGHT));
+  if (xc_known("wb97m-v"))
+    TSL_TRY(one_field("oxygen wb97m-v", OXYGEN "  basis: STO-3G\n  functional: wb97m-v\n" TIGHT));
 done:
   return err;
 }

@@ -10,6 +10,7 @@
 /* Molecules of sections, and a grid. */
 #define WATER "  molecule: {atoms: 'O 0 0 0.1174; H 0 0.757 -0.4696; H 0 -0.757 -0.4696'}\n"
 #define OXYGEN "  molecule: {atoms: 'O 0 0 0; O 0 0 1.2', multiplicity: 3}\n"
+#define NONLOCAL "  nonlocal: {b: 5.9, radial: 20, angular: 50}\n"
 #define SMALL "  grid: {radial: 12, angular: 26}\n"
 #define BENZENE                                                                                \
   "  molecule: {atoms: 'C 1.3915 0 0; C 0.69575 1.205074 0; C -0.69575 1.205074 0; C -1.3915 " \

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum { CALLS_AGAIN = 5 };
-static const char *const kinds[XC_N_UNIT_KINDS] = {"groups", "quartets", "fit", "exchange"};
+static const char *const kinds[XC_N_UNIT_KINDS] = {"groups", "quartets", "fit", "exchange",
+                                                   "nonlocal"};
 
 /* Of each spin another, positive as the functional wants it; asked for is the whole. */
 static void set_densities(xc_made *made) {
@@ -283,6 +284,11 @@ tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host) {
     TSL_TRY(one_field("oxygen wb97x, mixed",
                       OXYGEN "  basis: def2-SVP\n  functional: wb97x\n  precision: mixed\n" END, 2,
                       card, host));
+  TSL_TRY(one_field("water pbe, non-local",
+                    WATER "  basis: def2-SVP\n  functional: pbe\n" NONLOCAL FIT END, 3, card,
+                    host));
+  TSL_TRY(one_field("oxygen tpss, non-local",
+                    OXYGEN "  basis: def2-SVP\n  functional: tpss\n" NONLOCAL END, 2, card, host));
   TSL_TRY(one_field("oxygen b3lyp", OXYGEN "  basis: def2-SVP\n  functional: b3lyp\n" END, 2, card,
                     host));
   TSL_TRY(one_field("water pbe0, fitted exchange",

@@ -199,13 +199,16 @@ static void test_meaning(void **unused) {
                                                          .far > 0.8);
   assert_true(found("HSE06").far == -0.25 && found("LC-wPBE").exchange == 0 &&
               found("pbe0").far == 0);
+  assert_true(found("wB97X-V").nonlocal.b == 6 && found("wB97XV").nonlocal.c == 0.01 &&
+              found("VV10").nonlocal.b == 5.9 && found("wB97X").nonlocal.b == 0);
   assert_true(found("M06 2X").tau == 1 && found("M06 2X").gga == 1 && found("pbe").tau == 0);
 }
 
 static void test_refused(void **unused) {
   (void)unused;
   static const char meta[] = "the Laplacian of a meta-GGA",
-                    dispersion[] = "a correction for dispersion", local[] = "non-local correlation",
+                    dispersion[] = "a correction for dispersion",
+                    local[] = "non-local correlation other",
                     twice[] = "the perturbative correlation of a double hybrid";
   const struct {
     const char *text, *words;
@@ -214,15 +217,17 @@ static void test_refused(void **unused) {
       {"r\xc2\xb2SCANL", "(r2SCANL) needs"},
       {"HSE", "write hse06"},
       {"wB97X-D", "(wB97X-D) needs a correction for dispersion"},
-      {"wB97X-V", "(wB97X-V) needs non-local correlation"},
-      {"wB97M-V", local},
+      {"wB97X-rV", "(wB97X-rV) needs non-local correlation"},
+      {"wB97M-rV", local},
+      {"0.5*wB97M-V", "taken once and whole"},
+      {"wB97M-V + B97M-V", "taken once and whole"},
       {"hyb_gga_xc_camy_b3lyp", "exact exchange by Yukawa's function"},
       {"0.5*CAM-B3LYP + 0.5*HSE06", "separates the ranges of exact exchange by 0.11"},
       {"B97-D", dispersion},
       {"B97 D", dispersion},
       {"B97D", dispersion},
       {"B97-D3(BJ)", dispersion},
-      {"B97M-V", local},
+      {"B97M-rV", local},
       {"B2PLYP", twice},
       {"B2-PLYP", twice},
       {"PBE0-DH", twice},
@@ -235,7 +240,7 @@ static void test_refused(void **unused) {
       {"PBE0-MBD", "'pbe0' is without"},
       {"PBE-3c", "basis set"},
       {"B3LYP+D3", "(D3) needs"},
-      {"B3LYP-NL", local},
+      {"B3LYP-NL", "'b3lyp' is without, and xc.nonlocal"},
       {"TPSS-D3", "'tpss' is without"},
       {"r2SCAN-3c", "corrections for its basis set"},
       {"PBEh-3c", "corrections for its basis set"},

@@ -1,6 +1,7 @@
 /** @file xc_cpu.c  The backend of xc on a socket: open, begin, run, collect, close. */
 #include "xc_cpu.h"
 #include "xc_cpu_gradient.h"
+#include "xc_cpu_nonlocal.h"
 #include "xc_fixed.h"
 
 #include <cblas.h>
@@ -25,7 +26,7 @@ static void xc_close_cpu(tsl_worker **worker) {
   xc_gradient_close(&w->gradient);
   xc_groups_close(w);
   xc_batches_close(&w->batches);
-  TSL_FREE_ALL(w->thread, w->gradient_sum, w);
+  TSL_FREE_ALL(w->thread, w->gradient_sum, w->densities, w);
   *worker = NULL;
 }
 
@@ -41,6 +42,10 @@ static tsl_err xc_begin_cpu(tsl_worker *w, int phase) {
   if (w->gradient_sum != NULL)
     memset(w->gradient_sum, 0, (size_t)(3 * w->p->n_atoms) * sizeof *w->gradient_sum);
   if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
+  w->sites = xc_nonlocal_sites_of(w->problem);
+  if (w->densities != NULL)
+    memset(w->densities, 0,
+           (size_t)(XC_NONLOCAL_OMEGA * w->p->n_nonlocal_points) * sizeof *w->densities);
   xc_batches_begin(w->batches, phase);
   return TSL_OK;
 }
@@ -82,6 +87,9 @@ static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
     TSL_TRY(tsl_alloc(3 * w->p->n_atoms, sizeof *w->gradient_sum, "gradient",
                       (void **)&w->gradient_sum));
   }
+  if (w->p->n_nonlocal_points > 0)
+    TSL_TRY(tsl_alloc(XC_NONLOCAL_OMEGA * w->p->n_nonlocal_points, sizeof *w->densities,
+                      "densities of points", (void **)&w->densities));
   TSL_TRY(xc_batches_open(problem, w->threads, room, 0, &w->batches));
   TSL_TRY(xc_begin_cpu(w, 0)); /* calibration comes before the first phase */
   *worker = w;
@@ -106,17 +114,26 @@ done:
   return err;
 }
 
+static bool has_points(const tsl_unit *unit) {
+  return unit->kind == XC_UNIT_GROUP || unit->kind == XC_UNIT_NONLOCAL;
+}
+
+/* Units of one kind. */
 static tsl_err run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   for (int64_t u = 0; u < n; u++) parts[u].seconds = 0;
   if (xc_task_of(w->problem) == XC_TASK_PRODUCTS) return TSL_OK;
-  if (!xc_adds_gradient(w->problem, w->phase, XC_UNIT_GROUP))
+  if (units[0].kind == XC_UNIT_NONLOCAL && w->phase % 2 == 0)
+    return xc_nonlocal_densities(w, units, n, parts);
+  if (!xc_adds_gradient(w->problem, w->phase, units[0].kind))
     return xc_run_groups(w, units, n, parts);
   return xc_gradient_groups(w, w->gradient, units, n, parts, w->gradient_sum);
 }
 
 /* A group is one thread's, unless threads share it; two for each thread even out. */
 static int64_t xc_cpu_saturating_units(const tsl_worker *w, int kind) {
-  return kind == XC_UNIT_GROUP && w->p->parallel != XC_INNER ? 2 * (int64_t)w->threads : 1;
+  return (kind == XC_UNIT_GROUP || kind == XC_UNIT_NONLOCAL) && w->p->parallel != XC_INNER
+             ? 2 * (int64_t)w->threads
+             : 1;
 }
 
 /* Groups that follow one another travel together. */
@@ -126,11 +143,11 @@ static tsl_err xc_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
     end = u + 1;
     parts[u].seconds = 0;
     if (!xc_is_active(w->p, w->phase, units[u].kind)) continue;
-    if (units[u].kind != XC_UNIT_GROUP) {
+    if (!has_points(&units[u])) {
       TSL_TRY(run_batch(w, &units[u], &parts[u]));
       continue;
     }
-    while (end < n && units[end].kind == XC_UNIT_GROUP) end++;
+    while (end < n && units[end].kind == units[u].kind) end++;
     TSL_TRY(run_groups(w, units + u, end - u, parts + u));
   }
   for (int64_t u = 0; u < n; u++)
@@ -179,6 +196,9 @@ static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {
     TSL_TRY(collect_fixed(w, problem));
   else
     collect_xc(w, problem);
+  if (w->densities != NULL)
+    memcpy(problem->fields[XC_SUM_NONLOCAL].data, w->densities,
+           (size_t)(XC_NONLOCAL_OMEGA * w->p->n_nonlocal_points) * sizeof *w->densities);
   TSL_TRY(xc_batches_collect(w->batches, problem, &(xc_batches_more){NULL}));
   for (int64_t k = 0; w->gradient_sum != NULL && k < 3 * w->p->n_atoms; k++)
     ((double *)problem->fields[XC_SUM_GRADIENT].data)[k] += w->gradient_sum[k];

@@ -43,7 +43,8 @@ void xc_cache_ready(xc_cache *cache, int64_t group);
 
 /** Points [lo, lo + n) of a group. */
 typedef struct xc_piece {
-  int64_t unit; /**< place in the batch */
+  int64_t unit;  /**< place in the batch */
+  int64_t group; /**< its number */
   int64_t lo, n, ld;
   double *block; /**< functions, of the cache; NULL: scratch */
   bool ready;    /**< block is filled */
@@ -117,6 +118,8 @@ struct tsl_worker {
   xc_batches *batches;                     /**< bra pairs and fitting shells */
   struct xc_gradient *gradient;            /**< of groups; NULL unless a gradient is asked for */
   double *gradient_sum;                    /**< [n_atoms][3] of groups, likewise */
+  double *densities; /**< [4][points of non-local correlation] of this phase; or NULL */
+  int64_t sites;     /**< of XC_IN_NONLOCAL */
 };
 
 /** A batch of groups; seconds of the parts are set. */

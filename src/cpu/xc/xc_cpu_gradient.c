@@ -1,6 +1,7 @@
 /** @file xc_cpu_gradient.c  Groups of points: the gradient of the exchange-correlation energy. */
 #include "xc_cpu_gradient.h"
 #include "xc_cpu_groups.h"
+#include "xc_cpu_nonlocal.h"
 #include "xc_fixed.h"
 
 #include <math.h>
@@ -11,13 +12,14 @@ enum { PIECES_EACH = 32 }; /* of a thread before what they found is added */
 
 /** What one thread owns beside xc_thread. */
 typedef struct gradient_thread {
-  double *x[2][4]; /**< [functions][ld] of spins: D phi; meta-GGAs: D dphi/dx, ..; x[0][0] is
+  double *x[2][4];  /**< [functions][ld] of spins: D phi; meta-GGAs: D dphi/dx, ..; x[0][0] is
                         xc_thread.x */
-  double *psi, *z; /**< [functions][ld]; local functionals: z alone */
-  double *move[3]; /**< [ld] what points add when they move, without its factor */
-  double *amount;  /**< [ld] w e */
-  int64_t *at;     /**< [functions] */
-  double *block;   /**< all of the doubles but x[0][0] */
+  double *psi, *z;  /**< [functions][ld]; local functionals: z alone */
+  double *move[3];  /**< [ld] what points add when they move, without its factor */
+  double *amount;   /**< [ld] w e */
+  double *force[3]; /**< [ld] what moves points that meet others: dE/dr */
+  int64_t *at;      /**< [functions] */
+  double *block;    /**< all of the doubles but x[0][0] */
   xc_partition_work *work; /**< NULL: no response */
 } gradient_thread;
 
@@ -45,13 +47,13 @@ static void add_functions(const xc_work *k, const gradient_thread *o, int spin, 
   const xc_place place = {w->view.point[0] + first, w->view.point[1] + first,
                           w->view.point[2] + first, piece->n};
   const bool gga = w->p->functional.gga != 0;
-  const double *slope[3], *curve = w->p->functional.tau ? xc_work_array(k, XC_AT_CURVE) : NULL;
+  const double *slope[3], *curve = k->tau ? xc_work_array(k, XC_AT_CURVE) : NULL;
   for (int c = 0; c < 3; c++) slope[c] = gga ? xc_work_array(k, XC_AT_SLOPE + c) : NULL;
   for (int64_t s = 0, row = 0; s < k->group->n_shells; s++) {
     const xc_shell *shell = &w->view.orbital.shells[w->view.lists[k->group->shells + s]];
     const double *x[4] = {NULL};
     double sum[3] = {0};
-    for (int b = 0; b < x_blocks(w); b++) x[b] = o->x[spin][b] + row * piece->ld;
+    for (int b = 0; b < (k->tau ? 4 : 1); b++) x[b] = o->x[spin][b] + row * piece->ld;
     w->loops->gradient(shell, &place, piece->ld, x, o->z + row * piece->ld, slope, curve, o->move,
                        sum);
     for (int c = 0; c < 3; c++) found[3 * shell->atom + c] -= sum[c];
@@ -68,7 +70,7 @@ static void set_z(const xc_work *k, const gradient_thread *o, int spin) {
   xc_work_scales(k, spin);
   for (int64_t p = 0; p < n; p++) scale[p] *= 2;
   double *curve = xc_work_array(k, XC_AT_CURVE);
-  for (int64_t p = 0; p < n && w->p->functional.tau; p++) curve[p] *= 2;
+  for (int64_t p = 0; p < n && k->tau; p++) curve[p] *= 2;
   if (!w->p->functional.gga) {
     w->loops->potential(b, n, ld, scale, slope, (const double *const[4]){o->x[spin][0]}, o->z);
     return;
@@ -91,6 +93,8 @@ static void add_response(const xc_gradient *g, const xc_work *k, const gradient_
   for (int64_t p = 0; p < n; p++)
     for (int c = 0; c < 3; c++) found[3 * owner[p] + c] += o->move[c][p];
   for (int64_t k3 = 0; k3 < 3 * g->n_atoms; k3++) found[k3] *= w->p->n_spin == 1 ? 4 : 2;
+  for (int64_t p = 0; p < n && k->nonlocal; p++)
+    for (int c = 0; c < 3; c++) found[3 * owner[p] + c] += o->force[c][p];
   for (int64_t p = 0; p < n; p++) o->amount[p] = weight[p] * e[p];
   xc_partition_gradient(g->partition, o->work, n, at, owner, o->amount, found);
 }
@@ -102,7 +106,10 @@ static void compute(const xc_gradient *g, xc_work *k, const gradient_thread *o, 
   xc_step_begins(k->t);
   xc_work_functions(k);
   for (int s = 0; s < p->n_spin; s++) xc_work_density(k, s, o->x[s]);
-  xc_work_evaluate(k);
+  if (k->nonlocal)
+    xc_nonlocal_evaluate(k, g->partition != NULL ? o->force : NULL);
+  else
+    xc_work_evaluate(k);
   for (int s = 0; s < p->n_spin; s++) {
     set_z(k, o, s);
     add_functions(k, o, s, found);
@@ -117,15 +124,13 @@ static void compute(const xc_gradient *g, xc_work *k, const gradient_thread *o, 
 /* ------------------------------------------------------------------- batch */
 
 /* Pieces [lo, hi), as many as there are places for what they find. */
-static void run_pieces(tsl_worker *w, const xc_gradient *g, const tsl_unit *units, int64_t lo,
-                       int64_t hi) {
+static void run_pieces(tsl_worker *w, const xc_gradient *g, int64_t lo, int64_t hi) {
 #pragma omp parallel for num_threads(g->threads) schedule(dynamic)
   for (int64_t i = lo; i < hi; i++) {
     const int thread = omp_get_thread_num();
     xc_piece *piece = &w->pieces[i];
-    const xc_group *group = xc_group_of_piece(w, units, i);
     const gradient_thread *o = &g->own[thread];
-    xc_work k = {w, &w->thread[thread], piece, group, NULL, o->at, group->functions, {NULL}};
+    xc_work k = xc_work_of(w, &w->thread[thread], piece, NULL, o->at);
     const double start = tsl_cpu_seconds();
     compute(g, &k, o, g->found + (i - lo) * 3 * g->n_atoms);
     piece->seconds = tsl_cpu_seconds() - start;
@@ -158,7 +163,7 @@ tsl_err xc_gradient_groups(tsl_worker *w, xc_gradient *g, const tsl_unit *units,
   TSL_TRY(xc_set_pieces(w, units, n));
   for (int64_t lo = 0, hi; lo < w->n_pieces; lo = hi) {
     hi = w->n_pieces - lo < most ? w->n_pieces : lo + most;
-    run_pieces(w, g, units, lo, hi);
+    run_pieces(w, g, lo, hi);
     TSL_TRY(add_found(w, g, hi - lo, gradient));
   }
   xc_keep_pieces(w, units);
@@ -174,7 +179,7 @@ static int64_t blocks(const tsl_worker *w) {
   return (w->p->functional.gga ? 2 : 1) + w->p->n_spin * x_blocks(w) - 1;
 }
 
-enum { POINT_ROWS = 4 };
+enum { POINT_ROWS = 7 };
 
 static int64_t own_doubles(const tsl_worker *w) {
   return (blocks(w) * w->most_functions + POINT_ROWS) * w->most_points;
@@ -201,7 +206,8 @@ static tsl_err open_own(const tsl_worker *w, const xc_gradient *g, int thread, g
   o->z = next, next += size;
   if (w->p->functional.gga) o->psi = next, next += size;
   for (int c = 0; c < 3; c++) o->move[c] = next, next += w->most_points;
-  o->amount = next;
+  o->amount = next, next += w->most_points;
+  for (int c = 0; c < 3; c++) o->force[c] = next, next += w->most_points;
 done:
   return err;
 }

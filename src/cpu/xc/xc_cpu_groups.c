@@ -1,5 +1,6 @@
 /** @file xc_cpu_groups.c  Groups of points: density, functional, matrix. */
 #include "xc_cpu_groups.h"
+#include "xc_cpu_nonlocal.h"
 
 #include <cblas.h>
 #include <omp.h>
@@ -106,7 +107,7 @@ void xc_work_density(const xc_work *k, int spin, double *const x[4]) {
   }
   memset(xc_work_array(k, XC_AT_RHO + spin), 0, (size_t)n * sizeof(double));
   xc_work_gather(k, xc_density_of(w->problem, spin));
-  if (w->p->functional.tau) set_tau(k, spin, x);
+  if (k->tau) set_tau(k, spin, x);
   set_x(k, 0, x[0]);
   xc_step_ends(k->t, XC_STEP_X);
   w->loops->density(k->functions, n, k->piece->ld, w->p->n_spin == 1 ? 2 : 1, k->phi, x[0],
@@ -131,6 +132,10 @@ static void set_sigma(const xc_work *k) {
 /* -------------------------------------------------------------- functional */
 
 void xc_work_evaluate(const xc_work *k) {
+  if (k->nonlocal) {
+    xc_nonlocal_evaluate(k, NULL);
+    return;
+  }
   const bool gga = k->w->p->functional.gga != 0, tau = k->w->p->functional.tau != 0;
   if (gga) set_sigma(k);
   xc_step_ends(k->t, XC_STEP_DENSITY);
@@ -152,7 +157,7 @@ static void integrate(const xc_work *k, double sums[XC_N_INTEGRALS]) {
   const double *e = xc_work_array(k, XC_AT_ENERGY);
   memset(sums, 0, XC_N_INTEGRALS * sizeof *sums);
   for (int64_t p = 0; p < k->piece->n; p++) sums[XC_INTEGRAL_ENERGY] += w[p] * e[p];
-  for (int s = 0; s < k->w->p->n_spin; s++) {
+  for (int s = 0; s < k->w->p->n_spin && !k->nonlocal; s++) {
     const double *rho = xc_work_array(k, XC_AT_RHO + s);
     for (int64_t p = 0; p < k->piece->n; p++) sums[XC_INTEGRAL_ALPHA + s] += w[p] * rho[p];
   }
@@ -178,8 +183,7 @@ void xc_work_scales(const xc_work *k, int spin) {
   }
   const double *vtau = xc_work_array(k, XC_AT_VTAU + spin);
   double *curve = xc_work_array(k, XC_AT_CURVE);
-  for (int64_t p = 0; p < k->piece->n && w->p->functional.tau; p++)
-    curve[p] = 0.25 * weight[p] * vtau[p];
+  for (int64_t p = 0; p < k->piece->n && k->tau; p++) curve[p] = 0.25 * weight[p] * vtau[p];
 }
 
 static void set_matrix(const xc_work *k, int spin) {
@@ -188,7 +192,7 @@ static void set_matrix(const xc_work *k, int spin) {
   const double *slopes[3], *const none[3] = {NULL};
   for (int x = 0; x < 3; x++) slopes[x] = gga ? xc_work_array(k, XC_AT_SLOPE + x) : NULL;
   xc_work_scales(k, spin);
-  for (int block = 0; block < (k->w->p->functional.tau ? 4 : 1); block++) {
+  for (int block = 0; block < (k->tau ? 4 : 1); block++) {
     k->w->loops->potential(b, k->piece->n, k->piece->ld,
                            xc_work_array(k, block == 0 ? XC_AT_SCALE : XC_AT_CURVE),
                            block == 0 ? slopes : none, &k->phi[block], k->t->x);
@@ -204,7 +208,7 @@ static void xc_cpu_groups_compute(xc_work *k) {
   xc_work_functions(k);
   xc_step_ends(k->t, XC_STEP_FUNCTIONS);
   double *const x[4] = {k->t->x, k->t->x, k->t->x, k->t->x};
-  for (int s = 0; s < k->w->p->n_spin; s++) xc_work_density(k, s, x);
+  for (int s = 0; s < k->w->p->n_spin && !k->nonlocal; s++) xc_work_density(k, s, x);
   xc_work_evaluate(k);
   integrate(k, k->slot->sums);
   xc_step_ends(k->t, XC_STEP_FUNCTIONAL);
@@ -239,6 +243,7 @@ static tsl_err add_pieces(tsl_worker *w, const tsl_unit *unit, int64_t at) {
     TSL_TRY(
         tsl_grow((void **)&w->pieces, w->n_pieces, 1, &w->piece_room, sizeof *w->pieces, "pieces"));
     w->pieces[w->n_pieces++] = (xc_piece){.unit = at,
+                                          .group = unit->lo[0],
                                           .lo = lo,
                                           .n = n,
                                           .ld = xc_round_up(n),
@@ -263,14 +268,9 @@ void xc_keep_pieces(tsl_worker *w, const tsl_unit *units) {
     if (w->pieces[i].block != NULL) xc_cache_ready(&w->cache, units[w->pieces[i].unit].lo[0]);
 }
 
-const xc_group *xc_group_of_piece(const tsl_worker *w, const tsl_unit *units, int64_t piece) {
-  return &w->view.groups[units[w->pieces[piece].unit].lo[0]];
-}
-
-static void run_piece(tsl_worker *w, xc_thread *t, const tsl_unit *units, xc_slot *slot) {
+static void run_piece(tsl_worker *w, xc_thread *t, xc_slot *slot) {
   xc_piece *piece = &w->pieces[slot->piece];
-  const xc_group *group = xc_group_of_piece(w, units, slot->piece);
-  xc_work k = {w, t, piece, group, slot, slot->at, group->functions, {NULL}};
+  xc_work k = xc_work_of(w, t, piece, slot, slot->at);
   const double start = tsl_cpu_seconds();
   xc_cpu_groups_compute(&k);
   piece->seconds = tsl_cpu_seconds() - start;
@@ -283,7 +283,7 @@ static void run_pieces(tsl_worker *w, const tsl_unit *units, int64_t lo, int64_t
   {
     xc_thread *own = &w->thread[omp_get_thread_num()];
     for (xc_slot *slot; (slot = xc_ordered_sum_take(&w->ordered_sum)) != NULL;) {
-      run_piece(w, own, units, slot);
+      run_piece(w, own, slot);
       xc_step_begins(own);
       xc_ordered_sum_add(w, slot, units);
       xc_step_ends(own, XC_STEP_SCATTER);

@@ -33,10 +33,28 @@ typedef struct xc_work {
   int64_t *at;   /**< [functions] their places in the basis */
   int64_t functions;
   const double *phi[4];
+  bool tau;      /**< the functional depends on it */
+  bool nonlocal; /**< the group is of non-local correlation */
 } xc_work;
 
 static inline double *xc_work_array(const xc_work *k, int which) {
   return k->t->points + which * k->w->most_points;
+}
+
+/** A piece of a worker at work. */
+static inline xc_work xc_work_of(tsl_worker *w, xc_thread *t, const xc_piece *piece, xc_slot *slot,
+                                 int64_t *at) {
+  const bool nonlocal = piece->group >= xc_local_groups(w->p);
+  const xc_group *group = &w->view.groups[piece->group];
+  return (xc_work){.w = w,
+                   .t = t,
+                   .piece = piece,
+                   .group = group,
+                   .slot = slot,
+                   .at = at,
+                   .functions = group->functions,
+                   .tau = w->p->functional.tau && !nonlocal,
+                   .nonlocal = nonlocal};
 }
 
 /** Blocks of functions: values, and for functionals of the gradient three more. */
@@ -59,7 +77,7 @@ void xc_work_product(const xc_work *k, bool turned, bool add, int64_t columns, i
 /** Density of a spin, its gradient, and for meta-GGAs tau. @param[out] x  [functions][ld] D phi and
  *  for meta-GGAs D dphi/dx, ..; x[0] is written last, so all may be one */
 void xc_work_density(const xc_work *k, int spin, double *const x[4]);
-/** The functional, after the densities of all spins. */
+/** The functional, after the densities of all spins; of non-local correlation without these. */
 void xc_work_evaluate(const xc_work *k);
 /** What multiplies functions, their gradients in Z, and in Z of gradients, of a spin. */
 void xc_work_scales(const xc_work *k, int spin);
@@ -68,7 +86,6 @@ void xc_work_scales(const xc_work *k, int spin);
 tsl_err xc_set_pieces(tsl_worker *w, const tsl_unit *units, int64_t n);
 /** What pieces have put into the cache is there now. */
 void xc_keep_pieces(tsl_worker *w, const tsl_unit *units);
-const xc_group *xc_group_of_piece(const tsl_worker *w, const tsl_unit *units, int64_t piece);
 /** Share the time of a batch among its units as their pieces took it. */
 void xc_spread_seconds(const tsl_worker *w, double seconds, int64_t n, tsl_part *parts);
 

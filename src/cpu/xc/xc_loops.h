@@ -39,6 +39,11 @@ typedef struct xc_loops {
   void (*gradient)(const xc_shell *shell, const xc_place *place, int64_t ld,
                    const double *const x[4], const double *z, const double *const slope[3],
                    const double *curve, double *const move[3], double sum[3]);
+  /** Points that meet sites (xc_vv10.h): near x y z omega kappa [n]; far x y z omega kappa
+   *  charge [sites]. out: f u v [n], and with slopes also what moves the points, at x y z.
+   *  A point's sums are in the order of the sites. */
+  void (*pairs)(int64_t n, const double *const near[5], int64_t sites, const double *const far[6],
+                bool slopes, double *const out[6]);
   /** C = A B, or A B^T with turned, added to C with add; row-major. NULL: BLAS does it. */
   void (*product)(bool turned, bool add, int64_t rows, int64_t columns, int64_t inner,
                   const double *a, int64_t lda, const double *b, int64_t ldb, double *c,

@@ -4,6 +4,7 @@
 #include "fn.h"
 #include "xc_functions.h"
 #include "xc_loops.h"
+#include "xc_vv10.h"
 
 #include <string.h>
 
@@ -278,6 +279,51 @@ static void potential(int64_t rows, int64_t n, int64_t ld, const double *a,
   }
 }
 
+/* ------------------------------------------------------------------ pairs */
+
+enum { MEET = 32 }; /* points that meet a site together */
+
+typedef struct meeting {
+  double near[5][MEET], out[6][MEET];
+} meeting;
+
+/* Points of a tile and all sites; slopes is a constant where it is called. */
+static inline __attribute__((always_inline)) void meet(meeting *m, int64_t sites,
+                                                       const double *const far[6], bool slopes) {
+  for (int64_t j = 0; j < sites; j++) {
+    const double x = far[0][j], y = far[1][j], z = far[2][j], charge = far[5][j];
+    const xc_vv10_site site = {far[3][j], far[4][j]};
+    TSL_INDEPENDENT
+    for (int p = 0; p < MEET; p++) {
+      const double d[3] = {m->near[0][p] - x, m->near[1][p] - y, m->near[2][p] - z};
+      const xc_vv10_site own = {m->near[3][p], m->near[4][p]};
+      xc_vv10_sums s = {
+          m->out[0][p], m->out[1][p], m->out[2][p], {m->out[3][p], m->out[4][p], m->out[5][p]}};
+      xc_vv10_add(own, site, charge, d, &s);
+      m->out[0][p] = s.f, m->out[1][p] = s.u, m->out[2][p] = s.v;
+      if (!slopes) continue;
+      xc_vv10_add_slope(own, site, charge, d, &s);
+      m->out[3][p] = s.at[0], m->out[4][p] = s.at[1], m->out[5][p] = s.at[2];
+    }
+  }
+}
+
+static void pairs(int64_t n, const double *const near[5], int64_t sites, const double *const far[6],
+                  bool slopes, double *const out[6]) {
+  for (int64_t at = 0; at < n; at += MEET) {
+    const size_t here = (size_t)(n - at < MEET ? n - at : MEET);
+    meeting m;
+    memset(&m, 0, sizeof m);
+    for (int p = 0; p < MEET; p++) m.near[4][p] = 1;
+    for (int k = 0; k < 5; k++) memcpy(m.near[k], near[k] + at, here * sizeof(double));
+    if (slopes)
+      meet(&m, sites, far, true);
+    else
+      meet(&m, sites, far, false);
+    for (int k = 0; k < (slopes ? 6 : 3); k++) memcpy(out[k] + at, m.out[k], here * sizeof(double));
+  }
+}
+
 #ifndef XC_PRODUCT
 #define XC_PRODUCT NULL
 #endif
@@ -287,4 +333,5 @@ const xc_loops TSL_SIMD_TABLE = {.level = TSL_SIMD_LEVEL,
                                  .density = density,
                                  .potential = potential,
                                  .gradient = gradient,
+                                 .pairs = pairs,
                                  .product = XC_PRODUCT};

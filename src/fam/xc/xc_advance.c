@@ -3,6 +3,7 @@
 #include "xc_fixed.h"
 #include "xc_hirshfeld.h"
 #include "xc_matrix.h"
+#include "xc_nonlocal.h"
 #include "xc_one.h"
 
 #include "parallel.h"
@@ -34,6 +35,15 @@ static tsl_err solve_coefficients(tsl_problem *problem) {
   TSL_TRY(xc_matrix_solve(p->n_fit, xc_own_of(problem)->metric, c));
   tsl_field_touch(&problem->fields[XC_IN_COEFFICIENTS]);
   TSL_TRY(xc_fixed_choose(problem));
+done:
+  return err;
+}
+
+/** What the second phase of an iteration needs of the first. */
+static tsl_err between_phases(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  if (xc_params_of(problem)->fitted) TSL_TRY(solve_coefficients(problem));
+  TSL_TRY(xc_nonlocal_sites(problem));
 done:
   return err;
 }
@@ -111,7 +121,7 @@ done:
 static tsl_err set_sizes(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tsl_field *field = &problem->fields[XC_OUT_SIZES];
-  const xc_groups *groups = &xc_own_of(problem)->groups;
+  const xc_groups *groups = &xc_own_of(problem)->groups; /* all */
   if (field->data == NULL)
     TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(int64_t), field->name, &field->data));
   int64_t(*sizes)[2] = field->data;
@@ -148,8 +158,9 @@ static tsl_err set_hirshfeld(tsl_problem *problem) {
   xc_view view;
   xc_view_set(problem, &view);
   TSL_TRY(final(problem, XC_OUT_HIRSHFELD, &charges));
-  TSL_TRY(xc_hirshfeld(&own->molecule, &own->orbital, &own->groups, view.point, own->scf.total,
-                       charges));
+  xc_groups local = own->groups;
+  local.n = xc_local_groups(xc_params_of(problem));
+  TSL_TRY(xc_hirshfeld(&own->molecule, &own->orbital, &local, view.point, own->scf.total, charges));
   if (own->hirshfeld == NULL)
     TSL_TRY(tsl_alloc(n, sizeof *charges, "charges", (void **)&own->hirshfeld));
   memcpy(own->hirshfeld, charges, (size_t)n * sizeof *charges);
@@ -246,7 +257,7 @@ static tsl_err advance_gradient(tsl_problem *problem, int phase, bool *more) {
   }
   xc_gradient_take(problem);
   if (phase % phases != phases - 1) {
-    TSL_TRY(solve_coefficients(problem));
+    TSL_TRY(between_phases(problem));
     goto done;
   }
   *more = false;
@@ -324,15 +335,17 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   TSL_TRY(xc_fixed_check(problem));
   if (own->gradient_begun) return advance_gradient(problem, phase, more);
   const bool first = phase % phases == 0, last = phase % phases == phases - 1;
-  if (last) xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
+  if (p->fitted ? last : first)
+    xc_fixed_take(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB, 0, p->n * p->n, own->coulomb);
   if (first) {
     keep_sums(problem);
     finish_batches(problem);
   }
   if (!last) {
-    TSL_TRY(solve_coefficients(problem));
+    TSL_TRY(between_phases(problem));
     goto done;
   }
+  TSL_TRY(xc_nonlocal_add(problem, xc_matrices(own)));
   const xc_scf_built built = built_of(problem);
   TSL_TRY(own->stability.running ? advance_stability(problem, &built, more)
                                  : advance_field(problem, &built, more));

@@ -76,6 +76,21 @@ static const tsl_key grid_keys[] = {
      "Gradients follow points and weights, which move with the atoms, beside the functions."},
     {0}};
 
+static const tsl_key nonlocal_keys[] = {
+    {"b", TSL_KEY_REAL, IN(nonlocal, b), "", 0.1, 1000, NULL, NULL, 0,
+     "Adds VV10 to a functional that carries none; b belongs to the functional."},
+    {"c", TSL_KEY_REAL, IN(nonlocal, c), "0.0093", 0, 1, NULL, NULL, 0,
+     "Likewise, C of the C6 coefficients."},
+    {"preset", TSL_KEY_TEXT, IN(nonlocal, preset), "coarse", 0, 0, NULL, NULL, 0,
+     "Points that meet each other, as grid.preset; the partition of space is that of the grid."},
+    {"radial", TSL_KEY_INT, IN(nonlocal, radial), "", 1, XC_MAX_RADIAL, NULL, NULL, 0,
+     "Radial shells of every atom; with angular."},
+    {"angular", TSL_KEY_INT, IN(nonlocal, angular), "", 1, 5810, NULL, NULL, 0,
+     "Points of a shell, the size of a Lebedev rule; with radial."},
+    {"pruning", TSL_KEY_CHOICE, IN(nonlocal, pruning), "", 0, 0, xc_pruning_words, NULL, 0,
+     "Fewer points near and far from nuclei."},
+    {0}};
+
 static const tsl_key groups_keys[] = {
     {"kind", TSL_KEY_CHOICE, IN(groups, kind), "kd", 0, 0, xc_grouping_words, NULL, 0,
      "kd: median cuts into equal groups; cubes: spheres round nuclei, and cubes."},
@@ -185,6 +200,8 @@ const tsl_key xc_keys[] = {
      "Folder of the named sets; default: the one that came with tesela."},
     {"grid", TSL_KEY_MAP, AT(grid), "", 0, 0, NULL, grid_keys, SIZE(grid),
      "Points of the exchange-correlation integrals."},
+    {"nonlocal", TSL_KEY_MAP, AT(nonlocal), "", 0, 0, NULL, nonlocal_keys, SIZE(nonlocal),
+     "Non-local correlation VV10, of functionals that carry it (wB97X-V, ...) or added."},
     {"groups", TSL_KEY_MAP, AT(groups), "", 0, 0, NULL, groups_keys, SIZE(groups),
      "How points are grouped; a group is a unit of work."},
     {"guess", TSL_KEY_MAP, AT(guess), "", 0, 0, NULL, guess_keys, SIZE(guess),

@@ -41,6 +41,12 @@ typedef struct xc_deck {
     char *token;
     double wait;
   } serve;
+  struct {
+    double b, c;
+    char *preset;
+    int64_t radial, angular;
+    int32_t pruning;
+  } nonlocal;
   char *basis, *ecp, *fitting, *basis_folder, *functional, *files[XC_N_FILES];
   int32_t task, functions, source, coulomb, exchange, reference, parallel, precision, dispersion;
   bool reproducible, hirshfeld;
@@ -133,6 +139,7 @@ typedef struct xc_own {
   double (*gradient)[3]; /**< [n_atoms + n_charges], made when it is asked for; or NULL */
   bool gradient_begun, gradient_done;
   double integrals[XC_N_INTEGRALS];
+  double nonlocal;                 /**< part of the energy among them */
   double (*history)[XC_N_HISTORY]; /**< [most iterations] */
   int64_t n_history;
   double dipole[3];        /**< at the end, about the origin, e bohr */

@@ -1,4 +1,5 @@
 /* From the deck to a molecule, its shells and a functional. */
+#include "xc_nonlocal.h"
 #include "xc_talk.h"
 
 #include <stdio.h>
@@ -309,6 +310,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, xc_own *o
   TSL_TRY(xc_load_choose(deck, "xc.basis", s->basis, model.basis, talk, own->basis_name));
   TSL_TRY(tsl_deck_blame(deck, "xc.functional",
                          xc_functional_find(own->method, (xc_source)s->source, &p->functional)));
+  TSL_TRY(xc_nonlocal_choose(deck, s, p));
   TSL_TRY(tsl_deck_blame(deck, "xc.dispersion",
                          xc_dispersion_compute((xc_dispersion_kind)s->dispersion, &p->functional, m,
                                                &own->dispersion)));
@@ -322,6 +324,7 @@ tsl_err xc_load(const tsl_deck *deck, const xc_deck *s, xc_talk *talk, xc_own *o
     TSL_DECK_FAIL(deck, "xc.exchange", "%s has no exact exchange to be fitted; remove it",
                   p->functional.name);
   p->fitted_exchange = s->exchange == XC_EXCHANGE_FITTED;
+  TSL_TRY(xc_nonlocal_check(deck, s, p));
   if (s->reference == XC_REFERENCE_RESTRICTED && m->alpha != m->beta)
     TSL_DECK_FAIL(deck, "xc.reference",
                   "restricted orbitals need as many alpha as beta electrons; there are %lld and "

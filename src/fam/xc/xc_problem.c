@@ -3,6 +3,7 @@
 #include "xc_fixed.h"
 #include "xc_matrix.h"
 #include "xc_memory.h"
+#include "xc_nonlocal.h"
 #include "xc_talk.h"
 
 #include "parallel.h"
@@ -42,6 +43,8 @@ static const about abouts[XC_N_FIELDS] = {
                       1, 1},
     [XC_IN_ATOMS] = {"asked_atoms", "1", "Atoms of the molecule.", TSL_IN, TSL_U8, 0, 2, 1},
     [XC_IN_PRODUCTS] = {"products", "1", "Fitted products of orbitals.", TSL_IN, TSL_F64, 0, 3, 1},
+    [XC_IN_NONLOCAL] = {"nonlocal", "1", "Density at the points of non-local correlation.", TSL_IN,
+                        TSL_F64, 0, 2, 1},
     [XC_IN_TASK] = {"task", "1", "1: the next phases are those of the gradient.", TSL_IN, TSL_I32,
                     0, 1, 1},
     [XC_SUM_XC] = {"xc_matrix", "hartree", "Exchange-correlation matrix of each spin.", TSL_OUT,
@@ -61,6 +64,9 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_SUM_PRODUCTS] = {"product_integrals", "hartree",
                          "Fitting integrals of products of orbitals.", TSL_OUT, TSL_F64, TSL_SUM, 3,
                          1},
+    [XC_SUM_NONLOCAL] = {"nonlocal_density", "1",
+                         "Density at the points of non-local correlation, by ranks.", TSL_OUT,
+                         TSL_F64, TSL_SUM, 2, 1},
     [XC_SUM_GRADIENT] = {"gradient", "hartree/bohr",
                          "Derivatives of the energy (smeared: the free energy) with respect to the "
                          "places x y z of the atoms.",
@@ -112,6 +118,7 @@ static int64_t count_primitives(const xc_basis *basis) {
 static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N_FIELDS][3]) {
   const int64_t n = p->n, spins = p->n_spin;
   const int64_t fit = p->fitted_exchange ? p->n_fit : 0;
+  const int64_t nonlocal = p->n_nonlocal_points;
   const bool exact = xc_functional_exact(&p->functional);
   const int64_t all[XC_N_FIELDS][3] = {
       [XC_IN_SHELLS] = {p->n_shells + p->n_fit_shells, (int64_t)sizeof(xc_shell), 1},
@@ -128,6 +135,7 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_IN_OWNERS] = {p->n_points, 1, 1},
       [XC_IN_ATOMS] = {p->n_atoms, (int64_t)sizeof(xc_atom), 1},
       [XC_IN_PRODUCTS] = {p->n_products > 0 ? spins : 0, p->n_fit, p->n_products},
+      [XC_IN_NONLOCAL] = {XC_N_NONLOCAL, nonlocal, 1},
       [XC_IN_TASK] = {1, 1, 1},
       [XC_SUM_XC] = {spins, n, n},
       [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
@@ -136,6 +144,7 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_SUM_EXCHANGE] = {exact ? spins : 0, n, n},
       [XC_SUM_GAMMA] = {p->n_fit, 1, 1},
       [XC_SUM_PRODUCTS] = {0, p->n_fit, p->n_products},
+      [XC_SUM_NONLOCAL] = {XC_NONLOCAL_OMEGA, nonlocal, 1},
       [XC_SUM_GRADIENT] = {p->gradient ? p->n_atoms : 0, 3, 1},
       [XC_OUT_DENSITY] = {spins, n, n},
       [XC_OUT_FOCK] = {spins, n, n},
@@ -273,6 +282,7 @@ static tsl_err make_grid(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc
   p->n_atoms = own->molecule.n_atoms;
   p->response = s->grid.response;
   p->n_groups = own->groups.n;
+  TSL_TRY(xc_nonlocal_grid(deck, s, own, p, grid));
 done:
   return err;
 }
@@ -340,12 +350,13 @@ done:
 /** What the speed of a unit depends on. */
 static void xc_signature(const tsl_problem *problem, char text[96]) {
   const xc_params *p = xc_params_of(problem);
-  (void)snprintf(text, 96,
-                 "gga%d own%d spins%d exchange%d fitted%d%d kept%d mixed%d fixed%d %s n%lld s%lld",
-                 p->functional.gga + p->functional.tau, p->functional.own, p->n_spin,
-                 xc_functional_exact(&p->functional) + (p->functional.far != 0), p->fitted,
-                 p->fitted_exchange, p->quartet_cache > 0, p->mixed, p->reproducible,
-                 xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells);
+  (void)snprintf(
+      text, 96,
+      "gga%d vv%d own%d spins%d exchange%d fitted%d%d kept%d mixed%d fixed%d %s n%lld s%lld",
+      p->functional.gga + p->functional.tau, p->functional.nonlocal.b != 0, p->functional.own,
+      p->n_spin, xc_functional_exact(&p->functional) + (p->functional.far != 0), p->fitted,
+      p->fitted_exchange, p->quartet_cache > 0, p->mixed, p->reproducible,
+      xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells);
 }
 
 /** Matrices of the result are the root's; no unit fills them. */

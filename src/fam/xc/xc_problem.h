@@ -9,10 +9,14 @@
  *   XC_UNIT_FIT    fitting shells [lo[0], hi[0]): their share of gamma, and of J (xc_fit.h)
  *   XC_UNIT_EXCHANGE  orthonormal fitting functions [lo[0], hi[0]): their share of J and K
  *                  (xc_exchange.h); the only ones beside groups when exchange is fitted, too
+ *   XC_UNIT_NONLOCAL  a group of points likewise, of the grid of non-local correlation: density at
+ *                  its points, then its share of matrix and energy (xc_nonlocal.h)
  *
  * Phases. A phase is an iteration, but where Coulomb alone is fitted two are: in the even one
  * groups, bra pairs, and gamma = (P|mn) D; then the root solves (P|Q) c = gamma, and in the odd one
- * J = c (P|mn). Units with nothing to do in a phase are not handed out in it (xc_is_active).
+ * J = c (P|mn). With non-local correlation there are two, too: in the even one the densities at
+ * its points are made, in the odd one these meet. Units with nothing to do in a phase are not
+ * handed out in it (xc_is_active).
  * Fitting integrals of a unit are kept by the rank that made them.
  *
  * Of a field that has converged the gradient takes one iteration more (xc_params.gradient), with
@@ -35,7 +39,14 @@
 
 TSL_C_BEGIN
 
-enum { XC_UNIT_GROUP, XC_UNIT_FOCK, XC_UNIT_FIT, XC_UNIT_EXCHANGE, XC_N_UNIT_KINDS };
+enum {
+  XC_UNIT_GROUP,
+  XC_UNIT_FOCK,
+  XC_UNIT_FIT,
+  XC_UNIT_EXCHANGE,
+  XC_UNIT_NONLOCAL,
+  XC_N_UNIT_KINDS
+};
 
 /** What the threads of a socket share: the points of a group, the groups, or pieces of both. */
 typedef enum xc_parallel { XC_HYBRID, XC_INNER, XC_OUTER, XC_N_PARALLEL } xc_parallel;
@@ -56,6 +67,7 @@ typedef struct xc_params {
   int64_t n_pairs;    /**< pairs of shells that the bounds leave */
   int64_t n_packed;   /**< elements of their blocks */
   int64_t n_points, n_groups;
+  int64_t n_nonlocal_points, n_nonlocal_groups; /**< the last of them: of non-local correlation */
   int64_t cache;         /**< bytes of function values that a rank may keep between iterations */
   int64_t card_cache;    /**< likewise on a card */
   int64_t fitting_cache; /**< bytes of (P|mn) that a rank may keep; what is beyond is made anew */
@@ -90,6 +102,7 @@ enum {
   XC_IN_ATOMS,        /**< U8 [n_atoms][sizeof xc_atom] */
   XC_IN_PRODUCTS,     /**< F64 [n_spin][n_fit][n_products]: gradient of fitted exchange: sum_Q
                            (P|Q)^-1 (Q|ij) of orbitals i >= j (xc_exchange.h); else empty */
+  XC_IN_NONLOCAL,     /**< F64 [XC_N_NONLOCAL][n_nonlocal_points]: of the odd phases */
   XC_IN_TASK,         /**< I32 [1]: what the next phases are for, xc_task */
   XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
                            until the root has set the results */
@@ -102,6 +115,8 @@ enum {
                            sum is exact */
   XC_SUM_PRODUCTS, /**< F64 [n_spin][n_fit][n_products]: B_Qij, each by one rank; empty but in the
                            phase that makes them */
+  XC_SUM_NONLOCAL, /**< F64 [4][n_nonlocal_points]: density and its gradient of the even
+                        phases, each point by one rank, so its sum is exact */
   XC_SUM_GRADIENT, /**< F64 [n_atoms or 0][3]: what units add to it; of the result all of it */
   XC_OUT_DENSITY,  /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
   XC_OUT_FOCK,     /**< F64 [n_spin][n][n] */
@@ -129,6 +144,21 @@ enum { XC_INTEGRAL_ENERGY, XC_INTEGRAL_ALPHA, XC_INTEGRAL_BETA, XC_N_INTEGRALS }
 
 enum { XC_N_HISTORY = 4 };
 
+/** Rows of XC_IN_NONLOCAL: of all points density of both spins, its gradient x y z, xc_vv10_site;
+ *  then, of those that take part, place x y z, xc_vv10_site, weight times density, and 0 behind the
+ *  last of them. */
+enum {
+  XC_NONLOCAL_RHO,
+  XC_NONLOCAL_SLOPE,
+  XC_NONLOCAL_OMEGA = 4,
+  XC_NONLOCAL_KAPPA,
+  XC_N_POINT_ROWS,
+  XC_NONLOCAL_SITES = XC_N_POINT_ROWS,
+  XC_N_SITE_ROWS = 6,
+  XC_NONLOCAL_CHARGE = XC_NONLOCAL_SITES + XC_N_SITE_ROWS - 1,
+  XC_N_NONLOCAL
+};
+
 /** Kinds of sums of fixed point (xc_fixed.h). */
 enum { XC_FIXED_XC, XC_FIXED_INTEGRALS, XC_FIXED_COULOMB, XC_FIXED_EXCHANGE, XC_N_FIXED };
 
@@ -138,12 +168,34 @@ static inline const xc_params *xc_params_of(const tsl_problem *problem) {
 
 /** Phases of an iteration. */
 static inline int xc_phases(const xc_params *p) {
-  return p->fitted && !p->fitted_exchange ? 2 : 1;
+  const bool nonlocal = p->functional.nonlocal.b != 0;
+  return nonlocal || (p->fitted && !p->fitted_exchange) ? 2 : 1;
+}
+
+/** Points and groups of the rest, which are the first. */
+static inline int64_t xc_local_points(const xc_params *p) {
+  return p->n_points - p->n_nonlocal_points;
+}
+static inline int64_t xc_local_groups(const xc_params *p) {
+  return p->n_groups - p->n_nonlocal_groups;
+}
+
+/** A row of XC_IN_NONLOCAL. */
+static inline const double *xc_nonlocal_row(const tsl_problem *problem, int row) {
+  const double *rows = (const double *)problem->fields[XC_IN_NONLOCAL].data;
+  return rows + row * xc_params_of(problem)->n_nonlocal_points;
+}
+/** How many of its points take part. */
+static inline int64_t xc_nonlocal_sites_of(const tsl_problem *problem) {
+  const double *charge = xc_nonlocal_row(problem, XC_NONLOCAL_CHARGE);
+  int64_t n = 0;
+  while (n < xc_params_of(problem)->n_nonlocal_points && charge[n] != 0) n++;
+  return n;
 }
 
 /** Has a kind of unit work in a phase? */
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
-  if (xc_phases(p) == 1 || kind == XC_UNIT_FIT) return true;
+  if (xc_phases(p) == 1 || kind == XC_UNIT_FIT || kind == XC_UNIT_NONLOCAL) return true;
   return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE;
 }
 
@@ -156,9 +208,10 @@ static inline xc_task xc_task_of(const tsl_problem *problem) {
 }
 
 /** Does a kind of unit add to the gradient in this phase? Fitting shells do so once gamma of the
- *  whole density is known. */
+ *  whole density is known, points of non-local correlation once all their densities are. */
 static inline bool xc_adds_gradient(const tsl_problem *problem, int phase, int kind) {
-  return xc_task_of(problem) == XC_TASK_GRADIENT && (kind != XC_UNIT_FIT || phase % 2 != 0);
+  const bool later = kind == XC_UNIT_FIT || kind == XC_UNIT_NONLOCAL;
+  return xc_task_of(problem) == XC_TASK_GRADIENT && (!later || phase % 2 != 0);
 }
 
 /** Are four-centre integrals needed? */

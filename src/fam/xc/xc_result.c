@@ -32,18 +32,25 @@ void xc_describe(const tsl_problem *problem, char *text, size_t size) {
       own->dispersion.text[0] != '\0' ? ", with " : "", own->dispersion.text,
       (long long)own->molecule.n_atoms, (long long)p->n,
       p->n_spin == 1 ? "restricted" : "unrestricted", p->fitted ? "fitted" : "exact",
-      p->fitted_exchange ? " and exchange" : "", (long long)p->n_points, (long long)own->n_made,
-      (long long)p->n_groups);
+      p->fitted_exchange ? " and exchange" : "", (long long)xc_local_points(p),
+      (long long)own->n_made, (long long)xc_local_groups(p));
+  if (used < 0 || (size_t)used >= size) return;
+  if (p->functional.nonlocal.b != 0)
+    used += snprintf(text + used, size - (size_t)used,
+                     "non-local correlation: %lld points in %lld groups, each meets all\n",
+                     (long long)p->n_nonlocal_points, (long long)p->n_nonlocal_groups);
   if (used < 0 || (size_t)used >= size) return;
   used += describe_cubes(own, text + used, size - (size_t)used);
-  if (xc_groups_text(&own->groups, &own->cost, 8, &groups) == TSL_OK)
+  xc_groups local = own->groups;
+  local.n = xc_local_groups(p);
+  if (xc_groups_text(&local, &own->cost, 8, &groups) == TSL_OK)
     (void)snprintf(text + used, size - (size_t)used, "\n%s", groups);
   tsl_free(groups);
 }
 
 /* ------------------------------------------------------------------ summary */
 
-static void add_energies(const xc_own *own, tsl_summary *summary) {
+static void add_energies(const xc_own *own, bool nonlocal, tsl_summary *summary) {
   const xc_energies *e = &own->scf.energies;
   tsl_summary_add(summary, "total energy", e->total, "hartree");
   tsl_summary_add(summary, "nuclear repulsion", e->nuclei, "hartree");
@@ -54,6 +61,7 @@ static void add_energies(const xc_own *own, tsl_summary *summary) {
   tsl_summary_add(summary, "Coulomb energy", e->coulomb, "hartree");
   tsl_summary_add(summary, "exact exchange", e->exchange, "hartree");
   tsl_summary_add(summary, "exchange-correlation", e->xc, "hartree");
+  if (nonlocal) tsl_summary_add(summary, "of it non-local", own->nonlocal, "hartree");
   if (own->dispersion.kind != XC_DISPERSION_NONE)
     tsl_summary_add(summary, "dispersion", e->dispersion, "hartree");
 }
@@ -158,7 +166,7 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   const xc_scf *scf = &own->scf;
   const double electrons = own->integrals[XC_INTEGRAL_ALPHA] + own->integrals[XC_INTEGRAL_BETA];
   summary->reason[0] = '\0';
-  add_energies(own, summary);
+  add_energies(own, p->functional.nonlocal.b != 0, summary);
   tsl_summary_add(summary, "electrons integrated", electrons, "1");
   tsl_summary_add(summary, "electrons", (double)(scf->electrons[0] + scf->electrons[1]), "1");
   add_smearing(scf, summary);
@@ -175,9 +183,11 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   tsl_summary_add(summary, "functions", (double)p->n, "1");
   tsl_summary_add(summary, "independent functions", (double)scf->m, "1");
   tsl_summary_add(summary, "smallest eigenvalue of overlap", scf->smallest_overlap, "1");
-  tsl_summary_add(summary, "grid points", (double)p->n_points, "1");
+  tsl_summary_add(summary, "grid points", (double)xc_local_points(p), "1");
   tsl_summary_add(summary, "grid points made", (double)own->n_made, "1");
-  tsl_summary_add(summary, "groups", (double)p->n_groups, "1");
+  tsl_summary_add(summary, "groups", (double)xc_local_groups(p), "1");
+  if (p->functional.nonlocal.b != 0)
+    tsl_summary_add(summary, "non-local points", (double)p->n_nonlocal_points, "1");
   tsl_summary_add(summary, "pairs of shells", (double)p->n_pairs, "1");
   tsl_summary_add(summary, "elements with unsettled guess", (double)own->unconverged, "1");
   xc_result_judge(own, electrons, summary);

@@ -8,8 +8,8 @@
 #include <math.h>
 
 /* Floating-point operations: a function with its gradient, density and potential at a point; an
- * integral of four shells; one of three. */
-static const double FUNCTION = 60, QUARTET = 60, TRIPLE = 60;
+ * integral of four shells; one of three; a pair of points. */
+static const double FUNCTION = 60, QUARTET = 60, TRIPLE = 60, PAIR = 30;
 
 /** The units made so far. */
 typedef struct maker {
@@ -26,15 +26,20 @@ static tsl_unit *xc_units_add(maker *m, int32_t kind, int64_t lo, int64_t hi) {
   return u;
 }
 
-static void add_groups(maker *m, const xc_groups *groups) {
-  for (int64_t g = 0; g < groups->n; g++) {
+/** Groups [lo, hi). */
+static void add_groups(maker *m, const xc_groups *groups, int32_t kind, int64_t lo, int64_t hi) {
+  const double others = PAIR * (double)m->p->n_nonlocal_points;
+  for (int64_t g = lo; g < hi; g++) {
     const xc_group_features f = xc_group_features_of(&groups->list[g]);
-    tsl_unit *u = xc_units_add(m, XC_UNIT_GROUP, g, g + 1);
+    tsl_unit *u = xc_units_add(m, kind, g, g + 1);
     u->count = f.nb;
     u->flops = m->p->n_spin * (4 * f.nbb + 20 * f.nb) + FUNCTION * f.nb;
     u->bytes = 8 * (18 * f.nb + 2 * m->p->n_spin * f.bb);
     u->device_bytes = 8 * (6 * f.nb + 3 * f.bb);
     u->setup = f.nb; /* functions at points, kept */
+    if (kind != XC_UNIT_NONLOCAL) continue;
+    u->count = (double)groups->list[g].n;
+    u->flops += u->count * others;
   }
 }
 
@@ -157,7 +162,8 @@ static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
   if (wanted < 1) wanted = 1;
   const cutter pairs = {own, p, pair_cost, p->n_pairs, wanted};
   const cutter fits = {own, p, fit_cost, p->n_fit_shells, wanted};
-  add_groups(m, &own->groups);
+  add_groups(m, &own->groups, XC_UNIT_GROUP, 0, xc_local_groups(p));
+  add_groups(m, &own->groups, XC_UNIT_NONLOCAL, xc_local_groups(p), p->n_groups);
   if (xc_has_quartets(p)) add_batches(m, XC_UNIT_FOCK, &pairs);
   if (p->fitted && !p->fitted_exchange) add_batches(m, XC_UNIT_FIT, &fits);
   /* few: the first run of each makes (P|mn) of all P before its last row */
@@ -196,7 +202,7 @@ void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
   int64_t part = (int64_t)ceil(fraction * (double)n);
   xc_view view;
   *out = *whole;
-  if (whole->kind == XC_UNIT_GROUP || part >= n) return;
+  if (whole->kind == XC_UNIT_GROUP || whole->kind == XC_UNIT_NONLOCAL || part >= n) return;
   if (part < 1) part = 1;
   xc_view_set(problem, &view);
   if (whole->kind == XC_UNIT_EXCHANGE) { /* the first rows need the fewest (P|mn) */

@@ -32,6 +32,7 @@ static void xc_close(tsl_worker **worker) {
   xc_evaluator_destroy(&w->evaluator);
   xc_batches_close(&w->batches);
   xc_gradient_close(w);
+  xc_nonlocal_close(w);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->blas != NULL) (void)cublasDestroy(w->blas);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
@@ -82,6 +83,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   TSL_TRY(xc_fit_begin(w));
   TSL_TRY(xc_exchange_begin(w));
   TSL_TRY(xc_quartets_begin(w));
+  TSL_TRY(xc_nonlocal_begin(w));
   if (w->task == XC_TASK_GRADIENT) TSL_TRY(xc_gradient_begin(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
@@ -91,7 +93,7 @@ done:
 /* What is needed before anything is kept. */
 static tsl_err check_card(const xc_gpu *w) {
   tsl_err err = TSL_OK;
-  const double needed = xc_memory_card(w->p) + xc_batch_least(w);
+  const double needed = xc_memory_card(w->p) + xc_batch_least(w) + xc_nonlocal_bytes(w->p);
   char has[24], needs[24];
   if (needed > (double)w->memory.limit)
     TSL_FAIL(
@@ -140,6 +142,7 @@ static tsl_err xc_open(const tsl_problem *problem, const tsl_device *device, tsl
   TSL_TRY(open_device(w, device));
   TSL_TRY(check_card(w));
   TSL_TRY(xc_batch_open(w));
+  TSL_TRY(xc_nonlocal_open(w));
   if (p->gradient) TSL_TRY(xc_gradient_open(w));
   TSL_TRY(xc_cache_open(w));
   if (p->functional.n_terms > 0)
@@ -243,16 +246,20 @@ done:
   return err;
 }
 
-/* Has a kind of unit anything to do? */
-static bool has_work(const xc_gpu *w, int kind) {
-  return xc_is_active(w->p, w->phase, kind) &&
-         (kind != XC_UNIT_GROUP || w->task != XC_TASK_PRODUCTS);
+static bool has_points(int kind) {
+  return kind == XC_UNIT_GROUP || kind == XC_UNIT_NONLOCAL;
 }
 
+/* Has a kind of unit anything to do? */
+static bool has_work(const xc_gpu *w, int kind) {
+  return xc_is_active(w->p, w->phase, kind) && (!has_points(kind) || w->task != XC_TASK_PRODUCTS);
+}
+
+/* Units of points go together by kind, those of integrals whatever their kind. */
 static int64_t same_kind(const tsl_unit *units, int64_t n) {
-  const bool group = units[0].kind == XC_UNIT_GROUP;
+  const int kind = units[0].kind;
   int64_t m = 1;
-  while (m < n && (units[m].kind == XC_UNIT_GROUP) == group) m++;
+  while (m < n && (has_points(kind) ? units[m].kind == kind : !has_points(units[m].kind))) m++;
   return m;
 }
 
@@ -263,9 +270,9 @@ static tsl_err run_kind(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *p
     m = same_kind(units + u, n - u);
     if (!has_work(w, units[u].kind)) {
       for (int64_t k = u; k < u + m; k++) parts[k].seconds = 0;
-    } else if (groups && units[u].kind == XC_UNIT_GROUP)
+    } else if (groups && has_points(units[u].kind))
       TSL_TRY(xc_batch_run(w, units + u, m));
-    else if (!groups && units[u].kind != XC_UNIT_GROUP)
+    else if (!groups && !has_points(units[u].kind))
       TSL_TRY(run_batches(w, units + u, m, parts + u));
   }
 done:
@@ -276,14 +283,14 @@ static tsl_err wait_groups(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part
   tsl_err err = TSL_OK;
   float milliseconds = 0;
   int64_t count = 0;
-  for (int64_t u = 0; u < n; u++) count += units[u].kind == XC_UNIT_GROUP;
-  if (count == 0 || !has_work(w, XC_UNIT_GROUP)) goto done;
+  for (int64_t u = 0; u < n; u++) count += has_points(units[u].kind) && has_work(w, units[u].kind);
+  if (count == 0) goto done;
   TSL_CUDA_TRY(cudaEventSynchronize(w->timer.end));
   TSL_CUDA_TRY(cudaEventElapsedTime(&milliseconds, w->timer.begin, w->timer.end));
   TSL_TRY(xc_matrix_check(w));
   for (int64_t u = 0, m; u < n; u += m) { /* runs of groups share by their number */
     m = same_kind(units + u, n - u);
-    if (units[u].kind != XC_UNIT_GROUP) continue;
+    if (!has_points(units[u].kind) || !has_work(w, units[u].kind)) continue;
     xc_batch_seconds(w, units + u, m, milliseconds * 1e-3 * (double)m / (double)count, parts + u);
   }
 done:
@@ -326,8 +333,9 @@ done:
 static tsl_err collect_xc(xc_gpu *w, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const size_t matrix = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
+  const bool nonlocal = w->p->n_nonlocal_points > 0;
   memset(problem->fields[XC_SUM_INTEGRALS].data, 0, XC_N_INTEGRALS * sizeof(double));
-  if (!adds_matrices(w, XC_UNIT_GROUP)) {
+  if (!adds_matrices(w, XC_UNIT_GROUP) && !(nonlocal && adds_matrices(w, XC_UNIT_NONLOCAL))) {
     memset(problem->fields[XC_SUM_XC].data, 0, matrix);
     goto done;
   }
@@ -376,6 +384,7 @@ static tsl_err xc_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   xc_gpu *w = gpu_of(worker);
   TSL_TRY(collect_xc(w, problem));
+  TSL_TRY(xc_nonlocal_collect(w, (double *)problem->fields[XC_SUM_NONLOCAL].data));
   TSL_TRY(collect_integrals(w, problem));
   if (w->task == XC_TASK_GRADIENT)
     TSL_TRY(xc_gradient_collect(w, (double *)problem->fields[XC_SUM_GRADIENT].data));

@@ -22,6 +22,7 @@
  *   xc_gpu_gradient.cu    what units add to the gradient: which of it is the card's, sums
  *   xc_gpu_slopes.cu      of groups: the functions move; points follow their owners
  *   xc_gpu_weights.cu     of groups: the weights of the points
+ *   xc_gpu_nonlocal.cu    non-local correlation: densities, and points that meet
  *   xc_gpu_host.c         host threads: functionals of libxc
  *   xc_bench.cu           measurements
  *
@@ -158,6 +159,13 @@ typedef struct xc_gpu_gradient {
   const char *on_host; /**< what of it the host's threads computed; NULL: nothing */
 } xc_gpu_gradient;
 
+/** Non-local correlation; empty: there is none. */
+typedef struct xc_gpu_nonlocal {
+  tsl_gpu_buffer rows;      /**< XC_IN_NONLOCAL of this phase */
+  tsl_gpu_buffer densities; /**< F64 [4][points], made in this phase */
+  int64_t sites;
+} xc_gpu_nonlocal;
+
 /** A worker; tsl_worker of this backend. */
 typedef struct xc_gpu {
   const tsl_problem *problem; /**< not owned */
@@ -201,6 +209,7 @@ typedef struct xc_gpu {
   tsl_gpu_buffer packed, fitted, gamma, coefficients;
   xc_gpu_exchange x;
   xc_gpu_gradient gradient;
+  xc_gpu_nonlocal nonlocal;
 } xc_gpu;
 
 extern const tsl_backend xc_backend_gpu;
@@ -250,6 +259,7 @@ typedef struct xc_batch {
   int most_ld, most_pad, most_shells;
   double *arrays; /**< [XC_INPUTS + XC_SCALES][stride] */
   int64_t stride;
+  bool nonlocal; /**< all are of non-local correlation */
 } xc_batch;
 
 /* ------------------------------------------------------------------ batches */
@@ -260,7 +270,7 @@ double xc_batch_least(const xc_gpu *w);
 /** Memory that all batches use. */
 tsl_err xc_batch_open(xc_gpu *w);
 void xc_batch_close(xc_gpu *w);
-/** Enqueue groups; parts may be read after the stream has been waited for. */
+/** Enqueue groups of one kind; parts may be read after the stream has been waited for. */
 tsl_err xc_batch_run(xc_gpu *w, const tsl_unit *units, int64_t n);
 /** Share the time of a run among its groups by cost. */
 void xc_batch_seconds(const xc_gpu *w, const tsl_unit *units, int64_t n, double seconds,
@@ -351,6 +361,22 @@ tsl_err xc_weights_run(xc_gpu *w, const xc_batch *batch);
 tsl_err xc_weights_open(xc_gpu *w);
 /** Bytes of it. */
 double xc_weights_bytes(const xc_params *p);
+
+/* ---------------------------------------------------------------- non-local */
+
+/** Memory of the points; nothing without non-local correlation. @return TSL_ERR_DEVICE_MEMORY */
+tsl_err xc_nonlocal_open(xc_gpu *w);
+/** Bytes of it. */
+double xc_nonlocal_bytes(const xc_params *p);
+void xc_nonlocal_close(xc_gpu *w);
+/** Start a phase: queue the upload of the field, zero the densities. */
+tsl_err xc_nonlocal_begin(xc_gpu *w);
+/** What the pieces have as density and its gradient leaves the arrays over points. */
+tsl_err xc_nonlocal_densities_run(xc_gpu *w, const xc_batch *batch);
+/** In place of xc_functional_run: the points meet all sites; of a gradient they are moved, too. */
+tsl_err xc_nonlocal_run(xc_gpu *w, const xc_batch *batch);
+/** @param[out] densities  [4][points]. Waits. */
+tsl_err xc_nonlocal_collect(xc_gpu *w, double *densities);
 
 /* ---------------------------------------------------------------------- fit */
 

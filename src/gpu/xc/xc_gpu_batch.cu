@@ -290,15 +290,15 @@ done:
 }
 
 /* Blocks of phi that have products. */
-static int product_blocks(const xc_gpu *w) {
-  return w->p->functional.tau ? XC_BLOCKS : 1;
+static int product_blocks(const xc_gpu *w, const xc_batch *batch) {
+  return w->p->functional.tau && !batch->nonlocal ? XC_BLOCKS : 1;
 }
 
 /* X of a spin and the density that comes of it, that of the values last. */
 static tsl_err compute_density(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
   STEP(XC_STEP_GATHER, xc_gather_run(w, batch, spin));
-  for (int block = 1; block < product_blocks(w); block++) {
+  for (int block = 1; block < product_blocks(w, batch); block++) {
     STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, block));
     STEP(XC_STEP_DENSITY, xc_tau_run(w, batch, spin, block));
   }
@@ -312,7 +312,7 @@ done:
 static tsl_err compute_x(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
   STEP(XC_STEP_GATHER, xc_gather_run(w, batch, spin));
-  for (int block = 0; block < product_blocks(w); block++)
+  for (int block = 0; block < product_blocks(w, batch); block++)
     STEP(XC_STEP_X, xc_product_run(w, batch, XC_PRODUCT_X, block));
 done:
   return err;
@@ -322,7 +322,7 @@ done:
 static tsl_err compute_gradient(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
   for (int s = 0; s < w->p->n_spin; s++) {
-    if (w->p->n_spin == 2) TSL_TRY(compute_x(w, batch, s));
+    if (w->p->n_spin == 2 || batch->nonlocal) TSL_TRY(compute_x(w, batch, s));
     if (w->p->functional.gga) {
       STEP(XC_STEP_POTENTIAL, xc_potential_run(w, batch, s, 0));
       STEP(XC_STEP_M, xc_product_run(w, batch, XC_PRODUCT_Z, 0));
@@ -336,12 +336,14 @@ done:
 
 static tsl_err xc_gpu_batch_compute(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
+  const bool met = batch->nonlocal && w->phase % 2 != 0; /* densities are known */
   STEP(XC_STEP_FUNCTIONS, xc_functions_run(w, batch));
-  for (int s = 0; s < w->p->n_spin; s++) TSL_TRY(compute_density(w, batch, s));
-  STEP(XC_STEP_FUNCTIONAL, xc_functional_run(w, batch));
+  for (int s = 0; s < w->p->n_spin && !met; s++) TSL_TRY(compute_density(w, batch, s));
+  if (batch->nonlocal && !met) return xc_nonlocal_densities_run(w, batch);
+  STEP(XC_STEP_FUNCTIONAL, met ? xc_nonlocal_run(w, batch) : xc_functional_run(w, batch));
   if (w->task == XC_TASK_GRADIENT) return compute_gradient(w, batch);
   for (int s = 0; s < w->p->n_spin; s++) {
-    for (int block = 0; block < product_blocks(w); block++) {
+    for (int block = 0; block < product_blocks(w, batch); block++) {
       STEP(XC_STEP_POTENTIAL, xc_potential_run(w, batch, s, block));
       STEP(XC_STEP_M, xc_product_run(w, batch, XC_PRODUCT_M, block));
     }
@@ -362,6 +364,7 @@ static tsl_err run_batch(xc_gpu *w, int64_t at, int64_t n, int64_t bytes) {
                             "a batch of points"));
   std::sort(pieces, pieces + n, by_shape);
   batch.host = pieces, batch.n = n;
+  batch.nonlocal = pieces[0].group >= xc_local_groups(w->p);
   place_pieces(w, pieces, &batch);
   TSL_TRY(upload_batch(w, &batch));
   TSL_TRY(xc_gpu_batch_compute(w, &batch));

@@ -1,10 +1,10 @@
 /* The functional at the points of a batch: own formulas on the card; libxc on the host, between two
  * copies. */
-#include "xc_gpu.cuh"
+#include "xc_gpu_slices.cuh"
 
 #include "xc_fn.h"
 
-enum { BLOCK = XC_SLICE, WARP = 32, MIXED = -1 };
+enum { BLOCK = XC_SLICE, MIXED = -1 };
 
 /* Weights of a functional; MIXED: known when running. */
 template <int F> static __device__ __forceinline__ xc_mix mix_of(const xc_mix &mix) {
@@ -79,22 +79,6 @@ static __device__ void do_polarised(point k, const xc_mix &mix, double sums[XC_N
   sums[XC_INTEGRAL_BETA] = k.weight * b;
 }
 
-/* The sums of the block's points, in a fixed order, by thread 0. */
-static __device__ void add_block(double sums[XC_N_INTEGRALS], double *out) {
-  __shared__ double all[XC_N_INTEGRALS][BLOCK / WARP];
-  for (int s = 0; s < XC_N_INTEGRALS; s++) {
-    for (int d = WARP / 2; d > 0; d /= 2) sums[s] += __shfl_down_sync(0xffffffff, sums[s], d);
-    if (threadIdx.x % WARP == 0) all[s][threadIdx.x / WARP] = sums[s];
-  }
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int s = 0; s < XC_N_INTEGRALS; s++) {
-    double sum = 0;
-    for (int k = 0; k < BLOCK / WARP; k++) sum += all[s][k];
-    out[s] = sum;
-  }
-}
-
 /* Block (slice, piece); points beyond the piece get scales and amounts 0. */
 template <int F, bool UKS, int KIND>
 static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, const double *weights,
@@ -113,7 +97,7 @@ static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, con
   } else if (p < k.ld)
     for (int c = 0; c < XC_SCALES; c++) here.out[c * stride] = 0;
   if (p < k.ld) at[XC_AMOUNT * stride] = sums[XC_INTEGRAL_ENERGY];
-  add_block(sums, partials + (k.slice + blockIdx.x) * XC_N_INTEGRALS);
+  xc_add_slice(sums, partials + (k.slice + blockIdx.x) * XC_N_INTEGRALS);
 }
 
 template <int F, bool UKS, int KIND> static tsl_err launch(xc_gpu *w, const xc_batch *batch) {

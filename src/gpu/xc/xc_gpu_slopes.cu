@@ -138,7 +138,7 @@ done:
 
 tsl_err xc_slopes_run(xc_gpu *w, const xc_batch *batch, int spin) {
   const xc_functional *f = &w->p->functional;
-  return f->tau   ? run<XC_KIND_TAU>(w, batch, spin)
-         : f->gga ? run<XC_KIND_GRADIENT>(w, batch, spin)
-                  : run<XC_KIND_LOCAL>(w, batch, spin);
+  return f->tau && !batch->nonlocal ? run<XC_KIND_TAU>(w, batch, spin)
+         : f->gga                   ? run<XC_KIND_GRADIENT>(w, batch, spin)
+                                    : run<XC_KIND_LOCAL>(w, batch, spin);
 }

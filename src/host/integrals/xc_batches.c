@@ -264,7 +264,7 @@ tsl_err xc_batches_collect(xc_batches *b, tsl_problem *problem, const xc_batches
     collect_plain(b, problem, more);
   if (p->gradient) xc_batches_gradient_collect(b, problem->fields[XC_SUM_GRADIENT].data);
   if (p->n_products > 0) TSL_TRY(xc_batches_products_collect(b, problem));
-  if (xc_phases(p) == 1 && xc_task_of(problem) != XC_TASK_PRODUCTS) goto done;
+  if (p->n_fit == 0 || (p->fitted_exchange && xc_task_of(problem) != XC_TASK_PRODUCTS)) goto done;
   add_to(b->gamma, more->gamma, p->n_fit);
   memcpy(problem->fields[XC_SUM_GAMMA].data, b->gamma, (size_t)p->n_fit * sizeof *b->gamma);
 done:

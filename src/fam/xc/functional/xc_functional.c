@@ -204,5 +204,8 @@ const char *xc_functional_text(const xc_functional *functional, char text[XC_TEX
   for (int k = 0; k < functional->n_terms; k++)
     ADD(functional->terms[k].weight, functional->terms[k].name);
 #undef ADD
+  if (functional->nonlocal.b != 0 && used < XC_TEXT)
+    (void)snprintf(text + used, XC_TEXT - used, " + VV10 (b %g, C %g)", functional->nonlocal.b,
+                   functional->nonlocal.c);
   return text;
 }

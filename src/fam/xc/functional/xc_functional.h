@@ -14,16 +14,18 @@
  *
  * Terms that have own formulas use them ("gga_x_pbe+gga_c_pbe" is pbe). b3lyp has the VWN fit to
  * the random-phase approximation, as in Gaussian and libxc; b3lyp5 has VWN5.
+ * Functionals with VV10 (wB97M-V, B97M-V, ...) say so in `nonlocal`; the evaluator has the rest.
  * Refused by name, with what is lacking: functionals of the Laplacian, double hybrids and those
- * whose ranges Yukawa's function separates, functionals with non-local correlation or a correction
- * for dispersion, kinetic functionals, potentials without an energy, those of one or two
- * dimensions.
+ * whose ranges Yukawa's function separates, functionals with other non-local correlation (rVV10,
+ * vdW-DF) or a correction for dispersion, kinetic functionals, potentials without an energy, those
+ * of one or two dimensions.
  */
 #ifndef TSL_FAM_XC_FUNCTIONAL_H
 #define TSL_FAM_XC_FUNCTIONAL_H
 
 #include "contract.h"
 #include "xc_fn.h"
+#include "xc_vv10.h"
 
 TSL_C_BEGIN
 
@@ -57,6 +59,7 @@ typedef struct xc_functional {
   double exchange;    /**< fraction of exact exchange; range-separated: of 1 / r */
   double far;         /**< range-separated: that of erf(omega r) / r beside it; else 0 */
   double omega;       /**< 1 / bohr */
+  xc_vv10 nonlocal;   /**< of functionals that carry it (b: 0: none); on points of its own */
   xc_mix mix;         /**< weights of the own parts */
   xc_term terms[XC_MAX_TERMS];
 } xc_functional;

@@ -35,7 +35,6 @@ static xc_kind kind_of(const xc_func_type *f) {
   if (xc_func_info_get_kind(f->info) == XC_KINETIC) return XC_KIND_KINETIC;
   if ((flags & XC_FLAGS_3D) == 0) return XC_KIND_DIMENSION;
   if ((flags & yukawa) != 0) return XC_KIND_YUKAWA;
-  if ((flags & XC_FLAGS_VV10) != 0 || f->nlc_b != 0 || f->nlc_C != 0) return XC_KIND_NON_LOCAL;
   if ((flags & XC_FLAGS_HAVE_EXC) == 0 || (flags & XC_FLAGS_HAVE_VXC) == 0)
     return XC_KIND_NO_ENERGY;
   return (flags & XC_FLAGS_NEEDS_LAPLACIAN) != 0 ? XC_KIND_LAPLACIAN : XC_KIND_GOOD;
@@ -50,6 +49,7 @@ static bool xc_functional_libxc_find(const char *name, xc_library_info *info) {
   info->tau = is_mgga(&f);
   info->exchange = f.cam_alpha + f.cam_beta; /* alpha is of 1 / r, beta of erfc(omega r) / r */
   info->far = -f.cam_beta;
+  info->nonlocal = (xc_vv10){f.nlc_b, f.nlc_C};
   info->omega = f.cam_beta != 0 ? f.cam_omega : 0; /* M11-L is local and has one, too */
   (void)snprintf(info->title, sizeof info->title, "%s", xc_func_info_get_name(f.info));
   xc_func_end(&f);

@@ -99,8 +99,6 @@ static unsigned lacks_of(xc_kind kind) {
     return XC_LACKS_LAPLACIAN;
   case XC_KIND_YUKAWA:
     return XC_LACKS_YUKAWA;
-  case XC_KIND_NON_LOCAL:
-    return XC_LACKS_NON_LOCAL;
   default:
     return 0;
   }
@@ -112,7 +110,6 @@ static const char *refusal(xc_kind kind) {
   case XC_KIND_GOOD:
   case XC_KIND_LAPLACIAN:
   case XC_KIND_YUKAWA:
-  case XC_KIND_NON_LOCAL:
     return NULL;
   case XC_KIND_KINETIC:
     return "a kinetic functional";
@@ -161,10 +158,10 @@ static const struct {
     {"_mbd", XC_LACKS_DISPERSION},
     {"_xdm", XC_LACKS_DISPERSION},
     {"_3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS},
-    {"_v", XC_LACKS_NON_LOCAL},
     {"_rv", XC_LACKS_NON_LOCAL},
-    {"_nl", XC_LACKS_NON_LOCAL},
-    {"_vv10", XC_LACKS_NON_LOCAL},
+    {"_v", XC_LACKS_VV10},
+    {"_nl", XC_LACKS_VV10},
+    {"_vv10", XC_LACKS_VV10},
     {"_rvv10", XC_LACKS_NON_LOCAL},
     {"vdw", XC_LACKS_NON_LOCAL},
 };
@@ -193,11 +190,12 @@ static unsigned ending_of(const char *name, size_t *begin) {
 }
 
 /** What a functional of the library is made for and has not in it. */
-static unsigned made_for_what(const char *full) {
+static unsigned made_for_what(const char *full, const xc_library_info *info) {
   size_t begin;
   for (int k = 0; k < N_MADE; k++)
     if (strcmp(full, made_for[k].name) == 0) return made_for[k].lacks;
-  return ending_of(full, &begin);
+  const unsigned lacks = ending_of(full, &begin);
+  return info->nonlocal.b != 0 ? lacks & ~(unsigned)XC_LACKS_VV10 : lacks;
 }
 
 /** Does the name mean something, other than by a correction? */
@@ -234,11 +232,14 @@ static tsl_err fail_corrected(const char *name, const char *base, unsigned lacks
   const xc_published *row = xc_published_find(base);
   char text[XC_TEXT];
   if (row != NULL && row->sum == NULL) return fail_row(name, row, lacks);
-  return tsl_fail(
-      TSL_ERR_INPUT, __FILE__, __LINE__, "functional '%s' needs %s, %s; '%s' is without%s", name,
-      xc_lacks_text(lacks, text),
-      lacks == XC_LACKS_DISPERSION ? "no part of a functional here" : "not computed here", base,
-      lacks == XC_LACKS_DISPERSION ? ", and xc.dispersion adds d3bj or d4" : "");
+  const bool apart = lacks == XC_LACKS_DISPERSION || lacks == XC_LACKS_VV10;
+  return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
+                  "functional '%s' needs %s, %s; '%s' is without%s", name,
+                  xc_lacks_text(lacks, text),
+                  apart ? "no part of a functional here" : "not computed here", base,
+                  lacks == XC_LACKS_DISPERSION ? ", and xc.dispersion adds d3bj or d4"
+                  : lacks == XC_LACKS_VV10     ? ", and xc.nonlocal adds VV10 with its b"
+                                               : "");
 }
 
 /* ---------------------------------------------------------- nearest names */
@@ -339,6 +340,20 @@ done:
 
 /* ---------------------------------------------------------------- one name */
 
+/** Non-local correlation of a functional, which is no sum of others' and has no weight. */
+static tsl_err add_nonlocal(double weight, const char *name, const xc_library_info *info,
+                            xc_functional *f) {
+  tsl_err err = TSL_OK;
+  if (info->nonlocal.b == 0) goto done;
+  if (weight != 1 || f->nonlocal.b != 0)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "functional '%s': '%s' carries non-local correlation, which is taken once and whole",
+             f->name, name);
+  f->nonlocal = info->nonlocal;
+done:
+  return err;
+}
+
 /** Add a term of libxc; equal names are one term. */
 static tsl_err add_term(double weight, const char *name, xc_functional *f) {
   tsl_err err = TSL_OK;
@@ -389,7 +404,7 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
              "functional '%s' (%s) is %s; allowed are LDAs, GGAs, meta-GGAs and "
              "hybrids",
              name, info.title, why);
-  lacks = lacks_of(info.kind) | made_for_what(full);
+  lacks = lacks_of(info.kind) | made_for_what(full, &info);
   if (lacks != 0) {
     err = fail_lacking(name, info.title, lacks);
     goto done;
@@ -397,6 +412,7 @@ static tsl_err add_library(double weight, const char *name, xc_functional *f) {
   f->gga |= info.gga;
   f->tau |= info.tau;
   TSL_TRY(add_exchange(weight, full, &info, f));
+  TSL_TRY(add_nonlocal(weight, full, &info, f));
   TSL_TRY(add_term(weight, full, f));
 done:
   return err;

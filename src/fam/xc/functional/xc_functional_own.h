@@ -90,7 +90,6 @@ typedef enum xc_kind {
   XC_KIND_GOOD,
   XC_KIND_LAPLACIAN,
   XC_KIND_YUKAWA,
-  XC_KIND_NON_LOCAL,
   XC_KIND_KINETIC,
   XC_KIND_NO_ENERGY,
   XC_KIND_DIMENSION,
@@ -102,6 +101,7 @@ typedef struct xc_library_info {
   int gga, tau;
   double exchange;     /**< fraction of exact exchange, of 1 / r */
   double far, omega;   /**< of erf(omega r) / r beside it; 0, 0: not range-separated */
+  xc_vv10 nonlocal;    /**< b 0: none */
   char title[XC_NAME]; /**< such as "M06-2X" */
 } xc_library_info;
 

@@ -44,9 +44,10 @@ const char *xc_lacks_text(unsigned lacks, char text[XC_TEXT]) {
   static const char *const words[] = {"the Laplacian of a meta-GGA",
                                       "exact exchange by Yukawa's function",
                                       "a correction for dispersion",
-                                      "non-local correlation",
+                                      "non-local correlation other than VV10",
                                       "the perturbative correlation of a double hybrid",
-                                      "corrections for its basis set"};
+                                      "corrections for its basis set",
+                                      "VV10 correlation"};
   size_t used = 0;
   text[0] = '\0';
   for (unsigned k = 0; k < sizeof words / sizeof words[0]; k++) {

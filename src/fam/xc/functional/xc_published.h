@@ -117,7 +117,12 @@
   X("revM11", "hyb_mgga_x_revm11 + mgga_c_revm11")             \
   X("MN12-SX", "hyb_mgga_x_mn12_sx + mgga_c_mn12_sx")          \
   X("M06-SX", "hyb_mgga_x_m06_sx + mgga_c_m06_sx")             \
-  X("mBEEF", "mgga_x_mbeef + gga_c_pbe_sol")
+  X("mBEEF", "mgga_x_mbeef + gga_c_pbe_sol")                   \
+  X("VV10", "gga_xc_vv10")                                     \
+  X("LC-VV10", "hyb_gga_xc_lc_vv10")                           \
+  X("B97M-V", "mgga_xc_b97m_v")                                \
+  X("wB97X-V", "hyb_gga_xc_wb97x_v")                           \
+  X("wB97M-V", "hyb_mgga_xc_wb97m_v")
 
 /** X(name, sum): other spellings of these and of own functionals. */
 #define XC_SPELLING_LIST(X)        \
@@ -142,16 +147,15 @@ enum {
   XC_LACKS_DISPERSION = 4,
   XC_LACKS_NON_LOCAL = 8,
   XC_LACKS_PT2 = 16,
-  XC_LACKS_BASIS = 32
+  XC_LACKS_BASIS = 32,
+  XC_LACKS_VV10 = 64
 };
 
 /** X(name, what is lacking): refused. */
 #define XC_LACKING_LIST(X)                               \
   X("SCANL", XC_LACKS_LAPLACIAN)                         \
   X("r2SCANL", XC_LACKS_LAPLACIAN)                       \
-  X("B97M-V", XC_LACKS_NON_LOCAL)                        \
   X("B97M-rV", XC_LACKS_NON_LOCAL)                       \
-  X("wB97M-V", XC_LACKS_NON_LOCAL)                       \
   X("wB97M-rV", XC_LACKS_NON_LOCAL)                      \
   X("B97M-D3BJ", XC_LACKS_DISPERSION)                    \
   X("B97M-D4", XC_LACKS_DISPERSION)                      \
@@ -163,11 +167,9 @@ enum {
   X("wB97X-D3", XC_LACKS_DISPERSION)                     \
   X("wB97X-D3BJ", XC_LACKS_DISPERSION)                   \
   X("wB97X-D4", XC_LACKS_DISPERSION)                     \
-  X("wB97X-V", XC_LACKS_NON_LOCAL)                       \
   X("wB97X-rV", XC_LACKS_NON_LOCAL)                      \
   X("wB97X-3c", XC_LACKS_DISPERSION)                     \
   X("HSE-3c", XC_LACKS_DISPERSION | XC_LACKS_BASIS)      \
-  X("LC-VV10", XC_LACKS_NON_LOCAL)                       \
   X("B97-D", XC_LACKS_DISPERSION)                        \
   X("B97-D2", XC_LACKS_DISPERSION)                       \
   X("B97-D3", XC_LACKS_DISPERSION)                       \
@@ -196,7 +198,6 @@ enum {
   X("optPBE-vdW", XC_LACKS_NON_LOCAL)                    \
   X("optB88-vdW", XC_LACKS_NON_LOCAL)                    \
   X("optB86b-vdW", XC_LACKS_NON_LOCAL)                   \
-  X("VV10", XC_LACKS_NON_LOCAL)                          \
   X("rVV10", XC_LACKS_NON_LOCAL)                         \
   X("B2PLYP", XC_LACKS_PT2)                              \
   X("B2GP-PLYP", XC_LACKS_PT2)                           \

@@ -332,6 +332,26 @@ done:
   return err;
 }
 
+tsl_err xc_grid_join(xc_grid *grid, const xc_grid *more) {
+  tsl_err err = TSL_OK;
+  const xc_grid *const parts[2] = {grid, more};
+  xc_grid all = {0};
+  TSL_TRY(alloc_points(grid->n + more->n, &all));
+  for (int64_t k = 0, at = 0; k < 2; at += parts[k]->n, k++)
+    for (int64_t i = 0; i < parts[k]->n; i++) {
+      const xc_grid *from = parts[k];
+      all.x[at + i] = from->x[i], all.y[at + i] = from->y[i], all.z[at + i] = from->z[i];
+      all.w[at + i] = from->w[i];
+      all.atom[at + i] = from->atom[i], all.shell[at + i] = from->shell[i];
+    }
+  all.n_made = grid->n_made + more->n_made, all.n_atoms = grid->n_atoms, all.shells = grid->shells;
+  grid->shells = NULL;
+  xc_grid_clear(grid);
+  *grid = all;
+done:
+  return err;
+}
+
 /* Take out points with |w| < cut (w = 0 when cut is 0); the order stays. */
 static tsl_err drop_points(xc_grid *grid, double cut) {
   tsl_err err = TSL_OK;

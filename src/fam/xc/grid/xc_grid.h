@@ -147,6 +147,9 @@ tsl_err xc_grid_points(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n
  *  other points leave. */
 tsl_err xc_grid_take(xc_grid *grid, const int64_t *order, int64_t n);
 
+/** Append the points of another grid of the same atoms. */
+tsl_err xc_grid_join(xc_grid *grid, const xc_grid *more);
+
 /** Points, weights and drop in one call. */
 tsl_err xc_grid_make(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_atoms,
                      xc_grid *grid);

@@ -220,6 +220,30 @@ done:
   return err;
 }
 
+tsl_err xc_groups_join(xc_groups *groups, const xc_groups *more, int64_t first) {
+  tsl_err err = TSL_OK;
+  xc_groups all = {.n = groups->n + more->n,
+                   .n_shells = groups->n_shells + more->n_shells,
+                   .unreached = groups->unreached + more->unreached};
+  void *list = NULL, *shells = NULL;
+  TSL_TRY(tsl_alloc(all.n, sizeof *all.list, "groups", &list));
+  TSL_TRY(tsl_alloc(all.n_shells, sizeof *all.shells, "shells of the groups", &shells));
+  all.list = list, all.shells = shells;
+  for (int64_t g = 0; g < groups->n; g++) all.list[g] = groups->list[g];
+  for (int64_t g = 0; g < more->n; g++) {
+    xc_group *group = &all.list[groups->n + g];
+    *group = more->list[g];
+    group->first += first, group->shells += groups->n_shells;
+  }
+  for (int64_t s = 0; s < groups->n_shells; s++) all.shells[s] = groups->shells[s];
+  for (int64_t s = 0; s < more->n_shells; s++) all.shells[groups->n_shells + s] = more->shells[s];
+  xc_groups_clear(groups);
+  *groups = all;
+done:
+  if (err != TSL_OK) TSL_FREE_ALL(list, shells);
+  return err;
+}
+
 void xc_groups_clear(xc_groups *groups) {
   TSL_FREE_ALL(groups->list, groups->shells);
   *groups = (xc_groups){0};

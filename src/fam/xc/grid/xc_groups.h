@@ -80,6 +80,9 @@ typedef struct xc_groups {
 tsl_err xc_groups_make(const xc_groups_rule *rule, const xc_basis *basis, xc_grid *grid,
                        xc_groups *out);
 
+/** Append the groups of another grid, whose points follow first others. */
+tsl_err xc_groups_join(xc_groups *groups, const xc_groups *more, int64_t first);
+
 /** Free and zero. */
 void xc_groups_clear(xc_groups *groups);
 
