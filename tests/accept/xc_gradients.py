@@ -136,7 +136,7 @@ def restart_case(name):
     tree = deck(TRUTH[name], grid=SMALL)
     truth, whole = solve(tree)
     tree["run"]["checkpoint"] = 3600
-    path, out = suite.deck("stop.yaml", tree), suite.path("stop.h5")
+    path, out = suite.deck("stop.yaml", tree), suite.path(f"stop_{name}.h5")
     began, last = time.time(), f"phase {2 * truth['iterations'] - 1:.0f}:"
     process = suite.start(["run", path, "-o", out])
     for line in process.stdout:
