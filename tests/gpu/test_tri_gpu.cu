@@ -9,6 +9,7 @@
  * launches from the card the race checker does not follow.
  * Exit status 77: no card. Bitwise equality, except gravity and products by cuBLAS (tolerances). */
 #include "gpu.cuh"
+#include "test_tri_gpu_frames.cuh"
 #include "test_tri_gpu_graph.cuh"
 #include "test_tri_gpu_halves.cuh"
 
@@ -326,14 +327,17 @@ static tsl_err test(const char *what) {
     TSL_TRY(test_wide());
   else if (strcmp(what, "halves") == 0)
     TSL_TRY(test_halves(effort != FULL));
+  else if (strcmp(what, "frames") == 0)
+    TSL_TRY(test_frames());
   else if (strcmp(what, "graph") == 0)
     TSL_TRY(test_graph(ref_sizes[effort], ref_dims[effort]));
   else if (strcmp(what, "ref") == 0) {
     TSL_TRY(test_ref());
     if (effort != TINY) TSL_TRY(test_batches());
   } else
-    TSL_FAIL(TSL_ERR_USAGE,
-             "usage: test_tri_gpu ref|wide|maps|halves|graph|sqrt [--small | --tiny] [--no-cdp]");
+    TSL_FAIL(
+        TSL_ERR_USAGE,
+        "usage: test_tri_gpu ref|wide|maps|halves|graph|frames|sqrt [--small | --tiny] [--no-cdp]");
 done:
   return err;
 }
