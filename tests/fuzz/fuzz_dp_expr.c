@@ -25,19 +25,20 @@ static void check_refusal(tsl_err err) {
 
 static void set_names(dp_equation *e, uint8_t choice) {
   static const tsl_type types[] = {TSL_I32, TSL_F64, TSL_I64, TSL_I16, TSL_F32, TSL_I32};
-  dp_names *n = &e->names;
-  n->tables[0] = (dp_table){.name = "M", .type = types[choice % 6], .rows = choice / 6 % 7};
+  lang_names *n = &e->names;
+  n->tables[0] = (lang_table){.name = "M", .type = types[choice % 6], .rows = choice / 6 % 7};
   n->tables[0].cols = choice / 42 % 2 == 0 ? n->tables[0].rows : 5;
   n->tables[0].cells = choice / 84 % 3;
   n->n_tables = 1;
-  n->arrays[0] = (dp_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {5, 1}};
+  n->arrays[0] = (lang_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {5, 1}};
   dp_array_limits(&n->arrays[0], w_data);
-  n->arrays[1] = (dp_array){.name = "g", .type = TSL_I32, .rank = 2, .shape = {2, 2}};
+  n->arrays[1] = (lang_array){.name = "g", .type = TSL_I32, .rank = 2, .shape = {2, 2}};
   dp_array_limits(&n->arrays[1], w_data);
   n->n_arrays = 2;
-  if (dp_kind_of(n->tables[0].type) == DP_REAL)
-    n->arrays[n->n_arrays++] = (dp_array){.name = "x", .type = TSL_F64, .rank = 1, .shape = {3, 1}};
-  n->scalars[0] = (dp_scalar){.name = "n", .kind = DP_WHOLE, .whole = 4};
+  if (lang_kind_of(n->tables[0].type) == LANG_REAL)
+    n->arrays[n->n_arrays++] =
+        (lang_array){.name = "x", .type = TSL_F64, .rank = 1, .shape = {3, 1}};
+  n->scalars[0] = (lang_scalar){.name = "n", .kind = LANG_WHOLE, .whole = 4};
   n->n_scalars = 1;
 }
 
@@ -59,18 +60,18 @@ static tsl_err set_lines(dp_equation *e, char *text) {
   return err;
 }
 
-static void check_print(const dp_names *names, dp_scope scope, const dp_expr *expr) {
+static void check_print(const lang_names *names, lang_scope scope, const lang_expr *expr) {
   static char text[1 << 17];
-  dp_expr again;
-  if (dp_expr_print(names, expr, text, sizeof text) >= DP_TEXT_MAX) return;
-  const tsl_err err = dp_expr_parse(names, scope, text, &again);
+  lang_expr again;
+  if (dp_expr_print(names, expr, text, sizeof text) >= LANG_TEXT_MAX) return;
+  const tsl_err err = lang_expr_parse(names, scope, text, &again);
   if (err == TSL_ERR_INPUT && strstr(tsl_err_message(), "nested deeper") != NULL) return;
   must(err == TSL_OK, text); /* brackets count as depth; anything else parses again */
-  if (!dp_same(expr, expr->root, &again, again.root)) {
+  if (!lang_same(expr, expr->root, &again, again.root)) {
     (void)fprintf(stderr, "printed: %s\n", text);
     abort();
   }
-  dp_expr_clear(&again);
+  lang_expr_clear(&again);
 }
 
 /** Every order that the checker allows gives the values found by need. */
@@ -132,9 +133,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
   if (err == TSL_OK) err = dp_recurrence_create(&equation, arrays, &r);
   if (err != TSL_OK) check_refusal(err);
   if (err == TSL_OK) {
-    check_print(&equation.names, DP_SCOPE_CELL, &r->cell);
+    check_print(&equation.names, LANG_SCOPE_CELL, &r->cell);
     for (int n = 0; n < equation.n_rules; n++)
-      check_print(&equation.names, DP_SCOPE_WHERE, &r->rules[n].where);
+      check_print(&equation.names, LANG_SCOPE_WHERE, &r->rules[n].where);
     compute(r);
   }
   dp_recurrence_destroy(&r);

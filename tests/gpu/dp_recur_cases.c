@@ -11,7 +11,7 @@ typedef struct recipe {
   bool any_size;
   dp_pattern pattern;
   tsl_type type;
-  dp_cells cells;
+  lang_cells cells;
   int64_t rows, cols;
   const char *where, *value, *cell, *goal;
 } recipe;
@@ -20,59 +20,60 @@ typedef struct recipe {
 #define CORNER "M[rows(M)-1][cols(M)-1]"
 
 static const recipe recipes[] = {
-    {true, DP_NOSE, TSL_I32, DP_CELLS_ALL, 524, 1033, FRAME, "0",
+    {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 524, 1033, FRAME, "0",
      "w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])", "max over all"},
-    {true, DP_NOSE, TSL_I32, DP_CELLS_ALL, 2, 3, FRAME, "i + j", "M[i-1][j] + M[i][j-1] * 2",
+    {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 2, 3, FRAME, "i + j", "M[i-1][j] + M[i][j-1] * 2",
      CORNER},
-    {true, DP_NOSE, TSL_I16, DP_CELLS_ALL, 301, 257, FRAME, "0",
+    {true, DP_NOSE, TSL_I16, LANG_CELLS_ALL, 301, 257, FRAME, "0",
      "max(0, M[i-1][j-1] + (w[i % 7] == w[j % 7] ? 3 : -2), M[i-1][j] - 1, M[i][j-1] - 1)",
      "max over all"},
-    {true, DP_SENO, TSL_I64, DP_CELLS_ALL, 211, 307, "i == rows(M)-1 || j == cols(M)-1", "i - j",
+    {true, DP_SENO, TSL_I64, LANG_CELLS_ALL, 211, 307, "i == rows(M)-1 || j == cols(M)-1", "i - j",
      "(M[i+1][j] * 3 + M[i][j+1] + i * j) % 1000003", "min over all"},
-    {true, DP_SONE, TSL_F32, DP_CELLS_ALL, 129, 70, "i == rows(M)-1 || j == 0", "i * 0.5 + j",
+    {true, DP_SONE, TSL_F32, LANG_CELLS_ALL, 129, 70, "i == rows(M)-1 || j == 0", "i * 0.5 + j",
      "min(M[i+1][j-1], M[i+1][j], M[i][j-1]) + abs(g[i % 3] - j) / 3", CORNER},
-    {true, DP_NESO, TSL_F64, DP_CELLS_ALL, 97, 131, "i == 0 || j == cols(M)-1", "1",
+    {true, DP_NESO, TSL_F64, LANG_CELLS_ALL, 97, 131, "i == 0 || j == cols(M)-1", "1",
      "M[i-1][j] * 0.5 + M[i][j+1] * 0.25 + g[(i + j) % 3]", "max over all"},
-    {false, DP_NOSE, TSL_I64, DP_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER},
-    {false, DP_NOSE, TSL_I32, DP_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)", CORNER},
-    {true, DP_RUD, TSL_I32, DP_CELLS_ALL, 77, 1001, "i == 0", "0",
+    {false, DP_NOSE, TSL_I64, LANG_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER},
+    {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)",
+     CORNER},
+    {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 77, 1001, "i == 0", "0",
      "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER},
-    {false, DP_RDU, TSL_I64, DP_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
+    {false, DP_RDU, TSL_I64, LANG_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
      "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER},
-    {true, DP_CLR, TSL_F64, DP_CELLS_ALL, 65, 50, "j == 0", "i",
+    {true, DP_CLR, TSL_F64, LANG_CELLS_ALL, 65, 50, "j == 0", "i",
      "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER},
-    {true, DP_CRL, TSL_I32, DP_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",
+    {true, DP_CRL, TSL_I32, LANG_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",
      "min(k = j + 1 .. cols(M) - 1 : M[i][k] + w[(k - j) % 7]) + 1", CORNER},
-    {true, DP_NOSE, TSL_I32, DP_CELLS_ALL, 30, 400, "i == 0", "0",
+    {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 30, 400, "i == 0", "0",
      "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i % 7]] + i)", CORNER},
-    {false, DP_SONE, TSL_I64, DP_CELLS_UPPER, 97, 97, "i == j", "0",
+    {false, DP_SONE, TSL_I64, LANG_CELLS_UPPER, 97, 97, "i == j", "0",
      "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])", CORNER},
-    {false, DP_NESO, TSL_I32, DP_CELLS_UPPER, 53, 53, "i == 0 && j == cols(M) - 1", "5",
+    {false, DP_NESO, TSL_I32, LANG_CELLS_UPPER, 53, 53, "i == 0 && j == cols(M) - 1", "5",
      "max(i > 0 ? M[i-1][j] - 1 : -9, j + 1 < cols(M) ? M[i][j+1] - w[j % 7] : -9)", "M[9][9]"},
     /* goals away from the last cell, and over rows and columns */
-    {false, DP_NOSE, TSL_I32, DP_CELLS_ALL, 120, 310, FRAME, "i * j % 5",
+    {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 120, 310, FRAME, "i * j % 5",
      "max(M[i-1][j-1] + w[(i + j) % 7], M[i-1][j] - 1, M[i][j-1] - 2)",
      "M[9][9] + M[9][200] * 2 - M[77][0] + M[0][5] + M[118][309]"},
-    {true, DP_NOSE, TSL_I64, DP_CELLS_ALL, 130, 211, FRAME, "i + j",
+    {true, DP_NOSE, TSL_I64, LANG_CELLS_ALL, 130, 211, FRAME, "i + j",
      "min(M[i-1][j-1], M[i-1][j] + 1, M[i][j-1] + w[j % 7]) + (i * j) % 3",
      "sum(k = 0 .. rows(M) - 1 : M[k][cols(M)-1] - M[k][cols(M) / 2])"},
-    {true, DP_NOSE, TSL_F64, DP_CELLS_ALL, 150, 97, FRAME, "g[(i + j) % 3]",
+    {true, DP_NOSE, TSL_F64, LANG_CELLS_ALL, 150, 97, FRAME, "g[(i + j) % 3]",
      "max(M[i-1][j-1] + g[(i * j) % 3], M[i-1][j] * 0.5, M[i][j-1] - 0.25)", "max over last row"},
-    {true, DP_SENO, TSL_I32, DP_CELLS_ALL, 111, 203, "i == rows(M)-1 || j == cols(M)-1",
+    {true, DP_SENO, TSL_I32, LANG_CELLS_ALL, 111, 203, "i == rows(M)-1 || j == cols(M)-1",
      "(i * 7 + j * 3) % 11", "(M[i+1][j] + M[i][j+1] + i) % 1009", "min over last row"},
-    {true, DP_SENO, TSL_I16, DP_CELLS_ALL, 140, 90, "i == rows(M)-1 || j == cols(M)-1",
+    {true, DP_SENO, TSL_I16, LANG_CELLS_ALL, 140, 90, "i == rows(M)-1 || j == cols(M)-1",
      "(i + j) % 13", "(M[i+1][j] + M[i+1][j+1]) % 97", "max over last column"},
-    {true, DP_NESO, TSL_F32, DP_CELLS_ALL, 71, 133, "i == 0", "(i + j) % 5",
+    {true, DP_NESO, TSL_F32, LANG_CELLS_ALL, 71, 133, "i == 0", "(i + j) % 5",
      "M[i-1][j] * 0.75 + g[(i + 2 * j) % 3]", "max over last column"},
-    {true, DP_NESO, TSL_I32, DP_CELLS_ALL, 133, 71, "j == cols(M) - 1", "(i * i) % 17",
+    {true, DP_NESO, TSL_I32, LANG_CELLS_ALL, 133, 71, "j == cols(M) - 1", "(i * i) % 17",
      "(M[i][j+1] * 5 + i) % 101", "min over all"},
-    {true, DP_RUD, TSL_I32, DP_CELLS_ALL, 83, 140, "i < 2", "(i * 3 + j) % 7",
+    {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 83, 140, "i < 2", "(i * 3 + j) % 7",
      "(M[i-2][cols(M) - 1 - j] + M[i-1][j / 2] + j) % 103", "max over all"},
-    {true, DP_CRL, TSL_I64, DP_CELLS_ALL, 61, 50, "j == cols(M) - 1", "(i * 5) % 9",
+    {true, DP_CRL, TSL_I64, LANG_CELLS_ALL, 61, 50, "j == cols(M) - 1", "(i * 5) % 9",
      "(M[rows(M) - 1 - i][j+1] * 3 + i + j) % 1009", "min over last row"},
-    {true, DP_CLR, TSL_F32, DP_CELLS_ALL, 90, 40, "j == 0", "i * 0.25",
+    {true, DP_CLR, TSL_F32, LANG_CELLS_ALL, 90, 40, "j == 0", "i * 0.25",
      "M[(i * 7) % rows(M)][j-1] * 0.5 + g[(i + j) % 3]", "max over last column"},
-    {false, DP_SONE, TSL_I32, DP_CELLS_UPPER, 150, 150, "i == j", "w[i % 7]",
+    {false, DP_SONE, TSL_I32, LANG_CELLS_UPPER, 150, 150, "i == j", "w[i % 7]",
      "max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)", "max over all"},
 };
 
@@ -91,19 +92,19 @@ static const void *g_of(tsl_type type) {
 
 static tsl_err write_equation(const recipe *p, dp_equation *e, const void *data[]) {
   tsl_err err = TSL_OK;
-  dp_names *n = &e->names;
-  n->tables[0] =
-      (dp_table){.name = "M", .type = p->type, .cells = p->cells, .rows = p->rows, .cols = p->cols};
+  lang_names *n = &e->names;
+  n->tables[0] = (lang_table){
+      .name = "M", .type = p->type, .cells = p->cells, .rows = p->rows, .cols = p->cols};
   n->n_tables = 1;
-  n->arrays[0] = (dp_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {7, 1}};
+  n->arrays[0] = (lang_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {7, 1}};
   dp_array_limits(&n->arrays[0], w_data);
   data[0] = w_data;
   n->n_arrays = 1;
-  if (dp_kind_of(p->type) == DP_REAL) {
-    n->arrays[1] = (dp_array){.name = "g", .type = p->type, .rank = 1, .shape = {3, 1}};
+  if (lang_kind_of(p->type) == LANG_REAL) {
+    n->arrays[1] = (lang_array){.name = "g", .type = p->type, .rank = 1, .shape = {3, 1}};
     data[n->n_arrays++] = g_of(p->type);
   }
-  n->scalars[n->n_scalars++] = (dp_scalar){.name = "n", .kind = DP_WHOLE, .whole = 5};
+  n->scalars[n->n_scalars++] = (lang_scalar){.name = "n", .kind = LANG_WHOLE, .whole = 5};
   TSL_TRY(dp_equation_rule(e, p->where, p->value));
   TSL_TRY(dp_equation_add(e, p->cell, &e->cell_at));
   TSL_TRY(dp_equation_goal(e, p->goal));
@@ -124,14 +125,14 @@ static void put_value(const dp_code *c, dp_value v, char *at) {
 
 static bool is_better(const recur_case *c, dp_value a, dp_value b) {
   const bool maximum = c->r->equation.maximum != 0;
-  if (dp_kind_of(c->code.type) == DP_REAL) return maximum ? b.real > a.real : b.real < a.real;
+  if (lang_kind_of(c->code.type) == LANG_REAL) return maximum ? b.real > a.real : b.real < a.real;
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
 
 /** The interpreter's values, folded, and the best cell in the user's order. */
 static tsl_err fill(recur_case *c) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &c->r->equation.names.tables[0];
+  const lang_table *t = &c->r->equation.names.tables[0];
   const size_t bytes = tsl_type_bytes((tsl_type)c->code.type);
   dp_oracle oracle = {0};
   dp_value best = {0};
@@ -143,7 +144,7 @@ static tsl_err fill(recur_case *c) {
   if (c->values == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory");
   for (int64_t n = 0; n < oracle.rows * oracle.cols; n++) {
     int64_t p, q;
-    if (!dp_has_cell(t, n / oracle.cols, n % oracle.cols)) continue;
+    if (!lang_has_cell(t, n / oracle.cols, n % oracle.cols)) continue;
     dp_code_fold(&c->code, n / oracle.cols, n % oracle.cols, &p, &q);
     put_value(&c->code, oracle.values[n], c->values + (size_t)(p * c->code.Q + q) * bytes);
     if (c->code.best == 0 || p < c->code.margin_p || q < c->code.margin_q) continue;
@@ -173,7 +174,7 @@ static tsl_err make(const recipe *p, recur_case *c) {
   tsl_err err = TSL_OK;
   dp_equation *e = NULL;
   void *memory = NULL;
-  const void *data[DP_ARRAYS_MAX] = {NULL};
+  const void *data[LANG_ARRAYS_MAX] = {NULL};
   memset(c, 0, sizeof *c);
   c->what = p->cell;
   c->pattern = p->pattern;
@@ -215,15 +216,15 @@ tsl_err recur_case_letters(const char *cell, const char *frame, int64_t n, const
   tsl_err err = TSL_OK;
   dp_equation *e = NULL;
   void *memory = NULL;
-  const void *data[DP_ARRAYS_MAX] = {a, b};
+  const void *data[LANG_ARRAYS_MAX] = {a, b};
   memset(c, 0, sizeof *c);
   TSL_TRY(tsl_alloc(1, sizeof *e, "equation", &memory));
   e = memory;
-  e->names.tables[0] = (dp_table){.name = "M", .type = TSL_I32, .rows = n + 1, .cols = n + 1};
+  e->names.tables[0] = (lang_table){.name = "M", .type = TSL_I32, .rows = n + 1, .cols = n + 1};
   e->names.n_tables = 1;
   for (int k = 0; k < 2; k++) {
-    e->names.arrays[k] = (dp_array){.type = TSL_U8, .rank = 1, .shape = {n, 1}};
-    (void)snprintf(e->names.arrays[k].name, DP_NAME_MAX, "%c", 'a' + k);
+    e->names.arrays[k] = (lang_array){.type = TSL_U8, .rank = 1, .shape = {n, 1}};
+    (void)snprintf(e->names.arrays[k].name, LANG_NAME_MAX, "%c", 'a' + k);
     dp_array_limits(&e->names.arrays[k], data[k]);
   }
   e->names.n_arrays = 2;
@@ -262,7 +263,7 @@ done:
 
 static tsl_err add_params(const recur_case *c, bool table, tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &c->r->equation.names.tables[0];
+  const lang_table *t = &c->r->equation.names.tables[0];
   TSL_TRY(tsl_alloc(1, sizeof(dp_params), "params", &problem->params));
   problem->params_bytes = (int64_t)sizeof(dp_params);
   dp_params *p = problem->params;

@@ -5,9 +5,9 @@
  * without a card test_dp_gpu_recur bench [FOLDER] a deck's LCS against the engine's own
  *
  * NVRTC is loaded when it is needed, so that PTX made elsewhere runs where it is missing. */
-#include "dp_cells.cuh"
 #include "dp_engine_text.h"
 #include "dp_recur_cases.h"
+#include "lang_cells.cuh"
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -123,10 +123,10 @@ struct card_case {
   }
 
   card_case(const recur_case *the, const std::string &ptx) : c(the), args(the->args) {
-    const dp_names *names = &c->r->equation.names;
+    const lang_names *names = &c->r->equation.names;
     bytes = tsl_type_bytes((tsl_type)c->code.type);
     DRIVER(cuModuleLoadData(&module, ptx.c_str()));
-    for (int a = 0; a < DP_ARRAYS_MAX; a++) {
+    for (int a = 0; a < LANG_ARRAYS_MAX; a++) {
       const bool used = a < names->n_arrays;
       const size_t n = used ? (size_t)dp_array_count(&names->arrays[a]) : 0;
       args.data[a] = put(used ? c->args.data[a] : NULL,

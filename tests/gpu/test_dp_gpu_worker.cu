@@ -10,8 +10,8 @@
  *
  * The runtime is played here: stages in order, in each the groups of the workers, edges before. */
 #include "dp_recur_cases.h"
-#include "dp_recur_code.h"
 #include "dp_recur_gpu.cuh"
+#include "lang_objects.h"
 
 #include <algorithm>
 #include <stdio.h>
@@ -59,12 +59,12 @@ static std::vector<int64_t> each(int64_t n) {
 
 /* Has the box a cell of the table? */
 static bool has_cell(const dp_recur *r, const tsl_unit &u) {
-  const dp_table *t = &r->recurrence->equation.names.tables[0];
+  const lang_table *t = &r->recurrence->equation.names.tables[0];
   for (int64_t p = u.lo[0]; p < u.hi[0]; p++)
     for (int64_t q = u.lo[1]; q < u.hi[1]; q++) {
       int64_t i, j;
       dp_code_unfold(&r->code, p, q, &i, &j);
-      if (dp_has_cell(t, i, j)) return true;
+      if (lang_has_cell(t, i, j)) return true;
     }
   return false;
 }
@@ -436,8 +436,9 @@ static void check_text(const recur_case *c) {
     void *image = NULL, *again = NULL;
     int64_t n = 0, m = 0;
     n_checks++;
-    if (dp_recur_compile_gpu(c->text, capability, &image, &n) != TSL_OK ||
-        dp_recur_compile_gpu(c->text, capability, &again, &m) != TSL_OK)
+    const lang_program program = dp_recur_program(c->text);
+    if (lang_compile_gpu(&program, capability, &image, &n) != TSL_OK ||
+        lang_compile_gpu(&program, capability, &again, &m) != TSL_OK)
       failed(c->what, tsl_err_message());
     else if (n != m || memcmp(image, again, (size_t)n) != 0)
       failed(c->what, "the cache gives another image");
@@ -528,7 +529,7 @@ static bool find_card(void) {
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "run", *why = NULL;
   const bool text = strcmp(mode, "text") == 0;
-  if (!dp_recur_has_nvrtc(&why) || (!text && !find_card())) {
+  if (!lang_has_nvrtc(&why) || (!text && !find_card())) {
     printf("skipped: %s\n", why != NULL ? why : "no card");
     return 77;
   }

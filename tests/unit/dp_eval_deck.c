@@ -2,10 +2,10 @@
  * agree. Prints "goal VALUE", then with --steps the solution's references.
  *
  * usage: dp_eval_deck DECK [--steps]; exit status 0, 2 bad deck, 3 disagreement or failure */
-#include "dp_compile.h"
 #include "dp_emit.h"
 #include "dp_eval.h"
 #include "dp_recur_deck.h"
+#include "lang_compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,13 +53,13 @@ static void value_bytes(int32_t type, dp_value v, void *out) {
 }
 
 /** Run the engine on a whole table [P][Q]; *bad as the functions return it. */
-static tsl_err run(const dp_object *object, const dp_code *c, const dp_args *args, char *table,
+static tsl_err run(const lang_object *object, const dp_code *c, const dp_args *args, char *table,
                    int *bad) {
   static const char *const names[] = {[DP_ROWS] = "tsl_dp_row", [DP_INTERVAL] = "tsl_dp_tile"};
   tsl_err err = TSL_OK;
   const size_t bytes = tsl_type_bytes((tsl_type)c->type);
   void *f = NULL, *rows[DP_DEPTH_ROWS + 1];
-  TSL_TRY(dp_object_find(object, names[c->engine], &f));
+  TSL_TRY(lang_object_find(object, names[c->engine], &f));
   if (c->engine == DP_INTERVAL) *bad = ((dp_tile_fn *)f)(args, table, c->Q, 0, c->P, 0, c->Q);
   for (int64_t p = 0; c->engine == DP_ROWS && p < c->P; p++) {
     for (int64_t d = 0; d <= DP_DEPTH_ROWS; d++)
@@ -71,8 +71,8 @@ done:
 }
 
 /** The wavefront as one tile between its boundary row and column. */
-static tsl_err run_wave(const dp_object *object, const dp_code *c, const dp_args *args, char *table,
-                        int *bad) {
+static tsl_err run_wave(const lang_object *object, const dp_code *c, const dp_args *args,
+                        char *table, int *bad) {
   tsl_err err = TSL_OK;
   const size_t b = tsl_type_bytes((tsl_type)c->type);
   const int64_t mp = c->margin_p < c->P ? c->margin_p : c->P;
@@ -81,8 +81,8 @@ static tsl_err run_wave(const dp_object *object, const dp_code *c, const dp_args
   char best[8], *top = calloc((size_t)c->Q + 1, b), *left = calloc((size_t)c->P + 1, b);
   dp_wave w = {.p0 = mp, .p1 = c->P, .q0 = mq, .q1 = c->Q, .top = top, .left = left, .best = best};
   if (top == NULL || left == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory");
-  TSL_TRY(dp_object_find(object, "tsl_dp_wave", &wave));
-  TSL_TRY(dp_object_find(object, "tsl_dp_edge", &edge));
+  TSL_TRY(lang_object_find(object, "tsl_dp_wave", &wave));
+  TSL_TRY(lang_object_find(object, "tsl_dp_edge", &edge));
   *bad |= ((dp_edge_fn *)edge)(args, 0, mp, 0, c->Q, table);
   *bad |= ((dp_edge_fn *)edge)(args, 0, c->P, 0, mq, left);
   for (int64_t p = 0; p < c->P && mq > 0; p++)
@@ -103,12 +103,12 @@ static tsl_err compare(const dp_recurrence *r, const dp_oracle *oracle, dp_patte
   tsl_err err = TSL_OK;
   dp_code code;
   dp_args args;
-  dp_object *object = NULL;
+  lang_object *object = NULL;
   char *text = NULL, *table = NULL, want[8] = {0};
   int bad = 0;
   TSL_TRY(dp_code_plan(r, pattern, &code));
   TSL_TRY(dp_emit(r, DP_TARGET_C, &code, &text));
-  TSL_TRY(dp_object_open(text, 0, &object));
+  TSL_TRY(lang_object_open(text, 0, &dp_purpose, &object));
   dp_code_args(r, &args);
   const size_t bytes = tsl_type_bytes((tsl_type)code.type);
   table = calloc((size_t)(code.P * code.Q) + 1, bytes);
@@ -122,13 +122,13 @@ static tsl_err compare(const dp_recurrence *r, const dp_oracle *oracle, dp_patte
     int64_t p, q;
     dp_code_fold(&code, c / oracle->cols, c % oracle->cols, &p, &q);
     value_bytes(code.type, oracle->values[c], want);
-    if (dp_has_cell(&r->equation.names.tables[0], c / oracle->cols, c % oracle->cols) &&
+    if (lang_has_cell(&r->equation.names.tables[0], c / oracle->cols, c % oracle->cols) &&
         memcmp(table + (size_t)(p * code.Q + q) * bytes, want, bytes) != 0)
       TSL_FAIL(TSL_ERR_INTERNAL, "compiled code differs at cell %lld, %lld",
                (long long)(c / oracle->cols), (long long)(c % oracle->cols));
   }
 done:
-  dp_object_close(&object);
+  lang_object_close(&object);
   tsl_free(text);
   free(table);
   return err;
@@ -141,7 +141,7 @@ static tsl_err print(const dp_oracle *oracle, bool all) {
   int64_t i, j;
   const dp_equation *e = &oracle->recurrence->equation;
   TSL_TRY(dp_oracle_goal(oracle, &v, &i, &j));
-  if (dp_kind_of(e->names.tables[0].type) == DP_REAL)
+  if (lang_kind_of(e->names.tables[0].type) == LANG_REAL)
     (void)printf("goal %.17g\n", v.real);
   else
     (void)printf("goal %lld\n", (long long)v.whole);
@@ -182,13 +182,13 @@ done:
 int main(int argc, char **argv) {
   tsl_deck *deck = NULL;
   dp_recurrence *r = NULL;
-  void *data[DP_ARRAYS_MAX] = {NULL};
+  void *data[LANG_ARRAYS_MAX] = {NULL};
   if (argc < 2) return 2;
   tsl_err err = load(argv[1], &deck, &r, data);
   if (err == TSL_OK) err = evaluate(r, argc > 2);
   if (err != TSL_OK) (void)fprintf(stderr, "%s\n%s", tsl_err_message(), tsl_err_places());
   dp_recurrence_destroy(&r);
-  for (int a = 0; a < DP_ARRAYS_MAX; a++) tsl_free(data[a]);
+  for (int a = 0; a < LANG_ARRAYS_MAX; a++) tsl_free(data[a]);
   tsl_deck_destroy(&deck);
   return tsl_err_status(err);
 }

@@ -8,14 +8,14 @@
 /** An equation being written, and its data (borrowed). */
 typedef struct draft {
   dp_equation equation;
-  const void *data[DP_ARRAYS_MAX];
+  const void *data[LANG_ARRAYS_MAX];
 } draft;
 
 /** A table M; no cell, goal M[rows-1][cols-1]. */
 static inline void draft_table(draft *d, tsl_type type, int64_t rows, int64_t cols) {
-  dp_table *t = &d->equation.names.tables[0];
+  lang_table *t = &d->equation.names.tables[0];
   memset(d, 0, sizeof *d);
-  *t = (dp_table){.name = "M", .type = type, .rows = rows, .cols = cols};
+  *t = (lang_table){.name = "M", .type = type, .rows = rows, .cols = cols};
   d->equation.names.n_tables = 1;
   d->equation.pattern = DP_AUTO;
   assert_int_equal(dp_equation_goal(&d->equation, "M[rows(M)-1][cols(M)-1]"), TSL_OK);
@@ -24,8 +24,8 @@ static inline void draft_table(draft *d, tsl_type type, int64_t rows, int64_t co
 static inline void draft_array(draft *d, const char *name, tsl_type type, int64_t rows,
                                int64_t cols, const void *data) {
   const int32_t n = d->equation.names.n_arrays++;
-  dp_array *a = &d->equation.names.arrays[n];
-  *a = (dp_array){.type = type, .rank = cols > 0 ? 2 : 1, .shape = {rows, cols > 0 ? cols : 1}};
+  lang_array *a = &d->equation.names.arrays[n];
+  *a = (lang_array){.type = type, .rank = cols > 0 ? 2 : 1, .shape = {rows, cols > 0 ? cols : 1}};
   (void)snprintf(a->name, sizeof a->name, "%s", name);
   dp_array_limits(a, data);
   d->data[n] = data;
@@ -36,14 +36,14 @@ static inline void draft_text(draft *d, const char *name, const char *text) {
 }
 
 static inline void draft_whole(draft *d, const char *name, int64_t value) {
-  dp_scalar *s = &d->equation.names.scalars[d->equation.names.n_scalars++];
-  *s = (dp_scalar){.kind = DP_WHOLE, .whole = value};
+  lang_scalar *s = &d->equation.names.scalars[d->equation.names.n_scalars++];
+  *s = (lang_scalar){.kind = LANG_WHOLE, .whole = value};
   (void)snprintf(s->name, sizeof s->name, "%s", name);
 }
 
 static inline void draft_real(draft *d, const char *name, double value) {
-  dp_scalar *s = &d->equation.names.scalars[d->equation.names.n_scalars++];
-  *s = (dp_scalar){.kind = DP_REAL, .real = value};
+  lang_scalar *s = &d->equation.names.scalars[d->equation.names.n_scalars++];
+  *s = (lang_scalar){.kind = LANG_REAL, .real = value};
   (void)snprintf(s->name, sizeof s->name, "%s", name);
 }
 

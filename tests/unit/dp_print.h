@@ -2,14 +2,14 @@
 #ifndef TSL_TEST_DP_PRINT_H
 #define TSL_TEST_DP_PRINT_H
 
-#include "dp_expr.h"
+#include "lang_expr.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct printer {
-  const dp_names *names;
-  const dp_expr *expr;
+  const lang_names *names;
+  const lang_expr *expr;
   char *text;
   size_t size, used;
 } printer;
@@ -23,31 +23,31 @@ static void put(printer *p, const char *word) {
   p->used += n;
 }
 
-static const char *const infix[DP_N_OPS] = {
-    [DP_OP_ADD] = " + ", [DP_OP_SUB] = " - ", [DP_OP_MUL] = " * ", [DP_OP_DIV] = " / ",
-    [DP_OP_MOD] = " % ", [DP_OP_LT] = " < ",  [DP_OP_LE] = " <= ", [DP_OP_GT] = " > ",
-    [DP_OP_GE] = " >= ", [DP_OP_EQ] = " == ", [DP_OP_NE] = " != ", [DP_OP_AND] = " && ",
-    [DP_OP_OR] = " || "};
+static const char *const infix[LANG_N_OPS] = {
+    [LANG_OP_ADD] = " + ", [LANG_OP_SUB] = " - ", [LANG_OP_MUL] = " * ", [LANG_OP_DIV] = " / ",
+    [LANG_OP_MOD] = " % ", [LANG_OP_LT] = " < ",  [LANG_OP_LE] = " <= ", [LANG_OP_GT] = " > ",
+    [LANG_OP_GE] = " >= ", [LANG_OP_EQ] = " == ", [LANG_OP_NE] = " != ", [LANG_OP_AND] = " && ",
+    [LANG_OP_OR] = " || "};
 
-static const char *const calls[DP_N_OPS] = {
-    [DP_OP_ABS] = "abs(",       [DP_OP_MIN] = "min(",       [DP_OP_MAX] = "max(",
-    [DP_OP_RANGE_MIN] = "min(", [DP_OP_RANGE_MAX] = "max(", [DP_OP_RANGE_SUM] = "sum("};
+static const char *const calls[LANG_N_OPS] = {
+    [LANG_OP_ABS] = "abs(",       [LANG_OP_MIN] = "min(",       [LANG_OP_MAX] = "max(",
+    [LANG_OP_RANGE_MIN] = "min(", [LANG_OP_RANGE_MAX] = "max(", [LANG_OP_RANGE_SUM] = "sum("};
 
-static void print_number(printer *p, const dp_node *n) {
+static void print_number(printer *p, const lang_node *n) {
   char number[64];
-  if (n->kind == DP_WHOLE)
+  if (n->kind == LANG_WHOLE)
     (void)snprintf(number, sizeof number, "%lld", (long long)n->whole);
   else if (n->real > 1.7976931348623157e308)
     (void)snprintf(number, sizeof number, "inf");
   else
     (void)snprintf(number, sizeof number, "%.17g", n->real);
   put(p, number);
-  if (n->kind == DP_REAL && strpbrk(number, ".inf") == NULL)
+  if (n->kind == LANG_REAL && strpbrk(number, ".inf") == NULL)
     put(p, strchr(number, 'e') == NULL ? ".0" : "");
 }
 
 /** A real such as 1e+300 would read as an integer or not at all: give the mantissa a point. */
-static void print_real(printer *p, const dp_node *n) {
+static void print_real(printer *p, const lang_node *n) {
   char number[64], *e;
   (void)snprintf(number, sizeof number, "%.17g", n->real);
   e = strchr(number, 'e');
@@ -61,13 +61,13 @@ static void print_real(printer *p, const dp_node *n) {
   put(p, e + 1);
 }
 
-static void print_extent(printer *p, const dp_node *n) {
+static void print_extent(printer *p, const lang_node *n) {
   put(p, n->dim == 0 ? "rows(" : "cols(");
   put(p, n->ref >= 0 ? p->names->arrays[n->ref].name : p->names->tables[-1 - n->ref].name);
   put(p, ")");
 }
 
-static void print_indexed(printer *p, const dp_node *n, const char *name) {
+static void print_indexed(printer *p, const lang_node *n, const char *name) {
   put(p, name);
   for (int32_t c = n->first; c >= 0; c = p->expr->nodes[c].next) {
     put(p, "[");
@@ -76,7 +76,7 @@ static void print_indexed(printer *p, const dp_node *n, const char *name) {
   }
 }
 
-static void print_list(printer *p, const dp_node *n, const char *open, const char *between,
+static void print_list(printer *p, const lang_node *n, const char *open, const char *between,
                        const char *close) {
   put(p, open);
   for (int32_t c = n->first; c >= 0; c = p->expr->nodes[c].next) {
@@ -88,9 +88,9 @@ static void print_list(printer *p, const dp_node *n, const char *open, const cha
 
 /** A name that starts at byte at of the expression's own text. */
 static void put_name(printer *p, int32_t at) {
-  char name[DP_NAME_MAX];
+  char name[LANG_NAME_MAX];
   int n = 0;
-  for (const char *c = p->expr->text + at; n + 1 < DP_NAME_MAX; c++) {
+  for (const char *c = p->expr->text + at; n + 1 < LANG_NAME_MAX; c++) {
     const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
     if (!letter && !(*c >= '0' && *c <= '9')) break;
     name[n++] = *c;
@@ -100,78 +100,78 @@ static void put_name(printer *p, int32_t at) {
 }
 
 static void print_range(printer *p, int32_t node) {
-  const dp_node *n = &p->expr->nodes[node];
+  const lang_node *n = &p->expr->nodes[node];
   put(p, calls[n->op]);
   put_name(p, n->dim);
   put(p, " = ");
-  print(p, dp_child(p->expr, node, 0));
+  print(p, lang_child(p->expr, node, 0));
   put(p, " .. ");
-  print(p, dp_child(p->expr, node, 1));
+  print(p, lang_child(p->expr, node, 1));
   put(p, " : ");
-  print(p, dp_child(p->expr, node, 2));
-  if (dp_child(p->expr, node, 3) >= 0) {
+  print(p, lang_child(p->expr, node, 2));
+  if (lang_child(p->expr, node, 3) >= 0) {
     put(p, " else ");
-    print(p, dp_child(p->expr, node, 3));
+    print(p, lang_child(p->expr, node, 3));
   }
   put(p, ")");
 }
 
 static void print_cond(printer *p, int32_t node) {
   put(p, "(");
-  print(p, dp_child(p->expr, node, 0));
+  print(p, lang_child(p->expr, node, 0));
   put(p, " ? ");
-  print(p, dp_child(p->expr, node, 1));
+  print(p, lang_child(p->expr, node, 1));
   put(p, " : ");
-  print(p, dp_child(p->expr, node, 2));
+  print(p, lang_child(p->expr, node, 2));
   put(p, ")");
 }
 
 static void print(printer *p, int32_t node) {
-  const dp_node *n = &p->expr->nodes[node];
+  const lang_node *n = &p->expr->nodes[node];
   switch (n->op) {
-  case DP_OP_NUMBER:
-    if (n->kind == DP_REAL)
+  case LANG_OP_NUMBER:
+    if (n->kind == LANG_REAL)
       print_real(p, n);
     else
       print_number(p, n);
     break;
-  case DP_OP_I:
-  case DP_OP_J:
-    put(p, n->op == DP_OP_I ? "i" : "j");
+  case LANG_OP_I:
+  case LANG_OP_J:
+    put(p, n->op == LANG_OP_I ? "i" : "j");
     break;
-  case DP_OP_LOOP:
+  case LANG_OP_LOOP:
     put_name(p, n->at);
     break;
-  case DP_OP_SCALAR:
+  case LANG_OP_SCALAR:
     put(p, p->names->scalars[n->ref].name);
     break;
-  case DP_OP_EXTENT:
+  case LANG_OP_EXTENT:
     print_extent(p, n);
     break;
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     print_indexed(p, n, p->names->tables[n->ref].name);
     break;
-  case DP_OP_DATA:
+  case LANG_OP_DATA:
     print_indexed(p, n, p->names->arrays[n->ref].name);
     break;
-  case DP_OP_TO_REAL:
+  case LANG_OP_TO_REAL:
     print(p, n->first);
     break;
-  case DP_OP_NEG:
-  case DP_OP_NOT:
-    print_list(p, n, n->op == DP_OP_NEG ? "(-" : "(!", "", ")");
+  case LANG_OP_NEG:
+  case LANG_OP_NOT:
+    print_list(p, n, n->op == LANG_OP_NEG ? "(-" : "(!", "", ")");
     break;
-  case DP_OP_ABS:
-  case DP_OP_MIN:
-  case DP_OP_MAX:
+  case LANG_OP_ABS:
+  case LANG_OP_MIN:
+  case LANG_OP_MAX:
     print_list(p, n, calls[n->op], ", ", ")");
     break;
-  case DP_OP_COND:
+  case LANG_OP_COND:
     print_cond(p, node);
     break;
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
-  case DP_OP_RANGE_SUM:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
+  case LANG_OP_RANGE_SUM:
     print_range(p, node);
     break;
   default:
@@ -182,7 +182,8 @@ static void print(printer *p, int32_t node) {
 
 /** The tree with all brackets. @param[out] text  [size], zero-ended; cut when too small
  *  @return bytes needed, the closing zero not counted */
-static size_t dp_expr_print(const dp_names *names, const dp_expr *expr, char *text, size_t size) {
+static size_t dp_expr_print(const lang_names *names, const lang_expr *expr, char *text,
+                            size_t size) {
   printer p = {names, expr, text, size, 0};
   print(&p, expr->root);
   if (size > 0) text[p.used < size ? p.used : size - 1] = '\0';

@@ -7,7 +7,7 @@
 
 /** A text being written. */
 typedef struct writer {
-  char text[DP_TEXT_MAX];
+  char text[LANG_TEXT_MAX];
   size_t used;
   uint64_t seed;
   int loops; /**< ranges open: variables k0, k1 */

@@ -2,9 +2,9 @@
 #ifndef TSL_TEST_DP_RUN_H
 #define TSL_TEST_DP_RUN_H
 
-#include "dp_compile.h"
 #include "dp_emit.h"
 #include "dp_random.h"
+#include "lang_compile.h"
 
 /** A compiled recurrence and the table it filled. */
 typedef struct compiled {
@@ -12,7 +12,7 @@ typedef struct compiled {
   dp_code code;
   dp_args args;
   char *text;
-  dp_object *object;
+  lang_object *object;
   size_t bytes; /**< of a value */
   char *table;  /**< [P][Q] */
   int bad;
@@ -25,7 +25,7 @@ static inline tsl_err compiled_open(const draft *d, dp_pattern pattern, compiled
   tsl_err err = draft_finish(d, &c->r);
   if (err == TSL_OK) err = dp_code_plan(c->r, pattern, &c->code);
   if (err == TSL_OK) err = dp_emit(c->r, DP_TARGET_C, &c->code, &c->text);
-  if (err == TSL_OK) err = dp_object_open(c->text, 0, &c->object);
+  if (err == TSL_OK) err = lang_object_open(c->text, 0, &dp_purpose, &c->object);
   if (err != TSL_OK) return err;
   dp_code_args(c->r, &c->args);
   c->bytes = tsl_type_bytes((tsl_type)c->code.type);
@@ -35,7 +35,7 @@ static inline tsl_err compiled_open(const draft *d, dp_pattern pattern, compiled
 
 static inline void compiled_close(compiled *c) {
   dp_recurrence_destroy(&c->r);
-  dp_object_close(&c->object);
+  lang_object_close(&c->object);
   tsl_free(c->text);
   free(c->table);
 }
@@ -46,7 +46,7 @@ static inline char *compiled_at(compiled *c, int64_t p, int64_t q) {
 
 static inline void *compiled_find(const compiled *c, const char *name) {
   void *address = NULL;
-  if (dp_object_find(c->object, name, &address) != TSL_OK) fail_msg("%s", tsl_err_message());
+  if (lang_object_find(c->object, name, &address) != TSL_OK) fail_msg("%s", tsl_err_message());
   return address;
 }
 

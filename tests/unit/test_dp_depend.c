@@ -178,7 +178,7 @@ static void intervals(void **state) {
   (void)state;
   for (int n = 0; n <= 13; n++) {
     draft_table(&d, TSL_I64, n, n);
-    d.equation.names.tables[0].cells = DP_CELLS_UPPER;
+    d.equation.names.tables[0].cells = LANG_CELLS_UPPER;
     draft_rule(&d, "i == j", "0");
     draft_cell(&d, "min(k = i .. j - 1 : M[i][k] + M[k+1][j]) + i + j");
     MUST(check(&d, DP_AUTO));

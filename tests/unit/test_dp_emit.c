@@ -21,7 +21,7 @@ static int same_as_interpreter(const draft *d, dp_pattern pattern, uint64_t seed
   for (int64_t i = 0; i < grid.rows && err == TSL_OK; i++)
     for (int64_t j = 0; j < grid.cols; j++) {
       const dp_value v = compiled_value(&c, i, j), u = grid.values[i * grid.cols + j];
-      if (memcmp(&v, &u, sizeof v) != 0 && dp_has_cell(&c.r->equation.names.tables[0], i, j))
+      if (memcmp(&v, &u, sizeof v) != 0 && lang_has_cell(&c.r->equation.names.tables[0], i, j))
         fail_msg("%s: cell %lld, %lld is %lld (%g), not %lld (%g)", c.r->cell.text, (long long)i,
                  (long long)j, (long long)v.whole, v.real, (long long)u.whole, u.real);
     }
@@ -144,7 +144,7 @@ typedef struct seen {
   int64_t q, reach[2];
 } seen;
 
-static tsl_err note_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
+static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j) {
   seen *r = self;
   int64_t p, q;
   (void)expr, (void)node;
@@ -228,7 +228,7 @@ static void intervals(void **state) {
     for (int n = 0; n < 200; n = n * 3 + 13) {
       draft d;
       draft_table(&d, TSL_I64, n, n);
-      d.equation.names.tables[0].cells = DP_CELLS_UPPER;
+      d.equation.names.tables[0].cells = LANG_CELLS_UPPER;
       draft_array(&d, "w", TSL_I32, 5, 0, w_data);
       draft_rule(&d, "i == j", "w[i % 5]");
       draft_cell(&d, cells[c]);
@@ -412,10 +412,10 @@ static void long_chains(void **state) {
     writer w = {.seed = 1};
     draft_table(&d, cases[t].type, 5, 9);
     draft_array(&d, "w", TSL_I32, 5, 0, w_data);
-    if (dp_kind_of(cases[t].type) == DP_REAL) draft_real(&d, "h", 2.5);
+    if (lang_kind_of(cases[t].type) == LANG_REAL) draft_real(&d, "h", 2.5);
     draft_rule(&d, "i == 0 || j == 0", "2");
     put(&w, cases[t].head);
-    while (strlen(w.text) + strlen(cases[t].piece) + strlen(cases[t].tail) < DP_TEXT_MAX &&
+    while (strlen(w.text) + strlen(cases[t].piece) + strlen(cases[t].tail) < LANG_TEXT_MAX &&
            strlen(w.text) + 64 < sizeof w.text)
       put(&w, cases[t].piece);
     put(&w, cases[t].tail);
@@ -482,39 +482,39 @@ static void best_cells(void **state) {
 /* ----------------------------------------------------------------- compiling */
 
 static void cache(void **state) {
-  dp_object *a = NULL, *b = NULL;
+  lang_object *a = NULL, *b = NULL;
   void *f = NULL, *g = NULL, *bytes = NULL;
   int64_t n = 0;
   (void)state;
   const char *text = "int tsl_f(void) { return 7; }\n", *other = "int tsl_f(void) { return 8; }\n";
   assert_int_equal(compiler_runs(), 0);
-  MUST(dp_object_open(text, 0, &a));
+  MUST(lang_object_open(text, 0, &dp_purpose, &a));
   assert_int_equal(compiler_runs(), 1);
-  MUST(dp_object_bytes(a, &bytes, &n));
-  dp_object_close(&a);
-  MUST(dp_object_open(text, 0, &a));
+  MUST(lang_object_bytes(a, &bytes, &n));
+  lang_object_close(&a);
+  MUST(lang_object_open(text, 0, &dp_purpose, &a));
   assert_int_equal(compiler_runs(), 1); /* it was in the cache */
-  MUST(dp_object_open(other, 0, &b));
+  MUST(lang_object_open(other, 0, &dp_purpose, &b));
   assert_int_equal(compiler_runs(), 2);
-  MUST(dp_object_find(a, "tsl_f", &f));
-  MUST(dp_object_find(b, "tsl_f", &g));
+  MUST(lang_object_find(a, "tsl_f", &f));
+  MUST(lang_object_find(b, "tsl_f", &g));
   assert_int_equal(((int (*)(void))f)(), 7);
   assert_int_equal(((int (*)(void))g)(), 8);
-  assert_int_equal(dp_object_find(b, "tsl_g", &g), TSL_ERR_INTERNAL);
-  dp_object_close(&b);
-  MUST(dp_object_load(bytes, n, &b));
-  MUST(dp_object_find(b, "tsl_f", &g));
+  assert_int_equal(lang_object_find(b, "tsl_g", &g), TSL_ERR_INTERNAL);
+  lang_object_close(&b);
+  MUST(lang_object_load(bytes, n, &b));
+  MUST(lang_object_find(b, "tsl_f", &g));
   assert_int_equal(((int (*)(void))g)(), 7);
-  dp_object_close(&b);
-  dp_object_close(&a);
+  lang_object_close(&b);
+  lang_object_close(&a);
   tsl_free(bytes);
-  assert_int_equal(dp_object_open("no C at all", 0, &a), TSL_ERR_INTERNAL);
+  assert_int_equal(lang_object_open("no C at all", 0, &dp_purpose, &a), TSL_ERR_INTERNAL);
   assert_non_null(strstr(tsl_err_message(), "does not compile"));
 }
 
 /** Damage is noticed, a missing compiler is said, a folder open to others is refused. */
 static void hostile_cache(void **state) {
-  dp_object *a = NULL;
+  lang_object *a = NULL;
   char command[4200];
   const char *folder = getenv("XDG_CACHE_HOME");
   const int64_t before = compiler_runs();
@@ -525,23 +525,25 @@ static void hostile_cache(void **state) {
       "2>/dev/null; done; ls %s/tesela/recurrences/work-* 2>/dev/null && exit 1; exit 0",
       folder, folder);
   assert_int_equal(system(command), 0); /* and nothing is left lying about */
-  MUST(dp_object_open("int tsl_f(void) { return 7; }\n", 0, &a));
+  MUST(lang_object_open("int tsl_f(void) { return 7; }\n", 0, &dp_purpose, &a));
   assert_int_equal(compiler_runs(), before + 1);
-  dp_object_close(&a);
+  lang_object_close(&a);
   setenv("CC", "/no/such/compiler", 1);
-  assert_int_equal(dp_object_open("int tsl_f(void) { return 9; }\n", 0, &a), TSL_ERR_INPUT);
+  assert_int_equal(lang_object_open("int tsl_f(void) { return 9; }\n", 0, &dp_purpose, &a),
+                   TSL_ERR_INPUT);
   assert_non_null(strstr(tsl_err_message(), "there is no compiler '/no/such/compiler'"));
   unsetenv("CC");
   (void)snprintf(command, sizeof command, "%s/tesela/recurrences", folder);
   assert_int_equal(chmod(command, 0755), 0);
-  assert_int_equal(dp_object_open("int tsl_f(void) { return 7; }\n", 0, &a), TSL_ERR_INPUT);
+  assert_int_equal(lang_object_open("int tsl_f(void) { return 7; }\n", 0, &dp_purpose, &a),
+                   TSL_ERR_INPUT);
   assert_non_null(strstr(tsl_err_message(), "not a private folder"));
   assert_int_equal(chmod(command, 0700), 0);
 }
 
 /** Whoever can rename a folder on the way to the cache can put another in its place. */
 static void open_parents(void **state) {
-  dp_object *a = NULL;
+  lang_object *a = NULL;
   char parent[4096], below[4200];
   const char *folder = getenv("XDG_CACHE_HOME"), *text = "int tsl_f(void) { return 7; }\n";
   const struct {
@@ -565,11 +567,11 @@ static void open_parents(void **state) {
     if (cases[t].owner != 0 && geteuid() != 0) continue; /* only root gives folders away */
     assert_int_equal(chmod(parent, cases[t].mode), 0);
     if (geteuid() == 0) assert_int_equal(chown(parent, cases[t].owner, 0), 0);
-    const tsl_err err = dp_object_open(text, 0, &a);
+    const tsl_err err = lang_object_open(text, 0, &dp_purpose, &a);
     if (err != cases[t].err) fail_msg("mode %04o: %s", cases[t].mode, tsl_err_message());
     if (err != TSL_OK)
       assert_non_null(strstr(tsl_err_message(), "parent can be changed by others"));
-    dp_object_close(&a);
+    lang_object_close(&a);
   }
   setenv("XDG_CACHE_HOME", kept, 1);
   free(kept);
@@ -577,7 +579,7 @@ static void open_parents(void **state) {
 
 /** A sound file of another recurrence under this one's name is not this one's. */
 static void swapped_files(void **state) {
-  dp_object *a = NULL;
+  lang_object *a = NULL;
   void *f = NULL;
   char command[4200];
   const char *folder = getenv("XDG_CACHE_HOME");
@@ -586,22 +588,22 @@ static void swapped_files(void **state) {
   (void)state;
   (void)snprintf(command, sizeof command, "rm -f %s/tesela/recurrences/dp-*.so", folder);
   assert_int_equal(system(command), 0);
-  MUST(dp_object_open(text, 0, &a));
-  dp_object_close(&a);
+  MUST(lang_object_open(text, 0, &dp_purpose, &a));
+  lang_object_close(&a);
   (void)snprintf(command, sizeof command, "cd %s/tesela/recurrences && ls dp-*.so > ../first",
                  folder);
   assert_int_equal(system(command), 0);
-  MUST(dp_object_open(other, 0, &a));
-  dp_object_close(&a);
+  MUST(lang_object_open(other, 0, &dp_purpose, &a));
+  lang_object_close(&a);
   (void)snprintf(command, sizeof command,
                  "cd %s/tesela/recurrences && a=$(cat ../first) && b=$(ls dp-*.so | grep -v $a) && "
                  "cp $b $a",
                  folder);
   assert_int_equal(system(command), 0);
-  MUST(dp_object_open(text, 0, &a));
-  MUST(dp_object_find(a, "tsl_f", &f));
+  MUST(lang_object_open(text, 0, &dp_purpose, &a));
+  MUST(lang_object_find(a, "tsl_f", &f));
   assert_int_equal(((int (*)(void))f)(), 17);
-  dp_object_close(&a);
+  lang_object_close(&a);
 }
 
 int main(void) {

@@ -14,7 +14,7 @@ static void draft_one(draft *d, tsl_type type, const char *text) {
   draft_array(d, "w", TSL_I32, 5, 0, w_data);
   draft_array(d, "g", TSL_I64, 2, 3, g_data);
   draft_whole(d, "n", 4);
-  if (dp_kind_of(type) == DP_REAL) {
+  if (lang_kind_of(type) == LANG_REAL) {
     draft_array(d, "x", TSL_F64, 3, 0, x_data);
     draft_real(d, "h", 2.5);
   }
@@ -280,10 +280,11 @@ static void hostile(void **state) {
   (void)state;
   for (size_t b = 0; b < sizeof bombs / sizeof *bombs; b++) {
     draft d;
-    dp_expr expr;
+    lang_expr expr;
     draft_one(&d, TSL_I64, "1");
     char *text = repeat(bombs[b].head, bombs[b].piece, bombs[b].n, bombs[b].tail);
-    assert_int_equal(dp_expr_parse(&d.equation.names, DP_SCOPE_CELL, text, &expr), TSL_ERR_INPUT);
+    assert_int_equal(lang_expr_parse(&d.equation.names, LANG_SCOPE_CELL, text, &expr),
+                     TSL_ERR_INPUT);
     if (strstr(tsl_err_message(), bombs[b].message) == NULL)
       fail_msg("bomb %zu: %s", b, tsl_err_message());
     free(text);
@@ -317,59 +318,60 @@ static void printing(void **state) {
   (void)state;
   for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
     draft d;
-    dp_expr a, b;
+    lang_expr a, b;
     draft_table(&d, TSL_I64, 3, 3);
     draft_text(&d, "a", "abc");
     draft_whole(&d, "n", 4);
-    MUST(dp_expr_parse(&d.equation.names, DP_SCOPE_CELL, texts[t], &a));
+    MUST(lang_expr_parse(&d.equation.names, LANG_SCOPE_CELL, texts[t], &a));
     const size_t n = dp_expr_print(&d.equation.names, &a, first, sizeof first);
     assert_int_equal(n, strlen(first));
-    MUST(dp_expr_parse(&d.equation.names, DP_SCOPE_CELL, first, &b));
+    MUST(lang_expr_parse(&d.equation.names, LANG_SCOPE_CELL, first, &b));
     (void)dp_expr_print(&d.equation.names, &b, second, sizeof second);
     assert_string_equal(first, second);
-    assert_true(dp_same(&a, a.root, &b, b.root));
+    assert_true(lang_same(&a, a.root, &b, b.root));
     (void)dp_expr_print(&d.equation.names, &a, second, 9);
     assert_int_equal(strlen(second), 8);
-    dp_expr_clear(&a);
-    dp_expr_clear(&b);
+    lang_expr_clear(&a);
+    lang_expr_clear(&b);
   }
 }
 
 static void print_reals(void **state) {
   draft d;
-  dp_expr a, b;
+  lang_expr a, b;
   char text[256];
   (void)state;
   draft_table(&d, TSL_F64, 1, 1);
-  MUST(dp_expr_parse(&d.equation.names, DP_SCOPE_CELL, "1e300 * 0.1 + 2.0 - inf + 1e-5 + 3", &a));
+  MUST(lang_expr_parse(&d.equation.names, LANG_SCOPE_CELL, "1e300 * 0.1 + 2.0 - inf + 1e-5 + 3",
+                       &a));
   (void)dp_expr_print(&d.equation.names, &a, text, sizeof text);
-  MUST(dp_expr_parse(&d.equation.names, DP_SCOPE_CELL, text, &b));
-  assert_true(dp_same(&a, a.root, &b, b.root));
-  dp_expr_clear(&a);
-  dp_expr_clear(&b);
+  MUST(lang_expr_parse(&d.equation.names, LANG_SCOPE_CELL, text, &b));
+  assert_true(lang_same(&a, a.root, &b, b.root));
+  lang_expr_clear(&a);
+  lang_expr_clear(&b);
 }
 
 static void scopes(void **state) {
   static const struct {
-    dp_scope scope;
+    lang_scope scope;
     const char *text, *message;
-  } bad[] = {{DP_SCOPE_CONSTANT, "i", "place of a cell"},
-             {DP_SCOPE_CONSTANT, "M[0][0]", "cannot be read"},
-             {DP_SCOPE_SIZE, "1.5", "a real in an integer table"},
-             {DP_SCOPE_SIZE, "rows(M)", "not yet known"},
-             {DP_SCOPE_WHERE, "M[0][0] == 0", "cannot be read in a condition"},
-             {DP_SCOPE_GOAL, "M[i][0]", "place of a cell"}};
-  dp_expr expr;
+  } bad[] = {{LANG_SCOPE_CONSTANT, "i", "place of a cell"},
+             {LANG_SCOPE_CONSTANT, "M[0][0]", "cannot be read"},
+             {LANG_SCOPE_SIZE, "1.5", "a real in an integer table"},
+             {LANG_SCOPE_SIZE, "rows(M)", "not yet known"},
+             {LANG_SCOPE_WHERE, "M[0][0] == 0", "cannot be read in a condition"},
+             {LANG_SCOPE_GOAL, "M[i][0]", "place of a cell"}};
+  lang_expr expr;
   draft d;
   (void)state;
   draft_table(&d, TSL_I32, 2, 2);
   for (size_t t = 0; t < sizeof bad / sizeof *bad; t++) {
-    assert_int_equal(dp_expr_parse(&d.equation.names, bad[t].scope, bad[t].text, &expr),
+    assert_int_equal(lang_expr_parse(&d.equation.names, bad[t].scope, bad[t].text, &expr),
                      TSL_ERR_INPUT);
     if (strstr(tsl_err_message(), bad[t].message) == NULL) fail_msg("%s", tsl_err_message());
   }
-  MUST(dp_expr_parse(&d.equation.names, DP_SCOPE_CONSTANT, "2.5 * 2", &expr));
-  dp_expr_clear(&expr);
+  MUST(lang_expr_parse(&d.equation.names, LANG_SCOPE_CONSTANT, "2.5 * 2", &expr));
+  lang_expr_clear(&expr);
 }
 
 static void names(void **state) {
@@ -380,8 +382,8 @@ static void names(void **state) {
   (void)state;
   draft_table(&d, TSL_I32, 2, 2);
   for (size_t n = 0; n < sizeof bad / sizeof *bad; n++)
-    assert_int_equal(dp_check_name(&d.equation.names, bad[n]), TSL_ERR_INPUT);
-  assert_int_equal(dp_check_name(&d.equation.names, "_a1"), TSL_OK);
+    assert_int_equal(lang_check_name(&d.equation.names, bad[n]), TSL_ERR_INPUT);
+  assert_int_equal(lang_check_name(&d.equation.names, "_a1"), TSL_OK);
 }
 
 /* ---------------------------------------------------------- whole problems */
@@ -410,7 +412,7 @@ static void matrix_chain(void **state) {
   int64_t i, j;
   (void)state;
   draft_table(&d, TSL_I64, 6, 6);
-  d.equation.names.tables[0].cells = DP_CELLS_UPPER;
+  d.equation.names.tables[0].cells = LANG_CELLS_UPPER;
   draft_array(&d, "p", TSL_I32, 7, 0, sizes);
   draft_rule(&d, "i == j", "0");
   draft_cell(&d, "min(k = i .. j-1 : M[i][k] + M[k+1][j] + p[i] * p[k+1] * p[j+1])");

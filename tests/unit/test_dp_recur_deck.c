@@ -13,15 +13,15 @@ static const tsl_key keys[] = {
     {0}};
 
 /** Bind and read a deck; data are freed, the equation is the caller's. */
-static tsl_err load(const char *text, dp_equation **equation, int64_t first[DP_ARRAYS_MAX]) {
+static tsl_err load(const char *text, dp_equation **equation, int64_t first[LANG_ARRAYS_MAX]) {
   tsl_deck *deck = NULL;
   section s;
-  void *data[DP_ARRAYS_MAX] = {NULL};
+  void *data[LANG_ARRAYS_MAX] = {NULL};
   *equation = NULL;
   tsl_err err = tsl_deck_parse(text, strlen(text), "d.yaml", NULL, 0, &deck);
   if (err == TSL_OK) err = tsl_deck_bind(deck, "dp", keys, sizeof s, &s);
   if (err == TSL_OK) err = dp_recur_read(deck, "dp", &s.recur, equation, data);
-  for (int a = 0; a < DP_ARRAYS_MAX; a++) {
+  for (int a = 0; a < LANG_ARRAYS_MAX; a++) {
     first[a] = 0;
     if (*equation != NULL && a < (*equation)->names.n_arrays &&
         dp_array_count(&(*equation)->names.arrays[a]) > 0)
@@ -34,7 +34,7 @@ static tsl_err load(const char *text, dp_equation **equation, int64_t first[DP_A
 
 static void refused(const char *text, const char *message) {
   dp_equation *equation = NULL;
-  int64_t first[DP_ARRAYS_MAX];
+  int64_t first[LANG_ARRAYS_MAX];
   assert_int_equal(load(text, &equation, first), TSL_ERR_INPUT);
   if (strstr(tsl_err_message(), message) == NULL)
     fail_msg("'%s' is not in:\n%s", message, tsl_err_message());
@@ -63,12 +63,12 @@ static void every_key(void **state) {
       "  goal: max over last column\n"
       "  pattern: NOSE\n";
   dp_equation *q = NULL;
-  int64_t first[DP_ARRAYS_MAX];
+  int64_t first[LANG_ARRAYS_MAX];
   (void)state;
   MUST(load(text, &q, first));
-  const dp_names *n = &q->names;
+  const lang_names *n = &q->names;
   assert_string_equal(n->tables[0].name, "F");
-  assert_true(n->tables[0].type == TSL_F32 && n->tables[0].cells == DP_CELLS_UPPER);
+  assert_true(n->tables[0].type == TSL_F32 && n->tables[0].cells == LANG_CELLS_UPPER);
   assert_true(n->tables[0].rows == 7 && n->tables[0].cols == 4);
   assert_true(n->n_arrays == 6 && n->n_scalars == 3 && q->n_rules == 1);
   assert_true(n->arrays[0].type == TSL_U8 && n->arrays[0].lo == 'A' && n->arrays[0].hi == 'C');
@@ -77,7 +77,7 @@ static void every_key(void **state) {
   assert_true(n->arrays[3].shape[0] == 0);
   assert_true(n->arrays[4].type == TSL_I32 && n->arrays[4].shape[0] == 10 && first[4] == 5);
   assert_true(n->arrays[5].type == TSL_U8 && n->arrays[5].shape[0] == 4);
-  assert_true(n->scalars[0].whole == 4 && n->scalars[1].kind == DP_REAL);
+  assert_true(n->scalars[0].whole == 4 && n->scalars[1].kind == LANG_REAL);
   assert_true(n->scalars[1].real == 4.5 && n->scalars[2].whole == 3000000000);
   assert_true(q->goal == DP_GOAL_COLUMN && q->maximum == 1 && q->pattern == DP_NOSE);
   tsl_free(q);

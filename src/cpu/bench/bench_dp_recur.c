@@ -2,17 +2,17 @@
 #include "bench_dp_recur.h"
 
 #include "cpu.h"
-#include "dp_compile.h"
 #include "dp_emit.h"
 #include "dp_recur.h"
+#include "lang_compile.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static void add_letters(dp_equation *e, const char *name, int64_t n, const void *data) {
-  dp_array *a = &e->names.arrays[e->names.n_arrays++];
-  *a = (dp_array){.type = TSL_U8, .rank = 1, .shape = {n, 1}};
+  lang_array *a = &e->names.arrays[e->names.n_arrays++];
+  *a = (lang_array){.type = TSL_U8, .rank = 1, .shape = {n, 1}};
   (void)snprintf(a->name, sizeof a->name, "%s", name);
   dp_array_limits(a, data);
 }
@@ -20,9 +20,9 @@ static void add_letters(dp_equation *e, const char *name, int64_t n, const void 
 static tsl_err create(const uint8_t *a, const uint8_t *b, int64_t n, dp_recurrence **out) {
   tsl_err err = TSL_OK;
   dp_equation *e = NULL;
-  const void *data[DP_ARRAYS_MAX] = {a, b};
+  const void *data[LANG_ARRAYS_MAX] = {a, b};
   TSL_TRY(tsl_alloc(1, sizeof *e, "recurrence", (void **)&e));
-  e->names.tables[0] = (dp_table){.name = "M", .type = TSL_I32, .rows = n + 1, .cols = n + 1};
+  e->names.tables[0] = (lang_table){.name = "M", .type = TSL_I32, .rows = n + 1, .cols = n + 1};
   e->names.n_tables = 1;
   e->pattern = DP_NOSE;
   add_letters(e, "a", n, a);
@@ -67,18 +67,18 @@ tsl_err dp_bench_recurrence(const uint8_t *a, const uint8_t *b, int64_t n, int r
                             double *seconds, int64_t *length) {
   tsl_err err = TSL_OK;
   dp_recurrence *r = NULL;
-  dp_object *object = NULL;
+  lang_object *object = NULL;
   char *text = NULL;
   void *fn = NULL;
   dp_code code;
   TSL_TRY(create(a, b, n, &r));
   TSL_TRY(dp_code_plan(r, DP_NOSE, &code));
   TSL_TRY(dp_emit(r, DP_TARGET_C, &code, &text));
-  TSL_TRY(dp_object_open(text, 0, &object));
-  TSL_TRY(dp_object_find(object, "tsl_dp_wave", &fn));
+  TSL_TRY(lang_object_open(text, 0, &dp_purpose, &object));
+  TSL_TRY(lang_object_find(object, "tsl_dp_wave", &fn));
   TSL_TRY(bench_dp_recur_measure(r, (dp_wave_fn *)fn, n, repeats, seconds, length));
 done:
-  dp_object_close(&object);
+  lang_object_close(&object);
   dp_recurrence_destroy(&r);
   tsl_free(text);
   return err;

@@ -16,7 +16,7 @@
  * @param[in]  repeats  runs, of which the best counts; a warm run comes first
  * @param[out] seconds  of a run
  * @param[out] length   what it found
- * @return what dp_object_open returns, where there is no compiler for instance
+ * @return what lang_object_open returns, where there is no compiler for instance
  */
 tsl_err dp_bench_recurrence(const uint8_t *a, const uint8_t *b, int64_t n, int repeats,
                             double *seconds, int64_t *length);

@@ -96,9 +96,9 @@ static const char *path_of(const reader *r, char path[PATH_MAX_], const char *li
 }
 
 static tsl_err give_name(const reader *r, const char *name, const char *path,
-                         char out[DP_NAME_MAX]) {
-  const tsl_err err = dp_check_name(&r->equation->names, name != NULL ? name : "");
-  if (err == TSL_OK) (void)snprintf(out, DP_NAME_MAX, "%.31s", name);
+                         char out[LANG_NAME_MAX]) {
+  const tsl_err err = lang_check_name(&r->equation->names, name != NULL ? name : "");
+  if (err == TSL_OK) (void)snprintf(out, LANG_NAME_MAX, "%.31s", name);
   return tsl_deck_blame(r->deck, path, err);
 }
 
@@ -114,16 +114,16 @@ static bool is_whole(const double *values, int64_t n, double limit, int64_t *bad
 }
 
 /** Doubles as elements of the array, in the smallest type that holds them. */
-static tsl_err pack(const reader *r, const char *path, dp_kind kind, const double *values,
-                    int64_t n, dp_array *array, void **out) {
+static tsl_err pack(const reader *r, const char *path, lang_kind kind, const double *values,
+                    int64_t n, lang_array *array, void **out) {
   tsl_err err = TSL_OK;
   int64_t bad = 0;
-  const bool single = dp_is_single(&r->equation->names);
-  for (int64_t e = 0; e < n && kind == DP_REAL; e++)
-    if (!dp_real_fits(single, values[e]))
+  const bool single = lang_is_single(&r->equation->names);
+  for (int64_t e = 0; e < n && kind == LANG_REAL; e++)
+    if (!lang_real_fits(single, values[e]))
       TSL_DECK_FAIL(r->deck, path, "number %lld is %g: it does not fit the table's type",
                     (long long)e + 1, values[e]);
-  if (kind == DP_REAL)
+  if (kind == LANG_REAL)
     array->type = single ? TSL_F32 : TSL_F64;
   else if (!is_whole(values, n, BIG, &bad))
     TSL_DECK_FAIL(
@@ -149,7 +149,7 @@ done:
 }
 
 static tsl_err read_letters(const reader *r, const char *path, const dp_recur_array *a,
-                            dp_array *array, void **out) {
+                            lang_array *array, void **out) {
   uint8_t *codes = NULL;
   array->type = TSL_U8;
   array->rank = 1;
@@ -161,10 +161,10 @@ static tsl_err read_letters(const reader *r, const char *path, const dp_recur_ar
 }
 
 static tsl_err read_numbers(const reader *r, const char *path, const dp_recur_array *a,
-                            dp_array *array, void **out) {
+                            lang_array *array, void **out) {
   tsl_err err = TSL_OK;
-  const dp_kind table = dp_kind_of(r->equation->names.tables[0].type);
-  const dp_kind kind = a->type == AUTO ? table : a->type == REALS ? DP_REAL : DP_WHOLE;
+  const lang_kind table = lang_kind_of(r->equation->names.tables[0].type);
+  const lang_kind kind = a->type == AUTO ? table : a->type == REALS ? LANG_REAL : LANG_WHOLE;
   double *values = NULL;
   int64_t columns = a->width;
   TSL_TRY(dp_read_numbers(r->deck, path, &a->source, &columns, &values, &array->shape[0], NULL));
@@ -179,8 +179,8 @@ done:
 static tsl_err read_array(const reader *r, int64_t n) {
   tsl_err err = TSL_OK;
   const dp_recur_array *a = (const dp_recur_array *)r->s->data.values + n;
-  dp_names *names = &r->equation->names;
-  dp_array *array = &names->arrays[n];
+  lang_names *names = &r->equation->names;
+  lang_array *array = &names->arrays[n];
   char path[PATH_MAX_], given[PATH_MAX_];
   const bool values = tsl_deck_given(r->deck, path_of(r, given, "data", n, "values"));
   (void)path_of(r, path, "data", n, "");
@@ -206,24 +206,24 @@ done:
 /* --------------------------------------------------------------- expressions */
 
 /** Value of an expression that knows constants and data only. */
-static tsl_err evaluate(const reader *r, dp_scope scope, const char *text, const char *path,
-                        dp_kind *kind, dp_value *value) {
+static tsl_err evaluate(const reader *r, lang_scope scope, const char *text, const char *path,
+                        lang_kind *kind, dp_value *value) {
   tsl_err err = TSL_OK;
   dp_recurrence *frame = NULL;
-  dp_expr expr = {0};
+  lang_expr expr = {0};
   void *memory = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *frame, "constants", &memory));
   frame = memory;
   frame->equation.names = r->equation->names;
   for (int a = 0; a < r->equation->names.n_arrays; a++) frame->data[a] = r->data[a];
   dp_eval e = {.recurrence = frame, .i = -1, .j = -1, .work = DP_WORK_MAX};
-  err = dp_expr_parse(&r->equation->names, scope, text, &expr);
-  if (err == TSL_OK) *kind = (dp_kind)expr.nodes[expr.root].kind;
+  err = lang_expr_parse(&r->equation->names, scope, text, &expr);
+  if (err == TSL_OK) *kind = (lang_kind)expr.nodes[expr.root].kind;
   if (err == TSL_OK) err = dp_evaluate(&e, &expr, expr.root, value);
   if (err == TSL_ERR_NUMERIC) err = TSL_ERR_INPUT; /* the deck's own number */
   err = tsl_deck_blame(r->deck, path, err);
 done:
-  dp_expr_clear(&expr);
+  lang_expr_clear(&expr);
   tsl_free(frame);
   return err;
 }
@@ -231,16 +231,16 @@ done:
 static tsl_err read_constant(const reader *r, int64_t n) {
   tsl_err err = TSL_OK;
   const dp_recur_constant *c = (const dp_recur_constant *)r->s->constants.values + n;
-  dp_names *names = &r->equation->names;
-  dp_scalar *scalar = &names->scalars[n];
-  dp_kind kind = DP_WHOLE;
+  lang_names *names = &r->equation->names;
+  lang_scalar *scalar = &names->scalars[n];
+  lang_kind kind = LANG_WHOLE;
   dp_value value = {0};
   char path[PATH_MAX_];
   TSL_TRY(give_name(r, c->name, path_of(r, path, "constants", n, "name"), scalar->name));
-  TSL_TRY(evaluate(r, DP_SCOPE_CONSTANT, c->value, path_of(r, path, "constants", n, "value"), &kind,
-                   &value));
+  TSL_TRY(evaluate(r, LANG_SCOPE_CONSTANT, c->value, path_of(r, path, "constants", n, "value"),
+                   &kind, &value));
   scalar->kind = kind;
-  if (kind == DP_WHOLE)
+  if (kind == LANG_WHOLE)
     scalar->whole = value.whole;
   else
     scalar->real = value.real;
@@ -251,10 +251,10 @@ done:
 
 static tsl_err read_size(const reader *r, const char *text, const char *key, int64_t *out) {
   tsl_err err = TSL_OK;
-  dp_kind kind = DP_WHOLE;
+  lang_kind kind = LANG_WHOLE;
   dp_value value = {0};
   char path[PATH_MAX_];
-  TSL_TRY(evaluate(r, DP_SCOPE_SIZE, text, path_of(r, path, key, -1, ""), &kind, &value));
+  TSL_TRY(evaluate(r, LANG_SCOPE_SIZE, text, path_of(r, path, key, -1, ""), &kind, &value));
   if (value.whole < 0 || value.whole > INT64_C(1) << 40)
     TSL_DECK_FAIL(r->deck, path, "%lld; allowed 0 to 2^40", (long long)value.whole);
   *out = value.whole;
@@ -263,14 +263,14 @@ done:
 }
 
 /** Parse a text for its errors and keep it. */
-static tsl_err keep(const reader *r, dp_scope scope, const char *text, const char *path,
+static tsl_err keep(const reader *r, lang_scope scope, const char *text, const char *path,
                     int32_t *at) {
   tsl_err err = TSL_OK;
-  dp_expr expr = {0};
-  TSL_TRY(tsl_deck_blame(r->deck, path, dp_expr_parse(&r->equation->names, scope, text, &expr)));
+  lang_expr expr = {0};
+  TSL_TRY(tsl_deck_blame(r->deck, path, lang_expr_parse(&r->equation->names, scope, text, &expr)));
   TSL_TRY(tsl_deck_blame(r->deck, path, dp_equation_add(r->equation, text, at)));
 done:
-  dp_expr_clear(&expr);
+  lang_expr_clear(&expr);
   return err;
 }
 
@@ -279,9 +279,9 @@ static tsl_err read_rules(const reader *r) {
   const dp_recur_rule *rules = r->s->boundary.values;
   char path[PATH_MAX_];
   for (int64_t n = 0; n < (int64_t)r->s->boundary.n; n++) {
-    TSL_TRY(keep(r, DP_SCOPE_WHERE, rules[n].where, path_of(r, path, "boundary", n, "where"),
+    TSL_TRY(keep(r, LANG_SCOPE_WHERE, rules[n].where, path_of(r, path, "boundary", n, "where"),
                  &r->equation->where_at[n]));
-    TSL_TRY(keep(r, DP_SCOPE_CELL, rules[n].value, path_of(r, path, "boundary", n, "value"),
+    TSL_TRY(keep(r, LANG_SCOPE_CELL, rules[n].value, path_of(r, path, "boundary", n, "value"),
                  &r->equation->value_at[n]));
     r->equation->n_rules++;
   }
@@ -295,7 +295,7 @@ static tsl_err read_goal(const reader *r) {
   char path[PATH_MAX_];
   TSL_TRY(tsl_deck_blame(r->deck, path_of(r, path, "goal", -1, ""),
                          dp_equation_goal(r->equation, r->s->goal)));
-  if (r->equation->goal == DP_GOAL_EXPR) TSL_TRY(keep(r, DP_SCOPE_GOAL, r->s->goal, path, &at));
+  if (r->equation->goal == DP_GOAL_EXPR) TSL_TRY(keep(r, LANG_SCOPE_GOAL, r->s->goal, path, &at));
 done:
   return err;
 }
@@ -306,12 +306,12 @@ static tsl_err check_counts(const reader *r) {
   tsl_err err = TSL_OK;
   const dp_recur_deck *s = r->s;
   char path[PATH_MAX_];
-  if (s->data.n > DP_ARRAYS_MAX)
+  if (s->data.n > LANG_ARRAYS_MAX)
     TSL_DECK_FAIL(r->deck, path_of(r, path, "data", -1, ""), "%llu arrays; at most %d",
-                  (unsigned long long)s->data.n, DP_ARRAYS_MAX);
-  if (s->constants.n > DP_SCALARS_MAX)
+                  (unsigned long long)s->data.n, LANG_ARRAYS_MAX);
+  if (s->constants.n > LANG_SCALARS_MAX)
     TSL_DECK_FAIL(r->deck, path_of(r, path, "constants", -1, ""), "%llu constants; at most %d",
-                  (unsigned long long)s->constants.n, DP_SCALARS_MAX);
+                  (unsigned long long)s->constants.n, LANG_SCALARS_MAX);
   if (s->boundary.n > DP_RULES_MAX)
     TSL_DECK_FAIL(r->deck, path_of(r, path, "boundary", -1, ""), "%llu rules; at most %d",
                   (unsigned long long)s->boundary.n, DP_RULES_MAX);
@@ -326,7 +326,7 @@ done:
 static tsl_err read_table(const reader *r) {
   static const tsl_type types[] = {TSL_I16, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
   tsl_err err = TSL_OK;
-  dp_table *table = &r->equation->names.tables[0];
+  lang_table *table = &r->equation->names.tables[0];
   char path[PATH_MAX_];
   TSL_TRY(give_name(r, r->s->table.name, path_of(r, path, "table.name", -1, ""), table->name));
   table->type = types[r->s->table.type];
@@ -338,7 +338,7 @@ done:
 
 static tsl_err read_all(const reader *r) {
   tsl_err err = TSL_OK;
-  dp_table *table = &r->equation->names.tables[0];
+  lang_table *table = &r->equation->names.tables[0];
   char path[PATH_MAX_];
   TSL_TRY(check_counts(r));
   TSL_TRY(read_table(r));
@@ -347,8 +347,8 @@ static tsl_err read_all(const reader *r) {
   TSL_TRY(read_size(r, r->s->table.rows, "table.rows", &table->rows));
   TSL_TRY(read_size(r, r->s->table.cols, "table.cols", &table->cols));
   TSL_TRY(read_rules(r));
-  TSL_TRY(
-      keep(r, DP_SCOPE_CELL, r->s->cell, path_of(r, path, "cell", -1, ""), &r->equation->cell_at));
+  TSL_TRY(keep(r, LANG_SCOPE_CELL, r->s->cell, path_of(r, path, "cell", -1, ""),
+               &r->equation->cell_at));
   TSL_TRY(read_goal(r));
   r->equation->pattern = r->s->pattern;
 done:
@@ -356,12 +356,12 @@ done:
 }
 
 tsl_err dp_recur_read(const tsl_deck *deck, const char *section, const dp_recur_deck *s,
-                      dp_equation **equation, void *data[DP_ARRAYS_MAX]) {
+                      dp_equation **equation, void *data[LANG_ARRAYS_MAX]) {
   tsl_err err = TSL_OK;
   reader r = {deck, section, s, NULL, data};
   void *memory = NULL;
   *equation = NULL;
-  for (int a = 0; a < DP_ARRAYS_MAX; a++) data[a] = NULL;
+  for (int a = 0; a < LANG_ARRAYS_MAX; a++) data[a] = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *r.equation, "recurrence", &memory));
   r.equation = memory;
   TSL_TRY(read_all(&r));
@@ -369,7 +369,7 @@ tsl_err dp_recur_read(const tsl_deck *deck, const char *section, const dp_recur_
   r.equation = NULL;
 done:
   tsl_free(r.equation);
-  for (int a = 0; a < DP_ARRAYS_MAX && err != TSL_OK; a++) {
+  for (int a = 0; a < LANG_ARRAYS_MAX && err != TSL_OK; a++) {
     tsl_free(data[a]);
     data[a] = NULL;
   }

@@ -19,7 +19,7 @@
  *       goal: M[len(w)][C]                  # or "min|max over all | last row | last column"
  *       pattern: auto                       # RUD RDU CLR CRL NOSE SENO SONE NESO
  *
- * Sizes, constants, conditions, values, cell and goal are expressions (dp_expr.h).
+ * Sizes, constants, conditions, values, cell and goal are expressions (lang_expr.h).
  */
 #ifndef TSL_FAM_DP_RECUR_DECK_H
 #define TSL_FAM_DP_RECUR_DECK_H
@@ -93,7 +93,7 @@ extern const tsl_key dp_recur_table_keys[], dp_recur_data_keys[], dp_recur_const
  * @return TSL_ERR_INPUT with the line of the deck, the column of the expression and a caret
  */
 tsl_err dp_recur_read(const tsl_deck *deck, const char *section, const dp_recur_deck *s,
-                      dp_equation **equation, void *data[DP_ARRAYS_MAX]);
+                      dp_equation **equation, void *data[LANG_ARRAYS_MAX]);
 
 /** Where the section's expressions stand. */
 void dp_recur_places(const tsl_deck *deck, const char *section, const dp_equation *equation,

@@ -9,14 +9,14 @@ typedef struct loading {
   const tsl_deck *deck;
   dp_equation *equation;
   dp_places *places; /**< owned until it is a field */
-  void *data[DP_ARRAYS_MAX];
+  void *data[LANG_ARRAYS_MAX];
   dp_recurrence *recurrence;
 } loading;
 
 /** Cells must be countable, and there must be one where one is chosen. */
 static tsl_err check_cells(const loading *l) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &l->equation->names.tables[0];
+  const lang_table *t = &l->equation->names.tables[0];
   int64_t cells = 0;
   if (!tsl_mul_i64(t->rows, t->cols, &cells) || !tsl_mul_i64(cells, 16, &cells))
     TSL_DECK_FAIL(l->deck, "dp.table", "%lld x %lld cells overflow a 64-bit count",
@@ -32,7 +32,7 @@ done:
 
 static tsl_err add_data(tsl_problem *problem, loading *l) {
   tsl_err err = TSL_OK;
-  const dp_names *names = &l->equation->names;
+  const lang_names *names = &l->equation->names;
   char name[16], doc[80];
   for (int a = 0; a < names->n_arrays; a++) {
     void *data = l->data[a];
@@ -60,12 +60,12 @@ done:
 static tsl_err add_inputs(tsl_problem *problem, loading *l) {
   tsl_err err = TSL_OK;
   dp_equation *equation = l->equation;
-  const tsl_field goal = {.type = dp_kind_of(equation->names.tables[0].type) == DP_REAL ? TSL_F64
-                                                                                        : TSL_I64,
-                          .combine = TSL_SUM,
-                          .rank = 1,
-                          .shape = {1, 1, 1},
-                          .infinite = 1};
+  const tsl_field goal = {
+      .type = lang_kind_of(equation->names.tables[0].type) == LANG_REAL ? TSL_F64 : TSL_I64,
+      .combine = TSL_SUM,
+      .rank = 1,
+      .shape = {1, 1, 1},
+      .infinite = 1};
   void *copy = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *equation, "recurrence", &copy));
   memcpy(copy, equation, sizeof *equation);
@@ -143,7 +143,7 @@ static tsl_err settle_params(loading *l, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   dp_own *own = dp_own_of(problem);
-  const dp_table *t = &l->equation->names.tables[0];
+  const lang_table *t = &l->equation->names.tables[0];
   dp_depend depend;
   dp_code code;
   void *memory = NULL;
@@ -180,7 +180,7 @@ tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *pro
   TSL_TRY(add_outputs(&l, problem));
 done:
   dp_recurrence_destroy(&l.recurrence);
-  for (int a = 0; a < DP_ARRAYS_MAX; a++) tsl_free(l.data[a]);
+  for (int a = 0; a < LANG_ARRAYS_MAX; a++) tsl_free(l.data[a]);
   TSL_FREE_ALL(l.equation, l.places);
   return err;
 }

@@ -25,13 +25,13 @@ typedef struct wish {
   int64_t n, room;
 } wish;
 
-static tsl_err note_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
+static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j) {
   tsl_err err = TSL_OK;
   wish *w = self;
   if (w->n == DP_WANTED_MAX)
-    return dp_node_fail(TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
-                        "reads more than %d cells; use a row of the table more instead",
-                        DP_WANTED_MAX);
+    return lang_node_fail(TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
+                          "reads more than %d cells; use a row of the table more instead",
+                          DP_WANTED_MAX);
   TSL_TRY(tsl_grow((void **)&w->list, w->n, 1, &w->room, sizeof *w->list, "goal"));
   dp_code_fold(w->code, i, j, &w->list[w->n][0], &w->list[w->n][1]);
   w->n++;
@@ -106,7 +106,7 @@ int64_t dp_recur_bits(int32_t type, const void *address) {
 static int compare(const dp_recur *r, int64_t a, int64_t b) {
   double x = (double)a, y = (double)b;
   const int sign = r->recurrence->equation.maximum != 0 ? -1 : 1;
-  if (dp_kind_of(r->code.type) == DP_WHOLE) return sign * ((a > b) - (a < b));
+  if (lang_kind_of(r->code.type) == LANG_WHOLE) return sign * ((a > b) - (a < b));
   memcpy(&x, &a, sizeof x);
   memcpy(&y, &b, sizeof y);
   return sign * ((x > y) - (x < y));
@@ -121,18 +121,18 @@ bool dp_recur_better(const dp_recur *r, const dp_recur_best *a, const dp_recur_b
 
 bool dp_recur_candidate(const dp_recur *r, int64_t i, int64_t j) {
   const dp_equation *e = &r->recurrence->equation;
-  const dp_table *t = &e->names.tables[0];
+  const lang_table *t = &e->names.tables[0];
   if (e->goal == DP_GOAL_EXPR) return false;
   if (e->goal == DP_GOAL_ROW && i != t->rows - 1) return false;
   if (e->goal == DP_GOAL_COLUMN && j != t->cols - 1) return false;
-  return dp_has_cell(t, i, j);
+  return lang_has_cell(t, i, j);
 }
 
 /* ------------------------------------------------------------------------ open */
 
 /** Pointers to the arrays' fields. */
 static tsl_err find_data(const tsl_problem *problem, const dp_equation *equation,
-                         const void *data[DP_ARRAYS_MAX]) {
+                         const void *data[LANG_ARRAYS_MAX]) {
   tsl_err err = TSL_OK;
   char name[16];
   for (int a = 0; a < equation->names.n_arrays; a++) {
@@ -169,7 +169,7 @@ done:
 tsl_err dp_recur_open(const tsl_problem *problem, dp_recur **out) {
   tsl_err err = TSL_OK;
   dp_recur *r = NULL;
-  const void *data[DP_ARRAYS_MAX] = {NULL};
+  const void *data[LANG_ARRAYS_MAX] = {NULL};
   const tsl_field *field = &problem->fields[DP_A];
   void *memory = NULL;
   *out = NULL;

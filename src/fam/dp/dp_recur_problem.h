@@ -9,7 +9,7 @@
  * Fields, found by name but for DP_A and DP_GOAL:
  *   DP_A      IN u8 [sizeof(dp_equation)]  the equation as bytes
  *   code_cpu, code_gpu   IN u8 []          compiled objects for the hosts and cards of the job, put
- *                                          there by tsl_backend.prepare (dp_recur_code.h); empty
+ *                                          there by tsl_backend.prepare (lang_objects.h); empty
  *                                          with interpret
  *   goal      OUT SUM i64 or f64 [1]       0 from workers; the root computes it from what follows
  *   places    IN u8 [sizeof(dp_places)]    lines and keys of the deck, for messages

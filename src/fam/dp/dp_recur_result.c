@@ -9,12 +9,12 @@
 /** Value of an integer, or of the bits of a real. */
 static dp_value value_of(const dp_recur *r, int64_t bits) {
   dp_value v = {.whole = bits};
-  if (dp_kind_of(r->code.type) == DP_REAL) memcpy(&v.real, &bits, sizeof bits);
+  if (lang_kind_of(r->code.type) == LANG_REAL) memcpy(&v.real, &bits, sizeof bits);
   return v;
 }
 
 /** Cells of the field wanted. */
-static tsl_err read_wanted(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+static tsl_err read_wanted(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                            dp_value *out) {
   tsl_err err = TSL_OK;
   const tsl_problem *problem = self;
@@ -81,7 +81,7 @@ static dp_value table_value(const tsl_problem *problem, int64_t i, int64_t j) {
   return value_of(dp_own_of(problem)->recur, dp_recur_bits(t->type, (const char *)t->data + at));
 }
 
-static tsl_err read_table(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+static tsl_err read_table(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                           dp_value *out) {
   (void)expr;
   (void)node;
@@ -184,7 +184,7 @@ static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
                        const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const dp_recurrence *recurrence = dp_own_of(problem)->recur->recurrence;
-  const dp_table *table = &recurrence->equation.names.tables[0];
+  const lang_table *table = &recurrence->equation.names.tables[0];
   tree t = {.problem = problem, .store = store};
   t.eval = (dp_eval){.recurrence = recurrence,
                      .i = -1,

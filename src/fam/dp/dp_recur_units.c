@@ -21,45 +21,45 @@ enum {
 
 /* ---- features */
 
-static double items_of(dp_eval *e, const dp_expr *x, int32_t node);
+static double items_of(dp_eval *e, const lang_expr *x, int32_t node);
 
-static double range_items(dp_eval *e, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static double range_items(dp_eval *e, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   const int32_t n_k = e->n_k;
   dp_value lo = {0}, hi = {0};
-  if (dp_evaluate(e, x, dp_child(x, node, 0), &lo) != TSL_OK ||
-      dp_evaluate(e, x, dp_child(x, node, 1), &hi) != TSL_OK || hi.whole < lo.whole)
+  if (dp_evaluate(e, x, lang_child(x, node, 0), &lo) != TSL_OK ||
+      dp_evaluate(e, x, lang_child(x, node, 1), &hi) != TSL_OK || hi.whole < lo.whole)
     return 0;
   const double length = (double)hi.whole - (double)lo.whole + 1;
   e->n_k = n->ref + 1;
   e->k[n->ref] = lo.whole + (hi.whole - lo.whole) / 2;
-  const double body = items_of(e, x, dp_child(x, node, 2));
+  const double body = items_of(e, x, lang_child(x, node, 2));
   e->n_k = n_k;
   return length * (1 + body);
 }
 
 /** Values of ranges that the subtree goes through at the place. */
-static double items_of(dp_eval *e, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static double items_of(dp_eval *e, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   const bool range =
-      n->op == DP_OP_RANGE_MIN || n->op == DP_OP_RANGE_MAX || n->op == DP_OP_RANGE_SUM;
+      n->op == LANG_OP_RANGE_MIN || n->op == LANG_OP_RANGE_MAX || n->op == LANG_OP_RANGE_SUM;
   double items = 0;
   dp_value truth = {0};
   if (range) return range_items(e, x, node);
-  if (n->op == DP_OP_COND && x->nodes[n->first].reads == 0 &&
+  if (n->op == LANG_OP_COND && x->nodes[n->first].reads == 0 &&
       dp_evaluate(e, x, n->first, &truth) == TSL_OK)
-    return items_of(e, x, dp_child(x, node, truth.whole != 0 ? 1 : 2));
+    return items_of(e, x, lang_child(x, node, truth.whole != 0 ? 1 : 2));
   for (int32_t c = n->first; c >= 0; c = x->nodes[c].next) items += items_of(e, x, c);
   return items;
 }
 
 /** What the innermost loop does for cell (p, q); 0 where there is none. */
 static double cell_items(const dp_recur *r, int64_t p, int64_t q) {
-  const dp_expr *expr = NULL;
+  const lang_expr *expr = NULL;
   int32_t rule = -1;
   dp_eval e = {.recurrence = r->recurrence, .work = INT64_MAX};
   dp_code_unfold(&r->code, p, q, &e.i, &e.j);
-  if (!dp_has_cell(&r->recurrence->equation.names.tables[0], e.i, e.j)) return 0;
+  if (!lang_has_cell(&r->recurrence->equation.names.tables[0], e.i, e.j)) return 0;
   if (dp_eval_rule(&e, &rule, &expr) != TSL_OK) return 1;
   return 1 + items_of(&e, expr, expr->root);
 }
@@ -157,8 +157,8 @@ static bool has_cell(const dp_recur *r, const int64_t lo[3], const int64_t hi[3]
   int64_t i[2], j[2];
   dp_code_unfold(&r->code, lo[0], lo[1], &i[0], &j[0]);
   dp_code_unfold(&r->code, hi[0] - 1, hi[1] - 1, &i[1], &j[1]);
-  if (cells == DP_CELLS_UPPER) return tsl_min(i[0], i[1]) <= tsl_max(j[0], j[1]);
-  if (cells == DP_CELLS_LOWER) return tsl_max(i[0], i[1]) >= tsl_min(j[0], j[1]);
+  if (cells == LANG_CELLS_UPPER) return tsl_min(i[0], i[1]) <= tsl_max(j[0], j[1]);
+  if (cells == LANG_CELLS_LOWER) return tsl_max(i[0], i[1]) >= tsl_min(j[0], j[1]);
   return true;
 }
 

@@ -107,7 +107,7 @@ static int64_t extreme(int32_t type, bool maximum, const char *values, int64_t n
 static bool is_promising(const dp_recur_cpu *r, const char *values, int64_t n,
                          const dp_recur_best *best) {
   const dp_recurrence *recurrence = r->recur->recurrence;
-  if (recurrence->equation.names.tables[0].cells != DP_CELLS_ALL) return true;
+  if (recurrence->equation.names.tables[0].cells != LANG_CELLS_ALL) return true;
   const dp_recur_best here = {
       extreme(r->recur->code.type, recurrence->equation.maximum != 0, values, n), 0, 0};
   return dp_recur_better(r->recur, &here, best) || here.bits == best->bits;

@@ -1,7 +1,7 @@
 /** @file dp_recur_cpu.c  The worker of a recurrence on a socket, and its compiled code. */
 #include "dp_recur_cpu.h"
 
-#include "dp_recur_code.h"
+#include "lang_objects.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,14 +15,14 @@ static bool needs_code(const tsl_problem *problem) {
 
 static tsl_err put_object(tsl_problem *problem, const char *text, int32_t level) {
   tsl_err err = TSL_OK;
-  dp_object *object = NULL;
+  lang_object *object = NULL;
   void *bytes = NULL;
   int64_t n = 0;
-  TSL_TRY(dp_object_open(text, level, &object));
-  TSL_TRY(dp_object_bytes(object, &bytes, &n));
-  TSL_TRY(dp_code_put(problem, "code_cpu", level, bytes, n));
+  TSL_TRY(lang_object_open(text, level, &dp_purpose, &object));
+  TSL_TRY(lang_object_bytes(object, &bytes, &n));
+  TSL_TRY(lang_objects_put(problem, "code_cpu", level, bytes, n));
 done:
-  dp_object_close(&object);
+  lang_object_close(&object);
   tsl_free(bytes);
   return err;
 }
@@ -31,7 +31,7 @@ static tsl_err prepare_level(tsl_problem *problem, const char *text, int32_t lev
   tsl_err err = TSL_OK;
   const void *bytes = NULL;
   int64_t n = 0;
-  TSL_TRY(dp_code_find(problem, "code_cpu", level, &bytes, &n));
+  TSL_TRY(lang_objects_find(problem, "code_cpu", level, &bytes, &n));
   if (bytes == NULL) TSL_TRY(put_object(problem, text, level));
 done:
   return err;
@@ -58,17 +58,17 @@ static tsl_err find_functions(dp_recur_cpu *r) {
   void *address = NULL;
   switch ((dp_engine)r->recur->code.engine) {
   case DP_WAVEFRONT:
-    TSL_TRY(dp_object_find(r->object, "tsl_dp_wave", &address));
+    TSL_TRY(lang_object_find(r->object, "tsl_dp_wave", &address));
     r->wave = (dp_wave_fn *)address;
-    TSL_TRY(dp_object_find(r->object, "tsl_dp_edge", &address));
+    TSL_TRY(lang_object_find(r->object, "tsl_dp_edge", &address));
     r->edge = (dp_edge_fn *)address;
     break;
   case DP_ROWS:
-    TSL_TRY(dp_object_find(r->object, "tsl_dp_row", &address));
+    TSL_TRY(lang_object_find(r->object, "tsl_dp_row", &address));
     r->row = (dp_row_fn *)address;
     break;
   default:
-    TSL_TRY(dp_object_find(r->object, "tsl_dp_tile", &address));
+    TSL_TRY(lang_object_find(r->object, "tsl_dp_tile", &address));
     r->tile = (dp_tile_fn *)address;
     break;
   }
@@ -81,11 +81,11 @@ static tsl_err load_code(dp_recur_cpu *r, const tsl_problem *problem, const tsl_
   const void *bytes = NULL;
   int64_t n = 0;
   if (!needs_code(problem)) return TSL_OK;
-  TSL_TRY(dp_code_find(problem, "code_cpu", device->capability, &bytes, &n));
+  TSL_TRY(lang_objects_find(problem, "code_cpu", device->capability, &bytes, &n));
   if (bytes == NULL)
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: nothing was compiled for x86-64 level %d",
              (int)device->capability);
-  TSL_TRY(dp_object_load(bytes, n, &r->object));
+  TSL_TRY(lang_object_load(bytes, n, &r->object));
   TSL_TRY(find_functions(r));
 done:
   return err;
@@ -95,7 +95,7 @@ done:
 static void set_choice(dp_recur_cpu *r) {
   const dp_code *c = &r->recur->code;
   const dp_equation *e = &r->recur->recurrence->equation;
-  const dp_table *t = &e->names.tables[0];
+  const lang_table *t = &e->names.tables[0];
   int64_t p, q;
   if (e->goal == DP_GOAL_EXPR) return;
   r->choice = (dp_area){.p1 = c->P, .q1 = c->Q};
@@ -145,7 +145,7 @@ void dp_recur_cpu_close(tsl_worker *w) {
   if (r == NULL) return;
   dp_recur_wave_clear(r);
   dp_recur_close(&r->recur);
-  dp_object_close(&r->object);
+  lang_object_close(&r->object);
   TSL_FREE_ALL(r->wanted, r->top, r->table, r);
   w->recur = NULL;
 }

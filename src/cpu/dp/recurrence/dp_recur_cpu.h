@@ -17,8 +17,8 @@
 #define TSL_CPU_DP_RECUR_CPU_H
 
 #include "dp_backend.h"
-#include "dp_compile.h"
 #include "dp_recur_saved.h"
+#include "lang_compile.h"
 
 /** Cells [p0, p1) x [q0, q1) in memory: (p, q) at values[(p - p0) * stride + q - q0]. */
 typedef struct dp_area {
@@ -42,7 +42,7 @@ typedef struct dp_side {
 
 typedef struct dp_recur_cpu {
   dp_recur *recur;
-  dp_object *object; /**< NULL: interpreted */
+  lang_object *object; /**< NULL: interpreted */
   dp_row_fn *row;
   dp_wave_fn *wave;
   dp_edge_fn *edge;
@@ -66,7 +66,7 @@ typedef struct dp_recur_cpu {
  * Compile the recurrence once for each SIMD level of the job's sockets and put the objects into
  * the field code_cpu. Interpreted problems: nothing.
  * @param[in] devices  shape [n], sockets of all ranks
- * @return errors of dp_object_open, dp_code_put
+ * @return errors of lang_object_open, lang_objects_put
  */
 tsl_err dp_recur_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n);
 

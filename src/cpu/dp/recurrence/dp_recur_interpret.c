@@ -24,7 +24,7 @@ static char *cell_at(const dp_recur_cpu *r, const dp_view *v, int64_t p, int64_t
 static dp_value dp_recur_interpret_load(int32_t type, const char *at) {
   const int64_t bits = dp_recur_bits(type, at);
   dp_value v = {.whole = bits};
-  if (dp_kind_of(type) == DP_REAL) memcpy(&v.real, &bits, sizeof v.real);
+  if (lang_kind_of(type) == LANG_REAL) memcpy(&v.real, &bits, sizeof v.real);
   return v;
 }
 
@@ -49,7 +49,7 @@ static void dp_recur_interpret_store(int32_t type, dp_value v, char *at) {
 }
 
 /** Read a cell that comes earlier in the order. */
-static tsl_err read_cell(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+static tsl_err read_cell(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                          dp_value *out) {
   tsl_err err = TSL_OK;
   const reader *d = self;
@@ -74,7 +74,7 @@ tsl_err dp_recur_interpret(const dp_recur_cpu *r, const dp_view *view, int64_t p
                            int64_t q0, int64_t q1) {
   tsl_err err = TSL_OK;
   const dp_recurrence *recurrence = r->recur->recurrence;
-  const dp_table *table = &recurrence->equation.names.tables[0];
+  const lang_table *table = &recurrence->equation.names.tables[0];
   reader d = {.r = r, .view = view};
   d.eval = (dp_eval){.recurrence = recurrence, .read = read_cell, .self = &d};
   for (int64_t p = p0; p < p1; p++)
@@ -82,7 +82,7 @@ tsl_err dp_recur_interpret(const dp_recur_cpu *r, const dp_view *view, int64_t p
       dp_value v = {0};
       dp_code_unfold(&r->recur->code, p, q, &d.eval.i, &d.eval.j);
       d.eval.work = DP_WORK_MAX;
-      if (dp_has_cell(table, d.eval.i, d.eval.j)) err = dp_eval_cell(&d.eval, &v);
+      if (lang_has_cell(table, d.eval.i, d.eval.j)) err = dp_eval_cell(&d.eval, &v);
       if (err != TSL_OK && !r->trial) return tsl_trace(err, __FILE__, __LINE__);
       if (err != TSL_OK) v = (dp_value){0};
       err = TSL_OK;

@@ -82,19 +82,19 @@ bool dp_span_within(dp_span inner, dp_span outer) {
 }
 
 void dp_bounds_init(const dp_recurrence *recurrence, dp_bounds *b) {
-  const dp_table *t = &recurrence->equation.names.tables[0];
+  const lang_table *t = &recurrence->equation.names.tables[0];
   memset(b, 0, sizeof *b);
   b->recurrence = recurrence;
   b->i = span(0, (dp_wide)t->rows - 1);
   b->j = span(0, (dp_wide)t->cols - 1);
   b->table = dp_span_of_type(t->type);
   b->reals = INFINITY;
-  b->atom_node[0] = DP_OP_I; /* atoms 0 and 1, of no expression */
-  b->atom_node[1] = DP_OP_J;
+  b->atom_node[0] = LANG_OP_I; /* atoms 0 and 1, of no expression */
+  b->atom_node[1] = LANG_OP_J;
   b->n_atoms = 2;
-  if (t->cells == DP_CELLS_ALL) return;
+  if (t->cells == LANG_CELLS_ALL) return;
   dp_form *f = &b->facts[b->n_facts++];
-  f->coef[0] = t->cells == DP_CELLS_UPPER ? -1 : 1;
+  f->coef[0] = t->cells == LANG_CELLS_UPPER ? -1 : 1;
   f->coef[1] = -f->coef[0];
 }
 
@@ -108,16 +108,16 @@ void dp_bounds_restart(dp_bounds *b) {
 
 /* ------------------------------------------------------------ linear forms */
 
-static dp_span span_by_op(dp_bounds *b, const dp_expr *x, int32_t node);
-static dp_span span_raw(dp_bounds *b, const dp_expr *x, int32_t node);
+static dp_span span_by_op(dp_bounds *b, const lang_expr *x, int32_t node);
+static dp_span span_raw(dp_bounds *b, const lang_expr *x, int32_t node);
 
 /** Trees of long chains are not looked into: the stack has an end. */
-static bool is_out_of_work(dp_bounds *b, const dp_node *n) {
+static bool is_out_of_work(dp_bounds *b, const lang_node *n) {
   return --b->work < 0 || n->depth > DP_HEIGHT_MAX;
 }
 
 /** Can the node's arithmetic not overflow? Asked without facts, so that facts may rest on it. */
-static bool is_safe(dp_bounds *b, const dp_expr *x, int32_t node) {
+static bool is_safe(dp_bounds *b, const lang_expr *x, int32_t node) {
   const bool plain = b->plain;
   b->plain = true;
   const bool safe = dp_span_within(span_raw(b, x, node), word);
@@ -126,11 +126,11 @@ static bool is_safe(dp_bounds *b, const dp_expr *x, int32_t node) {
 }
 
 /** Number of the atom that a subtree is, -1 when there is no room. */
-static int atom_of(dp_bounds *b, const dp_expr *x, int32_t node) {
-  if (x->nodes[node].op == DP_OP_I) return 0;
-  if (x->nodes[node].op == DP_OP_J) return 1;
+static int atom_of(dp_bounds *b, const lang_expr *x, int32_t node) {
+  if (x->nodes[node].op == LANG_OP_I) return 0;
+  if (x->nodes[node].op == LANG_OP_J) return 1;
   for (int a = 2; a < b->n_atoms; a++)
-    if (dp_same(b->atom_expr[a], b->atom_node[a], x, node)) return a;
+    if (lang_same(b->atom_expr[a], b->atom_node[a], x, node)) return a;
   if (b->n_atoms == DP_ATOMS_MAX) return -1;
   b->atom_expr[b->n_atoms] = x;
   b->atom_node[b->n_atoms] = node;
@@ -144,16 +144,16 @@ static dp_span atom_span(dp_bounds *b, int atom) {
 }
 
 /** Is the node one number everywhere? */
-static bool constant_of(const dp_bounds *b, const dp_expr *x, int32_t node, dp_wide *value) {
-  const dp_names *names = &b->recurrence->equation.names;
-  const dp_node *n = &x->nodes[node];
-  if (n->op == DP_OP_NUMBER) {
+static bool constant_of(const dp_bounds *b, const lang_expr *x, int32_t node, dp_wide *value) {
+  const lang_names *names = &b->recurrence->equation.names;
+  const lang_node *n = &x->nodes[node];
+  if (n->op == LANG_OP_NUMBER) {
     *value = n->whole;
-  } else if (n->op == DP_OP_SCALAR) {
+  } else if (n->op == LANG_OP_SCALAR) {
     *value = names->scalars[n->ref].whole;
-  } else if (n->op == DP_OP_EXTENT && n->ref >= 0) {
+  } else if (n->op == LANG_OP_EXTENT && n->ref >= 0) {
     *value = names->arrays[n->ref].shape[n->dim];
-  } else if (n->op == DP_OP_EXTENT) {
+  } else if (n->op == LANG_OP_EXTENT) {
     *value = n->dim == 0 ? names->tables[-1 - n->ref].rows : names->tables[-1 - n->ref].cols;
   } else {
     return false;
@@ -168,8 +168,8 @@ static bool form_add(dp_form *f, int atom, dp_wide factor) {
   return true;
 }
 
-bool dp_form_of(dp_bounds *b, const dp_expr *x, int32_t node, dp_wide factor, dp_form *f) {
-  const dp_node *n = &x->nodes[node];
+bool dp_form_of(dp_bounds *b, const lang_expr *x, int32_t node, dp_wide factor, dp_form *f) {
+  const lang_node *n = &x->nodes[node];
   dp_wide value = 0;
   if (is_out_of_work(b, n) || factor > COEFFICIENT_MAX || factor < -COEFFICIENT_MAX) return false;
   if (constant_of(b, x, node, &value)) {
@@ -177,14 +177,14 @@ bool dp_form_of(dp_bounds *b, const dp_expr *x, int32_t node, dp_wide factor, dp
     return f->c < DP_WIDE_LIMIT && f->c > -DP_WIDE_LIMIT;
   }
   const int32_t right = n->first >= 0 ? x->nodes[n->first].next : -1;
-  switch (is_safe(b, x, node) ? n->op : DP_OP_NUMBER) {
-  case DP_OP_ADD:
+  switch (is_safe(b, x, node) ? n->op : LANG_OP_NUMBER) {
+  case LANG_OP_ADD:
     return dp_form_of(b, x, n->first, factor, f) && dp_form_of(b, x, right, factor, f);
-  case DP_OP_SUB:
+  case LANG_OP_SUB:
     return dp_form_of(b, x, n->first, factor, f) && dp_form_of(b, x, right, -factor, f);
-  case DP_OP_NEG:
+  case LANG_OP_NEG:
     return dp_form_of(b, x, n->first, -factor, f);
-  case DP_OP_MUL:
+  case LANG_OP_MUL:
     if (constant_of(b, x, n->first, &value)) return dp_form_of(b, x, right, factor * value, f);
     if (constant_of(b, x, right, &value)) return dp_form_of(b, x, n->first, factor * value, f);
     break;
@@ -237,12 +237,12 @@ dp_span dp_form_span(dp_bounds *b, const dp_form *f) {
 /* ------------------------------------------------------------------- nodes */
 
 /** What forms know of a node besides its operator's interval. */
-static dp_span span_refined(dp_bounds *b, const dp_expr *x, int32_t node, dp_span s) {
+static dp_span span_refined(dp_bounds *b, const lang_expr *x, int32_t node, dp_span s) {
   const int32_t op = x->nodes[node].op;
   dp_form f = {0};
   if (b->plain || b->nest == NEST_MAX ||
-      (op != DP_OP_ADD && op != DP_OP_SUB && op != DP_OP_MUL && op != DP_OP_NEG && op != DP_OP_I &&
-       op != DP_OP_J && op != DP_OP_LOOP))
+      (op != LANG_OP_ADD && op != LANG_OP_SUB && op != LANG_OP_MUL && op != LANG_OP_NEG &&
+       op != LANG_OP_I && op != LANG_OP_J && op != LANG_OP_LOOP))
     return s;
   if (!is_safe(b, x, node)) return s; /* a form knows nothing of overflow */
   b->nest++;                          /* atoms of facts have facts of their own */
@@ -251,49 +251,49 @@ static dp_span span_refined(dp_bounds *b, const dp_expr *x, int32_t node, dp_spa
   return t;
 }
 
-dp_span dp_span_node(dp_bounds *b, const dp_expr *x, int32_t node) {
+dp_span dp_span_node(dp_bounds *b, const lang_expr *x, int32_t node) {
   return span_refined(b, x, node, span_by_op(b, x, node));
 }
 
-static dp_span span_cond(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const int32_t n_facts = b->n_facts, condition = dp_child(x, node, 0);
+static dp_span span_cond(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const int32_t n_facts = b->n_facts, condition = lang_child(x, node, 0);
   if (b->plain)
-    return dp_span_hull(dp_span_node(b, x, dp_child(x, node, 1)),
-                        dp_span_node(b, x, dp_child(x, node, 2)));
+    return dp_span_hull(dp_span_node(b, x, lang_child(x, node, 1)),
+                        dp_span_node(b, x, lang_child(x, node, 2)));
   dp_assume(b, x, condition, true);
-  const dp_span yes = dp_span_node(b, x, dp_child(x, node, 1));
+  const dp_span yes = dp_span_node(b, x, lang_child(x, node, 1));
   b->n_facts = n_facts;
   dp_assume(b, x, condition, false);
-  const dp_span no = dp_span_node(b, x, dp_child(x, node, 2));
+  const dp_span no = dp_span_node(b, x, lang_child(x, node, 2));
   b->n_facts = n_facts;
   return dp_span_hull(yes, no);
 }
 
-static dp_span span_range(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
-  const int32_t n_facts = b->n_facts, otherwise = dp_child(x, node, 3);
+static dp_span span_range(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
+  const int32_t n_facts = b->n_facts, otherwise = lang_child(x, node, 3);
   const dp_span saved = b->k[n->ref];
   const dp_span none = {1, 0};
   dp_span empty =
       otherwise >= 0 ? dp_span_node(b, x, otherwise) : zero; /* a failed range gives 0 */
   dp_enter_range(b, x, node);
   const dp_span k = b->k[n->ref];
-  dp_span body = k.lo > k.hi ? none : dp_span_node(b, x, dp_child(x, node, 2));
+  dp_span body = k.lo > k.hi ? none : dp_span_node(b, x, lang_child(x, node, 2));
   b->k[n->ref] = saved;
   b->n_facts = n_facts;
-  if (k.hi - k.lo >= DP_RANGE_MAX) empty = dp_span_hull(empty, zero);
-  if (n->op != DP_OP_RANGE_SUM) return dp_span_hull(body, empty);
+  if (k.hi - k.lo >= LANG_RANGE_MAX) empty = dp_span_hull(empty, zero);
+  if (n->op != LANG_OP_RANGE_SUM) return dp_span_hull(body, empty);
   if (body.lo > body.hi) return zero;
   body = multiply(body, span(0, cut(k.hi - k.lo + 1)));
   return dp_span_hull(body, zero);
 }
 
-static dp_span span_extreme(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static dp_span span_extreme(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   dp_span s = dp_span_node(b, x, n->first);
   for (int32_t c = x->nodes[n->first].next; c >= 0; c = x->nodes[c].next) {
     const dp_span t = dp_span_node(b, x, c);
-    if (n->op == DP_OP_MIN)
+    if (n->op == LANG_OP_MIN)
       s = span(wide_min(s.lo, t.lo), wide_min(s.hi, t.hi));
     else
       s = span(wide_max(s.lo, t.lo), wide_max(s.hi, t.hi));
@@ -301,68 +301,68 @@ static dp_span span_extreme(dp_bounds *b, const dp_expr *x, int32_t node) {
   return s;
 }
 
-static dp_span span_binary(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static dp_span span_binary(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   const dp_span s = dp_span_node(b, x, n->first), t = dp_span_node(b, x, x->nodes[n->first].next);
   if (s.lo > s.hi || t.lo > t.hi) return (dp_span){1, 0};
-  if (n->op == DP_OP_ADD) return dp_span_add(s, t);
-  if (n->op == DP_OP_SUB) return dp_span_add(s, negative(t));
-  if (n->op == DP_OP_MUL) return multiply(s, t);
-  return n->op == DP_OP_DIV ? divide(s, t) : remainder_of(s, t);
+  if (n->op == LANG_OP_ADD) return dp_span_add(s, t);
+  if (n->op == LANG_OP_SUB) return dp_span_add(s, negative(t));
+  if (n->op == LANG_OP_MUL) return multiply(s, t);
+  return n->op == LANG_OP_DIV ? divide(s, t) : remainder_of(s, t);
 }
 
-static dp_span span_leaf(const dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
-  const dp_array *array = &b->recurrence->equation.names.arrays[n->ref < 0 ? 0 : n->ref];
+static dp_span span_leaf(const dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
+  const lang_array *array = &b->recurrence->equation.names.arrays[n->ref < 0 ? 0 : n->ref];
   dp_wide value = 0;
   if (constant_of(b, x, node, &value)) return span(value, value);
   switch (n->op) {
-  case DP_OP_I:
+  case LANG_OP_I:
     return b->i;
-  case DP_OP_J:
+  case LANG_OP_J:
     return b->j;
-  case DP_OP_LOOP:
+  case LANG_OP_LOOP:
     return b->k[n->ref];
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     return b->table;
-  default: /* DP_OP_DATA */
+  default: /* LANG_OP_DATA */
     return array->lo <= array->hi ? span(array->lo, array->hi) : zero;
   }
 }
 
 /** By the operator alone, overflow disregarded. */
-static dp_span span_raw(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static dp_span span_raw(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   if (is_out_of_work(b, n)) return everything;
   switch (n->op) {
-  case DP_OP_NEG:
+  case LANG_OP_NEG:
     return negative(dp_span_node(b, x, n->first));
-  case DP_OP_ABS:
+  case LANG_OP_ABS:
     return magnitude(dp_span_node(b, x, n->first));
-  case DP_OP_NOT:
-  case DP_OP_AND:
-  case DP_OP_OR:
-  case DP_OP_LT:
-  case DP_OP_LE:
-  case DP_OP_GT:
-  case DP_OP_GE:
-  case DP_OP_EQ:
-  case DP_OP_NE:
+  case LANG_OP_NOT:
+  case LANG_OP_AND:
+  case LANG_OP_OR:
+  case LANG_OP_LT:
+  case LANG_OP_LE:
+  case LANG_OP_GT:
+  case LANG_OP_GE:
+  case LANG_OP_EQ:
+  case LANG_OP_NE:
     return span(0, 1);
-  case DP_OP_ADD:
-  case DP_OP_SUB:
-  case DP_OP_MUL:
-  case DP_OP_DIV:
-  case DP_OP_MOD:
+  case LANG_OP_ADD:
+  case LANG_OP_SUB:
+  case LANG_OP_MUL:
+  case LANG_OP_DIV:
+  case LANG_OP_MOD:
     return span_binary(b, x, node);
-  case DP_OP_COND:
+  case LANG_OP_COND:
     return span_cond(b, x, node);
-  case DP_OP_MIN:
-  case DP_OP_MAX:
+  case LANG_OP_MIN:
+  case LANG_OP_MAX:
     return span_extreme(b, x, node);
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
-  case DP_OP_RANGE_SUM:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
+  case LANG_OP_RANGE_SUM:
     return span_range(b, x, node);
   default:
     return span_leaf(b, x, node);
@@ -370,33 +370,34 @@ static dp_span span_raw(dp_bounds *b, const dp_expr *x, int32_t node) {
 }
 
 /** As it comes out: where the arithmetic overflows the result is 0 and the cell has failed. */
-static dp_span span_by_op(dp_bounds *b, const dp_expr *x, int32_t node) {
+static dp_span span_by_op(dp_bounds *b, const lang_expr *x, int32_t node) {
   const dp_span s = span_raw(b, x, node);
   return dp_span_within(s, word) ? s : dp_span_hull(both(s, word), zero);
 }
 
-dp_span dp_bounds_span(dp_bounds *b, const dp_expr *x, int32_t node) {
+dp_span dp_bounds_span(dp_bounds *b, const lang_expr *x, int32_t node) {
   b->work = DP_BOUNDS_WORK;
   return dp_span_node(b, x, node);
 }
 
-bool dp_bounds_fits(dp_bounds *b, const dp_expr *x, int32_t node, dp_span range) {
+bool dp_bounds_fits(dp_bounds *b, const lang_expr *x, int32_t node, dp_span range) {
   b->work = DP_BOUNDS_WORK;
   return dp_span_within(span_refined(b, x, node, span_raw(b, x, node)), range);
 }
 
-dp_span dp_bounds_offset(dp_bounds *b, const dp_expr *x, int32_t node, dp_opcode op) {
+dp_span dp_bounds_offset(dp_bounds *b, const lang_expr *x, int32_t node, lang_opcode op) {
   dp_form f = {0};
   b->work = DP_BOUNDS_WORK;
-  if (!dp_form_of(b, x, node, 1, &f) || !form_add(&f, op == DP_OP_I ? 0 : 1, -1)) return everything;
+  if (!dp_form_of(b, x, node, 1, &f) || !form_add(&f, op == LANG_OP_I ? 0 : 1, -1))
+    return everything;
   return dp_form_span(b, &f);
 }
 
-dp_span dp_bounds_slant(dp_bounds *b, const dp_expr *x, int32_t node) {
+dp_span dp_bounds_slant(dp_bounds *b, const lang_expr *x, int32_t node) {
   dp_form f = {0};
   b->work = DP_BOUNDS_WORK;
-  if (!dp_form_of(b, x, dp_child(x, node, 1), 1, &f) ||
-      !dp_form_of(b, x, dp_child(x, node, 0), -1, &f))
+  if (!dp_form_of(b, x, lang_child(x, node, 1), 1, &f) ||
+      !dp_form_of(b, x, lang_child(x, node, 0), -1, &f))
     return everything;
   return dp_form_span(b, &f);
 }

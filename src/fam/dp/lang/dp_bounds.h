@@ -38,10 +38,10 @@ typedef struct dp_form {
 /** A state of knowledge; plain data, copied freely. */
 typedef struct dp_bounds {
   const dp_recurrence *recurrence;
-  dp_span i, j, k[DP_LOOPS_MAX];
+  dp_span i, j, k[LANG_LOOPS_MAX];
   dp_span table; /**< values of cells */
   double reals;  /**< greatest magnitude of finite cells; infinite: not known */
-  const dp_expr *atom_expr[DP_ATOMS_MAX];
+  const lang_expr *atom_expr[DP_ATOMS_MAX];
   int32_t atom_node[DP_ATOMS_MAX];
   int32_t n_atoms, n_facts;
   int32_t work;                /**< left for the present question */
@@ -63,31 +63,31 @@ dp_span dp_span_hull(dp_span a, dp_span b);
 dp_span dp_span_add(dp_span a, dp_span b);
 
 /** The condition is known to be true, or false. */
-void dp_bounds_assume(dp_bounds *bounds, const dp_expr *expr, int32_t node, bool truth);
+void dp_bounds_assume(dp_bounds *bounds, const lang_expr *expr, int32_t node, bool truth);
 
 /** Is the condition true (1), false (0), or not decided (-1)? */
-int dp_bounds_truth(dp_bounds *bounds, const dp_expr *expr, int32_t node);
+int dp_bounds_truth(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 
 /** Is left <= right wherever the facts hold? */
-bool dp_bounds_ordered(dp_bounds *bounds, const dp_expr *expr, int32_t left, int32_t right);
+bool dp_bounds_ordered(dp_bounds *bounds, const lang_expr *expr, int32_t left, int32_t right);
 
 /** In rule number n (its condition true, those before false), or in the cell's expression (-1). */
 void dp_bounds_rule(dp_bounds *bounds, int32_t rule);
 
 /** In the body of the range at node. */
-void dp_bounds_range(dp_bounds *bounds, const dp_expr *expr, int32_t node);
+void dp_bounds_range(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 
 /** Values of an integer node; 0 stands for those of an operation that failed. */
-dp_span dp_bounds_span(dp_bounds *bounds, const dp_expr *expr, int32_t node);
+dp_span dp_bounds_span(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 
 /** Is the node's exact result, before any overflow, always in the range? */
-bool dp_bounds_fits(dp_bounds *bounds, const dp_expr *expr, int32_t node, dp_span range);
+bool dp_bounds_fits(dp_bounds *bounds, const lang_expr *expr, int32_t node, dp_span range);
 
-/** Values of (node) - i, or - j: op is DP_OP_I or DP_OP_J. */
-dp_span dp_bounds_offset(dp_bounds *bounds, const dp_expr *expr, int32_t node, dp_opcode op);
+/** Values of (node) - i, or - j: op is LANG_OP_I or LANG_OP_J. */
+dp_span dp_bounds_offset(dp_bounds *bounds, const lang_expr *expr, int32_t node, lang_opcode op);
 
 /** Values of (column index) - (row index) of a table reference. */
-dp_span dp_bounds_slant(dp_bounds *bounds, const dp_expr *expr, int32_t node);
+dp_span dp_bounds_slant(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 
 /**
  * Values the table can have when a chain of cells that need each other has at most steps members.

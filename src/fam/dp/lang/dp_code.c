@@ -23,12 +23,12 @@ void dp_code_unfold(const dp_code *c, int64_t p, int64_t q, int64_t *i, int64_t 
 }
 
 void dp_code_args(const dp_recurrence *r, dp_args *args) {
-  const dp_names *names = &r->equation.names;
+  const lang_names *names = &r->equation.names;
   static const int64_t nothing[8] = {0};
   memset(args, 0, sizeof *args);
   args->rows = names->tables[0].rows;
   args->cols = names->tables[0].cols;
-  for (int a = 0; a < DP_ARRAYS_MAX; a++) args->data[a] = nothing;
+  for (int a = 0; a < LANG_ARRAYS_MAX; a++) args->data[a] = nothing;
   for (int a = 0; a < names->n_arrays; a++) {
     if (r->data[a] != NULL) args->data[a] = r->data[a];
     args->shape[a][0] = names->arrays[a].shape[0];
@@ -50,7 +50,7 @@ static dp_span extent_from(int64_t n, int64_t first, bool flip) {
 /** Is no cell (p, q), p >= margin_p, q >= margin_q, a boundary cell? */
 static bool is_margin(const dp_recurrence *r, const dp_code *c, int32_t margin_p, int32_t margin_q,
                       dp_bounds *b) {
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   const bool turn = c->fold.transpose != 0;
   dp_bounds_init(r, b);
   b->i = extent_from(t->rows, turn ? margin_q : margin_p, c->fold.flip_i != 0);
@@ -62,7 +62,7 @@ static bool is_margin(const dp_recurrence *r, const dp_code *c, int32_t margin_p
 
 static void find_margins(const dp_recurrence *r, dp_code *c, dp_bounds *b) {
   c->margin_p = c->margin_q = -1;
-  if (r->equation.names.tables[0].cells != DP_CELLS_ALL) return;
+  if (r->equation.names.tables[0].cells != LANG_CELLS_ALL) return;
   for (int32_t sum = 0; sum <= 2 * MARGIN_MAX; sum++)
     for (int32_t m = sum > MARGIN_MAX ? sum - MARGIN_MAX : 0; m <= sum && m <= MARGIN_MAX; m++) {
       if (!is_margin(r, c, m, sum - m, b)) continue;
@@ -132,7 +132,7 @@ static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_
     c->engine = DP_WAVEFRONT;
     c->best = r->equation.goal == DP_GOAL_ALL;
   } else if (c->fold.rows_only != 0 ||
-             (c->depth > 0 && r->equation.names.tables[0].cells == DP_CELLS_ALL)) {
+             (c->depth > 0 && r->equation.names.tables[0].cells == LANG_CELLS_ALL)) {
     c->engine = DP_ROWS;
   } else {
     c->engine = DP_INTERVAL;
@@ -141,7 +141,7 @@ static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_
 
 tsl_err dp_code_plan(const dp_recurrence *r, dp_pattern pattern, dp_code *out) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   dp_references *refs = NULL;
   dp_bounds *b = NULL;
   void *memory = NULL;

@@ -23,7 +23,7 @@ static int cut_extent(int64_t n, bool whole, int64_t start[3], int64_t end[3]) {
 }
 
 static int cut_table(const dp_recurrence *r, bool *whole, dp_patch windows[WINDOWS]) {
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   int64_t i0[3], i1[3], j0[3], j1[3];
   int n = 0;
   *whole = t->rows <= SIDE_WHOLE && t->cols <= SIDE_WHOLE;
@@ -41,7 +41,7 @@ typedef struct looker {
   int64_t left; /**< reads that may still be looked at */
 } looker;
 
-static tsl_err visit_read(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j) {
+static tsl_err visit_read(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
   looker *l = self;
   if (--l->left < 0) return TSL_ERR_STOPPED;
   l->out->reads++;
@@ -56,12 +56,12 @@ static tsl_err visit_read(void *self, const dp_expr *x, int32_t node, int64_t i,
 
 static tsl_err look_at(const dp_recurrence *r, const dp_patch *w, dp_depend *out) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   looker l = {.out = out, .left = READS_MAX};
   l.eval = (dp_eval){.recurrence = r, .work = DP_LOOK_WORK};
   for (l.eval.i = w->i0; l.eval.i < w->i1; l.eval.i++)
     for (l.eval.j = w->j0; l.eval.j < w->j1; l.eval.j++) {
-      if (!dp_has_cell(t, l.eval.i, l.eval.j)) continue;
+      if (!lang_has_cell(t, l.eval.i, l.eval.j)) continue;
       err = dp_reads(&l.eval, visit_read, &l);
       if (err == TSL_ERR_STOPPED ||
           l.eval.work < 0) { /* long ranges: the rest is left to the guards */
@@ -78,11 +78,11 @@ done:
 /* ------------------------------------------------------------------- choice */
 
 static tsl_err fail_clash(const dp_recurrence *r, dp_pattern p, const dp_clash *c) {
-  const dp_node *n = &c->expr->nodes[c->node];
-  return dp_node_fail(TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,
-                      "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
-                      c->expr->text + n->at, r->equation.names.tables[0].name, (long long)c->to_i,
-                      (long long)c->to_j, (long long)c->i, (long long)c->j, dp_pattern_rule(p));
+  const lang_node *n = &c->expr->nodes[c->node];
+  return lang_node_fail(TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,
+                        "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
+                        c->expr->text + n->at, r->equation.names.tables[0].name, (long long)c->to_i,
+                        (long long)c->to_j, (long long)c->i, (long long)c->j, dp_pattern_rule(p));
 }
 
 static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {
@@ -90,23 +90,23 @@ static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {
   size_t used = 0;
   for (int p = 0; p < DP_N_PATTERNS && used < sizeof text; p++) {
     const dp_clash *c = &d->clash[p];
-    const dp_node *n = &c->expr->nodes[c->node];
+    const lang_node *n = &c->expr->nodes[c->node];
     used += (size_t)snprintf(text + used, sizeof text - used,
                              "\n    %s, but %.*s (at i = %lld, j = %lld)",
                              dp_pattern_rule((dp_pattern)p), n->length < 40 ? (int)n->length : 40,
                              c->expr->text + n->at, (long long)c->i, (long long)c->j);
   }
-  return dp_expr_fail(TSL_ERR_INPUT, &r->cell, __FILE__, __LINE__,
-                      "the recurrence fits none of the eight patterns:%s", text);
+  return lang_expr_fail(TSL_ERR_INPUT, &r->cell, __FILE__, __LINE__,
+                        "the recurrence fits none of the eight patterns:%s", text);
 }
 
 static bool dp_depend_better(const dp_recurrence *r, const dp_depend *d, int p, int best) {
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   const int64_t a = dp_pattern_stages((dp_pattern)p, t->rows, t->cols);
   if (d->clash[p].expr != NULL) return false;
   if (best < 0) return true;
-  if (t->cells != DP_CELLS_ALL && (p == DP_SONE || p == DP_NESO)) return best != DP_SONE;
-  if (t->cells != DP_CELLS_ALL && (best == DP_SONE || best == DP_NESO)) return false;
+  if (t->cells != LANG_CELLS_ALL && (p == DP_SONE || p == DP_NESO)) return best != DP_SONE;
+  if (t->cells != LANG_CELLS_ALL && (best == DP_SONE || best == DP_NESO)) return false;
   if (d->proved[p] != d->proved[best]) return d->proved[p];
   return a < dp_pattern_stages((dp_pattern)best, t->rows, t->cols);
 }
@@ -166,7 +166,7 @@ done:
 }
 
 void dp_depend_text(const dp_recurrence *r, const dp_depend *d, char *text, size_t size) {
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   size_t used = 0;
   used += (size_t)snprintf(text, size, "patterns that fit:");
   for (int p = 0; p < DP_N_PATTERNS && used < size; p++)

@@ -32,7 +32,7 @@ enum { DP_REFS_MAX = 256 /* references of a recurrence, boundary values included
 
 /** A table reference of the recurrence and the cells it reaches: spans of row - i, column - j. */
 typedef struct dp_reference {
-  const dp_expr *expr; /**< of the recurrence, borrowed */
+  const lang_expr *expr; /**< of the recurrence, borrowed */
   int32_t node;
   int32_t rule; /**< boundary rule, -1: `cell` */
   dp_span di, dj;
@@ -51,7 +51,7 @@ bool dp_reference_proved(const dp_reference *reference, dp_pattern pattern);
 
 /** A read that an order forbids. */
 typedef struct dp_clash {
-  const dp_expr *expr; /**< NULL: none */
+  const lang_expr *expr; /**< NULL: none */
   int32_t node;
   int64_t i, j, to_i, to_j;
 } dp_clash;
@@ -82,7 +82,7 @@ void dp_depend_text(const dp_recurrence *recurrence, const dp_depend *depend, ch
 /* ------------------------------------------------------------- its pieces */
 
 /** A cell can be read. @return any error stops and is passed on */
-typedef tsl_err dp_visit_fn(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j);
+typedef tsl_err dp_visit_fn(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j);
 
 /** Visit every cell that cell (eval->i, eval->j) can read. @return TSL_ERR_INPUT outside the table
  */

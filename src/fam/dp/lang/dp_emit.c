@@ -8,93 +8,93 @@
 
 /* ------------------------------------------------------------------- ranges */
 
-static void put_outer_loops(dp_text *out, int level) {
-  for (int l = 0; l < level; l++) dp_put(out, ", const i64 k%d", l);
+static void put_outer_loops(lang_text *out, int level) {
+  for (int l = 0; l < level; l++) lang_put(out, ", const i64 k%d", l);
 }
 
 /** What an empty range gives. */
-static void put_empty(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
-  const int32_t otherwise = dp_child(x, node, 3);
-  dp_put(out, "  if (hi < lo) {\n");
+static void put_empty(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  const int32_t otherwise = lang_child(x, node, 3);
+  lang_put(out, "  if (hi < lo) {\n");
   if (otherwise >= 0) {
-    dp_put(out, "    return ");
+    lang_put(out, "    return ");
     dp_emit_node(e, out, x, otherwise, as);
-    dp_put(out, ";\n");
+    lang_put(out, ";\n");
   } else {
-    if (x->nodes[node].op != DP_OP_RANGE_SUM) {
+    if (x->nodes[node].op != LANG_OP_RANGE_SUM) {
       e->code->checks = 1;
-      dp_put(out, "    *bad |= DP_BAD_RANGE;\n");
+      lang_put(out, "    *bad |= DP_BAD_RANGE;\n");
     }
-    dp_put(out, "    return 0;\n");
+    lang_put(out, "    return 0;\n");
   }
-  dp_put(out, "  }\n");
+  lang_put(out, "  }\n");
 }
 
 /** The ends of the range, and the check that it is not too long. */
-static void put_ends(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
-  dp_put(out, "  const i64 lo = ");
-  dp_emit_node(e, out, x, dp_child(x, node, 0), DP_AS_INDEX);
-  dp_put(out, ", hi = ");
-  dp_emit_node(e, out, x, dp_child(x, node, 1), DP_AS_INDEX);
-  dp_put(out, ";\n");
-  if (!dp_bounds_ordered(&e->bounds, x, dp_child(x, node, 0), dp_child(x, node, 1)))
+static void put_ends(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  lang_put(out, "  const i64 lo = ");
+  dp_emit_node(e, out, x, lang_child(x, node, 0), DP_AS_INDEX);
+  lang_put(out, ", hi = ");
+  dp_emit_node(e, out, x, lang_child(x, node, 1), DP_AS_INDEX);
+  lang_put(out, ";\n");
+  if (!dp_bounds_ordered(&e->bounds, x, lang_child(x, node, 0), lang_child(x, node, 1)))
     put_empty(e, out, x, node, as);
-  const dp_span lo = dp_bounds_span(&e->bounds, x, dp_child(x, node, 0));
-  const dp_span hi = dp_bounds_span(&e->bounds, x, dp_child(x, node, 1));
-  if (hi.hi - lo.lo < DP_RANGE_MAX) return;
+  const dp_span lo = dp_bounds_span(&e->bounds, x, lang_child(x, node, 0));
+  const dp_span hi = dp_bounds_span(&e->bounds, x, lang_child(x, node, 1));
+  if (hi.hi - lo.lo < LANG_RANGE_MAX) return;
   e->code->checks = 1;
-  dp_put(out,
-         "  if ((u64)hi - (u64)lo >= 2147483647u) {\n    *bad |= DP_BAD_RANGE;\n    return 0;\n"
-         "  }\n");
+  lang_put(out,
+           "  if ((u64)hi - (u64)lo >= 2147483647u) {\n    *bad |= DP_BAD_RANGE;\n    return 0;\n"
+           "  }\n");
 }
 
-static void put_loop(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
-  const dp_node *n = &x->nodes[node];
+static void put_loop(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  const lang_node *n = &x->nodes[node];
   const char *type = dp_emit_type(x, node, as);
-  const bool sum = n->op == DP_OP_RANGE_SUM, real = n->kind == DP_REAL;
+  const bool sum = n->op == LANG_OP_RANGE_SUM, real = n->kind == LANG_REAL;
   const int32_t n_open = e->n_open;
   const char *most = as == DP_AS_INDEX ? "DP_MOST_L" : "DP_MOST_V";
   const bool fits = real || dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64));
   if (sum || real)
-    dp_put(out, "  %s best = 0;\n", type);
+    lang_put(out, "  %s best = 0;\n", type);
   else
-    dp_put(out, "  %s best = %s%s;\n", type, n->op == DP_OP_RANGE_MIN ? "" : "-1 - ", most);
-  dp_put(out, "  for (i64 k%d = lo; k%d <= hi; k%d++) {\n    const %s v = ", n->ref, n->ref, n->ref,
-         type);
+    lang_put(out, "  %s best = %s%s;\n", type, n->op == LANG_OP_RANGE_MIN ? "" : "-1 - ", most);
+  lang_put(out, "  for (i64 k%d = lo; k%d <= hi; k%d++) {\n    const %s v = ", n->ref, n->ref,
+           n->ref, type);
   dp_bounds_range(&e->bounds, x, node);
-  const bool safe = real ? dp_real_sum_safe(&e->bounds, x, dp_child(x, node, 2)) : fits;
+  const bool safe = real ? dp_real_sum_safe(&e->bounds, x, lang_child(x, node, 2)) : fits;
   if (sum && !safe) e->code->checks = 1;
   e->n_open = n->ref + 1;
-  dp_emit_node(e, out, x, dp_child(x, node, 2), as);
+  dp_emit_node(e, out, x, lang_child(x, node, 2), as);
   e->n_open = n_open;
-  dp_put(out, ";\n");
+  lang_put(out, ";\n");
   if (sum)
-    dp_put(out, !safe ? "    best = %s(best, v, bad);\n" : "    best += v;\n",
-           real ? "dp_real_add" : "dp_add");
+    lang_put(out, !safe ? "    best = %s(best, v, bad);\n" : "    best += v;\n",
+             real ? "dp_real_add" : "dp_add");
   else if (real)
-    dp_put(out, "    if (k%d == lo || v %c best) best = v;\n", n->ref,
-           n->op == DP_OP_RANGE_MIN ? '<' : '>');
+    lang_put(out, "    if (k%d == lo || v %c best) best = v;\n", n->ref,
+             n->op == LANG_OP_RANGE_MIN ? '<' : '>');
   else
-    dp_put(out, "    best = v %c best ? v : best;\n", n->op == DP_OP_RANGE_MIN ? '<' : '>');
+    lang_put(out, "    best = v %c best ? v : best;\n", n->op == LANG_OP_RANGE_MIN ? '<' : '>');
   if (e->bounds.k[n->ref].hi >= INT64_MAX)
-    dp_put(out, "    if (k%d == %lldLL) break;\n", n->ref, (long long)INT64_MAX);
-  dp_put(out, "  }\n  return best;\n}\n\n");
+    lang_put(out, "    if (k%d == %lldLL) break;\n", n->ref, (long long)INT64_MAX);
+  lang_put(out, "  }\n  return best;\n}\n\n");
 }
 
-int32_t dp_emit_range(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as) {
-  const dp_node *n = &x->nodes[node];
+int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as) {
+  const lang_node *n = &x->nodes[node];
   const bool inside = e->hoist != NULL && e->hoist->inside;
   const int32_t n_facts = e->bounds.n_facts, number = e->n_ranges++;
   if (e->hoist != NULL) e->hoist->inside = true;
   const dp_span saved = e->bounds.k[n->ref];
   const char *type = dp_emit_type(x, node, as);
-  dp_text body = {0};
-  dp_put(&body,
-         "DP_FN %s dp_range%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
-         "                    const i64 j",
-         type, (int)number);
+  lang_text body = {0};
+  lang_put(&body,
+           "DP_FN %s dp_range%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
+           "                    const i64 j",
+           type, (int)number);
   put_outer_loops(&body, n->ref);
-  dp_put(&body, ", int *bad) {\n");
+  lang_put(&body, ", int *bad) {\n");
   put_ends(e, &body, x, node, as);
   put_loop(e, &body, x, node, as);
   e->bounds.n_facts = n_facts;
@@ -106,41 +106,43 @@ int32_t dp_emit_range(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as) {
 
 /* -------------------------------------------------------------------- cells */
 
-static void put_place(dp_text *out, const dp_code *c) {
+static void put_place(lang_text *out, const dp_code *c) {
   const char *a = c->fold.transpose != 0 ? "q" : "p", *b = c->fold.transpose != 0 ? "p" : "q";
-  dp_put(out, c->fold.flip_i != 0 ? "  const i64 i = NR - 1 - %s;\n" : "  const i64 i = %s;\n", a);
-  dp_put(out, c->fold.flip_j != 0 ? "  const i64 j = NC - 1 - %s;\n" : "  const i64 j = %s;\n", b);
+  lang_put(out, c->fold.flip_i != 0 ? "  const i64 i = NR - 1 - %s;\n" : "  const i64 i = %s;\n",
+           a);
+  lang_put(out, c->fold.flip_j != 0 ? "  const i64 j = NC - 1 - %s;\n" : "  const i64 j = %s;\n",
+           b);
 }
 
 /** Return the value v of an expression as one of the table, checked. */
-static void put_return(dp_emitter *e, dp_text *out, const dp_expr *x) {
-  if (dp_kind_of(e->code->type) == DP_WHOLE &&
+static void put_return(dp_emitter *e, lang_text *out, const lang_expr *x) {
+  if (lang_kind_of(e->code->type) == LANG_WHOLE &&
       !dp_bounds_fits(&e->bounds, x, x->root, dp_span_of_type(e->code->type))) {
     e->code->checks = 1;
-    dp_put(out, "  *bad |= v != (V)(T)v ? DP_BAD_OVERFLOW : 0;\n");
+    lang_put(out, "  *bad |= v != (V)(T)v ? DP_BAD_OVERFLOW : 0;\n");
   }
-  dp_put(out, "  return (T)v;\n}\n\n");
+  lang_put(out, "  return (T)v;\n}\n\n");
 }
 
-void dp_emit_append(dp_emitter *e, dp_text *body) {
-  if (body->err == TSL_OK) dp_put(&e->functions, "%s", body->text);
+void dp_emit_append(dp_emitter *e, lang_text *body) {
+  if (body->err == TSL_OK) lang_put(&e->functions, "%s", body->text);
   if (e->functions.err == TSL_OK) e->functions.err = body->err;
   tsl_free(body->text);
-  *body = (dp_text){0};
+  *body = (lang_text){0};
 }
 
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more) {
   const dp_recurrence *r = e->recurrence;
-  const dp_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
-  dp_text body = {0};
+  const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+  lang_text body = {0};
   dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, rule);
-  dp_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
-         more);
+  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
+           more);
   put_place(&body, e->code);
-  dp_put(&body, "  const %s v = ", dp_emit_type(x, x->root, DP_AS_VALUE));
+  lang_put(&body, "  const %s v = ", dp_emit_type(x, x->root, DP_AS_VALUE));
   dp_emit_node(e, &body, x, x->root, DP_AS_VALUE);
-  dp_put(&body, ";\n");
+  lang_put(&body, ";\n");
   put_return(e, &body, x);
   dp_emit_append(e, &body);
 }
@@ -150,23 +152,23 @@ void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char 
                   const char *pass) {
   const dp_recurrence *r = e->recurrence;
   const int32_t cells = r->equation.names.tables[0].cells;
-  dp_text body = {0};
-  dp_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
-         take);
+  lang_text body = {0};
+  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
+           take);
   put_place(&body, e->code);
-  if (cells != DP_CELLS_ALL)
-    dp_put(&body, "  if (i %c j) return 0;\n", cells == DP_CELLS_UPPER ? '>' : '<');
+  if (cells != LANG_CELLS_ALL)
+    lang_put(&body, "  if (i %c j) return 0;\n", cells == LANG_CELLS_UPPER ? '>' : '<');
   dp_bounds_restart(&e->bounds);
   for (int32_t n = 0; n < r->equation.n_rules; n++) {
-    dp_put(&body, "  if (");
+    lang_put(&body, "  if (");
     dp_emit_condition(e, &body, &r->rules[n].where, r->rules[n].where.root);
-    dp_put(&body, ") return dp_value%d(DP_PASS, DP_TPASS, p, q, bad);\n", (int)n);
+    lang_put(&body, ") return dp_value%d(DP_PASS, DP_TPASS, p, q, bad);\n", (int)n);
     dp_bounds_assume(&e->bounds, &r->rules[n].where, r->rules[n].where.root, false);
   }
   if (e->code->engine == DP_WAVEFRONT)
-    dp_put(&body, "  *bad |= DP_BAD_RULE;\n  return 0;\n}\n\n");
+    lang_put(&body, "  *bad |= DP_BAD_RULE;\n  return 0;\n}\n\n");
   else
-    dp_put(&body, "  return %s(DP_PASS, DP_TPASS, %sp, q, bad);\n}\n\n", cell, pass);
+    lang_put(&body, "  return %s(DP_PASS, DP_TPASS, %sp, q, bad);\n}\n\n", cell, pass);
   dp_emit_append(e, &body);
 }
 
@@ -210,117 +212,119 @@ static const char *worst_of(const dp_emitter *e) {
   }
 }
 
-static void put_types(const dp_emitter *e, dp_text *out) {
+static void put_types(const dp_emitter *e, lang_text *out) {
   const dp_code *c = e->code;
-  const bool single = dp_is_single(&e->recurrence->equation.names);
-  dp_put(out, "typedef %s T;\ntypedef %s V;\ntypedef %s R;\n", dp_type_word(c->type),
-         e->wide ? "i64" : "i32", single ? "f32" : "f64");
-  dp_put(out, "#define DP_MOST_R ((R)%a)\n#define DP_LEAST_R ((R)%a)\n",
-         single ? (double)FLT_MAX : DBL_MAX, single ? (double)FLT_MIN : DBL_MIN);
-  dp_put(out, "#define DP_MOST_V %s\n", e->wide ? "9223372036854775807LL" : "2147483647");
-  dp_put(out, "#define DP_PROWS %s\n#define DP_QCOLS %s\n", c->fold.transpose != 0 ? "NC" : "NR",
-         c->fold.transpose != 0 ? "NR" : "NC");
-  dp_put(out, "#define DP_I(p, q) (%s%s)\n", c->fold.flip_i != 0 ? "NR - 1 - " : "",
-         c->fold.transpose != 0 ? "(q)" : "(p)");
-  dp_put(out, "#define DP_J(p, q) (%s%s)\n", c->fold.flip_j != 0 ? "NC - 1 - " : "",
-         c->fold.transpose != 0 ? "(p)" : "(q)");
-  dp_put(out, "#define DP_MARGIN_P %d\n#define DP_MARGIN_Q %d\n", (int)c->margin_p,
-         (int)c->margin_q);
-  dp_put(out, "#define DP_ROWS_ONLY %d\n#define DP_SAME_ROW %d\n#define DP_DEPTH %d\n",
-         (int)c->fold.rows_only, (int)c->same_row, (int)c->depth);
-  dp_put(out, "#define DP_ENGINE_ROWS %d\n#define DP_ENGINE_TABLE %d\n",
-         c->engine == DP_ROWS && c->depth > 0,
-         c->engine != DP_WAVEFRONT && !(c->engine == DP_ROWS && c->depth > 0));
-  dp_put(out, "#define DP_WORST %s\n", worst_of(e));
-  dp_put(out, "#define DP_CELLS %d\n", (int)e->recurrence->equation.names.tables[0].cells);
-  dp_put(out, "#define DP_BEST %d\n#define DP_BETTER %c\n#define DP_LATER_Q %d\n", (int)c->best,
-         e->recurrence->equation.maximum != 0 ? '>' : '<',
-         c->fold.transpose != 0 ? (int)c->fold.flip_i : (int)c->fold.flip_j);
+  const bool single = lang_is_single(&e->recurrence->equation.names);
+  lang_put(out, "typedef %s T;\ntypedef %s V;\ntypedef %s R;\n", dp_type_word(c->type),
+           e->wide ? "i64" : "i32", single ? "f32" : "f64");
+  lang_put(out, "#define DP_MOST_R ((R)%a)\n#define DP_LEAST_R ((R)%a)\n",
+           single ? (double)FLT_MAX : DBL_MAX, single ? (double)FLT_MIN : DBL_MIN);
+  lang_put(out, "#define DP_MOST_V %s\n", e->wide ? "9223372036854775807LL" : "2147483647");
+  lang_put(out, "#define DP_PROWS %s\n#define DP_QCOLS %s\n", c->fold.transpose != 0 ? "NC" : "NR",
+           c->fold.transpose != 0 ? "NR" : "NC");
+  lang_put(out, "#define DP_I(p, q) (%s%s)\n", c->fold.flip_i != 0 ? "NR - 1 - " : "",
+           c->fold.transpose != 0 ? "(q)" : "(p)");
+  lang_put(out, "#define DP_J(p, q) (%s%s)\n", c->fold.flip_j != 0 ? "NC - 1 - " : "",
+           c->fold.transpose != 0 ? "(p)" : "(q)");
+  lang_put(out, "#define DP_MARGIN_P %d\n#define DP_MARGIN_Q %d\n", (int)c->margin_p,
+           (int)c->margin_q);
+  lang_put(out, "#define DP_ROWS_ONLY %d\n#define DP_SAME_ROW %d\n#define DP_DEPTH %d\n",
+           (int)c->fold.rows_only, (int)c->same_row, (int)c->depth);
+  lang_put(out, "#define DP_ENGINE_ROWS %d\n#define DP_ENGINE_TABLE %d\n",
+           c->engine == DP_ROWS && c->depth > 0,
+           c->engine != DP_WAVEFRONT && !(c->engine == DP_ROWS && c->depth > 0));
+  lang_put(out, "#define DP_WORST %s\n", worst_of(e));
+  lang_put(out, "#define DP_CELLS %d\n", (int)e->recurrence->equation.names.tables[0].cells);
+  lang_put(out, "#define DP_BEST %d\n#define DP_BETTER %c\n#define DP_LATER_Q %d\n", (int)c->best,
+           e->recurrence->equation.maximum != 0 ? '>' : '<',
+           c->fold.transpose != 0 ? (int)c->fold.flip_i : (int)c->fold.flip_j);
 }
 
-static void put_arrays(const dp_emitter *e, dp_text *out) {
-  const dp_names *names = &e->recurrence->equation.names;
-  dp_put(out, "#define DP_TAKE const i64 NR, const i64 NC");
+static void put_arrays(const dp_emitter *e, lang_text *out) {
+  const lang_names *names = &e->recurrence->equation.names;
+  lang_put(out, "#define DP_TAKE const i64 NR, const i64 NC");
   for (int a = 0; a < names->n_arrays; a++)
-    dp_put(out, ", const %s *DP_RESTRICT A%d, const i64 A%d_r, const i64 A%d_c",
-           dp_type_word(names->arrays[a].type), a, a, a);
+    lang_put(out, ", const %s *DP_RESTRICT A%d, const i64 A%d_r, const i64 A%d_c",
+             dp_type_word(names->arrays[a].type), a, a, a);
   for (int s = 0; s < names->n_scalars; s++)
-    dp_put(out, ", const %s S%d", names->scalars[s].kind == DP_REAL ? "R" : "i64", s);
-  dp_put(out, "\n#define DP_PASS NR, NC");
-  for (int a = 0; a < names->n_arrays; a++) dp_put(out, ", A%d, A%d_r, A%d_c", a, a, a);
-  for (int s = 0; s < names->n_scalars; s++) dp_put(out, ", S%d", s);
-  dp_put(out, "\n#define DP_LOAD(a) const i64 NR = (a)->rows, NC = (a)->cols;");
+    lang_put(out, ", const %s S%d", names->scalars[s].kind == LANG_REAL ? "R" : "i64", s);
+  lang_put(out, "\n#define DP_PASS NR, NC");
+  for (int a = 0; a < names->n_arrays; a++) lang_put(out, ", A%d, A%d_r, A%d_c", a, a, a);
+  for (int s = 0; s < names->n_scalars; s++) lang_put(out, ", S%d", s);
+  lang_put(out, "\n#define DP_LOAD(a) const i64 NR = (a)->rows, NC = (a)->cols;");
   for (int a = 0; a < names->n_arrays; a++)
-    dp_put(out,
-           " const %s *DP_RESTRICT A%d = (const %s *)(a)->data[%d];"
-           " const i64 A%d_r = (a)->shape[%d][0], A%d_c = (a)->shape[%d][1];",
-           dp_type_word(names->arrays[a].type), a, dp_type_word(names->arrays[a].type), a, a, a, a,
-           a);
+    lang_put(out,
+             " const %s *DP_RESTRICT A%d = (const %s *)(a)->data[%d];"
+             " const i64 A%d_r = (a)->shape[%d][0], A%d_c = (a)->shape[%d][1];",
+             dp_type_word(names->arrays[a].type), a, dp_type_word(names->arrays[a].type), a, a, a,
+             a, a);
   for (int s = 0; s < names->n_scalars; s++)
-    dp_put(out, " const %s S%d = %s(a)->%s[%d];", names->scalars[s].kind == DP_REAL ? "R" : "i64",
-           s, names->scalars[s].kind == DP_REAL ? "(R)" : "",
-           names->scalars[s].kind == DP_REAL ? "real" : "whole", s);
-  dp_put(out, "\n");
+    lang_put(out, " const %s S%d = %s(a)->%s[%d];",
+             names->scalars[s].kind == LANG_REAL ? "R" : "i64", s,
+             names->scalars[s].kind == LANG_REAL ? "(R)" : "",
+             names->scalars[s].kind == LANG_REAL ? "real" : "whole", s);
+  lang_put(out, "\n");
 }
 
 /** The same as members of a struct, for CUDA. */
-static void put_members(const dp_emitter *e, dp_text *out) {
-  const dp_names *names = &e->recurrence->equation.names;
-  dp_put(out, "#define DP_MEMBERS i64 NR, NC;");
+static void put_members(const dp_emitter *e, lang_text *out) {
+  const lang_names *names = &e->recurrence->equation.names;
+  lang_put(out, "#define DP_MEMBERS i64 NR, NC;");
   for (int a = 0; a < names->n_arrays; a++)
-    dp_put(out, " const %s *DP_RESTRICT A%d; i64 A%d_r, A%d_c;",
-           dp_type_word(names->arrays[a].type), a, a, a);
+    lang_put(out, " const %s *DP_RESTRICT A%d; i64 A%d_r, A%d_c;",
+             dp_type_word(names->arrays[a].type), a, a, a);
   for (int s = 0; s < names->n_scalars; s++)
-    dp_put(out, " %s S%d;", names->scalars[s].kind == DP_REAL ? "R" : "i64", s);
-  dp_put(out, "\n#define DP_SET(a) NR = (a).rows; NC = (a).cols;");
+    lang_put(out, " %s S%d;", names->scalars[s].kind == LANG_REAL ? "R" : "i64", s);
+  lang_put(out, "\n#define DP_SET(a) NR = (a).rows; NC = (a).cols;");
   for (int a = 0; a < names->n_arrays; a++)
-    dp_put(out,
-           " A%d = (const %s *)(a).data[%d]; A%d_r = (a).shape[%d][0]; A%d_c = (a).shape[%d][1];",
-           a, dp_type_word(names->arrays[a].type), a, a, a, a, a);
+    lang_put(out,
+             " A%d = (const %s *)(a).data[%d]; A%d_r = (a).shape[%d][0]; A%d_c = (a).shape[%d][1];",
+             a, dp_type_word(names->arrays[a].type), a, a, a, a, a);
   for (int s = 0; s < names->n_scalars; s++)
-    dp_put(out, " S%d = %s(a).%s[%d];", s, names->scalars[s].kind == DP_REAL ? "(R)" : "",
-           names->scalars[s].kind == DP_REAL ? "real" : "whole", s);
-  dp_put(out, "\n");
+    lang_put(out, " S%d = %s(a).%s[%d];", s, names->scalars[s].kind == LANG_REAL ? "(R)" : "",
+             names->scalars[s].kind == LANG_REAL ? "real" : "whole", s);
+  lang_put(out, "\n");
 }
 
 /** How the table is reached: the engine's own parameters. */
-static void put_access(const dp_emitter *e, dp_text *out) {
+static void put_access(const dp_emitter *e, lang_text *out) {
   const dp_code *c = e->code;
   if (c->engine == DP_WAVEFRONT) {
-    dp_put(out, "#define DP_TTAKE const T up, const T left, const T diag\n"
-                "#define DP_TPASS up, left, diag\n");
+    lang_put(out, "#define DP_TTAKE const T up, const T left, const T diag\n"
+                  "#define DP_TPASS up, left, diag\n");
   } else if (c->engine == DP_ROWS && c->depth > 0) {
-    dp_put(out, "#define DP_TTAKE const T *r0");
-    for (int d = 1; d <= c->depth; d++) dp_put(out, ", const T *r%d", d);
-    dp_put(out, "\n#define DP_TPASS r0");
-    for (int d = 1; d <= c->depth; d++) dp_put(out, ", r%d", d);
-    dp_put(out, "\n#define DP_TROWS(rows) const T *r0 = (const T *)(rows)[0];");
-    for (int d = 1; d <= c->depth; d++) dp_put(out, " const T *r%d = (const T *)(rows)[%d];", d, d);
-    dp_put(out, "\n#define DP_TPICK(back) (");
-    for (int d = 1; d <= c->depth; d++) dp_put(out, "(back) == %d ? r%d : ", d, d);
-    dp_put(out, "r0)\n#define DP_TTABLE const T *const r0 = t + p * st;");
-    for (int d = 1; d <= c->depth; d++) dp_put(out, " const T *const r%d = r%d - st;", d, d - 1);
-    dp_put(out, "\n");
+    lang_put(out, "#define DP_TTAKE const T *r0");
+    for (int d = 1; d <= c->depth; d++) lang_put(out, ", const T *r%d", d);
+    lang_put(out, "\n#define DP_TPASS r0");
+    for (int d = 1; d <= c->depth; d++) lang_put(out, ", r%d", d);
+    lang_put(out, "\n#define DP_TROWS(rows) const T *r0 = (const T *)(rows)[0];");
+    for (int d = 1; d <= c->depth; d++)
+      lang_put(out, " const T *r%d = (const T *)(rows)[%d];", d, d);
+    lang_put(out, "\n#define DP_TPICK(back) (");
+    for (int d = 1; d <= c->depth; d++) lang_put(out, "(back) == %d ? r%d : ", d, d);
+    lang_put(out, "r0)\n#define DP_TTABLE const T *const r0 = t + p * st;");
+    for (int d = 1; d <= c->depth; d++) lang_put(out, " const T *const r%d = r%d - st;", d, d - 1);
+    lang_put(out, "\n");
   } else {
-    dp_put(out, "#define DP_TTAKE const T *t, const i64 st\n#define DP_TPASS t, st\n"
-                "#define DP_TTABLE\n");
+    lang_put(out, "#define DP_TTAKE const T *t, const i64 st\n#define DP_TPASS t, st\n"
+                  "#define DP_TTABLE\n");
   }
 }
 
 /* -------------------------------------------------------------------- whole */
 
-static void put_loops(const dp_emitter *e, dp_target target, dp_text *out) {
+static void put_loops(const dp_emitter *e, dp_target target, lang_text *out) {
   const bool c = target == DP_TARGET_C;
   switch (e->code->engine) {
   case DP_WAVEFRONT:
-    dp_put(out, "%s", c ? dp_text_c_wave : dp_text_cuda_wave);
+    lang_put(out, "%s", c ? dp_text_c_wave : dp_text_cuda_wave);
     break;
   case DP_ROWS:
-    dp_put(out, "%s", c ? dp_text_c_rows : dp_text_cuda_rows);
-    if (!c && e->code->same_row != 0) dp_put(out, "%s", dp_text_cuda_tile);
+    lang_put(out, "%s", c ? dp_text_c_rows : dp_text_cuda_rows);
+    if (!c && e->code->same_row != 0) lang_put(out, "%s", dp_text_cuda_tile);
     break;
   default:
-    dp_put(out, "%s", c ? dp_text_c_tile : dp_text_cuda_tile);
+    lang_put(out, "%s", c ? dp_text_c_tile : dp_text_cuda_tile);
     break;
   }
 }
@@ -333,7 +337,7 @@ static dp_span next_span(dp_emitter *e, dp_span table) {
   const dp_recurrence *r = e->recurrence;
   dp_span all = {0, 0}; /* a failed cell */
   for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
-    const dp_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
     dp_bounds_init(r, &e->bounds);
     dp_bounds_rule(&e->bounds, rule);
     e->bounds.table = table;
@@ -351,38 +355,38 @@ static dp_span table_span(dp_emitter *e) {
   const dp_code *c = e->code;
   const dp_wide steps = (dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q);
   dp_span values = dp_span_of_type(c->type), grown;
-  if (dp_kind_of(c->type) == DP_REAL) return values;
+  if (lang_kind_of(c->type) == LANG_REAL) return values;
   if (dp_bounds_growth(e->recurrence, steps, &grown)) values = common(values, grown);
   for (int round = 0; round < 3; round++) values = common(values, next_span(e, values));
   return values;
 }
 
-static void put_all(dp_emitter *e, dp_target target, dp_text *out) {
-  dp_put(out, "%s", target == DP_TARGET_C ? dp_text_c_head : dp_text_cuda_head);
-  dp_put(out,
-         "enum { DP_BAD_OVERFLOW = %d, DP_BAD_DIVISION = %d, DP_BAD_TABLE = %d, DP_BAD_DATA = "
-         "%d, DP_BAD_RANGE = %d, DP_BAD_REAL = %d, DP_BAD_RULE = %d };\n",
-         DP_BAD_OVERFLOW, DP_BAD_DIVISION, DP_BAD_TABLE, DP_BAD_DATA, DP_BAD_RANGE, DP_BAD_REAL,
-         DP_BAD_RULE);
-  dp_put(out, "%s;\n", TEXT(DP_ARGS_STRUCT));
+static void put_all(dp_emitter *e, dp_target target, lang_text *out) {
+  lang_put(out, "%s", target == DP_TARGET_C ? dp_text_c_head : dp_text_cuda_head);
+  lang_put(out,
+           "enum { DP_BAD_OVERFLOW = %d, DP_BAD_DIVISION = %d, DP_BAD_TABLE = %d, DP_BAD_DATA = "
+           "%d, DP_BAD_RANGE = %d, DP_BAD_REAL = %d, DP_BAD_RULE = %d };\n",
+           DP_BAD_OVERFLOW, DP_BAD_DIVISION, DP_BAD_TABLE, DP_BAD_DATA, DP_BAD_RANGE, DP_BAD_REAL,
+           DP_BAD_RULE);
+  lang_put(out, "%s;\n", TEXT(DP_ARGS_STRUCT));
   if (target == DP_TARGET_C)
-    dp_put(out, "%s;\n", TEXT(DP_WAVE_STRUCT));
+    lang_put(out, "%s;\n", TEXT(DP_WAVE_STRUCT));
   else
-    dp_put(out, "%s;\n%s;\n%s;\n", TEXT(DP_ROW_LAUNCH_STRUCT), TEXT(DP_EDGE_LAUNCH_STRUCT),
-           TEXT(DP_TILE_LAUNCH_STRUCT));
+    lang_put(out, "%s;\n%s;\n%s;\n", TEXT(DP_ROW_LAUNCH_STRUCT), TEXT(DP_EDGE_LAUNCH_STRUCT),
+             TEXT(DP_TILE_LAUNCH_STRUCT));
   put_types(e, out);
   put_arrays(e, out);
   if (target == DP_TARGET_CUDA) put_members(e, out);
   put_access(e, out);
-  dp_put(out, "%s", dp_text_helpers);
-  if (e->functions.err == TSL_OK) dp_put(out, "%s", e->functions.text);
+  lang_put(out, "%s", dp_text_helpers);
+  if (e->functions.err == TSL_OK) lang_put(out, "%s", e->functions.text);
   put_loops(e, target, out);
 }
 
 tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **text) {
   tsl_err err = TSL_OK;
   dp_emitter *e = NULL;
-  dp_text out = {0};
+  lang_text out = {0};
   void *memory = NULL;
   *text = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "emitter", &memory));
@@ -392,7 +396,7 @@ tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **
   const dp_span values = table_span(e);
   dp_bounds_init(r, &e->bounds);
   e->bounds.table = values;
-  if (dp_kind_of(code->type) == DP_REAL)
+  if (lang_kind_of(code->type) == LANG_REAL)
     e->bounds.reals = dp_real_growth(r, (double)code->P + (double)code->Q);
   put_functions(e, target);
   if (e->misfit) {

@@ -42,7 +42,7 @@ enum dp_bad {
 /* The structs below are compiled here and are part of the emitted text. */
 
 /** What all functions get: the table's extents (rows of i, columns of j) and, by number, the arrays
- *  and constants of dp_names. Arrays are never NULL; in CUDA they are device memory. */
+ *  and constants of lang_names. Arrays are never NULL; in CUDA they are device memory. */
 #define DP_ARGS_STRUCT     \
   struct dp_args {         \
     long long rows, cols;  \
@@ -53,7 +53,7 @@ enum dp_bad {
   }
 typedef DP_ARGS_STRUCT dp_args;
 #ifndef __cplusplus
-_Static_assert(DP_ARRAYS_MAX == 8 && DP_SCALARS_MAX == 32, "DP_ARGS_STRUCT");
+_Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT");
 #endif
 
 /**

@@ -2,38 +2,38 @@
 #include "dp_emit_own.h"
 
 /** Does the subtree change along a row, or within ranges? */
-static bool varies(const dp_expr *x, int32_t node, dp_opcode along) {
+static bool varies(const lang_expr *x, int32_t node, lang_opcode along) {
   const int32_t op = x->nodes[node].op;
-  if (op == (int32_t)along || op == DP_OP_LOOP || op == DP_OP_TABLE) return true;
+  if (op == (int32_t)along || op == LANG_OP_LOOP || op == LANG_OP_TABLE) return true;
   for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next)
     if (varies(x, c, along)) return true;
   return false;
 }
 
 /** Is every index in the subtree inside its array wherever no cell is boundary? */
-static bool is_inside(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static bool is_inside(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   for (int32_t c = n->first; c >= 0; c = x->nodes[c].next)
     if (!is_inside(b, x, c)) return false;
-  if (n->op == DP_OP_DIV || n->op == DP_OP_MOD) {
+  if (n->op == LANG_OP_DIV || n->op == LANG_OP_MOD) {
     const dp_span divisor = dp_bounds_span(b, x, x->nodes[n->first].next);
     if (divisor.lo <= 0) return false;
   }
-  if (n->kind == DP_WHOLE && n->op >= DP_OP_NEG && n->op <= DP_OP_MOD &&
+  if (n->kind == LANG_WHOLE && n->op >= LANG_OP_NEG && n->op <= LANG_OP_MOD &&
       !dp_bounds_fits(b, x, node, dp_span_of_type(TSL_I64)))
     return false;
-  if (n->op != DP_OP_DATA) return n->op < DP_OP_RANGE_MIN;
-  const dp_array *array = &b->recurrence->equation.names.arrays[n->ref];
+  if (n->op != LANG_OP_DATA) return n->op < LANG_OP_RANGE_MIN;
+  const lang_array *array = &b->recurrence->equation.names.arrays[n->ref];
   for (int d = 0; d < array->rank; d++) {
     const dp_span inside = {0, (dp_wide)array->shape[d] - 1};
-    if (!dp_span_within(dp_bounds_span(b, x, dp_child(x, node, d)), inside)) return false;
+    if (!dp_span_within(dp_bounds_span(b, x, lang_child(x, node, d)), inside)) return false;
   }
   return true;
 }
 
 /** Knowledge that holds for a whole row beyond the margins, whatever its conditions. */
 static void row_bounds(const dp_emitter *e, dp_bounds *b) {
-  const dp_table *t = &e->recurrence->equation.names.tables[0];
+  const lang_table *t = &e->recurrence->equation.names.tables[0];
   const dp_code *c = e->code;
   const bool turn = c->fold.transpose != 0, flip = (turn ? c->fold.flip_j : c->fold.flip_i) != 0;
   const int64_t n = turn ? t->cols : t->rows;
@@ -46,61 +46,61 @@ static void row_bounds(const dp_emitter *e, dp_bounds *b) {
     b->i = rows;
 }
 
-int dp_hoist_number(dp_emitter *e, const dp_expr *x, int32_t node) {
+int dp_hoist_number(dp_emitter *e, const lang_expr *x, int32_t node) {
   dp_hoist *h = e->hoist;
   dp_bounds b;
   if (h->inside || x != h->expr) return -1;
   for (int n = 0; n < h->n; n++)
-    if (dp_same(x, h->node[n], x, node)) return n;
+    if (lang_same(x, h->node[n], x, node)) return n;
   if (h->n == DP_HOISTS_MAX) return -1;
-  if (varies(x, node, e->code->fold.transpose != 0 ? DP_OP_I : DP_OP_J)) return -1;
+  if (varies(x, node, e->code->fold.transpose != 0 ? LANG_OP_I : LANG_OP_J)) return -1;
   row_bounds(e, &b);
   if (!is_inside(&b, x, node)) return -1;
   h->node[h->n] = node;
   return h->n++;
 }
 
-static void put_loads(dp_emitter *e, const dp_hoist *h, dp_text *out) {
+static void put_loads(dp_emitter *e, const dp_hoist *h, lang_text *out) {
   const dp_code *c = e->code;
   const bool turn = c->fold.transpose != 0, flip = (turn ? c->fold.flip_j : c->fold.flip_i) != 0;
-  dp_put(out, "#define DP_HLOAD const i64 %c = %s%sp;", turn ? 'j' : 'i',
-         flip ? (turn ? "NC" : "NR") : "", flip ? " - 1 - " : "");
+  lang_put(out, "#define DP_HLOAD const i64 %c = %s%sp;", turn ? 'j' : 'i',
+           flip ? (turn ? "NC" : "NR") : "", flip ? " - 1 - " : "");
   e->hoist = NULL;
   dp_bounds b;
   const dp_bounds saved = e->bounds;
   row_bounds(e, &b);
   e->bounds = b;
   for (int n = 0; n < h->n; n++) {
-    const dp_array *array = &e->recurrence->equation.names.arrays[h->expr->nodes[h->node[n]].ref];
-    dp_put(out, " const %s H%d = (%s)", dp_type_word(array->type), n, dp_type_word(array->type));
+    const lang_array *array = &e->recurrence->equation.names.arrays[h->expr->nodes[h->node[n]].ref];
+    lang_put(out, " const %s H%d = (%s)", dp_type_word(array->type), n, dp_type_word(array->type));
     dp_emit_node(e, out, h->expr, h->node[n], DP_AS_INDEX);
-    dp_put(out, ";");
+    lang_put(out, ";");
   }
   e->bounds = saved;
-  dp_put(out, "\n#define DP_HPASS");
-  for (int n = 0; n < h->n; n++) dp_put(out, " H%d,", n);
-  dp_put(out, "\n\n");
+  lang_put(out, "\n#define DP_HPASS");
+  for (int n = 0; n < h->n; n++) lang_put(out, " H%d,", n);
+  lang_put(out, "\n\n");
 }
 
 void dp_emit_hoisted(dp_emitter *e) {
   dp_hoist h = {.expr = &e->recurrence->cell};
-  dp_text body = {0}, more = {0};
+  lang_text body = {0}, more = {0};
   if (e->code->margin_p < 0) {
-    dp_put(&e->functions, "#define dp_cell_row dp_cell\n#define DP_HLOAD\n#define DP_HPASS\n\n");
+    lang_put(&e->functions, "#define dp_cell_row dp_cell\n#define DP_HLOAD\n#define DP_HPASS\n\n");
     return;
   }
   e->hoist = &h; /* once to find them, then to write them */
   const int32_t n_ranges = e->n_ranges;
-  dp_text functions = e->functions;
-  e->functions = (dp_text){0};
+  lang_text functions = e->functions;
+  e->functions = (lang_text){0};
   dp_emit_value(e, -1, "dp_cell_row", "");
   tsl_free(e->functions.text);
   if (functions.err == TSL_OK) functions.err = e->functions.err;
   e->functions = functions;
   e->n_ranges = n_ranges;
   for (int n = 0; n < h.n; n++) {
-    const dp_array *array = &e->recurrence->equation.names.arrays[h.expr->nodes[h.node[n]].ref];
-    dp_put(&more, "const %s H%d, ", dp_type_word(array->type), n);
+    const lang_array *array = &e->recurrence->equation.names.arrays[h.expr->nodes[h.node[n]].ref];
+    lang_put(&more, "const %s H%d, ", dp_type_word(array->type), n);
   }
   dp_emit_value(e, -1, "dp_cell_row", h.n > 0 && more.err == TSL_OK ? more.text : "");
   put_loads(e, &h, &body);

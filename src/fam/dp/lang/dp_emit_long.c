@@ -4,121 +4,122 @@
 #include "dp_emit_own.h"
 
 static bool is_arithmetic(int32_t op) {
-  return op >= DP_OP_ADD && op <= DP_OP_MOD;
+  return op >= LANG_OP_ADD && op <= LANG_OP_MOD;
 }
 
 /** Operators on the way down from node along the first operands: of arithmetic, or of one logic. */
-static int32_t chain_length(const dp_expr *x, int32_t node) {
+static int32_t chain_length(const lang_expr *x, int32_t node) {
   const int32_t op = x->nodes[node].op;
   int32_t n = 0;
-  if (op == DP_OP_AND || op == DP_OP_OR)
+  if (op == LANG_OP_AND || op == LANG_OP_OR)
     for (; x->nodes[node].op == op; node = x->nodes[node].first) n++;
   else
     for (; is_arithmetic(x->nodes[node].op); node = x->nodes[node].first) n++;
   return n;
 }
 
-static int32_t n_children(const dp_expr *x, int32_t node) {
+static int32_t n_children(const lang_expr *x, int32_t node) {
   int32_t n = 0;
   for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next) n++;
   return n;
 }
 
-bool dp_is_long(const dp_expr *x, int32_t node) {
+bool dp_is_long(const lang_expr *x, int32_t node) {
   const int32_t op = x->nodes[node].op;
-  if (op == DP_OP_MIN || op == DP_OP_MAX) return n_children(x, node) > DP_CHAIN_MAX;
-  return chain_length(x, node) > DP_CHAIN_MAX;
+  if (op == LANG_OP_MIN || op == LANG_OP_MAX) return n_children(x, node) > LANG_CHAIN_MAX;
+  return chain_length(x, node) > LANG_CHAIN_MAX;
 }
 
-void dp_emit_logic(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+void dp_emit_logic(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   if (x->nodes[n->first].op == n->op)
     dp_emit_logic(e, out, x, n->first);
   else
     dp_emit_condition(e, out, x, n->first);
-  dp_put(out, n->op == DP_OP_AND ? " && " : " || ");
-  dp_bounds_assume(&e->bounds, x, n->first, n->op == DP_OP_AND);
+  lang_put(out, n->op == LANG_OP_AND ? " && " : " || ");
+  dp_bounds_assume(&e->bounds, x, n->first, n->op == LANG_OP_AND);
   dp_emit_condition(e, out, x, x->nodes[n->first].next);
 }
 
 /** The lowest operator of the chain, then those above it: v = v op operand. */
-static void put_chain(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
+static void put_chain(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const int32_t n = chain_length(x, node);
   int32_t *chain = NULL;
   if (out->err == TSL_OK) out->err = tsl_alloc(n, sizeof *chain, "chain", (void **)&chain);
   if (out->err != TSL_OK) return;
   for (int32_t k = n - 1, at = node; k >= 0; k--, at = x->nodes[at].first) chain[k] = at;
-  dp_put(out, "  %s v = ", dp_emit_type(x, node, as));
+  lang_put(out, "  %s v = ", dp_emit_type(x, node, as));
   dp_emit_node(e, out, x, x->nodes[chain[0]].first, as);
-  dp_put(out, ";\n");
+  lang_put(out, ";\n");
   for (int32_t k = 0; k < n; k++) {
-    dp_put(out, "  v = ");
+    lang_put(out, "  v = ");
     dp_emit_arithmetic(e, out, x, chain[k], as, "v");
-    dp_put(out, ";\n");
+    lang_put(out, ";\n");
   }
   tsl_free(chain);
 }
 
-static const char *extreme_name(const dp_expr *x, int32_t node, dp_as as) {
+static const char *extreme_name(const lang_expr *x, int32_t node, dp_as as) {
   static const char *const names[2][3] = {{"dp_min_v", "dp_min_l", "dp_min_r"},
                                           {"dp_max_v", "dp_max_l", "dp_max_r"}};
-  const dp_node *n = &x->nodes[node];
-  return names[n->op == DP_OP_MAX][n->kind == DP_REAL ? 2 : as == DP_AS_INDEX];
+  const lang_node *n = &x->nodes[node];
+  return names[n->op == LANG_OP_MAX][n->kind == LANG_REAL ? 2 : as == DP_AS_INDEX];
 }
 
-void dp_emit_extreme(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
-  const dp_node *n = &x->nodes[node];
+void dp_emit_extreme(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  const lang_node *n = &x->nodes[node];
   for (int32_t c = x->nodes[n->first].next; c >= 0; c = x->nodes[c].next)
-    dp_put(out, "%s(", extreme_name(x, node, as));
+    lang_put(out, "%s(", extreme_name(x, node, as));
   dp_emit_node(e, out, x, n->first, as);
   for (int32_t c = x->nodes[n->first].next; c >= 0; c = x->nodes[c].next) {
-    dp_put(out, ", ");
+    lang_put(out, ", ");
     dp_emit_node(e, out, x, c, as);
-    dp_put(out, ")");
+    lang_put(out, ")");
   }
 }
 
-static void put_arguments(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
+static void put_arguments(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node,
+                          dp_as as) {
   const char *const name = extreme_name(x, node, as);
-  dp_put(out, "  %s v = ", dp_emit_type(x, node, as));
+  lang_put(out, "  %s v = ", dp_emit_type(x, node, as));
   dp_emit_node(e, out, x, x->nodes[node].first, as);
-  dp_put(out, ";\n");
+  lang_put(out, ";\n");
   for (int32_t c = x->nodes[x->nodes[node].first].next; c >= 0; c = x->nodes[c].next) {
-    dp_put(out, "  v = %s(v, ", name);
+    lang_put(out, "  v = %s(v, ", name);
     dp_emit_node(e, out, x, c, as);
-    dp_put(out, ");\n");
+    lang_put(out, ");\n");
   }
 }
 
-static void put_condition(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node) {
+static void put_condition(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node) {
   const int32_t n_facts = e->bounds.n_facts;
-  dp_put(out, "  const int v = ");
+  lang_put(out, "  const int v = ");
   dp_emit_logic(e, out, x, node);
   e->bounds.n_facts = n_facts;
-  dp_put(out, ";\n");
+  lang_put(out, ";\n");
 }
 
-void dp_emit_long(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as) {
+void dp_emit_long(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const int32_t number = e->n_ranges++, op = x->nodes[node].op;
   const bool inside = e->hoist != NULL && e->hoist->inside;
-  dp_text body = {0};
+  lang_text body = {0};
   if (e->hoist != NULL) e->hoist->inside = true;
-  dp_put(&body,
-         "DP_FAR %s dp_long%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
-         "                   const i64 j",
-         dp_emit_type(x, node, as), (int)number);
-  for (int32_t l = 0; l < e->n_open; l++) dp_put(&body, ", const i64 k%d", (int)l);
-  dp_put(&body, ", int *bad) {\n");
+  lang_put(&body,
+           "DP_FAR %s dp_long%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
+           "                   const i64 j",
+           dp_emit_type(x, node, as), (int)number);
+  for (int32_t l = 0; l < e->n_open; l++) lang_put(&body, ", const i64 k%d", (int)l);
+  lang_put(&body, ", int *bad) {\n");
   if (is_arithmetic(op))
     put_chain(e, &body, x, node, as);
-  else if (op == DP_OP_AND || op == DP_OP_OR)
+  else if (op == LANG_OP_AND || op == LANG_OP_OR)
     put_condition(e, &body, x, node);
   else
     put_arguments(e, &body, x, node, as);
-  dp_put(&body, "  return v;\n}\n\n");
+  lang_put(&body, "  return v;\n}\n\n");
   if (e->hoist != NULL) e->hoist->inside = inside;
   dp_emit_append(e, &body);
-  dp_put(out, "dp_long%d(DP_PASS, DP_TPASS, p, q, i, j", (int)number);
-  for (int32_t l = 0; l < e->n_open; l++) dp_put(out, ", k%d", (int)l);
-  dp_put(out, ", bad)");
+  lang_put(out, "dp_long%d(DP_PASS, DP_TPASS, p, q, i, j", (int)number);
+  for (int32_t l = 0; l < e->n_open; l++) lang_put(out, ", k%d", (int)l);
+  lang_put(out, ", bad)");
 }

@@ -10,15 +10,7 @@
 #define TSL_FAM_DP_EMIT_OWN_H
 
 #include "dp_emit.h"
-
-/** A text that grows; the first failure stays in err. */
-typedef struct dp_text {
-  char *text;
-  size_t used, room;
-  tsl_err err;
-} dp_text;
-
-void dp_put(dp_text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#include "lang_text.h"
 
 /** What an expression is wanted as. */
 typedef enum dp_as { DP_AS_VALUE, DP_AS_INDEX } dp_as;
@@ -27,7 +19,7 @@ enum { DP_HOISTS_MAX = 16 };
 
 /** Data elements of `cell` that are the same along a row, read before its loop. */
 typedef struct dp_hoist {
-  const dp_expr *expr;
+  const lang_expr *expr;
   int32_t node[DP_HOISTS_MAX];
   int32_t n;
   bool inside; /**< a range is being written: its function does not know the names */
@@ -37,7 +29,7 @@ typedef struct dp_emitter {
   const dp_recurrence *recurrence;
   dp_code *code;
   dp_bounds bounds;
-  dp_text functions; /**< ranges, then cells */
+  lang_text functions; /**< ranges, then cells */
   int32_t n_ranges;
   int32_t n_open;  /**< ranges that the node being written is in */
   bool wide;       /**< V has 64 bits */
@@ -61,7 +53,7 @@ void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char 
                   const char *pass);
 
 /** Append a function's text and free it. */
-void dp_emit_append(dp_emitter *e, dp_text *body);
+void dp_emit_append(dp_emitter *e, lang_text *body);
 
 /** "i32" of TSL_I32. */
 const char *dp_type_word(int32_t type);
@@ -69,7 +61,7 @@ const char *dp_type_word(int32_t type);
 /* dp_emit_hoist.c */
 
 /** The name of a data element that is the same along a row, "H3", or -1 when it is none. */
-int dp_hoist_number(dp_emitter *e, const dp_expr *x, int32_t node);
+int dp_hoist_number(dp_emitter *e, const lang_expr *x, int32_t node);
 
 /** ROWS in C: the cell's function with such elements as parameters; macros DP_H* for the loop. */
 void dp_emit_hoisted(dp_emitter *e);
@@ -83,33 +75,33 @@ void dp_emit_split(dp_emitter *e);
 /* dp_emit_node.c */
 
 /** Type of a node in the text. */
-const char *dp_emit_type(const dp_expr *x, int32_t node, dp_as as);
+const char *dp_emit_type(const lang_expr *x, int32_t node, dp_as as);
 
 /** Write a op b in the hardware's arithmetic or by a checking function. @param[in] left  a name
  *  instead of a, or NULL */
-void dp_emit_arithmetic(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as,
+void dp_emit_arithmetic(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as,
                         const char *left);
 
 /* dp_emit_long.c */
 
 /** Write min(a, b, c) as dp_min_v(dp_min_v(a, b), c). */
-void dp_emit_extreme(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as);
+void dp_emit_extreme(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as);
 
 /** Is the node written as a function of its own, a statement for each operand? */
-bool dp_is_long(const dp_expr *x, int32_t node);
-void dp_emit_long(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as);
+bool dp_is_long(const lang_expr *x, int32_t node);
+void dp_emit_long(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as);
 
 /** Write a subtree as an expression. */
-void dp_emit_node(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node, dp_as as);
+void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as);
 
 /** Write an integer subtree as a condition. */
-void dp_emit_condition(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node);
+void dp_emit_condition(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node);
 
 /** Write a && b && c without brackets, each where those before it are true (of ||: false). */
-void dp_emit_logic(dp_emitter *e, dp_text *out, const dp_expr *x, int32_t node);
+void dp_emit_logic(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node);
 
 /** Write a range as a function; returns its number. */
-int32_t dp_emit_range(dp_emitter *e, const dp_expr *x, int32_t node, dp_as as);
+int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as);
 
 /** Fixed text: types and helpers before the functions, loops after them. */
 extern const char dp_text_c_head[], dp_text_cuda_head[], dp_text_helpers[];

@@ -19,7 +19,7 @@ static void place_text(const dp_eval *e, char *text, size_t size) {
                              (long long)e->k[l]);
 }
 
-tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const dp_expr *expr, int32_t node,
+tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const lang_expr *expr, int32_t node,
                      const char *file, int line, const char *fmt, ...) {
   char what[512], place[160];
   va_list args;
@@ -27,12 +27,13 @@ tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const dp_expr *expr, int32_
   (void)vsnprintf(what, sizeof what, fmt, args);
   va_end(args);
   place_text(e, place, sizeof place);
-  return dp_node_fail(code, expr, node, file, line, "%s%s", what, place);
+  return lang_node_fail(code, expr, node, file, line, "%s%s", what, place);
 }
 
-tsl_err dp_eval_outside(const dp_eval *e, const dp_expr *expr, int32_t node, int64_t i, int64_t j) {
+tsl_err dp_eval_outside(const dp_eval *e, const lang_expr *expr, int32_t node, int64_t i,
+                        int64_t j) {
   static const char *const domains[] = {"", " with i <= j", " with i >= j"};
-  const dp_table *t = &e->recurrence->equation.names.tables[expr->nodes[node].ref];
+  const lang_table *t = &e->recurrence->equation.names.tables[expr->nodes[node].ref];
   return dp_eval_fail(e, TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
                       "%s[%lld][%lld] is outside the table of %lld rows and %lld columns%s",
                       t->name, (long long)i, (long long)j, (long long)t->rows, (long long)t->cols,
@@ -41,7 +42,7 @@ tsl_err dp_eval_outside(const dp_eval *e, const dp_expr *expr, int32_t node, int
 
 /* ------------------------------------------------------------------ leaves */
 
-dp_value dp_array_value(const dp_array *array, const void *data, int64_t n) {
+dp_value dp_array_value(const lang_array *array, const void *data, int64_t n) {
   dp_value v = {0};
   switch (array->type) {
   case TSL_U8:
@@ -65,35 +66,35 @@ dp_value dp_array_value(const dp_array *array, const void *data, int64_t n) {
 
 /** Round to the table's type. */
 static double rounded(const dp_eval *e, double real) {
-  return dp_is_single(&e->recurrence->equation.names) ? (double)(float)real : real;
+  return lang_is_single(&e->recurrence->equation.names) ? (double)(float)real : real;
 }
 
-static tsl_err eval_leaf(dp_eval *e, const dp_expr *x, const dp_node *n, dp_value *out) {
-  const dp_names *names = &e->recurrence->equation.names;
+static tsl_err eval_leaf(dp_eval *e, const lang_expr *x, const lang_node *n, dp_value *out) {
+  const lang_names *names = &e->recurrence->equation.names;
   (void)x;
   switch (n->op) {
-  case DP_OP_NUMBER:
-    if (n->kind == DP_WHOLE)
+  case LANG_OP_NUMBER:
+    if (n->kind == LANG_WHOLE)
       out->whole = n->whole;
     else
       out->real = rounded(e, n->real);
     break;
-  case DP_OP_I:
+  case LANG_OP_I:
     out->whole = e->i;
     break;
-  case DP_OP_J:
+  case LANG_OP_J:
     out->whole = e->j;
     break;
-  case DP_OP_LOOP:
+  case LANG_OP_LOOP:
     out->whole = e->k[n->ref];
     break;
-  case DP_OP_SCALAR:
-    if (n->kind == DP_WHOLE)
+  case LANG_OP_SCALAR:
+    if (n->kind == LANG_WHOLE)
       out->whole = names->scalars[n->ref].whole;
     else
       out->real = rounded(e, names->scalars[n->ref].real);
     break;
-  default: /* DP_OP_EXTENT */
+  default: /* LANG_OP_EXTENT */
     if (n->ref >= 0)
       out->whole = names->arrays[n->ref].shape[n->dim];
     else
@@ -103,14 +104,14 @@ static tsl_err eval_leaf(dp_eval *e, const dp_expr *x, const dp_node *n, dp_valu
   return TSL_OK;
 }
 
-static tsl_err eval_data(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_data(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
-  const dp_array *array = &e->recurrence->equation.names.arrays[n->ref];
+  const lang_node *n = &x->nodes[node];
+  const lang_array *array = &e->recurrence->equation.names.arrays[n->ref];
   dp_value index = {0};
   int64_t at = 0;
   for (int d = 0; d < array->rank; d++) {
-    const int32_t child = dp_child(x, node, d);
+    const int32_t child = lang_child(x, node, d);
     TSL_TRY(dp_evaluate(e, x, child, &index));
     if (index.whole < 0 || index.whole >= array->shape[d])
       DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, child, "index %lld of '%s' is outside 0..%lld",
@@ -118,18 +119,18 @@ static tsl_err eval_data(dp_eval *e, const dp_expr *x, int32_t node, dp_value *o
     at = at * array->shape[d] + index.whole;
   }
   *out = dp_array_value(array, e->recurrence->data[n->ref], at);
-  if (n->kind == DP_REAL) out->real = rounded(e, out->real);
+  if (n->kind == LANG_REAL) out->real = rounded(e, out->real);
 done:
   return err;
 }
 
-static tsl_err eval_table(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_table(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &e->recurrence->equation.names.tables[x->nodes[node].ref];
+  const lang_table *t = &e->recurrence->equation.names.tables[x->nodes[node].ref];
   dp_value i = {0}, j = {0};
-  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 0), &i));
-  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 1), &j));
-  if (!dp_has_cell(t, i.whole, j.whole)) TSL_TRY(dp_eval_outside(e, x, node, i.whole, j.whole));
+  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 0), &i));
+  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 1), &j));
+  if (!lang_has_cell(t, i.whole, j.whole)) TSL_TRY(dp_eval_outside(e, x, node, i.whole, j.whole));
   TSL_TRY(e->read(e->self, x, node, i.whole, j.whole, out));
 done:
   return err;
@@ -137,18 +138,18 @@ done:
 
 /* --------------------------------------------------------------- operators */
 
-static tsl_err eval_unary(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_unary(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
+  const lang_node *n = &x->nodes[node];
   TSL_TRY(dp_evaluate(e, x, n->first, out));
-  if (n->op == DP_OP_NOT) {
+  if (n->op == LANG_OP_NOT) {
     out->whole = out->whole == 0;
-  } else if (n->op == DP_OP_TO_REAL) {
-    out->real = dp_is_single(&e->recurrence->equation.names) ? (double)(float)out->whole
-                                                             : (double)out->whole;
-  } else if (n->kind == DP_REAL) {
-    out->real = n->op == DP_OP_NEG ? -out->real : fabs(out->real);
-  } else if (n->op == DP_OP_NEG || out->whole < 0) {
+  } else if (n->op == LANG_OP_TO_REAL) {
+    out->real = lang_is_single(&e->recurrence->equation.names) ? (double)(float)out->whole
+                                                               : (double)out->whole;
+  } else if (n->kind == LANG_REAL) {
+    out->real = n->op == LANG_OP_NEG ? -out->real : fabs(out->real);
+  } else if (n->op == LANG_OP_NEG || out->whole < 0) {
     if (out->whole == INT64_MIN)
       DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: -(%lld)", (long long)out->whole);
     out->whole = -out->whole;
@@ -157,10 +158,10 @@ done:
   return err;
 }
 
-static tsl_err eval_divide(const dp_eval *e, const dp_expr *x, int32_t node, dp_value a, dp_value b,
-                           dp_value *out) {
+static tsl_err eval_divide(const dp_eval *e, const lang_expr *x, int32_t node, dp_value a,
+                           dp_value b, dp_value *out) {
   tsl_err err = TSL_OK;
-  const bool divide = x->nodes[node].op == DP_OP_DIV;
+  const bool divide = x->nodes[node].op == LANG_OP_DIV;
   if (b.whole == 0)
     DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, divide ? "division by zero" : "remainder by zero");
   if (a.whole == INT64_MIN && b.whole == -1) {
@@ -174,16 +175,17 @@ done:
   return err;
 }
 
-static tsl_err eval_whole(const dp_eval *e, const dp_expr *x, int32_t node, dp_value a, dp_value b,
-                          dp_value *out) {
-  static const char signs[DP_N_OPS] = {[DP_OP_ADD] = '+', [DP_OP_SUB] = '-', [DP_OP_MUL] = '*'};
+static tsl_err eval_whole(const dp_eval *e, const lang_expr *x, int32_t node, dp_value a,
+                          dp_value b, dp_value *out) {
+  static const char signs[LANG_N_OPS] = {
+      [LANG_OP_ADD] = '+', [LANG_OP_SUB] = '-', [LANG_OP_MUL] = '*'};
   tsl_err err = TSL_OK;
   const int32_t op = x->nodes[node].op;
   bool over;
-  if (op == DP_OP_DIV || op == DP_OP_MOD) return eval_divide(e, x, node, a, b, out);
-  if (op == DP_OP_ADD)
+  if (op == LANG_OP_DIV || op == LANG_OP_MOD) return eval_divide(e, x, node, a, b, out);
+  if (op == LANG_OP_ADD)
     over = __builtin_add_overflow(a.whole, b.whole, &out->whole);
-  else if (op == DP_OP_SUB)
+  else if (op == LANG_OP_SUB)
     over = __builtin_sub_overflow(a.whole, b.whole, &out->whole);
   else
     over = __builtin_mul_overflow(a.whole, b.whole, &out->whole);
@@ -195,12 +197,12 @@ done:
 }
 
 /** An operation on reals; op: that of the node, or the sum of a range. */
-static tsl_err eval_real(const dp_eval *e, const dp_expr *x, int32_t node, int32_t op, double a,
+static tsl_err eval_real(const dp_eval *e, const lang_expr *x, int32_t node, int32_t op, double a,
                          double b, dp_value *out) {
-  static const char signs[DP_N_OPS] = {
-      [DP_OP_ADD] = '+', [DP_OP_SUB] = '-', [DP_OP_MUL] = '*', [DP_OP_DIV] = '/'};
+  static const char signs[LANG_N_OPS] = {
+      [LANG_OP_ADD] = '+', [LANG_OP_SUB] = '-', [LANG_OP_MUL] = '*', [LANG_OP_DIV] = '/'};
   tsl_err err = TSL_OK;
-  const bool single = dp_is_single(&e->recurrence->equation.names);
+  const bool single = lang_is_single(&e->recurrence->equation.names);
   out->real = dp_real_result(single, op, a, b);
   const char *fault = dp_real_fault(single, op, a, b, out->real);
   if (fault != NULL)
@@ -209,23 +211,23 @@ done:
   return err;
 }
 
-#define COMPARE(op, a, b)          \
-  ((op) == DP_OP_LT   ? (a) < (b)  \
-   : (op) == DP_OP_LE ? (a) <= (b) \
-   : (op) == DP_OP_GT ? (a) > (b)  \
-   : (op) == DP_OP_GE ? (a) >= (b) \
-   : (op) == DP_OP_EQ ? (a) == (b) \
-                      : (a) != (b))
+#define COMPARE(op, a, b)            \
+  ((op) == LANG_OP_LT   ? (a) < (b)  \
+   : (op) == LANG_OP_LE ? (a) <= (b) \
+   : (op) == LANG_OP_GT ? (a) > (b)  \
+   : (op) == LANG_OP_GE ? (a) >= (b) \
+   : (op) == LANG_OP_EQ ? (a) == (b) \
+                        : (a) != (b))
 
-static tsl_err eval_binary(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_binary(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
+  const lang_node *n = &x->nodes[node];
   const int32_t left = n->first, right = x->nodes[left].next;
-  const bool real = x->nodes[left].kind == DP_REAL;
+  const bool real = x->nodes[left].kind == LANG_REAL;
   dp_value a = {0}, b = {0};
   TSL_TRY(dp_evaluate(e, x, left, &a));
   TSL_TRY(dp_evaluate(e, x, right, &b));
-  if (n->op >= DP_OP_LT && n->op <= DP_OP_NE)
+  if (n->op >= LANG_OP_LT && n->op <= LANG_OP_NE)
     out->whole = real ? COMPARE(n->op, a.real, b.real) : COMPARE(n->op, a.whole, b.whole);
   else if (real)
     TSL_TRY(eval_real(e, x, node, n->op, a.real, b.real, out));
@@ -235,20 +237,20 @@ done:
   return err;
 }
 
-static tsl_err eval_logic(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_logic(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
+  const lang_node *n = &x->nodes[node];
   TSL_TRY(dp_evaluate(e, x, n->first, out));
   const bool truth = out->whole != 0;
   out->whole = truth;
-  if (truth != (n->op == DP_OP_AND)) goto done;
+  if (truth != (n->op == LANG_OP_AND)) goto done;
   TSL_TRY(dp_evaluate(e, x, x->nodes[n->first].next, out));
   out->whole = out->whole != 0;
 done:
   return err;
 }
 
-static tsl_err eval_cond(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_cond(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
   const int32_t then = x->nodes[x->nodes[node].first].next;
   TSL_TRY(dp_evaluate(e, x, x->nodes[node].first, out));
@@ -259,18 +261,18 @@ done:
 
 /** Does b replace a, the best so far? Equal values do not. */
 static bool dp_eval_better(bool maximum, int32_t kind, dp_value a, dp_value b) {
-  if (kind == DP_REAL) return maximum ? b.real > a.real : b.real < a.real;
+  if (kind == LANG_REAL) return maximum ? b.real > a.real : b.real < a.real;
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
 
-static tsl_err eval_extreme(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_extreme(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
+  const lang_node *n = &x->nodes[node];
   dp_value v = {0};
   TSL_TRY(dp_evaluate(e, x, n->first, out));
   for (int32_t child = x->nodes[n->first].next; child >= 0; child = x->nodes[child].next) {
     TSL_TRY(dp_evaluate(e, x, child, &v));
-    if (dp_eval_better(n->op == DP_OP_MAX, n->kind, *out, v)) *out = v;
+    if (dp_eval_better(n->op == LANG_OP_MAX, n->kind, *out, v)) *out = v;
   }
 done:
   return err;
@@ -279,28 +281,28 @@ done:
 /* ------------------------------------------------------------------ ranges */
 
 /** Ends of a range; *n values. */
-static tsl_err eval_ends(dp_eval *e, const dp_expr *x, int32_t node, int64_t *lo, int64_t *n) {
+static tsl_err eval_ends(dp_eval *e, const lang_expr *x, int32_t node, int64_t *lo, int64_t *n) {
   tsl_err err = TSL_OK;
   dp_value a = {0}, b = {0};
-  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 0), &a));
-  TSL_TRY(dp_evaluate(e, x, dp_child(x, node, 1), &b));
+  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 0), &a));
+  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 1), &b));
   *lo = a.whole;
   *n = 0;
   if (b.whole < a.whole) goto done;
-  if (__builtin_sub_overflow(b.whole, a.whole, n) || *n >= DP_RANGE_MAX)
+  if (__builtin_sub_overflow(b.whole, a.whole, n) || *n >= LANG_RANGE_MAX)
     DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node, "the range %lld .. %lld has more than %lld values",
-                 (long long)a.whole, (long long)b.whole, (long long)DP_RANGE_MAX);
+                 (long long)a.whole, (long long)b.whole, (long long)LANG_RANGE_MAX);
   *n += 1;
 done:
   return err;
 }
 
-static tsl_err eval_empty(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_empty(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const int32_t otherwise = dp_child(x, node, 3);
+  const int32_t otherwise = lang_child(x, node, 3);
   *out = (dp_value){0};
-  if (x->nodes[node].op == DP_OP_RANGE_SUM) {
-    if (x->nodes[node].kind == DP_REAL) out->real = 0;
+  if (x->nodes[node].op == LANG_OP_RANGE_SUM) {
+    if (x->nodes[node].kind == LANG_REAL) out->real = 0;
     goto done;
   }
   if (otherwise < 0)
@@ -311,11 +313,11 @@ done:
   return err;
 }
 
-static tsl_err eval_sum(const dp_eval *e, const dp_expr *x, int32_t node, dp_value v,
+static tsl_err eval_sum(const dp_eval *e, const lang_expr *x, int32_t node, dp_value v,
                         dp_value *out) {
   tsl_err err = TSL_OK;
-  if (x->nodes[node].kind == DP_REAL) {
-    TSL_TRY(eval_real(e, x, node, DP_OP_ADD, out->real, v.real, out));
+  if (x->nodes[node].kind == LANG_REAL) {
+    TSL_TRY(eval_real(e, x, node, LANG_OP_ADD, out->real, v.real, out));
   } else {
     const int64_t before = out->whole;
     if (__builtin_add_overflow(before, v.whole, &out->whole))
@@ -326,11 +328,11 @@ done:
   return err;
 }
 
-static tsl_err eval_range(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+static tsl_err eval_range(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
-  const int32_t body = dp_child(x, node, 2), n_k = e->n_k;
-  const bool sum = n->op == DP_OP_RANGE_SUM;
+  const lang_node *n = &x->nodes[node];
+  const int32_t body = lang_child(x, node, 2), n_k = e->n_k;
+  const bool sum = n->op == LANG_OP_RANGE_SUM;
   int64_t lo = 0, count = 0;
   dp_value v = {0};
   TSL_TRY(eval_ends(e, x, node, &lo, &count));
@@ -341,7 +343,7 @@ static tsl_err eval_range(dp_eval *e, const dp_expr *x, int32_t node, dp_value *
     TSL_TRY(dp_evaluate(e, x, body, &v));
     if (sum)
       TSL_TRY(eval_sum(e, x, node, v, out));
-    else if (c == 0 || dp_eval_better(n->op == DP_OP_RANGE_MAX, n->kind, *out, v))
+    else if (c == 0 || dp_eval_better(n->op == LANG_OP_RANGE_MAX, n->kind, *out, v))
       *out = v;
   }
   e->n_k = n_k;
@@ -351,31 +353,31 @@ done:
 
 /* ------------------------------------------------------------------- trees */
 
-tsl_err dp_evaluate(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
+tsl_err dp_evaluate(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   if (--e->work < 0)
     return dp_eval_fail(e, TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
                         "too much work for the interpreter");
   switch (x->nodes[node].op) {
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     return eval_table(e, x, node, out);
-  case DP_OP_DATA:
+  case LANG_OP_DATA:
     return eval_data(e, x, node, out);
-  case DP_OP_TO_REAL:
-  case DP_OP_NEG:
-  case DP_OP_NOT:
-  case DP_OP_ABS:
+  case LANG_OP_TO_REAL:
+  case LANG_OP_NEG:
+  case LANG_OP_NOT:
+  case LANG_OP_ABS:
     return eval_unary(e, x, node, out);
-  case DP_OP_AND:
-  case DP_OP_OR:
+  case LANG_OP_AND:
+  case LANG_OP_OR:
     return eval_logic(e, x, node, out);
-  case DP_OP_COND:
+  case LANG_OP_COND:
     return eval_cond(e, x, node, out);
-  case DP_OP_MIN:
-  case DP_OP_MAX:
+  case LANG_OP_MIN:
+  case LANG_OP_MAX:
     return eval_extreme(e, x, node, out);
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
-  case DP_OP_RANGE_SUM:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
+  case LANG_OP_RANGE_SUM:
     return eval_range(e, x, node, out);
   default:
     return x->nodes[node].first < 0 ? eval_leaf(e, x, &x->nodes[node], out)
@@ -385,7 +387,7 @@ tsl_err dp_evaluate(dp_eval *e, const dp_expr *x, int32_t node, dp_value *out) {
 
 /* ------------------------------------------------------------------- cells */
 
-tsl_err dp_eval_rule(dp_eval *e, int32_t *rule, const dp_expr **expr) {
+tsl_err dp_eval_rule(dp_eval *e, int32_t *rule, const lang_expr **expr) {
   tsl_err err = TSL_OK;
   const dp_recurrence *r = e->recurrence;
   dp_value v = {0};
@@ -408,12 +410,12 @@ tsl_err dp_eval_cell(dp_eval *e, dp_value *out) {
       [TSL_I16] = INT16_MAX, [TSL_I32] = INT32_MAX, [TSL_I64] = INT64_MAX};
   tsl_err err = TSL_OK;
   const int32_t type = e->recurrence->equation.names.tables[0].type;
-  const dp_expr *expr = NULL;
+  const lang_expr *expr = NULL;
   int32_t rule = -1;
   e->n_k = 0;
   TSL_TRY(dp_eval_rule(e, &rule, &expr));
   TSL_TRY(dp_evaluate(e, expr, expr->root, out));
-  if (dp_kind_of(type) == DP_WHOLE && (out->whole < least[type] || out->whole > most[type]))
+  if (lang_kind_of(type) == LANG_WHOLE && (out->whole < least[type] || out->whole > most[type]))
     DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, expr, expr->root,
                  "integer overflow: %lld does not fit the table's type %s", (long long)out->whole,
                  tsl_type_name((tsl_type)type));

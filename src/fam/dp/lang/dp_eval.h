@@ -22,32 +22,32 @@ typedef union dp_value {
 } dp_value;
 
 /** Element n of an array. Global for tests. */
-dp_value dp_array_value(const dp_array *array, const void *data, int64_t n);
+dp_value dp_array_value(const lang_array *array, const void *data, int64_t n);
 
 /**
  * A table's cell is needed.
  * @param[in] expr, node  the reference, for messages
  * @return any error stops the evaluation and is passed on
  */
-typedef tsl_err dp_read_fn(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+typedef tsl_err dp_read_fn(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                            dp_value *out);
 
 /** An evaluation: the place, and who delivers cells. */
 typedef struct dp_eval {
   const dp_recurrence *recurrence;
-  int64_t i, j;            /**< the cell; -1: none */
-  int64_t k[DP_LOOPS_MAX]; /**< range variables, set by the evaluation */
-  int32_t n_k;             /**< ranges open */
-  dp_read_fn *read;        /**< NULL: there are no reads */
-  void *self;              /**< first argument of read */
-  int64_t work;            /**< nodes that may still be visited */
+  int64_t i, j;              /**< the cell; -1: none */
+  int64_t k[LANG_LOOPS_MAX]; /**< range variables, set by the evaluation */
+  int32_t n_k;               /**< ranges open */
+  dp_read_fn *read;          /**< NULL: there are no reads */
+  void *self;                /**< first argument of read */
+  int64_t work;              /**< nodes that may still be visited */
 } dp_eval;
 
 /** Value of a subtree at the place. @return TSL_ERR_NUMERIC, _INPUT, or what read returned */
-tsl_err dp_evaluate(dp_eval *eval, const dp_expr *expr, int32_t node, dp_value *out);
+tsl_err dp_evaluate(dp_eval *eval, const lang_expr *expr, int32_t node, dp_value *out);
 
 /** Start an error at a node of the expression, with the place. @return code */
-tsl_err dp_eval_fail(const dp_eval *eval, tsl_err code, const dp_expr *expr, int32_t node,
+tsl_err dp_eval_fail(const dp_eval *eval, tsl_err code, const lang_expr *expr, int32_t node,
                      const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 7, 8)));
 
@@ -62,7 +62,7 @@ tsl_err dp_eval_fail(const dp_eval *eval, tsl_err code, const dp_expr *expr, int
  * Which expression gives cell (eval->i, eval->j)?
  * @param[out] rule  number of the boundary rule, or -1 for `cell`
  */
-tsl_err dp_eval_rule(dp_eval *eval, int32_t *rule, const dp_expr **expr);
+tsl_err dp_eval_rule(dp_eval *eval, int32_t *rule, const lang_expr **expr);
 
 /** Value of cell (eval->i, eval->j): its expression, checked against and rounded to the table's
  * type.
@@ -70,7 +70,7 @@ tsl_err dp_eval_rule(dp_eval *eval, int32_t *rule, const dp_expr **expr);
 tsl_err dp_eval_cell(dp_eval *eval, dp_value *out);
 
 /** "M[3][4]" outside the table: the message every engine gives. @return TSL_ERR_INPUT */
-tsl_err dp_eval_outside(const dp_eval *eval, const dp_expr *expr, int32_t node, int64_t i,
+tsl_err dp_eval_outside(const dp_eval *eval, const lang_expr *expr, int32_t node, int64_t i,
                         int64_t j);
 
 /* ------------------------------------------------------------------- grids */
@@ -98,7 +98,7 @@ tsl_err dp_oracle_fill(dp_oracle *grid);
 tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern);
 
 /** dp_eval.read of a filled grid, which is self. */
-tsl_err dp_oracle_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+tsl_err dp_oracle_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                        dp_value *out);
 
 /**

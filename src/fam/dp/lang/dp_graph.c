@@ -55,11 +55,11 @@ static void write_cycle(const searcher *s, int64_t first, cell again, char *text
 /** A reference being looked for: the first that reads a cell. */
 typedef struct sought {
   cell to;
-  const dp_expr *expr; /**< NULL: not yet found */
+  const lang_expr *expr; /**< NULL: not yet found */
   int32_t node;
 } sought;
 
-static tsl_err visit_sought(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j) {
+static tsl_err visit_sought(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
   sought *f = self;
   if (i != f->to.i || j != f->to.j) return TSL_OK;
   f->expr = x;
@@ -79,7 +79,7 @@ static bool find_rule(searcher *s, int64_t first, cell again, sought *out) {
   return false;
 }
 
-static tsl_err fail_cycle(searcher *s, const dp_expr *x, int32_t node, cell again) {
+static tsl_err fail_cycle(searcher *s, const lang_expr *x, int32_t node, cell again) {
   char text[600];
   int64_t first = s->n - 1;
   const cell here = s->stack[s->n - 1];
@@ -95,7 +95,7 @@ static tsl_err fail_cycle(searcher *s, const dp_expr *x, int32_t node, cell agai
                       "cells need each other: %s;", text);
 }
 
-static tsl_err visit_stage(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j) {
+static tsl_err visit_stage(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
   searcher *s = self;
   if (--*s->reads < 0) return TSL_ERR_STOPPED;
   if (!is_inside(s->window, i, j)) return TSL_OK;
@@ -126,12 +126,12 @@ static tsl_err search_top(searcher *s) {
 
 static tsl_err search(searcher *s, int64_t *stages) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &s->recurrence->equation.names.tables[0];
+  const lang_table *t = &s->recurrence->equation.names.tables[0];
   const dp_patch *w = s->window;
   for (int64_t c = 0; c < count(w); c++) s->stage[c] = UNKNOWN;
   for (int64_t i = w->i0; i < w->i1; i++)
     for (int64_t j = w->j0; j < w->j1; j++) {
-      if (!dp_has_cell(t, i, j) || s->stage[dp_graph_place(w, i, j)] >= 0) continue;
+      if (!lang_has_cell(t, i, j) || s->stage[dp_graph_place(w, i, j)] >= 0) continue;
       s->stack[s->n++] = (cell){i, j};
       while (s->n > 0) {
         err = search_top(s);
@@ -166,20 +166,20 @@ done:
 /** A window filled in order; cells outside it have made-up values, later ones the poison. */
 typedef struct filler {
   const dp_patch *window;
-  dp_kind kind;
+  lang_kind kind;
   dp_value poison;
   dp_value *values; /**< [cells] */
   uint8_t *known;   /**< [cells] */
 } filler;
 
-static tsl_err read_poisoned(void *self, const dp_expr *x, int32_t node, int64_t i, int64_t j,
+static tsl_err read_poisoned(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j,
                              dp_value *out) {
   const filler *f = self;
   (void)x;
   (void)node;
   if (!is_inside(f->window, i, j)) {
     const int64_t made_up = (i % 5 + 2 * (j % 3)) % 4;
-    if (f->kind == DP_REAL)
+    if (f->kind == LANG_REAL)
       out->real = (double)made_up;
     else
       out->whole = made_up;
@@ -198,7 +198,7 @@ static void fill_cell(filler *f, dp_eval *e, int64_t i, int64_t j) {
 
 /** @return false when ranges are too long for a test */
 static bool dp_graph_fill(filler *f, const dp_recurrence *r, dp_pattern pattern) {
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   const dp_patch *w = f->window;
   const int64_t rows = w->i1 - w->i0, cols = w->j1 - w->j0;
   dp_eval e = {.recurrence = r, .read = read_poisoned, .self = f, .work = DP_LOOK_WORK};
@@ -210,7 +210,7 @@ static bool dp_graph_fill(filler *f, const dp_recurrence *r, dp_pattern pattern)
       dp_pattern_cell(pattern, rows, cols, s, l % width, &i, &j);
       e.i = i + w->i0;
       e.j = j + w->j0;
-      if (!dp_has_cell(t, e.i, e.j)) continue;
+      if (!lang_has_cell(t, e.i, e.j)) continue;
       if (l < width)
         fill_cell(f, &e, e.i, e.j);
       else
@@ -224,8 +224,8 @@ static bool dp_graph_fill(filler *f, const dp_recurrence *r, dp_pattern pattern)
 static void set_poison(filler *f, int32_t type, int sign) {
   static const int64_t most[] = {
       [TSL_I16] = INT16_MAX, [TSL_I32] = INT32_MAX, [TSL_I64] = INT64_MAX};
-  f->kind = dp_kind_of(type);
-  if (f->kind == DP_REAL)
+  f->kind = lang_kind_of(type);
+  if (f->kind == LANG_REAL)
     f->poison.real = sign * 1e30;
   else
     f->poison.whole = sign * (most[type] / 3);
@@ -234,21 +234,21 @@ static void set_poison(filler *f, int32_t type, int sign) {
 /** The cell has different values. */
 static tsl_err fail_poisoned(const dp_recurrence *r, dp_pattern pattern, int64_t i, int64_t j) {
   tsl_err err = TSL_OK;
-  const dp_expr *expr = NULL;
+  const lang_expr *expr = NULL;
   int32_t rule = -1;
   dp_eval e = {.recurrence = r, .i = i, .j = j, .work = DP_LOOK_WORK};
   TSL_TRY(dp_eval_rule(&e, &rule, &expr));
-  err = dp_expr_fail(TSL_ERR_INPUT, expr, __FILE__, __LINE__,
-                     "%s[%lld][%lld] depends on a cell that %s computes later",
-                     r->equation.names.tables[0].name, (long long)i, (long long)j,
-                     dp_pattern_words[pattern]);
+  err = lang_expr_fail(TSL_ERR_INPUT, expr, __FILE__, __LINE__,
+                       "%s[%lld][%lld] depends on a cell that %s computes later",
+                       r->equation.names.tables[0].name, (long long)i, (long long)j,
+                       dp_pattern_words[pattern]);
 done:
   return err;
 }
 
 tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern pattern) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &r->equation.names.tables[0];
+  const lang_table *t = &r->equation.names.tables[0];
   filler f = {.window = w};
   dp_value *values[2] = {NULL, NULL};
   void *memory = NULL;

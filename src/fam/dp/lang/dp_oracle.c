@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const dp_table *table_of(const dp_oracle *grid) {
+static const lang_table *table_of(const dp_oracle *grid) {
   return &grid->recurrence->equation.names.tables[0];
 }
 
@@ -78,7 +78,7 @@ static tsl_err fail_cycle(const filler *f, cell again) {
   return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__, "the cells need each other: %s", text);
 }
 
-static tsl_err read_need(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+static tsl_err read_need(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                          dp_value *out) {
   filler *f = self;
   const int64_t at = i * f->grid->cols + j;
@@ -118,7 +118,7 @@ tsl_err dp_oracle_fill(dp_oracle *grid) {
   f.stack = memory;
   dp_eval e = eval_of(grid, read_need, &f);
   for (int64_t c = 0; c < grid->rows * grid->cols; c++) {
-    if (grid->state[c] == KNOWN || !dp_has_cell(table_of(grid), c / grid->cols, c % grid->cols))
+    if (grid->state[c] == KNOWN || !lang_has_cell(table_of(grid), c / grid->cols, c % grid->cols))
       continue;
     f.stack[f.n++] = (cell){c / grid->cols, c % grid->cols};
     while (f.n > 0) TSL_TRY(fill_top(&f, &e));
@@ -136,7 +136,7 @@ typedef struct ordered {
   dp_pattern pattern;
 } ordered;
 
-static tsl_err read_order(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+static tsl_err read_order(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                           dp_value *out) {
   tsl_err err = TSL_OK;
   const ordered *o = self;
@@ -151,7 +151,7 @@ done:
 
 static tsl_err fill_cell(dp_oracle *grid, dp_eval *e, int64_t i, int64_t j) {
   tsl_err err = TSL_OK;
-  if (!dp_has_cell(table_of(grid), i, j)) goto done;
+  if (!lang_has_cell(table_of(grid), i, j)) goto done;
   e->i = i;
   e->j = j;
   TSL_TRY(dp_eval_cell(e, &grid->values[i * grid->cols + j]));
@@ -184,7 +184,7 @@ done:
 
 /* -------------------------------------------------------------------- goal */
 
-tsl_err dp_oracle_read(void *self, const dp_expr *expr, int32_t node, int64_t i, int64_t j,
+tsl_err dp_oracle_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                        dp_value *out) {
   const dp_oracle *grid = self;
   (void)expr;
@@ -197,12 +197,12 @@ static bool is_candidate(const dp_oracle *grid, int64_t i, int64_t j) {
   const int32_t goal = grid->recurrence->equation.goal;
   if (goal == DP_GOAL_ROW && i != grid->rows - 1) return false;
   if (goal == DP_GOAL_COLUMN && j != grid->cols - 1) return false;
-  return dp_has_cell(table_of(grid), i, j);
+  return lang_has_cell(table_of(grid), i, j);
 }
 
 static bool is_better(const dp_oracle *grid, dp_value a, dp_value b) {
   const bool maximum = grid->recurrence->equation.maximum != 0;
-  if (dp_kind_of(table_of(grid)->type) == DP_REAL)
+  if (lang_kind_of(table_of(grid)->type) == LANG_REAL)
     return maximum ? b.real > a.real : b.real < a.real;
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }

@@ -10,22 +10,22 @@ typedef struct visitor {
   void *self;
 } visitor;
 
-static tsl_err visit_node(const visitor *v, const dp_expr *x, int32_t node);
+static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node);
 
-static tsl_err visit_table(const visitor *v, const dp_expr *x, int32_t node) {
+static tsl_err visit_table(const visitor *v, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  const dp_table *t = &v->eval->recurrence->equation.names.tables[x->nodes[node].ref];
+  const lang_table *t = &v->eval->recurrence->equation.names.tables[x->nodes[node].ref];
   dp_value i = {0}, j = {0};
-  TSL_TRY(dp_evaluate(v->eval, x, dp_child(x, node, 0), &i));
-  TSL_TRY(dp_evaluate(v->eval, x, dp_child(x, node, 1), &j));
-  if (!dp_has_cell(t, i.whole, j.whole))
+  TSL_TRY(dp_evaluate(v->eval, x, lang_child(x, node, 0), &i));
+  TSL_TRY(dp_evaluate(v->eval, x, lang_child(x, node, 1), &j));
+  if (!lang_has_cell(t, i.whole, j.whole))
     TSL_TRY(dp_eval_outside(v->eval, x, node, i.whole, j.whole));
   TSL_TRY(v->visit(v->self, x, node, i.whole, j.whole));
 done:
   return err;
 }
 
-static tsl_err visit_children(const visitor *v, const dp_expr *x, int32_t node) {
+static tsl_err visit_children(const visitor *v, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next) TSL_TRY(visit_node(v, x, c));
 done:
@@ -33,37 +33,37 @@ done:
 }
 
 /** The branch taken, or both where the condition depends on values. */
-static tsl_err visit_cond(const visitor *v, const dp_expr *x, int32_t node) {
+static tsl_err visit_cond(const visitor *v, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   const int32_t condition = x->nodes[node].first;
   dp_value truth = {0};
   if (x->nodes[condition].reads != 0) return visit_children(v, x, node);
   TSL_TRY(dp_evaluate(v->eval, x, condition, &truth));
-  TSL_TRY(visit_node(v, x, dp_child(x, node, truth.whole != 0 ? 1 : 2)));
+  TSL_TRY(visit_node(v, x, lang_child(x, node, truth.whole != 0 ? 1 : 2)));
 done:
   return err;
 }
 
-static tsl_err visit_logic(const visitor *v, const dp_expr *x, int32_t node) {
+static tsl_err visit_logic(const visitor *v, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   const int32_t left = x->nodes[node].first;
   dp_value truth = {0};
   if (x->nodes[left].reads != 0) return visit_children(v, x, node);
   TSL_TRY(dp_evaluate(v->eval, x, left, &truth));
-  if ((truth.whole != 0) == (x->nodes[node].op == DP_OP_AND))
+  if ((truth.whole != 0) == (x->nodes[node].op == LANG_OP_AND))
     TSL_TRY(visit_node(v, x, x->nodes[left].next));
 done:
   return err;
 }
 
-static tsl_err visit_range(const visitor *v, const dp_expr *x, int32_t node) {
+static tsl_err visit_range(const visitor *v, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
-  const int32_t body = dp_child(x, node, 2), otherwise = dp_child(x, node, 3);
+  const lang_node *n = &x->nodes[node];
+  const int32_t body = lang_child(x, node, 2), otherwise = lang_child(x, node, 3);
   const int32_t n_k = v->eval->n_k;
   dp_value lo = {0}, hi = {0};
-  TSL_TRY(dp_evaluate(v->eval, x, dp_child(x, node, 0), &lo));
-  TSL_TRY(dp_evaluate(v->eval, x, dp_child(x, node, 1), &hi));
+  TSL_TRY(dp_evaluate(v->eval, x, lang_child(x, node, 0), &lo));
+  TSL_TRY(dp_evaluate(v->eval, x, lang_child(x, node, 1), &hi));
   if (hi.whole < lo.whole) {
     if (otherwise >= 0) TSL_TRY(visit_node(v, x, otherwise));
     goto done;
@@ -79,19 +79,19 @@ done:
   return err;
 }
 
-static tsl_err visit_node(const visitor *v, const dp_expr *x, int32_t node) {
+static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node) {
   if (x->nodes[node].reads == 0) return TSL_OK;
   switch (x->nodes[node].op) {
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     return visit_table(v, x, node);
-  case DP_OP_COND:
+  case LANG_OP_COND:
     return visit_cond(v, x, node);
-  case DP_OP_AND:
-  case DP_OP_OR:
+  case LANG_OP_AND:
+  case LANG_OP_OR:
     return visit_logic(v, x, node);
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
-  case DP_OP_RANGE_SUM:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
+  case LANG_OP_RANGE_SUM:
     return visit_range(v, x, node);
   default:
     return visit_children(v, x, node);
@@ -101,7 +101,7 @@ static tsl_err visit_node(const visitor *v, const dp_expr *x, int32_t node) {
 tsl_err dp_reads(dp_eval *eval, dp_visit_fn *visit, void *self) {
   tsl_err err = TSL_OK;
   const visitor v = {eval, visit, self};
-  const dp_expr *expr = NULL;
+  const lang_expr *expr = NULL;
   int32_t rule = -1;
   eval->n_k = 0;
   TSL_TRY(dp_eval_rule(eval, &rule, &expr));
@@ -112,7 +112,7 @@ done:
 
 tsl_err dp_reads_goal(dp_eval *eval, dp_visit_fn *visit, void *self) {
   const visitor v = {eval, visit, self};
-  const dp_expr *goal = &eval->recurrence->goal;
+  const lang_expr *goal = &eval->recurrence->goal;
   eval->n_k = 0;
   return visit_node(&v, goal, goal->root);
 }
@@ -126,26 +126,26 @@ typedef struct lister {
   int32_t rule;
 } lister;
 
-static tsl_err list_node(lister *l, const dp_expr *x, int32_t node);
+static tsl_err list_node(lister *l, const lang_expr *x, int32_t node);
 
-static tsl_err list_table(lister *l, const dp_expr *x, int32_t node) {
+static tsl_err list_table(lister *l, const lang_expr *x, int32_t node) {
   if (l->out->n == DP_REFS_MAX)
-    return dp_node_fail(TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
-                        "the recurrence reads the table in more than %d places", DP_REFS_MAX);
+    return lang_node_fail(TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
+                          "the recurrence reads the table in more than %d places", DP_REFS_MAX);
   dp_reference *r = &l->out->list[l->out->n++];
   *r = (dp_reference){.expr = x, .node = node, .rule = l->rule};
-  r->di = dp_bounds_offset(&l->bounds, x, dp_child(x, node, 0), DP_OP_I);
-  r->dj = dp_bounds_offset(&l->bounds, x, dp_child(x, node, 1), DP_OP_J);
+  r->di = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 0), LANG_OP_I);
+  r->dj = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 1), LANG_OP_J);
   return TSL_OK;
 }
 
 /** Children under what the first of them decides. */
-static tsl_err list_decided(lister *l, const dp_expr *x, int32_t node) {
+static tsl_err list_decided(lister *l, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   const int32_t n_facts = l->bounds.n_facts, first = x->nodes[node].first;
   const int32_t second = x->nodes[first].next, third = x->nodes[second].next;
   TSL_TRY(list_node(l, x, first));
-  dp_bounds_assume(&l->bounds, x, first, x->nodes[node].op != DP_OP_OR);
+  dp_bounds_assume(&l->bounds, x, first, x->nodes[node].op != LANG_OP_OR);
   TSL_TRY(list_node(l, x, second));
   l->bounds.n_facts = n_facts;
   if (third < 0) goto done;
@@ -156,13 +156,13 @@ done:
   return err;
 }
 
-static tsl_err list_range(lister *l, const dp_expr *x, int32_t node) {
+static tsl_err list_range(lister *l, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  const int32_t n_facts = l->bounds.n_facts, otherwise = dp_child(x, node, 3);
+  const int32_t n_facts = l->bounds.n_facts, otherwise = lang_child(x, node, 3);
   const int32_t level = x->nodes[node].ref;
   const dp_span saved = l->bounds.k[level];
   dp_bounds_range(&l->bounds, x, node);
-  TSL_TRY(list_node(l, x, dp_child(x, node, 2)));
+  TSL_TRY(list_node(l, x, lang_child(x, node, 2)));
   l->bounds.n_facts = n_facts;
   l->bounds.k[level] = saved;
   if (otherwise >= 0) TSL_TRY(list_node(l, x, otherwise));
@@ -170,19 +170,19 @@ done:
   return err;
 }
 
-static tsl_err list_node(lister *l, const dp_expr *x, int32_t node) {
+static tsl_err list_node(lister *l, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   if (x->nodes[node].reads == 0) return TSL_OK;
   switch (x->nodes[node].op) {
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     return list_table(l, x, node);
-  case DP_OP_COND:
-  case DP_OP_AND:
-  case DP_OP_OR:
+  case LANG_OP_COND:
+  case LANG_OP_AND:
+  case LANG_OP_OR:
     return list_decided(l, x, node);
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
-  case DP_OP_RANGE_SUM:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
+  case LANG_OP_RANGE_SUM:
     return list_range(l, x, node);
   default:
     for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next)
@@ -201,7 +201,7 @@ tsl_err dp_depend_references(const dp_recurrence *r, dp_references *out) {
   TSL_TRY(tsl_alloc(1, sizeof *l, "dependencies", &memory));
   l = memory;
   for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
-    const dp_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
     l->out = out;
     l->rule = rule;
     dp_bounds_init(r, &l->bounds);

@@ -17,27 +17,25 @@ static const dp_reach unknown = {0, INFINITY, true};
 double dp_real_result(bool single, int32_t op, double a, double b) {
   if (single) {
     const float s = (float)a, t = (float)b;
-    return op == DP_OP_ADD ? s + t : op == DP_OP_SUB ? s - t : op == DP_OP_MUL ? s * t : s / t;
+    return op == LANG_OP_ADD   ? s + t
+           : op == LANG_OP_SUB ? s - t
+           : op == LANG_OP_MUL ? s * t
+                               : s / t;
   }
-  return op == DP_OP_ADD ? a + b : op == DP_OP_SUB ? a - b : op == DP_OP_MUL ? a * b : a / b;
+  return op == LANG_OP_ADD ? a + b : op == LANG_OP_SUB ? a - b : op == LANG_OP_MUL ? a * b : a / b;
 }
 
 static bool is_underflow(bool single, int32_t op, double a, double b, double v) {
-  if (op != DP_OP_MUL && op != DP_OP_DIV) return false;
+  if (op != LANG_OP_MUL && op != LANG_OP_DIV) return false;
   if (fabs(v) >= (single ? (double)FLT_MIN : DBL_MIN) || a == 0) return false;
-  return op == DP_OP_MUL ? b != 0 : !isinf(b);
+  return op == LANG_OP_MUL ? b != 0 : !isinf(b);
 }
 
 const char *dp_real_fault(bool single, int32_t op, double a, double b, double v) {
-  if (op == DP_OP_DIV && b == 0) return "division by zero";
+  if (op == LANG_OP_DIV && b == 0) return "division by zero";
   if (isnan(v)) return "not a number";
   if (isinf(v) && !isinf(a) && !isinf(b)) return "overflow";
   return is_underflow(single, op, a, b, v) ? "underflow" : NULL;
-}
-
-bool dp_real_fits(bool single, double value) {
-  const double stored = single ? (double)(float)value : value;
-  return !isinf(stored) && (value == 0 || fabs(stored) >= (single ? (double)FLT_MIN : DBL_MIN));
 }
 
 /* ------------------------------------------------------------------ magnitudes */
@@ -70,70 +68,70 @@ static dp_reach dp_real_join(dp_reach a, dp_reach b) {
   return r;
 }
 
-static dp_reach reach_of_whole(dp_bounds *b, const dp_expr *x, int32_t node) {
+static dp_reach reach_of_whole(dp_bounds *b, const lang_expr *x, int32_t node) {
   const dp_span s = dp_bounds_span(b, x, node);
   return (dp_reach){1, fmax(fabs((double)s.lo), fabs((double)s.hi)), false};
 }
 
 /** A number, a named one, an element of an array, a cell. */
-static dp_reach reach_of_leaf(const dp_bounds *b, const dp_node *n) {
-  const dp_names *names = &b->recurrence->equation.names;
-  if (n->op == DP_OP_NUMBER) return reach_of_number(n->real);
-  if (n->op == DP_OP_SCALAR) return reach_of_number(names->scalars[n->ref].real);
-  if (n->op == DP_OP_TABLE) return (dp_reach){0, b->reals, true};
-  if (n->op != DP_OP_DATA) return unknown;
+static dp_reach reach_of_leaf(const dp_bounds *b, const lang_node *n) {
+  const lang_names *names = &b->recurrence->equation.names;
+  if (n->op == LANG_OP_NUMBER) return reach_of_number(n->real);
+  if (n->op == LANG_OP_SCALAR) return reach_of_number(names->scalars[n->ref].real);
+  if (n->op == LANG_OP_TABLE) return (dp_reach){0, b->reals, true};
+  if (n->op != LANG_OP_DATA) return unknown;
   return (dp_reach){names->arrays[n->ref].least, names->arrays[n->ref].most, false};
 }
 
 /** most is 0 for 0 alone, not for what is too small to be told from it. */
-static dp_reach reach_of_arithmetic(const dp_node *n, dp_reach a, dp_reach b) {
+static dp_reach reach_of_arithmetic(const lang_node *n, dp_reach a, dp_reach b) {
   const bool infinite = a.infinite || b.infinite;
-  if (n->op == DP_OP_ADD || n->op == DP_OP_SUB) return (dp_reach){0, a.most + b.most, infinite};
-  if (a.most == 0 || (n->op == DP_OP_MUL && b.most == 0)) return (dp_reach){0, 0, infinite};
-  if (n->op == DP_OP_MUL)
+  if (n->op == LANG_OP_ADD || n->op == LANG_OP_SUB) return (dp_reach){0, a.most + b.most, infinite};
+  if (a.most == 0 || (n->op == LANG_OP_MUL && b.most == 0)) return (dp_reach){0, 0, infinite};
+  if (n->op == LANG_OP_MUL)
     return (dp_reach){a.least * b.least, fmax(a.most * b.most, DBL_MIN), infinite};
   if (b.least == 0) return unknown;
   return (dp_reach){a.least / b.most, fmax(a.most / b.least, DBL_MIN), infinite};
 }
 
 /** One of a range's values, or its default. */
-static dp_reach reach_of_range(dp_bounds *b, const dp_expr *x, int32_t node) {
+static dp_reach reach_of_range(dp_bounds *b, const lang_expr *x, int32_t node) {
   const int32_t n_facts = b->n_facts, level = x->nodes[node].ref;
-  const int32_t otherwise = dp_child(x, node, 3);
+  const int32_t otherwise = lang_child(x, node, 3);
   const dp_span saved = b->k[level];
   const dp_reach empty = otherwise >= 0 ? dp_real_reach(b, x, otherwise) : (dp_reach){0};
   dp_bounds_range(b, x, node);
-  const dp_reach r = dp_real_join(empty, dp_real_reach(b, x, dp_child(x, node, 2)));
+  const dp_reach r = dp_real_join(empty, dp_real_reach(b, x, lang_child(x, node, 2)));
   b->n_facts = n_facts;
   b->k[level] = saved;
   return r;
 }
 
-dp_reach dp_real_reach(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+dp_reach dp_real_reach(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   dp_reach r = {0};
   if (n->depth > DP_HEIGHT_MAX) return unknown;
   switch (n->op) {
-  case DP_OP_TO_REAL:
+  case LANG_OP_TO_REAL:
     return reach_of_whole(b, x, n->first);
-  case DP_OP_NEG:
-  case DP_OP_ABS:
+  case LANG_OP_NEG:
+  case LANG_OP_ABS:
     return dp_real_reach(b, x, n->first);
-  case DP_OP_ADD:
-  case DP_OP_SUB:
-  case DP_OP_MUL:
-  case DP_OP_DIV:
+  case LANG_OP_ADD:
+  case LANG_OP_SUB:
+  case LANG_OP_MUL:
+  case LANG_OP_DIV:
     return reach_of_arithmetic(n, dp_real_reach(b, x, n->first),
                                dp_real_reach(b, x, x->nodes[n->first].next));
-  case DP_OP_MIN:
-  case DP_OP_MAX:
-  case DP_OP_COND:
-    for (int32_t c = n->op == DP_OP_COND ? x->nodes[n->first].next : n->first; c >= 0;
+  case LANG_OP_MIN:
+  case LANG_OP_MAX:
+  case LANG_OP_COND:
+    for (int32_t c = n->op == LANG_OP_COND ? x->nodes[n->first].next : n->first; c >= 0;
          c = x->nodes[c].next)
       r = dp_real_join(r, dp_real_reach(b, x, c));
     return r;
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
     return reach_of_range(b, x, node);
   default:
     return reach_of_leaf(b, n);
@@ -143,29 +141,29 @@ dp_reach dp_real_reach(dp_bounds *b, const dp_expr *x, int32_t node) {
 /* ------------------------------------------------------------------------ safe */
 
 /** Is the divisor a finite number that is not 0? Of anything else the reach does not tell. */
-static bool is_divisor(const dp_bounds *b, const dp_node *n) {
-  if (n->op != DP_OP_NUMBER && n->op != DP_OP_SCALAR) return false;
+static bool is_divisor(const dp_bounds *b, const lang_node *n) {
+  if (n->op != LANG_OP_NUMBER && n->op != LANG_OP_SCALAR) return false;
   const dp_reach r = reach_of_leaf(b, n);
   return r.least > 0 && !r.infinite;
 }
 
-bool dp_real_safe(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+bool dp_real_safe(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   const int32_t second = x->nodes[n->first].next;
-  const bool single = dp_is_single(&b->recurrence->equation.names);
+  const bool single = lang_is_single(&b->recurrence->equation.names);
   const dp_reach left = dp_real_reach(b, x, n->first), right = dp_real_reach(b, x, second);
   const dp_reach r = reach_of_arithmetic(n, left, right);
   if (!(r.most <= MOST(single))) return false;
-  if (n->op == DP_OP_ADD || n->op == DP_OP_SUB) return !left.infinite || !right.infinite;
-  if (n->op == DP_OP_DIV && !is_divisor(b, &x->nodes[second])) return false;
-  if (n->op == DP_OP_MUL && r.infinite) return false; /* 0 * inf */
+  if (n->op == LANG_OP_ADD || n->op == LANG_OP_SUB) return !left.infinite || !right.infinite;
+  if (n->op == LANG_OP_DIV && !is_divisor(b, &x->nodes[second])) return false;
+  if (n->op == LANG_OP_MUL && r.infinite) return false; /* 0 * inf */
   return r.most == 0 || r.least >= LEAST(single);
 }
 
-bool dp_real_sum_safe(dp_bounds *b, const dp_expr *x, int32_t body) {
+bool dp_real_sum_safe(dp_bounds *b, const lang_expr *x, int32_t body) {
   const dp_reach r = dp_real_reach(b, x, body);
   return !r.infinite &&
-         r.most * (double)DP_RANGE_MAX <= MOST(dp_is_single(&b->recurrence->equation.names));
+         r.most * (double)LANG_RANGE_MAX <= MOST(lang_is_single(&b->recurrence->equation.names));
 }
 
 /* ---------------------------------------------------------------------- growth */
@@ -176,7 +174,7 @@ typedef struct rise {
   double term, free;
 } rise;
 
-static rise rise_of(dp_bounds *b, const dp_expr *x, int32_t node);
+static rise rise_of(dp_bounds *b, const lang_expr *x, int32_t node);
 
 static rise rise_of_sum(rise a, rise b) {
   if (b.has_cell && !a.has_cell) return rise_of_sum(b, a);
@@ -189,47 +187,48 @@ static rise either(rise a, rise b) {
 }
 
 /** One of a child and those after it. */
-static rise rise_of_choice(dp_bounds *b, const dp_expr *x, int32_t child) {
+static rise rise_of_choice(dp_bounds *b, const lang_expr *x, int32_t child) {
   rise r = {.known = true};
   for (; child >= 0; child = x->nodes[child].next) r = either(r, rise_of(b, x, child));
   return r;
 }
 
-static rise rise_of_range(dp_bounds *b, const dp_expr *x, int32_t node) {
+static rise rise_of_range(dp_bounds *b, const lang_expr *x, int32_t node) {
   const int32_t n_facts = b->n_facts, level = x->nodes[node].ref;
   const dp_span saved = b->k[level];
-  rise r = rise_of_choice(b, x, dp_child(x, node, 3)); /* the default, if there is one */
+  rise r = rise_of_choice(b, x, lang_child(x, node, 3)); /* the default, if there is one */
   dp_bounds_range(b, x, node);
-  r = either(r, rise_of(b, x, dp_child(x, node, 2)));
+  r = either(r, rise_of(b, x, lang_child(x, node, 2)));
   b->n_facts = n_facts;
   b->k[level] = saved;
   return r;
 }
 
-static rise rise_of(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static rise rise_of(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   if (n->depth > DP_HEIGHT_MAX) return (rise){.known = false};
   switch (n->op) {
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     return (rise){.known = true, .has_cell = true};
-  case DP_OP_NEG:
-  case DP_OP_ABS:
+  case LANG_OP_NEG:
+  case LANG_OP_ABS:
     return rise_of(b, x, n->first);
-  case DP_OP_MIN:
-  case DP_OP_MAX:
+  case LANG_OP_MIN:
+  case LANG_OP_MAX:
     return rise_of_choice(b, x, n->first);
-  case DP_OP_COND:
+  case LANG_OP_COND:
     return rise_of_choice(b, x, x->nodes[n->first].next);
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
     return rise_of_range(b, x, node);
-  case DP_OP_ADD:
-  case DP_OP_SUB:
+  case LANG_OP_ADD:
+  case LANG_OP_SUB:
     return rise_of_sum(rise_of(b, x, n->first), rise_of(b, x, x->nodes[n->first].next));
   default:
     break;
   }
-  const dp_reach r = n->reads != 0 && n->op != DP_OP_TO_REAL ? unknown : dp_real_reach(b, x, node);
+  const dp_reach r =
+      n->reads != 0 && n->op != LANG_OP_TO_REAL ? unknown : dp_real_reach(b, x, node);
   return (rise){.known = !isinf(r.most), .free = r.most};
 }
 
@@ -239,7 +238,7 @@ double dp_real_growth(const dp_recurrence *r, double steps) {
     dp_bounds b;
     dp_bounds_init(r, &b);
     dp_bounds_rule(&b, rule);
-    const dp_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
     const rise here = rise_of(&b, x, x->root);
     if (!here.known) return INFINITY;
     free = fmax(free, here.free);

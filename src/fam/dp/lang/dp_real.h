@@ -25,9 +25,6 @@ double dp_real_result(bool single, int32_t op, double a, double b);
 /** What is wrong with the result v of a op b, or NULL: "overflow", ... */
 const char *dp_real_fault(bool single, int32_t op, double a, double b, double v);
 
-/** Can a finite real be one of the type's, 0 or a normal number? */
-bool dp_real_fits(bool single, double value);
-
 /** What a real can be: 0, magnitudes from least to most (infinite: not known), and inf or -inf. */
 typedef struct dp_reach {
   double least, most;
@@ -35,13 +32,13 @@ typedef struct dp_reach {
 } dp_reach;
 
 /** Values of a real node, from data, constants, the ends of indices and bounds->reals. */
-dp_reach dp_real_reach(dp_bounds *bounds, const dp_expr *expr, int32_t node);
+dp_reach dp_real_reach(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 
 /** Can the operation at the node not fail? */
-bool dp_real_safe(dp_bounds *bounds, const dp_expr *expr, int32_t node);
+bool dp_real_safe(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 
 /** Can a sum of such values not fail? In the body of its range. */
-bool dp_real_sum_safe(dp_bounds *bounds, const dp_expr *expr, int32_t body);
+bool dp_real_sum_safe(dp_bounds *bounds, const lang_expr *expr, int32_t body);
 
 /**
  * Greatest magnitude that a finite cell can have when a chain of cells that need each other has at

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const lang_purpose dp_purpose = {"recurrence", ", or compute it slowly without: --interpret"};
+
 /* ---------------------------------------------------------------- equation */
 
 tsl_err dp_equation_add(dp_equation *equation, const char *text, int32_t *at) {
@@ -67,7 +69,7 @@ tsl_err dp_equation_goal(dp_equation *equation, const char *text) {
 
 /* -------------------------------------------------------------------- data */
 
-int64_t dp_array_count(const dp_array *array) {
+int64_t dp_array_count(const lang_array *array) {
   return array->shape[0] * array->shape[1];
 }
 
@@ -77,12 +79,12 @@ static int64_t whole_at(int32_t type, const void *data, int64_t n) {
   return ((const int64_t *)data)[n];
 }
 
-void dp_array_limits(dp_array *array, const void *data) {
+void dp_array_limits(lang_array *array, const void *data) {
   const int64_t n = dp_array_count(array);
   array->lo = 0;
   array->hi = -1;
   array->least = array->most = 0;
-  if (dp_kind_of(array->type) == DP_REAL) {
+  if (lang_kind_of(array->type) == LANG_REAL) {
     const dp_reach reach = dp_real_limits(array->type, data, n);
     array->least = reach.least, array->most = reach.most;
     return;
@@ -97,7 +99,7 @@ void dp_array_limits(dp_array *array, const void *data) {
 /* ------------------------------------------------------------------ create */
 
 /** Sizes and types that the rest relies on. */
-static tsl_err check_table(const dp_table *table) {
+static tsl_err check_table(const lang_table *table) {
   tsl_err err = TSL_OK;
   int64_t cells = 0, bytes = 0;
   if (table->type != TSL_I16 && table->type != TSL_I32 && table->type != TSL_I64 &&
@@ -114,9 +116,9 @@ done:
 }
 
 /** Parse one text; the message starts with what. */
-static tsl_err dp_recur_parse(const dp_recurrence *r, dp_scope scope, int32_t at, const char *what,
-                              dp_expr *out) {
-  const tsl_err err = dp_expr_parse(&r->equation.names, scope, r->equation.text + at, out);
+static tsl_err dp_recur_parse(const dp_recurrence *r, lang_scope scope, int32_t at,
+                              const char *what, lang_expr *out) {
+  const tsl_err err = lang_expr_parse(&r->equation.names, scope, r->equation.text + at, out);
   if (err == TSL_OK) return err;
   char why[TSL_ERR_MESSAGE_MAX];
   (void)snprintf(why, sizeof why, "%s", tsl_err_message());
@@ -129,13 +131,13 @@ static tsl_err parse_all(dp_recurrence *r) {
   char what[48];
   for (int n = 0; n < s->n_rules; n++) {
     (void)snprintf(what, sizeof what, "boundary[%d].where", n);
-    TSL_TRY(dp_recur_parse(r, DP_SCOPE_WHERE, s->where_at[n], what, &r->rules[n].where));
+    TSL_TRY(dp_recur_parse(r, LANG_SCOPE_WHERE, s->where_at[n], what, &r->rules[n].where));
     (void)snprintf(what, sizeof what, "boundary[%d].value", n);
-    TSL_TRY(dp_recur_parse(r, DP_SCOPE_CELL, s->value_at[n], what, &r->rules[n].value));
+    TSL_TRY(dp_recur_parse(r, LANG_SCOPE_CELL, s->value_at[n], what, &r->rules[n].value));
   }
-  TSL_TRY(dp_recur_parse(r, DP_SCOPE_CELL, s->cell_at, "cell", &r->cell));
+  TSL_TRY(dp_recur_parse(r, LANG_SCOPE_CELL, s->cell_at, "cell", &r->cell));
   if (s->goal == DP_GOAL_EXPR)
-    TSL_TRY(dp_recur_parse(r, DP_SCOPE_GOAL, s->goal_at, "goal", &r->goal));
+    TSL_TRY(dp_recur_parse(r, LANG_SCOPE_GOAL, s->goal_at, "goal", &r->goal));
 done:
   return err;
 }
@@ -172,11 +174,11 @@ void dp_recurrence_place(dp_recurrence *r, const dp_places *places) {
 
 void dp_recurrence_destroy(dp_recurrence **recurrence) {
   if (recurrence == NULL || *recurrence == NULL) return;
-  dp_expr_clear(&(*recurrence)->cell);
-  dp_expr_clear(&(*recurrence)->goal);
+  lang_expr_clear(&(*recurrence)->cell);
+  lang_expr_clear(&(*recurrence)->goal);
   for (int n = 0; n < DP_RULES_MAX; n++) {
-    dp_expr_clear(&(*recurrence)->rules[n].where);
-    dp_expr_clear(&(*recurrence)->rules[n].value);
+    lang_expr_clear(&(*recurrence)->rules[n].where);
+    lang_expr_clear(&(*recurrence)->rules[n].value);
   }
   tsl_free(*recurrence);
   *recurrence = NULL;

@@ -10,8 +10,8 @@
 #ifndef TSL_FAM_DP_RECUR_H
 #define TSL_FAM_DP_RECUR_H
 
-#include "dp_expr.h"
 #include "dp_pattern.h"
+#include "lang_expr.h"
 
 TSL_C_BEGIN
 
@@ -27,7 +27,7 @@ typedef enum dp_goal {
 
 /** A recurrence as texts; plain data. Members ending in _at are places in text. */
 typedef struct dp_equation {
-  dp_names names;
+  lang_names names;
   int32_t pattern; /**< dp_pattern, DP_AUTO when the deck leaves the choice */
   int32_t goal;    /**< dp_goal */
   int32_t maximum; /**< goals over cells: 1 max, 0 min */
@@ -37,6 +37,9 @@ typedef struct dp_equation {
   int32_t n_text; /**< bytes used */
   char text[DP_EQUATION_BYTES];
 } dp_equation;
+
+/** For messages of compilers. */
+extern const lang_purpose dp_purpose;
 
 /** Append a text. @param[out] at  its place @return TSL_ERR_INPUT when the texts are too long */
 tsl_err dp_equation_add(dp_equation *equation, const char *text, int32_t *at);
@@ -56,15 +59,15 @@ typedef struct dp_places {
 } dp_places;
 
 typedef struct dp_rule {
-  dp_expr where, value;
+  lang_expr where, value;
 } dp_rule;
 
 /** A parsed recurrence; create with dp_recurrence_create. */
 typedef struct dp_recurrence {
   dp_equation equation;
-  const void *data[DP_ARRAYS_MAX]; /**< not owned: elements of names.arrays */
-  dp_expr cell;
-  dp_expr goal; /**< DP_GOAL_EXPR */
+  const void *data[LANG_ARRAYS_MAX]; /**< not owned: elements of names.arrays */
+  lang_expr cell;
+  lang_expr goal; /**< DP_GOAL_EXPR */
   dp_rule rules[DP_RULES_MAX];
 } dp_recurrence;
 
@@ -88,10 +91,10 @@ void dp_recurrence_destroy(dp_recurrence **recurrence);
 
 /** Least and greatest value of an integer array, into lo and hi (0, -1 when empty or real), or
  *  magnitude of a real one, into least and most. */
-void dp_array_limits(dp_array *array, const void *data);
+void dp_array_limits(lang_array *array, const void *data);
 
 /** Elements of an array. */
-int64_t dp_array_count(const dp_array *array);
+int64_t dp_array_count(const lang_array *array);
 
 TSL_C_END
 #endif

@@ -29,25 +29,25 @@ done:
   return err;
 }
 
-static tsl_err trace(tracer *t, const dp_expr *x, int32_t node);
+static tsl_err trace(tracer *t, const lang_expr *x, int32_t node);
 
-static tsl_err trace_table(tracer *t, const dp_expr *x, int32_t node) {
+static tsl_err trace_table(tracer *t, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   dp_value i = {0}, j = {0};
-  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 0), &i));
-  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 1), &j));
+  TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 0), &i));
+  TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 1), &j));
   TSL_TRY(add_step(t, x->nodes[node].dim, i.whole, j.whole));
 done:
   return err;
 }
 
-static bool is_better(const dp_node *n, dp_value a, dp_value b) {
-  const bool maximum = n->op == DP_OP_MAX || n->op == DP_OP_RANGE_MAX;
-  if (n->kind == DP_REAL) return maximum ? b.real > a.real : b.real < a.real;
+static bool is_better(const lang_node *n, dp_value a, dp_value b) {
+  const bool maximum = n->op == LANG_OP_MAX || n->op == LANG_OP_RANGE_MAX;
+  if (n->kind == LANG_REAL) return maximum ? b.real > a.real : b.real < a.real;
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
 
-static tsl_err trace_extreme(tracer *t, const dp_expr *x, int32_t node) {
+static tsl_err trace_extreme(tracer *t, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   int32_t best = x->nodes[node].first;
   dp_value v = {0}, least = {0};
@@ -64,17 +64,17 @@ done:
 }
 
 /** Of min and max the first best value of the variable, of a sum all. */
-static tsl_err trace_range(tracer *t, const dp_expr *x, int32_t node) {
+static tsl_err trace_range(tracer *t, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
-  const int32_t body = dp_child(x, node, 2), n_k = t->eval.n_k;
-  const bool sum = n->op == DP_OP_RANGE_SUM;
+  const lang_node *n = &x->nodes[node];
+  const int32_t body = lang_child(x, node, 2), n_k = t->eval.n_k;
+  const bool sum = n->op == LANG_OP_RANGE_SUM;
   dp_value lo = {0}, hi = {0}, v = {0}, least = {0};
   int64_t best = 0;
-  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 0), &lo));
-  TSL_TRY(dp_evaluate(&t->eval, x, dp_child(x, node, 1), &hi));
+  TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 0), &lo));
+  TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 1), &hi));
   if (hi.whole < lo.whole) {
-    if (!sum) TSL_TRY(trace(t, x, dp_child(x, node, 3)));
+    if (!sum) TSL_TRY(trace(t, x, lang_child(x, node, 3)));
     goto done;
   }
   t->eval.n_k = n->ref + 1;
@@ -96,24 +96,24 @@ done:
   return err;
 }
 
-static tsl_err trace(tracer *t, const dp_expr *x, int32_t node) {
+static tsl_err trace(tracer *t, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  const dp_node *n = &x->nodes[node];
+  const lang_node *n = &x->nodes[node];
   dp_value v = {0};
   if (n->reads == 0) goto done;
   switch (n->op) {
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     return trace_table(t, x, node);
-  case DP_OP_MIN:
-  case DP_OP_MAX:
+  case LANG_OP_MIN:
+  case LANG_OP_MAX:
     return trace_extreme(t, x, node);
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
-  case DP_OP_RANGE_SUM:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
+  case LANG_OP_RANGE_SUM:
     return trace_range(t, x, node);
-  case DP_OP_COND:
+  case LANG_OP_COND:
     TSL_TRY(dp_evaluate(&t->eval, x, n->first, &v));
-    return trace(t, x, dp_child(x, node, v.whole != 0 ? 1 : 2));
+    return trace(t, x, lang_child(x, node, v.whole != 0 ? 1 : 2));
   default:
     for (int32_t c = n->first; c >= 0; c = x->nodes[c].next) TSL_TRY(trace(t, x, c));
     break;
@@ -123,7 +123,7 @@ done:
 }
 
 /** Links of one expression, one of no cell when it reads none. */
-static tsl_err trace_links(tracer *t, const dp_expr *x) {
+static tsl_err trace_links(tracer *t, const lang_expr *x) {
   tsl_err err = TSL_OK;
   const int64_t first = t->steps->n;
   t->eval.n_k = 0;
@@ -134,7 +134,7 @@ done:
 }
 
 /** Links of one expression, then its cells to follow: the first link's on top. */
-static tsl_err trace_expr(tracer *t, const dp_expr *x) {
+static tsl_err trace_expr(tracer *t, const lang_expr *x) {
   tsl_err err = TSL_OK;
   const int64_t first = t->steps->n;
   TSL_TRY(trace_links(t, x));
@@ -152,7 +152,7 @@ done:
 tsl_err dp_trace_cell(dp_eval *eval, dp_links *links) {
   tsl_err err = TSL_OK;
   tracer t = {.eval = *eval, .steps = links, .rule = -1};
-  const dp_expr *expr = &eval->recurrence->goal;
+  const lang_expr *expr = &eval->recurrence->goal;
   t.eval.n_k = 0;
   if (eval->i >= 0) TSL_TRY(dp_eval_rule(&t.eval, &t.rule, &expr));
   TSL_TRY(trace_links(&t, expr));
@@ -178,7 +178,7 @@ done:
 
 static tsl_err trace_all(tracer *t) {
   tsl_err err = TSL_OK;
-  const dp_expr *expr = NULL;
+  const lang_expr *expr = NULL;
   TSL_TRY(trace_goal(t));
   while (t->n_open > 0) {
     const int64_t at = t->open[--t->n_open];

@@ -27,22 +27,22 @@ static growth grow_sum(growth a, growth b) {
   return sum;
 }
 
-static growth dp_value_bounds_grow(dp_bounds *b, const dp_expr *x, int32_t node);
+static growth dp_value_bounds_grow(dp_bounds *b, const lang_expr *x, int32_t node);
 
-static growth grow_range(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
-  const int32_t n_facts = b->n_facts, otherwise = dp_child(x, node, 3);
-  growth g = {.known = n->op != DP_OP_RANGE_SUM};
+static growth grow_range(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
+  const int32_t n_facts = b->n_facts, otherwise = lang_child(x, node, 3);
+  growth g = {.known = n->op != LANG_OP_RANGE_SUM};
   if (!g.known) return g;
   if (otherwise >= 0) g = dp_value_bounds_grow(b, x, otherwise);
   dp_bounds_range(b, x, node);
-  g = grow_hull(g, dp_value_bounds_grow(b, x, dp_child(x, node, 2)));
+  g = grow_hull(g, dp_value_bounds_grow(b, x, lang_child(x, node, 2)));
   b->n_facts = n_facts;
   return g;
 }
 
-static growth dp_value_bounds_grow(dp_bounds *b, const dp_expr *x, int32_t node) {
-  const dp_node *n = &x->nodes[node];
+static growth dp_value_bounds_grow(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
   growth g = {.known = true}, h;
   if (n->reads == 0) {
     g.has_free = true;
@@ -51,27 +51,27 @@ static growth dp_value_bounds_grow(dp_bounds *b, const dp_expr *x, int32_t node)
   }
   if (n->depth > DP_HEIGHT_MAX) return (growth){.known = false};
   switch (n->op) {
-  case DP_OP_TABLE:
+  case LANG_OP_TABLE:
     g.has_cell = true;
     return g;
-  case DP_OP_ADD:
+  case LANG_OP_ADD:
     return grow_sum(dp_value_bounds_grow(b, x, n->first),
                     dp_value_bounds_grow(b, x, x->nodes[n->first].next));
-  case DP_OP_SUB:
+  case LANG_OP_SUB:
     h = dp_value_bounds_grow(b, x, x->nodes[n->first].next);
     h.known &= !h.has_cell;
     h.free = (dp_span){-h.free.hi, -h.free.lo};
     return grow_sum(dp_value_bounds_grow(b, x, n->first), h);
-  case DP_OP_MIN:
-  case DP_OP_MAX:
-  case DP_OP_COND:
-    for (int32_t c = n->op == DP_OP_COND ? x->nodes[n->first].next : n->first; c >= 0;
+  case LANG_OP_MIN:
+  case LANG_OP_MAX:
+  case LANG_OP_COND:
+    for (int32_t c = n->op == LANG_OP_COND ? x->nodes[n->first].next : n->first; c >= 0;
          c = x->nodes[c].next)
       g = grow_hull(g, dp_value_bounds_grow(b, x, c));
     return g;
-  case DP_OP_RANGE_MIN:
-  case DP_OP_RANGE_MAX:
-  case DP_OP_RANGE_SUM:
+  case LANG_OP_RANGE_MIN:
+  case LANG_OP_RANGE_MAX:
+  case LANG_OP_RANGE_SUM:
     return grow_range(b, x, node);
   default:
     return (growth){.known = false};
@@ -80,12 +80,12 @@ static growth dp_value_bounds_grow(dp_bounds *b, const dp_expr *x, int32_t node)
 
 bool dp_bounds_growth(const dp_recurrence *r, dp_wide steps, dp_span *values) {
   growth all = {.known = true};
-  if (dp_kind_of(r->equation.names.tables[0].type) != DP_WHOLE) return false;
+  if (lang_kind_of(r->equation.names.tables[0].type) != LANG_WHOLE) return false;
   for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
     dp_bounds b;
     dp_bounds_init(r, &b);
     dp_bounds_rule(&b, rule);
-    const dp_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
     all = grow_hull(all, dp_value_bounds_grow(&b, x, x->root));
   }
   if (!all.known || !all.has_free || steps < 0 || steps >= (dp_wide)1 << 62) return false;

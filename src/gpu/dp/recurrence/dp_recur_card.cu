@@ -15,10 +15,25 @@ done:
   return err;
 }
 
+static const char *const names[DP_N_KERNELS] = {"tsl_dp_wave", "tsl_dp_wave_few", "tsl_dp_edge",
+                                                "tsl_dp_row", "tsl_dp_tile"};
+
+tsl_err dp_recur_start(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
+                       cudaStream_t stream, void **params) {
+  tsl_err err = TSL_OK;
+  if (blocks <= 0) return TSL_OK;
+  if (blocks > INT32_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: %lld blocks are too many for a card", names[kernel],
+             (long long)blocks);
+  TSL_TRY(lang_module_launch(w->kernels, kernel, dim3((unsigned)blocks), threads, stream, params));
+done:
+  return err;
+}
+
 tsl_err dp_recur_run(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
                      cudaStream_t stream, void *launch) {
   void *params[] = {&w->args, launch};
-  return dp_recur_launch(w->kernels, kernel, blocks, threads, stream, params);
+  return dp_recur_start(w, kernel, blocks, threads, stream, params);
 }
 
 /* --------------------------------------------------------------------------- open and close */
@@ -39,8 +54,8 @@ done:
 
 static tsl_err upload_data(dp_recur_card *w) {
   tsl_err err = TSL_OK;
-  const dp_names *names = &w->recur->recurrence->equation.names;
-  for (int a = 0; a < DP_ARRAYS_MAX; a++) {
+  const lang_names *names = &w->recur->recurrence->equation.names;
+  for (int a = 0; a < LANG_ARRAYS_MAX; a++) {
     const bool used = a < names->n_arrays;
     const int64_t n = used ? dp_array_count(&names->arrays[a]) : 0;
     const int64_t size = used ? (int64_t)tsl_type_bytes((tsl_type)names->arrays[a].type) : 0;
@@ -85,7 +100,7 @@ tsl_err dp_recur_card_make(dp_card *card, const dp_recur_source *source, dp_recu
   TSL_TRY(upload_wanted(w));
   TSL_TRY(dp_recur_card_upload(w, &w->bad, NULL, (int64_t)sizeof(int), "flags"));
   if (w->code.P > 0 && w->code.Q > 0) /* an empty table has no tiles and was not compiled */
-    TSL_TRY(dp_recur_load(source->image, source->image_bytes, &w->kernels));
+    TSL_TRY(lang_module_load(source->image, source->image_bytes, names, DP_N_KERNELS, &w->kernels));
   if (w->code.engine == DP_WAVEFRONT)
     TSL_TRY(dp_recur_wave_open(w));
   else
@@ -109,7 +124,7 @@ void dp_recur_card_close(dp_recur_card **worker) {
     dp_recur_wave_close(w);
   else
     dp_recur_rows_close(w);
-  dp_recur_unload(&w->kernels);
+  lang_module_unload(&w->kernels);
   for (tsl_gpu_buffer &buffer : w->data) tsl_gpu_release(&w->card->memory, &buffer);
   for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&w->card->memory, buffer);
   dp_recur_close(&w->own);
@@ -162,9 +177,9 @@ static tsl_err fail_cells(const dp_recur_card *w, int bad, const tsl_unit *first
   int64_t i, j, i2, j2;
   dp_code_unfold(&w->code, first->lo[0], first->lo[1], &i, &j);
   dp_code_unfold(&w->code, last->hi[0] - 1, last->hi[1] - 1, &i2, &j2);
-  return dp_expr_fail(TSL_ERR_NUMERIC, &w->recur->recurrence->cell, __FILE__, __LINE__,
-                      "%s, between i = %lld, j = %lld and i = %lld, j = %lld", reason_of(bad),
-                      (long long)i, (long long)j, (long long)i2, (long long)j2);
+  return lang_expr_fail(TSL_ERR_NUMERIC, &w->recur->recurrence->cell, __FILE__, __LINE__,
+                        "%s, between i = %lld, j = %lld and i = %lld, j = %lld", reason_of(bad),
+                        (long long)i, (long long)j, (long long)i2, (long long)j2);
 }
 
 static tsl_err check_bad(dp_recur_card *w, const tsl_unit *units, int64_t n) {

@@ -28,7 +28,7 @@ static dp_recur_view part_of(const dp_recur_card *w, dp_recur_view view, dp_recu
 struct folding {
   bool transpose, flip_i, flip_j;
   int64_t rows, cols; /* of the user */
-  int cells;          /* dp_cells */
+  int cells;          /* lang_cells */
 
   __device__ __forceinline__ void unfold(int64_t p, int64_t q, int64_t *i, int64_t *j) const {
     const int64_t a = transpose ? q : p, b = transpose ? p : q;
@@ -41,12 +41,12 @@ struct folding {
     *q = transpose ? a : b;
   }
   __device__ __forceinline__ bool has(int64_t i, int64_t j) const {
-    return cells == DP_CELLS_ALL || (cells == DP_CELLS_UPPER ? i <= j : i >= j);
+    return cells == LANG_CELLS_ALL || (cells == LANG_CELLS_UPPER ? i <= j : i >= j);
   }
 };
 
 static folding folding_of(const dp_recur_card *w) {
-  const dp_table *t = &w->recur->recurrence->equation.names.tables[0];
+  const lang_table *t = &w->recur->recurrence->equation.names.tables[0];
   const dp_fold *f = &w->code.fold;
   return folding{f->transpose != 0, f->flip_i != 0, f->flip_j != 0, t->rows, t->cols, t->cells};
 }

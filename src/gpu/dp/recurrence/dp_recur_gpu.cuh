@@ -2,8 +2,6 @@
  * @file dp_recur_gpu.cuh
  * `problem: recurrence` on a card: compiled by NVRTC, loaded by the driver, computed by tiles.
  *
- *   dp_recur_code_gpu.cu  emitted CUDA to an image for one kind of card, kept in a cache
- *   dp_recur_load.cu      an image to kernels of this card
  *   dp_recur_card.cu      the worker: tiles of any engine, the goal's cells, what failed
  *   dp_recur_wave.cu      WAVEFRONT: bands of neighbouring lanes, their edges
  *   dp_recur_rows.cu      ROWS and INTERVAL: rows of the table, or all of it, on the card
@@ -22,24 +20,12 @@
 
 #include "dp_gpu.cuh"
 #include "dp_recur_problem.h"
+#include "lang_gpu.cuh"
 
 /* ------------------------------------------------------------------------------ compiling */
 
-/** Is NVRTC here? For tests.
- *  @param[out] why  NULL, or static text: what is missing and what to do */
-bool dp_recur_has_nvrtc(const char **why);
-
-/**
- * Compile emitted CUDA (dp_emit, DP_TARGET_CUDA), or take the image from the cache (dp_cache.h).
- * No card is needed. Threads: one at a time.
- * @param[in]  capability  10 * major + minor of the card; for one that this NVRTC does not know the
- *                         image is PTX for the newest that it does, which the driver translates
- * @param[out] image       [*n] cubin or zero-ended PTX; free with tsl_free
- * @return TSL_ERR_INPUT when there is neither NVRTC nor a cached image (the message says what to
- *         do), TSL_ERR_IO when the cache cannot be used, TSL_ERR_INTERNAL when the text does not
- *         compile
- */
-tsl_err dp_recur_compile_gpu(const char *text, int capability, void **image, int64_t *n);
+/** Emitted CUDA (dp_emit, DP_TARGET_CUDA) with the engines' headers, for lang_compile_gpu. */
+lang_program dp_recur_program(const char *text);
 
 /* ----------------------------------------------------------------------------- the worker */
 
@@ -49,7 +35,7 @@ typedef struct dp_recur_card dp_recur_card;
 /** What a worker is made of; all borrowed until it is closed, the image for the call. */
 typedef struct dp_recur_source {
   const dp_recur *recur; /**< args.data: host memory */
-  const void *image;     /**< [image_bytes] as from dp_recur_compile_gpu, for this card */
+  const void *image;     /**< [image_bytes] as from lang_compile_gpu, for this card */
   int64_t image_bytes;
   int table, best; /**< indices of these fields in tsl_part.slab, -1: not asked for */
 } dp_recur_source;
@@ -58,7 +44,7 @@ typedef struct dp_recur_source {
  * tsl_backend.prepare for cards: compile the recurrence for each kind of card of the job into field
  * code_gpu; nothing for an empty table. Root only; no card is needed.
  * @param[in] devices  [n] the job's cards
- * @return TSL_ERR_INPUT with `interpret`, and as dp_recur_compile_gpu
+ * @return TSL_ERR_INPUT with `interpret`, and as lang_compile_gpu
  */
 tsl_err dp_recur_prepare_gpu(tsl_problem *problem, const tsl_device *devices, int n);
 

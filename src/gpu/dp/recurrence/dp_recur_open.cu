@@ -1,29 +1,36 @@
 /* A problem's recurrence on cards: compiled on the root, opened by each worker. */
 #include "dp_recur_own.cuh"
 
-#include "dp_recur_code.h"
+#include "dp_engine_text.h"
+#include "lang_objects.h"
 
 #define NO_INTERPRETER \
   "--interpret computes on sockets only: leave it out, or the cards (run.device: cpu)"
+
+lang_program dp_recur_program(const char *text) {
+  return lang_program{text, dp_engine_names, dp_engine_texts, &dp_purpose};
+}
 
 tsl_err dp_recur_prepare_gpu(tsl_problem *problem, const tsl_device *devices, int n) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   dp_recur *recur = NULL;
   char *text = NULL;
+  lang_program program = {};
   void *image = NULL;
   int64_t bytes = 0;
   if (p->interpret) TSL_FAIL(TSL_ERR_INPUT, NO_INTERPRETER);
   TSL_TRY(dp_recur_open(problem, &recur));
   if (recur->code.P == 0 || recur->code.Q == 0) goto done;
   TSL_TRY(dp_emit(recur->recurrence, DP_TARGET_CUDA, &recur->code, &text));
+  program = dp_recur_program(text);
   for (int k = 0; k < n; k++) {
     const int32_t capability = devices[k].capability;
     const void *there = NULL;
-    TSL_TRY(dp_code_find(problem, "code_gpu", capability, &there, &bytes));
+    TSL_TRY(lang_objects_find(problem, "code_gpu", capability, &there, &bytes));
     if (there != NULL) continue;
-    TSL_TRY(dp_recur_compile_gpu(text, capability, &image, &bytes));
-    TSL_TRY(dp_code_put(problem, "code_gpu", capability, image, bytes));
+    TSL_TRY(lang_compile_gpu(&program, capability, &image, &bytes));
+    TSL_TRY(lang_objects_put(problem, "code_gpu", capability, image, bytes));
     tsl_free(image);
     image = NULL;
   }
@@ -45,7 +52,7 @@ tsl_err dp_recur_card_open(dp_card *card, const tsl_problem *problem, int32_t ca
   source.recur = recur;
   source.table = dp_field(problem, "table");
   source.best = dp_field(problem, "best");
-  TSL_TRY(dp_code_find(problem, "code_gpu", capability, &source.image, &source.image_bytes));
+  TSL_TRY(lang_objects_find(problem, "code_gpu", capability, &source.image, &source.image_bytes));
   if (source.image == NULL && recur->code.P > 0 && recur->code.Q > 0)
     TSL_FAIL(TSL_ERR_INTERNAL,
              "card %s: the recurrence was not compiled for compute capability %d.%d",

@@ -21,20 +21,6 @@ typedef enum dp_recur_kernel {
   DP_N_KERNELS
 } dp_recur_kernel;
 
-/** An image in this card's memory; functions that it does not have are found out when launched. */
-typedef struct dp_recur_kernels dp_recur_kernels;
-
-/** @param[in] image  [n], copied by the driver */
-tsl_err dp_recur_load(const void *image, int64_t n, dp_recur_kernels **out);
-/** NULL accepted, sets NULL. */
-void dp_recur_unload(dp_recur_kernels **kernels);
-/** Queue a launch; 0 blocks: nothing. params: addresses of the arguments. */
-tsl_err dp_recur_launch(const dp_recur_kernels *kernels, dp_recur_kernel kernel, int64_t blocks,
-                        int threads, cudaStream_t stream, void **params);
-/** Blocks that are resident on a multiprocessor at once. */
-tsl_err dp_recur_resident(const dp_recur_kernels *kernels, dp_recur_kernel kernel, int threads,
-                          int *blocks);
-
 /* ---------------------------------------------------------------------------------- cells */
 
 /** Cells of the folded table, half-open. */
@@ -97,8 +83,8 @@ struct dp_recur_card {
   tsl_type type;
   int64_t bytes; /**< of a value */
   dp_args args;  /**< data in device memory */
-  dp_recur_kernels *kernels;
-  tsl_gpu_buffer data[DP_ARRAYS_MAX], bad;
+  lang_module *kernels;
+  tsl_gpu_buffer data[LANG_ARRAYS_MAX], bad;
   bool trial;
 
   dp_recur_box goal;
@@ -169,7 +155,10 @@ static inline char *dp_recur_at(const dp_recur_card *w, const tsl_gpu_buffer *bu
 /** Queue a copy of n values. */
 tsl_err dp_recur_copy(dp_recur_card *w, void *to, const void *from, int64_t n);
 
-/** dp_recur_launch on the worker's stream with the arguments dp_args and launch. */
+/** Queue a launch; 0 blocks: nothing. params: addresses of the arguments. */
+tsl_err dp_recur_start(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
+                       cudaStream_t stream, void **params);
+/** dp_recur_start on the worker's stream with the arguments dp_args and launch. */
 tsl_err dp_recur_run(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
                      cudaStream_t stream, void *launch);
 

@@ -190,7 +190,7 @@ static tsl_err launch_shape(dp_recur_card *w, dp_recur_kernel kernel, int64_t st
   tsl_err err = TSL_OK;
   int resident = 0;
   *warps = dp_card_warps(w->card, strips);
-  TSL_TRY(dp_recur_resident(w->kernels, kernel, DP_WARP * *warps, &resident));
+  TSL_TRY(lang_module_resident(w->kernels, kernel, DP_WARP * *warps, &resident));
   *blocks = tsl_ceil_div(strips, *warps);
   if (*blocks > (int64_t)resident * w->card->processors)
     *blocks = (int64_t)resident * w->card->processors;
@@ -227,7 +227,7 @@ static tsl_err dp_recur_wave_launch(dp_recur_card *w, dp_recur_box b, void *tabl
   a.q0 = b.q0;
   TSL_CUDA_TRY(cudaMemsetAsync(w->finished.data, 0, (size_t)w->finished.bytes, w->card->stream));
   TSL_TRY(dp_card_reset(w->card));
-  TSL_TRY(dp_recur_launch(w->kernels, kernel, blocks, DP_WARP * warps, w->card->stream, params));
+  TSL_TRY(dp_recur_start(w, kernel, blocks, DP_WARP * warps, w->card->stream, params));
 done:
   return err;
 }

@@ -1,5 +1,5 @@
 /**
- * @file dp_recur_code.h
+ * @file lang_objects.h
  * Compiled objects of a recurrence in a field, one for each architecture.
  *
  * Fields code_cpu and code_gpu (IN u8 []) are lists of objects, put there on the root by
@@ -7,8 +7,8 @@
  * tsl_device.capability of the devices (sockets: x86-64 level 2, 3, 4, or 0; cards: 10 * major +
  * minor).
  */
-#ifndef TSL_FAM_DP_RECUR_CODE_H
-#define TSL_FAM_DP_RECUR_CODE_H
+#ifndef TSL_FAM_LANG_OBJECTS_H
+#define TSL_FAM_LANG_OBJECTS_H
 
 #include "contract.h"
 
@@ -19,15 +19,15 @@ TSL_C_BEGIN
  * @param[in] field  "code_cpu" or "code_gpu"
  * @param[in] bytes  [n], copied
  */
-tsl_err dp_code_put(tsl_problem *problem, const char *field, int32_t architecture,
-                    const void *bytes, int64_t n);
+tsl_err lang_objects_put(tsl_problem *problem, const char *field, int32_t architecture,
+                         const void *bytes, int64_t n);
 
 /**
  * The object of an architecture. Any rank.
  * @param[out] bytes  [*n] in the field, borrowed, aligned to 16 bytes; NULL when there is none
  */
-tsl_err dp_code_find(const tsl_problem *problem, const char *field, int32_t architecture,
-                     const void **bytes, int64_t *n);
+tsl_err lang_objects_find(const tsl_problem *problem, const char *field, int32_t architecture,
+                          const void **bytes, int64_t *n);
 
 TSL_C_END
 #endif

@@ -1,8 +1,8 @@
-/** @file dp_compile.c  One compilation: a private folder, the arguments for a SIMD level, the
+/** @file lang_compile.c  One compilation: a private folder, the arguments for a SIMD level, the
  * compiler as a child process. An object is loaded by dlopen from a memory file. */
-#include "dp_compile.h"
+#include "lang_compile.h"
 
-#include "dp_cache.h"
+#include "lang_cache.h"
 #include "memory.h"
 
 #include <dirent.h>
@@ -22,7 +22,7 @@ extern char **environ;
 
 enum { PATH_BYTES = 4096, ARGS_MAX = 32, WORDS_MAX = 8, LOG_BYTES = 1500 };
 
-struct dp_object {
+struct lang_object {
   void *handle; /**< of dlopen */
   int fd;       /**< memory file; open, so that no other object gets its name */
   void *bytes;  /**< [n] */
@@ -57,7 +57,7 @@ done:
 static tsl_err make_work(job *j) {
   tsl_err err = TSL_OK;
   int cache = -1;
-  TSL_TRY(dp_cache_folder(j->folder, sizeof j->folder - 128, &cache));
+  TSL_TRY(lang_cache_folder(j->folder, sizeof j->folder - 128, &cache));
   (void)strcat(j->folder, "/work-XXXXXX");
   if (mkdtemp(j->folder) == NULL) {
     const int code = errno;
@@ -171,21 +171,23 @@ done:
   return err;
 }
 
-static tsl_err fail_compiler(const job *j, int log, int status) {
+static tsl_err fail_compiler(const job *j, const lang_purpose *purpose, int log, int status) {
   char said[LOG_BYTES];
   const ssize_t n = pread(log, said, sizeof said - 1, 0);
   said[n > 0 ? n : 0] = '\0';
   if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
     return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__,
-                    "the recurrence must be compiled, but there is no compiler '%s' here; install "
-                    "one, name it in CC, run once where there is one, or compute it slowly "
-                    "without: --interpret",
-                    j->args[0]);
+                    "the %s must be compiled, but there is no compiler '%s' here; install "
+                    "one, name it in CC%s run once where there is one%s",
+                    purpose->what, j->args[0], purpose->without[0] == '\0' ? " or" : ",",
+                    purpose->without);
   return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__,
-                  "'%s' does not compile the recurrence (status %d): %s", j->args[0], status, said);
+                  "'%s' does not compile the %s (status %d): %s", j->args[0], purpose->what, status,
+                  said);
 }
 
-static tsl_err compile(job *j, const char *text, void **bytes, int64_t *n) {
+static tsl_err compile(job *j, const char *text, const lang_purpose *purpose, void **bytes,
+                       int64_t *n) {
   tsl_err err = TSL_OK;
   int source = -1, log = -1, status = 0;
   TSL_TRY(make_work(j));
@@ -196,11 +198,11 @@ static tsl_err compile(job *j, const char *text, void **bytes, int64_t *n) {
   add_arg(j, j->made);
   add_arg(j, j->text);
   TSL_TRY(run_compiler(j, log, &status));
-  if (status != 0) TSL_TRY(fail_compiler(j, log, status));
+  if (status != 0) TSL_TRY(fail_compiler(j, purpose, log, status));
   /* Whatever the umask of the compiler. */
   if (fchmodat(j->work, "object.so", 0600, 0) != 0 && errno != ENOENT)
     TSL_FAIL(TSL_ERR_IO, "%s: cannot set its mode: %s", j->made, strerror(errno));
-  TSL_TRY(dp_cache_read(j->work, "object.so", bytes, n));
+  TSL_TRY(lang_cache_read(j->work, "object.so", bytes, n));
   if (*bytes == NULL) TSL_FAIL(TSL_ERR_IO, "%s: the compiler left no object", j->made);
 done:
   if (source >= 0) (void)close(source);
@@ -211,15 +213,15 @@ done:
 
 /* ------------------------------------------------------------------ objects */
 
-tsl_err dp_object_load(const void *bytes, int64_t n, dp_object **out) {
+tsl_err lang_object_load(const void *bytes, int64_t n, lang_object **out) {
   tsl_err err = TSL_OK;
-  dp_object *o = NULL;
+  lang_object *o = NULL;
   void *memory = NULL;
   char path[64];
   *out = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *o, "compiled object", &memory));
   o = memory;
-  o->fd = memfd_create("tesela-recurrence", MFD_CLOEXEC);
+  o->fd = memfd_create("tesela-compiled", MFD_CLOEXEC);
   if (o->fd < 0) TSL_FAIL(TSL_ERR_IO, "no memory file can be made: %s", strerror(errno));
   TSL_TRY(tsl_alloc(n, 1, "compiled object", &o->bytes));
   memcpy(o->bytes, bytes, (size_t)n);
@@ -228,27 +230,28 @@ tsl_err dp_object_load(const void *bytes, int64_t n, dp_object **out) {
   (void)snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
   o->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (o->handle == NULL)
-    TSL_FAIL(TSL_ERR_INTERNAL, "the compiled recurrence cannot be loaded: %s", dlerror());
+    TSL_FAIL(TSL_ERR_INTERNAL, "the compiled code cannot be loaded: %s", dlerror());
   *out = o;
   o = NULL;
 done:
-  dp_object_close(&o);
+  lang_object_close(&o);
   return err;
 }
 
 /** What an object is made from: the text, the compiler and its flags. */
-static tsl_err set_key(const job *j, const char *text, dp_cache_key *key) {
+static tsl_err set_key(const job *j, const char *text, lang_cache_key *key) {
   tsl_err err = TSL_OK;
-  TSL_TRY(dp_cache_add_text(key, text));
-  for (int a = 0; a < j->n_args; a++) TSL_TRY(dp_cache_add_text(key, j->args[a]));
+  TSL_TRY(lang_cache_add_text(key, text));
+  for (int a = 0; a < j->n_args; a++) TSL_TRY(lang_cache_add_text(key, j->args[a]));
 done:
   return err;
 }
 
-tsl_err dp_object_open(const char *text, int level, dp_object **out) {
+tsl_err lang_object_open(const char *text, int level, const lang_purpose *purpose,
+                         lang_object **out) {
   tsl_err err = TSL_OK;
   job *j = NULL;
-  dp_cache_key key = {0};
+  lang_cache_key key = {0};
   void *memory = NULL, *bytes = NULL;
   int64_t n = 0;
   *out = NULL;
@@ -258,21 +261,21 @@ tsl_err dp_object_open(const char *text, int level, dp_object **out) {
   set_args(j, level);
   if (j->n_args == 0) TSL_FAIL(TSL_ERR_INPUT, "CC is blank; name a compiler");
   TSL_TRY(set_key(j, text, &key));
-  TSL_TRY(dp_cache_take(&key, ".so", &bytes, &n));
+  TSL_TRY(lang_cache_take(&key, ".so", &bytes, &n));
   if (bytes == NULL) {
-    TSL_TRY(compile(j, text, &bytes, &n));
-    TSL_TRY(dp_cache_keep(&key, ".so", bytes, n));
+    TSL_TRY(compile(j, text, purpose, &bytes, &n));
+    TSL_TRY(lang_cache_keep(&key, ".so", bytes, n));
   }
-  TSL_TRY(dp_object_load(bytes, n, out));
+  TSL_TRY(lang_object_load(bytes, n, out));
 done:
-  dp_cache_clear(&key);
+  lang_cache_clear(&key);
   TSL_FREE_ALL(j, bytes);
   return err;
 }
 
 /* -------------------------------------------------------------------- using */
 
-tsl_err dp_object_bytes(const dp_object *object, void **bytes, int64_t *n) {
+tsl_err lang_object_bytes(const lang_object *object, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(object->n, 1, "compiled object", bytes));
   memcpy(*bytes, object->bytes, (size_t)object->n);
@@ -281,15 +284,15 @@ done:
   return err;
 }
 
-tsl_err dp_object_find(const dp_object *object, const char *name, void **address) {
+tsl_err lang_object_find(const lang_object *object, const char *name, void **address) {
   tsl_err err = TSL_OK;
   *address = dlsym(object->handle, name);
-  if (*address == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "the compiled recurrence has no '%s'", name);
+  if (*address == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "the compiled code has no '%s'", name);
 done:
   return err;
 }
 
-void dp_object_close(dp_object **object) {
+void lang_object_close(lang_object **object) {
   if (object == NULL || *object == NULL) return;
   if ((*object)->handle != NULL) (void)dlclose((*object)->handle);
   if ((*object)->fd > 0) (void)close((*object)->fd);

@@ -1,5 +1,5 @@
 /* Files of the private folder: a head, the text that the object was made from, the object. */
-#include "dp_cache.h"
+#include "lang_cache.h"
 
 #include "memory.h"
 
@@ -34,7 +34,7 @@ static uint64_t add_bytes(uint64_t sum, const void *data, int64_t n) {
 
 static const uint64_t start = UINT64_C(0xcbf29ce484222325);
 
-tsl_err dp_cache_add_text(dp_cache_key *key, const char *text) {
+tsl_err lang_cache_add_text(lang_cache_key *key, const char *text) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)strlen(text) + 1;
   TSL_TRY(tsl_grow((void **)&key->text, key->n, n, &key->room, 1, "text of a compiled object"));
@@ -44,12 +44,12 @@ done:
   return err;
 }
 
-void dp_cache_clear(dp_cache_key *key) {
+void lang_cache_clear(lang_cache_key *key) {
   tsl_free(key->text);
-  *key = (dp_cache_key){0};
+  *key = (lang_cache_key){0};
 }
 
-static void name_file(const dp_cache_key *key, const char *suffix, char name[NAME_BYTES]) {
+static void name_file(const lang_cache_key *key, const char *suffix, char name[NAME_BYTES]) {
   (void)snprintf(name, NAME_BYTES, "dp-%016llx%s",
                  (unsigned long long)add_bytes(start, key->text, key->n), suffix);
 }
@@ -77,7 +77,7 @@ static bool is_own(int fd, int64_t *size) {
          status.st_size <= FILE_MAX;
 }
 
-tsl_err dp_cache_read(int folder, const char *name, void **bytes, int64_t *n) {
+tsl_err lang_cache_read(int folder, const char *name, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   int64_t size = 0;
   void *memory = NULL;
@@ -102,7 +102,7 @@ done:
 /* ----------------------------------------------------------------- objects */
 
 /** Is it a whole file, made from this very text? */
-static bool is_of(const dp_cache_key *key, const char *bytes, int64_t n, head *h) {
+static bool is_of(const lang_cache_key *key, const char *bytes, int64_t n, head *h) {
   if (n < (int64_t)sizeof *h) return false;
   memcpy(h, bytes, sizeof *h);
   const int64_t rest = n - (int64_t)sizeof *h;
@@ -112,16 +112,16 @@ static bool is_of(const dp_cache_key *key, const char *bytes, int64_t n, head *h
          h->sum == add_bytes(start, bytes + sizeof *h, rest);
 }
 
-tsl_err dp_cache_take(const dp_cache_key *key, const char *suffix, void **bytes, int64_t *n) {
+tsl_err lang_cache_take(const lang_cache_key *key, const char *suffix, void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   char folder[PATH_BYTES], name[NAME_BYTES], *whole = NULL;
   int fd = -1;
   head h;
   *bytes = NULL;
   *n = 0;
-  TSL_TRY(dp_cache_folder(folder, sizeof folder, &fd));
+  TSL_TRY(lang_cache_folder(folder, sizeof folder, &fd));
   name_file(key, suffix, name);
-  TSL_TRY(dp_cache_read(fd, name, (void **)&whole, n));
+  TSL_TRY(lang_cache_read(fd, name, (void **)&whole, n));
   if (whole == NULL || !is_of(key, whole, *n, &h)) goto done;
   memmove(whole, whole + sizeof h + h.n_text, (size_t)h.n_object);
   *n = h.n_object;
@@ -134,7 +134,7 @@ done:
 }
 
 /** All parts to an open file. */
-static tsl_err write_file(int fd, const dp_cache_key *key, const void *bytes, int64_t n,
+static tsl_err write_file(int fd, const lang_cache_key *key, const void *bytes, int64_t n,
                           const char *path) {
   tsl_err err = TSL_OK;
   head h = {.n_text = key->n, .n_object = n};
@@ -147,11 +147,12 @@ done:
   return err;
 }
 
-tsl_err dp_cache_keep(const dp_cache_key *key, const char *suffix, const void *bytes, int64_t n) {
+tsl_err lang_cache_keep(const lang_cache_key *key, const char *suffix, const void *bytes,
+                        int64_t n) {
   tsl_err err = TSL_OK;
   char folder[PATH_BYTES - 128], name[NAME_BYTES], work[PATH_BYTES] = "";
   int fd = -1, at = -1;
-  TSL_TRY(dp_cache_folder(folder, sizeof folder, &at));
+  TSL_TRY(lang_cache_folder(folder, sizeof folder, &at));
   name_file(key, suffix, name);
   (void)snprintf(work, sizeof work, "%s/work-XXXXXX", folder);
   fd = mkostemp(work, O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* Text to tokens, and messages with a caret under the place. */
-#include "dp_lex.h"
+#include "lang_lex.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -8,8 +8,9 @@
 
 enum { SHOWN_MAX = 96 /* columns of the text in a message */ };
 
-const char *const dp_words[] = {"i",   "j",    "min",  "max", "sum",  "abs",
-                                "len", "rows", "cols", "inf", "else", NULL};
+const char *const lang_words[] = {"i",   "j",    "min",  "max", "sum",  "abs",
+                                  "len", "rows", "cols", "inf", "else", NULL};
+const char *const lang_function_words[] = {"sqrt", "exp", "log", "pow", NULL};
 
 /* ---------------------------------------------------------------- messages */
 
@@ -40,8 +41,8 @@ static void cut_excerpt(const char *text, int32_t at, int32_t length, excerpt *e
     if (c == at || c < end) e->caret[c - first] = c == at ? '^' : '~';
 }
 
-tsl_err dp_fail_at(tsl_err code, const char *text, int32_t at, int32_t length, const char *file,
-                   int line, const char *fmt, ...) {
+tsl_err lang_fail_at(tsl_err code, const char *text, int32_t at, int32_t length, const char *file,
+                     int line, const char *fmt, ...) {
   char what[TSL_ERR_MESSAGE_MAX / 2];
   excerpt e;
   va_list args;
@@ -56,8 +57,8 @@ tsl_err dp_fail_at(tsl_err code, const char *text, int32_t at, int32_t length, c
                   e.caret);
 }
 
-tsl_err dp_expr_fail(tsl_err code, const dp_expr *expr, const char *file, int line, const char *fmt,
-                     ...) {
+tsl_err lang_expr_fail(tsl_err code, const lang_expr *expr, const char *file, int line,
+                       const char *fmt, ...) {
   char what[TSL_ERR_MESSAGE_MAX];
   va_list args;
   va_start(args, fmt);
@@ -67,17 +68,17 @@ tsl_err dp_expr_fail(tsl_err code, const dp_expr *expr, const char *file, int li
                   expr->place != NULL ? ": " : "", what);
 }
 
-tsl_err dp_node_fail(tsl_err code, const dp_expr *expr, int32_t node, const char *file, int line,
-                     const char *fmt, ...) {
+tsl_err lang_node_fail(tsl_err code, const lang_expr *expr, int32_t node, const char *file,
+                       int line, const char *fmt, ...) {
   char what[TSL_ERR_MESSAGE_MAX / 2], whole[TSL_ERR_MESSAGE_MAX];
-  const dp_node *n = &expr->nodes[node];
+  const lang_node *n = &expr->nodes[node];
   va_list args;
   va_start(args, fmt);
   (void)vsnprintf(what, sizeof what, fmt, args);
   va_end(args);
-  (void)dp_fail_at(code, expr->text, n->at, n->length, file, line, "%s", what);
+  (void)lang_fail_at(code, expr->text, n->at, n->length, file, line, "%s", what);
   (void)snprintf(whole, sizeof whole, "%s", tsl_err_message());
-  return dp_expr_fail(code, expr, file, line, "%s", whole);
+  return lang_expr_fail(code, expr, file, line, "%s", whole);
 }
 
 /* ----------------------------------------------------------------- numbers */
@@ -122,79 +123,79 @@ static bool whole_number(const char *text, int32_t length, int64_t *out) {
   return true;
 }
 
-static tsl_err lex_number(const char *text, dp_token *token) {
+static tsl_err lex_number(const char *text, lang_token *token) {
   tsl_err err = TSL_OK;
   char number[64];
   bool point = false;
-  token->sign = DP_SIGN_NUMBER;
+  token->sign = LANG_SIGN_NUMBER;
   token->length = number_length(text + token->at, &point);
   if (token->length >= (int32_t)sizeof number)
-    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length,
-               "a number of %d characters; at most 63", (int)token->length);
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length,
+                 "a number of %d characters; at most 63", (int)token->length);
   memcpy(number, text + token->at, (size_t)token->length);
   number[token->length] = '\0';
   if (is_letter(text[token->at + token->length]))
-    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length + 1,
-               "an operator is missing between a number and a name");
-  token->kind = DP_WHOLE;
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length + 1,
+                 "an operator is missing between a number and a name");
+  token->kind = LANG_WHOLE;
   if (!point && whole_number(number, token->length, &token->whole)) goto done;
-  token->kind = DP_REAL;
+  token->kind = LANG_REAL;
   token->real = strtod(number, NULL);
   if (!point && strpbrk(number, "eE") == NULL)
-    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length,
-               "the integer is larger than 9223372036854775807");
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length,
+                 "the integer is larger than 9223372036854775807");
   if (token->real > DBL_MAX)
-    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length, "the number is too large");
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length, "the number is too large");
   if (token->real < DBL_MIN && strcspn(number, "123456789") < strcspn(number, "eE"))
-    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length, "the number is too small");
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, token->length, "the number is too small");
 done:
   return err;
 }
 
 /* ------------------------------------------------------------------ tokens */
 
-static tsl_err lex_other(const char *text, dp_token *token) {
+static tsl_err lex_other(const char *text, lang_token *token) {
   static const char *const pairs[] = {"..", "==", "!=", "<=", ">=", "&&", "||"};
   tsl_err err = TSL_OK;
   const char *at = text + token->at;
-  token->sign = DP_SIGN_OTHER;
+  token->sign = LANG_SIGN_OTHER;
   token->length = 2;
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     if (strncmp(at, pairs[i], 2) == 0) goto done;
   token->length = 1;
   if (strchr("+-*/%<>!?:,()[]=", *at) != NULL) goto done;
   if (*at == '&' || *at == '|')
-    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "'%c' is no operator; did you mean '%c%c'?", *at,
-               *at, *at);
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "'%c' is no operator; did you mean '%c%c'?",
+                 *at, *at, *at);
   if (*at >= ' ' && *at < 127)
-    DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "unexpected character '%c'", *at);
-  DP_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "unexpected byte 0x%02x",
-             (unsigned)(unsigned char)*at);
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "unexpected character '%c'", *at);
+  LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "unexpected byte 0x%02x",
+               (unsigned)(unsigned char)*at);
 done:
   return err;
 }
 
-tsl_err dp_lex(const char *text, int32_t at, dp_token *token) {
+tsl_err lang_lex(const char *text, int32_t at, lang_token *token) {
   while (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') at++;
-  *token = (dp_token){.sign = DP_SIGN_END, .at = at};
+  *token = (lang_token){.sign = LANG_SIGN_END, .at = at};
   if (text[at] == '\0') return TSL_OK;
   if (is_digit(text[at]) || (text[at] == '.' && is_digit(text[at + 1])))
     return lex_number(text, token);
   if (!is_letter(text[at])) return lex_other(text, token);
-  token->sign = DP_SIGN_NAME;
+  token->sign = LANG_SIGN_NAME;
   while (is_letter(text[at + token->length]) || is_digit(text[at + token->length])) token->length++;
   return TSL_OK;
 }
 
-bool dp_token_is(const char *text, const dp_token *token, const char *word) {
+bool lang_token_is(const char *text, const lang_token *token, const char *word) {
   const size_t n = strlen(word);
-  return token->sign != DP_SIGN_NUMBER && token->length == (int32_t)n &&
+  return token->sign != LANG_SIGN_NUMBER && token->length == (int32_t)n &&
          strncmp(text + token->at, word, n) == 0;
 }
 
 /* ------------------------------------------------------------------- names */
 
-static bool taken(const dp_names *names, const char *name) {
+static bool taken(const lang_names *names, const char *name) {
   for (int n = 0; n < names->n_tables; n++)
     if (strcmp(names->tables[n].name, name) == 0) return true;
   for (int n = 0; n < names->n_arrays; n++)
@@ -204,16 +205,17 @@ static bool taken(const dp_names *names, const char *name) {
   return false;
 }
 
-tsl_err dp_check_name(const dp_names *names, const char *name) {
+tsl_err lang_check_name(const lang_names *names, const char *name) {
   tsl_err err = TSL_OK;
   size_t n = 0;
   while (is_letter(name[n]) || (n > 0 && is_digit(name[n]))) n++;
   if (n == 0 || name[n] != '\0')
     TSL_FAIL(TSL_ERR_INPUT, "'%.40s' is no name: letters, digits and _, a letter first", name);
-  if (n >= DP_NAME_MAX)
-    TSL_FAIL(TSL_ERR_INPUT, "the name '%.40s...' is longer than %d letters", name, DP_NAME_MAX - 1);
-  for (int w = 0; dp_words[w] != NULL; w++)
-    if (strcmp(dp_words[w], name) == 0)
+  if (n >= LANG_NAME_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "the name '%.40s...' is longer than %d letters", name,
+             LANG_NAME_MAX - 1);
+  for (int w = 0; lang_words[w] != NULL; w++)
+    if (strcmp(lang_words[w], name) == 0)
       TSL_FAIL(TSL_ERR_INPUT, "'%s' is a word of the language; choose another name", name);
   if (taken(names, name)) TSL_FAIL(TSL_ERR_INPUT, "the name '%s' is given twice", name);
 done:

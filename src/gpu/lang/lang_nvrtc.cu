@@ -1,19 +1,17 @@
 /* Emitted CUDA to an image for one kind of card. NVRTC is loaded when it is needed, so that a
  * program with cards runs where it is missing; images are kept on disk. */
-#include "dp_recur_gpu.cuh"
+#include "lang_gpu.cuh"
 
-#include "dp_cache.h"
-#include "dp_engine_text.h"
+#include "lang_cache.h"
 
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NO_NVRTC                                                                             \
-  "no NVRTC (libnvrtc.so.13 or .12, of the CUDA Toolkit) is here to compile the recurrence " \
-  "for cards; install it, run once where it is, or compute on sockets (with --interpret if " \
-  "there is no compiler either)"
+#define NO_NVRTC                                                                     \
+  "no NVRTC (libnvrtc.so.13 or .12, of the CUDA Toolkit) is here to compile the %s " \
+  "for cards; install it, run once where it is, or compute on sockets (run.device: cpu%s)"
 
 enum { OPTIONS = 3, CARDS_MAX = 64 };
 
@@ -70,9 +68,9 @@ static const nvrtc *the_nvrtc(void) {
   return n.whole ? &n : NULL;
 }
 
-bool dp_recur_has_nvrtc(const char **why) {
+bool lang_has_nvrtc(const char **why) {
   const bool has = the_nvrtc() != NULL;
-  if (why != NULL) *why = has ? NULL : NO_NVRTC;
+  if (why != NULL) *why = has ? NULL : "no NVRTC is here; install it (of the CUDA Toolkit)";
   return has;
 }
 
@@ -109,32 +107,32 @@ static tsl_err choose_target(int capability, target *t) {
                  arch);
   t->options[0] = t->arch;
   t->options[1] = "--std=c++17";
-  t->options[2] = "--fmad=false"; /* each operation is rounded, as in the interpreter */
+  t->options[2] = "--fmad=false"; /* each operation is rounded, as on sockets */
 done:
   return err;
 }
 
-static tsl_err set_key(const char *text, const target *t, dp_cache_key *key) {
+static tsl_err set_key(const lang_program *p, const target *t, lang_cache_key *key) {
   tsl_err err = TSL_OK;
-  TSL_TRY(dp_cache_add_text(key, text));
-  for (int k = 0; dp_engine_names[k] != NULL; k++)
-    TSL_TRY(dp_cache_add_text(key, dp_engine_texts[k]));
-  for (int k = 0; k < OPTIONS; k++) TSL_TRY(dp_cache_add_text(key, t->options[k]));
+  TSL_TRY(lang_cache_add_text(key, p->text));
+  for (int k = 0; p->header_names[k] != NULL; k++)
+    TSL_TRY(lang_cache_add_text(key, p->header_texts[k]));
+  for (int k = 0; k < OPTIONS; k++) TSL_TRY(lang_cache_add_text(key, t->options[k]));
 done:
   return err;
 }
 
 /* -------------------------------------------------------------------------------- compiling */
 
-static tsl_err fail_compile(const nvrtc *n, nvrtcProgram program) {
+static tsl_err fail_compile(const nvrtc *n, const lang_purpose *purpose, nvrtcProgram program) {
   size_t bytes = 0;
   char *log = NULL;
   if (n->log_size(program, &bytes) == NVRTC_SUCCESS && bytes > 0 &&
       tsl_alloc((int64_t)bytes + 1, 1, "log", (void **)&log) == TSL_OK)
     (void)n->log(program, log);
-  const tsl_err err = tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__,
-                               "NVRTC does not compile the recurrence: %.1500s",
-                               log != NULL ? log : "no reason given");
+  const tsl_err err =
+      tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "NVRTC does not compile the %s: %.1500s",
+               purpose->what, log != NULL ? log : "no reason given");
   tsl_free(log);
   return err;
 }
@@ -146,10 +144,10 @@ static tsl_err take_image(const nvrtc *n, nvrtcProgram program, bool ptx, void *
   size_t size = 0;
   void *memory = NULL;
   if ((ptx ? n->ptx_size : n->cubin_size)(program, &size) != NVRTC_SUCCESS || size == 0)
-    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC gives no image of the recurrence");
+    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC gives no image");
   TSL_TRY(tsl_alloc((int64_t)size, 1, "image", &memory));
   if ((ptx ? n->ptx : n->cubin)(program, (char *)memory) != NVRTC_SUCCESS)
-    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC gives no image of the recurrence");
+    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC gives no image");
   *image = memory;
   *bytes = (int64_t)size;
   memory = NULL;
@@ -158,37 +156,38 @@ done:
   return err;
 }
 
-static tsl_err compile(const char *text, const target *t, void **image, int64_t *bytes) {
+static tsl_err compile(const lang_program *p, const target *t, void **image, int64_t *bytes) {
   tsl_err err = TSL_OK;
   const nvrtc *n = the_nvrtc();
   nvrtcProgram program = NULL;
   int headers = 0;
-  if (n == NULL) TSL_FAIL(TSL_ERR_INPUT, "%s", NO_NVRTC);
-  while (dp_engine_names[headers] != NULL) headers++;
-  if (n->create(&program, text, "recurrence.cu", headers, dp_engine_texts, dp_engine_names) !=
+  if (n == NULL) TSL_FAIL(TSL_ERR_INPUT, NO_NVRTC, p->purpose->what, p->purpose->without);
+  while (p->header_names[headers] != NULL) headers++;
+  if (n->create(&program, p->text, "text.cu", headers, p->header_texts, p->header_names) !=
       NVRTC_SUCCESS)
-    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC does not take the text of the recurrence");
-  if (n->compile(program, OPTIONS, t->options) != NVRTC_SUCCESS) TSL_TRY(fail_compile(n, program));
+    TSL_FAIL(TSL_ERR_INTERNAL, "NVRTC does not take the text of the %s", p->purpose->what);
+  if (n->compile(program, OPTIONS, t->options) != NVRTC_SUCCESS)
+    TSL_TRY(fail_compile(n, p->purpose, program));
   TSL_TRY(take_image(n, program, t->ptx, image, bytes));
 done:
   if (program != NULL) (void)n->destroy(&program);
   return err;
 }
 
-tsl_err dp_recur_compile_gpu(const char *text, int capability, void **image, int64_t *n) {
+tsl_err lang_compile_gpu(const lang_program *p, int capability, void **image, int64_t *n) {
   tsl_err err = TSL_OK;
   target t = {};
-  dp_cache_key key = {};
+  lang_cache_key key = {};
   *image = NULL;
   *n = 0;
   TSL_TRY(choose_target(capability, &t));
-  TSL_TRY(set_key(text, &t, &key));
-  TSL_TRY(dp_cache_take(&key, t.ptx ? ".ptx" : ".cubin", image, n));
+  TSL_TRY(set_key(p, &t, &key));
+  TSL_TRY(lang_cache_take(&key, t.ptx ? ".ptx" : ".cubin", image, n));
   if (*image != NULL) goto done;
-  TSL_TRY(compile(text, &t, image, n));
-  TSL_TRY(dp_cache_keep(&key, t.ptx ? ".ptx" : ".cubin", *image, *n));
+  TSL_TRY(compile(p, &t, image, n));
+  TSL_TRY(lang_cache_keep(&key, t.ptx ? ".ptx" : ".cubin", *image, *n));
 done:
-  dp_cache_clear(&key);
+  lang_cache_clear(&key);
   if (err != TSL_OK) {
     tsl_free(*image);
     *image = NULL;

@@ -1,5 +1,5 @@
 /**
- * @file dp_cache.h
+ * @file lang_cache.h
  * Compiled recurrences on disk: files that hold an object and all the text it was made from.
  *
  * The folder is $XDG_CACHE_HOME/tesela/recurrences (else below ~/.cache), of mode 0700 and the
@@ -11,8 +11,8 @@
  * that is damaged, or belongs to somebody else, is as good as none. Ranks of one host may keep the
  * same object at once: each writes a file of its own and renames it.
  */
-#ifndef TSL_FAM_DP_CACHE_H
-#define TSL_FAM_DP_CACHE_H
+#ifndef TSL_FAM_LANG_CACHE_H
+#define TSL_FAM_LANG_CACHE_H
 
 #include "error.h"
 
@@ -22,15 +22,15 @@
 
 TSL_C_BEGIN
 
-/** What an object is made from; zero it first, release with dp_cache_clear. */
-typedef struct dp_cache_key {
+/** What an object is made from; zero it first, release with lang_cache_clear. */
+typedef struct lang_cache_key {
   char *text; /**< [n] all texts with their closing zeros */
   int64_t n, room;
-} dp_cache_key;
+} lang_cache_key;
 
 /** Add a text and its closing zero. @return TSL_ERR_MEMORY */
-tsl_err dp_cache_add_text(dp_cache_key *key, const char *text);
-void dp_cache_clear(dp_cache_key *key);
+tsl_err lang_cache_add_text(lang_cache_key *key, const char *text);
+void lang_cache_clear(lang_cache_key *key);
 
 /**
  * Open the folder, which is made if need be, after a look at all folders above it.
@@ -38,11 +38,11 @@ void dp_cache_clear(dp_cache_key *key);
  * @param[out] fd      the caller's to close
  * @return TSL_ERR_INPUT: not safe, and why; TSL_ERR_IO: cannot be made
  */
-tsl_err dp_cache_folder(char *folder, size_t size, int *fd);
+tsl_err lang_cache_folder(char *folder, size_t size, int *fd);
 
 /** The whole of a regular file in the folder that is the user's own; *bytes is NULL when there is
  *  none. */
-tsl_err dp_cache_read(int folder, const char *name, void **bytes, int64_t *n);
+tsl_err lang_cache_read(int folder, const char *name, void **bytes, int64_t *n);
 
 /**
  * Take an object out of the cache.
@@ -50,10 +50,11 @@ tsl_err dp_cache_read(int folder, const char *name, void **bytes, int64_t *n);
  * @param[out] bytes   [*n], free with tsl_free; NULL when there is no sound one
  * @return TSL_ERR_INPUT, TSL_ERR_IO when the cache cannot be used; the message says what to do
  */
-tsl_err dp_cache_take(const dp_cache_key *key, const char *suffix, void **bytes, int64_t *n);
+tsl_err lang_cache_take(const lang_cache_key *key, const char *suffix, void **bytes, int64_t *n);
 
 /** Put an object into the cache. */
-tsl_err dp_cache_keep(const dp_cache_key *key, const char *suffix, const void *bytes, int64_t n);
+tsl_err lang_cache_keep(const lang_cache_key *key, const char *suffix, const void *bytes,
+                        int64_t n);
 
 TSL_C_END
 #endif

@@ -1,5 +1,5 @@
 /* A field as a list of objects: head, bytes, padding to 16; head, bytes, ... */
-#include "dp_recur_code.h"
+#include "lang_objects.h"
 
 #include <string.h>
 
@@ -24,8 +24,8 @@ done:
   return err;
 }
 
-tsl_err dp_code_put(tsl_problem *problem, const char *name, int32_t architecture, const void *bytes,
-                    int64_t n) {
+tsl_err lang_objects_put(tsl_problem *problem, const char *name, int32_t architecture,
+                         const void *bytes, int64_t n) {
   tsl_err err = TSL_OK;
   const head h = {.architecture = architecture, .n = n};
   int index = 0;
@@ -44,8 +44,8 @@ done:
   return err;
 }
 
-tsl_err dp_code_find(const tsl_problem *problem, const char *name, int32_t architecture,
-                     const void **bytes, int64_t *n) {
+tsl_err lang_objects_find(const tsl_problem *problem, const char *name, int32_t architecture,
+                          const void **bytes, int64_t *n) {
   tsl_err err = TSL_OK;
   int index = 0;
   head h;

@@ -1,5 +1,5 @@
 /* The folder of compiled recurrences, and whether others could put another in its place. */
-#include "dp_cache.h"
+#include "lang_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static bool is_safe(const struct stat *s) {
 }
 
 /** One step down: `name` in *fd, which is closed; path: all of it, for the message. */
-static tsl_err dp_cache_folder_enter(int *fd, const char *name, const char *path) {
+static tsl_err lang_cache_folder_enter(int *fd, const char *name, const char *path) {
   tsl_err err = TSL_OK;
   struct stat status;
   const int below = openat(*fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -61,7 +61,7 @@ static tsl_err descend(int *fd, char *path) {
     if (mkdirat(*fd, name, 0700) != 0 && errno != EEXIST)
       TSL_FAIL(TSL_ERR_IO, "%s cannot be made: %s; set XDG_CACHE_HOME to a folder of yours", path,
                strerror(errno));
-    TSL_TRY(dp_cache_folder_enter(fd, name, path));
+    TSL_TRY(lang_cache_folder_enter(fd, name, path));
     if (last) break;
     *end = '/';
     name = end + 1;
@@ -105,7 +105,7 @@ done:
   return err;
 }
 
-tsl_err dp_cache_folder(char *folder, size_t size, int *fd) {
+tsl_err lang_cache_folder(char *folder, size_t size, int *fd) {
   tsl_err err = TSL_OK;
   char name[PATH_BYTES], path[PATH_BYTES];
   int at = -1;
@@ -115,7 +115,7 @@ tsl_err dp_cache_folder(char *folder, size_t size, int *fd) {
   if (strlen(path) >= size) TSL_FAIL(TSL_ERR_INPUT, "the name of the cache folder is too long");
   at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (at < 0) TSL_FAIL(TSL_ERR_IO, "/ cannot be opened: %s", strerror(errno));
-  TSL_TRY(dp_cache_folder_enter(&at, ".", "/"));
+  TSL_TRY(lang_cache_folder_enter(&at, ".", "/"));
   TSL_TRY(descend(&at, path));
   TSL_TRY(check_private(at, path));
   *fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,11 +1,10 @@
 /* An image to kernels, by the driver, of which the addresses come from the runtime. */
-#include "dp_recur_own.cuh"
+#include "lang_gpu.cuh"
 
 #include <cuda.h>
 #include <string.h>
 
-static const char *const names[DP_N_KERNELS] = {"tsl_dp_wave", "tsl_dp_wave_few", "tsl_dp_edge",
-                                                "tsl_dp_row", "tsl_dp_tile"};
+enum { KERNELS_MAX = 8 };
 
 /* Functions of the driver. */
 struct driver {
@@ -17,10 +16,12 @@ struct driver {
   decltype(&cuGetErrorName) error_name;
 };
 
-struct dp_recur_kernels {
+struct lang_module {
   driver d;
   CUmodule module;
-  mutable CUfunction functions[DP_N_KERNELS]; /* NULL: not yet looked up */
+  const char *const *names;
+  int count;
+  mutable CUfunction functions[KERNELS_MAX]; /* NULL: not yet looked up */
 };
 
 template <class F> static tsl_err find_function(const char *name, F *out) {
@@ -55,7 +56,7 @@ static tsl_err driver_fail(const driver *d, CUresult code, const char *what, int
   const char *name = NULL;
   (void)d->error_name(code, &name);
   return tsl_fail(code == CUDA_ERROR_OUT_OF_MEMORY ? TSL_ERR_DEVICE_MEMORY : TSL_ERR_DEVICE,
-                  __FILE__, line, "card %s: the recurrence: %s: %s", tsl_gpu_card(), what,
+                  __FILE__, line, "card %s: compiled code: %s: %s", tsl_gpu_card(), what,
                   name != NULL ? name : "unknown error");
 }
 
@@ -68,13 +69,16 @@ static tsl_err driver_fail(const driver *d, CUresult code, const char *what, int
     }                                                    \
   } while (0)
 
-tsl_err dp_recur_load(const void *image, int64_t n, dp_recur_kernels **out) {
+tsl_err lang_module_load(const void *image, int64_t n, const char *const *names, int count,
+                         lang_module **out) {
   tsl_err err = TSL_OK;
-  dp_recur_kernels *k = NULL;
+  lang_module *k = NULL;
   void *copy = NULL;
   *out = NULL;
   TSL_CUDA_TRY(cudaFree(NULL)); /* the card's context is there and current */
   TSL_TRY(tsl_alloc(1, sizeof *k, "kernels", (void **)&k));
+  k->names = names;
+  k->count = count < KERNELS_MAX ? count : KERNELS_MAX;
   TSL_TRY(find_driver(&k->d));
   TSL_TRY(tsl_alloc(n + 1, 1, "image", &copy)); /* PTX ends with a zero */
   memcpy(copy, image, (size_t)n);
@@ -83,11 +87,11 @@ tsl_err dp_recur_load(const void *image, int64_t n, dp_recur_kernels **out) {
   k = NULL;
 done:
   tsl_free(copy);
-  dp_recur_unload(&k);
+  lang_module_unload(&k);
   return err;
 }
 
-void dp_recur_unload(dp_recur_kernels **kernels) {
+void lang_module_unload(lang_module **kernels) {
   if (kernels == NULL || *kernels == NULL) return;
   if ((*kernels)->module != NULL) (void)(*kernels)->d.unload((*kernels)->module);
   tsl_free(*kernels);
@@ -95,37 +99,36 @@ void dp_recur_unload(dp_recur_kernels **kernels) {
 }
 
 /** An engine's code has its own kernels only, so they are looked up when they are first needed. */
-static tsl_err find_kernel(const dp_recur_kernels *k, dp_recur_kernel kernel) {
+static tsl_err find_kernel(const lang_module *k, int kernel) {
   tsl_err err = TSL_OK;
+  if (kernel < 0 || kernel >= k->count)
+    TSL_FAIL(TSL_ERR_INTERNAL, "compiled code has no kernel %d", kernel);
   if (k->functions[kernel] == NULL)
-    DRIVER_TRY(k->d.function(&k->functions[kernel], k->module, names[kernel]), names[kernel]);
+    DRIVER_TRY(k->d.function(&k->functions[kernel], k->module, k->names[kernel]), k->names[kernel]);
 done:
   return err;
 }
 
-tsl_err dp_recur_launch(const dp_recur_kernels *k, dp_recur_kernel kernel, int64_t blocks,
-                        int threads, cudaStream_t stream, void **params) {
+tsl_err lang_module_launch(const lang_module *k, int kernel, dim3 grid, int threads,
+                           cudaStream_t stream, void **params) {
   tsl_err err = TSL_OK;
-  if (blocks <= 0) return TSL_OK;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return TSL_OK;
   TSL_TRY(find_kernel(k, kernel));
-  if (blocks > INT32_MAX)
-    TSL_FAIL(TSL_ERR_INPUT, "%s: %lld blocks are too many for a card", names[kernel],
-             (long long)blocks);
-  DRIVER_TRY(k->d.launch(k->functions[kernel], (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
+  DRIVER_TRY(k->d.launch(k->functions[kernel], grid.x, grid.y, grid.z, (unsigned)threads, 1, 1, 0,
                          (CUstream)stream, params, NULL),
-             names[kernel]);
-  TSL_TRY(tsl_gpu_launched(names[kernel], stream, __FILE__, __LINE__));
+             k->names[kernel]);
+  TSL_TRY(tsl_gpu_launched(k->names[kernel], stream, __FILE__, __LINE__));
 done:
   return err;
 }
 
-tsl_err dp_recur_resident(const dp_recur_kernels *k, dp_recur_kernel kernel, int threads,
-                          int *blocks) {
+tsl_err lang_module_resident(const lang_module *k, int kernel, int threads, int *blocks) {
   tsl_err err = TSL_OK;
   TSL_TRY(find_kernel(k, kernel));
-  DRIVER_TRY(k->d.occupancy(blocks, k->functions[kernel], threads, 0), names[kernel]);
+  DRIVER_TRY(k->d.occupancy(blocks, k->functions[kernel], threads, 0), k->names[kernel]);
   if (*blocks < 1)
-    TSL_FAIL(TSL_ERR_DEVICE, "card %s: a block of %s does not fit", tsl_gpu_card(), names[kernel]);
+    TSL_FAIL(TSL_ERR_DEVICE, "card %s: a block of %s does not fit", tsl_gpu_card(),
+             k->names[kernel]);
 done:
   return err;
 }

@@ -1,0 +1,24 @@
+/* Takes back what lang_math.h defines, before it is included for another type. No guard. */
+#undef LANG_UINT
+#undef LANG_FMA
+#undef LANG_SQRT
+#undef LANG_ABS
+#undef LANG_MANTISSA
+#undef LANG_MASK
+#undef LANG_BIAS
+#undef LANG_ROOT_HALF
+#undef LANG_ONE
+#undef LANG_ROUND
+#undef LANG_LN2_HIGH
+#undef LANG_LN2_LOW
+#undef LANG_EXP_LEAST
+#undef LANG_EXP_MOST
+#undef LANG_NORMAL
+#undef LANG_LIFT
+#undef LANG_LIFT_BITS
+#undef LANG_EXP_TAIL
+#undef LANG_LOG_TAIL
+#undef LANG_EXP_TAIL_HIGH
+#undef LANG_EXP_TAIL_TOP
+#undef LANG_LOG_TAIL_TOP
+#undef LANG_INF

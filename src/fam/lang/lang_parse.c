@@ -1,0 +1,485 @@
+/* Tokens to a tree: recursive descent, its depth counted. */
+#include "lang_lex.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct parser {
+  const lang_names *names;
+  lang_expr *expr;
+  const char *text;
+  lang_token token; /**< the next one, not yet taken */
+  int32_t end;      /**< end of the token taken last */
+  int32_t depth;    /**< of the descent */
+  int32_t n_loops;  /**< ranges that the next token is in */
+  char loops[LANG_LOOPS_MAX][LANG_NAME_MAX];
+  lang_scope scope;
+} parser;
+
+static tsl_err parse_expr(parser *p, int32_t *out);
+
+/** A node over what was read since byte at. */
+static tsl_err lang_parse_finish(parser *p, lang_opcode op, int32_t at, int32_t *out) {
+  return lang_node_new(p->expr, op, at, p->end - at, out);
+}
+
+/* ------------------------------------------------------------------ tokens */
+
+static tsl_err lang_parse_take(parser *p) {
+  p->end = p->token.at + p->token.length;
+  return lang_lex(p->text, p->end, &p->token);
+}
+
+static bool next_is(const parser *p, const char *word) {
+  return lang_token_is(p->text, &p->token, word);
+}
+
+static tsl_err expect(parser *p, const char *word, const char *where) {
+  tsl_err err = TSL_OK;
+  if (!next_is(p, word)) {
+    if (p->token.sign == LANG_SIGN_END)
+      LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1, "the text ends; expected '%s' %s", word,
+                   where);
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
+                 "expected '%s' %s, got '%.*s'", word, where, (int)p->token.length,
+                 p->text + p->token.at);
+  }
+  TSL_TRY(lang_parse_take(p));
+done:
+  return err;
+}
+
+/** The name in the token, shortened to a C string; returns out. */
+static const char *token_text(const parser *p, const lang_token *token, char out[64]) {
+  (void)snprintf(out, 64, "%.*s", (int)token->length, p->text + token->at);
+  return out;
+}
+
+/* ------------------------------------------------------------------- names */
+
+/** All that could have been meant, for the nearest word. */
+static const char *nearest(const parser *p, const char *word) {
+  const char *words[LANG_LOOPS_MAX + LANG_TABLES_MAX + LANG_ARRAYS_MAX + LANG_SCALARS_MAX + 24];
+  const bool pair = p->scope == LANG_SCOPE_PAIR;
+  int n = 0;
+  for (int l = 0; l < p->n_loops; l++) words[n++] = p->loops[l];
+  for (int t = 0; t < p->names->n_tables; t++) words[n++] = p->names->tables[t].name;
+  for (int a = 0; a < p->names->n_arrays; a++) words[n++] = p->names->arrays[a].name;
+  for (int s = 0; s < p->names->n_scalars; s++) words[n++] = p->names->scalars[s].name;
+  for (int w = pair ? LANG_WORDS_OF_CELLS : 0; lang_words[w] != NULL; w++)
+    words[n++] = lang_words[w];
+  for (int f = 0; pair && f < LANG_N_FUNCTIONS; f++) words[n++] = lang_function_words[f];
+  words[n] = NULL;
+  return tsl_nearest_word(word, words);
+}
+
+static int find_loop(const parser *p, const char *name) {
+  for (int l = 0; l < p->n_loops; l++)
+    if (strcmp(p->loops[l], name) == 0) return l;
+  return -1;
+}
+
+static int find_table(const lang_names *names, const char *name) {
+  for (int t = 0; t < names->n_tables; t++)
+    if (strcmp(names->tables[t].name, name) == 0) return t;
+  return -1;
+}
+
+static int find_array(const lang_names *names, const char *name) {
+  for (int a = 0; a < names->n_arrays; a++)
+    if (strcmp(names->arrays[a].name, name) == 0) return a;
+  return -1;
+}
+
+static int find_scalar(const lang_names *names, const char *name) {
+  for (int s = 0; s < names->n_scalars; s++)
+    if (strcmp(names->scalars[s].name, name) == 0) return s;
+  return -1;
+}
+
+static tsl_err lang_parse_fail_unknown(const parser *p, const lang_token *name) {
+  tsl_err err = TSL_OK;
+  char word[64];
+  const char *near = nearest(p, token_text(p, name, word));
+  if (near != NULL)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length,
+                 "unknown name '%s'; did you mean '%s'?", word, near);
+  LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length, "unknown name '%s'", word);
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- primary */
+
+static tsl_err parse_index(parser *p, int32_t node) {
+  tsl_err err = TSL_OK;
+  int32_t index = -1;
+  TSL_TRY(expect(p, "[", "before an index"));
+  TSL_TRY(parse_expr(p, &index));
+  TSL_TRY(expect(p, "]", "after an index"));
+  lang_node_adopt(p->expr, node, index);
+  p->expr->nodes[node].length = p->end - p->expr->nodes[node].at;
+done:
+  return err;
+}
+
+static tsl_err parse_table(parser *p, const lang_token *name, int table, int32_t *out) {
+  tsl_err err = TSL_OK;
+  if (p->scope != LANG_SCOPE_CELL && p->scope != LANG_SCOPE_GOAL)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length, "the table '%s' cannot be read %s",
+                 p->names->tables[table].name,
+                 p->scope == LANG_SCOPE_WHERE ? "in a condition of 'boundary'" : "here");
+  TSL_TRY(lang_parse_finish(p, LANG_OP_TABLE, name->at, out));
+  p->expr->nodes[*out].ref = table;
+  p->expr->nodes[*out].dim = p->expr->n_refs++;
+  p->expr->nodes[*out].reads = 1;
+  TSL_TRY(parse_index(p, *out));
+  TSL_TRY(parse_index(p, *out));
+done:
+  return err;
+}
+
+static tsl_err parse_data(parser *p, const lang_token *name, int array, int32_t *out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(lang_parse_finish(p, LANG_OP_DATA, name->at, out));
+  p->expr->nodes[*out].ref = array;
+  for (int d = 0; d < p->names->arrays[array].rank; d++) TSL_TRY(parse_index(p, *out));
+  if (next_is(p, "["))
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1, "'%s' has %d %s only",
+                 p->names->arrays[array].name, (int)p->names->arrays[array].rank,
+                 p->names->arrays[array].rank == 1 ? "index" : "indices");
+done:
+  return err;
+}
+
+static tsl_err parse_leaf(parser *p, const lang_token *name, lang_opcode op, int ref,
+                          int32_t *out) {
+  tsl_err err = TSL_OK;
+  if ((op == LANG_OP_I || op == LANG_OP_J) &&
+      (p->scope != LANG_SCOPE_CELL && p->scope != LANG_SCOPE_WHERE))
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length,
+                 "'%.*s' is the place of a cell; there is none here", (int)name->length,
+                 p->text + name->at);
+  TSL_TRY(lang_parse_finish(p, op, name->at, out));
+  p->expr->nodes[*out].ref = ref;
+done:
+  return err;
+}
+
+/** len(x), rows(x), cols(x); the word is taken. */
+static tsl_err parse_extent(parser *p, const lang_token *word, int32_t *out) {
+  tsl_err err = TSL_OK;
+  char text[64];
+  TSL_TRY(expect(p, "(", "before the name of an array"));
+  const lang_token name = p->token;
+  (void)token_text(p, &name, text);
+  const int array = find_array(p->names, text), table = find_table(p->names, text);
+  if (name.sign != LANG_SIGN_NAME)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name.at, name.length, "expected the name of an array");
+  if (array < 0 && table < 0) TSL_TRY(lang_parse_fail_unknown(p, &name));
+  if (array < 0 && (p->scope == LANG_SCOPE_SIZE || p->scope == LANG_SCOPE_CONSTANT))
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name.at, name.length,
+                 "the extents of '%s' are not yet known here", text);
+  TSL_TRY(lang_parse_take(p));
+  TSL_TRY(expect(p, ")", "after the name of an array"));
+  TSL_TRY(lang_parse_finish(p, LANG_OP_EXTENT, word->at, out));
+  p->expr->nodes[*out].ref = array >= 0 ? array : -1 - table;
+  p->expr->nodes[*out].dim = lang_token_is(p->text, word, "cols");
+done:
+  return err;
+}
+
+/** After "(": is it "name =", the start of a range? */
+static bool is_range(const parser *p) {
+  lang_token next;
+  if (p->token.sign != LANG_SIGN_NAME) return false;
+  if (lang_lex(p->text, p->token.at + p->token.length, &next) != TSL_OK) return false;
+  return lang_token_is(p->text, &next, "=");
+}
+
+/** "k =": the name of a range variable; it counts once the ends of the range are read. */
+static tsl_err parse_variable(parser *p, lang_token *variable) {
+  tsl_err err = TSL_OK;
+  char name[64];
+  const lang_token token = p->token;
+  (void)token_text(p, &token, name);
+  if (p->n_loops == LANG_LOOPS_MAX)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length,
+                 "more than %d ranges in each other", LANG_LOOPS_MAX);
+  if (find_loop(p, name) >= 0)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length,
+                 "'%s' is the outer range's variable", name);
+  err = lang_check_name(p->names, name);
+  if (err != TSL_OK) {
+    char why[256];
+    (void)snprintf(why, sizeof why, "%.200s", tsl_err_message());
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length, "%s", why);
+  }
+  *variable = token;
+  TSL_TRY(lang_parse_take(p));
+  TSL_TRY(expect(p, "=", "after the range's variable"));
+done:
+  return err;
+}
+
+static tsl_err parse_range(parser *p, const lang_token *word, int32_t *out) {
+  tsl_err err = TSL_OK;
+  int32_t part[4] = {-1, -1, -1, -1};
+  lang_token variable;
+  char name[64];
+  const bool sum = lang_token_is(p->text, word, "sum");
+  TSL_TRY(parse_variable(p, &variable));
+  TSL_TRY(parse_expr(p, &part[0]));
+  TSL_TRY(expect(p, "..", "between the ends of a range"));
+  TSL_TRY(parse_expr(p, &part[1]));
+  TSL_TRY(expect(p, ":", "after the end of a range"));
+  (void)snprintf(p->loops[p->n_loops++], LANG_NAME_MAX, "%.31s", token_text(p, &variable, name));
+  TSL_TRY(parse_expr(p, &part[2]));
+  p->n_loops--;
+  if (next_is(p, "else")) {
+    if (sum)
+      LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
+                   "an empty sum is 0; it takes no 'else'");
+    TSL_TRY(lang_parse_take(p));
+    TSL_TRY(parse_expr(p, &part[3]));
+  }
+  TSL_TRY(expect(p, ")", "after a range"));
+  const lang_opcode op = sum                                   ? LANG_OP_RANGE_SUM
+                         : lang_token_is(p->text, word, "min") ? LANG_OP_RANGE_MIN
+                                                               : LANG_OP_RANGE_MAX;
+  TSL_TRY(lang_parse_finish(p, op, word->at, out));
+  p->expr->nodes[*out].ref = p->n_loops;
+  p->expr->nodes[*out].dim = variable.at;
+  for (int i = 0; i < 4 && part[i] >= 0; i++) lang_node_adopt(p->expr, *out, part[i]);
+done:
+  return err;
+}
+
+/** min(..), max(..), abs(..), sum(..); the word is taken. */
+static tsl_err parse_call(parser *p, const lang_token *word, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const bool abs_ = lang_token_is(p->text, word, "abs"), sum = lang_token_is(p->text, word, "sum");
+  int32_t argument = -1;
+  TSL_TRY(expect(p, "(", "after the name of a function"));
+  if (!abs_ && is_range(p)) return parse_range(p, word, out);
+  if (sum)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
+                 "sum takes a range: sum(k = lo .. hi : expression)");
+  const lang_opcode op = abs_                                  ? LANG_OP_ABS
+                         : lang_token_is(p->text, word, "min") ? LANG_OP_MIN
+                                                               : LANG_OP_MAX;
+  TSL_TRY(lang_node_new(p->expr, op, word->at, 0, out));
+  TSL_TRY(parse_expr(p, &argument));
+  lang_node_adopt(p->expr, *out, argument);
+  while (!abs_ && next_is(p, ",")) {
+    TSL_TRY(lang_parse_take(p));
+    TSL_TRY(parse_expr(p, &argument));
+    lang_node_adopt(p->expr, *out, argument);
+  }
+  TSL_TRY(expect(p, ")", "after the arguments"));
+  p->expr->nodes[*out].length = p->end - word->at;
+done:
+  return err;
+}
+
+/** sqrt(..), pow(.., ..), ...; the word is taken. */
+static tsl_err parse_function(parser *p, const lang_token *word, lang_function function,
+                              int32_t *out) {
+  tsl_err err = TSL_OK;
+  int32_t argument = -1;
+  TSL_TRY(expect(p, "(", "after the name of a function"));
+  TSL_TRY(lang_node_new(p->expr, LANG_OP_CALL, word->at, 0, out));
+  p->expr->nodes[*out].ref = (int32_t)function;
+  TSL_TRY(parse_expr(p, &argument));
+  lang_node_adopt(p->expr, *out, argument);
+  if (function == LANG_POW) {
+    TSL_TRY(expect(p, ",", "before the power"));
+    TSL_TRY(parse_expr(p, &argument));
+    lang_node_adopt(p->expr, *out, argument);
+  }
+  TSL_TRY(expect(p, ")", "after the arguments"));
+  p->expr->nodes[*out].length = p->end - word->at;
+done:
+  return err;
+}
+
+/** The function of this name, LANG_N_FUNCTIONS for none. */
+static int find_function(const parser *p, const char *name) {
+  int f = 0;
+  if (p->scope != LANG_SCOPE_PAIR) return LANG_N_FUNCTIONS;
+  while (f < LANG_N_FUNCTIONS && strcmp(name, lang_function_words[f]) != 0) f++;
+  return f;
+}
+
+static tsl_err parse_name(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const lang_token name = p->token;
+  char text[64];
+  int found;
+  TSL_TRY(lang_parse_take(p));
+  (void)token_text(p, &name, text);
+  if (name.length >= LANG_NAME_MAX) return lang_parse_fail_unknown(p, &name);
+  if ((found = find_function(p, text)) < LANG_N_FUNCTIONS)
+    return parse_function(p, &name, (lang_function)found, out);
+  if (p->scope != LANG_SCOPE_PAIR) {
+    if (strcmp(text, "i") == 0) return parse_leaf(p, &name, LANG_OP_I, 0, out);
+    if (strcmp(text, "j") == 0) return parse_leaf(p, &name, LANG_OP_J, 0, out);
+  }
+  if (strcmp(text, "len") == 0 || strcmp(text, "rows") == 0 || strcmp(text, "cols") == 0)
+    return parse_extent(p, &name, out);
+  if (strcmp(text, "min") == 0 || strcmp(text, "max") == 0 || strcmp(text, "sum") == 0 ||
+      strcmp(text, "abs") == 0)
+    return parse_call(p, &name, out);
+  if (strcmp(text, "inf") == 0) {
+    TSL_TRY(lang_parse_finish(p, LANG_OP_NUMBER, name.at, out));
+    p->expr->nodes[*out].kind = LANG_REAL;
+    p->expr->nodes[*out].real = HUGE_VAL;
+    return TSL_OK;
+  }
+  if ((found = find_loop(p, text)) >= 0) return parse_leaf(p, &name, LANG_OP_LOOP, found, out);
+  if ((found = find_scalar(p->names, text)) >= 0)
+    return parse_leaf(p, &name, LANG_OP_SCALAR, found, out);
+  if ((found = find_table(p->names, text)) >= 0) return parse_table(p, &name, found, out);
+  if ((found = find_array(p->names, text)) >= 0) return parse_data(p, &name, found, out);
+  return lang_parse_fail_unknown(p, &name);
+done:
+  return err;
+}
+
+static tsl_err parse_primary(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const lang_token token = p->token;
+  if (token.sign == LANG_SIGN_NAME) return parse_name(p, out);
+  if (token.sign == LANG_SIGN_NUMBER) {
+    TSL_TRY(lang_parse_take(p));
+    TSL_TRY(lang_parse_finish(p, LANG_OP_NUMBER, token.at, out));
+    p->expr->nodes[*out].kind = token.kind;
+    p->expr->nodes[*out].whole = token.whole;
+    p->expr->nodes[*out].real = token.real;
+    goto done;
+  }
+  if (next_is(p, "(")) {
+    TSL_TRY(lang_parse_take(p));
+    TSL_TRY(parse_expr(p, out));
+    TSL_TRY(expect(p, ")", "to close the bracket"));
+    goto done;
+  }
+  if (token.sign == LANG_SIGN_END)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, 1, "the text ends; expected a value");
+  LANG_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length, "expected a value, got '%.*s'",
+               (int)token.length, p->text + token.at);
+done:
+  return err;
+}
+
+/* --------------------------------------------------------------- operators */
+
+/** The whole expression is at depth 1; what it encloses is deeper. */
+static tsl_err go_deeper(parser *p, int32_t at) {
+  tsl_err err = TSL_OK;
+  if (p->depth++ > LANG_DEPTH_MAX)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, at, 1, "nested deeper than %d", LANG_DEPTH_MAX);
+done:
+  return err;
+}
+
+static tsl_err parse_unary(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const int32_t at = p->token.at;
+  int32_t operand = -1;
+  const bool minus = next_is(p, "-"), not = next_is(p, "!");
+  if (!minus && !not &&!next_is(p, "+")) return parse_primary(p, out);
+  TSL_TRY(go_deeper(p, at));
+  TSL_TRY(lang_parse_take(p));
+  TSL_TRY(parse_unary(p, &operand));
+  *out = operand;
+  if (minus || not ) {
+    TSL_TRY(lang_parse_finish(p, minus ? LANG_OP_NEG : LANG_OP_NOT, at, out));
+    lang_node_adopt(p->expr, *out, operand);
+  }
+  p->depth--;
+done:
+  return err;
+}
+
+/** Operators by precedence; those of 3 and 4 do not chain. */
+static const struct {
+  const char *text;
+  int precedence;
+  lang_opcode op;
+} operators[] = {{"||", 1, LANG_OP_OR}, {"&&", 2, LANG_OP_AND}, {"==", 3, LANG_OP_EQ},
+                 {"!=", 3, LANG_OP_NE}, {"<=", 4, LANG_OP_LE},  {">=", 4, LANG_OP_GE},
+                 {"<", 4, LANG_OP_LT},  {">", 4, LANG_OP_GT},   {"+", 5, LANG_OP_ADD},
+                 {"-", 5, LANG_OP_SUB}, {"*", 6, LANG_OP_MUL},  {"/", 6, LANG_OP_DIV},
+                 {"%", 6, LANG_OP_MOD}};
+enum { N_OPERATORS = sizeof operators / sizeof *operators, UNARY = 7 };
+
+static int next_operator(const parser *p, int precedence) {
+  for (int o = 0; o < N_OPERATORS; o++)
+    if (operators[o].precedence == precedence && next_is(p, operators[o].text)) return o;
+  return -1;
+}
+
+static tsl_err parse_binary(parser *p, int precedence, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const int32_t at = p->token.at;
+  int32_t left = -1, right = -1;
+  if (precedence == UNARY) return parse_unary(p, out);
+  TSL_TRY(parse_binary(p, precedence + 1, out));
+  for (int o, n = 0; (o = next_operator(p, precedence)) >= 0; n++) {
+    if (n > 0 && (precedence == 3 || precedence == 4))
+      LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
+                   "comparisons do not chain; write a < b && b < c");
+    left = *out;
+    TSL_TRY(lang_parse_take(p));
+    TSL_TRY(parse_binary(p, precedence + 1, &right));
+    TSL_TRY(lang_parse_finish(p, operators[o].op, at, out));
+    lang_node_adopt(p->expr, *out, left);
+    lang_node_adopt(p->expr, *out, right);
+  }
+done:
+  return err;
+}
+
+static tsl_err parse_expr(parser *p, int32_t *out) {
+  tsl_err err = TSL_OK;
+  const int32_t at = p->token.at;
+  int32_t part[3] = {-1, -1, -1};
+  TSL_TRY(go_deeper(p, at));
+  TSL_TRY(parse_binary(p, 1, out));
+  if (next_is(p, "?")) {
+    part[0] = *out;
+    TSL_TRY(lang_parse_take(p));
+    TSL_TRY(parse_expr(p, &part[1]));
+    TSL_TRY(expect(p, ":", "between the two values of '?'"));
+    TSL_TRY(parse_expr(p, &part[2]));
+    TSL_TRY(lang_parse_finish(p, LANG_OP_COND, at, out));
+    for (int i = 0; i < 3; i++) lang_node_adopt(p->expr, *out, part[i]);
+  }
+  p->depth--;
+done:
+  return err;
+}
+
+/* --------------------------------------------------------------- the whole */
+
+tsl_err lang_expr_parse(const lang_names *names, lang_scope scope, const char *text,
+                        lang_expr *out) {
+  tsl_err err = TSL_OK;
+  parser p = {.names = names, .expr = out, .scope = scope};
+  memset(out, 0, sizeof *out);
+  TSL_TRY(lang_expr_keep(out, text));
+  p.text = out->text;
+  TSL_TRY(lang_lex(p.text, 0, &p.token));
+  TSL_TRY(parse_expr(&p, &out->root));
+  if (p.token.sign != LANG_SIGN_END)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p.text, p.token.at, p.token.length, "unexpected '%.*s'%s",
+                 (int)p.token.length, p.text + p.token.at,
+                 p.token.sign == LANG_SIGN_OTHER ? "" : "; an operator is missing before it");
+  TSL_TRY(lang_type_check(names, scope, out));
+done:
+  if (err != TSL_OK) lang_expr_clear(out);
+  return err;
+}

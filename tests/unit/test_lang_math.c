@@ -1,0 +1,88 @@
+/* unit.lang.math: exp and log of lang_math.h against libm in long double; bounds in units of the
+ * last place, as documented, and the ends of their ranges. */
+#include "random.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define LANG_FN static inline
+#define R float
+#define LANG_BYTES 4
+#define LANG_(name) name##_f32
+#include "lang_math.h"
+#undef R
+#undef LANG_BYTES
+#undef LANG_
+#include "lang_math_undef.h"
+#define R double
+#define LANG_BYTES 8
+#define LANG_(name) name##_f64
+#include "lang_math.h"
+
+enum { SAMPLES = 400000 };
+
+static double ulp_f64(double value, long double exact) {
+  const double size = fabs((double)exact);
+  return (double)(fabsl(value - exact) / (nextafter(size, INFINITY) - size));
+}
+
+static double ulp_f32(float value, long double exact) {
+  const float size = fabsf((float)exact);
+  return (double)(fabsl(value - exact) / (nextafterf(size, INFINITY) - size));
+}
+
+#define WORST(ulp, bound, type, argument, function, truth)              \
+  do {                                                                  \
+    uint64_t state = 1;                                                 \
+    double worst = 0, where = 0;                                        \
+    for (int k = 0; k < SAMPLES; k++) {                                 \
+      const type x = (type)(argument);                                  \
+      const double off = ulp(function(x), truth((long double)x));       \
+      if (!(off <= worst)) worst = off, where = (double)x;              \
+    }                                                                   \
+    if (!(worst <= (bound))) fail_msg("%g ulp at %.17g", worst, where); \
+  } while (0)
+
+static double between(uint64_t *state, double lo, double hi) {
+  return lo + random_unit(state) * (hi - lo);
+}
+
+static void exp_is_close(void **unused) {
+  (void)unused;
+  WORST(ulp_f32, 1.5, float, between(&state, -87.3, 88.0), lang_exp_f32, expl);
+  WORST(ulp_f32, 1.5, float, between(&state, -1, 1), lang_exp_f32, expl);
+  WORST(ulp_f64, 1.5, double, between(&state, -708, 709), lang_exp_f64, expl);
+  WORST(ulp_f64, 1.5, double, between(&state, -1, 1), lang_exp_f64, expl);
+}
+
+static void log_is_close(void **unused) {
+  (void)unused;
+  WORST(ulp_f32, 1.5, float, exp(between(&state, -102, 88)), lang_log_f32, logl);
+  WORST(ulp_f32, 1.5, float, between(&state, 0.5, 2), lang_log_f32, logl);
+  WORST(ulp_f64, 1.5, double, exp(between(&state, -740, 709)), lang_log_f64, logl);
+  WORST(ulp_f64, 1.5, double, between(&state, 0.5, 2), lang_log_f64, logl);
+}
+
+static void ends(void **unused) {
+  (void)unused;
+  assert_true(lang_exp_f32(-INFINITY) == 0 && lang_exp_f32(-88) == 0 && lang_exp_f32(0) == 1);
+  assert_true(isinf(lang_exp_f32(89)) && isinf(lang_exp_f32(INFINITY)) && isnan(lang_exp_f32(NAN)));
+  assert_true(lang_exp_f64(-INFINITY) == 0 && lang_exp_f64(-709) == 0 && lang_exp_f64(0) == 1);
+  assert_true(isinf(lang_exp_f64(710)) && isinf(lang_exp_f64(INFINITY)) &&
+              isnan(lang_exp_f64(NAN)));
+  assert_true(lang_log_f32(0) == -INFINITY && lang_log_f32(1) == 0 && isnan(lang_log_f32(-1)));
+  assert_true(lang_log_f32(INFINITY) == INFINITY && isnan(lang_log_f32(NAN)));
+  assert_true(lang_log_f64(0) == -INFINITY && lang_log_f64(1) == 0 && isnan(lang_log_f64(-1)));
+  assert_true(lang_log_f64(INFINITY) == INFINITY && isnan(lang_log_f64(NAN)));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(exp_is_close), cmocka_unit_test(log_is_close),
+                                     cmocka_unit_test(ends)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
