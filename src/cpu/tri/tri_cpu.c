@@ -68,7 +68,8 @@ static void view_set(tsl_worker *w, const tsl_problem *problem) {
                        .d = p->d,
                        .box = {p->box[0], p->box[1], p->box[2]},
                        .scale = p->scale};
-  if (problem->fields[TRI_EXTRAS].shape[0] > 0) w->view.extra = problem->fields[TRI_EXTRAS].data;
+  if (tri_abouts[p->function].extra != TRI_NO_EXTRA)
+    w->view.extra = problem->fields[TRI_EXTRAS].data;
 }
 
 static void tri_close_cpu(tsl_worker **worker) {
@@ -77,7 +78,8 @@ static void tri_close_cpu(tsl_worker **worker) {
   tri_frames_close_cpu(&w->frames);
   for (int k = 0; w->thread != NULL && k < w->threads; k++) tri_thread_clear(w, &w->thread[k]);
   tri_tree_clear(&w->tree);
-  TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w);
+  tri_cpu_equation_close(&w->equation);
+  TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w->ones, w);
   *worker = NULL;
 }
 
@@ -103,6 +105,8 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   view_set(w, problem);
   sizes_choose(w);
   function_choose(w);
+  TSL_TRY(tri_cpu_equation_open(problem, device, &w->equation));
+  if (w->p->output == TRI_SUM) TSL_TRY(tri_sum_open(w, problem));
   if (w->p->near) TSL_TRY(tri_tree_create(problem, &w->tree));
   if (tri_is_graph(w->p)) TSL_TRY(tri_graph_open(w));
   w->order = problem->fields[TRI_ORDER].data;
@@ -146,6 +150,8 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
     return tri_run_histogram(w, unit, part);
   case TRI_FORCES:
     return tri_run_forces(w, unit, part);
+  case TRI_SUM:
+    return tri_run_sum(w, unit, part);
   case TRI_N_OUTPUTS:
     break;
   }
@@ -195,6 +201,7 @@ done:
 
 const tsl_backend tri_backend_cpu = {
     .family = "tri",
+    .prepare = tri_cpu_prepare,
     .open = tri_open_cpu,
     .begin = tri_begin_cpu,
     .run = tri_run_cpu,

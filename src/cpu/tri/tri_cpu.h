@@ -11,6 +11,7 @@
 #define TSL_CPU_TRI_CPU_H
 
 #include "cpu.h"
+#include "tri_cpu_equation.h"
 #include "tri_graph.h"
 
 enum {
@@ -84,6 +85,8 @@ typedef struct tri_kernels {
   /** The k-th least of n values, 1 <= k <= n; about n log n / 4 vector operations. */
   double (*kth)(const double *values, int64_t n, int64_t k);
   /** 1 + tri_bin of each value, so 0 means outside. */
+  /** SUM: add the sum of values[k] weights[k], k < n, to *sum, chunk by chunk (tri_equation.h). */
+  void (*add[2])(const void *values, const void *weights, int64_t n, double *sum);
   void (*bin[2])(const void *values, int64_t n, double lo, double hi, double inv_width, int bins,
                  int32_t *out);
   /** Copy past the caches, both addresses multiples of bytes_per; fence before others read. */
@@ -123,6 +126,7 @@ typedef struct tri_thread {
   tri_hits *rows;          /**< THRESHOLD: [group_rows] */
   struct tri_finds *finds; /**< near: of the search */
   tri_hits hits;           /**< THRESHOLD: rows done, one after another */
+  double *sums;            /**< SUM: [group_rows][vectors] */
 } tri_thread;
 
 struct tsl_worker {
@@ -154,6 +158,9 @@ struct tsl_worker {
   int32_t *uniform; /**< [tree.ld] near: components of nodes in a phase that joins them; or NULL */
   bool skips;       /**< uniform is set */
   int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */
+  tri_cpu_equation equation;
+  const void *vectors; /**< SUM: [vectors][n_pad]; not owned */
+  void *ones;          /**< SUM without vectors */
 
   struct tri_frames_cpu *frames; /**< of a trajectory; then nothing else but p and slow is set */
 };
@@ -247,6 +254,20 @@ tsl_err tri_topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri
 
 /** What is beyond it does not matter to the row from the start. */
 double tri_first_cut(const tsl_worker *w, int64_t row);
+
+tsl_err tri_run_sum(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+
+/** SUM: find or make the vectors. */
+tsl_err tri_sum_open(tsl_worker *w, const tsl_problem *problem);
+
+/** Values of rows [i, i + rows) x columns [j, j + n) into out, by the function of the deck. */
+static inline void tri_values(const tsl_worker *w, int64_t i, int rows, int64_t j, int64_t n,
+                              void *out, int64_t out_ld) {
+  if (w->equation.fill != NULL)
+    w->equation.fill(&w->equation.args, i, rows, j, n, out, out_ld);
+  else
+    w->kernels->fill[w->t][w->function](&w->view, i, rows, j, n, out, out_ld);
+}
 
 /** Allocate and free what one thread needs for the output. */
 tsl_err tri_thread_create(const tsl_worker *w, tri_thread *thread);

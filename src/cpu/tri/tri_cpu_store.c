@@ -47,12 +47,11 @@ static void cut_at_lines(const tsl_worker *w, const tri_job *job, tri_row *row) 
  */
 static void put_computed(const tsl_worker *w, char *values, const tri_row *row, char *to) {
   enum { RUN_BYTES = 2048 };
-  const tri_fill fill = w->kernels->fill[w->t][w->p->function];
   int64_t run = (int64_t)(-(uintptr_t)to % 64) / w->value_bytes;
   if (run == 0) run = RUN_BYTES / w->value_bytes;
   for (int64_t j = row->lo; j < row->hi; run = RUN_BYTES / w->value_bytes) {
     const int64_t n = run < row->hi - j ? run : row->hi - j;
-    fill(&w->view, row->i, 1, j, n, values, w->row_stride);
+    tri_values(w, row->i, 1, j, n, values, w->row_stride);
     w->kernels->stream(to, values, n * w->value_bytes);
     j += n;
     to += n * w->value_bytes;
@@ -70,7 +69,7 @@ static tsl_err store_take(tsl_worker *w, tri_thread *thread, tri_job *job, const
     tri_cpu_store_put(w, job, to, row.values, row.hi - row.lo);
   if (w->p->output != TRI_SQUARE || row.hi != row.i + 1) return TSL_OK;
   /* the diagonal is exactly 0 (of spheres what the formula gives), above it are zeros */
-  const int64_t zeros = job->unit->hi[0] - row.i - 1, own = w->view.extra == NULL;
+  const int64_t zeros = job->unit->hi[0] - row.i - 1, own = !w->p->keeps_diagonal;
   memset(tri_cpu_store_place(w, job, row.i, row.i + 1 - own), 0,
          (size_t)((zeros + own) * w->value_bytes));
   return TSL_OK;

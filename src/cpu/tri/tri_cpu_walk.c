@@ -102,9 +102,7 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
   lo = tsl_max(b->j0, lo);
   hi = tsl_min(b->j1 + job->overlap, hi);
   if (lo >= hi) return TSL_OK;
-  if (!job->direct)
-    w->kernels->fill[w->t][w->function](&w->view, b->i, b->rows, lo, hi - lo, thread->values,
-                                        w->row_stride);
+  if (!job->direct) tri_values(w, b->i, b->rows, lo, hi - lo, thread->values, w->row_stride);
   return take_rows(w, thread, job, t, b, lo, hi);
 }
 
@@ -172,6 +170,8 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
     TSL_TRY(tsl_alloc(w->group_rows * k, sizeof *t->heap, "heaps", (void **)&t->heap));
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->heap_n, "heaps", (void **)&t->heap_n));
   }
+  if (p->output == TRI_SUM)
+    TSL_TRY(tsl_alloc(w->group_rows * tri_sums(p), sizeof *t->sums, "sums", (void **)&t->sums));
   if (p->output == TRI_DBSCAN) {
     const int64_t room = w->group_rows * w->within_room;
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->cuts, "cut-offs", (void **)&t->cuts));
@@ -190,6 +190,6 @@ void tri_thread_clear(const tsl_worker *w, tri_thread *t) {
   tri_hits_clear(&t->hits);
   tri_finds_clear(&t->finds);
   TSL_FREE_ALL(t->values, t->places, t->bins, t->counts, t->heap, t->heap_n, t->cuts, t->within,
-               t->within_n, t->rows);
+               t->within_n, t->rows, t->sums);
   memset(t, 0, sizeof *t);
 }

@@ -147,3 +147,20 @@ static void T(bin)(const void *values, int64_t n, double lo_, double hi_, double
   const R lo = (R)lo_, hi = (R)hi_, inv_width = (R)inv_width_;
   SIMD for (int64_t k = 0; k < n; k++) out[k] = 1 + T(tri_bin)(v[k], lo, hi, inv_width, bins);
 }
+
+/** Lanes of a chunk, then the chunks in double: the order of tri_equation_loops.h. */
+static void T(add)(const void *values, const void *weights, int64_t n, double *sum) {
+  const R *restrict v = values, *restrict w = weights;
+  for (int64_t k = 0; k < n; k += TRI_SUM_CHUNK) {
+    const int64_t end = n - k < TRI_SUM_CHUNK ? n : k + TRI_SUM_CHUNK;
+    R lane[TRI_SUM_LANES] = {0};
+    int64_t c = k;
+    for (; c + TRI_SUM_LANES <= end; c += TRI_SUM_LANES)
+      SIMD for (int l = 0; l < TRI_SUM_LANES; l++) lane[l] =
+          T(tri_add)(v[c + l], w[c + l], lane[l]);
+    for (int l = 0; c < end; c++, l++) lane[l] = T(tri_add)(v[c], w[c], lane[l]);
+    for (int h = TRI_SUM_LANES / 2; h > 0; h /= 2)
+      for (int l = 0; l < h; l++) lane[l] = lane[l] + lane[l + h];
+    *sum += (double)lane[0];
+  }
+}

@@ -16,6 +16,7 @@
  *   maximum     full rows       j != i        the farthest, the first of equal ones
  *   csr         full rows       j != i        records (j, value) within the threshold, by (i, j)
  *   components, dbscan, linkage: full rows, in phases; tri_graph.h
+ *   sum         full rows       all j         sum_j value(i, j) v_j for each vector v
  *
  * With params.near points lie in an order of their own (TRI_ORDER). Rows are then still counted as
  * in the input but for tri_rows_are_places(); columns of histogram are places j > i.
@@ -43,6 +44,7 @@ typedef enum tri_output {
   TRI_COMPONENTS,
   TRI_DBSCAN,
   TRI_LINKAGE,
+  TRI_SUM,
   TRI_N_OUTPUTS
 } tri_output;
 
@@ -75,12 +77,17 @@ typedef struct tri_params {
   int32_t map;      /**< tri_map; for condensed and square on a GPU */
   int32_t block;    /**< block side B of the maps: 8, 16 or 32 */
   int32_t bins;     /**< HISTOGRAM */
-  int32_t near;   /**< 1: points are sorted in space and only near ones are looked at, tri_near.h */
-  int32_t unused; /**< zero */
-  int64_t n;      /**< points, 0..2^31-129 */
-  int64_t n_pad;  /**< n rounded up to TRI_PAD (0 for n = 0) */
-  int64_t d;      /**< rows of the points array (gravity: always 3, haversine: 3) */
-  int64_t d_read; /**< dimensions of the input points */
+  int32_t near; /**< 1: points are sorted in space and only near ones are looked at, tri_near.h */
+  int32_t n_quantities;   /**< EQUATION: columns of extras, before those of vectors */
+  int32_t n_vectors;      /**< SUM: columns of extras, the last ones; 0: one vector of ones */
+  int32_t keeps_diagonal; /**< SQUARE, SUM: the value of (i, i) is the function's; else 0 */
+  int32_t gradient;  /**< SUM: 1: the deck's forces: minus a gradient's sums, and the value's */
+  uint32_t equation; /**< EQUATION: sum of its text, for signatures */
+  uint32_t unused;   /**< zero */
+  int64_t n;         /**< points, 0..2^31-129 */
+  int64_t n_pad;     /**< n rounded up to TRI_PAD (0 for n = 0) */
+  int64_t d;         /**< rows of the points array (gravity: always 3, haversine: 3) */
+  int64_t d_read;    /**< dimensions of the input points */
   int64_t k; /**< TOPK: neighbours per row, <= n - 1; MINIMUM: 1, LINKAGE: 1; DBSCAN: neighbours
                 that make a core point, may exceed n - 1 */
   double threshold; /**< THRESHOLD, DEGREE, CSR, COMPONENTS, DBSCAN: largest value kept */
@@ -100,7 +107,7 @@ typedef struct tri_params {
 /**
  * Indices into problem->fields. TRI_POINTS, TRI_EXTRAS and TRI_ORDER always exist:
  *   TRI_POINTS  IN  [d][n_pad]  params.type, prepared (tri_prepare), padding 0
- *   TRI_EXTRAS  IN  [n_pad] or [0]  params.type, radii or masses, padding 0
+ *   TRI_EXTRAS  IN  [m n_pad]  params.type, padding 0: radii or masses, if any; quantities; vectors
  *   TRI_ORDER   IN  i32 [n] or [0]  near: which point of the input is at each place of the two
  * Output fields by output:
  *   condensed  3 "distances" GATHER stream [n(n-1)/2] params.type
@@ -108,6 +115,8 @@ typedef struct tri_params {
  *   threshold  3 "pairs" LIST i64 [.][2] (i < j), 4 "values" LIST [.] params.type
  *   topk       3 "neighbours" GATHER stream i64 [n][k], 4 "values" GATHER stream [n][k] params.type
  *   histogram  3 "counts" SUM u64 [bins]; the family adds "edges" and, with a box, "rdf"
+ *   sum        3 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
+ *              calls output forces: 3 "forces" GATHER f64 [n][d], 4 "potential" GATHER f64 [n]
  *   forces     3 "accelerations" GATHER f64 [n][d_read], 4 "potential" GATHER f64 [n]
  *   degree     3 "degree" GATHER i64 [n]
  *   minimum, maximum  3 "neighbours" GATHER i64 [n], 4 "values" GATHER [n] params.type; n = 1: [0]
@@ -125,6 +134,11 @@ static inline const tri_params *tri_params_of(const tsl_problem *problem) {
 /** Place of (i, i+1) in the condensed vector: n i - i (i+1) / 2. For i = n - 1 or n: the end. */
 TSL_FN int64_t tri_condensed_row(int64_t n, int64_t i) {
   return n * i - i * (i + 1) / 2;
+}
+
+/** SUM: numbers of a point: one for each vector, or potential and force. */
+static inline int64_t tri_sums(const tri_params *p) {
+  return p->gradient ? 1 + p->d_read : p->n_vectors > 0 ? p->n_vectors : 1;
 }
 
 /** One bit of a set of outputs. */

@@ -9,13 +9,37 @@ static const double largest[TSL_N_TYPES] = {[TSL_F32] = FLT_MAX, [TSL_F64] = DBL
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   const bool gravity = tri_deck_function(s) == TRI_GRAVITY;
+  const bool equation = s->choice > TRI_EUCLIDEAN_PERIODIC;
   if (gravity && s->output != TRI_FORCES)
     TSL_DECK_FAIL(deck, "tri.output", "function gravity gives output forces only, not %s",
                   tri_output_words[s->output]);
-  if (!gravity && s->output == TRI_FORCES)
-    TSL_DECK_FAIL(deck, "tri.output", "forces come from function gravity only");
-  if (s->box.n > 0 && s->choice != TRI_EUCLIDEAN)
-    TSL_DECK_FAIL(deck, "tri.box", "a periodic box goes with function euclidean only");
+  if (!gravity && !equation && s->output == TRI_FORCES)
+    TSL_DECK_FAIL(deck, "tri.output", "forces come from function gravity or an equation only");
+  if (equation && s->output == TRI_FORCES && s->equation.gradient == NULL)
+    TSL_DECK_FAIL(deck, "tri.output",
+                  "forces of an equation need the key gradient in tri.equation");
+  if (equation && s->output != TRI_FORCES && s->equation.gradient != NULL)
+    TSL_DECK_FAIL(deck, "tri.equation.gradient", "not used by output %s; remove it",
+                  tri_output_words[s->output]);
+  const uint32_t output = 1u << s->output;
+  const uint32_t unboxed = TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) | TRI_BIT(FORCES) | TRI_BIT(SUM);
+  const uint32_t ordered = TRI_BIT(TOPK) | TRI_BIT(FORCES) | TRI_BIT(SUM);
+  const uint32_t of_equations =
+      ordered | TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) | TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM);
+  if (s->box.n > 0 && s->choice != TRI_EUCLIDEAN && !equation)
+    TSL_DECK_FAIL(deck, "tri.box",
+                  "a periodic box goes with function euclidean only, or an equation");
+  if (s->box.n > 0 && !equation && (output & unboxed) != 0)
+    TSL_DECK_FAIL(deck, "tri.box", "not used by output %s; remove it", tri_output_words[s->output]);
+  if (equation && (output & of_equations) == 0)
+    TSL_DECK_FAIL(deck, "tri.output", "function equation gives no output %s",
+                  tri_output_words[s->output]);
+  if (equation && !s->equation.symmetric && (output & ordered) == 0)
+    TSL_DECK_FAIL(
+        deck, "tri.output",
+        "output %s is of unordered pairs: say symmetric: yes in tri.equation if the value "
+        "of (i, j) is that of (j, i), or ask for topk or sum",
+        tri_output_words[s->output]);
   if (tri_abouts[tri_deck_function(s)].extra == TRI_RADIUS && !tsl_deck_given(deck, "tri.radius") &&
       !tsl_deck_given(deck, "tri.input.radius_column"))
     TSL_DECK_FAIL(deck, "tri.function", "%s needs radii: give input.radius_column or radius",
@@ -76,10 +100,15 @@ done:
   return err;
 }
 
+/** Has it values that are lengths in a periodic box? */
+static bool is_boxed(const tri_deck *s) {
+  return s->box.n > 0 && s->choice == TRI_EUCLIDEAN;
+}
+
 /** Half of the shortest edge: the largest distance for which one image of a point is enough. */
 static double half_box(const tri_deck *s) {
   double edge = INFINITY;
-  for (uint64_t k = 0; k < s->box.n; k++) edge = fmin(edge, s->box.values[k]);
+  for (uint64_t k = 0; is_boxed(s) && k < s->box.n; k++) edge = fmin(edge, s->box.values[k]);
   return edge / 2;
 }
 
@@ -96,7 +125,7 @@ done:
 
 static tsl_err check_histogram(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
   tsl_err err = TSL_OK;
-  const bool standard = s->range.n == 0 && s->box.n > 0;
+  const bool standard = s->range.n == 0 && is_boxed(s);
   if (!standard && s->range.n != 2)
     TSL_DECK_FAIL(deck, "tri.range", "output histogram needs two edges, range: [lo, hi]");
   p->range_lo = standard ? 0 : s->range.values[0];
@@ -109,7 +138,7 @@ static tsl_err check_histogram(const tsl_deck *deck, const tri_deck *s, tri_para
   if (p->type == TSL_F32 && !((float)p->range_lo < (float)p->range_hi))
     TSL_DECK_FAIL(deck, "tri.range", "lo and hi are the same number in fp32; use precision: fp64");
   TSL_TRY(check_fits(deck, "tri.range", p, (double)s->bins / (p->range_hi - p->range_lo)));
-  if (s->box.n > 0 && p->range_lo < 0)
+  if (is_boxed(s) && p->range_lo < 0)
     TSL_DECK_FAIL(deck, "tri.range", "with a box lo must be at least 0");
   TSL_TRY(check_cut(deck, s, "tri.range", p->range_hi));
   p->bins = (int32_t)s->bins;
@@ -129,6 +158,11 @@ done:
   return err;
 }
 
+/** Does an equation keep the values of points with themselves? */
+static bool keeps_own(const tsl_deck *deck, const tri_deck *s) {
+  return s->equation.diagonal || !tsl_deck_given(deck, "tri.equation.diagonal");
+}
+
 tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
   tsl_err err = TSL_OK;
   p->function = tri_deck_function(s);
@@ -139,6 +173,13 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   p->scale = s->sphere_radius;
   p->softening = s->softening;
   p->constant = s->constant;
+  p->n_quantities = (int32_t)s->equation.quantities.n;
+  p->n_vectors = (int32_t)s->input.vector_columns.n;
+  p->gradient = tri_is_equation(p) && p->output == TRI_FORCES;
+  if (p->gradient) p->output = TRI_SUM;
+  p->keeps_diagonal = p->gradient          ? 0
+                      : tri_is_equation(p) ? keeps_own(deck, s)
+                                           : tri_abouts[p->function].extra == TRI_RADIUS;
   TSL_TRY(check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
   TSL_TRY(check_large(deck, "tri.softening", p, s->softening * s->softening));
   TSL_TRY(check_large(deck, "tri.G", p, s->constant));

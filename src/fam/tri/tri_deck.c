@@ -5,7 +5,7 @@
 
 const char *const tri_output_words[] = {"condensed",  "square", "threshold", "topk",    "histogram",
                                         "forces",     "degree", "minimum",   "maximum", "csr",
-                                        "components", "dbscan", "linkage",   NULL};
+                                        "components", "dbscan", "linkage",   "sum",     NULL};
 const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
 
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
@@ -46,6 +46,8 @@ static const tsl_key input_keys[] = {
      "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
     {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
      "Gravity: column of the masses, counted from 0."},
+    {"vector_columns", TSL_KEY_INTS, IN(vector_columns), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+     "Sum: columns of the vectors, counted from 0; default: one vector of ones."},
     {0}};
 
 static const tsl_key generator_keys[] = {
@@ -66,18 +68,20 @@ static const tsl_key generator_keys[] = {
 
 const tsl_key tri_keys[] = {
     {"function", TSL_KEY_CHOICE, AT(choice), NULL, 0, 0, tri_choice_words, NULL, 0,
-     "Value of a pair: a distance, the gap between spheres (overlap), or gravity."},
+     "Value of a pair: a distance, the gap between spheres (overlap), gravity, or an equation."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
      "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
-     "the "
-     "nearest (topk), a histogram, forces; of each point the number of others within a threshold "
+     "the nearest (topk), a histogram, forces; of each point the number of others within a "
+     "threshold "
      "(degree), the nearest (minimum) or the farthest (maximum); clusters: components, dbscan, "
-     "linkage."},
+     "linkage; sums over all points (sum)."},
     {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
      "Type of points, arithmetic and values."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
      "Unit of the coordinates, written to the output; default: angstrom for XYZ, km for "
      "haversine."},
+    {"equation", TSL_KEY_MAP, AT(equation), "", 0, 0, NULL, tri_equation_keys,
+     sizeof((tri_deck *)0)->equation, "Function equation: the value of a pair as an expression."},
     {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof((tri_deck *)0)->input,
      "Points from a file."},
     {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, generator_keys,
@@ -133,6 +137,7 @@ const tsl_key tri_keys[] = {
   | ((unit) == TRI_UNITLESS ? F(NAME) : 0u)
 #define IF_SPHERE(NAME, name, prepare, ...) | ((prepare) == TRI_SPHERE ? F(NAME) : 0u)
 #define IF_RADIUS(NAME, name, prepare, extra, ...) | ((extra) == TRI_RADIUS ? F(NAME) : 0u)
+#define EQUATIONS (F(EQUATION) | F(EQUATION_PERIODIC))
 #define UNITLESS (F(GRAVITY) TRI_PAIR_LIST(IF_UNITLESS))
 #define SPHERES (0u TRI_PAIR_LIST(IF_SPHERE))
 #define RADII (0u TRI_PAIR_LIST(IF_RADIUS))
@@ -154,15 +159,17 @@ static const use uses[] = {
     {"tri.min_samples", O(DBSCAN), ANY, ANY, TSL_KEY_INT, AT(min_samples), 5},
     {"tri.bins", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(bins), 200},
     {"tri.range", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(range), 0},
-    {"tri.box", CUTS | O(MAXIMUM), F(EUCLIDEAN_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
-    {"tri.search", CUTS, ANY, ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
+    {"tri.box", ANY, F(EUCLIDEAN_PERIODIC) | F(EQUATION_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
+    {"tri.search", CUTS, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
     {"tri.sphere_radius", ANY, SPHERES, ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
     {"tri.radius", ANY, RADII, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.mass", ANY, F(GRAVITY), ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.softening", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(softening), 0},
     {"tri.G", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(constant), 1},
-    {"tri.map", MATRICES, ANY, ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
-    {"tri.block", MATRICES, ANY, ANY, TSL_KEY_CHOICE, AT(block), 1},
+    {"tri.map", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
+    {"tri.block", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(block), 1},
+    {"tri.equation", ANY, EQUATIONS, ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.vector_columns", O(SUM), ANY, ANY_FILE, TSL_KEY_INTS, AT(input.vector_columns), 0},
     {"tri.input.format", ANY, ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.dataset", ANY, ANY, FILE_(HDF5), TSL_KEY_TEXT, 0, 0},
     {"tri.input.columns", ANY, ANY, ANY_FILE, TSL_KEY_INTS, AT(input.columns), 0},
@@ -186,6 +193,8 @@ uint32_t tri_deck_source(int32_t format, int32_t kind) {
 
 int32_t tri_deck_function(const tri_deck *s) {
   if (s->choice == TRI_EUCLIDEAN && s->box.n > 0) return TRI_EUCLIDEAN_PERIODIC;
+  if (s->choice > TRI_EUCLIDEAN_PERIODIC)
+    return s->box.n > 0 ? TRI_EQUATION_PERIODIC : TRI_EQUATION;
   return s->choice < TRI_EUCLIDEAN_PERIODIC ? s->choice : TRI_GRAVITY;
 }
 

@@ -7,6 +7,7 @@
 
 #include "table_read.h"
 #include "tri.h"
+#include "tri_equation_own.h"
 #include "tri_generate.h"
 #include "tri_near.h"
 
@@ -26,7 +27,9 @@ typedef struct tri_deck {
     int32_t format, delimiter, header;
     tsl_ints columns;
     int64_t radius_column, mass_column;
+    tsl_ints vector_columns;
   } input;
+  tri_equation_deck equation;
   struct {
     int32_t kind;
     int64_t n, d, seed, clusters;
@@ -65,8 +68,8 @@ enum { TRI_CHUNK = 64 };
 
 /** Points before preparation; release with table_rows_clear(&points.table). */
 typedef struct tri_points {
-  table_rows table; /**< [n][d], and one column more when has_extra */
-  int64_t d;
+  table_rows table; /**< [n][d], then quantities, vectors, and one column more when has_extra */
+  int64_t d, more;  /**< dimensions; quantities and vectors */
   bool has_extra;
   bool made;           /**< by a generator */
   char unit[32];       /**< of the coordinates, "1" when unknown */
@@ -95,6 +98,7 @@ typedef struct tri_preparing {
   const tri_params *p;
   const char *path; /**< of the deck, for messages about data */
   const tri_points *points;
+  bool absolute; /**< coordinates count, not only their differences */
 } tri_preparing;
 
 /** Prepare one point. @param[in,out] x  [params.d], zero where the point has no coordinate */
@@ -124,11 +128,12 @@ void tri_rounding_describe(const tri_params *p, const char *unit, const tri_roun
 
 /**
  * Fill the fields TRI_POINTS and TRI_EXTRAS (data allocated) and p->mass.
+ * @param[in] absolute  the origin may not be moved
  * @param[in,out] rounding  zeroed; freed by the caller
  * @return TSL_ERR_INPUT naming the point that cannot be prepared
  */
 tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
-                           tsl_problem *problem, tri_rounding *rounding);
+                           bool absolute, tsl_problem *problem, tri_rounding *rounding);
 
 /**
  * Decide whether near pairs alone are looked at; if so put the points in order, set params.near and

@@ -12,8 +12,20 @@ const tri_about tri_abouts[TRI_N_FUNCTIONS] = {
                          .unit = TRI_UNITLESS,
                          .flops_pair = 20, /* of an ordered pair, by convention */
                          .quantity = ""},
+    [TRI_EQUATION] = {.sum = TRI_SQUARES, /* of points as read */
+                      .unit = TRI_OF_POINTS,
+                      .flops_d = 3,
+                      .flops_pair = 20,
+                      .quantity = "value of the equation"},
+    [TRI_EQUATION_PERIODIC] = {.prepare = TRI_WRAPPED,
+                               .sum = TRI_SQUARES,
+                               .unit = TRI_OF_POINTS,
+                               .flops_d = 5,
+                               .flops_pair = 20,
+                               .quantity = "value of the equation"},
 };
 
 #define WORD(NAME, name, ...) #name,
-const char *const tri_function_words[] = {TRI_PAIR_LIST(WORD) "gravity", NULL};
-const char *const tri_choice_words[] = {TRI_NAMED_LIST(WORD) "gravity", NULL};
+const char *const tri_function_words[] = {TRI_PAIR_LIST(WORD) "gravity", "equation", "equation",
+                                          NULL};
+const char *const tri_choice_words[] = {TRI_NAMED_LIST(WORD) "gravity", "equation", NULL};

@@ -68,6 +68,8 @@ typedef enum tri_function {
   TRI_PAIR_LIST(X)
 #undef X
       TRI_GRAVITY,
+  TRI_EQUATION, /**< the deck's own, tri_equation.h */
+  TRI_EQUATION_PERIODIC,
   TRI_N_FUNCTIONS,
   TRI_N_PAIRS = TRI_GRAVITY /**< functions of TRI_PAIR_LIST */
 } tri_function;
@@ -91,7 +93,7 @@ extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
 /** Words for them, for messages and signatures; NULL-ended. */
 extern const char *const tri_function_words[];
 
-/** Words of the deck, NULL-ended: TRI_NAMED_LIST, then gravity. */
+/** Words of the deck, NULL-ended: TRI_NAMED_LIST, then gravity and equation. */
 extern const char *const tri_choice_words[];
 
 #ifdef __cplusplus

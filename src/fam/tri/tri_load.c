@@ -32,26 +32,48 @@ done:
   return err;
 }
 
+/** Columns of the coordinates, then of quantities and vectors; free *list. */
+static tsl_err list_columns(const tsl_deck *deck, const tri_deck *s, tri_points *points,
+                            int64_t **list, int64_t *n) {
+  tsl_err err = TSL_OK;
+  const tri_quantity *q = s->equation.quantities.values;
+  const tsl_ints *x = &s->input.columns, *v = &s->input.vector_columns;
+  points->more = (int64_t)(s->equation.quantities.n + v->n);
+  *n = (int64_t)x->n;
+  *list = NULL;
+  if (points->more > 0 && x->n == 0)
+    TSL_DECK_FAIL(deck, "tri.input",
+                  "give columns, those of the coordinates: with columns of quantities or vectors "
+                  "the others are not all coordinates");
+  TSL_TRY(tsl_alloc(*n + points->more, sizeof **list, "columns", (void **)list));
+  for (uint64_t k = 0; k < x->n; k++) (*list)[k] = x->values[k];
+  for (uint64_t k = 0; k < s->equation.quantities.n; k++) (*list)[(*n)++] = q[k].column;
+  for (uint64_t k = 0; k < v->n; k++) (*list)[(*n)++] = v->values[k];
+done:
+  return err;
+}
+
 static tsl_err read_points(const tsl_deck *deck, const tri_deck *s, int32_t format,
                            tri_points *points) {
   tsl_err err = TSL_OK;
   char *path = NULL;
+  int64_t *columns = NULL;
   const int64_t radius = s->input.radius_column, mass = s->input.mass_column;
   table_source source = {.format = format,
                          .dataset = s->input.dataset,
                          .delimiter = s->input.delimiter,
                          .header = s->input.header,
-                         .columns = s->input.columns.values,
-                         .n_columns = (int64_t)s->input.columns.n,
                          .extra = radius >= 0 ? radius : mass};
   TSL_TRY(find_comment(deck, s, &source.comment));
+  TSL_TRY(list_columns(deck, s, points, &columns, &source.n_columns));
+  source.columns = columns;
   TSL_TRY(tsl_deck_path(deck, s->input.file, &path));
   source.path = path;
   TSL_TRY(tsl_deck_blame(deck, "tri.input.file", table_read(&source, &points->table)));
   table_describe(&source, &points->table, points->from, sizeof points->from);
   points->has_extra = source.extra >= 0;
 done:
-  tsl_free(path);
+  TSL_FREE_ALL(path, columns);
   return err;
 }
 
@@ -79,6 +101,8 @@ static tsl_err make_points(const tsl_deck *deck, const tri_deck *s, tri_points *
   if (boxed && (int64_t)s->box.n != s->generator.d)
     TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but the points have %lld dimensions",
                   (unsigned long long)s->box.n, (long long)s->generator.d);
+  if (s->equation.quantities.n > 0)
+    TSL_DECK_FAIL(deck, "tri.equation.quantities", "made-up points have no columns to take");
   TSL_TRY(blame_number(deck, tri_generate(&generator, &points->table)));
   (void)snprintf(points->from, sizeof points->from, "made up, %s with seed %lld",
                  tri_kind_words[s->generator.kind], (long long)s->generator.seed);
@@ -100,7 +124,7 @@ tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_po
     TSL_TRY(read_points(deck, s, format, points));
   else
     TSL_TRY(make_points(deck, s, points));
-  points->d = points->table.columns - points->has_extra;
+  points->d = points->table.columns - points->more - points->has_extra;
   (void)snprintf(points->unit, sizeof points->unit, "%s", find_unit(s, format));
 done:
   return err;

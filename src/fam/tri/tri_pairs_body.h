@@ -136,6 +136,11 @@ TSL_FN R TRI_(tri_bound_of_sphere)(R bound) {
   return bound * ((R)1 - (R)64 * TRI_EPSILON);
 }
 
+/** A term of a sum. */
+TSL_FN R TRI_(tri_add)(R value, R weight, R sum) {
+  return TRI_FMA(value, weight, sum);
+}
+
 /**
  * Histogram bin of a value: floor((value - lo) * inv_width) for lo <= value < hi, else -1.
  * The same operations on every device, so counts agree exactly.

@@ -202,7 +202,7 @@ done:
 static double extra_of(const tri_params *p, const tri_deck *s, const tri_points *points,
                        bool one_mass, int64_t i) {
   const table_rows *t = &points->table;
-  if (points->has_extra) return t->values[i * t->columns + points->d];
+  if (points->has_extra) return t->values[(i + 1) * t->columns - 1];
   if (tri_abouts[p->function].extra == TRI_RADIUS) return s->radius;
   return one_mass ? s->mass : 1.0 / (double)p->n;
 }
@@ -252,16 +252,32 @@ done:
   return err;
 }
 
+/** Quantities and vectors, after the radius where there is one. */
+static tsl_err store_more(const tri_preparing *c, void *data) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = c->p;
+  const table_rows *t = &c->points->table;
+  const int64_t first = tri_abouts[p->function].extra != TRI_NO_EXTRA;
+  for (int64_t i = 0; i < p->n && c->points->more > 0; i++) {
+    const double *row = t->values + i * t->columns + c->points->d;
+    TSL_TRY(check_row(c, i, row, c->points->more));
+    for (int64_t m = 0; m < c->points->more; m++)
+      tri_prepare_put(p, data, (first + m) * p->n_pad + i, row[m]);
+  }
+done:
+  return err;
+}
+
 static tsl_err add_extras(tsl_problem *problem, const tri_points *points, tsl_field **out) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const tri_extra extra = tri_abouts[p->function].extra;
   tsl_field field = {.name = "extras",
-                     .doc = "Radius or mass of each point, padded with zeros.",
+                     .doc = "Radius or mass of each point, then its quantities, padded with zeros.",
                      .role = TSL_IN,
                      .type = p->type,
                      .rank = 1,
-                     .shape = {extra == TRI_NO_EXTRA ? 0 : p->n_pad, 1, 1},
+                     .shape = {((extra != TRI_NO_EXTRA) + points->more) * p->n_pad, 1, 1},
                      .hidden = 1};
   (void)snprintf(field.unit, sizeof field.unit, "%s", extra == TRI_RADIUS ? points->unit : "1");
   TSL_TRY(tsl_problem_add(problem, &field, out));
@@ -271,13 +287,14 @@ done:
 }
 
 tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
-                           tsl_problem *problem, tri_rounding *rounding) {
+                           bool absolute, tsl_problem *problem, tri_rounding *rounding) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
   const tri_preparing c = {.deck = deck,
                            .p = p,
                            .path = points->made ? "tri.generator" : "tri.input.file",
-                           .points = points};
+                           .points = points,
+                           .absolute = absolute};
   double common = 0;
   tsl_field *field = NULL;
   TSL_TRY(check_extent(&c));
@@ -285,6 +302,7 @@ tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_po
   TSL_TRY(tri_rounding_create(&c, rounding));
   TSL_TRY(store_points(&c, rounding, field->data));
   TSL_TRY(add_extras(problem, points, &field));
+  TSL_TRY(store_more(&c, field->data));
   if (tri_abouts[p->function].extra == TRI_NO_EXTRA) goto done;
   TSL_TRY(store_extras(&c, s, field->data, &common));
   if (p->function == TRI_GRAVITY) p->mass = common;

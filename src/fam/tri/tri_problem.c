@@ -10,7 +10,7 @@
 
 /** What the fields of an output depend on. */
 typedef struct sizes {
-  int64_t n, pairs, k, d, bins, bins_1, rows, n_1, edges, two, four, none;
+  int64_t n, pairs, k, d, bins, bins_1, rows, n_1, edges, two, four, vectors, none;
 } sizes;
 
 #define SIZE(member) offsetof(sizes, member)
@@ -103,7 +103,18 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
                       TSL_F64, TSL_GATHER, 2, SIZE(edges), SIZE(four), 0, OF_NOTHING}},
 #undef LINKS
 #undef REACH
+    [TRI_SUM] = {{"sums",
+                  "Sums over all points j of value(i, j) times a vector's number j, for each "
+                  "point i and vector.",
+                  TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(vectors), 0, OF_VALUE}},
 };
+
+/** In place of TRI_SUM's with params.gradient. */
+static const output_field forces[MAX_OUT] = {
+    {"forces", "Minus the sum over all other points of the gradient by the point's coordinates.",
+     TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(d), 0, OF_NOTHING},
+    {"potential", "Sum over all other points of the value.", TSL_F64, TSL_GATHER, 1, SIZE(n), END,
+     0, OF_VALUE}};
 
 /** Unit of a pair's value, from that of the coordinates. */
 static void value_unit(const tri_params *p, const char *unit, char out[TSL_NAME]) {
@@ -154,11 +165,13 @@ static tsl_err add_outputs(tsl_problem *problem, const char *unit) {
              .n_1 = p->n + 1,
              .edges = p->n > 1 ? p->n - 1 : 0,
              .two = 2,
-             .four = 4};
+             .four = 4,
+             .vectors = p->n_vectors > 0 ? p->n_vectors : 1};
+
   const bool boxed = p->function == TRI_EUCLIDEAN_PERIODIC;
   if (!tsl_pairs_i64(p->n, &s.pairs))
     TSL_FAIL(TSL_ERR_INPUT, "the pairs of %lld points overflow 64-bit counts", (long long)p->n);
-  for (const output_field *o = outputs[p->output]; o->name != NULL; o++)
+  for (const output_field *o = p->gradient ? forces : outputs[p->output]; o->name != NULL; o++)
     if (boxed || strcmp(o->name, "rdf") != 0) TSL_TRY(add_output(problem, o, &s, unit));
 done:
   return err;
@@ -221,6 +234,12 @@ done:
   return err;
 }
 
+/** Of an equation the deck's; else the coordinates', from which value_unit makes that of values. */
+static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
+  if (s->choice <= TRI_EUCLIDEAN_PERIODIC) return points->unit;
+  return s->equation.unit != NULL ? s->equation.unit : "1";
+}
+
 /** Keep for tri_describe how the points came about. */
 static tsl_err note_points(const tri_points *points, const tri_rounding *rounding,
                            tsl_problem *problem) {
@@ -257,8 +276,26 @@ static tsl_err tri_finish(tsl_problem *problem, const tsl_field_rows *store) {
   return tri_params_of(problem)->frames > 0 ? tri_frames_finish(problem, store) : TSL_OK;
 }
 
+/** What `function: equation` asks for: names before the points are read, the rest after. */
+static tsl_err begin_equation(const tsl_deck *deck, const tri_deck *s, const tri_params *p,
+                              tri_equation *equation) {
+  return tri_is_equation(p) ? tri_equation_names(deck, &s->equation, p->type, equation) : TSL_OK;
+}
+
+static tsl_err finish_equation(const tsl_deck *deck, const tri_deck *s, tri_equation *equation,
+                               tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  if (!tri_is_equation(problem->params)) goto done;
+  TSL_TRY(tri_equation_fields(deck, equation, problem));
+  if (s->equation.gradient != NULL) TSL_TRY(tri_equation_slope(deck, equation, problem));
+  if (s->equation.symmetric) TSL_TRY(tri_equation_sample(deck, equation, problem));
+done:
+  return err;
+}
+
 static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
+  tri_equation equation = {0};
   tri_deck s = {0};
   tri_points points = {0};
   tri_rounding rounding = {0};
@@ -269,18 +306,23 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
     TSL_TRY(tsl_deck_bind(deck, "tri", tri_keys, sizeof s, &s));
     return tri_frames_create_problem(deck, &s, problem);
   }
+  tri_params *const p = problem->params;
   TSL_TRY(read_section(deck, &s, &format));
   TSL_TRY(tri_check_values(deck, &s, problem->params));
+  TSL_TRY(begin_equation(deck, &s, p, &equation));
   TSL_TRY(tri_load(deck, &s, format, &points));
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
-  TSL_TRY(tri_prepare_points(deck, &s, &points, problem, &rounding));
+  if (tri_is_equation(p)) TSL_TRY(tri_equation_parse(deck, &s.equation, p->d, &equation));
+  TSL_TRY(tri_prepare_points(deck, &s, &points, equation.absolute, problem, &rounding));
   TSL_TRY(add_order(problem));
-  TSL_TRY(add_outputs(problem, points.unit));
+  TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(note_points(&points, &rounding, problem));
+  TSL_TRY(finish_equation(deck, &s, &equation, problem));
   TSL_TRY(tri_search_settle(deck, &s, problem));
   if (tri_is_graph(problem->params)) TSL_TRY(tri_graph_create(problem));
 done:
+  tri_equation_clear(&equation);
   tri_rounding_clear(&rounding);
   table_rows_clear(&points.table);
   return err;
@@ -294,15 +336,21 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                    tsl_type_name((tsl_type)p->type), (long long)p->n, p->bins, p->frames_format);
     return;
   }
-  (void)snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d%s", tri_function_words[p->function],
-                 tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
-                 (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "");
+  const int used =
+      snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d%s", tri_function_words[p->function],
+               tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
+               (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "");
+  if (p->output == TRI_SUM || tri_is_equation(p))
+    (void)snprintf(text + used, 96 - (size_t)used, " %08x v%d", (unsigned)p->equation,
+                   p->n_vectors);
 }
 
 const tsl_family tsl_family_tri = {
     .name = "tri",
     .doc = "All pairs of n points: distances, neighbours, histograms, overlaps, gravity.",
-    .bad_value = "coinciding points or values too large for the chosen precision",
+    .bad_value = "coinciding points or values too large for the chosen precision; or an equation "
+                 "that has no "
+                 "value there (diagonal: no leaves points with themselves out)",
     .shape = TSL_BAG,
     .n_kinds = 1,
     .keys = tri_keys,

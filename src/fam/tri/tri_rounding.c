@@ -133,7 +133,7 @@ tsl_err tri_rounding_create(const tri_preparing *c, tri_rounding *r) {
   const tri_prepare how = tri_abouts[c->p->function].prepare;
   TSL_TRY(tsl_alloc(c->p->d, sizeof *r->origin, "origin", (void **)&r->origin));
   if (c->p->type != TSL_F32 || c->p->n < 2) goto done;
-  if (how == TRI_RAW || how == TRI_SPHERE) TSL_TRY(find_origin(c, r));
+  if ((how == TRI_RAW && !c->absolute) || how == TRI_SPHERE) TSL_TRY(find_origin(c, r));
   TSL_TRY(find_near(c, r));
 done:
   return err;

@@ -70,6 +70,8 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
   case TRI_DBSCAN:
   case TRI_LINKAGE:
     return (b - a) * ((int64_t)sizeof(int64_t) + element);
+  case TRI_SUM:
+    return (b - a) * tri_sums(p) * (int64_t)sizeof(double);
   default:
     return 0;
   }
@@ -221,8 +223,10 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
                                           [TRI_CSR] = field == TRI_OUT_3,
                                           [TRI_COMPONENTS] = field == TRI_OUT ? 2 : 0,
                                           [TRI_DBSCAN] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
-                                          [TRI_LINKAGE] =
-                                              field == TRI_OUT ? 2 : field == TRI_OUT_2};
+                                          [TRI_LINKAGE] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
+                                          [TRI_SUM] = !p->gradient       ? tri_sums(p)
+                                                      : field == TRI_OUT ? p->d_read
+                                                                         : 1};
   if (p->frames > 0) {
     tri_frames_region(problem, unit, field, lo, hi);
     return;

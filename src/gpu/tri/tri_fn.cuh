@@ -292,7 +292,7 @@ static __device__ __forceinline__ R tri_value(const tri_args<R> &args, int i, in
 }
 
 /** Values 1 - r from a strip of inner products r; the few that are their rounding, from the points.
- */
+ *  Or the strip's values, when they are given. */
 template <class R> struct tri_matrix {
   using real = R;
   static constexpr int C = tri_width<R>::value;
@@ -309,7 +309,7 @@ template <class R> struct tri_matrix {
 #pragma unroll
     for (int c = 0; c < C; c++)
       place[c] = min(max((int64_t)j + c - args.strip_col, (int64_t)0), args.strip_ld - 1);
-    noise = noise_of((R)args.d);
+    noise = args.given ? -(R)INFINITY : noise_of((R)args.d);
   }
 
   template <int N>
@@ -318,7 +318,8 @@ template <class R> struct tri_matrix {
     const R *row = args.strip + (int64_t)(rows.index[p] - args.strip_row) * args.strip_ld;
 #pragma unroll
     for (int c = 0; c < C; c++) {
-      v[0][c] = value_of(__ldcs(row + place[c]));
+      const R r = __ldcs(row + place[c]);
+      v[0][c] = args.given ? r : value_of(r);
       if (v[0][c] < noise)
         v[0][c] = of_points(args, rows.index[p], (int)(place[c] + args.strip_col));
     }

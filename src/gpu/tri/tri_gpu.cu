@@ -1,7 +1,7 @@
 /* The family tri on a card: the backend. Units are run one after another; a unit whose output does
  * not fit the card is run in smaller batches of rows. Batches of forces overlap (tri_forces.cu). */
+#include "tri_equation.cuh"
 #include "tri_frames.cuh"
-#include "tri_gpu.cuh"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,9 @@ tsl_err tri_slab_run(tri_gpu *w, const tri_slab *slab, void *out) {
   tsl_err err = TSL_OK;
   tri_args<float> f = tri_args_of<float>(w);
   tri_args<double> d = tri_args_of<double>(w);
-  if (w->p.map != TRI_MAP_AUTO)
+  if (w->equation != NULL)
+    TSL_TRY(tri_equation_store(w, slab, out));
+  else if (w->p.map != TRI_MAP_AUTO)
     TSL_TRY(tri_map_run(w, slab, out));
   else if (tri_uses_gemm(&w->p))
     TSL_TRY(tri_gemm_slab(w, slab, out));
@@ -124,6 +126,9 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   case TRI_HISTOGRAM:
     TSL_TRY(tri_histogram_run(w, lo, hi));
     break;
+  case TRI_SUM:
+    TSL_TRY(tri_sum_run(w, group->units, group->n, group->parts));
+    break;
   default:
     TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
   }
@@ -178,6 +183,7 @@ static void tri_close(tsl_worker **worker) {
   release_scratch(w);
   tri_near_close(w);
   tri_graph_close(w);
+  tri_equation_close(w);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
   free(w);
@@ -208,6 +214,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
   TSL_TRY(tri_gpu_upload(w));
+  TSL_TRY(tri_equation_open(w, device->capability));
   if (w->p.near) TSL_TRY(tri_near_open(w));
   if (tri_is_graph(&w->p)) TSL_TRY(tri_graph_begin(w)); /* trials come before the first phase */
   TSL_TRY(clear_counts(w));
@@ -230,7 +237,7 @@ done:
  * do not depend on the cut. Records of a group are the first unit's, as they come before all that
  * follow; slabs of neighbours are one. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
-  const bool together = w->p.output == TRI_HISTOGRAM || w->p.near;
+  const bool together = w->p.output == TRI_HISTOGRAM || w->p.output == TRI_SUM || w->p.near;
   int64_t m = 1;
   while (together && m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
   return m;
@@ -291,6 +298,7 @@ done:
 static tsl_backend tri_gpu_make_backend(void) {
   tsl_backend b = {};
   b.family = "tri";
+  b.prepare = tri_gpu_prepare;
   b.open = tri_open;
   b.begin = tri_begin;
   b.run = tri_run;

@@ -42,6 +42,7 @@ template <class R> struct tri_args {
   int64_t n_pad;
   int n, d;
   R box[3], scale;
+  bool given;     /**< the strip has values */
   const R *strip; /**< inner products of rows [strip_row, ..) with columns [strip_col, ..) */
   int64_t strip_ld;
   int strip_row, strip_col;
@@ -57,6 +58,7 @@ template <class R> struct tri_boxes {
 };
 
 struct tri_gemm;
+struct tri_card_equation;
 
 /** Where a batch of forces is computed, while another may be in the lane beside it. */
 typedef struct tri_lane {
@@ -115,6 +117,7 @@ typedef struct tri_gpu {
   int64_t expected;      /**< records of the last THRESHOLD batch */
   tri_near_state near;   /**< with params.near */
   tri_graph_state graph; /**< tri_is_graph */
+  struct tri_card_equation *equation; /**< the deck's own function, tri_equation.cuh; or NULL */
 
   struct tri_frames_gpu *frames; /**< of a trajectory; then only p and problem are set besides */
 } tri_gpu;

@@ -1,0 +1,61 @@
+/**
+ * @file tri_equation_own.h
+ * The deck's part of tri_equation.h; private to the family.
+ */
+#ifndef TSL_FAM_TRI_EQUATION_OWN_H
+#define TSL_FAM_TRI_EQUATION_OWN_H
+
+#include "deck.h"
+#include "tri_equation.h"
+
+/** Entries of `quantities` and `parameters`. */
+typedef struct tri_quantity {
+  char *name;
+  int64_t column;
+} tri_quantity;
+typedef struct tri_parameter {
+  char *name;
+  double value;
+} tri_parameter;
+
+/** Section `tri.equation`. */
+typedef struct tri_equation_deck {
+  char *value, *gradient, *unit;
+  bool symmetric, diagonal;
+  tsl_maps quantities, parameters; /**< tri_quantity, tri_parameter */
+} tri_equation_deck;
+
+extern const tsl_key tri_equation_keys[];
+
+/** An equation on the root; release with tri_equation_clear. */
+typedef struct tri_equation {
+  lang_names names;
+  lang_expr value, gradient; /**< gradient.text NULL: none */
+  int32_t n_variables;       /**< first scalars: r2, r, q_i, q_j of each quantity */
+  bool absolute;             /**< coordinates themselves are used */
+} tri_equation;
+
+/** Names without dimensions: refuses bad ones, and outputs that take symmetric values of others. */
+tsl_err tri_equation_names(const tsl_deck *deck, const tri_equation_deck *s, int32_t type,
+                           tri_equation *equation);
+
+/** Parse for points of d dimensions. */
+tsl_err tri_equation_parse(const tsl_deck *deck, const tri_equation_deck *s, int64_t d,
+                           tri_equation *equation);
+
+/** Add the fields of tri_equation.h. Points are prepared. */
+tsl_err tri_equation_fields(const tsl_deck *deck, const tri_equation *equation,
+                            tsl_problem *problem);
+
+/** Look at some pairs: is the gradient that of the value, by differences? @return likewise */
+tsl_err tri_equation_slope(const tsl_deck *deck, const tri_equation *equation,
+                           const tsl_problem *problem);
+
+/** Look at some pairs of the prepared points: is value(i, j) = value(j, i)? @return TSL_ERR_INPUT
+ *  naming a pair */
+tsl_err tri_equation_sample(const tsl_deck *deck, const tri_equation *equation,
+                            const tsl_problem *problem);
+
+void tri_equation_clear(tri_equation *equation);
+
+#endif

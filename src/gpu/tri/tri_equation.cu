@@ -1,0 +1,136 @@
+/* Equations of decks: compiled by NVRTC for the cards of the job, launched by their names. */
+#include "tri_equation.cuh"
+
+#include "lang_objects.h"
+#include "tri_equation.h"
+
+#include <string.h>
+
+extern "C" const char tri_equation_loops_gpu_text[];
+
+struct tri_card_equation {
+  lang_module *module;
+  tri_equation_args args;
+};
+
+enum { STORE, STRIP, SUM, N_KERNELS };
+static const char *const kernel_names[N_KERNELS] = {"tsl_tri_store", "tsl_tri_strip",
+                                                    "tsl_tri_sum"};
+
+/* As in tri_equation_loops.cuh. */
+typedef struct equation_rows {
+  long long n, a, b;
+  long long columns, origin, first;
+  int square;
+  void *out;
+} equation_rows;
+enum { BLOCK = 256, ROWS = 16, SUM_BLOCK = 128, LAUNCH_Y = 65535 };
+
+static const char head[] = "/* emitted by tesela */\n"
+                           "typedef long long i64;\n"
+                           "#define LANG_FN static __device__ __forceinline__\n";
+
+tsl_err tri_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
+  static const char *const none[] = {NULL};
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  void *image = NULL;
+  int64_t bytes = 0;
+  lang_program program = {NULL, none, none, &tri_purpose};
+  if (!tri_is_equation(tri_params_of(problem))) return TSL_OK;
+  TSL_TRY(tri_equation_program(problem, head, tri_equation_loops_gpu_text, &text));
+  program.text = text;
+  for (int k = 0; k < n; k++) {
+    const void *there = NULL;
+    TSL_TRY(lang_objects_find(problem, TRI_EQUATION_GPU, devices[k].capability, &there, &bytes));
+    if (there != NULL) continue;
+    TSL_TRY(lang_compile_gpu(&program, devices[k].capability, &image, &bytes));
+    TSL_TRY(lang_objects_put(problem, TRI_EQUATION_GPU, devices[k].capability, image, bytes));
+    tsl_free(image);
+    image = NULL;
+  }
+done:
+  tsl_free(image);
+  tsl_free(text);
+  return err;
+}
+
+tsl_err tri_equation_open(tri_gpu *w, int32_t capability) {
+  tsl_err err = TSL_OK;
+  const void *image = NULL;
+  int64_t n = 0;
+  if (!tri_is_equation(&w->p)) return TSL_OK;
+  TSL_TRY(lang_objects_find(w->problem, TRI_EQUATION_GPU, capability, &image, &n));
+  if (image == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "card %s: the equation was not compiled for capability %d.%d",
+             tsl_gpu_card(), (int)capability / 10, (int)capability % 10);
+  TSL_TRY(tsl_alloc(1, sizeof *w->equation, "equation", (void **)&w->equation));
+  TSL_TRY(lang_module_load(image, n, kernel_names, N_KERNELS, &w->equation->module));
+  tri_equation_arguments(w->problem, w->points.data, w->extras.data, &w->equation->args);
+done:
+  return err;
+}
+
+void tri_equation_close(tri_gpu *w) {
+  if (w->equation == NULL) return;
+  lang_module_unload(&w->equation->module);
+  tsl_free(w->equation);
+  w->equation = NULL;
+}
+
+/* Launch over rows x columns in pieces of what a grid's y can count. */
+static tsl_err launch_rows(tri_gpu *w, int kernel, equation_rows rows, int64_t columns) {
+  tsl_err err = TSL_OK;
+  void *params[] = {&w->equation->args, &rows};
+  const int64_t a = rows.a, b = rows.b, most = (int64_t)LAUNCH_Y * ROWS;
+  if (b - a > most)
+    TSL_FAIL(TSL_ERR_DEVICE_MEMORY, "%lld rows are more than a launch takes", (long long)(b - a));
+  TSL_TRY(lang_module_launch(
+      w->equation->module, kernel,
+      dim3((unsigned)((columns + BLOCK - 1) / BLOCK), (unsigned)((b - a + ROWS - 1) / ROWS)), BLOCK,
+      w->stream, params));
+done:
+  return err;
+}
+
+tsl_err tri_equation_store(tri_gpu *w, const tri_slab *slab, void *out) {
+  const bool square = w->p.output == TRI_SQUARE;
+  equation_rows rows = {};
+  rows.n = w->p.n;
+  rows.a = slab->a;
+  rows.b = slab->b;
+  rows.columns = slab->columns;
+  rows.origin = tri_condensed_row(w->p.n, slab->a);
+  rows.square = square;
+  rows.out = out;
+  return launch_rows(w, STORE, rows, square ? slab->columns : w->p.n);
+}
+
+tsl_err tri_equation_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1) {
+  tsl_err err = TSL_OK;
+  equation_rows rows = {};
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[0], (b - a) * (c1 - c0) * tri_value_bytes(w),
+                          "strip of values"));
+  rows.n = w->p.n;
+  rows.a = a;
+  rows.b = b;
+  rows.columns = c1 - c0;
+  rows.first = c0;
+  rows.out = w->strips[0].data;
+  TSL_TRY(launch_rows(w, STRIP, rows, c1 - c0));
+done:
+  return err;
+}
+
+int64_t tri_equation_sum_rows(const tri_gpu *w) {
+  return SUM_BLOCK * (w->p.type == TSL_F32 && !w->p.gradient ? 2 : 1);
+}
+
+tsl_err tri_equation_sum(tri_gpu *w, const tri_sum_rows *sums, int splits) {
+  const int64_t each = tri_equation_sum_rows(w);
+  tri_sum_rows rows = *sums;
+  void *params[] = {&w->equation->args, &rows};
+  return lang_module_launch(w->equation->module, SUM,
+                            dim3((unsigned)((rows.b - rows.a + each - 1) / each), (unsigned)splits),
+                            SUM_BLOCK, w->stream, params);
+}
