@@ -1,6 +1,7 @@
 /** @file bench_tri_cpu.c  `tesela bench tri-cpu`: speeds of this socket, each beside its goal. */
 #include "bench_cpu.h"
 #include "bench_options.h"
+#include "bench_tri_sum.h"
 #include "new_file.h"
 #include "tri_cpu.h"
 
@@ -247,6 +248,20 @@ done:
   return err;
 }
 
+static tsl_err bench_sum(const table *t) {
+  tsl_err err = TSL_OK;
+  const int64_t n = t->o->quick ? 20000 : 60000;
+  const double pairs = (double)n * (double)n * 1e-9 / t->o->threads;
+  bench_tri_sums s;
+  TSL_TRY(bench_tri_sum(n, t->o->threads, &s));
+  bench_tri_cpu_line(t, "Gaussian sum by hand, per thread", pairs / s.hand, "Gpairs/s", 1, "itself",
+                     0);
+  bench_tri_cpu_line(t, "Gaussian sum by equation", pairs / s.deck, "Gpairs/s", s.hand / s.deck,
+                     "by hand", 0.9);
+done:
+  return err;
+}
+
 tsl_err tri_bench_cpu(int argc, char **argv) {
   tsl_err err = TSL_OK;
   bench_options o;
@@ -267,6 +282,7 @@ tsl_err tri_bench_cpu(int argc, char **argv) {
   TSL_TRY(bench_distances(&t));
   TSL_TRY(bench_gravity(&t));
   TSL_TRY(bench_histogram(&t));
+  TSL_TRY(bench_sum(&t));
   TSL_TRY(bench_correlation(&t));
 done:
   err = tsl_new_table_close("--csv", o.csv, &t.csv, err);

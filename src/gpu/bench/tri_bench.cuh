@@ -75,6 +75,12 @@ done:
   return err;
 }
 
+/** Mean seconds of a Gaussian kernel sum: by a deck's equation; by hand; by hand with __expf. */
+typedef struct tri_bench_sums {
+  double deck, hand, fast;
+} tri_bench_sums;
+tsl_err tri_bench_sum(int64_t n, int64_t repeat, tri_bench_sums *out);
+
 /** Best write rate of the card in bytes/s: cudaMemset and a kernel of 16-byte stores, on a buffer.
  */
 tsl_err tri_bench_ceiling(tri_gpu *w, void *buffer, int64_t bytes, double *rate);

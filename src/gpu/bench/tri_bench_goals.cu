@@ -170,6 +170,22 @@ done:
   return err;
 }
 
+static tsl_err bench_sum(const tri_bench_options *o) {
+  tsl_err err = TSL_OK;
+  const int64_t n = o->quick ? 200000 : 1000000;
+  const double pairs = (double)n * (double)n;
+  tri_bench_sums s = {};
+  TSL_TRY(tri_bench_sum(n, o->repeat, &s));
+  tri_bench_goals_print_row(o, "Gaussian sum by equation, pairs", pairs / s.deck, "pairs/s", 7.2e11,
+                            s.deck);
+  tri_bench_goals_print_row(o, "Gaussian sum, equation against hand", s.hand / s.deck,
+                            "times as fast", 0.9, s.hand);
+  tri_bench_goals_print_row(o, "the same by hand with __expf", s.fast / s.deck, "times as fast",
+                            0.5, s.fast);
+done:
+  return err;
+}
+
 tsl_err tri_bench_goals(int argc, char **argv) {
   static const char *const allowed[] = {"--quick", "--repeat", "--csv", NULL};
   tsl_err err = TSL_OK;
@@ -187,6 +203,7 @@ tsl_err tri_bench_goals(int argc, char **argv) {
   }
   TSL_TRY(bench_gravity(&o));
   TSL_TRY(bench_rdf(&o));
+  TSL_TRY(bench_sum(&o));
   TSL_TRY(bench_correlation(&o));
 done:
   return tri_bench_finish(&o, err);
