@@ -322,7 +322,7 @@ def periodic_cases():
 def covered_case():
     """Every function that decks may name has a reference here."""
     words = re.search(r"function: (.*?) +\(required\)", suite.run(["help", "tri"]).out).group(1)
-    check(words.split(" | ") == [*FUNCTIONS, "gravity"], f"functions {words}, references of {FUNCTIONS}")
+    check(words.split(" | ") == [*FUNCTIONS, "gravity", "equation"], f"functions {words}, references of {FUNCTIONS}")
 
 
 # ------------------------------------------------------------------ gravity

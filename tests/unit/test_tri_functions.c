@@ -51,7 +51,8 @@ static void words_follow_the_list(void **state) {
   for (int f = 0; f < TRI_EUCLIDEAN_PERIODIC; f++)
     assert_string_equal(tri_choice_words[f], all[f].name);
   assert_string_equal(tri_choice_words[TRI_EUCLIDEAN_PERIODIC], "gravity");
-  assert_null(tri_choice_words[TRI_EUCLIDEAN_PERIODIC + 1]);
+  assert_string_equal(tri_choice_words[TRI_EUCLIDEAN_PERIODIC + 1], "equation");
+  assert_null(tri_choice_words[TRI_EUCLIDEAN_PERIODIC + 2]);
 }
 
 /* fp32 counts raw points from their middle; kernels fill padding with equal points. */
