@@ -78,6 +78,7 @@ static void tri_close_cpu(tsl_worker **worker) {
   tri_frames_close_cpu(&w->frames);
   for (int k = 0; w->thread != NULL && k < w->threads; k++) tri_thread_clear(w, &w->thread[k]);
   tri_tree_clear(&w->tree);
+  tri_cells_clear(&w->cells);
   tri_cpu_equation_close(&w->equation);
   TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w->ones, w);
   *worker = NULL;
@@ -113,6 +114,7 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
   for (int k = 0; k < w->threads; k++) TSL_TRY(tri_thread_create(w, &w->thread[k]));
   if (w->p->output == TRI_FORCES) TSL_TRY(tri_forces_prepare(w, problem));
+  if (tri_has_cells(w->p)) TSL_TRY(tri_cells_create(w, problem, &w->cells));
   if (w->blas) openblas_set_num_threads(1);
   *worker = w;
 done:
@@ -122,7 +124,10 @@ done:
 
 static tsl_err tri_begin_cpu(tsl_worker *w, int phase) {
   (void)phase;
-  if (w->p->output == TRI_HISTOGRAM && w->frames == NULL) tri_histogram_zero(w);
+  if (w->cells != NULL)
+    tri_cells_zero(w->cells);
+  else if (w->p->output == TRI_HISTOGRAM && w->frames == NULL)
+    tri_histogram_zero(w);
   if (tri_is_graph(w->p)) tri_graph_begin(w);
   return TSL_OK;
 }
@@ -147,7 +152,7 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   case TRI_LINKAGE:
     return tri_run_graph(w, unit, part);
   case TRI_HISTOGRAM:
-    return tri_run_histogram(w, unit, part);
+    return w->cells != NULL ? tri_run_cells(w, unit, part) : tri_run_histogram(w, unit, part);
   case TRI_FORCES:
     return tri_run_forces(w, unit, part);
   case TRI_SUM:
@@ -171,7 +176,10 @@ done:
 }
 
 static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
-  if (w->p->output == TRI_HISTOGRAM && w->frames == NULL)
+  if (w->cells != NULL)
+    tri_cells_total(w->cells, problem->fields[TRI_OUT].data,
+                    w->p->weighted ? problem->fields[TRI_OUT_2].data : NULL);
+  else if (w->p->output == TRI_HISTOGRAM && w->frames == NULL)
     tri_histogram_total(w, problem->fields[TRI_OUT].data);
   return TSL_OK;
 }

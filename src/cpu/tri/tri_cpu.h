@@ -129,6 +129,9 @@ typedef struct tri_thread {
   double *sums;            /**< SUM: [group_rows][vectors] */
 } tri_thread;
 
+/** HISTOGRAM with tri_has_cells(): tri_cpu_cells.c. */
+typedef struct tri_cells tri_cells;
+
 struct tsl_worker {
   const tri_params *p; /**< not owned */
   const tri_kernels *kernels;
@@ -150,6 +153,7 @@ struct tsl_worker {
   tri_thread *thread;         /**< [threads] */
   const int32_t *order;       /**< near: [n] the input's point at each place; not owned */
   tri_tree tree;              /**< near */
+  tri_cells *cells;           /**< HISTOGRAM with tri_has_cells() */
   const tsl_problem *problem; /**< not owned */
   int function; /**< of the kernels: params.function, or sqeuclidean where roots change nothing */
   double cut;   /**< values of that function beyond it do not matter; topk: infinite */
@@ -173,8 +177,9 @@ struct tri_job;
  * where it wants the block boundaries j0 and j1 to be for this row on.
  */
 typedef struct tri_row {
-  int64_t i;    /**< as rows of the output are counted */
-  int64_t self; /**< as points of the input are */
+  int64_t i;     /**< as rows of the output are counted */
+  int64_t self;  /**< as points of the input are; -1 of two sets: no column is the row's own */
+  int64_t place; /**< of the row's point */
   int64_t lo, hi;
   int64_t j0, j1;       /**< block; j0 = INT64_MIN for the first block of a row group */
   int64_t slot;         /**< of the rows of the task, 0..group_rows - 1 */
@@ -182,19 +187,16 @@ typedef struct tri_row {
   const void *values;
 } tri_row;
 
-/** The column at place c of the row's values, counted as in the input. */
-static inline int64_t tri_column(const tsl_worker *w, const tri_row *row, int64_t c) {
-  const int64_t at = row->lo + c;
-  return row->tiles == NULL
-             ? at
-             : w->order[(int64_t)row->tiles[at / TRI_TILE] * TRI_TILE + at % TRI_TILE];
-}
-
-/** The same as rows of the output are counted where these are places, and in fields that go with
- *  them. */
+/** Where the point of the column at place c of the row's values is. */
 static inline int64_t tri_column_place(const tri_row *row, int64_t c) {
   const int64_t at = row->lo + c;
   return row->tiles == NULL ? at : (int64_t)row->tiles[at / TRI_TILE] * TRI_TILE + at % TRI_TILE;
+}
+
+/** The column at place c of the row's values, counted as in the input. */
+static inline int64_t tri_column(const tsl_worker *w, const tri_row *row, int64_t c) {
+  const int64_t at = tri_column_place(row, c);
+  return row->tiles == NULL ? at : w->order[at];
 }
 
 /** How an output consumes values. */
@@ -279,6 +281,14 @@ void tri_histogram_total(tsl_worker *w, uint64_t *total);
 
 /** GRAVITY: pack and scale the bodies, set the factors. */
 tsl_err tri_forces_prepare(tsl_worker *w, const tsl_problem *problem);
+
+/** HISTOGRAM with tri_has_cells(): its cells. Totals go to counts[cells] and, where weighted, to
+ *  sums[cells], else NULL. tri_cells_clear() also after an error. */
+tsl_err tri_cells_create(const tsl_worker *w, const tsl_problem *problem, tri_cells **cells);
+void tri_cells_clear(tri_cells **cells);
+void tri_cells_zero(tri_cells *cells);
+void tri_cells_total(const tri_cells *cells, uint64_t *counts, uint64_t (*sums)[TRI_LIMBS]);
+tsl_err tri_run_cells(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 
 /** THRESHOLD: free a list. */
 void tri_hits_clear(tri_hits *hits);

@@ -31,6 +31,7 @@ typedef struct tri_group {
   const int32_t *places; /**< [n] ascending, in one tile */
   tri_query box;
   double cut;        /**< the largest of the rows' */
+  int64_t own;       /**< the tile of the rows; two sets: one near them */
   int32_t component; /**< of all rows, or TRI_MIXED */
   tri_job *job;
 } tri_group;
@@ -72,7 +73,7 @@ static void set_query(const tsl_worker *w, const int32_t *places, int64_t n, tri
 
 /** The row's number in the output. */
 static int64_t row_number(const tsl_worker *w, int32_t place) {
-  return tri_rows_are_places(w->p) ? place : w->order[place];
+  return tri_rows_are_places(w->p) ? place - w->p->first : w->order[place];
 }
 
 /** Values beyond it do not matter to the row in this slot any more. */
@@ -82,21 +83,27 @@ static double cut_of(const tsl_worker *w, const tri_thread *thread, int64_t slot
   return thread->heap_n[slot] == w->p->k ? thread->heap[slot * w->p->k].value : thread->cuts[slot];
 }
 
-/** Hand the values of up to CHUNK tiles over to the output. histogram: of places after the row. */
+/** Are columns of the rows only those at later places? */
+static bool after_rows(const tsl_worker *w) {
+  return w->p->output == TRI_HISTOGRAM && !w->p->two;
+}
+
+/** Hand the values of up to CHUNK tiles over to the output. */
 static tsl_err take_tiles(tsl_worker *w, tri_thread *thread, const tri_group *g, int64_t slot,
                           const int32_t *tiles, int64_t n) {
   const int32_t place = g->places[slot];
   const int64_t last = w->tree.nodes[0] - 1;
   tri_row row = {.i = row_number(w, place),
-                 .self = w->order[place],
+                 .self = w->p->two ? -1 : w->order[place],
+                 .place = place,
                  .hi = n * TRI_TILE,
                  .slot = slot,
                  .tiles = tiles,
                  .values = thread->values};
   if (n == 0) return TSL_OK;
   w->kernels->tiles[w->t][w->function](&w->view, place, tiles, n, thread->values);
-  if (tiles[n - 1] == last) row.hi -= (last + 1) * TRI_TILE - w->p->n;
-  if (w->p->output == TRI_HISTOGRAM && tiles[0] == place / TRI_TILE) {
+  if (tiles[n - 1] == last) row.hi -= (last + 1) * TRI_TILE - tri_columns_of(w->p);
+  if (after_rows(w) && tiles[0] == place / TRI_TILE) {
     row.lo = place % TRI_TILE + 1;
     row.values = (const char *)thread->values + row.lo * w->value_bytes;
   }
@@ -132,7 +139,7 @@ static tsl_err seed_row(tsl_worker *w, tri_thread *thread, const tri_group *g, i
 
 static void set_seeds(const tsl_worker *w, const tri_group *g, int64_t *first, int64_t *end) {
   const int64_t tiles = w->tree.nodes[0], seeds = tri_near_seeds(w->p);
-  *first = tri_near_seed(tiles, seeds, g->places[0] / TRI_TILE);
+  *first = tri_near_seed(tiles, seeds, g->own);
   *end = tsl_min(*first + seeds, tiles);
 }
 
@@ -207,6 +214,32 @@ done:
   return err;
 }
 
+/** Bounds of the rows with nodes [begin, end) of a level, at most TRI_FAN, into the finds. */
+static void set_bounds(const tsl_worker *w, tri_finds *f, const tri_query *box, int level,
+                       int64_t begin, int64_t end) {
+  const tri_tree *t = &w->tree;
+  const int64_t at = (t->first[level] + begin) * w->value_bytes;
+  const tri_boxes boxes = {(const char *)t->lo + at, (const char *)t->hi + at,
+                           t->extra != NULL ? (const char *)t->extra + at : NULL, t->ld,
+                           end - begin};
+  w->kernels->bound[w->t][w->function](&w->view, box, &boxes, f->bounds);
+}
+
+/** Two sets: a tile near the rows, by the nearest box of each level. */
+static int64_t nearest_tile(const tsl_worker *w, tri_finds *f, const tri_query *box) {
+  const tri_tree *t = &w->tree;
+  int64_t begin = 0;
+  for (int level = t->levels - 1; level >= 0; level--) {
+    const int64_t n = tsl_min(TRI_FAN, t->nodes[level] - begin);
+    int64_t best = 0;
+    set_bounds(w, f, box, level, begin, begin + n);
+    for (int64_t m = 1; m < n; m++)
+      if (element(w, f->bounds, m) < element(w, f->bounds, best)) best = m;
+    begin = (begin + best) * (level > 0 ? TRI_FAN : 1);
+  }
+  return begin;
+}
+
 /** Nodes [begin, end) of a level, at most TRI_FAN, and what is below them. */
 static tsl_err go_down(tsl_worker *w, tri_thread *thread, const tri_group *g, int level,
                        int64_t begin, int64_t end) {
@@ -214,14 +247,9 @@ static tsl_err go_down(tsl_worker *w, tri_thread *thread, const tri_group *g, in
   const tri_tree *t = &w->tree;
   tri_finds *f = thread->finds;
   int32_t places[TRI_FAN];
-  if (w->p->output == TRI_HISTOGRAM) /* the others are places before all of the rows */
-    begin = tsl_max(begin, (int64_t)(g->places[0] / TRI_TILE) >> 5 * level);
+  if (after_rows(w)) begin = tsl_max(begin, g->own >> 5 * level);
   if (begin >= end) goto done;
-  const int64_t at = (t->first[level] + begin) * w->value_bytes;
-  const tri_boxes boxes = {(const char *)t->lo + at, (const char *)t->hi + at,
-                           t->extra != NULL ? (const char *)t->extra + at : NULL, t->ld,
-                           end - begin};
-  w->kernels->bound[w->t][w->function](&w->view, &g->box, &boxes, f->bounds);
+  set_bounds(w, f, &g->box, level, begin, end);
   const int64_t n = w->kernels->select[w->t](f->bounds, end - begin, g->cut, places);
   for (int64_t c = 0; c < n; c++) {
     const int64_t m = begin + places[c];
@@ -246,6 +274,7 @@ static tsl_err search_group(tsl_worker *w, tri_thread *thread, tri_job *job, con
   const int top = w->tree.levels - 1;
   int64_t first, end;
   set_query(w, places, n, &g.box);
+  g.own = w->p->two ? nearest_tile(w, thread->finds, &g.box) : places[0] / TRI_TILE;
   set_seeds(w, &g, &first, &end);
   for (int64_t slot = 0; slot < n; slot++) {
     if (w->nearest) thread->cuts[slot] = tri_first_cut(w, row_number(w, places[slot]));
@@ -293,7 +322,7 @@ static int32_t *set_groups(const tsl_worker *w, const tsl_unit *unit, int32_t *o
   int64_t rows = 0;
   for (int64_t r = lo; r < hi; r++)
     if (w->graph.active == NULL || w->graph.active[r])
-      one[rows++] = places ? (int32_t)r : w->tree.place[r];
+      one[rows++] = places ? (int32_t)(w->p->first + r) : w->tree.place[r];
   if (!places) sorted = sort_places(one, other, rows);
   *n_groups = 0;
   for (int64_t r = 0; r < rows; r++)

@@ -7,7 +7,8 @@
 static char *tri_cpu_store_place(const tsl_worker *w, const tri_job *job, int64_t i, int64_t j) {
   const int64_t first = job->unit->lo[0];
   const int64_t at =
-      w->p->output == TRI_SQUARE
+      w->p->two ? (i - first) * w->p->columns + j
+      : w->p->output == TRI_SQUARE
           ? (i - first) * job->unit->hi[0] + j
           : tri_condensed_row(w->p->n, i) - tri_condensed_row(w->p->n, first) + (j - i - 1);
   return (char *)job->part->slab[TRI_OUT] + at * w->value_bytes;
@@ -51,7 +52,7 @@ static void put_computed(const tsl_worker *w, char *values, const tri_row *row, 
   if (run == 0) run = RUN_BYTES / w->value_bytes;
   for (int64_t j = row->lo; j < row->hi; run = RUN_BYTES / w->value_bytes) {
     const int64_t n = run < row->hi - j ? run : row->hi - j;
-    tri_values(w, row->i, 1, j, n, values, w->row_stride);
+    tri_values(w, w->p->first + row->i, 1, j, n, values, w->row_stride);
     w->kernels->stream(to, values, n * w->value_bytes);
     j += n;
     to += n * w->value_bytes;
@@ -79,8 +80,9 @@ tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   const bool square = w->p->output == TRI_SQUARE;
   const int64_t rows = unit->hi[0] - unit->lo[0];
   const int64_t values =
-      square ? rows * unit->hi[0]
-             : tri_condensed_row(w->p->n, unit->hi[0]) - tri_condensed_row(w->p->n, unit->lo[0]);
+      w->p->two ? rows * w->p->columns
+      : square  ? rows * unit->hi[0]
+                : tri_condensed_row(w->p->n, unit->hi[0]) - tri_condensed_row(w->p->n, unit->lo[0]);
   tri_job job = {.unit = unit,
                  .part = part,
                  .split = true,

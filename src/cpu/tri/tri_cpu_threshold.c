@@ -60,7 +60,7 @@ static tsl_err threshold_take(tsl_worker *w, tri_thread *thread, tri_job *job, c
   TSL_TRY(hits_reserve(hits, n, bytes));
   for (int64_t k = 0; k < n; k++) {
     const int64_t j = tri_column(w, row, thread->places[k]);
-    if (csr ? j == row->self : j <= row->i) continue; /* rows may have columns on both sides */
+    if (csr ? j == row->self : !w->p->two && j <= row->i) continue; /* columns on both sides */
     hits->j[hits->n] = (int32_t)j;
     memcpy(hits->values + hits->n++ * bytes, (const char *)row->values + thread->places[k] * bytes,
            (size_t)bytes);

@@ -37,14 +37,15 @@ static task group_task(const tsl_worker *w, const tsl_unit *unit, int64_t g) {
   t.hi = tsl_min(end, unit->hi[0]);
   tri_row_span(w->p, w->blas ? t.first : t.lo, &t.j0, &hi);
   tri_row_span(w->p, t.hi - 1, &lo, &t.j1);
-  if (w->blas) t.j1 = w->p->output == TRI_SQUARE ? end : w->p->n_pad;
+  if (w->blas) t.j1 = w->p->output == TRI_SQUARE ? end : w->p->two ? w->p->first : w->p->n_pad;
   if (w->blas) t.j0 = t.j0 / TRI_BLAS_ROWS * TRI_BLAS_ROWS;
   return t;
 }
 
 /**
- * Tile of 1 - X^T X. Its place and shape follow from n alone (rows and columns start at multiples
- * of TRI_BLAS_ROWS and end in the padding), so a value does not depend on how units are cut.
+ * Tile of 1 - X^T X, rows from place i on. Its place and shape follow from n (rows and columns
+ * start at multiples of TRI_BLAS_ROWS and end in the padding), so a value does not depend on how
+ * units are cut.
  */
 static void fill_product(const tsl_worker *w, int64_t i, int64_t j, int64_t n, void *out) {
   const tri_view *v = &w->view;
@@ -75,7 +76,9 @@ static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const 
                          const block *b, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
   for (int r = 0; r < b->rows; r++) {
-    tri_row row = {.i = b->i + r, .self = b->i + r, .slot = b->i + r - t->lo, .j1 = b->j1};
+    tri_row row = {.i = b->i + r, .slot = b->i + r - t->lo, .j1 = b->j1};
+    row.self = w->p->two ? -1 : row.i;
+    row.place = w->p->first + row.i;
     if (row.i < t->lo || row.i >= t->hi) continue;
     row.j0 = b->first ? INT64_MIN : b->j0;
     tri_row_span(w->p, row.i, &row.lo, &row.hi);
@@ -94,7 +97,7 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
                           const block *b) {
   int64_t lo, hi, unused;
   if (w->blas) {
-    fill_product(w, b->i, b->j0, b->j1 - b->j0, thread->values);
+    fill_product(w, w->p->first + b->i, b->j0, b->j1 - b->j0, thread->values);
     return take_rows(w, thread, job, t, b, b->j0, b->j1);
   }
   tri_row_span(w->p, b->i, &lo, &unused);
@@ -102,7 +105,8 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
   lo = tsl_max(b->j0, lo);
   hi = tsl_min(b->j1 + job->overlap, hi);
   if (lo >= hi) return TSL_OK;
-  if (!job->direct) tri_values(w, b->i, b->rows, lo, hi - lo, thread->values, w->row_stride);
+  if (!job->direct)
+    tri_values(w, w->p->first + b->i, b->rows, lo, hi - lo, thread->values, w->row_stride);
   return take_rows(w, thread, job, t, b, lo, hi);
 }
 
@@ -160,7 +164,7 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
   TSL_TRY(tsl_alloc(w->fill_rows * w->row_stride, (size_t)w->value_bytes, "block of values",
                     &t->values));
   TSL_TRY(tsl_alloc(TRI_MAX_COLUMNS, sizeof *t->places, "places", (void **)&t->places));
-  if (p->output == TRI_HISTOGRAM) {
+  if (p->output == TRI_HISTOGRAM && !tri_has_cells(p)) {
     TSL_TRY(tsl_alloc(w->copies * w->bins_room, sizeof *t->bins, "bins", (void **)&t->bins));
     TSL_TRY(tsl_alloc(w->bins_room, sizeof *t->counts, "counts", (void **)&t->counts));
   }

@@ -18,8 +18,16 @@
  *   components, dbscan, linkage: full rows, in phases; tri_graph.h
  *   sum         full rows       all j         sum_j value(i, j) v_j for each vector v
  *
+ * With two sets (params.two) rows are points of the first and columns all points of the other;
+ * condensed is then the matrix [rows][columns] of scipy.spatial.distance.cdist; threshold, topk and
+ * histogram go with them, too.
+ *
  * With params.near points lie in an order of their own (TRI_ORDER). Rows are then still counted as
  * in the input but for tri_rows_are_places(); columns of histogram are places j > i.
+ *
+ * Places of points: one set has them from 0 on. Of two sets the other comes first, from 0 on, and
+ * row i of the first set is at place params.first + i; first is a multiple of TRI_PAD, and between
+ * the sets are zeros.
  */
 #ifndef TSL_FAM_TRI_H
 #define TSL_FAM_TRI_H
@@ -61,9 +69,18 @@ typedef enum tri_map {
   TRI_N_MAPS
 } tri_map;
 
+/** Axes of a histogram. */
+typedef enum tri_axes {
+  TRI_AXES_VALUE, /**< the pair's value */
+  TRI_AXES_RP_PI, /**< distance across the last axis, and along it */
+  TRI_AXES_S_MU   /**< distance, and the part of it along the last axis, 0..1, both included */
+} tri_axes;
+
 enum {
   TRI_PAD = 128,        /**< n_pad is a multiple of this */
   TRI_MAX_BINS = 65536, /**< of a histogram */
+  TRI_MAX_CLASSES = 4096,
+  TRI_WEIGHT_BITS = 28, /**< a weight is at most 2^28 units, so that products of two fit 57 bits */
   TRI_MAX_K = 1024,     /**< neighbours per row */
   TRI_MAX_D = 1 << 20   /**< dimensions of a point */
 };
@@ -83,14 +100,24 @@ typedef struct tri_params {
   int32_t keeps_diagonal; /**< SQUARE, SUM: the value of (i, i) is the function's; else 0 */
   int32_t gradient;  /**< SUM: 1: the deck's forces: minus a gradient's sums, and the value's */
   uint32_t equation; /**< EQUATION: sum of its text, for signatures */
-  uint32_t unused;   /**< zero */
-  int64_t n;         /**< points, 0..2^31-129 */
+  int32_t two;       /**< 1: pairs of two sets, rows x columns */
+  int64_t n;         /**< points, 0..2^31-129; two sets: places, from 0 to the last row's */
+  int64_t first;     /**< two sets: place of row 0, else 0 */
+  int64_t columns;   /**< two sets: points of the other set, else 0 */
   int64_t n_pad;     /**< n rounded up to TRI_PAD (0 for n = 0) */
   int64_t d;         /**< rows of the points array (gravity: always 3, haversine: 3) */
   int64_t d_read;    /**< dimensions of the input points */
   int64_t k; /**< TOPK: neighbours per row, <= n - 1; MINIMUM: 1, LINKAGE: 1; DBSCAN: neighbours
                 that make a core point, may exceed n - 1 */
   double threshold; /**< THRESHOLD, DEGREE, CSR, COMPONENTS, DBSCAN: largest value kept */
+  int32_t axes;     /**< HISTOGRAM: tri_axes */
+  int32_t bins_2;   /**< HISTOGRAM: bins of the second axis, 0: there is none */
+  int32_t classes;  /**< HISTOGRAM: of points; 0: all are alike */
+  int32_t listed;   /**< HISTOGRAM: 1: edges are in TRI_EDGES, 0: bins of equal width */
+  int32_t weighted; /**< HISTOGRAM: 1: weights of pairs are added up, too */
+  int64_t slots;    /**< HISTOGRAM: with classes, histograms that are kept apart; else 0 */
+  int64_t bias;     /**< HISTOGRAM: added to each product of weights, so that none is negative */
+  double reach;     /**< HISTOGRAM of rp and pi: larger distances are not counted */
   double range_lo;  /**< HISTOGRAM: first edge */
   double range_hi;  /**< HISTOGRAM: last edge, not included */
   double box[3];    /**< EUCLIDEAN_PERIODIC: period per dimension */
@@ -105,30 +132,78 @@ typedef struct tri_params {
 } tri_params;
 
 /**
- * Indices into problem->fields. TRI_POINTS, TRI_EXTRAS and TRI_ORDER always exist:
+ * Indices into problem->fields. Those before TRI_OUT always exist:
  *   TRI_POINTS  IN  [d][n_pad]  params.type, prepared (tri_prepare), padding 0
  *   TRI_EXTRAS  IN  [m n_pad]  params.type, padding 0: radii or masses, if any; quantities; vectors
  *   TRI_ORDER   IN  i32 [n] or [0]  near: which point of the input is at each place of the two
+ *   TRI_CLASSES IN  i32 [n_pad] or [0]  HISTOGRAM: class of each point, padding 0
+ *   TRI_SLOTS   IN  i32 [classes][classes] or [0]  histogram that a row's and a column's class
+ *                   count into, -1: none; of one set symmetric
+ *   TRI_EDGES   IN  [..]  params.type, ascending: with params.listed [bins + 1] of the first axis,
+ *                   then of a second one [bins_2 + 1]; bins are [edge, next edge)
+ *   TRI_WEIGHTS IN  i32 [n_pad] or [0]  HISTOGRAM: weights in units, padding 0
  * Output fields by output:
- *   condensed  3 "distances" GATHER stream [n(n-1)/2] params.type
- *   square     3 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
- *   threshold  3 "pairs" LIST i64 [.][2] (i < j), 4 "values" LIST [.] params.type
- *   topk       3 "neighbours" GATHER stream i64 [n][k], 4 "values" GATHER stream [n][k] params.type
- *   histogram  3 "counts" SUM u64 [bins]; the family adds "edges" and, with a box, "rdf"
- *   sum        3 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
- *              calls output forces: 3 "forces" GATHER f64 [n][d], 4 "potential" GATHER f64 [n]
- *   forces     3 "accelerations" GATHER f64 [n][d_read], 4 "potential" GATHER f64 [n]
- *   degree     3 "degree" GATHER i64 [n]
- *   minimum, maximum  3 "neighbours" GATHER i64 [n], 4 "values" GATHER [n] params.type; n = 1: [0]
- *   csr        3 "indices" LIST i32 [.], 4 "values" LIST [.] params.type, 5 "lengths" GATHER i32
+ *   condensed  7 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
+ *   square     7 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
+ *   threshold  7 "pairs" LIST i64 [.][2] (i < j), 8 "values" LIST [.] params.type
+ *   topk       7 "neighbours" GATHER stream i64 [rows][k], 8 "values" GATHER stream [rows][k]
+ *   histogram  7 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
+ *              8 "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
+ *              of weights and their biases; the family adds "edges" and others (tri_histogram.c)
+ *   sum        7 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
+ *              calls output forces: 7 "forces" GATHER f64 [n][d], 8 "potential" GATHER f64 [n]
+ *   forces     7 "accelerations" GATHER f64 [n][d_read], 8 "potential" GATHER f64 [n]
+ *   degree     7 "degree" GATHER i64 [n]
+ *   minimum, maximum  7 "neighbours" GATHER i64 [n], 8 "values" GATHER [n] params.type; n = 1: [0]
+ *   csr        7 "indices" LIST i32 [.], 8 "values" LIST [.] params.type, 9 "lengths" GATHER i32
  *              [n], hidden; the family adds "indptr"
  *   components, dbscan, linkage: tri_graph.h
  */
-enum { TRI_POINTS, TRI_EXTRAS, TRI_ORDER, TRI_OUT, TRI_OUT_2, TRI_OUT_3 };
+enum {
+  TRI_POINTS,
+  TRI_EXTRAS,
+  TRI_ORDER,
+  TRI_CLASSES,
+  TRI_SLOTS,
+  TRI_EDGES,
+  TRI_WEIGHTS,
+  TRI_OUT,
+  TRI_OUT_2,
+  TRI_OUT_3
+};
+enum { TRI_LIMBS = 4 };
 
 /** Parameters of a problem. */
 static inline const tri_params *tri_params_of(const tsl_problem *problem) {
   return (const tri_params *)problem->params;
+}
+
+/** Rows of the domain, and columns; all points of one set. */
+static inline int64_t tri_rows_of(const tri_params *p) {
+  return p->n - p->first;
+}
+static inline int64_t tri_columns_of(const tri_params *p) {
+  return p->two ? p->columns : p->n;
+}
+
+/** Pairs of the domain: unordered ones of one set. */
+static inline double tri_pairs_of(const tri_params *p) {
+  const double n = (double)p->n, rows = (double)tri_rows_of(p);
+  return p->two ? rows * (double)p->columns : n < 2 ? 0 : n * (n - 1) / 2;
+}
+
+/** HISTOGRAM: counts of one histogram, and of all. */
+static inline int64_t tri_cells_each(const tri_params *p) {
+  return (int64_t)p->bins * (p->bins_2 > 0 ? p->bins_2 : 1);
+}
+static inline int64_t tri_cells_of(const tri_params *p) {
+  return tri_cells_each(p) * (p->slots > 0 ? p->slots : 1);
+}
+
+/** HISTOGRAM: more than uniform bins of the values of pairs that are all alike? */
+static inline bool tri_has_cells(const tri_params *p) {
+  return p->output == TRI_HISTOGRAM &&
+         (p->bins_2 > 0 || p->classes > 0 || p->weighted != 0 || p->listed != 0);
 }
 
 /** Place of (i, i+1) in the condensed vector: n i - i (i+1) / 2. For i = n - 1 or n: the end. */
@@ -174,8 +249,8 @@ static inline bool tri_wants_nearest(const tri_params *p) {
 static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int64_t *hi) {
   const bool upper =
       p->output == TRI_CONDENSED || p->output == TRI_THRESHOLD || p->output == TRI_HISTOGRAM;
-  *lo = upper ? i + 1 : 0;
-  *hi = p->output == TRI_SQUARE ? i + 1 : p->n;
+  *lo = upper && !p->two ? i + 1 : 0;
+  *hi = p->output == TRI_SQUARE ? i + 1 : tri_columns_of(p);
 }
 
 /**

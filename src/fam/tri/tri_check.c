@@ -71,9 +71,7 @@ done:
   return err;
 }
 
-/** Nor become 0 in it. */
-static tsl_err check_fits(const tsl_deck *deck, const char *path, const tri_params *p,
-                          double value) {
+tsl_err tri_check_fits(const tsl_deck *deck, const char *path, const tri_params *p, double value) {
   tsl_err err = TSL_OK;
   TSL_TRY(check_large(deck, path, p, value));
   if (value != 0 && p->type == TSL_F32 && fabs(value) < FLT_MIN)
@@ -86,7 +84,7 @@ static tsl_err check_box(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   tsl_err err = TSL_OK;
   if (s->box.n > 3) TSL_DECK_FAIL(deck, "tri.box", "at most 3 edges are possible");
   for (uint64_t k = 0; k < s->box.n; k++) {
-    TSL_TRY(check_fits(deck, "tri.box", p, s->box.values[k]));
+    TSL_TRY(tri_check_fits(deck, "tri.box", p, s->box.values[k]));
     if (!(s->box.values[k] > 0))
       TSL_DECK_FAIL(deck, "tri.box", "edge %llu is %g; every edge must be positive",
                     (unsigned long long)k, s->box.values[k]);
@@ -100,48 +98,23 @@ done:
   return err;
 }
 
-/** Has it values that are lengths in a periodic box? */
-static bool is_boxed(const tri_deck *s) {
+bool tri_is_boxed(const tri_deck *s) {
   return s->box.n > 0 && s->choice == TRI_EUCLIDEAN;
 }
 
-/** Half of the shortest edge: the largest distance for which one image of a point is enough. */
-static double half_box(const tri_deck *s) {
+double tri_half_box(const tri_deck *s) {
   double edge = INFINITY;
-  for (uint64_t k = 0; is_boxed(s) && k < s->box.n; k++) edge = fmin(edge, s->box.values[k]);
+  for (uint64_t k = 0; tri_is_boxed(s) && k < s->box.n; k++) edge = fmin(edge, s->box.values[k]);
   return edge / 2;
 }
 
-static tsl_err check_cut(const tsl_deck *deck, const tri_deck *s, const char *path, double cut) {
+tsl_err tri_check_cut(const tsl_deck *deck, const tri_deck *s, const char *path, double cut) {
   tsl_err err = TSL_OK;
-  if (cut > half_box(s))
+  if (cut > tri_half_box(s))
     TSL_DECK_FAIL(deck, path,
                   "the cut-off %g needs a periodic box with every edge at least %g; the shortest "
                   "is %g",
-                  cut, 2 * cut, 2 * half_box(s));
-done:
-  return err;
-}
-
-static tsl_err check_histogram(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
-  tsl_err err = TSL_OK;
-  const bool standard = s->range.n == 0 && is_boxed(s);
-  if (!standard && s->range.n != 2)
-    TSL_DECK_FAIL(deck, "tri.range", "output histogram needs two edges, range: [lo, hi]");
-  p->range_lo = standard ? 0 : s->range.values[0];
-  p->range_hi = standard ? half_box(s) : s->range.values[1];
-  TSL_TRY(check_fits(deck, "tri.range", p, p->range_lo));
-  TSL_TRY(check_fits(deck, "tri.range", p, p->range_hi));
-  TSL_TRY(check_fits(deck, "tri.range", p, p->range_hi - p->range_lo));
-  if (!(p->range_lo < p->range_hi))
-    TSL_DECK_FAIL(deck, "tri.range", "lo = %g must be less than hi = %g", p->range_lo, p->range_hi);
-  if (p->type == TSL_F32 && !((float)p->range_lo < (float)p->range_hi))
-    TSL_DECK_FAIL(deck, "tri.range", "lo and hi are the same number in fp32; use precision: fp64");
-  TSL_TRY(check_fits(deck, "tri.range", p, (double)s->bins / (p->range_hi - p->range_lo)));
-  if (is_boxed(s) && p->range_lo < 0)
-    TSL_DECK_FAIL(deck, "tri.range", "with a box lo must be at least 0");
-  TSL_TRY(check_cut(deck, s, "tri.range", p->range_hi));
-  p->bins = (int32_t)s->bins;
+                  cut, 2 * cut, 2 * tri_half_box(s));
 done:
   return err;
 }
@@ -151,8 +124,8 @@ static tsl_err check_threshold(const tsl_deck *deck, const tri_deck *s, tri_para
   if (!tsl_deck_given(deck, "tri.threshold") && s->choice != TRI_OVERLAP)
     TSL_DECK_FAIL(deck, "tri.output", "output %s needs the key threshold",
                   tri_output_words[s->output]);
-  TSL_TRY(check_fits(deck, "tri.threshold", p, s->threshold));
-  TSL_TRY(check_cut(deck, s, "tri.threshold", s->threshold));
+  TSL_TRY(tri_check_fits(deck, "tri.threshold", p, s->threshold));
+  TSL_TRY(tri_check_cut(deck, s, "tri.threshold", s->threshold));
   p->threshold = s->threshold;
 done:
   return err;
@@ -180,13 +153,12 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   p->keeps_diagonal = p->gradient          ? 0
                       : tri_is_equation(p) ? keeps_own(deck, s)
                                            : tri_abouts[p->function].extra == TRI_RADIUS;
-  TSL_TRY(check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
+  TSL_TRY(tri_check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
   TSL_TRY(check_large(deck, "tri.softening", p, s->softening * s->softening));
   TSL_TRY(check_large(deck, "tri.G", p, s->constant));
   TSL_TRY(check_twice(deck, "tri.radius", "tri.input.radius_column"));
   TSL_TRY(check_twice(deck, "tri.mass", "tri.input.mass_column"));
   TSL_TRY(check_box(deck, s, p));
-  if (p->output == TRI_HISTOGRAM) TSL_TRY(check_histogram(deck, s, p));
   if (tri_has_threshold(p)) TSL_TRY(check_threshold(deck, s, p));
 done:
   return err;
@@ -195,13 +167,32 @@ done:
 /** The result's bytes must be countable. */
 static tsl_err check_result(const tsl_deck *deck, const tri_params *p) {
   tsl_err err = TSL_OK;
+  const int64_t rows = tri_rows_of(p), columns = tri_columns_of(p);
+  const bool matrix = p->output == TRI_SQUARE || p->two;
   int64_t pairs = 0, cells = 0;
-  const bool countable = tsl_pairs_i64(p->n, &pairs) && tsl_mul_i64(p->n, p->n, &cells) &&
-                         tsl_mul_i64(p->output == TRI_SQUARE ? cells : pairs,
-                                     (int64_t)tsl_type_bytes((tsl_type)p->type), &cells);
+  const bool countable =
+      (p->two || tsl_pairs_i64(p->n, &pairs)) && tsl_mul_i64(rows, columns, &cells) &&
+      tsl_mul_i64(matrix ? cells : pairs, (int64_t)tsl_type_bytes((tsl_type)p->type), &cells);
   if (!countable && (p->output == TRI_SQUARE || p->output == TRI_CONDENSED))
     TSL_DECK_FAIL(deck, "tri.output", "%lld points give more %s values than 64 bits count",
                   (long long)p->n, tri_output_words[p->output]);
+done:
+  return err;
+}
+
+/** Where the points of each set are. */
+static tsl_err set_places(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+                          tri_params *p) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = points->table.n - (s->self ? 0 : points->other);
+  p->two = (tri_other_given(deck) && !s->self) || points->row != NULL;
+  p->columns = p->two ? points->other : 0;
+  p->first = (p->columns + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
+  p->n = p->first + rows;
+  p->n_pad = (p->n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
+  if (p->n > TRI_MAX_N)
+    TSL_DECK_FAIL(deck, "tri", "both sets have %lld points; %lld are possible",
+                  (long long)points->table.n, (long long)TRI_MAX_N - TRI_PAD);
 done:
   return err;
 }
@@ -226,18 +217,18 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
                          tri_params *p) {
   tsl_err err = TSL_OK;
   const bool spatial = tri_abouts[p->function].prepare == TRI_SPHERE || p->function == TRI_GRAVITY;
-  p->n = points->table.n;
-  p->n_pad = (p->n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
+  TSL_TRY(set_places(deck, s, points, p));
   p->d_read = points->d;
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));
   TSL_TRY(check_result(deck, p));
   if (p->output == TRI_DBSCAN) p->k = s->min_samples - 1;
   if (tri_output_in(p, TRI_BIT(MINIMUM) | TRI_BIT(LINKAGE))) p->k = p->n > 1;
-  if (p->output != TRI_TOPK || p->n <= 1) goto done;
-  if (s->k > p->n - 1)
+  const int64_t most = tri_columns_of(p) - !p->two; /* neighbours of a point */
+  if (p->output != TRI_TOPK || most <= 0) goto done;
+  if (s->k > most)
     TSL_DECK_FAIL(deck, "tri.k", "%lld neighbours asked for, but %lld points have %lld each",
-                  (long long)s->k, (long long)p->n, (long long)p->n - 1);
+                  (long long)s->k, (long long)tri_rows_of(p), (long long)most);
   p->k = s->k;
 done:
   return err;

@@ -2,6 +2,8 @@
 #include "tri_family.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 const char *const tri_output_words[] = {"condensed",  "square", "threshold", "topk",    "histogram",
                                         "forces",     "degree", "minimum",   "maximum", "csr",
@@ -10,6 +12,10 @@ const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "f
 
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
 static const char *const search_words[] = {"auto", "all", "near", NULL};
+static const char *const spacing_words[] = {"uniform", "log", NULL};
+static const char *const estimator_words[] = {"none", "natural", "landy_szalay", NULL};
+static const char *const resampling_words[] = {"jackknife", "bootstrap", NULL};
+static const char *const axes_words[] = {"value", "rp_pi", "s_mu", NULL};
 static const char *const block_words[] = {"8", "16", "32", NULL};
 static const char *const format_words[] = {"auto", "csv", "npy", "hdf5", "xyz", NULL};
 static const char *const delimiter_words[] = {"auto", "comma", "semicolon", "tab", "blank", NULL};
@@ -17,8 +23,9 @@ static const char *const header_words[] = {"auto", "yes", "no", NULL};
 const char *const tri_kind_words[] = {"none", "uniform", "plummer", "clusters", NULL};
 
 #define AT(member) offsetof(tri_deck, member)
-#define IN(member) (offsetof(tri_deck, input.member) - offsetof(tri_deck, input))
-#define GEN(member) (offsetof(tri_deck, generator.member) - offsetof(tri_deck, generator))
+#define IN(member) offsetof(tri_input, member)
+#define GEN(member) offsetof(tri_making, member)
+#define OTHER(member) (offsetof(tri_deck, other.member) - offsetof(tri_deck, other))
 #define BIG 1e300
 #define TINY 1e-300
 
@@ -48,6 +55,20 @@ static const tsl_key input_keys[] = {
      "Gravity: column of the masses, counted from 0."},
     {"vector_columns", TSL_KEY_INTS, IN(vector_columns), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
      "Sum: columns of the vectors, counted from 0; default: one vector of ones."},
+    {"kind_column", TSL_KEY_INT, IN(kind_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+     "Histogram, between: column of the points' kinds, whole numbers."},
+    {"kind_file", TSL_KEY_TEXT, IN(kind_file), "", 0, 0, NULL, NULL, 0,
+     "Histogram, between: text with the kind of a point, a word, in each line."},
+    {"symbols", TSL_KEY_BOOL, IN(symbols), "", 0, 0, NULL, NULL, 0,
+     "Histogram, between: the symbols of XYZ are the kinds."},
+    {"weight_column", TSL_KEY_INT, IN(weight_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+     "Histogram: column of the points' weights; a pair weighs their product."},
+    {"weight_file", TSL_KEY_TEXT, IN(weight_file), "", 0, 0, NULL, NULL, 0,
+     "Histogram: file with the weight of a point in each row."},
+    {"region_column", TSL_KEY_INT, IN(region_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+     "Histogram: column of the points' regions, whole numbers from 0 on."},
+    {"region_file", TSL_KEY_TEXT, IN(region_file), "", 0, 0, NULL, NULL, 0,
+     "Histogram: file with the region of a point in each row."},
     {0}};
 
 static const tsl_key generator_keys[] = {
@@ -66,6 +87,18 @@ static const tsl_key generator_keys[] = {
      "Number of blobs; default 8."},
     {0}};
 
+static const tsl_key other_keys[] = {
+    {"input", TSL_KEY_MAP, OTHER(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
+     "Points from a file, keys as those of input."},
+    {"generator", TSL_KEY_MAP, OTHER(generator), "", 0, 0, NULL, generator_keys, sizeof(tri_making),
+     "Made-up points, keys as those of generator; seed: default 2."},
+    {0}};
+
+static const tsl_key between_keys[] = {
+    {"first", TSL_KEY_TEXT, 0, "", 0, 0, NULL, NULL, 0, "Kind of the points i."},
+    {"other", TSL_KEY_TEXT, sizeof(char *), "", 0, 0, NULL, NULL, 0, "Kind of the points j."},
+    {0}};
+
 const tsl_key tri_keys[] = {
     {"function", TSL_KEY_CHOICE, AT(choice), NULL, 0, 0, tri_choice_words, NULL, 0,
      "Value of a pair: a distance, the gap between spheres (overlap), gravity, or an equation."},
@@ -82,10 +115,20 @@ const tsl_key tri_keys[] = {
      "haversine."},
     {"equation", TSL_KEY_MAP, AT(equation), "", 0, 0, NULL, tri_equation_keys,
      sizeof((tri_deck *)0)->equation, "Function equation: the value of a pair as an expression."},
-    {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof((tri_deck *)0)->input,
+    {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
      "Points from a file."},
-    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, generator_keys,
-     sizeof((tri_deck *)0)->generator, "Made-up points instead of a file."},
+    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, generator_keys, sizeof(tri_making),
+     "Made-up points instead of a file."},
+    {"other", TSL_KEY_MAP, AT(other), "", 0, 0, NULL, other_keys, sizeof((tri_deck *)0)->other,
+     "Another set: pairs are a point of the first set and one of the other. condensed is then a "
+     "matrix, topk the nearest points of the other set."},
+    {"between", TSL_KEY_MAP, AT(between), "", 0, 0, NULL, between_keys,
+     sizeof((tri_deck *)0)->between,
+     "Two kinds of the points (input.kind_column, kind_file, symbols) as two sets; points_first "
+     "and "
+     "points_other say which points these are."},
+    {"self", TSL_KEY_BOOL, AT(self), "", 0, 0, NULL, NULL, 0,
+     "Output histogram with other: count the pairs within each set, too, as those of two kinds."},
     {"threshold", TSL_KEY_REAL, AT(threshold), "", 0, 0, NULL, NULL, 0,
      "Outputs threshold, degree, csr, components, dbscan: largest value that counts, in the "
      "values' "
@@ -99,6 +142,28 @@ const tsl_key tri_keys[] = {
     {"range", TSL_KEY_REALS, AT(range), "", 0, 0, NULL, NULL, 0,
      "Output histogram: first and last edge, [lo, hi); default with a box: 0 to half its shortest "
      "edge."},
+    {"spacing", TSL_KEY_CHOICE, AT(spacing), "", 0, 0, spacing_words, NULL, 0,
+     "Output histogram: bins of equal width (default), or of equal ratio of their edges."},
+    {"edges", TSL_KEY_REALS, AT(edges), "", 0, 0, NULL, NULL, 0,
+     "Output histogram: edges of the bins, ascending, in place of bins and range."},
+    {"axes", TSL_KEY_CHOICE, AT(axes), "", 0, 0, axes_words, NULL, 0,
+     "Output histogram: value (default); rp_pi: distance across the last coordinate and along it; "
+     "s_mu: distance and the part of it along the last coordinate."},
+    {"bins_2", TSL_KEY_INT, AT(bins_2), "", 1, TRI_MAX_BINS, NULL, NULL, 0,
+     "rp_pi and s_mu: bins of the second axis; default 40 and 20."},
+    {"range_2", TSL_KEY_REALS, AT(range_2), "", 0, 0, NULL, NULL, 0,
+     "rp_pi and s_mu: first and last edge of the second axis; default of mu: 0 to 1, 1 included."},
+    {"estimator", TSL_KEY_CHOICE, AT(estimator), "", 0, 0, estimator_words, NULL, 0,
+     "Output histogram of data and random points (other, self: yes): natural, DD/RR - 1, or "
+     "landy_szalay, (DD - 2 DR + RR)/RR."},
+    {"regions", TSL_KEY_INT, AT(regions), "", 2, 1024, NULL, NULL, 0,
+     "Output histogram: number of regions of equally many points that space is cut into, whose "
+     "pairs "
+     "are counted apart; with an estimator they give its errors."},
+    {"resampling", TSL_KEY_CHOICE, AT(resampling), "", 0, 0, resampling_words, NULL, 0,
+     "Estimator with regions: errors by jackknife (default) or bootstrap."},
+    {"resamples", TSL_KEY_INT, AT(resamples), "", 2, 100000, NULL, NULL, 0,
+     "Bootstrap: number of samples; default 200."},
     {"box", TSL_KEY_REALS, AT(box), "", 0, BIG, NULL, NULL, 0,
      "Periods of a periodic box, one per dimension (1 to 3), in the unit of the coordinates."},
     {"sphere_radius", TSL_KEY_REAL, AT(sphere_radius), "", TINY, BIG, NULL, NULL, 0,
@@ -159,6 +224,16 @@ static const use uses[] = {
     {"tri.min_samples", O(DBSCAN), ANY, ANY, TSL_KEY_INT, AT(min_samples), 5},
     {"tri.bins", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(bins), 200},
     {"tri.range", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(range), 0},
+    {"tri.spacing", O(HISTOGRAM), ANY, ANY, TSL_KEY_CHOICE, AT(spacing), TRI_UNIFORM_BINS},
+    {"tri.edges", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(edges), 0},
+    {"tri.axes", O(HISTOGRAM), ANY, ANY, TSL_KEY_CHOICE, AT(axes), TRI_AXES_VALUE},
+    {"tri.bins_2", O(HISTOGRAM), ANY, ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.range_2", O(HISTOGRAM), ANY, ANY, TSL_KEY_REALS, AT(range_2), 0},
+    {"tri.estimator", O(HISTOGRAM), ANY, ANY, TSL_KEY_CHOICE, AT(estimator), TRI_NO_ESTIMATOR},
+    {"tri.regions", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(regions), 0},
+    {"tri.resampling", O(HISTOGRAM), ANY, ANY, TSL_KEY_CHOICE, AT(resampling), TRI_JACKKNIFE},
+    {"tri.resamples", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(resamples), 200},
+    {"tri.self", O(HISTOGRAM), ANY, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.box", ANY, F(EUCLIDEAN_PERIODIC) | F(EQUATION_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
     {"tri.search", CUTS, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
     {"tri.sphere_radius", ANY, SPHERES, ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
@@ -178,6 +253,15 @@ static const use uses[] = {
     {"tri.input.comment", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
     {"tri.input.radius_column", ANY, RADII, ANY_FILE, TSL_KEY_INT, AT(input.radius_column), -1},
     {"tri.input.mass_column", ANY, F(GRAVITY), ANY_FILE, TSL_KEY_INT, AT(input.mass_column), -1},
+    {"tri.input.kind_column", ANY, ANY, ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},
+    {"tri.input.kind_file", ANY, ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.symbols", ANY, ANY, FILE_(XYZ), TSL_KEY_TEXT, 0, 0},
+    {"tri.input.weight_column", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_INT, AT(input.weight_column),
+     -1},
+    {"tri.input.weight_file", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.region_column", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_INT, AT(input.region_column),
+     -1},
+    {"tri.input.region_file", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.generator.n", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.n), 1000},
     {"tri.generator.d", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.d), 3},
     {"tri.generator.seed", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.seed), 1},
@@ -185,7 +269,7 @@ static const use uses[] = {
     {"tri.generator.scale", ANY, ANY, MADE(PLUMMER) | MADE(CLUSTERS), TSL_KEY_TEXT, 0, 0},
     {"tri.generator.clusters", ANY, ANY, MADE(CLUSTERS), TSL_KEY_INT, AT(generator.clusters), 8},
 };
-enum { N_USES = sizeof uses / sizeof uses[0] };
+enum { N_USES = sizeof uses / sizeof uses[0], TRI_PATH = 96 };
 
 uint32_t tri_deck_source(int32_t format, int32_t kind) {
   return kind == TRI_NONE ? 1u << format : 1u << (8 + kind);
@@ -198,12 +282,20 @@ int32_t tri_deck_function(const tri_deck *s) {
   return s->choice < TRI_EUCLIDEAN_PERIODIC ? s->choice : TRI_GRAVITY;
 }
 
+/** The path of a use, in the other set: below tri.other. @return false: it has no such key */
+static bool path_in(const use *u, bool other, char path[TRI_PATH]) {
+  const bool source =
+      strncmp(u->path, "tri.input.", 10) == 0 || strncmp(u->path, "tri.generator.", 14) == 0;
+  (void)snprintf(path, TRI_PATH, "%s%s", other ? "tri.other" : "tri", u->path + strlen("tri"));
+  return source || !other;
+}
+
 /** Given by the user; an empty list counts as absent. */
-static bool is_given(const tsl_deck *deck, const tri_deck *s, const use *u) {
+static bool is_given(const tsl_deck *deck, const tri_deck *s, const use *u, const char *path) {
   const void *member = (const char *)s + u->offset;
   if (u->type == TSL_KEY_REALS && ((const tsl_reals *)member)->n == 0) return false;
   if (u->type == TSL_KEY_INTS && ((const tsl_ints *)member)->n == 0) return false;
-  return tsl_deck_given(deck, u->path);
+  return tsl_deck_given(deck, path);
 }
 
 static void set_standard(tri_deck *s, const use *u) {
@@ -213,35 +305,50 @@ static void set_standard(tri_deck *s, const use *u) {
   if (u->type == TSL_KEY_CHOICE) *(int32_t *)member = (int32_t)u->standard;
 }
 
-static tsl_err check_use(const tsl_deck *deck, const tri_deck *s, const use *u, uint32_t source) {
+static tsl_err check_use(const tsl_deck *deck, const tri_deck *s, const use *u, const char *path,
+                         uint32_t source) {
   tsl_err err = TSL_OK;
   if ((u->functions & 1u << tri_deck_function(s)) == 0)
-    TSL_DECK_FAIL(deck, u->path, "not used by function %s; remove it", tri_choice_words[s->choice]);
+    TSL_DECK_FAIL(deck, path, "not used by function %s; remove it", tri_choice_words[s->choice]);
   if ((u->outputs & 1u << s->output) == 0)
-    TSL_DECK_FAIL(deck, u->path, "not used by output %s; remove it", tri_output_words[s->output]);
+    TSL_DECK_FAIL(deck, path, "not used by output %s; remove it", tri_output_words[s->output]);
   if ((u->sources & source) == 0)
-    TSL_DECK_FAIL(deck, u->path, "not used by this %s; remove it",
+    TSL_DECK_FAIL(deck, path, "not used by this %s; remove it",
                   s->generator.kind == TRI_NONE ? "input format" : "generator");
 done:
   return err;
 }
 
 /** Defaults that follow from other keys. */
-static void settle_lengths(const tsl_deck *deck, tri_deck *s) {
-  if (!tsl_deck_given(deck, "tri.generator.side")) s->generator.side = 1;
-  if (!tsl_deck_given(deck, "tri.generator.scale"))
+static void settle_lengths(const tsl_deck *deck, bool other, tri_deck *s) {
+  const char *const side = other ? "tri.other.generator.side" : "tri.generator.side";
+  const char *const scale = other ? "tri.other.generator.scale" : "tri.generator.scale";
+  if (!tsl_deck_given(deck, side)) s->generator.side = 1;
+  if (!tsl_deck_given(deck, scale))
     s->generator.scale = s->generator.kind == TRI_CLUSTERS ? 0.05 * s->generator.side : 1;
+  if (other && !tsl_deck_given(deck, "tri.other.generator.seed")) s->generator.seed = 2;
 }
 
-tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s) {
+static tsl_err settle(const tsl_deck *deck, uint32_t source, bool other, tri_deck *s) {
   tsl_err err = TSL_OK;
+  char path[TRI_PATH];
   for (int u = 0; u < N_USES; u++) {
-    if (is_given(deck, s, &uses[u]))
-      TSL_TRY(check_use(deck, s, &uses[u], source));
+    if (!path_in(&uses[u], other, path)) continue;
+    if (is_given(deck, s, &uses[u], path))
+      TSL_TRY(check_use(deck, s, &uses[u], path, source));
     else
       set_standard(s, &uses[u]);
   }
-  settle_lengths(deck, s);
+  settle_lengths(deck, other, s);
+  if (!other && !tsl_deck_given(deck, "tri.bins_2")) s->bins_2 = s->axes == TRI_AXES_S_MU ? 20 : 40;
 done:
   return err;
+}
+
+tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s) {
+  return settle(deck, source, false, s);
+}
+
+tsl_err tri_deck_settle_other(const tsl_deck *deck, uint32_t source, tri_deck *s) {
+  return settle(deck, source, true, s);
 }

@@ -11,30 +11,51 @@
 #include "tri_generate.h"
 #include "tri_near.h"
 
-/** Words of the key `search`. */
+/** Words of the keys `search`, `spacing`, `estimator` and `resampling`. */
 enum { TRI_SEARCH_AUTO, TRI_SEARCH_ALL, TRI_SEARCH_NEAR };
+enum { TRI_UNIFORM_BINS, TRI_LOG_BINS };
+enum { TRI_NO_ESTIMATOR, TRI_NATURAL, TRI_LANDY_SZALAY };
+enum { TRI_JACKKNIFE, TRI_BOOTSTRAP };
 
 /** Section `tri:`; the keys and their meaning are in tri_deck.c. */
+typedef struct tri_input {
+  char *file, *frames, *dataset, *comment;
+  int32_t format, delimiter, header;
+  tsl_ints columns;
+  int64_t radius_column, mass_column;
+  tsl_ints vector_columns;
+  char *kind_file, *weight_file, *region_file;
+  int64_t kind_column, weight_column, region_column;
+  bool symbols;
+} tri_input;
+
+typedef struct tri_making {
+  int32_t kind;
+  int64_t n, d, seed, clusters;
+  double side, scale;
+} tri_making;
+
 typedef struct tri_deck {
   int32_t choice; /**< index into the deck's words for `function` */
   int32_t output, precision, search, map, block;
   int64_t k, bins, min_samples;
   double threshold, sphere_radius, softening, constant, radius, mass;
-  tsl_reals range, box;
+  tsl_reals range, box, edges, range_2;
+  int32_t spacing, axes, estimator, resampling;
+  int64_t bins_2, regions, resamples;
+  bool self;
   char *unit;
+  tri_input input;
+  tri_making generator;
   struct {
-    char *file, *frames, *dataset, *comment;
-    int32_t format, delimiter, header;
-    tsl_ints columns;
-    int64_t radius_column, mass_column;
-    tsl_ints vector_columns;
-  } input;
+    tri_input input;
+    tri_making generator;
+  } other;
   tri_equation_deck equation;
   struct {
-    int32_t kind;
-    int64_t n, d, seed, clusters;
-    double side, scale;
-  } generator;
+    char *first, *other; /**< names of kinds */
+  } between;
+  bool is_other; /**< input and generator are those of `other`; not of the deck */
 } tri_deck;
 
 extern const tsl_key tri_keys[];
@@ -51,29 +72,51 @@ int32_t tri_deck_function(const tri_deck *s);
  */
 tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s);
 
-enum { TRI_TEXT = 1024 };
+/** The same for `other`: input and generator of s are those of the other set. */
+tsl_err tri_deck_settle_other(const tsl_deck *deck, uint32_t source, tri_deck *s);
+
+enum { TRI_TEXT = 3072, TRI_FROM = 1600 };
 
 /** Smallest cloud or box of which squares of differences are added, see tri_prepare.c. */
 #define TRI_LEAST_F32 0x1p-50
 #define TRI_LEAST_F64 0x1p-484
+
+/** Points of a class, of a set. */
+typedef struct tri_total {
+  double points, weight, square; /**< their number, sum of weights and of the squares of these */
+} tri_total;
 
 /** What the root keeps of a problem; problem->own. */
 typedef struct tri_own {
   char text[TRI_TEXT]; /**< how the points came about */
   double *work; /**< near: [chunks + 1] work of the rows before chunks of TRI_CHUNK; or NULL */
   struct tri_graph *graph; /**< between phases, tri_graph_root.h; or NULL */
+  /* HISTOGRAM, see tri_marks.h: */
+  double *edges;          /**< [bins + 1], or NULL: of equal width */
+  double range_2[2];      /**< of the second axis */
+  double weight_unit;     /**< weights are whole multiples of it */
+  double weight_off;      /**< by which rounding to them moves one at most */
+  int32_t kinds, regions; /**< at least 1 */
+  char (*names)[24];      /**< [kinds], or NULL */
+  tri_total *totals;      /**< [kinds][regions][2 sets] */
+  int32_t estimator, resampling;
+  int64_t resamples;
+  int64_t *row; /**< between: points of the input, those of the other kind first; or NULL */
 } tri_own;
 
 enum { TRI_CHUNK = 64 };
 
 /** Points before preparation; release with table_rows_clear(&points.table). */
 typedef struct tri_points {
-  table_rows table; /**< [n][d], then quantities, vectors, and one column more when has_extra */
+  table_rows table; /**< [n][d], then quantities, vectors, and one column more when has_extra; the
+                       other set's rows first */
   int64_t d, more;  /**< dimensions; quantities and vectors */
+  int64_t other;    /**< rows of the other set, else 0 */
+  int64_t *row;     /**< between: [n] which point of the input each row was; else NULL */
   bool has_extra;
-  bool made;           /**< by a generator */
-  char unit[32];       /**< of the coordinates, "1" when unknown */
-  char from[TRI_TEXT]; /**< where they come from, for people */
+  bool made, other_made; /**< by a generator */
+  char unit[32];         /**< of the coordinates, "1" when unknown */
+  char from[TRI_FROM];   /**< where they come from, for people */
 } tri_points;
 
 /** Exactly one of input.file and generator.kind, of which format or kind. */
@@ -82,8 +125,56 @@ tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format
 /** Read or make the points; format as from tri_load_source. */
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points);
 
+/** A key of the set, as the deck has it: "input.file" is tri.input.file or tri.other.input.file */
+const char *tri_load_key(const tri_deck *s, const char *key, char path[64]);
+
+/** Columns of the set's file; n_columns 0: all but extra. from: how it was read, for people. */
+tsl_err tri_load_table(const tsl_deck *deck, const tri_deck *s, int32_t format,
+                       const int64_t *columns, int64_t n_columns, int64_t extra, table_rows *table,
+                       char *from, size_t size);
+
+/** Has an output a meaning for two sets? */
+static inline bool tri_output_of_two(int32_t output) {
+  return output == TRI_CONDENSED || output == TRI_THRESHOLD || output == TRI_TOPK ||
+         output == TRI_HISTOGRAM;
+}
+
+/** Does the deck name another set? */
+bool tri_other_given(const tsl_deck *deck);
+
+/** Check and settle the keys of the other set. @param[out] format  as from tri_load_source */
+tsl_err tri_other_settle(const tsl_deck *deck, tri_deck *s, int32_t *format);
+
+/** Read or make the other set and put it before the points. */
+tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points);
+
+/** The section as if its points were the other set's. */
+tri_deck tri_other_as(const tri_deck *s);
+
+/** Place of a row of the table. */
+static inline int64_t tri_place_of(const tri_params *p, int64_t row) {
+  return !p->two || row < p->columns ? row : p->first + row - p->columns;
+}
+
 /** Function and output fit together. */
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s);
+
+/** A number must be held by the precision, and not become 0 in it. */
+tsl_err tri_check_fits(const tsl_deck *deck, const char *path, const tri_params *p, double value);
+
+/** Are values lengths in a periodic box? */
+bool tri_is_boxed(const tri_deck *s);
+
+/** Half of the shortest edge: the largest distance for which one image of a point is enough. */
+double tri_half_box(const tri_deck *s);
+tsl_err tri_check_cut(const tsl_deck *deck, const tri_deck *s, const char *path, double cut);
+
+/** HISTOGRAM: the axes; fills params and own. */
+tsl_err tri_check_bins(const tsl_deck *deck, const tri_deck *s, tri_params *p, tri_own *own);
+
+/** HISTOGRAM: edge b of the first and of the second axis. */
+double tri_bin_edge(const tri_params *p, const tri_own *own, int64_t b);
+double tri_bin_edge_2(const tri_params *p, const tri_own *own, int64_t b);
 
 /** Everything that needs no points: box, range, threshold, sizes; fills params but n, d, k. */
 tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p);
@@ -96,7 +187,7 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
 typedef struct tri_preparing {
   const tsl_deck *deck;
   const tri_params *p;
-  const char *path; /**< of the deck, for messages about data */
+  const char *path, *other_path; /**< of the deck, for messages about data */
   const tri_points *points;
   bool absolute; /**< coordinates count, not only their differences */
 } tri_preparing;

@@ -14,7 +14,8 @@ bool tri_near_possible(const tri_params *p) {
 }
 
 double tri_near_cut(const tri_params *p) {
-  return tri_has_threshold(p) ? p->threshold : tri_wants_nearest(p) ? INFINITY : p->range_hi;
+  if (p->output == TRI_HISTOGRAM) return p->axes == TRI_AXES_RP_PI ? p->reach : p->range_hi;
+  return tri_has_threshold(p) ? p->threshold : INFINITY;
 }
 
 int64_t tri_near_seeds(const tri_params *p) {
@@ -38,9 +39,10 @@ typedef struct keyed {
 typedef struct sorting {
   const tri_params *p;
   const void *x;
-  int32_t *order;
-  keyed *keys;  /**< [n] */
-  int64_t cell; /**< points of the cells that are cut now */
+  int64_t first, n; /**< places of the points */
+  int32_t *order;   /**< [n] of the points, counted from the first */
+  keyed *keys;      /**< [n] */
+  int64_t cell;     /**< points of the cells that are cut now */
 } sorting;
 
 /** Before b? Equal keys by index, so that the order is one and the same. */
@@ -87,7 +89,7 @@ static int64_t longest(const sorting *s, int64_t lo, int64_t hi) {
   for (int64_t k = 0; k < s->p->d; k++) {
     double least = INFINITY, largest = -INFINITY;
     for (int64_t r = lo; r < hi; r++) {
-      const double x = coordinate(s->p, s->x, k, s->order[r]);
+      const double x = coordinate(s->p, s->x, k, s->first + s->order[r]);
       least = x < least ? x : least, largest = x > largest ? x : largest;
     }
     if (largest - least > most) most = largest - least, widest = k;
@@ -100,62 +102,97 @@ static tsl_err cut_cells(void *context, int slot, int64_t first, int64_t last) {
   const sorting *s = context;
   (void)slot;
   for (int64_t c = first; c < last; c++) {
-    const int64_t lo = c * s->cell, hi = tsl_min(lo + s->cell, s->p->n);
+    const int64_t lo = c * s->cell, hi = tsl_min(lo + s->cell, s->n);
     if (hi - lo <= s->cell / 2) continue;
     const int64_t k = longest(s, lo, hi);
     for (int64_t r = lo; r < hi; r++)
-      s->keys[r] = (keyed){coordinate(s->p, s->x, k, s->order[r]), s->order[r]};
+      s->keys[r] = (keyed){coordinate(s->p, s->x, k, s->first + s->order[r]), s->order[r]};
     select_first(s->keys + lo, hi - lo, s->cell / 2);
     for (int64_t r = lo; r < hi; r++) s->order[r] = s->keys[r].i;
   }
   return TSL_OK;
 }
 
-tsl_err tri_near_sort(const tsl_problem *problem, int32_t *order) {
+/** Sort the n points from place first on. @param[out] order  [n] */
+static tsl_err sort_set(const tsl_problem *problem, int64_t first, int64_t n, int32_t *order) {
   enum { GRAIN = 1 << 14 }; /* points */
   tsl_err err = TSL_OK;
-  const tri_params *p = tri_params_of(problem);
-  sorting s = {.p = p, .x = problem->fields[TRI_POINTS].data, .order = order, .cell = TRI_TILE};
-  TSL_TRY(tsl_alloc(p->n, sizeof *s.keys, "keys of points", (void **)&s.keys));
-  for (int64_t i = 0; i < p->n; i++) order[i] = (int32_t)i;
-  while (s.cell < p->n) s.cell *= 2;
+  sorting s = {.p = tri_params_of(problem),
+               .x = problem->fields[TRI_POINTS].data,
+               .first = first,
+               .n = n,
+               .order = order,
+               .cell = TRI_TILE};
+  TSL_TRY(tsl_alloc(n, sizeof *s.keys, "keys of points", (void **)&s.keys));
+  for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
+  while (s.cell < n) s.cell *= 2;
   for (; s.cell > TRI_TILE; s.cell /= 2)
-    TSL_TRY(tsl_parallel(tsl_divide_up(p->n, s.cell), tsl_max(1, GRAIN / s.cell), cut_cells, &s));
+    TSL_TRY(tsl_parallel(tsl_divide_up(n, s.cell), tsl_max(1, GRAIN / s.cell), cut_cells, &s));
 done:
   tsl_free(s.keys);
   return err;
 }
 
-/** A row of n elements in another order. */
-static void permute(int type, const int32_t *order, int64_t n, const void *from, void *to) {
-  for (int64_t r = 0; r < n; r++)
-    if (type == TSL_F32)
-      ((float *)to)[r] = ((const float *)from)[order[r]];
+tsl_err tri_near_sort(const tsl_problem *problem, int32_t *order) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  if (p->two) TSL_TRY(sort_set(problem, 0, p->columns, order));
+  TSL_TRY(sort_set(problem, p->first, tri_rows_of(p), order + p->first));
+done:
+  return err;
+}
+
+/** Elements [first, first + n) in the order of their set. */
+static void permute_set(int64_t bytes, const int32_t *order, int64_t first, int64_t n,
+                        const char *from, char *to) {
+  for (int64_t r = first; r < first + n; r++)
+    if (bytes == 4)
+      memcpy(to + 4 * r, from + 4 * (first + order[r]), 4);
     else
-      ((double *)to)[r] = ((const double *)from)[order[r]];
+      memcpy(to + 8 * r, from + 8 * (first + order[r]), 8);
+}
+
+/** A row of p->n elements of 4 or 8 bytes in another order. */
+static void permute(const tri_params *p, int64_t bytes, const int32_t *order, const void *from,
+                    void *to) {
+  if (p->two) permute_set(bytes, order, 0, p->columns, from, to);
+  permute_set(bytes, order, p->first, tri_rows_of(p), from, to);
+}
+
+/** A field in another order, rows of n_pad elements. @param[out] to  from tsl_alloc */
+static tsl_err permute_field(const tri_params *p, const tsl_field *field, int64_t rows,
+                             int64_t bytes, const int32_t *order, void **to) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(rows * p->n_pad, (size_t)bytes, "points in order", to));
+  for (int64_t k = 0; k < rows; k++)
+    permute(p, bytes, order, (const char *)field->data + k * p->n_pad * bytes,
+            (char *)*to + k * p->n_pad * bytes);
+done:
+  return err;
 }
 
 tsl_err tri_near_apply(tsl_problem *problem, int32_t *order) {
+  static const int moved[] = {TRI_POINTS, TRI_EXTRAS, TRI_CLASSES, TRI_WEIGHTS};
+  enum { MOVED = sizeof moved / sizeof moved[0] };
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  tsl_field *points = &problem->fields[TRI_POINTS], *extras = &problem->fields[TRI_EXTRAS];
-  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
-  const bool has = extras->shape[0] > 0;
-  void *x = NULL, *e = NULL;
-  TSL_TRY(tsl_alloc(p->d * p->n_pad, (size_t)bytes, "points in order", &x));
-  TSL_TRY(tsl_alloc(has ? p->n_pad : 0, (size_t)bytes, "extras in order", &e));
-  for (int64_t k = 0; k < p->d; k++)
-    permute(p->type, order, p->n, (const char *)points->data + k * p->n_pad * bytes,
-            (char *)x + k * p->n_pad * bytes);
-  if (has) permute(p->type, order, p->n, extras->data, e);
-  tsl_free(points->data);
-  tsl_free(extras->data);
-  points->data = x, extras->data = e;
-  x = e = NULL;
+  void *to[MOVED] = {NULL};
+  for (int m = 0; m < MOVED; m++) {
+    const tsl_field *field = &problem->fields[moved[m]];
+    const int64_t rows = moved[m] == TRI_POINTS ? p->d : field->shape[0] > 0;
+    const bool real = moved[m] == TRI_POINTS || moved[m] == TRI_EXTRAS;
+    const int64_t bytes = real ? (int64_t)tsl_type_bytes((tsl_type)p->type) : 4;
+    TSL_TRY(permute_field(p, field, rows, bytes, order, &to[m]));
+  }
+  for (int m = 0; m < MOVED; m++) {
+    tsl_free(problem->fields[moved[m]].data);
+    problem->fields[moved[m]].data = to[m];
+    to[m] = NULL;
+  }
   problem->fields[TRI_ORDER].data = order;
   problem->fields[TRI_ORDER].shape[0] = p->n;
 done:
-  TSL_FREE_ALL(x, e);
+  for (int m = 0; m < MOVED; m++) tsl_free(to[m]);
   return err;
 }
 
@@ -168,7 +205,7 @@ void tri_tree_clear(tri_tree *t) {
 
 /** Numbers of nodes and where levels begin. */
 static void set_levels(const tri_params *p, tri_tree *t) {
-  int64_t nodes = tsl_divide_up(p->n, TRI_TILE);
+  int64_t nodes = tsl_divide_up(tri_columns_of(p), TRI_TILE);
   for (t->levels = 0; t->levels == 0 || t->nodes[t->levels - 1] > TRI_FAN;) {
     t->nodes[t->levels] = nodes;
     t->first[t->levels++] = t->ld;
@@ -198,7 +235,7 @@ static void set_boxes(const tri_params *p, const tri_tree *t, const char *x, cha
   void (*const boxes)(const void *, const void *, int64_t, int64_t, void *, void *) =
       p->type == TSL_F32 ? boxes_f32 : boxes_f64;
   const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
-  boxes(x, x, p->n, TRI_TILE, lo, hi);
+  boxes(x, x, tri_columns_of(p), TRI_TILE, lo, hi);
   for (int l = 1; l < t->levels; l++) {
     const int64_t below = t->first[l - 1] * bytes, at = t->first[l] * bytes;
     boxes(lo + below, hi + below, t->nodes[l - 1], TRI_FAN, lo + at, hi + at);
@@ -209,14 +246,14 @@ tsl_err tri_tree_create(const tsl_problem *problem, tri_tree *t) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const int32_t *order = problem->fields[TRI_ORDER].data;
-  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type), rows = tri_rows_of(p);
   const bool has = problem->fields[TRI_EXTRAS].shape[0] > 0;
   void *least = NULL;
   *t = (tri_tree){0};
   set_levels(p, t);
   TSL_TRY(tsl_alloc(p->d * t->ld, (size_t)bytes, "boxes", &t->lo));
   TSL_TRY(tsl_alloc(p->d * t->ld, (size_t)bytes, "boxes", &t->hi));
-  TSL_TRY(tsl_alloc(p->n, sizeof *t->place, "places of points", (void **)&t->place));
+  TSL_TRY(tsl_alloc(rows, sizeof *t->place, "places of rows", (void **)&t->place));
   for (int64_t k = 0; k < p->d; k++) {
     const int64_t at = k * t->ld * bytes;
     const char *x = (const char *)problem->fields[TRI_POINTS].data + k * p->n_pad * bytes;
@@ -227,7 +264,7 @@ tsl_err tri_tree_create(const tsl_problem *problem, tri_tree *t) {
     TSL_TRY(tsl_alloc(t->ld, (size_t)bytes, "boxes", &least));
     set_boxes(p, t, problem->fields[TRI_EXTRAS].data, least, t->extra);
   }
-  for (int64_t r = 0; r < p->n; r++) t->place[order[r]] = (int32_t)r;
+  for (int64_t r = 0; r < rows; r++) t->place[order[p->first + r]] = (int32_t)(p->first + r);
 done:
   tsl_free(least);
   return err;

@@ -28,14 +28,14 @@ enum {
   TRI_GEMM_D = 16  /**< from this d on TRI_PRODUCT are matrix products, which have no bound */
 };
 
-/** Boxes; level l holds nodes[l] of them from first[l] on, a multiple of TRI_FAN. */
+/** Boxes of columns; level l holds nodes[l] of them from first[l] on, a multiple of TRI_FAN. */
 typedef struct tri_tree {
   int levels; /**< the highest has TRI_FAN nodes at most */
   int64_t nodes[TRI_LEVELS], first[TRI_LEVELS];
   int64_t ld;     /**< of lo and hi */
   void *lo, *hi;  /**< [d][ld] params.type, from tsl_alloc */
   void *extra;    /**< [ld] params.type, largest radius; NULL: no radii */
-  int32_t *place; /**< [n] where a point of the input is */
+  int32_t *place; /**< [rows] place of a row's point of the input */
 } tri_tree;
 
 /** Do function, output and dimensions allow it? */
@@ -52,7 +52,8 @@ TSL_FN int64_t tri_near_seed(int64_t tiles, int64_t seeds, int64_t own) {
   return first < last ? first : last > 0 ? last : 0;
 }
 
-/** Sort the points of a prepared problem. @param[out] order  [n] the input's point at each place */
+/** Sort the points of a prepared problem, two sets apart. @param[out] order  [n] the input's point
+ *  at each place, counted in its set */
 tsl_err tri_near_sort(const tsl_problem *problem, int32_t *order);
 
 /** Set TRI_ORDER, and put points and extras into that order. order: from tsl_alloc, then the
@@ -67,7 +68,7 @@ void tri_tree_clear(tri_tree *tree);
 typedef struct tri_look {
   double pairs; /**< of all rows */
   double boxes; /**< of all rows */
-  float *row;   /**< [tiles] pairs and boxes of a row of the tile, from tsl_alloc */
+  float *row;   /**< [tiles of rows] pairs and boxes of a row of the tile, from tsl_alloc */
 } tri_look;
 
 /** The part of all pairs that any search has to look at, as they are kept: estimated from some

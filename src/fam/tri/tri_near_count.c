@@ -63,7 +63,8 @@ static double bound_of(const seeker *s, const void *lo, const void *hi, int64_t 
 /** Nodes [begin, end) of a level and what is below them. */
 static void go_down(seeker *s, int level, int64_t begin, int64_t end) {
   const tri_tree *t = s->c->t;
-  const int64_t own = s->c->p->output == TRI_HISTOGRAM ? s->own >> 5 * level : 0;
+  const bool after = s->c->p->output == TRI_HISTOGRAM && !s->c->p->two;
+  const int64_t own = after ? s->own >> 5 * level : 0;
   for (int64_t m = tsl_max(begin, own); m < end; m++) {
     const double bound = bound_of(s, t->lo, t->hi, t->ld, t->extra, t->first[level] + m);
     s->boxes++;
@@ -88,10 +89,12 @@ static void seed(seeker *s) {
   const int64_t seeds = tri_near_seeds(p), first = tri_near_seed(s->c->t->nodes[0], seeds, s->own);
   double values[MOST_SEEDS];
   int64_t n = 0;
-  for (int64_t j = first * TRI_TILE; j < tsl_min((first + seeds) * TRI_TILE, p->n); j++)
+  for (int64_t j = first * TRI_TILE; j < tsl_min((first + seeds) * TRI_TILE, tri_columns_of(p));
+       j++)
     values[n++] = bound_of(s, x, x, p->n_pad, extra, j);
   qsort(values, (size_t)n, sizeof *values, ascending);
-  s->cut = p->k < n ? values[p->k] : INFINITY; /* the row itself is among them */
+  const int64_t last = p->k - p->two; /* of one set the row itself is among them */
+  s->cut = last < n ? values[last] : INFINITY;
 }
 
 static void take_point(seeker *s, int64_t i) {
@@ -101,14 +104,32 @@ static void take_point(seeker *s, int64_t i) {
   if (f[TRI_EXTRAS].shape[0] > 0) s->radius = at(p, f[TRI_EXTRAS].data, i);
 }
 
+/** Two sets: a tile near the row, by the nearest box of each level. */
+static int64_t nearest_tile(const seeker *s) {
+  const tri_tree *t = s->c->t;
+  int64_t begin = 0;
+  for (int level = t->levels - 1; level >= 0; level--) {
+    const int64_t end = tsl_min(begin + TRI_FAN, t->nodes[level]);
+    double least = INFINITY;
+    int64_t best = begin;
+    for (int64_t m = begin; m < end; m++) {
+      const double bound = bound_of(s, t->lo, t->hi, t->ld, t->extra, t->first[level] + m);
+      if (bound < least) least = bound, best = m;
+    }
+    begin = level > 0 ? best * TRI_FAN : best;
+  }
+  return begin;
+}
+
 static tsl_err count_tiles(void *context, int slot, int64_t lo, int64_t hi) {
   const counting *c = context;
   const tri_params *p = c->p;
   (void)slot;
   for (int64_t m = lo; m < hi; m++) {
-    const int64_t tile = m * c->step, i = tsl_min(tile * TRI_TILE + TRI_TILE / 2, p->n - 1);
+    const int64_t tile = m * c->step, middle = tile * TRI_TILE + TRI_TILE / 2;
     seeker s = {.c = c, .own = tile, .cut = tri_near_cut(p)};
-    take_point(&s, i);
+    take_point(&s, p->first + tsl_min(middle, tri_rows_of(p) - 1));
+    if (p->two) s.own = nearest_tile(&s);
     if (tri_wants_nearest(p)) seed(&s);
     go_down(&s, c->t->levels - 1, 0, c->t->nodes[c->t->levels - 1]);
     c->pairs[m] = s.pairs, c->boxes[m] = s.boxes;
@@ -123,13 +144,13 @@ double tri_near_least(const tsl_problem *problem) {
   const tsl_field *f = problem->fields;
   const void *x = f[TRI_POINTS].data, *extra = f[TRI_EXTRAS].shape[0] > 0 ? f[TRI_EXTRAS].data : 0;
   int64_t kept = 0, pairs = 0;
-  if (tri_wants_nearest(p)) return (double)p->k / (double)(p->n - 1);
+  if (tri_wants_nearest(p)) return (double)p->k / (double)(tri_columns_of(p) - !p->two);
   for (int64_t r = 0; r < ROWS; r++) {
     seeker s = {.c = &c};
-    const int64_t i = r * p->n / ROWS;
+    const int64_t i = p->first + r * tri_rows_of(p) / ROWS;
     take_point(&s, i);
     for (int64_t k = 0; k < COLUMNS; k++) {
-      const int64_t j = (2 * k + 1) * p->n / (2 * COLUMNS);
+      const int64_t j = (2 * k + 1) * tri_columns_of(p) / (2 * COLUMNS);
       kept += i != j && bound_of(&s, x, x, p->n_pad, extra, j) <= tri_near_cut(p);
       pairs += i != j;
     }
@@ -141,7 +162,7 @@ tsl_err tri_near_count(const tsl_problem *problem, const tri_tree *tree, int64_t
                        tri_look *look) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  const int64_t tiles = tree->nodes[0];
+  const int64_t tiles = tsl_divide_up(tri_rows_of(p), TRI_TILE);
   counting c = {.problem = problem, .p = p, .t = tree, .step = tsl_max(1, tiles / rows)};
   const int64_t m = tsl_divide_up(tiles, c.step);
   *look = (tri_look){0};
@@ -151,7 +172,7 @@ tsl_err tri_near_count(const tsl_problem *problem, const tri_tree *tree, int64_t
   TSL_TRY(tsl_parallel(m, 16, count_tiles, &c));
   for (int64_t tile = 0; tile < tiles; tile++) {
     const int64_t s = tile / c.step;
-    const double points = (double)tsl_min(TRI_TILE, p->n - tile * TRI_TILE);
+    const double points = (double)tsl_min(TRI_TILE, tri_rows_of(p) - tile * TRI_TILE);
     look->row[tile] = (float)(c.pairs[s] + c.boxes[s]);
     look->pairs += points * c.pairs[s];
     look->boxes += points * c.boxes[s];

@@ -13,13 +13,17 @@
  * To add a function: a row of TRI_NAMED_LIST (tri_functions.h), a step and a finish in
  * tri_pairs_body.h. Deck words, kernels and tests follow the list.
  *
- * Names after inclusion: tri_step_<name>_f32, tri_finish_<name>_f32, and _f64.
+ * Names after inclusion: tri_step_<name>_f32, tri_finish_<name>_f32, and _f64; likewise bounds of
+ * boxes and bins of histograms.
  */
 #ifndef TSL_FAM_TRI_PAIRS_H
 #define TSL_FAM_TRI_PAIRS_H
 
 #include "fn.h"
 #include "tri_functions.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #define TRI_REAL float
 #define TRI_(name) name##_f32

@@ -151,6 +151,38 @@ TSL_FN int TRI_(tri_bin)(R value, R lo, R hi, R inv_width, int bins) {
   return value >= lo && value < hi ? last : -1;
 }
 
+/** An axis of a histogram. */
+typedef struct TRI_(tri_axis) {
+  R lo, hi, inv_width; /**< as tri_bin wants them */
+  const R *edges;      /**< [bins + 1], or NULL: uniform */
+  int bins;
+} TRI_(tri_axis);
+
+/** Bin b with edges[b] <= v < edges[b + 1], else -1: by comparisons, the same on every device. */
+TSL_FN int TRI_(tri_axis_bin)(const TRI_(tri_axis) * a, R v) {
+  int b = 0;
+  if (a->edges == 0) return TRI_(tri_bin)(v, a->lo, a->hi, a->inv_width, a->bins);
+  if (!(v >= a->edges[0] && v < a->edges[a->bins])) return -1;
+  for (int n = a->bins; n > 1;) {
+    const int half = n / 2;
+    if (v >= a->edges[b + half]) b += half;
+    n -= half;
+  }
+  return b;
+}
+
+/** Distance of points i and j across the last of d axes, or along it. x: [d][ld] */
+TSL_FN R TRI_(tri_apart)(const R *x, int64_t ld, int d, const R *box, bool wrapped, bool along,
+                         int64_t i, int64_t j) {
+  R acc = (R)0;
+  for (int k = along ? d - 1 : 0; k < (along ? d : d - 1); k++) {
+    const R a = x[k * ld + i], b = x[k * ld + j];
+    acc = wrapped ? TRI_(tri_step_euclidean_periodic)(acc, a, b, k < 3 ? box[k] : (R)0)
+                  : TRI_(tri_step_euclidean)(acc, a, b, (R)0);
+  }
+  return TRI_SQRT(acc);
+}
+
 #undef R
 #undef TRI_REAL
 #undef TRI_

@@ -6,6 +6,15 @@
 #include <math.h>
 #include <stdio.h>
 
+/** Whose fault a row of the table is, and its number there. */
+static const char *path_of(const tri_preparing *c, int64_t row) {
+  return c->points->row == NULL && row < c->points->other ? c->other_path : c->path;
+}
+static long long number_of(const tri_preparing *c, int64_t row) {
+  if (c->points->row != NULL) return c->points->row[row];
+  return row < c->points->other ? row : row - c->points->other;
+}
+
 typedef tsl_err (*preparer)(const tri_preparing *c, int64_t row, const double *in, double *out);
 
 static double largest_abs(const double *x, int64_t d) {
@@ -32,9 +41,9 @@ static tsl_err prepare_unit_norm(const tri_preparing *c, int64_t row, const doub
                                  double *out) {
   tsl_err err = TSL_OK;
   if (largest_abs(in, c->p->d) == 0)
-    TSL_DECK_FAIL(c->deck, c->path,
+    TSL_DECK_FAIL(c->deck, path_of(c, row),
                   "point %lld (from 0) is the zero vector, which has no cosine distance",
-                  (long long)row);
+                  number_of(c, row));
   for (int64_t k = 0; k < c->p->d; k++) out[k] = in[k];
   normalise(out, c->p->d);
 done:
@@ -49,9 +58,9 @@ static tsl_err prepare_standardised(const tri_preparing *c, int64_t row, const d
   int exponent = 0;
   for (int64_t k = 0; k < d; k++) least = fmin(least, in[k]), most = fmax(most, in[k]);
   if (!(least < most))
-    TSL_DECK_FAIL(c->deck, c->path,
+    TSL_DECK_FAIL(c->deck, path_of(c, row),
                   "point %lld (from 0) is constant (%g), which has no correlation distance",
-                  (long long)row, most);
+                  number_of(c, row), most);
   /* a power of two keeps all digits, and so does one of the numbers as first guess of the mean */
   (void)frexp(largest_abs(in, d), &exponent);
   for (int64_t k = 0; k < d; k++) out[k] = ldexp(in[k], -exponent) - ldexp(in[0], -exponent);
@@ -67,12 +76,13 @@ static tsl_err prepare_sphere(const tri_preparing *c, int64_t row, const double 
   const double radian = 0.017453292519943295769;
   const double lat = in[0] * radian, lon = in[1] * radian;
   if (fabs(in[0]) > 90)
-    TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): latitude %g is outside -90 .. 90 degrees",
-                  (long long)row, in[0]);
+    TSL_DECK_FAIL(c->deck, path_of(c, row),
+                  "point %lld (from 0): latitude %g is outside -90 .. 90 degrees",
+                  number_of(c, row), in[0]);
   if (in[1] < -180 || in[1] > 360)
-    TSL_DECK_FAIL(c->deck, c->path,
+    TSL_DECK_FAIL(c->deck, path_of(c, row),
                   "point %lld (from 0): longitude %g is outside -180 .. 360 degrees",
-                  (long long)row, in[1]);
+                  number_of(c, row), in[1]);
   out[0] = cos(lat) * cos(lon);
   out[1] = cos(lat) * sin(lon);
   out[2] = sin(lat);
@@ -120,8 +130,9 @@ static tsl_err check_row(const tri_preparing *c, int64_t row, const double *x, i
   const double most = c->p->type == TSL_F32 ? FLT_MAX : DBL_MAX;
   for (int64_t k = 0; k < n; k++)
     if (!(fabs(x[k]) <= most))
-      TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): %g overflows fp32; use precision: fp64",
-                    (long long)row, x[k]);
+      TSL_DECK_FAIL(c->deck, path_of(c, row),
+                    "point %lld (from 0): %g overflows fp32; use precision: fp64",
+                    number_of(c, row), x[k]);
 done:
   return err;
 }
@@ -131,13 +142,14 @@ static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void
   const tri_params *p = c->p;
   double *x = NULL;
   TSL_TRY(tsl_alloc(p->d, sizeof *x, "one point", (void **)&x));
-  for (int64_t i = 0; i < p->n; i++) {
+  for (int64_t i = 0; i < c->points->table.n; i++) {
+    const int64_t place = tri_place_of(p, i);
     double moved = 0;
     TSL_TRY(tri_prepare_point(c, i, x));
     for (int64_t k = 0; k < p->d; k++) x[k] -= rounding->origin[k];
     TSL_TRY(check_row(c, i, x, p->d));
     for (int64_t k = 0; k < p->d; k++) {
-      tri_prepare_put(p, data, k * p->n_pad + i, x[k]);
+      tri_prepare_put(p, data, k * p->n_pad + place, x[k]);
       moved += (x[k] - tri_rounded(p, x[k])) * (x[k] - tri_rounded(p, x[k]));
       x[k] = 0;
     }
@@ -179,7 +191,7 @@ static tsl_err check_extent(const tri_preparing *c) {
   const double limit = (single ? FLT_MAX : DBL_MAX) / 4; /* room for rounding and radii */
   double sum = 0, most = 0;
   if (tri_abouts[p->function].prepare != TRI_RAW) goto done;
-  for (int64_t k = 0; k < p->d_read && p->n > 0; k++) {
+  for (int64_t k = 0; k < p->d_read && c->points->table.n > 0; k++) {
     const double e = extent(c->points, k);
     sum += squares ? e * e : e;
     most = fmax(most, e);
@@ -204,7 +216,7 @@ static double extra_of(const tri_params *p, const tri_deck *s, const tri_points 
   const table_rows *t = &points->table;
   if (points->has_extra) return t->values[(i + 1) * t->columns - 1];
   if (tri_abouts[p->function].extra == TRI_RADIUS) return s->radius;
-  return one_mass ? s->mass : 1.0 / (double)p->n;
+  return one_mass ? s->mass : 1.0 / (double)points->table.n;
 }
 
 static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *data, double *common) {
@@ -213,13 +225,13 @@ static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *dat
   const char *what = tri_abouts[c->p->function].extra == TRI_RADIUS ? "radius" : "mass";
   bool equal = true;
   double first = 0, most = 0;
-  for (int64_t i = 0; i < c->p->n; i++) {
+  for (int64_t i = 0; i < c->points->table.n; i++) {
     const double value = extra_of(c->p, s, c->points, one_mass, i);
     if (value < 0)
-      TSL_DECK_FAIL(c->deck, c->path, "point %lld (from 0): %s %g is negative", (long long)i, what,
-                    value);
+      TSL_DECK_FAIL(c->deck, path_of(c, i), "point %lld (from 0): %s %g is negative",
+                    number_of(c, i), what, value);
     TSL_TRY(check_row(c, i, &value, 1));
-    tri_prepare_put(c->p, data, i, value);
+    tri_prepare_put(c->p, data, tri_place_of(c->p, i), value);
     if (i == 0) first = value;
     equal = equal && value == first;
     most = fmax(most, value);
@@ -293,6 +305,8 @@ tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_po
   const tri_preparing c = {.deck = deck,
                            .p = p,
                            .path = points->made ? "tri.generator" : "tri.input.file",
+                           .other_path =
+                               points->other_made ? "tri.other.generator" : "tri.other.input.file",
                            .points = points,
                            .absolute = absolute};
   double common = 0;

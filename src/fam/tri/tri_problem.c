@@ -1,6 +1,6 @@
 /* From a deck to parameters and fields. */
-#include "tri_family.h"
 #include "tri_graph_root.h"
+#include "tri_marks.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 /** What the fields of an output depend on. */
 typedef struct sizes {
-  int64_t n, pairs, k, d, bins, bins_1, rows, n_1, edges, two, four, vectors, none;
+  int64_t n, pairs, k, d, columns, rows, n_1, edges, two, four, vectors, none;
 } sizes;
 
 #define SIZE(member) offsetof(sizes, member)
@@ -27,6 +27,7 @@ typedef struct output_field {
   int type, combine, rank;
   size_t rows, columns;
   int stream, unit;
+  const char *two; /**< doc of two sets, where it is another one */
 } output_field;
 
 enum { MAX_OUT = 6 };
@@ -37,19 +38,15 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
     [TRI_SQUARE] = {{"distances", "Values of all pairs, lower triangle j <= i; zero above.", -1,
                      TSL_GATHER, 2, SIZE(n), SIZE(n), 1, OF_VALUE}},
     [TRI_THRESHOLD] = {{"pairs", "Pairs i < j kept, sorted by (i, j).", TSL_I64, TSL_LIST, 2,
-                        SIZE(none), END, 0, OF_NOTHING},
+                        SIZE(none), END, 0, OF_NOTHING,
+                        "Pairs kept, i of the first set and j of the other, sorted by (i, j)."},
                        {"values", "Values of the pairs kept, at most the threshold.", -1, TSL_LIST,
                         1, SIZE(none), END, 0, OF_VALUE}},
     [TRI_TOPK] = {{"neighbours", "The k nearest points of each point, nearest first.", TSL_I64,
-                   TSL_GATHER, 2, SIZE(n), SIZE(k), 1, OF_NOTHING},
+                   TSL_GATHER, 2, SIZE(n), SIZE(k), 1, OF_NOTHING,
+                   "The k points of the other set that are nearest to each point, nearest first."},
                   {"values", "Values of the k nearest points.", -1, TSL_GATHER, 2, SIZE(n), SIZE(k),
                    1, OF_VALUE}},
-    [TRI_HISTOGRAM] = {{"counts", "Pairs i < j with their value in [edges[b], edges[b+1]).",
-                        TSL_U64, TSL_SUM, 1, SIZE(bins), END, 0, OF_NOTHING},
-                       {"edges", "Edges of the bins.", TSL_F64, TSL_GATHER, 1, SIZE(bins_1), END, 0,
-                        OF_VALUE},
-                       {"rdf", "Radial distribution g(r): counts over those of an ideal gas.",
-                        TSL_F64, TSL_GATHER, 1, SIZE(bins), END, 0, OF_NOTHING}},
     [TRI_FORCES] = {{"accelerations", "Acceleration of each point.", TSL_F64, TSL_GATHER, 2,
                      SIZE(n), SIZE(d), 0, OF_NOTHING},
                     {"potential", "Gravitational potential at each point, its own mass left out.",
@@ -112,12 +109,17 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
 /** In place of TRI_SUM's with params.gradient. */
 static const output_field forces[MAX_OUT] = {
     {"forces", "Minus the sum over all other points of the gradient by the point's coordinates.",
-     TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(d), 0, OF_NOTHING},
+     TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(d), 0, OF_NOTHING, NULL},
     {"potential", "Sum over all other points of the value.", TSL_F64, TSL_GATHER, 1, SIZE(n), END,
-     0, OF_VALUE}};
+     0, OF_VALUE, NULL}};
+/** Two sets: condensed. */
+static const output_field matrix[] = {
+    {"distances", "Values of all pairs: row i of the first set, column j of the other.", -1,
+     TSL_GATHER, 2, SIZE(n), SIZE(columns), 1, OF_VALUE, NULL},
+    {.name = NULL}};
 
 /** Unit of a pair's value, from that of the coordinates. */
-static void value_unit(const tri_params *p, const char *unit, char out[TSL_NAME]) {
+void tri_value_unit(const tri_params *p, const char *unit, char out[TSL_NAME]) {
   const tri_unit of = tri_abouts[p->function].unit;
   const bool bare = of == TRI_UNITLESS || strcmp(unit, "1") == 0;
   (void)snprintf(out, TSL_NAME, "%s%s", bare ? "1" : unit, of == TRI_SQUARED && !bare ? "^2" : "");
@@ -142,10 +144,10 @@ static tsl_err add_output(tsl_problem *problem, const output_field *o, const siz
                      .infinite = o->stream >= 2};
   if (o->combine == TSL_LIST && o->rank == 2) field.shape[1] = 2;
   (void)snprintf(field.name, sizeof field.name, "%s", o->name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", o->doc);
+  (void)snprintf(field.doc, sizeof field.doc, "%s", p->two && o->two != NULL ? o->two : o->doc);
   (void)snprintf(field.unit, sizeof field.unit, "1");
   if (o->unit == OF_VALUE) {
-    value_unit(p, unit, field.unit);
+    tri_value_unit(p, unit, field.unit);
     (void)snprintf(field.quantity, sizeof field.quantity, "%s", tri_abouts[p->function].quantity);
   }
   TSL_TRY(tsl_problem_add(problem, &field, &added));
@@ -156,23 +158,24 @@ done:
 static tsl_err add_outputs(tsl_problem *problem, const char *unit) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  sizes s = {.n = p->n,
+  sizes s = {.n = tri_rows_of(p),
              .k = p->k,
              .d = p->d_read,
-             .bins = p->bins,
-             .bins_1 = p->bins + 1,
+             .columns = p->columns,
              .rows = p->n > 1 ? p->n : 0,
              .n_1 = p->n + 1,
              .edges = p->n > 1 ? p->n - 1 : 0,
              .two = 2,
              .four = 4,
              .vectors = p->n_vectors > 0 ? p->n_vectors : 1};
-
-  const bool boxed = p->function == TRI_EUCLIDEAN_PERIODIC;
-  if (!tsl_pairs_i64(p->n, &s.pairs))
+  if (p->output == TRI_HISTOGRAM) return tri_histogram_add(problem, unit);
+  if (!p->two && !tsl_pairs_i64(p->n, &s.pairs))
     TSL_FAIL(TSL_ERR_INPUT, "the pairs of %lld points overflow 64-bit counts", (long long)p->n);
-  for (const output_field *o = p->gradient ? forces : outputs[p->output]; o->name != NULL; o++)
-    if (boxed || strcmp(o->name, "rdf") != 0) TSL_TRY(add_output(problem, o, &s, unit));
+  const output_field *const list = p->gradient                            ? forces
+                                   : p->two && p->output == TRI_CONDENSED ? matrix
+                                                                          : outputs[p->output];
+  for (const output_field *o = list; o->name != NULL; o++)
+    TSL_TRY(add_output(problem, o, &s, unit));
 done:
   return err;
 }
@@ -223,13 +226,18 @@ static tsl_err add_order(tsl_problem *problem) {
 
 /* ----------------------------------------------------------------- create */
 
-/** Bind the section and settle which keys count; *format as from tri_load_source. */
-static tsl_err read_section(tsl_deck *deck, tri_deck *s, int32_t *format) {
+/** Bind the section and settle which keys count; formats as from tri_load_source. */
+static tsl_err read_section(tsl_deck *deck, tri_deck *s, int32_t *format, int32_t *other) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_deck_bind(deck, "tri", tri_keys, sizeof *s, s));
   TSL_TRY(tri_check_pairing(deck, s));
   TSL_TRY(tri_load_source(deck, s, format));
   TSL_TRY(tri_deck_settle(deck, tri_deck_source(*format, s->generator.kind), s));
+  TSL_TRY(tri_between_check(deck, s));
+  if (tri_other_given(deck))
+    TSL_TRY(tri_other_settle(deck, s, other));
+  else if (s->self)
+    TSL_DECK_FAIL(deck, "tri.self", "needs another set, other");
 done:
   return err;
 }
@@ -241,23 +249,19 @@ static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
 }
 
 /** Keep for tri_describe how the points came about. */
-static tsl_err note_points(const tri_points *points, const tri_rounding *rounding,
-                           tsl_problem *problem) {
-  tsl_err err = TSL_OK;
+static void note_points(const tri_points *points, const tri_rounding *rounding,
+                        tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   char cost[256];
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
-  tri_own *own = NULL;
-  TSL_TRY(tsl_alloc(1, sizeof *own, "text", &problem->own));
-  own = problem->own;
-  (void)snprintf(own->text, TRI_TEXT, "points: %.640s; %lld of %lld dimension%s%s, in %s%s\n",
-                 points->from, (long long)p->n, (long long)p->d_read, p->d_read == 1 ? "" : "s",
+  tri_own *own = problem->own;
+  (void)snprintf(own->text, TRI_TEXT, "points: %.1400s; %lld of %lld dimension%s%s, in %s%s\n",
+                 points->from, (long long)points->table.n, (long long)p->d_read,
+                 p->d_read == 1 ? "" : "s",
                  !points->has_extra           ? ""
                  : p->function == TRI_GRAVITY ? " with masses"
                                               : " with radii",
                  p->type == TSL_F32 ? "fp32" : "fp64", cost);
-done:
-  return err;
 }
 
 static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
@@ -267,7 +271,7 @@ static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
 static void tri_destroy(tsl_problem *problem) {
   tri_own *own = problem->own;
   if (own != NULL) tri_graph_clear(&own->graph);
-  if (own != NULL) tsl_free(own->work);
+  if (own != NULL) TSL_FREE_ALL(own->work, own->edges, own->names, own->totals, own->row);
   tsl_free(own);
   problem->own = NULL;
 }
@@ -293,13 +297,36 @@ done:
   return err;
 }
 
+/** Points and their marks, of both sets where there are two. */
+static tsl_err load_sets(const tsl_deck *deck, const tri_deck *s, int32_t format,
+                         int32_t other_format, tri_points *points, tri_marks *marks) {
+  tsl_err err = TSL_OK;
+  const tri_deck as_other = tri_other_as(s);
+  tri_marks first = {0}, other = {0};
+  TSL_TRY(tri_load(deck, s, format, points));
+  if (!tri_other_given(deck)) {
+    TSL_TRY(tri_marks_read(deck, s, format, points->table.n, marks));
+    if (s->between.first != NULL) TSL_TRY(tri_between_split(deck, s, points, marks));
+    goto done;
+  }
+  TSL_TRY(tri_marks_read(deck, s, format, points->table.n, &first));
+  TSL_TRY(tri_other_load(deck, s, other_format, points));
+  TSL_TRY(tri_marks_read(deck, &as_other, other_format, points->other, &other));
+  TSL_TRY(tri_marks_join(deck, s, &first, &other, marks));
+done:
+  tri_marks_clear(&first);
+  tri_marks_clear(&other);
+  return err;
+}
+
 static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_equation equation = {0};
   tri_deck s = {0};
   tri_points points = {0};
   tri_rounding rounding = {0};
-  int32_t format = TABLE_FORMAT_AUTO;
+  tri_marks marks = {0};
+  int32_t format = TABLE_FORMAT_AUTO, other = TABLE_FORMAT_AUTO;
   TSL_TRY(tsl_alloc(1, sizeof(tri_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(tri_params);
   if (tsl_deck_given(deck, "tri.input.frames")) {
@@ -307,22 +334,28 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
     return tri_frames_create_problem(deck, &s, problem);
   }
   tri_params *const p = problem->params;
-  TSL_TRY(read_section(deck, &s, &format));
+  TSL_TRY(tsl_alloc(1, sizeof(tri_own), "text", &problem->own));
+  TSL_TRY(read_section(deck, &s, &format, &other));
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(begin_equation(deck, &s, p, &equation));
-  TSL_TRY(tri_load(deck, &s, format, &points));
+  if (s.output == TRI_HISTOGRAM) TSL_TRY(tri_check_bins(deck, &s, problem->params, problem->own));
+  TSL_TRY(load_sets(deck, &s, format, other, &points, &marks));
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
   if (tri_is_equation(p)) TSL_TRY(tri_equation_parse(deck, &s.equation, p->d, &equation));
   TSL_TRY(tri_prepare_points(deck, &s, &points, equation.absolute, problem, &rounding));
   TSL_TRY(add_order(problem));
+  note_points(&points, &rounding, problem);
+  TSL_TRY(tri_classes_add(deck, &s, &marks, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
   TSL_TRY(add_drawn(problem, &points));
-  TSL_TRY(note_points(&points, &rounding, problem));
+  TSL_TRY(tri_between_add(&points, problem));
   TSL_TRY(finish_equation(deck, &s, &equation, problem));
   TSL_TRY(tri_search_settle(deck, &s, problem));
   if (tri_is_graph(problem->params)) TSL_TRY(tri_graph_create(problem));
 done:
   tri_equation_clear(&equation);
+  tri_marks_clear(&marks);
+  tsl_free(points.row);
   tri_rounding_clear(&rounding);
   table_rows_clear(&points.table);
   return err;
@@ -337,9 +370,10 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
     return;
   }
   const int used =
-      snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d%s", tri_function_words[p->function],
+      snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d%s%s%s", tri_function_words[p->function],
                tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
-               (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "");
+               (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "",
+               p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
   if (p->output == TRI_SUM || tri_is_equation(p))
     (void)snprintf(text + used, 96 - (size_t)used, " %08x v%d", (unsigned)p->equation,
                    p->n_vectors);

@@ -1,47 +1,9 @@
-/* After the units: bin edges, radial distribution, and the lines of the summary. */
-#include "tri_family.h"
+/* After the units: what a histogram adds, and the lines of the summary. */
 #include "tri_graph_root.h"
+#include "tri_marks.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static const double pi = 3.14159265358979323846;
-
-/** Data of a field by name; made here when the runtime has not. */
-static tsl_err own_data(tsl_problem *problem, const char *name, double **data) {
-  tsl_err err = TSL_OK;
-  tsl_field *field = NULL;
-  const int f = tsl_problem_find(problem, name);
-  if (f < 0) TSL_FAIL(TSL_ERR_INTERNAL, "tri: no field '%s'", name);
-  field = &problem->fields[f];
-  if (field->data == NULL)
-    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), name, &field->data));
-  *data = field->data;
-done:
-  return err;
-}
-
-static double edge(const tri_params *p, int64_t b) {
-  return p->range_lo + (p->range_hi - p->range_lo) * ((double)b / (double)p->bins);
-}
-
-/** Length, area or volume between two radii in d = 1, 2, 3 dimensions. */
-static double shell(int64_t d, double inner, double outer) {
-  if (d == 1) return 2 * (outer - inner);
-  if (d == 2) return pi * (outer - inner) * (outer + inner);
-  return 4.0 / 3.0 * pi * (outer - inner) * (outer * outer + outer * inner + inner * inner);
-}
-
-static double all_pairs(const tri_params *p) {
-  return p->n < 2 ? 0 : (double)p->n * ((double)p->n - 1) / 2;
-}
-
-/** Pairs that an ideal gas of the same density has in bin b. */
-static double ideal_pairs(const tri_params *p, int64_t b) {
-  double volume = 1;
-  for (int64_t k = 0; k < p->d; k++) volume *= p->box[k];
-  return all_pairs(p) * (shell(p->d, edge(p, b), edge(p, b + 1)) / volume);
-}
 
 /** csr: where rows begin. */
 static tsl_err set_indptr(tsl_problem *problem) {
@@ -57,24 +19,13 @@ done:
 }
 
 tsl_err tri_advance(tsl_problem *problem, int phase, bool *more) {
-  tsl_err err = TSL_OK;
-  const tri_params *p = tri_params_of(problem);
-  const uint64_t *counts = NULL;
-  double *edges = NULL, *rdf = NULL;
   (void)phase;
   *more = false;
+  const tri_params *p = tri_params_of(problem);
   if (tri_is_graph(p)) return tri_graph_advance(problem, more);
   if (p->output == TRI_CSR) return set_indptr(problem);
-  if (p->output != TRI_HISTOGRAM || p->frames > 0) goto done;
-  TSL_TRY(own_data(problem, "edges", &edges));
-  for (int64_t b = 0; b <= p->bins; b++) edges[b] = edge(p, b);
-  if (p->function != TRI_EUCLIDEAN_PERIODIC) goto done;
-  TSL_TRY(own_data(problem, "rdf", &rdf));
-  counts = problem->fields[TRI_OUT].data;
-  for (int64_t b = 0; b < p->bins; b++)
-    rdf[b] = p->n > 1 ? (double)counts[b] / ideal_pairs(p, b) : 0;
-done:
-  return err;
+  if (p->frames > 0) return TSL_OK;
+  return p->output == TRI_HISTOGRAM ? tri_histogram_finish(problem) : tri_between_finish(problem);
 }
 
 /* ---------------------------------------------------------------- summary */
@@ -83,13 +34,16 @@ done:
 static void add_peak(const tsl_problem *problem, tsl_summary *summary) {
   enum { ENOUGH = 100 };
   const tri_params *p = tri_params_of(problem);
+  const tri_own *own = problem->own;
   const double *rdf = problem->fields[tsl_problem_find(problem, "rdf")].data;
   int64_t peak = -1;
   for (int64_t b = 0; b < p->bins; b++)
-    if (ideal_pairs(p, b) >= ENOUGH && (peak < 0 || rdf[b] > rdf[peak])) peak = b;
+    if (tri_pairs_of(p) * tri_ideal_part(p, own, b) >= ENOUGH && (peak < 0 || rdf[b] > rdf[peak]))
+      peak = b;
   if (peak < 0) return;
   tsl_summary_add(summary, "rdf peak", rdf[peak], "1");
-  tsl_summary_add(summary, "rdf peak at", (edge(p, peak) + edge(p, peak + 1)) / 2,
+  tsl_summary_add(summary, "rdf peak at",
+                  (tri_bin_edge(p, own, peak) + tri_bin_edge(p, own, peak + 1)) / 2,
                   problem->fields[TRI_POINTS].unit);
 }
 
@@ -97,9 +51,10 @@ static void sum_histogram(const tsl_problem *problem, tsl_summary *summary) {
   const tri_params *p = tri_params_of(problem);
   const uint64_t *counts = problem->fields[TRI_OUT].data;
   uint64_t in_range = 0;
-  for (int64_t b = 0; b < p->bins; b++) in_range += counts[b];
+  for (int64_t c = 0; c < tri_cells_of(p); c++) in_range += counts[c];
   tsl_summary_add(summary, "pairs in range", (double)in_range, "1");
-  if (p->function == TRI_EUCLIDEAN_PERIODIC) add_peak(problem, summary);
+  const tri_own *own = problem->own;
+  if (tsl_problem_find(problem, "rdf") >= 0 && own->names == NULL) add_peak(problem, summary);
 }
 
 static void sum_degree(const tsl_problem *problem, tsl_summary *summary) {
@@ -181,8 +136,9 @@ tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
   const tri_params *p = tri_params_of(problem);
   if (p->frames > 0) return tri_frames_summary(problem, summary);
   summary->valid = true;
-  tsl_summary_add(summary, "points", (double)p->n, "1");
-  tsl_summary_add(summary, "pairs", all_pairs(p), "1");
+  tsl_summary_add(summary, "points", (double)tri_rows_of(p), "1");
+  if (p->two) tsl_summary_add(summary, "points of the other set", (double)p->columns, "1");
+  tsl_summary_add(summary, "pairs", tri_pairs_of(p), "1");
   if (lines[p->output] != NULL) lines[p->output](problem, summary);
   return TSL_OK;
 }

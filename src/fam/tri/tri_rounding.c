@@ -25,7 +25,8 @@ static int64_t bounded(int64_t value, int64_t lo, int64_t hi) {
 /** m points spread over all: x[m][d]. */
 static tsl_err take_sample(const tri_preparing *c, int64_t m, double *x) {
   tsl_err err = TSL_OK;
-  for (int64_t s = 0; s < m; s++) TSL_TRY(tri_prepare_point(c, s * c->p->n / m, x + s * c->p->d));
+  for (int64_t s = 0; s < m; s++)
+    TSL_TRY(tri_prepare_point(c, s * c->points->table.n / m, x + s * c->p->d));
 done:
   return err;
 }
@@ -39,7 +40,8 @@ static int ascending(const void *a, const void *b) {
 static tsl_err find_middle(const tri_preparing *c, double *middle) {
   tsl_err err = TSL_OK;
   const int64_t d = c->p->d;
-  const int64_t m = bounded(NUMBERS / d, 1, c->p->n < SAMPLE ? c->p->n : SAMPLE);
+  const int64_t m =
+      bounded(NUMBERS / d, 1, c->points->table.n < SAMPLE ? c->points->table.n : SAMPLE);
   double *x = NULL, *column = NULL;
   TSL_TRY(tsl_alloc(m * d, sizeof *x, "sample of points", (void **)&x));
   TSL_TRY(tsl_alloc(m, sizeof *column, "sample of points", (void **)&column));
@@ -65,7 +67,7 @@ static tsl_err find_spread(const tri_preparing *c, const double *middle, spread 
   const tri_params *p = c->p;
   double *x = NULL;
   TSL_TRY(tsl_alloc(p->d, sizeof *x, "one point", (void **)&x));
-  for (int64_t i = 0; i < p->n; i++) {
+  for (int64_t i = 0; i < c->points->table.n; i++) {
     TSL_TRY(tri_prepare_point(c, i, x));
     for (int64_t k = 0; k < p->d; k++) {
       of[k].about_0 += fabs(x[k]);
@@ -108,7 +110,7 @@ static void look_near(const double *queries, int64_t q, int64_t d, const double 
 /** Median of some points' distances to their nearest neighbours, scaled up from a part of these. */
 static tsl_err find_near(const tri_preparing *c, tri_rounding *r) {
   tsl_err err = TSL_OK;
-  const int64_t n = c->p->n, d = c->p->d;
+  const int64_t n = c->points->table.n, d = c->p->d;
   const int64_t q = bounded(NUMBERS / d, 1, n < QUERIES ? n : QUERIES);
   const int64_t m = bounded(STEPS / q / d, 2, n);
   double *queries = NULL, *x = NULL, near[QUERIES];
@@ -132,7 +134,7 @@ tsl_err tri_rounding_create(const tri_preparing *c, tri_rounding *r) {
   tsl_err err = TSL_OK;
   const tri_prepare how = tri_abouts[c->p->function].prepare;
   TSL_TRY(tsl_alloc(c->p->d, sizeof *r->origin, "origin", (void **)&r->origin));
-  if (c->p->type != TSL_F32 || c->p->n < 2) goto done;
+  if (c->p->type != TSL_F32 || c->points->table.n < 2) goto done;
   if ((how == TRI_RAW && !c->absolute) || how == TRI_SPHERE) TSL_TRY(find_origin(c, r));
   TSL_TRY(find_near(c, r));
 done:

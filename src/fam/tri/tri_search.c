@@ -14,12 +14,12 @@ static const double dearer = 4;
 static tsl_err set_work(const tri_params *p, const tri_tree *tree, const tri_look *look,
                         double **work) {
   tsl_err err = TSL_OK;
-  const int64_t chunks = tsl_divide_up(p->n, TRI_CHUNK);
+  const int64_t rows = tri_rows_of(p), chunks = tsl_divide_up(rows, TRI_CHUNK);
   TSL_TRY(tsl_alloc(chunks + 1, sizeof **work, "work of rows", (void **)work));
   for (int64_t c = 0; c < chunks; c++) {
     double sum = 0;
-    for (int64_t i = c * TRI_CHUNK; i < tsl_min((c + 1) * TRI_CHUNK, p->n); i++)
-      sum += look->row[(tri_rows_are_places(p) ? i : tree->place[i]) / TRI_TILE];
+    for (int64_t i = c * TRI_CHUNK; i < tsl_min((c + 1) * TRI_CHUNK, rows); i++)
+      sum += look->row[(tri_rows_are_places(p) ? i : tree->place[i] - p->first) / TRI_TILE];
     (*work)[c + 1] = (*work)[c] + sum;
   }
 done:
@@ -41,9 +41,8 @@ done:
 
 /** Pairs that a run without cut-offs looks at. */
 static double all_pairs(const tri_params *p) {
-  const double n = (double)p->n;
-  const bool halves = tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM));
-  return halves ? n * (n - 1) / 2 : n * (n - 1);
+  const bool halves = p->two || tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM));
+  return halves ? tri_pairs_of(p) : 2 * tri_pairs_of(p);
 }
 
 static void say(const tri_params *p, const tri_look *look, tri_own *own) {
@@ -75,7 +74,7 @@ static tsl_err count_work(tsl_problem *problem, const tri_tree *tree, tri_look *
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   tri_own *own = problem->own;
-  const double affordable = budget * (double)p->n / (look->boxes + 1);
+  const double affordable = budget * (double)tri_rows_of(p) / (look->boxes + 1);
   const double rows = affordable < least ? least : affordable > most ? most : affordable;
   tsl_free(look->row);
   TSL_TRY(tri_near_count(problem, tree, (int64_t)rows, look));
@@ -86,32 +85,40 @@ done:
 }
 
 /** Back to the order of the input. */
-static tsl_err undo(tsl_problem *problem, const tri_tree *tree) {
+static tsl_err undo(tsl_problem *problem) {
   tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
   tsl_field *field = &problem->fields[TRI_ORDER];
-  int32_t *order = field->data;
-  TSL_TRY(tri_near_apply(problem, tree->place));
+  int32_t *order = field->data, *place = NULL;
+  TSL_TRY(tsl_alloc(p->n, sizeof *place, "places of points", (void **)&place));
+  for (int64_t r = 0; r < p->n; r++) {
+    const int64_t set = r < p->first ? 0 : p->first; /* where the point's set begins */
+    if (set == p->first || r < p->columns) place[set + order[r]] = (int32_t)(r - set);
+  }
+  TSL_TRY(tri_near_apply(problem, place));
   tsl_free(order);
   field->data = NULL;
   field->shape[0] = 0;
 done:
+  tsl_free(place);
   return err;
 }
 
 tsl_err tri_search_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  enum { FEW = 1 << 12 }; /* points, of which all pairs take no time */
+  enum { FEW = 1 << 23 }; /* pairs that take no time */
   tri_params *p = problem->params;
   tri_tree tree = {0};
   tri_look look = {0};
   const bool wanted = s->search == TRI_SEARCH_NEAR;
   if (wanted) TSL_TRY(check_possible(deck, p));
-  if (p->n < 2 || (!wanted && (s->search == TRI_SEARCH_ALL || !tri_near_possible(p) || p->n < FEW)))
+  if (tri_pairs_of(p) == 0 ||
+      (!wanted && (s->search == TRI_SEARCH_ALL || !tri_near_possible(p) || tri_pairs_of(p) < FEW)))
     goto done;
   if (!wanted && dearer * tri_near_least(problem) >= 1) goto done; /* nothing is sorted in vain */
   TSL_TRY(look_near(problem, &tree, &look));
   p->near = wanted || dearer * (look.pairs + look.boxes) < all_pairs(p);
-  TSL_TRY(p->near ? count_work(problem, &tree, &look) : undo(problem, &tree));
+  TSL_TRY(p->near ? count_work(problem, &tree, &look) : undo(problem));
 done:
   tri_tree_clear(&tree);
   tsl_free(look.row);

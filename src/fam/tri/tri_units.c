@@ -9,6 +9,7 @@
 enum { QUANTUM = 64, MIN_QUANTA = 8 };
 
 int64_t tri_pairs_before(const tri_params *p, int64_t i) {
+  if (p->two) return i * p->columns;
   switch (p->output) {
   case TRI_SQUARE:
     return i * (i + 1) / 2; /* diagonal included */
@@ -36,7 +37,7 @@ static rows rows_of(const tsl_problem *problem) {
 static int64_t items_before(const rows *r, int64_t i) {
   if (r->work == NULL) return tri_pairs_before(r->p, i);
   const int64_t c = i / TRI_CHUNK, first = c * TRI_CHUNK;
-  const int64_t in_chunk = tsl_min(TRI_CHUNK, r->p->n - first);
+  const int64_t in_chunk = tsl_min(TRI_CHUNK, tri_rows_of(r->p) - first);
   double work = r->work[c];
   if (i > first) work += (r->work[c + 1] - work) * (double)(i - first) / (double)in_chunk;
   return (int64_t)work;
@@ -52,7 +53,7 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
   const int64_t element = (int64_t)tsl_type_bytes((tsl_type)p->type);
   switch (p->output) {
   case TRI_CONDENSED:
-    return (tri_condensed_row(p->n, b) - tri_condensed_row(p->n, a)) * element;
+    return (tri_pairs_before(p, b) - tri_pairs_before(p, a)) * element;
   case TRI_SQUARE:
     return (b - a) * b * element;
   case TRI_TOPK:
@@ -80,7 +81,7 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
 /** Device memory of rows [a, b): their slabs, the bins, or a count per row of a list. */
 static int64_t device_bytes(const tri_params *p, int64_t a, int64_t b) {
   const int64_t word = (int64_t)sizeof(int64_t);
-  if (p->output == TRI_HISTOGRAM) return p->bins * word;
+  if (p->output == TRI_HISTOGRAM) return tri_cells_of(p) * word * (p->weighted ? 3 : 1);
   if (tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR))) return (b - a) * word;
   return slab_bytes(p, a, b);
 }
@@ -118,21 +119,21 @@ static int64_t rows_within(const tri_params *p, const tsl_limits *limits, int64_
 
 /** How many units to aim at: the wish, or more when the limits ask for it; at most n. */
 static int64_t aim(const tri_params *p, const tsl_limits *limits) {
-  const int64_t wish = limits->target_units < p->n ? limits->target_units : p->n;
+  const int64_t n = tri_rows_of(p), wish = tsl_min(limits->target_units, n);
   const double all = p->output == TRI_SQUARE
-                         ? (double)slab_bytes(p, 0, p->n) / 2 /* the triangle under the boxes */
-                         : (double)slab_bytes(p, 0, p->n);
+                         ? (double)slab_bytes(p, 0, n) / 2 /* the triangle under the boxes */
+                         : (double)slab_bytes(p, 0, n);
   const double least = (double)(limits->slab_bytes < limits->device_bytes ? limits->slab_bytes
                                                                           : limits->device_bytes);
-  const double needed = least > 0 ? all / least + 1 : (double)p->n;
-  if (needed >= (double)p->n) return p->n;
+  const double needed = least > 0 ? all / least + 1 : (double)n;
+  if (needed >= (double)n) return n;
   if (wish < (int64_t)needed) return (int64_t)needed;
   return wish > 0 ? wish : 1;
 }
 
 static int64_t find_quantum(const tri_params *p, int64_t n_units) {
   int64_t quantum = QUANTUM;
-  while (quantum > 1 && p->n / n_units < quantum * MIN_QUANTA) quantum /= 2;
+  while (quantum > 1 && tri_rows_of(p) / n_units < quantum * MIN_QUANTA) quantum /= 2;
   return quantum;
 }
 
@@ -140,11 +141,11 @@ static int64_t find_quantum(const tri_params *p, int64_t n_units) {
 static int64_t next_cut(const rows *r, const tsl_limits *limits, int64_t quantum, int64_t a,
                         int64_t left) {
   const tri_params *p = r->p;
-  const int64_t rest = work_before(r, p->n) - work_before(r, a);
-  int64_t b = left > 1 ? rows_for(r, a, p->n, rest / left + (rest % left > 0)) : p->n;
-  if (b < p->n) b = (b + quantum / 2) / quantum * quantum;
+  const int64_t n = tri_rows_of(p), rest = work_before(r, n) - work_before(r, a);
+  int64_t b = left > 1 ? rows_for(r, a, n, rest / left + (rest % left > 0)) : n;
+  if (b < n) b = (b + quantum / 2) / quantum * quantum;
   if (b <= a) b = a + 1;
-  if (b > p->n) b = p->n;
+  if (b > n) b = n;
   if (within(p, limits, a, b)) return b;
   b = rows_within(p, limits, a, b);
   return b / quantum * quantum > a ? b / quantum * quantum : b;
@@ -165,7 +166,7 @@ static int64_t cut_all(const rows *r, const tsl_limits *limits, tsl_unit *list) 
   const tri_params *p = r->p;
   const int64_t wanted = aim(p, limits), quantum = find_quantum(p, wanted);
   int64_t n = 0;
-  for (int64_t a = 0, b = 0; a < p->n; a = b, n++) {
+  for (int64_t a = 0, b = 0; a < tri_rows_of(p); a = b, n++) {
     b = next_cut(r, limits, quantum, a, wanted - n);
     if (list == NULL) continue;
     list[n] = (tsl_unit){.id = n, .lo = {a, 0, 0}, .hi = {b, 1, 1}};
@@ -180,7 +181,7 @@ tsl_err tri_units(const tsl_problem *problem, const tsl_limits *limits, tsl_unit
   void *memory = NULL;
   *units = (tsl_units){0};
   if (r.p->frames > 0) return tri_frames_units(problem, limits, units);
-  if (r.p->n == 0) goto done;
+  if (tri_rows_of(r.p) == 0) goto done;
   const int64_t n = cut_all(&r, limits, NULL);
   TSL_TRY(tsl_alloc(n, sizeof(tsl_unit), "units", &memory));
   units->list = memory;
@@ -233,7 +234,10 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
   }
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
-  if (p->output == TRI_CONDENSED) {
+  if (p->two && field > (p->output == TRI_CONDENSED ? TRI_OUT : TRI_OUT_2)) return;
+  if (p->output == TRI_CONDENSED && p->two) {
+    lo[0] = a, hi[0] = b, hi[1] = p->columns;
+  } else if (p->output == TRI_CONDENSED) {
     lo[0] = tri_condensed_row(p->n, a);
     hi[0] = tri_condensed_row(p->n, b);
   } else if (columns[p->output] > 0 || p->output == TRI_TOPK) {

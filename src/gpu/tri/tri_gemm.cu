@@ -57,7 +57,7 @@ static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, const 
   return cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &one, a, ld, b, ld, &zero, c, ldc);
 }
 
-/* Inner products of rows [a, b) with columns [c0, c1) by handle s into strips[s]. */
+/* Inner products of rows [a, b), places, with columns [c0, c1) by handle s into strips[s]. */
 template <class R>
 static tsl_err multiply(tri_gpu *w, int s, int64_t a, int64_t b, int64_t c0, int64_t c1) {
   tsl_err err = TSL_OK;
@@ -112,13 +112,13 @@ static tsl_err strip_to_slab(tri_gpu *w, int s, const tri_slab *slab, int64_t a,
                              R *out) {
   tsl_err err = TSL_OK;
   const bool square = w->p.output == TRI_SQUARE;
-  const int64_t c0 = square ? 0 : a, c1 = square ? b : w->p.n;
+  const int64_t c0 = square || w->p.two ? 0 : a, c1 = square ? b : tri_columns_of(&w->p);
   tri_args<R> args = tri_args_of<R>(w);
   args.strip = (const R *)w->strips[s].data;
   args.strip_ld = c1 - c0;
-  args.strip_row = (int)a;
+  args.strip_row = (int)(w->p.first + a);
   args.strip_col = (int)c0;
-  TSL_TRY(multiply<R>(w, s, a, b, c0, c1));
+  TSL_TRY(multiply<R>(w, s, w->p.first + a, w->p.first + b, c0, c1));
   TSL_TRY(tri_store_run<R>(w, &args, slab, a, b, out, w->gemm->stream[s]));
 done:
   return err;
@@ -127,7 +127,8 @@ done:
 template <class R> static tsl_err run(tri_gpu *w, const tri_slab *slab, R *out) {
   tsl_err err = TSL_OK;
   const bool square = w->p.output == TRI_SQUARE;
-  const int64_t widest = square ? slab->b : w->p.n - slab->a, rows = tri_gemm_rows(w, widest);
+  const int64_t widest = square ? slab->b : w->p.two ? w->p.columns : w->p.n - slab->a;
+  const int64_t rows = tri_gemm_rows(w, widest);
   TSL_TRY(tri_gemm_prepare(w));
   for (int s = 0; s < TRI_STREAMS; s++) {
     TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[s], rows * widest * (int64_t)sizeof(R),
@@ -142,6 +143,6 @@ done:
 }
 
 tsl_err tri_gemm_slab(tri_gpu *w, const tri_slab *slab, void *out) {
-  if (slab->a >= slab->b) return TSL_OK;
+  if (slab->a >= slab->b || tri_slab_count(&w->p, slab) == 0) return TSL_OK;
   return w->p.type == TSL_F64 ? run(w, slab, (double *)out) : run(w, slab, (float *)out);
 }

@@ -27,7 +27,7 @@ bool tri_smaller_batch(tri_gpu *w, tsl_err failed, int64_t count, int64_t *rows)
 }
 
 int64_t tri_slab_count(const tri_params *p, const tri_slab *slab) {
-  if (p->output == TRI_SQUARE) return (slab->b - slab->a) * slab->columns;
+  if (p->output == TRI_SQUARE || p->two) return (slab->b - slab->a) * slab->columns;
   return tri_condensed_row(p->n, slab->b) - tri_condensed_row(p->n, slab->a);
 }
 
@@ -64,7 +64,8 @@ typedef tsl_err (*tri_batch)(tri_gpu *w, const tri_group *group, int64_t a, int6
 static tsl_err slab_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
   const tsl_unit *unit = group->units; /* a group of one */
-  const tri_slab before = {unit->lo[0], a, unit->hi[0], true}, slab = {a, b, unit->hi[0], true};
+  const int64_t columns = w->p.two ? w->p.columns : unit->hi[0];
+  const tri_slab before = {unit->lo[0], a, columns, true}, slab = {a, b, columns, true};
   const int64_t value = tri_value_bytes(w), bytes = tri_slab_count(&w->p, &slab) * value;
   char *const host = (char *)group->parts->slab[TRI_OUT] + tri_slab_count(&w->p, &before) * value;
   if (bytes == 0) return TSL_OK;
@@ -140,6 +141,22 @@ done:
 
 /* ------------------------------------------------------------ the backend */
 
+/* Classes, their table, edges and weights of a histogram with cells. */
+static tsl_err upload_marks(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  for (int f = TRI_CLASSES; f < TRI_OUT && tri_has_cells(&w->p); f++) {
+    const tsl_field *field = &w->problem->fields[f];
+    tsl_gpu_buffer *to = &w->marks[f - TRI_CLASSES];
+    const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+    if (field->shape[0] == 0) continue;
+    TSL_TRY(tsl_gpu_reserve(&w->memory, to, bytes, "classes, edges or weights"));
+    TSL_CUDA_TRY(
+        cudaMemcpyAsync(to->data, field->data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
+  }
+done:
+  return err;
+}
+
 static tsl_err tri_gpu_upload(tri_gpu *w) {
   tsl_err err = TSL_OK;
   const tsl_field *points = &w->problem->fields[TRI_POINTS],
@@ -156,6 +173,7 @@ static tsl_err tri_gpu_upload(tri_gpu *w) {
     TSL_CUDA_TRY(cudaMemcpyAsync(w->extras.data, extras->data, (size_t)extra_bytes,
                                  cudaMemcpyHostToDevice, w->stream));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_gravity_upload(w));
+  TSL_TRY(upload_marks(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -163,10 +181,13 @@ done:
 
 static tsl_err clear_counts(tri_gpu *w) {
   tsl_err err = TSL_OK;
-  const int64_t bytes = (int64_t)w->p.bins * 8;
+  const int64_t bytes = tri_cells_of(&w->p) * 8;
   if (w->p.output != TRI_HISTOGRAM || w->frames != NULL) return TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->counts, bytes, "histogram"));
   TSL_CUDA_TRY(cudaMemsetAsync(w->counts.data, 0, (size_t)bytes, w->stream));
+  if (!w->p.weighted) return TSL_OK;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->sums, 2 * bytes, "sums of weights"));
+  TSL_CUDA_TRY(cudaMemsetAsync(w->sums.data, 0, (size_t)(2 * bytes), w->stream));
 done:
   return err;
 }
@@ -178,8 +199,9 @@ static void tri_close(tsl_worker **worker) {
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
   tri_forces_close(w);
   tri_gemm_destroy(w);
-  tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts};
+  tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts, &w->sums};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  for (tsl_gpu_buffer &buffer : w->marks) tsl_gpu_release(&w->memory, &buffer);
   release_scratch(w);
   tri_near_close(w);
   tri_graph_close(w);
@@ -284,13 +306,34 @@ done:
   return err;
 }
 
+/* The halves of the sums, low ones first, as limbs. */
+static tsl_err collect_sums(tri_gpu *w, uint64_t (*limbs)[TRI_LIMBS]) {
+  tsl_err err = TSL_OK;
+  const int64_t cells = tri_cells_of(&w->p);
+  uint64_t *halves = NULL;
+  TSL_TRY(tsl_alloc(2 * cells, sizeof *halves, "sums of weights", (void **)&halves));
+  TSL_CUDA_TRY(cudaMemcpyAsync(halves, w->sums.data, (size_t)(2 * cells * 8),
+                               cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  for (int64_t c = 0; c < cells; c++)
+    for (int h = 0; h < 2; h++) {
+      limbs[c][2 * h] = halves[h * cells + c] & UINT32_MAX;
+      limbs[c][2 * h + 1] = halves[h * cells + c] >> 32;
+    }
+done:
+  tsl_free(halves);
+  return err;
+}
+
 static tsl_err tri_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   if (w->p.output != TRI_HISTOGRAM || w->frames != NULL) return TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data, (size_t)w->p.bins * 8,
-                               cudaMemcpyDeviceToHost, w->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data,
+                               (size_t)tri_cells_of(&w->p) * 8, cudaMemcpyDeviceToHost, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  if (w->p.weighted)
+    TSL_TRY(collect_sums(w, (uint64_t(*)[TRI_LIMBS])problem->fields[TRI_OUT_2].data));
 done:
   return err;
 }

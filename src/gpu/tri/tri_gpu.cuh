@@ -31,7 +31,7 @@ enum {
 /** Part of the output in device memory: rows [a, b). */
 typedef struct tri_slab {
   int64_t a, b;
-  int64_t columns; /**< SQUARE: row length in the slab; CONDENSED: unused */
+  int64_t columns; /**< SQUARE, two sets: row length in the slab; CONDENSED: unused */
   bool fill;       /**< SQUARE: write zeros above the diagonal too */
 } tri_slab;
 
@@ -40,7 +40,9 @@ template <class R> struct tri_args {
   const R *x;     /**< [d][n_pad] */
   const R *extra; /**< [n_pad] or NULL */
   int64_t n_pad;
-  int n, d;
+  int n, d;  /**< n: columns */
+  int first; /**< place of row 0; kernels count rows by places */
+  int apart; /**< all bits of two sets, else 0: i | apart is the row's own column, or -1 */
   R box[3], scale;
   bool given;     /**< the strip has values */
   const R *strip; /**< inner products of rows [strip_row, ..) with columns [strip_col, ..) */
@@ -109,6 +111,8 @@ typedef struct tri_gpu {
   int shared_limit; /**< largest dynamic shared memory of a block, bytes */
   cudaStream_t stream;
   tsl_gpu_timer timer;
+  tsl_gpu_buffer marks[TRI_OUT - TRI_CLASSES]; /**< the fields between them */
+  tsl_gpu_buffer sums;                         /**< HISTOGRAM weighted: low and high halves */
   tsl_gpu_buffer points, extras, out, out_2, counts, work[6];
   tsl_gpu_buffer strips[TRI_STREAMS];
   struct tri_gemm *gemm; /**< made on first use */
@@ -142,7 +146,9 @@ template <class R> tri_args<R> tri_args_of(const tri_gpu *w) {
   args.x = (const R *)w->points.data;
   args.extra = (const R *)w->extras.data;
   args.n_pad = w->p.n_pad;
-  args.n = (int)w->p.n;
+  args.n = (int)tri_columns_of(&w->p);
+  args.first = (int)w->p.first;
+  args.apart = w->p.two ? -1 : 0;
   args.d = (int)w->p.d;
   for (int k = 0; k < 3; k++) args.box[k] = (R)w->p.box[k];
   args.scale = (R)w->p.scale;

@@ -47,7 +47,8 @@ tri_count(const S &source, const tri_args<R> &args, const tri_bins<R> &bins,
 #pragma unroll
       for (int c = 0; c < S::C; c++) {
         const int bin = tri_bin(v[g][c], bins);
-        if (bin < 0 || (EDGE && (j + c <= rows.index[p + g] || j + c >= args.n))) continue;
+        if (bin < 0 || (EDGE && (j + c <= (rows.index[p + g] | args.apart) || j + c >= args.n)))
+          continue;
         if (bins.copies > 0)
           atomicAdd(mine + bin, 1u);
         else
@@ -94,7 +95,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
     __syncthreads();
     S source;
     source.columns(args, j);
-    if (tile.q * W >= tile.i1 && (tile.q + 1) * W <= args.n)
+    if (tile.q * W >= (tile.i1 & ~args.apart) && (tile.q + 1) * W <= args.n)
       tri_count<S, false>(source, args, bins, rows, j, mine);
     else
       tri_count<S, true>(source, args, bins, rows, j, mine);
@@ -141,8 +142,9 @@ tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
   int64_t blocks = 0;
   const tri_bins<R> bins = tri_bins_of<R>(w);
   typename tri_histogram_entry<tri_matrix<R>>::pointer kernel;
-  const tri_tiles tiles = tri_tiles_make(TRI_UPPER, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
-                                         TRI_HISTOGRAM_ROWS, 16 * w->processors);
+  const tri_tiles tiles =
+      tri_tiles_make(w->p.two ? TRI_RECTANGLE : TRI_UPPER, a, b, args->n,
+                     TRI_THREADS * tri_width<R>::value, TRI_HISTOGRAM_ROWS, 16 * w->processors);
   shared = bins.copies * bins.n * (int)sizeof(unsigned);
   kernel = tri_pick_or_matrix<tri_histogram_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
                                                                            args->strip != NULL);

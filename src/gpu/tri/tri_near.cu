@@ -16,6 +16,9 @@
 EXTERN_NEAR(float)
 EXTERN_NEAR(double)
 
+template <class R>
+tsl_err tri_near_cells(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows);
+
 static tsl_err upload(tri_gpu *w, tsl_gpu_buffer *to, const void *from, int64_t bytes,
                       const char *what) {
   tsl_err err = TSL_OK;
@@ -35,7 +38,7 @@ tsl_err tri_near_open(tri_gpu *w) {
   TSL_TRY(upload(w, &s->lo, t->lo, w->p.d * t->ld * value, "boxes"));
   TSL_TRY(upload(w, &s->hi, t->hi, w->p.d * t->ld * value, "boxes"));
   TSL_TRY(upload(w, &s->extra, t->extra, t->ld * value, "boxes"));
-  TSL_TRY(upload(w, &s->place, t->place, w->p.n * 4, "places of points"));
+  TSL_TRY(upload(w, &s->place, t->place, tri_rows_of(&w->p) * 4, "places of rows"));
   TSL_TRY(upload(w, &s->order, w->problem->fields[TRI_ORDER].data, w->p.n * 4, "order"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->next, 8, "counter of rows"));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
@@ -79,7 +82,7 @@ static tsl_err set_rows(tri_gpu *w, int64_t lo, int64_t hi, bool places, tri_nea
   size_t bytes = 0;
   int bits = 1;
   *rows = {};
-  rows->first = (int)lo;
+  rows->first = (int)(w->p.first + lo);
   rows->count = count;
   rows->next = (unsigned long long *)s->next.data;
   TSL_CUDA_TRY(cudaMemsetAsync(rows->next, 0, 8, w->stream));
@@ -102,7 +105,10 @@ template <class R> static tsl_err histogram(tri_gpu *w, int64_t lo, int64_t hi) 
   tri_near_rows rows;
   if (lo >= hi) return TSL_OK;
   TSL_TRY(set_rows(w, lo, hi, true, &rows));
-  TSL_TRY(tri_near_histogram<R>(w, &boxes, &rows));
+  if (tri_has_cells(&w->p))
+    TSL_TRY(tri_near_cells<R>(w, &boxes, &rows));
+  else
+    TSL_TRY(tri_near_histogram<R>(w, &boxes, &rows));
 done:
   return err;
 }

@@ -102,6 +102,27 @@ static __device__ __forceinline__ void tri_go_down(const tri_args<typename S::re
   }
 }
 
+/** A tile near the row, by the nearest box of each level; all lanes of the warp together. */
+template <class S>
+static __device__ int tri_nearest_tile(const tri_args<typename S::real> &args,
+                                       const tri_boxes<typename S::real> &boxes,
+                                       const tri_seeker<S> &row) {
+  using R = typename S::real;
+  int begin = 0;
+  for (int level = boxes.levels - 1; level >= 0; level--) {
+    int best = begin + (int)threadIdx.x % 32;
+    R least = (R)HUGE_VAL;
+    if (best < boxes.nodes[level]) least = row.bound(args, boxes, boxes.first[level] + best);
+    for (int step = 16; step > 0; step /= 2) {
+      const R bound = __shfl_xor_sync(~0u, least, step);
+      const int m = __shfl_xor_sync(~0u, best, step);
+      if (bound < least || (bound == least && m < best)) least = bound, best = m;
+    }
+    begin = level > 0 ? best * TRI_FAN : best;
+  }
+  return begin;
+}
+
 /** The rows of a launch, given out to warps in order. */
 typedef struct tri_near_rows {
   const int *places; /**< [count]; NULL: first, first + 1, ... */
@@ -152,7 +173,7 @@ template <class S> struct tri_near_counter {
   }
   __device__ __forceinline__ void count(R value, int j) const {
     const int bin = tri_bin(value, bins);
-    if (bin < 0 || j <= row.place || j >= args.n) return;
+    if (bin < 0 || j <= (row.place | args.apart) || j >= args.n) return;
     if (bins.copies > 0)
       atomicAdd(mine + bin, 1u);
     else
@@ -190,7 +211,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
     tri_seeker<S> row;
     row.take(args, place);
     tri_near_counter<S> visit = {args, bins, row, mine, since};
-    tri_go_down(args, boxes, row, place / TRI_TILE, visit);
+    tri_go_down(args, boxes, row, place / TRI_TILE & ~args.apart, visit);
   });
   tri_flush(bins, shared);
 }
@@ -212,11 +233,12 @@ template <class S> struct tri_near_collector {
     return true;
   }
   __device__ __forceinline__ void tiles(int first, unsigned mask, R) const {
+    const int own = i | args.apart;
     for (; mask != 0; mask &= mask - 1) {
       const int at = (first + __ffs((int)mask) - 1) * TRI_TILE + (int)threadIdx.x % 32;
       const R v = row.value(args, at);
       const int j = v <= records.threshold && at < args.n ? __ldg(boxes.order + at) : -1;
-      tri_append(records, records.full ? j >= 0 && j != i : j > i,
+      tri_append(records, records.full ? j >= 0 && j != i : j > own,
                  (unsigned long long)i * (unsigned)args.n + (unsigned)j, v);
     }
   }
@@ -255,7 +277,7 @@ template <class S> struct tri_near_chooser {
     const int lane = threadIdx.x % 32, at = tile * TRI_TILE + lane;
     const R v = row.value(args, at);
     const int j = v <= heap.bound && at < args.n ? __ldg(boxes.order + at) : -1;
-    const bool hit = j >= 0 && j != i && tri_before(v, j, heap.bound, heap.bound_j);
+    const bool hit = j >= 0 && j != (i | args.apart) && tri_before(v, j, heap.bound, heap.bound_j);
     const unsigned hits = __ballot_sync(~0u, hit);
     if (heap.held + __popc(hits) > o.room) tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
     if (hit) {
@@ -288,10 +310,11 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
   heap.j = (int *)((R *)shared_ + warps * o.room) + warp * o.room;
   tri_near_each(rows, [&](int place) {
     tri_seeker<S> row;
-    const int own = place / TRI_TILE, i = __ldg(boxes.order + place);
+    const int i = __ldg(boxes.order + place);
+    row.take(args, place);
+    const int own = args.apart == 0 ? place / TRI_TILE : tri_nearest_tile(args, boxes, row);
     const int begin = (int)tri_near_seed(boxes.nodes[0], seeds, own);
     const int end = begin + seeds < boxes.nodes[0] ? begin + seeds : boxes.nodes[0];
-    row.take(args, place);
     heap.held = 0;
     heap.bound = o.cut;
     heap.bound_j = INT32_MAX;

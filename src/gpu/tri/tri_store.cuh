@@ -167,8 +167,8 @@ static __global__ void __launch_bounds__(TRI_THREADS)
     const int p = starts[s], end = starts[s + 1];
     if (p == end) continue;
     const int first = tile.q * W - s, j = first + (int)threadIdx.x * S::C;
-    const bool inside =
-        o.square ? first >= 0 && first + W <= tile.i0 : first >= tile.i1 && first + W <= o.n;
+    const bool inside = o.square ? first >= 0 && first + W <= tile.i0 && first + W <= o.columns
+                                 : first >= tile.i1 && first + W <= o.n;
     const bool above = o.square && first >= tile.i1 && first + W <= o.columns;
     if (above) {
       tri_store_zeros<R, S::C>(rows, p, end, j, out);

@@ -90,20 +90,21 @@ template <class R>
 tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab *slab, int64_t a,
                       int64_t b, R *out, cudaStream_t stream) {
   const int function = w->p.function;
-  const bool square = w->p.output == TRI_SQUARE;
+  const bool square = w->p.output == TRI_SQUARE || w->p.two;
+  const int64_t first = w->p.first;
   tri_store_job<R> job = {};
   job.w = w;
   job.args = args;
   job.layout.square = square;
   job.layout.fill = slab->fill;
   job.layout.n = (int)w->p.n;
-  job.layout.a = (int)slab->a;
+  job.layout.a = (int)(first + slab->a);
   job.layout.columns = slab->columns;
   job.layout.origin = tri_condensed_row(w->p.n, slab->a);
   job.shape = !square ? TRI_UPPER : slab->fill ? TRI_RECTANGLE : TRI_LOWER;
   job.columns = !square ? w->p.n : slab->fill ? slab->columns : b;
-  job.a = a;
-  job.b = b;
+  job.a = first + a;
+  job.b = first + b;
   job.out = out;
   job.stream = stream;
   if (args->strip != NULL) return tri_store_any(&job, tri_store_entry<tri_matrix<R>>::kernel());

@@ -1,7 +1,8 @@
 /**
  * @file tri_strips.cuh
- * For outputs that consume pairs by rows: call f(args, a, b) for all rows [lo, hi), at once by the
- * formula, or strip after strip when inner products come from cuBLAS or values from an equation.
+ * For outputs that consume pairs by rows: call f(args, a, b) for the places of rows [lo, hi), at
+ * once by the formula, or strip after strip when inner products come from cuBLAS or values from an
+ * equation.
  */
 #ifndef TSL_GPU_TRI_STRIPS_CUH
 #define TSL_GPU_TRI_STRIPS_CUH
@@ -12,14 +13,15 @@ template <class R, class F>
 static tsl_err tri_each_strip(tri_gpu *w, int64_t lo, int64_t hi, bool upper, F f) {
   tsl_err err = TSL_OK;
   tri_args<R> args = tri_args_of<R>(w);
-  if (lo >= hi) return TSL_OK;
-  const bool given = w->equation != NULL;
-  if (!given && !tri_uses_gemm(&w->p)) return f(args, lo, hi);
-  const int64_t rows = tri_gemm_rows(w, upper ? w->p.n - lo : w->p.n);
-  for (int64_t a = lo; a < hi; a += rows) {
-    const int64_t b = a + rows < hi ? a + rows : hi, c0 = upper ? a : 0;
-    TSL_TRY((given ? tri_equation_strip : tri_gemm_strip)(w, a, b, c0, w->p.n));
-    args = tri_args_of_strip<R>(w, a, c0, w->p.n);
+  const int64_t columns = args.n, last = w->p.first + hi;
+  const bool cut = upper && !w->p.two, given = w->equation != NULL;
+  if (lo >= hi || columns == 0) return TSL_OK;
+  if (!given && !tri_uses_gemm(&w->p)) return f(args, w->p.first + lo, last);
+  const int64_t rows = tri_gemm_rows(w, cut ? columns - lo : columns);
+  for (int64_t a = w->p.first + lo; a < last; a += rows) {
+    const int64_t b = a + rows < last ? a + rows : last, c0 = cut ? a : 0;
+    TSL_TRY((given ? tri_equation_strip : tri_gemm_strip)(w, a, b, c0, columns));
+    args = tri_args_of_strip<R>(w, a, c0, columns);
     args.given = given;
     TSL_TRY(f(args, a, b));
   }

@@ -88,10 +88,12 @@ static tsl_err sort(tri_gpu *w, int64_t count, unsigned long long **keys, R **va
   tsl_err err = TSL_OK;
   size_t bytes = 0;
   int bits = 1;
+  const unsigned long long most =
+      (unsigned long long)tri_rows_of(&w->p) * (unsigned long long)tri_columns_of(&w->p);
   cub::DoubleBuffer<unsigned long long> k((unsigned long long *)w->work[KEYS].data,
                                           (unsigned long long *)w->work[KEYS_2].data);
   cub::DoubleBuffer<R> v((R *)w->work[VALUES].data, (R *)w->work[VALUES_2].data);
-  while (bits < 64 && (unsigned long long)w->p.n * (unsigned long long)w->p.n >> bits != 0) bits++;
+  while (bits < 64 && most >> bits != 0) bits++;
   TSL_CUDA_TRY(cub::DeviceRadixSort::SortPairs(NULL, bytes, k, v, count, 0, bits, w->stream));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[1], (int64_t)bytes + 1, "space for sorting"));
   TSL_CUDA_TRY(
@@ -124,7 +126,7 @@ static tsl_err split(tri_gpu *w, const unsigned long long *keys, int64_t count, 
                      int64_t b, int32_t *lengths) {
   tsl_err err = TSL_OK;
   const dim3 blocks((unsigned)tsl_ceil_div(count, 256));
-  const unsigned long long n = (unsigned long long)w->p.n;
+  const unsigned long long n = (unsigned long long)tri_columns_of(&w->p);
   const size_t bytes = (size_t)(b - a) * sizeof *lengths;
   if (w->p.output != TRI_CSR) {
     TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, 16 * count, "pairs of records"));
@@ -172,7 +174,7 @@ done:
 template <class R>
 static tsl_err batch(tri_gpu *w, int64_t a, int64_t b, int32_t *lengths, tsl_part *part) {
   tsl_err err = TSL_OK;
-  int64_t count = 0, most = (b - a) * w->p.n;
+  int64_t count = 0, most = (b - a) * tri_columns_of(&w->p);
   TSL_TRY(reserve_records(w, most < FIRST_CAPACITY ? most + 1 : FIRST_CAPACITY));
   TSL_TRY(compact<R>(w, a, b, &count));
   if (count > capacity_of(w)) {

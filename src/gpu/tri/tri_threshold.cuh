@@ -10,7 +10,7 @@
 
 enum { TRI_THRESHOLD_ROWS = 64 };
 
-/** Where records go: key = i n + j. */
+/** Where records go: key = i n + j, n: columns. */
 template <class R> struct tri_records {
   unsigned long long *keys, *count;
   R *values;
@@ -61,9 +61,10 @@ static __global__ void __launch_bounds__(TRI_THREADS)
 #pragma unroll
       for (int c = 0; c < S::C; c++)
         tri_append(records,
-                   v[g][c] <= records.threshold && (records.full ? j + c != i : j + c > i) &&
-                       j + c < args.n,
-                   (unsigned long long)i * (unsigned)args.n + (unsigned)(j + c), v[g][c]);
+                   v[g][c] <= records.threshold &&
+                       (records.full ? j + c != i : j + c > (i | args.apart)) && j + c < args.n,
+                   (unsigned long long)(i - args.first) * (unsigned)args.n + (unsigned)(j + c),
+                   v[g][c]);
     }
   }
 }
@@ -80,8 +81,8 @@ template <class R>
 tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
                            const tri_records<R> *records) {
   tsl_err err = TSL_OK;
-  const int shape = records->full ? TRI_RECTANGLE : TRI_UPPER;
-  const tri_tiles tiles = tri_tiles_make(shape, a, b, w->p.n, TRI_THREADS * tri_width<R>::value,
+  const int shape = records->full || w->p.two ? TRI_RECTANGLE : TRI_UPPER;
+  const tri_tiles tiles = tri_tiles_make(shape, a, b, args->n, TRI_THREADS * tri_width<R>::value,
                                          TRI_THRESHOLD_ROWS, 8 * w->processors);
   typename tri_threshold_entry<tri_matrix<R>>::pointer kernel =
       tri_pick_or_matrix<tri_threshold_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,

@@ -21,7 +21,7 @@ template <class R> static tsl_err find(tri_gpu *w, int64_t a, int64_t b, R cut) 
   tri_nearest<R> target = {};
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, count * 8, "neighbours"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, count * (int64_t)sizeof(R), "neighbours' values"));
-  target.first = (int)a;
+  target.first = (int)(w->p.near ? a : w->p.first + a);
   target.k = (int)k;
   target.room = room_of(k);
   target.cut = cut;

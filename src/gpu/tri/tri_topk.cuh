@@ -16,7 +16,7 @@ enum { TRI_TOPK_WARPS = 8 };
 
 /** Sizes and targets. */
 template <class R> struct tri_nearest {
-  int a, b; /**< rows; out[0] is row `first` */
+  int a, b; /**< rows; out[0] is row `first`; places, but with near pairs */
   int first;
   int k;
   int room;              /**< of a warp's buffer, a power of two >= k + 32 C */

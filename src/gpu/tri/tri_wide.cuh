@@ -154,7 +154,8 @@ static __global__ void __launch_bounds__(TRI_WIDE_THREADS)
   if (o.square && first >= tile.i1 && end <= o.columns) {
     const R zeros[S::C] = {};
     for (int p = 0; p < count; p++) tri_put_all(lines[p].out + t * S::C, zeros);
-  } else if (o.square ? first >= 0 && end <= tile.i0 : first >= tile.i1 && end <= o.n) {
+  } else if (o.square ? first >= 0 && end <= tile.i0 && end <= o.columns
+                      : first >= tile.i1 && end <= o.n) {
 #pragma unroll 2
     for (int p = 0; p < count; p++) {
       const tri_line<R> line = lines[p];

@@ -1,0 +1,93 @@
+/* The other of two sets: keys as those of the points, below `other`; its rows come first. */
+#include "tri_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool tri_other_given(const tsl_deck *deck) {
+  return tsl_deck_given(deck, "tri.other");
+}
+
+tri_deck tri_other_as(const tri_deck *s) {
+  tri_deck other = *s;
+  other.input = s->other.input;
+  other.generator = s->other.generator;
+  other.is_other = true;
+  return other;
+}
+
+/** What has no meaning for two sets. */
+static tsl_err check_together(const tsl_deck *deck, const tri_deck *s) {
+  tsl_err err = TSL_OK;
+  if (!tri_output_of_two(s->output))
+    TSL_DECK_FAIL(deck, "tri.other", "output %s is of one set of points; %s",
+                  tri_output_words[s->output],
+                  s->output == TRI_SQUARE ? "condensed gives the matrix of two" : "remove it");
+  if (s->choice > TRI_OVERLAP)
+    TSL_DECK_FAIL(deck, "tri.other", "function %s is of one set of points; remove it",
+                  tri_choice_words[s->choice]);
+  if (s->other.input.frames != NULL)
+    TSL_DECK_FAIL(deck, "tri.other.input.frames", "frames are of one set; remove it");
+  if (s->self && s->output != TRI_HISTOGRAM)
+    TSL_DECK_FAIL(deck, "tri.self", "pairs within the sets are counted by output histogram only");
+  if (s->output == TRI_CONDENSED && s->map != TRI_MAP_AUTO)
+    TSL_DECK_FAIL(deck, "tri.map",
+                  "maps are of triangles, and two sets are a rectangle; remove it");
+done:
+  return err;
+}
+
+tsl_err tri_other_settle(const tsl_deck *deck, tri_deck *s, int32_t *format) {
+  tsl_err err = TSL_OK;
+  tri_deck other = tri_other_as(s);
+  TSL_TRY(check_together(deck, s));
+  TSL_TRY(tri_load_source(deck, &other, format));
+  TSL_TRY(tri_deck_settle_other(deck, tri_deck_source(*format, other.generator.kind), &other));
+  s->other.input = other.input;
+  s->other.generator = other.generator;
+done:
+  return err;
+}
+
+/** Two sets have the same columns. */
+static tsl_err check_columns(const tsl_deck *deck, const tri_points *points,
+                             const tri_points *other) {
+  tsl_err err = TSL_OK;
+  if (points->has_extra != other->has_extra)
+    TSL_DECK_FAIL(deck, "tri.other",
+                  "one set has a column of radii, the other has none: give "
+                  "radius_column for both, or radius for all");
+  if (points->d != other->d)
+    TSL_DECK_FAIL(deck, "tri.other", "the other set has %lld dimensions, the points have %lld",
+                  (long long)other->d, (long long)points->d);
+done:
+  return err;
+}
+
+tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format,
+                       tri_points *points) {
+  tsl_err err = TSL_OK;
+  const tri_deck as = tri_other_as(s);
+  tri_points other = {0};
+  table_rows both = {0};
+  char from[TRI_FROM];
+  TSL_TRY(tri_load(deck, &as, format, &other));
+  TSL_TRY(check_columns(deck, points, &other));
+  const table_rows *a = &other.table, *b = &points->table;
+  TSL_TRY(table_rows_create(a->n + b->n, a->columns, "the points of both sets", &both));
+  if (a->n > 0) memcpy(both.values, a->values, (size_t)(a->n * a->columns) * sizeof(double));
+  if (b->n > 0)
+    memcpy(both.values + a->n * a->columns, b->values,
+           (size_t)(b->n * b->columns) * sizeof(double));
+  (void)snprintf(from, sizeof from, "%.640s; other: %.640s", points->from, other.from);
+  memcpy(points->from, from, sizeof from);
+  points->other = a->n;
+  points->other_made = other.made;
+  table_rows_clear(&points->table);
+  points->table = both;
+  both = (table_rows){0};
+done:
+  table_rows_clear(&other.table);
+  table_rows_clear(&both);
+  return err;
+}
