@@ -6,7 +6,7 @@ svg        charts as inline SVG
 raster     pictures as PNG, with axes and colour bar
 record     what an output file says about its run
 heading    what a run computed, in words
-results    pictures of the result of each family (results_tri; molecule: atoms and bonds)
+results    pictures of the result of each family (results_tri, results_tri_sets; molecule: atoms and bonds)
 run        figures of one run: shares, timeline, prediction, phases
 wall       where the wall time of a job went: picture and table
 deck       values of a deck, as far as growing a problem needs them

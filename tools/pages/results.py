@@ -1,7 +1,7 @@
 """Pictures of the result of a run: each a figure, rasters with their pixels."""
 import numpy as np
 
-from . import h5, molecule, raster, results_tri as tri, series, svg
+from . import h5, molecule, raster, results_tri as tri, results_tri_sets as sets, series, svg
 from .page import figure, percent, some
 
 IMAGE = 900  # rows and columns of a sampled image
@@ -252,7 +252,13 @@ def pictures(file):
     n = int(h5.attribute(results, "points", 0))
     for name, make in KINDS:
         if name in results:
-            made = [one if isinstance(one, tuple) else (one, None) for one in make(results, n)]
+            if "points of the other set" in results.attrs:
+                drawn = sets.of_two(file, results, n)
+            elif name == "counts":
+                drawn = sets.histogram(file, results, n)
+            else:
+                drawn = make(results, n)
+            made = [one if isinstance(one, tuple) else (one, None) for one in drawn]
             if "input/drawn" in file:
                 made.append((tri.points(file["input/drawn"], n, results.get("labels")), None))
             first = next((pixels for _, pixels in made if pixels is not None), None)
