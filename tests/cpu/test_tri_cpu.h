@@ -66,6 +66,7 @@ static void problem_make(tsl_problem *problem, const tri_params *params) {
   tri_params *p = alloc(1, sizeof *p);
   *p = *params;
   p->n_pad = (p->n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
+  p->keeps_diagonal = tri_abouts[p->function].extra == TRI_RADIUS;
   problem->params = p;
   problem->n_fields = TRI_OUT_3 + 1;
   tsl_field *points = &problem->fields[TRI_POINTS], *extras = &problem->fields[TRI_EXTRAS];
