@@ -7,7 +7,7 @@ Counts gcc's notes "loop vectorized using 32 byte vectors" (64 for level 4). Fun
 for each own functional and each part, restricted and polarised. Groups: functions of each kind of
 shell (10 with gradients, 8 of values alone), 3 of their radial parts, 2 densities, 2 potentials. Their
 gradients: 30 of each kind of shell without and with second derivatives, and with those of tau, 5 of radial
-parts, 3 sums.
+parts, 3 sums. Points that meet sites: 3 (gcc takes the one with slopes apart), and one that fills.
 Exit status 77 for other compilers.
 """
 import json
@@ -23,8 +23,9 @@ with open(PARTS, encoding="utf-8") as lists:  # a row begins with X(name,
     FUNCTIONALS = 2 * len(re.findall(r"^  X\(\w+, ", lists.read(), re.M))
 GROUPS = 10 + 8 + 3 + 2 + 2
 GRADIENTS = 30 + 5 + 3
+PAIRS = 3 + 1
 FILES = {"xc_kernels_v3.c": (32, FUNCTIONALS), "xc_kernels_v4.c": (64, FUNCTIONALS),
-         "xc_loops_v3.c": (32, GROUPS + GRADIENTS), "xc_loops_v4.c": (64, GROUPS + GRADIENTS)}
+         "xc_loops_v3.c": (32, GROUPS + GRADIENTS + PAIRS), "xc_loops_v4.c": (64, GROUPS + GRADIENTS + PAIRS)}
 
 
 def notes(command, folder):

@@ -195,7 +195,8 @@ static inline int64_t xc_nonlocal_sites_of(const tsl_problem *problem) {
 
 /** Has a kind of unit work in a phase? */
 static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
-  if (xc_phases(p) == 1 || kind == XC_UNIT_FIT || kind == XC_UNIT_NONLOCAL) return true;
+  if (xc_phases(p) == 1 || kind == XC_UNIT_FIT) return true;
+  if (kind == XC_UNIT_NONLOCAL) return p->functional.nonlocal.b != 0;
   return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE;
 }
 
