@@ -8,6 +8,7 @@ Truth: xc_scf_truth.json, which tools/xc_scf_truth made with PySCF.
 import functools
 import json
 import os
+import re
 
 import harness
 import xc_harness
@@ -97,7 +98,7 @@ def words_case():
 
 # ------------------------------------------------------------- accelerators
 
-# Fields that Pulay's DIIS alone does not end within 100 iterations, found by trying oxides and carbonyls
+# Fields that Pulay's DIIS alone ends late, or not within 100 iterations, found by trying oxides and carbonyls
 HARD = {
     "manganese oxide": {"atoms": "Mn 0 0 0; O 0 0 1.65", "multiplicity": 6, "basis": "def2-SVP", "functional": "hf"},
     "iron carbonyl": {"atoms": "Fe 0 0 0; C 0 0 1.8; O 0 0 2.95", "multiplicity": 3, "basis": "STO-3G", "functional": "b3lyp"},
@@ -115,12 +116,16 @@ def usual(case, **more):
 
 
 def hard_case(case):
-    """ADIIS ends what DIIS alone does not; the density is stationary, by a damped field without either."""
+    """ADIIS ends what DIIS alone does not, or late: which of them is a matter of rounding. The density is stationary, by
+    a damped field without either."""
     alone = suite.run(["run", suite.deck("diis.yaml", usual(case, scf={"accelerator": "diis"})), "-o", "diis.h5", "-q",
                        "--overwrite"], timeout=600)
-    check(alone.status == 3 and "not converged in 100" in alone.err, f"DIIS alone: {alone.tail()}")
+    ended = re.search(r"^ *iterations +(\d+)$", alone.out, re.M)
+    check(alone.status == 3 and "not converged in 100" in alone.err or alone.status == 0 and ended,
+          f"DIIS alone: {alone.tail()}")
     lines, _ = solve(usual(case), name="adiis")
-    check(lines["iterations"] <= 60, f"{lines['iterations']:.0f} iterations")
+    most = 60 if alone.status else 0.75 * int(ended.group(1))
+    check(lines["iterations"] <= most, f"{lines['iterations']:.0f} iterations, expected {most:.0f} at most")
     plain, _ = solve(usual(case, scf={"diis": 0, "damping": 0.3, "damping_until": 0, "iterations": 400},
                            guess={"file": suite.path("adiis.h5")}))
     near("energy", plain["total energy"], lines["total energy"], 1e-7)
