@@ -317,9 +317,10 @@ template <class R> struct tri_matrix {
                                          int, R (&v)[1][C]) const {
     const R *row = args.strip + (int64_t)(rows.index[p] - args.strip_row) * args.strip_ld;
 #pragma unroll
+    for (int c = 0; c < C; c++) v[0][c] = __ldcs(row + place[c]); /* all are under way at once */
+#pragma unroll
     for (int c = 0; c < C; c++) {
-      const R r = __ldcs(row + place[c]);
-      v[0][c] = args.given ? r : value_of(r);
+      if (!args.given) v[0][c] = value_of(v[0][c]);
       if (v[0][c] < noise)
         v[0][c] = of_points(args, rows.index[p], (int)(place[c] + args.strip_col));
     }

@@ -26,6 +26,7 @@ enum {
   TRI_STREAMS = 4,      /**< strips of a matrix product in flight */
   TRI_GEMM_MIN_D = 16,  /**< from here on cosine and correlation go through cuBLAS */
   TRI_GEMM_ROWS = 1024, /**< rows of a strip */
+  TRI_STRIP_D = 5,      /**< from here on values consumed by rows come in strips */
 };
 
 /** Part of the output in device memory: rows [a, b). */
@@ -187,6 +188,8 @@ tsl_err tri_gemm_slab(tri_gpu *w, const tri_slab *slab, void *out);
 /** Inner products of rows [a, b) with columns [c0, c1) into strips[0] on the worker's stream.
  *  The row length of the strip is c1 - c0. */
 tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1);
+/** Values of the same by the formula, of functions without sphere and box. */
+tsl_err tri_values_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1);
 /** Rows of a strip of this many columns that fit the memory, 1..TRI_GEMM_ROWS. */
 int64_t tri_gemm_rows(const tri_gpu *w, int64_t columns);
 void tri_gemm_destroy(tri_gpu *w);
