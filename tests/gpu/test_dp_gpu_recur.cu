@@ -5,9 +5,9 @@
  * without a card test_dp_gpu_recur bench [FOLDER] a deck's LCS against the engine's own
  *
  * NVRTC is loaded when it is needed, so that PTX made elsewhere runs where it is missing. */
+#include "dp_cells.cuh"
 #include "dp_engine_text.h"
 #include "dp_recur_cases.h"
-#include "lang_cells.cuh"
 
 #include <cuda.h>
 #include <cuda_runtime.h>
