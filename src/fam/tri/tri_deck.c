@@ -158,8 +158,7 @@ const tsl_key tri_keys[] = {
      "landy_szalay, (DD - 2 DR + RR)/RR."},
     {"regions", TSL_KEY_INT, AT(regions), "", 2, 1024, NULL, NULL, 0,
      "Output histogram: number of regions of equally many points that space is cut into, whose "
-     "pairs "
-     "are counted apart; with an estimator they give its errors."},
+     "pairs are counted apart; with an estimator they give its errors."},
     {"resampling", TSL_KEY_CHOICE, AT(resampling), "", 0, 0, resampling_words, NULL, 0,
      "Estimator with regions: errors by jackknife (default) or bootstrap."},
     {"resamples", TSL_KEY_INT, AT(resamples), "", 2, 100000, NULL, NULL, 0,
@@ -178,8 +177,7 @@ const tsl_key tri_keys[] = {
      "Gravity: gravitational constant in the deck's units; default 1."},
     {"search", TSL_KEY_CHOICE, AT(search), "", 0, 0, search_words, NULL, 0,
      "Outputs with a cut-off: look at all pairs, or at near ones, points being sorted in space; "
-     "auto "
-     "(default): near where that is less than a quarter of the work."},
+     "auto (default): near where that is less than a quarter of the work."},
     {"map", TSL_KEY_CHOICE, AT(map), "", 0, 0, tri_map_words, NULL, 0,
      "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."},
     {"block", TSL_KEY_CHOICE, AT(block), "", 0, 0, block_words, NULL, 0,
