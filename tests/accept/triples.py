@@ -159,6 +159,10 @@ def bad_cases():
     both("points at one place", "  input: {file: twice.csv}\n", ["points 1 and 3", "same place"])
     suite.write("wide.csv", "0,0,0,1\n1,1,1,2\n")
     both("points of four coordinates", "  input: {file: wide.csv}\n", ["name the columns"])
+    both("made-up points of four coordinates", "  generator: {kind: uniform, d: 4}\n", ["bad.yaml:4", "generator.d", "1 to 3"])
+    both("too many made-up points", "  generator: {kind: uniform, n: 2000000}\n", ["generator.n", "at most 1048576"])
+    both("clusters of uniform points", "  generator: {kind: uniform, clusters: 3}\n", ["clusters", "not used by this generator"])
+    both("a dataset of a text", "  input: {file: twice.csv, dataset: x}\n", ["dataset", "not used by this input format"])
 
 
 for each, size, edges, longest in ((uniform, 2, None, np.inf), (uniform, 3, None, np.inf),

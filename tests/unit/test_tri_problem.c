@@ -239,17 +239,17 @@ static void few_points(void **state) {
 /* ------------------------------------------------------------- generators */
 
 static void generator_independent(void **state) {
-  static const tri_generator kinds[] = {
-      {.kind = TRI_UNIFORM, .n = 1000, .d = 3, .seed = 5, .side = 2},
-      {.kind = TRI_PLUMMER, .n = 1000, .d = 3, .seed = 5, .scale = 2}};
+  static const points_generator kinds[] = {
+      {.kind = POINTS_UNIFORM, .n = 1000, .d = 3, .seed = 5, .side = 2},
+      {.kind = POINTS_PLUMMER, .n = 1000, .d = 3, .seed = 5, .scale = 2}};
   (void)state;
   for (int g = 0; g < 2; g++) {
-    tri_generator few = kinds[g], other = kinds[g];
+    points_generator few = kinds[g], other = kinds[g];
     table_rows all, some, different;
     few.n = 10, other.seed = 6;
-    assert_int_equal(tri_generate(&kinds[g], &all), TSL_OK);
-    assert_int_equal(tri_generate(&few, &some), TSL_OK);
-    assert_int_equal(tri_generate(&other, &different), TSL_OK);
+    assert_int_equal(points_generate(&kinds[g], &all), TSL_OK);
+    assert_int_equal(points_generate(&few, &some), TSL_OK);
+    assert_int_equal(points_generate(&other, &different), TSL_OK);
     assert_memory_equal(all.values, some.values, 30 * sizeof(double));
     for (int i = 0; i < 30; i++) assert_true(all.values[i] != different.values[i]);
     table_rows_clear(&all), table_rows_clear(&some), table_rows_clear(&different);
@@ -258,12 +258,12 @@ static void generator_independent(void **state) {
 
 static void generator_moments(void **state) {
   enum { N = 200000 };
-  const tri_generator uniform = {.kind = TRI_UNIFORM, .n = N, .d = 2, .seed = 1, .side = 2};
-  const tri_generator plummer = {.kind = TRI_PLUMMER, .n = N, .d = 3, .seed = 1, .scale = 1};
+  const points_generator uniform = {.kind = POINTS_UNIFORM, .n = N, .d = 2, .seed = 1, .side = 2};
+  const points_generator plummer = {.kind = POINTS_PLUMMER, .n = N, .d = 3, .seed = 1, .scale = 1};
   double mean[2] = {0}, square = 0, product = 0, inside = 0, z = 0;
   table_rows t;
   (void)state;
-  assert_int_equal(tri_generate(&uniform, &t), TSL_OK);
+  assert_int_equal(points_generate(&uniform, &t), TSL_OK);
   for (int64_t i = 0; i < N; i++) {
     const double *x = t.values + 2 * i;
     assert_true(x[0] > 0 && x[0] < 2 && x[1] > 0 && x[1] < 2);
@@ -273,7 +273,7 @@ static void generator_moments(void **state) {
   table_rows_clear(&t);
   assert_true(fabs(mean[0] - 1) < 0.006 && fabs(mean[1] - 1) < 0.006); /* 4.6 sigma */
   assert_true(fabs(square - 1.0 / 3) < 0.004 && fabs(product) < 0.004);
-  assert_int_equal(tri_generate(&plummer, &t), TSL_OK);
+  assert_int_equal(points_generate(&plummer, &t), TSL_OK);
   for (int64_t i = 0; i < N; i++) {
     const double *x = t.values + 3 * i;
     const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
@@ -286,11 +286,16 @@ static void generator_moments(void **state) {
 }
 
 static void generator_clusters(void **state) {
-  const tri_generator g = {
-      .kind = TRI_CLUSTERS, .n = 4000, .d = 2, .seed = 3, .side = 1, .scale = 1e-3, .clusters = 4};
+  const points_generator g = {.kind = POINTS_CLUSTERS,
+                              .n = 4000,
+                              .d = 2,
+                              .seed = 3,
+                              .side = 1,
+                              .scale = 1e-3,
+                              .clusters = 4};
   table_rows t;
   (void)state;
-  assert_int_equal(tri_generate(&g, &t), TSL_OK);
+  assert_int_equal(points_generate(&g, &t), TSL_OK);
   for (int64_t c = 0; c < 4; c++) {
     double mean = 0, square = 0;
     for (int64_t i = 1000 * c; i < 1000 * (c + 1); i++) mean += t.values[2 * i] / 1000;

@@ -44,7 +44,7 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
       !tsl_deck_given(deck, "tri.input.radius_column"))
     TSL_DECK_FAIL(deck, "tri.function", "%s needs radii: give input.radius_column or radius",
                   tri_choice_words[s->choice]);
-  if (gravity && s->generator.kind == TRI_NONE && !tsl_deck_given(deck, "tri.mass") &&
+  if (gravity && s->generator.kind == POINTS_NONE && !tsl_deck_given(deck, "tri.mass") &&
       !tsl_deck_given(deck, "tri.input.mass_column"))
     TSL_DECK_FAIL(deck, "tri.function", "gravity needs masses: give input.mass_column or mass");
 done:

@@ -17,81 +17,46 @@ static const char *const estimator_words[] = {"none", "natural", "landy_szalay",
 static const char *const resampling_words[] = {"jackknife", "bootstrap", NULL};
 static const char *const axes_words[] = {"value", "rp_pi", "s_mu", NULL};
 static const char *const block_words[] = {"8", "16", "32", NULL};
-static const char *const format_words[] = {"auto", "csv", "npy", "hdf5", "xyz", NULL};
-static const char *const delimiter_words[] = {"auto", "comma", "semicolon", "tab", "blank", NULL};
-static const char *const header_words[] = {"auto", "yes", "no", NULL};
-const char *const tri_kind_words[] = {"none", "uniform", "plummer", "clusters", NULL};
 
 #define AT(member) offsetof(tri_deck, member)
 #define IN(member) offsetof(tri_input, member)
-#define GEN(member) offsetof(tri_making, member)
 #define OTHER(member) (offsetof(tri_deck, other.member) - offsetof(tri_deck, other))
 #define BIG 1e300
 #define TINY 1e-300
 
 /* Keys that only some choices use have no standard here: `uses` below holds it. */
 static const tsl_key input_keys[] = {
-    {"file", TSL_KEY_TEXT, IN(file), "", 0, 0, NULL, NULL, 0,
-     "File with one point per row; relative to the deck's folder."},
+    POINTS_INPUT_KEYS(IN(points)),
     {"frames", TSL_KEY_TEXT, IN(frames), "", 0, 0, NULL, NULL, 0,
      "The file is a trajectory (XYZ, extended XYZ; XTC, TRR, DCD, PDB, GRO with libchemfiles), of "
      "which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."},
-    {"format", TSL_KEY_CHOICE, IN(format), "", 0, 0, format_words, NULL, 0,
-     "File format; auto (default) looks at the first bytes and at the ending .xyz."},
-    {"dataset", TSL_KEY_TEXT, IN(dataset), "", 0, 0, NULL, NULL, 0,
-     "HDF5: path of the dataset in the file, 1-D or 2-D."},
-    {"columns", TSL_KEY_INTS, IN(columns), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
-     "Columns of the coordinates, counted from 0; default: all but the extra column (XYZ: 0, 1, "
-     "2)."},
-    {"delimiter", TSL_KEY_CHOICE, IN(delimiter), "", 0, 0, delimiter_words, NULL, 0,
-     "Text: what separates fields; auto (default) takes semicolon, comma, tab or blanks."},
-    {"header", TSL_KEY_CHOICE, IN(header), "", 0, 0, header_words, NULL, 0,
-     "Text: is the first line a header; auto (default): yes when no wanted field is a number."},
-    {"comment", TSL_KEY_TEXT, IN(comment), "", 0, 0, NULL, NULL, 0,
-     "Text: one character that starts a comment; default '#'."},
-    {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+    {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
-    {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+    {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Gravity: column of the masses, counted from 0."},
-    {"vector_columns", TSL_KEY_INTS, IN(vector_columns), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+    {"vector_columns", TSL_KEY_INTS, IN(vector_columns), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Sum: columns of the vectors, counted from 0; default: one vector of ones."},
-    {"kind_column", TSL_KEY_INT, IN(kind_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+    {"kind_column", TSL_KEY_INT, IN(kind_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram, between: column of the points' kinds, whole numbers."},
     {"kind_file", TSL_KEY_TEXT, IN(kind_file), "", 0, 0, NULL, NULL, 0,
      "Histogram, between: text with the kind of a point, a word, in each line."},
     {"symbols", TSL_KEY_BOOL, IN(symbols), "", 0, 0, NULL, NULL, 0,
      "Histogram, between: the symbols of XYZ are the kinds."},
-    {"weight_column", TSL_KEY_INT, IN(weight_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+    {"weight_column", TSL_KEY_INT, IN(weight_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram: column of the points' weights; a pair weighs their product."},
     {"weight_file", TSL_KEY_TEXT, IN(weight_file), "", 0, 0, NULL, NULL, 0,
      "Histogram: file with the weight of a point in each row."},
-    {"region_column", TSL_KEY_INT, IN(region_column), "", 0, TRI_MAX_D * 16, NULL, NULL, 0,
+    {"region_column", TSL_KEY_INT, IN(region_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram: column of the points' regions, whole numbers from 0 on."},
     {"region_file", TSL_KEY_TEXT, IN(region_file), "", 0, 0, NULL, NULL, 0,
      "Histogram: file with the region of a point in each row."},
     {0}};
 
-static const tsl_key generator_keys[] = {
-    {"kind", TSL_KEY_CHOICE, GEN(kind), "", 0, 0, tri_kind_words, NULL, 0,
-     "uniform: in a cube; plummer: a star cluster (3-D); clusters: Gaussian blobs, in order."},
-    {"n", TSL_KEY_INT, GEN(n), "", 0, 2147483519.0, NULL, NULL, 0, "Points; default 1000."},
-    {"d", TSL_KEY_INT, GEN(d), "", 1, TRI_MAX_D, NULL, NULL, 0,
-     "Dimensions; default 3 (plummer: always 3)."},
-    {"seed", TSL_KEY_INT, GEN(seed), "", 0, 0x1p53, NULL, NULL, 0,
-     "Seed of the random numbers; default 1."},
-    {"side", TSL_KEY_REAL, GEN(side), "", TINY, BIG, NULL, NULL, 0,
-     "Edge of the cube of points or cluster centres; default 1, or with tri.box that box."},
-    {"scale", TSL_KEY_REAL, GEN(scale), "", TINY, BIG, NULL, NULL, 0,
-     "plummer: scale radius, default 1; clusters: standard deviation, default 0.05 side."},
-    {"clusters", TSL_KEY_INT, GEN(clusters), "", 1, 1e9, NULL, NULL, 0,
-     "Number of blobs; default 8."},
-    {0}};
-
 static const tsl_key other_keys[] = {
     {"input", TSL_KEY_MAP, OTHER(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
      "Points from a file, keys as those of input."},
-    {"generator", TSL_KEY_MAP, OTHER(generator), "", 0, 0, NULL, generator_keys, sizeof(tri_making),
-     "Made-up points, keys as those of generator; seed: default 2."},
+    {"generator", TSL_KEY_MAP, OTHER(generator), "", 0, 0, NULL, points_generator_keys,
+     sizeof(points_generator), "Made-up points, keys as those of generator; seed: default 2."},
     {0}};
 
 static const tsl_key between_keys[] = {
@@ -117,8 +82,8 @@ const tsl_key tri_keys[] = {
      sizeof((tri_deck *)0)->equation, "Function equation: the value of a pair as an expression."},
     {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
      "Points from a file."},
-    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, generator_keys, sizeof(tri_making),
-     "Made-up points instead of a file."},
+    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, points_generator_keys,
+     sizeof(points_generator), "Made-up points instead of a file."},
     {"other", TSL_KEY_MAP, AT(other), "", 0, 0, NULL, other_keys, sizeof((tri_deck *)0)->other,
      "Another set: pairs are a point of the first set and one of the other. condensed is then a "
      "matrix, topk the nearest points of the other set."},
@@ -188,11 +153,7 @@ const tsl_key tri_keys[] = {
 
 #define O(output) (1u << TRI_##output)
 #define F(function) (1u << TRI_##function)
-#define FILE_(format) (1u << TABLE_FORMAT_##format)
-#define MADE(kind) (1u << (8 + TRI_##kind))
 #define ANY UINT32_MAX
-#define ANY_FILE 0xffu
-#define ANY_MADE 0xff00u
 #define MATRICES (O(CONDENSED) | O(SQUARE))
 #define WITHIN (O(THRESHOLD) | O(DEGREE) | O(CSR) | O(COMPONENTS) | O(DBSCAN))
 #define CUTS (WITHIN | O(HISTOGRAM) | O(TOPK) | O(MINIMUM) | O(LINKAGE))
@@ -242,36 +203,23 @@ static const use uses[] = {
     {"tri.map", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
     {"tri.block", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(block), 1},
     {"tri.equation", ANY, EQUATIONS, ANY, TSL_KEY_TEXT, 0, 0},
-    {"tri.input.vector_columns", O(SUM), ANY, ANY_FILE, TSL_KEY_INTS, AT(input.vector_columns), 0},
-    {"tri.input.format", ANY, ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
-    {"tri.input.dataset", ANY, ANY, FILE_(HDF5), TSL_KEY_TEXT, 0, 0},
-    {"tri.input.columns", ANY, ANY, ANY_FILE, TSL_KEY_INTS, AT(input.columns), 0},
-    {"tri.input.delimiter", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
-    {"tri.input.header", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
-    {"tri.input.comment", ANY, ANY, FILE_(TEXT), TSL_KEY_TEXT, 0, 0},
-    {"tri.input.radius_column", ANY, RADII, ANY_FILE, TSL_KEY_INT, AT(input.radius_column), -1},
-    {"tri.input.mass_column", ANY, F(GRAVITY), ANY_FILE, TSL_KEY_INT, AT(input.mass_column), -1},
-    {"tri.input.kind_column", ANY, ANY, ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},
-    {"tri.input.kind_file", ANY, ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
-    {"tri.input.symbols", ANY, ANY, FILE_(XYZ), TSL_KEY_TEXT, 0, 0},
-    {"tri.input.weight_column", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_INT, AT(input.weight_column),
+    {"tri.input.vector_columns", O(SUM), ANY, POINTS_ANY_FILE, TSL_KEY_INTS,
+     AT(input.vector_columns), 0},
+    {"tri.input.radius_column", ANY, RADII, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.radius_column),
      -1},
-    {"tri.input.weight_file", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
-    {"tri.input.region_column", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_INT, AT(input.region_column),
+    {"tri.input.mass_column", ANY, F(GRAVITY), POINTS_ANY_FILE, TSL_KEY_INT, AT(input.mass_column),
      -1},
-    {"tri.input.region_file", O(HISTOGRAM), ANY, ANY_FILE, TSL_KEY_TEXT, 0, 0},
-    {"tri.generator.n", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.n), 1000},
-    {"tri.generator.d", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.d), 3},
-    {"tri.generator.seed", ANY, ANY, ANY_MADE, TSL_KEY_INT, AT(generator.seed), 1},
-    {"tri.generator.side", ANY, ANY, MADE(UNIFORM) | MADE(CLUSTERS), TSL_KEY_TEXT, 0, 0},
-    {"tri.generator.scale", ANY, ANY, MADE(PLUMMER) | MADE(CLUSTERS), TSL_KEY_TEXT, 0, 0},
-    {"tri.generator.clusters", ANY, ANY, MADE(CLUSTERS), TSL_KEY_INT, AT(generator.clusters), 8},
+    {"tri.input.kind_column", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},
+    {"tri.input.kind_file", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.symbols", ANY, ANY, POINTS_FILE(XYZ), TSL_KEY_TEXT, 0, 0},
+    {"tri.input.weight_column", O(HISTOGRAM), ANY, POINTS_ANY_FILE, TSL_KEY_INT,
+     AT(input.weight_column), -1},
+    {"tri.input.weight_file", O(HISTOGRAM), ANY, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.region_column", O(HISTOGRAM), ANY, POINTS_ANY_FILE, TSL_KEY_INT,
+     AT(input.region_column), -1},
+    {"tri.input.region_file", O(HISTOGRAM), ANY, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
 };
 enum { N_USES = sizeof uses / sizeof uses[0], TRI_PATH = 96 };
-
-uint32_t tri_deck_source(int32_t format, int32_t kind) {
-  return kind == TRI_NONE ? 1u << format : 1u << (8 + kind);
-}
 
 int32_t tri_deck_function(const tri_deck *s) {
   if (s->choice == TRI_EUCLIDEAN && s->box.n > 0) return TRI_EUCLIDEAN_PERIODIC;
@@ -282,8 +230,7 @@ int32_t tri_deck_function(const tri_deck *s) {
 
 /** The path of a use, in the other set: below tri.other. @return false: it has no such key */
 static bool path_in(const use *u, bool other, char path[TRI_PATH]) {
-  const bool source =
-      strncmp(u->path, "tri.input.", 10) == 0 || strncmp(u->path, "tri.generator.", 14) == 0;
+  const bool source = strncmp(u->path, "tri.input.", 10) == 0;
   (void)snprintf(path, TRI_PATH, "%s%s", other ? "tri.other" : "tri", u->path + strlen("tri"));
   return source || !other;
 }
@@ -304,49 +251,31 @@ static void set_standard(tri_deck *s, const use *u) {
 }
 
 static tsl_err check_use(const tsl_deck *deck, const tri_deck *s, const use *u, const char *path,
-                         uint32_t source) {
+                         const points_source *source) {
   tsl_err err = TSL_OK;
   if ((u->functions & 1u << tri_deck_function(s)) == 0)
     TSL_DECK_FAIL(deck, path, "not used by function %s; remove it", tri_choice_words[s->choice]);
   if ((u->outputs & 1u << s->output) == 0)
     TSL_DECK_FAIL(deck, path, "not used by output %s; remove it", tri_output_words[s->output]);
-  if ((u->sources & source) == 0)
-    TSL_DECK_FAIL(deck, path, "not used by this %s; remove it",
-                  s->generator.kind == TRI_NONE ? "input format" : "generator");
+  if ((u->sources & points_bit(source)) == 0) TSL_TRY(points_refuse(source, path));
 done:
   return err;
 }
 
-/** Defaults that follow from other keys. */
-static void settle_lengths(const tsl_deck *deck, bool other, tri_deck *s) {
-  const char *const side = other ? "tri.other.generator.side" : "tri.generator.side";
-  const char *const scale = other ? "tri.other.generator.scale" : "tri.generator.scale";
-  if (!tsl_deck_given(deck, side)) s->generator.side = 1;
-  if (!tsl_deck_given(deck, scale))
-    s->generator.scale = s->generator.kind == TRI_CLUSTERS ? 0.05 * s->generator.side : 1;
-  if (other && !tsl_deck_given(deck, "tri.other.generator.seed")) s->generator.seed = 2;
-}
-
-static tsl_err settle(const tsl_deck *deck, uint32_t source, bool other, tri_deck *s) {
+tsl_err tri_deck_settle(const tsl_deck *deck, int32_t format, tri_deck *s) {
   tsl_err err = TSL_OK;
+  const points_source source = tri_source(deck, s, format);
   char path[TRI_PATH];
   for (int u = 0; u < N_USES; u++) {
-    if (!path_in(&uses[u], other, path)) continue;
+    if (!path_in(&uses[u], s->is_other, path)) continue;
     if (is_given(deck, s, &uses[u], path))
-      TSL_TRY(check_use(deck, s, &uses[u], path, source));
+      TSL_TRY(check_use(deck, s, &uses[u], path, &source));
     else
       set_standard(s, &uses[u]);
   }
-  settle_lengths(deck, other, s);
-  if (!other && !tsl_deck_given(deck, "tri.bins_2")) s->bins_2 = s->axes == TRI_AXES_S_MU ? 20 : 40;
+  TSL_TRY(points_settle(&source, &s->generator));
+  if (!s->is_other && !tsl_deck_given(deck, "tri.bins_2"))
+    s->bins_2 = s->axes == TRI_AXES_S_MU ? 20 : 40;
 done:
   return err;
-}
-
-tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s) {
-  return settle(deck, source, false, s);
-}
-
-tsl_err tri_deck_settle_other(const tsl_deck *deck, uint32_t source, tri_deck *s) {
-  return settle(deck, source, true, s);
 }

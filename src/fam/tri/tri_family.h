@@ -5,10 +5,9 @@
 #ifndef TSL_FAM_TRI_FAMILY_H
 #define TSL_FAM_TRI_FAMILY_H
 
-#include "table_read.h"
+#include "points.h"
 #include "tri.h"
 #include "tri_equation_own.h"
-#include "tri_generate.h"
 #include "tri_near.h"
 
 /** Words of the keys `search`, `spacing`, `estimator` and `resampling`. */
@@ -19,21 +18,14 @@ enum { TRI_JACKKNIFE, TRI_BOOTSTRAP };
 
 /** Section `tri:`; the keys and their meaning are in tri_deck.c. */
 typedef struct tri_input {
-  char *file, *frames, *dataset, *comment;
-  int32_t format, delimiter, header;
-  tsl_ints columns;
+  points_input points;
+  char *frames;
   int64_t radius_column, mass_column;
   tsl_ints vector_columns;
   char *kind_file, *weight_file, *region_file;
   int64_t kind_column, weight_column, region_column;
   bool symbols;
 } tri_input;
-
-typedef struct tri_making {
-  int32_t kind;
-  int64_t n, d, seed, clusters;
-  double side, scale;
-} tri_making;
 
 typedef struct tri_deck {
   int32_t choice; /**< index into the deck's words for `function` */
@@ -46,10 +38,10 @@ typedef struct tri_deck {
   bool self;
   char *unit;
   tri_input input;
-  tri_making generator;
+  points_generator generator;
   struct {
     tri_input input;
-    tri_making generator;
+    points_generator generator;
   } other;
   tri_equation_deck equation;
   struct {
@@ -60,20 +52,14 @@ typedef struct tri_deck {
 
 extern const tsl_key tri_keys[];
 
-/** One bit for each place points come from: 1 << table_format, 1 << (8 + tri_kind). */
-uint32_t tri_deck_source(int32_t format, int32_t kind);
-
 /** The tri_function chosen, the box considered. */
 int32_t tri_deck_function(const tri_deck *s);
 
 /**
  * Refuse given keys that the chosen function, output or source does not use, and fill in the
- * defaults of the absent ones.
+ * defaults of the absent ones. Of another set: keys of its input and generator.
  */
-tsl_err tri_deck_settle(const tsl_deck *deck, uint32_t source, tri_deck *s);
-
-/** The same for `other`: input and generator of s are those of the other set. */
-tsl_err tri_deck_settle_other(const tsl_deck *deck, uint32_t source, tri_deck *s);
+tsl_err tri_deck_settle(const tsl_deck *deck, int32_t format, tri_deck *s);
 
 enum { TRI_TEXT = 3072, TRI_FROM = 1600 };
 
@@ -119,19 +105,16 @@ typedef struct tri_points {
   char from[TRI_FROM];   /**< where they come from, for people */
 } tri_points;
 
-/** Exactly one of input.file and generator.kind, of which format or kind. */
-tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format);
+/** The section of the deck that has the points' input or generator. */
+static inline const char *tri_section(const tri_deck *s) {
+  return s->is_other ? "tri.other" : "tri";
+}
 
-/** Read or make the points; format as from tri_load_source. */
+/** Where the points come from. @param[in] format  of the file, by points_choose */
+points_source tri_source(const tsl_deck *deck, const tri_deck *s, int32_t format);
+
+/** Read or make the points; format as from points_choose. */
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points);
-
-/** A key of the set, as the deck has it: "input.file" is tri.input.file or tri.other.input.file */
-const char *tri_load_key(const tri_deck *s, const char *key, char path[64]);
-
-/** Columns of the set's file; n_columns 0: all but extra. from: how it was read, for people. */
-tsl_err tri_load_table(const tsl_deck *deck, const tri_deck *s, int32_t format,
-                       const int64_t *columns, int64_t n_columns, int64_t extra, table_rows *table,
-                       char *from, size_t size);
 
 /** Has an output a meaning for two sets? */
 static inline bool tri_output_of_two(int32_t output) {
@@ -142,7 +125,7 @@ static inline bool tri_output_of_two(int32_t output) {
 /** Does the deck name another set? */
 bool tri_other_given(const tsl_deck *deck);
 
-/** Check and settle the keys of the other set. @param[out] format  as from tri_load_source */
+/** Check and settle the keys of the other set. @param[out] format  as from points_choose */
 tsl_err tri_other_settle(const tsl_deck *deck, tri_deck *s, int32_t *format);
 
 /** Read or make the other set and put it before the points. */

@@ -40,7 +40,7 @@ static tsl_err check_choice(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.function", "frames go with function euclidean");
   if (s->output != TRI_HISTOGRAM && s->output != TRI_THRESHOLD)
     TSL_DECK_FAIL(deck, "tri.output", "frames go with output histogram or threshold");
-  if (s->input.file == NULL)
+  if (s->input.points.file == NULL)
     TSL_DECK_FAIL(deck, "tri.input.frames", "is of a file of frames; file: FILE is missing");
   if (s->box.n != 0 && s->box.n != 3)
     TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but atoms have 3 coordinates",
@@ -259,14 +259,14 @@ tsl_err tri_frames_create_problem(tsl_deck *deck, const tri_deck *s, tsl_problem
   char *path = NULL, *full = NULL;
   tri_params *p = problem->params;
   TSL_TRY(check_choice(deck, s));
-  TSL_TRY(tsl_deck_path(deck, s->input.file, &path));
+  TSL_TRY(tsl_deck_path(deck, s->input.points.file, &path));
   TSL_TRY(tsl_deck_blame(deck, "tri.input.file", trajectory_scan(path, &t)));
   TSL_TRY(tsl_deck_blame(deck, "tri.input.frames", trajectory_choose(s->input.frames, &t)));
   TSL_TRY(set_params(deck, s, &t, p));
   full = realpath(path, NULL); /* ranks may be in other folders */
   TSL_TRY(
       add_fields(problem, full != NULL ? full : path, &t, s->unit != NULL ? s->unit : "angstrom"));
-  TSL_TRY(note_frames(p, &t, s->input.file, problem));
+  TSL_TRY(note_frames(p, &t, s->input.points.file, problem));
 done:
   free(full);
   tsl_free(path);

@@ -1,44 +1,14 @@
-/* From the deck's `input:` or `generator:` to rows of doubles. */
+/* Points from the deck's `input:` or `generator:`, with the columns that functions want. */
 #include "tri_family.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/** A key of the set's, as the deck has it. */
-const char *tri_load_key(const tri_deck *s, const char *key, char path[64]) {
-  (void)snprintf(path, 64, "tri.%s%s", s->is_other ? "other." : "", key);
-  return path;
-}
-
-tsl_err tri_load_source(const tsl_deck *deck, const tri_deck *s, int32_t *format) {
-  tsl_err err = TSL_OK;
-  char *path = NULL, key[64];
-  table_source source = {.format = s->input.format};
-  const char *const none = s->is_other ? "tri.other" : "tri";
-  *format = TABLE_FORMAT_AUTO;
-  if ((s->input.file != NULL) == (s->generator.kind != TRI_NONE))
-    TSL_DECK_FAIL(deck, s->input.file != NULL ? tri_load_key(s, "generator.kind", key) : none,
-                  "points come from either input.file or generator.kind: give exactly one");
-  if (s->input.file == NULL) goto done;
-  TSL_TRY(tsl_deck_path(deck, s->input.file, &path));
-  source.path = path;
-  TSL_TRY(
-      tsl_deck_blame(deck, tri_load_key(s, "input.file", key), table_read_format(&source, format)));
-done:
-  tsl_free(path);
-  return err;
-}
-
-static tsl_err find_comment(const tsl_deck *deck, const tri_deck *s, char *comment) {
-  tsl_err err = TSL_OK;
-  char key[64];
-  const char *text = s->input.comment != NULL ? s->input.comment : "#";
-  if (strlen(text) != 1 || strchr("0123456789+-.eE,; \t\"", text[0]) != NULL)
-    TSL_DECK_FAIL(deck, tri_load_key(s, "input.comment", key),
-                  "one character is needed that cannot be part of a number or a separator");
-  *comment = text[0];
-done:
-  return err;
+points_source tri_source(const tsl_deck *deck, const tri_deck *s, int32_t format) {
+  return (points_source){.deck = deck,
+                         .section = tri_section(s),
+                         .input = &s->input.points,
+                         .generator = &s->generator,
+                         .format = format};
 }
 
 /** Columns of the coordinates, then of quantities and vectors; free *list. */
@@ -46,7 +16,7 @@ static tsl_err list_columns(const tsl_deck *deck, const tri_deck *s, tri_points 
                             int64_t **list, int64_t *n) {
   tsl_err err = TSL_OK;
   const tri_quantity *q = s->equation.quantities.values;
-  const tsl_ints *x = &s->input.columns, *v = &s->input.vector_columns;
+  const tsl_ints *x = &s->input.points.columns, *v = &s->input.vector_columns;
   points->more = (int64_t)(s->equation.quantities.n + v->n);
   *n = (int64_t)x->n;
   *list = NULL;
@@ -62,30 +32,8 @@ done:
   return err;
 }
 
-tsl_err tri_load_table(const tsl_deck *deck, const tri_deck *s, int32_t format,
-                       const int64_t *columns, int64_t n_columns, int64_t extra, table_rows *table,
-                       char *from, size_t size) {
-  tsl_err err = TSL_OK;
-  char *path = NULL, key[64];
-  table_source source = {.format = format,
-                         .dataset = s->input.dataset,
-                         .delimiter = s->input.delimiter,
-                         .header = s->input.header,
-                         .columns = columns,
-                         .n_columns = n_columns,
-                         .extra = extra};
-  TSL_TRY(find_comment(deck, s, &source.comment));
-  TSL_TRY(tsl_deck_path(deck, s->input.file, &path));
-  source.path = path;
-  TSL_TRY(tsl_deck_blame(deck, tri_load_key(s, "input.file", key), table_read(&source, table)));
-  table_describe(&source, table, from, size);
-done:
-  tsl_free(path);
-  return err;
-}
-
 /** Columns of the coordinates where the deck names none, but columns of marks: all others. */
-static tsl_err find_columns(const tsl_deck *deck, const tri_deck *s, int32_t format, int64_t extra,
+static tsl_err find_columns(const points_source *source, const tri_deck *s, int64_t extra,
                             int64_t **columns, int64_t *n) {
   tsl_err err = TSL_OK;
   const int64_t marks[] = {s->input.kind_column, s->input.weight_column, s->input.region_column,
@@ -96,8 +44,8 @@ static tsl_err find_columns(const tsl_deck *deck, const tri_deck *s, int32_t for
   *n = 0;
   for (int k = 0; k < 3; k++)
     if (marks[k] >= 0) mark = marks[k];
-  if (mark < 0 || format == TABLE_FORMAT_XYZ) goto done;
-  TSL_TRY(tri_load_table(deck, s, format, &mark, 1, -1, &one, from, sizeof from));
+  if (mark < 0 || source->format == TABLE_FORMAT_XYZ) goto done;
+  TSL_TRY(points_read(source, &mark, 1, -1, &one, from, sizeof from));
   TSL_TRY(tsl_alloc(one.facts.width, sizeof **columns, "columns", (void **)columns));
   for (int64_t c = 0; c < one.facts.width; c++)
     if (c != marks[0] && c != marks[1] && c != marks[2] && c != marks[3]) (*columns)[(*n)++] = c;
@@ -109,79 +57,54 @@ done:
   return err;
 }
 
-static tsl_err read_points(const tsl_deck *deck, const tri_deck *s, int32_t format,
-                           tri_points *points) {
+static tsl_err read_points(const points_source *source, const tri_deck *s, tri_points *points) {
   tsl_err err = TSL_OK;
-  char key[64];
+  char key[POINTS_PATH];
   const int64_t radius = s->input.radius_column, mass = s->input.mass_column;
   const int64_t extra = radius >= 0 ? radius : mass;
   int64_t *columns = NULL, n = 0;
-  TSL_TRY(list_columns(deck, s, points, &columns, &n));
+  TSL_TRY(list_columns(source->deck, s, points, &columns, &n));
   if (n == 0) {
     tsl_free(columns);
     columns = NULL;
-    TSL_TRY(tsl_deck_blame(deck, tri_load_key(s, "input.file", key),
-                           find_columns(deck, s, format, extra, &columns, &n)));
+    TSL_TRY(tsl_deck_blame(source->deck, points_key(source->section, "input.file", key),
+                           find_columns(source, s, extra, &columns, &n)));
   }
-  TSL_TRY(tri_load_table(deck, s, format, columns, n, extra, &points->table, points->from,
-                         sizeof points->from));
+  TSL_TRY(
+      points_read(source, columns, n, extra, &points->table, points->from, sizeof points->from));
   points->has_extra = extra >= 0;
 done:
   tsl_free(columns);
   return err;
 }
 
-/** Memory is the only thing that a checked generator can lack. */
-static tsl_err blame_number(const tsl_deck *deck, const tri_deck *s, tsl_err err) {
-  char why[TSL_ERR_MESSAGE_MAX], key[64];
-  if (err == TSL_OK) return err;
-  (void)snprintf(why, sizeof why, "%s", tsl_err_message());
-  return tsl_deck_fail(deck, err, tri_load_key(s, "generator.n", key), __FILE__, __LINE__,
-                       "%s; lower n or d", why);
-}
-
 static tsl_err make_points(const tsl_deck *deck, const tri_deck *s, tri_points *points) {
   tsl_err err = TSL_OK;
-  char key[64];
-  const bool boxed = s->box.n > 0 && !tsl_deck_given(deck, tri_load_key(s, "generator.side", key));
-  const tri_generator generator = {.kind = s->generator.kind,
-                                   .n = s->generator.n,
-                                   .d = s->generator.d,
-                                   .seed = s->generator.seed,
-                                   .side = s->generator.side,
-                                   .box = boxed ? s->box.values : NULL,
-                                   .scale = s->generator.scale,
-                                   .clusters = s->generator.clusters};
-  if (s->generator.kind == TRI_PLUMMER && s->generator.d != 3)
-    TSL_DECK_FAIL(deck, tri_load_key(s, "generator.d", key), "a Plummer sphere has 3 dimensions");
-  if (boxed && (int64_t)s->box.n != s->generator.d)
-    TSL_DECK_FAIL(deck, "tri.box", "%llu edges, but the points have %lld dimensions",
-                  (unsigned long long)s->box.n, (long long)s->generator.d);
+  const points_source source = tri_source(deck, s, TABLE_FORMAT_AUTO);
   if (s->equation.quantities.n > 0)
     TSL_DECK_FAIL(deck, "tri.equation.quantities", "made-up points have no columns to take");
-  TSL_TRY(blame_number(deck, s, tri_generate(&generator, &points->table)));
-  (void)snprintf(points->from, sizeof points->from, "made up, %s with seed %lld",
-                 tri_kind_words[s->generator.kind], (long long)s->generator.seed);
+  TSL_TRY(
+      points_make(&source, &s->box, "tri.box", &points->table, points->from, sizeof points->from));
   points->made = true;
 done:
   return err;
 }
 
 /** Unit of the coordinates and distances. */
-static const char *find_unit(const tri_deck *s, int32_t format) {
+static const char *find_unit(const tri_deck *s, const points_source *source) {
   if (s->unit != NULL) return s->unit;
-  if (tri_abouts[tri_deck_function(s)].prepare == TRI_SPHERE) return "km";
-  return format == TABLE_FORMAT_XYZ ? "angstrom" : "1";
+  return tri_abouts[tri_deck_function(s)].prepare == TRI_SPHERE ? "km" : points_unit(source);
 }
 
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points) {
   tsl_err err = TSL_OK;
-  if (s->generator.kind == TRI_NONE)
-    TSL_TRY(read_points(deck, s, format, points));
+  const points_source source = tri_source(deck, s, format);
+  if (s->generator.kind == POINTS_NONE)
+    TSL_TRY(read_points(&source, s, points));
   else
     TSL_TRY(make_points(deck, s, points));
   points->d = points->table.columns - points->more - points->has_extra;
-  (void)snprintf(points->unit, sizeof points->unit, "%s", find_unit(s, format));
+  (void)snprintf(points->unit, sizeof points->unit, "%s", find_unit(s, &source));
 done:
   return err;
 }

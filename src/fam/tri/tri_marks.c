@@ -98,7 +98,8 @@ static tsl_err read_numbers(const tsl_deck *deck, const tri_deck *s, int32_t for
   tsl_err err = TSL_OK;
   char *path = NULL, from[64];
   table_source source = {.extra = -1, .comment = '#'};
-  if (file == NULL) return tri_load_table(deck, s, format, &column, 1, -1, table, from, 64);
+  const points_source points = tri_source(deck, s, format);
+  if (file == NULL) return points_read(&points, &column, 1, -1, table, from, 64);
   TSL_TRY(tsl_deck_path(deck, file, &path));
   source.path = path;
   TSL_TRY(table_read_format(&source, &source.format));
@@ -132,7 +133,8 @@ static tsl_err read_kinds(const tsl_deck *deck, const tri_deck *s, int32_t forma
       TSL_TRY(kind_of(m, name, (size_t)n, &m->kind[i]));
     }
   } else {
-    TSL_TRY(tsl_deck_path(deck, s->input.symbols ? s->input.file : s->input.kind_file, &path));
+    TSL_TRY(
+        tsl_deck_path(deck, s->input.symbols ? s->input.points.file : s->input.kind_file, &path));
     TSL_TRY(read_words(path, s->input.symbols, m));
   }
   sort_names(m);
@@ -177,15 +179,15 @@ done:
 static tsl_err check_one(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   const tri_input *in = &s->input;
-  char key[64];
+  char key[POINTS_PATH];
   if ((in->kind_column >= 0) + (in->kind_file != NULL) + in->symbols > 1)
-    TSL_DECK_FAIL(deck, tri_load_key(s, "input", key),
+    TSL_DECK_FAIL(deck, points_key(tri_section(s), "input", key),
                   "kinds come from one of kind_column, kind_file and symbols");
   if (in->region_column >= 0 && in->region_file != NULL)
-    TSL_DECK_FAIL(deck, tri_load_key(s, "input", key),
+    TSL_DECK_FAIL(deck, points_key(tri_section(s), "input", key),
                   "regions come from one of region_column and region_file");
   if (in->weight_column >= 0 && in->weight_file != NULL)
-    TSL_DECK_FAIL(deck, tri_load_key(s, "input", key),
+    TSL_DECK_FAIL(deck, points_key(tri_section(s), "input", key),
                   "weights come from one of weight_column and weight_file");
 done:
   return err;
@@ -195,26 +197,28 @@ tsl_err tri_marks_read(const tsl_deck *deck, const tri_deck *s, int32_t format, 
                        tri_marks *m) {
   tsl_err err = TSL_OK;
   const tri_input *in = &s->input;
-  char key[64];
+  char key[POINTS_PATH];
   *m = (tri_marks){.n = n};
   TSL_TRY(check_one(deck, s));
   if (in->kind_column >= 0 || in->kind_file != NULL || in->symbols)
     TSL_TRY(tsl_deck_blame(deck,
-                           tri_load_key(s,
-                                        in->symbols             ? "input.symbols"
-                                        : in->kind_file != NULL ? "input.kind_file"
-                                                                : "input.kind_column",
-                                        key),
+                           points_key(tri_section(s),
+                                      in->symbols             ? "input.symbols"
+                                      : in->kind_file != NULL ? "input.kind_file"
+                                                              : "input.kind_column",
+                                      key),
                            read_kinds(deck, s, format, m)));
   if (in->region_column >= 0 || in->region_file != NULL)
     TSL_TRY(tsl_deck_blame(
         deck,
-        tri_load_key(s, in->region_file != NULL ? "input.region_file" : "input.region_column", key),
+        points_key(tri_section(s),
+                   in->region_file != NULL ? "input.region_file" : "input.region_column", key),
         read_regions(deck, s, format, m)));
   if (in->weight_column >= 0 || in->weight_file != NULL)
     TSL_TRY(tsl_deck_blame(
         deck,
-        tri_load_key(s, in->weight_file != NULL ? "input.weight_file" : "input.weight_column", key),
+        points_key(tri_section(s),
+                   in->weight_file != NULL ? "input.weight_file" : "input.weight_column", key),
         read_weights(deck, s, format, m)));
 done:
   if (m->kinds < 1) m->kinds = 1;

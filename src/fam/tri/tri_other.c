@@ -41,8 +41,11 @@ tsl_err tri_other_settle(const tsl_deck *deck, tri_deck *s, int32_t *format) {
   tsl_err err = TSL_OK;
   tri_deck other = tri_other_as(s);
   TSL_TRY(check_together(deck, s));
-  TSL_TRY(tri_load_source(deck, &other, format));
-  TSL_TRY(tri_deck_settle_other(deck, tri_deck_source(*format, other.generator.kind), &other));
+  points_source source = tri_source(deck, &other, TABLE_FORMAT_AUTO);
+  TSL_TRY(points_choose(&source));
+  *format = source.format;
+  TSL_TRY(tri_deck_settle(deck, *format, &other));
+  if (!tsl_deck_given(deck, "tri.other.generator.seed")) other.generator.seed = 2;
   s->other.input = other.input;
   s->other.generator = other.generator;
 done:

@@ -226,13 +226,15 @@ static tsl_err add_order(tsl_problem *problem) {
 
 /* ----------------------------------------------------------------- create */
 
-/** Bind the section and settle which keys count; formats as from tri_load_source. */
+/** Bind the section and settle which keys count; formats as from points_choose. */
 static tsl_err read_section(tsl_deck *deck, tri_deck *s, int32_t *format, int32_t *other) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_deck_bind(deck, "tri", tri_keys, sizeof *s, s));
   TSL_TRY(tri_check_pairing(deck, s));
-  TSL_TRY(tri_load_source(deck, s, format));
-  TSL_TRY(tri_deck_settle(deck, tri_deck_source(*format, s->generator.kind), s));
+  points_source source = tri_source(deck, s, TABLE_FORMAT_AUTO);
+  TSL_TRY(points_choose(&source));
+  *format = source.format;
+  TSL_TRY(tri_deck_settle(deck, *format, s));
   TSL_TRY(tri_between_check(deck, s));
   if (tri_other_given(deck))
     TSL_TRY(tri_other_settle(deck, s, other));

@@ -5,8 +5,7 @@
 #ifndef TSL_FAM_TRIPLES_FAMILY_H
 #define TSL_FAM_TRIPLES_FAMILY_H
 
-#include "table_read.h"
-#include "tri_generate.h"
+#include "points.h"
 #include "triples.h"
 
 /** Section `triples:`; the keys and their meaning are in triples_deck.c. */
@@ -16,16 +15,8 @@ typedef struct triples_deck {
   double strength, cutoff;
   tsl_reals box, range;
   int64_t bins;
-  struct {
-    char *file, *dataset, *comment;
-    int32_t format, delimiter, header;
-    tsl_ints columns;
-  } input;
-  struct {
-    int32_t kind;
-    int64_t n, d, seed, clusters;
-    double side, scale;
-  } generator;
+  points_input input;
+  points_generator generator;
 } triples_deck;
 
 extern const tsl_key triples_keys[];
@@ -43,7 +34,7 @@ typedef struct triples_points {
 tsl_err triples_check(const tsl_deck *deck, const triples_deck *s, triples_params *p);
 
 /** Read or make the points. */
-tsl_err triples_load(const tsl_deck *deck, const triples_deck *s, triples_points *points);
+tsl_err triples_load(const tsl_deck *deck, triples_deck *s, triples_points *points);
 
 /** Root: what problem->own holds. */
 typedef struct triples_own {

@@ -1,8 +1,6 @@
 /* Uniform, Plummer and clustered points from a counter-based random number generator (splitmix64).
  * */
-#include "tri_generate.h"
-
-#include "tri.h"
+#include "points.h"
 
 #include <math.h>
 
@@ -26,7 +24,7 @@ static double draw_random(int64_t seed, int64_t point, int64_t draw) {
   return ((double)(mix(start + gamma * place) >> 12) + 0.5) * 0x1p-52;
 }
 
-static void make_uniform(const tri_generator *g, int64_t i, double *x) {
+static void make_uniform(const points_generator *g, int64_t i, double *x) {
   for (int64_t k = 0; k < g->d; k++)
     x[k] = draw_random(g->seed, i, k) * (g->box != NULL ? g->box[k] : g->side);
 }
@@ -35,7 +33,7 @@ static void make_uniform(const tri_generator *g, int64_t i, double *x) {
  * A point of the Plummer sphere: mass inside r is r^3 / (r^2 + a^2)^(3/2).
  * Source: Aarseth, Henon & Wielen 1974, Astron. Astrophys. 37, 183, appendix.
  */
-static void make_plummer(const tri_generator *g, int64_t i, double *x) {
+static void make_plummer(const points_generator *g, int64_t i, double *x) {
   const double mass = draw_random(g->seed, i, 0);
   const double r = g->scale / sqrt(pow(mass, -2.0 / 3.0) - 1.0);
   const double z = (1.0 - 2.0 * draw_random(g->seed, i, 1)) * r;
@@ -47,21 +45,21 @@ static void make_plummer(const tri_generator *g, int64_t i, double *x) {
 }
 
 /** A Gaussian blob around its cluster's centre (Box & Muller 1958). */
-static void make_cluster(const tri_generator *g, int64_t i, double *x) {
+static void make_cluster(const points_generator *g, int64_t i, double *x) {
   const int64_t cluster = (int64_t)((double)i * (double)g->clusters / (double)g->n);
   for (int64_t k = 0; k < g->d; k++) {
-    const double centre = g->side * draw_random(g->seed, TRI_MAX_N + 1 + cluster, k);
+    const double centre = g->side * draw_random(g->seed, TABLE_MAX_ROWS + 1 + cluster, k);
     const double r = sqrt(-2.0 * log(draw_random(g->seed, i, 2 * k)));
     x[k] = centre + g->scale * r * cos(two_pi * draw_random(g->seed, i, 2 * k + 1));
   }
 }
 
-tsl_err tri_generate(const tri_generator *g, table_rows *table) {
+tsl_err points_generate(const points_generator *g, table_rows *table) {
   tsl_err err = TSL_OK;
-  static void (*const makers[])(const tri_generator *, int64_t, double *) = {
-      [TRI_UNIFORM] = make_uniform,
-      [TRI_PLUMMER] = make_plummer,
-      [TRI_CLUSTERS] = make_cluster,
+  static void (*const makers[])(const points_generator *, int64_t, double *) = {
+      [POINTS_UNIFORM] = make_uniform,
+      [POINTS_PLUMMER] = make_plummer,
+      [POINTS_CLUSTERS] = make_cluster,
   };
   TSL_TRY(table_rows_create(g->n, g->d, "the points", table));
   for (int64_t i = 0; i < g->n; i++) makers[g->kind](g, i, table->values + i * g->d);
