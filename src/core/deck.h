@@ -27,8 +27,9 @@ typedef enum tsl_key_type {
   TSL_KEY_CHOICE, /**< int32_t, index into choices */
   TSL_KEY_REALS,  /**< tsl_reals; a single number counts as a list of one */
   TSL_KEY_INTS,   /**< tsl_ints; likewise */
-  TSL_KEY_MAP,    /**< nested struct described by keys */
-  TSL_KEY_MAPS    /**< tsl_maps: list of structs described by keys, each struct_bytes long */
+  TSL_KEY_MAP, /**< nested struct described by keys; with choices, one of these words alone stands
+                       for a map with the first of keys, a CHOICE of them */
+  TSL_KEY_MAPS /**< tsl_maps: list of structs described by keys, each struct_bytes long */
 } tsl_key_type;
 
 typedef struct tsl_reals {
@@ -54,7 +55,7 @@ typedef struct tsl_key {
   const char *standard; /**< default as deck text, within min..max; "" = absent (zero, NULL,
                              empty list, nested defaults); NULL: key is required */
   double min, max;      /**< closed range for INT, REAL, BYTES and list members; both 0: any */
-  const char *const *choices; /**< CHOICE: allowed words, NULL-ended */
+  const char *const *choices; /**< CHOICE: allowed words, NULL-ended; MAP: likewise, or NULL */
   const struct tsl_key *keys; /**< MAP, MAPS: nested table */
   size_t struct_bytes;        /**< MAP, MAPS: size of the nested struct */
   const char *doc;            /**< one sentence with the physical unit */
@@ -97,6 +98,12 @@ tsl_err tsl_deck_top(tsl_deck *deck, const char *const *families, int *family);
  */
 tsl_err tsl_deck_bind(tsl_deck *deck, const char *section, const tsl_key *keys, size_t bytes,
                       void *out);
+
+/**
+ * A deck of an older form: where a section has `key: word` and a map `word: {...}`, the map becomes
+ * that of the key. Call before the section is bound. @return whether it was so
+ */
+bool tsl_deck_fold(tsl_deck *deck, const char *section, const char *key, const char *word);
 
 /** Was the key given by the user (file or override), not filled in? path as "tri.input.file", in a
  *  list "dp.data[2].name". */

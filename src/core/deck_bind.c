@@ -90,11 +90,29 @@ done:
   return err;
 }
 
+/** A word that stands for a map with its first key. */
+static tsl_err check_word(tsl_deck *deck, const tsl_node *word, const char *path,
+                          const tsl_key *key, tsl_node **out) {
+  tsl_err err = TSL_OK;
+  tsl_node *map = NULL, *child = NULL;
+  if (word->kind != TSL_NODE_SCALAR || tsl_node_is_null(word))
+    return fail_kind(deck, word, path, "a word or a map");
+  TSL_TRY(tsl_value_check(deck, word, path, key, TSL_KEY_CHOICE, &child));
+  TSL_TRY(tsl_node_new(&deck->arena, TSL_NODE_MAP, word, &map));
+  child->key = key->keys[0].name;
+  tsl_node_append(map, child);
+  TSL_TRY(check_map(deck, map, path, key->keys, out));
+done:
+  return err;
+}
+
 static tsl_err check_value(tsl_deck *deck, const tsl_node *value, const char *path,
                            const tsl_key *key, tsl_node **out) {
   switch (key->type) {
   case TSL_KEY_MAP:
-    return check_map(deck, value, path, key->keys, out);
+    return key->choices != NULL && value->kind != TSL_NODE_MAP
+               ? check_word(deck, value, path, key, out)
+               : check_map(deck, value, path, key->keys, out);
   case TSL_KEY_MAPS:
     return check_maps(deck, value, path, key, out);
   case TSL_KEY_REALS:

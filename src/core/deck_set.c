@@ -1,4 +1,4 @@
-/* Overrides: --set a.b=value */
+/* Trees changed before they are checked: overrides, --set a.b=value; older forms. */
 #include "deck_tree.h"
 
 #include <stdio.h>
@@ -56,4 +56,21 @@ tsl_err tsl_deck_override(tsl_deck *deck, int32_t set) {
   deck_set_put(map, key, value);
 done:
   return err;
+}
+
+bool tsl_deck_fold(tsl_deck *deck, const char *section, const char *key, const char *word) {
+  tsl_node *map = tsl_node_find(deck->root, section), *last = NULL;
+  const tsl_node *said = map != NULL ? tsl_node_find(map, key) : NULL;
+  tsl_node *inner = map != NULL ? tsl_node_find(map, word) : NULL;
+  if (said == NULL || said->kind != TSL_NODE_SCALAR || strcmp(said->text, word) != 0) return false;
+  if (inner == NULL || inner->kind != TSL_NODE_MAP) return false;
+  for (tsl_node *child = map->first; child != inner; child = child->next) last = child;
+  if (last != NULL)
+    last->next = inner->next;
+  else
+    map->first = inner->next;
+  if (map->last == inner) map->last = last;
+  map->n--;
+  deck_set_put(map, key, inner);
+  return true;
 }

@@ -31,7 +31,7 @@ def tree(value, output, precision="fp64", symmetric=True, more=None, **tri):
     equation = {"value": f'"{value}"', "symmetric": symmetric, "parameters": [{"name": "s", "value": 0.2}],
                 "quantities": [{"name": "q", "column": 3}], **(more or {})}
     return {"family": "tri", "run": {"device": "cpu", "threads": 1, "ranks": "all"},
-            "tri": {"function": "equation", "equation": equation, "output": output, "precision": precision,
+            "tri": {"function": equation, "output": output, "precision": precision,
                     "input": source, **tri}}
 
 
@@ -162,7 +162,7 @@ def same_formula_case():
     for shift in (0, 4.5e6):
         np.savetxt(suite.path("far.csv"), X + shift, delimiter=",", fmt="%.17g")
         base = {"output": "condensed", "precision": "fp32", "input": {"file": "far.csv"}}
-        one = {"family": "tri", "tri": {"function": "equation", "equation": {"value": "r", "symmetric": True}, **base}}
+        one = {"family": "tri", "tri": {"function": {"value": "r", "symmetric": True}, **base}}
         with suite.result(one) as file:
             mine = file["results/distances"][()]
         with suite.result({"family": "tri", "tri": {"function": "euclidean", **base}}) as file:
@@ -170,12 +170,25 @@ def same_formula_case():
         check(np.abs(mine - pdist(X)).max() < 1e-6, "far points lost their distances")
 
 
+def older_case():
+    """function: equation beside a map equation is the same, and a line says so; so is a word in a map."""
+    new = tree("q_i * q_j * r", "sum")
+    old = {**new, "tri": {**new["tri"], "equation": new["tri"]["function"], "function": "equation"}}
+    check(out(new)["sums"].tobytes() == out(old)["sums"].tobytes(), "other bytes")
+    points()
+    run = suite.run(["run", suite.deck("old.yaml", old), "-o", suite.path("old.h5"), "--overwrite"])
+    check("is an older form of function: {value: ...}" in run.out + run.err, run.tail())
+    word, inside = ({"family": "tri", "tri": {"function": f, "output": "condensed", "input": new["tri"]["input"]}}
+                    for f in ("euclidean", {"name": "euclidean"}))
+    check(out(word)["distances"].tobytes() == out(inside)["distances"].tobytes(), "a word is not its map")
+
+
 # Deck changes and what the message has.
 REFUSED = [
-    (dict(value="exp(-r2 / sigma)"), ["equation.value: column 11: unknown name 'sigma'", "^~~~~"]),
+    (dict(value="exp(-r2 / sigma)"), ["function.value: column 11: unknown name 'sigma'", "^~~~~"]),
     (dict(value="exq(r)"), ["did you mean 'exp'?"]),
     (dict(value="exp(-r2"), ["the text ends; expected ')'"]),
-    (dict(value="q_i * r", symmetric=True), ["equation.symmetric: the value is not symmetric: of points ("]),
+    (dict(value="q_i * r", symmetric=True), ["function.symmetric: the value is not symmetric: of points ("]),
     (dict(value="r", symmetric=False, output="condensed"), ["output condensed is of unordered pairs"]),
     (dict(value="x_i[3]"), ["x_i[3] is outside: there are 3"]),
     (dict(value="pow(r, 0.5)"), ["a power is an integer", "exp(y * log(x))"]),
@@ -186,11 +199,11 @@ REFUSED = [
     (dict(value="r", more={"parameters": [{"name": "exp", "value": 1}]}), ["'exp' is a function of the language"]),
     (dict(value="r", more={"parameters": [{"name": "q_i", "value": 1}]}), ["given twice"]),
     (dict(value="exp(-r)", output="forces", more={"gradient": '"dx[k] / r * exp(-r)"'}),
-     ["equation.gradient: it is not the value's derivative"]),
+     ["function.gradient: it is not the value's derivative"]),
     (dict(value="exp(-r)", output="forces"), ["need the key gradient"]),
-    (dict(value="exp(-r)", output="sum", more={"gradient": '"dx[k]"'}), ["equation.gradient: not used by output sum"]),
+    (dict(value="exp(-r)", output="sum", more={"gradient": '"dx[k]"'}), ["function.gradient: not used by output sum"]),
     (dict(value="r", output="degree", symmetric=True, threshold=1), ["function equation gives no output degree"]),
-    (dict(value="r", function="euclidean", output="sum"), ["equation: not used by function euclidean"]),
+    (dict(value="r", output="sum", more={"name": "euclidean"}), ["function.value: not used by function euclidean"]),
     (dict(value="r", search="near", output="topk"), ["tri.search: not used by function equation"]),
 ]
 
@@ -225,6 +238,7 @@ for precision in ("fp32", "fp64"):
 suite.case("sums, 3 ranks", sum_case, "fp64", 3)
 suite.case("any number of ranks", ranks_case)
 suite.case("the distance of euclidean", same_formula_case)
+suite.case("the older form", older_case)
 for function, metric in (("euclidean", "euclidean"), ("sqeuclidean", "sqeuclidean"), ("manhattan", "cityblock"),
                          ("chebyshev", "chebyshev"), ("cosine", "cosine")):
     suite.case(f"sums of {function}", built_in_case, function, metric)

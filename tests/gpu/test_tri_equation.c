@@ -15,11 +15,11 @@ static int n_failed, n_done;
 #define GAUSS "exp(-r2 / (2 * s * s)) * q_i * q_j"
 #define CASES "r < 0.3 && !(r <= 0.1) || q_i + q_j > 2 ? pow(r, 3) : log(1 + r) / (1 + sqrt(r))"
 #define LOPSIDED "exp(-r / s) * (1 + q_j) / (0.1 + r) + x_j[2]"
-#define EQUATION(value, more)                                                         \
-  "  function: equation\n  equation:\n    value: \"" value "\"\n    symmetric: yes\n" \
+#define EQUATION(value, more)                                   \
+  "  function:\n    value: \"" value "\"\n    symmetric: yes\n" \
   "    quantities: [{name: q, column: 3}]\n    parameters: [{name: s, value: 0.2}]\n" more
-#define FREE(value, more)                                         \
-  "  function: equation\n  equation:\n    value: \"" value "\"\n" \
+#define FREE(value, more)                   \
+  "  function:\n    value: \"" value "\"\n" \
   "    quantities: [{name: q, column: 3}]\n    parameters: [{name: s, value: 0.2}]\n" more
 #define INPUT "  input: {file: tri_equation.csv, columns: [0, 1, 2]}\n"
 #define VECTORS "  input: {file: tri_equation.csv, columns: [0, 1, 2], vector_columns: [3, 1]}\n"

@@ -227,6 +227,73 @@ static void fail_has_place(void **state) {
   tsl_deck_destroy(&deck);
 }
 
+/* -------------------------------------------------- a word or a map */
+
+typedef struct shape {
+  int32_t name;
+  double width;
+} shape;
+typedef struct section {
+  int64_t k;
+  shape shape;
+} section;
+
+static const char *const shapes[] = {"ball", "cube", NULL};
+static const tsl_key shape_keys[] = {
+    {"name", TSL_KEY_CHOICE, offsetof(shape, name), "cube", 0, 0, shapes, NULL, 0, "its name"},
+    {"width", TSL_KEY_REAL, offsetof(shape, width), "2", 0, 9, NULL, NULL, 0, "width, m"},
+    {0}};
+static const tsl_key section_keys[] = {
+    {"k", TSL_KEY_INT, offsetof(section, k), "1", 0, 0, NULL, NULL, 0, "k"},
+    {"shape", TSL_KEY_MAP, offsetof(section, shape), NULL, 0, 0, shapes, shape_keys, sizeof(shape),
+     "shape"},
+    {0}};
+
+/** Bind "s:" and what follows; a message, or NULL: name, width and k are these. */
+static void shape_is(const char *text, const char *message, int32_t name, double width, int64_t k) {
+  tsl_deck *deck = NULL;
+  section s = {0};
+  MUST(tsl_deck_parse(text, strlen(text), "d.yaml", NULL, 0, &deck));
+  (void)tsl_deck_fold(deck, "s", "shape", "cube");
+  const tsl_err err = tsl_deck_bind(deck, "s", section_keys, sizeof s, &s);
+  assert_int_equal(err, message == NULL ? TSL_OK : TSL_ERR_INPUT);
+  if (message != NULL) {
+    assert_string_equal(tsl_err_message(), message);
+  } else {
+    assert_int_equal(s.shape.name, name);
+    assert_true(s.shape.width == width);
+    assert_int_equal(s.k, k);
+  }
+  tsl_deck_destroy(&deck);
+}
+
+static void word_or_map(void **state) {
+  (void)state;
+  shape_is("s:\n  shape: ball\n", NULL, 0, 2, 1);
+  shape_is("s:\n  shape: {name: ball, width: 3}\n  k: 4\n", NULL, 0, 3, 4);
+  shape_is("s:\n  shape: {width: 3}\n", NULL, 1, 3, 1);
+  shape_is("s:\n  shape: bal\n",
+           "d.yaml:2: s.shape: unknown word 'bal'; did you mean 'ball'? (allowed: ball, cube)", 0,
+           0, 0);
+  shape_is("s:\n  shape: [ball]\n", "d.yaml:2: s.shape: expected a word or a map, got a list", 0, 0,
+           0);
+  shape_is("s:\n  shape:\n", "d.yaml:2: s.shape: expected a word or a map, got nothing", 0, 0, 0);
+  shape_is("s:\n  shape: {width: 10}\n", "d.yaml:2: s.shape.width: 10 is outside 0 .. 9", 0, 0, 0);
+  shape_is("s:\n  k: 4\n", "d.yaml:1: missing key 'shape' in 's' (shape)", 0, 0, 0);
+}
+
+/** The map beside the key is the key's, wherever it stands. */
+static void folded(void **state) {
+  (void)state;
+  shape_is("s:\n  cube: {width: 3}\n  shape: cube\n  k: 4\n", NULL, 1, 3, 4);
+  shape_is("s:\n  shape: cube\n  k: 4\n  cube: {width: 3}\n", NULL, 1, 3, 4);
+  shape_is("s:\n  shape: cube\n  cube:\n    width: 3\n  k: 4\n", NULL, 1, 3, 4);
+  shape_is("s:\n  shape: cube\n  cube:\n    width: 10\n",
+           "d.yaml:4: s.shape.width: 10 is outside 0 .. 9", 0, 0, 0);
+  shape_is("s:\n  shape: ball\n  cube: {width: 3}\n",
+           "d.yaml:3: unknown key 'cube' in 's' (allowed: k, shape)", 0, 0, 0);
+}
+
 /* ------------------------------------------------------------ other input */
 
 static void refused_part(const char *text, size_t n, const char *part) {
@@ -372,6 +439,8 @@ int main(void) {
                                      T(overrides_make_sections),
                                      T(bad_overrides),
                                      T(fail_has_place),
+                                     T(word_or_map),
+                                     T(folded),
                                      T(deep_nesting),
                                      T(alias_bomb),
                                      T(hostile_bytes),

@@ -84,7 +84,7 @@ tsl_err bench_tri_sum(int64_t n, int threads, bench_tri_sums *out) {
   tsl_problem problem = {0};
   void *sums = NULL, *hand = NULL;
   (void)snprintf(text, sizeof text,
-                 "family: tri\ntri:\n  function: equation\n  equation:\n"
+                 "family: tri\ntri:\n  function:\n"
                  "    value: exp(-r2 / (2 * s * s))\n    parameters: [{name: s, value: 0.1}]\n"
                  "  output: sum\n  generator: {kind: uniform, n: %lld}\n",
                  (long long)n);

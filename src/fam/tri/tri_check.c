@@ -3,30 +3,46 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 static const double largest[TSL_N_TYPES] = {[TSL_F32] = FLT_MAX, [TSL_F64] = DBL_MAX};
 
+tsl_err tri_check_function(const tsl_deck *deck, const tri_deck *s) {
+  tsl_err err = TSL_OK;
+  char path[64];
+  const bool equation = s->function.name > TRI_EUCLIDEAN_PERIODIC;
+  for (const tsl_key *key = tri_function_keys + 1; key->name != NULL && !equation; key++) {
+    (void)snprintf(path, sizeof path, "tri.function.%s", key->name);
+    if (tsl_deck_given(deck, path))
+      TSL_DECK_FAIL(deck, path, "not used by function %s; remove it",
+                    tri_choice_words[s->function.name]);
+  }
+done:
+  return err;
+}
+
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
+  TSL_TRY(tri_check_function(deck, s));
   const bool gravity = tri_deck_function(s) == TRI_GRAVITY;
-  const bool equation = s->choice > TRI_EUCLIDEAN_PERIODIC;
+  const bool equation = s->function.name > TRI_EUCLIDEAN_PERIODIC;
   if (gravity && s->output != TRI_FORCES)
     TSL_DECK_FAIL(deck, "tri.output", "function gravity gives output forces only, not %s",
                   tri_output_words[s->output]);
   if (!gravity && !equation && s->output == TRI_FORCES)
     TSL_DECK_FAIL(deck, "tri.output", "forces come from function gravity or an equation only");
-  if (equation && s->output == TRI_FORCES && s->equation.gradient == NULL)
+  if (equation && s->output == TRI_FORCES && s->function.gradient == NULL)
     TSL_DECK_FAIL(deck, "tri.output",
-                  "forces of an equation need the key gradient in tri.equation");
-  if (equation && s->output != TRI_FORCES && s->equation.gradient != NULL)
-    TSL_DECK_FAIL(deck, "tri.equation.gradient", "not used by output %s; remove it",
+                  "forces of an equation need the key gradient in tri.function");
+  if (equation && s->output != TRI_FORCES && s->function.gradient != NULL)
+    TSL_DECK_FAIL(deck, "tri.function.gradient", "not used by output %s; remove it",
                   tri_output_words[s->output]);
   const uint32_t output = 1u << s->output;
   const uint32_t unboxed = TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) | TRI_BIT(FORCES) | TRI_BIT(SUM);
   const uint32_t ordered = TRI_BIT(TOPK) | TRI_BIT(FORCES) | TRI_BIT(SUM);
   const uint32_t of_equations =
       ordered | TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) | TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM);
-  if (s->box.n > 0 && s->choice != TRI_EUCLIDEAN && !equation)
+  if (s->box.n > 0 && s->function.name != TRI_EUCLIDEAN && !equation)
     TSL_DECK_FAIL(deck, "tri.box",
                   "a periodic box goes with function euclidean only, or an equation");
   if (s->box.n > 0 && !equation && (output & unboxed) != 0)
@@ -34,16 +50,16 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   if (equation && (output & of_equations) == 0)
     TSL_DECK_FAIL(deck, "tri.output", "function equation gives no output %s",
                   tri_output_words[s->output]);
-  if (equation && !s->equation.symmetric && (output & ordered) == 0)
+  if (equation && !s->function.symmetric && (output & ordered) == 0)
     TSL_DECK_FAIL(
         deck, "tri.output",
-        "output %s is of unordered pairs: say symmetric: yes in tri.equation if the value "
+        "output %s is of unordered pairs: say symmetric: yes in tri.function if the value "
         "of (i, j) is that of (j, i), or ask for topk or sum",
         tri_output_words[s->output]);
   if (tri_abouts[tri_deck_function(s)].extra == TRI_RADIUS && !tsl_deck_given(deck, "tri.radius") &&
       !tsl_deck_given(deck, "tri.input.radius_column"))
     TSL_DECK_FAIL(deck, "tri.function", "%s needs radii: give input.radius_column or radius",
-                  tri_choice_words[s->choice]);
+                  tri_choice_words[s->function.name]);
   if (gravity && s->generator.kind == POINTS_NONE && !tsl_deck_given(deck, "tri.mass") &&
       !tsl_deck_given(deck, "tri.input.mass_column"))
     TSL_DECK_FAIL(deck, "tri.function", "gravity needs masses: give input.mass_column or mass");
@@ -99,7 +115,7 @@ done:
 }
 
 bool tri_is_boxed(const tri_deck *s) {
-  return s->box.n > 0 && s->choice == TRI_EUCLIDEAN;
+  return s->box.n > 0 && s->function.name == TRI_EUCLIDEAN;
 }
 
 double tri_half_box(const tri_deck *s) {
@@ -121,7 +137,7 @@ done:
 
 static tsl_err check_threshold(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
   tsl_err err = TSL_OK;
-  if (!tsl_deck_given(deck, "tri.threshold") && s->choice != TRI_OVERLAP)
+  if (!tsl_deck_given(deck, "tri.threshold") && s->function.name != TRI_OVERLAP)
     TSL_DECK_FAIL(deck, "tri.output", "output %s needs the key threshold",
                   tri_output_words[s->output]);
   TSL_TRY(tri_check_fits(deck, "tri.threshold", p, s->threshold));
@@ -133,7 +149,7 @@ done:
 
 /** Does an equation keep the values of points with themselves? */
 static bool keeps_own(const tsl_deck *deck, const tri_deck *s) {
-  return s->equation.diagonal || !tsl_deck_given(deck, "tri.equation.diagonal");
+  return s->function.diagonal || !tsl_deck_given(deck, "tri.function.diagonal");
 }
 
 tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
@@ -146,7 +162,7 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   p->scale = s->sphere_radius;
   p->softening = s->softening;
   p->constant = s->constant;
-  p->n_quantities = (int32_t)s->equation.quantities.n;
+  p->n_quantities = (int32_t)s->function.quantities.n;
   p->n_vectors = (int32_t)s->input.vector_columns.n;
   p->gradient = tri_is_equation(p) && p->output == TRI_FORCES;
   if (p->gradient) p->output = TRI_SUM;

@@ -69,7 +69,7 @@ static tsl_err check_second(const tsl_deck *deck, const tri_deck *s, tri_params 
   tsl_err err = TSL_OK;
   const bool mu = s->axes == TRI_AXES_S_MU;
   const double epsilon = p->type == TSL_F32 ? FLT_EPSILON : DBL_EPSILON;
-  if (s->choice != TRI_EUCLIDEAN)
+  if (s->function.name != TRI_EUCLIDEAN)
     TSL_DECK_FAIL(deck, "tri.axes", "two axes go with function euclidean only");
   if (!mu && s->range_2.n != 2)
     TSL_DECK_FAIL(deck, "tri.range_2", "rp_pi needs the range of pi, range_2: [lo, hi]");

@@ -65,8 +65,11 @@ static const tsl_key between_keys[] = {
     {0}};
 
 const tsl_key tri_keys[] = {
-    {"function", TSL_KEY_CHOICE, AT(choice), NULL, 0, 0, tri_choice_words, NULL, 0,
-     "Value of a pair: a distance, the gap between spheres (overlap), gravity, or an equation."},
+    {"function", TSL_KEY_MAP, AT(function), NULL, 0, 0, tri_choice_words, tri_function_keys,
+     sizeof(tri_function_deck),
+     "Value of a pair: a distance, the gap between spheres (overlap), gravity; or an equation, a "
+     "map "
+     "with the keys below."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
      "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
      "the nearest (topk), a histogram, forces; of each point the number of others within a "
@@ -78,8 +81,6 @@ const tsl_key tri_keys[] = {
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
      "Unit of the coordinates, written to the output; default: angstrom for XYZ, km for "
      "haversine."},
-    {"equation", TSL_KEY_MAP, AT(equation), "", 0, 0, NULL, tri_equation_keys,
-     sizeof((tri_deck *)0)->equation, "Function equation: the value of a pair as an expression."},
     {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
      "Points from a file."},
     {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, points_generator_keys,
@@ -202,7 +203,6 @@ static const use uses[] = {
     {"tri.G", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(constant), 1},
     {"tri.map", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
     {"tri.block", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(block), 1},
-    {"tri.equation", ANY, EQUATIONS, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.input.vector_columns", O(SUM), ANY, POINTS_ANY_FILE, TSL_KEY_INTS,
      AT(input.vector_columns), 0},
     {"tri.input.radius_column", ANY, RADII, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.radius_column),
@@ -222,10 +222,10 @@ static const use uses[] = {
 enum { N_USES = sizeof uses / sizeof uses[0], TRI_PATH = 96 };
 
 int32_t tri_deck_function(const tri_deck *s) {
-  if (s->choice == TRI_EUCLIDEAN && s->box.n > 0) return TRI_EUCLIDEAN_PERIODIC;
-  if (s->choice > TRI_EUCLIDEAN_PERIODIC)
+  if (s->function.name == TRI_EUCLIDEAN && s->box.n > 0) return TRI_EUCLIDEAN_PERIODIC;
+  if (s->function.name > TRI_EUCLIDEAN_PERIODIC)
     return s->box.n > 0 ? TRI_EQUATION_PERIODIC : TRI_EQUATION;
-  return s->choice < TRI_EUCLIDEAN_PERIODIC ? s->choice : TRI_GRAVITY;
+  return s->function.name < TRI_EUCLIDEAN_PERIODIC ? s->function.name : TRI_GRAVITY;
 }
 
 /** The path of a use, in the other set: below tri.other. @return false: it has no such key */
@@ -254,7 +254,8 @@ static tsl_err check_use(const tsl_deck *deck, const tri_deck *s, const use *u, 
                          const points_source *source) {
   tsl_err err = TSL_OK;
   if ((u->functions & 1u << tri_deck_function(s)) == 0)
-    TSL_DECK_FAIL(deck, path, "not used by function %s; remove it", tri_choice_words[s->choice]);
+    TSL_DECK_FAIL(deck, path, "not used by function %s; remove it",
+                  tri_choice_words[s->function.name]);
   if ((u->outputs & 1u << s->output) == 0)
     TSL_DECK_FAIL(deck, path, "not used by output %s; remove it", tri_output_words[s->output]);
   if ((u->sources & points_bit(source)) == 0) TSL_TRY(points_refuse(source, path));

@@ -102,12 +102,12 @@ static tsl_err emit_terms(const tsl_deck *deck, const tri_equation *e, const tri
   const lang_pair_words called = {w.scalars, w.arrays};
   lang_pair pair = {&names, &e->value, e->n_variables};
   t->n = p->gradient ? 1 + (int)p->d : 1;
-  TSL_TRY(tsl_deck_blame(deck, "tri.equation.value",
+  TSL_TRY(tsl_deck_blame(deck, "tri.function.value",
                          lang_pair_emit(&pair, &called, uses, &t->text[0])));
   pair.expr = &e->gradient;
   for (int k = 1; k < t->n; k++) {
     names.scalars[names.n_scalars - 1].whole = k - 1;
-    TSL_TRY(tsl_deck_blame(deck, "tri.equation.gradient",
+    TSL_TRY(tsl_deck_blame(deck, "tri.function.gradient",
                            lang_pair_emit(&pair, &called, uses, &t->text[k])));
   }
 done:

@@ -3,8 +3,7 @@
  * A function of pairs that the deck gives: its keys, what its names are, and its text.
  *
  *     tri:
- *       function: equation
- *       equation:
+ *       function:
  *         value: "exp(-r2 / (2 * s * s)) * q_i * q_j"
  *         symmetric: yes                       # value(i, j) = value(j, i)
  *         quantities: [{name: q, column: 3}]   # of the input: q_i and q_j

@@ -1,11 +1,11 @@
-/* `function: equation` from the deck: keys, names, the tree. */
+/* The function from the deck: keys, and of an equation names and the tree. */
 #include "tri_equation_own.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define AT(member) offsetof(tri_equation_deck, member)
+#define AT(member) offsetof(tri_function_deck, member)
 
 static const tsl_key quantity_keys[] = {
     {"name", TSL_KEY_TEXT, offsetof(tri_quantity, name), NULL, 0, 0, NULL, NULL, 0,
@@ -20,7 +20,9 @@ static const tsl_key parameter_keys[] = {
      "Its number."},
     {0}};
 
-const tsl_key tri_equation_keys[] = {
+const tsl_key tri_function_keys[] = {
+    {"name", TSL_KEY_CHOICE, AT(name), "equation", 0, 0, tri_choice_words, NULL, 0,
+     "Its name, for which the word alone stands; an equation has the keys below."},
     {"value", TSL_KEY_TEXT, AT(value), "", 0, 0, NULL, NULL, 0,
      "Value of a pair (i, j), of r, r2, dx[k], x_i[k], x_j[k], d, quantities and parameters."},
     {"gradient", TSL_KEY_TEXT, AT(gradient), "", 0, 0, NULL, NULL, 0,
@@ -42,7 +44,7 @@ const tsl_key tri_equation_keys[] = {
 /* -------------------------------------------------------------------- names */
 
 static const char *path_of(char path[96], const char *list, uint64_t n, const char *key) {
-  (void)snprintf(path, 96, "tri.equation.%s[%llu].%s", list, (unsigned long long)n, key);
+  (void)snprintf(path, 96, "tri.function.%s[%llu].%s", list, (unsigned long long)n, key);
   return path;
 }
 
@@ -97,7 +99,7 @@ done:
   return err;
 }
 
-tsl_err tri_equation_names(const tsl_deck *deck, const tri_equation_deck *s, int32_t type,
+tsl_err tri_equation_names(const tsl_deck *deck, const tri_function_deck *s, int32_t type,
                            tri_equation *e) {
   tsl_err err = TSL_OK;
   lang_names *names = &e->names;
@@ -107,11 +109,12 @@ tsl_err tri_equation_names(const tsl_deck *deck, const tri_equation_deck *s, int
   memset(e, 0, sizeof *e);
   names->tables[0].type = type;
   if (s->value == NULL)
-    TSL_DECK_FAIL(deck, "tri.function", "equation needs the key value in tri.equation");
+    TSL_DECK_FAIL(deck, "tri.function",
+                  "an equation needs the key value, function: {value: \"...\"}");
   if (s->quantities.n > TRI_QUANTITIES_MAX)
-    TSL_DECK_FAIL(deck, "tri.equation.quantities", "more than %d quantities", TRI_QUANTITIES_MAX);
+    TSL_DECK_FAIL(deck, "tri.function.quantities", "more than %d quantities", TRI_QUANTITIES_MAX);
   if (s->parameters.n > TRI_PARAMETERS_MAX)
-    TSL_DECK_FAIL(deck, "tri.equation.parameters", "more than %d parameters", TRI_PARAMETERS_MAX);
+    TSL_DECK_FAIL(deck, "tri.function.parameters", "more than %d parameters", TRI_PARAMETERS_MAX);
   add_array(names, "x_i");
   add_array(names, "x_j");
   add_array(names, "dx");
@@ -140,21 +143,21 @@ static bool uses_array(const lang_expr *x, int32_t node, int32_t array) {
 }
 
 /** The same with one name more: k, the component. */
-static tsl_err parse_gradient(const tsl_deck *deck, const tri_equation_deck *s, tri_equation *e) {
+static tsl_err parse_gradient(const tsl_deck *deck, const tri_function_deck *s, tri_equation *e) {
   tsl_err err = TSL_OK;
   for (int n = 0; n < e->names.n_scalars; n++)
     if (strcmp(e->names.scalars[n].name, "k") == 0)
-      TSL_DECK_FAIL(deck, "tri.equation.gradient",
+      TSL_DECK_FAIL(deck, "tri.function.gradient",
                     "k is its component; choose another name for the "
                     "parameter k");
   add_scalar(&e->names, "k", LANG_WHOLE, 0);
-  TSL_TRY(tsl_deck_blame(deck, "tri.equation.gradient",
+  TSL_TRY(tsl_deck_blame(deck, "tri.function.gradient",
                          lang_expr_parse(&e->names, LANG_SCOPE_PAIR, s->gradient, &e->gradient)));
 done:
   return err;
 }
 
-tsl_err tri_equation_parse(const tsl_deck *deck, const tri_equation_deck *s, int64_t d,
+tsl_err tri_equation_parse(const tsl_deck *deck, const tri_function_deck *s, int64_t d,
                            tri_equation *e) {
   tsl_err err = TSL_OK;
   if (d > TRI_EQUATION_D)
@@ -163,12 +166,12 @@ tsl_err tri_equation_parse(const tsl_deck *deck, const tri_equation_deck *s, int
                   "%lld",
                   TRI_EQUATION_D, (long long)d);
   if (s->gradient != NULL && d > TRI_GRADIENT_D)
-    TSL_DECK_FAIL(deck, "tri.equation.gradient", "gradients are of %d dimensions at most",
+    TSL_DECK_FAIL(deck, "tri.function.gradient", "gradients are of %d dimensions at most",
                   TRI_GRADIENT_D);
   for (int a = 0; a < e->names.n_arrays; a++) e->names.arrays[a].shape[0] = d;
   e->names.scalars[e->n_variables].whole = d;
   e->names.scalars[e->n_variables].real = (double)d;
-  TSL_TRY(tsl_deck_blame(deck, "tri.equation.value",
+  TSL_TRY(tsl_deck_blame(deck, "tri.function.value",
                          lang_expr_parse(&e->names, LANG_SCOPE_PAIR, s->value, &e->value)));
   if (s->gradient != NULL) TSL_TRY(parse_gradient(deck, s, e));
   for (int a = 0; a < 2; a++) {

@@ -18,14 +18,15 @@ typedef struct tri_parameter {
   double value;
 } tri_parameter;
 
-/** Section `tri.equation`. */
-typedef struct tri_equation_deck {
+/** The map `tri.function`. */
+typedef struct tri_function_deck {
+  int32_t name; /**< index into tri_choice_words; the rest is of equations */
   char *value, *gradient, *unit;
   bool symmetric, diagonal;
   tsl_maps quantities, parameters; /**< tri_quantity, tri_parameter */
-} tri_equation_deck;
+} tri_function_deck;
 
-extern const tsl_key tri_equation_keys[];
+extern const tsl_key tri_function_keys[];
 
 /** An equation on the root; release with tri_equation_clear. */
 typedef struct tri_equation {
@@ -36,11 +37,11 @@ typedef struct tri_equation {
 } tri_equation;
 
 /** Names without dimensions: refuses bad ones, and outputs that take symmetric values of others. */
-tsl_err tri_equation_names(const tsl_deck *deck, const tri_equation_deck *s, int32_t type,
+tsl_err tri_equation_names(const tsl_deck *deck, const tri_function_deck *s, int32_t type,
                            tri_equation *equation);
 
 /** Parse for points of d dimensions. */
-tsl_err tri_equation_parse(const tsl_deck *deck, const tri_equation_deck *s, int64_t d,
+tsl_err tri_equation_parse(const tsl_deck *deck, const tri_function_deck *s, int64_t d,
                            tri_equation *equation);
 
 /** Add the fields of tri_equation.h. Points are prepared. */

@@ -65,7 +65,7 @@ static tsl_err value_at(const tsl_deck *deck, const tri_equation *e, const tsl_p
   const lang_pair pair = {&names, slope ? &e->gradient : &e->value, e->n_variables};
   const double *const arrays[] = {v.x_i, v.x_j, v.dx};
   const lang_pair_values values = {v.scalars, arrays};
-  TSL_TRY(tsl_deck_blame(deck, slope ? "tri.equation.gradient" : "tri.equation.value",
+  TSL_TRY(tsl_deck_blame(deck, slope ? "tri.function.gradient" : "tri.function.value",
                          lang_pair_value(&pair, &values, out)));
 done:
   return err;
@@ -88,7 +88,7 @@ tsl_err tri_equation_sample(const tsl_deck *deck, const tri_equation *e,
     worst = off, at[0] = i, at[1] = j, there[0] = v[0], there[1] = v[1];
   }
   if (worst > of_largest * largest)
-    TSL_DECK_FAIL(deck, "tri.equation.symmetric",
+    TSL_DECK_FAIL(deck, "tri.function.symmetric",
                   "the value is not symmetric: of points (%lld, %lld) it is %.9g, of (%lld, %lld) "
                   "%.9g; say symmetric: no, with output topk or sum",
                   (long long)at[0], (long long)at[1], there[0], (long long)at[1], (long long)at[0],
@@ -136,7 +136,7 @@ tsl_err tri_equation_slope(const tsl_deck *deck, const tri_equation *e,
     differ++, worst = at, shown[0] = v[0], shown[1] = v[1];
   }
   if (2 * differ > all)
-    TSL_DECK_FAIL(deck, "tri.equation.gradient",
+    TSL_DECK_FAIL(deck, "tri.function.gradient",
                   "it is not the value's derivative: of points (%lld, %lld), k = %lld, it is %.6g, "
                   "by differences %.6g",
                   (long long)worst.i, (long long)worst.j, (long long)worst.component, shown[1],

@@ -28,7 +28,7 @@ typedef struct tri_input {
 } tri_input;
 
 typedef struct tri_deck {
-  int32_t choice; /**< index into the deck's words for `function` */
+  tri_function_deck function;
   int32_t output, precision, search, map, block;
   int64_t k, bins, min_samples;
   double threshold, sphere_radius, softening, constant, radius, mass;
@@ -43,7 +43,6 @@ typedef struct tri_deck {
     tri_input input;
     points_generator generator;
   } other;
-  tri_equation_deck equation;
   struct {
     char *first, *other; /**< names of kinds */
   } between;
@@ -138,6 +137,9 @@ tri_deck tri_other_as(const tri_deck *s);
 static inline int64_t tri_place_of(const tri_params *p, int64_t row) {
   return !p->two || row < p->columns ? row : p->first + row - p->columns;
 }
+
+/** Keys of an equation are of no other function. */
+tsl_err tri_check_function(const tsl_deck *deck, const tri_deck *s);
 
 /** Function and output fit together. */
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s);

@@ -36,7 +36,8 @@ done:
 static tsl_err check_choice(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(refuse_others(deck, "tri", tri_keys, keys));
-  if (s->choice != TRI_EUCLIDEAN)
+  TSL_TRY(tri_check_function(deck, s));
+  if (s->function.name != TRI_EUCLIDEAN)
     TSL_DECK_FAIL(deck, "tri.function", "frames go with function euclidean");
   if (s->output != TRI_HISTOGRAM && s->output != TRI_THRESHOLD)
     TSL_DECK_FAIL(deck, "tri.output", "frames go with output histogram or threshold");

@@ -15,9 +15,9 @@ points_source tri_source(const tsl_deck *deck, const tri_deck *s, int32_t format
 static tsl_err list_columns(const tsl_deck *deck, const tri_deck *s, tri_points *points,
                             int64_t **list, int64_t *n) {
   tsl_err err = TSL_OK;
-  const tri_quantity *q = s->equation.quantities.values;
+  const tri_quantity *q = s->function.quantities.values;
   const tsl_ints *x = &s->input.points.columns, *v = &s->input.vector_columns;
-  points->more = (int64_t)(s->equation.quantities.n + v->n);
+  points->more = (int64_t)(s->function.quantities.n + v->n);
   *n = (int64_t)x->n;
   *list = NULL;
   if (points->more > 0 && x->n == 0)
@@ -26,7 +26,7 @@ static tsl_err list_columns(const tsl_deck *deck, const tri_deck *s, tri_points 
                   "the others are not all coordinates");
   TSL_TRY(tsl_alloc(*n + points->more, sizeof **list, "columns", (void **)list));
   for (uint64_t k = 0; k < x->n; k++) (*list)[k] = x->values[k];
-  for (uint64_t k = 0; k < s->equation.quantities.n; k++) (*list)[(*n)++] = q[k].column;
+  for (uint64_t k = 0; k < s->function.quantities.n; k++) (*list)[(*n)++] = q[k].column;
   for (uint64_t k = 0; k < v->n; k++) (*list)[(*n)++] = v->values[k];
 done:
   return err;
@@ -81,8 +81,8 @@ done:
 static tsl_err make_points(const tsl_deck *deck, const tri_deck *s, tri_points *points) {
   tsl_err err = TSL_OK;
   const points_source source = tri_source(deck, s, TABLE_FORMAT_AUTO);
-  if (s->equation.quantities.n > 0)
-    TSL_DECK_FAIL(deck, "tri.equation.quantities", "made-up points have no columns to take");
+  if (s->function.quantities.n > 0)
+    TSL_DECK_FAIL(deck, "tri.function.quantities", "made-up points have no columns to take");
   TSL_TRY(
       points_make(&source, &s->box, "tri.box", &points->table, points->from, sizeof points->from));
   points->made = true;

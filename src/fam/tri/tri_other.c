@@ -23,9 +23,9 @@ static tsl_err check_together(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.other", "output %s is of one set of points; %s",
                   tri_output_words[s->output],
                   s->output == TRI_SQUARE ? "condensed gives the matrix of two" : "remove it");
-  if (s->choice > TRI_OVERLAP)
+  if (s->function.name > TRI_OVERLAP)
     TSL_DECK_FAIL(deck, "tri.other", "function %s is of one set of points; remove it",
-                  tri_choice_words[s->choice]);
+                  tri_choice_words[s->function.name]);
   if (s->other.input.frames != NULL)
     TSL_DECK_FAIL(deck, "tri.other.input.frames", "frames are of one set; remove it");
   if (s->self && s->output != TRI_HISTOGRAM)

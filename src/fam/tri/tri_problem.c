@@ -246,24 +246,25 @@ done:
 
 /** Of an equation the deck's; else the coordinates', from which value_unit makes that of values. */
 static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
-  if (s->choice <= TRI_EUCLIDEAN_PERIODIC) return points->unit;
-  return s->equation.unit != NULL ? s->equation.unit : "1";
+  if (s->function.name <= TRI_EUCLIDEAN_PERIODIC) return points->unit;
+  return s->function.unit != NULL ? s->function.unit : "1";
 }
 
 /** Keep for tri_describe how the points came about. */
-static void note_points(const tri_points *points, const tri_rounding *rounding,
+static void note_points(const tri_points *points, const tri_rounding *rounding, bool older,
                         tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   char cost[256];
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
   tri_own *own = problem->own;
-  (void)snprintf(own->text, TRI_TEXT, "points: %.1400s; %lld of %lld dimension%s%s, in %s%s\n",
-                 points->from, (long long)points->table.n, (long long)p->d_read,
-                 p->d_read == 1 ? "" : "s",
-                 !points->has_extra           ? ""
-                 : p->function == TRI_GRAVITY ? " with masses"
-                                              : " with radii",
-                 p->type == TSL_F32 ? "fp32" : "fp64", cost);
+  (void)snprintf(
+      own->text, TRI_TEXT, "%spoints: %.1400s; %lld of %lld dimension%s%s, in %s%s\n",
+      older ? "deck: equation: is an older form of function: {value: ...}, and read as that\n" : "",
+      points->from, (long long)points->table.n, (long long)p->d_read, p->d_read == 1 ? "" : "s",
+      !points->has_extra           ? ""
+      : p->function == TRI_GRAVITY ? " with masses"
+                                   : " with radii",
+      p->type == TSL_F32 ? "fp32" : "fp64", cost);
 }
 
 static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
@@ -282,10 +283,10 @@ static tsl_err tri_finish(tsl_problem *problem, const tsl_field_rows *store) {
   return tri_params_of(problem)->frames > 0 ? tri_frames_finish(problem, store) : TSL_OK;
 }
 
-/** What `function: equation` asks for: names before the points are read, the rest after. */
+/** What an equation asks for: names before the points are read, the rest after. */
 static tsl_err begin_equation(const tsl_deck *deck, const tri_deck *s, const tri_params *p,
                               tri_equation *equation) {
-  return tri_is_equation(p) ? tri_equation_names(deck, &s->equation, p->type, equation) : TSL_OK;
+  return tri_is_equation(p) ? tri_equation_names(deck, &s->function, p->type, equation) : TSL_OK;
 }
 
 static tsl_err finish_equation(const tsl_deck *deck, const tri_deck *s, tri_equation *equation,
@@ -293,8 +294,8 @@ static tsl_err finish_equation(const tsl_deck *deck, const tri_deck *s, tri_equa
   tsl_err err = TSL_OK;
   if (!tri_is_equation(problem->params)) goto done;
   TSL_TRY(tri_equation_fields(deck, equation, problem));
-  if (s->equation.gradient != NULL) TSL_TRY(tri_equation_slope(deck, equation, problem));
-  if (s->equation.symmetric) TSL_TRY(tri_equation_sample(deck, equation, problem));
+  if (s->function.gradient != NULL) TSL_TRY(tri_equation_slope(deck, equation, problem));
+  if (s->function.symmetric) TSL_TRY(tri_equation_sample(deck, equation, problem));
 done:
   return err;
 }
@@ -331,6 +332,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   int32_t format = TABLE_FORMAT_AUTO, other = TABLE_FORMAT_AUTO;
   TSL_TRY(tsl_alloc(1, sizeof(tri_params), "parameters", &problem->params));
   problem->params_bytes = (int64_t)sizeof(tri_params);
+  const bool older = tsl_deck_fold(deck, "tri", "function", "equation");
   if (tsl_deck_given(deck, "tri.input.frames")) {
     TSL_TRY(tsl_deck_bind(deck, "tri", tri_keys, sizeof s, &s));
     return tri_frames_create_problem(deck, &s, problem);
@@ -343,10 +345,10 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   if (s.output == TRI_HISTOGRAM) TSL_TRY(tri_check_bins(deck, &s, problem->params, problem->own));
   TSL_TRY(load_sets(deck, &s, format, other, &points, &marks));
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
-  if (tri_is_equation(p)) TSL_TRY(tri_equation_parse(deck, &s.equation, p->d, &equation));
+  if (tri_is_equation(p)) TSL_TRY(tri_equation_parse(deck, &s.function, p->d, &equation));
   TSL_TRY(tri_prepare_points(deck, &s, &points, equation.absolute, problem, &rounding));
   TSL_TRY(add_order(problem));
-  note_points(&points, &rounding, problem);
+  note_points(&points, &rounding, older, problem);
   TSL_TRY(tri_classes_add(deck, &s, &marks, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
   TSL_TRY(add_drawn(problem, &points));

@@ -62,7 +62,7 @@ static tsl_err make_problem(int64_t n, tsl_device *device, tsl_deck **deck, tsl_
   tsl_err err = TSL_OK;
   char text[512];
   (void)snprintf(text, sizeof text,
-                 "family: tri\ntri:\n  function: equation\n  equation:\n"
+                 "family: tri\ntri:\n  function:\n"
                  "    value: exp(-r2 / (2 * s * s))\n    parameters: [{name: s, value: 0.1}]\n"
                  "  output: sum\n  generator: {kind: uniform, n: %lld}\n",
                  (long long)n);
