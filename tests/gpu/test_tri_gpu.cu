@@ -179,6 +179,19 @@ static const std::vector<int64_t> ref_sizes[] = {
     {0, 1, 2, 3, 37, 128, 257, 1000}, {0, 1, 2, 37, 257}, {67}};
 static const std::vector<int64_t> ref_dims[] = {{1, 2, 3, 4, 5, 17}, {3, 17}, {3, 17}};
 
+/* The k nearest where a filter by products decides for all rows, for some and for none. */
+template <class R> static tsl_err check_filter(void) {
+  tsl_err err = TSL_OK;
+  const int type = sizeof(R) == 4 ? TSL_F32 : TSL_F64;
+  for (int function : {TRI_EUCLIDEAN, TRI_SQEUCLIDEAN})
+    for (int64_t close : {0, 500, 1303}) {
+      const tri_case c = {function, TRI_TOPK, type, 1303, 24, TRI_MAP_AUTO, 16, close};
+      TSL_TRY(check_case<R>(&c, ref_matrix<R>(c), false));
+    }
+done:
+  return err;
+}
+
 static tsl_err test_ref(void) {
   tsl_err err = TSL_OK;
   const std::vector<int64_t> &sizes = ref_sizes[effort], &dims = ref_dims[effort];
@@ -192,6 +205,8 @@ static tsl_err test_ref(void) {
         c.type = TSL_F64;
         TSL_TRY(check_outputs<double>(c));
       }
+  TSL_TRY(check_filter<float>());
+  TSL_TRY(check_filter<double>());
   for (int64_t n : sizes)
     for (int64_t d = 1; d <= 3; d++)
       for (int v = 0; v < 4; v++) {

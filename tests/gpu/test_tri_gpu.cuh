@@ -13,6 +13,7 @@ typedef struct tri_case {
   int function, output, type;
   int64_t n, d;
   int map, block;
+  int64_t close = 0; /* the first so many points of TRI_RAW are almost at one place */
 } tri_case;
 
 /* Numbers in [0, 1) from a counter (splitmix64). */
@@ -36,6 +37,7 @@ template <class R> static std::vector<double> prepared_point(const tri_case &c, 
     const double u = random_at((uint64_t)(source * 1000 + k));
     x[(size_t)k] =
         c.function == TRI_MANHATTAN || c.function == TRI_EUCLIDEAN ? floor(16 * u) / 16 : u;
+    if (i < c.close) x[(size_t)k] = 0.5 + 1e-5 * u;
     if (how == TRI_WRAPPED) x[(size_t)k] = u * test_box[k] * 0.999;
     if (how == TRI_SPHERE || how == TRI_UNIT_NORM) x[(size_t)k] = u - 0.5;
     mean += x[(size_t)k] / (double)c.d;

@@ -46,24 +46,27 @@ done:
   return err;
 }
 
-static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, const float *a,
-                              const float *b, int ld, float *c, int ldc) {
-  const float one = 1, zero = 0;
-  return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &one, a, ld, b, ld, &zero, c, ldc);
+static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, float factor,
+                              const float *a, const float *b, int ld, float *c, int ldc) {
+  const float zero = 0;
+  return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &factor, a, ld, b, ld, &zero, c,
+                     ldc);
 }
-static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, const double *a,
-                              const double *b, int ld, double *c, int ldc) {
-  const double one = 1, zero = 0;
-  return cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &one, a, ld, b, ld, &zero, c, ldc);
+static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, double factor,
+                              const double *a, const double *b, int ld, double *c, int ldc) {
+  const double zero = 0;
+  return cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &factor, a, ld, b, ld, &zero, c,
+                     ldc);
 }
 
-/* Inner products of rows [a, b), places, with columns [c0, c1) by handle s into strips[s]. */
+/* Inner products of rows [a, b) of x, places, with columns [c0, c1), times a factor, by handle s
+ * into strips[s]. */
 template <class R>
-static tsl_err multiply(tri_gpu *w, int s, int64_t a, int64_t b, int64_t c0, int64_t c1) {
+static tsl_err multiply(tri_gpu *w, int s, const R *x, R factor, int64_t a, int64_t b, int64_t c0,
+                        int64_t c1) {
   tsl_err err = TSL_OK;
-  const R *x = (const R *)w->points.data;
-  TSL_BLAS_TRY(product(w->gemm->handle[s], (int)(c1 - c0), (int)(b - a), (int)w->p.d, x + c0, x + a,
-                       (int)w->p.n_pad, (R *)w->strips[s].data, (int)(c1 - c0)));
+  TSL_BLAS_TRY(product(w->gemm->handle[s], (int)(c1 - c0), (int)(b - a), (int)w->p.d, factor,
+                       x + c0, x + a, (int)w->p.n_pad, (R *)w->strips[s].data, (int)(c1 - c0)));
 done:
   return err;
 }
@@ -91,19 +94,27 @@ done:
   return err;
 }
 
-tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1) {
+template <class R>
+tsl_err tri_gemm_product(tri_gpu *w, const R *x, R factor, int64_t a, int64_t b, int64_t c0,
+                         int64_t c1) {
   tsl_err err = TSL_OK;
   TSL_TRY(tri_gemm_prepare(w));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[0], (b - a) * (c1 - c0) * tri_value_bytes(w),
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[0], (b - a) * (c1 - c0) * (int64_t)sizeof(R),
                           "strip of inner products"));
   TSL_TRY(fork_stream(w, 0));
-  if (w->p.type == TSL_F64)
-    TSL_TRY(multiply<double>(w, 0, a, b, c0, c1));
-  else
-    TSL_TRY(multiply<float>(w, 0, a, b, c0, c1));
+  TSL_TRY(multiply<R>(w, 0, x, factor, a, b, c0, c1));
   TSL_TRY(join_stream(w, 0));
 done:
   return err;
+}
+
+template tsl_err tri_gemm_product<float>(tri_gpu *, const float *, float, int64_t, int64_t, int64_t,
+                                         int64_t);
+
+tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1) {
+  return w->p.type == TSL_F64
+             ? tri_gemm_product<double>(w, (const double *)w->points.data, 1, a, b, c0, c1)
+             : tri_gemm_product<float>(w, (const float *)w->points.data, 1, a, b, c0, c1);
 }
 
 /* Rows [a, b) of the slab: product and packing on stream s. */
@@ -118,7 +129,7 @@ static tsl_err strip_to_slab(tri_gpu *w, int s, const tri_slab *slab, int64_t a,
   args.strip_ld = c1 - c0;
   args.strip_row = (int)(w->p.first + a);
   args.strip_col = (int)c0;
-  TSL_TRY(multiply<R>(w, s, w->p.first + a, w->p.first + b, c0, c1));
+  TSL_TRY(multiply<R>(w, s, args.x, 1, w->p.first + a, w->p.first + b, c0, c1));
   TSL_TRY(tri_store_run<R>(w, &args, slab, a, b, out, w->gemm->stream[s]));
 done:
   return err;

@@ -205,7 +205,9 @@ static void tri_close(tsl_worker **worker) {
   release_scratch(w);
   tri_near_close(w);
   tri_graph_close(w);
+  tri_filter_close(w);
   tri_equation_close(w);
+  tsl_gpu_stage_destroy(&w->stage);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
   free(w);
@@ -235,6 +237,8 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
+  if (w->p.output == TRI_THRESHOLD || w->p.output == TRI_CSR)
+    TSL_TRY(tsl_gpu_stage_create(&w->stage));
   TSL_TRY(tri_gpu_upload(w));
   TSL_TRY(tri_equation_open(w, device->capability));
   if (w->p.near) TSL_TRY(tri_near_open(w));
@@ -255,11 +259,10 @@ done:
   return err;
 }
 
-/* How many of the units run as one: neighbours, where the kernel gains from more rows and the bits
- * do not depend on the cut. Records of a group are the first unit's, as they come before all that
- * follow; slabs of neighbours are one. */
+/* How many of the units run as one: neighbours, where the kernel gains from more rows. Records of a
+ * group are the first unit's, as they come before all that follow; slabs of neighbours are one. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
-  const bool together = w->p.output == TRI_HISTOGRAM || w->p.output == TRI_SUM || w->p.near;
+  const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
   int64_t m = 1;
   while (together && m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
   return m;

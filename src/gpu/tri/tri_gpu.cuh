@@ -5,6 +5,7 @@
  *   tri_gpu.cu        the backend: open, begin, run, collect, close
  *   tri_forces.cu     batches of forces, which overlap: start, ended, finish
  *   tri_near.cu*      near pairs alone: the tree on the card, kernels of threshold, topk, histogram
+ *   tri_filter.cu     topk in many dimensions: candidates by a product of matrices, then refined
  *   tri_fold.cu*      degree, maximum, and the phases of tri_graph.h
  *   tri_fn.cuh        pair functions and the sources of pair values (formula or matrix)
  *   tri_tiles.cuh     tiles of a triangle and their enumeration
@@ -19,7 +20,7 @@
 #ifndef TSL_GPU_TRI_GPU_CUH
 #define TSL_GPU_TRI_GPU_CUH
 
-#include "gpu.cuh"
+#include "gpu_stage.cuh"
 #include "tri_graph.h"
 
 enum {
@@ -103,6 +104,14 @@ typedef struct tri_graph_state {
   tsl_gpu_buffer component, active, bound, uniform;
 } tri_graph_state;
 
+/** What tri_filter.cu knows of the points; made on first use. */
+typedef struct tri_filter_state {
+  tsl_gpu_buffer points;  /**< float [d][n_pad], less their mean */
+  tsl_gpu_buffer lengths; /**< float [n_pad], their Euclidean norms */
+  tsl_gpu_buffer crowded; /**< int: rows that the filter could not decide */
+  bool made, off;         /**< off: it does not serve these points */
+} tri_filter_state;
+
 /** A worker; tsl_worker of this backend. */
 typedef struct tri_gpu {
   tri_params p;
@@ -119,9 +128,10 @@ typedef struct tri_gpu {
   struct tri_gemm *gemm; /**< made on first use */
   tri_forces forces;     /**< FORCES */
   int length, weight;    /**< FORCES: points and extras are in these tri_gravity_units */
-  int64_t expected;      /**< records of the last THRESHOLD batch */
+  tsl_gpu_stage stage;   /**< THRESHOLD and CSR: records on their way to their lists */
   tri_near_state near;   /**< with params.near */
   tri_graph_state graph; /**< tri_is_graph */
+  tri_filter_state filter;
   struct tri_card_equation *equation; /**< the deck's own function, tri_equation.cuh; or NULL */
 
   struct tri_frames_gpu *frames; /**< of a trajectory; then only p and problem are set besides */
@@ -188,6 +198,10 @@ tsl_err tri_gemm_slab(tri_gpu *w, const tri_slab *slab, void *out);
 /** Inner products of rows [a, b) with columns [c0, c1) into strips[0] on the worker's stream.
  *  The row length of the strip is c1 - c0. */
 tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1);
+/** The same of any points x, device memory of shape [d][n_pad], times a factor. */
+template <class R>
+tsl_err tri_gemm_product(tri_gpu *w, const R *x, R factor, int64_t a, int64_t b, int64_t c0,
+                         int64_t c1);
 /** Values of the same by the formula, of functions without sphere and box. */
 tsl_err tri_values_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1);
 /** Rows of a strip of this many columns that fit the memory, 1..TRI_GEMM_ROWS. */
@@ -221,11 +235,20 @@ tsl_err tri_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
 /** Near pairs alone: boxes and order to the card; give them back. */
 tsl_err tri_near_open(tri_gpu *w);
 void tri_near_close(tri_gpu *w);
+void tri_filter_close(tri_gpu *w);
 /** Add the near pairs of rows [lo, hi) to w->counts. */
 tsl_err tri_near_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
+template <class R> struct tri_nearest;
+/** Does TOPK go by filter and refinement? */
+bool tri_filters(const tri_gpu *w);
+/** Rows that it takes at once. */
+int64_t tri_filter_rows(const tri_gpu *w);
+/** The k nearest of rows [lo, hi), places, by it; *undecided: they are wanted by all values. */
+template <class R>
+tsl_err tri_filter_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<R> *target,
+                       bool *undecided);
 /** Near pairs of rows [lo, hi), for the other outputs. */
 template <class R> struct tri_records;
-template <class R> struct tri_nearest;
 template <class R> struct tri_fold;
 template <class R>
 tsl_err tri_near_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_records<R> *records);

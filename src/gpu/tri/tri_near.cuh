@@ -274,18 +274,13 @@ template <class S> struct tri_near_chooser {
     return true;
   }
   __device__ __forceinline__ void tile(int tile) const {
-    const int lane = threadIdx.x % 32, at = tile * TRI_TILE + lane;
+    const int at = tile * TRI_TILE + (int)threadIdx.x % 32;
     const R v = row.value(args, at);
     const int j = v <= heap.bound && at < args.n ? __ldg(boxes.order + at) : -1;
     const bool hit = j >= 0 && j != (i | args.apart) && tri_before(v, j, heap.bound, heap.bound_j);
-    const unsigned hits = __ballot_sync(~0u, hit);
-    if (heap.held + __popc(hits) > o.room) tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
-    if (hit) {
-      const int to = heap.held + __popc(hits & ((1u << lane) - 1));
-      heap.value[to] = v;
-      heap.j[to] = j;
-    }
-    heap.held += __popc(hits);
+    if (heap.held + __popc(__ballot_sync(~0u, hit)) > o.room)
+      tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
+    tri_put(heap, hit, v, j);
     __syncwarp();
   }
   __device__ __forceinline__ void tiles(int first, unsigned mask, R bound) const {
@@ -304,7 +299,7 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
                          bool places) {
   using R = typename S::real;
   extern __shared__ double shared_[];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
   tri_heap<R> heap;
   heap.value = (R *)shared_ + warp * o.room;
   heap.j = (int *)((R *)shared_ + warps * o.room) + warp * o.room;
@@ -323,11 +318,7 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
     tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
     tri_go_down(args, boxes, row, 0, visit);
     tri_settle(heap, o.k, o.room, (R)HUGE_VAL);
-    for (int t = lane; t < o.k; t += 32) {
-      const int64_t to = (int64_t)((places ? place : i) - o.first) * o.k + t;
-      o.neighbours[to] = heap.j[t];
-      o.values[to] = heap.value[t];
-    }
+    tri_put_row(o, heap, places ? place : i);
     __syncwarp();
   });
 }

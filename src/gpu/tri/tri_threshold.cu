@@ -14,7 +14,7 @@ extern template tsl_err tri_threshold_rows<double>(const tri_gpu *, const tri_ar
                                                    int64_t, int64_t, const tri_records<double> *);
 
 enum { COUNT, KEYS, KEYS_2, VALUES, VALUES_2 }; /* places in w->work; the sort uses strips[1] */
-static const int64_t FIRST_CAPACITY = 1 << 20;  /* records */
+static const int64_t FIRST_CAPACITY = 1 << 22;  /* records */
 
 /* Keys to pairs (i, j). */
 static __global__ void split_keys(const unsigned long long *keys, int64_t count,
@@ -159,11 +159,10 @@ static tsl_err append(tri_gpu *w, int64_t count, int64_t a, int64_t b, int32_t *
   TSL_TRY(split(w, keys, count, a, b, lengths));
   TSL_TRY(extend(pairs, count, record));
   TSL_TRY(extend(list, count, (int64_t)sizeof(R)));
-  TSL_CUDA_TRY(cudaMemcpyAsync((char *)pairs->data + record * pairs->n, w->out.data,
-                               (size_t)(record * count), cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync((R *)list->data + list->n, values, (size_t)count * sizeof(R),
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_fetch(&w->stage, w->out.data, record * count,
+                        (char *)pairs->data + record * pairs->n, w->stream));
+  TSL_TRY(tsl_gpu_fetch(&w->stage, values, count * (int64_t)sizeof(R), (R *)list->data + list->n,
+                        w->stream));
   pairs->n += count;
   list->n += count;
 done:

@@ -14,6 +14,30 @@ static int room_of(int64_t k) {
   return room;
 }
 
+/* The k nearest of rows [a, b) by all values. */
+template <class R>
+static tsl_err choose(tri_gpu *w, int64_t a, int64_t b, const tri_nearest<R> *target) {
+  return tri_each_strip<R>(w, a, b, false,
+                           [=](const tri_args<R> &args, int64_t first, int64_t last) {
+                             return tri_topk_rows<R>(w, &args, first, last, target);
+                           });
+}
+
+/* The same strip by strip by filter and refinement, where that decides. */
+template <class R>
+static tsl_err filter(tri_gpu *w, int64_t a, int64_t b, const tri_nearest<R> *target) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = tri_filter_rows(w);
+  for (int64_t c = a; c < b; c += rows) {
+    const int64_t d = c + rows < b ? c + rows : b;
+    bool undecided = false;
+    TSL_TRY(tri_filter_run<R>(w, w->p.first + c, w->p.first + d, target, &undecided));
+    if (undecided) TSL_TRY(choose<R>(w, c, d, target));
+  }
+done:
+  return err;
+}
+
 /* The k nearest of rows [a, b) within a cut-off, left in w->out and w->out_2. */
 template <class R> static tsl_err find(tri_gpu *w, int64_t a, int64_t b, R cut) {
   tsl_err err = TSL_OK;
@@ -29,11 +53,10 @@ template <class R> static tsl_err find(tri_gpu *w, int64_t a, int64_t b, R cut) 
   target.values = (R *)w->out_2.data;
   if (w->p.near)
     TSL_TRY(tri_near_topk_run<R>(w, a, b, &target));
+  else if (tri_filters(w))
+    TSL_TRY(filter<R>(w, a, b, &target));
   else
-    TSL_TRY(tri_each_strip<R>(w, a, b, false,
-                              [=](const tri_args<R> &args, int64_t first, int64_t last) {
-                                return tri_topk_rows<R>(w, &args, first, last, &target);
-                              }));
+    TSL_TRY(choose<R>(w, a, b, &target));
 done:
   return err;
 }

@@ -57,9 +57,9 @@ template <class R> static __device__ void tri_bitonic(R *value, int *index, int 
     }
 }
 
-/** Sort what is held, keep k, set the bound. */
+/** Sort what is held, with places up to k filled by infinity. */
 template <class R>
-static __device__ void tri_settle(tri_heap<R> &heap, int k, int room, R infinity) {
+static __device__ void tri_sort(const tri_heap<R> &heap, int k, int room, R infinity) {
   const int lane = threadIdx.x % 32;
   int size = 64;
   while (size < heap.held || size < k) size *= 2;
@@ -69,12 +69,40 @@ static __device__ void tri_settle(tri_heap<R> &heap, int k, int room, R infinity
   }
   __syncwarp();
   tri_bitonic(heap.value, heap.j, size);
+}
+
+/** Sort what is held, keep k, set the bound. */
+template <class R>
+static __device__ void tri_settle(tri_heap<R> &heap, int k, int room, R infinity) {
+  tri_sort(heap, k, room, infinity);
   if (heap.held >= k) {
     heap.held = k;
     heap.bound = heap.value[k - 1];
     heap.bound_j = heap.j[k - 1];
   }
   __syncwarp();
+}
+
+/** Hold the hits of a warp, for which there is room; all lanes together. */
+template <class R>
+static __device__ __forceinline__ void tri_put(tri_heap<R> &heap, bool hit, R value, int j) {
+  const unsigned hits = __ballot_sync(~0u, hit);
+  const int at = heap.held + __popc(hits & ((1u << threadIdx.x % 32) - 1));
+  if (hit) {
+    heap.value[at] = value;
+    heap.j[at] = j;
+  }
+  heap.held += __popc(hits);
+}
+
+/** The k nearest to their row of the output. */
+template <class R>
+static __device__ void tri_put_row(const tri_nearest<R> &o, const tri_heap<R> &heap, int i) {
+  for (int t = (int)threadIdx.x % 32; t < o.k; t += 32) {
+    const int64_t place = (int64_t)(i - o.first) * o.k + t;
+    o.neighbours[place] = heap.j[t];
+    o.values[place] = heap.value[t];
+  }
 }
 
 template <class S>
@@ -111,22 +139,12 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
     for (int c = 0; c < C; c++) {
       const bool hit =
           j + c < args.n && j + c != i && tri_before(v[0][c], j + c, heap.bound, heap.bound_j);
-      const unsigned hits = __ballot_sync(~0u, hit);
-      const int at = heap.held + __popc(hits & ((1u << lane) - 1));
-      if (hit) {
-        heap.value[at] = v[0][c];
-        heap.j[at] = j + c;
-      }
-      heap.held += __popc(hits);
+      tri_put(heap, hit, v[0][c], j + c);
     }
     __syncwarp();
   }
   tri_settle(heap, o.k, o.room, infinity);
-  for (int t = lane; t < o.k; t += 32) {
-    const int64_t place = (int64_t)(i - o.first) * o.k + t;
-    o.neighbours[place] = heap.j[t];
-    o.values[place] = heap.value[t];
-  }
+  tri_put_row(o, heap, i);
 }
 
 template <class S> struct tri_topk_entry {

@@ -28,20 +28,11 @@ static uint64_t fnv1a(const char *text) {
   return hash;
 }
 
-/* The unit in the middle of the list, which stands for its kind; NULL when the kind has none. */
-static const tsl_unit *middle_unit(const tsl_unit *units, int64_t n, int kind) {
-  int64_t of_kind = 0, seen = 0;
-  for (int64_t u = 0; u < n; u++) of_kind += units[u].kind == kind;
-  for (int64_t u = 0; u < n; u++)
-    if (units[u].kind == kind && seen++ == of_kind / 2) return &units[u];
-  return NULL;
-}
-
 /* Units of about this size only: small ones say little about large ones. */
 static void add_sizes(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                       char key[TSL_COST_KEY]) {
   for (int kind = 0; kind < executor->problem->family->n_kinds; kind++) {
-    const tsl_unit *unit = middle_unit(units, n_units, kind);
+    const tsl_unit *unit = tsl_middle_unit(units, n_units, kind);
     const size_t used = strlen(key);
     (void)snprintf(key + used, TSL_COST_KEY - used, "|2^%d",
                    unit != NULL ? ilogb(unit->count + 1) : 0);
@@ -237,6 +228,10 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
     TSL_MPI(MPI_Barrier(comm));
     TSL_COLLECTIVE_TRY(comm, tsl_measure(executor, units, n_units, size, settings->memory, &fresh));
     if (mine) speed = fresh;
+  } else {
+    const bool card = executor->placement->device.kind == TSL_GPU &&
+                      !tsl_measure_has_strips(executor->problem, units, n_units);
+    TSL_COLLECTIVE_TRY(comm, card ? tsl_measure_warm_up(executor, units, n_units, &speed) : TSL_OK);
   }
   TSL_MPI(MPI_Gather(&speed, (int)sizeof speed, MPI_BYTE, cost->speeds, (int)sizeof speed, MPI_BYTE,
                      0, comm));

@@ -14,8 +14,9 @@
 /* The model is in docs/scheduling.md, with the reasons of these figures. */
 enum { GROWTH = 4, LAST = 3, PLACES = 5 };
 static const double FIRST_SIZE = 1.0 / TSL_MAX_BATCH;
-static const double STEEP = 0.6; /* of the growth of the work */
-static const double BUDGET = 1;  /* s for a kind; no trial begins after them */
+static const double STEEP = 0.6;    /* of the growth of the work */
+static const double BUDGET = 1;     /* s for a kind; no trial begins after them */
+static const double WARM_UP = 5e-3; /* s that a warm-up may compute */
 
 /* Units to run on the compute thread. */
 typedef struct trial {
@@ -260,6 +261,14 @@ done:
 
 /* ---- units of any kind */
 
+const tsl_unit *tsl_middle_unit(const tsl_unit *units, int64_t n, int kind) {
+  int64_t of_kind = 0, seen = 0;
+  for (int64_t u = 0; u < n; u++) of_kind += units[u].kind == kind;
+  for (int64_t u = 0; u < n; u++)
+    if (units[u].kind == kind && seen++ == of_kind / 2) return &units[u];
+  return NULL;
+}
+
 static int by_intensity(const void *a, const void *b) {
   const tsl_unit *x = *(const tsl_unit *const *)a, *y = *(const tsl_unit *const *)b;
   const double p = x->count / (x->bytes + 1), q = y->count / (y->bytes + 1);
@@ -321,6 +330,28 @@ static tsl_err measure_strips(sampler *m, int n_ranks) {
   TSL_TRY(measure_kind(m, false));
   m->speed->c[m->units[0].kind][0] /= (double)(m->overlaps ? of_rank * m->n : of_rank);
 done:
+  return err;
+}
+
+tsl_err tsl_measure_warm_up(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
+                            const tsl_speed *speed) {
+  tsl_err err = TSL_OK;
+  trial *t = NULL;
+  tsl_unit begin;
+  const tsl_unit *at = &begin;
+  sampler m = {.executor = executor, .units = at, .n_units = 1, .room = 1, .stride = 1, .at = &at};
+  m.wide = 1;
+  TSL_TRY(tsl_alloc(1, sizeof *t, "calibration", (void **)&t));
+  for (int kind = 0; kind < executor->problem->family->n_kinds; kind++) {
+    const tsl_unit *middle = tsl_middle_unit(units, n_units, kind);
+    double seconds = 0;
+    if (middle == NULL || middle->setup > 0) continue;
+    begin = tsl_unit_begin(middle);
+    cut_trial(&m, at, FIRST_SIZE, t);
+    if (tsl_speed_seconds(speed, &t->units[0]) <= WARM_UP) TSL_TRY(run_once(&m, t, &seconds));
+  }
+done:
+  tsl_free(t);
   return err;
 }
 

@@ -27,6 +27,18 @@
 tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
                     int n_ranks, int64_t memory, tsl_speed *speed);
 
+/**
+ * Run a small part of a unit of each kind that keeps nothing, so that a card's kernels are loaded
+ * and its libraries begun before the run's time begins: what a measurement does besides, where the
+ * speed is known. Not for strips, whose units hang together. Not collective.
+ * @param[in] speed  of this rank
+ */
+tsl_err tsl_measure_warm_up(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
+                            const tsl_speed *speed);
+
+/** The unit in the middle of the list, which stands for its kind; NULL when the kind has none. */
+const tsl_unit *tsl_middle_unit(const tsl_unit *units, int64_t n, int kind);
+
 /** Are the units strips: several stages of the same lanes, of one kind? */
 bool tsl_measure_has_strips(const tsl_problem *problem, const tsl_unit *units, int64_t n_units);
 

@@ -1,0 +1,25 @@
+/**
+ * @file gpu_stage.cuh
+ * Results on their way from the card to memory that the program allocates itself.
+ */
+#ifndef TSL_GPU_GPU_STAGE_CUH
+#define TSL_GPU_GPU_STAGE_CUH
+
+#include "gpu.cuh"
+
+/** Two pieces of pinned memory, used in turn. */
+typedef struct tsl_gpu_stage {
+  char *piece[2];
+  cudaEvent_t full[2];
+} tsl_gpu_stage;
+
+/** Make both pieces; on failure none is left. @return TSL_ERR_MEMORY or TSL_ERR_DEVICE */
+tsl_err tsl_gpu_stage_create(tsl_gpu_stage *stage);
+/** Free both; a zeroed stage is accepted. */
+void tsl_gpu_stage_destroy(tsl_gpu_stage *stage);
+/** Copy bytes of device memory after what the stream has done so far. The process's threads empty
+ *  a piece while the other one fills, and touch the pages of new memory. Waits. */
+tsl_err tsl_gpu_fetch(tsl_gpu_stage *stage, const void *from, int64_t bytes, void *to,
+                      cudaStream_t stream);
+
+#endif
