@@ -6,8 +6,8 @@
  * is that of all pairs to the last bit.
  *
  * With points y less their mean and lengths r, |y_j|^2 - 2 y_i y_j is the squared distance less
- * |y_i|^2 up to e_ij = share (r_i + r_j)^2 + least: inner products of d terms, the rounding of y and
- * r, the rounding of the formula and of its root, each a few units of 2^-24 and d of them at most.
+ * |y_i|^2 up to e_ij = share (r_i + r_j)^2 + least: inner products of d terms, the rounding of y
+ * and r, that of the formula and of its root, each a few units of 2^-24 and d of them at most.
  */
 #ifndef TSL_GPU_TRI_FILTER_CUH
 #define TSL_GPU_TRI_FILTER_CUH
