@@ -53,6 +53,7 @@ static inline char *computed(made *m, const tsl_backend *backend, const tsl_devi
   tsl_part *parts = calloc((size_t)units.n + 1, sizeof *parts);
   if (out == NULL || parts == NULL) abort();
   memset(out, 0xff, (size_t)bytes);
+  if (backend->prepare != NULL) must(backend->prepare(&m->problem, device, 1), "prepare");
   must(backend->open(&m->problem, device, &worker), "open");
   must(backend->begin(worker, 0), "begin");
   if (field->combine == TSL_GATHER) {
@@ -83,6 +84,28 @@ static inline char *computed(made *m, const tsl_backend *backend, const tsl_devi
   return out;
 }
 
+#define TRIPLES_FILE "triples_fixture.csv"
+
+/** A file of points in the unit cube with a quantity. */
+static inline void write_points(int n) {
+  FILE *file = fopen(TRIPLES_FILE, "w");
+  uint64_t state = 7;
+  for (int e = 0; file != NULL && e < 4 * n; e++) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    (void)fprintf(file, "%.9g%c", (double)(state >> 40) * 0x1p-24, e % 4 < 3 ? ',' : '\n');
+  }
+  if (file == NULL || fclose(file) != 0) exit(1);
+}
+
+#define TRIPLES_SUMS_OF(value)                                           \
+  "  function:\n    value: \"" value "\"\n    symmetric: yes\n"          \
+  "    parameters: [{name: s, value: 0.3}]\n    quantities: [{name: q, " \
+  "column: 3}]\n  input: {file: " TRIPLES_FILE ", columns: [0, 1, 2]}\n"
+#define TRIPLES_YUKAWA "q_i * q_j * q_k * exp(-(r_ij + r_jk + r_ki) / s) / (1 + r_ij * r_jk * r_ki)"
+#define TRIPLES_CASES                                                         \
+  "max(r2_ij, r2_jk, r2_ki) < s ? pow(q_i + q_j + q_k, 3) : log(1 + r2_ij * " \
+  "r2_jk * r2_ki)"
+
 /** Sections: each function, sizes around a tile, with and without cut-off, box and range. */
 static const char *const triples_sections[] = {
     "  function: axilrod_teller\n  generator: {kind: uniform, n: 3}\n",
@@ -102,6 +125,10 @@ static const char *const triples_sections[] = {
     "  function: triangles\n  bins: 20\n  range: [0, 0.4]\n  generator: {kind: plummer, n: 900}\n",
     "  function: triangles\n  bins: 9\n  range: [0, 0.05]\n  generator: {kind: clusters, n: 1500, "
     "d: 2, scale: 0.03}\n",
+    TRIPLES_SUMS_OF(TRIPLES_YUKAWA),
+    TRIPLES_SUMS_OF(TRIPLES_YUKAWA) "  output: sums\n",
+    TRIPLES_SUMS_OF(TRIPLES_CASES) "  output: sums\n  cutoff: 0.4\n",
+    TRIPLES_SUMS_OF(TRIPLES_CASES) "  cutoff: 0.3\n  box: [1, 0.9, 1.1]\n",
     NULL};
 
 #endif

@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
   }
   must(tsl_platform_gpu.describe(0, &card), "describe");
   must(tsl_platform_gpu.select(&card), "select");
+  write_points(701);
   for (int s = 0; triples_sections[s] != NULL; s++)
     for (int p = 0; p < 2; p++)
       for (int64_t wish = 1; wish <= 7; wish += 3)
@@ -65,6 +66,9 @@ int main(int argc, char **argv) {
     compare_large("  function: axilrod_teller\n  generator: {kind: uniform, n: 9000}\n");
     compare_large("  function: axilrod_teller\n  precision: fp64\n  cutoff: 0.5\n  generator: "
                   "{kind: plummer, n: 4100}\n");
+    write_points(3001);
+    compare_large(TRIPLES_SUMS_OF(TRIPLES_YUKAWA));
+    compare_large("  precision: fp64\n  output: sums\n" TRIPLES_SUMS_OF(TRIPLES_YUKAWA));
     compare_large("  function: triangles\n  bins: 10\n  range: [0, 0.05]\n  box: [1, 1, 1]\n  "
                   "generator: {kind: uniform, n: 200000}\n");
     compare_large("  function: triangles\n  bins: 40\n  precision: fp64\n  range: [0, 0.2]\n  "

@@ -55,8 +55,8 @@ def tri(results, keys):
 
 
 def triples(results, keys):
-    counts = keys.get("triples.function") == "triangles"
-    what = f"Triangles with sides of {keys.get('triples.range')}" if counts else "Axilrod-Teller forces"
+    what = {"triangles": f"Triangles with sides of {keys.get('triples.range')}", "axilrod_teller": "Axilrod-Teller forces",
+            "equation": "Sum of an equation over all triples"}[keys.get("triples.function.name")]
     return f"{what}, {count(results, 'points')} points"
 
 

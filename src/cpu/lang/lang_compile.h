@@ -11,7 +11,7 @@
 #ifndef TSL_CPU_LANG_COMPILE_H
 #define TSL_CPU_LANG_COMPILE_H
 
-#include "error.h"
+#include "contract.h"
 #include "lang_expr.h"
 
 #include <stdbool.h>
@@ -44,6 +44,14 @@ tsl_err lang_object_bytes(const lang_object *object, void **bytes, int64_t *n);
 
 /** Address of a function. @return TSL_ERR_INTERNAL when there is none of this name */
 tsl_err lang_object_find(const lang_object *object, const char *name, void **address);
+
+/** tsl_backend.prepare of a text: objects for the levels of the devices into the problem's field
+ *  (lang_objects.h), but those that are there. @return as lang_object_open */
+tsl_err lang_cpu_prepare(tsl_problem *problem, const char *text, const lang_purpose *purpose,
+                         const tsl_device *devices, int n);
+
+/** Load what was compiled for the device. */
+tsl_err lang_cpu_load(const tsl_problem *problem, const tsl_device *device, lang_object **out);
 
 /** NULL accepted, sets NULL. */
 void lang_object_close(lang_object **object);

@@ -1,8 +1,6 @@
 /** @file tri_cpu_equation.c  Equations of decks: to an object for each SIMD level of the job. */
 #include "tri_cpu_equation.h"
 
-#include "lang_objects.h"
-
 #include <string.h>
 
 extern const char tri_equation_loops_text[];
@@ -12,24 +10,7 @@ static const char head[] = "/* emitted by tesela */\n"
                            "#define LANG_FN static inline __attribute__((always_inline))\n";
 
 tsl_err tri_cpu_equation_text(const tsl_problem *problem, char **text) {
-  return tri_equation_program(problem, head, tri_equation_loops_text, text);
-}
-
-static tsl_err prepare_level(tsl_problem *problem, const char *text, int32_t level) {
-  tsl_err err = TSL_OK;
-  lang_object *object = NULL;
-  const void *there = NULL;
-  void *bytes = NULL;
-  int64_t n = 0;
-  TSL_TRY(lang_objects_find(problem, TRI_EQUATION_CPU, level, &there, &n));
-  if (there != NULL) goto done;
-  TSL_TRY(lang_object_open(text, level, &tri_purpose, &object));
-  TSL_TRY(lang_object_bytes(object, &bytes, &n));
-  TSL_TRY(lang_objects_put(problem, TRI_EQUATION_CPU, level, bytes, n));
-done:
-  lang_object_close(&object);
-  tsl_free(bytes);
-  return err;
+  return lang_fields_program(problem, head, tri_equation_loops_text, text);
 }
 
 tsl_err tri_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
@@ -37,7 +18,7 @@ tsl_err tri_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) 
   char *text = NULL;
   if (!tri_is_equation(tri_params_of(problem))) return TSL_OK;
   TSL_TRY(tri_cpu_equation_text(problem, &text));
-  for (int d = 0; d < n; d++) TSL_TRY(prepare_level(problem, text, devices[d].capability));
+  TSL_TRY(lang_cpu_prepare(problem, text, &tri_purpose, devices, n));
 done:
   tsl_free(text);
   return err;
@@ -46,16 +27,10 @@ done:
 tsl_err tri_cpu_equation_open(const tsl_problem *problem, const tsl_device *device,
                               tri_cpu_equation *e) {
   tsl_err err = TSL_OK;
-  const void *bytes = NULL;
   void *address = NULL;
-  int64_t n = 0;
   memset(e, 0, sizeof *e);
   if (!tri_is_equation(tri_params_of(problem))) return TSL_OK;
-  TSL_TRY(lang_objects_find(problem, TRI_EQUATION_CPU, device->capability, &bytes, &n));
-  if (bytes == NULL)
-    TSL_FAIL(TSL_ERR_INTERNAL, "tri: nothing was compiled for x86-64 level %d",
-             (int)device->capability);
-  TSL_TRY(lang_object_load(bytes, n, &e->object));
+  TSL_TRY(lang_cpu_load(problem, device, &e->object));
   TSL_TRY(lang_object_find(e->object, "tsl_tri_fill", &address));
   e->fill = (tri_equation_fill *)address;
   TSL_TRY(lang_object_find(e->object, "tsl_tri_sum", &address));

@@ -10,6 +10,7 @@ static void triples_close(tsl_worker **worker) {
   for (int t = 0; w->thread != NULL && t < w->threads; t++)
     TSL_FREE_ALL(w->thread[t].scratch, w->thread[t].list.x, w->thread[t].list.bin,
                  w->thread[t].counts);
+  lang_object_close(&w->object);
   TSL_FREE_ALL(w->thread, w->slopes, w);
   *worker = NULL;
 }
@@ -53,7 +54,9 @@ static tsl_err triples_open(const tsl_problem *problem, const tsl_device *device
   view_set(w, problem);
   w->cells = problem->fields[TRIPLES_CELLS].data;
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
-  if (w->p->function == TRIPLES_TRIANGLES)
+  if (w->p->function == TRIPLES_EQUATION)
+    TSL_TRY(triples_equation_create(w, problem, device));
+  else if (w->p->function == TRIPLES_TRIANGLES)
     TSL_TRY(triples_triangles_create(w));
   else
     TSL_TRY(make_scratch(w));
@@ -113,7 +116,9 @@ static void run_blocks(tsl_worker *w, const tsl_unit *unit, double *sums) {
 static tsl_err triples_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   for (int64_t u = 0; u < n; u++) {
     const double start = tsl_cpu_seconds();
-    if (w->p->function == TRIPLES_TRIANGLES)
+    if (w->p->function == TRIPLES_EQUATION)
+      triples_equation_run(w, &units[u], parts[u].slab[TRIPLES_OUT]);
+    else if (w->p->function == TRIPLES_TRIANGLES)
       triples_triangles_run(w, &units[u]);
     else
       run_blocks(w, &units[u], parts[u].slab[TRIPLES_OUT]);
@@ -130,6 +135,7 @@ static tsl_err triples_collect(tsl_worker *w, tsl_problem *problem) {
 
 const tsl_backend triples_backend_cpu = {
     .family = "triples",
+    .prepare = triples_cpu_prepare,
     .open = triples_open,
     .begin = triples_begin,
     .run = triples_run,

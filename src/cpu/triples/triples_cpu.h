@@ -7,7 +7,8 @@
 #define TSL_CPU_TRIPLES_CPU_H
 
 #include "cpu.h"
-#include "triples.h"
+#include "lang_compile.h"
+#include "triples_equation.h"
 
 /** The points as kernels see them. */
 typedef struct triples_view {
@@ -58,6 +59,10 @@ typedef struct triples_thread {
   uint64_t *counts;  /**< TRIANGLES: [bins^3 + 1] */
 } triples_thread;
 
+/** The function of triples_equation_loops.h. */
+typedef void triples_equation_pairs(const triples_equation_args *args, int64_t i, int64_t first,
+                                    int64_t end, double *sums);
+
 struct tsl_worker {
   const triples_params *p; /**< not owned */
   const triples_kernels *kernels;
@@ -67,7 +72,10 @@ struct tsl_worker {
   int threads;
   double slow;            /**< TSL_TEST_SLOW */
   triples_thread *thread; /**< [threads] */
-  double *slopes;         /**< AXILROD_TELLER: [block_rows][n_pad] */
+  double *slopes;         /**< AXILROD_TELLER: [block_rows][n_pad]; EQUATION: of some rows */
+  lang_object *object;    /**< EQUATION: compiled code, its function, and what it gets */
+  triples_equation_pairs *pairs;
+  triples_equation_args args;
 };
 
 /** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */
@@ -79,5 +87,11 @@ tsl_err triples_triangles_create(tsl_worker *w);
 void triples_triangles_run(tsl_worker *w, const tsl_unit *unit);
 void triples_triangles_zero(tsl_worker *w);
 void triples_triangles_total(const tsl_worker *w, uint64_t *total);
+
+/** EQUATION: tsl_backend.prepare; load what was compiled; sums of the rows of a unit. */
+tsl_err triples_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n);
+tsl_err triples_equation_create(tsl_worker *w, const tsl_problem *problem,
+                                const tsl_device *device);
+void triples_equation_run(tsl_worker *w, const tsl_unit *unit, double *sums);
 
 #endif

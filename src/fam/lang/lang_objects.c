@@ -19,7 +19,7 @@ static int64_t padded(int64_t n) {
 static tsl_err find_field(const tsl_problem *problem, const char *name, int *index) {
   tsl_err err = TSL_OK;
   *index = tsl_problem_find(problem, name);
-  if (*index < 0) TSL_FAIL(TSL_ERR_INTERNAL, "dp: no field '%s'", name);
+  if (*index < 0) TSL_FAIL(TSL_ERR_INTERNAL, "no field '%s'", name);
 done:
   return err;
 }

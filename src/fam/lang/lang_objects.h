@@ -14,6 +14,9 @@
 
 TSL_C_BEGIN
 
+#define LANG_FIELD_CPU "code_cpu"
+#define LANG_FIELD_GPU "code_gpu"
+
 /**
  * Append an object. Root only, before the fields are shared.
  * @param[in] field  "code_cpu" or "code_gpu"

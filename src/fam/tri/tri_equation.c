@@ -10,8 +10,8 @@ const lang_purpose tri_purpose = {"equation", ""};
 
 /** Names of the variables in the text. */
 typedef struct words {
-  char scalar[2 + 2 * TRI_QUANTITIES_MAX][16];
-  const char *scalars[2 + 2 * TRI_QUANTITIES_MAX];
+  char scalar[2 + 2 * LANG_QUANTITIES_MAX][16];
+  const char *scalars[2 + 2 * LANG_QUANTITIES_MAX];
   const char *arrays[3];
 } words;
 
@@ -159,74 +159,25 @@ done:
 
 /* ------------------------------------------------------------------- fields */
 
-static tsl_err add_field(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
-                         int64_t n, void *data) {
-  tsl_err err = TSL_OK;
-  tsl_field *added = NULL;
-  tsl_field field = {.unit = "1",
-                     .role = TSL_IN,
-                     .type = (int32_t)type,
-                     .rank = 1,
-                     .shape = {n, 1, 1},
-                     .hidden = 1,
-                     .device = 1};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  added->data = data;
-done:
-  return err;
-}
-
 tsl_err tri_equation_fields(const tsl_deck *deck, const tri_equation *e, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
   lang_pair_uses uses = {0};
   lang_text text = {0};
-  double *constants = NULL;
   TSL_TRY(write_text(deck, e, p, &uses, &text));
-  TSL_TRY(tsl_alloc(LANG_CONSTANTS_MAX, sizeof *constants, "constants", (void **)&constants));
-  memcpy(constants, uses.constants, sizeof uses.constants);
-  for (size_t c = 0; c < text.used; c++)
-    p->equation = (p->equation ^ (uint8_t)text.text[c]) * 0x01000193u; /* FNV-1a */
-  TSL_TRY(add_field(problem, TRI_EQUATION_TEXT, "The equation as code.", TSL_U8,
-                    (int64_t)text.used + 1, text.text));
-  text.text = NULL;
-  TSL_TRY(add_field(problem, TRI_EQUATION_CONSTANTS, "Numbers of the equation.", TSL_F64,
-                    LANG_CONSTANTS_MAX, constants));
-  constants = NULL;
-  TSL_TRY(add_field(problem, TRI_EQUATION_CPU, "Compiled for sockets.", TSL_U8, 0, NULL));
-  TSL_TRY(add_field(problem, TRI_EQUATION_GPU, "Compiled for cards.", TSL_U8, 0, NULL));
+  TSL_TRY(lang_fields_add(problem, &text, &uses, &p->equation));
 done:
-  TSL_FREE_ALL(text.text, constants);
+  tsl_free(text.text);
   return err;
 }
 
 void tri_equation_arguments(const tsl_problem *problem, const void *x, const void *q,
                             tri_equation_args *args) {
   const tri_params *p = tri_params_of(problem);
-  const int constants = tsl_problem_find(problem, TRI_EQUATION_CONSTANTS);
   memset(args, 0, sizeof *args);
   args->x = x;
   args->q = q;
   args->ld = p->n_pad;
   memcpy(args->box, p->box, sizeof args->box);
-  if (constants >= 0)
-    memcpy(args->constants, problem->fields[constants].data, sizeof args->constants);
-}
-
-tsl_err tri_equation_program(const tsl_problem *problem, const char *head, const char *loops,
-                             char **text) {
-  tsl_err err = TSL_OK;
-  lang_text t = {0};
-  const int field = tsl_problem_find(problem, TRI_EQUATION_TEXT);
-  *text = NULL;
-  if (field < 0) TSL_FAIL(TSL_ERR_INTERNAL, "tri: no field '%s'", TRI_EQUATION_TEXT);
-  lang_put(&t, "%s%s%s", head, (const char *)problem->fields[field].data, loops);
-  TSL_TRY(t.err);
-  *text = t.text;
-  t.text = NULL;
-done:
-  tsl_free(t.text);
-  return err;
+  lang_fields_constants(problem, args->constants);
 }

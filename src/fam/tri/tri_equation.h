@@ -30,14 +30,12 @@
 #ifndef TSL_FAM_TRI_EQUATION_H
 #define TSL_FAM_TRI_EQUATION_H
 
-#include "lang_pair.h"
+#include "lang_equation.h"
 #include "tri.h"
 
 TSL_C_BEGIN
 
 enum {
-  TRI_QUANTITIES_MAX = 8,
-  TRI_PARAMETERS_MAX = 12,
   TRI_GRADIENT_D = 8,  /**< dimensions of gradients */
   TRI_EQUATION_D = 64, /**< dimensions */
   TRI_SUM_CHUNK = 256, /**< SUM: columns that are added in lanes; multiple of TRI_SUM_LANES */
@@ -56,12 +54,6 @@ typedef TRI_EQUATION_STRUCT tri_equation_args;
 _Static_assert(LANG_CONSTANTS_MAX == 64, "TRI_EQUATION_STRUCT");
 #endif
 
-/** Names of fields: text [bytes] u8 zero-ended; constants f64 [n]; objects (lang_objects.h). */
-#define TRI_EQUATION_TEXT "equation"
-#define TRI_EQUATION_CONSTANTS "constants"
-#define TRI_EQUATION_CPU "code_cpu"
-#define TRI_EQUATION_GPU "code_gpu"
-
 /** Is the function one? */
 static inline bool tri_is_equation(const tri_params *p) {
   return p->function == TRI_EQUATION || p->function == TRI_EQUATION_PERIODIC;
@@ -70,10 +62,6 @@ static inline bool tri_is_equation(const tri_params *p) {
 /** Arguments of the loops. @param[in] x, q  points and quantities, where the loops run */
 void tri_equation_arguments(const tsl_problem *problem, const void *x, const void *q,
                             tri_equation_args *args);
-
-/** The text with what stands before and after it, from tsl_alloc. */
-tsl_err tri_equation_program(const tsl_problem *problem, const char *head, const char *loops,
-                             char **text);
 
 /** For messages of compilers. */
 extern const lang_purpose tri_purpose;

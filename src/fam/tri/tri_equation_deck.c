@@ -7,19 +7,6 @@
 
 #define AT(member) offsetof(tri_function_deck, member)
 
-static const tsl_key quantity_keys[] = {
-    {"name", TSL_KEY_TEXT, offsetof(tri_quantity, name), NULL, 0, 0, NULL, NULL, 0,
-     "Its name: q is q_i and q_j in the equation."},
-    {"column", TSL_KEY_INT, offsetof(tri_quantity, column), NULL, 0, TRI_MAX_D * 16, NULL, NULL, 0,
-     "Column of the input, counted from 0."},
-    {0}};
-
-static const tsl_key parameter_keys[] = {
-    {"name", TSL_KEY_TEXT, offsetof(tri_parameter, name), NULL, 0, 0, NULL, NULL, 0, "Its name."},
-    {"value", TSL_KEY_REAL, offsetof(tri_parameter, value), NULL, 0, 0, NULL, NULL, 0,
-     "Its number."},
-    {0}};
-
 const tsl_key tri_function_keys[] = {
     {"name", TSL_KEY_CHOICE, AT(name), "equation", 0, 0, tri_choice_words, NULL, 0,
      "Its name, for which the word alone stands; an equation has the keys below."},
@@ -34,27 +21,14 @@ const tsl_key tri_function_keys[] = {
      "Square and sum: keep the value of a point with itself (default); no: 0 in its place."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
      "Unit of the values, written to the output; default 1."},
-    {"quantities", TSL_KEY_MAPS, AT(quantities), "", 0, 0, NULL, quantity_keys,
-     sizeof(tri_quantity),
+    {"quantities", TSL_KEY_MAPS, AT(quantities), "", 0, 0, NULL, lang_quantity_keys,
+     sizeof(lang_quantity),
      "Numbers of each point: columns of the input (input.columns is needed)."},
-    {"parameters", TSL_KEY_MAPS, AT(parameters), "", 0, 0, NULL, parameter_keys,
-     sizeof(tri_parameter), "Named numbers."},
+    {"parameters", TSL_KEY_MAPS, AT(parameters), "", 0, 0, NULL, lang_parameter_keys,
+     sizeof(lang_parameter), "Named numbers."},
     {0}};
 
 /* -------------------------------------------------------------------- names */
-
-static const char *path_of(char path[96], const char *list, uint64_t n, const char *key) {
-  (void)snprintf(path, 96, "tri.function.%s[%llu].%s", list, (unsigned long long)n, key);
-  return path;
-}
-
-static void add_scalar(lang_names *names, const char *name, lang_kind kind, double value) {
-  lang_scalar *s = &names->scalars[names->n_scalars++];
-  (void)snprintf(s->name, sizeof s->name, "%.31s", name);
-  s->kind = (int32_t)kind;
-  s->whole = kind == LANG_WHOLE ? (int64_t)value : 0;
-  s->real = value;
-}
 
 static void add_array(lang_names *names, const char *name) {
   lang_array *a = &names->arrays[names->n_arrays++];
@@ -62,72 +36,25 @@ static void add_array(lang_names *names, const char *name) {
   (void)snprintf(a->name, sizeof a->name, "%.31s", name);
 }
 
-/** May a user's name be one? The functions' words are none. */
-static tsl_err check_name(const tsl_deck *deck, const lang_names *names, const char *name,
-                          const char *path) {
-  tsl_err err = TSL_OK;
-  for (int f = 0; lang_function_words[f] != NULL; f++)
-    if (strcmp(name, lang_function_words[f]) == 0)
-      TSL_DECK_FAIL(deck, path, "'%s' is a function of the language; choose another name", name);
-  TSL_TRY(tsl_deck_blame(deck, path, lang_check_name(names, name)));
-done:
-  return err;
-}
-
-static tsl_err add_quantity(const tsl_deck *deck, const tri_quantity *q, uint64_t n,
-                            lang_names *names) {
-  tsl_err err = TSL_OK;
-  char path[96], name[LANG_NAME_MAX + 4];
-  (void)path_of(path, "quantities", n, "name");
-  if (strlen(q->name) > LANG_NAME_MAX - 3)
-    TSL_DECK_FAIL(deck, path, "a name of more than %d letters", LANG_NAME_MAX - 3);
-  for (const char *end = "i"; end != NULL; end = end[0] == 'i' ? "j" : NULL) {
-    (void)snprintf(name, sizeof name, "%s_%s", q->name, end);
-    TSL_TRY(check_name(deck, names, name, path));
-    add_scalar(names, name, LANG_REAL, 0);
-  }
-done:
-  return err;
-}
-
-static tsl_err check_number(const tsl_deck *deck, const char *path, int32_t type, double value) {
-  tsl_err err = TSL_OK;
-  if (!lang_real_fits(type == TSL_F32, value))
-    TSL_DECK_FAIL(deck, path, "%g does not fit %s", value,
-                  type == TSL_F32 ? "fp32; use precision: fp64" : "fp64");
-done:
-  return err;
-}
-
 tsl_err tri_equation_names(const tsl_deck *deck, const tri_function_deck *s, int32_t type,
                            tri_equation *e) {
   tsl_err err = TSL_OK;
   lang_names *names = &e->names;
-  const tri_quantity *q = s->quantities.values;
-  const tri_parameter *p = s->parameters.values;
-  char path[96];
+  const lang_place place = {deck, "tri.function", type};
   memset(e, 0, sizeof *e);
   names->tables[0].type = type;
   if (s->value == NULL)
     TSL_DECK_FAIL(deck, "tri.function",
                   "an equation needs the key value, function: {value: \"...\"}");
-  if (s->quantities.n > TRI_QUANTITIES_MAX)
-    TSL_DECK_FAIL(deck, "tri.function.quantities", "more than %d quantities", TRI_QUANTITIES_MAX);
-  if (s->parameters.n > TRI_PARAMETERS_MAX)
-    TSL_DECK_FAIL(deck, "tri.function.parameters", "more than %d parameters", TRI_PARAMETERS_MAX);
   add_array(names, "x_i");
   add_array(names, "x_j");
   add_array(names, "dx");
-  add_scalar(names, "r2", LANG_REAL, 0);
-  add_scalar(names, "r", LANG_REAL, 0);
-  for (uint64_t n = 0; n < s->quantities.n; n++) TSL_TRY(add_quantity(deck, &q[n], n, names));
+  lang_add_scalar(names, "r2", LANG_REAL, 0);
+  lang_add_scalar(names, "r", LANG_REAL, 0);
+  TSL_TRY(lang_add_quantities(&place, &s->quantities, "ij", names));
   e->n_variables = names->n_scalars;
-  add_scalar(names, "d", LANG_WHOLE, 1);
-  for (uint64_t n = 0; n < s->parameters.n; n++) {
-    TSL_TRY(check_name(deck, names, p[n].name, path_of(path, "parameters", n, "name")));
-    TSL_TRY(check_number(deck, path_of(path, "parameters", n, "value"), type, p[n].value));
-    add_scalar(names, p[n].name, LANG_REAL, p[n].value);
-  }
+  lang_add_scalar(names, "d", LANG_WHOLE, 1);
+  TSL_TRY(lang_add_parameters(&place, &s->parameters, names));
 done:
   return err;
 }
@@ -150,7 +77,7 @@ static tsl_err parse_gradient(const tsl_deck *deck, const tri_function_deck *s, 
       TSL_DECK_FAIL(deck, "tri.function.gradient",
                     "k is its component; choose another name for the "
                     "parameter k");
-  add_scalar(&e->names, "k", LANG_WHOLE, 0);
+  lang_add_scalar(&e->names, "k", LANG_WHOLE, 0);
   TSL_TRY(tsl_deck_blame(deck, "tri.function.gradient",
                          lang_expr_parse(&e->names, LANG_SCOPE_PAIR, s->gradient, &e->gradient)));
 done:

@@ -5,25 +5,14 @@
 #ifndef TSL_FAM_TRI_EQUATION_OWN_H
 #define TSL_FAM_TRI_EQUATION_OWN_H
 
-#include "deck.h"
 #include "tri_equation.h"
-
-/** Entries of `quantities` and `parameters`. */
-typedef struct tri_quantity {
-  char *name;
-  int64_t column;
-} tri_quantity;
-typedef struct tri_parameter {
-  char *name;
-  double value;
-} tri_parameter;
 
 /** The map `tri.function`. */
 typedef struct tri_function_deck {
   int32_t name; /**< index into tri_choice_words; the rest is of equations */
   char *value, *gradient, *unit;
   bool symmetric, diagonal;
-  tsl_maps quantities, parameters; /**< tri_quantity, tri_parameter */
+  tsl_maps quantities, parameters; /**< lang_quantity, lang_parameter */
 } tri_function_deck;
 
 extern const tsl_key tri_function_keys[];

@@ -13,14 +13,6 @@ static double number_at(const tri_params *p, const void *data, int64_t at) {
   return p->type == TSL_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
 }
 
-/** The k-th of numbers that are the same in every run: splitmix64 (Steele, Lea, Flood 2014). */
-static int64_t pick(uint64_t k, int64_t n) {
-  uint64_t z = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (int64_t)((z ^ z >> 31) % (uint64_t)n);
-}
-
 /** Variables of the pair (i, j) of prepared points. */
 typedef struct variables {
   double scalars[LANG_SCALARS_MAX], x_i[TRI_EQUATION_D], x_j[TRI_EQUATION_D], dx[TRI_EQUATION_D];
@@ -78,7 +70,7 @@ tsl_err tri_equation_sample(const tsl_deck *deck, const tri_equation *e,
   double worst = 0, largest = 0, there[2] = {0}, v[2];
   int64_t at[2] = {0};
   for (uint64_t k = 0; k < PAIRS && n > 1; k++) {
-    const int64_t i = pick(2 * k, n), j = (i + 1 + pick(2 * k + 1, n - 1)) % n;
+    const int64_t i = lang_pick(2 * k, n), j = (i + 1 + lang_pick(2 * k + 1, n - 1)) % n;
     TSL_TRY(value_at(deck, e, problem, &(place){i, j, -1, -1, 0}, &v[0]));
     TSL_TRY(value_at(deck, e, problem, &(place){j, i, -1, -1, 0}, &v[1]));
     const double size = fmax(fabs(v[0]), fabs(v[1])), off = fabs(v[0] - v[1]);
@@ -127,8 +119,8 @@ tsl_err tri_equation_slope(const tsl_deck *deck, const tri_equation *e,
   double v[2], shown[2] = {0};
   place worst = {0};
   for (uint64_t n = 0; n < PAIRS / 4 && p->n > 1; n++) {
-    place at = {.i = pick(2 * n, p->n), .component = (int64_t)n % p->d, .moved = -1};
-    at.j = (at.i + 1 + pick(2 * n + 1, p->n - 1)) % p->n;
+    place at = {.i = lang_pick(2 * n, p->n), .component = (int64_t)n % p->d, .moved = -1};
+    at.j = (at.i + 1 + lang_pick(2 * n + 1, p->n - 1)) % p->n;
     TSL_TRY(compare_slopes(deck, e, problem, at, v));
     if (!isfinite(v[0]) || !isfinite(v[1]) || (v[0] == 0 && v[1] == 0)) continue;
     all++;

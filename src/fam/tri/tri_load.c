@@ -15,7 +15,7 @@ points_source tri_source(const tsl_deck *deck, const tri_deck *s, int32_t format
 static tsl_err list_columns(const tsl_deck *deck, const tri_deck *s, tri_points *points,
                             int64_t **list, int64_t *n) {
   tsl_err err = TSL_OK;
-  const tri_quantity *q = s->function.quantities.values;
+  const lang_quantity *q = s->function.quantities.values;
   const tsl_ints *x = &s->input.points.columns, *v = &s->input.vector_columns;
   points->more = (int64_t)(s->function.quantities.n + v->n);
   *n = (int64_t)x->n;

@@ -7,6 +7,8 @@
  *                   points k; a unit is the blocks [lo[0], hi[0]).
  *   triangles       how many triangles have their sides in which bins, sorted from the shortest to
  *                   the longest side. A unit is the rows [lo[0], hi[0]) of the sorted points.
+ *   equation        sums of a function that the deck gives (triples_equation.h). A unit is the rows
+ *                   [lo[0], hi[0]).
  *
  * Blocks do not depend on the ranks, and each has a sum of its own for every point, added up by the
  * root in the order of blocks: the same bits for any number of ranks and any plan.
@@ -22,6 +24,7 @@ TSL_C_BEGIN
 typedef enum triples_function {
   TRIPLES_AXILROD_TELLER,
   TRIPLES_TRIANGLES,
+  TRIPLES_EQUATION,
   TRIPLES_N_FUNCTIONS
 } triples_function;
 
@@ -51,6 +54,10 @@ typedef struct triples_params {
   double box[3];             /**< periods, in the unit of the points; INFINITY: none */
   double range_lo, range_hi; /**< TRIANGLES: edges of the bins of a side, in the points' unit */
   int64_t cells[3];          /**< TRIANGLES: along each dimension, none shorter than range_hi */
+  int32_t all;               /**< EQUATION: 1: each point's sum is over all of its triples; 0: over
+                                those whose other points come before it */
+  int32_t n_quantities;
+  uint32_t equation, reserved; /**< hash of its text */
 } triples_params;
 
 /**
@@ -61,8 +68,16 @@ typedef struct triples_params {
  *                     block, without strength, in units of 2^length: -F and energy of its rows
  *                   3 "forces" GATHER f64 [n][d], by the family
  *   triangles       2 "triangles" SUM u64 [bins][bins][bins], 3 "edges" f64 [bins + 1]
+ *   equation        2 "sums" GATHER f64 [n], 3 "quantities" IN [n_quantities n_pad], then those of
+ *                     lang_equation.h
  */
-enum { TRIPLES_POINTS, TRIPLES_CELLS, TRIPLES_OUT, TRIPLES_OUT_2 };
+enum {
+  TRIPLES_POINTS,
+  TRIPLES_CELLS,
+  TRIPLES_OUT,
+  TRIPLES_OUT_2,
+  TRIPLES_QUANTITIES = TRIPLES_OUT_2
+};
 
 static inline const triples_params *triples_params_of(const tsl_problem *problem) {
   return (const triples_params *)problem->params;

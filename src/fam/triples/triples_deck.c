@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const triples_function_words[] = {"axilrod_teller", "triangles", NULL};
+const char *const triples_function_words[] = {"axilrod_teller", "triangles", "equation", NULL};
 
+static const char *const output_words[] = {"sum", "sums", NULL};
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
 
 #define AT(member) offsetof(triples_deck, member)
@@ -16,9 +17,13 @@ static const char *const precision_words[] = {"fp32", "fp64", NULL};
 #define TINY 1e-300
 
 const tsl_key triples_keys[] = {
-    {"function", TSL_KEY_CHOICE, AT(function), NULL, 0, 0, triples_function_words, NULL, 0,
+    {"function", TSL_KEY_MAP, AT(function), NULL, 0, 0, triples_function_words,
+     triples_function_keys, sizeof(triples_function_deck),
      "axilrod_teller: energy and forces of the triple-dipole potential; triangles: how many have "
-     "their sides in which bins."},
+     "their sides in which bins; or an equation, a map with the keys below."},
+    {"output", TSL_KEY_CHOICE, AT(output), "", 0, 0, output_words, NULL, 0,
+     "Equation: sum (default), the sum over all triples; sums, also that of each point over its "
+     "triples."},
     {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
      "Type of points and arithmetic; sums are in double precision."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
@@ -30,7 +35,8 @@ const tsl_key triples_keys[] = {
     {"strength", TSL_KEY_REAL, AT(strength), "1", -BIG, BIG, NULL, NULL, 0,
      "axilrod_teller: nu (C9), an energy times a length to the ninth power."},
     {"cutoff", TSL_KEY_REAL, AT(cutoff), "", TINY, BIG, NULL, NULL, 0,
-     "axilrod_teller: longest side of the triples that count; default all. A box needs one, at "
+     "axilrod_teller, equation: longest side of the triples that count; default all. A box needs "
+     "one, at "
      "most "
      "a third of its shortest edge."},
     {"box", TSL_KEY_REALS, AT(box), "", TINY, BIG, NULL, NULL, 0,
@@ -43,14 +49,22 @@ const tsl_key triples_keys[] = {
 
 /* ------------------------------------------------------------------ checks */
 
-/** A key, and the function that uses it. */
+#define F(function) (1u << TRIPLES_##function)
+
+/** A key, and the functions that use it. */
 static const struct {
   const char *path;
-  int function;
-} uses[] = {{"triples.strength", TRIPLES_AXILROD_TELLER},
-            {"triples.cutoff", TRIPLES_AXILROD_TELLER},
-            {"triples.bins", TRIPLES_TRIANGLES},
-            {"triples.range", TRIPLES_TRIANGLES}};
+  uint32_t functions;
+} uses[] = {{"triples.function.value", F(EQUATION)},
+            {"triples.function.symmetric", F(EQUATION)},
+            {"triples.function.unit", F(EQUATION)},
+            {"triples.function.quantities", F(EQUATION)},
+            {"triples.function.parameters", F(EQUATION)},
+            {"triples.output", F(EQUATION)},
+            {"triples.strength", F(AXILROD_TELLER)},
+            {"triples.cutoff", F(AXILROD_TELLER) | F(EQUATION)},
+            {"triples.bins", F(TRIANGLES)},
+            {"triples.range", F(TRIANGLES)}};
 
 /** Three sides of at most a third of the shortest edge close within the box, whatever images. */
 static tsl_err check_longest(const tsl_deck *deck, const triples_deck *s, const char *path,
@@ -82,8 +96,8 @@ done:
   return err;
 }
 
-static tsl_err check_axilrod_teller(const tsl_deck *deck, const triples_deck *s,
-                                    triples_params *p) {
+/** Axilrod-Teller and equations. */
+static tsl_err check_cutoff(const tsl_deck *deck, const triples_deck *s, triples_params *p) {
   tsl_err err = TSL_OK;
   const bool given = tsl_deck_given(deck, "triples.cutoff");
   if (s->box.n > 0 && !given)
@@ -98,17 +112,19 @@ done:
 tsl_err triples_check(const tsl_deck *deck, const triples_deck *s, triples_params *p) {
   tsl_err err = TSL_OK;
   for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++)
-    if (uses[u].function != s->function && tsl_deck_given(deck, uses[u].path))
+    if ((uses[u].functions & 1u << s->function.name) == 0 && tsl_deck_given(deck, uses[u].path))
       TSL_DECK_FAIL(deck, uses[u].path, "not used by function %s; remove it",
-                    triples_function_words[s->function]);
+                    triples_function_words[s->function.name]);
   if (s->box.n > 3) TSL_DECK_FAIL(deck, "triples.box", "at most 3 edges are possible");
-  p->function = s->function;
+  p->function = s->function.name;
+  p->all = s->output;
+  p->n_quantities = (int32_t)s->function.quantities.n;
   p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
   for (uint64_t k = 0; k < 3; k++) p->box[k] = k < s->box.n ? s->box.values[k] : INFINITY;
   if (p->function == TRIPLES_TRIANGLES)
     TSL_TRY(check_triangles(deck, s, p));
   else
-    TSL_TRY(check_axilrod_teller(deck, s, p));
+    TSL_TRY(check_cutoff(deck, s, p));
 done:
   return err;
 }
@@ -128,27 +144,50 @@ done:
   return err;
 }
 
+/** Columns of the coordinates, then of quantities. */
+static tsl_err read_points(const points_source *source, const triples_function_deck *s,
+                           triples_points *points) {
+  tsl_err err = TSL_OK;
+  const tsl_ints *x = &source->input->columns;
+  const lang_quantity *q = s->quantities.values;
+  int64_t list[3 + LANG_QUANTITIES_MAX], n = 0;
+  if (s->quantities.n > 0 && x->n == 0)
+    TSL_DECK_FAIL(source->deck, "triples.input",
+                  "give columns, those of the coordinates: with columns of quantities the others "
+                  "are not all coordinates");
+  if (x->n > 3 || s->quantities.n > LANG_QUANTITIES_MAX)
+    TSL_DECK_FAIL(source->deck, x->n > 3 ? "triples.input.columns" : "triples.function.quantities",
+                  "%d at most", x->n > 3 ? 3 : LANG_QUANTITIES_MAX);
+  for (uint64_t k = 0; k < x->n; k++) list[n++] = x->values[k];
+  for (uint64_t k = 0; k < s->quantities.n; k++) list[n++] = q[k].column;
+  TSL_TRY(points_read(source, list, n, -1, &points->table, points->from, sizeof points->from));
+done:
+  return err;
+}
+
 tsl_err triples_load(const tsl_deck *deck, triples_deck *s, triples_points *points) {
   tsl_err err = TSL_OK;
   points_source source = {
       .deck = deck, .section = "triples", .input = &s->input, .generator = &s->generator};
+  const int64_t n_quantities = (int64_t)s->function.quantities.n;
   TSL_TRY(points_choose(&source));
   TSL_TRY(points_settle(&source, &s->generator));
   points->made = s->generator.kind != POINTS_NONE;
+  if (points->made && n_quantities > 0)
+    TSL_DECK_FAIL(deck, "triples.function.quantities", "made-up points have no columns to take");
   if (points->made) {
     TSL_TRY(check_sizes(deck, true, s->generator.n, s->generator.d));
     TSL_TRY(points_make(&source, &s->box, "triples.box", &points->table, points->from,
                         sizeof points->from));
   } else {
-    TSL_TRY(points_read(&source, s->input.columns.values, (int64_t)s->input.columns.n, -1,
-                        &points->table, points->from, sizeof points->from));
-    TSL_TRY(check_sizes(deck, false, points->table.n, points->table.columns));
+    TSL_TRY(read_points(&source, &s->function, points));
+    TSL_TRY(check_sizes(deck, false, points->table.n, points->table.columns - n_quantities));
   }
   (void)snprintf(points->unit, sizeof points->unit, "%s",
                  s->unit != NULL ? s->unit : points_unit(&source));
-  if (s->box.n > 0 && (int64_t)s->box.n != points->table.columns)
+  if (s->box.n > 0 && (int64_t)s->box.n != points->table.columns - n_quantities)
     TSL_DECK_FAIL(deck, "triples.box", "%llu edges, but the points have %lld dimensions",
-                  (unsigned long long)s->box.n, (long long)points->table.columns);
+                  (unsigned long long)s->box.n, (long long)(points->table.columns - n_quantities));
 done:
   return err;
 }

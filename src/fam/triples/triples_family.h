@@ -6,11 +6,22 @@
 #define TSL_FAM_TRIPLES_FAMILY_H
 
 #include "points.h"
-#include "triples.h"
+#include "triples_equation.h"
+
+/** The map `function`. */
+typedef struct triples_function_deck {
+  int32_t name; /**< triples_function; the rest is of equations */
+  char *value, *unit;
+  bool symmetric;
+  tsl_maps quantities, parameters; /**< lang_quantity, lang_parameter */
+} triples_function_deck;
+
+extern const tsl_key triples_function_keys[];
 
 /** Section `triples:`; the keys and their meaning are in triples_deck.c. */
 typedef struct triples_deck {
-  int32_t function, precision;
+  triples_function_deck function;
+  int32_t precision, output;
   char *unit;
   double strength, cutoff;
   tsl_reals box, range;
@@ -23,7 +34,7 @@ extern const tsl_key triples_keys[];
 
 /** Points as read or made; release with table_rows_clear(&points.table). */
 typedef struct triples_points {
-  table_rows table; /**< [n][d] */
+  table_rows table; /**< [n][d], then quantities */
   char unit[32];    /**< of the coordinates, "1" when unknown */
   char from[512];   /**< where they come from, for people */
   bool made;        /**< by a generator */
@@ -35,6 +46,36 @@ tsl_err triples_check(const tsl_deck *deck, const triples_deck *s, triples_param
 
 /** Read or make the points. */
 tsl_err triples_load(const tsl_deck *deck, triples_deck *s, triples_points *points);
+
+/** An equation on the root; zero it first, release with triples_equation_clear. */
+typedef struct triples_equation {
+  lang_names names;
+  lang_expr value;
+  int32_t n_variables; /**< first scalars: squares of the sides ij, jk, ki, the sides, and q_i, q_j,
+                          q_k of each quantity */
+} triples_equation;
+enum { TRIPLES_SIDES = 6 };
+
+/** Names and tree. p: type and d. */
+tsl_err triples_equation_parse(const tsl_deck *deck, const triples_function_deck *s,
+                               const triples_params *p, triples_equation *equation);
+void triples_equation_clear(triples_equation *equation);
+
+/** Add its fields (triples.h), and look at some triples. Points are prepared. */
+tsl_err triples_equation_fields(const tsl_deck *deck, const triples_equation *equation,
+                                const triples_points *points, tsl_problem *problem);
+
+/** Is the value of some triples the same in any order? @return TSL_ERR_INPUT naming points */
+tsl_err triples_equation_sample(const tsl_deck *deck, const triples_equation *equation,
+                                const tsl_problem *problem);
+
+/** Element i of an array of params.type. */
+static inline void triples_put(const triples_params *p, void *data, int64_t i, double value) {
+  if (p->type == TSL_F32)
+    ((float *)data)[i] = (float)value;
+  else
+    ((double *)data)[i] = value;
+}
 
 /** Root: what problem->own holds. */
 typedef struct triples_own {

@@ -23,7 +23,7 @@ static void find_extent(const triples_points *points, int64_t k, double extent[2
 static int find_length(const triples_params *p, const triples_points *points) {
   double longest = 0, extent[2];
   int e = 0;
-  if (p->type != TSL_F32 || p->n < 2) return 0;
+  if (p->type != TSL_F32 || p->n < 2 || p->function == TRIPLES_EQUATION) return 0;
   for (int64_t k = 0; k < p->d; k++) {
     find_extent(points, k, extent);
     longest = fmax(longest, isfinite(p->box[k]) ? p->box[k] : extent[1] - extent[0]);
@@ -51,13 +51,6 @@ static double wrapped(const triples_params *p, double x, double box) {
   return y > 0 && y < rounded(p, box) ? y : 0;
 }
 
-static void put(const triples_params *p, void *data, int64_t i, double value) {
-  if (p->type == TSL_F32)
-    ((float *)data)[i] = (float)value;
-  else
-    ((double *)data)[i] = value;
-}
-
 static tsl_err store(const tsl_deck *deck, const triples_points *points, const triples_params *p,
                      void *data) {
   tsl_err err = TSL_OK;
@@ -74,7 +67,7 @@ static tsl_err store(const tsl_deck *deck, const triples_points *points, const t
         TSL_DECK_FAIL(deck, points->made ? "triples.generator" : "triples.input.file",
                       "point %lld (from 0): squares of its distances overflow %s", (long long)i,
                       p->type == TSL_F32 ? "fp32; use precision: fp64" : "fp64");
-      put(p, data, k * p->n_pad + i, y);
+      triples_put(p, data, k * p->n_pad + i, y);
     }
   }
 done:
@@ -137,7 +130,7 @@ tsl_err triples_prepare(const tsl_deck *deck, const triples_points *points, tsl_
   tsl_field *added = NULL;
   p->n = points->table.n;
   p->n_pad = (p->n + TRIPLES_TILE - 1) / TRIPLES_TILE * TRIPLES_TILE;
-  p->d = points->table.columns;
+  p->d = points->table.columns - p->n_quantities;
   set_blocks(p);
   set_unit(p, find_length(p, points));
   tsl_field field = {.name = "points",

@@ -47,6 +47,27 @@ done:
   return err;
 }
 
+static tsl_err add_sums(tsl_problem *problem, const char *unit) {
+  const triples_params *p = triples_params_of(problem);
+  const tsl_field sums = {
+      .type = TSL_F64, .combine = TSL_GATHER, .rank = 1, .shape = {p->n, 1, 1}, .hidden = !p->all};
+  return add_field(problem, "sums", "Of each point the sum over the triples that it is of.", unit,
+                   &sums);
+}
+
+/** The parsed equation's part of the problem. */
+static tsl_err add_equation(const tsl_deck *deck, const triples_function_deck *s,
+                            const triples_points *points, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  triples_equation equation = {0};
+  TSL_TRY(triples_equation_parse(deck, s, problem->params, &equation));
+  TSL_TRY(add_sums(problem, s->unit != NULL ? s->unit : "1"));
+  TSL_TRY(triples_equation_fields(deck, &equation, points, problem));
+done:
+  triples_equation_clear(&equation);
+  return err;
+}
+
 static void note_points(const triples_points *points, tsl_problem *problem) {
   const triples_params *p = triples_params_of(problem);
   triples_own *own = problem->own;
@@ -67,7 +88,9 @@ static tsl_err triples_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(triples_load(deck, &s, &points));
   TSL_TRY(triples_prepare(deck, &points, problem));
   note_points(&points, problem);
-  if (triples_params_of(problem)->function == TRIPLES_TRIANGLES)
+  if (s.function.name == TRIPLES_EQUATION)
+    TSL_TRY(add_equation(deck, &s.function, &points, problem));
+  else if (s.function.name == TRIPLES_TRIANGLES)
     TSL_TRY(add_counts(problem, points.unit));
   else
     TSL_TRY(add_forces(problem));
@@ -89,14 +112,15 @@ static void triples_destroy(tsl_problem *problem) {
 
 static void triples_signature(const tsl_problem *problem, char text[96]) {
   const triples_params *p = triples_params_of(problem);
-  (void)snprintf(text, 96, "%s %s b%d", triples_function_words[p->function],
-                 tsl_type_name((tsl_type)p->type), p->bins);
+  (void)snprintf(text, 96, "%s %s b%d %08x", triples_function_words[p->function],
+                 tsl_type_name((tsl_type)p->type), p->bins, (unsigned)p->equation);
 }
 
 const tsl_family tsl_family_triples = {
     .name = "triples",
-    .doc = "All triples of n points: three-body forces, triangle counts.",
-    .bad_value = "points so close together that their energy overflows the chosen precision",
+    .doc = "All triples of n points: three-body forces, triangle counts, sums of equations.",
+    .bad_value = "points so close together that their energy overflows the chosen precision; or an "
+                 "equation that has no value there",
     .shape = TSL_BAG,
     .n_kinds = 1,
     .keys = triples_keys,

@@ -37,6 +37,7 @@ tsl_err triples_advance(tsl_problem *problem, int phase, bool *more) {
   double *data = NULL;
   (void)phase;
   *more = false;
+  if (p->function == TRIPLES_EQUATION) goto done;
   TSL_TRY(own_data(problem, TRIPLES_OUT_2, &data));
   if (p->function == TRIPLES_TRIANGLES)
     for (int64_t b = 0; b <= p->bins; b++) data[b] = edge(p, b);
@@ -87,12 +88,23 @@ static void sum_triangles(const tsl_problem *problem, tsl_summary *summary) {
   tsl_summary_add(summary, "triangles in range", (double)all, "1");
 }
 
+/** Each triple once. */
+static void sum_values(const tsl_problem *problem, tsl_summary *summary) {
+  const triples_params *p = triples_params_of(problem);
+  const tsl_field *sums = &problem->fields[TRIPLES_OUT];
+  double sum = 0;
+  for (int64_t i = 0; i < p->n; i++) sum += ((const double *)sums->data)[i];
+  tsl_summary_add(summary, "sum", p->all ? sum / 3 : sum, sums->unit);
+}
+
 tsl_err triples_summary(const tsl_problem *problem, tsl_summary *summary) {
   const triples_params *p = triples_params_of(problem);
   summary->valid = true;
   tsl_summary_add(summary, "points", (double)p->n, "1");
   tsl_summary_add(summary, "triples", all_triples(p), "1");
-  if (p->function == TRIPLES_TRIANGLES)
+  if (p->function == TRIPLES_EQUATION)
+    sum_values(problem, summary);
+  else if (p->function == TRIPLES_TRIANGLES)
     sum_triangles(problem, summary);
   else
     sum_forces(problem, summary);

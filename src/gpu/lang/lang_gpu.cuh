@@ -35,6 +35,11 @@ typedef struct lang_program {
  */
 tsl_err lang_compile_gpu(const lang_program *program, int capability, void **image, int64_t *n);
 
+/** tsl_backend.prepare of a program: images for the cards into the problem's field
+ *  (lang_objects.h), but those that are there. @return as lang_compile_gpu */
+tsl_err lang_gpu_prepare(tsl_problem *problem, const lang_program *program,
+                         const tsl_device *devices, int n);
+
 /** An image in this card's memory; functions that it does not have are found out when launched. */
 typedef struct lang_module lang_module;
 

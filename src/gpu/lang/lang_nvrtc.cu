@@ -3,6 +3,7 @@
 #include "lang_gpu.cuh"
 
 #include "lang_cache.h"
+#include "lang_objects.h"
 
 #include <dlfcn.h>
 #include <nvrtc.h>
@@ -192,5 +193,25 @@ done:
     tsl_free(*image);
     *image = NULL;
   }
+  return err;
+}
+
+tsl_err lang_gpu_prepare(tsl_problem *problem, const lang_program *program,
+                         const tsl_device *devices, int n) {
+  tsl_err err = TSL_OK;
+  void *image = NULL;
+  int64_t bytes = 0;
+  for (int k = 0; k < n; k++) {
+    const int32_t capability = devices[k].capability;
+    const void *there = NULL;
+    TSL_TRY(lang_objects_find(problem, LANG_FIELD_GPU, capability, &there, &bytes));
+    if (there != NULL) continue;
+    TSL_TRY(lang_compile_gpu(program, capability, &image, &bytes));
+    TSL_TRY(lang_objects_put(problem, LANG_FIELD_GPU, capability, image, bytes));
+    tsl_free(image);
+    image = NULL;
+  }
+done:
+  tsl_free(image);
   return err;
 }

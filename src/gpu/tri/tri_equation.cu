@@ -34,23 +34,12 @@ tsl_err tri_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) 
   static const char *const none[] = {NULL};
   tsl_err err = TSL_OK;
   char *text = NULL;
-  void *image = NULL;
-  int64_t bytes = 0;
   lang_program program = {NULL, none, none, &tri_purpose};
   if (!tri_is_equation(tri_params_of(problem))) return TSL_OK;
-  TSL_TRY(tri_equation_program(problem, head, tri_equation_loops_gpu_text, &text));
+  TSL_TRY(lang_fields_program(problem, head, tri_equation_loops_gpu_text, &text));
   program.text = text;
-  for (int k = 0; k < n; k++) {
-    const void *there = NULL;
-    TSL_TRY(lang_objects_find(problem, TRI_EQUATION_GPU, devices[k].capability, &there, &bytes));
-    if (there != NULL) continue;
-    TSL_TRY(lang_compile_gpu(&program, devices[k].capability, &image, &bytes));
-    TSL_TRY(lang_objects_put(problem, TRI_EQUATION_GPU, devices[k].capability, image, bytes));
-    tsl_free(image);
-    image = NULL;
-  }
+  TSL_TRY(lang_gpu_prepare(problem, &program, devices, n));
 done:
-  tsl_free(image);
   tsl_free(text);
   return err;
 }
@@ -60,7 +49,7 @@ tsl_err tri_equation_open(tri_gpu *w, int32_t capability) {
   const void *image = NULL;
   int64_t n = 0;
   if (!tri_is_equation(&w->p)) return TSL_OK;
-  TSL_TRY(lang_objects_find(w->problem, TRI_EQUATION_GPU, capability, &image, &n));
+  TSL_TRY(lang_objects_find(w->problem, LANG_FIELD_GPU, capability, &image, &n));
   if (image == NULL)
     TSL_FAIL(TSL_ERR_INTERNAL, "card %s: the equation was not compiled for capability %d.%d",
              tsl_gpu_card(), (int)capability / 10, (int)capability % 10);

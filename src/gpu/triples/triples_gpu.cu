@@ -17,8 +17,9 @@ static void triples_close(tsl_worker **worker) {
   triples_gpu *w = gpu_of(*worker);
   if (w == NULL) return;
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
-  tsl_gpu_buffer *const buffers[] = {&w->points, &w->slopes, &w->sums, &w->cells,
-                                     &w->lists,  &w->counts, &w->next};
+  triples_equation_close(w);
+  tsl_gpu_buffer *const buffers[] = {&w->points, &w->slopes, &w->sums,   &w->quantities,
+                                     &w->cells,  &w->lists,  &w->counts, &w->next};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
@@ -54,6 +55,8 @@ static tsl_err triples_open(const tsl_problem *problem, const tsl_device *device
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
   TSL_TRY(upload(w, problem));
+  if (w->p.function == TRIPLES_EQUATION)
+    TSL_TRY(triples_equation_open(w, problem, device->capability));
   if (w->p.function == TRIPLES_TRIANGLES) {
     TSL_TRY(triples_triangles_open(w, problem));
     TSL_TRY(triples_triangles_zero(w));
@@ -135,7 +138,10 @@ static tsl_err triples_run(tsl_worker *worker, const tsl_unit *units, int64_t n,
   triples_gpu *w = gpu_of(worker);
   for (int64_t u = 0; u < n; u++) {
     TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
-    if (w->p.function == TRIPLES_TRIANGLES)
+    if (w->p.function == TRIPLES_EQUATION)
+      TSL_TRY(triples_equation_run(w, units[u].lo[0], units[u].hi[0],
+                                   (double *)parts[u].slab[TRIPLES_OUT]));
+    else if (w->p.function == TRIPLES_TRIANGLES)
       TSL_TRY(triples_triangles_run(w, units[u].lo[0], units[u].hi[0]));
     else
       TSL_TRY(run_unit(w, &units[u], (double *)parts[u].slab[TRIPLES_OUT]));
@@ -148,6 +154,7 @@ done:
 static tsl_backend make_backend(void) {
   tsl_backend b = {};
   b.family = "triples";
+  b.prepare = triples_gpu_prepare;
   b.open = triples_open;
   b.begin = triples_begin;
   b.run = triples_run;

@@ -6,6 +6,7 @@
  *   triples_gpu.cu        the backend: open, begin, run, collect, close
  *   triples_slopes.cu     axilrod_teller: slopes of pairs, sums of rows and columns
  *   triples_triangles.cu  triangles: neighbours, and pairs of them
+ *   triples_equation.cu   equation: compiled code; sums of pairs, and of rows
  */
 #ifndef TSL_GPU_TRIPLES_GPU_CUH
 #define TSL_GPU_TRIPLES_GPU_CUH
@@ -23,7 +24,9 @@ typedef struct triples_gpu {
   tsl_gpu_timer timer;
   tsl_gpu_buffer points;                     /**< [3][n_pad] */
   tsl_gpu_buffer slopes;                     /**< [rows of some blocks][n_pad] double */
-  tsl_gpu_buffer sums;                       /**< [blocks][n][TRIPLES_SUMS] double */
+  tsl_gpu_buffer sums;                       /**< [blocks][n][TRIPLES_SUMS] double; or [rows] */
+  tsl_gpu_buffer quantities;                 /**< EQUATION: [n_quantities][n_pad] */
+  struct triples_card_equation *equation;    /**< EQUATION; else NULL */
   tsl_gpu_buffer cells, lists, counts, next; /**< TRIANGLES */
   int64_t room;                              /**< TRIANGLES: most neighbours of a row */
 } triples_gpu;
@@ -44,5 +47,12 @@ tsl_err triples_triangles_zero(triples_gpu *w);
 int64_t triples_counts_bytes(const triples_params *p);
 /** Add the triangles whose first corner is one of rows [lo, hi) to w->counts. */
 tsl_err triples_triangles_run(triples_gpu *w, int64_t lo, int64_t hi);
+
+/** EQUATION: tsl_backend.prepare; load what was compiled for the card (points are there; waits);
+ *  queue the sums of rows [lo, hi) into host memory. */
+tsl_err triples_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n);
+tsl_err triples_equation_open(triples_gpu *w, const tsl_problem *problem, int32_t capability);
+void triples_equation_close(triples_gpu *w);
+tsl_err triples_equation_run(triples_gpu *w, int64_t lo, int64_t hi, double *host);
 
 #endif

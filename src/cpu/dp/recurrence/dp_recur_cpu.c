@@ -13,30 +13,6 @@ static bool needs_code(const tsl_problem *problem) {
   return p->problem == DP_RECURRENCE && p->interpret == 0 && p->n >= 0 && p->m >= 0;
 }
 
-static tsl_err put_object(tsl_problem *problem, const char *text, int32_t level) {
-  tsl_err err = TSL_OK;
-  lang_object *object = NULL;
-  void *bytes = NULL;
-  int64_t n = 0;
-  TSL_TRY(lang_object_open(text, level, &dp_purpose, &object));
-  TSL_TRY(lang_object_bytes(object, &bytes, &n));
-  TSL_TRY(lang_objects_put(problem, "code_cpu", level, bytes, n));
-done:
-  lang_object_close(&object);
-  tsl_free(bytes);
-  return err;
-}
-
-static tsl_err prepare_level(tsl_problem *problem, const char *text, int32_t level) {
-  tsl_err err = TSL_OK;
-  const void *bytes = NULL;
-  int64_t n = 0;
-  TSL_TRY(lang_objects_find(problem, "code_cpu", level, &bytes, &n));
-  if (bytes == NULL) TSL_TRY(put_object(problem, text, level));
-done:
-  return err;
-}
-
 tsl_err dp_recur_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
   tsl_err err = TSL_OK;
   dp_recur *recur = NULL;
@@ -44,7 +20,7 @@ tsl_err dp_recur_cpu_prepare(tsl_problem *problem, const tsl_device *devices, in
   if (!needs_code(problem)) return TSL_OK;
   TSL_TRY(dp_recur_open(problem, &recur));
   TSL_TRY(dp_emit(recur->recurrence, DP_TARGET_C, &recur->code, &text));
-  for (int d = 0; d < n; d++) TSL_TRY(prepare_level(problem, text, devices[d].capability));
+  TSL_TRY(lang_cpu_prepare(problem, text, &dp_purpose, devices, n));
 done:
   dp_recur_close(&recur);
   tsl_free(text);

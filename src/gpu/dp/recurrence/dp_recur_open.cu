@@ -17,25 +17,13 @@ tsl_err dp_recur_prepare_gpu(tsl_problem *problem, const tsl_device *devices, in
   dp_recur *recur = NULL;
   char *text = NULL;
   lang_program program = {};
-  void *image = NULL;
-  int64_t bytes = 0;
   if (p->interpret) TSL_FAIL(TSL_ERR_INPUT, NO_INTERPRETER);
   TSL_TRY(dp_recur_open(problem, &recur));
   if (recur->code.P == 0 || recur->code.Q == 0) goto done;
   TSL_TRY(dp_emit(recur->recurrence, DP_TARGET_CUDA, &recur->code, &text));
   program = dp_recur_program(text);
-  for (int k = 0; k < n; k++) {
-    const int32_t capability = devices[k].capability;
-    const void *there = NULL;
-    TSL_TRY(lang_objects_find(problem, "code_gpu", capability, &there, &bytes));
-    if (there != NULL) continue;
-    TSL_TRY(lang_compile_gpu(&program, capability, &image, &bytes));
-    TSL_TRY(lang_objects_put(problem, "code_gpu", capability, image, bytes));
-    tsl_free(image);
-    image = NULL;
-  }
+  TSL_TRY(lang_gpu_prepare(problem, &program, devices, n));
 done:
-  tsl_free(image);
   tsl_free(text);
   dp_recur_close(&recur);
   return err;
@@ -52,7 +40,8 @@ tsl_err dp_recur_card_open(dp_card *card, const tsl_problem *problem, int32_t ca
   source.recur = recur;
   source.table = dp_field(problem, "table");
   source.best = dp_field(problem, "best");
-  TSL_TRY(lang_objects_find(problem, "code_gpu", capability, &source.image, &source.image_bytes));
+  TSL_TRY(
+      lang_objects_find(problem, LANG_FIELD_GPU, capability, &source.image, &source.image_bytes));
   if (source.image == NULL && recur->code.P > 0 && recur->code.Q > 0)
     TSL_FAIL(TSL_ERR_INTERNAL,
              "card %s: the recurrence was not compiled for compute capability %d.%d",

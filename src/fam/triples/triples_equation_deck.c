@@ -1,0 +1,129 @@
+/* An equation of three points from the deck: keys, names, the tree, and whether it is symmetric. */
+#include "triples_family.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define AT(member) offsetof(triples_function_deck, member)
+
+const tsl_key triples_function_keys[] = {
+    {"name", TSL_KEY_CHOICE, AT(name), "equation", 0, 0, triples_function_words, NULL, 0,
+     "Its name, for which the word alone stands; an equation has the keys below."},
+    {"value", TSL_KEY_TEXT, AT(value), "", 0, 0, NULL, NULL, 0,
+     "Value of three points, of r_ij, r_jk, r_ki, r2_ij, r2_jk, r2_ki, quantities and parameters."},
+    {"symmetric", TSL_KEY_BOOL, AT(symmetric), "", 0, 0, NULL, NULL, 0,
+     "The value is the same however the three points are ordered; needed, and looked into."},
+    {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
+     "Unit of the values, written to the output; default 1."},
+    {"quantities", TSL_KEY_MAPS, AT(quantities), "", 0, 0, NULL, lang_quantity_keys,
+     sizeof(lang_quantity),
+     "Numbers of each point: columns of the input (input.columns is needed)."},
+    {"parameters", TSL_KEY_MAPS, AT(parameters), "", 0, 0, NULL, lang_parameter_keys,
+     sizeof(lang_parameter), "Named numbers."},
+    {0}};
+
+tsl_err triples_equation_parse(const tsl_deck *deck, const triples_function_deck *s,
+                               const triples_params *p, triples_equation *e) {
+  static const char *const sides[] = {"r2_ij", "r2_jk", "r2_ki", "r_ij", "r_jk", "r_ki"};
+  tsl_err err = TSL_OK;
+  const lang_place place = {deck, "triples.function", p->type};
+  lang_names *names = &e->names;
+  names->tables[0].type = p->type;
+  if (s->value == NULL)
+    TSL_DECK_FAIL(deck, place.path, "an equation needs the key value, function: {value: \"...\"}");
+  if (!s->symmetric)
+    TSL_DECK_FAIL(deck, place.path,
+                  "sums are over unordered triples: say symmetric: yes if the value is the same "
+                  "however the points are ordered");
+  for (int k = 0; k < TRIPLES_SIDES; k++) lang_add_scalar(names, sides[k], LANG_REAL, 0);
+  TSL_TRY(lang_add_quantities(&place, &s->quantities, "ijk", names));
+  e->n_variables = names->n_scalars;
+  lang_add_scalar(names, "d", LANG_WHOLE, (double)p->d);
+  TSL_TRY(lang_add_parameters(&place, &s->parameters, names));
+  TSL_TRY(tsl_deck_blame(deck, "triples.function.value",
+                         lang_expr_parse(names, LANG_SCOPE_PAIR, s->value, &e->value)));
+done:
+  return err;
+}
+
+void triples_equation_clear(triples_equation *e) {
+  lang_expr_clear(&e->value);
+}
+
+/* ----------------------------------------------------------------- symmetry */
+
+static double number_at(const triples_params *p, const void *data, int64_t at) {
+  return p->type == TSL_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+static double square_between(const tsl_problem *problem, int64_t a, int64_t b) {
+  const triples_params *p = triples_params_of(problem);
+  const void *x = problem->fields[TRIPLES_POINTS].data;
+  double square = 0;
+  for (int64_t k = 0; k < p->d; k++) {
+    double t = number_at(p, x, k * p->n_pad + a) - number_at(p, x, k * p->n_pad + b);
+    if (isfinite(p->box[k])) t -= p->box[k] * nearbyint(t / p->box[k]);
+    square += t * t;
+  }
+  return square;
+}
+
+/** In double precision. */
+static tsl_err value_at(const tsl_deck *deck, const triples_equation *e, const tsl_problem *problem,
+                        const int64_t at[3], double *out) {
+  tsl_err err = TSL_OK;
+  const triples_params *p = triples_params_of(problem);
+  const void *q = problem->fields[TRIPLES_QUANTITIES].data;
+  double v[LANG_SCALARS_MAX];
+  const lang_pair pair = {&e->names, &e->value, e->n_variables};
+  const lang_pair_values values = {v, NULL};
+  for (int k = 0; k < 3; k++) {
+    v[k] = square_between(problem, at[k], at[(k + 1) % 3]);
+    v[3 + k] = sqrt(v[k]);
+    for (int64_t m = 0; m < p->n_quantities; m++)
+      v[TRIPLES_SIDES + 3 * m + k] = number_at(p, q, m * p->n_pad + at[k]);
+  }
+  TSL_TRY(tsl_deck_blame(deck, "triples.function.value", lang_pair_value(&pair, &values, out)));
+done:
+  return err;
+}
+
+static void pick_triple(uint64_t t, int64_t n, int64_t at[3]) {
+  at[0] = lang_pick(3 * t, n);
+  at[1] = (at[0] + 1 + lang_pick(3 * t + 1, n - 1)) % n;
+  at[2] = lang_pick(3 * t + 2, n - 2); /* of the others */
+  const int64_t least = at[0] < at[1] ? at[0] : at[1], most = at[0] < at[1] ? at[1] : at[0];
+  if (at[2] >= least) at[2]++;
+  if (at[2] >= most) at[2]++;
+}
+
+/** An exchange and a turn make all orders. */
+tsl_err triples_equation_sample(const tsl_deck *deck, const triples_equation *e,
+                                const tsl_problem *problem) {
+  enum { TRIPLES = 500 };
+  const double of_value = 1e-6, of_largest = 1e-12; /* more than rounding */
+  tsl_err err = TSL_OK;
+  const int64_t n = triples_params_of(problem)->n;
+  double worst = 0, largest = 0, there[2] = {0}, v[2];
+  int64_t a[3] = {0}, b[3] = {0}, at[3];
+  for (uint64_t t = 0; t < 2 * TRIPLES && n > 2; t++) {
+    pick_triple(t / 2, n, at);
+    const int64_t other[3] = {at[1], t % 2 ? at[2] : at[0], t % 2 ? at[0] : at[2]};
+    TSL_TRY(value_at(deck, e, problem, at, &v[0]));
+    TSL_TRY(value_at(deck, e, problem, other, &v[1]));
+    const double size = fmax(fabs(v[0]), fabs(v[1])), off = fabs(v[0] - v[1]);
+    if (!isfinite(size) || !isfinite(off)) continue;
+    largest = fmax(largest, size);
+    if (off <= of_value * size || off <= worst) continue;
+    worst = off, memcpy(a, at, sizeof a), memcpy(b, other, sizeof b), memcpy(there, v, sizeof v);
+  }
+  if (worst > of_largest * largest)
+    TSL_DECK_FAIL(deck, "triples.function.symmetric",
+                  "the value is not symmetric: of points (%lld, %lld, %lld) it is %.9g, of (%lld, "
+                  "%lld, %lld) %.9g",
+                  (long long)a[0], (long long)a[1], (long long)a[2], there[0], (long long)b[0],
+                  (long long)b[1], (long long)b[2], there[1]);
+done:
+  return err;
+}

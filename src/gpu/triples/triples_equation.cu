@@ -1,0 +1,109 @@
+/* Equations of three points: compiled by NVRTC for the cards of the job; sums of pairs and rows. */
+#include "triples_equation.h"
+
+#include "integers.h"
+#include "lang_gpu.cuh"
+#include "lang_objects.h"
+#include "triples_gpu.cuh"
+
+extern "C" const char triples_equation_loops_gpu_text[];
+
+struct triples_card_equation {
+  lang_module *module;
+  triples_equation_args args;
+};
+
+enum { PAIRS, ROWS, N_KERNELS };
+static const char *const kernel_names[N_KERNELS] = {"tsl_triples_pairs", "tsl_triples_rows"};
+
+/* As in triples_equation_loops.cuh. */
+typedef struct equation_rows {
+  long long first;
+  double *pairs, *sums;
+} equation_rows;
+enum { BLOCK = 128, ROW_LANES = TRIPLES_LANES, LAUNCH_Y = 65535, MOST_MEGABYTES = 256 };
+static_assert(ROW_LANES == 64, "TRIPLES_ROW_LANES");
+
+static const char head[] = "/* emitted by tesela */\n"
+                           "typedef long long i64;\n"
+                           "#define LANG_FN static __device__ __forceinline__\n";
+
+tsl_err triples_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
+  static const char *const none[] = {NULL};
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  lang_program program = {NULL, none, none, &triples_purpose};
+  if (triples_params_of(problem)->function != TRIPLES_EQUATION) return TSL_OK;
+  TSL_TRY(lang_fields_program(problem, head, triples_equation_loops_gpu_text, &text));
+  program.text = text;
+  TSL_TRY(lang_gpu_prepare(problem, &program, devices, n));
+done:
+  tsl_free(text);
+  return err;
+}
+
+static tsl_err upload_quantities(triples_gpu *w, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const tsl_field *field = &problem->fields[TRIPLES_QUANTITIES];
+  const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->quantities, bytes, "quantities"));
+  if (bytes > 0)
+    TSL_CUDA_TRY(cudaMemcpyAsync(w->quantities.data, field->data, (size_t)bytes,
+                                 cudaMemcpyHostToDevice, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
+tsl_err triples_equation_open(triples_gpu *w, const tsl_problem *problem, int32_t capability) {
+  tsl_err err = TSL_OK;
+  const void *image = NULL;
+  int64_t n = 0;
+  TSL_TRY(lang_objects_find(problem, LANG_FIELD_GPU, capability, &image, &n));
+  if (image == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "card %s: the equation was not compiled for capability %d.%d",
+             tsl_gpu_card(), (int)capability / 10, (int)capability % 10);
+  TSL_TRY(upload_quantities(w, problem));
+  TSL_TRY(tsl_alloc(1, sizeof *w->equation, "equation", (void **)&w->equation));
+  TSL_TRY(lang_module_load(image, n, kernel_names, N_KERNELS, &w->equation->module));
+  triples_equation_arguments(problem, w->points.data, w->quantities.data, &w->equation->args);
+done:
+  return err;
+}
+
+void triples_equation_close(triples_gpu *w) {
+  if (w->equation == NULL) return;
+  lang_module_unload(&w->equation->module);
+  tsl_free(w->equation);
+  w->equation = NULL;
+}
+
+/* Rows [a, b) into sums (device). */
+static tsl_err run_rows(triples_gpu *w, int64_t a, int64_t b, double *sums) {
+  tsl_err err = TSL_OK;
+  equation_rows rows = {a, (double *)w->slopes.data, sums};
+  void *params[] = {&w->equation->args, &rows};
+  const int64_t blocks = (triples_columns(&w->p, b - 1) + BLOCK - 1) / BLOCK;
+  const dim3 grid((unsigned)tsl_max(1, blocks), (unsigned)(b - a));
+  TSL_TRY(lang_module_launch(w->equation->module, PAIRS, grid, BLOCK, w->stream, params));
+  TSL_TRY(lang_module_launch(w->equation->module, ROWS, dim3(1, (unsigned)(b - a)), ROW_LANES,
+                             w->stream, params));
+done:
+  return err;
+}
+
+tsl_err triples_equation_run(triples_gpu *w, int64_t lo, int64_t hi, double *host) {
+  tsl_err err = TSL_OK;
+  const int64_t row = w->p.n_pad * (int64_t)sizeof(double);
+  const int64_t fit = tsl_max(1, (int64_t)MOST_MEGABYTES * 1048576 / tsl_max(1, row));
+  const int64_t most = tsl_min(tsl_min(fit, LAUNCH_Y), hi - lo);
+  const int64_t bytes = (hi - lo) * (int64_t)sizeof(double);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->slopes, most * row, "sums of pairs"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->sums, bytes, "sums of rows"));
+  for (int64_t a = lo; a < hi; a += most)
+    TSL_TRY(run_rows(w, a, tsl_min(hi, a + most), (double *)w->sums.data + a - lo));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(host, w->sums.data, (size_t)bytes, cudaMemcpyDeviceToHost, w->stream));
+done:
+  return err;
+}
