@@ -291,6 +291,17 @@ def replacement(d):
                for m in range(n - 1) for some in itertools.combinations(range(1, n - 1), m))
 
 
+def spanning_tree(d):
+    edges, n = list(zip(d["u"], d["v"], d["w"])), len(d["bit"])
+
+    def joins(some):
+        seen = {0}
+        for _ in range(n):
+            seen |= {b for a, b, _ in some if a in seen} | {a for a, b, _ in some if b in seen}
+        return len(seen) == n
+    return min(sum(w for _, _, w in some) for some in itertools.combinations(edges, n - 1) if joins(some))
+
+
 def curve_fitting(d):
     y = d["y"]
 

@@ -141,7 +141,7 @@ def word_cases():
     both("unknown palette", with_keys("png: a.png", "palette: rainbow"), ["bad.yaml:7", "rainbow", "grey", "viridis"],
          ranks_matter=True)
     both("unknown precision", with_keys("precision: fp16"), ["bad.yaml:6", "fp16", "fp32"])
-    both("unknown schedule", with_keys("cpu_schedule: guided"), ["bad.yaml:6", "guided", "collapse"])
+    both("unknown schedule", with_keys("cpu_schedule: runtime"), ["bad.yaml:6", "runtime", "collapse"])
     both("unknown gpu_memory", with_keys("gpu_memory: host"), ["bad.yaml:6", "host", "pinned"])
     both("unknown gpu_threads", with_keys("gpu_threads: 3d"), ["bad.yaml:6", "3d", "2d"])
     both("unknown gpu_mean", with_keys("gpu_mean: warp"), ["bad.yaml:6", "warp", "tree"])
@@ -168,6 +168,8 @@ def unused_cases():
     both("binarised_png without binarise", with_keys("binarise: no", "binarised_png: b.png"), ["bad.yaml:7", "binarise"])
     both("filling with a plain loop", with_keys("exact: no", "cpu_schedule: static"), ["bad.yaml", "exact", "static"])
     both("filling with a plain kernel", with_keys("exact: no", "gpu_threads: 2d"), ["bad.yaml", "exact", "2d"])
+    both("block without a plain kernel", with_keys("gpu_block: 64"), ["bad.yaml:6", "gpu_block", "gpu_threads"])
+    both("block of no whole rows", with_keys("gpu_threads: 2d", "gpu_block: 40"), ["bad.yaml:7", "gpu_block", "16", "40"])
     both("cublas beyond 2^53", HEAD + "  xres: 10000\n  yres: 10000\n  maxiter: 1e9\n  gpu_mean: cublas\n",
          ["bad.yaml:6", "cublas", "2^53"])
     both("share of the cards without its plan", GOOD + "run:\n  gpu_share: 0.5\n", ["bad.yaml:7", "gpu_share", "share"])

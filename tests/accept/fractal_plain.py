@@ -121,7 +121,7 @@ def no_binarised():
 
 
 def schedules():
-    for schedule in ("tasks", "static", "dynamic", "collapse", "auto"):
+    for schedule in ("tasks", "static", "dynamic", "guided", "collapse", "auto"):
         for name in ("full", "burning ship") if suite.fast else [*truth.VIEWS, "full fp32", "tip"]:
             for threads in (1, 3):
                 suite.case(f"schedule {schedule}, {name}, {threads} threads", image, name,

@@ -222,6 +222,12 @@ static tsl_err check_seed(const test_view &view, int64_t xres, int64_t yres, int
       for (p->mean = 0; p->mean < FRACTAL_N_MEANS; p->mean++)
         for (int cut = 0; cut < 3; cut += 2)
           TSL_TRY(check_run(image, view.name, cut, 32, wanted, totals));
+  p->memory = p->mean = 0;
+  for (p->threads = FRACTAL_THREADS_1D; p->threads < FRACTAL_N_THREADS; p->threads++)
+    for (int32_t block : {16, 48, 1024}) {
+      p->block = block;
+      TSL_TRY(check_run(image, view.name, 0, 32, wanted, totals));
+    }
 done:
   return err;
 }

@@ -176,6 +176,7 @@ static tsl_err bench_schedules(table *t, int64_t size) {
   } rows[] = {{FRACTAL_SCHEDULE_TASKS, "tasks", 1.32},
               {FRACTAL_SCHEDULE_STATIC, "static", 5.32},
               {FRACTAL_SCHEDULE_DYNAMIC, "dynamic", 6.33},
+              {FRACTAL_SCHEDULE_GUIDED, "guided", 0},
               {FRACTAL_SCHEDULE_COLLAPSE, "collapse", 5.96}};
   tsl_err err = TSL_OK;
   const picture full = full_view(size);

@@ -44,6 +44,11 @@ static void run_dynamic(const canvas *c) {
   for (int64_t row = 0; row < c->rows; row++) plain_piece(c, row, 0, c->columns);
 }
 
+static void run_guided(const canvas *c) {
+#pragma omp parallel for schedule(guided) num_threads(c->w->threads)
+  for (int64_t row = 0; row < c->rows; row++) plain_piece(c, row, 0, c->columns);
+}
+
 static void run_collapse(const canvas *c) {
 #pragma omp parallel for collapse(2) schedule(dynamic) num_threads(c->w->threads)
   for (int64_t row = 0; row < c->rows; row++)
@@ -75,6 +80,7 @@ void fractal_plain_run(tsl_worker *w, const tsl_unit *unit, void *values) {
   if (w->p->schedule == FRACTAL_SCHEDULE_TASKS) run_tasks(&c);
   if (w->p->schedule == FRACTAL_SCHEDULE_STATIC) run_static(&c);
   if (w->p->schedule == FRACTAL_SCHEDULE_DYNAMIC) run_dynamic(&c);
+  if (w->p->schedule == FRACTAL_SCHEDULE_GUIDED) run_guided(&c);
   if (w->p->schedule == FRACTAL_SCHEDULE_COLLAPSE) run_collapse(&c);
   count(&c);
 }

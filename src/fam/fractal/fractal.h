@@ -36,6 +36,7 @@ typedef enum fractal_schedule {
   FRACTAL_SCHEDULE_TASKS,    /**< one OpenMP task per pixel */
   FRACTAL_SCHEDULE_STATIC,   /**< rows, schedule(static) */
   FRACTAL_SCHEDULE_DYNAMIC,  /**< rows, schedule(dynamic) */
+  FRACTAL_SCHEDULE_GUIDED,   /**< rows, schedule(guided) */
   FRACTAL_SCHEDULE_COLLAPSE, /**< pixels, collapse(2) schedule(dynamic) */
   FRACTAL_N_SCHEDULES
 } fractal_schedule;
@@ -47,6 +48,9 @@ typedef enum fractal_memory {
   FRACTAL_MEMORY_PINNED,  /**< mapped host memory */
   FRACTAL_N_MEMORIES
 } fractal_memory;
+
+/** Columns of a block of FRACTAL_THREADS_2D. */
+enum { FRACTAL_BLOCK_WIDTH = 16 };
 
 /** How a card's threads are laid over pixels; AUTO is our own, the others are plain loops. */
 typedef enum fractal_threads {
@@ -84,6 +88,7 @@ typedef struct fractal_params {
   int32_t schedule;    /**< fractal_schedule */
   int32_t memory;      /**< fractal_memory */
   int32_t threads;     /**< fractal_threads */
+  int32_t block;       /**< threads of a block; 0: the default of threads */
   int32_t mean;        /**< fractal_mean */
   int64_t xres, yres;  /**< columns, rows: >= 1 */
   int64_t maxiter;     /**< 1..FRACTAL_MAX_ITER */

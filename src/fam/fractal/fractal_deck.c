@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 const char *const fractal_set_words[] = {"mandelbrot", "julia", "burning_ship", NULL};
-const char *const fractal_schedule_words[] = {"auto",    "tasks",    "static",
-                                              "dynamic", "collapse", NULL};
+const char *const fractal_schedule_words[] = {"auto",   "tasks",    "static", "dynamic",
+                                              "guided", "collapse", NULL};
 const char *const fractal_memory_words[] = {"device", "managed", "pinned", NULL};
 const char *const fractal_threads_words[] = {"auto", "1d", "2d", NULL};
 const char *const fractal_mean_words[] = {"auto", "cublas", "tree", "atomic", NULL};
@@ -64,6 +64,9 @@ const tsl_key fractal_keys[] = {
      "GPU: where the image lives: device memory and a copy, managed memory, pinned host memory."},
     {"gpu_threads", TSL_KEY_CHOICE, AT(threads), "auto", 0, 0, fractal_threads_words, NULL, 0,
      "GPU: auto (default), or the plain loop with a thread for each column (1d) or pixel (2d)."},
+    {"gpu_block", TSL_KEY_INT, AT(block), "", 1, 1024, NULL, NULL, 0,
+     "GPU: threads of a block of gpu_threads; default 128 for 1d, 256 for 2d, whose blocks are 16 "
+     "columns wide."},
     {"gpu_mean", TSL_KEY_CHOICE, AT(mean), "auto", 0, 0, fractal_mean_words, NULL, 0,
      "GPU: how the values are summed for the mean."},
     {0}};
@@ -115,11 +118,25 @@ done:
   return err;
 }
 
+/** Blocks of plain kernels. */
+static tsl_err settle_block(const tsl_deck *deck, const fractal_deck *s) {
+  tsl_err err = TSL_OK;
+  if (s->block == 0) goto done;
+  if (s->threads == FRACTAL_THREADS_AUTO)
+    TSL_DECK_FAIL(deck, "fractal.gpu_block", "needs gpu_threads 1d or 2d; remove it");
+  if (s->threads == FRACTAL_THREADS_2D && s->block % FRACTAL_BLOCK_WIDTH != 0)
+    TSL_DECK_FAIL(deck, "fractal.gpu_block", "gpu_threads 2d needs a multiple of %d, got %lld",
+                  FRACTAL_BLOCK_WIDTH, (long long)s->block);
+done:
+  return err;
+}
+
 tsl_err fractal_deck_settle(const tsl_deck *deck, fractal_deck *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(settle_set(deck, s));
   TSL_TRY(settle_pictures(deck, s));
   TSL_TRY(settle_exact(deck, s));
+  TSL_TRY(settle_block(deck, s));
 done:
   return err;
 }

@@ -16,6 +16,7 @@ typedef enum fractal_palette { FRACTAL_GREY, FRACTAL_VIRIDIS, FRACTAL_N_PALETTES
 /** Section `fractal:`; the keys and their meaning are in fractal_deck.c. */
 typedef struct fractal_deck {
   int32_t set, precision, palette, schedule, memory, threads, mean;
+  int64_t block;
   bool exact, interior, periodicity, binarise;
   int64_t xres, yres, maxiter;
   tsl_reals c;

@@ -55,6 +55,7 @@ static void fill_params(const fractal_deck *s, fractal_params *p) {
   p->schedule = s->schedule;
   p->memory = s->memory;
   p->threads = s->threads;
+  p->block = (int32_t)s->block;
   p->mean = s->mean;
   p->xres = s->xres;
   p->yres = s->yres;
@@ -217,11 +218,11 @@ static void fractal_destroy(tsl_problem *problem) {
 /** What the speed of a step depends on. */
 static void fractal_signature(const tsl_problem *problem, char text[96]) {
   const fractal_params *p = fractal_params_of(problem);
-  (void)snprintf(text, 96, "%s %s %s exact%d interior%d periodic%d wild%d %s %s %s %s",
+  (void)snprintf(text, 96, "%s %s %s exact%d interior%d periodic%d wild%d %s %s %s %s block%d",
                  fractal_set_words[p->set], tsl_type_name((tsl_type)p->type),
                  tsl_type_name((tsl_type)p->value_type), p->exact, p->interior, p->periodicity,
                  p->wild, fractal_schedule_words[p->schedule], fractal_memory_words[p->memory],
-                 fractal_threads_words[p->threads], fractal_mean_words[p->mean]);
+                 fractal_threads_words[p->threads], fractal_mean_words[p->mean], p->block);
 }
 
 const tsl_family tsl_family_fractal = {

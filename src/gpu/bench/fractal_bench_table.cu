@@ -163,6 +163,31 @@ done:
   return err;
 }
 
+/* The plain kernels alone, by the threads of a block. */
+static tsl_err bench_blocks(const tri_bench_options *o, int64_t n) {
+  tsl_err err = TSL_OK;
+  fractal_bench_image b = {};
+  fractal_bench_view(&b, false, n, MAXITER);
+  TSL_TRY(fractal_bench_open(&b));
+  for (int threads = FRACTAL_THREADS_1D; threads < FRACTAL_N_THREADS; threads++)
+    for (int block = 32; block <= 1024; block *= 2) {
+      double seconds = 0;
+      b.w->p.threads = threads;
+      b.w->p.block = block;
+      TSL_TRY(fractal_bench_image_run(&b));
+      TSL_TRY(fractal_bench_measure(
+          b.w, o->repeat, [&]() { return fractal_values_run(b.w, 1); }, &seconds));
+      printf("%6lld  %-3s blocks of %4d %9.4f ms\n", (long long)n, threads_words[threads], block,
+             seconds * 1e3);
+      if (o->csv != NULL)
+        (void)fprintf(o->csv, "blocks of %d,%lld,device,%s,,%.6f,,,,,\n", block, (long long)n,
+                      threads_words[threads], seconds * 1e3);
+    }
+done:
+  fractal_bench_close(&b);
+  return err;
+}
+
 /* The sums alone, on an image that lies on the card. */
 static tsl_err bench_means(const tri_bench_options *o, int64_t n) {
   tsl_err err = TSL_OK;
@@ -262,6 +287,7 @@ tsl_err fractal_bench_table(const tri_bench_options *o) {
   printf("%6s  %-8s %-5s %-7s %11s %11s %9s\n", "N", "memory", "thr", "mean", "kernel ms",
          "pipeline ms", "1660Ti s");
   for (int k = 0; k < o->n_n; k++) TSL_TRY(table_of(o, o->n[k]));
+  TSL_TRY(bench_blocks(o, o->n[o->n_n - 1]));
   TSL_TRY(bench_means(o, o->n[o->n_n - 1]));
   TSL_TRY(bench_theory(o));
 done:

@@ -2,12 +2,12 @@
 #include "fractal_gpu.cuh"
 #include "fractal_walk.cuh"
 
-enum { SIDE = 16, COLUMN_BLOCK = 128 };
+enum { WIDTH = FRACTAL_BLOCK_WIDTH, COLUMNS = 128, PIXELS = 256, MOST = 1024 }; /* of a block */
 
 template <class R, class V>
-static __global__ void __launch_bounds__(COLUMN_BLOCK)
+static __global__ void __launch_bounds__(MOST)
     columns_kernel(const __grid_constant__ fractal_args<R> a, fractal_box box) {
-  const int64_t c = (int64_t)blockIdx.x * COLUMN_BLOCK + threadIdx.x;
+  const int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= box.columns) return;
   const R x = a.x[box.column + c];
   for (int64_t r = 0; r < box.rows; r++)
@@ -16,12 +16,12 @@ static __global__ void __launch_bounds__(COLUMN_BLOCK)
 
 /* blockIdx.y has less range than there may be rows: further rows are a loop. */
 template <class R, class V>
-static __global__ void __launch_bounds__(SIDE *SIDE)
+static __global__ void __launch_bounds__(MOST)
     pixels_kernel(const __grid_constant__ fractal_args<R> a, fractal_box box) {
-  const int64_t c = (int64_t)blockIdx.x * SIDE + threadIdx.x;
+  const int64_t c = (int64_t)blockIdx.x * WIDTH + threadIdx.x;
   if (c >= box.columns) return;
-  for (int64_t r = (int64_t)blockIdx.y * SIDE + threadIdx.y; r < box.rows;
-       r += (int64_t)gridDim.y * SIDE)
+  for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < box.rows;
+       r += (int64_t)gridDim.y * blockDim.y)
     ((V *)box.out)[r * box.columns + c] =
         (V)fractal_plain(&a.p, a.x[box.column + c], a.y[box.row + r]);
 }
@@ -29,14 +29,16 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
 template <class R, class V> static tsl_err run_box(const fractal_gpu *w, const fractal_box *box) {
   tsl_err err = TSL_OK;
   const fractal_args<R> args = fractal_args_of<R>(w, 0, 0);
-  const int64_t down = tsl_ceil_div(box->rows, SIDE);
-  const dim3 grid((unsigned)tsl_ceil_div(box->columns, SIDE),
+  const bool columns = w->p.threads == FRACTAL_THREADS_1D;
+  const unsigned threads = w->p.block > 0 ? (unsigned)w->p.block : columns ? COLUMNS : PIXELS;
+  const int64_t down = tsl_ceil_div(box->rows, threads / WIDTH);
+  const dim3 grid((unsigned)tsl_ceil_div(box->columns, WIDTH),
                   (unsigned)(down < 65535 ? down : 65535));
-  if (w->p.threads == FRACTAL_THREADS_1D)
-    TSL_LAUNCH((columns_kernel<R, V>), (unsigned)tsl_ceil_div(box->columns, COLUMN_BLOCK),
-               COLUMN_BLOCK, 0, w->stream, args, *box);
+  if (columns)
+    TSL_LAUNCH((columns_kernel<R, V>), (unsigned)tsl_ceil_div(box->columns, threads), threads, 0,
+               w->stream, args, *box);
   else
-    TSL_LAUNCH((pixels_kernel<R, V>), grid, dim3(SIDE, SIDE), 0, w->stream, args, *box);
+    TSL_LAUNCH((pixels_kernel<R, V>), grid, dim3(WIDTH, threads / WIDTH), 0, w->stream, args, *box);
 done:
   return err;
 }

@@ -280,29 +280,9 @@ template <class R> static tri_cells<R> tri_cells_make(const tri_gpu *w) {
 
 template <class R>
 tsl_err tri_cells_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b) {
-  tsl_err err = TSL_OK;
-  int resident = 0, shared = 0;
-  int64_t blocks = 0;
   const tri_cells<R> cells = tri_cells_make<R>(w);
-  typename tri_cells_entry<tri_matrix<R>>::pointer kernel;
-  const tri_tiles tiles =
-      tri_tiles_make(w->p.two ? TRI_RECTANGLE : TRI_UPPER, a, b, args->n,
-                     TRI_THREADS * tri_width<R>::value, TRI_HISTOGRAM_ROWS, 16 * w->processors);
-  shared = cells.shared ? (int)tri_cells_bytes(&w->p) : 0;
-  kernel = tri_pick_or_matrix<tri_cells_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
-                                                                       args->strip != NULL);
-  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
-  if (shared > 40960)
-    TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, (const void *)kernel,
-                                                             TRI_THREADS, (size_t)shared));
-  blocks = (int64_t)resident * w->processors;
-  if (blocks > tiles.count) blocks = tiles.count;
-  TSL_LAUNCH(kernel, dim3((unsigned)blocks), TRI_THREADS, (size_t)shared, w->stream, *args, tiles,
-             cells);
-done:
-  return err;
+  return tri_count_rows<tri_cells_entry, R>(w, args, a, b,
+                                            cells.shared ? (int)tri_cells_bytes(&w->p) : 0, cells);
 }
 
 template <class R>

@@ -135,31 +135,28 @@ template <class R> static tri_bins<R> tri_bins_of(const tri_gpu *w) {
   return bins;
 }
 
-template <class R>
-tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b) {
+/** Launch a kernel that counts pairs of rows [a, b), places, into a target, tile after tile. */
+template <template <class> class E, class R, class T>
+static tsl_err tri_count_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
+                              int shared, const T &target) {
   tsl_err err = TSL_OK;
-  int resident = 0, shared = 0;
-  int64_t blocks = 0;
-  const tri_bins<R> bins = tri_bins_of<R>(w);
-  typename tri_histogram_entry<tri_matrix<R>>::pointer kernel;
+  unsigned blocks = 0;
   const tri_tiles tiles =
       tri_tiles_make(w->p.two ? TRI_RECTANGLE : TRI_UPPER, a, b, args->n,
                      TRI_THREADS * tri_width<R>::value, TRI_HISTOGRAM_ROWS, 16 * w->processors);
-  shared = bins.copies * bins.n * (int)sizeof(unsigned);
-  kernel = tri_pick_or_matrix<tri_histogram_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
-                                                                           args->strip != NULL);
-  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
-  if (shared > 40960)
-    TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, (const void *)kernel,
-                                                             TRI_THREADS, (size_t)shared));
-  blocks = (int64_t)resident * w->processors;
-  if (blocks > tiles.count) blocks = tiles.count;
-  TSL_LAUNCH(kernel, dim3((unsigned)blocks), TRI_THREADS, (size_t)shared, w->stream, *args, tiles,
-             bins);
+  const auto kernel =
+      tri_pick_or_matrix<E, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d, args->strip != NULL);
+  TSL_TRY(tri_resident_blocks(w, kernel, TRI_THREADS, shared, tiles.count, &blocks));
+  TSL_LAUNCH(kernel, blocks, TRI_THREADS, (size_t)shared, w->stream, *args, tiles, target);
 done:
   return err;
+}
+
+template <class R>
+tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b) {
+  const tri_bins<R> bins = tri_bins_of<R>(w);
+  return tri_count_rows<tri_histogram_entry, R>(w, args, a, b,
+                                                bins.copies * bins.n * (int)sizeof(unsigned), bins);
 }
 
 #endif

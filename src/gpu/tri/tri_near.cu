@@ -117,40 +117,34 @@ tsl_err tri_near_histogram_run(tri_gpu *w, int64_t lo, int64_t hi) {
   return w->p.type == TSL_F64 ? histogram<double>(w, lo, hi) : histogram<float>(w, lo, hi);
 }
 
-template <class R>
-tsl_err tri_near_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_records<R> *records) {
+/* Rows [lo, hi) of what is wanted, by a kernel. */
+template <class R, class T>
+static tsl_err run(tri_gpu *w, int64_t lo, int64_t hi, bool places, const T *target,
+                   tsl_err (*launch)(const tri_gpu *, const tri_boxes<R> *, const tri_near_rows *,
+                                     const T *)) {
   tsl_err err = TSL_OK;
   const tri_boxes<R> boxes = boxes_of<R>(w);
   tri_near_rows rows;
   if (lo >= hi) return TSL_OK;
-  TSL_TRY(set_rows(w, lo, hi, false, &rows));
-  TSL_TRY(tri_near_threshold<R>(w, &boxes, &rows, records));
+  TSL_TRY(set_rows(w, lo, hi, places, &rows));
+  TSL_TRY(launch(w, &boxes, &rows, target));
 done:
   return err;
+}
+
+template <class R>
+tsl_err tri_near_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_records<R> *records) {
+  return run<R>(w, lo, hi, false, records, tri_near_threshold<R>);
 }
 
 template <class R>
 tsl_err tri_near_topk_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<R> *target) {
-  tsl_err err = TSL_OK;
-  const tri_boxes<R> boxes = boxes_of<R>(w);
-  tri_near_rows rows;
-  if (lo >= hi) return TSL_OK;
-  TSL_TRY(set_rows(w, lo, hi, tri_rows_are_places(&w->p), &rows));
-  TSL_TRY(tri_near_topk<R>(w, &boxes, &rows, target));
-done:
-  return err;
+  return run<R>(w, lo, hi, tri_rows_are_places(&w->p), target, tri_near_topk<R>);
 }
 
 template <class R>
 tsl_err tri_near_fold_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_fold<R> *target) {
-  tsl_err err = TSL_OK;
-  const tri_boxes<R> boxes = boxes_of<R>(w);
-  tri_near_rows rows;
-  if (lo >= hi) return TSL_OK;
-  TSL_TRY(set_rows(w, lo, hi, tri_rows_are_places(&w->p), &rows));
-  TSL_TRY(tri_near_fold<R>(w, &boxes, &rows, target));
-done:
-  return err;
+  return run<R>(w, lo, hi, tri_rows_are_places(&w->p), target, tri_near_fold<R>);
 }
 
 template tsl_err tri_near_fold_run<float>(tri_gpu *, int64_t, int64_t, const tri_fold<float> *);

@@ -390,19 +390,8 @@ TRI_NEAR_ENTRY(fold, tri_fold<R>, bool)
 template <class K>
 static tsl_err tri_near_blocks(const tri_gpu *w, K kernel, int threads, int shared, int rows,
                                unsigned *blocks) {
-  tsl_err err = TSL_OK;
-  int resident = 0;
-  int64_t most = 0;
-  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
-  if (shared > 40960)
-    TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, (const void *)kernel,
-                                                             threads, (size_t)shared));
-  most = tsl_ceil_div(rows, TRI_ROWS_AT_ONCE * (threads / 32));
-  *blocks = (unsigned)(most < (int64_t)resident * w->processors ? most : resident * w->processors);
-done:
-  return err;
+  return tri_resident_blocks(w, kernel, threads, shared,
+                             tsl_ceil_div(rows, TRI_ROWS_AT_ONCE * (threads / 32)), blocks);
 }
 
 template <class R>

@@ -147,4 +147,22 @@ static typename T<tri_matrix<R>>::pointer tri_pick_or_matrix(int function, int64
   return matrix ? T<tri_matrix<R>>::kernel() : tri_pick<T, R, G, TRI_D3 | TRI_DN>(function, d);
 }
 
+/** As many blocks of a kernel as the card holds at once, `most` at most; with so many bytes of dynamic
+ *  shared memory. */
+template <class K>
+static tsl_err tri_resident_blocks(const tri_gpu *w, K kernel, int threads, int shared,
+                                   int64_t most, unsigned *blocks) {
+  tsl_err err = TSL_OK;
+  int resident = 0;
+  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
+  if (shared > 40960)
+    TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, (const void *)kernel,
+                                                             threads, (size_t)shared));
+  *blocks = (unsigned)(most < (int64_t)resident * w->processors ? most : resident * w->processors);
+done:
+  return err;
+}
+
 #endif
