@@ -147,8 +147,8 @@ static typename T<tri_matrix<R>>::pointer tri_pick_or_matrix(int function, int64
   return matrix ? T<tri_matrix<R>>::kernel() : tri_pick<T, R, G, TRI_D3 | TRI_DN>(function, d);
 }
 
-/** As many blocks of a kernel as the card holds at once, `most` at most; with so many bytes of dynamic
- *  shared memory. */
+/** As many blocks of a kernel as the card holds at once, with so many bytes of dynamic shared
+ *  memory; `most` at most. */
 template <class K>
 static tsl_err tri_resident_blocks(const tri_gpu *w, K kernel, int threads, int shared,
                                    int64_t most, unsigned *blocks) {
