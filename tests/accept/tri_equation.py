@@ -6,6 +6,7 @@ usage: tri_equation.py TESELA [--fast] [ONLY]
 import harness
 from harness import check, h5py, np
 from scipy.spatial.distance import cdist, pdist
+from scipy.special import erfc
 
 suite = harness.Suite(__doc__, jobs=2)
 N = 700
@@ -57,6 +58,8 @@ EXPRESSIONS = {
         lambda: np.where(((R < 0.3) & (R > 0.1)) | (QI + QJ > 2), R ** 3, np.log1p(R)),
     "sqrt(x_i[0] * x_j[0]) / (1 + r2) - pow(1 + r, -5)":
         lambda: np.sqrt(np.outer(X[:, 0], X[:, 0])) / (1 + R2) - (1 + R) ** -5.0,
+    "q_i * q_j * (1 - erf(r / s)) / (s + r) + cos(40 * dx[0]) * sin(r2 / s)":
+        lambda: QI * QJ * erfc(R / 0.2) / (0.2 + R) + np.cos(40 * DX[..., 0]) * np.sin(R2 / 0.2),
     "(q_i - q_j) * (q_i - q_j) * (r > s) + len(x_i)": lambda: (QI - QJ) ** 2 * (R > 0.2) + 3,
 }
 

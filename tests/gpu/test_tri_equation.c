@@ -15,6 +15,7 @@ static int n_failed, n_done;
 #define GAUSS "exp(-r2 / (2 * s * s)) * q_i * q_j"
 #define CASES "r < 0.3 && !(r <= 0.1) || q_i + q_j > 2 ? pow(r, 3) : log(1 + r) / (1 + sqrt(r))"
 #define LOPSIDED "exp(-r / s) * (1 + q_j) / (0.1 + r) + x_j[2]"
+#define EWALD "q_i * q_j * (1 - erf(r / s)) / (0.01 + r) + cos(40 * dx[0]) * sin(r2 / s)"
 #define EQUATION(value, more)                                   \
   "  function:\n    value: \"" value "\"\n    symmetric: yes\n" \
   "    quantities: [{name: q, column: 3}]\n    parameters: [{name: s, value: 0.2}]\n" more
@@ -29,6 +30,8 @@ static const char *const decks[] = {
     EQUATION(CASES, "  output: square\n" INPUT),
     EQUATION(GAUSS, "    diagonal: no\n  output: square\n" INPUT),
     EQUATION(CASES, "  output: condensed\n  box: [0.5, 0.75, 0.6]\n" INPUT),
+    EQUATION(EWALD, "  output: condensed\n" INPUT),
+    FREE(EWALD, "  output: sum\n" INPUT),
     FREE(LOPSIDED, "  output: topk\n  k: 7\n" INPUT),
     FREE(LOPSIDED, "  output: sum\n" INPUT),
     FREE(LOPSIDED, "  output: sum\n" VECTORS),

@@ -1,5 +1,5 @@
-/* unit.lang.math: exp and log of lang_math.h against libm in long double; bounds in units of the
- * last place, as documented, and the ends of their ranges. */
+/* unit.lang.math: exp, log, sin, cos and erf of lang_math.h against libm in long double; bounds in
+ * units of the last place, as documented, and the ends of their ranges. */
 #include "random.h"
 
 #include <float.h>
@@ -68,8 +68,35 @@ static void log_is_close(void **unused) {
   WORST(ulp_f64, 1.5, double, between(&state, 0.5, 2), lang_log_f64, logl);
 }
 
+static void circular_is_close(void **unused) {
+  (void)unused;
+  WORST(ulp_f32, 1.5, float, between(&state, -10, 10), lang_sin_f32, sinl);
+  WORST(ulp_f32, 1.5, float, between(&state, -1e5, 1e5), lang_sin_f32, sinl);
+  WORST(ulp_f32, 1.5, float, exp(between(&state, -80, 11)), lang_cos_f32, cosl);
+  WORST(ulp_f64, 1.5, double, between(&state, -10, 10), lang_sin_f64, sinl);
+  WORST(ulp_f64, 1.5, double, exp(between(&state, -700, 20)), lang_sin_f64, sinl);
+  WORST(ulp_f64, 1.5, double, between(&state, -1e9, 1e9), lang_cos_f64, cosl);
+  WORST(ulp_f64, 1.5, double, between(&state, -1, 1), lang_cos_f64, cosl);
+}
+
+static void erf_is_close(void **unused) {
+  (void)unused;
+  WORST(ulp_f32, 1.5, float, between(&state, -1.2, 1.2), lang_erf_f32, erfl);
+  WORST(ulp_f32, 1.5, float, exp(between(&state, -80, 3)), lang_erf_f32, erfl);
+  WORST(ulp_f64, 1.5, double, between(&state, -1.2, 1.2), lang_erf_f64, erfl);
+  WORST(ulp_f64, 1.5, double, between(&state, -8, 8), lang_erf_f64, erfl);
+  WORST(ulp_f64, 1.5, double, exp(between(&state, -700, 3)), lang_erf_f64, erfl);
+}
+
 static void ends(void **unused) {
   (void)unused;
+  assert_true(lang_sin_f32(0) == 0 && lang_cos_f32(0) == 1 && isnan(lang_sin_f32(NAN)));
+  assert_true(isnan(lang_sin_f32(1.1e5f)) && isnan(lang_cos_f32(-INFINITY)));
+  assert_true(lang_sin_f64(0) == 0 && lang_cos_f64(0) == 1 && isnan(lang_cos_f64(NAN)));
+  assert_true(isnan(lang_sin_f64(1.1e9)) && isnan(lang_cos_f64(INFINITY)));
+  assert_true(lang_erf_f32(0) == 0 && lang_erf_f32(INFINITY) == 1 && lang_erf_f32(-4) == -1);
+  assert_true(lang_erf_f64(0) == 0 && lang_erf_f64(INFINITY) == 1 && lang_erf_f64(-6) == -1);
+  assert_true(isnan(lang_erf_f32(NAN)) && isnan(lang_erf_f64(NAN)));
   assert_true(lang_exp_f32(-INFINITY) == 0 && lang_exp_f32(-88) == 0 && lang_exp_f32(0) == 1);
   assert_true(isinf(lang_exp_f32(89)) && isinf(lang_exp_f32(INFINITY)) && isnan(lang_exp_f32(NAN)));
   assert_true(lang_exp_f64(-INFINITY) == 0 && lang_exp_f64(-709) == 0 && lang_exp_f64(0) == 1);
@@ -83,6 +110,7 @@ static void ends(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(exp_is_close), cmocka_unit_test(log_is_close),
-                                     cmocka_unit_test(ends)};
+                                     cmocka_unit_test(circular_is_close),
+                                     cmocka_unit_test(erf_is_close), cmocka_unit_test(ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,8 @@
  * numbers, extents, range variables, as indices, ends of ranges and powers need; comparisons, &&,
  * || and ! give 0 or 1. They also have
  *
- *     primary = ("sqrt" | "exp" | "log") "(" expr ")" | "pow" "(" expr "," expr ")"
+ *     primary = ("sqrt" | "exp" | "log" | "sin" | "cos" | "erf") "(" expr ")"
+ *             | "pow" "(" expr "," expr ")"
  *
  * where the power is an integer from -64 to 64.
  */
@@ -192,6 +193,9 @@ typedef enum lang_function {
   LANG_EXP,
   LANG_LOG,
   LANG_POW, /**< second child: an integer */
+  LANG_SIN,
+  LANG_COS,
+  LANG_ERF,
   LANG_N_FUNCTIONS
 } lang_function;
 

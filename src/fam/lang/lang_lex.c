@@ -10,7 +10,7 @@ enum { SHOWN_MAX = 96 /* columns of the text in a message */ };
 
 const char *const lang_words[] = {"i",   "j",    "min",  "max", "sum",  "abs",
                                   "len", "rows", "cols", "inf", "else", NULL};
-const char *const lang_function_words[] = {"sqrt", "exp", "log", "pow", NULL};
+const char *const lang_function_words[] = {"sqrt", "exp", "log", "pow", "sin", "cos", "erf", NULL};
 
 /* ---------------------------------------------------------------- messages */
 

@@ -36,6 +36,31 @@
                     r, 0.1666657699f),                                                             \
            r, 0.5f)
 #define LANG_LOG_TAIL(z) LANG_FMA(LANG_FMA(0.29579949392f, z, 0.39988780566f), z, 0.6666668504f)
+/* of tools/lang_polynomials: (sin(r) / r - 1) / x and (cos(r) - 1 + x / 2) / x^2 at x = r^2,
+ * erf(r) / r - 1 at x = r^2 <= 1, log(erfc(x + 2)) */
+#define LANG_HALF_PI_HIGH 0x1.921fb6p+0f
+#define LANG_HALF_PI_MIDDLE -0x1.777a5cp-25f
+#define LANG_HALF_PI_LOW -0x1.ee59dap-50f
+#define LANG_ANGLE_MOST 1e5f
+#define LANG_ERF_MOST 4.0f
+#define LANG_SIN_TAIL(x) \
+  LANG_FMA(LANG_FMA(-0.00019516374944f, x, 0.0083321709217f), x, -0.16666654816f)
+#define LANG_COS_TAIL(x) \
+  LANG_FMA(LANG_FMA(2.4437954528e-5f, x, -0.001388736367f), x, 0.041666646801f)
+#define LANG_ERF_TAIL(x)                                                                          \
+  LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(7.8897843059e-5f, x, -0.00080209945723f), \
+                                               x, 0.0051895458206f),                              \
+                                      x, -0.026854445272f),                                       \
+                             x, 0.11283600033f),                                                  \
+                    x, -0.37612627103f),                                                          \
+           x, 0.1283791659f)
+#define LANG_ERFC_LOG(x)                                                                           \
+  LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(0.00018548714176f, x, -0.00071297836072f), \
+                                               x, 0.0035434009253f),                               \
+                                      x, -0.016487393652f),                                        \
+                             x, -0.92375307271f),                                                  \
+                    x, -4.4181593514f),                                                            \
+           x, -5.3649410556f)
 #else
 #define LANG_UINT unsigned long long
 #ifdef __CUDACC__
@@ -80,6 +105,81 @@
   LANG_FMA(LANG_FMA(LANG_FMA(0.1461644968504340586, z, 0.15331721600556041269), z, \
                     0.1818288912526172208),                                        \
            z, 0.22222211134795079855)
+#define LANG_HALF_PI_HIGH 0x1.921fb54442d18p+0
+#define LANG_HALF_PI_MIDDLE 0x1.1a62633145c07p-54
+#define LANG_HALF_PI_LOW -0x1.f1976b7ed8fbcp-110
+#define LANG_ANGLE_MOST 1e9
+#define LANG_ERF_MOST 6.0
+#define LANG_SIN_TAIL(x)                                                     \
+  LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(1.5896532747343687221e-10, x, \
+                                               -2.5050753817087685074e-8),   \
+                                      x, 2.7557313666242719715e-6),          \
+                             x, -0.00019841269829739950162),                 \
+                    x, 0.0083333333333223387426),                            \
+           x, -0.16666666666666631795)
+#define LANG_COS_TAIL(x)                                                                           \
+  LANG_FMA(                                                                                        \
+      LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(-1.1359471739818773913e-11, x, 2.087572008219446156e-9), \
+                                 x, -2.75573143305870419e-7),                                      \
+                        x, 0.00002480158728941355655),                                             \
+               x, -0.0013888888888874025477),                                                      \
+      x, 0.041666666666666598974)
+#define LANG_ERF_TAIL(x)                                                                           \
+  LANG_FMA(                                                                                        \
+      LANG_FMA(                                                                                    \
+          LANG_FMA(                                                                                \
+              LANG_FMA(                                                                            \
+                  LANG_FMA(                                                                        \
+                      LANG_FMA(                                                                    \
+                          LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(LANG_FMA(-7.8011672555040885724e-10, \
+                                                                       x, 1.37229630947217322e-8), \
+                                                              x, -1.6209172446283547225e-7),       \
+                                                     x, 1.6447517162289516163e-6),                 \
+                                            x, -0.000014924744615649546903),                       \
+                                   x, 0.0001205529531765560306),                                   \
+                          x, -0.0008548325989587976321),                                           \
+                      x, 0.0052239776074208572718),                                                \
+                  x, -0.02686617064327583495),                                                     \
+              x, 0.11283791670945249086),                                                          \
+          x, -0.37612638903183546188),                                                             \
+      x, 0.12837916709551256665)
+#define LANG_ERFC_LOG(x)                                                                          \
+  LANG_FMA(                                                                                       \
+      LANG_FMA(                                                                                   \
+          LANG_FMA(                                                                               \
+              LANG_FMA(                                                                           \
+                  LANG_FMA(                                                                       \
+                      LANG_FMA(                                                                   \
+                          LANG_FMA(                                                               \
+                              LANG_FMA(                                                           \
+                                  LANG_FMA(                                                       \
+                                      LANG_FMA(                                                   \
+                                          LANG_FMA(                                               \
+                                              LANG_FMA(                                           \
+                                                  LANG_FMA(                                       \
+                                                      LANG_FMA(                                   \
+                                                          LANG_FMA(                               \
+                                                              LANG_FMA(                           \
+                                                                  LANG_FMA(                       \
+                                                                      -4.7856145952375534453e-12, \
+                                                                      x,                          \
+                                                                      3.628621092312552486e-11),  \
+                                                                  x, -7.1689257253930364898e-11), \
+                                                              x, -2.5503715299488371899e-10),     \
+                                                          x, 2.6093874957644301304e-9),           \
+                                                      x, -1.3994399401869516508e-8),              \
+                                                  x, 5.7696577575979836439e-8),                   \
+                                              x, -1.7316601503939931408e-7),                      \
+                                          x, 2.0372760434429270105e-7),                           \
+                                      x, 1.9521829410305196961e-6),                               \
+                                  x, -0.000020706471542991022525),                                \
+                              x, 0.00013530933207025313307),                                      \
+                          x, -0.00073239937748219948089),                                         \
+                      x, 0.0035707563476778381573),                                               \
+                  x, -0.016465118137465783008),                                                   \
+              x, -0.92375084182394349608),                                                        \
+          x, -4.4181608059944111429),                                                             \
+      x, -5.3649412646166361072)
 #endif
 
 #define LANG_INF LANG_(lang_real)((LANG_UINT)(2 * LANG_BIAS + 1) << LANG_MANTISSA)
@@ -156,6 +256,37 @@ LANG_FN R LANG_(lang_log)(R x) {
                  x <= LANG_(lang_real)(((LANG_UINT)(2 * LANG_BIAS) << LANG_MANTISSA) | LANG_MASK)
              ? v
              : beyond;
+}
+
+/** sin(x + quarter pi / 2); 1.5 ulp; NaN beyond LANG_ANGLE_MOST. pi / 2 in three parts: what
+ *  multiply-adds leave of x is exact but for the last two (Cody and Waite 1980). */
+LANG_FN R LANG_(lang_circular)(R x, const LANG_UINT quarter) {
+  const R shifted = LANG_FMA(x, (R)0.63661977236758134, LANG_ROUND);
+  const R k = shifted - LANG_ROUND;
+  const R r = LANG_FMA(-k, LANG_HALF_PI_LOW,
+                       LANG_FMA(-k, LANG_HALF_PI_MIDDLE, LANG_FMA(-k, LANG_HALF_PI_HIGH, x)));
+  const LANG_UINT turn = LANG_(lang_bits)(shifted) + quarter;
+  const R s = r * r;
+  const R sine = LANG_FMA(r * s, LANG_SIN_TAIL(s), r);
+  const R half = (R)0.5 * s, one = (R)1 - half;
+  const R cosine = one + LANG_FMA(s * s, LANG_COS_TAIL(s), ((R)1 - one) - half);
+  const R v = turn & 1 ? cosine : sine;
+  return LANG_ABS(x) <= LANG_ANGLE_MOST ? (turn & 2 ? -v : v) : LANG_INF - LANG_INF;
+}
+LANG_FN R LANG_(lang_sin)(R x) {
+  return LANG_(lang_circular)(x, 0);
+}
+LANG_FN R LANG_(lang_cos)(R x) {
+  return LANG_(lang_circular)(x, 1);
+}
+
+/** The error function; 1.5 ulp. To 1 a polynomial, then 1 - exp of one; 1 beyond LANG_ERF_MOST. */
+LANG_FN R LANG_(lang_erf)(R x) {
+  const R size = LANG_ABS(x), most = size > LANG_ERF_MOST ? LANG_ERF_MOST : size;
+  const R z = size * size, t = most - (R)2;
+  const R near = LANG_FMA(x, LANG_ERF_TAIL(z), x);
+  const R far = (R)1 - LANG_(lang_exp)(LANG_ERFC_LOG(t));
+  return size < (R)1 ? near : x < (R)0 ? -far : far;
 }
 
 /** The less and the greater; of equal values the first. */

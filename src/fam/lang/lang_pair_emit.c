@@ -163,7 +163,8 @@ done:
 }
 
 static tsl_err emit_call(emitter *e, int32_t node) {
-  static const char *const names[LANG_N_FUNCTIONS] = {"LANG_SQRT", "lang_exp", "lang_log", ""};
+  static const char *const names[LANG_N_FUNCTIONS] = {"LANG_SQRT", "lang_exp", "lang_log", "",
+                                                      "lang_sin",  "lang_cos", "lang_erf"};
   tsl_err err = TSL_OK;
   const lang_node *n = &e->walk.pair->expr->nodes[node];
   int64_t power = 0;

@@ -133,10 +133,10 @@ static tsl_err value_of_call(lang_walk *w, int32_t node, double *out) {
   double x = 0;
   TSL_TRY(lang_walk_value(w, n->first, &x));
   if (n->ref == LANG_POW) TSL_TRY(lang_walk_power(w, node, &power));
-  *out = n->ref == LANG_SQRT  ? sqrt(x)
-         : n->ref == LANG_EXP ? exp(x)
-         : n->ref == LANG_LOG ? log(x)
-                              : pow(x, (double)power);
+  static double (*const functions[LANG_N_FUNCTIONS])(double) = {
+      [LANG_SQRT] = sqrt, [LANG_EXP] = exp, [LANG_LOG] = log,
+      [LANG_SIN] = sin,   [LANG_COS] = cos, [LANG_ERF] = erf};
+  *out = n->ref == LANG_POW ? pow(x, (double)power) : functions[n->ref](x);
 done:
   return err;
 }
