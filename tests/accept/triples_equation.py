@@ -70,6 +70,26 @@ EXPRESSIONS = [
 ]
 
 
+def corner(a, b, opposite):
+    """Stillinger and Weber's three-body term (Phys. Rev. B 31, 1985, 5262) of the corner between sides a and b."""
+    return (f"(r_{a} < 0.5 && r_{b} < 0.5 ? exp(0.2 / (r_{a} - 0.5) + 0.2 / (r_{b} - 0.5)) * "
+            f"pow((r2_{a} + r2_{b} - r2_{opposite}) / (2 * r_{a} * r_{b}) + 1 / 3, 2) : 0)")
+
+
+def stillinger_weber(r, r2, _):
+    total = 0
+    for a, b, opposite in ((0, 2, 1), (0, 1, 2), (1, 2, 0)):
+        near = (r[a] < 0.5) & (r[b] < 0.5)
+        with np.errstate(over="ignore", divide="ignore"):
+            pair = np.exp(0.2 / (r[a] - 0.5) + 0.2 / (r[b] - 0.5))
+        total = total + np.where(near, pair * ((r2[a] + r2[b] - r2[opposite]) / (2 * r[a] * r[b]) + 1 / 3) ** 2, 0)
+    return total
+
+
+EXPRESSIONS.append((" + ".join((corner("ij", "ki", "jk"), corner("ij", "jk", "ki"), corner("jk", "ki", "ij"))),
+                    stillinger_weber))
+
+
 def value_case(text, function, precision, n):
     x, q = points(n)
     each, size, total = sums(x, q, function)
@@ -160,7 +180,7 @@ def values_case():
 for number, (each, expected) in enumerate(EXPRESSIONS):
     for each_precision in ("fp64",) if suite.fast and number > 0 else ("fp32", "fp64"):
         for size in (97,) if number > 0 else (2, 277) if suite.fast else (1, 2, 3, 67, 277):
-            suite.case(f"{each}, {each_precision}, {size} points", value_case, each, expected, each_precision, size)
+            suite.case(f"{each:.60}, {each_precision}, {size} points", value_case, each, expected, each_precision, size)
 for each_precision in ("fp32", "fp64"):
     suite.case(f"a cut-off, {each_precision}", box_case, 3, None, 0.9, each_precision)
     suite.case(f"a box, {each_precision}", box_case, 3, [2.0, 2.5, 2.2], 0.6, each_precision)
