@@ -42,19 +42,6 @@ done:
   return err;
 }
 
-static tsl_err upload_quantities(triples_gpu *w, const tsl_problem *problem) {
-  tsl_err err = TSL_OK;
-  const tsl_field *field = &problem->fields[TRIPLES_QUANTITIES];
-  const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->quantities, bytes, "quantities"));
-  if (bytes > 0)
-    TSL_CUDA_TRY(cudaMemcpyAsync(w->quantities.data, field->data, (size_t)bytes,
-                                 cudaMemcpyHostToDevice, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
-done:
-  return err;
-}
-
 tsl_err triples_equation_open(triples_gpu *w, const tsl_problem *problem, int32_t capability) {
   tsl_err err = TSL_OK;
   const void *image = NULL;
@@ -63,7 +50,7 @@ tsl_err triples_equation_open(triples_gpu *w, const tsl_problem *problem, int32_
   if (image == NULL)
     TSL_FAIL(TSL_ERR_INTERNAL, "card %s: the equation was not compiled for capability %d.%d",
              tsl_gpu_card(), (int)capability / 10, (int)capability % 10);
-  TSL_TRY(upload_quantities(w, problem));
+  TSL_TRY(triples_upload(w, &problem->fields[TRIPLES_QUANTITIES], &w->quantities));
   TSL_TRY(tsl_alloc(1, sizeof *w->equation, "equation", (void **)&w->equation));
   TSL_TRY(lang_module_load(image, n, kernel_names, N_KERNELS, &w->equation->module));
   triples_equation_arguments(problem, w->points.data, w->quantities.data, &w->equation->args);

@@ -27,14 +27,13 @@ static void triples_close(tsl_worker **worker) {
   *worker = NULL;
 }
 
-static tsl_err upload(triples_gpu *w, const tsl_problem *problem) {
+tsl_err triples_upload(triples_gpu *w, const tsl_field *field, tsl_gpu_buffer *to) {
   tsl_err err = TSL_OK;
-  const tsl_field *points = &problem->fields[TRIPLES_POINTS];
-  const int64_t bytes = tsl_field_count(points) * (int64_t)tsl_type_bytes((tsl_type)points->type);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->points, bytes, "points"));
+  const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, to, bytes, field->name));
   if (bytes > 0)
-    TSL_CUDA_TRY(cudaMemcpyAsync(w->points.data, points->data, (size_t)bytes,
-                                 cudaMemcpyHostToDevice, w->stream));
+    TSL_CUDA_TRY(
+        cudaMemcpyAsync(to->data, field->data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -54,7 +53,7 @@ static tsl_err triples_open(const tsl_problem *problem, const tsl_device *device
                                       device->index));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
-  TSL_TRY(upload(w, problem));
+  TSL_TRY(triples_upload(w, &problem->fields[TRIPLES_POINTS], &w->points));
   if (w->p.function == TRIPLES_EQUATION)
     TSL_TRY(triples_equation_open(w, problem, device->capability));
   if (w->p.function == TRIPLES_TRIANGLES) {

@@ -33,6 +33,9 @@ typedef struct triples_gpu {
 
 extern const tsl_backend triples_backend_gpu;
 
+/** A field to the card; waits. */
+tsl_err triples_upload(triples_gpu *w, const tsl_field *field, tsl_gpu_buffer *to);
+
 /** Slopes of the pairs of blocks [a, b), row by row from their first, into w->slopes (reserved):
  *  row stride n_pad; nothing is written in tiles of columns below the rows. */
 tsl_err triples_slopes_run(const triples_gpu *w, int64_t a, int64_t b);

@@ -119,13 +119,9 @@ static __global__ void __launch_bounds__(THREADS)
 tsl_err triples_triangles_open(triples_gpu *w, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tsl_field *cells = &problem->fields[TRIPLES_CELLS];
-  const int64_t bytes = tsl_field_count(cells) * (int64_t)sizeof(int32_t);
   w->room = tsl_max(1, triples_most_around(&w->p, (const int32_t *)cells->data));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->cells, bytes, "cells"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->next, sizeof(int), "row"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->cells.data, cells->data, (size_t)bytes, cudaMemcpyHostToDevice,
-                               w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(triples_upload(w, cells, &w->cells));
 done:
   return err;
 }
