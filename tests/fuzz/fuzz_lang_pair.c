@@ -68,7 +68,9 @@ static const char *const texts[] = {"exp(-r2 / (2 * s * s)) * q_i * q_j",
                                     "min(sqrt(r2), inf, min(k = 1 .. 2 : x_j[k % 2] else 1 / 2))"};
 
 static const char tokens[] =
-    "(\1)\1[\1]\1 ? \1 : \1min(\1max(\1sum(k = \1 .. \1 else \1exp(\1log(\1sqrt(\1pow(\1"
+    "(\1)\1[\1]\1 ? \1 : \1min(\1max(\1sum(k = \1 .. \1 else "
+    "\1exp(\1log(\1sqrt(\1pow(\1sin(\1cos(\1"
+    "erf(\1"
     "r\1r2\1q_i\1q_j\1x_i[\1x_j[\1dx[\1k\1d\1s\1+\1-\1*\1/\1%\1<\1>=\1==\1&&\1||\1!\1"
     "0\0012\0011.5\0011e9\1inf\0019223372036854775807\1len(x_i)\1\n\1,";
 
