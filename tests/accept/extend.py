@@ -160,7 +160,7 @@ def same_count(what, counts, made=False):
 
 
 def adds_pair_function():
-    copy.add_row("src/fam/tri/tri_functions.h", "TRI_NAMED_LIST", PAIR_ROW)
+    copy.add_row("src/fam/tri/tri_functions.h", "TRI_DISTANCE_LIST", PAIR_ROW)
     copy.edit("src/fam/tri/tri_pairs_body.h", r"^\}\n\n(?=#undef R$)", PAIR_BODY)
     return same_count("a pair function", copy.counted())
 
@@ -310,7 +310,7 @@ suite.case("adds a part of a functional", adds_part)
 suite.case("adds a mixture of parts", adds_mixture)
 suite.case("adds a ready problem", adds_ready_problem)
 suite.case("adds a family", adds_family)
-suite.case("docs ask for a pair function's row", docs_ask_for, "geman", "docs/families/tri.md", "overlap",
+suite.case("docs ask for a pair function's row", docs_ask_for, "geman", "docs/families/tri.md", "mahalanobis",
            "| `geman` | sum_k t^2 / (1 + t^2), t = x_ik - x_jk | |\n")
 suite.case("docs ask for a ready problem's row", docs_ask_for, "indel", "docs/families/dp.md", "nussinov",
            "| `indel` | letters inserted and deleted | `a` `b` | i32 |\n")

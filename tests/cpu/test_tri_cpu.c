@@ -16,22 +16,27 @@ static double get(const void *array, int type, int64_t k) {
 
 /* ------------------------------------------------------------------ references */
 
+/** What a step of dimension k takes besides the coordinates. */
+static double of_step(const tri_params *p, int64_t k) {
+  if (tri_abouts[p->function].sum == TRI_POWERS) return p->scale;
+  return k < 3 ? p->box[k] : 0;
+}
+
 /** values[i n + j] as the plain loop computes them. */
 static double *reference_make(const tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   const void *x = problem->fields[TRI_POINTS].data, *e = problem->fields[TRI_EXTRAS].data;
   const bool has = problem->fields[TRI_EXTRAS].shape[0] > 0;
   double *values = alloc(p->n * p->n, sizeof *values);
-#define LOOP(name, R, t)                                                                          \
-  for (int64_t i = 0; i < p->n; i++)                                                              \
-    for (int64_t j = 0; j < p->n; j++) {                                                          \
-      R acc = 0;                                                                                  \
-      for (int64_t k = 0; k < p->d; k++)                                                          \
-        acc =                                                                                     \
-            tri_step_##name##_##t(acc, ((const R *)x)[k * p->n_pad + i],                          \
-                                  ((const R *)x)[k * p->n_pad + j], k < 3 ? (R)p->box[k] : (R)0); \
-      const R ei = has ? ((const R *)e)[i] : (R)0, ej = has ? ((const R *)e)[j] : (R)0;           \
-      values[i * p->n + j] = (double)tri_finish_##name##_##t(acc, ei, ej, (R)p->scale);           \
+#define LOOP(name, R, t)                                                                 \
+  for (int64_t i = 0; i < p->n; i++)                                                     \
+    for (int64_t j = 0; j < p->n; j++) {                                                 \
+      R acc = 0;                                                                         \
+      for (int64_t k = 0; k < p->d; k++)                                                 \
+        acc = tri_step_##name##_##t(acc, ((const R *)x)[k * p->n_pad + i],               \
+                                    ((const R *)x)[k * p->n_pad + j], (R)of_step(p, k)); \
+      const R ei = has ? ((const R *)e)[i] : (R)0, ej = has ? ((const R *)e)[j] : (R)0;  \
+      values[i * p->n + j] = (double)tri_finish_##name##_##t(acc, ei, ej, (R)p->scale);  \
     }
 #define BOTH(NAME, name, ...)      \
   if (p->function == TRI_##NAME) { \

@@ -58,6 +58,16 @@ static void point_set(const tri_params *p, double *point, uint64_t *state) {
   for (int64_t k = 0; k < p->d; k++) norm += point[k] * point[k];
   const bool unit = how == TRI_UNIT_NORM || how == TRI_STANDARDISED || how == TRI_SPHERE;
   for (int64_t k = 0; unit && norm > 0 && k < p->d; k++) point[k] /= sqrt(norm);
+  const bool coarse = how == TRI_FIXED || how == TRI_TRUTHS; /* equal ones are what counts */
+  for (int64_t k = 0; coarse && k < p->d; k++) point[k] = floor(2 * point[k]);
+}
+
+/** The extra number of a point: a radius or mass, or the sum of its coordinates. */
+static double extra_of(const tri_params *p, const double *point, uint64_t *state) {
+  double total = 0;
+  for (int64_t k = 0; k < p->d; k++) total += p->type == TSL_F32 ? (float)point[k] : point[k];
+  if (tri_abouts[p->function].extra == TRI_TOTAL) return total;
+  return p->mass != 0 ? p->mass : 0.1 + random_01(state);
 }
 
 static void problem_make(tsl_problem *problem, const tri_params *params) {
@@ -82,8 +92,7 @@ static void problem_make(tsl_problem *problem, const tri_params *params) {
       const bool read = p->function != TRI_GRAVITY || k < p->d_read;
       put(points->data, p->type, k * p->n_pad + i, read ? point[k] : 0);
     }
-    const double extra = p->mass != 0 ? p->mass : 0.1 + random_01(&state);
-    if (has) put(extras->data, p->type, i, extra);
+    if (has) put(extras->data, p->type, i, extra_of(p, point, &state));
   }
   tsl_free(point);
 }

@@ -128,6 +128,7 @@ static bool fits(int function, int64_t d) {
   const tri_prepare how = tri_abouts[function].prepare;
   if (how == TRI_SPHERE) return d == 3;
   if (how == TRI_WRAPPED) return d <= 3;
+  if (tri_abouts[function].sum >= TRI_TERMS) return false;
   return tri_abouts[function].sum != TRI_PRODUCT || (d > 1 && d < TRI_GEMM_D);
 }
 

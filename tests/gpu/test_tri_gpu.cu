@@ -133,7 +133,7 @@ template <class R> static tsl_err check_outputs(tri_case c) {
     tri_params near = {};
     near.function = c.function, near.output = c.output, near.d = c.d;
     if (c.n > 0 && tri_near_possible(&near)) TSL_TRY(check_case<R>(&c, ref, true));
-    if (c.output > TRI_SQUARE || c.d != 3) continue;
+    if (c.output > TRI_SQUARE || c.d != 3 || tri_abouts[c.function].sum >= TRI_TERMS) continue;
     for (c.map = TRI_MAP_BB; c.map < maps_end(); c.map++)
       for (c.block = 8; c.block <= 32; c.block *= 2)
         if (c.block == 16 || (c.n <= 37 && effort != TINY)) TSL_TRY(check_case<R>(&c, ref, false));

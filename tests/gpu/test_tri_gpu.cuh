@@ -38,6 +38,7 @@ template <class R> static std::vector<double> prepared_point(const tri_case &c, 
     x[(size_t)k] =
         c.function == TRI_MANHATTAN || c.function == TRI_EUCLIDEAN ? floor(16 * u) / 16 : u;
     if (i < c.close) x[(size_t)k] = 0.5 + 1e-5 * u;
+    if (how == TRI_FIXED || how == TRI_TRUTHS) x[(size_t)k] = floor(2 * u);
     if (how == TRI_WRAPPED) x[(size_t)k] = u * test_box[k] * 0.999;
     if (how == TRI_SPHERE || how == TRI_UNIT_NORM) x[(size_t)k] = u - 0.5;
     mean += x[(size_t)k] / (double)c.d;
@@ -91,6 +92,13 @@ template <class R> struct tri_problem_data {
       for (int64_t i = 0; i < p.n; i++)
         extras[(size_t)i] = (R)(0.05 * random_at((uint64_t)i + 999999));
     }
+    if (tri_abouts[c.function].extra == TRI_TOTAL) {
+      extras.assign((size_t)p.n_pad, (R)0);
+      for (int64_t i = 0; i < p.n; i++)
+        for (int64_t k = 0; k < p.d; k++) extras[(size_t)i] += points[(size_t)(k * p.n_pad + i)];
+    }
+    if (tri_abouts[c.function].sum >= TRI_TERMS)
+      p.scale = tri_abouts[c.function].sum == TRI_POWERS ? 3 : (double)p.d;
     if (tri_abouts[c.function].prepare == TRI_SPHERE) p.threshold = 2000, p.range_hi = 12000;
     counts.assign((size_t)p.bins, 0);
   }
@@ -168,8 +176,10 @@ template <int F, class R>
 static R ref_value(const tri_params &p, const R *x, const R *extra, int64_t i, int64_t j) {
   R acc = (R)0;
   for (int64_t k = 0; k < p.d; k++)
-    acc =
-        tri_fn<F, R>::step(acc, x[k * p.n_pad + i], x[k * p.n_pad + j], k < 3 ? (R)p.box[k] : (R)0);
+    acc = tri_fn<F, R>::step(acc, x[k * p.n_pad + i], x[k * p.n_pad + j],
+                             tri_row_of<F>::powers ? (R)p.scale
+                             : k < 3               ? (R)p.box[k]
+                                                   : (R)0);
   return tri_fn<F, R>::finish(acc, extra != NULL ? extra[i] : (R)0, extra != NULL ? extra[j] : (R)0,
                               (R)p.scale);
 }

@@ -136,8 +136,8 @@ static void fence(void) {
 const tri_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,
     .fill = {{TRI_PAIR_LIST(FILL_F32)}, {TRI_PAIR_LIST(FILL_F64)}},
-    .tiles = {{TRI_PAIR_LIST(TILES_F32)}, {TRI_PAIR_LIST(TILES_F64)}},
-    .bound = {{TRI_PAIR_LIST(BOUND_F32)}, {TRI_PAIR_LIST(BOUND_F64)}},
+    .tiles = {{TRI_DIRECT_LIST(TILES_F32)}, {TRI_DIRECT_LIST(TILES_F64)}},
+    .bound = {{TRI_DIRECT_LIST(BOUND_F32)}, {TRI_DIRECT_LIST(BOUND_F64)}},
     .from_products = {from_products_f32, from_products_f64},
     .select = {select_f32, select_f64},
     .kth = kth,

@@ -5,7 +5,7 @@
  * Pass of n_k dimensions from k0 over n_rows rows and n columns: acc = step(acc, ...), started
  * at 0 when first and finished when last. Constant n_rows, n_k, first, last after inlining.
  */
-#define TRI_FILL(NAME, name, prepare, extra_kind, ...)                                           \
+#define TRI_FILL(NAME, name, prepare, extra_kind, sum_kind, ...)                                 \
   TSL_FN void T(pass_##name)(const tri_view *v, int64_t i, const int n_rows, int64_t k0,         \
                              const int n_k, const bool first, const bool last, int64_t j0,       \
                              int64_t n, R *restrict out, int64_t out_ld) {                       \
@@ -16,7 +16,8 @@
     const int64_t ld = v->ld;                                                                    \
     const R scale = (R)v->scale;                                                                 \
     R a[4 * TRI_FILL_ROWS], box[4], e[TRI_FILL_ROWS];                                            \
-    for (int k = 0; k < n_k; k++) box[k] = k0 + k < 3 ? (R)v->box[k0 + k] : (R)0;                \
+    for (int k = 0; k < n_k; k++)                                                                \
+      box[k] = (sum_kind) == TRI_POWERS ? scale : k0 + k < 3 ? (R)v->box[k0 + k] : (R)0;         \
     for (int r = 0; r < n_rows; r++) {                                                           \
       e[r] = has ? extra[i + r] : (R)0;                                                          \
       for (int k = 0; k < n_k; k++) a[4 * r + k] = xi[k * ld + r];                               \
@@ -103,7 +104,7 @@ TRI_PAIR_LIST(TRI_FILL)
       out[c] = (prepare) == TRI_SPHERE ? T(tri_bound_of_sphere)(bound) : bound;                    \
     }                                                                                              \
   }
-TRI_PAIR_LIST(TRI_NEAR)
+TRI_DIRECT_LIST(TRI_NEAR)
 #undef TRI_NEAR
 
 /** Values of row i and columns j.. from their inner products; the few that are rounding of the

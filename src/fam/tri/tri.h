@@ -131,6 +131,11 @@ typedef struct tri_params {
   int32_t frames_boxed;  /**< 1: frames have cells */
 } tri_params;
 
+/** A function of TRI_TERM_LIST? */
+static inline bool tri_is_terms(const tri_params *p) {
+  return tri_abouts[p->function].sum >= TRI_TERMS;
+}
+
 /**
  * Indices into problem->fields. Those before TRI_OUT always exist:
  *   TRI_POINTS  IN  [d][n_pad]  params.type, prepared (tri_prepare), padding 0

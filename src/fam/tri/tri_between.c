@@ -15,7 +15,7 @@ tsl_err tri_between_check(const tsl_deck *deck, const tri_deck *s) {
   if (given && !tri_output_of_two(s->output))
     TSL_DECK_FAIL(deck, "tri.between", "output %s is of one set of points",
                   tri_output_words[s->output]);
-  if (given && s->function.name > TRI_OVERLAP)
+  if (given && s->function.name >= TRI_EUCLIDEAN_PERIODIC)
     TSL_DECK_FAIL(deck, "tri.between", "function %s is of one set of points",
                   tri_choice_words[s->function.name]);
   if (given && s->output == TRI_CONDENSED && s->map != TRI_MAP_AUTO)

@@ -11,7 +11,8 @@ tsl_err tri_check_function(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   char path[64];
   const bool equation = s->function.name > TRI_EUCLIDEAN_PERIODIC;
-  for (const tsl_key *key = tri_function_keys + 1; key->name != NULL && !equation; key++) {
+  for (const tsl_key *key = tri_function_keys + TRI_OF_EQUATIONS; key->name != NULL && !equation;
+       key++) {
     (void)snprintf(path, sizeof path, "tri.function.%s", key->name);
     if (tsl_deck_given(deck, path))
       TSL_DECK_FAIL(deck, path, "not used by function %s; remove it",
@@ -238,6 +239,7 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));
   TSL_TRY(check_result(deck, p));
+  if (tri_is_terms(p)) p->scale = p->function == TRI_MINKOWSKI ? s->function.order : (double)p->d;
   if (p->output == TRI_DBSCAN) p->k = s->min_samples - 1;
   if (tri_output_in(p, TRI_BIT(MINIMUM) | TRI_BIT(LINKAGE))) p->k = p->n > 1;
   const int64_t most = tri_columns_of(p) - !p->two; /* neighbours of a point */

@@ -162,9 +162,11 @@ const tsl_key tri_keys[] = {
   | ((unit) == TRI_UNITLESS ? F(NAME) : 0u)
 #define IF_SPHERE(NAME, name, prepare, ...) | ((prepare) == TRI_SPHERE ? F(NAME) : 0u)
 #define IF_RADIUS(NAME, name, prepare, extra, ...) | ((extra) == TRI_RADIUS ? F(NAME) : 0u)
+#define IF_TERMS(NAME, name, prepare, extra, sum, ...) | ((sum) >= TRI_TERMS ? F(NAME) : 0u)
 #define EQUATIONS (F(EQUATION) | F(EQUATION_PERIODIC))
 #define UNITLESS (F(GRAVITY) TRI_PAIR_LIST(IF_UNITLESS))
 #define SPHERES (0u TRI_PAIR_LIST(IF_SPHERE))
+#define TERMS (0u TRI_PAIR_LIST(IF_TERMS))
 #define RADII (0u TRI_PAIR_LIST(IF_RADIUS))
 _Static_assert((int)TRI_N_FUNCTIONS <= 32, "a set of functions is 32 bits");
 
@@ -195,14 +197,16 @@ static const use uses[] = {
     {"tri.resamples", O(HISTOGRAM), ANY, ANY, TSL_KEY_INT, AT(resamples), 200},
     {"tri.self", O(HISTOGRAM), ANY, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.box", ANY, F(EUCLIDEAN_PERIODIC) | F(EQUATION_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
+    {"tri.function.p", ANY, F(MINKOWSKI), ANY, TSL_KEY_REAL, AT(function.order), 2},
+    {"tri.function.variances", ANY, F(SEUCLIDEAN), ANY, TSL_KEY_REALS, AT(function.variances), 0},
     {"tri.search", CUTS, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
     {"tri.sphere_radius", ANY, SPHERES, ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
     {"tri.radius", ANY, RADII, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.mass", ANY, F(GRAVITY), ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.softening", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(softening), 0},
     {"tri.G", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(constant), 1},
-    {"tri.map", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
-    {"tri.block", MATRICES, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(block), 1},
+    {"tri.map", MATRICES, ~(EQUATIONS | TERMS), ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
+    {"tri.block", MATRICES, ~(EQUATIONS | TERMS), ANY, TSL_KEY_CHOICE, AT(block), 1},
     {"tri.input.vector_columns", O(SUM), ANY, POINTS_ANY_FILE, TSL_KEY_INTS,
      AT(input.vector_columns), 0},
     {"tri.input.radius_column", ANY, RADII, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.radius_column),

@@ -9,7 +9,11 @@
 
 const tsl_key tri_function_keys[] = {
     {"name", TSL_KEY_CHOICE, AT(name), "equation", 0, 0, tri_choice_words, NULL, 0,
-     "Its name, for which the word alone stands; an equation has the keys below."},
+     "Its name, for which the word alone stands; an equation has the keys from value on."},
+    {"p", TSL_KEY_REAL, AT(order), "", 1e-3, 1e3, NULL, NULL, 0,
+     "Minkowski: the order; default 2."},
+    {"variances", TSL_KEY_REALS, AT(variances), "", 1e-300, 1e300, NULL, NULL, 0,
+     "Seuclidean: the variance of each dimension; default: those of the points."},
     {"value", TSL_KEY_TEXT, AT(value), "", 0, 0, NULL, NULL, 0,
      "Value of a pair (i, j), of r, r2, dx[k], x_i[k], x_j[k], d, quantities and parameters."},
     {"gradient", TSL_KEY_TEXT, AT(gradient), "", 0, 0, NULL, NULL, 0,

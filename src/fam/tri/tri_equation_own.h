@@ -9,13 +9,18 @@
 
 /** The map `tri.function`. */
 typedef struct tri_function_deck {
-  int32_t name; /**< index into tri_choice_words; the rest is of equations */
+  int32_t name;        /**< index into tri_choice_words */
+  double order;        /**< minkowski's p */
+  tsl_reals variances; /**< seuclidean's; empty: of the points */
+  /* of equations: */
   char *value, *gradient, *unit;
   bool symmetric, diagonal;
   tsl_maps quantities, parameters; /**< lang_quantity, lang_parameter */
 } tri_function_deck;
 
+/** TRI_OF_EQUATIONS: the first of those of equations. */
 extern const tsl_key tri_function_keys[];
+enum { TRI_OF_EQUATIONS = 3 };
 
 /** An equation on the root; release with tri_equation_clear. */
 typedef struct tri_equation {

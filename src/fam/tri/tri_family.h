@@ -169,13 +169,26 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
                          tri_params *p);
 
 /** Points on their way into the field; borrowed. */
+/** Where the points lie, of TRI_SCALED and TRI_WHITENED; d dimensions. */
+typedef struct tri_spread {
+  double *mean;   /**< [d] */
+  double *factor; /**< TRI_SCALED: [d], 1 / standard deviation; TRI_WHITENED: [d][d], the lower
+                       triangle of the inverse of the covariance's Cholesky factor */
+} tri_spread;
+
 typedef struct tri_preparing {
   const tsl_deck *deck;
   const tri_params *p;
   const char *path, *other_path; /**< of the deck, for messages about data */
   const tri_points *points;
   bool absolute; /**< coordinates count, not only their differences */
+  tri_spread spread;
 } tri_preparing;
+
+/** Of all points; nothing for other functions. @param[in] variances  of the deck, or empty
+ *  @param[out] spread  tri_spread_clear frees */
+tsl_err tri_spread_create(const tri_preparing *c, const tsl_reals *variances, tri_spread *spread);
+void tri_spread_clear(tri_spread *spread);
 
 /** Prepare one point. @param[in,out] x  [params.d], zero where the point has no coordinate */
 tsl_err tri_prepare_point(const tri_preparing *c, int64_t row, double *x);

@@ -13,18 +13,31 @@ typedef enum tri_prepare {
   TRI_UNIT_NORM,    /**< each point divided by its Euclidean norm */
   TRI_STANDARDISED, /**< each point centred on its own mean, then divided by its norm */
   TRI_SPHERE,       /**< (latitude, longitude) in degrees -> unit vector, d = 3; scale = radius */
-  TRI_WRAPPED       /**< each coordinate wrapped into [0, box), d <= 3 */
+  TRI_WRAPPED,      /**< each coordinate wrapped into [0, box), d <= 3 */
+  TRI_FIXED,        /**< as read; the formula sees the numbers themselves, the origin stays */
+  TRI_AMOUNTS,      /**< likewise, and none is negative */
+  TRI_SHARES,       /**< amounts divided by their sum */
+  TRI_TRUTHS,       /**< 1 where a number is not 0 */
+  TRI_SCALED,       /**< less the mean, divided by the root of the variance of each dimension */
+  TRI_WHITENED      /**< less the mean, times the inverse of the covariance's Cholesky factor */
 } tri_prepare;
 
 /** What one extra number per point means. */
-typedef enum tri_extra { TRI_NO_EXTRA, TRI_RADIUS, TRI_MASS } tri_extra;
+typedef enum tri_extra {
+  TRI_NO_EXTRA,
+  TRI_RADIUS,
+  TRI_MASS,
+  TRI_TOTAL /**< the sum of the prepared coordinates, not read */
+} tri_extra;
 
 /** What the steps add up. All terms are +0 or above. */
 typedef enum tri_sum {
   TRI_LENGTHS, /**< no term overflows where differences do not */
   TRI_SQUARES, /**< added to what was there, which may be -0: squares, or terms made of them */
   TRI_ROOT,    /**< TRI_SQUARES, and finish begins with the root of the sum */
-  TRI_PRODUCT  /**< TRI_SQUARES of unit vectors, halved; matrix products give it too */
+  TRI_PRODUCT, /**< TRI_SQUARES of unit vectors, halved; matrix products give it too */
+  TRI_TERMS,   /**< from +0; no search, as far boxes do not bound it; in strips on cards */
+  TRI_POWERS   /**< TRI_TERMS whose steps take `scale`, an order, in place of a period */
 } tri_sum;
 
 /** Unit of a value. */
@@ -35,32 +48,72 @@ typedef enum tri_unit {
 } tri_unit;
 
 /**
- * Functions that decks name; new ones go to the end:
+ * Distances, whose kernels on a card are made for each output; new ones go to the end:
  * X(NAME, name, prepare, extra, sum, unit, flops_per_dimension, flops_per_pair, quantity)
  * quantity: what the values are, as an axis says it.
  */
-#define TRI_NAMED_LIST(X)                                                                      \
-  X(EUCLIDEAN, euclidean, TRI_RAW, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 3, 1,                \
-    "Euclidean distance")                                                                      \
-  X(SQEUCLIDEAN, sqeuclidean, TRI_RAW, TRI_NO_EXTRA, TRI_SQUARES, TRI_SQUARED, 3, 0,           \
-    "squared Euclidean distance")                                                              \
-  X(MANHATTAN, manhattan, TRI_RAW, TRI_NO_EXTRA, TRI_LENGTHS, TRI_OF_POINTS, 3, 0,             \
-    "city-block (L1) distance")                                                                \
-  X(CHEBYSHEV, chebyshev, TRI_RAW, TRI_NO_EXTRA, TRI_LENGTHS, TRI_OF_POINTS, 3, 0,             \
-    "Chebyshev (L-infinity) distance")                                                         \
-  X(COSINE, cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, TRI_PRODUCT, TRI_UNITLESS, 3, 1,              \
-    "cosine distance, 1 - cos")                                                                \
-  X(CORRELATION, correlation, TRI_STANDARDISED, TRI_NO_EXTRA, TRI_PRODUCT, TRI_UNITLESS, 3, 1, \
-    "correlation distance, 1 - Pearson r")                                                     \
-  X(HAVERSINE, haversine, TRI_SPHERE, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 3, 30,            \
-    "great-circle distance")                                                                   \
-  X(OVERLAP, overlap, TRI_RAW, TRI_RADIUS, TRI_ROOT, TRI_OF_POINTS, 3, 3, "gap between spheres")
+#define TRI_DISTANCE_LIST(X)                                                                     \
+  X(EUCLIDEAN, euclidean, TRI_RAW, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 3, 1,                  \
+    "Euclidean distance")                                                                        \
+  X(SQEUCLIDEAN, sqeuclidean, TRI_RAW, TRI_NO_EXTRA, TRI_SQUARES, TRI_SQUARED, 3, 0,             \
+    "squared Euclidean distance")                                                                \
+  X(MANHATTAN, manhattan, TRI_RAW, TRI_NO_EXTRA, TRI_LENGTHS, TRI_OF_POINTS, 3, 0,               \
+    "city-block (L1) distance")                                                                  \
+  X(CHEBYSHEV, chebyshev, TRI_RAW, TRI_NO_EXTRA, TRI_LENGTHS, TRI_OF_POINTS, 3, 0,               \
+    "Chebyshev (L-infinity) distance")                                                           \
+  X(COSINE, cosine, TRI_UNIT_NORM, TRI_NO_EXTRA, TRI_PRODUCT, TRI_UNITLESS, 3, 1,                \
+    "cosine distance, 1 - cos")                                                                  \
+  X(CORRELATION, correlation, TRI_STANDARDISED, TRI_NO_EXTRA, TRI_PRODUCT, TRI_UNITLESS, 3, 1,   \
+    "correlation distance, 1 - Pearson r")                                                       \
+  X(HAVERSINE, haversine, TRI_SPHERE, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 3, 30,              \
+    "great-circle distance")                                                                     \
+  X(OVERLAP, overlap, TRI_RAW, TRI_RADIUS, TRI_ROOT, TRI_OF_POINTS, 3, 3, "gap between spheres") \
+  X(SEUCLIDEAN, seuclidean, TRI_SCALED, TRI_NO_EXTRA, TRI_ROOT, TRI_UNITLESS, 3, 1,              \
+    "standardised Euclidean distance")                                                           \
+  X(MAHALANOBIS, mahalanobis, TRI_WHITENED, TRI_NO_EXTRA, TRI_ROOT, TRI_UNITLESS, 3, 1,          \
+    "Mahalanobis distance")
 
-/** All that have a formula; the key `box` turns euclidean into the last. gravity has its own. */
-#define TRI_PAIR_LIST(X)                                                                           \
-  TRI_NAMED_LIST(X)                                                                                \
+/** Sums of other terms (TRI_TERMS, TRI_POWERS), as above. */
+#define TRI_TERM_LIST(X)                                                                          \
+  X(MINKOWSKI, minkowski, TRI_RAW, TRI_NO_EXTRA, TRI_POWERS, TRI_OF_POINTS, 40, 40,               \
+    "Minkowski distance")                                                                         \
+  X(CANBERRA, canberra, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 5, 0,                   \
+    "Canberra distance")                                                                          \
+  X(BRAYCURTIS, braycurtis, TRI_AMOUNTS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 2,                \
+    "Bray-Curtis dissimilarity")                                                                  \
+  X(JENSENSHANNON, jensenshannon, TRI_SHARES, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 50, 2,       \
+    "Jensen-Shannon distance")                                                                    \
+  X(HAMMING, hamming, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 2, 1, "Hamming distance") \
+  X(JACCARD, jaccard, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 3,                       \
+    "Jaccard dissimilarity")                                                                      \
+  X(DICE, dice, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 2, "Dice dissimilarity")       \
+  X(RUSSELLRAO, russellrao, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 5,                 \
+    "Russell-Rao dissimilarity")                                                                  \
+  X(ROGERSTANIMOTO, rogerstanimoto, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 3,         \
+    "Rogers-Tanimoto dissimilarity")                                                              \
+  X(SOKALSNEATH, sokalsneath, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 6,               \
+    "Sokal-Sneath dissimilarity")                                                                 \
+  X(YULE, yule, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 14, "Yule dissimilarity")
+
+/** Functions that decks name. */
+#define TRI_NAMED_LIST(X) \
+  TRI_DISTANCE_LIST(X)    \
+  TRI_TERM_LIST(X)
+
+/** The key `box` turns euclidean into it. */
+#define TRI_PERIODIC_LIST(X)                                                                       \
   X(EUCLIDEAN_PERIODIC, euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 5, \
     1, "minimum-image Euclidean distance")
+
+/** All that have a formula; gravity has its own. */
+#define TRI_PAIR_LIST(X) \
+  TRI_NAMED_LIST(X)      \
+  TRI_PERIODIC_LIST(X)
+
+/** Those with a kernel for each output, and bounds for searches. */
+#define TRI_DIRECT_LIST(X) \
+  TRI_DISTANCE_LIST(X)     \
+  TRI_PERIODIC_LIST(X)
 
 /** TRI_EUCLIDEAN, ...: the list's order, then gravity, which is no sum over dimensions. */
 typedef enum tri_function {

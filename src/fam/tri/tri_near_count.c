@@ -40,7 +40,7 @@ static double value_of(const tri_params *p, const double *differences, double ei
     for (int64_t k = 0; k < p->d; k++)                               \
       acc = tri_step_##name##_f64(acc, differences[k], 0, INFINITY); \
     return tri_finish_##name##_f64(acc, ei, ej, p->scale);
-    TRI_PAIR_LIST(X)
+    TRI_DIRECT_LIST(X)
 #undef X
   default:
     return 0;

@@ -23,7 +23,7 @@ static tsl_err check_together(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.other", "output %s is of one set of points; %s",
                   tri_output_words[s->output],
                   s->output == TRI_SQUARE ? "condensed gives the matrix of two" : "remove it");
-  if (s->function.name > TRI_OVERLAP)
+  if (s->function.name >= TRI_EUCLIDEAN_PERIODIC)
     TSL_DECK_FAIL(deck, "tri.other", "function %s is of one set of points; remove it",
                   tri_choice_words[s->function.name]);
   if (s->other.input.frames != NULL)

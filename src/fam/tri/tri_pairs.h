@@ -10,8 +10,8 @@
  * products are explicit fused multiply-adds and nothing else is contracted (see fn.h), so every
  * device gives the same bits.
  *
- * To add a function: a row of TRI_NAMED_LIST (tri_functions.h), a step and a finish in
- * tri_pairs_body.h. Deck words, kernels and tests follow the list.
+ * To add a function: a row of TRI_DISTANCE_LIST or TRI_TERM_LIST (tri_functions.h), a step and a
+ * finish in tri_pairs_body.h. Deck words, kernels and tests follow the list.
  *
  * Names after inclusion: tri_step_<name>_f32, tri_finish_<name>_f32, and _f64; likewise bounds of
  * boxes and bins of histograms.
@@ -24,6 +24,25 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define LANG_FN TSL_FN
+#define LANG_BYTES 4
+#define LANG_(name) name##_f32
+#define R float
+#include "lang_math.h"
+#include "lang_math_undef.h"
+#undef LANG_BYTES
+#undef LANG_
+#undef R
+#define LANG_BYTES 8
+#define LANG_(name) name##_f64
+#define R double
+#include "lang_math.h"
+#include "lang_math_undef.h"
+#undef LANG_BYTES
+#undef LANG_
+#undef LANG_FN
+#undef R
 
 #define TRI_REAL float
 #define TRI_(name) name##_f32

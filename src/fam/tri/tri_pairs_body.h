@@ -57,7 +57,73 @@ TSL_FN R TRI_(tri_step_overlap)(R acc, R a, R b, R box) {
   return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
 }
 
-/* ---- finishes: ei, ej = extra numbers of the points; scale = sphere radius of haversine */
+TSL_FN R TRI_(tri_step_seuclidean)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_mahalanobis)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
+}
+/** x^p = e^(p log x), 0 of 0. */
+TSL_FN R TRI_(tri_power)(R x, R p) {
+  return x > (R)0 ? TRI_(lang_exp)(p * TRI_(lang_log)(x)) : (R)0;
+}
+/** order: p */
+TSL_FN R TRI_(tri_step_minkowski)(R acc, R a, R b, R order) {
+  return acc + TRI_(tri_power)(TRI_ABS(a - b), order);
+}
+/** 0 where both are 0. */
+TSL_FN R TRI_(tri_step_canberra)(R acc, R a, R b, R box) {
+  (void)box;
+  const R size = TRI_ABS(a) + TRI_ABS(b);
+  return acc + (size > (R)0 ? TRI_ABS(a - b) / size : (R)0);
+}
+TSL_FN R TRI_(tri_step_braycurtis)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_manhattan)(acc, a, b, box);
+}
+/** x log x, 0 of 0. */
+TSL_FN R TRI_(tri_entropy)(R x) {
+  return x > (R)0 ? x * TRI_(lang_log)(x) : (R)0;
+}
+/**
+ * a log(a/m) + b log(b/m), m the mean of both, no term below 0: m times what follows of
+ * t = (a - b) / (a + b), (1+t) log(1+t) + (1-t) log(1-t) = sum t^2k / (k (2k - 1)), which a small t
+ * is left to.
+ */
+TSL_FN R TRI_(tri_step_jensenshannon)(R acc, R a, R b, R box) {
+  (void)box;
+  const R mean = (a + b) * (R)0.5, one = mean > (R)0 ? mean : (R)1;
+  const R t = (a - b) / (one + one), s = t * t;
+  const R tail = (R)(1.0 / 15) + s * ((R)(1.0 / 28) + s * (R)(1.0 / 45));
+  const R small = s * ((R)1 + s * ((R)(1.0 / 6) + s * tail));
+  const R large = TRI_(tri_entropy)(a / one) + TRI_(tri_entropy)(b / one);
+  return acc + mean * (s < (R)0x1p-10 ? small : large);
+}
+/** How many coordinates differ. */
+TSL_FN R TRI_(tri_step_hamming)(R acc, R a, R b, R box) {
+  (void)box;
+  return acc + (a != b ? (R)1 : (R)0);
+}
+TSL_FN R TRI_(tri_step_jaccard)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_hamming)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_dice)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_hamming)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_russellrao)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_hamming)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_rogerstanimoto)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_hamming)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_sokalsneath)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_hamming)(acc, a, b, box);
+}
+TSL_FN R TRI_(tri_step_yule)(R acc, R a, R b, R box) {
+  return TRI_(tri_step_hamming)(acc, a, b, box);
+}
+
+/* ---- finishes: ei, ej = extra numbers of the points; scale = sphere radius of haversine, order of
+ * minkowski, number of coordinates where a mean is taken of them */
 
 TSL_FN R TRI_(tri_finish_euclidean)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej, (void)scale;
@@ -112,6 +178,65 @@ TSL_FN R TRI_(tri_finish_haversine)(R acc, R ei, R ej, R scale) {
 TSL_FN R TRI_(tri_finish_overlap)(R acc, R ei, R ej, R scale) {
   (void)scale;
   return TRI_SQRT(acc) - (ei + ej);
+}
+
+TSL_FN R TRI_(tri_finish_seuclidean)(R acc, R ei, R ej, R scale) {
+  return TRI_(tri_finish_euclidean)(acc, ei, ej, scale);
+}
+TSL_FN R TRI_(tri_finish_mahalanobis)(R acc, R ei, R ej, R scale) {
+  return TRI_(tri_finish_euclidean)(acc, ei, ej, scale);
+}
+TSL_FN R TRI_(tri_finish_minkowski)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej;
+  return TRI_(tri_power)(acc, (R)1 / scale);
+}
+TSL_FN R TRI_(tri_finish_canberra)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return acc;
+}
+/** 0 where the denominator is. */
+TSL_FN R TRI_(tri_ratio)(R part, R whole) {
+  return whole > (R)0 ? part / whole : (R)0;
+}
+TSL_FN R TRI_(tri_finish_braycurtis)(R acc, R ei, R ej, R scale) {
+  (void)scale;
+  return TRI_(tri_ratio)(acc, ei + ej);
+}
+TSL_FN R TRI_(tri_finish_jensenshannon)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  return TRI_SQRT(acc > (R)0 ? acc * (R)0.5 : (R)0);
+}
+TSL_FN R TRI_(tri_finish_hamming)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej;
+  return TRI_(tri_ratio)(acc, scale);
+}
+/* Of truths: acc differ, ei and ej are true, so that both are true of (ei + ej - acc) / 2. */
+TSL_FN R TRI_(tri_both)(R acc, R ei, R ej) {
+  return (ei + ej - acc) * (R)0.5;
+}
+TSL_FN R TRI_(tri_finish_jaccard)(R acc, R ei, R ej, R scale) {
+  (void)scale;
+  return TRI_(tri_ratio)(acc, TRI_(tri_both)(acc, ei, ej) + acc);
+}
+TSL_FN R TRI_(tri_finish_dice)(R acc, R ei, R ej, R scale) {
+  (void)scale;
+  return TRI_(tri_ratio)(acc, ei + ej);
+}
+TSL_FN R TRI_(tri_finish_russellrao)(R acc, R ei, R ej, R scale) {
+  return TRI_(tri_ratio)(scale - TRI_(tri_both)(acc, ei, ej), scale);
+}
+TSL_FN R TRI_(tri_finish_rogerstanimoto)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej;
+  return TRI_(tri_ratio)(acc + acc, scale + acc);
+}
+TSL_FN R TRI_(tri_finish_sokalsneath)(R acc, R ei, R ej, R scale) {
+  (void)scale;
+  return TRI_(tri_ratio)(acc + acc, TRI_(tri_both)(acc, ei, ej) + (acc + acc));
+}
+TSL_FN R TRI_(tri_finish_yule)(R acc, R ei, R ej, R scale) {
+  const R both = TRI_(tri_both)(acc, ei, ej), neither = scale - both - acc;
+  const R mixed = (ei - both) * (ej - both);
+  return TRI_(tri_ratio)(mixed + mixed, both * neither + mixed);
 }
 
 /* ---- bounds, see tri_near.h: rounding is monotone, so that steps over these differences and

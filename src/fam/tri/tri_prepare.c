@@ -100,11 +100,67 @@ static tsl_err prepare_wrapped(const tri_preparing *c, int64_t row, const double
   return TSL_OK;
 }
 
+static tsl_err prepare_amounts(const tri_preparing *c, int64_t row, const double *in, double *out) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = 0; k < c->p->d; k++) {
+    if (in[k] < 0)
+      TSL_DECK_FAIL(c->deck, path_of(c, row),
+                    "point %lld (from 0): %g is negative; %s compares amounts", number_of(c, row),
+                    in[k], tri_function_words[c->p->function]);
+    out[k] = in[k];
+  }
+done:
+  return err;
+}
+
+static tsl_err prepare_shares(const tri_preparing *c, int64_t row, const double *in, double *out) {
+  tsl_err err = TSL_OK;
+  double sum = 0;
+  TSL_TRY(prepare_amounts(c, row, in, out));
+  for (int64_t k = 0; k < c->p->d; k++) sum += in[k];
+  if (!(sum > 0))
+    TSL_DECK_FAIL(c->deck, path_of(c, row),
+                  "point %lld (from 0) is the zero vector, which is no distribution",
+                  number_of(c, row));
+  for (int64_t k = 0; k < c->p->d; k++) out[k] /= sum;
+done:
+  return err;
+}
+
+static tsl_err prepare_truths(const tri_preparing *c, int64_t row, const double *in, double *out) {
+  (void)row;
+  for (int64_t k = 0; k < c->p->d; k++) out[k] = in[k] != 0;
+  return TSL_OK;
+}
+
+static tsl_err prepare_scaled(const tri_preparing *c, int64_t row, const double *in, double *out) {
+  (void)row;
+  for (int64_t k = 0; k < c->p->d; k++) out[k] = (in[k] - c->spread.mean[k]) * c->spread.factor[k];
+  return TSL_OK;
+}
+
+static tsl_err prepare_whitened(const tri_preparing *c, int64_t row, const double *in,
+                                double *out) {
+  (void)row;
+  for (int64_t k = 0; k < c->p->d; k++) {
+    out[k] = 0;
+    for (int64_t m = 0; m <= k; m++)
+      out[k] += c->spread.factor[k * c->p->d + m] * (in[m] - c->spread.mean[m]);
+  }
+  return TSL_OK;
+}
+
 static const preparer preparers[] = {[TRI_RAW] = prepare_raw,
                                      [TRI_UNIT_NORM] = prepare_unit_norm,
                                      [TRI_STANDARDISED] = prepare_standardised,
                                      [TRI_SPHERE] = prepare_sphere,
-                                     [TRI_WRAPPED] = prepare_wrapped};
+                                     [TRI_WRAPPED] = prepare_wrapped,
+                                     [TRI_FIXED] = prepare_raw,
+                                     [TRI_AMOUNTS] = prepare_amounts,
+                                     [TRI_SHARES] = prepare_shares,
+                                     [TRI_TRUTHS] = prepare_truths,
+                                     [TRI_SCALED] = prepare_scaled,
+                                     [TRI_WHITENED] = prepare_whitened};
 
 tsl_err tri_prepare_point(const tri_preparing *c, int64_t row, double *x) {
   const double *in = c->points->table.values + row * c->points->table.columns;
@@ -219,6 +275,23 @@ static double extra_of(const tri_params *p, const tri_deck *s, const tri_points 
   return one_mass ? s->mass : 1.0 / (double)points->table.n;
 }
 
+/** TRI_TOTAL. */
+static tsl_err store_totals(const tri_preparing *c, void *data) {
+  tsl_err err = TSL_OK;
+  double *x = NULL;
+  TSL_TRY(tsl_alloc(c->p->d, sizeof *x, "one point", (void **)&x));
+  for (int64_t i = 0; i < c->points->table.n; i++) {
+    double total = 0;
+    TSL_TRY(tri_prepare_point(c, i, x));
+    for (int64_t k = 0; k < c->p->d; k++) total += tri_rounded(c->p, x[k]);
+    TSL_TRY(check_row(c, i, &total, 1));
+    tri_prepare_put(c->p, data, tri_place_of(c->p, i), total);
+  }
+done:
+  tsl_free(x);
+  return err;
+}
+
 static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *data, double *common) {
   tsl_err err = TSL_OK;
   const bool one_mass = tsl_deck_given(c->deck, "tri.mass");
@@ -256,7 +329,8 @@ static tsl_err add_points(tsl_problem *problem, const tri_points *points, tsl_fi
                      .rank = 2,
                      .shape = {p->d, p->n_pad, 1},
                      .hidden = 1};
-  const bool plain = tri_abouts[p->function].prepare == TRI_RAW || p->box[0] > 0;
+  const bool plain = tri_abouts[p->function].prepare == TRI_RAW ||
+                     tri_abouts[p->function].prepare == TRI_FIXED || p->box[0] > 0;
   (void)snprintf(field.unit, sizeof field.unit, "%s", plain ? points->unit : "1");
   TSL_TRY(tsl_problem_add(problem, &field, out));
   TSL_TRY(tsl_alloc(p->d * p->n_pad, tsl_type_bytes((tsl_type)p->type), "points", &(*out)->data));
@@ -302,24 +376,27 @@ tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_po
                            bool absolute, tsl_problem *problem, tri_rounding *rounding) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
-  const tri_preparing c = {.deck = deck,
-                           .p = p,
-                           .path = points->made ? "tri.generator" : "tri.input.file",
-                           .other_path =
-                               points->other_made ? "tri.other.generator" : "tri.other.input.file",
-                           .points = points,
-                           .absolute = absolute};
+  tri_preparing c = {.deck = deck,
+                     .p = p,
+                     .path = points->made ? "tri.generator" : "tri.input.file",
+                     .other_path =
+                         points->other_made ? "tri.other.generator" : "tri.other.input.file",
+                     .points = points,
+                     .absolute = absolute};
   double common = 0;
   tsl_field *field = NULL;
   TSL_TRY(check_extent(&c));
+  TSL_TRY(tri_spread_create(&c, &s->function.variances, &c.spread));
   TSL_TRY(add_points(problem, points, &field));
   TSL_TRY(tri_rounding_create(&c, rounding));
   TSL_TRY(store_points(&c, rounding, field->data));
   TSL_TRY(add_extras(problem, points, &field));
   TSL_TRY(store_more(&c, field->data));
-  if (tri_abouts[p->function].extra == TRI_NO_EXTRA) goto done;
-  TSL_TRY(store_extras(&c, s, field->data, &common));
+  if (tri_abouts[p->function].extra == TRI_TOTAL) TSL_TRY(store_totals(&c, field->data));
+  if (tri_abouts[p->function].extra == TRI_RADIUS || p->function == TRI_GRAVITY)
+    TSL_TRY(store_extras(&c, s, field->data, &common));
   if (p->function == TRI_GRAVITY) p->mass = common;
 done:
+  tri_spread_clear(&c.spread);
   return err;
 }

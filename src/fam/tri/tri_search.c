@@ -31,6 +31,9 @@ static tsl_err check_possible(const tsl_deck *deck, const tri_params *p) {
   if (p->d > TRI_NEAR_D)
     TSL_DECK_FAIL(deck, "tri.search", "near goes with %d dimensions at most; the points have %lld",
                   TRI_NEAR_D, (long long)p->d);
+  if (tri_is_terms(p))
+    TSL_DECK_FAIL(deck, "tri.search", "near points cannot be told by their coordinates for %s",
+                  tri_function_words[p->function]);
   if (!tri_near_possible(p))
     TSL_DECK_FAIL(deck, "tri.search",
                   "%s of %d dimensions or more is a matrix product of all pairs",

@@ -70,7 +70,9 @@ done:
 }
 
 bool tri_filters(const tri_gpu *w) {
-  const bool euclidean = w->p.function == TRI_EUCLIDEAN || w->p.function == TRI_SQEUCLIDEAN;
+  const tri_prepare how = tri_abouts[w->p.function].prepare;
+  const bool euclidean = w->p.function == TRI_EUCLIDEAN || w->p.function == TRI_SQEUCLIDEAN ||
+                         how == TRI_SCALED || how == TRI_WHITENED;
   return euclidean && w->p.d >= TRI_STRIP_D && !w->filter.off;
 }
 
@@ -108,8 +110,8 @@ template <class R>
 tsl_err tri_filter_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<R> *target,
                        bool *undecided) {
   tsl_err err = TSL_OK;
-  const auto kernel = w->p.function == TRI_EUCLIDEAN ? tri_filter_kernel<TRI_EUCLIDEAN, R>
-                                                     : tri_filter_kernel<TRI_SQEUCLIDEAN, R>;
+  const auto kernel = w->p.function == TRI_SQEUCLIDEAN ? tri_filter_kernel<TRI_SQEUCLIDEAN, R>
+                                                       : tri_filter_kernel<TRI_EUCLIDEAN, R>;
   tri_nearest<R> o = *target;
   const int each = room_of(o.k) * (int)(sizeof(R) + sizeof(int));
   int warps = w->shared_limit / each, crowded = 0;

@@ -59,21 +59,25 @@ TRI_PAIR_LIST(X)
 
 /**
  * Columns of a function's row: sphere: always three dimensions; wrapped: coordinates have periods;
- * radius: it uses the extra numbers;
+ * extras: it uses the extra numbers, radius: those of overlap;
+ * powers: steps take the scale; affine: euclidean of points moved and stretched;
  * roots: finish begins with the root of the sum, so that one range check serves a thread's columns;
  * squares: the sum may start from -0, which gives the same bits and makes the first addition free;
  * product: cosine of prepared points.
  */
 template <int F> struct tri_row_of;
 
-#define X(NAME, name, how, extra, sum, ...)             \
-  template <> struct tri_row_of<TRI_##NAME> {           \
-    static constexpr bool sphere = how == TRI_SPHERE;   \
-    static constexpr bool wrapped = how == TRI_WRAPPED; \
-    static constexpr bool radius = extra == TRI_RADIUS; \
-    static constexpr bool roots = sum == TRI_ROOT;      \
-    static constexpr bool squares = sum != TRI_LENGTHS; \
-    static constexpr bool product = sum == TRI_PRODUCT; \
+#define X(NAME, name, how, extra, sum, ...)                                  \
+  template <> struct tri_row_of<TRI_##NAME> {                                \
+    static constexpr bool sphere = how == TRI_SPHERE;                        \
+    static constexpr bool wrapped = how == TRI_WRAPPED;                      \
+    static constexpr bool radius = extra == TRI_RADIUS;                      \
+    static constexpr bool extras = extra != TRI_NO_EXTRA;                    \
+    static constexpr bool powers = sum == TRI_POWERS;                        \
+    static constexpr bool affine = how == TRI_SCALED || how == TRI_WHITENED; \
+    static constexpr bool roots = sum == TRI_ROOT;                           \
+    static constexpr bool squares = sum != TRI_LENGTHS && sum < TRI_TERMS;   \
+    static constexpr bool product = sum == TRI_PRODUCT;                      \
   };
 TRI_PAIR_LIST(X)
 #undef X
@@ -83,9 +87,12 @@ template <int F, class R> static __device__ __forceinline__ R tri_zero(void) {
   return tri_row_of<F>::squares ? -(R)0 : (R)0;
 }
 
-/** The function whose kernels a function shares: all products are cosine of prepared points. */
+/** The function whose kernels a function shares, of prepared points. */
 template <int F> struct tri_same {
-  static constexpr int value = tri_row_of<F>::product ? (int)TRI_COSINE : F;
+  typedef tri_row_of<F> row;
+  static constexpr int value = row::product  ? (int)TRI_COSINE
+                               : row::affine ? (int)TRI_EUCLIDEAN
+                                             : F;
 };
 
 /** Columns of a thread: 16 bytes of values. */
@@ -264,6 +271,12 @@ template <int F, class R, int G_> struct tri_direct<F, R, 0, G_> {
   }
 };
 
+/** What a step of dimension k takes besides the coordinates. */
+template <int F, class R>
+static __device__ __forceinline__ R tri_of_step(const tri_args<R> &args, int k) {
+  return tri_row_of<F>::powers ? args.scale : tri_period(args, k);
+}
+
 /** Value of one pair. */
 template <int F, class R>
 static __device__ __forceinline__ R tri_value(const tri_args<R> &args, int i, int j) {
@@ -271,24 +284,24 @@ static __device__ __forceinline__ R tri_value(const tri_args<R> &args, int i, in
   R acc = tri_zero<F, R>();
   switch (args.d) {
   case 3:
-    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[0]);
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_of_step<F, R>(args, 0));
     x += args.n_pad;
-    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[1]);
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_of_step<F, R>(args, 1));
     x += args.n_pad;
-    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[2]);
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_of_step<F, R>(args, 2));
     break;
   case 2:
-    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[0]);
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_of_step<F, R>(args, 0));
     x += args.n_pad;
-    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), args.box[1]);
+    acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_of_step<F, R>(args, 1));
     break;
   default:
     for (int k = 0; k < args.d; k++, x += args.n_pad)
-      acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_period(args, k));
+      acc = tri_fn<F, R>::step(acc, __ldg(x + i), __ldg(x + j), tri_of_step<F, R>(args, k));
   }
-  const bool radius = tri_row_of<F>::radius;
-  return tri_fn<F, R>::finish(acc, radius ? __ldg(args.extra + i) : (R)0,
-                              radius ? __ldg(args.extra + j) : (R)0, args.scale);
+  const bool extras = tri_row_of<F>::extras;
+  return tri_fn<F, R>::finish(acc, extras ? __ldg(args.extra + i) : (R)0,
+                              extras ? __ldg(args.extra + j) : (R)0, args.scale);
 }
 
 /** Values 1 - r from a strip of inner products r; the few that are their rounding, from the points.

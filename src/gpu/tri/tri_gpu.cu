@@ -2,6 +2,7 @@
  * not fit the card is run in smaller batches of rows. Batches of forces overlap (tri_forces.cu). */
 #include "tri_equation.cuh"
 #include "tri_frames.cuh"
+#include "tri_strips.cuh"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,26 @@ int64_t tri_slab_count(const tri_params *p, const tri_slab *slab) {
   return tri_condensed_row(p->n, slab->b) - tri_condensed_row(p->n, slab->a);
 }
 
+/* CONDENSED and SQUARE of functions that come in strips. */
+template <class R> static tsl_err store_strips(tri_gpu *w, const tri_slab *slab, R *out) {
+  const int64_t first = w->p.first;
+  return tri_each_strip<R>(w, slab->a, slab->b, w->p.output == TRI_CONDENSED,
+                           [=](const tri_args<R> &args, int64_t a, int64_t b) {
+                             return tri_store_run<R>(w, &args, slab, a - first, b - first, out,
+                                                     w->stream);
+                           });
+}
+
 tsl_err tri_slab_run(tri_gpu *w, const tri_slab *slab, void *out) {
   tsl_err err = TSL_OK;
   tri_args<float> f = tri_args_of<float>(w);
   tri_args<double> d = tri_args_of<double>(w);
   if (w->equation != NULL)
     TSL_TRY(tri_equation_store(w, slab, out));
+  else if (tri_is_terms(&w->p) && w->p.type == TSL_F64)
+    TSL_TRY(store_strips<double>(w, slab, (double *)out));
+  else if (tri_is_terms(&w->p))
+    TSL_TRY(store_strips<float>(w, slab, (float *)out));
   else if (w->p.map != TRI_MAP_AUTO)
     TSL_TRY(tri_map_run(w, slab, out));
   else if (tri_uses_gemm(&w->p))

@@ -2,7 +2,8 @@
  * @file tri_strips.cuh
  * For outputs that consume pairs by rows: call f(args, a, b) for the places of rows [lo, hi), at
  * once by the formula, or strip after strip when inner products come from cuBLAS, values from an
- * equation, or points have so many dimensions that a tile of pairs is worth sharing them.
+ * equation or a function without kernels of its own, or points have so many dimensions that a tile
+ * of pairs is worth sharing them.
  */
 #ifndef TSL_GPU_TRI_STRIPS_CUH
 #define TSL_GPU_TRI_STRIPS_CUH
@@ -19,7 +20,8 @@ static tsl_err tri_each_strip(tri_gpu *w, int64_t lo, int64_t hi, bool upper, F 
                      : given             ? tri_values_strip
                                          : tri_gemm_strip;
   if (lo >= hi || columns == 0) return TSL_OK;
-  if (strip == tri_values_strip && w->p.d < TRI_STRIP_D) return f(args, w->p.first + lo, last);
+  if (strip == tri_values_strip && w->p.d < TRI_STRIP_D && !tri_is_terms(&w->p))
+    return f(args, w->p.first + lo, last);
   const int64_t rows = TRI_STREAMS * tri_gemm_rows(w, cut ? columns - lo : columns); /* of one */
   for (int64_t a = w->p.first + lo; a < last; a += rows) {
     const int64_t b = a + rows < last ? a + rows : last, c0 = cut ? a : 0;

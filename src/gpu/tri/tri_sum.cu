@@ -68,7 +68,7 @@ template <class R> static typename kernel_of<R>::pointer pick(int function) {
   switch (function) {
 #define X(NAME, ...) \
   case TRI_##NAME:   \
-    return tri_sum_kernel<TRI_##NAME, R>;
+    return tri_sum_kernel<tri_same<TRI_##NAME>::value, R>;
     TRI_PAIR_LIST(X)
 #undef X
   default:

@@ -134,7 +134,7 @@ static typename T<tri_matrix<R>>::pointer tri_pick(int function, int64_t d) {
 #define X(NAME, ...) \
   case TRI_##NAME:   \
     return tri_pick_d<T, R, tri_same<TRI_##NAME>::value, G, DIMS>(d);
-    TRI_PAIR_LIST(X)
+    TRI_DIRECT_LIST(X)
 #undef X
   default:
     return NULL;

@@ -51,10 +51,11 @@ tri_values_load(const tri_args<R> &args, tri_values_tile<R> &tile, int k, int n,
   }
 }
 
-/** Add dimension k of the tile to a thread's sums. */
+/** Add dimension k of the tile to a thread's sums; order: of TRI_POWERS. */
 template <int F, class R, int PART>
 static __device__ __forceinline__ void tri_values_step(const tri_values_tile<R> &tile, int k,
-                                                       int tx, int ty, R (&sum)[PART][PART]) {
+                                                       int tx, int ty, R order,
+                                                       R (&sum)[PART][PART]) {
   constexpr int C = tri_width<R>::value;
   alignas(16) R row[PART], column[PART];
 #pragma unroll
@@ -66,7 +67,7 @@ static __device__ __forceinline__ void tri_values_step(const tri_values_tile<R> 
   for (int r = 0; r < PART; r++)
 #pragma unroll
     for (int c = 0; c < PART; c++)
-      sum[r][c] = tri_fn<F, R>::step(sum[r][c], row[r], column[c], (R)0);
+      sum[r][c] = tri_fn<F, R>::step(sum[r][c], row[r], column[c], order);
 }
 
 /** Values of row i with the columns of 16 bytes from j on; at once where rows begin on such. */
@@ -75,14 +76,14 @@ static __device__ __forceinline__ void tri_values_store(const tri_args<R> &args,
                                                         const tri_values_strip_of<R> &o, int i,
                                                         int j, const R *sum) {
   constexpr int C = tri_width<R>::value;
-  constexpr bool radius = tri_row_of<F>::radius;
+  constexpr bool extras = tri_row_of<F>::extras;
   R *const to = o.out + (int64_t)(i - o.a) * (o.c1 - o.c0) + (j - o.c0);
   alignas(16) R v[C];
 #pragma unroll
   for (int c = 0; c < C; c++)
     v[c] =
-        tri_fn<F, R>::finish(sum[c], radius ? __ldg(args.extra + i) : (R)0,
-                             radius ? __ldg(args.extra + min(j + c, o.c1 - 1)) : (R)0, args.scale);
+        tri_fn<F, R>::finish(sum[c], extras ? __ldg(args.extra + i) : (R)0,
+                             extras ? __ldg(args.extra + min(j + c, o.c1 - 1)) : (R)0, args.scale);
   if (j + C <= o.c1 && (o.c1 - o.c0) % C == 0)
     *(int4 *)to = *(const int4 *)v;
   else
@@ -107,7 +108,7 @@ static __global__ void __launch_bounds__(TRI_VALUES_THREADS, 2)
     tri_values_load(args, tile, k, n, i0, j0);
     __syncthreads();
 #pragma unroll 4
-    for (int m = 0; m < n; m++) tri_values_step<F>(tile, m, tx, ty, sum);
+    for (int m = 0; m < n; m++) tri_values_step<F>(tile, m, tx, ty, args.scale, sum);
   }
 #pragma unroll
   for (int r = 0; r < PART; r++) {

@@ -89,7 +89,7 @@ static tsl_err launch_of(const tri_gpu *w, const tri_target *t, R *out, int *fla
 #define X(NAME, ...) \
   case TRI_##NAME:   \
     return tri_cdp_launch<tri_same<TRI_##NAME>::value, R>(w, t, out, flag);
-    TRI_PAIR_LIST(X)
+    TRI_DIRECT_LIST(X)
 #undef X
   default:
     return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "no kernel for function %d",

@@ -147,7 +147,7 @@ template <class R> typename tri_map_pointer<R>::type tri_map_kernel_of(int map, 
 #define X(NAME, ...) \
   case TRI_##NAME:   \
     return tri_map_pick<TRI_##NAME, R>(map);
-    TRI_PAIR_LIST(X)
+    TRI_DIRECT_LIST(X)
 #undef X
   default:
     return NULL;
