@@ -260,7 +260,8 @@ def science_cases():
          GOOD.replace("condensed", "threshold") + "  box: [2, 2, 2]\n  threshold: 1.5\n", ["bad.yaml:9", "3"])
     both("box of two edges", gas + "  box: [20, 20]\n", ["bad.yaml:8", "box"])
     both("box edge zero", gas + "  box: [20, 0, 20]\n", ["bad.yaml:8", "positive"])
-    both("box with condensed", GOOD + "  box: [20, 20, 20]\n", ["bad.yaml:8", "box", "condensed"])
+    both("box with manhattan", GOOD.replace("euclidean", "manhattan") + "  box: [20, 20, 20]\n",
+         ["bad.yaml:8", "box", "euclidean"])
     both("range missing", gas, ["bad.yaml", "range"])
     both("range reversed", gas + "  range: [5, 1]\n", ["bad.yaml:8", "less"])
     both("range of three", gas + "  range: [1, 2, 3]\n", ["bad.yaml:8", "range"])

@@ -312,7 +312,7 @@ def all_pair_cases():
 
 def periodic_cases():
     edges = np.array([2.0, 3.5, 2.75])
-    for output, precision in itertools.product(["histogram", "threshold", "topk"], U):
+    for output, precision in itertools.product(["histogram", "threshold", "topk", "condensed", "square"], U):
         for n, d in [(0, 3), (1, 3), (2, 1), (37, 2), (500, 3)]:
             if suite.fast and n not in (37, 500):
                 continue

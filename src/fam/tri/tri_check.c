@@ -39,15 +39,12 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.function.gradient", "not used by output %s; remove it",
                   tri_output_words[s->output]);
   const uint32_t output = 1u << s->output;
-  const uint32_t unboxed = TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) | TRI_BIT(FORCES) | TRI_BIT(SUM);
   const uint32_t ordered = TRI_BIT(TOPK) | TRI_BIT(FORCES) | TRI_BIT(SUM);
   const uint32_t of_equations =
       ordered | TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) | TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM);
   if (s->box.n > 0 && s->function.name != TRI_EUCLIDEAN && !equation)
     TSL_DECK_FAIL(deck, "tri.box",
                   "a periodic box goes with function euclidean only, or an equation");
-  if (s->box.n > 0 && !equation && (output & unboxed) != 0)
-    TSL_DECK_FAIL(deck, "tri.box", "not used by output %s; remove it", tri_output_words[s->output]);
   if (equation && (output & of_equations) == 0)
     TSL_DECK_FAIL(deck, "tri.output", "function equation gives no output %s",
                   tri_output_words[s->output]);
