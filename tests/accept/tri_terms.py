@@ -119,6 +119,8 @@ def refused_case():
     refused(np.zeros((5, 3)), "jensenshannon", ["zero vector"])
     refused(x[:3], "mahalanobis", ["covariance", "inverse"])
     refused(np.column_stack([x, np.ones(12)]), "seuclidean", ["coordinate 3", "variance"])
+    refused(np.column_stack([x, np.full(12, 0.7)]), "mahalanobis", ["coordinate", "variance"])
+    refused(x * 1e200, "seuclidean", ["coordinate 0", "overflows"])
     refused(x, {"name": "euclidean", "p": 3}, ["tri.function.p", "not used"])
     refused(x, {"name": "minkowski", "p": 0}, ["tri.function.p", "0.001"])
     refused(x, {"name": "seuclidean", "variances": [1, 2]}, ["2 variances", "3 dimensions"])

@@ -24,6 +24,21 @@ static void find_mean(const tri_preparing *c, double *mean) {
     for (int64_t k = 0; k < d; k++) mean[k] += row_of(c, i)[k] / (double)n;
 }
 
+/** A variance must be more than what rounding leaves of 0, and a number. */
+static tsl_err check_variance(const tri_preparing *c, int64_t k, double mean, double variance) {
+  tsl_err err = TSL_OK;
+  if (variance > DBL_MAX)
+    TSL_DECK_FAIL(c->deck, c->path, "the variance of coordinate %lld (from 0) overflows fp64",
+                  (long long)k);
+  if (!(sqrt(variance) > 4 * DBL_EPSILON * fabs(mean)))
+    TSL_DECK_FAIL(c->deck, c->path,
+                  "coordinate %lld (from 0) is the same for all points, and has no "
+                  "variance to divide by",
+                  (long long)k);
+done:
+  return err;
+}
+
 /** factor[k]: 1 / root of the variance. */
 static tsl_err scale(const tri_preparing *c, const tsl_reals *given, tri_spread *s) {
   tsl_err err = TSL_OK;
@@ -38,11 +53,7 @@ static tsl_err scale(const tri_preparing *c, const tsl_reals *given, tri_spread 
     }
   for (int64_t k = 0; k < d; k++) {
     const double variance = given->n > 0 ? given->values[k] : s->factor[k];
-    if (!(sqrt(variance) > 4 * DBL_EPSILON * fabs(s->mean[k]))) /* what rounding leaves of 0 */
-      TSL_DECK_FAIL(c->deck, c->path,
-                    "coordinate %lld (from 0) is the same for all points, and has no "
-                    "variance to divide by",
-                    (long long)k);
+    TSL_TRY(check_variance(c, k, s->mean[k], variance));
     s->factor[k] = 1 / sqrt(variance);
   }
 done:
@@ -93,6 +104,8 @@ static tsl_err whiten(const tri_preparing *c, tri_spread *s) {
   double *t = NULL;
   TSL_TRY(tsl_alloc(d, sizeof *t, "one point", (void **)&t));
   find_covariance(c, s->mean, t, s->factor);
+  for (int64_t k = 0; k < d && c->points->table.n > 1; k++)
+    TSL_TRY(check_variance(c, k, s->mean[k], s->factor[k * d + k]));
   if (!factorise(d, s->factor))
     TSL_DECK_FAIL(c->deck, c->path,
                   "the points' covariance has no inverse: %lld points in %lld dimensions lie in a "
