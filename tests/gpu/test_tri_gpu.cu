@@ -185,7 +185,22 @@ template <class R> static tsl_err check_filter(void) {
   const int type = sizeof(R) == 4 ? TSL_F32 : TSL_F64;
   for (int function : {TRI_EUCLIDEAN, TRI_SQEUCLIDEAN})
     for (int64_t close : {0, 500, 1303}) {
-      const tri_case c = {function, TRI_TOPK, type, 1303, 24, TRI_MAP_AUTO, 16, close};
+      const tri_case c = {function, TRI_TOPK, type, 1303, 24, TRI_MAP_AUTO, 16, 0, close};
+      TSL_TRY(check_case<R>(&c, ref_matrix<R>(c), false));
+    }
+done:
+  return err;
+}
+
+/* So many nearest that whole rows are sorted. */
+template <class R> static tsl_err check_many(void) {
+  tsl_err err = TSL_OK;
+  const int type = sizeof(R) == 4 ? TSL_F32 : TSL_F64;
+  for (int function :
+       {TRI_EUCLIDEAN, TRI_EUCLIDEAN_PERIODIC, TRI_HAVERSINE, TRI_COSINE, TRI_OVERLAP, TRI_HAMMING})
+    for (int64_t k : {1025, 1800}) {
+      const bool wide = function == TRI_COSINE;
+      const tri_case c = {function, TRI_TOPK, type, 1801, wide ? 24 : 3, TRI_MAP_AUTO, 16, k};
       TSL_TRY(check_case<R>(&c, ref_matrix<R>(c), false));
     }
 done:
@@ -207,6 +222,8 @@ static tsl_err test_ref(void) {
       }
   TSL_TRY(check_filter<float>());
   TSL_TRY(check_filter<double>());
+  TSL_TRY(check_many<float>());
+  TSL_TRY(check_many<double>());
   for (int64_t n : sizes)
     for (int64_t d = 1; d <= 3; d++)
       for (int v = 0; v < 4; v++) {

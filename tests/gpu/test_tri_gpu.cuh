@@ -13,6 +13,7 @@ typedef struct tri_case {
   int function, output, type;
   int64_t n, d;
   int map, block;
+  int64_t k = 0;     /* neighbours; 0: by n */
   int64_t close = 0; /* the first so many points of TRI_RAW are almost at one place */
 } tri_case;
 
@@ -71,6 +72,7 @@ template <class R> struct tri_problem_data {
     p.d = c.function == TRI_GRAVITY ? 3 : c.d;
     p.d_read = c.d;
     p.k = c.n <= 1 ? 0 : c.n <= 257 ? c.n - 1 : c.d == 3 ? 300 : 10;
+    if (c.k > 0) p.k = c.k;
     p.bins = c.d == 2 ? 20000 : c.d == 4 ? 65536 : 200;
     p.threshold = c.function == TRI_MANHATTAN ? 0.5 : 0.3;
     p.range_lo = tri_abouts[c.function].extra == TRI_RADIUS ? -0.2 : 0;

@@ -70,7 +70,6 @@ static void deck_refused(void **state) {
        "tri.search", "16 dimensions at most"},
       {" function: cosine\n output: topk\n search: near\n generator: {kind: uniform, d: 16}\n",
        "tri.search", "matrix product"},
-      {CONDENSED " box: [1, 1, 1]\n" TEN, "tri.box", "not used by output condensed"},
       {CONDENSED " generator: {kind: uniform, n: 10, clusters: 3}\n", "generator.clusters",
        "not used by this generator"},
       {CONDENSED " generator: {kind: plummer, d: 2}\n", "generator.d", "3 dimensions"},

@@ -81,7 +81,8 @@ enum {
   TRI_MAX_BINS = 65536, /**< of a histogram */
   TRI_MAX_CLASSES = 4096,
   TRI_WEIGHT_BITS = 28, /**< a weight is at most 2^28 units, so that products of two fit 57 bits */
-  TRI_MAX_K = 1024,     /**< neighbours per row */
+  TRI_MAX_K = 65536,    /**< neighbours per row */
+  TRI_FEW_K = 1024,     /**< so many are chosen while pairs are looked at, and by searches */
   TRI_MAX_D = 1 << 20   /**< dimensions of a point */
 };
 #define TRI_MAX_N INT64_C(2147483519) /**< points: n_pad fits 31 bits */

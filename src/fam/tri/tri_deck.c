@@ -99,7 +99,7 @@ const tsl_key tri_keys[] = {
      "Outputs threshold, degree, csr, components, dbscan: largest value that counts, in the "
      "values' "
      "unit; overlap: default 0 (touching)."},
-    {"min_samples", TSL_KEY_INT, AT(min_samples), "", 1, TRI_MAX_K + 1, NULL, NULL, 0,
+    {"min_samples", TSL_KEY_INT, AT(min_samples), "", 1, TRI_FEW_K + 1, NULL, NULL, 0,
      "Output dbscan: points within the threshold of a core point, itself included; default 5."},
     {"k", TSL_KEY_INT, AT(k), "", 1, TRI_MAX_K, NULL, NULL, 0,
      "Output topk: neighbours per point; default 8."},

@@ -10,7 +10,8 @@
 bool tri_near_possible(const tri_params *p) {
   const bool cut = tri_has_threshold(p) || tri_wants_nearest(p) || p->output == TRI_HISTOGRAM;
   const bool product = tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= TRI_GEMM_D;
-  return cut && p->function < TRI_GRAVITY && !product && !tri_is_terms(p) && p->d <= TRI_NEAR_D;
+  const bool few = p->k <= TRI_FEW_K && p->d <= TRI_NEAR_D;
+  return cut && few && p->function < TRI_GRAVITY && !product && !tri_is_terms(p);
 }
 
 double tri_near_cut(const tri_params *p) {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SEEDS = 2 * TRI_MAX_K + 2 * TRI_TILE };
+enum { MOST_SEEDS = 2 * TRI_FEW_K + 2 * TRI_TILE };
 
 typedef struct counting {
   const tsl_problem *problem;

@@ -34,6 +34,9 @@ static tsl_err check_possible(const tsl_deck *deck, const tri_params *p) {
   if (tri_is_terms(p))
     TSL_DECK_FAIL(deck, "tri.search", "near points cannot be told by their coordinates for %s",
                   tri_function_words[p->function]);
+  if (p->k > TRI_FEW_K)
+    TSL_DECK_FAIL(deck, "tri.search", "a search finds up to %d neighbours, not %lld", TRI_FEW_K,
+                  (long long)p->k);
   if (!tri_near_possible(p))
     TSL_DECK_FAIL(deck, "tri.search",
                   "%s of %d dimensions or more is a matrix product of all pairs",

@@ -73,7 +73,7 @@ bool tri_filters(const tri_gpu *w) {
   const tri_prepare how = tri_abouts[w->p.function].prepare;
   const bool euclidean = w->p.function == TRI_EUCLIDEAN || w->p.function == TRI_SQEUCLIDEAN ||
                          how == TRI_SCALED || how == TRI_WHITENED;
-  return euclidean && w->p.d >= TRI_STRIP_D && !w->filter.off;
+  return euclidean && w->p.d >= TRI_STRIP_D && w->p.k <= TRI_FEW_K && !w->filter.off;
 }
 
 int64_t tri_filter_rows(const tri_gpu *w) {

@@ -339,6 +339,13 @@ template <class R> struct tri_matrix {
     }
   }
 
+  /** The value of one place. */
+  static __device__ __forceinline__ R value(const tri_args<R> &args, int i, int j) {
+    const R v = args.strip[(int64_t)(i - args.strip_row) * args.strip_ld + j - args.strip_col];
+    const R r = args.given ? v : value_of(v);
+    return !args.given && r < noise_of((R)args.d) ? of_points(args, i, j) : r;
+  }
+
   /* Warps with a place on the diagonal, or clamped to it, would wait for all its dimensions. */
   static __device__ __forceinline__ R of_points(const tri_args<R> &args, int i, int j) {
     return i == j ? (R)0 : tri_value<TRI_COSINE, R>(args, i, j);

@@ -152,6 +152,11 @@ static inline bool tri_uses_gemm(const tri_params *p) {
   return tri_abouts[p->function].sum == TRI_PRODUCT && p->d >= TRI_GEMM_MIN_D;
 }
 
+/** Are values computed in strips, for other kernels to consume? */
+static inline bool tri_wants_strips(const tri_params *p) {
+  return p->d >= TRI_STRIP_D || tri_is_terms(p) || p->k > TRI_FEW_K;
+}
+
 template <class R> tri_args<R> tri_args_of(const tri_gpu *w) {
   tri_args<R> args = {};
   args.x = (const R *)w->points.data;
@@ -202,7 +207,7 @@ tsl_err tri_gemm_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1)
 template <class R>
 tsl_err tri_gemm_product(tri_gpu *w, const R *x, R factor, int64_t a, int64_t b, int64_t c0,
                          int64_t c1);
-/** Values of the same by the formula, of functions without sphere and box. */
+/** Values of the same by the formula. */
 tsl_err tri_values_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1);
 /** Rows of a strip of this many columns that fit the memory, 1..TRI_GEMM_ROWS. */
 int64_t tri_gemm_rows(const tri_gpu *w, int64_t columns);
@@ -239,6 +244,10 @@ void tri_filter_close(tri_gpu *w);
 /** Add the near pairs of rows [lo, hi) to w->counts. */
 tsl_err tri_near_histogram_run(tri_gpu *w, int64_t lo, int64_t hi);
 template <class R> struct tri_nearest;
+/** TOPK of many: the k nearest of rows [a, b), places, of a strip that args have, by sorting it. */
+template <class R>
+tsl_err tri_topk_sort(tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
+                      const tri_nearest<R> *target);
 /** Does TOPK go by filter and refinement? */
 bool tri_filters(const tri_gpu *w);
 /** Rows that it takes at once. */

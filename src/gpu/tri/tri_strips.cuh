@@ -20,8 +20,7 @@ static tsl_err tri_each_strip(tri_gpu *w, int64_t lo, int64_t hi, bool upper, F 
                      : given             ? tri_values_strip
                                          : tri_gemm_strip;
   if (lo >= hi || columns == 0) return TSL_OK;
-  if (strip == tri_values_strip && w->p.d < TRI_STRIP_D && !tri_is_terms(&w->p))
-    return f(args, w->p.first + lo, last);
+  if (strip == tri_values_strip && !tri_wants_strips(&w->p)) return f(args, w->p.first + lo, last);
   const int64_t rows = TRI_STREAMS * tri_gemm_rows(w, cut ? columns - lo : columns); /* of one */
   for (int64_t a = w->p.first + lo; a < last; a += rows) {
     const int64_t b = a + rows < last ? a + rows : last, c0 = cut ? a : 0;

@@ -17,10 +17,11 @@ static int room_of(int64_t k) {
 /* The k nearest of rows [a, b) by all values. */
 template <class R>
 static tsl_err choose(tri_gpu *w, int64_t a, int64_t b, const tri_nearest<R> *target) {
-  return tri_each_strip<R>(w, a, b, false,
-                           [=](const tri_args<R> &args, int64_t first, int64_t last) {
-                             return tri_topk_rows<R>(w, &args, first, last, target);
-                           });
+  return tri_each_strip<R>(
+      w, a, b, false, [=](const tri_args<R> &args, int64_t first, int64_t last) {
+        return w->p.k > TRI_FEW_K ? tri_topk_sort<R>(w, &args, first, last, target)
+                                  : tri_topk_rows<R>(w, &args, first, last, target);
+      });
 }
 
 /* The same strip by strip by filter and refinement, where that decides. */

@@ -51,10 +51,10 @@ tri_values_load(const tri_args<R> &args, tri_values_tile<R> &tile, int k, int n,
   }
 }
 
-/** Add dimension k of the tile to a thread's sums; order: of TRI_POWERS. */
+/** Add dimension k of the tile to a thread's sums; number: of tri_of_step. */
 template <int F, class R, int PART>
 static __device__ __forceinline__ void tri_values_step(const tri_values_tile<R> &tile, int k,
-                                                       int tx, int ty, R order,
+                                                       int tx, int ty, R number,
                                                        R (&sum)[PART][PART]) {
   constexpr int C = tri_width<R>::value;
   alignas(16) R row[PART], column[PART];
@@ -67,7 +67,7 @@ static __device__ __forceinline__ void tri_values_step(const tri_values_tile<R> 
   for (int r = 0; r < PART; r++)
 #pragma unroll
     for (int c = 0; c < PART; c++)
-      sum[r][c] = tri_fn<F, R>::step(sum[r][c], row[r], column[c], order);
+      sum[r][c] = tri_fn<F, R>::step(sum[r][c], row[r], column[c], number);
 }
 
 /** Values of row i with the columns of 16 bytes from j on; at once where rows begin on such. */
@@ -108,7 +108,8 @@ static __global__ void __launch_bounds__(TRI_VALUES_THREADS, 2)
     tri_values_load(args, tile, k, n, i0, j0);
     __syncthreads();
 #pragma unroll 4
-    for (int m = 0; m < n; m++) tri_values_step<F>(tile, m, tx, ty, args.scale, sum);
+    for (int m = 0; m < n; m++)
+      tri_values_step<F>(tile, m, tx, ty, tri_of_step<F, R>(args, k + m), sum);
   }
 #pragma unroll
   for (int r = 0; r < PART; r++) {
@@ -120,17 +121,11 @@ static __global__ void __launch_bounds__(TRI_VALUES_THREADS, 2)
   }
 }
 
-/** The function whose kernel a function takes; those of sphere and box have few dimensions. */
-template <int F> struct tri_values_as {
-  static constexpr bool few = tri_row_of<F>::sphere || tri_row_of<F>::wrapped;
-  static constexpr int value = few ? (int)TRI_COSINE : tri_same<F>::value;
-};
-
 template <class R> static void (*tri_values_of(int function))(tri_args<R>, tri_values_strip_of<R>) {
   switch (function) {
 #define X(NAME, ...) \
   case TRI_##NAME:   \
-    return tri_values_kernel<tri_values_as<TRI_##NAME>::value, R>;
+    return tri_values_kernel<tri_same<TRI_##NAME>::value, R>;
     TRI_PAIR_LIST(X)
 #undef X
   default:
