@@ -320,6 +320,15 @@ def periodic_cases():
                        precision, n, d, "npy", edges=edges[:d])
 
 
+def many_case(function, n, k):
+    """More neighbours than a search gives."""
+    x, extra = make_points(function, n, 3, "fp32", seed=n)
+    v, tol = reference(function, x, extra, None, U["fp32"])
+    deck = {"function": function, "output": "topk", "precision": "fp32", "k": k}
+    out = read_result({"family": "tri", "tri": {**deck, **points_of("npy", x, extra, None, "fp32")}})
+    check_topk(out, v, tol, x, extra, deck)
+
+
 def covered_case():
     """Every function that decks may name has a reference here or in tri_terms.py."""
     words = re.search(r"function: (.*?) +\(required\)", suite.run(["help", "tri"]).out).group(1)
@@ -526,6 +535,8 @@ def generator_cases():
 
 
 suite.case("functions covered", covered_case)
+suite.case("1025 nearest of 1026", many_case, "euclidean", 1026, 1025)
+suite.case("1300 nearest of 1500", many_case, "manhattan", 1500, 1300)
 all_pair_cases()
 periodic_cases()
 gravity_cases()
