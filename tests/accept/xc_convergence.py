@@ -173,7 +173,8 @@ def stable_case(case):
         found, energy = (float(file["results"].attrs[key]) for key in (name, "total energy"))
     near(name, found, case[name], 2e-5)
     near("energy", energy, case["total energy"], 1e-8)
-    lines, _ = solve(stability(case, "follow", task="gradient"), ranks=2)
+    # the way down from a saddle point is one of several: the same on a machine, whatever else it does
+    lines, _ = solve(stability(case, "follow", task="gradient", reproducible=True), ranks=2)
     near("energy at the end", lines["total energy"], case["lower energy"], 1e-7)
     near(f"{name} there", lines[name], case["there"], 2e-5)
     check((lines["saddle points left"] > 0) == saddle, "saddle points left")
