@@ -89,8 +89,23 @@ static void core_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
   for (int64_t r = 0; r < rows; r++) thread->within_n[r] = 0;
 }
 
+/** Keep the k least of n >= k values, k >= 1. @return the k-th */
+static double keep_least(const tsl_worker *w, double *v, int64_t n, int64_t k) {
+  const double kth = kth_of(w, v, n, k);
+  int64_t kept = 0;
+  for (int64_t c = 0; c < n; c++) { /* fewer than k are less; equal ones are all alike */
+    const double value = v[c];
+    v[kept] = value;
+    kept += value < kth;
+  }
+  while (kept < k) v[kept++] = kth;
+  return kth;
+}
+
+/** With twice k values there is a cut again: rows look at less from then on. */
 static tsl_err core_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   (void)job;
+  const int64_t k = w->p->k;
   double *const within = thread->within + row->slot * w->within_room;
   int64_t *const held = &thread->within_n[row->slot];
   double *const cut = &thread->cuts[row->slot];
@@ -100,9 +115,9 @@ static tsl_err core_take(tsl_worker *w, tri_thread *thread, tri_job *job, const 
     within[*held] =
         w->t ? ((const double *)row->values)[c] : (double)((const float *)row->values)[c];
     *held += tri_column_place(row, c) != row->i;
-    if (*held < w->within_room) continue;
-    *cut = w->p->k > 0 ? kth_least(within, *held, w->p->k) : -INFINITY;
-    *held = w->p->k;
+    if (*held < w->within_room && (f + 1 < n || *held < 2 * k)) continue;
+    *cut = k > 0 ? keep_least(w, within, *held, k) : -INFINITY;
+    *held = k;
   }
   return TSL_OK;
 }
