@@ -1,6 +1,8 @@
 """Runs that tests interrupt: decks of every family and output, how to make them last, and what of two results
 must be the same."""
 import os
+import signal
+import time
 
 import numpy as np
 
@@ -133,3 +135,34 @@ def members(session):
     """Processes of a session, as (number, name); mpirun gives each rank a group of its own."""
     return [(number, name) for number, name, words in harness.processes()
             if int(words[3]) == session and words[0] != "Z"]
+
+
+def kill_all(process):
+    """kill -9 for the program and its launcher, and wait until all are gone."""
+    patience = harness.Patience(20)
+    while members(process.pid):
+        check(not patience.over(), "a killed run is still there")
+        for number, _ in members(process.pid):
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.01)
+    process.communicate()
+
+
+def go_on_after_kill(suite, tree, name, ranks, again):
+    """Kill a run, slowed down, once there is a checkpoint; the rest on other ranks. Returns its contents.
+
+    Units must be many, and the run's time in computing."""
+    tree = {**tree, "run": {**tree.get("run", {}), "checkpoint": 0.1}}
+    deck, out = suite.deck(name + ".yaml", tree), suite.path(name + ".h5")
+    process = suite.start(["run", deck, "-o", out], ranks, env={"TSL_TEST_SLOW": "+0.05", "TSL_TEST_CHECKPOINTS": "prompt"})
+    patience = harness.Patience(60)
+    while not checkpoints(out):
+        check(process.poll() is None and not patience.over(), "no checkpoint before the end")
+        time.sleep(0.02)
+    kill_all(process)
+    run = suite.run(["run", deck, "-o", out, "--restart", out], again)
+    check(run.status == 0 and "goes on from a checkpoint" in run.out, run.tail())
+    return contents(out)

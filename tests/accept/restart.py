@@ -22,7 +22,7 @@ import time
 
 import harness
 from harness import check, h5py, np
-from interrupted import DECKS, checkpoints, compare_contents, contents, members, pace, tri
+from interrupted import DECKS, checkpoints, compare_contents, contents, kill_all, members, pace, tri
 
 suite = harness.Suite(__doc__, jobs=3)  # runs are slowed down by sleeping
 KILLS = int(([a[8:] for a in sys.argv if a.startswith("--kills=")] or [6 if suite.fast else 30])[0])
@@ -51,20 +51,6 @@ def finished(run):
     found = re.search(r"from a checkpoint with (\d+) of (\d+) units", run.out)
     check(found is not None, f"does not tell what it goes on from: {run.tail()}")
     return int(found.group(1)), int(found.group(2))
-
-
-def kill_all(process):
-    """kill -9 for the program and its launcher, and wait until all are gone."""
-    patience = harness.Patience(20)
-    while members(process.pid):
-        check(not patience.over(), "a killed run is still there")
-        for number, _ in members(process.pid):
-            try:
-                os.kill(number, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        time.sleep(0.01)
-    process.communicate()
 
 
 def start(name, out, ranks, restart, seconds, more=()):

@@ -12,6 +12,7 @@ import sys
 
 import harness
 from harness import check, h5py, np
+from interrupted import compare_contents, contents, go_on_after_kill
 
 suite = harness.Suite(__doc__, jobs=2)
 
@@ -312,15 +313,13 @@ def refused_case():
     refuse("no file", ["tri.input.file", "cannot open"], deck("none.xyz", 5.0))
 
 
-def restart_case():
-    """Frames that are finished stay so."""
+def restart_case(ranks, again):
+    """Frames that are finished stay so after a kill."""
     suite.write("many.xyz", xyz_text(trajectory(40)))
     tree = deck("many.xyz", 5.0)
-    whole = result(tree)
-    tree["run"]["checkpoint"] = 0.001
-    with suite.result(tree, ranks=2) as file:
-        for name in whole:
-            check(file["results/" + name][()].tobytes() == whole[name].tobytes(), f"{name} with checkpoints")
+    with suite.result(tree) as file:
+        whole = contents(file.filename)
+    compare_contents("frames", go_on_after_kill(suite, tree, f"killed_{ranks}", ranks, again), whole)
 
 
 def library_case(ending, exact):
@@ -366,6 +365,7 @@ suite.case("no cell, the deck's box", no_cell_case)
 suite.case("dialects of XYZ", dialects_case)
 suite.case("a last frame cut off", left_out_case)
 suite.case("refused", refused_case)
-suite.case("checkpoints", restart_case)
+suite.case("killed on 1 rank, 3 go on", restart_case, None, 3)
+suite.case("killed on 2 ranks, 1 goes on", restart_case, 2, None)
 library_cases()
 suite.end()

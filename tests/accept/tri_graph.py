@@ -11,6 +11,7 @@ no sum of squares is rounded.
 """
 import harness
 from harness import check, np
+from interrupted import compare_contents, contents, go_on_after_kill
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
@@ -227,6 +228,16 @@ def few_case():
             check(got[names.get(output, output)].shape == wanted, f"{output} of {n} points: {got}")
 
 
+def killed_case(output, ranks, again, **keys):
+    """A run of several phases goes on from the first one's checkpoint."""
+    tree = {"family": "tri", "run": {"device": "cpu", "threads": 1, "ranks": "all", "units": 40},
+            "tri": {"function": "euclidean", "output": output, "precision": "fp64",
+                    "generator": {"kind": "clusters", "n": 3000, "clusters": 12, "seed": 8}, **keys}}
+    with suite.result(tree) as file:
+        whole = contents(file.filename)
+    compare_contents(output, go_on_after_kill(suite, tree, f"killed_{output}", ranks, again), whole)
+
+
 def refused_case():
     for keys, words in (
             ({"output": "components"}, "output components needs the key threshold"),
@@ -256,5 +267,8 @@ for each in ("haversine", "overlap", "cosine"):
     suite.case(f"function {each}", function_case, each, None)
 suite.case("large", large_case)
 suite.case("few points", few_case)
+suite.case("killed, dbscan", killed_case, "dbscan", None, 3, threshold=0.02, min_samples=6)
+suite.case("killed, linkage", killed_case, "linkage", 2, None)
+suite.case("killed, components", killed_case, "components", 3, 2, threshold=0.02)
 suite.case("refused", refused_case)
 suite.end()

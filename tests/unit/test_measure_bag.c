@@ -110,8 +110,46 @@ static void units_longer_than_the_budget(void **state) {
                 0.01);
 }
 
+/* What the device was given by a warm-up. */
+static tsl_unit given[4];
+static int n_given;
+
+static tsl_err take(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  (void)worker;
+  for (int64_t u = 0; u < n; u++) given[n_given++] = units[u], parts[u].seconds = BESIDES;
+  return TSL_OK;
+}
+
+/* A small part of the middle unit of each kind, but of those that keep something or take long. */
+static void warm_up_is_short(void **state) {
+  static const tsl_family family = {
+      .name = "model", .shape = TSL_BAG, .n_kinds = 3, .sample = sample};
+  const tsl_problem problem = {.family = &family};
+  const tsl_backend backend = {.family = "model", .run = take};
+  const tsl_placement placement = {.rank = 0};
+  tsl_worker worker = {0};
+  tsl_executor executor = {
+      .problem = &problem, .backend = &backend, .worker = &worker, .placement = &placement};
+  tsl_unit units[9];
+  const tsl_speed speed = {.c = {{0, NANOSECOND}, {0, NANOSECOND}, {0, 1000 * NANOSECOND}}};
+  (void)state;
+  memset(units, 0, sizeof units);
+  for (int u = 0; u < 9; u++) {
+    units[u] = (tsl_unit){.id = u, .kind = u / 3, .hi = {ROWS, 1, 1}, .setup = u / 3 == 1};
+    set_features(&units[u], 0);
+  }
+  n_given = 0;
+  assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
+  assert_int_equal(tsl_measure_warm_up(&executor, units, 9, &speed), TSL_OK);
+  tsl_compute_thread_stop(&executor.thread);
+  assert_int_equal(n_given, 1);
+  assert_int_equal(given[0].id, 1);
+  assert_in_range(given[0].hi[0], 1, ROWS / 200);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(units_longer_than_trials),
-                                     cmocka_unit_test(units_longer_than_the_budget)};
+                                     cmocka_unit_test(units_longer_than_the_budget),
+                                     cmocka_unit_test(warm_up_is_short)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,10 @@ tsl_err lang_object_find(const lang_object *object, const char *name, void **add
 tsl_err lang_cpu_prepare(tsl_problem *problem, const char *text, const lang_purpose *purpose,
                          const tsl_device *devices, int n);
 
+/** The same of a problem's equation (lang_equation.h) with the loops around it. */
+tsl_err lang_cpu_prepare_equation(tsl_problem *problem, const char *loops,
+                                  const lang_purpose *purpose, const tsl_device *devices, int n);
+
 /** Load what was compiled for the device. */
 tsl_err lang_cpu_load(const tsl_problem *problem, const tsl_device *device, lang_object **out);
 

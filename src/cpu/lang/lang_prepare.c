@@ -1,6 +1,7 @@
 /* Compiled texts of a problem on sockets: one object for each SIMD level of the job. */
 #include "lang_compile.h"
 
+#include "lang_equation.h"
 #include "lang_objects.h"
 
 static tsl_err prepare_level(tsl_problem *problem, const char *text, const lang_purpose *purpose,
@@ -26,6 +27,20 @@ tsl_err lang_cpu_prepare(tsl_problem *problem, const char *text, const lang_purp
   tsl_err err = TSL_OK;
   for (int d = 0; d < n; d++) TSL_TRY(prepare_level(problem, text, purpose, devices[d].capability));
 done:
+  return err;
+}
+
+tsl_err lang_cpu_prepare_equation(tsl_problem *problem, const char *loops,
+                                  const lang_purpose *purpose, const tsl_device *devices, int n) {
+  static const char head[] = "/* emitted by tesela */\n"
+                             "typedef long long i64;\n"
+                             "#define LANG_FN static inline __attribute__((always_inline))\n";
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  TSL_TRY(lang_fields_program(problem, head, loops, &text));
+  TSL_TRY(lang_cpu_prepare(problem, text, purpose, devices, n));
+done:
+  tsl_free(text);
   return err;
 }
 

@@ -5,23 +5,9 @@
 
 extern const char tri_equation_loops_text[];
 
-static const char head[] = "/* emitted by tesela */\n"
-                           "typedef long long i64;\n"
-                           "#define LANG_FN static inline __attribute__((always_inline))\n";
-
-tsl_err tri_cpu_equation_text(const tsl_problem *problem, char **text) {
-  return lang_fields_program(problem, head, tri_equation_loops_text, text);
-}
-
 tsl_err tri_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
-  tsl_err err = TSL_OK;
-  char *text = NULL;
   if (!tri_is_equation(tri_params_of(problem))) return TSL_OK;
-  TSL_TRY(tri_cpu_equation_text(problem, &text));
-  TSL_TRY(lang_cpu_prepare(problem, text, &tri_purpose, devices, n));
-done:
-  tsl_free(text);
-  return err;
+  return lang_cpu_prepare_equation(problem, tri_equation_loops_text, &tri_purpose, devices, n);
 }
 
 tsl_err tri_cpu_equation_open(const tsl_problem *problem, const tsl_device *device,

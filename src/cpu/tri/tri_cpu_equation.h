@@ -30,7 +30,4 @@ tsl_err tri_cpu_equation_open(const tsl_problem *problem, const tsl_device *devi
                               tri_cpu_equation *out);
 void tri_cpu_equation_close(tri_cpu_equation *equation);
 
-/** The whole text, for tests and benches; from tsl_alloc. */
-tsl_err tri_cpu_equation_text(const tsl_problem *problem, char **text);
-
 #endif

@@ -11,19 +11,10 @@ enum {
   COLUMNS = 64 /* of a task */
 };
 
-static const char head[] = "/* emitted by tesela */\n"
-                           "typedef long long i64;\n"
-                           "#define LANG_FN static inline __attribute__((always_inline))\n";
-
 tsl_err triples_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
-  tsl_err err = TSL_OK;
-  char *text = NULL;
   if (triples_params_of(problem)->function != TRIPLES_EQUATION) return TSL_OK;
-  TSL_TRY(lang_fields_program(problem, head, triples_equation_loops_text, &text));
-  TSL_TRY(lang_cpu_prepare(problem, text, &triples_purpose, devices, n));
-done:
-  tsl_free(text);
-  return err;
+  return lang_cpu_prepare_equation(problem, triples_equation_loops_text, &triples_purpose, devices,
+                                   n);
 }
 
 tsl_err triples_equation_create(tsl_worker *w, const tsl_problem *problem,

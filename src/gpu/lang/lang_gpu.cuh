@@ -40,6 +40,10 @@ tsl_err lang_compile_gpu(const lang_program *program, int capability, void **ima
 tsl_err lang_gpu_prepare(tsl_problem *problem, const lang_program *program,
                          const tsl_device *devices, int n);
 
+/** The same of a problem's equation (lang_equation.h) with the loops around it. */
+tsl_err lang_gpu_prepare_equation(tsl_problem *problem, const char *loops,
+                                  const lang_purpose *purpose, const tsl_device *devices, int n);
+
 /** An image in this card's memory; functions that it does not have are found out when launched. */
 typedef struct lang_module lang_module;
 

@@ -3,6 +3,7 @@
 #include "lang_gpu.cuh"
 
 #include "lang_cache.h"
+#include "lang_equation.h"
 #include "lang_objects.h"
 
 #include <dlfcn.h>
@@ -213,5 +214,22 @@ tsl_err lang_gpu_prepare(tsl_problem *problem, const lang_program *program,
   }
 done:
   tsl_free(image);
+  return err;
+}
+
+tsl_err lang_gpu_prepare_equation(tsl_problem *problem, const char *loops,
+                                  const lang_purpose *purpose, const tsl_device *devices, int n) {
+  static const char head[] = "/* emitted by tesela */\n"
+                             "typedef long long i64;\n"
+                             "#define LANG_FN static __device__ __forceinline__\n";
+  static const char *const none[] = {NULL};
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  lang_program program = {NULL, none, none, purpose};
+  TSL_TRY(lang_fields_program(problem, head, loops, &text));
+  program.text = text;
+  TSL_TRY(lang_gpu_prepare(problem, &program, devices, n));
+done:
+  tsl_free(text);
   return err;
 }

@@ -26,22 +26,9 @@ typedef struct equation_rows {
 } equation_rows;
 enum { BLOCK = 256, ROWS = 16, SUM_BLOCK = 128, LAUNCH_Y = 65535 };
 
-static const char head[] = "/* emitted by tesela */\n"
-                           "typedef long long i64;\n"
-                           "#define LANG_FN static __device__ __forceinline__\n";
-
 tsl_err tri_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
-  static const char *const none[] = {NULL};
-  tsl_err err = TSL_OK;
-  char *text = NULL;
-  lang_program program = {NULL, none, none, &tri_purpose};
   if (!tri_is_equation(tri_params_of(problem))) return TSL_OK;
-  TSL_TRY(lang_fields_program(problem, head, tri_equation_loops_gpu_text, &text));
-  program.text = text;
-  TSL_TRY(lang_gpu_prepare(problem, &program, devices, n));
-done:
-  tsl_free(text);
-  return err;
+  return lang_gpu_prepare_equation(problem, tri_equation_loops_gpu_text, &tri_purpose, devices, n);
 }
 
 tsl_err tri_equation_open(tri_gpu *w, int32_t capability) {

@@ -118,7 +118,7 @@ tsl_err tri_filter_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<R> 
   warps = warps > TRI_TOPK_WARPS ? TRI_TOPK_WARPS : warps;
   *undecided = true;
   if (!w->filter.made) TSL_TRY(make<R>(w));
-  if (w->filter.off || warps == 0) return TSL_OK;
+  if (w->filter.off) return TSL_OK;
   o.a = (int)lo;
   o.b = (int)hi;
   TSL_TRY(multiply(w, lo, hi));

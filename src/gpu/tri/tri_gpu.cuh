@@ -9,9 +9,9 @@
  *   tri_fold.cu*      degree, maximum, and the phases of tri_graph.h
  *   tri_fn.cuh        pair functions and the sources of pair values (formula or matrix)
  *   tri_tiles.cuh     tiles of a triangle and their enumeration
- *   tri_store*.cu*    condensed and square, our own map: tri_wide.cuh, tri_narrow.cuh,
- * tri_store.cuh tri_map*.cu       the seed's maps tri_gemm.cu       correlation and cosine by
- * cuBLAS       tri_threshold.cu, tri_topk.cu, tri_histogram.cu, tri_gravity.cu the other outputs
+ *   tri_store*.cu*    condensed and square, our own map (also tri_wide.cuh, tri_narrow.cuh)
+ *   tri_gemm.cu       correlation and cosine by cuBLAS; maps/: the seed's maps
+ *   tri_threshold.cu, tri_topk*.cu, tri_histogram.cu, tri_gravity.cu: the other outputs
  *   tri_bench*.cu     measurements
  *
  * All functions work on the worker's stream, forces on those of a lane, and do not wait unless they

@@ -24,22 +24,10 @@ typedef struct equation_rows {
 enum { BLOCK = 128, ROW_LANES = TRIPLES_LANES, LAUNCH_Y = 65535, MOST_MEGABYTES = 256 };
 static_assert(ROW_LANES == 64, "TRIPLES_ROW_LANES");
 
-static const char head[] = "/* emitted by tesela */\n"
-                           "typedef long long i64;\n"
-                           "#define LANG_FN static __device__ __forceinline__\n";
-
 tsl_err triples_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
-  static const char *const none[] = {NULL};
-  tsl_err err = TSL_OK;
-  char *text = NULL;
-  lang_program program = {NULL, none, none, &triples_purpose};
   if (triples_params_of(problem)->function != TRIPLES_EQUATION) return TSL_OK;
-  TSL_TRY(lang_fields_program(problem, head, triples_equation_loops_gpu_text, &text));
-  program.text = text;
-  TSL_TRY(lang_gpu_prepare(problem, &program, devices, n));
-done:
-  tsl_free(text);
-  return err;
+  return lang_gpu_prepare_equation(problem, triples_equation_loops_gpu_text, &triples_purpose,
+                                   devices, n);
 }
 
 tsl_err triples_equation_open(triples_gpu *w, const tsl_problem *problem, int32_t capability) {
