@@ -180,7 +180,7 @@ static tsl_err open_handles(linalg *l) {
   TSL_SOLVER_TRY(cusolverDnCreate(&l->solver));
   TSL_SOLVER_TRY(cusolverDnSetStream(l->solver, l->stream));
   TSL_SOLVER_TRY(cusolverDnCreateParams(&l->parameters));
-  TSL_TRY(tsl_gpu_host_alloc(LINALG_STAGE, (void **)&l->stage));
+  TSL_TRY(tsl_gpu_stage_create(&l->stage));
   TSL_TRY(warm_up(l));
 done:
   return err;
@@ -323,7 +323,7 @@ static void close_table(void) {
   if (l->solver != NULL) (void)cusolverDnDestroy(l->solver);
   if (l->blas != NULL) (void)cublasDestroy(l->blas);
   if (l->stream != NULL) (void)cudaStreamDestroy(l->stream);
-  tsl_gpu_host_free(l->stage);
+  tsl_gpu_stage_destroy(&l->stage);
   free(l->host_work);
   memset(l, 0, sizeof *l);
   state = COLD, lacks = false;

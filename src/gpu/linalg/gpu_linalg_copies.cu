@@ -1,58 +1,6 @@
 /* Copies of the host's matrices on the card: found by the address of the first element. Their
- * memory is kept for the next matrices. Moves go through pinned memory, into and out of which the
- * root's threads copy: the driver's own way through pageable memory uses one. */
+ * memory is kept for the next matrices. */
 #include "gpu_linalg_own.cuh"
-
-#include "parallel.h"
-
-#include <string.h>
-
-enum { PIECE = 1 << 18 }; /* bytes of a range */
-
-typedef struct copying {
-  char *to;
-  const char *from;
-} copying;
-
-static tsl_err copy_range(void *context, int slot, int64_t lo, int64_t hi) {
-  const copying *c = (const copying *)context;
-  (void)slot;
-  memcpy(c->to + lo, c->from + lo, (size_t)(hi - lo));
-  return TSL_OK;
-}
-
-static void copy_shared(void *to, const void *from, int64_t bytes) {
-  copying c = {(char *)to, (const char *)from};
-  (void)tsl_parallel(bytes, PIECE, copy_range, &c);
-}
-
-static tsl_err to_card(linalg *l, const double *from, int64_t bytes, void *to) {
-  tsl_err err = TSL_OK;
-  for (int64_t at = 0; at < bytes; at += LINALG_STAGE) {
-    const int64_t n = bytes - at < LINALG_STAGE ? bytes - at : (int64_t)LINALG_STAGE;
-    copy_shared(l->stage, (const char *)from + at, n);
-    TSL_CUDA_TRY(
-        cudaMemcpyAsync((char *)to + at, l->stage, (size_t)n, cudaMemcpyHostToDevice, l->stream));
-    TSL_CUDA_TRY(cudaStreamSynchronize(l->stream));
-  }
-done:
-  return err;
-}
-
-static tsl_err from_card(linalg *l, const void *from, int64_t bytes, double *to) {
-  tsl_err err = TSL_OK;
-  for (int64_t at = 0; at < bytes; at += LINALG_STAGE) {
-    const int64_t n = bytes - at < LINALG_STAGE ? bytes - at : (int64_t)LINALG_STAGE;
-    TSL_CUDA_TRY(cudaMemcpyAsync(l->stage, (const char *)from + at, (size_t)n,
-                                 cudaMemcpyDeviceToHost, l->stream));
-    TSL_CUDA_TRY(cudaStreamSynchronize(l->stream));
-    copy_shared((char *)to + at, l->stage, n);
-  }
-done:
-  return err;
-}
-
-/* -------------------------------------------------------------------- copies */
 
 linalg_copy *linalg_find(linalg *l, const double *host) {
   for (int k = 0; k < LINALG_COPIES && host != NULL; k++)
@@ -121,7 +69,7 @@ tsl_err linalg_read(linalg *l, int64_t n, const double *host, double **out) {
     goto done;
   }
   TSL_TRY(linalg_write(l, n, host, out));
-  TSL_TRY(to_card(l, host, n * 8, *out));
+  TSL_TRY(tsl_gpu_send(&l->stage, host, n * 8, *out, l->stream));
 done:
   return err;
 }
@@ -130,7 +78,7 @@ tsl_err linalg_fetch(linalg *l, double *host) {
   tsl_err err = TSL_OK;
   const linalg_copy *c = linalg_find(l, host);
   if (c == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "a matrix is fetched that is not on the card");
-  TSL_TRY(from_card(l, c->memory.data, c->n * 8, host));
+  TSL_TRY(tsl_gpu_fetch(&l->stage, c->memory.data, c->n * 8, host, l->stream));
 done:
   return err;
 }

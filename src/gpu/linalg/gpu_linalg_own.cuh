@@ -5,13 +5,13 @@
 #ifndef TSL_GPU_GPU_LINALG_OWN_CUH
 #define TSL_GPU_GPU_LINALG_OWN_CUH
 
-#include "gpu.cuh"
 #include "gpu_blas.cuh"
+#include "gpu_stage.cuh"
 
 #include <cusolverDn.h>
 
 /** Matrices of a region; bytes of the pinned memory that moves go through. */
-enum { LINALG_COPIES = 40, LINALG_STAGE = 16 << 20 };
+enum { LINALG_COPIES = 40 };
 
 /** A matrix on the card. */
 typedef struct linalg_copy {
@@ -34,7 +34,7 @@ typedef struct linalg {
   tsl_gpu_buffer work, vector; /**< of the solver; order + 1 numbers */
   void *host_work;             /**< of the solver, [host_bytes] */
   size_t host_bytes;
-  char *stage; /**< pinned, [LINALG_STAGE] */
+  tsl_gpu_stage stage;
 } linalg;
 
 /** Make room for n copies of so many elements each beside those in use.
