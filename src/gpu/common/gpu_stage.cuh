@@ -19,8 +19,8 @@ tsl_err tsl_gpu_stage_create(tsl_gpu_stage *stage);
 /** Free both; a zeroed stage is accepted. */
 void tsl_gpu_stage_destroy(tsl_gpu_stage *stage);
 
-/** Copy bytes of device memory to the host's, after what the stream has done so far. Threads empty a
- *  piece while the other one fills, and touch the pages of new memory. Waits. */
+/** Copy bytes of device memory to the host's, after what the stream has done so far. Threads empty
+ *  a piece while the other one fills, and touch the pages of new memory. Waits. */
 tsl_err tsl_gpu_fetch(tsl_gpu_stage *stage, const void *from, int64_t bytes, void *to,
                       cudaStream_t stream);
 /** The same from the host's memory to the device's. */
