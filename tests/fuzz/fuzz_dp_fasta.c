@@ -8,10 +8,10 @@
 
 /** Written with one letter a line and read again. */
 static void check_again(const char *text, int64_t n) {
-  const dp_text_ask ask = {.path = "again", .format = DP_TEXT_FASTA, .record = 1};
+  const letters_text_ask ask = {.path = "again", .format = LETTERS_FASTA, .record = 1};
   char *copy = malloc((size_t)(2 * n) + 3);
   int64_t at = 0;
-  dp_text again;
+  letters_text again;
   must(copy != NULL, "malloc");
   memcpy(copy, ">x\n", 3);
   for (at = 0; at < n; at++) copy[3 + 2 * at] = text[at], copy[4 + 2 * at] = '\n';
@@ -19,7 +19,7 @@ static void check_again(const char *text, int64_t n) {
   for (at = 0; at < n; at++)
     if (text[at] == '>' || text[at] == ';') break;
   if (at == n) {
-    must(dp_text_parse(&ask, copy, 3 + 2 * n, &again) == TSL_OK, "again");
+    must(letters_text_parse(&ask, copy, 3 + 2 * n, &again) == TSL_OK, "again");
     must(again.n == n && (n == 0 || memcmp(again.letters, text, (size_t)n) == 0),
          "another text when read again");
     tsl_free(again.letters);
@@ -28,12 +28,12 @@ static void check_again(const char *text, int64_t n) {
 }
 
 /** Line and column of a letter hold it. Lines end with LF, CR LF or CR; among bytes with LF. */
-static void check_place(const dp_text_ask *ask, const dp_text *text, const char *bytes, int64_t n,
-                        int64_t k) {
-  const bool whole = text->format == DP_TEXT_PLAIN && ask->bytes;
+static void check_place(const letters_text_ask *ask, const letters_text *text, const char *bytes,
+                        int64_t n, int64_t k) {
+  const bool whole = text->format == LETTERS_PLAIN && ask->bytes;
   const bool mark = !whole && n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
   int64_t line = 0, column = 0, at = mark ? 3 : 0;
-  dp_text_place(ask, text, bytes, n, k, &line, &column);
+  letters_text_place(ask, text, bytes, n, k, &line, &column);
   must(line >= 1 && column >= 1, "a letter without a place");
   for (int64_t l = 1; l < line && at < n; at++) {
     const bool pair = !whole && bytes[at] == '\r' && at + 1 < n && bytes[at + 1] == '\n';
@@ -42,14 +42,14 @@ static void check_place(const dp_text_ask *ask, const dp_text *text, const char 
   must(at + column - 1 < n && bytes[at + column - 1] == text->letters[k], "not its place");
 }
 
-static void try_text(const dp_text_ask *ask, const char *bytes, int64_t n) {
-  dp_text text;
-  const tsl_err err = dp_text_parse(ask, bytes, n, &text);
+static void try_text(const letters_text_ask *ask, const char *bytes, int64_t n) {
+  letters_text text;
+  const tsl_err err = letters_text_parse(ask, bytes, n, &text);
   must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "refusal");
   must(err == TSL_OK || text.letters == NULL, "letters of a refused file");
   if (err != TSL_OK) return;
-  const bool whole = text.format == DP_TEXT_PLAIN && ask->bytes;
-  must(text.format != DP_TEXT_AUTO && text.n >= 0 && text.n <= n, "sizes");
+  const bool whole = text.format == LETTERS_PLAIN && ask->bytes;
+  must(text.format != LETTERS_AUTO && text.n >= 0 && text.n <= n, "sizes");
   must(memchr(text.name, '\0', sizeof text.name) != NULL, "name");
   must(!whole || text.n == n, "a byte is lost");
   for (int64_t k = 0; k < text.n; k++)
@@ -61,18 +61,18 @@ static void try_text(const dp_text_ask *ask, const char *bytes, int64_t n) {
 
 /** A letter's code is that of its letter again, whatever way it is written. */
 static void try_letters(const char *bytes, int64_t n) {
-  for (int32_t alphabet = DP_BYTES; alphabet <= DP_PROTEIN; alphabet++)
+  for (int32_t alphabet = LETTERS_BYTES; alphabet <= LETTERS_PROTEIN; alphabet++)
     for (int64_t k = 0; k < n; k++) {
-      const int code = dp_letter_code(alphabet, bytes[k]);
+      const int code = letters_code(alphabet, bytes[k]);
       if (code < 0) continue;
-      const char letter = dp_letter(alphabet, (uint8_t)code);
+      const char letter = letters_char(alphabet, (uint8_t)code);
       const uint8_t one[] = {(uint8_t)code};
-      must(dp_letter_code(alphabet, letter) == code, "another code");
-      must(alphabet == DP_BYTES ? letter == bytes[k]
-                                : toupper((unsigned char)bytes[k]) == letter ||
-                                      strchr("TU", toupper((unsigned char)bytes[k])) != NULL,
+      must(letters_code(alphabet, letter) == code, "another code");
+      must(alphabet == LETTERS_BYTES ? letter == bytes[k]
+                                     : toupper((unsigned char)bytes[k]) == letter ||
+                                           strchr("TU", toupper((unsigned char)bytes[k])) != NULL,
            "another letter");
-      must(dp_alphabet_size(alphabet, one, 1) > code, "a code beyond the alphabet");
+      must(letters_codes(alphabet, one, 1) > code, "a code beyond the alphabet");
     }
 }
 
@@ -80,10 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
   static const char *const paths[] = {"fuzz", "fuzz.fa"};
   const char *bytes = (const char *)data;
   for (int64_t way = 0; way < 36; way++) {
-    const dp_text_ask ask = {.path = paths[way % 2],
-                             .bytes = way / 2 % 2 == 1,
-                             .format = (int32_t)(way / 4 % 3),
-                             .record = 1 + way / 12};
+    const letters_text_ask ask = {.path = paths[way % 2],
+                                  .bytes = way / 2 % 2 == 1,
+                                  .format = (int32_t)(way / 4 % 3),
+                                  .record = 1 + way / 12};
     try_text(&ask, bytes, (int64_t)n_bytes);
   }
   try_letters(bytes, (int64_t)n_bytes);

@@ -13,11 +13,12 @@ static int write_matrix(int32_t alphabet, const dp_scores *s, uint32_t known, ch
   int n = 0;
   for (int x = -1; x < s->alphabet; x++) {
     if (x >= 0 && !has(known, x)) continue;
-    n += snprintf(text + n, size - (size_t)n, "%c", x < 0 ? ' ' : dp_letter(alphabet, (uint8_t)x));
+    n += snprintf(text + n, size - (size_t)n, "%c",
+                  x < 0 ? ' ' : letters_char(alphabet, (uint8_t)x));
     for (int y = 0; y < s->alphabet; y++) {
       if (!has(known, y)) continue;
       if (x < 0)
-        n += snprintf(text + n, size - (size_t)n, " %c", dp_letter(alphabet, (uint8_t)y));
+        n += snprintf(text + n, size - (size_t)n, " %c", letters_char(alphabet, (uint8_t)y));
       else
         n += snprintf(text + n, size - (size_t)n, " %d", s->s[x][y]);
     }
@@ -50,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
   must(text != NULL, "malloc");
   memcpy(text, data, n_bytes);
   text[n_bytes] = '\0';
-  for (int32_t alphabet = DP_DNA; alphabet <= DP_PROTEIN; alphabet++) {
+  for (int32_t alphabet = LETTERS_DNA; alphabet <= LETTERS_PROTEIN; alphabet++) {
     uint32_t known = 0;
     const tsl_err err = dp_scores_parse("fuzz", text, (int64_t)n_bytes, alphabet, &scores, &known);
     must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "refusal");

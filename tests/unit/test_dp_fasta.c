@@ -6,9 +6,9 @@
 /** Record `record` of text, read as asked, is letters with this name; letters NULL: refused. */
 static void reads_as(const char *path, int32_t format, bool bytes, const char *text, int64_t record,
                      const char *letters, const char *name) {
-  const dp_text_ask ask = {.path = path, .format = format, .record = record, .bytes = bytes};
-  dp_text got;
-  const tsl_err err = dp_text_parse(&ask, text, (int64_t)strlen(text), &got);
+  const letters_text_ask ask = {.path = path, .format = format, .record = record, .bytes = bytes};
+  letters_text got;
+  const tsl_err err = letters_text_parse(&ask, text, (int64_t)strlen(text), &got);
   if (letters == NULL) {
     assert_int_equal(err, TSL_ERR_INPUT);
     assert_non_null(strstr(tsl_err_message(), path));
@@ -23,7 +23,7 @@ static void reads_as(const char *path, int32_t format, bool bytes, const char *t
 }
 
 static void reads(const char *text, int64_t record, const char *letters, const char *name) {
-  reads_as("f.fa", DP_TEXT_AUTO, false, text, record, letters, name);
+  reads_as("f.fa", LETTERS_AUTO, false, text, record, letters, name);
 }
 
 static void records(void **state) {
@@ -55,51 +55,51 @@ static void line_ends(void **state) {
 static void plain_text(void **state) {
   static const char prose[] = "> the quick brown\n\tfox\r\n\n", lines[] = "ACGT\nac gt\n";
   (void)state;
-  reads_as("f.txt", DP_TEXT_AUTO, false, lines, 1, "ACGTacgt", "");
-  reads_as("f.txt", DP_TEXT_AUTO, true, lines, 1, lines, "");
-  reads_as("f.txt", DP_TEXT_AUTO, true, prose, 1, prose, "");
-  reads_as("f", DP_TEXT_AUTO, true, "\xef\xbb\xbf>x\n", 1, "\xef\xbb\xbf>x\n", "");
-  reads_as("f.fa", DP_TEXT_PLAIN, true, ">x\nAC\n", 1, ">x\nAC\n", "");
-  reads_as("f.txt", DP_TEXT_AUTO, false, "", 1, "", "");
-  reads_as("f.txt", DP_TEXT_AUTO, false, "\n", 1, "", "");
-  reads_as("f.txt", DP_TEXT_AUTO, false, "ACGT", 2, NULL, NULL);
+  reads_as("f.txt", LETTERS_AUTO, false, lines, 1, "ACGTacgt", "");
+  reads_as("f.txt", LETTERS_AUTO, true, lines, 1, lines, "");
+  reads_as("f.txt", LETTERS_AUTO, true, prose, 1, prose, "");
+  reads_as("f", LETTERS_AUTO, true, "\xef\xbb\xbf>x\n", 1, "\xef\xbb\xbf>x\n", "");
+  reads_as("f.fa", LETTERS_PLAIN, true, ">x\nAC\n", 1, ">x\nAC\n", "");
+  reads_as("f.txt", LETTERS_AUTO, false, "", 1, "", "");
+  reads_as("f.txt", LETTERS_AUTO, false, "\n", 1, "", "");
+  reads_as("f.txt", LETTERS_AUTO, false, "ACGT", 2, NULL, NULL);
   assert_non_null(strstr(tsl_err_message(), "plain text"));
   assert_null(strstr(tsl_err_message(), "format: fasta"));
-  reads_as("f.txt", DP_TEXT_AUTO, true, ">a\nA\n>b\nC\n", 2, NULL, NULL);
+  reads_as("f.txt", LETTERS_AUTO, true, ">a\nA\n>b\nC\n", 2, NULL, NULL);
   assert_non_null(strstr(tsl_err_message(), "format: fasta"));
 }
 
 /** FASTA by the key, or by name and content together. */
 static void which_format(void **state) {
   (void)state;
-  reads_as("f.txt", DP_TEXT_FASTA, true, ">a\nA C\n", 1, "AC", "a");
-  reads_as("F.FASTA", DP_TEXT_AUTO, true, ">a\nA C\n", 1, "AC", "a");
-  reads_as("x.fa/f", DP_TEXT_AUTO, false, ">a\nAC\n", 1, ">aAC", "");
-  reads_as("f.faa", DP_TEXT_AUTO, true, "ACGT\n", 1, NULL, NULL);
+  reads_as("f.txt", LETTERS_FASTA, true, ">a\nA C\n", 1, "AC", "a");
+  reads_as("F.FASTA", LETTERS_AUTO, true, ">a\nA C\n", 1, "AC", "a");
+  reads_as("x.fa/f", LETTERS_AUTO, false, ">a\nAC\n", 1, ">aAC", "");
+  reads_as("f.faa", LETTERS_AUTO, true, "ACGT\n", 1, NULL, NULL);
   assert_non_null(strstr(tsl_err_message(), "does not begin with '>'; format: text"));
-  reads_as("f.txt", DP_TEXT_FASTA, true, "ACGT\n", 1, NULL, NULL);
-  reads_as("f.fa", DP_TEXT_AUTO, true, "", 1, NULL, NULL);
+  reads_as("f.txt", LETTERS_FASTA, true, "ACGT\n", 1, NULL, NULL);
+  reads_as("f.fa", LETTERS_AUTO, true, "", 1, NULL, NULL);
 }
 
 /** Where a letter is: its line and column. */
 static void places(void **state) {
   static const char text[] = ">a\nAC\n>b x\r\nA G\r\n;no\r\n\r\n TT\n";
   static const int64_t at[][2] = {{4, 1}, {4, 3}, {7, 2}, {7, 3}}, bytes_at[][2] = {{1, 1}, {2, 2}};
-  dp_text_ask ask = {.path = "f.fa", .record = 2};
-  dp_text got;
+  letters_text_ask ask = {.path = "f.fa", .record = 2};
+  letters_text got;
   int64_t line = 0, column = 0;
   (void)state;
-  assert_int_equal(dp_text_parse(&ask, text, sizeof text - 1, &got), TSL_OK);
+  assert_int_equal(letters_text_parse(&ask, text, sizeof text - 1, &got), TSL_OK);
   assert_int_equal(got.n, 4);
   for (int64_t k = 0; k < 4; k++) {
-    dp_text_place(&ask, &got, text, sizeof text - 1, k, &line, &column);
+    letters_text_place(&ask, &got, text, sizeof text - 1, k, &line, &column);
     assert_true(line == at[k][0] && column == at[k][1]);
   }
   tsl_free(got.letters);
-  ask = (dp_text_ask){.path = "f", .bytes = true};
-  assert_int_equal(dp_text_parse(&ask, text, sizeof text - 1, &got), TSL_OK);
+  ask = (letters_text_ask){.path = "f", .bytes = true};
+  assert_int_equal(letters_text_parse(&ask, text, sizeof text - 1, &got), TSL_OK);
   for (int64_t k = 0; k < 2; k++) {
-    dp_text_place(&ask, &got, text, sizeof text - 1, 4 * k, &line, &column);
+    letters_text_place(&ask, &got, text, sizeof text - 1, 4 * k, &line, &column);
     assert_true(line == bytes_at[k][0] && column == bytes_at[k][1]);
   }
   tsl_free(got.letters);
@@ -107,22 +107,22 @@ static void places(void **state) {
 
 /** Names are cut, and hold nothing that a terminal acts on. */
 static void names(void **state) {
-  char text[400] = ">", name[DP_NAME];
+  char text[400] = ">", name[LETTERS_NAME];
   (void)state;
   memset(text + 1, 'x', 300);
   memcpy(text + 301, "\nAC", 4);
-  memset(name, 'x', DP_NAME - 1);
-  name[DP_NAME - 1] = '\0';
+  memset(name, 'x', LETTERS_NAME - 1);
+  name[LETTERS_NAME - 1] = '\0';
   reads(text, 1, "AC", name);
   reads(">a\x1b[2J\x7f\xc3\xa4 b\nAC", 1, "AC", "a?[2J???");
 }
 
 static void zero_bytes(void **state) {
   static const char text[] = ">a\0b\nAC\0GT\n";
-  const dp_text_ask ask = {.path = "f.fa", .record = 1, .bytes = true};
-  dp_text got;
+  const letters_text_ask ask = {.path = "f.fa", .record = 1, .bytes = true};
+  letters_text got;
   (void)state;
-  assert_int_equal(dp_text_parse(&ask, text, sizeof text - 1, &got), TSL_OK);
+  assert_int_equal(letters_text_parse(&ask, text, sizeof text - 1, &got), TSL_OK);
   assert_int_equal(got.n, 5);
   assert_memory_equal(got.letters, "AC\0GT", 5);
   assert_string_equal(got.name, "a?b");

@@ -138,10 +138,10 @@ static void score_matrix(void **state) {
   dp_scores s = {.open = 3};
   uint32_t known = 0;
   (void)state;
-  matrix(DP_DNA, text, &s, &known, NULL);
+  matrix(LETTERS_DNA, text, &s, &known, NULL);
   assert_true(s.s[2][2] == 6 && s.s[0][3] == -4 && s.s[4][4] == 1 && s.s[2][1] == -3);
   assert_true(s.open == 3 && s.alphabet == 5 && known == 0x1f);
-  matrix(DP_DNA, "a r\na 1 2\nr 3 4\n", &s, &known, NULL);
+  matrix(LETTERS_DNA, "a r\na 1 2\nr 3 4\n", &s, &known, NULL);
   assert_true(s.s[0][0] == 1 && s.s[0][5] == 2 && s.s[5][0] == 3 && s.s[5][5] == 4);
   assert_true(s.s[1][1] == 0 && s.alphabet == 6 && known == 0x21);
 }
@@ -171,7 +171,7 @@ static void bad_matrices(void **state) {
   uint32_t known = 0;
   (void)state;
   for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
-    matrix(DP_DNA, bad[b][0], &s, &known, bad[b][1]);
+    matrix(LETTERS_DNA, bad[b][0], &s, &known, bad[b][1]);
 }
 
 /** A file of numbers or letters under a name of its own; the caller removes it. */

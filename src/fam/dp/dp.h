@@ -269,7 +269,7 @@ static inline bool dp_has_boundary(const dp_params *p) {
   return dp_ready_of(p)->table == NULL;
 }
 
-/** May letters x and y of an RNA pair? Codes of DP_RNA: A C G U. */
+/** May letters x and y of an RNA pair? Codes of LETTERS_RNA: A C G U. */
 static inline bool dp_pairs(const dp_params *p, int x, int y) {
   return x + y == 3 || (p->wobble && x + y == 5 && x != y && x < 4 && y < 4);
 }

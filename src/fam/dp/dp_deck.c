@@ -9,7 +9,6 @@ const char *const dp_mode_words[] = {"value", "table", "recover", NULL};
 
 static const char *const type_words[] = {"auto", "i32", "i64", "f32", "f64", NULL};
 static const char *const recover_words[] = {"device", "host", NULL};
-static const char *const format_words[] = {"auto", "fasta", "text", NULL};
 static const char *const distance_words[] = {"absolute", "square", NULL};
 
 #define AT(member) offsetof(dp_deck, member)
@@ -24,11 +23,11 @@ enum { LETTER_KEYS = 4 };
 static const tsl_key source_keys[] = {
     {"text", TSL_KEY_TEXT, SOURCE(text), "", 0, 0, NULL, NULL, 0, "The letters themselves."},
     {"record", TSL_KEY_INT, SOURCE(record), "1", 1, 1e9, NULL, NULL, 0,
-     "FASTA: which record, counted from 1."},
-    {"format", TSL_KEY_CHOICE, SOURCE(format), "auto", 0, 0, format_words, NULL, 0,
-     "Letters of a file: fasta; text: all of it is one sequence, of bytes with line ends and "
-     "blanks; "
-     "auto: fasta for names that end as those files do (.fa .fasta .fna .faa ...), else text."},
+     "FASTA, FASTQ: which record, counted from 1."},
+    {"format", TSL_KEY_CHOICE, SOURCE(format), "auto", 0, 0, letters_format_words, NULL, 0,
+     "Letters of a file: fasta, fastq; text: all of it, of bytes with line ends and blanks; "
+     "auto: by how the name ends (.fa .fasta .fna .faa ..., .fq .fastq, .gz behind it), else "
+     "text."},
     {"mutate", TSL_KEY_REAL, SOURCE(mutate), "-1", -1, 1, NULL, NULL, 0,
      "b only: a copy of a in which this part of the letters is changed, left out or inserted."},
     {"values", TSL_KEY_REALS, SOURCE(values), "", 0, 0, NULL, NULL, 0, "The numbers themselves."},
@@ -106,7 +105,7 @@ const tsl_key dp_keys[] = {
      "Edit distance: costs."},
     {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, score_keys, sizeof((dp_deck *)0)->scores,
      "Alignment: scores and gap costs."},
-    {"alphabet", TSL_KEY_CHOICE, AT(alphabet), "", 0, 0, dp_alphabet_words, NULL, 0,
+    {"alphabet", TSL_KEY_CHOICE, AT(alphabet), "", 0, 0, letters_alphabet_words, NULL, 0,
      "Letters of the sequences; default: dna for alignments, rna for nussinov, else bytes."},
     {"distance", TSL_KEY_CHOICE, AT(distance), "absolute", 0, 0, distance_words, NULL, 0,
      "DTW: |x - y| or (x - y)^2."},
@@ -174,7 +173,7 @@ tsl_err dp_deck_settle(const tsl_deck *deck, dp_deck *s) {
   for (size_t k = 0; k < sizeof used_keys / sizeof used_keys[0]; k++)
     TSL_TRY(check_use(deck, s, used_keys[k]));
   s->type = (int32_t)(computed->type != 0 ? computed->type : types[s->type]);
-  if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = DP_BYTES;
+  if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = LETTERS_BYTES;
   if (ready->settle != NULL) TSL_TRY(ready->settle(deck, s));
 done:
   return err;

@@ -9,50 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- alphabets */
-
-/** An alphabet: its letters in the order of their codes, those of usual sequences first. */
-typedef struct letter_set {
-  const char *letters;
-  int32_t usual;       /* codes that a problem has whatever its sequences are */
-  int32_t plain;       /* letters that stand for one base or amino acid; bytes: to make up from */
-  const char *plainly; /* what they are, for people */
-} letter_set;
-
-static const letter_set alphabets[] = {
-    [DP_BYTES] = {"", 256, 26, ""},
-    [DP_DNA] = {"ACGTNRYSWKMBDHVX", 5, 4, "A C G T"},
-    [DP_RNA] = {"ACGUNRYSWKMBDHVX", 5, 4, "A C G U"},
-    [DP_PROTEIN] = {"ARNDCQEGHILKMFPSTWYVBZX*UOJ", 24, 20, "the 20 amino acids"}};
-
-const char *const dp_alphabet_words[] = {"bytes", "dna", "rna", "protein", NULL};
-
-const char *dp_alphabet_letters(int32_t alphabet) {
-  return alphabets[alphabet].letters;
-}
-
-char dp_letter(int32_t alphabet, uint8_t code) {
-  return alphabet == DP_BYTES ? (char)code : alphabets[alphabet].letters[code];
-}
-
-int dp_letter_code(int32_t alphabet, char character) {
-  char letter = (char)toupper((unsigned char)character);
-  const char *place;
-  if (alphabet == DP_BYTES) return (unsigned char)character;
-  if (alphabet == DP_DNA && letter == 'U') letter = 'T';
-  if (alphabet == DP_RNA && letter == 'T') letter = 'U';
-  if (letter == '\0') return -1;
-  place = strchr(alphabets[alphabet].letters, letter);
-  return place != NULL ? (int)(place - alphabets[alphabet].letters) : -1;
-}
-
-int32_t dp_alphabet_size(int32_t alphabet, const uint8_t *codes, int64_t n) {
-  int32_t size = alphabets[alphabet].usual;
-  for (int64_t k = 0; k < n; k++)
-    if (codes[k] >= size) size = codes[k] + 1;
-  return size;
-}
-
 /* ---- made up */
 
 uint64_t dp_random(uint64_t seed, uint64_t k) {
@@ -68,8 +24,8 @@ static double uniform(uint64_t bits) {
 
 /* Bases and amino acids that stand for one alone; bytes: lower-case letters. */
 static uint8_t random_code(int32_t alphabet, uint64_t bits) {
-  const int pick = (int)((bits >> 32) * (uint64_t)alphabets[alphabet].plain >> 32);
-  return (uint8_t)(alphabet == DP_BYTES ? 'a' + pick : pick);
+  const int pick = (int)((bits >> 32) * (uint64_t)letters_plain(alphabet) >> 32);
+  return (uint8_t)(alphabet == LETTERS_BYTES ? 'a' + pick : pick);
 }
 
 /* A copy in which each letter is, with probability mutate, replaced, left out or doubled. */
@@ -92,7 +48,7 @@ static tsl_err check_made(const tsl_deck *deck, const dp_sequence_ask *ask,
   for (int64_t k = 0; k < made->n && ask->matrix != NULL; k++)
     if ((ask->known >> made->codes[k] & 1) == 0)
       TSL_DECK_FAIL(deck, ask->key, "letter '%c', which is made up, has no scores in %s",
-                    dp_letter(ask->alphabet, made->codes[k]), ask->matrix);
+                    letters_char(ask->alphabet, made->codes[k]), ask->matrix);
 done:
   return err;
 }
@@ -108,7 +64,7 @@ static tsl_err make_letters(const tsl_deck *deck, const dp_sequence_ask *ask, dp
   TSL_TRY(check_made(deck, ask, out));
   if (!ask->keep) goto done;
   TSL_TRY(tsl_alloc(out->n, 1, "letters", (void **)&out->letters));
-  for (int64_t k = 0; k < out->n; k++) out->letters[k] = dp_letter(ask->alphabet, out->codes[k]);
+  for (int64_t k = 0; k < out->n; k++) out->letters[k] = letters_char(ask->alphabet, out->codes[k]);
 done:
   return err;
 }
@@ -117,7 +73,7 @@ done:
 
 /* Where a text of letters comes from; without a path from the deck. */
 typedef struct origin {
-  dp_text_ask ask;
+  letters_text_ask ask;
   char *bytes; /* of the file */
   int64_t n_bytes;
 } origin;
@@ -127,35 +83,35 @@ static bool is_known(const dp_sequence_ask *ask, int code) {
 }
 
 /* "FILE:LINE: column C: letter 'x' at place P of record R 'NAME'", as far as it has them. */
-static void say_letter(const origin *from, const dp_text *text, int64_t k, char *said,
+static void say_letter(const origin *from, const letters_text *text, int64_t k, char *said,
                        size_t size) {
   char shown[48];
   int64_t line = 0, column = 0;
   int n = 0;
   (void)table_shown(text->letters + k, text->letters + k + 1, shown);
   if (from->ask.path != NULL) {
-    dp_text_place(&from->ask, text, from->bytes, from->n_bytes, k, &line, &column);
+    letters_text_place(&from->ask, text, from->bytes, from->n_bytes, k, &line, &column);
     n = snprintf(said, size, "%s:%lld: column %lld: ", from->ask.path, (long long)line,
                  (long long)column);
   }
   if (n < 0 || (size_t)n >= size) return;
   n += snprintf(said + n, size - (size_t)n, "letter '%s' at place %lld", shown, (long long)k + 1);
-  if ((size_t)n < size && from->ask.path != NULL && text->format == DP_TEXT_FASTA)
+  if ((size_t)n < size && from->ask.path != NULL && text->format != LETTERS_PLAIN)
     (void)snprintf(said + n, size - (size_t)n, " of record %lld '%s'", (long long)from->ask.record,
                    text->name);
 }
 
 static tsl_err refuse_letter(const tsl_deck *deck, const dp_sequence_ask *ask, const origin *from,
-                             const dp_text *text, int64_t k) {
+                             const letters_text *text, int64_t k) {
   tsl_err err = TSL_OK;
   char said[4096] = "";
   const char wrong = text->letters[k];
   say_letter(from, text, k, said, sizeof said);
-  if (dp_letter_code(ask->alphabet, wrong) >= 0)
+  if (letters_code(ask->alphabet, wrong) >= 0)
     TSL_DECK_FAIL(deck, ask->key, "%s has no scores in %s", said, ask->matrix);
   TSL_DECK_FAIL(deck, ask->key, "%s is not of the alphabet %s (%s)%s", said,
-                dp_alphabet_words[ask->alphabet], alphabets[ask->alphabet].letters,
-                wrong == '>' && from->ask.path != NULL && text->format == DP_TEXT_PLAIN
+                letters_alphabet_words[ask->alphabet], letters_all(ask->alphabet),
+                wrong == '>' && from->ask.path != NULL && text->format == LETTERS_PLAIN
                     ? "; format: fasta reads it as FASTA"
                     : "");
 done:
@@ -164,14 +120,14 @@ done:
 
 /* Takes the letters over. */
 static tsl_err encode(const tsl_deck *deck, const dp_sequence_ask *ask, const origin *from,
-                      dp_text *text, dp_sequence *out) {
+                      letters_text *text, dp_sequence *out) {
   tsl_err err = TSL_OK;
   if (ask->keep) {
     TSL_TRY(tsl_alloc(text->n, 1, "letters", (void **)&out->letters));
     if (text->n > 0) memcpy(out->letters, text->letters, (size_t)text->n);
   }
   for (int64_t k = 0; k < text->n; k++) {
-    const int code = dp_letter_code(ask->alphabet, text->letters[k]);
+    const int code = letters_code(ask->alphabet, text->letters[k]);
     if (!is_known(ask, code)) {
       err = refuse_letter(deck, ask, from, text, k);
       goto done;
@@ -189,7 +145,7 @@ done:
 static tsl_err read_deck_text(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out) {
   tsl_err err = TSL_OK;
   const origin from = {.ask = {.path = NULL}};
-  dp_text text = {.n = (int64_t)strlen(ask->source->text), .format = DP_TEXT_PLAIN};
+  letters_text text = {.n = (int64_t)strlen(ask->source->text), .format = LETTERS_PLAIN};
   TSL_TRY(tsl_alloc(text.n, 1, ask->key, (void **)&text.letters));
   if (text.n > 0) memcpy(text.letters, ask->source->text, (size_t)text.n);
   TSL_TRY(encode(deck, ask, &from, &text, out));
@@ -204,13 +160,13 @@ static tsl_err read_file(const tsl_deck *deck, const dp_sequence_ask *ask, dp_se
   const dp_source *s = ask->source;
   char *path = NULL;
   origin from = {
-      .ask = {.format = s->format, .record = s->record, .bytes = ask->alphabet == DP_BYTES}};
-  dp_text text = {.letters = NULL};
+      .ask = {.format = s->format, .record = s->record, .bytes = ask->alphabet == LETTERS_BYTES}};
+  letters_text text = {.letters = NULL};
   TSL_TRY(tsl_deck_path(deck, s->file, &path));
   from.ask.path = path;
   TSL_TRY(tsl_deck_blame(deck, ask->key, table_file_load(path, &from.bytes, &from.n_bytes)));
-  TSL_TRY(
-      tsl_deck_blame(deck, ask->key, dp_text_parse(&from.ask, from.bytes, from.n_bytes, &text)));
+  TSL_TRY(tsl_deck_blame(deck, ask->key,
+                         letters_text_parse(&from.ask, from.bytes, from.n_bytes, &text)));
   *format = text.format;
   TSL_TRY(encode(deck, ask, &from, &text, out));
 done:
@@ -235,9 +191,9 @@ static void describe_source(const dp_sequence_ask *ask, const dp_sequence *made,
   char shown[104];
   if (s->text != NULL)
     (void)snprintf(text, size, "text of the deck");
-  else if (s->file != NULL && format == DP_TEXT_FASTA)
-    (void)snprintf(text, size, "%s, FASTA record %lld '%.80s'", shown_file(s->file, shown),
-                   (long long)s->record, made->name);
+  else if (s->file != NULL && format != LETTERS_PLAIN)
+    (void)snprintf(text, size, "%s, %s record %lld '%.80s'", shown_file(s->file, shown),
+                   format == LETTERS_FASTQ ? "FASTQ" : "FASTA", (long long)s->record, made->name);
   else if (s->file != NULL)
     (void)snprintf(text, size, "%s, plain text", shown_file(s->file, shown));
   else if (s->mutate >= 0 && ask->of != NULL)
@@ -248,25 +204,22 @@ static void describe_source(const dp_sequence_ask *ask, const dp_sequence *made,
 }
 
 static void describe(const dp_sequence_ask *ask, int32_t format, dp_sequence *out) {
-  const letter_set *a = &alphabets[ask->alphabet];
+  const int64_t others = letters_others(ask->alphabet, out->codes, out->n);
   char source[256];
-  int64_t others = 0;
   int n = 0;
-  for (int64_t k = 0; k < out->n && ask->alphabet != DP_BYTES; k++)
-    others += out->codes[k] >= a->plain;
   describe_source(ask, out, format, source, sizeof source);
   n = snprintf(out->about, sizeof out->about, "%s, %s, %lld letters", source,
-               dp_alphabet_words[ask->alphabet], (long long)out->n);
+               letters_alphabet_words[ask->alphabet], (long long)out->n);
   if (others > 0)
     (void)snprintf(out->about + n, sizeof out->about - (size_t)n, ", %lld of them other than %s",
-                   (long long)others, a->plainly);
+                   (long long)others, letters_plainly(ask->alphabet));
 }
 
 /* ---- sequences */
 
 tsl_err dp_sequence_read(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out) {
   tsl_err err = TSL_OK;
-  int32_t format = DP_TEXT_PLAIN;
+  int32_t format = LETTERS_PLAIN;
   *out = (dp_sequence){.codes = NULL};
   if (ask->source->text != NULL)
     TSL_TRY(read_deck_text(deck, ask, out));

@@ -1,60 +1,14 @@
 /**
  * @file dp_letters.h
- * Sequences: from files and decks to codes, and tables of scores for their letters.
- *
- * A letter equals itself and no other, N and the other ambiguous ones too. Two ways of writing are
- * one letter: lower case and upper case of dna, rna and protein; U is T in dna, T is U in rna.
+ * Sequences of decks: from files, texts and dice to codes, and tables of scores for their letters.
  */
 #ifndef TSL_FAM_DP_LETTERS_H
 #define TSL_FAM_DP_LETTERS_H
 
 #include "dp.h"
 #include "dp_source.h"
-
-/** Words of `alphabet`. */
-typedef enum dp_alphabet { DP_BYTES, DP_DNA, DP_RNA, DP_PROTEIN } dp_alphabet;
-
-extern const char *const dp_alphabet_words[];
-
-/** Code of a character, or -1. Bytes are their own codes. */
-int dp_letter_code(int32_t alphabet, char character);
-
-/** The character of a code. */
-char dp_letter(int32_t alphabet, uint8_t code);
-
-/** All letters of an alphabet in the order of their codes; "" for bytes. */
-const char *dp_alphabet_letters(int32_t alphabet);
-
-/** How many codes a problem with these letters has: those that usual sequences have (dna and rna 5,
- *  proteins 24, bytes 256), and up to the largest that occurs. */
-int32_t dp_alphabet_size(int32_t alphabet, const uint8_t *codes, int64_t n);
-
-/* ------------------------------------------------------------------- files */
-
-/** What to read of a file of letters. */
-typedef struct dp_text_ask {
-  const char *path;
-  int32_t format; /**< dp_text_format */
-  int64_t record; /**< FASTA: from 1 */
-  bool bytes;     /**< plain text: every byte is a letter; else blanks and line ends are none */
-} dp_text_ask;
-
-enum { DP_NAME = 255 }; /* SAM has names of up to 254 characters */
-
-/** A text as read. */
-typedef struct dp_text {
-  char *letters; /**< [n] not zero-ended, from tsl_alloc */
-  int64_t n;
-  int32_t format;     /**< never AUTO */
-  char name[DP_NAME]; /**< FASTA: first word of the header, what is not printable as '?' */
-} dp_text;
-
-/** Letters of a text in memory. Global for tests. @return TSL_ERR_INPUT naming the file */
-tsl_err dp_text_parse(const dp_text_ask *ask, const char *bytes, int64_t n_bytes, dp_text *out);
-
-/** Line and column, from 1, of letter k (from 0) of a text that was parsed. */
-void dp_text_place(const dp_text_ask *ask, const dp_text *text, const char *bytes, int64_t n_bytes,
-                   int64_t k, int64_t *line, int64_t *column);
+#include "letters.h"
+#include "letters_text.h"
 
 /* ---------------------------------------------------------------- matrices */
 
@@ -79,8 +33,8 @@ typedef struct dp_sequence {
   uint8_t *codes; /**< [n] from tsl_alloc; NULL for n = 0 */
   char *letters;  /**< [n] as they were written, from tsl_alloc; NULL unless asked for */
   int64_t n;
-  char name[DP_NAME]; /**< of a FASTA record; else empty */
-  char about[512];    /**< where it comes from and how it was read, one line */
+  char name[LETTERS_NAME]; /**< of a FASTA record; else empty */
+  char about[512];         /**< where it comes from and how it was read, one line */
 } dp_sequence;
 
 /** What sequence is wanted. */

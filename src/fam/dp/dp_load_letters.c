@@ -16,7 +16,7 @@ static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const dp_sequ
   *n = kept->n;
   codes = kept->codes;
   kept->codes = NULL;
-  const int32_t letters = dp_alphabet_size(s->alphabet, codes, *n);
+  const int32_t letters = letters_codes(s->alphabet, codes, *n);
   dp_params *p = problem->params;
   if (letters > p->letters) p->letters = letters;
   TSL_TRY(dp_add_input(problem, ask->key + 3, "Letters as codes.", TSL_U8, *n, codes));

@@ -47,15 +47,15 @@ static tsl_err take_letter(reader *r, int side, uint32_t *seen, int *code) {
   if (r->stop - r->word != 1)
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: '%s' where the letter of a %s is needed", r->lines.path, line,
              shown, side_of[side]);
-  *code = dp_letter_code(r->alphabet, *r->word);
+  *code = letters_code(r->alphabet, *r->word);
   if (*code < 0)
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %s letter '%s' is not of the alphabet %s (%s)", r->lines.path,
-             line, side_of[side], shown, dp_alphabet_words[r->alphabet],
-             dp_alphabet_letters(r->alphabet));
+             line, side_of[side], shown, letters_alphabet_words[r->alphabet],
+             letters_all(r->alphabet));
   if ((*seen >> *code & 1) != 0 && r->written[side][*code] != *r->word)
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %s letters '%c' and '%s' are one letter in the alphabet %s",
              r->lines.path, line, side_of[side], r->written[side][*code], shown,
-             dp_alphabet_words[r->alphabet]);
+             letters_alphabet_words[r->alphabet]);
   if ((*seen >> *code & 1) != 0)
     TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %s letter '%s' is there twice", r->lines.path, line,
              side_of[side], shown);

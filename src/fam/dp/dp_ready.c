@@ -12,8 +12,8 @@ const char *const dp_problem_words[] = {
 
 static tsl_err settle_alignment(const tsl_deck *deck, dp_deck *s) {
   tsl_err err = TSL_OK;
-  if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = DP_DNA;
-  if (s->alphabet == DP_BYTES)
+  if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = LETTERS_DNA;
+  if (s->alphabet == LETTERS_BYTES)
     TSL_DECK_FAIL(deck, "dp.alphabet", "alignments need dna, rna or protein");
 done:
   return err;
@@ -21,8 +21,8 @@ done:
 
 static tsl_err settle_nussinov(const tsl_deck *deck, dp_deck *s) {
   tsl_err err = TSL_OK;
-  if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = DP_RNA;
-  if (s->alphabet != DP_RNA) TSL_DECK_FAIL(deck, "dp.alphabet", "nussinov needs rna");
+  if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = LETTERS_RNA;
+  if (s->alphabet != LETTERS_RNA) TSL_DECK_FAIL(deck, "dp.alphabet", "nussinov needs rna");
 done:
   return err;
 }

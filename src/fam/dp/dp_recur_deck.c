@@ -12,7 +12,6 @@
 
 static const char *const type_words[] = {"i16", "i32", "i64", "f32", "f64", NULL};
 static const char *const cells_words[] = {"all", "upper", "lower", NULL};
-static const char *const format_words[] = {"auto", "fasta", "text", NULL};
 static const char *const kind_words[] = {"auto", "int", "real", "letters", NULL};
 enum { AUTO, INTEGERS, REALS, LETTERS };
 enum { PATH_MAX_ = 96 };
@@ -46,10 +45,11 @@ const tsl_key dp_recur_data_keys[] = {
     {"columns", TSL_KEY_INTS, ARRAY(source.columns), "", 0, 1 << 20, NULL, NULL, 0,
      "Numbers: columns of the file to read, counted from 0; default all."},
     {"record", TSL_KEY_INT, ARRAY(source.record), "1", 1, 1e9, NULL, NULL, 0,
-     "FASTA: which record, counted from 1."},
-    {"format", TSL_KEY_CHOICE, ARRAY(source.format), "auto", 0, 0, format_words, NULL, 0,
-     "Letters of a file: fasta; text: every byte is a letter; auto: fasta for names that end as "
-     "those files do (.fa .fasta .fna .faa ...), else text."},
+     "FASTA, FASTQ: which record, counted from 1."},
+    {"format", TSL_KEY_CHOICE, ARRAY(source.format), "auto", 0, 0, letters_format_words, NULL, 0,
+     "Letters of a file: fasta, fastq; text: every byte is a letter; auto: by how the name ends "
+     "(.fa "
+     ".fasta .fna .faa ..., .fq .fastq, .gz behind it), else text."},
     {"random", TSL_KEY_INT, ARRAY(source.random), "0", 0, 0x1p40, NULL, NULL, 0,
      "Make up this many letters or numbers."},
     {"seed", TSL_KEY_INT, ARRAY(source.seed), "1", 0, BIG, NULL, NULL, 0,
@@ -155,7 +155,7 @@ static tsl_err read_letters(const reader *r, const char *path, const dp_recur_ar
   array->rank = 1;
   array->shape[1] = 1;
   const tsl_err err =
-      dp_read_letters(r->deck, path, &a->source, DP_BYTES, &codes, &array->shape[0]);
+      dp_read_letters(r->deck, path, &a->source, LETTERS_BYTES, &codes, &array->shape[0]);
   *out = codes;
   return err;
 }

@@ -1,0 +1,62 @@
+/* Alphabets: letters and their codes. */
+#include "letters.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/** An alphabet: its letters in the order of their codes, those of usual sequences first. */
+typedef struct letter_set {
+  const char *letters;
+  int32_t usual;       /* codes that a problem has whatever its sequences are */
+  int32_t plain;       /* letters that stand for one base or amino acid; bytes: to make up from */
+  const char *plainly; /* what they are, for people */
+} letter_set;
+
+static const letter_set alphabets[] = {
+    [LETTERS_BYTES] = {"", 256, 26, ""},
+    [LETTERS_DNA] = {"ACGTNRYSWKMBDHVX", 5, 4, "A C G T"},
+    [LETTERS_RNA] = {"ACGUNRYSWKMBDHVX", 5, 4, "A C G U"},
+    [LETTERS_PROTEIN] = {"ARNDCQEGHILKMFPSTWYVBZX*UOJ", 24, 20, "the 20 amino acids"}};
+
+const char *const letters_alphabet_words[] = {"bytes", "dna", "rna", "protein", NULL};
+
+const char *letters_all(int32_t alphabet) {
+  return alphabets[alphabet].letters;
+}
+
+char letters_char(int32_t alphabet, uint8_t code) {
+  return alphabet == LETTERS_BYTES ? (char)code : alphabets[alphabet].letters[code];
+}
+
+int letters_code(int32_t alphabet, char character) {
+  char letter = (char)toupper((unsigned char)character);
+  const char *place;
+  if (alphabet == LETTERS_BYTES) return (unsigned char)character;
+  if (alphabet == LETTERS_DNA && letter == 'U') letter = 'T';
+  if (alphabet == LETTERS_RNA && letter == 'T') letter = 'U';
+  if (letter == '\0') return -1;
+  place = strchr(alphabets[alphabet].letters, letter);
+  return place != NULL ? (int)(place - alphabets[alphabet].letters) : -1;
+}
+
+int32_t letters_codes(int32_t alphabet, const uint8_t *codes, int64_t n) {
+  int32_t size = alphabets[alphabet].usual;
+  for (int64_t k = 0; k < n; k++)
+    if (codes[k] >= size) size = codes[k] + 1;
+  return size;
+}
+
+int32_t letters_plain(int32_t alphabet) {
+  return alphabets[alphabet].plain;
+}
+
+int64_t letters_others(int32_t alphabet, const uint8_t *codes, int64_t n) {
+  const int32_t plain = alphabets[alphabet].plain;
+  int64_t others = 0;
+  for (int64_t k = 0; k < n && alphabet != LETTERS_BYTES; k++) others += codes[k] >= plain;
+  return others;
+}
+
+const char *letters_plainly(int32_t alphabet) {
+  return alphabets[alphabet].plainly;
+}

@@ -1,0 +1,223 @@
+/* All records of a file: counted, then taken. */
+#include "letters_records.h"
+
+#include "letters_names.h"
+#include "letters_scan.h"
+#include "memory.h"
+#include "table_read.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_SHOWN = 80, BLANK = -2, NONE = -1 };
+
+#define SCAN_FAIL(s, what, ...)                                                                  \
+  do {                                                                                           \
+    char name_[NAME_SHOWN];                                                                      \
+    (void)letters_scan_name(s, name_, sizeof name_);                                             \
+    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: record %lld '%s'" what, (s)->path, (long long)(s)->number, \
+             (long long)(s)->record, name_, __VA_ARGS__);                                        \
+  } while (0)
+
+/* ---- what the file is */
+
+static tsl_err choose_format(const letters_ask *ask, const char *bytes, int64_t n,
+                             int32_t *format) {
+  tsl_err err = TSL_OK;
+  char shown[48];
+  const char *first = letters_first(bytes, n);
+  if (first == bytes + n)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: no records: %s", ask->path,
+             n == 0 ? "the file is empty" : "the file has nothing but blanks");
+  if (*first != '>' && *first != ';' && *first != '@')
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: neither FASTA nor FASTQ: it begins with '%s', neither with '>' nor with '@'",
+             ask->path, table_shown(first, first + 1, shown));
+  *format = *first == '@' ? LETTERS_FASTQ : LETTERS_FASTA;
+done:
+  return err;
+}
+
+/* ---- how much it is */
+
+typedef struct totals {
+  int64_t records, letters, names; /* names: their characters, each with its 0 */
+  int64_t shortest, longest;
+} totals;
+
+/* The record of `last` ends. */
+static tsl_err end_record(const letters_scan *last, int64_t letters, totals *t) {
+  tsl_err err = TSL_OK;
+  if (last->record == 0) goto done;
+  if (letters == 0) SCAN_FAIL(last, " has no %s", "letters");
+  if (t->records == 0 || letters < t->shortest) t->shortest = letters;
+  if (letters > t->longest) t->longest = letters;
+  t->records++;
+  t->letters += letters;
+  t->names += letters_scan_name(last, NULL, 0) + 1;
+done:
+  return err;
+}
+
+static int64_t count_line(const letters_scan *s) {
+  int64_t n = 0;
+  for (int64_t k = 0; k < s->length; k++) n += !isspace((unsigned char)s->line[k]);
+  return n;
+}
+
+static tsl_err count(letters_scan s, totals *t) {
+  tsl_err err = TSL_OK;
+  letters_part part = LETTERS_LINE;
+  letters_scan last = s;
+  int64_t letters = 0;
+  while (part != LETTERS_END) {
+    TSL_TRY(letters_scan_next(&s, &part));
+    if (part == LETTERS_LINE) {
+      letters += count_line(&s);
+      if (letters > 0 && s.record == 0)
+        TSL_FAIL(TSL_ERR_INPUT,
+                 "%s:%lld: letters before the first header, a line that begins with '>'", s.path,
+                 (long long)s.number);
+      continue;
+    }
+    TSL_TRY(end_record(&last, letters, t));
+    last = s, letters = 0;
+  }
+  if (t->records == 0) TSL_FAIL(TSL_ERR_INPUT, "%s: no records: no line begins with '>'", s.path);
+done:
+  return err;
+}
+
+/* ---- records */
+
+/* A file on its way into a set. */
+typedef struct filling {
+  letters_set *set;
+  letters_names names;
+  int32_t alphabet;
+  int16_t code_of[256];        /* or BLANK, NONE */
+  int64_t letters, characters; /* taken: of sequences, of names */
+} filling;
+
+static void set_codes(filling *f) {
+  for (int c = 0; c < 256; c++)
+    f->code_of[c] = (int16_t)(isspace(c) ? BLANK : letters_code(f->alphabet, (char)c));
+}
+
+static tsl_err refuse_letter(const filling *f, const letters_scan *s, int64_t column) {
+  tsl_err err = TSL_OK;
+  char shown[48];
+  SCAN_FAIL(s, ": column %lld: letter '%s' is not of the alphabet %s (%s)", (long long)column + 1,
+            table_shown(s->line + column, s->line + column + 1, shown),
+            letters_alphabet_words[f->alphabet], letters_all(f->alphabet));
+done:
+  return err;
+}
+
+static tsl_err take_line(filling *f, const letters_scan *s) {
+  uint8_t *codes = f->set->codes;
+  int64_t n = f->letters;
+  for (int64_t k = 0; k < s->length; k++) {
+    const int16_t code = f->code_of[(unsigned char)s->line[k]];
+    if (code == NONE) return refuse_letter(f, s, k);
+    if (code >= 0) codes[n++] = (uint8_t)code;
+  }
+  f->letters = n;
+  return TSL_OK;
+}
+
+static tsl_err take_header(filling *f, const letters_scan *s, int64_t room) {
+  tsl_err err = TSL_OK;
+  const int64_t k = s->record - 1, at = f->characters;
+  int64_t other = -1;
+  f->set->starts[k] = f->letters;
+  f->set->name_at[k] = at;
+  f->characters += letters_scan_name(s, f->set->names + at, room - at) + 1;
+  if (f->set->names[at] != '\0') other = letters_names_add(&f->names, f->set, k);
+  if (other >= 0) SCAN_FAIL(s, ": record %lld has the same name", (long long)other + 1);
+done:
+  return err;
+}
+
+static tsl_err fill(filling *f, letters_scan s, const totals *t) {
+  tsl_err err = TSL_OK;
+  letters_part part = LETTERS_LINE;
+  set_codes(f);
+  TSL_TRY(letters_names_create(t->records, &f->names));
+  while (part != LETTERS_END) {
+    TSL_TRY(letters_scan_next(&s, &part));
+    if (part == LETTERS_HEADER) TSL_TRY(take_header(f, &s, t->names));
+    if (part == LETTERS_LINE) TSL_TRY(take_line(f, &s));
+  }
+  f->set->starts[t->records] = f->letters;
+  f->set->name_at[t->records] = f->characters;
+  f->set->n = t->records;
+done:
+  letters_names_clear(&f->names);
+  return err;
+}
+
+static tsl_err create_set(const char *path, const totals *t, letters_set *set) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(t->records + 1, sizeof *set->starts, path, (void **)&set->starts));
+  TSL_TRY(tsl_alloc(t->records + 1, sizeof *set->name_at, path, (void **)&set->name_at));
+  TSL_TRY(tsl_alloc(t->letters, 1, path, (void **)&set->codes));
+  TSL_TRY(tsl_alloc(t->names, 1, path, (void **)&set->names));
+done:
+  return err;
+}
+
+/* ---- what is said of it */
+
+static void describe(const letters_ask *ask, int32_t format, const totals *t, letters_set *set) {
+  const int64_t others = letters_others(ask->alphabet, set->codes, t->letters);
+  const size_t size = sizeof set->about;
+  int n =
+      snprintf(set->about, size, "%s: %s, %s, %lld record%s of %lld", ask->path,
+               format == LETTERS_FASTQ ? "FASTQ" : "FASTA", letters_alphabet_words[ask->alphabet],
+               (long long)t->records, t->records == 1 ? "" : "s", (long long)t->shortest);
+  if (t->longest > t->shortest)
+    n += snprintf(set->about + n, size - (size_t)n, " to %lld", (long long)t->longest);
+  n += snprintf(set->about + n, size - (size_t)n, " letter%s", t->longest == 1 ? "" : "s");
+  if (others > 0)
+    (void)snprintf(set->about + n, size - (size_t)n, ", %lld letter%s other than %s",
+                   (long long)others, others == 1 ? "" : "s", letters_plainly(ask->alphabet));
+}
+
+/* ---- sets */
+
+tsl_err letters_parse(const letters_ask *ask, const char *bytes, int64_t n, letters_set *out) {
+  tsl_err err = TSL_OK;
+  totals t = {.records = 0};
+  filling f = {.set = out, .alphabet = ask->alphabet};
+  letters_scan s;
+  int32_t format = LETTERS_AUTO;
+  *out = (letters_set){.n = 0};
+  TSL_TRY(choose_format(ask, bytes, n, &format));
+  s = letters_scan_begin(ask->path, format, bytes, n);
+  TSL_TRY(count(s, &t));
+  TSL_TRY(create_set(ask->path, &t, out));
+  TSL_TRY(fill(&f, s, &t));
+  describe(ask, format, &t, out);
+done:
+  if (err != TSL_OK) letters_clear(out);
+  return err;
+}
+
+tsl_err letters_read(const letters_ask *ask, letters_set *out) {
+  tsl_err err = TSL_OK;
+  char *bytes = NULL;
+  int64_t n = 0;
+  *out = (letters_set){.n = 0};
+  TSL_TRY(table_file_load(ask->path, &bytes, &n));
+  TSL_TRY(letters_parse(ask, bytes, n, out));
+done:
+  tsl_free(bytes);
+  return err;
+}
+
+void letters_clear(letters_set *set) {
+  TSL_FREE_ALL(set->starts, set->codes, set->name_at, set->names);
+  *set = (letters_set){.n = 0};
+}

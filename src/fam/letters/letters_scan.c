@@ -1,0 +1,185 @@
+/* FASTA, FASTQ and plain letters line by line. */
+#include "letters_scan.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { NAME_SHOWN = 80 };
+
+const char *const letters_format_words[] = {"auto", "fasta", "fastq", "text", NULL};
+
+/* ---- lines */
+
+const char *letters_skip_mark(const char *bytes, int64_t n) {
+  return n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? bytes + 3 : bytes;
+}
+
+const char *letters_first(const char *bytes, int64_t n) {
+  const char *at = letters_skip_mark(bytes, n), *end = bytes + n;
+  while (at < end && isspace((unsigned char)*at)) at++;
+  return at;
+}
+
+letters_scan letters_scan_begin(const char *path, int32_t format, const char *bytes, int64_t n) {
+  return (letters_scan){
+      .path = path, .format = format, .at = letters_skip_mark(bytes, n), .end = bytes + n};
+}
+
+/* The LF that ends the line or one after it; looked for once, also where lines end with CR. */
+static const char *next_feed(letters_scan *s) {
+  if (s->feed == NULL || s->feed < s->at) {
+    s->feed = memchr(s->at, '\n', (size_t)(s->end - s->at));
+    if (s->feed == NULL) s->feed = s->end;
+  }
+  return s->feed;
+}
+
+/* Next line without its end: LF, CR LF or CR alone; false at the end. */
+static bool next_line(letters_scan *s) {
+  const char *stop, *cr;
+  if (s->at >= s->end) return false;
+  stop = next_feed(s);
+  cr = memchr(s->at, '\r', (size_t)(stop - s->at));
+  s->line = s->at;
+  s->length = (cr != NULL ? cr : stop) - s->at;
+  if (cr == NULL || (cr + 1 == stop && stop < s->end))
+    s->at = stop < s->end ? stop + 1 : stop;
+  else
+    s->at = cr + 1;
+  s->number++;
+  return true;
+}
+
+static char first_of(const letters_scan *s) {
+  return (char)(s->length > 0 ? s->line[0] : '\0');
+}
+
+static int64_t count_letters(const letters_scan *s) {
+  int64_t n = 0;
+  for (int64_t k = 0; k < s->length; k++) n += !isspace((unsigned char)s->line[k]);
+  return n;
+}
+
+/* ---- names */
+
+int64_t letters_scan_name(const letters_scan *s, char *name, int64_t room) {
+  int64_t from = 1, k = 0;
+  while (from < s->header_length && isblank((unsigned char)s->header[from])) from++;
+  for (; from < s->header_length && !isspace((unsigned char)s->header[from]); from++, k++)
+    if (k < room - 1)
+      name[k] = (char)(isgraph((unsigned char)s->header[from]) ? s->header[from] : '?');
+  if (room > 0) name[k < room ? k : room - 1] = '\0';
+  return k;
+}
+
+static letters_part take_header(letters_scan *s) {
+  s->record++;
+  s->header = s->line, s->header_length = s->length, s->header_number = s->number;
+  s->wanted = s->had = 0;
+  return LETTERS_HEADER;
+}
+
+/* ---- formats */
+
+static letters_part next_fasta(letters_scan *s) {
+  while (next_line(s)) {
+    const char first = first_of(s);
+    if (first == '>') return take_header(s);
+    if (first != ';') return LETTERS_LINE;
+  }
+  return LETTERS_END;
+}
+
+#define RECORD_FAIL(s, what, ...)                                                                  \
+  do {                                                                                             \
+    char name_[NAME_SHOWN];                                                                        \
+    (void)letters_scan_name(s, name_, sizeof name_);                                               \
+    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: record %lld '%s': " what, (s)->path, (long long)(s)->number, \
+             (long long)(s)->record, name_, __VA_ARGS__);                                          \
+  } while (0)
+
+/* A line of quality, which may not go beyond the letters. */
+static tsl_err take_quality(letters_scan *s) {
+  tsl_err err = TSL_OK;
+  const int64_t before = s->had;
+  for (int64_t k = 0; k < s->length; k++) {
+    const unsigned char c = (unsigned char)s->line[k];
+    if (!isgraph(c) && !isspace(c))
+      RECORD_FAIL(s, "byte %d at column %lld of its quality is none of '!' to '~'", c,
+                  (long long)k + 1);
+    s->had += !isspace(c);
+  }
+  if (s->had <= s->wanted) goto done;
+  if (before > 0 && before < s->wanted && first_of(s) == '@')
+    RECORD_FAIL(s, "its quality has %lld characters for %lld letters: this line is a header",
+                (long long)before, (long long)s->wanted);
+  RECORD_FAIL(s, "its quality has %lld characters for %lld letters", (long long)s->had,
+              (long long)s->wanted);
+done:
+  return err;
+}
+
+/* All of the quality; ends behind its last line. */
+static tsl_err skip_quality(letters_scan *s) {
+  tsl_err err = TSL_OK;
+  while (s->had < s->wanted) {
+    if (!next_line(s))
+      RECORD_FAIL(s, "its quality has %lld characters for %lld letters; the file ends there",
+                  (long long)s->had, (long long)s->wanted);
+    TSL_TRY(take_quality(s));
+  }
+done:
+  return err;
+}
+
+/* Between records: a header, or the end. */
+static tsl_err find_at(letters_scan *s, letters_part *part) {
+  tsl_err err = TSL_OK;
+  *part = LETTERS_END;
+  while (next_line(s)) {
+    if (first_of(s) == '@') {
+      *part = take_header(s);
+      goto done;
+    }
+    if (count_letters(s) == 0) continue;
+    if (s->record == 0)
+      TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: a FASTQ record begins with '@'", s->path,
+               (long long)s->number);
+    RECORD_FAIL(s,
+                "its quality goes on behind %lld characters for %lld letters, or this should be "
+                "the next record and begin with '@'",
+                (long long)s->had, (long long)s->wanted);
+  }
+done:
+  return err;
+}
+
+/* Behind a header: a line of letters, or all of '+' and quality and what follows. */
+static tsl_err next_fastq(letters_scan *s, letters_part *part) {
+  tsl_err err = TSL_OK;
+  *part = LETTERS_LINE;
+  if (s->record == 0) return find_at(s, part);
+  if (!next_line(s))
+    RECORD_FAIL(s, "no line with '+' behind its %lld letters: the file ends there",
+                (long long)s->wanted);
+  if (first_of(s) == '@')
+    RECORD_FAIL(s, "no line with '+' behind its %lld letters: this line is a header",
+                (long long)s->wanted);
+  if (first_of(s) == '+') {
+    TSL_TRY(skip_quality(s));
+    TSL_TRY(find_at(s, part));
+  } else {
+    s->wanted += count_letters(s);
+  }
+done:
+  return err;
+}
+
+tsl_err letters_scan_next(letters_scan *s, letters_part *part) {
+  if (s->format == LETTERS_FASTQ) return next_fastq(s, part);
+  if (s->format == LETTERS_FASTA)
+    *part = next_fasta(s);
+  else
+    *part = next_line(s) ? LETTERS_LINE : LETTERS_END;
+  return TSL_OK;
+}
