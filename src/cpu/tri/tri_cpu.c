@@ -31,6 +31,11 @@ static void sizes_choose(tsl_worker *w) {
   w->copies = p->bins <= 512 ? 8 : p->bins <= 1024 ? 4 : p->bins <= 2048 ? 2 : 1;
   w->bins_room = (p->bins + 1 + 15) / 16 * 16;
   w->cache_bytes = tsl_cpu_cache_bytes();
+  if (!tri_of_letters(p)) return;
+  w->fill_rows = TRI_LETTER_ROWS;
+  w->group_rows = TRI_LETTER_ROWS;
+  w->columns = TRI_MAX_COLUMNS / 4;
+  w->row_stride = w->columns + TRI_LAP;
 }
 
 /** The largest square whose root is at most cut; negative: none. */
@@ -107,6 +112,7 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   sizes_choose(w);
   function_choose(w);
   TSL_TRY(tri_cpu_equation_open(problem, device, &w->equation));
+  TSL_TRY(tri_cpu_letters_open(problem, &w->letters));
   if (w->p->output == TRI_SUM) TSL_TRY(tri_sum_open(w, problem));
   if (w->p->near) TSL_TRY(tri_tree_create(problem, &w->tree));
   if (tri_is_graph(w->p)) TSL_TRY(tri_graph_open(w));

@@ -12,10 +12,12 @@
 
 #include "cpu.h"
 #include "tri_cpu_equation.h"
+#include "tri_cpu_letters.h"
 #include "tri_graph.h"
 
 enum {
   TRI_FILL_ROWS = 4,      /**< rows of one direct fill */
+  TRI_LETTER_ROWS = 32,   /**< likewise of sequences, for the columns' preparation */
   TRI_BLAS_ROWS = 128,    /**< rows of one product tile; divides n_pad, as TRI_PAD does */
   TRI_BLAS_D = 16,        /**< from this d on, TRI_PRODUCT are matrix products */
   TRI_MAX_COLUMNS = 2048, /**< columns of a block */
@@ -113,20 +115,21 @@ typedef struct tri_near {
 
 /** What one thread owns. */
 typedef struct tri_thread {
-  void *values;            /**< [fill_rows][row_stride] */
-  int32_t *places;         /**< [TRI_MAX_COLUMNS] bins or places */
-  uint32_t *bins;          /**< HISTOGRAM: [copies][bins_room] */
-  uint64_t *counts;        /**< HISTOGRAM: [bins_room] */
-  int64_t counted;         /**< pairs in bins since the last flush */
-  tri_near *heap;          /**< TOPK: [group_rows][k] */
-  int64_t *heap_n;         /**< TOPK: [group_rows] */
-  double *cuts;            /**< [group_rows] values beyond it do not matter to a row */
-  double *within;          /**< DBSCAN: [group_rows][within_room] values within the cut */
-  int64_t *within_n;       /**< DBSCAN: [group_rows] */
-  tri_hits *rows;          /**< THRESHOLD: [group_rows] */
-  struct tri_finds *finds; /**< near: of the search */
-  tri_hits hits;           /**< THRESHOLD: rows done, one after another */
-  double *sums;            /**< SUM: [group_rows][vectors] */
+  void *values;                /**< [fill_rows][row_stride] */
+  int32_t *places;             /**< [TRI_MAX_COLUMNS] bins or places */
+  uint32_t *bins;              /**< HISTOGRAM: [copies][bins_room] */
+  uint64_t *counts;            /**< HISTOGRAM: [bins_room] */
+  int64_t counted;             /**< pairs in bins since the last flush */
+  tri_near *heap;              /**< TOPK: [group_rows][k] */
+  int64_t *heap_n;             /**< TOPK: [group_rows] */
+  double *cuts;                /**< [group_rows] values beyond it do not matter to a row */
+  double *within;              /**< DBSCAN: [group_rows][within_room] values within the cut */
+  int64_t *within_n;           /**< DBSCAN: [group_rows] */
+  tri_hits *rows;              /**< THRESHOLD: [group_rows] */
+  struct tri_finds *finds;     /**< near: of the search */
+  tri_hits hits;               /**< THRESHOLD: rows done, one after another */
+  double *sums;                /**< SUM: [group_rows][vectors] */
+  tri_letters_thread *letters; /**< of sequences; else NULL */
 } tri_thread;
 
 /** HISTOGRAM with tri_has_cells(): tri_cpu_cells.c. */
@@ -163,6 +166,7 @@ struct tsl_worker {
   bool skips;       /**< uniform is set */
   int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */
   tri_cpu_equation equation;
+  tri_cpu_letters letters;
   const void *vectors; /**< SUM: [vectors][n_pad]; not owned */
   void *ones;          /**< SUM without vectors */
 
@@ -263,9 +267,12 @@ tsl_err tri_run_sum(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 tsl_err tri_sum_open(tsl_worker *w, const tsl_problem *problem);
 
 /** Values of rows [i, i + rows) x columns [j, j + n) into out, by the function of the deck. */
-static inline void tri_values(const tsl_worker *w, int64_t i, int rows, int64_t j, int64_t n,
-                              void *out, int64_t out_ld) {
-  if (w->equation.fill != NULL)
+static inline void tri_values(const tsl_worker *w, tri_thread *thread, int64_t i, int rows,
+                              int64_t j, int64_t n, void *out, int64_t out_ld) {
+  if (thread->letters != NULL)
+    tri_letters_fill(&w->letters, thread->letters,
+                     &(tri_letters_block){i, j, n, rows, out, out_ld, w->t != 0});
+  else if (w->equation.fill != NULL)
     w->equation.fill(&w->equation.args, i, rows, j, n, out, out_ld);
   else
     w->kernels->fill[w->t][w->function](&w->view, i, rows, j, n, out, out_ld);

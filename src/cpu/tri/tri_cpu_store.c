@@ -46,13 +46,14 @@ static void cut_at_lines(const tsl_worker *w, const tri_job *job, tri_row *row) 
  * Compute columns [lo, hi) of row i in short runs and stream each: the stores drain while the
  * next run is computed. Runs start at cache lines, but for the first.
  */
-static void put_computed(const tsl_worker *w, char *values, const tri_row *row, char *to) {
+static void put_computed(const tsl_worker *w, tri_thread *thread, const tri_row *row, char *to) {
+  char *const values = thread->values;
   enum { RUN_BYTES = 2048 };
   int64_t run = (int64_t)(-(uintptr_t)to % 64) / w->value_bytes;
   if (run == 0) run = RUN_BYTES / w->value_bytes;
   for (int64_t j = row->lo; j < row->hi; run = RUN_BYTES / w->value_bytes) {
     const int64_t n = run < row->hi - j ? run : row->hi - j;
-    tri_values(w, w->p->first + row->i, 1, j, n, values, w->row_stride);
+    tri_values(w, thread, w->p->first + row->i, 1, j, n, values, w->row_stride);
     w->kernels->stream(to, values, n * w->value_bytes);
     j += n;
     to += n * w->value_bytes;
@@ -65,7 +66,7 @@ static tsl_err store_take(tsl_worker *w, tri_thread *thread, tri_job *job, const
   if (row.lo >= row.hi) return TSL_OK;
   char *const to = tri_cpu_store_place(w, job, row.i, row.lo);
   if (job->direct)
-    put_computed(w, thread->values, &row, to);
+    put_computed(w, thread, &row, to);
   else
     tri_cpu_store_put(w, job, to, row.values, row.hi - row.lo);
   if (w->p->output != TRI_SQUARE || row.hi != row.i + 1) return TSL_OK;
@@ -89,6 +90,6 @@ tsl_err tri_run_store(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
                  .past_caches = values * w->value_bytes > w->cache_bytes,
                  .take = store_take};
   if (job.past_caches && !w->blas) job.overlap = TRI_LAP;
-  job.direct = job.overlap > 0 && w->p->d <= 4;
+  job.direct = job.overlap > 0 && w->p->d <= 4 && !tri_of_letters(w->p);
   return tri_walk(w, &job);
 }

@@ -106,7 +106,7 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
   hi = tsl_min(b->j1 + job->overlap, hi);
   if (lo >= hi) return TSL_OK;
   if (!job->direct)
-    tri_values(w, w->p->first + b->i, b->rows, lo, hi - lo, thread->values, w->row_stride);
+    tri_values(w, thread, w->p->first + b->i, b->rows, lo, hi - lo, thread->values, w->row_stride);
   return take_rows(w, thread, job, t, b, lo, hi);
 }
 
@@ -185,6 +185,8 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
   if (p->output == TRI_THRESHOLD || p->output == TRI_CSR)
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->rows, "row lists", (void **)&t->rows));
   if (p->near) TSL_TRY(tri_finds_create(w, &t->finds));
+  if (tri_of_letters(p))
+    TSL_TRY(tri_letters_thread_create(&w->letters, w->row_stride, &t->letters));
 done:
   return err;
 }
@@ -193,6 +195,7 @@ void tri_thread_clear(const tsl_worker *w, tri_thread *t) {
   for (int64_t r = 0; t->rows != NULL && r < w->group_rows; r++) tri_hits_clear(&t->rows[r]);
   tri_hits_clear(&t->hits);
   tri_finds_clear(&t->finds);
+  tri_letters_thread_clear(&t->letters);
   TSL_FREE_ALL(t->values, t->places, t->bins, t->counts, t->heap, t->heap_n, t->cuts, t->within,
                t->within_n, t->rows, t->sums);
   memset(t, 0, sizeof *t);

@@ -10,7 +10,7 @@ static const double largest[TSL_N_TYPES] = {[TSL_F32] = FLT_MAX, [TSL_F64] = DBL
 tsl_err tri_check_function(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   char path[64];
-  const bool equation = s->function.name > TRI_EUCLIDEAN_PERIODIC;
+  const bool equation = s->function.name == TRI_WORD_EQUATION;
   for (const tsl_key *key = tri_function_keys + TRI_OF_EQUATIONS; key->name != NULL && !equation;
        key++) {
     (void)snprintf(path, sizeof path, "tri.function.%s", key->name);
@@ -26,7 +26,7 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tri_check_function(deck, s));
   const bool gravity = tri_deck_function(s) == TRI_GRAVITY;
-  const bool equation = s->function.name > TRI_EUCLIDEAN_PERIODIC;
+  const bool equation = s->function.name == TRI_WORD_EQUATION;
   if (gravity && s->output != TRI_FORCES)
     TSL_DECK_FAIL(deck, "tri.output", "function gravity gives output forces only, not %s",
                   tri_output_words[s->output]);

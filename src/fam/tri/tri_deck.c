@@ -30,6 +30,8 @@ static const tsl_key input_keys[] = {
     {"frames", TSL_KEY_TEXT, IN(frames), "", 0, 0, NULL, NULL, 0,
      "The file is a trajectory (XYZ, extended XYZ; XTC, TRR, DCD, PDB, GRO with libchemfiles), of "
      "which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."},
+    {"alphabet", TSL_KEY_CHOICE, IN(alphabet), "", 0, 0, letters_alphabet_words, NULL, 0,
+     "Edit: the letters of a FASTA or FASTQ file, plain or gzip; default dna."},
     {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
     {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
@@ -67,9 +69,8 @@ static const tsl_key between_keys[] = {
 const tsl_key tri_keys[] = {
     {"function", TSL_KEY_MAP, AT(function), NULL, 0, 0, tri_choice_words, tri_function_keys,
      sizeof(tri_function_deck),
-     "Value of a pair: a distance, the gap between spheres (overlap), gravity; or an equation, a "
-     "map "
-     "with the keys below."},
+     "Value of a pair: a distance, the gap between spheres (overlap), gravity; of sequences of "
+     "letters the edit distance; or an equation, a map with the keys below."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
      "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
      "the nearest (topk), a histogram, forces; of each point the number of others within a "
@@ -164,7 +165,9 @@ const tsl_key tri_keys[] = {
 #define IF_RADIUS(NAME, name, prepare, extra, ...) | ((extra) == TRI_RADIUS ? F(NAME) : 0u)
 #define IF_TERMS(NAME, name, prepare, extra, sum, ...) | ((sum) >= TRI_TERMS ? F(NAME) : 0u)
 #define EQUATIONS (F(EQUATION) | F(EQUATION_PERIODIC))
-#define UNITLESS (F(GRAVITY) TRI_PAIR_LIST(IF_UNITLESS))
+#define UNITLESS (F(GRAVITY) TRI_PAIR_LIST(IF_UNITLESS) TRI_LETTER_LIST(IF_UNITLESS))
+#define IF_LETTERS(NAME, ...) | F(NAME)
+#define LETTERS (0u TRI_LETTER_LIST(IF_LETTERS))
 #define SPHERES (0u TRI_PAIR_LIST(IF_SPHERE))
 #define TERMS (0u TRI_PAIR_LIST(IF_TERMS))
 #define RADII (0u TRI_PAIR_LIST(IF_RADIUS))
@@ -199,20 +202,23 @@ static const use uses[] = {
     {"tri.box", ANY, F(EUCLIDEAN_PERIODIC) | F(EQUATION_PERIODIC), ANY, TSL_KEY_REALS, AT(box), 0},
     {"tri.function.p", ANY, F(MINKOWSKI), ANY, TSL_KEY_REAL, AT(function.order), 2},
     {"tri.function.variances", ANY, F(SEUCLIDEAN), ANY, TSL_KEY_REALS, AT(function.variances), 0},
-    {"tri.search", CUTS, ~EQUATIONS, ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
+    {"tri.search", CUTS, ~(EQUATIONS | LETTERS), ANY, TSL_KEY_CHOICE, AT(search), TRI_SEARCH_AUTO},
     {"tri.sphere_radius", ANY, SPHERES, ANY, TSL_KEY_REAL, AT(sphere_radius), 6371.0088},
     {"tri.radius", ANY, RADII, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.mass", ANY, F(GRAVITY), ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.softening", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(softening), 0},
     {"tri.G", ANY, F(GRAVITY), ANY, TSL_KEY_REAL, AT(constant), 1},
-    {"tri.map", MATRICES, ~(EQUATIONS | TERMS), ANY, TSL_KEY_CHOICE, AT(map), TRI_MAP_AUTO},
-    {"tri.block", MATRICES, ~(EQUATIONS | TERMS), ANY, TSL_KEY_CHOICE, AT(block), 1},
+    {"tri.map", MATRICES, ~(EQUATIONS | TERMS | LETTERS), ANY, TSL_KEY_CHOICE, AT(map),
+     TRI_MAP_AUTO},
+    {"tri.block", MATRICES, ~(EQUATIONS | TERMS | LETTERS), ANY, TSL_KEY_CHOICE, AT(block), 1},
     {"tri.input.vector_columns", O(SUM), ANY, POINTS_ANY_FILE, TSL_KEY_INTS,
      AT(input.vector_columns), 0},
     {"tri.input.radius_column", ANY, RADII, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.radius_column),
      -1},
     {"tri.input.mass_column", ANY, F(GRAVITY), POINTS_ANY_FILE, TSL_KEY_INT, AT(input.mass_column),
      -1},
+    {"tri.input.alphabet", ANY, LETTERS, POINTS_ANY_FILE, TSL_KEY_CHOICE, AT(input.alphabet),
+     LETTERS_DNA},
     {"tri.input.kind_column", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},
     {"tri.input.kind_file", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.symbols", ANY, ANY, POINTS_FILE(XYZ), TSL_KEY_TEXT, 0, 0},
@@ -227,9 +233,11 @@ enum { N_USES = sizeof uses / sizeof uses[0], TRI_PATH = 96 };
 
 int32_t tri_deck_function(const tri_deck *s) {
   if (s->function.name == TRI_EUCLIDEAN && s->box.n > 0) return TRI_EUCLIDEAN_PERIODIC;
-  if (s->function.name > TRI_EUCLIDEAN_PERIODIC)
+  if (s->function.name >= TRI_WORD_LETTERS)
+    return TRI_EQUATION_PERIODIC + 1 + s->function.name - TRI_WORD_LETTERS;
+  if (s->function.name == TRI_WORD_EQUATION)
     return s->box.n > 0 ? TRI_EQUATION_PERIODIC : TRI_EQUATION;
-  return s->function.name < TRI_EUCLIDEAN_PERIODIC ? s->function.name : TRI_GRAVITY;
+  return s->function.name == TRI_WORD_GRAVITY ? TRI_GRAVITY : s->function.name;
 }
 
 /** The path of a use, in the other set: below tri.other. @return false: it has no such key */

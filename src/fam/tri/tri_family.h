@@ -5,6 +5,7 @@
 #ifndef TSL_FAM_TRI_FAMILY_H
 #define TSL_FAM_TRI_FAMILY_H
 
+#include "letters_records.h"
 #include "points.h"
 #include "tri.h"
 #include "tri_equation_own.h"
@@ -20,6 +21,7 @@ enum { TRI_JACKKNIFE, TRI_BOOTSTRAP };
 typedef struct tri_input {
   points_input points;
   char *frames;
+  int32_t alphabet; /**< letters_alphabet */
   int64_t radius_column, mass_column;
   tsl_ints vector_columns;
   char *kind_file, *weight_file, *region_file;
@@ -74,7 +76,8 @@ typedef struct tri_total {
 /** What the root keeps of a problem; problem->own. */
 typedef struct tri_own {
   char text[TRI_TEXT]; /**< how the points came about */
-  double *work; /**< near: [chunks + 1] work of the rows before chunks of TRI_CHUNK; or NULL */
+  double *work; /**< near and sequences: [chunks + 1] work of the rows before chunks of TRI_CHUNK;
+                     or NULL */
   struct tri_graph *graph; /**< between phases, tri_graph_root.h; or NULL */
   /* HISTOGRAM, see tri_marks.h: */
   double *edges;          /**< [bins + 1], or NULL: of equal width */
@@ -91,13 +94,14 @@ typedef struct tri_own {
 
 enum { TRI_CHUNK = 64 };
 
-/** Points before preparation; release with table_rows_clear(&points.table). */
+/** Points before preparation; tri_points_clear releases them. */
 typedef struct tri_points {
   table_rows table; /**< [n][d], then quantities, vectors, and one column more when has_extra; the
                        other set's rows first */
   int64_t d, more;  /**< dimensions; quantities and vectors */
   int64_t other;    /**< rows of the other set, else 0 */
   int64_t *row;     /**< between: [n] which point of the input each row was; else NULL */
+  letters_set letters; /**< of functions of sequences, in the rows' order; else empty */
   bool has_extra;
   bool made, other_made; /**< by a generator */
   char unit[32];         /**< of the coordinates, "1" when unknown */
@@ -109,11 +113,26 @@ static inline const char *tri_section(const tri_deck *s) {
   return s->is_other ? "tri.other" : "tri";
 }
 
+/** Refuse keys that sequences do not have. */
+tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s);
+/** Read the sequences in place of points. */
+tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *points);
+/** Put the other set's before them. */
+tsl_err tri_letters_join(const letters_set *other, letters_set *letters);
+/** Add TRI_LETTERS and TRI_STARTS, set params.codes and longest, and own->work. */
+tsl_err tri_letters_add(const tsl_deck *deck, const tri_points *points, tsl_problem *problem);
+
 /** Where the points come from. @param[in] format  of the file, by points_choose */
 points_source tri_source(const tsl_deck *deck, const tri_deck *s, int32_t format);
 
+/** What of input and generator it is; refuses what the function does not use.
+ *  @param[out] format  as from points_choose */
+tsl_err tri_choose_source(const tsl_deck *deck, const tri_deck *s, int32_t *format);
+
 /** Read or make the points; format as from points_choose. */
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points);
+
+void tri_points_clear(tri_points *points);
 
 /** Has an output a meaning for two sets? */
 static inline bool tri_output_of_two(int32_t output) {

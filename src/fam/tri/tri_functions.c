@@ -23,9 +23,13 @@ const tri_about tri_abouts[TRI_N_FUNCTIONS] = {
                                .flops_d = 5,
                                .flops_pair = 20,
                                .quantity = "value of the equation"},
+#define X(NAME, name, ...) [TRI_##NAME] = {__VA_ARGS__},
+    TRI_LETTER_LIST(X)
+#undef X
 };
 
 #define WORD(NAME, name, ...) #name,
 const char *const tri_function_words[] = {TRI_PAIR_LIST(WORD) "gravity", "equation", "equation",
-                                          NULL};
-const char *const tri_choice_words[] = {TRI_NAMED_LIST(WORD) "gravity", "equation", NULL};
+                                          TRI_LETTER_LIST(WORD) NULL};
+const char *const tri_choice_words[] = {TRI_NAMED_LIST(WORD) "gravity", "equation",
+                                        TRI_LETTER_LIST(WORD) NULL};

@@ -19,7 +19,8 @@ typedef enum tri_prepare {
   TRI_SHARES,       /**< amounts divided by their sum */
   TRI_TRUTHS,       /**< 1 where a number is not 0 */
   TRI_SCALED,       /**< less the mean, divided by the root of the variance of each dimension */
-  TRI_WHITENED      /**< less the mean, times the inverse of the covariance's Cholesky factor */
+  TRI_WHITENED,     /**< less the mean, times the inverse of the covariance's Cholesky factor */
+  TRI_OF_LETTERS    /**< no points, but sequences of letters: tri_letters.h */
 } tri_prepare;
 
 /** What one extra number per point means. */
@@ -95,7 +96,11 @@ typedef enum tri_unit {
     "Sokal-Sneath dissimilarity")                                                                 \
   X(YULE, yule, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 14, "Yule dissimilarity")
 
-/** Functions that decks name. */
+/** Functions of two sequences of letters, tri_letters.h; flops_per_pair: of 64 cells of a table. */
+#define TRI_LETTER_LIST(X) \
+  X(EDIT, edit, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 14, "edit distance")
+
+/** Functions of points that decks name. */
 #define TRI_NAMED_LIST(X) \
   TRI_DISTANCE_LIST(X)    \
   TRI_TERM_LIST(X)
@@ -115,7 +120,8 @@ typedef enum tri_unit {
   TRI_DISTANCE_LIST(X)     \
   TRI_PERIODIC_LIST(X)
 
-/** TRI_EUCLIDEAN, ...: the list's order, then gravity, which is no sum over dimensions. */
+/** TRI_EUCLIDEAN, ...: the list's order, then gravity, which is no sum over dimensions, equations,
+ *  and those of letters. */
 typedef enum tri_function {
 #define X(NAME, ...) TRI_##NAME,
   TRI_PAIR_LIST(X)
@@ -123,9 +129,19 @@ typedef enum tri_function {
       TRI_GRAVITY,
   TRI_EQUATION, /**< the deck's own, tri_equation.h */
   TRI_EQUATION_PERIODIC,
-  TRI_N_FUNCTIONS,
+#define X(NAME, ...) TRI_##NAME,
+  TRI_LETTER_LIST(X)
+#undef X
+      TRI_N_FUNCTIONS,
   TRI_N_PAIRS = TRI_GRAVITY /**< functions of TRI_PAIR_LIST */
 } tri_function;
+
+/** Places in tri_choice_words. */
+enum {
+  TRI_WORD_GRAVITY = TRI_EUCLIDEAN_PERIODIC, /* which has no word */
+  TRI_WORD_EQUATION,
+  TRI_WORD_LETTERS /**< the first of TRI_LETTER_LIST */
+};
 
 /** A row of the list, and gravity's. */
 typedef struct tri_about {
@@ -146,7 +162,7 @@ extern const tri_about tri_abouts[TRI_N_FUNCTIONS];
 /** Words for them, for messages and signatures; NULL-ended. */
 extern const char *const tri_function_words[];
 
-/** Words of the deck, NULL-ended: TRI_NAMED_LIST, then gravity and equation. */
+/** Words of the deck, NULL-ended: TRI_NAMED_LIST, gravity, equation, TRI_LETTER_LIST. */
 extern const char *const tri_choice_words[];
 
 #ifdef __cplusplus

@@ -96,9 +96,16 @@ static const char *find_unit(const tri_deck *s, const points_source *source) {
   return tri_abouts[tri_deck_function(s)].prepare == TRI_SPHERE ? "km" : points_unit(source);
 }
 
+void tri_points_clear(tri_points *points) {
+  tsl_free(points->row);
+  table_rows_clear(&points->table);
+  letters_clear(&points->letters);
+}
+
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points) {
   tsl_err err = TSL_OK;
   const points_source source = tri_source(deck, s, format);
+  if (s->function.name >= TRI_WORD_LETTERS) return tri_letters_load(deck, s, points);
   if (s->generator.kind == POINTS_NONE)
     TSL_TRY(read_points(&source, s, points));
   else

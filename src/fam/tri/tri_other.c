@@ -23,7 +23,7 @@ static tsl_err check_together(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.other", "output %s is of one set of points; %s",
                   tri_output_words[s->output],
                   s->output == TRI_SQUARE ? "condensed gives the matrix of two" : "remove it");
-  if (s->function.name >= TRI_EUCLIDEAN_PERIODIC)
+  if (s->function.name == TRI_WORD_GRAVITY || s->function.name == TRI_WORD_EQUATION)
     TSL_DECK_FAIL(deck, "tri.other", "function %s is of one set of points; remove it",
                   tri_choice_words[s->function.name]);
   if (s->other.input.frames != NULL)
@@ -41,9 +41,7 @@ tsl_err tri_other_settle(const tsl_deck *deck, tri_deck *s, int32_t *format) {
   tsl_err err = TSL_OK;
   tri_deck other = tri_other_as(s);
   TSL_TRY(check_together(deck, s));
-  points_source source = tri_source(deck, &other, TABLE_FORMAT_AUTO);
-  TSL_TRY(points_choose(&source));
-  *format = source.format;
+  TSL_TRY(tri_choose_source(deck, &other, format));
   TSL_TRY(tri_deck_settle(deck, *format, &other));
   if (!tsl_deck_given(deck, "tri.other.generator.seed")) other.generator.seed = 2;
   s->other.input = other.input;
@@ -77,6 +75,7 @@ tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format,
   TSL_TRY(tri_load(deck, &as, format, &other));
   TSL_TRY(check_columns(deck, points, &other));
   const table_rows *a = &other.table, *b = &points->table;
+  if (other.letters.n > 0) TSL_TRY(tri_letters_join(&other.letters, &points->letters));
   TSL_TRY(table_rows_create(a->n + b->n, a->columns, "the points of both sets", &both));
   if (a->n > 0) memcpy(both.values, a->values, (size_t)(a->n * a->columns) * sizeof(double));
   if (b->n > 0)
@@ -90,7 +89,7 @@ tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format,
   points->table = both;
   both = (table_rows){0};
 done:
-  table_rows_clear(&other.table);
+  tri_points_clear(&other);
   table_rows_clear(&both);
   return err;
 }

@@ -1,6 +1,7 @@
 /* Points as the pair functions want them (tri_pairs.h): prepared in double, stored as [d][n_pad].
  */
 #include "tri_family.h"
+#include "tri_letters.h"
 
 #include <float.h>
 #include <math.h>
@@ -385,6 +386,10 @@ tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_po
                      .absolute = absolute};
   double common = 0;
   tsl_field *field = NULL;
+  if (tri_of_letters(p)) { /* there are none */
+    TSL_TRY(add_points(problem, points, &field));
+    return add_extras(problem, points, &field);
+  }
   TSL_TRY(check_extent(&c));
   TSL_TRY(tri_spread_create(&c, &s->function.variances, &c.spread));
   TSL_TRY(add_points(problem, points, &field));

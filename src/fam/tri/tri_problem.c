@@ -1,5 +1,6 @@
 /* From a deck to parameters and fields. */
 #include "tri_graph_root.h"
+#include "tri_letters.h"
 #include "tri_marks.h"
 
 #include <stddef.h>
@@ -226,14 +227,23 @@ static tsl_err add_order(tsl_problem *problem) {
 
 /* ----------------------------------------------------------------- create */
 
+tsl_err tri_choose_source(const tsl_deck *deck, const tri_deck *s, int32_t *format) {
+  tsl_err err = TSL_OK;
+  points_source source = tri_source(deck, s, TABLE_FORMAT_AUTO);
+  *format = TABLE_FORMAT_TEXT;
+  if (s->function.name >= TRI_WORD_LETTERS) return tri_letters_settle(deck, s);
+  TSL_TRY(points_choose(&source));
+  *format = source.format;
+done:
+  return err;
+}
+
 /** Bind the section and settle which keys count; formats as from points_choose. */
 static tsl_err read_section(tsl_deck *deck, tri_deck *s, int32_t *format, int32_t *other) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_deck_bind(deck, "tri", tri_keys, sizeof *s, s));
   TSL_TRY(tri_check_pairing(deck, s));
-  points_source source = tri_source(deck, s, TABLE_FORMAT_AUTO);
-  TSL_TRY(points_choose(&source));
-  *format = source.format;
+  TSL_TRY(tri_choose_source(deck, s, format));
   TSL_TRY(tri_deck_settle(deck, *format, s));
   TSL_TRY(tri_between_check(deck, s));
   if (tri_other_given(deck))
@@ -246,7 +256,7 @@ done:
 
 /** Of an equation the deck's; else the coordinates', from which value_unit makes that of values. */
 static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
-  if (s->function.name <= TRI_EUCLIDEAN_PERIODIC) return points->unit;
+  if (s->function.name != TRI_WORD_EQUATION) return points->unit;
   return s->function.unit != NULL ? s->function.unit : "1";
 }
 
@@ -257,6 +267,10 @@ static void note_points(const tri_points *points, const tri_rounding *rounding, 
   char cost[256];
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
   tri_own *own = problem->own;
+  if (tri_of_letters(p)) {
+    (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n", points->from);
+    return;
+  }
   (void)snprintf(
       own->text, TRI_TEXT, "%spoints: %.1400s; %lld of %lld dimension%s%s, in %s%s\n",
       older ? "deck: equation: is an older form of function: {value: ...}, and read as that\n" : "",
@@ -350,6 +364,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(add_order(problem));
   note_points(&points, &rounding, older, problem);
   TSL_TRY(tri_classes_add(deck, &s, &marks, problem));
+  TSL_TRY(tri_letters_add(deck, &points, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(tri_between_add(&points, problem));
@@ -359,9 +374,8 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
 done:
   tri_equation_clear(&equation);
   tri_marks_clear(&marks);
-  tsl_free(points.row);
+  tri_points_clear(&points);
   tri_rounding_clear(&rounding);
-  table_rows_clear(&points.table);
   return err;
 }
 
@@ -378,6 +392,8 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
                (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "",
                p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
+  if (tri_of_letters(p))
+    (void)snprintf(text + used, 96 - (size_t)used, " l%lld", (long long)p->longest);
   if (p->output == TRI_SUM || tri_is_equation(p))
     (void)snprintf(text + used, 96 - (size_t)used, " %08x v%d", (unsigned)p->equation,
                    p->n_vectors);

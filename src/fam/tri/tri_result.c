@@ -1,5 +1,6 @@
 /* After the units: what a histogram adds, and the lines of the summary. */
 #include "tri_graph_root.h"
+#include "tri_letters.h"
 #include "tri_marks.h"
 
 #include <math.h>
@@ -136,8 +137,11 @@ tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
   const tri_params *p = tri_params_of(problem);
   if (p->frames > 0) return tri_frames_summary(problem, summary);
   summary->valid = true;
-  tsl_summary_add(summary, "points", (double)tri_rows_of(p), "1");
-  if (p->two) tsl_summary_add(summary, "points of the other set", (double)p->columns, "1");
+  const bool letters = tri_of_letters(p);
+  tsl_summary_add(summary, letters ? "sequences" : "points", (double)tri_rows_of(p), "1");
+  if (p->two)
+    tsl_summary_add(summary, letters ? "sequences of the other set" : "points of the other set",
+                    (double)p->columns, "1");
   tsl_summary_add(summary, "pairs", tri_pairs_of(p), "1");
   if (lines[p->output] != NULL) lines[p->output](problem, summary);
   return TSL_OK;

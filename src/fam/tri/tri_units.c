@@ -1,6 +1,7 @@
 /* Rows of the pair domain cut into units of about equal cost. */
 #include "integers.h"
 #include "tri_family.h"
+#include "tri_letters.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,7 @@ int64_t tri_pairs_before(const tri_params *p, int64_t i) {
 /** The rows of a problem and what each is expected to take. */
 typedef struct rows {
   const tri_params *p;
-  const double *work; /* near: tri_own.work, or NULL */
+  const double *work; /* near and sequences: tri_own.work, or NULL */
 } rows;
 
 static rows rows_of(const tsl_problem *problem) {
@@ -201,10 +202,11 @@ void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fracti
   const double work = (double)(work_before(&r, b) - work_before(&r, a));
   double items = whole->count;
   *out = *whole;
-  if (fraction < 1 && p->near) { /* the root alone knows what rows take: as if all took the same */
+  const bool uneven = p->near || tri_of_letters(p);
+  if (fraction < 1 && uneven) { /* the root alone knows what rows take: as if all took the same */
     out->hi[0] = tsl_max(a + 1, a + (int64_t)(fraction * (double)(b - a)));
     items *= (double)(out->hi[0] - a) / (double)(b - a);
-  } else if (!p->near) {
+  } else if (!uneven) {
     if (fraction < 1) out->hi[0] = rows_for(&r, a, b, (int64_t)(fraction * work));
     items = (double)(tri_pairs_before(p, out->hi[0]) - tri_pairs_before(p, a));
   }

@@ -2,6 +2,7 @@
  * not fit the card is run in smaller batches of rows. Batches of forces overlap (tri_forces.cu). */
 #include "tri_equation.cuh"
 #include "tri_frames.cuh"
+#include "tri_letters.cuh"
 #include "tri_strips.cuh"
 
 #include <stdlib.h>
@@ -159,7 +160,7 @@ done:
 /* Classes, their table, edges and weights of a histogram with cells. */
 static tsl_err upload_marks(tri_gpu *w) {
   tsl_err err = TSL_OK;
-  for (int f = TRI_CLASSES; f < TRI_OUT && tri_has_cells(&w->p); f++) {
+  for (int f = TRI_CLASSES; f < TRI_LETTERS && tri_has_cells(&w->p); f++) {
     const tsl_field *field = &w->problem->fields[f];
     tsl_gpu_buffer *to = &w->marks[f - TRI_CLASSES];
     const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
@@ -222,6 +223,7 @@ static void tri_close(tsl_worker **worker) {
   tri_graph_close(w);
   tri_filter_close(w);
   tri_equation_close(w);
+  tri_letters_close(w);
   tsl_gpu_stage_destroy(&w->stage);
   tsl_gpu_timer_destroy(&w->timer);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
@@ -256,6 +258,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
     TSL_TRY(tsl_gpu_stage_create(&w->stage));
   TSL_TRY(tri_gpu_upload(w));
   TSL_TRY(tri_equation_open(w, device->capability));
+  TSL_TRY(tri_letters_open(w));
   if (w->p.near) TSL_TRY(tri_near_open(w));
   if (tri_is_graph(&w->p)) TSL_TRY(tri_graph_begin(w)); /* trials come before the first phase */
   TSL_TRY(clear_counts(w));

@@ -63,6 +63,7 @@ template <class R> struct tri_boxes {
 
 struct tri_gemm;
 struct tri_card_equation;
+struct tri_letters_state;
 
 /** Where a batch of forces is computed, while another may be in the lane beside it. */
 typedef struct tri_lane {
@@ -121,8 +122,8 @@ typedef struct tri_gpu {
   int shared_limit; /**< largest dynamic shared memory of a block, bytes */
   cudaStream_t stream;
   tsl_gpu_timer timer;
-  tsl_gpu_buffer marks[TRI_OUT - TRI_CLASSES]; /**< the fields between them */
-  tsl_gpu_buffer sums;                         /**< HISTOGRAM weighted: low and high halves */
+  tsl_gpu_buffer marks[TRI_LETTERS - TRI_CLASSES]; /**< the fields between them */
+  tsl_gpu_buffer sums;                             /**< HISTOGRAM weighted: low and high halves */
   tsl_gpu_buffer points, extras, out, out_2, counts, work[6];
   tsl_gpu_buffer strips[TRI_STREAMS];
   struct tri_gemm *gemm; /**< made on first use */
@@ -133,6 +134,7 @@ typedef struct tri_gpu {
   tri_graph_state graph; /**< tri_is_graph */
   tri_filter_state filter;
   struct tri_card_equation *equation; /**< the deck's own function, tri_equation.cuh; or NULL */
+  struct tri_letters_state *letters;  /**< of sequences, tri_letters.cuh; or NULL */
 
   struct tri_frames_gpu *frames; /**< of a trajectory; then only p and problem are set besides */
 } tri_gpu;

@@ -1,0 +1,173 @@
+/* Sequences of letters in place of points: from files to fields, and what their pairs take. */
+#include "tri_letters.h"
+
+#include "integers.h"
+#include "tri_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** Keys of `input` and its like that tell of tables of points. */
+static const char *const of_points[] = {
+    "input.format",   "input.dataset",       "input.columns",       "input.delimiter",
+    "input.header",   "input.comment",       "input.frames",        "input.kind_column",
+    "input.symbols",  "input.region_column", "input.weight_column", "input.vector_columns",
+    "generator.kind", "generator.n",         "generator.d",         NULL};
+
+tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s) {
+  tsl_err err = TSL_OK;
+  const char *section = tri_section(s);
+  char path[POINTS_PATH];
+  for (const char *const *key = of_points; *key != NULL; key++)
+    if (tsl_deck_given(deck, points_key(section, *key, path)))
+      TSL_DECK_FAIL(deck, path, "not used by function %s, which is of sequences; remove it",
+                    tri_choice_words[s->function.name]);
+  if (s->input.points.file == NULL)
+    TSL_DECK_FAIL(deck, section, "function %s needs input.file, sequences as FASTA or FASTQ",
+                  tri_choice_words[s->function.name]);
+  if (tsl_deck_given(deck, "tri.regions"))
+    TSL_DECK_FAIL(deck, "tri.regions", "sequences are not in space; remove it");
+done:
+  return err;
+}
+
+tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *points) {
+  tsl_err err = TSL_OK;
+  char *path = NULL, key[POINTS_PATH];
+  TSL_TRY(tsl_deck_path(deck, s->input.points.file, &path));
+  const letters_ask ask = {.path = path, .alphabet = s->input.alphabet};
+  TSL_TRY(tsl_deck_blame(deck, points_key(tri_section(s), "input.file", key),
+                         letters_read(&ask, &points->letters)));
+  points->table.n = points->letters.n;
+  (void)snprintf(points->unit, sizeof points->unit, "1");
+  (void)snprintf(points->from, sizeof points->from, "%s", points->letters.about);
+done:
+  tsl_free(path);
+  return err;
+}
+
+/** The places of b behind those of a, so many records, letters or bytes of names. */
+static void put_after(int64_t *to, const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b) {
+  memcpy(to, a, (size_t)n_a * sizeof *to);
+  for (int64_t k = 0; k <= n_b; k++) to[n_a + k] = a[n_a] + b[k];
+}
+
+tsl_err tri_letters_join(const letters_set *other, letters_set *letters) {
+  tsl_err err = TSL_OK;
+  const letters_set *a = other, *b = letters;
+  const int64_t n = a->n + b->n;
+  letters_set both = {.n = n};
+  memcpy(both.about, b->about, sizeof both.about);
+  TSL_TRY(tsl_alloc(n + 1, sizeof *both.starts, "sequences", (void **)&both.starts));
+  TSL_TRY(tsl_alloc(n + 1, sizeof *both.name_at, "names", (void **)&both.name_at));
+  put_after(both.starts, a->starts, a->n, b->starts, b->n);
+  put_after(both.name_at, a->name_at, a->n, b->name_at, b->n);
+  TSL_TRY(tsl_alloc(both.starts[n], 1, "letters", (void **)&both.codes));
+  TSL_TRY(tsl_alloc(both.name_at[n], 1, "names", (void **)&both.names));
+  memcpy(both.codes, a->codes, (size_t)a->starts[a->n]);
+  memcpy(both.codes + a->starts[a->n], b->codes, (size_t)b->starts[b->n]);
+  memcpy(both.names, a->names, (size_t)a->name_at[a->n]);
+  memcpy(both.names + a->name_at[a->n], b->names, (size_t)b->name_at[b->n]);
+  letters_clear(letters);
+  *letters = both;
+  both = (letters_set){0};
+done:
+  letters_clear(&both);
+  return err;
+}
+
+/* ----------------------------------------------------------------- fields */
+
+static tsl_err add_field(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
+                         int64_t n, void **data) {
+  tsl_err err = TSL_OK;
+  tsl_field *added = NULL;
+  tsl_field field = {
+      .role = TSL_IN, .type = type, .rank = 1, .shape = {n, 1, 1}, .unit = "1", .hidden = 1};
+  (void)snprintf(field.name, sizeof field.name, "%s", name);
+  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  TSL_TRY(tsl_problem_add(problem, &field, &added));
+  TSL_TRY(tsl_alloc(n, tsl_type_bytes(type), name, &added->data));
+  *data = added->data;
+done:
+  return err;
+}
+
+/** Where the sequence of each place begins. */
+static void set_starts(const tri_params *p, const letters_set *set, int64_t *starts) {
+  int64_t at = 0, row = 0;
+  for (int64_t place = 0; place < p->n_pad; place++) {
+    starts[place] = at;
+    if (row < set->n && tri_place_of(p, row) == place) at = set->starts[++row];
+  }
+  starts[p->n_pad] = at;
+}
+
+/** The distance may be as long as the longest sequence. */
+static tsl_err check_longest(const tsl_deck *deck, const tri_params *p) {
+  tsl_err err = TSL_OK;
+  const int64_t most = p->type == TSL_F32 ? INT64_C(1) << 24 : INT32_MAX;
+  if (p->longest > most)
+    TSL_DECK_FAIL(deck, "tri.input.file",
+                  "a sequence has %lld letters; %s holds distances to %lld%s",
+                  (long long)p->longest, p->type == TSL_F32 ? "fp32" : "fp64", (long long)most,
+                  p->type == TSL_F32 ? "; use precision: fp64" : "");
+done:
+  return err;
+}
+
+/** Letters of the sequences of rows [0, i). */
+static double letters_before(const tri_params *p, const tri_sequences *s, int64_t i) {
+  return (double)(s->starts[p->first + i] - s->starts[p->first]);
+}
+
+/** Cells of the tables of row i with its columns, in words of 64, and so much for each pair. */
+static double row_work(const tri_params *p, const tri_sequences *s, int64_t i) {
+  const double a_pair = 4, word = 64;
+  const double own = (double)tri_sequence_length(s, p->first + i);
+  int64_t lo, hi;
+  tri_row_span(p, i, &lo, &hi);
+  const double columns = p->two ? (double)(s->starts[hi] - s->starts[lo])
+                                : letters_before(p, s, hi) - letters_before(p, s, lo);
+  return own * columns / word + a_pair * (double)(hi - lo);
+}
+
+static tsl_err set_work(const tri_params *p, const tri_sequences *s, double **work) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = tri_rows_of(p), chunks = (rows + TRI_CHUNK - 1) / TRI_CHUNK;
+  TSL_TRY(tsl_alloc(chunks + 1, sizeof **work, "work of rows", (void **)work));
+  for (int64_t c = 0; c < chunks; c++) {
+    double sum = 0;
+    for (int64_t i = c * TRI_CHUNK; i < tsl_min((c + 1) * TRI_CHUNK, rows); i++)
+      sum += row_work(p, s, i);
+    (*work)[c + 1] = (*work)[c] + sum;
+  }
+done:
+  return err;
+}
+
+tsl_err tri_letters_add(const tsl_deck *deck, const tri_points *points, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_params *p = problem->params;
+  tri_own *own = problem->own;
+  const letters_set *set = &points->letters;
+  const bool is = tri_of_letters(p);
+  void *codes = NULL, *starts = NULL;
+  const int64_t n = is ? set->starts[set->n] : 0;
+  TSL_TRY(
+      add_field(problem, "letters", "Codes of the letters of all sequences.", TSL_U8, n, &codes));
+  TSL_TRY(add_field(problem, "starts", "Where each sequence begins.", TSL_I64,
+                    is ? p->n_pad + 1 : 0, &starts));
+  if (!is) goto done;
+  memcpy(codes, set->codes, (size_t)n);
+  set_starts(p, set, starts);
+  for (int64_t k = 0; k < n; k++)
+    if (set->codes[k] >= p->codes) p->codes = set->codes[k] + 1;
+  for (int64_t k = 0; k < set->n; k++)
+    p->longest = tsl_max(p->longest, set->starts[k + 1] - set->starts[k]);
+  TSL_TRY(check_longest(deck, p));
+  const tri_sequences s = {codes, starts};
+  TSL_TRY(set_work(p, &s, &own->work));
+done:
+  return err;
+}

@@ -1,0 +1,158 @@
+/* Sequences on a card: upload, the order of columns, and which kernels a strip takes. */
+#include "tri_letters.cuh"
+
+#include <algorithm>
+#include <vector>
+
+static int64_t length_of(const tri_sequences &s, int64_t place) {
+  return tri_sequence_length(&s, place);
+}
+
+/* Columns of each window by length, then by place. */
+static void order_columns(const tri_sequences &s, int64_t columns, std::vector<int> &order) {
+  for (int64_t c = 0; c < columns; c++) order[(size_t)c] = (int)c;
+  for (int64_t c = 0; c < columns; c += TRI_LETTERS_WINDOW) {
+    const int64_t end = std::min(columns, c + (int64_t)TRI_LETTERS_WINDOW);
+    std::stable_sort(order.begin() + c, order.begin() + end,
+                     [&s](int a, int b) { return length_of(s, a) < length_of(s, b); });
+  }
+}
+
+/* Where the texts of each group begin; the last: where they all end. */
+static std::vector<int64_t> place_groups(const tri_sequences &s, const std::vector<int> &order) {
+  std::vector<int64_t> first(order.size() / TRI_LETTERS_GROUP + 1);
+  for (size_t g = 0; g + 1 < first.size(); g++) {
+    int64_t longest = 0;
+    for (size_t l = 0; l < TRI_LETTERS_GROUP; l++) {
+      const int column = order[g * TRI_LETTERS_GROUP + l];
+      if (column >= 0) longest = std::max(longest, length_of(s, column));
+    }
+    first[g + 1] = first[g] + (longest + TRI_LETTERS_PACKED - 1) / TRI_LETTERS_PACKED;
+  }
+  return first;
+}
+
+/* A block has a group, a warp a word of each lane at a time. */
+static __global__ void pack_texts(tri_letters_args s, uint32_t *texts) {
+  const int group = (int)blockIdx.x, lane = (int)threadIdx.x % 32;
+  const int column = s.order[group * TRI_LETTERS_GROUP + lane];
+  const int64_t n = column < 0 ? 0 : s.starts[column + 1] - s.starts[column];
+  const int64_t words = s.first[group + 1] - s.first[group];
+  for (int64_t w = (int)threadIdx.x / 32; w < words; w += (int)blockDim.x / 32) {
+    uint32_t four = 0;
+    for (int k = 0; k < TRI_LETTERS_PACKED; k++) {
+      const int64_t at = w * TRI_LETTERS_PACKED + k;
+      if (at < n) four |= (uint32_t)s.codes[s.starts[column] + at] << 8 * k;
+    }
+    texts[(s.first[group] + w) * 32 + lane] = four;
+  }
+}
+
+static tsl_err upload(tri_gpu *w, tsl_gpu_buffer *buffer, const void *data, int64_t bytes,
+                      const char *what) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes, what));
+  if (bytes > 0)
+    TSL_CUDA_TRY(
+        cudaMemcpyAsync(buffer->data, data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
+done:
+  return err;
+}
+
+static tri_letters_args args_of(const tri_gpu *w) {
+  const tri_letters_state *l = w->letters;
+  tri_letters_args args = {};
+  args.codes = (const uint8_t *)l->codes.data;
+  args.starts = (const int64_t *)l->starts.data;
+  args.order = (const int *)l->order.data;
+  args.first = (const int64_t *)l->first.data;
+  args.texts = (const uint32_t *)l->texts.data;
+  args.below = (uint32_t *)l->below.data;
+  args.below_ld = (w->p.longest + 31) / 32 * 2;
+  args.n_codes = w->p.codes;
+  return args;
+}
+
+/* Blocks that the card holds at once of the kernel for long patterns, and their memory. */
+static tsl_err prepare_many(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  tri_letters_state *l = w->letters;
+  const int64_t each = (w->p.longest + 31) / 32 * 2 * (int64_t)sizeof(uint32_t);
+  const int shared = TRI_LETTERS_MANY * w->p.codes * (int)sizeof(uint32_t);
+  int blocks = 0;
+  if (w->p.longest <= TRI_LETTERS_FEW * 32) return TSL_OK;
+  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, tri_letters_many<float>,
+                                                             TRI_LETTERS_THREADS, (size_t)shared));
+  l->resident = w->processors * std::max(blocks, 1);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->below, l->resident * TRI_LETTERS_THREADS * each,
+                          "differences of long sequences"));
+done:
+  return err;
+}
+
+/* Sequences, the order of columns, and their texts. */
+static tsl_err upload_all(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  tri_letters_state *const l = w->letters;
+  const tri_sequences s = tri_sequences_of(w->problem);
+  const int64_t columns = tri_columns_of(&w->p);
+  l->groups = tsl_ceil_div(columns, TRI_LETTERS_GROUP);
+  std::vector<int> order((size_t)(l->groups * TRI_LETTERS_GROUP), -1);
+  order_columns(s, columns, order);
+  const std::vector<int64_t> first = place_groups(s, order);
+  const int64_t lines = std::max<int64_t>(first.back(), 1);
+  TSL_TRY(upload(w, &l->codes, s.codes, s.starts[w->p.n_pad], "letters"));
+  TSL_TRY(upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
+  TSL_TRY(upload(w, &l->order, order.data(), (int64_t)order.size() * 4, "order of columns"));
+  TSL_TRY(upload(w, &l->first, first.data(), (int64_t)first.size() * 8, "places of texts"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->texts, lines * 32 * (int64_t)sizeof(uint32_t), "texts"));
+  TSL_LAUNCH(pack_texts, dim3((unsigned)l->groups), 256, 0, w->stream, args_of(w),
+             (uint32_t *)l->texts.data);
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* the vectors end here */
+done:
+  return err;
+}
+
+tsl_err tri_letters_open(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  if (!tri_of_letters(&w->p)) return TSL_OK;
+  TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
+  TSL_TRY(upload_all(w));
+  TSL_TRY(prepare_many(w));
+done:
+  return err;
+}
+
+void tri_letters_close(tri_gpu *w) {
+  tri_letters_state *const l = w->letters;
+  if (l == NULL) return;
+  tsl_gpu_buffer *const buffers[] = {&l->codes, &l->starts, &l->order,
+                                     &l->first, &l->texts,  &l->below};
+  for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  tsl_free(l);
+  w->letters = NULL;
+}
+
+template <class R>
+tsl_err tri_letters_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1, R *out) {
+  tsl_err err = TSL_OK;
+  const tri_letters_state *l = w->letters;
+  const int warps = TRI_LETTERS_THREADS / 32, window = TRI_LETTERS_WINDOW;
+  tri_letters_strip_of<R> strip = {};
+  strip.a = (int)a, strip.b = (int)b, strip.c0 = (int)c0, strip.c1 = (int)c1;
+  strip.g0 = (int)(c0 / window * (window / TRI_LETTERS_GROUP));
+  strip.g1 = (int)std::min(l->groups, tsl_ceil_div(c1, window) * (window / TRI_LETTERS_GROUP));
+  strip.out = out;
+  const size_t word = sizeof(uint32_t) * (size_t)w->p.codes;
+  const dim3 grid((unsigned)tsl_ceil_div(strip.g1 - strip.g0, warps), (unsigned)(b - a));
+  TSL_LAUNCH(tri_letters_few<R>, grid, TRI_LETTERS_THREADS, TRI_LETTERS_FEW * word, w->stream,
+             args_of(w), strip);
+  if (l->resident > 0)
+    TSL_LAUNCH(tri_letters_many<R>, dim3((unsigned)l->resident), TRI_LETTERS_THREADS,
+               TRI_LETTERS_MANY * word, w->stream, args_of(w), strip);
+done:
+  return err;
+}
+
+template tsl_err tri_letters_rows<float>(tri_gpu *, int64_t, int64_t, int64_t, int64_t, float *);
+template tsl_err tri_letters_rows<double>(tri_gpu *, int64_t, int64_t, int64_t, int64_t, double *);
