@@ -13,7 +13,7 @@ enum { LEAST = INT32_MIN / 2 };
 /** A grid of bands and tiles, and the plain tables [n + 1][m + 1]. */
 typedef struct grid {
   dp_problem problem;
-  dp_scores scores;
+  letters_scores scores;
   int64_t n, m;
   const uint8_t *a, *b;
   int32_t *h, *e, *f;
@@ -162,7 +162,7 @@ static void run_tiles(grid *g, int r) {
   tsl_free(edge);
 }
 
-static void test_pair(const dp_cpu *cpu, dp_problem problem, const dp_scores *scores,
+static void test_pair(const dp_cpu *cpu, dp_problem problem, const letters_scores *scores,
                       const uint8_t *a, int64_t n, const uint8_t *b, int64_t m) {
   grid g = {.problem = problem, .scores = *scores, .n = n, .m = m, .a = a, .b = b};
   tables_make(&g);
@@ -180,17 +180,17 @@ static void test_pair(const dp_cpu *cpu, dp_problem problem, const dp_scores *sc
   tables_free(&g);
 }
 
-static dp_scores simple_scores(int alphabet, int32_t match, int32_t mismatch, int32_t open,
-                               int32_t extend) {
-  dp_scores s = {.open = open, .extend = extend, .alphabet = alphabet};
+static letters_scores simple_scores(int alphabet, int32_t match, int32_t mismatch, int32_t open,
+                                    int32_t extend) {
+  letters_scores s = {.open = open, .extend = extend, .alphabet = alphabet};
   for (int x = 0; x < alphabet; x++)
     for (int y = 0; y < alphabet; y++) s.s[x][y] = x == y ? match : mismatch;
   return s;
 }
 
 /** The k-th set of scores; from 5 on a matrix. */
-static dp_scores scores_of(int k) {
-  dp_scores s;
+static letters_scores scores_of(int k) {
+  letters_scores s;
   switch (k) {
   case 0:
     return simple_scores(4, 1, -3, 3, 2);
@@ -225,7 +225,7 @@ static void test_sizes(const dp_cpu *cpu) {
     for (int k = 0; k < 8; k++)
       for (int problem = DP_GLOBAL; problem <= DP_LOCAL; problem++) {
         if ((s + (size_t)k) % 2 == (size_t)problem % 2 && s > 9) continue; /* half of the large */
-        const dp_scores scores = scores_of(k);
+        const letters_scores scores = scores_of(k);
         const int64_t n = sizes[s][0], m = sizes[s][1];
         int64_t c_n = 0;
         uint8_t *a = random_letters(n, scores.alphabet), *b = random_letters(m, scores.alphabet);
@@ -240,7 +240,7 @@ static void test_sizes(const dp_cpu *cpu) {
 
 /** Long similar sequences: values far beyond 16 bits, computed with 16 bits nevertheless. */
 static void test_long(const dp_cpu *cpu) {
-  const dp_scores scores = simple_scores(4, 20, -21, 60, 9);
+  const letters_scores scores = simple_scores(4, 20, -21, 60, 9);
   int64_t m = 0;
   uint8_t *a = random_letters(4001, 4), *b = mutate(a, 4001, 4, 40, &m);
   test_pair(cpu, DP_LOCAL, &scores, a, 4001, b, m);
@@ -261,7 +261,7 @@ static uint8_t *random_runs(int64_t n) {
 
 static void test_runs(const dp_cpu *cpu) {
   for (int k = 0; k < 16; k++) {
-    const dp_scores scores =
+    const letters_scores scores =
         simple_scores(3, 1 + (int32_t)random_below(k % 3 == 0 ? 15 : 5),
                       -(int32_t)random_below(k % 4 == 0 ? 90 : 9),
                       (int32_t)random_below(k % 5 == 0 ? 30 : 9), (int32_t)random_below(4));
@@ -276,7 +276,7 @@ static void test_runs(const dp_cpu *cpu) {
 
 static void test_errors(const dp_cpu *cpu) {
   const uint8_t letters[3] = {0, 1, 7};
-  dp_scores s = simple_scores(4, 1, -1, 1, 1);
+  letters_scores s = simple_scores(4, 1, -1, 1, 1);
   dp_cpu_align *band = NULL;
   CHECK(dp_cpu_align_open(cpu, DP_LOCAL, &s, letters, 3, letters, 2, 2, 0, &band) == TSL_ERR_INPUT,
         "a letter outside the alphabet is taken");
@@ -322,7 +322,7 @@ static void test_parasail(const dp_cpu *cpu) {
   *(void **)&p.result_free = symbol(&p, "parasail_result_free");
   *(void **)&p.matrix_free = symbol(&p, "parasail_matrix_free");
   void *matrix = p.matrix("ACGT", 2, -3);
-  const dp_scores scores = simple_scores(4, 2, -3, 4, 2);
+  const letters_scores scores = simple_scores(4, 2, -3, 4, 2);
   for (int k = 0; k < 6; k++) {
     const int64_t n = 300 + random_below(1500);
     int64_t m = 0;

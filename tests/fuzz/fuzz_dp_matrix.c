@@ -8,7 +8,7 @@ static bool has(uint32_t letters, int code) {
 }
 
 /** With letters as the alphabet writes them, in the order of their codes. */
-static int write_matrix(int32_t alphabet, const dp_scores *s, uint32_t known, char *text,
+static int write_matrix(int32_t alphabet, const letters_scores *s, uint32_t known, char *text,
                         size_t size) {
   int n = 0;
   for (int x = -1; x < s->alphabet; x++) {
@@ -27,25 +27,25 @@ static int write_matrix(int32_t alphabet, const dp_scores *s, uint32_t known, ch
   return n;
 }
 
-static void check_whole(int32_t alphabet, const dp_scores *s, uint32_t known) {
+static void check_whole(int32_t alphabet, const letters_scores *s, uint32_t known) {
   static char text[16384];
-  static dp_scores again;
+  static letters_scores again;
   uint32_t known_again = 0;
-  must(known != 0 && s->alphabet >= 1 && s->alphabet <= DP_MAX_ALPHABET, "size");
+  must(known != 0 && s->alphabet >= 1 && s->alphabet <= LETTERS_SCORED, "size");
   must(has(known, s->alphabet - 1) && known >> (s->alphabet - 1) == 1,
        "letters beyond the alphabet");
-  for (int x = 0; x < DP_MAX_ALPHABET; x++)
-    for (int y = 0; y < DP_MAX_ALPHABET; y++) {
+  for (int x = 0; x < LETTERS_SCORED; x++)
+    for (int y = 0; y < LETTERS_SCORED; y++) {
       must(s->s[x][y] >= -10000 && s->s[x][y] <= 10000, "a score out of range");
       must((has(known, x) && has(known, y)) || s->s[x][y] == 0, "a score of no letter");
     }
   const int n = write_matrix(alphabet, s, known, text, sizeof text);
-  must(dp_scores_parse("again", text, n, alphabet, &again, &known_again) == TSL_OK, "again");
+  must(letters_scores_parse("again", text, n, alphabet, &again, &known_again) == TSL_OK, "again");
   must(known_again == known && memcmp(again.s, s->s, sizeof s->s) == 0, "another matrix");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
-  static dp_scores scores;
+  static letters_scores scores;
   /* the readers of lines may look at the byte behind the text, as files are loaded */
   char *text = malloc(n_bytes + 1);
   must(text != NULL, "malloc");
@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
   text[n_bytes] = '\0';
   for (int32_t alphabet = LETTERS_DNA; alphabet <= LETTERS_PROTEIN; alphabet++) {
     uint32_t known = 0;
-    const tsl_err err = dp_scores_parse("fuzz", text, (int64_t)n_bytes, alphabet, &scores, &known);
+    const tsl_err err =
+        letters_scores_parse("fuzz", text, (int64_t)n_bytes, alphabet, &scores, &known);
     must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "refusal");
     if (err == TSL_OK) check_whole(alphabet, &scores, known);
   }

@@ -61,7 +61,7 @@ static void fill_sequences(const truth *x) {
 /** Large tables: gaps go on in E and F. */
 static void fill_gotoh(const truth *x, double *f) {
   const dp_params *p = x->p;
-  const dp_scores *s = &p->scores;
+  const letters_scores *s = &p->scores;
   const bool local = p->problem == DP_LOCAL;
   for (int64_t j = 0; j <= p->m; j++) f[j] = -INFINITY;
   for (int64_t i = 0; i <= p->n; i++) {
@@ -81,7 +81,7 @@ static void fill_gotoh(const truth *x, double *f) {
 /** All lengths of gaps at each cell: no E and F. */
 static void fill_affine(const truth *x) {
   const dp_params *p = x->p;
-  const dp_scores *s = &p->scores;
+  const letters_scores *s = &p->scores;
   const bool local = p->problem == DP_LOCAL;
   if (p->n + p->m > 600) {
     double *f = calloc((size_t)p->m + 1, sizeof *f);

@@ -11,7 +11,8 @@ typedef struct affine_tables {
   size_t w;
 } affine_tables;
 
-static affine_tables tables_of(bool local, const dp_scores &s, const text_t &a, const text_t &b) {
+static affine_tables tables_of(bool local, const letters_scores &s, const text_t &a,
+                               const text_t &b) {
   const size_t n = a.size(), m = b.size(), w = m + 1;
   affine_tables t = {std::vector<int>((n + 1) * w), std::vector<int>((n + 1) * w, -100000000),
                      std::vector<int>((n + 1) * w, -100000000), w};
@@ -40,7 +41,7 @@ static dp_best best_of(const affine_tables &t, bool local) {
 }
 
 /* Steps back from the best cell by the rule of dp_gpu.cuh, until a side of the table. */
-static std::vector<uint8_t> steps_of(const affine_tables &t, bool local, const dp_scores &s,
+static std::vector<uint8_t> steps_of(const affine_tables &t, bool local, const letters_scores &s,
                                      const text_t &a, const text_t &b, dp_best from) {
   std::vector<uint8_t> steps;
   size_t i = (size_t)from.row, j = (size_t)from.column;
@@ -98,7 +99,7 @@ done:
 }
 
 /* Bands and tiles by cuts; edges pass through the host. bits: of a value, 0: chosen. */
-static tsl_err run_tiles(bool local, const dp_scores &s, int width, int bits, const text_t &a,
+static tsl_err run_tiles(bool local, const letters_scores &s, int width, int bits, const text_t &a,
                          const text_t &b, const std::vector<int64_t> &rows,
                          const std::vector<int64_t> &columns, dp_best *best,
                          const affine_tables *t) {
@@ -140,8 +141,8 @@ done:
 }
 
 /* Walk back through two kept chunks of two bands. */
-static tsl_err check_trace(bool local, const dp_scores &s, int bits, dp_random &r, const text_t &a,
-                           const text_t &b, const affine_tables &t) {
+static tsl_err check_trace(bool local, const letters_scores &s, int bits, dp_random &r,
+                           const text_t &a, const text_t &b, const affine_tables &t) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)a.size(), m = (int64_t)b.size();
   const std::vector<int64_t> rows = random_cuts(r, n, 2), columns = random_cuts(r, m, 2);
@@ -187,8 +188,8 @@ done:
 }
 
 /* H of all cells, in two tiles of one band. */
-static tsl_err check_cells(bool local, const dp_scores &s, int bits, dp_random &r, const text_t &a,
-                           const text_t &b, const affine_tables &t) {
+static tsl_err check_cells(bool local, const letters_scores &s, int bits, dp_random &r,
+                           const text_t &a, const text_t &b, const affine_tables &t) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)a.size(), m = (int64_t)b.size(), ld = m + 3;
   const std::vector<int64_t> rows = random_cuts(r, n, 2);
@@ -327,7 +328,7 @@ done:
 }
 
 /* Two bands side by side, each in `tiles` tiles; mixed: some of them one at a time. */
-static tsl_err check_chained(bool local, const dp_scores &s, int width, int bits, dp_random &r,
+static tsl_err check_chained(bool local, const letters_scores &s, int width, int bits, dp_random &r,
                              const text_t &a, const text_t &b, int tiles, bool mixed) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)a.size(), m = (int64_t)b.size();
@@ -356,8 +357,8 @@ done:
   return err;
 }
 
-static dp_scores random_scores(dp_random &r, int letters, bool plain) {
-  dp_scores s = {};
+static letters_scores random_scores(dp_random &r, int letters, bool plain) {
+  letters_scores s = {};
   s.alphabet = letters;
   s.open = plain ? 3 : (int)r.below(8);
   s.extend = plain ? 1 : (int)r.below(4);
@@ -368,7 +369,7 @@ static dp_scores random_scores(dp_random &r, int letters, bool plain) {
 }
 
 /* All that a band gives, against the tables, in 16 and 32 bits and in those that are chosen. */
-static tsl_err check_all(bool local, const dp_scores &s, dp_random &r, const text_t &a,
+static tsl_err check_all(bool local, const letters_scores &s, dp_random &r, const text_t &a,
                          const text_t &b) {
   tsl_err err = TSL_OK;
   static const int of_try[] = {0, 16, 32, 16};
@@ -403,7 +404,7 @@ static tsl_err check_beyond(bool local, int64_t n, int64_t m, int letters, int f
   tsl_err err = TSL_OK;
   dp_random r((uint64_t)(n * 31 + m * 7 + factor + local));
   const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
-  dp_scores s = random_scores(r, letters, true);
+  letters_scores s = random_scores(r, letters, true);
   dp_affine *band = NULL;
   s.open *= factor;
   s.extend *= factor;
@@ -434,7 +435,7 @@ static tsl_err check_bits(void) {
   const text_t text = random_text(r, 100, 4);
   const char *before = getenv("TSL_TEST_LANES");
   const std::string asked = before != NULL ? before : "";
-  dp_scores s = random_scores(r, 4, true);
+  letters_scores s = random_scores(r, 4, true);
   dp_affine *band = NULL;
   int device = 0, major = 0;
   TSL_CUDA_TRY(cudaGetDevice(&device));
@@ -472,7 +473,7 @@ static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int wi
   tsl_err err = TSL_OK;
   dp_random r((uint64_t)(n + m + local));
   const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
-  const dp_scores s = random_scores(r, letters, true);
+  const letters_scores s = random_scores(r, letters, true);
   std::vector<int> h((size_t)(m + 1)), f((size_t)(m + 1), -100000000);
   dp_best wanted = {}, best = {};
   for (int64_t j = 1; j <= m; j++) h[j] = local ? 0 : -s.open - s.extend * (int)j;
@@ -535,7 +536,7 @@ static tsl_err check_starts(void) {
   tsl_err err = TSL_OK;
   dp_random r(11);
   const text_t a = random_text(r, 900, 4), b = random_text(r, 700, 4);
-  const dp_scores s = random_scores(r, 4, true);
+  const letters_scores s = random_scores(r, 4, true);
   dp_affine *band = NULL;
   double seconds = 0;
   TSL_TRY(dp_affine_open(&card, DP_LOCAL, &s, a.data(), 900, b.data(), 700, 700, 0, 0, &band));
@@ -559,7 +560,7 @@ done:
 
 /* Scores that may not fit are refused, as are letters outside the alphabet. */
 static void check_refusals(void) {
-  dp_scores s = {};
+  letters_scores s = {};
   dp_affine *band = NULL;
   uint8_t letters[] = {0, 1, 2};
   s.alphabet = 2;

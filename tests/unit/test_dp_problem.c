@@ -121,10 +121,10 @@ static void binomial_is_symmetric(void **state) {
 }
 
 /** The matrix in memory; message NULL: good, else refused with it. */
-static void matrix(int32_t alphabet, const char *text, dp_scores *scores, uint32_t *known,
+static void matrix(int32_t alphabet, const char *text, letters_scores *scores, uint32_t *known,
                    const char *message) {
   const tsl_err err =
-      dp_scores_parse("m.txt", text, (int64_t)strlen(text), alphabet, scores, known);
+      letters_scores_parse("m.txt", text, (int64_t)strlen(text), alphabet, scores, known);
   if (message == NULL && err != TSL_OK) fail_msg("%s", tsl_err_message());
   if (message == NULL) return;
   assert_int_equal(err, TSL_ERR_INPUT);
@@ -135,7 +135,7 @@ static void matrix(int32_t alphabet, const char *text, dp_scores *scores, uint32
 static void score_matrix(void **state) {
   static const char text[] = "# scores\n   A  C  G  T  N\nC -4  5 -4 -4 0\nA  5 -4 -4 -4 0\n\n"
                              "\t\nG -4 -3  6 -4 0 # no more\nT -4 -4 -4  5 0\nN 0 0 0 0 1\n";
-  dp_scores s = {.open = 3};
+  letters_scores s = {.open = 3};
   uint32_t known = 0;
   (void)state;
   matrix(LETTERS_DNA, text, &s, &known, NULL);
@@ -167,7 +167,7 @@ static void bad_matrices(void **state) {
       {"A\nA x\n", "m.txt:2: column 1 (from 0): 'x' is not a number"},
       {"# nothing\n\t\n", "m.txt: no line with the letters"},
   };
-  dp_scores s = {.open = 0};
+  letters_scores s = {.open = 0};
   uint32_t known = 0;
   (void)state;
   for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)

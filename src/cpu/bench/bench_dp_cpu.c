@@ -141,7 +141,7 @@ static tsl_err bench_align(const table *t, dp_problem problem, int same, const c
                            double goal) {
   tsl_err err = TSL_OK;
   const int64_t n = t->o->quick ? 5000 : 20000;
-  dp_scores scores = {.open = 4, .extend = 2, .alphabet = 4};
+  letters_scores scores = {.open = 4, .extend = 2, .alphabet = 4};
   align_run r = {.n = n};
   uint8_t *a = NULL, *b = NULL;
   uint64_t state = 4;

@@ -42,7 +42,7 @@ static char *text_of(const uint8_t *codes, int64_t n) {
   return text;
 }
 
-bool dp_peer_parasail(dp_problem problem, const dp_scores *scores, const uint8_t *a, int64_t n,
+bool dp_peer_parasail(dp_problem problem, const letters_scores *scores, const uint8_t *a, int64_t n,
                       const uint8_t *b, int64_t m, int repeats, double *seconds, int64_t *score,
                       char kernel[48]) {
   static const char *const kinds[] = {"striped", "scan"};

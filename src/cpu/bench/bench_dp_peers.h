@@ -15,7 +15,7 @@
  * @param[out] kernel   [48] the name of the faster kernel
  * @return false when the library or its kernels are missing
  */
-bool dp_peer_parasail(dp_problem problem, const dp_scores *scores, const uint8_t *a, int64_t n,
+bool dp_peer_parasail(dp_problem problem, const letters_scores *scores, const uint8_t *a, int64_t n,
                       const uint8_t *b, int64_t m, int repeats, double *seconds, int64_t *score,
                       char kernel[48]);
 

@@ -56,6 +56,7 @@
 #include "contract.h"
 #include "dp_order.h"
 #include "fn.h"
+#include "letters_scores.h"
 
 TSL_C_BEGIN
 
@@ -76,19 +77,10 @@ typedef enum dp_mode {
 } dp_mode;
 
 enum {
-  DP_MAX_ALPHABET = 32, /**< letters of alignments; others are 0..255 */
   DP_MAX_LANES = 65536,
   DP_BOX = 256,                     /**< side of an interval tile */
   DP_MINUS_INFINITY = INT32_MIN / 2 /**< affine: E' of entry 0 of an edge; no gap can end */
 };
-
-/** Scores of DP_GLOBAL and DP_LOCAL: a gap of length g costs open + g * extend (both >= 0). */
-typedef struct dp_scores {
-  int32_t open, extend;
-  int32_t alphabet; /**< letters 0..alphabet-1 */
-  int32_t reserved;
-  int32_t s[DP_MAX_ALPHABET][DP_MAX_ALPHABET]; /**< score of a pair, symmetric or not: s[a][b] */
-} dp_scores;
 
 /**
  * Parameters of a dp problem; plain data, the same on all ranks.
@@ -131,7 +123,7 @@ typedef struct dp_params {
   int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
   int64_t insert, remove, replace; /**< EDIT: costs >= 0 */
   int64_t budget;                  /**< RECOVER: bytes of memory that a rank may use for it */
-  dp_scores scores;                /**< GLOBAL, LOCAL */
+  letters_scores scores;           /**< GLOBAL, LOCAL */
 } dp_params;
 
 /**

@@ -14,7 +14,6 @@ static const char *const distance_words[] = {"absolute", "square", NULL};
 #define AT(member) offsetof(dp_deck, member)
 #define SOURCE(member) offsetof(dp_source, member)
 #define EDIT(member) (offsetof(dp_deck, edit.member) - offsetof(dp_deck, edit))
-#define SCORES(member) (offsetof(dp_deck, scores.member) - offsetof(dp_deck, scores))
 #define BIG 0x1p53
 #define LARGEST_SCORE 10000
 
@@ -54,20 +53,6 @@ static const tsl_key edit_keys[] = {{"insert", TSL_KEY_INT, EDIT(insert), "1", 0
                                      "Cost of a letter changed into another."},
                                     {0}};
 
-static const tsl_key score_keys[] = {
-    {"match", TSL_KEY_INT, SCORES(match), "2", 0, LARGEST_SCORE, NULL, NULL, 0,
-     "Score of two equal letters."},
-    {"mismatch", TSL_KEY_INT, SCORES(mismatch), "-3", -LARGEST_SCORE, LARGEST_SCORE, NULL, NULL, 0,
-     "Score of two different letters."},
-    {"open", TSL_KEY_INT, SCORES(open), "5", 0, LARGEST_SCORE, NULL, NULL, 0,
-     "Cost of a gap, whatever its length."},
-    {"extend", TSL_KEY_INT, SCORES(extend), "2", 0, LARGEST_SCORE, NULL, NULL, 0,
-     "Cost of each letter of a gap; a gap of length g costs open + g * extend."},
-    {"matrix", TSL_KEY_TEXT, SCORES(matrix), "", 0, 0, NULL, NULL, 0,
-     "File with the scores of all pairs of letters (as NCBI's BLOSUM62); instead of match and "
-     "mismatch."},
-    {0}};
-
 #define SOURCE_KEY(name, member, doc) \
   { name, TSL_KEY_MAP, AT(member), "", 0, 0, NULL, source_keys, sizeof(dp_source), doc }
 #define NUMBERS_KEY(name, member, doc)                                                           \
@@ -103,8 +88,8 @@ const tsl_key dp_keys[] = {
      "Binomial: remainder modulo this number; 0: exact, an overflow of 64 bits is an error."},
     {"edit", TSL_KEY_MAP, AT(edit), "", 0, 0, NULL, edit_keys, sizeof((dp_deck *)0)->edit,
      "Edit distance: costs."},
-    {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, score_keys, sizeof((dp_deck *)0)->scores,
-     "Alignment: scores and gap costs."},
+    {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, letters_scores_keys,
+     sizeof(letters_scores_deck), "Alignment: scores and gap costs."},
     {"alphabet", TSL_KEY_CHOICE, AT(alphabet), "", 0, 0, letters_alphabet_words, NULL, 0,
      "Letters of the sequences; default: dna for alignments, rna for nussinov, else bytes."},
     {"distance", TSL_KEY_CHOICE, AT(distance), "absolute", 0, 0, distance_words, NULL, 0,

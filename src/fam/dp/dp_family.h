@@ -20,10 +20,7 @@ typedef struct dp_deck {
   struct {
     int64_t insert, remove, replace;
   } edit;
-  struct {
-    int64_t match, mismatch, open, extend;
-    char *matrix;
-  } scores;
+  letters_scores_deck scores;
   char *alignment; /**< text file with the alignment */
   dp_recur_deck recur;
   bool interpret;

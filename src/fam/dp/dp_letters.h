@@ -10,22 +10,6 @@
 #include "letters.h"
 #include "letters_text.h"
 
-/* ---------------------------------------------------------------- matrices */
-
-/**
- * A score matrix in the format of NCBI's BLOSUM files: a line of letters, then for each of them a
- * line with the letter (of a) and its scores with those of the first line (of b).
- *
- * Refused, with the letter and the line: one that the alphabet lacks, or that is there twice, also
- * in two ways of writing; one with a row and no column, or the other way round; too few or too many
- * scores. Letters without scores have 0 and must not occur.
- * @param[in,out] scores  s and alphabet are set
- * @param[out]    known   bit of each letter that has scores
- */
-tsl_err dp_scores_parse(const char *path, const char *text, int64_t bytes, int32_t alphabet,
-                        dp_scores *scores, uint32_t *known);
-tsl_err dp_scores_read(const char *path, int32_t alphabet, dp_scores *scores, uint32_t *known);
-
 /* --------------------------------------------------------------- sequences */
 
 /** A sequence of a problem. */

@@ -24,33 +24,6 @@ done:
   return err;
 }
 
-/** Scores of equal and of different letters, for all that there are. */
-static void set_plain_scores(const dp_deck *s, dp_scores *scores) {
-  for (int32_t x = 0; x < DP_MAX_ALPHABET; x++)
-    for (int32_t y = 0; y < DP_MAX_ALPHABET; y++)
-      scores->s[x][y] = (int32_t)(x == y ? s->scores.match : s->scores.mismatch);
-}
-
-/** @param[out] path   the matrix's file, for messages; NULL without one
- *  @param[out] known  letters that have scores */
-static tsl_err set_scores(const tsl_deck *deck, const dp_deck *s, dp_scores *scores, char **path,
-                          uint32_t *known) {
-  tsl_err err = TSL_OK;
-  scores->open = (int32_t)s->scores.open;
-  scores->extend = (int32_t)s->scores.extend;
-  if (s->scores.matrix == NULL) {
-    set_plain_scores(s, scores);
-    goto done;
-  }
-  if (tsl_deck_given(deck, "dp.scores.match") || tsl_deck_given(deck, "dp.scores.mismatch"))
-    TSL_DECK_FAIL(deck, "dp.scores.matrix", "give either a matrix or match and mismatch");
-  TSL_TRY(tsl_deck_path(deck, s->scores.matrix, path));
-  TSL_TRY(
-      tsl_deck_blame(deck, "dp.scores.matrix", dp_scores_read(*path, s->alphabet, scores, known)));
-done:
-  return err;
-}
-
 /** Largest size of a score or cost of one letter. */
 static int64_t largest_score(const dp_params *p) {
   int64_t most = p->scores.open + (int64_t)p->scores.extend;
@@ -110,7 +83,9 @@ tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   uint32_t known = 0;
   p->insert = s->edit.insert, p->remove = s->edit.remove, p->replace = s->edit.replace;
   p->unit = p->insert == 1 && p->remove == 1 && p->replace == 1;
-  if (scored) TSL_TRY(set_scores(deck, s, &p->scores, &matrix, &known));
+  if (scored)
+    TSL_TRY(letters_scores_settle(deck, "dp.scores", &s->scores, s->alphabet, &p->scores, &matrix,
+                                  &known));
   TSL_TRY(load_pair(deck, s, matrix, known, problem));
   if (matrix == NULL) p->scores.alphabet = scored ? p->letters : 0;
   TSL_TRY(check_scores(deck, p));

@@ -52,8 +52,8 @@ done:
   return err;
 }
 
-static dp_scores dna_scores(int letters) {
-  dp_scores s = {};
+static letters_scores dna_scores(int letters) {
+  letters_scores s = {};
   s.open = 3;
   s.extend = 1;
   s.alphabet = letters;
@@ -67,7 +67,7 @@ static tsl_err bench_affine(dp_bench_options *o, const wave_case *c, int width, 
                             bool keep) {
   tsl_err err = TSL_OK;
   const int64_t n = sized(o, c->n), m = sized(o, c->m);
-  const dp_scores scores = dna_scores(c->letters);
+  const letters_scores scores = dna_scores(c->letters);
   uint8_t *a = NULL, *b = NULL;
   dp_affine *band = NULL;
   double seconds = 0;

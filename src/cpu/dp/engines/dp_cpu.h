@@ -119,7 +119,7 @@ typedef struct dp_cpu_align dp_cpu_align;
  * @param[in] first    columns before the band
  * @return TSL_ERR_INPUT for letters outside the alphabet or scores that may exceed 30 bits
  */
-tsl_err dp_cpu_align_open(const dp_cpu *cpu, dp_problem problem, const dp_scores *scores,
+tsl_err dp_cpu_align_open(const dp_cpu *cpu, dp_problem problem, const letters_scores *scores,
                           const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
                           int64_t total, int64_t first, dp_cpu_align **out);
 

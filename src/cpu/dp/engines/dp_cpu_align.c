@@ -13,7 +13,7 @@
  * the letters themselves, to be looked up in the matrix.
  */
 static void assign_codes(dp_cpu_align *b, uint8_t row_code[256]) {
-  const dp_scores *s = &b->scores;
+  const letters_scores *s = &b->scores;
   const int k = s->alphabet;
   for (int x = 0; x < 256; x++) row_code[x] = b->column_code[x] = (uint8_t)x;
   if (b->kind == DP_ALIGN_LINEAR) return;
@@ -25,10 +25,10 @@ static void assign_codes(dp_cpu_align *b, uint8_t row_code[256]) {
     for (int y = 0; y < k; y++)
       b->matrix |= s->s[x][y] != b->mismatch && (x != y || s->s[x][y] != b->match);
   for (int x = 0; x < k && !b->matrix; x++)
-    if (s->s[x][x] != b->match) row_code[x] = (uint8_t)(x + DP_MAX_ALPHABET);
+    if (s->s[x][x] != b->match) row_code[x] = (uint8_t)(x + LETTERS_SCORED);
 }
 
-static tsl_err check_letters(const dp_scores *s, const uint8_t *letters, int64_t n,
+static tsl_err check_letters(const letters_scores *s, const uint8_t *letters, int64_t n,
                              const char *which) {
   tsl_err err = TSL_OK;
   for (int64_t i = 0; i < n; i++)
@@ -113,7 +113,7 @@ done:
   return err;
 }
 
-tsl_err dp_cpu_align_open(const dp_cpu *cpu, dp_problem problem, const dp_scores *scores,
+tsl_err dp_cpu_align_open(const dp_cpu *cpu, dp_problem problem, const letters_scores *scores,
                           const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
                           int64_t total, int64_t first, dp_cpu_align **out) {
   tsl_err err = TSL_OK;
@@ -131,9 +131,9 @@ tsl_err dp_cpu_align_open(const dp_cpu *cpu, dp_problem problem, const dp_scores
   *out = NULL;
   if (problem != DP_GLOBAL && problem != DP_LOCAL)
     TSL_FAIL(TSL_ERR_INTERNAL, "alignment of dp problem %d", (int)problem);
-  if (scores->alphabet < 1 || scores->alphabet > DP_MAX_ALPHABET)
+  if (scores->alphabet < 1 || scores->alphabet > LETTERS_SCORED)
     TSL_FAIL(TSL_ERR_INPUT, "an alphabet of %d letters; allowed are 1 to %d", (int)scores->alphabet,
-             DP_MAX_ALPHABET);
+             LETTERS_SCORED);
   if (scores->open < 0 || scores->extend < 0)
     TSL_FAIL(TSL_ERR_INPUT, "gap costs open %d, extend %d; both must be >= 0", (int)scores->open,
              (int)scores->extend);

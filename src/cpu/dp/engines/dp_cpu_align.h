@@ -34,7 +34,7 @@ typedef struct align_saved {
 typedef struct align_room {
   _Alignas(64) char b[64 * DP_COLUMNS];
   _Alignas(64) int32_t h[ALIGN_WIDTH], f[ALIGN_WIDTH], most[64];
-  _Alignas(64) char profile[DP_N_WIDTHS][DP_MAX_ALPHABET * (ALIGN_WIDTH + 64) * sizeof(int32_t)];
+  _Alignas(64) char profile[DP_N_WIDTHS][LETTERS_SCORED * (ALIGN_WIDTH + 64) * sizeof(int32_t)];
   _Alignas(64) char scores[DP_ALIGN_ROOM];
   int32_t h_in[ALIGN_LD], e_in[ALIGN_LD], h_out[ALIGN_LD], e_out[ALIGN_LD];
   int32_t row_h[ALIGN_WIDTH], row_f[ALIGN_WIDTH], lanes[ALIGN_WIDTH];
@@ -50,7 +50,7 @@ struct dp_cpu_align {
   dp_align_kind kind;
   const uint8_t *rows, *columns; /**< not owned */
   int64_t n, m, first;
-  dp_scores scores;                                               /**< DP_EDIT: not used */
+  letters_scores scores;                                          /**< DP_EDIT: not used */
   int32_t open, extend_e, extend_f, match, mismatch, most, least; /**< most, least: of a pair */
   int32_t move, below; /**< of DP_MOVING; move 0: scores are too large for it */
   bool matrix;

@@ -114,7 +114,7 @@ static void run_part(block *b, dp_number_width width, dp_align_kind kind, const 
   const int64_t size = p->columns * p->vector, pad = DP_PAD * (int64_t)value_bytes[width];
   const dp_number_width scores = score_width[width];
   int32_t codes[ALIGN_WIDTH], corner = p->c > 0 ? b->at.h[p->c - 1] : b->at.corner;
-  char *profile = room->profile[scores] + p->at * DP_MAX_ALPHABET * value_bytes[scores];
+  char *profile = room->profile[scores] + p->at * LETTERS_SCORED * value_bytes[scores];
   to_lanes(b->at.h + p->c, p->groups, p->columns, p->vector, room->lanes);
   k->narrow[width](room->lanes, size, b->base, false, room->h);
   if (kind != DP_ALIGN_LINEAR) {

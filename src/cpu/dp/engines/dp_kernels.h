@@ -63,9 +63,9 @@ typedef enum dp_align_kind {
 typedef struct dp_align_strip {
   int lanes, wide; /**< G; R: DP_COLUMNS when wide, else 1 */
   int64_t rows;
-  const uint8_t *a;            /**< by row: codes, or with profile letters 0..DP_MAX_ALPHABET-1 */
+  const uint8_t *a;            /**< by row: codes, or with profile letters 0..LETTERS_SCORED-1 */
   const void *b;               /**< by lane: codes; equal codes score match */
-  const void *profile;         /**< NULL, or by lane [DP_MAX_ALPHABET]: scores of each letter */
+  const void *profile;         /**< NULL, or by lane [LETTERS_SCORED]: scores of each letter */
   void *scores;                /**< with profile: room of DP_ALIGN_ROOM bytes, aligned to 64 */
   const void *left_h, *left_e; /**< by row, left_h from row -1 */
   void *right_h, *right_e;     /**< by row */

@@ -2,7 +2,7 @@
  * value), V, T(name), and DP_NARROW to 1 where f is cut at 0 by one instruction. Recurrence: Gotoh
  * 1982, with E' = max(E, H - open), so that both E and H of the next column rest on E' - extend. */
 
-#define LANES ((int)(DP_BYTES / sizeof(E)))
+#define LANES ((int)(VECTOR_BYTES / sizeof(E)))
 
 /** A strip in registers; e: of the last column computed, minus extend. */
 typedef struct T(align_lanes) {
@@ -14,8 +14,8 @@ typedef struct T(align_frame) {
 } T(align_frame);
 
 /** Bytes as values. */
-DP_INLINE V T(load_bytes)(const uint8_t *p) {
-  typedef uint8_t bytes __attribute__((vector_size(DP_BYTES / sizeof(E))));
+VECTOR_INLINE V T(load_bytes)(const uint8_t *p) {
+  typedef uint8_t bytes __attribute__((vector_size(VECTOR_BYTES / sizeof(E))));
   bytes b;
   memcpy(&b, p, sizeof b);
   return __builtin_convertvector(b, V);
@@ -35,7 +35,7 @@ static T(align_frame) T(align_frame_of)(const dp_align_strip *s) {
 }
 
 /** All ones in the lanes whose row exists in the step at which lane 0 has row `row`. */
-DP_INLINE V T(align_live)(const dp_align_strip *s, const T(align_frame) * f, int64_t row) {
+VECTOR_INLINE V T(align_live)(const dp_align_strip *s, const T(align_frame) * f, int64_t row) {
   const int64_t low = row < 0 ? -row : 0;
   const int64_t high = s->rows - row < LANES ? s->rows - row : LANES;
   return (V)((f->lane >= T(all)((E)low)) & (f->lane < T(all)((E)high)));
@@ -57,13 +57,13 @@ static __attribute__((noinline)) void T(align_found)(dp_align_strip *s, const V 
 #endif
 
 /** Lanes with bit `bit` in their number come from a, the others from b. */
-DP_INLINE V T(align_by_bit)(const T(align_frame) * f, int bit, V a, V b) {
+VECTOR_INLINE V T(align_by_bit)(const T(align_frame) * f, int bit, V a, V b) {
   return T(choose)((V)((f->lane & T(all)((E)bit)) != T(all)(0)), a, b);
 }
 
 /** Lane p < 4 of vector k comes from row k + p, lane p + 4 is as lane p. */
-DP_INLINE void T(align_shear_rows)(const dp_align_strip *s, const T(align_frame) * f,
-                                   const E *profile, int columns, int n, int64_t row, E *list) {
+VECTOR_INLINE void T(align_shear_rows)(const dp_align_strip *s, const T(align_frame) * f,
+                                       const E *profile, int columns, int n, int64_t row, E *list) {
   V x = T(all)(0), y[2] = {x, x};
   for (int k = -3; k < n; k++) {
     const int letter = row + k + 3 < s->rows + LANES ? s->a[row + k + 3] : 0;
@@ -77,7 +77,7 @@ DP_INLINE void T(align_shear_rows)(const dp_align_strip *s, const T(align_frame)
 }
 
 /** The same for the lanes' bits `bit` and 2 `bit`; n vectors, of which later ones are read. */
-DP_INLINE void T(align_shear_2)(const T(align_frame) * f, int bit, int n, E *list) {
+VECTOR_INLINE void T(align_shear_2)(const T(align_frame) * f, int bit, int n, E *list) {
   for (int k = 0; k < n; k++) {
     const E *at = list + k * LANES;
     const V a = T(align_by_bit)(f, bit, T(load)(at + bit * LANES), T(load)(at));
@@ -108,9 +108,9 @@ static void T(align_scores)(const dp_align_strip *s, const T(align_frame) * f, i
 }
 
 /** One step; masked: lanes whose row does not exist keep their state. scores: of this step. */
-DP_INLINE void T(align_step)(dp_align_strip *s, const T(align_frame) * f, T(align_lanes) * l,
-                             const int columns, const dp_align_kind kind, const E *scores,
-                             const bool masked, int64_t row) {
+VECTOR_INLINE void T(align_step)(dp_align_strip *s, const T(align_frame) * f, T(align_lanes) * l,
+                                 const int columns, const dp_align_kind kind, const E *scores,
+                                 const bool masked, int64_t row) {
   const bool linear = kind == DP_ALIGN_LINEAR;
   const bool local = kind == DP_ALIGN_LOCAL || kind == DP_ALIGN_LOCATE;
   const V left = T(load)((const E *)s->left_h + row);
@@ -125,7 +125,7 @@ DP_INLINE void T(align_step)(dp_align_strip *s, const T(align_frame) * f, T(alig
   l->over = h_left;
   if (masked) live = T(align_live)(s, f, row);
   if (scores == NULL) a = T(load_bytes)(s->a + row);
-  DP_UNROLL for (int r = 0; r < columns; r++) {
+  VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     const V old = l->h[r];
     const V score = scores != NULL ? T(load)(scores + (int64_t)r * (DP_STEPS + 64) * LANES)
                                    : T(choose_equal)(a, T(load)((const E *)s->b + r * LANES),
@@ -164,9 +164,9 @@ DP_INLINE void T(align_step)(dp_align_strip *s, const T(align_frame) * f, T(alig
 }
 
 /** Steps with lane 0 in rows [row, end). */
-DP_INLINE void T(align_run)(dp_align_strip *s, const T(align_frame) * f, T(align_lanes) * l,
-                            const int columns, const dp_align_kind kind, const bool matrix,
-                            const bool masked, int64_t row, int64_t end) {
+VECTOR_INLINE void T(align_run)(dp_align_strip *s, const T(align_frame) * f, T(align_lanes) * l,
+                                const int columns, const dp_align_kind kind, const bool matrix,
+                                const bool masked, int64_t row, int64_t end) {
   const int64_t begin = 1 - s->lanes;
   for (; row < end; row++) {
     const int64_t step = row - begin;
@@ -179,21 +179,21 @@ DP_INLINE void T(align_run)(dp_align_strip *s, const T(align_frame) * f, T(align
   }
 }
 
-DP_INLINE void T(align_all)(dp_align_strip *s, const int columns, const dp_align_kind kind,
-                            const bool matrix) {
+VECTOR_INLINE void T(align_all)(dp_align_strip *s, const int columns, const dp_align_kind kind,
+                                const bool matrix) {
   const T(align_frame) f = T(align_frame_of)(s);
   const int64_t begin = 1 - s->lanes;
   const int64_t full = s->rows + begin > 0 ? s->rows + begin : 0;
   T(align_lanes) l = {.e = T(all)(0), .best = T(all)(0)};
   l.over = T(load)((const E *)s->left_h + begin - 1);
-  DP_UNROLL for (int r = 0; r < columns; r++) {
+  VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     l.h[r] = T(load)((E *)s->h + r * LANES);
     l.f[r] = kind == DP_ALIGN_LINEAR ? T(all)(0) : T(load)((E *)s->f + r * LANES);
   }
   T(align_run)(s, &f, &l, columns, kind, matrix, true, begin, 0);
   T(align_run)(s, &f, &l, columns, kind, matrix, false, 0, full);
   T(align_run)(s, &f, &l, columns, kind, matrix, true, full, s->rows);
-  DP_UNROLL for (int r = 0; r < columns; r++) {
+  VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     T(store)((E *)s->h + r * LANES, l.h[r]);
     if (kind != DP_ALIGN_LINEAR) T(store)((E *)s->f + r * LANES, l.f[r]);
   }

@@ -24,27 +24,28 @@ static bit_frame bit_frame_of(const dp_bit_strip *s) {
 
 /** All ones in the lanes whose row exists in the step at which lane 0 has row `row`; lanes from G
  * on, which no lane looks at, hold anything. */
-DP_INLINE v_u64 bit_live(const dp_bit_strip *s, const bit_frame *f, int64_t row) {
+VECTOR_INLINE v_u64 bit_live(const dp_bit_strip *s, const bit_frame *f, int64_t row) {
   const v_i64 at = (v_i64)f->lane + all_i64(row);
   return (v_u64)((at >= all_i64(0)) & (at < all_i64(s->rows)));
 }
 
-DP_INLINE v_u64 bit_equal(const dp_bit_strip *s, const int planes, const v_u64 *a, const int words,
-                          const int r) {
+VECTOR_INLINE v_u64 bit_equal(const dp_bit_strip *s, const int planes, const v_u64 *a,
+                              const int words, const int r) {
   v_u64 equal = ~(a[0] ^ load_u64(s->b + r * (int)N_u64));
-  DP_UNROLL for (int q = 1; q < planes; q++) equal &=
+  VECTOR_UNROLL for (int q = 1; q < planes; q++) equal &=
       ~(a[q] ^ load_u64(s->b + (q * words + r) * (int)N_u64));
   return equal;
 }
 
 /** One step; masked: lanes whose row does not exist keep their state. */
-DP_INLINE void lcs_step(const dp_bit_strip *s, const bit_frame *f, bit_lanes *l, const int planes,
-                        const int words, const bool masked, int64_t row, uint64_t *keep) {
+VECTOR_INLINE void lcs_step(const dp_bit_strip *s, const bit_frame *f, bit_lanes *l,
+                            const int planes, const int words, const bool masked, int64_t row,
+                            uint64_t *keep) {
   v_u64 a[DP_PLANES], live = all_u64(0);
   v_u64 carry = choose_u64(f->first, load_u64(s->left_p + row), down_u64(l->carry_p, l->carry_p));
-  DP_UNROLL for (int q = 0; q < planes; q++) a[q] = load_u64(s->a + q * s->a_ld + row);
+  VECTOR_UNROLL for (int q = 0; q < planes; q++) a[q] = load_u64(s->a + q * s->a_ld + row);
   if (masked) live = bit_live(s, f, row);
-  DP_UNROLL for (int r = 0; r < words; r++) {
+  VECTOR_UNROLL for (int r = 0; r < words; r++) {
     const v_u64 v = l->p[r], equal = bit_equal(s, planes, a, words, r);
     const v_u64 u = v & equal, sum = v + u + carry;
     const v_u64 out = u | (v & ~sum), next = sum | (v & ~equal);
@@ -56,14 +57,15 @@ DP_INLINE void lcs_step(const dp_bit_strip *s, const bit_frame *f, bit_lanes *l,
   if (row >= 0) s->right_p[row] = carry[0];
 }
 
-DP_INLINE void edit_step(const dp_bit_strip *s, const bit_frame *f, bit_lanes *l, const int planes,
-                         const int words, const bool masked, int64_t row, uint64_t *keep) {
+VECTOR_INLINE void edit_step(const dp_bit_strip *s, const bit_frame *f, bit_lanes *l,
+                             const int planes, const int words, const bool masked, int64_t row,
+                             uint64_t *keep) {
   v_u64 a[DP_PLANES], live = all_u64(0);
   v_u64 in_p = choose_u64(f->first, load_u64(s->left_p + row), down_u64(l->carry_p, l->carry_p));
   v_u64 in_n = choose_u64(f->first, load_u64(s->left_n + row), down_u64(l->carry_n, l->carry_n));
-  DP_UNROLL for (int q = 0; q < planes; q++) a[q] = load_u64(s->a + q * s->a_ld + row);
+  VECTOR_UNROLL for (int q = 0; q < planes; q++) a[q] = load_u64(s->a + q * s->a_ld + row);
   if (masked) live = bit_live(s, f, row);
-  DP_UNROLL for (int r = 0; r < words; r++) {
+  VECTOR_UNROLL for (int r = 0; r < words; r++) {
     const v_u64 p = l->p[r], n = l->n[r];
     const v_u64 x = bit_equal(s, planes, a, words, r) | in_n;
     const v_u64 same = (((x & p) + p) ^ p) | x | n; /* no change on the diagonal */
@@ -87,14 +89,14 @@ DP_INLINE void edit_step(const dp_bit_strip *s, const bit_frame *f, bit_lanes *l
   }
 }
 
-DP_INLINE void bit_steps(const dp_bit_strip *s, const bool edit, const int planes, const int words,
-                         const bool keeps) {
+VECTOR_INLINE void bit_steps(const dp_bit_strip *s, const bool edit, const int planes,
+                             const int words, const bool keeps) {
   const bit_frame f = bit_frame_of(s);
   const int64_t ahead = s->lanes - 1, full = s->rows - ahead;
   const int64_t stride = (edit ? 2 : 1) * words * (int64_t)N_u64;
   uint64_t *keep = s->keep;
   bit_lanes l = {.carry_p = all_u64(0), .carry_n = all_u64(0)};
-  DP_UNROLL for (int r = 0; r < words; r++) {
+  VECTOR_UNROLL for (int r = 0; r < words; r++) {
     l.p[r] = load_u64(s->p + r * (int)N_u64);
     l.n[r] = edit ? load_u64(s->n + r * (int)N_u64) : all_u64(0);
   }
@@ -111,14 +113,14 @@ DP_INLINE void bit_steps(const dp_bit_strip *s, const bool edit, const int plane
   DP_STEPS(full, false)
   DP_STEPS(s->rows, true)
 #undef DP_STEPS
-  DP_UNROLL for (int r = 0; r < words; r++) {
+  VECTOR_UNROLL for (int r = 0; r < words; r++) {
     store_u64(s->p + r * (int)N_u64, l.p[r]);
     if (edit) store_u64(s->n + r * (int)N_u64, l.n[r]);
   }
 }
 
-DP_INLINE void bit_planes(const dp_bit_strip *s, const bool edit, const int words,
-                          const bool keeps) {
+VECTOR_INLINE void bit_planes(const dp_bit_strip *s, const bool edit, const int words,
+                              const bool keeps) {
   if (s->planes <= 2)
     bit_steps(s, edit, 2, words, keeps);
   else if (s->planes <= 5)

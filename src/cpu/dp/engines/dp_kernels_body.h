@@ -3,8 +3,8 @@
  * The kernels of one SIMD level, compiled once for each by tsl_simd (tools/cmake/TslSimd.cmake),
  * which names the table in TSL_SIMD_TABLE and the level's number in TSL_SIMD_LEVEL.
  */
+#include "cpu_vectors.h"
 #include "dp_kernels.h"
-#include "dp_simd.h"
 
 #include "dp_kernels_bits.h"
 
@@ -92,7 +92,7 @@ static void range(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi) {
 
 const dp_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,
-    .bytes = DP_BYTES,
+    .bytes = VECTOR_BYTES,
     .bits = bits,
     .bits_spread = bits_spread,
     .bits_expand = bits_expand,

@@ -2,9 +2,9 @@
  * T(name), DP_BEST (max or min of two vectors, in favour of the second on a tie) and DP_CHAIN (1:
  * terms d[a] d[k] d[b] are possible). Tiles are [DP_SIDE][DP_SIDE]; see dp_join in dp_kernels.h. */
 
-#define LANES ((int)(DP_BYTES / sizeof(E)))
+#define LANES ((int)(VECTOR_BYTES / sizeof(E)))
 #define VECTORS (DP_SIDE / LANES) /* of a row of a tile */
-#if DP_BYTES == 64
+#if VECTOR_BYTES == 64
 #define WIDE (VECTORS < 4 ? VECTORS : 4) /* vectors and rows of a block in registers */
 #define HIGH (16 / WIDE)
 #else
@@ -13,25 +13,25 @@
 #endif
 
 /** HIGH rows by WIDE vectors of c = best(c, a + b + term), over all k of a tile. */
-DP_INLINE void T(meet_block)(const E *a, const E *b, E *c, const bool chain, const E *da,
-                             const E *dk, const E *db) {
+VECTOR_INLINE void T(meet_block)(const E *a, const E *b, E *c, const bool chain, const E *da,
+                                 const E *dk, const E *db) {
   V best[HIGH][WIDE];
-  DP_UNROLL for (int r = 0; r < HIGH; r++) DP_UNROLL for (int q = 0; q < WIDE; q++) best[r][q] =
-      T(load)(c + r * DP_SIDE + q * LANES);
+  VECTOR_UNROLL for (int r = 0; r < HIGH; r++) VECTOR_UNROLL for (int q = 0; q < WIDE; q++)
+      best[r][q] = T(load)(c + r * DP_SIDE + q * LANES);
   for (int k = 0; k < DP_SIDE; k++) {
     V right[WIDE];
-    DP_UNROLL for (int q = 0; q < WIDE; q++) right[q] = T(load)(b + k * DP_SIDE + q * LANES);
-    DP_UNROLL for (int r = 0; r < HIGH; r++) {
+    VECTOR_UNROLL for (int q = 0; q < WIDE; q++) right[q] = T(load)(b + k * DP_SIDE + q * LANES);
+    VECTOR_UNROLL for (int r = 0; r < HIGH; r++) {
       const V left = T(all)(a[r * DP_SIDE + k]), scale = T(all)(chain ? da[r] * dk[k] : 0);
-      DP_UNROLL for (int q = 0; q < WIDE; q++) {
+      VECTOR_UNROLL for (int q = 0; q < WIDE; q++) {
         V sum = left + right[q];
         if (chain) sum = T(add_term)(scale, T(load)(db + q * LANES), sum);
         best[r][q] = DP_BEST(sum, best[r][q]);
       }
     }
   }
-  DP_UNROLL for (int r = 0; r < HIGH; r++) {
-    DP_UNROLL for (int q = 0; q < WIDE; q++) T(store)(c + r * DP_SIDE + q * LANES, best[r][q]);
+  VECTOR_UNROLL for (int r = 0; r < HIGH; r++) {
+    VECTOR_UNROLL for (int q = 0; q < WIDE; q++) T(store)(c + r * DP_SIDE + q * LANES, best[r][q]);
   }
 }
 
@@ -66,8 +66,8 @@ static void T(meet)(const void *a, const void *b, void *c, const void *da, const
 }
 
 /** row = best(row, left + right + scale * db) from vector q on. */
-DP_INLINE void T(join_row)(E *row, E left, const E *right, const bool chain, E scale, const E *db,
-                           int q) {
+VECTOR_INLINE void T(join_row)(E *row, E left, const E *right, const bool chain, E scale,
+                               const E *db, int q) {
   for (q *= LANES; q < DP_SIDE; q += LANES) {
     V sum = T(all)(left) + T(load)(right + q);
     if (chain) sum = T(add_term)(T(all)(scale), T(load)(db + q), sum);
@@ -76,7 +76,7 @@ DP_INLINE void T(join_row)(E *row, E left, const E *right, const bool chain, E s
 }
 
 /** Row r of a tile, all rows below being done. */
-DP_INLINE void T(join_one)(const dp_join *t, const int r, const bool chain) {
+VECTOR_INLINE void T(join_one)(const dp_join *t, const int r, const bool chain) {
   const E *ii = t->ii, *jj = t->jj, *da = t->da, *db = t->db, *high = t->high, *low = t->low;
   E *const row = (E *)t->c + r * DP_SIDE;
   const int64_t next = t->row + r + 1 - t->column; /* the column of X[a][a + 1] */

@@ -3,32 +3,32 @@
  * away; it moves along every s->move rows. How far is far: dp_cpu_align.c, choose_move. Lists by
  * row and by lane hold int32 here; values are those of the other align strips. */
 
-#define MOVING_LANES ((int)DP_BYTES)
+#define MOVING_LANES ((int)VECTOR_BYTES)
 enum { MOVING_MOST = 32 /* rows between two moves */ };
 
 typedef struct moving_lanes {
   v_i8 h[DP_COLUMNS], f[DP_COLUMNS], e, over, best, floor;
-  v_i8 delta;             /* base of the lane to the left minus base */
-  int32_t base[DP_BYTES]; /* value 0 */
-  int32_t most[DP_BYTES]; /* largest H so far, LOCAL */
+  v_i8 delta;                 /* base of the lane to the left minus base */
+  int32_t base[VECTOR_BYTES]; /* value 0 */
+  int32_t most[VECTOR_BYTES]; /* largest H so far, LOCAL */
   int8_t left_h[MOVING_MOST], left_e[MOVING_MOST], right_h[MOVING_MOST], right_e[MOVING_MOST];
 } moving_lanes;
 
-DP_INLINE v_i8 moving_load(const int32_t *from, const int32_t *base) {
-  int8_t out[DP_BYTES];
+VECTOR_INLINE v_i8 moving_load(const int32_t *from, const int32_t *base) {
+  int8_t out[VECTOR_BYTES];
   for (int p = 0; p < MOVING_LANES; p++) out[p] = (int8_t)(from[p] - base[p]);
   return load_i8(out);
 }
 
-DP_INLINE void moving_store(v_i8 v, const int32_t *base, int32_t *to) {
-  int8_t in[DP_BYTES];
+VECTOR_INLINE void moving_store(v_i8 v, const int32_t *base, int32_t *to) {
+  int8_t in[VECTOR_BYTES];
   store_i8(in, v);
   for (int p = 0; p < MOVING_LANES; p++) to[p] = in[p] + base[p];
 }
 
 /** What follows from the bases. */
-DP_INLINE void moving_settle(moving_lanes *l) {
-  int8_t delta[DP_BYTES], floor[DP_BYTES];
+VECTOR_INLINE void moving_settle(moving_lanes *l) {
+  int8_t delta[VECTOR_BYTES], floor[VECTOR_BYTES];
   for (int p = 0; p < MOVING_LANES - 1; p++) delta[p] = (int8_t)(l->base[p + 1] - l->base[p]);
   delta[MOVING_LANES - 1] = 0;
   for (int p = 0; p < MOVING_LANES; p++)
@@ -38,10 +38,10 @@ DP_INLINE void moving_settle(moving_lanes *l) {
 }
 
 /** Move every lane's base so that its first column lies where the strip wants it. */
-DP_INLINE void moving_move(const dp_align_strip *s, const int columns, const dp_align_kind kind,
-                           moving_lanes *l) {
+VECTOR_INLINE void moving_move(const dp_align_strip *s, const int columns, const dp_align_kind kind,
+                               moving_lanes *l) {
   const v_i8 shift = l->h[0] - all_i8((int8_t)(INT8_MIN + s->below));
-  int8_t at[DP_BYTES], best[DP_BYTES];
+  int8_t at[VECTOR_BYTES], best[VECTOR_BYTES];
   if (kind == DP_ALIGN_LOCAL) {
     store_i8(best, l->best);
     for (int p = 0; p < MOVING_LANES; p++) {
@@ -52,7 +52,7 @@ DP_INLINE void moving_move(const dp_align_strip *s, const int columns, const dp_
   }
   store_i8(at, l->h[0]);
   for (int p = 0; p < MOVING_LANES; p++) l->base[p] += at[p] - (INT8_MIN + s->below);
-  DP_UNROLL for (int r = 0; r < columns; r++) {
+  VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     l->h[r] -= shift;
     if (kind != DP_ALIGN_LINEAR) l->f[r] -= shift;
   }
@@ -63,9 +63,9 @@ DP_INLINE void moving_move(const dp_align_strip *s, const int columns, const dp_
 
 /** Step k of those between two moves: lane 0 in row `row`; masked: lanes whose row does not exist
  *  keep their state. */
-DP_INLINE void moving_step(const dp_align_strip *s, const align_frame_i8 *f, moving_lanes *l,
-                           const int columns, const dp_align_kind kind, const int8_t *scores,
-                           const bool masked, int64_t row, int k) {
+VECTOR_INLINE void moving_step(const dp_align_strip *s, const align_frame_i8 *f, moving_lanes *l,
+                               const int columns, const dp_align_kind kind, const int8_t *scores,
+                               const bool masked, int64_t row, int k) {
   const bool linear = kind == DP_ALIGN_LINEAR, local = kind == DP_ALIGN_LOCAL;
   const v_i8 left = all_i8(l->left_h[k]), zero = all_i8(0);
   const v_i8 h_left = choose_i8(f->first, left, down_i8(l->h[columns - 1], zero) + l->delta);
@@ -77,7 +77,7 @@ DP_INLINE void moving_step(const dp_align_strip *s, const align_frame_i8 *f, mov
   l->over = h_left;
   if (masked) live = align_live_i8(s, f, row);
   if (scores == NULL) a = load_bytes_i8(s->a + row);
-  DP_UNROLL for (int r = 0; r < columns; r++) {
+  VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     const v_i8 old = l->h[r];
     const v_i8 score = scores != NULL
                            ? load_i8(scores + (int64_t)r * (DP_STEPS + 64) * MOVING_LANES)
@@ -104,9 +104,9 @@ DP_INLINE void moving_step(const dp_align_strip *s, const align_frame_i8 *f, mov
 }
 
 /** The steps between two moves, from the left edge to the right one. */
-DP_INLINE void moving_rows(dp_align_strip *s, const align_frame_i8 *f, moving_lanes *l,
-                           const int columns, const dp_align_kind kind, const bool matrix,
-                           const bool masked, int64_t row, int n) {
+VECTOR_INLINE void moving_rows(dp_align_strip *s, const align_frame_i8 *f, moving_lanes *l,
+                               const int columns, const dp_align_kind kind, const bool matrix,
+                               const bool masked, int64_t row, int n) {
   const int32_t first = l->base[s->lanes - 1], last = l->base[0];
   const int32_t *left_h = (const int32_t *)s->left_h + row + s->lanes - 1;
   const int32_t *left_e = (const int32_t *)s->left_e + row + s->lanes - 1;
@@ -125,14 +125,14 @@ DP_INLINE void moving_rows(dp_align_strip *s, const align_frame_i8 *f, moving_la
   }
 }
 
-DP_INLINE void moving_open(const dp_align_strip *s, const int columns, const dp_align_kind kind,
-                           moving_lanes *l) {
+VECTOR_INLINE void moving_open(const dp_align_strip *s, const int columns, const dp_align_kind kind,
+                               moving_lanes *l) {
   const int32_t *h = s->h, *f = s->f;
   for (int p = 0; p < MOVING_LANES; p++) {
     l->base[p] = h[p] - (INT8_MIN + s->below);
     l->most[p] = 0;
   }
-  DP_UNROLL for (int r = 0; r < columns; r++) {
+  VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     l->h[r] = moving_load(h + r * MOVING_LANES, l->base);
     l->f[r] = kind == DP_ALIGN_LINEAR ? all_i8(0) : moving_load(f + r * MOVING_LANES, l->base);
   }
@@ -142,8 +142,8 @@ DP_INLINE void moving_open(const dp_align_strip *s, const int columns, const dp_
   moving_settle(l);
 }
 
-DP_INLINE void moving_all(dp_align_strip *s, const int columns, const dp_align_kind kind,
-                          const bool matrix) {
+VECTOR_INLINE void moving_all(dp_align_strip *s, const int columns, const dp_align_kind kind,
+                              const bool matrix) {
   const align_frame_i8 f = align_frame_of_i8(s);
   const int64_t full = s->rows + 1 - s->lanes;
   moving_lanes l;
@@ -156,7 +156,7 @@ DP_INLINE void moving_all(dp_align_strip *s, const int columns, const dp_align_k
       moving_rows(s, &f, &l, columns, kind, matrix, false, row, n);
     moving_move(s, columns, kind, &l);
   }
-  DP_UNROLL for (int r = 0; r < columns; r++) {
+  VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     moving_store(l.h[r], l.base, (int32_t *)s->h + r * MOVING_LANES);
     if (kind != DP_ALIGN_LINEAR) moving_store(l.f[r], l.base, (int32_t *)s->f + r * MOVING_LANES);
   }

@@ -3,14 +3,14 @@
 /* Columns go down, so that a row may be replaced in place: what is read lies at or below what is
  * written, and is read before. */
 #define DP_SACK(name, E)                                                                          \
-  DP_INLINE uint64_t sack_one_##name(const E *from, E *to, int64_t weight, E value) {             \
+  VECTOR_INLINE uint64_t sack_one_##name(const E *from, E *to, int64_t weight, E value) {         \
     const E old = *from, with = from[-weight] + value;                                            \
     *to = with > old ? with : old;                                                                \
     return with > old;                                                                            \
   }                                                                                               \
   /* whole vectors without bits, down to column k, which is where the next one ends */            \
-  DP_INLINE int64_t sack_plain_##name(const E *from, E *to, int64_t k, int64_t skip,              \
-                                      int64_t weight, E value) {                                  \
+  VECTOR_INLINE int64_t sack_plain_##name(const E *from, E *to, int64_t k, int64_t skip,          \
+                                          int64_t weight, E value) {                              \
     const v_##name v = all_##name(value);                                                         \
     for (; k - (int)N_##name >= skip; k -= (int)N_##name) {                                       \
       const E *at = from + k - (int)N_##name;                                                     \
@@ -19,10 +19,10 @@
     }                                                                                             \
     return k;                                                                                     \
   }                                                                                               \
-  DP_INLINE uint64_t sack_word_##name(const E *from, E *to, int64_t weight, E value) {            \
+  VECTOR_INLINE uint64_t sack_word_##name(const E *from, E *to, int64_t weight, E value) {        \
     const v_##name v = all_##name(value);                                                         \
     uint64_t word = 0;                                                                            \
-    DP_UNROLL for (int q = 64 - (int)N_##name; q >= 0; q -= (int)N_##name) {                      \
+    VECTOR_UNROLL for (int q = 64 - (int)N_##name; q >= 0; q -= (int)N_##name) {                  \
       const v_##name a = load_##name(from + q), b = load_##name(from + q - weight) + v;           \
       store_##name(to + q, max_##name(a, b));                                                     \
       word |= greater_bits_##name(b, a) << q;                                                     \
@@ -30,8 +30,8 @@
     return word;                                                                                  \
   }                                                                                               \
   /* single columns down to column end */                                                         \
-  DP_INLINE int64_t sack_single_##name(const E *from, E *to, int64_t k, int64_t end,              \
-                                       int64_t weight, E value, uint64_t *bits) {                 \
+  VECTOR_INLINE int64_t sack_single_##name(const E *from, E *to, int64_t k, int64_t end,          \
+                                           int64_t weight, E value, uint64_t *bits) {             \
     for (; k > end; k--) {                                                                        \
       const uint64_t better = sack_one_##name(from + k - 1, to + k - 1, weight, value);           \
       if (bits != NULL) bits[(k - 1) / 64] |= better << (k - 1) % 64;                             \
@@ -63,7 +63,7 @@ static void sack_again(const int64_t *from, int64_t *to, int64_t n, int64_t weig
   int64_t k = 0;
   for (; bits != NULL && k + 64 <= n; k += 64) {
     uint64_t word = 0;
-    DP_UNROLL for (int q = 0; q < 64; q += (int)N_i64) {
+    VECTOR_UNROLL for (int q = 0; q < 64; q += (int)N_i64) {
       const v_i64 a = load_i64(from + k + q), b = load_i64(to + k + q - weight) + v;
       store_i64(to + k + q, max_i64(a, b));
       word |= greater_bits_i64(b, a) << q;

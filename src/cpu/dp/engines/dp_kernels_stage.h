@@ -3,30 +3,30 @@
  * (1: integers, with U the unsigned type). Values are compared in the order of k, and only a better
  * one replaces another, as in a plain loop; so the k of a value is the smallest that attains it. */
 
-#define LANES ((int)(DP_BYTES / sizeof(E)))
+#define LANES ((int)(VECTOR_BYTES / sizeof(E)))
 
 /** The k of LANES columns, in memory. */
-typedef int32_t T(places) __attribute__((vector_size(DP_BYTES / sizeof(E) * sizeof(int32_t))));
+typedef int32_t T(places) __attribute__((vector_size(VECTOR_BYTES / sizeof(E) * sizeof(int32_t))));
 
-DP_INLINE void T(put_places)(int32_t *to, I at) {
+VECTOR_INLINE void T(put_places)(int32_t *to, I at) {
   const T(places) some = __builtin_convertvector(at, T(places));
   memcpy(to, &some, sizeof some);
 }
 
-DP_INLINE I T(get_places)(const int32_t *from) {
+VECTOR_INLINE I T(get_places)(const int32_t *from) {
   T(places) some;
   memcpy(&some, from, sizeof some);
   return __builtin_convertvector(some, I);
 }
 
 /** Lanes of k where x is better, of at elsewhere. */
-DP_INLINE I T(better_place)(I x, int64_t k, I at) {
+VECTOR_INLINE I T(better_place)(I x, int64_t k, I at) {
   return (ALL(k) & x) | (at & ~x);
 }
 
 /** Amounts k in [first, c] of column c, after those before; at: NULL, or the amount so far. */
-DP_INLINE E T(allot_rest)(const E *from, const E *r, int64_t c, int64_t first, E best,
-                          int32_t *at) {
+VECTOR_INLINE E T(allot_rest)(const E *from, const E *r, int64_t c, int64_t first, E best,
+                              int32_t *at) {
   for (int64_t k = first; k <= c; k++) {
     const E value = from[c - k] + r[k];
     if (!(value > best)) continue;
@@ -37,30 +37,30 @@ DP_INLINE E T(allot_rest)(const E *from, const E *r, int64_t c, int64_t first, E
 }
 
 /** n vectors of columns from c on. */
-DP_INLINE void T(allot_block)(const E *from, const E *r, int64_t c, const int n, E *to,
-                              int32_t *at) {
+VECTOR_INLINE void T(allot_block)(const E *from, const E *r, int64_t c, const int n, E *to,
+                                  int32_t *at) {
   V best[8];
   I place[8];
-  DP_UNROLL for (int q = 0; q < n; q++) best[q] = T(load)(from + c + q * LANES) + T(all)(r[0]);
-  DP_UNROLL for (int q = 0; q < n; q++) place[q] = ALL(0);
+  VECTOR_UNROLL for (int q = 0; q < n; q++) best[q] = T(load)(from + c + q * LANES) + T(all)(r[0]);
+  VECTOR_UNROLL for (int q = 0; q < n; q++) place[q] = ALL(0);
   for (int64_t k = 1; k <= c; k++) {
     const V add = T(all)(r[k]);
-    DP_UNROLL for (int q = 0; q < n; q++) {
+    VECTOR_UNROLL for (int q = 0; q < n; q++) {
       const V sum = T(load)(from + c - k + q * LANES) + add;
       if (at != NULL) place[q] = T(better_place)((I)(sum > best[q]), k, place[q]);
       best[q] = T(max)(sum, best[q]);
     }
   }
-  DP_UNROLL for (int q = 0; q < n; q++) T(store)(to + q * LANES, best[q]);
+  VECTOR_UNROLL for (int q = 0; q < n; q++) T(store)(to + q * LANES, best[q]);
   if (at != NULL) {
-    DP_UNROLL for (int q = 0; q < n; q++) T(put_places)(at + q * LANES, place[q]);
+    VECTOR_UNROLL for (int q = 0; q < n; q++) T(put_places)(at + q * LANES, place[q]);
   }
   for (int x = 1; x < n * LANES; x++)
     to[x] = T(allot_rest)(from, r, c + x, c + 1, to[x], at != NULL ? at + x : NULL);
 }
 
-DP_INLINE void T(allot_all)(const E *from, const E *r, int64_t lo, int64_t hi, const int n, E *to,
-                            int32_t *at) {
+VECTOR_INLINE void T(allot_all)(const E *from, const E *r, int64_t lo, int64_t hi, const int n,
+                                E *to, int32_t *at) {
   int64_t c = lo;
   for (; c + n * LANES <= hi; c += n * LANES)
     T(allot_block)(from, r, c, n, to + c - lo, at != NULL ? at + c - lo : NULL);
@@ -90,16 +90,16 @@ static void T(allot)(const void *from, const void *returns, int64_t lo, int64_t 
 #endif
 
 /** Rows before..before+n-1 of costs into to; first: to is written, not read. */
-DP_INLINE void T(stage_rows)(const E *from, const E *costs, int64_t ld, int64_t columns,
-                             int64_t before, const int n, const bool first, E *to, int32_t *at,
-                             V *lost) {
+VECTOR_INLINE void T(stage_rows)(const E *from, const E *costs, int64_t ld, int64_t columns,
+                                 int64_t before, const int n, const bool first, E *to, int32_t *at,
+                                 V *lost) {
   V mine = *lost;
   E rest = 0;
   int64_t s = 0;
   for (; s + LANES <= columns; s += LANES) {
     V best = first ? T(all)(0) : T(load)(to + s);
     I place = first || at == NULL ? ALL(0) : T(get_places)(at + s);
-    DP_UNROLL for (int k = 0; k < n; k++) {
+    VECTOR_UNROLL for (int k = 0; k < n; k++) {
       const V x = T(all)(from[before + k]), y = T(load)(costs + (before + k) * ld + s), sum = x + y;
       STAGE_LOST(mine, x, y, sum);
       if (at != NULL && !(first && k == 0))
@@ -121,8 +121,8 @@ DP_INLINE void T(stage_rows)(const E *from, const E *costs, int64_t ld, int64_t 
   *lost = mine;
 }
 
-DP_INLINE V T(stage_all)(const E *from, const E *costs, int64_t m, int64_t ld, int64_t n, E *to,
-                         int32_t *at) {
+VECTOR_INLINE V T(stage_all)(const E *from, const E *costs, int64_t m, int64_t ld, int64_t n, E *to,
+                             int32_t *at) {
   V lost = T(all)(0);
   int64_t k = 1;
   T(stage_rows)(from, costs, ld, n, 0, 1, true, to, at, &lost);

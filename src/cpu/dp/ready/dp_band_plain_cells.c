@@ -81,7 +81,7 @@ static int32_t max_of(int32_t a, int32_t b) {
 void plain_affine(const plain_block *k) {
   const plain_tile *t = k->tile;
   const plain_band *e = t->band;
-  const dp_scores *s = &e->p->scores;
+  const letters_scores *s = &e->p->scores;
   const bool local = e->p->problem == DP_LOCAL;
   const int32_t first = s->open + s->extend, next = s->extend;
   const int32_t *column = k->left;

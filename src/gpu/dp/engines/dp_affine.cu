@@ -35,7 +35,7 @@ static __global__ void leave_kernel(const int32_t *h_above, int64_t m, int64_t r
 }
 
 /* Largest |score| times the longest path must stay below 2^30; a local one grows by pairs. */
-static tsl_err dp_affine_check_range(const dp_scores *s, bool local, int64_t n, int64_t m) {
+static tsl_err dp_affine_check_range(const letters_scores *s, bool local, int64_t n, int64_t m) {
   tsl_err err = TSL_OK;
   int64_t most = (int64_t)s->open + s->extend, bound = 0;
   for (int a = 0; a < s->alphabet; a++)
@@ -64,7 +64,7 @@ done:
   return err;
 }
 
-static tsl_err upload_scores(dp_affine *b, const dp_scores *s) {
+static tsl_err upload_scores(dp_affine *b, const letters_scores *s) {
   tsl_err err = TSL_OK;
   const int letters = b->letters;
   int32_t *table = NULL;
@@ -132,7 +132,7 @@ done:
   return err;
 }
 
-tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *scores,
+tsl_err dp_affine_open(dp_card *card, dp_problem problem, const letters_scores *scores,
                        const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
                        int64_t total, int64_t first, int width, dp_affine **out) {
   tsl_err err = TSL_OK;
@@ -140,10 +140,10 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *score
   *out = NULL;
   if (problem != DP_LOCAL && problem != DP_GLOBAL)
     TSL_FAIL(TSL_ERR_INTERNAL, "no alignment engine for problem %d", (int)problem);
-  if (scores->alphabet < 1 || scores->alphabet > DP_MAX_ALPHABET || scores->open < 0 ||
+  if (scores->alphabet < 1 || scores->alphabet > LETTERS_SCORED || scores->open < 0 ||
       scores->extend < 0)
     TSL_FAIL(TSL_ERR_INPUT, "alphabet of %d letters, gaps %d + %d g; allowed 1..%d letters, >= 0",
-             scores->alphabet, scores->open, scores->extend, DP_MAX_ALPHABET);
+             scores->alphabet, scores->open, scores->extend, LETTERS_SCORED);
   if (n < 0 || m < 0 || first < 0 || total < first + m)
     TSL_FAIL(TSL_ERR_INTERNAL, "columns %lld + %lld of %lld", (long long)first, (long long)m,
              (long long)total);

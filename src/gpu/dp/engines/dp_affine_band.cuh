@@ -90,7 +90,7 @@ static inline int64_t dp_affine_grains(const dp_affine *b) {
  * Of the band: reach, the largest |value| before a chunk of rows from which none leaves 16 bits in
  * it, 0 where the scores are too large for that; slope, by which H changes from cell to cell.
  */
-void dp_narrow_measure(dp_affine *band, const dp_scores *scores);
+void dp_narrow_measure(dp_affine *band, const letters_scores *scores);
 /** Do 16 bits hold for sure in strips of 64 width columns? */
 bool dp_narrow_fits(const dp_affine *band, int width);
 /** The kernel of a mode. */

@@ -11,7 +11,7 @@ enum { REACH_LEAST = 8192 }; /* below, a base would move all the time */
  * beyond that of a checked G by open + extend, and falls by at most a gap that goes on in each row;
  * G lies open + extend below H, and a pair or a gap that is tried another such step lower.
  */
-void dp_narrow_measure(dp_affine *b, const dp_scores *s) {
+void dp_narrow_measure(dp_affine *b, const letters_scores *s) {
   int64_t most = 0, least = -2 * (int64_t)b->open_extend;
   for (int x = 0; x < s->alphabet; x++)
     for (int y = 0; y < s->alphabet; y++) {

@@ -177,7 +177,7 @@ typedef struct dp_affine dp_affine;
  * @param[in] width    columns in a lane (16 bits: in half a lane): 4, 8 or 16; 0: chosen
  * @return TSL_ERR_INPUT for letters outside the alphabet or scores that may exceed 30 bits
  */
-tsl_err dp_affine_open(dp_card *card, dp_problem problem, const dp_scores *scores,
+tsl_err dp_affine_open(dp_card *card, dp_problem problem, const letters_scores *scores,
                        const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
                        int64_t total, int64_t first, int width, dp_affine **out);
 void dp_affine_close(dp_affine **band);

@@ -1,6 +1,7 @@
 /* Score matrices: files of scores for pairs of letters. */
-#include "dp_letters.h"
+#include "letters_scores.h"
 
+#include "memory.h"
 #include "table_read.h"
 
 #include <ctype.h>
@@ -12,11 +13,11 @@ typedef struct reader {
   const char *at;          /* in the line */
   const char *word, *stop; /* the last word read */
   int32_t alphabet;
-  dp_scores *scores;
-  int columns[DP_MAX_ALPHABET]; /* [n] codes */
+  letters_scores *scores;
+  int columns[LETTERS_SCORED]; /* [n] codes */
   int n;
-  uint32_t in_columns, in_rows;     /* a bit for each code */
-  char written[2][DP_MAX_ALPHABET]; /* how a letter was written: of columns, of rows */
+  uint32_t in_columns, in_rows;    /* a bit for each code */
+  char written[2][LETTERS_SCORED]; /* how a letter was written: of columns, of rows */
 } reader;
 
 static const char *const side_of[] = {"column", "row"};
@@ -106,8 +107,8 @@ done:
   return err;
 }
 
-tsl_err dp_scores_parse(const char *path, const char *text, int64_t bytes, int32_t alphabet,
-                        dp_scores *scores, uint32_t *known) {
+tsl_err letters_scores_parse(const char *path, const char *text, int64_t bytes, int32_t alphabet,
+                             letters_scores *scores, uint32_t *known) {
   tsl_err err = TSL_OK;
   reader r = {.alphabet = alphabet, .scores = scores};
   table_lines_open(path, text, bytes, '#', &r.lines);
@@ -126,12 +127,13 @@ done:
   return err;
 }
 
-tsl_err dp_scores_read(const char *path, int32_t alphabet, dp_scores *scores, uint32_t *known) {
+tsl_err letters_scores_read(const char *path, int32_t alphabet, letters_scores *scores,
+                            uint32_t *known) {
   tsl_err err = TSL_OK;
   char *text = NULL;
   int64_t bytes = 0;
   TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(dp_scores_parse(path, text, bytes, alphabet, scores, known));
+  TSL_TRY(letters_scores_parse(path, text, bytes, alphabet, scores, known));
 done:
   tsl_free(text);
   return err;

@@ -1,0 +1,56 @@
+/* Scores of alignments from a deck. */
+#include "letters_scores.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define AT(member) offsetof(letters_scores_deck, member)
+#define LARGEST 10000
+
+const tsl_key letters_scores_keys[] = {
+    {"match", TSL_KEY_INT, AT(match), "2", 0, LARGEST, NULL, NULL, 0,
+     "Score of two equal letters."},
+    {"mismatch", TSL_KEY_INT, AT(mismatch), "-3", -LARGEST, LARGEST, NULL, NULL, 0,
+     "Score of two different letters."},
+    {"open", TSL_KEY_INT, AT(open), "5", 0, LARGEST, NULL, NULL, 0,
+     "Cost of a gap, whatever its length."},
+    {"extend", TSL_KEY_INT, AT(extend), "2", 0, LARGEST, NULL, NULL, 0,
+     "Cost of each letter of a gap; a gap of length g costs open + g * extend."},
+    {"matrix", TSL_KEY_TEXT, AT(matrix), "", 0, 0, NULL, NULL, 0,
+     "File with the scores of all pairs of letters (as NCBI's BLOSUM62); instead of match and "
+     "mismatch."},
+    {0}};
+
+/** Scores of equal and of different letters, for all that there are. */
+static void set_plain(const letters_scores_deck *map, letters_scores *scores) {
+  for (int32_t x = 0; x < LETTERS_SCORED; x++)
+    for (int32_t y = 0; y < LETTERS_SCORED; y++)
+      scores->s[x][y] = (int32_t)(x == y ? map->match : map->mismatch);
+}
+
+static bool is_given(const tsl_deck *deck, const char *key, const char *name) {
+  char path[64];
+  (void)snprintf(path, sizeof path, "%s.%s", key, name);
+  return tsl_deck_given(deck, path);
+}
+
+tsl_err letters_scores_settle(const tsl_deck *deck, const char *key, const letters_scores_deck *map,
+                              int32_t alphabet, letters_scores *scores, char **path,
+                              uint32_t *known) {
+  tsl_err err = TSL_OK;
+  char matrix[64];
+  *path = NULL;
+  scores->open = (int32_t)map->open;
+  scores->extend = (int32_t)map->extend;
+  if (map->matrix == NULL) {
+    set_plain(map, scores);
+    goto done;
+  }
+  (void)snprintf(matrix, sizeof matrix, "%s.matrix", key);
+  if (is_given(deck, key, "match") || is_given(deck, key, "mismatch"))
+    TSL_DECK_FAIL(deck, matrix, "give either a matrix or match and mismatch");
+  TSL_TRY(tsl_deck_path(deck, map->matrix, path));
+  TSL_TRY(tsl_deck_blame(deck, matrix, letters_scores_read(*path, alphabet, scores, known)));
+done:
+  return err;
+}
