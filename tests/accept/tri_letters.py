@@ -28,6 +28,25 @@ def distance(a, b):
     return int(row[-1])
 
 
+def score(a, b, matrix, gap, local):
+    """Gotoh 1982, a row at a time: gaps along the row by a running maximum. matrix: {letters: score}."""
+    opening, extend = gap
+    steps = np.arange(len(b) + 1)
+    edge = np.zeros(len(b) + 1) if local else np.where(steps > 0, -opening - extend * steps, 0.0)
+    row, down, best = edge.astype(float), np.full(len(b) + 1, -1e9), 0.0
+    for i, letter in enumerate(a):
+        pairs = np.array([matrix[letter, other] for other in b], float)
+        down = np.maximum(down, row - opening) - extend
+        here = down.copy()
+        here[1:] = np.maximum(row[:-1] + pairs, down[1:])
+        here[0] = 0 if local else -opening - extend * (i + 1)
+        here = np.maximum(here, 0) if local else here
+        along = np.maximum.accumulate(here + extend * steps)[:-1] - opening - extend * steps[1:]
+        row = np.concatenate((here[:1], np.maximum(here[1:], along)))
+        best = max(best, row.max())
+    return best if local else row[-1]
+
+
 def sequences(rng, lengths, letters):
     """Made-up ones, every third a changed copy of the one before it."""
     out = []
@@ -47,10 +66,11 @@ def write(name, seqs, form):
         file.write(text)
 
 
-def run(seqs, output="condensed", other=None, ranks=None, alphabet="dna", form="fasta", zipped=False, **keys):
+def run(seqs, output="condensed", other=None, ranks=None, alphabet="dna", form="fasta", zipped=False,
+        function="edit", **keys):
     names = [f"{n}.{form}" + (".gz" if zipped else "") for n in ("a", "b")]
     write(names[0], seqs, form)
-    section = {"function": "edit", "output": output, "input": {"file": names[0], "alphabet": alphabet}, **keys}
+    section = {"function": function, "output": output, "input": {"file": names[0], "alphabet": alphabet}, **keys}
     if other is not None:
         write(names[1], other, form)
         section["other"] = {"input": {"file": names[1], "alphabet": alphabet}}
@@ -116,6 +136,63 @@ def outputs_case(ranks):
     check(np.array_equal(degree, (want <= 8).sum(1) - 1), "degree")
 
 
+def plain(letters, match, mismatch):
+    return {(a, b): match if a == b else mismatch for a in letters for b in letters}
+
+
+def table_of(rng, letters):
+    """A matrix that is not symmetric, and its file as NCBI writes them."""
+    table = {(a, b): int(rng.integers(-4, 3)) + 6 * (a == b) for a in letters for b in letters}
+    lines = ["# made up", "   " + "  ".join(letters)]
+    lines += [f"{a} " + " ".join(f"{table[a, b]:3d}" for b in letters) for a in letters]
+    with open(suite.path("made.txt"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    return table
+
+
+def score_case(function, scores, ranks):
+    """Plain scores; large ones leave 16 bits."""
+    rng = np.random.default_rng(12)
+    seqs = sequences(rng, [1, 2, 3, 31, 32, 33, 60, 64, 65, 70, 127] + list(rng.integers(1, 80, 34)), "ACGT")
+    table = plain("ACGT", scores["match"], scores["mismatch"])
+    got = run(seqs, function=function, scores=scores, ranks=ranks, precision="fp64")["distances"]
+    want = [score(a, b, table, (scores["open"], scores["extend"]), function == "local")
+            for k, a in enumerate(seqs) for b in seqs[k + 1:]]
+    check(np.array_equal(got, want), f"{function}, {scores}: not the scores")
+
+
+def matrix_case(function, ranks):
+    rng = np.random.default_rng(13)
+    letters = "ARNDCQEGHILKMFPSTWYV"
+    a, b = (sequences(rng, rng.integers(1, 150, n), letters) for n in (19, 90))
+    table = table_of(rng, letters)
+    scores = {"matrix": "made.txt", "open": 7, "extend": 1}
+    want = np.array([[score(x, y, table, (7, 1), function == "local") for y in b] for x in a])
+    keys = {"function": function, "scores": scores, "other": b, "ranks": ranks, "alphabet": "protein"}
+    check(np.array_equal(run(a, **keys)["distances"], want), "two sets: not the scores")
+    best = run(a, "topk", k=9, **keys)
+    order = np.argsort(-want, axis=1, kind="stable")[:, :9]
+    check(np.array_equal(best["neighbours"], order), "not the best of the other set")
+    check(np.array_equal(best["values"], np.take_along_axis(want, order, 1)), "not their scores")
+    check(not np.signbit(best["values"][best["values"] == 0]).any(), "a score of -0")
+    least = float(np.median(want))
+    near = run(a, "threshold", threshold=least, **keys)
+    check(np.array_equal(near["pairs"], np.argwhere(want >= least)), "threshold: pairs")
+    check(np.array_equal(near["values"], want[want >= least]), "threshold: scores")
+
+
+def score_outputs_case(ranks):
+    seqs = sequences(np.random.default_rng(14), [40, 45, 45, 50, 30, 30, 61, 60, 60], "ACGT")
+    want = np.array([[score(a, b, plain("ACGT", 2, -3), (5, 2), True) for b in seqs] for a in seqs])
+    square = run(seqs, "square", function="local", ranks=ranks)["distances"]
+    check(np.array_equal(square, np.tril(want)), "square: the diagonal has each sequence's own score")
+    near = (want >= 20) & ~np.eye(9, dtype=bool)
+    check(np.array_equal(run(seqs, "degree", function="local", threshold=20, ranks=ranks)["degree"], near.sum(1)),
+          "degree")
+    csr = run(seqs, "csr", function="local", threshold=20, ranks=ranks)
+    check(np.array_equal(csr["indices"], np.nonzero(near)[1]) and np.array_equal(csr["values"], want[near]), "csr")
+
+
 def refused_case():
     write("a.fasta", ["ACGT", "AC"], "fasta")
 
@@ -134,6 +211,12 @@ def refused_case():
     refused(["forces"], output="forces")
     refused(["box"], box=[1.0])
     refused(["tri.regions", "not in space"], output="histogram", bins=4, range=[0, 4], regions=2)
+    refused(["linkage", "scores"], output="linkage", function="local")
+    refused(["tri.scores", "not used by function edit"], scores={"match": 1})
+    refused(["alignments"], function="global", input={"file": "a.fasta", "alphabet": "bytes"})
+    refused(["tri.scores.match", "10000"], function="global", scores={"match": 20000})
+    table_of(np.random.default_rng(1), "ACG")
+    refused(["s0", "letter 4", "T has no scores"], function="global", scores={"matrix": "made.txt"})
     refused(["protein"], input={"file": "a.fasta", "alphabet": "word"})
     with open(suite.path("a.fasta"), "a") as file:
         file.write(">third\nAC!T\n")
@@ -149,5 +232,14 @@ if __name__ == "__main__":
         suite.case(f"two sets, {ranks} ranks", two_case, ranks)
     for ranks in (1, 2, 5):
         suite.case(f"outputs, {ranks} ranks", outputs_case, ranks)
+    for k, scores in enumerate(({"match": 2, "mismatch": -3, "open": 5, "extend": 2},
+                                {"match": 1, "mismatch": -1, "open": 0, "extend": 1},
+                                {"match": 900, "mismatch": -800, "open": 1000, "extend": 70},
+                                {"match": 5, "mismatch": -4, "open": 120, "extend": 0})):
+        for function in ("global", "local"):
+            suite.case(f"{function} {scores}", score_case, function, scores, 1 + k % 3)
+    for k, function in enumerate(("global", "local")):
+        suite.case(f"{function} by a matrix", matrix_case, function, 1 + 2 * k)
+    suite.case("outputs of scores", score_outputs_case, 2)
     suite.case("refused", refused_case)
     suite.end()

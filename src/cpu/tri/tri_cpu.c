@@ -175,6 +175,7 @@ static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   for (int64_t u = 0; u < n; u++) {
     const double start = tsl_cpu_seconds();
     TSL_TRY(run_unit(w, &units[u], &parts[u]));
+    tri_restore_signs(w->p, &units[u], &parts[u]);
     parts[u].seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
   }
 done:

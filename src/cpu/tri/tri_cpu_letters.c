@@ -15,13 +15,35 @@ static int64_t words_of(int64_t letters) {
 
 tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *l) {
   tsl_err err = TSL_OK;
-  const tri_params *p = tri_params_of(problem);
   int level = 0;
-  *l = (tri_cpu_letters){.longest = p->longest, .codes = p->codes};
-  if (!tri_of_letters(p)) goto done;
+  *l = (tri_cpu_letters){.p = tri_params_of(problem)};
+  if (!tri_of_letters(l->p)) goto done;
   TSL_TRY(tsl_cpu_level_use(&level));
-  l->kernels = tri_edit_kernels_at(level);
+  l->kernels = tri_letter_kernels_at(level);
   l->sequences = tri_sequences_of(problem);
+  l->scores = problem->fields[TRI_SCORES].data;
+done:
+  return err;
+}
+
+static tsl_err create_edit(const tri_params *params, tri_edit_patterns *p) {
+  tsl_err err = TSL_OK;
+  const int64_t words = words_of(params->longest) * TRI_EDIT_LANES;
+  TSL_TRY(
+      tsl_alloc(params->codes * words, sizeof *p->equal, "bits of letters", (void **)&p->equal));
+  TSL_TRY(tsl_alloc(2 * words, sizeof *p->state, "columns", (void **)&p->state));
+  TSL_TRY(tsl_alloc(2 * words, sizeof *p->room, "columns", (void **)&p->room));
+done:
+  return err;
+}
+
+static tsl_err create_align(const tri_params *params, tri_align_patterns *p) {
+  tsl_err err = TSL_OK;
+  p->open = params->open;
+  p->extend = params->extend;
+  TSL_TRY(tsl_alloc(params->codes * params->longest, TRI_LETTER_LINE, "scores", &p->profile));
+  TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LINE, "columns", &p->g));
+  TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LINE, "columns", &p->e));
 done:
   return err;
 }
@@ -29,14 +51,10 @@ done:
 tsl_err tri_letters_thread_create(const tri_cpu_letters *l, int64_t columns,
                                   tri_letters_thread **thread) {
   tsl_err err = TSL_OK;
-  const int64_t words = words_of(l->longest) * TRI_EDIT_LANES;
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
-  tri_edit_patterns *const p = &(*thread)->patterns;
-  TSL_TRY(tsl_alloc(l->codes * words, sizeof *p->equal, "bits of letters", (void **)&p->equal));
-  TSL_TRY(tsl_alloc(2 * words, sizeof *p->state, "columns", (void **)&p->state));
-  TSL_TRY(tsl_alloc(2 * words, sizeof *p->room, "columns", (void **)&p->room));
-  TSL_TRY(tsl_alloc(columns, sizeof *(*thread)->by_length, "order of columns",
-                    (void **)&(*thread)->by_length));
+  tri_letters_thread *const t = *thread;
+  TSL_TRY(tri_is_scored(l->p) ? create_align(l->p, &t->align) : create_edit(l->p, &t->edit));
+  TSL_TRY(tsl_alloc(columns, sizeof *t->by_length, "order of columns", (void **)&t->by_length));
 done:
   return err;
 }
@@ -44,7 +62,8 @@ done:
 void tri_letters_thread_clear(tri_letters_thread **thread) {
   tri_letters_thread *const t = *thread;
   if (t == NULL) return;
-  TSL_FREE_ALL(t->patterns.equal, t->patterns.state, t->patterns.room, t->by_length, t);
+  TSL_FREE_ALL(t->edit.equal, t->edit.state, t->edit.room, t->align.profile, t->align.g, t->align.e,
+               t->by_length, t);
   *thread = NULL;
 }
 
@@ -63,20 +82,22 @@ static void sort_columns(const tri_sequences *s, const tri_letters_block *b, int
   if (!sorted) qsort(by_length, (size_t)b->n, sizeof *by_length, ascending);
 }
 
-/** The next columns become patterns; the last of them is the longest. */
-static void load_patterns(const tri_cpu_letters *l, const tri_letters_block *b,
-                          const int64_t *by_length, int lanes, tri_edit_patterns *p) {
-  const tri_sequences *s = &l->sequences;
-  p->words = words_of(by_length[lanes - 1] >> 32);
-  memset(p->equal, 0, (size_t)(l->codes * p->words * TRI_EDIT_LANES) * sizeof *p->equal);
-  for (int lane = 0; lane < TRI_EDIT_LANES; lane++) {
-    p->lengths[lane] = lane < lanes ? by_length[lane] >> 32 : 0;
-    const uint8_t *const letters =
-        lane < lanes ? s->codes + s->starts[b->j + (by_length[lane] & UINT32_MAX)] : NULL;
-    for (int64_t k = 0; k < p->lengths[lane]; k++)
-      p->equal[(letters[k] * p->words + k / WORD) * TRI_EDIT_LANES + lane] |= UINT64_C(1)
-                                                                              << k % WORD;
-  }
+/** Columns that become patterns, the longest last. */
+typedef struct group {
+  const int64_t *by_length;
+  int n;
+} group;
+
+static int64_t length_at(const group *g, int lane) {
+  return lane < g->n ? g->by_length[lane] >> 32 : 0;
+}
+static int64_t column_at(const group *g, int lane) {
+  return g->by_length[lane] & UINT32_MAX;
+}
+
+static const uint8_t *letters_at(const tri_cpu_letters *l, const tri_letters_block *b,
+                                 const group *g, int lane) {
+  return l->sequences.codes + l->sequences.starts[b->j + column_at(g, lane)];
 }
 
 static void put(const tri_letters_block *b, int row, int64_t column, int64_t value) {
@@ -87,21 +108,94 @@ static void put(const tri_letters_block *b, int row, int64_t column, int64_t val
     ((float *)b->out)[at] = (float)value;
 }
 
+/* ---- edit distances */
+
+static void load_edit(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
+                      tri_edit_patterns *p) {
+  p->words = words_of(length_at(g, g->n - 1));
+  memset(p->equal, 0, (size_t)(l->p->codes * p->words * TRI_EDIT_LANES) * sizeof *p->equal);
+  for (int lane = 0; lane < TRI_EDIT_LANES; lane++) {
+    p->lengths[lane] = length_at(g, lane);
+    for (int64_t k = 0; k < p->lengths[lane]; k++) {
+      const int64_t letter = letters_at(l, b, g, lane)[k];
+      p->equal[(letter * p->words + k / WORD) * TRI_EDIT_LANES + lane] |= UINT64_C(1) << k % WORD;
+    }
+  }
+}
+
+static void fill_edit(const tri_cpu_letters *l, tri_letters_thread *thread,
+                      const tri_letters_block *b, const group *g) {
+  const tri_sequences *s = &l->sequences;
+  int64_t out[TRI_EDIT_LANES];
+  load_edit(l, b, g, &thread->edit);
+  for (int r = 0; r < b->rows; r++) {
+    l->kernels->edit(&thread->edit, s->codes + s->starts[b->i + r],
+                     tri_sequence_length(s, b->i + r), out);
+    for (int lane = 0; lane < g->n; lane++) put(b, r, column_at(g, lane), out[lane]);
+  }
+}
+
+/* ---- alignments */
+
+/** Beyond a pattern's end no score is above 0: nothing better comes from there. */
+static void load_align(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
+                       bool narrow, tri_align_patterns *p) {
+  const int lanes = narrow ? 32 : 16;
+  const int64_t codes = l->p->codes, gap = (int64_t)p->open + p->extend;
+  p->m = length_at(g, g->n - 1);
+  for (int lane = 0; lane < lanes; lane++) {
+    p->lengths[lane] = length_at(g, lane);
+    for (int64_t k = 0; k < p->m; k++) {
+      const bool there = k < p->lengths[lane];
+      const int64_t letter = there ? letters_at(l, b, g, lane)[k] : 0;
+      for (int64_t c = 0; c < codes; c++) {
+        const int64_t score = there ? l->scores[c * codes + letter] : tsl_min(l->p->least, 0);
+        const int64_t at = (c * p->m + k) * lanes + lane;
+        if (narrow)
+          ((int16_t *)p->profile)[at] = (int16_t)(score + gap);
+        else
+          ((int32_t *)p->profile)[at] = (int32_t)(score + gap);
+      }
+    }
+  }
+}
+
+static void fill_align(const tri_cpu_letters *l, tri_letters_thread *thread,
+                       const tri_letters_block *b, const group *g, bool narrow) {
+  const tri_sequences *s = &l->sequences;
+  const bool local = l->p->function == TRI_LOCAL;
+  const int64_t sign = l->p->similar ? -1 : 1;
+  int64_t out[TRI_LETTER_LANES];
+  load_align(l, b, g, narrow, &thread->align);
+  for (int r = 0; r < b->rows; r++) {
+    l->kernels->align[!narrow](&thread->align, s->codes + s->starts[b->i + r],
+                               tri_sequence_length(s, b->i + r), local, out);
+    for (int lane = 0; lane < g->n; lane++) put(b, r, column_at(g, lane), sign * out[lane]);
+  }
+}
+
+/* ---- blocks */
+
+static int64_t longest_row(const tri_sequences *s, const tri_letters_block *b) {
+  int64_t longest = 0;
+  for (int r = 0; r < b->rows; r++) longest = tsl_max(longest, tri_sequence_length(s, b->i + r));
+  return longest;
+}
+
 void tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
                       const tri_letters_block *b) {
-  const tri_sequences *s = &l->sequences;
-  int64_t distance[TRI_EDIT_LANES];
-  sort_columns(s, b, thread->by_length);
-  for (int64_t c = 0; c < b->n; c += TRI_EDIT_LANES) {
-    const int64_t *const columns = thread->by_length + c;
-    const int lanes = (int)tsl_min(TRI_EDIT_LANES, b->n - c);
-    load_patterns(l, b, columns, lanes, &thread->patterns);
-    for (int r = 0; r < b->rows; r++) {
-      const int64_t row = b->i + r;
-      l->kernels->distances(&thread->patterns, s->codes + s->starts[row],
-                            tri_sequence_length(s, row), distance);
-      for (int lane = 0; lane < lanes; lane++)
-        put(b, r, columns[lane] & UINT32_MAX, distance[lane]);
-    }
+  const bool scored = tri_is_scored(l->p);
+  const int64_t longest = longest_row(&l->sequences, b);
+  group g = {.by_length = thread->by_length};
+  sort_columns(&l->sequences, b, thread->by_length);
+  for (int64_t c = 0; c < b->n; c += g.n, g.by_length += g.n) {
+    const int most = scored ? TRI_LETTER_LANES : TRI_EDIT_LANES;
+    g.n = (int)tsl_min(most, b->n - c);
+    const bool narrow = tri_is_narrow(length_at(&g, g.n - 1), longest, l->p);
+    if (scored && !narrow) g.n = (int)tsl_min(g.n, TRI_LETTER_LANES / 2);
+    if (scored)
+      fill_align(l, thread, b, &g, narrow);
+    else
+      fill_edit(l, thread, b, &g);
   }
 }

@@ -7,7 +7,12 @@
 
 #include "tri_letters.h"
 
-enum { TRI_EDIT_LANES = 8 };
+enum {
+  TRI_EDIT_LANES = 8,
+  TRI_LETTER_LANES = 32,    /**< most patterns side by side */
+  TRI_LETTER_LINE = 64,     /**< bytes of a lane each of a table of alignments */
+  TRI_NARROW_MINUS = -16384 /**< minus infinity of TRI_NARROW_MOST */
+};
 
 /** Patterns side by side, and memory for their state; 64-byte aligned. */
 typedef struct tri_edit_patterns {
@@ -18,29 +23,47 @@ typedef struct tri_edit_patterns {
   int64_t lengths[TRI_EDIT_LANES]; /**< in letters; 0: the lane is empty */
 } tri_edit_patterns;
 
-/** The kernels of one SIMD level. */
-typedef struct tri_edit_kernels {
+/** The same for alignments: int16_t of 32 lanes, or int32_t of 16. A table's cell is kept as G,
+ *  what it is worth after a gap was opened: G = H - open - extend. */
+typedef struct tri_align_patterns {
+  void *
+      profile; /**< [codes][m][lanes] score of each letter with the patterns', plus open + extend */
+  void *g, *e; /**< [m][lanes] the column: G, and the best that ends with a gap in the pattern */
+  int64_t m;   /**< letters of the longest of them */
+  int64_t lengths[TRI_LETTER_LANES];
+  int32_t open, extend;
+} tri_align_patterns;
+
+/** H at the table's edge, k letters from its corner. */
+static inline int64_t tri_align_edge(const tri_align_patterns *p, bool local, int64_t k) {
+  return local || k == 0 ? 0 : -(p->open + k * p->extend);
+}
+
+/** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */
+typedef struct tri_letter_kernels {
   int level;
-  /** Distances of the patterns from a text of n letters, into out[lanes]. */
-  void (*distances)(const tri_edit_patterns *patterns, const uint8_t *text, int64_t n,
-                    int64_t *out);
-} tri_edit_kernels;
+  void (*edit)(const tri_edit_patterns *patterns, const uint8_t *text, int64_t n, int64_t *out);
+  /** [0] 16 bits, for tri_is_narrow() tables, [1] 32 bits. */
+  void (*align[2])(const tri_align_patterns *patterns, const uint8_t *text, int64_t n, bool local,
+                   int64_t *out);
+} tri_letter_kernels;
 
 /** Made by tsl_simd (tools/cmake/TslSimd.cmake). */
-const tri_edit_kernels *tri_edit_kernels_at(int level);
+const tri_letter_kernels *tri_letter_kernels_at(int level);
 
 /** What one thread owns. */
 typedef struct tri_letters_thread {
-  tri_edit_patterns patterns;
-  int64_t *by_length; /**< [columns of a block] length << 32 | column, ascending */
+  tri_edit_patterns edit;   /**< of edit distances */
+  tri_align_patterns align; /**< of alignments */
+  int64_t *by_length;       /**< [columns of a block] length << 32 | column, ascending */
 } tri_letters_thread;
 
-/** A worker's sequences; sequences.codes is NULL where there are points. */
+/** A worker's sequences; kernels is NULL where there are points. */
 typedef struct tri_cpu_letters {
+  const tri_params *p; /**< not owned */
   tri_sequences sequences;
-  const tri_edit_kernels *kernels;
-  int64_t longest;
-  int32_t codes;
+  const int32_t *scores; /**< TRI_SCORES, not owned */
+  const tri_letter_kernels *kernels;
 } tri_cpu_letters;
 
 /** Find the sequences, when the function is of such. */

@@ -127,8 +127,12 @@ typedef struct tri_params {
   double constant;  /**< GRAVITY: G */
   double mass;      /**< GRAVITY: the mass when all are equal, else 0 */
 
-  int32_t codes;   /**< tri_letters.h: how many letters there are, else 0 */
-  int64_t longest; /**< likewise: letters of the longest sequence */
+  /* tri_letters.h, else 0: */
+  int32_t codes;        /**< letters of the alphabet that occur, at least */
+  int32_t open, extend; /**< GLOBAL, LOCAL: a gap of length g costs open + g extend */
+  int32_t least, most;  /**< likewise: scores of two letters */
+  int32_t similar;      /**< 1: values within workers are scores with their signs changed */
+  int64_t longest;      /**< letters of the longest sequence */
 
   int64_t frames;        /**< > 0: of a trajectory, n atoms each; fields and units: tri_frames.h */
   int32_t frames_format; /**< trajectory_format */
@@ -151,21 +155,21 @@ static inline bool tri_is_terms(const tri_params *p) {
  *   TRI_EDGES   IN  [..]  params.type, ascending: with params.listed [bins + 1] of the first axis,
  *                   then of a second one [bins_2 + 1]; bins are [edge, next edge)
  *   TRI_WEIGHTS IN  i32 [n_pad] or [0]  HISTOGRAM: weights in units, padding 0
- *   TRI_LETTERS, TRI_STARTS  sequences of letters in place of points, tri_letters.h
+ *   TRI_LETTERS, TRI_STARTS, TRI_SCORES  sequences of letters in place of points, tri_letters.h
  * Output fields by output:
- *   condensed  9 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
- *   square     9 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
- *   threshold  9 "pairs" LIST i64 [.][2] (i < j), 10 "values" LIST [.] params.type
- *   topk       9 "neighbours" GATHER stream i64 [rows][k], 10 "values" GATHER stream [rows][k]
- *   histogram  9 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
- *              10 "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
+ *   condensed  10 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
+ *   square     10 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
+ *   threshold  10 "pairs" LIST i64 [.][2] (i < j), 11 "values" LIST [.] params.type
+ *   topk       10 "neighbours" GATHER stream i64 [rows][k], 11 "values" GATHER stream [rows][k]
+ *   histogram  10 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
+ *              11 "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
  *              of weights and their biases; the family adds "edges" and others (tri_histogram.c)
- *   sum        9 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
- *              calls output forces: 9 "forces" GATHER f64 [n][d], 10 "potential" GATHER f64 [n]
- *   forces     9 "accelerations" GATHER f64 [n][d_read], 10 "potential" GATHER f64 [n]
- *   degree     9 "degree" GATHER i64 [n]
- *   minimum, maximum  9 "neighbours" GATHER i64 [n], 10 "values" GATHER [n] params.type; n = 1: [0]
- *   csr        9 "indices" LIST i32 [.], 10 "values" LIST [.] params.type, 11 "lengths" GATHER i32
+ *   sum        10 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
+ *              calls output forces: 10 "forces" GATHER f64 [n][d], 11 "potential" GATHER f64 [n]
+ *   forces     10 "accelerations" GATHER f64 [n][d_read], 11 "potential" GATHER f64 [n]
+ *   degree     10 "degree" GATHER i64 [n]
+ *   minimum, maximum  10 "neighbours" GATHER i64 [n], 11 "values" GATHER [n] params.type; n = 1: [0]
+ *   csr        10 "indices" LIST i32 [.], 11 "values" LIST [.] params.type, 12 "lengths" GATHER i32
  *              [n], hidden; the family adds "indptr"
  *   components, dbscan, linkage: tri_graph.h
  */
@@ -179,6 +183,7 @@ enum {
   TRI_WEIGHTS,
   TRI_LETTERS,
   TRI_STARTS,
+  TRI_SCORES,
   TRI_OUT,
   TRI_OUT_2,
   TRI_OUT_3

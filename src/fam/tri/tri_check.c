@@ -1,5 +1,6 @@
 /* Does the deck make sense? Every refusal names the deck's line and the way out. */
 #include "tri_family.h"
+#include "tri_letters.h"
 
 #include <float.h>
 #include <math.h>
@@ -164,9 +165,10 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   p->n_vectors = (int32_t)s->input.vector_columns.n;
   p->gradient = tri_is_equation(p) && p->output == TRI_FORCES;
   if (p->gradient) p->output = TRI_SUM;
-  p->keeps_diagonal = p->gradient          ? 0
-                      : tri_is_equation(p) ? keeps_own(deck, s)
-                                           : tri_abouts[p->function].extra == TRI_RADIUS;
+  p->keeps_diagonal = p->gradient ? 0
+                      : tri_is_equation(p)
+                          ? keeps_own(deck, s)
+                          : tri_abouts[p->function].extra == TRI_RADIUS || tri_is_scored(p);
   TSL_TRY(tri_check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
   TSL_TRY(check_large(deck, "tri.softening", p, s->softening * s->softening));
   TSL_TRY(check_large(deck, "tri.G", p, s->constant));

@@ -31,7 +31,7 @@ static const tsl_key input_keys[] = {
      "The file is a trajectory (XYZ, extended XYZ; XTC, TRR, DCD, PDB, GRO with libchemfiles), of "
      "which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."},
     {"alphabet", TSL_KEY_CHOICE, IN(alphabet), "", 0, 0, letters_alphabet_words, NULL, 0,
-     "Edit: the letters of a FASTA or FASTQ file, plain or gzip; default dna."},
+     "Edit, global, local: the letters of a FASTA or FASTQ file, plain or gzip; default dna."},
     {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
     {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
@@ -70,7 +70,8 @@ const tsl_key tri_keys[] = {
     {"function", TSL_KEY_MAP, AT(function), NULL, 0, 0, tri_choice_words, tri_function_keys,
      sizeof(tri_function_deck),
      "Value of a pair: a distance, the gap between spheres (overlap), gravity; of sequences of "
-     "letters the edit distance; or an equation, a map with the keys below."},
+     "letters the edit distance, or an alignment's score; or an equation, a map with the keys "
+     "below."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
      "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
      "the nearest (topk), a histogram, forces; of each point the number of others within a "
@@ -82,8 +83,10 @@ const tsl_key tri_keys[] = {
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
      "Unit of the coordinates, written to the output; default: angstrom for XYZ, km for "
      "haversine."},
+    {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, letters_scores_keys,
+     sizeof(letters_scores_deck), "Global, local: scores and gap costs."},
     {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
-     "Points from a file."},
+     "Points, or sequences of letters, from a file."},
     {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, points_generator_keys,
      sizeof(points_generator), "Made-up points instead of a file."},
     {"other", TSL_KEY_MAP, AT(other), "", 0, 0, NULL, other_keys, sizeof((tri_deck *)0)->other,
@@ -168,6 +171,7 @@ const tsl_key tri_keys[] = {
 #define UNITLESS (F(GRAVITY) TRI_PAIR_LIST(IF_UNITLESS) TRI_LETTER_LIST(IF_UNITLESS))
 #define IF_LETTERS(NAME, ...) | F(NAME)
 #define LETTERS (0u TRI_LETTER_LIST(IF_LETTERS))
+#define SCORED (F(GLOBAL) | F(LOCAL))
 #define SPHERES (0u TRI_PAIR_LIST(IF_SPHERE))
 #define TERMS (0u TRI_PAIR_LIST(IF_TERMS))
 #define RADII (0u TRI_PAIR_LIST(IF_RADIUS))
@@ -217,6 +221,7 @@ static const use uses[] = {
      -1},
     {"tri.input.mass_column", ANY, F(GRAVITY), POINTS_ANY_FILE, TSL_KEY_INT, AT(input.mass_column),
      -1},
+    {"tri.scores", ANY, SCORED, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.input.alphabet", ANY, LETTERS, POINTS_ANY_FILE, TSL_KEY_CHOICE, AT(input.alphabet),
      LETTERS_DNA},
     {"tri.input.kind_column", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},

@@ -6,6 +6,7 @@
 #define TSL_FAM_TRI_FAMILY_H
 
 #include "letters_records.h"
+#include "letters_scores.h"
 #include "points.h"
 #include "tri.h"
 #include "tri_equation_own.h"
@@ -39,6 +40,7 @@ typedef struct tri_deck {
   int64_t bins_2, regions, resamples;
   bool self;
   char *unit;
+  letters_scores_deck scores;
   tri_input input;
   points_generator generator;
   struct {
@@ -119,8 +121,9 @@ tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s);
 tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *points);
 /** Put the other set's before them. */
 tsl_err tri_letters_join(const letters_set *other, letters_set *letters);
-/** Add TRI_LETTERS and TRI_STARTS, set params.codes and longest, and own->work. */
-tsl_err tri_letters_add(const tsl_deck *deck, const tri_points *points, tsl_problem *problem);
+/** Add the fields of tri_letters.h, set what params have of them, and own->work. */
+tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+                        tsl_problem *problem);
 
 /** Where the points come from. @param[in] format  of the file, by points_choose */
 points_source tri_source(const tsl_deck *deck, const tri_deck *s, int32_t format);

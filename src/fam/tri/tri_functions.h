@@ -97,8 +97,12 @@ typedef enum tri_unit {
   X(YULE, yule, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 14, "Yule dissimilarity")
 
 /** Functions of two sequences of letters, tri_letters.h; flops_per_pair: of 64 cells of a table. */
-#define TRI_LETTER_LIST(X) \
-  X(EDIT, edit, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 14, "edit distance")
+#define TRI_LETTER_LIST(X)                                                                     \
+  X(EDIT, edit, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 14, "edit distance") \
+  X(GLOBAL, global, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 640,             \
+    "score of the global alignment")                                                           \
+  X(LOCAL, local, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 704,               \
+    "score of the best local alignment")
 
 /** Functions of points that decks name. */
 #define TRI_NAMED_LIST(X) \

@@ -25,6 +25,13 @@ tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s) {
   if (s->input.points.file == NULL)
     TSL_DECK_FAIL(deck, section, "function %s needs input.file, sequences as FASTA or FASTQ",
                   tri_choice_words[s->function.name]);
+  const bool scored = tri_deck_function(s) == TRI_GLOBAL || tri_deck_function(s) == TRI_LOCAL;
+  const uint32_t of_distances =
+      TRI_BIT(MINIMUM) | TRI_BIT(MAXIMUM) | TRI_BIT(DBSCAN) | TRI_BIT(LINKAGE);
+  if (scored && (of_distances >> s->output & 1) != 0)
+    TSL_DECK_FAIL(deck, "tri.output", "%s is of distances, and function %s gives scores%s",
+                  tri_output_words[s->output], tri_choice_words[s->function.name],
+                  s->output == TRI_MAXIMUM ? "; topk with k: 1 has the best" : "");
   if (tsl_deck_given(deck, "tri.regions"))
     TSL_DECK_FAIL(deck, "tri.regions", "sequences are not in space; remove it");
 done:
@@ -103,15 +110,19 @@ static void set_starts(const tri_params *p, const letters_set *set, int64_t *sta
   starts[p->n_pad] = at;
 }
 
-/** The distance may be as long as the longest sequence. */
+/** Values are exact: at most so large. */
 static tsl_err check_longest(const tsl_deck *deck, const tri_params *p) {
   tsl_err err = TSL_OK;
-  const int64_t most = p->type == TSL_F32 ? INT64_C(1) << 24 : INT32_MAX;
-  if (p->longest > most)
+  const bool single = p->type == TSL_F32;
+  const int64_t most = INT64_C(1) << (single ? 24 : 30);
+  int64_t a_letter = 1, bound = 0;
+  if (tri_is_scored(p))
+    a_letter = tsl_max(tsl_max(p->most, -(int64_t)p->least), (int64_t)p->open + p->extend);
+  if (!tsl_mul_i64(2 * p->longest, a_letter, &bound) || bound > most)
     TSL_DECK_FAIL(deck, "tri.input.file",
-                  "a sequence has %lld letters; %s holds distances to %lld%s",
-                  (long long)p->longest, p->type == TSL_F32 ? "fp32" : "fp64", (long long)most,
-                  p->type == TSL_F32 ? "; use precision: fp64" : "");
+                  "a sequence has %lld letters: values may exceed %lld, the largest that %s",
+                  (long long)p->longest, (long long)most,
+                  single ? "fp32 has exactly; use precision: fp64" : "is possible");
 done:
   return err;
 }
@@ -146,10 +157,63 @@ done:
   return err;
 }
 
-tsl_err tri_letters_add(const tsl_deck *deck, const tri_points *points, tsl_problem *problem) {
+/** Sequences with a letter that the matrix lacks. */
+static tsl_err check_known(const tsl_deck *deck, const tri_deck *s, const letters_set *set,
+                           const char *matrix, uint32_t known) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = 0, i = 0; k < set->starts[set->n]; k++) {
+    while (k >= set->starts[i + 1]) i++;
+    if ((known >> set->codes[k] & 1) != 0) continue;
+    TSL_DECK_FAIL(deck, "tri.scores.matrix", "sequence '%s', letter %lld: %c has no scores in %s",
+                  set->names + set->name_at[i], (long long)(k - set->starts[i] + 1),
+                  letters_char(s->input.alphabet, set->codes[k]), matrix);
+  }
+done:
+  return err;
+}
+
+/** TRI_SCORES and what params have of them. */
+static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters_set *set,
+                          tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
-  tri_own *own = problem->own;
+  const bool is = tri_is_scored(p);
+  const int64_t codes = is ? p->codes : 0;
+  letters_scores scores = {0};
+  char *matrix = NULL;
+  uint32_t known = UINT32_MAX;
+  void *data = NULL;
+  if (is && codes > LETTERS_SCORED)
+    TSL_DECK_FAIL(deck, "tri.input.alphabet", "alignments are of dna, rna or protein");
+  if (is)
+    TSL_TRY(letters_scores_settle(deck, "tri.scores", &s->scores, s->input.alphabet, &scores,
+                                  &matrix, &known));
+  if (matrix != NULL) TSL_TRY(check_known(deck, s, set, matrix, known));
+  TSL_TRY(add_field(problem, "scores", "Scores of a row's letter with a column's.", TSL_I32,
+                    codes * codes, &data));
+  p->open = scores.open, p->extend = scores.extend;
+  for (int64_t a = 0; a < codes; a++)
+    for (int64_t b = 0; b < codes; b++) {
+      ((int32_t *)data)[a * codes + b] = scores.s[a][b];
+      p->least = tsl_min(p->least, scores.s[a][b]);
+      p->most = tsl_max(p->most, scores.s[a][b]);
+    }
+done:
+  tsl_free(matrix);
+  return err;
+}
+
+/** Near pairs are those of high scores. */
+static void set_similar(tri_params *p) {
+  const uint32_t near =
+      TRI_BIT(TOPK) | TRI_BIT(THRESHOLD) | TRI_BIT(CSR) | TRI_BIT(DEGREE) | TRI_BIT(COMPONENTS);
+  p->similar = tri_is_scored(p) && tri_output_in(p, near);
+  if (p->similar) p->threshold = -p->threshold;
+}
+
+static tsl_err add_sequences(const tri_points *points, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_params *p = problem->params;
   const letters_set *set = &points->letters;
   const bool is = tri_of_letters(p);
   void *codes = NULL, *starts = NULL;
@@ -165,9 +229,41 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_points *points, tsl_prob
     if (set->codes[k] >= p->codes) p->codes = set->codes[k] + 1;
   for (int64_t k = 0; k < set->n; k++)
     p->longest = tsl_max(p->longest, set->starts[k + 1] - set->starts[k]);
-  TSL_TRY(check_longest(deck, p));
-  const tri_sequences s = {codes, starts};
-  TSL_TRY(set_work(p, &s, &own->work));
 done:
   return err;
+}
+
+tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+                        tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_params *p = problem->params;
+  tri_own *own = problem->own;
+  TSL_TRY(add_sequences(points, problem));
+  TSL_TRY(add_scores(deck, s, &points->letters, problem));
+  if (!tri_of_letters(p)) goto done;
+  TSL_TRY(check_longest(deck, p));
+  set_similar(p);
+  const tri_sequences sequences = tri_sequences_of(problem);
+  TSL_TRY(set_work(p, &sequences, &own->work));
+done:
+  return err;
+}
+
+/* ------------------------------------------------------------------ parts */
+
+static void restore(int type, void *values, int64_t n) {
+  double *const d = values;
+  float *const f = values;
+  if (type == TSL_F64)
+    for (int64_t k = 0; k < n; k++) d[k] = 0 - d[k]; /* never -0 */
+  else
+    for (int64_t k = 0; k < n; k++) f[k] = 0 - f[k];
+}
+
+void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part) {
+  if (!p->similar) return;
+  if (p->output == TRI_TOPK)
+    restore(p->type, part->slab[TRI_OUT_2], (unit->hi[0] - unit->lo[0]) * p->k);
+  if (tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR)))
+    restore(p->type, part->list[TRI_OUT_2].data, part->list[TRI_OUT_2].n);
 }

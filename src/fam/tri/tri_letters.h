@@ -4,16 +4,46 @@
  *   TRI_LETTERS  IN  u8 [letters]  codes, 0..params.codes - 1, sequence after sequence by place
  *   TRI_STARTS   IN  i64 [n_pad + 1] or [0]  where the sequence of each place begins; those of the
  *                padding are empty
+ *   TRI_SCORES   IN  i32 [codes][codes] or [0]  GLOBAL, LOCAL: of a row's letter with a column's
+ *
+ * GLOBAL is Needleman and Wunsch's, LOCAL Smith and Waterman's score with affine gaps (Gotoh 1982).
+ * Scores tell how similar two sequences are. Where an output keeps near pairs, those of high scores
+ * are kept: workers compute with the signs changed (params.similar), and tri_restore_signs() puts
+ * them right in what they hand over.
  */
 #ifndef TSL_FAM_TRI_LETTERS_H
 #define TSL_FAM_TRI_LETTERS_H
 
 #include "tri.h"
 
+TSL_C_BEGIN
+
 /** Sequences of letters? */
 static inline bool tri_of_letters(const tri_params *p) {
   return tri_abouts[p->function].prepare == TRI_OF_LETTERS;
 }
+
+/** Scores of alignments? */
+static inline bool tri_is_scored(const tri_params *p) {
+  return p->function == TRI_GLOBAL || p->function == TRI_LOCAL;
+}
+
+enum {
+  TRI_NARROW_MOST = 15000 /**< no value of a narrow table is larger in size, but for its minus
+                               infinity, which is -2^14 and may be lowered once */
+};
+
+/** Do tables of m x n letters fit 16 bits? Cells are between what all letters give at most and,
+ *  GLOBAL, two gaps; one step beyond them is looked at. */
+TSL_FN bool tri_is_narrow(int64_t m, int64_t n, const tri_params *p) {
+  const int64_t step = (int64_t)p->open + p->extend - (p->least < 0 ? p->least : 0);
+  const int64_t high = (m < n ? m : n) * (p->most > 0 ? p->most : 0);
+  const int64_t low = p->function == TRI_GLOBAL ? 2 * (int64_t)p->open + (m + n) * p->extend : 0;
+  return high + step <= TRI_NARROW_MOST && low + 2 * step <= TRI_NARROW_MOST;
+}
+
+/** Values that are handed over: of topk in slabs of TRI_OUT_2, of threshold and csr in lists. */
+void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part);
 
 /** Sequences by place; borrowed. */
 typedef struct tri_sequences {
@@ -29,5 +59,7 @@ static inline tri_sequences tri_sequences_of(const tsl_problem *problem) {
 static inline int64_t tri_sequence_length(const tri_sequences *s, int64_t place) {
   return s->starts[place + 1] - s->starts[place];
 }
+
+TSL_C_END
 
 #endif

@@ -364,7 +364,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(add_order(problem));
   note_points(&points, &rounding, older, problem);
   TSL_TRY(tri_classes_add(deck, &s, &marks, problem));
-  TSL_TRY(tri_letters_add(deck, &points, problem));
+  TSL_TRY(tri_letters_add(deck, &s, &points, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(tri_between_add(&points, problem));

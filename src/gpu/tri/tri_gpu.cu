@@ -151,6 +151,8 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   }
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
   tri_share_seconds(group->units, group->n, seconds, group->parts);
+  for (int64_t u = 0; u < group->n; u++)
+    tri_restore_signs(&w->p, &group->units[u], &group->parts[u]);
 done:
   return err;
 }
