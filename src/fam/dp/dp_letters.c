@@ -2,6 +2,7 @@
 #include "dp_letters.h"
 
 #include "dp_family.h"
+#include "letters_file.h"
 #include "table_read.h"
 
 #include <ctype.h>
@@ -74,9 +75,14 @@ done:
 /* Where a text of letters comes from; without a path from the deck. */
 typedef struct origin {
   letters_text_ask ask;
-  char *bytes; /* of the file */
-  int64_t n_bytes;
+  letters_file file;
 } origin;
+
+/* How a file was read. */
+typedef struct reading {
+  int32_t format; /* letters_format, not AUTO */
+  bool packed;    /* by gzip */
+} reading;
 
 static bool is_known(const dp_sequence_ask *ask, int code) {
   return code >= 0 && (ask->matrix == NULL || (ask->known >> code & 1) != 0);
@@ -90,7 +96,7 @@ static void say_letter(const origin *from, const letters_text *text, int64_t k, 
   int n = 0;
   (void)table_shown(text->letters + k, text->letters + k + 1, shown);
   if (from->ask.path != NULL) {
-    letters_text_place(&from->ask, text, from->bytes, from->n_bytes, k, &line, &column);
+    letters_text_place(&from->ask, text, from->file.bytes, from->file.n, k, &line, &column);
     n = snprintf(said, size, "%s:%lld: column %lld: ", from->ask.path, (long long)line,
                  (long long)column);
   }
@@ -99,6 +105,13 @@ static void say_letter(const origin *from, const letters_text *text, int64_t k, 
   if ((size_t)n < size && from->ask.path != NULL && text->format != LETTERS_PLAIN)
     (void)snprintf(said + n, size - (size_t)n, " of record %lld '%s'", (long long)from->ask.record,
                    text->name);
+}
+
+/* May a plain text be another format? */
+static const char *find_hint(const origin *from, const letters_text *text, char wrong) {
+  if (from->ask.path == NULL || text->format != LETTERS_PLAIN) return "";
+  if (wrong == '>') return "; format: fasta reads it as FASTA";
+  return wrong == '@' ? "; format: fastq reads it as FASTQ" : "";
 }
 
 static tsl_err refuse_letter(const tsl_deck *deck, const dp_sequence_ask *ask, const origin *from,
@@ -111,9 +124,7 @@ static tsl_err refuse_letter(const tsl_deck *deck, const dp_sequence_ask *ask, c
     TSL_DECK_FAIL(deck, ask->key, "%s has no scores in %s", said, ask->matrix);
   TSL_DECK_FAIL(deck, ask->key, "%s is not of the alphabet %s (%s)%s", said,
                 letters_alphabet_words[ask->alphabet], letters_all(ask->alphabet),
-                wrong == '>' && from->ask.path != NULL && text->format == LETTERS_PLAIN
-                    ? "; format: fasta reads it as FASTA"
-                    : "");
+                find_hint(from, text, wrong));
 done:
   return err;
 }
@@ -155,7 +166,7 @@ done:
 }
 
 static tsl_err read_file(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out,
-                         int32_t *format) {
+                         reading *how) {
   tsl_err err = TSL_OK;
   const dp_source *s = ask->source;
   char *path = NULL;
@@ -164,38 +175,37 @@ static tsl_err read_file(const tsl_deck *deck, const dp_sequence_ask *ask, dp_se
   letters_text text = {.letters = NULL};
   TSL_TRY(tsl_deck_path(deck, s->file, &path));
   from.ask.path = path;
-  TSL_TRY(tsl_deck_blame(deck, ask->key, table_file_load(path, &from.bytes, &from.n_bytes)));
+  TSL_TRY(tsl_deck_blame(deck, ask->key, letters_file_load(path, &from.file)));
   TSL_TRY(tsl_deck_blame(deck, ask->key,
-                         letters_text_parse(&from.ask, from.bytes, from.n_bytes, &text)));
-  *format = text.format;
+                         letters_text_parse(&from.ask, from.file.bytes, from.file.n, &text)));
+  *how = (reading){.format = text.format, .packed = from.file.packed};
   TSL_TRY(encode(deck, ask, &from, &text, out));
 done:
-  TSL_FREE_ALL(from.bytes, text.letters, path);
+  letters_file_clear(&from.file);
+  TSL_FREE_ALL(text.letters, path);
   return err;
 }
 
 /* ---- what is said of it */
 
-/* Printable copy of a file's name, its end where it is long. */
-static const char *shown_file(const char *file, char shown[104]) {
-  const size_t length = strlen(file), skipped = length > 100 ? length - 97 : 0;
-  int n = snprintf(shown, 104, "%s%s", skipped > 0 ? "..." : "", file + skipped);
-  for (int k = 0; k < n; k++)
-    if (!isprint((unsigned char)shown[k])) shown[k] = '?';
-  return shown;
+static void describe_file(const dp_source *s, const char *name, reading how, char *text,
+                          size_t size) {
+  char shown[104];
+  const char *file = letters_shown_file(s->file, shown), *packed = how.packed ? ", gzip" : "";
+  if (how.format == LETTERS_PLAIN)
+    (void)snprintf(text, size, "%s%s, plain text", file, packed);
+  else
+    (void)snprintf(text, size, "%s%s, %s record %lld '%.80s'", file, packed,
+                   how.format == LETTERS_FASTQ ? "FASTQ" : "FASTA", (long long)s->record, name);
 }
 
-static void describe_source(const dp_sequence_ask *ask, const dp_sequence *made, int32_t format,
+static void describe_source(const dp_sequence_ask *ask, const dp_sequence *made, reading how,
                             char *text, size_t size) {
   const dp_source *s = ask->source;
-  char shown[104];
   if (s->text != NULL)
     (void)snprintf(text, size, "text of the deck");
-  else if (s->file != NULL && format != LETTERS_PLAIN)
-    (void)snprintf(text, size, "%s, %s record %lld '%.80s'", shown_file(s->file, shown),
-                   format == LETTERS_FASTQ ? "FASTQ" : "FASTA", (long long)s->record, made->name);
   else if (s->file != NULL)
-    (void)snprintf(text, size, "%s, plain text", shown_file(s->file, shown));
+    describe_file(s, made->name, how, text, size);
   else if (s->mutate >= 0 && ask->of != NULL)
     (void)snprintf(text, size, "copy of a, %g of it changed, seed %lld", s->mutate,
                    (long long)s->seed);
@@ -203,11 +213,11 @@ static void describe_source(const dp_sequence_ask *ask, const dp_sequence *made,
     (void)snprintf(text, size, "made up, seed %lld", (long long)s->seed);
 }
 
-static void describe(const dp_sequence_ask *ask, int32_t format, dp_sequence *out) {
+static void describe(const dp_sequence_ask *ask, reading how, dp_sequence *out) {
   const int64_t others = letters_others(ask->alphabet, out->codes, out->n);
   char source[256];
   int n = 0;
-  describe_source(ask, out, format, source, sizeof source);
+  describe_source(ask, out, how, source, sizeof source);
   n = snprintf(out->about, sizeof out->about, "%s, %s, %lld letters", source,
                letters_alphabet_words[ask->alphabet], (long long)out->n);
   if (others > 0)
@@ -219,15 +229,15 @@ static void describe(const dp_sequence_ask *ask, int32_t format, dp_sequence *ou
 
 tsl_err dp_sequence_read(const tsl_deck *deck, const dp_sequence_ask *ask, dp_sequence *out) {
   tsl_err err = TSL_OK;
-  int32_t format = LETTERS_PLAIN;
+  reading how = {.format = LETTERS_PLAIN};
   *out = (dp_sequence){.codes = NULL};
   if (ask->source->text != NULL)
     TSL_TRY(read_deck_text(deck, ask, out));
   else if (ask->source->file != NULL)
-    TSL_TRY(read_file(deck, ask, out, &format));
+    TSL_TRY(read_file(deck, ask, out, &how));
   else
     TSL_TRY(make_letters(deck, ask, out));
-  describe(ask, format, out);
+  describe(ask, how, out);
 done:
   if (err != TSL_OK) dp_sequence_clear(out);
   return err;

@@ -1,6 +1,7 @@
 /* All records of a file: counted, then taken. */
 #include "letters_records.h"
 
+#include "letters_file.h"
 #include "letters_names.h"
 #include "letters_scan.h"
 #include "memory.h"
@@ -170,13 +171,16 @@ done:
 
 /* ---- what is said of it */
 
-static void describe(const letters_ask *ask, int32_t format, const totals *t, letters_set *set) {
+static void describe(const letters_ask *ask, int32_t format, bool packed, const totals *t,
+                     letters_set *set) {
+  char shown[104];
   const int64_t others = letters_others(ask->alphabet, set->codes, t->letters);
   const size_t size = sizeof set->about;
   int n =
-      snprintf(set->about, size, "%s: %s, %s, %lld record%s of %lld", ask->path,
-               format == LETTERS_FASTQ ? "FASTQ" : "FASTA", letters_alphabet_words[ask->alphabet],
-               (long long)t->records, t->records == 1 ? "" : "s", (long long)t->shortest);
+      snprintf(set->about, size, "%s: %s%s, %s, %lld record%s of %lld",
+               letters_shown_file(ask->path, shown), format == LETTERS_FASTQ ? "FASTQ" : "FASTA",
+               packed ? ", gzip" : "", letters_alphabet_words[ask->alphabet], (long long)t->records,
+               t->records == 1 ? "" : "s", (long long)t->shortest);
   if (t->longest > t->shortest)
     n += snprintf(set->about + n, size - (size_t)n, " to %lld", (long long)t->longest);
   n += snprintf(set->about + n, size - (size_t)n, " letter%s", t->longest == 1 ? "" : "s");
@@ -187,33 +191,46 @@ static void describe(const letters_ask *ask, int32_t format, const totals *t, le
 
 /* ---- sets */
 
-tsl_err letters_parse(const letters_ask *ask, const char *bytes, int64_t n, letters_set *out) {
+/* packed: it was gzip. */
+static tsl_err parse(const letters_ask *ask, const char *text, int64_t n, bool packed,
+                     letters_set *out) {
   tsl_err err = TSL_OK;
   totals t = {.records = 0};
   filling f = {.set = out, .alphabet = ask->alphabet};
   letters_scan s;
   int32_t format = LETTERS_AUTO;
-  *out = (letters_set){.n = 0};
-  TSL_TRY(choose_format(ask, bytes, n, &format));
-  s = letters_scan_begin(ask->path, format, bytes, n);
+  TSL_TRY(choose_format(ask, text, n, &format));
+  s = letters_scan_begin(ask->path, format, text, n);
   TSL_TRY(count(s, &t));
   TSL_TRY(create_set(ask->path, &t, out));
   TSL_TRY(fill(&f, s, &t));
-  describe(ask, format, &t, out);
+  describe(ask, format, packed, &t, out);
 done:
   if (err != TSL_OK) letters_clear(out);
   return err;
 }
 
+tsl_err letters_parse(const letters_ask *ask, const char *bytes, int64_t n, letters_set *out) {
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  int64_t n_text = 0;
+  *out = (letters_set){.n = 0};
+  if (!letters_is_packed(bytes, n)) return parse(ask, bytes, n, false, out);
+  TSL_TRY(letters_unpack(ask->path, bytes, n, &text, &n_text));
+  TSL_TRY(parse(ask, text, n_text, true, out));
+done:
+  tsl_free(text);
+  return err;
+}
+
 tsl_err letters_read(const letters_ask *ask, letters_set *out) {
   tsl_err err = TSL_OK;
-  char *bytes = NULL;
-  int64_t n = 0;
+  letters_file file = {.bytes = NULL};
   *out = (letters_set){.n = 0};
-  TSL_TRY(table_file_load(ask->path, &bytes, &n));
-  TSL_TRY(letters_parse(ask, bytes, n, out));
+  TSL_TRY(letters_file_load(ask->path, &file));
+  TSL_TRY(parse(ask, file.bytes, file.n, file.packed, out));
 done:
-  tsl_free(bytes);
+  letters_file_clear(&file);
   return err;
 }
 

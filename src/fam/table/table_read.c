@@ -45,7 +45,7 @@ static int64_t memory_bound(void) {
   return pages > 0 && tsl_mul_i64(pages, size, &bytes) ? bytes / 2 : INT64_MAX;
 }
 
-static tsl_err check_memory(int64_t bytes, const char *what) {
+tsl_err table_check_memory(int64_t bytes, const char *what) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
   if (bytes > memory_bound())
@@ -62,7 +62,7 @@ tsl_err table_file_load(const char *path, char **text, int64_t *bytes) {
   void *memory = NULL;
   *text = NULL;
   TSL_TRY(table_file_open(path, &file, bytes));
-  TSL_TRY(check_memory(*bytes, path));
+  TSL_TRY(table_check_memory(*bytes, path));
   TSL_TRY(tsl_alloc(*bytes + 1, 1, path, &memory));
   if ((int64_t)fread(memory, 1, (size_t)*bytes, file) != *bytes)
     TSL_FAIL(TSL_ERR_IO, "cannot read '%s': %s", path,
@@ -90,7 +90,7 @@ tsl_err table_rows_create(int64_t n, int64_t columns, const char *what, table_ro
   if (!tsl_mul_i64(n, columns, &count) || !tsl_mul_i64(count, sizeof(double), &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld x %lld numbers overflow the address space", what,
              (long long)n, (long long)columns);
-  TSL_TRY(check_memory(bytes, what));
+  TSL_TRY(table_check_memory(bytes, what));
   TSL_TRY(tsl_alloc(count, sizeof(double), what, &memory));
   *table = (table_rows){.values = memory, .n = n, .columns = columns};
 done:

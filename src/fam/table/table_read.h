@@ -139,6 +139,10 @@ tsl_err table_rows_put(const table_source *source, const table_pick *pick, int64
 /** Open a regular file for reading; *bytes is its size. */
 tsl_err table_file_open(const char *path, FILE **file, int64_t *bytes);
 
+/** Refuse what is more than half of this host's memory. @param[in] what  for the message
+ *  @return TSL_ERR_INPUT */
+tsl_err table_check_memory(int64_t bytes, const char *what);
+
 /** Read a whole file; text is zero-ended; free with tsl_free. */
 tsl_err table_file_load(const char *path, char **text, int64_t *bytes);
 
