@@ -1,5 +1,5 @@
-/* Any bytes as a file of letters: read or refused with a message; FASTA has no letter that was not
- * in the file, plain bytes have all, the place of each letter holds it, and what is written as
+/* Any bytes as a file of letters: read or refused with a message; records have no letter that was
+ * not in the file, plain bytes have all, the place of each letter holds it, and what is written as
  * FASTA again reads the same. Then as letters of each alphabet. */
 #include "dp_letters.h"
 #include "fuzz_driver.h"
@@ -77,13 +77,13 @@ static void try_letters(const char *bytes, int64_t n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
-  static const char *const paths[] = {"fuzz", "fuzz.fa"};
+  static const char *const paths[] = {"fuzz", "fuzz.fa", "fuzz.fastq.gz"};
   const char *bytes = (const char *)data;
-  for (int64_t way = 0; way < 36; way++) {
-    const letters_text_ask ask = {.path = paths[way % 2],
-                                  .bytes = way / 2 % 2 == 1,
-                                  .format = (int32_t)(way / 4 % 3),
-                                  .record = 1 + way / 12};
+  for (int64_t way = 0; way < 72; way++) {
+    const letters_text_ask ask = {.path = paths[way % 3],
+                                  .bytes = way / 3 % 2 == 1,
+                                  .format = (int32_t)(way / 6 % 4),
+                                  .record = 1 + way / 24};
     try_text(&ask, bytes, (int64_t)n_bytes);
   }
   try_letters(bytes, (int64_t)n_bytes);
@@ -98,9 +98,10 @@ static const char *const texts[] = {">a one\nACGT\nAC\n>b\nGG\n",
                                     "ACGT\nAC",
                                     ">a\rAC\rGT\r>b\r",
                                     "\xef\xbb\xbf>a\nUO",
+                                    "@a\nAC\nGT\n+\n@I\n>+\n@b\nN\n+\nI\n",
                                     ""};
 
-static const char tokens[] = ">\1;\1\r\1\n\1\r\n\1 \1\t\1A\1C\1G\1T\1N\1a\1c\1g\1t\1-\1*";
+static const char tokens[] = ">\1@\1+\1;\1\r\1\n\1\r\n\1 \1\t\1A\1C\1G\1T\1N\1a\1c\1g\1t\1-\1*";
 
 FUZZ_MAIN("fuzz_dp_fasta", "texts")
 

@@ -10,7 +10,7 @@
 enum {
   GZIP_ALONE = 16 + MAX_WBITS, /* of inflateInit2: no zlib or raw streams */
   PIECE = 1 << 30,             /* zlib counts in 32 bits */
-  FIRST_ROOM = 1 << 20,
+  FIRST_ROOM = 1 << 16,
   MOST_GROWTH = 8
 };
 

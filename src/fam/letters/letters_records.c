@@ -61,12 +61,6 @@ done:
   return err;
 }
 
-static int64_t count_line(const letters_scan *s) {
-  int64_t n = 0;
-  for (int64_t k = 0; k < s->length; k++) n += !isspace((unsigned char)s->line[k]);
-  return n;
-}
-
 static tsl_err count(letters_scan s, totals *t) {
   tsl_err err = TSL_OK;
   letters_part part = LETTERS_LINE;
@@ -75,7 +69,7 @@ static tsl_err count(letters_scan s, totals *t) {
   while (part != LETTERS_END) {
     TSL_TRY(letters_scan_next(&s, &part));
     if (part == LETTERS_LINE) {
-      letters += count_line(&s);
+      letters += s.letters;
       if (letters > 0 && s.record == 0)
         TSL_FAIL(TSL_ERR_INPUT,
                  "%s:%lld: letters before the first header, a line that begins with '>'", s.path,
@@ -106,26 +100,31 @@ static void set_codes(filling *f) {
     f->code_of[c] = (int16_t)(isspace(c) ? BLANK : letters_code(f->alphabet, (char)c));
 }
 
-static tsl_err refuse_letter(const filling *f, const letters_scan *s, int64_t column) {
+/* The first letter of the line that the alphabet lacks. */
+static tsl_err refuse_letter(const filling *f, const letters_scan *s) {
   tsl_err err = TSL_OK;
   char shown[48];
-  SCAN_FAIL(s, ": column %lld: letter '%s' is not of the alphabet %s (%s)", (long long)column + 1,
-            table_shown(s->line + column, s->line + column + 1, shown),
-            letters_alphabet_words[f->alphabet], letters_all(f->alphabet));
+  int64_t k = 0;
+  while (f->code_of[(unsigned char)s->line[k]] != NONE) k++;
+  SCAN_FAIL(s, ": column %lld: letter '%s' is not of the alphabet %s (%s)", (long long)k + 1,
+            table_shown(s->line + k, s->line + k + 1, shown), letters_alphabet_words[f->alphabet],
+            letters_all(f->alphabet));
 done:
   return err;
 }
 
+/* Without a branch for each letter: what is none is written too, and overwritten by the next. */
 static tsl_err take_line(filling *f, const letters_scan *s) {
-  uint8_t *codes = f->set->codes;
-  int64_t n = f->letters;
+  uint8_t *codes = f->set->codes + f->letters;
+  bool none = false;
   for (int64_t k = 0; k < s->length; k++) {
     const int16_t code = f->code_of[(unsigned char)s->line[k]];
-    if (code == NONE) return refuse_letter(f, s, k);
-    if (code >= 0) codes[n++] = (uint8_t)code;
+    *codes = (uint8_t)code;
+    codes += code >= 0;
+    none |= code == NONE;
   }
-  f->letters = n;
-  return TSL_OK;
+  f->letters = codes - f->set->codes;
+  return none ? refuse_letter(f, s) : TSL_OK;
 }
 
 static tsl_err take_header(filling *f, const letters_scan *s, int64_t room) {
@@ -163,7 +162,7 @@ static tsl_err create_set(const char *path, const totals *t, letters_set *set) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(t->records + 1, sizeof *set->starts, path, (void **)&set->starts));
   TSL_TRY(tsl_alloc(t->records + 1, sizeof *set->name_at, path, (void **)&set->name_at));
-  TSL_TRY(tsl_alloc(t->letters, 1, path, (void **)&set->codes));
+  TSL_TRY(tsl_alloc(t->letters + 1, 1, path, (void **)&set->codes)); /* take_line: one more */
   TSL_TRY(tsl_alloc(t->names, 1, path, (void **)&set->names));
 done:
   return err;

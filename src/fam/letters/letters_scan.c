@@ -54,10 +54,27 @@ static char first_of(const letters_scan *s) {
   return (char)(s->length > 0 ? s->line[0] : '\0');
 }
 
+/* As isspace of the C locale, in a form that loops over bytes are compiled to vectors of. */
+static int is_blank(unsigned char c) {
+  return (c == ' ') | ((unsigned char)(c - '\t') <= '\r' - '\t');
+}
+
 static int64_t count_letters(const letters_scan *s) {
-  int64_t n = 0;
-  for (int64_t k = 0; k < s->length; k++) n += !isspace((unsigned char)s->line[k]);
-  return n;
+  int64_t blanks = 0;
+  for (int64_t k = 0; k < s->length; k++) blanks += is_blank((unsigned char)s->line[k]);
+  return s->length - blanks;
+}
+
+/* First byte of a line of quality that cannot be; -1 none. */
+static int64_t find_odd(const letters_scan *s) {
+  int64_t good = 0, k = 0;
+  for (int64_t c = 0; c < s->length; c++) {
+    const unsigned char x = (unsigned char)s->line[c];
+    good += ((unsigned char)(x - '!') <= '~' - '!') | is_blank(x);
+  }
+  if (good == s->length) return -1;
+  while (isgraph((unsigned char)s->line[k]) || isspace((unsigned char)s->line[k])) k++;
+  return k;
 }
 
 /* ---- names */
@@ -81,11 +98,17 @@ static letters_part take_header(letters_scan *s) {
 
 /* ---- formats */
 
+static letters_part take_line(letters_scan *s) {
+  s->letters = count_letters(s);
+  s->wanted += s->letters;
+  return LETTERS_LINE;
+}
+
 static letters_part next_fasta(letters_scan *s) {
   while (next_line(s)) {
     const char first = first_of(s);
     if (first == '>') return take_header(s);
-    if (first != ';') return LETTERS_LINE;
+    if (first != ';') return take_line(s);
   }
   return LETTERS_END;
 }
@@ -101,14 +124,11 @@ static letters_part next_fasta(letters_scan *s) {
 /* A line of quality, which may not go beyond the letters. */
 static tsl_err take_quality(letters_scan *s) {
   tsl_err err = TSL_OK;
-  const int64_t before = s->had;
-  for (int64_t k = 0; k < s->length; k++) {
-    const unsigned char c = (unsigned char)s->line[k];
-    if (!isgraph(c) && !isspace(c))
-      RECORD_FAIL(s, "byte %d at column %lld of its quality is none of '!' to '~'", c,
-                  (long long)k + 1);
-    s->had += !isspace(c);
-  }
+  const int64_t before = s->had, odd = find_odd(s);
+  if (odd >= 0)
+    RECORD_FAIL(s, "byte %d at column %lld of its quality is none of '!' to '~'",
+                (unsigned char)s->line[odd], (long long)odd + 1);
+  s->had += count_letters(s);
   if (s->had <= s->wanted) goto done;
   if (before > 0 && before < s->wanted && first_of(s) == '@')
     RECORD_FAIL(s, "its quality has %lld characters for %lld letters: this line is a header",
@@ -162,14 +182,14 @@ static tsl_err next_fastq(letters_scan *s, letters_part *part) {
   if (!next_line(s))
     RECORD_FAIL(s, "no line with '+' behind its %lld letters: the file ends there",
                 (long long)s->wanted);
-  if (first_of(s) == '@')
+  if (first_of(s) == '@' || first_of(s) == '>')
     RECORD_FAIL(s, "no line with '+' behind its %lld letters: this line is a header",
                 (long long)s->wanted);
   if (first_of(s) == '+') {
     TSL_TRY(skip_quality(s));
     TSL_TRY(find_at(s, part));
   } else {
-    s->wanted += count_letters(s);
+    (void)take_line(s);
   }
 done:
   return err;
@@ -180,6 +200,6 @@ tsl_err letters_scan_next(letters_scan *s, letters_part *part) {
   if (s->format == LETTERS_FASTA)
     *part = next_fasta(s);
   else
-    *part = next_line(s) ? LETTERS_LINE : LETTERS_END;
+    *part = next_line(s) ? take_line(s) : LETTERS_END;
   return TSL_OK;
 }

@@ -40,7 +40,8 @@ typedef struct letters_scan {
   int64_t record;         /**< headers seen */
   const char *header;     /**< the last one, with what it begins with */
   int64_t header_length, header_number;
-  int64_t wanted, had; /**< FASTQ: letters of the record, and characters of quality */
+  int64_t letters;     /**< of the line: all but blanks */
+  int64_t wanted, had; /**< letters of the record so far; FASTQ: characters of its quality */
 } letters_scan;
 
 /** First byte behind a byte order mark. */

@@ -1,0 +1,130 @@
+/* Any bytes as a file of records: read or refused with a message; what is read is a set whose parts
+ * fit, with letters of the alphabet and names that are printable and different, and written as FASTA
+ * and as FASTQ it reads the same, packed by gzip or not. */
+#include "fuzz_driver.h"
+#include "letters_records.h"
+
+#include <ctype.h>
+#include <zlib.h>
+
+/** Room for what is written: each letter on a line of its own, and its quality. */
+enum { WRITTEN = 6 * 4096 + 64, NAMES = 64 };
+
+static void check_name(const letters_set *set, int64_t k) {
+  const char *name = set->names + set->name_at[k];
+  must(strlen(name) + 1 == (size_t)(set->name_at[k + 1] - set->name_at[k]), "length of a name");
+  for (const char *c = name; *c != '\0'; c++) must(isgraph((unsigned char)*c), "a name's letter");
+  for (int64_t other = 0; other < k && k < NAMES; other++)
+    must(*name == '\0' || strcmp(name, set->names + set->name_at[other]) != 0, "a name twice");
+}
+
+static void check_set(int32_t alphabet, const letters_set *set) {
+  must(set->n >= 1 && set->starts[0] == 0 && set->name_at[0] == 0, "beginnings");
+  must(set->about[0] != '\0' && memchr(set->about, '\0', sizeof set->about) != NULL, "about");
+  for (int64_t k = 0; k < set->n; k++) {
+    must(set->starts[k + 1] > set->starts[k], "a record without letters");
+    check_name(set, k);
+  }
+  for (int64_t i = 0; i < set->starts[set->n]; i++) {
+    const char letter = letters_char(alphabet, set->codes[i]);
+    must(letters_code(alphabet, letter) == set->codes[i], "a code of no letter");
+    must(!isspace((unsigned char)letter), "a blank is left");
+  }
+}
+
+static int64_t write_record(int32_t alphabet, const letters_set *set, int64_t k, bool quality,
+                            char *text) {
+  int64_t n = sprintf(text, "%c%s\n", quality ? '@' : '>', set->names + set->name_at[k]);
+  const int64_t length = set->starts[k + 1] - set->starts[k];
+  for (int64_t i = set->starts[k]; i < set->starts[k + 1]; i++)
+    n += sprintf(text + n, "%c\n", letters_char(alphabet, set->codes[i]));
+  if (!quality) return n;
+  n += sprintf(text + n, "+\n");
+  memset(text + n, '@', (size_t)length);
+  text[n + length] = '\n';
+  return n + length + 1;
+}
+
+static int64_t pack(const char *text, int64_t n, unsigned char *packed, int64_t room) {
+  z_stream z = {.next_in = (z_const Bytef *)text, .avail_in = (uInt)n};
+  must(deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK, "zlib");
+  z.next_out = packed, z.avail_out = (uInt)room;
+  must(deflate(&z, Z_FINISH) == Z_STREAM_END, "zlib has no room");
+  (void)deflateEnd(&z);
+  return z.next_out - packed;
+}
+
+static void check_same(const letters_ask *ask, const char *bytes, int64_t n,
+                       const letters_set *set) {
+  letters_set again;
+  must(letters_parse(ask, bytes, n, &again) == TSL_OK, "again");
+  must(again.n == set->n && again.name_at[set->n] == set->name_at[set->n], "another number");
+  must(memcmp(again.starts, set->starts, (size_t)(set->n + 1) * sizeof *set->starts) == 0,
+       "starts");
+  must(memcmp(again.codes, set->codes, (size_t)set->starts[set->n]) == 0, "other letters");
+  must(memcmp(again.names, set->names, (size_t)set->name_at[set->n]) == 0, "other names");
+  letters_clear(&again);
+}
+
+/** Of bytes there are some that mean something else at the beginning of a line. */
+static void check_again(int32_t alphabet, const letters_set *set, bool quality) {
+  static char text[WRITTEN];
+  static unsigned char packed[WRITTEN];
+  const letters_ask ask = {.path = "again", .alphabet = alphabet};
+  int64_t n = 0;
+  if (alphabet == LETTERS_BYTES) return;
+  for (int64_t k = 0; k < set->n; k++) n += write_record(alphabet, set, k, quality, text + n);
+  check_same(&ask, text, n, set);
+  check_same(&ask, (char *)packed, pack(text, n, packed, sizeof packed), set);
+}
+
+static void try_bytes(int32_t alphabet, const char *bytes, int64_t n) {
+  const letters_ask ask = {.path = "fuzz", .alphabet = alphabet};
+  letters_set set;
+  const tsl_err err = letters_parse(&ask, bytes, n, &set);
+  must(err == TSL_OK || (err == TSL_ERR_INPUT && strncmp(tsl_err_message(), "fuzz:", 5) == 0),
+       "refusal");
+  must(err == TSL_OK || (set.codes == NULL && set.names == NULL), "a set of a refused file");
+  if (err != TSL_OK) return;
+  check_set(alphabet, &set);
+  if (set.starts[set.n] <= 4096) {
+    check_again(alphabet, &set, false);
+    check_again(alphabet, &set, true);
+  }
+  letters_clear(&set);
+}
+
+/** As they are, and packed, with bytes spoilt by what they begin with. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
+  static unsigned char packed[WRITTEN];
+  const char *bytes = (const char *)data;
+  if (n_bytes > 4096) return 0;
+  for (int32_t alphabet = LETTERS_BYTES; alphabet <= LETTERS_PROTEIN; alphabet++)
+    try_bytes(alphabet, bytes, (int64_t)n_bytes);
+  const int64_t n = pack(bytes, (int64_t)n_bytes, packed, sizeof packed);
+  try_bytes(LETTERS_DNA, (char *)packed, n);
+  for (size_t k = 0; k + 1 < n_bytes && k < 4; k++)
+    packed[(data[k] * 16 + k) % (uint64_t)n] ^= (unsigned char)(1 << data[k + 1] % 8);
+  try_bytes(LETTERS_DNA, (char *)packed, n);
+  try_bytes(LETTERS_DNA, (char *)packed, n / 2);
+  return 0;
+}
+
+#ifndef TSL_LIBFUZZER
+
+static const char *const texts[] = {">a one\nACGT\nAC\n>b\nGG\n",
+                                    "@a one\nACGT\n+\nIIII\n@b\nGG\n+b\n@+\n",
+                                    "@a\nAC\nGT\n+\n@@\n>+\n@b\nN\n+\n@\n",
+                                    ">a\r\nac gt\r\n\r\nN\r\n",
+                                    ";c\n>a\nAC\n;x\nGT",
+                                    ">\nA\n>\nC\n",
+                                    "@a\rAC\r+\rII\r@b\rG\r+\r!\r",
+                                    "\xef\xbb\xbf>a\nUO",
+                                    ""};
+
+static const char tokens[] =
+    ">\1@\1+\1;\1\r\1\n\1\r\n\1 \1\t\1A\1C\1G\1T\1N\1a\1u\1I\1-\1*\1>a\n\1@a\n\1\n+\n\1\n@";
+
+FUZZ_MAIN("fuzz_letters", "texts")
+
+#endif
