@@ -5,6 +5,7 @@ usage: dp_bad_input.py TESELA [--fast] [ONLY]
 
 Each case runs alone and with two ranks (--fast: with two ranks only where ranks matter).
 """
+import gzip
 import os
 
 import harness
@@ -64,6 +65,26 @@ def refuse_matrix(text, needles):
     refusals.refuse(LOCAL + "  scores: {matrix: matrix.txt}\n", ["bad.yaml:", *needles])
 
 
+def packed_cases():
+    """FASTQ, and what gzip packed."""
+    record = b"@one\nACGT\n+\nIIII\n@two x\nAC-T\n+\nIIII\n"
+    whole = gzip.compress(record)
+    for name, content in (("reads.fastq.gz", whole), ("cut.fastq.gz", whole[:-5]), ("more.fastq.gz", whole + b"more"),
+                          ("sum.fastq.gz", whole[:-7] + bytes([whole[-7] ^ 1]) + whole[-6:]),
+                          ("short.fq", record.replace(b"IIII", b"III")), ("plain.fq", b"ACGT\n")):
+        with open(suite.path(name), "wb") as file:
+            file.write(content)
+    for what, name, needles in (
+            ("a letter of a packed record", "reads.fastq.gz, record: 2",
+             ["bad.yaml:4", "reads.fastq.gz:6: column 3: letter '-' at place 3 of record 2 'two'"]),
+            ("gzip that is cut off", "cut.fastq.gz", ["bad.yaml:4", "cut.fastq.gz", "cut off"]),
+            ("gzip with another checksum", "sum.fastq.gz", ["sum.fastq.gz", "damaged", "data check"]),
+            ("gzip with something behind it", "more.fastq.gz", ["more.fastq.gz", "4 bytes behind"]),
+            ("a quality too short", "short.fq", ["short.fq:5", "record 1 'one'", "3 characters for 4 letters"]),
+            ("FASTQ that is none", "plain.fq", ["plain.fq", "'@'", "format: text"])):
+        both(what, change("{text: ACGT}", f"{{file: {name}}}", LOCAL), needles)
+
+
 def letter_cases():
     both("a letter that is no base", change("text: ACGT", "text: ACZT", LOCAL), ["bad.yaml:4", "'Z' at place 3", "ACGTN"],
          ranks_matter=True)
@@ -83,6 +104,7 @@ def letter_cases():
     both("FASTA by name only", change("{text: ACGT}", "{file: plain.fa}", LCS), ["plain.fa", "'>'", "format: text"],
          ranks_matter=True)
     both("no FASTA", change("{text: ACGT}", "{file: bases.txt, format: fasta}", LCS), ["bases.txt", "no FASTA file"])
+    packed_cases()
     both("a format of no file", change("{text: ACGT}", "{text: ACGT, format: text}", LCS), ["bad.yaml:4", "for a file"])
     both("a protein with the letters of dna", change("text: ACGT", "text: MKTAYI", LOCAL), ["'I' at place 6", "alphabet dna"])
     both("no file", change("{text: ACGT}", "{file: none.fa}", LOCAL), ["bad.yaml:", "none.fa"])

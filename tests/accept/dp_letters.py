@@ -5,6 +5,7 @@ usage: dp_letters.py TESELA [--fast] [ONLY]
 
 Independent truths: plain loops (dp_truth.py), edlib and parasail, and pysam where they are installed.
 """
+import gzip
 import os
 import random
 import re
@@ -146,6 +147,9 @@ def file_cases():
                {"format": "text"})
     for name, more in (("seq.fasta", {}), ("seq.FA", {}), ("seq.txt", {"format": "fasta"}), ("seq", {"format": "fasta"})):
         suite.case(f"FASTA in {name} {more}", fasta, name, more)
+    for name, members, more, ranks in (("reads.fastq.gz", 1, {}, None), ("reads.fq.gz", 5, {}, 2), ("reads", 3, {"format": "fastq"}, None)):
+        suite.case(f"{name} of {members} members, {ranks} ranks", packed, name, members, more, ranks)
+    suite.case("FASTA and text that gzip packed", packed_others)
     suite.case("numbers of files keep their rows", number_files)
 
 
@@ -156,6 +160,44 @@ def fasta(name, more):
                    "b": {"file": name, "record": 2, **more}}
         with solve(section) as file:
             check(file["results/goal"][0] == distance, f"{alphabet}: {file['results/goal'][0]}, not {distance}")
+
+
+def packed(name, members, more, ranks=None):
+    """Records of a FASTQ file that Python's gzip wrote, in several members that end anywhere."""
+    rng = random.Random(25)
+    reads = [word(rng, rng.randint(30, 90), "ACGTacgtNn") for _ in range(6)]
+    quality = ["".join(chr(rng.randint(33, 126)) for _ in read) for read in reads]
+    text = "".join(f"@r{k} of {len(reads)}\n{read}\n+\n{scores}\n" for k, (read, scores) in
+                   enumerate(zip(reads, quality))).encode()
+    cuts = [0, *sorted(rng.sample(range(len(text)), members - 1)), len(text)]
+    with open(suite.path(name), "wb") as file:
+        file.write(b"".join(gzip.compress(text[i:j]) for i, j in zip(cuts, cuts[1:])) + gzip.compress(b""))
+    problem = Edit(reads[1].upper(), reads[4].upper())
+    section = {"problem": "edit", "alphabet": "dna", "a": {"file": name, "record": 2, **more},
+               "b": {"file": name, "record": 5, **more}}
+    with solve(section, ranks) as file:
+        check(file["results/goal"][0] == problem.value(), f"{file['results/goal'][0]}, not {problem.value()}")
+    run = suite.run(["plan", suite.deck("packed.yaml", {"family": "dp", "dp": section})])
+    line = f"a: {name}, gzip, FASTQ record 2 'r1', dna, {len(reads[1])} letters"
+    check(any(said.startswith(line) for said in run.out.splitlines()), f"no line '{line}' in {run.out}")
+
+
+def packed_others():
+    """FASTA and plain text that gzip packed, the latter's bytes one by one, and letters of a recurrence."""
+    for name, text in (("one.fa.gz", b">x\nACGT\n>y\nAG\n"), ("words.txt.gz", b"a b\nc")):
+        with gzip.open(suite.path(name), "wb") as file:
+            file.write(text)
+    files = {"a": {"file": "one.fa.gz"}, "b": {"file": "one.fa.gz", "record": 2}}
+    for section, goal in (({"problem": "lcs", "alphabet": "dna", **files}, 2),
+                          ({"problem": "edit", "a": {"file": "words.txt.gz"}, "b": {"text": '"a bc"'}}, 1)):
+        with solve(section) as file:
+            check(file["results/goal"][0] == goal, f"{file['results/goal'][0]}, not {goal}")
+    table = {"type": "i32", "rows": "len(a) + 1", "cols": "len(b) + 1"}
+    data = [{"name": key, "type": "letters", **files[key]} for key in "ab"]
+    with solve({"problem": "recurrence", "table": table, "data": data, "goal": "M[len(a)][len(b)]",
+                "boundary": [{"where": "i == 0 || j == 0", "value": 0}],
+                "cell": '"a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])"'}) as file:
+        check(file["results/goal"][0] == 2, f"recurrence: {file['results/goal'][0]}, not 2")
 
 
 def number_files():

@@ -81,6 +81,27 @@ static void which_format(void **state) {
   reads_as("f.fa", LETTERS_AUTO, true, "", 1, NULL, NULL);
 }
 
+/** FASTQ by the key or by name, ".gz" behind it or not. */
+static void fastq(void **state) {
+  static const char two[] = "@a x\nAC\nGT\n+\n@III\n@b\nA C\n+\n@I\n";
+  (void)state;
+  reads_as("f.fq", LETTERS_AUTO, false, two, 1, "ACGT", "a");
+  reads_as("f.fastq", LETTERS_AUTO, true, two, 2, "AC", "b");
+  reads_as("f.FASTQ.GZ", LETTERS_AUTO, false, two, 2, "AC", "b");
+  reads_as("f.fa.gz", LETTERS_AUTO, false, ">a\nAC\n", 1, "AC", "a");
+  reads_as("f.gz", LETTERS_FASTQ, false, two, 2, "AC", "b");
+  reads_as("f.gz", LETTERS_AUTO, false, "AC\nGT\n", 1, "ACGT", "");
+  reads_as("f.fq", LETTERS_PLAIN, true, two, 1, two, "");
+  reads_as("f.fq", LETTERS_AUTO, false, two, 3, NULL, NULL);
+  assert_non_null(strstr(tsl_err_message(), "record 3 asked for, but the file has 2"));
+  reads_as("f.fq", LETTERS_AUTO, false, ">a\nAC\n", 1, NULL, NULL);
+  assert_non_null(strstr(tsl_err_message(), "does not begin with '@'; format: text"));
+  reads_as("f.txt", LETTERS_AUTO, false, two, 2, NULL, NULL);
+  assert_non_null(strstr(tsl_err_message(), "format: fastq reads it as FASTQ"));
+  reads_as("f.fq", LETTERS_AUTO, false, "@a\nAC\n+\nI\n", 1, NULL, NULL);
+  assert_non_null(strstr(tsl_err_message(), "1 characters for 2 letters"));
+}
+
 /** Where a letter is: its line and column. */
 static void places(void **state) {
   static const char text[] = ">a\nAC\n>b x\r\nA G\r\n;no\r\n\r\n TT\n";
@@ -169,9 +190,10 @@ static void described(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(records),      cmocka_unit_test(line_ends),     cmocka_unit_test(plain_text),
-      cmocka_unit_test(which_format), cmocka_unit_test(places),        cmocka_unit_test(names),
-      cmocka_unit_test(zero_bytes),   cmocka_unit_test(through_decks), cmocka_unit_test(described),
+      cmocka_unit_test(records),      cmocka_unit_test(line_ends),  cmocka_unit_test(plain_text),
+      cmocka_unit_test(which_format), cmocka_unit_test(fastq),      cmocka_unit_test(places),
+      cmocka_unit_test(names),        cmocka_unit_test(zero_bytes), cmocka_unit_test(through_decks),
+      cmocka_unit_test(described),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

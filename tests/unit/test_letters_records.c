@@ -115,7 +115,7 @@ static void refused_fastq(void **state) {
   refused("@a\nAC\n>b\nAC\n", "f.txt:3: record 1 'a'");
   refused("@a\nACGT\n+\nIII", "f.txt:4: record 1 'a': its quality has 3 characters for 4 letters");
   refused("@a\nACGTA\n+\nIII\n@bc\nA\n+\nI\n",
-          "f.txt:5: record 1 'a': its quality has 3 characters for 5 letters|header");
+          "f.txt:5: record 1 'a': its quality has 3 characters for 5 letters, or 6 with this line");
   refused("@a\nACGT\n+\nIIIII\n", "f.txt:4: record 1 'a': its quality has 5 characters for 4");
   refused("@a\nACGT\n+\nIIII\nI\n", "f.txt:5: record 1 'a'|goes on|4 letters");
   refused("@a\nAC\n+\nII\n>b\nAC\n", "f.txt:5: record 1 'a'|begin with '@'");

@@ -131,8 +131,10 @@ static tsl_err take_quality(letters_scan *s) {
   s->had += count_letters(s);
   if (s->had <= s->wanted) goto done;
   if (before > 0 && before < s->wanted && first_of(s) == '@')
-    RECORD_FAIL(s, "its quality has %lld characters for %lld letters: this line is a header",
-                (long long)before, (long long)s->wanted);
+    RECORD_FAIL(s,
+                "its quality has %lld characters for %lld letters, or %lld with this line, which "
+                "begins as a header does",
+                (long long)before, (long long)s->wanted, (long long)s->had);
   RECORD_FAIL(s, "its quality has %lld characters for %lld letters", (long long)s->had,
               (long long)s->wanted);
 done:
