@@ -11,15 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_SHOWN = 80, BLANK = -2, NONE = -1 };
-
-#define SCAN_FAIL(s, what, ...)                                                                  \
-  do {                                                                                           \
-    char name_[NAME_SHOWN];                                                                      \
-    (void)letters_scan_name(s, name_, sizeof name_);                                             \
-    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: record %lld '%s'" what, (s)->path, (long long)(s)->number, \
-             (long long)(s)->record, name_, __VA_ARGS__);                                        \
-  } while (0)
+enum { BLANK = -2, NONE = -1 };
 
 /* ---- what the file is */
 
@@ -50,8 +42,9 @@ typedef struct totals {
 /* The record of `last` ends. */
 static tsl_err end_record(const letters_scan *last, int64_t letters, totals *t) {
   tsl_err err = TSL_OK;
+  char said[LETTERS_PLACE];
   if (last->record == 0) goto done;
-  if (letters == 0) SCAN_FAIL(last, " has no %s", "letters");
+  if (letters == 0) TSL_FAIL(TSL_ERR_INPUT, "%s has no letters", letters_scan_place(last, said));
   if (t->records == 0 || letters < t->shortest) t->shortest = letters;
   if (letters > t->longest) t->longest = letters;
   t->records++;
@@ -103,12 +96,14 @@ static void set_codes(filling *f) {
 /* The first letter of the line that the alphabet lacks. */
 static tsl_err refuse_letter(const filling *f, const letters_scan *s) {
   tsl_err err = TSL_OK;
+  char said[LETTERS_PLACE];
   char shown[48];
   int64_t k = 0;
   while (f->code_of[(unsigned char)s->line[k]] != NONE) k++;
-  SCAN_FAIL(s, ": column %lld: letter '%s' is not of the alphabet %s (%s)", (long long)k + 1,
-            table_shown(s->line + k, s->line + k + 1, shown), letters_alphabet_words[f->alphabet],
-            letters_all(f->alphabet));
+  TSL_FAIL(TSL_ERR_INPUT, "%s: column %lld: letter '%s' is not of the alphabet %s (%s)",
+           letters_scan_place(s, said), (long long)k + 1,
+           table_shown(s->line + k, s->line + k + 1, shown), letters_alphabet_words[f->alphabet],
+           letters_all(f->alphabet));
 done:
   return err;
 }
@@ -129,13 +124,16 @@ static tsl_err take_line(filling *f, const letters_scan *s) {
 
 static tsl_err take_header(filling *f, const letters_scan *s, int64_t room) {
   tsl_err err = TSL_OK;
+  char said[LETTERS_PLACE];
   const int64_t k = s->record - 1, at = f->characters;
   int64_t other = -1;
   f->set->starts[k] = f->letters;
   f->set->name_at[k] = at;
   f->characters += letters_scan_name(s, f->set->names + at, room - at) + 1;
   if (f->set->names[at] != '\0') other = letters_names_add(&f->names, f->set, k);
-  if (other >= 0) SCAN_FAIL(s, ": record %lld has the same name", (long long)other + 1);
+  if (other >= 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: record %lld has the same name", letters_scan_place(s, said),
+             (long long)other + 1);
 done:
   return err;
 }

@@ -2,6 +2,7 @@
 #include "letters_scan.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 80 };
@@ -89,9 +90,17 @@ int64_t letters_scan_name(const letters_scan *s, char *name, int64_t room) {
   return k;
 }
 
+const char *letters_scan_place(const letters_scan *s, char said[LETTERS_PLACE]) {
+  char name[NAME_SHOWN];
+  (void)letters_scan_name(s, name, sizeof name);
+  (void)snprintf(said, LETTERS_PLACE, "%s:%lld: record %lld '%s'", s->path, (long long)s->number,
+                 (long long)s->record, name);
+  return said;
+}
+
 static letters_part take_header(letters_scan *s) {
   s->record++;
-  s->header = s->line, s->header_length = s->length, s->header_number = s->number;
+  s->header = s->line, s->header_length = s->length;
   s->wanted = s->had = 0;
   return LETTERS_HEADER;
 }
@@ -113,30 +122,24 @@ static letters_part next_fasta(letters_scan *s) {
   return LETTERS_END;
 }
 
-#define RECORD_FAIL(s, what, ...)                                                                  \
-  do {                                                                                             \
-    char name_[NAME_SHOWN];                                                                        \
-    (void)letters_scan_name(s, name_, sizeof name_);                                               \
-    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: record %lld '%s': " what, (s)->path, (long long)(s)->number, \
-             (long long)(s)->record, name_, __VA_ARGS__);                                          \
-  } while (0)
-
 /* A line of quality, which may not go beyond the letters. */
 static tsl_err take_quality(letters_scan *s) {
   tsl_err err = TSL_OK;
+  char said[LETTERS_PLACE];
   const int64_t before = s->had, odd = find_odd(s);
   if (odd >= 0)
-    RECORD_FAIL(s, "byte %d at column %lld of its quality is none of '!' to '~'",
-                (unsigned char)s->line[odd], (long long)odd + 1);
+    TSL_FAIL(TSL_ERR_INPUT, "%s: byte %d at column %lld of its quality is none of '!' to '~'",
+             letters_scan_place(s, said), (unsigned char)s->line[odd], (long long)odd + 1);
   s->had += count_letters(s);
   if (s->had <= s->wanted) goto done;
   if (before > 0 && before < s->wanted && first_of(s) == '@')
-    RECORD_FAIL(s,
-                "its quality has %lld characters for %lld letters, or %lld with this line, which "
-                "begins as a header does",
-                (long long)before, (long long)s->wanted, (long long)s->had);
-  RECORD_FAIL(s, "its quality has %lld characters for %lld letters", (long long)s->had,
-              (long long)s->wanted);
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: its quality has %lld characters for %lld letters, or %lld with this line, which "
+             "begins as a header does",
+             letters_scan_place(s, said), (long long)before, (long long)s->wanted,
+             (long long)s->had);
+  TSL_FAIL(TSL_ERR_INPUT, "%s: its quality has %lld characters for %lld letters",
+           letters_scan_place(s, said), (long long)s->had, (long long)s->wanted);
 done:
   return err;
 }
@@ -144,10 +147,12 @@ done:
 /* All of the quality; ends behind its last line. */
 static tsl_err skip_quality(letters_scan *s) {
   tsl_err err = TSL_OK;
+  char said[LETTERS_PLACE];
   while (s->had < s->wanted) {
     if (!next_line(s))
-      RECORD_FAIL(s, "its quality has %lld characters for %lld letters; the file ends there",
-                  (long long)s->had, (long long)s->wanted);
+      TSL_FAIL(TSL_ERR_INPUT,
+               "%s: its quality has %lld characters for %lld letters; the file ends there",
+               letters_scan_place(s, said), (long long)s->had, (long long)s->wanted);
     TSL_TRY(take_quality(s));
   }
 done:
@@ -157,6 +162,7 @@ done:
 /* Between records: a header, or the end. */
 static tsl_err find_at(letters_scan *s, letters_part *part) {
   tsl_err err = TSL_OK;
+  char said[LETTERS_PLACE];
   *part = LETTERS_END;
   while (next_line(s)) {
     if (first_of(s) == '@') {
@@ -167,10 +173,10 @@ static tsl_err find_at(letters_scan *s, letters_part *part) {
     if (s->record == 0)
       TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: a FASTQ record begins with '@'", s->path,
                (long long)s->number);
-    RECORD_FAIL(s,
-                "its quality goes on behind %lld characters for %lld letters, or this should be "
-                "the next record and begin with '@'",
-                (long long)s->had, (long long)s->wanted);
+    TSL_FAIL(TSL_ERR_INPUT,
+             "%s: its quality goes on behind %lld characters for %lld letters, or this should be "
+             "the next record and begin with '@'",
+             letters_scan_place(s, said), (long long)s->had, (long long)s->wanted);
   }
 done:
   return err;
@@ -179,14 +185,15 @@ done:
 /* Behind a header: a line of letters, or all of '+' and quality and what follows. */
 static tsl_err next_fastq(letters_scan *s, letters_part *part) {
   tsl_err err = TSL_OK;
+  char said[LETTERS_PLACE];
   *part = LETTERS_LINE;
   if (s->record == 0) return find_at(s, part);
   if (!next_line(s))
-    RECORD_FAIL(s, "no line with '+' behind its %lld letters: the file ends there",
-                (long long)s->wanted);
+    TSL_FAIL(TSL_ERR_INPUT, "%s: no line with '+' behind its %lld letters: the file ends there",
+             letters_scan_place(s, said), (long long)s->wanted);
   if (first_of(s) == '@' || first_of(s) == '>')
-    RECORD_FAIL(s, "no line with '+' behind its %lld letters: this line is a header",
-                (long long)s->wanted);
+    TSL_FAIL(TSL_ERR_INPUT, "%s: no line with '+' behind its %lld letters: this line is a header",
+             letters_scan_place(s, said), (long long)s->wanted);
   if (first_of(s) == '+') {
     TSL_TRY(skip_quality(s));
     TSL_TRY(find_at(s, part));

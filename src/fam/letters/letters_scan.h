@@ -39,7 +39,7 @@ typedef struct letters_scan {
   int64_t length, number; /**< of the line, without its end; from 1 */
   int64_t record;         /**< headers seen */
   const char *header;     /**< the last one, with what it begins with */
-  int64_t header_length, header_number;
+  int64_t header_length;
   int64_t letters;     /**< of the line: all but blanks */
   int64_t wanted, had; /**< letters of the record so far; FASTQ: characters of its quality */
 } letters_scan;
@@ -59,6 +59,11 @@ letters_scan letters_scan_begin(const char *path, int32_t format, const char *by
  *         shorter or longer than its letters, or with something else where a header should be
  */
 tsl_err letters_scan_next(letters_scan *scan, letters_part *part);
+
+enum { LETTERS_PLACE = 2048 };
+
+/** "FILE:LINE: record NUMBER 'NAME'", the line read last and the header before it; returns said. */
+const char *letters_scan_place(const letters_scan *scan, char said[LETTERS_PLACE]);
 
 /** First word of the last header, what is not printable as '?', cut to room - 1 characters;
  *  without room nothing is written. @return characters of the whole word */
