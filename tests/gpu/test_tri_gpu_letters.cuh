@@ -1,4 +1,4 @@
-/* Edit distances of sequences, for test_tri_gpu.cu: the card beside tables filled cell by cell. */
+/* Pairs of sequences, for test_tri_gpu.cu: the card beside tables filled cell by cell. */
 #ifndef TEST_TRI_GPU_LETTERS_CUH
 #define TEST_TRI_GPU_LETTERS_CUH
 
@@ -11,10 +11,11 @@ template <class R> struct letters_data {
   tsl_problem problem = {};
   std::vector<uint8_t> codes;
   std::vector<int64_t> starts;
+  std::vector<int32_t> scores;
 
-  letters_data(const std::vector<int64_t> &lengths, int64_t columns, int n_codes) {
+  letters_data(int function, const std::vector<int64_t> &lengths, int64_t columns, int n_codes) {
     const int64_t n = (int64_t)lengths.size();
-    p.function = TRI_EDIT;
+    p.function = function;
     p.output = TRI_CONDENSED;
     p.type = sizeof(R) == 4 ? TSL_F32 : TSL_F64;
     p.two = columns > 0;
@@ -45,6 +46,19 @@ template <class R> struct letters_data {
     }
   }
 
+  /* A matrix that is not symmetric; the larger `size`, the sooner tables leave 16 bits. */
+  void score(int size, int open, int extend) {
+    p.open = open, p.extend = extend;
+    for (int a = 0; a < p.codes; a++)
+      for (int b = 0; b < p.codes; b++) {
+        const int s = (int)(random_at((uint64_t)(a * 64 + b)) * 7) - 5 + (a == b ? 6 : 0);
+        scores.push_back(s * size);
+        p.least = std::min(p.least, scores.back());
+        p.most = std::max(p.most, scores.back());
+      }
+    bind();
+  }
+
   void bind() {
     tsl_field *f = problem.fields;
     problem.params = &p;
@@ -58,6 +72,10 @@ template <class R> struct letters_data {
     f[TRI_EXTRAS].shape[1] = f[TRI_EXTRAS].shape[2] = 1;
     f[TRI_LETTERS].data = codes.data();
     f[TRI_STARTS].data = starts.data();
+    f[TRI_SCORES].data = scores.data();
+    f[TRI_SCORES].rank = 1;
+    f[TRI_SCORES].shape[0] = (int64_t)scores.size();
+    f[TRI_SCORES].shape[1] = f[TRI_SCORES].shape[2] = 1;
   }
 
   /* Wagner and Fischer 1974, a column at a time. */
@@ -79,6 +97,33 @@ template <class R> struct letters_data {
   }
 };
 
+/* Gotoh 1982 by its definition, a column at a time. */
+template <class R> static int score_of(const letters_data<R> &d, int64_t i, int64_t j) {
+  const bool local = d.p.function == TRI_LOCAL;
+  const uint8_t *const a = d.codes.data() + d.starts[(size_t)i], *b = d.codes.data();
+  const int64_t n = d.starts[(size_t)i + 1] - d.starts[(size_t)i], low = INT32_MIN / 2;
+  const auto edge = [&](int64_t k) -> int64_t {
+    return local || k == 0 ? 0 : -(d.p.open + k * d.p.extend);
+  };
+  std::vector<int64_t> h((size_t)n + 1), along((size_t)n + 1, low);
+  int64_t best = 0;
+  for (int64_t k = 0; k <= n; k++) h[(size_t)k] = edge(k);
+  for (int64_t t = d.starts[(size_t)j]; t < d.starts[(size_t)j + 1]; t++) {
+    int64_t corner = h[0], down = low;
+    h[0] = edge(t + 1 - d.starts[(size_t)j]);
+    for (size_t k = 1; k <= (size_t)n; k++) {
+      const int64_t s = d.scores[(size_t)(a[k - 1] * d.p.codes + b[t])];
+      along[k] = std::max(along[k], h[k] - d.p.open) - d.p.extend;
+      down = std::max(down, h[k - 1] - d.p.open) - d.p.extend;
+      const int64_t here = std::max({corner + s, along[k], down, local ? (int64_t)0 : low});
+      corner = h[k];
+      h[k] = here;
+      best = std::max(best, here);
+    }
+  }
+  return (int)(local ? best : h[(size_t)n]);
+}
+
 /* Rows [lo, hi) of condensed output beside the tables. */
 template <class R>
 static tsl_err letters_rows(const tri_case *c, letters_data<R> *data, tsl_worker *worker,
@@ -96,21 +141,20 @@ static tsl_err letters_rows(const tri_case *c, letters_data<R> *data, tsl_worker
   for (int64_t i = lo, at = 0; i < hi; i++)
     for (int64_t j = p->two ? 0 : i + 1; j < (p->two ? p->columns : p->n); j++, at++) {
       const double got = (double)((const R *)part.slab[TRI_OUT])[at];
-      const double want = data->distance(p->first + i, j);
+      const double want = p->function == TRI_EDIT ? data->distance(p->first + i, j)
+                                                  : score_of(*data, p->first + i, j);
       n_checks++;
-      if (got != want) report(c, 0, "edit", i * p->n + j, got, want);
+      if (got != want) report(c, 0, "sequences", i * p->n + j, got, want);
     }
 done:
   backend->host_free(part.slab[TRI_OUT]);
   return err;
 }
 
-template <class R>
-static tsl_err letters_case(const std::vector<int64_t> &lengths, int64_t columns, int n_codes) {
+template <class R> static tsl_err check_letters(letters_data<R> &data) {
   tsl_err err = TSL_OK;
-  letters_data<R> data(lengths, columns, n_codes);
-  const tri_case c = {TRI_EDIT, TRI_CONDENSED, data.p.type, (int64_t)lengths.size(), 0, 0, 0};
   const int64_t rows = data.p.n - data.p.first, cuts[] = {0, rows / 5, rows / 5 + 1, rows};
+  const tri_case c = {data.p.function, TRI_CONDENSED, data.p.type, data.p.n, 0, 0, 0};
   tsl_worker *worker = NULL;
   TSL_TRY(backend->open(&data.problem, &device, &worker));
   TSL_TRY(backend->begin(worker, 0));
@@ -120,7 +164,28 @@ done:
   return err;
 }
 
-/* Lengths about words of 32 letters, and about the 256 and 1024 where kernels and passes change. */
+template <class R>
+static tsl_err letters_case(const std::vector<int64_t> &lengths, int64_t columns, int n_codes) {
+  letters_data<R> data(TRI_EDIT, lengths, columns, n_codes);
+  return check_letters(data);
+}
+
+/* Both kinds of alignments; size: of scores, open and extend too. */
+template <class R>
+static tsl_err align_case(const std::vector<int64_t> &lengths, int64_t columns, int n_codes,
+                          int size, int open, int extend) {
+  tsl_err err = TSL_OK;
+  for (int function : {TRI_GLOBAL, TRI_LOCAL}) {
+    letters_data<R> data(function, lengths, columns, n_codes);
+    data.score(size, size * open, size * extend);
+    TSL_TRY(check_letters(data));
+  }
+done:
+  return err;
+}
+
+/* Lengths about words of 32 letters, and about those where kernels and passes change: 256 and 1024
+ * of edit distances, 2048 of alignments. */
 static tsl_err test_letters(void) {
   tsl_err err = TSL_OK;
   std::vector<int64_t> ends, many, longer = {1023, 1024, 1025, 2047, 2049, 3100, 7, 200};
@@ -136,6 +201,15 @@ static tsl_err test_letters(void) {
   TSL_TRY(letters_case<double>(longer, 3, 4));
   TSL_TRY(letters_case<float>(many, 4400, 4));
   TSL_TRY(letters_case<float>({5}, 0, 4));
+  for (int size : {1, 10, 100, 1500}) {
+    TSL_TRY(align_case<float>(ends, 0, 24, size, 5, 2));
+    TSL_TRY(align_case<double>(ends, 13, 32, size, 11, 1));
+  }
+  TSL_TRY(align_case<float>(ends, 9, 4, 1, 0, 1));
+  TSL_TRY(align_case<float>(longer, 0, 5, 1, 5, 2));
+  TSL_TRY(align_case<double>(longer, 2, 20, 1, 11, 1));
+  TSL_TRY(align_case<float>(many, 4400, 20, 1, 11, 1));
+  TSL_TRY(align_case<float>({3}, 0, 4, 1, 5, 2));
 done:
   return err;
 }

@@ -42,6 +42,7 @@ static tsl_err create_align(const tri_params *params, tri_align_patterns *p) {
   p->open = params->open;
   p->extend = params->extend;
   TSL_TRY(tsl_alloc(params->codes * params->longest, TRI_LETTER_LINE, "scores", &p->profile));
+  TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LANES, "letters", (void **)&p->letters));
   TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LINE, "columns", &p->g));
   TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LINE, "columns", &p->e));
 done:
@@ -62,8 +63,8 @@ done:
 void tri_letters_thread_clear(tri_letters_thread **thread) {
   tri_letters_thread *const t = *thread;
   if (t == NULL) return;
-  TSL_FREE_ALL(t->edit.equal, t->edit.state, t->edit.room, t->align.profile, t->align.g, t->align.e,
-               t->by_length, t);
+  TSL_FREE_ALL(t->edit.equal, t->edit.state, t->edit.room, t->align.profile, t->align.letters,
+               t->align.g, t->align.e, t->by_length, t);
   *thread = NULL;
 }
 
@@ -137,26 +138,35 @@ static void fill_edit(const tri_cpu_letters *l, tri_letters_thread *thread,
 
 /* ---- alignments */
 
+/** The patterns' letters side by side; beyond the end of one, a letter more than there are. */
+static void transpose(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
+                      int lanes, tri_align_patterns *p) {
+  p->m = length_at(g, g->n - 1);
+  memset(p->letters, l->p->codes, (size_t)(p->m * lanes));
+  for (int lane = 0; lane < lanes; lane++) {
+    p->lengths[lane] = length_at(g, lane);
+    const uint8_t *const from = lane < g->n ? letters_at(l, b, g, lane) : NULL;
+    for (int64_t k = 0; k < p->lengths[lane]; k++) p->letters[k * lanes + lane] = from[k];
+  }
+}
+
 /** Beyond a pattern's end no score is above 0: nothing better comes from there. */
 static void load_align(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
                        bool narrow, tri_align_patterns *p) {
-  const int lanes = narrow ? 32 : 16;
-  const int64_t codes = l->p->codes, gap = (int64_t)p->open + p->extend;
-  p->m = length_at(g, g->n - 1);
-  for (int lane = 0; lane < lanes; lane++) {
-    p->lengths[lane] = length_at(g, lane);
-    for (int64_t k = 0; k < p->m; k++) {
-      const bool there = k < p->lengths[lane];
-      const int64_t letter = there ? letters_at(l, b, g, lane)[k] : 0;
-      for (int64_t c = 0; c < codes; c++) {
-        const int64_t score = there ? l->scores[c * codes + letter] : tsl_min(l->p->least, 0);
-        const int64_t at = (c * p->m + k) * lanes + lane;
-        if (narrow)
-          ((int16_t *)p->profile)[at] = (int16_t)(score + gap);
-        else
-          ((int32_t *)p->profile)[at] = (int32_t)(score + gap);
-      }
-    }
+  const int lanes = narrow ? TRI_LETTER_LANES : TRI_LETTER_LANES / 2;
+  const int codes = l->p->codes;
+  transpose(l, b, g, lanes, p);
+  const int64_t n = p->m * lanes;
+  for (int c = 0; c < codes; c++) {
+    int32_t score[TRI_LETTERS_SCORED + 1];
+    for (int x = 0; x <= codes; x++)
+      score[x] =
+          (x < codes ? l->scores[c * codes + x] : tsl_min(l->p->least, 0)) + p->open + p->extend;
+    if (narrow)
+      for (int64_t k = 0; k < n; k++)
+        ((int16_t *)p->profile)[c * n + k] = (int16_t)score[p->letters[k]];
+    else
+      for (int64_t k = 0; k < n; k++) ((int32_t *)p->profile)[c * n + k] = score[p->letters[k]];
   }
 }
 

@@ -9,9 +9,8 @@
 
 enum {
   TRI_EDIT_LANES = 8,
-  TRI_LETTER_LANES = 32,    /**< most patterns side by side */
-  TRI_LETTER_LINE = 64,     /**< bytes of a lane each of a table of alignments */
-  TRI_NARROW_MINUS = -16384 /**< minus infinity of TRI_NARROW_MOST */
+  TRI_LETTER_LANES = 32, /**< most patterns side by side */
+  TRI_LETTER_LINE = 64   /**< bytes of a lane each of a table of alignments */
 };
 
 /** Patterns side by side, and memory for their state; 64-byte aligned. */
@@ -28,6 +27,7 @@ typedef struct tri_edit_patterns {
 typedef struct tri_align_patterns {
   void *
       profile; /**< [codes][m][lanes] score of each letter with the patterns', plus open + extend */
+  uint8_t *letters; /**< [m][lanes] */
   void *g, *e; /**< [m][lanes] the column: G, and the best that ends with a gap in the pattern */
   int64_t m;   /**< letters of the longest of them */
   int64_t lengths[TRI_LETTER_LANES];

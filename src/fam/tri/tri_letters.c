@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+_Static_assert((int)TRI_LETTERS_SCORED == (int)LETTERS_SCORED, "letters that have scores");
+
 /** Keys of `input` and its like that tell of tables of points. */
 static const char *const of_points[] = {
     "input.format",   "input.dataset",       "input.columns",       "input.delimiter",

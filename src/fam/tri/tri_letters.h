@@ -29,8 +29,9 @@ static inline bool tri_is_scored(const tri_params *p) {
 }
 
 enum {
-  TRI_NARROW_MOST = 15000 /**< no value of a narrow table is larger in size, but for its minus
-                               infinity, which is -2^14 and may be lowered once */
+  TRI_LETTERS_SCORED = 32,  /**< most codes of GLOBAL and LOCAL */
+  TRI_NARROW_MOST = 15000,  /**< no value of a table of 16 bits is larger in size */
+  TRI_NARROW_MINUS = -16384 /**< but minus infinity, which may be lowered once */
 };
 
 /** Do tables of m x n letters fit 16 bits? Cells are between what all letters give at most and,

@@ -32,7 +32,7 @@ static std::vector<int64_t> place_groups(const tri_sequences &s, const std::vect
   return first;
 }
 
-/* A block has a group, a warp a word of each lane at a time. */
+/* A block has a group, a warp a word of each lane at a time; after the end a letter more than all. */
 static __global__ void pack_texts(tri_letters_args s, uint32_t *texts) {
   const int group = (int)blockIdx.x, lane = (int)threadIdx.x % 32;
   const int column = s.order[group * TRI_LETTERS_GROUP + lane];
@@ -42,7 +42,8 @@ static __global__ void pack_texts(tri_letters_args s, uint32_t *texts) {
     uint32_t four = 0;
     for (int k = 0; k < TRI_LETTERS_PACKED; k++) {
       const int64_t at = w * TRI_LETTERS_PACKED + k;
-      if (at < n) four |= (uint32_t)s.codes[s.starts[column] + at] << 8 * k;
+      const int letter = at < n ? (int)s.codes[s.starts[column] + at] : s.n_codes & 255;
+      four |= (uint32_t)letter << 8 * k;
     }
     texts[(s.first[group] + w) * 32 + lane] = four;
   }
@@ -59,7 +60,7 @@ done:
   return err;
 }
 
-static tri_letters_args args_of(const tri_gpu *w) {
+tri_letters_args tri_letters_args_of(const tri_gpu *w) {
   const tri_letters_state *l = w->letters;
   tri_letters_args args = {};
   args.codes = (const uint8_t *)l->codes.data;
@@ -70,6 +71,8 @@ static tri_letters_args args_of(const tri_gpu *w) {
   args.below = (uint32_t *)l->below.data;
   args.below_ld = (w->p.longest + 31) / 32 * 2;
   args.n_codes = w->p.codes;
+  args.scores = (const int *)l->scores.data;
+  args.p = w->p;
   return args;
 }
 
@@ -104,9 +107,11 @@ static tsl_err upload_all(tri_gpu *w) {
   TSL_TRY(upload(w, &l->codes, s.codes, s.starts[w->p.n_pad], "letters"));
   TSL_TRY(upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
   TSL_TRY(upload(w, &l->order, order.data(), (int64_t)order.size() * 4, "order of columns"));
+  TSL_TRY(upload(w, &l->scores, w->problem->fields[TRI_SCORES].data,
+                 tsl_field_count(&w->problem->fields[TRI_SCORES]) * 4, "scores"));
   TSL_TRY(upload(w, &l->first, first.data(), (int64_t)first.size() * 8, "places of texts"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->texts, lines * 32 * (int64_t)sizeof(uint32_t), "texts"));
-  TSL_LAUNCH(pack_texts, dim3((unsigned)l->groups), 256, 0, w->stream, args_of(w),
+  TSL_LAUNCH(pack_texts, dim3((unsigned)l->groups), 256, 0, w->stream, tri_letters_args_of(w),
              (uint32_t *)l->texts.data);
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* the vectors end here */
 done:
@@ -118,7 +123,7 @@ tsl_err tri_letters_open(tri_gpu *w) {
   if (!tri_of_letters(&w->p)) return TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
   TSL_TRY(upload_all(w));
-  TSL_TRY(prepare_many(w));
+  TSL_TRY(tri_is_scored(&w->p) ? tri_align_open(w) : prepare_many(w));
 done:
   return err;
 }
@@ -126,8 +131,8 @@ done:
 void tri_letters_close(tri_gpu *w) {
   tri_letters_state *const l = w->letters;
   if (l == NULL) return;
-  tsl_gpu_buffer *const buffers[] = {&l->codes, &l->starts, &l->order,
-                                     &l->first, &l->texts,  &l->below};
+  tsl_gpu_buffer *const buffers[] = {&l->codes, &l->starts, &l->order, &l->first,
+                                     &l->texts, &l->below,  &l->scores};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   tsl_free(l);
   w->letters = NULL;
@@ -143,13 +148,14 @@ tsl_err tri_letters_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c
   strip.g0 = (int)(c0 / window * (window / TRI_LETTERS_GROUP));
   strip.g1 = (int)std::min(l->groups, tsl_ceil_div(c1, window) * (window / TRI_LETTERS_GROUP));
   strip.out = out;
+  if (tri_is_scored(&w->p)) return tri_align_rows(w, &strip);
   const size_t word = sizeof(uint32_t) * (size_t)w->p.codes;
   const dim3 grid((unsigned)tsl_ceil_div(strip.g1 - strip.g0, warps), (unsigned)(b - a));
   TSL_LAUNCH(tri_letters_few<R>, grid, TRI_LETTERS_THREADS, TRI_LETTERS_FEW * word, w->stream,
-             args_of(w), strip);
+             tri_letters_args_of(w), strip);
   if (l->resident > 0)
     TSL_LAUNCH(tri_letters_many<R>, dim3((unsigned)l->resident), TRI_LETTERS_THREADS,
-               TRI_LETTERS_MANY * word, w->stream, args_of(w), strip);
+               TRI_LETTERS_MANY * word, w->stream, tri_letters_args_of(w), strip);
 done:
   return err;
 }

@@ -31,7 +31,9 @@ typedef struct tri_letters_state {
   tsl_gpu_buffer texts; /**< uint32 [..][32] */
   tsl_gpu_buffer below; /**< uint32 [..]: differences below MANY words, of each resident thread */
   int64_t groups;
-  int resident; /**< blocks of the kernel for long patterns */
+  tsl_gpu_buffer scores; /**< field TRI_SCORES */
+  int resident;          /**< blocks of the kernel for long patterns; of alignments' kernels */
+  int resident_long;     /**< of those for long texts */
 } tri_letters_state;
 
 /** What kernels see. */
@@ -42,8 +44,10 @@ typedef struct tri_letters_args {
   const int64_t *first;
   const uint32_t *texts;
   uint32_t *below;
-  int64_t below_ld; /**< words of a thread's */
+  int64_t below_ld; /**< EDIT: words of a thread's */
   int n_codes;
+  const int *scores; /**< TRI_SCORES */
+  tri_params p;
 } tri_letters_args;
 
 /** Where a strip is: rows [a, b), columns [c0, c1), groups [g0, g1), into out[row][column]. */
@@ -209,6 +213,13 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     if (column >= 0) o.out[(int64_t)(row - o.a) * (o.c1 - o.c0) + column - o.c0] = (R)distance;
   }
 }
+
+/** What kernels see of the worker's. */
+tri_letters_args tri_letters_args_of(const tri_gpu *w);
+
+/** Alignments, tri_align.cu: memory for what waits between tiles; values of a strip. */
+tsl_err tri_align_open(tri_gpu *w);
+template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip);
 
 /** Upload the sequences and put columns of like lengths together. */
 tsl_err tri_letters_open(tri_gpu *w);
