@@ -50,9 +50,15 @@ static void words_follow_the_list(void **state) {
   assert_null(tri_function_words[TRI_N_FUNCTIONS]);
   for (int f = 0; f < TRI_EUCLIDEAN_PERIODIC; f++)
     assert_string_equal(tri_choice_words[f], all[f].name);
-  assert_string_equal(tri_choice_words[TRI_EUCLIDEAN_PERIODIC], "gravity");
-  assert_string_equal(tri_choice_words[TRI_EUCLIDEAN_PERIODIC + 1], "equation");
-  assert_null(tri_choice_words[TRI_EUCLIDEAN_PERIODIC + 2]);
+  assert_string_equal(tri_choice_words[TRI_WORD_GRAVITY], "gravity");
+  assert_string_equal(tri_choice_words[TRI_WORD_EQUATION], "equation");
+  int word = TRI_WORD_LETTERS;
+#define X(NAME, name, ...)                                    \
+  assert_string_equal(tri_function_words[TRI_##NAME], #name); \
+  assert_string_equal(tri_choice_words[word++], #name);
+  TRI_LETTER_LIST(X)
+#undef X
+  assert_null(tri_choice_words[word]);
 }
 
 /* fp32 counts raw points from their middle; kernels fill padding with equal points. */

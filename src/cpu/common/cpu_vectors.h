@@ -35,21 +35,21 @@
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 #define VECTOR_UNROLL _Pragma("GCC unroll 8")
 
-#define VECTOR_TYPE(t, name, m)                                                       \
+#define VECTOR_TYPE(t, name, m)                                                         \
   typedef t v_##name __attribute__((vector_size(VECTOR_BYTES)));                        \
   typedef t u_##name __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias)); \
   enum { N_##name = VECTOR_BYTES / sizeof(t) };                                         \
   VECTOR_INLINE v_##name load_##name(const void *p) {                                   \
-    return *(const u_##name *)p;                                                    \
-  }                                                                                 \
+    return *(const u_##name *)p;                                                        \
+  }                                                                                     \
   VECTOR_INLINE void store_##name(void *p, v_##name v) {                                \
-    *(u_##name *)p = v;                                                             \
-  }                                                                                 \
+    *(u_##name *)p = v;                                                                 \
+  }                                                                                     \
   VECTOR_INLINE v_##name all_##name(t x) {                                              \
-    return x - (v_##name){0};                                                       \
-  }                                                                                 \
+    return x - (v_##name){0};                                                           \
+  }                                                                                     \
   VECTOR_INLINE v_##name choose_##name(v_##m mask, v_##name x, v_##name y) {            \
-    return (v_##name)(((v_##m)x & mask) | ((v_##m)y & ~mask));                      \
+    return (v_##name)(((v_##m)x & mask) | ((v_##m)y & ~mask));                          \
   }
 VECTOR_TYPE(int8_t, i8, i8)
 VECTOR_TYPE(int16_t, i16, i16)
@@ -63,20 +63,20 @@ VECTOR_TYPE(double, f64, i64)
 /* A function of two vectors that is one instruction. */
 #define VECTOR_PAIR(name, cast, out, fn)                        \
   VECTOR_INLINE v_##name out##_##name(v_##name a, v_##name b) { \
-    return (v_##name)fn((cast)a, (cast)b);                  \
+    return (v_##name)fn((cast)a, (cast)b);                      \
   }
 
 /* Where there is none. */
 #define VECTOR_PLAIN_LESS(name)                               \
   VECTOR_INLINE v_##name max_##name(v_##name a, v_##name b) { \
-    return choose_##name(a > b, a, b);                    \
-  }                                                       \
+    return choose_##name(a > b, a, b);                        \
+  }                                                           \
   VECTOR_INLINE v_##name min_##name(v_##name a, v_##name b) { \
-    return choose_##name(a < b, a, b);                    \
+    return choose_##name(a < b, a, b);                        \
   }
 #define VECTOR_CHOOSE_EQUAL(name)                                                              \
   VECTOR_INLINE v_##name choose_equal_##name(v_##name a, v_##name b, v_##name x, v_##name y) { \
-    return choose_##name(a == b, x, y);                                                    \
+    return choose_##name(a == b, x, y);                                                        \
   }
 
 #if defined __SSE4_2__
@@ -97,7 +97,7 @@ typedef __m128i m_int;
 typedef __m128 m_f32;
 typedef __m128d m_f64;
 #endif
-#define VECTOR_LESS(name, cast, suffix)             \
+#define VECTOR_LESS(name, cast, suffix)                 \
   VECTOR_PAIR(name, cast, max, VECTOR_MM(max_##suffix)) \
   VECTOR_PAIR(name, cast, min, VECTOR_MM(min_##suffix))
 VECTOR_LESS(i8, m_int, epi8)
@@ -107,8 +107,8 @@ VECTOR_LESS(f32, m_f32, ps)
 VECTOR_LESS(f64, m_f64, pd)
 VECTOR_PAIR(i8, m_int, clip, VECTOR_MM(subs_epu8))
 VECTOR_PAIR(i16, m_int, clip, VECTOR_MM(subs_epu16))
-#define VECTOR_DOWN(name, type)                                               \
-  VECTOR_INLINE v_##name down_##name(v_##name v, v_##name low) {              \
+#define VECTOR_DOWN(name, type)                                           \
+  VECTOR_INLINE v_##name down_##name(v_##name v, v_##name low) {          \
     return (v_##name)down_bytes((m_int)v, (m_int)low, (int)sizeof(type)); \
   }
 
@@ -116,8 +116,8 @@ VECTOR_PAIR(i16, m_int, clip, VECTOR_MM(subs_epu16))
 VECTOR_LESS(i64, m_int, epi64)
 #define VECTOR_CHOOSE_512(name, suffix)                                                        \
   VECTOR_INLINE v_##name choose_equal_##name(v_##name a, v_##name b, v_##name x, v_##name y) { \
-    return (v_##name)_mm512_mask_blend_##suffix(                                           \
-        _mm512_cmpeq_##suffix##_mask((__m512i)a, (__m512i)b), (__m512i)y, (__m512i)x);     \
+    return (v_##name)_mm512_mask_blend_##suffix(                                               \
+        _mm512_cmpeq_##suffix##_mask((__m512i)a, (__m512i)b), (__m512i)y, (__m512i)x);         \
   }
 VECTOR_CHOOSE_512(i8, epi8)
 VECTOR_CHOOSE_512(i16, epi16)
@@ -145,7 +145,7 @@ VECTOR_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
   return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b) != 0;
 }
 
-#else              /* 32 or 16 bytes; comparisons leave lanes of ones */
+#else                  /* 32 or 16 bytes; comparisons leave lanes of ones */
 VECTOR_PLAIN_LESS(i64)
 VECTOR_CHOOSE_EQUAL(i8)
 VECTOR_CHOOSE_EQUAL(i16)
@@ -196,13 +196,13 @@ VECTOR_INLINE v_i16 clip_i16(v_i16 a, v_i16 b) {
 }
 #define VECTOR_DOWN(name, type)                                  \
   VECTOR_INLINE v_##name down_##name(v_##name v, v_##name low) { \
-    type both[2 * N_##name];                                 \
-    store_##name(both, v);                                   \
-    store_##name(both + N_##name, low);                      \
-    return load_##name(both + 1);                            \
+    type both[2 * N_##name];                                     \
+    store_##name(both, v);                                       \
+    store_##name(both + N_##name, low);                          \
+    return load_##name(both + 1);                                \
   }
-#define VECTOR_GREATER_BITS(name)                                                     \
-  VECTOR_INLINE uint64_t greater_bits_##name(v_##name a, v_##name b) {                \
+#define VECTOR_GREATER_BITS(name)                                                 \
+  VECTOR_INLINE uint64_t greater_bits_##name(v_##name a, v_##name b) {            \
     uint64_t bits = 0;                                                            \
     for (int p = 0; p < (int)N_##name; p++) bits |= (uint64_t)(a[p] > b[p]) << p; \
     return bits;                                                                  \

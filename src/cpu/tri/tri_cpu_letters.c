@@ -1,4 +1,4 @@
-/** @file tri_cpu_letters.c  Pairs of sequences: columns of like lengths go together, as patterns. */
+/** @file tri_cpu_letters.c  Pairs of sequences: columns of like lengths are patterns together. */
 #include "tri_cpu_letters.h"
 
 #include "cpu.h"

@@ -158,7 +158,7 @@ static inline bool tri_is_terms(const tri_params *p) {
  *   TRI_LETTERS, TRI_STARTS, TRI_SCORES  sequences of letters in place of points, tri_letters.h
  * Output fields by output:
  *   condensed  10 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
- *   square     10 "distances" GATHER stream [n][n] params.type, diagonal exactly 0 (overlap: -2 r_i)
+ *   square     10 "distances" GATHER stream [n][n] params.type, diagonal 0 (overlap: -2 r_i)
  *   threshold  10 "pairs" LIST i64 [.][2] (i < j), 11 "values" LIST [.] params.type
  *   topk       10 "neighbours" GATHER stream i64 [rows][k], 11 "values" GATHER stream [rows][k]
  *   histogram  10 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
@@ -168,7 +168,7 @@ static inline bool tri_is_terms(const tri_params *p) {
  *              calls output forces: 10 "forces" GATHER f64 [n][d], 11 "potential" GATHER f64 [n]
  *   forces     10 "accelerations" GATHER f64 [n][d_read], 11 "potential" GATHER f64 [n]
  *   degree     10 "degree" GATHER i64 [n]
- *   minimum, maximum  10 "neighbours" GATHER i64 [n], 11 "values" GATHER [n] params.type; n = 1: [0]
+ *   minimum, maximum  10 "neighbours" GATHER i64 [n], 11 "values" GATHER [n] params.type; n=1: [0]
  *   csr        10 "indices" LIST i32 [.], 11 "values" LIST [.] params.type, 12 "lengths" GATHER i32
  *              [n], hidden; the family adds "indptr"
  *   components, dbscan, linkage: tri_graph.h

@@ -20,7 +20,7 @@
  *   OUT  10 "links"    i32 [n][2]  LINK: least and largest component seen, the row's own included;
  *                     (INT32_MAX, -1) where there is none. NEAREST: (point as in the input, 0), or
  *                     (-1, 0). CORE: (-1, 0)
- *   OUT  11 "reach"    params.type [n], dbscan and linkage. CORE, NEAREST: the value, infinite where
+ *   OUT  11 "reach"    params.type [n], dbscan, linkage. CORE, NEAREST: the value, infinite where
  *                     there is none; LINK: 0
  * What rows report that are not active is not read. All are hidden; the family makes the results.
  */

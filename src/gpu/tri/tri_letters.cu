@@ -32,7 +32,7 @@ static std::vector<int64_t> place_groups(const tri_sequences &s, const std::vect
   return first;
 }
 
-/* A block has a group, a warp a word of each lane at a time; after the end a letter more than all. */
+/* A block has a group, a warp a word of each lane at a time; ends are filled with no letter. */
 static __global__ void pack_texts(tri_letters_args s, uint32_t *texts) {
   const int group = (int)blockIdx.x, lane = (int)threadIdx.x % 32;
   const int column = s.order[group * TRI_LETTERS_GROUP + lane];
