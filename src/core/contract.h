@@ -216,7 +216,7 @@ typedef struct tsl_cursor {
  */
 typedef struct tsl_field_rows {
   void *state; /**< the runtime's own */
-  /** Copy rows [lo, hi) of a GATHER field to a row-major buffer. */
+  /** Copy rows [lo, hi) of a GATHER field, or records of a LIST field, to a row-major buffer. */
   tsl_err (*read)(void *state, int field, int64_t lo, int64_t hi, void *rows);
   /** Replace rows [lo, hi) of a GATHER field. */
   tsl_err (*write)(void *state, int field, int64_t lo, int64_t hi, const void *rows);

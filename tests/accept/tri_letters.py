@@ -7,6 +7,7 @@ Lengths are chosen around the words of 32 and 64 letters that columns of a table
 and 1024 letters at which cards change their way.
 """
 import gzip
+import os
 
 import harness
 from harness import check, np
@@ -193,6 +194,30 @@ def score_outputs_case(ranks):
     check(np.array_equal(csr["indices"], np.nonzero(near)[1]) and np.array_equal(csr["values"], want[near]), "csr")
 
 
+def tsv_case(ranks):
+    """Tables with names beside the results; a name that is not there is the sequence's number."""
+    rng = np.random.default_rng(15)
+    a, b = (sequences(rng, rng.integers(1, 60, n), "ACGT") for n in (1030, 11))
+    want = np.array([[distance(x, y) for y in b] for x in a])
+
+    def table(output, other, **keys):
+        file = suite.path("names.tsv")
+        run(a if other else b, output, other=other, ranks=ranks, tsv=file, **keys)
+        with open(file) as lines:
+            head, *rows = [line.rstrip("\n").split("\t") for line in lines]
+        os.unlink(file)
+        return head, rows
+
+    head, rows = table("topk", b, k=2)
+    order = np.argsort(want, axis=1, kind="stable")[:, :2]
+    check(head == ["query", "target", "distance"], f"topk: {head}")
+    check(rows == [[f"s{i}", f"s{j}", str(want[i, j])] for i in range(len(a)) for j in order[i]], "topk: rows")
+    head, rows = table("threshold", b, threshold=25)
+    check(rows == [[f"s{i}", f"s{j}", str(want[i, j])] for i, j in np.argwhere(want <= 25)], "threshold: rows")
+    head, rows = table("components", None, threshold=0)
+    check(head == ["sequence", "label"] and len(rows) == len(b) and rows[3][0] == "s3", "components")
+
+
 def refused_case():
     write("a.fasta", ["ACGT", "AC"], "fasta")
 
@@ -208,6 +233,8 @@ def refused_case():
     refused(["tri.search", "not used by function edit"], output="topk", k=1, search="near")
     refused(["tri.input.alphabet", "not used by function"], function="euclidean",
             input={"file": "a.fasta", "alphabet": "dna"})
+    refused(["tri.tsv", "not used by output condensed"], tsv="x.tsv")
+    refused(["tri.tsv"], output="topk", k=1, tsv="no/such/folder/x.tsv")
     refused(["forces"], output="forces")
     refused(["box"], box=[1.0])
     refused(["tri.regions", "not in space"], output="histogram", bins=4, range=[0, 4], regions=2)
@@ -240,6 +267,7 @@ if __name__ == "__main__":
             suite.case(f"{function} {scores}", score_case, function, scores, 1 + k % 3)
     for k, function in enumerate(("global", "local")):
         suite.case(f"{function} by a matrix", matrix_case, function, 1 + 2 * k)
+    suite.case("tables with names", tsv_case, 2)
     suite.case("outputs of scores", score_outputs_case, 2)
     suite.case("refused", refused_case)
     suite.end()

@@ -42,6 +42,9 @@ typedef struct letters_scores_deck {
 } letters_scores_deck;
 
 extern const tsl_key letters_scores_keys[];
+/** The same without standards, for a family that fills in LETTERS_MATCH and so on itself. */
+extern const tsl_key letters_scores_bare_keys[];
+enum { LETTERS_MATCH = 2, LETTERS_MISMATCH = -3, LETTERS_OPEN = 5, LETTERS_EXTEND = 2 };
 
 /**
  * Scores of the map, all but alphabet, which a matrix alone sets.

@@ -7,19 +7,50 @@
 #define AT(member) offsetof(letters_scores_deck, member)
 #define LARGEST 10000
 
-const tsl_key letters_scores_keys[] = {
-    {"match", TSL_KEY_INT, AT(match), "2", 0, LARGEST, NULL, NULL, 0,
-     "Score of two equal letters."},
-    {"mismatch", TSL_KEY_INT, AT(mismatch), "-3", -LARGEST, LARGEST, NULL, NULL, 0,
-     "Score of two different letters."},
-    {"open", TSL_KEY_INT, AT(open), "5", 0, LARGEST, NULL, NULL, 0,
-     "Cost of a gap, whatever its length."},
-    {"extend", TSL_KEY_INT, AT(extend), "2", 0, LARGEST, NULL, NULL, 0,
-     "Cost of each letter of a gap; a gap of length g costs open + g * extend."},
-    {"matrix", TSL_KEY_TEXT, AT(matrix), "", 0, 0, NULL, NULL, 0,
-     "File with the scores of all pairs of letters (as NCBI's BLOSUM62); instead of match and "
-     "mismatch."},
-    {0}};
+/** The table; arguments are the standards of its numbers. */
+#define KEYS(match_standard, mismatch_standard, open_standard, extend_standard)                   \
+  {"match",   TSL_KEY_INT,                                                                        \
+   AT(match), match_standard,                                                                     \
+   0,         LARGEST,                                                                            \
+   NULL,      NULL,                                                                               \
+   0,         "Score of two equal letters."},                                                     \
+      {"mismatch",                                                                                \
+       TSL_KEY_INT,                                                                               \
+       AT(mismatch),                                                                              \
+       mismatch_standard,                                                                         \
+       -LARGEST,                                                                                  \
+       LARGEST,                                                                                   \
+       NULL,                                                                                      \
+       NULL,                                                                                      \
+       0,                                                                                         \
+       "Score of two different letters."},                                                        \
+      {"open",   TSL_KEY_INT,                                                                     \
+       AT(open), open_standard,                                                                   \
+       0,        LARGEST,                                                                         \
+       NULL,     NULL,                                                                            \
+       0,        "Cost of a gap, whatever its length."},                                          \
+      {"extend",   TSL_KEY_INT,                                                                   \
+       AT(extend), extend_standard,                                                               \
+       0,          LARGEST,                                                                       \
+       NULL,       NULL,                                                                          \
+       0,          "Cost of each letter of a gap; a gap of length g costs open + g * extend."},   \
+      {"matrix",                                                                                  \
+       TSL_KEY_TEXT,                                                                              \
+       AT(matrix),                                                                                \
+       "",                                                                                        \
+       0,                                                                                         \
+       0,                                                                                         \
+       NULL,                                                                                      \
+       NULL,                                                                                      \
+       0,                                                                                         \
+       "File with the scores of all pairs of letters (as NCBI's BLOSUM62); instead of match and " \
+       "mismatch."},                                                                              \
+  {                                                                                               \
+    0                                                                                             \
+  }
+
+const tsl_key letters_scores_keys[] = {KEYS("2", "-3", "5", "2")};
+const tsl_key letters_scores_bare_keys[] = {KEYS("", "", "", "")};
 
 /** Scores of equal and of different letters, for all that there are. */
 static void set_plain(const letters_scores_deck *map, letters_scores *scores) {

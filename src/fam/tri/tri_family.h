@@ -41,6 +41,7 @@ typedef struct tri_deck {
   bool self;
   char *unit;
   letters_scores_deck scores;
+  char *tsv;
   tri_input input;
   points_generator generator;
   struct {
@@ -91,7 +92,9 @@ typedef struct tri_own {
   tri_total *totals;      /**< [kinds][regions][2 sets] */
   int32_t estimator, resampling;
   int64_t resamples;
-  int64_t *row; /**< between: points of the input, those of the other kind first; or NULL */
+  int64_t *row;        /**< between: points of the input, those of the other kind first; or NULL */
+  char *tsv;           /**< file for a table with the names of sequences, of the deck; or NULL */
+  letters_set letters; /**< of sequences: their names alone */
 } tri_own;
 
 enum { TRI_CHUNK = 64 };
@@ -114,6 +117,11 @@ typedef struct tri_points {
 static inline const char *tri_section(const tri_deck *s) {
   return s->is_other ? "tri.other" : "tri";
 }
+
+/** Could the file of names be written? Keeps its name; refused where the output has no use of it. */
+tsl_err tri_names_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem);
+/** Write it. */
+tsl_err tri_names_write(const tsl_problem *problem, const tsl_field_rows *store);
 
 /** Refuse keys that sequences do not have. */
 tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s);

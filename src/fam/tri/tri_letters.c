@@ -235,6 +235,19 @@ done:
   return err;
 }
 
+/** A copy of the names. */
+static tsl_err keep_names(const letters_set *from, letters_set *to) {
+  tsl_err err = TSL_OK;
+  const int64_t bytes = from->name_at[from->n];
+  to->n = from->n;
+  TSL_TRY(tsl_alloc(to->n + 1, sizeof *to->name_at, "names", (void **)&to->name_at));
+  TSL_TRY(tsl_alloc(bytes, 1, "names", (void **)&to->names));
+  memcpy(to->name_at, from->name_at, (size_t)(to->n + 1) * sizeof *to->name_at);
+  memcpy(to->names, from->names, (size_t)bytes);
+done:
+  return err;
+}
+
 tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
                         tsl_problem *problem) {
   tsl_err err = TSL_OK;
@@ -247,6 +260,7 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, const tri_point
   set_similar(p);
   const tri_sequences sequences = tri_sequences_of(problem);
   TSL_TRY(set_work(p, &sequences, &own->work));
+  TSL_TRY(keep_names(&points->letters, &own->letters));
 done:
   return err;
 }

@@ -288,13 +288,15 @@ static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
 static void tri_destroy(tsl_problem *problem) {
   tri_own *own = problem->own;
   if (own != NULL) tri_graph_clear(&own->graph);
+  if (own != NULL) letters_clear(&own->letters);
   if (own != NULL) TSL_FREE_ALL(own->work, own->edges, own->names, own->totals, own->row);
   tsl_free(own);
   problem->own = NULL;
 }
 
 static tsl_err tri_finish(tsl_problem *problem, const tsl_field_rows *store) {
-  return tri_params_of(problem)->frames > 0 ? tri_frames_finish(problem, store) : TSL_OK;
+  if (tri_params_of(problem)->frames > 0) return tri_frames_finish(problem, store);
+  return tri_names_write(problem, store);
 }
 
 /** What an equation asks for: names before the points are read, the rest after. */
@@ -365,6 +367,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   note_points(&points, &rounding, older, problem);
   TSL_TRY(tri_classes_add(deck, &s, &marks, problem));
   TSL_TRY(tri_letters_add(deck, &s, &points, problem));
+  TSL_TRY(tri_names_settle(deck, &s, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(tri_between_add(&points, problem));

@@ -14,16 +14,17 @@ typedef struct store_state {
   tsl_out *out; /* after tsl_out_close_stream */
 } store_state;
 
-/* A GATHER field that has these rows. */
-static tsl_err field_rows_find(const tsl_problem *problem, int f, int64_t lo, int64_t hi,
+/* A GATHER field that has these rows; to be read, a LIST field, too. */
+static tsl_err field_rows_find(const tsl_problem *problem, int f, int64_t lo, int64_t hi, bool list,
                                const tsl_field **out) {
   tsl_err err = TSL_OK;
   const tsl_field *field = NULL;
   if (f < 0 || f >= problem->n_fields)
     TSL_FAIL(TSL_ERR_INTERNAL, "store: no field %d of %d", f, problem->n_fields);
   field = &problem->fields[f];
-  if (!(field->role & TSL_OUT) || field->combine != TSL_GATHER)
-    TSL_FAIL(TSL_ERR_INTERNAL, "store: field '%s' is no GATHER result", field->name);
+  if (!(field->role & TSL_OUT) ||
+      (field->combine != TSL_GATHER && !(list && field->combine == TSL_LIST)))
+    TSL_FAIL(TSL_ERR_INTERNAL, "store: field '%s' is no result with rows", field->name);
   if (lo < 0 || hi < lo || hi > field->shape[0])
     TSL_FAIL(TSL_ERR_INTERNAL, "store: rows %lld..%lld of field '%s' leave 0..%lld", (long long)lo,
              (long long)hi, field->name, (long long)field->shape[0]);
@@ -52,8 +53,8 @@ static tsl_err field_rows_read_rows(void *arg, int f, int64_t lo, int64_t hi, vo
   const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
-  TSL_TRY(field_rows_find(state->problem, f, lo, hi, &field));
-  if (field->stream)
+  TSL_TRY(field_rows_find(state->problem, f, lo, hi, true, &field));
+  if (field->stream || field->combine == TSL_LIST)
     TSL_TRY(tsl_out_read_rows(state->out, field, lo, hi, rows));
   else if (hi > lo) {
     const char *from = rows_in_memory(field, lo, hi, &bytes);
@@ -68,7 +69,7 @@ static tsl_err write_rows(void *arg, int f, int64_t lo, int64_t hi, const void *
   const store_state *state = arg;
   const tsl_field *field = NULL;
   size_t bytes = 0;
-  TSL_TRY(field_rows_find(state->problem, f, lo, hi, &field));
+  TSL_TRY(field_rows_find(state->problem, f, lo, hi, false, &field));
   if (tsl_first_bad(field, rows, (hi - lo) * row_count(field)) >= 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in rows %lld to %lld", field->name,
              tsl_bad_word(field), (long long)lo, (long long)hi - 1);

@@ -40,7 +40,7 @@ static tsl_err move_rows(tsl_out *out, const tsl_field *field, int64_t lo, int64
   tsl_err err = TSL_OK;
   hid_t file_space = -1, memory_space = -1;
   tsl_out_stream *stream = NULL;
-  TSL_TRY(tsl_out_find_stream(out, TSL_OUT_DESCRIBE, field, false, &stream));
+  TSL_TRY(tsl_out_find_stream(out, TSL_OUT_DESCRIBE, field, field->combine == TSL_LIST, &stream));
   if (lo < 0 || hi < lo || hi > field->shape[0])
     TSL_FAIL(TSL_ERR_INTERNAL, "field '%s': rows %lld..%lld leave 0..%lld", field->name,
              (long long)lo, (long long)hi, (long long)field->shape[0]);
