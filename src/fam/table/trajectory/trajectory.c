@@ -3,6 +3,7 @@
 
 #include "table_range.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +12,7 @@ struct trajectory_reader {
   void *state;
 };
 
-static bool ends_in(const char *path, const char *ending) {
+bool trajectory_ends_in(const char *path, const char *ending) {
   const size_t n = strlen(path), m = strlen(ending);
   return n > m && strcasecmp(path + n - m, ending) == 0;
 }
@@ -21,8 +22,9 @@ tsl_err trajectory_scan(const char *path, trajectory *t) {
   tsl_err err = TSL_OK;
   bool known = false;
   *t = (trajectory){.format = TRAJECTORY_LIBRARY};
-  for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= ends_in(path, others[k]);
-  if (ends_in(path, ".xyz") || ends_in(path, ".extxyz")) {
+  for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+    known |= trajectory_ends_in(path, others[k]);
+  if (trajectory_ends_in(path, ".xyz") || trajectory_ends_in(path, ".extxyz")) {
     t->format = TRAJECTORY_XYZ;
     TSL_TRY(trajectory_xyz_scan(path, t));
   } else if (known) {
@@ -85,7 +87,11 @@ tsl_err trajectory_choose(const char *which, trajectory *t) {
   tsl_err err = TSL_OK;
   table_range r;
   int64_t n = 0;
-  TSL_TRY(table_range_parse(which, t->n, &r));
+  char why[256];
+  if (table_range_parse(which, t->n, &r) != TSL_OK) {
+    (void)snprintf(why, sizeof why, "%s", tsl_err_message());
+    TSL_FAIL(TSL_ERR_INPUT, "%s%s%s", why, t->note[0] != '\0' ? "; " : "", t->note);
+  }
   for (int64_t k = r.first - 1; k < r.last; n++) {
     t->places[n] = t->places[k];
     if (k < t->n_cells) t->cells[n] = t->cells[k];

@@ -97,6 +97,25 @@ tsl_err trajectory_xyz_open(const char *path, void **state);
 void trajectory_xyz_close(void *state);
 tsl_err trajectory_xyz_read(void *state, const trajectory_place *place, trajectory_frame *frame);
 
+/** What the bytes of a file say about its end, whatever libchemfiles makes of them. */
+typedef struct trajectory_end {
+  int64_t whole;             /**< frames that are all there; -1: not known */
+  char cut[TRAJECTORY_NOTE]; /**< what is there of the frame after them; empty: nothing */
+  int64_t announced;         /**< DCD: frames, by the header; else 0 */
+  int64_t atoms;             /**< PDB: of a frame after the last END; -1: there is none */
+  bool ended;                /**< PDB: an END is there */
+} trajectory_end;
+
+/**
+ * Look at the end of a file of DCD, XTC, TRR or PDB; of others nothing is known. A file that does
+ * not begin as its ending says is left to the library, which refuses it.
+ * @return TSL_ERR_INPUT: a header or a frame in the middle is broken
+ */
+tsl_err trajectory_end_find(const char *path, trajectory_end *end);
+
+/** Has a file's name this ending, in whatever case? */
+bool trajectory_ends_in(const char *path, const char *ending);
+
 tsl_err trajectory_library_scan(const char *path, trajectory *t);
 tsl_err trajectory_library_open(const char *path, void **state);
 void trajectory_library_close(void *state);

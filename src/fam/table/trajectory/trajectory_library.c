@@ -179,17 +179,53 @@ done:
   return err;
 }
 
+/* ------------------------------------------------------------------- scan */
+
 /** A last frame that cannot be read is left out where others are before it. */
 static tsl_err check_last(state *s, trajectory *t) {
+  enum { WHY = 120 };
   tsl_err err = TSL_OK;
   double(*at)[3] = NULL;
   uint64_t n = 0;
   if (t->n < 2 || read_step(s, t->n, &at, &n) == TSL_OK) goto done;
-  (void)snprintf(t->note, sizeof t->note, "frame %lld cannot be read and is left out",
-                 (long long)t->n);
+  (void)snprintf(t->note, sizeof t->note,
+                 "frame %lld cannot be read and is left out (chemfiles: %.*s)", (long long)t->n,
+                 WHY, s->l.last_error());
   t->n--;
 done:
   return err;
+}
+
+/** Frames, as the library and the file's own bytes have them. */
+static tsl_err count_frames(state *s, const trajectory_end *end, trajectory *t) {
+  tsl_err err = TSL_OK;
+  uint64_t n = 0;
+  if (s->l.trajectory_nsteps(s->trajectory, &n) != 0) TSL_TRY(complain(s, "frames are not known"));
+  if (n == 0) TSL_FAIL(TSL_ERR_INPUT, "%s: a trajectory without frames", s->path);
+  if (n > INT64_MAX / 2 || (int64_t)n < end->whole)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: chemfiles finds %llu frames where its bytes are those of %lld",
+             s->path, (unsigned long long)n, (long long)end->whole);
+  t->n = end->whole > 0 ? end->whole : (int64_t)n;
+done:
+  return err;
+}
+
+/** In words, what is left out. */
+static void note_end(const trajectory_end *end, trajectory *t) {
+  if (end->cut[0] != '\0')
+    (void)snprintf(t->note, sizeof t->note, "frame %lld is cut off (%.150s) and left out",
+                   (long long)t->n + 1, end->cut);
+  else if (end->announced > t->n)
+    (void)snprintf(t->note, sizeof t->note,
+                   "the header announces %lld frames, of which %lld are there",
+                   (long long)end->announced, (long long)t->n);
+  else if (end->ended && end->atoms >= 0)
+    (void)snprintf(t->note, sizeof t->note,
+                   "frame %lld is cut off (%lld of %lld atoms are there, without an END) and left "
+                   "out",
+                   (long long)t->n + 1, (long long)end->atoms, (long long)t->n_atoms);
+  else if (!end->ended)
+    (void)snprintf(t->note, sizeof t->note, "frame %lld has no END", (long long)t->n);
 }
 
 tsl_err trajectory_library_scan(const char *path, trajectory *t) {
@@ -198,11 +234,13 @@ tsl_err trajectory_library_scan(const char *path, trajectory *t) {
   void *memory = NULL;
   double(*at)[3] = NULL;
   uint64_t n = 0;
+  trajectory_end end;
+  TSL_TRY(trajectory_end_find(path, &end));
+  if (end.whole == 0 && end.cut[0] != '\0')
+    TSL_FAIL(TSL_ERR_INPUT, "%s: frame 1 is cut off (%s); there is no other", path, end.cut);
   TSL_TRY(trajectory_library_open(path, &memory));
   s = memory;
-  if (s->l.trajectory_nsteps(s->trajectory, &n) != 0) TSL_TRY(complain(s, "frames are not known"));
-  if (n == 0) TSL_FAIL(TSL_ERR_INPUT, "%s: a trajectory without frames", path);
-  t->n = (int64_t)n;
+  TSL_TRY(count_frames(s, &end, t));
   TSL_TRY(check_last(s, t));
   TSL_TRY(tsl_alloc(t->n, sizeof *t->places, "frames", (void **)&t->places));
   TSL_TRY(tsl_alloc(t->n, sizeof *t->cells, "cells of frames", (void **)&t->cells));
@@ -213,6 +251,7 @@ tsl_err trajectory_library_scan(const char *path, trajectory *t) {
   t->n_atoms = (int64_t)n;
   TSL_TRY(read_cell(s, &t->cells[0]));
   t->n_cells = 1;
+  if (t->note[0] == '\0') note_end(&end, t);
 done:
   trajectory_library_close(s);
   return err;

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Trajectories that are cut off, as a full disk or a killed simulation leaves them: the broken frame is named, the
+frames before it have the counts of the whole file.
+
+usage: tri_frames_cut.py TESELA [--fast] [ONLY]
+
+XTC, TRR, DCD, PDB and NetCDF are written by chemfiles' Python package (skipped where it lacks); DCD of other orders of
+bytes, marks of records, cells and fixed atoms by struct.
+"""
+import os
+import struct
+import sys
+
+import harness
+from harness import check, np
+
+sys.path += ["/usr/local/lib/tesela-chemfiles", os.path.expanduser("~/.local/lib/tesela-chemfiles")]
+try:
+    import chemfiles
+except ImportError:
+    print("skipped: PyPI's chemfiles is not installed")
+    sys.exit(77)
+
+suite = harness.Suite(__doc__, jobs=2)
+ENV = {"TSL_CHEMFILES": os.path.dirname(chemfiles.__file__)}
+FRAMES = 4
+
+
+def deck(name, which="all", **more):
+    return {"family": "tri", "run": {"device": "cpu", "threads": 1},
+            "tri": {"function": "euclidean", "output": "histogram", "bins": 20, "range": [0, 5],
+                    "input": {"file": name, "frames": which}, **more}}
+
+
+def places(n):
+    rng = np.random.default_rng(n)
+    return [np.round(rng.uniform(0, 14, (n, 3)), 2) for _ in range(FRAMES)]
+
+
+def write(name, n):
+    path = suite.path(name)
+    with chemfiles.Trajectory(path, "w") as out:
+        for x in places(n):
+            frame = chemfiles.Frame()
+            for p in x:
+                frame.add_atom(chemfiles.Atom("Ar"), p)
+            frame.cell = chemfiles.UnitCell([14, 15, 16])
+            out.write(frame)
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def result(name, which="all", **more):
+    with suite.result(deck(name, which, **more), env=ENV) as file:
+        return harness.datasets(file), file["run/facts"].asstr()[()]
+
+
+def plan(name, **more):
+    run = suite.run(["plan", suite.deck("plan.yaml", deck(name, **more))], env=ENV)
+    return run.status, run.out + run.err
+
+
+def put(name, data):
+    with open(suite.path(name), "wb") as file:
+        file.write(data)
+
+
+def named(name, data, what, **more):
+    """plan says that frame 4 is left out, and why."""
+    put(name, data)
+    status, said = plan(name, **more)
+    check(status == 0, f"{what}: exit {status}: {said[-400:]}")
+    for words in (f"{FRAMES - 1} frames of", f"frame {FRAMES} is cut off (", "left out"):
+        check(words in said, f"{what}: '{words}' is missing in {said[-400:]}")
+
+
+def whole(name, data, what, **more):
+    put(name, data)
+    status, said = plan(name, **more)
+    check(status == 0 and f"{FRAMES} frames of" in said and "cut off" not in said, f"{what}: {said[-400:]}")
+
+
+def kept(name, data, all_counts, **more):
+    """The frames before the broken one count as in the whole file; ranges end at them."""
+    put(name, data)
+    out, facts = result(name, **more)
+    check(f"frame {FRAMES} is cut off (" in facts, f"not named: {facts}")
+    check(np.array_equal(out["counts_frames"], all_counts[:-1]), "other counts")
+    out, _ = result(name, f"1:{FRAMES - 1}", **more)
+    check(np.array_equal(out["counts_frames"], all_counts[:-1]), "other counts of a range")
+    run = suite.run(["run", suite.deck("bad.yaml", deck(name, f"1:{FRAMES}", **more)), "-o", suite.path("bad.h5")],
+                    env=ENV)
+    for words in ("tri.input.frames", f"the file has frames 1 to {FRAMES - 1}; frame {FRAMES} is cut off ("):
+        check(run.status == 2 and words in run.out + run.err, f"{words}: {run.tail()}")
+
+
+def alone(name, data, what):
+    """Where the first frame is cut off there is nothing to keep."""
+    put(name, data)
+    status, said = plan(name)
+    for words in (name, "frame 1 is cut off (", "there is no other"):
+        check(status == 2 and words in said, f"{what}: exit {status}: '{words}' is missing in {said[-400:]}")
+
+
+def frame_bytes(data, header=0):
+    return (len(data) - header) // FRAMES
+
+
+def binary_case(ending, n):
+    name = f"a{n}{ending}"
+    data = write(name, n)
+    all_counts = result(name)[0]["counts_frames"]
+    begin = {}
+    with open(suite.path(name), "rb") as file:
+        begin = starts(ending, file.read(), n)
+    check(begin[-1] == len(data), f"frames are {begin}, the file has {len(data)} bytes")
+    last, first = begin[-2], begin[0]
+    whole(name, data[:last] + data[last:], "whole")
+    cuts = {last + 1, last + 4, last + 56, last + 83, last + 91, last + 92, (last + len(data)) // 2, len(data) - 4,
+            len(data) - 1}
+    for cut in sorted(c for c in cuts if last < c < len(data)):
+        named(name, data[:cut], f"{cut - last} of {len(data) - last} bytes")
+    kept(name, data[:len(data) - 5], all_counts)
+    for cut in (first + 60, (first + begin[1]) // 2, begin[1] - 1):
+        alone(name, data[:cut], f"{cut} bytes in all")
+    put(name, data[:last])  # a cut between frames is none, but what a DCD's header announces
+    status, said = plan(name)
+    check(status == 0 and f"{FRAMES - 1} frames of" in said and "cut off" not in said, said[-400:])
+    check((f"announces {FRAMES} frames, of which {FRAMES - 1} are there" in said) == (ending == ".dcd"), said[-400:])
+
+
+def starts(ending, data, n):
+    """Where frames begin, and the end: of XTC by its magic number and sizes, of others by equal sizes."""
+    if ending != ".xtc":
+        header = len(data) % (3 * (8 + 4 * n) + 56) if ending == ".dcd" else 0
+        size = frame_bytes(data, header)
+        return [header + k * size for k in range(FRAMES + 1)]
+    at, found = 0, [0]
+    while at < len(data):
+        check(struct.unpack(">ii", data[at:at + 8]) == (1995, n), "no XTC")
+        at += 56 + 12 * n if n <= 9 else 92 + -(-struct.unpack(">i", data[at + 88:at + 92])[0] // 4) * 4
+        found.append(at)
+    return found
+
+
+def broken_case(ending):
+    """What is no frame between frames ends the run."""
+    name = "broken" + ending
+    data = write(name, 30)
+    begin = starts(ending, data, 30)
+    put(name, data[:begin[2]] + b"\0" * 4 + data[begin[2] + 4:])
+    status, said = plan(name)
+    check(status == 2 and name in said and f"frame 3 does not begin at byte {begin[2]}" in said, said[-400:])
+
+
+def netcdf_case():
+    data = write("a.nc", 30)
+    put("a.nc", data[:-50])
+    status, said = plan("a.nc")
+    check(status == 0 and "frame 4 cannot be read and is left out (chemfiles: " in said, said[-400:])
+
+
+# ------------------------------------------------------------------- DCD
+
+
+def dcd(order, wide, cell, fixed, announced=FRAMES, n=30, four=False):
+    """A file as CHARMM writes it (24), or X-PLOR (0) without a cell. Returns the file and where frames begin."""
+    def record(body):
+        mark = struct.pack(order + ("q" if wide else "i"), len(body))
+        return mark + body + mark
+
+    version = 24 if cell or four else 0
+    numbers = [announced, 1, 1, announced, 0, 0, 0, 0, fixed]
+    numbers += [struct.unpack(order + "i", struct.pack(order + "f", 0.5))[0], int(cell), int(four)] if version else \
+        list(struct.unpack(order + "ii", struct.pack(order + "d", 0.5))) + [0]
+    numbers += [0] * 7 + [version]
+    text = record(b"CORD" + struct.pack(order + "20i", *numbers))
+    text += record(struct.pack(order + "i", 2) + b"a title".ljust(80) + b"another".ljust(80))
+    text += record(struct.pack(order + "i", n))
+    if fixed:
+        text += record(struct.pack(order + f"{n - fixed}i", *range(1, n - fixed + 1)))
+    begin = []
+    for k, x in enumerate(places(n)):
+        begin.append(len(text))
+        m = n - fixed if k > 0 else n
+        if cell:
+            text += record(struct.pack(order + "6d", 14, 90, 15, 90, 90, 16))
+        for axis in range(3):
+            text += record(struct.pack(order + f"{m}f", *x[:m, axis]))
+        if four:
+            text += record(struct.pack(order + f"{m}f", *([0.0] * m)))
+    return text, begin + [len(text)]
+
+
+def dcd_truth(fixed, n=30):
+    x = np.array(places(n))
+    x[:, n - fixed:] = x[0, n - fixed:]
+    i, j = np.triu_indices(n, 1)
+    d = x[:, i] - x[:, j]
+    d -= np.round(d / [14, 15, 16]) * [14, 15, 16]
+    edges = np.linspace(0, 5, 21)
+    r = np.linalg.norm(d, axis=2)
+    sure = np.abs(r[..., None] - edges).min() > 1e-6
+    check(sure, "a pair is at an edge: take other places")
+    return [np.histogram(row, edges)[0] for row in r]
+
+
+def dcd_case(order, wide, cell, fixed, four=False):
+    more = {"precision": "fp64"} if cell else {"precision": "fp64", "box": [14, 15, 16]}
+    data, begin = dcd(order, wide, cell, fixed, four=four)
+    whole("own.dcd", data, "whole", **more)
+    out, _ = result("own.dcd", **more)
+    check(np.array_equal(out["counts_frames"], dcd_truth(fixed)), "other counts than numpy's")
+    for cut in (begin[3] + 1, begin[3] + 60, begin[4] - 5, begin[4] - 1):
+        named("own.dcd", data[:cut], f"{cut - begin[3]} bytes of {begin[4] - begin[3]}", **more)
+    kept("own.dcd", data[:-9], out["counts_frames"], **more)
+    for cut in (begin[0], begin[0] + 1, begin[1] - 1):
+        alone("own.dcd", data[:cut], f"{cut} of {begin[1]} bytes")
+    for cut in (30, 90, begin[0] - 1):
+        put("own.dcd", data[:cut])
+        status, said = plan("own.dcd", **more)
+        check(status == 2 and "own.dcd: its header is cut off or broken at byte" in said, said[-400:])
+
+
+def dcd_header_case():
+    """A header whose count is old, as of a simulation that goes on, is no error."""
+    for announced in (0, 3):
+        whole("old.dcd", dcd("<", False, True, 0, announced)[0], f"{announced} announced")
+    put("old.dcd", dcd("<", False, True, 0, 9)[0])
+    status, said = plan("old.dcd")
+    check(status == 0 and "the header announces 9 frames, of which 4 are there" in said, said[-400:])
+
+
+# ------------------------------------------------------------------- PDB
+
+
+def pdb_text(n, end, first="MODEL {:8d}\n", last=""):
+    text, begin = "", []
+    for k, x in enumerate(places(n)):
+        begin.append(len(text))
+        text += "CRYST1   14.000   15.000   16.000  90.00  90.00  90.00 P 1           1\n" + first.format(k + 1)
+        for i, p in enumerate(x):
+            text += f"ATOM  {i + 1:5d} Ar   RES A   1    {p[0]:8.3f}{p[1]:8.3f}{p[2]:8.3f}  1.00  0.00          Ar\n"
+        text += end
+    return text + last, begin + [len(text)]
+
+
+def pdb_case(end, last):
+    n = 30
+    text, begin = pdb_text(n, end, last=last)
+    whole("a.pdb", text.encode(), "whole")
+    all_counts = result("a.pdb")[0]["counts_frames"]
+    atoms = begin[3] + text[begin[3]:].index("ATOM")
+    line = text[atoms:].index("\n") + 1
+    for cut, found in ((begin[3] + 3, 0), (begin[3] + 20, 0), (atoms + 20, 0), (atoms + line, 1),
+                       (atoms + 7 * line + 53, 7), (atoms + 7 * line + 54, 8), (atoms + n * line - 1, n),
+                       (atoms + n * line, n), (atoms + n * line + 2, n)):
+        named("a.pdb", text[:cut].encode(), f"cut at {cut - begin[3]}")
+        _, said = plan("a.pdb")
+        check(f"({found} of {n} atoms are there, without an END)" in said, f"{cut - begin[3]}: {said[-300:]}")
+    kept("a.pdb", text[:atoms + 9 * line + 7].encode(), all_counts)
+    for more in ("\n \n", "EN", "\r\n"):
+        whole("a.pdb", (text[:begin[4]] + more).encode(), f"and {more!r}")
+    put("a.pdb", text[:begin[1] - len(end)].encode())  # one frame, all of it but the END
+    status, said = plan("a.pdb")
+    check(status == 0 and "frame 1 has no END" in said, said[-400:])
+
+
+def long_tail_case():
+    """The END is further from the file's end than what is read first."""
+    text, begin = pdb_text(40000, "ENDMDL\n")
+    name = "long.pdb"
+    put(name, text[:begin[4] - 9].encode())
+    status, said = plan(name, range=[0, 1])
+    check(status == 0 and "frame 4 is cut off (40000 of 40000 atoms" in said, said[-400:])
+
+
+for kind, atoms in ((".xtc", 150), (".xtc", 5), (".trr", 150), (".trr", 5), (".dcd", 150)):
+    suite.case(f"{kind}, {atoms} atoms", binary_case, kind, atoms)
+for kind in (".xtc", ".trr"):
+    suite.case(f"broken {kind}", broken_case, kind)
+suite.case("NetCDF", netcdf_case)
+for shape in (("<", False, True, 0), (">", False, True, 0), ("<", False, False, 0), ("<", True, True, 0),
+              (">", True, False, 0), ("<", False, True, 7), (">", False, False, 7)):
+    suite.case(f"DCD {shape}", dcd_case, *shape)
+suite.case("DCD with a fourth coordinate", dcd_case, "<", False, True, 0, True)
+suite.case("DCD, an old header", dcd_header_case)
+for words in (("ENDMDL\n", ""), ("ENDMDL\n", "END\n"), ("END\n", ""), ("TER\nENDMDL\nEND\n", "")):
+    suite.case(f"PDB {words}", pdb_case, *words)
+suite.case("PDB, a long frame", long_tail_case)
+suite.end()
