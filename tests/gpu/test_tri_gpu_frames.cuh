@@ -53,10 +53,11 @@ static void holds(bool good, const frames_case &c, const tri_params *p, const ch
   n_checks++;
   if (good) return;
   n_failures++;
-  printf("FAIL frames %s type %d bins %d: %s\n", c.name, p->type, p->bins, what);
+  printf("FAIL frames %s type %d bins %d kinds %d: %s\n", c.name, p->type, p->bins, p->classes,
+         what);
 }
 
-/* All frames on one device. @param[out] counts  [TEST_FRAMES][bins] */
+/* All frames on one device. @param[out] counts  [TEST_FRAMES][slots][bins] */
 static tsl_err frames_run(const frames_case &c, const tsl_platform *platform,
                           const tsl_device *where, tsl_problem *problem,
                           std::vector<uint64_t> &counts) {
@@ -67,7 +68,8 @@ static tsl_err frames_run(const frames_case &c, const tsl_platform *platform,
   double volumes[TEST_FRAMES];
   std::vector<tsl_unit> units(3); /* of two frames, two and one */
   std::vector<tsl_part> parts(3);
-  counts.assign((size_t)(TEST_FRAMES * tri_params_of(problem)->bins), 0);
+  const int64_t cells = tri_cells_of(tri_params_of(problem));
+  counts.assign((size_t)(TEST_FRAMES * cells), 0);
   for (size_t u = 0; u < units.size(); u++) {
     const int64_t at = 2 * (int64_t)u;
     units[u].id = (int64_t)u;
@@ -75,7 +77,7 @@ static tsl_err frames_run(const frames_case &c, const tsl_platform *platform,
     units[u].hi[0] = at + 2 < TEST_FRAMES ? at + 2 : TEST_FRAMES;
     parts[u].slab[TRI_FRAMES_NUMBERS] = numbers + at;
     parts[u].slab[TRI_FRAMES_VOLUMES] = volumes + at;
-    parts[u].slab[TRI_FRAMES_ROWS] = counts.data() + at * tri_params_of(problem)->bins;
+    parts[u].slab[TRI_FRAMES_ROWS] = counts.data() + at * cells;
   }
   TSL_TRY(platform->select(where));
   TSL_TRY(b->open(problem, where, &worker));
@@ -88,13 +90,24 @@ done:
   return err;
 }
 
+/* Atoms of three kinds, of which one is rare, and the histograms of their pairs. */
+static void set_kinds(tri_params *p, std::vector<int32_t> &classes, std::vector<int32_t> &slots) {
+  p->classes = 3;
+  p->slots = 6;
+  classes.resize((size_t)p->n);
+  for (int64_t i = 0; i < p->n; i++)
+    classes[(size_t)i] = i % 97 == 0 ? 2 : (int32_t)(i * i % 3 % 2);
+  slots = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+}
+
 static tsl_err check_frames(const frames_case &c, const std::string &path, const trajectory *t,
-                            int type, int bins) {
+                            int type, int bins, bool kinds) {
   tsl_err err = TSL_OK;
   tri_params p = {};
   tsl_problem problem = {};
   tsl_device socket = {};
   std::vector<uint64_t> one, other;
+  std::vector<int32_t> classes, slots;
   uint64_t sum = 0;
   p.function = TRI_EUCLIDEAN_PERIODIC;
   p.output = TRI_HISTOGRAM;
@@ -106,10 +119,13 @@ static tsl_err check_frames(const frames_case &c, const std::string &path, const
   p.frames = t->n;
   p.frames_format = t->format;
   p.frames_boxed = 1;
+  if (kinds) set_kinds(&p, classes, slots);
   problem.params = &p;
   problem.n_fields = TRI_FRAMES_RDF;
   problem.fields[TRI_FRAMES_PATH].data = (void *)path.c_str();
   problem.fields[TRI_FRAMES_PLACES].data = t->places;
+  problem.fields[TRI_FRAMES_CLASSES].data = classes.data();
+  problem.fields[TRI_FRAMES_SLOTS].data = slots.data();
   TSL_TRY(tsl_platform_cpu.describe(0, &socket));
   socket.threads = 2;
   TSL_TRY(frames_run(c, &tsl_platform_cpu, &socket, &problem, one));
@@ -127,9 +143,10 @@ static tsl_err test_frames(void) {
     const std::string path = frames_file(c);
     trajectory t = {};
     err = trajectory_scan(path.c_str(), &t);
-    for (int bins : {40, 5000, 13000})
+    for (int bins : {40, 1900, 5000, 13000})
       for (int type : {TSL_F32, TSL_F64})
-        if (err == TSL_OK) err = check_frames(c, path, &t, type, bins);
+        for (bool kinds : {false, true})
+          if (err == TSL_OK) err = check_frames(c, path, &t, type, bins, kinds);
     trajectory_clear(&t);
     (void)unlink(path.c_str());
     TSL_TRY(err);

@@ -20,13 +20,19 @@ enum {
   FEW_BINS = 1024 /**< with more of them there is one copy */
 };
 
+/** Places, from one tsl_alloc, and with kinds those of the atoms. */
+typedef struct atoms {
+  uint32_t *u[3];
+  int32_t *kind; /**< NULL: all are alike */
+} atoms;
+
 /** What a thread counts with. */
 typedef struct counter {
-  uint32_t *u[3];  /**< [SWEEP + TRI_FRAME_LAP] gathered; from one tsl_alloc */
+  atoms near;      /**< [SWEEP + TRI_FRAME_LAP] gathered */
   int64_t n;       /**< gathered */
   int32_t *bin;    /**< [SWEEP + TRI_FRAME_LAP] */
-  uint32_t *few;   /**< [copies][bins + 1] */
-  uint64_t *all;   /**< [bins + 1] */
+  uint32_t *few;   /**< [copies][slots][bins + 1] */
+  uint64_t *all;   /**< [slots][bins + 1] */
   int64_t counted; /**< in few */
   char apart[128]; /**< from the next one's */
 } counter;
@@ -34,11 +40,11 @@ typedef struct counter {
 /** A frame under way. */
 typedef struct seat {
   tri_frames_slot slot;
-  uint32_t *sorted[3]; /**< [n + TRI_FRAME_LAP], from one tsl_alloc */
-  int32_t *cell;       /**< [n] of each atom */
-  int64_t *first;      /**< [room] where cells begin, and the end */
+  atoms sorted;   /**< [n + TRI_FRAME_LAP] */
+  int32_t *cell;  /**< [n] of each atom */
+  int64_t *first; /**< [room] where cells begin, and the end */
   int64_t room;
-  uint64_t *counts; /**< [bins] of the frame */
+  uint64_t *counts; /**< [slots][bins] of the frame */
 } seat;
 
 typedef struct tri_frames_cpu {
@@ -47,53 +53,75 @@ typedef struct tri_frames_cpu {
   tri_frame_bins bins;
   int threads;
   int copies;
+  int64_t slots;     /**< 1 without kinds */
+  int64_t room;      /**< slots (bins + 1) */
+  int32_t *place_of; /**< with kinds [classes][classes] where the counts of two begin; or NULL */
   seat *seats;       /**< [threads], made when they are used */
   counter *counters; /**< [threads] */
 } tri_frames_cpu;
 
 /* ------------------------------------------------------------------ memory */
 
+static tsl_err atoms_create(const tri_frames_cpu *w, int64_t room, atoms *a) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(3 * room, sizeof *a->u[0], "atoms", (void **)&a->u[0]));
+  if (w->place_of != NULL)
+    TSL_TRY(tsl_alloc(room, sizeof *a->kind, "kinds of atoms", (void **)&a->kind));
+  a->u[1] = a->u[0] + room;
+  a->u[2] = a->u[1] + room;
+done:
+  return err;
+}
+
 static tsl_err counter_create(const tri_frames_cpu *w, counter *c) {
   enum { ROOM = SWEEP + TRI_FRAME_LAP };
   tsl_err err = TSL_OK;
-  const int64_t bins = w->p->bins + 1;
-  TSL_TRY(tsl_alloc(3 * (int64_t)ROOM, sizeof *c->u[0], "atoms of a cell", (void **)&c->u[0]));
+  TSL_TRY(atoms_create(w, ROOM, &c->near));
   TSL_TRY(tsl_alloc(ROOM, sizeof *c->bin, "bins", (void **)&c->bin));
-  TSL_TRY(tsl_alloc(bins * w->copies, sizeof *c->few, "counts", (void **)&c->few));
-  TSL_TRY(tsl_alloc(bins, sizeof *c->all, "counts", (void **)&c->all));
-  c->u[1] = c->u[0] + ROOM;
-  c->u[2] = c->u[1] + ROOM;
+  TSL_TRY(tsl_alloc(w->room * w->copies, sizeof *c->few, "counts", (void **)&c->few));
+  TSL_TRY(tsl_alloc(w->room, sizeof *c->all, "counts", (void **)&c->all));
 done:
   return err;
 }
 
 static tsl_err seat_create(const tri_frames_cpu *w, seat *s) {
   tsl_err err = TSL_OK;
-  const int64_t room = w->p->n + TRI_FRAME_LAP;
   if (s->counts != NULL) goto done;
   TSL_TRY(tri_frames_slot_create(w->problem, &s->slot));
-  TSL_TRY(tsl_alloc(3 * room, sizeof *s->sorted[0], "sorted atoms", (void **)&s->sorted[0]));
+  TSL_TRY(atoms_create(w, w->p->n + TRI_FRAME_LAP, &s->sorted));
   TSL_TRY(tsl_alloc(w->p->n, sizeof *s->cell, "cells of atoms", (void **)&s->cell));
-  TSL_TRY(tsl_alloc(w->p->bins, sizeof *s->counts, "counts", (void **)&s->counts));
-  s->sorted[1] = s->sorted[0] + room;
-  s->sorted[2] = s->sorted[1] + room;
+  TSL_TRY(tsl_alloc(tri_cells_of(w->p), sizeof *s->counts, "counts", (void **)&s->counts));
 done:
   return err;
 }
 
 static void seat_clear(seat *s) {
   tri_frames_slot_clear(&s->slot);
-  TSL_FREE_ALL(s->sorted[0], s->cell, s->first, s->counts);
+  TSL_FREE_ALL(s->sorted.u[0], s->sorted.kind, s->cell, s->first, s->counts);
 }
 
 void tri_frames_close_cpu(tri_frames_cpu **frames) {
   tri_frames_cpu *w = *frames;
   if (w == NULL) return;
   for (int k = 0; k < w->threads && w->seats != NULL; k++) seat_clear(&w->seats[k]);
-  for (int k = 0; k < w->threads && w->counters != NULL; k++)
-    TSL_FREE_ALL(w->counters[k].u[0], w->counters[k].bin, w->counters[k].few, w->counters[k].all);
-  TSL_FREE_ALL(w->seats, w->counters, w);
+  for (int k = 0; k < w->threads && w->counters != NULL; k++) {
+    counter *c = &w->counters[k];
+    TSL_FREE_ALL(c->near.u[0], c->near.kind, c->bin, c->few, c->all);
+  }
+  TSL_FREE_ALL(w->seats, w->counters, w->place_of, w);
   *frames = NULL;
+}
+
+/** Where the counts of two kinds begin. */
+static tsl_err set_places(tri_frames_cpu *w) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)w->p->classes * w->p->classes;
+  const int32_t *slots = w->problem->fields[TRI_FRAMES_SLOTS].data;
+  if (n == 0) goto done;
+  TSL_TRY(tsl_alloc(n, sizeof *w->place_of, "places of counts", (void **)&w->place_of));
+  for (int64_t k = 0; k < n; k++) w->place_of[k] = slots[k] * (w->p->bins + 1);
+done:
+  return err;
 }
 
 tsl_err tri_frames_open_cpu(const tsl_problem *problem, int threads, tri_frames_cpu **out) {
@@ -104,7 +132,10 @@ tsl_err tri_frames_open_cpu(const tsl_problem *problem, int threads, tri_frames_
   *w = (tri_frames_cpu){.problem = problem, .p = tri_params_of(problem), .threads = threads};
   TSL_TRY(tsl_cpu_level_use(&level));
   w->bins = tri_frame_kernels_at(level)->bins[w->p->type == TSL_F64];
-  w->copies = w->p->bins <= FEW_BINS ? COPIES : 1;
+  w->slots = tsl_max(1, w->p->slots);
+  w->room = w->slots * (w->p->bins + 1);
+  w->copies = w->room <= FEW_BINS + 1 ? COPIES : 1;
+  TSL_TRY(set_places(w));
   TSL_TRY(tsl_alloc(threads, sizeof *w->seats, "frames", (void **)&w->seats));
   TSL_TRY(tsl_alloc(threads, sizeof *w->counters, "counters", (void **)&w->counters));
   for (int k = 0; k < threads; k++) TSL_TRY(counter_create(w, &w->counters[k]));
@@ -117,10 +148,10 @@ done:
 /* ------------------------------------------------------------------- counts */
 
 static void flush(const tri_frames_cpu *w, counter *c) {
-  const int64_t bins = w->p->bins + 1;
+  const int64_t room = w->room;
   for (int k = 0; k < w->copies; k++)
-    for (int64_t b = 0; b < bins; b++) c->all[b] += c->few[k * bins + b];
-  memset(c->few, 0, (size_t)(w->copies * bins) * sizeof *c->few);
+    for (int64_t b = 0; b < room; b++) c->all[b] += c->few[k * room + b];
+  memset(c->few, 0, (size_t)(w->copies * room) * sizeof *c->few);
   c->counted = 0;
 }
 
@@ -136,15 +167,20 @@ static void count_8(const int32_t *bin, int64_t n, uint32_t *c0, int64_t room) {
   for (; k < n; k++) c0[bin[k]]++;
 }
 
-/** An atom and n <= SWEEP others. */
+/** Atom i of those that are sorted, and n <= SWEEP others. */
 static void sweep(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
-                  const uint32_t at[3], uint32_t *const u[3], int64_t first, int64_t n) {
+                  const atoms *sorted, int64_t i, const atoms *others, int64_t first, int64_t n) {
+  const uint32_t at[3] = {sorted->u[0][i], sorted->u[1][i], sorted->u[2][i]};
   if (n <= 0) return;
   if (c->counted + n > UINT32_MAX) flush(w, c);
   c->counted += n;
-  w->bins(view, at, u[0] + first, u[1] + first, u[2] + first, n, c->bin);
+  w->bins(view, at, others->u[0] + first, others->u[1] + first, others->u[2] + first, n, c->bin);
+  if (w->place_of != NULL) {
+    const int32_t *row = w->place_of + (int64_t)sorted->kind[i] * w->p->classes;
+    for (int64_t k = 0; k < n; k++) c->bin[k] += row[others->kind[first + k]];
+  }
   if (w->copies == COPIES)
-    count_8(c->bin, n, c->few, w->p->bins + 1);
+    count_8(c->bin, n, c->few, w->room);
   else
     for (int64_t k = 0; k < n; k++) c->few[c->bin[k]]++;
 }
@@ -154,10 +190,7 @@ static void sweep(const tri_frames_cpu *w, const tri_frame_view *view, counter *
 /** The atoms [lo, hi) of a cell and all that is gathered. */
 static void sweep_gathered(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
                            const seat *s, int64_t lo, int64_t hi) {
-  for (int64_t i = lo; i < hi; i++) {
-    const uint32_t at[3] = {s->sorted[0][i], s->sorted[1][i], s->sorted[2][i]};
-    sweep(w, view, c, at, c->u, 0, c->n);
-  }
+  for (int64_t i = lo; i < hi; i++) sweep(w, view, c, &s->sorted, i, &c->near, 0, c->n);
   c->n = 0;
 }
 
@@ -167,7 +200,9 @@ static void gather(const tri_frames_cpu *w, const tri_frame_view *view, counter 
   while (from < to) {
     const int64_t n = tsl_min(to - from, SWEEP - c->n);
     for (int k = 0; k < 3; k++)
-      for (int64_t j = 0; j < n; j++) c->u[k][c->n + j] = s->sorted[k][from + j];
+      for (int64_t j = 0; j < n; j++) c->near.u[k][c->n + j] = s->sorted.u[k][from + j];
+    for (int64_t j = 0; j < n && w->place_of != NULL; j++)
+      c->near.kind[c->n + j] = s->sorted.kind[from + j];
     c->n += n, from += n;
     if (c->n == SWEEP) sweep_gathered(w, view, c, s, lo, hi);
   }
@@ -176,11 +211,9 @@ static void gather(const tri_frames_cpu *w, const tri_frame_view *view, counter 
 /** Pairs within a cell. */
 static void sweep_own(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
                       const seat *s, int64_t lo, int64_t hi) {
-  for (int64_t i = lo; i < hi; i++) {
-    const uint32_t at[3] = {s->sorted[0][i], s->sorted[1][i], s->sorted[2][i]};
+  for (int64_t i = lo; i < hi; i++)
     for (int64_t j = i + 1; j < hi; j += SWEEP)
-      sweep(w, view, c, at, s->sorted, j, tsl_min(hi - j, SWEEP));
-  }
+      sweep(w, view, c, &s->sorted, i, &s->sorted, j, tsl_min(hi - j, SWEEP));
 }
 
 /** Cell k of a row of cells, and all cells after it that are near. */
@@ -213,6 +246,7 @@ static void take_cell(const tri_frames_cpu *w, const tri_frame_view *view, count
 static tsl_err sort(const tri_frames_cpu *w, seat *s) {
   tsl_err err = TSL_OK;
   const tri_frame *f = &s->slot.frame;
+  const int32_t *kind = w->problem->fields[TRI_FRAMES_CLASSES].data;
   const int64_t cells = (int64_t)f->cells[0] * f->cells[1] * f->cells[2], n = w->p->n;
   if (cells + 2 > s->room) {
     tsl_free(s->first);
@@ -230,7 +264,8 @@ static tsl_err sort(const tri_frames_cpu *w, seat *s) {
   for (int64_t k = 2; k < cells + 2; k++) s->first[k] += s->first[k - 1];
   for (int64_t i = 0; i < n; i++) {
     const int64_t to = s->first[s->cell[i] + 1]++;
-    for (int k = 0; k < 3; k++) s->sorted[k][to] = f->u[k][i];
+    for (int k = 0; k < 3; k++) s->sorted.u[k][to] = f->u[k][i];
+    if (s->sorted.kind != NULL) s->sorted.kind[to] = kind[i];
   }
 done:
   return err;
@@ -250,11 +285,13 @@ static void count_frame(const tri_frames_cpu *w, seat *s, counter *counters, int
   for (int64_t row = 0; row < rows; row++)
     for (int32_t k = 0; k < f->cells[0]; k++)
       take_cell(w, &view, &counters[team > 1 ? omp_get_thread_num() : 0], s, row, k);
-  memset(s->counts, 0, (size_t)p->bins * sizeof *s->counts);
+  memset(s->counts, 0, (size_t)tri_cells_of(p) * sizeof *s->counts);
   for (int t = 0; t < team; t++) {
     flush(w, &counters[t]);
-    for (int64_t b = 0; b < p->bins; b++) s->counts[b] += counters[t].all[b + 1];
-    memset(counters[t].all, 0, (size_t)(p->bins + 1) * sizeof *counters[t].all);
+    for (int64_t k = 0; k < w->slots; k++)
+      for (int64_t b = 0; b < p->bins; b++)
+        s->counts[k * p->bins + b] += counters[t].all[k * (p->bins + 1) + b + 1];
+    memset(counters[t].all, 0, (size_t)w->room * sizeof *counters[t].all);
   }
 }
 

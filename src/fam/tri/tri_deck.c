@@ -41,9 +41,10 @@ static const tsl_key input_keys[] = {
     {"kind_column", TSL_KEY_INT, IN(kind_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram, between: column of the points' kinds, whole numbers."},
     {"kind_file", TSL_KEY_TEXT, IN(kind_file), "", 0, 0, NULL, NULL, 0,
-     "Histogram, between: text with the kind of a point, a word, in each line."},
+     "Histogram, between: text with the kind of a point, a word, in each line; of frames also a "
+     "file of the same atoms."},
     {"symbols", TSL_KEY_BOOL, IN(symbols), "", 0, 0, NULL, NULL, 0,
-     "Histogram, between: the symbols of XYZ are the kinds."},
+     "Histogram, between: the symbols of XYZ are the kinds; of frames also types of atoms."},
     {"weight_column", TSL_KEY_INT, IN(weight_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram: column of the points' weights; a pair weighs their product."},
     {"weight_file", TSL_KEY_TEXT, IN(weight_file), "", 0, 0, NULL, NULL, 0,

@@ -1,8 +1,6 @@
 /* Frames of a trajectory: from the deck to fields and units. */
-#include "tri_frames.h"
-
 #include "integers.h"
-#include "tri_family.h"
+#include "tri_frames_own.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,7 +13,7 @@
 /** Keys that go with frames. */
 static const char *const keys[] = {"function",  "output", "precision", "unit", "input",
                                    "threshold", "bins",   "range",     "box",  NULL};
-static const char *const input_keys[] = {"file", "frames", NULL};
+static const char *const input_keys[] = {"file", "frames", "symbols", "kind_file", NULL};
 
 static tsl_err refuse_others(const tsl_deck *deck, const char *section, const tsl_key *table,
                              const char *const *allowed) {
@@ -143,99 +141,6 @@ done:
   return err;
 }
 
-/* ------------------------------------------------------------------- fields */
-
-static tsl_err add_in(tsl_problem *problem, const char *name, int type, int64_t rows,
-                      int64_t columns, const void *data) {
-  tsl_err err = TSL_OK;
-  tsl_field *added = NULL;
-  tsl_field field = {.unit = "1",
-                     .doc = "Where frames are.",
-                     .role = TSL_IN,
-                     .type = type,
-                     .rank = columns > 1 ? 2 : 1,
-                     .shape = {rows, columns, 1},
-                     .hidden = 1,
-                     .device = type == TSL_U8};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(rows * columns, tsl_type_bytes((tsl_type)type), name, &added->data));
-  memcpy(added->data, data, (size_t)(rows * columns) * tsl_type_bytes((tsl_type)type));
-done:
-  return err;
-}
-
-/** A field of results; bins 0: of frames alone; rows 0: of bins alone. */
-typedef struct out_field {
-  const char *name, *unit, *doc;
-  int type, stream;
-  bool frames, bins;
-  int extra; /**< bins more */
-  int need;  /**< 0 always, 1 histogram, 2 histogram of frames with cells, 3 threshold */
-} out_field;
-
-static const out_field outs[] = {
-    {"frames", "1", "Number of each frame in its file, from 1.", TSL_I64, 0, true, false, 0, 0},
-    {"counts_frames", "1", "Pairs i < j of each frame with their distance in the bin.", TSL_U64, 1,
-     true, true, 0, 1},
-    {"contacts", "1", "Pairs i < j of each frame within the threshold.", TSL_U64, 0, true, false, 0,
-     3},
-    {"volumes", "^3", "Volume of each frame's cell; 0: none.", TSL_F64, 0, true, false, 0, 0},
-    {"rdf_frames", "1", "g(r) of each frame: counts over those of an ideal gas in its cell.",
-     TSL_F64, 1, true, true, 0, 2},
-    {"counts", "1", "Pairs of all frames with their distance in [edges[b], edges[b+1]).", TSL_U64,
-     0, false, true, 0, 1},
-    {"edges", "", "Edges of the bins.", TSL_F64, 0, false, true, 1, 1},
-    {"rdf", "1", "Radial distribution g(r), the mean over the frames.", TSL_F64, 0, false, true, 0,
-     2},
-    {"rdf_error", "1", "Standard error of rdf, from how frames differ; 0 of one frame.", TSL_F64, 0,
-     false, true, 0, 2},
-    {"coordination", "1",
-     "Neighbours of an atom from the first edge to the end of each bin, the mean over the frames.",
-     TSL_F64, 0, false, true, 0, 1},
-    {"coordination_error", "1", "Standard error of coordination, as of rdf.", TSL_F64, 0, false,
-     true, 0, 1}};
-
-static bool is_needed(const tri_params *p, int need) {
-  const bool histogram = p->output == TRI_HISTOGRAM;
-  const bool boxed = p->frames_boxed || p->box[0] > 0;
-  return need == 0 || (need == 1 && histogram) || (need == 2 && histogram && boxed) ||
-         (need == 3 && !histogram);
-}
-
-static tsl_err add_out(tsl_problem *problem, const out_field *o, const char *unit) {
-  const tri_params *p = tri_params_of(problem);
-  const int64_t bins = p->bins + o->extra;
-  tsl_field *added = NULL;
-  tsl_field field = {.role = TSL_OUT,
-                     .type = o->type,
-                     .combine = TSL_GATHER,
-                     .rank = o->frames && o->bins ? 2 : 1,
-                     .shape = {o->frames ? p->frames : bins, o->frames && o->bins ? bins : 1, 1},
-                     .stream = o->stream};
-  const bool length = o->unit[0] != '1' && strcmp(unit, "1") != 0;
-  (void)snprintf(field.name, sizeof field.name, "%s", o->name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", o->doc);
-  (void)snprintf(field.unit, sizeof field.unit, "%.30s%s", length ? unit : "1",
-                 length ? o->unit : "");
-  if (strcmp(o->name, "edges") == 0)
-    (void)snprintf(field.quantity, sizeof field.quantity, "distance");
-  return tsl_problem_add(problem, &field, &added);
-}
-
-static tsl_err add_fields(tsl_problem *problem, const char *path, const trajectory *t,
-                          const char *unit) {
-  tsl_err err = TSL_OK;
-  const tri_params *p = tri_params_of(problem);
-  _Static_assert(sizeof(trajectory_place) == 3 * sizeof(int64_t), "a row of three");
-  TSL_TRY(add_in(problem, "path", TSL_U8, (int64_t)strlen(path) + 1, 1, path));
-  TSL_TRY(add_in(problem, "places", TSL_I64, t->n, 3, t->places));
-  for (size_t k = 0; k < sizeof outs / sizeof *outs; k++)
-    if (is_needed(p, outs[k].need)) TSL_TRY(add_out(problem, &outs[k], unit));
-done:
-  return err;
-}
-
 /* ------------------------------------------------------------------- create */
 
 static tsl_err note_frames(const tri_params *p, const trajectory *t, const char *file,
@@ -254,24 +159,36 @@ done:
   return err;
 }
 
+/** The file, as all ranks find it: they may be in other folders. */
+static tsl_err find_path(const char *path, tri_frames_input *in) {
+  tsl_err err = TSL_OK;
+  char *full = realpath(path, NULL);
+  const char *from = full != NULL ? full : path;
+  TSL_TRY(tsl_alloc((int64_t)strlen(from) + 1, 1, "a file's name", (void **)&in->path));
+  memcpy(in->path, from, strlen(from) + 1);
+done:
+  free(full);
+  return err;
+}
+
 tsl_err tri_frames_create_problem(tsl_deck *deck, const tri_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  trajectory t = {.n = 0};
-  char *path = NULL, *full = NULL;
+  tri_frames_input in = {.path = NULL};
+  char *path = NULL;
   tri_params *p = problem->params;
   TSL_TRY(check_choice(deck, s));
   TSL_TRY(tsl_deck_path(deck, s->input.points.file, &path));
-  TSL_TRY(tsl_deck_blame(deck, "tri.input.file", trajectory_scan(path, &t)));
-  TSL_TRY(tsl_deck_blame(deck, "tri.input.frames", trajectory_choose(s->input.frames, &t)));
-  TSL_TRY(set_params(deck, s, &t, p));
-  full = realpath(path, NULL); /* ranks may be in other folders */
-  TSL_TRY(
-      add_fields(problem, full != NULL ? full : path, &t, s->unit != NULL ? s->unit : "angstrom"));
-  TSL_TRY(note_frames(p, &t, s->input.points.file, problem));
+  TSL_TRY(tsl_deck_blame(deck, "tri.input.file", trajectory_scan(path, &in.t)));
+  TSL_TRY(tsl_deck_blame(deck, "tri.input.frames", trajectory_choose(s->input.frames, &in.t)));
+  TSL_TRY(set_params(deck, s, &in.t, p));
+  TSL_TRY(find_path(path, &in));
+  TSL_TRY(tri_frames_kinds(deck, s, &in, p));
+  TSL_TRY(note_frames(p, &in.t, s->input.points.file, problem));
+  TSL_TRY(tri_frames_fields(&in, s->unit != NULL ? s->unit : "angstrom", problem));
+  TSL_TRY(tri_frames_keep_kinds(&in, problem));
 done:
-  free(full);
   tsl_free(path);
-  trajectory_clear(&t);
+  tri_frames_input_clear(&in);
   return err;
 }
 
@@ -282,7 +199,7 @@ static void set_features(const tri_params *p, tsl_unit *u) {
   u->count = n;
   u->flops = 1000 * n; /* some hundred neighbours of an atom */
   u->bytes = 50 * n;
-  u->device_bytes = 64 * (double)p->n + 8 * (double)p->bins;
+  u->device_bytes = 72 * (double)p->n + 8 * (double)tri_cells_of(p);
 }
 
 tsl_err tri_frames_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
@@ -290,7 +207,7 @@ tsl_err tri_frames_units(const tsl_problem *problem, const tsl_limits *limits, t
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const int64_t most = tsl_max(limits->target_units, MOST);
-  const int64_t room = tsl_max(1, limits->slab_bytes / (16 * (int64_t)p->bins + 32));
+  const int64_t room = tsl_max(1, limits->slab_bytes / (16 * tri_cells_of(p) + 32));
   const int64_t each = tsl_min(room, tsl_divide_up(p->frames, most));
   const int64_t n = tsl_divide_up(p->frames, each);
   void *memory = NULL;
@@ -319,8 +236,9 @@ void tri_frames_region(const tsl_problem *problem, const tsl_unit *unit, int fie
   const tsl_field *f = &problem->fields[field];
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
-  if (field > TRI_FRAMES_RDF || (field == TRI_FRAMES_RDF && f->rank != 2)) return; /* of finish */
-  lo[0] = unit->lo[0], hi[0] = unit->hi[0], hi[1] = f->shape[1];
+  if (field > TRI_FRAMES_RDF || (field == TRI_FRAMES_RDF && !tri_frames_has_rdf(problem)))
+    return; /* of finish */
+  lo[0] = unit->lo[0], hi[0] = unit->hi[0], hi[1] = f->shape[1], hi[2] = f->shape[2];
 }
 
 /* ------------------------------------------------------------------- frames */
@@ -330,7 +248,7 @@ tsl_err tri_frames_slot_create(const tsl_problem *problem, tri_frames_slot *slot
   const tri_params *p = tri_params_of(problem);
   *slot = (tri_frames_slot){.reader = NULL};
   TSL_TRY(trajectory_open(problem->fields[TRI_FRAMES_PATH].data, p->frames_format, &slot->reader));
-  TSL_TRY(trajectory_frame_create(p->n, &slot->read));
+  TSL_TRY(trajectory_frame_create(p->n, p->frames_named != 0, &slot->read));
   TSL_TRY(tri_frame_create(p->n, &slot->frame));
 done:
   return err;
@@ -342,32 +260,49 @@ void tri_frames_slot_clear(tri_frames_slot *slot) {
   tri_frame_clear(&slot->frame);
 }
 
+/** Kinds are those of the first frame: others must have its names. */
+static tsl_err check_names(const tsl_problem *problem, const char *path, int64_t number,
+                           const trajectory_frame *read) {
+  tsl_err err = TSL_OK;
+  const trajectory_name *first = problem->fields[TRI_FRAMES_NAMES].data;
+  for (int64_t i = 0; i < read->n; i++)
+    if (memcmp(read->names[i], first[i], sizeof *first) != 0)
+      TSL_FAIL(TSL_ERR_INPUT, "%s: frame %lld: atom %lld (from 0) is '%s', in the first frame '%s'",
+               path, (long long)number, (long long)i, read->names[i], first[i]);
+done:
+  return err;
+}
+
 tsl_err tri_frames_slot_read(const tsl_problem *problem, int64_t k, tri_frames_slot *slot) {
   tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
   const char *path = problem->fields[TRI_FRAMES_PATH].data;
   const trajectory_place *place =
       (const trajectory_place *)problem->fields[TRI_FRAMES_PLACES].data + k;
   TSL_TRY(trajectory_read(slot->reader, place, &slot->read));
-  TSL_TRY(
-      tri_frame_prepare(tri_params_of(problem), path, place->number, &slot->read, &slot->frame));
+  if (p->frames_named) TSL_TRY(check_names(problem, path, place->number, &slot->read));
+  TSL_TRY(tri_frame_prepare(p, path, place->number, &slot->read, &slot->frame));
 done:
   return err;
+}
+
+bool tri_frames_has_rdf(const tsl_problem *problem) {
+  return tsl_problem_find(problem, "rdf_frames") == TRI_FRAMES_RDF;
 }
 
 void tri_frames_put(const tsl_problem *problem, const tsl_unit *unit, int64_t k, double volume,
                     const uint64_t *counts, tsl_part *part) {
   const tri_params *p = tri_params_of(problem);
-  const int64_t row = k - unit->lo[0];
+  const int64_t row = k - unit->lo[0], cells = tri_cells_of(p);
   const tsl_field *f = problem->fields;
+  const double *pairs = f[TRI_FRAMES_PAIRS].data;
   ((int64_t *)part->slab[TRI_FRAMES_NUMBERS])[row] =
       ((const trajectory_place *)f[TRI_FRAMES_PLACES].data)[k].number;
-  memcpy((uint64_t *)part->slab[TRI_FRAMES_ROWS] + row * p->bins, counts,
-         (size_t)p->bins * sizeof *counts);
+  memcpy((uint64_t *)part->slab[TRI_FRAMES_ROWS] + row * cells, counts,
+         (size_t)cells * sizeof *counts);
   ((double *)part->slab[TRI_FRAMES_VOLUMES])[row] = volume;
-  if (problem->n_fields <= TRI_FRAMES_RDF || f[TRI_FRAMES_RDF].rank != 2) return;
-  double *rdf = (double *)part->slab[TRI_FRAMES_RDF] + row * p->bins;
-  for (int64_t b = 0; b < p->bins; b++) {
-    const double ideal = volume > 0 ? tri_frames_ideal(p, volume, b) : 0;
-    rdf[b] = ideal > 0 ? (double)counts[b] / ideal : 0;
-  }
+  if (!tri_frames_has_rdf(problem)) return;
+  double *rdf = (double *)part->slab[TRI_FRAMES_RDF] + row * cells;
+  for (int64_t c = 0; c < cells; c++)
+    rdf[c] = tri_frames_rdf(p, counts[c], pairs[c / p->bins], volume, c % p->bins);
 }

@@ -15,20 +15,29 @@
 TSL_C_BEGIN
 
 /**
- * Indices into problem->fields where params.frames > 0; F = params.frames.
+ * Indices into problem->fields where params.frames > 0; F = params.frames, and [slots] is there
+ * with params.classes alone.
  *   TRI_FRAMES_PATH     IN   u8 [.] of the file, zero-ended
  *   TRI_FRAMES_PLACES   IN   i64 [F][3] trajectory_place
+ *   TRI_FRAMES_CLASSES  IN   i32 [n] or [0]  kind of each atom
+ *   TRI_FRAMES_SLOTS    IN   i32 [classes][classes]  histogram that two kinds count into, symmetric
+ *   TRI_FRAMES_PAIRS    IN   f64 [slots, at least 1]  pairs of atoms of each
+ *   TRI_FRAMES_NAMES    IN   u8 [n][TRAJECTORY_NAME], with params.frames_named, else [0]
  *   TRI_FRAMES_NUMBERS  OUT  "frames" GATHER i64 [F]
- *   TRI_FRAMES_ROWS     OUT  histogram: "counts_frames" GATHER stream u64 [F][bins];
+ *   TRI_FRAMES_ROWS     OUT  histogram: "counts_frames" GATHER stream u64 [F][slots][bins];
  *                            threshold: "contacts" GATHER u64 [F]
  *   TRI_FRAMES_VOLUMES  OUT  "volumes" GATHER f64 [F], 0 without a cell
- *   TRI_FRAMES_RDF      OUT  "rdf_frames" GATHER stream f64 [F][bins], of a histogram of frames
- *                            with cells,
+ *   TRI_FRAMES_RDF      OUT  "rdf_frames" GATHER stream f64 [F][slots][bins], of a histogram of
+ *                            frames with cells (tri_frames_has_rdf),
  * and with histogram what tri_frames_finish makes of them.
  */
 enum {
   TRI_FRAMES_PATH,
   TRI_FRAMES_PLACES,
+  TRI_FRAMES_CLASSES,
+  TRI_FRAMES_SLOTS,
+  TRI_FRAMES_PAIRS,
+  TRI_FRAMES_NAMES,
   TRI_FRAMES_NUMBERS,
   TRI_FRAMES_ROWS,
   TRI_FRAMES_VOLUMES,
@@ -48,12 +57,18 @@ void tri_frames_slot_clear(tri_frames_slot *slot);
 /** Read and prepare frame k of those chosen, into slot->frame. */
 tsl_err tri_frames_slot_read(const tsl_problem *problem, int64_t k, tri_frames_slot *slot);
 
-/** Put the results of frame k of a unit where they belong. @param[in] counts  [bins] */
+/** Put the results of frame k of a unit where they belong. @param[in] counts  [slots][bins] */
 void tri_frames_put(const tsl_problem *problem, const tsl_unit *unit, int64_t k, double volume,
                     const uint64_t *counts, tsl_part *part);
 
-/** Pairs that an ideal gas of n atoms in a volume has in bin b. */
-double tri_frames_ideal(const tri_params *p, double volume, int64_t b);
+/** Of `pairs` in all, those that an ideal gas in a volume has in bin b. */
+double tri_frames_ideal(const tri_params *p, double pairs, double volume, int64_t b);
+
+/** g(r) of a frame in bin b; 0 without a volume or pairs. */
+double tri_frames_rdf(const tri_params *p, uint64_t count, double pairs, double volume, int64_t b);
+
+/** Is g(r) of frames a field? */
+bool tri_frames_has_rdf(const tsl_problem *problem);
 
 TSL_C_END
 #endif

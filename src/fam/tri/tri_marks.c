@@ -60,6 +60,16 @@ done:
   return err;
 }
 
+tsl_err tri_marks_name(int64_t n, const tri_kind_name *names, tri_marks *m) {
+  tsl_err err = TSL_OK;
+  *m = (tri_marks){.n = n, .regions = 1};
+  TSL_TRY(alloc_kinds(m));
+  for (int64_t i = 0; i < n; i++) TSL_TRY(kind_of(m, names[i], strlen(names[i]), &m->kind[i]));
+  sort_names(m);
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------- reading */
 
 /** As many as points? */

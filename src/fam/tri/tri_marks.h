@@ -16,6 +16,9 @@
 
 enum { TRI_KIND_NAME = 24, TRI_MOST_KINDS = 64, TRI_MOST_REGIONS = 1024 };
 
+/** Name of a kind, zero-filled to its end. */
+typedef char tri_kind_name[TRI_KIND_NAME];
+
 /** Marks of the rows of a table. */
 typedef struct tri_marks {
   int64_t n;
@@ -29,6 +32,9 @@ typedef struct tri_marks {
 /** Read the marks of the first n rows of a set's file. s: as tri_load has it */
 tsl_err tri_marks_read(const tsl_deck *deck, const tri_deck *s, int32_t format, int64_t n,
                        tri_marks *marks);
+
+/** Kinds by the names of n points; marks are empty before. @return TSL_ERR_INPUT: too many kinds */
+tsl_err tri_marks_name(int64_t n, const tri_kind_name *names, tri_marks *marks);
 
 /** Put the other set's marks before those of the first; self: kinds are the two sets. */
 tsl_err tri_marks_join(const tsl_deck *deck, const tri_deck *s, const tri_marks *first,

@@ -19,8 +19,8 @@ enum {
 struct seat {
   tri_frames_slot slot;
   cudaStream_t stream;
-  tsl_gpu_buffer u, sorted, cell, count, first, scratch, steps, counts;
-  uint64_t *host; /* [bins] pinned */
+  tsl_gpu_buffer u, sorted, kind, cell, count, first, scratch, steps, counts;
+  uint64_t *host; /* [slots][bins] pinned */
 };
 
 /* A frame of a unit. */
@@ -36,7 +36,8 @@ struct tri_frames_gpu {
   int card, processors, threads;
   size_t scratch; /* bytes of the scan */
   tsl_gpu_memory memory;
-  seat *seats; /* [threads] */
+  tsl_gpu_buffer kinds, place_of; /* with kinds: of the atoms, and where counts of two begin */
+  seat *seats;                    /* [threads] */
   /* of a run */
   const tsl_unit *units;
   tsl_part *parts;
@@ -58,19 +59,20 @@ int usable_cores() {
 
 tsl_err seat_create(tri_frames_gpu *w, seat *s) {
   tsl_err err = TSL_OK;
-  const int64_t n = w->p.n, cells = 2 * n + CELL_ROOM;
+  const int64_t n = w->p.n, cells = 2 * n + CELL_ROOM, counts = tri_cells_of(&w->p);
   void *host = nullptr;
   TSL_TRY(tri_frames_slot_create(w->problem, &s->slot));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->u, 12 * n, "atoms"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->sorted, 12 * n, "sorted atoms"));
+  if (w->p.classes > 0) TSL_TRY(tsl_gpu_reserve(&w->memory, &s->kind, 4 * n, "kinds of atoms"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->cell, 4 * n, "cells of atoms"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->count, 4 * cells, "cells"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->first, 4 * cells, "cells"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->scratch, (int64_t)w->scratch, "scratch"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->steps, TRI_STEPS * (int64_t)sizeof(tri_step), "steps"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->counts, 8 * (int64_t)w->p.bins, "counts"));
-  TSL_TRY(tsl_gpu_host_alloc(8 * (int64_t)w->p.bins, &host));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &s->counts, 8 * counts, "counts"));
+  TSL_TRY(tsl_gpu_host_alloc(8 * counts, &host));
   s->host = (uint64_t *)host;
 done:
   return err;
@@ -79,13 +81,34 @@ done:
 void seat_clear(tri_frames_gpu *w, seat *s) {
   if (s->stream != nullptr) (void)cudaStreamSynchronize(s->stream);
   tri_frames_slot_clear(&s->slot);
-  tsl_gpu_buffer *const buffers[] = {&s->u,     &s->sorted,  &s->cell,  &s->count,
+  tsl_gpu_buffer *const buffers[] = {&s->u,     &s->sorted,  &s->kind,  &s->cell,  &s->count,
                                      &s->first, &s->scratch, &s->steps, &s->counts};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   tsl_gpu_host_free(s->host);
   s->host = nullptr;
   if (s->stream != nullptr) (void)cudaStreamDestroy(s->stream);
   s->stream = nullptr;
+}
+
+/* Kinds of the atoms, and where the counts of two kinds begin: for all threads. */
+tsl_err put_kinds(tri_frames_gpu *w) {
+  tsl_err err = TSL_OK;
+  const int64_t n = w->p.n, pairs = (int64_t)w->p.classes * w->p.classes;
+  const tsl_field *f = w->problem->fields;
+  const int32_t *slots = (const int32_t *)f[TRI_FRAMES_SLOTS].data;
+  int32_t *places = nullptr;
+  if (pairs == 0) return TSL_OK;
+  places = (int32_t *)calloc((size_t)pairs, sizeof *places);
+  if (places == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for kinds");
+  for (int64_t k = 0; k < pairs; k++) places[k] = slots[k] * w->p.bins;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->kinds, 4 * n, "kinds of atoms"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->place_of, 4 * pairs, "places of counts"));
+  TSL_CUDA_TRY(
+      cudaMemcpy(w->kinds.data, f[TRI_FRAMES_CLASSES].data, (size_t)n * 4, cudaMemcpyHostToDevice));
+  TSL_CUDA_TRY(cudaMemcpy(w->place_of.data, places, (size_t)pairs * 4, cudaMemcpyHostToDevice));
+done:
+  free(places);
+  return err;
 }
 
 /* As many threads as cores, fewer where memory does not suffice. */
@@ -115,6 +138,8 @@ tsl_err sort_frame(tri_frames_gpu *w, seat *s) {
   const int n = (int)f->n, cells = f->cells[0] * f->cells[1] * f->cells[2];
   sort_args a = {(const uint32_t *)s->u.data,
                  (uint32_t *)s->sorted.data,
+                 w->p.classes > 0 ? (const int *)w->kinds.data : nullptr,
+                 (int *)s->kind.data,
                  (int *)s->cell.data,
                  (int *)s->count.data,
                  n,
@@ -141,7 +166,8 @@ template <class R> tsl_err count_frame(tri_frames_gpu *w, seat *s) {
   const tri_params *p = &w->p;
   const tri_frame *f = &s->slot.frame;
   const int64_t cells = (int64_t)f->cells[0] * f->cells[1] * f->cells[2];
-  const int room = SHARED / 4 / p->bins;
+  const int64_t counts = tri_cells_of(p);
+  const int room = (int)(SHARED / 4 / counts);
   const int warps = room >= BLOCK / 32 || room == 0 ? BLOCK / 32 : room;
   const int64_t blocks = tsl_ceil_div(cells, warps), most = 16 * (int64_t)w->processors;
   frame_args<R> a = {};
@@ -152,15 +178,18 @@ template <class R> tsl_err count_frame(tri_frames_gpu *w, seat *s) {
   a.n_steps = f->n_steps;
   a.n1 = f->cells[0], a.n2 = f->cells[1], a.n3 = f->cells[2];
   a.bins = p->bins;
+  a.kind = p->classes > 0 ? (const int *)s->kind.data : nullptr;
+  a.place_of = (const int *)w->place_of.data;
+  a.classes = p->classes, a.room = (int)counts;
   a.warps = room == 0 ? 0 : warps;
   a.lo = (R)p->range_lo, a.hi = (R)p->range_hi;
   a.inv_width = (R)(p->bins / (p->range_hi - p->range_lo));
   a.counts = (unsigned long long *)s->counts.data;
-  TSL_CUDA_TRY(cudaMemsetAsync(a.counts, 0, (size_t)p->bins * 8, s->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(a.counts, 0, (size_t)counts * 8, s->stream));
   TSL_LAUNCH((frame_kernel<R>), dim3((unsigned)(blocks < most ? blocks : most)), warps * 32,
-             (size_t)a.warps * p->bins * 4, s->stream, a);
+             (size_t)a.warps * counts * 4, s->stream, a);
   TSL_CUDA_TRY(
-      cudaMemcpyAsync(s->host, a.counts, (size_t)p->bins * 8, cudaMemcpyDeviceToHost, s->stream));
+      cudaMemcpyAsync(s->host, a.counts, (size_t)counts * 8, cudaMemcpyDeviceToHost, s->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(s->stream));
 done:
   return err;
@@ -245,6 +274,8 @@ void tri_frames_close_gpu(tri_frames_gpu **frames) {
   tri_frames_gpu *w = *frames;
   if (w == nullptr) return;
   for (int k = 0; k < w->threads; k++) seat_clear(w, &w->seats[k]);
+  tsl_gpu_release(&w->memory, &w->kinds);
+  tsl_gpu_release(&w->memory, &w->place_of);
   free(w->seats);
   free(w);
   *frames = nullptr;
@@ -265,6 +296,7 @@ tsl_err tri_frames_open_gpu(const tsl_problem *problem, const tsl_device *device
       cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
   TSL_CUDA_TRY(cub::DeviceScan::ExclusiveSum(nullptr, w->scratch, (int *)nullptr, (int *)nullptr,
                                              (int)(2 * w->p.n + CELL_ROOM)));
+  TSL_TRY(put_kinds(w));
   TSL_TRY(make_seats(w));
 done:
   if (err != TSL_OK) tri_frames_close_gpu(&w);

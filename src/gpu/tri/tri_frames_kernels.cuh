@@ -23,7 +23,10 @@ template <class R> struct frame_args {
   const tri_step *steps;
   int n_steps, n1, n2, n3, bins, warps;
   R m[6], lo, hi, inv_width;
-  unsigned long long *counts; /* [bins] */
+  const int *kind;            /* [n] sorted; null: all are alike */
+  const int *place_of;        /* [classes][classes] where the counts of two kinds begin */
+  int classes, room;          /* room: slots bins */
+  unsigned long long *counts; /* [slots][bins] */
 };
 
 __device__ __forceinline__ int bin_of(const frame_args<float> &a, uint32_t x, uint32_t y,
@@ -43,7 +46,7 @@ struct tally {
 
 template <class R> __device__ void flush(const frame_args<R> &a, tally *t) {
   __syncwarp();
-  for (int b = threadIdx.x % 32; t->mine != nullptr && b < a.bins; b += 32) {
+  for (int b = threadIdx.x % 32; t->mine != nullptr && b < a.room; b += 32) {
     if (t->mine[b] != 0) atomicAdd(a.counts + b, (unsigned long long)t->mine[b]);
     t->mine[b] = 0;
   }
@@ -58,10 +61,12 @@ __device__ void look(const frame_args<R> &a, tally *t, int lo, int hi, int from,
   for (int first = from; first < to; first += 32) {
     const int j = first + (int)threadIdx.x % 32;
     const bool there = j < to;
+    const int kind = there && a.kind != nullptr ? a.kind[j] : 0;
     const uint32_t x = there ? a.u[0][j] : 0, y = there ? a.u[1][j] : 0, z = there ? a.u[2][j] : 0;
     for (int i = lo; i < hi; i++) {
-      const int b = bin_of(a, x - a.u[0][i], y - a.u[1][i], z - a.u[2][i]);
+      int b = bin_of(a, x - a.u[0][i], y - a.u[1][i], z - a.u[2][i]);
       if (!there || b < 0 || (within && j <= i)) continue;
+      if (a.kind != nullptr) b += a.place_of[a.kind[i] * a.classes + kind];
       if (t->mine != nullptr)
         atomicAdd(t->mine + b, 1u);
       else
@@ -99,8 +104,8 @@ template <class R> __global__ void __launch_bounds__(BLOCK) frame_kernel(frame_a
   extern __shared__ unsigned shared[];
   const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const int cells = a.n1 * a.n2 * a.n3;
-  tally t = {a.warps > 0 ? shared + warp * a.bins : nullptr, 0};
-  for (int b = threadIdx.x % 32; t.mine != nullptr && b < a.bins; b += 32) t.mine[b] = 0;
+  tally t = {a.warps > 0 ? shared + warp * a.room : nullptr, 0};
+  for (int b = threadIdx.x % 32; t.mine != nullptr && b < a.room; b += 32) t.mine[b] = 0;
   __syncwarp();
   for (int c = blockIdx.x * warps + warp; c < cells; c += gridDim.x * warps)
     take_cell(a, &t, c / a.n1, c % a.n1);
@@ -111,6 +116,8 @@ template <class R> __global__ void __launch_bounds__(BLOCK) frame_kernel(frame_a
 struct sort_args {
   const uint32_t *u; /* [3][n] */
   uint32_t *sorted;  /* [3][n] */
+  const int *kind;   /* [n]; null: all are alike */
+  int *sorted_kind;  /* [n] */
   int *cell;         /* [n] */
   int *count;        /* [cells + 1] atoms of each, then where the next one goes */
   int n, cells[3];
@@ -130,6 +137,7 @@ __global__ void __launch_bounds__(BLOCK) put_kernel(sort_args a) {
   if (i >= a.n) return;
   const int to = atomicAdd(a.count + a.cell[i], 1);
   for (int k = 0; k < 3; k++) a.sorted[(int64_t)k * a.n + to] = a.u[(int64_t)k * a.n + i];
+  if (a.kind != nullptr) a.sorted_kind[to] = a.kind[i];
 }
 
 } // namespace

@@ -45,13 +45,17 @@ void trajectory_clear(trajectory *t) {
   *t = (trajectory){.n = 0};
 }
 
-tsl_err trajectory_frame_create(int64_t n, trajectory_frame *frame) {
+tsl_err trajectory_frame_create(int64_t n, bool names, trajectory_frame *frame) {
+  tsl_err err = TSL_OK;
   *frame = (trajectory_frame){.n = n};
-  return tsl_alloc(3 * n, sizeof *frame->at, "places of a frame", (void **)&frame->at);
+  TSL_TRY(tsl_alloc(3 * n, sizeof *frame->at, "places of a frame", (void **)&frame->at));
+  if (names) TSL_TRY(tsl_alloc(n, sizeof *frame->names, "names of atoms", (void **)&frame->names));
+done:
+  return err;
 }
 
 void trajectory_frame_clear(trajectory_frame *frame) {
-  tsl_free(frame->at);
+  TSL_FREE_ALL(frame->at, frame->names);
   *frame = (trajectory_frame){.n = 0};
 }
 

@@ -16,7 +16,7 @@
 
 TSL_C_BEGIN
 
-enum { TRAJECTORY_NOTE = 256 };
+enum { TRAJECTORY_NOTE = 256, TRAJECTORY_NAME = 24 };
 
 typedef enum trajectory_format { TRAJECTORY_XYZ, TRAJECTORY_LIBRARY } trajectory_format;
 
@@ -44,11 +44,15 @@ typedef struct trajectory {
   char note[TRAJECTORY_NOTE]; /**< of a last frame that is left out; empty: none is */
 } trajectory;
 
+/** Name of an atom, zero-filled to its end. */
+typedef char trajectory_name[TRAJECTORY_NAME];
+
 /** A frame as read; from trajectory_frame_create. */
 typedef struct trajectory_frame {
   int64_t n;
   double *at; /**< [n][3] */
   trajectory_cell cell;
+  trajectory_name *names; /**< [n] symbols of XYZ, else the library's types of atoms; or NULL */
 } trajectory_frame;
 
 /** Reads the frames of one file; of one thread at a time. */
@@ -68,7 +72,8 @@ void trajectory_clear(trajectory *t);
  */
 tsl_err trajectory_choose(const char *which, trajectory *t);
 
-tsl_err trajectory_frame_create(int64_t n, trajectory_frame *frame);
+/** @param[in] names  reading gives names, too */
+tsl_err trajectory_frame_create(int64_t n, bool names, trajectory_frame *frame);
 void trajectory_frame_clear(trajectory_frame *frame);
 
 /** @param[in] format  as from the scan */
@@ -76,7 +81,8 @@ tsl_err trajectory_open(const char *path, int32_t format, trajectory_reader **re
 /** NULL accepted, sets NULL. */
 void trajectory_close(trajectory_reader **reader);
 
-/** Read a frame of frame->n atoms. @return TSL_ERR_INPUT naming file, frame, and of XYZ the line */
+/** Read a frame of frame->n atoms. @return TSL_ERR_INPUT naming file, frame, and of XYZ the line;
+ *  of names that are wanted and lack, or are longer than TRAJECTORY_NAME - 1 */
 tsl_err trajectory_read(trajectory_reader *reader, const trajectory_place *place,
                         trajectory_frame *frame);
 
@@ -85,7 +91,8 @@ tsl_err trajectory_read(trajectory_reader *reader, const trajectory_place *place
 /** Columns of extended XYZ, words of an atom's line counted from 0. */
 typedef struct trajectory_comment {
   trajectory_cell cell;
-  int64_t column; /**< of x */
+  int64_t column;  /**< of x */
+  int64_t species; /**< of the symbol; -1: there is none */
 } trajectory_comment;
 
 /** Parse the second line of a frame. @param[in] where  "FILE:LINE: frame N", for messages */

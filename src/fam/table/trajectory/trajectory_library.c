@@ -23,6 +23,8 @@ typedef struct interface {
   const void *(*cell_from_frame)(void *frame);
   int (*cell_matrix)(const void *cell, double matrix[3][3]);
   int (*cell_shape)(const void *cell, int *shape);
+  const void *(*atom_from_frame)(void *frame, uint64_t index);
+  int (*atom_type)(const void *atom, char *type, uint64_t size);
 } interface;
 
 enum { SHAPE_INFINITE = 2 };
@@ -78,7 +80,9 @@ static tsl_err find_interface(const char *path, interface *l) {
                  {"chfl_frame_positions", &l->frame_positions},
                  {"chfl_cell_from_frame", &l->cell_from_frame},
                  {"chfl_cell_matrix", &l->cell_matrix},
-                 {"chfl_cell_shape", &l->cell_shape}};
+                 {"chfl_cell_shape", &l->cell_shape},
+                 {"chfl_atom_from_frame", &l->atom_from_frame},
+                 {"chfl_atom_type", &l->atom_type}};
   TSL_TRY(open_library(path, &handle));
   for (size_t k = 0; k < sizeof symbols / sizeof symbols[0]; k++) {
     void *found = dlsym(handle, symbols[k].name);
@@ -151,6 +155,29 @@ done:
   return err;
 }
 
+/** Types of the atoms of the frame that was read. */
+static tsl_err read_names(const state *s, int64_t number, trajectory_frame *frame) {
+  tsl_err err = TSL_OK;
+  const void *atom = NULL;
+  memset(frame->names, 0, (size_t)frame->n * sizeof *frame->names);
+  for (int64_t i = 0; i < frame->n; i++) {
+    char *const name = frame->names[i];
+    atom = s->l.atom_from_frame(s->frame, (uint64_t)i);
+    if (atom == NULL || s->l.atom_type(atom, name, TRAJECTORY_NAME) != 0)
+      TSL_TRY(complain(s, "no types of atoms"));
+    if (name[0] == '\0')
+      TSL_FAIL(TSL_ERR_INPUT, "%s: frame %lld: atom %lld (from 0) has no type", s->path,
+               (long long)number, (long long)i);
+    const size_t used = strlen(name);
+    memset(name + used, 0, TRAJECTORY_NAME - used);
+    (void)s->l.free(atom);
+    atom = NULL;
+  }
+done:
+  if (atom != NULL) (void)s->l.free(atom);
+  return err;
+}
+
 /** @param[out] at  [n][3] of the library */
 static tsl_err read_step(state *s, int64_t number, double (**at)[3], uint64_t *n) {
   tsl_err err = TSL_OK;
@@ -175,6 +202,7 @@ tsl_err trajectory_library_read(void *state_, const trajectory_place *place,
              (long long)place->number, (long long)n, (long long)frame->n);
   memcpy(frame->at, at, n * sizeof *at);
   TSL_TRY(read_cell(s, &frame->cell));
+  if (frame->names != NULL) TSL_TRY(read_names(s, place->number, frame));
 done:
   return err;
 }

@@ -69,27 +69,26 @@ done:
   return err;
 }
 
-/** "species:S:1:pos:R:3:...": where pos begins. */
+/** "species:S:1:pos:R:3:...": where pos begins, and species. */
 static tsl_err parse_properties(const char *at, const char *end, const char *where,
-                                int64_t *column) {
+                                trajectory_comment *c) {
   tsl_err err = TSL_OK;
   int64_t before = 0;
+  c->column = c->species = -1;
   while (at < end) {
     const char *type = memchr(at, ':', (size_t)(end - at));
     const char *count = type == NULL ? NULL : memchr(type + 1, ':', (size_t)(end - type - 1));
     if (count == NULL) break;
     const long n = strtol(count + 1, NULL, 10);
     if (n < 1 || n > 1000) break;
-    if (type - at == 3 && strncasecmp(at, "pos", 3) == 0 && n == 3) {
-      *column = before;
-      return TSL_OK;
-    }
+    if (type - at == 3 && strncasecmp(at, "pos", 3) == 0 && n == 3) c->column = before;
+    if (type - at == 7 && strncasecmp(at, "species", 7) == 0 && n == 1) c->species = before;
     before += n;
     at = memchr(count + 1, ':', (size_t)(end - count - 1));
     if (at == NULL) break;
     at++;
   }
-  TSL_FAIL(TSL_ERR_INPUT, "%s: Properties without pos:R:3", where);
+  if (c->column < 0) TSL_FAIL(TSL_ERR_INPUT, "%s: Properties without pos:R:3", where);
 done:
   return err;
 }
@@ -104,7 +103,7 @@ tsl_err trajectory_comment_parse(const char *text, const char *end, const char *
   if ((at = find_value(text, end, "pbc", &stop)) != NULL)
     TSL_TRY(parse_periodic(at, stop, where, &comment->cell));
   if ((at = find_value(text, end, "Properties", &stop)) != NULL)
-    TSL_TRY(parse_properties(at, stop, where, &comment->column));
+    TSL_TRY(parse_properties(at, stop, where, comment));
 done:
   return err;
 }

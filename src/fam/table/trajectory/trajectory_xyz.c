@@ -97,17 +97,35 @@ static bool parse_plain(const char *at, const char *end, double *value) {
   return true;
 }
 
-static tsl_err read_atom(const table_lines *l, int64_t column, double at[3]) {
+static tsl_err take_name(const table_lines *l, const char *begin, const char *end,
+                         trajectory_name name) {
+  tsl_err err = TSL_OK;
+  char shown[48];
+  if (end - begin >= TRAJECTORY_NAME)
+    TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: a symbol of more than %d letters: '%s'", l->path,
+             (long long)l->number, TRAJECTORY_NAME - 1, table_shown(begin, end, shown));
+  memset(name, 0, TRAJECTORY_NAME);
+  memcpy(name, begin, (size_t)(end - begin));
+done:
+  return err;
+}
+
+/** @param[out] name  or NULL */
+static tsl_err read_atom(const table_lines *l, const trajectory_comment *comment, double at[3],
+                         char *name) {
   tsl_err err = TSL_OK;
   const char *c = l->line, *end = l->line_end;
-  for (int64_t word = 0; word < column + 3; word++) {
+  const int64_t column = comment->column, species = name != NULL ? comment->species : -1;
+  const int64_t words = species < column + 3 ? column + 3 : species + 1;
+  for (int64_t word = 0; word < words; word++) {
     while (c < end && (*c == ' ' || *c == '\t')) c++;
     const char *begin = c;
     while (c < end && *c != ' ' && *c != '\t') c++;
     if (begin == c)
       TSL_FAIL(TSL_ERR_INPUT, "%s:%lld: %lld words where %lld or more are expected", l->path,
-               (long long)l->number, (long long)word, (long long)column + 3);
-    if (word >= column && !parse_plain(begin, c, &at[word - column]))
+               (long long)l->number, (long long)word, (long long)words);
+    if (word == species) TSL_TRY(take_name(l, begin, c, name));
+    if (word >= column && word < column + 3 && !parse_plain(begin, c, &at[word - column]))
       TSL_TRY(table_field_parse(l, word, begin, c, &at[word - column]));
   }
 done:
@@ -131,9 +149,12 @@ tsl_err trajectory_xyz_read(void *state_, const trajectory_place *place, traject
                  (long long)place->number);
   TSL_TRY(trajectory_comment_parse(l.line, l.line_end, where, &comment));
   frame->cell = comment.cell;
+  if (frame->names != NULL && comment.species < 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: Properties without species:S:1, and symbols are wanted", where);
   for (int64_t i = 0; i < frame->n; i++) {
     (void)table_lines_next(&l);
-    TSL_TRY(read_atom(&l, comment.column, frame->at + 3 * i));
+    TSL_TRY(
+        read_atom(&l, &comment, frame->at + 3 * i, frame->names != NULL ? frame->names[i] : NULL));
   }
 done:
   return err;
