@@ -309,10 +309,14 @@ static tsl_err run_frame(const tri_frames_cpu *w, const tsl_unit *units, const e
   const double start = tsl_cpu_seconds();
   TSL_TRY(seat_create(w, s));
   TSL_TRY(tri_frames_slot_read(w->problem, e->frame, &s->slot));
-  TSL_TRY(sort(w, s));
-  count_frame(w, s, w->counters + (int64_t)place * team, team);
-  tri_frames_put(w->problem, &units[e->unit], e->frame, s->slot.frame.volume, s->counts,
-                 &parts[e->unit]);
+  if (w->p->frames_pairs > 0) {
+    tri_frames_put_pairs(w->problem, &units[e->unit], e->frame, &s->slot, &parts[e->unit]);
+  } else {
+    TSL_TRY(sort(w, s));
+    count_frame(w, s, w->counters + (int64_t)place * team, team);
+    tri_frames_put(w->problem, &units[e->unit], e->frame, s->slot.frame.volume, s->counts,
+                   &parts[e->unit]);
+  }
   (void)tsl_cpu_unit_seconds(start, slow, 1); /* waits, in tests */
 done:
   return err;

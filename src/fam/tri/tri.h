@@ -137,6 +137,7 @@ typedef struct tri_params {
   int64_t frames;        /**< > 0: of a trajectory, n atoms each; fields and units: tri_frames.h */
   int32_t frames_format; /**< trajectory_format */
   int32_t frames_boxed;  /**< 1: frames have cells */
+  int64_t frames_pairs;  /**< > 0: pairs of a list, TRI_FRAMES_LIST, instead of all */
   int32_t frames_named;  /**< 1: names of atoms are compared with those of the first frame */
 } tri_params;
 

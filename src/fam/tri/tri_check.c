@@ -26,6 +26,8 @@ done:
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tri_check_function(deck, s));
+  if (s->atom_pairs != NULL)
+    TSL_DECK_FAIL(deck, "tri.atom_pairs", "goes with a trajectory, input.frames; remove it");
   const bool gravity = tri_deck_function(s) == TRI_GRAVITY;
   const bool equation = s->function.name == TRI_WORD_EQUATION;
   if (gravity && s->output != TRI_FORCES)

@@ -108,6 +108,9 @@ const tsl_key tri_keys[] = {
      "Outputs threshold, degree, csr, components, dbscan: largest value that counts, in the "
      "values' "
      "unit; overlap: default 0 (touching)."},
+    {"atom_pairs", TSL_KEY_TEXT, AT(atom_pairs), "", 0, 0, NULL, NULL, 0,
+     "Output threshold of frames: text with two numbers of atoms, from 0, in each line; the "
+     "distances of these pairs, and which are contacts, instead of the number of all pairs."},
     {"min_samples", TSL_KEY_INT, AT(min_samples), "", 1, TRI_FEW_K + 1, NULL, NULL, 0,
      "Output dbscan: points within the threshold of a core point, itself included; default 5."},
     {"k", TSL_KEY_INT, AT(k), "", 1, TRI_MAX_K, NULL, NULL, 0,

@@ -42,6 +42,7 @@ typedef struct tri_deck {
   char *unit;
   letters_scores_deck scores;
   char *tsv;
+  char *atom_pairs;
   tri_input input;
   points_generator generator;
   struct {

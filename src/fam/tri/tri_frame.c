@@ -87,6 +87,47 @@ static trajectory_cell cell_of(const tri_params *p, const trajectory_frame *read
   return cell;
 }
 
+void tri_images_of(const tri_params *p, const trajectory_frame *read, tri_images *images) {
+  const trajectory_cell cell = cell_of(p, read);
+  memcpy(images->v, cell.vectors, sizeof images->v);
+  (void)reciprocal(images->v, images->r);
+  for (int k = 0; k < 3; k++)
+    images->height[k] = cell.given && cell.periodic[k] ? height(images->r, k) : INFINITY;
+}
+
+/** Is it not so flat that very many images of a pair would have to be looked at? */
+static bool images_are_few(const tri_params *p, const trajectory_frame *read) {
+  enum { MANY = 50 };
+  tri_images m;
+  double most = 0;
+  tri_images_of(p, read, &m);
+  for (int k = 0; k < 3; k++) most += sqrt(dot(m.v[k], m.v[k])) / 2;
+  for (int k = 0; k < 3; k++)
+    if (most > MANY * m.height[k]) return false;
+  return true;
+}
+
+double tri_images_distance(const tri_images *m, const double d[3]) {
+  double at[3] = {d[0], d[1], d[2]}, s[3] = {0, 0, 0};
+  int reach[3] = {0, 0, 0};
+  for (int k = 0; k < 3; k++) {
+    if (m->height[k] == INFINITY) continue;
+    s[k] = dot(m->r[k], d);
+    for (int c = 0; c < 3; c++) at[c] -= nearbyint(s[k]) * m->v[k][c];
+  }
+  double best = dot(at, at);
+  for (int k = 0; k < 3; k++) /* a nearer image is no farther along the height than it is away */
+    reach[k] = (int)(sqrt(best) / m->height[k] + 0.5);
+  for (int a = -reach[0]; a <= reach[0]; a++)
+    for (int b = -reach[1]; b <= reach[1]; b++)
+      for (int c = -reach[2]; c <= reach[2]; c++) {
+        double x[3];
+        for (int k = 0; k < 3; k++) x[k] = at[k] + a * m->v[0][k] + b * m->v[1][k] + c * m->v[2][k];
+        best = fmin(best, dot(x, x));
+      }
+  return sqrt(best);
+}
+
 /** Make an axis that is not periodic so long that no image is within the cut-off.
  *  @param[out] origin  of its fractions */
 static void stretch(const trajectory_frame *read, double cut, int k, double v[3][3], double r[3][3],
@@ -213,7 +254,7 @@ tsl_err tri_frame_prepare(const tri_params *p, const char *name, int64_t number,
   tsl_err err = TSL_OK;
   trajectory_cell cell = cell_of(p, read);
   double r[3][3], origin[3] = {0, 0, 0};
-  const double cut = p->range_hi;
+  const double cut = p->frames_pairs > 0 ? 0 : p->range_hi;
   char why[256];
   if (read->cell.given != p->frames_boxed)
     TSL_FAIL(TSL_ERR_INPUT, "%s: frame %lld has %s, the first one has %s", name, (long long)number,
@@ -229,6 +270,9 @@ tsl_err tri_frame_prepare(const tri_params *p, const char *name, int64_t number,
   const double volume = reciprocal(cell.vectors, r);
   const bool whole = cell.periodic[0] && cell.periodic[1] && cell.periodic[2];
   f->volume = whole ? volume : 0;
+  if (p->frames_pairs > 0 && !images_are_few(p, read))
+    TSL_FAIL(TSL_ERR_INPUT, "%s: frame %lld: its cell is too flat", name, (long long)number);
+  if (p->frames_pairs > 0) goto done;
   for (int k = 0; k < 3; k++)
     if (!cell.periodic[k]) stretch(read, cut, k, cell.vectors, r, &origin[k]);
   turn(cell.vectors, f->m);

@@ -46,6 +46,19 @@ typedef struct tri_frame {
 tsl_err tri_frame_create(int64_t n, tri_frame *frame);
 void tri_frame_clear(tri_frame *frame);
 
+/** A cell whose images of a pair are looked at. */
+typedef struct tri_images {
+  double v[3][3], r[3][3]; /**< vectors; rows whose product with a place is its fraction */
+  double height[3];        /**< of periodic vectors; INFINITY: it is not */
+} tri_images;
+
+/** The cell of a frame, or the deck's box, or none. */
+void tri_images_of(const tri_params *p, const trajectory_frame *read, tri_images *images);
+
+/** Distance of the nearest images of two atoms, in any cell and however far apart they are, in
+ *  double precision. @param[in] d  their difference */
+double tri_images_distance(const tri_images *images, const double d[3]);
+
 /** Least height of the cell, over its periodic axes; INFINITY: none is. */
 double tri_cell_height(const trajectory_cell *cell);
 
@@ -54,7 +67,7 @@ double tri_cell_height(const trajectory_cell *cell);
 tsl_err tri_cell_check(const trajectory_cell *cell, double cut);
 
 /**
- * Prepare a frame as it was read.
+ * Prepare a frame as it was read; with params.frames_pairs its volume alone.
  * @param[in] name  of its file, for messages
  * @return TSL_ERR_INPUT naming the frame: no cell, or one that is too small
  */

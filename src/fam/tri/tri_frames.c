@@ -11,8 +11,9 @@
 /* --------------------------------------------------------------------- deck */
 
 /** Keys that go with frames. */
-static const char *const keys[] = {"function",  "output", "precision", "unit", "input",
-                                   "threshold", "bins",   "range",     "box",  NULL};
+static const char *const keys[] = {"function", "output",     "precision", "unit",
+                                   "input",    "threshold",  "bins",      "range",
+                                   "box",      "atom_pairs", NULL};
 static const char *const input_keys[] = {"file", "frames", "symbols", "kind_file", NULL};
 
 static tsl_err refuse_others(const tsl_deck *deck, const char *section, const tsl_key *table,
@@ -72,7 +73,7 @@ static tsl_err check_cut(const tsl_deck *deck, const tri_params *p, const char *
                             : "a distance above 0 is needed, 1e9 at most");
   if (p->type == TSL_F32 && !((float)p->range_lo < (float)p->range_hi))
     TSL_DECK_FAIL(deck, path, "lo and hi are the same number in fp32; use precision: fp64");
-  if (p->range_hi > least_height(p, t) / 2 * (histogram ? 1 : 1 + 1e-6))
+  if (p->frames_pairs == 0 && p->range_hi > least_height(p, t) / 2 * (histogram ? 1 : 1 + 1e-6))
     TSL_DECK_FAIL(deck, path,
                   "the cut-off %g is above half of the least height of the frames' cells, %g",
                   histogram ? p->range_hi : p->threshold, least_height(p, t) / 2);
@@ -180,6 +181,7 @@ tsl_err tri_frames_create_problem(tsl_deck *deck, const tri_deck *s, tsl_problem
   TSL_TRY(tsl_deck_path(deck, s->input.points.file, &path));
   TSL_TRY(tsl_deck_blame(deck, "tri.input.file", trajectory_scan(path, &in.t)));
   TSL_TRY(tsl_deck_blame(deck, "tri.input.frames", trajectory_choose(s->input.frames, &in.t)));
+  TSL_TRY(tri_frames_pairs(deck, s, &in, p));
   TSL_TRY(set_params(deck, s, &in.t, p));
   TSL_TRY(find_path(path, &in));
   TSL_TRY(tri_frames_kinds(deck, s, &in, p));
@@ -197,7 +199,7 @@ done:
 static void set_features(const tri_params *p, tsl_unit *u) {
   const double n = (double)(u->hi[0] - u->lo[0]) * (double)p->n;
   u->count = n;
-  u->flops = 1000 * n; /* some hundred neighbours of an atom */
+  u->flops = p->frames_pairs > 0 ? 50 * n : 1000 * n; /* some hundred neighbours of an atom */
   u->bytes = 50 * n;
   u->device_bytes = 72 * (double)p->n + 8 * (double)tri_cells_of(p);
 }
@@ -207,7 +209,8 @@ tsl_err tri_frames_units(const tsl_problem *problem, const tsl_limits *limits, t
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const int64_t most = tsl_max(limits->target_units, MOST);
-  const int64_t room = tsl_max(1, limits->slab_bytes / (16 * tri_cells_of(p) + 32));
+  const int64_t room =
+      tsl_max(1, limits->slab_bytes / (16 * tri_cells_of(p) + 9 * p->frames_pairs + 32));
   const int64_t each = tsl_min(room, tsl_divide_up(p->frames, most));
   const int64_t n = tsl_divide_up(p->frames, each);
   void *memory = NULL;
@@ -233,11 +236,14 @@ void tri_frames_sample(const tsl_problem *problem, const tsl_unit *whole, double
 
 void tri_frames_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
                        int64_t hi[3]) {
+  const tri_params *p = tri_params_of(problem);
   const tsl_field *f = &problem->fields[field];
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
-  if (field > TRI_FRAMES_RDF || (field == TRI_FRAMES_RDF && !tri_frames_has_rdf(problem)))
-    return; /* of finish */
+  const int last = p->frames_pairs > 0           ? TRI_FRAMES_IN_CONTACT
+                   : tri_frames_has_rdf(problem) ? TRI_FRAMES_RDF
+                                                 : TRI_FRAMES_VOLUMES;
+  if (field > last) return; /* of finish */
   lo[0] = unit->lo[0], hi[0] = unit->hi[0], hi[1] = f->shape[1], hi[2] = f->shape[2];
 }
 

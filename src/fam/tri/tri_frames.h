@@ -23,13 +23,16 @@ TSL_C_BEGIN
  *   TRI_FRAMES_SLOTS    IN   i32 [classes][classes]  histogram that two kinds count into, symmetric
  *   TRI_FRAMES_PAIRS    IN   f64 [slots, at least 1]  pairs of atoms of each
  *   TRI_FRAMES_NAMES    IN   u8 [n][TRAJECTORY_NAME], with params.frames_named, else [0]
+ *   TRI_FRAMES_LIST     IN   i64 [m][2] pairs of atoms, m = params.frames_pairs, else [0]
  *   TRI_FRAMES_NUMBERS  OUT  "frames" GATHER i64 [F]
  *   TRI_FRAMES_ROWS     OUT  histogram: "counts_frames" GATHER stream u64 [F][slots][bins];
  *                            threshold: "contacts" GATHER u64 [F]
  *   TRI_FRAMES_VOLUMES  OUT  "volumes" GATHER f64 [F], 0 without a cell
  *   TRI_FRAMES_RDF      OUT  "rdf_frames" GATHER stream f64 [F][slots][bins], of a histogram of
- *                            frames with cells (tri_frames_has_rdf),
- * and with histogram what tri_frames_finish makes of them.
+ *                            frames with cells (tri_frames_has_rdf), or, in its place,
+ *   TRI_FRAMES_DISTANCES OUT "distances" GATHER stream f64 [F][m] of the pairs of a list, and
+ *   TRI_FRAMES_IN_CONTACT OUT "in_contact" GATHER stream u8 [F][m], 1: within the threshold,
+ * and what tri_frames_finish makes of them.
  */
 enum {
   TRI_FRAMES_PATH,
@@ -38,10 +41,13 @@ enum {
   TRI_FRAMES_SLOTS,
   TRI_FRAMES_PAIRS,
   TRI_FRAMES_NAMES,
+  TRI_FRAMES_LIST,
   TRI_FRAMES_NUMBERS,
   TRI_FRAMES_ROWS,
   TRI_FRAMES_VOLUMES,
-  TRI_FRAMES_RDF
+  TRI_FRAMES_RDF,
+  TRI_FRAMES_DISTANCES = TRI_FRAMES_RDF,
+  TRI_FRAMES_IN_CONTACT
 };
 
 /** What a thread needs to read frames; tri_frames_slot_clear() also after an error. */
@@ -60,6 +66,10 @@ tsl_err tri_frames_slot_read(const tsl_problem *problem, int64_t k, tri_frames_s
 /** Put the results of frame k of a unit where they belong. @param[in] counts  [slots][bins] */
 void tri_frames_put(const tsl_problem *problem, const tsl_unit *unit, int64_t k, double volume,
                     const uint64_t *counts, tsl_part *part);
+
+/** The same of the pairs of a list, whose distances are worked out here. */
+void tri_frames_put_pairs(const tsl_problem *problem, const tsl_unit *unit, int64_t k,
+                          const tri_frames_slot *slot, tsl_part *part);
 
 /** Of `pairs` in all, those that an ideal gas in a volume has in bin b. */
 double tri_frames_ideal(const tri_params *p, double pairs, double volume, int64_t b);

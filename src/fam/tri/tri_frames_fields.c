@@ -28,8 +28,8 @@ done:
 }
 
 /** What a field of results has a row for, and when it is there. */
-enum { EDGES, BINS, SLOTS, PAIRS, KINDS }; /* dimensions after that of frames, if any */
-enum { ALWAYS, HISTOGRAM, OF_CELLS, OF_KINDS, THRESHOLD };
+enum { EDGES, SLOTS, PAIRS, KINDS, LISTED, LIST }; /* dimensions after that of frames, if any */
+enum { ALWAYS, HISTOGRAM, OF_CELLS, OF_KINDS, THRESHOLD, OF_LIST };
 
 typedef struct out_field {
   const char *name, *unit, *doc;
@@ -43,11 +43,19 @@ static const out_field outs[] = {
     {"frames", "1", "Number of each frame in its file, from 1.", TSL_I64, 0, true, -1, ALWAYS},
     {"counts_frames", "1", "Pairs i < j of each frame with their distance in the bin.", TSL_U64, 1,
      true, SLOTS, HISTOGRAM},
-    {"contacts", "1", "Pairs i < j of each frame within the threshold.", TSL_U64, 0, true, -1,
-     THRESHOLD},
+    {"contacts", "1", "Pairs of each frame within the threshold, of all or of the list.", TSL_U64,
+     0, true, -1, THRESHOLD},
     {"volumes", "^3", "Volume of each frame's cell; 0: none.", TSL_F64, 0, true, -1, ALWAYS},
     {"rdf_frames", "1", "g(r) of each frame: counts over those of an ideal gas in its cell.",
      TSL_F64, 1, true, SLOTS, OF_CELLS},
+    {"distances", "", "Distance of each pair of the list in each frame, of nearest images.",
+     TSL_F64, 1, true, LISTED, OF_LIST},
+    {"in_contact", "1", "1: the pair is within the threshold in this frame.", TSL_U8, 1, true,
+     LISTED, OF_LIST},
+    {"atom_pairs", "1", "Pairs of atoms, numbers from 0, as they are listed.", TSL_I64, 0, false,
+     LIST, OF_LIST},
+    {"occupancy", "1", "Part of the frames in which each pair is within the threshold.", TSL_F64, 0,
+     false, LISTED, OF_LIST},
     {"counts", "1", "Pairs of all frames with their distance in [edges[b], edges[b+1]).", TSL_U64,
      0, false, SLOTS, HISTOGRAM},
     {"edges", "", "Edges of the bins.", TSL_F64, 0, false, EDGES, HISTOGRAM},
@@ -69,7 +77,7 @@ static bool is_needed(const tri_params *p, int need) {
   const bool boxed = p->frames_boxed || p->box[0] > 0;
   return need == ALWAYS || (need == HISTOGRAM && histogram) ||
          (need == OF_CELLS && histogram && boxed) || (need == OF_KINDS && p->classes > 0) ||
-         (need == THRESHOLD && !histogram);
+         (need == THRESHOLD && !histogram) || (need == OF_LIST && p->frames_pairs > 0);
 }
 
 /** Dimensions of a field. */
@@ -80,6 +88,8 @@ static void set_shape(const tri_params *p, const out_field *o, tsl_field *f) {
   if (o->shape == PAIRS) more[0] = p->slots, more[1] = 2, n = 2;
   if (o->shape == SLOTS && p->classes > 0) more[0] = p->slots, more[1] = p->bins, n = 2;
   if (o->shape == KINDS && p->classes > 0) more[0] = more[1] = p->classes, more[2] = p->bins, n = 3;
+  if (o->shape == LISTED || o->shape == LIST) more[0] = p->frames_pairs;
+  if (o->shape == LIST) more[1] = 2, n = 2;
   if (o->frames) f->shape[f->rank++] = p->frames;
   for (int k = 0; k < n; k++) f->shape[f->rank++] = more[k];
 }
@@ -148,6 +158,7 @@ tsl_err tri_frames_fields(const tri_frames_input *in, const char *unit, tsl_prob
   TSL_TRY(add_classes(&in->marks, problem));
   TSL_TRY(add_pairs(&in->marks, problem));
   TSL_TRY(add_in(problem, "names", TSL_U8, p->frames_named ? p->n : 0, TRAJECTORY_NAME, in->names));
+  TSL_TRY(add_in(problem, "list", TSL_I64, in->n_pairs, 2, in->pairs));
   for (size_t k = 0; k < sizeof outs / sizeof *outs; k++)
     if (is_needed(p, outs[k].need)) TSL_TRY(add_out(problem, &outs[k], unit));
 done:

@@ -127,7 +127,7 @@ done:
 }
 
 void tri_frames_input_clear(tri_frames_input *in) {
-  TSL_FREE_ALL(in->path, in->names);
+  TSL_FREE_ALL(in->path, in->names, in->pairs);
   trajectory_clear(&in->t);
   tri_marks_clear(&in->marks);
   *in = (tri_frames_input){.path = NULL};

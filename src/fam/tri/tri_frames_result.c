@@ -38,8 +38,7 @@ static void end_moments(const moments *m, int64_t bins, int64_t n) {
     m->error[b] = n > 1 ? sqrt(m->error[b] / ((double)n * (double)(n - 1))) : 0;
 }
 
-/** Data of a derived field, zeroed; NULL: there is none. */
-static tsl_err derived(tsl_problem *problem, const char *name, void *out) {
+tsl_err tri_frames_derived(tsl_problem *problem, const char *name, void *out) {
   tsl_err err = TSL_OK;
   const int f = tsl_problem_find(problem, name);
   void *data = NULL;
@@ -106,13 +105,13 @@ static tsl_err open_totals(tsl_problem *problem, totals *t) {
   const int64_t cells = tri_cells_of(p);
   t->n_rows = tsl_max(1, tsl_min(ROWS, CELLS / cells));
   t->pairs = problem->fields[TRI_FRAMES_PAIRS].data;
-  TSL_TRY(derived(problem, "counts", &t->counts));
-  TSL_TRY(derived(problem, "edges", &t->edges));
-  TSL_TRY(derived(problem, "kinds", &t->kinds));
-  TSL_TRY(derived(problem, "rdf", &t->rdf.mean));
-  TSL_TRY(derived(problem, "rdf_error", &t->rdf.error));
-  TSL_TRY(derived(problem, "coordination", &t->coordination.mean));
-  TSL_TRY(derived(problem, "coordination_error", &t->coordination.error));
+  TSL_TRY(tri_frames_derived(problem, "counts", &t->counts));
+  TSL_TRY(tri_frames_derived(problem, "edges", &t->edges));
+  TSL_TRY(tri_frames_derived(problem, "kinds", &t->kinds));
+  TSL_TRY(tri_frames_derived(problem, "rdf", &t->rdf.mean));
+  TSL_TRY(tri_frames_derived(problem, "rdf_error", &t->rdf.error));
+  TSL_TRY(tri_frames_derived(problem, "coordination", &t->coordination.mean));
+  TSL_TRY(tri_frames_derived(problem, "coordination_error", &t->coordination.error));
   TSL_TRY(tsl_alloc(t->n_rows * cells, sizeof *t->rows, "rows", (void **)&t->rows));
   TSL_TRY(tsl_alloc(t->n_rows, sizeof *t->volumes, "rows", (void **)&t->volumes));
   for (int64_t b = 0; b <= p->bins; b++) t->edges[b] = edge(p, b);
@@ -127,6 +126,7 @@ tsl_err tri_frames_finish(tsl_problem *problem, const tsl_field_rows *store) {
   const tri_params *p = tri_params_of(problem);
   const int64_t kinds = tsl_max(1, p->classes);
   totals t = {.counts = NULL};
+  if (p->frames_pairs > 0) TSL_TRY(tri_frames_finish_pairs(problem, store));
   if (p->output != TRI_HISTOGRAM) goto done;
   TSL_TRY(open_totals(problem, &t));
   for (int64_t k = 0; k < p->frames; k += t.n_rows) {
@@ -194,6 +194,8 @@ static void sum_contacts(const tsl_problem *problem, tsl_summary *summary) {
   const moments m = {&mean, &error};
   for (int64_t k = 0; k < p->frames; k++) add_value(&m, 0, k + 1, (double)contacts[k]);
   end_moments(&m, 1, p->frames);
+  if (p->frames_pairs > 0)
+    tsl_summary_add(summary, "pairs of the list", (double)p->frames_pairs, "1");
   tsl_summary_add(summary, "contacts, mean of the frames", mean, "1");
   tsl_summary_add(summary, "its standard error", error, "1");
 }

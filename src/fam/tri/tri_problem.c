@@ -386,9 +386,9 @@ done:
 static void tri_signature(const tsl_problem *problem, char text[96]) {
   const tri_params *p = tri_params_of(problem);
   if (p->frames > 0) {
-    (void)snprintf(text, 96, "frames %s %s n%lld b%d c%d f%d", tri_output_words[p->output],
+    (void)snprintf(text, 96, "frames %s %s n%lld b%d c%d p%lld f%d", tri_output_words[p->output],
                    tsl_type_name((tsl_type)p->type), (long long)p->n, p->bins, p->classes,
-                   p->frames_format);
+                   (long long)p->frames_pairs, p->frames_format);
     return;
   }
   const int used =

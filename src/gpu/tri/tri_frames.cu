@@ -198,6 +198,10 @@ done:
 tsl_err run_frame(tri_frames_gpu *w, seat *s, const errand *e) {
   tsl_err err = TSL_OK;
   TSL_TRY(tri_frames_slot_read(w->problem, e->frame, &s->slot));
+  if (w->p.frames_pairs > 0) { /* so few that the host has them at once */
+    tri_frames_put_pairs(w->problem, &w->units[e->unit], e->frame, &s->slot, &w->parts[e->unit]);
+    return TSL_OK;
+  }
   TSL_TRY(sort_frame(w, s));
   TSL_TRY(w->p.type == TSL_F64 ? count_frame<double>(w, s) : count_frame<float>(w, s));
   tri_frames_put(w->problem, &w->units[e->unit], e->frame, s->slot.frame.volume, s->host,
