@@ -115,6 +115,22 @@ def report_graph():
                                                **POINTS}})
 
 
+def report_frames():
+    """Kinds of atoms, and listed pairs over time."""
+    rng = np.random.default_rng(8)
+    suite.write("frames.xyz", "".join('30\nLattice="9 0 0 0 9 0 0 0 9"\n' + "".join(
+        f"{'OH'[k % 2]} {x:.3f} {y:.3f} {z:.3f}\n" for k, (x, y, z) in enumerate(9 * rng.random((30, 3))))
+        for _ in range(7)))
+    suite.write("listed.txt", "0 1\n2 9\n")
+    frames = {"function": "euclidean", "input": {"file": "frames.xyz", "frames": "all", "symbols": True}}
+    report("partial", ("rdf", "counts"), {"family": "tri", "run": CPU, "tri": {
+        **frames, "output": "histogram", "bins": 30, "range": [0, 4]}})
+    del frames["input"]["symbols"]
+    page = report("listed", ("contacts", "distances", "occupancy"), {"family": "tri", "run": CPU, "tri": {
+        **frames, "output": "threshold", "threshold": 4, "atom_pairs": "listed.txt"}})
+    check("first 2 of 2 pairs of the list, 7 of 7 frames" in page.caption("distances"), page.caption("distances"))
+
+
 def report_points():
     """Those that were read, some of many: in a plane, on a sphere, in space; more dimensions have no picture."""
     rng = np.random.default_rng(5)
@@ -640,8 +656,8 @@ def known_ticks():
         check(2 <= len(ticks) <= 14 and all(lo * 0.99 <= t <= hi * 1.01 for t in ticks), f"{lo} {hi}: {ticks}")
 
 
-for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_points, report_little,
-             headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_earlier,
+for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, report_graph, report_frames, report_points,
+             report_little, headings, axes, molecule, report_forces, report_fractal, report_dp, report_xc, report_earlier,
              many_phases, report_trace, report_restarted, report_refuses, report_keeps_files, ceiling, no_ceiling, refused,
              known_laws, known_copies, known_decks, known_ticks):
     suite.case(each.__name__.replace("_", " "), each)

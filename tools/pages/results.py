@@ -240,7 +240,7 @@ def xc(results, n):
 
 # ---- all ----------------------------------------------------------------------------------
 
-KINDS = [("distances", tri.distances), ("counts", tri.histogram), ("contacts", tri.contacts), ("pairs", tri.graph),
+KINDS = [("contacts", tri.contacts), ("distances", tri.distances), ("counts", tri.histogram), ("pairs", tri.graph),
          ("labels", tri.clusters), ("degree", tri.degree), ("indptr", tri.degree),
          ("neighbours", tri.neighbours), ("accelerations", tri.forces), ("forces", tri.three_body), ("orbital_energies", xc),
          ("energies", series.figures), ("iterations", fractal), ("goal", dp)]

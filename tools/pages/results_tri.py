@@ -172,8 +172,25 @@ def contacts(results, _):
     chart = svg.Chart(svg.Scale(float(frames[0]), float(max(frames[-1], frames[0] + 1))),
                       svg.Scale(low - room, high + room), "frame", "pairs within the threshold", says="contacts")
     chart.line(frames, values, "c1")
-    return [figure("contacts", "Contacts of each frame", chart.html(),
+    made = [figure("contacts", "Contacts of each frame", chart.html(),
                    f"From {low:,.0f} to {high:,.0f}, {values.mean():,.6g} in the mean.")]
+    return made + listed(results, frames) if "occupancy" in results else made
+
+
+def listed(results, frames):
+    """Pairs of a list over time: the first few, and how much of the time all are in contact."""
+    dataset, few = results["distances"], 6
+    rows = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), SIDE)).astype(np.int64))
+    values = np.array([dataset[int(k), :few] for k in rows])
+    chart = svg.Chart(svg.Scale(float(frames[0]), float(max(frames[-1], frames[0] + 1))),
+                      svg.Scale(0, float(values.max()) * 1.06 or 1.0), "frame", h5.axis_of(dataset), says="distances")
+    for k, (i, j) in enumerate(results["atom_pairs"][:few]):
+        chart.line(frames[rows], values[:, k], f"c{k + 1}", f"{i} - {j}")
+    n = dataset.shape[1]
+    return [figure("distances", "Distances of pairs of atoms", chart.html(),
+                   f"The first {values.shape[1]} of {n:,} pairs of the list, {len(rows):,} of {len(frames):,} frames."),
+            bars("occupancy", "Part of the frames in contact", results["occupancy"][...], "part of the frames",
+                 f"{n:,} pairs of the list.")]
 
 
 def degrees(pairs, n, name, sentence, labels):
