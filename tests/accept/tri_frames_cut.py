@@ -160,6 +160,24 @@ def netcdf_case():
     check(status == 0 and "frame 4 cannot be read and is left out (chemfiles: " in said, said[-400:])
 
 
+def gro_case():
+    """What is there of the last line, the cell, is no cell; of a file that lacks more nothing is read."""
+    data = write("a.gro", 30)
+    all_counts = result("a.gro")[0]["counts_frames"]
+    line = len(data) - data.rstrip().rfind(b"\n") - 1  # and its end
+    for less in (2, 4, 8, line - 14, line - 1, line):
+        named("a.gro", data[:-less], f"{less} bytes less")
+    kept("a.gro", data[:-9], all_counts)
+    whole("a.gro", data[:-1], "no end of the last line")
+    one = data[:len(data) // FRAMES]
+    whole_frame, _ = one.rsplit(b"\n", 1) if one[-1:] != b"\n" else (one[:-1], b"")
+    alone("a.gro", whole_frame[:-3], "one frame")
+    for less in (line + 1, line + 20, line + 60):
+        put("a.gro", data[:-less])
+        status, said = plan("a.gro")
+        check(status == 2 and "a.gro" in said and "chemfiles: not enough lines" in said, f"{less}: {said[-400:]}")
+
+
 # ------------------------------------------------------------------- DCD
 
 
@@ -280,6 +298,7 @@ for kind, atoms in ((".xtc", 150), (".xtc", 5), (".trr", 150), (".trr", 5), (".d
 for kind in (".xtc", ".trr"):
     suite.case(f"broken {kind}", broken_case, kind)
 suite.case("NetCDF", netcdf_case)
+suite.case("GRO", gro_case)
 for shape in (("<", False, True, 0), (">", False, True, 0), ("<", False, False, 0), ("<", True, True, 0),
               (">", True, False, 0), ("<", False, True, 7), (">", False, False, 7)):
     suite.case(f"DCD {shape}", dcd_case, *shape)

@@ -261,11 +261,44 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- GRO */
+
+static int64_t decimals_of(const char *word, const char *word_end) {
+  const char *point = memchr(word, '.', (size_t)(word_end - word));
+  return point == NULL ? 0 : word_end - point - 1;
+}
+
+/** The last line is the cell: 3 or 9 numbers of as many decimals. The library takes what is there
+ *  of it, if anything, and refuses a file that lacks more. */
+static tsl_err find_gro(source *s, trajectory_end *end) {
+  enum { MOST = 512 };
+  tsl_err err = TSL_OK;
+  char text[MOST + 1];
+  int64_t n = s->bytes < MOST ? s->bytes : MOST;
+  TSL_TRY(take(s, s->bytes - n, n, (unsigned char *)text));
+  while (n > 0 && strchr(" \t\r\n", text[n - 1]) != NULL) n--;
+  text[n] = '\0';
+  if (n == 0) goto done;
+  const char *newline = strrchr(text, '\n'), *at = newline == NULL ? text : newline + 1;
+  int64_t words = 0, first = 0, last = 0;
+  for (at += strspn(at, " \t\r"); *at != '\0'; at += strspn(at, " \t\r"), words++) {
+    const char *stop = at + strcspn(at, " \t\r");
+    last = decimals_of(at, stop);
+    first = words == 0 ? last : first;
+    at = stop;
+  }
+  if ((words == 3 || words == 9) && first == last) goto done;
+  end->in_last = true;
+  (void)snprintf(end->cut, sizeof end->cut, "the line of its cell is not all there");
+done:
+  return err;
+}
+
 /* --------------------------------------------------------------------- ends */
 
 tsl_err trajectory_end_find(const char *path, trajectory_end *end) {
-  static const char *const endings[] = {".dcd", ".pdb", ".xtc", ".trr"};
-  enum { DCD, PDB, XTC, TRR, OTHER };
+  static const char *const endings[] = {".dcd", ".pdb", ".xtc", ".trr", ".gro"};
+  enum { DCD, PDB, XTC, TRR, GRO, OTHER };
   tsl_err err = TSL_OK;
   source s = {.path = path};
   int format = DCD;
@@ -277,6 +310,7 @@ tsl_err trajectory_end_find(const char *path, trajectory_end *end) {
   if (format == PDB) TSL_TRY(find_pdb(&s, end));
   if (format == XTC) TSL_TRY(walk(&s, size_of_xtc, end));
   if (format == TRR) TSL_TRY(walk(&s, size_of_trr, end));
+  if (format == GRO) TSL_TRY(find_gro(&s, end));
 done:
   if (s.file != NULL) (void)fclose(s.file);
   return err;

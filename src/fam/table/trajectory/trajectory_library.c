@@ -233,7 +233,9 @@ static tsl_err count_frames(state *s, const trajectory_end *end, trajectory *t) 
   if (n > INT64_MAX / 2 || (int64_t)n < end->whole)
     TSL_FAIL(TSL_ERR_INPUT, "%s: chemfiles finds %llu frames where its bytes are those of %lld",
              s->path, (unsigned long long)n, (long long)end->whole);
-  t->n = end->whole > 0 ? end->whole : (int64_t)n;
+  t->n = end->whole > 0 ? end->whole : (int64_t)n - end->in_last;
+  if (t->n == 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: frame 1 is cut off (%s); there is no other", s->path, end->cut);
 done:
   return err;
 }
