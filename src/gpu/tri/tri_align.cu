@@ -2,6 +2,7 @@
 #include "tri_align.cuh"
 
 #include <algorithm>
+#include <vector>
 
 enum {
   SHORT = 2048,         /* letters of texts whose launches fill the card */
@@ -28,6 +29,7 @@ tsl_err tri_align_open(tri_gpu *w) {
       &blocks, tri_align_kernel<tri_align_two, true, float>, TRI_LETTERS_THREADS, 0));
   l->resident = w->processors * std::max(blocks, 1);
   l->resident_long = (int)std::min<int64_t>(l->resident, std::max<int64_t>(long_blocks, 1));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->counter, sizeof(unsigned), "counter of items"));
   TSL_TRY(tsl_gpu_reserve(
       &w->memory, &l->below,
       std::max(l->resident * most, l->resident_long * (longest > SHORT ? longest : 0)) *
@@ -42,10 +44,12 @@ template <class P, class R>
 static tsl_err launch(tri_gpu *w, const tri_letters_strip_of<R> *strip, tri_align_range range,
                       int blocks) {
   tsl_err err = TSL_OK;
+  unsigned *const counter = (unsigned *)w->letters->counter.data;
   const auto kernel =
       w->p.function == TRI_LOCAL ? tri_align_kernel<P, true, R> : tri_align_kernel<P, false, R>;
+  TSL_CUDA_TRY(cudaMemsetAsync(counter, 0, sizeof *counter, w->stream));
   TSL_LAUNCH(kernel, dim3((unsigned)blocks), TRI_LETTERS_THREADS, 0, w->stream,
-             tri_letters_args_of(w), *strip, range);
+             tri_letters_args_of(w), *strip, range, counter);
 done:
   return err;
 }
@@ -63,10 +67,28 @@ done:
   return err;
 }
 
+/* The strip's rows by length, the longest first, so that none is begun late. */
+static tsl_err order_rows(tri_gpu *w, int a, int b) {
+  tsl_err err = TSL_OK;
+  const tri_sequences s = tri_sequences_of(w->problem);
+  const int64_t bytes = (b - a) * (int64_t)sizeof(int);
+  std::vector<int> rows((size_t)(b - a));
+  for (int k = a; k < b; k++) rows[(size_t)(k - a)] = k;
+  std::stable_sort(rows.begin(), rows.end(), [&s](int x, int y) {
+    return tri_sequence_length(&s, x) > tri_sequence_length(&s, y);
+  });
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->letters->rows, bytes, "order of rows"));
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->letters->rows.data, rows.data(), (size_t)bytes,
+                               cudaMemcpyHostToDevice, w->stream));
+done:
+  return err;
+}
+
 template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip) {
   tsl_err err = TSL_OK;
   const int longest = (int)longest_padded(w);
   const tri_align_range few = {1, std::min(longest, (int)SHORT)}, many = {SHORT + 1, longest};
+  TSL_TRY(order_rows(w, strip->a, strip->b));
   TSL_TRY(launch_range(w, strip, few, w->letters->resident));
   if (longest > SHORT) TSL_TRY(launch_range(w, strip, many, w->letters->resident_long));
 done:

@@ -1,261 +1,281 @@
 /**
  * @file tri_align.cuh
- * Scores of alignments on a card, for tri_letters.cu. A block has one row, the pattern, TILE
- * letters of it at a time: a thread keeps their column of the table in registers and takes it
- * through its text, or the texts of two columns in halves of 16 bits where their tables fit
- * (tri_is_narrow). What leaves the tile below waits in memory for the next one. A profile in shared
- * memory has the tile's scores with each letter; rows of it are apart by an odd number of 8 bytes,
- * so that lanes with different letters mostly read different banks.
+ * Scores of alignments on a card, for tri_letters.cu. A thread has a column, the text, and a block
+ * one row or two of like lengths, the patterns: TILE letters of them at a time, whose column of the
+ * table is in registers and goes through the text; two tables share registers, 16 bits each, where
+ * they fit (tri_is_narrow). What leaves the tile below waits in memory for the next one. A profile
+ * in shared memory has the tile's scores with each letter, both rows' in a word, so that lanes with
+ * different letters read different banks.
  *
- * Gotoh 1982, J. Mol. Biol. 162:705, on G = H - open - extend as sockets have it
- * (tri_cpu_letters.h).
+ * Gotoh 1982, J. Mol. Biol. 162:705, as sockets have it (tri_cpu_letters.h): kept is G = H - open -
+ * extend. All of it is raised by open + extend, and GLOBAL by 2^14 more, so that no half of a
+ * register is below 0 and a subtraction borrows nothing from the other half.
  */
 #ifndef TSL_GPU_TRI_ALIGN_CUH
 #define TSL_GPU_TRI_ALIGN_CUH
 
 #include "tri_letters.cuh"
 
-enum { TRI_ALIGN_TILE = 32, TRI_ALIGN_ROW = TRI_ALIGN_TILE + 4 /**< of the profile */ };
+enum {
+  TRI_ALIGN_TILE = 32,
+  TRI_ALIGN_ROW = TRI_ALIGN_TILE + 1, /**< of the profile, in words: odd */
+  TRI_ALIGN_RAISED = 1 << 14          /**< GLOBAL of 16 bits */
+};
 
-/** Two tables, 16 bits of a register each. */
+/** Two tables, 16 bits of a register each, not negative. */
 struct tri_align_two {
   typedef uint32_t V;
-  typedef int16_t S;
-  static const int PAIRS = 2, MINUS = TRI_NARROW_MINUS;
+  static const int PAIRS = 2, RAISED = TRI_ALIGN_RAISED;
 
   static __device__ __forceinline__ V all(int x) {
-    return ((uint32_t)x & 0xffffu) * 0x10001u;
+    return (uint32_t)x * 0x10001u;
+  }
+  static __device__ __forceinline__ V scores(const int (&s)[2]) {
+    return ((uint32_t)s[1] << 16) | ((uint32_t)s[0] & 0xffffu);
   }
   static __device__ __forceinline__ V add_max(V a, V b, V c) {
     return __viaddmax_s16x2(a, b, c);
   }
-  template <bool LOCAL> static __device__ __forceinline__ V larger(V a, V b) {
-    return LOCAL ? __vimax_s16x2_relu(a, b) : __vmaxs2(a, b);
+  static __device__ __forceinline__ V max_3(V a, V b, V c) {
+    return __vimax3_s16x2(a, b, c);
+  }
+  static __device__ __forceinline__ V negative(int x) {
+    return ((uint32_t)-x & 0xffffu) * 0x10001u;
   }
   static __device__ __forceinline__ int value(V v, int pair) {
-    return pair == 0 ? (int)(int16_t)(v & 0xffffu) : (int32_t)v >> 16;
-  }
-  /** Scores of letters k..k+3 of the tile with a letter of each text. */
-  static __device__ __forceinline__ void scores(const S *const (&row)[2], int k, V (&s)[4]) {
-    const uint2 a = *(const uint2 *)(row[0] + k), b = *(const uint2 *)(row[1] + k);
-    s[0] = __byte_perm(a.x, b.x, 0x5410), s[1] = __byte_perm(a.x, b.x, 0x7632);
-    s[2] = __byte_perm(a.y, b.y, 0x5410), s[3] = __byte_perm(a.y, b.y, 0x7632);
+    return pair == 0 ? (int)(v & 0xffffu) : (int)(v >> 16);
   }
 };
 
 /** One table of 32 bits. */
 struct tri_align_one {
   typedef int32_t V;
-  typedef int32_t S;
-  static const int PAIRS = 1, MINUS = INT32_MIN / 2;
+  static const int PAIRS = 1, RAISED = 0;
 
   static __device__ __forceinline__ V all(int x) {
     return x;
   }
+  static __device__ __forceinline__ V scores(const int (&s)[1]) {
+    return s[0];
+  }
   static __device__ __forceinline__ V add_max(V a, V b, V c) {
     return __viaddmax_s32(a, b, c);
   }
-  template <bool LOCAL> static __device__ __forceinline__ V larger(V a, V b) {
-    return LOCAL ? __vimax_s32_relu(a, b) : max(a, b);
+  static __device__ __forceinline__ V max_3(V a, V b, V c) {
+    return __vimax3_s32(a, b, c);
+  }
+  static __device__ __forceinline__ V negative(int x) {
+    return -x;
   }
   static __device__ __forceinline__ int value(V v, int) {
     return v;
   }
-  static __device__ __forceinline__ void scores(const S *const (&row)[1], int k, V (&s)[4]) {
-    const int4 four = *(const int4 *)(row[0] + k);
-    s[0] = four.x, s[1] = four.y, s[2] = four.z, s[3] = four.w;
-  }
 };
 
-/** A thread's texts. */
-template <class P> struct tri_align_texts {
-  const uint32_t *words[P::PAIRS]; /**< 32 lanes apart */
-  int column[P::PAIRS];            /**< -1: none, or not of the strip */
-  int n[P::PAIRS];                 /**< letters */
-  int own[P::PAIRS];               /**< words of the group; after them come none of its letters */
-  int n_words;                     /**< of the warp's longest group */
-  uint32_t none;                   /**< four letters that are worth nothing */
+/** The rows of a block. */
+template <class P> struct tri_align_rows_of {
+  int row[P::PAIRS];     /**< -1: none */
+  int letters[P::PAIRS]; /**< of each; none: 0 */
+  int longest;           /**< of both, also where the kernel takes one of them */
 };
 
-/** A tile of the pattern: letters [first, first + TILE). */
+/** A thread's text. */
+typedef struct tri_align_text {
+  const uint32_t *words; /**< 32 lanes apart */
+  int column;            /**< -1: none, or not of the strip */
+  int n;                 /**< letters */
+  int n_words; /**< of its group, filled up by a letter worth nothing; 0: not to be done */
+} tri_align_text;
+
+/** A tile of the patterns: letters [first, first + TILE). */
 template <class P> struct tri_align_tile {
   typename P::V g[TRI_ALIGN_TILE], along[TRI_ALIGN_TILE]; /**< G; gaps in the pattern */
   typename P::V corner, best;
   int result[P::PAIRS]; /**< GLOBAL */
 };
 
-/** H at the table's edge, k letters from its corner. */
-template <bool LOCAL>
-static __device__ __forceinline__ int tri_align_edge(const tri_params &p, int k) {
-  return LOCAL || k == 0 ? 0 : -(p.open + k * p.extend);
+/** G at the table's edge, k letters from its corner. */
+template <class P, bool LOCAL>
+static __device__ __forceinline__ typename P::V tri_align_edge(const tri_params &p, int k) {
+  return P::all(LOCAL ? 0 : P::RAISED - (k == 0 ? 0 : p.open + k * p.extend));
 }
 
 /** Scores of the tile's letters with each of the alphabet, and with none; all threads. */
 template <class P>
-static __device__ __forceinline__ void tri_align_profile(const tri_letters_args &s, int row,
-                                                         int pattern, int first,
-                                                         typename P::S *profile) {
+static __device__ __forceinline__ void tri_align_profile(const tri_letters_args &s,
+                                                         const tri_align_rows_of<P> &rows,
+                                                         int first, typename P::V *profile) {
   const int codes = s.n_codes, gap = s.p.open + s.p.extend, least = min(s.p.least, 0);
-  const uint8_t *const letters = s.codes + s.starts[row];
   for (int e = (int)threadIdx.x; e < (codes + 1) * TRI_ALIGN_TILE; e += TRI_LETTERS_THREADS) {
-    const int c = e / TRI_ALIGN_TILE, k = e % TRI_ALIGN_TILE, at = first + k;
-    const bool there = c < codes && at < pattern;
-    const int score = there ? s.scores[(int)letters[at] * codes + c] : least;
-    profile[c * TRI_ALIGN_ROW + k] = (typename P::S)(score + gap);
-  }
-}
-
-/** Before the first letter of the texts. */
-template <class P, bool LOCAL>
-static __device__ __forceinline__ void tri_align_begin(const tri_params &p, int first,
-                                                       tri_align_tile<P> &tile) {
-  const int gap = p.open + p.extend;
-  tile.corner = P::all(tri_align_edge<LOCAL>(p, first) - gap);
+    const int c = e / TRI_ALIGN_TILE, k = e % TRI_ALIGN_TILE;
+    int score[P::PAIRS];
 #pragma unroll
-  for (int k = 0; k < TRI_ALIGN_TILE; k++) {
-    tile.g[k] = P::all(tri_align_edge<LOCAL>(p, first + k + 1) - gap);
-    tile.along[k] = P::all(P::MINUS);
+    for (int pair = 0; pair < P::PAIRS; pair++) {
+      const bool there = c < codes && first + k < rows.letters[pair];
+      score[pair] = gap + least;
+      if (there)
+        score[pair] =
+            gap + s.scores[(int)s.codes[s.starts[rows.row[pair]] + first + k] * codes + c];
+    }
+    profile[c * TRI_ALIGN_ROW + k] = P::scores(score);
   }
 }
 
-/** A letter of each text: above and f come from the tile above and go to the one below. */
+/** A letter of the text: above and f come from the tile above and go to the one below. */
 template <class P, bool LOCAL>
 static __device__ __forceinline__ void
-tri_align_step(const tri_params &p, const typename P::S *const (&row)[P::PAIRS],
-               tri_align_tile<P> &tile, typename P::V &above, typename P::V &f) {
+tri_align_step(const tri_params &p, const typename P::V *scores, tri_align_tile<P> &tile,
+               typename P::V &above, typename P::V &f) {
   typedef typename P::V V;
-  const V less_extend = P::all(-p.extend), less_gap = P::all(-p.open - p.extend);
-  const V minus = P::all(P::MINUS), entered = above;
+  const V less_extend = P::negative(p.extend), gap = P::all(p.open + p.extend), entered = above;
   V corner = tile.corner;
 #pragma unroll
-  for (int k = 0; k < TRI_ALIGN_TILE; k += 4) {
-    V s[4];
-    P::scores(row, k, s);
+  for (int k = 0; k < TRI_ALIGN_TILE; k += 2) {
+    V h[2];
 #pragma unroll
-    for (int q = 0; q < 4; q++) {
+    for (int q = 0; q < 2; q++) {
       const V left = tile.g[k + q];
       tile.along[k + q] = P::add_max(tile.along[k + q], less_extend, left);
       f = P::add_max(f, less_extend, above);
-      const V h = P::template larger<LOCAL>(P::add_max(corner, s[q], tile.along[k + q]), f);
-      if (LOCAL) tile.best = P::template larger<false>(tile.best, h);
+      h[q] = P::max_3(P::add_max(corner, scores[k + q], tile.along[k + q]), f, LOCAL ? gap : f);
       corner = left;
-      above = tile.g[k + q] = P::add_max(h, less_gap, minus);
+      above = tile.g[k + q] = h[q] - gap;
     }
+    if (LOCAL) tile.best = P::max_3(tile.best, h[0], h[1]);
   }
   tile.corner = entered;
 }
 
-/** GLOBAL: a text of these ends here, and the pattern with letter `last` of the tile. */
+/** GLOBAL: the text ends here, and a pattern of these in the tile. */
 template <class P>
-static __device__ __forceinline__ void tri_align_end(const tri_params &p, int last, int t,
-                                                     const tri_align_texts<P> &texts,
+static __device__ __forceinline__ void tri_align_end(const tri_align_rows_of<P> &rows, int first,
                                                      tri_align_tile<P> &tile) {
-  typename P::V g = tile.g[0];
 #pragma unroll
-  for (int k = 1; k < TRI_ALIGN_TILE; k++)
-    if (k == last) g = tile.g[k];
+  for (int pair = 0; pair < P::PAIRS; pair++) {
+    const int last = rows.letters[pair] - 1 - first;
 #pragma unroll
-  for (int pair = 0; pair < P::PAIRS; pair++)
-    if (t + 1 == texts.n[pair]) tile.result[pair] = P::value(g, pair) + p.open + p.extend;
+    for (int k = 0; k < TRI_ALIGN_TILE; k++)
+      if (k == last) tile.result[pair] = P::value(tile.g[k], pair) - P::RAISED;
+  }
 }
 
-/** The tile through the texts; last: the pattern's last letter if it is in this tile, else -1. */
+/** Before the first letter of the text. */
+template <class P, bool LOCAL>
+static __device__ __forceinline__ void tri_align_begin(const tri_params &p, int first,
+                                                       tri_align_tile<P> &tile) {
+  tile.corner = tri_align_edge<P, LOCAL>(p, first);
+#pragma unroll
+  for (int k = 0; k < TRI_ALIGN_TILE; k++) {
+    tile.g[k] = tri_align_edge<P, LOCAL>(p, first + k + 1);
+    tile.along[k] = tile.g[k]; /* a gap opened there: no less than one that goes on */
+  }
+}
+
+/** The tile through the text. */
 template <class P, bool LOCAL>
 static __device__ __forceinline__ void
-tri_align_through(const tri_params &p, const typename P::S *profile, int first, int last,
-                  const tri_align_texts<P> &texts, typename P::V *below, tri_align_tile<P> &tile) {
+tri_align_through(const tri_params &p, const typename P::V *profile, int first,
+                  const tri_align_rows_of<P> &rows, const tri_align_text &text,
+                  typename P::V *waiting, tri_align_tile<P> &tile) {
   typedef typename P::V V;
-  const int gap = p.open + p.extend;
+  const bool more = first + TRI_ALIGN_TILE < rows.longest;
+  uint32_t next = text.n_words > 0 ? __ldg(text.words) : 0;
   tri_align_begin<P, LOCAL>(p, first, tile);
-  for (int w = 0; w < texts.n_words; w++) {
-    uint32_t four[P::PAIRS];
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++)
-      four[pair] = w < texts.own[pair] ? __ldg(texts.words[pair] + (int64_t)w * TRI_LETTERS_GROUP)
-                                       : texts.none;
-    for (int q = 0; q < TRI_LETTERS_PACKED; q++) {
+  for (int w = 0; w < text.n_words; w++) {
+    uint32_t four = next;
+    if (w + 1 < text.n_words) next = __ldg(text.words + (int64_t)(w + 1) * TRI_LETTERS_GROUP);
+    for (int q = 0; q < TRI_LETTERS_PACKED; q++, four >>= 8) {
       const int t = w * TRI_LETTERS_PACKED + q;
-      V *const waiting = below + (int64_t)t * 2 * TRI_LETTERS_THREADS;
-      V above = P::all(tri_align_edge<LOCAL>(p, t + 1) - gap), f = P::all(P::MINUS);
-      const typename P::S *row[P::PAIRS];
+      V above = tri_align_edge<P, LOCAL>(p, t + 1), f = above;
       if (first > 0) above = waiting[0], f = waiting[TRI_LETTERS_THREADS];
-#pragma unroll
-      for (int pair = 0; pair < P::PAIRS; pair++) {
-        row[pair] = profile + (int)(four[pair] & 255) * TRI_ALIGN_ROW;
-        four[pair] >>= 8;
-      }
-      tri_align_step<P, LOCAL>(p, row, tile, above, f);
-      if (last < 0) waiting[0] = above, waiting[TRI_LETTERS_THREADS] = f;
-      if (!LOCAL && last >= 0) tri_align_end<P>(p, last, t, texts, tile);
+      tri_align_step<P, LOCAL>(p, profile + (int)(four & 255) * TRI_ALIGN_ROW, tile, above, f);
+      if (more) waiting[0] = above, waiting[TRI_LETTERS_THREADS] = f;
+      if (!LOCAL && t + 1 == text.n) tri_align_end<P>(rows, first, tile);
+      waiting += 2 * TRI_LETTERS_THREADS;
     }
   }
 }
 
-/** The texts of a warp: PAIRS groups from `group` on. @return letters of the longest, padded */
+/** Rows number `at` of the strip's, longest first, and the next where two go together. */
 template <class P, class R>
-static __device__ __forceinline__ int tri_align_texts_of(const tri_letters_args &s,
-                                                         const tri_letters_strip_of<R> &o,
-                                                         int group, tri_align_texts<P> &texts) {
-  const int lane = (int)threadIdx.x % 32;
-  bool any = false;
-  texts.n_words = 0;
-  texts.none = (uint32_t)s.n_codes * 0x01010101u;
+static __device__ __forceinline__ void tri_align_find_rows(const tri_letters_args &s,
+                                                           const tri_letters_strip_of<R> &o, int at,
+                                                           tri_align_rows_of<P> &rows) {
+  const int row = s.rows[at / 2 * 2]; /* of two the longer one */
+  rows.longest = (int)(s.starts[row + 1] - s.starts[row]);
 #pragma unroll
   for (int pair = 0; pair < P::PAIRS; pair++) {
-    const int g = min(group + pair, o.g1 - 1);
-    texts.column[pair] = group + pair < o.g1 ? tri_letters_column_of(s, o, g) : -1;
-    const int column = max(texts.column[pair], 0);
-    texts.n[pair] = (int)(s.starts[column + 1] - s.starts[column]);
-    texts.words[pair] = s.texts + s.first[g] * 32 + lane;
-    texts.own[pair] = (int)(s.first[g + 1] - s.first[g]);
-    texts.n_words = max(texts.n_words, texts.own[pair]);
-    any = any || texts.column[pair] >= 0;
+    rows.row[pair] = at + pair < o.b - o.a ? s.rows[at + pair] : -1;
+    rows.letters[pair] =
+        rows.row[pair] < 0 ? 0 : (int)(s.starts[rows.row[pair] + 1] - s.starts[rows.row[pair]]);
   }
-  if (!__any_sync(0xffffffffu, any)) texts.n_words = 0;
-  return texts.n_words * TRI_LETTERS_PACKED;
 }
 
-/** Which items a launch takes: those whose longest text has from `from` to `to` letters. */
+/** Which tables a launch takes: those whose text's group has from `from` to `to` letters. */
 typedef struct tri_align_range {
   int from, to;
 } tri_align_range;
 
-/** Blocks take row after row and groups of columns. */
+template <class P, class R>
+static __device__ __forceinline__ tri_align_text
+tri_align_find_text(const tri_letters_args &s, const tri_letters_strip_of<R> &o,
+                    const tri_align_range &range, int longest_row, int group) {
+  tri_align_text text = {};
+  text.column = tri_letters_column_of(s, o, group);
+  const bool any = __any_sync(0xffffffffu, text.column >= 0);
+  if (!any) return text;
+  text.n_words = (int)(s.first[group + 1] - s.first[group]);
+  text.words = s.texts + s.first[group] * 32 + threadIdx.x % 32;
+  if (text.column >= 0) text.n = (int)(s.starts[text.column + 1] - s.starts[text.column]);
+  const int n = text.n_words * TRI_LETTERS_PACKED;
+  const bool narrow = tri_is_narrow(longest_row, n, &s.p);
+  if (n < range.from || n > range.to || narrow != (P::PAIRS == 2)) text.n_words = 0;
+  return text;
+}
+
+/** Blocks take rows and groups of columns from a common counter, long ones first. */
 template <class P, bool LOCAL, class R>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
-    tri_align_kernel(tri_letters_args s, tri_letters_strip_of<R> o, tri_align_range range) {
-  __shared__ alignas(16) typename P::S profile[(TRI_LETTERS_SCORED + 1) * TRI_ALIGN_ROW];
+    tri_align_kernel(tri_letters_args s, tri_letters_strip_of<R> o, tri_align_range range,
+                     unsigned *counter) {
   typedef typename P::V V;
-  const int warps = TRI_LETTERS_THREADS / 32, each = warps * P::PAIRS;
-  const int across = (o.g1 - o.g0 + each - 1) / each, sign = s.p.similar ? -1 : 1;
-  V *const below =
+  __shared__ V profile[(TRI_LETTERS_SCORED + 1) * TRI_ALIGN_ROW];
+  __shared__ unsigned taken;
+  const int warps = TRI_LETTERS_THREADS / 32, sign = s.p.similar ? -1 : 1;
+  const unsigned across = (unsigned)((o.g1 - o.g0 + warps - 1) / warps);
+  const unsigned items = across * (unsigned)((o.b - o.a + P::PAIRS - 1) / P::PAIRS);
+  V *const waiting =
       (V *)s.below + (int64_t)blockIdx.x * range.to * 2 * TRI_LETTERS_THREADS + threadIdx.x;
-  for (int64_t item = blockIdx.x; item < (int64_t)across * (o.b - o.a); item += gridDim.x) {
-    const int row = o.a + (int)(item / across);
-    const int pattern = (int)(s.starts[row + 1] - s.starts[row]);
-    const int group = o.g0 + (int)(item % across) * each + (int)threadIdx.x / 32 * P::PAIRS;
-    tri_align_texts<P> texts;
+  for (;;) {
+    __syncthreads();
+    if (threadIdx.x == 0) taken = atomicAdd(counter, 1u);
+    __syncthreads();
+    const unsigned item = taken;
+    if (item >= items) return;
+    const int group = o.g0 + (int)(across - 1 - item % across) * warps + (int)threadIdx.x / 32;
+    tri_align_rows_of<P> rows;
     tri_align_tile<P> tile;
-    const int n = tri_align_texts_of<P>(s, o, group, texts);
-    const bool narrow = tri_is_narrow(pattern, n, &s.p);
-    if (n < range.from || n > range.to || narrow != (P::PAIRS == 2)) texts.n_words = 0;
-    if (__syncthreads_or(texts.n_words) == 0) continue;
-    tile.best = P::all(0);
+    tri_align_find_rows<P>(s, o, (int)(item / across) * P::PAIRS, rows);
+    const tri_align_text text = tri_align_find_text<P>(s, o, range, rows.longest, group);
+    if (__syncthreads_or(text.n_words) == 0) continue;
+    tile.best = P::all(s.p.open + s.p.extend); /* LOCAL: 0, as H is raised by it */
 #pragma unroll
     for (int pair = 0; pair < P::PAIRS; pair++) tile.result[pair] = 0;
-    for (int first = 0; first < pattern; first += TRI_ALIGN_TILE) {
-      const int last = pattern - 1 - first < TRI_ALIGN_TILE ? pattern - 1 - first : -1;
+    for (int first = 0; first < rows.longest; first += TRI_ALIGN_TILE) {
       __syncthreads();
-      tri_align_profile<P>(s, row, pattern, first, profile);
+      tri_align_profile<P>(s, rows, first, profile);
       __syncthreads();
-      tri_align_through<P, LOCAL>(s.p, profile, first, last, texts, below, tile);
+      tri_align_through<P, LOCAL>(s.p, profile, first, rows, text, waiting, tile);
     }
-    if (texts.n_words == 0) continue;
+    if (text.n_words == 0 || text.column < 0) continue;
 #pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++)
-      if (texts.column[pair] >= 0)
-        o.out[(int64_t)(row - o.a) * (o.c1 - o.c0) + texts.column[pair] - o.c0] =
-            (R)(sign * (LOCAL ? P::value(tile.best, pair) : tile.result[pair]));
+    for (int pair = 0; pair < P::PAIRS; pair++) {
+      const int score =
+          LOCAL ? P::value(tile.best, pair) - s.p.open - s.p.extend : tile.result[pair];
+      if (rows.row[pair] >= 0)
+        o.out[(int64_t)(rows.row[pair] - o.a) * (o.c1 - o.c0) + text.column - o.c0] =
+            (R)(sign * score);
+    }
   }
 }
 

@@ -72,6 +72,7 @@ tri_letters_args tri_letters_args_of(const tri_gpu *w) {
   args.below_ld = (w->p.longest + 31) / 32 * 2;
   args.n_codes = w->p.codes;
   args.scores = (const int *)l->scores.data;
+  args.rows = (const int *)l->rows.data;
   args.p = w->p;
   return args;
 }
@@ -131,8 +132,8 @@ done:
 void tri_letters_close(tri_gpu *w) {
   tri_letters_state *const l = w->letters;
   if (l == NULL) return;
-  tsl_gpu_buffer *const buffers[] = {&l->codes, &l->starts, &l->order, &l->first,
-                                     &l->texts, &l->below,  &l->scores};
+  tsl_gpu_buffer *const buffers[] = {&l->codes, &l->starts, &l->order, &l->first,  &l->texts,
+                                     &l->below, &l->scores, &l->rows,  &l->counter};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   tsl_free(l);
   w->letters = NULL;

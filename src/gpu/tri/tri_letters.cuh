@@ -31,9 +31,11 @@ typedef struct tri_letters_state {
   tsl_gpu_buffer texts; /**< uint32 [..][32] */
   tsl_gpu_buffer below; /**< uint32 [..]: differences below MANY words, of each resident thread */
   int64_t groups;
-  tsl_gpu_buffer scores; /**< field TRI_SCORES */
-  int resident;          /**< blocks of the kernel for long patterns; of alignments' kernels */
-  int resident_long;     /**< of those for long texts */
+  tsl_gpu_buffer scores;  /**< field TRI_SCORES */
+  tsl_gpu_buffer rows;    /**< alignments: int [rows of a strip] */
+  tsl_gpu_buffer counter; /**< of the items that blocks have taken */
+  int resident;           /**< blocks of the kernel for long patterns; of alignments' kernels */
+  int resident_long;      /**< of those for long texts */
 } tri_letters_state;
 
 /** What kernels see. */
@@ -47,6 +49,7 @@ typedef struct tri_letters_args {
   int64_t below_ld; /**< EDIT: words of a thread's */
   int n_codes;
   const int *scores; /**< TRI_SCORES */
+  const int *rows;   /**< alignments: places of the strip's rows, the longest first */
   tri_params p;
 } tri_letters_args;
 

@@ -24,6 +24,7 @@ enum {
 /** Where values go; element (i, j) is at base(i) + j of the slab. */
 typedef struct tri_layout {
   int square, fill;
+  int keeps; /**< square: the diagonal, too, is the source's */
   int n, a;
   int64_t columns, origin;
 } tri_layout;
@@ -62,7 +63,10 @@ static __device__ __forceinline__ void tri_put_edge(const tri_layout &o, const t
   const int begin = tri_layout_begin(o, i), end = tri_layout_end(o, i);
   if (o.square) {
 #pragma unroll
-    for (int c = 0; c < C; c++) v[c] = j + c < i ? v[c] : j + c == i ? S::diagonal(args, ei) : (R)0;
+    for (int c = 0; c < C; c++)
+      v[c] = j + c < i || (j + c == i && o.keeps) ? v[c]
+             : j + c == i                         ? S::diagonal(args, ei)
+                                                  : (R)0;
   }
   if (j >= begin && j + C <= end) {
     tri_put_all(row + j, v);
@@ -139,7 +143,9 @@ static __device__ __forceinline__ void tri_store_tails(const tri_args<R> &args, 
     source.columns(args, j);
     source.values(args, rows, p, p + 1, v);
     const bool below = !o.square || j < i;
-    out[rows.base[p] + j] = below ? v[0][0] : j == i ? S::diagonal(args, rows.extra[p]) : (R)0;
+    out[rows.base[p] + j] = below || (j == i && o.keeps) ? v[0][0]
+                            : j == i                     ? S::diagonal(args, rows.extra[p])
+                                                         : (R)0;
   }
 }
 

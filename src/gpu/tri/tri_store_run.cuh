@@ -97,6 +97,7 @@ tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab 
   job.args = args;
   job.layout.square = square;
   job.layout.fill = slab->fill;
+  job.layout.keeps = args->strip != NULL && w->p.keeps_diagonal;
   job.layout.n = (int)w->p.n;
   job.layout.a = (int)(first + slab->a);
   job.layout.columns = slab->columns;
