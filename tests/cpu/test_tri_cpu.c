@@ -46,7 +46,25 @@ static double *reference_make(const tsl_problem *problem) {
       LOOP(name, double, f64)      \
     }                              \
   }
-  TRI_PAIR_LIST(BOTH)
+  TRI_STEP_LIST(BOTH)
+#define COUNT(name, R, t)                                                                     \
+  for (int64_t i = 0; i < p->n; i++)                                                          \
+    for (int64_t j = 0; j < p->n; j++) {                                                      \
+      R both = 0;                                                                             \
+      for (int64_t k = 0; k < p->d; k++)                                                      \
+        both += ((const R *)x)[k * p->n_pad + i] * ((const R *)x)[k * p->n_pad + j];          \
+      values[i * p->n + j] = (double)tri_finish_##name##_##t(both, ((const R *)e)[i],         \
+                                                             ((const R *)e)[j], (R)p->scale); \
+    }
+#define TRUTHS(NAME, name, ...)    \
+  if (p->function == TRI_##NAME) { \
+    if (p->type == TSL_F32) {      \
+      COUNT(name, float, f32)      \
+    } else {                       \
+      COUNT(name, double, f64)     \
+    }                              \
+  }
+  TRI_TRUTH_LIST(TRUTHS)
   return values;
 }
 
@@ -425,6 +443,18 @@ static void check_functions(void) {
         }
 }
 
+/** Dimensions around whole words and steps of words; 17,000: more steps than a byte counts. */
+static void check_bits(void) {
+  static const int64_t sizes[] = {7, 75, 130};
+  static const int64_t dims[] = {31, 32, 33, 63, 64, 65, 255, 257, 511, 513, 2048, 17000};
+  for (int function = TRI_JACCARD; function <= TRI_YULE; function++)
+    for (int type = TSL_F32; type <= TSL_F64; type++)
+      for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t k = 0; k < sizeof dims / sizeof *dims; k++)
+          if (dims[k] < 2048 || (function == TRI_YULE && s == 1))
+            check_function(function, type, sizes[s], dims[k]);
+}
+
 int main(void) {
   static const int64_t sizes[] = {0, 1, 2, 3, 37, 128, 257, 641};
   last_level = tsl_cpu_level();
@@ -439,6 +469,7 @@ int main(void) {
       }
   check_gravity_units();
   check_functions();
+  check_bits();
   check_streaming(TRI_CONDENSED);
   check_streaming(TRI_SQUARE);
   printf("cpu.tri.ref: %ld checks, %ld failures, levels %d to %d\n", n_checks, n_failures,

@@ -2,6 +2,7 @@
 #ifndef TEST_TRI_CPU_H
 #define TEST_TRI_CPU_H
 
+#include "tri_bits.h"
 #include "tri_cpu.h"
 #include "tri_pairs.h"
 
@@ -70,6 +71,22 @@ static double extra_of(const tri_params *p, const double *point, uint64_t *state
   return p->mass != 0 ? p->mass : 0.1 + random_01(state);
 }
 
+/** Of truths: the bits of the points, which stay as numbers for references. */
+static void words_make(tsl_problem *problem) {
+  const tri_params *p = tri_params_of(problem);
+  if (!tri_of_bits(p)) return;
+  const void *x = problem->fields[TRI_POINTS].data;
+  uint64_t *words = alloc(tri_words_of(p) * p->n_pad, sizeof *words);
+  for (int64_t k = 0; k < p->d; k++)
+    for (int64_t i = 0; i < p->n; i++) {
+      const int64_t at = k * p->n_pad + i;
+      const bool one =
+          p->type == TSL_F32 ? ((const float *)x)[at] != 0 : ((const double *)x)[at] != 0;
+      words[k / 64 * p->n_pad + i] |= (uint64_t)one << k % 64;
+    }
+  problem->fields[TRI_WORDS].data = words;
+}
+
 static void problem_make(tsl_problem *problem, const tri_params *params) {
   uint64_t state = 7;
   memset(problem, 0, sizeof *problem);
@@ -95,6 +112,7 @@ static void problem_make(tsl_problem *problem, const tri_params *params) {
     if (has) put(extras->data, p->type, i, extra_of(p, point, &state));
   }
   tsl_free(point);
+  words_make(problem);
 }
 
 /* ------------------------------------------------------------------ running cuts */

@@ -209,6 +209,19 @@ done:
   return err;
 }
 
+/* Rows of bits around whole words, and longer than a tile holds at once. */
+template <class R> static tsl_err check_bits(void) {
+  tsl_err err = TSL_OK;
+  const int type = sizeof(R) == 4 ? TSL_F32 : TSL_F64;
+  for (int function = TRI_JACCARD; function <= TRI_YULE; function++)
+    for (int64_t d : {31, 32, 33, 63, 64, 65, 255, 257, 511, 513, 2048}) {
+      const tri_case c = {function, TRI_CONDENSED, type, d == 257 ? 401 : 141, d, TRI_MAP_AUTO, 16};
+      TSL_TRY(check_outputs<R>(c));
+    }
+done:
+  return err;
+}
+
 static tsl_err test_ref(void) {
   tsl_err err = TSL_OK;
   const std::vector<int64_t> &sizes = ref_sizes[effort], &dims = ref_dims[effort];
@@ -224,6 +237,8 @@ static tsl_err test_ref(void) {
       }
   TSL_TRY(check_filter<float>());
   TSL_TRY(check_filter<double>());
+  TSL_TRY(check_bits<float>());
+  TSL_TRY(check_bits<double>());
   TSL_TRY(check_many<float>());
   TSL_TRY(check_many<double>());
   for (int64_t n : sizes)

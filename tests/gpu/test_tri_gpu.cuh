@@ -2,7 +2,7 @@
 #ifndef TEST_TRI_GPU_CUH
 #define TEST_TRI_GPU_CUH
 
-#include "tri_fn.cuh"
+#include "tri_bits.cuh"
 
 #include <algorithm>
 #include <math.h>
@@ -58,7 +58,7 @@ template <class R> struct tri_problem_data {
   tri_params p = {};
   tsl_problem problem = {};
   std::vector<R> points, extras;
-  std::vector<uint64_t> counts;
+  std::vector<uint64_t> counts, words;
   std::vector<int32_t> order;
 
   explicit tri_problem_data(const tri_case &c) {
@@ -99,10 +99,20 @@ template <class R> struct tri_problem_data {
       for (int64_t i = 0; i < p.n; i++)
         for (int64_t k = 0; k < p.d; k++) extras[(size_t)i] += points[(size_t)(k * p.n_pad + i)];
     }
+    if (tri_of_bits(&p)) pack();
     if (tri_abouts[c.function].sum >= TRI_TERMS)
       p.scale = tri_abouts[c.function].sum == TRI_POWERS ? 3 : (double)p.d;
     if (tri_abouts[c.function].prepare == TRI_SPHERE) p.threshold = 2000, p.range_hi = 12000;
     counts.assign((size_t)p.bins, 0);
+  }
+
+  /* The points' bits; the numbers stay for references. */
+  void pack() {
+    words.assign((size_t)(tri_words_of(&p) * p.n_pad), 0);
+    for (int64_t k = 0; k < p.d; k++)
+      for (int64_t i = 0; i < p.n; i++)
+        words[(size_t)(k / 64 * p.n_pad + i)] |= (uint64_t)(points[(size_t)(k * p.n_pad + i)] != 0)
+                                                 << k % 64;
   }
 
   void bind() {
@@ -120,6 +130,7 @@ template <class R> struct tri_problem_data {
     f[TRI_EXTRAS].shape[0] = (int64_t)extras.size();
     f[TRI_EXTRAS].data = extras.data();
     f[TRI_POINTS].type = f[TRI_EXTRAS].type = p.type;
+    f[TRI_WORDS].data = words.data();
     f[TRI_OUT].data = counts.data();
   }
 
@@ -186,6 +197,14 @@ static R ref_value(const tri_params &p, const R *x, const R *extra, int64_t i, i
                               (R)p.scale);
 }
 
+/* Of truths, counted one by one. */
+template <class R>
+static R ref_truths(const tri_params &p, const R *x, const R *extra, int64_t i, int64_t j) {
+  int both = 0;
+  for (int64_t k = 0; k < p.d; k++) both += x[k * p.n_pad + i] != 0 && x[k * p.n_pad + j] != 0;
+  return tri_bits_value(p.function, (R)both, extra[i], extra[j], (R)p.scale);
+}
+
 /* All values [n][n]; the diagonal exactly 0, or -2 r for spheres. */
 template <class R> static std::vector<R> ref_matrix(const tri_case &c) {
   const tri_problem_data<R> data(c);
@@ -199,9 +218,10 @@ template <class R> static std::vector<R> ref_matrix(const tri_case &c) {
   case TRI_##NAME:                                        \
     v = ref_value<TRI_##NAME, R>(data.p, x, extra, i, j); \
     break;
-        TRI_PAIR_LIST(X)
+        TRI_STEP_LIST(X)
 #undef X
       default:
+        v = ref_truths<R>(data.p, x, extra, i, j);
         break;
       }
       all[(size_t)(i * c.n + j)] = i != j || tri_abouts[c.function].extra == TRI_RADIUS ? v : (R)0;

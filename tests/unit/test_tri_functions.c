@@ -25,7 +25,19 @@ typedef struct formulas {
   static double finish_##name(double acc, double ei, double ej, double scale) { \
     return tri_finish_##name##_f64(acc, ei, ej, scale);                         \
   }
-TRI_PAIR_LIST(X)
+TRI_STEP_LIST(X)
+#undef X
+
+/* Of truths: one more is 1 in both. */
+#define X(NAME, name, ...)                                                       \
+  static double step_##name(double acc, double a, double b, double unused) {     \
+    (void)unused;                                                                \
+    return acc + (a != 0 && b != 0);                                             \
+  }                                                                              \
+  static double finish_##name(double both, double ei, double ej, double scale) { \
+    return tri_finish_##name##_f64(both, ei, ej, scale);                         \
+  }
+TRI_TRUTH_LIST(X)
 #undef X
 
 static const formulas all[TRI_N_PAIRS] = {

@@ -1,5 +1,6 @@
 /** @file tri_cpu.c  The backend of tri on a socket: open, run, collect, close. */
 #include "tri_cpu.h"
+#include "tri_bits.h"
 #include "tri_cpu_frames.h"
 
 #include "tri_pairs.h"
@@ -68,7 +69,7 @@ static void function_choose(tsl_worker *w) {
 
 static void view_set(tsl_worker *w, const tsl_problem *problem) {
   const tri_params *p = w->p;
-  w->view = (tri_view){.x = problem->fields[TRI_POINTS].data,
+  w->view = (tri_view){.x = problem->fields[tri_of_bits(p) ? TRI_WORDS : TRI_POINTS].data,
                        .ld = p->n_pad,
                        .d = p->d,
                        .box = {p->box[0], p->box[1], p->box[2]},

@@ -29,7 +29,7 @@ enum {
 
 /** The points as kernels see them. */
 typedef struct tri_view {
-  const void *x;     /**< [d][ld], 64-byte aligned, float or double; not owned */
+  const void *x;     /**< [d][ld], 64-byte aligned, float or double; TRI_WORDS of bits; not owned */
   const void *extra; /**< [ld] radii, or NULL; not owned */
   int64_t ld;        /**< n_pad */
   int64_t d;

@@ -63,6 +63,7 @@ PACK(double, pack_f64)
 #undef R
 #undef T
 
+#include "tri_kernels_bits.h"
 #include "tri_kernels_gravity.h"
 
 /* Values are ranked until one has rank k; those that earlier ones rule out are passed over. */

@@ -68,7 +68,7 @@
         break;                                                                                   \
       }                                                                                          \
   }
-TRI_PAIR_LIST(TRI_FILL)
+TRI_STEP_LIST(TRI_FILL)
 #undef TRI_FILL
 
 /** The tiles and bounds of a search, see tri_cpu.h. */

@@ -148,7 +148,8 @@ static inline bool tri_is_terms(const tri_params *p) {
 
 /**
  * Indices into problem->fields. Those before TRI_OUT always exist:
- *   TRI_POINTS  IN  [d][n_pad]  params.type, prepared (tri_prepare), padding 0
+ *   TRI_POINTS  IN  [d][n_pad]  params.type, prepared (tri_prepare), padding 0; of letters and bits
+ *                   [0][n_pad]
  *   TRI_EXTRAS  IN  [m n_pad]  params.type, padding 0: radii or masses, if any; quantities; vectors
  *   TRI_ORDER   IN  i32 [n] or [0]  near: which point of the input is at each place of the two
  *   TRI_CLASSES IN  i32 [n_pad] or [0]  HISTOGRAM: class of each point, padding 0
@@ -158,6 +159,7 @@ static inline bool tri_is_terms(const tri_params *p) {
  *                   then of a second one [bins_2 + 1]; bins are [edge, next edge)
  *   TRI_WEIGHTS IN  i32 [n_pad] or [0]  HISTOGRAM: weights in units, padding 0
  *   TRI_LETTERS, TRI_STARTS, TRI_SCORES  sequences of letters in place of points, tri_letters.h
+ *   TRI_WORDS   rows of bits in place of points, tri_bits.h
  * Output fields by output:
  *   condensed  10 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
  *   square     10 "distances" GATHER stream [n][n] params.type, diagonal 0 (overlap: -2 r_i)
@@ -186,6 +188,7 @@ enum {
   TRI_LETTERS,
   TRI_STARTS,
   TRI_SCORES,
+  TRI_WORDS,
   TRI_OUT,
   TRI_OUT_2,
   TRI_OUT_3

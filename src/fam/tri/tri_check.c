@@ -1,4 +1,5 @@
 /* Does the deck make sense? Every refusal names the deck's line and the way out. */
+#include "tri_bits.h"
 #include "tri_family.h"
 #include "tri_letters.h"
 
@@ -236,7 +237,7 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
   tsl_err err = TSL_OK;
   const bool spatial = tri_abouts[p->function].prepare == TRI_SPHERE || p->function == TRI_GRAVITY;
   TSL_TRY(set_places(deck, s, points, p));
-  p->d_read = points->d;
+  p->d_read = points->packed ? TRI_BYTE_BITS * points->d : points->d;
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));
   TSL_TRY(check_result(deck, p));

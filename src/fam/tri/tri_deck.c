@@ -32,6 +32,9 @@ static const tsl_key input_keys[] = {
      "which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."},
     {"alphabet", TSL_KEY_CHOICE, IN(alphabet), "", 0, 0, letters_alphabet_words, NULL, 0,
      "Edit, global, local: the letters of a FASTA or FASTQ file, plain or gzip; default dna."},
+    {"packed", TSL_KEY_BOOL, IN(packed), "", 0, 0, NULL, NULL, 0,
+     "Jaccard to yule: each number of a row is a byte of eight dimensions, the first the highest "
+     "bit, as numpy.packbits has them."},
     {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
     {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
@@ -179,6 +182,8 @@ const tsl_key tri_keys[] = {
 #define UNITLESS (F(GRAVITY) TRI_PAIR_LIST(IF_UNITLESS) TRI_LETTER_LIST(IF_UNITLESS))
 #define IF_LETTERS(NAME, ...) | F(NAME)
 #define LETTERS (0u TRI_LETTER_LIST(IF_LETTERS))
+#define IF_TRUTHS(NAME, ...) | F(NAME)
+#define TRUTHS (0u TRI_TRUTH_LIST(IF_TRUTHS))
 #define SCORED (F(GLOBAL) | F(LOCAL))
 #define SPHERES (0u TRI_PAIR_LIST(IF_SPHERE))
 #define TERMS (0u TRI_PAIR_LIST(IF_TERMS))
@@ -238,6 +243,7 @@ static const use uses[] = {
     {"tri.scores.matrix", ANY, SCORED, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.input.alphabet", ANY, LETTERS, POINTS_ANY_FILE, TSL_KEY_CHOICE, AT(input.alphabet),
      LETTERS_DNA},
+    {"tri.input.packed", ANY, TRUTHS, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.kind_column", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},
     {"tri.input.kind_file", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.symbols", ANY, ANY, POINTS_FILE(XYZ), TSL_KEY_TEXT, 0, 0},

@@ -27,7 +27,7 @@ typedef struct tri_input {
   tsl_ints vector_columns;
   char *kind_file, *weight_file, *region_file;
   int64_t kind_column, weight_column, region_column;
-  bool symbols;
+  bool symbols, packed;
 } tri_input;
 
 typedef struct tri_deck {
@@ -109,6 +109,7 @@ typedef struct tri_points {
   int64_t *row;     /**< between: [n] which point of the input each row was; else NULL */
   letters_set letters; /**< of functions of sequences, in the rows' order; else empty */
   bool has_extra;
+  bool packed;           /**< each of the d numbers is eight dimensions */
   bool made, other_made; /**< by a generator */
   char unit[32];         /**< of the coordinates, "1" when unknown */
   char from[TRI_FROM];   /**< where they come from, for people */
@@ -223,6 +224,15 @@ void tri_spread_clear(tri_spread *spread);
 
 /** Prepare one point. @param[in,out] x  [params.d], zero where the point has no coordinate */
 tsl_err tri_prepare_point(const tri_preparing *c, int64_t row, double *x);
+
+/** Whose fault a row of the table is, for TSL_DECK_FAIL, and its number there. */
+const char *tri_blamed(const tri_preparing *c, int64_t row);
+long long tri_numbered(const tri_preparing *c, int64_t row);
+
+/** Packed bits (tri_bits.h): are all numbers bytes? */
+tsl_err tri_bits_check(const tri_preparing *c);
+/** Add the field TRI_WORDS, and fill in the numbers of ones in TRI_EXTRAS. */
+tsl_err tri_bits_add(const tri_points *points, tsl_problem *problem);
 
 /** What storing the prepared points in params.type does to them. */
 typedef struct tri_rounding {

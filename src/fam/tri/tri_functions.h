@@ -17,7 +17,7 @@ typedef enum tri_prepare {
   TRI_FIXED,        /**< as read; the formula sees the numbers themselves, the origin stays */
   TRI_AMOUNTS,      /**< likewise, and none is negative */
   TRI_SHARES,       /**< amounts divided by their sum */
-  TRI_TRUTHS,       /**< 1 where a number is not 0 */
+  TRI_TRUTHS,       /**< no numbers, but bits, 1 where a number is not 0: tri_bits.h */
   TRI_SCALED,       /**< less the mean, divided by the root of the variance of each dimension */
   TRI_WHITENED,     /**< less the mean, times the inverse of the covariance's Cholesky factor */
   TRI_OF_LETTERS    /**< no points, but sequences of letters: tri_letters.h */
@@ -75,26 +75,29 @@ typedef enum tri_unit {
     "Mahalanobis distance")
 
 /** Sums of other terms (TRI_TERMS, TRI_POWERS), as above. */
-#define TRI_TERM_LIST(X)                                                                          \
-  X(MINKOWSKI, minkowski, TRI_RAW, TRI_NO_EXTRA, TRI_POWERS, TRI_OF_POINTS, 40, 40,               \
-    "Minkowski distance")                                                                         \
-  X(CANBERRA, canberra, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 5, 0,                   \
-    "Canberra distance")                                                                          \
-  X(BRAYCURTIS, braycurtis, TRI_AMOUNTS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 2,                \
-    "Bray-Curtis dissimilarity")                                                                  \
-  X(JENSENSHANNON, jensenshannon, TRI_SHARES, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 50, 2,       \
-    "Jensen-Shannon distance")                                                                    \
-  X(HAMMING, hamming, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 2, 1, "Hamming distance") \
-  X(JACCARD, jaccard, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 3,                       \
-    "Jaccard dissimilarity")                                                                      \
-  X(DICE, dice, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 2, "Dice dissimilarity")       \
-  X(RUSSELLRAO, russellrao, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 5,                 \
-    "Russell-Rao dissimilarity")                                                                  \
-  X(ROGERSTANIMOTO, rogerstanimoto, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 3,         \
-    "Rogers-Tanimoto dissimilarity")                                                              \
-  X(SOKALSNEATH, sokalsneath, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 6,               \
-    "Sokal-Sneath dissimilarity")                                                                 \
-  X(YULE, yule, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 14, "Yule dissimilarity")
+#define TRI_TERM_LIST(X)                                                                    \
+  X(MINKOWSKI, minkowski, TRI_RAW, TRI_NO_EXTRA, TRI_POWERS, TRI_OF_POINTS, 40, 40,         \
+    "Minkowski distance")                                                                   \
+  X(CANBERRA, canberra, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 5, 0,             \
+    "Canberra distance")                                                                    \
+  X(BRAYCURTIS, braycurtis, TRI_AMOUNTS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 2,          \
+    "Bray-Curtis dissimilarity")                                                            \
+  X(JENSENSHANNON, jensenshannon, TRI_SHARES, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 50, 2, \
+    "Jensen-Shannon distance")                                                              \
+  X(HAMMING, hamming, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 2, 1, "Hamming distance")
+
+/** Functions of two rows of bits, tri_bits.h: of how many are 1 in both, and in each. */
+#define TRI_TRUTH_LIST(X)                                                                        \
+  X(JACCARD, jaccard, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 0.0625, 3,                 \
+    "Jaccard dissimilarity")                                                                     \
+  X(DICE, dice, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 0.0625, 2, "Dice dissimilarity") \
+  X(RUSSELLRAO, russellrao, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 0.0625, 5,           \
+    "Russell-Rao dissimilarity")                                                                 \
+  X(ROGERSTANIMOTO, rogerstanimoto, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 0.0625, 3,   \
+    "Rogers-Tanimoto dissimilarity")                                                             \
+  X(SOKALSNEATH, sokalsneath, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 0.0625, 6,         \
+    "Sokal-Sneath dissimilarity")                                                                \
+  X(YULE, yule, TRI_TRUTHS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 0.0625, 14, "Yule dissimilarity")
 
 /** Functions of two sequences of letters, tri_letters.h; flops_per_pair: of 64 cells of a table. */
 #define TRI_LETTER_LIST(X)                                                                     \
@@ -107,7 +110,8 @@ typedef enum tri_unit {
 /** Functions of points that decks name. */
 #define TRI_NAMED_LIST(X) \
   TRI_DISTANCE_LIST(X)    \
-  TRI_TERM_LIST(X)
+  TRI_TERM_LIST(X)        \
+  TRI_TRUTH_LIST(X)
 
 /** The key `box` turns euclidean into it. */
 #define TRI_PERIODIC_LIST(X)                                                                       \
@@ -117,6 +121,12 @@ typedef enum tri_unit {
 /** All that have a formula; gravity has its own. */
 #define TRI_PAIR_LIST(X) \
   TRI_NAMED_LIST(X)      \
+  TRI_PERIODIC_LIST(X)
+
+/** Those that add up a term for each dimension. */
+#define TRI_STEP_LIST(X) \
+  TRI_DISTANCE_LIST(X)   \
+  TRI_TERM_LIST(X)       \
   TRI_PERIODIC_LIST(X)
 
 /** Those with a kernel for each output, and bounds for searches. */

@@ -20,7 +20,7 @@
     const bool has = problem->fields[TRI_EXTRAS].shape[0] > 0;                               \
     const R ei = has ? e[i] : 0, ej = has ? e[j] : 0;                                        \
     R acc = 0;                                                                               \
-    switch (p->function) { TRI_PAIR_LIST(CASE_##suffix) default : return (double)INFINITY; } \
+    switch (p->function) { TRI_STEP_LIST(CASE_##suffix) default : return (double)INFINITY; } \
   }
 #define CASE(NAME, name, R, suffix)                                                   \
   case TRI_##NAME:                                                                    \

@@ -73,6 +73,7 @@ static tsl_err read_points(const points_source *source, const tri_deck *s, tri_p
   TSL_TRY(
       points_read(source, columns, n, extra, &points->table, points->from, sizeof points->from));
   points->has_extra = extra >= 0;
+  points->packed = s->input.packed;
 done:
   tsl_free(columns);
   return err;

@@ -58,6 +58,8 @@ static tsl_err check_columns(const tsl_deck *deck, const tri_points *points,
     TSL_DECK_FAIL(deck, "tri.other",
                   "one set has a column of radii, the other has none: give "
                   "radius_column for both, or radius for all");
+  if (points->packed != other->packed)
+    TSL_DECK_FAIL(deck, "tri.other", "one set has packed bits, the other has not");
   if (points->d != other->d)
     TSL_DECK_FAIL(deck, "tri.other", "the other set has %lld dimensions, the points have %lld",
                   (long long)other->d, (long long)points->d);

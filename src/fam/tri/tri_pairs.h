@@ -10,6 +10,8 @@
  * products are explicit fused multiply-adds and nothing else is contracted (see fn.h), so every
  * device gives the same bits.
  *
+ * Of truths (TRI_TRUTH_LIST, tri_bits.h) acc is how many are true of both points; there is no step.
+ *
  * To add a function: a row of TRI_DISTANCE_LIST or TRI_TERM_LIST (tri_functions.h), a step and a
  * finish in tri_pairs_body.h. Deck words, kernels and tests follow the list.
  *

@@ -103,24 +103,6 @@ TSL_FN R TRI_(tri_step_hamming)(R acc, R a, R b, R box) {
   (void)box;
   return acc + (a != b ? (R)1 : (R)0);
 }
-TSL_FN R TRI_(tri_step_jaccard)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_hamming)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_dice)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_hamming)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_russellrao)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_hamming)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_rogerstanimoto)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_hamming)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_sokalsneath)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_hamming)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_yule)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_hamming)(acc, a, b, box);
-}
 
 /* ---- finishes: ei, ej = extra numbers of the points; scale = sphere radius of haversine, order of
  * minkowski, number of coordinates where a mean is taken of them */
@@ -210,31 +192,36 @@ TSL_FN R TRI_(tri_finish_hamming)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej;
   return TRI_(tri_ratio)(acc, scale);
 }
-/* Of truths: acc differ, ei and ej are true, so that both are true of (ei + ej - acc) / 2. */
-TSL_FN R TRI_(tri_both)(R acc, R ei, R ej) {
-  return (ei + ej - acc) * (R)0.5;
+/* Of truths: ei and ej are true, both of them `both`; scale: number of coordinates. */
+
+/** How many are true of one of them alone. */
+TSL_FN R TRI_(tri_differ)(R both, R ei, R ej) {
+  return ei + ej - (both + both);
 }
-TSL_FN R TRI_(tri_finish_jaccard)(R acc, R ei, R ej, R scale) {
+TSL_FN R TRI_(tri_finish_jaccard)(R both, R ei, R ej, R scale) {
   (void)scale;
-  return TRI_(tri_ratio)(acc, TRI_(tri_both)(acc, ei, ej) + acc);
+  const R differ = TRI_(tri_differ)(both, ei, ej);
+  return TRI_(tri_ratio)(differ, both + differ);
 }
-TSL_FN R TRI_(tri_finish_dice)(R acc, R ei, R ej, R scale) {
+TSL_FN R TRI_(tri_finish_dice)(R both, R ei, R ej, R scale) {
   (void)scale;
-  return TRI_(tri_ratio)(acc, ei + ej);
+  return TRI_(tri_ratio)(TRI_(tri_differ)(both, ei, ej), ei + ej);
 }
-TSL_FN R TRI_(tri_finish_russellrao)(R acc, R ei, R ej, R scale) {
-  return TRI_(tri_ratio)(scale - TRI_(tri_both)(acc, ei, ej), scale);
-}
-TSL_FN R TRI_(tri_finish_rogerstanimoto)(R acc, R ei, R ej, R scale) {
+TSL_FN R TRI_(tri_finish_russellrao)(R both, R ei, R ej, R scale) {
   (void)ei, (void)ej;
-  return TRI_(tri_ratio)(acc + acc, scale + acc);
+  return TRI_(tri_ratio)(scale - both, scale);
 }
-TSL_FN R TRI_(tri_finish_sokalsneath)(R acc, R ei, R ej, R scale) {
+TSL_FN R TRI_(tri_finish_rogerstanimoto)(R both, R ei, R ej, R scale) {
+  const R differ = TRI_(tri_differ)(both, ei, ej);
+  return TRI_(tri_ratio)(differ + differ, scale + differ);
+}
+TSL_FN R TRI_(tri_finish_sokalsneath)(R both, R ei, R ej, R scale) {
   (void)scale;
-  return TRI_(tri_ratio)(acc + acc, TRI_(tri_both)(acc, ei, ej) + (acc + acc));
+  const R differ = TRI_(tri_differ)(both, ei, ej);
+  return TRI_(tri_ratio)(differ + differ, both + (differ + differ));
 }
-TSL_FN R TRI_(tri_finish_yule)(R acc, R ei, R ej, R scale) {
-  const R both = TRI_(tri_both)(acc, ei, ej), neither = scale - both - acc;
+TSL_FN R TRI_(tri_finish_yule)(R both, R ei, R ej, R scale) {
+  const R neither = scale - both - TRI_(tri_differ)(both, ei, ej);
   const R mixed = (ei - both) * (ej - both);
   return TRI_(tri_ratio)(mixed + mixed, both * neither + mixed);
 }

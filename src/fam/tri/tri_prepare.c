@@ -1,5 +1,6 @@
 /* Points as the pair functions want them (tri_pairs.h): prepared in double, stored as [d][n_pad].
  */
+#include "tri_bits.h"
 #include "tri_family.h"
 #include "tri_letters.h"
 
@@ -7,11 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/** Whose fault a row of the table is, and its number there. */
-static const char *path_of(const tri_preparing *c, int64_t row) {
+const char *tri_blamed(const tri_preparing *c, int64_t row) {
   return c->points->row == NULL && row < c->points->other ? c->other_path : c->path;
 }
-static long long number_of(const tri_preparing *c, int64_t row) {
+long long tri_numbered(const tri_preparing *c, int64_t row) {
   if (c->points->row != NULL) return c->points->row[row];
   return row < c->points->other ? row : row - c->points->other;
 }
@@ -42,9 +42,9 @@ static tsl_err prepare_unit_norm(const tri_preparing *c, int64_t row, const doub
                                  double *out) {
   tsl_err err = TSL_OK;
   if (largest_abs(in, c->p->d) == 0)
-    TSL_DECK_FAIL(c->deck, path_of(c, row),
+    TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
                   "point %lld (from 0) is the zero vector, which has no cosine distance",
-                  number_of(c, row));
+                  tri_numbered(c, row));
   for (int64_t k = 0; k < c->p->d; k++) out[k] = in[k];
   normalise(out, c->p->d);
 done:
@@ -59,9 +59,9 @@ static tsl_err prepare_standardised(const tri_preparing *c, int64_t row, const d
   int exponent = 0;
   for (int64_t k = 0; k < d; k++) least = fmin(least, in[k]), most = fmax(most, in[k]);
   if (!(least < most))
-    TSL_DECK_FAIL(c->deck, path_of(c, row),
+    TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
                   "point %lld (from 0) is constant (%g), which has no correlation distance",
-                  number_of(c, row), most);
+                  tri_numbered(c, row), most);
   /* a power of two keeps all digits, and so does one of the numbers as first guess of the mean */
   (void)frexp(largest_abs(in, d), &exponent);
   for (int64_t k = 0; k < d; k++) out[k] = ldexp(in[k], -exponent) - ldexp(in[0], -exponent);
@@ -77,13 +77,13 @@ static tsl_err prepare_sphere(const tri_preparing *c, int64_t row, const double 
   const double radian = 0.017453292519943295769;
   const double lat = in[0] * radian, lon = in[1] * radian;
   if (fabs(in[0]) > 90)
-    TSL_DECK_FAIL(c->deck, path_of(c, row),
+    TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
                   "point %lld (from 0): latitude %g is outside -90 .. 90 degrees",
-                  number_of(c, row), in[0]);
+                  tri_numbered(c, row), in[0]);
   if (in[1] < -180 || in[1] > 360)
-    TSL_DECK_FAIL(c->deck, path_of(c, row),
+    TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
                   "point %lld (from 0): longitude %g is outside -180 .. 360 degrees",
-                  number_of(c, row), in[1]);
+                  tri_numbered(c, row), in[1]);
   out[0] = cos(lat) * cos(lon);
   out[1] = cos(lat) * sin(lon);
   out[2] = sin(lat);
@@ -105,9 +105,9 @@ static tsl_err prepare_amounts(const tri_preparing *c, int64_t row, const double
   tsl_err err = TSL_OK;
   for (int64_t k = 0; k < c->p->d; k++) {
     if (in[k] < 0)
-      TSL_DECK_FAIL(c->deck, path_of(c, row),
-                    "point %lld (from 0): %g is negative; %s compares amounts", number_of(c, row),
-                    in[k], tri_function_words[c->p->function]);
+      TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
+                    "point %lld (from 0): %g is negative; %s compares amounts",
+                    tri_numbered(c, row), in[k], tri_function_words[c->p->function]);
     out[k] = in[k];
   }
 done:
@@ -120,18 +120,12 @@ static tsl_err prepare_shares(const tri_preparing *c, int64_t row, const double 
   TSL_TRY(prepare_amounts(c, row, in, out));
   for (int64_t k = 0; k < c->p->d; k++) sum += in[k];
   if (!(sum > 0))
-    TSL_DECK_FAIL(c->deck, path_of(c, row),
+    TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
                   "point %lld (from 0) is the zero vector, which is no distribution",
-                  number_of(c, row));
+                  tri_numbered(c, row));
   for (int64_t k = 0; k < c->p->d; k++) out[k] /= sum;
 done:
   return err;
-}
-
-static tsl_err prepare_truths(const tri_preparing *c, int64_t row, const double *in, double *out) {
-  (void)row;
-  for (int64_t k = 0; k < c->p->d; k++) out[k] = in[k] != 0;
-  return TSL_OK;
 }
 
 static tsl_err prepare_scaled(const tri_preparing *c, int64_t row, const double *in, double *out) {
@@ -159,7 +153,6 @@ static const preparer preparers[] = {[TRI_RAW] = prepare_raw,
                                      [TRI_FIXED] = prepare_raw,
                                      [TRI_AMOUNTS] = prepare_amounts,
                                      [TRI_SHARES] = prepare_shares,
-                                     [TRI_TRUTHS] = prepare_truths,
                                      [TRI_SCALED] = prepare_scaled,
                                      [TRI_WHITENED] = prepare_whitened};
 
@@ -187,9 +180,9 @@ static tsl_err check_row(const tri_preparing *c, int64_t row, const double *x, i
   const double most = c->p->type == TSL_F32 ? FLT_MAX : DBL_MAX;
   for (int64_t k = 0; k < n; k++)
     if (!(fabs(x[k]) <= most))
-      TSL_DECK_FAIL(c->deck, path_of(c, row),
+      TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
                     "point %lld (from 0): %g overflows fp32; use precision: fp64",
-                    number_of(c, row), x[k]);
+                    tri_numbered(c, row), x[k]);
 done:
   return err;
 }
@@ -302,8 +295,8 @@ static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *dat
   for (int64_t i = 0; i < c->points->table.n; i++) {
     const double value = extra_of(c->p, s, c->points, one_mass, i);
     if (value < 0)
-      TSL_DECK_FAIL(c->deck, path_of(c, i), "point %lld (from 0): %s %g is negative",
-                    number_of(c, i), what, value);
+      TSL_DECK_FAIL(c->deck, tri_blamed(c, i), "point %lld (from 0): %s %g is negative",
+                    tri_numbered(c, i), what, value);
     TSL_TRY(check_row(c, i, &value, 1));
     tri_prepare_put(c->p, data, tri_place_of(c->p, i), value);
     if (i == 0) first = value;
@@ -323,18 +316,19 @@ done:
 static tsl_err add_points(tsl_problem *problem, const tri_points *points, tsl_field **out) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
+  const int64_t d = tri_of_bits(p) || tri_of_letters(p) ? 0 : p->d;
   tsl_field field = {.name = "points",
                      .doc = "Prepared points, dimension by dimension, padded with zeros.",
                      .role = TSL_IN,
                      .type = p->type,
                      .rank = 2,
-                     .shape = {p->d, p->n_pad, 1},
+                     .shape = {d, p->n_pad, 1},
                      .hidden = 1};
   const bool plain = tri_abouts[p->function].prepare == TRI_RAW ||
                      tri_abouts[p->function].prepare == TRI_FIXED || p->box[0] > 0;
   (void)snprintf(field.unit, sizeof field.unit, "%s", plain ? points->unit : "1");
   TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_alloc(p->d * p->n_pad, tsl_type_bytes((tsl_type)p->type), "points", &(*out)->data));
+  TSL_TRY(tsl_alloc(d * p->n_pad, tsl_type_bytes((tsl_type)p->type), "points", &(*out)->data));
 done:
   return err;
 }
@@ -386,9 +380,11 @@ tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_po
                      .absolute = absolute};
   double common = 0;
   tsl_field *field = NULL;
-  if (tri_of_letters(p)) { /* there are none */
+  if (tri_of_letters(p) || tri_of_bits(p)) { /* there are none */
+    TSL_TRY(tri_bits_check(&c));
     TSL_TRY(add_points(problem, points, &field));
-    return add_extras(problem, points, &field);
+    TSL_TRY(add_extras(problem, points, &field));
+    return store_more(&c, field->data);
   }
   TSL_TRY(check_extent(&c));
   TSL_TRY(tri_spread_create(&c, &s->function.variances, &c.spread));

@@ -1,4 +1,5 @@
 /* From a deck to parameters and fields. */
+#include "tri_bits.h"
 #include "tri_graph_root.h"
 #include "tri_letters.h"
 #include "tri_marks.h"
@@ -200,7 +201,7 @@ static tsl_err add_drawn(tsl_problem *problem, const tri_points *points) {
                      .type = TSL_F64,
                      .rank = 2,
                      .shape = {m, d, 1}};
-  if (d < 2 || d > MOST_SPACE) return TSL_OK;
+  if (d < 2 || d > MOST_SPACE || points->packed) return TSL_OK;
   (void)snprintf(field.unit, sizeof field.unit, "%s", on_sphere ? "degree" : points->unit);
   TSL_TRY(tsl_problem_add(problem, &field, &added));
   TSL_TRY(tsl_alloc(m * d, sizeof(double), "points", &added->data));
@@ -367,6 +368,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   note_points(&points, &rounding, older, problem);
   TSL_TRY(tri_classes_add(deck, &s, &marks, problem));
   TSL_TRY(tri_letters_add(deck, &s, &points, problem));
+  TSL_TRY(tri_bits_add(&points, problem));
   TSL_TRY(tri_names_settle(deck, &s, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
   TSL_TRY(add_drawn(problem, &points));

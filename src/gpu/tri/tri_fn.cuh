@@ -54,7 +54,7 @@ template <int F, class R> struct tri_fn;
 #define X(NAME, name, ...)            \
   TRI_FN_TYPE(NAME, name, float, f32) \
   TRI_FN_TYPE(NAME, name, double, f64)
-TRI_PAIR_LIST(X)
+TRI_STEP_LIST(X)
 #undef X
 
 /**
@@ -79,7 +79,7 @@ template <int F> struct tri_row_of;
     static constexpr bool squares = sum != TRI_LENGTHS && sum < TRI_TERMS;   \
     static constexpr bool product = sum == TRI_PRODUCT;                      \
   };
-TRI_PAIR_LIST(X)
+TRI_STEP_LIST(X)
 #undef X
 
 /** Start of a sum. */

@@ -217,7 +217,7 @@ static void tri_close(tsl_worker **worker) {
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
   tri_forces_close(w);
   tri_gemm_destroy(w);
-  tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts, &w->sums};
+  tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts, &w->sums, &w->words};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   for (tsl_gpu_buffer &buffer : w->marks) tsl_gpu_release(&w->memory, &buffer);
   release_scratch(w);
@@ -261,6 +261,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   TSL_TRY(tri_gpu_upload(w));
   TSL_TRY(tri_equation_open(w, device->capability));
   TSL_TRY(tri_letters_open(w));
+  TSL_TRY(tri_bits_open(w));
   if (w->p.near) TSL_TRY(tri_near_open(w));
   if (tri_is_graph(&w->p)) TSL_TRY(tri_graph_begin(w)); /* trials come before the first phase */
   TSL_TRY(clear_counts(w));

@@ -11,6 +11,7 @@
  *   tri_tiles.cuh     tiles of a triangle and their enumeration
  *   tri_store*.cu*    condensed and square, our own map (also tri_wide.cuh, tri_narrow.cuh)
  *   tri_gemm.cu       correlation and cosine by cuBLAS; maps/: the seed's maps
+ *   tri_bits.cu*      strips of values of rows of bits
  *   tri_threshold.cu, tri_topk*.cu, tri_histogram.cu, tri_gravity.cu: the other outputs
  *   tri_bench*.cu     measurements
  *
@@ -135,11 +136,17 @@ typedef struct tri_gpu {
   tri_filter_state filter;
   struct tri_card_equation *equation; /**< the deck's own function, tri_equation.cuh; or NULL */
   struct tri_letters_state *letters;  /**< of sequences, tri_letters.cuh; or NULL */
+  tsl_gpu_buffer words;               /**< of bits: field TRI_WORDS */
 
   struct tri_frames_gpu *frames; /**< of a trajectory; then only p and problem are set besides */
 } tri_gpu;
 
 extern const tsl_backend tri_backend_gpu;
+
+/** Of bits: upload the words; values of rows [a, b) with columns [c0, c1), places, into out
+ *  (device). */
+tsl_err tri_bits_open(tri_gpu *w);
+tsl_err tri_bits_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1, void *out);
 
 /** FORCES: bring points and extras, just uploaded, to the units of tri_gravity_units. */
 tsl_err tri_gravity_upload(tri_gpu *w);

@@ -1,8 +1,9 @@
 /* sum: y_i = sum_j value(i, j) v_j, in the order of tri_equation.h: lanes of a chunk, then chunks,
  * however they are shared out. */
-#include "tri_equation.cuh"
+#include "tri_bits.h"
 #include "tri_equation.h"
 #include "tri_fn.cuh"
+#include "tri_strips.cuh"
 
 enum { SUM_THREADS = 128, PARTIAL_BYTES = 1 << 30 };
 
@@ -23,12 +24,19 @@ static __device__ __forceinline__ double add(double v, double w, double sum) {
   return tri_add_f64(v, w, sum);
 }
 
+/** Values by the formula; those of a strip are tri_matrix's. */
+template <int F, class R> struct formula {
+  static __device__ __forceinline__ R value(const tri_args<R> &args, int i, int j) {
+    return tri_value<F, R>(args, i, j);
+  }
+};
+
 /** A row for each thread; chunks y, y + gridDim.y, ... */
-template <int F, class R>
+template <class V, class R>
 static __global__ void __launch_bounds__(SUM_THREADS)
     tri_sum_kernel(tri_args<R> args, tri_sum_rows o, bool keeps) {
   const int64_t row = o.a + (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;
-  const int i = (int)(row < o.n ? row : o.n - 1);
+  const int i = (int)(row < o.b ? row : o.b - 1);
   double total = 0;
   for (int64_t chunk = blockIdx.y; chunk < o.chunks; chunk += gridDim.y) {
     const int j0 = (int)(chunk * TRI_SUM_CHUNK);
@@ -40,7 +48,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
       for (int l = 0; l < TRI_SUM_LANES; l++) {
         const int j = j0 + k + l;
         if (k + l >= m) continue;
-        const R v = j == i && !keeps ? (R)0 : tri_value<F, R>(args, i, j);
+        const R v = j == i && !keeps ? (R)0 : V::value(args, i, j);
         lane[l] = add(v, __ldg((const R *)o.w + j), lane[l]);
       }
     const double sum = (double)fold(lane);
@@ -68,22 +76,24 @@ template <class R> static typename kernel_of<R>::pointer pick(int function) {
   switch (function) {
 #define X(NAME, ...) \
   case TRI_##NAME:   \
-    return tri_sum_kernel<tri_same<TRI_##NAME>::value, R>;
-    TRI_PAIR_LIST(X)
+    return tri_sum_kernel<formula<tri_same<TRI_##NAME>::value, R>, R>;
+    TRI_STEP_LIST(X)
 #undef X
   default:
     return NULL;
   }
 }
 
-template <class R> static tsl_err sum_rows(tri_gpu *w, const tri_sum_rows *rows, int splits) {
+template <class R>
+static tsl_err sum_rows(tri_gpu *w, const tri_args<R> &args, const tri_sum_rows *rows, int splits) {
   tsl_err err = TSL_OK;
-  const typename kernel_of<R>::pointer kernel = pick<R>(w->p.function);
+  const typename kernel_of<R>::pointer kernel =
+      args.given ? tri_sum_kernel<tri_matrix<R>, R> : pick<R>(w->p.function);
   if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
   TSL_LAUNCH(
       kernel,
       dim3((unsigned)((rows->b - rows->a + SUM_THREADS - 1) / SUM_THREADS), (unsigned)splits),
-      SUM_THREADS, 0, w->stream, tri_args_of<R>(w), *rows, w->p.keeps_diagonal != 0);
+      SUM_THREADS, 0, w->stream, args, *rows, w->p.keeps_diagonal != 0);
 done:
   return err;
 }
@@ -104,7 +114,8 @@ static int splits_of(const tri_gpu *w, const tri_sum_rows *rows) {
   return (int)(splits < 2 ? 1 : splits < most ? splits : most);
 }
 
-static tsl_err sum_vector(tri_gpu *w, tri_sum_rows rows) {
+template <class R>
+static tsl_err sum_vector(tri_gpu *w, const tri_args<R> &args, tri_sum_rows rows) {
   tsl_err err = TSL_OK;
   const int splits = splits_of(w, &rows);
   if (splits > 1) {
@@ -114,10 +125,8 @@ static tsl_err sum_vector(tri_gpu *w, tri_sum_rows rows) {
   }
   if (tri_is_equation(&w->p))
     TSL_TRY(tri_equation_sum(w, &rows, splits));
-  else if (w->p.type == TSL_F64)
-    TSL_TRY(sum_rows<double>(w, &rows, splits));
   else
-    TSL_TRY(sum_rows<float>(w, &rows, splits));
+    TSL_TRY(sum_rows<R>(w, args, &rows, splits));
   if (splits > 1)
     TSL_LAUNCH(
         tri_sum_join_kernel,
@@ -150,6 +159,35 @@ static tsl_err find_vectors(tri_gpu *w, const char **vectors) {
                w->p.n_pad);
 done:
   return err;
+}
+
+/* The rows' sums with each vector. */
+template <class R>
+static tsl_err sum_vectors(tri_gpu *w, const tri_args<R> &args, tri_sum_rows rows,
+                           const char *vectors) {
+  tsl_err err = TSL_OK;
+  double *const sums = rows.sums;
+  for (int64_t k = 0; k < rows.stride; k += terms_of(w)) {
+    rows.w = vectors + k * w->p.n_pad * tri_value_bytes(w);
+    rows.sums = sums + k;
+    TSL_TRY(sum_vector<R>(w, args, rows));
+  }
+done:
+  return err;
+}
+
+/* Bits and letters: strip by strip. */
+template <class R>
+static tsl_err sum_all(tri_gpu *w, const tri_sum_rows &rows, const char *vectors) {
+  if (!tri_of_bits(&w->p) && w->letters == NULL)
+    return sum_vectors<R>(w, tri_args_of<R>(w), rows, vectors);
+  return tri_each_strip<R>(w, rows.a, rows.b, false,
+                           [=](const tri_args<R> &args, int64_t a, int64_t b) {
+                             tri_sum_rows part = rows;
+                             part.a = a, part.b = b;
+                             part.sums = rows.sums + (a - rows.a) * rows.stride;
+                             return sum_vectors<R>(w, args, part, vectors);
+                           });
 }
 
 /* Columns [from, to) of the sums of a unit to a slab. */
@@ -191,11 +229,9 @@ tsl_err tri_sum_run(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *part
   rows.b = hi;
   rows.stride = m;
   rows.chunks = (w->p.n + TRI_SUM_CHUNK - 1) / TRI_SUM_CHUNK;
-  for (int64_t k = 0; k < m; k += terms_of(w)) {
-    rows.w = vectors + k * w->p.n_pad * tri_value_bytes(w);
-    rows.sums = (double *)w->out.data + k;
-    TSL_TRY(sum_vector(w, rows));
-  }
+  rows.sums = (double *)w->out.data;
+  TSL_TRY(w->p.type == TSL_F64 ? sum_all<double>(w, rows, vectors)
+                               : sum_all<float>(w, rows, vectors));
   TSL_TRY(give_sums(w, units, n, parts));
 done:
   return err;

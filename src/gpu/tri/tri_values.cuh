@@ -126,7 +126,7 @@ template <class R> static void (*tri_values_of(int function))(tri_args<R>, tri_v
 #define X(NAME, ...) \
   case TRI_##NAME:   \
     return tri_values_kernel<tri_same<TRI_##NAME>::value, R>;
-    TRI_PAIR_LIST(X)
+    TRI_STEP_LIST(X)
 #undef X
   default:
     return NULL;
