@@ -3,6 +3,7 @@
 #include "tri_bits.h"
 #include "tri_cpu_frames.h"
 
+#include "integers.h"
 #include "tri_pairs.h"
 
 #include <cblas.h>
@@ -35,7 +36,8 @@ static void sizes_choose(tsl_worker *w) {
   if (!tri_of_letters(p)) return;
   w->fill_rows = TRI_LETTER_ROWS;
   w->group_rows = TRI_LETTER_ROWS;
-  w->columns = TRI_MAX_COLUMNS / 4;
+  w->columns = tri_columns_of(p) / (4 * w->threads) / TRI_LETTER_LANES * TRI_LETTER_LANES;
+  w->columns = tsl_max(TRI_MAX_COLUMNS / 16, tsl_min(w->columns, TRI_MAX_COLUMNS / 4));
   w->row_stride = w->columns + TRI_LAP;
 }
 

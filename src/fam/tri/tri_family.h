@@ -120,7 +120,7 @@ static inline const char *tri_section(const tri_deck *s) {
   return s->is_other ? "tri.other" : "tri";
 }
 
-/** Could the file of names be written? Keeps its name; refused where the output has no use of it. */
+/** Could the file of names be written? Its path is kept. */
 tsl_err tri_names_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem);
 /** Write it. */
 tsl_err tri_names_write(const tsl_problem *problem, const tsl_field_rows *store);

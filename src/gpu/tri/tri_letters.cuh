@@ -20,6 +20,7 @@ enum {
   TRI_LETTERS_THREADS = 128, /**< of a block */
   TRI_LETTERS_FEW = 8,       /**< words of 32 letters of the kernel for short patterns */
   TRI_LETTERS_MANY = 32,     /**< and of the other one at a time */
+  TRI_ALIGN_UNITS = 32,      /**< units of alignments that run as one: a long pair is a thread's */
   TRI_LETTERS_PACKED = 4     /**< letters of a word */
 };
 
