@@ -14,6 +14,7 @@ from harness import check, np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
+FUNCTIONS = ["edit", "global", "local"]
 ENDS = (1, 2, 31, 32, 33, 63, 64, 65, 95, 127, 128, 129, 255, 256, 257, 300, 511, 513)
 ALPHABETS = {"dna": "ACGTN", "protein": "ARNDCQEGHILKMFPSTWYVBZX*", "bytes": "abcdefXYZ0189+-_"}
 
