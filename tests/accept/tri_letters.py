@@ -69,10 +69,12 @@ def write(name, seqs, form):
 
 
 def run(seqs, output="condensed", other=None, ranks=None, alphabet="dna", form="fasta", zipped=False,
-        function="edit", **keys):
+        function="edit", kind_file=None, **keys):
     names = [f"{n}.{form}" + (".gz" if zipped else "") for n in ("a", "b")]
     write(names[0], seqs, form)
     section = {"function": function, "output": output, "input": {"file": names[0], "alphabet": alphabet}, **keys}
+    if kind_file is not None:
+        section["input"]["kind_file"] = kind_file
     if other is not None:
         write(names[1], other, form)
         section["other"] = {"input": {"file": names[1], "alphabet": alphabet}}
@@ -134,6 +136,14 @@ def outputs_case(ranks):
     check(np.array_equal(labels, np.arange(75) % 5), f"components: {labels}")
     tree = run(seqs, "linkage", ranks=ranks)["linkage"]
     check(np.array_equal(tree[:, 2], linkage(want[i, j], "single")[:, 2]), "linkage: heights")
+    sums = run(seqs, "sum", ranks=ranks)["sums"]
+    check(np.array_equal(sums[:, 0], want.sum(1)), "sum")
+    with open(suite.path("kinds.txt"), "w") as file:
+        file.writelines(f"{'xy'[k % 2]}\n" for k in range(75))
+    kinds = suite.path("kinds.txt")
+    parts = run(seqs, "histogram", ranks=ranks, bins=120, range=[0, 120], kind_file=kinds)["counts"]
+    of = [np.histogram(want[i, j][(i % 2 + j % 2) == k], np.arange(121))[0] for k in range(3)]
+    check(sorted(map(tuple, parts.reshape(3, 120))) == sorted(map(tuple, of)), "histograms of kinds")
     degree = run(seqs, "degree", ranks=ranks, threshold=8)["degree"]
     check(np.array_equal(degree, (want <= 8).sum(1) - 1), "degree")
 

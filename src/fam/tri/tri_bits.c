@@ -69,16 +69,9 @@ tsl_err tri_bits_add(const tri_points *points, tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   const int64_t words = tri_of_bits(p) ? tri_words_of(p) : 0;
   tsl_field *added = NULL;
-  const tsl_field field = {.name = "words",
-                           .doc = "Bits of the points, 64 dimensions a word, padded with zeros.",
-                           .unit = "1",
-                           .role = TSL_IN,
-                           .type = TSL_U64,
-                           .rank = 2,
-                           .shape = {words, p->n_pad, 1},
-                           .hidden = 1};
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(words * p->n_pad, sizeof(uint64_t), "bits", &added->data));
+  TSL_TRY(tri_add_hidden(problem, "words",
+                         "Bits of the points, 64 dimensions a word, padded with zeros.", TSL_U64,
+                         words, p->n_pad, &added));
   if (words > 0) put_points(points, problem);
 done:
   return err;

@@ -87,21 +87,6 @@ done:
 
 /* ----------------------------------------------------------------- fields */
 
-static tsl_err add_field(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
-                         int64_t n, void **data) {
-  tsl_err err = TSL_OK;
-  tsl_field *added = NULL;
-  tsl_field field = {
-      .role = TSL_IN, .type = type, .rank = 1, .shape = {n, 1, 1}, .unit = "1", .hidden = 1};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(n, tsl_type_bytes(type), name, &added->data));
-  *data = added->data;
-done:
-  return err;
-}
-
 /** Where the sequence of each place begins. */
 static void set_starts(const tri_params *p, const letters_set *set, int64_t *starts) {
   int64_t at = 0, row = 0;
@@ -184,19 +169,19 @@ static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters
   letters_scores scores = {0};
   char *matrix = NULL;
   uint32_t known = UINT32_MAX;
-  void *data = NULL;
+  tsl_field *field = NULL;
   if (is && codes > LETTERS_SCORED)
     TSL_DECK_FAIL(deck, "tri.input.alphabet", "alignments are of dna, rna or protein");
   if (is)
     TSL_TRY(letters_scores_settle(deck, "tri.scores", &s->scores, s->input.alphabet, &scores,
                                   &matrix, &known));
   if (matrix != NULL) TSL_TRY(check_known(deck, s, set, matrix, known));
-  TSL_TRY(add_field(problem, "scores", "Scores of a row's letter with a column's.", TSL_I32,
-                    codes * codes, &data));
+  TSL_TRY(tri_add_hidden(problem, "scores", "Scores of a row's letter with a column's.", TSL_I32,
+                         codes * codes, 1, &field));
   p->open = scores.open, p->extend = scores.extend;
   for (int64_t a = 0; a < codes; a++)
     for (int64_t b = 0; b < codes; b++) {
-      ((int32_t *)data)[a * codes + b] = scores.s[a][b];
+      ((int32_t *)field->data)[a * codes + b] = scores.s[a][b];
       p->least = tsl_min(p->least, scores.s[a][b]);
       p->most = tsl_max(p->most, scores.s[a][b]);
     }
@@ -218,15 +203,15 @@ static tsl_err add_sequences(const tri_points *points, tsl_problem *problem) {
   tri_params *p = problem->params;
   const letters_set *set = &points->letters;
   const bool is = tri_of_letters(p);
-  void *codes = NULL, *starts = NULL;
+  tsl_field *codes = NULL, *starts = NULL;
   const int64_t n = is ? set->starts[set->n] : 0;
-  TSL_TRY(
-      add_field(problem, "letters", "Codes of the letters of all sequences.", TSL_U8, n, &codes));
-  TSL_TRY(add_field(problem, "starts", "Where each sequence begins.", TSL_I64,
-                    is ? p->n_pad + 1 : 0, &starts));
+  TSL_TRY(tri_add_hidden(problem, "letters", "Codes of the letters of all sequences.", TSL_U8, n, 1,
+                         &codes));
+  TSL_TRY(tri_add_hidden(problem, "starts", "Where each sequence begins.", TSL_I64,
+                         is ? p->n_pad + 1 : 0, 1, &starts));
   if (!is) goto done;
-  memcpy(codes, set->codes, (size_t)n);
-  set_starts(p, set, starts);
+  memcpy(codes->data, set->codes, (size_t)n);
+  set_starts(p, set, starts->data);
   for (int64_t k = 0; k < n; k++)
     if (set->codes[k] >= p->codes) p->codes = set->codes[k] + 1;
   for (int64_t k = 0; k < set->n; k++)

@@ -182,6 +182,23 @@ done:
   return err;
 }
 
+tsl_err tri_add_hidden(tsl_problem *problem, const char *name, const char *doc, int32_t type,
+                       int64_t rows, int64_t columns, tsl_field **out) {
+  tsl_err err = TSL_OK;
+  tsl_field field = {.role = TSL_IN,
+                     .type = type,
+                     .rank = columns > 1 ? 2 : 1,
+                     .shape = {rows, columns, 1},
+                     .unit = "1",
+                     .hidden = 1};
+  (void)snprintf(field.name, sizeof field.name, "%s", name);
+  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  TSL_TRY(tsl_problem_add(problem, &field, out));
+  TSL_TRY(tsl_alloc(rows * columns, tsl_type_bytes((tsl_type)type), name, &(*out)->data));
+done:
+  return err;
+}
+
 /* ---------------------------------------------------- points for pictures */
 
 enum { MOST_DRAWN = 2000, MOST_SPACE = 3 };
