@@ -30,8 +30,10 @@ static const char *const infix[LANG_N_OPS] = {
     [LANG_OP_OR] = " || "};
 
 static const char *const calls[LANG_N_OPS] = {
-    [LANG_OP_ABS] = "abs(",       [LANG_OP_MIN] = "min(",       [LANG_OP_MAX] = "max(",
-    [LANG_OP_RANGE_MIN] = "min(", [LANG_OP_RANGE_MAX] = "max(", [LANG_OP_RANGE_SUM] = "sum("};
+    [LANG_OP_ABS] = "abs(",       [LANG_OP_MIN] = "min(",
+    [LANG_OP_MAX] = "max(",       [LANG_OP_RANGE_MIN] = "min(",
+    [LANG_OP_RANGE_MAX] = "max(", [LANG_OP_RANGE_SUM] = "sum(",
+    [LANG_OP_LOGSUM] = "logsum(", [LANG_OP_RANGE_LOGSUM] = "logsum("};
 
 static void print_number(printer *p, const lang_node *n) {
   char number[64];
@@ -164,7 +166,12 @@ static void print(printer *p, int32_t node) {
   case LANG_OP_ABS:
   case LANG_OP_MIN:
   case LANG_OP_MAX:
+  case LANG_OP_LOGSUM:
     print_list(p, n, calls[n->op], ", ", ")");
+    break;
+  case LANG_OP_CALL:
+    put(p, lang_function_words[n->ref]);
+    print_list(p, n, "(", ", ", ")");
     break;
   case LANG_OP_COND:
     print_cond(p, node);
@@ -172,6 +179,7 @@ static void print(printer *p, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_LOGSUM:
     print_range(p, node);
     break;
   default:

@@ -102,7 +102,9 @@ static void ranges(void **state) {
 
 static void reals(void **state) {
   (void)state;
-  assert_true(real(TSL_F64, "1 / 2") == 0);
+  assert_true(real(TSL_F64, "1 / 2") == 0.5);
+  assert_true(real(TSL_F64, "w[3 / 2] + x[len(w) / 2 - 1]") == 7 - 1.25);
+  assert_true(real(TSL_F64, "sum(k = 0 .. 3 / 2 : 1) + 7 / 2 % 2") == 2 + 1);
   assert_true(real(TSL_F64, "1 / 2.0") == 0.5);
   assert_true(real(TSL_F64, "x[0] + x[1] * h") == 0.5 - 1.25 * 2.5);
   assert_true(real(TSL_F64, "min(n, h, 3)") == 2.5);
@@ -115,6 +117,31 @@ static void reals(void **state) {
   assert_true(real(TSL_F32, "0.1 + 0.2") == (double)(0.1f + 0.2f));
   assert_true(real(TSL_F32, "16777217 * 1.0") == 16777216.0);
   assert_true(real(TSL_F32, "sum(k = 1 .. 100 : 0.1)") != real(TSL_F64, "sum(k = 1 .. 100 : 0.1)"));
+}
+
+static bool is_near(double value, double expected) {
+  return fabs(value - expected) <= 4e-16 * fabs(expected);
+}
+
+static void functions(void **state) {
+  (void)state;
+  assert_true(real(TSL_F64, "sqrt(n * 8) + floor(-2.5) + pow(h, 2) + pow(2, -3)") ==
+              sqrt(32) - 3 + 6.25 + 0.125);
+  assert_true(is_near(real(TSL_F64, "exp(1)"), exp(1)) &&
+              is_near(real(TSL_F64, "log(10)"), log(10)));
+  assert_true(is_near(real(TSL_F64, "log1p(1e-20)"), 1e-20));
+  assert_true(is_near(real(TSL_F64, "sin(1) * cos(1) * erf(1)"), sin(1) * cos(1) * erf(1)));
+  assert_true(real(TSL_F32, "exp(1)") == (double)(float)real(TSL_F32, "exp(1)"));
+  assert_true(isinf(real(TSL_F64, "log(0)")) && real(TSL_F64, "exp(-1e4)") == 0);
+  assert_true(is_near(real(TSL_F64, "logsum(1000, 1000)"), 1000 + log(2)));
+  assert_true(is_near(real(TSL_F64, "logsum(-3, 2, h)"), log(exp(-3) + exp(2) + exp(2.5))));
+  assert_true(real(TSL_F64, "logsum(-inf, h)") == 2.5 && real(TSL_F64, "logsum(h)") == 2.5);
+  assert_true(isinf(real(TSL_F64, "logsum(-inf, -inf)")) &&
+              isinf(real(TSL_F64, "logsum(inf, inf)")));
+  assert_true(is_near(real(TSL_F64, "logsum(k = 1 .. 1000 : log(k))"), log(500500)));
+  assert_true(real(TSL_F64, "logsum(k = 1 .. 0 : log(k))") == -INFINITY);
+  assert_true(is_near(real(TSL_F32, "logsum(k = 0 .. 9 : -200)"), (double)(float)(log(10) - 200)));
+  assert_int_equal(whole("'A' + 'z' * 1000 + '\''"), 65 + 122000 + 39);
 }
 
 /* ------------------------------------------------------------------ errors */
@@ -249,6 +276,18 @@ static void lost_reals(void **state) {
   refused(TSL_F64, "1e-400", TSL_ERR_INPUT, "too small");
   refused(TSL_F32, "1e39", TSL_ERR_INPUT, "does not fit the table's type");
   refused(TSL_F32, "1e-39", TSL_ERR_INPUT, "does not fit the table's type");
+  refused(TSL_F64, "log(-1)", TSL_ERR_NUMERIC, "not a number: log of -1");
+  refused(TSL_F64, "sqrt(h - 3)", TSL_ERR_NUMERIC, "not a number: sqrt of -0.5");
+  refused(TSL_F64, "exp(800)", TSL_ERR_NUMERIC, "overflow: exp of 800");
+  refused(TSL_F32, "exp(89)", TSL_ERR_NUMERIC, "overflow: exp of 89");
+  refused(TSL_F64, "pow(1e-10, 40)", TSL_ERR_NUMERIC, "underflow: pow of 1e-10");
+  refused(TSL_F64, "pow(h, 65)", TSL_ERR_INPUT, "a power is from -64 to 64, this is 65");
+  refused(TSL_F64, "pow(2, h)", TSL_ERR_INPUT, "a power is an integer");
+  refused(TSL_F64, "exp", TSL_ERR_INPUT, "unknown name 'exp'");
+  refused(TSL_F64, "logsum(k = 1 .. 0 : 1 else 2)", TSL_ERR_INPUT, "an empty logsum is -inf");
+  refused(TSL_I32, "exp(1)", TSL_ERR_INPUT, "a function of reals in an integer table");
+  refused(TSL_I32, "logsum(1, 2)", TSL_ERR_INPUT, "a function of reals in an integer table");
+  refused(TSL_I32, "'ab'", TSL_ERR_INPUT, "a letter is one character between quotes");
   assert_true(real(TSL_F64, "1 / inf") == 0);
   assert_true(real(TSL_F64, "0 * 1e-300 + 0.0 / 7") == 0);
   assert_true(isinf(real(TSL_F64, "inf * 2 + 1e308")));
@@ -491,11 +530,11 @@ static void empty_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integers), cmocka_unit_test(logic),       cmocka_unit_test(ranges),
-      cmocka_unit_test(reals),    cmocka_unit_test(carets),      cmocka_unit_test(syntax),
-      cmocka_unit_test(failures), cmocka_unit_test(lost_reals),  cmocka_unit_test(hostile),
-      cmocka_unit_test(printing), cmocka_unit_test(print_reals), cmocka_unit_test(scopes),
-      cmocka_unit_test(names),    cmocka_unit_test(lcs),         cmocka_unit_test(matrix_chain),
-      cmocka_unit_test(ties),     cmocka_unit_test(empty_tables)};
+      cmocka_unit_test(integers),     cmocka_unit_test(logic),     cmocka_unit_test(ranges),
+      cmocka_unit_test(reals),        cmocka_unit_test(carets),    cmocka_unit_test(syntax),
+      cmocka_unit_test(failures),     cmocka_unit_test(functions), cmocka_unit_test(lost_reals),
+      cmocka_unit_test(hostile),      cmocka_unit_test(printing),  cmocka_unit_test(print_reals),
+      cmocka_unit_test(scopes),       cmocka_unit_test(names),     cmocka_unit_test(lcs),
+      cmocka_unit_test(matrix_chain), cmocka_unit_test(ties),      cmocka_unit_test(empty_tables)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,11 +41,9 @@ static double range_items(dp_eval *e, const lang_expr *x, int32_t node) {
 /** Values of ranges that the subtree goes through at the place. */
 static double items_of(dp_eval *e, const lang_expr *x, int32_t node) {
   const lang_node *n = &x->nodes[node];
-  const bool range =
-      n->op == LANG_OP_RANGE_MIN || n->op == LANG_OP_RANGE_MAX || n->op == LANG_OP_RANGE_SUM;
   double items = 0;
   dp_value truth = {0};
-  if (range) return range_items(e, x, node);
+  if (lang_is_range(n->op)) return range_items(e, x, node);
   if (n->op == LANG_OP_COND && x->nodes[n->first].reads == 0 &&
       dp_evaluate(e, x, n->first, &truth) == TSL_OK)
     return items_of(e, x, lang_child(x, node, truth.whole != 0 ? 1 : 2));

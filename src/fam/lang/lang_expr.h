@@ -22,24 +22,29 @@
  *     equal   = order [ ("==" | "!=") order ]          order = sum [ ("<" "<=" ">" ">=") sum ]
  *     sum     = product { ("+" | "-") product }        product = unary { ("*" "/" "%") unary }
  *     unary   = { "-" | "+" | "!" } primary
- *     primary = number | name | name "[" expr "]" [ "[" expr "]" ] | "(" expr ")"
+ *     primary = number | letter | name | name "[" expr "]" [ "[" expr "]" ] | "(" expr ")"
  *             | ("min" | "max") "(" expr { "," expr } ")" | "abs" "(" expr ")"
  *             | ("len" | "rows" | "cols") "(" name ")"
  *             | ("min" | "max" | "sum") "(" name "=" expr ".." expr ":" expr [ "else" expr ] ")"
+ *             | ("sqrt" | "exp" | "log" | "log1p" | "sin" | "cos" | "erf" | "floor") "(" expr ")"
+ *             | "pow" "(" expr "," expr ")"
  *
  * Names: i (row) and j (column) of the cell, both from 0; the table; data arrays; constants; the
  * variable of a range. M[..][..] reads the table; len, rows, cols are extents of an array or table
- * (len is rows). `inf` is infinity, in real tables only.
+ * (len is rows). `inf` is infinity, in real tables only. 'A' is the number of a letter, 65.
  *
  * Kinds: an expression is an integer or a real. i, j, range variables, extents, integer data and
  * numbers without a point are integers (1e6 too); a real table, real data and 2.5 are reals. Where
  * both meet the integer becomes a real. An integer table takes integers only. Comparisons, &&, ||
- * and ! give 0 or 1; conditions are integers.
+ * and ! give 0 or 1; conditions are integers. Functions such as exp take and give a real; the power
+ * of pow is an integer from -64 to 64.
  *
  * Arithmetic: integers in 64 bits, every overflow an error; the value stored must fit the table's
  * type. Division truncates towards zero, the remainder has the sign of the dividend, dividing by
- * zero is an error. Reals in the table's type, each operation rounded; a cell that is not a number
- * is an error. min and max keep the first of equal values. ?:, && and || evaluate only what they
+ * zero is an error. In the values of a real table (cell, values of boundary, goal) a quotient is a
+ * real, 1 / 2 is 0.5; in indices, ends of ranges and operands of % it stays an integer. Reals in
+ * the table's type, each operation rounded; a cell that is not a number is an error; log(0) is
+ * -inf. min and max keep the first of equal values. ?:, && and || evaluate only what they
  * need, so that `j >= w[i] ? M[i-1][j-w[i]] : 0` reads nothing outside the table.
  *
  * Ranges `k = lo .. hi` include both ends, ascending. An empty range: sum is 0; min and max give
@@ -48,15 +53,13 @@
  * Indices, ranges and the conditions of `boundary` do not read the table: dependencies are known
  * before values are.
  *
+ * logsum is a recurrence's alone: log(exp(a) + exp(b) + ...) without overflow, of arguments one
+ * after another and of a range from its first value on; of none, and of -inf alone, it is -inf.
+ *
  * Functions of pairs (LANG_SCOPE_PAIR) have no table and no cell. All their values are reals; what
  * a division gives is real, too: 1 / 2 is 0.5. Integers are what is known before the points are:
  * numbers, extents, range variables, as indices, ends of ranges and powers need; comparisons, &&,
- * || and ! give 0 or 1. They also have
- *
- *     primary = ("sqrt" | "exp" | "log" | "sin" | "cos" | "erf") "(" expr ")"
- *             | "pow" "(" expr "," expr ")"
- *
- * where the power is an integer from -64 to 64.
+ * || and ! give 0 or 1.
  */
 #ifndef TSL_FAM_LANG_EXPR_H
 #define TSL_FAM_LANG_EXPR_H
@@ -179,15 +182,17 @@ typedef enum lang_opcode {
   LANG_OP_COND,      /**< children: condition, then, else */
   LANG_OP_MIN,       /**< children: two or more, or one */
   LANG_OP_MAX,       /**< likewise */
+  LANG_OP_LOGSUM,    /**< likewise, reals */
   LANG_OP_RANGE_MIN, /**< ref: level; dim: where its variable's name is in the text; children: lo,
                         hi, body, and the default if there is one */
   LANG_OP_RANGE_MAX,
   LANG_OP_RANGE_SUM,
-  LANG_OP_CALL, /**< of pairs; ref: lang_function; children: one or two */
+  LANG_OP_RANGE_LOGSUM,
+  LANG_OP_CALL, /**< ref: lang_function; children: one or two */
   LANG_N_OPS
 } lang_opcode;
 
-/** Functions of pairs' expressions. */
+/** Functions of reals. */
 typedef enum lang_function {
   LANG_SQRT,
   LANG_EXP,
@@ -196,6 +201,8 @@ typedef enum lang_function {
   LANG_SIN,
   LANG_COS,
   LANG_ERF,
+  LANG_LOG1P,
+  LANG_FLOOR,
   LANG_N_FUNCTIONS
 } lang_function;
 
@@ -247,6 +254,20 @@ typedef enum lang_scope {
  */
 tsl_err lang_expr_parse(const lang_names *names, lang_scope scope, const char *text,
                         lang_expr *out);
+
+/** Is the operation one over a range? */
+bool lang_is_range(int32_t op);
+
+/**
+ * A function's value in f32 or f64, as compiled code of all devices has it (lang_math.h).
+ * @param[in] power  of LANG_POW, -64 to 64
+ */
+double lang_function_value(bool single, lang_function function, double x, int64_t power);
+
+/** log(e^a + e^b), a the sum so far, likewise; and one more term of a range's: sum of e^(v - most),
+ *  most the greatest so far. At its end the value is most + log(sum). */
+double lang_logsum(bool single, double a, double b);
+void lang_logsum_add(bool single, double v, double *most, double *sum);
 
 /** Can a finite real be one of the type's, 0 or a normal number? */
 bool lang_real_fits(bool single, double value);

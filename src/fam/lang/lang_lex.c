@@ -8,9 +8,10 @@
 
 enum { SHOWN_MAX = 96 /* columns of the text in a message */ };
 
-const char *const lang_words[] = {"i",   "j",    "min",  "max", "sum",  "abs",
-                                  "len", "rows", "cols", "inf", "else", NULL};
-const char *const lang_function_words[] = {"sqrt", "exp", "log", "pow", "sin", "cos", "erf", NULL};
+const char *const lang_words[] = {"i",   "j",    "logsum", "min", "max",  "sum", "abs",
+                                  "len", "rows", "cols",   "inf", "else", NULL};
+const char *const lang_function_words[] = {"sqrt", "exp", "log",   "pow",   "sin",
+                                           "cos",  "erf", "log1p", "floor", NULL};
 
 /* ---------------------------------------------------------------- messages */
 
@@ -152,6 +153,18 @@ done:
   return err;
 }
 
+/** 'A': a printable character between quotes. */
+static tsl_err lex_letter(const char *text, lang_token *token) {
+  tsl_err err = TSL_OK;
+  const char *at = text + token->at;
+  if (at[1] < ' ' || at[1] >= 127 || at[2] != '\'')
+    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1,
+                 "a letter is one character between quotes: 'A'");
+  *token = (lang_token){LANG_SIGN_NUMBER, token->at, 3, LANG_WHOLE, .whole = at[1]};
+done:
+  return err;
+}
+
 /* ------------------------------------------------------------------ tokens */
 
 static tsl_err lex_other(const char *text, lang_token *token) {
@@ -181,6 +194,7 @@ tsl_err lang_lex(const char *text, int32_t at, lang_token *token) {
   if (text[at] == '\0') return TSL_OK;
   if (is_digit(text[at]) || (text[at] == '.' && is_digit(text[at + 1])))
     return lex_number(text, token);
+  if (text[at] == '\'') return lex_letter(text, token);
   if (!is_letter(text[at])) return lex_other(text, token);
   token->sign = LANG_SIGN_NAME;
   while (is_letter(text[at + token->length]) || is_digit(text[at + token->length])) token->length++;

@@ -11,10 +11,12 @@
 #ifdef __CUDACC__
 #define LANG_FMA(a, b, c) fmaf(a, b, c)
 #define LANG_SQRT(x) sqrtf(x)
+#define LANG_FLOOR(x) floorf(x)
 #define LANG_ABS(x) fabsf(x)
 #else
 #define LANG_FMA(a, b, c) __builtin_fmaf(a, b, c)
 #define LANG_SQRT(x) __builtin_sqrtf(x)
+#define LANG_FLOOR(x) __builtin_floorf(x)
 #define LANG_ABS(x) __builtin_fabsf(x)
 #endif
 #define LANG_MANTISSA 23
@@ -66,10 +68,12 @@
 #ifdef __CUDACC__
 #define LANG_FMA(a, b, c) fma(a, b, c)
 #define LANG_SQRT(x) sqrt(x)
+#define LANG_FLOOR(x) floor(x)
 #define LANG_ABS(x) fabs(x)
 #else
 #define LANG_FMA(a, b, c) __builtin_fma(a, b, c)
 #define LANG_SQRT(x) __builtin_sqrt(x)
+#define LANG_FLOOR(x) __builtin_floor(x)
 #define LANG_ABS(x) __builtin_fabs(x)
 #endif
 #define LANG_MANTISSA 52
@@ -256,6 +260,37 @@ LANG_FN R LANG_(lang_log)(R x) {
                  x <= LANG_(lang_real)(((LANG_UINT)(2 * LANG_BIAS) << LANG_MANTISSA) | LANG_MASK)
              ? v
              : beyond;
+}
+
+/** log(1 + x); 2.5 ulp. What 1 + x rounds off is a factor that its distance to 1 has, too (Kahan;
+ *  Goldberg 1991, theorem 4). */
+LANG_FN R LANG_(lang_log1p)(R x) {
+  const R u = (R)1 + x, d = u - (R)1;
+  return d == (R)0 || u == LANG_INF ? x : LANG_(lang_log)(u) * (x / d);
+}
+
+LANG_FN R LANG_(lang_sqrt)(R x) {
+  return LANG_SQRT(x);
+}
+LANG_FN R LANG_(lang_floor)(R x) {
+  return LANG_FLOOR(x);
+}
+
+/** One more term v of log(e^a + e^b + ...): *sum of e^(term - *most), *most the greatest; begin
+ *  with -infinity and 0, end with *most + log(*sum). Terms of -infinity add nothing. */
+LANG_FN void LANG_(lang_logsum_add)(R v, R *most, R *sum) {
+  const R rise = v - *most, e = LANG_(lang_exp)(-LANG_ABS(rise));
+  const R term = rise == rise ? e : (R)0;
+  *sum = rise > (R)0 ? *sum * term + (R)1 : *sum + term;
+  *most = rise > (R)0 ? v : *most;
+}
+
+/** log(e^a + e^b). */
+LANG_FN R LANG_(lang_logsum)(R a, R b) {
+  R most = -LANG_INF, sum = (R)0;
+  LANG_(lang_logsum_add)(a, &most, &sum);
+  LANG_(lang_logsum_add)(b, &most, &sum);
+  return most + LANG_(lang_log)(sum);
 }
 
 /** sin(x + quarter pi / 2); 1.5 ulp; NaN beyond LANG_ANGLE_MOST. pi / 2 in three parts: what

@@ -31,3 +31,4 @@
 #undef LANG_ERF_TAIL
 #undef LANG_ERFC_LOG
 #undef LANG_INF
+#undef LANG_FLOOR

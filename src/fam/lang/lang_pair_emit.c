@@ -163,14 +163,12 @@ done:
 }
 
 static tsl_err emit_call(emitter *e, int32_t node) {
-  static const char *const names[LANG_N_FUNCTIONS] = {"LANG_SQRT", "lang_exp", "lang_log", "",
-                                                      "lang_sin",  "lang_cos", "lang_erf"};
   tsl_err err = TSL_OK;
   const lang_node *n = &e->walk.pair->expr->nodes[node];
   int64_t power = 0;
   if (n->ref == LANG_POW) TSL_TRY(lang_walk_power(&e->walk, node, &power));
   if (n->ref != LANG_POW)
-    lang_put(e->out, "%s(", names[n->ref]);
+    lang_put(e->out, "lang_%s(", lang_function_words[n->ref]);
   else
     lang_put(e->out, power < 0 ? "((R)1 / lang_power(%lld, " : "(lang_power(%lld, ",
              (long long)llabs(power));

@@ -134,8 +134,8 @@ static tsl_err value_of_call(lang_walk *w, int32_t node, double *out) {
   TSL_TRY(lang_walk_value(w, n->first, &x));
   if (n->ref == LANG_POW) TSL_TRY(lang_walk_power(w, node, &power));
   static double (*const functions[LANG_N_FUNCTIONS])(double) = {
-      [LANG_SQRT] = sqrt, [LANG_EXP] = exp, [LANG_LOG] = log,
-      [LANG_SIN] = sin,   [LANG_COS] = cos, [LANG_ERF] = erf};
+      [LANG_SQRT] = sqrt, [LANG_EXP] = exp, [LANG_LOG] = log,     [LANG_SIN] = sin,
+      [LANG_COS] = cos,   [LANG_ERF] = erf, [LANG_LOG1P] = log1p, [LANG_FLOOR] = floor};
   *out = n->ref == LANG_POW ? pow(x, (double)power) : functions[n->ref](x);
 done:
   return err;
@@ -208,7 +208,7 @@ tsl_err lang_walk_value(lang_walk *w, int32_t node, double *out) {
   const int32_t op = w->pair->expr->nodes[node].op;
   if (++w->work > LANG_PAIR_NODES_MAX)
     LANG_PAIR_FAIL(w->pair, node, "more than %d operations for one value", LANG_PAIR_NODES_MAX);
-  if (op >= LANG_OP_RANGE_MIN && op <= LANG_OP_RANGE_SUM) return value_of_range(w, node, out);
+  if (lang_is_range(op)) return value_of_range(w, node, out);
   if (op == LANG_OP_CALL) return value_of_call(w, node, out);
   if (op == LANG_OP_DATA || w->pair->expr->nodes[node].first < 0)
     return value_of_leaf(w, node, out);

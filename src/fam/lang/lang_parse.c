@@ -61,7 +61,7 @@ static const char *token_text(const parser *p, const lang_token *token, char out
 
 /** All that could have been meant, for the nearest word. */
 static const char *nearest(const parser *p, const char *word) {
-  const char *words[LANG_LOOPS_MAX + LANG_TABLES_MAX + LANG_ARRAYS_MAX + LANG_SCALARS_MAX + 24];
+  const char *words[LANG_LOOPS_MAX + LANG_TABLES_MAX + LANG_ARRAYS_MAX + LANG_SCALARS_MAX + 32];
   const bool pair = p->scope == LANG_SCOPE_PAIR;
   int n = 0;
   for (int l = 0; l < p->n_loops; l++) words[n++] = p->loops[l];
@@ -70,7 +70,7 @@ static const char *nearest(const parser *p, const char *word) {
   for (int s = 0; s < p->names->n_scalars; s++) words[n++] = p->names->scalars[s].name;
   for (int w = pair ? LANG_WORDS_OF_CELLS : 0; lang_words[w] != NULL; w++)
     words[n++] = lang_words[w];
-  for (int f = 0; pair && f < LANG_N_FUNCTIONS; f++) words[n++] = lang_function_words[f];
+  for (int f = 0; f < LANG_N_FUNCTIONS; f++) words[n++] = lang_function_words[f];
   words[n] = NULL;
   return tsl_nearest_word(word, words);
 }
@@ -224,12 +224,27 @@ done:
   return err;
 }
 
-static tsl_err parse_range(parser *p, const lang_token *word, int32_t *out) {
+/** Functions of some arguments and of a range. */
+static const struct {
+  const char *word;
+  lang_opcode arguments, range; /* arguments: LANG_N_OPS where it takes a range alone */
+} folds[] = {{"min", LANG_OP_MIN, LANG_OP_RANGE_MIN},
+             {"max", LANG_OP_MAX, LANG_OP_RANGE_MAX},
+             {"logsum", LANG_OP_LOGSUM, LANG_OP_RANGE_LOGSUM},
+             {"sum", LANG_N_OPS, LANG_OP_RANGE_SUM}};
+enum { N_FOLDS = sizeof folds / sizeof *folds };
+
+static int find_fold(const parser *p, const lang_token *word) {
+  int f = p->scope == LANG_SCOPE_PAIR && lang_token_is(p->text, word, "logsum") ? N_FOLDS : 0;
+  while (f < N_FOLDS && !lang_token_is(p->text, word, folds[f].word)) f++;
+  return f;
+}
+
+static tsl_err parse_range(parser *p, const lang_token *word, lang_opcode op, int32_t *out) {
   tsl_err err = TSL_OK;
   int32_t part[4] = {-1, -1, -1, -1};
   lang_token variable;
   char name[64];
-  const bool sum = lang_token_is(p->text, word, "sum");
   TSL_TRY(parse_variable(p, &variable));
   TSL_TRY(parse_expr(p, &part[0]));
   TSL_TRY(expect(p, "..", "between the ends of a range"));
@@ -239,16 +254,14 @@ static tsl_err parse_range(parser *p, const lang_token *word, int32_t *out) {
   TSL_TRY(parse_expr(p, &part[2]));
   p->n_loops--;
   if (next_is(p, "else")) {
-    if (sum)
+    if (op == LANG_OP_RANGE_SUM || op == LANG_OP_RANGE_LOGSUM)
       LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
-                   "an empty sum is 0; it takes no 'else'");
+                   "an empty %s; it takes no 'else'",
+                   op == LANG_OP_RANGE_SUM ? "sum is 0" : "logsum is -inf");
     TSL_TRY(lang_parse_take(p));
     TSL_TRY(parse_expr(p, &part[3]));
   }
   TSL_TRY(expect(p, ")", "after a range"));
-  const lang_opcode op = sum                                   ? LANG_OP_RANGE_SUM
-                         : lang_token_is(p->text, word, "min") ? LANG_OP_RANGE_MIN
-                                                               : LANG_OP_RANGE_MAX;
   TSL_TRY(lang_parse_finish(p, op, word->at, out));
   p->expr->nodes[*out].ref = p->n_loops;
   p->expr->nodes[*out].dim = variable.at;
@@ -257,23 +270,21 @@ done:
   return err;
 }
 
-/** min(..), max(..), abs(..), sum(..); the word is taken. */
+/** min(..), max(..), logsum(..), sum(..), abs(..); the word is taken. */
 static tsl_err parse_call(parser *p, const lang_token *word, int32_t *out) {
   tsl_err err = TSL_OK;
-  const bool abs_ = lang_token_is(p->text, word, "abs"), sum = lang_token_is(p->text, word, "sum");
+  const int fold = find_fold(p, word);
+  const lang_opcode op = fold < N_FOLDS ? folds[fold].arguments : LANG_OP_ABS;
   int32_t argument = -1;
   TSL_TRY(expect(p, "(", "after the name of a function"));
-  if (!abs_ && is_range(p)) return parse_range(p, word, out);
-  if (sum)
+  if (fold < N_FOLDS && is_range(p)) return parse_range(p, word, folds[fold].range, out);
+  if (op == LANG_N_OPS)
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
                  "sum takes a range: sum(k = lo .. hi : expression)");
-  const lang_opcode op = abs_                                  ? LANG_OP_ABS
-                         : lang_token_is(p->text, word, "min") ? LANG_OP_MIN
-                                                               : LANG_OP_MAX;
   TSL_TRY(lang_node_new(p->expr, op, word->at, 0, out));
   TSL_TRY(parse_expr(p, &argument));
   lang_node_adopt(p->expr, *out, argument);
-  while (!abs_ && next_is(p, ",")) {
+  while (op != LANG_OP_ABS && next_is(p, ",")) {
     TSL_TRY(lang_parse_take(p));
     TSL_TRY(parse_expr(p, &argument));
     lang_node_adopt(p->expr, *out, argument);
@@ -305,10 +316,11 @@ done:
   return err;
 }
 
-/** The function of this name, LANG_N_FUNCTIONS for none. */
+/** The function of this name, LANG_N_FUNCTIONS for none; in recurrences before a bracket only, so
+ *  that arrays may have such names. */
 static int find_function(const parser *p, const char *name) {
   int f = 0;
-  if (p->scope != LANG_SCOPE_PAIR) return LANG_N_FUNCTIONS;
+  if (p->scope != LANG_SCOPE_PAIR && !next_is(p, "(")) return LANG_N_FUNCTIONS;
   while (f < LANG_N_FUNCTIONS && strcmp(name, lang_function_words[f]) != 0) f++;
   return f;
 }
@@ -329,9 +341,7 @@ static tsl_err parse_name(parser *p, int32_t *out) {
   }
   if (strcmp(text, "len") == 0 || strcmp(text, "rows") == 0 || strcmp(text, "cols") == 0)
     return parse_extent(p, &name, out);
-  if (strcmp(text, "min") == 0 || strcmp(text, "max") == 0 || strcmp(text, "sum") == 0 ||
-      strcmp(text, "abs") == 0)
-    return parse_call(p, &name, out);
+  if (find_fold(p, &name) < N_FOLDS || strcmp(text, "abs") == 0) return parse_call(p, &name, out);
   if (strcmp(text, "inf") == 0) {
     TSL_TRY(lang_parse_finish(p, LANG_OP_NUMBER, name.at, out));
     p->expr->nodes[*out].kind = LANG_REAL;

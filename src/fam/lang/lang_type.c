@@ -9,9 +9,14 @@
 typedef struct checker {
   const lang_names *names;
   lang_expr *expr;
-  bool real; /**< reals are allowed */
-  bool pair; /**< a function of pairs */
+  bool real;      /**< reals are allowed */
+  bool pair;      /**< a function of pairs */
+  bool quotients; /**< a quotient is a real, but for indices and ends of ranges */
 } checker;
+
+bool lang_is_range(int32_t op) {
+  return op >= LANG_OP_RANGE_MIN && op <= LANG_OP_RANGE_LOGSUM;
+}
 
 lang_kind lang_kind_of(int32_t type) {
   return type == TSL_F32 || type == TSL_F64 ? LANG_REAL : LANG_WHOLE;
@@ -134,9 +139,20 @@ done:
   return err;
 }
 
-/** sqrt, exp, log take a real; a power is an integer. */
+static tsl_err need_reals(const checker *c, int32_t node) {
+  tsl_err err = TSL_OK;
+  const lang_node *n = &c->expr->nodes[node];
+  if (!c->real)
+    LANG_FAIL_AT(TSL_ERR_INPUT, c->expr->text, n->at, n->length,
+                 "a function of reals in an integer table; give the table the type f64 or f32");
+done:
+  return err;
+}
+
+/** Functions of reals; a power is an integer. */
 static tsl_err check_call(const checker *c, int32_t node) {
   tsl_err err = TSL_OK;
+  TSL_TRY(need_reals(c, node));
   TSL_TRY(convert(c->expr, node, 0));
   if (c->expr->nodes[node].ref == LANG_POW) {
     const lang_node *n = &c->expr->nodes[lang_child(c->expr, node, 1)];
@@ -149,17 +165,26 @@ done:
   return err;
 }
 
-/** In functions of pairs a quotient is a real. */
-static tsl_err check_quotient(const checker *c, int32_t node) {
+static tsl_err check_quotient(const checker *c, int32_t node, bool whole) {
   tsl_err err = TSL_OK;
-  for (int i = 0; i < 2 && c->pair; i++) TSL_TRY(convert(c->expr, node, i));
+  for (int i = 0; i < 2 && c->quotients && !whole; i++) TSL_TRY(convert(c->expr, node, i));
   TSL_TRY(unite(c, node, 0));
 done:
   return err;
 }
 
-/** A node whose children are checked. */
-static tsl_err check_node(const checker *c, int32_t node) {
+/** All values are reals: arguments from 0, or a range's from 2 on. */
+static tsl_err check_logsum(const checker *c, int32_t node, int from) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(need_reals(c, node));
+  for (int i = from; lang_child(c->expr, node, i) >= 0; i++) TSL_TRY(convert(c->expr, node, i));
+  c->expr->nodes[node].kind = LANG_REAL;
+done:
+  return err;
+}
+
+/** A node whose children are checked; whole: integers are asked for. */
+static tsl_err check_node(const checker *c, int32_t node, bool whole) {
   tsl_err err = TSL_OK;
   const int32_t op = c->expr->nodes[node].op;
   switch (op) {
@@ -182,7 +207,7 @@ static tsl_err check_node(const checker *c, int32_t node) {
     TSL_TRY(check_call(c, node));
     break;
   case LANG_OP_DIV:
-    TSL_TRY(check_quotient(c, node));
+    TSL_TRY(check_quotient(c, node, whole));
     break;
   case LANG_OP_COND:
     TSL_TRY(need_whole(c, lang_child(c->expr, node, 0), "a condition"));
@@ -192,6 +217,13 @@ static tsl_err check_node(const checker *c, int32_t node) {
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
     TSL_TRY(lang_type_check_range(c, node));
+    break;
+  case LANG_OP_RANGE_LOGSUM:
+    TSL_TRY(lang_type_check_range(c, node));
+    TSL_TRY(check_logsum(c, node, 2));
+    break;
+  case LANG_OP_LOGSUM:
+    TSL_TRY(check_logsum(c, node, 0));
     break;
   default:
     if (c->expr->nodes[node].first >= 0)
@@ -205,12 +237,20 @@ done:
   return err;
 }
 
+/** Does the node ask its child number n for an integer, whatever the table's type? */
+static bool asks_whole(const lang_node *node, int n) {
+  if (node->op == LANG_OP_TABLE || node->op == LANG_OP_DATA || node->op == LANG_OP_MOD) return true;
+  if (node->op == LANG_OP_CALL) return n == 1;
+  return lang_is_range(node->op) && n < 2;
+}
+
 /** Children before parents; a chain of operators is as deep as its text is long. */
-static tsl_err check_tree(const checker *c, int32_t node) {
+static tsl_err check_tree(const checker *c, int32_t node, bool whole) {
   tsl_err err = TSL_OK;
+  int n = 0;
   for (int32_t child = c->expr->nodes[node].first; child >= 0; child = c->expr->nodes[child].next)
-    TSL_TRY(check_tree(c, child));
-  TSL_TRY(check_node(c, node));
+    TSL_TRY(check_tree(c, child, whole || asks_whole(&c->expr->nodes[node], n++)));
+  TSL_TRY(check_node(c, node, whole));
 done:
   return err;
 }
@@ -220,8 +260,9 @@ tsl_err lang_type_check(const lang_names *names, lang_scope scope, lang_expr *ex
   const bool table_real = names->n_tables > 0 && lang_kind_of(names->tables[0].type) == LANG_REAL;
   const bool pair = scope == LANG_SCOPE_PAIR;
   const bool real = pair || scope == LANG_SCOPE_CONSTANT || table_real;
-  const checker c = {names, expr, real, pair};
-  TSL_TRY(check_tree(&c, expr->root));
+  const bool value = scope == LANG_SCOPE_CELL || scope == LANG_SCOPE_GOAL;
+  const checker c = {names, expr, real, pair, pair || (value && table_real)};
+  TSL_TRY(check_tree(&c, expr->root, false));
   if (scope == LANG_SCOPE_SIZE) TSL_TRY(need_whole(&c, expr->root, "a size"));
   if (scope == LANG_SCOPE_WHERE) TSL_TRY(need_whole(&c, expr->root, "a condition"));
   if ((scope == LANG_SCOPE_CELL || scope == LANG_SCOPE_GOAL) && table_real &&

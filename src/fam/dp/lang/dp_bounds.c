@@ -364,6 +364,10 @@ static dp_span span_raw(dp_bounds *b, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
     return span_range(b, x, node);
+  case LANG_OP_CALL:
+  case LANG_OP_LOGSUM:
+  case LANG_OP_RANGE_LOGSUM: /* reals */
+    return everything;
   default:
     return span_leaf(b, x, node);
   }

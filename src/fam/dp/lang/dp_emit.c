@@ -1,6 +1,7 @@
 /* The whole text: macros, ranges, the cell, the boundary, the loops. */
 #include "dp_emit_own.h"
 #include "dp_real.h"
+#include "lang_pair.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -21,11 +22,12 @@ static void put_empty(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t
     dp_emit_node(e, out, x, otherwise, as);
     lang_put(out, ";\n");
   } else {
-    if (x->nodes[node].op != LANG_OP_RANGE_SUM) {
+    const int32_t op = x->nodes[node].op;
+    if (op == LANG_OP_RANGE_MIN || op == LANG_OP_RANGE_MAX) {
       e->code->checks = 1;
       lang_put(out, "    *bad |= DP_BAD_RANGE;\n");
     }
-    lang_put(out, "    return 0;\n");
+    lang_put(out, "    return %s;\n", op == LANG_OP_RANGE_LOGSUM ? "-DP_INF" : "0");
   }
   lang_put(out, "  }\n");
 }
@@ -48,26 +50,47 @@ static void put_ends(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t 
            "  }\n");
 }
 
+/** The loop's head and one value, v. */
+static void put_each(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  const lang_node *n = &x->nodes[node];
+  const int32_t n_open = e->n_open;
+  lang_put(out, "  for (i64 k%d = lo; k%d <= hi; k%d++) {\n    const %s v = ", n->ref, n->ref,
+           n->ref, dp_emit_type(x, node, as));
+  e->n_open = n->ref + 1;
+  dp_emit_node(e, out, x, lang_child(x, node, 2), as);
+  e->n_open = n_open;
+  lang_put(out, ";\n");
+}
+
+static void put_end(const dp_emitter *e, lang_text *out, int32_t level, const char *value) {
+  if (e->bounds.k[level].hi >= INT64_MAX)
+    lang_put(out, "    if (k%d == %lldLL) break;\n", level, (long long)INT64_MAX);
+  lang_put(out, "  }\n  return %s;\n}\n\n", value);
+}
+
+static void put_logsum(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  e->functions_of_reals = true;
+  lang_put(out, "  R most = -DP_INF, sum = 0;\n");
+  dp_bounds_range(&e->bounds, x, node);
+  put_each(e, out, x, node, as);
+  lang_put(out, "    lang_logsum_add(v, &most, &sum);\n");
+  put_end(e, out, x->nodes[node].ref, "most + lang_log(sum)");
+}
+
 static void put_loop(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const lang_node *n = &x->nodes[node];
   const char *type = dp_emit_type(x, node, as);
   const bool sum = n->op == LANG_OP_RANGE_SUM, real = n->kind == LANG_REAL;
-  const int32_t n_open = e->n_open;
   const char *most = as == DP_AS_INDEX ? "DP_MOST_L" : "DP_MOST_V";
   const bool fits = real || dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64));
   if (sum || real)
     lang_put(out, "  %s best = 0;\n", type);
   else
     lang_put(out, "  %s best = %s%s;\n", type, n->op == LANG_OP_RANGE_MIN ? "" : "-1 - ", most);
-  lang_put(out, "  for (i64 k%d = lo; k%d <= hi; k%d++) {\n    const %s v = ", n->ref, n->ref,
-           n->ref, type);
   dp_bounds_range(&e->bounds, x, node);
   const bool safe = real ? dp_real_sum_safe(&e->bounds, x, lang_child(x, node, 2)) : fits;
   if (sum && !safe) e->code->checks = 1;
-  e->n_open = n->ref + 1;
-  dp_emit_node(e, out, x, lang_child(x, node, 2), as);
-  e->n_open = n_open;
-  lang_put(out, ";\n");
+  put_each(e, out, x, node, as);
   if (sum)
     lang_put(out, !safe ? "    best = %s(best, v, bad);\n" : "    best += v;\n",
              real ? "dp_real_add" : "dp_add");
@@ -76,9 +99,7 @@ static void put_loop(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t 
              n->op == LANG_OP_RANGE_MIN ? '<' : '>');
   else
     lang_put(out, "    best = v %c best ? v : best;\n", n->op == LANG_OP_RANGE_MIN ? '<' : '>');
-  if (e->bounds.k[n->ref].hi >= INT64_MAX)
-    lang_put(out, "    if (k%d == %lldLL) break;\n", n->ref, (long long)INT64_MAX);
-  lang_put(out, "  }\n  return best;\n}\n\n");
+  put_end(e, out, n->ref, "best");
 }
 
 int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as) {
@@ -96,7 +117,10 @@ int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as)
   put_outer_loops(&body, n->ref);
   lang_put(&body, ", int *bad) {\n");
   put_ends(e, &body, x, node, as);
-  put_loop(e, &body, x, node, as);
+  if (n->op == LANG_OP_RANGE_LOGSUM)
+    put_logsum(e, &body, x, node, as);
+  else
+    put_loop(e, &body, x, node, as);
   e->bounds.n_facts = n_facts;
   e->bounds.k[n->ref] = saved;
   if (e->hoist != NULL) e->hoist->inside = inside;
@@ -379,6 +403,10 @@ static void put_all(dp_emitter *e, dp_target target, lang_text *out) {
   if (target == DP_TARGET_CUDA) put_members(e, out);
   put_access(e, out);
   lang_put(out, "%s", dp_text_helpers);
+  if (e->functions_of_reals)
+    lang_put(out, "#define LANG_FN DP_FN\n#define LANG_BYTES %d\n#define LANG_(name) name\n%s%s",
+             lang_is_single(&e->recurrence->equation.names) ? 4 : 8, lang_math_text,
+             dp_text_functions);
   if (e->functions.err == TSL_OK) lang_put(out, "%s", e->functions.text);
   put_loops(e, target, out);
 }

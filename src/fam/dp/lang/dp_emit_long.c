@@ -26,7 +26,8 @@ static int32_t n_children(const lang_expr *x, int32_t node) {
 
 bool dp_is_long(const lang_expr *x, int32_t node) {
   const int32_t op = x->nodes[node].op;
-  if (op == LANG_OP_MIN || op == LANG_OP_MAX) return n_children(x, node) > LANG_CHAIN_MAX;
+  if (op == LANG_OP_MIN || op == LANG_OP_MAX || op == LANG_OP_LOGSUM)
+    return n_children(x, node) > LANG_CHAIN_MAX;
   return chain_length(x, node) > LANG_CHAIN_MAX;
 }
 
@@ -63,6 +64,7 @@ static const char *extreme_name(const lang_expr *x, int32_t node, dp_as as) {
   static const char *const names[2][3] = {{"dp_min_v", "dp_min_l", "dp_min_r"},
                                           {"dp_max_v", "dp_max_l", "dp_max_r"}};
   const lang_node *n = &x->nodes[node];
+  if (n->op == LANG_OP_LOGSUM) return "lang_logsum";
   return names[n->op == LANG_OP_MAX][n->kind == LANG_REAL ? 2 : as == DP_AS_INDEX];
 }
 

@@ -337,6 +337,19 @@ static void emit_cond(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t
   lang_put(out, ")");
 }
 
+static void emit_function(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
+  note_check(e);
+  e->functions_of_reals = true;
+  lang_put(out, "dp_%s(", lang_function_words[n->ref]);
+  dp_emit_node(e, out, x, n->first, DP_AS_VALUE);
+  if (n->ref == LANG_POW) {
+    lang_put(out, ", ");
+    dp_emit_node(e, out, x, x->nodes[n->first].next, DP_AS_INDEX);
+  }
+  lang_put(out, ", bad)");
+}
+
 static void emit_call(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   if (node == e->split && x == &e->recurrence->cell) {
     lang_put(out, "dp_rest(DP_PASS, DP_TPASS, sofar, from, p, q, i, j, bad)");
@@ -351,6 +364,7 @@ static void emit_call(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t
 void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const lang_node *n = &x->nodes[node];
   note_width(e, x, node, as);
+  e->functions_of_reals |= n->op == LANG_OP_LOGSUM;
   if (dp_is_long(x, node)) {
     dp_emit_long(e, out, x, node, as);
     return;
@@ -383,11 +397,16 @@ void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
     break;
   case LANG_OP_MIN:
   case LANG_OP_MAX:
+  case LANG_OP_LOGSUM:
     dp_emit_extreme(e, out, x, node, as);
+    break;
+  case LANG_OP_CALL:
+    emit_function(e, out, x, node);
     break;
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_LOGSUM:
     emit_call(e, out, x, node, as);
     break;
   default:

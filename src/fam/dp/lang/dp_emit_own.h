@@ -31,11 +31,12 @@ typedef struct dp_emitter {
   dp_bounds bounds;
   lang_text functions; /**< ranges, then cells */
   int32_t n_ranges;
-  int32_t n_open;  /**< ranges that the node being written is in */
-  bool wide;       /**< V has 64 bits */
-  bool misfit;     /**< some value does not fit 32 bits */
-  dp_hoist *hoist; /**< not NULL: values that are the same along a row have names */
-  int32_t split;   /**< range of `cell` that continues from an earlier part; -1: none */
+  int32_t n_open;          /**< ranges that the node being written is in */
+  bool wide;               /**< V has 64 bits */
+  bool misfit;             /**< some value does not fit 32 bits */
+  bool functions_of_reals; /**< lang_math.h is needed */
+  dp_hoist *hoist;         /**< not NULL: values that are the same along a row have names */
+  int32_t split;           /**< range of `cell` that continues from an earlier part; -1: none */
 } dp_emitter;
 
 /* dp_emit.c */
@@ -105,6 +106,7 @@ int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as)
 
 /** Fixed text: types and helpers before the functions, loops after them. */
 extern const char dp_text_c_head[], dp_text_cuda_head[], dp_text_helpers[];
+extern const char dp_text_functions[]; /**< of reals, where used, after lang_math.h */
 extern const char dp_text_c_rows[], dp_text_c_wave[], dp_text_c_tile[];
 extern const char dp_text_cuda_rows[], dp_text_cuda_wave[], dp_text_cuda_tile[];
 

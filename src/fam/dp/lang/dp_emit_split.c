@@ -28,10 +28,10 @@ static bool can_split(dp_emitter *e, const lang_expr *x, int32_t node) {
   const lang_node *n = &x->nodes[node];
   const int32_t lo = lang_child(x, node, 0), hi = lang_child(x, node, 1),
                 body = lang_child(x, node, 2);
-  if (n->kind != LANG_WHOLE || has(x, body, LANG_OP_RANGE_MIN, LANG_OP_RANGE_SUM)) return false;
+  if (n->kind != LANG_WHOLE || has(x, body, LANG_OP_RANGE_MIN, LANG_OP_RANGE_LOGSUM)) return false;
   if (n->op == LANG_OP_RANGE_SUM && !dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64)))
     return false;
-  if (has(x, lo, LANG_OP_J, LANG_OP_J) || has(x, lo, LANG_OP_RANGE_MIN, LANG_OP_RANGE_SUM))
+  if (has(x, lo, LANG_OP_J, LANG_OP_J) || has(x, lo, LANG_OP_RANGE_MIN, LANG_OP_RANGE_LOGSUM))
     return false;
   const dp_span offset = dp_bounds_offset(&e->bounds, x, hi, LANG_OP_J);
   if (offset.lo != offset.hi) return false;
@@ -45,8 +45,7 @@ static bool can_split(dp_emitter *e, const lang_expr *x, int32_t node) {
 /** The first range below node that is always computed and can be split; -1: none. */
 static int32_t find_split(dp_emitter *e, const lang_expr *x, int32_t node) {
   const int32_t op = x->nodes[node].op;
-  if (op == LANG_OP_RANGE_MIN || op == LANG_OP_RANGE_MAX || op == LANG_OP_RANGE_SUM)
-    return can_split(e, x, node) ? node : -1;
+  if (lang_is_range(op)) return can_split(e, x, node) ? node : -1;
   if (op == LANG_OP_COND || op == LANG_OP_AND || op == LANG_OP_OR || op == LANG_OP_TABLE ||
       op == LANG_OP_DATA || dp_is_long(x, node))
     return -1;

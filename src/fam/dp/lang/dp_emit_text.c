@@ -115,6 +115,25 @@ const char dp_text_helpers[] =
     "  return q1 < DP_MARGIN_Q ? q1 : DP_MARGIN_Q;\n"
     "}\n\n";
 
+/* As dp_real.h has it: which results end the run. */
+const char dp_text_functions[] =
+    "#define DP_CALL(name, fine) \\\n"
+    "  DP_FN R dp_##name(const R x, int *bad) { \\\n"
+    "    const R v = lang_##name(x); \\\n"
+    "    *bad |= (v != v) | (DP_FINITE(x) & !DP_FINITE(v) & !(fine)) ? DP_BAD_REAL : 0; \\\n"
+    "    return v; \\\n"
+    "  }\n"
+    "DP_CALL(sqrt, 0)\nDP_CALL(exp, 0)\nDP_CALL(log, v < 0)\nDP_CALL(log1p, v < 0)\n"
+    "DP_CALL(sin, 0)\nDP_CALL(cos, 0)\nDP_CALL(erf, 0)\nDP_CALL(floor, 0)\n"
+    "DP_FN R dp_pow(const R x, const i64 n, int *bad) {\n"
+    "  const int far = (n < -64) | (n > 64);\n"
+    "  const R w = lang_power(far ? 0 : (int)(n < 0 ? -n : n), x), v = n < 0 ? 1 / w : w;\n"
+    "  const int small = (DP_ABS_R(v) < DP_LEAST_R) & (x != 0) & DP_FINITE(x);\n"
+    "  *bad |= far ? DP_BAD_RANGE : 0;\n"
+    "  *bad |= (v != v) | (DP_FINITE(x) & !DP_FINITE(v)) | small ? DP_BAD_REAL : 0;\n"
+    "  return v;\n"
+    "}\n\n";
+
 /* The compiler believes restrict of parameters: the work is in functions that are not inlined. */
 const char dp_text_c_rows[] =
     "#if DP_SAME_ROW\n"

@@ -278,6 +278,39 @@ done:
   return err;
 }
 
+static tsl_err eval_logsum(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const int32_t first = x->nodes[node].first;
+  dp_value v = {0};
+  TSL_TRY(dp_evaluate(e, x, first, out));
+  for (int32_t child = x->nodes[first].next; child >= 0; child = x->nodes[child].next) {
+    TSL_TRY(dp_evaluate(e, x, child, &v));
+    out->real = lang_logsum(lang_is_single(&e->recurrence->equation.names), out->real, v.real);
+  }
+done:
+  return err;
+}
+
+static tsl_err eval_function(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const lang_node *n = &x->nodes[node];
+  const int32_t second = x->nodes[n->first].next;
+  const bool single = lang_is_single(&e->recurrence->equation.names);
+  dp_value v = {0}, power = {0};
+  TSL_TRY(dp_evaluate(e, x, n->first, &v));
+  if (second >= 0) TSL_TRY(dp_evaluate(e, x, second, &power));
+  if (power.whole < -LANG_POWER_MAX || power.whole > LANG_POWER_MAX)
+    DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, second, "a power is from -%d to %d, this is %lld",
+                 LANG_POWER_MAX, LANG_POWER_MAX, (long long)power.whole);
+  out->real = lang_function_value(single, (lang_function)n->ref, v.real, power.whole);
+  const char *fault = dp_real_call_fault(single, n->ref, v.real, out->real);
+  if (fault != NULL)
+    DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "%s: %s of %.9g", fault, lang_function_words[n->ref],
+                 v.real);
+done:
+  return err;
+}
+
 /* ------------------------------------------------------------------ ranges */
 
 /** Ends of a range; *n values. */
@@ -301,10 +334,7 @@ static tsl_err eval_empty(dp_eval *e, const lang_expr *x, int32_t node, dp_value
   tsl_err err = TSL_OK;
   const int32_t otherwise = lang_child(x, node, 3);
   *out = (dp_value){0};
-  if (x->nodes[node].op == LANG_OP_RANGE_SUM) {
-    if (x->nodes[node].kind == LANG_REAL) out->real = 0;
-    goto done;
-  }
+  if (x->nodes[node].op == LANG_OP_RANGE_SUM) goto done;
   if (otherwise < 0)
     DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node,
                  "the range is empty; give the value it then has: '... else value)'");
@@ -324,6 +354,28 @@ static tsl_err eval_sum(const dp_eval *e, const lang_expr *x, int32_t node, dp_v
       DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: %lld + %lld", (long long)before,
                    (long long)v.whole);
   }
+done:
+  return err;
+}
+
+static tsl_err eval_range_logsum(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
+  tsl_err err = TSL_OK;
+  const lang_node *n = &x->nodes[node];
+  const int32_t n_k = e->n_k;
+  const bool single = lang_is_single(&e->recurrence->equation.names);
+  int64_t lo = 0, count = 0;
+  double most = -INFINITY, sum = 0;
+  dp_value v = {0};
+  TSL_TRY(eval_ends(e, x, node, &lo, &count));
+  e->n_k = n->ref + 1;
+  for (int64_t c = 0; c < count; c++) {
+    e->k[n->ref] = lo + c;
+    TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 2), &v));
+    lang_logsum_add(single, v.real, &most, &sum);
+  }
+  e->n_k = n_k;
+  const double logarithm = lang_function_value(single, LANG_LOG, sum, 0);
+  out->real = single ? (double)((float)most + (float)logarithm) : most + logarithm;
 done:
   return err;
 }
@@ -375,6 +427,12 @@ tsl_err dp_evaluate(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out)
   case LANG_OP_MIN:
   case LANG_OP_MAX:
     return eval_extreme(e, x, node, out);
+  case LANG_OP_LOGSUM:
+    return eval_logsum(e, x, node, out);
+  case LANG_OP_RANGE_LOGSUM:
+    return eval_range_logsum(e, x, node, out);
+  case LANG_OP_CALL:
+    return eval_function(e, x, node, out);
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:

@@ -92,6 +92,7 @@ static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_LOGSUM:
     return visit_range(v, x, node);
   default:
     return visit_children(v, x, node);
@@ -183,6 +184,7 @@ static tsl_err list_node(lister *l, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_LOGSUM:
     return list_range(l, x, node);
   default:
     for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next)

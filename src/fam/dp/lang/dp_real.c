@@ -38,6 +38,14 @@ const char *dp_real_fault(bool single, int32_t op, double a, double b, double v)
   return is_underflow(single, op, a, b, v) ? "underflow" : NULL;
 }
 
+const char *dp_real_call_fault(bool single, int32_t function, double x, double v) {
+  const bool logarithm = function == LANG_LOG || function == LANG_LOG1P;
+  if (isnan(v)) return "not a number";
+  if (isinf(v) && !isinf(x) && !(logarithm && v < 0)) return "overflow";
+  if (function != LANG_POW || x == 0 || isinf(x)) return NULL;
+  return fabs(v) < (single ? (double)FLT_MIN : DBL_MIN) ? "underflow" : NULL;
+}
+
 /* ------------------------------------------------------------------ magnitudes */
 
 static void widen(dp_reach *r, double value) {

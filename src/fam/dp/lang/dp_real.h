@@ -10,7 +10,9 @@
  *                      type (f64 2.2e-308, f32 1.2e-38), unless a factor or the dividend is 0 or
  *                      the divisor inf
  *
- * Sums and differences never underflow: where they are small they are exact.
+ * Sums and differences never underflow: where they are small they are exact. Functions fail
+ * likewise, but exp may be 0 and log of 0 is -inf, the logarithm of what cannot be; the power of a
+ * number that is not 0 underflows as products do.
  */
 #ifndef TSL_FAM_DP_REAL_H
 #define TSL_FAM_DP_REAL_H
@@ -24,6 +26,9 @@ double dp_real_result(bool single, int32_t op, double a, double b);
 
 /** What is wrong with the result v of a op b, or NULL: "overflow", ... */
 const char *dp_real_fault(bool single, int32_t op, double a, double b, double v);
+
+/** What is wrong with the value v of a function of x, or NULL. */
+const char *dp_real_call_fault(bool single, int32_t function, double x, double v);
 
 /** What a real can be: 0, magnitudes from least to most (infinite: not known), and inf or -inf. */
 typedef struct dp_reach {

@@ -63,12 +63,12 @@ done:
   return err;
 }
 
-/** Of min and max the first best value of the variable, of a sum all. */
+/** Of min and max the first best value of the variable, of sums all. */
 static tsl_err trace_range(tracer *t, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   const lang_node *n = &x->nodes[node];
   const int32_t body = lang_child(x, node, 2), n_k = t->eval.n_k;
-  const bool sum = n->op == LANG_OP_RANGE_SUM;
+  const bool sum = n->op == LANG_OP_RANGE_SUM || n->op == LANG_OP_RANGE_LOGSUM;
   dp_value lo = {0}, hi = {0}, v = {0}, least = {0};
   int64_t best = 0;
   TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 0), &lo));
@@ -110,6 +110,7 @@ static tsl_err trace(tracer *t, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_LOGSUM:
     return trace_range(t, x, node);
   case LANG_OP_COND:
     TSL_TRY(dp_evaluate(&t->eval, x, n->first, &v));
