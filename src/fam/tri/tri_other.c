@@ -67,6 +67,12 @@ done:
   return err;
 }
 
+/* Sequences have no columns. */
+static void copy_rows(table_rows *to, int64_t first, const table_rows *from) {
+  const size_t n = (size_t)(from->n * from->columns);
+  if (n > 0) memcpy(to->values + first * to->columns, from->values, n * sizeof *to->values);
+}
+
 tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format,
                        tri_points *points) {
   tsl_err err = TSL_OK;
@@ -79,10 +85,8 @@ tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format,
   const table_rows *a = &other.table, *b = &points->table;
   if (other.letters.n > 0) TSL_TRY(tri_letters_join(&other.letters, &points->letters));
   TSL_TRY(table_rows_create(a->n + b->n, a->columns, "the points of both sets", &both));
-  if (a->n > 0) memcpy(both.values, a->values, (size_t)(a->n * a->columns) * sizeof(double));
-  if (b->n > 0)
-    memcpy(both.values + a->n * a->columns, b->values,
-           (size_t)(b->n * b->columns) * sizeof(double));
+  copy_rows(&both, 0, a);
+  copy_rows(&both, a->n, b);
   (void)snprintf(from, sizeof from, "%.640s; other: %.640s", points->from, other.from);
   memcpy(points->from, from, sizeof from);
   points->other = a->n;
