@@ -22,7 +22,8 @@ from harness import check, check_units, h5py, np  # noqa: E402
 
 ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
 N = 3000  # points of the decks
-SMALL = f"-s tri.generator.n={N}"
+PATIENT = "-s run.heartbeat=600"  # ranks share two cores with others: a minute without a sign is no loss
+SMALL = f"-s tri.generator.n={N} {PATIENT}"
 LIMIT = 180  # s: a job of which nothing has moved for so long hangs, even on a busy machine
 # Where both nodes are this host, shared memory would mix them up.
 APART = not slurm.Cluster.why_one_host()
@@ -30,6 +31,12 @@ MPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader,tcp" if APART else "se
        "OMPI_MCA_btl_tcp_if_include": "eth0" if APART else "lo",
        "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def own_words(log):
+    """Without what Open MPI says of every end."""
+    theirs = r"-+|NOTE: invoking MPI_ABORT|You may or may not see|exactly when Open MPI|with errorcode|MPI_ABORT was|$"
+    return "\n".join(line for line in log.splitlines() if not re.match(theirs, line))
 
 
 class Job:
@@ -91,7 +98,7 @@ class Job:
         """Wait, and it must have succeeded; returns the log."""
         status = self.wait()
         check(status == 0 and set(self.states()) == {"COMPLETED"},
-              f"job {self.number} {self.states()} exit {status}: {self.log()[-2500:]}")
+              f"job {self.number} {self.states()} exit {status}: {own_words(self.log())[-2500:]}")
         return self.log()
 
 
@@ -364,7 +371,7 @@ def round_trip(box, deck, options, disturb, each, compare=same_arrays):
         compare(one["results"], other["results"])
 
 
-UNITS = ["-s", "run.threads=1", "-s", "run.units=400"]
+UNITS = ["-s", "run.threads=1", "-s", "run.units=400", *PATIENT.split()]
 
 
 def requeue_tri(box):
@@ -392,12 +399,12 @@ def cancelled(box):
 
 
 def requeue_dp(box):
-    options = ["-s", "run.threads=1", "-s", "dp.a.random=200000", "-s", "dp.mode=value"]
+    options = ["-s", "run.threads=1", "-s", "dp.a.random=200000", "-s", "dp.mode=value", *PATIENT.split()]
     round_trip(box, "dp/lcs.yaml", options, user_signal, 1)
 
 
 def requeue_xc(box):
-    round_trip(box, "xc/benzene.yaml", ["-s", "run.threads=1"], user_signal, 0.05, same_energies)
+    round_trip(box, "xc/benzene.yaml", ["-s", "run.threads=1", *PATIENT.split()], user_signal, 0.05, same_energies)
 
 
 # ----------------------------------------------- what an allocation offers
