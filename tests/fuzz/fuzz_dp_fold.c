@@ -1,5 +1,5 @@
-/* Any bytes as a parameter file of foldings, alone and as a part of a whole file: read or refused with a
- * message, and what is read has energies that foldings can add. */
+/* Any bytes as a parameter file of foldings, alone and as a part of a whole file: read or refused
+ * with a message, and what is read has energies that foldings can add. */
 #include "fuzz_driver.h"
 #include "rna_params.h"
 
