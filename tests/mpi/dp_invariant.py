@@ -21,6 +21,9 @@ MIXES = ["gpu0", "gpu0,cpu", "gpu0,gpu0", "cpu,gpu0,gpu0", "gpu0,cpu,gpu0,cpu,cp
          "gpu0,gpu0,gpu0,gpu0,gpu0"]
 
 
+PARAMETERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs", "dp", "made_up.par")
+
+
 def letters(n, **more):
     return {"random": n * SCALE, **more}
 
@@ -59,7 +62,9 @@ PROBLEMS = {
     "chain": {"problem": "matrix_chain", "dimensions": numbers(700, 1, 90, 1)},
     "tree": {"problem": "search_tree", "keys": numbers(650, 0.5, 9, 1), "gaps": numbers(651, 0.5, 9, 2)},
     "nussinov": {"problem": "nussinov", "a": letters(600, seed=2), "span": 3},
+    "fold": {"problem": "fold", "a": letters(700, seed=4), "parameters": PARAMETERS},
 }
+SOCKETS_ONLY = ("fold",)
 NO_PATH = ("binomial", "exact binomial")
 
 
@@ -215,7 +220,7 @@ def card_case(name, mode, mix, section=None, **keys):
 def card_cases():
     """Cards, sockets and mixes of 1, 2, 3 and 5 ranks against one socket."""
     for k, name in enumerate([*PROBLEMS, *OWN]):
-        for m, mode in enumerate(modes_of(name)):
+        for m, mode in enumerate(modes_of(name) if name not in SOCKETS_ONLY else ()):
             mixes = [MIXES[0], MIXES[1 + (3 * k + m) % (len(MIXES) - 1)]] if suite.fast else MIXES
             for mix in mixes:
                 put(f"{name}, {mode}, {mix}", card_case, name, mode, mix)
@@ -224,6 +229,8 @@ def card_cases():
 def card_ways():
     """Where the solution is recovered, with how much memory, from which tiles: it is the same."""
     for k, name in enumerate(PROBLEMS):
+        if name in SOCKETS_ONLY:
+            continue
         mode = modes_of(name)[0]
         if mode == "recover":
             put(f"{name}, recovered on the host", card_case, name, mode, MIXES[2 * (k % 2)], section={"recover": "host"})

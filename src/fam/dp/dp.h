@@ -30,6 +30,9 @@
  *   EDIT, DTW  value [R + 1]            M of the last column, entry 0 is row i - 1
  *   ROWS       value [columns]          the last row of the tile
  *   INTERVAL   value [R][columns]       the tile, zero where a >= b
+ *   FOLD       i32   [2 R columns + 2 columns + R]  V and M of the tile, both [R][columns] and zero
+ *                                       where a >= b; D of its first row and of its last column;
+ *                                       F of its columns, 0 where lo[0] > 0. M and D as -M, -D
  *
  * Intervals. Posts 0..N-1, N = dp_posts, and a value X[a][b] for each pair a < b:
  *
@@ -40,6 +43,12 @@
  *                 high[b] - low[a] of keys a+1..b-1 and gaps a..b-1 (dp_tree_sums); k is the root
  *   NUSSINOV      N = n + 1, X[a][b] = pairs of letters a..b-1, base 0, max; finish: where letters
  *                 a and b-1 pair and b-1 - a > span, also X[a+1][b-1] + 1
+ *
+ *   FOLD          N = n + 1, energies in 0.01 kcal/mol, min: V[a][b] of letters a..b-1 whose ends pair:
+ *                 a hairpin, a loop with another pair inside, or a multiloop closed around
+ *                 D[a+1][b-1]; M[a][b] of a multiloop with a stem or more: V, M[a+1][b],
+ *                 M[a][b-1], D[a][b] = best over k of M[a][k] + M[k][b]; F[b] of letters 0..b-1:
+ *                 F[b-1], F[a] + V[a][b]. X is M; tables and the field table have V
  *
  * Ties are resolved the same way on every device. Walking back:
  *   LCS        left where M[i][j-1] = M[i][j], else up where M[i-1][j] = M[i][j], else a match
@@ -97,6 +106,8 @@ enum {
  *   matrix_chain  matrices     n            i64 [n + 1] dimensions
  *   search_tree   keys         n            type [n] keys      type [n + 1] gaps
  *   nussinov      letters      n            u8 [n] letters, 0..3 = A C G U, others above
+ *   fold          letters      n            u8 [n] the same    i32 [] rna_energy
+ *                                           field C: i32 [n + 1] energies of hairpins by size
  *   recurrence    rows - 1     columns - 1  u8 [] dp_equation  and more fields, dp_recur_problem.h
  *
  * Types: i32 for sequences, i64 for knapsacks, binomial and matrix_chain; search_tree i64, f64; dtw

@@ -98,6 +98,14 @@ const tsl_key dp_keys[] = {
      "Nussinov: fewest letters between the two of a pair."},
     {"wobble", TSL_KEY_BOOL, AT(wobble), "yes", 0, 0, NULL, NULL, 0,
      "Nussinov: G pairs with U as well."},
+    {"parameters", TSL_KEY_TEXT, AT(parameters), "", 0, 0, NULL, NULL, 0,
+     "Fold: file of energies in ViennaRNA's format 2.0, relative to the deck's folder."},
+    {"temperature", TSL_KEY_REAL, AT(temperature), "37", 0, 100, NULL, NULL, 0,
+     "Fold: degrees Celsius; energies are moved there by the file's enthalpies."},
+    {"dangles", TSL_KEY_INT, AT(dangles), "2", 0, 2, NULL, NULL, 0,
+     "Fold: 2: letters next to stems of multiloops and outside count; 0: they do not."},
+    {"structure", TSL_KEY_TEXT, AT(structure), "", 0, 0, NULL, NULL, 0,
+     "Fold, mode recover: file for letters, dots and brackets; relative to the working folder."},
     {"recover", TSL_KEY_CHOICE, AT(recover), "device", 0, 0, recover_words, NULL, 0,
      "Where the solution is recovered: where the table is, or on the host."},
     {"memory", TSL_KEY_BYTES, AT(memory), "1 GiB", 1 << 16, 0x1p50, NULL, NULL, 0,
@@ -114,13 +122,16 @@ const tsl_key dp_keys[] = {
 
 /** Keys that a row of dp_ready.def must name, in the order in which they are looked at. */
 static const char *const used_keys[] = {
-    "a",        "b",        "weights",  "values",  "dimensions", "keys",    "gaps",   "returns",
-    "costs",    "start",    "capacity", "n",       "k",          "modulus", "edit",   "scores",
-    "alphabet", "distance", "span",     "wobble",  "type",       "table",   "data",   "constants",
-    "boundary", "cell",     "goal",     "pattern", "interpret",  "recover", "memory", "alignment"};
+    "a",           "b",       "weights", "values",  "dimensions", "keys",
+    "gaps",        "returns", "costs",   "start",   "capacity",   "n",
+    "k",           "modulus", "edit",    "scores",  "alphabet",   "distance",
+    "span",        "wobble",  "type",    "table",   "data",       "constants",
+    "boundary",    "cell",    "goal",    "pattern", "interpret",  "parameters",
+    "temperature", "dangles", "recover", "memory",  "alignment",  "structure"};
 
 static bool of_recovery(const char *key) {
-  return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 || strcmp(key, "alignment") == 0;
+  return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 ||
+         strcmp(key, "alignment") == 0 || strcmp(key, "structure") == 0;
 }
 
 /** Is the word in the list? */

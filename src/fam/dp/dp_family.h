@@ -21,7 +21,11 @@ typedef struct dp_deck {
     int64_t insert, remove, replace;
   } edit;
   letters_scores_deck scores;
-  char *alignment; /**< text file with the alignment */
+  char *alignment;    /**< text file with the alignment */
+  char *parameters;   /**< FOLD: file of energies */
+  char *structure;    /**< FOLD: text file with dots and brackets */
+  double temperature; /**< FOLD: degrees Celsius */
+  int64_t dangles;    /**< FOLD: 0 or 2 */
   dp_recur_deck recur;
   bool interpret;
 } dp_deck;
@@ -43,12 +47,17 @@ tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *na
 typedef tsl_err dp_loader(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
 typedef void dp_scorer(const tsl_problem *problem);
 dp_loader dp_load_binomial, dp_load_sack, dp_load_allotment, dp_load_stagecoach, dp_load_texts,
-    dp_load_dtw, dp_load_chain, dp_load_tree, dp_load_nussinov;
+    dp_load_dtw, dp_load_chain, dp_load_tree, dp_load_nussinov, dp_load_fold;
 dp_scorer dp_rescore_lcs, dp_rescore_alignment, dp_rescore_sack, dp_rescore_allotment,
     dp_rescore_stagecoach, dp_rescore_dtw;
 
 /** For the loaders: is there exactly one place where letters or numbers come from? */
 tsl_err dp_check_source(const tsl_deck *deck, const char *key, bool letters);
+
+/** For the loaders: codes of a sequence as the next IN field, the rest kept.
+ *  @param[out] n  letters */
+tsl_err dp_load_sequence(const tsl_deck *deck, const dp_sequence_ask *ask, tsl_problem *problem,
+                         dp_sequence *kept, int64_t *n);
 
 /** For the loaders: an IN field of no use. */
 tsl_err dp_add_nothing(tsl_problem *problem, const char *name);
@@ -64,6 +73,7 @@ typedef struct dp_own {
   int32_t alphabet;
   dp_sequence a, b;   /**< what they are called, and with an alignment their letters; no codes */
   char *alignment;    /**< file to write, owned by the deck; NULL none */
+  char *structure;    /**< the same of a folding */
   char mismatch[160]; /**< why the recovered solution does not attain the goal; empty: it does */
   dp_recur *recur;    /**< RECURRENCE */
   char input[2048];   /**< lines: how each sequence and array of numbers was read */
@@ -98,6 +108,9 @@ const int64_t *dp_best_of(const tsl_problem *problem);
 
 /** Recover an interval problem's solution from the table, score it, give it to store. */
 tsl_err dp_recover_interval(tsl_problem *problem, const tsl_field_rows *store);
+
+/** Recover, score and store the structure of a folding; write its file. */
+tsl_err dp_recover_fold(tsl_problem *problem, const tsl_field_rows *store);
 
 /** Write the alignment file. */
 tsl_err dp_write_alignment(const tsl_problem *problem);

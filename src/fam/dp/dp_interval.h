@@ -17,5 +17,11 @@ TSL_C_BEGIN
  */
 void dp_tree_sums(const dp_params *p, const void *keys, const void *gaps, void *high, void *low);
 
+/** Values of the edge of a box. */
+static inline int64_t dp_interval_edge_values(const dp_params *p, int64_t rows, int64_t columns) {
+  const int64_t values = rows * columns;
+  return p->problem == DP_FOLD ? 2 * values + 2 * columns + rows : values;
+}
+
 TSL_C_END
 #endif

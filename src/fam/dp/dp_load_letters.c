@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Codes become a field, the rest is kept by the root. */
-static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const dp_sequence_ask *ask,
-                           tsl_problem *problem, dp_sequence *kept, int64_t *n) {
+tsl_err dp_load_sequence(const tsl_deck *deck, const dp_sequence_ask *ask, tsl_problem *problem,
+                         dp_sequence *kept, int64_t *n) {
   tsl_err err = TSL_OK;
   uint8_t *codes = NULL;
   TSL_TRY(dp_check_source(deck, ask->key, true));
@@ -16,7 +15,7 @@ static tsl_err add_letters(const tsl_deck *deck, const dp_deck *s, const dp_sequ
   *n = kept->n;
   codes = kept->codes;
   kept->codes = NULL;
-  const int32_t letters = letters_codes(s->alphabet, codes, *n);
+  const int32_t letters = letters_codes(ask->alphabet, codes, *n);
   dp_params *p = problem->params;
   if (letters > p->letters) p->letters = letters;
   TSL_TRY(dp_add_input(problem, ask->key + 3, "Letters as codes.", TSL_U8, *n, codes));
@@ -66,10 +65,10 @@ static tsl_err load_pair(const tsl_deck *deck, const dp_deck *s, const char *mat
                          .known = known,
                          .matrix = matrix,
                          .keep = s->alignment != NULL};
-  TSL_TRY(add_letters(deck, s, &ask, problem, &own->a, &p->n));
+  TSL_TRY(dp_load_sequence(deck, &ask, problem, &own->a, &p->n));
   const dp_sequence first = {.codes = problem->fields[DP_A].data, .n = p->n}; /* borrowed */
   ask.key = "dp.b", ask.source = &s->b, ask.of = &first;
-  TSL_TRY(add_letters(deck, s, &ask, problem, &own->b, &p->m));
+  TSL_TRY(dp_load_sequence(deck, &ask, problem, &own->b, &p->m));
   TSL_TRY(dp_add_nothing(problem, "c"));
 done:
   return err;
@@ -100,7 +99,7 @@ tsl_err dp_load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   const dp_sequence_ask ask = {.key = "dp.a", .source = &s->a, .alphabet = s->alphabet};
   p->span = (int32_t)s->span;
   p->wobble = s->wobble;
-  TSL_TRY(add_letters(deck, s, &ask, problem, &dp_own_of(problem)->a, &p->n));
+  TSL_TRY(dp_load_sequence(deck, &ask, problem, &dp_own_of(problem)->a, &p->n));
   TSL_TRY(dp_add_nothing(problem, "b"));
   TSL_TRY(dp_add_nothing(problem, "c"));
   p->m = p->n;

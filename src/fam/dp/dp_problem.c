@@ -49,13 +49,17 @@ static tsl_err add_outputs(const tsl_deck *deck, const dp_deck *s, tsl_problem *
                           .hidden = 1};
   const tsl_field path = {
       .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, ready->columns, 1}};
+  const tsl_field text = {.type = TSL_U8, .combine = TSL_LIST, .rank = 1, .shape = {0, 1, 1}};
   (void)snprintf(goal.quantity, sizeof goal.quantity, "%s", quantity);
-  TSL_TRY(dp_add_output(problem, &goal, "goal", "The optimum."));
+  TSL_TRY(dp_add_output(problem, &goal, "goal",
+                        p->problem == DP_FOLD ? "The optimum in 0.01 kcal/mol." : "The optimum."));
   if (ready->best) TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
   if (p->mode == DP_RECOVER && ready->columns == 0)
     TSL_DECK_FAIL(deck, "dp.mode", "problem %s has no solution to recover",
                   dp_problem_words[s->problem]);
   if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", ready->path));
+  if (p->mode == DP_RECOVER && p->problem == DP_FOLD)
+    TSL_TRY(dp_add_output(problem, &text, "structure", "Dots and brackets, a letter each, ASCII."));
   if (p->mode == DP_TABLE || (p->mode == DP_RECOVER && p->engine == DP_INTERVAL))
     TSL_TRY(add_table(quantity, problem));
 done:

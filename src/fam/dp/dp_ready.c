@@ -19,10 +19,10 @@ done:
   return err;
 }
 
-static tsl_err settle_nussinov(const tsl_deck *deck, dp_deck *s) {
+static tsl_err settle_rna(const tsl_deck *deck, dp_deck *s) {
   tsl_err err = TSL_OK;
   if (!tsl_deck_given(deck, "dp.alphabet")) s->alphabet = LETTERS_RNA;
-  if (s->alphabet != LETTERS_RNA) TSL_DECK_FAIL(deck, "dp.alphabet", "nussinov needs rna");
+  if (s->alphabet != LETTERS_RNA) TSL_DECK_FAIL(deck, "dp.alphabet", "foldings need rna");
 done:
   return err;
 }
@@ -97,6 +97,12 @@ static double allotment_items(const dp_params *p, const tsl_unit *unit) {
 static double stagecoach_items(const dp_params *p, const tsl_unit *unit) {
   (void)unit;
   return (double)p->m;
+}
+
+/** Loops of two pairs, as many steps as splits would be: vectors, as those are. */
+static double fold_items(const dp_params *p, const tsl_unit *unit) {
+  (void)p, (void)unit;
+  return 1000;
 }
 
 /* ---- the table */

@@ -157,7 +157,9 @@ tsl_err dp_finish(tsl_problem *problem, const tsl_field_rows *store) {
   if (p->mode == DP_TABLE && !interval && dp_own_of(problem)->n_lanes == 0)
     TSL_TRY(store_boundary(problem, store));
   if (p->mode == DP_RECOVER)
-    TSL_TRY(interval ? dp_recover_interval(problem, store) : finish_traceback(problem, store));
+    TSL_TRY(p->problem == DP_FOLD ? dp_recover_fold(problem, store)
+            : interval            ? dp_recover_interval(problem, store)
+                                  : finish_traceback(problem, store));
 done:
   return err;
 }
@@ -176,8 +178,11 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   const int64_t one = p->problem == DP_RECURRENCE;
   tsl_summary_add(summary, "rows", (double)(p->n + one), "1");
   tsl_summary_add(summary, "columns", (double)(p->m + one), "1");
-  tsl_summary_add(summary, goal->quantity[0] != '\0' ? goal->quantity : goal->name,
-                  goal_value(goal), "1");
+  if (p->problem == DP_FOLD)
+    tsl_summary_add(summary, "energy", goal_value(goal) / 100, "kcal/mol");
+  else
+    tsl_summary_add(summary, goal->quantity[0] != '\0' ? goal->quantity : goal->name,
+                    goal_value(goal), "1");
   if (p->problem == DP_LOCAL && p->mode == DP_RECOVER) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
     tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");

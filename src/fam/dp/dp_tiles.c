@@ -1,5 +1,6 @@
 /* What a tile fills, what it needs of others, and what it gives them. */
 #include "dp_family.h"
+#include "dp_interval.h"
 #include "dp_saved.h"
 #include "integers.h"
 
@@ -85,14 +86,14 @@ static int64_t tile_id(int64_t boxes, int64_t r, int64_t d) {
   return d * boxes - d * (d - 1) / 2 + r;
 }
 
-/** Tiles to the left and below, (r, r + d) and (c - d, c); Nussinov also (r + 1, c - 1). */
+/** Tiles to the left and below, (r, r + d) and (c - d, c); pairs also (r + 1, c - 1). */
 static int64_t before_interval(const dp_params *p, const tsl_unit *u, int64_t *list, int64_t room) {
   const int64_t boxes = tsl_divide_up(dp_posts(p), DP_BOX), r = u->lo[0] / DP_BOX;
   int64_t n = 0;
   for (int64_t d = 0; d < u->stage; d++) {
     const int64_t left = tile_id(boxes, r, d), below = tile_id(boxes, r + u->stage - d, d);
     n = put_range(left, left, list, room, n);
-    if (p->problem == DP_NUSSINOV && d == u->stage - 2)
+    if ((p->problem == DP_NUSSINOV || p->problem == DP_FOLD) && d == u->stage - 2)
       n = put_range(left + 1, left + 1, list, room, n);
     n = put_range(below, below, list, room, n);
   }
@@ -117,7 +118,7 @@ int64_t dp_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
   if (p->problem == DP_RECURRENCE) return dp_recur_edge_bytes(problem, u);
   const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
   const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
-  if (p->engine == DP_INTERVAL) return rows * columns * bytes;
+  if (p->engine == DP_INTERVAL) return dp_interval_edge_values(p, rows, columns) * bytes;
   if (p->engine == DP_ROWS) return columns * bytes;
   return dp_edge_size(p, rows);
 }

@@ -12,9 +12,13 @@ tsl_err dp_own_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *probl
   if (s->alignment != NULL)
     TSL_TRY(tsl_deck_blame(deck, "dp.alignment",
                            tsl_files_write(TSL_FILE_BESIDE, "dp.alignment", s->alignment)));
+  if (s->structure != NULL)
+    TSL_TRY(tsl_deck_blame(deck, "dp.structure",
+                           tsl_files_write(TSL_FILE_BESIDE, "dp.structure", s->structure)));
   TSL_TRY(tsl_alloc(1, sizeof *own, "solution", (void **)&own));
   own->alphabet = s->alphabet;
   own->alignment = s->alignment;
+  own->structure = s->structure;
   problem->own = own;
 done:
   return err;

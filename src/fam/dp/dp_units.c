@@ -34,7 +34,9 @@ static double tile_items(const dp_params *p, const tsl_unit *u) {
   const dp_ready *ready = dp_ready_of(p);
   if (p->engine == DP_INTERVAL) { /* b - a splits of each pair */
     const double distance = (double)(u->lo[1] - u->lo[0]);
-    return distance > 0 ? rows * columns * distance : rows * columns * columns / 6 + columns;
+    const double more = ready->items != NULL ? ready->items(p, u) : 0;
+    return distance > 0 ? rows * columns * (distance + more)
+                        : rows * columns * (columns / 6 + more / 2) + columns;
   }
   return rows * columns * (ready->items != NULL ? ready->items(p, u) : 1);
 }

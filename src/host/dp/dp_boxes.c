@@ -22,6 +22,8 @@ tsl_err dp_boxes_open(dp_boxes *boxes, const dp_context *c, const dp_triangle_en
   *boxes = (dp_boxes){.c = c, .engine = engine};
   if (c->p->problem == DP_MATRIX_CHAIN) in.dims = dp_input(c, DP_A);
   if (c->p->problem == DP_NUSSINOV) in.letters = dp_input(c, DP_A), set_pairs(c->p, in.pairs);
+  if (c->p->problem == DP_FOLD)
+    in.letters = dp_input(c, DP_A), in.energy = dp_input(c, DP_B), in.sizes = dp_input(c, DP_C);
   if (c->p->problem == DP_SEARCH_TREE) {
     TSL_TRY(tsl_alloc(posts, (size_t)c->bytes, "weights", &in.high));
     TSL_TRY(tsl_alloc(posts, (size_t)c->bytes, "weights", &in.low));
@@ -125,8 +127,12 @@ tsl_err dp_boxes_goal(const dp_boxes *boxes, tsl_field *goal) {
   const dp_box corner = {{0, last}, {1, last + 1}};
   int32_t narrow = 0;
   if (!boxes->whole || last == 0) return TSL_OK;
-  if (boxes->c->p->type != TSL_I32) return boxes->engine->get(boxes->triangle, &corner, goal->data);
-  TSL_TRY(boxes->engine->get(boxes->triangle, &corner, &narrow));
+  void *to = boxes->c->p->type == TSL_I32 ? &narrow : goal->data;
+  if (boxes->engine->whole != NULL)
+    TSL_TRY(boxes->engine->whole(boxes->triangle, to));
+  else
+    TSL_TRY(boxes->engine->get(boxes->triangle, &corner, to));
+  if (to == goal->data) return TSL_OK;
   *(int64_t *)goal->data = narrow;
 done:
   return err;
@@ -156,6 +162,7 @@ done:
 tsl_err dp_boxes_edge_out(dp_boxes *boxes, const tsl_unit *unit, void *bytes) {
   tsl_err err = TSL_OK;
   const dp_box box = box_of(unit), *last = boxes->last;
+  if (boxes->engine->edge_out != NULL) return boxes->engine->edge_out(boxes->triangle, &box, bytes);
   int64_t k = boxes->c->memory->reserve_pinned == NULL ? boxes->n_last : 0;
   while (k < boxes->n_last && (last[k].lo[0] != box.lo[0] || last[k].lo[1] != box.lo[1])) k++;
   if (k == boxes->n_last) return boxes->engine->get(boxes->triangle, &box, bytes);
@@ -168,14 +175,15 @@ done:
 
 tsl_err dp_boxes_edge_in(dp_boxes *boxes, const tsl_unit *unit, const void *bytes) {
   const dp_box box = box_of(unit);
+  if (boxes->engine->edge_in != NULL) return boxes->engine->edge_in(boxes->triangle, &box, bytes);
   return boxes->engine->put(boxes->triangle, &box, bytes);
 }
 
 /* ---- checkpoints */
 
 int64_t dp_boxes_state_bytes(const dp_boxes *boxes, const tsl_unit *unit) {
-  const dp_box box = box_of(unit);
-  return bytes_of(boxes, &box);
+  return boxes->c->bytes *
+         dp_interval_edge_values(boxes->c->p, unit->hi[0] - unit->lo[0], unit->hi[1] - unit->lo[1]);
 }
 
 tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, const void *bytes, int64_t n) {

@@ -16,6 +16,8 @@ TSL_C_BEGIN
 typedef struct dp_triangle_input {
   const int64_t *dims;    /**< MATRIX_CHAIN: [n + 1] */
   const uint8_t *letters; /**< NUSSINOV: [n] */
+  const int32_t *energy;  /**< FOLD: rna_energy */
+  const int32_t *sizes;   /**< FOLD: [n + 1] */
   uint32_t pairs[32];     /**< NUSSINOV: bit y of pairs[x]: letters x and y may pair */
   const void *gaps;       /**< SEARCH_TREE: [n + 1] of the type */
   void *high, *low;       /**< SEARCH_TREE: [n + 2] of the type, dp_tree_sums */
@@ -36,6 +38,11 @@ typedef struct dp_triangle_engine {
   tsl_err (*get)(void *triangle, const dp_box *box, void *values);
   /** REQUIRED. Take in the values of a box that another worker has computed; host. */
   tsl_err (*put)(void *triangle, const dp_box *box, const void *values);
+  /** OPTIONAL, all three together, for memory of the host; default get and put: all that others need
+   *  of a box (dp.h, edges), and the optimum after the last one. */
+  tsl_err (*edge_out)(void *triangle, const dp_box *box, void *values);
+  tsl_err (*edge_in)(void *triangle, const dp_box *box, const void *values);
+  tsl_err (*whole)(void *triangle, void *value);
 } dp_triangle_engine;
 
 /** The boxes of a worker; zero-initialise, dp_boxes_open, dp_boxes_clear. */

@@ -7,6 +7,7 @@
  *   dp_cpu_dtw.c         dynamic time warping: f32, f64
  *   dp_cpu_sweep*.c      knapsack, binomial, allotment, stagecoach
  *   dp_cpu_interval*.c   matrix chain, search tree, Nussinov
+ *   dp_cpu_fold*.c       folding: the tables of an interval problem beside its own
  *   dp_pipe.c            strips of a table in step
  *   dp_kernels*.h        what runs at one SIMD level
  *
@@ -29,6 +30,7 @@
 TSL_C_BEGIN
 
 struct dp_kernels;
+struct rna_energy;
 
 /** A socket as the engines use it; plain data, no owner. */
 typedef struct dp_cpu {
@@ -280,15 +282,17 @@ tsl_err dp_cpu_stagecoach(const dp_cpu *cpu, tsl_type type, const void *from, co
  */
 
 typedef struct dp_cpu_interval_input {
-  dp_problem problem;     /**< DP_MATRIX_CHAIN, DP_SEARCH_TREE, DP_NUSSINOV */
-  tsl_type type;          /**< of values outside: I64; SEARCH_TREE I64 or F64; NUSSINOV I32 */
+  dp_problem problem;     /**< DP_MATRIX_CHAIN, DP_SEARCH_TREE, DP_NUSSINOV, DP_FOLD */
+  tsl_type type;          /**< of values outside: I64; SEARCH_TREE I64, F64; NUSSINOV, FOLD I32 */
   int64_t posts;          /**< N, at least 1 */
   const int64_t *dims;    /**< MATRIX_CHAIN: [N] d, >= 0 */
   const void *gaps;       /**< SEARCH_TREE: [N - 1] of the type: X[a][a + 1] */
   const void *high, *low; /**< SEARCH_TREE: [N] of the type, weights (dp_tree_sums) */
-  const uint8_t *letters; /**< NUSSINOV: [N - 1] 0..31 */
+  const uint8_t *letters; /**< NUSSINOV: [N - 1] 0..31; FOLD: A C G U 0..3, others above */
   uint32_t pairs[32];     /**< NUSSINOV: bit y of pairs[x]: letters x and y may pair */
   int32_t span;           /**< NUSSINOV: letters at least between the two of a pair, >= 0 */
+  const struct rna_energy *energy; /**< FOLD */
+  const int32_t *sizes;            /**< FOLD: [N] energies of hairpins by size */
 } dp_cpu_interval_input;
 
 struct dp_cpu_interval;
@@ -320,6 +324,12 @@ void dp_cpu_interval_all(dp_cpu_interval *w);
 
 /** Values of a box, [hi[0] - lo[0]][hi[1] - lo[1]] of the type, zero where a >= b. */
 void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_box *box, void *values);
+/** All that others need of a box, and the taking in of it: an edge of dp.h. Values alone but for
+ *  FOLD. */
+void dp_cpu_interval_edge_out(const dp_cpu_interval *w, const dp_box *box, void *values);
+void dp_cpu_interval_edge_in(dp_cpu_interval *w, const dp_box *box, const void *values);
+/** The optimum, of the type, after the last box; N > 1. */
+void dp_cpu_interval_whole(const dp_cpu_interval *w, void *value);
 /** Take in the values of a box that somebody else has computed. */
 void dp_cpu_interval_put(dp_cpu_interval *w, const dp_box *box, const void *values);
 

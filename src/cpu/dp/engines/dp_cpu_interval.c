@@ -71,7 +71,7 @@ static double bound_of(const dp_cpu_interval_input *in) {
 static tsl_err check_input(const dp_cpu_interval_input *in) {
   tsl_err err = TSL_OK;
   const bool chain = in->problem == DP_MATRIX_CHAIN, tree = in->problem == DP_SEARCH_TREE;
-  if (in->posts < 1 || !(chain || tree || in->problem == DP_NUSSINOV))
+  if (in->posts < 1 || !(chain || tree || in->problem == DP_NUSSINOV || in->problem == DP_FOLD))
     TSL_FAIL(TSL_ERR_INTERNAL, "intervals of dp problem %d with %lld posts", (int)in->problem,
              (long long)in->posts);
   if (tree ? in->type != TSL_I64 && in->type != TSL_F64 : in->type != (chain ? TSL_I64 : TSL_I32))
@@ -95,6 +95,10 @@ static tsl_err choose_kind(const dp_cpu *cpu, const dp_cpu_interval_input *in, d
   *kind = DP_JOIN_F64;
   if (in->problem == DP_NUSSINOV) {
     *kind = in->posts / 2 < INT16_MAX / 2 ? DP_JOIN_I16 : DP_JOIN_I32;
+    goto done;
+  }
+  if (in->problem == DP_FOLD) {
+    *kind = DP_JOIN_I32;
     goto done;
   }
   if (in->type == TSL_F64 || (bound_of(in) < 0x1p53 && !integers)) goto done;
@@ -128,6 +132,7 @@ void dp_cpu_interval_begin(dp_cpu_interval *w) {
     for (int64_t k = 0; k < DP_SIDE * DP_SIDE; k++) inside_put(w, tile, k, worst, INFINITY);
   }
   for (int64_t a = 0; max && a < w->posts; a++) inside_put(w, interval_at(w, a, a), 0, 0, 0);
+  if (w->fold != NULL) dp_cpu_fold_begin(w->fold);
 }
 
 tsl_err dp_cpu_interval_open(const dp_cpu *cpu, const dp_cpu_interval_input *in,
@@ -159,6 +164,7 @@ tsl_err dp_cpu_interval_open(const dp_cpu *cpu, const dp_cpu_interval_input *in,
     TSL_TRY(tsl_alloc(in->posts, 1, "letters", (void **)&w->letters));
     if (in->posts > 1) memcpy(w->letters, in->letters, (size_t)in->posts - 1);
   }
+  if (in->problem == DP_FOLD) TSL_TRY(dp_cpu_fold_open(cpu, in, &w->fold));
   memcpy(w->pairs, in->pairs, sizeof w->pairs);
   w->span = in->span;
   dp_cpu_interval_begin(w);
@@ -172,6 +178,7 @@ done:
 void dp_cpu_interval_close(dp_cpu_interval **interval) {
   dp_cpu_interval *w = interval != NULL ? *interval : NULL;
   if (w == NULL) return;
+  dp_cpu_fold_close(&w->fold);
   TSL_FREE_ALL(w->values, w->d, w->base, w->high, w->low, w->letters, w);
   *interval = NULL;
 }
@@ -179,6 +186,10 @@ void dp_cpu_interval_close(dp_cpu_interval **interval) {
 /* ------------------------------------------------------------------ values */
 
 void dp_cpu_interval_get(const dp_cpu_interval *w, const dp_box *box, void *values) {
+  if (w->fold != NULL) {
+    dp_cpu_fold_get(w, box, values);
+    return;
+  }
   const int64_t columns = box->hi[1] - box->lo[1];
   const int64_t bytes = (box->hi[0] - box->lo[0]) * columns * (int64_t)tsl_type_bytes(w->type);
   if (bytes > 0) memset(values, 0, (size_t)bytes);

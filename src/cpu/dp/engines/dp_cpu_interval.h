@@ -3,6 +3,7 @@
 #define TSL_CPU_DP_CPU_INTERVAL_H
 
 #include "dp_cpu.h"
+#include "dp_cpu_fold.h"
 #include "dp_kernels.h"
 
 struct dp_cpu_interval {
@@ -18,6 +19,7 @@ struct dp_cpu_interval {
   uint8_t *letters;
   uint32_t pairs[32];
   int32_t span;
+  dp_cpu_fold *fold; /**< FOLD, else NULL; X is its M */
 };
 
 static inline char *interval_tile(const dp_cpu_interval *w, int64_t i, int64_t j) {

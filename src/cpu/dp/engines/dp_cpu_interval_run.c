@@ -45,6 +45,10 @@ static void look_at_pairs(const dp_cpu_interval *w, dp_join *t, uint64_t *pairs,
 }
 
 static void dp_cpu_interval_run_join(const dp_cpu_interval *w, int64_t i, int64_t j) {
+  if (w->fold != NULL) {
+    dp_cpu_fold_join(w, i, j);
+    return;
+  }
   const int64_t list = DP_SIDE * w->size;
   uint64_t pairs[DP_SIDE];
   int32_t left[DP_SIDE];

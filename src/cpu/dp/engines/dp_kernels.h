@@ -16,6 +16,7 @@
 #define TSL_CPU_DP_KERNELS_H
 
 #include "dp.h"
+#include "rna_energy.h"
 
 enum {
   DP_PAD = 64,         /**< values of room before and after arrays by row */
@@ -116,6 +117,59 @@ typedef struct dp_join {
   const void *below, *left; /**< NUSSINOV: row I + DP_SIDE of J's columns; X[a + 1][J - 1] by row */
 } dp_join;
 
+/* ---- foldings */
+
+enum {
+  DP_FOLD_HALO = 32,                   /**< columns before a tile, rows below it */
+  DP_FOLD_LD = DP_FOLD_HALO + DP_SIDE, /**< of a window: rows, and columns of a row */
+  DP_FOLD_NEAR = 7                     /**< loops whose energies are all in tables */
+};
+
+/** Letters of these loops: before the pair inside, and behind it. */
+static const int dp_fold_near[DP_FOLD_NEAR][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1},
+                                                  {1, 2}, {2, 1}, {2, 2}};
+
+/** Kinds of larger loops, and the energies alone. */
+typedef enum dp_fold_kind {
+  DP_FOLD_GENERIC,
+  DP_FOLD_ONE,       /**< one letter on a side */
+  DP_FOLD_TWO_THREE, /**< two and three */
+  DP_FOLD_BULGE,     /**< none on a side */
+  DP_FOLD_PLAIN,
+  DP_FOLD_WINDOWS
+} dp_fold_kind;
+
+/** Costs of loops by their sizes; ONE, BULGE: by the letters of the longer side. */
+typedef struct dp_fold_costs {
+  int32_t generic[RNA_LOOP + 1][RNA_LOOP + 1], one[RNA_LOOP + 1], bulge[RNA_LOOP + 1], two_three;
+} dp_fold_costs;
+
+/** Row a of a tile of V. All lists have DP_SIDE values, of the tile's columns. */
+typedef struct dp_fold_row {
+  /** V of pairs inside and what they add to a loop of that kind: [][DP_FOLD_LD] from row a and the
+   *  tile's first column on; DP_FOLD_HALO columns before it are readable. */
+  const int32_t *window[DP_FOLD_WINDOWS];
+  const int32_t *outer[DP_FOLD_PLAIN]; /**< what the closing pair adds */
+  const int32_t *near[DP_FOLD_NEAR];   /**< energies by key */
+  const int32_t *key;
+  const int32_t *sizes, *hairpin; /**< hairpins by size, and their ends */
+  const int32_t *closing, *split; /**< of multiloops; -D[a + 1][b - 1] */
+  const dp_fold_costs *costs;
+  int32_t *v; /**< in: of small hairpins; out */
+} dp_fold_row;
+
+/** A row of a tile of M, sign turned, those below being done. */
+typedef struct dp_fold_join {
+  int32_t *c;             /**< the tile; the row has the best splits over tiles between */
+  const int32_t *ii, *jj; /**< tiles on the diagonal; ii NULL: c is one */
+  int row, rows, first, columns;
+  const int32_t *stem;  /**< [DP_SIDE] energies where the whole is one stem */
+  const int32_t *below; /**< [DP_SIDE] the next row */
+  int32_t before;       /**< the column before the first */
+  int32_t base;         /**< cost of an unpaired letter */
+  int32_t *split;       /**< [DP_SIDE] out: -D of the row */
+} dp_fold_join;
+
 enum {
   DP_STEPS = 64, /**< steps for which scores are prepared together */
   DP_ALIGN_ROOM = DP_COLUMNS * (DP_STEPS + 64) * 64
@@ -170,6 +224,12 @@ typedef struct dp_kernels {
   void (*meet[4])(const void *a, const void *b, void *c, const void *da, const void *dk,
                   const void *db);
   void (*join[4])(const dp_join *tile);
+
+  void (*fold_row)(const dp_fold_row *row);
+  void (*fold_join)(const dp_fold_join *row);
+  /** to = v + more, [n]; best = min(best, v + more + also), [DP_SIDE]. */
+  void (*fold_add)(const int32_t *v, const int32_t *more, int n, int32_t *to);
+  void (*fold_least)(const int32_t *v, const int32_t *more, int32_t also, int32_t *best);
 
   /** Smallest and largest of n values and *lo, *hi. */
   void (*range)(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi);

@@ -40,6 +40,9 @@
 #include "dp_kernels_align.h"
 #include "dp_kernels_join.h"
 #include "dp_kernels_stage.h"
+
+#include "dp_kernels_fold.h" /* joins rows */
+
 #include "dp_kernels_undef.h"
 
 #define E int64_t
@@ -112,5 +115,9 @@ const dp_kernels TSL_SIMD_TABLE = {
     .stage = {stage_i32, stage_i64, stage_f32, stage_f64},
     .meet = {meet_i16, meet_i32, meet_i64, meet_f64},
     .join = {join_i16, join_i32, join_i64, join_f64},
+    .fold_row = fold_row,
+    .fold_join = fold_join,
+    .fold_add = fold_add,
+    .fold_least = fold_least,
     .range = range,
 };

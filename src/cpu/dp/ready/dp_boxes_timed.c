@@ -1,5 +1,6 @@
 /** @file dp_boxes_timed.c  Boxes of the triangle on a socket, with their seconds. */
 #include "dp_backend.h"
+#include "rna_energy.h"
 
 #include <string.h>
 
@@ -15,6 +16,8 @@ static tsl_err open_triangle(void *worker, const dp_triangle_input *in, void **t
                                  .high = in->high,
                                  .low = in->low,
                                  .letters = in->letters,
+                                 .energy = (const rna_energy *)(const void *)in->energy,
+                                 .sizes = in->sizes,
                                  .span = p->span};
   dp_cpu_interval *opened = NULL;
   memcpy(input.pairs, in->pairs, sizeof input.pairs);
@@ -50,12 +53,30 @@ static tsl_err put_box(void *triangle, const dp_box *box, const void *values) {
   return TSL_OK;
 }
 
+static tsl_err edge_out(void *triangle, const dp_box *box, void *values) {
+  dp_cpu_interval_edge_out(triangle, box, values);
+  return TSL_OK;
+}
+
+static tsl_err edge_in(void *triangle, const dp_box *box, const void *values) {
+  dp_cpu_interval_edge_in(triangle, box, values);
+  return TSL_OK;
+}
+
+static tsl_err whole(void *triangle, void *value) {
+  dp_cpu_interval_whole(triangle, value);
+  return TSL_OK;
+}
+
 const dp_triangle_engine dp_engine_triangle_cpu = {.open = open_triangle,
                                                    .close = close_triangle,
                                                    .begin = begin_triangle,
                                                    .boxes = compute_boxes,
                                                    .get = get_box,
-                                                   .put = put_box};
+                                                   .put = put_box,
+                                                   .edge_out = edge_out,
+                                                   .edge_in = edge_in,
+                                                   .whole = whole};
 
 tsl_err dp_cpu_boxes_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;

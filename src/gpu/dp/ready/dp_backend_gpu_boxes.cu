@@ -13,6 +13,9 @@ static tsl_err open_triangle(void *worker, const dp_triangle_input *in, void **t
   const dp_params *p = w->dp.c.p;
   dp_interval_input input = {};
   dp_interval *opened = NULL;
+  if (p->problem == DP_FOLD)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "dp.problem: fold runs on sockets, not on cards; run with --device cpu");
   input.problem = (dp_problem)p->problem;
   input.n = p->n;
   input.dims = in->dims;

@@ -1,0 +1,300 @@
+/* Folding of RNA: its input, and the structure from the table of pairs on the root (Zuker and
+ * Stiegler 1981). What lies outside of pairs is found again for each loop. */
+#include "dp_family.h"
+#include "files.h"
+#include "letters_file.h"
+#include "new_file.h"
+#include "rna_params.h"
+#include "rna_structure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- input */
+
+/** Energies of structures stay far from RNA_HIGH. */
+static tsl_err check_energies(const tsl_deck *deck, const rna_energy *e, int64_t n) {
+  tsl_err err = TSL_OK;
+  const int32_t *list = (const int32_t *)(const void *)e;
+  int64_t least = 0;
+  for (size_t k = 0; k < sizeof *e / sizeof *list; k++)
+    if (list[k] < least) least = list[k];
+  if (-least * 4 * (n / 2 + 1) >= RNA_HIGH / 2)
+    err = tsl_deck_fail(deck, TSL_ERR_NUMERIC, "dp.parameters", __FILE__, __LINE__,
+                        "energies down to %lld (0.01 kcal/mol) of %lld letters may exceed 26 bits",
+                        (long long)least, (long long)n);
+  return err;
+}
+
+static tsl_err load_energies(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const rna_ask ask = {.celsius = s->temperature, .dangles = (int32_t)s->dangles};
+  rna_energy *energy = NULL;
+  int32_t *sizes = NULL;
+  char *path = NULL, about[512], shown[104];
+  if (s->dangles == 1) TSL_DECK_FAIL(deck, "dp.dangles", "0 or 2 is needed");
+  TSL_TRY(tsl_deck_path(deck, s->parameters, &path));
+  TSL_TRY(tsl_alloc(1, sizeof *energy, "energies", (void **)&energy));
+  TSL_TRY(tsl_alloc(p->n + 1, sizeof *sizes, "energies", (void **)&sizes));
+  TSL_TRY(tsl_deck_blame(deck, "dp.parameters", rna_params_read(path, &ask, energy, p->n, sizes)));
+  TSL_TRY(check_energies(deck, energy, p->n));
+  (void)snprintf(about, sizeof about, "%s, %g degrees Celsius, dangles %d",
+                 letters_shown_file(s->parameters, shown), s->temperature, (int)s->dangles);
+  dp_note_input(dp_own_of(problem), "parameters", about);
+  TSL_TRY(dp_add_input(problem, "energies", "Energies of loops, rna_energy.h.", TSL_I32,
+                       (int64_t)(sizeof *energy / sizeof(int32_t)), energy));
+  energy = NULL;
+  TSL_TRY(
+      dp_add_input(problem, "hairpins", "Energies of hairpins by size.", TSL_I32, p->n + 1, sizes));
+  sizes = NULL;
+done:
+  TSL_FREE_ALL(energy, sizes, path);
+  return err;
+}
+
+tsl_err dp_load_fold(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  const dp_sequence_ask ask = {
+      .key = "dp.a", .source = &s->a, .alphabet = s->alphabet, .keep = s->structure != NULL};
+  TSL_TRY(dp_load_sequence(deck, &ask, problem, &dp_own_of(problem)->a, &p->n));
+  p->m = p->n;
+  TSL_TRY(load_energies(deck, s, problem));
+done:
+  return err;
+}
+
+/* ---- the table and what is found of it */
+
+typedef struct folding {
+  const tsl_problem *problem;
+  int64_t n, posts;
+  const int32_t *table; /* V: energies of what pairs enclose */
+  const rna_energy *e;
+  const int32_t *sizes;
+  uint8_t *letters, *around;    /* letters[-1] and letters[n] are readable */
+  int64_t *partner;             /* [n] */
+  int64_t (*stack)[2], n_stack; /* pairs whose loops are not known yet */
+  int32_t *one, *two, *any;     /* [n + 1] letters from here to a loop's end: stems in them */
+  uint8_t *end;                 /* [posts] 5 letter b-1 + letter b: keys of ends of stems */
+} folding;
+
+static int32_t pair_value(const folding *f, int64_t i, int64_t j) {
+  return f->table[i * f->posts + j + 1];
+}
+
+static void add_pair(folding *f, int64_t i, int64_t j) {
+  f->partner[i] = j, f->partner[j] = i;
+  f->stack[f->n_stack][0] = i, f->stack[f->n_stack++][1] = j;
+}
+
+static tsl_err lost(int64_t i, int64_t j) {
+  return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__,
+                  "nothing attains the energy of letters %lld to %lld", (long long)i, (long long)j);
+}
+
+static int32_t exterior_value(const folding *f, int64_t i, int64_t j) {
+  return pair_value(f, i, j) + rna_exterior_stem(f->e, rna_pair(f->letters[i], f->letters[j]),
+                                                 i > 0 ? f->letters[i - 1] : -1,
+                                                 j + 1 < f->n ? f->letters[j + 1] : -1);
+}
+
+/** Stems outside, from the last on; of equals the one that begins last. */
+static tsl_err walk_exterior(folding *f) {
+  int32_t *best = f->any; /* of the letters before a post */
+  for (int64_t b = 0; b <= f->n; b++) best[b] = 0;
+  for (int64_t a = 0; a < f->n; a++) {
+    if (a > 0 && best[a - 1] < best[a]) best[a] = best[a - 1];
+    for (int64_t j = a + RNA_HAIRPIN + 1; j < f->n; j++) {
+      if (pair_value(f, a, j) >= RNA_HIGH) continue;
+      const int32_t value = best[a] + exterior_value(f, a, j);
+      if (value < best[j + 1]) best[j + 1] = value;
+    }
+  }
+  if (f->n > 0 && best[f->n - 1] < best[f->n]) best[f->n] = best[f->n - 1];
+  for (int64_t b = f->n; b > 0;) {
+    int64_t a = b - RNA_HAIRPIN - 2;
+    if (best[b] == best[b - 1]) {
+      b--;
+      continue;
+    }
+    while (a >= 0 && (pair_value(f, a, b - 1) >= RNA_HIGH ||
+                      best[a] + exterior_value(f, a, b - 1) != best[b]))
+      a--;
+    if (a < 0) return lost(0, b - 1);
+    add_pair(f, a, b - 1);
+    b = a;
+  }
+  return TSL_OK;
+}
+
+/** Energies of stems that begin with letter k, by the key of their end. */
+static void stems_at(const folding *f, int64_t k, int32_t stem[25]) {
+  const int x = f->letters[k], before = f->letters[k - 1];
+  for (int key = 0; key < 25; key++) {
+    const int pair = rna_pair(x, key / 5);
+    stem[key] = pair == 0 ? RNA_FORBIDDEN : rna_multi_stem(f->e, pair, before, key % 5);
+  }
+}
+
+/** Letters k..end-1 of a multiloop: with a stem at least, with two, with any number. */
+static void find_stems(folding *f, int64_t begin, int64_t end) {
+  const int32_t base = f->e->multi_base;
+  f->one[end] = f->two[end] = RNA_HIGH, f->any[end] = 0;
+  for (int64_t k = end - 1; k >= begin; k--) {
+    const int32_t *row = f->table + k * f->posts;
+    int32_t stem[25], one = f->one[k + 1] + base, two = f->two[k + 1] + base;
+    stems_at(f, k, stem);
+    for (int64_t m = k + RNA_HAIRPIN + 2; m <= end; m++) {
+      const int32_t value = row[m] >= RNA_HIGH ? RNA_HIGH : row[m] + stem[f->end[m]];
+      const int32_t first = value + f->any[m], second = value + f->one[m];
+      one = first < one ? first : one;
+      two = second < two ? second : two;
+    }
+    f->one[k] = one < RNA_HIGH ? one : RNA_HIGH;
+    f->two[k] = two < RNA_HIGH ? two : RNA_HIGH;
+    const int64_t none = (end - k) * (int64_t)base;
+    f->any[k] = none < f->one[k] ? (int32_t)none : f->one[k];
+  }
+}
+
+/** Stems of the multiloop that (i, j) closes; the smallest first of equals. */
+static tsl_err walk_multiloop(folding *f, int64_t i, int64_t j) {
+  const uint8_t *s = f->letters;
+  const int32_t base = f->e->multi_base;
+  int need = 2;
+  find_stems(f, i + 1, j);
+  const int64_t whole = (int64_t)f->two[i + 1] + f->e->multi_closing +
+                        rna_multi_stem(f->e, rna_pair(s[j], s[i]), s[j - 1], s[i + 1]);
+  if (whole != pair_value(f, i, j)) return lost(i, j);
+  for (int64_t k = i + 1; k < j;) {
+    const int32_t *list = need == 2 ? f->two : need == 1 ? f->one : f->any;
+    const int32_t *rest = need == 2 ? f->one : f->any;
+    int32_t stem[25];
+    int64_t m = k + RNA_HAIRPIN + 2;
+    if (need == 0 && list[k] == (j - k) * (int64_t)base) break;
+    if (list[k] == list[k + 1] + base) {
+      k++;
+      continue;
+    }
+    stems_at(f, k, stem);
+    while (m <= j && (f->table[k * f->posts + m] >= RNA_HIGH ||
+                      f->table[k * f->posts + m] + stem[f->end[m]] + rest[m] != list[k]))
+      m++;
+    if (m > j) return lost(k, j - 1);
+    add_pair(f, k, m - 1);
+    k = m;
+    need = need > 0 ? need - 1 : 0;
+  }
+  return TSL_OK;
+}
+
+/** What the pair (i, j) closes: a hairpin, an interior loop, a multiloop. */
+static tsl_err walk_loop(folding *f, int64_t i, int64_t j) {
+  const int32_t value = pair_value(f, i, j);
+  if (rna_hairpin(f->e, f->sizes, f->letters + i, j - i - 1) == value) return TSL_OK;
+  for (int64_t n1 = 0; n1 <= RNA_LOOP; n1++)
+    for (int64_t n2 = 0; n2 <= RNA_LOOP - n1 && j - n2 - i - n1 >= RNA_HAIRPIN + 3; n2++) {
+      const int64_t p = i + n1 + 1, q = j - n2 - 1;
+      const int32_t inner = pair_value(f, p, q);
+      if (inner >= RNA_HIGH) continue;
+      if (inner + rna_interior(f->e, f->letters + i, (int)n1, f->letters + q, (int)n2) == value)
+        return add_pair(f, p, q), TSL_OK;
+    }
+  return walk_multiloop(f, i, j);
+}
+
+/* ---- all of it */
+
+static tsl_err open_folding(const tsl_problem *problem, folding *f) {
+  tsl_err err = TSL_OK;
+  const int64_t n = dp_params_of(problem)->n;
+  const uint8_t *codes = problem->fields[DP_A].data;
+  *f = (folding){.problem = problem, .n = n, .posts = n + 1};
+  f->table = problem->fields[dp_field(problem, "table")].data;
+  f->e = problem->fields[DP_B].data;
+  f->sizes = problem->fields[DP_C].data;
+  TSL_TRY(tsl_alloc(n + 2, 1, "letters", (void **)&f->around));
+  TSL_TRY(tsl_alloc(n + 1, 1, "letters", (void **)&f->end));
+  TSL_TRY(tsl_alloc(n + 1, sizeof *f->partner, "structure", (void **)&f->partner));
+  TSL_TRY(tsl_alloc(n + 1, sizeof *f->stack, "structure", (void **)&f->stack));
+  TSL_TRY(tsl_alloc(n + 1, sizeof(int32_t), "structure", (void **)&f->one));
+  TSL_TRY(tsl_alloc(n + 1, sizeof(int32_t), "structure", (void **)&f->two));
+  TSL_TRY(tsl_alloc(n + 1, sizeof(int32_t), "structure", (void **)&f->any));
+  f->letters = f->around + 1;
+  for (int64_t k = 0; k < n; k++) {
+    f->letters[k] = codes[k] < 4 ? (uint8_t)(codes[k] + 1) : 0;
+    f->partner[k] = -1;
+  }
+  for (int64_t b = 1; b <= n; b++) f->end[b] = (uint8_t)(5 * f->letters[b - 1] + f->letters[b]);
+done:
+  return err;
+}
+
+static void close_folding(folding *f) {
+  TSL_FREE_ALL(f->around, f->end, f->partner, f->stack, f->one, f->two, f->any);
+}
+
+/** The structure's energy, loop by loop. */
+static void check_structure(const folding *f) {
+  dp_own *own = dp_own_of(f->problem);
+  const int64_t goal = *(const int64_t *)f->problem->fields[DP_GOAL].data;
+  int64_t energy = 0;
+  if (rna_structure_energy(f->e, f->sizes, f->letters, f->n, f->partner, &energy) != 0)
+    (void)snprintf(own->mismatch, sizeof own->mismatch, "the recovered structure is none");
+  else if (energy != goal)
+    (void)snprintf(own->mismatch, sizeof own->mismatch,
+                   "the recovered structure has the energy %.2f kcal/mol, but the optimum is %.2f",
+                   (double)energy / 100, (double)goal / 100);
+}
+
+/** FASTA with dots and brackets, and the energy in kcal/mol, as RNAfold writes it. */
+static tsl_err write_structure(const folding *f, const char *text) {
+  tsl_err err = TSL_OK;
+  const dp_own *own = dp_own_of(f->problem);
+  tsl_new_file file = {.stream = NULL};
+  TSL_TRY(tsl_new_file_open(own->structure, &file));
+  if (own->a.name[0] != '\0') fprintf(file.stream, ">%s\n", own->a.name);
+  (void)fwrite(own->a.letters, 1, (size_t)f->n, file.stream);
+  fputc('\n', file.stream);
+  (void)fwrite(text, 1, (size_t)f->n, file.stream);
+  fprintf(file.stream, " (%6.2f)\n",
+          (double)*(const int64_t *)f->problem->fields[DP_GOAL].data / 100);
+done:
+  return tsl_new_file_close(&file, err);
+}
+
+static tsl_err store_structure(const folding *f, const tsl_field_rows *store) {
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  int64_t *path = NULL, n = 0;
+  TSL_TRY(tsl_alloc(f->n, 2 * sizeof *path, "solution", (void **)&path));
+  TSL_TRY(tsl_alloc(f->n, 1, "structure", (void **)&text));
+  for (int64_t k = 0; k < f->n; k++)
+    if (f->partner[k] > k) path[2 * n] = k, path[2 * n++ + 1] = f->partner[k];
+  rna_structure_text(f->partner, f->n, text);
+  TSL_TRY(store->append(store->state, dp_field(f->problem, "path"), path, n));
+  TSL_TRY(store->append(store->state, dp_field(f->problem, "structure"), text, f->n));
+  if (dp_own_of(f->problem)->structure != NULL)
+    (void)tsl_files_lose("dp.structure", write_structure(f, text));
+done:
+  TSL_FREE_ALL(text, path);
+  return err;
+}
+
+tsl_err dp_recover_fold(tsl_problem *problem, const tsl_field_rows *store) {
+  tsl_err err = TSL_OK;
+  folding f = {.problem = problem};
+  TSL_TRY(open_folding(problem, &f));
+  TSL_TRY(walk_exterior(&f));
+  while (f.n_stack > 0) {
+    f.n_stack--;
+    TSL_TRY(walk_loop(&f, f.stack[f.n_stack][0], f.stack[f.n_stack][1]));
+  }
+  check_structure(&f);
+  TSL_TRY(store_structure(&f, store));
+done:
+  close_folding(&f);
+  return err;
+}

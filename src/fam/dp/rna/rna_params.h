@@ -1,0 +1,33 @@
+/**
+ * @file rna_params.h
+ * Energies from a parameter file of ViennaRNA, format 2.0.
+ */
+#ifndef TSL_FAM_DP_RNA_PARAMS_H
+#define TSL_FAM_DP_RNA_PARAMS_H
+
+#include "error.h"
+#include "rna_energy.h"
+
+/** What is wanted of a file. */
+typedef struct rna_ask {
+  double celsius; /**< temperature; energies change linearly with it: dH - (dH - dG) T / 310.15 K */
+  int32_t dangles; /**< 2: letters next to stems of multiloops and outside count; 0: they do not */
+} rna_ask;
+
+/**
+ * Read the text of a file. Sections may come in any order, each must be there once.
+ * @param[in]  path      for messages
+ * @param[in]  text      [bytes], and one byte more that is readable
+ * @param[out] energy    rounded towards zero at other temperatures, as ViennaRNA does
+ * @param[out] sizes     [n + 1] energies of hairpins of 0..n letters; those above 30 grow with the
+ *                       logarithm of their size
+ * @return TSL_ERR_INPUT with file, line and section
+ */
+tsl_err rna_params_parse(const char *path, const char *text, int64_t bytes, const rna_ask *ask,
+                         rna_energy *energy, int64_t n, int32_t *sizes);
+
+/** The same of a file. */
+tsl_err rna_params_read(const char *path, const rna_ask *ask, rna_energy *energy, int64_t n,
+                        int32_t *sizes);
+
+#endif
