@@ -159,6 +159,8 @@ typedef struct tsl_problem {
   const char *output; /**< root only: name of the output file, set before create; NULL: none */
   const struct tsl_device *devices; /**< root only, in create: [n_devices] of the ranks; or NULL */
   int32_t n_devices;
+  bool shortcut; /**< root only, in family.units: backend.shortcut is still to be tried, and units
+                      that do not fit the limits are no error: none are cut */
   void *own;  /**< root only, private to the family; freed by family.destroy */
   void *talk; /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
@@ -368,6 +370,14 @@ typedef struct tsl_backend {
 
   /** REQUIRED. Upload IN fields and set up; device is already selected for the thread. */
   tsl_err (*open)(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker);
+
+  /** OPTIONAL, default none. Root only, after open and once, in runs alone: find the results without
+   *  units where that takes much less. What is found goes to the problem, whose family then cuts no
+   *  units (family.units is called again) and derives the results in finish.
+   *  @param[in]  devices  [n] of all ranks, the root's first
+   *  @param[out] found    false: the units are to be computed */
+  tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, const tsl_device *devices, int n,
+                      bool *found);
 
   /** REQUIRED. Start a phase: zero the accumulators of SUM/MIN/MAX fields (to 0, +max, -max) and
    *  upload IN fields that changed since open or the last begin (tsl_field.changes). Calibration

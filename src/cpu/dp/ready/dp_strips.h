@@ -1,0 +1,42 @@
+/**
+ * @file dp_strips.h
+ * A band of diagonals (dp_diagonals.h) computed strip after strip by a socket's engines of bands.
+ *
+ * What enters a strip from outside of the band are values of real paths: from the corner of the
+ * strip above to the left along its top, and along its left side down from where the strip before
+ * ends, letters of one sequence alone. So no value is better than the table's.
+ */
+#ifndef TSL_CPU_DP_STRIPS_H
+#define TSL_CPU_DP_STRIPS_H
+
+#include "dp_backend.h"
+#include "dp_diagonals.h"
+
+/** What comes from the left, kept for the way back. */
+typedef struct dp_strip_side {
+  int64_t corner; /**< M above the strip's first row, left of its first column */
+  void *edge;     /**< as in dp.h; NULL: the boundary */
+} dp_strip_side;
+
+typedef struct dp_strips {
+  const tsl_worker *w;
+  const dp_band_engine *engine;
+  int64_t k, width, n;
+  dp_strip_side *sides; /**< [n + 1] */
+} dp_strips;
+
+/** Columns of a strip that keep the worker's threads at work, but at most 1/32 of the table's. */
+int64_t dp_strips_width(const tsl_worker *w);
+
+/** Bytes that computing and recovery in a band take. */
+double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width);
+
+/** Compute the band. @param[out] goal  of the best path in it  @param[out] out  freed by the caller */
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, int64_t width, dp_strips *out, int64_t *goal);
+
+/** Walk back; the band is certain. Steps as of tsl_backend.traceback. */
+tsl_err dp_strips_walk(const dp_strips *strips, dp_steps *steps);
+
+void dp_strips_clear(dp_strips *strips);
+
+#endif
