@@ -13,7 +13,6 @@ typedef struct search {
   const tsl_worker *w;
   const dp_params *p;
   dp_outside outside;
-  int64_t width;
   double most;   /**< of a certain band */
   double probes; /**< of all bands that are not known to be certain */
   double bytes;  /**< RECOVER */
@@ -21,12 +20,13 @@ typedef struct search {
 } search;
 
 static double cells_of(const search *t, int64_t k) {
-  if (t->p->mode == DP_RECOVER && dp_strips_bytes(t->p, k, t->width) > t->bytes) return HUGE_VAL;
-  return dp_strips_cells(t->p, k, t->width);
+  const int64_t width = dp_strips_width(t->w, k);
+  if (t->p->mode == DP_RECOVER && dp_strips_bytes(t->p, k, width) > t->bytes) return HUGE_VAL;
+  return dp_strips_cells(t->p, k, width);
 }
 
 /** Hand the steps over as tsl_backend.traceback would. */
-static tsl_err walk(const dp_strips *strips, tsl_problem *problem) {
+static tsl_err walk(dp_strips *strips, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_steps steps = {0};
   TSL_TRY(dp_strips_walk(strips, &steps));
@@ -42,10 +42,10 @@ static tsl_err attempt(const search *t, int64_t k, tsl_problem *problem) {
   dp_attempts *a = t->attempts;
   dp_strips strips = {0};
   int64_t goal = 0;
-  TSL_TRY(dp_strips_run(t->w, k, t->width, &strips, &goal));
+  TSL_TRY(dp_strips_run(t->w, k, &strips, &goal));
   if (a->runs == 0 || dp_goal_score(t->p, goal) > dp_goal_score(t->p, a->goal)) a->goal = goal;
   a->runs++, a->k = k;
-  a->cells += dp_strips_cells(t->p, k, t->width);
+  a->cells += dp_strips_cells(t->p, k, strips.width);
   a->certain = dp_goal_score(t->p, goal) > dp_outside_score(&t->outside, k);
   if (a->certain && t->p->mode == DP_RECOVER) TSL_TRY(walk(&strips, problem));
 done:
@@ -61,7 +61,7 @@ static tsl_err look(const search *t, tsl_problem *problem) {
   enum { CHEAP = 8 };
   tsl_err err = TSL_OK;
   dp_attempts *a = t->attempts;
-  for (int64_t k = t->width / 8; !a->certain; k *= 2) {
+  for (int64_t k = dp_strips_width(t->w, 0) / 4; !a->certain; k *= 2) {
     const double cells = cells_of(t, k);
     if (cells > t->most || a->cells + cells > t->probes) break;
     TSL_TRY(attempt(t, k, problem));
@@ -102,7 +102,6 @@ tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, const tsl_device *d
               .attempts = &attempts};
   *found = false;
   if (!dp_diagonals_apply(p)) return TSL_OK;
-  t.width = dp_strips_width(w);
   if (devices[0].host_limit > 0 && (double)devices[0].host_limit < t.bytes)
     t.bytes = (double)devices[0].host_limit;
   dp_outside_set(p, dp_input(&w->dp.c, DP_A), dp_input(&w->dp.c, DP_B), &t.outside);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { PIECE = 2048 /* rows; a multiple of the blocks of engines */ };
+
 /** A strip being computed: a problem of its own, whose rows are the strip's. */
 typedef struct strip {
   dp_strip at;
@@ -32,24 +34,29 @@ static int64_t alone(const dp_params *p, int64_t letters, bool of_a) {
 
 /* ---- sizes */
 
-int64_t dp_strips_width(const tsl_worker *w) {
+int64_t dp_strips_width(const tsl_worker *w, int64_t k) {
   const dp_params *p = w->dp.c.p;
+  const bool bits = dp_edge_is_bits(p);
   const int64_t vector = w->cpu.kernels->bytes;
-  const int64_t full = dp_edge_is_bits(p) ? vector * 8 * DP_WORDS : 2 * vector * DP_COLUMNS;
-  const int64_t part = p->m / 32 / 64 * 64;
-  return tsl_max(64, tsl_min(full * w->cpu.threads, part));
+  const int64_t narrow = bits ? 8 * vector : DP_COLUMNS * vector;
+  const int64_t wide = bits ? DP_WORDS * narrow : 2 * narrow;
+  const int64_t columns = (2 * k <= narrow ? narrow : wide) * w->cpu.threads;
+  return tsl_max(64, tsl_min(columns, p->m / 32 / 64 * 64));
+}
+
+static int64_t pieces_of(const dp_strip *at) {
+  return tsl_divide_up(rows_of(at), PIECE);
 }
 
 double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width) {
   const int64_t n = dp_strips_number(p, width);
-  double bytes = 0, kept = 0;
+  double bytes = (double)PIECE * (double)width; /* a byte for each cell of a piece on the way back */
   for (int64_t s = 0; s < n; s++) {
     const dp_strip at = dp_strip_of(p, k, width, s);
-    const double rows = (double)rows_of(&at);
     bytes += (double)dp_edge_size(p, rows_of(&at));
-    kept = rows * (double)width > kept ? rows * (double)width : kept;
+    bytes += (double)(pieces_of(&at) * dp_state_bytes(p, width));
   }
-  return bytes + kept; /* a byte for each cell of the strip on the way back */
+  return bytes;
 }
 
 /* ---- one strip */
@@ -145,20 +152,63 @@ static void next_values(const dp_params *p, const dp_strip *from, const dp_strip
 }
 
 /** The side of strip s + 1. */
-static tsl_err next_side(const dp_strips *strips, int64_t s, const strip *t, const void *right) {
+static tsl_err next_side(const dp_strips *strips, int64_t s, const strip *t) {
   tsl_err err = TSL_OK;
   dp_strip_side *side = &strips->sides[s + 1];
   const dp_params *p = strips->w->dp.c.p;
   const dp_strip to = dp_strip_of(p, strips->k, strips->width, s + 1);
+  const void *right = strips->right.data;
   if (s + 1 == strips->n) return TSL_OK;
-  TSL_TRY(tsl_alloc(dp_edge_size(p, rows_of(&to)), 1, "side of a strip", &side->edge));
+  TSL_TRY(dp_reserve(&t->w.dp.c, &side->edge, dp_edge_size(p, rows_of(&to)), "side of a strip"));
   if (dp_edge_is_bits(p)) {
     side->corner = strips->sides[s].corner + alone(p, t->at.columns[1] - t->at.columns[0], false) +
                    sum_bits(p, right, rows_of(&t->at), to.rows[0] - t->at.rows[0]);
-    next_bits(p, &t->at, &to, right, side->edge);
+    next_bits(p, &t->at, &to, right, side->edge.data);
   } else {
-    next_values(p, &t->at, &to, right, side->edge);
-    side->corner = *(const int32_t *)side->edge;
+    next_values(p, &t->at, &to, right, side->edge.data);
+    side->corner = *(const int32_t *)side->edge.data;
+  }
+done:
+  return err;
+}
+
+/* ---- pieces of rows */
+
+/** Rows [lo, hi) of a strip. keep: for the way back; else their right side is added to right. */
+static tsl_err run_piece(dp_strips *strips, int64_t s, const strip *t, int64_t lo, int64_t hi,
+                         bool keep) {
+  tsl_err err = TSL_OK;
+  const dp_context *c = &t->w.dp.c;
+  const int64_t rows = rows_of(&t->at), bytes = dp_edge_size(&t->p, hi - lo);
+  char *edge = strips->sides[s].edge.data, *left = NULL;
+  if (edge != NULL) {
+    TSL_TRY(dp_reserve(c, &strips->part[0], bytes, "side of a piece"));
+    left = strips->part[0].data;
+    TSL_TRY(dp_edge_move(c, edge, rows, lo, hi, left, true));
+  }
+  TSL_TRY(dp_reserve(c, &strips->part[1], bytes, "side of a piece"));
+  TSL_TRY(strips->engine->tile(t->engine, lo, hi, left, strips->part[1].data, keep,
+                               (dp_window){NULL, 0}));
+  if (!keep)
+    TSL_TRY(dp_edge_move(c, strips->right.data, rows, lo, hi, strips->part[1].data, false));
+done:
+  return err;
+}
+
+static tsl_err run_strip(dp_strips *strips, int64_t s, const strip *t) {
+  tsl_err err = TSL_OK;
+  dp_strip_side *side = &strips->sides[s];
+  const int64_t rows = rows_of(&t->at);
+  const bool recover = t->p.mode == DP_RECOVER;
+  side->state = dp_state_bytes(&t->p, t->at.columns[1] - t->at.columns[0]);
+  if (recover)
+    TSL_TRY(tsl_alloc(pieces_of(&t->at), (size_t)side->state, "rows of a strip",
+                      (void **)&side->tops));
+  TSL_TRY(dp_reserve(&t->w.dp.c, &strips->right, dp_edge_size(&t->p, rows), "edge"));
+  for (int64_t lo = 0; lo < rows; lo += PIECE) {
+    if (recover)
+      TSL_TRY(strips->engine->state_get(t->engine, side->tops + lo / PIECE * side->state));
+    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + PIECE, rows), false));
   }
 done:
   return err;
@@ -167,7 +217,14 @@ done:
 /* ---- all strips */
 
 void dp_strips_clear(dp_strips *strips) {
-  for (int64_t s = 0; strips->sides != NULL && s <= strips->n; s++) tsl_free(strips->sides[s].edge);
+  for (int64_t s = 0; strips->sides != NULL && s <= strips->n; s++) {
+    dp_release(&strips->w->dp.c, &strips->sides[s].edge);
+    tsl_free(strips->sides[s].tops);
+  }
+  if (strips->w != NULL) {
+    dp_release(&strips->w->dp.c, &strips->right);
+    for (int k = 0; k < 2; k++) dp_release(&strips->w->dp.c, &strips->part[k]);
+  }
   tsl_free(strips->sides);
   *strips = (dp_strips){0};
 }
@@ -179,49 +236,49 @@ static tsl_err goal_of(const dp_strips *strips, const strip *t, int64_t *goal) {
   double part = 0;
   TSL_TRY(strips->engine->goal(t->engine, true, &part));
   *goal = (int64_t)part;
-  if (dp_edge_is_bits(&t->p) && side->edge != NULL)
-    *goal += side->corner + sum_bits(&t->p, side->edge, rows_of(&t->at), rows_of(&t->at));
+  if (dp_edge_is_bits(&t->p) && side->edge.data != NULL)
+    *goal += side->corner + sum_bits(&t->p, side->edge.data, rows_of(&t->at), rows_of(&t->at));
 done:
   return err;
 }
 
-tsl_err dp_strips_run(const tsl_worker *w, int64_t k, int64_t width, dp_strips *out, int64_t *goal) {
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips *out, int64_t *goal) {
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
   strip *t = NULL;
-  dp_buffer right = {0};
-  *out = (dp_strips){.w = w, .engine = w->dp.bands.engine, .k = k, .width = width};
-  out->n = dp_strips_number(p, width);
+  *out = (dp_strips){.w = w, .engine = w->dp.bands.engine, .k = k};
+  out->width = dp_strips_width(w, k);
+  out->n = dp_strips_number(p, out->width);
   TSL_TRY(tsl_alloc(out->n + 1, sizeof *out->sides, "sides of strips", (void **)&out->sides));
   for (int64_t s = 0; s < out->n; s++) {
     TSL_TRY(strip_open(out, s, &t));
-    TSL_TRY(dp_reserve(&w->dp.c, &right, dp_edge_size(p, rows_of(&t->at)), "edge"));
-    TSL_TRY(out->engine->tile(t->engine, 0, rows_of(&t->at), out->sides[s].edge, right.data, false,
-                              (dp_window){NULL, 0}));
-    TSL_TRY(next_side(out, s, t, right.data));
+    TSL_TRY(run_strip(out, s, t));
+    TSL_TRY(next_side(out, s, t));
     if (s + 1 == out->n) TSL_TRY(goal_of(out, t, goal));
     strip_close(out, &t);
-    if (p->mode == DP_RECOVER) continue;
-    tsl_free(out->sides[s].edge);
-    out->sides[s].edge = NULL;
+    if (p->mode != DP_RECOVER) dp_release(&w->dp.c, &out->sides[s].edge);
   }
 done:
   strip_close(out, &t);
-  dp_release(&w->dp.c, &right);
   return err;
 }
 
 /* ---- the way back */
 
-static tsl_err walk_strip(const dp_strips *strips, int64_t s, tsl_cursor *cursor, dp_steps *steps) {
+/** Through the pieces of a strip that the way meets, from the last on. */
+static tsl_err walk_strip(dp_strips *strips, int64_t s, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
+  const dp_strip_side *side = &strips->sides[s];
   const int64_t before = steps->n;
   strip *t = NULL;
   TSL_TRY(strip_open(strips, s, &t));
-  TSL_TRY(strips->engine->tile(t->engine, 0, rows_of(&t->at), strips->sides[s].edge, NULL, true,
-                               (dp_window){NULL, 0}));
   cursor->at[0] -= t->at.rows[0];
-  TSL_TRY(strips->engine->trace(t->engine, cursor, steps));
+  while (cursor->at[0] > 0 && cursor->at[1] > t->at.columns[0]) {
+    const int64_t piece = (cursor->at[0] - 1) / PIECE, lo = piece * PIECE;
+    TSL_TRY(strips->engine->state_put(t->engine, lo, side->tops + piece * side->state));
+    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + PIECE, rows_of(&t->at)), true));
+    TSL_TRY(strips->engine->trace(t->engine, cursor, steps));
+  }
   cursor->at[0] += t->at.rows[0];
   for (int64_t k = before; k < steps->n && t->p.problem == DP_LCS; k++)
     steps->at[k][0] += t->at.rows[0];
@@ -233,7 +290,7 @@ done:
   return err;
 }
 
-tsl_err dp_strips_walk(const dp_strips *strips, dp_steps *steps) {
+tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps) {
   tsl_err err = TSL_OK;
   const dp_params *p = strips->w->dp.c.p;
   tsl_cursor cursor = {.at = {p->n, p->m}};

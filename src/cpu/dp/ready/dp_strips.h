@@ -12,30 +12,35 @@
 #include "dp_backend.h"
 #include "dp_diagonals.h"
 
-/** What comes from the left, kept for the way back. */
+/** What enters a strip, kept for the way back, which computes pieces of rows of it again. */
 typedef struct dp_strip_side {
-  int64_t corner; /**< M above the strip's first row, left of its first column */
-  void *edge;     /**< as in dp.h; NULL: the boundary */
+  int64_t corner;   /**< M above the strip's first row, left of its first column */
+  dp_buffer edge;   /**< from the left, as in dp.h; empty: the boundary */
+  char *tops;       /**< RECOVER: states above all pieces, [state] each */
+  int64_t state;    /**< bytes */
 } dp_strip_side;
 
 typedef struct dp_strips {
   const tsl_worker *w;
   const dp_band_engine *engine;
   int64_t k, width, n;
-  dp_strip_side *sides; /**< [n + 1] */
+  dp_strip_side *sides;       /**< [n + 1] */
+  dp_buffer right, part[2];   /**< right side of a strip; sides of a piece: left, right */
 } dp_strips;
 
-/** Columns of a strip that keep the worker's threads at work, but at most 1/32 of the table's. */
-int64_t dp_strips_width(const tsl_worker *w);
+/** Columns of a strip of band k: those that keep the worker's threads at work, fewer where the band
+ *  is narrow, and at most 1/32 of the table's. */
+int64_t dp_strips_width(const tsl_worker *w, int64_t k);
 
 /** Bytes that computing and recovery in a band take. */
 double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width);
 
-/** Compute the band. @param[out] goal  of the best path in it  @param[out] out  freed by the caller */
-tsl_err dp_strips_run(const tsl_worker *w, int64_t k, int64_t width, dp_strips *out, int64_t *goal);
+/** Compute band k. @param[out] goal  of the best path in it
+ *  @param[out] out  dp_strips_clear, also after an error */
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips *out, int64_t *goal);
 
 /** Walk back; the band is certain. Steps as of tsl_backend.traceback. */
-tsl_err dp_strips_walk(const dp_strips *strips, dp_steps *steps);
+tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps);
 
 void dp_strips_clear(dp_strips *strips);
 
