@@ -36,16 +36,30 @@ done:
   return err;
 }
 
-/** Compute band k; the solution too where it is certain. */
-static tsl_err attempt(const search *t, int64_t k, tsl_problem *problem) {
+/** Least band that is certain for a goal, with what was spent. */
+static double cost_of(const search *t, int64_t goal, int64_t *k) {
+  *k = dp_outside_width(&t->outside, dp_goal_score(t->p, goal));
+  return t->attempts->cells + cells_of(t, *k);
+}
+
+static bool may_pay(const void *context, double goal) {
+  const search *t = context;
+  int64_t k = 0;
+  return cost_of(t, (int64_t)goal, &k) <= t->most;
+}
+
+/** Compute band k, to its end where it is sure to be certain; the solution too where it is.
+ *  *ended: goal is that of a path. */
+static tsl_err attempt(const search *t, int64_t k, bool sure, tsl_problem *problem, bool *ended) {
   tsl_err err = TSL_OK;
   dp_attempts *a = t->attempts;
   dp_strips strips = {0};
   int64_t goal = 0;
-  TSL_TRY(dp_strips_run(t->w, k, &strips, &goal));
-  if (a->runs == 0 || dp_goal_score(t->p, goal) > dp_goal_score(t->p, a->goal)) a->goal = goal;
+  TSL_TRY(dp_strips_run(t->w, k, sure ? NULL : may_pay, t, &strips, &goal, ended));
   a->runs++, a->k = k;
-  a->cells += dp_strips_cells(t->p, k, strips.width);
+  a->cells += strips.cells;
+  if (!*ended) goto done;
+  a->goal = goal;
   a->certain = dp_goal_score(t->p, goal) > dp_outside_score(&t->outside, k);
   if (a->certain && t->p->mode == DP_RECOVER) TSL_TRY(walk(&strips, problem));
 done:
@@ -61,15 +75,15 @@ static tsl_err look(const search *t, tsl_problem *problem) {
   enum { CHEAP = 8 };
   tsl_err err = TSL_OK;
   dp_attempts *a = t->attempts;
-  for (int64_t k = dp_strips_width(t->w, 0) / 4; !a->certain; k *= 2) {
+  for (int64_t k = dp_strips_width(t->w, 0) / 4, sure; !a->certain; k *= 2) {
     const double cells = cells_of(t, k);
+    bool ended = false;
     if (cells > t->most || a->cells + cells > t->probes) break;
-    TSL_TRY(attempt(t, k, problem));
-    if (a->certain) break;
-    const int64_t sure = dp_outside_width(&t->outside, dp_goal_score(t->p, a->goal));
-    const double cost = a->cells + cells_of(t, sure), next = cells_of(t, 2 * k);
+    TSL_TRY(attempt(t, k, false, problem, &ended));
+    if (a->certain || !ended) continue;
+    const double cost = cost_of(t, a->goal, &sure), next = cells_of(t, 2 * k);
     if (cost > t->most || (CHEAP * next < cost && a->cells + next <= t->probes)) continue;
-    TSL_TRY(attempt(t, sure, problem));
+    TSL_TRY(attempt(t, sure, true, problem, &ended));
     if (!a->certain) TSL_FAIL(TSL_ERR_INTERNAL, "dp: a band that is certain is not");
   }
 done:
@@ -88,7 +102,7 @@ static double share_of(const tsl_worker *w, const tsl_device *devices, int n) {
 
 tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, const tsl_device *devices, int n,
                         bool *found) {
-  static const double PROBES = 0.1, MOST = 0.5; /* of the cells of a rank's part of the table */
+  static const double PROBES = 0.05, MOST = 0.5; /* of the cells of a rank's part of the table */
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
   const double start = tsl_cpu_seconds();
