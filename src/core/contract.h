@@ -161,8 +161,8 @@ typedef struct tsl_problem {
   int32_t n_devices;
   bool shortcut; /**< root only, in family.units: backend.shortcut is still to be tried, and units
                       that do not fit the limits are no error: none are cut */
-  void *own;  /**< root only, private to the family; freed by family.destroy */
-  void *talk; /**< root only, set before create: of a served job (service.h); NULL: none */
+  void *own;     /**< root only, private to the family; freed by family.destroy */
+  void *talk;    /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
 
 /** Free params and all field data and zero the struct (root: family.destroy has run before). */

@@ -24,7 +24,8 @@ static void make_small(uint64_t *seed, small *s) {
   s->p.n = between(seed, 1, MOST), s->p.m = between(seed, 1, MOST);
   s->p.insert = between(seed, 0, 4), s->p.remove = between(seed, 0, 4);
   s->p.replace = between(seed, 0, 6);
-  s->p.scores.open = (int32_t)between(seed, 0, 5), s->p.scores.extend = (int32_t)between(seed, 0, 3);
+  s->p.scores.open = (int32_t)between(seed, 0, 5),
+  s->p.scores.extend = (int32_t)between(seed, 0, 3);
   s->p.scores.alphabet = LETTERS;
   for (int x = 0; x < LETTERS; x++)
     for (int y = 0; y < LETTERS; y++)
@@ -55,17 +56,19 @@ static void cell(const small *s, int64_t k, int64_t i, int64_t j) {
   const dp_params *p = &s->p;
   const int64_t d = p->m - p->n, edit = p->problem == DP_EDIT, global = p->problem == DP_GLOBAL;
   const int64_t open = global ? p->scores.open : 0;
-  const int64_t gap[2] = {edit ? p->insert : global ? p->scores.extend : 0,
-                          edit ? p->remove : global ? p->scores.extend : 0};
+  const int64_t gap[2] = {edit     ? p->insert
+                          : global ? p->scores.extend
+                                   : 0,
+                          edit     ? p->remove
+                          : global ? p->scores.extend
+                                   : 0};
   const bool out = j - i < (d < 0 ? d : 0) - k || j - i > (d > 0 ? d : 0) + k;
   int64_t from[2][3] = {{NONE, NONE, NONE}, {NONE, NONE, NONE}};
   for (int left = 0; left < 2; left++) {
     if (i > 0 && j > 0)
       from[left][0] = any(left, i - 1, j - 1) + score(p, s->a[i - 1], s->b[j - 1]);
-    if (j > 0)
-      from[left][1] = larger(any(left, i, j - 1) - open, best[left][1][i][j - 1]) - gap[0];
-    if (i > 0)
-      from[left][2] = larger(any(left, i - 1, j) - open, best[left][2][i - 1][j]) - gap[1];
+    if (j > 0) from[left][1] = larger(any(left, i, j - 1) - open, best[left][1][i][j - 1]) - gap[0];
+    if (i > 0) from[left][2] = larger(any(left, i - 1, j) - open, best[left][2][i - 1][j]) - gap[1];
   }
   if (i == 0 && j == 0) from[0][0] = 0;
   for (int e = 0; e < 3; e++) {

@@ -50,8 +50,12 @@ static void best_pairs(const dp_params *p, const int64_t mine[256], const int64_
 
 void dp_outside_set(const dp_params *p, const uint8_t *a, const uint8_t *b, dp_outside *out) {
   const bool edit = p->problem == DP_EDIT, global = p->problem == DP_GLOBAL;
-  const int64_t gap[2] = {edit ? p->remove : global ? p->scores.extend : 0,
-                          edit ? p->insert : global ? p->scores.extend : 0};
+  const int64_t gap[2] = {edit     ? p->remove
+                          : global ? p->scores.extend
+                                   : 0,
+                          edit     ? p->insert
+                          : global ? p->scores.extend
+                                   : 0};
   int64_t of_a[256], of_b[256];
   count_letters(a, p->n, of_a);
   count_letters(b, p->m, of_b);

@@ -63,13 +63,13 @@ typedef struct dp_own {
   int64_t begin[2]; /**< i, j of the solution's first letters or cell, set by dp_finish */
   int64_t end[2];   /**< i, j where the walk began */
   int32_t alphabet;
-  dp_sequence a, b;   /**< what they are called, and with an alignment their letters; no codes */
-  char *alignment;    /**< file to write, owned by the deck; NULL none */
-  char mismatch[160]; /**< why the recovered solution does not attain the goal; empty: it does */
+  dp_sequence a, b;     /**< what they are called, and with an alignment their letters; no codes */
+  char *alignment;      /**< file to write, owned by the deck; NULL none */
+  char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
-  dp_recur *recur;    /**< RECURRENCE */
-  char input[2048];   /**< lines: how each sequence and array of numbers was read */
-  char facts[1024];   /**< RECURRENCE: what the dependency checker found */
+  dp_recur *recur;      /**< RECURRENCE */
+  char input[2048];     /**< lines: how each sequence and array of numbers was read */
+  char facts[1024];     /**< RECURRENCE: what the dependency checker found */
 } dp_own;
 
 static inline dp_own *dp_own_of(const tsl_problem *problem) {

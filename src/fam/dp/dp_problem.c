@@ -134,8 +134,7 @@ static void dp_signature(const tsl_problem *problem, char text[96]) {
 static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
   const dp_own *own = dp_own_of(problem);
   int used = snprintf(text, size, "%s%s", own->input, own->facts);
-  if (used >= 0 && (size_t)used < size)
-    dp_attempts_tell(problem, text + used, size - (size_t)used);
+  if (used >= 0 && (size_t)used < size) dp_attempts_tell(problem, text + used, size - (size_t)used);
 }
 
 const tsl_family tsl_family_dp = {

@@ -229,7 +229,8 @@ done:
 
 /* A run goes on from a checkpoint where it was. */
 static bool has_shortcut(const tsl_session *s) {
-  const tsl_backend *backend = tsl_backend_find(platform_of(s->executor.placement), s->family->name);
+  const tsl_backend *backend =
+      tsl_backend_find(platform_of(s->executor.placement), s->family->name);
   return s->options->restart == NULL && backend != NULL && backend->shortcut != NULL;
 }
 

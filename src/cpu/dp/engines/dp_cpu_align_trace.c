@@ -13,10 +13,10 @@ typedef struct patch {
   const dp_cpu_align *band;
   int64_t row, column; /**< of the tile, of the band: where row 1, column 1 lies, from 0 */
   int64_t rows, columns;
-  int32_t *h, *f; /**< [columns + 1] H and F' of the row above */
+  int32_t *h, *f;                 /**< [columns + 1] H and F' of the row above */
   int32_t *pair, *best, *now, *e; /**< [columns + 1] of a row: pairs; the better of a pair and a gap
                                        in b; H; what a gap in a comes from */
-  uint8_t *ways;  /**< [rows][columns] */
+  uint8_t *ways;                  /**< [rows][columns] */
 } patch;
 
 /** Pairs and gaps in b of a row, and the better of the two. over: H left of the row above. */

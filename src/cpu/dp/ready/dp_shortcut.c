@@ -102,7 +102,7 @@ static double share_of(const tsl_worker *w, const tsl_device *devices, int n) {
 
 tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, const tsl_device *devices, int n,
                         bool *found) {
-  static const double PROBES = 0.05, MOST = 0.5; /* of the cells of a rank's part of the table */
+  static const double PROBES = 0.05, MOST = 0.6; /* of the cells of a rank's part of the table */
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
   const double start = tsl_cpu_seconds();

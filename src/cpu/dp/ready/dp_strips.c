@@ -50,7 +50,8 @@ static int64_t pieces_of(const dp_strip *at) {
 
 double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width) {
   const int64_t n = dp_strips_number(p, width);
-  double bytes = (double)PIECE * (double)width; /* a byte for each cell of a piece on the way back */
+  double bytes =
+      (double)PIECE * (double)width; /* a byte for each cell of a piece on the way back */
   for (int64_t s = 0; s < n; s++) {
     const dp_strip at = dp_strip_of(p, k, width, s);
     bytes += (double)dp_edge_size(p, rows_of(&at));
@@ -202,8 +203,8 @@ static tsl_err run_strip(dp_strips *strips, int64_t s, const strip *t) {
   const bool recover = t->p.mode == DP_RECOVER;
   side->state = dp_state_bytes(&t->p, t->at.columns[1] - t->at.columns[0]);
   if (recover)
-    TSL_TRY(tsl_alloc(pieces_of(&t->at), (size_t)side->state, "rows of a strip",
-                      (void **)&side->tops));
+    TSL_TRY(
+        tsl_alloc(pieces_of(&t->at), (size_t)side->state, "rows of a strip", (void **)&side->tops));
   TSL_TRY(dp_reserve(&t->w.dp.c, &strips->right, dp_edge_size(&t->p, rows), "edge"));
   for (int64_t lo = 0; lo < rows; lo += PIECE) {
     if (recover)

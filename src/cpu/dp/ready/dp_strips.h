@@ -14,19 +14,19 @@
 
 /** What enters a strip, kept for the way back, which computes pieces of rows of it again. */
 typedef struct dp_strip_side {
-  int64_t corner;   /**< M above the strip's first row, left of its first column */
-  dp_buffer edge;   /**< from the left, as in dp.h; empty: the boundary */
-  char *tops;       /**< RECOVER: states above all pieces, [state] each */
-  int64_t state;    /**< bytes */
+  int64_t corner; /**< M above the strip's first row, left of its first column */
+  dp_buffer edge; /**< from the left, as in dp.h; empty: the boundary */
+  char *tops;     /**< RECOVER: states above all pieces, [state] each */
+  int64_t state;  /**< bytes */
 } dp_strip_side;
 
 typedef struct dp_strips {
   const tsl_worker *w;
   const dp_band_engine *engine;
   int64_t k, width, n;
-  double cells;               /**< computed */
-  dp_strip_side *sides;       /**< [n + 1] */
-  dp_buffer right, part[2];   /**< right side of a strip; sides of a piece: left, right */
+  double cells;             /**< computed */
+  dp_strip_side *sides;     /**< [n + 1] */
+  dp_buffer right, part[2]; /**< right side of a strip; sides of a piece: left, right */
 } dp_strips;
 
 /** Columns of a strip of band k: those that keep the worker's threads at work, fewer where the band
