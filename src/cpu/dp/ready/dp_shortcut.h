@@ -7,7 +7,7 @@
  * the cells that are this rank's part of the table (which are up to twice as slow in narrow bands),
  * and end early where the rest would have to be much better than what was seen; the one that is
  * takes at most 0.6 of them with what was spent. Else the table is computed as a whole. One rank
- * computes bands, so that its part is by its threads; where a card takes part there are no attempts.
+ * computes bands, so its part is by its threads; where a card takes part there are no attempts.
  */
 #ifndef TSL_CPU_DP_SHORTCUT_H
 #define TSL_CPU_DP_SHORTCUT_H

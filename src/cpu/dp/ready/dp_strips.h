@@ -36,8 +36,8 @@ int64_t dp_strips_width(const tsl_worker *w, int64_t k);
 /** Bytes that computing and recovery in a band take. */
 double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width);
 
-/** Asked after an eighth, a quarter and a half of the columns: is it worth going on, where the whole
- *  band's goal would be about this? */
+/** Asked after an eighth, a quarter and a half of the columns: is it worth going on, where the
+ *  whole band's goal would be about this? */
 typedef bool dp_strips_look(const void *context, double goal);
 
 /** Compute band k.
