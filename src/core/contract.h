@@ -15,6 +15,7 @@
 #ifndef TSL_CORE_CONTRACT_H
 #define TSL_CORE_CONTRACT_H
 
+#include "bench.h"
 #include "deck.h"
 #include "error.h"
 #include "linalg.h"
@@ -159,8 +160,9 @@ typedef struct tsl_problem {
   const char *output; /**< root only: name of the output file, set before create; NULL: none */
   const struct tsl_device *devices; /**< root only, in create: [n_devices] of the ranks; or NULL */
   int32_t n_devices;
-  void *own;  /**< root only, private to the family; freed by family.destroy */
-  void *talk; /**< root only, set before create: of a served job (service.h); NULL: none */
+  bool shortcut; /**< root only: shortcut comes yet; family.units: lack of room is no error */
+  void *own;     /**< root only, private to the family; freed by family.destroy */
+  void *talk;    /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
 
 /** Free params and all field data and zero the struct (root: family.destroy has run before). */
@@ -369,6 +371,12 @@ typedef struct tsl_backend {
   /** REQUIRED. Upload IN fields and set up; device is already selected for the thread. */
   tsl_err (*open)(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker);
 
+  /** OPTIONAL, default none. Root only, once after open, in runs that begin anew: find the results
+   *  without units where that takes much less; the family then cuts none and derives all in finish.
+   *  @param[in] devices  [n] of all ranks  @param[out] found  false: units are to be computed */
+  tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, const tsl_device *devices, int n,
+                      bool *found);
+
   /** REQUIRED. Start a phase: zero the accumulators of SUM/MIN/MAX fields (to 0, +max, -max) and
    *  upload IN fields that changed since open or the last begin (tsl_field.changes). Calibration
    *  runs before the first begin. */
@@ -459,14 +467,6 @@ typedef struct tsl_backend {
   tsl_err (*host_alloc)(int64_t bytes, void **out);
   void (*host_free)(void *memory);
 } tsl_backend;
-
-/** A table or measurement run by `tesela bench NAME`. Prints to stdout. */
-typedef struct tsl_bench {
-  const char *name;
-  const char *doc;
-  /** @param[in] argv  arguments after the name; argv[0] is the name */
-  tsl_err (*run)(int argc, char **argv);
-} tsl_bench;
 
 /** One kind of device of this build: the sockets or the cards. Static storage. */
 typedef struct tsl_platform {

@@ -165,7 +165,7 @@ def overflow_cases():
 
 
 def memory_cases():
-    long = HEAD + "  problem: global\n  mode: recover\n  memory: 64 KiB\n  a: {random: 9000}\n  b: {random: 9000}\n"
+    long = HEAD + "  problem: global\n  mode: recover\n  memory: 64 KiB\n  a: {random: 9000}\n  b: {random: 9000, seed: 2}\n"
     both("too little memory for recovery", long, ["dp.memory", "is needed"], ranks_matter=True)
     both("too little memory for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 300, lo: 1, hi: 9}")
          + "  mode: recover\n  memory: 64 KiB\n", ["dp.memory", "is needed"])

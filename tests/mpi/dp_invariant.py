@@ -36,11 +36,13 @@ def texts(**more):
     return {"a": letters(1500, seed=3), "b": {"mutate": 0.3, "seed": 9}, **more}
 
 
+WHOLE = {"band": "off"}  # all cells by tiles
 PROBLEMS = {
-    "lcs": {"problem": "lcs", **texts(alphabet="dna")},
-    "edit": {"problem": "edit", **texts(alphabet="dna")},
-    "weighted edit": {"problem": "edit", **texts(alphabet="dna"), "edit": {"insert": 2, "delete": 3, "substitute": 4}},
-    "global": {"problem": "global", **texts()},
+    "lcs": {"problem": "lcs", **texts(alphabet="dna"), **WHOLE},
+    "edit": {"problem": "edit", **texts(alphabet="dna"), **WHOLE},
+    "weighted edit": {"problem": "edit", **texts(alphabet="dna"), "edit": {"insert": 2, "delete": 3, "substitute": 4},
+                      **WHOLE},
+    "global": {"problem": "global", **texts(), **WHOLE},
     "local": {"problem": "local", "a": letters(1100, seed=3), "b": letters(1700, seed=4)},
     "protein": {"problem": "local", "alphabet": "protein", **texts(scores={"match": 4, "mismatch": -1})},
     "dtw": {"problem": "dtw", "a": numbers(700, 0, 9, 1), "b": numbers(900, 0, 9, 2)},

@@ -1,5 +1,6 @@
 /** @file dp_backend.c  The backend of dp on a socket, by the engine of the problem. */
 #include "dp_recur_cpu.h"
+#include "dp_shortcut.h"
 
 #include <omp.h>
 #include <string.h>
@@ -132,6 +133,7 @@ const tsl_backend dp_backend_cpu = {
     .family = "dp",
     .prepare = dp_recur_cpu_prepare,
     .open = dp_open_cpu,
+    .shortcut = dp_shortcut_cpu,
     .begin = dp_begin_cpu,
     .run = dp_run_cpu,
     .tiles = dp_tiles_cpu,

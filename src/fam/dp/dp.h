@@ -128,7 +128,7 @@ typedef struct dp_params {
   int32_t pattern;   /**< RECURRENCE: dp_pattern, as found or confirmed by the checker */
   int32_t depth;     /**< RECURRENCE in rows: how many rows above are read, 0: any (dp_code) */
   int32_t interpret; /**< RECURRENCE: no compiled code */
-  int32_t reserved;
+  int32_t band;      /**< LCS, EDIT, GLOBAL: a band of diagonals may do (dp_diagonals.h) */
   int64_t n, m;
   int64_t reach[2];                /**< RECURRENCE in rows: columns read to either side (dp_code) */
   int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */

@@ -9,6 +9,7 @@ const char *const dp_mode_words[] = {"value", "table", "recover", NULL};
 
 static const char *const type_words[] = {"auto", "i32", "i64", "f32", "f64", NULL};
 static const char *const recover_words[] = {"device", "host", NULL};
+static const char *const band_words[] = {"off", "auto", NULL};
 static const char *const distance_words[] = {"absolute", "square", NULL};
 
 #define AT(member) offsetof(dp_deck, member)
@@ -94,6 +95,9 @@ const tsl_key dp_keys[] = {
      "Letters of the sequences; default: dna for alignments, rna for nussinov, else bytes."},
     {"distance", TSL_KEY_CHOICE, AT(distance), "absolute", 0, 0, distance_words, NULL, 0,
      "DTW: |x - y| or (x - y)^2."},
+    {"band", TSL_KEY_CHOICE, AT(band), "auto", 0, 0, band_words, NULL, 0,
+     "Sequences that are alike: a band of the table's diagonals where that is certain to give the "
+     "same; off: always the whole table."},
     {"span", TSL_KEY_INT, AT(span), "0", 0, 1000, NULL, NULL, 0,
      "Nussinov: fewest letters between the two of a pair."},
     {"wobble", TSL_KEY_BOOL, AT(wobble), "yes", 0, 0, NULL, NULL, 0,
@@ -122,12 +126,12 @@ const tsl_key dp_keys[] = {
 
 /** Keys that a row of dp_ready.def must name, in the order in which they are looked at. */
 static const char *const used_keys[] = {
-    "a",           "b",       "weights", "values",  "dimensions", "keys",
-    "gaps",        "returns", "costs",   "start",   "capacity",   "n",
-    "k",           "modulus", "edit",    "scores",  "alphabet",   "distance",
-    "span",        "wobble",  "type",    "table",   "data",       "constants",
-    "boundary",    "cell",    "goal",    "pattern", "interpret",  "parameters",
-    "temperature", "dangles", "recover", "memory",  "alignment",  "structure"};
+    "a",         "b",          "weights",     "values",   "dimensions", "keys",   "gaps",
+    "returns",   "costs",      "start",       "capacity", "n",          "k",      "modulus",
+    "edit",      "scores",     "alphabet",    "distance", "span",       "wobble", "type",
+    "table",     "data",       "constants",   "boundary", "cell",       "goal",   "pattern",
+    "interpret", "parameters", "temperature", "dangles",  "recover",    "memory", "alignment",
+    "structure", "band"};
 
 static bool of_recovery(const char *key) {
   return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 ||

@@ -6,13 +6,14 @@
 #define TSL_FAM_DP_FAMILY_H
 
 #include "dp.h"
+#include "dp_diagonals.h"
 #include "dp_letters.h"
 #include "dp_recur_deck.h"
 #include "dp_recur_problem.h"
 
 /** Section `dp:`; the keys and their meaning are in dp_deck.c. */
 typedef struct dp_deck {
-  int32_t problem, mode, recover, alphabet, distance;
+  int32_t problem, mode, recover, alphabet, distance, band;
   int32_t type; /**< the key's word; tsl_type when settled */
   dp_source a, b, weights, values, dimensions, keys, gaps, returns, costs, start;
   int64_t capacity, n, k, modulus, span, memory;
@@ -71,13 +72,14 @@ typedef struct dp_own {
   int64_t begin[2]; /**< i, j of the solution's first letters or cell, set by dp_finish */
   int64_t end[2];   /**< i, j where the walk began */
   int32_t alphabet;
-  dp_sequence a, b;   /**< what they are called, and with an alignment their letters; no codes */
-  char *alignment;    /**< file to write, owned by the deck; NULL none */
-  char *structure;    /**< the same of a folding */
-  char mismatch[160]; /**< why the recovered solution does not attain the goal; empty: it does */
-  dp_recur *recur;    /**< RECURRENCE */
-  char input[2048];   /**< lines: how each sequence and array of numbers was read */
-  char facts[1024];   /**< RECURRENCE: what the dependency checker found */
+  dp_sequence a, b;     /**< what they are called, and with an alignment their letters; no codes */
+  char *alignment;      /**< file to write, owned by the deck; NULL none */
+  char *structure;      /**< the same of a folding */
+  char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
+  dp_attempts attempts; /**< at bands of diagonals */
+  dp_recur *recur;      /**< RECURRENCE */
+  char input[2048];     /**< lines: how each sequence and array of numbers was read */
+  char facts[1024];     /**< RECURRENCE: what the dependency checker found */
 } dp_own;
 
 static inline dp_own *dp_own_of(const tsl_problem *problem) {

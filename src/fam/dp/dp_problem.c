@@ -100,7 +100,7 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tsl_deck_bind(deck, "dp", dp_keys, sizeof s, &s));
   TSL_TRY(dp_deck_settle(deck, &s));
   p->problem = (int32_t)dp_ready_rows[s.problem].problem;
-  p->mode = s.mode, p->budget = s.memory, p->host = s.recover;
+  p->mode = s.mode, p->budget = s.memory, p->host = s.recover, p->band = s.band;
   if (p->problem == DP_RECURRENCE) return dp_recur_create(deck, &s, problem);
   p->engine = (int32_t)dp_ready_of(p)->engine, p->type = s.type;
   TSL_TRY(dp_own_create(deck, &s, problem));
@@ -133,10 +133,12 @@ static void dp_signature(const tsl_problem *problem, char text[96]) {
                  p->modulus > 0);
 }
 
-/** How the input was read; what the dependency checker found in the deck's recurrence. */
+/** How the input was read; what the dependency checker found in the deck's recurrence; bands of
+ *  diagonals. */
 static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
   const dp_own *own = dp_own_of(problem);
-  (void)snprintf(text, size, "%s%s", own->input, own->facts);
+  int used = snprintf(text, size, "%s%s", own->input, own->facts);
+  if (used >= 0 && (size_t)used < size) dp_attempts_tell(problem, text + used, size - (size_t)used);
 }
 
 const tsl_family tsl_family_dp = {

@@ -104,6 +104,10 @@ static tsl_err empty_goal(tsl_problem *problem) {
 static tsl_err settle_goal(tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   if (p->engine == DP_INTERVAL) return TSL_OK;
+  if (dp_own_of(problem)->attempts.certain) {
+    *(int64_t *)problem->fields[DP_GOAL].data = dp_own_of(problem)->attempts.goal;
+    return TSL_OK;
+  }
   if (dp_own_of(problem)->n_lanes == 0) return empty_goal(problem);
   if (dp_ready_of(p)->best) /* the same bits in both types */
     memcpy(problem->fields[DP_GOAL].data, dp_best_of(problem), sizeof(int64_t));

@@ -313,7 +313,10 @@ tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   if (p->engine == DP_INTERVAL) return triangle(p, limits, units);
   if (p->n == 0 || (p->engine == DP_WAVEFRONT && p->m == 0)) return TSL_OK;
   if (p->problem == DP_BINOMIAL && p->mode == DP_VALUE && p->m > p->n) return TSL_OK;
-  return strips(problem, limits, units);
+  dp_own_of(problem)->n_lanes = 0;
+  if (dp_own_of(problem)->attempts.certain) return TSL_OK;
+  const tsl_err err = strips(problem, limits, units);
+  return err == TSL_ERR_INPUT && problem->shortcut && dp_diagonals_apply(p) ? TSL_OK : err;
 }
 
 void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {

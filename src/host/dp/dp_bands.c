@@ -73,10 +73,8 @@ done:
 
 /* ---- edges as bytes */
 
-/** Queue: rows [from, to) of an edge and the edge of these rows alone trade places by `out`; from
- *  is a multiple of 32. Entry 0 of a part does not go in, where the row before it has more (E'). */
-static tsl_err move_edge(const dp_context *c, char *edge, int64_t rows, int64_t from, int64_t to,
-                         char *part, bool out) {
+tsl_err dp_edge_move(const dp_context *c, char *edge, int64_t rows, int64_t from, int64_t to,
+                     char *part, bool out) {
   tsl_err err = TSL_OK;
   const bool bits = dp_edge_is_bits(c->p);
   const int64_t entry = dp_edge_entry(c->p);
@@ -243,7 +241,7 @@ static tsl_err keep_rows(dp_bands *bands, dp_band *b, int64_t lo, int64_t rows, 
   TSL_TRY(bands->engine->state_get(b->engine, kept->top.data));
   if (left != NULL) {
     TSL_TRY(dp_reserve(c, &kept->left, edge, "special column"));
-    TSL_TRY(move_edge(c, (char *)left, rows, from, to, kept->left.data, true));
+    TSL_TRY(dp_edge_move(c, (char *)left, rows, from, to, kept->left.data, true));
   }
   *out = kept;
 done:
@@ -264,7 +262,7 @@ static tsl_err tile_in_pieces(dp_bands *bands, dp_band *b, int64_t lo, int64_t h
     TSL_TRY(keep_rows(bands, b, lo, rows, from, to, left, &kept));
     TSL_TRY(bands->engine->tile(b->engine, lo + from, lo + to, kept->left.data, bands->piece.data,
                                 false, nowhere));
-    TSL_TRY(move_edge(c, b->right.data, rows, from, to, bands->piece.data, false));
+    TSL_TRY(dp_edge_move(c, b->right.data, rows, from, to, bands->piece.data, false));
   }
 done:
   return err;

@@ -30,6 +30,7 @@ typedef struct tsl_session {
   tsl_use *use;  /**< [size] who takes part, once planned */
   int64_t finer; /**< units are cut so many times finer than for equal ranks */
   tsl_plan plan;
+  double shortcut;            /**< root, s that it took (tsl_session_shortcut) */
   double first;               /**< root, s predicted of the first phase; 0: as of others */
   tsl_kind_sets sets;         /**< kinds of units that are active together */
   tsl_timing_history learned; /**< root, once a second phase follows */

@@ -17,6 +17,7 @@
   X(SHARE, "share")             \
   X(UNITS, "units")             \
   X(OPEN_WORKER, "open worker") \
+  X(SHORTCUT, "shortcut")       \
   X(CALIBRATE, "calibrate")     \
   X(PLAN, "plan")               \
   X(REBALANCE, "rebalance")     \

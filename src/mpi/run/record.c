@@ -70,6 +70,13 @@ static void add_setups(const tsl_session *s, int phase, tsl_out_unit *rows, int6
   }
 }
 
+/* The other ranks have waited for it. */
+static void add_shortcut(const tsl_session *s, int phase, tsl_share_line *lines) {
+  if (phase > 0) return;
+  lines[0].busy += s->shortcut;
+  for (int r = 0; r < s->size; r++) lines[r].finish += s->shortcut;
+}
+
 /* Rank 0. */
 static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const double (*times)[2],
                          tsl_record *record) {
@@ -81,6 +88,7 @@ static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const dou
   TSL_TRY(merge_rows(s, record));
   TSL_TRY(tsl_alloc(s->size, sizeof *lines, "run report", (void **)&lines));
   for (int r = 0; r < s->size; r++) lines[r].busy = times[r][0], lines[r].finish = times[r][1];
+  add_shortcut(s, phase->index, lines);
   TSL_TRY(tsl_record_add(s, phase, lines, record));
 done:
   tsl_free(lines);

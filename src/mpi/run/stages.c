@@ -227,12 +227,20 @@ done:
   return err;
 }
 
+/* A run goes on from a checkpoint where it was. */
+static bool has_shortcut(const tsl_session *s) {
+  const tsl_backend *backend =
+      tsl_backend_find(platform_of(s->executor.placement), s->family->name);
+  return s->options->restart == NULL && backend != NULL && backend->shortcut != NULL;
+}
+
 static tsl_err create_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
   s->problem.family = s->family;
   s->problem.output = s->path;
   s->problem.talk = s->talk;
   if (s->rank != 0) return TSL_OK;
+  s->problem.shortcut = has_shortcut(s);
   TSL_TRY(create_with_devices(s));
   TSL_TRY(tsl_files_check(s->deck));
   TSL_TRY(prepare_platform(s, &tsl_platform_cpu));
@@ -372,6 +380,47 @@ tsl_err tsl_session_reopen(tsl_session *s) {
   opening o = {.task.run = close_worker, .executor = &s->executor};
   TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &o.task));
   TSL_TRY(tsl_session_worker(s));
+done:
+  return err;
+}
+
+typedef struct shortcut {
+  tsl_task task;
+  tsl_session *session;
+  tsl_device *devices; /* [size] */
+  bool found;
+} shortcut;
+
+static tsl_err take_shortcut(tsl_task *task) {
+  shortcut *t = (shortcut *)task;
+  tsl_session *s = t->session;
+  return s->executor.backend->shortcut(s->executor.worker, &s->problem, t->devices, s->size,
+                                       &t->found);
+}
+
+/* Root. */
+static tsl_err try_shortcut(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  shortcut t = {.task.run = take_shortcut, .session = s};
+  const double start = tsl_now();
+  TSL_TRY(tsl_alloc(s->size, sizeof *t.devices, "devices", (void **)&t.devices));
+  for (int r = 0; r < s->size; r++) t.devices[r] = s->placements[r].device;
+  TSL_TRY(tsl_compute_thread_call(s->executor.thread, &t.task));
+  s->problem.shortcut = false;
+  s->shortcut = tsl_now() - start;
+done:
+  tsl_free(t.devices);
+  return err;
+}
+
+tsl_err tsl_session_shortcut(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  int has = s->rank == 0 && s->problem.shortcut;
+  TSL_MPI(MPI_Bcast(&has, 1, MPI_INT, 0, s->comm));
+  if (!has) return TSL_OK;
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? try_shortcut(s) : TSL_OK);
+  TSL_TRY(tsl_session_units(s));
+  TSL_TRY(tsl_stage_end(s, TSL_STAGE_SHORTCUT));
 done:
   return err;
 }

@@ -32,6 +32,10 @@ void tsl_session_facts(const tsl_session *session, char facts[TSL_FACTS]);
 /** Collective on session->comm. Open the backend's worker on this rank's device. */
 tsl_err tsl_session_worker(tsl_session *session);
 
+/** Collective on session->comm. Results without units, where the root's backend can; units are cut
+ *  anew. */
+tsl_err tsl_session_shortcut(tsl_session *session);
+
 /** Collective on session->comm. Open it anew: nothing of the units that it has run is kept. */
 tsl_err tsl_session_reopen(tsl_session *session);
 

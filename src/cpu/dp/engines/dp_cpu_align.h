@@ -71,12 +71,6 @@ struct dp_cpu_align {
   int64_t keep_edges, keep_rows, keep_lo, keep_hi;
 };
 
-/** Score of a pair of letters. */
-static inline int32_t align_score(const dp_cpu_align *b, uint8_t row, uint8_t column) {
-  if (b->kind == DP_ALIGN_LINEAR) return row == column ? b->match : b->mismatch;
-  return b->scores.s[row][column];
-}
-
 /** Compute one block of a strip: rows [first, first + rows) of the tile that begins at row lo. */
 void align_block(dp_cpu_align *band, int64_t lo, int64_t strip, int64_t first, int64_t rows,
                  int thread);

@@ -13,32 +13,77 @@ typedef struct patch {
   const dp_cpu_align *band;
   int64_t row, column; /**< of the tile, of the band: where row 1, column 1 lies, from 0 */
   int64_t rows, columns;
-  int32_t *h, *f; /**< [columns + 1] H and F' of the row above */
-  uint8_t *ways;  /**< [rows][columns] */
+  int32_t *h, *f;                 /**< [columns + 1] H and F' of the row above */
+  int32_t *pair, *best, *now, *e; /**< [columns + 1] of a row: pairs; the better of a pair and a gap
+                                       in b; H; what a gap in a comes from */
+  uint8_t *ways;                  /**< [rows][columns] */
 } patch;
+
+/** Pairs and gaps in b of a row, and the better of the two. over: H left of the row above. */
+static void row_before(patch *p, const uint8_t letter, int32_t over) {
+  const dp_cpu_align *b = p->band;
+  const bool linear = b->kind == DP_ALIGN_LINEAR;
+  const int32_t extend = b->extend_f, floor = b->kind == DP_ALIGN_LOCAL ? 0 : INT32_MIN;
+  const uint8_t *columns = b->columns + p->column - 1;
+  const int32_t *restrict h = p->h, *restrict f = linear ? p->h : p->f;
+  int32_t *restrict pair = p->pair, *restrict best = p->best;
+  const int64_t n = p->columns;
+  p->h[0] = over;
+  if (linear)
+    for (int64_t j = 1; j <= n; j++) pair[j] = letter == columns[j] ? b->match : b->mismatch;
+  else
+    for (int64_t j = 1; j <= n; j++) pair[j] = b->scores.s[letter][columns[j]];
+#pragma omp simd
+  for (int64_t j = 1; j <= n; j++) {
+    const int32_t gap = f[j] - extend, with = pair[j] + h[j - 1];
+    const int32_t better = with > gap ? with : gap;
+    pair[j] = with;
+    best[j] = better > floor ? better : floor;
+  }
+}
+
+/** Gaps in a, one cell after another, and H; e: what a gap comes from. */
+static void row_across(patch *p, int32_t left_h, int32_t left_e) {
+  const dp_cpu_align *b = p->band;
+  const bool linear = b->kind == DP_ALIGN_LINEAR;
+  const int32_t extend = b->extend_e, open = b->open;
+  const int64_t n = p->columns;
+  const int32_t *restrict best = p->best;
+  int32_t *restrict now = p->now, *restrict from = p->e;
+  int32_t e = linear ? left_h : left_e;
+  now[0] = left_h;
+  for (int64_t j = 1; j <= n; j++) {
+    from[j] = e;
+    e -= extend;
+    const int32_t h = best[j] > e ? best[j] : e, opened = h - open; /* open 0 where linear */
+    now[j] = h;
+    e = e > opened ? e : opened;
+  }
+}
 
 /** One row of ways, from the left side h, e of this row and h of the row above. */
 static void patch_row(patch *p, int64_t i, int32_t over, int32_t left_h, int32_t left_e) {
   const dp_cpu_align *b = p->band;
-  const uint8_t letter = b->rows[b->keep_lo + p->row + i - 1];
-  const bool local = b->kind == DP_ALIGN_LOCAL, linear = b->kind == DP_ALIGN_LINEAR;
-  int32_t h_left = left_h, e_left = left_e;
-  for (int64_t j = 1; j <= p->columns; j++) {
-    const int32_t pair = over + align_score(b, letter, b->columns[p->column + j - 1]);
-    const int32_t e = (linear ? h_left : e_left) - b->extend_e;
-    const int32_t f = (linear ? p->h[j] : p->f[j]) - b->extend_f;
-    int32_t h = pair > e ? pair : e;
-    if (f > h) h = f;
-    if (local && h < 0) h = 0;
-    uint8_t way = local && h == 0 ? H_END : h == pair ? H_PAIR : h == e ? H_LEFT : H_UP;
-    if (linear || h_left - b->open >= e_left) way |= E_OPENED;
-    if (linear || p->h[j] - b->open >= p->f[j]) way |= F_OPENED;
-    p->ways[(i - 1) * p->columns + j - 1] = way;
-    over = p->h[j];
-    h_left = h;
-    e_left = e > h - b->open ? e : h - b->open;
-    p->h[j] = h;
-    p->f[j] = f > h - b->open ? f : h - b->open;
+  const int32_t end = b->kind == DP_ALIGN_LOCAL ? 0 : INT32_MIN; /* H where a local one begins */
+  const int32_t linear = b->kind == DP_ALIGN_LINEAR ? E_OPENED | F_OPENED : 0;
+  const int32_t extend_e = b->extend_e, extend_f = b->extend_f, open = b->open;
+  const int64_t n = p->columns;
+  int32_t *restrict h = p->h, *restrict f = p->f;
+  const int32_t *restrict now = p->now, *restrict e = p->e, *restrict pair = p->pair;
+  uint8_t *restrict ways = p->ways + (i - 1) * n - 1;
+  row_before(p, b->rows[b->keep_lo + p->row + i - 1], over);
+  row_across(p, left_h, left_e);
+#pragma omp simd
+  for (int64_t j = 1; j <= n; j++) {
+    const int32_t at = now[j], opened = at - open, gap = f[j] - extend_f;
+    int32_t way = at == e[j] - extend_e ? H_LEFT : H_UP;
+    way = at == pair[j] ? H_PAIR : way;
+    way = at == end ? H_END : way;
+    way |= now[j - 1] - open >= e[j] ? E_OPENED : 0;
+    way |= h[j] - open >= f[j] ? F_OPENED : 0;
+    ways[j] = (uint8_t)(way | linear);
+    h[j] = at;
+    f[j] = gap > opened ? gap : opened;
   }
 }
 
@@ -94,13 +139,14 @@ tsl_err dp_cpu_align_trace(const dp_cpu_align *b, dp_place *place, uint8_t *step
                            int64_t *count) {
   tsl_err err = TSL_OK;
   patch p = {.band = b};
+  int32_t **const lists[6] = {&p.h, &p.f, &p.pair, &p.best, &p.now, &p.e};
   int64_t i = place->row - b->keep_lo, j = place->column;
   *count = 0;
   if (i < 0 || place->row > b->keep_hi || j < 0 || j > b->m)
     TSL_FAIL(TSL_ERR_INTERNAL, "cell (%lld, %lld) is not in the kept tile", (long long)place->row,
              (long long)place->column);
-  TSL_TRY(tsl_alloc(b->width + 1, sizeof *p.h, "row of a walk", (void **)&p.h));
-  TSL_TRY(tsl_alloc(b->width + 1, sizeof *p.f, "row of a walk", (void **)&p.f));
+  for (int k = 0; k < 6; k++)
+    TSL_TRY(tsl_alloc(b->width + 1, sizeof *p.h, "row of a walk", (void **)lists[k]));
   TSL_TRY(tsl_alloc(b->width * ALIGN_KEEP_ROWS, 1, "ways of a walk", (void **)&p.ways));
   while (i > 0 && j > 0 && !place->done) {
     patch_fill(&p, i, j);
@@ -109,6 +155,6 @@ tsl_err dp_cpu_align_trace(const dp_cpu_align *b, dp_place *place, uint8_t *step
   place->row = b->keep_lo + i;
   place->column = j;
 done:
-  TSL_FREE_ALL(p.h, p.f, p.ways);
+  TSL_FREE_ALL(p.h, p.f, p.pair, p.best, p.now, p.e, p.ways);
   return err;
 }

@@ -31,18 +31,20 @@ static int assign_codes(dp_cpu_bits *b) {
 
 /** Bits of the columns' codes, by lane. */
 static void lay_planes(dp_cpu_bits *b) {
-  for (int64_t j = 0; j < b->m; j++) {
-    const bits_strip *s = bits_strip_of(b, j / 64);
-    const int64_t size = bits_words_of(s) * b->vector;
-    uint64_t *words = b->b + s->at * b->planes + bits_place(b, s, j / 64);
-    const uint64_t code = b->code[b->columns[j]];
-    for (int q = 0; q < b->planes; q++) words[q * size] |= (code >> q & 1) << j % 64;
+  for (int64_t w = 0; 64 * w < b->m; w++) {
+    const bits_strip *s = bits_strip_of(b, w);
+    const int64_t size = bits_words_of(s) * b->vector, left = b->m - 64 * w;
+    uint64_t *words = b->b + s->at * b->planes + bits_place(b, s, w);
+    uint64_t codes[64] = {0};
+    for (int64_t j = 0; j < 64 && j < left; j++) codes[j] = b->code[b->columns[64 * w + j]];
+    for (int q = 0; q < b->planes; q++)
+      for (int j = 0; j < 64; j++) words[q * size] |= (codes[j] >> q & 1) << j;
   }
 }
 
 /* ------------------------------------------------------------------ open and close */
 
-/** Cut the words into strips: wide ones, then what is left word by word. */
+/** Cut the words into strips: wide ones, then what fills no more than half of one word by word. */
 static tsl_err cut_strips(dp_cpu_bits *b) {
   tsl_err err = TSL_OK;
   const int64_t words = (b->m + 63) / 64, full = DP_WORDS * b->vector;
@@ -52,7 +54,7 @@ static tsl_err cut_strips(dp_cpu_bits *b) {
   for (int64_t w = 0; w < words;) {
     bits_strip *s = &b->strips[b->n_strips++];
     const int64_t left = words - w;
-    s->wide = wide && left >= DP_WORDS;
+    s->wide = wide && 2 * left > full;
     const int64_t groups = left / bits_words_of(s);
     s->lanes = (int32_t)(groups < b->vector ? groups : b->vector);
     s->word = w;

@@ -1,0 +1,325 @@
+/** @file dp_strips.c  Strips of a band of diagonals: what enters each, and the way back. */
+#include "dp_strips.h"
+
+#include "dp_kernels.h"
+#include "integers.h"
+
+#include <string.h>
+
+enum { PIECE = 2048 /* rows; a multiple of the blocks of engines */ };
+
+/** A strip being computed: a problem of its own, whose rows are the strip's. */
+typedef struct strip {
+  dp_strip at;
+  dp_params p;
+  tsl_problem problem;
+  tsl_worker w;
+  void *engine;
+} strip;
+
+static int64_t rows_of(const dp_strip *at) {
+  return at->rows[1] - at->rows[0];
+}
+
+static const uint32_t *bits_of(const void *edge) {
+  return edge;
+}
+
+/** Cost or score of letters of b alone along the top, of a alone along the left side. */
+static int64_t alone(const dp_params *p, int64_t letters, bool of_a) {
+  if (p->problem == DP_LCS || letters == 0) return 0;
+  if (p->problem == DP_EDIT) return letters * (of_a ? p->remove : p->insert);
+  return -(p->scores.open + letters * (int64_t)p->scores.extend);
+}
+
+/* ---- sizes */
+
+int64_t dp_strips_width(const tsl_worker *w, int64_t k) {
+  const dp_params *p = w->dp.c.p;
+  const bool bits = dp_edge_is_bits(p);
+  const int64_t vector = w->cpu.kernels->bytes;
+  const int64_t narrow = bits ? 8 * vector : DP_COLUMNS * vector;
+  const int64_t wide = bits ? DP_WORDS * narrow : 2 * narrow;
+  const int64_t columns = (2 * k <= narrow ? narrow : wide) * w->cpu.threads;
+  return tsl_max(64, tsl_min(columns, p->m / 32 / 64 * 64));
+}
+
+static int64_t pieces_of(const dp_strip *at) {
+  return tsl_divide_up(rows_of(at), PIECE);
+}
+
+double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width) {
+  const int64_t n = dp_strips_number(p, width);
+  double bytes =
+      (double)PIECE * (double)width; /* a byte for each cell of a piece on the way back */
+  for (int64_t s = 0; s < n; s++) {
+    const dp_strip at = dp_strip_of(p, k, width, s);
+    bytes += (double)dp_edge_size(p, rows_of(&at));
+    bytes += (double)(pieces_of(&at) * dp_state_bytes(p, width));
+  }
+  return bytes;
+}
+
+/* ---- one strip */
+
+static void strip_close(const dp_strips *strips, strip **t) {
+  if (*t == NULL) return;
+  strips->engine->close(&(*t)->engine);
+  tsl_free(*t);
+  *t = NULL;
+}
+
+/** Values along the top where it is not the table's; bits begin with them. */
+static tsl_err put_top(const dp_strips *strips, strip *t, int64_t corner) {
+  tsl_err err = TSL_OK;
+  const int64_t columns = t->at.columns[1] - t->at.columns[0];
+  int32_t *state = NULL;
+  if (t->at.rows[0] == 0 || dp_edge_is_bits(&t->p)) return TSL_OK;
+  TSL_TRY(tsl_alloc(2 * columns, sizeof *state, "row of a strip", (void **)&state));
+  for (int64_t j = 0; j < columns; j++) {
+    state[j] = (int32_t)(corner + alone(&t->p, j + 1, false));
+    state[columns + j] = DP_MINUS_INFINITY;
+  }
+  TSL_TRY(strips->engine->state_put(t->engine, 0, state));
+done:
+  tsl_free(state);
+  return err;
+}
+
+static tsl_err strip_open(const dp_strips *strips, int64_t s, strip **out) {
+  tsl_err err = TSL_OK;
+  const tsl_problem *whole = strips->w->dp.c.problem;
+  strip *t = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *t, "strip", (void **)&t));
+  t->at = dp_strip_of(strips->w->dp.c.p, strips->k, strips->width, s);
+  t->p = *strips->w->dp.c.p;
+  t->p.n = rows_of(&t->at);
+  t->problem.params = &t->p;
+  t->problem.fields[DP_A].data = (uint8_t *)whole->fields[DP_A].data + t->at.rows[0];
+  t->problem.fields[DP_B].data = whole->fields[DP_B].data;
+  dp_context_set(&t->w.dp.c, &t->problem, &t->w, &dp_memory_host, NULL);
+  t->w.cpu = strips->w->cpu;
+  TSL_TRY(strips->engine->open(&t->w, t->at.columns[0], t->at.columns[1], &t->engine));
+  TSL_TRY(put_top(strips, t, strips->sides[s].corner));
+  *out = t;
+  t = NULL;
+done:
+  strip_close(strips, &t);
+  return err;
+}
+
+/* ---- from the right side of a strip to the left side of the next */
+
+/** Sum of the differences of the first rows. */
+static int64_t sum_bits(const dp_params *p, const void *edge, int64_t rows_all, int64_t rows) {
+  const int64_t words = dp_bit_words(rows_all);
+  int64_t sum = 0;
+  for (int part = 0; part < dp_bit_parts(p); part++)
+    for (int64_t w = 0; 32 * w < rows; w++) {
+      const uint32_t mask = rows - 32 * w >= 32 ? ~0u : (1u << (rows - 32 * w)) - 1;
+      const int bits = __builtin_popcount(bits_of(edge)[part * words + w] & mask);
+      sum += part == 0 ? bits : -bits;
+    }
+  return sum;
+}
+
+/** Bits of rows that the strip before has not: as if its last value went on (LCS), or grew by one a
+ *  row (EDIT). */
+static void next_bits(const dp_params *p, const dp_strip *from, const dp_strip *to,
+                      const uint32_t *right, uint32_t *left) {
+  const int64_t words[2] = {dp_bit_words(rows_of(from)), dp_bit_words(rows_of(to))};
+  const int64_t skip = (to->rows[0] - from->rows[0]) / 32, known = from->rows[1] - to->rows[0];
+  for (int part = 0; part < dp_bit_parts(p); part++) {
+    const uint32_t beyond = p->problem == DP_EDIT && part == 0 ? ~0u : 0;
+    for (int64_t w = 0; w < words[1]; w++) {
+      const int64_t rest = known - 32 * w;
+      const uint32_t mask = rest >= 32 ? ~0u : rest > 0 ? (1u << rest) - 1 : 0;
+      const uint32_t have = mask != 0 ? right[part * words[0] + skip + w] : 0;
+      left[part * words[1] + w] = (have & mask) | (beyond & ~mask);
+    }
+  }
+}
+
+/** The same of values; of an affine gap no more is known than that it may begin anew. */
+static void next_values(const dp_params *p, const dp_strip *from, const dp_strip *to,
+                        const int32_t *right, int32_t *left) {
+  const int64_t skip = to->rows[0] - from->rows[0], known = from->rows[1] - to->rows[0];
+  const int64_t size = dp_edge_entry(p) / (int64_t)sizeof *left;
+  for (int64_t i = 0; i <= rows_of(to); i++) {
+    const int32_t *entry = right + size * (skip + tsl_min(i, known));
+    left[size * i] = (int32_t)(entry[0] + alone(p, tsl_max(i - known, 0), true));
+    if (size > 1) left[size * i + 1] = i > 0 && i <= known ? entry[1] : DP_MINUS_INFINITY;
+  }
+}
+
+/** The side of strip s + 1. */
+static tsl_err next_side(const dp_strips *strips, int64_t s, const strip *t) {
+  tsl_err err = TSL_OK;
+  dp_strip_side *side = &strips->sides[s + 1];
+  const dp_params *p = strips->w->dp.c.p;
+  const dp_strip to = dp_strip_of(p, strips->k, strips->width, s + 1);
+  const void *right = strips->right.data;
+  if (s + 1 == strips->n) return TSL_OK;
+  TSL_TRY(dp_reserve(&t->w.dp.c, &side->edge, dp_edge_size(p, rows_of(&to)), "side of a strip"));
+  if (dp_edge_is_bits(p)) {
+    side->corner = strips->sides[s].corner + alone(p, t->at.columns[1] - t->at.columns[0], false) +
+                   sum_bits(p, right, rows_of(&t->at), to.rows[0] - t->at.rows[0]);
+    next_bits(p, &t->at, &to, right, side->edge.data);
+  } else {
+    next_values(p, &t->at, &to, right, side->edge.data);
+    side->corner = *(const int32_t *)side->edge.data;
+  }
+done:
+  return err;
+}
+
+/* ---- pieces of rows */
+
+/** Rows [lo, hi) of a strip. keep: for the way back; else their right side is added to right. */
+static tsl_err run_piece(dp_strips *strips, int64_t s, const strip *t, int64_t lo, int64_t hi,
+                         bool keep) {
+  tsl_err err = TSL_OK;
+  const dp_context *c = &t->w.dp.c;
+  const int64_t rows = rows_of(&t->at), bytes = dp_edge_size(&t->p, hi - lo);
+  char *edge = strips->sides[s].edge.data, *left = NULL;
+  if (edge != NULL) {
+    TSL_TRY(dp_reserve(c, &strips->part[0], bytes, "side of a piece"));
+    left = strips->part[0].data;
+    TSL_TRY(dp_edge_move(c, edge, rows, lo, hi, left, true));
+  }
+  TSL_TRY(dp_reserve(c, &strips->part[1], bytes, "side of a piece"));
+  TSL_TRY(strips->engine->tile(t->engine, lo, hi, left, strips->part[1].data, keep,
+                               (dp_window){NULL, 0}));
+  if (!keep)
+    TSL_TRY(dp_edge_move(c, strips->right.data, rows, lo, hi, strips->part[1].data, false));
+done:
+  return err;
+}
+
+static tsl_err run_strip(dp_strips *strips, int64_t s, const strip *t) {
+  tsl_err err = TSL_OK;
+  dp_strip_side *side = &strips->sides[s];
+  const int64_t rows = rows_of(&t->at);
+  const bool recover = t->p.mode == DP_RECOVER;
+  side->state = dp_state_bytes(&t->p, t->at.columns[1] - t->at.columns[0]);
+  if (recover)
+    TSL_TRY(
+        tsl_alloc(pieces_of(&t->at), (size_t)side->state, "rows of a strip", (void **)&side->tops));
+  TSL_TRY(dp_reserve(&t->w.dp.c, &strips->right, dp_edge_size(&t->p, rows), "edge"));
+  for (int64_t lo = 0; lo < rows; lo += PIECE) {
+    if (recover)
+      TSL_TRY(strips->engine->state_get(t->engine, side->tops + lo / PIECE * side->state));
+    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + PIECE, rows), false));
+  }
+done:
+  return err;
+}
+
+/* ---- all strips */
+
+void dp_strips_clear(dp_strips *strips) {
+  for (int64_t s = 0; strips->sides != NULL && s <= strips->n; s++) {
+    dp_release(&strips->w->dp.c, &strips->sides[s].edge);
+    tsl_free(strips->sides[s].tops);
+  }
+  if (strips->w != NULL) {
+    dp_release(&strips->w->dp.c, &strips->right);
+    for (int k = 0; k < 2; k++) dp_release(&strips->w->dp.c, &strips->part[k]);
+  }
+  tsl_free(strips->sides);
+  *strips = (dp_strips){0};
+}
+
+/** The goal; a strip of bits knows the differences along its last row only. */
+static tsl_err goal_of(const dp_strips *strips, const strip *t, int64_t *goal) {
+  tsl_err err = TSL_OK;
+  const dp_strip_side *side = &strips->sides[strips->n - 1];
+  double part = 0;
+  TSL_TRY(strips->engine->goal(t->engine, true, &part));
+  *goal = (int64_t)part;
+  if (dp_edge_is_bits(&t->p) && side->edge.data != NULL)
+    *goal += side->corner + sum_bits(&t->p, side->edge.data, rows_of(&t->at), rows_of(&t->at));
+done:
+  return err;
+}
+
+/** The goal if the rest of the table were like what is left of strip s, by the value on the way
+ *  from corner to corner. */
+static double foreseen(const dp_strips *strips, int64_t s) {
+  const dp_params *p = strips->w->dp.c.p;
+  const dp_strip at = dp_strip_of(p, strips->k, strips->width, s);
+  const dp_strip_side *side = &strips->sides[s];
+  const double part = (double)at.columns[0] / (double)p->m;
+  const int64_t rows = tsl_min((int64_t)(part * (double)p->n), at.rows[1]) - at.rows[0];
+  if (dp_edge_is_bits(p))
+    return (double)(side->corner + sum_bits(p, side->edge.data, rows_of(&at), rows)) / part;
+  return ((const int32_t *)side->edge.data)[dp_edge_entry(p) / 4 * rows] / part;
+}
+
+static bool goes_on(const dp_strips *strips, int64_t s, dp_strips_look *look, const void *context) {
+  const int64_t n = strips->n;
+  if (look == NULL || n < 8 || (s != n / 8 && s != n / 4 && s != n / 2)) return true;
+  return look(context, foreseen(strips, s));
+}
+
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_look *look, const void *context,
+                      dp_strips *out, int64_t *goal, bool *ended) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = w->dp.c.p;
+  strip *t = NULL;
+  *out = (dp_strips){.w = w, .engine = w->dp.bands.engine, .k = k};
+  out->width = dp_strips_width(w, k);
+  out->n = dp_strips_number(p, out->width);
+  *ended = true;
+  TSL_TRY(tsl_alloc(out->n + 1, sizeof *out->sides, "sides of strips", (void **)&out->sides));
+  for (int64_t s = 0; s < out->n && *ended; s++) {
+    TSL_TRY(strip_open(out, s, &t));
+    TSL_TRY(run_strip(out, s, t));
+    TSL_TRY(next_side(out, s, t));
+    out->cells += (double)rows_of(&t->at) * (double)(t->at.columns[1] - t->at.columns[0]);
+    if (s + 1 == out->n) TSL_TRY(goal_of(out, t, goal));
+    strip_close(out, &t);
+    if (p->mode != DP_RECOVER) dp_release(&w->dp.c, &out->sides[s].edge);
+    *ended = s + 1 == out->n || goes_on(out, s + 1, look, context);
+  }
+done:
+  strip_close(out, &t);
+  return err;
+}
+
+/* ---- the way back */
+
+/** Through the pieces of a strip that the way meets, from the last on. */
+static tsl_err walk_strip(dp_strips *strips, int64_t s, tsl_cursor *cursor, dp_steps *steps) {
+  tsl_err err = TSL_OK;
+  const dp_strip_side *side = &strips->sides[s];
+  const int64_t before = steps->n;
+  strip *t = NULL;
+  TSL_TRY(strip_open(strips, s, &t));
+  cursor->at[0] -= t->at.rows[0];
+  while (cursor->at[0] > 0 && cursor->at[1] > t->at.columns[0]) {
+    const int64_t piece = (cursor->at[0] - 1) / PIECE, lo = piece * PIECE;
+    TSL_TRY(strips->engine->state_put(t->engine, lo, side->tops + piece * side->state));
+    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + PIECE, rows_of(&t->at)), true));
+    TSL_TRY(strips->engine->trace(t->engine, cursor, steps));
+  }
+  cursor->at[0] += t->at.rows[0];
+  for (int64_t k = before; k < steps->n && t->p.problem == DP_LCS; k++)
+    steps->at[k][0] += t->at.rows[0];
+  if (cursor->at[1] > t->at.columns[0] && cursor->at[0] > 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: the way back leaves a certain band at row %lld, column %lld",
+             (long long)cursor->at[0], (long long)cursor->at[1]);
+done:
+  strip_close(strips, &t);
+  return err;
+}
+
+tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = strips->w->dp.c.p;
+  tsl_cursor cursor = {.at = {p->n, p->m}};
+  for (int64_t s = strips->n - 1; s >= 0 && cursor.at[0] > 0 && cursor.at[1] > 0; s--)
+    TSL_TRY(walk_strip(strips, s, &cursor, steps));
+done:
+  return err;
+}

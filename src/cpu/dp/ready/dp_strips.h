@@ -1,0 +1,55 @@
+/**
+ * @file dp_strips.h
+ * A band of diagonals (dp_diagonals.h) computed strip after strip by a socket's engines of bands.
+ *
+ * What enters a strip from outside of the band are values of real paths: from the corner of the
+ * strip above to the left along its top, and along its left side down from where the strip before
+ * ends, letters of one sequence alone. So no value is better than the table's.
+ */
+#ifndef TSL_CPU_DP_STRIPS_H
+#define TSL_CPU_DP_STRIPS_H
+
+#include "dp_backend.h"
+#include "dp_diagonals.h"
+
+/** What enters a strip, kept for the way back, which computes pieces of rows of it again. */
+typedef struct dp_strip_side {
+  int64_t corner; /**< M above the strip's first row, left of its first column */
+  dp_buffer edge; /**< from the left, as in dp.h; empty: the boundary */
+  char *tops;     /**< RECOVER: states above all pieces, [state] each */
+  int64_t state;  /**< bytes */
+} dp_strip_side;
+
+typedef struct dp_strips {
+  const tsl_worker *w;
+  const dp_band_engine *engine;
+  int64_t k, width, n;
+  double cells;             /**< computed */
+  dp_strip_side *sides;     /**< [n + 1] */
+  dp_buffer right, part[2]; /**< right side of a strip; sides of a piece: left, right */
+} dp_strips;
+
+/** Columns of a strip of band k: those that keep the worker's threads at work, fewer where the band
+ *  is narrow, and at most 1/32 of the table's. */
+int64_t dp_strips_width(const tsl_worker *w, int64_t k);
+
+/** Bytes that computing and recovery in a band take. */
+double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width);
+
+/** Asked after an eighth, a quarter and a half of the columns: is it worth going on, where the
+ *  whole band's goal would be about this? */
+typedef bool dp_strips_look(const void *context, double goal);
+
+/** Compute band k.
+ *  @param[in]  look  NULL: to the end
+ *  @param[out] goal  of the best path in it  @param[out] ended  false: look has said no
+ *  @param[out] out   dp_strips_clear, also after an error */
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_look *look, const void *context,
+                      dp_strips *out, int64_t *goal, bool *ended);
+
+/** Walk back; the band is certain. Steps as of tsl_backend.traceback. */
+tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps);
+
+void dp_strips_clear(dp_strips *strips);
+
+#endif
