@@ -44,8 +44,8 @@
  *   NUSSINOV      N = n + 1, X[a][b] = pairs of letters a..b-1, base 0, max; finish: where letters
  *                 a and b-1 pair and b-1 - a > span, also X[a+1][b-1] + 1
  *
- *   FOLD          N = n + 1, energies in 0.01 kcal/mol, min: V[a][b] of letters a..b-1 whose ends pair:
- *                 a hairpin, a loop with another pair inside, or a multiloop closed around
+ *   FOLD          N = n + 1, energies in 0.01 kcal/mol, min: V[a][b] of letters a..b-1 whose ends
+ *                 pair: a hairpin, a loop with another pair inside, or a multiloop closed around
  *                 D[a+1][b-1]; M[a][b] of a multiloop with a stem or more: V, M[a+1][b],
  *                 M[a][b-1], D[a][b] = best over k of M[a][k] + M[k][b]; F[b] of letters 0..b-1:
  *                 F[b-1], F[a] + V[a][b]. X is M; tables and the field table have V

@@ -159,8 +159,8 @@ tsl_err dp_band_out(const dp_bands *bands, dp_band *b, int64_t rows, void **out)
 void dp_band_sent(dp_band *b, int64_t lo);
 
 /** Queue: rows [from, to) of an edge of `rows` rows and the edge of these rows alone trade places
- *  by `out`; from is a multiple of 32. Entry 0 of a part does not go in, where the row before it has
- *  more (E'). */
+ *  by `out`; from is a multiple of 32. Entry 0 of a part does not go in, where the row before it
+ *  has more (E'). */
 tsl_err dp_edge_move(const dp_context *c, char *edge, int64_t rows, int64_t from, int64_t to,
                      char *part, bool out);
 

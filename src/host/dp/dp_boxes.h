@@ -38,8 +38,8 @@ typedef struct dp_triangle_engine {
   tsl_err (*get)(void *triangle, const dp_box *box, void *values);
   /** REQUIRED. Take in the values of a box that another worker has computed; host. */
   tsl_err (*put)(void *triangle, const dp_box *box, const void *values);
-  /** OPTIONAL, all three together, for memory of the host; default get and put: all that others need
-   *  of a box (dp.h, edges), and the optimum after the last one. */
+  /** OPTIONAL, all three together, for memory of the host; default get and put: all that others
+   *  need of a box (dp.h, edges), and the optimum after the last one. */
   tsl_err (*edge_out)(void *triangle, const dp_box *box, void *values);
   tsl_err (*edge_in)(void *triangle, const dp_box *box, const void *values);
   tsl_err (*whole)(void *triangle, void *value);
