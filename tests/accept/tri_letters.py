@@ -179,14 +179,14 @@ def bytes_case(ranks):
     table, scores = plain("ACGT", 1, -1), {"match": 1, "mismatch": -1, "open": 2, "extend": 1}
     base = sequences(rng, [300], "ACGT")[0]
     like = [base[:n] for n in (249, 250, 251, 252, 253, 300)]
-    rows = like + sequences(rng, [1, 90, 251, 300], "ACGT")
+    rows = like[2:5] + sequences(rng, [1, 251], "ACGT")
     for few, columns in ((True, 71), (False, 70)):
         other = sequences(rng, rng.integers(1, 301, columns), "ACGT")
         other[5::9 if few else 1] = [like[k % 6] for k in range(len(other[5::9 if few else 1]))]
         want = np.array([[score(a, b, table, (2, 1), True) for b in other] for a in rows])
         got = run(rows, function="local", scores=scores, other=other, ranks=ranks)["distances"]
         check(np.array_equal(got, want), f"single ones {few}: not the scores")
-        check(want.max() == 300 and (want < 200).any() and np.isin([250, 251, 252], want).all(), "no case")
+        check((want < 200).any() and np.isin([250, 251, 252, 253], want).all(), "no case")
 
 
 def matrix_case(function, ranks):

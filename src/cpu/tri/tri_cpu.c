@@ -38,7 +38,7 @@ static void sizes_choose(tsl_worker *w) {
   w->fill_rows = TRI_LETTER_ROWS;
   w->group_rows = TRI_LETTER_ROWS;
   w->columns = tri_columns_of(p) / (4 * w->threads) / TRI_LETTER_LANES * TRI_LETTER_LANES;
-  w->columns = tsl_max(TRI_MAX_COLUMNS / 16, tsl_min(w->columns, TRI_MAX_COLUMNS / 4));
+  w->columns = tsl_max(TRI_MAX_COLUMNS / 8, tsl_min(w->columns, TRI_MAX_COLUMNS / 4));
   w->row_stride = w->columns + TRI_LAP;
 }
 

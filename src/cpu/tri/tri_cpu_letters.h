@@ -81,8 +81,8 @@ typedef struct tri_cpu_letters {
 /** Find the sequences, when the function is of such. */
 tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *letters);
 
-/** Memory of one thread for blocks of so many rows and columns. tri_letters_thread_clear() also after an
- *  error. */
+/** Memory of one thread for blocks of so many rows and columns. tri_letters_thread_clear() also
+ *  after an error. */
 tsl_err tri_letters_thread_create(const tri_cpu_letters *letters, int64_t rows, int64_t columns,
                                   tri_letters_thread **thread);
 void tri_letters_thread_clear(tri_letters_thread **thread);
