@@ -173,6 +173,22 @@ def score_case(function, scores, ranks):
     check(np.array_equal(got, want), f"{function}, {scores}: not the scores")
 
 
+def bytes_case(ranks):
+    """Scores about 251, beyond which 8 bits are done again: single pairs of a vector, and all of them."""
+    rng = np.random.default_rng(16)
+    table, scores = plain("ACGT", 1, -1), {"match": 1, "mismatch": -1, "open": 2, "extend": 1}
+    base = sequences(rng, [300], "ACGT")[0]
+    like = [base[:n] for n in (249, 250, 251, 252, 253, 300)]
+    rows = like[2:5] + sequences(rng, [1, 251], "ACGT")
+    for few, columns in ((True, 71), (False, 70)):
+        other = sequences(rng, rng.integers(1, 301, columns), "ACGT")
+        other[5::9 if few else 1] = [like[k % 6] for k in range(len(other[5::9 if few else 1]))]
+        want = np.array([[score(a, b, table, (2, 1), True) for b in other] for a in rows])
+        got = run(rows, function="local", scores=scores, other=other, ranks=ranks)["distances"]
+        check(np.array_equal(got, want), f"single ones {few}: not the scores")
+        check((want < 200).any() and np.isin([250, 251, 252, 253], want).all(), "no case")
+
+
 def matrix_case(function, ranks):
     rng = np.random.default_rng(13)
     letters = "ARNDCQEGHILKMFPSTWYV"
@@ -276,6 +292,7 @@ if __name__ == "__main__":
                                 {"match": 5, "mismatch": -4, "open": 120, "extend": 0})):
         for function in ("global", "local"):
             suite.case(f"{function} {scores}", score_case, function, scores, 1 + k % 3)
+    suite.case("scores about 8 bits", bytes_case, 2)
     for k, function in enumerate(("global", "local")):
         suite.case(f"{function} by a matrix", matrix_case, function, 1 + 2 * k)
     suite.case("tables with names", tsv_case, 2)

@@ -9,6 +9,7 @@
 #include <cblas.h>
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,7 +38,7 @@ static void sizes_choose(tsl_worker *w) {
   w->fill_rows = TRI_LETTER_ROWS;
   w->group_rows = TRI_LETTER_ROWS;
   w->columns = tri_columns_of(p) / (4 * w->threads) / TRI_LETTER_LANES * TRI_LETTER_LANES;
-  w->columns = tsl_max(TRI_MAX_COLUMNS / 16, tsl_min(w->columns, TRI_MAX_COLUMNS / 4));
+  w->columns = tsl_max(TRI_MAX_COLUMNS / 8, tsl_min(w->columns, TRI_MAX_COLUMNS / 4));
   w->row_stride = w->columns + TRI_LAP;
 }
 
@@ -200,6 +201,18 @@ static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
   return w->frames != NULL ? 2 * w->threads : 1;
 }
 
+/** Sequences: pairs that 8 bits did not hold. */
+static void tri_notes_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
+  int64_t done[2] = {0};
+  for (int k = 0; w->thread != NULL && k < w->threads; k++)
+    for (int b = 0; w->thread[k].letters != NULL && b < 2; b++)
+      done[b] += w->thread[k].letters->done[b];
+  text[0] = '\0';
+  if (done[1] == 0) return;
+  (void)snprintf(text, TSL_NOTES, "%lld of %lld scores exceeded 8 bits: computed again in more",
+                 (long long)done[1], (long long)done[0]);
+}
+
 /** Slabs on huge pages where the system has them: streaming stores miss the page tables less. */
 static tsl_err tri_alloc_cpu(int64_t bytes, void **out) {
   tsl_err err = TSL_OK;
@@ -225,6 +238,7 @@ const tsl_backend tri_backend_cpu = {
     .run = tri_run_cpu,
     .saturating_units = tri_saturating_units_cpu,
     .collect = tri_collect_cpu,
+    .notes = tri_notes_cpu,
     .close = tri_close_cpu,
     .host_alloc = tri_alloc_cpu,
     .host_free = tsl_free,

@@ -17,7 +17,6 @@
 
 enum {
   TRI_FILL_ROWS = 4,      /**< rows of one direct fill */
-  TRI_LETTER_ROWS = 8,    /**< likewise of sequences, for the columns' preparation */
   TRI_BLAS_ROWS = 128,    /**< rows of one product tile; divides n_pad, as TRI_PAD does */
   TRI_BLAS_D = 16,        /**< from this d on, TRI_PRODUCT are matrix products */
   TRI_MAX_COLUMNS = 2048, /**< columns of a block */

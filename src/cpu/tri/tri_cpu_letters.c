@@ -7,10 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 64 };
+enum {
+  WORD = 64,
+  MOST_STEP = 100, /* of 8 bits: open + 2 extend */
+  FEW = 4          /* more than a FEW-th of a row again: the rows after it are not tried */
+};
 
 static int64_t words_of(int64_t letters) {
   return (letters + WORD - 1) / WORD;
+}
+
+/** Scores of two letters, and LOCAL the room below 0 that a step takes. */
+static bool letters_fit_bytes(const tri_params *p) {
+  const int64_t gap = (int64_t)p->open + p->extend;
+  return gap + p->extend <= MOST_STEP && p->most + gap <= INT8_MAX && p->least + gap >= INT8_MIN;
 }
 
 tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *l) {
@@ -22,6 +32,7 @@ tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *l) {
   l->kernels = tri_letter_kernels_at(level);
   l->sequences = tri_sequences_of(problem);
   l->scores = problem->fields[TRI_SCORES].data;
+  l->bytes = tri_is_scored(l->p) && l->p->codes < TRI_LETTER_CODES && letters_fit_bytes(l->p);
 done:
   return err;
 }
@@ -37,24 +48,39 @@ done:
   return err;
 }
 
-static tsl_err create_align(const tri_params *params, tri_align_patterns *p) {
+/** Beyond a pattern's end no score is above 0: nothing better comes from there. */
+static int32_t score_of(const tri_cpu_letters *l, int64_t a, int64_t b) {
+  const tri_params *p = l->p;
+  const int32_t score = b < p->codes ? l->scores[a * p->codes + b] : tsl_min(p->least, 0);
+  return score + p->open + p->extend;
+}
+
+static tsl_err create_align(const tri_cpu_letters *l, tri_align_patterns *p) {
   tsl_err err = TSL_OK;
+  const tri_params *const params = l->p;
   p->open = params->open;
   p->extend = params->extend;
   TSL_TRY(tsl_alloc(params->codes * params->longest, TRI_LETTER_LINE, "scores", &p->profile));
   TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LANES, "letters", (void **)&p->letters));
   TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LINE, "columns", &p->g));
   TSL_TRY(tsl_alloc(params->longest, TRI_LETTER_LINE, "columns", &p->e));
+  TSL_TRY(tsl_alloc(params->codes, TRI_LETTER_CODES, "scores", (void **)&p->table));
+  for (int64_t a = 0; l->bytes && a < params->codes; a++)
+    for (int64_t b = 0; b <= params->codes; b++)
+      p->table[a * TRI_LETTER_CODES + b] = (int8_t)score_of(l, a, b);
 done:
   return err;
 }
 
-tsl_err tri_letters_thread_create(const tri_cpu_letters *l, int64_t columns,
+tsl_err tri_letters_thread_create(const tri_cpu_letters *l, int64_t rows, int64_t columns,
                                   tri_letters_thread **thread) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
   tri_letters_thread *const t = *thread;
-  TSL_TRY(tri_is_scored(l->p) ? create_align(l->p, &t->align) : create_edit(l->p, &t->edit));
+  t->columns = columns;
+  TSL_TRY(tri_is_scored(l->p) ? create_align(l, &t->align) : create_edit(l->p, &t->edit));
+  if (l->bytes)
+    TSL_TRY(tsl_alloc(rows * columns, sizeof *t->again, "pairs of sequences", (void **)&t->again));
   TSL_TRY(tsl_alloc(columns, sizeof *t->by_length, "order of columns", (void **)&t->by_length));
 done:
   return err;
@@ -64,7 +90,7 @@ void tri_letters_thread_clear(tri_letters_thread **thread) {
   tri_letters_thread *const t = *thread;
   if (t == NULL) return;
   TSL_FREE_ALL(t->edit.equal, t->edit.state, t->edit.room, t->align.profile, t->align.letters,
-               t->align.g, t->align.e, t->by_length, t);
+               t->align.table, t->align.g, t->align.e, t->by_length, t->again, t);
   *thread = NULL;
 }
 
@@ -150,18 +176,11 @@ static void transpose(const tri_cpu_letters *l, const tri_letters_block *b, cons
   }
 }
 
-/** Beyond a pattern's end no score is above 0: nothing better comes from there. */
-static void load_align(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
-                       bool narrow, tri_align_patterns *p) {
-  const int lanes = narrow ? TRI_LETTER_LANES : TRI_LETTER_LANES / 2;
+static void load_profile(const tri_cpu_letters *l, bool narrow, int64_t n, tri_align_patterns *p) {
   const int codes = l->p->codes;
-  transpose(l, b, g, lanes, p);
-  const int64_t n = p->m * lanes;
   for (int c = 0; c < codes; c++) {
     int32_t score[TRI_LETTERS_SCORED + 1];
-    for (int x = 0; x <= codes; x++)
-      score[x] =
-          (x < codes ? l->scores[c * codes + x] : tsl_min(l->p->least, 0)) + p->open + p->extend;
+    for (int x = 0; x <= codes; x++) score[x] = score_of(l, c, x);
     if (narrow)
       for (int64_t k = 0; k < n; k++)
         ((int16_t *)p->profile)[c * n + k] = (int16_t)score[p->letters[k]];
@@ -170,21 +189,27 @@ static void load_align(const tri_cpu_letters *l, const tri_letters_block *b, con
   }
 }
 
-static void fill_align(const tri_cpu_letters *l, tri_letters_thread *thread,
-                       const tri_letters_block *b, const group *g, bool narrow) {
-  const tri_sequences *s = &l->sequences;
-  const bool local = l->p->function == TRI_LOCAL;
-  const int64_t sign = l->p->similar ? -1 : 1;
-  int64_t out[TRI_LETTER_LANES];
-  load_align(l, b, g, narrow, &thread->align);
-  for (int r = 0; r < b->rows; r++) {
-    l->kernels->align[!narrow](&thread->align, s->codes + s->starts[b->i + r],
-                               tri_sequence_length(s, b->i + r), local, out);
-    for (int lane = 0; lane < g->n; lane++) put(b, r, column_at(g, lane), sign * out[lane]);
-  }
+static int lanes_of(tri_width width) {
+  return TRI_LETTER_LANES >> width;
 }
 
-/* ---- blocks */
+static void load_align(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
+                       tri_width width, tri_align_patterns *p) {
+  static const int32_t minus[] = {INT8_MIN, TRI_NARROW_MINUS, INT32_MIN / 2};
+  const bool bytes = width == TRI_8_BITS;
+  p->minus = minus[width] + (bytes ? p->extend : 0);
+  p->zero = bytes && l->p->function == TRI_LOCAL ? p->minus + p->open + p->extend : 0;
+  transpose(l, b, g, lanes_of(width), p);
+  if (!bytes) load_profile(l, width == TRI_16_BITS, p->m * lanes_of(width), p);
+}
+
+/** A row with the patterns. */
+static void run_align(const tri_cpu_letters *l, const tri_letters_block *b, int row,
+                      tri_width width, const tri_align_patterns *p, int64_t *out) {
+  const tri_sequences *s = &l->sequences;
+  l->kernels->align[width](p, s->codes + s->starts[b->i + row], tri_sequence_length(s, b->i + row),
+                           l->p->function == TRI_LOCAL, out);
+}
 
 static int64_t longest_row(const tri_sequences *s, const tri_letters_block *b) {
   int64_t longest = 0;
@@ -192,20 +217,81 @@ static int64_t longest_row(const tri_sequences *s, const tri_letters_block *b) {
   return longest;
 }
 
+/** Rows [row, end) with n columns, in 16 or 32 bits. */
+static void fill_wide(const tri_cpu_letters *l, tri_letters_thread *thread,
+                      const tri_letters_block *b, int row, int end, const int64_t *by_length,
+                      int64_t n) {
+  const int64_t longest = longest_row(&l->sequences, b), sign = l->p->similar ? -1 : 1;
+  group g = {.by_length = by_length};
+  int64_t out[TRI_LETTER_LANES];
+  for (int64_t c = 0; c < n; c += g.n, g.by_length += g.n) {
+    tri_width width = TRI_16_BITS;
+    g.n = (int)tsl_min(lanes_of(width), n - c);
+    if (!tri_is_narrow(length_at(&g, g.n - 1), longest, l->p)) width = TRI_32_BITS;
+    g.n = (int)tsl_min(lanes_of(width), g.n);
+    load_align(l, b, &g, width, &thread->align);
+    for (int r = row; r < end; r++) {
+      run_align(l, b, r, width, &thread->align, out);
+      for (int lane = 0; lane < g.n; lane++) put(b, r, column_at(&g, lane), sign * out[lane]);
+    }
+  }
+}
+
+/** A group in 8 bits. @param[in,out] again  [rows] pairs of each row to be done again */
+static void fill_bytes(const tri_cpu_letters *l, tri_letters_thread *thread,
+                       const tri_letters_block *b, const group *g, int64_t *again) {
+  const bool local = l->p->function == TRI_LOCAL;
+  const int64_t sign = l->p->similar ? -1 : 1;
+  int64_t out[TRI_LETTER_LANES];
+  load_align(l, b, g, TRI_8_BITS, &thread->align);
+  for (int r = 0; r < b->rows; r++) {
+    const int64_t before = again[r], most = INT8_MAX - thread->align.zero;
+    run_align(l, b, r, TRI_8_BITS, &thread->align, out);
+    thread->done[0] += g->n;
+    for (int lane = 0; lane < g->n; lane++)
+      if (local && out[lane] >= most)
+        thread->again[r * thread->columns + again[r]++] = g->by_length[lane];
+      else
+        put(b, r, column_at(g, lane), sign * out[lane]);
+    if ((again[r] - before) * FEW <= g->n) continue;
+    fill_wide(l, thread, b, r + 1, b->rows, g->by_length, g->n);
+    break;
+  }
+}
+
+static void fill_scored(const tri_cpu_letters *l, tri_letters_thread *thread,
+                        const tri_letters_block *b) {
+  const int64_t longest = longest_row(&l->sequences, b);
+  int64_t again[TRI_LETTER_ROWS] = {0};
+  group g = {.by_length = thread->by_length};
+  for (int64_t c = 0; c < b->n; c += g.n, g.by_length += g.n) {
+    g.n = (int)tsl_min(TRI_LETTER_LANES, b->n - c);
+    const bool bytes =
+        l->bytes && (l->p->function == TRI_LOCAL ||
+                     tri_table_fits(length_at(&g, g.n - 1), longest, l->p, INT8_MAX));
+    if (bytes)
+      fill_bytes(l, thread, b, &g, again);
+    else
+      fill_wide(l, thread, b, 0, b->rows, g.by_length, g.n);
+  }
+  for (int r = 0; r < b->rows; r++) {
+    thread->done[1] += again[r];
+    fill_wide(l, thread, b, r, r + 1, thread->again + r * thread->columns, again[r]);
+  }
+}
+
+/* ---- blocks */
+
 void tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
                       const tri_letters_block *b) {
-  const bool scored = tri_is_scored(l->p);
-  const int64_t longest = longest_row(&l->sequences, b);
   group g = {.by_length = thread->by_length};
   sort_columns(&l->sequences, b, thread->by_length);
+  if (tri_is_scored(l->p)) {
+    fill_scored(l, thread, b);
+    return;
+  }
   for (int64_t c = 0; c < b->n; c += g.n, g.by_length += g.n) {
-    const int most = scored ? TRI_LETTER_LANES : TRI_EDIT_LANES;
-    g.n = (int)tsl_min(most, b->n - c);
-    const bool narrow = tri_is_narrow(length_at(&g, g.n - 1), longest, l->p);
-    if (scored && !narrow) g.n = (int)tsl_min(g.n, TRI_LETTER_LANES / 2);
-    if (scored)
-      fill_align(l, thread, b, &g, narrow);
-    else
-      fill_edit(l, thread, b, &g);
+    g.n = (int)tsl_min(TRI_EDIT_LANES, b->n - c);
+    fill_edit(l, thread, b, &g);
   }
 }

@@ -9,9 +9,14 @@
 
 enum {
   TRI_EDIT_LANES = 8,
-  TRI_LETTER_LANES = 32, /**< most patterns side by side */
-  TRI_LETTER_LINE = 64   /**< bytes of a lane each of a table of alignments */
+  TRI_LETTER_ROWS = 8,   /**< rows of a block, for the columns' preparation */
+  TRI_LETTER_LANES = 64, /**< most patterns side by side */
+  TRI_LETTER_LINE = 64,  /**< bytes of a lane each of a table of alignments */
+  TRI_LETTER_CODES = 32  /**< scores of a letter in tri_align_patterns.table */
 };
+
+/** Bits of the values of a table of alignments. */
+typedef enum tri_width { TRI_8_BITS, TRI_16_BITS, TRI_32_BITS, TRI_N_WIDTHS } tri_width;
 
 /** Patterns side by side, and memory for their state; 64-byte aligned. */
 typedef struct tri_edit_patterns {
@@ -22,30 +27,33 @@ typedef struct tri_edit_patterns {
   int64_t lengths[TRI_EDIT_LANES]; /**< in letters; 0: the lane is empty */
 } tri_edit_patterns;
 
-/** The same for alignments: int16_t of 32 lanes, or int32_t of 16. A table's cell is kept as G,
- *  what it is worth after a gap was opened: G = H - open - extend. */
+/** The same for alignments: int8_t of 64 lanes, int16_t of 32 or int32_t of 16. A table's cell is
+ *  kept as G, what it is worth after a gap was opened: G = H - open - extend. Numbers of 8 bits are
+ *  counted from `zero`, so that LOCAL uses all of them; where H reaches 127 it may be more. */
 typedef struct tri_align_patterns {
-  void *
-      profile; /**< [codes][m][lanes] score of each letter with the patterns', plus open + extend */
+  void *profile; /**< 16, 32 bits: [codes][m][lanes] score of each letter with the patterns', plus
+                         open + extend */
+  int8_t *table; /**< 8 bits: [codes][TRI_LETTER_CODES] likewise of two letters */
   uint8_t *letters; /**< [m][lanes] */
   void *g, *e; /**< [m][lanes] the column: G, and the best that ends with a gap in the pattern */
   int64_t m;   /**< letters of the longest of them */
   int64_t lengths[TRI_LETTER_LANES];
   int32_t open, extend;
+  int32_t zero, minus; /**< what stands for 0 and for minus infinity */
 } tri_align_patterns;
 
 /** H at the table's edge, k letters from its corner. */
 static inline int64_t tri_align_edge(const tri_align_patterns *p, bool local, int64_t k) {
-  return local || k == 0 ? 0 : -(p->open + k * p->extend);
+  return local || k == 0 ? p->zero : -(p->open + k * p->extend);
 }
 
 /** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */
 typedef struct tri_letter_kernels {
   int level;
   void (*edit)(const tri_edit_patterns *patterns, const uint8_t *text, int64_t n, int64_t *out);
-  /** [0] 16 bits, for tri_is_narrow() tables, [1] 32 bits. */
-  void (*align[2])(const tri_align_patterns *patterns, const uint8_t *text, int64_t n, bool local,
-                   int64_t *out);
+  /** Of a width that holds the table's values, but 8 bits of LOCAL. */
+  void (*align[TRI_N_WIDTHS])(const tri_align_patterns *patterns, const uint8_t *text, int64_t n,
+                              bool local, int64_t *out);
 } tri_letter_kernels;
 
 /** Made by tsl_simd (tools/cmake/TslSimd.cmake). */
@@ -56,6 +64,9 @@ typedef struct tri_letters_thread {
   tri_edit_patterns edit;   /**< of edit distances */
   tri_align_patterns align; /**< of alignments */
   int64_t *by_length;       /**< [columns of a block] length << 32 | column, ascending */
+  int64_t *again;  /**< [rows][columns] likewise: of each row those that 8 bits do not hold */
+  int64_t columns; /**< room for columns of a block */
+  int64_t done[2]; /**< pairs in 8 bits, and of them those done again */
 } tri_letters_thread;
 
 /** A worker's sequences; kernels is NULL where there are points. */
@@ -64,14 +75,15 @@ typedef struct tri_cpu_letters {
   tri_sequences sequences;
   const int32_t *scores; /**< TRI_SCORES, not owned */
   const tri_letter_kernels *kernels;
+  bool bytes; /**< scores of two letters fit 8 bits */
 } tri_cpu_letters;
 
 /** Find the sequences, when the function is of such. */
 tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *letters);
 
-/** Memory of one thread for blocks of so many columns. tri_letters_thread_clear() also after an
- *  error. */
-tsl_err tri_letters_thread_create(const tri_cpu_letters *letters, int64_t columns,
+/** Memory of one thread for blocks of so many rows and columns. tri_letters_thread_clear() also
+ *  after an error. */
+tsl_err tri_letters_thread_create(const tri_cpu_letters *letters, int64_t rows, int64_t columns,
                                   tri_letters_thread **thread);
 void tri_letters_thread_clear(tri_letters_thread **thread);
 

@@ -186,7 +186,7 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->rows, "row lists", (void **)&t->rows));
   if (p->near) TSL_TRY(tri_finds_create(w, &t->finds));
   if (tri_of_letters(p))
-    TSL_TRY(tri_letters_thread_create(&w->letters, w->row_stride, &t->letters));
+    TSL_TRY(tri_letters_thread_create(&w->letters, w->fill_rows, w->row_stride, &t->letters));
 done:
   return err;
 }

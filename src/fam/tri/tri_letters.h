@@ -34,13 +34,19 @@ enum {
   TRI_NARROW_MINUS = -16384 /**< but minus infinity, which may be lowered once */
 };
 
-/** Do tables of m x n letters fit 16 bits? Cells are between what all letters give at most and,
- *  GLOBAL, two gaps; one step beyond them is looked at. */
-TSL_FN bool tri_is_narrow(int64_t m, int64_t n, const tri_params *p) {
+/** Are the values of tables of m x n letters, and all on the way to them, at most so large in size?
+ *  Cells are between what all letters give at most and, GLOBAL, two gaps; one step beyond them is
+ *  looked at. */
+TSL_FN bool tri_table_fits(int64_t m, int64_t n, const tri_params *p, int64_t largest) {
   const int64_t step = (int64_t)p->open + p->extend - (p->least < 0 ? p->least : 0);
   const int64_t high = (m < n ? m : n) * (p->most > 0 ? p->most : 0);
   const int64_t low = p->function == TRI_GLOBAL ? 2 * (int64_t)p->open + (m + n) * p->extend : 0;
-  return high + step <= TRI_NARROW_MOST && low + 2 * step <= TRI_NARROW_MOST;
+  return high + step <= largest && low + 2 * step <= largest;
+}
+
+/** Do they fit 16 bits? */
+TSL_FN bool tri_is_narrow(int64_t m, int64_t n, const tri_params *p) {
+  return tri_table_fits(m, n, p, TRI_NARROW_MOST);
 }
 
 /** Values that are handed over: of topk in slabs of TRI_OUT_2, of threshold and csr in lists. */
