@@ -55,7 +55,8 @@ static tsl_err put_box(void *triangle, const dp_box *box, const void *values) {
 }
 
 const dp_triangle_engine dp_engine_triangle = {open_triangle, close_triangle, begin_triangle,
-                                               compute_boxes, get_box,        put_box};
+                                               compute_boxes, get_box,        put_box,
+                                               NULL,          NULL,           NULL};
 
 /* Tiles of one stage do not need each other. */
 tsl_err dp_gpu_boxes_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
