@@ -399,7 +399,8 @@ def cancelled(box):
 
 
 def requeue_dp(box):
-    options = ["-s", "run.threads=1", "-s", "dp.a.random=200000", "-s", "dp.mode=value", *PATIENT.split()]
+    options = ["-s", "run.threads=1", "-s", "dp.a.random=200000", "-s", "dp.mode=value", "-s", "dp.band=off",
+               *PATIENT.split()]
     round_trip(box, "dp/lcs.yaml", options, user_signal, 1)
 
 
