@@ -1,5 +1,6 @@
-/* unit.lang.math: exp, log, sin, cos and erf of lang_math.h against libm in long double; bounds in
+/* unit.lang.math: exp, log, sin, cos and erf of lang_functions.h against libm in long double; bounds in
  * units of the last place, as documented, and the ends of their ranges. */
+#include "lang_functions.h"
 #include "random.h"
 
 #include <float.h>
@@ -9,20 +10,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-
-#define LANG_FN static inline
-#define R float
-#define LANG_BYTES 4
-#define LANG_(name) name##_f32
-#include "lang_math.h"
-#undef R
-#undef LANG_BYTES
-#undef LANG_
-#include "lang_math_undef.h"
-#define R double
-#define LANG_BYTES 8
-#define LANG_(name) name##_f64
-#include "lang_math.h"
 
 enum { SAMPLES = 400000 };
 

@@ -2,18 +2,13 @@
 #include "bench_tri_sum.h"
 
 #include "fn.h"
+#include "lang_functions.h"
 #include "tri_cpu.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
-
-#define LANG_FN TSL_FN
-#define R float
-#define LANG_BYTES 4
-#define LANG_(name) name##_f32
-#include "lang_math.h"
 
 enum { TILE = 1024 };
 
@@ -30,11 +25,11 @@ TSL_LEVELS static double sum_of_row(const float *x, int64_t ld, int64_t n, float
     for (int64_t k = 0; k + 16 <= m; k += 16) TSL_INDEPENDENT
     for (int l = 0; l < 16; l++) {
       const float u = a - px[k + l], v = b - py[k + l], w = z - pz[k + l];
-      lane[l] += lang_exp_f32(-c * LANG_FMA(w, w, LANG_FMA(v, v, u * u)));
+      lane[l] += lang_exp_f32(-c * fmaf(w, w, fmaf(v, v, u * u)));
     }
     for (int64_t k = m / 16 * 16; k < m; k++) {
       const float u = a - px[k], v = b - py[k], w = z - pz[k];
-      lane[k % 16] += lang_exp_f32(-c * LANG_FMA(w, w, LANG_FMA(v, v, u * u)));
+      lane[k % 16] += lang_exp_f32(-c * fmaf(w, w, fmaf(v, v, u * u)));
     }
     for (int l = 0; l < 16; l++) total += (double)lane[l];
   }

@@ -1,23 +1,8 @@
-/* Functions of lang_math.h for interpreters: the values that compiled code has. */
+/* Functions of lang_functions.h for interpreters: the values that compiled code has. */
 #include "lang_expr.h"
+#include "lang_functions.h"
 
 #include <stdlib.h>
-
-#define LANG_FN static inline
-#define LANG_BYTES 4
-#define LANG_(name) name##_f32
-#define R float
-#include "lang_math.h"
-#include "lang_math_undef.h"
-#undef LANG_BYTES
-#undef LANG_
-#undef R
-#define LANG_BYTES 8
-#define LANG_(name) name##_f64
-#define R double
-#include "lang_math.h"
-#include "lang_math_undef.h"
-#undef R
 
 static float value_f32(lang_function function, float x, int power) {
   static float (*const functions[LANG_N_FUNCTIONS])(float) = {

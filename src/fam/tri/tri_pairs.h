@@ -22,29 +22,11 @@
 #define TSL_FAM_TRI_PAIRS_H
 
 #include "fn.h"
+#include "lang_functions.h"
 #include "tri_functions.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define LANG_FN TSL_FN
-#define LANG_BYTES 4
-#define LANG_(name) name##_f32
-#define R float
-#include "lang_math.h"
-#include "lang_math_undef.h"
-#undef LANG_BYTES
-#undef LANG_
-#undef R
-#define LANG_BYTES 8
-#define LANG_(name) name##_f64
-#define R double
-#include "lang_math.h"
-#include "lang_math_undef.h"
-#undef LANG_BYTES
-#undef LANG_
-#undef LANG_FN
-#undef R
 
 #define TRI_REAL float
 #define TRI_(name) name##_f32

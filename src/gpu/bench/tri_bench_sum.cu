@@ -1,16 +1,10 @@
 /* A Gaussian kernel sum of uniform points, d = 3, fp32: by an equation of a deck, and the same one
  * written by hand. */
 #include "tri_bench.cuh"
+#include "lang_functions.h"
 #include "tri_equation.cuh"
 
 #include <string.h>
-
-#define LANG_FN static __device__ __forceinline__
-#define R float
-#define LANG_BYTES 4
-#define LANG_(name) name##_f32
-#include "lang_math.h"
-#undef R
 
 enum { SUM_BLOCK = 128, SUM_TILE = 256 };
 
