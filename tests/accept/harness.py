@@ -148,7 +148,8 @@ class Suite:
 
     jobs: so many processes share the cases, each with a folder of its own; what a script does outside
     its cases, all do. Starting a program is mostly waiting, so that there may be more than cores.
-    TSL_TEST_ONE_IN=K in the environment: every K-th case only, for builds that are slow.
+    TSL_TEST_ONE_IN=K and TSL_TEST_FIRST=F in the environment: of the cases the first, and every K-th from number F
+    (standard 0) on.
     """
 
     def __init__(self, doc, jobs=1):
@@ -164,6 +165,7 @@ class Suite:
         self.n_hosts = self.hosts_asked()
         self.common = tempfile.mkdtemp(prefix="tesela_test_")  # of all processes
         self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) if not self.only else 1
+        self.first = int(os.environ.get("TSL_TEST_FIRST", "0")) % self.one_in
         self.jobs = jobs if not self.only else 1
         self.share, self.children, self.report = self.fork()
         self.folder = tempfile.mkdtemp(prefix="tesela_test_")
@@ -200,10 +202,10 @@ class Suite:
         out together, and else dealt out one by one."""
         key = self.group if self.group is not None else ("case", len(self.groups))
         number = self.groups.setdefault(key, len(self.groups))
-        if number % self.one_in != 0:
+        if number != 0 and number % self.one_in != self.first:
             return False
         if not self.apart:
-            return number // self.one_in % self.jobs == self.share
+            return (number + self.one_in - 1) // self.one_in % self.jobs == self.share
         self.dealt += 1
         return self.dealt % self.jobs == self.share
 

@@ -24,16 +24,24 @@ static void put(printer *p, const char *word) {
 }
 
 static const char *const infix[LANG_N_OPS] = {
-    [LANG_OP_ADD] = " + ", [LANG_OP_SUB] = " - ", [LANG_OP_MUL] = " * ", [LANG_OP_DIV] = " / ",
-    [LANG_OP_MOD] = " % ", [LANG_OP_LT] = " < ",  [LANG_OP_LE] = " <= ", [LANG_OP_GT] = " > ",
-    [LANG_OP_GE] = " >= ", [LANG_OP_EQ] = " == ", [LANG_OP_NE] = " != ", [LANG_OP_AND] = " && ",
-    [LANG_OP_OR] = " || "};
+    [LANG_OP_ADD] = " + ",     [LANG_OP_SUB] = " - ",         [LANG_OP_MUL] = " * ",
+    [LANG_OP_DIV] = " / ",     [LANG_OP_MOD] = " % ",         [LANG_OP_LT] = " < ",
+    [LANG_OP_LE] = " <= ",     [LANG_OP_GT] = " > ",          [LANG_OP_GE] = " >= ",
+    [LANG_OP_EQ] = " == ",     [LANG_OP_NE] = " != ",         [LANG_OP_AND] = " && ",
+    [LANG_OP_OR] = " || ",     [LANG_OP_BIT_AND] = " & ",     [LANG_OP_BIT_OR] = " | ",
+    [LANG_OP_BIT_XOR] = " ^ ", [LANG_OP_SHIFT_LEFT] = " << ", [LANG_OP_SHIFT_RIGHT] = " >> "};
 
-static const char *const calls[LANG_N_OPS] = {
-    [LANG_OP_ABS] = "abs(",       [LANG_OP_MIN] = "min(",
-    [LANG_OP_MAX] = "max(",       [LANG_OP_RANGE_MIN] = "min(",
-    [LANG_OP_RANGE_MAX] = "max(", [LANG_OP_RANGE_SUM] = "sum(",
-    [LANG_OP_LOGSUM] = "logsum(", [LANG_OP_RANGE_LOGSUM] = "logsum("};
+static const char *const calls[LANG_N_OPS] = {[LANG_OP_ABS] = "abs(",
+                                              [LANG_OP_MIN] = "min(",
+                                              [LANG_OP_MAX] = "max(",
+                                              [LANG_OP_RANGE_MIN] = "min(",
+                                              [LANG_OP_RANGE_MAX] = "max(",
+                                              [LANG_OP_RANGE_SUM] = "sum(",
+                                              [LANG_OP_LOGSUM] = "logsum(",
+                                              [LANG_OP_RANGE_LOGSUM] = "logsum(",
+                                              [LANG_OP_RANGE_PROD] = "prod(",
+                                              [LANG_OP_RANGE_ARGMIN] = "argmin(",
+                                              [LANG_OP_RANGE_ARGMAX] = "argmax("};
 
 static void print_number(printer *p, const lang_node *n) {
   char number[64];

@@ -58,6 +58,9 @@ static void integers(void **state) {
   assert_int_equal(whole("2 - 3 - 4"), -5);
   assert_int_equal(whole("100 / 10 / 5"), 2);
   assert_int_equal(whole("- - 3 + +2 - -1"), 6);
+  assert_int_equal(whole("1 | 6 ^ 3 & 2 << 1 + 1"), 1 | (6 ^ (3 & (2 << 2))));
+  assert_int_equal(whole("~5 + (12 >> 2 & 2) - (-9 >> 1)"), -6 + 2 + 5);
+  assert_int_equal(whole("1 << 3 == 8 && 3 & 1 == 1"), 1);
   assert_int_equal(whole("1e6 + 2e0"), 1000002);
   assert_int_equal(whole("9223372036854775807"), INT64_MAX);
   assert_int_equal(whole("-9223372036854775807 - 1"), INT64_MIN);
@@ -89,6 +92,9 @@ static void ranges(void **state) {
   (void)state;
   assert_int_equal(whole("sum(k = 1 .. 10 : k * k)"), 385);
   assert_int_equal(whole("sum(k=3..1: k)"), 0);
+  assert_int_equal(whole("prod(k = 1 .. 5 : k) + prod(k = 3 .. 1 : k)"), 121);
+  assert_int_equal(whole("argmin(k = -3 .. 3 : k * k) * 10 + argmax(k = -3 .. 3 : k * k)"), -3);
+  assert_int_equal(whole("argmax(k = 2 .. 1 : k else 7)"), 7);
   assert_int_equal(whole("min(k = 0 .. len(w) - 1 : w[k]) * 100 + max(k=0..4: w[k])"), -293);
   assert_int_equal(whole("min(k = 1 .. 0 : k else 42)"), 42);
   assert_int_equal(whole("max(k = 1 .. 1 : k else 42)"), 1);
@@ -190,7 +196,11 @@ static void syntax(void **state) {
       {"1)", "unexpected ')'"},
       {"1 < 2 < 3", "do not chain"},
       {"1 == 2 == 3", "do not chain"},
-      {"1 & 2", "did you mean '&&'"},
+      {"1 & 2 &", "expected a value"},
+      {"1 << ", "expected a value"},
+      {"prod(2)", "takes a range"},
+      {"argmin(k = 1 .. 2)", "expected ':'"},
+      {"prod(k = 1 .. 2 : k else 3)", "an empty prod is 1"},
       {"a ? 1", "unknown name 'a'"},
       {"1 ? 2", "expected ':'"},
       {"M[1]", "expected '['"},

@@ -1,5 +1,5 @@
-/* unit.lang.math: exp, log, sin, cos and erf of lang_functions.h against libm in long double; bounds in
- * units of the last place, as documented, and the ends of their ranges. */
+/* unit.lang.math: exp, log, sin, cos and erf of lang_functions.h against libm in long double;
+ * bounds in units of the last place, as documented, and the ends of their ranges. */
 #include "lang_functions.h"
 #include "random.h"
 

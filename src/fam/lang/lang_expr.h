@@ -19,15 +19,18 @@
  *
  *     expr    = or [ "?" expr ":" expr ]
  *     or      = and { "||" and }                       and = equal { "&&" equal }
- *     equal   = order [ ("==" | "!=") order ]          order = sum [ ("<" "<=" ">" ">=") sum ]
+ *     equal   = order [ ("==" | "!=") order ]          order = bits [ ("<" "<=" ">" ">=") bits ]
+ *     bits    = xor { "|" xor }                        xor = both { "^" both }
+ *     both    = shift { "&" shift }                    shift = sum { ("<<" | ">>") sum }
  *     sum     = product { ("+" | "-") product }        product = unary { ("*" "/" "%") unary }
- *     unary   = { "-" | "+" | "!" } primary
+ *     unary   = { "-" | "+" | "!" | "~" } primary
  *     primary = number | letter | name | name "[" expr "]" [ "[" expr "]" ] | "(" expr ")"
  *             | ("min" | "max") "(" expr { "," expr } ")" | "abs" "(" expr ")"
  *             | ("len" | "rows" | "cols") "(" name ")"
- *             | ("min" | "max" | "sum") "(" name "=" expr ".." expr ":" expr [ "else" expr ] ")"
+ *             | range "(" name "=" expr ".." expr ":" expr [ "else" expr ] ")"
  *             | ("sqrt" | "exp" | "log" | "log1p" | "sin" | "cos" | "erf" | "floor") "(" expr ")"
  *             | "pow" "(" expr "," expr ")"
+ *     range   = "min" | "max" | "sum" | "prod" | "argmin" | "argmax" | "logsum"
  *
  * Names: i (row) and j (column) of the cell, both from 0; the table; data arrays; constants; the
  * variable of a range. M[..][..] reads the table; len, rows, cols are extents of an array or table
@@ -47,14 +50,19 @@
  * -inf. min and max keep the first of equal values. ?:, && and || evaluate only what they
  * need, so that `j >= w[i] ? M[i-1][j-w[i]] : 0` reads nothing outside the table.
  *
- * Ranges `k = lo .. hi` include both ends, ascending. An empty range: sum is 0; min and max give
- * the value after `else`, and are an error without it. sum takes no `else`.
+ * Bits are those of integers of 64 bits in two's complement. a << n is a times 2^n,
+ * an error where that overflows, a >> n is a / 2^n rounded down, n from 0 to 63.
+ *
+ * Ranges `k = lo .. hi` include both ends, ascending. argmin and argmax give the first k of the
+ * least or greatest value, an integer. An empty range: sum is 0, prod 1; min, max, argmin and
+ * argmax give the value after `else`, and are an error without it. sum and prod take no `else`.
  *
  * Indices, ranges and the conditions of `boundary` do not read the table: dependencies are known
  * before values are.
  *
- * logsum is a recurrence's alone: log(exp(a) + exp(b) + ...) without overflow, of arguments one
- * after another and of a range from its first value on; of none, and of -inf alone, it is -inf.
+ * logsum, prod, argmin, argmax and operators of bits are a recurrence's alone. logsum is
+ * log(exp(a) + exp(b) + ...) without overflow, of arguments one after another and of a range from
+ * its first value on; of none, and of -inf alone, it is -inf.
  *
  * Functions of pairs (LANG_SCOPE_PAIR) have no table and no cell. All their values are reals; what
  * a division gives is real, too: 1 / 2 is 0.5. Integers are what is known before the points are:
@@ -171,6 +179,11 @@ typedef enum lang_opcode {
   LANG_OP_MUL,
   LANG_OP_DIV,
   LANG_OP_MOD,
+  LANG_OP_BIT_AND,
+  LANG_OP_BIT_OR,
+  LANG_OP_BIT_XOR,
+  LANG_OP_SHIFT_LEFT,
+  LANG_OP_SHIFT_RIGHT,
   LANG_OP_LT,
   LANG_OP_LE,
   LANG_OP_GT,
@@ -187,6 +200,9 @@ typedef enum lang_opcode {
                         hi, body, and the default if there is one */
   LANG_OP_RANGE_MAX,
   LANG_OP_RANGE_SUM,
+  LANG_OP_RANGE_PROD,
+  LANG_OP_RANGE_ARGMIN, /**< an integer, whatever the body is */
+  LANG_OP_RANGE_ARGMAX,
   LANG_OP_RANGE_LOGSUM,
   LANG_OP_CALL, /**< ref: lang_function; children: one or two */
   LANG_N_OPS
@@ -209,7 +225,7 @@ typedef enum lang_function {
 /** Their words, NULL-ended. */
 extern const char *const lang_function_words[];
 
-enum { LANG_POWER_MAX = 64 };
+enum { LANG_POWER_MAX = 64, LANG_SHIFT_MAX = 63 };
 
 /** A node; -1 is "none". */
 typedef struct lang_node {
@@ -257,6 +273,12 @@ tsl_err lang_expr_parse(const lang_names *names, lang_scope scope, const char *t
 
 /** Is the operation one over a range? */
 bool lang_is_range(int32_t op);
+
+/** Is it a shift, whose second operand is from 0 to LANG_SHIFT_MAX? */
+bool lang_is_shift(int32_t op);
+
+/** Does it give a value of its variable? */
+bool lang_is_argument(int32_t op);
 
 /**
  * A function's value in f32 or f64, as compiled code of all devices has it (lang_math.h).

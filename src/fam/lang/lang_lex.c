@@ -8,8 +8,8 @@
 
 enum { SHOWN_MAX = 96 /* columns of the text in a message */ };
 
-const char *const lang_words[] = {"i",   "j",    "logsum", "min", "max",  "sum", "abs",
-                                  "len", "rows", "cols",   "inf", "else", NULL};
+const char *const lang_words[] = {"i",   "j",   "logsum", "prod", "argmin", "argmax", "min",  "max",
+                                  "sum", "abs", "len",    "rows", "cols",   "inf",    "else", NULL};
 const char *const lang_function_words[] = {"sqrt", "exp", "log",   "pow",   "sin",
                                            "cos",  "erf", "log1p", "floor", NULL};
 
@@ -168,7 +168,7 @@ done:
 /* ------------------------------------------------------------------ tokens */
 
 static tsl_err lex_other(const char *text, lang_token *token) {
-  static const char *const pairs[] = {"..", "==", "!=", "<=", ">=", "&&", "||"};
+  static const char *const pairs[] = {"..", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>"};
   tsl_err err = TSL_OK;
   const char *at = text + token->at;
   token->sign = LANG_SIGN_OTHER;
@@ -176,10 +176,7 @@ static tsl_err lex_other(const char *text, lang_token *token) {
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     if (strncmp(at, pairs[i], 2) == 0) goto done;
   token->length = 1;
-  if (strchr("+-*/%<>!?:,()[]=", *at) != NULL) goto done;
-  if (*at == '&' || *at == '|')
-    LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "'%c' is no operator; did you mean '%c%c'?",
-                 *at, *at, *at);
+  if (strchr("+-*/%<>!?:,()[]=&|^~", *at) != NULL) goto done;
   if (*at >= ' ' && *at < 127)
     LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "unexpected character '%c'", *at);
   LANG_FAIL_AT(TSL_ERR_INPUT, text, token->at, 1, "unexpected byte 0x%02x",

@@ -30,7 +30,7 @@ tsl_err lang_lex(const char *text, int32_t at, lang_token *token);
 bool lang_token_is(const char *text, const lang_token *token, const char *word);
 
 /** The language's own words, NULL-ended: i, j, min, max, ...; the first few are of cells alone. */
-enum { LANG_WORDS_OF_CELLS = 3 };
+enum { LANG_WORDS_OF_CELLS = 6 };
 extern const char *const lang_words[];
 
 /** Kinds, conversions, depth, the rule that indices do not read tables. */

@@ -1,44 +1,29 @@
 /* Tokens to a tree: recursive descent, its depth counted. */
-#include "lang_lex.h"
+#include "lang_parse_own.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct parser {
-  const lang_names *names;
-  lang_expr *expr;
-  const char *text;
-  lang_token token; /**< the next one, not yet taken */
-  int32_t end;      /**< end of the token taken last */
-  int32_t depth;    /**< of the descent */
-  int32_t n_loops;  /**< ranges that the next token is in */
-  char loops[LANG_LOOPS_MAX][LANG_NAME_MAX];
-  lang_scope scope;
-} parser;
-
-static tsl_err parse_expr(parser *p, int32_t *out);
-
-/** A node over what was read since byte at. */
-static tsl_err lang_parse_finish(parser *p, lang_opcode op, int32_t at, int32_t *out) {
+tsl_err lang_parse_finish(lang_parser *p, lang_opcode op, int32_t at, int32_t *out) {
   return lang_node_new(p->expr, op, at, p->end - at, out);
 }
 
 /* ------------------------------------------------------------------ tokens */
 
-static tsl_err lang_parse_take(parser *p) {
+tsl_err lang_parse_take(lang_parser *p) {
   p->end = p->token.at + p->token.length;
   return lang_lex(p->text, p->end, &p->token);
 }
 
-static bool next_is(const parser *p, const char *word) {
+bool lang_parse_next(const lang_parser *p, const char *word) {
   return lang_token_is(p->text, &p->token, word);
 }
 
-static tsl_err expect(parser *p, const char *word, const char *where) {
+tsl_err lang_parse_expect(lang_parser *p, const char *word, const char *where) {
   tsl_err err = TSL_OK;
-  if (!next_is(p, word)) {
+  if (!lang_parse_next(p, word)) {
     if (p->token.sign == LANG_SIGN_END)
       LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1, "the text ends; expected '%s' %s", word,
                    where);
@@ -52,7 +37,7 @@ done:
 }
 
 /** The name in the token, shortened to a C string; returns out. */
-static const char *token_text(const parser *p, const lang_token *token, char out[64]) {
+static const char *token_text(const lang_parser *p, const lang_token *token, char out[64]) {
   (void)snprintf(out, 64, "%.*s", (int)token->length, p->text + token->at);
   return out;
 }
@@ -60,7 +45,7 @@ static const char *token_text(const parser *p, const lang_token *token, char out
 /* ------------------------------------------------------------------- names */
 
 /** All that could have been meant, for the nearest word. */
-static const char *nearest(const parser *p, const char *word) {
+static const char *nearest(const lang_parser *p, const char *word) {
   const char *words[LANG_LOOPS_MAX + LANG_TABLES_MAX + LANG_ARRAYS_MAX + LANG_SCALARS_MAX + 32];
   const bool pair = p->scope == LANG_SCOPE_PAIR;
   int n = 0;
@@ -75,7 +60,7 @@ static const char *nearest(const parser *p, const char *word) {
   return tsl_nearest_word(word, words);
 }
 
-static int find_loop(const parser *p, const char *name) {
+static int find_loop(const lang_parser *p, const char *name) {
   for (int l = 0; l < p->n_loops; l++)
     if (strcmp(p->loops[l], name) == 0) return l;
   return -1;
@@ -99,7 +84,7 @@ static int find_scalar(const lang_names *names, const char *name) {
   return -1;
 }
 
-static tsl_err lang_parse_fail_unknown(const parser *p, const lang_token *name) {
+static tsl_err lang_parse_fail_unknown(const lang_parser *p, const lang_token *name) {
   tsl_err err = TSL_OK;
   char word[64];
   const char *near = nearest(p, token_text(p, name, word));
@@ -113,19 +98,19 @@ done:
 
 /* ----------------------------------------------------------------- primary */
 
-static tsl_err parse_index(parser *p, int32_t node) {
+static tsl_err parse_index(lang_parser *p, int32_t node) {
   tsl_err err = TSL_OK;
   int32_t index = -1;
-  TSL_TRY(expect(p, "[", "before an index"));
-  TSL_TRY(parse_expr(p, &index));
-  TSL_TRY(expect(p, "]", "after an index"));
+  TSL_TRY(lang_parse_expect(p, "[", "before an index"));
+  TSL_TRY(lang_parse_inner(p, &index));
+  TSL_TRY(lang_parse_expect(p, "]", "after an index"));
   lang_node_adopt(p->expr, node, index);
   p->expr->nodes[node].length = p->end - p->expr->nodes[node].at;
 done:
   return err;
 }
 
-static tsl_err parse_table(parser *p, const lang_token *name, int table, int32_t *out) {
+static tsl_err parse_table(lang_parser *p, const lang_token *name, int table, int32_t *out) {
   tsl_err err = TSL_OK;
   if (p->scope != LANG_SCOPE_CELL && p->scope != LANG_SCOPE_GOAL)
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length, "the table '%s' cannot be read %s",
@@ -141,12 +126,12 @@ done:
   return err;
 }
 
-static tsl_err parse_data(parser *p, const lang_token *name, int array, int32_t *out) {
+static tsl_err parse_data(lang_parser *p, const lang_token *name, int array, int32_t *out) {
   tsl_err err = TSL_OK;
   TSL_TRY(lang_parse_finish(p, LANG_OP_DATA, name->at, out));
   p->expr->nodes[*out].ref = array;
   for (int d = 0; d < p->names->arrays[array].rank; d++) TSL_TRY(parse_index(p, *out));
-  if (next_is(p, "["))
+  if (lang_parse_next(p, "["))
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1, "'%s' has %d %s only",
                  p->names->arrays[array].name, (int)p->names->arrays[array].rank,
                  p->names->arrays[array].rank == 1 ? "index" : "indices");
@@ -154,7 +139,7 @@ done:
   return err;
 }
 
-static tsl_err parse_leaf(parser *p, const lang_token *name, lang_opcode op, int ref,
+static tsl_err parse_leaf(lang_parser *p, const lang_token *name, lang_opcode op, int ref,
                           int32_t *out) {
   tsl_err err = TSL_OK;
   if ((op == LANG_OP_I || op == LANG_OP_J) &&
@@ -169,10 +154,10 @@ done:
 }
 
 /** len(x), rows(x), cols(x); the word is taken. */
-static tsl_err parse_extent(parser *p, const lang_token *word, int32_t *out) {
+static tsl_err parse_extent(lang_parser *p, const lang_token *word, int32_t *out) {
   tsl_err err = TSL_OK;
   char text[64];
-  TSL_TRY(expect(p, "(", "before the name of an array"));
+  TSL_TRY(lang_parse_expect(p, "(", "before the name of an array"));
   const lang_token name = p->token;
   (void)token_text(p, &name, text);
   const int array = find_array(p->names, text), table = find_table(p->names, text);
@@ -183,7 +168,7 @@ static tsl_err parse_extent(parser *p, const lang_token *word, int32_t *out) {
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name.at, name.length,
                  "the extents of '%s' are not yet known here", text);
   TSL_TRY(lang_parse_take(p));
-  TSL_TRY(expect(p, ")", "after the name of an array"));
+  TSL_TRY(lang_parse_expect(p, ")", "after the name of an array"));
   TSL_TRY(lang_parse_finish(p, LANG_OP_EXTENT, word->at, out));
   p->expr->nodes[*out].ref = array >= 0 ? array : -1 - table;
   p->expr->nodes[*out].dim = lang_token_is(p->text, word, "cols");
@@ -192,7 +177,7 @@ done:
 }
 
 /** After "(": is it "name =", the start of a range? */
-static bool is_range(const parser *p) {
+static bool is_range(const lang_parser *p) {
   lang_token next;
   if (p->token.sign != LANG_SIGN_NAME) return false;
   if (lang_lex(p->text, p->token.at + p->token.length, &next) != TSL_OK) return false;
@@ -200,7 +185,7 @@ static bool is_range(const parser *p) {
 }
 
 /** "k =": the name of a range variable; it counts once the ends of the range are read. */
-static tsl_err parse_variable(parser *p, lang_token *variable) {
+static tsl_err parse_variable(lang_parser *p, lang_token *variable) {
   tsl_err err = TSL_OK;
   char name[64];
   const lang_token token = p->token;
@@ -219,50 +204,55 @@ static tsl_err parse_variable(parser *p, lang_token *variable) {
   }
   *variable = token;
   TSL_TRY(lang_parse_take(p));
-  TSL_TRY(expect(p, "=", "after the range's variable"));
+  TSL_TRY(lang_parse_expect(p, "=", "after the range's variable"));
 done:
   return err;
 }
 
-/** Functions of some arguments and of a range. */
+/** Functions of some arguments and of a range; those of recurrences alone come last. */
 static const struct {
   const char *word;
   lang_opcode arguments, range; /* arguments: LANG_N_OPS where it takes a range alone */
-} folds[] = {{"min", LANG_OP_MIN, LANG_OP_RANGE_MIN},
-             {"max", LANG_OP_MAX, LANG_OP_RANGE_MAX},
-             {"logsum", LANG_OP_LOGSUM, LANG_OP_RANGE_LOGSUM},
-             {"sum", LANG_N_OPS, LANG_OP_RANGE_SUM}};
-enum { N_FOLDS = sizeof folds / sizeof *folds };
+  const char *empty;            /* a range's value where it is empty; NULL: that after else */
+} folds[] = {{"min", LANG_OP_MIN, LANG_OP_RANGE_MIN, NULL},
+             {"max", LANG_OP_MAX, LANG_OP_RANGE_MAX, NULL},
+             {"sum", LANG_N_OPS, LANG_OP_RANGE_SUM, "0"},
+             {"logsum", LANG_OP_LOGSUM, LANG_OP_RANGE_LOGSUM, "-inf"},
+             {"prod", LANG_N_OPS, LANG_OP_RANGE_PROD, "1"},
+             {"argmin", LANG_N_OPS, LANG_OP_RANGE_ARGMIN, NULL},
+             {"argmax", LANG_N_OPS, LANG_OP_RANGE_ARGMAX, NULL}};
+enum { N_FOLDS_OF_PAIRS = 3, N_FOLDS = sizeof folds / sizeof *folds };
 
-static int find_fold(const parser *p, const lang_token *word) {
-  int f = p->scope == LANG_SCOPE_PAIR && lang_token_is(p->text, word, "logsum") ? N_FOLDS : 0;
-  while (f < N_FOLDS && !lang_token_is(p->text, word, folds[f].word)) f++;
-  return f;
+/** N_FOLDS: none of this name. */
+static int find_fold(const lang_parser *p, const lang_token *word) {
+  const int n = p->scope == LANG_SCOPE_PAIR ? N_FOLDS_OF_PAIRS : N_FOLDS;
+  int f = 0;
+  while (f < n && !lang_token_is(p->text, word, folds[f].word)) f++;
+  return f < n ? f : N_FOLDS;
 }
 
-static tsl_err parse_range(parser *p, const lang_token *word, lang_opcode op, int32_t *out) {
+static tsl_err parse_range(lang_parser *p, const lang_token *word, int fold, int32_t *out) {
   tsl_err err = TSL_OK;
   int32_t part[4] = {-1, -1, -1, -1};
   lang_token variable;
   char name[64];
   TSL_TRY(parse_variable(p, &variable));
-  TSL_TRY(parse_expr(p, &part[0]));
-  TSL_TRY(expect(p, "..", "between the ends of a range"));
-  TSL_TRY(parse_expr(p, &part[1]));
-  TSL_TRY(expect(p, ":", "after the end of a range"));
+  TSL_TRY(lang_parse_inner(p, &part[0]));
+  TSL_TRY(lang_parse_expect(p, "..", "between the ends of a range"));
+  TSL_TRY(lang_parse_inner(p, &part[1]));
+  TSL_TRY(lang_parse_expect(p, ":", "after the end of a range"));
   (void)snprintf(p->loops[p->n_loops++], LANG_NAME_MAX, "%.31s", token_text(p, &variable, name));
-  TSL_TRY(parse_expr(p, &part[2]));
+  TSL_TRY(lang_parse_inner(p, &part[2]));
   p->n_loops--;
-  if (next_is(p, "else")) {
-    if (op == LANG_OP_RANGE_SUM || op == LANG_OP_RANGE_LOGSUM)
+  if (lang_parse_next(p, "else")) {
+    if (folds[fold].empty != NULL)
       LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
-                   "an empty %s; it takes no 'else'",
-                   op == LANG_OP_RANGE_SUM ? "sum is 0" : "logsum is -inf");
+                   "an empty %s is %s; it takes no 'else'", folds[fold].word, folds[fold].empty);
     TSL_TRY(lang_parse_take(p));
-    TSL_TRY(parse_expr(p, &part[3]));
+    TSL_TRY(lang_parse_inner(p, &part[3]));
   }
-  TSL_TRY(expect(p, ")", "after a range"));
-  TSL_TRY(lang_parse_finish(p, op, word->at, out));
+  TSL_TRY(lang_parse_expect(p, ")", "after a range"));
+  TSL_TRY(lang_parse_finish(p, folds[fold].range, word->at, out));
   p->expr->nodes[*out].ref = p->n_loops;
   p->expr->nodes[*out].dim = variable.at;
   for (int i = 0; i < 4 && part[i] >= 0; i++) lang_node_adopt(p->expr, *out, part[i]);
@@ -270,47 +260,48 @@ done:
   return err;
 }
 
-/** min(..), max(..), logsum(..), sum(..), abs(..); the word is taken. */
-static tsl_err parse_call(parser *p, const lang_token *word, int32_t *out) {
+/** min(..), sum(..), the other folds, abs(..); the word is taken. */
+static tsl_err parse_call(lang_parser *p, const lang_token *word, int32_t *out) {
   tsl_err err = TSL_OK;
   const int fold = find_fold(p, word);
   const lang_opcode op = fold < N_FOLDS ? folds[fold].arguments : LANG_OP_ABS;
   int32_t argument = -1;
-  TSL_TRY(expect(p, "(", "after the name of a function"));
-  if (fold < N_FOLDS && is_range(p)) return parse_range(p, word, folds[fold].range, out);
+  TSL_TRY(lang_parse_expect(p, "(", "after the name of a function"));
+  if (fold < N_FOLDS && is_range(p)) return parse_range(p, word, fold, out);
   if (op == LANG_N_OPS)
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
-                 "sum takes a range: sum(k = lo .. hi : expression)");
+                 "%s takes a range: %s(k = lo .. hi : expression)", folds[fold].word,
+                 folds[fold].word);
   TSL_TRY(lang_node_new(p->expr, op, word->at, 0, out));
-  TSL_TRY(parse_expr(p, &argument));
+  TSL_TRY(lang_parse_inner(p, &argument));
   lang_node_adopt(p->expr, *out, argument);
-  while (op != LANG_OP_ABS && next_is(p, ",")) {
+  while (op != LANG_OP_ABS && lang_parse_next(p, ",")) {
     TSL_TRY(lang_parse_take(p));
-    TSL_TRY(parse_expr(p, &argument));
+    TSL_TRY(lang_parse_inner(p, &argument));
     lang_node_adopt(p->expr, *out, argument);
   }
-  TSL_TRY(expect(p, ")", "after the arguments"));
+  TSL_TRY(lang_parse_expect(p, ")", "after the arguments"));
   p->expr->nodes[*out].length = p->end - word->at;
 done:
   return err;
 }
 
 /** sqrt(..), pow(.., ..), ...; the word is taken. */
-static tsl_err parse_function(parser *p, const lang_token *word, lang_function function,
+static tsl_err parse_function(lang_parser *p, const lang_token *word, lang_function function,
                               int32_t *out) {
   tsl_err err = TSL_OK;
   int32_t argument = -1;
-  TSL_TRY(expect(p, "(", "after the name of a function"));
+  TSL_TRY(lang_parse_expect(p, "(", "after the name of a function"));
   TSL_TRY(lang_node_new(p->expr, LANG_OP_CALL, word->at, 0, out));
   p->expr->nodes[*out].ref = (int32_t)function;
-  TSL_TRY(parse_expr(p, &argument));
+  TSL_TRY(lang_parse_inner(p, &argument));
   lang_node_adopt(p->expr, *out, argument);
   if (function == LANG_POW) {
-    TSL_TRY(expect(p, ",", "before the power"));
-    TSL_TRY(parse_expr(p, &argument));
+    TSL_TRY(lang_parse_expect(p, ",", "before the power"));
+    TSL_TRY(lang_parse_inner(p, &argument));
     lang_node_adopt(p->expr, *out, argument);
   }
-  TSL_TRY(expect(p, ")", "after the arguments"));
+  TSL_TRY(lang_parse_expect(p, ")", "after the arguments"));
   p->expr->nodes[*out].length = p->end - word->at;
 done:
   return err;
@@ -318,14 +309,14 @@ done:
 
 /** The function of this name, LANG_N_FUNCTIONS for none; in recurrences before a bracket only, so
  *  that arrays may have such names. */
-static int find_function(const parser *p, const char *name) {
+static int find_function(const lang_parser *p, const char *name) {
   int f = 0;
-  if (p->scope != LANG_SCOPE_PAIR && !next_is(p, "(")) return LANG_N_FUNCTIONS;
+  if (p->scope != LANG_SCOPE_PAIR && !lang_parse_next(p, "(")) return LANG_N_FUNCTIONS;
   while (f < LANG_N_FUNCTIONS && strcmp(name, lang_function_words[f]) != 0) f++;
   return f;
 }
 
-static tsl_err parse_name(parser *p, int32_t *out) {
+static tsl_err parse_name(lang_parser *p, int32_t *out) {
   tsl_err err = TSL_OK;
   const lang_token name = p->token;
   char text[64];
@@ -358,7 +349,7 @@ done:
   return err;
 }
 
-static tsl_err parse_primary(parser *p, int32_t *out) {
+tsl_err lang_parse_primary(lang_parser *p, int32_t *out) {
   tsl_err err = TSL_OK;
   const lang_token token = p->token;
   if (token.sign == LANG_SIGN_NAME) return parse_name(p, out);
@@ -370,10 +361,10 @@ static tsl_err parse_primary(parser *p, int32_t *out) {
     p->expr->nodes[*out].real = token.real;
     goto done;
   }
-  if (next_is(p, "(")) {
+  if (lang_parse_next(p, "(")) {
     TSL_TRY(lang_parse_take(p));
-    TSL_TRY(parse_expr(p, out));
-    TSL_TRY(expect(p, ")", "to close the bracket"));
+    TSL_TRY(lang_parse_inner(p, out));
+    TSL_TRY(lang_parse_expect(p, ")", "to close the bracket"));
     goto done;
   }
   if (token.sign == LANG_SIGN_END)
@@ -384,106 +375,17 @@ done:
   return err;
 }
 
-/* --------------------------------------------------------------- operators */
-
-/** The whole expression is at depth 1; what it encloses is deeper. */
-static tsl_err go_deeper(parser *p, int32_t at) {
-  tsl_err err = TSL_OK;
-  if (p->depth++ > LANG_DEPTH_MAX)
-    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, at, 1, "nested deeper than %d", LANG_DEPTH_MAX);
-done:
-  return err;
-}
-
-static tsl_err parse_unary(parser *p, int32_t *out) {
-  tsl_err err = TSL_OK;
-  const int32_t at = p->token.at;
-  int32_t operand = -1;
-  const bool minus = next_is(p, "-"), not = next_is(p, "!");
-  if (!minus && !not &&!next_is(p, "+")) return parse_primary(p, out);
-  TSL_TRY(go_deeper(p, at));
-  TSL_TRY(lang_parse_take(p));
-  TSL_TRY(parse_unary(p, &operand));
-  *out = operand;
-  if (minus || not ) {
-    TSL_TRY(lang_parse_finish(p, minus ? LANG_OP_NEG : LANG_OP_NOT, at, out));
-    lang_node_adopt(p->expr, *out, operand);
-  }
-  p->depth--;
-done:
-  return err;
-}
-
-/** Operators by precedence; those of 3 and 4 do not chain. */
-static const struct {
-  const char *text;
-  int precedence;
-  lang_opcode op;
-} operators[] = {{"||", 1, LANG_OP_OR}, {"&&", 2, LANG_OP_AND}, {"==", 3, LANG_OP_EQ},
-                 {"!=", 3, LANG_OP_NE}, {"<=", 4, LANG_OP_LE},  {">=", 4, LANG_OP_GE},
-                 {"<", 4, LANG_OP_LT},  {">", 4, LANG_OP_GT},   {"+", 5, LANG_OP_ADD},
-                 {"-", 5, LANG_OP_SUB}, {"*", 6, LANG_OP_MUL},  {"/", 6, LANG_OP_DIV},
-                 {"%", 6, LANG_OP_MOD}};
-enum { N_OPERATORS = sizeof operators / sizeof *operators, UNARY = 7 };
-
-static int next_operator(const parser *p, int precedence) {
-  for (int o = 0; o < N_OPERATORS; o++)
-    if (operators[o].precedence == precedence && next_is(p, operators[o].text)) return o;
-  return -1;
-}
-
-static tsl_err parse_binary(parser *p, int precedence, int32_t *out) {
-  tsl_err err = TSL_OK;
-  const int32_t at = p->token.at;
-  int32_t left = -1, right = -1;
-  if (precedence == UNARY) return parse_unary(p, out);
-  TSL_TRY(parse_binary(p, precedence + 1, out));
-  for (int o, n = 0; (o = next_operator(p, precedence)) >= 0; n++) {
-    if (n > 0 && (precedence == 3 || precedence == 4))
-      LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, p->token.length,
-                   "comparisons do not chain; write a < b && b < c");
-    left = *out;
-    TSL_TRY(lang_parse_take(p));
-    TSL_TRY(parse_binary(p, precedence + 1, &right));
-    TSL_TRY(lang_parse_finish(p, operators[o].op, at, out));
-    lang_node_adopt(p->expr, *out, left);
-    lang_node_adopt(p->expr, *out, right);
-  }
-done:
-  return err;
-}
-
-static tsl_err parse_expr(parser *p, int32_t *out) {
-  tsl_err err = TSL_OK;
-  const int32_t at = p->token.at;
-  int32_t part[3] = {-1, -1, -1};
-  TSL_TRY(go_deeper(p, at));
-  TSL_TRY(parse_binary(p, 1, out));
-  if (next_is(p, "?")) {
-    part[0] = *out;
-    TSL_TRY(lang_parse_take(p));
-    TSL_TRY(parse_expr(p, &part[1]));
-    TSL_TRY(expect(p, ":", "between the two values of '?'"));
-    TSL_TRY(parse_expr(p, &part[2]));
-    TSL_TRY(lang_parse_finish(p, LANG_OP_COND, at, out));
-    for (int i = 0; i < 3; i++) lang_node_adopt(p->expr, *out, part[i]);
-  }
-  p->depth--;
-done:
-  return err;
-}
-
 /* --------------------------------------------------------------- the whole */
 
 tsl_err lang_expr_parse(const lang_names *names, lang_scope scope, const char *text,
                         lang_expr *out) {
   tsl_err err = TSL_OK;
-  parser p = {.names = names, .expr = out, .scope = scope};
+  lang_parser p = {.names = names, .expr = out, .scope = scope};
   memset(out, 0, sizeof *out);
   TSL_TRY(lang_expr_keep(out, text));
   p.text = out->text;
   TSL_TRY(lang_lex(p.text, 0, &p.token));
-  TSL_TRY(parse_expr(&p, &out->root));
+  TSL_TRY(lang_parse_inner(&p, &out->root));
   if (p.token.sign != LANG_SIGN_END)
     LANG_FAIL_AT(TSL_ERR_INPUT, p.text, p.token.at, p.token.length, "unexpected '%.*s'%s",
                  (int)p.token.length, p.text + p.token.at,

@@ -18,6 +18,19 @@ bool lang_is_range(int32_t op) {
   return op >= LANG_OP_RANGE_MIN && op <= LANG_OP_RANGE_LOGSUM;
 }
 
+bool lang_is_shift(int32_t op) {
+  return op == LANG_OP_SHIFT_LEFT || op == LANG_OP_SHIFT_RIGHT;
+}
+
+bool lang_is_argument(int32_t op) {
+  return op == LANG_OP_RANGE_ARGMIN || op == LANG_OP_RANGE_ARGMAX;
+}
+
+/** Are both operands integers, whatever the table's type? */
+static bool is_of_wholes(int32_t op) {
+  return op >= LANG_OP_MOD && op <= LANG_OP_SHIFT_RIGHT;
+}
+
 lang_kind lang_kind_of(int32_t type) {
   return type == TSL_F32 || type == TSL_F64 ? LANG_REAL : LANG_WHOLE;
 }
@@ -128,13 +141,12 @@ done:
   return err;
 }
 
-static tsl_err lang_type_check_range(const checker *c, int32_t node) {
+/** An integer; what is compared may be real. */
+static tsl_err check_argument(const checker *c, int32_t node) {
   tsl_err err = TSL_OK;
-  for (int i = 0; i < 2; i++) {
-    TSL_TRY(need_whole(c, lang_child(c->expr, node, i), "the end of a range"));
-    TSL_TRY(need_no_reads(c, lang_child(c->expr, node, i), "the end of a range"));
-  }
-  TSL_TRY(unite(c, node, 2));
+  const int32_t otherwise = lang_child(c->expr, node, 3);
+  if (otherwise >= 0) TSL_TRY(need_whole(c, otherwise, "a value of the range's variable"));
+  c->expr->nodes[node].kind = LANG_WHOLE;
 done:
   return err;
 }
@@ -183,6 +195,23 @@ done:
   return err;
 }
 
+static tsl_err lang_type_check_range(const checker *c, int32_t node) {
+  tsl_err err = TSL_OK;
+  const int32_t op = c->expr->nodes[node].op;
+  for (int i = 0; i < 2; i++) {
+    TSL_TRY(need_whole(c, lang_child(c->expr, node, i), "the end of a range"));
+    TSL_TRY(need_no_reads(c, lang_child(c->expr, node, i), "the end of a range"));
+  }
+  if (lang_is_argument(op))
+    TSL_TRY(check_argument(c, node));
+  else if (op == LANG_OP_RANGE_LOGSUM)
+    TSL_TRY(check_logsum(c, node, 2));
+  else
+    TSL_TRY(unite(c, node, 2));
+done:
+  return err;
+}
+
 /** A node whose children are checked; whole: integers are asked for. */
 static tsl_err check_node(const checker *c, int32_t node, bool whole) {
   tsl_err err = TSL_OK;
@@ -203,6 +232,14 @@ static tsl_err check_node(const checker *c, int32_t node, bool whole) {
     for (int i = 0; i < 2; i++)
       TSL_TRY(need_whole(c, lang_child(c->expr, node, i), "an operand of %"));
     break;
+  case LANG_OP_BIT_AND:
+  case LANG_OP_BIT_OR:
+  case LANG_OP_BIT_XOR:
+  case LANG_OP_SHIFT_LEFT:
+  case LANG_OP_SHIFT_RIGHT:
+    for (int i = 0; i < 2; i++)
+      TSL_TRY(need_whole(c, lang_child(c->expr, node, i), "an operand of bits"));
+    break;
   case LANG_OP_CALL:
     TSL_TRY(check_call(c, node));
     break;
@@ -216,11 +253,11 @@ static tsl_err check_node(const checker *c, int32_t node, bool whole) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
-    TSL_TRY(lang_type_check_range(c, node));
-    break;
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
   case LANG_OP_RANGE_LOGSUM:
     TSL_TRY(lang_type_check_range(c, node));
-    TSL_TRY(check_logsum(c, node, 2));
     break;
   case LANG_OP_LOGSUM:
     TSL_TRY(check_logsum(c, node, 0));
@@ -239,7 +276,7 @@ done:
 
 /** Does the node ask its child number n for an integer, whatever the table's type? */
 static bool asks_whole(const lang_node *node, int n) {
-  if (node->op == LANG_OP_TABLE || node->op == LANG_OP_DATA || node->op == LANG_OP_MOD) return true;
+  if (node->op == LANG_OP_TABLE || node->op == LANG_OP_DATA || is_of_wholes(node->op)) return true;
   if (node->op == LANG_OP_CALL) return n == 1;
   return lang_is_range(node->op) && n < 2;
 }

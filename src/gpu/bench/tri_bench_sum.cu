@@ -1,7 +1,7 @@
 /* A Gaussian kernel sum of uniform points, d = 3, fp32: by an equation of a deck, and the same one
  * written by hand. */
-#include "tri_bench.cuh"
 #include "lang_functions.h"
+#include "tri_bench.cuh"
 #include "tri_equation.cuh"
 
 #include <string.h>

@@ -71,6 +71,30 @@ static dp_span remainder_of(dp_span a, dp_span b) {
   return span(a.lo < 0 ? -most : 0, a.hi > 0 ? most : 0);
 }
 
+/** Least 2^n - 1 that is not less than x >= 0. */
+static dp_wide ones(dp_wide x) {
+  dp_wide most = 0;
+  while (most < x) most = 2 * most + 1;
+  return most;
+}
+
+/** a & b, a | b, a ^ b; where operands may be negative, any number of 64 bits. */
+static dp_span of_bits(int32_t op, dp_span a, dp_span b) {
+  const bool a_positive = a.lo >= 0, b_positive = b.lo >= 0;
+  if (op == LANG_OP_BIT_AND && (a_positive || b_positive))
+    return span(0, !b_positive ? a.hi : !a_positive ? b.hi : wide_min(a.hi, b.hi));
+  if (!a_positive || !b_positive) return word;
+  return span(op == LANG_OP_BIT_OR ? wide_max(a.lo, b.lo) : 0, ones(wide_max(a.hi, b.hi)));
+}
+
+/** a << b, a >> b, b from 0 to 62: everything where it may be another. */
+static dp_span shifted(int32_t op, dp_span a, dp_span b) {
+  if (b.lo < 0 || b.hi >= LANG_SHIFT_MAX) return everything;
+  const dp_wide least = (dp_wide)1 << b.lo, most = (dp_wide)1 << b.hi;
+  if (op == LANG_OP_SHIFT_LEFT) return multiply(a, span(least, most));
+  return span(a.lo < 0 ? a.lo >> b.lo : a.lo >> b.hi, a.hi < 0 ? a.hi >> b.hi : a.hi >> b.lo);
+}
+
 dp_span dp_span_of_type(int32_t type) {
   if (type == TSL_I16) return span(INT16_MIN, INT16_MAX);
   if (type == TSL_I32) return span(INT32_MIN, INT32_MAX);
@@ -282,6 +306,9 @@ static dp_span span_range(dp_bounds *b, const lang_expr *x, int32_t node) {
   b->k[n->ref] = saved;
   b->n_facts = n_facts;
   if (k.hi - k.lo >= LANG_RANGE_MAX) empty = dp_span_hull(empty, zero);
+  if (lang_is_argument(n->op)) return dp_span_hull(k, empty);
+  if (n->op == LANG_OP_RANGE_PROD)
+    return dp_span_within(body, span(-1, 1)) ? span(-1, 1) : everything;
   if (n->op != LANG_OP_RANGE_SUM) return dp_span_hull(body, empty);
   if (body.lo > body.hi) return zero;
   body = multiply(body, span(0, cut(k.hi - k.lo + 1)));
@@ -308,6 +335,8 @@ static dp_span span_binary(dp_bounds *b, const lang_expr *x, int32_t node) {
   if (n->op == LANG_OP_ADD) return dp_span_add(s, t);
   if (n->op == LANG_OP_SUB) return dp_span_add(s, negative(t));
   if (n->op == LANG_OP_MUL) return multiply(s, t);
+  if (lang_is_shift(n->op)) return shifted(n->op, s, t);
+  if (n->op >= LANG_OP_BIT_AND && n->op <= LANG_OP_BIT_XOR) return of_bits(n->op, s, t);
   return n->op == LANG_OP_DIV ? divide(s, t) : remainder_of(s, t);
 }
 
@@ -354,6 +383,11 @@ static dp_span span_raw(dp_bounds *b, const lang_expr *x, int32_t node) {
   case LANG_OP_MUL:
   case LANG_OP_DIV:
   case LANG_OP_MOD:
+  case LANG_OP_BIT_AND:
+  case LANG_OP_BIT_OR:
+  case LANG_OP_BIT_XOR:
+  case LANG_OP_SHIFT_LEFT:
+  case LANG_OP_SHIFT_RIGHT:
     return span_binary(b, x, node);
   case LANG_OP_COND:
     return span_cond(b, x, node);
@@ -363,6 +397,9 @@ static dp_span span_raw(dp_bounds *b, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
     return span_range(b, x, node);
   case LANG_OP_CALL:
   case LANG_OP_LOGSUM:

@@ -23,11 +23,14 @@ static void put_empty(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t
     lang_put(out, ";\n");
   } else {
     const int32_t op = x->nodes[node].op;
-    if (op == LANG_OP_RANGE_MIN || op == LANG_OP_RANGE_MAX) {
+    if (op == LANG_OP_RANGE_MIN || op == LANG_OP_RANGE_MAX || lang_is_argument(op)) {
       e->code->checks = 1;
       lang_put(out, "    *bad |= DP_BAD_RANGE;\n");
     }
-    lang_put(out, "    return %s;\n", op == LANG_OP_RANGE_LOGSUM ? "-DP_INF" : "0");
+    lang_put(out, "    return %s;\n",
+             op == LANG_OP_RANGE_LOGSUM ? "-DP_INF"
+             : op == LANG_OP_RANGE_PROD ? "1"
+                                        : "0");
   }
   lang_put(out, "  }\n");
 }
@@ -53,11 +56,11 @@ static void put_ends(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t 
 /** The loop's head and one value, v. */
 static void put_each(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const lang_node *n = &x->nodes[node];
-  const int32_t n_open = e->n_open;
+  const int32_t n_open = e->n_open, body = lang_child(x, node, 2);
   lang_put(out, "  for (i64 k%d = lo; k%d <= hi; k%d++) {\n    const %s v = ", n->ref, n->ref,
-           n->ref, dp_emit_type(x, node, as));
+           n->ref, dp_emit_type(x, body, as));
   e->n_open = n->ref + 1;
-  dp_emit_node(e, out, x, lang_child(x, node, 2), as);
+  dp_emit_node(e, out, x, body, as);
   e->n_open = n_open;
   lang_put(out, ";\n");
 }
@@ -77,29 +80,65 @@ static void put_logsum(dp_emitter *e, lang_text *out, const lang_expr *x, int32_
   put_end(e, out, x->nodes[node].ref, "most + lang_log(sum)");
 }
 
-static void put_loop(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+/** argmin, argmax: the best value is of the body's kind. */
+static void put_argument(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node) {
+  const int32_t body = lang_child(x, node, 2), level = x->nodes[node].ref;
+  lang_put(out, "  %s best = 0;\n  i64 at = lo;\n", dp_emit_type(x, body, DP_AS_VALUE));
+  dp_bounds_range(&e->bounds, x, node);
+  put_each(e, out, x, node, DP_AS_VALUE);
+  lang_put(out, "    if (k%d == lo || v %c best) best = v, at = k%d;\n", (int)level,
+           x->nodes[node].op == LANG_OP_RANGE_ARGMIN ? '<' : '>', (int)level);
+  put_end(e, out, level, "at");
+}
+
+/** sum, prod. */
+static void put_total(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  const lang_node *n = &x->nodes[node];
+  const bool sum = n->op == LANG_OP_RANGE_SUM, real = n->kind == LANG_REAL;
+  const bool fits = dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64));
+  lang_put(out, "  %s best = %d;\n", dp_emit_type(x, node, as), sum ? 0 : 1);
+  dp_bounds_range(&e->bounds, x, node);
+  const bool safe = sum && (real ? dp_real_sum_safe(&e->bounds, x, lang_child(x, node, 2)) : fits);
+  if (!safe) e->code->checks = 1;
+  put_each(e, out, x, node, as);
+  if (safe)
+    lang_put(out, "    best += v;\n");
+  else
+    lang_put(out, "    best = %s%s(best, v, bad);\n", real ? "dp_real_" : "dp_",
+             sum ? "add" : "mul");
+  put_end(e, out, n->ref, "best");
+}
+
+/** min, max. */
+static void put_extreme(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const lang_node *n = &x->nodes[node];
   const char *type = dp_emit_type(x, node, as);
-  const bool sum = n->op == LANG_OP_RANGE_SUM, real = n->kind == LANG_REAL;
   const char *most = as == DP_AS_INDEX ? "DP_MOST_L" : "DP_MOST_V";
-  const bool fits = real || dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64));
-  if (sum || real)
+  const bool minimum = n->op == LANG_OP_RANGE_MIN, real = n->kind == LANG_REAL;
+  if (real)
     lang_put(out, "  %s best = 0;\n", type);
   else
-    lang_put(out, "  %s best = %s%s;\n", type, n->op == LANG_OP_RANGE_MIN ? "" : "-1 - ", most);
+    lang_put(out, "  %s best = %s%s;\n", type, minimum ? "" : "-1 - ", most);
   dp_bounds_range(&e->bounds, x, node);
-  const bool safe = real ? dp_real_sum_safe(&e->bounds, x, lang_child(x, node, 2)) : fits;
-  if (sum && !safe) e->code->checks = 1;
   put_each(e, out, x, node, as);
-  if (sum)
-    lang_put(out, !safe ? "    best = %s(best, v, bad);\n" : "    best += v;\n",
-             real ? "dp_real_add" : "dp_add");
-  else if (real)
-    lang_put(out, "    if (k%d == lo || v %c best) best = v;\n", n->ref,
-             n->op == LANG_OP_RANGE_MIN ? '<' : '>');
+  if (real)
+    lang_put(out, "    if (k%d == lo || v %c best) best = v;\n", n->ref, minimum ? '<' : '>');
   else
-    lang_put(out, "    best = v %c best ? v : best;\n", n->op == LANG_OP_RANGE_MIN ? '<' : '>');
+    lang_put(out, "    best = v %c best ? v : best;\n", minimum ? '<' : '>');
   put_end(e, out, n->ref, "best");
+}
+
+/** What comes of the values. */
+static void put_fold(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
+  const int32_t op = x->nodes[node].op;
+  if (op == LANG_OP_RANGE_LOGSUM)
+    put_logsum(e, out, x, node, as);
+  else if (lang_is_argument(op))
+    put_argument(e, out, x, node);
+  else if (op == LANG_OP_RANGE_SUM || op == LANG_OP_RANGE_PROD)
+    put_total(e, out, x, node, as);
+  else
+    put_extreme(e, out, x, node, as);
 }
 
 int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as) {
@@ -117,10 +156,7 @@ int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as)
   put_outer_loops(&body, n->ref);
   lang_put(&body, ", int *bad) {\n");
   put_ends(e, &body, x, node, as);
-  if (n->op == LANG_OP_RANGE_LOGSUM)
-    put_logsum(e, &body, x, node, as);
-  else
-    put_loop(e, &body, x, node, as);
+  put_fold(e, &body, x, node, as);
   e->bounds.n_facts = n_facts;
   e->bounds.k[n->ref] = saved;
   if (e->hoist != NULL) e->hoist->inside = inside;

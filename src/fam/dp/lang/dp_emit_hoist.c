@@ -19,7 +19,7 @@ static bool is_inside(dp_bounds *b, const lang_expr *x, int32_t node) {
     const dp_span divisor = dp_bounds_span(b, x, x->nodes[n->first].next);
     if (divisor.lo <= 0) return false;
   }
-  if (n->kind == LANG_WHOLE && n->op >= LANG_OP_NEG && n->op <= LANG_OP_MOD &&
+  if (n->kind == LANG_WHOLE && n->op >= LANG_OP_NEG && n->op <= LANG_OP_SHIFT_RIGHT &&
       !dp_bounds_fits(b, x, node, dp_span_of_type(TSL_I64)))
     return false;
   if (n->op != LANG_OP_DATA) return n->op < LANG_OP_RANGE_MIN;

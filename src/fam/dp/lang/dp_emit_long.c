@@ -4,7 +4,7 @@
 #include "dp_emit_own.h"
 
 static bool is_arithmetic(int32_t op) {
-  return op >= LANG_OP_ADD && op <= LANG_OP_MOD;
+  return op >= LANG_OP_ADD && op <= LANG_OP_SHIFT_RIGHT;
 }
 
 /** Operators on the way down from node along the first operands: of arithmetic, or of one logic. */

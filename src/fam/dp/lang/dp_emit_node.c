@@ -239,7 +239,9 @@ static const char *check_of(dp_emitter *e, const lang_expr *x, int32_t node) {
                                                 [LANG_OP_SUB] = "dp_sub",
                                                 [LANG_OP_MUL] = "dp_mul",
                                                 [LANG_OP_DIV] = "dp_div",
-                                                [LANG_OP_MOD] = "dp_mod"};
+                                                [LANG_OP_MOD] = "dp_mod",
+                                                [LANG_OP_SHIFT_LEFT] = "dp_shift_left",
+                                                [LANG_OP_SHIFT_RIGHT] = "dp_shift_right"};
   static const char *const reals[LANG_N_OPS] = {[LANG_OP_ADD] = "dp_real_add",
                                                 [LANG_OP_SUB] = "dp_real_sub",
                                                 [LANG_OP_MUL] = "dp_real_mul",
@@ -247,6 +249,7 @@ static const char *check_of(dp_emitter *e, const lang_expr *x, int32_t node) {
   const lang_node *n = &x->nodes[node];
   const bool divides = n->op == LANG_OP_DIV || n->op == LANG_OP_MOD;
   if (n->kind == LANG_REAL) return dp_real_safe(&e->bounds, x, node) ? NULL : reals[n->op];
+  if (lang_is_shift(n->op)) return names[n->op];
   const dp_span divisor = dp_bounds_span(&e->bounds, x, x->nodes[n->first].next);
   const bool safe = fits(e, x, node, TSL_I64) && (!divides || divisor.lo > 0 || divisor.hi < -1);
   return safe ? NULL : names[n->op];
@@ -254,11 +257,10 @@ static const char *check_of(dp_emitter *e, const lang_expr *x, int32_t node) {
 
 void dp_emit_arithmetic(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as,
                         const char *left) {
-  static const char signs[LANG_N_OPS] = {[LANG_OP_ADD] = '+',
-                                         [LANG_OP_SUB] = '-',
-                                         [LANG_OP_MUL] = '*',
-                                         [LANG_OP_DIV] = '/',
-                                         [LANG_OP_MOD] = '%'};
+  static const char signs[LANG_N_OPS] = {
+      [LANG_OP_ADD] = '+',    [LANG_OP_SUB] = '-',    [LANG_OP_MUL] = '*',
+      [LANG_OP_DIV] = '/',    [LANG_OP_MOD] = '%',    [LANG_OP_BIT_AND] = '&',
+      [LANG_OP_BIT_OR] = '|', [LANG_OP_BIT_XOR] = '^'};
   const lang_node *n = &x->nodes[node];
   const char *const check = check_of(e, x, node);
   note_width(e, x, node, as);
@@ -390,6 +392,11 @@ void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
   case LANG_OP_MUL:
   case LANG_OP_DIV:
   case LANG_OP_MOD:
+  case LANG_OP_BIT_AND:
+  case LANG_OP_BIT_OR:
+  case LANG_OP_BIT_XOR:
+  case LANG_OP_SHIFT_LEFT:
+  case LANG_OP_SHIFT_RIGHT:
     dp_emit_arithmetic(e, out, x, node, as, NULL);
     break;
   case LANG_OP_COND:
@@ -406,6 +413,9 @@ void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
   case LANG_OP_RANGE_LOGSUM:
     emit_call(e, out, x, node, as);
     break;

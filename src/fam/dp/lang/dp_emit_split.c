@@ -28,7 +28,9 @@ static bool can_split(dp_emitter *e, const lang_expr *x, int32_t node) {
   const lang_node *n = &x->nodes[node];
   const int32_t lo = lang_child(x, node, 0), hi = lang_child(x, node, 1),
                 body = lang_child(x, node, 2);
-  if (n->kind != LANG_WHOLE || has(x, body, LANG_OP_RANGE_MIN, LANG_OP_RANGE_LOGSUM)) return false;
+  if (n->op > LANG_OP_RANGE_SUM || n->kind != LANG_WHOLE ||
+      has(x, body, LANG_OP_RANGE_MIN, LANG_OP_RANGE_LOGSUM))
+    return false;
   if (n->op == LANG_OP_RANGE_SUM && !dp_bounds_fits(&e->bounds, x, node, dp_span_of_type(TSL_I64)))
     return false;
   if (has(x, lo, LANG_OP_J, LANG_OP_J) || has(x, lo, LANG_OP_RANGE_MIN, LANG_OP_RANGE_LOGSUM))

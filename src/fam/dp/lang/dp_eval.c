@@ -1,5 +1,5 @@
 /* The interpreter: values of subtrees and cells. Depth is limited by the parser. */
-#include "dp_eval.h"
+#include "dp_eval_own.h"
 
 #include "dp_real.h"
 
@@ -175,6 +175,24 @@ done:
   return err;
 }
 
+static tsl_err eval_shift(const dp_eval *e, const lang_expr *x, int32_t node, dp_value a,
+                          dp_value b, dp_value *out) {
+  tsl_err err = TSL_OK;
+  if (b.whole < 0 || b.whole > LANG_SHIFT_MAX)
+    DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "a shift by %lld bits; 0 to %d", (long long)b.whole,
+                 LANG_SHIFT_MAX);
+  if (x->nodes[node].op == LANG_OP_SHIFT_RIGHT) {
+    out->whole = a.whole >> b.whole;
+    goto done;
+  }
+  out->whole = (int64_t)((uint64_t)a.whole << b.whole);
+  if (out->whole >> b.whole != a.whole)
+    DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: %lld << %lld", (long long)a.whole,
+                 (long long)b.whole);
+done:
+  return err;
+}
+
 static tsl_err eval_whole(const dp_eval *e, const lang_expr *x, int32_t node, dp_value a,
                           dp_value b, dp_value *out) {
   static const char signs[LANG_N_OPS] = {
@@ -183,6 +201,13 @@ static tsl_err eval_whole(const dp_eval *e, const lang_expr *x, int32_t node, dp
   const int32_t op = x->nodes[node].op;
   bool over;
   if (op == LANG_OP_DIV || op == LANG_OP_MOD) return eval_divide(e, x, node, a, b, out);
+  if (lang_is_shift(op)) return eval_shift(e, x, node, a, b, out);
+  if (op >= LANG_OP_BIT_AND && op <= LANG_OP_BIT_XOR) {
+    out->whole = op == LANG_OP_BIT_AND  ? a.whole & b.whole
+                 : op == LANG_OP_BIT_OR ? a.whole | b.whole
+                                        : a.whole ^ b.whole;
+    goto done;
+  }
   if (op == LANG_OP_ADD)
     over = __builtin_add_overflow(a.whole, b.whole, &out->whole);
   else if (op == LANG_OP_SUB)
@@ -196,9 +221,8 @@ done:
   return err;
 }
 
-/** An operation on reals; op: that of the node, or the sum of a range. */
-static tsl_err eval_real(const dp_eval *e, const lang_expr *x, int32_t node, int32_t op, double a,
-                         double b, dp_value *out) {
+tsl_err dp_eval_real(const dp_eval *e, const lang_expr *x, int32_t node, int32_t op, double a,
+                     double b, dp_value *out) {
   static const char signs[LANG_N_OPS] = {
       [LANG_OP_ADD] = '+', [LANG_OP_SUB] = '-', [LANG_OP_MUL] = '*', [LANG_OP_DIV] = '/'};
   tsl_err err = TSL_OK;
@@ -230,7 +254,7 @@ static tsl_err eval_binary(dp_eval *e, const lang_expr *x, int32_t node, dp_valu
   if (n->op >= LANG_OP_LT && n->op <= LANG_OP_NE)
     out->whole = real ? COMPARE(n->op, a.real, b.real) : COMPARE(n->op, a.whole, b.whole);
   else if (real)
-    TSL_TRY(eval_real(e, x, node, n->op, a.real, b.real, out));
+    TSL_TRY(dp_eval_real(e, x, node, n->op, a.real, b.real, out));
   else
     TSL_TRY(eval_whole(e, x, node, a, b, out));
 done:
@@ -259,8 +283,7 @@ done:
   return err;
 }
 
-/** Does b replace a, the best so far? Equal values do not. */
-static bool dp_eval_better(bool maximum, int32_t kind, dp_value a, dp_value b) {
+bool dp_eval_better(bool maximum, int32_t kind, dp_value a, dp_value b) {
   if (kind == LANG_REAL) return maximum ? b.real > a.real : b.real < a.real;
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
@@ -311,98 +334,6 @@ done:
   return err;
 }
 
-/* ------------------------------------------------------------------ ranges */
-
-/** Ends of a range; *n values. */
-static tsl_err eval_ends(dp_eval *e, const lang_expr *x, int32_t node, int64_t *lo, int64_t *n) {
-  tsl_err err = TSL_OK;
-  dp_value a = {0}, b = {0};
-  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 0), &a));
-  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 1), &b));
-  *lo = a.whole;
-  *n = 0;
-  if (b.whole < a.whole) goto done;
-  if (__builtin_sub_overflow(b.whole, a.whole, n) || *n >= LANG_RANGE_MAX)
-    DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node, "the range %lld .. %lld has more than %lld values",
-                 (long long)a.whole, (long long)b.whole, (long long)LANG_RANGE_MAX);
-  *n += 1;
-done:
-  return err;
-}
-
-static tsl_err eval_empty(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
-  tsl_err err = TSL_OK;
-  const int32_t otherwise = lang_child(x, node, 3);
-  *out = (dp_value){0};
-  if (x->nodes[node].op == LANG_OP_RANGE_SUM) goto done;
-  if (otherwise < 0)
-    DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node,
-                 "the range is empty; give the value it then has: '... else value)'");
-  TSL_TRY(dp_evaluate(e, x, otherwise, out));
-done:
-  return err;
-}
-
-static tsl_err eval_sum(const dp_eval *e, const lang_expr *x, int32_t node, dp_value v,
-                        dp_value *out) {
-  tsl_err err = TSL_OK;
-  if (x->nodes[node].kind == LANG_REAL) {
-    TSL_TRY(eval_real(e, x, node, LANG_OP_ADD, out->real, v.real, out));
-  } else {
-    const int64_t before = out->whole;
-    if (__builtin_add_overflow(before, v.whole, &out->whole))
-      DP_EVAL_FAIL(e, TSL_ERR_NUMERIC, x, node, "integer overflow: %lld + %lld", (long long)before,
-                   (long long)v.whole);
-  }
-done:
-  return err;
-}
-
-static tsl_err eval_range_logsum(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
-  tsl_err err = TSL_OK;
-  const lang_node *n = &x->nodes[node];
-  const int32_t n_k = e->n_k;
-  const bool single = lang_is_single(&e->recurrence->equation.names);
-  int64_t lo = 0, count = 0;
-  double most = -INFINITY, sum = 0;
-  dp_value v = {0};
-  TSL_TRY(eval_ends(e, x, node, &lo, &count));
-  e->n_k = n->ref + 1;
-  for (int64_t c = 0; c < count; c++) {
-    e->k[n->ref] = lo + c;
-    TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 2), &v));
-    lang_logsum_add(single, v.real, &most, &sum);
-  }
-  e->n_k = n_k;
-  const double logarithm = lang_function_value(single, LANG_LOG, sum, 0);
-  out->real = single ? (double)((float)most + (float)logarithm) : most + logarithm;
-done:
-  return err;
-}
-
-static tsl_err eval_range(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
-  tsl_err err = TSL_OK;
-  const lang_node *n = &x->nodes[node];
-  const int32_t body = lang_child(x, node, 2), n_k = e->n_k;
-  const bool sum = n->op == LANG_OP_RANGE_SUM;
-  int64_t lo = 0, count = 0;
-  dp_value v = {0};
-  TSL_TRY(eval_ends(e, x, node, &lo, &count));
-  if (count == 0 || sum) TSL_TRY(eval_empty(e, x, node, out));
-  e->n_k = n->ref + 1;
-  for (int64_t c = 0; c < count; c++) {
-    e->k[n->ref] = lo + c;
-    TSL_TRY(dp_evaluate(e, x, body, &v));
-    if (sum)
-      TSL_TRY(eval_sum(e, x, node, v, out));
-    else if (c == 0 || dp_eval_better(n->op == LANG_OP_RANGE_MAX, n->kind, *out, v))
-      *out = v;
-  }
-  e->n_k = n_k;
-done:
-  return err;
-}
-
 /* ------------------------------------------------------------------- trees */
 
 tsl_err dp_evaluate(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
@@ -429,14 +360,16 @@ tsl_err dp_evaluate(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out)
     return eval_extreme(e, x, node, out);
   case LANG_OP_LOGSUM:
     return eval_logsum(e, x, node, out);
-  case LANG_OP_RANGE_LOGSUM:
-    return eval_range_logsum(e, x, node, out);
   case LANG_OP_CALL:
     return eval_function(e, x, node, out);
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
-    return eval_range(e, x, node, out);
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
+  case LANG_OP_RANGE_LOGSUM:
+    return dp_eval_range(e, x, node, out);
   default:
     return x->nodes[node].first < 0 ? eval_leaf(e, x, &x->nodes[node], out)
                                     : eval_binary(e, x, node, out);

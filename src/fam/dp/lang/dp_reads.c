@@ -92,6 +92,9 @@ static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
   case LANG_OP_RANGE_LOGSUM:
     return visit_range(v, x, node);
   default:
@@ -184,6 +187,9 @@ static tsl_err list_node(lister *l, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
   case LANG_OP_RANGE_LOGSUM:
     return list_range(l, x, node);
   default:

@@ -41,9 +41,11 @@ done:
   return err;
 }
 
-static bool is_better(const lang_node *n, dp_value a, dp_value b) {
-  const bool maximum = n->op == LANG_OP_MAX || n->op == LANG_OP_RANGE_MAX;
-  if (n->kind == LANG_REAL) return maximum ? b.real > a.real : b.real < a.real;
+/** Does b replace a, the best so far of a node's values of this kind? */
+static bool is_better(const lang_node *n, int32_t kind, dp_value a, dp_value b) {
+  const bool maximum =
+      n->op == LANG_OP_MAX || n->op == LANG_OP_RANGE_MAX || n->op == LANG_OP_RANGE_ARGMAX;
+  if (kind == LANG_REAL) return maximum ? b.real > a.real : b.real < a.real;
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
 
@@ -54,7 +56,7 @@ static tsl_err trace_extreme(tracer *t, const lang_expr *x, int32_t node) {
   TSL_TRY(dp_evaluate(&t->eval, x, best, &least));
   for (int32_t c = x->nodes[best].next; c >= 0; c = x->nodes[c].next) {
     TSL_TRY(dp_evaluate(&t->eval, x, c, &v));
-    if (!is_better(&x->nodes[node], least, v)) continue;
+    if (!is_better(&x->nodes[node], x->nodes[node].kind, least, v)) continue;
     least = v;
     best = c;
   }
@@ -63,34 +65,35 @@ done:
   return err;
 }
 
-/** Of min and max the first best value of the variable, of sums all. */
+/** Of min, max, argmin and argmax the first best value of the variable, of the others all. */
 static tsl_err trace_range(tracer *t, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   const lang_node *n = &x->nodes[node];
   const int32_t body = lang_child(x, node, 2), n_k = t->eval.n_k;
-  const bool sum = n->op == LANG_OP_RANGE_SUM || n->op == LANG_OP_RANGE_LOGSUM;
+  const bool all =
+      n->op == LANG_OP_RANGE_SUM || n->op == LANG_OP_RANGE_PROD || n->op == LANG_OP_RANGE_LOGSUM;
   dp_value lo = {0}, hi = {0}, v = {0}, least = {0};
   int64_t best = 0;
   TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 0), &lo));
   TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 1), &hi));
   if (hi.whole < lo.whole) {
-    if (!sum) TSL_TRY(trace(t, x, lang_child(x, node, 3)));
+    if (!all) TSL_TRY(trace(t, x, lang_child(x, node, 3)));
     goto done;
   }
   t->eval.n_k = n->ref + 1;
   for (int64_t k = lo.whole; k <= hi.whole; k++) {
     t->eval.k[n->ref] = k;
-    if (sum) {
+    if (all) {
       TSL_TRY(trace(t, x, body));
       continue;
     }
     TSL_TRY(dp_evaluate(&t->eval, x, body, &v));
-    if (k > lo.whole && !is_better(n, least, v)) continue;
+    if (k > lo.whole && !is_better(n, x->nodes[body].kind, least, v)) continue;
     least = v;
     best = k;
   }
   t->eval.k[n->ref] = best;
-  if (!sum) TSL_TRY(trace(t, x, body));
+  if (!all) TSL_TRY(trace(t, x, body));
   t->eval.n_k = n_k;
 done:
   return err;
@@ -110,6 +113,9 @@ static tsl_err trace(tracer *t, const lang_expr *x, int32_t node) {
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
   case LANG_OP_RANGE_LOGSUM:
     return trace_range(t, x, node);
   case LANG_OP_COND:

@@ -33,6 +33,8 @@ static growth grow_range(dp_bounds *b, const lang_expr *x, int32_t node) {
   const lang_node *n = &x->nodes[node];
   const int32_t n_facts = b->n_facts, otherwise = lang_child(x, node, 3);
   growth g = {.known = n->op == LANG_OP_RANGE_MIN || n->op == LANG_OP_RANGE_MAX};
+  if (lang_is_argument(n->op))
+    return (growth){.known = true, .has_free = true, .free = dp_bounds_span(b, x, node)};
   if (!g.known) return g;
   if (otherwise >= 0) g = dp_value_bounds_grow(b, x, otherwise);
   dp_bounds_range(b, x, node);
@@ -72,6 +74,9 @@ static growth dp_value_bounds_grow(dp_bounds *b, const lang_expr *x, int32_t nod
   case LANG_OP_RANGE_MIN:
   case LANG_OP_RANGE_MAX:
   case LANG_OP_RANGE_SUM:
+  case LANG_OP_RANGE_PROD:
+  case LANG_OP_RANGE_ARGMIN:
+  case LANG_OP_RANGE_ARGMAX:
   case LANG_OP_RANGE_LOGSUM:
     return grow_range(b, x, node);
   default:
