@@ -370,6 +370,7 @@ static tsl_err look_at_column(const dp_bands *bands, dp_band *b, const tsl_unit 
   edge = edge_on_host(bands, b->hi, u->lo[0], dp_edge_size(p, rows));
   if (edge == NULL)
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld has no edge to look at", (long long)u->id);
+  TSL_TRY(dp_wait(bands->c)); /* its copy may be queued */
   dp_last_column_add(p, edge, u->lo[0], rows, &b->column);
 done:
   return err;
