@@ -157,8 +157,7 @@ static tsl_err read_standard(tsl_deck *deck, const tsl_node *at, const tsl_key *
   if (key->type == TSL_KEY_MAPS || (is_list(key) && empty))
     return tsl_node_new(&deck->arena, TSL_NODE_LIST, at, out);
   if (empty) return TSL_OK;
-  if (!is_list(key))
-    return tsl_node_scalar(&deck->arena, key->standard, false, at, out);
+  if (!is_list(key)) return tsl_node_scalar(&deck->arena, key->standard, false, at, out);
   TSL_TRY(tsl_yaml_read(deck, key->standard, strlen(key->standard), 0, out));
 done:
   deck->n_nodes = n_nodes; /* defaults do not count */

@@ -232,8 +232,8 @@ static double best_end(const dp_params *p, const double *table, double goal) {
   const double sign = p->problem == DP_EDIT ? -1 : 1;
   for (int64_t i = 0; i <= p->n; i++)
     for (int64_t j = 0; j <= p->m; j++) {
-      const bool end = (j == p->m && p->free_ends & DP_A_END) ||
-                       (i == p->n && p->free_ends & DP_B_END);
+      const bool end =
+          (j == p->m && p->free_ends & DP_A_END) || (i == p->n && p->free_ends & DP_B_END);
       if (end) goal = sign * fmax(sign * goal, sign * table[i * (p->m + 1) + j]);
     }
   return goal;

@@ -123,7 +123,10 @@ static void write_free(char *text, size_t size) {
   for (int k = 0, n = 0; k <= 4; k++) {
     const size_t used = strlen(text);
     if (k < 4 && !(ends >> k & 1)) continue;
-    (void)snprintf(text + used, size - used, "%s%s", n++ == 0 ? "  free_ends: [" : k < 4 ? ", " : "",
+    (void)snprintf(text + used, size - used, "%s%s",
+                   n++ == 0 ? "  free_ends: ["
+                   : k < 4  ? ", "
+                            : "",
                    k < 4 ? words[k] : "]\n");
   }
 }

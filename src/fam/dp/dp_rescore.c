@@ -39,8 +39,8 @@ static bool ends_are_free(const tsl_problem *problem) {
   const dp_own *own = dp_own_of(problem);
   const int64_t left_out[4] = {own->begin[0], p->n - own->end[0], own->begin[1],
                                p->m - own->end[1]};
-  const bool whole = (own->begin[0] == 0 || own->begin[1] == 0) &&
-                     (own->end[0] == p->n || own->end[1] == p->m);
+  const bool whole =
+      (own->begin[0] == 0 || own->begin[1] == 0) && (own->end[0] == p->n || own->end[1] == p->m);
   if (p->problem == DP_LOCAL) return true;
   for (int k = 0; k < 4; k++)
     if (left_out[k] != 0 && !(p->free_ends >> k & 1)) return false;

@@ -252,8 +252,8 @@ tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int
     const dp_lane_state *l = &lanes->list[k];
     if (l->row != row || l->lo < lo || l->hi > hi) continue;
     paste_state(p, state, hi - lo, l->lo - lo, l->hi - lo, l->state);
-    const bool better = p->free_ends != 0 ? l->hi == p->m
-                                          : l->best[0] > 0 && dp_saved_better(l->best, best);
+    const bool better =
+        p->free_ends != 0 ? l->hi == p->m : l->best[0] > 0 && dp_saved_better(l->best, best);
     if (better) memcpy(best, l->best, sizeof l->best);
     found += l->hi - l->lo;
   }

@@ -399,8 +399,7 @@ tsl_err dp_band_best(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part
   tsl_err err = TSL_OK;
   const dp_context *c = bands->c;
   int64_t best[3] = {0, 0, 0};
-  if (c->p->free_ends != 0)
-    return find_ends(bands, dp_band_find(bands, units, n), units, n, parts);
+  if (c->p->free_ends != 0) return find_ends(bands, dp_band_find(bands, units, n), units, n, parts);
   if (c->best < 0 || units[0].hi[0] != c->p->n) return TSL_OK;
   TSL_TRY(bands->engine->best(dp_band_find(bands, units, n)->engine, best));
   for (int64_t k = 0; k < n; k++) {

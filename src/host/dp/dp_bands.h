@@ -87,7 +87,7 @@ typedef struct dp_band {
   int64_t at;  /**< the one of kept that the engine has kept cells of, -1 none */
   void *image; /**< state after row image_row, host; NULL: none */
   int64_t image_row;
-  dp_last_column column; /**< a_end, the band with the last column: of the rows that were looked at */
+  dp_last_column column; /**< a_end, with the last column: of the rows that were looked at */
 } dp_band;
 
 /** An edge of another rank. */
@@ -156,7 +156,7 @@ tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band 
 /** *left: left edge of the tile `first` of band b, NULL: the boundary.
  *  @return TSL_ERR_INTERNAL: none came, or the rows do not follow those of the band */
 tsl_err dp_band_left(dp_bands *bands, const dp_band *b, const tsl_unit *first, const void **left);
-/** *side: left edge of so many rows of the table, zeros with a_begin, NULL: the boundary; waits when
+/** *side: left edge of so many rows of the table, zeros with a_begin; NULL: the boundary. Waits when
  *  it is made. */
 tsl_err dp_bands_side(dp_bands *bands, int64_t rows, const void **side);
 /** *out: pinned host memory for the right edge of a tile's rows; NULL: none is needed. */
