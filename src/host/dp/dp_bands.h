@@ -156,8 +156,8 @@ tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band 
 /** *left: left edge of the tile `first` of band b, NULL: the boundary.
  *  @return TSL_ERR_INTERNAL: none came, or the rows do not follow those of the band */
 tsl_err dp_band_left(dp_bands *bands, const dp_band *b, const tsl_unit *first, const void **left);
-/** *side: left edge of so many rows of the table, zeros with a_begin; NULL: the boundary. Waits when
- *  it is made. */
+/** *side: left edge of so many rows of the table, zeros with a_begin; NULL: the boundary. Waits
+ *  when it is made. */
 tsl_err dp_bands_side(dp_bands *bands, int64_t rows, const void **side);
 /** *out: pinned host memory for the right edge of a tile's rows; NULL: none is needed. */
 tsl_err dp_band_out(const dp_bands *bands, dp_band *b, int64_t rows, void **out);
