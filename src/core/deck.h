@@ -27,6 +27,8 @@ typedef enum tsl_key_type {
   TSL_KEY_CHOICE, /**< int32_t, index into choices */
   TSL_KEY_REALS,  /**< tsl_reals; a single number counts as a list of one */
   TSL_KEY_INTS,   /**< tsl_ints; likewise */
+  TSL_KEY_WORDS,  /**< int32_t, bit k: the list has word k of choices; each at most once; a single
+                       word counts as a list of one */
   TSL_KEY_MAP, /**< nested struct described by keys; with choices, one of these words alone stands
                        for a map with the first of keys, a CHOICE of them */
   TSL_KEY_MAPS /**< tsl_maps: list of structs described by keys, each struct_bytes long */
@@ -55,7 +57,8 @@ typedef struct tsl_key {
   const char *standard; /**< default as deck text, within min..max; "" = absent (zero, NULL,
                              empty list, nested defaults); NULL: key is required */
   double min, max;      /**< closed range for INT, REAL, BYTES and list members; both 0: any */
-  const char *const *choices; /**< CHOICE: allowed words, NULL-ended; MAP: likewise, or NULL */
+  const char *const *choices; /**< CHOICE, WORDS: allowed words, NULL-ended, WORDS at most 31;
+                                   MAP: likewise, or NULL */
   const struct tsl_key *keys; /**< MAP, MAPS: nested table */
   size_t struct_bytes;        /**< MAP, MAPS: size of the nested struct */
   const char *doc;            /**< one sentence with the physical unit */

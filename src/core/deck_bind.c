@@ -49,25 +49,47 @@ static tsl_err fail_kind(const tsl_deck *deck, const tsl_node *value, const char
   return TSL_ERR_INPUT;
 }
 
-/** A list of numbers; a single number counts as a list of one. */
-static tsl_err check_numbers(tsl_deck *deck, const tsl_node *value, const char *path,
-                             const tsl_key *key, tsl_node **out) {
-  const tsl_key_type as = key->type == TSL_KEY_REALS ? TSL_KEY_REAL : TSL_KEY_INT;
+/** Numbers or words? */
+static bool is_list(const tsl_key *key) {
+  return key->type == TSL_KEY_REALS || key->type == TSL_KEY_INTS || key->type == TSL_KEY_WORDS;
+}
+
+static tsl_err check_once(const tsl_deck *deck, const tsl_node *list, const tsl_node *word,
+                          const char *path) {
+  tsl_err err = TSL_OK;
+  char show[TSL_DECK_SHOW_MAX];
+  for (const tsl_node *other = list->first; other != NULL; other = other->next)
+    if (strcmp(other->text, word->text) == 0)
+      TSL_NODE_FAIL(deck, word, "%s: '%s' is in the list already", path,
+                    tsl_deck_show(word->text, show));
+done:
+  return err;
+}
+
+/** A list of numbers or words; a single one counts as a list of one. */
+static tsl_err check_list(tsl_deck *deck, const tsl_node *value, const char *path,
+                          const tsl_key *key, tsl_node **out) {
+  const bool words = key->type == TSL_KEY_WORDS;
+  const tsl_key_type as = words                        ? TSL_KEY_CHOICE
+                          : key->type == TSL_KEY_REALS ? TSL_KEY_REAL
+                                                       : TSL_KEY_INT;
   tsl_err err = TSL_OK;
   char name[TSL_DECK_PATH_MAX + 32];
-  tsl_node *number = NULL;
+  tsl_node *entry = NULL;
   int64_t i = 0;
   if (value->kind == TSL_NODE_MAP || tsl_node_is_null(value))
-    return fail_kind(deck, value, path, "a number or a list of numbers");
+    return fail_kind(deck, value, path,
+                     words ? "a word or a list of words" : "a number or a list of numbers");
   TSL_TRY(tsl_node_new(&deck->arena, TSL_NODE_LIST, value, out));
   if (value->kind == TSL_NODE_SCALAR) {
-    TSL_TRY(tsl_value_check(deck, value, path, key, as, &number));
-    tsl_node_append(*out, number);
+    TSL_TRY(tsl_value_check(deck, value, path, key, as, &entry));
+    tsl_node_append(*out, entry);
   }
   for (const tsl_node *child = value->first; child != NULL; child = child->next, i++) {
     (void)snprintf(name, sizeof name, "%s[%lld]", path, (long long)i);
-    TSL_TRY(tsl_value_check(deck, child, name, key, as, &number));
-    tsl_node_append(*out, number);
+    TSL_TRY(tsl_value_check(deck, child, name, key, as, &entry));
+    if (words) TSL_TRY(check_once(deck, *out, entry, name));
+    tsl_node_append(*out, entry);
   }
 done:
   return err;
@@ -117,7 +139,8 @@ static tsl_err check_value(tsl_deck *deck, const tsl_node *value, const char *pa
     return check_maps(deck, value, path, key, out);
   case TSL_KEY_REALS:
   case TSL_KEY_INTS:
-    return check_numbers(deck, value, path, key, out);
+  case TSL_KEY_WORDS:
+    return check_list(deck, value, path, key, out);
   default:
     return tsl_value_check(deck, value, path, key, key->type, out);
   }
@@ -131,12 +154,10 @@ static tsl_err read_standard(tsl_deck *deck, const tsl_node *at, const tsl_key *
   const int64_t n_nodes = deck->n_nodes;
   *out = NULL;
   if (key->type == TSL_KEY_MAP) return tsl_node_new(&deck->arena, TSL_NODE_MAP, at, out);
-  if (key->type == TSL_KEY_MAPS ||
-      ((key->type == TSL_KEY_REALS || key->type == TSL_KEY_INTS) && empty))
+  if (key->type == TSL_KEY_MAPS || (is_list(key) && empty))
     return tsl_node_new(&deck->arena, TSL_NODE_LIST, at, out);
   if (empty) return TSL_OK;
-  if (key->type != TSL_KEY_REALS && key->type != TSL_KEY_INTS)
-    return tsl_node_scalar(&deck->arena, key->standard, false, at, out);
+  if (!is_list(key)) return tsl_node_scalar(&deck->arena, key->standard, false, at, out);
   TSL_TRY(tsl_yaml_read(deck, key->standard, strlen(key->standard), 0, out));
 done:
   deck->n_nodes = n_nodes; /* defaults do not count */

@@ -36,7 +36,7 @@ static size_t member_bytes(const tsl_key *key) {
       [TSL_KEY_REAL] = sizeof(double),     [TSL_KEY_BYTES] = sizeof(int64_t),
       [TSL_KEY_TEXT] = sizeof(char *),     [TSL_KEY_CHOICE] = sizeof(int32_t),
       [TSL_KEY_REALS] = sizeof(tsl_reals), [TSL_KEY_INTS] = sizeof(tsl_ints),
-      [TSL_KEY_MAPS] = sizeof(tsl_maps)};
+      [TSL_KEY_WORDS] = sizeof(int32_t),   [TSL_KEY_MAPS] = sizeof(tsl_maps)};
   return key->type == TSL_KEY_MAP ? key->struct_bytes : bytes[key->type];
 }
 
@@ -48,7 +48,8 @@ static tsl_err check_key(const char *section, const tsl_key *key, size_t bytes, 
     TSL_FAIL(TSL_ERR_INTERNAL, "table of '%s': nested deeper than 16", section);
   if ((int)key->type < 0 || (int)key->type > TSL_KEY_MAPS)
     TSL_FAIL(TSL_ERR_INTERNAL, "table of '%s': key '%s' has no type", section, key->name);
-  if (key->type == TSL_KEY_CHOICE && (key->choices == NULL || key->choices[0] == NULL))
+  if ((key->type == TSL_KEY_CHOICE || key->type == TSL_KEY_WORDS) &&
+      (key->choices == NULL || key->choices[0] == NULL))
     TSL_FAIL(TSL_ERR_INTERNAL, "table of '%s': key '%s' has no choices", section, key->name);
   if (nested && (key->keys == NULL || key->struct_bytes == 0))
     TSL_FAIL(TSL_ERR_INTERNAL, "table of '%s': key '%s' has no table or size", section, key->name);
@@ -72,6 +73,7 @@ done:
 }
 
 static tsl_err set_choices(tsl_deck *deck, const tsl_key *key, cyaml_schema_value_t *value) {
+  const bool list = key->type == TSL_KEY_WORDS;
   tsl_err err = TSL_OK;
   cyaml_strval_t *words = NULL;
   void *memory = NULL;
@@ -79,8 +81,9 @@ static tsl_err set_choices(tsl_deck *deck, const tsl_key *key, cyaml_schema_valu
   while (key->choices[n] != NULL) n++;
   TSL_TRY(tsl_arena_alloc(&deck->arena, n, sizeof *words, &memory));
   words = memory;
-  for (uint32_t i = 0; i < n; i++) words[i] = (cyaml_strval_t){key->choices[i], i};
-  value->type = CYAML_ENUM;
+  for (uint32_t i = 0; i < n; i++)
+    words[i] = (cyaml_strval_t){key->choices[i], list ? INT64_C(1) << i : i};
+  value->type = list ? CYAML_FLAGS : CYAML_ENUM;
   value->flags |= CYAML_FLAG_STRICT;
   value->data_size = sizeof(int32_t);
   value->enumeration.strings = words;
@@ -143,6 +146,7 @@ static tsl_err set_field(tsl_deck *deck, const char *section, const tsl_key *key
     value->string.max = CYAML_UNLIMITED;
     break;
   case TSL_KEY_CHOICE:
+  case TSL_KEY_WORDS:
     TSL_TRY(set_choices(deck, key, value));
     break;
   case TSL_KEY_MAP:

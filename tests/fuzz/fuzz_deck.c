@@ -21,6 +21,7 @@ typedef struct section {
   char *text;
   tsl_reals reals;
   tsl_ints ints;
+  int32_t some;
   nested map;
   tsl_maps maps;
 } section;
@@ -42,6 +43,7 @@ static const tsl_key keys[] = {
     {"text", TSL_KEY_TEXT, offsetof(section, text), "", 0, 0, NULL, NULL, 0, ""},
     {"reals", TSL_KEY_REALS, offsetof(section, reals), "", 0, 0, NULL, NULL, 0, ""},
     {"ints", TSL_KEY_INTS, offsetof(section, ints), "3", -9, 9e9, NULL, NULL, 0, ""},
+    {"some", TSL_KEY_WORDS, offsetof(section, some), "[one, two]", 0, 0, words, NULL, 0, ""},
     {"map", TSL_KEY_MAP, offsetof(section, map), "", 0, 0, NULL, nested_keys, sizeof(nested), ""},
     {"maps", TSL_KEY_MAPS, offsetof(section, maps), "", 0, 0, NULL, nested_keys, sizeof(nested),
      ""},

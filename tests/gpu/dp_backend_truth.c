@@ -39,13 +39,19 @@ static double *at(const truth *x, int64_t i, int64_t j) {
 
 /* ---- sequences */
 
+/** Does an alignment begin at cell (i, j)? */
+static bool begins(const dp_params *p, int64_t i, int64_t j) {
+  return p->problem == DP_LOCAL || i + j == 0 || (j == 0 && p->free_ends & DP_A_BEGIN) ||
+         (i == 0 && p->free_ends & DP_B_BEGIN);
+}
+
 static void fill_sequences(const truth *x) {
   const dp_params *p = x->p;
   for (int64_t i = 0; i <= p->n; i++)
     for (int64_t j = 0; j <= p->m; j++) {
       const bool edit = p->problem == DP_EDIT;
       if (i == 0 || j == 0) {
-        *at(x, i, j) = edit ? (double)(i * p->remove + j * p->insert) : 0;
+        *at(x, i, j) = edit && !begins(p, i, j) ? (double)(i * p->remove + j * p->insert) : 0;
         continue;
       }
       const bool same = number(x, DP_A, i - 1) == number(x, DP_B, j - 1);
@@ -62,12 +68,11 @@ static void fill_sequences(const truth *x) {
 static void fill_gotoh(const truth *x, double *f) {
   const dp_params *p = x->p;
   const letters_scores *s = &p->scores;
-  const bool local = p->problem == DP_LOCAL;
   for (int64_t j = 0; j <= p->m; j++) f[j] = -INFINITY;
   for (int64_t i = 0; i <= p->n; i++) {
     double e = -INFINITY;
     for (int64_t j = 0; j <= p->m; j++) {
-      double value = local || i + j == 0 ? 0 : -INFINITY;
+      double value = begins(p, i, j) ? 0 : -INFINITY;
       if (j > 0) e = fmax(e, *at(x, i, j - 1) - s->open) - s->extend;
       if (i > 0) f[j] = fmax(f[j], *at(x, i - 1, j) - s->open) - s->extend;
       if (i > 0 && j > 0)
@@ -82,7 +87,6 @@ static void fill_gotoh(const truth *x, double *f) {
 static void fill_affine(const truth *x) {
   const dp_params *p = x->p;
   const letters_scores *s = &p->scores;
-  const bool local = p->problem == DP_LOCAL;
   if (p->n + p->m > 600) {
     double *f = calloc((size_t)p->m + 1, sizeof *f);
     fill_gotoh(x, f);
@@ -91,7 +95,7 @@ static void fill_affine(const truth *x) {
   }
   for (int64_t i = 0; i <= p->n; i++)
     for (int64_t j = 0; j <= p->m; j++) {
-      double value = local || i + j == 0 ? 0 : -INFINITY;
+      double value = begins(p, i, j) ? 0 : -INFINITY;
       if (i > 0 && j > 0)
         value = fmax(value, *at(x, i - 1, j - 1) +
                                 s->s[(int)number(x, DP_A, i - 1)][(int)number(x, DP_B, j - 1)]);
@@ -223,6 +227,18 @@ double *dp_truth_table(const tsl_problem *problem, int64_t *rows, int64_t *colum
   return x.t;
 }
 
+/** The best of where an alignment may end. */
+static double best_end(const dp_params *p, const double *table, double goal) {
+  const double sign = p->problem == DP_EDIT ? -1 : 1;
+  for (int64_t i = 0; i <= p->n; i++)
+    for (int64_t j = 0; j <= p->m; j++) {
+      const bool end =
+          (j == p->m && p->free_ends & DP_A_END) || (i == p->n && p->free_ends & DP_B_END);
+      if (end) goal = sign * fmax(sign * goal, sign * table[i * (p->m + 1) + j]);
+    }
+  return goal;
+}
+
 double dp_truth_goal(const tsl_problem *problem, const double *table) {
   const dp_params *p = dp_params_of(problem);
   const bool edge = dp_has_boundary(p);
@@ -231,6 +247,7 @@ double dp_truth_goal(const tsl_problem *problem, const double *table) {
   double goal = table[(p->engine == DP_INTERVAL ? 1 : rows) * columns - 1];
   if (p->problem == DP_LOCAL)
     for (int64_t k = 0; k < rows * columns; k++) goal = fmax(goal, table[k]);
+  if (p->free_ends != 0) goal = best_end(p, table, goal);
   if (p->problem == DP_STAGECOACH)
     for (int64_t s = 0; s < columns; s++) goal = fmin(goal, table[(rows - 1) * columns + s]);
   return goal;

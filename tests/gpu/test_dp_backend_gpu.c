@@ -114,6 +114,23 @@ static void write_global(char *text, size_t size) {
   write_align(text, size, "global");
 }
 
+/** Some ends are free. */
+static void write_free(char *text, size_t size) {
+  static void (*const writers[])(char *, size_t) = {write_edit, write_weighted, write_global};
+  static const char *const words[] = {"a_begin", "a_end", "b_begin", "b_end"};
+  const int64_t ends = 1 + dp_dice(&dice, 15);
+  writers[dp_dice(&dice, 3)](text, size);
+  for (int k = 0, n = 0; k <= 4; k++) {
+    const size_t used = strlen(text);
+    if (k < 4 && !(ends >> k & 1)) continue;
+    (void)snprintf(text + used, size - used, "%s%s",
+                   n++ == 0 ? "  free_ends: ["
+                   : k < 4  ? ", "
+                            : "",
+                   k < 4 ? words[k] : "]\n");
+  }
+}
+
 /** b begins as a does and ends sooner: the best cell is far above the last row. */
 static void write_early(char *text, size_t size) {
   const int n = 150 + (int)dp_dice(&dice, 150), m = n / 4 + (int)dp_dice(&dice, n / 2);
@@ -222,6 +239,7 @@ static const section sections[] = {
     {"edit", VALUE | TABLE | RECOVER, write_edit},
     {"weighted", VALUE | TABLE | RECOVER, write_weighted},
     {"global", VALUE | TABLE | RECOVER, write_global},
+    {"free ends", VALUE | TABLE | RECOVER, write_free},
     {"local", VALUE | TABLE | RECOVER, write_local},
     {"dtw", VALUE | TABLE | RECOVER, write_dtw},
     {"knapsack", VALUE | TABLE | RECOVER, write_sack},

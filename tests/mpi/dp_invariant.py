@@ -64,6 +64,8 @@ PROBLEMS = {
     "chain": {"problem": "matrix_chain", "dimensions": numbers(700, 1, 90, 1)},
     "tree": {"problem": "search_tree", "keys": numbers(650, 0.5, 9, 1), "gaps": numbers(651, 0.5, 9, 2)},
     "nussinov": {"problem": "nussinov", "a": letters(600, seed=2), "span": 3},
+    "overlap": {"problem": "global", **texts(), "free_ends": ["a_begin", "a_end", "b_begin", "b_end"]},
+    "read": {"problem": "edit", **texts(alphabet="dna"), "free_ends": ["a_end", "b_begin", "b_end"]},
     "fold": {"problem": "fold", "a": letters(700, seed=4), "parameters": PARAMETERS},
 }
 SOCKETS_ONLY = ("fold",)

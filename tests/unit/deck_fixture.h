@@ -31,12 +31,15 @@ typedef struct tri {
   char *note;
   tsl_reals box;
   tsl_ints rows;
+  int32_t sides;
   input in;
   tsl_maps probes;
 } tri;
 
 static const char *const functions[] = {"euclidean", "manhattan", "cosine", "gravity", NULL};
 static const char *const outputs[] = {"condensed", "square", "on", NULL};
+
+static const char *const sides[] = {"top", "left", "right", NULL};
 
 static const tsl_key input_keys[] = {
     {"file", TSL_KEY_TEXT, offsetof(input, file), NULL, 0, 0, NULL, NULL, 0, "data file"},
@@ -62,6 +65,7 @@ static const tsl_key tri_keys[] = {
     {"note", TSL_KEY_TEXT, offsetof(tri, note), "", 0, 0, NULL, NULL, 0, "note"},
     {"box", TSL_KEY_REALS, offsetof(tri, box), "", 0, 1e6, NULL, NULL, 0, "box edges, m"},
     {"rows", TSL_KEY_INTS, offsetof(tri, rows), "7", 0, 0, NULL, NULL, 0, "rows"},
+    {"sides", TSL_KEY_WORDS, offsetof(tri, sides), "left", 0, 0, sides, NULL, 0, "sides"},
     {"input", TSL_KEY_MAP, offsetof(tri, in), "", 0, 0, NULL, input_keys, sizeof(input), "input"},
     {"probes", TSL_KEY_MAPS, offsetof(tri, probes), "", 0, 0, NULL, probe_keys, sizeof(probe), "p"},
     {0}};

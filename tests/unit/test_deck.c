@@ -27,6 +27,7 @@ static void defaults(void **state) {
   assert_int_equal(t.box.n, 0);
   assert_int_equal(t.rows.n, 1);
   assert_int_equal(t.rows.values[0], 7);
+  assert_int_equal(t.sides, 2);
   assert_string_equal(t.in.file, "a.csv");
   assert_string_equal(t.in.columns, "x: [1]");
   assert_int_equal(t.probes.n, 0);
@@ -51,6 +52,7 @@ static const char full[] = "title: 12\n"
                            "  note: \"a \\\"b\\\"\\n\\tc: # \\u00e9 \\u2028 \\x07\"\n"
                            "  box: [1, 2.5, 3e2]\n"
                            "  rows: 1_000_000\n"
+                           "  sides: [right, \"top\"]\n"
                            "  input: &in {file: 'it''s', columns: \"\", skip: 007}\n"
                            "  probes:\n"
                            "    - {at: 1, bins: []}\n"
@@ -71,6 +73,7 @@ static void check_full(const tri *t) {
   assert_true(t->box.values[0] == 1 && t->box.values[1] == 2.5 && t->box.values[2] == 300);
   assert_int_equal(t->rows.n, 1);
   assert_int_equal(t->rows.values[0], 1000000);
+  assert_int_equal(t->sides, 5);
   assert_string_equal(t->in.file, "it's");
   assert_string_equal(t->in.columns, "");
   assert_int_equal(t->in.skip, 7);
@@ -130,6 +133,7 @@ static void resolved_adds_nothing_empty(void **state) {
                             "  check: true\n"
                             "  cutoff: 0.1\n"
                             "  rows: [7]\n"
+                            "  sides: [\"left\"]\n"
                             "  input:\n"
                             "    file: \"a.csv\"\n"
                             "    columns: \"x: [1]\"\n"
@@ -184,7 +188,7 @@ static void bad_overrides(void **state) {
   refused_set(HEAD_TAIL, "tri.inptu.file=x",
               "--set tri.inptu.file=x: unknown key 'inptu' in 'tri'; did you mean 'input'? "
               "(allowed: function, output, k, cap, seed, periodic, check, cutoff, note, box, rows, "
-              "input, probes)");
+              "sides, input, probes)");
   refused_set(HEAD_TAIL, "tir.k=1",
               "--set tir.k=1: unknown section 'tir'; did you mean 'tri'? (allowed: family, title, "
               "run, output, tri)");

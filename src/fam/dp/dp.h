@@ -54,7 +54,8 @@
  *   LCS        left where M[i][j-1] = M[i][j], else up where M[i-1][j] = M[i][j], else a match
  *   EDIT, DTW  diagonal where it attains M[i][j], else left, else up
  *   affine     end of a local alignment, pair, left, up; a gap is opened where opening attains its
- *              value, else extended; best cell: largest score, smallest row, smallest column
+ *              value, else extended; best cell: largest score, smallest row, smallest column; so is
+ *              the end where ends are free (dp_ends.h)
  *   KNAPSACK   an item is taken only where that is better (unbounded: once more)
  *   ALLOTMENT  the smallest amount; STAGECOACH the smallest state; intervals the smallest split,
  *              NUSSINOV the pair only where no split attains the value
@@ -84,6 +85,15 @@ typedef enum dp_mode {
   DP_RECOVER, /**< the goal and a solution that attains it, scored again */
   DP_N_MODES
 } dp_mode;
+
+/** Ends of sequences that cost nothing where they stand alone: bits of free_ends, and the deck's
+ *  words in this order. */
+typedef enum dp_free_end {
+  DP_A_BEGIN = 1, /**< M[i][0] = 0 */
+  DP_A_END = 2,   /**< the optimum may lie in the last column */
+  DP_B_BEGIN = 4, /**< M[0][j] = 0 */
+  DP_B_END = 8    /**< the optimum may lie in the last row */
+} dp_free_end;
 
 enum {
   DP_MAX_LANES = 65536,
@@ -129,6 +139,7 @@ typedef struct dp_params {
   int32_t depth;     /**< RECURRENCE in rows: how many rows above are read, 0: any (dp_code) */
   int32_t interpret; /**< RECURRENCE: no compiled code */
   int32_t band;      /**< LCS, EDIT, GLOBAL: a band of diagonals may do (dp_diagonals.h) */
+  int32_t free_ends; /**< EDIT, GLOBAL: dp_free_end; 0: none */
   int64_t n, m;
   int64_t reach[2];                /**< RECURRENCE in rows: columns read to either side (dp_code) */
   int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
@@ -141,11 +152,11 @@ typedef struct dp_params {
  * Indices into problem->fields; A, B, C are IN as above (length 0 where a problem has none).
  *   goal   OUT SUM i64 or f64 [1]  the optimum; each worker adds its part: one has it, LCS and EDIT
  *          with unit costs the sum of each one's columns (EDIT: the first lane's owner adds n);
- *          nothing for LOCAL and STAGECOACH, where the root takes it from best
- *   best   OUT GATHER i64 [DP_MAX_LANES][3] hidden, given by the lane's last tile.
+ *          nothing for LOCAL, STAGECOACH and free ends, where the root takes it from best
+ *   best   OUT GATHER i64 [DP_MAX_LANES][dp_best_width] hidden, given by the lane's last tile.
  *          LOCAL: (score, i, j) of the best cell of a lane with smallest i, then j (from 1), 0 when
  *          none is positive. STAGECOACH: (cost as the bits of goal's type, stage n - 1, state) of
- *          the cheapest last state
+ *          the cheapest last state. Free ends: dp_ends.h
  *   path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the family's finish
  *   table  OUT GATHER type; streamed for TABLE, in memory and hidden for RECOVER of intervals:
  *          [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals
@@ -160,7 +171,8 @@ typedef struct dp_params {
  *   stagecoach           (stage, state), from 0
  * The cursor: at[0] = i, at[1] = j, table row and column (STAGECOACH: stage and state); at[2] =
  * matrix (affine: 0 H, 1 E gap in a, 2 F gap in b).
- * A walk ends (lane -1) at row 0, WAVEFRONT at column 0 as well, LOCAL where the score is 0,
+ * A walk ends (lane -1) at row 0, WAVEFRONT at column 0 as well (ends that are free or not are
+ * added to its steps by the root), LOCAL where the score is 0,
  * STAGECOACH with stage 0.
  */
 enum dp_op { DP_MATCH, DP_MISMATCH, DP_INSERT, DP_DELETE }; /* insert: a letter of b alone */
@@ -254,7 +266,18 @@ static inline const dp_ready *dp_ready_of(const dp_params *p) {
 /** Boundary of the table: M[0][k], or M[k][0] where rows; not of DTW. */
 static inline int64_t dp_boundary(const dp_params *p, int64_t k, bool rows) {
   const dp_ready *ready = dp_ready_of(p);
+  if (p->free_ends & (rows ? DP_A_BEGIN : DP_B_BEGIN)) return 0;
   return ready->boundary != NULL ? ready->boundary(p, k, rows) : 0;
+}
+
+/** Is the optimum that of the field best? */
+static inline bool dp_has_best(const dp_params *p) {
+  return dp_ready_of(p)->best || p->free_ends != 0;
+}
+
+/** Numbers that a lane gives in the field best. */
+static inline int64_t dp_best_width(const dp_params *p) {
+  return p->free_ends != 0 ? 5 : 3;
 }
 
 /** Posts of an interval problem. */

@@ -35,8 +35,10 @@ static void write_name(const dp_sequence *sequence, const char *standard, bool r
 
 /* ---- the record */
 
+/* Is there a letter of b in the alignment? */
 static bool is_mapped(const tsl_problem *problem) {
-  return dp_own_of(problem)->n_steps > 0 && dp_params_of(problem)->m > 0;
+  const dp_own *own = dp_own_of(problem);
+  return own->n_steps > 0 && own->end[1] > own->begin[1];
 }
 
 static void write_run(int64_t length, char letter, FILE *file) {

@@ -9,6 +9,8 @@ const char *const dp_mode_words[] = {"value", "table", "recover", NULL};
 
 static const char *const type_words[] = {"auto", "i32", "i64", "f32", "f64", NULL};
 static const char *const recover_words[] = {"device", "host", NULL};
+/* In the order of dp_free_end. */
+static const char *const free_end_words[] = {"a_begin", "a_end", "b_begin", "b_end", NULL};
 static const char *const band_words[] = {"off", "auto", NULL};
 static const char *const distance_words[] = {"absolute", "square", NULL};
 
@@ -98,6 +100,8 @@ const tsl_key dp_keys[] = {
     {"band", TSL_KEY_CHOICE, AT(band), "auto", 0, 0, band_words, NULL, 0,
      "Sequences that are alike: a band of the table's diagonals where that is certain to give the "
      "same; off: always the whole table."},
+    {"free_ends", TSL_KEY_WORDS, AT(free_ends), "", 0, 0, free_end_words, NULL, 0,
+     "Edit, global: ends of a and b where letters that stand alone cost nothing; default none."},
     {"span", TSL_KEY_INT, AT(span), "0", 0, 1000, NULL, NULL, 0,
      "Nussinov: fewest letters between the two of a pair."},
     {"wobble", TSL_KEY_BOOL, AT(wobble), "yes", 0, 0, NULL, NULL, 0,
@@ -131,7 +135,7 @@ static const char *const used_keys[] = {
     "edit",      "scores",     "alphabet",    "distance", "span",       "wobble", "type",
     "table",     "data",       "constants",   "boundary", "cell",       "goal",   "pattern",
     "interpret", "parameters", "temperature", "dangles",  "recover",    "memory", "alignment",
-    "structure", "band"};
+    "structure", "band",       "free_ends"};
 
 static bool of_recovery(const char *key) {
   return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 ||

@@ -10,6 +10,7 @@ enum { QUANTUM = 64 /* strips begin at multiples of this many rows */ };
 
 bool dp_diagonals_apply(const dp_params *p) {
   const bool able = p->problem == DP_LCS || p->problem == DP_EDIT || p->problem == DP_GLOBAL;
+  if (p->free_ends != 0) return false; /* the bound is of paths from corner to corner */
   return able && p->band && p->mode != DP_TABLE && p->n > 0 && p->m > 0;
 }
 

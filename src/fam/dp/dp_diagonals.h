@@ -49,8 +49,8 @@ typedef struct dp_outside {
   dp_counted a, b;
 } dp_outside;
 
-/** Can the problem be computed in a band: LCS, EDIT, GLOBAL, no whole table, letters on both
- *  sides, and the deck's `band` does not forbid it? */
+/** Can the problem be computed in a band: LCS, EDIT, GLOBAL, no whole table, no free ends, letters
+ *  on both sides, and the deck's `band` does not forbid it? */
 bool dp_diagonals_apply(const dp_params *p);
 
 /** @param[in] a,b  letters, shape [n], [m] */

@@ -13,7 +13,7 @@
 
 /** Section `dp:`; the keys and their meaning are in dp_deck.c. */
 typedef struct dp_deck {
-  int32_t problem, mode, recover, alphabet, distance, band;
+  int32_t problem, mode, recover, alphabet, distance, band, free_ends;
   int32_t type; /**< the key's word; tsl_type when settled */
   dp_source a, b, weights, values, dimensions, keys, gaps, returns, costs, start;
   int64_t capacity, n, k, modulus, span, memory;
@@ -70,7 +70,7 @@ typedef struct dp_own {
   int64_t (*steps)[2]; /**< [n_steps] as the walk gave them: from the end of the solution */
   int64_t n_steps, room;
   int64_t begin[2]; /**< i, j of the solution's first letters or cell, set by dp_finish */
-  int64_t end[2];   /**< i, j where the walk began */
+  int64_t end[2];   /**< i, j of its last ones, where the walk began; free ends: in all modes */
   int32_t alphabet;
   dp_sequence a, b;     /**< what they are called, and with an alignment their letters; no codes */
   char *alignment;      /**< file to write, owned by the deck; NULL none */
@@ -107,6 +107,9 @@ tsl_err dp_recur_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *pro
 
 /** Best row of the field "best": of largest score, or of least cost, the first of equals. */
 const int64_t *dp_best_of(const tsl_problem *problem);
+
+/** Free ends: value, row and column of the alignment's end, from the field "best". */
+void dp_end_of(const tsl_problem *problem, int64_t end[3]);
 
 /** Recover an interval problem's solution from the table, score it, give it to store. */
 tsl_err dp_recover_interval(tsl_problem *problem, const tsl_field_rows *store);

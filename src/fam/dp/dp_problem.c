@@ -45,7 +45,7 @@ static tsl_err add_outputs(const tsl_deck *deck, const dp_deck *s, tsl_problem *
   const tsl_field best = {.type = TSL_I64,
                           .combine = TSL_GATHER,
                           .rank = 2,
-                          .shape = {DP_MAX_LANES, 3, 1},
+                          .shape = {DP_MAX_LANES, dp_best_width(p), 1},
                           .hidden = 1};
   const tsl_field path = {
       .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, ready->columns, 1}};
@@ -53,7 +53,7 @@ static tsl_err add_outputs(const tsl_deck *deck, const dp_deck *s, tsl_problem *
   (void)snprintf(goal.quantity, sizeof goal.quantity, "%s", quantity);
   TSL_TRY(dp_add_output(problem, &goal, "goal",
                         p->problem == DP_FOLD ? "The optimum in 0.01 kcal/mol." : "The optimum."));
-  if (ready->best) TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
+  if (dp_has_best(p)) TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
   if (p->mode == DP_RECOVER && ready->columns == 0)
     TSL_DECK_FAIL(deck, "dp.mode", "problem %s has no solution to recover",
                   dp_problem_words[s->problem]);
@@ -101,6 +101,7 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(dp_deck_settle(deck, &s));
   p->problem = (int32_t)dp_ready_rows[s.problem].problem;
   p->mode = s.mode, p->budget = s.memory, p->host = s.recover, p->band = s.band;
+  p->free_ends = s.free_ends;
   if (p->problem == DP_RECURRENCE) return dp_recur_create(deck, &s, problem);
   p->engine = (int32_t)dp_ready_of(p)->engine, p->type = s.type;
   TSL_TRY(dp_own_create(deck, &s, problem));

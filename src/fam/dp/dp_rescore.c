@@ -33,6 +33,20 @@ static int64_t score_run(const tsl_problem *problem, const int64_t run[2], int64
   return sum;
 }
 
+/** Is what lies before and after the alignment free? LOCAL: all is. */
+static bool ends_are_free(const tsl_problem *problem) {
+  const dp_params *p = dp_params_of(problem);
+  const dp_own *own = dp_own_of(problem);
+  const int64_t left_out[4] = {own->begin[0], p->n - own->end[0], own->begin[1],
+                               p->m - own->end[1]};
+  const bool whole =
+      (own->begin[0] == 0 || own->begin[1] == 0) && (own->end[0] == p->n || own->end[1] == p->m);
+  if (p->problem == DP_LOCAL) return true;
+  for (int k = 0; k < 4; k++)
+    if (left_out[k] != 0 && !(p->free_ends >> k & 1)) return false;
+  return whole;
+}
+
 void dp_rescore_alignment(const tsl_problem *problem) {
   const int64_t goal = *(const int64_t *)problem->fields[DP_GOAL].data;
   dp_own *own = dp_own_of(problem);
@@ -45,7 +59,7 @@ void dp_rescore_alignment(const tsl_problem *problem) {
     if (!bad) sum += score_run(problem, run, i, j, &bad);
     i += of_a, j += of_b;
   }
-  if (bad || i != own->end[0] || j != own->end[1])
+  if (bad || i != own->end[0] || j != own->end[1] || !ends_are_free(problem))
     complain_path(own, "alignment of the sequences");
   else if (sum != goal)
     complain(own, (double)sum, (double)goal);

@@ -8,7 +8,8 @@
 
 /* ---- the solution, from its beginning */
 
-/** Steps of boundary cells that no tile holds: the rest of a or of b after the walk. */
+/** Steps of boundary cells that no tile holds: the rest of a or of b after the walk. Where that
+ *  is free the solution begins behind it. */
 static tsl_err add_boundary(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
@@ -18,11 +19,15 @@ static tsl_err add_boundary(tsl_problem *problem) {
     if (own->steps[k][0] != DP_INSERT) i -= own->steps[k][1];
     if (own->steps[k][0] != DP_DELETE) j -= own->steps[k][1];
   }
-  if (p->problem != DP_LOCAL) {
-    const int64_t rest[2][2] = {{DP_DELETE, i}, {DP_INSERT, j}};
+  const bool local = p->problem == DP_LOCAL;
+  const int64_t rest[2][2] = {{DP_DELETE, i}, {DP_INSERT, j}};
+  if (!local && !(p->free_ends & DP_A_BEGIN)) {
     if (i > 0) TSL_TRY(dp_traceback_steps(problem, &rest[0], 1));
+    i = 0;
+  }
+  if (!local && !(p->free_ends & DP_B_BEGIN)) {
     if (j > 0) TSL_TRY(dp_traceback_steps(problem, &rest[1], 1));
-    i = j = 0;
+    j = 0;
   }
   own->begin[0] = i, own->begin[1] = j;
 done:
@@ -101,6 +106,15 @@ static tsl_err empty_goal(tsl_problem *problem) {
   return TSL_OK;
 }
 
+static tsl_err settle_end(tsl_problem *problem) {
+  dp_own *own = dp_own_of(problem);
+  int64_t end[3];
+  dp_end_of(problem, end);
+  *(int64_t *)problem->fields[DP_GOAL].data = end[0];
+  own->end[0] = end[1], own->end[1] = end[2];
+  return TSL_OK;
+}
+
 static tsl_err settle_goal(tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   if (p->engine == DP_INTERVAL) return TSL_OK;
@@ -108,6 +122,7 @@ static tsl_err settle_goal(tsl_problem *problem) {
     *(int64_t *)problem->fields[DP_GOAL].data = dp_own_of(problem)->attempts.goal;
     return TSL_OK;
   }
+  if (p->free_ends != 0) return settle_end(problem);
   if (dp_own_of(problem)->n_lanes == 0) return empty_goal(problem);
   if (dp_ready_of(p)->best) /* the same bits in both types */
     memcpy(problem->fields[DP_GOAL].data, dp_best_of(problem), sizeof(int64_t));
@@ -187,9 +202,13 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   else
     tsl_summary_add(summary, goal->quantity[0] != '\0' ? goal->quantity : goal->name,
                     goal_value(goal), "1");
-  if (p->problem == DP_LOCAL && p->mode == DP_RECOVER) {
+  if ((p->problem == DP_LOCAL || p->free_ends != 0) && p->mode == DP_RECOVER) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
     tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");
+  }
+  if (p->free_ends != 0) {
+    tsl_summary_add(summary, "end in a", (double)own->end[0], "1");
+    tsl_summary_add(summary, "end in b", (double)own->end[1], "1");
   }
   if (own->mismatch[0] != '\0') {
     summary->valid = false;

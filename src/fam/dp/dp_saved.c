@@ -141,6 +141,17 @@ char *dp_saved_rows_put(const dp_params *p, const dp_saved_rows *r, char *at, ch
   return at + dp_saved_rows_bytes(p, r);
 }
 
+/** Could these be the best of a lane? */
+static bool best_is_possible(const dp_params *p, const tsl_unit *u, const int64_t best[3]) {
+  const int64_t most = 1 << 30;
+  if (dp_saved_column(p, u))
+    return best[0] >= -most && best[0] <= most && best[1] >= 0 && best[1] <= u->hi[0] &&
+           best[2] >= -most && best[2] <= most;
+  if (best[0] == 0) return true;
+  return best[0] > 0 && best[0] <= most && best[1] >= 1 && best[1] <= u->hi[0] &&
+         best[2] > u->lo[1] && best[2] <= u->hi[1];
+}
+
 tsl_err dp_saved_open(const dp_params *p, const tsl_unit *u, int64_t stage, const void *bytes,
                       int64_t n, dp_saved *out) {
   int64_t head[HEAD] = {0};
@@ -151,9 +162,7 @@ tsl_err dp_saved_open(const dp_params *p, const tsl_unit *u, int64_t stage, cons
                     .left = n - (int64_t)sizeof head};
   if (head[0] != dp_saved_has_state(u, stage)) return dp_saved_bad(u);
   if (head[0] == 0) return TSL_OK;
-  if (out->left < state_of(p, u, stage) || head[1] < 0 || head[1] > 1 << 30 ||
-      (head[1] > 0 &&
-       (head[2] < 1 || head[2] > u->hi[0] || head[3] <= u->lo[1] || head[3] > u->hi[1])) ||
+  if (out->left < state_of(p, u, stage) || !best_is_possible(p, u, out->best) ||
       !state_is_possible(p, out->at, columns_of(u)))
     return dp_saved_bad(u);
   out->state = out->at;
@@ -243,7 +252,9 @@ tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int
     const dp_lane_state *l = &lanes->list[k];
     if (l->row != row || l->lo < lo || l->hi > hi) continue;
     paste_state(p, state, hi - lo, l->lo - lo, l->hi - lo, l->state);
-    if (l->best[0] > 0 && dp_saved_better(l->best, best)) memcpy(best, l->best, sizeof l->best);
+    const bool better =
+        p->free_ends != 0 ? l->hi == p->m : l->best[0] > 0 && dp_saved_better(l->best, best);
+    if (better) memcpy(best, l->best, sizeof l->best);
     found += l->hi - l->lo;
   }
   if (found != hi - lo)

@@ -4,7 +4,8 @@
  * sockets and from cards, which go on from each other's.
  *
  * All parts are filled up to 8 bytes. Of a tile of a wavefront:
- *   int64 [4]  is there a state (1 or 0), then LOCAL: (score, row, column) of the best cell so far
+ *   int64 [4]  is there a state (1 or 0), then LOCAL: (score, row, column) of the best cell so far;
+ *              a_end, lane of the last column: the column's best value, its row, its last value
  *   state      of the lane, when the tile is of the last finished stage (dp_state_bytes)
  *   rows       RECOVER, with the first lane of a band, as often as there are: int64 [6] columns lo,
  *              hi of the band, its last lane + 1, rows lo, hi, bytes of the left edge; the state
@@ -83,7 +84,13 @@ static inline bool dp_saved_has_state(const tsl_unit *unit, int64_t stage) {
   return unit->stage == stage - 1;
 }
 
-/** Write the beginning. @param[in] best  LOCAL, where the best cell of the band lies in the lane
+/** Does its lane end with the last column, in which the alignment may end? */
+static inline bool dp_saved_column(const dp_params *p, const tsl_unit *unit) {
+  return p->free_ends & DP_A_END && unit->hi[1] == p->m;
+}
+
+/** Write the beginning. @param[in] best  LOCAL, where the best cell of the band lies in the lane;
+ *  dp_saved_column
  *  @param[out] state  where the state goes, NULL: none  @return where the rows go */
 char *dp_saved_put(const dp_params *p, const tsl_unit *unit, int64_t stage, const int64_t best[3],
                    void *bytes, char **state);
@@ -145,7 +152,8 @@ tsl_err dp_lane_states_add(const dp_params *p, dp_lane_states *lanes, const tsl_
 /** That of the tile's lane, or NULL. */
 const dp_lane_state *dp_lane_states_find(const dp_lane_states *lanes, const tsl_unit *unit);
 /** The state after `row` rows of columns [lo, hi), whose lanes are all there.
- *  @param[out] state  [dp_state_bytes] zeroed by the caller  @param[out] best  score 0: none
+ *  @param[out] state  [dp_state_bytes] zeroed by the caller
+ *  @param[out] best   LOCAL: score 0: none; free ends: of the last lane
  *  @return TSL_ERR_INTERNAL when a lane is missing */
 tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int64_t lo, int64_t hi,
                             int64_t row, void *state, int64_t best[3]);

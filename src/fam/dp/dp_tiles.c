@@ -27,7 +27,7 @@ void dp_region(const tsl_problem *problem, const tsl_unit *unit, int field, int6
   for (int k = 0; k < 3; k++) lo[k] = hi[k] = 0;
   if (field == dp_field(problem, "table")) table_region(p, unit, lo, hi);
   if (field == dp_field(problem, "best") && unit->hi[0] == p->n)
-    lo[0] = unit->lane, hi[0] = unit->lane + 1, hi[1] = 3, hi[2] = 1;
+    lo[0] = unit->lane, hi[0] = unit->lane + 1, hi[1] = dp_best_width(p), hi[2] = 1;
 }
 
 /* ---- predecessors */

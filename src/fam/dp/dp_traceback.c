@@ -1,4 +1,5 @@
 /* Recovery on the root: where the traceback begins, and its steps. */
+#include "dp_ends.h"
 #include "dp_family.h"
 
 #include "files.h"
@@ -64,6 +65,11 @@ const int64_t *dp_best_of(const tsl_problem *problem) {
   return best;
 }
 
+void dp_end_of(const tsl_problem *problem, int64_t end[3]) {
+  const int f = dp_field(problem, "best");
+  dp_ends_find(dp_params_of(problem), problem->fields[f].data, dp_own_of(problem)->n_lanes, end);
+}
+
 static int64_t lane_of(const dp_own *own, int64_t column) {
   int64_t lane = 0;
   while (lane < own->n_lanes - 1 && own->lane_end[lane] <= column) lane++;
@@ -77,7 +83,11 @@ tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor) {
   *cursor = (tsl_cursor){.lane = -1, .at = {p->n, p->m}};
   if (p->mode != DP_RECOVER || p->engine == DP_INTERVAL || p->problem == DP_RECURRENCE)
     return TSL_OK;
-  if (dp_ready_of(p)->best && own->n_lanes > 0) {
+  if (p->free_ends != 0) {
+    int64_t end[3];
+    dp_end_of(problem, end);
+    cursor->at[0] = end[1], cursor->at[1] = end[2];
+  } else if (dp_ready_of(p)->best && own->n_lanes > 0) {
     const int64_t *best = dp_best_of(problem);
     cursor->at[0] = best[1], cursor->at[1] = best[2];
   }

@@ -32,6 +32,7 @@ void dp_bands_clear(dp_bands *bands) {
   dp_lane_states_clear(&bands->loaded);
   dp_release(bands->c, &bands->state);
   dp_release(bands->c, &bands->piece);
+  dp_release(bands->c, &bands->side);
   TSL_FREE_ALL(bands->list, bands->edges);
   dp_bands_open(bands, bands->c, bands->engine, bands->edges_each);
 }
@@ -53,6 +54,23 @@ done:
   return err;
 }
 
+/** Queue: where b begins free, zeros above the table. */
+static tsl_err begin_free(dp_bands *bands, const dp_band *b) {
+  tsl_err err = TSL_OK;
+  const dp_context *c = bands->c;
+  const int64_t columns = b->hi - b->lo, bytes = dp_state_bytes(c->p, columns);
+  void *state = NULL;
+  if (!(c->p->free_ends & DP_B_BEGIN)) return TSL_OK;
+  TSL_TRY(tsl_alloc(bytes, 1, "row above the table", &state));
+  dp_free_top(c->p, columns, state);
+  TSL_TRY(dp_reserve(c, &bands->state, bytes, "row above the table"));
+  TSL_TRY(dp_copy(c, bands->state.data, state, bytes, DP_COPY_IN));
+  TSL_TRY(bands->engine->state_put(b->engine, 0, bands->state.data));
+done:
+  tsl_free(state);
+  return err;
+}
+
 tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band **out) {
   tsl_err err = TSL_OK;
   const int64_t lo = units[0].lo[1], hi = units[n - 1].hi[1];
@@ -64,7 +82,8 @@ tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band 
   engine = NULL;
   b->lanes[0] = units[0].lane;
   b->lanes[1] = units[n - 1].lane + 1;
-  if (units[0].lo[0] > 0) TSL_TRY(dp_band_resume(bands, b, units[0].lo[0]));
+  b->column = dp_last_column_begin(bands->c->p);
+  TSL_TRY(units[0].lo[0] > 0 ? dp_band_resume(bands, b, units[0].lo[0]) : begin_free(bands, b));
   *out = b;
 done:
   bands->engine->close(&engine);
@@ -109,10 +128,34 @@ static const void *edge_at(const dp_bands *bands, int64_t column, int64_t row) {
   return NULL;
 }
 
-tsl_err dp_band_left(const dp_bands *bands, const dp_band *b, const tsl_unit *first,
-                     const void **left) {
+tsl_err dp_bands_side(dp_bands *bands, int64_t rows, const void **side) {
   tsl_err err = TSL_OK;
-  *left = b->lo > 0 ? edge_at(bands, b->lo, first->lo[0]) : NULL;
+  const dp_context *c = bands->c;
+  const int64_t bytes = dp_edge_size(c->p, rows);
+  void *edge = NULL;
+  *side = NULL;
+  if (!(c->p->free_ends & DP_A_BEGIN)) return TSL_OK;
+  if (bands->side.bytes < bytes) {
+    const int64_t more = dp_edge_size(c->p, rows + MORE_ROWS);
+    TSL_TRY(tsl_alloc(more, 1, "left edge of the table", &edge));
+    dp_free_side(c->p, rows + MORE_ROWS, edge);
+    TSL_TRY(dp_wait(c));
+    TSL_TRY(dp_reserve(c, &bands->side, more, "left edge of the table"));
+    TSL_TRY(dp_copy(c, bands->side.data, edge, more, DP_COPY_IN));
+    TSL_TRY(dp_wait(c));
+  }
+  *side = bands->side.data;
+done:
+  tsl_free(edge);
+  return err;
+}
+
+tsl_err dp_band_left(dp_bands *bands, const dp_band *b, const tsl_unit *first, const void **left) {
+  tsl_err err = TSL_OK;
+  if (b->lo > 0)
+    *left = edge_at(bands, b->lo, first->lo[0]);
+  else
+    TSL_TRY(dp_bands_side(bands, first->hi[0] - first->lo[0], left));
   if (b->row != first->lo[0] || (b->lo > 0 && *left == NULL))
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld comes before what it needs", (long long)first->id);
 done:
@@ -178,8 +221,9 @@ tsl_err dp_bands_edge_out(const dp_bands *bands, const tsl_unit *unit, void *byt
 tsl_err dp_band_out(const dp_bands *bands, dp_band *b, int64_t rows, void **out) {
   tsl_err err = TSL_OK;
   const dp_context *c = bands->c;
+  const bool wanted = b->hi < c->p->m || c->p->free_ends & DP_A_END;
   *out = NULL;
-  if (b->hi == c->p->m || c->memory->reserve_pinned == NULL) return TSL_OK;
+  if (!wanted || c->memory->reserve_pinned == NULL) return TSL_OK;
   b->out_lo[b->turn] = -1;
   TSL_TRY(c->memory->reserve_pinned(&b->out[b->turn], dp_edge_size(c->p, rows + MORE_ROWS)));
   *out = b->out[b->turn].data;
@@ -224,7 +268,7 @@ static tsl_err keep_rows(dp_bands *bands, dp_band *b, int64_t lo, int64_t rows, 
   tsl_err err = TSL_OK;
   const dp_context *c = bands->c;
   const int64_t state = bands->engine->state_bytes(c->p, b->hi - b->lo);
-  const int64_t edge = left != NULL ? dp_edge_size(c->p, to - from) : 0;
+  const int64_t edge = b->lo > 0 ? dp_edge_size(c->p, to - from) : 0;
   dp_kept_rows *kept = NULL;
   char have[24], need[24];
   TSL_TRY(tsl_grow((void **)&b->kept, b->n_kept, 1, &b->kept_room, sizeof *kept, "list"));
@@ -239,7 +283,7 @@ static tsl_err keep_rows(dp_bands *bands, dp_band *b, int64_t lo, int64_t rows, 
              tsl_bytes_text((double)bands->history * (double)c->p->n / (double)kept->hi, need));
   TSL_TRY(dp_reserve(c, &kept->top, state, "special row"));
   TSL_TRY(bands->engine->state_get(b->engine, kept->top.data));
-  if (left != NULL) {
+  if (b->lo > 0) {
     TSL_TRY(dp_reserve(c, &kept->left, edge, "special column"));
     TSL_TRY(dp_edge_move(c, (char *)left, rows, from, to, kept->left.data, true));
   }
@@ -260,8 +304,8 @@ static tsl_err tile_in_pieces(dp_bands *bands, dp_band *b, int64_t lo, int64_t h
   for (int64_t from = 0; from < rows; from += step) {
     const int64_t to = from + step < rows ? from + step : rows;
     TSL_TRY(keep_rows(bands, b, lo, rows, from, to, left, &kept));
-    TSL_TRY(bands->engine->tile(b->engine, lo + from, lo + to, kept->left.data, bands->piece.data,
-                                false, nowhere));
+    TSL_TRY(bands->engine->tile(b->engine, lo + from, lo + to, b->lo > 0 ? kept->left.data : left,
+                                bands->piece.data, false, nowhere));
     TSL_TRY(dp_edge_move(c, b->right.data, rows, from, to, bands->piece.data, false));
   }
 done:
@@ -314,10 +358,48 @@ done:
   return err;
 }
 
+/* ---- the best cell */
+
+/** Look at the right edge of tiles that end with the last column. */
+static tsl_err look_at_column(const dp_bands *bands, dp_band *b, const tsl_unit *u) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = bands->c->p;
+  const int64_t rows = u->hi[0] - u->lo[0];
+  const void *edge = NULL;
+  if (!(p->free_ends & DP_A_END) || b->hi != p->m) return TSL_OK;
+  edge = edge_on_host(bands, b->hi, u->lo[0], dp_edge_size(p, rows));
+  if (edge == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "dp: tile %lld has no edge to look at", (long long)u->id);
+  TSL_TRY(dp_wait(bands->c)); /* its copy may be queued */
+  dp_last_column_add(p, edge, u->lo[0], rows, &b->column);
+done:
+  return err;
+}
+
+/** What the lanes have of the end. */
+static tsl_err find_ends(dp_bands *bands, dp_band *b, const tsl_unit *units, int64_t n,
+                         tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = bands->c->p;
+  TSL_TRY(look_at_column(bands, b, &units[n - 1]));
+  if (units[0].hi[0] != p->n) return TSL_OK;
+  TSL_TRY(dp_band_image(bands, b));
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t from = units[k].lo[1] - b->lo, to = units[k].hi[1] - b->lo;
+    const bool last = p->free_ends & DP_A_END && units[k].hi[1] == p->m;
+    int64_t *lane = parts[k].slab[bands->c->best];
+    dp_last_row_look(p, b->image, b->hi - b->lo, b->lo, from, to, lane);
+    lane[3] = last ? b->column.best : 0, lane[4] = last ? b->column.row : 0;
+  }
+done:
+  return err;
+}
+
 tsl_err dp_band_best(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const dp_context *c = bands->c;
   int64_t best[3] = {0, 0, 0};
+  if (c->p->free_ends != 0) return find_ends(bands, dp_band_find(bands, units, n), units, n, parts);
   if (c->best < 0 || units[0].hi[0] != c->p->n) return TSL_OK;
   TSL_TRY(bands->engine->best(dp_band_find(bands, units, n)->engine, best));
   for (int64_t k = 0; k < n; k++) {
@@ -331,7 +413,7 @@ done:
 tsl_err dp_bands_goal(dp_bands *bands, tsl_field *goal) {
   tsl_err err = TSL_OK;
   double sum = 0;
-  if (bands->c->p->problem == DP_LOCAL) return TSL_OK;
+  if (dp_has_best(bands->c->p)) return TSL_OK;
   for (int64_t k = 0; k < bands->n; k++) {
     const dp_band *b = &bands->list[k];
     double part = 0;

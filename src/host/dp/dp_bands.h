@@ -10,6 +10,7 @@
 #ifndef TSL_HOST_DP_BANDS_H
 #define TSL_HOST_DP_BANDS_H
 
+#include "dp_ends.h"
 #include "dp_steps.h"
 
 TSL_C_BEGIN
@@ -86,6 +87,7 @@ typedef struct dp_band {
   int64_t at;  /**< the one of kept that the engine has kept cells of, -1 none */
   void *image; /**< state after row image_row, host; NULL: none */
   int64_t image_row;
+  dp_last_column column; /**< a_end, with the last column: of the rows that were looked at */
 } dp_band;
 
 /** An edge of another rank. */
@@ -107,6 +109,7 @@ typedef struct dp_bands {
   dp_lane_states loaded; /**< from a checkpoint, host */
   dp_buffer state;       /**< of a band, on its way to or from a checkpoint */
   dp_buffer piece;       /**< right edge of a piece of a tile */
+  dp_buffer side;        /**< a_begin: left edge of the table, of any rows */
 } dp_bands;
 
 /** Allocates nothing. @param[in] c  lives as long as the bands */
@@ -132,15 +135,16 @@ int64_t dp_band_end(const dp_bands *bands, const tsl_unit *units, int64_t n, int
  */
 tsl_err dp_band_run(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part *parts);
 
-/** LOCAL, tiles of the last stage: the band's best cell to their parts, in the lane that has it;
- *  waits. Nothing for others. */
+/** Tiles whose edges and states are there. LOCAL, of the last stage: the band's best cell to their
+ *  parts, in the lane that has it. Free ends: look at the last column; of the last stage: what each
+ *  lane has of the end (dp_ends.h). Waits. Nothing for others. */
 tsl_err dp_band_best(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part *parts);
 
 /** Cells of the tile in its slab; the slab's row 0 or column 0 may be the boundary. */
 dp_window dp_window_of(const dp_context *c, const tsl_unit *unit, const tsl_part *part);
 
-/** Sum this worker's parts of the goal into goal->data [1], i64 or f64; waits. DP_LOCAL: nothing,
- *  its goal comes from the field best. */
+/** Sum this worker's parts of the goal into goal->data [1], i64 or f64; waits. Nothing where the
+ *  goal comes from the field best. */
 tsl_err dp_bands_goal(dp_bands *bands, tsl_field *goal);
 
 /* ---- parts of dp_band_run, for tiles that overlap */
@@ -151,8 +155,10 @@ dp_band *dp_band_find(dp_bands *bands, const tsl_unit *units, int64_t n);
 tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band **out);
 /** *left: left edge of the tile `first` of band b, NULL: the boundary.
  *  @return TSL_ERR_INTERNAL: none came, or the rows do not follow those of the band */
-tsl_err dp_band_left(const dp_bands *bands, const dp_band *b, const tsl_unit *first,
-                     const void **left);
+tsl_err dp_band_left(dp_bands *bands, const dp_band *b, const tsl_unit *first, const void **left);
+/** *side: left edge of so many rows of the table, zeros with a_begin; NULL: the boundary. Waits
+ *  when it is made. */
+tsl_err dp_bands_side(dp_bands *bands, int64_t rows, const void **side);
 /** *out: pinned host memory for the right edge of a tile's rows; NULL: none is needed. */
 tsl_err dp_band_out(const dp_bands *bands, dp_band *b, int64_t rows, void **out);
 /** The edge of rows from lo on is on its way there. */
@@ -194,6 +200,9 @@ tsl_err dp_bands_load(dp_bands *bands, const tsl_unit *unit, int64_t stage, cons
                       int64_t lanes, const void *bytes, int64_t n);
 /** Set a band that begins at row > 0 to the state loaded for its lanes; waits. */
 tsl_err dp_band_resume(dp_bands *bands, dp_band *b, int64_t row);
+
+/** b->image: the state after row b->row in host memory; waits. */
+tsl_err dp_band_image(dp_bands *bands, dp_band *b);
 
 /** Append a band without engine, edges and rows. The list may move. */
 tsl_err dp_bands_add(dp_bands *bands, int64_t lo, int64_t hi, dp_band **out);

@@ -77,8 +77,7 @@ int64_t dp_bands_state_bytes(const dp_bands *bands, const tsl_unit *u, int64_t s
 
 /* ---- save */
 
-/** The band's state in host memory, made once for all its lanes. */
-static tsl_err make_image(dp_bands *bands, dp_band *b) {
+tsl_err dp_band_image(dp_bands *bands, dp_band *b) {
   tsl_err err = TSL_OK;
   const int64_t columns = b->hi - b->lo, bytes = dp_state_bytes(bands->c->p, columns);
   if (b->image != NULL && b->image_row == b->row) return TSL_OK;
@@ -92,14 +91,20 @@ done:
   return err;
 }
 
-/** The best cell that goes with the tile. */
+/** The best cell, or what there is of the last column, that goes with the tile. */
 static tsl_err find_best(const dp_bands *bands, const tsl_unit *u, int64_t stage, int64_t best[3]) {
   tsl_err err = TSL_OK;
+  const dp_params *p = bands->c->p;
   const dp_band *b = band_of(bands, u);
   const dp_lane_state *l = b == NULL ? dp_lane_states_find(&bands->loaded, u) : NULL;
   memset(best, 0, 3 * sizeof *best);
-  if (!dp_saved_has_state(u, stage) || bands->c->p->problem != DP_LOCAL) return TSL_OK;
+  if (!dp_saved_has_state(u, stage) || !dp_has_best(p)) return TSL_OK;
   if (l != NULL) memcpy(best, l->best, sizeof l->best);
+  if (p->free_ends != 0) {
+    if (b != NULL && dp_saved_column(p, u))
+      best[0] = b->column.best, best[1] = b->column.row, best[2] = b->column.value;
+    return TSL_OK;
+  }
   if (b != NULL) TSL_TRY(bands->engine->best(b->engine, best));
   if (best[2] <= u->lo[1] || best[2] > u->hi[1]) memset(best, 0, 3 * sizeof *best);
 done:
@@ -117,7 +122,7 @@ static tsl_err save_state(dp_bands *bands, const tsl_unit *u, char *state) {
     memcpy(state, l->state, (size_t)dp_state_bytes(p, u->hi[1] - u->lo[1]));
     goto done;
   }
-  TSL_TRY(make_image(bands, b));
+  TSL_TRY(dp_band_image(bands, b)); /* made once for all its lanes */
   dp_state_cut(p, b->image, b->hi - b->lo, u->lo[1] - b->lo, u->hi[1] - b->lo, state);
 done:
   return err;
@@ -223,6 +228,7 @@ tsl_err dp_band_resume(dp_bands *bands, dp_band *b, int64_t row) {
   TSL_TRY(bytes_in(c, &bands->state, state, bytes, "state of a band"));
   TSL_TRY(bands->engine->state_put(b->engine, row, bands->state.data));
   if (c->p->problem == DP_LOCAL && best[0] > 0) TSL_TRY(bands->engine->best_put(b->engine, best));
+  if (c->p->free_ends != 0) b->column = (dp_last_column){best[0], best[1], best[2]};
   b->row = row;
   TSL_TRY(dp_wait(c));
 done:

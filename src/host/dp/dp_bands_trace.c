@@ -24,16 +24,17 @@ static int64_t kept_with(const dp_band *b, int64_t row) {
   return low;
 }
 
-static tsl_err keep_cells(const dp_bands *bands, dp_band *b, int64_t at) {
+static tsl_err keep_cells(dp_bands *bands, dp_band *b, int64_t at) {
   tsl_err err = TSL_OK;
   const dp_band_engine *engine = bands->engine;
   const dp_kept_rows *kept = &b->kept[at];
+  const void *left = kept->left.data;
   if (b->at == at) return TSL_OK;
   b->at = -1;
   if (b->engine == NULL) TSL_TRY(engine->open(bands->c->worker, b->lo, b->hi, &b->engine));
   TSL_TRY(engine->state_put(b->engine, kept->lo, kept->top.data));
-  TSL_TRY(engine->tile(b->engine, kept->lo, kept->hi, kept->left.data, NULL, true,
-                       (dp_window){NULL, 0}));
+  if (b->lo == 0) TSL_TRY(dp_bands_side(bands, kept->hi - kept->lo, &left));
+  TSL_TRY(engine->tile(b->engine, kept->lo, kept->hi, left, NULL, true, (dp_window){NULL, 0}));
   b->at = at;
 done:
   return err;

@@ -129,6 +129,8 @@ static const char *type_text(const tsl_key *key) {
     return "map";
   case TSL_KEY_MAPS:
     return "list of maps";
+  case TSL_KEY_WORDS:
+    return "list of ";
   case TSL_KEY_CHOICE:
     break;
   }
@@ -137,7 +139,8 @@ static const char *type_text(const tsl_key *key) {
 
 static void print_keys(const tsl_key *keys, int indent) {
   for (; keys->name != NULL; keys++) {
-    printf("%*s%s: %s", indent, "", keys->name, keys->choices != NULL ? "" : type_text(keys));
+    printf("%*s%s: %s", indent, "", keys->name,
+           keys->choices != NULL && keys->type == TSL_KEY_MAP ? "" : type_text(keys));
     for (int c = 0; keys->choices != NULL && keys->choices[c] != NULL; c++)
       printf("%s%s", c > 0 ? " | " : "", keys->choices[c]);
     if (keys->min != 0 || keys->max != 0) printf(", %g .. %g", keys->min, keys->max);
