@@ -188,14 +188,14 @@ struct dp_fold_block : dp_tile_block<dp_folding> {
     const int pair = rna_pair(s[a], s[b - 1]);
     const int32_t split = split_of(r, c), v = pair_of(r, c, a, b, pair);
     if (lane != 0) return;
-    const int32_t stem =
-        pair == 0 ? (int32_t)RNA_FORBIDDEN
-                  : min(rna_multi_stem(f.energy, pair, s[a - 1], s[b]), (int32_t)RNA_FORBIDDEN);
+    const int32_t stem = v < RNA_HIGH ? v + min(rna_multi_stem(f.energy, pair, s[a - 1], s[b]),
+                                                (int32_t)RNA_FORBIDDEN)
+                                      : (int32_t)RNA_NONE;
     const int32_t below = r + 1 < DP_TILE ? to.x[r + 1][c] : to.under[c];
     const int32_t before = c > 0 ? to.x[r][c - 1] : to.left[r];
     to.d[r][c + 1] = split;
     to.v[r][c + DP_FOLD_HALO] = v;
-    to.x[r][c] = max(max(split, -(v + stem)), max(below, before) - f.energy->multi_base);
+    to.x[r][c] = max(max(split, -stem), max(below, before) - f.energy->multi_base);
   }
 
   /** Cells from the lower left corner on; of a tile on the diagonal those above it. */
