@@ -1,5 +1,6 @@
 /* Tables of all ready problems of dp, cell by cell as dp.h defines them. */
 #include "dp_backend_drive.h"
+#include "rna_energy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -212,11 +213,98 @@ static void fill_triangle(const truth *x) {
     for (int64_t a = 0; a + d < x->rows; a++) *at(x, a, a + d) = interval(x, a, a + d);
 }
 
+/* ---- foldings */
+
+typedef struct folding {
+  const truth *x;
+  const rna_energy *e;
+  uint8_t *letters; /* readable from -1 on and behind the last one */
+  double *m;        /* [rows][columns] of multiloops, as the table */
+} folding;
+
+static double stems(const folding *f, int64_t a, int64_t b) {
+  return f->m[a * f->x->columns + b];
+}
+
+static double best_split(const folding *f, int64_t a, int64_t b) {
+  double best = INFINITY;
+  for (int64_t k = a + 1; k < b; k++) best = fmin(best, stems(f, a, k) + stems(f, k, b));
+  return best;
+}
+
+/** Letters a..b-1, of which the first and the last pair. */
+static double closed(const folding *f, int64_t a, int64_t b) {
+  const uint8_t *s = f->letters;
+  const int pair = rna_pair(s[a], s[b - 1]), turned = rna_pair(s[b - 1], s[a]);
+  const int32_t *sizes = f->x->problem->fields[DP_C].data;
+  if (pair == 0 || b - a < RNA_HAIRPIN + 2) return RNA_NONE;
+  double best = rna_hairpin(f->e, sizes, s + a, b - a - 2);
+  for (int64_t p = a + 1; p < b && p - a - 1 <= RNA_LOOP; p++)
+    for (int64_t q = b - 2; q > p && p - a - 1 + b - 2 - q <= RNA_LOOP; q--)
+      if (*at(f->x, p, q + 1) < RNA_HIGH)
+        best = fmin(best, *at(f->x, p, q + 1) +
+                              rna_interior(f->e, s + a, (int)(p - a - 1), s + q, (int)(b - 2 - q)));
+  best = fmin(best, best_split(f, a + 1, b - 1) + f->e->multi_closing +
+                        rna_multi_stem(f->e, turned, s[b - 2], s[a + 1]));
+  return best < RNA_HIGH ? best : RNA_NONE;
+}
+
+static void fold_cell(const folding *f, int64_t a, int64_t b) {
+  const uint8_t *s = f->letters;
+  const int pair = rna_pair(s[a], s[b - 1]);
+  const double v = *at(f->x, a, b) = closed(f, a, b);
+  double best = best_split(f, a, b);
+  if (v < RNA_HIGH) best = fmin(best, v + rna_multi_stem(f->e, pair, s[a - 1], s[b]));
+  if (b > a + 1) best = fmin(best, fmin(stems(f, a + 1, b), stems(f, a, b - 1)) + f->e->multi_base);
+  f->m[a * f->x->columns + b] = best;
+}
+
+static uint8_t *letters_of(const tsl_problem *problem) {
+  const int64_t n = dp_params_of(problem)->n;
+  const uint8_t *codes = problem->fields[DP_A].data;
+  uint8_t *letters = calloc((size_t)n + 2, 1);
+  for (int64_t k = 0; k < n; k++) letters[k + 1] = codes[k] < 4 ? (uint8_t)(codes[k] + 1) : 0;
+  return letters;
+}
+
+static void fill_fold(const truth *x) {
+  uint8_t *around = letters_of(x->problem);
+  double *m = malloc((size_t)(x->rows * x->columns) * sizeof *m);
+  const folding f = {x, x->problem->fields[DP_B].data, around + 1, m};
+  for (int64_t k = 0; k < x->rows * x->columns; k++) m[k] = INFINITY;
+  for (int64_t d = 1; d < x->rows; d++)
+    for (int64_t a = 0; a + d < x->rows; a++) fold_cell(&f, a, a + d);
+  free(m);
+  free(around);
+}
+
+/** Energy of all letters. */
+static double fold_goal(const tsl_problem *problem, const double *table) {
+  const int64_t n = dp_params_of(problem)->n;
+  const rna_energy *e = problem->fields[DP_B].data;
+  uint8_t *around = letters_of(problem), *s = around + 1;
+  double *best = calloc((size_t)n + 1, sizeof *best);
+  for (int64_t b = 1; b <= n; b++) {
+    best[b] = best[b - 1];
+    for (int64_t a = 0; a < b; a++) {
+      const double v = table[a * (n + 1) + b];
+      if (v < RNA_HIGH)
+        best[b] = fmin(best[b], best[a] + v +
+                                    rna_exterior_stem(e, rna_pair(s[a], s[b - 1]),
+                                                      a > 0 ? s[a - 1] : -1, b < n ? s[b] : -1));
+    }
+  }
+  const double goal = best[n];
+  free(best);
+  free(around);
+  return goal;
+}
+
 double *dp_truth_table(const tsl_problem *problem, int64_t *rows, int64_t *columns) {
   static void (*const fill[DP_N_PROBLEMS])(const truth *) = {
-      NULL,        fill_binomial,  fill_sack,      fill_sack,    fill_allotment,
-      fill_stages, fill_sequences, fill_sequences, fill_affine,  fill_affine,
-      fill_dtw,    fill_triangle,  fill_triangle,  fill_triangle};
+      NULL,        fill_binomial,  fill_sack,      fill_sack,     fill_allotment,
+      fill_stages, fill_sequences, fill_sequences, fill_affine,   fill_affine,
+      fill_dtw,    fill_triangle,  fill_triangle,  fill_triangle, fill_fold};
   truth x = {.problem = problem, .p = dp_params_of(problem)};
   const bool edge = dp_has_boundary(x.p);
   x.rows = x.p->engine == DP_INTERVAL ? dp_posts(x.p) : x.p->n + edge;
@@ -244,6 +332,7 @@ double dp_truth_goal(const tsl_problem *problem, const double *table) {
   const bool edge = dp_has_boundary(p);
   const int64_t rows = p->engine == DP_INTERVAL ? dp_posts(p) : p->n + edge;
   const int64_t columns = p->engine == DP_INTERVAL ? dp_posts(p) : p->m + edge;
+  if (p->problem == DP_FOLD) return fold_goal(problem, table);
   double goal = table[(p->engine == DP_INTERVAL ? 1 : rows) * columns - 1];
   if (p->problem == DP_LOCAL)
     for (int64_t k = 0; k < rows * columns; k++) goal = fmax(goal, table[k]);

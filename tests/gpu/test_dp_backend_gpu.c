@@ -234,6 +234,13 @@ static void write_nussinov(char *text, size_t size) {
       posts_of(800), seed_of(), (int)dp_dice(&dice, 4), dp_dice(&dice, 2) ? "yes" : "no");
 }
 
+static void write_fold(char *text, size_t size) {
+  (void)snprintf(text, size,
+                 "  problem: fold\n  a: {random: %d, seed: %d}\n  parameters: " TSL_INPUTS
+                 "/dp/made_up.par\n  dangles: %d\n  temperature: %d\n",
+                 posts_of(600), seed_of(), 2 * (int)dp_dice(&dice, 2), (int)dp_dice(&dice, 90));
+}
+
 static const section sections[] = {
     {"lcs", VALUE | TABLE | RECOVER, write_lcs},
     {"edit", VALUE | TABLE | RECOVER, write_edit},
@@ -251,6 +258,7 @@ static const section sections[] = {
     {"chain", VALUE | TABLE | RECOVER, write_chain},
     {"tree", VALUE | TABLE | RECOVER, write_tree},
     {"nussinov", VALUE | TABLE | RECOVER, write_nussinov},
+    {"fold", VALUE | TABLE | RECOVER, write_fold},
 };
 
 /* ---- one problem, solved by everybody */

@@ -32,7 +32,8 @@
  *   INTERVAL   value [R][columns]       the tile, zero where a >= b
  *   FOLD       i32   [2 R columns + 2 columns + R]  V and M of the tile, both [R][columns] and zero
  *                                       where a >= b; D of its first row and of its last column;
- *                                       F of its columns, 0 where lo[0] > 0. M and D as -M, -D
+ *                                       F of its columns, 0 where lo[0] > 0. M and D as -M, -D,
+ *                                       -RNA_NONE where there is none
  *
  * Intervals. Posts 0..N-1, N = dp_posts, and a value X[a][b] for each pair a < b:
  *

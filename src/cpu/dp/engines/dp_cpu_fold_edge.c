@@ -36,6 +36,11 @@ static int32_t *column_at(const dp_cpu_fold *f, int64_t a, int64_t b) {
   return f->split_column + fold_number(f, a / DP_SIDE, b / DP_SIDE) * DP_SIDE + a % DP_SIDE;
 }
 
+/** M or D, sign turned: there is one number for none, whatever vectors have added to it. */
+static int32_t plain(int32_t value) {
+  return value < -RNA_NONE / 2 ? -RNA_NONE : value;
+}
+
 static int64_t first_of(const dp_box *box, int64_t a) {
   return a + 1 > box->lo[1] ? a + 1 : box->lo[1];
 }
@@ -59,13 +64,13 @@ void dp_cpu_interval_edge_out(const dp_cpu_interval *w, const dp_box *box, void 
   memset(e.m, 0, (size_t)(e.rows * e.columns) * sizeof *e.m);
   for (int64_t a = box->lo[0]; a < box->hi[0]; a++)
     for (int64_t b = first_of(box, a); b < box->hi[1]; b++)
-      e.m[(a - box->lo[0]) * e.columns + b - box->lo[1]] = *m_at(w, a, b);
+      e.m[(a - box->lo[0]) * e.columns + b - box->lo[1]] = plain(*m_at(w, a, b));
   for (int64_t b = box->lo[1]; b < box->hi[1]; b++) {
-    e.first_row[b - box->lo[1]] = *row_at(f, box, b);
+    e.first_row[b - box->lo[1]] = plain(*row_at(f, box, b));
     e.f[b - box->lo[1]] = box->lo[0] == 0 ? f->f[b] : 0;
   }
   for (int64_t a = box->lo[0]; a < box->hi[0]; a++)
-    e.last_column[a - box->lo[0]] = *column_at(f, a, box->hi[1] - 1);
+    e.last_column[a - box->lo[0]] = plain(*column_at(f, a, box->hi[1] - 1));
 }
 
 void dp_cpu_interval_edge_in(dp_cpu_interval *w, const dp_box *box, const void *values) {

@@ -9,6 +9,7 @@
  *   dp_engine.cuh     any recurrence; also as text for NVRTC             (dp_engine_text.h)
  *   dp_grid.cu        weighted edit distance, time warping by it         (dp_cells.cuh,
  * dp_grid.cuh) dp_interval*.cu   matrix chain, search tree, Nussinov (dp_interval*.cuh)
+ *   dp_fold.cu        foldings, intervals with more tables             (dp_fold.cuh)
  *   dp_knapsack*.cu   knapsacks                                          (dp_knapsack.cuh)
  *   dp_sweep.cuh      binomial, allotment, stagecoach
  *   dp_ptx.cuh        tickets, words and counters between warps
@@ -320,13 +321,15 @@ enum {
 typedef struct dp_interval_input {
   dp_problem problem;
   int64_t n;
-  const int64_t *dims;    /**< MATRIX_CHAIN: [n + 1], >= 0 */
-  bool real;              /**< SEARCH_TREE: doubles, else int64 */
-  const void *high, *low; /**< SEARCH_TREE: [n + 2], ascending, dp_tree_sums */
-  const void *base;       /**< SEARCH_TREE: [n + 1] weights of gaps >= 0 */
-  const uint8_t *letters; /**< NUSSINOV: [n] 0..31 */
-  uint32_t pairs[32];     /**< NUSSINOV: bit y of pairs[x]: letters x and y may pair */
-  int32_t loop;           /**< NUSSINOV: unpaired letters that a pair must enclose, >= 0 */
+  const int64_t *dims;             /**< MATRIX_CHAIN: [n + 1], >= 0 */
+  bool real;                       /**< SEARCH_TREE: doubles, else int64 */
+  const void *high, *low;          /**< SEARCH_TREE: [n + 2], ascending, dp_tree_sums */
+  const void *base;                /**< SEARCH_TREE: [n + 1] weights of gaps >= 0 */
+  const uint8_t *letters;          /**< NUSSINOV: [n] 0..31; FOLD: A C G U are 0..3 */
+  uint32_t pairs[32];              /**< NUSSINOV: bit y of pairs[x]: letters x and y may pair */
+  int32_t loop;                    /**< NUSSINOV: unpaired letters that a pair must enclose, >= 0 */
+  const struct rna_energy *energy; /**< FOLD */
+  const int32_t *sizes;            /**< FOLD: [n + 1] hairpins by size */
 } dp_interval_input;
 
 struct dp_interval;
@@ -364,6 +367,14 @@ tsl_err dp_interval_get(dp_interval *w, const int64_t lo[2], const int64_t hi[2]
 /** Take in the values of a box that somebody else has computed; waits for pinned memory only. */
 tsl_err dp_interval_put(dp_interval *w, const int64_t lo[2], const int64_t hi[2],
                         const void *values);
+
+/** FOLD, whose values are V: all that others need of a box (dp.h, edges), in place of get and put;
+ *  host, waits. And the energy of all letters, after the last box. */
+tsl_err dp_interval_edge_out(dp_interval *w, const int64_t lo[2], const int64_t hi[2],
+                             void *values);
+tsl_err dp_interval_edge_in(dp_interval *w, const int64_t lo[2], const int64_t hi[2],
+                            const void *values);
+tsl_err dp_interval_energy(dp_interval *w, int32_t *energy);
 /** X[a][b], or 0 when a == b; int64 (NUSSINOV too), or double when real. */
 tsl_err dp_interval_value(dp_interval *w, int64_t a, int64_t b, void *value);
 

@@ -1,5 +1,5 @@
 /* Interval problems on a card: set-up, boxes, values in and out. */
-#include "dp_interval.cuh"
+#include "dp_fold.cuh"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,8 @@ done:
 
 static tsl_err check_input(const dp_interval_input *in) {
   tsl_err err = TSL_OK;
-  if (in->problem != DP_MATRIX_CHAIN && in->problem != DP_SEARCH_TREE && in->problem != DP_NUSSINOV)
+  if (in->problem != DP_MATRIX_CHAIN && in->problem != DP_SEARCH_TREE &&
+      in->problem != DP_NUSSINOV && in->problem != DP_FOLD)
     TSL_FAIL(TSL_ERR_INTERNAL, "no interval engine for problem %d", (int)in->problem);
   if (in->n < 0 || in->n > 1 << 24)
     TSL_FAIL(TSL_ERR_INPUT, "an interval problem of %lld items; at most %d", (long long)in->n,
@@ -124,7 +125,7 @@ tsl_err dp_interval_open(dp_card *card, const dp_interval_input *in, dp_interval
   w->tiles = tsl_ceil_div(w->posts, DP_TILE);
   w->real = in->problem == DP_SEARCH_TREE && in->real;
   w->wide = bound_of(in) >= EXACT;
-  w->value_bytes = in->problem == DP_NUSSINOV ? 4 : 8;
+  w->value_bytes = in->problem == DP_NUSSINOV || in->problem == DP_FOLD ? 4 : 8;
   tiles = dp_tile_number(0, w->tiles);
   TSL_TRY(tsl_gpu_reserve(&card->memory, &w->values, tiles * DP_TILE_CELLS * w->value_bytes,
                           "triangle"));
@@ -132,6 +133,7 @@ tsl_err dp_interval_open(dp_card *card, const dp_interval_input *in, dp_interval
   if (in->problem == DP_MATRIX_CHAIN) TSL_TRY(upload_posts(w, 0, in->dims, w->posts));
   if (in->problem == DP_SEARCH_TREE) TSL_TRY(upload_tree(w, in));
   if (in->problem == DP_NUSSINOV) TSL_TRY(upload_letters(w, in));
+  if (in->problem == DP_FOLD) TSL_TRY(dp_fold_open(w, in));
   TSL_TRY(dp_interval_begin(w));
   *out = w;
 done:
@@ -142,6 +144,7 @@ done:
 void dp_interval_close(dp_interval **worker) {
   dp_interval *w = *worker;
   if (w == NULL) return;
+  dp_fold_close(w);
   tsl_gpu_buffer *all[] = {&w->values,        &w->ready,         &w->list,
                            &w->posts_data[0], &w->posts_data[1], &w->posts_data[2],
                            &w->box,           &w->queue,         &w->solution};
@@ -157,6 +160,7 @@ int64_t dp_interval_posts(const dp_interval *w) {
 tsl_err dp_interval_begin(dp_interval *w) {
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaMemsetAsync(w->ready.data, 0, (size_t)w->ready.bytes, w->card->stream));
+  if (w->fold != NULL) TSL_TRY(dp_fold_begin(w));
 done:
   return err;
 }
@@ -165,11 +169,12 @@ tsl_err dp_interval_pretend(dp_interval *w) {
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaMemsetAsync(w->ready.data, 1, (size_t)w->ready.bytes, w->card->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(w->values.data, 0, (size_t)w->values.bytes, w->card->stream));
+  if (w->fold != NULL) TSL_TRY(dp_fold_pretend(w));
 done:
   return err;
 }
 
-static tsl_err check_box(const dp_interval *w, const int64_t lo[2], const int64_t hi[2]) {
+tsl_err dp_interval_check_box(const dp_interval *w, const int64_t lo[2], const int64_t hi[2]) {
   tsl_err err = TSL_OK;
   for (int k = 0; k < 2; k++)
     if (lo[k] < 0 || lo[k] > hi[k] || hi[k] > w->posts || lo[k] % DP_TILE != 0 ||
@@ -228,13 +233,16 @@ tsl_err dp_interval_boxes(dp_interval *w, const dp_box *boxes, int64_t n) {
   tsl_err err = TSL_OK;
   int2 *list = NULL;
   int64_t count = 0;
-  for (int64_t k = 0; k < n; k++) TSL_TRY(check_box(w, boxes[k].lo, boxes[k].hi));
+  for (int64_t k = 0; k < n; k++) TSL_TRY(dp_interval_check_box(w, boxes[k].lo, boxes[k].hi));
   TSL_TRY(list_tiles(boxes, n, &list, &count));
   if (count == 0) goto done;
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->list, 8 * count, "list of tiles"));
   TSL_CUDA_TRY(
       cudaMemcpyAsync(w->list.data, list, (size_t)(8 * count), cudaMemcpyDefault, w->card->stream));
-  TSL_TRY(dp_interval_as(w, [=](auto p) { return launch<decltype(p)>(w, count); }));
+  if (w->fold != NULL)
+    TSL_TRY(dp_fold_launch(w, count));
+  else
+    TSL_TRY(dp_interval_as(w, [=](auto p) { return launch<decltype(p)>(w, count); }));
 done:
   tsl_free(list);
   return err;
@@ -277,10 +285,10 @@ static bool is_pinned(const void *memory) {
   return false;
 }
 
-/* Copy a box in or out, of host memory through w->box. */
+/* Copy a box of tiles of T in or out, of host memory through w->box. */
 template <class T, class O>
-static tsl_err move_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2], void *out,
-                        const void *in) {
+static tsl_err move_box(dp_interval *w, T *tiles, const int64_t lo[2], const int64_t hi[2],
+                        void *out, const void *in) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi[0] - lo[0], columns = hi[1] - lo[1];
   const int64_t bytes = rows * columns * (int64_t)sizeof(O);
@@ -288,20 +296,20 @@ static tsl_err move_box(dp_interval *w, const int64_t lo[2], const int64_t hi[2]
   const dim3 grid((unsigned)tsl_ceil_div(rows * columns, 256));
   if (bytes == 0) goto done;
   if (in == NULL && dp_card_holds(out)) {
-    TSL_LAUNCH((get_kernel<T, O>), grid, 256, 0, stream, (T *)w->values.data, lo[0], lo[1], rows,
-               columns, (O *)out);
+    TSL_LAUNCH((get_kernel<T, O>), grid, 256, 0, stream, tiles, lo[0], lo[1], rows, columns,
+               (O *)out);
     goto done;
   }
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->box, bytes, "values of a box"));
   if (in != NULL) {
     const bool plain = !is_pinned(in);
     TSL_CUDA_TRY(cudaMemcpyAsync(w->box.data, in, (size_t)bytes, cudaMemcpyDefault, stream));
-    TSL_LAUNCH((put_kernel<T, O>), grid, 256, 0, stream, (T *)w->values.data,
-               (uint32_t *)w->ready.data, lo[0], lo[1], rows, columns, (const O *)w->box.data);
+    TSL_LAUNCH((put_kernel<T, O>), grid, 256, 0, stream, tiles, (uint32_t *)w->ready.data, lo[0],
+               lo[1], rows, columns, (const O *)w->box.data);
     if (plain) goto done; /* plain memory is read when the copy returns */
   } else {
-    TSL_LAUNCH((get_kernel<T, O>), grid, 256, 0, stream, (T *)w->values.data, lo[0], lo[1], rows,
-               columns, (O *)w->box.data);
+    TSL_LAUNCH((get_kernel<T, O>), grid, 256, 0, stream, tiles, lo[0], lo[1], rows, columns,
+               (O *)w->box.data);
     TSL_CUDA_TRY(cudaMemcpyAsync(out, w->box.data, (size_t)bytes, cudaMemcpyDefault, stream));
   }
   TSL_TRY(dp_card_wait(w->card));
@@ -311,10 +319,13 @@ done:
 
 static tsl_err move_any(dp_interval *w, const int64_t lo[2], const int64_t hi[2], void *out,
                         const void *in) {
-  if (w->problem == DP_NUSSINOV) return move_box<int32_t, int32_t>(w, lo, hi, out, in);
-  if (w->real) return move_box<double, double>(w, lo, hi, out, in);
-  return w->wide ? move_box<int64_t, int64_t>(w, lo, hi, out, in)
-                 : move_box<double, int64_t>(w, lo, hi, out, in);
+  void *x = w->values.data;
+  if (w->fold != NULL) return move_box<int32_t, int32_t>(w, dp_fold_pairs(w), lo, hi, out, in);
+  if (w->problem == DP_NUSSINOV)
+    return move_box<int32_t, int32_t>(w, (int32_t *)x, lo, hi, out, in);
+  if (w->real) return move_box<double, double>(w, (double *)x, lo, hi, out, in);
+  return w->wide ? move_box<int64_t, int64_t>(w, (int64_t *)x, lo, hi, out, in)
+                 : move_box<double, int64_t>(w, (double *)x, lo, hi, out, in);
 }
 
 tsl_err dp_interval_get(dp_interval *w, const int64_t lo[2], const int64_t hi[2], void *values) {
@@ -324,7 +335,7 @@ tsl_err dp_interval_get(dp_interval *w, const int64_t lo[2], const int64_t hi[2]
 tsl_err dp_interval_put(dp_interval *w, const int64_t lo[2], const int64_t hi[2],
                         const void *values) {
   tsl_err err = TSL_OK;
-  TSL_TRY(check_box(w, lo, hi));
+  TSL_TRY(dp_interval_check_box(w, lo, hi));
   TSL_TRY(move_any(w, lo, hi, NULL, values));
 done:
   return err;

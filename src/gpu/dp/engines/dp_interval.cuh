@@ -34,14 +34,15 @@ template <class T> union dp_interval_shared {
 template <class P> struct dp_tile_block {
   typedef typename P::T T;
   static const int GROUPS = DP_TILE / P::COLUMNS; /**< threads side by side */
-  static const int THREADS = 8 * GROUPS;
+  static const int DOWN = DP_TILE / P::ROWS;      /**< threads below each other */
+  static const int THREADS = DOWN * GROUPS;
   static const int V = 16 / (int)sizeof(T); /**< values of 16 bytes */
 
   const dp_interval_args<T> &g;
   dp_interval_shared<T> &s;
   int I, J, thread, row0, group;
-  T best[8][P::COLUMNS];
-  T dim_a[P::TERM ? 8 : 1], dim_b[P::TERM ? P::COLUMNS : 1];
+  T best[P::ROWS][P::COLUMNS];
+  T dim_a[P::TERM ? P::ROWS : 1], dim_b[P::TERM ? P::COLUMNS : 1];
 
   __device__ dp_tile_block(const dp_interval_args<T> &args, dp_interval_shared<T> &shared, int2 at)
       : g(args), s(shared), I(at.x), J(at.y), thread((int)threadIdx.x) {
@@ -50,7 +51,7 @@ template <class P> struct dp_tile_block {
   }
 
   __device__ __forceinline__ int row(int q) const {
-    return row0 + 8 * q;
+    return row0 + DOWN * q;
   }
   __device__ __forceinline__ int column(int c) const {
     return group * V + c % V + c / V * GROUPS * V;
@@ -97,9 +98,9 @@ template <class P> struct dp_tile_block {
     const int K = middle_out(t / (DP_TILE / DP_SLICE)), part = t % (DP_TILE / DP_SLICE);
 #pragma unroll
     for (int k0 = 0; k0 < DP_SLICE; k0 += V) {
-      T a[8][V];
+      T a[P::ROWS][V];
 #pragma unroll
-      for (int q = 0; q < 8; q++)
+      for (int q = 0; q < P::ROWS; q++)
 #pragma unroll
         for (int v = 0; v < V; v++) a[q][v] = from.a[t % 2][row(q)][k0 + v];
 #pragma unroll
@@ -109,7 +110,7 @@ template <class P> struct dp_tile_block {
 #pragma unroll
         for (int c = 0; c < P::COLUMNS; c++) b[c] = from.b[t % 2][k0 + v][column(c)];
 #pragma unroll
-        for (int q = 0; q < 8; q++) {
+        for (int q = 0; q < P::ROWS; q++) {
           const T ak = P::TERM ? dim_a[P::TERM ? q : 0] * dim : 0;
 #pragma unroll
           for (int c = 0; c < P::COLUMNS; c++)
@@ -123,7 +124,7 @@ template <class P> struct dp_tile_block {
   __device__ void multiply_all(void) {
     const int slices = (J - I - 1) * (DP_TILE / DP_SLICE);
 #pragma unroll
-    for (int q = 0; q < 8; q++) {
+    for (int q = 0; q < P::ROWS; q++) {
       if (P::TERM) dim_a[P::TERM ? q : 0] = g.dims[I * DP_TILE + row(q)];
 #pragma unroll
       for (int c = 0; c < P::COLUMNS; c++) best[q][c] = P::worst();
@@ -167,7 +168,7 @@ template <class P> struct dp_tile_block {
       if (c == DP_TILE) to.under[0] = I + 1 < J ? __ldcg(dp_cell_at(g.tiles, a, b)) : (T)0;
     }
 #pragma unroll
-    for (int q = 0; q < 8; q++)
+    for (int q = 0; q < P::ROWS; q++)
 #pragma unroll
       for (int c = 0; c < P::COLUMNS; c++) to.x[row(q)][column(c)] = best[q][c];
     __syncthreads();
@@ -231,6 +232,11 @@ template <class P> struct dp_tile_block {
     for (int w = thread; w < DP_TILE_CELLS; w += THREADS)
       __stcg(tile + w, s.closing.x[w / DP_TILE][w % DP_TILE]);
     __syncthreads();
+    mark();
+  }
+
+  /** Tell the others that the tile is ready, after a barrier. */
+  __device__ void mark(void) {
     if (thread != 0) return;
     __threadfence();
     dp_store_release(&g.ready[dp_tile_number(I, J)], 1);
@@ -259,6 +265,8 @@ __global__ void __launch_bounds__(dp_tile_block<P>::THREADS)
   }
 }
 
+struct dp_fold_tables;
+
 /** The worker. */
 struct dp_interval {
   dp_card *card; /**< not owned */
@@ -270,7 +278,11 @@ struct dp_interval {
   uint32_t pairs[33];
   int loop;
   tsl_gpu_buffer values, ready, list, posts_data[4], box, queue, solution;
+  struct dp_fold_tables *fold; /**< FOLD, else NULL; X is its M */
 };
+
+/** @return TSL_ERR_INTERNAL: the box is not made of whole tiles */
+tsl_err dp_interval_check_box(const dp_interval *w, const int64_t lo[2], const int64_t hi[2]);
 
 template <class T> dp_interval_args<T> dp_interval_args_of(const dp_interval *w) {
   dp_interval_args<T> g = {};

@@ -43,7 +43,7 @@ static __host__ __device__ __forceinline__ T *dp_cell_at(T *tiles, int64_t a, in
   return dp_tile_at(tiles, a / DP_TILE, b / DP_TILE) + a % DP_TILE * DP_TILE + b % DP_TILE;
 }
 
-/* What the problems are made of. COLUMNS: columns of a tile that a thread has, of 8 rows each. */
+/* What the problems are made of. ROWS, COLUMNS: of a tile that a thread has. */
 
 /** a d[k] d[b], in doubles one rounding where nothing rounds. */
 static __device__ __forceinline__ double dp_chain_sum(double x, double y, double ak, double b) {
@@ -65,7 +65,7 @@ template <> __device__ __forceinline__ int64_t dp_far<int64_t>(void) {
 
 template <class V> struct dp_chain {
   typedef V T;
-  static const int COLUMNS = 4;
+  static const int ROWS = 8, COLUMNS = 4;
   static const bool TERM = true;
   static __device__ __forceinline__ T worst(void) {
     return dp_far<T>();
@@ -84,7 +84,7 @@ template <class V> struct dp_chain {
 
 template <class V> struct dp_tree {
   typedef V T;
-  static const int COLUMNS = 4;
+  static const int ROWS = 8, COLUMNS = 4;
   static const bool TERM = false;
   static __device__ __forceinline__ T worst(void) {
     return dp_far<T>();
@@ -104,7 +104,7 @@ template <class V> struct dp_tree {
 
 struct dp_nussinov {
   typedef int32_t T;
-  static const int COLUMNS = 8;
+  static const int ROWS = 8, COLUMNS = 8;
   static const bool TERM = false;
   static __device__ __forceinline__ T worst(void) {
     return -(1 << 29);

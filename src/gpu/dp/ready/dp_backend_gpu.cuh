@@ -142,7 +142,7 @@ tsl_err dp_row_cast(struct dp_worker *w, const void *row, int64_t from, int64_t 
 
 /* ------------------------------------------------------------------------------- intervals */
 
-extern const dp_triangle_engine dp_engine_triangle;
+extern const dp_triangle_engine dp_engine_triangle, dp_engine_fold;
 
 /** Compute boxes of one stage together (dp_boxes_run) and wait.
  *  @param[in,out] parts  shape [n]; seconds, and slabs of the table */

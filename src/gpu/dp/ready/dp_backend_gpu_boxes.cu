@@ -1,5 +1,6 @@
 /* Boxes of the triangle on a card, in tiles of 64, with their seconds. */
 #include "dp_backend_gpu.cuh"
+#include "rna_energy.h"
 
 #include <string.h>
 
@@ -13,9 +14,6 @@ static tsl_err open_triangle(void *worker, const dp_triangle_input *in, void **t
   const dp_params *p = w->dp.c.p;
   dp_interval_input input = {};
   dp_interval *opened = NULL;
-  if (p->problem == DP_FOLD)
-    TSL_FAIL(TSL_ERR_INPUT,
-             "dp.problem: fold runs on sockets, not on cards; run with --device cpu");
   input.problem = (dp_problem)p->problem;
   input.n = p->n;
   input.dims = in->dims;
@@ -26,6 +24,8 @@ static tsl_err open_triangle(void *worker, const dp_triangle_input *in, void **t
   input.letters = in->letters;
   memcpy(input.pairs, in->pairs, sizeof input.pairs);
   input.loop = p->span;
+  input.energy = (const rna_energy *)(const void *)in->energy;
+  input.sizes = in->sizes;
   TSL_TRY(dp_interval_open(&w->card, &input, &opened));
   *triangle = opened;
 done:
@@ -57,6 +57,22 @@ static tsl_err put_box(void *triangle, const dp_box *box, const void *values) {
 const dp_triangle_engine dp_engine_triangle = {open_triangle, close_triangle, begin_triangle,
                                                compute_boxes, get_box,        put_box,
                                                NULL,          NULL,           NULL};
+
+static tsl_err edge_out(void *triangle, const dp_box *box, void *values) {
+  return dp_interval_edge_out(triangle_of(triangle), box->lo, box->hi, values);
+}
+
+static tsl_err edge_in(void *triangle, const dp_box *box, const void *values) {
+  return dp_interval_edge_in(triangle_of(triangle), box->lo, box->hi, values);
+}
+
+static tsl_err whole(void *triangle, void *value) {
+  return dp_interval_energy(triangle_of(triangle), (int32_t *)value);
+}
+
+const dp_triangle_engine dp_engine_fold = {open_triangle, close_triangle, begin_triangle,
+                                           compute_boxes, get_box,        put_box,
+                                           edge_out,      edge_in,        whole};
 
 /* Tiles of one stage do not need each other. */
 tsl_err dp_gpu_boxes_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
