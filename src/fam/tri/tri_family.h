@@ -79,9 +79,9 @@ typedef struct tri_total {
 
 /** What the root keeps of a problem; problem->own. */
 typedef struct tri_own {
-  char text[TRI_TEXT]; /**< how the points came about */
-  double *work; /**< near and sequences: [chunks + 1] work of the rows before chunks of TRI_CHUNK;
-                     or NULL */
+  char text[TRI_TEXT];     /**< how the points came about */
+  double *work;            /**< near and sequences: [chunks + 1] work of the rows before chunks of
+                     tri_chunk_of() rows; or NULL */
   struct tri_graph *graph; /**< between phases, tri_graph_root.h; or NULL */
   /* HISTOGRAM, see tri_marks.h: */
   double *edges;          /**< [bins + 1], or NULL: of equal width */
@@ -99,6 +99,11 @@ typedef struct tri_own {
 } tri_own;
 
 enum { TRI_CHUNK = 64 };
+
+/** Rows that tri_own.work has one number for: PAIRED may have long ones beside short ones. */
+static inline int64_t tri_chunk_of(const tri_params *p) {
+  return p->output == TRI_PAIRED ? 1 : TRI_CHUNK;
+}
 
 /** Points before preparation; tri_points_clear releases them. */
 typedef struct tri_points {
@@ -155,7 +160,7 @@ void tri_points_clear(tri_points *points);
 /** Has an output a meaning for two sets? */
 static inline bool tri_output_of_two(int32_t output) {
   return output == TRI_CONDENSED || output == TRI_THRESHOLD || output == TRI_TOPK ||
-         output == TRI_HISTOGRAM;
+         output == TRI_HISTOGRAM || output == TRI_PAIRED;
 }
 
 /** Does the deck name another set? */
@@ -180,6 +185,9 @@ tsl_err tri_check_function(const tsl_deck *deck, const tri_deck *s);
 
 /** Function and output fit together. */
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s);
+
+/** What sockets alone compute has no card in the job. */
+tsl_err tri_check_devices(const tsl_deck *deck, const tri_deck *s, const tsl_problem *problem);
 
 /** A number must be held by the precision, and not become 0 in it. */
 tsl_err tri_check_fits(const tsl_deck *deck, const char *path, const tri_params *p, double value);

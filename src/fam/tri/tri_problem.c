@@ -106,6 +106,8 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
                   "Sums over all points j of value(i, j) times a vector's number j, for each "
                   "point i and vector.",
                   TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(vectors), 0, OF_VALUE}},
+    [TRI_PAIRED] = {{"values", "Value of point k of the first set with point k of the other.", -1,
+                     TSL_GATHER, 1, SIZE(n), END, 1, OF_VALUE}},
 };
 
 /** In place of TRI_SUM's with params.gradient. */
@@ -374,6 +376,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tri_params *const p = problem->params;
   TSL_TRY(tsl_alloc(1, sizeof(tri_own), "text", &problem->own));
   TSL_TRY(read_section(deck, &s, &format, &other));
+  TSL_TRY(tri_check_devices(deck, &s, problem));
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(begin_equation(deck, &s, p, &equation));
   if (s.output == TRI_HISTOGRAM) TSL_TRY(tri_check_bins(deck, &s, problem->params, problem->own));
