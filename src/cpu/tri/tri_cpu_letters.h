@@ -5,6 +5,7 @@
 #ifndef TSL_CPU_TRI_CPU_LETTERS_H
 #define TSL_CPU_TRI_CPU_LETTERS_H
 
+#include "tri_cpu_ways.h"
 #include "tri_letters.h"
 
 enum {
@@ -77,6 +78,9 @@ typedef struct tri_letter_kernels {
   void (*edit_pairs)(const tri_edit_patterns *patterns, const uint8_t *const *texts,
                      const int64_t *ends, int64_t *out);
   void (*align_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
+  /** The next row of a table. @param[in] scores  of its letter with all; left: its column 0
+   *  @param[out] ways  [m + 1], from 1  @return the largest value */
+  int32_t (*ways_row)(const tri_ways *table, const int32_t *scores, int32_t left, uint8_t *ways);
 } tri_letter_kernels;
 
 /** Made by tsl_simd (tools/cmake/TslSimd.cmake). */

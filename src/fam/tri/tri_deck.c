@@ -93,6 +93,9 @@ const tsl_key tri_keys[] = {
     {"tsv", TSL_KEY_TEXT, AT(tsv), "", 0, 0, NULL, NULL, 0,
      "Sequences, outputs topk, threshold, paired, components, dbscan: file for the result with "
      "their names, a table with tabs; relative to the working folder."},
+    {"alignment", TSL_KEY_TEXT, AT(alignment), "", 0, 0, NULL, NULL, 0,
+     "Sequences, outputs topk, threshold, paired: file for the alignments of the pairs that are "
+     "kept, NAME.sam, NAME.paf or NAME.tsv; relative to the working folder."},
     {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
      "Points, or sequences of letters, from a file."},
     {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, points_generator_keys,
@@ -236,6 +239,7 @@ static const use uses[] = {
      -1},
     {"tri.tsv", O(TOPK) | O(THRESHOLD) | O(COMPONENTS) | O(DBSCAN) | O(PAIRED), LETTERS, ANY,
      TSL_KEY_TEXT, 0, 0},
+    {"tri.alignment", O(TOPK) | O(THRESHOLD) | O(PAIRED), LETTERS, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.scores.match", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.match), LETTERS_MATCH},
     {"tri.scores.mismatch", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.mismatch), LETTERS_MISMATCH},
     {"tri.scores.open", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.open), LETTERS_OPEN},

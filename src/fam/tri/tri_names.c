@@ -25,9 +25,7 @@ done:
  */
 static void write_name(const tsl_problem *problem, bool row, int64_t number, char after,
                        FILE *file) {
-  const tri_own *own = problem->own;
-  const int64_t at = row ? number + tri_params_of(problem)->columns : number;
-  const char *name = own->letters.names + own->letters.name_at[at];
+  const char *name = tri_name_at(problem, row, number);
   if (*name != '\0')
     fprintf(file, "%s%c", name, after);
   else

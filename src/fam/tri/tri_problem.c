@@ -316,7 +316,11 @@ static void tri_destroy(tsl_problem *problem) {
 
 static tsl_err tri_finish(tsl_problem *problem, const tsl_field_rows *store) {
   if (tri_params_of(problem)->frames > 0) return tri_frames_finish(problem, store);
-  return tri_names_write(problem, store);
+  tsl_err err = TSL_OK;
+  TSL_TRY(tri_names_write(problem, store));
+  TSL_TRY(tri_alignment_write(problem, store));
+done:
+  return err;
 }
 
 /** What an equation asks for: names before the points are read, the rest after. */
@@ -390,7 +394,9 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_letters_add(deck, &s, &points, problem));
   TSL_TRY(tri_bits_add(&points, problem));
   TSL_TRY(tri_names_settle(deck, &s, problem));
+  TSL_TRY(tri_alignment_settle(deck, &s, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
+  TSL_TRY(tri_alignment_add(problem));
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(tri_between_add(&points, problem));
   TSL_TRY(finish_equation(deck, &s, &equation, problem));
@@ -419,7 +425,8 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "",
                p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
   if (tri_of_letters(p))
-    (void)snprintf(text + used, 96 - (size_t)used, " l%lld", (long long)p->longest);
+    (void)snprintf(text + used, 96 - (size_t)used, " l%lld%s", (long long)p->longest,
+                   p->aligned ? " aligned" : "");
   if (p->output == TRI_SUM || tri_is_equation(p))
     (void)snprintf(text + used, 96 - (size_t)used, " %08x v%d", (unsigned)p->equation,
                    p->n_vectors);
