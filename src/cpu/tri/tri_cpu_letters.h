@@ -65,6 +65,9 @@ typedef struct tri_letter_pairs {
   int lanes;             /**< that are in use */
   int codes;
   int32_t open, extend, zero, minus;
+  uint8_t *ways; /**< traced: [n][m][lanes] out: TRI_WAY of each cell */
+  void *tops;    /**< traced, LOCAL: [n][lanes] scratch memory, largest values of rows */
+  int64_t *rows; /**< traced, LOCAL: [lanes] out: the first row that has the best cell, from 0 */
 } tri_letter_pairs;
 
 /** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */
@@ -78,6 +81,9 @@ typedef struct tri_letter_kernels {
   void (*edit_pairs)(const tri_edit_patterns *patterns, const uint8_t *const *texts,
                      const int64_t *ends, int64_t *out);
   void (*align_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
+  /** The same with ways and, LOCAL, the row of each lane's best cell; of a width that is sure to
+   *  hold the values. */
+  void (*trace_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
   /** The next row of a table. @param[in] scores  of its letter with all; left: its column 0
    *  @param[out] ways  [m + 1], from 1  @return the largest value */
   int32_t (*ways_row)(const tri_ways *table, const int32_t *scores, int32_t left, uint8_t *ways);

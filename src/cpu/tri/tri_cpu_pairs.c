@@ -57,37 +57,38 @@ void tri_pairs_thread_clear(tri_pairs_thread **thread) {
 
 /* ---- order */
 
-static int64_t text_length(const tri_cpu_letters *l, int64_t row) {
-  return tri_sequence_length(&l->sequences, l->p->first + row);
+static int64_t text_length(const tri_cpu_letters *l, const tri_pair *pair) {
+  return tri_sequence_length(&l->sequences, pair->text);
 }
-static int64_t pattern_length(const tri_cpu_letters *l, int64_t row) {
-  return tri_sequence_length(&l->sequences, row);
+static int64_t pattern_length(const tri_cpu_letters *l, const tri_pair *pair) {
+  return tri_sequence_length(&l->sequences, pair->pattern);
 }
 
 /** A pair on its way into the order. */
 typedef struct sorted {
-  int64_t first, second, row;
+  int64_t first, second;
+  tri_pair pair;
 } sorted;
 
 static int compare(const void *a, const void *b) {
   const sorted *x = a, *y = b;
   if (x->first != y->first) return x->first < y->first ? -1 : 1;
   if (x->second != y->second) return x->second < y->second ? -1 : 1;
-  return (x->row > y->row) - (x->row < y->row);
+  return (x->pair.number > y->pair.number) - (x->pair.number < y->pair.number);
 }
 
-tsl_err tri_pairs_sort(const tri_cpu_letters *l, int64_t *rows, int64_t n) {
+tsl_err tri_pairs_sort(const tri_cpu_letters *l, tri_pair *pairs, int64_t n) {
   tsl_err err = TSL_OK;
   sorted *list = NULL;
   const int64_t lanes = tri_pairs_lanes(l), groups = tsl_divide_up(n, lanes);
   const int64_t strip = lanes * tsl_max(1, (int64_t)sqrt((double)groups));
   TSL_TRY(tsl_alloc(n, sizeof *list, "order of pairs", (void **)&list));
   for (int64_t k = 0; k < n; k++)
-    list[k] = (sorted){pattern_length(l, rows[k]), text_length(l, rows[k]), rows[k]};
+    list[k] = (sorted){pattern_length(l, &pairs[k]), text_length(l, &pairs[k]), pairs[k]};
   if (n > 0) qsort(list, (size_t)n, sizeof *list, compare);
   for (int64_t k = 0; k < n; k++) list[k].first = k / strip;
   if (n > 0) qsort(list, (size_t)n, sizeof *list, compare);
-  for (int64_t k = 0; k < n; k++) rows[k] = list[k].row;
+  for (int64_t k = 0; k < n; k++) pairs[k] = list[k].pair;
 done:
   tsl_free(list);
   return err;
@@ -99,25 +100,25 @@ int tri_pairs_lanes(const tri_cpu_letters *l) {
   return tri_is_scored(l->p) ? TRI_LETTER_LANES : TRI_EDIT_LANES;
 }
 
-static const uint8_t *text_of(const tri_cpu_letters *l, int64_t row) {
-  return l->sequences.codes + l->sequences.starts[l->p->first + row];
+static const uint8_t *text_of(const tri_cpu_letters *l, const tri_pair *pair) {
+  return l->sequences.codes + l->sequences.starts[pair->text];
 }
-static const uint8_t *pattern_of(const tri_cpu_letters *l, int64_t row) {
-  return l->sequences.codes + l->sequences.starts[row];
+static const uint8_t *pattern_of(const tri_cpu_letters *l, const tri_pair *pair) {
+  return l->sequences.codes + l->sequences.starts[pair->pattern];
 }
 
-static void fill_edit(const tri_cpu_letters *l, tri_edit_patterns *p, const int64_t *rows, int n,
+static void fill_edit(const tri_cpu_letters *l, tri_edit_patterns *p, const tri_pair *pairs, int n,
                       int64_t *values) {
   const uint8_t *texts[TRI_EDIT_LANES] = {0};
   int64_t ends[TRI_EDIT_LANES] = {0}, longest = 0;
-  for (int k = 0; k < n; k++) longest = tsl_max(longest, pattern_length(l, rows[k]));
+  for (int k = 0; k < n; k++) longest = tsl_max(longest, pattern_length(l, &pairs[k]));
   p->words = tsl_divide_up(longest, 64);
   memset(p->equal, 0, (size_t)(l->p->codes * p->words * TRI_EDIT_LANES) * sizeof *p->equal);
   for (int k = 0; k < TRI_EDIT_LANES; k++) {
-    p->lengths[k] = k < n ? pattern_length(l, rows[k]) : 0;
+    p->lengths[k] = k < n ? pattern_length(l, &pairs[k]) : 0;
     if (k >= n) continue;
-    tri_edit_put(p, k, pattern_of(l, rows[k]), p->lengths[k]);
-    texts[k] = text_of(l, rows[k]), ends[k] = text_length(l, rows[k]);
+    tri_edit_put(p, k, pattern_of(l, &pairs[k]), p->lengths[k]);
+    texts[k] = text_of(l, &pairs[k]), ends[k] = text_length(l, &pairs[k]);
   }
   l->kernels->edit_pairs(p, texts, ends, values);
 }
@@ -134,7 +135,7 @@ static void put_letters(tri_letter_pairs *p, int lane, const uint8_t *from, int6
   }
 }
 
-static void load_align(const tri_cpu_letters *l, tri_pairs_thread *t, const int64_t *rows, int n) {
+void tri_pairs_load(const tri_cpu_letters *l, tri_pairs_thread *t, const tri_pair *pairs, int n) {
   tri_letter_pairs *const p = &t->align;
   *p = (tri_letter_pairs){.g = p->g,
                           .e = p->e,
@@ -146,14 +147,15 @@ static void load_align(const tri_cpu_letters *l, tri_pairs_thread *t, const int6
                           .open = l->p->open,
                           .extend = l->p->extend};
   for (int k = 0; k < n; k++) {
-    p->texts[k] = text_of(l, rows[k]);
-    p->ends[k] = text_length(l, rows[k]);
-    p->lengths[k] = pattern_length(l, rows[k]);
+    p->texts[k] = text_of(l, &pairs[k]);
+    t->patterns[k] = pattern_of(l, &pairs[k]);
+    p->ends[k] = text_length(l, &pairs[k]);
+    p->lengths[k] = pattern_length(l, &pairs[k]);
     p->n = tsl_max(p->n, p->ends[k]);
     p->m = tsl_max(p->m, p->lengths[k]);
   }
   for (int k = 0; k < TRI_LETTER_LANES; k++)
-    put_letters(p, k, k < n ? pattern_of(l, rows[k]) : NULL, p->lengths[k]);
+    put_letters(p, k, k < n ? pattern_of(l, &pairs[k]) : NULL, p->lengths[k]);
 }
 
 /** What letters give at most, whatever they are aligned with. */
@@ -165,33 +167,36 @@ static int64_t gain(const int32_t *most, const uint8_t *letters, int64_t n) {
 
 /** Do the tables of all lanes have values of at most this size? Cells beyond the end of a lane's
  *  sequences may have others, on which none of its own depends. */
-static bool all_fit(const tri_cpu_letters *l, const tri_pairs_thread *t, const int64_t *rows,
-                    int64_t largest) {
+static bool all_fit(const tri_cpu_letters *l, const tri_pairs_thread *t, int64_t largest) {
   const tri_letter_pairs *const p = &t->align;
   bool fits = true;
   for (int k = 0; k < p->lanes && fits; k++) {
     const int64_t high = tsl_min(gain(t->most[0], p->texts[k], p->ends[k]),
-                                 gain(t->most[1], pattern_of(l, rows[k]), p->lengths[k]));
+                                 gain(t->most[1], t->patterns[k], p->lengths[k]));
     fits = tri_values_fit(p->lengths[k], p->ends[k], high, l->p, largest);
   }
   return fits;
 }
 
-/** The fewest bits that are sure to hold the group, or 8 that are tried. */
-static tri_width width_of(const tri_cpu_letters *l, const tri_pairs_thread *t, const int64_t *rows,
-                          bool bytes) {
+tri_width tri_pairs_width(const tri_cpu_letters *l, const tri_pairs_thread *t) {
   if (t->table == NULL) return TRI_32_BITS;
-  if (l->p->function == TRI_LOCAL ? bytes : all_fit(l, t, rows, INT8_MAX)) return TRI_8_BITS;
-  return all_fit(l, t, rows, TRI_NARROW_MOST) ? TRI_16_BITS : TRI_32_BITS;
+  if (all_fit(l, t, INT8_MAX)) return TRI_8_BITS;
+  return all_fit(l, t, TRI_NARROW_MOST) ? TRI_16_BITS : TRI_32_BITS;
 }
 
-static void fill_align(const tri_cpu_letters *l, tri_pairs_thread *t, const int64_t *rows, int n,
+/** 8 bits of LOCAL are tried. */
+static tri_width width_of(const tri_cpu_letters *l, const tri_pairs_thread *t, bool bytes) {
+  const bool tried = bytes && t->table != NULL && l->p->function == TRI_LOCAL;
+  return tried ? TRI_8_BITS : tri_pairs_width(l, t);
+}
+
+static void fill_align(const tri_cpu_letters *l, tri_pairs_thread *t, const tri_pair *pairs, int n,
                        bool bytes, int64_t *values, uint8_t *again) {
   const bool local = l->p->function == TRI_LOCAL;
   tri_letter_pairs *const p = &t->align;
   int found = 0;
-  load_align(l, t, rows, n);
-  const tri_width width = width_of(l, t, rows, bytes && t->skip == 0);
+  tri_pairs_load(l, t, pairs, n);
+  const tri_width width = width_of(l, t, bytes && t->skip == 0);
   tri_letters_numbers(l->p, width, &p->zero, &p->minus);
   l->kernels->align_pairs[width](p, local, values);
   t->skip = tsl_max(0, t->skip - 1);
@@ -201,13 +206,13 @@ static void fill_align(const tri_cpu_letters *l, tri_pairs_thread *t, const int6
   if (found * FEW > n) t->skip = SKIP;
 }
 
-void tri_pairs_fill(const tri_cpu_letters *l, tri_pairs_thread *thread, const int64_t *rows, int n,
-                    bool bytes, int64_t *values, uint8_t *again) {
+void tri_pairs_fill(const tri_cpu_letters *l, tri_pairs_thread *thread, const tri_pair *pairs,
+                    int n, bool bytes, int64_t *values, uint8_t *again) {
   memset(again, 0, (size_t)n);
   if (tri_is_scored(l->p))
-    fill_align(l, thread, rows, n, bytes, values, again);
+    fill_align(l, thread, pairs, n, bytes, values, again);
   else
-    fill_edit(l, &thread->edit, rows, n, values);
+    fill_edit(l, &thread->edit, pairs, n, values);
 }
 
 /* ---- units */
@@ -219,41 +224,42 @@ static void put(const tsl_worker *w, void *slab, int64_t at, double value) {
     ((float *)slab)[at] = (float)value;
 }
 
-/** Pairs of a unit, those of rows[n], side by side; rows of those to be done again are kept. */
-static int64_t run_pairs(tsl_worker *w, const tsl_unit *unit, tsl_part *part, int64_t *rows,
+/** Pairs of a unit side by side; those to be done again are kept. @return their number */
+static int64_t run_pairs(tsl_worker *w, const tsl_unit *unit, tsl_part *part, tri_pair *pairs,
                          int64_t n, bool bytes) {
   const int64_t lanes = tri_pairs_lanes(&w->letters), groups = tsl_divide_up(n, lanes);
   int64_t left = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
   for (int64_t g = groups - 1; g >= 0; g--) { /* the long ones first */
-    const int64_t first = g * lanes;
-    const int here = (int)tsl_min(lanes, n - first);
+    tri_pair *const here = pairs + g * lanes;
+    const int m = (int)tsl_min(lanes, n - g * lanes);
     int64_t values[TRI_LETTER_LANES];
     uint8_t again[TRI_LETTER_LANES];
-    tri_pairs_fill(&w->letters, w->thread[omp_get_thread_num()].pairs, rows + first, here, bytes,
-                   values, again);
-    for (int k = 0; k < here; k++) {
-      put(w, part->slab[TRI_OUT], rows[first + k] - unit->lo[0], (double)values[k]);
-      if (!again[k]) rows[first + k] = -1;
+    tri_pairs_fill(&w->letters, w->thread[omp_get_thread_num()].pairs, here, m, bytes, values,
+                   again);
+    for (int k = 0; k < m; k++) {
+      put(w, part->slab[TRI_OUT], here[k].number - unit->lo[0], (double)values[k]);
+      if (!again[k]) here[k].number = -1;
     }
   }
   for (int64_t k = 0; k < n; k++)
-    if (rows[k] >= 0) rows[left++] = rows[k];
+    if (pairs[k].number >= 0) pairs[left++] = pairs[k];
   return left;
 }
 
 static tsl_err run_letters(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
   const int64_t n = unit->hi[0] - unit->lo[0];
-  int64_t *rows = NULL;
-  TSL_TRY(tsl_alloc(n, sizeof *rows, "pairs", (void **)&rows));
-  for (int64_t k = 0; k < n; k++) rows[k] = unit->lo[0] + k;
-  TSL_TRY(tri_pairs_sort(&w->letters, rows, n));
-  const int64_t left = run_pairs(w, unit, part, rows, n, true);
-  TSL_TRY(tri_pairs_sort(&w->letters, rows, left));
-  (void)run_pairs(w, unit, part, rows, left, false);
+  tri_pair *pairs = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *pairs, "pairs", (void **)&pairs));
+  for (int64_t k = 0; k < n; k++)
+    pairs[k] = (tri_pair){w->p->first + unit->lo[0] + k, unit->lo[0] + k, unit->lo[0] + k};
+  TSL_TRY(tri_pairs_sort(&w->letters, pairs, n));
+  const int64_t left = run_pairs(w, unit, part, pairs, n, true);
+  TSL_TRY(tri_pairs_sort(&w->letters, pairs, left));
+  (void)run_pairs(w, unit, part, pairs, left, false);
 done:
-  tsl_free(rows);
+  tsl_free(pairs);
   return err;
 }
 

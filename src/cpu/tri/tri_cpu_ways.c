@@ -1,4 +1,5 @@
-/** @file tri_cpu_ways.c  Alignments of the pairs that a unit keeps. */
+/** @file tri_cpu_ways.c  Alignments of the pairs that a unit keeps: those of like lengths side by
+ *  side, a lane each; few pairs, and those of large tables, one by one. */
 #include "tri_cpu_ways.h"
 
 #include "integers.h"
@@ -8,7 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRS = 16, /* that a thread takes at a time */ ROWS_OF_CELLS = 5 };
+enum {
+  ROWS_OF_CELLS = 5,
+  FEWEST = 8,    /* pairs that go side by side */
+  LONGEST = 8192 /* letters of a pattern that does */
+};
+
+/** Where operations of a pair are. */
+struct ways_place {
+  int32_t thread;
+  int64_t first;
+};
 
 /* ---- memory of a thread */
 
@@ -20,20 +31,39 @@ typedef struct ways_room {
   int64_t width, ways_n, above_n;
   uint32_t *operations; /**< [n] of the pairs done, each from its end */
   int64_t n, n_room;
-  int32_t *scores; /**< [codes][codes] of a row's letter with a column's */
+  tri_pairs_thread *pairs; /**< side by side: their ways are in `ways` */
+  int32_t *tops;           /**< likewise: [n][lanes] */
+  int64_t tops_n, tops_row[TRI_LETTER_LANES];
 } ways_room;
 
 static void room_clear(ways_room *r) {
   for (int k = 0; k < ROWS_OF_CELLS; k++) tsl_free(r->row[k]);
-  TSL_FREE_ALL(r->ways, r->above, r->operations, r->scores);
+  tri_pairs_thread_clear(&r->pairs);
+  TSL_FREE_ALL(r->ways, r->above, r->operations, r->tops);
 }
 
-static tsl_err make_scores(const tri_cpu_letters *l, ways_room *r) {
+/** What all threads align by: edit distances are scores of 0 and -1 with gaps of -1 a letter. */
+typedef struct ways_rules {
+  tri_params params;
+  tri_cpu_letters letters;
+  int32_t *scores; /**< [codes][codes] of a row's letter with a column's */
+} ways_rules;
+
+static tsl_err make_rules(const tri_cpu_letters *l, ways_rules *rules) {
   tsl_err err = TSL_OK;
   const int64_t codes = l->p->codes;
-  TSL_TRY(tsl_alloc(codes * codes, sizeof *r->scores, "scores", (void **)&r->scores));
-  for (int64_t k = 0; k < codes * codes; k++)
-    r->scores[k] = tri_is_scored(l->p) ? l->scores[k] : -(k / codes != k % codes);
+  rules->params = *l->p;
+  rules->letters = *l;
+  rules->params.longest = tsl_min(LONGEST, l->p->longest);
+  rules->letters.p = &rules->params;
+  if (tri_is_scored(l->p)) goto done;
+  TSL_TRY(tsl_alloc(codes * codes, sizeof *rules->scores, "scores", (void **)&rules->scores));
+  for (int64_t k = 0; k < codes * codes; k++) rules->scores[k] = -(k / codes != k % codes);
+  rules->letters.scores = rules->scores;
+  rules->letters.bytes = codes < TRI_LETTER_CODES;
+  rules->params.function = TRI_GLOBAL;
+  rules->params.open = rules->params.most = 0;
+  rules->params.extend = 1, rules->params.least = -1;
 done:
   return err;
 }
@@ -74,6 +104,8 @@ typedef struct ways_table {
   const uint8_t *a;
   int64_t n, rows; /**< letters of a; rows of a strip */
   int64_t strip;   /**< whose ways are kept */
+  int lane;        /**< side by side: its lane; else -1 */
+  int64_t width;   /**< likewise: columns of the table of all */
   tri_ways x;
 } ways_table;
 
@@ -81,20 +113,19 @@ static int32_t edge(const tri_ways *x, int64_t k) {
   return x->local || k == 0 ? 0 : (int32_t) - (x->open + k * x->extend);
 }
 
-static ways_table table_of(const tri_cpu_letters *l, ways_room *r, int64_t row, int64_t column) {
+static ways_table table_of(const tri_cpu_letters *l, ways_room *r, const tri_pair *pair) {
   const tri_sequences *s = &l->sequences;
-  const bool scored = tri_is_scored(l->p);
-  ways_table t = {.l = l, .r = r, .a = s->codes + s->starts[row], .strip = -1};
-  t.n = tri_sequence_length(s, row);
-  t.x = (tri_ways){.b = s->codes + s->starts[column],
-                   .m = tri_sequence_length(s, column),
+  ways_table t = {.l = l, .r = r, .a = s->codes + s->starts[pair->text], .strip = -1, .lane = -1};
+  t.n = tri_sequence_length(s, pair->text);
+  t.x = (tri_ways){.b = s->codes + s->starts[pair->pattern],
+                   .m = tri_sequence_length(s, pair->pattern),
                    .h = r->row[0],
                    .f = r->row[1],
                    .now = r->row[2],
                    .e = r->row[3],
                    .pair = r->row[4],
-                   .open = scored ? l->p->open : 0,
-                   .extend = scored ? l->p->extend : 1,
+                   .open = l->p->open,
+                   .extend = l->p->extend,
                    .local = l->p->function == TRI_LOCAL};
   t.rows = tri_ways_rows(t.n, t.x.m);
   return t;
@@ -123,7 +154,7 @@ static void run_strip(ways_table *t, int64_t strip, ways_best *best) {
   const tri_ways *x = &t->x;
   const int64_t first = strip * t->rows, end = tsl_min(first + t->rows, t->n);
   for (int64_t i = first; i < end; i++) {
-    const int32_t *scores = t->r->scores + t->a[i] * t->l->p->codes;
+    const int32_t *scores = t->l->scores + t->a[i] * t->l->p->codes;
     uint8_t *ways = t->r->ways + (i - first) * (x->m + 1);
     look(x, t->l->kernels->ways_row(x, scores, edge(x, i + 1), ways), i + 1, best);
   }
@@ -148,6 +179,7 @@ static uint8_t way_at(ways_table *t, int64_t i, int64_t j) {
   const int64_t strip = (i - 1) / t->rows;
   const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
   ways_best unused = {.value = INT32_MAX};
+  if (t->lane >= 0) return t->r->ways[((i - 1) * t->width + j - 1) * TRI_LETTER_LANES + t->lane];
   if (strip != t->strip) {
     memcpy(x->h, above(t, strip), bytes);
     memcpy(x->f, above(t, strip) + x->m + 1, bytes);
@@ -207,23 +239,87 @@ done:
   return err;
 }
 
-/** Align the sequences at two places. @param[out] span  of the field "spans" */
-static tsl_err align(const tri_cpu_letters *l, ways_room *r, int64_t row, int64_t column,
-                     int64_t span[TRI_SPAN]) {
+/** The way back from cell `at`. @param[out] span  of the field "spans" */
+static tsl_err trace(ways_table *t, int64_t at[2], int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
-  const int64_t first = r->n;
+  const int64_t first = t->r->n;
+  span[1] = at[0], span[3] = at[1];
+  TSL_TRY(walk(t, first, at));
+  span[0] = at[0], span[2] = at[1], span[4] = t->r->n - first;
+done:
+  return err;
+}
+
+static tsl_err align_one(const tri_cpu_letters *l, ways_room *r, const tri_pair *pair,
+                         int64_t span[TRI_SPAN]) {
+  tsl_err err = TSL_OK;
   ways_best best = {0};
-  TSL_TRY(make_rows(tri_sequence_length(&l->sequences, row),
-                    tri_sequence_length(&l->sequences, column), r));
-  ways_table t = table_of(l, r, row, column);
+  TSL_TRY(make_rows(tri_sequence_length(&l->sequences, pair->text),
+                    tri_sequence_length(&l->sequences, pair->pattern), r));
+  ways_table t = table_of(l, r, pair);
   run_table(&t, &best);
   int64_t at[2] = {t.n, t.x.m};
   if (t.x.local) memcpy(at, best.at, sizeof at);
-  span[1] = at[0], span[3] = at[1];
-  TSL_TRY(walk(&t, first, at));
-  span[0] = at[0], span[2] = at[1], span[4] = r->n - first;
+  TSL_TRY(trace(&t, at, span));
 done:
   return err;
+}
+
+/* ---- pairs side by side */
+
+/** Ways of all tables, and of local ones the row of each best cell. */
+static tsl_err run_tables(const tri_cpu_letters *l, ways_room *r, int64_t *values) {
+  tsl_err err = TSL_OK;
+  tri_letter_pairs *const p = &r->pairs->align;
+  const tri_width width = tri_pairs_width(l, r->pairs);
+  const bool local = l->p->function == TRI_LOCAL;
+  TSL_TRY(renew(p->n * p->m * TRI_LETTER_LANES, 1, &r->ways_n, (void **)&r->ways));
+  if (local)
+    TSL_TRY(renew(p->n * TRI_LETTER_LANES, sizeof(int32_t), &r->tops_n, (void **)&r->tops));
+  p->ways = r->ways, p->tops = r->tops, p->rows = r->tops_row;
+  tri_letters_numbers(l->p, width, &p->zero, &p->minus);
+  l->kernels->trace_pairs[width](p, local, values);
+done:
+  return err;
+}
+
+/** The best cell of a lane: the last one that is larger than all before it in its row. */
+static void best_cell(const ways_table *t, int64_t value, int64_t at[2]) {
+  at[0] = at[1] = 0;
+  if (value == 0) return;
+  const uint8_t *row = t->r->ways + t->r->tops_row[t->lane] * t->width * TRI_LETTER_LANES + t->lane;
+  at[0] = t->r->tops_row[t->lane] + 1, at[1] = t->x.m;
+  while ((row[(at[1] - 1) * TRI_LETTER_LANES] & TRI_WAY_TOP) == 0) at[1]--;
+}
+
+/** Align n pairs. @param[out] spans  by number of the pairs; places: where operations begin */
+static tsl_err align_lanes(const tri_cpu_letters *l, ways_room *r, const tri_pair *pairs, int n,
+                           int64_t (*spans)[TRI_SPAN], struct ways_place *places) {
+  tsl_err err = TSL_OK;
+  int64_t values[TRI_LETTER_LANES];
+  tri_pairs_load(l, r->pairs, pairs, n);
+  TSL_TRY(run_tables(l, r, values));
+  for (int k = 0; k < n; k++) {
+    ways_table t = table_of(l, r, &pairs[k]);
+    int64_t at[2] = {t.n, t.x.m};
+    t.lane = k, t.width = r->pairs->align.m;
+    if (t.x.local) best_cell(&t, values[k], at);
+    places[pairs[k].number].first = r->n;
+    TSL_TRY(trace(&t, at, spans[pairs[k].number]));
+  }
+done:
+  return err;
+}
+
+/** Do pairs go side by side? */
+static bool go_together(const tri_cpu_letters *l, const tri_pair *pairs, int n) {
+  int64_t most[2] = {0};
+  for (int k = 0; k < n; k++) {
+    most[0] = tsl_max(most[0], tri_sequence_length(&l->sequences, pairs[k].text));
+    most[1] = tsl_max(most[1], tri_sequence_length(&l->sequences, pairs[k].pattern));
+  }
+  return n >= FEWEST && l->p->codes < TRI_LETTER_CODES && most[1] <= LONGEST &&
+         most[0] * most[1] <= TRI_WAYS_TOGETHER / TRI_LETTER_LANES;
 }
 
 /* ---- the pairs of a unit */
@@ -233,13 +329,12 @@ typedef struct ways_unit {
   tsl_worker *w;
   const tsl_unit *unit;
   const tsl_part *part;
+  ways_rules rules;
   int64_t n;
+  tri_pair *pairs;  /**< [n] in the order in which they are aligned */
   ways_room *rooms; /**< [threads] */
   int64_t (*spans)[TRI_SPAN];
-  struct ways_place {
-    int32_t thread;
-    int64_t first;
-  } * places; /**< [n] */
+  struct ways_place *places; /**< [n] */
 } ways_unit;
 
 static int64_t pairs_of(const ways_unit *u) {
@@ -261,17 +356,41 @@ static void pair_at(const ways_unit *u, int64_t k, int64_t pair[2]) {
   }
 }
 
-static tsl_err align_all(ways_unit *u) {
-  tri_failure first = {.code = TSL_OK};
-  const tri_cpu_letters *l = &u->w->letters;
-#pragma omp parallel for schedule(dynamic, PAIRS) num_threads(u->w->threads)
+static tsl_err list_pairs(ways_unit *u) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(u->n, sizeof *u->pairs, "pairs", (void **)&u->pairs));
   for (int64_t k = 0; k < u->n; k++) {
     int64_t pair[2];
-    ways_room *const r = &u->rooms[omp_get_thread_num()];
-    if (tri_failure_is(&first)) continue;
     pair_at(u, k, pair);
-    u->places[k] = (struct ways_place){omp_get_thread_num(), r->n};
-    const tsl_err err = align(l, r, u->w->p->first + pair[0], pair[1], u->spans[k]);
+    u->pairs[k] = (tri_pair){u->w->p->first + pair[0], pair[1], k};
+  }
+  TSL_TRY(tri_pairs_sort(&u->rules.letters, u->pairs, u->n));
+done:
+  return err;
+}
+
+static tsl_err align_group(ways_unit *u, int thread, const tri_pair *pairs, int n) {
+  tsl_err err = TSL_OK;
+  const tri_cpu_letters *l = &u->rules.letters;
+  ways_room *const r = &u->rooms[thread];
+  for (int k = 0; k < n; k++) u->places[pairs[k].number].thread = thread;
+  if (go_together(l, pairs, n)) return align_lanes(l, r, pairs, n, u->spans, u->places);
+  for (int k = 0; k < n; k++) {
+    u->places[pairs[k].number].first = r->n;
+    TSL_TRY(align_one(l, r, &pairs[k], u->spans[pairs[k].number]));
+  }
+done:
+  return err;
+}
+
+static tsl_err align_all(ways_unit *u) {
+  tri_failure first = {.code = TSL_OK};
+  const int64_t lanes = TRI_LETTER_LANES, groups = tsl_divide_up(u->n, lanes);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(u->w->threads)
+  for (int64_t g = groups - 1; g >= 0; g--) { /* the long ones first */
+    if (tri_failure_is(&first)) continue;
+    const tsl_err err = align_group(u, omp_get_thread_num(), u->pairs + g * lanes,
+                                    (int)tsl_min(lanes, u->n - g * lanes));
     if (err != TSL_OK) tri_failure_note(&first, err);
   }
   return tri_failure_take(&first);
@@ -305,13 +424,16 @@ tsl_err tri_ways_run(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   ways_unit u = {.w = w, .unit = unit, .part = part};
   u.n = pairs_of(&u);
   TSL_TRY(tsl_alloc(w->threads, sizeof *u.rooms, "alignments", (void **)&u.rooms));
-  for (int k = 0; k < w->threads; k++) TSL_TRY(make_scores(&w->letters, &u.rooms[k]));
+  TSL_TRY(make_rules(&w->letters, &u.rules));
+  for (int k = 0; k < w->threads && u.rules.params.codes < TRI_LETTER_CODES; k++)
+    TSL_TRY(tri_pairs_thread_create(&u.rules.letters, &u.rooms[k].pairs));
+  TSL_TRY(list_pairs(&u));
   TSL_TRY(tsl_alloc(u.n, sizeof *u.spans, "alignments", (void **)&u.spans));
   TSL_TRY(tsl_alloc(u.n, sizeof *u.places, "alignments", (void **)&u.places));
   TSL_TRY(align_all(&u));
   TSL_TRY(hand_over(&u, part));
 done:
   for (int k = 0; u.rooms != NULL && k < w->threads; k++) room_clear(&u.rooms[k]);
-  TSL_FREE_ALL(u.rooms, u.spans, u.places);
+  TSL_FREE_ALL(u.rooms, u.spans, u.places, u.pairs, u.rules.scores);
   return err;
 }

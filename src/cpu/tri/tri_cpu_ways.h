@@ -16,7 +16,8 @@ enum {
   TRI_WAY_END = 3,
   TRI_WAY_MASK = 3,
   TRI_WAY_LEFT_OPENED = 4,
-  TRI_WAY_UP_OPENED = 8
+  TRI_WAY_UP_OPENED = 8,
+  TRI_WAY_TOP = 16 /**< side by side, LOCAL: larger than all before it in its row */
 };
 
 /** A pair's table under way, row above all. */

@@ -237,4 +237,5 @@ const tri_letter_kernels TSL_SIMD_TABLE = {
     .align = {align_i8, align_i16, align_i32},
     .edit_pairs = edit_pairs,
     .align_pairs = {align_pairs_i8, align_pairs_i16, align_pairs_i32},
+    .trace_pairs = {trace_pairs_i8, trace_pairs_i16, trace_pairs_i32},
     .ways_row = ways_row};

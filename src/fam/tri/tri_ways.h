@@ -7,8 +7,9 @@
  *   "operations"  LIST u32 [.]  of all pairs from their beginnings, as BAM has them: letters << 4 |
  *                 operation; 1: I, 2: D, 7: =, 8: X
  *
- * A table has a row for each letter of the row's sequence. Its ways, a byte for each cell, are kept
- * for a strip of rows; those of strips before are computed again from the row above each.
+ * A table has a row for each letter of the row's sequence, and its ways are a byte for each cell.
+ * Of large tables they are kept for a strip of rows; those of strips before are computed again from
+ * the row above each.
  *
  * Of equally good alignments the one of family dp is taken: from the end pair, left, up, a gap
  * opened rather than extended; LOCAL ends in the best cell of the smallest row, then column.
@@ -20,7 +21,11 @@
 
 TSL_C_BEGIN
 
-enum { TRI_SPAN = 5, TRI_WAYS_BYTES = 4 << 20 /**< of a strip, where lengths are ordinary */ };
+enum {
+  TRI_SPAN = 5,
+  TRI_WAYS_BYTES = 4 << 20,    /**< of a strip, where lengths are ordinary */
+  TRI_WAYS_TOGETHER = 64 << 20 /**< most of pairs side by side */
+};
 
 /** Operations of BAM. */
 enum { TRI_BAM_I = 1, TRI_BAM_D = 2, TRI_BAM_SAME = 7, TRI_BAM_OTHER = 8 };
@@ -37,10 +42,10 @@ static inline int64_t tri_ways_rows(int64_t n, int64_t m) {
   return rows < n ? rows : n;
 }
 
-/** Bytes that a thread needs for one pair. */
+/** Bytes that a thread needs for one pair, and for others beside it. */
 static inline int64_t tri_ways_bytes(int64_t n, int64_t m) {
   const int64_t rows = tri_ways_rows(n, m), strips = (n + rows - 1) / rows;
-  return (rows + 8 * (strips + 4)) * (m + 1);
+  return TRI_WAYS_TOGETHER + (rows + 8 * (strips + 4)) * (m + 1);
 }
 
 TSL_C_END
