@@ -65,9 +65,10 @@ typedef struct tri_letter_pairs {
   int lanes;             /**< that are in use */
   int codes;
   int32_t open, extend, zero, minus;
-  uint8_t *ways; /**< traced: [n][m][lanes] out: TRI_WAY of each cell */
-  void *tops;    /**< traced, LOCAL: [n][lanes] scratch memory, largest values of rows */
-  int64_t *rows; /**< traced, LOCAL: [lanes] out: the first row that has the best cell, from 0 */
+  uint8_t *ways;  /**< traced: [n][m][stride] out: TRI_WAY of each cell */
+  int64_t stride; /**< TRI_LETTER_LANES, or half of it for as few lanes and 16 or 32 bits */
+  void *tops;     /**< traced, LOCAL: [n][lanes] scratch memory, largest values of rows */
+  int64_t *rows;  /**< traced, LOCAL: [lanes] out: the first row that has the best cell, from 0 */
 } tri_letter_pairs;
 
 /** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */

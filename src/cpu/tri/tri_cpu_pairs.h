@@ -14,8 +14,8 @@ typedef struct tri_pairs_thread {
   uint8_t *letters; /**< of tri_letter_pairs */
   int8_t *table;    /**< likewise, [codes + 1][TRI_LETTER_CODES]; NULL: they leave 8 bits */
   int32_t *scores;  /**< likewise, [codes + 1][codes + 1] */
-  int32_t most[2]
-              [TRI_LETTERS_SCORED + 1]; /**< best score of a letter of a text, of a pattern; >= 0 */
+  /** Best score of a letter of a text, of a pattern; not below 0. */
+  int32_t most[2][TRI_LETTERS_SCORED + 1];
   const uint8_t *patterns[TRI_LETTER_LANES]; /**< of what is loaded */
   int64_t done[2];                           /**< pairs in 8 bits, and of them those done again */
   int skip; /**< groups that are not tried in 8 bits, as the last ones were done again */
@@ -47,7 +47,7 @@ int tri_pairs_lanes(const tri_cpu_letters *letters);
 void tri_pairs_fill(const tri_cpu_letters *letters, tri_pairs_thread *thread, const tri_pair *pairs,
                     int n, bool bytes, int64_t *values, uint8_t *again);
 
-/** Ready the thread's `align` for n <= TRI_LETTER_LANES pairs, of scores, without zero and minus. */
+/** Ready the thread's `align` for n <= TRI_LETTER_LANES pairs: all but zero and minus. */
 void tri_pairs_load(const tri_cpu_letters *letters, tri_pairs_thread *thread, const tri_pair *pairs,
                     int n);
 

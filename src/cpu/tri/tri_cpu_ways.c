@@ -11,7 +11,8 @@
 
 enum {
   ROWS_OF_CELLS = 5,
-  FEWEST = 8,    /* pairs that go side by side */
+  FEWEST = 8, /* pairs that go side by side */
+  HALF = TRI_LETTER_LANES / 2,
   LONGEST = 8192 /* letters of a pattern that does */
 };
 
@@ -106,6 +107,7 @@ typedef struct ways_table {
   int64_t strip;   /**< whose ways are kept */
   int lane;        /**< side by side: its lane; else -1 */
   int64_t width;   /**< likewise: columns of the table of all */
+  int64_t stride;  /**< likewise: lanes of a cell */
   tri_ways x;
 } ways_table;
 
@@ -179,7 +181,7 @@ static uint8_t way_at(ways_table *t, int64_t i, int64_t j) {
   const int64_t strip = (i - 1) / t->rows;
   const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
   ways_best unused = {.value = INT32_MAX};
-  if (t->lane >= 0) return t->r->ways[((i - 1) * t->width + j - 1) * TRI_LETTER_LANES + t->lane];
+  if (t->lane >= 0) return t->r->ways[((i - 1) * t->width + j - 1) * t->stride + t->lane];
   if (strip != t->strip) {
     memcpy(x->h, above(t, strip), bytes);
     memcpy(x->f, above(t, strip) + x->m + 1, bytes);
@@ -271,9 +273,11 @@ done:
 static tsl_err run_tables(const tri_cpu_letters *l, ways_room *r, int64_t *values) {
   tsl_err err = TSL_OK;
   tri_letter_pairs *const p = &r->pairs->align;
-  const tri_width width = tri_pairs_width(l, r->pairs);
-  const bool local = l->p->function == TRI_LOCAL;
-  TSL_TRY(renew(p->n * p->m * TRI_LETTER_LANES, 1, &r->ways_n, (void **)&r->ways));
+  const bool local = l->p->function == TRI_LOCAL, half = p->lanes <= HALF;
+  const tri_width found = tri_pairs_width(l, r->pairs),
+                  width = half ? tsl_max(found, TRI_16_BITS) : found;
+  p->stride = half ? HALF : TRI_LETTER_LANES;
+  TSL_TRY(renew(p->n * p->m * p->stride, 1, &r->ways_n, (void **)&r->ways));
   if (local)
     TSL_TRY(renew(p->n * TRI_LETTER_LANES, sizeof(int32_t), &r->tops_n, (void **)&r->tops));
   p->ways = r->ways, p->tops = r->tops, p->rows = r->tops_row;
@@ -287,9 +291,9 @@ done:
 static void best_cell(const ways_table *t, int64_t value, int64_t at[2]) {
   at[0] = at[1] = 0;
   if (value == 0) return;
-  const uint8_t *row = t->r->ways + t->r->tops_row[t->lane] * t->width * TRI_LETTER_LANES + t->lane;
+  const uint8_t *row = t->r->ways + t->r->tops_row[t->lane] * t->width * t->stride + t->lane;
   at[0] = t->r->tops_row[t->lane] + 1, at[1] = t->x.m;
-  while ((row[(at[1] - 1) * TRI_LETTER_LANES] & TRI_WAY_TOP) == 0) at[1]--;
+  while ((row[(at[1] - 1) * t->stride] & TRI_WAY_TOP) == 0) at[1]--;
 }
 
 /** Align n pairs. @param[out] spans  by number of the pairs; places: where operations begin */
@@ -302,7 +306,7 @@ static tsl_err align_lanes(const tri_cpu_letters *l, ways_room *r, const tri_pai
   for (int k = 0; k < n; k++) {
     ways_table t = table_of(l, r, &pairs[k]);
     int64_t at[2] = {t.n, t.x.m};
-    t.lane = k, t.width = r->pairs->align.m;
+    t.lane = k, t.width = r->pairs->align.m, t.stride = r->pairs->align.stride;
     if (t.x.local) best_cell(&t, values[k], at);
     places[pairs[k].number].first = r->n;
     TSL_TRY(trace(&t, at, spans[pairs[k].number]));
@@ -319,7 +323,7 @@ static bool go_together(const tri_cpu_letters *l, const tri_pair *pairs, int n) 
     most[1] = tsl_max(most[1], tri_sequence_length(&l->sequences, pairs[k].pattern));
   }
   return n >= FEWEST && l->p->codes < TRI_LETTER_CODES && most[1] <= LONGEST &&
-         most[0] * most[1] <= TRI_WAYS_TOGETHER / TRI_LETTER_LANES;
+         most[0] * most[1] <= TRI_WAYS_TOGETHER / (n > HALF ? TRI_LETTER_LANES : HALF);
 }
 
 /* ---- the pairs of a unit */
@@ -375,6 +379,10 @@ static tsl_err align_group(ways_unit *u, int thread, const tri_pair *pairs, int 
   ways_room *const r = &u->rooms[thread];
   for (int k = 0; k < n; k++) u->places[pairs[k].number].thread = thread;
   if (go_together(l, pairs, n)) return align_lanes(l, r, pairs, n, u->spans, u->places);
+  if (n > HALF) {
+    TSL_TRY(align_group(u, thread, pairs, HALF));
+    return align_group(u, thread, pairs + HALF, n - HALF);
+  }
   for (int k = 0; k < n; k++) {
     u->places[pairs[k].number].first = r->n;
     TSL_TRY(align_one(l, r, &pairs[k], u->spans[pairs[k].number]));

@@ -223,119 +223,127 @@ VECTOR_INLINE void pair_ways_i32(uint8_t *to, v_i32 ways) {
   *(half_i32 *)to = __builtin_convertvector(ways, half_i32);
 }
 
-#define ALIGN_PAIRS(T, name) \
-  /* Lanes of a vector between blocks of letters. */ \
-  typedef struct pair_state_##name { \
-    v_##name corner[ROWS], above[ROWS], f[ROWS], top[ROWS], best; \
-  } pair_state_##name; \
-  VECTOR_INLINE void pair_columns_##name(const tri_letter_pairs *p, const int rows, \
-                                         const bool local, const bool wide, const bool traced, \
-                                         int lane, int64_t t, int64_t k, int64_t end, \
-                                         const pair_rows *s, pair_state_##name *at) { \
-    const v_##name gap = all_##name((T)(p->open + p->extend)), extend = all_##name((T)p->extend); \
-    const v_##name zero = all_##name((T)p->zero); \
-    v_##name corner[ROWS], above[ROWS], f[ROWS], top[ROWS], best = at->best; \
-    for (int r = 0; r < rows; r++) \
-      corner[r] = at->corner[r], above[r] = at->above[r], f[r] = at->f[r], top[r] = at->top[r]; \
-    T *g = (T *)p->g + k * TRI_LETTER_LANES + lane, *e = (T *)p->e + k * TRI_LETTER_LANES + lane; \
-    for (int64_t c = 0; c < (end - k) * TRI_LETTER_LANES; c += TRI_LETTER_LANES) { \
-      v_##name left = load_##name(g + c), along = load_##name(e + c); \
-      VECTOR_UNROLL for (int r = 0; r < rows; r++) { \
-        const v_##name pair = add_##name(corner[r], pair_score_##name(s, r, c + lane, wide)); \
-        along = max_##name(along - extend, left); \
-        f[r] = max_##name(f[r] - extend, above[r]); \
-        v_##name h = max_##name(max_##name(pair, along), f[r]); \
-        if (local) h = max_##name(h, zero), best = max_##name(best, h); \
-        if (traced) { \
-          const int64_t cell = ((t + r) * p->m + k) * TRI_LETTER_LANES + c + lane; \
-          v_##name way = choose_equal_##name(h, f[r], all_##name(TRI_WAY_LEFT), all_##name(TRI_WAY_UP)); \
-          way = choose_equal_##name(h, pair, all_##name(TRI_WAY_PAIR), way); \
-          if (local) way = choose_equal_##name(h, zero, all_##name(TRI_WAY_END), way); \
-          way |= choose_equal_##name(f[r], above[r], all_##name(TRI_WAY_LEFT_OPENED), all_##name(0)); \
-          way |= choose_equal_##name(along, left, all_##name(TRI_WAY_UP_OPENED), all_##name(0)); \
-          if (local) { \
-            const v_##name before = top[r]; \
-            top[r] = max_##name(before, h); \
-            way |= choose_equal_##name(top[r], before, all_##name(0), all_##name(TRI_WAY_TOP)); \
-          } \
-          pair_ways_##name(p->ways + cell, way); \
-        } \
-        corner[r] = left; \
-        left = above[r] = h - gap; \
-      } \
-      store_##name(g + c, left); \
-      store_##name(e + c, along); \
-    } \
-    for (int r = 0; r < rows; r++) \
-      at->corner[r] = corner[r], at->above[r] = above[r], at->f[r] = f[r], at->top[r] = top[r]; \
-    at->best = best; \
-  } \
-  /* Letters [t, t + rows) of the texts against all of the patterns. */ \
-  VECTOR_INLINE void pair_strip_##name(const tri_letter_pairs *p, const int rows, \
-                                       const bool local, const bool wide, const bool traced, \
-                                       int64_t t, pair_rows *s, pair_state_##name *state) { \
-    const int64_t blocks = (p->m + PAIR_BLOCK - 1) / PAIR_BLOCK; \
-    const T gap = (T)(p->open + p->extend); \
-    for (int v = 0; v * (int)N_##name < p->lanes; v++) \
-      for (int r = 0; r < rows; r++) { \
-        state[v].corner[r] = all_##name((T)((T)pair_edge(p, local, t + r) - gap)); \
-        state[v].above[r] = all_##name((T)((T)pair_edge(p, local, t + r + 1) - gap)); \
-        state[v].f[r] = all_##name((T)p->minus); \
-        state[v].top[r] = all_##name((T)p->zero); \
-      } \
-    if (!wide) pair_rows_begin(p, t, rows, s); \
-    for (int64_t b = 0; b < blocks; b += PAIR_BLOCKS) { \
-      const int64_t last = b + PAIR_BLOCKS < blocks ? b + PAIR_BLOCKS : blocks; \
-      const int64_t end = last * PAIR_BLOCK < p->m ? last * PAIR_BLOCK : p->m; \
-      pair_tile(p, t, rows, b, last, s); \
-      for (int v = 0; v * (int)N_##name < p->lanes; v++) \
+#define ALIGN_PAIRS(T, name)                                                                       \
+  /* Lanes of a vector between blocks of letters. */                                               \
+  typedef struct pair_state_##name {                                                               \
+    v_##name corner[ROWS], above[ROWS], f[ROWS], top[ROWS], best;                                  \
+  } pair_state_##name;                                                                             \
+  VECTOR_INLINE v_##name pair_way_##name(v_##name h, v_##name pair, v_##name f, v_##name above,    \
+                                         v_##name along, v_##name left) {                          \
+    const v_##name up = all_##name(TRI_WAY_UP), none = all_##name(0);                              \
+    const v_##name from = choose_equal_##name(h, f, all_##name(TRI_WAY_LEFT), up);                 \
+    const v_##name way = choose_equal_##name(h, pair, all_##name(TRI_WAY_PAIR), from);             \
+    return way | choose_equal_##name(f, above, all_##name(TRI_WAY_LEFT_OPENED), none) |            \
+           choose_equal_##name(along, left, all_##name(TRI_WAY_UP_OPENED), none);                  \
+  }                                                                                                \
+  VECTOR_INLINE void pair_columns_##name(const tri_letter_pairs *p, const int rows,                \
+                                         const bool local, const bool wide, const bool traced,     \
+                                         int lane, int64_t t, int64_t k, int64_t end,              \
+                                         const pair_rows *s, pair_state_##name *at) {              \
+    const v_##name gap = all_##name((T)(p->open + p->extend)), extend = all_##name((T)p->extend);  \
+    const v_##name zero = all_##name((T)p->zero);                                                  \
+    v_##name corner[ROWS], above[ROWS], f[ROWS], top[ROWS], best = at->best;                       \
+    for (int r = 0; r < rows; r++)                                                                 \
+      corner[r] = at->corner[r], above[r] = at->above[r], f[r] = at->f[r], top[r] = at->top[r];    \
+    T *g = (T *)p->g + k * TRI_LETTER_LANES + lane, *e = (T *)p->e + k * TRI_LETTER_LANES + lane;  \
+    for (int64_t c = 0; c < (end - k) * TRI_LETTER_LANES; c += TRI_LETTER_LANES) {                 \
+      v_##name left = load_##name(g + c), along = load_##name(e + c);                              \
+      VECTOR_UNROLL for (int r = 0; r < rows; r++) {                                               \
+        const v_##name pair = add_##name(corner[r], pair_score_##name(s, r, c + lane, wide));      \
+        along = max_##name(along - extend, left);                                                  \
+        f[r] = max_##name(f[r] - extend, above[r]);                                                \
+        v_##name h = max_##name(max_##name(pair, along), f[r]);                                    \
+        if (local) h = max_##name(h, zero), best = max_##name(best, h);                            \
+        if (traced) {                                                                              \
+          const int64_t cell = (t + r) * p->m + k + c / TRI_LETTER_LANES;                          \
+          v_##name way = pair_way_##name(h, pair, f[r], above[r], along, left);                    \
+          if (local) {                                                                             \
+            const v_##name before = top[r], end_way = all_##name(TRI_WAY_END);                     \
+            const v_##name opened = way & all_##name((T)~TRI_WAY_MASK);                            \
+            way = choose_equal_##name(h, zero, end_way | opened, way);                             \
+            top[r] = max_##name(before, h);                                                        \
+            way = choose_equal_##name(top[r], before, way, way | all_##name(TRI_WAY_TOP));         \
+          }                                                                                        \
+          pair_ways_##name(p->ways + cell * p->stride + lane, way);                                \
+        }                                                                                          \
+        corner[r] = left;                                                                          \
+        left = above[r] = h - gap;                                                                 \
+      }                                                                                            \
+      store_##name(g + c, left);                                                                   \
+      store_##name(e + c, along);                                                                  \
+    }                                                                                              \
+    for (int r = 0; r < rows; r++)                                                                 \
+      at->corner[r] = corner[r], at->above[r] = above[r], at->f[r] = f[r], at->top[r] = top[r];    \
+    at->best = best;                                                                               \
+  }                                                                                                \
+  /* Letters [t, t + rows) of the texts against all of the patterns. */                            \
+  VECTOR_INLINE void pair_strip_##name(const tri_letter_pairs *p, const int rows,                  \
+                                       const bool local, const bool wide, const bool traced,       \
+                                       int64_t t, pair_rows *s, pair_state_##name *state) {        \
+    const int64_t blocks = (p->m + PAIR_BLOCK - 1) / PAIR_BLOCK;                                   \
+    const T gap = (T)(p->open + p->extend);                                                        \
+    for (int v = 0; v * (int)N_##name < p->lanes; v++)                                             \
+      for (int r = 0; r < rows; r++) {                                                             \
+        state[v].corner[r] = all_##name((T)((T)pair_edge(p, local, t + r) - gap));                 \
+        state[v].above[r] = all_##name((T)((T)pair_edge(p, local, t + r + 1) - gap));              \
+        state[v].f[r] = all_##name((T)p->minus);                                                   \
+        state[v].top[r] = all_##name((T)p->zero);                                                  \
+      }                                                                                            \
+    if (!wide) pair_rows_begin(p, t, rows, s);                                                     \
+    for (int64_t b = 0; b < blocks; b += PAIR_BLOCKS) {                                            \
+      const int64_t last = b + PAIR_BLOCKS < blocks ? b + PAIR_BLOCKS : blocks;                    \
+      const int64_t end = last * PAIR_BLOCK < p->m ? last * PAIR_BLOCK : p->m;                     \
+      pair_tile(p, t, rows, b, last, s);                                                           \
+      for (int v = 0; v * (int)N_##name < p->lanes; v++)                                           \
         pair_columns_##name(p, rows, local, wide, traced, v *(int)N_##name, t, b *PAIR_BLOCK, end, \
-                            s, &state[v]); \
-    } \
-    for (int v = 0; v * (int)N_##name < p->lanes && traced && local; v++) \
-      for (int r = 0; r < rows; r++) \
-        store_##name((T *)p->tops + (t + r) * TRI_LETTER_LANES + v * (int)N_##name, state[v].top[r]); \
-  } \
-  VECTOR_INLINE void pair_lanes_##name(const tri_letter_pairs *p, const bool local, \
-                                       const bool wide, const bool traced, int64_t *out) { \
-    enum { VECTORS = TRI_LETTER_LANES / (int)N_##name }; \
-    pair_state_##name state[VECTORS]; \
-    pair_rows s; \
-    const T gap = (T)(p->open + p->extend); \
-    for (int64_t k = 0; k < p->m; k++) \
-      for (int lane = 0; lane < p->lanes; lane += N_##name) { \
-        const T edge = (T)((T)pair_edge(p, local, k + 1) - gap); \
-        store_##name((T *)p->g + k * TRI_LETTER_LANES + lane, all_##name(edge)); \
-        store_##name((T *)p->e + k * TRI_LETTER_LANES + lane, all_##name((T)p->minus)); \
-      } \
-    for (int v = 0; v < VECTORS; v++) state[v].best = all_##name((T)p->zero); \
-    for (int64_t t = 0, end; (end = pair_stop(p, local, t)) > 0;) { \
-      for (; t + ROWS <= end; t += ROWS) pair_strip_##name(p, ROWS, local, wide, traced, t, &s, state); \
-      for (; t < end; t++) pair_strip_##name(p, 1, local, wide, traced, t, &s, state); \
-      for (int lane = 0; lane < p->lanes && !local; lane++) \
-        if (p->ends[lane] == end) \
-          out[lane] = ((const T *)p->g)[(p->lengths[lane] - 1) * TRI_LETTER_LANES + lane] + gap; \
-    } \
-    for (int lane = 0; lane < p->lanes && local; lane++) \
-      out[lane] = state[lane / (int)N_##name].best[lane % (int)N_##name] - p->zero; \
-    for (int lane = 0; lane < p->lanes && traced && local; lane++) \
-      for (p->rows[lane] = 0; ((const T *)p->tops)[p->rows[lane] * TRI_LETTER_LANES + lane] != \
-                              out[lane] + p->zero;) \
-        p->rows[lane]++; \
-  } \
-  static void align_pairs_##name(const tri_letter_pairs *p, bool local, int64_t *out) { \
-    const bool wide = p->table == NULL; \
-    if (local) \
-      pair_lanes_##name(p, true, wide, false, out); \
-    else \
-      pair_lanes_##name(p, false, wide, false, out); \
-  } \
-  static void trace_pairs_##name(const tri_letter_pairs *p, bool local, int64_t *out) { \
-    const bool wide = p->table == NULL; \
-    if (local) \
-      pair_lanes_##name(p, true, wide, true, out); \
-    else \
-      pair_lanes_##name(p, false, wide, true, out); \
+                            s, &state[v]);                                                         \
+    }                                                                                              \
+    T *tops = (T *)p->tops + t * TRI_LETTER_LANES;                                                 \
+    for (int r = 0; r < rows && traced && local; r++, tops += TRI_LETTER_LANES)                    \
+      for (int v = 0; v * (int)N_##name < p->lanes; v++)                                           \
+        store_##name(tops + v * (int)N_##name, state[v].top[r]);                                   \
+  }                                                                                                \
+  VECTOR_INLINE void pair_lanes_##name(const tri_letter_pairs *p, const bool local,                \
+                                       const bool wide, const bool traced, int64_t *out) {         \
+    enum { VECTORS = TRI_LETTER_LANES / (int)N_##name };                                           \
+    pair_state_##name state[VECTORS];                                                              \
+    pair_rows s;                                                                                   \
+    const T gap = (T)(p->open + p->extend);                                                        \
+    for (int64_t k = 0; k < p->m; k++)                                                             \
+      for (int lane = 0; lane < p->lanes; lane += N_##name) {                                      \
+        const T edge = (T)((T)pair_edge(p, local, k + 1) - gap);                                   \
+        store_##name((T *)p->g + k * TRI_LETTER_LANES + lane, all_##name(edge));                   \
+        store_##name((T *)p->e + k * TRI_LETTER_LANES + lane, all_##name((T)p->minus));            \
+      }                                                                                            \
+    for (int v = 0; v < VECTORS; v++) state[v].best = all_##name((T)p->zero);                      \
+    for (int64_t t = 0, end; (end = pair_stop(p, local, t)) > 0;) {                                \
+      for (; t + ROWS <= end; t += ROWS)                                                           \
+        pair_strip_##name(p, ROWS, local, wide, traced, t, &s, state);                             \
+      for (; t < end; t++) pair_strip_##name(p, 1, local, wide, traced, t, &s, state);             \
+      for (int lane = 0; lane < p->lanes && !local; lane++)                                        \
+        if (p->ends[lane] == end)                                                                  \
+          out[lane] = ((const T *)p->g)[(p->lengths[lane] - 1) * TRI_LETTER_LANES + lane] + gap;   \
+    }                                                                                              \
+    for (int lane = 0; lane < p->lanes && local; lane++)                                           \
+      out[lane] = state[lane / (int)N_##name].best[lane % (int)N_##name] - p->zero;                \
+    for (int lane = 0; lane < p->lanes && traced && local; lane++)                                 \
+      for (p->rows[lane] = 0;                                                                      \
+           ((const T *)p->tops)[p->rows[lane] * TRI_LETTER_LANES + lane] != out[lane] + p->zero;)  \
+        p->rows[lane]++;                                                                           \
+  }                                                                                                \
+  static void align_pairs_##name(const tri_letter_pairs *p, bool local, int64_t *out) {            \
+    const bool wide = p->table == NULL;                                                            \
+    if (local)                                                                                     \
+      pair_lanes_##name(p, true, wide, false, out);                                                \
+    else                                                                                           \
+      pair_lanes_##name(p, false, wide, false, out);                                               \
+  }                                                                                                \
+  static void trace_pairs_##name(const tri_letter_pairs *p, bool local, int64_t *out) {            \
+    const bool wide = p->table == NULL;                                                            \
+    if (local)                                                                                     \
+      pair_lanes_##name(p, true, wide, true, out);                                                 \
+    else                                                                                           \
+      pair_lanes_##name(p, false, wide, true, out);                                                \
   }
 
 /* Up to where the texts are read without a look at lanes; 0: they are at their end. */

@@ -20,16 +20,18 @@ static void ways_from_above(const tri_ways *x, const int32_t *scores) {
   }
 }
 
-/* Gaps along the row, cell after cell: e[j] is what one at j comes from. */
+/* Gaps along the row: e[j] is what one at j comes from, the best of all cells before it less its
+ * letters since then. With those counted from the row's begin it is a running maximum. */
 static void ways_along(const tri_ways *x, int32_t left) {
   const int32_t extend = x->extend, open = x->open;
   const int32_t *restrict best = x->now;
-  int32_t *restrict from = x->e, e = left - open;
-  for (int64_t j = 1; j <= x->m; j++) {
-    const int32_t opened = best[j] - open;
-    from[j] = e;
-    e -= extend;
-    e = e > opened ? e : opened;
+  int32_t *restrict from = x->e, most = left - open;
+  _Pragma("omp simd reduction(inscan, max : most)") for (int32_t j = 1; j <= (int32_t)x->m; j++) {
+    from[j] = most - (j - 1) * extend;
+    _Pragma("omp scan exclusive(most)") {
+      const int32_t opened = best[j] - open + j * extend;
+      most = most > opened ? most : opened;
+    }
   }
 }
 
