@@ -327,6 +327,9 @@ def refused_case():
     points = {"family": "tri", "tri": {"function": "euclidean", "output": "topk", "k": 1, "alignment": "x.sam",
                                        "generator": {"kind": "uniform", "n": 9}}}
     refused(["tri.alignment", "not used by function euclidean"], points)
+    long = ["ACGT" * 5000, "AC"]
+    refused(["tri.alignment", "'q0' with 'r0'", "bytes"], deck(long, long, "edit", alignment="x.sam"),
+            "-s", "run.host_memory=64MiB", "-s", "run.threads=2")
     there = suite.write("there.sam", "mine\n")
     refused(["tri.alignment", "exists"], deck(a, b, "edit", alignment=there))
     with open(there, encoding="ascii") as file:

@@ -45,7 +45,8 @@ static inline int64_t tri_ways_rows(int64_t n, int64_t m) {
 /** Bytes that a thread needs for one pair, and for others beside it. */
 static inline int64_t tri_ways_bytes(int64_t n, int64_t m) {
   const int64_t rows = tri_ways_rows(n, m), strips = (n + rows - 1) / rows;
-  return TRI_WAYS_TOGETHER + (rows + 8 * (strips + 4)) * (m + 1);
+  const int64_t together = n > TRI_WAYS_TOGETHER / 64 / m ? TRI_WAYS_TOGETHER : 64 * n * m;
+  return together + (rows + 8 * (strips + 4)) * (m + 1);
 }
 
 TSL_C_END
