@@ -305,6 +305,7 @@ for program in ("git", "cmake", "ninja", cache.get("CMAKE_C_COMPILER", "cc")):
 if not tracked:
     skip(f"{ROOT} is no git checkout")
 copy = Copy(suite.path("tree"), tracked)
+suite.group = "all"  # later cases look at what earlier ones left
 suite.case("adds a pair function", adds_pair_function)
 suite.case("adds a part of a functional", adds_part)
 suite.case("adds a mixture of parts", adds_mixture)

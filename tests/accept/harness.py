@@ -165,6 +165,7 @@ class Suite:
         self.n_hosts = self.hosts_asked()
         self.common = tempfile.mkdtemp(prefix="tesela_test_")  # of all processes
         self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) if not self.only else 1
+        self.slow_build = "ASAN_OPTIONS" in os.environ
         self.first = int(os.environ.get("TSL_TEST_FIRST", "0")) % self.one_in
         self.jobs = jobs if not self.only else 1
         self.share, self.children, self.report = self.fork()

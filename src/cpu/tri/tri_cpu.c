@@ -167,6 +167,8 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
     return tri_run_forces(w, unit, part);
   case TRI_SUM:
     return tri_run_sum(w, unit, part);
+  case TRI_PAIRED:
+    return tri_run_paired(w, unit, part);
   case TRI_N_OUTPUTS:
     break;
   }
@@ -180,6 +182,7 @@ static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
     const double start = tsl_cpu_seconds();
     TSL_TRY(run_unit(w, &units[u], &parts[u]));
     tri_restore_signs(w->p, &units[u], &parts[u]);
+    if (w->p->aligned) TSL_TRY(tri_ways_run(w, &units[u], &parts[u]));
     parts[u].seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
   }
 done:
@@ -205,8 +208,10 @@ static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
 static void tri_notes_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
   int64_t done[2] = {0};
   for (int k = 0; w->thread != NULL && k < w->threads; k++)
-    for (int b = 0; w->thread[k].letters != NULL && b < 2; b++)
-      done[b] += w->thread[k].letters->done[b];
+    for (int b = 0; b < 2; b++) {
+      if (w->thread[k].letters != NULL) done[b] += w->thread[k].letters->done[b];
+      if (w->thread[k].pairs != NULL) done[b] += w->thread[k].pairs->done[b];
+    }
   text[0] = '\0';
   if (done[1] == 0) return;
   (void)snprintf(text, TSL_NOTES, "%lld of %lld scores exceeded 8 bits: computed again in more",

@@ -13,6 +13,7 @@
 #include "cpu.h"
 #include "tri_cpu_equation.h"
 #include "tri_cpu_letters.h"
+#include "tri_cpu_pairs.h"
 #include "tri_graph.h"
 
 enum {
@@ -128,7 +129,8 @@ typedef struct tri_thread {
   struct tri_finds *finds;     /**< near: of the search */
   tri_hits hits;               /**< THRESHOLD: rows done, one after another */
   double *sums;                /**< SUM: [group_rows][vectors] */
-  tri_letters_thread *letters; /**< of sequences; else NULL */
+  tri_letters_thread *letters; /**< of sequences, but for PAIRED; else NULL */
+  tri_pairs_thread *pairs;     /**< of sequences, PAIRED; else NULL */
 } tri_thread;
 
 /** HISTOGRAM with tri_has_cells(): tri_cpu_cells.c. */
@@ -261,6 +263,7 @@ tsl_err tri_topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri
 double tri_first_cut(const tsl_worker *w, int64_t row);
 
 tsl_err tri_run_sum(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
+tsl_err tri_run_paired(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 
 /** SUM: find or make the vectors. */
 tsl_err tri_sum_open(tsl_worker *w, const tsl_problem *problem);

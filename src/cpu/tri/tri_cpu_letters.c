@@ -37,7 +37,7 @@ done:
   return err;
 }
 
-static tsl_err create_edit(const tri_params *params, tri_edit_patterns *p) {
+tsl_err tri_edit_create(const tri_params *params, tri_edit_patterns *p) {
   tsl_err err = TSL_OK;
   const int64_t words = words_of(params->longest) * TRI_EDIT_LANES;
   TSL_TRY(
@@ -48,10 +48,15 @@ done:
   return err;
 }
 
-/** Beyond a pattern's end no score is above 0: nothing better comes from there. */
-static int32_t score_of(const tri_cpu_letters *l, int64_t a, int64_t b) {
+void tri_edit_clear(tri_edit_patterns *p) {
+  TSL_FREE_ALL(p->equal, p->state, p->room);
+}
+
+/* Beyond an end no score is above 0: nothing better comes from there. */
+int32_t tri_letters_score(const tri_cpu_letters *l, int64_t a, int64_t b) {
   const tri_params *p = l->p;
-  const int32_t score = b < p->codes ? l->scores[a * p->codes + b] : tsl_min(p->least, 0);
+  const bool known = a < p->codes && b < p->codes;
+  const int32_t score = known ? l->scores[a * p->codes + b] : tsl_min(p->least, 0);
   return score + p->open + p->extend;
 }
 
@@ -67,7 +72,7 @@ static tsl_err create_align(const tri_cpu_letters *l, tri_align_patterns *p) {
   TSL_TRY(tsl_alloc(params->codes, TRI_LETTER_CODES, "scores", (void **)&p->table));
   for (int64_t a = 0; l->bytes && a < params->codes; a++)
     for (int64_t b = 0; b <= params->codes; b++)
-      p->table[a * TRI_LETTER_CODES + b] = (int8_t)score_of(l, a, b);
+      p->table[a * TRI_LETTER_CODES + b] = (int8_t)tri_letters_score(l, a, b);
 done:
   return err;
 }
@@ -78,7 +83,7 @@ tsl_err tri_letters_thread_create(const tri_cpu_letters *l, int64_t rows, int64_
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
   tri_letters_thread *const t = *thread;
   t->columns = columns;
-  TSL_TRY(tri_is_scored(l->p) ? create_align(l, &t->align) : create_edit(l->p, &t->edit));
+  TSL_TRY(tri_is_scored(l->p) ? create_align(l, &t->align) : tri_edit_create(l->p, &t->edit));
   if (l->bytes)
     TSL_TRY(tsl_alloc(rows * columns, sizeof *t->again, "pairs of sequences", (void **)&t->again));
   TSL_TRY(tsl_alloc(columns, sizeof *t->by_length, "order of columns", (void **)&t->by_length));
@@ -89,8 +94,9 @@ done:
 void tri_letters_thread_clear(tri_letters_thread **thread) {
   tri_letters_thread *const t = *thread;
   if (t == NULL) return;
-  TSL_FREE_ALL(t->edit.equal, t->edit.state, t->edit.room, t->align.profile, t->align.letters,
-               t->align.table, t->align.g, t->align.e, t->by_length, t->again, t);
+  tri_edit_clear(&t->edit);
+  TSL_FREE_ALL(t->align.profile, t->align.letters, t->align.table, t->align.g, t->align.e,
+               t->by_length, t->again, t);
   *thread = NULL;
 }
 
@@ -137,16 +143,18 @@ static void put(const tri_letters_block *b, int row, int64_t column, int64_t val
 
 /* ---- edit distances */
 
+void tri_edit_put(tri_edit_patterns *p, int lane, const uint8_t *letters, int64_t n) {
+  for (int64_t k = 0; k < n; k++)
+    p->equal[(letters[k] * p->words + k / WORD) * TRI_EDIT_LANES + lane] |= UINT64_C(1) << k % WORD;
+}
+
 static void load_edit(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
                       tri_edit_patterns *p) {
   p->words = words_of(length_at(g, g->n - 1));
   memset(p->equal, 0, (size_t)(l->p->codes * p->words * TRI_EDIT_LANES) * sizeof *p->equal);
   for (int lane = 0; lane < TRI_EDIT_LANES; lane++) {
     p->lengths[lane] = length_at(g, lane);
-    for (int64_t k = 0; k < p->lengths[lane]; k++) {
-      const int64_t letter = letters_at(l, b, g, lane)[k];
-      p->equal[(letter * p->words + k / WORD) * TRI_EDIT_LANES + lane] |= UINT64_C(1) << k % WORD;
-    }
+    if (lane < g->n) tri_edit_put(p, lane, letters_at(l, b, g, lane), p->lengths[lane]);
   }
 }
 
@@ -180,7 +188,7 @@ static void load_profile(const tri_cpu_letters *l, bool narrow, int64_t n, tri_a
   const int codes = l->p->codes;
   for (int c = 0; c < codes; c++) {
     int32_t score[TRI_LETTERS_SCORED + 1];
-    for (int x = 0; x <= codes; x++) score[x] = score_of(l, c, x);
+    for (int x = 0; x <= codes; x++) score[x] = tri_letters_score(l, c, x);
     if (narrow)
       for (int64_t k = 0; k < n; k++)
         ((int16_t *)p->profile)[c * n + k] = (int16_t)score[p->letters[k]];
@@ -193,14 +201,18 @@ static int lanes_of(tri_width width) {
   return TRI_LETTER_LANES >> width;
 }
 
+void tri_letters_numbers(const tri_params *p, tri_width width, int32_t *zero, int32_t *minus) {
+  static const int32_t least[] = {INT8_MIN, TRI_NARROW_MINUS, INT32_MIN / 2};
+  const bool bytes = width == TRI_8_BITS;
+  *minus = least[width] + (bytes ? p->extend : 0);
+  *zero = bytes && p->function == TRI_LOCAL ? *minus + p->open + p->extend : 0;
+}
+
 static void load_align(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
                        tri_width width, tri_align_patterns *p) {
-  static const int32_t minus[] = {INT8_MIN, TRI_NARROW_MINUS, INT32_MIN / 2};
-  const bool bytes = width == TRI_8_BITS;
-  p->minus = minus[width] + (bytes ? p->extend : 0);
-  p->zero = bytes && l->p->function == TRI_LOCAL ? p->minus + p->open + p->extend : 0;
+  tri_letters_numbers(l->p, width, &p->zero, &p->minus);
   transpose(l, b, g, lanes_of(width), p);
-  if (!bytes) load_profile(l, width == TRI_16_BITS, p->m * lanes_of(width), p);
+  if (width != TRI_8_BITS) load_profile(l, width == TRI_16_BITS, p->m * lanes_of(width), p);
 }
 
 /** A row with the patterns. */

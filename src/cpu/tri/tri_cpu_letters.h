@@ -5,6 +5,7 @@
 #ifndef TSL_CPU_TRI_CPU_LETTERS_H
 #define TSL_CPU_TRI_CPU_LETTERS_H
 
+#include "tri_cpu_ways.h"
 #include "tri_letters.h"
 
 enum {
@@ -47,6 +48,29 @@ static inline int64_t tri_align_edge(const tri_align_patterns *p, bool local, in
   return local || k == 0 ? p->zero : -(p->open + k * p->extend);
 }
 
+/** Pairs side by side, a lane each, all with texts of their own; 64-byte aligned. Letters are
+ *  codes, and one more beyond the end of a sequence, whose scores are not above 0. Scores are those
+ *  of tri_align_patterns. */
+typedef struct tri_letter_pairs {
+  const uint8_t *texts[TRI_LETTER_LANES];
+  int64_t ends[TRI_LETTER_LANES];    /**< letters of the texts; 0: the lane is empty */
+  int64_t lengths[TRI_LETTER_LANES]; /**< of the patterns */
+  int64_t n, m;                      /**< the longest of each */
+  uint8_t *letters; /**< of the patterns: [m / 16][16][lanes / 16][16], in each block of 16 letters
+                         lane l + 16 q at place [l][q] */
+  void *g, *e;      /**< [m][lanes] as in tri_align_patterns */
+  const int8_t *table; /**< [codes + 1][TRI_LETTER_CODES] of a text's letter with a pattern's; NULL:
+                              they leave 8 bits, and `scores` is taken, 32 bits only */
+  const int32_t *scores; /**< the same of 32 bits */
+  int lanes;             /**< that are in use */
+  int codes;
+  int32_t open, extend, zero, minus;
+  uint8_t *ways;  /**< traced: [n][m][stride] out: TRI_WAY of each cell */
+  int64_t stride; /**< TRI_LETTER_LANES, or half of it for as few lanes and 16 or 32 bits */
+  void *tops;     /**< traced, LOCAL: [n][lanes] scratch memory, largest values of rows */
+  int64_t *rows;  /**< traced, LOCAL: [lanes] out: the first row that has the best cell, from 0 */
+} tri_letter_pairs;
+
 /** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */
 typedef struct tri_letter_kernels {
   int level;
@@ -54,6 +78,16 @@ typedef struct tri_letter_kernels {
   /** Of a width that holds the table's values, but 8 bits of LOCAL. */
   void (*align[TRI_N_WIDTHS])(const tri_align_patterns *patterns, const uint8_t *text, int64_t n,
                               bool local, int64_t *out);
+  /** Each pattern with a text of its own: texts, and their letters. */
+  void (*edit_pairs)(const tri_edit_patterns *patterns, const uint8_t *const *texts,
+                     const int64_t *ends, int64_t *out);
+  void (*align_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
+  /** The same with ways and, LOCAL, the row of each lane's best cell; of a width that is sure to
+   *  hold the values. */
+  void (*trace_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
+  /** The next row of a table. @param[in] scores  of its letter with all; left: its column 0
+   *  @param[out] ways  [m + 1], from 1  @return the largest value */
+  int32_t (*ways_row)(const tri_ways *table, const int32_t *scores, int32_t left, uint8_t *ways);
 } tri_letter_kernels;
 
 /** Made by tsl_simd (tools/cmake/TslSimd.cmake). */
@@ -77,6 +111,20 @@ typedef struct tri_cpu_letters {
   const tri_letter_kernels *kernels;
   bool bytes; /**< scores of two letters fit 8 bits */
 } tri_cpu_letters;
+
+/** Score of a row's letter a with a column's letter b, plus open + extend; code params.codes stands
+ *  for what is beyond an end, with no score above 0. */
+int32_t tri_letters_score(const tri_cpu_letters *letters, int64_t a, int64_t b);
+
+/** 0 and minus infinity of LOCAL or GLOBAL in so many bits. */
+void tri_letters_numbers(const tri_params *params, tri_width width, int32_t *zero, int32_t *minus);
+
+/** Memory of patterns for edit distances; freed by tri_edit_clear. */
+tsl_err tri_edit_create(const tri_params *params, tri_edit_patterns *patterns);
+void tri_edit_clear(tri_edit_patterns *patterns);
+
+/** Set the bits of a lane's pattern, n letters; those of the lane are 0 before. */
+void tri_edit_put(tri_edit_patterns *patterns, int lane, const uint8_t *letters, int64_t n);
 
 /** Find the sequences, when the function is of such. */
 tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *letters);

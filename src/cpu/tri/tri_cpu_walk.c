@@ -185,7 +185,9 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
   if (p->output == TRI_THRESHOLD || p->output == TRI_CSR)
     TSL_TRY(tsl_alloc(w->group_rows, sizeof *t->rows, "row lists", (void **)&t->rows));
   if (p->near) TSL_TRY(tri_finds_create(w, &t->finds));
-  if (tri_of_letters(p))
+  if (tri_of_letters(p) && p->output == TRI_PAIRED)
+    TSL_TRY(tri_pairs_thread_create(&w->letters, &t->pairs));
+  else if (tri_of_letters(p))
     TSL_TRY(tri_letters_thread_create(&w->letters, w->fill_rows, w->row_stride, &t->letters));
 done:
   return err;
@@ -196,6 +198,7 @@ void tri_thread_clear(const tsl_worker *w, tri_thread *t) {
   tri_hits_clear(&t->hits);
   tri_finds_clear(&t->finds);
   tri_letters_thread_clear(&t->letters);
+  tri_pairs_thread_clear(&t->pairs);
   TSL_FREE_ALL(t->values, t->places, t->bins, t->counts, t->heap, t->heap_n, t->cuts, t->within,
                t->within_n, t->rows, t->sums);
   memset(t, 0, sizeof *t);

@@ -228,5 +228,14 @@ ALIGN(int16_t, i16)
 ALIGN(int32_t, i32)
 #undef ALIGN
 
+#include "tri_pair_kernels.h"
+#include "tri_ways_kernels.h"
+
 const tri_letter_kernels TSL_SIMD_TABLE = {
-    .level = TSL_SIMD_LEVEL, .edit = edit, .align = {align_i8, align_i16, align_i32}};
+    .level = TSL_SIMD_LEVEL,
+    .edit = edit,
+    .align = {align_i8, align_i16, align_i32},
+    .edit_pairs = edit_pairs,
+    .align_pairs = {align_pairs_i8, align_pairs_i16, align_pairs_i32},
+    .trace_pairs = {trace_pairs_i8, trace_pairs_i16, trace_pairs_i32},
+    .ways_row = ways_row};

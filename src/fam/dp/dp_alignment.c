@@ -2,104 +2,30 @@
  * letters, in blocks for people, are comments. */
 #include "dp_family.h"
 
+#include "letters_alignment.h"
 #include "new_file.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
-enum {
-  UNMAPPED = 4,                /* flag: nothing is aligned, or there is no reference */
-  LONGEST_RUN = (1 << 28) - 1, /* of one operation: BAM has 28 bits for it */
-  BLOCK = 60
-};
+enum { BLOCK = 60 };
 
-/* ---- names */
+_Static_assert((int)DP_MATCH == (int)LETTERS_SAME && (int)DP_MISMATCH == (int)LETTERS_OTHER &&
+                   (int)DP_INSERT == (int)LETTERS_OF_REFERENCE &&
+                   (int)DP_DELETE == (int)LETTERS_OF_QUERY,
+               "operations of alignments");
 
-/* Characters that names of references may have; queries may have all but '@'. */
-static bool is_for_reference(char c, bool first) {
-  if (c == '*' || c == '=') return !first;
-  return isalnum((unsigned char)c) || (c != '\0' && strchr("!#$%&+./:;?@^_|~-", c) != NULL);
-}
-
-/* The name of a record, what SAM does not allow as '_'; `standard` for a sequence without one. */
-static void write_name(const dp_sequence *sequence, const char *standard, bool reference,
-                       FILE *file) {
-  const char *name = sequence->name[0] != '\0' ? sequence->name : standard;
-  for (const char *c = name; *c != '\0'; c++)
-    fputc((reference ? is_for_reference(*c, c == name) : isgraph((unsigned char)*c) && *c != '@')
-              ? *c
-              : '_',
-          file);
-}
-
-/* ---- the record */
-
-/* Is there a letter of b in the alignment? */
-static bool is_mapped(const tsl_problem *problem) {
+static letters_alignment alignment_of(const tsl_problem *problem) {
   const dp_own *own = dp_own_of(problem);
-  return own->n_steps > 0 && own->end[1] > own->begin[1];
-}
-
-static void write_run(int64_t length, char letter, FILE *file) {
-  for (; length > 0; length -= LONGEST_RUN)
-    fprintf(file, "%lld%c", (long long)(length < LONGEST_RUN ? length : LONGEST_RUN), letter);
-}
-
-static void write_cigar(const tsl_problem *problem, FILE *file) {
-  static const char letters[] = {
-      [DP_MATCH] = '=', [DP_MISMATCH] = 'X', [DP_INSERT] = 'D', [DP_DELETE] = 'I'};
-  const dp_own *own = dp_own_of(problem);
-  write_run(own->begin[0], 'S', file);
-  for (int64_t k = own->n_steps - 1; k >= 0; k--)
-    write_run(own->steps[k][1], letters[own->steps[k][0]], file);
-  write_run(dp_params_of(problem)->n - own->end[0], 'S', file);
-}
-
-/* Letters of a, where all are such as SAM has. */
-static void write_query(const dp_own *own, FILE *file) {
-  bool fits = own->a.n > 0;
-  for (int64_t k = 0; k < own->a.n && fits; k++)
-    fits = isalpha((unsigned char)own->a.letters[k]) || own->a.letters[k] == '.';
-  if (fits)
-    (void)fwrite(own->a.letters, 1, (size_t)own->a.n, file); /* ferror tells */
-  else
-    fputc('*', file);
-}
-
-/* Letters that differ or stand alone. */
-static int64_t differences(const dp_own *own) {
-  int64_t n = 0;
-  for (int64_t k = 0; k < own->n_steps; k++)
-    if (own->steps[k][0] != DP_MATCH) n += own->steps[k][1];
-  return n;
-}
-
-/* AS: score of an alignment; XD: weighted distance; NM: letters that differ. */
-static void write_tags(const tsl_problem *problem, FILE *file) {
-  const int64_t goal = *(const int64_t *)problem->fields[DP_GOAL].data;
-  fprintf(file, "\t%s:i:%lld", dp_params_of(problem)->problem == DP_EDIT ? "XD" : "AS",
-          (long long)goal);
-  if (is_mapped(problem)) fprintf(file, "\tNM:i:%lld", (long long)differences(dp_own_of(problem)));
-  fputc('\n', file);
-}
-
-static void write_record(const tsl_problem *problem, FILE *file) {
-  const dp_own *own = dp_own_of(problem);
-  const bool mapped = is_mapped(problem);
-  write_name(&own->a, "a", false, file);
-  fprintf(file, "\t%d\t", mapped ? 0 : UNMAPPED);
-  if (mapped) {
-    write_name(&own->b, "b", true, file);
-    fprintf(file, "\t%lld\t255\t", (long long)own->begin[1] + 1);
-    write_cigar(problem, file);
-  } else {
-    fputs("*\t0\t0\t*", file);
-  }
-  fputs("\t*\t0\t0\t", file);
-  write_query(own, file);
-  fputs("\t*", file);
-  write_tags(problem, file);
+  const dp_params *p = dp_params_of(problem);
+  return (letters_alignment){.query = {own->a.name, "a", own->a.letters, own->a.n},
+                             .reference = {own->b.name, "b", own->b.letters, p->m},
+                             .steps = (const int64_t(*)[2])own->steps,
+                             .n_steps = own->n_steps,
+                             .begin = {own->begin[0], own->begin[1]},
+                             .end = {own->end[0], own->end[1]},
+                             .value = *(const int64_t *)problem->fields[DP_GOAL].data,
+                             .distance = p->problem == DP_EDIT};
 }
 
 /* ---- the header, with the letters as comments */
@@ -138,27 +64,22 @@ static void write_letters(const dp_own *own, FILE *file) {
   flush_block(&t, file);
 }
 
-static void write_header(const tsl_problem *problem, FILE *file) {
-  const dp_own *own = dp_own_of(problem);
-  const long long m = (long long)dp_params_of(problem)->m;
-  fputs("@HD\tVN:1.6\tSO:unknown\n", file);
-  if (m > 0) {
-    fputs("@SQ\tSN:", file);
-    write_name(&own->b, "b", true, file);
-    fprintf(file, "\tLN:%lld\n", m);
-  }
-  fprintf(file, "@PG\tID:tesela\tPN:tesela\n@CO\ta, the query: %s\n@CO\tb, the reference: %s\n",
-          own->a.about, own->b.about);
+static void write_header(const dp_own *own, const letters_alignment *a, FILE *file) {
+  letters_sam_begin(file);
+  if (a->reference.n > 0) letters_sam_reference(&a->reference, file);
+  letters_sam_program(file);
+  fprintf(file, "@CO\ta, the query: %s\n@CO\tb, the reference: %s\n", own->a.about, own->b.about);
   fputs("@CO\tPlace of the last letter of a line, from 1, and the letters\n@CO\t\n", file);
   write_letters(own, file);
 }
 
 tsl_err dp_write_alignment(const tsl_problem *problem) {
   tsl_err err = TSL_OK;
+  const letters_alignment alignment = alignment_of(problem);
   tsl_new_file file = {.stream = NULL};
   TSL_TRY(tsl_new_file_open(dp_own_of(problem)->alignment, &file));
-  write_header(problem, file.stream);
-  write_record(problem, file.stream);
+  write_header(dp_own_of(problem), &alignment, file.stream);
+  letters_sam_record(&alignment, file.stream);
 done:
   return tsl_new_file_close(&file, err);
 }

@@ -17,10 +17,11 @@
  *   csr         full rows       j != i        records (j, value) within the threshold, by (i, j)
  *   components, dbscan, linkage: full rows, in phases; tri_graph.h
  *   sum         full rows       all j         sum_j value(i, j) v_j for each vector v
+ *   paired      two sets        j = i         value of row i with point i of the other set
  *
  * With two sets (params.two) rows are points of the first and columns all points of the other;
- * condensed is then the matrix [rows][columns] of scipy.spatial.distance.cdist; threshold, topk and
- * histogram go with them, too.
+ * condensed is then the matrix [rows][columns] of scipy.spatial.distance.cdist; threshold, topk,
+ * histogram and paired go with them, too.
  *
  * With params.near points lie in an order of their own (TRI_ORDER). Rows are then still counted as
  * in the input but for tri_rows_are_places(); columns of histogram are places j > i.
@@ -53,6 +54,7 @@ typedef enum tri_output {
   TRI_DBSCAN,
   TRI_LINKAGE,
   TRI_SUM,
+  TRI_PAIRED,
   TRI_N_OUTPUTS
 } tri_output;
 
@@ -132,6 +134,7 @@ typedef struct tri_params {
   int32_t open, extend; /**< GLOBAL, LOCAL: a gap of length g costs open + g extend */
   int32_t least, most;  /**< likewise: scores of two letters */
   int32_t similar;      /**< 1: values within workers are scores with their signs changed */
+  int32_t aligned;      /**< 1: kept pairs are aligned, tri_ways.h */
   int64_t longest;      /**< letters of the longest sequence */
 
   int64_t frames;        /**< > 0: of a trajectory, n atoms each; fields and units: tri_frames.h */
@@ -175,6 +178,7 @@ static inline bool tri_is_terms(const tri_params *p) {
  *   minimum, maximum  10 "neighbours" GATHER i64 [n], 11 "values" GATHER [n] params.type; n=1: [0]
  *   csr        10 "indices" LIST i32 [.], 11 "values" LIST [.] params.type, 12 "lengths" GATHER i32
  *              [n], hidden; the family adds "indptr"
+ *   paired     10 "values" GATHER stream [rows] params.type
  *   components, dbscan, linkage: tri_graph.h
  */
 enum {
@@ -211,6 +215,7 @@ static inline int64_t tri_columns_of(const tri_params *p) {
 /** Pairs of the domain: unordered ones of one set. */
 static inline double tri_pairs_of(const tri_params *p) {
   const double n = (double)p->n, rows = (double)tri_rows_of(p);
+  if (p->output == TRI_PAIRED) return rows;
   return p->two ? rows * (double)p->columns : n < 2 ? 0 : n * (n - 1) / 2;
 }
 
@@ -271,8 +276,8 @@ static inline bool tri_wants_nearest(const tri_params *p) {
 static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int64_t *hi) {
   const bool upper =
       p->output == TRI_CONDENSED || p->output == TRI_THRESHOLD || p->output == TRI_HISTOGRAM;
-  *lo = upper && !p->two ? i + 1 : 0;
-  *hi = p->output == TRI_SQUARE ? i + 1 : tri_columns_of(p);
+  *lo = p->output == TRI_PAIRED ? i : upper && !p->two ? i + 1 : 0;
+  *hi = p->output == TRI_SQUARE || p->output == TRI_PAIRED ? i + 1 : tri_columns_of(p);
 }
 
 /**

@@ -29,6 +29,8 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   TSL_TRY(tri_check_function(deck, s));
   if (s->atom_pairs != NULL)
     TSL_DECK_FAIL(deck, "tri.atom_pairs", "goes with a trajectory, input.frames; remove it");
+  if (s->output == TRI_PAIRED && !tri_other_given(deck))
+    TSL_DECK_FAIL(deck, "tri.output", "paired is of two sets: give the second one as other");
   const bool gravity = tri_deck_function(s) == TRI_GRAVITY;
   const bool equation = s->function.name == TRI_WORD_EQUATION;
   if (gravity && s->output != TRI_FORCES)
@@ -65,6 +67,19 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   if (gravity && s->generator.kind == POINTS_NONE && !tsl_deck_given(deck, "tri.mass") &&
       !tsl_deck_given(deck, "tri.input.mass_column"))
     TSL_DECK_FAIL(deck, "tri.function", "gravity needs masses: give input.mass_column or mass");
+done:
+  return err;
+}
+
+tsl_err tri_check_devices(const tsl_deck *deck, const tri_deck *s, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const bool paired = s->output == TRI_PAIRED;
+  bool cards = false;
+  for (int r = 0; r < problem->n_devices; r++) cards = cards || problem->devices[r].kind == TSL_GPU;
+  if (cards && (paired || s->alignment != NULL))
+    TSL_DECK_FAIL(deck, paired ? "tri.output" : "tri.alignment",
+                  "%s on sockets, not on cards; run with --device cpu",
+                  paired ? "paired runs" : "alignments are made");
 done:
   return err;
 }
@@ -216,6 +231,18 @@ done:
   return err;
 }
 
+/** Point k of both sets. */
+static tsl_err check_paired(const tsl_deck *deck, const tri_params *p) {
+  tsl_err err = TSL_OK;
+  if (p->output == TRI_PAIRED && tri_rows_of(p) != p->columns)
+    TSL_DECK_FAIL(deck, "tri.other",
+                  "output paired takes number k of both sets, but the first has %lld and the other "
+                  "has %lld",
+                  (long long)tri_rows_of(p), (long long)p->columns);
+done:
+  return err;
+}
+
 static tsl_err check_dimensions(const tsl_deck *deck, const tri_deck *s, const tri_params *p) {
   tsl_err err = TSL_OK;
   if (tri_abouts[p->function].prepare == TRI_SPHERE && p->d_read != 2)
@@ -237,6 +264,7 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
   tsl_err err = TSL_OK;
   const bool spatial = tri_abouts[p->function].prepare == TRI_SPHERE || p->function == TRI_GRAVITY;
   TSL_TRY(set_places(deck, s, points, p));
+  TSL_TRY(check_paired(deck, p));
   p->d_read = points->packed ? TRI_BYTE_BITS * points->d : points->d;
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));

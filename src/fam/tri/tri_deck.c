@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const tri_output_words[] = {"condensed",  "square", "threshold", "topk",    "histogram",
-                                        "forces",     "degree", "minimum",   "maximum", "csr",
-                                        "components", "dbscan", "linkage",   "sum",     NULL};
+const char *const tri_output_words[] = {
+    "condensed", "square", "threshold",  "topk",   "histogram", "forces", "degree", "minimum",
+    "maximum",   "csr",    "components", "dbscan", "linkage",   "sum",    "paired", NULL};
 const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
 
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
@@ -81,7 +81,7 @@ const tsl_key tri_keys[] = {
      "the nearest (topk), a histogram, forces; of each point the number of others within a "
      "threshold "
      "(degree), the nearest (minimum) or the farthest (maximum); clusters: components, dbscan, "
-     "linkage; sums over all points (sum)."},
+     "linkage; sums over all points (sum); of two sets point k with point k (paired)."},
     {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
      "Type of points, arithmetic and values."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
@@ -91,15 +91,18 @@ const tsl_key tri_keys[] = {
      sizeof(letters_scores_deck),
      "Global, local: scores and gap costs; default: match 2, mismatch -3, open 5, extend 2."},
     {"tsv", TSL_KEY_TEXT, AT(tsv), "", 0, 0, NULL, NULL, 0,
-     "Sequences, outputs topk, threshold, components, dbscan: file for the result with their "
-     "names, a table with tabs; relative to the working folder."},
+     "Sequences, outputs topk, threshold, paired, components, dbscan: file for the result with "
+     "their names, a table with tabs; relative to the working folder."},
+    {"alignment", TSL_KEY_TEXT, AT(alignment), "", 0, 0, NULL, NULL, 0,
+     "Sequences, outputs topk, threshold, paired: file for the alignments of the pairs that are "
+     "kept, NAME.sam, NAME.paf or NAME.tsv; relative to the working folder."},
     {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
      "Points, or sequences of letters, from a file."},
     {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, points_generator_keys,
      sizeof(points_generator), "Made-up points instead of a file."},
     {"other", TSL_KEY_MAP, AT(other), "", 0, 0, NULL, other_keys, sizeof((tri_deck *)0)->other,
      "Another set: pairs are a point of the first set and one of the other. condensed is then a "
-     "matrix, topk the nearest points of the other set."},
+     "matrix, topk the nearest points of the other set, paired has point k of both."},
     {"between", TSL_KEY_MAP, AT(between), "", 0, 0, NULL, between_keys,
      sizeof((tri_deck *)0)->between,
      "Two kinds of the points (input.kind_column, kind_file, symbols) as two sets; points_first "
@@ -234,8 +237,9 @@ static const use uses[] = {
      -1},
     {"tri.input.mass_column", ANY, F(GRAVITY), POINTS_ANY_FILE, TSL_KEY_INT, AT(input.mass_column),
      -1},
-    {"tri.tsv", O(TOPK) | O(THRESHOLD) | O(COMPONENTS) | O(DBSCAN), LETTERS, ANY, TSL_KEY_TEXT, 0,
-     0},
+    {"tri.tsv", O(TOPK) | O(THRESHOLD) | O(COMPONENTS) | O(DBSCAN) | O(PAIRED), LETTERS, ANY,
+     TSL_KEY_TEXT, 0, 0},
+    {"tri.alignment", O(TOPK) | O(THRESHOLD) | O(PAIRED), LETTERS, ANY, TSL_KEY_TEXT, 0, 0},
     {"tri.scores.match", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.match), LETTERS_MATCH},
     {"tri.scores.mismatch", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.mismatch), LETTERS_MISMATCH},
     {"tri.scores.open", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.open), LETTERS_OPEN},

@@ -41,7 +41,7 @@ typedef struct tri_deck {
   bool self;
   char *unit;
   letters_scores_deck scores;
-  char *tsv;
+  char *tsv, *alignment;
   char *atom_pairs;
   tri_input input;
   points_generator generator;
@@ -77,11 +77,14 @@ typedef struct tri_total {
   double points, weight, square; /**< their number, sum of weights and of the squares of these */
 } tri_total;
 
+/** What a file of alignments holds, by the ending of its name. */
+typedef enum tri_format { TRI_AS_SAM, TRI_AS_PAF, TRI_AS_TABLE, TRI_N_FORMATS } tri_format;
+
 /** What the root keeps of a problem; problem->own. */
 typedef struct tri_own {
-  char text[TRI_TEXT]; /**< how the points came about */
-  double *work; /**< near and sequences: [chunks + 1] work of the rows before chunks of TRI_CHUNK;
-                     or NULL */
+  char text[TRI_TEXT];     /**< how the points came about */
+  double *work;            /**< near and sequences: [chunks + 1] work of the rows before chunks of
+                     tri_chunk_of() rows; or NULL */
   struct tri_graph *graph; /**< between phases, tri_graph_root.h; or NULL */
   /* HISTOGRAM, see tri_marks.h: */
   double *edges;          /**< [bins + 1], or NULL: of equal width */
@@ -95,10 +98,20 @@ typedef struct tri_own {
   int64_t resamples;
   int64_t *row;        /**< between: points of the input, those of the other kind first; or NULL */
   char *tsv;           /**< file for a table with the names of sequences, of the deck; or NULL */
+  char *alignment;     /**< file for alignments, of the deck; or NULL */
+  int32_t format;      /**< tri_format of that file */
+  int32_t alphabet;    /**< letters_alphabet, of sequences */
+  int64_t alignments;  /**< that were written */
+  char mismatch[256];  /**< the first one whose score is not the value; empty */
   letters_set letters; /**< of sequences: their names alone */
 } tri_own;
 
 enum { TRI_CHUNK = 64 };
+
+/** Rows that tri_own.work has one number for: PAIRED may have long ones beside short ones. */
+static inline int64_t tri_chunk_of(const tri_params *p) {
+  return p->output == TRI_PAIRED ? 1 : TRI_CHUNK;
+}
 
 /** Points before preparation; tri_points_clear releases them. */
 typedef struct tri_points {
@@ -124,6 +137,14 @@ static inline const char *tri_section(const tri_deck *s) {
 tsl_err tri_names_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem);
 /** Write it. */
 tsl_err tri_names_write(const tsl_problem *problem, const tsl_field_rows *store);
+
+/** Name of a sequence of the rows' set or of the columns', "" where it has none. */
+const char *tri_name_at(const tsl_problem *problem, bool of_row, int64_t number);
+
+/** Alignments: the file, params.aligned; after the outputs their fields; the file's lines. */
+tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem);
+tsl_err tri_alignment_add(tsl_problem *problem);
+tsl_err tri_alignment_write(const tsl_problem *problem, const tsl_field_rows *store);
 
 /** Add a hidden IN field of unit 1, [rows][columns] or [rows] of one column, its data zero.
  *  @param[out] field  its data is the problem's */
@@ -155,7 +176,7 @@ void tri_points_clear(tri_points *points);
 /** Has an output a meaning for two sets? */
 static inline bool tri_output_of_two(int32_t output) {
   return output == TRI_CONDENSED || output == TRI_THRESHOLD || output == TRI_TOPK ||
-         output == TRI_HISTOGRAM;
+         output == TRI_HISTOGRAM || output == TRI_PAIRED;
 }
 
 /** Does the deck name another set? */
@@ -180,6 +201,9 @@ tsl_err tri_check_function(const tsl_deck *deck, const tri_deck *s);
 
 /** Function and output fit together. */
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s);
+
+/** What sockets alone compute has no card in the job. */
+tsl_err tri_check_devices(const tsl_deck *deck, const tri_deck *s, const tsl_problem *problem);
 
 /** A number must be held by the precision, and not become 0 in it. */
 tsl_err tri_check_fits(const tsl_deck *deck, const char *path, const tri_params *p, double value);

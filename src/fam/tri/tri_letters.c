@@ -132,12 +132,11 @@ static double row_work(const tri_params *p, const tri_sequences *s, int64_t i) {
 
 static tsl_err set_work(const tri_params *p, const tri_sequences *s, double **work) {
   tsl_err err = TSL_OK;
-  const int64_t rows = tri_rows_of(p), chunks = (rows + TRI_CHUNK - 1) / TRI_CHUNK;
+  const int64_t rows = tri_rows_of(p), chunk = tri_chunk_of(p), chunks = tsl_divide_up(rows, chunk);
   TSL_TRY(tsl_alloc(chunks + 1, sizeof **work, "work of rows", (void **)work));
   for (int64_t c = 0; c < chunks; c++) {
     double sum = 0;
-    for (int64_t i = c * TRI_CHUNK; i < tsl_min((c + 1) * TRI_CHUNK, rows); i++)
-      sum += row_work(p, s, i);
+    for (int64_t i = c * chunk; i < tsl_min((c + 1) * chunk, rows); i++) sum += row_work(p, s, i);
     (*work)[c + 1] = (*work)[c] + sum;
   }
 done:

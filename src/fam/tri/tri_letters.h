@@ -35,13 +35,17 @@ enum {
 };
 
 /** Are the values of tables of m x n letters, and all on the way to them, at most so large in size?
- *  Cells are between what all letters give at most and, GLOBAL, two gaps; one step beyond them is
- *  looked at. */
-TSL_FN bool tri_table_fits(int64_t m, int64_t n, const tri_params *p, int64_t largest) {
+ *  Cells are between `high` and, GLOBAL, two gaps; one step beyond them is looked at. */
+TSL_FN bool tri_values_fit(int64_t m, int64_t n, int64_t high, const tri_params *p,
+                           int64_t largest) {
   const int64_t step = (int64_t)p->open + p->extend - (p->least < 0 ? p->least : 0);
-  const int64_t high = (m < n ? m : n) * (p->most > 0 ? p->most : 0);
   const int64_t low = p->function == TRI_GLOBAL ? 2 * (int64_t)p->open + (m + n) * p->extend : 0;
   return high + step <= largest && low + 2 * step <= largest;
+}
+
+/** The same of any letters, by what all of them give at most. */
+TSL_FN bool tri_table_fits(int64_t m, int64_t n, const tri_params *p, int64_t largest) {
+  return tri_values_fit(m, n, (m < n ? m : n) * (p->most > 0 ? p->most : 0), p, largest);
 }
 
 /** Do they fit 16 bits? */

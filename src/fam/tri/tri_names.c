@@ -1,5 +1,5 @@
-/* The result with the names of sequences, as a table with tabs: pairs of topk and threshold, or a
- * line for each sequence of components and dbscan. */
+/* The result with the names of sequences, as a table with tabs: pairs of topk, threshold and
+ * paired, or a line for each sequence of components and dbscan. */
 #include "tri_letters.h"
 
 #include "files.h"
@@ -25,9 +25,7 @@ done:
  */
 static void write_name(const tsl_problem *problem, bool row, int64_t number, char after,
                        FILE *file) {
-  const tri_own *own = problem->own;
-  const int64_t at = row ? number + tri_params_of(problem)->columns : number;
-  const char *name = own->letters.names + own->letters.name_at[at];
+  const char *name = tri_name_at(problem, row, number);
   if (*name != '\0')
     fprintf(file, "%s%c", name, after);
   else
@@ -45,9 +43,9 @@ static void write_pairs(const tsl_problem *problem, int64_t first, int64_t n, co
   const tri_params *p = tri_params_of(problem);
   const int64_t each = p->output == TRI_TOPK ? p->k : 1;
   for (int64_t k = 0; k < n * each; k++) {
-    const bool pair = p->output == TRI_THRESHOLD;
-    write_name(problem, true, pair ? out[2 * k] : first + k / each, '\t', file);
-    write_name(problem, !p->two, pair ? out[2 * k + 1] : out[k], '\t', file);
+    const bool listed = p->output == TRI_THRESHOLD, paired = p->output == TRI_PAIRED;
+    write_name(problem, true, listed ? out[2 * k] : first + k / each, '\t', file);
+    write_name(problem, !p->two, listed ? out[2 * k + 1] : paired ? first + k : out[k], '\t', file);
     fprintf(file, "%.0f\n", value_at(problem, values, k));
   }
 }
@@ -58,6 +56,7 @@ static tsl_err write_all_pairs(const tsl_problem *problem, const tsl_field_rows 
   const tri_params *p = tri_params_of(problem);
   const int64_t rows = problem->fields[TRI_OUT].shape[0];
   const int64_t each = p->output == TRI_TOPK ? p->k : 2;
+  const bool paired = p->output == TRI_PAIRED;
   int64_t *out = NULL;
   void *values = NULL;
   TSL_TRY(tsl_alloc(BLOCK * each, sizeof *out, "rows of the table", (void **)&out));
@@ -66,8 +65,8 @@ static tsl_err write_all_pairs(const tsl_problem *problem, const tsl_field_rows 
           tri_is_scored(p) ? "score" : "distance");
   for (int64_t a = 0; a < rows; a += BLOCK) {
     const int64_t b = tsl_min(a + BLOCK, rows);
-    TSL_TRY(store->read(store->state, TRI_OUT, a, b, out));
-    TSL_TRY(store->read(store->state, TRI_OUT_2, a, b, values));
+    if (!paired) TSL_TRY(store->read(store->state, TRI_OUT, a, b, out));
+    TSL_TRY(store->read(store->state, paired ? TRI_OUT : TRI_OUT_2, a, b, values));
     write_pairs(problem, a, b - a, out, values, file);
   }
 done:
@@ -99,5 +98,6 @@ done:
 
 tsl_err tri_names_write(const tsl_problem *problem, const tsl_field_rows *store) {
   const tri_own *own = problem->own;
-  return own->tsv == NULL ? TSL_OK : tsl_files_lose("tri.tsv", write_file(problem, store));
+  if (own->tsv != NULL) (void)tsl_files_lose("tri.tsv", write_file(problem, store));
+  return TSL_OK;
 }

@@ -106,6 +106,8 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
                   "Sums over all points j of value(i, j) times a vector's number j, for each "
                   "point i and vector.",
                   TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(vectors), 0, OF_VALUE}},
+    [TRI_PAIRED] = {{"values", "Value of point k of the first set with point k of the other.", -1,
+                     TSL_GATHER, 1, SIZE(n), END, 1, OF_VALUE}},
 };
 
 /** In place of TRI_SUM's with params.gradient. */
@@ -314,7 +316,11 @@ static void tri_destroy(tsl_problem *problem) {
 
 static tsl_err tri_finish(tsl_problem *problem, const tsl_field_rows *store) {
   if (tri_params_of(problem)->frames > 0) return tri_frames_finish(problem, store);
-  return tri_names_write(problem, store);
+  tsl_err err = TSL_OK;
+  TSL_TRY(tri_names_write(problem, store));
+  TSL_TRY(tri_alignment_write(problem, store));
+done:
+  return err;
 }
 
 /** What an equation asks for: names before the points are read, the rest after. */
@@ -374,6 +380,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tri_params *const p = problem->params;
   TSL_TRY(tsl_alloc(1, sizeof(tri_own), "text", &problem->own));
   TSL_TRY(read_section(deck, &s, &format, &other));
+  TSL_TRY(tri_check_devices(deck, &s, problem));
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(begin_equation(deck, &s, p, &equation));
   if (s.output == TRI_HISTOGRAM) TSL_TRY(tri_check_bins(deck, &s, problem->params, problem->own));
@@ -387,7 +394,9 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_letters_add(deck, &s, &points, problem));
   TSL_TRY(tri_bits_add(&points, problem));
   TSL_TRY(tri_names_settle(deck, &s, problem));
+  TSL_TRY(tri_alignment_settle(deck, &s, problem));
   TSL_TRY(add_outputs(problem, unit_of_values(&s, &points)));
+  TSL_TRY(tri_alignment_add(problem));
   TSL_TRY(add_drawn(problem, &points));
   TSL_TRY(tri_between_add(&points, problem));
   TSL_TRY(finish_equation(deck, &s, &equation, problem));
@@ -416,7 +425,8 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "",
                p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
   if (tri_of_letters(p))
-    (void)snprintf(text + used, 96 - (size_t)used, " l%lld", (long long)p->longest);
+    (void)snprintf(text + used, 96 - (size_t)used, " l%lld%s", (long long)p->longest,
+                   p->aligned ? " aligned" : "");
   if (p->output == TRI_SUM || tri_is_equation(p))
     (void)snprintf(text + used, 96 - (size_t)used, " %08x v%d", (unsigned)p->equation,
                    p->n_vectors);

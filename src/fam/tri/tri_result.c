@@ -124,6 +124,14 @@ static void sum_forces(const tsl_problem *problem, tsl_summary *summary) {
                      : "a force or potential is not finite: coincident points need softening > 0");
 }
 
+static void sum_alignments(const tsl_problem *problem, tsl_summary *summary) {
+  const tri_own *own = problem->own;
+  tsl_summary_add(summary, "alignments written", (double)own->alignments, "1");
+  if (own->mismatch[0] == '\0') return;
+  summary->valid = false;
+  (void)snprintf(summary->reason, sizeof summary->reason, "%s", own->mismatch);
+}
+
 tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
   static void (*const lines[TRI_N_OUTPUTS])(const tsl_problem *,
                                             tsl_summary *) = {[TRI_HISTOGRAM] = sum_histogram,
@@ -144,5 +152,6 @@ tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
                     (double)p->columns, "1");
   tsl_summary_add(summary, "pairs", tri_pairs_of(p), "1");
   if (lines[p->output] != NULL) lines[p->output](problem, summary);
+  if (p->aligned) sum_alignments(problem, summary);
   return TSL_OK;
 }

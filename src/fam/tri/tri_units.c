@@ -7,9 +7,10 @@
 #include <string.h>
 
 /** Rows are cut at multiples of this many, fewer when units have few rows. */
-enum { QUANTUM = 64, MIN_QUANTA = 8 };
+enum { QUANTUM = 64, MIN_QUANTA = 8, PAIRED_ROWS = 4096 };
 
 int64_t tri_pairs_before(const tri_params *p, int64_t i) {
+  if (p->output == TRI_PAIRED) return i;
   if (p->two) return i * p->columns;
   switch (p->output) {
   case TRI_SQUARE:
@@ -37,8 +38,8 @@ static rows rows_of(const tsl_problem *problem) {
 /** Items of rows [0, i): their pairs; near: pairs and boxes looked at. */
 static int64_t items_before(const rows *r, int64_t i) {
   if (r->work == NULL) return tri_pairs_before(r->p, i);
-  const int64_t c = i / TRI_CHUNK, first = c * TRI_CHUNK;
-  const int64_t in_chunk = tsl_min(TRI_CHUNK, tri_rows_of(r->p) - first);
+  const int64_t chunk = tri_chunk_of(r->p), c = i / chunk, first = c * chunk;
+  const int64_t in_chunk = tsl_min(chunk, tri_rows_of(r->p) - first);
   double work = r->work[c];
   if (i > first) work += (r->work[c + 1] - work) * (double)(i - first) / (double)in_chunk;
   return (int64_t)work;
@@ -72,6 +73,8 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
   case TRI_DBSCAN:
   case TRI_LINKAGE:
     return (b - a) * ((int64_t)sizeof(int64_t) + element);
+  case TRI_PAIRED:
+    return (b - a) * element;
   case TRI_SUM:
     return (b - a) * tri_sums(p) * (int64_t)sizeof(double);
   default:
@@ -118,9 +121,16 @@ static int64_t rows_within(const tri_params *p, const tsl_limits *limits, int64_
   return low;
 }
 
+/** PAIRED: pairs of sequences go side by side, so that units of few rows would leave lanes idle. */
+static int64_t wanted_units(const tri_params *p, const tsl_limits *limits) {
+  if (p->output != TRI_PAIRED || limits->given) return limits->target_units;
+  const int64_t each_rank = tsl_max(1, limits->n_ranks);
+  return tsl_min(limits->target_units, tsl_max(each_rank, tri_rows_of(p) / PAIRED_ROWS));
+}
+
 /** How many units to aim at: the wish, or more when the limits ask for it; at most n. */
 static int64_t aim(const tri_params *p, const tsl_limits *limits) {
-  const int64_t n = tri_rows_of(p), wish = tsl_min(limits->target_units, n);
+  const int64_t n = tri_rows_of(p), wish = tsl_min(wanted_units(p, limits), n);
   const double all = p->output == TRI_SQUARE
                          ? (double)slab_bytes(p, 0, n) / 2 /* the triangle under the boxes */
                          : (double)slab_bytes(p, 0, n);
@@ -133,7 +143,7 @@ static int64_t aim(const tri_params *p, const tsl_limits *limits) {
 }
 
 static int64_t find_quantum(const tri_params *p, int64_t n_units) {
-  int64_t quantum = QUANTUM;
+  int64_t quantum = p->output == TRI_PAIRED ? 1 : QUANTUM;
   while (quantum > 1 && tri_rows_of(p) / n_units < quantum * MIN_QUANTA) quantum /= 2;
   return quantum;
 }
@@ -227,6 +237,7 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
                                           [TRI_COMPONENTS] = field == TRI_OUT ? 2 : 0,
                                           [TRI_DBSCAN] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
                                           [TRI_LINKAGE] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
+                                          [TRI_PAIRED] = field == TRI_OUT,
                                           [TRI_SUM] = !p->gradient       ? tri_sums(p)
                                                       : field == TRI_OUT ? p->d_read
                                                                          : 1};

@@ -1,0 +1,57 @@
+/**
+ * @file tri_cpu_pairs.h
+ * Row k with column k of two sets of sequences on a socket: output PAIRED.
+ */
+#ifndef TSL_CPU_TRI_CPU_PAIRS_H
+#define TSL_CPU_TRI_CPU_PAIRS_H
+
+#include "tri_cpu_letters.h"
+
+/** What one thread owns. */
+typedef struct tri_pairs_thread {
+  tri_edit_patterns edit;
+  tri_letter_pairs align;
+  uint8_t *letters; /**< of tri_letter_pairs */
+  int8_t *table;    /**< likewise, [codes + 1][TRI_LETTER_CODES]; NULL: they leave 8 bits */
+  int32_t *scores;  /**< likewise, [codes + 1][codes + 1] */
+  /** Best score of a letter of a text, of a pattern; not below 0. */
+  int32_t most[2][TRI_LETTERS_SCORED + 1];
+  const uint8_t *patterns[TRI_LETTER_LANES]; /**< of what is loaded */
+  int64_t done[2];                           /**< pairs in 8 bits, and of them those done again */
+  int skip; /**< groups that are not tried in 8 bits, as the last ones were done again */
+} tri_pairs_thread;
+
+/** tri_pairs_thread_clear() also after an error. */
+tsl_err tri_pairs_thread_create(const tri_cpu_letters *letters, tri_pairs_thread **thread);
+void tri_pairs_thread_clear(tri_pairs_thread **thread);
+
+/** A pair: places of its row's and its column's sequence, and its number. */
+typedef struct tri_pair {
+  int64_t text, pattern, number;
+} tri_pair;
+
+/** Order pairs so that neighbours have like lengths: strips of like patterns, in a strip by texts.
+ *  The order depends on the pairs alone. @param[in,out] pairs  [n] */
+tsl_err tri_pairs_sort(const tri_cpu_letters *letters, tri_pair *pairs, int64_t n);
+
+/** Pairs that one call of a kernel takes. */
+int tri_pairs_lanes(const tri_cpu_letters *letters);
+
+/**
+ * Values of n <= tri_pairs_lanes() pairs.
+ * @param[in]  pairs  [n]
+ * @param[in]  bytes  may be tried in 8 bits
+ * @param[out] values [n]
+ * @param[out] again  [n] 1: 8 bits did not hold it, the value is to be computed again without
+ */
+void tri_pairs_fill(const tri_cpu_letters *letters, tri_pairs_thread *thread, const tri_pair *pairs,
+                    int n, bool bytes, int64_t *values, uint8_t *again);
+
+/** Ready the thread's `align` for n <= TRI_LETTER_LANES pairs: all but zero and minus. */
+void tri_pairs_load(const tri_cpu_letters *letters, tri_pairs_thread *thread, const tri_pair *pairs,
+                    int n);
+
+/** The fewest bits that are sure to hold what is loaded. */
+tri_width tri_pairs_width(const tri_cpu_letters *letters, const tri_pairs_thread *thread);
+
+#endif

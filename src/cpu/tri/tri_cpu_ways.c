@@ -1,0 +1,447 @@
+/** @file tri_cpu_ways.c  Alignments of the pairs that a unit keeps: those of like lengths side by
+ *  side, a lane each; few pairs, and those of large tables, one by one. */
+#include "tri_cpu_ways.h"
+
+#include "integers.h"
+#include "tri_cpu.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  ROWS_OF_CELLS = 5,
+  FEWEST = 8, /* pairs that go side by side */
+  HALF = TRI_LETTER_LANES / 2,
+  LONGEST = 8192 /* letters of a pattern that does */
+};
+
+/** Where operations of a pair are. */
+struct ways_place {
+  int32_t thread;
+  int64_t first;
+};
+
+/* ---- memory of a thread */
+
+/** What one thread owns. */
+typedef struct ways_room {
+  int32_t *row[ROWS_OF_CELLS]; /**< [width] of tri_ways */
+  uint8_t *ways;               /**< [rows of a strip][m + 1] */
+  int32_t *above;              /**< [strips][2][m + 1] h and f above each strip */
+  int64_t width, ways_n, above_n;
+  uint32_t *operations; /**< [n] of the pairs done, each from its end */
+  int64_t n, n_room;
+  tri_pairs_thread *pairs; /**< side by side: their ways are in `ways` */
+  int32_t *tops;           /**< likewise: [n][lanes] */
+  int64_t tops_n, tops_row[TRI_LETTER_LANES];
+} ways_room;
+
+static void room_clear(ways_room *r) {
+  for (int k = 0; k < ROWS_OF_CELLS; k++) tsl_free(r->row[k]);
+  tri_pairs_thread_clear(&r->pairs);
+  TSL_FREE_ALL(r->ways, r->above, r->operations, r->tops);
+}
+
+/** What all threads align by: edit distances are scores of 0 and -1 with gaps of -1 a letter. */
+typedef struct ways_rules {
+  tri_params params;
+  tri_cpu_letters letters;
+  int32_t *scores; /**< [codes][codes] of a row's letter with a column's */
+} ways_rules;
+
+static tsl_err make_rules(const tri_cpu_letters *l, ways_rules *rules) {
+  tsl_err err = TSL_OK;
+  const int64_t codes = l->p->codes;
+  rules->params = *l->p;
+  rules->letters = *l;
+  rules->params.longest = tsl_min(LONGEST, l->p->longest);
+  rules->letters.p = &rules->params;
+  if (tri_is_scored(l->p)) goto done;
+  TSL_TRY(tsl_alloc(codes * codes, sizeof *rules->scores, "scores", (void **)&rules->scores));
+  for (int64_t k = 0; k < codes * codes; k++) rules->scores[k] = -(k / codes != k % codes);
+  rules->letters.scores = rules->scores;
+  rules->letters.bytes = codes < TRI_LETTER_CODES;
+  rules->params.function = TRI_GLOBAL;
+  rules->params.open = rules->params.most = 0;
+  rules->params.extend = 1, rules->params.least = -1;
+done:
+  return err;
+}
+
+/** Memory for n elements, of which none is kept. */
+static tsl_err renew(int64_t n, size_t size, int64_t *had, void **memory) {
+  tsl_err err = TSL_OK;
+  if (n <= *had) return TSL_OK;
+  tsl_free(*memory);
+  *memory = NULL, *had = 0;
+  TSL_TRY(tsl_alloc(n, size, "table of an alignment", memory));
+  *had = n;
+done:
+  return err;
+}
+
+static tsl_err make_rows(int64_t n, int64_t m, ways_room *r) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = tri_ways_rows(n, m), strips = tsl_divide_up(n, rows);
+  int64_t width = 0;
+  for (int k = 0; k < ROWS_OF_CELLS; k++) {
+    width = r->width;
+    TSL_TRY(renew(m + 1, sizeof(int32_t), &width, (void **)&r->row[k]));
+  }
+  r->width = width;
+  TSL_TRY(renew(rows * (m + 1), 1, &r->ways_n, (void **)&r->ways));
+  TSL_TRY(renew(2 * strips * (m + 1), sizeof(int32_t), &r->above_n, (void **)&r->above));
+done:
+  return err;
+}
+
+/* ---- the table of a pair */
+
+/** A pair under way. */
+typedef struct ways_table {
+  const tri_cpu_letters *l;
+  ways_room *r;
+  const uint8_t *a;
+  int64_t n, rows; /**< letters of a; rows of a strip */
+  int64_t strip;   /**< whose ways are kept */
+  int lane;        /**< side by side: its lane; else -1 */
+  int64_t width;   /**< likewise: columns of the table of all */
+  int64_t stride;  /**< likewise: lanes of a cell */
+  tri_ways x;
+} ways_table;
+
+static int32_t edge(const tri_ways *x, int64_t k) {
+  return x->local || k == 0 ? 0 : (int32_t) - (x->open + k * x->extend);
+}
+
+static ways_table table_of(const tri_cpu_letters *l, ways_room *r, const tri_pair *pair) {
+  const tri_sequences *s = &l->sequences;
+  ways_table t = {.l = l, .r = r, .a = s->codes + s->starts[pair->text], .strip = -1, .lane = -1};
+  t.n = tri_sequence_length(s, pair->text);
+  t.x = (tri_ways){.b = s->codes + s->starts[pair->pattern],
+                   .m = tri_sequence_length(s, pair->pattern),
+                   .h = r->row[0],
+                   .f = r->row[1],
+                   .now = r->row[2],
+                   .e = r->row[3],
+                   .pair = r->row[4],
+                   .open = l->p->open,
+                   .extend = l->p->extend,
+                   .local = l->p->function == TRI_LOCAL};
+  t.rows = tri_ways_rows(t.n, t.x.m);
+  return t;
+}
+
+/** Where a strip's row above is kept. */
+static int32_t *above(const ways_table *t, int64_t strip) {
+  return t->r->above + 2 * strip * (t->x.m + 1);
+}
+
+/** The best cell so far. */
+typedef struct ways_best {
+  int32_t value;
+  int64_t at[2];
+} ways_best;
+
+static void look(const tri_ways *x, int32_t most, int64_t i, ways_best *best) {
+  int64_t j = 1;
+  if (most <= best->value) return;
+  while (x->now[j] != most) j++;
+  *best = (ways_best){most, {i, j}};
+}
+
+/** Rows of a strip, from the row above it. */
+static void run_strip(ways_table *t, int64_t strip, ways_best *best) {
+  const tri_ways *x = &t->x;
+  const int64_t first = strip * t->rows, end = tsl_min(first + t->rows, t->n);
+  for (int64_t i = first; i < end; i++) {
+    const int32_t *scores = t->l->scores + t->a[i] * t->l->p->codes;
+    uint8_t *ways = t->r->ways + (i - first) * (x->m + 1);
+    look(x, t->l->kernels->ways_row(x, scores, edge(x, i + 1), ways), i + 1, best);
+  }
+  t->strip = strip;
+}
+
+/** All strips; the row above each is kept. */
+static void run_table(ways_table *t, ways_best *best) {
+  tri_ways *x = &t->x;
+  const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
+  for (int64_t j = 0; j <= x->m; j++) x->h[j] = edge(x, j), x->f[j] = x->h[j] - x->open;
+  for (int64_t s = 0; s * t->rows < t->n; s++) {
+    memcpy(above(t, s), x->h, bytes);
+    memcpy(above(t, s) + x->m + 1, x->f, bytes);
+    run_strip(t, s, best);
+  }
+}
+
+/** The ways of a cell, rows and columns from 1. */
+static uint8_t way_at(ways_table *t, int64_t i, int64_t j) {
+  const tri_ways *x = &t->x;
+  const int64_t strip = (i - 1) / t->rows;
+  const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
+  ways_best unused = {.value = INT32_MAX};
+  if (t->lane >= 0) return t->r->ways[((i - 1) * t->width + j - 1) * t->stride + t->lane];
+  if (strip != t->strip) {
+    memcpy(x->h, above(t, strip), bytes);
+    memcpy(x->f, above(t, strip) + x->m + 1, bytes);
+    run_strip(t, strip, &unused);
+  }
+  return t->r->ways[(i - 1 - strip * t->rows) * (x->m + 1) + j];
+}
+
+/* ---- the way back */
+
+/** Add letters of an operation at the end of the pair's list, which begins at `first`. */
+static tsl_err add(ways_room *r, int64_t first, uint32_t operation, int64_t letters) {
+  enum { BITS = 4, MOST = (1 << 28) - 1 };
+  tsl_err err = TSL_OK;
+  while (letters > 0) {
+    uint32_t *const last = r->n > first ? &r->operations[r->n - 1] : NULL;
+    const bool same = last != NULL && (*last & 15) == operation && *last >> BITS < MOST;
+    const int64_t here = tsl_min(letters, same ? MOST - (*last >> BITS) : MOST);
+    if (same) {
+      *last += (uint32_t)here << BITS;
+    } else {
+      TSL_TRY(tsl_grow((void **)&r->operations, r->n, 1, &r->n_room, sizeof *r->operations,
+                       "operations"));
+      r->operations[r->n++] = (uint32_t)here << BITS | operation;
+    }
+    letters -= here;
+  }
+done:
+  return err;
+}
+
+/** From a cell to where the alignment begins. @param[in,out] at  the cell, then the place */
+static tsl_err walk(ways_table *t, int64_t first, int64_t at[2]) {
+  tsl_err err = TSL_OK;
+  int state = TRI_WAY_PAIR;
+  while (at[0] > 0 && at[1] > 0) {
+    const uint8_t way = way_at(t, at[0], at[1]), how = way & TRI_WAY_MASK;
+    if (state == TRI_WAY_PAIR && how == TRI_WAY_END) return TSL_OK;
+    if (state == TRI_WAY_PAIR) state = how;
+    const bool same = t->a[at[0] - 1] == t->x.b[at[1] - 1];
+    TSL_TRY(add(t->r, first,
+                state == TRI_WAY_LEFT ? TRI_BAM_D
+                : state == TRI_WAY_UP ? TRI_BAM_I
+                : same                ? TRI_BAM_SAME
+                                      : TRI_BAM_OTHER,
+                1));
+    at[0] -= state != TRI_WAY_LEFT;
+    at[1] -= state != TRI_WAY_UP;
+    if (state == TRI_WAY_LEFT && (way & TRI_WAY_LEFT_OPENED)) state = TRI_WAY_PAIR;
+    if (state == TRI_WAY_UP && (way & TRI_WAY_UP_OPENED)) state = TRI_WAY_PAIR;
+  }
+  if (t->x.local) goto done;
+  TSL_TRY(add(t->r, first, TRI_BAM_I, at[0]));
+  TSL_TRY(add(t->r, first, TRI_BAM_D, at[1]));
+  at[0] = at[1] = 0;
+done:
+  return err;
+}
+
+/** The way back from cell `at`. @param[out] span  of the field "spans" */
+static tsl_err trace(ways_table *t, int64_t at[2], int64_t span[TRI_SPAN]) {
+  tsl_err err = TSL_OK;
+  const int64_t first = t->r->n;
+  span[1] = at[0], span[3] = at[1];
+  TSL_TRY(walk(t, first, at));
+  span[0] = at[0], span[2] = at[1], span[4] = t->r->n - first;
+done:
+  return err;
+}
+
+static tsl_err align_one(const tri_cpu_letters *l, ways_room *r, const tri_pair *pair,
+                         int64_t span[TRI_SPAN]) {
+  tsl_err err = TSL_OK;
+  ways_best best = {0};
+  TSL_TRY(make_rows(tri_sequence_length(&l->sequences, pair->text),
+                    tri_sequence_length(&l->sequences, pair->pattern), r));
+  ways_table t = table_of(l, r, pair);
+  run_table(&t, &best);
+  int64_t at[2] = {t.n, t.x.m};
+  if (t.x.local) memcpy(at, best.at, sizeof at);
+  TSL_TRY(trace(&t, at, span));
+done:
+  return err;
+}
+
+/* ---- pairs side by side */
+
+/** Ways of all tables, and of local ones the row of each best cell. */
+static tsl_err run_tables(const tri_cpu_letters *l, ways_room *r, int64_t *values) {
+  tsl_err err = TSL_OK;
+  tri_letter_pairs *const p = &r->pairs->align;
+  const bool local = l->p->function == TRI_LOCAL, half = p->lanes <= HALF;
+  const tri_width found = tri_pairs_width(l, r->pairs),
+                  width = half ? tsl_max(found, TRI_16_BITS) : found;
+  p->stride = half ? HALF : TRI_LETTER_LANES;
+  TSL_TRY(renew(p->n * p->m * p->stride, 1, &r->ways_n, (void **)&r->ways));
+  if (local)
+    TSL_TRY(renew(p->n * TRI_LETTER_LANES, sizeof(int32_t), &r->tops_n, (void **)&r->tops));
+  p->ways = r->ways, p->tops = r->tops, p->rows = r->tops_row;
+  tri_letters_numbers(l->p, width, &p->zero, &p->minus);
+  l->kernels->trace_pairs[width](p, local, values);
+done:
+  return err;
+}
+
+/** The best cell of a lane: the last one that is larger than all before it in its row. */
+static void best_cell(const ways_table *t, int64_t value, int64_t at[2]) {
+  at[0] = at[1] = 0;
+  if (value == 0) return;
+  const uint8_t *row = t->r->ways + t->r->tops_row[t->lane] * t->width * t->stride + t->lane;
+  at[0] = t->r->tops_row[t->lane] + 1, at[1] = t->x.m;
+  while ((row[(at[1] - 1) * t->stride] & TRI_WAY_TOP) == 0) at[1]--;
+}
+
+/** Align n pairs. @param[out] spans  by number of the pairs; places: where operations begin */
+static tsl_err align_lanes(const tri_cpu_letters *l, ways_room *r, const tri_pair *pairs, int n,
+                           int64_t (*spans)[TRI_SPAN], struct ways_place *places) {
+  tsl_err err = TSL_OK;
+  int64_t values[TRI_LETTER_LANES];
+  tri_pairs_load(l, r->pairs, pairs, n);
+  TSL_TRY(run_tables(l, r, values));
+  for (int k = 0; k < n; k++) {
+    ways_table t = table_of(l, r, &pairs[k]);
+    int64_t at[2] = {t.n, t.x.m};
+    t.lane = k, t.width = r->pairs->align.m, t.stride = r->pairs->align.stride;
+    if (t.x.local) best_cell(&t, values[k], at);
+    places[pairs[k].number].first = r->n;
+    TSL_TRY(trace(&t, at, spans[pairs[k].number]));
+  }
+done:
+  return err;
+}
+
+/** Do pairs go side by side? */
+static bool go_together(const tri_cpu_letters *l, const tri_pair *pairs, int n) {
+  int64_t most[2] = {0};
+  for (int k = 0; k < n; k++) {
+    most[0] = tsl_max(most[0], tri_sequence_length(&l->sequences, pairs[k].text));
+    most[1] = tsl_max(most[1], tri_sequence_length(&l->sequences, pairs[k].pattern));
+  }
+  return n >= FEWEST && l->p->codes < TRI_LETTER_CODES && most[1] <= LONGEST &&
+         most[0] * most[1] <= TRI_WAYS_TOGETHER / (n > HALF ? TRI_LETTER_LANES : HALF);
+}
+
+/* ---- the pairs of a unit */
+
+/** Pairs, and where their operations are. */
+typedef struct ways_unit {
+  tsl_worker *w;
+  const tsl_unit *unit;
+  const tsl_part *part;
+  ways_rules rules;
+  int64_t n;
+  tri_pair *pairs;  /**< [n] in the order in which they are aligned */
+  ways_room *rooms; /**< [threads] */
+  int64_t (*spans)[TRI_SPAN];
+  struct ways_place *places; /**< [n] */
+} ways_unit;
+
+static int64_t pairs_of(const ways_unit *u) {
+  const int64_t rows = u->unit->hi[0] - u->unit->lo[0];
+  if (u->w->p->output == TRI_THRESHOLD) return u->part->list[TRI_OUT].n;
+  return u->w->p->output == TRI_TOPK ? rows * u->w->p->k : rows;
+}
+
+/** Row and column of pair k. */
+static void pair_at(const ways_unit *u, int64_t k, int64_t pair[2]) {
+  const tri_params *p = u->w->p;
+  const int64_t lo = u->unit->lo[0];
+  pair[0] = pair[1] = lo + k;
+  if (p->output == TRI_THRESHOLD)
+    memcpy(pair, ((const int64_t(*)[2])u->part->list[TRI_OUT].data)[k], 2 * sizeof *pair);
+  if (p->output == TRI_TOPK) {
+    pair[0] = lo + k / p->k;
+    pair[1] = ((const int64_t *)u->part->slab[TRI_OUT])[k];
+  }
+}
+
+static tsl_err list_pairs(ways_unit *u) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(u->n, sizeof *u->pairs, "pairs", (void **)&u->pairs));
+  for (int64_t k = 0; k < u->n; k++) {
+    int64_t pair[2];
+    pair_at(u, k, pair);
+    u->pairs[k] = (tri_pair){u->w->p->first + pair[0], pair[1], k};
+  }
+  TSL_TRY(tri_pairs_sort(&u->rules.letters, u->pairs, u->n));
+done:
+  return err;
+}
+
+static tsl_err align_group(ways_unit *u, int thread, const tri_pair *pairs, int n) {
+  tsl_err err = TSL_OK;
+  const tri_cpu_letters *l = &u->rules.letters;
+  ways_room *const r = &u->rooms[thread];
+  for (int k = 0; k < n; k++) u->places[pairs[k].number].thread = thread;
+  if (go_together(l, pairs, n)) return align_lanes(l, r, pairs, n, u->spans, u->places);
+  if (n > HALF) {
+    TSL_TRY(align_group(u, thread, pairs, HALF));
+    return align_group(u, thread, pairs + HALF, n - HALF);
+  }
+  for (int k = 0; k < n; k++) {
+    u->places[pairs[k].number].first = r->n;
+    TSL_TRY(align_one(l, r, &pairs[k], u->spans[pairs[k].number]));
+  }
+done:
+  return err;
+}
+
+static tsl_err align_all(ways_unit *u) {
+  tri_failure first = {.code = TSL_OK};
+  const int64_t lanes = TRI_LETTER_LANES, groups = tsl_divide_up(u->n, lanes);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(u->w->threads)
+  for (int64_t g = groups - 1; g >= 0; g--) { /* the long ones first */
+    if (tri_failure_is(&first)) continue;
+    const tsl_err err = align_group(u, omp_get_thread_num(), u->pairs + g * lanes,
+                                    (int)tsl_min(lanes, u->n - g * lanes));
+    if (err != TSL_OK) tri_failure_note(&first, err);
+  }
+  return tri_failure_take(&first);
+}
+
+/** Lists from malloc, operations of each pair from its beginning. */
+static tsl_err hand_over(const ways_unit *u, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  const int field = tri_spans_of(u->w->p);
+  int64_t total = 0, at = 0;
+  part->list[field] = part->list[field + 1] = (tsl_list){NULL, 0};
+  for (int64_t k = 0; k < u->n; k++) total += u->spans[k][4];
+  if (u->n == 0) goto done;
+  int64_t(*const spans)[TRI_SPAN] = malloc((size_t)u->n * sizeof *spans);
+  part->list[field] = (tsl_list){spans, u->n};
+  uint32_t *const operations = malloc((size_t)(total + 1) * sizeof *operations);
+  part->list[field + 1] = (tsl_list){operations, total};
+  if (spans == NULL || operations == NULL)
+    TSL_FAIL(TSL_ERR_MEMORY, "no memory for alignments of %lld pairs", (long long)u->n);
+  memcpy(spans, u->spans, (size_t)u->n * sizeof *spans);
+  for (int64_t k = 0; k < u->n; k++) {
+    const uint32_t *from = u->rooms[u->places[k].thread].operations + u->places[k].first;
+    for (int64_t o = spans[k][4] - 1; o >= 0; o--) operations[at++] = from[o];
+  }
+done:
+  return err;
+}
+
+tsl_err tri_ways_run(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  ways_unit u = {.w = w, .unit = unit, .part = part};
+  u.n = pairs_of(&u);
+  TSL_TRY(tsl_alloc(w->threads, sizeof *u.rooms, "alignments", (void **)&u.rooms));
+  TSL_TRY(make_rules(&w->letters, &u.rules));
+  for (int k = 0; k < w->threads && u.rules.params.codes < TRI_LETTER_CODES; k++)
+    TSL_TRY(tri_pairs_thread_create(&u.rules.letters, &u.rooms[k].pairs));
+  TSL_TRY(list_pairs(&u));
+  TSL_TRY(tsl_alloc(u.n, sizeof *u.spans, "alignments", (void **)&u.spans));
+  TSL_TRY(tsl_alloc(u.n, sizeof *u.places, "alignments", (void **)&u.places));
+  TSL_TRY(align_all(&u));
+  TSL_TRY(hand_over(&u, part));
+done:
+  for (int k = 0; u.rooms != NULL && k < w->threads; k++) room_clear(&u.rooms[k]);
+  TSL_FREE_ALL(u.rooms, u.spans, u.places, u.pairs, u.rules.scores);
+  return err;
+}

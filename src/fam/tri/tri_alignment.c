@@ -1,0 +1,111 @@
+/* Alignments of the pairs that are kept: the file's name, memory, and the fields. */
+#include "tri_letters.h"
+#include "tri_ways.h"
+
+#include "files.h"
+#include "integers.h"
+#include "tri_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const endings[TRI_N_FORMATS] = {".sam", ".paf", ".tsv"};
+
+/** By the ending of the name; TRI_N_FORMATS: none of them. */
+static int32_t format_of(const char *name) {
+  const size_t n = strlen(name);
+  int32_t format = 0;
+  while (format < TRI_N_FORMATS && (n < 5 || strcmp(name + n - 4, endings[format]) != 0)) format++;
+  return format;
+}
+
+/* ---- settle */
+
+/** The pair that may be kept and needs the most memory. */
+static int64_t largest_table(const tri_params *p, const tri_sequences *s, int64_t pair[2]) {
+  const int64_t rows = tri_rows_of(p);
+  int64_t most = 0, column = 0;
+  for (int64_t j = 1; j < tri_columns_of(p); j++)
+    if (tri_sequence_length(s, j) > tri_sequence_length(s, column)) column = j;
+  for (int64_t i = 0; i < rows; i++) {
+    const int64_t j = p->output == TRI_PAIRED ? i : column;
+    const int64_t bytes =
+        tri_ways_bytes(tri_sequence_length(s, p->first + i), tri_sequence_length(s, j));
+    if (bytes <= most) continue;
+    most = bytes, pair[0] = i, pair[1] = j;
+  }
+  return most;
+}
+
+const char *tri_name_at(const tsl_problem *problem, bool of_row, int64_t number) {
+  const tri_own *own = problem->own;
+  const int64_t at = of_row ? number + tri_params_of(problem)->columns : number;
+  return own->letters.names + own->letters.name_at[at];
+}
+
+static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  const tri_sequences s = tri_sequences_of(problem);
+  int64_t pair[2] = {0};
+  const int64_t bytes = tri_rows_of(p) > 0 ? largest_table(p, &s, pair) : 0;
+  for (int r = 0; r < problem->n_devices; r++) {
+    const tsl_device *device = &problem->devices[r];
+    const int64_t each = device->memory_limit / tsl_max(1, device->threads);
+    if (device->memory_limit > 0 && bytes > each)
+      TSL_DECK_FAIL(deck, "tri.alignment",
+                    "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a thread has "
+                    "%lld; use fewer threads, or family dp for this pair",
+                    tri_name_at(problem, true, pair[0]), tri_name_at(problem, !p->two, pair[1]),
+                    (long long)bytes, (long long)each);
+  }
+done:
+  return err;
+}
+
+tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tri_own *own = problem->own;
+  tri_params *p = problem->params;
+  if (s->alignment == NULL) goto done;
+  if (format_of(s->alignment) == TRI_N_FORMATS)
+    TSL_DECK_FAIL(deck, "tri.alignment",
+                  "the name must end with .sam, .paf or .tsv, which says what is written");
+  TSL_TRY(tsl_deck_blame(deck, "tri.alignment",
+                         tsl_files_write(TSL_FILE_BESIDE, "tri.alignment", s->alignment)));
+  TSL_TRY(check_memory(deck, problem));
+  own->alignment = s->alignment;
+  own->alphabet = s->input.alphabet;
+  own->format = format_of(s->alignment);
+  p->aligned = 1;
+done:
+  return err;
+}
+
+tsl_err tri_alignment_add(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tsl_field *added = NULL;
+  const tsl_field spans = {.name = "spans",
+                           .doc = "Of each pair kept: begin and end of its alignment in the row's "
+                                  "sequence and in the column's, and its operations.",
+                           .unit = "1",
+                           .role = TSL_OUT,
+                           .type = TSL_I64,
+                           .combine = TSL_LIST,
+                           .rank = 2,
+                           .shape = {0, TRI_SPAN, 1}};
+  const tsl_field operations = {.name = "operations",
+                                .doc = "Of all alignments one after another, as BAM has them: "
+                                       "letters * 16 + 1 (I), 2 (D), 7 (=) or 8 (X).",
+                                .unit = "1",
+                                .role = TSL_OUT,
+                                .type = TSL_U32,
+                                .combine = TSL_LIST,
+                                .rank = 1,
+                                .shape = {0, 1, 1}};
+  if (!tri_params_of(problem)->aligned) return TSL_OK;
+  TSL_TRY(tsl_problem_add(problem, &spans, &added));
+  TSL_TRY(tsl_problem_add(problem, &operations, &added));
+done:
+  return err;
+}

@@ -1,0 +1,304 @@
+/* Alignments of the pairs that are kept, scored again from the letters and written: SAM, PAF or a
+ * table with tabs. */
+#include "letters_alignment.h"
+#include "tri_letters.h"
+#include "tri_ways.h"
+
+#include "files.h"
+#include "integers.h"
+#include "new_file.h"
+#include "tri_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 1024 /* pairs read at once */, NUMBER = 24 };
+
+/* ---- scores from the letters alone */
+
+/** One pair of a block. */
+typedef struct kept {
+  int64_t row, column;
+  double value;
+  letters_alignment a;
+} kept;
+
+static const uint8_t *codes_at(const tsl_problem *problem, int64_t place) {
+  const tri_sequences s = tri_sequences_of(problem);
+  return s.codes + s.starts[place];
+}
+
+/** Score of n letters side by side; *bad: they are not what the operation says. */
+static int64_t score_letters(const tsl_problem *problem, int64_t operation, const uint8_t *a,
+                             const uint8_t *b, int64_t n, bool *bad) {
+  const tri_params *p = tri_params_of(problem);
+  const int32_t *scores = problem->fields[TRI_SCORES].data;
+  int64_t sum = 0;
+  for (int64_t k = 0; k < n; k++) {
+    *bad = *bad || (a[k] == b[k]) != (operation == LETTERS_SAME);
+    sum += tri_is_scored(p) ? scores[a[k] * p->codes + b[k]] : a[k] != b[k];
+  }
+  return sum;
+}
+
+/** Score of an alignment; *bad: it is none of the two sequences from its begin to its end. */
+static int64_t score_again(const tsl_problem *problem, const kept *pair, bool *bad) {
+  const tri_params *p = tri_params_of(problem);
+  const letters_alignment *al = &pair->a;
+  const uint8_t *a = codes_at(problem, p->first + pair->row), *b = codes_at(problem, pair->column);
+  int64_t i = al->begin[0], j = al->begin[1], sum = 0;
+  for (int64_t k = al->n_steps - 1; k >= 0 && !*bad; k--) {
+    const int64_t *run = al->steps[k];
+    const int64_t of_a = run[0] != LETTERS_OF_REFERENCE ? run[1] : 0;
+    const int64_t of_b = run[0] != LETTERS_OF_QUERY ? run[1] : 0;
+    *bad = i + of_a > al->end[0] || j + of_b > al->end[1];
+    if (*bad) break;
+    if (of_a > 0 && of_b > 0)
+      sum += score_letters(problem, run[0], a + i, b + j, run[1], bad);
+    else
+      sum += tri_is_scored(p) ? -(p->open + run[1] * (int64_t)p->extend) : run[1];
+    i += of_a, j += of_b;
+  }
+  *bad = *bad || i != al->end[0] || j != al->end[1];
+  if (p->function != TRI_LOCAL)
+    *bad = *bad || al->begin[0] != 0 || al->begin[1] != 0 || al->end[0] != al->query.n ||
+           al->end[1] != al->reference.n;
+  return sum;
+}
+
+static void check(const tsl_problem *problem, const kept *pair) {
+  tri_own *own = problem->own;
+  bool bad = false;
+  const int64_t sum = score_again(problem, pair, &bad);
+  if (own->mismatch[0] != '\0' || (!bad && (double)sum == pair->value)) return;
+  (void)snprintf(own->mismatch, sizeof own->mismatch,
+                 bad ? "pair (%lld, %lld): what was recovered is no alignment of both"
+                     : "pair (%lld, %lld): its alignment scores %lld, but its value is %.0f",
+                 (long long)pair->row, (long long)pair->column, (long long)sum, pair->value);
+}
+
+/* ---- what is read */
+
+/** Alignments on their way into the file. */
+typedef struct writer {
+  const tsl_problem *problem;
+  const tsl_field_rows *store;
+  FILE *file;
+  int64_t each, rows, block;  /**< pairs of a row of the result; its rows; rows read at once */
+  int64_t *best;              /**< THRESHOLD: [rows of the first set] the best pair; else NULL */
+  int64_t read;               /**< operations read so far */
+  int64_t *out;               /**< [block][each or 2] neighbours or pairs */
+  void *values;               /**< [block][each] of params.type */
+  int64_t (*spans)[TRI_SPAN]; /**< [block][each] */
+  uint32_t *packed;           /**< [room] operations of a block */
+  int64_t (*steps)[2];        /**< [room_steps] of a pair */
+  int64_t room, room_steps;
+  char *letters;           /**< [params.longest] of a query */
+  char numbers[2][NUMBER]; /**< what sequences without a name are called */
+} writer;
+
+static void writer_clear(writer *w) {
+  TSL_FREE_ALL(w->best, w->out, w->values, w->spans, w->packed, w->steps, w->letters);
+}
+
+static tsl_err writer_create(const tsl_problem *problem, const tsl_field_rows *store, writer *w) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  const bool listed = p->output == TRI_THRESHOLD;
+  *w = (writer){.problem = problem, .store = store, .each = p->output == TRI_TOPK ? p->k : 1};
+  w->rows = problem->fields[TRI_OUT].shape[0];
+  w->block = tsl_max(1, BLOCK / w->each);
+  const int64_t pairs = w->block * w->each;
+  TSL_TRY(tsl_alloc(2 * pairs, sizeof *w->out, "pairs", (void **)&w->out));
+  TSL_TRY(tsl_alloc(pairs, sizeof(double), "values", &w->values));
+  TSL_TRY(tsl_alloc(pairs, sizeof *w->spans, "alignments", (void **)&w->spans));
+  TSL_TRY(tsl_alloc(p->longest, 1, "letters", (void **)&w->letters));
+  if (listed) TSL_TRY(tsl_alloc(tri_rows_of(p), sizeof *w->best, "pairs", (void **)&w->best));
+done:
+  return err;
+}
+
+/** Rows and columns and values of rows [a, b) of the result. */
+static tsl_err read_pairs(writer *w, int64_t a, int64_t b) {
+  tsl_err err = TSL_OK;
+  const tsl_field_rows *s = w->store;
+  const bool paired = tri_params_of(w->problem)->output == TRI_PAIRED;
+  if (!paired) TSL_TRY(s->read(s->state, TRI_OUT, a, b, w->out));
+  TSL_TRY(s->read(s->state, paired ? TRI_OUT : TRI_OUT_2, a, b, w->values));
+done:
+  return err;
+}
+
+/** Their alignments. */
+static tsl_err read_alignments(writer *w, int64_t a, int64_t b) {
+  tsl_err err = TSL_OK;
+  const tsl_field_rows *s = w->store;
+  const int field = tri_spans_of(tri_params_of(w->problem));
+  int64_t total = 0;
+  TSL_TRY(s->read(s->state, field, a * w->each, b * w->each, w->spans));
+  for (int64_t k = 0; k < (b - a) * w->each; k++) total += w->spans[k][4];
+  TSL_TRY(tsl_grow((void **)&w->packed, 0, total, &w->room, sizeof *w->packed, "operations"));
+  TSL_TRY(s->read(s->state, field + 1, w->read, w->read + total, w->packed));
+  w->read += total;
+done:
+  return err;
+}
+
+/** Pair k of a block whose first row is a. */
+static kept pair_of(const writer *w, int64_t a, int64_t k) {
+  const tri_params *p = tri_params_of(w->problem);
+  const bool wide = p->type == TSL_F64;
+  kept pair = {.row = a + k / w->each, .column = a + k};
+  if (p->output == TRI_THRESHOLD) pair.row = w->out[2 * k], pair.column = w->out[2 * k + 1];
+  if (p->output == TRI_TOPK) pair.column = w->out[k];
+  pair.value = wide ? ((const double *)w->values)[k] : (double)((const float *)w->values)[k];
+  return pair;
+}
+
+/** THRESHOLD: the best pair of each row, the first of equal ones; others are secondary. */
+static tsl_err find_best(writer *w) {
+  tsl_err err = TSL_OK;
+  const bool scores = tri_is_scored(tri_params_of(w->problem));
+  double best = 0;
+  int64_t row = -1;
+  for (int64_t a = 0; a < w->rows && w->best != NULL; a += w->block) {
+    const int64_t b = tsl_min(a + w->block, w->rows);
+    TSL_TRY(read_pairs(w, a, b));
+    for (int64_t k = 0; k < b - a; k++) {
+      const kept pair = pair_of(w, a, k);
+      const bool better = scores ? pair.value > best : pair.value < best;
+      if (pair.row == row && !better) continue;
+      row = pair.row, best = pair.value;
+      w->best[row] = a + k;
+    }
+  }
+done:
+  return err;
+}
+
+/* ---- a pair */
+
+static letters_named named(writer *w, bool of_row, int64_t number) {
+  const tri_params *p = tri_params_of(w->problem);
+  const tri_sequences s = tri_sequences_of(w->problem);
+  char *const standard = w->numbers[of_row];
+  (void)snprintf(standard, NUMBER, "%lld", (long long)number);
+  return (letters_named){.name = tri_name_at(w->problem, of_row || !p->two, number),
+                         .standard = standard,
+                         .n = tri_sequence_length(&s, of_row ? p->first + number : number)};
+}
+
+/** Steps from the end, of n operations from the beginning; neighbours of one kind are joined. */
+static tsl_err unpack(writer *w, const uint32_t *packed, int64_t n, letters_alignment *a) {
+  static const uint8_t operation[16] = {[TRI_BAM_I] = LETTERS_OF_QUERY,
+                                        [TRI_BAM_D] = LETTERS_OF_REFERENCE,
+                                        [TRI_BAM_SAME] = LETTERS_SAME,
+                                        [TRI_BAM_OTHER] = LETTERS_OTHER};
+  tsl_err err = TSL_OK;
+  a->n_steps = 0;
+  TSL_TRY(tsl_grow((void **)&w->steps, 0, n, &w->room_steps, sizeof *w->steps, "operations"));
+  for (int64_t k = n - 1; k >= 0; k--) {
+    int64_t *const last = a->n_steps > 0 ? w->steps[a->n_steps - 1] : NULL;
+    const int64_t of = operation[packed[k] & 15], letters = packed[k] >> 4;
+    if (last != NULL && last[0] == of)
+      last[1] += letters;
+    else
+      w->steps[a->n_steps][0] = of, w->steps[a->n_steps++][1] = letters;
+  }
+  a->steps = (const int64_t(*)[2])w->steps;
+done:
+  return err;
+}
+
+static void spell(writer *w, int64_t row, letters_named *query) {
+  const tri_own *own = w->problem->own;
+  const uint8_t *codes = codes_at(w->problem, tri_params_of(w->problem)->first + row);
+  for (int64_t k = 0; k < query->n; k++) w->letters[k] = letters_char(own->alphabet, codes[k]);
+  query->letters = w->letters;
+}
+
+/** SAM keeps queries of which nothing is aligned, once; the others leave such pairs out. */
+static void write_pair(writer *w, kept *pair) {
+  tri_own *own = w->problem->own;
+  const letters_alignment *a = &pair->a;
+  if (a->n_steps == 0 && (own->format == TRI_AS_PAF || a->other)) return;
+  own->alignments += a->n_steps > 0;
+  if (own->format == TRI_AS_SAM) {
+    if (!a->other) spell(w, pair->row, &pair->a.query);
+    letters_sam_record(a, w->file);
+  } else if (own->format == TRI_AS_PAF) {
+    letters_paf_record(a, w->file);
+  } else {
+    letters_table_record(a, w->file);
+  }
+}
+
+static tsl_err take_pair(writer *w, int64_t a, int64_t k, const uint32_t *packed) {
+  tsl_err err = TSL_OK;
+  const int64_t *span = w->spans[k];
+  kept pair = pair_of(w, a, k);
+  pair.a =
+      (letters_alignment){.query = named(w, true, pair.row),
+                          .reference = named(w, false, pair.column),
+                          .begin = {span[0], span[2]},
+                          .end = {span[1], span[3]},
+                          .value = (int64_t)pair.value,
+                          .distance = !tri_is_scored(tri_params_of(w->problem)),
+                          .other = w->best != NULL ? w->best[pair.row] != a + k : k % w->each != 0};
+  TSL_TRY(unpack(w, packed, span[4], &pair.a));
+  check(w->problem, &pair);
+  write_pair(w, &pair);
+done:
+  return err;
+}
+
+/* ---- the file */
+
+static void write_head(writer *w) {
+  const tri_params *p = tri_params_of(w->problem);
+  const tri_own *own = w->problem->own;
+  if (own->format == TRI_AS_TABLE) letters_table_head(!tri_is_scored(p), w->file);
+  if (own->format != TRI_AS_SAM) return;
+  letters_sam_begin(w->file);
+  for (int64_t j = 0; j < tri_columns_of(p); j++) {
+    const letters_named reference = named(w, false, j);
+    letters_sam_reference(&reference, w->file);
+  }
+  letters_sam_program(w->file);
+}
+
+static tsl_err write_all(writer *w) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(find_best(w));
+  write_head(w);
+  for (int64_t a = 0; a < w->rows; a += w->block) {
+    const int64_t b = tsl_min(a + w->block, w->rows);
+    TSL_TRY(read_pairs(w, a, b));
+    TSL_TRY(read_alignments(w, a, b));
+    const uint32_t *packed = w->packed;
+    for (int64_t k = 0; k < (b - a) * w->each; packed += w->spans[k++][4])
+      TSL_TRY(take_pair(w, a, k, packed));
+  }
+done:
+  return err;
+}
+
+static tsl_err write_file(const tsl_problem *problem, const tsl_field_rows *store) {
+  tsl_err err = TSL_OK;
+  const tri_own *own = problem->own;
+  tsl_new_file file = {.stream = NULL};
+  writer w;
+  TSL_TRY(writer_create(problem, store, &w));
+  TSL_TRY(tsl_new_file_open(own->alignment, &file));
+  w.file = file.stream;
+  TSL_TRY(write_all(&w));
+done:
+  writer_clear(&w);
+  return tsl_new_file_close(&file, err);
+}
+
+tsl_err tri_alignment_write(const tsl_problem *problem, const tsl_field_rows *store) {
+  const tri_own *own = problem->own;
+  if (own->alignment != NULL) (void)tsl_files_lose("tri.alignment", write_file(problem, store));
+  return TSL_OK;
+}
