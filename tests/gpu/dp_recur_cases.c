@@ -40,6 +40,10 @@ static const recipe recipes[] = {
      "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER},
     {false, DP_RDU, TSL_I64, LANG_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
      "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER},
+    /* how far above a row is read is known only then: never on its own row */
+    {false, DP_RUD, TSL_I32, LANG_CELLS_ALL, 256, 8, "(i >> j & 1) == 0 || i == 1 << j", "i % 97",
+     "min(k = 0 .. 7 : k != j && (i >> k & 1) == 1 ? M[i ^ 1 << j][k] + w[(j + 3 * k) % 7] : 999)",
+     "min over last row"},
     {true, DP_CLR, TSL_F64, LANG_CELLS_ALL, 65, 50, "j == 0", "i",
      "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER},
     {true, DP_CRL, TSL_I32, LANG_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",

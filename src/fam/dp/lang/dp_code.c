@@ -113,13 +113,14 @@ static void find_reach(const dp_references *refs, dp_code *c) {
   }
 }
 
-/** Rows above that are read, 0 when not fixed or too many; and whether the own row is. */
+/** Rows above that are read, 0 when not fixed or too many; and whether the own row may be. A pattern of rows
+ *  alone refuses that when it happens, whatever the indices might be. */
 static void find_depth(const dp_references *refs, dp_code *c) {
   c->depth = 1;
   for (int n = 0; n < refs->n; n++) {
     dp_span dp, dq;
     folded_offset(c, &refs->list[n], &dp, &dq);
-    if (dp.hi >= 0) c->same_row = 1;
+    if (dp.hi >= 0 && c->fold.rows_only == 0) c->same_row = 1;
     if (dp.lo != dp.hi || dp.lo < -DP_DEPTH_ROWS) c->depth = 0;
     if (c->depth > 0 && -dp.lo > c->depth) c->depth = (int32_t)-dp.lo;
   }
