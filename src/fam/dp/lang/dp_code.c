@@ -113,8 +113,8 @@ static void find_reach(const dp_references *refs, dp_code *c) {
   }
 }
 
-/** Rows above that are read, 0 when not fixed or too many; and whether the own row may be. A pattern of rows
- *  alone refuses that when it happens, whatever the indices might be. */
+/** Rows above that are read, 0 when not fixed or too many; and whether the own row may be. A
+ *  pattern of rows alone refuses that when it happens, whatever the indices might be. */
 static void find_depth(const dp_references *refs, dp_code *c) {
   c->depth = 1;
   for (int n = 0; n < refs->n; n++) {
