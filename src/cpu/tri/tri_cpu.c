@@ -182,7 +182,7 @@ static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
     const double start = tsl_cpu_seconds();
     TSL_TRY(run_unit(w, &units[u], &parts[u]));
     tri_restore_signs(w->p, &units[u], &parts[u]);
-    if (w->p->aligned) TSL_TRY(tri_ways_run(w, &units[u], &parts[u]));
+    if (w->p->aligned) TSL_TRY(tri_traceback_run(w, &units[u], &parts[u]));
     parts[u].seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
   }
 done:

@@ -5,7 +5,7 @@
 #ifndef TSL_CPU_TRI_CPU_LETTERS_H
 #define TSL_CPU_TRI_CPU_LETTERS_H
 
-#include "tri_cpu_ways.h"
+#include "tri_cpu_traceback.h"
 #include "tri_letters.h"
 
 enum {
@@ -65,10 +65,10 @@ typedef struct tri_letter_pairs {
   int lanes;             /**< that are in use */
   int codes;
   int32_t open, extend, zero, minus;
-  uint8_t *ways;  /**< traced: [n][m][stride] out: TRI_WAY of each cell */
-  int64_t stride; /**< TRI_LETTER_LANES, or half of it for as few lanes and 16 or 32 bits */
-  void *tops;     /**< traced, LOCAL: [n][lanes] scratch memory, largest values of rows */
-  int64_t *rows;  /**< traced, LOCAL: [lanes] out: the first row that has the best cell, from 0 */
+  uint8_t *directions; /**< traced: [n][m][stride] out: TRI_DIRECTION of each cell */
+  int64_t stride;      /**< TRI_LETTER_LANES, or half of it for as few lanes and 16 or 32 bits */
+  void *tops;          /**< traced, LOCAL: [n][lanes] scratch memory, largest values of rows */
+  int64_t *rows; /**< traced, LOCAL: [lanes] out: the first row that has the best cell, from 0 */
 } tri_letter_pairs;
 
 /** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */
@@ -82,12 +82,13 @@ typedef struct tri_letter_kernels {
   void (*edit_pairs)(const tri_edit_patterns *patterns, const uint8_t *const *texts,
                      const int64_t *ends, int64_t *out);
   void (*align_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
-  /** The same with ways and, LOCAL, the row of each lane's best cell; of a width that is sure to
-   *  hold the values. */
+  /** The same with directions and, LOCAL, the row of each lane's best cell; of a width that is
+   *  sure to hold the values. */
   void (*trace_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
   /** The next row of a table. @param[in] scores  of its letter with all; left: its column 0
-   *  @param[out] ways  [m + 1], from 1  @return the largest value */
-  int32_t (*ways_row)(const tri_ways *table, const int32_t *scores, int32_t left, uint8_t *ways);
+   *  @param[out] directions  [m + 1], from 1  @return the largest value */
+  int32_t (*traceback_row)(const tri_traceback *table, const int32_t *scores, int32_t left,
+                           uint8_t *directions);
 } tri_letter_kernels;
 
 /** Made by tsl_simd (tools/cmake/TslSimd.cmake). */

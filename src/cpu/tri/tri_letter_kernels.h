@@ -229,7 +229,7 @@ ALIGN(int32_t, i32)
 #undef ALIGN
 
 #include "tri_pair_kernels.h"
-#include "tri_ways_kernels.h"
+#include "tri_traceback_kernels.h"
 
 const tri_letter_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,
@@ -238,4 +238,4 @@ const tri_letter_kernels TSL_SIMD_TABLE = {
     .edit_pairs = edit_pairs,
     .align_pairs = {align_pairs_i8, align_pairs_i16, align_pairs_i32},
     .trace_pairs = {trace_pairs_i8, trace_pairs_i16, trace_pairs_i32},
-    .ways_row = ways_row};
+    .traceback_row = traceback_row};

@@ -212,15 +212,15 @@ VECTOR_INLINE v_i32 pair_score_i32(const pair_rows *s, int r, int64_t at, const 
   return __builtin_convertvector(*(const half_i32 *)(s->tile[r] + at), v_i32);
 }
 
-/* Ways of a vector's lanes, a byte each. */
-VECTOR_INLINE void pair_ways_i8(uint8_t *to, v_i8 ways) {
-  store_i8(to, ways);
+/* Directions of a vector's lanes, a byte each. */
+VECTOR_INLINE void pair_directions_i8(uint8_t *to, v_i8 directions) {
+  store_i8(to, directions);
 }
-VECTOR_INLINE void pair_ways_i16(uint8_t *to, v_i16 ways) {
-  *(half_i16 *)to = __builtin_convertvector(ways, half_i16);
+VECTOR_INLINE void pair_directions_i16(uint8_t *to, v_i16 directions) {
+  *(half_i16 *)to = __builtin_convertvector(directions, half_i16);
 }
-VECTOR_INLINE void pair_ways_i32(uint8_t *to, v_i32 ways) {
-  *(half_i32 *)to = __builtin_convertvector(ways, half_i32);
+VECTOR_INLINE void pair_directions_i32(uint8_t *to, v_i32 directions) {
+  *(half_i32 *)to = __builtin_convertvector(directions, half_i32);
 }
 
 #define ALIGN_PAIRS(T, name)                                                                       \
@@ -228,13 +228,14 @@ VECTOR_INLINE void pair_ways_i32(uint8_t *to, v_i32 ways) {
   typedef struct pair_state_##name {                                                               \
     v_##name corner[ROWS], above[ROWS], f[ROWS], top[ROWS], best;                                  \
   } pair_state_##name;                                                                             \
-  VECTOR_INLINE v_##name pair_way_##name(v_##name h, v_##name pair, v_##name f, v_##name above,    \
-                                         v_##name along, v_##name left) {                          \
-    const v_##name up = all_##name(TRI_WAY_UP), none = all_##name(0);                              \
-    const v_##name from = choose_equal_##name(h, f, all_##name(TRI_WAY_LEFT), up);                 \
-    const v_##name way = choose_equal_##name(h, pair, all_##name(TRI_WAY_PAIR), from);             \
-    return way | choose_equal_##name(f, above, all_##name(TRI_WAY_LEFT_OPENED), none) |            \
-           choose_equal_##name(along, left, all_##name(TRI_WAY_UP_OPENED), none);                  \
+  VECTOR_INLINE v_##name pair_direction_##name(v_##name h, v_##name pair, v_##name f,              \
+                                               v_##name above, v_##name along, v_##name left) {    \
+    const v_##name up = all_##name(TRI_DIRECTION_UP), none = all_##name(0);                        \
+    const v_##name from = choose_equal_##name(h, f, all_##name(TRI_DIRECTION_LEFT), up);           \
+    const v_##name direction = choose_equal_##name(h, pair, all_##name(TRI_DIRECTION_PAIR), from); \
+    return direction |                                                                             \
+           choose_equal_##name(f, above, all_##name(TRI_DIRECTION_LEFT_OPENED), none) |            \
+           choose_equal_##name(along, left, all_##name(TRI_DIRECTION_UP_OPENED), none);            \
   }                                                                                                \
   VECTOR_INLINE void pair_columns_##name(const tri_letter_pairs *p, const int rows,                \
                                          const bool local, const bool wide, const bool traced,     \
@@ -256,15 +257,16 @@ VECTOR_INLINE void pair_ways_i32(uint8_t *to, v_i32 ways) {
         if (local) h = max_##name(h, zero), best = max_##name(best, h);                            \
         if (traced) {                                                                              \
           const int64_t cell = (t + r) * p->m + k + c / TRI_LETTER_LANES;                          \
-          v_##name way = pair_way_##name(h, pair, f[r], above[r], along, left);                    \
+          v_##name direction = pair_direction_##name(h, pair, f[r], above[r], along, left);        \
           if (local) {                                                                             \
-            const v_##name before = top[r], end_way = all_##name(TRI_WAY_END);                     \
-            const v_##name opened = way & all_##name((T)~TRI_WAY_MASK);                            \
-            way = choose_equal_##name(h, zero, end_way | opened, way);                             \
+            const v_##name before = top[r], end_direction = all_##name(TRI_DIRECTION_END);         \
+            const v_##name opened = direction & all_##name((T)~TRI_DIRECTION_MASK);                \
+            direction = choose_equal_##name(h, zero, end_direction | opened, direction);           \
             top[r] = max_##name(before, h);                                                        \
-            way = choose_equal_##name(top[r], before, way, way | all_##name(TRI_WAY_TOP));         \
+            direction = choose_equal_##name(top[r], before, direction,                             \
+                                            direction | all_##name(TRI_DIRECTION_TOP));            \
           }                                                                                        \
-          pair_ways_##name(p->ways + cell * p->stride + lane, way);                                \
+          pair_directions_##name(p->directions + cell * p->stride + lane, direction);              \
         }                                                                                          \
         corner[r] = left;                                                                          \
         left = above[r] = h - gap;                                                                 \

@@ -134,7 +134,7 @@ typedef struct tri_params {
   int32_t open, extend; /**< GLOBAL, LOCAL: a gap of length g costs open + g extend */
   int32_t least, most;  /**< likewise: scores of two letters */
   int32_t similar;      /**< 1: values within workers are scores with their signs changed */
-  int32_t aligned;      /**< 1: kept pairs are aligned, tri_ways.h */
+  int32_t aligned;      /**< 1: kept pairs are aligned, tri_traceback.h */
   int64_t longest;      /**< letters of the longest sequence */
 
   int64_t frames;        /**< > 0: of a trajectory, n atoms each; fields and units: tri_frames.h */

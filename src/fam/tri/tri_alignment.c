@@ -1,6 +1,6 @@
 /* Alignments of the pairs that are kept: the file's name, memory, and the fields. */
 #include "tri_letters.h"
-#include "tri_ways.h"
+#include "tri_traceback.h"
 
 #include "files.h"
 #include "integers.h"
@@ -30,7 +30,7 @@ static int64_t largest_table(const tri_params *p, const tri_sequences *s, int64_
   for (int64_t i = 0; i < rows; i++) {
     const int64_t j = p->output == TRI_PAIRED ? i : column;
     const int64_t bytes =
-        tri_ways_bytes(tri_sequence_length(s, p->first + i), tri_sequence_length(s, j));
+        tri_traceback_bytes(tri_sequence_length(s, p->first + i), tri_sequence_length(s, j));
     if (bytes <= most) continue;
     most = bytes, pair[0] = i, pair[1] = j;
   }

@@ -2,7 +2,7 @@
  * table with tabs. */
 #include "letters_alignment.h"
 #include "tri_letters.h"
-#include "tri_ways.h"
+#include "tri_traceback.h"
 
 #include "files.h"
 #include "integers.h"

@@ -1,12 +1,12 @@
 /**
- * @file tri_ways_kernels.h
- * The table of one pair of sequences row by row, with the ways that attain each value; part of
- * tri_letter_kernels.h.
+ * @file tri_traceback_kernels.h
+ * The table of one pair of sequences row by row, with the directions that attain each value; part
+ * of tri_letter_kernels.h.
  */
 
 /* A row's pairs and gaps from above, and the best of them; what a gap along the row may begin with.
  */
-static void ways_from_above(const tri_ways *x, const int32_t *scores) {
+static void traceback_from_above(const tri_traceback *x, const int32_t *scores) {
   const int32_t extend = x->extend, floor = x->local ? 0 : INT32_MIN;
   const int32_t *restrict h = x->h, *restrict f = x->f;
   const uint8_t *restrict b = x->b;
@@ -22,7 +22,7 @@ static void ways_from_above(const tri_ways *x, const int32_t *scores) {
 
 /* Gaps along the row: e[j] is what one at j comes from, the best of all cells before it less its
  * letters since then. With those counted from the row's begin it is a running maximum. */
-static void ways_along(const tri_ways *x, int32_t left) {
+static void traceback_along(const tri_traceback *x, int32_t left) {
   const int32_t extend = x->extend, open = x->open;
   const int32_t *restrict best = x->now;
   int32_t *restrict from = x->e, most = left - open;
@@ -36,7 +36,7 @@ static void ways_along(const tri_ways *x, int32_t left) {
 }
 
 /* The cells, and the largest of them. */
-static int32_t ways_cells(const tri_ways *x, uint8_t *restrict ways) {
+static int32_t traceback_cells(const tri_traceback *x, uint8_t *restrict directions) {
   const int32_t extend = x->extend, open = x->open, end = x->local ? 0 : INT32_MIN;
   int32_t *restrict h = x->h, *restrict f = x->f, *restrict now = x->now;
   const int32_t *restrict e = x->e, *restrict pair = x->pair;
@@ -48,23 +48,24 @@ static int32_t ways_cells(const tri_ways *x, uint8_t *restrict ways) {
   }
   _Pragma("omp simd") for (int64_t j = 1; j <= x->m; j++) {
     const int32_t at = now[j], opened = at - open, gap = f[j] - extend;
-    int32_t way = at == e[j] - extend ? TRI_WAY_LEFT : TRI_WAY_UP;
-    way = at == pair[j] ? TRI_WAY_PAIR : way;
-    way = at == end ? TRI_WAY_END : way;
-    way |= now[j - 1] - open >= e[j] ? TRI_WAY_LEFT_OPENED : 0;
-    way |= h[j] - open >= f[j] ? TRI_WAY_UP_OPENED : 0;
-    ways[j] = (uint8_t)way;
+    int32_t direction = at == e[j] - extend ? TRI_DIRECTION_LEFT : TRI_DIRECTION_UP;
+    direction = at == pair[j] ? TRI_DIRECTION_PAIR : direction;
+    direction = at == end ? TRI_DIRECTION_END : direction;
+    direction |= now[j - 1] - open >= e[j] ? TRI_DIRECTION_LEFT_OPENED : 0;
+    direction |= h[j] - open >= f[j] ? TRI_DIRECTION_UP_OPENED : 0;
+    directions[j] = (uint8_t)direction;
     f[j] = gap > opened ? gap : opened;
   }
   memcpy(h + 1, now + 1, (size_t)x->m * sizeof *h);
   return most;
 }
 
-static int32_t ways_row(const tri_ways *x, const int32_t *scores, int32_t left, uint8_t *ways) {
-  ways_from_above(x, scores);
-  ways_along(x, left);
+static int32_t traceback_row(const tri_traceback *x, const int32_t *scores, int32_t left,
+                             uint8_t *directions) {
+  traceback_from_above(x, scores);
+  traceback_along(x, left);
   x->now[0] = left;
-  const int32_t most = ways_cells(x, ways);
+  const int32_t most = traceback_cells(x, directions);
   x->h[0] = left;
   return most;
 }

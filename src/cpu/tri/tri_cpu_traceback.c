@@ -1,6 +1,6 @@
-/** @file tri_cpu_ways.c  Alignments of the pairs that a unit keeps: those of like lengths side by
- *  side, a lane each; few pairs, and those of large tables, one by one. */
-#include "tri_cpu_ways.h"
+/** @file tri_cpu_traceback.c  Alignments of the pairs that a unit keeps: those of like lengths side
+ *  by side, a lane each; few pairs, and those of large tables, one by one. */
+#include "tri_cpu_traceback.h"
 
 #include "integers.h"
 #include "tri_cpu.h"
@@ -17,7 +17,7 @@ enum {
 };
 
 /** Where operations of a pair are. */
-struct ways_place {
+struct traceback_place {
   int32_t thread;
   int64_t first;
 };
@@ -25,32 +25,32 @@ struct ways_place {
 /* ---- memory of a thread */
 
 /** What one thread owns. */
-typedef struct ways_room {
-  int32_t *row[ROWS_OF_CELLS]; /**< [width] of tri_ways */
-  uint8_t *ways;               /**< [rows of a strip][m + 1] */
+typedef struct traceback_room {
+  int32_t *row[ROWS_OF_CELLS]; /**< [width] of tri_traceback */
+  uint8_t *directions;         /**< [rows of a strip][m + 1] */
   int32_t *above;              /**< [strips][2][m + 1] h and f above each strip */
-  int64_t width, ways_n, above_n;
+  int64_t width, directions_n, above_n;
   uint32_t *operations; /**< [n] of the pairs done, each from its end */
   int64_t n, n_room;
-  tri_pairs_thread *pairs; /**< side by side: their ways are in `ways` */
+  tri_pairs_thread *pairs; /**< side by side: their directions are in `directions` */
   int32_t *tops;           /**< likewise: [n][lanes] */
   int64_t tops_n, tops_row[TRI_LETTER_LANES];
-} ways_room;
+} traceback_room;
 
-static void room_clear(ways_room *r) {
+static void room_clear(traceback_room *r) {
   for (int k = 0; k < ROWS_OF_CELLS; k++) tsl_free(r->row[k]);
   tri_pairs_thread_clear(&r->pairs);
-  TSL_FREE_ALL(r->ways, r->above, r->operations, r->tops);
+  TSL_FREE_ALL(r->directions, r->above, r->operations, r->tops);
 }
 
 /** What all threads align by: edit distances are scores of 0 and -1 with gaps of -1 a letter. */
-typedef struct ways_rules {
+typedef struct traceback_rules {
   tri_params params;
   tri_cpu_letters letters;
   int32_t *scores; /**< [codes][codes] of a row's letter with a column's */
-} ways_rules;
+} traceback_rules;
 
-static tsl_err make_rules(const tri_cpu_letters *l, ways_rules *rules) {
+static tsl_err make_rules(const tri_cpu_letters *l, traceback_rules *rules) {
   tsl_err err = TSL_OK;
   const int64_t codes = l->p->codes;
   rules->params = *l->p;
@@ -81,16 +81,16 @@ done:
   return err;
 }
 
-static tsl_err make_rows(int64_t n, int64_t m, ways_room *r) {
+static tsl_err make_rows(int64_t n, int64_t m, traceback_room *r) {
   tsl_err err = TSL_OK;
-  const int64_t rows = tri_ways_rows(n, m), strips = tsl_divide_up(n, rows);
+  const int64_t rows = tri_traceback_rows(n, m), strips = tsl_divide_up(n, rows);
   int64_t width = 0;
   for (int k = 0; k < ROWS_OF_CELLS; k++) {
     width = r->width;
     TSL_TRY(renew(m + 1, sizeof(int32_t), &width, (void **)&r->row[k]));
   }
   r->width = width;
-  TSL_TRY(renew(rows * (m + 1), 1, &r->ways_n, (void **)&r->ways));
+  TSL_TRY(renew(rows * (m + 1), 1, &r->directions_n, (void **)&r->directions));
   TSL_TRY(renew(2 * strips * (m + 1), sizeof(int32_t), &r->above_n, (void **)&r->above));
 done:
   return err;
@@ -98,74 +98,75 @@ done:
 
 /* ---- the table of a pair */
 
-/** A pair under way. */
-typedef struct ways_table {
+/** A pair at work. */
+typedef struct traceback_table {
   const tri_cpu_letters *l;
-  ways_room *r;
+  traceback_room *r;
   const uint8_t *a;
   int64_t n, rows; /**< letters of a; rows of a strip */
-  int64_t strip;   /**< whose ways are kept */
+  int64_t strip;   /**< whose directions are kept */
   int lane;        /**< side by side: its lane; else -1 */
   int64_t width;   /**< likewise: columns of the table of all */
   int64_t stride;  /**< likewise: lanes of a cell */
-  tri_ways x;
-} ways_table;
+  tri_traceback x;
+} traceback_table;
 
-static int32_t edge(const tri_ways *x, int64_t k) {
+static int32_t edge(const tri_traceback *x, int64_t k) {
   return x->local || k == 0 ? 0 : (int32_t) - (x->open + k * x->extend);
 }
 
-static ways_table table_of(const tri_cpu_letters *l, ways_room *r, const tri_pair *pair) {
+static traceback_table table_of(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair) {
   const tri_sequences *s = &l->sequences;
-  ways_table t = {.l = l, .r = r, .a = s->codes + s->starts[pair->text], .strip = -1, .lane = -1};
+  traceback_table t = {
+      .l = l, .r = r, .a = s->codes + s->starts[pair->text], .strip = -1, .lane = -1};
   t.n = tri_sequence_length(s, pair->text);
-  t.x = (tri_ways){.b = s->codes + s->starts[pair->pattern],
-                   .m = tri_sequence_length(s, pair->pattern),
-                   .h = r->row[0],
-                   .f = r->row[1],
-                   .now = r->row[2],
-                   .e = r->row[3],
-                   .pair = r->row[4],
-                   .open = l->p->open,
-                   .extend = l->p->extend,
-                   .local = l->p->function == TRI_LOCAL};
-  t.rows = tri_ways_rows(t.n, t.x.m);
+  t.x = (tri_traceback){.b = s->codes + s->starts[pair->pattern],
+                        .m = tri_sequence_length(s, pair->pattern),
+                        .h = r->row[0],
+                        .f = r->row[1],
+                        .now = r->row[2],
+                        .e = r->row[3],
+                        .pair = r->row[4],
+                        .open = l->p->open,
+                        .extend = l->p->extend,
+                        .local = l->p->function == TRI_LOCAL};
+  t.rows = tri_traceback_rows(t.n, t.x.m);
   return t;
 }
 
 /** Where a strip's row above is kept. */
-static int32_t *above(const ways_table *t, int64_t strip) {
+static int32_t *above(const traceback_table *t, int64_t strip) {
   return t->r->above + 2 * strip * (t->x.m + 1);
 }
 
 /** The best cell so far. */
-typedef struct ways_best {
+typedef struct traceback_best {
   int32_t value;
   int64_t at[2];
-} ways_best;
+} traceback_best;
 
-static void look(const tri_ways *x, int32_t most, int64_t i, ways_best *best) {
+static void look(const tri_traceback *x, int32_t most, int64_t i, traceback_best *best) {
   int64_t j = 1;
   if (most <= best->value) return;
   while (x->now[j] != most) j++;
-  *best = (ways_best){most, {i, j}};
+  *best = (traceback_best){most, {i, j}};
 }
 
 /** Rows of a strip, from the row above it. */
-static void run_strip(ways_table *t, int64_t strip, ways_best *best) {
-  const tri_ways *x = &t->x;
+static void run_strip(traceback_table *t, int64_t strip, traceback_best *best) {
+  const tri_traceback *x = &t->x;
   const int64_t first = strip * t->rows, end = tsl_min(first + t->rows, t->n);
   for (int64_t i = first; i < end; i++) {
     const int32_t *scores = t->l->scores + t->a[i] * t->l->p->codes;
-    uint8_t *ways = t->r->ways + (i - first) * (x->m + 1);
-    look(x, t->l->kernels->ways_row(x, scores, edge(x, i + 1), ways), i + 1, best);
+    uint8_t *directions = t->r->directions + (i - first) * (x->m + 1);
+    look(x, t->l->kernels->traceback_row(x, scores, edge(x, i + 1), directions), i + 1, best);
   }
   t->strip = strip;
 }
 
 /** All strips; the row above each is kept. */
-static void run_table(ways_table *t, ways_best *best) {
-  tri_ways *x = &t->x;
+static void run_table(traceback_table *t, traceback_best *best) {
+  tri_traceback *x = &t->x;
   const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
   for (int64_t j = 0; j <= x->m; j++) x->h[j] = edge(x, j), x->f[j] = x->h[j] - x->open;
   for (int64_t s = 0; s * t->rows < t->n; s++) {
@@ -175,25 +176,25 @@ static void run_table(ways_table *t, ways_best *best) {
   }
 }
 
-/** The ways of a cell, rows and columns from 1. */
-static uint8_t way_at(ways_table *t, int64_t i, int64_t j) {
-  const tri_ways *x = &t->x;
+/** The directions of a cell, rows and columns from 1. */
+static uint8_t direction_at(traceback_table *t, int64_t i, int64_t j) {
+  const tri_traceback *x = &t->x;
   const int64_t strip = (i - 1) / t->rows;
   const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
-  ways_best unused = {.value = INT32_MAX};
-  if (t->lane >= 0) return t->r->ways[((i - 1) * t->width + j - 1) * t->stride + t->lane];
+  traceback_best unused = {.value = INT32_MAX};
+  if (t->lane >= 0) return t->r->directions[((i - 1) * t->width + j - 1) * t->stride + t->lane];
   if (strip != t->strip) {
     memcpy(x->h, above(t, strip), bytes);
     memcpy(x->f, above(t, strip) + x->m + 1, bytes);
     run_strip(t, strip, &unused);
   }
-  return t->r->ways[(i - 1 - strip * t->rows) * (x->m + 1) + j];
+  return t->r->directions[(i - 1 - strip * t->rows) * (x->m + 1) + j];
 }
 
-/* ---- the way back */
+/* ---- the traceback */
 
 /** Add letters of an operation at the end of the pair's list, which begins at `first`. */
-static tsl_err add(ways_room *r, int64_t first, uint32_t operation, int64_t letters) {
+static tsl_err add(traceback_room *r, int64_t first, uint32_t operation, int64_t letters) {
   enum { BITS = 4, MOST = (1 << 28) - 1 };
   tsl_err err = TSL_OK;
   while (letters > 0) {
@@ -214,24 +215,26 @@ done:
 }
 
 /** From a cell to where the alignment begins. @param[in,out] at  the cell, then the place */
-static tsl_err walk(ways_table *t, int64_t first, int64_t at[2]) {
+static tsl_err walk(traceback_table *t, int64_t first, int64_t at[2]) {
   tsl_err err = TSL_OK;
-  int state = TRI_WAY_PAIR;
+  int state = TRI_DIRECTION_PAIR;
   while (at[0] > 0 && at[1] > 0) {
-    const uint8_t way = way_at(t, at[0], at[1]), how = way & TRI_WAY_MASK;
-    if (state == TRI_WAY_PAIR && how == TRI_WAY_END) return TSL_OK;
-    if (state == TRI_WAY_PAIR) state = how;
+    const uint8_t direction = direction_at(t, at[0], at[1]), how = direction & TRI_DIRECTION_MASK;
+    if (state == TRI_DIRECTION_PAIR && how == TRI_DIRECTION_END) return TSL_OK;
+    if (state == TRI_DIRECTION_PAIR) state = how;
     const bool same = t->a[at[0] - 1] == t->x.b[at[1] - 1];
     TSL_TRY(add(t->r, first,
-                state == TRI_WAY_LEFT ? TRI_BAM_D
-                : state == TRI_WAY_UP ? TRI_BAM_I
-                : same                ? TRI_BAM_SAME
-                                      : TRI_BAM_OTHER,
+                state == TRI_DIRECTION_LEFT ? TRI_BAM_D
+                : state == TRI_DIRECTION_UP ? TRI_BAM_I
+                : same                      ? TRI_BAM_SAME
+                                            : TRI_BAM_OTHER,
                 1));
-    at[0] -= state != TRI_WAY_LEFT;
-    at[1] -= state != TRI_WAY_UP;
-    if (state == TRI_WAY_LEFT && (way & TRI_WAY_LEFT_OPENED)) state = TRI_WAY_PAIR;
-    if (state == TRI_WAY_UP && (way & TRI_WAY_UP_OPENED)) state = TRI_WAY_PAIR;
+    at[0] -= state != TRI_DIRECTION_LEFT;
+    at[1] -= state != TRI_DIRECTION_UP;
+    if (state == TRI_DIRECTION_LEFT && (direction & TRI_DIRECTION_LEFT_OPENED))
+      state = TRI_DIRECTION_PAIR;
+    if (state == TRI_DIRECTION_UP && (direction & TRI_DIRECTION_UP_OPENED))
+      state = TRI_DIRECTION_PAIR;
   }
   if (t->x.local) goto done;
   TSL_TRY(add(t->r, first, TRI_BAM_I, at[0]));
@@ -241,8 +244,8 @@ done:
   return err;
 }
 
-/** The way back from cell `at`. @param[out] span  of the field "spans" */
-static tsl_err trace(ways_table *t, int64_t at[2], int64_t span[TRI_SPAN]) {
+/** The traceback from cell `at`. @param[out] span  of the field "spans" */
+static tsl_err trace(traceback_table *t, int64_t at[2], int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
   const int64_t first = t->r->n;
   span[1] = at[0], span[3] = at[1];
@@ -252,13 +255,13 @@ done:
   return err;
 }
 
-static tsl_err align_one(const tri_cpu_letters *l, ways_room *r, const tri_pair *pair,
+static tsl_err align_one(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair,
                          int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
-  ways_best best = {0};
+  traceback_best best = {0};
   TSL_TRY(make_rows(tri_sequence_length(&l->sequences, pair->text),
                     tri_sequence_length(&l->sequences, pair->pattern), r));
-  ways_table t = table_of(l, r, pair);
+  traceback_table t = table_of(l, r, pair);
   run_table(&t, &best);
   int64_t at[2] = {t.n, t.x.m};
   if (t.x.local) memcpy(at, best.at, sizeof at);
@@ -270,17 +273,17 @@ done:
 /* ---- pairs side by side */
 
 /** Ways of all tables, and of local ones the row of each best cell. */
-static tsl_err run_tables(const tri_cpu_letters *l, ways_room *r, int64_t *values) {
+static tsl_err run_tables(const tri_cpu_letters *l, traceback_room *r, int64_t *values) {
   tsl_err err = TSL_OK;
   tri_letter_pairs *const p = &r->pairs->align;
   const bool local = l->p->function == TRI_LOCAL, half = p->lanes <= HALF;
   const tri_width found = tri_pairs_width(l, r->pairs),
                   width = half ? tsl_max(found, TRI_16_BITS) : found;
   p->stride = half ? HALF : TRI_LETTER_LANES;
-  TSL_TRY(renew(p->n * p->m * p->stride, 1, &r->ways_n, (void **)&r->ways));
+  TSL_TRY(renew(p->n * p->m * p->stride, 1, &r->directions_n, (void **)&r->directions));
   if (local)
     TSL_TRY(renew(p->n * TRI_LETTER_LANES, sizeof(int32_t), &r->tops_n, (void **)&r->tops));
-  p->ways = r->ways, p->tops = r->tops, p->rows = r->tops_row;
+  p->directions = r->directions, p->tops = r->tops, p->rows = r->tops_row;
   tri_letters_numbers(l->p, width, &p->zero, &p->minus);
   l->kernels->trace_pairs[width](p, local, values);
 done:
@@ -288,23 +291,23 @@ done:
 }
 
 /** The best cell of a lane: the last one that is larger than all before it in its row. */
-static void best_cell(const ways_table *t, int64_t value, int64_t at[2]) {
+static void best_cell(const traceback_table *t, int64_t value, int64_t at[2]) {
   at[0] = at[1] = 0;
   if (value == 0) return;
-  const uint8_t *row = t->r->ways + t->r->tops_row[t->lane] * t->width * t->stride + t->lane;
+  const uint8_t *row = t->r->directions + t->r->tops_row[t->lane] * t->width * t->stride + t->lane;
   at[0] = t->r->tops_row[t->lane] + 1, at[1] = t->x.m;
-  while ((row[(at[1] - 1) * t->stride] & TRI_WAY_TOP) == 0) at[1]--;
+  while ((row[(at[1] - 1) * t->stride] & TRI_DIRECTION_TOP) == 0) at[1]--;
 }
 
 /** Align n pairs. @param[out] spans  by number of the pairs; places: where operations begin */
-static tsl_err align_lanes(const tri_cpu_letters *l, ways_room *r, const tri_pair *pairs, int n,
-                           int64_t (*spans)[TRI_SPAN], struct ways_place *places) {
+static tsl_err align_lanes(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pairs,
+                           int n, int64_t (*spans)[TRI_SPAN], struct traceback_place *places) {
   tsl_err err = TSL_OK;
   int64_t values[TRI_LETTER_LANES];
   tri_pairs_load(l, r->pairs, pairs, n);
   TSL_TRY(run_tables(l, r, values));
   for (int k = 0; k < n; k++) {
-    ways_table t = table_of(l, r, &pairs[k]);
+    traceback_table t = table_of(l, r, &pairs[k]);
     int64_t at[2] = {t.n, t.x.m};
     t.lane = k, t.width = r->pairs->align.m, t.stride = r->pairs->align.stride;
     if (t.x.local) best_cell(&t, values[k], at);
@@ -323,32 +326,32 @@ static bool go_together(const tri_cpu_letters *l, const tri_pair *pairs, int n) 
     most[1] = tsl_max(most[1], tri_sequence_length(&l->sequences, pairs[k].pattern));
   }
   return n >= FEWEST && l->p->codes < TRI_LETTER_CODES && most[1] <= LONGEST &&
-         most[0] * most[1] <= TRI_WAYS_TOGETHER / (n > HALF ? TRI_LETTER_LANES : HALF);
+         most[0] * most[1] <= TRI_TRACEBACK_TOGETHER / (n > HALF ? TRI_LETTER_LANES : HALF);
 }
 
 /* ---- the pairs of a unit */
 
 /** Pairs, and where their operations are. */
-typedef struct ways_unit {
+typedef struct traceback_unit {
   tsl_worker *w;
   const tsl_unit *unit;
   const tsl_part *part;
-  ways_rules rules;
+  traceback_rules rules;
   int64_t n;
-  tri_pair *pairs;  /**< [n] in the order in which they are aligned */
-  ways_room *rooms; /**< [threads] */
+  tri_pair *pairs;       /**< [n] in the order in which they are aligned */
+  traceback_room *rooms; /**< [threads] */
   int64_t (*spans)[TRI_SPAN];
-  struct ways_place *places; /**< [n] */
-} ways_unit;
+  struct traceback_place *places; /**< [n] */
+} traceback_unit;
 
-static int64_t pairs_of(const ways_unit *u) {
+static int64_t pairs_of(const traceback_unit *u) {
   const int64_t rows = u->unit->hi[0] - u->unit->lo[0];
   if (u->w->p->output == TRI_THRESHOLD) return u->part->list[TRI_OUT].n;
   return u->w->p->output == TRI_TOPK ? rows * u->w->p->k : rows;
 }
 
 /** Row and column of pair k. */
-static void pair_at(const ways_unit *u, int64_t k, int64_t pair[2]) {
+static void pair_at(const traceback_unit *u, int64_t k, int64_t pair[2]) {
   const tri_params *p = u->w->p;
   const int64_t lo = u->unit->lo[0];
   pair[0] = pair[1] = lo + k;
@@ -360,7 +363,7 @@ static void pair_at(const ways_unit *u, int64_t k, int64_t pair[2]) {
   }
 }
 
-static tsl_err list_pairs(ways_unit *u) {
+static tsl_err list_pairs(traceback_unit *u) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(u->n, sizeof *u->pairs, "pairs", (void **)&u->pairs));
   for (int64_t k = 0; k < u->n; k++) {
@@ -373,10 +376,10 @@ done:
   return err;
 }
 
-static tsl_err align_group(ways_unit *u, int thread, const tri_pair *pairs, int n) {
+static tsl_err align_group(traceback_unit *u, int thread, const tri_pair *pairs, int n) {
   tsl_err err = TSL_OK;
   const tri_cpu_letters *l = &u->rules.letters;
-  ways_room *const r = &u->rooms[thread];
+  traceback_room *const r = &u->rooms[thread];
   for (int k = 0; k < n; k++) u->places[pairs[k].number].thread = thread;
   if (go_together(l, pairs, n)) return align_lanes(l, r, pairs, n, u->spans, u->places);
   if (n > HALF) {
@@ -391,7 +394,7 @@ done:
   return err;
 }
 
-static tsl_err align_all(ways_unit *u) {
+static tsl_err align_all(traceback_unit *u) {
   tri_failure first = {.code = TSL_OK};
   const int64_t lanes = TRI_LETTER_LANES, groups = tsl_divide_up(u->n, lanes);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(u->w->threads)
@@ -405,7 +408,7 @@ static tsl_err align_all(ways_unit *u) {
 }
 
 /** Lists from malloc, operations of each pair from its beginning. */
-static tsl_err hand_over(const ways_unit *u, tsl_part *part) {
+static tsl_err hand_over(const traceback_unit *u, tsl_part *part) {
   tsl_err err = TSL_OK;
   const int field = tri_spans_of(u->w->p);
   int64_t total = 0, at = 0;
@@ -427,9 +430,9 @@ done:
   return err;
 }
 
-tsl_err tri_ways_run(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+tsl_err tri_traceback_run(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
-  ways_unit u = {.w = w, .unit = unit, .part = part};
+  traceback_unit u = {.w = w, .unit = unit, .part = part};
   u.n = pairs_of(&u);
   TSL_TRY(tsl_alloc(w->threads, sizeof *u.rooms, "alignments", (void **)&u.rooms));
   TSL_TRY(make_rules(&w->letters, &u.rules));
