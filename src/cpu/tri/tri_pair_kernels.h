@@ -22,7 +22,7 @@ VECTOR_INLINE void edit_pair_columns(const tri_edit_patterns *p, const int64_t w
       letter[l] = p->equal + code * p->words * TRI_EDIT_LANES + lane + l;
     }
     VECTOR_UNROLL for (int64_t w = 0; w < words; w++) {
-      v_u64 equal;
+      v_u64 equal = all_u64(0);
       for (int l = 0; l < (int)N_u64; l++) equal[l] = letter[l][w * TRI_EDIT_LANES];
       tri_edit_step(equal, &up[w], &down[w], &more, &less);
     }
