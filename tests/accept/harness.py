@@ -78,7 +78,8 @@ class Run:
 
     def tail(self):
         lines = (self.err.strip() or self.out.strip()).splitlines()
-        said = [line for line in lines if line.startswith("tesela")]  # mpirun adds a dozen lines of its own
+        said = [line for line in lines if line.startswith("tesela") or "Sanitizer" in line or "runtime error" in line]
+        # mpirun adds a dozen lines of its own
         text = "\n".join(said or lines)[-600:]
         return f"exit {self.status}: {text}"
 
