@@ -12,6 +12,7 @@ import os
 import time
 
 import harness
+from dp_truth import letters, mutated
 from harness import check, np
 from interrupted import checkpoints, compare_contents, contents, kill_all
 
@@ -44,18 +45,6 @@ PARASAIL = {(): "nw", ("b_begin",): "sg_db", ("b_end",): "sg_de", ("a_begin",): 
             WORDS: "sg"}
 
 # ------------------------------------------------------------------ sequences
-
-
-def letters(rng, n, alphabet="ACGT"):
-    return "".join(alphabet[k] for k in rng.integers(0, len(alphabet), n))
-
-
-def mutated(rng, a, rate):
-    made = []
-    for letter in a:
-        kind = rng.integers(0, 3) if rng.random() < rate else -1
-        made.append({0: letters(rng, 1), 1: letter + letters(rng, 1), 2: ""}.get(kind, letter))
-    return "".join(made)
 
 
 KINDS = ("strangers", "overlap", "inside", "alike", "two letters", "repeats")

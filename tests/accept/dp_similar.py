@@ -13,22 +13,11 @@ import re
 
 import harness
 from harness import check, np
+from dp_truth import letters, mutated
 
 suite = harness.Suite(__doc__, jobs=4)
 FAST = suite.fast
 MATRIX = np.array([[5, -4, -1, -3], [-2, 7, -3, 0], [-1, -3, 6, -4], [-3, 1, -4, 4]])  # not symmetric
-
-
-def letters(rng, n, alphabet="ACGT"):
-    return "".join(alphabet[k] for k in rng.integers(0, len(alphabet), n))
-
-
-def mutated(rng, a, rate):
-    made = []
-    for letter in a:
-        kind = rng.integers(0, 3) if rng.random() < rate else -1
-        made.append({0: letters(rng, 1), 1: letter + letters(rng, 1), 2: ""}.get(kind, letter))
-    return "".join(made)
 
 
 def pair(kind, n, seed):

@@ -1,5 +1,5 @@
 """Dynamic programming by plain Python, written from the definitions: values, whole tables, and what
-a recovered solution is worth. Shared by dp_known.py and dp_invariant.py.
+a recovered solution is worth. Shared by the tests of dp, as are sequences that are made up.
 
 Each problem is a class with: deck(), the section `dp:`; value(), the optimum; table(), all of it
 or None; worth(path), the value of a recovered solution, checked for being one.
@@ -9,6 +9,23 @@ import random
 from math import inf
 
 from harness import check, np
+
+
+# ------------------------------------------------------------------ sequences
+
+
+def letters(rng, n, alphabet="ACGT"):
+    return "".join(alphabet[k] for k in rng.integers(0, len(alphabet), n))
+
+
+def mutated(rng, a, rate):
+    """A part of the letters changed, followed by another, or left out."""
+    made = []
+    for letter in a:
+        kind = rng.integers(0, 3) if rng.random() < rate else -1
+        made.append({0: letters(rng, 1), 1: letter + letters(rng, 1), 2: ""}.get(kind, letter))
+    return "".join(made)
+
 
 LETTERS = {"dna": "ACGT", "rna": "ACGU", "protein": "ARNDCQEGHILKMFPSTWYV", "bytes": "abcd"}
 

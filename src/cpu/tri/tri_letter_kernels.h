@@ -41,6 +41,8 @@ static void edit_many(const tri_edit_patterns *p, int lane, const uint8_t *text,
   edit_keep(up, down, p->words, lane, p->state);
 }
 
+/* Cases of few words, whose loops are written out; the file defines FEW(W) for its own call. */
+#define FEW_WORDS FEW(1) FEW(2) FEW(3) FEW(4) FEW(5) FEW(6) FEW(7) FEW(8)
 #define FEW(W)                                   \
   case W:                                        \
     edit_columns(p, W, lane, text, n, up, down); \
@@ -51,14 +53,7 @@ static void edit_last_column(const tri_edit_patterns *p, const uint8_t *text, in
   for (int lane = 0; lane < TRI_EDIT_LANES; lane += N_u64) {
     v_u64 up[8], down[8];
     switch (p->words) {
-      FEW(1)
-      FEW(2)
-      FEW(3)
-      FEW(4)
-      FEW(5)
-      FEW(6)
-      FEW(7)
-      FEW(8)
+      FEW_WORDS
     default:
       edit_many(p, lane, text, n);
       break;

@@ -73,14 +73,7 @@ static void edit_pairs(const tri_edit_patterns *p, const uint8_t *const *texts, 
   for (int lane = 0; lane < TRI_EDIT_LANES; lane += N_u64) {
     v_u64 up[8], down[8];
     switch (p->words) {
-      FEW(1)
-      FEW(2)
-      FEW(3)
-      FEW(4)
-      FEW(5)
-      FEW(6)
-      FEW(7)
-      FEW(8)
+      FEW_WORDS
     default:
       edit_pair_lanes(p, p->words, lane, texts, ends, room, room + p->words, out);
       break;

@@ -274,6 +274,9 @@ tsl_err lang_expr_parse(const lang_names *names, lang_scope scope, const char *t
 /** Is the operation one over a range? */
 bool lang_is_range(int32_t op);
 
+/** Is it one of two values, + to >>? */
+bool lang_is_arithmetic(int32_t op);
+
 /** Is it a shift, whose second operand is from 0 to LANG_SHIFT_MAX? */
 bool lang_is_shift(int32_t op);
 

@@ -18,6 +18,10 @@ bool lang_is_range(int32_t op) {
   return op >= LANG_OP_RANGE_MIN && op <= LANG_OP_RANGE_LOGSUM;
 }
 
+bool lang_is_arithmetic(int32_t op) {
+  return op >= LANG_OP_ADD && op <= LANG_OP_SHIFT_RIGHT;
+}
+
 bool lang_is_shift(int32_t op) {
   return op == LANG_OP_SHIFT_LEFT || op == LANG_OP_SHIFT_RIGHT;
 }

@@ -363,6 +363,7 @@ static dp_span span_leaf(const dp_bounds *b, const lang_expr *x, int32_t node) {
 static dp_span span_raw(dp_bounds *b, const lang_expr *x, int32_t node) {
   const lang_node *n = &x->nodes[node];
   if (is_out_of_work(b, n)) return everything;
+  if (lang_is_arithmetic(n->op)) return span_binary(b, x, node);
   switch (n->op) {
   case LANG_OP_NEG:
     return negative(dp_span_node(b, x, n->first));
@@ -378,17 +379,6 @@ static dp_span span_raw(dp_bounds *b, const lang_expr *x, int32_t node) {
   case LANG_OP_EQ:
   case LANG_OP_NE:
     return span(0, 1);
-  case LANG_OP_ADD:
-  case LANG_OP_SUB:
-  case LANG_OP_MUL:
-  case LANG_OP_DIV:
-  case LANG_OP_MOD:
-  case LANG_OP_BIT_AND:
-  case LANG_OP_BIT_OR:
-  case LANG_OP_BIT_XOR:
-  case LANG_OP_SHIFT_LEFT:
-  case LANG_OP_SHIFT_RIGHT:
-    return span_binary(b, x, node);
   case LANG_OP_COND:
     return span_cond(b, x, node);
   case LANG_OP_MIN:

@@ -3,10 +3,6 @@
  * text. */
 #include "dp_emit_own.h"
 
-static bool is_arithmetic(int32_t op) {
-  return op >= LANG_OP_ADD && op <= LANG_OP_SHIFT_RIGHT;
-}
-
 /** Operators on the way down from node along the first operands: of arithmetic, or of one logic. */
 static int32_t chain_length(const lang_expr *x, int32_t node) {
   const int32_t op = x->nodes[node].op;
@@ -14,7 +10,7 @@ static int32_t chain_length(const lang_expr *x, int32_t node) {
   if (op == LANG_OP_AND || op == LANG_OP_OR)
     for (; x->nodes[node].op == op; node = x->nodes[node].first) n++;
   else
-    for (; is_arithmetic(x->nodes[node].op); node = x->nodes[node].first) n++;
+    for (; lang_is_arithmetic(x->nodes[node].op); node = x->nodes[node].first) n++;
   return n;
 }
 
@@ -112,7 +108,7 @@ void dp_emit_long(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
            dp_emit_type(x, node, as), (int)number);
   for (int32_t l = 0; l < e->n_open; l++) lang_put(&body, ", const i64 k%d", (int)l);
   lang_put(&body, ", int *bad) {\n");
-  if (is_arithmetic(op))
+  if (lang_is_arithmetic(op))
     put_chain(e, &body, x, node, as);
   else if (op == LANG_OP_AND || op == LANG_OP_OR)
     put_condition(e, &body, x, node);

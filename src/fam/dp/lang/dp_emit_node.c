@@ -371,6 +371,14 @@ void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
     dp_emit_long(e, out, x, node, as);
     return;
   }
+  if (lang_is_range(n->op)) {
+    emit_call(e, out, x, node, as);
+    return;
+  }
+  if (lang_is_arithmetic(n->op)) {
+    dp_emit_arithmetic(e, out, x, node, as, NULL);
+    return;
+  }
   switch (n->op) {
   case LANG_OP_TABLE:
     emit_table(e, out, x, node, as);
@@ -387,18 +395,6 @@ void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
   case LANG_OP_ABS:
     emit_unary(e, out, x, node, as);
     break;
-  case LANG_OP_ADD:
-  case LANG_OP_SUB:
-  case LANG_OP_MUL:
-  case LANG_OP_DIV:
-  case LANG_OP_MOD:
-  case LANG_OP_BIT_AND:
-  case LANG_OP_BIT_OR:
-  case LANG_OP_BIT_XOR:
-  case LANG_OP_SHIFT_LEFT:
-  case LANG_OP_SHIFT_RIGHT:
-    dp_emit_arithmetic(e, out, x, node, as, NULL);
-    break;
   case LANG_OP_COND:
     emit_cond(e, out, x, node, as);
     break;
@@ -409,15 +405,6 @@ void dp_emit_node(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
     break;
   case LANG_OP_CALL:
     emit_function(e, out, x, node);
-    break;
-  case LANG_OP_RANGE_MIN:
-  case LANG_OP_RANGE_MAX:
-  case LANG_OP_RANGE_SUM:
-  case LANG_OP_RANGE_PROD:
-  case LANG_OP_RANGE_ARGMIN:
-  case LANG_OP_RANGE_ARGMAX:
-  case LANG_OP_RANGE_LOGSUM:
-    emit_call(e, out, x, node, as);
     break;
   default:
     if (n->first >= 0) {

@@ -340,6 +340,7 @@ tsl_err dp_evaluate(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out)
   if (--e->work < 0)
     return dp_eval_fail(e, TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
                         "too much work for the interpreter");
+  if (lang_is_range(x->nodes[node].op)) return dp_eval_range(e, x, node, out);
   switch (x->nodes[node].op) {
   case LANG_OP_TABLE:
     return eval_table(e, x, node, out);
@@ -362,14 +363,6 @@ tsl_err dp_evaluate(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out)
     return eval_logsum(e, x, node, out);
   case LANG_OP_CALL:
     return eval_function(e, x, node, out);
-  case LANG_OP_RANGE_MIN:
-  case LANG_OP_RANGE_MAX:
-  case LANG_OP_RANGE_SUM:
-  case LANG_OP_RANGE_PROD:
-  case LANG_OP_RANGE_ARGMIN:
-  case LANG_OP_RANGE_ARGMAX:
-  case LANG_OP_RANGE_LOGSUM:
-    return dp_eval_range(e, x, node, out);
   default:
     return x->nodes[node].first < 0 ? eval_leaf(e, x, &x->nodes[node], out)
                                     : eval_binary(e, x, node, out);

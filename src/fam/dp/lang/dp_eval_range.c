@@ -59,74 +59,56 @@ done:
   return err;
 }
 
-static tsl_err eval_range_logsum(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
-  tsl_err err = TSL_OK;
-  const lang_node *n = &x->nodes[node];
-  const int32_t n_k = e->n_k;
+/** What the values of a range have given so far. */
+typedef struct range_fold {
+  dp_value value;   /**< total, or the first best one */
+  int64_t at;       /**< of the best */
+  double most, sum; /**< logsum */
+} range_fold;
+
+/** One more value, at k. */
+static tsl_err eval_next(const dp_eval *e, const lang_expr *x, int32_t node, dp_value v, int64_t k,
+                         bool first, range_fold *f) {
+  const int32_t op = x->nodes[node].op, kind = x->nodes[lang_child(x, node, 2)].kind;
+  const bool maximum = op == LANG_OP_RANGE_MAX || op == LANG_OP_RANGE_ARGMAX;
+  if (is_total(op)) return eval_term(e, x, node, v, &f->value);
+  if (op == LANG_OP_RANGE_LOGSUM)
+    lang_logsum_add(lang_is_single(&e->recurrence->equation.names), v.real, &f->most, &f->sum);
+  else if (first || dp_eval_better(maximum, kind, f->value, v))
+    f->value = v, f->at = k;
+  return TSL_OK;
+}
+
+static dp_value value_of(const dp_eval *e, int32_t op, const range_fold *f) {
   const bool single = lang_is_single(&e->recurrence->equation.names);
-  int64_t lo = 0, count = 0;
-  double most = -INFINITY, sum = 0;
-  dp_value v = {0};
-  TSL_TRY(eval_ends(e, x, node, &lo, &count));
-  e->n_k = n->ref + 1;
-  for (int64_t c = 0; c < count; c++) {
-    e->k[n->ref] = lo + c;
-    TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 2), &v));
-    lang_logsum_add(single, v.real, &most, &sum);
-  }
-  e->n_k = n_k;
-  const double logarithm = lang_function_value(single, LANG_LOG, sum, 0);
-  out->real = single ? (double)((float)most + (float)logarithm) : most + logarithm;
-done:
-  return err;
-}
-
-/** Sum and product of all values. */
-static tsl_err eval_total(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
-  tsl_err err = TSL_OK;
-  const lang_node *n = &x->nodes[node];
-  const int32_t n_k = e->n_k;
-  int64_t lo = 0, count = 0;
-  dp_value v = {0};
-  TSL_TRY(eval_ends(e, x, node, &lo, &count));
-  TSL_TRY(eval_empty(e, x, node, out));
-  e->n_k = n->ref + 1;
-  for (int64_t c = 0; c < count; c++) {
-    e->k[n->ref] = lo + c;
-    TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 2), &v));
-    TSL_TRY(eval_term(e, x, node, v, out));
-  }
-  e->n_k = n_k;
-done:
-  return err;
-}
-
-/** The first best of all values, or its place. */
-static tsl_err eval_best(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
-  tsl_err err = TSL_OK;
-  const lang_node *n = &x->nodes[node];
-  const int32_t body = lang_child(x, node, 2), n_k = e->n_k;
-  const bool maximum = n->op == LANG_OP_RANGE_MAX || n->op == LANG_OP_RANGE_ARGMAX;
-  int64_t lo = 0, count = 0, at = 0;
-  dp_value v = {0}, best = {0};
-  TSL_TRY(eval_ends(e, x, node, &lo, &count));
-  if (count == 0) return eval_empty(e, x, node, out);
-  e->n_k = n->ref + 1;
-  for (int64_t c = 0; c < count; c++) {
-    e->k[n->ref] = lo + c;
-    TSL_TRY(dp_evaluate(e, x, body, &v));
-    if (c > 0 && !dp_eval_better(maximum, x->nodes[body].kind, best, v)) continue;
-    best = v;
-    at = lo + c;
-  }
-  e->n_k = n_k;
-  *out = lang_is_argument(n->op) ? (dp_value){.whole = at} : best;
-done:
-  return err;
+  if (lang_is_argument(op)) return (dp_value){.whole = f->at};
+  if (op != LANG_OP_RANGE_LOGSUM) return f->value;
+  const double logarithm = lang_function_value(single, LANG_LOG, f->sum, 0);
+  return (dp_value){.real =
+                        single ? (double)((float)f->most + (float)logarithm) : f->most + logarithm};
 }
 
 tsl_err dp_eval_range(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
-  const int32_t op = x->nodes[node].op;
-  if (op == LANG_OP_RANGE_LOGSUM) return eval_range_logsum(e, x, node, out);
-  return is_total(op) ? eval_total(e, x, node, out) : eval_best(e, x, node, out);
+  tsl_err err = TSL_OK;
+  const lang_node *n = &x->nodes[node];
+  const int32_t n_k = e->n_k;
+  int64_t lo = 0, count = 0;
+  dp_value v = {0};
+  range_fold f = {.most = -INFINITY};
+  TSL_TRY(eval_ends(e, x, node, &lo, &count));
+  if (n->op != LANG_OP_RANGE_LOGSUM && (count == 0 || is_total(n->op))) {
+    TSL_TRY(eval_empty(e, x, node, &f.value));
+    *out = f.value;
+    if (count == 0) goto done;
+  }
+  e->n_k = n->ref + 1;
+  for (int64_t c = 0; c < count; c++) {
+    e->k[n->ref] = lo + c;
+    TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 2), &v));
+    TSL_TRY(eval_next(e, x, node, v, lo + c, c == 0, &f));
+  }
+  e->n_k = n_k;
+  *out = value_of(e, n->op, &f);
+done:
+  return err;
 }

@@ -81,6 +81,7 @@ done:
 
 static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node) {
   if (x->nodes[node].reads == 0) return TSL_OK;
+  if (lang_is_range(x->nodes[node].op)) return visit_range(v, x, node);
   switch (x->nodes[node].op) {
   case LANG_OP_TABLE:
     return visit_table(v, x, node);
@@ -89,14 +90,6 @@ static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node) {
   case LANG_OP_AND:
   case LANG_OP_OR:
     return visit_logic(v, x, node);
-  case LANG_OP_RANGE_MIN:
-  case LANG_OP_RANGE_MAX:
-  case LANG_OP_RANGE_SUM:
-  case LANG_OP_RANGE_PROD:
-  case LANG_OP_RANGE_ARGMIN:
-  case LANG_OP_RANGE_ARGMAX:
-  case LANG_OP_RANGE_LOGSUM:
-    return visit_range(v, x, node);
   default:
     return visit_children(v, x, node);
   }
@@ -177,6 +170,7 @@ done:
 static tsl_err list_node(lister *l, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   if (x->nodes[node].reads == 0) return TSL_OK;
+  if (lang_is_range(x->nodes[node].op)) return list_range(l, x, node);
   switch (x->nodes[node].op) {
   case LANG_OP_TABLE:
     return list_table(l, x, node);
@@ -184,14 +178,6 @@ static tsl_err list_node(lister *l, const lang_expr *x, int32_t node) {
   case LANG_OP_AND:
   case LANG_OP_OR:
     return list_decided(l, x, node);
-  case LANG_OP_RANGE_MIN:
-  case LANG_OP_RANGE_MAX:
-  case LANG_OP_RANGE_SUM:
-  case LANG_OP_RANGE_PROD:
-  case LANG_OP_RANGE_ARGMIN:
-  case LANG_OP_RANGE_ARGMAX:
-  case LANG_OP_RANGE_LOGSUM:
-    return list_range(l, x, node);
   default:
     for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next)
       TSL_TRY(list_node(l, x, c));

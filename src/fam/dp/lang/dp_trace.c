@@ -104,20 +104,13 @@ static tsl_err trace(tracer *t, const lang_expr *x, int32_t node) {
   const lang_node *n = &x->nodes[node];
   dp_value v = {0};
   if (n->reads == 0) goto done;
+  if (lang_is_range(n->op)) return trace_range(t, x, node);
   switch (n->op) {
   case LANG_OP_TABLE:
     return trace_table(t, x, node);
   case LANG_OP_MIN:
   case LANG_OP_MAX:
     return trace_extreme(t, x, node);
-  case LANG_OP_RANGE_MIN:
-  case LANG_OP_RANGE_MAX:
-  case LANG_OP_RANGE_SUM:
-  case LANG_OP_RANGE_PROD:
-  case LANG_OP_RANGE_ARGMIN:
-  case LANG_OP_RANGE_ARGMAX:
-  case LANG_OP_RANGE_LOGSUM:
-    return trace_range(t, x, node);
   case LANG_OP_COND:
     TSL_TRY(dp_evaluate(&t->eval, x, n->first, &v));
     return trace(t, x, lang_child(x, node, v.whole != 0 ? 1 : 2));

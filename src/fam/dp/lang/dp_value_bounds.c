@@ -52,6 +52,7 @@ static growth dp_value_bounds_grow(dp_bounds *b, const lang_expr *x, int32_t nod
     return g;
   }
   if (n->depth > DP_HEIGHT_MAX) return (growth){.known = false};
+  if (lang_is_range(n->op)) return grow_range(b, x, node);
   switch (n->op) {
   case LANG_OP_TABLE:
     g.has_cell = true;
@@ -71,14 +72,6 @@ static growth dp_value_bounds_grow(dp_bounds *b, const lang_expr *x, int32_t nod
          c = x->nodes[c].next)
       g = grow_hull(g, dp_value_bounds_grow(b, x, c));
     return g;
-  case LANG_OP_RANGE_MIN:
-  case LANG_OP_RANGE_MAX:
-  case LANG_OP_RANGE_SUM:
-  case LANG_OP_RANGE_PROD:
-  case LANG_OP_RANGE_ARGMIN:
-  case LANG_OP_RANGE_ARGMAX:
-  case LANG_OP_RANGE_LOGSUM:
-    return grow_range(b, x, node);
   default:
     return (growth){.known = false};
   }
