@@ -3,6 +3,7 @@
 
 usage: dp_known.py TESELA [--fast] [ONLY]
 """
+import itertools
 import math
 import os
 import random
@@ -15,6 +16,7 @@ from harness import check, np
 
 suite = harness.Suite(__doc__, jobs=4)
 NO_PATH = ("binomial",)
+MATRICES = ("BLOSUM45", "BLOSUM50", "BLOSUM62", "BLOSUM80", "BLOSUM90", "PAM30", "PAM70", "PAM250", "NUC.4.4")
 LINES = {"lcs": "length", "edit": "distance", "dtw": "distance", "binomial": "binomial coefficient",
          "knapsack": "value", "knapsack_unbounded": "value", "allotment": "return", "stagecoach": "cost",
          "matrix_chain": "multiplications", "search_tree": "expected cost", "nussinov": "pairs"}
@@ -242,24 +244,41 @@ def peer_cases():
                 score = aligner(a, b, 7, 2, dna).score  # parasail: the first letter costs open
                 suite.case(f"parasail {kind.name}, {len(a)} letters", solved, kind(a, b), score,
                            modes=("value", "recover"))
-        for n in (30, 300, 1500):
-            a = word(rng, n, LETTERS["protein"] + "BZX")
-            b = near(rng, a, LETTERS["protein"], 0.4)
-            for kind, aligner in ((Align, parasail.nw_striped_32), (Local, parasail.sw_striped_32)):
-                suite.case(f"parasail {kind.name} BLOSUM62, {n} letters", proteins, kind, a, b,
-                           aligner(a, b, 11, 1, parasail.blosum62).score)
+        for name, n in itertools.product(MATRICES, (30, 700)):
+            kind = "dna" if name == "NUC.4.4" else "protein"
+            a = word(rng, n, LETTERS[kind] + ("RYSWKMN" if kind == "dna" else "BZX"))
+            b = near(rng, a, LETTERS[kind], 0.4)
+            scores = parasail.Matrix(matrix_file(name))
+            suite.case(f"parasail {name}, {n} letters", by_name, name, kind, a, b,
+                       parasail.nw_striped_32(a, b, 11, 1, scores).score, parasail.sw_striped_32(a, b, 11, 1, scores).score)
+        suite.case("matrices by name have parasail's scores of amino acids and bases", same_scores, parasail)
     except ImportError:
         print("parasail is not installed: its cases are left out (Debian: python3-parasail)")
 
 
-def proteins(kind, a, b, score):
-    """With the file of scores that lies in inputs/dp."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../inputs/dp/blosum62.txt")
-    tree = {"family": "dp", "run": {"device": "cpu"},
-            "dp": {"problem": kind.name, "mode": "recover", "alphabet": "protein", "a": {"text": a}, "b": {"text": b},
-                   "scores": {"matrix": path, "open": 10, "extend": 1}}}
-    with suite.result(tree) as file:
-        check(file["results/goal"][0] == score, f"{file['results/goal'][0]}, parasail {score}")
+def matrix_file(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../inputs/matrices", name)
+
+
+def by_name(name, alphabet, a, b, best_global, best_local):
+    """With scores that come with tesela: problem global and local."""
+    for problem, score in (("global", best_global), ("local", best_local)):
+        tree = {"family": "dp", "run": {"device": "cpu"},
+                "dp": {"problem": problem, "mode": "recover", "alphabet": alphabet, "a": {"text": a}, "b": {"text": b},
+                       "scores": {"matrix": name, "open": 10, "extend": 1}}}
+        with suite.result(tree) as file:
+            check(file["results/goal"][0] == score, f"{problem}: {file['results/goal'][0]}, parasail {score}")
+
+
+def same_scores(parasail):
+    """parasail's copies are older where B, Z and X are concerned, and its BLOSUM80 has another scale, ln(2) / 3."""
+    for name in MATRICES:
+        peer = getattr(parasail, {"NUC.4.4": "nuc44"}.get(name, name.lower()))
+        order = "ATGCSWRYKMBVHDN" if name == "NUC.4.4" else "ARNDCQEGHILKMFPSTWYV"
+        rows = [line.split() for line in open(matrix_file(name)) if not line.startswith("#")]
+        ours = {(row[0], column): int(s) for row in rows[1:] for column, s in zip(rows[0], row[1:])}
+        differ = [(x, y) for i, x in enumerate(order) for j, y in enumerate(order) if ours[x, y] != peer.matrix[i, j]]
+        check(bool(differ) == (name == "BLOSUM80"), f"{name}: {differ}")
 
 
 for cases in (book_cases, word_cases, binomial_cases, empty_cases, memory_cases, peer_cases, brute_cases):

@@ -156,14 +156,6 @@ static inline xc_own *xc_own_of(const tsl_problem *problem) {
   return (xc_own *)problem->own;
 }
 
-/**
- * The folder of the sets that come with tesela: basis or inputs/xc/basis below TSL_DATA_DIR when
- * that is set; else below ../share/tesela as seen from the program's folder (an installed one);
- * else below the sources it was built from.
- * @return TSL_ERR_INPUT when there is none
- */
-tsl_err xc_basis_folder(char folder[XC_FOLDER]);
-
 /** Read the molecule and the sets, find the functional.
  *  @param[in] talk  of a served job: it has the molecule and what is asked for; else NULL */
 struct xc_talk;

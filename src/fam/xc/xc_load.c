@@ -1,4 +1,5 @@
 /* From the deck to a molecule, its shells and a functional. */
+#include "data_folder.h"
 #include "xc_nonlocal.h"
 #include "xc_talk.h"
 
@@ -154,13 +155,13 @@ static const char *const set_keys[XC_N_SETS] = {
 static tsl_err read_set(const tsl_deck *deck, const xc_deck *s, const char *name, bool fitting,
                         xc_set *set) {
   tsl_err err = TSL_OK;
-  char *path = NULL, *given = NULL, shipped[XC_FOLDER] = "";
+  char *path = NULL, *given = NULL, shipped[TSL_DATA_FOLDER] = "";
   const char *named = shipped;
   if (s->basis_folder != NULL) {
     TSL_TRY(tsl_deck_path(deck, s->basis_folder, &given));
     named = given;
   } else {
-    TSL_TRY(xc_basis_folder(shipped));
+    TSL_TRY(tsl_data_folder("basis", "xc/basis", shipped));
   }
   if (strpbrk(name, "./") != NULL) TSL_TRY(tsl_deck_path(deck, name, &path));
   TSL_TRY((fitting ? xc_set_read_fitting : xc_set_read)(path ? path : name, named, set));
