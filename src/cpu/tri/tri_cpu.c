@@ -89,6 +89,7 @@ static void tri_close_cpu(tsl_worker **worker) {
   tri_tree_clear(&w->tree);
   tri_cells_clear(&w->cells);
   tri_cpu_equation_close(&w->equation);
+  tri_tracer_clear(&w->tracer);
   TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w->ones, w);
   *worker = NULL;
 }
@@ -124,6 +125,7 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   TSL_TRY(tsl_alloc(w->threads, sizeof *w->thread, "threads", (void **)&w->thread));
   for (int k = 0; k < w->threads; k++) TSL_TRY(tri_thread_create(w, &w->thread[k]));
   if (w->p->output == TRI_FORCES) TSL_TRY(tri_forces_prepare(w, problem));
+  if (w->p->aligned) TSL_TRY(tri_tracer_create(&w->letters, w->threads, &w->tracer));
   if (tri_has_cells(w->p)) TSL_TRY(tri_cells_create(w, problem, &w->cells));
   if (w->blas) openblas_set_num_threads(1);
   *worker = w;

@@ -168,8 +168,9 @@ struct tsl_worker {
   int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */
   tri_cpu_equation equation;
   tri_cpu_letters letters;
-  const void *vectors; /**< SUM: [vectors][n_pad]; not owned */
-  void *ones;          /**< SUM without vectors */
+  struct tri_tracer *tracer; /**< of alignments; else NULL */
+  const void *vectors;       /**< SUM: [vectors][n_pad]; not owned */
+  void *ones;                /**< SUM without vectors */
 
   struct tri_frames_cpu *frames; /**< of a trajectory; then nothing else but p and slow is set */
 };

@@ -217,7 +217,7 @@ void tri_pairs_fill(const tri_cpu_letters *l, tri_pairs_thread *thread, const tr
 
 /* ---- units */
 
-static void put(const tsl_worker *w, void *slab, int64_t at, double value) {
+void tri_pairs_put(const tsl_worker *w, void *slab, int64_t at, double value) {
   if (w->t)
     ((double *)slab)[at] = value;
   else
@@ -238,7 +238,7 @@ static int64_t run_pairs(tsl_worker *w, const tsl_unit *unit, tsl_part *part, tr
     tri_pairs_fill(&w->letters, w->thread[omp_get_thread_num()].pairs, here, m, bytes, values,
                    again);
     for (int k = 0; k < m; k++) {
-      put(w, part->slab[TRI_OUT], here[k].number - unit->lo[0], (double)values[k]);
+      tri_pairs_put(w, part->slab[TRI_OUT], here[k].number - unit->lo[0], (double)values[k]);
       if (!again[k]) here[k].number = -1;
     }
   }
@@ -275,5 +275,6 @@ static tsl_err run_points(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
 }
 
 tsl_err tri_run_paired(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+  if (w->p->aligned) return TSL_OK; /* tri_traceback_run gives values as well */
   return tri_of_letters(w->p) ? run_letters(w, unit, part) : run_points(w, unit, part);
 }

@@ -47,6 +47,9 @@ int tri_pairs_lanes(const tri_cpu_letters *letters);
 void tri_pairs_fill(const tri_cpu_letters *letters, tri_pairs_thread *thread, const tri_pair *pairs,
                     int n, bool bytes, int64_t *values, uint8_t *again);
 
+/** Value number `at` of a slab, in the run's type. */
+void tri_pairs_put(const struct tsl_worker *worker, void *slab, int64_t at, double value);
+
 /** Ready the thread's `align` for n <= TRI_LETTER_LANES pairs: all but zero and minus. */
 void tri_pairs_load(const tri_cpu_letters *letters, tri_pairs_thread *thread, const tri_pair *pairs,
                     int n);

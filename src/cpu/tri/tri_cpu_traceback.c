@@ -17,10 +17,10 @@ enum {
 };
 
 /** Where operations of a pair are. */
-struct traceback_place {
+typedef struct traceback_place {
   int32_t thread;
   int64_t first;
-};
+} traceback_place;
 
 /* ---- memory of a thread */
 
@@ -67,6 +67,34 @@ static tsl_err make_rules(const tri_cpu_letters *l, traceback_rules *rules) {
   rules->params.extend = 1, rules->params.least = -1;
 done:
   return err;
+}
+
+struct tri_tracer {
+  traceback_rules rules;
+  int threads;
+  traceback_room *rooms; /**< [threads] */
+};
+
+tsl_err tri_tracer_create(const tri_cpu_letters *l, int threads, tri_tracer **out) {
+  tsl_err err = TSL_OK;
+  tri_tracer *t = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *t, "alignments", (void **)&t));
+  *out = t;
+  t->threads = threads;
+  TSL_TRY(tsl_alloc(threads, sizeof *t->rooms, "alignments", (void **)&t->rooms));
+  TSL_TRY(make_rules(l, &t->rules));
+  for (int k = 0; k < threads && t->rules.params.codes < TRI_LETTER_CODES; k++)
+    TSL_TRY(tri_pairs_thread_create(&t->rules.letters, &t->rooms[k].pairs));
+done:
+  return err;
+}
+
+void tri_tracer_clear(tri_tracer **tracer) {
+  tri_tracer *t = *tracer;
+  if (t == NULL) return;
+  for (int k = 0; t->rooms != NULL && k < t->threads; k++) room_clear(&t->rooms[k]);
+  TSL_FREE_ALL(t->rooms, t->rules.scores, t);
+  *tracer = NULL;
 }
 
 /** Memory for n elements, of which none is kept. */
@@ -256,7 +284,7 @@ done:
 }
 
 static tsl_err align_one(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair,
-                         int64_t span[TRI_SPAN]) {
+                         int64_t *value, int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
   traceback_best best = {0};
   TSL_TRY(make_rows(tri_sequence_length(&l->sequences, pair->text),
@@ -265,6 +293,7 @@ static tsl_err align_one(const tri_cpu_letters *l, traceback_room *r, const tri_
   run_table(&t, &best);
   int64_t at[2] = {t.n, t.x.m};
   if (t.x.local) memcpy(at, best.at, sizeof at);
+  *value = t.x.local ? best.value : t.x.h[t.x.m];
   TSL_TRY(trace(&t, at, span));
 done:
   return err;
@@ -299,11 +328,11 @@ static void best_cell(const traceback_table *t, int64_t value, int64_t at[2]) {
   while ((row[(at[1] - 1) * t->stride] & TRI_DIRECTION_TOP) == 0) at[1]--;
 }
 
-/** Align n pairs. @param[out] spans  by number of the pairs; places: where operations begin */
+/** Align n pairs. @param[out] values  [n]; spans, places: by number of the pairs */
 static tsl_err align_lanes(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pairs,
-                           int n, int64_t (*spans)[TRI_SPAN], struct traceback_place *places) {
+                           int n, int64_t *values, int64_t (*spans)[TRI_SPAN],
+                           traceback_place *places) {
   tsl_err err = TSL_OK;
-  int64_t values[TRI_LETTER_LANES];
   tri_pairs_load(l, r->pairs, pairs, n);
   TSL_TRY(run_tables(l, r, values));
   for (int k = 0; k < n; k++) {
@@ -336,12 +365,11 @@ typedef struct traceback_unit {
   tsl_worker *w;
   const tsl_unit *unit;
   const tsl_part *part;
-  traceback_rules rules;
+  tri_tracer *tracer;
   int64_t n;
-  tri_pair *pairs;       /**< [n] in the order in which they are aligned */
-  traceback_room *rooms; /**< [threads] */
+  tri_pair *pairs; /**< [n] in the order in which they are aligned */
   int64_t (*spans)[TRI_SPAN];
-  struct traceback_place *places; /**< [n] */
+  traceback_place *places; /**< [n] */
 } traceback_unit;
 
 static int64_t pairs_of(const traceback_unit *u) {
@@ -371,27 +399,37 @@ static tsl_err list_pairs(traceback_unit *u) {
     pair_at(u, k, pair);
     u->pairs[k] = (tri_pair){u->w->p->first + pair[0], pair[1], k};
   }
-  TSL_TRY(tri_pairs_sort(&u->rules.letters, u->pairs, u->n));
+  TSL_TRY(tri_pairs_sort(&u->tracer->rules.letters, u->pairs, u->n));
 done:
   return err;
 }
 
-static tsl_err align_group(traceback_unit *u, int thread, const tri_pair *pairs, int n) {
+/** Align n pairs. @param[out] values  [n] */
+static tsl_err align_group(traceback_unit *u, int thread, const tri_pair *pairs, int n,
+                           int64_t *values) {
   tsl_err err = TSL_OK;
-  const tri_cpu_letters *l = &u->rules.letters;
-  traceback_room *const r = &u->rooms[thread];
+  const tri_cpu_letters *l = &u->tracer->rules.letters;
+  traceback_room *const r = &u->tracer->rooms[thread];
   for (int k = 0; k < n; k++) u->places[pairs[k].number].thread = thread;
-  if (go_together(l, pairs, n)) return align_lanes(l, r, pairs, n, u->spans, u->places);
+  if (go_together(l, pairs, n)) return align_lanes(l, r, pairs, n, values, u->spans, u->places);
   if (n > HALF) {
-    TSL_TRY(align_group(u, thread, pairs, HALF));
-    return align_group(u, thread, pairs + HALF, n - HALF);
+    TSL_TRY(align_group(u, thread, pairs, HALF, values));
+    return align_group(u, thread, pairs + HALF, n - HALF, values + HALF);
   }
   for (int k = 0; k < n; k++) {
     u->places[pairs[k].number].first = r->n;
-    TSL_TRY(align_one(l, r, &pairs[k], u->spans[pairs[k].number]));
+    TSL_TRY(align_one(l, r, &pairs[k], &values[k], u->spans[pairs[k].number]));
   }
 done:
   return err;
+}
+
+/** Values of a group of pairs into a part that has none yet. */
+static void put_values(const traceback_unit *u, const tri_pair *pairs, int n,
+                       const int64_t *values) {
+  const int sign = tri_is_scored(u->w->p) ? 1 : -1;
+  for (int k = 0; k < n; k++)
+    tri_pairs_put(u->w, u->part->slab[TRI_OUT], pairs[k].number, (double)(sign * values[k]));
 }
 
 static tsl_err align_all(traceback_unit *u) {
@@ -399,10 +437,15 @@ static tsl_err align_all(traceback_unit *u) {
   const int64_t lanes = TRI_LETTER_LANES, groups = tsl_divide_up(u->n, lanes);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(u->w->threads)
   for (int64_t g = groups - 1; g >= 0; g--) { /* the long ones first */
+    const tri_pair *const pairs = u->pairs + g * lanes;
+    const int n = (int)tsl_min(lanes, u->n - g * lanes);
+    int64_t values[TRI_LETTER_LANES];
     if (tri_failure_is(&first)) continue;
-    const tsl_err err = align_group(u, omp_get_thread_num(), u->pairs + g * lanes,
-                                    (int)tsl_min(lanes, u->n - g * lanes));
-    if (err != TSL_OK) tri_failure_note(&first, err);
+    const tsl_err err = align_group(u, omp_get_thread_num(), pairs, n, values);
+    if (err != TSL_OK)
+      tri_failure_note(&first, err);
+    else if (u->w->p->output == TRI_PAIRED)
+      put_values(u, pairs, n, values);
   }
   return tri_failure_take(&first);
 }
@@ -423,7 +466,7 @@ static tsl_err hand_over(const traceback_unit *u, tsl_part *part) {
     TSL_FAIL(TSL_ERR_MEMORY, "no memory for alignments of %lld pairs", (long long)u->n);
   memcpy(spans, u->spans, (size_t)u->n * sizeof *spans);
   for (int64_t k = 0; k < u->n; k++) {
-    const uint32_t *from = u->rooms[u->places[k].thread].operations + u->places[k].first;
+    const uint32_t *from = u->tracer->rooms[u->places[k].thread].operations + u->places[k].first;
     for (int64_t o = spans[k][4] - 1; o >= 0; o--) operations[at++] = from[o];
   }
 done:
@@ -432,19 +475,15 @@ done:
 
 tsl_err tri_traceback_run(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
-  traceback_unit u = {.w = w, .unit = unit, .part = part};
+  traceback_unit u = {.w = w, .unit = unit, .part = part, .tracer = w->tracer};
   u.n = pairs_of(&u);
-  TSL_TRY(tsl_alloc(w->threads, sizeof *u.rooms, "alignments", (void **)&u.rooms));
-  TSL_TRY(make_rules(&w->letters, &u.rules));
-  for (int k = 0; k < w->threads && u.rules.params.codes < TRI_LETTER_CODES; k++)
-    TSL_TRY(tri_pairs_thread_create(&u.rules.letters, &u.rooms[k].pairs));
+  for (int k = 0; k < w->threads; k++) u.tracer->rooms[k].n = 0;
   TSL_TRY(list_pairs(&u));
   TSL_TRY(tsl_alloc(u.n, sizeof *u.spans, "alignments", (void **)&u.spans));
   TSL_TRY(tsl_alloc(u.n, sizeof *u.places, "alignments", (void **)&u.places));
   TSL_TRY(align_all(&u));
   TSL_TRY(hand_over(&u, part));
 done:
-  for (int k = 0; u.rooms != NULL && k < w->threads; k++) room_clear(&u.rooms[k]);
-  TSL_FREE_ALL(u.rooms, u.spans, u.places, u.pairs, u.rules.scores);
+  TSL_FREE_ALL(u.spans, u.places, u.pairs);
   return err;
 }

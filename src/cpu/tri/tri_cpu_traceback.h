@@ -30,7 +30,16 @@ typedef struct tri_traceback {
   bool local;
 } tri_traceback;
 
-/** Align the pairs of a part that is computed, and fill its lists of spans and operations. */
+/** What the alignments of all units need: rules, and memory of each thread. */
+typedef struct tri_tracer tri_tracer;
+struct tri_cpu_letters;
+
+/** tri_tracer_clear() also after an error. @param[in] letters  outlives it */
+tsl_err tri_tracer_create(const struct tri_cpu_letters *letters, int threads, tri_tracer **tracer);
+void tri_tracer_clear(tri_tracer **tracer);
+
+/** Align the pairs of a part and fill its lists of spans and operations. PAIRED: its values too;
+ *  else those, and which pairs they are of, are there. */
 tsl_err tri_traceback_run(tsl_worker *worker, const tsl_unit *unit, tsl_part *part);
 
 #endif

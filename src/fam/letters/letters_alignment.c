@@ -44,18 +44,37 @@ static const char *name_of(const letters_named *sequence) {
 static void write_name(const letters_named *sequence, bool reference, FILE *file) {
   const char *name = name_of(sequence);
   for (const char *c = name; *c != '\0'; c++)
-    fputc((reference ? is_for_reference(*c, c == name) : isgraph((unsigned char)*c) && *c != '@')
-              ? *c
-              : '_',
-          file);
+    putc_unlocked(
+        (reference ? is_for_reference(*c, c == name) : isgraph((unsigned char)*c) && *c != '@')
+            ? *c
+            : '_',
+        file);
 }
 
 /* ---- runs and tags */
 
+/* A number, negative or not. Files have millions of them: printf, and locks, are slow. */
+static void write_number(int64_t number, FILE *file) {
+  char text[24], *at = text + sizeof text;
+  uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+  do *--at = (char)('0' + left % 10);
+  while ((left /= 10) > 0);
+  if (number < 0) *--at = '-';
+  while (at < text + sizeof text) putc_unlocked(*at++, file); /* ferror tells */
+}
+
+/* The same behind a tab and what it is. */
+static void write_field(const char *what, int64_t number, FILE *file) {
+  fputc('\t', file);
+  fputs(what, file);
+  write_number(number, file);
+}
+
 static void write_run(int64_t length, char letter, FILE *file) {
-  for (; length > 0; length -= LETTERS_LONGEST_RUN)
-    fprintf(file, "%lld%c",
-            (long long)(length < LETTERS_LONGEST_RUN ? length : LETTERS_LONGEST_RUN), letter);
+  for (; length > 0; length -= LETTERS_LONGEST_RUN) {
+    write_number(length < LETTERS_LONGEST_RUN ? length : LETTERS_LONGEST_RUN, file);
+    putc_unlocked(letter, file);
+  }
 }
 
 void letters_write_cigar(const letters_alignment *a, FILE *file) {
@@ -65,12 +84,12 @@ void letters_write_cigar(const letters_alignment *a, FILE *file) {
 }
 
 /* Letters that differ or stand alone. */
-static long long differences(const letters_alignment *a) {
-  return (long long)steps_but(a, LETTERS_SAME);
+static int64_t differences(const letters_alignment *a) {
+  return steps_but(a, LETTERS_SAME);
 }
 
 static void write_value(const letters_alignment *a, FILE *file) {
-  fprintf(file, "\t%s:i:%lld", a->distance ? "XD" : "AS", (long long)a->value);
+  write_field(a->distance ? "XD:i:" : "AS:i:", a->value, file);
 }
 
 /* ---- SAM */
@@ -82,7 +101,8 @@ void letters_sam_begin(FILE *file) {
 void letters_sam_reference(const letters_named *reference, FILE *file) {
   fputs("@SQ\tSN:", file);
   write_name(reference, true, file);
-  fprintf(file, "\tLN:%lld\n", (long long)reference->n);
+  write_field("LN:", reference->n, file);
+  fputc('\n', file);
 }
 
 void letters_sam_program(FILE *file) {
@@ -108,10 +128,12 @@ static bool is_mapped(const letters_alignment *a) {
 void letters_sam_record(const letters_alignment *a, FILE *file) {
   const bool mapped = is_mapped(a);
   write_name(&a->query, false, file);
-  fprintf(file, "\t%d\t", (mapped ? 0 : LETTERS_UNMAPPED) | (a->other ? LETTERS_SECONDARY : 0));
+  write_field("", (mapped ? 0 : LETTERS_UNMAPPED) | (a->other ? LETTERS_SECONDARY : 0), file);
+  fputc('\t', file);
   if (mapped) {
     write_name(&a->reference, true, file);
-    fprintf(file, "\t%lld\t255\t", (long long)a->begin[1] + 1);
+    write_field("", a->begin[1] + 1, file);
+    fputs("\t255\t", file);
     write_run(a->begin[0], 'S', file);
     letters_write_cigar(a, file);
     write_run(a->query.n - a->end[0], 'S', file);
@@ -122,23 +144,27 @@ void letters_sam_record(const letters_alignment *a, FILE *file) {
   write_letters(a, file);
   fputs("\t*", file);
   write_value(a, file);
-  if (mapped) fprintf(file, "\tNM:i:%lld", differences(a));
+  if (mapped) write_field("NM:i:", differences(a), file);
   fputc('\n', file);
 }
 
 /* ---- PAF and tables */
 
 static void write_place(const letters_named *sequence, int64_t begin, int64_t end, FILE *file) {
-  fprintf(file, "%s\t%lld\t%lld\t%lld", name_of(sequence), (long long)sequence->n, (long long)begin,
-          (long long)end);
+  fputs(name_of(sequence), file);
+  write_field("", sequence->n, file);
+  write_field("", begin, file);
+  write_field("", end, file);
 }
 
 void letters_paf_record(const letters_alignment *a, FILE *file) {
   write_place(&a->query, a->begin[0], a->end[0], file);
   fputs("\t+\t", file);
   write_place(&a->reference, a->begin[1], a->end[1], file);
-  fprintf(file, "\t%lld\t%lld\t255\ttp:A:%c\tNM:i:%lld", (long long)letters_steps_same(a),
-          (long long)steps_but(a, -1), a->other ? 'S' : 'P', differences(a));
+  write_field("", letters_steps_same(a), file);
+  write_field("", steps_but(a, -1), file);
+  fputs(a->other ? "\t255\ttp:A:S" : "\t255\ttp:A:P", file);
+  write_field("NM:i:", differences(a), file);
   write_value(a, file);
   fputs("\tcg:Z:", file);
   letters_write_cigar(a, file);
@@ -156,8 +182,10 @@ void letters_table_record(const letters_alignment *a, FILE *file) {
   write_place(&a->query, a->begin[0], a->end[0], file);
   fputc('\t', file);
   write_place(&a->reference, a->begin[1], a->end[1], file);
-  fprintf(file, "\t%lld\t%lld\t%lld\t", (long long)a->value, (long long)letters_steps_same(a),
-          (long long)steps_but(a, -1));
+  write_field("", a->value, file);
+  write_field("", letters_steps_same(a), file);
+  write_field("", steps_but(a, -1), file);
+  fputc('\t', file);
   letters_write_cigar(a, file);
   fputc('\n', file);
 }
