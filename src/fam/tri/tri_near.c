@@ -25,72 +25,81 @@ int64_t tri_near_seeds(const tri_params *p) {
   return tiles;
 }
 
-static double coordinate(const tri_params *p, const void *x, int64_t k, int64_t i) {
-  const int64_t at = k * p->n_pad + i;
-  return p->type == TSL_F32 ? (double)((const float *)x)[at] : ((const double *)x)[at];
-}
-
 /* ---------------------------------------------------------------- sorting */
 
+/** A point: its number, where it is among the coordinates, and one of those. */
 typedef struct keyed {
   double key;
-  int32_t i;
+  int32_t i, at;
 } keyed;
 
+/** Points [n] in the order so far. Coordinates follow them from time to time, so that those of a
+ *  small cell lie together. */
 typedef struct sorting {
-  const tri_params *p;
-  const void *x;
-  int64_t first, n; /**< places of the points */
-  int32_t *order;   /**< [n] of the points, counted from the first */
-  keyed *keys;      /**< [n] */
-  int64_t cell;     /**< points of the cells that are cut now */
+  bool wide;   /**< fp64 */
+  char *x;     /**< [d][n] fp32 or fp64 */
+  char *moved; /**< [n] a coordinate in the order of now */
+  int64_t d, n;
+  keyed *points; /**< [n] */
+  int64_t cell;  /**< points of the cells that are cut now */
+  int64_t k;     /**< the coordinate that moves now */
 } sorting;
 
-/** Before b? Equal keys by index, so that the order is one and the same. */
+static double coordinate(const sorting *s, int64_t k, int64_t at) {
+  const int64_t e = k * s->n + at;
+  return s->wide ? ((const double *)s->x)[e] : (double)((const float *)s->x)[e];
+}
+
+/** Before b? Equal keys by number, so that the order is one and the same. */
 static bool keyed_before(keyed a, keyed b) {
-  return a.key < b.key || (a.key == b.key && a.i < b.i);
+  return (a.key < b.key) | ((a.key == b.key) & (a.i < b.i));
 }
 
-static keyed median_of_3(keyed a, keyed b, keyed c) {
-  if (keyed_before(b, a)) return keyed_before(c, b) ? b : keyed_before(c, a) ? c : a;
-  return keyed_before(c, a) ? a : keyed_before(c, b) ? c : b;
+static void keyed_swap(keyed *a, keyed *b) {
+  const keyed was = *a;
+  *a = *b, *b = was;
 }
 
-/** Put the m first of n to the front (Hoare, CACM 4, 1961, 321), pivots from scattered places. */
+/** Which of three places has the one in the middle? */
+static int64_t median_of_3(const keyed *v, const int64_t at[3]) {
+  const bool ab = keyed_before(v[at[0]], v[at[1]]), bc = keyed_before(v[at[1]], v[at[2]]),
+             ac = keyed_before(v[at[0]], v[at[2]]);
+  return ab == bc ? at[1] : ab == ac ? at[2] : at[0];
+}
+
+/** Put the m first of n to the front (Hoare, CACM 4, 1961, 321), pivots from scattered places. The
+ *  partition is Lomuto's: it has no branch that nobody can predict. */
 static void select_first(keyed *v, int64_t n, int64_t m) {
-  int64_t lo = 0, hi = n - 1;
   uint64_t state = (uint64_t)n;
-  while (lo < hi) {
-    int64_t at[3], a = lo, b = hi;
+  for (int64_t lo = 0, hi = n; lo < m && m < hi;) {
+    int64_t at[3], less = lo;
     for (int s = 0; s < 3; s++) {
       state = state * 6364136223846793005u + 1442695040888963407u;
-      at[s] = lo + (int64_t)((state >> 33) % (uint64_t)(hi - lo + 1));
+      at[s] = lo + (int64_t)((state >> 33) % (uint64_t)(hi - lo));
     }
-    const keyed pivot = median_of_3(v[at[0]], v[at[1]], v[at[2]]);
-    while (a <= b) {
-      while (keyed_before(v[a], pivot)) a++;
-      while (keyed_before(pivot, v[b])) b--;
-      if (a > b) break;
-      const keyed swapped = v[a];
-      v[a++] = v[b], v[b--] = swapped;
+    keyed_swap(&v[median_of_3(v, at)], &v[hi - 1]);
+    const keyed pivot = v[hi - 1];
+    for (int64_t r = lo; r < hi - 1; r++) {
+      const bool first = keyed_before(v[r], pivot);
+      keyed_swap(&v[less], &v[r]);
+      less += first;
     }
-    if (m <= b)
-      hi = b;
-    else if (m >= a)
-      lo = a;
+    keyed_swap(&v[less], &v[hi - 1]);
+    if (m <= less)
+      hi = less;
     else
-      return;
+      lo = less + 1;
   }
 }
 
-/** The dimension along which points [lo, hi) of the order extend most. */
+/** The dimension along which points [lo, hi) extend most. */
 static int64_t longest(const sorting *s, int64_t lo, int64_t hi) {
   double most = -1;
   int64_t widest = 0;
-  for (int64_t k = 0; k < s->p->d; k++) {
+  for (int64_t k = 0; k < s->d; k++) {
     double least = INFINITY, largest = -INFINITY;
     for (int64_t r = lo; r < hi; r++) {
-      const double x = coordinate(s->p, s->x, k, s->first + s->order[r]);
+      const double x = coordinate(s, k, s->points[r].at);
       least = x < least ? x : least, largest = x > largest ? x : largest;
     }
     if (largest - least > most) most = largest - least, widest = k;
@@ -106,31 +115,71 @@ static tsl_err cut_cells(void *context, int slot, int64_t first, int64_t last) {
     const int64_t lo = c * s->cell, hi = tsl_min(lo + s->cell, s->n);
     if (hi - lo <= s->cell / 2) continue;
     const int64_t k = longest(s, lo, hi);
-    for (int64_t r = lo; r < hi; r++)
-      s->keys[r] = (keyed){coordinate(s->p, s->x, k, s->first + s->order[r]), s->order[r]};
-    select_first(s->keys + lo, hi - lo, s->cell / 2);
-    for (int64_t r = lo; r < hi; r++) s->order[r] = s->keys[r].i;
+    for (int64_t r = lo; r < hi; r++) s->points[r].key = coordinate(s, k, s->points[r].at);
+    select_first(s->points + lo, hi - lo, s->cell / 2);
   }
   return TSL_OK;
 }
 
-/** Sort the n points from place first on. @param[out] order  [n] */
-static tsl_err sort_set(const tsl_problem *problem, int64_t first, int64_t n, int32_t *order) {
-  enum { GRAIN = 1 << 14 }; /* points */
+/** Coordinate k of points [first, last). */
+static tsl_err move_coordinate(void *context, int slot, int64_t first, int64_t last) {
+  const sorting *s = context;
+  const char *x = s->x + s->k * s->n * (s->wide ? 8 : 4);
+  (void)slot;
+  for (int64_t r = first; r < last; r++)
+    if (s->wide)
+      memcpy(s->moved + 8 * r, x + 8 * (int64_t)s->points[r].at, 8);
+    else
+      memcpy(s->moved + 4 * r, x + 4 * (int64_t)s->points[r].at, 4);
+  return TSL_OK;
+}
+
+/** Coordinates in the order so far. */
+static tsl_err move_coordinates(sorting *s, int64_t grain) {
   tsl_err err = TSL_OK;
-  sorting s = {.p = tri_params_of(problem),
-               .x = problem->fields[TRI_POINTS].data,
-               .first = first,
-               .n = n,
-               .order = order,
-               .cell = TRI_TILE};
-  TSL_TRY(tsl_alloc(n, sizeof *s.keys, "keys of points", (void **)&s.keys));
-  for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-  while (s.cell < n) s.cell *= 2;
-  for (; s.cell > TRI_TILE; s.cell /= 2)
-    TSL_TRY(tsl_parallel(tsl_divide_up(n, s.cell), tsl_max(1, GRAIN / s.cell), cut_cells, &s));
+  const size_t bytes = (size_t)(s->n * (s->wide ? 8 : 4));
+  for (s->k = 0; s->k < s->d; s->k++) {
+    TSL_TRY(tsl_parallel(s->n, grain, move_coordinate, s));
+    memcpy(s->x + (size_t)s->k * bytes, s->moved, bytes);
+  }
+  for (int64_t r = 0; r < s->n; r++) s->points[r].at = (int32_t)r;
 done:
-  tsl_free(s.keys);
+  return err;
+}
+
+/** The points from place first on, as the input has them. */
+static tsl_err set_points(const tsl_problem *problem, int64_t first, sorting *s) {
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  const size_t size = tsl_type_bytes((tsl_type)p->type);
+  const char *from = (const char *)problem->fields[TRI_POINTS].data + (size_t)first * size;
+  TSL_TRY(tsl_alloc(s->n, sizeof *s->points, "points to sort", (void **)&s->points));
+  TSL_TRY(tsl_alloc(s->d * s->n, size, "points to sort", (void **)&s->x));
+  TSL_TRY(tsl_alloc(s->n, size, "points to sort", (void **)&s->moved));
+  for (int64_t k = 0; k < s->d; k++)
+    memcpy(s->x + (size_t)(k * s->n) * size, from + (size_t)(k * p->n_pad) * size,
+           (size_t)s->n * size);
+  for (int64_t r = 0; r < s->n; r++) s->points[r].i = s->points[r].at = (int32_t)r;
+done:
+  return err;
+}
+
+/** Sort the n points from place first on. @param[out] order  [n] of them, counted from the first */
+static tsl_err sort_set(const tsl_problem *problem, int64_t first, int64_t n, int32_t *order) {
+  enum { GRAIN = 1 << 14 /* points */, STAY = 4 /* cuts until coordinates move */ };
+  tsl_err err = TSL_OK;
+  const tri_params *p = tri_params_of(problem);
+  sorting s = {.wide = p->type == TSL_F64, .d = p->d, .n = n, .cell = TRI_TILE};
+  if (n == 0) goto done;
+  TSL_TRY(set_points(problem, first, &s));
+  while (s.cell < n) s.cell *= 2;
+  for (int cuts = 1; s.cell > TRI_TILE; s.cell /= 2, cuts++) {
+    TSL_TRY(tsl_parallel(tsl_divide_up(n, s.cell), tsl_max(1, GRAIN / s.cell), cut_cells, &s));
+    if (cuts % STAY == 0) TSL_TRY(move_coordinates(&s, GRAIN));
+  }
+  for (int64_t r = 0; r < n; r++) order[r] = s.points[r].i;
+done:
+  TSL_FREE_ALL(s.points, s.x, s.moved);
   return err;
 }
 
