@@ -1,10 +1,11 @@
-"""The problems of inputs/dp/catalogue solved without dynamic programming: all candidates tried.
+"""The problems of inputs/dp/catalogue and papers solved without dynamic programming: all candidates tried.
 
     solve(path) -> the optimum of the deck's own instance
 
 Only the numbers are taken from the deck (data and constants); what they mean is written here again.
 """
 import itertools
+import math
 import os
 import re
 from fractions import Fraction
@@ -322,6 +323,78 @@ def shortest_path(d):
     n = len(d["d"])
     return min(sum(d["d"][a][b] for a, b in zip((0, *middle), (*middle, n - 1)))
                for m in range(n - 1) for middle in itertools.permutations(range(1, n - 1), m))
+
+
+def paths(steps, at, end):
+    """All lists of cells from one to another by these steps."""
+    if at == end:
+        yield [at]
+    for di, dj in steps:
+        if at[0] + di <= end[0] and at[1] + dj <= end[1]:
+            for rest in paths(steps, (at[0] + di, at[1] + dj), end):
+                yield [at, *rest]
+
+
+WARPS = ((1, 1), (1, 0), (0, 1))
+
+
+def windowed_warping(d):
+    x, y = d["x"], d["y"]
+    return min(sum(sum((a - b) ** 2 for a, b in zip(x[i], y[j])) for i, j in path)
+               for path in paths(WARPS, (0, 0), (len(x) - 1, len(y) - 1)) if all(abs(i - j) <= d["R"] for i, j in path))
+
+
+def subsequence_warping(d):
+    x, y = d["x"], d["y"]
+    return min(sum(abs(x[i] - y[j]) for i, j in path) for first in range(len(y)) for last in range(first, len(y))
+               for path in paths(WARPS, (0, first), (len(x) - 1, last)))
+
+
+def bounded_knapsack(d):
+    def total(numbers, some):
+        return sum(n * k for n, k in zip(numbers, some))
+    return max(total(d["v"], some) for some in itertools.product(*(range(c + 1) for c in d["c"]))
+               if total(d["w"], some) <= d["C"])
+
+
+def multiple_choice_knapsack(d):
+    rows = range(len(d["w"]))
+    return max(sum(d["v"][r][k] for r, k in zip(rows, some)) for some in itertools.product(range(len(d["w"][0])), repeat=len(rows))
+               if sum(d["w"][r][k] for r, k in zip(rows, some)) <= d["C"])
+
+
+def general_gaps(d):
+    a, b = d["a"], d["b"]
+
+    def score(path):
+        moves = [(i - p, j - q, i, j) for (p, q), (i, j) in zip(path, path[1:])]
+        pairs = sum(2 if a[i - 1] == b[j - 1] else -1 for di, dj, i, j in moves if di and dj)
+        gaps = [len(list(run)) for gap, run in itertools.groupby(m[:2] for m in moves) if gap != (1, 1)]
+        return pairs - sum(2 + math.log(k) for k in gaps)
+    return max(score(path) for path in paths(WARPS, (0, 0), (len(a), len(b))))
+
+
+def transpositions(d):
+    a, b = d["a"], d["b"]
+
+    def cost(p, q, i, j):
+        if (i - p, j - q) == (2, 2):
+            return 1 if a[p:i] == b[q:j][::-1] else 4
+        return 1 if i - p != j - q else int(a[p] != b[q])
+    return min(sum(cost(*here, *there) for here, there in zip(path, path[1:]))
+               for path in paths((*WARPS, (2, 2)), (0, 0), (len(a), len(b))))
+
+
+def backward(d):
+    """The probability of what is seen, over all lists of states."""
+    def probability(states):
+        p = d["start"][states[0]]
+        for here, there in zip(states, states[1:]):
+            p *= d["move"][here][there]
+        for state, letter in zip(states, d["seen"]):
+            p *= d["emit"][state]["xyz".index(letter)]
+        return p
+    return math.log(sum(map(probability, itertools.product(range(len(d["start"])), repeat=len(d["seen"])))))
 
 
 covering_as_knapsack = covering

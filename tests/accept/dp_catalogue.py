@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every deck of inputs/dp/catalogue gives what trying all candidates gives (dp_brute_force.py).
+"""Every deck of inputs/dp/catalogue and inputs/dp/papers gives what trying all candidates gives (dp_brute_force.py).
 
 usage: dp_catalogue.py TESELA [--fast] [ONLY]      tesela run on each deck, on 1 and 3 ranks
        dp_catalogue.py --eval=PROGRAM              PROGRAM DECK prints "goal VALUE" (dp_eval_deck)
@@ -13,13 +13,13 @@ import tempfile
 
 import dp_brute_force
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../inputs/dp/catalogue")
+INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../inputs/dp")
 
 
 def decks():
     """Paths by name."""
     return {os.path.splitext(os.path.basename(p))[0]: p
-            for p in sorted(glob.glob(os.path.join(FOLDER, "*.yaml")))}
+            for p in sorted(glob.glob(os.path.join(INPUTS, "*", "*.yaml")))}
 
 
 def is_same(value, expected):
@@ -62,7 +62,7 @@ def run_all():
     for name, path in decks().items():
         suite.case(name, solved, path, None)
     for name, path in decks().items():
-        if not suite.fast or name in ("knapsack", "edit_distance", "matrix_chain", "shortest_path"):
+        if not suite.fast or name in ("knapsack", "edit_distance", "matrix_chain", "shortest_path", "general_gaps"):
             suite.case(f"{name} on 3 ranks", solved, path, 3)
     suite.end()
 
