@@ -197,6 +197,7 @@ typedef struct tsl_summary {
   int32_t phase;    /**< unfinished: the STATE fields are as before this phase (family.restore) */
   bool other_work;  /**< units of the last phase did other work: no calibration learns from it */
   char reason[256]; /**< why invalid; empty otherwise */
+  char text[256];   /**< lines printed below the results, the last without an end; empty: none */
 } tsl_summary;
 
 /** Append a line; ignored when full. */

@@ -16,8 +16,8 @@ TSL_C_BEGIN
 typedef struct dp_triangle_input {
   const int64_t *dims;    /**< MATRIX_CHAIN: [n + 1] */
   const uint8_t *letters; /**< NUSSINOV: [n] */
-  const int32_t *energy;  /**< FOLD: rna_energy */
-  const int32_t *sizes;   /**< FOLD: [n + 1] */
+  const void *energy;     /**< FOLD: rna_energy; PARTITION: rna_exact */
+  const void *sizes;      /**< FOLD: i32 [n + 1]; PARTITION: f64 */
   uint32_t pairs[32];     /**< NUSSINOV: bit y of pairs[x]: letters x and y may pair */
   const void *gaps;       /**< SEARCH_TREE: [n + 1] of the type */
   void *high, *low;       /**< SEARCH_TREE: [n + 2] of the type, dp_tree_sums */

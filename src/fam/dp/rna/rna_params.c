@@ -25,14 +25,14 @@ static const double zero_celsius = 273.15, measured = 310.15; /* kelvin */
 /* A section of numbers. Sizes from the first index to the last; a skipped index begins at 1. */
 typedef struct section {
   const char *name;
-  size_t at;   /* in rna_energy; NOWHERE: read_odd knows */
+  size_t at;   /* in rna_exact; NOWHERE: read_odd knows */
   int dims[6]; /* as in the file */
-  int room[6]; /* as in rna_energy */
+  int room[6]; /* as in rna_exact */
   int skip[6]; /* first index */
-  bool lowers; /* with enthalpies: energies above 0 count as 0, and none without dangles */
+  bool lowers; /* ends of stems: lowered() */
 } section;
 
-#define AT(member) offsetof(rna_energy, member)
+#define AT(member) offsetof(rna_exact, member)
 #define NOWHERE ((size_t)-1)
 #define MISMATCH                           \
   {FILE_PAIRS, 5, 5}, {RNA_PAIRS, 5, 5}, { \
@@ -90,9 +90,10 @@ typedef struct reader {
   char name[48];           /* of the section; empty before the first */
   bool more;               /* there is a line */
   bool ended;              /* of the section: the line is the next one's, or there is none */
-  rna_energy *energy;
+  rna_exact *energy;
   const rna_ask *ask;
-  int32_t hairpin[RNA_LOOP + 1];
+  bool smooth; /* see lowered() */
+  double hairpin[RNA_LOOP + 1];
   double logarithm; /* of sizes above RNA_LOOP */
   /* [2] energies, enthalpies of a table, and which sections were read: a bit for each */
   int32_t *numbers[2][N_TABLES];
@@ -201,10 +202,23 @@ static tsl_err expect_end(reader *r) {
 
 /* ---- temperature */
 
-static int32_t at_temperature(const reader *r, int32_t energy, int32_t enthalpy) {
+static double at_temperature(const reader *r, int32_t energy, int32_t enthalpy) {
   const double factor = (r->ask->celsius + zero_celsius) / measured;
   if (energy >= RNA_FORBIDDEN || enthalpy >= RNA_FORBIDDEN) return RNA_FORBIDDEN;
-  return (int32_t)(enthalpy - (enthalpy - energy) * factor);
+  return enthalpy - (enthalpy - energy) * factor;
+}
+
+/* Letters next to a stem outside and in multiloops are no cost, and nothing without dangles. The
+ * exact energies go to 0 along a sine, so that sums over structures are smooth in the temperature:
+ * ViennaRNA's pf_smooth, whose constants these are. */
+static double lowered(const reader *r, double energy) {
+  const double tenth = energy / -10;
+  if (r->ask->dangles == 0) return 0;
+  if (!r->smooth) return energy < 0 ? energy : 0;
+  if (tenth < -1.2283697) return 0;
+  if (tenth > 0.8660254) return energy;
+  const double wave = sin(tenth - 0.34242663) + 1;
+  return -10 * 0.38490018 * wave * wave;
 }
 
 static int count_of(const section *s) {
@@ -286,7 +300,7 @@ done:
 
 static const char bases[] = "ACGU";
 /* Hairpins by their letters: letters, energy, enthalpy; the first of equals counts. */
-static tsl_err read_hairpins(reader *r, int letters, int32_t *list) {
+static tsl_err read_hairpins(reader *r, int letters, double *list) {
   tsl_err err = TSL_OK;
   while (next_word(r)) {
     int32_t word = 0, x[2];
@@ -407,14 +421,13 @@ done:
 
 static void settle_table(reader *r, int number) {
   const section *s = &sections[number];
-  int32_t *to = s->at == NOWHERE ? r->hairpin : (int32_t *)(void *)((char *)r->energy + s->at);
+  double *to = s->at == NOWHERE ? r->hairpin : (double *)(void *)((char *)r->energy + s->at);
   const int n = count_of(s);
   for (int k = 0; k < n; k++) {
     const int64_t place = place_of(s, k);
     if (place < 0) continue;
-    int32_t value = at_temperature(r, r->numbers[0][number][k], r->numbers[1][number][k]);
-    if (s->lowers && (value > 0 || r->ask->dangles == 0)) value = 0;
-    to[place] = value;
+    const double value = at_temperature(r, r->numbers[0][number][k], r->numbers[1][number][k]);
+    to[place] = s->lowers ? lowered(r, value) : value;
   }
 }
 
@@ -442,7 +455,7 @@ static tsl_err settle_int22(const reader *r, int number) {
   tsl_err err = TSL_OK;
   int32_t *both[2] = {NULL, NULL};
   const int64_t n = sizeof(table22) / sizeof(int32_t);
-  int32_t *to = &r->energy->int22[0][0][0][0][0][0];
+  double *to = &r->energy->int22[0][0][0][0][0][0];
   for (int side = 0; side < 2; side++) {
     TSL_TRY(tsl_alloc(n, sizeof(int32_t), "parameters", (void **)&both[side]));
     for (int k = 0; k < count_of(&sections[number]); k++)
@@ -455,35 +468,53 @@ done:
   return err;
 }
 
-static tsl_err settle(reader *r, int64_t n, int32_t *sizes) {
+static tsl_err settle(reader *r) {
   tsl_err err = TSL_OK;
   for (int k = 0; k < N_TABLES; k++)
     if (sections[k].at == AT(int22))
       TSL_TRY(settle_int22(r, k));
     else
       settle_table(r, k);
-  for (int64_t k = 0; k <= n; k++) {
-    const double beyond = k > RNA_LOOP ? r->logarithm * log((double)k / RNA_LOOP) : 0;
-    sizes[k] = r->hairpin[k < RNA_LOOP ? k : RNA_LOOP] + (int32_t)beyond;
-  }
 done:
+  return err;
+}
+
+/* What hairpins of more than RNA_LOOP letters cost more. */
+static double beyond(const reader *r, int64_t size) {
+  return size > RNA_LOOP ? r->logarithm * log((double)size / RNA_LOOP) : 0;
+}
+
+static tsl_err parse(reader *r, const char *path, const char *text, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  rna_exact *energy = r->energy;
+  table_lines_open(path, text, bytes, 0, &r->lines);
+  memset(energy, 0, sizeof *energy);
+  for (int k = 0; k < 1 << 10; k++) energy->triloop[k] = RNA_NONE;
+  for (int k = 0; k < 1 << 12; k++) energy->tetraloop[k] = RNA_NONE;
+  for (int k = 0; k < 1 << 16; k++) energy->hexaloop[k] = RNA_NONE;
+  TSL_TRY(read_all(r));
+  TSL_TRY(check_complete(r));
+  TSL_TRY(settle(r));
+done:
+  for (int k = 0; k < N_TABLES; k++) TSL_FREE_ALL(r->numbers[0][k], r->numbers[1][k]);
   return err;
 }
 
 tsl_err rna_params_parse(const char *path, const char *text, int64_t bytes, const rna_ask *ask,
                          rna_energy *energy, int64_t n, int32_t *sizes) {
   tsl_err err = TSL_OK;
-  reader r = {.energy = energy, .ask = ask};
-  table_lines_open(path, text, bytes, 0, &r.lines);
-  memset(energy, 0, sizeof *energy);
-  for (int k = 0; k < 1 << 10; k++) energy->triloop[k] = RNA_NONE;
-  for (int k = 0; k < 1 << 12; k++) energy->tetraloop[k] = RNA_NONE;
-  for (int k = 0; k < 1 << 16; k++) energy->hexaloop[k] = RNA_NONE;
-  TSL_TRY(read_all(&r));
-  TSL_TRY(check_complete(&r));
-  TSL_TRY(settle(&r, n, sizes));
+  reader r = {.ask = ask};
+  int32_t *list = (int32_t *)(void *)energy;
+  _Static_assert(sizeof(rna_exact) / sizeof(double) == sizeof(rna_energy) / sizeof(int32_t),
+                 "the same numbers in both");
+  TSL_TRY(tsl_alloc(1, sizeof *r.energy, "parameters", (void **)&r.energy));
+  TSL_TRY(parse(&r, path, text, bytes));
+  const double *exact = (const double *)(const void *)r.energy;
+  for (size_t k = 0; k < sizeof *energy / sizeof *list; k++) list[k] = (int32_t)exact[k];
+  for (int64_t k = 0; k <= n; k++)
+    sizes[k] = (int32_t)r.hairpin[k < RNA_LOOP ? k : RNA_LOOP] + (int32_t)beyond(&r, k);
 done:
-  for (int k = 0; k < N_TABLES; k++) TSL_FREE_ALL(r.numbers[0][k], r.numbers[1][k]);
+  tsl_free(r.energy);
   return err;
 }
 
@@ -494,6 +525,21 @@ tsl_err rna_params_read(const char *path, const rna_ask *ask, rna_energy *energy
   int64_t bytes = 0;
   TSL_TRY(table_file_load(path, &text, &bytes));
   TSL_TRY(rna_params_parse(path, text, bytes, ask, energy, n, sizes));
+done:
+  tsl_free(text);
+  return err;
+}
+
+tsl_err rna_params_read_exact(const char *path, const rna_ask *ask, rna_exact *energy, int64_t n,
+                              double *sizes) {
+  tsl_err err = TSL_OK;
+  reader r = {.energy = energy, .ask = ask, .smooth = true};
+  char *text = NULL;
+  int64_t bytes = 0;
+  TSL_TRY(table_file_load(path, &text, &bytes));
+  TSL_TRY(parse(&r, path, text, bytes));
+  for (int64_t k = 0; k <= n; k++)
+    sizes[k] = r.hairpin[k < RNA_LOOP ? k : RNA_LOOP] + beyond(&r, k);
 done:
   tsl_free(text);
   return err;
