@@ -34,7 +34,7 @@
  *   PARTITION  f64   first sweep, lo[2] = 0: exponents of the tiles; V, S and M; D and R of the first
  *                                       row, D of the last column; F of the columns, G of the rows,
  *                                       and their exponents, 0 where lo[0] > 0, hi[1] < N. Second
- *                                       sweep: oV and oD; oR of the last row, oS of the first
+ *                                       sweep: exponents, oV and oD; oR of the last row, oS of the first
  *                                       column; F[n] as a number and its exponent. What these are:
  *                                       dp_cpu_partition.h
  *   FOLD       i32   [2 R columns + 2 columns + R]  V and M of the tile, both [R][columns] and zero

@@ -83,8 +83,8 @@ typedef struct dp_own {
   char *dot_plot;   /**< the same of its pairs */
   struct rna_energy *energy; /**< PARTITION: rounded, for the energy of the centroid */
   int32_t *sizes;            /**< PARTITION: the same of hairpins, [n + 1] */
-  int64_t centroid;          /**< PARTITION: its energy, 0.01 kcal/mol */
-  double distance;           /**< PARTITION: expected pairs in which a structure differs from it */
+  int64_t centroid; /**< PARTITION: its energy, 0.01 kcal/mol; RNA_HIGH and above: it has none */
+  double distance;  /**< PARTITION: expected pairs in which a structure differs from it */
   char shown[2 * DP_SHOWN_LETTERS + 2]; /**< letters and structure, a line each; empty: too long */
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */

@@ -259,7 +259,8 @@ static tsl_err write_structure(const dp_own *own, int64_t n, const char *text, d
   (void)fwrite(own->a.letters, 1, (size_t)n, file.stream);
   fputc('\n', file.stream);
   (void)fwrite(text, 1, (size_t)n, file.stream);
-  fprintf(file.stream, " (%6.2f)\n", energy);
+  if (energy < RNA_HIGH / 100) fprintf(file.stream, " (%6.2f)", energy);
+  fputc('\n', file.stream);
 done:
   return tsl_new_file_close(&file, err);
 }

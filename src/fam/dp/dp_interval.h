@@ -24,7 +24,7 @@ static inline int64_t dp_interval_edge_values(const dp_params *p, const tsl_unit
   const int64_t r = (rows + SIDE - 1) / SIDE, c = (columns + SIDE - 1) / SIDE;
   if (p->problem == DP_PARTITION)
     return u->lo[2] == 0 ? 3 * values + 3 * columns + 2 * rows + r * c + r + c
-                         : 2 * values + columns + rows + 2;
+                         : 2 * values + columns + rows + r * c + 2;
   return p->problem == DP_FOLD ? 2 * values + 2 * columns + rows : values;
 }
 

@@ -2,6 +2,7 @@
 #include "dp_family.h"
 
 #include "files.h"
+#include "rna_energy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -198,9 +199,11 @@ static void show_structure(const tsl_problem *problem, tsl_summary *summary) {
   if (dp_params_of(problem)->problem == DP_FOLD)
     (void)snprintf(to, sizeof summary->text, "%s (%6.2f)", own->shown,
                    goal_value(&problem->fields[DP_GOAL]) / 100);
-  else
+  else if (own->centroid < RNA_HIGH)
     (void)snprintf(to, sizeof summary->text, "%s {%6.2f d=%.2f}", own->shown,
                    (double)own->centroid / 100, own->distance);
+  else
+    (void)snprintf(to, sizeof summary->text, "%s {d=%.2f}", own->shown, own->distance);
 }
 
 tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
@@ -219,7 +222,8 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
     tsl_summary_add(summary, goal->quantity[0] != '\0' ? goal->quantity : goal->name,
                     goal_value(goal), "1");
   if (p->problem == DP_PARTITION && p->mode == DP_RECOVER) {
-    tsl_summary_add(summary, "energy of the centroid", (double)own->centroid / 100, "kcal/mol");
+    if (own->centroid < RNA_HIGH)
+      tsl_summary_add(summary, "energy of the centroid", (double)own->centroid / 100, "kcal/mol");
     tsl_summary_add(summary, "distance to the centroid", own->distance, "pairs");
   }
   show_structure(problem, summary);

@@ -77,14 +77,19 @@ static void move_exterior(edge *e) {
     move_whole(e, last ? &e->f->suffix_e[i] : &none);
 }
 
-static void move_inside(edge *e) {
+static void move_exponents(edge *e) {
   const dp_box *b = e->box;
-  const int64_t i0 = b->lo[0] / DP_SIDE, j1 = (b->hi[1] - 1) / DP_SIDE;
-  for (int64_t i = i0; i * DP_SIDE < b->hi[0]; i++)
-    for (int64_t j = b->lo[1] / DP_SIDE; j <= j1; j++) {
+  for (int64_t i = b->lo[0] / DP_SIDE; i * DP_SIDE < b->hi[0]; i++)
+    for (int64_t j = b->lo[1] / DP_SIDE; j * DP_SIDE < b->hi[1]; j++) {
       int32_t none = 0;
       move_whole(e, i <= j ? &e->f->exponent[partition_tile(e->f, i, j)] : &none);
     }
+}
+
+static void move_inside(edge *e) {
+  const dp_box *b = e->box;
+  const int64_t i0 = b->lo[0] / DP_SIDE, j1 = (b->hi[1] - 1) / DP_SIDE;
+  move_exponents(e);
   move_table(e, PART_V);
   move_table(e, PART_STEM);
   move_table(e, PART_STEMS);
@@ -96,6 +101,7 @@ static void move_inside(edge *e) {
 
 static void move_outside(edge *e) {
   const dp_box *b = e->box;
+  move_exponents(e);
   move_table(e, PART_OUT_V);
   move_table(e, PART_OUT_D);
   move_row(e, PART_OUT_R_ROW, (b->hi[0] - 1) / DP_SIDE);
