@@ -91,6 +91,11 @@ done:
 
 /* ---- tiles */
 
+/** Does the optimum come with this tile? */
+static bool is_whole(const dp_boxes *boxes, const tsl_unit *u) {
+  return u->lo[0] == 0 && u->hi[1] == dp_posts(boxes->c->p) && u->lo[2] == 0;
+}
+
 static tsl_err list_boxes(dp_boxes *boxes, const tsl_unit *units, int64_t n) {
   tsl_err err = TSL_OK;
   boxes->n_last = boxes->out_from = boxes->out_to = 0;
@@ -115,8 +120,7 @@ tsl_err dp_boxes_run(dp_boxes *boxes, const tsl_unit *units, int64_t n, tsl_part
     TSL_TRY(values_out(boxes, lo, hi, out));
   }
   for (int64_t k = 0; k < n; k++)
-    if (units[k].lo[0] == 0 && units[k].hi[1] == dp_posts(c->p) && units[k].lo[2] == 0)
-      boxes->whole = true;
+    if (is_whole(boxes, &units[k])) boxes->whole = true;
 done:
   return err;
 }
@@ -186,7 +190,9 @@ int64_t dp_boxes_state_bytes(const dp_boxes *boxes, const tsl_unit *unit) {
   return boxes->c->bytes * dp_interval_edge_values(boxes->c->p, unit);
 }
 
-tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, const void *bytes, int64_t n) {
+tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, bool own, const void *bytes,
+                      int64_t n) {
   if (n != dp_boxes_state_bytes(boxes, unit)) return dp_saved_bad(unit);
+  if (own && is_whole(boxes, unit)) boxes->whole = true;
   return dp_boxes_edge_in(boxes, unit, bytes);
 }

@@ -50,7 +50,7 @@ typedef struct dp_boxes {
   const dp_context *c;
   const dp_triangle_engine *engine;
   void *triangle;
-  bool whole;   /**< this worker computed the last box */
+  bool whole;   /**< this worker computed the box that the optimum comes with */
   dp_box *last; /**< [n_last] boxes computed last */
   int64_t n_last, room;
   dp_buffer values; /**< of boxes, one after another */
@@ -80,8 +80,10 @@ tsl_err dp_boxes_edge_in(dp_boxes *boxes, const tsl_unit *unit, const void *byte
 
 /** Checkpoints: a tile is saved as its edge. */
 int64_t dp_boxes_state_bytes(const dp_boxes *boxes, const tsl_unit *unit);
-/** @return TSL_ERR_INPUT when n is not the size of the tile's edge */
-tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, const void *bytes, int64_t n);
+/** @param[in] own  the tile is one of this worker
+ *  @return TSL_ERR_INPUT when n is not the size of the tile's edge */
+tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, bool own, const void *bytes,
+                      int64_t n);
 
 TSL_C_END
 #endif

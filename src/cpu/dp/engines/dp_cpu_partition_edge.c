@@ -140,5 +140,5 @@ void dp_cpu_partition_get(const dp_cpu_partition *f, const dp_box *box, double *
 
 double dp_cpu_partition_energy(const dp_cpu_partition *f) {
   static const double of_2 = 0.693147180559945309417;
-  return -(log(f->whole.m) + f->whole.e * of_2) / f->beta / 100;
+  return 0 - (log(f->whole.m) + f->whole.e * of_2) / f->beta / 100; /* not -0 */
 }
