@@ -254,7 +254,7 @@ def no_card():
     tree = tree_of("GGGAAACCC")
     tree["run"]["device"] = "gpu"
     run = suite.run(["run", suite.deck("card", tree), "-q", "-o", suite.path("card.h5")])
-    check(run.status == 2 and "dp.problem" in run.err and "--device cpu" in run.err, run.tail())
+    check(run.status == 2 and "dp.problem" in run.err and "run.device=cpu" in run.err, run.tail())
 
 
 def main():

@@ -20,8 +20,9 @@ static tsl_err check_devices(const tsl_deck *deck, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
   for (int r = 0; r < problem->n_devices; r++)
     if (problem->devices[r].kind == TSL_GPU)
-      TSL_DECK_FAIL(deck, "dp.problem",
-                    "partition is computed on sockets, not on cards; run with --device cpu");
+      TSL_DECK_FAIL(
+          deck, "dp.problem",
+          "partition is computed on sockets, not on cards; run with --set run.device=cpu");
 done:
   return err;
 }
@@ -156,7 +157,7 @@ static const char plot_begin[] = "%%!PS-Adobe-3.0 EPSF-3.0\n"
                                  "/sequence (\\\n";
 static const char plot_middle[] =
     ") def\n"
-    "/box { 3 1 roll moveto dup 2 div neg dup rmoveto dup 0 rlineto dup 0 exch rlineto neg 0\n"
+    "/box { moveto dup 2 div neg dup rmoveto dup 0 rlineto dup 0 exch rlineto neg 0\n"
     "  rlineto closepath fill } bind def\n"
     "/ubox { 3 1 roll exch len exch sub 1 add box } bind def\n"
     "/lbox { 3 1 roll len exch sub 1 add box } bind def\n"
